@@ -23,6 +23,8 @@ static inline void cleanup_free(void *slot)
 	free(take_pointer(slot));
 }
 
+#define ARENA_BLOCK_BYTES 4096
+
 /* An arena: many small allocations, one release. Used for whatever lives exactly as long as one
  * request, one decoded object or one step. A zeroed struct is an empty arena. */
 struct arena_block;
