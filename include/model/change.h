@@ -25,6 +25,7 @@ enum change_type {
 	CHANGE_RELIST_BEGIN, /* mark: what is not set again before the end is gone */
 	CHANGE_RELIST_END,   /* sweep; the kind is synced from here on */
 	CHANGE_STALE,	     /* the watch of this kind is broken: nothing is decided from absence */
+	CHANGE_FRESH,	     /* and now it is not: it resumed where it broke */
 	CHANGE_LEADER,	     /* `leads` says whether this process may decide */
 };
 
