@@ -72,6 +72,7 @@ struct slice {
 	bool broken;	 /* not JSON: nothing more is taken */
 	bool in_object;	 /* inside an object that will be emitted */
 	bool refused;	 /* that object exceeds a limit */
+	bool has_object; /* watch: the event's object was read */
 	bool match;	 /* the key that was read is listed */
 	uint32_t frames; /* in use */
 	struct slice_frame frame[SLICE_FRAMES_MAX];
