@@ -28,10 +28,19 @@ struct mutation {
 	const char *policy_applied; /* NAME@GENERATION */
 	const char *recommendation; /* NAME@REVISION; NULL: by a person's annotation alone */
 	const char *runtime_class;  /* set if the pod names none; NULL: left alone */
-	const struct env_edit *env; /* of that container */
+	const struct env_edit *env; /* tenant_env */
 	uint32_t env_count;
-	const struct env_edit *other_env; /* of every other container, init ones too */
-	uint32_t other_env_count;
+	const struct env_edit *others; /* others_env */
+	uint32_t others_count;
 };
+
+/* Mode None, version 1 of `original`. What one version of the program writes, it and the next one must be
+ * able to take away again, so rows are only ever added together with a new version. */
+#define TENANT_ENV_COUNT 8
+#define OTHERS_ENV_COUNT 1
+extern const struct env_edit tenant_env[TENANT_ENV_COUNT]; /* the container that had the GPUs */
+extern const struct env_edit others_env[OTHERS_ENV_COUNT]; /* every other one, init containers too */
+/* The row that says what becomes of a variable; NULL: it is left alone. */
+const struct env_edit *env_edit_find(const struct env_edit *rows, uint32_t count, const char *name);
 
 #endif

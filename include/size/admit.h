@@ -29,7 +29,10 @@ struct admit_input {
 	const char *runtime_class;  /* what configuration and the cluster's classes came to; NULL: none */
 	bool limits_gpus;           /* a LimitRange of the namespace names nvidia.com/gpu (C7) */
 	enum reason cannot;         /* REASON_NONE: C2 lets us convert; else why not */
-	bool has_recommendation;    /* nobody makes one yet: false */
+	bool in_group;              /* an annotation outside our prefix makes it part of a gang */
+	const char *recommendation; /* NAME@REVISION; NULL: there is none (nobody makes one yet) */
+	int64_t target_milli;       /* what it recommends; counts where no person asks */
+	int64_t target_mib;
 	int64_t count_max;          /* GPUs a tenant may share at once; 0 means 1 */
 	int64_t context_mib;        /* smallest memory share; 0: MODEL_CONTEXT_MIB */
 };
@@ -54,9 +57,5 @@ void admit_mutation(const struct admit_input *in, const struct admit_verdict *v,
 
 /* Frameworks that take most of a GPU's memory at start whatever their share is. NULL, or its name. */
 const char *admit_preallocator(const struct container *c);
-
-/* What a GPU container of a tenant has instead of its own: also what restoring takes away again. */
-extern const struct env_edit ADMIT_ENV[];
-extern const uint32_t ADMIT_ENV_COUNT;
 
 #endif

@@ -24,23 +24,24 @@ struct policy_set {
 	uint32_t count;
 };
 
+/* The top owner as far as names tell it: a ReplicaSet whose name ends in the pod's pod-template-hash is
+ * a Deployment's (or an Argo Rollout's), a Job whose name ends in a plausible minute is a CronJob's. */
+struct owner_top {
+	const char *kind;  /* borrowed or literal; NULL: the pod has no controller that is named in full */
+	struct view group; /* of the API, "" for core */
+	struct view name;  /* borrowed from the pod */
+	bool guessed;      /* by name: to be verified once the owner is known */
+};
+struct owner_top admit_owner_top(const struct pod *pod);
+
 /* Who asks. A pod on its way in and a workload that runs are asked about in the same words. */
 struct policy_subject {
 	const struct pairs *labels; /* borrowed: the pod's */
 	const struct pairs *notes;  /* borrowed: the pod's, aliquot.dev/ only */
 	const struct namespace *ns; /* borrowed; NULL: unknown, no namespace selector matches */
-	struct owner_kind owner;    /* the top owner; kind NULL: none */
-	const char *workload_type;  /* NULL: not detected */
+	struct owner_top owner;
+	const char *workload_type; /* NULL: not detected */
 };
-
-/* The top owner as far as names tell it: a ReplicaSet whose name ends in the pod's pod-template-hash is
- * a Deployment's, a Job whose name ends in minutes since 1970 is a CronJob's. */
-struct owner_top {
-	struct owner_kind kind; /* kind NULL: the pod has no controller */
-	struct view name;       /* borrowed from the pod */
-	bool guessed;           /* by name: to be verified once the owner is known */
-};
-struct owner_top admit_owner_top(const struct pod *pod);
 struct policy_subject policy_subject_of(const struct pod *pod, const struct namespace *ns);
 
 enum policy_source {
