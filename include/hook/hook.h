@@ -1,6 +1,6 @@
-/* The admission route: bytes of an AdmissionReview in, bytes of its answer out. Never blocks, never refuses a
- * pod, keeps nothing between two calls but its counters. What it needs to know of the cluster comes
- * through a view that the application fills from the world. */
+/* The admission route: bytes of an AdmissionReview in, bytes of its answer out. Never blocks, never
+ * refuses a pod, keeps nothing between two calls but its counters. What it needs to know of the
+ * cluster comes through a view that the application fills from the world. */
 #ifndef HOOK_HOOK_H
 #define HOOK_HOOK_H
 
@@ -24,12 +24,12 @@ struct hook_view {
 
 struct hook_config {
 	struct hook_view view;
-	struct metric_registry *metrics;  /* borrowed */
-	const char *const *schedulers;    /* borrowed; count 0: default-scheduler alone */
+	struct metric_registry *metrics; /* borrowed */
+	const char *const *schedulers;	 /* borrowed; count 0: default-scheduler alone */
 	uint32_t scheduler_count;
 	const char *runtime_class; /* copied; NULL: none (see hook_set_runtime_class) */
-	int64_t count_max;         /* GPUs a tenant may share at once; 0 means 1 */
-	int64_t context_mib;       /* 0: MODEL_CONTEXT_MIB */
+	int64_t count_max;	   /* GPUs a tenant may share at once; 0 means 1 */
+	int64_t context_mib;	   /* 0: MODEL_CONTEXT_MIB */
 };
 
 struct hook;
@@ -38,7 +38,8 @@ struct hook *hook_create(const struct hook_config *config);
 void hook_destroy(struct hook *h);
 /* `auto` may learn of the class `nvidia` after the start. */
 void hook_set_runtime_class(struct hook *h, const char *name);
-/* Appends the answer to out and returns the HTTP status: 200, or 400 for bytes that name no request, or 413. */
+/* Appends the answer to out and returns the HTTP status: 200, or 400 for bytes that name no
+ * request, or 413. */
 int hook_admit(struct hook *h, const char *body, size_t size, struct str *out);
 
 #endif

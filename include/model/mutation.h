@@ -1,5 +1,5 @@
-/* What the webhook does to a pod that becomes a tenant, as a value: size decides it, codec turns it into
- * a JSON patch, a simulated API server may apply it to its own pods. All text is borrowed. */
+/* What the webhook does to a pod that becomes a tenant, as a value: size decides it, codec turns it
+ * into a JSON patch, a simulated API server may apply it to its own pods. All text is borrowed. */
 #ifndef MODEL_MUTATION_H
 #define MODEL_MUTATION_H
 
@@ -7,10 +7,10 @@
 #include <stdint.h>
 
 enum env_rule {
-	ENV_RULE_SET,     /* replaced where it stands, else appended; doubles go */
+	ENV_RULE_SET,	  /* replaced where it stands, else appended; doubles go */
 	ENV_RULE_REPLACE, /* replaced where it stands, never appended */
 	ENV_RULE_DEFAULT, /* appended where the container has none */
-	ENV_RULE_DROP,    /* every variable whose name begins like this goes */
+	ENV_RULE_DROP,	  /* every variable whose name begins like this goes */
 };
 
 /* One row; the first row that fits a variable's name counts. */
@@ -23,7 +23,7 @@ struct env_edit {
 
 struct mutation {
 	const char *container; /* the one that had the GPUs: its requests and limits lose them */
-	int64_t milli;         /* annotation `share`; 0: follows from the memory, no annotation */
+	int64_t milli;	       /* annotation `share`; 0: follows from the memory, no annotation */
 	int64_t mem_mib;       /* annotation `memory`; 0: follows from the share, no annotation */
 	const char *policy_applied; /* NAME@GENERATION */
 	const char *recommendation; /* NAME@REVISION; NULL: by a person's annotation alone */
@@ -34,12 +34,13 @@ struct mutation {
 	uint32_t others_count;
 };
 
-/* Mode None, version 1 of `original`. What one version of the program writes, it and the next one must be
- * able to take away again, so rows are only ever added together with a new version. */
+/* Mode None, version 1 of `original`. What one version of the program writes, it and the next one
+ * must be able to take away again, so rows are only ever added together with a new version. */
 #define TENANT_ENV_COUNT 8
 #define OTHERS_ENV_COUNT 1
 extern const struct env_edit tenant_env[TENANT_ENV_COUNT]; /* the container that had the GPUs */
-extern const struct env_edit others_env[OTHERS_ENV_COUNT]; /* every other one, init containers too */
+extern const struct env_edit
+	others_env[OTHERS_ENV_COUNT]; /* every other one, init containers too */
 /* The row that says what becomes of a variable; NULL: it is left alone. */
 const struct env_edit *env_edit_find(const struct env_edit *rows, uint32_t count, const char *name);
 

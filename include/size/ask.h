@@ -1,5 +1,6 @@
-/* What a person asks for by annotation: gpu-fraction, gpu-memory and gpu-count of a pod, each standing in
- * for itself alone by the namespace's default-KEY. Pure; borrows the texts of its arguments. */
+/* What a person asks for by annotation: gpu-fraction, gpu-memory and gpu-count of a pod, each
+ * standing in for itself alone by the namespace's default-KEY. Pure; borrows the texts of its
+ * arguments. */
 #ifndef SIZE_ASK_H
 #define SIZE_ASK_H
 
@@ -13,11 +14,11 @@
 #define ASK_BAD_MAX 3
 
 struct ask {
-	bool is_own;       /* the pod itself carries gpu-fraction or gpu-memory */
+	bool is_own;	   /* the pod itself carries gpu-fraction or gpu-memory */
 	bool is_inherited; /* at least one of them comes from the namespace */
-	int64_t milli;     /* 0: no gpu-fraction */
+	int64_t milli;	   /* 0: no gpu-fraction */
 	int64_t mem_mib;   /* 0: no gpu-memory */
-	int64_t count;     /* 0: no gpu-count */
+	int64_t count;	   /* 0: no gpu-count */
 	struct bad_note bad[ASK_BAD_MAX];
 	uint32_t bad_count;
 };

@@ -51,8 +51,8 @@ static bool is_gpu_init(const struct container *c)
 	return c->gpus > 0 && c->init;
 }
 
-/* In the GPU container a person's `none` or `void` is a device choice like any other. In the others it is
- * what we would write ourselves. */
+/* In the GPU container a person's `none` or `void` is a device choice like any other. In the others
+ * it is what we would write ourselves. */
 static bool has_own_devices(const struct container *c)
 {
 	switch (c->visible_devices) {
@@ -119,7 +119,8 @@ static enum reason judge_will(const struct admit_input *in, struct admit_verdict
 
 static bool scheduler_is_allowed(const struct admit_input *in)
 {
-	const char *name = text_empty(in->pod->scheduler) ? "default-scheduler" : in->pod->scheduler;
+	const char *name =
+		text_empty(in->pod->scheduler) ? "default-scheduler" : in->pod->scheduler;
 	if (in->scheduler_count == 0) {
 		return text_equals(name, "default-scheduler");
 	}
@@ -228,8 +229,8 @@ static int64_t clamp(int64_t value, int64_t min, int64_t max)
 	return value < min ? min : value;
 }
 
-/* The bounds of a person's policy, and one CUDA context, without which a share is of no use. What follows
- * from the other dimension is bounded where the GPU is known. */
+/* The bounds of a person's policy, and one CUDA context, without which a share is of no use. What
+ * follows from the other dimension is bounded where the GPU is known. */
 static void settle_share(const struct admit_input *in, struct admit_verdict *v)
 {
 	const struct policy *p = v->choice.policy;
@@ -239,7 +240,8 @@ static void settle_share(const struct admit_input *in, struct admit_verdict *v)
 	v->milli = milli;
 	v->mem_mib = mem_mib;
 	if (!p->built_in && v->milli > 0) {
-		v->milli = clamp(v->milli, (int64_t)p->min_percent * 10, (int64_t)p->max_percent * 10);
+		v->milli =
+			clamp(v->milli, (int64_t)p->min_percent * 10, (int64_t)p->max_percent * 10);
 	}
 	if (v->mem_mib > 0) {
 		int64_t context = in->context_mib > 0 ? in->context_mib : MODEL_CONTEXT_MIB;
@@ -297,7 +299,8 @@ struct admit_verdict admit_judge(const struct admit_input *in)
 		judge_containers, judge_gpu_container, judge_cluster, judge_value, judge_now};
 	struct policy_subject who = policy_subject_of(in->pod, in->ns);
 	struct admit_verdict v = {.choice = policy_choose(&in->policies, &who),
-		.ask = ask_read(in->pod, in->ns), .reason = REASON_NONE};
+		.ask = ask_read(in->pod, in->ns),
+		.reason = REASON_NONE};
 	for (size_t i = 0; i < COUNT_OF(groups) && v.reason == REASON_NONE; i++) {
 		v.reason = groups[i](in, &v);
 	}

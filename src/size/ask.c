@@ -4,8 +4,6 @@
 #include "model/names.h"
 #include "model/quantity.h"
 
-
-
 struct ask_key {
 	const char *key;
 	const char *default_key;

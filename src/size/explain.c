@@ -1,6 +1,6 @@
-/* Sentences. One row a reason: a template whose {words} are filled from the facts. A part between [ and ]
- * is left out where one of its words is not known. Templates are the whole vocabulary of the product,
- * so they can be read, and corrected, in one place. */
+/* Sentences. One row a reason: a template whose {words} are filled from the facts. A part between [
+ * and ] is left out where one of its words is not known. Templates are the whole vocabulary of the
+ * product, so they can be read, and corrected, in one place. */
 #include "size/explain.h"
 
 #include "base/alloc.h"
@@ -30,7 +30,8 @@ static const char *const templates[REASON_COUNT] = {
 	[REASON_NODE_NAME] = "left whole: the pod names its node[ {name}] itself",
 	[REASON_STATIC_POD] = "left whole: a static pod belongs to its kubelet",
 	[REASON_GANG] = "left whole: the pod is part of a group that starts together[ ({name})]",
-	[REASON_PRIVILEGED] = "left whole: container[ {name}] is privileged and would see every GPU",
+	[REASON_PRIVILEGED] =
+		"left whole: container[ {name}] is privileged and would see every GPU",
 	[REASON_OWN_DEVICES] =
 		"left whole: [{name} ]chooses devices by itself; remove NVIDIA_VISIBLE_DEVICES or "
 		"the device annotation to get a share",
@@ -44,10 +45,11 @@ static const char *const templates[REASON_COUNT] = {
 		"nothing here would stop it",
 	[REASON_LIMIT_RANGE] =
 		"left whole: a LimitRange of the namespace sets bounds for " NAME_GPU_RESOURCE,
-	[REASON_BAD_VALUE] = "left whole: [{name}: ][{value} cannot be read][; write {expected}]",
-	[REASON_COUNT_MISMATCH] = "left whole: " NOTE_GPU_COUNT
-				  "[ is {limit} and] must equal the pod's " NAME_GPU_RESOURCE
-				  "[, {count}]",
+	[REASON_BAD_VALUE] = "left whole: an annotation cannot be read[, {name}: {value}]"
+			     "[; write {expected}]",
+	[REASON_COUNT_MISMATCH] =
+		"left whole: " NOTE_GPU_COUNT
+		"[ is {limit} and] must equal the pod's " NAME_GPU_RESOURCE "[, {count}]",
 	[REASON_MULTI_GPU] =
 		"left whole: a share of[ {count}] GPUs at once is not possible[, {limit} at most]",
 	[REASON_WHOLE] = "left whole: the share is a whole GPU",
@@ -131,8 +133,8 @@ static bool put_share(struct str *out, int64_t milli, int64_t mib)
 		str_append_format(out, "%s GPU", share_format(milli, text));
 	}
 	if (mib > 0) {
-		str_append_format(out, "%s%s GPU memory", milli > 0 ? " and " : "",
-			memory_format(mib, text));
+		str_append_format(
+			out, "%s%s GPU memory", milli > 0 ? " and " : "", memory_format(mib, text));
 	}
 	return milli > 0 || mib > 0;
 }
@@ -158,8 +160,8 @@ static bool put_word(
 	const struct {
 		const char *word;
 		int64_t number;
-	} numbers[] = {
-		{"count", f->count}, {"limit", f->limit}, {"waited", f->waited_s}, {"next", f->next_s}};
+	} numbers[] = {{"count", f->count}, {"limit", f->limit}, {"waited", f->waited_s},
+		{"next", f->next_s}};
 	const struct {
 		const char *word;
 		const char *text;
@@ -176,7 +178,8 @@ static bool put_word(
 		}
 	}
 	if (view_equals(word, "value")) {
-		return reason == REASON_BAD_VALUE ? put_quoted(out, f->value) : put_text(out, f->value);
+		return reason == REASON_BAD_VALUE ? put_quoted(out, f->value)
+						  : put_text(out, f->value);
 	}
 	if (view_equals(word, "want")) {
 		return put_share(out, f->want_milli, f->want_mib);
@@ -188,8 +191,8 @@ static bool put_word(
 }
 
 /* Appends text up to the end or the next ']'; false if a word in it is not known. */
-static bool put_part(struct str *out, const char **at, enum reason reason,
-	const struct explain_facts *f)
+static bool put_part(
+	struct str *out, const char **at, enum reason reason, const struct explain_facts *f)
 {
 	bool known = true;
 	for (; **at != '\0' && **at != '[' && **at != ']'; (*at)++) {

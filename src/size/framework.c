@@ -1,7 +1,8 @@
-/* Frameworks that take most of a GPU at start. A table: what an image, a command line or a variable says.
+/* Frameworks that take most of a GPU at start. A table: what an image, a command line or a variable
+ * says.
  *
- * In a mode that enforces no memory such a process would take its neighbours' share, so it is better to
- * leave one pod too many whole than one too few: a hint from any column is enough. */
+ * In a mode that enforces no memory such a process would take its neighbours' share, so it is
+ * better to leave one pod too many whole than one too few: a hint from any column is enough. */
 #include "size/admit.h"
 
 #include <ctype.h>
@@ -10,7 +11,8 @@
 #include "base/cleanup.h"
 #include "base/str.h"
 
-/* Scripts in `args` can be long; what starts the server stands near their beginning or in the image. */
+/* Scripts in `args` can be long; what starts the server stands near their beginning or in the
+ * image. */
 #define SCAN_MAX 65536
 
 enum hint {

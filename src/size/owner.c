@@ -1,11 +1,11 @@
-/* The owner above the owner, from names alone: at admission a new ReplicaSet may not be known to anyone
- * yet, but its name and the pod's hash already are. */
+/* The owner above the owner, from names alone: at admission a new ReplicaSet may not be known to
+ * anyone yet, but its name and the pod's hash already are. */
 #include "size/policy.h"
 
 #include "model/names.h"
 
-/* A CronJob's Job is called NAME-MINUTE, the minute since 1970 it was due. Between 2020 and 2060, so that a
- * Job that a person named after a date (train-20261121) is not taken for one. */
+/* A CronJob's Job is called NAME-MINUTE, the minute since 1970 it was due. Between 2020 and 2060,
+ * so that a Job that a person named after a date (train-20261121) is not taken for one. */
 #define MINUTE_DIGITS 8
 #define MINUTE_FIRST  26297280
 #define MINUTE_LAST   47336400
@@ -89,6 +89,8 @@ struct owner_top admit_owner_top(const struct pod *pod)
 
 struct policy_subject policy_subject_of(const struct pod *pod, const struct namespace *ns)
 {
-	return (struct policy_subject){
-		.labels = &pod->labels, .notes = &pod->notes, .ns = ns, .owner = admit_owner_top(pod)};
+	return (struct policy_subject){.labels = &pod->labels,
+		.notes = &pod->notes,
+		.ns = ns,
+		.owner = admit_owner_top(pod)};
 }

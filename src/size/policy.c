@@ -7,8 +7,8 @@
 #include "base/alloc.h"
 #include "model/names.h"
 
-/* Percentages and memory bounds are those of the CRD's defaults; they never clamp (C6), for a built-in
- * policy is nobody's will. */
+/* Percentages and memory bounds are those of the CRD's defaults; they never clamp (C6), for a
+ * built-in policy is nobody's will. */
 static const struct policy builtin_default = {
 	.name = "builtin-default",
 	.uid = "",
@@ -90,7 +90,8 @@ bool policy_selects(const struct policy *p, const struct policy_subject *who)
 	       type_is_listed(p, who->workload_type);
 }
 
-/* The order among policies that all match: priority, age, name. Names are unique, so it is total. */
+/* The order among policies that all match: priority, age, name. Names are unique, so it is total.
+ */
 static bool ranks_before(const struct policy *a, const struct policy *b)
 {
 	if (a->priority != b->priority) {
@@ -189,8 +190,8 @@ static bool read_exclude(struct policy_choice *c, struct found f)
 	return true;
 }
 
-static void choose_by_name(
-	const struct policy_set *set, const char *name, enum policy_source source, struct policy_choice *c)
+static void choose_by_name(const struct policy_set *set, const char *name,
+	enum policy_source source, struct policy_choice *c)
 {
 	c->policy = find_named(set, name);
 	c->source = source;
