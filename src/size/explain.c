@@ -71,7 +71,7 @@ static const char *const templates[REASON_COUNT] = {
 	[REASON_WAITING_FOR_CAPACITY] =
 		"needs[ {want}], a GPU is being opened for it[ on {node}][ since {waited} s]",
 	[REASON_GRANTING] = "is being given[ {want}][ on {node}]",
-	[REASON_PLACED] = "has[ {want}][ of GPU {gpu}][ on {node}]",
+	[REASON_PLACED] = "is placed[ with {want}][ on {gpu}][ of node {node}]",
 	[REASON_CAPACITY_FAILED] = "needs[ {want}], but capacity pods do not come up[ on {node}]"
 				   "[: {value}][; next try in {next} s]",
 	[REASON_API_REFUSED] =

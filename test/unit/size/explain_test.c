@@ -23,7 +23,7 @@ Test(explain, fills_in_what_is_known_and_leaves_out_the_rest)
 		"needs 0.25 GPU and 20Gi GPU memory, the best GPU has 300Mi GPU memory free on n");
 	says(REASON_PLACED,
 		(struct explain_facts){.want_mib = 8192, .gpu = "GPU-1", .best_node = "n"},
-		"has 8Gi GPU memory of GPU GPU-1 on n");
+		"is placed with 8Gi GPU memory on GPU-1 of node n");
 	says(REASON_BAD_VALUE,
 		(struct explain_facts){
 			.name = "aliquot.dev/gpu-fraction", .value = "0,5", .expected = "a share"},
