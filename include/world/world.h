@@ -129,8 +129,8 @@ const struct world_node *world_node_at(
 uint32_t world_node_find(
 	const struct world *w, const char *name); /* WORLD_NONE if never heard of */
 
-size_t world_policy_count(const struct world *w);
-const struct policy *world_policy_at(const struct world *w, size_t i);
+/* Every policy, in no particular order. */
+const struct policy *const *world_policies(const struct world *w, uint32_t *ret_count);
 const struct policy *world_policy_find(const struct world *w, const char *name);
 
 const struct world_namespace *world_namespace_find(const struct world *w, const char *name);

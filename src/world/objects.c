@@ -90,6 +90,7 @@ static void policy_set(struct world *w, const struct change *c)
 	if (i == w->policies.count) {
 		struct world_policy *made = xcalloc(1, sizeof *made);
 		VEC_PUSH(&w->policies, made);
+		VEC_PUSH(&w->policy_views, &made->noun);
 	}
 	struct world_policy *p = w->policies.items[i];
 	struct change copy;
@@ -106,6 +107,7 @@ static void policy_remove(struct world *w, size_t i)
 	arena_finish(&p->arena);
 	free(p);
 	VEC_REMOVE_SWAP(&w->policies, i);
+	VEC_REMOVE_SWAP(&w->policy_views, i);
 	w->version++;
 	w->policy_version++;
 }
@@ -261,6 +263,7 @@ void objects_finish(struct world *w)
 	}
 	VEC_FINISH(&w->nodes);
 	VEC_FINISH(&w->policies);
+	VEC_FINISH(&w->policy_views);
 	VEC_FINISH(&w->namespaces);
 	VEC_FINISH(&w->ranges);
 	map_finish(&w->nodes_by_name);
@@ -283,14 +286,10 @@ uint32_t world_node_find(const struct world *w, const char *name)
 	return i == MAP_NONE ? WORLD_NONE : i;
 }
 
-size_t world_policy_count(const struct world *w)
+const struct policy *const *world_policies(const struct world *w, uint32_t *ret_count)
 {
-	return w->policies.count;
-}
-
-const struct policy *world_policy_at(const struct world *w, size_t i)
-{
-	return &w->policies.items[i]->noun;
+	*ret_count = (uint32_t)w->policy_views.count;
+	return w->policy_views.items;
 }
 
 const struct policy *world_policy_find(const struct world *w, const char *name)

@@ -45,6 +45,9 @@ struct world {
 		VEC_FIELDS(struct world_policy *); /* owned */
 	} policies;
 	struct {
+		VEC_FIELDS(const struct policy *); /* borrowed, one for each of policies */
+	} policy_views;
+	struct {
 		VEC_FIELDS(struct world_namespace *); /* owned */
 	} namespaces;
 	struct map namespaces_by_name;
