@@ -222,6 +222,45 @@ void objects_gone(struct world *w, const struct change *c)
 	BUG("not an object of this file");
 }
 
+void objects_keep(struct world *w, const struct change *c)
+{
+	uint32_t mark = w->sync[c->kind].mark;
+	uint32_t at = MAP_NONE;
+	size_t i = 0;
+	switch (c->kind) {
+	case KIND_NODE:
+		at = map_find(&w->nodes_by_name, hash_text(c->name), c->name);
+		if (at != MAP_NONE) {
+			w->nodes.items[at]->mark = mark;
+		}
+		return;
+	case KIND_POLICY:
+		i = policy_index(w, c->name);
+		if (i < w->policies.count) {
+			w->policies.items[i]->mark = mark;
+		}
+		return;
+	case KIND_NAMESPACE:
+		at = map_find(&w->namespaces_by_name, hash_text(c->name), c->name);
+		if (at != MAP_NONE) {
+			w->namespaces.items[at]->mark = mark;
+		}
+		return;
+	case KIND_LIMIT_RANGE:
+		for (i = 0; i < w->ranges.count; i++) {
+			struct range_key *r = &w->ranges.items[i];
+			if (text_equals(r->ns, c->ns) && text_equals(r->name, c->name)) {
+				r->mark = mark;
+			}
+		}
+		return;
+	case KIND_POD:
+	case KIND_COUNT:
+		break;
+	}
+	BUG("not an object of this file");
+}
+
 void objects_sweep(struct world *w, enum kind kind, uint32_t mark)
 {
 	for (size_t i = 0; kind == KIND_NODE && i < w->nodes.count; i++) {

@@ -97,6 +97,16 @@ Test(world, a_relist_synthesises_deletes_only_at_its_end)
 	cr_assert_eq(world_pod_count(w), 2, "nothing is swept before the end");
 	mark(w, CHANGE_RELIST_BEGIN);
 	set(w, &a);
+	struct change keep = {.type = CHANGE_KEEP, .kind = KIND_POD, .ns = "default", .name = "b"};
+	world_apply(w, &keep);
+	mark(w, CHANGE_RELIST_END);
+	cr_assert_eq(world_pod_count(w), 2, "what could not be read is not gone");
+	mark(w, CHANGE_RELIST_BEGIN);
+	struct change blind = {.type = CHANGE_RELIST_END, .kind = KIND_POD, .no_sweep = true};
+	world_apply(w, &blind);
+	cr_assert_eq(world_pod_count(w), 2);
+	mark(w, CHANGE_RELIST_BEGIN);
+	set(w, &a);
 	mark(w, CHANGE_RELIST_END);
 	cr_assert_eq(world_pod_count(w), 1);
 	cr_assert_not_null(world_pod_find(w, "default", "a"));
@@ -138,7 +148,7 @@ Test(world, gpu_pods_keep_their_whole_noun)
 	struct pod plain = make_pod("t", "u9", "n1", 100);
 	set(w, &plain);
 	cr_assert_null(world_pod_by_uid(w, "u9"));
-	cr_assert_eq(world_gpu_pod_count(w), 0);
+	cr_assert_eq(world_class_count(w, WORLD_WHOLE) + world_class_count(w, WORLD_TENANT), 0);
 	cr_assert_null(world_check(w));
 	world_destroy(w);
 }
