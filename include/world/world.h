@@ -24,15 +24,18 @@
 
 #define WORLD_NONE UINT32_MAX
 
+enum world_class { WORLD_WHOLE, WORLD_TENANT, WORLD_CAPACITY, WORLD_CLASSES };
+
 /* What a GPU pod keeps beside its packed noun: the few fields that are asked for all the time. */
 struct world_gpu {
 	char *packed; /* owned */
 	uint32_t packed_size;
 	uint32_t slot; /* of its pod */
 	int32_t priority;
-	bool tenant;   /* carries our label */
-	bool capacity; /* holds a GPU for us */
-	bool gated;    /* our gate is still on it */
+	enum world_class class; /* whole GPUs, carries our label, or holds a GPU for us */
+	bool waiting_shown;	/* its condition Placed says False */
+	uint64_t stamp;		/* another one whenever the object was set again */
+	bool gated;		/* our gate is still on it */
 	bool other_gates;
 	int64_t gpus; /* nvidia.com/gpu it asks for */
 	int64_t created_ms;
@@ -119,9 +122,10 @@ const struct world_pod *world_pod_by_uid(
 size_t world_pod_count(const struct world *w);
 bool world_pod_unpack(const struct world_pod *p, struct arena *a, struct pod *ret_pod);
 
-/* GPU pods: dense list of slots, in no particular order. */
-size_t world_gpu_pod_count(const struct world *w);
-const struct world_pod *world_gpu_pod_at(const struct world *w, size_t i);
+/* GPU pods of one class: a dense list, in no particular order. */
+size_t world_class_count(const struct world *w, enum world_class class);
+const struct world_pod *world_class_at(const struct world *w, enum world_class class, size_t i);
+uint32_t world_class_slot(const struct world *w, enum world_class class, size_t i);
 
 size_t world_node_slots(const struct world *w);
 const struct world_node *world_node_at(
@@ -129,8 +133,8 @@ const struct world_node *world_node_at(
 uint32_t world_node_find(
 	const struct world *w, const char *name); /* WORLD_NONE if never heard of */
 
-size_t world_policy_count(const struct world *w);
-const struct policy *world_policy_at(const struct world *w, size_t i);
+/* Every policy, in no particular order. */
+const struct policy *const *world_policies(const struct world *w, uint32_t *ret_count);
 const struct policy *world_policy_find(const struct world *w, const char *name);
 
 const struct world_namespace *world_namespace_find(const struct world *w, const char *name);

@@ -90,6 +90,7 @@ static void policy_set(struct world *w, const struct change *c)
 	if (i == w->policies.count) {
 		struct world_policy *made = xcalloc(1, sizeof *made);
 		VEC_PUSH(&w->policies, made);
+		VEC_PUSH(&w->policy_views, &made->noun);
 	}
 	struct world_policy *p = w->policies.items[i];
 	struct change copy;
@@ -106,6 +107,7 @@ static void policy_remove(struct world *w, size_t i)
 	arena_finish(&p->arena);
 	free(p);
 	VEC_REMOVE_SWAP(&w->policies, i);
+	VEC_REMOVE_SWAP(&w->policy_views, i);
 	w->version++;
 	w->policy_version++;
 }
@@ -220,6 +222,45 @@ void objects_gone(struct world *w, const struct change *c)
 	BUG("not an object of this file");
 }
 
+void objects_keep(struct world *w, const struct change *c)
+{
+	uint32_t mark = w->sync[c->kind].mark;
+	uint32_t at = MAP_NONE;
+	size_t i = 0;
+	switch (c->kind) {
+	case KIND_NODE:
+		at = map_find(&w->nodes_by_name, hash_text(c->name), c->name);
+		if (at != MAP_NONE) {
+			w->nodes.items[at]->mark = mark;
+		}
+		return;
+	case KIND_POLICY:
+		i = policy_index(w, c->name);
+		if (i < w->policies.count) {
+			w->policies.items[i]->mark = mark;
+		}
+		return;
+	case KIND_NAMESPACE:
+		at = map_find(&w->namespaces_by_name, hash_text(c->name), c->name);
+		if (at != MAP_NONE) {
+			w->namespaces.items[at]->mark = mark;
+		}
+		return;
+	case KIND_LIMIT_RANGE:
+		for (i = 0; i < w->ranges.count; i++) {
+			struct range_key *r = &w->ranges.items[i];
+			if (text_equals(r->ns, c->ns) && text_equals(r->name, c->name)) {
+				r->mark = mark;
+			}
+		}
+		return;
+	case KIND_POD:
+	case KIND_COUNT:
+		break;
+	}
+	BUG("not an object of this file");
+}
+
 void objects_sweep(struct world *w, enum kind kind, uint32_t mark)
 {
 	for (size_t i = 0; kind == KIND_NODE && i < w->nodes.count; i++) {
@@ -261,6 +302,7 @@ void objects_finish(struct world *w)
 	}
 	VEC_FINISH(&w->nodes);
 	VEC_FINISH(&w->policies);
+	VEC_FINISH(&w->policy_views);
 	VEC_FINISH(&w->namespaces);
 	VEC_FINISH(&w->ranges);
 	map_finish(&w->nodes_by_name);
@@ -283,14 +325,10 @@ uint32_t world_node_find(const struct world *w, const char *name)
 	return i == MAP_NONE ? WORLD_NONE : i;
 }
 
-size_t world_policy_count(const struct world *w)
+const struct policy *const *world_policies(const struct world *w, uint32_t *ret_count)
 {
-	return w->policies.count;
-}
-
-const struct policy *world_policy_at(const struct world *w, size_t i)
-{
-	return &w->policies.items[i]->noun;
+	*ret_count = (uint32_t)w->policy_views.count;
+	return w->policy_views.items;
 }
 
 const struct policy *world_policy_find(const struct world *w, const char *name)

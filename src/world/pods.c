@@ -58,9 +58,10 @@ static void gpu_free(struct world *w, struct world_gpu *g)
 
 static void gpu_list_remove(struct world *w, uint32_t slot)
 {
+	enum world_class class = w->pods.items[slot]->gpu->class;
 	uint32_t at = w->pods.items[slot]->gpu->slot;
-	uint32_t last = w->gpu_pods.items[w->gpu_pods.count - 1];
-	VEC_REMOVE_SWAP(&w->gpu_pods, at);
+	uint32_t last = w->gpu_pods[class].items[w->gpu_pods[class].count - 1];
+	VEC_REMOVE_SWAP(&w->gpu_pods[class], at);
 	w->pods.items[last]->gpu->slot = at;
 }
 
@@ -84,13 +85,16 @@ static struct world_gpu *gpu_create(struct world *w, const struct pod *pod)
 	g->packed_size = (uint32_t)w->scratch.len;
 	str_trim_capacity(&w->scratch, 64 * 1024);
 	g->priority = pod->priority;
-	g->tenant = pod_is_tenant(pod);
-	g->capacity = pod_is_capacity(pod);
+	g->class = pod_is_capacity(pod) ? WORLD_CAPACITY
+		   : pod_is_tenant(pod) ? WORLD_TENANT
+					: WORLD_WHOLE;
+	g->waiting_shown = pod->placed.type != NULL && !pod->placed.is_true;
+	g->stamp = w->version;
 	g->gated = pod_has_gate(pod, NAME_GATE);
 	g->other_gates = pod->gate_count > (g->gated ? 1u : 0u);
 	g->gpus = pod->gpus;
 	g->created_ms = pod->created_ms;
-	if (g->tenant && !g->gated) {
+	if (g->class == WORLD_TENANT && !g->gated) {
 		g->milli = note_number(pod, NOTE_COMPUTE_MILLI);
 		g->mem_mib = note_number(pod, NOTE_MEMORY_MIB);
 		g->uuid = intern_add(w->words, pairs_get(&pod->notes, NOTE_GPU_UUID));
@@ -139,8 +143,8 @@ static void attach_gpu(struct world *w, uint32_t slot, const struct pod *pod)
 {
 	struct world_pod *p = w->pods.items[slot];
 	p->gpu = gpu_create(w, pod);
-	p->gpu->slot = (uint32_t)w->gpu_pods.count;
-	VEC_PUSH(&w->gpu_pods, slot);
+	p->gpu->slot = (uint32_t)w->gpu_pods[p->gpu->class].count;
+	VEC_PUSH(&w->gpu_pods[p->gpu->class], slot);
 	map_put(&w->gpu_by_uid, hash_text(world_pod_uid(p)), slot);
 	w->policy_version++;
 }
@@ -221,6 +225,14 @@ void pods_gone(struct world *w, const struct change *c)
 	pod_remove(w, slot);
 }
 
+void pods_keep(struct world *w, const struct change *c)
+{
+	uint32_t slot = c->ns != NULL && c->name != NULL ? pod_slot(w, c->ns, c->name) : MAP_NONE;
+	if (slot != MAP_NONE) {
+		w->pods.items[slot]->mark = w->sync[KIND_POD].mark;
+	}
+}
+
 void pods_sweep(struct world *w, uint32_t mark)
 {
 	for (uint32_t i = 0; i < w->pods.count; i++) {
@@ -240,7 +252,9 @@ void pods_finish(struct world *w)
 	}
 	VEC_FINISH(&w->pods);
 	VEC_FINISH(&w->free_pods);
-	VEC_FINISH(&w->gpu_pods);
+	for (int i = 0; i < WORLD_CLASSES; i++) {
+		VEC_FINISH(&w->gpu_pods[i]);
+	}
 	map_finish(&w->pods_by_name);
 	map_finish(&w->gpu_by_uid);
 }
@@ -282,12 +296,17 @@ bool world_pod_unpack(const struct world_pod *p, struct arena *a, struct pod *re
 	return pod_unpack(&u, ret_pod);
 }
 
-size_t world_gpu_pod_count(const struct world *w)
+size_t world_class_count(const struct world *w, enum world_class class)
 {
-	return w->gpu_pods.count;
+	return w->gpu_pods[class].count;
 }
 
-const struct world_pod *world_gpu_pod_at(const struct world *w, size_t i)
+uint32_t world_class_slot(const struct world *w, enum world_class class, size_t i)
 {
-	return w->pods.items[w->gpu_pods.items[i]];
+	return w->gpu_pods[class].items[i];
+}
+
+const struct world_pod *world_class_at(const struct world *w, enum world_class class, size_t i)
+{
+	return w->pods.items[w->gpu_pods[class].items[i]];
 }

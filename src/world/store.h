@@ -32,10 +32,10 @@ struct world {
 	} free_pods;
 	struct map pods_by_name;
 	size_t pod_count;
-	/* GPU pods: where[] of each lives in its record's slot; this list is dense */
+	/* GPU pods by class; each knows its place in its list */
 	struct {
 		VEC_FIELDS(uint32_t);
-	} gpu_pods;
+	} gpu_pods[WORLD_CLASSES];
 	struct map gpu_by_uid; /* to slots of pods */
 	struct {
 		VEC_FIELDS(struct world_node *); /* owned */
@@ -44,6 +44,9 @@ struct world {
 	struct {
 		VEC_FIELDS(struct world_policy *); /* owned */
 	} policies;
+	struct {
+		VEC_FIELDS(const struct policy *); /* borrowed, one for each of policies */
+	} policy_views;
 	struct {
 		VEC_FIELDS(struct world_namespace *); /* owned */
 	} namespaces;
@@ -67,6 +70,7 @@ void pods_init(struct world *w);
 void pods_finish(struct world *w);
 void pods_set(struct world *w, const struct pod *pod);
 void pods_gone(struct world *w, const struct change *c);
+void pods_keep(struct world *w, const struct change *c);
 void pods_sweep(struct world *w, uint32_t mark);
 
 /* objects.c: nodes, policies, namespaces, limit ranges */
@@ -75,6 +79,7 @@ void objects_finish(struct world *w);
 uint32_t nodes_touch(struct world *w, const char *name); /* the index, made if unknown */
 void objects_set(struct world *w, const struct change *c);
 void objects_gone(struct world *w, const struct change *c);
+void objects_keep(struct world *w, const struct change *c);
 void objects_sweep(struct world *w, enum kind kind, uint32_t mark);
 
 #endif

@@ -34,13 +34,15 @@ static void relist_begin(struct world *w, enum kind kind)
 	w->sync[kind].mark++;
 }
 
-static void relist_end(struct world *w, enum kind kind)
+static void relist_end(struct world *w, enum kind kind, bool no_sweep)
 {
 	struct sync_state *s = &w->sync[kind];
 	if (!s->relisting) {
 		return;
 	}
-	if (kind == KIND_POD) {
+	if (no_sweep) {
+		/* Something unnamed may be any of them. */
+	} else if (kind == KIND_POD) {
 		pods_sweep(w, s->mark);
 	} else {
 		objects_sweep(w, kind, s->mark);
@@ -68,11 +70,18 @@ void world_apply(struct world *w, const struct change *c)
 			objects_gone(w, c);
 		}
 		return;
+	case CHANGE_KEEP:
+		if (c->kind == KIND_POD) {
+			pods_keep(w, c);
+		} else {
+			objects_keep(w, c);
+		}
+		return;
 	case CHANGE_RELIST_BEGIN:
 		relist_begin(w, c->kind);
 		return;
 	case CHANGE_RELIST_END:
-		relist_end(w, c->kind);
+		relist_end(w, c->kind, c->no_sweep);
 		return;
 	case CHANGE_STALE:
 		w->sync[c->kind].stale = true;
@@ -149,12 +158,15 @@ const char *world_check(const struct world *w)
 		if (world_pod_by_uid(w, world_pod_uid(p)) != p) {
 			return "a GPU pod is not found by its uid";
 		}
-		if (w->gpu_pods.items[p->gpu->slot] != i) {
+		if (w->gpu_pods[p->gpu->class].items[p->gpu->slot] != i) {
 			return "a GPU pod is not where its list says";
 		}
 	}
-	if (pods != w->pod_count || gpu_pods != w->gpu_pods.count ||
-		pods != w->pods_by_name.count) {
+	size_t listed = 0;
+	for (int i = 0; i < WORLD_CLASSES; i++) {
+		listed += w->gpu_pods[i].count;
+	}
+	if (pods != w->pod_count || gpu_pods != listed || pods != w->pods_by_name.count) {
 		return "the counts of pods differ";
 	}
 	for (size_t i = 0; i < w->nodes.count; i++) {

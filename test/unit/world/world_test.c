@@ -97,6 +97,16 @@ Test(world, a_relist_synthesises_deletes_only_at_its_end)
 	cr_assert_eq(world_pod_count(w), 2, "nothing is swept before the end");
 	mark(w, CHANGE_RELIST_BEGIN);
 	set(w, &a);
+	struct change keep = {.type = CHANGE_KEEP, .kind = KIND_POD, .ns = "default", .name = "b"};
+	world_apply(w, &keep);
+	mark(w, CHANGE_RELIST_END);
+	cr_assert_eq(world_pod_count(w), 2, "what could not be read is not gone");
+	mark(w, CHANGE_RELIST_BEGIN);
+	struct change blind = {.type = CHANGE_RELIST_END, .kind = KIND_POD, .no_sweep = true};
+	world_apply(w, &blind);
+	cr_assert_eq(world_pod_count(w), 2);
+	mark(w, CHANGE_RELIST_BEGIN);
+	set(w, &a);
 	mark(w, CHANGE_RELIST_END);
 	cr_assert_eq(world_pod_count(w), 1);
 	cr_assert_not_null(world_pod_find(w, "default", "a"));
@@ -138,7 +148,7 @@ Test(world, gpu_pods_keep_their_whole_noun)
 	struct pod plain = make_pod("t", "u9", "n1", 100);
 	set(w, &plain);
 	cr_assert_null(world_pod_by_uid(w, "u9"));
-	cr_assert_eq(world_gpu_pod_count(w), 0);
+	cr_assert_eq(world_class_count(w, WORLD_WHOLE) + world_class_count(w, WORLD_TENANT), 0);
 	cr_assert_null(world_check(w));
 	world_destroy(w);
 }
@@ -161,7 +171,9 @@ Test(world, limit_ranges_and_policies_come_and_go)
 	world_apply(w, &s);
 	p.priority = 9;
 	world_apply(w, &s);
-	cr_assert_eq(world_policy_count(w), 1);
+	uint32_t count = 0;
+	cr_assert_eq(world_policies(w, &count)[0]->priority, 9);
+	cr_assert_eq(count, 1);
 	cr_assert_eq(world_policy_find(w, "a")->priority, 9);
 	struct change g = {.type = CHANGE_GONE, .kind = KIND_POLICY, .name = "a"};
 	world_apply(w, &g);
