@@ -69,7 +69,7 @@ static bool is_ours(
 static bool put_back(json_t *env, const json_t *had)
 {
 	json_t *now = json_copy(env);
-	bool sane = had == NULL || json_is_array(had);
+	bool sane = true;
 	for (size_t i = 0; sane && i < json_array_size(had); i++) {
 		const json_t *cell = json_array_get(had, i);
 		json_t *entry = json_array_get(cell, 1);
@@ -91,6 +91,9 @@ static bool restore_env(json_t *container, const struct env_edit *rows, uint32_t
 {
 	json_t *env = own_member(container, "env", JSON_ARRAY);
 	bool touched = false;
+	if (had != NULL && !json_is_array(had)) {
+		return false;
+	}
 	if (env == NULL && json_array_size(had) > 0) {
 		env = own_member_or_new(container, "env", JSON_ARRAY);
 	}
