@@ -50,6 +50,7 @@ struct http1 {
 	struct view content_type;	 /* empty if there was none */
 	struct http1_header headers[HTTP1_HEADERS_MAX];
 	size_t header_count;
+	bool old; /* HTTP/1.0 */
 	bool keep_alive;
 	bool expect_continue; /* the client waits for "100 Continue" before it sends the body */
 	struct str body;      /* complete once HTTP1_DONE */

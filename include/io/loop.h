@@ -60,9 +60,8 @@ void loop_defer_forget(struct loop *l, const void *data);
 /* Called once a turn before the loop sleeps, in the order of registration. */
 void loop_on_turn(struct loop *l, loop_fn fn, void *data);
 void loop_off_turn(struct loop *l, loop_fn fn, void *data);
-/* The next sleep ends at mono_ms at the latest. Holds for one sleep only; the earliest of a turn
- * counts. From anywhere but a turn hook or a deferred function it only makes the loop turn once
- * more. */
+/* The next sleep ends at mono_ms at the latest. Holds for one sleep only; the earliest that was
+ * asked for since the last sleep counts. */
 void loop_wake_at(struct loop *l, int64_t mono_ms);
 
 #endif
