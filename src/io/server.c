@@ -126,7 +126,8 @@ static int server_listen(struct server *s, struct fault *ret_fault)
 		freeaddrinfo(list);
 	}
 	if (s->fd < 0) {
-		return fault_set(ret_fault, FAULT_FATAL, "listen on '%s': %m", s->config.listen);
+		return fault_set(ret_fault, FAULT_FATAL, "listen on '%s': %s", s->config.listen,
+			strerror(errno));
 	}
 	return 0;
 }
@@ -240,6 +241,7 @@ static void config_fill(struct server_config *c)
 }
 
 static void drain_expire(void *data);
+static void drain_look(void *data);
 
 struct server *server_create(
 	struct loop *l, const struct server_config *config, struct fault *ret_fault)
@@ -298,6 +300,7 @@ void server_destroy(struct server *s)
 	close_all(s);
 	stop_accepting(s);
 	loop_timer_stop(&s->drain_deadline);
+	loop_off_turn(s->loop, drain_look, s);
 	loop_defer_forget(s->loop, s);
 	SSL_CTX_free(s->tls);
 	VEC_FINISH(&s->routes);
