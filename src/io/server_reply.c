@@ -205,7 +205,6 @@ void reply_to_request(struct conn *c)
 	const char *allow = NULL;
 	const struct route *route = route_find(s, &c->in, r, &allow);
 
-	c->closing = !c->in.keep_alive || s->draining;
 	if (route != NULL) {
 		const struct server_request request = {
 			.method = c->in.method,
@@ -217,6 +216,8 @@ void reply_to_request(struct conn *c)
 		};
 		route->handler(route->data, &request, r);
 	}
+	/* Only now: the handler may have begun the drain. */
+	c->closing = !c->in.keep_alive || s->draining;
 	if (r->body.overflow) {
 		log_error("reply too large", LOG_S("path", route != NULL ? route->path : ""),
 			LOG_I("limit", s->config.reply_limit));
