@@ -1,5 +1,5 @@
-/* Functions that are not used in this tree, and what is used instead. Included by every .c through the
- * build (-include), so that a use is an error at compile time. */
+/* Functions that are not used in this tree, and what is used instead. Included by every .c through
+ * the build (-include), so that a use is an error at compile time. */
 #ifndef BASE_BANNED_H
 #define BASE_BANNED_H
 

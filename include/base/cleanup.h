@@ -8,14 +8,14 @@
 
 #include <stddef.h>
 
-#define CLEANUP(f)  __attribute__((cleanup(f)))
-#define MUST_CHECK  __attribute__((warn_unused_result))
+#define CLEANUP(f)   __attribute__((cleanup(f)))
+#define MUST_CHECK   __attribute__((warn_unused_result))
 #define PRINTF(f, a) __attribute__((format(printf, f, a)))
-#define NORETURN    __attribute__((noreturn))
-#define UNUSED      __attribute__((unused))
+#define NORETURN     __attribute__((noreturn))
+#define UNUSED	     __attribute__((unused))
 
 /* The owner of an embedded member. */
-#define CONTAINER_OF(ptr, type, member) ((type *)(void *)((char *)(ptr) - offsetof(type, member)))
+#define CONTAINER_OF(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 

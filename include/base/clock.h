@@ -1,8 +1,8 @@
-/* Time as a port. The core takes `now` as an argument; the edges read it here, so that the simulator
- * and the tests can own it. Three clocks, never mixed:
- *   monotonic  deadlines, back-off, leases (milliseconds since an arbitrary start)
- *   wall       certificates and timestamps that other programs read (milliseconds since 1970)
- *   policy     history, budgets, windows (milliseconds since 1970); wall time unless a test sets it */
+/* Time as a port. The core takes `now` as an argument; the edges read it here, so that the
+ * simulator and the tests can own it. Three clocks, never mixed: monotonic  deadlines, back-off,
+ * leases (milliseconds since an arbitrary start) wall       certificates and timestamps that other
+ * programs read (milliseconds since 1970) policy     history, budgets, windows (milliseconds since
+ * 1970); wall time unless a test sets it */
 #ifndef BASE_CLOCK_H
 #define BASE_CLOCK_H
 
@@ -53,6 +53,7 @@ struct backoff {
 	int64_t first_ms, cap_ms;
 	int attempt;
 };
-int64_t backoff_next(struct backoff *b, struct rng *r); /* delay in [d/2, d], d doubling up to cap */
+int64_t backoff_next(
+	struct backoff *b, struct rng *r); /* delay in [d/2, d], d doubling up to cap */
 
 #endif

@@ -14,8 +14,8 @@
 enum fault_kind {
 	FAULT_NONE,
 	FAULT_TRANSIENT, /* try again later: 5xx, a broken connection, a deadline */
-	FAULT_CONFLICT,  /* a precondition did not hold: 409 */
-	FAULT_GONE,      /* the history asked for is no longer there: 410 */
+	FAULT_CONFLICT,	 /* a precondition did not hold: 409 */
+	FAULT_GONE,	 /* the history asked for is no longer there: 410 */
 	FAULT_NOT_FOUND,
 	FAULT_DENIED,  /* 401, 403, a certificate that does not verify */
 	FAULT_INVALID, /* input that cannot mean anything: 400, 422, malformed bytes */
@@ -27,9 +27,9 @@ enum fault_kind {
 
 struct fault {
 	enum fault_kind kind;
-	int status;             /* HTTP status where there was one, else 0 */
+	int status;		/* HTTP status where there was one, else 0 */
 	int64_t retry_after_ms; /* what the other side asked for, else 0 */
-	bool unknown_outcome;   /* a write may or may not have happened */
+	bool unknown_outcome;	/* a write may or may not have happened */
 	char message[FAULT_MESSAGE_MAX];
 };
 

@@ -2,9 +2,9 @@
  *
  *     log_info("granted", LOG_S("pod", key), LOG_I("milli", 250));
  *
- * error = someone must act; warn = degraded; info = a change of state; debug = reasoning. Never a token,
- * an environment value or a whole object. A call site that repeats itself within a second is cut off after
- * ten lines and says how many it swallowed. */
+ * error = someone must act; warn = degraded; info = a change of state; debug = reasoning. Never a
+ * token, an environment value or a whole object. A call site that repeats itself within a second is
+ * cut off after ten lines and says how many it swallowed. */
 #ifndef BASE_LOG_H
 #define BASE_LOG_H
 
@@ -15,7 +15,7 @@
 enum log_level { LOG_DEBUG, LOG_INFO, LOG_WARN, LOG_ERROR };
 
 struct log_pair {
-	const char *key; /* borrowed */
+	const char *key;  /* borrowed */
 	const char *text; /* borrowed; NULL: the number counts */
 	int64_t number;
 };
@@ -28,7 +28,8 @@ struct log_site {
 	int count;
 };
 
-/* The process's one logger, set up in main before anything else. Level below which nothing is written; fd to write to. */
+/* The process's one logger, set up in main before anything else. Level below which nothing is
+ * written; fd to write to. */
 void log_setup(enum log_level least, int fd);
 bool log_level_parse(const char *text, enum log_level *ret_level);
 bool log_enabled(enum log_level level);

@@ -1,6 +1,7 @@
 /* The registry of metrics: counters, gauges and histograms by name and labels, written in the
  * Prometheus text format. Handles stay valid as long as the registry. The number of series is
- * bounded (METRIC_SERIES_MAX); what comes after that shares one series with the label overflow="true". */
+ * bounded (METRIC_SERIES_MAX); what comes after that shares one series with the label
+ * overflow="true". */
 #ifndef BASE_METRIC_H
 #define BASE_METRIC_H
 
@@ -18,8 +19,8 @@ struct metric; /* one series */
 struct metric_registry *metric_registry_create(void);
 void metric_registry_destroy(struct metric_registry *r);
 
-/* `labels` is the text between the braces, e.g. `reason="Quota"`, or NULL. Values must be escaped with
- * metric_label. Finding the same name and labels again returns the same handle. */
+/* `labels` is the text between the braces, e.g. `reason="Quota"`, or NULL. Values must be escaped
+ * with metric_label. Finding the same name and labels again returns the same handle. */
 struct metric *metric_get(struct metric_registry *r, enum metric_type type, const char *name,
 	const char *help, const char *labels);
 void metric_add(struct metric *m, int64_t n);

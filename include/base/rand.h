@@ -11,6 +11,6 @@ struct rng {
 void rng_seed(struct rng *r, uint64_t seed);
 uint64_t rng_next(struct rng *r);
 uint64_t rng_below(struct rng *r, uint64_t bound); /* 0 <= result < bound, bound > 0 */
-uint64_t rng_system_seed(void);                    /* from the kernel */
+uint64_t rng_system_seed(void);			   /* from the kernel */
 
 #endif

@@ -22,17 +22,22 @@ struct str {
 	bool overflow;
 };
 
-#define STR_INIT(max_bytes) {.limit = (max_bytes)}
+#define STR_INIT(max_bytes)                                                                        \
+	{                                                                                          \
+		.limit = (max_bytes)                                                               \
+	}
 
 void str_finish(struct str *s);
 void str_reset(struct str *s); /* empty again, memory and limit kept */
-void str_trim_capacity(struct str *s, size_t keep_bytes); /* after a large object: give memory back */
+void str_trim_capacity(
+	struct str *s, size_t keep_bytes); /* after a large object: give memory back */
 bool str_append(struct str *s, const char *p, size_t n);
 bool str_append_text(struct str *s, const char *text);
 bool str_append_char(struct str *s, char c);
 bool str_append_format(struct str *s, const char *format, ...) PRINTF(2, 3);
 bool str_append_vformat(struct str *s, const char *format, va_list args);
-/* Room for n more bytes at the end, to be filled by the caller and then counted by str_added. NULL on overflow. */
+/* Room for n more bytes at the end, to be filled by the caller and then counted by str_added. NULL
+ * on overflow. */
 char *str_reserve(struct str *s, size_t n);
 void str_added(struct str *s, size_t n);
 char *str_take(struct str *s); /* the owned C string ("" if empty); s is empty afterwards */
@@ -56,10 +61,12 @@ static inline struct view view_of(const char *text)
 bool view_equals(struct view v, const char *text);
 bool view_starts_with(struct view v, const char *prefix);
 struct view view_trim(struct view v); /* ASCII blanks at both ends */
-/* Cuts the part before `separator` off the front of *rest; the whole rest if there is none. False at the end. */
+/* Cuts the part before `separator` off the front of *rest; the whole rest if there is none. False
+ * at the end. */
 bool view_next(struct view *rest, char separator, struct view *ret_part);
 
-/* Whole decimal numbers, nothing else: no sign but '-', no blanks, no leading '+', range checked. */
+/* Whole decimal numbers, nothing else: no sign but '-', no blanks, no leading '+', range checked.
+ */
 MUST_CHECK bool parse_i64(struct view v, int64_t min, int64_t max, int64_t *ret_value);
 
 static inline bool text_equals(const char *a, const char *b)

@@ -24,9 +24,10 @@ void vec_free(void *items);
 			? 0                                                                        \
 			: ((v)->items = vec_grow((v)->items, &(v)->room, (n), sizeof *(v)->items), \
 				  0)))
-#define VEC_PUSH(v, value) (VEC_RESERVE((v), (v)->count + 1), (void)((v)->items[(v)->count++] = (value)))
+#define VEC_PUSH(v, value)                                                                         \
+	(VEC_RESERVE((v), (v)->count + 1), (void)((v)->items[(v)->count++] = (value)))
 #define VEC_REMOVE_SWAP(v, i) ((void)((v)->items[(i)] = (v)->items[--(v)->count]))
-#define VEC_CLEAR(v)          ((void)((v)->count = 0))
+#define VEC_CLEAR(v)	      ((void)((v)->count = 0))
 #define VEC_FINISH(v)                                                                              \
 	(vec_free((v)->items), (v)->items = NULL, (v)->count = 0, (v)->room = 0, (void)0)
 

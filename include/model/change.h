@@ -1,4 +1,5 @@
-/* Everything that enters the engine: what a watch said, what a relist began or finished, who leads. */
+/* Everything that enters the engine: what a watch said, what a relist began or finished, who leads.
+ */
 #ifndef MODEL_CHANGE_H
 #define MODEL_CHANGE_H
 
@@ -19,12 +20,12 @@ enum kind {
 };
 
 enum change_type {
-	CHANGE_SET,          /* the object as it is now */
-	CHANGE_GONE,         /* ns, name and, if known, uid */
+	CHANGE_SET,	     /* the object as it is now */
+	CHANGE_GONE,	     /* ns, name and, if known, uid */
 	CHANGE_RELIST_BEGIN, /* mark: what is not set again before the end is gone */
 	CHANGE_RELIST_END,   /* sweep; the kind is synced from here on */
-	CHANGE_STALE,        /* the watch of this kind is broken: nothing is decided from absence */
-	CHANGE_LEADER,       /* `leads` says whether this process may decide */
+	CHANGE_STALE,	     /* the watch of this kind is broken: nothing is decided from absence */
+	CHANGE_LEADER,	     /* `leads` says whether this process may decide */
 };
 
 struct change {

@@ -32,7 +32,8 @@ struct ledger {
 	uint32_t count;
 };
 
-/* Integer shares of a GPU with `usable` MiB (product contract): fraction alone decides memory, memory alone compute. */
+/* Integer shares of a GPU with `usable` MiB (product contract): fraction alone decides memory,
+ * memory alone compute. */
 int64_t share_memory_of_milli(int64_t milli, int64_t usable_mib);
 int64_t share_milli_of_memory(int64_t mem_mib, int64_t usable_mib);
 

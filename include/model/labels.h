@@ -1,5 +1,5 @@
-/* Sets of key=value pairs and the selectors over them. All text is borrowed from the arena of the noun
- * that holds the set. */
+/* Sets of key=value pairs and the selectors over them. All text is borrowed from the arena of the
+ * noun that holds the set. */
 #ifndef MODEL_LABELS_H
 #define MODEL_LABELS_H
 
@@ -35,7 +35,8 @@ struct terms {
 	uint32_t count;
 };
 
-/* A metav1.LabelSelector. `present` tells an empty selector (matches everything) from an absent one. */
+/* A metav1.LabelSelector. `present` tells an empty selector (matches everything) from an absent
+ * one. */
 struct selector {
 	bool present;
 	struct pairs match_labels;

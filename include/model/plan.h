@@ -15,11 +15,11 @@
 enum action_type {
 	ACTION_CREATE_CAPACITY, /* POST a capacity pod */
 	ACTION_DELETE_CAPACITY, /* DELETE with preconditions uid and resourceVersion */
-	ACTION_GRANT,           /* PATCH the ledger of a capacity pod: the compare-and-swap */
-	ACTION_PLACE,           /* PATCH a tenant: guarded keys, pin, gate off */
-	ACTION_CONDITION,       /* PATCH pods/status: aliquot.dev/Placed */
-	ACTION_POLICY_STATUS,   /* PATCH gpupolicies/status */
-	ACTION_EVENT,           /* POST an event; shed first */
+	ACTION_GRANT,		/* PATCH the ledger of a capacity pod: the compare-and-swap */
+	ACTION_PLACE,		/* PATCH a tenant: guarded keys, pin, gate off */
+	ACTION_CONDITION,	/* PATCH pods/status: aliquot.dev/Placed */
+	ACTION_POLICY_STATUS,	/* PATCH gpupolicies/status */
+	ACTION_EVENT,		/* POST an event; shed first */
 };
 
 /* One flat struct; which fields count is said beside them. All text lives in the plan's arena. */
@@ -54,7 +54,7 @@ struct action {
 	const char *message;
 	bool warning;
 	/* EVENT: what it is about */
-	const char *regarding_kind;        /* "Pod", "GPUPolicy" */
+	const char *regarding_kind; /* "Pod", "GPUPolicy" */
 	const char *regarding_api_version;
 	/* POLICY_STATUS */
 	int64_t generation;
@@ -75,8 +75,8 @@ void plan_finish(struct plan *p);
 struct action *plan_add(struct plan *p, enum action_type type, uint64_t id);
 const char *action_type_name(enum action_type type);
 
-/* What became of an action. `fault.kind` FAULT_NONE: it was done. `pod`: the object as the API server answered
- * (CREATE, GRANT, PLACE), NULL if the answer had none. */
+/* What became of an action. `fault.kind` FAULT_NONE: it was done. `pod`: the object as the API
+ * server answered (CREATE, GRANT, PLACE), NULL if the answer had none. */
 struct outcome {
 	struct fault fault;
 	const struct pod *pod; /* borrowed */

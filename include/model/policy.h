@@ -1,4 +1,5 @@
-/* GPUPolicy, as far as decisions read it now, and the namespace defaults that stand in for annotations. */
+/* GPUPolicy, as far as decisions read it now, and the namespace defaults that stand in for
+ * annotations. */
 #ifndef MODEL_POLICY_H
 #define MODEL_POLICY_H
 
@@ -51,7 +52,8 @@ struct policy {
 	bool status_overlapping;
 };
 
-struct namespace {
+struct namespace
+{
 	const char *name;
 	struct pairs labels;
 	struct pairs notes; /* annotations under aliquot.dev/ */

@@ -1,9 +1,10 @@
-/* The port through which requests to the API server leave and answers come. io implements it on libcurl, the
- * simulator on its model; kube, meter and act speak nothing else.
+/* The port through which requests to the API server leave and answers come. io implements it on
+ * libcurl, the simulator on its model; kube, meter and act speak nothing else.
  *
- * Rules: send() copies what it keeps. Completion comes exactly once, never from inside send(), never
- * after cancel(). For a stream the body comes in pieces through on_data and the completion has no body.
- * Callbacks may call send() and cancel() freely: an implementation that cannot (curl) defers. */
+ * Rules: send() copies what it keeps. Completion comes exactly once, never from inside send(),
+ * never after cancel(). For a stream the body comes in pieces through on_data and the completion
+ * has no body. Callbacks may call send() and cancel() freely: an implementation that cannot (curl)
+ * defers. */
 #ifndef MODEL_WIRE_H
 #define MODEL_WIRE_H
 
@@ -17,14 +18,14 @@ enum wire_method { WIRE_GET, WIRE_POST, WIRE_PUT, WIRE_PATCH, WIRE_DELETE };
 
 struct wire_request {
 	enum wire_method method;
-	const char *path;         /* with query, begins with '/' */
+	const char *path;	  /* with query, begins with '/' */
 	const char *content_type; /* NULL: no body */
-	const char *accept;       /* NULL: application/json */
-	const char *bearer;       /* NULL: none */
+	const char *accept;	  /* NULL: application/json */
+	const char *bearer;	  /* NULL: none */
 	const char *body;
 	size_t body_size;
-	int64_t timeout_ms;  /* of the whole request; for a stream the guard against a dead peer */
-	size_t limit_bytes;  /* largest answer accepted; for a stream ignored */
+	int64_t timeout_ms; /* of the whole request; for a stream the guard against a dead peer */
+	size_t limit_bytes; /* largest answer accepted; for a stream ignored */
 	bool stream;
 };
 
@@ -33,8 +34,8 @@ struct wire_answer {
 	int64_t retry_after_ms;
 	const char *body; /* borrowed; NUL-terminated; empty for a stream with status 200 */
 	size_t body_size;
-	/* FAULT_NONE if an answer came, whatever its status. FAULT_TRANSIENT: the connection or a deadline;
-	 * FAULT_LIMIT: the answer was too large; FAULT_DENIED: TLS did not verify. */
+	/* FAULT_NONE if an answer came, whatever its status. FAULT_TRANSIENT: the connection or a
+	 * deadline; FAULT_LIMIT: the answer was too large; FAULT_DENIED: TLS did not verify. */
 	struct fault fault;
 };
 
@@ -48,7 +49,7 @@ struct wire;
 struct wire_impl {
 	uint64_t (*send)(struct wire *w, const struct wire_request *request,
 		const struct wire_events *events, void *data); /* never 0 */
-	void (*cancel)(struct wire *w, uint64_t id); /* unknown ids are fine */
+	void (*cancel)(struct wire *w, uint64_t id);	       /* unknown ids are fine */
 };
 
 struct wire {
