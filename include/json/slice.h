@@ -26,30 +26,20 @@
 
 /* A projection is a constant tree of what is kept. Of an object only the members that are listed
  * survive; `inside` says what survives of the member's value (NULL: all of it). Arrays are
- * transparent: `inside` applies to each element. A name that ends in '*' is a prefix; a key that is
- * spelled with escapes matches "*" only. A list of members ends with SLICE_END. */
+ * transparent: `inside` applies to each element. A key that is spelled with escapes is listed
+ * only by the empty prefix. A list of members ends with SLICE_END. */
 struct slice_keep {
 	const char *key;
 	size_t key_size;
 	bool prefix;
 	const struct slice_keep *inside; /* borrowed, constant */
 };
-#define SLICE_KEEP(name)                                                                           \
-	{                                                                                          \
-		name, sizeof(name) - 1, false, NULL                                                \
-	}
-#define SLICE_KEEP_IN(name, in)                                                                    \
-	{                                                                                          \
-		name, sizeof(name) - 1, false, in                                                  \
-	}
-#define SLICE_KEEP_PREFIX(name)                                                                    \
-	{                                                                                          \
-		name, sizeof(name) - 1, true, NULL                                                 \
-	} /* name without the star */
-#define SLICE_END                                                                                  \
-	{                                                                                          \
-		NULL, 0, false, NULL                                                               \
-	}
+/* clang-format off */
+#define SLICE_KEEP(name)        {name, sizeof(name) - 1, false, NULL}
+#define SLICE_KEEP_IN(name, in) {name, sizeof(name) - 1, false, in}
+#define SLICE_KEEP_PREFIX(name) {name, sizeof(name) - 1, true, NULL} /* "" is every key */
+#define SLICE_END               {NULL, 0, false, NULL}
+/* clang-format on */
 
 struct slice_events {
 	/* One object. `type` is the watch event's type ("ADDED"…), empty for a list. `json` is
@@ -76,10 +66,13 @@ struct slice {
 	void *data;
 
 	uint8_t state;
-	bool escaped; /* the byte before was a backslash, inside a string */
+	bool escaped;	  /* the byte before was a backslash, inside a string */
+	bool key_escaped; /* the key that was read has escapes */
 	bool stopped;
+	bool broken;	 /* not JSON: nothing more is taken */
 	bool in_object;	 /* inside an object that will be emitted */
 	bool refused;	 /* that object exceeds a limit */
+	bool has_object; /* watch: the event's object was read */
 	bool match;	 /* the key that was read is listed */
 	uint32_t frames; /* in use */
 	struct slice_frame frame[SLICE_FRAMES_MAX];
@@ -104,6 +97,7 @@ struct slice_list {
 	char more[SLICE_CONTINUE_MAX]; /* metadata.continue, "" if this was the last page */
 };
 
+/* The struct points into itself: it must not be moved after this. */
 void slice_init(struct slice *s, enum slice_form form, const struct slice_keep *keep,
 	const struct slice_events *events, void *data);
 void slice_finish(struct slice *s);
