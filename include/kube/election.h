@@ -30,7 +30,7 @@ struct election_config {
 struct election;
 
 /* on_change(data, true) after winning, (data, false) after losing; from election_step only. */
-struct election *eease_create(struct kube *kube, const struct election_config *config,
+struct election *election_create(struct kube *kube, const struct election_config *config,
 	void (*on_change)(void *data, bool leads), void *data);
 /* Cancels what is in flight; does not release. */
 void election_destroy(struct election *e);
