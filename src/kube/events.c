@@ -158,7 +158,12 @@ static void slot_fill(struct events *e, struct slot *s, const struct event_note 
 		.note = keep(&at, n->note),
 		.warning = n->warning,
 	};
-	snprintf(s->name, sizeof s->name, "%.*s.%016llx", NAME_PREFIX_MAX, n->name,
+	/* Cut where a name may end. */
+	size_t prefix = strlen(n->name) < NAME_PREFIX_MAX ? strlen(n->name) : NAME_PREFIX_MAX;
+	while (prefix > 0 && (n->name[prefix - 1] == '-' || n->name[prefix - 1] == '.')) {
+		prefix--;
+	}
+	snprintf(s->name, sizeof s->name, "%.*s.%016llx", (int)prefix, n->name,
 		(unsigned long long)rng_next(&e->rng));
 }
 
@@ -241,6 +246,7 @@ static void on_written(void *data, const struct kube_answer *answer)
 		s->posted = false;
 		s->written = 0;
 		s->count = 1;
+		s->due_ms = 0;
 		s->first_ms = s->last_ms;
 	} else if (answer->fault.kind != FAULT_NONE) {
 		/* An event is not worth a second attempt; its next repetition is one. */
