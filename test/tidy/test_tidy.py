@@ -166,6 +166,7 @@ NEST = "".join("\t" * (i + 1) + "if (1) {\n" for i in range(5)) + "".join("\t" *
     ("banned", "src/base/wrong.c", HELLO + function("f", body="\tstrcpy(a, b);\n"), 4, "strcpy is banned"),
     ("banned", "test/unit/base/wrong.c", HELLO + function("f", body="\treturn atoi(a);\n"), 4, "atoi is banned"),
     ("globals", "src/world/wrong.c", HELLO + "static int counter;\n", 2, "a mutable variable"),
+    ("globals", "src/world/wrong.c", HELLO + "static struct {\n\tint n;\n} state;\n", 2, "a mutable variable"),
     ("globals", "src/world/wrong.c", HELLO + "struct x *const_free = NULL;\n", 2, "a mutable variable"),
     ("headers", "include/base/wrong.h", HELLO + "#ifndef WRONG_H\n#define WRONG_H\n#endif\n", 1, "BASE_WRONG_H"),
     ("headers", "src/base/wrong.h", HELLO, 1, "wants the guard BASE_WRONG_H"),
