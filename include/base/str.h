@@ -1,0 +1,85 @@
+/* Text: `struct str` to build it, `struct view` to look at it.
+ *
+ * A str has a limit from birth. What would exceed it is not appended, `overflow` is set and stays
+ * set, and the text that is there remains valid: the caller decides what hitting the limit means.
+ * The buffer is always NUL-terminated once something was appended; str_text() is never NULL. */
+#ifndef BASE_STR_H
+#define BASE_STR_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+
+struct str {
+	char *p; /* owned */
+	size_t len;
+	size_t cap;
+	size_t limit; /* most bytes it may hold, terminator excluded */
+	bool overflow;
+};
+
+#define STR_INIT(max_bytes)                                                                        \
+	{                                                                                          \
+		.limit = (max_bytes)                                                               \
+	}
+
+void str_finish(struct str *s);
+void str_reset(struct str *s); /* empty again, memory and limit kept */
+void str_trim_capacity(
+	struct str *s, size_t keep_bytes); /* after a large object: give memory back */
+bool str_append(struct str *s, const char *p, size_t n);
+bool str_append_text(struct str *s, const char *text);
+bool str_append_char(struct str *s, char c);
+bool str_append_format(struct str *s, const char *format, ...) PRINTF(2, 3);
+bool str_append_vformat(struct str *s, const char *format, va_list args);
+/* Room for n more bytes at the end, to be filled by the caller and then counted by str_added. NULL
+ * on overflow. */
+char *str_reserve(struct str *s, size_t n);
+void str_added(struct str *s, size_t n);
+char *str_take(struct str *s); /* the owned C string ("" if empty); s is empty afterwards */
+static inline const char *str_text(const struct str *s)
+{
+	return s->p != NULL ? s->p : "";
+}
+/* JSON string escapes, quotes included; bytes that are not UTF-8 become U+FFFD. */
+bool str_append_json(struct str *s, const char *p, size_t n);
+
+struct view {
+	const char *p; /* borrowed, not NUL-terminated */
+	size_t n;
+};
+
+#define VIEW(literal) ((struct view){(literal), sizeof(literal) - 1})
+static inline struct view view_of(const char *text)
+{
+	return (struct view){text, text != NULL ? strlen(text) : 0};
+}
+bool view_equals(struct view v, const char *text);
+bool view_starts_with(struct view v, const char *prefix);
+struct view view_trim(struct view v); /* ASCII blanks at both ends */
+/* Cuts the part before `separator` off the front of *rest; the whole rest if there is none. False
+ * at the end. */
+bool view_next(struct view *rest, char separator, struct view *ret_part);
+
+/* Whole decimal numbers, nothing else: no sign but '-', no blanks, no leading '+', range checked.
+ */
+MUST_CHECK bool parse_i64(struct view v, int64_t min, int64_t max, int64_t *ret_value);
+
+static inline bool text_equals(const char *a, const char *b)
+{
+	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+static inline bool text_empty(const char *s)
+{
+	return s == NULL || *s == '\0';
+}
+static inline const char *text_or(const char *s, const char *otherwise)
+{
+	return s != NULL ? s : otherwise;
+}
+
+#endif

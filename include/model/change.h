@@ -1,0 +1,49 @@
+/* Everything that enters the engine: what a watch said, what a relist began or finished, who leads.
+ */
+#ifndef MODEL_CHANGE_H
+#define MODEL_CHANGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model/node.h"
+#include "model/pod.h"
+#include "model/policy.h"
+
+enum kind {
+	KIND_POD,
+	KIND_NODE,
+	KIND_POLICY,
+	KIND_NAMESPACE,
+	KIND_LIMIT_RANGE,
+	KIND_COUNT,
+};
+
+enum change_type {
+	CHANGE_SET,	     /* the object as it is now */
+	CHANGE_GONE,	     /* ns, name and, if known, uid */
+	CHANGE_RELIST_BEGIN, /* mark: what is not set again before the end is gone */
+	CHANGE_RELIST_END,   /* sweep; the kind is synced from here on */
+	CHANGE_STALE,	     /* the watch of this kind is broken: nothing is decided from absence */
+	CHANGE_LEADER,	     /* `leads` says whether this process may decide */
+};
+
+struct change {
+	enum change_type type;
+	enum kind kind;
+	bool leads;
+	/* CHANGE_SET: exactly the one that `kind` names; borrowed for the call */
+	const struct pod *pod;
+	const struct node *node;
+	const struct policy *policy;
+	const struct namespace *namespace;
+	const struct limit_range *limit_range;
+	/* CHANGE_GONE */
+	const char *ns;
+	const char *name;
+	const char *uid; /* NULL: whatever has this name */
+};
+
+const char *kind_name(enum kind kind);
+
+#endif

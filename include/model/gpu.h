@@ -1,0 +1,40 @@
+/* One GPU held by one capacity pod: who it is, and who was granted what on it. */
+#ifndef MODEL_GPU_H
+#define MODEL_GPU_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model/names.h"
+
+/* What `aliquot capacity identify` tells by its termination message. */
+#define GPU_UUID_MAX  96
+#define GPU_MODEL_MAX 96
+struct gpu_identity {
+	char uuid[GPU_UUID_MAX];
+	char model[GPU_MODEL_MAX];
+	char driver[48];
+	int64_t mem_mib; /* usable */
+	int32_t minor;
+};
+
+/* One line of the ledger on a capacity pod. */
+struct grant {
+	const char *uid; /* the tenant's */
+	const char *ns;
+	const char *name;
+	int64_t milli;
+	int64_t mem_mib;
+};
+
+struct ledger {
+	struct grant *items; /* from the arena */
+	uint32_t count;
+};
+
+/* Integer shares of a GPU with `usable` MiB (product contract): fraction alone decides memory,
+ * memory alone compute. */
+int64_t share_memory_of_milli(int64_t milli, int64_t usable_mib);
+int64_t share_milli_of_memory(int64_t mem_mib, int64_t usable_mib);
+
+#endif

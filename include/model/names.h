@@ -1,0 +1,68 @@
+/* Every name that the outside world sees, spelled once. docs/design/names.md is the same table for
+ * people. */
+#ifndef MODEL_NAMES_H
+#define MODEL_NAMES_H
+
+#define NAME_GROUP	   "aliquot.dev"
+#define NAME_VERSION	   "v1alpha1"
+#define NAME_PREFIX	   "aliquot.dev/"
+#define NAME_FIELD_MANAGER "aliquot"
+
+#define NAME_NAMESPACE	      "aliquot-system"
+#define NAME_CANARY_NAMESPACE "aliquot-canary"
+#define NAME_CONTROLLER	      "aliquot-controller" /* ServiceAccount, Deployment, Lease */
+#define NAME_CONTROLLER_USER  "system:serviceaccount:aliquot-system:aliquot-controller"
+#define NAME_WEBHOOK	      "aliquot-webhook" /* Service and Secret */
+#define NAME_WEBHOOK_CONFIG   "zz-aliquot"
+#define NAME_WEBHOOK_ENTRY    "pods.aliquot.dev"
+#define NAME_WEBHOOK_PATH     "/admit"
+#define NAME_CAPACITY	      "aliquot-capacity" /* ServiceAccount, PriorityClass, ConfigMap, PDB */
+
+#define NAME_GPU_RESOURCE "nvidia.com/gpu"
+#define NAME_MIG_PREFIX	  "nvidia.com/mig-"
+#define NAME_GATE	  "aliquot.dev/gpu"
+#define NAME_PLACED	  "aliquot.dev/Placed"
+#define NAME_CDI_PREFIX	  "nvidia.cdi.k8s.io/container."
+
+/* labels */
+#define LABEL_TENANT   "aliquot.dev/tenant"
+#define LABEL_CAPACITY "aliquot.dev/capacity"
+#define LABEL_IN_USE   "aliquot.dev/in-use"
+
+/* set by people */
+#define NOTE_POLICY	  "aliquot.dev/policy"
+#define NOTE_EXCLUDE	  "aliquot.dev/exclude"
+#define NOTE_MODE	  "aliquot.dev/mode"
+#define NOTE_GPU_FRACTION "aliquot.dev/gpu-fraction"
+#define NOTE_GPU_MEMORY	  "aliquot.dev/gpu-memory"
+#define NOTE_GPU_COUNT	  "aliquot.dev/gpu-count"
+#define NOTE_DEFAULT	  "aliquot.dev/default-" /* + the key, on a namespace */
+
+/* set by the webhook */
+#define NOTE_ORIGINAL	    "aliquot.dev/original"
+#define NOTE_CONTAINER	    "aliquot.dev/container"
+#define NOTE_SHARE	    "aliquot.dev/share"
+#define NOTE_MEMORY	    "aliquot.dev/memory"
+#define NOTE_POLICY_APPLIED "aliquot.dev/policy-applied"
+#define NOTE_RECOMMENDATION "aliquot.dev/recommendation"
+
+/* guarded: only our account sets, changes or removes these */
+#define NOTE_GPU_UUID	      "aliquot.dev/gpu-uuid"
+#define NOTE_VISIBLE_DEVICES  "aliquot.dev/visible-devices"
+#define NOTE_COMPUTE_MILLI    "aliquot.dev/compute-milli"
+#define NOTE_MEMORY_MIB	      "aliquot.dev/memory-mib"
+#define NOTE_MPS_THREADS      "aliquot.dev/mps-threads"
+#define NOTE_MPS_MEMORY	      "aliquot.dev/mps-memory"
+#define NOTE_FRAMEWORK_MEMORY "aliquot.dev/framework-memory"
+#define NOTE_CAPACITY_POD     "aliquot.dev/capacity-pod"
+#define NOTE_GRANTS	      "aliquot.dev/grants" /* on capacity pods */
+
+#define CAPACITY_INIT_CONTAINER "identify"
+#define CAPACITY_MAIN_CONTAINER "hold"
+
+#define MODEL_GPU_MILLI	    1000
+#define MODEL_CONTEXT_MIB   512 /* smallest memory share: one CUDA context */
+#define MODEL_GRANTS_MAX    64
+#define MODEL_GPU_COUNT_MAX 16
+
+#endif

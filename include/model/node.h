@@ -1,0 +1,32 @@
+/* A node: what it offers, what keeps pods away, how its GPUs are published. */
+#ifndef MODEL_NODE_H
+#define MODEL_NODE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model/labels.h"
+
+struct taint {
+	const char *key;
+	const char *value;
+	const char *effect; /* NoSchedule, PreferNoSchedule, NoExecute */
+};
+
+struct node {
+	const char *name;
+	const char *uid;
+	const char *resource_version;
+	struct pairs labels;
+	struct taint *taints;
+	uint32_t taint_count;
+	bool unschedulable; /* cordoned */
+	bool ready;
+	int64_t cpu_milli; /* allocatable */
+	int64_t mem_bytes;
+	int64_t pod_slots;
+	int64_t gpus;
+	bool shares_already; /* GPU feature discovery says time-slicing or MPS */
+};
+
+#endif

@@ -1,0 +1,85 @@
+/* Everything that leaves the engine: the actions of one step, and what became of each (outcome). */
+#ifndef MODEL_PLAN_H
+#define MODEL_PLAN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/alloc.h"
+#include "base/fault.h"
+#include "base/vec.h"
+#include "model/gpu.h"
+#include "model/pod.h"
+#include "model/reason.h"
+
+enum action_type {
+	ACTION_CREATE_CAPACITY, /* POST a capacity pod */
+	ACTION_DELETE_CAPACITY, /* DELETE with preconditions uid and resourceVersion */
+	ACTION_GRANT,		/* PATCH the ledger of a capacity pod: the compare-and-swap */
+	ACTION_PLACE,		/* PATCH a tenant: guarded keys, pin, gate off */
+	ACTION_CONDITION,	/* PATCH pods/status: aliquot.dev/Placed */
+	ACTION_POLICY_STATUS,	/* PATCH gpupolicies/status */
+	ACTION_EVENT,		/* POST an event; shed first */
+};
+
+/* One flat struct; which fields count is said beside them. All text lives in the plan's arena. */
+struct action {
+	uint64_t id; /* unique in this process; engine_settle names it */
+	enum action_type type;
+	/* the object: CREATE, DELETE, GRANT, PLACE, CONDITION, EVENT; POLICY_STATUS uses name */
+	const char *ns;
+	const char *name;
+	const char *uid;
+	const char *resource_version;
+	/* CREATE_CAPACITY: pinned to this node, or "" */
+	const char *node; /* PLACE too */
+	const char *runtime_class;
+	struct toleration *tolerations;
+	uint32_t toleration_count;
+	/* GRANT: the whole new ledger */
+	struct ledger ledger;
+	/* PLACE */
+	const char *uuid;
+	const char *capacity_pod;
+	int64_t milli;
+	int64_t mem_mib;
+	/* the pod's own required OR terms count: every one must get the pin */
+	uint32_t node_term_count;
+	const char **gates; /* those that stay: none, C19 */
+	uint32_t gate_count;
+	/* CONDITION, EVENT, POLICY_STATUS */
+	bool is_true;
+	enum reason reason;
+	const char *event_reason; /* EVENT: CamelCase; NULL: the reason's name */
+	const char *message;
+	bool warning;
+	/* EVENT: what it is about */
+	const char *regarding_kind; /* "Pod", "GPUPolicy" */
+	const char *regarding_api_version;
+	/* POLICY_STATUS */
+	int64_t generation;
+	int32_t matched, automated;
+	bool overlapping;
+};
+
+struct plan {
+	struct arena arena;
+	struct {
+		VEC_FIELDS(struct action);
+	} actions;
+	bool unfinished; /* the budget ran out: step again */
+};
+
+void plan_reset(struct plan *p);
+void plan_finish(struct plan *p);
+struct action *plan_add(struct plan *p, enum action_type type, uint64_t id);
+const char *action_type_name(enum action_type type);
+
+/* What became of an action. `fault.kind` FAULT_NONE: it was done. `pod`: the object as the API
+ * server answered (CREATE, GRANT, PLACE), NULL if the answer had none. */
+struct outcome {
+	struct fault fault;
+	const struct pod *pod; /* borrowed */
+};
+
+#endif

@@ -1,0 +1,129 @@
+/* A pod as Aliquot sees it: decoded once by codec/pod.c, then plain values. All memory belongs to
+ * the arena given to the decoder; a noun is a view for the length of one request or one change.
+ *
+ * The watch decodes from a projection (PODS_PROJECTION in codec/pod.h) in which env, args and most
+ * of the container is absent; fields that only admission fills are marked so. */
+#ifndef MODEL_POD_H
+#define MODEL_POD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model/gpu.h"
+#include "model/labels.h"
+
+enum pod_phase { POD_PENDING, POD_RUNNING, POD_SUCCEEDED, POD_FAILED, POD_UNKNOWN };
+
+/* The controller owner (ownerReferences[controller=true]); all NULL if there is none. */
+struct owner {
+	const char *api_version;
+	const char *kind;
+	const char *name;
+	const char *uid;
+};
+
+/* What the person or the image put into one variable of a container's environment. */
+enum env_state { ENV_ABSENT, ENV_EMPTY, ENV_ALL, ENV_NONE_OR_VOID, ENV_OTHER, ENV_VALUE_FROM };
+
+struct container {
+	const char *name;
+	bool init;
+	bool sidecar;	   /* an init container with restartPolicy Always */
+	int64_t cpu_milli; /* requests */
+	int64_t mem_bytes;
+	int64_t gpus; /* nvidia.com/gpu: limit, else request */
+	bool mig;     /* asks for nvidia.com/mig-* */
+	bool claims;  /* resources.claims */
+	/* admission only */
+	bool privileged;
+	enum env_state visible_devices; /* NVIDIA_VISIBLE_DEVICES */
+	const char *image;
+	struct pairs env;  /* literal values only, in order of appearance, unsorted */
+	const char **args; /* command, then args */
+	uint32_t arg_count;
+	bool env_is_missing; /* the object has no env list at all */
+};
+
+struct toleration {
+	const char *key;      /* NULL: every key */
+	const char *operator; /* "Exists" or "Equal" */
+	const char *value;
+	const char *effect; /* NULL: every effect */
+};
+
+/* One OR term of requiredDuringScheduling node affinity; its expressions and fields are ANDed. */
+struct node_term {
+	struct terms labels;
+	struct terms fields; /* metadata.name only */
+};
+
+struct pod_condition {
+	const char *type;
+	bool is_true;
+	const char *reason;
+	const char *message;
+	int64_t since_ms; /* lastTransitionTime */
+};
+
+struct pod {
+	const char *ns;
+	const char *name;	   /* may be empty at admission */
+	const char *generate_name; /* admission only */
+	const char *uid;
+	const char *resource_version;
+	int64_t created_ms;  /* wall clock of the API server, 0 if absent */
+	int64_t deleting_ms; /* deletionTimestamp, 0 if not being deleted */
+	int64_t grace_s;     /* deletionGracePeriodSeconds */
+	struct pairs labels;
+	struct pairs notes; /* annotations under aliquot.dev/ and nvidia.cdi.k8s.io/ only */
+	struct owner owner;
+	bool is_static; /* a static or mirror pod */
+
+	const char *node;
+	const char *scheduler;
+	const char *runtime_class;
+	const char *priority_class;
+	bool has_priority;
+	int32_t priority;
+	bool never_preempts;
+	const char **gates;
+	uint32_t gate_count;
+	struct pairs node_selector;
+	struct node_term *node_terms; /* OR; count 0: no requirement */
+	uint32_t node_term_count;
+	struct toleration *tolerations;
+	uint32_t toleration_count;
+	struct container *containers; /* init containers first */
+	uint32_t container_count;
+	bool has_claims; /* spec.resourceClaims */
+	bool has_group;	 /* spec.schedulingGroup: a gang */
+	bool has_pod_affinity, has_spread, has_volumes_claimed;
+
+	/* what the scheduler counts: max(init, sum) + overhead */
+	int64_t cpu_milli;
+	int64_t mem_bytes;
+	int64_t gpus;
+
+	enum pod_phase phase;
+	const char *status_reason; /* e.g. UnexpectedAdmissionError */
+	bool ready;
+	bool unschedulable;	     /* PodScheduled=False, reason Unschedulable */
+	struct pod_condition placed; /* aliquot.dev/Placed; type NULL if absent */
+	/* capacity pods only */
+	const struct gpu_identity *identity; /* what `identify` told; NULL until it has */
+	struct ledger ledger;		     /* the annotation `grants` */
+	bool ledger_bad;       /* it is there but cannot be read: grant nothing here */
+	is one * / bool holds; /* capacity pods: the main container runs and is ready */
+	const char *trouble; /* capacity pods: waiting reason of a container that cannot start, NULL
+				if none */
+	uint32_t restarts;   /* of all containers */
+};
+
+bool pod_is_terminal(const struct pod *p);
+bool pod_has_gate(const struct pod *p, const char *gate);
+bool pod_is_tenant(const struct pod *p); /* carries our label */
+/* A capacity pod is one only in our namespace; the label alone proves nothing. */
+bool pod_is_capacity(const struct pod *p);
+bool pod_tolerates(const struct pod *p, const char *key, const char *value, const char *effect);
+
+#endif

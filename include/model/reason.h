@@ -1,0 +1,55 @@
+/* Every reason that people, metrics and tests see, as one table: the enum decides, the CamelCase
+ * name is shown. Sentences are made by size/explain.c alone. */
+#ifndef MODEL_REASON_H
+#define MODEL_REASON_H
+
+enum reason {
+	REASON_NONE,
+	/* admission: why a pod was left whole */
+	REASON_NO_GPU, /* asks for no nvidia.com/gpu */
+	REASON_NO_RECOMMENDATION,
+	REASON_NOT_AUTOMATED, /* mode is not Automate and no share is asked for */
+	REASON_DISABLED,      /* mode Disabled */
+	REASON_EXCLUDED,
+	REASON_POLICY_NOT_FOUND,
+	REASON_OWNER_UNKNOWN,
+	REASON_BARE_POD,
+	REASON_SCHEDULER, /* schedulerName outside the allow-list */
+	REASON_NODE_NAME, /* nodeName set */
+	REASON_STATIC_POD,
+	REASON_GANG,
+	REASON_PRIVILEGED,
+	REASON_OWN_DEVICES, /* a person's own NVIDIA_VISIBLE_DEVICES */
+	REASON_GPU_INIT_CONTAINER,
+	REASON_SEVERAL_GPU_CONTAINERS,
+	REASON_MIG,
+	REASON_RESOURCE_CLAIMS,
+	REASON_PREALLOCATES, /* PreallocatesWithoutWall */
+	REASON_LIMIT_RANGE,
+	REASON_BAD_VALUE,	/* an annotation that cannot be parsed */
+	REASON_COUNT_MISMATCH,	/* gpu-count differs from nvidia.com/gpu */
+	REASON_MULTI_GPU,	/* a share on several GPUs, not supported by the mode */
+	REASON_WHOLE,		/* the share is a whole GPU */
+	REASON_CONTROLLER_AWAY, /* C2: nobody would place it */
+	REASON_BACKLOG,		/* C2: tenants wait too long for a reason that is ours */
+	REASON_NOT_SYNCED,	/* C2: our own caches */
+	REASON_CONVERTED,	/* became a tenant */
+	/* placement: why a tenant waits */
+	REASON_NOT_OURS,    /* gated, but `original` is missing or unreadable */
+	REASON_OTHER_GATES, /* C19: someone else's gate is still there */
+	REASON_NO_GPU_NODE, /* no node has a GPU that could fit */
+	REASON_SHORT_COMPUTE,
+	REASON_SHORT_MEMORY,
+	REASON_MAX_TENANTS,
+	REASON_NODE_UNFIT,	     /* CPU, memory, slots, selectors, taints */
+	REASON_WAITING_FOR_CAPACITY, /* a capacity pod is being opened */
+	REASON_GRANTING,
+	REASON_PLACED,
+	REASON_CAPACITY_FAILED, /* capacity pods do not come up on the nodes that fit */
+	REASON_API_REFUSED,	/* the API server refuses our write */
+	REASON_COUNT,
+};
+
+const char *reason_name(enum reason reason); /* CamelCase, e.g. "ShortMemory" */
+
+#endif

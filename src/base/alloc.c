@@ -1,0 +1,181 @@
+/* Memory that never comes back NULL, and arenas on top of it. */
+#include "base/alloc.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ARENA_ALIGN 16
+
+struct arena_block {
+	struct arena_block *next; /* owned */
+	size_t used;
+	size_t room;
+	_Alignas(ARENA_ALIGN) unsigned char bytes[];
+};
+
+void bug_at(const char *file, int line, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	fprintf(stderr, "{\"level\":\"bug\",\"at\":\"%s:%d\",\"msg\":\"", file, line);
+	vfprintf(stderr, format, args);
+	fputs("\"}\n", stderr);
+	va_end(args);
+	abort();
+}
+
+static void *checked(void *p, size_t size)
+{
+	if (p == NULL && size != 0) {
+		bug_at(__FILE__, __LINE__, "out of memory: %zu bytes", size);
+	}
+	return p;
+}
+
+void *xmalloc(size_t size)
+{
+	return checked(malloc(size), size);
+}
+
+void *xcalloc(size_t count, size_t size)
+{
+	return checked(calloc(count, size), count * size);
+}
+
+void *xrealloc(void *p, size_t size)
+{
+	return checked(realloc(p, size), size);
+}
+
+void *xreallocarray(void *p, size_t count, size_t size)
+{
+	return checked(reallocarray(p, count, size), count * size);
+}
+
+char *xstrdup(const char *s)
+{
+	return s == NULL ? NULL : xmemdup(s, strlen(s) + 1);
+}
+
+char *xstrndup(const char *s, size_t n)
+{
+	char *copy = xmalloc(n + 1);
+	if (n > 0) {
+		memcpy(copy, s, n);
+	}
+	copy[n] = '\0';
+	return copy;
+}
+
+void *xmemdup(const void *p, size_t n)
+{
+	void *copy = xmalloc(n);
+	if (n > 0) {
+		memcpy(copy, p, n);
+	}
+	return copy;
+}
+
+/* Room after a block's header. */
+static size_t block_room(const struct arena *a)
+{
+	return a->block_bytes != 0 ? a->block_bytes : ARENA_BLOCK_BYTES;
+}
+
+/* Large requests get a block of their own. */
+static struct arena_block *block_create(const struct arena *a, size_t need)
+{
+	size_t room = need > block_room(a) ? need : block_room(a);
+	struct arena_block *b = xmalloc(sizeof *b + room);
+	b->next = NULL;
+	b->used = 0;
+	b->room = room;
+	return b;
+}
+
+void *arena_alloc(struct arena *a, size_t size)
+{
+	size_t need = (size + ARENA_ALIGN - 1) & ~(size_t)(ARENA_ALIGN - 1);
+	ENSURE(need >= size);
+	if (a->head == NULL || a->head->room - a->head->used < need) {
+		struct arena_block *b = block_create(a, need);
+		b->next = a->head;
+		a->head = b;
+	}
+	void *p = a->head->bytes + a->head->used;
+	a->head->used += need;
+	a->used_bytes += need;
+	return memset(p, 0, need);
+}
+
+char *arena_strndup(struct arena *a, const char *s, size_t n)
+{
+	char *copy = arena_alloc(a, n + 1);
+	if (n > 0) {
+		memcpy(copy, s, n);
+	}
+	return copy;
+}
+
+char *arena_strdup(struct arena *a, const char *s)
+{
+	return s == NULL ? NULL : arena_strndup(a, s, strlen(s));
+}
+
+char *arena_printf(struct arena *a, const char *format, ...)
+{
+	va_list args, again;
+	va_start(args, format);
+	va_copy(again, args);
+	int n = vsnprintf(NULL, 0, format, args);
+	va_end(args);
+	ENSURE(n >= 0);
+	char *text = arena_alloc(a, (size_t)n + 1);
+	vsnprintf(text, (size_t)n + 1, format, again);
+	va_end(again);
+	return text;
+}
+
+static void blocks_free(struct arena_block *b)
+{
+	while (b != NULL) {
+		struct arena_block *next = b->next;
+		free(b);
+		b = next;
+	}
+}
+
+void arena_reset(struct arena *a)
+{
+	a->used_bytes = 0;
+	if (a->head == NULL) {
+		return;
+	}
+	/* Keep one ordinary block; a block made for one large object goes back. */
+	struct arena_block *keep = NULL;
+	struct arena_block *b = a->head;
+	while (b != NULL) {
+		struct arena_block *next = b->next;
+		if (keep == NULL && b->room == block_room(a)) {
+			keep = b;
+		} else {
+			free(b);
+		}
+		b = next;
+	}
+	if (keep != NULL) {
+		keep->next = NULL;
+		keep->used = 0;
+	}
+	a->head = keep;
+}
+
+void arena_finish(struct arena *a)
+{
+	blocks_free(a->head);
+	a->head = NULL;
+	a->used_bytes = 0;
+}

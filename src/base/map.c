@@ -1,0 +1,144 @@
+/* Open addressing with linear probing; a removed cell leaves a tomb until the next rebuild. */
+#include "base/map.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+struct map_cell {
+	uint32_t hash; /* the upper half */
+	uint32_t slot; /* MAP_NONE: free; TOMB: was used */
+};
+
+#define TOMB	  (UINT32_MAX - 1)
+#define CELLS_MIN 16u
+
+void map_init(struct map *m, map_same same, const void *owner)
+{
+	*m = (struct map){.same = same, .owner = owner};
+}
+
+void map_finish(struct map *m)
+{
+	free(m->cells);
+	m->cells = NULL;
+	m->mask = m->count = m->tombs = 0;
+}
+
+void map_clear(struct map *m)
+{
+	map_finish(m);
+}
+
+static uint32_t upper(uint64_t hash)
+{
+	return (uint32_t)(hash >> 32);
+}
+
+/* Where a walk for this hash begins. Both halves take part, so that the stored half alone can
+ * rebuild. */
+static uint32_t start(const struct map *m, uint32_t stored)
+{
+	return (stored * 2654435769u >> 7) & m->mask;
+}
+
+static void cell_place(struct map *m, struct map_cell cell)
+{
+	uint32_t i = start(m, cell.hash);
+	while (m->cells[i].slot != MAP_NONE) {
+		i = (i + 1) & m->mask;
+	}
+	m->cells[i] = cell;
+}
+
+static void rebuild(struct map *m, uint32_t cells)
+{
+	struct map_cell *old = m->cells;
+	uint32_t old_cells = old != NULL ? m->mask + 1 : 0;
+	m->cells = xmalloc(cells * sizeof *m->cells);
+	memset(m->cells, 0xff, cells * sizeof *m->cells);
+	m->mask = cells - 1;
+	m->tombs = 0;
+	for (uint32_t i = 0; i < old_cells; i++) {
+		if (old[i].slot < TOMB) {
+			cell_place(m, old[i]);
+		}
+	}
+	free(old);
+}
+
+uint32_t map_find(const struct map *m, uint64_t hash, const void *key)
+{
+	if (m->cells == NULL) {
+		return MAP_NONE;
+	}
+	for (uint32_t i = start(m, upper(hash));; i = (i + 1) & m->mask) {
+		const struct map_cell *c = &m->cells[i];
+		if (c->slot == MAP_NONE) {
+			return MAP_NONE;
+		}
+		if (c->slot != TOMB && c->hash == upper(hash) && m->same(m->owner, c->slot, key)) {
+			return c->slot;
+		}
+	}
+}
+
+void map_put(struct map *m, uint64_t hash, uint32_t slot)
+{
+	ENSURE(slot < TOMB);
+	uint32_t cells = m->cells != NULL ? m->mask + 1 : 0;
+	/* Three quarters full, tombs counted, is where probing begins to hurt. */
+	if (cells == 0 || (m->count + m->tombs + 1) > cells - cells / 4) {
+		uint32_t want = cells < CELLS_MIN ? CELLS_MIN : cells;
+		while (m->count + 1 > want / 2 + want / 8) {
+			want *= 2;
+		}
+		rebuild(m, want);
+	}
+	cell_place(m, (struct map_cell){upper(hash), slot});
+	m->count++;
+}
+
+bool map_remove(struct map *m, uint64_t hash, uint32_t slot)
+{
+	if (m->cells == NULL) {
+		return false;
+	}
+	for (uint32_t i = start(m, upper(hash));; i = (i + 1) & m->mask) {
+		struct map_cell *c = &m->cells[i];
+		if (c->slot == MAP_NONE) {
+			return false;
+		}
+		if (c->slot == slot && c->hash == upper(hash)) {
+			c->slot = TOMB;
+			m->count--;
+			m->tombs++;
+			return true;
+		}
+	}
+}
+
+/* FNV-1a with a final mix: short keys, no secrets, the number of entries is bounded elsewhere. */
+uint64_t hash_bytes(const void *p, size_t n, uint64_t seed)
+{
+	const unsigned char *u = p;
+	uint64_t h = 0xcbf29ce484222325u ^ seed;
+	for (size_t i = 0; i < n; i++) {
+		h = (h ^ u[i]) * 0x100000001b3u;
+	}
+	h ^= h >> 33;
+	h *= 0xff51afd7ed558ccdu;
+	h ^= h >> 29;
+	return h;
+}
+
+uint64_t hash_text(const char *s)
+{
+	return s == NULL ? 0 : hash_bytes(s, strlen(s), 0);
+}
+
+uint64_t hash_pair(const char *a, const char *b)
+{
+	return hash_bytes(b, strlen(b), hash_text(a) | 1);
+}

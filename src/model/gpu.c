@@ -1,0 +1,21 @@
+/* What a share of one GPU amounts to on the other axis. */
+#include "model/gpu.h"
+
+int64_t share_memory_of_milli(int64_t milli, int64_t usable_mib)
+{
+	int64_t mib = usable_mib * milli / MODEL_GPU_MILLI;
+	return mib < MODEL_CONTEXT_MIB ? MODEL_CONTEXT_MIB : mib;
+}
+
+int64_t share_milli_of_memory(int64_t mem_mib, int64_t usable_mib)
+{
+	if (usable_mib <= 0) {
+		return MODEL_GPU_MILLI;
+	}
+	/* Beyond one GPU the answer is simply "more than one"; the product never overflows. */
+	if (mem_mib > usable_mib) {
+		return MODEL_GPU_MILLI + 1;
+	}
+	int64_t milli = MODEL_GPU_MILLI * mem_mib / usable_mib;
+	return milli < 1 ? 1 : milli;
+}

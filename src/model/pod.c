@@ -1,0 +1,53 @@
+/* What can be said about a pod from the pod alone. */
+#include "model/pod.h"
+
+#include "base/str.h"
+#include "model/names.h"
+
+bool pod_is_terminal(const struct pod *p)
+{
+	return p->phase == POD_SUCCEEDED || p->phase == POD_FAILED;
+}
+
+bool pod_has_gate(const struct pod *p, const char *gate)
+{
+	for (uint32_t i = 0; i < p->gate_count; i++) {
+		if (text_equals(p->gates[i], gate)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+bool pod_is_tenant(const struct pod *p)
+{
+	return text_equals(pairs_get(&p->labels, LABEL_TENANT), "true");
+}
+
+bool pod_is_capacity(const struct pod *p)
+{
+	return text_equals(p->ns, NAME_NAMESPACE) &&
+	       text_equals(pairs_get(&p->labels, LABEL_CAPACITY), "true");
+}
+
+bool pod_tolerates(const struct pod *p, const char *key, const char *value, const char *effect)
+{
+	for (uint32_t i = 0; i < p->toleration_count; i++) {
+		const struct toleration *t = &p->tolerations[i];
+		bool exists = text_equals(t->operator, "Exists");
+		if (!text_empty(t->effect) && !text_equals(t->effect, effect)) {
+			continue;
+		}
+		if (text_empty(t->key)) {
+			if (exists) {
+				return true;
+			}
+			continue;
+		}
+		if (text_equals(t->key, key) &&
+			(exists || text_equals(text_or(t->value, ""), text_or(value, "")))) {
+			return true;
+		}
+	}
+	return false;
+}
