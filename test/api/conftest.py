@@ -76,8 +76,10 @@ def pod(name, namespace, gates=(), **meta):
                      "automountServiceAccountToken": False,
                      "securityContext": {"runAsNonRoot": True, "runAsUser": 65532,
                                          "seccompProfile": {"type": "RuntimeDefault"}},
-                     "containers": [{"name": "main", "image": "none", "securityContext": {
-                         "allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}}]}}
+                     "containers": [{"name": "main", "image": "none",
+                                     "resources": {"requests": {"cpu": "1m"}},
+                                     "securityContext": {"allowPrivilegeEscalation": False,
+                                                         "capabilities": {"drop": ["ALL"]}}}]}}
 
 
 def refusal(call, *args, **kwargs):
