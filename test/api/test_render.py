@@ -8,6 +8,7 @@ import subprocess
 import pytest
 import yaml
 
+import fields
 import manifests
 
 NAMES_H = os.path.join(manifests.TREE, "include", "model", "names.h")
@@ -169,3 +170,13 @@ def _walk(schema, path, problems, described=True):
     for rule in schema.get("x-kubernetes-validations", []):
         if len(rule.get("message", "")) < 30:
             problems.append(path + " has a rule without a sentence")
+
+
+def test_the_document_has_every_field():
+    """docs/policies.md is made from the schemas: python3 test/lib/fields.py writes it anew."""
+    with open(fields.DOCUMENT, encoding="utf-8") as file:
+        text = file.read()
+    for kind in ("GPUPolicy", "GPURecommendation", "GPUWorkloadGroup", "GPUUsageCheckpoint"):
+        for part in ("spec", "status"):
+            assert "<!-- fields of %s %s -->" % (kind, part) in text
+    assert text == fields.filled(text)
