@@ -31,6 +31,7 @@ struct arena_block;
 struct arena {
 	struct arena_block *head; /* owned */
 	size_t used_bytes;	  /* handed out since the last reset */
+	size_t block_bytes; /* 0: ARENA_BLOCK_BYTES; smaller where there are many small arenas */
 };
 
 void *arena_alloc(struct arena *a, size_t size); /* zeroed, aligned for any type */

@@ -112,8 +112,8 @@ struct pod {
 	/* capacity pods only */
 	const struct gpu_identity *identity; /* what `identify` told; NULL until it has */
 	struct ledger ledger;		     /* the annotation `grants` */
-	bool ledger_bad;       /* it is there but cannot be read: grant nothing here */
-	is one * / bool holds; /* capacity pods: the main container runs and is ready */
+	bool ledger_bad;     /* it is there but cannot be read: grant nothing here */
+	bool holds;	     /* the main container runs and is ready */
 	const char *trouble; /* capacity pods: waiting reason of a container that cannot start, NULL
 				if none */
 	uint32_t restarts;   /* of all containers */

@@ -162,7 +162,7 @@ void change_pack(struct str *out, const struct change *c)
 {
 	pack_u64(out, c->type);
 	pack_u64(out, c->kind);
-	pack_u64(out, c->leads);
+	pack_u64(out, (c->leads ? 1 : 0) | (c->no_sweep ? 2 : 0));
 	pack_text(out, c->ns);
 	pack_text(out, c->name);
 	pack_text(out, c->uid);
@@ -225,7 +225,9 @@ bool change_unpack(struct unpack *u, struct change *ret)
 	}
 	c.type = (enum change_type)type;
 	c.kind = (enum kind)kind;
-	c.leads = unpack_u64(u) != 0;
+	uint64_t flags = unpack_u64(u);
+	c.leads = flags & 1;
+	c.no_sweep = flags & 2;
 	c.ns = unpack_text(u);
 	c.name = unpack_text(u);
 	c.uid = unpack_text(u);
