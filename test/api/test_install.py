@@ -4,7 +4,7 @@ import base64
 import copy
 
 import manifests
-from conftest import pod, refusal
+from apisuite import pod, refusal
 from waiting import wait_until
 
 HOME = "aliquot-system"
@@ -40,7 +40,7 @@ def settle(api):
 
 
 def test_a_second_apply_changes_nothing(admin, controller):
-    """Nor does it take from the controller what it wrote into the objects that are shipped empty."""
+    """Nor does it take from the controller what it wrote into objects that are shipped empty."""
     settle(admin)
     data = {"ca.crt": base64.b64encode(b"ca").decode()}
     controller.patch("secrets", "aliquot-webhook", {"data": data}, HOME, fieldManager="aliquot")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from conftest import CONTROLLER, pod, refusal
+from apisuite import CONTROLLER, pod, refusal
 
 HOME = "aliquot-system"
 CANARY = "aliquot-canary"
