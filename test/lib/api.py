@@ -6,11 +6,12 @@ ApiError that carries the Status a person would get.
 """
 
 import base64
+import collections
 import http.client
 import json
 import re
+import select
 import ssl
-import threading
 import urllib.parse
 
 GROUPS = {
@@ -44,6 +45,7 @@ PATCH_TYPES = {
     "apply": "application/apply-patch+yaml",
 }
 BODY_LIMIT = 256 << 20
+IDLE_MAX = 16
 
 
 class ApiError(Exception):
@@ -58,7 +60,7 @@ class ApiError(Exception):
 
 
 class Api:
-    """One user's view of one API server; any thread may use it, each has its own connection."""
+    """One user's view of one API server; any thread may use it, a few connections are kept."""
 
     def __init__(self, url, ca=None, token=None, timeout=30.0, client_cert=None, ca_data=None):
         parts = urllib.parse.urlsplit(url)
@@ -71,7 +73,7 @@ class Api:
             self._tls = ssl.create_default_context(cafile=ca, cadata=ca_data)
             if client_cert:
                 self._tls.load_cert_chain(*client_cert)
-        self._local = threading.local()
+        self._idle = collections.deque()
         self._kinds = {}
 
     @classmethod
@@ -112,35 +114,55 @@ class Api:
 
     def raw(self, method, path, body=None, params=None, content_type="application/json",
             timeout=None):
-        """One exchange; returns (status, bytes). A stale kept connection is tried once more."""
+        """One exchange; returns (status, bytes). A kept connection that went stale is replaced."""
         data = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
         if params:
             path += "?" + urllib.parse.urlencode(params)
-        kept = getattr(self._local, "connection", None)
-        for connection in ([kept] if kept else []) + [None]:
-            fresh = connection is None
-            connection = connection or self._connect(self.timeout)
+        kept = self._kept()
+        if kept is not None:
             try:
-                if connection.sock is not None or timeout is not None:
-                    connection.timeout = timeout or self.timeout
-                    if connection.sock is not None:
-                        connection.sock.settimeout(connection.timeout)
-                connection.request(method, path, data, self._headers(data, content_type))
-                response = connection.getresponse()
-                content = response.read(BODY_LIMIT)
-                self._local.connection = None if response.will_close else connection
-                return response.status, content
+                return self._exchange(kept, method, path, data, content_type, timeout)
+            except (http.client.RemoteDisconnected, BrokenPipeError):
+                pass  # The server had closed it before it read anything: nothing was done yet.
             except (OSError, http.client.HTTPException) as error:
-                connection.close()
-                self._local.connection = None
-                # A write may have been done already, so it is only repeated on a connection
-                # that the server had closed before it read anything.
-                closed = isinstance(error, (http.client.RemoteDisconnected, BrokenPipeError,
-                                            ConnectionResetError))
-                if fresh or not closed or (method == "POST" and not isinstance(
-                        error, (http.client.RemoteDisconnected, BrokenPipeError))):
-                    raise ApiError(0, "NoAnswer", "%s %s: %s" % (method, path, error)) from error
-        raise AssertionError("unreachable")
+                raise ApiError(0, "NoAnswer", "%s %s: %s" % (method, path, error)) from error
+        try:
+            return self._exchange(self._connect(self.timeout), method, path, data, content_type,
+                                  timeout)
+        except (OSError, http.client.HTTPException) as error:
+            raise ApiError(0, "NoAnswer", "%s %s: %s" % (method, path, error)) from error
+
+    def _kept(self):
+        """An idle connection; one with something to read was closed by the server meanwhile."""
+        while self._idle:
+            try:
+                connection = self._idle.pop()
+            except IndexError:
+                return None
+            if connection.sock:
+                readable = select.poll()
+                readable.register(connection.sock, select.POLLIN | select.POLLHUP)
+                if not readable.poll(0):
+                    return connection
+            connection.close()
+        return None
+
+    def _exchange(self, connection, method, path, data, content_type, timeout):
+        try:
+            if connection.sock is not None:
+                connection.sock.settimeout(timeout or self.timeout)
+            connection.timeout = timeout or self.timeout
+            connection.request(method, path, data, self._headers(data, content_type))
+            response = connection.getresponse()
+            content = response.read(BODY_LIMIT)
+        except BaseException:
+            connection.close()
+            raise
+        if response.will_close or len(self._idle) >= IDLE_MAX:
+            connection.close()
+        else:
+            self._idle.append(connection)
+        return response.status, content
 
     def request(self, method, path, body=None, params=None, content_type="application/json",
                 timeout=None):

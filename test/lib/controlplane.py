@@ -116,8 +116,8 @@ class ControlPlane:
         if supervisor and supervisor["pid"] != os.getpid():
             processes.stop([supervisor], 5)
         parts = state.get("components", {})
-        front = [parts[name] for name in ORDER[2:] if name in parts]
-        processes.stop(front, 15)
+        processes.stop(state.get("adopted", {}).values(), 10)
+        processes.stop([parts[name] for name in ORDER[2:] if name in parts], 15)
         for name in ("kube-apiserver", "etcd"):
             processes.stop([parts.get(name)], 10)
         ports.release(home(), state.get("ports", {}).values())
@@ -167,6 +167,13 @@ class ControlPlane:
 
     def pid(self, component):
         return self._record(self._name(component))["pid"]
+
+    def adopt(self, name, record):
+        """Has `down` stop a further process, of processes.start, before the plane's own."""
+        with self._locked():
+            state = self._load()
+            state.setdefault("adopted", {})[name] = record
+            self._save(state)
 
     # What a client needs.
 

@@ -51,38 +51,37 @@ def test_service_account_is_put_on_pods(api):
         api.delete("pods", "with-account", "default", grace=0)
 
 
-def test_two_planes_share_nothing_and_survive_a_crash(cp):
-    with controlplane.ControlPlane.up(with_parent=os.getpid()) as other:
+def test_two_planes_share_nothing_survive_a_crash_and_go_with_their_parent(cp):
+    """The shell command, asked for by a process that is killed at the end."""
+    parent = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    try:
+        done = subprocess.run(
+            [os.path.join(TREE, "hack", "controlplane"), "up", "--json", "--with-parent",
+             str(parent.pid)], capture_output=True, text=True, timeout=100, check=True)
+        other = controlplane.ControlPlane(json.loads(done.stdout)["dir"])
         assert other.info()["url"] != cp.info()["url"]
         other.admin.create("namespaces", {"metadata": {"name": "only-here"}})
         assert cp.admin.find("namespaces", "only-here") is None
-        url, pid = other.info()["url"], other.pid("apiserver")
-        other.kill("apiserver")
-        with pytest.raises(ApiError) as refused:
-            other.client(timeout=2).list("namespaces")
-        assert refused.value.status == 0
-        other.start("apiserver")
-        assert other.info()["url"] == url and other.pid("apiserver") != pid
+        crash(other)
         assert other.admin.find("namespaces", "only-here") is not None
         pids = [other.pid(name) for name in ("etcd", "apiserver", "kcm", "scheduler")]
-        folder = other.dir
+        assert all(processes.start_time(pid) for pid in pids)
+    finally:
+        parent.kill()
+        parent.wait()
+    wait_until(lambda: not os.path.exists(other.dir), 30, "the plane to go down")
     assert [pid for pid in pids if processes.start_time(pid)] == []
-    assert not os.path.exists(folder)
 
 
-def test_goes_down_with_its_parent():
-    """The shell command, asked for by a process that is then killed."""
-    parent = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
-    done = subprocess.run(
-        [os.path.join(TREE, "hack", "controlplane"), "up", "--json", "--with-parent",
-         str(parent.pid)], capture_output=True, text=True, timeout=100, check=True)
-    plane = controlplane.ControlPlane(json.loads(done.stdout)["dir"])
-    pids = [plane.pid(name) for name in ("etcd", "apiserver", "kcm", "scheduler")]
-    assert all(processes.start_time(pid) for pid in pids)
-    parent.kill()
-    parent.wait()
-    wait_until(lambda: not os.path.exists(plane.dir), 30, "the plane to go down")
-    assert [pid for pid in pids if processes.start_time(pid)] == []
+def crash(plane):
+    """The API server dies without a word and comes back at the same address."""
+    url, pid = plane.info()["url"], plane.pid("apiserver")
+    plane.kill("apiserver")
+    with pytest.raises(ApiError) as refused:
+        plane.client(timeout=2).list("namespaces")
+    assert refused.value.status == 0
+    plane.start("apiserver")
+    assert plane.info()["url"] == url and plane.pid("apiserver") != pid
 
 
 def test_scheduler_binds_to_a_fake_node(api):
