@@ -1,6 +1,8 @@
 /* The envelope of an admission request, and the answer. */
 #include "codec/review.h"
 
+#include "base/base64.h"
+
 #include <jansson.h>
 #include <string.h>
 
@@ -130,28 +132,6 @@ bool review_apply(struct review *r, const struct mutation *m)
 	return r->tenant != NULL;
 }
 
-static bool append_base64(struct str *out, const char *p, size_t n)
-{
-	static const char digits[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-	size_t need = (n + 2) / 3 * 4;
-	char *to = str_reserve(out, need);
-	if (to == NULL) {
-		return false;
-	}
-	for (size_t i = 0; i < n; i += 3) {
-		uint32_t b = (uint32_t)(unsigned char)p[i] << 16;
-		b |= i + 1 < n ? (uint32_t)(unsigned char)p[i + 1] << 8 : 0;
-		b |= i + 2 < n ? (uint32_t)(unsigned char)p[i + 2] : 0;
-		*to++ = digits[b >> 18];
-		*to++ = digits[b >> 12 & 63];
-		*to++ = i + 1 < n ? digits[b >> 6 & 63] : '=';
-		*to++ = i + 2 < n ? digits[b & 63] : '=';
-	}
-	str_added(out, need);
-	return true;
-}
-
 /* No patch is better than half a patch: what does not fit is left out whole. */
 static void write_patch(const struct review *r, struct build *b)
 {
@@ -160,7 +140,7 @@ static void write_patch(const struct review *r, struct build *b)
 	CLEANUP(str_finish) struct str coded = STR_INIT(PATCH_MAX / 3 * 4 + 4);
 	if (r->problem != NULL || after == NULL || !diff_write(r->object, after, &patch) ||
 		strcmp(str_text(&patch), "[]") == 0 ||
-		!append_base64(&coded, str_text(&patch), patch.len)) {
+		!base64_encode(str_text(&patch), patch.len, &coded)) {
 		return;
 	}
 	build_text_at(b, "patchType", "JSONPatch");
