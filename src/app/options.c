@@ -42,8 +42,9 @@ static const struct option_row rows[] = {
 		"address and port of /metrics, /healthz and /readyz (HTTP)"},
 	{"log-level", TEXT(log_level), "info", 0, 0, "debug|info|warn|error",
 		"least level of the log lines"},
-	{"image", TEXT(image), "aliquot:dev", 0, 0, NULL,
-		"image of the capacity pods; normally the controller's own"},
+	{"image", TEXT(image), "", 0, 0, NULL,
+		"image of the capacity pods; empty: that of the controller's own pod "
+		"($POD_NAMESPACE/$POD_NAME)"},
 	{"image-pull-policy", TEXT(image_pull_policy), "", 0, 0, "|Always|IfNotPresent|Never",
 		"imagePullPolicy of the capacity pods; empty: the cluster's default"},
 	{"identity", TEXT(identity), "", 0, 0, NULL,
