@@ -23,12 +23,15 @@ static inline void cleanup_free(void *slot)
 	free(take_pointer(slot));
 }
 
+#define ARENA_BLOCK_BYTES 4096
+
 /* An arena: many small allocations, one release. Used for whatever lives exactly as long as one
  * request, one decoded object or one step. A zeroed struct is an empty arena. */
 struct arena_block;
 struct arena {
 	struct arena_block *head; /* owned */
 	size_t used_bytes;	  /* handed out since the last reset */
+	size_t block_bytes; /* 0: ARENA_BLOCK_BYTES; smaller where there are many small arenas */
 };
 
 void *arena_alloc(struct arena *a, size_t size); /* zeroed, aligned for any type */

@@ -20,11 +20,13 @@ enum kind {
 };
 
 enum change_type {
-	CHANGE_SET,	     /* the object as it is now */
-	CHANGE_GONE,	     /* ns, name and, if known, uid */
+	CHANGE_SET,  /* the object as it is now */
+	CHANGE_GONE, /* ns, name and, if known, uid */
+	CHANGE_KEEP, /* ns and name: it is there but could not be read; keep what is known */
 	CHANGE_RELIST_BEGIN, /* mark: what is not set again before the end is gone */
 	CHANGE_RELIST_END,   /* sweep; the kind is synced from here on */
 	CHANGE_STALE,	     /* the watch of this kind is broken: nothing is decided from absence */
+	CHANGE_FRESH,	     /* and now it is not: it resumed where it broke */
 	CHANGE_LEADER,	     /* `leads` says whether this process may decide */
 };
 
@@ -32,6 +34,7 @@ struct change {
 	enum change_type type;
 	enum kind kind;
 	bool leads;
+	bool no_sweep; /* CHANGE_RELIST_END: something unreadable had no name, so nothing is gone */
 	/* CHANGE_SET: exactly the one that `kind` names; borrowed for the call */
 	const struct pod *pod;
 	const struct node *node;

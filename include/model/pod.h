@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "model/gpu.h"
 #include "model/labels.h"
 
 enum pod_phase { POD_PENDING, POD_RUNNING, POD_SUCCEEDED, POD_FAILED, POD_UNKNOWN };
@@ -108,9 +109,11 @@ struct pod {
 	bool ready;
 	bool unschedulable;	     /* PodScheduled=False, reason Unschedulable */
 	struct pod_condition placed; /* aliquot.dev/Placed; type NULL if absent */
-	const char *identity; /* capacity pods: termination message of `identify`, NULL until there
-				 is one */
-	bool holds;	      /* capacity pods: the main container runs and is ready */
+	/* capacity pods only */
+	const struct gpu_identity *identity; /* what `identify` told; NULL until it has */
+	struct ledger ledger;		     /* the annotation `grants` */
+	bool ledger_bad;     /* it is there but cannot be read: grant nothing here */
+	bool holds;	     /* the main container runs and is ready */
 	const char *trouble; /* capacity pods: waiting reason of a container that cannot start, NULL
 				if none */
 	uint32_t restarts;   /* of all containers */

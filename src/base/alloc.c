@@ -7,9 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Room after a block's header; large requests get a block of their own. */
-#define ARENA_BLOCK_BYTES 4096
-#define ARENA_ALIGN	  16
+#define ARENA_ALIGN 16
 
 struct arena_block {
 	struct arena_block *next; /* owned */
@@ -81,9 +79,16 @@ void *xmemdup(const void *p, size_t n)
 	return copy;
 }
 
-static struct arena_block *block_create(size_t need)
+/* Room after a block's header. */
+static size_t block_room(const struct arena *a)
 {
-	size_t room = need > ARENA_BLOCK_BYTES ? need : ARENA_BLOCK_BYTES;
+	return a->block_bytes != 0 ? a->block_bytes : ARENA_BLOCK_BYTES;
+}
+
+/* Large requests get a block of their own. */
+static struct arena_block *block_create(const struct arena *a, size_t need)
+{
+	size_t room = need > block_room(a) ? need : block_room(a);
 	struct arena_block *b = xmalloc(sizeof *b + room);
 	b->next = NULL;
 	b->used = 0;
@@ -96,7 +101,7 @@ void *arena_alloc(struct arena *a, size_t size)
 	size_t need = (size + ARENA_ALIGN - 1) & ~(size_t)(ARENA_ALIGN - 1);
 	ENSURE(need >= size);
 	if (a->head == NULL || a->head->room - a->head->used < need) {
-		struct arena_block *b = block_create(need);
+		struct arena_block *b = block_create(a, need);
 		b->next = a->head;
 		a->head = b;
 	}
@@ -154,7 +159,7 @@ void arena_reset(struct arena *a)
 	struct arena_block *b = a->head;
 	while (b != NULL) {
 		struct arena_block *next = b->next;
-		if (keep == NULL && b->room == ARENA_BLOCK_BYTES) {
+		if (keep == NULL && b->room == block_room(a)) {
 			keep = b;
 		} else {
 			free(b);

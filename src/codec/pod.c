@@ -1,6 +1,7 @@
 /* A pod's metadata and the scheduling part of its spec. */
 #include "codec/pod.h"
 
+#include "codec/capacity.h"
 #include "model/names.h"
 #include "pod_parts.h"
 
@@ -151,6 +152,13 @@ static int read_notes(
 	return 0;
 }
 
+/* A ledger that cannot be read is not an empty one: nothing is granted where nobody knows what is. */
+static void read_ledger(struct arena *arena, struct pod *pod)
+{
+	const char *text = pairs_get(&pod->notes, NOTE_GRANTS);
+	pod->ledger_bad = ledger_decode(text, arena, &pod->ledger, NULL) < 0;
+}
+
 static int read_meta(
 	const json_t *meta, struct arena *arena, struct pod *pod, struct fault *ret_fault)
 {
@@ -167,6 +175,9 @@ static int read_meta(
 	}
 	if (read_notes(meta, arena, pod, ret_fault) < 0) {
 		return -1;
+	}
+	if (pod_is_capacity(pod)) {
+		read_ledger(arena, pod);
 	}
 	return read_owner(meta, arena, pod, ret_fault);
 }

@@ -1,5 +1,6 @@
 /* What has become of a pod. */
 #include "model/names.h"
+#include "codec/capacity.h"
 #include "pod_parts.h"
 
 static const struct slice_keep nothing_keep[] = {SLICE_END};
@@ -133,7 +134,12 @@ static int read_identity(const struct container_status *s, struct arena *arena, 
 	if (decode_text(from, "message", &message, ret_fault) < 0) {
 		return fault_wrap(ret_fault, "terminated");
 	}
-	pod->identity = arena_strdup(arena, message);
+	struct gpu_identity *id = ARENA_NEW(arena, struct gpu_identity);
+	/* A message that cannot be read is no identity yet: the pod is watched until it times out. */
+	if (text_empty(message) || identity_decode(message, id, NULL) < 0) {
+		return 0;
+	}
+	pod->identity = id;
 	return 0;
 }
 

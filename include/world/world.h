@@ -1,0 +1,146 @@
+/* The memory of the cluster: what the watches have said so far, indexed.
+ *
+ * It is told changes and never decides anything. Every pod is kept as one small record (who, where,
+ * how much CPU and memory), because the sums per node must be right; a pod that asks for a GPU,
+ * holds one or shares one also keeps its whole noun as packed bytes, unpacked when a decision needs
+ * it.
+ *
+ * Relists mark and sweep: between CHANGE_RELIST_BEGIN and _END of a kind, what is set is marked; at
+ * the end what is not marked is gone, exactly as if its deletion had been seen. A relist that never
+ * ends sweeps nothing.
+ *
+ * Ownership: everything returned is borrowed and valid until the next world_apply. Across turns
+ * hold a key (namespace and name, or uid), never a pointer. Nothing here fails: a change that names
+ * nothing known is no change. */
+#ifndef WORLD_WORLD_H
+#define WORLD_WORLD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/alloc.h"
+#include "model/change.h"
+
+#define WORLD_NONE UINT32_MAX
+
+enum world_class { WORLD_WHOLE, WORLD_TENANT, WORLD_CAPACITY, WORLD_CLASSES };
+
+/* What a GPU pod keeps beside its packed noun: the few fields that are asked for all the time. */
+struct world_gpu {
+	char *packed; /* owned */
+	uint32_t packed_size;
+	uint32_t slot; /* of its pod */
+	int32_t priority;
+	enum world_class class; /* whole GPUs, carries our label, or holds a GPU for us */
+	bool waiting_shown;	/* its condition Placed says False */
+	uint64_t stamp;		/* another one whenever the object was set again */
+	bool gated;		/* our gate is still on it */
+	bool other_gates;
+	int64_t gpus; /* nvidia.com/gpu it asks for */
+	int64_t created_ms;
+	/* tenants that were placed: the guarded keys */
+	int64_t milli, mem_mib;
+	const char *uuid;	  /* interned */
+	const char *capacity_pod; /* interned */
+};
+
+struct world_pod {
+	const char *ns; /* interned */
+	uint32_t node;	/* index of its node, WORLD_NONE while unbound */
+	uint32_t mark;
+	int64_t cpu_milli;
+	int64_t mem_bytes;
+	struct world_gpu *gpu; /* owned; NULL for every other pod */
+	uint8_t phase;	       /* enum pod_phase */
+	bool deleting;
+	uint16_t uid_at; /* where in `text` the uid begins */
+	char text[];	 /* name, NUL, uid, NUL */
+};
+
+static inline const char *world_pod_name(const struct world_pod *p)
+{
+	return p->text;
+}
+static inline const char *world_pod_uid(const struct world_pod *p)
+{
+	return p->text + p->uid_at;
+}
+static inline bool world_pod_terminal(const struct world_pod *p)
+{
+	return p->phase == POD_SUCCEEDED || p->phase == POD_FAILED;
+}
+
+struct world_node {
+	struct arena arena; /* of `noun` */
+	const char *name;   /* interned; outlives the noun, since pods may name a node before it is
+			       seen */
+	bool known;	    /* the Node object exists; `noun` is valid */
+	struct node noun;
+	uint32_t mark;
+	/* sums over the pods bound here that are not terminal */
+	int64_t cpu_milli;
+	int64_t mem_bytes;
+	int64_t gpus; /* whole GPUs asked for, capacity pods included */
+	uint32_t pods;
+};
+
+struct world_policy {
+	struct arena arena;
+	struct policy noun;
+	uint32_t mark;
+};
+
+struct world_namespace {
+	struct arena arena;
+	struct namespace noun;
+	uint32_t mark;
+	uint32_t gpu_limits; /* LimitRanges here that limit nvidia.com/gpu */
+	bool known;
+};
+
+struct world;
+
+struct world *world_create(void);
+void world_destroy(struct world *w);
+void world_apply(struct world *w, const struct change *c);
+
+/* A list of this kind was complete once, and its watch is not broken now. */
+bool world_synced(const struct world *w, enum kind kind);
+bool world_all_synced(const struct world *w);
+/* Grows with every change that could matter to a decision. */
+uint64_t world_version(const struct world *w);
+/* Grows with every change that could matter to policy resolution or its counts. */
+uint64_t world_policy_version(const struct world *w);
+
+/* Slots are dense but may be empty (NULL). */
+size_t world_pod_slots(const struct world *w);
+const struct world_pod *world_pod_at(const struct world *w, uint32_t slot);
+const struct world_pod *world_pod_find(const struct world *w, const char *ns, const char *name);
+const struct world_pod *world_pod_by_uid(
+	const struct world *w, const char *uid); /* GPU pods only */
+size_t world_pod_count(const struct world *w);
+bool world_pod_unpack(const struct world_pod *p, struct arena *a, struct pod *ret_pod);
+
+/* GPU pods of one class: a dense list, in no particular order. */
+size_t world_class_count(const struct world *w, enum world_class class);
+const struct world_pod *world_class_at(const struct world *w, enum world_class class, size_t i);
+uint32_t world_class_slot(const struct world *w, enum world_class class, size_t i);
+
+size_t world_node_slots(const struct world *w);
+const struct world_node *world_node_at(
+	const struct world *w, uint32_t i); /* never NULL; check `known` */
+uint32_t world_node_find(
+	const struct world *w, const char *name); /* WORLD_NONE if never heard of */
+
+/* Every policy, in no particular order. */
+const struct policy *const *world_policies(const struct world *w, uint32_t *ret_count);
+const struct policy *world_policy_find(const struct world *w, const char *name);
+
+const struct world_namespace *world_namespace_find(const struct world *w, const char *name);
+
+/* For invariant checks in tests: recomputes every sum and index and compares. NULL when all agree,
+ * else what does not. */
+const char *world_check(const struct world *w);
+
+#endif

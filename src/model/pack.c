@@ -1,0 +1,343 @@
+/* The primitives, and pods. */
+#include "model/pack.h"
+
+#include <stdio.h>
+
+#include "pack_parts.h"
+
+void pack_u64(struct str *out, uint64_t value)
+{
+	char bytes[10];
+	size_t n = 0;
+	while (value >= 0x80) {
+		bytes[n++] = (char)(value | 0x80);
+		value >>= 7;
+	}
+	bytes[n++] = (char)value;
+	str_append(out, bytes, n);
+}
+
+void pack_i64(struct str *out, int64_t value)
+{
+	pack_u64(out, ((uint64_t)value << 1) ^ (uint64_t)(value >> 63));
+}
+
+void pack_text(struct str *out, const char *text)
+{
+	if (text == NULL) {
+		pack_u64(out, 0);
+		return;
+	}
+	size_t n = strlen(text);
+	pack_u64(out, n + 1);
+	str_append(out, text, n);
+}
+
+uint64_t unpack_u64(struct unpack *u)
+{
+	uint64_t value = 0;
+	for (unsigned shift = 0; shift < 64; shift += 7) {
+		if (u->n == 0) {
+			break;
+		}
+		unsigned char c = (unsigned char)*u->p++;
+		u->n--;
+		value |= (uint64_t)(c & 0x7f) << shift;
+		if (c < 0x80) {
+			return value;
+		}
+	}
+	u->bad = true;
+	return 0;
+}
+
+int64_t unpack_i64(struct unpack *u)
+{
+	uint64_t z = unpack_u64(u);
+	return (int64_t)(z >> 1) ^ -(int64_t)(z & 1);
+}
+
+const char *unpack_text(struct unpack *u)
+{
+	uint64_t n = unpack_u64(u);
+	if (n == 0) {
+		return NULL;
+	}
+	if (n - 1 > u->n) {
+		u->bad = true;
+		return NULL;
+	}
+	const char *text = arena_strndup(u->arena, u->p, n - 1);
+	u->p += n - 1;
+	u->n -= n - 1;
+	return text;
+}
+
+uint32_t unpack_count(struct unpack *u)
+{
+	uint64_t n = unpack_u64(u);
+	/* Every element takes at least a byte: a count beyond that is a lie. */
+	if (n > u->n) {
+		u->bad = true;
+		return 0;
+	}
+	return (uint32_t)n;
+}
+
+void pack_pairs(struct str *out, const struct pairs *p)
+{
+	pack_u64(out, p->count);
+	for (uint32_t i = 0; i < p->count; i++) {
+		pack_text(out, p->items[i].key);
+		pack_text(out, p->items[i].value);
+	}
+}
+
+struct pairs unpack_pairs(struct unpack *u)
+{
+	struct pairs p = {.count = unpack_count(u)};
+	p.items = ARENA_ARRAY(u->arena, struct pair, p.count);
+	for (uint32_t i = 0; i < p.count; i++) {
+		p.items[i].key = unpack_text(u);
+		p.items[i].value = unpack_text(u);
+	}
+	return p;
+}
+
+void pack_texts(struct str *out, const char **texts, uint32_t count)
+{
+	pack_u64(out, count);
+	for (uint32_t i = 0; i < count; i++) {
+		pack_text(out, texts[i]);
+	}
+}
+
+const char **unpack_texts(struct unpack *u, uint32_t *ret_count)
+{
+	uint32_t count = unpack_count(u);
+	const char **texts = ARENA_ARRAY(u->arena, const char *, count);
+	for (uint32_t i = 0; i < count; i++) {
+		texts[i] = unpack_text(u);
+	}
+	*ret_count = count;
+	return texts;
+}
+
+void pack_terms(struct str *out, const struct terms *t)
+{
+	pack_u64(out, t->count);
+	for (uint32_t i = 0; i < t->count; i++) {
+		pack_text(out, t->items[i].key);
+		pack_u64(out, t->items[i].operator);
+		pack_texts(out, t->items[i].values, t->items[i].value_count);
+	}
+}
+
+struct terms unpack_terms(struct unpack *u)
+{
+	struct terms t = {.count = unpack_count(u)};
+	t.items = ARENA_ARRAY(u->arena, struct term, t.count);
+	for (uint32_t i = 0; i < t.count; i++) {
+		t.items[i].key = unpack_text(u);
+		t.items[i].operator=(enum term_operator) unpack_u64(u);
+		t.items[i].values = unpack_texts(u, &t.items[i].value_count);
+	}
+	return t;
+}
+
+enum {
+	FLAG_STATIC = 1 << 0,
+	FLAG_NEVER_PREEMPTS = 1 << 1,
+	FLAG_HAS_PRIORITY = 1 << 2,
+	FLAG_CLAIMS = 1 << 3,
+	FLAG_GROUP = 1 << 4,
+	FLAG_POD_AFFINITY = 1 << 5,
+	FLAG_SPREAD = 1 << 6,
+	FLAG_VOLUMES = 1 << 7,
+	FLAG_READY = 1 << 8,
+	FLAG_UNSCHEDULABLE = 1 << 9,
+	FLAG_HOLDS = 1 << 10,
+	FLAG_PLACED = 1 << 11,
+	FLAG_LEDGER_BAD = 1 << 12,
+	FLAG_IDENTITY = 1 << 13,
+};
+
+static uint64_t pod_flags(const struct pod *p)
+{
+	uint64_t f = 0;
+	f |= p->is_static ? FLAG_STATIC : 0;
+	f |= p->never_preempts ? FLAG_NEVER_PREEMPTS : 0;
+	f |= p->has_priority ? FLAG_HAS_PRIORITY : 0;
+	f |= p->has_claims ? FLAG_CLAIMS : 0;
+	f |= p->has_group ? FLAG_GROUP : 0;
+	f |= p->has_pod_affinity ? FLAG_POD_AFFINITY : 0;
+	f |= p->has_spread ? FLAG_SPREAD : 0;
+	f |= p->has_volumes_claimed ? FLAG_VOLUMES : 0;
+	f |= p->ready ? FLAG_READY : 0;
+	f |= p->unschedulable ? FLAG_UNSCHEDULABLE : 0;
+	f |= p->holds ? FLAG_HOLDS : 0;
+	f |= p->placed.is_true ? FLAG_PLACED : 0;
+	f |= p->ledger_bad ? FLAG_LEDGER_BAD : 0;
+	f |= p->identity != NULL ? FLAG_IDENTITY : 0;
+	return f;
+}
+
+static void pod_set_flags(struct pod *p, uint64_t f)
+{
+	p->is_static = f & FLAG_STATIC;
+	p->never_preempts = f & FLAG_NEVER_PREEMPTS;
+	p->has_priority = f & FLAG_HAS_PRIORITY;
+	p->has_claims = f & FLAG_CLAIMS;
+	p->has_group = f & FLAG_GROUP;
+	p->has_pod_affinity = f & FLAG_POD_AFFINITY;
+	p->has_spread = f & FLAG_SPREAD;
+	p->has_volumes_claimed = f & FLAG_VOLUMES;
+	p->ready = f & FLAG_READY;
+	p->unschedulable = f & FLAG_UNSCHEDULABLE;
+	p->holds = f & FLAG_HOLDS;
+	p->placed.is_true = f & FLAG_PLACED;
+	p->ledger_bad = f & FLAG_LEDGER_BAD;
+}
+
+static void pack_placing(struct str *out, const struct pod *p)
+{
+	pack_texts(out, p->gates, p->gate_count);
+	pack_pairs(out, &p->node_selector);
+	pack_u64(out, p->node_term_count);
+	for (uint32_t i = 0; i < p->node_term_count; i++) {
+		pack_terms(out, &p->node_terms[i].labels);
+		pack_terms(out, &p->node_terms[i].fields);
+	}
+	pack_u64(out, p->toleration_count);
+	for (uint32_t i = 0; i < p->toleration_count; i++) {
+		const struct toleration *t = &p->tolerations[i];
+		pack_text(out, t->key);
+		pack_text(out, t->operator);
+		pack_text(out, t->value);
+		pack_text(out, t->effect);
+	}
+}
+
+static void unpack_placing(struct unpack *u, struct pod *p)
+{
+	p->gates = unpack_texts(u, &p->gate_count);
+	p->node_selector = unpack_pairs(u);
+	p->node_term_count = unpack_count(u);
+	p->node_terms = ARENA_ARRAY(u->arena, struct node_term, p->node_term_count);
+	for (uint32_t i = 0; i < p->node_term_count; i++) {
+		p->node_terms[i].labels = unpack_terms(u);
+		p->node_terms[i].fields = unpack_terms(u);
+	}
+	p->toleration_count = unpack_count(u);
+	p->tolerations = ARENA_ARRAY(u->arena, struct toleration, p->toleration_count);
+	for (uint32_t i = 0; i < p->toleration_count; i++) {
+		struct toleration *t = &p->tolerations[i];
+		t->key = unpack_text(u);
+		t->operator= unpack_text(u);
+		t->value = unpack_text(u);
+		t->effect = unpack_text(u);
+	}
+}
+
+static void pack_held(struct str *out, const struct pod *p)
+{
+	if (p->identity != NULL) {
+		pack_text(out, p->identity->uuid);
+		pack_text(out, p->identity->model);
+		pack_text(out, p->identity->driver);
+		pack_i64(out, p->identity->mem_mib);
+		pack_i64(out, p->identity->minor);
+	}
+	pack_u64(out, p->ledger.count);
+	for (uint32_t i = 0; i < p->ledger.count; i++) {
+		const struct grant *g = &p->ledger.items[i];
+		pack_text(out, g->uid);
+		pack_text(out, g->ns);
+		pack_text(out, g->name);
+		pack_i64(out, g->milli);
+		pack_i64(out, g->mem_mib);
+	}
+}
+
+static void unpack_into(struct unpack *u, char *to, size_t room)
+{
+	const char *text = text_or(unpack_text(u), "");
+	snprintf(to, room, "%s", text);
+}
+
+static void unpack_held(struct unpack *u, struct pod *p, bool has_identity)
+{
+	if (has_identity) {
+		struct gpu_identity *id = ARENA_NEW(u->arena, struct gpu_identity);
+		unpack_into(u, id->uuid, sizeof id->uuid);
+		unpack_into(u, id->model, sizeof id->model);
+		unpack_into(u, id->driver, sizeof id->driver);
+		id->mem_mib = unpack_i64(u);
+		id->minor = (int32_t)unpack_i64(u);
+		p->identity = id;
+	}
+	p->ledger.count = unpack_count(u);
+	p->ledger.items = ARENA_ARRAY(u->arena, struct grant, p->ledger.count);
+	for (uint32_t i = 0; i < p->ledger.count; i++) {
+		struct grant *g = &p->ledger.items[i];
+		g->uid = unpack_text(u);
+		g->ns = unpack_text(u);
+		g->name = unpack_text(u);
+		g->milli = unpack_i64(u);
+		g->mem_mib = unpack_i64(u);
+	}
+}
+
+void pod_pack(struct str *out, const struct pod *p)
+{
+	const char *const texts[] = {p->ns, p->name, p->uid, p->resource_version,
+		p->owner.api_version, p->owner.kind, p->owner.name, p->owner.uid, p->node,
+		p->scheduler, p->runtime_class, p->priority_class, p->status_reason, p->placed.type,
+		p->placed.reason, p->placed.message, p->trouble};
+	const int64_t numbers[] = {p->created_ms, p->deleting_ms, p->grace_s, p->priority,
+		p->cpu_milli, p->mem_bytes, p->gpus, p->phase, p->placed.since_ms, p->restarts};
+	for (size_t i = 0; i < COUNT_OF(texts); i++) {
+		pack_text(out, texts[i]);
+	}
+	for (size_t i = 0; i < COUNT_OF(numbers); i++) {
+		pack_i64(out, numbers[i]);
+	}
+	pack_u64(out, pod_flags(p));
+	pack_pairs(out, &p->labels);
+	pack_pairs(out, &p->notes);
+	pack_placing(out, p);
+	pack_held(out, p);
+}
+
+bool pod_unpack(struct unpack *u, struct pod *ret)
+{
+	struct pod p = {0};
+	const char **const texts[] = {&p.ns, &p.name, &p.uid, &p.resource_version,
+		&p.owner.api_version, &p.owner.kind, &p.owner.name, &p.owner.uid, &p.node,
+		&p.scheduler, &p.runtime_class, &p.priority_class, &p.status_reason, &p.placed.type,
+		&p.placed.reason, &p.placed.message, &p.trouble};
+	for (size_t i = 0; i < COUNT_OF(texts); i++) {
+		*texts[i] = unpack_text(u);
+	}
+	p.created_ms = unpack_i64(u);
+	p.deleting_ms = unpack_i64(u);
+	p.grace_s = unpack_i64(u);
+	p.priority = (int32_t)unpack_i64(u);
+	p.cpu_milli = unpack_i64(u);
+	p.mem_bytes = unpack_i64(u);
+	p.gpus = unpack_i64(u);
+	p.phase = (enum pod_phase)unpack_i64(u);
+	p.placed.since_ms = unpack_i64(u);
+	p.restarts = (uint32_t)unpack_i64(u);
+	uint64_t flags = unpack_u64(u);
+	pod_set_flags(&p, flags);
+	p.labels = unpack_pairs(u);
+	p.notes = unpack_pairs(u);
+	unpack_placing(u, &p);
+	unpack_held(u, &p, flags & FLAG_IDENTITY);
+	if (u->bad) {
+		return false;
+	}
+	*ret = p;
+	return true;
+}

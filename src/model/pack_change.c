@@ -1,0 +1,242 @@
+/* Nodes, policies, namespaces, limit ranges, and the change that carries one of them. */
+#include "model/pack.h"
+
+#include "pack_parts.h"
+
+static void node_pack(struct str *out, const struct node *n)
+{
+	pack_text(out, n->name);
+	pack_text(out, n->uid);
+	pack_text(out, n->resource_version);
+	pack_pairs(out, &n->labels);
+	pack_u64(out, n->taint_count);
+	for (uint32_t i = 0; i < n->taint_count; i++) {
+		pack_text(out, n->taints[i].key);
+		pack_text(out, n->taints[i].value);
+		pack_text(out, n->taints[i].effect);
+	}
+	pack_u64(
+		out, (n->unschedulable ? 1 : 0) | (n->ready ? 2 : 0) | (n->shares_already ? 4 : 0));
+	pack_i64(out, n->cpu_milli);
+	pack_i64(out, n->mem_bytes);
+	pack_i64(out, n->pod_slots);
+	pack_i64(out, n->gpus);
+}
+
+static void node_unpack(struct unpack *u, struct node *n)
+{
+	n->name = unpack_text(u);
+	n->uid = unpack_text(u);
+	n->resource_version = unpack_text(u);
+	n->labels = unpack_pairs(u);
+	n->taint_count = unpack_count(u);
+	n->taints = ARENA_ARRAY(u->arena, struct taint, n->taint_count);
+	for (uint32_t i = 0; i < n->taint_count; i++) {
+		n->taints[i].key = unpack_text(u);
+		n->taints[i].value = unpack_text(u);
+		n->taints[i].effect = unpack_text(u);
+	}
+	uint64_t flags = unpack_u64(u);
+	n->unschedulable = flags & 1;
+	n->ready = flags & 2;
+	n->shares_already = flags & 4;
+	n->cpu_milli = unpack_i64(u);
+	n->mem_bytes = unpack_i64(u);
+	n->pod_slots = unpack_i64(u);
+	n->gpus = unpack_i64(u);
+}
+
+static void selector_pack(struct str *out, const struct selector *s)
+{
+	pack_u64(out, s->present);
+	pack_pairs(out, &s->match_labels);
+	pack_terms(out, &s->expressions);
+}
+
+static struct selector selector_unpack(struct unpack *u)
+{
+	struct selector s = {.present = unpack_u64(u) != 0};
+	s.match_labels = unpack_pairs(u);
+	s.expressions = unpack_terms(u);
+	return s;
+}
+
+static void policy_pack(struct str *out, const struct policy *p)
+{
+	const char *const texts[] = {p->name, p->uid, p->resource_version, p->status_ready_reason};
+	const int64_t numbers[] = {p->generation, p->created_ms, p->priority, p->mode,
+		p->min_percent, p->max_percent, p->step_percent, p->min_mem_mib, p->max_mem_mib,
+		p->isolation, p->exclusivity, p->packing, p->max_tenants, p->idle_grace_s,
+		p->status_observed_generation, p->status_matched, p->status_automated};
+	for (size_t i = 0; i < COUNT_OF(texts); i++) {
+		pack_text(out, texts[i]);
+	}
+	for (size_t i = 0; i < COUNT_OF(numbers); i++) {
+		pack_i64(out, numbers[i]);
+	}
+	pack_u64(out, (p->is_fallback ? 1 : 0) | (p->has_selector ? 2 : 0) | (p->built_in ? 4 : 0) |
+			      (p->status_overlapping ? 8 : 0));
+	selector_pack(out, &p->namespaces);
+	selector_pack(out, &p->pods);
+	pack_u64(out, p->owner_kind_count);
+	for (uint32_t i = 0; i < p->owner_kind_count; i++) {
+		pack_text(out, p->owner_kinds[i].group);
+		pack_text(out, p->owner_kinds[i].kind);
+	}
+	pack_texts(out, p->workload_types, p->workload_type_count);
+}
+
+static void policy_unpack_numbers(struct unpack *u, struct policy *p)
+{
+	p->generation = unpack_i64(u);
+	p->created_ms = unpack_i64(u);
+	p->priority = (int32_t)unpack_i64(u);
+	p->mode = (enum policy_mode)unpack_i64(u);
+	p->min_percent = (int32_t)unpack_i64(u);
+	p->max_percent = (int32_t)unpack_i64(u);
+	p->step_percent = (int32_t)unpack_i64(u);
+	p->min_mem_mib = unpack_i64(u);
+	p->max_mem_mib = unpack_i64(u);
+	p->isolation = (enum isolation)unpack_i64(u);
+	p->exclusivity = (enum exclusivity)unpack_i64(u);
+	p->packing = (enum packing)unpack_i64(u);
+	p->max_tenants = (int32_t)unpack_i64(u);
+	p->idle_grace_s = (int32_t)unpack_i64(u);
+	p->status_observed_generation = unpack_i64(u);
+	p->status_matched = (int32_t)unpack_i64(u);
+	p->status_automated = (int32_t)unpack_i64(u);
+}
+
+static void policy_unpack(struct unpack *u, struct policy *p)
+{
+	p->name = unpack_text(u);
+	p->uid = unpack_text(u);
+	p->resource_version = unpack_text(u);
+	p->status_ready_reason = unpack_text(u);
+	policy_unpack_numbers(u, p);
+	uint64_t flags = unpack_u64(u);
+	p->is_fallback = flags & 1;
+	p->has_selector = flags & 2;
+	p->built_in = flags & 4;
+	p->status_overlapping = flags & 8;
+	p->namespaces = selector_unpack(u);
+	p->pods = selector_unpack(u);
+	p->owner_kind_count = unpack_count(u);
+	p->owner_kinds = ARENA_ARRAY(u->arena, struct owner_kind, p->owner_kind_count);
+	for (uint32_t i = 0; i < p->owner_kind_count; i++) {
+		p->owner_kinds[i].group = unpack_text(u);
+		p->owner_kinds[i].kind = unpack_text(u);
+	}
+	p->workload_types = unpack_texts(u, &p->workload_type_count);
+}
+
+static void object_pack(struct str *out, const struct change *c)
+{
+	switch (c->kind) {
+	case KIND_POD:
+		pod_pack(out, c->pod);
+		break;
+	case KIND_NODE:
+		node_pack(out, c->node);
+		break;
+	case KIND_POLICY:
+		policy_pack(out, c->policy);
+		break;
+	case KIND_NAMESPACE:
+		pack_text(out, c->namespace->name);
+		pack_pairs(out, &c->namespace->labels);
+		pack_pairs(out, &c->namespace->notes);
+		pack_u64(out, c->namespace->terminating);
+		break;
+	case KIND_LIMIT_RANGE:
+		pack_text(out, c->limit_range->ns);
+		pack_text(out, c->limit_range->name);
+		pack_u64(out, c->limit_range->limits_gpus);
+		break;
+	case KIND_COUNT:
+		BUG("not a kind");
+	}
+}
+
+void change_pack(struct str *out, const struct change *c)
+{
+	pack_u64(out, c->type);
+	pack_u64(out, c->kind);
+	pack_u64(out, (c->leads ? 1 : 0) | (c->no_sweep ? 2 : 0));
+	pack_text(out, c->ns);
+	pack_text(out, c->name);
+	pack_text(out, c->uid);
+	if (c->type == CHANGE_SET) {
+		object_pack(out, c);
+	}
+}
+
+static void namespace_unpack(struct unpack *u, struct namespace *n)
+{
+	n->name = unpack_text(u);
+	n->labels = unpack_pairs(u);
+	n->notes = unpack_pairs(u);
+	n->terminating = unpack_u64(u) != 0;
+}
+
+static void object_unpack(struct unpack *u, struct change *c)
+{
+	struct pod *pod = ARENA_NEW(u->arena, struct pod);
+	struct node *node = ARENA_NEW(u->arena, struct node);
+	struct policy *policy = ARENA_NEW(u->arena, struct policy);
+	struct namespace *ns = ARENA_NEW(u->arena, struct namespace);
+	struct limit_range *range = ARENA_NEW(u->arena, struct limit_range);
+	switch (c->kind) {
+	case KIND_POD:
+		pod_unpack(u, pod);
+		c->pod = pod;
+		break;
+	case KIND_NODE:
+		node_unpack(u, node);
+		c->node = node;
+		break;
+	case KIND_POLICY:
+		policy_unpack(u, policy);
+		c->policy = policy;
+		break;
+	case KIND_NAMESPACE:
+		namespace_unpack(u, ns);
+		c->namespace = ns;
+		break;
+	case KIND_LIMIT_RANGE:
+		range->ns = unpack_text(u);
+		range->name = unpack_text(u);
+		range->limits_gpus = unpack_u64(u) != 0;
+		c->limit_range = range;
+		break;
+	case KIND_COUNT:
+		break;
+	}
+}
+
+bool change_unpack(struct unpack *u, struct change *ret)
+{
+	struct change c = {0};
+	uint64_t type = unpack_u64(u);
+	uint64_t kind = unpack_u64(u);
+	if (u->bad || type > CHANGE_LEADER || kind >= KIND_COUNT) {
+		u->bad = true;
+		return false;
+	}
+	c.type = (enum change_type)type;
+	c.kind = (enum kind)kind;
+	uint64_t flags = unpack_u64(u);
+	c.leads = flags & 1;
+	c.no_sweep = flags & 2;
+	c.ns = unpack_text(u);
+	c.name = unpack_text(u);
+	c.uid = unpack_text(u);
+	if (c.type == CHANGE_SET) {
+		object_unpack(u, &c);
+	}
+	if (u->bad) {
+		return false;
+	}
+	*ret = c;
+	return true;
+}

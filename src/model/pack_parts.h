@@ -1,0 +1,15 @@
+/* Pieces that pack.c and pack_change.c share. */
+#ifndef MODEL_PACK_PARTS_H
+#define MODEL_PACK_PARTS_H
+
+#include "model/pack.h"
+
+uint32_t unpack_count(struct unpack *u);
+void pack_pairs(struct str *out, const struct pairs *p);
+struct pairs unpack_pairs(struct unpack *u);
+void pack_texts(struct str *out, const char **texts, uint32_t count);
+const char **unpack_texts(struct unpack *u, uint32_t *ret_count);
+void pack_terms(struct str *out, const struct terms *t);
+struct terms unpack_terms(struct unpack *u);
+
+#endif

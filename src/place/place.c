@@ -1,0 +1,167 @@
+/* Best fit over the GPUs that there are, and the choice of a node for one more. */
+#include "place/place.h"
+
+#include <string.h>
+
+#include "base/str.h"
+#include "model/names.h"
+
+void place_share(
+	const struct place_request *r, int64_t usable_mib, int64_t *ret_milli, int64_t *ret_mib)
+{
+	int64_t milli = r->milli;
+	int64_t mib = r->mem_mib;
+	if (milli == 0) {
+		milli = share_milli_of_memory(mib, usable_mib);
+	}
+	if (mib == 0 && usable_mib > 0) {
+		mib = share_memory_of_milli(milli, usable_mib);
+	}
+	*ret_milli = milli;
+	*ret_mib = mib;
+}
+
+/* Why this GPU cannot take it, most telling first. */
+static enum reason gpu_fits(
+	const struct place_gpu *g, const struct place_request *r, int64_t milli, int64_t mib)
+{
+	uint32_t most = g->max_tenants < r->max_tenants ? g->max_tenants : r->max_tenants;
+	if (g->tenants >= most || g->tenants >= MODEL_GRANTS_MAX) {
+		return REASON_MAX_TENANTS;
+	}
+	if (milli > g->free_milli) {
+		return REASON_SHORT_COMPUTE;
+	}
+	if (g->usable_mib > 0 && mib > g->free_mib) {
+		return REASON_SHORT_MEMORY;
+	}
+	return REASON_NONE;
+}
+
+/* Lower is better: open before busy before opening, then the least left over, memory breaking ties.
+ */
+static bool better(const struct snapshot *s, const struct place_gpu *a, const struct place_gpu *b)
+{
+	if (a->state != b->state) {
+		return a->state < b->state;
+	}
+	if (a->free_milli != b->free_milli) {
+		return a->free_milli < b->free_milli;
+	}
+	if (a->free_mib != b->free_mib) {
+		return a->free_mib < b->free_mib;
+	}
+	int by_node =
+		strcmp(s->nodes.items[a->node].noun->name, s->nodes.items[b->node].noun->name);
+	if (by_node != 0) {
+		return by_node < 0;
+	}
+	return strcmp(a->capacity_pod, b->capacity_pod) < 0;
+}
+
+/* Which miss to tell a person: the GPU with most of what was short. */
+static void note_miss(struct place_verdict *v, const struct snapshot *s, const struct place_gpu *g,
+	enum reason reason)
+{
+	bool closer = v->best_node == NULL || g->free_milli > v->best_milli ||
+		      (g->free_milli == v->best_milli && g->free_mib > v->best_mib);
+	if (closer) {
+		v->best_node = s->nodes.items[g->node].noun->name;
+		v->best_milli = g->free_milli;
+		v->best_mib = g->free_mib;
+		v->reason = reason;
+	}
+}
+
+struct place_verdict place_best_fit(const struct snapshot *s, const struct place_request *r)
+{
+	struct place_verdict v = {
+		.gpu = PLACE_NOWHERE, .node = PLACE_NOWHERE, .reason = REASON_NO_GPU_NODE};
+	for (uint32_t i = 0; i < s->gpus.count; i++) {
+		const struct place_gpu *g = &s->gpus.items[i];
+		int64_t milli, mib;
+		place_share(r, g->usable_mib, &milli, &mib);
+		enum reason reason = gpu_fits(g, r, milli, mib);
+		if (reason == REASON_NONE) {
+			reason = place_node_fits(r->pod, &s->nodes.items[g->node]);
+		}
+		if (reason != REASON_NONE) {
+			note_miss(&v, s, g, reason);
+			continue;
+		}
+		if (v.gpu == PLACE_NOWHERE || better(s, g, &s->gpus.items[v.gpu])) {
+			v.gpu = i;
+			v.node = g->node;
+			v.milli = milli;
+			v.mem_mib = mib;
+		}
+	}
+	if (v.gpu != PLACE_NOWHERE) {
+		v.reason = REASON_NONE;
+	}
+	return v;
+}
+
+/* Could the share ever fit a GPU of this node? */
+static bool share_possible(const struct place_node *n, const struct place_request *r)
+{
+	int64_t milli, mib;
+	place_share(r, n->gpu_mem_mib, &milli, &mib);
+	return milli <= MODEL_GPU_MILLI && (n->gpu_mem_mib == 0 || mib <= n->gpu_mem_mib);
+}
+
+struct place_verdict place_open(const struct snapshot *s, const struct place_request *r)
+{
+	struct place_verdict v = {
+		.gpu = PLACE_NOWHERE, .node = PLACE_NOWHERE, .reason = REASON_NO_GPU_NODE};
+	for (uint32_t i = 0; i < s->nodes.count; i++) {
+		const struct place_node *n = &s->nodes.items[i];
+		if (n->free_gpus <= 0 || !share_possible(n, r)) {
+			continue;
+		}
+		if (n->no_opening || place_node_fits(r->pod, n) != REASON_NONE) {
+			bool failed = n->no_opening && v.reason != REASON_NODE_UNFIT;
+			v.reason = failed ? REASON_CAPACITY_FAILED : REASON_NODE_UNFIT;
+			v.best_node = n->noun->name;
+			continue;
+		}
+		/* The node with the fewest free GPUs left: whole nodes stay whole. */
+		const struct place_node *best =
+			v.node != PLACE_NOWHERE ? &s->nodes.items[v.node] : NULL;
+		if (best == NULL || n->free_gpus < best->free_gpus ||
+			(n->free_gpus == best->free_gpus &&
+				strcmp(n->noun->name, best->noun->name) < 0)) {
+			v.node = i;
+		}
+	}
+	if (v.node != PLACE_NOWHERE) {
+		v.reason = REASON_NONE;
+		place_share(r, s->nodes.items[v.node].gpu_mem_mib, &v.milli, &v.mem_mib);
+	}
+	return v;
+}
+
+void place_reserve(struct snapshot *s, const struct place_request *r, const struct place_verdict *v)
+{
+	struct place_gpu *g = &s->gpus.items[v->gpu];
+	struct place_node *n = &s->nodes.items[g->node];
+	g->free_milli -= v->milli;
+	g->free_mib -= g->usable_mib > 0 ? v->mem_mib : 0;
+	g->tenants++;
+	g->max_tenants = g->max_tenants < r->max_tenants ? g->max_tenants : r->max_tenants;
+	n->free_cpu_milli -= r->pod->cpu_milli;
+	n->free_mem_bytes -= r->pod->mem_bytes;
+	n->free_slots--;
+}
+
+void snapshot_clear(struct snapshot *s)
+{
+	VEC_CLEAR(&s->nodes);
+	VEC_CLEAR(&s->gpus);
+}
+
+void snapshot_finish(struct snapshot *s)
+{
+	VEC_FINISH(&s->nodes);
+	VEC_FINISH(&s->gpus);
+}

@@ -1,0 +1,345 @@
+/* Nodes, policies, namespaces and limit ranges: few and read often, so each keeps its noun unpacked
+ * in a small arena of its own. */
+#include "store.h"
+
+#include <stdlib.h>
+
+#include "model/pack.h"
+
+#define SMALL_ARENA 768
+
+static bool node_same(const void *owner, uint32_t slot, const void *key)
+{
+	const struct world *w = owner;
+	return strcmp(w->nodes.items[slot]->name, key) == 0;
+}
+
+static bool namespace_same(const void *owner, uint32_t slot, const void *key)
+{
+	const struct world *w = owner;
+	return strcmp(w->namespaces.items[slot]->noun.name, key) == 0;
+}
+
+void objects_init(struct world *w)
+{
+	map_init(&w->nodes_by_name, node_same, w);
+	map_init(&w->namespaces_by_name, namespace_same, w);
+}
+
+/* A deep copy of what the change carries, in `arena`. Packing and unpacking is the one copier of
+ * nouns. */
+static void copy_noun(
+	struct world *w, const struct change *c, struct arena *arena, struct change *ret)
+{
+	str_reset(&w->scratch);
+	change_pack(&w->scratch, c);
+	ENSURE(!w->scratch.overflow);
+	arena_finish(arena);
+	arena->block_bytes = SMALL_ARENA;
+	struct unpack u = {.p = str_text(&w->scratch), .n = w->scratch.len, .arena = arena};
+	bool whole = change_unpack(&u, ret);
+	ENSURE(whole);
+}
+
+uint32_t nodes_touch(struct world *w, const char *name)
+{
+	uint32_t i = map_find(&w->nodes_by_name, hash_text(name), name);
+	if (i != MAP_NONE) {
+		return i;
+	}
+	struct world_node *n = xcalloc(1, sizeof *n);
+	n->name = intern_add(w->words, name);
+	VEC_PUSH(&w->nodes, n);
+	i = (uint32_t)w->nodes.count - 1;
+	map_put(&w->nodes_by_name, hash_text(name), i);
+	return i;
+}
+
+static void node_set(struct world *w, const struct change *c)
+{
+	uint32_t i = nodes_touch(w, c->node->name);
+	struct world_node *n = w->nodes.items[i];
+	struct change copy;
+	copy_noun(w, c, &n->arena, &copy);
+	n->noun = *copy.node;
+	n->known = true;
+	n->mark = w->sync[KIND_NODE].mark;
+	w->version++;
+}
+
+static void node_gone(struct world *w, const char *name)
+{
+	uint32_t i = map_find(&w->nodes_by_name, hash_text(name), name);
+	if (i != MAP_NONE && w->nodes.items[i]->known) {
+		w->nodes.items[i]->known = false;
+		w->version++;
+	}
+}
+
+static size_t policy_index(const struct world *w, const char *name)
+{
+	size_t i = 0;
+	while (i < w->policies.count && !text_equals(w->policies.items[i]->noun.name, name)) {
+		i++;
+	}
+	return i;
+}
+
+static void policy_set(struct world *w, const struct change *c)
+{
+	size_t i = policy_index(w, c->policy->name);
+	if (i == w->policies.count) {
+		struct world_policy *made = xcalloc(1, sizeof *made);
+		VEC_PUSH(&w->policies, made);
+		VEC_PUSH(&w->policy_views, &made->noun);
+	}
+	struct world_policy *p = w->policies.items[i];
+	struct change copy;
+	copy_noun(w, c, &p->arena, &copy);
+	p->noun = *copy.policy;
+	p->mark = w->sync[KIND_POLICY].mark;
+	w->version++;
+	w->policy_version++;
+}
+
+static void policy_remove(struct world *w, size_t i)
+{
+	struct world_policy *p = w->policies.items[i];
+	arena_finish(&p->arena);
+	free(p);
+	VEC_REMOVE_SWAP(&w->policies, i);
+	VEC_REMOVE_SWAP(&w->policy_views, i);
+	w->version++;
+	w->policy_version++;
+}
+
+static struct world_namespace *namespace_touch(struct world *w, const char *name)
+{
+	uint32_t i = map_find(&w->namespaces_by_name, hash_text(name), name);
+	if (i != MAP_NONE) {
+		return w->namespaces.items[i];
+	}
+	struct world_namespace *n = xcalloc(1, sizeof *n);
+	n->arena.block_bytes = SMALL_ARENA;
+	n->noun.name = arena_strdup(&n->arena, name);
+	VEC_PUSH(&w->namespaces, n);
+	map_put(&w->namespaces_by_name, hash_text(name), (uint32_t)w->namespaces.count - 1);
+	return n;
+}
+
+static void namespace_set(struct world *w, const struct change *c)
+{
+	struct world_namespace *n = namespace_touch(w, c->namespace->name);
+	struct change copy;
+	copy_noun(w, c, &n->arena, &copy);
+	n->noun = *copy.namespace;
+	n->known = true;
+	n->mark = w->sync[KIND_NAMESPACE].mark;
+	w->policy_version++;
+}
+
+static void range_remove(struct world *w, size_t i)
+{
+	struct range_key *r = &w->ranges.items[i];
+	namespace_touch(w, r->ns)->gpu_limits--;
+	intern_release(w->words, r->ns);
+	intern_release(w->words, r->name);
+	VEC_REMOVE_SWAP(&w->ranges, i);
+}
+
+static void range_gone(struct world *w, const char *ns, const char *name)
+{
+	for (size_t i = 0; i < w->ranges.count; i++) {
+		if (text_equals(w->ranges.items[i].ns, ns) &&
+			text_equals(w->ranges.items[i].name, name)) {
+			range_remove(w, i);
+			return;
+		}
+	}
+}
+
+static void range_set(struct world *w, const struct limit_range *l)
+{
+	range_gone(w, l->ns, l->name);
+	if (!l->limits_gpus) {
+		return;
+	}
+	struct range_key key = {intern_add(w->words, l->ns), intern_add(w->words, l->name),
+		w->sync[KIND_LIMIT_RANGE].mark};
+	VEC_PUSH(&w->ranges, key);
+	namespace_touch(w, l->ns)->gpu_limits++;
+}
+
+void objects_set(struct world *w, const struct change *c)
+{
+	switch (c->kind) {
+	case KIND_NODE:
+		node_set(w, c);
+		return;
+	case KIND_POLICY:
+		policy_set(w, c);
+		return;
+	case KIND_NAMESPACE:
+		namespace_set(w, c);
+		return;
+	case KIND_LIMIT_RANGE:
+		range_set(w, c->limit_range);
+		return;
+	case KIND_POD:
+	case KIND_COUNT:
+		break;
+	}
+	BUG("not an object of this file");
+}
+
+void objects_gone(struct world *w, const struct change *c)
+{
+	size_t i;
+	uint32_t at;
+	switch (c->kind) {
+	case KIND_NODE:
+		node_gone(w, c->name);
+		return;
+	case KIND_POLICY:
+		i = policy_index(w, c->name);
+		if (i < w->policies.count) {
+			policy_remove(w, i);
+		}
+		return;
+	case KIND_NAMESPACE:
+		at = map_find(&w->namespaces_by_name, hash_text(c->name), c->name);
+		if (at != MAP_NONE) {
+			w->namespaces.items[at]->known = false;
+		}
+		w->policy_version++;
+		return;
+	case KIND_LIMIT_RANGE:
+		range_gone(w, c->ns, c->name);
+		return;
+	case KIND_POD:
+	case KIND_COUNT:
+		break;
+	}
+	BUG("not an object of this file");
+}
+
+void objects_keep(struct world *w, const struct change *c)
+{
+	uint32_t mark = w->sync[c->kind].mark;
+	uint32_t at = MAP_NONE;
+	size_t i = 0;
+	switch (c->kind) {
+	case KIND_NODE:
+		at = map_find(&w->nodes_by_name, hash_text(c->name), c->name);
+		if (at != MAP_NONE) {
+			w->nodes.items[at]->mark = mark;
+		}
+		return;
+	case KIND_POLICY:
+		i = policy_index(w, c->name);
+		if (i < w->policies.count) {
+			w->policies.items[i]->mark = mark;
+		}
+		return;
+	case KIND_NAMESPACE:
+		at = map_find(&w->namespaces_by_name, hash_text(c->name), c->name);
+		if (at != MAP_NONE) {
+			w->namespaces.items[at]->mark = mark;
+		}
+		return;
+	case KIND_LIMIT_RANGE:
+		for (i = 0; i < w->ranges.count; i++) {
+			struct range_key *r = &w->ranges.items[i];
+			if (text_equals(r->ns, c->ns) && text_equals(r->name, c->name)) {
+				r->mark = mark;
+			}
+		}
+		return;
+	case KIND_POD:
+	case KIND_COUNT:
+		break;
+	}
+	BUG("not an object of this file");
+}
+
+void objects_sweep(struct world *w, enum kind kind, uint32_t mark)
+{
+	for (size_t i = 0; kind == KIND_NODE && i < w->nodes.count; i++) {
+		if (w->nodes.items[i]->mark != mark) {
+			node_gone(w, w->nodes.items[i]->name);
+		}
+	}
+	for (size_t i = w->policies.count; kind == KIND_POLICY && i-- > 0;) {
+		if (w->policies.items[i]->mark != mark) {
+			policy_remove(w, i);
+		}
+	}
+	for (size_t i = 0; kind == KIND_NAMESPACE && i < w->namespaces.count; i++) {
+		if (w->namespaces.items[i]->mark != mark) {
+			w->namespaces.items[i]->known = false;
+		}
+	}
+	for (size_t i = w->ranges.count; kind == KIND_LIMIT_RANGE && i-- > 0;) {
+		if (w->ranges.items[i].mark != mark) {
+			range_remove(w, i);
+		}
+	}
+	w->policy_version++;
+}
+
+void objects_finish(struct world *w)
+{
+	for (size_t i = 0; i < w->nodes.count; i++) {
+		arena_finish(&w->nodes.items[i]->arena);
+		free(w->nodes.items[i]);
+	}
+	for (size_t i = 0; i < w->policies.count; i++) {
+		arena_finish(&w->policies.items[i]->arena);
+		free(w->policies.items[i]);
+	}
+	for (size_t i = 0; i < w->namespaces.count; i++) {
+		arena_finish(&w->namespaces.items[i]->arena);
+		free(w->namespaces.items[i]);
+	}
+	VEC_FINISH(&w->nodes);
+	VEC_FINISH(&w->policies);
+	VEC_FINISH(&w->policy_views);
+	VEC_FINISH(&w->namespaces);
+	VEC_FINISH(&w->ranges);
+	map_finish(&w->nodes_by_name);
+	map_finish(&w->namespaces_by_name);
+}
+
+size_t world_node_slots(const struct world *w)
+{
+	return w->nodes.count;
+}
+
+const struct world_node *world_node_at(const struct world *w, uint32_t i)
+{
+	return w->nodes.items[i];
+}
+
+uint32_t world_node_find(const struct world *w, const char *name)
+{
+	uint32_t i = map_find(&w->nodes_by_name, hash_text(name), name);
+	return i == MAP_NONE ? WORLD_NONE : i;
+}
+
+const struct policy *const *world_policies(const struct world *w, uint32_t *ret_count)
+{
+	*ret_count = (uint32_t)w->policy_views.count;
+	return w->policy_views.items;
+}
+
+const struct policy *world_policy_find(const struct world *w, const char *name)
+{
+	size_t i = policy_index(w, name);
+	return i < w->policies.count ? &w->policies.items[i]->noun : NULL;
+}
+
+const struct world_namespace *world_namespace_find(const struct world *w, const char *name)
+{
+	uint32_t i = map_find(&w->namespaces_by_name, hash_text(name), name);
+	return i == MAP_NONE ? NULL : w->namespaces.items[i];
+}

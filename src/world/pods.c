@@ -1,0 +1,312 @@
+/* Pods: one small record each, sums per node, and packed nouns for those that have to do with GPUs.
+ */
+#include "store.h"
+
+#include <stdlib.h>
+
+#include "model/names.h"
+#include "model/pack.h"
+
+static bool pod_same(const void *owner, uint32_t slot, const void *key)
+{
+	const struct world *w = owner;
+	const struct pod_key *k = key;
+	const struct world_pod *p = w->pods.items[slot];
+	return strcmp(p->text, k->name) == 0 && strcmp(p->ns, k->ns) == 0;
+}
+
+static bool uid_same(const void *owner, uint32_t slot, const void *key)
+{
+	const struct world *w = owner;
+	return strcmp(world_pod_uid(w->pods.items[slot]), key) == 0;
+}
+
+void pods_init(struct world *w)
+{
+	map_init(&w->pods_by_name, pod_same, w);
+	map_init(&w->gpu_by_uid, uid_same, w);
+}
+
+static bool concerns_gpus(const struct pod *p)
+{
+	return p->gpus > 0 || pod_is_tenant(p) || pod_is_capacity(p) || pod_has_gate(p, NAME_GATE);
+}
+
+/* Adds (sign 1) or removes (-1) what a pod uses on its node. Terminal pods use nothing. */
+static void count_pod(struct world *w, const struct world_pod *p, int sign)
+{
+	if (p->node == WORLD_NONE || world_pod_terminal(p)) {
+		return;
+	}
+	struct world_node *n = w->nodes.items[p->node];
+	n->cpu_milli += sign * p->cpu_milli;
+	n->mem_bytes += sign * p->mem_bytes;
+	n->pods += (uint32_t)sign;
+	n->gpus += p->gpu != NULL ? sign * p->gpu->gpus : 0;
+}
+
+static void gpu_free(struct world *w, struct world_gpu *g)
+{
+	if (g == NULL) {
+		return;
+	}
+	intern_release(w->words, g->uuid);
+	intern_release(w->words, g->capacity_pod);
+	free(g->packed);
+	free(g);
+}
+
+static void gpu_list_remove(struct world *w, uint32_t slot)
+{
+	enum world_class class = w->pods.items[slot]->gpu->class;
+	uint32_t at = w->pods.items[slot]->gpu->slot;
+	uint32_t last = w->gpu_pods[class].items[w->gpu_pods[class].count - 1];
+	VEC_REMOVE_SWAP(&w->gpu_pods[class], at);
+	w->pods.items[last]->gpu->slot = at;
+}
+
+static int64_t note_number(const struct pod *p, const char *key)
+{
+	int64_t value = 0;
+	const char *text = pairs_get(&p->notes, key);
+	if (text == NULL || !parse_i64(view_of(text), 0, INT64_MAX / 4, &value)) {
+		return 0;
+	}
+	return value;
+}
+
+static struct world_gpu *gpu_create(struct world *w, const struct pod *pod)
+{
+	struct world_gpu *g = xcalloc(1, sizeof *g);
+	str_reset(&w->scratch);
+	pod_pack(&w->scratch, pod);
+	ENSURE(!w->scratch.overflow);
+	g->packed = xmemdup(str_text(&w->scratch), w->scratch.len);
+	g->packed_size = (uint32_t)w->scratch.len;
+	str_trim_capacity(&w->scratch, 64 * 1024);
+	g->priority = pod->priority;
+	g->class = pod_is_capacity(pod) ? WORLD_CAPACITY
+		   : pod_is_tenant(pod) ? WORLD_TENANT
+					: WORLD_WHOLE;
+	g->waiting_shown = pod->placed.type != NULL && !pod->placed.is_true;
+	g->stamp = w->version;
+	g->gated = pod_has_gate(pod, NAME_GATE);
+	g->other_gates = pod->gate_count > (g->gated ? 1u : 0u);
+	g->gpus = pod->gpus;
+	g->created_ms = pod->created_ms;
+	if (g->class == WORLD_TENANT && !g->gated) {
+		g->milli = note_number(pod, NOTE_COMPUTE_MILLI);
+		g->mem_mib = note_number(pod, NOTE_MEMORY_MIB);
+		g->uuid = intern_add(w->words, pairs_get(&pod->notes, NOTE_GPU_UUID));
+		g->capacity_pod = intern_add(w->words, pairs_get(&pod->notes, NOTE_CAPACITY_POD));
+	}
+	return g;
+}
+
+static struct world_pod *record_create(const char *name, const char *uid)
+{
+	size_t name_size = strlen(name) + 1;
+	size_t uid_size = strlen(uid) + 1;
+	ENSURE(name_size <= UINT16_MAX);
+	struct world_pod *p = xcalloc(1, sizeof *p + name_size + uid_size);
+	memcpy(p->text, name, name_size);
+	memcpy(p->text + name_size, uid, uid_size);
+	p->uid_at = (uint16_t)name_size;
+	return p;
+}
+
+static uint32_t slot_take(struct world *w, struct world_pod *p)
+{
+	if (w->free_pods.count > 0) {
+		uint32_t slot = w->free_pods.items[--w->free_pods.count];
+		w->pods.items[slot] = p;
+		return slot;
+	}
+	VEC_PUSH(&w->pods, p);
+	return (uint32_t)w->pods.count - 1;
+}
+
+static void detach_gpu(struct world *w, uint32_t slot)
+{
+	struct world_pod *p = w->pods.items[slot];
+	if (p->gpu == NULL) {
+		return;
+	}
+	map_remove(&w->gpu_by_uid, hash_text(world_pod_uid(p)), slot);
+	gpu_list_remove(w, slot);
+	gpu_free(w, p->gpu);
+	p->gpu = NULL;
+	w->policy_version++;
+}
+
+static void attach_gpu(struct world *w, uint32_t slot, const struct pod *pod)
+{
+	struct world_pod *p = w->pods.items[slot];
+	p->gpu = gpu_create(w, pod);
+	p->gpu->slot = (uint32_t)w->gpu_pods[p->gpu->class].count;
+	VEC_PUSH(&w->gpu_pods[p->gpu->class], slot);
+	map_put(&w->gpu_by_uid, hash_text(world_pod_uid(p)), slot);
+	w->policy_version++;
+}
+
+static void pod_remove(struct world *w, uint32_t slot)
+{
+	struct world_pod *p = w->pods.items[slot];
+	count_pod(w, p, -1);
+	detach_gpu(w, slot);
+	map_remove(&w->pods_by_name, hash_pair(p->ns, p->text), slot);
+	intern_release(w->words, p->ns);
+	free(p);
+	w->pods.items[slot] = NULL;
+	VEC_PUSH(&w->free_pods, slot);
+	w->pod_count--;
+	w->version++;
+}
+
+static uint32_t pod_slot(struct world *w, const char *ns, const char *name)
+{
+	struct pod_key key = {ns, name};
+	return map_find(&w->pods_by_name, hash_pair(ns, name), &key);
+}
+
+static uint32_t pod_make(struct world *w, const struct pod *pod, const char *uid)
+{
+	struct world_pod *p = record_create(pod->name, uid);
+	p->ns = intern_add(w->words, pod->ns);
+	p->node = WORLD_NONE;
+	uint32_t slot = slot_take(w, p);
+	map_put(&w->pods_by_name, hash_pair(pod->ns, pod->name), slot);
+	w->pod_count++;
+	return slot;
+}
+
+void pods_set(struct world *w, const struct pod *pod)
+{
+	if (text_empty(pod->ns) || text_empty(pod->name)) {
+		return;
+	}
+	const char *uid = text_or(pod->uid, "");
+	uint32_t slot = pod_slot(w, pod->ns, pod->name);
+	/* The same name with another uid is another pod: the old one is gone. */
+	if (slot != MAP_NONE && strcmp(world_pod_uid(w->pods.items[slot]), uid) != 0) {
+		pod_remove(w, slot);
+		slot = MAP_NONE;
+	}
+	if (slot == MAP_NONE) {
+		slot = pod_make(w, pod, uid);
+	} else {
+		count_pod(w, w->pods.items[slot], -1);
+		detach_gpu(w, slot);
+	}
+	struct world_pod *p = w->pods.items[slot];
+	p->mark = w->sync[KIND_POD].mark;
+	p->cpu_milli = pod->cpu_milli;
+	p->mem_bytes = pod->mem_bytes;
+	p->phase = (uint8_t)pod->phase;
+	p->deleting = pod->deleting_ms != 0;
+	p->node = text_empty(pod->node) ? WORLD_NONE : nodes_touch(w, pod->node);
+	if (concerns_gpus(pod)) {
+		attach_gpu(w, slot, pod);
+	}
+	count_pod(w, p, 1);
+	w->version++;
+}
+
+void pods_gone(struct world *w, const struct change *c)
+{
+	uint32_t slot = c->ns != NULL && c->name != NULL ? pod_slot(w, c->ns, c->name) : MAP_NONE;
+	if (slot == MAP_NONE) {
+		return;
+	}
+	/* A late deletion of an earlier pod of the same name says nothing about this one. */
+	if (c->uid != NULL && strcmp(world_pod_uid(w->pods.items[slot]), c->uid) != 0) {
+		return;
+	}
+	pod_remove(w, slot);
+}
+
+void pods_keep(struct world *w, const struct change *c)
+{
+	uint32_t slot = c->ns != NULL && c->name != NULL ? pod_slot(w, c->ns, c->name) : MAP_NONE;
+	if (slot != MAP_NONE) {
+		w->pods.items[slot]->mark = w->sync[KIND_POD].mark;
+	}
+}
+
+void pods_sweep(struct world *w, uint32_t mark)
+{
+	for (uint32_t i = 0; i < w->pods.count; i++) {
+		if (w->pods.items[i] != NULL && w->pods.items[i]->mark != mark) {
+			pod_remove(w, i);
+		}
+	}
+}
+
+void pods_finish(struct world *w)
+{
+	for (size_t i = 0; i < w->pods.count; i++) {
+		if (w->pods.items[i] != NULL) {
+			gpu_free(w, w->pods.items[i]->gpu);
+			free(w->pods.items[i]);
+		}
+	}
+	VEC_FINISH(&w->pods);
+	VEC_FINISH(&w->free_pods);
+	for (int i = 0; i < WORLD_CLASSES; i++) {
+		VEC_FINISH(&w->gpu_pods[i]);
+	}
+	map_finish(&w->pods_by_name);
+	map_finish(&w->gpu_by_uid);
+}
+
+size_t world_pod_slots(const struct world *w)
+{
+	return w->pods.count;
+}
+
+const struct world_pod *world_pod_at(const struct world *w, uint32_t slot)
+{
+	return slot < w->pods.count ? w->pods.items[slot] : NULL;
+}
+
+const struct world_pod *world_pod_find(const struct world *w, const char *ns, const char *name)
+{
+	struct pod_key key = {ns, name};
+	uint32_t slot = map_find(&w->pods_by_name, hash_pair(ns, name), &key);
+	return slot == MAP_NONE ? NULL : w->pods.items[slot];
+}
+
+const struct world_pod *world_pod_by_uid(const struct world *w, const char *uid)
+{
+	uint32_t slot = map_find(&w->gpu_by_uid, hash_text(uid), uid);
+	return slot == MAP_NONE ? NULL : w->pods.items[slot];
+}
+
+size_t world_pod_count(const struct world *w)
+{
+	return w->pod_count;
+}
+
+bool world_pod_unpack(const struct world_pod *p, struct arena *a, struct pod *ret_pod)
+{
+	if (p->gpu == NULL) {
+		return false;
+	}
+	struct unpack u = {.p = p->gpu->packed, .n = p->gpu->packed_size, .arena = a};
+	return pod_unpack(&u, ret_pod);
+}
+
+size_t world_class_count(const struct world *w, enum world_class class)
+{
+	return w->gpu_pods[class].count;
+}
+
+uint32_t world_class_slot(const struct world *w, enum world_class class, size_t i)
+{
+	return w->gpu_pods[class].items[i];
+}
+
+const struct world_pod *world_class_at(const struct world *w, enum world_class class, size_t i)
+{
+	return w->pods.items[w->gpu_pods[class].items[i]];
+}

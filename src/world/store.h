@@ -1,0 +1,85 @@
+/* The inside of the world, shared by its files. */
+#ifndef WORLD_STORE_H
+#define WORLD_STORE_H
+
+#include "base/alloc.h"
+#include "base/intern.h"
+#include "base/map.h"
+#include "base/str.h"
+#include "base/vec.h"
+#include "world/world.h"
+
+struct range_key {
+	const char *ns;	  /* interned */
+	const char *name; /* interned */
+	uint32_t mark;
+};
+
+struct sync_state {
+	bool complete; /* a list was complete once */
+	bool stale;
+	bool relisting;
+	uint32_t mark; /* of the relist that runs or ran last */
+};
+
+struct world {
+	struct intern *words;
+	struct {
+		VEC_FIELDS(struct world_pod *); /* owned, NULL where free */
+	} pods;
+	struct {
+		VEC_FIELDS(uint32_t);
+	} free_pods;
+	struct map pods_by_name;
+	size_t pod_count;
+	/* GPU pods by class; each knows its place in its list */
+	struct {
+		VEC_FIELDS(uint32_t);
+	} gpu_pods[WORLD_CLASSES];
+	struct map gpu_by_uid; /* to slots of pods */
+	struct {
+		VEC_FIELDS(struct world_node *); /* owned */
+	} nodes;
+	struct map nodes_by_name;
+	struct {
+		VEC_FIELDS(struct world_policy *); /* owned */
+	} policies;
+	struct {
+		VEC_FIELDS(const struct policy *); /* borrowed, one for each of policies */
+	} policy_views;
+	struct {
+		VEC_FIELDS(struct world_namespace *); /* owned */
+	} namespaces;
+	struct map namespaces_by_name;
+	struct {
+		VEC_FIELDS(struct range_key);
+	} ranges; /* only those that limit GPUs */
+	struct sync_state sync[KIND_COUNT];
+	uint64_t version;
+	uint64_t policy_version;
+	struct str scratch; /* packing */
+};
+
+struct pod_key {
+	const char *ns;
+	const char *name;
+};
+
+/* pods.c */
+void pods_init(struct world *w);
+void pods_finish(struct world *w);
+void pods_set(struct world *w, const struct pod *pod);
+void pods_gone(struct world *w, const struct change *c);
+void pods_keep(struct world *w, const struct change *c);
+void pods_sweep(struct world *w, uint32_t mark);
+
+/* objects.c: nodes, policies, namespaces, limit ranges */
+void objects_init(struct world *w);
+void objects_finish(struct world *w);
+uint32_t nodes_touch(struct world *w, const char *name); /* the index, made if unknown */
+void objects_set(struct world *w, const struct change *c);
+void objects_gone(struct world *w, const struct change *c);
+void objects_keep(struct world *w, const struct change *c);
+void objects_sweep(struct world *w, enum kind kind, uint32_t mark);
+
+#endif

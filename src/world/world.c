@@ -1,0 +1,180 @@
+/* What arrives, and which file it goes to; the marks of relists; the check of every sum. */
+#include "world/world.h"
+
+#include <stdlib.h>
+
+#include "store.h"
+
+struct world *world_create(void)
+{
+	struct world *w = xcalloc(1, sizeof *w);
+	w->words = intern_create();
+	/* One object of 3 MiB packs into less than itself. */
+	w->scratch = (struct str)STR_INIT(4u << 20);
+	pods_init(w);
+	objects_init(w);
+	return w;
+}
+
+void world_destroy(struct world *w)
+{
+	if (w == NULL) {
+		return;
+	}
+	pods_finish(w);
+	objects_finish(w);
+	str_finish(&w->scratch);
+	intern_destroy(w->words);
+	free(w);
+}
+
+static void relist_begin(struct world *w, enum kind kind)
+{
+	w->sync[kind].relisting = true;
+	w->sync[kind].mark++;
+}
+
+static void relist_end(struct world *w, enum kind kind, bool no_sweep)
+{
+	struct sync_state *s = &w->sync[kind];
+	if (!s->relisting) {
+		return;
+	}
+	if (no_sweep) {
+		/* Something unnamed may be any of them. */
+	} else if (kind == KIND_POD) {
+		pods_sweep(w, s->mark);
+	} else {
+		objects_sweep(w, kind, s->mark);
+	}
+	s->relisting = false;
+	s->complete = true;
+	s->stale = false;
+	w->version++;
+}
+
+void world_apply(struct world *w, const struct change *c)
+{
+	switch (c->type) {
+	case CHANGE_SET:
+		if (c->kind == KIND_POD) {
+			pods_set(w, c->pod);
+		} else {
+			objects_set(w, c);
+		}
+		return;
+	case CHANGE_GONE:
+		if (c->kind == KIND_POD) {
+			pods_gone(w, c);
+		} else {
+			objects_gone(w, c);
+		}
+		return;
+	case CHANGE_KEEP:
+		if (c->kind == KIND_POD) {
+			pods_keep(w, c);
+		} else {
+			objects_keep(w, c);
+		}
+		return;
+	case CHANGE_RELIST_BEGIN:
+		relist_begin(w, c->kind);
+		return;
+	case CHANGE_RELIST_END:
+		relist_end(w, c->kind, c->no_sweep);
+		return;
+	case CHANGE_STALE:
+		w->sync[c->kind].stale = true;
+		return;
+	case CHANGE_FRESH:
+		w->sync[c->kind].stale = false;
+		w->version++;
+		return;
+	case CHANGE_LEADER:
+		return;
+	}
+}
+
+bool world_synced(const struct world *w, enum kind kind)
+{
+	return w->sync[kind].complete && !w->sync[kind].stale;
+}
+
+bool world_all_synced(const struct world *w)
+{
+	for (int k = 0; k < KIND_COUNT; k++) {
+		if (!world_synced(w, (enum kind)k)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+uint64_t world_version(const struct world *w)
+{
+	return w->version;
+}
+
+uint64_t world_policy_version(const struct world *w)
+{
+	return w->policy_version;
+}
+
+struct sums {
+	int64_t cpu, mem, gpus;
+	uint32_t pods;
+};
+
+static void sum_pod(const struct world_pod *p, struct sums *sums)
+{
+	if (p->node == WORLD_NONE || world_pod_terminal(p)) {
+		return;
+	}
+	struct sums *s = &sums[p->node];
+	s->cpu += p->cpu_milli;
+	s->mem += p->mem_bytes;
+	s->gpus += p->gpu != NULL ? p->gpu->gpus : 0;
+	s->pods++;
+}
+
+const char *world_check(const struct world *w)
+{
+	CLEANUP(cleanup_free) struct sums *sums = xcalloc(w->nodes.count + 1, sizeof *sums);
+	size_t pods = 0, gpu_pods = 0;
+	for (uint32_t i = 0; i < w->pods.count; i++) {
+		const struct world_pod *p = w->pods.items[i];
+		if (p == NULL) {
+			continue;
+		}
+		pods++;
+		sum_pod(p, sums);
+		if (world_pod_find(w, p->ns, p->text) != p) {
+			return "a pod is not found by its name";
+		}
+		if (p->gpu == NULL) {
+			continue;
+		}
+		gpu_pods++;
+		if (world_pod_by_uid(w, world_pod_uid(p)) != p) {
+			return "a GPU pod is not found by its uid";
+		}
+		if (w->gpu_pods[p->gpu->class].items[p->gpu->slot] != i) {
+			return "a GPU pod is not where its list says";
+		}
+	}
+	size_t listed = 0;
+	for (int i = 0; i < WORLD_CLASSES; i++) {
+		listed += w->gpu_pods[i].count;
+	}
+	if (pods != w->pod_count || gpu_pods != listed || pods != w->pods_by_name.count) {
+		return "the counts of pods differ";
+	}
+	for (size_t i = 0; i < w->nodes.count; i++) {
+		const struct world_node *n = w->nodes.items[i];
+		if (n->cpu_milli != sums[i].cpu || n->mem_bytes != sums[i].mem ||
+			n->gpus != sums[i].gpus || n->pods != sums[i].pods) {
+			return "a node's sums differ from its pods";
+		}
+	}
+	return NULL;
+}

@@ -1,0 +1,159 @@
+/* Best fit: the right GPU, the right reason, the same answer every time. */
+#include <criterion/criterion.h>
+
+#include "place/place.h"
+
+static struct node nouns[3] = {{.name = "n0"}, {.name = "n1"}, {.name = "n2"}};
+static struct pod pod = {.ns = "d", .name = "p", .cpu_milli = 100, .mem_bytes = 1000};
+
+static void add_node(struct snapshot *s, uint32_t i, int64_t free_gpus)
+{
+	struct place_node n = {.noun = &nouns[i],
+		.free_cpu_milli = 1000,
+		.free_mem_bytes = 10000,
+		.free_slots = 10,
+		.free_gpus = free_gpus,
+		.gpu_mem_mib = 80000};
+	VEC_PUSH(&s->nodes, n);
+}
+
+static void add_gpu(struct snapshot *s, uint32_t node, const char *name, int64_t milli, int64_t mib)
+{
+	struct place_gpu g = {.node = node,
+		.capacity_pod = name,
+		.usable_mib = 80000,
+		.free_milli = milli,
+		.free_mib = mib,
+		.max_tenants = 16};
+	VEC_PUSH(&s->gpus, g);
+}
+
+static struct place_request ask(int64_t milli, int64_t mib)
+{
+	return (struct place_request){
+		.pod = &pod, .milli = milli, .mem_mib = mib, .max_tenants = 16};
+}
+
+Test(place, takes_the_tightest_gpu_and_breaks_ties_by_name)
+{
+	struct snapshot s = {0};
+	add_node(&s, 0, 0);
+	add_node(&s, 1, 0);
+	add_gpu(&s, 1, "b", 600, 60000);
+	add_gpu(&s, 0, "a", 1000, 80000);
+	add_gpu(&s, 0, "c", 600, 60000);
+	struct place_request r = ask(500, 0);
+	struct place_verdict v = place_best_fit(&s, &r);
+	cr_assert_eq(v.gpu, 2, "n0/c and n1/b leave the same; n0 comes first");
+	cr_assert_eq(v.mem_mib, 40000);
+	place_reserve(&s, &r, &v);
+	cr_assert_eq(s.gpus.items[2].free_milli, 100);
+	cr_assert_eq(s.nodes.items[0].free_cpu_milli, 900);
+	v = place_best_fit(&s, &r);
+	cr_assert_eq(v.gpu, 0);
+	snapshot_finish(&s);
+}
+
+Test(place, open_gpus_come_before_those_on_their_way)
+{
+	struct snapshot s = {0};
+	add_node(&s, 0, 0);
+	add_gpu(&s, 0, "opening", 300, 24000);
+	s.gpus.items[0].state = GPU_OPENING;
+	add_gpu(&s, 0, "open", 1000, 80000);
+	struct place_request r = ask(300, 0);
+	cr_assert_eq(place_best_fit(&s, &r).gpu, 1);
+	snapshot_finish(&s);
+}
+
+Test(place, memory_alone_decides_compute_and_both_must_fit)
+{
+	struct snapshot s = {0};
+	add_node(&s, 0, 0);
+	add_gpu(&s, 0, "a", 150, 80000);
+	add_gpu(&s, 0, "b", 1000, 10000);
+	struct place_request r = ask(0, 16000);
+	struct place_verdict v = place_best_fit(&s, &r);
+	cr_assert_eq(v.gpu, PLACE_NOWHERE, "200 milli do not fit a, 16000 MiB do not fit b");
+	cr_assert_eq(v.reason, REASON_SHORT_MEMORY);
+	cr_assert_eq(v.best_milli, 1000);
+	cr_assert_str_eq(v.best_node, "n0");
+	r = ask(0, 8000);
+	v = place_best_fit(&s, &r);
+	cr_assert_eq(v.milli, 100);
+	cr_assert_eq(v.gpu, 0);
+	snapshot_finish(&s);
+}
+
+Test(place, tenants_are_bounded_by_the_smaller_policy)
+{
+	struct snapshot s = {0};
+	add_node(&s, 0, 0);
+	add_gpu(&s, 0, "a", 1000, 80000);
+	struct place_request r = ask(10, 0);
+	r.max_tenants = 2;
+	for (int i = 0; i < 2; i++) {
+		struct place_verdict v = place_best_fit(&s, &r);
+		cr_assert_eq(v.gpu, 0);
+		place_reserve(&s, &r, &v);
+	}
+	struct place_request roomy = ask(10, 0);
+	cr_assert_eq(place_best_fit(&s, &roomy).reason, REASON_MAX_TENANTS);
+	snapshot_finish(&s);
+}
+
+Test(place, a_node_without_room_for_the_pod_is_no_place)
+{
+	struct snapshot s = {0};
+	add_node(&s, 0, 2);
+	add_gpu(&s, 0, "a", 1000, 80000);
+	s.nodes.items[0].free_cpu_milli = 99;
+	struct place_request r = ask(100, 0);
+	cr_assert_eq(place_best_fit(&s, &r).reason, REASON_NODE_UNFIT);
+	cr_assert_eq(place_open(&s, &r).reason, REASON_NODE_UNFIT);
+	snapshot_finish(&s);
+}
+
+Test(place, opens_where_fewest_gpus_are_free)
+{
+	struct snapshot s = {0};
+	add_node(&s, 0, 8);
+	add_node(&s, 1, 1);
+	add_node(&s, 2, 0);
+	struct place_request r = ask(100, 0);
+	cr_assert_eq(place_open(&s, &r).node, 1);
+	s.nodes.items[1].no_opening = true;
+	cr_assert_eq(place_open(&s, &r).node, 0);
+	r = ask(0, 90000);
+	cr_assert_eq(place_open(&s, &r).node, PLACE_NOWHERE, "no GPU is that large");
+	cr_assert_eq(place_open(&s, &r).reason, REASON_NO_GPU_NODE);
+	snapshot_finish(&s);
+}
+
+Test(place, selectors_affinity_and_taints)
+{
+	struct pair labels[] = {{"zone", "a"}};
+	struct taint taint = {"nvidia.com/gpu", "present", "NoSchedule"};
+	struct node noun = {.name = "n", .labels = {labels, 1}, .taints = &taint, .taint_count = 1};
+	struct place_node n = {
+		.noun = &noun, .free_cpu_milli = 1, .free_mem_bytes = 1, .free_slots = 1};
+	struct toleration tolerates = {"nvidia.com/gpu", "Exists", NULL, NULL};
+	struct pod p = {.tolerations = &tolerates, .toleration_count = 1};
+	cr_assert_eq(place_node_fits(&p, &n), REASON_NONE);
+	p.toleration_count = 0;
+	cr_assert_eq(place_node_fits(&p, &n), REASON_NODE_UNFIT);
+	p.toleration_count = 1;
+	struct pair wanted[] = {{"zone", "b"}};
+	p.node_selector = (struct pairs){wanted, 1};
+	cr_assert_eq(place_node_fits(&p, &n), REASON_NODE_UNFIT);
+	p.node_selector.count = 0;
+	const char *zone_b[] = {"b"}, *this_node[] = {"n"};
+	struct term in_b = {"zone", TERM_IN, zone_b, 1},
+		    on_n = {"metadata.name", TERM_IN, this_node, 1};
+	struct node_term either[] = {{.labels = {&in_b, 1}}, {.fields = {&on_n, 1}}};
+	p.node_terms = either;
+	p.node_term_count = 2;
+	cr_assert_eq(place_node_fits(&p, &n), REASON_NONE, "one OR term is enough");
+	p.node_term_count = 1;
+	cr_assert_eq(place_node_fits(&p, &n), REASON_NODE_UNFIT);
+}

@@ -1,0 +1,220 @@
+/* The world: sums that stay right, relists that sweep, names that are reused. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+
+#include "base/rand.h"
+#include "model/names.h"
+#include "world/world.h"
+
+static struct pod make_pod(const char *name, const char *uid, const char *node, int64_t cpu)
+{
+	return (struct pod){.ns = "default",
+		.name = name,
+		.uid = uid,
+		.node = node,
+		.cpu_milli = cpu,
+		.mem_bytes = cpu * 1000,
+		.phase = node != NULL ? POD_RUNNING : POD_PENDING,
+		.resource_version = "1"};
+}
+
+static void set(struct world *w, const struct pod *p)
+{
+	struct change c = {.type = CHANGE_SET, .kind = KIND_POD, .pod = p};
+	world_apply(w, &c);
+}
+
+static void gone(struct world *w, const char *name, const char *uid)
+{
+	struct change c = {
+		.type = CHANGE_GONE, .kind = KIND_POD, .ns = "default", .name = name, .uid = uid};
+	world_apply(w, &c);
+}
+
+static void mark(struct world *w, enum change_type type)
+{
+	struct change c = {.type = type, .kind = KIND_POD};
+	world_apply(w, &c);
+}
+
+static const struct world_node *node(struct world *w, const char *name)
+{
+	return world_node_at(w, world_node_find(w, name));
+}
+
+Test(world, sums_follow_bind_finish_and_delete)
+{
+	struct world *w = world_create();
+	struct pod p = make_pod("a", "u1", NULL, 500);
+	set(w, &p);
+	cr_assert_eq(world_pod_count(w), 1);
+	p.node = "n1";
+	set(w, &p);
+	cr_assert_eq(node(w, "n1")->cpu_milli, 500);
+	cr_assert_eq(node(w, "n1")->pods, 1);
+	p.phase = POD_SUCCEEDED;
+	set(w, &p);
+	cr_assert_eq(node(w, "n1")->cpu_milli, 0, "a finished pod uses nothing");
+	p.phase = POD_RUNNING;
+	set(w, &p);
+	gone(w, "a", "u1");
+	cr_assert_eq(node(w, "n1")->cpu_milli, 0);
+	cr_assert_eq(world_pod_count(w), 0);
+	cr_assert_null(world_check(w));
+	world_destroy(w);
+}
+
+Test(world, a_reused_name_is_another_pod)
+{
+	struct world *w = world_create();
+	struct pod p = make_pod("a", "u1", "n1", 100);
+	set(w, &p);
+	struct pod q = make_pod("a", "u2", "n2", 200);
+	set(w, &q);
+	cr_assert_eq(world_pod_count(w), 1);
+	cr_assert_eq(node(w, "n1")->cpu_milli, 0);
+	cr_assert_eq(node(w, "n2")->cpu_milli, 200);
+	gone(w, "a", "u1");
+	cr_assert_eq(world_pod_count(w), 1, "a late deletion of the first is not the second's");
+	gone(w, "a", "u2");
+	cr_assert_eq(world_pod_count(w), 0);
+	cr_assert_null(world_check(w));
+	world_destroy(w);
+}
+
+Test(world, a_relist_synthesises_deletes_only_at_its_end)
+{
+	struct world *w = world_create();
+	mark(w, CHANGE_RELIST_BEGIN);
+	struct pod a = make_pod("a", "u1", "n1", 1), b = make_pod("b", "u2", "n1", 2);
+	set(w, &a);
+	set(w, &b);
+	cr_assert_not(world_synced(w, KIND_POD));
+	mark(w, CHANGE_RELIST_END);
+	cr_assert(world_synced(w, KIND_POD));
+	mark(w, CHANGE_RELIST_BEGIN);
+	set(w, &a);
+	cr_assert_eq(world_pod_count(w), 2, "nothing is swept before the end");
+	mark(w, CHANGE_RELIST_BEGIN);
+	set(w, &a);
+	struct change keep = {.type = CHANGE_KEEP, .kind = KIND_POD, .ns = "default", .name = "b"};
+	world_apply(w, &keep);
+	mark(w, CHANGE_RELIST_END);
+	cr_assert_eq(world_pod_count(w), 2, "what could not be read is not gone");
+	mark(w, CHANGE_RELIST_BEGIN);
+	struct change blind = {.type = CHANGE_RELIST_END, .kind = KIND_POD, .no_sweep = true};
+	world_apply(w, &blind);
+	cr_assert_eq(world_pod_count(w), 2);
+	mark(w, CHANGE_RELIST_BEGIN);
+	set(w, &a);
+	mark(w, CHANGE_RELIST_END);
+	cr_assert_eq(world_pod_count(w), 1);
+	cr_assert_not_null(world_pod_find(w, "default", "a"));
+	mark(w, CHANGE_STALE);
+	cr_assert_not(world_synced(w, KIND_POD));
+	mark(w, CHANGE_FRESH);
+	cr_assert(world_synced(w, KIND_POD));
+	cr_assert_null(world_check(w));
+	world_destroy(w);
+}
+
+Test(world, gpu_pods_keep_their_whole_noun)
+{
+	struct world *w = world_create();
+	struct pair labels[] = {{"app", "x"}, {LABEL_TENANT, "true"}};
+	struct pair notes[] = {{NOTE_CAPACITY_POD, "capacity-1"}, {NOTE_COMPUTE_MILLI, "250"},
+		{NOTE_GPU_UUID, "GPU-1"}, {NOTE_MEMORY_MIB, "20000"}};
+	struct pod p = make_pod("t", "u9", "n1", 100);
+	p.labels = (struct pairs){labels, 2};
+	pairs_sort(&p.labels);
+	p.notes = (struct pairs){notes, 4};
+	struct toleration tol[] = {{"k", "Exists", NULL, "NoSchedule"}};
+	p.tolerations = tol;
+	p.toleration_count = 1;
+	set(w, &p);
+	const struct world_pod *found = world_pod_by_uid(w, "u9");
+	cr_assert_not_null(found);
+	cr_assert_eq(found->gpu->milli, 250);
+	cr_assert_eq(found->gpu->mem_mib, 20000);
+	cr_assert_str_eq(found->gpu->uuid, "GPU-1");
+	CLEANUP(arena_finish) struct arena a = {0};
+	struct pod back;
+	cr_assert(world_pod_unpack(found, &a, &back));
+	cr_assert_str_eq(back.name, "t");
+	cr_assert_str_eq(pairs_get(&back.labels, "app"), "x");
+	cr_assert_str_eq(back.tolerations[0].effect, "NoSchedule");
+	cr_assert_null(back.tolerations[0].value);
+	/* Stripped of everything, it is a plain pod again. */
+	struct pod plain = make_pod("t", "u9", "n1", 100);
+	set(w, &plain);
+	cr_assert_null(world_pod_by_uid(w, "u9"));
+	cr_assert_eq(world_class_count(w, WORLD_WHOLE) + world_class_count(w, WORLD_TENANT), 0);
+	cr_assert_null(world_check(w));
+	world_destroy(w);
+}
+
+Test(world, limit_ranges_and_policies_come_and_go)
+{
+	struct world *w = world_create();
+	struct limit_range l = {"team", "lr", true};
+	struct change c = {.type = CHANGE_SET, .kind = KIND_LIMIT_RANGE, .limit_range = &l};
+	world_apply(w, &c);
+	world_apply(w, &c);
+	cr_assert_eq(world_namespace_find(w, "team")->gpu_limits, 1);
+	c.type = CHANGE_GONE;
+	c.ns = "team";
+	c.name = "lr";
+	world_apply(w, &c);
+	cr_assert_eq(world_namespace_find(w, "team")->gpu_limits, 0);
+	struct policy p = {.name = "a", .priority = 7, .max_tenants = 16};
+	struct change s = {.type = CHANGE_SET, .kind = KIND_POLICY, .policy = &p};
+	world_apply(w, &s);
+	p.priority = 9;
+	world_apply(w, &s);
+	uint32_t count = 0;
+	cr_assert_eq(world_policies(w, &count)[0]->priority, 9);
+	cr_assert_eq(count, 1);
+	cr_assert_eq(world_policy_find(w, "a")->priority, 9);
+	struct change g = {.type = CHANGE_GONE, .kind = KIND_POLICY, .name = "a"};
+	world_apply(w, &g);
+	cr_assert_null(world_policy_find(w, "a"));
+	world_destroy(w);
+}
+
+/* Random sets, deletions and relists over few names: the sums and the indexes must agree after
+ * every step. */
+Test(world, random_histories_keep_every_sum)
+{
+	struct world *w = world_create();
+	struct rng r;
+	rng_seed(&r, 7);
+	char name[16], uid[40], on[16];
+	for (int step = 0; step < 20000; step++) {
+		snprintf(name, sizeof name, "p%d", (int)rng_below(&r, 40));
+		snprintf(uid, sizeof uid, "%s-%d", name, (int)rng_below(&r, 3));
+		snprintf(on, sizeof on, "n%d", (int)rng_below(&r, 5));
+		struct pod p = make_pod(
+			name, uid, rng_below(&r, 4) ? on : NULL, (int64_t)rng_below(&r, 100));
+		p.gpus = rng_below(&r, 3) == 0 ? 1 : 0;
+		p.phase = (enum pod_phase)rng_below(&r, 4);
+		switch (rng_below(&r, 12)) {
+		case 0:
+			mark(w, CHANGE_RELIST_BEGIN);
+			break;
+		case 1:
+			mark(w, CHANGE_RELIST_END);
+			break;
+		case 2:
+		case 3:
+			gone(w, name, rng_below(&r, 2) ? uid : NULL);
+			break;
+		default:
+			set(w, &p);
+			break;
+		}
+		if (step % 50 == 0) {
+			cr_assert_null(world_check(w), "step %d: %s", step, world_check(w));
+		}
+	}
+	world_destroy(w);
+}
