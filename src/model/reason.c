@@ -1,11 +1,11 @@
-/* The names of the reasons, in CamelCase as Kubernetes shows reasons. */
+/* Reasons by name: what conditions, events and metric labels carry. */
 #include "model/reason.h"
 
 #include "base/alloc.h"
 
 static const char *const names[REASON_COUNT] = {
 	[REASON_NONE] = "None",
-	[REASON_NO_GPU] = "NoGPU",
+	[REASON_NO_GPU] = "NoGpu",
 	[REASON_NO_RECOMMENDATION] = "NoRecommendation",
 	[REASON_NOT_AUTOMATED] = "NotAutomated",
 	[REASON_DISABLED] = "Disabled",
@@ -13,29 +13,29 @@ static const char *const names[REASON_COUNT] = {
 	[REASON_POLICY_NOT_FOUND] = "PolicyNotFound",
 	[REASON_OWNER_UNKNOWN] = "OwnerUnknown",
 	[REASON_BARE_POD] = "BarePod",
-	[REASON_SCHEDULER] = "Scheduler",
-	[REASON_NODE_NAME] = "NodeName",
+	[REASON_SCHEDULER] = "OtherScheduler",
+	[REASON_NODE_NAME] = "NodeNameSet",
 	[REASON_STATIC_POD] = "StaticPod",
 	[REASON_GANG] = "Gang",
 	[REASON_PRIVILEGED] = "Privileged",
-	[REASON_OWN_DEVICES] = "OwnDevices",
-	[REASON_GPU_INIT_CONTAINER] = "GPUInitContainer",
-	[REASON_SEVERAL_GPU_CONTAINERS] = "SeveralGPUContainers",
-	[REASON_MIG] = "MIG",
+	[REASON_OWN_DEVICES] = "OwnVisibleDevices",
+	[REASON_GPU_INIT_CONTAINER] = "GpuInitContainer",
+	[REASON_SEVERAL_GPU_CONTAINERS] = "SeveralGpuContainers",
+	[REASON_MIG] = "Mig",
 	[REASON_RESOURCE_CLAIMS] = "ResourceClaims",
 	[REASON_PREALLOCATES] = "PreallocatesWithoutWall",
 	[REASON_LIMIT_RANGE] = "LimitRange",
 	[REASON_BAD_VALUE] = "BadValue",
 	[REASON_COUNT_MISMATCH] = "CountMismatch",
-	[REASON_MULTI_GPU] = "MultiGPU",
-	[REASON_WHOLE] = "Whole",
+	[REASON_MULTI_GPU] = "MultiGpu",
+	[REASON_WHOLE] = "WholeGpu",
 	[REASON_CONTROLLER_AWAY] = "ControllerAway",
 	[REASON_BACKLOG] = "Backlog",
 	[REASON_NOT_SYNCED] = "NotSynced",
 	[REASON_CONVERTED] = "Converted",
 	[REASON_NOT_OURS] = "NotOurs",
 	[REASON_OTHER_GATES] = "OtherGates",
-	[REASON_NO_GPU_NODE] = "NoGPUNode",
+	[REASON_NO_GPU_NODE] = "NoGpuNode",
 	[REASON_SHORT_COMPUTE] = "ShortCompute",
 	[REASON_SHORT_MEMORY] = "ShortMemory",
 	[REASON_MAX_TENANTS] = "MaxTenants",
@@ -44,11 +44,11 @@ static const char *const names[REASON_COUNT] = {
 	[REASON_GRANTING] = "Granting",
 	[REASON_PLACED] = "Placed",
 	[REASON_CAPACITY_FAILED] = "CapacityFailed",
-	[REASON_API_REFUSED] = "APIRefused",
+	[REASON_API_REFUSED] = "ApiRefused",
 };
 
 const char *reason_name(enum reason reason)
 {
-	ENSURE((unsigned)reason < REASON_COUNT && names[reason] != NULL);
+	ENSURE(reason < REASON_COUNT && names[reason] != NULL);
 	return names[reason];
 }
