@@ -128,7 +128,7 @@ Test(hook, tells_a_person_what_is_wrong)
 	expect(&c, "{\"aliquot.dev/gpu-memory\":\"100Mi\"}", "Converted",
 		"asked for 100Mi GPU memory, gets 512Mi GPU memory");
 	expect(&c, "{\"aliquot.dev/policy\":\"gone\"}", "PolicyNotFound", "GPUPolicy gone");
-	expect(&c, "{\"aliquot.dev/gpu-fraction\":\"1\"}", "Whole", "a whole GPU");
+	expect(&c, "{\"aliquot.dev/gpu-fraction\":\"1\"}", "WholeGpu", "a whole GPU");
 	expect(&c, "{\"aliquot.dev/original\":\"{}\"}", "NotOurs", "unreadable");
 	c.policy = (struct policy){.name = "walled",
 		.has_selector = true,
