@@ -12,9 +12,11 @@
 #include "json/decode.h"
 #include "model/names.h"
 #include "tenant.h"
+#include "trim.h"
 
 #define UID_MAX	  256
 #define PATCH_MAX (2u << 20)
+#define TEXT_KEEP (64u << 10) /* memory kept between two requests */
 
 /* --- in --- */
 
@@ -80,9 +82,23 @@ static void decode_object_of(struct review *r)
 	}
 }
 
+/* What cannot be trimmed is parsed as it is: the parser finds the words for what is wrong with it.
+ */
+static int parse(struct review *r, const char *body, size_t size, struct fault *ret_fault)
+{
+	unsigned flags = DECODE_UNIQUE;
+	r->text.limit = REVIEW_BODY_MAX;
+	if (size <= REVIEW_BODY_MAX && trim_review(body, size, &r->text)) {
+		body = str_text(&r->text);
+		size = r->text.len;
+		flags |= DECODE_SHALLOW;
+	}
+	return decode_parse(body, size, flags, &r->root, ret_fault);
+}
+
 int review_decode(struct review *r, const char *body, size_t size, struct fault *ret_fault)
 {
-	if (decode_parse(body, size, DECODE_UNIQUE, &r->root, ret_fault) < 0) {
+	if (parse(r, body, size, ret_fault) < 0) {
 		return -1;
 	}
 	json_t *request = json_object_get(r->root, "request");
@@ -110,17 +126,21 @@ int review_decode(struct review *r, const char *body, size_t size, struct fault 
 void review_reset(struct review *r)
 {
 	struct arena arena = r->arena;
+	struct str text = r->text;
 	json_decref(r->tenant);
 	json_decref(r->plain);
 	json_decref(r->root);
 	arena_reset(&arena);
-	*r = (struct review){.arena = arena};
+	str_reset(&text);
+	str_trim_capacity(&text, TEXT_KEEP);
+	*r = (struct review){.arena = arena, .text = text};
 }
 
 void review_finish(struct review *r)
 {
 	review_reset(r);
 	arena_finish(&r->arena);
+	str_finish(&r->text);
 }
 
 /* --- out --- */
