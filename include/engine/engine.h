@@ -1,0 +1,60 @@
+/* The heart. Changes and outcomes come in, plans go out; time is an argument and nothing else is
+ * read.
+ *
+ *     engine_observe   a watch said something
+ *     engine_step      decide: 1 drain, 2 snapshot, 3 rank, 4 decide, 5 assume, 6 emit
+ *     engine_settle    what became of an action of an earlier plan
+ *
+ * The engine trusts only what the API server acknowledged. What it has asked for is assumed until
+ * the watch shows it, forgotten when it failed, and kept as a worst case while its fate is unknown.
+ * It can be dropped at any instruction: everything it needs is rebuilt from the objects.
+ *
+ * It decides only while it leads and every kind is synced. Nothing here fails. */
+#ifndef ENGINE_ENGINE_H
+#define ENGINE_ENGINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model/change.h"
+#include "model/plan.h"
+#include "world/world.h"
+
+struct engine_config {
+	int64_t idle_grace_ms;	 /* 0: 60 s, unless a tenant's policy says otherwise */
+	int64_t open_timeout_ms; /* 0: 120 s from the creation of a capacity pod to its identity */
+	const char *runtime_class; /* of capacity pods; NULL: none; copied */
+};
+
+/* Two clocks, named: see base/clock.h. */
+struct engine_now {
+	int64_t mono_ms;
+	int64_t policy_ms;
+};
+
+/* What people and metrics ask about the last complete step. */
+struct engine_report {
+	uint32_t waiting; /* tenants with our gate */
+	uint32_t by_reason[REASON_COUNT];
+	uint32_t gpus_open, gpus_opening;
+	int64_t granted_milli;
+	uint64_t steps, decisions;
+};
+
+struct engine;
+
+struct engine *engine_create(const struct engine_config *config, uint64_t seed);
+void engine_destroy(struct engine *e);
+void engine_observe(struct engine *e, const struct change *change);
+/* `budget` counts units of work (objects visited); what is left over is done in the next step,
+ * which ret_plan->unfinished asks for. ret_plan must be initialised (zeroed) and is reset first. */
+void engine_step(struct engine *e, struct engine_now now, uint32_t budget, struct plan *ret_plan);
+void engine_settle(
+	struct engine *e, struct engine_now now, uint64_t action_id, const struct outcome *outcome);
+/* On the monotonic clock: when a step is due although nothing happened. */
+int64_t engine_next_deadline(const struct engine *e);
+
+const struct world *engine_world(const struct engine *e);
+const struct engine_report *engine_report(const struct engine *e);
+
+#endif

@@ -1,0 +1,45 @@
+/* The admission route: bytes of an AdmissionReview in, bytes of its answer out. Never blocks, never
+ * refuses a pod, keeps nothing between two calls but its counters. What it needs to know of the
+ * cluster comes through a view that the application fills from the world. */
+#ifndef HOOK_HOOK_H
+#define HOOK_HOOK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/metric.h"
+#include "base/str.h"
+#include "model/policy.h"
+#include "model/reason.h"
+#include "size/policy.h"
+
+/* What the hook may ask; each answer is borrowed until the hook returns. */
+struct hook_view {
+	void *data; /* borrowed, handed back to each function */
+	const struct namespace *(*namespace_find)(void *data, const char *name); /* NULL: unknown */
+	struct policy_set (*policies)(void *data);
+	bool (*limits_gpus)(void *data, const char *ns);
+	enum reason (*may_convert)(void *data); /* REASON_NONE, or C2's reason why not */
+};
+
+struct hook_config {
+	struct hook_view view;
+	struct metric_registry *metrics; /* borrowed */
+	const char *const *schedulers;	 /* borrowed; count 0: default-scheduler alone */
+	uint32_t scheduler_count;
+	const char *runtime_class; /* copied; NULL: none (see hook_set_runtime_class) */
+	int64_t count_max;	   /* GPUs a tenant may share at once; 0 means 1 */
+	int64_t context_mib;	   /* 0: MODEL_CONTEXT_MIB */
+};
+
+struct hook;
+
+struct hook *hook_create(const struct hook_config *config);
+void hook_destroy(struct hook *h);
+/* `auto` may learn of the class `nvidia` after the start. */
+void hook_set_runtime_class(struct hook *h, const char *name);
+/* Appends the answer to out and returns the HTTP status: 200, or 400 for bytes that name no
+ * request, or 413. */
+int hook_admit(struct hook *h, const char *body, size_t size, struct str *out);
+
+#endif

@@ -1,0 +1,85 @@
+/* Reading JSON: bytes to jansson values under limits, and values to plain structs by table.
+ *
+ * A table says which member at which path goes to which field as which type. Unknown members are
+ * ignored, null counts as absent, an absent member leaves the field as it was, and a member of
+ * another type is FAULT_INVALID naming path and types ("spec.nodeName: string expected, integer
+ * found"). Text is copied into the caller's arena. A jansson value never outlives its decoder. */
+#ifndef JSON_DECODE_H
+#define JSON_DECODE_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/alloc.h"
+#include "base/fault.h"
+#include "base/str.h"
+
+#define DECODE_DEPTH_MAX 64
+#define DECODE_BYTES_MAX ((size_t)7 << 20)
+
+/* Once, in main, before anything else of this header: jansson allocates through base. */
+void decode_setup(void);
+
+enum decode_flags {
+	DECODE_PLAIN = 0,
+	DECODE_UNIQUE =
+		1, /* a key that appears twice in an object is FAULT_INVALID; else the last wins */
+	DECODE_SHALLOW = 2, /* the depth is known to be bounded: a splitter was here */
+};
+/* The value of a whole text, FAULT_INVALID naming line and column, FAULT_LIMIT over
+ * DECODE_BYTES_MAX or DECODE_DEPTH_MAX. *ret_root is owned by the caller: CLEANUP(decode_release).
+ */
+MUST_CHECK int decode_parse(
+	const char *p, size_t n, unsigned flags, json_t **ret_root, struct fault *ret_fault);
+static inline void decode_release(json_t **root)
+{
+	json_decref(*root);
+	*root = NULL;
+}
+
+enum decode_type {
+	DECODE_TEXT,   /* const char *, in the arena */
+	DECODE_BOOL,   /* bool */
+	DECODE_I32,    /* int32_t, range checked */
+	DECODE_I64,    /* int64_t */
+	DECODE_TIME,   /* int64_t: RFC 3339 to milliseconds since 1970 */
+	DECODE_CUSTOM, /* whatever `read` makes of it */
+};
+
+/* Reads one value, never null, into a field. */
+typedef int (*decode_reader)(
+	const json_t *value, struct arena *arena, void *field, struct fault *ret_fault);
+
+struct decode_field {
+	const char *path; /* members joined by '.', relative to the object */
+	enum decode_type type;
+	bool required;
+	size_t offset;
+	decode_reader read; /* DECODE_CUSTOM */
+};
+
+/* Fields of *ret may be partly filled on failure. */
+MUST_CHECK int decode_fields(const json_t *object, const struct decode_field *fields, size_t count,
+	struct arena *arena, void *ret, struct fault *ret_fault);
+
+/* The member at a path, checked to be of a type; *ret_value is NULL if absent or null. Borrowed. */
+MUST_CHECK int decode_array(
+	const json_t *object, const char *path, const json_t **ret_value, struct fault *ret_fault);
+MUST_CHECK int decode_object(
+	const json_t *object, const char *path, const json_t **ret_value, struct fault *ret_fault);
+/* *ret_text is borrowed from the value; NULL if absent. */
+MUST_CHECK int decode_text(
+	const json_t *object, const char *path, const char **ret_text, struct fault *ret_fault);
+/* An array of strings copied into the arena. */
+MUST_CHECK int decode_texts(const json_t *array, struct arena *arena, const char ***ret_items,
+	uint32_t *ret_count, struct fault *ret_fault);
+/* Whatever is there, unchecked; NULL if absent or null. */
+const json_t *decode_find(const json_t *object, const char *path);
+
+/* "string expected, integer found". Returns -1. */
+int decode_mismatch(const json_t *value, const char *expected, struct fault *ret_fault);
+const char *decode_type_name(const json_t *value);
+
+#endif

@@ -1,0 +1,47 @@
+/* What the webhook does to a pod that becomes a tenant, as a value: size decides it, codec turns it
+ * into a JSON patch, a simulated API server may apply it to its own pods. All text is borrowed. */
+#ifndef MODEL_MUTATION_H
+#define MODEL_MUTATION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum env_rule {
+	ENV_RULE_SET,	  /* replaced where it stands, else appended; doubles go */
+	ENV_RULE_REPLACE, /* replaced where it stands, never appended */
+	ENV_RULE_DEFAULT, /* appended where the container has none */
+	ENV_RULE_DROP,	  /* every variable whose name begins like this goes */
+};
+
+/* One row; the first row that fits a variable's name counts. */
+struct env_edit {
+	const char *name;
+	enum env_rule rule;
+	const char *value; /* a literal, or */
+	const char *note;  /* the annotation that the container reads through fieldRef */
+};
+
+struct mutation {
+	const char *container; /* the one that had the GPUs: its requests and limits lose them */
+	int64_t milli;	       /* annotation `share`; 0: follows from the memory, no annotation */
+	int64_t mem_mib;       /* annotation `memory`; 0: follows from the share, no annotation */
+	const char *policy_applied; /* NAME@GENERATION */
+	const char *recommendation; /* NAME@REVISION; NULL: by a person's annotation alone */
+	const char *runtime_class;  /* set if the pod names none; NULL: left alone */
+	const struct env_edit *env; /* tenant_env */
+	uint32_t env_count;
+	const struct env_edit *others; /* others_env */
+	uint32_t others_count;
+};
+
+/* Mode None, version 1 of `original`. What one version of the program writes, it and the next one
+ * must be able to take away again, so rows are only ever added together with a new version. */
+#define TENANT_ENV_COUNT 8
+#define OTHERS_ENV_COUNT 1
+extern const struct env_edit tenant_env[TENANT_ENV_COUNT]; /* the container that had the GPUs */
+extern const struct env_edit
+	others_env[OTHERS_ENV_COUNT]; /* every other one, init containers too */
+/* The row that says what becomes of a variable; NULL: it is left alone. */
+const struct env_edit *env_edit_find(const struct env_edit *rows, uint32_t count, const char *name);
+
+#endif

@@ -1,0 +1,65 @@
+/* The verdict on a pod at CREATE: does it become a tenant, of which share, or why is it left whole.
+ * Pure.
+ *
+ * The pod arrives in its admission form and as it was before Aliquot ever touched it: codec/review
+ * restores what `original` says before it decodes, so that a pod copied from a live tenant and a
+ * pod that comes a second time in one admission round are judged like any other.
+ *
+ * The order in which reasons are looked for is the order of the functions in admit.c and of C4. */
+#ifndef SIZE_ADMIT_H
+#define SIZE_ADMIT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/alloc.h"
+#include "model/mutation.h"
+#include "model/pod.h"
+#include "model/policy.h"
+#include "model/reason.h"
+#include "size/ask.h"
+#include "size/explain.h"
+#include "size/policy.h"
+
+struct admit_input {
+	const struct pod *pod; /* borrowed, admission form */
+	const struct namespace
+		*ns; /* borrowed; NULL: our cache does not know it, the pod is left whole */
+	struct policy_set policies;
+	const char *const *schedulers; /* allow-list; count 0: default-scheduler alone */
+	uint32_t scheduler_count;
+	const char *runtime_class;  /* what configuration and the cluster's classes came to; NULL:
+				       none */
+	bool limits_gpus;	    /* a LimitRange of the namespace names nvidia.com/gpu (C7) */
+	enum reason cannot;	    /* REASON_NONE: C2 lets us convert; else why not */
+	bool in_group;		    /* an annotation outside our prefix makes it part of a gang */
+	const char *recommendation; /* NAME@REVISION; NULL: there is none (nobody makes one yet) */
+	int64_t target_milli;	    /* what it recommends; counts where no person asks */
+	int64_t target_mib;
+	int64_t count_max;   /* GPUs a tenant may share at once; 0 means 1 */
+	int64_t context_mib; /* smallest memory share; 0: MODEL_CONTEXT_MIB */
+};
+
+struct admit_verdict {
+	bool convert;
+	enum reason reason;	    /* REASON_CONVERTED, or why the pod is left as it is */
+	struct explain_facts facts; /* for explain(); texts borrowed from the input */
+	struct policy_choice choice;
+	struct ask ask;
+	uint32_t container; /* index into pod->containers; counts if convert */
+	int64_t milli;	    /* 0: follows from memory on the chosen GPU */
+	int64_t mem_mib;    /* 0: follows from milli on the chosen GPU */
+	int64_t count;
+	bool clamped; /* milli or mem_mib is not what was asked for */
+};
+
+struct admit_verdict admit_judge(const struct admit_input *in);
+/* The change that makes it so; the verdict must say convert. Texts live in the arena. */
+void admit_mutation(const struct admit_input *in, const struct admit_verdict *v, struct arena *a,
+	struct mutation *ret_mutation);
+
+/* Frameworks that take most of a GPU's memory at start whatever their share is. NULL, or its name.
+ */
+const char *admit_preallocator(const struct container *c);
+
+#endif

@@ -1,0 +1,37 @@
+/* The only place that makes sentences. Verdicts carry a reason and numbers; what people read in
+ * conditions, events, warnings and logs is made of them here, so that one reason reads the same
+ * everywhere. */
+#ifndef SIZE_EXPLAIN_H
+#define SIZE_EXPLAIN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/str.h"
+#include "model/reason.h"
+
+/* Fill what is known; zero and NULL leave their part of the sentence out. All text is borrowed. */
+struct explain_facts {
+	int64_t want_milli, want_mib; /* asked for, on each GPU; 0: follows from the other */
+	int64_t best_milli,
+		best_mib; /* free on the GPU that comes closest; counts if best_node is set */
+	const char *best_node;
+	const char *gpu;  /* UUID: Placed */
+	int64_t count;	  /* GPUs the pod asks for; tenants of a GPU (MaxTenants); what was tried */
+	int64_t limit;	  /* the bound that was reached */
+	int64_t waited_s; /* 0: just now */
+	int64_t next_s;	  /* next try in so many seconds */
+	const char *name; /* policy, container, scheduler, node, gate, framework, gang or annotation
+			     key */
+	const char *value;    /* the text that cannot be read, what the API server said */
+	const char *expected; /* what to write instead */
+};
+
+/* Appends one sentence without a final full stop, at most about 300 bytes; texts from outside are
+ * cut. */
+void explain(struct str *out, enum reason reason, const struct explain_facts *facts);
+/* `aliquot.dev/gpu-fraction: "0,5" cannot be read: expected …`, for the warning that a person's
+ * kubectl prints. */
+void explain_bad_note(struct str *out, const char *key, const char *value, const char *expected);
+
+#endif

@@ -1,0 +1,96 @@
+/* Which GPUPolicy holds for a pod, and in which mode. Pure: everything it reads is an argument.
+ *
+ * First hit: the pod's annotation `policy`, the namespace's `default-policy`, the selectors
+ * (highest priority; tie: older; tie: name), the built-in of the detected workload type, a policy
+ * that declares itself the fallback, and last the general built-in. A policy that is named but does
+ * not exist is never replaced by another: the choice then has no policy and reason PolicyNotFound.
+ *
+ * Nothing here fails and nothing allocates. What a person wrote and cannot mean anything (mode
+ * "Foo", exclude "maybe") is ignored and reported in `bad`. */
+#ifndef SIZE_POLICY_H
+#define SIZE_POLICY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/str.h"
+#include "model/pod.h"
+#include "model/policy.h"
+#include "model/reason.h"
+
+/* Every policy of the cluster, in any order; built-in ones are known here and not part of it. */
+struct policy_set {
+	const struct policy *const *items; /* borrowed */
+	uint32_t count;
+};
+
+/* The top owner as far as names tell it: a ReplicaSet whose name ends in the pod's
+ * pod-template-hash is a Deployment's (or an Argo Rollout's), a Job whose name ends in a plausible
+ * minute is a CronJob's. */
+struct owner_top {
+	const char *kind;  /* borrowed or literal; NULL: the pod has no controller that is named in
+			      full */
+	struct view group; /* of the API, "" for core */
+	struct view name;  /* borrowed from the pod */
+	bool guessed;	   /* by name: to be verified once the owner is known */
+};
+struct owner_top admit_owner_top(const struct pod *pod);
+
+/* Who asks. A pod on its way in and a workload that runs are asked about in the same words. */
+struct policy_subject {
+	const struct pairs *labels; /* borrowed: the pod's */
+	const struct pairs *notes;  /* borrowed: the pod's, aliquot.dev/ only */
+	const struct namespace *ns; /* borrowed; NULL: unknown, no namespace selector matches */
+	struct owner_top owner;
+	const char *workload_type; /* NULL: not detected */
+};
+struct policy_subject policy_subject_of(const struct pod *pod, const struct namespace *ns);
+
+enum policy_source {
+	POLICY_FROM_ANNOTATION,
+	POLICY_FROM_NAMESPACE,
+	POLICY_FROM_SELECTOR,
+	POLICY_FROM_TYPE,
+	POLICY_FROM_FALLBACK,
+};
+const char *policy_source_name(
+	enum policy_source source); /* as in GPURecommendation status.policy.source */
+
+/* An annotation that was ignored. */
+struct bad_note {
+	const char *key; /* the whole key; NULL: none */
+	const char *value;
+	const char *expected; /* what to write instead, a literal */
+};
+#define POLICY_BAD_MAX 4
+
+struct policy_choice {
+	const struct policy *policy; /* NULL exactly if reason is PolicyNotFound */
+	enum policy_source source;
+	enum policy_mode mode; /* effective: pod, then namespace, then policy */
+	bool excluded;
+	bool conflict;	     /* an equally ranked policy lost by age or name alone */
+	enum reason reason;  /* REASON_NONE or REASON_POLICY_NOT_FOUND */
+	const char *missing; /* the name that does not exist */
+	struct bad_note bad[POLICY_BAD_MAX];
+	uint32_t bad_count;
+};
+
+struct policy_choice policy_choose(const struct policy_set *set, const struct policy_subject *who);
+/* Does p's selector (if it has one) match? */
+bool policy_selects(const struct policy *p, const struct policy_subject *who);
+/* The compiled-in policy that holds where nothing else does: mode Recommend, so that nothing
+ * changes. */
+const struct policy *policy_builtin(void);
+
+/* What GPUPolicy status shows, one cell a policy of the set, in its order. Zero the cells, then
+ * count every workload once. */
+struct policy_tally {
+	int32_t matched;   /* workloads for which this policy is the one chosen */
+	int32_t automated; /* of those, in mode Automate and not excluded */
+	bool overlapping;  /* lost a workload to a policy of the same priority */
+};
+void policy_tally_add(
+	const struct policy_set *set, const struct policy_subject *who, struct policy_tally *cells);
+
+#endif

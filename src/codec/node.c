@@ -1,0 +1,167 @@
+/* Nodes. */
+#include "codec/node.h"
+
+#include "model/names.h"
+#include "parts.h"
+
+/* GPU feature discovery's labels for a GPU that is already handed out in parts. */
+#define SHARING_STRATEGY_LABEL "nvidia.com/gpu.sharing-strategy"
+#define REPLICAS_LABEL	       "nvidia.com/gpu.replicas"
+
+static const struct slice_keep notes_keep[] = {PARTS_BOOKMARK_KEEP, SLICE_END};
+static const struct slice_keep meta_keep[] = {
+	PARTS_META_KEEP,
+	SLICE_KEEP("labels"),
+	SLICE_KEEP_IN("annotations", notes_keep),
+	SLICE_END,
+};
+static const struct slice_keep taint_keep[] = {
+	SLICE_KEEP("key"),
+	SLICE_KEEP("value"),
+	SLICE_KEEP("effect"),
+	SLICE_END,
+};
+static const struct slice_keep spec_keep[] = {
+	SLICE_KEEP_IN("taints", taint_keep),
+	SLICE_KEEP("unschedulable"),
+	SLICE_END,
+};
+static const struct slice_keep condition_keep[] = {
+	SLICE_KEEP("type"),
+	SLICE_KEEP("status"),
+	SLICE_END,
+};
+static const struct slice_keep status_keep[] = {
+	SLICE_KEEP("allocatable"),
+	SLICE_KEEP_IN("conditions", condition_keep),
+	SLICE_END,
+};
+static const struct slice_keep node_keep[] = {
+	SLICE_KEEP_IN("metadata", meta_keep),
+	SLICE_KEEP_IN("spec", spec_keep),
+	SLICE_KEEP_IN("status", status_keep),
+	SLICE_END,
+};
+
+const struct slice_keep *node_projection(void)
+{
+	return node_keep;
+}
+
+static const struct decode_field node_fields[] = {
+	{"metadata.name", DECODE_TEXT, true, offsetof(struct node, name), NULL},
+	{"metadata.uid", DECODE_TEXT, false, offsetof(struct node, uid), NULL},
+	{"metadata.resourceVersion", DECODE_TEXT, false, offsetof(struct node, resource_version),
+		NULL},
+	{"spec.unschedulable", DECODE_BOOL, false, offsetof(struct node, unschedulable), NULL},
+	{"status.allocatable.cpu", DECODE_CUSTOM, false, offsetof(struct node, cpu_milli),
+		parts_read_milli},
+	{"status.allocatable.memory", DECODE_CUSTOM, false, offsetof(struct node, mem_bytes),
+		parts_read_units},
+	{"status.allocatable.pods", DECODE_CUSTOM, false, offsetof(struct node, pod_slots),
+		parts_read_units},
+};
+
+static const struct decode_field taint_fields[] = {
+	{"key", DECODE_TEXT, true, offsetof(struct taint, key), NULL},
+	{"value", DECODE_TEXT, false, offsetof(struct taint, value), NULL},
+	{"effect", DECODE_TEXT, true, offsetof(struct taint, effect), NULL},
+};
+
+static int read_taints(
+	const json_t *root, struct arena *arena, struct node *node, struct fault *ret_fault)
+{
+	const json_t *array = NULL;
+	if (decode_array(root, "spec.taints", &array, ret_fault) < 0) {
+		return -1;
+	}
+	size_t count = array != NULL ? json_array_size(array) : 0;
+	node->taints = count > 0 ? ARENA_ARRAY(arena, struct taint, count) : NULL;
+	for (size_t i = 0; i < count; i++) {
+		struct taint *t = &node->taints[node->taint_count++];
+		t->value = "";
+		if (decode_fields(json_array_get(array, i), taint_fields, COUNT_OF(taint_fields),
+			    arena, t, ret_fault) < 0) {
+			return fault_wrap(ret_fault, "spec.taints[%zu]", i);
+		}
+	}
+	return 0;
+}
+
+static int read_ready(const json_t *root, struct node *node, struct fault *ret_fault)
+{
+	const json_t *array = NULL;
+	if (decode_array(root, "status.conditions", &array, ret_fault) < 0) {
+		return -1;
+	}
+	for (size_t i = 0; array != NULL && i < json_array_size(array); i++) {
+		const json_t *condition = json_array_get(array, i);
+		const char *type = NULL;
+		const char *status = NULL;
+		if (decode_text(condition, "type", &type, ret_fault) < 0 ||
+			decode_text(condition, "status", &status, ret_fault) < 0) {
+			return fault_wrap(ret_fault, "status.conditions[%zu]", i);
+		}
+		if (text_equals(type, "Ready")) {
+			node->ready = text_equals(status, "True");
+		}
+	}
+	return 0;
+}
+
+static int read_gpus(const json_t *root, struct node *node, struct fault *ret_fault)
+{
+	/* A key with a dot is no path. */
+	const json_t *gpus =
+		json_object_get(decode_find(root, "status.allocatable"), NAME_GPU_RESOURCE);
+	if (gpus != NULL && parts_read_units(gpus, NULL, &node->gpus, ret_fault) < 0) {
+		return fault_wrap(ret_fault, "status.allocatable.%s", NAME_GPU_RESOURCE);
+	}
+	if (node->cpu_milli < 0 || node->mem_bytes < 0 || node->pod_slots < 0 || node->gpus < 0) {
+		return fault_set(ret_fault, FAULT_INVALID, "status.allocatable: negative");
+	}
+	return 0;
+}
+
+static bool shares_already(const struct pairs *labels)
+{
+	const char *strategy = pairs_get(labels, SHARING_STRATEGY_LABEL);
+	const char *replicas = pairs_get(labels, REPLICAS_LABEL);
+	int64_t count = 0;
+	if (text_equals(strategy, "time-slicing") || text_equals(strategy, "mps")) {
+		return true;
+	}
+	return replicas != NULL && parse_i64(view_of(replicas), 0, INT32_MAX, &count) && count > 1;
+}
+
+static int read_node(
+	const json_t *root, struct arena *arena, struct node *node, struct fault *ret_fault)
+{
+	const json_t *labels = NULL;
+	if (decode_fields(root, node_fields, COUNT_OF(node_fields), arena, node, ret_fault) < 0 ||
+		decode_object(root, "metadata.labels", &labels, ret_fault) < 0) {
+		return -1;
+	}
+	if (parts_read_pairs(labels, NULL, arena, &node->labels, ret_fault) < 0) {
+		return fault_wrap(ret_fault, "metadata.labels");
+	}
+	if (read_taints(root, arena, node, ret_fault) < 0 ||
+		read_ready(root, node, ret_fault) < 0 || read_gpus(root, node, ret_fault) < 0) {
+		return -1;
+	}
+	node->shares_already = shares_already(&node->labels);
+	return 0;
+}
+
+int node_decode(const char *json, size_t n, struct arena *arena, struct node *ret_node,
+	struct fault *ret_fault)
+{
+	CLEANUP(decode_release) json_t *root = NULL;
+	struct node node = {.name = "", .uid = "", .resource_version = ""};
+	if (decode_parse(json, n, DECODE_PLAIN, &root, ret_fault) < 0 ||
+		read_node(root, arena, &node, ret_fault) < 0) {
+		return fault_wrap(ret_fault, "node %.63s", node.name);
+	}
+	*ret_node = node;
+	return 0;
+}

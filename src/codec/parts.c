@@ -1,0 +1,175 @@
+/* Readers that several kinds share. */
+#include "parts.h"
+
+#include <stdio.h>
+
+#include "base/str.h"
+#include "model/quantity.h"
+
+/* Kubernetes writes quantities as text; a bare whole number means the same. */
+static int quantity_text(
+	const json_t *value, char buffer[24], struct view *ret_text, struct fault *ret_fault)
+{
+	if (json_is_string(value)) {
+		*ret_text = (struct view){json_string_value(value), json_string_length(value)};
+		return 0;
+	}
+	if (json_is_integer(value)) {
+		snprintf(buffer, 24, "%lld", (long long)json_integer_value(value));
+		*ret_text = view_of(buffer);
+		return 0;
+	}
+	return decode_mismatch(value, "quantity", ret_fault);
+}
+
+int parts_read_milli(const json_t *value, struct arena *arena, void *field, struct fault *ret_fault)
+{
+	char buffer[24];
+	struct view text;
+	(void)arena;
+	if (quantity_text(value, buffer, &text, ret_fault) < 0) {
+		return -1;
+	}
+	return quantity_milli(text, field, ret_fault);
+}
+
+int parts_read_units(const json_t *value, struct arena *arena, void *field, struct fault *ret_fault)
+{
+	char buffer[24];
+	struct view text;
+	(void)arena;
+	if (quantity_text(value, buffer, &text, ret_fault) < 0) {
+		return -1;
+	}
+	return quantity_units(text, field, ret_fault);
+}
+
+static bool begins_with_any(const char *key, const char *const *prefixes)
+{
+	for (; prefixes != NULL && *prefixes != NULL; prefixes++) {
+		if (strncmp(key, *prefixes, strlen(*prefixes)) == 0) {
+			return true;
+		}
+	}
+	return prefixes == NULL;
+}
+
+int parts_read_pairs(const json_t *object, const char *const *prefixes, struct arena *arena,
+	struct pairs *ret_pairs, struct fault *ret_fault)
+{
+	struct pairs pairs = {0};
+	size_t room = object != NULL ? json_object_size(object) : 0;
+	if (room > 0) {
+		pairs.items = ARENA_ARRAY(arena, struct pair, room);
+	}
+	/* jansson's iteration takes a pointer that it does not write through. */
+	json_t *all = (json_t *)object;
+	const char *key;
+	json_t *value;
+	json_object_foreach(all, key, value)
+	{
+		if (!begins_with_any(key, prefixes)) {
+			continue;
+		}
+		if (!json_is_string(value)) {
+			decode_mismatch(value, "string", ret_fault);
+			return fault_wrap(ret_fault, "%.200s", key);
+		}
+		pairs.items[pairs.count++] = (struct pair){
+			.key = arena_strdup(arena, key),
+			.value = arena_strndup(
+				arena, json_string_value(value), json_string_length(value)),
+		};
+	}
+	pairs_sort(&pairs);
+	*ret_pairs = pairs;
+	return 0;
+}
+
+int parts_read_word(const json_t *value, const char *const *words, size_t count,
+	size_t *ret_position, struct fault *ret_fault)
+{
+	if (!json_is_string(value)) {
+		return decode_mismatch(value, "string", ret_fault);
+	}
+	for (size_t i = 0; i < count; i++) {
+		if (strcmp(json_string_value(value), words[i]) == 0) {
+			*ret_position = i;
+			return 0;
+		}
+	}
+	return fault_set(
+		ret_fault, FAULT_INVALID, "\"%.60s\" is not known here", json_string_value(value));
+}
+
+static int read_operator(
+	const json_t *value, struct arena *arena, void *field, struct fault *ret_fault)
+{
+	static const char *const words[] = {
+		[TERM_IN] = "In",
+		[TERM_NOT_IN] = "NotIn",
+		[TERM_EXISTS] = "Exists",
+		[TERM_DOES_NOT_EXIST] = "DoesNotExist",
+		[TERM_GT] = "Gt",
+		[TERM_LT] = "Lt",
+	};
+	size_t position = 0;
+	(void)arena;
+	if (parts_read_word(value, words, COUNT_OF(words), &position, ret_fault) < 0) {
+		return -1;
+	}
+	*(enum term_operator *)field = (enum term_operator)position;
+	return 0;
+}
+
+static const struct decode_field term_fields[] = {
+	{"key", DECODE_TEXT, true, offsetof(struct term, key), NULL},
+	{"operator", DECODE_CUSTOM, true, offsetof(struct term, operator), read_operator},
+};
+
+int parts_read_terms(
+	const json_t *array, struct arena *arena, struct terms *ret_terms, struct fault *ret_fault)
+{
+	struct terms terms = {0};
+	size_t count = array != NULL ? json_array_size(array) : 0;
+	if (count > 0) {
+		terms.items = ARENA_ARRAY(arena, struct term, count);
+	}
+	for (size_t i = 0; i < count; i++) {
+		const json_t *value = json_array_get(array, i);
+		const json_t *values = NULL;
+		struct term *t = &terms.items[terms.count++];
+		if (decode_fields(value, term_fields, COUNT_OF(term_fields), arena, t, ret_fault) <
+				0 ||
+			decode_array(value, "values", &values, ret_fault) < 0 ||
+			decode_texts(values, arena, &t->values, &t->value_count, ret_fault) < 0) {
+			return fault_wrap(ret_fault, "[%zu]", i);
+		}
+	}
+	*ret_terms = terms;
+	return 0;
+}
+
+int parts_read_selector(const json_t *object, struct arena *arena, struct selector *ret_selector,
+	struct fault *ret_fault)
+{
+	struct selector selector = {.present = object != NULL};
+	const json_t *labels = NULL;
+	const json_t *expressions = NULL;
+	if (object == NULL) {
+		*ret_selector = selector;
+		return 0;
+	}
+	if (decode_object(object, "matchLabels", &labels, ret_fault) < 0 ||
+		decode_array(object, "matchExpressions", &expressions, ret_fault) < 0) {
+		return -1;
+	}
+	if (parts_read_pairs(labels, NULL, arena, &selector.match_labels, ret_fault) < 0) {
+		return fault_wrap(ret_fault, "matchLabels");
+	}
+	if (parts_read_terms(expressions, arena, &selector.expressions, ret_fault) < 0) {
+		return fault_wrap(ret_fault, "matchExpressions");
+	}
+	*ret_selector = selector;
+	return 0;
+}

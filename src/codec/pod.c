@@ -1,0 +1,399 @@
+/* A pod's metadata and the scheduling part of its spec. */
+#include "codec/pod.h"
+
+#include "codec/capacity.h"
+#include "model/names.h"
+#include "pod_parts.h"
+
+#define MIRROR_NOTE "kubernetes.io/config.mirror"
+#define SOURCE_NOTE "kubernetes.io/config.source"
+
+/* --- what a watch keeps --- */
+
+static const struct slice_keep notes_keep[] = {
+	SLICE_KEEP_PREFIX(NAME_PREFIX),
+	SLICE_KEEP_PREFIX(NAME_CDI_PREFIX),
+	SLICE_KEEP(MIRROR_NOTE),
+	SLICE_KEEP(SOURCE_NOTE),
+	PARTS_BOOKMARK_KEEP,
+	SLICE_END,
+};
+static const struct slice_keep owner_keep[] = {
+	SLICE_KEEP("apiVersion"),
+	SLICE_KEEP("kind"),
+	SLICE_KEEP("name"),
+	SLICE_KEEP("uid"),
+	SLICE_KEEP("controller"),
+	SLICE_END,
+};
+static const struct slice_keep meta_keep[] = {
+	PARTS_META_KEEP,
+	SLICE_KEEP("creationTimestamp"),
+	SLICE_KEEP("deletionTimestamp"),
+	SLICE_KEEP("deletionGracePeriodSeconds"),
+	SLICE_KEEP("labels"),
+	SLICE_KEEP_IN("annotations", notes_keep),
+	SLICE_KEEP_IN("ownerReferences", owner_keep),
+	SLICE_END,
+};
+static const struct slice_keep topology_keep[] = {SLICE_KEEP("topologyKey"), SLICE_END};
+static const struct slice_keep required_pods_keep[] = {
+	SLICE_KEEP_IN("requiredDuringSchedulingIgnoredDuringExecution", topology_keep),
+	SLICE_END,
+};
+static const struct slice_keep required_nodes_keep[] = {
+	SLICE_KEEP("requiredDuringSchedulingIgnoredDuringExecution"),
+	SLICE_END,
+};
+static const struct slice_keep affinity_keep[] = {
+	SLICE_KEEP_IN("nodeAffinity", required_nodes_keep),
+	SLICE_KEEP_IN("podAffinity", required_pods_keep),
+	SLICE_KEEP_IN("podAntiAffinity", required_pods_keep),
+	SLICE_END,
+};
+static const struct slice_keep spread_keep[] = {SLICE_KEEP("whenUnsatisfiable"), SLICE_END};
+static const struct slice_keep nothing_keep[] = {SLICE_END};
+static const struct slice_keep volume_keep[] = {
+	SLICE_KEEP_IN("persistentVolumeClaim", nothing_keep),
+	SLICE_KEEP_IN("ephemeral", nothing_keep),
+	SLICE_END,
+};
+static const struct slice_keep claim_keep[] = {SLICE_KEEP("name"), SLICE_END};
+static const struct slice_keep requests_keep[] = {SLICE_KEEP("requests"), SLICE_END};
+static const struct slice_keep spec_keep[] = {
+	SLICE_KEEP_IN("containers", pod_container_keep),
+	SLICE_KEEP_IN("initContainers", pod_container_keep),
+	SLICE_KEEP_IN("volumes", volume_keep),
+	SLICE_KEEP_IN("affinity", affinity_keep),
+	SLICE_KEEP_IN("topologySpreadConstraints", spread_keep),
+	SLICE_KEEP_IN("resourceClaims", claim_keep),
+	SLICE_KEEP_IN("resources", requests_keep),
+	SLICE_KEEP("nodeName"),
+	SLICE_KEEP("nodeSelector"),
+	SLICE_KEEP("overhead"),
+	SLICE_KEEP("preemptionPolicy"),
+	SLICE_KEEP("priority"),
+	SLICE_KEEP("priorityClassName"),
+	SLICE_KEEP("runtimeClassName"),
+	SLICE_KEEP("schedulerName"),
+	SLICE_KEEP("schedulingGates"),
+	SLICE_KEEP("schedulingGroup"),
+	SLICE_KEEP("tolerations"),
+	SLICE_END,
+};
+static const struct slice_keep pod_keep[] = {
+	SLICE_KEEP_IN("metadata", meta_keep),
+	SLICE_KEEP_IN("spec", spec_keep),
+	SLICE_KEEP_IN("status", pod_status_keep),
+	SLICE_END,
+};
+
+const struct slice_keep *pod_projection(void)
+{
+	return pod_keep;
+}
+
+/* --- metadata --- */
+
+static const struct decode_field meta_fields[] = {
+	{"namespace", DECODE_TEXT, false, offsetof(struct pod, ns), NULL},
+	{"name", DECODE_TEXT, false, offsetof(struct pod, name), NULL},
+	{"generateName", DECODE_TEXT, false, offsetof(struct pod, generate_name), NULL},
+	{"uid", DECODE_TEXT, false, offsetof(struct pod, uid), NULL},
+	{"resourceVersion", DECODE_TEXT, false, offsetof(struct pod, resource_version), NULL},
+	{"creationTimestamp", DECODE_TIME, false, offsetof(struct pod, created_ms), NULL},
+	{"deletionTimestamp", DECODE_TIME, false, offsetof(struct pod, deleting_ms), NULL},
+	{"deletionGracePeriodSeconds", DECODE_I64, false, offsetof(struct pod, grace_s), NULL},
+};
+
+static const struct decode_field owner_fields[] = {
+	{"apiVersion", DECODE_TEXT, true, offsetof(struct owner, api_version), NULL},
+	{"kind", DECODE_TEXT, true, offsetof(struct owner, kind), NULL},
+	{"name", DECODE_TEXT, true, offsetof(struct owner, name), NULL},
+	{"uid", DECODE_TEXT, false, offsetof(struct owner, uid), NULL},
+};
+
+static int read_owner(
+	const json_t *meta, struct arena *arena, struct pod *pod, struct fault *ret_fault)
+{
+	const json_t *owners = NULL;
+	if (decode_array(meta, "ownerReferences", &owners, ret_fault) < 0) {
+		return -1;
+	}
+	for (size_t i = 0; owners != NULL && i < json_array_size(owners); i++) {
+		const json_t *owner = json_array_get(owners, i);
+		if (!json_is_true(decode_find(owner, "controller"))) {
+			continue;
+		}
+		if (decode_fields(owner, owner_fields, COUNT_OF(owner_fields), arena, &pod->owner,
+			    ret_fault) < 0) {
+			return fault_wrap(ret_fault, "ownerReferences[%zu]", i);
+		}
+		break;
+	}
+	return 0;
+}
+
+static int read_notes(
+	const json_t *meta, struct arena *arena, struct pod *pod, struct fault *ret_fault)
+{
+	static const char *const prefixes[] = {NAME_PREFIX, NAME_CDI_PREFIX, NULL};
+	const json_t *notes = NULL;
+	if (decode_object(meta, "annotations", &notes, ret_fault) < 0) {
+		return -1;
+	}
+	if (parts_read_pairs(notes, prefixes, arena, &pod->notes, ret_fault) < 0) {
+		return fault_wrap(ret_fault, "annotations");
+	}
+	/* Keys with dots: not a path. */
+	const json_t *source = json_object_get(notes, SOURCE_NOTE);
+	pod->is_static = json_object_get(notes, MIRROR_NOTE) != NULL ||
+			 (json_is_string(source) && strcmp(json_string_value(source), "api") != 0);
+	return 0;
+}
+
+/* A ledger that cannot be read is not an empty one: nothing is granted where nobody knows what is. */
+static void read_ledger(struct arena *arena, struct pod *pod)
+{
+	const char *text = pairs_get(&pod->notes, NOTE_GRANTS);
+	pod->ledger_bad = ledger_decode(text, arena, &pod->ledger, NULL) < 0;
+}
+
+static int read_meta(
+	const json_t *meta, struct arena *arena, struct pod *pod, struct fault *ret_fault)
+{
+	const json_t *labels = NULL;
+	if (meta == NULL) {
+		return 0;
+	}
+	if (decode_fields(meta, meta_fields, COUNT_OF(meta_fields), arena, pod, ret_fault) < 0 ||
+		decode_object(meta, "labels", &labels, ret_fault) < 0) {
+		return -1;
+	}
+	if (parts_read_pairs(labels, NULL, arena, &pod->labels, ret_fault) < 0) {
+		return fault_wrap(ret_fault, "labels");
+	}
+	if (read_notes(meta, arena, pod, ret_fault) < 0) {
+		return -1;
+	}
+	if (pod_is_capacity(pod)) {
+		read_ledger(arena, pod);
+	}
+	return read_owner(meta, arena, pod, ret_fault);
+}
+
+/* --- spec --- */
+
+static const struct decode_field spec_fields[] = {
+	{"nodeName", DECODE_TEXT, false, offsetof(struct pod, node), NULL},
+	{"schedulerName", DECODE_TEXT, false, offsetof(struct pod, scheduler), NULL},
+	{"runtimeClassName", DECODE_TEXT, false, offsetof(struct pod, runtime_class), NULL},
+	{"priorityClassName", DECODE_TEXT, false, offsetof(struct pod, priority_class), NULL},
+	{"priority", DECODE_I32, false, offsetof(struct pod, priority), NULL},
+};
+
+static int read_gates(
+	const json_t *spec, struct arena *arena, struct pod *pod, struct fault *ret_fault)
+{
+	const json_t *gates = NULL;
+	if (decode_array(spec, "schedulingGates", &gates, ret_fault) < 0) {
+		return -1;
+	}
+	size_t count = gates != NULL ? json_array_size(gates) : 0;
+	pod->gates = count > 0 ? ARENA_ARRAY(arena, const char *, count) : NULL;
+	for (size_t i = 0; i < count; i++) {
+		const char *name = NULL;
+		if (decode_text(json_array_get(gates, i), "name", &name, ret_fault) < 0) {
+			return fault_wrap(ret_fault, "schedulingGates[%zu]", i);
+		}
+		pod->gates[pod->gate_count++] = arena_strdup(arena, text_or(name, ""));
+	}
+	return 0;
+}
+
+static const struct decode_field toleration_fields[] = {
+	{"key", DECODE_TEXT, false, offsetof(struct toleration, key), NULL},
+	{"operator", DECODE_TEXT, false, offsetof(struct toleration, operator), NULL},
+	{"value", DECODE_TEXT, false, offsetof(struct toleration, value), NULL},
+	{"effect", DECODE_TEXT, false, offsetof(struct toleration, effect), NULL},
+};
+
+static int read_tolerations(
+	const json_t *spec, struct arena *arena, struct pod *pod, struct fault *ret_fault)
+{
+	const json_t *array = NULL;
+	if (decode_array(spec, "tolerations", &array, ret_fault) < 0) {
+		return -1;
+	}
+	size_t count = array != NULL ? json_array_size(array) : 0;
+	pod->tolerations = count > 0 ? ARENA_ARRAY(arena, struct toleration, count) : NULL;
+	for (size_t i = 0; i < count; i++) {
+		struct toleration *t = &pod->tolerations[pod->toleration_count++];
+		t->operator= "Equal";
+		if (decode_fields(json_array_get(array, i), toleration_fields,
+			    COUNT_OF(toleration_fields), arena, t, ret_fault) < 0) {
+			return fault_wrap(ret_fault, "tolerations[%zu]", i);
+		}
+		/* Empty means the same as absent. */
+		t->key = text_empty(t->key) ? NULL : t->key;
+		t->effect = text_empty(t->effect) ? NULL : t->effect;
+		t->operator= text_empty(t->operator) ? "Equal" : t->operator;
+		t->value = text_or(t->value, "");
+	}
+	return 0;
+}
+
+static int read_node_term(
+	const json_t *object, struct arena *arena, struct node_term *t, struct fault *ret_fault)
+{
+	const json_t *labels = NULL;
+	const json_t *fields = NULL;
+	if (decode_array(object, "matchExpressions", &labels, ret_fault) < 0 ||
+		decode_array(object, "matchFields", &fields, ret_fault) < 0) {
+		return -1;
+	}
+	if (parts_read_terms(labels, arena, &t->labels, ret_fault) < 0) {
+		return fault_wrap(ret_fault, "matchExpressions");
+	}
+	if (parts_read_terms(fields, arena, &t->fields, ret_fault) < 0) {
+		return fault_wrap(ret_fault, "matchFields");
+	}
+	return 0;
+}
+
+static int read_node_terms(
+	const json_t *spec, struct arena *arena, struct pod *pod, struct fault *ret_fault)
+{
+	static const char path[] = "affinity.nodeAffinity"
+				   ".requiredDuringSchedulingIgnoredDuringExecution"
+				   ".nodeSelectorTerms";
+	const json_t *array = NULL;
+	if (decode_array(spec, path, &array, ret_fault) < 0) {
+		return -1;
+	}
+	size_t count = array != NULL ? json_array_size(array) : 0;
+	pod->node_terms = count > 0 ? ARENA_ARRAY(arena, struct node_term, count) : NULL;
+	for (size_t i = 0; i < count; i++) {
+		struct node_term *t = &pod->node_terms[pod->node_term_count++];
+		if (read_node_term(json_array_get(array, i), arena, t, ret_fault) < 0) {
+			return fault_wrap(ret_fault, "%s[%zu]", path, i);
+		}
+	}
+	return 0;
+}
+
+static bool any_in(const json_t *spec, const char *path)
+{
+	const json_t *array = decode_find(spec, path);
+	return json_is_array(array) && json_array_size(array) > 0;
+}
+
+static bool spreads(const json_t *spec)
+{
+	const json_t *array = decode_find(spec, "topologySpreadConstraints");
+	for (size_t i = 0; i < json_array_size(array); i++) {
+		const json_t *when = decode_find(json_array_get(array, i), "whenUnsatisfiable");
+		if (!json_is_string(when) ||
+			strcmp(json_string_value(when), "ScheduleAnyway") != 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool claims_volumes(const json_t *spec)
+{
+	const json_t *array = decode_find(spec, "volumes");
+	for (size_t i = 0; i < json_array_size(array); i++) {
+		const json_t *volume = json_array_get(array, i);
+		if (decode_find(volume, "persistentVolumeClaim") != NULL ||
+			decode_find(volume, "ephemeral") != NULL) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static int read_spec(const json_t *spec, bool admission, struct arena *arena, struct pod *pod,
+	struct fault *ret_fault)
+{
+	const json_t *selector = NULL;
+	const char *preemption = NULL;
+	if (spec == NULL) {
+		return 0;
+	}
+	if (decode_fields(spec, spec_fields, COUNT_OF(spec_fields), arena, pod, ret_fault) < 0 ||
+		decode_object(spec, "nodeSelector", &selector, ret_fault) < 0 ||
+		decode_text(spec, "preemptionPolicy", &preemption, ret_fault) < 0) {
+		return -1;
+	}
+	if (parts_read_pairs(selector, NULL, arena, &pod->node_selector, ret_fault) < 0) {
+		return fault_wrap(ret_fault, "nodeSelector");
+	}
+	pod->has_priority = decode_find(spec, "priority") != NULL;
+	pod->never_preempts = text_equals(preemption, "Never");
+	pod->has_claims = any_in(spec, "resourceClaims");
+	pod->has_group = decode_find(spec, "schedulingGroup") != NULL;
+	pod->has_pod_affinity =
+		any_in(spec,
+			"affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution") ||
+		any_in(spec,
+			"affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution");
+	pod->has_spread = spreads(spec);
+	pod->has_volumes_claimed = claims_volumes(spec);
+	if (read_gates(spec, arena, pod, ret_fault) < 0 ||
+		read_tolerations(spec, arena, pod, ret_fault) < 0 ||
+		read_node_terms(spec, arena, pod, ret_fault) < 0) {
+		return -1;
+	}
+	return pod_containers_decode(spec, admission, arena, pod, ret_fault);
+}
+
+/* --- the pod --- */
+
+static int read_parts(const json_t *root, bool admission, struct arena *arena, struct pod *pod,
+	struct fault *ret_fault)
+{
+	const json_t *meta = NULL;
+	const json_t *spec = NULL;
+	const json_t *status = NULL;
+	if (!json_is_object(root)) {
+		return decode_mismatch(root, "object", ret_fault);
+	}
+	if (decode_object(root, "metadata", &meta, ret_fault) < 0 ||
+		decode_object(root, "spec", &spec, ret_fault) < 0 ||
+		decode_object(root, "status", &status, ret_fault) < 0) {
+		return -1;
+	}
+	if (read_meta(meta, arena, pod, ret_fault) < 0) {
+		return fault_wrap(ret_fault, "metadata");
+	}
+	if (read_spec(spec, admission, arena, pod, ret_fault) < 0) {
+		return fault_wrap(ret_fault, "spec");
+	}
+	if (pod_status_decode(status, arena, pod, ret_fault) < 0) {
+		return fault_wrap(ret_fault, "status");
+	}
+	return 0;
+}
+
+int pod_decode_value(const json_t *root, bool admission, struct arena *arena, struct pod *ret_pod,
+	struct fault *ret_fault)
+{
+	struct pod pod = {.ns = "", .name = "", .uid = "", .resource_version = ""};
+	if (read_parts(root, admission, arena, &pod, ret_fault) < 0) {
+		return fault_wrap(ret_fault, "pod %.63s/%.63s", pod.ns, pod.name);
+	}
+	*ret_pod = pod;
+	return 0;
+}
+
+int pod_decode(const char *json, size_t n, struct arena *arena, struct pod *ret_pod,
+	struct fault *ret_fault)
+{
+	CLEANUP(decode_release) json_t *root = NULL;
+	if (decode_parse(json, n, DECODE_PLAIN, &root, ret_fault) < 0) {
+		return fault_wrap(ret_fault, "pod");
+	}
+	return pod_decode_value(root, false, arena, ret_pod, ret_fault);
+}

@@ -1,0 +1,112 @@
+/* The API server's Status, and whatever else stands where one is expected. */
+#include "codec/status.h"
+
+#include "base/clock.h"
+#include "parts.h"
+
+#define RETRY_AFTER_MAX_S 3600
+#define QUOTE_MAX	  160 /* bytes of an unknown body that are shown */
+
+static enum fault_kind kind_of_code(int code)
+{
+	switch (code) {
+	case 401:
+	case 403:
+		return FAULT_DENIED;
+	case 404:
+		return FAULT_NOT_FOUND;
+	case 409:
+		return FAULT_CONFLICT;
+	case 410:
+		return FAULT_GONE;
+	case 413:
+	case 429:
+		return FAULT_LIMIT;
+	case 408:
+		return FAULT_TRANSIENT;
+	default:
+		return code >= 400 && code < 500 ? FAULT_INVALID : FAULT_TRANSIENT;
+	}
+}
+
+/* The reason is more precise where a code is shared or was lost on the way. */
+static enum fault_kind kind_of(int code, const char *reason)
+{
+	if (text_equals(reason, "Expired") || text_equals(reason, "Gone")) {
+		return FAULT_GONE;
+	}
+	if (text_equals(reason, "Conflict") || text_equals(reason, "AlreadyExists")) {
+		return FAULT_CONFLICT;
+	}
+	if (text_equals(reason, "NotFound")) {
+		return FAULT_NOT_FOUND;
+	}
+	return kind_of_code(code);
+}
+
+struct status {
+	const char *kind; /* borrowed from the value */
+	const char *reason;
+	const char *message;
+	int64_t code;
+	int64_t retry_after_s;
+};
+
+static const struct decode_field status_fields[] = {
+	{"code", DECODE_I64, false, offsetof(struct status, code), NULL},
+	{"details.retryAfterSeconds", DECODE_I64, false, offsetof(struct status, retry_after_s),
+		NULL},
+};
+
+static bool is_status(const json_t *root, struct status *s)
+{
+	struct fault ignored;
+	if (decode_text(root, "kind", &s->kind, &ignored) < 0 || !text_equals(s->kind, "Status")) {
+		return false;
+	}
+	return decode_text(root, "reason", &s->reason, &ignored) == 0 &&
+	       decode_text(root, "message", &s->message, &ignored) == 0 &&
+	       decode_fields(root, status_fields, COUNT_OF(status_fields), NULL, s, &ignored) == 0;
+}
+
+static void flatten(char *text)
+{
+	for (; *text != '\0'; text++) {
+		*text = (unsigned char)*text < ' ' || *text == 0x7f ? ' ' : *text;
+	}
+}
+
+static int unknown_body(const char *body, size_t n, int http_status, struct fault *ret_fault)
+{
+	struct view start = view_trim((struct view){body, n < QUOTE_MAX ? n : QUOTE_MAX});
+	fault_set(ret_fault, kind_of_code(http_status), "%d%s%.*s", http_status,
+		start.n > 0 ? ": " : "", (int)start.n, start.p);
+	return -1;
+}
+
+int status_decode(const char *body, size_t n, int http_status, struct fault *ret_fault)
+{
+	CLEANUP(decode_release) json_t *root = NULL;
+	struct fault filled;
+	struct status s = {0};
+	if (n == 0 || decode_parse(body, n, DECODE_PLAIN, &root, &filled) < 0 ||
+		!is_status(root, &s)) {
+		unknown_body(body, n, http_status, &filled);
+	} else {
+		bool known = s.code >= 100 && s.code <= 599;
+		if (http_status < 300) {
+			http_status = known ? (int)s.code : 0;
+		}
+		fault_set(&filled, kind_of(http_status, s.reason), "%d %s: %s", http_status,
+			text_or(s.reason, "Unknown"), text_or(s.message, "no message"));
+	}
+	flatten(filled.message);
+	filled.status = http_status;
+	if (s.retry_after_s > 0) {
+		filled.retry_after_ms = time_min(s.retry_after_s, RETRY_AFTER_MAX_S) * 1000;
+	}
+	if (ret_fault != NULL) {
+		*ret_fault = filled;
+	}
+	return -1;
+}

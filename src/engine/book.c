@@ -1,0 +1,235 @@
+/* The engine's memory of what it asked for and how long things have lasted. */
+#include "state.h"
+
+#include <stdlib.h>
+
+#define TROUBLE_FIRST_MS 10000
+#define TROUBLE_CAP_MS	 300000
+/* A node that has not failed for this long starts again from the first delay. */
+#define TROUBLE_RESET_MS 600000
+
+static bool waiter_same(const void *owner, uint32_t slot, const void *key)
+{
+	const struct engine *e = owner;
+	return strcmp(e->waiters.items[slot]->uid, key) == 0;
+}
+
+static bool holder_same(const void *owner, uint32_t slot, const void *key)
+{
+	const struct engine *e = owner;
+	return strcmp(e->holders.items[slot]->name, key) == 0;
+}
+
+void book_init(struct engine *e)
+{
+	map_init(&e->waiters_by_uid, waiter_same, e);
+	map_init(&e->holders_by_name, holder_same, e);
+}
+
+void text_set(char **slot, const char *value)
+{
+	if (text_equals(*slot, value)) {
+		return;
+	}
+	free(*slot);
+	*slot = xstrdup(value);
+}
+
+void ledger_copy(struct arena *a, const struct ledger *from, struct ledger *ret)
+{
+	struct grant *items = ARENA_ARRAY(a, struct grant, from->count);
+	for (uint32_t i = 0; i < from->count; i++) {
+		items[i] = from->items[i];
+		items[i].uid = arena_strdup(a, from->items[i].uid);
+		items[i].ns = arena_strdup(a, from->items[i].ns);
+		items[i].name = arena_strdup(a, from->items[i].name);
+	}
+	*ret = (struct ledger){items, from->count};
+}
+
+struct waiter *waiter_find(const struct engine *e, const char *uid)
+{
+	uint32_t i = map_find(&e->waiters_by_uid, hash_text(uid), uid);
+	return i == MAP_NONE ? NULL : e->waiters.items[i];
+}
+
+struct waiter *waiter_touch(struct engine *e, const char *uid, int64_t now)
+{
+	struct waiter *w = waiter_find(e, uid);
+	if (w == NULL) {
+		w = xcalloc(1, sizeof *w);
+		w->uid = xstrdup(uid);
+		w->arena.block_bytes = 1024;
+		w->stamp = UINT64_MAX;
+		w->first_seen = now;
+		w->backoff = (struct backoff){.first_ms = 500, .cap_ms = 60000};
+		VEC_PUSH(&e->waiters, w);
+		map_put(&e->waiters_by_uid, hash_text(uid), (uint32_t)e->waiters.count - 1);
+	}
+	w->seen = e->step;
+	return w;
+}
+
+static void waiter_free(struct waiter *w)
+{
+	arena_finish(&w->arena);
+	free(w->placed_rv);
+	free(w->uid);
+	free(w);
+}
+
+struct holder *holder_find(const struct engine *e, const char *name)
+{
+	uint32_t i = map_find(&e->holders_by_name, hash_text(name), name);
+	return i == MAP_NONE ? NULL : e->holders.items[i];
+}
+
+struct holder *holder_touch(struct engine *e, const char *name, int64_t now)
+{
+	struct holder *h = holder_find(e, name);
+	if (h == NULL) {
+		h = xcalloc(1, sizeof *h);
+		h->name = xstrdup(name);
+		h->arena.block_bytes = 2048;
+		h->asked_arena.block_bytes = 1024;
+		h->stamp = UINT64_MAX;
+		h->opened_at = now;
+		h->idle_since = now;
+		VEC_PUSH(&e->holders, h);
+		map_put(&e->holders_by_name, hash_text(name), (uint32_t)e->holders.count - 1);
+	}
+	h->seen = e->step;
+	return h;
+}
+
+void holder_drop_asked(struct holder *h)
+{
+	arena_finish(&h->asked_arena);
+	h->asked = (struct ledger){0};
+	h->asked_holds = false;
+	text_set(&h->acked_rv, NULL);
+}
+
+static void holder_free(struct holder *h)
+{
+	arena_finish(&h->arena);
+	arena_finish(&h->asked_arena);
+	free(h->acked_rv);
+	free(h->avoid_rv);
+	free(h->node);
+	free(h->uid);
+	free(h->name);
+	free(h);
+}
+
+struct node_trouble *trouble_find(struct engine *e, const char *node)
+{
+	vec_for_each (struct node_trouble, t, &e->troubles) {
+		if (text_equals(t->name, node)) {
+			return t;
+		}
+	}
+	return NULL;
+}
+
+void trouble_note(struct engine *e, const char *node, int64_t now)
+{
+	struct node_trouble *t = trouble_find(e, node);
+	if (t == NULL) {
+		struct node_trouble made = {.name = xstrdup(node)};
+		VEC_PUSH(&e->troubles, made);
+		t = &e->troubles.items[e->troubles.count - 1];
+	}
+	if (t->backoff.first_ms == 0 || now - t->last_failure > TROUBLE_RESET_MS) {
+		t->backoff =
+			(struct backoff){.first_ms = TROUBLE_FIRST_MS, .cap_ms = TROUBLE_CAP_MS};
+	}
+	t->last_failure = now;
+	t->until = now + backoff_next(&t->backoff, &e->rng);
+}
+
+int64_t absence_since(struct engine *e, const char *uid, int64_t now)
+{
+	vec_for_each (struct absence, a, &e->absences) {
+		if (strcmp(a->uid, uid) == 0) {
+			a->seen = e->step;
+			return a->since;
+		}
+	}
+	struct absence made = {xstrdup(uid), now, e->step};
+	VEC_PUSH(&e->absences, made);
+	return now;
+}
+
+static void sweep_waiters(struct engine *e)
+{
+	bool any = false;
+	for (size_t i = e->waiters.count; i-- > 0;) {
+		if (e->waiters.items[i]->seen != e->step) {
+			waiter_free(e->waiters.items[i]);
+			VEC_REMOVE_SWAP(&e->waiters, i);
+			any = true;
+		}
+	}
+	if (!any) {
+		return;
+	}
+	/* Places have moved: index anew. */
+	map_clear(&e->waiters_by_uid);
+	for (size_t i = 0; i < e->waiters.count; i++) {
+		map_put(&e->waiters_by_uid, hash_text(e->waiters.items[i]->uid), (uint32_t)i);
+	}
+}
+
+static void sweep_holders(struct engine *e)
+{
+	bool any = false;
+	for (size_t i = e->holders.count; i-- > 0;) {
+		if (e->holders.items[i]->seen != e->step) {
+			holder_free(e->holders.items[i]);
+			VEC_REMOVE_SWAP(&e->holders, i);
+			any = true;
+		}
+	}
+	if (!any) {
+		return;
+	}
+	map_clear(&e->holders_by_name);
+	for (size_t i = 0; i < e->holders.count; i++) {
+		map_put(&e->holders_by_name, hash_text(e->holders.items[i]->name), (uint32_t)i);
+	}
+}
+
+void book_sweep(struct engine *e)
+{
+	sweep_waiters(e);
+	sweep_holders(e);
+	for (size_t i = e->absences.count; i-- > 0;) {
+		if (e->absences.items[i].seen != e->step) {
+			free(e->absences.items[i].uid);
+			VEC_REMOVE_SWAP(&e->absences, i);
+		}
+	}
+}
+
+void book_finish(struct engine *e)
+{
+	for (size_t i = 0; i < e->waiters.count; i++) {
+		waiter_free(e->waiters.items[i]);
+	}
+	for (size_t i = 0; i < e->holders.count; i++) {
+		holder_free(e->holders.items[i]);
+	}
+	vec_for_each (struct node_trouble, t, &e->troubles) {
+		free(t->name);
+	}
+	vec_for_each (struct absence, a, &e->absences) {
+		free(a->uid);
+	}
+	VEC_FINISH(&e->waiters);
+	VEC_FINISH(&e->holders);
+	VEC_FINISH(&e->troubles);
+	VEC_FINISH(&e->absences);
+	map_finish(&e->waiters_by_uid);
+	map_finish(&e->holders_by_name);
+}

@@ -1,0 +1,77 @@
+/* The life of capacity pods after they were asked for: those that fail go and their node rests,
+ * those that nobody needs go after a grace. A deletion always carries uid and version, so a grant
+ * that came in between stops it. */
+#include "state.h"
+
+#include "model/names.h"
+
+#define OPEN_TIMEOUT_MS 120000
+#define IDLE_GRACE_MS	60000
+
+static bool is_free_to_act(const struct holder *h)
+{
+	return h->in_world && h->flight == 0 && !h->deleted && h->avoid_rv == NULL &&
+	       h->pod.deleting_ms == 0;
+}
+
+static int64_t open_timeout(const struct engine *e)
+{
+	return e->cfg.open_timeout_ms > 0 ? e->cfg.open_timeout_ms : OPEN_TIMEOUT_MS;
+}
+
+/* Failed, refused by the kubelet, or silent for too long. */
+static bool has_failed(struct engine *e, const struct holder *h, int64_t now)
+{
+	if (pod_is_terminal(&h->pod)) {
+		return true;
+	}
+	if (h->pod.identity != NULL) {
+		return false;
+	}
+	wake_by(e, h->opened_at + open_timeout(e));
+	return now - h->opened_at >= open_timeout(e);
+}
+
+static void tend_broken(struct engine *e, int64_t now, struct plan *plan)
+{
+	for (size_t i = 0; i < e->holders.count; i++) {
+		struct holder *h = e->holders.items[i];
+		/* With live entries it is another story (orphans); nothing here touches tenants. */
+		bool empty = holder_ledger(h)->count == 0;
+		if (is_free_to_act(h) && empty && has_failed(e, h, now)) {
+			if (h->node != NULL) {
+				trouble_note(e, h->node, now);
+			}
+			emit_delete(e, h, plan);
+		}
+	}
+}
+
+static void tend_idle(struct engine *e, int64_t now, struct plan *plan)
+{
+	int64_t grace = e->cfg.idle_grace_ms > 0 ? e->cfg.idle_grace_ms : IDLE_GRACE_MS;
+	for (uint32_t i = 0; i < e->snap_gpus.count; i++) {
+		const struct snap_gpu *s = &e->snap_gpus.items[i];
+		struct holder *h = s->holder;
+		if (s->entries > 0 || s->demand > 0) {
+			h->idle_since = -1;
+			continue;
+		}
+		if (h->idle_since < 0) {
+			h->idle_since = now;
+		}
+		wake_by(e, h->idle_since + grace);
+		if (now - h->idle_since >= grace && is_free_to_act(h)) {
+			emit_delete(e, h, plan);
+		}
+	}
+}
+
+void capacity_tend(struct engine *e, int64_t now, struct plan *plan)
+{
+	tend_broken(e, now, plan);
+	/* An unfinished step has not seen all demand: nobody is idle for sure. */
+	if (!plan->unfinished && e->resume == 0) {
+		tend_idle(e, now, plan);
+	}
+}

@@ -1,0 +1,223 @@
+/* Steps 3 and 4: in which order tenants are looked at, and where each goes. */
+#include "state.h"
+
+#include <stdlib.h>
+
+#include "model/names.h"
+#include "model/quantity.h"
+
+static int by_rank(const void *a, const void *b)
+{
+	const struct pod *x = &((const struct candidate *)a)->waiter->pod;
+	const struct pod *y = &((const struct candidate *)b)->waiter->pod;
+	if (x->priority != y->priority) {
+		return x->priority > y->priority ? -1 : 1;
+	}
+	if (x->created_ms != y->created_ms) {
+		return x->created_ms < y->created_ms ? -1 : 1;
+	}
+	int ns = strcmp(x->ns, y->ns);
+	return ns != 0 ? ns : strcmp(x->name, y->name);
+}
+
+static void waiter_refresh(struct waiter *w, const struct world_pod *p)
+{
+	if (w->stamp == p->gpu->stamp) {
+		return;
+	}
+	arena_finish(&w->arena);
+	w->arena.block_bytes = 1024;
+	bool whole = world_pod_unpack(p, &w->arena, &w->pod);
+	ENSURE(whole);
+	w->stamp = p->gpu->stamp;
+	if (w->placed_rv != NULL && !text_equals(w->placed_rv, w->pod.resource_version)) {
+		text_set(&w->placed_rv, NULL);
+	}
+}
+
+void rank_waiters(struct engine *e, int64_t now)
+{
+	VEC_CLEAR(&e->ranked);
+	for (size_t i = 0; i < world_class_count(e->world, WORLD_TENANT); i++) {
+		const struct world_pod *p = world_class_at(e->world, WORLD_TENANT, i);
+		if (!p->gpu->gated || p->deleting || world_pod_terminal(p)) {
+			continue;
+		}
+		struct candidate c = {waiter_touch(e, world_pod_uid(p), now),
+			world_class_slot(e->world, WORLD_TENANT, i)};
+		waiter_refresh(c.waiter, p);
+		VEC_PUSH(&e->ranked, c);
+	}
+	if (e->ranked.count > 1) {
+		qsort(e->ranked.items, e->ranked.count, sizeof *e->ranked.items, by_rank);
+	}
+}
+
+/* The ledger entry that already gives this tenant a share; it only needs to be told. */
+static const struct grant *granted_already(
+	struct engine *e, const struct waiter *w, struct holder **ret_holder)
+{
+	for (size_t i = 0; i < e->snap_gpus.count; i++) {
+		struct holder *h = e->snap_gpus.items[i].holder;
+		const struct ledger *l = holder_ledger(h);
+		for (uint32_t k = 0; k < l->count; k++) {
+			if (text_equals(l->items[k].uid, w->uid)) {
+				*ret_holder = h;
+				return &l->items[k];
+			}
+		}
+	}
+	return NULL;
+}
+
+/* What the webhook wrote is a request, not an authority: it is read again, strictly. */
+static bool read_request(const struct waiter *w, struct place_request *ret)
+{
+	const char *share = pairs_get(&w->pod.notes, NOTE_SHARE);
+	const char *memory = pairs_get(&w->pod.notes, NOTE_MEMORY);
+	struct place_request r = {.pod = &w->pod, .max_tenants = 16};
+	if (text_empty(pairs_get(&w->pod.notes, NOTE_ORIGINAL)) ||
+		(text_empty(share) && text_empty(memory))) {
+		return false;
+	}
+	if (!text_empty(share) && share_parse(view_of(share), &r.milli, NULL) < 0) {
+		return false;
+	}
+	if (!text_empty(memory) && memory_parse(view_of(memory), &r.mem_mib, NULL) < 0) {
+		return false;
+	}
+	/* A tenant that still asks for a whole GPU would take two. */
+	if (w->pod.gpus != 0) {
+		return false;
+	}
+	*ret = r;
+	return true;
+}
+
+/* Waits for something that is on its way, or for what only we can do. */
+static bool held_back(struct engine *e, struct waiter *w, int64_t now)
+{
+	if (w->flight != 0 || w->placed_rv != NULL) {
+		if (w->placed_rv != NULL && now >= w->placed_until) {
+			text_set(&w->placed_rv, NULL);
+			return false;
+		}
+		w->reason = REASON_GRANTING;
+		wake_by(e, w->flight != 0 ? TIME_NEVER : w->placed_until);
+		return true;
+	}
+	if (now < w->retry_at) {
+		w->reason = REASON_API_REFUSED;
+		wake_by(e, w->retry_at);
+		return true;
+	}
+	return false;
+}
+
+/* A new GPU in the picture for a capacity pod that was just asked for. */
+static uint32_t add_opening(struct engine *e, struct holder *h, uint32_t node)
+{
+	struct place_node *n = &e->snap.nodes.items[node];
+	struct place_gpu g = {.node = node,
+		.state = GPU_OPENING,
+		.capacity_pod = h->name,
+		.usable_mib = n->gpu_mem_mib,
+		.free_milli = MODEL_GPU_MILLI,
+		.free_mib = n->gpu_mem_mib,
+		.max_tenants = MODEL_GRANTS_MAX};
+	struct snap_gpu s = {.holder = h};
+	n->free_gpus--;
+	VEC_PUSH(&e->snap.gpus, g);
+	VEC_PUSH(&e->snap_gpus, s);
+	return (uint32_t)e->snap.gpus.count - 1;
+}
+
+/* The closest miss is kept with the waiter's reason, for the sentence. */
+static void note_refusal(
+	struct waiter *w, const struct place_verdict *fit, const struct place_verdict *open)
+{
+	/* Without any open GPU, what keeps one from being opened is the answer. */
+	w->miss = fit->reason == REASON_NO_GPU_NODE ? *open : *fit;
+	w->reason = w->miss.reason;
+}
+
+static void place_waiter(struct engine *e, int64_t now, struct waiter *w, struct plan *plan)
+{
+	struct place_request r;
+	w->miss = (struct place_verdict){0};
+	if (!read_request(w, &r)) {
+		w->reason = REASON_NOT_OURS;
+		return;
+	}
+	w->asked = r;
+	struct place_verdict v = place_best_fit(&e->snap, &r);
+	if (v.gpu == PLACE_NOWHERE) {
+		struct place_verdict open = place_open(&e->snap, &r);
+		if (open.node == PLACE_NOWHERE) {
+			note_refusal(w, &v, &open);
+			return;
+		}
+		const char *node = e->snap.nodes.items[open.node].noun->name;
+		struct holder *h = emit_create(e, now, node, &w->pod, plan);
+		if (h == NULL) {
+			w->reason = REASON_WAITING_FOR_CAPACITY;
+			return;
+		}
+		v = open;
+		v.gpu = add_opening(e, h, open.node);
+	}
+	place_reserve(&e->snap, &r, &v);
+	struct snap_gpu *s = &e->snap_gpus.items[v.gpu];
+	s->demand++;
+	if (e->snap.gpus.items[v.gpu].state != GPU_OPEN) {
+		w->reason = e->snap.gpus.items[v.gpu].state == GPU_BUSY
+				    ? REASON_GRANTING
+				    : REASON_WAITING_FOR_CAPACITY;
+		return;
+	}
+	w->reason = REASON_GRANTING;
+	s->added++;
+	struct chosen c = {w, v.gpu, v.milli, v.mem_mib};
+	VEC_PUSH(&e->chosen, c);
+}
+
+static void decide_one(struct engine *e, int64_t now, struct waiter *w, struct plan *plan)
+{
+	if (held_back(e, w, now)) {
+		return;
+	}
+	if (!pod_has_gate(&w->pod, NAME_GATE) || w->pod.gate_count != 1) {
+		w->reason = REASON_OTHER_GATES;
+		return;
+	}
+	struct holder *h = NULL;
+	const struct grant *g = granted_already(e, w, &h);
+	if (g == NULL) {
+		place_waiter(e, now, w, plan);
+		return;
+	}
+	w->reason = REASON_GRANTING;
+	/* Only an acknowledged entry may be told to the tenant. */
+	bool acknowledged = !h->asked_holds || h->acked_rv != NULL;
+	if (acknowledged && h->in_world && h->pod.identity != NULL && !text_empty(h->pod.node)) {
+		emit_place(e, w, h, g, plan);
+	}
+}
+
+void decide(struct engine *e, int64_t now, uint32_t budget, struct plan *plan)
+{
+	VEC_CLEAR(&e->chosen);
+	uint32_t work = 0;
+	uint32_t each = 1 + (uint32_t)(e->snap.gpus.count + e->snap.nodes.count) / 16;
+	uint32_t i = e->resume < e->ranked.count ? e->resume : 0;
+	for (; i < e->ranked.count; i++) {
+		if (work >= budget) {
+			plan->unfinished = true;
+			break;
+		}
+		decide_one(e, now, e->ranked.items[i].waiter, plan);
+		e->report.decisions++;
+		work += each;
+	}
+	e->resume = plan->unfinished ? i : 0;
+}

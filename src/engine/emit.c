@@ -1,0 +1,164 @@
+/* Steps 5 and 6: what was decided becomes an assumption and an action. */
+#include "state.h"
+
+#include <stdio.h>
+
+#include "model/names.h"
+
+/* Capacity pods asked for but not open yet, on all nodes together. */
+#define OPENING_MAX 256
+
+struct action *emit(struct engine *e, struct plan *plan, enum action_type type)
+{
+	return plan_add(plan, type, ++e->next_action);
+}
+
+static const char *text_in(struct plan *plan, const char *text)
+{
+	return arena_strdup(&plan->arena, text);
+}
+
+/* The lowest slot of the node that no capacity pod, not even a dying one, has. */
+static bool free_name(struct engine *e, const char *node, char *ret_name, size_t room)
+{
+	unsigned long long hash = (unsigned long long)hash_text(node) & 0xffffffffffffull;
+	for (int slot = 0; slot < 64; slot++) {
+		snprintf(ret_name, room, "capacity-%012llx-%d", hash, slot);
+		if (world_pod_find(e->world, NAME_NAMESPACE, ret_name) == NULL &&
+			holder_find(e, ret_name) == NULL) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void copy_tolerations(struct plan *plan, struct action *a, const struct pod *pod)
+{
+	a->tolerations = ARENA_ARRAY(&plan->arena, struct toleration, pod->toleration_count);
+	a->toleration_count = pod->toleration_count;
+	for (uint32_t i = 0; i < pod->toleration_count; i++) {
+		a->tolerations[i] = (struct toleration){text_in(plan, pod->tolerations[i].key),
+			text_in(plan, pod->tolerations[i].operator),
+			text_in(plan, pod->tolerations[i].value),
+			text_in(plan, pod->tolerations[i].effect)};
+	}
+}
+
+struct holder *emit_create(
+	struct engine *e, int64_t now, const char *node, const struct pod *pod, struct plan *plan)
+{
+	char name[64];
+	if (e->report.gpus_opening >= OPENING_MAX || !free_name(e, node, name, sizeof name)) {
+		return NULL;
+	}
+	e->report.gpus_opening++;
+	struct action *a = emit(e, plan, ACTION_CREATE_CAPACITY);
+	a->ns = NAME_NAMESPACE;
+	a->name = text_in(plan, name);
+	a->node = text_in(plan, node);
+	a->runtime_class = text_in(plan, e->runtime_class);
+	copy_tolerations(plan, a, pod);
+	struct holder *h = holder_touch(e, name, now);
+	text_set(&h->node, node);
+	h->flight = a->id;
+	h->flight_type = ACTION_CREATE_CAPACITY;
+	return h;
+}
+
+void emit_delete(struct engine *e, struct holder *h, struct plan *plan)
+{
+	struct action *a = emit(e, plan, ACTION_DELETE_CAPACITY);
+	a->ns = NAME_NAMESPACE;
+	a->name = text_in(plan, h->name);
+	a->uid = text_in(plan, h->uid);
+	a->resource_version = text_in(plan, holder_version(h));
+	h->flight = a->id;
+	h->flight_type = ACTION_DELETE_CAPACITY;
+}
+
+void emit_place(struct engine *e, struct waiter *w, struct holder *h, const struct grant *g,
+	struct plan *plan)
+{
+	struct action *a = emit(e, plan, ACTION_PLACE);
+	a->ns = text_in(plan, w->pod.ns);
+	a->name = text_in(plan, w->pod.name);
+	a->uid = text_in(plan, w->pod.uid);
+	a->resource_version = text_in(plan, w->pod.resource_version);
+	a->node = text_in(plan, h->pod.node);
+	a->uuid = text_in(plan, h->pod.identity->uuid);
+	a->capacity_pod = text_in(plan, h->name);
+	a->milli = g->milli;
+	a->mem_mib = g->mem_mib;
+	a->node_term_count = w->pod.node_term_count;
+	w->flight = a->id;
+}
+
+/* Old entries that live, entries of tenants that the ledger has forgotten, and those decided now.
+ */
+static void write_ledger(struct engine *e, int64_t now, uint32_t at, struct holder *h)
+{
+	/* The new ledger may be made from the one that was asked for before: build it, then let
+	 * that go. */
+	struct arena fresh = {.block_bytes = 1024};
+	const struct ledger *old = holder_ledger(h);
+	struct grant *items = ARENA_ARRAY(&fresh, struct grant, MODEL_GRANTS_MAX);
+	struct ledger next = {items, 0};
+	for (uint32_t i = 0; i < old->count && next.count < MODEL_GRANTS_MAX; i++) {
+		if (grant_lives(e, h, &old->items[i], now)) {
+			items[next.count++] = old->items[i];
+		}
+	}
+	for (size_t i = 0; i < world_class_count(e->world, WORLD_TENANT); i++) {
+		const struct world_pod *p = world_class_at(e->world, WORLD_TENANT, i);
+		uint32_t slot = world_class_slot(e->world, WORLD_TENANT, i);
+		bool forgotten = !p->gpu->gated && !world_pod_terminal(p) &&
+				 text_equals(p->gpu->capacity_pod, h->name) &&
+				 e->counted.items[slot] != e->step;
+		if (forgotten && next.count < MODEL_GRANTS_MAX) {
+			items[next.count++] = (struct grant){world_pod_uid(p), p->ns,
+				world_pod_name(p), p->gpu->milli, p->gpu->mem_mib};
+		}
+	}
+	for (size_t i = 0; i < e->chosen.count && next.count < MODEL_GRANTS_MAX; i++) {
+		const struct chosen *c = &e->chosen.items[i];
+		if (c->gpu == at) {
+			items[next.count++] = (struct grant){c->waiter->uid, c->waiter->pod.ns,
+				c->waiter->pod.name, c->milli, c->mem_mib};
+		}
+	}
+	struct ledger kept;
+	struct arena copy = {.block_bytes = 1024};
+	ledger_copy(&copy, &next, &kept);
+	arena_finish(&fresh);
+	arena_finish(&h->asked_arena);
+	h->asked_arena = copy;
+	h->asked = kept;
+}
+
+static void emit_grant(struct engine *e, int64_t now, uint32_t at, struct plan *plan)
+{
+	struct holder *h = e->snap_gpus.items[at].holder;
+	struct action *a = emit(e, plan, ACTION_GRANT);
+	a->ns = NAME_NAMESPACE;
+	a->name = text_in(plan, h->name);
+	a->uid = text_in(plan, h->uid);
+	a->resource_version = text_in(plan, holder_version(h));
+	write_ledger(e, now, at, h);
+	h->asked_holds = true;
+	h->flight = a->id;
+	h->flight_type = ACTION_GRANT;
+	text_set(&h->acked_rv, NULL);
+	ledger_copy(&plan->arena, &h->asked, &a->ledger);
+}
+
+void emit_grants(struct engine *e, int64_t now, struct plan *plan)
+{
+	for (uint32_t i = 0; i < e->snap_gpus.count; i++) {
+		const struct snap_gpu *s = &e->snap_gpus.items[i];
+		/* The last one has left: say so, that the node may be drained. */
+		bool emptied = s->dead > 0 && s->entries == 0 && s->demand == 0;
+		if (e->snap.gpus.items[i].state == GPU_OPEN && (s->added > 0 || emptied)) {
+			emit_grant(e, now, i, plan);
+		}
+	}
+}

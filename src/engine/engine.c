@@ -1,0 +1,116 @@
+/* The story of one step, and the door through which everything enters. */
+#include "engine/engine.h"
+
+#include <stdlib.h>
+
+#include "state.h"
+
+/* Nothing that lasts is noticed later than this, whatever the deadlines say. */
+#define STEP_AT_LEAST_MS 1000
+
+struct engine *engine_create(const struct engine_config *config, uint64_t seed)
+{
+	struct engine *e = xcalloc(1, sizeof *e);
+	e->cfg = *config;
+	e->runtime_class = xstrdup(config->runtime_class);
+	e->cfg.runtime_class = e->runtime_class;
+	e->world = world_create();
+	rng_seed(&e->rng, seed);
+	book_init(e);
+	return e;
+}
+
+void engine_destroy(struct engine *e)
+{
+	if (e == NULL) {
+		return;
+	}
+	policies_finish(e);
+	book_finish(e);
+	snapshot_finish(&e->snap);
+	VEC_FINISH(&e->snap_gpus);
+	VEC_FINISH(&e->snap_nodes);
+	VEC_FINISH(&e->node_to_snap);
+	VEC_FINISH(&e->ranked);
+	VEC_FINISH(&e->chosen);
+	VEC_FINISH(&e->counted);
+	world_destroy(e->world);
+	free(e->runtime_class);
+	free(e);
+}
+
+void engine_observe(struct engine *e, const struct change *c)
+{
+	if (c->type == CHANGE_LEADER) {
+		/* A new term begins with no assumptions: what the old one asked for, the watch
+		 * tells. */
+		if (c->leads && !e->leads) {
+			book_finish(e);
+			e->waiters_by_uid = e->holders_by_name = (struct map){0};
+			book_init(e);
+		}
+		e->leads = c->leads;
+		e->dirty = true;
+		return;
+	}
+	world_apply(e->world, c);
+}
+
+static bool nothing_to_do(const struct engine *e, int64_t now)
+{
+	bool changed = e->dirty || e->resume != 0 ||
+		       e->decided_version != world_version(e->world) ||
+		       e->policy_version != world_policy_version(e->world);
+	return !changed && now < e->deadline;
+}
+
+void engine_step(struct engine *e, struct engine_now now, uint32_t budget, struct plan *plan)
+{
+	plan_reset(plan);
+	if (!e->leads || !world_all_synced(e->world)) {
+		e->deadline = now.mono_ms + STEP_AT_LEAST_MS;
+		return;
+	}
+	/* 1 drain: the world took every change as it came; what is left is to see whether any
+	 * matters */
+	if (nothing_to_do(e, now.mono_ms)) {
+		return;
+	}
+	e->step++;
+	e->deadline = now.mono_ms + STEP_AT_LEAST_MS;
+	e->dirty = false;
+	uint64_t version = world_version(e->world);
+	/* 2 snapshot */
+	snapshot_build(e, now.mono_ms);
+	e->report.gpus_open = e->report.gpus_opening = 0;
+	vec_for_each (const struct place_gpu, g, &e->snap.gpus) {
+		*(g->state == GPU_OPENING ? &e->report.gpus_opening : &e->report.gpus_open) += 1;
+	}
+	/* 3 rank */
+	rank_waiters(e, now.mono_ms);
+	/* 4 decide: each tenant finds a GPU in the picture and takes its share out of it */
+	decide(e, now.mono_ms, budget, plan);
+	/* 5 and 6, assume and emit: every action is remembered under its id before it leaves */
+	emit_grants(e, now.mono_ms, plan);
+	capacity_tend(e, now.mono_ms, plan);
+	report_waiting(e, now, plan);
+	policies_step(e, now, budget, plan);
+	book_sweep(e);
+	e->decided_version = version;
+	e->report.steps++;
+}
+
+int64_t engine_next_deadline(const struct engine *e)
+{
+	return e->resume != 0 || e->dirty ? 0 : e->deadline;
+}
+
+const struct world *engine_world(const struct engine *e)
+{
+	return e->world;
+}
+
+const struct engine_report *engine_report(const struct engine *e)
+{
+	return &e->report;
+}

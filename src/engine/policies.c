@@ -1,0 +1,261 @@
+/* Policies as people see them: which workloads each one holds, told in its status; and what a
+ * person wrote on a pod that cannot be read, told on the pod. One pass over the GPU pods, in
+ * slices, whenever something that could matter has changed, at most every two seconds. */
+#include "state.h"
+
+#include <stdlib.h>
+
+#include "model/names.h"
+#include "size/ask.h"
+#include "size/explain.h"
+#include "size/policy.h"
+
+#define PASS_EVERY_MS 2000
+/* A status that was asked for and did not show up is asked for again. */
+#define AGAIN_MS 30000
+#define NOTE_MAX 512
+/* Pods told about what cannot be read, remembered so that each is told once in a term. */
+#define TOLD_MAX 4096
+
+struct policies_pass {
+	bool running;
+	int64_t started_at;
+	uint32_t at;		    /* next slot of the world's pods */
+	uint32_t set_count;	    /* policies when the pass began */
+	struct policy_tally *cells; /* owned, set_count of them */
+	struct {
+		VEC_FIELDS(uint64_t); /* hashes of workloads met */
+	} met;
+	struct map met_index;
+	struct arena arena;
+	struct {
+		VEC_FIELDS(uint64_t); /* hashes of pod uids told */
+	} told;
+	struct map told_index;
+	int64_t asked_at;
+};
+
+static bool met_same(const void *owner, uint32_t slot, const void *key)
+{
+	const struct policies_pass *p = owner;
+	return p->met.items[slot] == *(const uint64_t *)key;
+}
+
+static bool told_same(const void *owner, uint32_t slot, const void *key)
+{
+	const struct policies_pass *p = owner;
+	return p->told.items[slot] == *(const uint64_t *)key;
+}
+
+static struct policy_set policy_set_of(const struct engine *e)
+{
+	struct policy_set set;
+	set.items = world_policies(e->world, &set.count);
+	return set;
+}
+
+static struct policies_pass *pass_of(struct engine *e)
+{
+	if (e->pass == NULL) {
+		e->pass = xcalloc(1, sizeof *e->pass);
+		map_init(&e->pass->met_index, met_same, e->pass);
+		map_init(&e->pass->told_index, told_same, e->pass);
+		e->pass->started_at = INT64_MIN / 2;
+	}
+	return e->pass;
+}
+
+static void pass_begin(struct engine *e, struct policies_pass *p, int64_t now)
+{
+	p->running = true;
+	p->started_at = now;
+	p->at = 0;
+	VEC_CLEAR(&p->met);
+	map_clear(&p->met_index);
+	p->set_count = policy_set_of(e).count;
+	free(p->cells);
+	p->cells = xcalloc(p->set_count + 1, sizeof *p->cells);
+	e->policy_version = world_policy_version(e->world);
+}
+
+/* One workload counts once, however many pods it has. */
+static bool first_of_workload(
+	struct policies_pass *p, const struct pod *pod, const struct owner_top *top)
+{
+	uint64_t hash = hash_text(pod->ns);
+	if (top->kind == NULL) {
+		hash = hash_bytes(pod->name, strlen(pod->name), hash);
+	} else {
+		hash = hash_bytes(top->kind, strlen(top->kind), hash);
+		hash = hash_bytes(top->name.p, top->name.n, hash);
+	}
+	if (map_find(&p->met_index, hash, &hash) != MAP_NONE) {
+		return false;
+	}
+	VEC_PUSH(&p->met, hash);
+	map_put(&p->met_index, hash, (uint32_t)p->met.count - 1);
+	return true;
+}
+
+static bool tell_once(struct policies_pass *p, const struct pod *pod)
+{
+	uint64_t hash = hash_text(pod->uid);
+	if (p->told.count >= TOLD_MAX) {
+		VEC_CLEAR(&p->told);
+		map_clear(&p->told_index);
+	}
+	if (map_find(&p->told_index, hash, &hash) != MAP_NONE) {
+		return false;
+	}
+	VEC_PUSH(&p->told, hash);
+	map_put(&p->told_index, hash, (uint32_t)p->told.count - 1);
+	return true;
+}
+
+static struct action *tell(struct engine *e, struct plan *plan, enum action_type type,
+	const struct pod *pod, enum reason reason)
+{
+	struct action *a = emit(e, plan, type);
+	a->ns = arena_strdup(&plan->arena, pod->ns);
+	a->name = arena_strdup(&plan->arena, pod->name);
+	a->uid = arena_strdup(&plan->arena, pod->uid);
+	a->regarding_kind = "Pod";
+	a->regarding_api_version = "v1";
+	a->warning = true;
+	a->reason = reason;
+	return a;
+}
+
+/* The pod started whole because of what was written on it: an event and a condition say which line.
+ */
+static void tell_bad(struct engine *e, struct plan *plan, const struct pod *pod, enum reason reason,
+	const struct str *text)
+{
+	bool shown = text_equals(pod->placed.reason, reason_name(reason));
+	if (shown || pod_is_terminal(pod) || !tell_once(e->pass, pod)) {
+		return;
+	}
+	tell(e, plan, ACTION_EVENT, pod, reason)->message =
+		arena_strdup(&plan->arena, str_text(text));
+	tell(e, plan, ACTION_CONDITION, pod, reason)->message =
+		arena_strdup(&plan->arena, str_text(text));
+}
+
+static void look_for_bad_notes(struct engine *e, struct plan *plan, const struct pod *pod,
+	const struct policy_choice *choice, const struct namespace *ns)
+{
+	CLEANUP(str_finish) struct str text = STR_INIT(NOTE_MAX);
+	struct ask ask = ask_read(pod, ns);
+	if (choice->reason == REASON_POLICY_NOT_FOUND) {
+		explain(&text, choice->reason, &(struct explain_facts){.name = choice->missing});
+		tell_bad(e, plan, pod, choice->reason, &text);
+		return;
+	}
+	const struct bad_note *bad = ask.bad_count > 0	     ? &ask.bad[0]
+				     : choice->bad_count > 0 ? &choice->bad[0]
+							     : NULL;
+	if (bad != NULL) {
+		explain_bad_note(&text, bad->key, bad->value, bad->expected);
+		tell_bad(e, plan, pod, REASON_BAD_VALUE, &text);
+	}
+}
+
+static void visit(struct engine *e, const struct world_pod *wp, struct plan *plan)
+{
+	struct policies_pass *p = e->pass;
+	struct pod pod;
+	if (wp->gpu == NULL || wp->gpu->class == WORLD_CAPACITY || world_pod_terminal(wp) ||
+		!world_pod_unpack(wp, &p->arena, &pod)) {
+		return;
+	}
+	const struct world_namespace *n = world_namespace_find(e->world, wp->ns);
+	const struct namespace *ns = n != NULL && n->known ? &n->noun : NULL;
+	struct policy_set set = policy_set_of(e);
+	struct policy_subject who = policy_subject_of(&pod, ns);
+	struct policy_choice choice = policy_choose(&set, &who);
+	if (wp->gpu->class == WORLD_WHOLE) {
+		look_for_bad_notes(e, plan, &pod, &choice, ns);
+	}
+	if (first_of_workload(p, &pod, &who.owner)) {
+		policy_tally_add(&set, &who, p->cells);
+	}
+}
+
+static bool status_is_right(const struct policy *p, const struct policy_tally *t)
+{
+	return p->status_ready_reason != NULL && p->status_observed_generation == p->generation &&
+	       p->status_matched == t->matched && p->status_automated == t->automated &&
+	       p->status_overlapping == t->overlapping;
+}
+
+static void pass_end(struct engine *e, int64_t now, struct plan *plan)
+{
+	struct policies_pass *p = e->pass;
+	struct policy_set set = policy_set_of(e);
+	p->running = false;
+	for (uint32_t i = 0; i < set.count && i < p->set_count; i++) {
+		const struct policy *policy = set.items[i];
+		if (status_is_right(policy, &p->cells[i])) {
+			continue;
+		}
+		struct action *a = emit(e, plan, ACTION_POLICY_STATUS);
+		a->name = arena_strdup(&plan->arena, policy->name);
+		a->uid = arena_strdup(&plan->arena, policy->uid);
+		a->resource_version = arena_strdup(&plan->arena, policy->resource_version);
+		a->generation = policy->generation;
+		a->matched = p->cells[i].matched;
+		a->automated = p->cells[i].automated;
+		a->overlapping = p->cells[i].overlapping;
+		p->asked_at = now;
+	}
+}
+
+void policies_step(struct engine *e, struct engine_now now, uint32_t budget, struct plan *plan)
+{
+	struct policies_pass *p = pass_of(e);
+	bool changed = e->policy_version != world_policy_version(e->world);
+	bool again = p->asked_at != 0 && now.mono_ms - p->asked_at >= AGAIN_MS;
+	if (!p->running) {
+		if (!changed && !again) {
+			return;
+		}
+		if (now.mono_ms - p->started_at < PASS_EVERY_MS) {
+			wake_by(e, p->started_at + PASS_EVERY_MS);
+			return;
+		}
+		p->asked_at = again ? 0 : p->asked_at;
+		pass_begin(e, p, now.mono_ms);
+	}
+	/* Cells belong to places in the set: another set, another pass. */
+	if (p->set_count != policy_set_of(e).count) {
+		pass_begin(e, p, now.mono_ms);
+	}
+	uint32_t slots = (uint32_t)world_pod_slots(e->world);
+	for (uint32_t work = 0; p->at < slots && work < budget; p->at++) {
+		const struct world_pod *wp = world_pod_at(e->world, p->at);
+		work += wp != NULL && wp->gpu != NULL ? 16 : 1;
+		if (wp != NULL) {
+			visit(e, wp, plan);
+			arena_reset(&p->arena);
+		}
+	}
+	if (p->at < slots) {
+		e->dirty = true;
+		return;
+	}
+	pass_end(e, now.mono_ms, plan);
+}
+
+void policies_finish(struct engine *e)
+{
+	if (e->pass == NULL) {
+		return;
+	}
+	free(e->pass->cells);
+	VEC_FINISH(&e->pass->met);
+	VEC_FINISH(&e->pass->told);
+	map_finish(&e->pass->met_index);
+	map_finish(&e->pass->told_index);
+	arena_finish(&e->pass->arena);
+	free(e->pass);
+}

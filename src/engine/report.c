@@ -1,0 +1,137 @@
+/* What people are told: why a tenant waits, where it went, and the counts behind the metrics. */
+#include "state.h"
+
+#include "model/names.h"
+#include "size/explain.h"
+
+/* C23: after ten seconds or on a new reason, at most one a minute a pod. */
+#define TELL_AFTER_MS 10000
+#define TELL_EVERY_MS 60000
+/* A write that takes longer than this is worth a word; before, it is the normal course of things.
+ */
+#define GRANTING_SLOW_MS 30000
+
+#define SENTENCE_MAX 512
+
+static const char *sentence(struct plan *plan, enum reason reason, const struct explain_facts *f)
+{
+	CLEANUP(str_finish) struct str text = STR_INIT(SENTENCE_MAX);
+	explain(&text, reason, f);
+	return arena_strdup(&plan->arena, str_text(&text));
+}
+
+static void about_pod(struct plan *plan, struct action *a, const struct pod *p)
+{
+	a->ns = arena_strdup(&plan->arena, p->ns);
+	a->name = arena_strdup(&plan->arena, p->name);
+	a->uid = arena_strdup(&plan->arena, p->uid);
+	a->resource_version = arena_strdup(&plan->arena, p->resource_version);
+}
+
+static bool worth_telling(const struct waiter *w, int64_t now)
+{
+	int64_t after = w->reason == REASON_GRANTING ? GRANTING_SLOW_MS : TELL_AFTER_MS;
+	bool shown =
+		text_equals(w->pod.placed.reason, reason_name(w->reason)) && !w->pod.placed.is_true;
+	bool asked = w->condition_at != 0 && w->condition_reason == w->reason;
+	bool too_soon = w->condition_at != 0 && now - w->condition_at < TELL_EVERY_MS;
+	return w->reason != REASON_NONE && now - w->first_seen >= after && !shown && !too_soon &&
+	       (!asked || now - w->condition_at >= TELL_EVERY_MS);
+}
+
+static void tell_waiting(struct engine *e, struct waiter *w, int64_t now, struct plan *plan)
+{
+	wake_by(e,
+		now - w->first_seen < TELL_AFTER_MS ? w->first_seen + TELL_AFTER_MS : TIME_NEVER);
+	if (!worth_telling(w, now)) {
+		return;
+	}
+	struct explain_facts f = {.want_milli = w->asked.milli,
+		.want_mib = w->asked.mem_mib,
+		.best_node = w->miss.best_node,
+		.best_milli = w->miss.best_milli,
+		.best_mib = w->miss.best_mib,
+		.limit = w->asked.max_tenants,
+		.waited_s = (now - w->first_seen) / 1000,
+		.next_s = w->retry_at > now ? (w->retry_at - now) / 1000 : 0};
+	struct action *a = emit(e, plan, ACTION_CONDITION);
+	about_pod(plan, a, &w->pod);
+	a->is_true = false;
+	a->reason = w->reason;
+	a->message = sentence(plan, w->reason, &f);
+	w->condition_at = now;
+	w->condition_reason = w->reason;
+}
+
+/* A pod whose gate is gone and that we remember placing: say so once. */
+static void tell_placed(struct engine *e, struct waiter *w, struct plan *plan)
+{
+	const struct world_pod *p = world_pod_by_uid(e->world, w->uid);
+	if (w->seen == e->step || p == NULL || p->gpu->uuid == NULL ||
+		w->condition_reason == REASON_PLACED) {
+		return;
+	}
+	const struct holder *h = holder_find(e, p->gpu->capacity_pod);
+	struct explain_facts f = {.want_milli = p->gpu->milli,
+		.want_mib = p->gpu->mem_mib,
+		.gpu = p->gpu->uuid,
+		.best_node = h != NULL ? h->node : NULL};
+	struct action *a = emit(e, plan, ACTION_EVENT);
+	about_pod(plan, a, &w->pod);
+	a->regarding_kind = "Pod";
+	a->regarding_api_version = "v1";
+	a->reason = REASON_PLACED;
+	a->message = sentence(plan, REASON_PLACED, &f);
+	w->condition_reason = REASON_PLACED;
+}
+
+/* The condition still says that it waits although it runs: correct it. */
+static void correct_placed(struct engine *e, int64_t now, struct plan *plan)
+{
+	for (size_t i = 0; i < world_class_count(e->world, WORLD_TENANT); i++) {
+		const struct world_pod *p = world_class_at(e->world, WORLD_TENANT, i);
+		if (p->gpu->gated || !p->gpu->waiting_shown || p->gpu->uuid == NULL ||
+			world_pod_terminal(p)) {
+			continue;
+		}
+		struct waiter *w = waiter_touch(e, world_pod_uid(p), now);
+		if (w->condition_reason == REASON_PLACED && w->condition_at != 0 &&
+			now - w->condition_at < TELL_EVERY_MS) {
+			continue;
+		}
+		struct explain_facts f = {.want_milli = p->gpu->milli,
+			.want_mib = p->gpu->mem_mib,
+			.gpu = p->gpu->uuid};
+		struct action *a = emit(e, plan, ACTION_CONDITION);
+		a->ns = arena_strdup(&plan->arena, p->ns);
+		a->name = arena_strdup(&plan->arena, world_pod_name(p));
+		a->uid = arena_strdup(&plan->arena, world_pod_uid(p));
+		a->is_true = true;
+		a->reason = REASON_PLACED;
+		a->message = sentence(plan, REASON_PLACED, &f);
+		w->condition_reason = REASON_PLACED;
+		w->condition_at = now;
+	}
+}
+
+void report_waiting(struct engine *e, struct engine_now now, struct plan *plan)
+{
+	memset(e->report.by_reason, 0, sizeof e->report.by_reason);
+	e->report.waiting = (uint32_t)e->ranked.count;
+	for (size_t i = 0; i < e->ranked.count; i++) {
+		struct waiter *w = e->ranked.items[i].waiter;
+		e->report.by_reason[w->reason]++;
+		tell_waiting(e, w, now.mono_ms, plan);
+		/* Names of nodes die with the snapshot. */
+		w->miss.best_node = NULL;
+	}
+	for (size_t i = 0; i < e->waiters.count; i++) {
+		tell_placed(e, e->waiters.items[i], plan);
+	}
+	correct_placed(e, now.mono_ms, plan);
+	e->report.granted_milli = 0;
+	vec_for_each (const struct place_gpu, g, &e->snap.gpus) {
+		e->report.granted_milli +=
+			g->state == GPU_OPENING ? 0 : MODEL_GPU_MILLI - g->free_milli;
+	}
+}

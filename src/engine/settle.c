@@ -1,0 +1,128 @@
+/* What became of an action. Success is kept as acknowledged until the watch shows it; failure is
+ * forgotten; what may or may not have happened counts as having happened until the watch tells. */
+#include "state.h"
+
+#include "model/names.h"
+
+#define AVOID_CONFLICT_MS 5000
+#define AVOID_REFUSED_MS  15000
+#define ASSUME_MS	  30000
+
+static struct holder *holder_of_flight(struct engine *e, uint64_t id)
+{
+	for (size_t i = 0; i < e->holders.count; i++) {
+		if (e->holders.items[i]->flight == id) {
+			return e->holders.items[i];
+		}
+	}
+	return NULL;
+}
+
+static struct waiter *waiter_of_flight(struct engine *e, uint64_t id)
+{
+	for (size_t i = 0; i < e->waiters.count; i++) {
+		if (e->waiters.items[i]->flight == id) {
+			return e->waiters.items[i];
+		}
+	}
+	return NULL;
+}
+
+/* C20: the answer must still show the same pod, running and not on its way out. */
+static bool answer_is_sound(const struct holder *h, const struct pod *p)
+{
+	return p != NULL && text_equals(p->uid, h->uid) && p->phase == POD_RUNNING &&
+	       p->deleting_ms == 0;
+}
+
+static void avoid(struct holder *h, int64_t now, int64_t ms)
+{
+	text_set(&h->avoid_rv, h->pod.resource_version);
+	h->avoid_until = now + ms;
+}
+
+static void settle_grant(struct holder *h, int64_t now, const struct outcome *o)
+{
+	if (o->fault.kind == FAULT_NONE && answer_is_sound(h, o->pod)) {
+		text_set(&h->acked_rv, o->pod->resource_version);
+		h->expires_at = now + ASSUME_MS;
+		return;
+	}
+	bool may_have_happened = o->fault.kind == FAULT_NONE || o->fault.unknown_outcome;
+	bool refused = o->fault.kind == FAULT_DENIED || o->fault.kind == FAULT_INVALID;
+	avoid(h, now, refused ? AVOID_REFUSED_MS : AVOID_CONFLICT_MS);
+	if (!may_have_happened) {
+		holder_drop_asked(h);
+	}
+}
+
+static void settle_create(struct engine *e, struct holder *h, int64_t now, const struct outcome *o)
+{
+	if (o->fault.kind == FAULT_NONE && o->pod != NULL) {
+		text_set(&h->uid, o->pod->uid);
+		h->expires_at = now + ASSUME_MS;
+		return;
+	}
+	if (o->fault.kind == FAULT_NONE || o->fault.unknown_outcome) {
+		/* The name is deterministic: if it exists the watch will show it, if not it is
+		 * asked for again. */
+		h->expires_at = now + AVOID_CONFLICT_MS;
+		return;
+	}
+	h->expires_at = 0;
+	if (h->node != NULL) {
+		trouble_note(e, h->node, now);
+	}
+}
+
+static void settle_delete(struct holder *h, int64_t now, const struct outcome *o)
+{
+	if (o->fault.kind == FAULT_NONE || o->fault.kind == FAULT_NOT_FOUND) {
+		h->deleted = true;
+		h->expires_at = now + ASSUME_MS;
+		return;
+	}
+	avoid(h, now, AVOID_CONFLICT_MS);
+}
+
+static void settle_place(struct waiter *w, struct engine *e, int64_t now, const struct outcome *o)
+{
+	w->flight = 0;
+	if (o->fault.kind == FAULT_NONE) {
+		w->backoff.attempt = 0;
+		text_set(&w->placed_rv, w->pod.resource_version);
+		w->placed_until = now + ASSUME_MS;
+		return;
+	}
+	if (o->fault.kind == FAULT_CONFLICT || o->fault.unknown_outcome) {
+		/* Someone else wrote it, or our own write arrived after all: the watch brings
+		 * another version. */
+		text_set(&w->placed_rv, w->pod.resource_version);
+		w->placed_until = now + AVOID_CONFLICT_MS;
+		return;
+	}
+	w->retry_at = now + backoff_next(&w->backoff, &e->rng);
+}
+
+void engine_settle(
+	struct engine *e, struct engine_now now, uint64_t action_id, const struct outcome *o)
+{
+	struct holder *h = holder_of_flight(e, action_id);
+	struct waiter *w = h == NULL ? waiter_of_flight(e, action_id) : NULL;
+	e->dirty = true;
+	e->deadline = now.mono_ms;
+	if (w != NULL) {
+		settle_place(w, e, now.mono_ms, o);
+	}
+	if (h == NULL) {
+		return;
+	}
+	h->flight = 0;
+	if (h->flight_type == ACTION_GRANT) {
+		settle_grant(h, now.mono_ms, o);
+	} else if (h->flight_type == ACTION_CREATE_CAPACITY) {
+		settle_create(e, h, now.mono_ms, o);
+	} else {
+		settle_delete(h, now.mono_ms, o);
+	}
+}

@@ -1,0 +1,304 @@
+/* Step 2: the picture on which one step decides. GPUs come from capacity pods, shares from their
+ * ledgers and from the tenants themselves; where the two differ, the tenant wins, because it is
+ * what runs. */
+#include "state.h"
+
+#include "model/names.h"
+
+/* How long a ledger entry without a pod in the cache still counts. The entry was written from a pod
+ * that existed; the watch may only be late. */
+#define ABSENT_MS 10000
+
+static bool version_reached(const char *have, const char *wanted)
+{
+	int64_t a, b;
+	if (text_equals(have, wanted)) {
+		return true;
+	}
+	/* Versions are opaque until Kubernetes 1.35; numbers are compared where both are numbers,
+	 * which they are on every server that keeps its state in etcd. Otherwise only equality
+	 * counts, and the expiry. */
+	return have != NULL && parse_i64(view_of(have), 0, INT64_MAX, &a) &&
+	       parse_i64(view_of(wanted), 0, INT64_MAX, &b) && a >= b;
+}
+
+const struct ledger *holder_ledger(const struct holder *h)
+{
+	return h->asked_holds ? &h->asked : &h->pod.ledger;
+}
+
+const char *holder_version(const struct holder *h)
+{
+	return h->acked_rv != NULL ? h->acked_rv : h->pod.resource_version;
+}
+
+/* What the watch shows replaces what was assumed. */
+static void holder_refresh(struct holder *h, const struct world_pod *p)
+{
+	bool fresh = !h->in_world || h->stamp != p->gpu->stamp;
+	h->in_world = true;
+	if (!fresh) {
+		return;
+	}
+	arena_finish(&h->arena);
+	h->arena.block_bytes = 2048;
+	bool whole = world_pod_unpack(p, &h->arena, &h->pod);
+	ENSURE(whole);
+	h->stamp = p->gpu->stamp;
+	if (h->uid != NULL && !text_equals(h->uid, h->pod.uid)) {
+		/* The name was used again: nothing that was assumed holds. */
+		holder_drop_asked(h);
+		h->deleted = false;
+	}
+	text_set(&h->uid, h->pod.uid);
+	if (!text_empty(h->pod.node)) {
+		text_set(&h->node, h->pod.node);
+	}
+	if (h->acked_rv != NULL && version_reached(h->pod.resource_version, h->acked_rv)) {
+		holder_drop_asked(h);
+	}
+	if (h->avoid_rv != NULL && !text_equals(h->avoid_rv, h->pod.resource_version)) {
+		text_set(&h->avoid_rv, NULL);
+		if (h->flight == 0 && h->acked_rv == NULL) {
+			holder_drop_asked(h);
+		}
+	}
+}
+
+static void holder_expire(struct holder *h, int64_t now)
+{
+	if (h->avoid_rv != NULL && now >= h->avoid_until) {
+		text_set(&h->avoid_rv, NULL);
+		if (h->flight == 0 && h->acked_rv == NULL) {
+			holder_drop_asked(h);
+		}
+	}
+	if (h->acked_rv != NULL && h->flight == 0 && now >= h->expires_at) {
+		holder_drop_asked(h);
+	}
+}
+
+bool grant_lives(struct engine *e, const struct holder *h, const struct grant *g, int64_t now)
+{
+	const struct world_pod *p = world_pod_by_uid(e->world, g->uid);
+	if (p == NULL) {
+		int64_t since = absence_since(e, g->uid, now);
+		wake_by(e, since + ABSENT_MS);
+		return now - since < ABSENT_MS;
+	}
+	if (world_pod_terminal(p)) {
+		return false;
+	}
+	/* It was placed somewhere else: this entry lost a race long ago. */
+	return p->gpu->capacity_pod == NULL || text_equals(p->gpu->capacity_pod, h->name);
+}
+
+static bool node_drains(const struct node *n)
+{
+	const char *driver = pairs_get(&n->labels, "nvidia.com/gpu-driver-upgrade-state");
+	bool upgrade = text_equals(driver, "pod-deletion-required") ||
+		       text_equals(driver, "drain-required");
+	for (uint32_t i = 0; i < n->taint_count; i++) {
+		if (text_equals(n->taints[i].key, "karpenter.sh/disrupted")) {
+			return true;
+		}
+	}
+	return upgrade || n->unschedulable || !n->ready;
+}
+
+static int64_t label_mib(const struct node *n)
+{
+	int64_t mib = 0;
+	const char *text = pairs_get(&n->labels, "nvidia.com/gpu.memory");
+	return text != NULL && parse_i64(view_of(text), 1, 1 << 30, &mib) ? mib : 0;
+}
+
+static void add_nodes(struct engine *e, int64_t now)
+{
+	VEC_CLEAR(&e->snap_nodes);
+	VEC_CLEAR(&e->node_to_snap);
+	for (uint32_t i = 0; i < world_node_slots(e->world); i++) {
+		const struct world_node *n = world_node_at(e->world, i);
+		VEC_PUSH(&e->node_to_snap, WORLD_NONE);
+		if (!n->known || n->noun.gpus <= 0) {
+			continue;
+		}
+		const struct node_trouble *t = trouble_find(e, n->name);
+		if (t != NULL && now < t->until) {
+			wake_by(e, t->until);
+		}
+		struct place_node s = {.noun = &n->noun,
+			.free_cpu_milli = n->noun.cpu_milli - n->cpu_milli,
+			.free_mem_bytes = n->noun.mem_bytes - n->mem_bytes,
+			.free_slots = n->noun.pod_slots - n->pods,
+			.free_gpus = n->noun.gpus - n->gpus,
+			.gpu_mem_mib = label_mib(&n->noun),
+			.no_grants = node_drains(&n->noun),
+			.no_opening = n->noun.shares_already || (t != NULL && now < t->until)};
+		e->node_to_snap.items[i] = (uint32_t)e->snap.nodes.count;
+		VEC_PUSH(&e->snap.nodes, s);
+		VEC_PUSH(&e->snap_nodes, i);
+	}
+}
+
+static uint32_t snap_node_of(const struct engine *e, const char *name)
+{
+	uint32_t i = name != NULL ? world_node_find(e->world, name) : WORLD_NONE;
+	return i == WORLD_NONE || i >= e->node_to_snap.count ? WORLD_NONE
+							     : e->node_to_snap.items[i];
+}
+
+static enum gpu_state holder_state(const struct holder *h)
+{
+	const struct pod *p = &h->pod;
+	if (!h->in_world || p->identity == NULL || !p->holds || p->phase != POD_RUNNING) {
+		return GPU_OPENING;
+	}
+	return h->flight != 0 || h->avoid_rv != NULL ? GPU_BUSY : GPU_OPEN;
+}
+
+/* Capacity pods that can never receive a grant again are not part of the picture, but their GPU is
+ * taken. */
+static bool holder_usable(const struct holder *h)
+{
+	const struct pod *p = &h->pod;
+	if (h->deleted || (h->flight != 0 && h->flight_type == ACTION_DELETE_CAPACITY)) {
+		return false;
+	}
+	return !h->in_world || (!pod_is_terminal(p) && p->deleting_ms == 0 && !p->ledger_bad);
+}
+
+static void count_entries(struct engine *e, struct place_gpu *g, struct snap_gpu *s, int64_t now)
+{
+	const struct ledger *l = holder_ledger(s->holder);
+	for (uint32_t i = 0; i < l->count; i++) {
+		const struct grant *entry = &l->items[i];
+		if (!grant_lives(e, s->holder, entry, now)) {
+			s->dead++;
+			continue;
+		}
+		s->entries++;
+		g->free_milli -= entry->milli;
+		g->free_mib -= entry->mem_mib;
+		g->tenants++;
+	}
+}
+
+/* Marks the pods that some ledger names, so that the rest can be found. */
+static void mark_counted(struct engine *e, const struct holder *h)
+{
+	const struct ledger *l = holder_ledger(h);
+	for (uint32_t i = 0; i < l->count; i++) {
+		const struct world_pod *p = world_pod_by_uid(e->world, l->items[i].uid);
+		if (p != NULL && text_equals(p->gpu->capacity_pod, h->name)) {
+			uint32_t slot = world_class_slot(e->world, p->gpu->class, p->gpu->slot);
+			e->counted.items[slot] = e->step;
+		}
+	}
+}
+
+static void add_holder(struct engine *e, struct holder *h, int64_t now)
+{
+	uint32_t node = snap_node_of(e, h->node);
+	if (!holder_usable(h) || node == WORLD_NONE) {
+		return;
+	}
+	enum gpu_state state = holder_state(h);
+	struct place_node *n = &e->snap.nodes.items[node];
+	struct place_gpu g = {.node = node,
+		.state = state,
+		.capacity_pod = h->name,
+		.usable_mib = h->pod.identity != NULL ? h->pod.identity->mem_mib : n->gpu_mem_mib,
+		.free_milli = MODEL_GPU_MILLI,
+		.max_tenants = MODEL_GRANTS_MAX};
+	g.free_mib = g.usable_mib;
+	struct snap_gpu s = {.holder = h};
+	count_entries(e, &g, &s, now);
+	mark_counted(e, h);
+	/* Until the scheduler has bound it, its GPU is not in the node's sums. */
+	if (!h->in_world || text_empty(h->pod.node)) {
+		n->free_gpus--;
+	}
+	VEC_PUSH(&e->snap.gpus, g);
+	VEC_PUSH(&e->snap_gpus, s);
+}
+
+static void add_holders(struct engine *e, int64_t now)
+{
+	for (size_t i = 0; i < world_class_count(e->world, WORLD_CAPACITY); i++) {
+		const struct world_pod *p = world_class_at(e->world, WORLD_CAPACITY, i);
+		holder_refresh(holder_touch(e, world_pod_name(p), now), p);
+	}
+	for (size_t i = 0; i < e->holders.count; i++) {
+		struct holder *h = e->holders.items[i];
+		holder_expire(h, now);
+		if (h->seen != e->step && h->in_world) {
+			/* Seen before, gone now. */
+			h->in_world = false;
+			h->expires_at = 0;
+		}
+		if (h->seen != e->step && (h->flight != 0 || now < h->expires_at)) {
+			h->seen = e->step;
+			wake_by(e, h->expires_at);
+		}
+		if (h->seen == e->step) {
+			add_holder(e, h, now);
+		}
+	}
+}
+
+static uint32_t snap_gpu_of(const struct engine *e, const char *capacity_pod)
+{
+	for (uint32_t i = 0; i < e->snap_gpus.count; i++) {
+		if (text_equals(e->snap_gpus.items[i].holder->name, capacity_pod)) {
+			return i;
+		}
+	}
+	return WORLD_NONE;
+}
+
+/* Tenants that run but stand in no ledger hold their share all the same; tenants without a node yet
+ * take CPU and memory that the node's sums do not show. */
+static void add_tenant(struct engine *e, const struct world_pod *p, uint32_t slot)
+{
+	if (p->gpu->gated || p->gpu->capacity_pod == NULL || world_pod_terminal(p)) {
+		return;
+	}
+	bool counted = e->counted.items[slot] == e->step;
+	if (counted && p->node != WORLD_NONE) {
+		return;
+	}
+	uint32_t at = snap_gpu_of(e, p->gpu->capacity_pod);
+	if (at == WORLD_NONE) {
+		return;
+	}
+	struct place_gpu *g = &e->snap.gpus.items[at];
+	struct place_node *n = &e->snap.nodes.items[g->node];
+	if (!counted) {
+		g->free_milli -= p->gpu->milli;
+		g->free_mib -= p->gpu->mem_mib;
+		g->tenants++;
+		e->snap_gpus.items[at].demand++;
+	}
+	if (p->node == WORLD_NONE) {
+		n->free_cpu_milli -= p->cpu_milli;
+		n->free_mem_bytes -= p->mem_bytes;
+		n->free_slots--;
+	}
+}
+
+void snapshot_build(struct engine *e, int64_t now)
+{
+	snapshot_clear(&e->snap);
+	VEC_CLEAR(&e->snap_gpus);
+	size_t slots = world_pod_slots(e->world);
+	while (e->counted.count < slots) {
+		VEC_PUSH(&e->counted, 0);
+	}
+	add_nodes(e, now);
+	add_holders(e, now);
+	for (size_t i = 0; i < world_class_count(e->world, WORLD_TENANT); i++) {
+		add_tenant(e, world_class_at(e->world, WORLD_TENANT, i),
+			world_class_slot(e->world, WORLD_TENANT, i));
+	}
+}

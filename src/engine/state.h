@@ -1,0 +1,201 @@
+/* The inside of the engine: what it remembers beside the world. All of it may be lost at any time;
+ * it only avoids asking for the same thing twice and tells how long something has lasted. */
+#ifndef ENGINE_STATE_H
+#define ENGINE_STATE_H
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/map.h"
+#include "base/rand.h"
+#include "base/str.h"
+#include "base/vec.h"
+#include "engine/engine.h"
+#include "place/place.h"
+
+/* A tenant that waits, by uid. */
+struct waiter {
+	char *uid;	    /* owned */
+	struct arena arena; /* of `pod` */
+	struct pod pod;	    /* as of `stamp` */
+	uint64_t stamp;
+	uint64_t flight; /* the PLACE under way, 0: none */
+	char *placed_rv; /* owned; placed from this version, the watch has not shown it yet */
+	int64_t placed_until;
+	int64_t retry_at;
+	struct backoff backoff;
+	int64_t first_seen;
+	enum reason reason;
+	struct place_request asked; /* of the last look */
+	struct place_verdict
+		miss; /* the closest miss of the last look; texts live as long as the step */
+	int64_t condition_at; /* when one was last asked for; 0: never */
+	enum reason condition_reason;
+	uint64_t seen; /* the step that last met it */
+};
+
+/* A capacity pod, by name: from the moment we ask for it. */
+struct holder {
+	char *name;	    /* owned */
+	char *uid;	    /* owned; NULL until it exists */
+	char *node;	    /* owned; where it was asked to be, or is */
+	struct arena arena; /* of `pod` */
+	struct pod pod;	    /* as of `stamp` */
+	bool in_world;
+	uint64_t stamp;
+	uint64_t flight; /* the write under way, 0: none */
+	enum action_type flight_type;
+	/* the ledger we asked for (while GRANT is under way or its fate unknown) or were
+	 * acknowledged */
+	struct arena asked_arena;
+	struct ledger asked;
+	bool asked_holds; /* `asked` is what counts, not the world's */
+	char *acked_rv;	  /* owned; version of the acknowledged ledger */
+	char *avoid_rv;	  /* owned; a write from this version failed: wait for another */
+	int64_t avoid_until;
+	int64_t expires_at; /* assumed but never seen by then: forgotten */
+	int64_t idle_since; /* -1: has tenants or demand */
+	int64_t opened_at;  /* when we first knew of it */
+	bool deleted;	    /* our deletion was acknowledged */
+	uint64_t seen;
+};
+
+/* A node on which capacity pods failed. */
+struct node_trouble {
+	char *name; /* owned */
+	int64_t until;
+	struct backoff backoff;
+	int64_t last_failure;
+};
+
+/* A ledger entry whose tenant is not in the cache, by the tenant's uid. */
+struct absence {
+	char *uid; /* owned */
+	int64_t since;
+	uint64_t seen;
+};
+
+/* One GPU of the snapshot and what it came from. */
+struct snap_gpu {
+	struct holder *holder;
+	uint32_t entries; /* live ones of the effective ledger */
+	uint32_t dead;	  /* entries that can be pruned */
+	uint32_t added;	  /* decided in this step */
+	uint32_t demand;  /* chosen by waiters, written now or later */
+};
+
+struct candidate {
+	struct waiter *waiter;
+	uint32_t pod_slot;
+};
+
+struct chosen {
+	struct waiter *waiter;
+	uint32_t gpu;
+	int64_t milli, mem_mib;
+};
+
+struct engine {
+	struct engine_config cfg;
+	char *runtime_class; /* owned */
+	struct world *world; /* owned */
+	struct rng rng;
+	bool leads;
+	uint64_t next_action;
+	uint64_t step;
+	int64_t deadline;
+	uint64_t decided_version; /* of the world at the end of the last complete step */
+	bool dirty;
+	uint32_t resume; /* ranks handled by an unfinished step */
+
+	struct {
+		VEC_FIELDS(struct waiter *); /* owned */
+	} waiters;
+	struct map waiters_by_uid;
+	struct {
+		VEC_FIELDS(struct holder *); /* owned */
+	} holders;
+	struct map holders_by_name;
+	struct {
+		VEC_FIELDS(struct node_trouble);
+	} troubles;
+	struct {
+		VEC_FIELDS(struct absence);
+	} absences;
+
+	/* the step's scratch */
+	struct snapshot snap;
+	struct {
+		VEC_FIELDS(struct snap_gpu);
+	} snap_gpus; /* beside snap.gpus */
+	struct {
+		VEC_FIELDS(uint32_t);
+	} snap_nodes; /* world index of each snapshot node */
+	struct {
+		VEC_FIELDS(uint32_t);
+	} node_to_snap; /* world index to snapshot index */
+	struct {
+		VEC_FIELDS(struct candidate);
+	} ranked;
+	struct {
+		VEC_FIELDS(struct chosen);
+	} chosen;
+	struct {
+		VEC_FIELDS(uint64_t);
+	} counted;		 /* by pod slot: the step in which the ledger counted it */
+	uint64_t policy_version; /* of the world, when the last pass over policies began */
+	struct engine_report report;
+	struct policies_pass *pass; /* owned; policies.c */
+};
+
+/* book.c: the tables above */
+struct waiter *waiter_touch(struct engine *e, const char *uid, int64_t now);
+struct waiter *waiter_find(const struct engine *e, const char *uid);
+struct holder *holder_touch(struct engine *e, const char *name, int64_t now);
+struct holder *holder_find(const struct engine *e, const char *name);
+void holder_drop_asked(struct holder *h);
+void book_sweep(struct engine *e); /* forgets what this step did not meet */
+void book_init(struct engine *e);
+void book_finish(struct engine *e);
+struct node_trouble *trouble_find(struct engine *e, const char *node);
+void trouble_note(struct engine *e, const char *node, int64_t now);
+int64_t absence_since(struct engine *e, const char *uid, int64_t now);
+void text_set(char **slot, const char *value); /* owned copy replaces the old one */
+void ledger_copy(struct arena *a, const struct ledger *from, struct ledger *ret);
+
+/* snapshot.c */
+void snapshot_build(struct engine *e, int64_t now);
+const struct ledger *holder_ledger(const struct holder *h);
+const char *holder_version(const struct holder *h);
+/* Does this entry still hold its share? */
+bool grant_lives(struct engine *e, const struct holder *h, const struct grant *g, int64_t now);
+
+/* decide.c */
+void rank_waiters(struct engine *e, int64_t now);
+void decide(struct engine *e, int64_t now, uint32_t budget, struct plan *plan);
+
+/* emit.c */
+void emit_grants(struct engine *e, int64_t now, struct plan *plan);
+void emit_place(struct engine *e, struct waiter *w, struct holder *h, const struct grant *g,
+	struct plan *plan);
+struct holder *emit_create(
+	struct engine *e, int64_t now, const char *node, const struct pod *pod, struct plan *plan);
+void emit_delete(struct engine *e, struct holder *h, struct plan *plan);
+struct action *emit(struct engine *e, struct plan *plan, enum action_type type);
+
+/* capacity.c: the life of capacity pods */
+void capacity_tend(struct engine *e, int64_t now, struct plan *plan);
+
+/* report.c: conditions and counts */
+void report_waiting(struct engine *e, struct engine_now now, struct plan *plan);
+
+/* policies.c: GPUPolicy status, and what people wrote that cannot be read */
+void policies_step(struct engine *e, struct engine_now now, uint32_t budget, struct plan *plan);
+void policies_finish(struct engine *e);
+
+/* settle.c uses it too: lower the next deadline */
+static inline void wake_by(struct engine *e, int64_t at)
+{
+	e->deadline = time_min(e->deadline, at);
+}
+
+#endif

@@ -1,0 +1,283 @@
+/* Bytes to jansson values under limits, values to structs by table. */
+#include "json/decode.h"
+
+#include <stdlib.h>
+
+#include "base/clock.h"
+
+void decode_setup(void)
+{
+	json_set_alloc_funcs(xmalloc, free);
+}
+
+/* jansson recurses once a level and has a bound of its own that is far above ours. */
+static bool depth_is_bounded(const char *p, size_t n)
+{
+	size_t depth = 0;
+	bool in_string = false;
+	for (size_t i = 0; i < n; i++) {
+		char c = p[i];
+		if (in_string) {
+			i += c == '\\' ? 1 : 0;
+			in_string = c != '"';
+		} else if (c == '"') {
+			in_string = true;
+		} else if (c == '{' || c == '[') {
+			if (++depth > DECODE_DEPTH_MAX) {
+				return false;
+			}
+		} else if ((c == '}' || c == ']') && depth > 0) {
+			depth--;
+		}
+	}
+	return true;
+}
+
+int decode_parse(
+	const char *p, size_t n, unsigned flags, json_t **ret_root, struct fault *ret_fault)
+{
+	if (n > DECODE_BYTES_MAX) {
+		return fault_set(
+			ret_fault, FAULT_LIMIT, "JSON of more than %zu bytes", DECODE_BYTES_MAX);
+	}
+	if ((flags & DECODE_SHALLOW) == 0 && !depth_is_bounded(p, n)) {
+		return fault_set(
+			ret_fault, FAULT_LIMIT, "JSON deeper than %d levels", DECODE_DEPTH_MAX);
+	}
+	json_error_t error;
+	size_t how = (flags & DECODE_UNIQUE) != 0 ? JSON_REJECT_DUPLICATES : 0;
+	json_t *root = json_loadb(p, n, how, &error);
+	if (root == NULL) {
+		return fault_set(ret_fault, FAULT_INVALID, "malformed JSON: line %d column %d: %s",
+			error.line, error.column, error.text);
+	}
+	*ret_root = root;
+	return 0;
+}
+
+const char *decode_type_name(const json_t *value)
+{
+	if (value == NULL) {
+		return "nothing";
+	}
+	switch (json_typeof(value)) {
+	case JSON_OBJECT:
+		return "object";
+	case JSON_ARRAY:
+		return "array";
+	case JSON_STRING:
+		return "string";
+	case JSON_INTEGER:
+		return "integer";
+	case JSON_REAL:
+		return "fraction";
+	case JSON_TRUE:
+	case JSON_FALSE:
+		return "boolean";
+	case JSON_NULL:
+		return "null";
+	}
+	return "nothing";
+}
+
+int decode_mismatch(const json_t *value, const char *expected, struct fault *ret_fault)
+{
+	return fault_set(ret_fault, FAULT_INVALID, "%s expected, %s found", expected,
+		decode_type_name(value));
+}
+
+/* The member at `path`. What stands in its way (a text where an object should be) comes back in
+ * *ret_blocker, with how much of the path led there. */
+static const json_t *walk(
+	const json_t *object, const char *path, const json_t **ret_blocker, size_t *ret_length)
+{
+	const char *from = path;
+	while (object != NULL && !json_is_null(object)) {
+		if (!json_is_object(object)) {
+			*ret_blocker = object;
+			*ret_length = from > path ? (size_t)(from - path - 1) : 0;
+			return NULL;
+		}
+		const char *dot = strchr(from, '.');
+		size_t n = dot != NULL ? (size_t)(dot - from) : strlen(from);
+		object = json_object_getn(object, from, n);
+		if (dot == NULL) {
+			return json_is_null(object) ? NULL : object;
+		}
+		from = dot + 1;
+	}
+	return NULL;
+}
+
+static int find(
+	const json_t *object, const char *path, const json_t **ret_value, struct fault *ret_fault)
+{
+	const json_t *blocker = NULL;
+	size_t n = 0;
+	const json_t *value = walk(object, path, &blocker, &n);
+	if (blocker != NULL) {
+		decode_mismatch(blocker, "object", ret_fault);
+		return n > 0 ? fault_wrap(ret_fault, "%.*s", (int)n, path) : -1;
+	}
+	*ret_value = value;
+	return 0;
+}
+
+const json_t *decode_find(const json_t *object, const char *path)
+{
+	const json_t *blocker = NULL;
+	size_t n = 0;
+	return walk(object, path, &blocker, &n);
+}
+
+int decode_array(
+	const json_t *object, const char *path, const json_t **ret_value, struct fault *ret_fault)
+{
+	const json_t *value = NULL;
+	if (find(object, path, &value, ret_fault) < 0) {
+		return -1;
+	}
+	if (value != NULL && !json_is_array(value)) {
+		decode_mismatch(value, "array", ret_fault);
+		return fault_wrap(ret_fault, "%s", path);
+	}
+	*ret_value = value;
+	return 0;
+}
+
+int decode_object(
+	const json_t *object, const char *path, const json_t **ret_value, struct fault *ret_fault)
+{
+	const json_t *value = NULL;
+	if (find(object, path, &value, ret_fault) < 0) {
+		return -1;
+	}
+	if (value != NULL && !json_is_object(value)) {
+		decode_mismatch(value, "object", ret_fault);
+		return fault_wrap(ret_fault, "%s", path);
+	}
+	*ret_value = value;
+	return 0;
+}
+
+int decode_text(
+	const json_t *object, const char *path, const char **ret_text, struct fault *ret_fault)
+{
+	const json_t *value = NULL;
+	if (find(object, path, &value, ret_fault) < 0) {
+		return -1;
+	}
+	if (value != NULL && !json_is_string(value)) {
+		decode_mismatch(value, "string", ret_fault);
+		return fault_wrap(ret_fault, "%s", path);
+	}
+	*ret_text = value != NULL ? json_string_value(value) : NULL;
+	return 0;
+}
+
+int decode_texts(const json_t *array, struct arena *arena, const char ***ret_items,
+	uint32_t *ret_count, struct fault *ret_fault)
+{
+	size_t count = array != NULL ? json_array_size(array) : 0;
+	const char **items = count > 0 ? ARENA_ARRAY(arena, const char *, count) : NULL;
+	for (size_t i = 0; i < count; i++) {
+		const json_t *value = json_array_get(array, i);
+		if (!json_is_string(value)) {
+			decode_mismatch(value, "string", ret_fault);
+			return fault_wrap(ret_fault, "[%zu]", i);
+		}
+		items[i] =
+			arena_strndup(arena, json_string_value(value), json_string_length(value));
+	}
+	*ret_items = items;
+	*ret_count = (uint32_t)count;
+	return 0;
+}
+
+/* --- tables --- */
+
+static int read_whole(
+	const json_t *value, int64_t min, int64_t max, int64_t *ret_value, struct fault *ret_fault)
+{
+	if (!json_is_integer(value)) {
+		return decode_mismatch(value, "integer", ret_fault);
+	}
+	int64_t whole = (int64_t)json_integer_value(value);
+	if (whole < min || whole > max) {
+		return fault_set(
+			ret_fault, FAULT_INVALID, "%lld is out of range", (long long)whole);
+	}
+	*ret_value = whole;
+	return 0;
+}
+
+static int read_time(const json_t *value, int64_t *ret_ms, struct fault *ret_fault)
+{
+	if (!json_is_string(value)) {
+		return decode_mismatch(value, "time", ret_fault);
+	}
+	if (!time_parse(json_string_value(value), ret_ms)) {
+		return fault_set(ret_fault, FAULT_INVALID,
+			"RFC 3339 time expected, \"%.40s\" found", json_string_value(value));
+	}
+	return 0;
+}
+
+static int read_field(const json_t *value, const struct decode_field *f, struct arena *arena,
+	void *to, struct fault *ret_fault)
+{
+	int64_t whole = 0;
+	switch (f->type) {
+	case DECODE_TEXT:
+		if (!json_is_string(value)) {
+			return decode_mismatch(value, "string", ret_fault);
+		}
+		*(const char **)to =
+			arena_strndup(arena, json_string_value(value), json_string_length(value));
+		return 0;
+	case DECODE_BOOL:
+		if (!json_is_boolean(value)) {
+			return decode_mismatch(value, "boolean", ret_fault);
+		}
+		*(bool *)to = json_is_true(value);
+		return 0;
+	case DECODE_I32:
+		if (read_whole(value, INT32_MIN, INT32_MAX, &whole, ret_fault) < 0) {
+			return -1;
+		}
+		*(int32_t *)to = (int32_t)whole;
+		return 0;
+	case DECODE_I64:
+		return read_whole(value, INT64_MIN, INT64_MAX, to, ret_fault);
+	case DECODE_TIME:
+		return read_time(value, to, ret_fault);
+	case DECODE_CUSTOM:
+		return f->read(value, arena, to, ret_fault);
+	}
+	BUG("field %s has no type", f->path);
+}
+
+int decode_fields(const json_t *object, const struct decode_field *fields, size_t count,
+	struct arena *arena, void *ret, struct fault *ret_fault)
+{
+	if (!json_is_object(object)) {
+		return decode_mismatch(object, "object", ret_fault);
+	}
+	for (size_t i = 0; i < count; i++) {
+		const struct decode_field *f = &fields[i];
+		const json_t *value = NULL;
+		if (find(object, f->path, &value, ret_fault) < 0) {
+			return -1;
+		}
+		if (value == NULL) {
+			if (f->required) {
+				return fault_set(ret_fault, FAULT_INVALID, "%s: missing", f->path);
+			}
+			continue;
+		}
+		if (read_field(value, f, arena, (char *)ret + f->offset, ret_fault) < 0) {
+			return fault_wrap(ret_fault, "%s", f->path);
+		}
+	}
+	return 0;
+}

@@ -1,0 +1,332 @@
+/* The verdict. Five groups of questions, asked in this order; the first reason found is the answer:
+ *
+ *   will     what people and policies want of this pod
+ *   shape    what the pod itself makes impossible (C4)
+ *   cluster  what its namespace makes impossible (C7)
+ *   value    what it asks for, read and clamped (C6)
+ *   now      whether anyone would place it (C2)
+ *
+ * The last group comes last so that its counters mean "would have been converted". */
+#include "size/admit.h"
+
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "model/names.h"
+
+/* Pods of these are started together or not at all; half of a gang must not wait at our gate. */
+static const char *const gang_labels[] = {
+	"kueue.x-k8s.io/pod-group-name",
+	"kueue.x-k8s.io/podset",
+	"volcano.sh/job-name",
+	"volcano.sh/queue-name",
+	"scheduling.volcano.sh/group-name",
+	"scheduling.x-k8s.io/pod-group",
+	"pod-group.scheduling.sigs.k8s.io",
+	"pod-group.scheduling.sigs.k8s.io/name",
+};
+
+static bool asks_for_gpus(const struct container *c)
+{
+	return c->gpus > 0;
+}
+
+static bool has_mig(const struct container *c)
+{
+	return c->mig;
+}
+
+static bool has_claims(const struct container *c)
+{
+	return c->claims;
+}
+
+static bool is_privileged(const struct container *c)
+{
+	return c->gpus > 0 && c->privileged;
+}
+
+static bool is_gpu_init(const struct container *c)
+{
+	return c->gpus > 0 && c->init;
+}
+
+/* In the GPU container a person's `none` or `void` is a device choice like any other. In the others
+ * it is what we would write ourselves. */
+static bool has_own_devices(const struct container *c)
+{
+	switch (c->visible_devices) {
+	case ENV_ABSENT:
+	case ENV_EMPTY:
+	case ENV_ALL:
+		return false;
+	case ENV_NONE_OR_VOID:
+		return c->gpus > 0;
+	case ENV_OTHER:
+	case ENV_VALUE_FROM:
+		return true;
+	}
+	return true;
+}
+
+static const struct container *first(
+	const struct pod *p, bool (*is)(const struct container *c), uint32_t from)
+{
+	for (uint32_t i = from; i < p->container_count; i++) {
+		if (is(&p->containers[i])) {
+			return &p->containers[i];
+		}
+	}
+	return NULL;
+}
+
+/* The name of what is wrong goes with the reason. */
+static enum reason found(struct explain_facts *f, enum reason reason, const char *name)
+{
+	f->name = name;
+	return reason;
+}
+
+static enum reason judge_will(const struct admit_input *in, struct admit_verdict *v)
+{
+	const struct pod *p = in->pod;
+	if (first(p, asks_for_gpus, 0) == NULL && first(p, has_mig, 0) == NULL) {
+		return REASON_NO_GPU;
+	}
+	if (v->choice.excluded) {
+		return REASON_EXCLUDED;
+	}
+	if (v->choice.reason != REASON_NONE) {
+		return found(&v->facts, v->choice.reason, v->choice.missing);
+	}
+	if (v->choice.mode == MODE_DISABLED) {
+		return found(&v->facts, REASON_DISABLED, v->choice.policy->name);
+	}
+	if (ask_is_present(&v->ask)) {
+		return REASON_NONE;
+	}
+	if (in->recommendation == NULL) {
+		return REASON_NO_RECOMMENDATION;
+	}
+	if (v->choice.mode != MODE_AUTOMATE) {
+		return found(&v->facts, REASON_NOT_AUTOMATED, v->choice.policy->name);
+	}
+	if (p->owner.uid != NULL && admit_owner_top(p).kind == NULL) {
+		return found(&v->facts, REASON_OWNER_UNKNOWN, p->owner.uid);
+	}
+	return REASON_NONE;
+}
+
+static bool scheduler_is_allowed(const struct admit_input *in)
+{
+	const char *name =
+		text_empty(in->pod->scheduler) ? "default-scheduler" : in->pod->scheduler;
+	if (in->scheduler_count == 0) {
+		return text_equals(name, "default-scheduler");
+	}
+	for (uint32_t i = 0; i < in->scheduler_count; i++) {
+		if (text_equals(in->schedulers[i], name)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static const char *gang_of(const struct admit_input *in)
+{
+	if (in->pod->has_group) {
+		return "spec.schedulingGroup";
+	}
+	for (size_t i = 0; i < COUNT_OF(gang_labels); i++) {
+		if (pairs_get(&in->pod->labels, gang_labels[i]) != NULL) {
+			return gang_labels[i];
+		}
+	}
+	return in->in_group ? "a group annotation" : NULL;
+}
+
+static bool is_bare(const struct pod *p)
+{
+	return p->owner.kind == NULL && p->owner.uid == NULL;
+}
+
+static enum reason judge_pod(const struct admit_input *in, struct admit_verdict *v)
+{
+	const struct pod *p = in->pod;
+	if (!scheduler_is_allowed(in)) {
+		return found(&v->facts, REASON_SCHEDULER, p->scheduler);
+	}
+	if (!text_empty(p->node)) {
+		return found(&v->facts, REASON_NODE_NAME, p->node);
+	}
+	if (p->is_static) {
+		return REASON_STATIC_POD;
+	}
+	if (is_bare(p) && !v->ask.is_own) {
+		return REASON_BARE_POD;
+	}
+	const char *gang = gang_of(in);
+	return gang != NULL ? found(&v->facts, REASON_GANG, gang) : REASON_NONE;
+}
+
+static enum reason judge_containers(const struct admit_input *in, struct admit_verdict *v)
+{
+	static const struct {
+		enum reason reason;
+		bool (*is)(const struct container *c);
+	} rules[] = {
+		{REASON_PRIVILEGED, is_privileged},
+		{REASON_OWN_DEVICES, has_own_devices},
+		{REASON_GPU_INIT_CONTAINER, is_gpu_init},
+	};
+	const struct pod *p = in->pod;
+	for (size_t i = 0; i < COUNT_OF(rules); i++) {
+		const struct container *c = first(p, rules[i].is, 0);
+		if (c != NULL) {
+			return found(&v->facts, rules[i].reason, c->name);
+		}
+		if (rules[i].reason == REASON_OWN_DEVICES) {
+			for (uint32_t n = 0; n < p->notes.count; n++) {
+				const char *key = p->notes.items[n].key;
+				if (view_starts_with(view_of(key), NAME_CDI_PREFIX)) {
+					return found(&v->facts, REASON_OWN_DEVICES, key);
+				}
+			}
+		}
+	}
+	return REASON_NONE;
+}
+
+static enum reason judge_gpu_container(const struct admit_input *in, struct admit_verdict *v)
+{
+	const struct pod *p = in->pod;
+	const struct container *gpu = first(p, asks_for_gpus, 0);
+	if (gpu != NULL) {
+		v->container = (uint32_t)(gpu - p->containers);
+		const struct container *second = first(p, asks_for_gpus, v->container + 1);
+		if (second != NULL) {
+			return found(&v->facts, REASON_SEVERAL_GPU_CONTAINERS, second->name);
+		}
+	}
+	const struct container *c = first(p, has_mig, 0);
+	if (c != NULL) {
+		return found(&v->facts, REASON_MIG, c->name);
+	}
+	c = first(p, has_claims, 0);
+	if (c != NULL || p->has_claims) {
+		return found(&v->facts, REASON_RESOURCE_CLAIMS, c != NULL ? c->name : NULL);
+	}
+	/* No mode has a wall yet, and no framework is told its share. */
+	const char *framework = admit_preallocator(gpu);
+	return framework != NULL ? found(&v->facts, REASON_PREALLOCATES, framework) : REASON_NONE;
+}
+
+static int64_t clamp(int64_t value, int64_t min, int64_t max)
+{
+	if (max > 0 && value > max) {
+		value = max;
+	}
+	return value < min ? min : value;
+}
+
+/* The bounds of a person's policy, and one CUDA context, without which a share is of no use. What
+ * follows from the other dimension is bounded where the GPU is known. */
+static void settle_share(const struct admit_input *in, struct admit_verdict *v)
+{
+	const struct policy *p = v->choice.policy;
+	bool asked = ask_is_present(&v->ask);
+	int64_t milli = asked ? v->ask.milli : in->target_milli;
+	int64_t mem_mib = asked ? v->ask.mem_mib : in->target_mib;
+	v->milli = milli;
+	v->mem_mib = mem_mib;
+	if (!p->built_in && v->milli > 0) {
+		v->milli =
+			clamp(v->milli, (int64_t)p->min_percent * 10, (int64_t)p->max_percent * 10);
+	}
+	if (v->mem_mib > 0) {
+		int64_t context = in->context_mib > 0 ? in->context_mib : MODEL_CONTEXT_MIB;
+		if (!p->built_in) {
+			v->mem_mib = clamp(v->mem_mib, p->min_mem_mib, p->max_mem_mib);
+		}
+		v->mem_mib = clamp(v->mem_mib, context, 0);
+	}
+	v->clamped = v->milli != milli || v->mem_mib != mem_mib;
+	v->facts.want_milli = v->milli;
+	v->facts.want_mib = v->mem_mib;
+}
+
+static enum reason judge_value(const struct admit_input *in, struct admit_verdict *v)
+{
+	const struct container *gpu = &in->pod->containers[v->container];
+	if (v->ask.bad_count > 0) {
+		v->facts.value = v->ask.bad[0].value;
+		v->facts.expected = v->ask.bad[0].expected;
+		return found(&v->facts, REASON_BAD_VALUE, v->ask.bad[0].key);
+	}
+	v->count = gpu->gpus;
+	v->facts.count = gpu->gpus;
+	if (v->ask.count != 0 && v->ask.count != gpu->gpus) {
+		v->facts.limit = v->ask.count;
+		return found(&v->facts, REASON_COUNT_MISMATCH, gpu->name);
+	}
+	settle_share(in, v);
+	if (v->milli == MODEL_GPU_MILLI) {
+		return REASON_WHOLE;
+	}
+	/* An MPS client has one pipe directory, so it can be a client of one GPU only. */
+	bool mps = v->choice.policy->isolation == ISOLATION_MPS;
+	v->facts.limit = mps ? 1 : clamp(in->count_max, 1, 0);
+	return gpu->gpus > v->facts.limit ? REASON_MULTI_GPU : REASON_NONE;
+}
+
+static enum reason judge_now(const struct admit_input *in, struct admit_verdict *v)
+{
+	(void)v;
+	/* Without the namespace we cannot know whether its owner excluded it. */
+	return in->ns == NULL && in->cannot == REASON_NONE ? REASON_NOT_SYNCED : in->cannot;
+}
+
+static enum reason judge_cluster(const struct admit_input *in, struct admit_verdict *v)
+{
+	(void)v;
+	return in->limits_gpus ? REASON_LIMIT_RANGE : REASON_NONE;
+}
+
+struct admit_verdict admit_judge(const struct admit_input *in)
+{
+	static enum reason (*const groups[])(
+		const struct admit_input *in, struct admit_verdict *v) = {judge_will, judge_pod,
+		judge_containers, judge_gpu_container, judge_cluster, judge_value, judge_now};
+	struct policy_subject who = policy_subject_of(in->pod, in->ns);
+	struct admit_verdict v = {.choice = policy_choose(&in->policies, &who),
+		.ask = ask_read(in->pod, in->ns),
+		.reason = REASON_NONE};
+	for (size_t i = 0; i < COUNT_OF(groups) && v.reason == REASON_NONE; i++) {
+		v.reason = groups[i](in, &v);
+	}
+	v.convert = v.reason == REASON_NONE;
+	if (v.convert) {
+		v.reason = REASON_CONVERTED;
+	}
+	return v;
+}
+
+void admit_mutation(const struct admit_input *in, const struct admit_verdict *v, struct arena *a,
+	struct mutation *ret_mutation)
+{
+	ENSURE(v->convert);
+	const struct policy *p = v->choice.policy;
+	*ret_mutation = (struct mutation){
+		.container = in->pod->containers[v->container].name,
+		.milli = v->milli,
+		.mem_mib = v->mem_mib,
+		.policy_applied =
+			arena_printf(a, "%s@%lld", text_or(p->name, ""), (long long)p->generation),
+		.recommendation = ask_is_present(&v->ask) ? NULL : in->recommendation,
+		.runtime_class = text_empty(in->pod->runtime_class) ? in->runtime_class : NULL,
+		.env = tenant_env,
+		.env_count = TENANT_ENV_COUNT,
+		.others = others_env,
+		.others_count = OTHERS_ENV_COUNT,
+	};
+}

@@ -1,0 +1,234 @@
+/* Sentences. One row a reason: a template whose {words} are filled from the facts. A part between [
+ * and ] is left out where one of its words is not known. Templates are the whole vocabulary of the
+ * product, so they can be read, and corrected, in one place. */
+#include "size/explain.h"
+
+#include "base/alloc.h"
+#include "model/names.h"
+#include "model/quantity.h"
+
+/* Text from outside is shown, never more of it than helps. */
+#define QUOTE_MAX 80
+
+static const char *const templates[REASON_COUNT] = {
+	[REASON_NONE] = "nothing to say",
+	[REASON_NO_GPU] = "left as it is: no container asks for " NAME_GPU_RESOURCE,
+	[REASON_NO_RECOMMENDATION] =
+		"left whole: there is no recommendation for this workload yet; ask for a share now "
+		"with the annotation " NOTE_GPU_FRACTION,
+	[REASON_NOT_AUTOMATED] =
+		"left whole: [policy {name} ]only recommends; set mode Automate to act on it",
+	[REASON_DISABLED] = "left whole: mode Disabled[, policy {name}]",
+	[REASON_EXCLUDED] = "left whole: excluded by the annotation " NOTE_EXCLUDE
+			    " of the pod or by its namespace's default",
+	[REASON_POLICY_NOT_FOUND] =
+		"left whole: GPUPolicy[ {name}] does not exist, and no other one stands in for it",
+	[REASON_OWNER_UNKNOWN] = "left whole: the owner of the pod is not known",
+	[REASON_BARE_POD] = "left whole: the pod has no controller, and only its own annotation "
+			    "gpu-fraction or gpu-memory asks for a share then",
+	[REASON_SCHEDULER] = "left whole: scheduler[ {name}] is not one that we leave placing to",
+	[REASON_NODE_NAME] = "left whole: the pod names its node[ {name}] itself",
+	[REASON_STATIC_POD] = "left whole: a static pod belongs to its kubelet",
+	[REASON_GANG] = "left whole: the pod is part of a group that starts together[ ({name})]",
+	[REASON_PRIVILEGED] =
+		"left whole: container[ {name}] is privileged and would see every GPU",
+	[REASON_OWN_DEVICES] =
+		"left whole: [{name} ]chooses devices by itself; remove NVIDIA_VISIBLE_DEVICES or "
+		"the device annotation to get a share",
+	[REASON_GPU_INIT_CONTAINER] = "left whole: init container[ {name}] asks for a GPU",
+	[REASON_SEVERAL_GPU_CONTAINERS] =
+		"left whole: more than one container asks for a GPU[, {name} too]",
+	[REASON_MIG] = "left whole: [container {name} ]asks for a MIG device",
+	[REASON_RESOURCE_CLAIMS] = "left whole: [container {name} ]uses resource claims",
+	[REASON_PREALLOCATES] =
+		"left whole: [{name} ]takes a GPU's memory at start whatever its share is, and "
+		"nothing here would stop it",
+	[REASON_LIMIT_RANGE] =
+		"left whole: a LimitRange of the namespace sets bounds for " NAME_GPU_RESOURCE,
+	[REASON_BAD_VALUE] = "left whole: an annotation cannot be read[, {name}: {value}]"
+			     "[; write {expected}]",
+	[REASON_COUNT_MISMATCH] =
+		"left whole: " NOTE_GPU_COUNT
+		"[ is {limit} and] must equal the pod's " NAME_GPU_RESOURCE "[, {count}]",
+	[REASON_MULTI_GPU] =
+		"left whole: a share of[ {count}] GPUs at once is not possible[, {limit} at most]",
+	[REASON_WHOLE] = "left whole: the share is a whole GPU",
+	[REASON_CONTROLLER_AWAY] = "left whole: no controller is there to place it",
+	[REASON_BACKLOG] = "left whole: other pods have waited too long for their share",
+	[REASON_NOT_SYNCED] = "left whole: the cluster is not fully known here yet",
+	[REASON_CONVERTED] = "gets a share[ of {want}]",
+	[REASON_NOT_OURS] = "carries our gate, but " NOTE_ORIGINAL
+			    " is missing or unreadable; delete the pod and create it anew",
+	[REASON_OTHER_GATES] = "waits for another scheduling gate[, {name}]",
+	[REASON_NO_GPU_NODE] =
+		"needs[ {want}], no node has a GPU that may be used[; {count} nodes looked at]",
+	[REASON_SHORT_COMPUTE] = "needs[ {want}][, the best GPU has {best} free][ on {node}]",
+	[REASON_SHORT_MEMORY] = "needs[ {want}][, the best GPU has {best} free][ on {node}]",
+	[REASON_MAX_TENANTS] = "needs[ {want}], the GPUs with room have their[ {limit}] tenants"
+			       "[ already, the first on {node}]",
+	[REASON_NODE_UNFIT] = "needs[ {want}], the nodes with a free share do not fit the pod"
+			      "[: {value}][ on {node}]",
+	[REASON_WAITING_FOR_CAPACITY] =
+		"needs[ {want}], a GPU is being opened for it[ on {node}][ since {waited} s]",
+	[REASON_GRANTING] = "is being given[ {want}][ on {node}]",
+	[REASON_PLACED] = "is placed[ with {want}][ on {gpu}][ of node {node}]",
+	[REASON_CAPACITY_FAILED] = "needs[ {want}], but capacity pods do not come up[ on {node}]"
+				   "[: {value}][; next try in {next} s]",
+	[REASON_API_REFUSED] =
+		"the API server refused our write[: {value}][; next try in {next} s]",
+};
+
+static bool put_number(struct str *out, int64_t n)
+{
+	if (n <= 0) {
+		return false;
+	}
+	str_append_format(out, "%lld", (long long)n);
+	return true;
+}
+
+/* Whole characters only: a cut in the middle of one would not be UTF-8 any more. */
+static size_t cut_at(const char *text, size_t max)
+{
+	size_t n = strlen(text);
+	if (n <= max) {
+		return n;
+	}
+	n = max;
+	while (n > 0 && ((unsigned char)text[n] & 0xC0) == 0x80) {
+		n--;
+	}
+	return n;
+}
+
+static bool put_text(struct str *out, const char *text)
+{
+	if (text_empty(text)) {
+		return false;
+	}
+	size_t n = cut_at(text, QUOTE_MAX);
+	str_append(out, text, n);
+	if (text[n] != '\0') {
+		str_append_text(out, "...");
+	}
+	return true;
+}
+
+static bool put_quoted(struct str *out, const char *text)
+{
+	if (text == NULL) {
+		return false;
+	}
+	str_append_char(out, '"');
+	(void)put_text(out, text);
+	str_append_char(out, '"');
+	return true;
+}
+
+/* "0.25 GPU", "8Gi GPU memory", "0.25 GPU and 8Gi GPU memory" */
+static bool put_share(struct str *out, int64_t milli, int64_t mib)
+{
+	char text[QUANTITY_TEXT_MAX];
+	if (milli > 0) {
+		str_append_format(out, "%s GPU", share_format(milli, text));
+	}
+	if (mib > 0) {
+		str_append_format(
+			out, "%s%s GPU memory", milli > 0 ? " and " : "", memory_format(mib, text));
+	}
+	return milli > 0 || mib > 0;
+}
+
+/* The best GPU may have nothing free in the dimension that matters: zero is said, not left out. */
+static bool put_best(struct str *out, enum reason reason, const struct explain_facts *f)
+{
+	char text[QUANTITY_TEXT_MAX];
+	if (text_empty(f->best_node)) {
+		return false;
+	}
+	if (reason == REASON_SHORT_MEMORY) {
+		str_append_format(out, "%s GPU memory", memory_format(f->best_mib, text));
+	} else {
+		str_append_format(out, "%s GPU", share_format(f->best_milli, text));
+	}
+	return true;
+}
+
+static bool put_word(
+	struct str *out, struct view word, enum reason reason, const struct explain_facts *f)
+{
+	const struct {
+		const char *word;
+		int64_t number;
+	} numbers[] = {{"count", f->count}, {"limit", f->limit}, {"waited", f->waited_s},
+		{"next", f->next_s}};
+	const struct {
+		const char *word;
+		const char *text;
+	} texts[] = {{"name", f->name}, {"gpu", f->gpu}, {"node", f->best_node},
+		{"expected", f->expected}};
+	for (size_t i = 0; i < COUNT_OF(numbers); i++) {
+		if (view_equals(word, numbers[i].word)) {
+			return put_number(out, numbers[i].number);
+		}
+	}
+	for (size_t i = 0; i < COUNT_OF(texts); i++) {
+		if (view_equals(word, texts[i].word)) {
+			return put_text(out, texts[i].text);
+		}
+	}
+	if (view_equals(word, "value")) {
+		return reason == REASON_BAD_VALUE ? put_quoted(out, f->value)
+						  : put_text(out, f->value);
+	}
+	if (view_equals(word, "want")) {
+		return put_share(out, f->want_milli, f->want_mib);
+	}
+	if (view_equals(word, "best")) {
+		return put_best(out, reason, f);
+	}
+	BUG("no such word in a sentence: %.*s", (int)word.n, word.p);
+}
+
+/* Appends text up to the end or the next ']'; false if a word in it is not known. */
+static bool put_part(
+	struct str *out, const char **at, enum reason reason, const struct explain_facts *f)
+{
+	bool known = true;
+	for (; **at != '\0' && **at != '[' && **at != ']'; (*at)++) {
+		if (**at != '{') {
+			str_append_char(out, **at);
+			continue;
+		}
+		const char *end = strchr(*at, '}');
+		struct view word = {*at + 1, (size_t)(end - *at) - 1};
+		known = put_word(out, word, reason, f) && known;
+		*at = end;
+	}
+	return known;
+}
+
+void explain(struct str *out, enum reason reason, const struct explain_facts *facts)
+{
+	ENSURE((unsigned)reason < REASON_COUNT && templates[reason] != NULL);
+	CLEANUP(str_finish) struct str part = STR_INIT(512);
+	const char *at = templates[reason];
+	while (*at != '\0') {
+		bool optional = *at == '[';
+		at += optional || *at == ']' ? 1 : 0;
+		str_reset(&part);
+		bool known = put_part(&part, &at, reason, facts);
+		if (known || !optional) {
+			str_append(out, str_text(&part), part.len);
+		}
+	}
+}
+
+void explain_bad_note(struct str *out, const char *key, const char *value, const char *expected)
+{
+	(void)put_text(out, key);
+	str_append_text(out, ": ");
+	(void)put_quoted(out, text_or(value, ""));
+	str_append_text(out, " cannot be read and is ignored; write ");
+	(void)put_text(out, expected);
+}

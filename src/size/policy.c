@@ -1,0 +1,260 @@
+/* Policy resolution: one pass over the policies, a total order among those that match, and the few
+ * annotations that beat them. */
+#include "size/policy.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "model/names.h"
+
+/* Percentages and memory bounds are those of the CRD's defaults; they never clamp (C6), for a
+ * built-in policy is nobody's will. */
+static const struct policy builtin_default = {
+	.name = "builtin-default",
+	.uid = "",
+	.resource_version = "",
+	.generation = 1,
+	.built_in = true,
+	.mode = MODE_RECOMMEND,
+	.min_percent = 10,
+	.max_percent = 100,
+	.step_percent = 5,
+	.min_mem_mib = 1024,
+	.isolation = ISOLATION_NONE,
+	.exclusivity = EXCLUSIVITY_ANY,
+	.packing = PACKING_PACK,
+	.max_tenants = 16,
+	.idle_grace_s = 60,
+};
+
+const struct policy *policy_builtin(void)
+{
+	return &builtin_default;
+}
+
+const char *policy_source_name(enum policy_source source)
+{
+	switch (source) {
+	case POLICY_FROM_ANNOTATION:
+		return "Annotation";
+	case POLICY_FROM_NAMESPACE:
+		return "NamespaceAnnotation";
+	case POLICY_FROM_SELECTOR:
+		return "Selector";
+	case POLICY_FROM_TYPE:
+		return "Detected";
+	case POLICY_FROM_FALLBACK:
+		return "Fallback";
+	}
+	BUG("policy source %d", (int)source);
+}
+
+static bool owner_is_listed(const struct policy *p, const struct owner_top *owner)
+{
+	if (p->owner_kind_count == 0) {
+		return true;
+	}
+	for (uint32_t i = 0; owner->kind != NULL && i < p->owner_kind_count; i++) {
+		const struct owner_kind *k = &p->owner_kinds[i];
+		if (text_equals(k->kind, owner->kind) &&
+			view_equals(owner->group, text_or(k->group, ""))) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool type_is_listed(const struct policy *p, const char *type)
+{
+	if (p->workload_type_count == 0) {
+		return true;
+	}
+	for (uint32_t i = 0; type != NULL && i < p->workload_type_count; i++) {
+		if (text_equals(p->workload_types[i], type)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+bool policy_selects(const struct policy *p, const struct policy_subject *who)
+{
+	if (!p->has_selector) {
+		return false;
+	}
+	if (p->namespaces.present &&
+		(who->ns == NULL || !selector_matches(&p->namespaces, &who->ns->labels))) {
+		return false;
+	}
+	return selector_matches(&p->pods, who->labels) && owner_is_listed(p, &who->owner) &&
+	       type_is_listed(p, who->workload_type);
+}
+
+/* The order among policies that all match: priority, age, name. Names are unique, so it is total.
+ */
+static bool ranks_before(const struct policy *a, const struct policy *b)
+{
+	if (a->priority != b->priority) {
+		return a->priority > b->priority;
+	}
+	if (a->created_ms != b->created_ms) {
+		return a->created_ms < b->created_ms;
+	}
+	return strcmp(text_or(a->name, ""), text_or(b->name, "")) < 0;
+}
+
+static const struct policy *best_selected(
+	const struct policy_set *set, const struct policy_subject *who, bool *ret_conflict)
+{
+	const struct policy *best = NULL;
+	bool conflict = false;
+	for (uint32_t i = 0; i < set->count; i++) {
+		const struct policy *p = set->items[i];
+		if (!policy_selects(p, who)) {
+			continue;
+		}
+		if (best == NULL || ranks_before(p, best)) {
+			conflict = best != NULL && best->priority == p->priority;
+			best = p;
+		} else if (p->priority == best->priority) {
+			conflict = true;
+		}
+	}
+	*ret_conflict = conflict;
+	return best;
+}
+
+static const struct policy *best_fallback(const struct policy_set *set)
+{
+	const struct policy *best = NULL;
+	for (uint32_t i = 0; i < set->count; i++) {
+		const struct policy *p = set->items[i];
+		if (p->is_fallback && (best == NULL || ranks_before(p, best))) {
+			best = p;
+		}
+	}
+	return best;
+}
+
+static const struct policy *find_named(const struct policy_set *set, const char *name)
+{
+	for (uint32_t i = 0; i < set->count; i++) {
+		if (text_equals(set->items[i]->name, name)) {
+			return set->items[i];
+		}
+	}
+	return text_equals(builtin_default.name, name) ? &builtin_default : NULL;
+}
+
+/* The value of KEY on the pod or, failing that, of default-KEY on the namespace. */
+struct found {
+	const char *key;
+	const char *value; /* NULL: neither has it */
+};
+
+static struct found note_of(const struct pairs *notes, const char *key)
+{
+	return (struct found){key, notes != NULL ? pairs_get(notes, key) : NULL};
+}
+
+static void report(struct policy_choice *c, struct found f, const char *expected)
+{
+	if (c->bad_count < POLICY_BAD_MAX) {
+		c->bad[c->bad_count++] = (struct bad_note){f.key, f.value, expected};
+	}
+}
+
+static bool read_mode(struct policy_choice *c, struct found f)
+{
+	if (f.value == NULL) {
+		return false;
+	}
+	if (!policy_mode_parse(f.value, &c->mode)) {
+		report(c, f, "Recommend, Automate or Disabled");
+		return false;
+	}
+	return true;
+}
+
+static bool read_exclude(struct policy_choice *c, struct found f)
+{
+	if (f.value == NULL) {
+		return false;
+	}
+	bool yes = text_equals(f.value, "true");
+	if (!yes && !text_equals(f.value, "false")) {
+		report(c, f, "\"true\" or \"false\"");
+		return false;
+	}
+	c->excluded = yes;
+	return true;
+}
+
+static void choose_by_name(const struct policy_set *set, const char *name,
+	enum policy_source source, struct policy_choice *c)
+{
+	c->policy = find_named(set, name);
+	c->source = source;
+	if (c->policy == NULL) {
+		c->reason = REASON_POLICY_NOT_FOUND;
+		c->missing = name;
+	}
+}
+
+static void choose_policy(const struct policy_set *set, const struct policy_subject *who,
+	const struct pairs *defaults, struct policy_choice *c)
+{
+	const char *name = pairs_get(who->notes, NOTE_POLICY);
+	if (name != NULL) {
+		choose_by_name(set, name, POLICY_FROM_ANNOTATION, c);
+		return;
+	}
+	name = defaults != NULL ? pairs_get(defaults, NOTE_DEFAULT "policy") : NULL;
+	if (name != NULL) {
+		choose_by_name(set, name, POLICY_FROM_NAMESPACE, c);
+		return;
+	}
+	c->source = POLICY_FROM_SELECTOR;
+	c->policy = best_selected(set, who, &c->conflict);
+	if (c->policy != NULL) {
+		return;
+	}
+	/* Built-ins by workload type stand between the selectors and the fallback; until types are
+	 * detected there is none. */
+	c->source = POLICY_FROM_FALLBACK;
+	c->policy = best_fallback(set);
+	if (c->policy == NULL) {
+		c->policy = &builtin_default;
+	}
+}
+
+struct policy_choice policy_choose(const struct policy_set *set, const struct policy_subject *who)
+{
+	struct policy_choice c = {.reason = REASON_NONE};
+	const struct pairs *defaults = who->ns != NULL ? &who->ns->notes : NULL;
+	choose_policy(set, who, defaults, &c);
+	c.mode = c.policy != NULL ? c.policy->mode : MODE_RECOMMEND;
+	if (!read_mode(&c, note_of(who->notes, NOTE_MODE))) {
+		(void)read_mode(&c, note_of(defaults, NOTE_DEFAULT "mode"));
+	}
+	if (!read_exclude(&c, note_of(who->notes, NOTE_EXCLUDE))) {
+		(void)read_exclude(&c, note_of(defaults, NOTE_DEFAULT "exclude"));
+	}
+	return c;
+}
+
+void policy_tally_add(
+	const struct policy_set *set, const struct policy_subject *who, struct policy_tally *cells)
+{
+	struct policy_choice c = policy_choose(set, who);
+	for (uint32_t i = 0; c.policy != NULL && i < set->count; i++) {
+		const struct policy *p = set->items[i];
+		if (p == c.policy) {
+			cells[i].matched++;
+			cells[i].automated += c.mode == MODE_AUTOMATE && !c.excluded ? 1 : 0;
+		} else if (c.source == POLICY_FROM_SELECTOR && p->priority == c.policy->priority &&
+			   policy_selects(p, who)) {
+			cells[i].overlapping = true;
+		}
+	}
+}

@@ -1,0 +1,87 @@
+/* The sentences that people read. */
+#include <criterion/criterion.h>
+
+#include "base/cleanup.h"
+#include "size/explain.h"
+
+static void says(enum reason reason, struct explain_facts facts, const char *expected)
+{
+	CLEANUP(str_finish) struct str out = STR_INIT(1024);
+	explain(&out, reason, &facts);
+	cr_assert_str_eq(str_text(&out), expected);
+}
+
+Test(explain, fills_in_what_is_known_and_leaves_out_the_rest)
+{
+	says(REASON_SHORT_COMPUTE,
+		(struct explain_facts){.want_milli = 600, .best_milli = 500, .best_node = "node-7"},
+		"needs 0.60 GPU, the best GPU has 0.50 GPU free on node-7");
+	says(REASON_SHORT_COMPUTE, (struct explain_facts){.want_milli = 600}, "needs 0.60 GPU");
+	says(REASON_SHORT_MEMORY,
+		(struct explain_facts){
+			.want_milli = 250, .want_mib = 20480, .best_mib = 300, .best_node = "n"},
+		"needs 0.25 GPU and 20Gi GPU memory, the best GPU has 300Mi GPU memory free on n");
+	says(REASON_PLACED,
+		(struct explain_facts){.want_mib = 8192, .gpu = "GPU-1", .best_node = "n"},
+		"is placed with 8Gi GPU memory on GPU-1 of node n");
+	says(REASON_BAD_VALUE,
+		(struct explain_facts){
+			.name = "aliquot.dev/gpu-fraction", .value = "0,5", .expected = "a share"},
+		"left whole: an annotation cannot be read, aliquot.dev/gpu-fraction: \"0,5\"; "
+		"write a share");
+	says(REASON_POLICY_NOT_FOUND, (struct explain_facts){.name = "fast"},
+		"left whole: GPUPolicy fast does not exist, and no other one stands in for it");
+	says(REASON_COUNT_MISMATCH, (struct explain_facts){.limit = 2, .count = 1},
+		"left whole: aliquot.dev/gpu-count is 2 and must equal the pod's nvidia.com/gpu, "
+		"1");
+	says(REASON_API_REFUSED, (struct explain_facts){.value = "403", .next_s = 8},
+		"the API server refused our write: 403; next try in 8 s");
+	says(REASON_SHORT_COMPUTE,
+		(struct explain_facts){.want_milli = 600, .best_milli = 0, .best_node = "n"},
+		"needs 0.60 GPU, the best GPU has 0 GPU free on n");
+}
+
+Test(explain, has_a_short_sentence_for_every_reason_whatever_is_known)
+{
+	char long_text[5000];
+	memset(long_text, 'x', sizeof long_text - 1);
+	long_text[sizeof long_text - 1] = '\0';
+	struct explain_facts all = {.want_milli = 1,
+		.want_mib = 1,
+		.best_milli = 1,
+		.best_mib = 1,
+		.best_node = long_text,
+		.gpu = long_text,
+		.count = 1,
+		.limit = 1,
+		.waited_s = 1,
+		.next_s = 1,
+		.name = long_text,
+		.value = long_text,
+		.expected = long_text};
+	struct explain_facts none = {0};
+	for (int r = 0; r < REASON_COUNT; r++) {
+		const struct explain_facts *both[] = {&all, &none};
+		for (size_t i = 0; i < 2; i++) {
+			CLEANUP(str_finish) struct str out = STR_INIT(1024);
+			explain(&out, (enum reason)r, both[i]);
+			cr_assert_gt(out.len, 10, "reason %d", r);
+			cr_assert_lt(out.len, 400, "reason %d: %s", r, str_text(&out));
+			cr_assert_null(strpbrk(str_text(&out), "{}[]"), "%s", str_text(&out));
+			cr_assert_null(strstr(str_text(&out), "  "), "%s", str_text(&out));
+			cr_assert_neq(str_text(&out)[out.len - 1], ' ', "%s|", str_text(&out));
+		}
+	}
+}
+
+Test(explain, cuts_between_characters)
+{
+	/* 79 bytes, then a character of two */
+	char text[120];
+	memset(text, 'a', 79);
+	memcpy(text + 79, "\xc3\xa9tail", 7);
+	CLEANUP(str_finish) struct str out = STR_INIT(1024);
+	explain_bad_note(&out, "k", text, "x");
+	cr_assert_not_null(strstr(str_text(&out), "aaa...\""), "%s", str_text(&out));
+	cr_assert_null(strchr(str_text(&out), '\xc3'));
+}
