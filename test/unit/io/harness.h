@@ -25,6 +25,18 @@
 
 #define PATIENCE_MS 10000
 
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/lsan_interface.h>
+#endif
+
+/* At the end of every test of a suite: nothing may be left. Only sanitized builds can tell. */
+static UNUSED void expect_no_leak(void)
+{
+#ifdef __SANITIZE_ADDRESS__
+	cr_assert(__lsan_do_recoverable_leak_check() == 0);
+#endif
+}
+
 typedef bool (*condition)(void *data);
 
 struct wait {

@@ -1,5 +1,7 @@
 #include "http_harness.h"
 
+TestSuite(http_fault, .fini = expect_no_leak);
+
 /* Misbehaving servers. */
 
 static void answer_429(struct stub *s)

@@ -1,5 +1,7 @@
 #include "http_harness.h"
 
+TestSuite(http_stream, .fini = expect_no_leak);
+
 /* Streams. */
 static void answer_stream(struct stub *s)
 {

@@ -1,5 +1,7 @@
 #include "http_harness.h"
 
+TestSuite(http, .fini = expect_no_leak);
+
 Test(http, every_method_reaches_the_server_over_verified_tls)
 {
 	static const struct {

@@ -2,6 +2,8 @@
 
 #include "server_harness.h"
 
+TestSuite(server, .fini = expect_no_leak);
+
 Test(server, keeps_a_connection_for_many_requests)
 {
 	struct house h;

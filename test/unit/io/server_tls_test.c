@@ -2,6 +2,8 @@
 
 #include "server_harness.h"
 
+TestSuite(server_tls, .fini = expect_no_leak);
+
 /* TLS as bytes: what a client sees that is not ours. */
 struct tls_peer {
 	struct peer raw;
