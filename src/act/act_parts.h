@@ -14,7 +14,8 @@ struct act_settings {
 	char *ns, *image, *pull_policy, *owner_name, *owner_uid, *command; /* owned; may be NULL */
 };
 
-/* One request, ready to be sent. Text other than the body is borrowed from the action and the settings. */
+/* One request, ready to be sent. Text other than the body is borrowed from the action and the
+ * settings. */
 struct draft {
 	enum wire_method method;
 	struct kube_path path;
@@ -30,21 +31,23 @@ MUST_CHECK int create_capacity_draft(const struct act_settings *s, const struct 
 	struct draft *ret_draft, struct fault *ret_fault);
 MUST_CHECK int delete_capacity_draft(
 	const struct action *x, struct draft *ret_draft, struct fault *ret_fault);
-MUST_CHECK int grant_draft(const struct action *x, struct draft *ret_draft, struct fault *ret_fault);
+MUST_CHECK int grant_draft(
+	const struct action *x, struct draft *ret_draft, struct fault *ret_fault);
 /* `live` is the tenant as it was just read, needed where its own affinity has terms; else NULL. */
 MUST_CHECK int place_draft(const struct action *x, const json_t *live, struct draft *ret_draft,
 	struct fault *ret_fault);
-MUST_CHECK int condition_draft(const struct action *x, int64_t wall_ms, struct draft *ret_draft,
-	struct fault *ret_fault);
-MUST_CHECK int policy_status_draft(const struct action *x, int64_t wall_ms, struct draft *ret_draft,
-	struct fault *ret_fault);
+MUST_CHECK int condition_draft(
+	const struct action *x, int64_t wall_ms, struct draft *ret_draft, struct fault *ret_fault);
+MUST_CHECK int policy_status_draft(
+	const struct action *x, int64_t wall_ms, struct draft *ret_draft, struct fault *ret_fault);
 /* False: the recorder dropped it. */
 bool event_hand_over(struct events *recorder, const struct action *x);
 
 /* A pod that was there already under the name of one that we wanted: is it that one? */
 bool create_capacity_is_ours(const struct act_settings *s, const struct pod *pod);
 
-/* "metadata": begins, with uid and resourceVersion as preconditions where they are known. The caller ends it. */
+/* "metadata": begins, with uid and resourceVersion as preconditions where they are known. The
+ * caller ends it. */
 void draft_metadata(struct build *b, const struct action *x);
 /* Checks that the body is whole. */
 MUST_CHECK int draft_end(const struct build *b, struct draft *d, struct fault *ret_fault);

@@ -1,9 +1,11 @@
-/* Why a tenant waits, or that it no longer does: one condition through pods/status (C23). A strategic merge patch
- * touches the condition of our type and leaves the kubelet's and the scheduler's alone. */
+/* Why a tenant waits, or that it no longer does: one condition through pods/status (C23). A
+ * strategic merge patch touches the condition of our type and leaves the kubelet's and the
+ * scheduler's alone. */
 #include "act_parts.h"
 #include "model/names.h"
 
-int condition_draft(const struct action *x, int64_t wall_ms, struct draft *ret_draft, struct fault *ret_fault)
+int condition_draft(
+	const struct action *x, int64_t wall_ms, struct draft *ret_draft, struct fault *ret_fault)
 {
 	char now[TIME_TEXT_MAX];
 	ret_draft->method = WIRE_PATCH;

@@ -1,13 +1,14 @@
-/* The capacity pod (C9, C10, C15): small, Guaranteed, without rights, token or port, and fit for a namespace
- * that enforces the restricted profile. Its init container tells which GPU the device plugin gave, its main container holds it. */
+/* The capacity pod (C9, C10, C15): small, Guaranteed, without rights, token or port, and fit for a
+ * namespace that enforces the restricted profile. Its init container tells which GPU the device
+ * plugin gave, its main container holds it. */
 #include "act_parts.h"
 #include "model/names.h"
 
 #define IDENTITY_DIR  "/run/aliquot"
 #define IDENTITY_FILE IDENTITY_DIR "/identity"
-#define VOLUME        "identity"
+#define VOLUME	      "identity"
 #define NOT_ROOT      65532
-#define GRACE_S       10
+#define GRACE_S	      10
 
 static void write_labels(struct build *b)
 {
@@ -139,8 +140,8 @@ static void write_containers(struct build *b, const struct act_settings *s)
 
 static void write_toleration(struct build *b, const struct toleration *t)
 {
-	const char *texts[][2] = {
-		{"key", t->key}, {"operator", t->operator}, {"value", t->value}, {"effect", t->effect}};
+	const char *texts[][2] = {{"key", t->key},
+		{"operator", t->operator}, {"value", t->value}, {"effect", t->effect}};
 	build_begin_object(b);
 	for (size_t i = 0; i < COUNT_OF(texts); i++) {
 		if (!text_empty(texts[i][1])) {
@@ -183,8 +184,8 @@ static void write_pin(struct build *b, const char *node)
 static void write_spec(struct build *b, const struct act_settings *s, const struct action *x)
 {
 	build_object_at(b, "spec");
-	/* Always: a main container that was killed finds its device again. It compares identities first, so a
-	 * pod that came back with another GPU holds nothing. */
+	/* Always: a main container that was killed finds its device again. It compares identities
+	 * first, so a pod that came back with another GPU holds nothing. */
 	build_text_at(b, "restartPolicy", "Always");
 	build_i64_at(b, "terminationGracePeriodSeconds", GRACE_S);
 	build_text_at(b, "priorityClassName", NAME_CAPACITY);
@@ -210,18 +211,21 @@ static void write_spec(struct build *b, const struct act_settings *s, const stru
 	build_end(b);
 }
 
-int create_capacity_draft(const struct act_settings *s, const struct action *x, struct draft *ret_draft,
-	struct fault *ret_fault)
+int create_capacity_draft(const struct act_settings *s, const struct action *x,
+	struct draft *ret_draft, struct fault *ret_fault)
 {
 	if (text_empty(s->owner_uid)) {
 		return fault_set(ret_fault, FAULT_TRANSIENT,
-			"the ConfigMap %s, which owns capacity pods, was not found yet", owner_name(s));
+			"the ConfigMap %s, which owns capacity pods, was not found yet",
+			owner_name(s));
 	}
 	if (text_empty(s->image)) {
-		return fault_set(ret_fault, FAULT_INVALID, "no image for capacity pods is configured");
+		return fault_set(
+			ret_fault, FAULT_INVALID, "no image for capacity pods is configured");
 	}
 	ret_draft->method = WIRE_POST;
-	ret_draft->path = (struct kube_path){.group_version = "v1", .ns = x->ns, .resource = "pods"};
+	ret_draft->path =
+		(struct kube_path){.group_version = "v1", .ns = x->ns, .resource = "pods"};
 	ret_draft->content_type = KUBE_JSON;
 	struct build b = build_into(&ret_draft->body);
 	build_begin_object(&b);
@@ -235,6 +239,6 @@ int create_capacity_draft(const struct act_settings *s, const struct action *x, 
 
 bool create_capacity_is_ours(const struct act_settings *s, const struct pod *pod)
 {
-	return pod_is_capacity(pod) && text_equals(pod->owner.uid, s->owner_uid) && pod->deleting_ms == 0 &&
-	       !pod_is_terminal(pod);
+	return pod_is_capacity(pod) && text_equals(pod->owner.uid, s->owner_uid) &&
+	       pod->deleting_ms == 0 && !pod_is_terminal(pod);
 }

@@ -1,4 +1,5 @@
-/* A capacity pod goes only as we saw it: whoever was granted a share on it meanwhile has changed its version. */
+/* A capacity pod goes only as we saw it: whoever was granted a share on it meanwhile has changed
+ * its version. */
 #include "act_parts.h"
 
 #define GRACE_S 10
@@ -6,7 +7,8 @@
 int delete_capacity_draft(const struct action *x, struct draft *ret_draft, struct fault *ret_fault)
 {
 	if (text_empty(x->uid) || text_empty(x->resource_version)) {
-		return fault_set(ret_fault, FAULT_INVALID, "a delete needs uid and resourceVersion");
+		return fault_set(
+			ret_fault, FAULT_INVALID, "a delete needs uid and resourceVersion");
 	}
 	ret_draft->method = WIRE_DELETE;
 	ret_draft->path = (struct kube_path){

@@ -32,7 +32,7 @@ static void copy_tolerations(struct arena *a, const struct action *from, struct 
 		const struct toleration *t = &from->tolerations[i];
 		to->tolerations[i] = (struct toleration){
 			.key = arena_strdup(a, t->key),
-			.operator = arena_strdup(a, t->operator),
+			.operator= arena_strdup(a, t->operator),
 			.value = arena_strdup(a, t->value),
 			.effect = arena_strdup(a, t->effect),
 		};

@@ -1,5 +1,6 @@
-/* The compare-and-swap: the whole new ledger of one capacity pod, on condition that nobody changed the pod since. The label
- * goes with it, so that the disruption budget sees the pod in use from the same moment. */
+/* The compare-and-swap: the whole new ledger of one capacity pod, on condition that nobody changed
+ * the pod since. The label goes with it, so that the disruption budget sees the pod in use from the
+ * same moment. */
 #include "act_parts.h"
 #include "codec/capacity.h"
 #include "model/names.h"

@@ -1,16 +1,18 @@
-/* The one patch that places a tenant: what it was granted, where, and the gate off, on condition that the pod is the one
- * that was judged (C19).
+/* The one patch that places a tenant: what it was granted, where, and the gate off, on condition
+ * that the pod is the one that was judged (C19).
  *
- * A merge patch replaces lists whole. A pod without node affinity terms gets one term, the pin. A pod with
- * terms of its own gets them all back with the pin in each, for they are alternatives; they are taken as they are from the live
- * pod, since what we keep of a pod is less than what its owner wrote. Terms that pin already (a DaemonSet's) and
- * empty ones, which match nothing, stay as they are (C15). */
+ * A merge patch replaces lists whole. A pod without node affinity terms gets one term, the pin. A
+ * pod with terms of its own gets them all back with the pin in each, for they are alternatives;
+ * they are taken as they are from the live pod, since what we keep of a pod is less than what its
+ * owner wrote. Terms that pin already (a DaemonSet's) and empty ones, which match nothing, stay as
+ * they are (C15). */
 #include "act_parts.h"
 #include "json/decode.h"
 #include "model/names.h"
 
 #define TERMS_PATH                                                                                 \
-	"spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms"
+	"spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution."               \
+	"nodeSelectorTerms"
 
 static void write_notes(struct build *b, const struct action *x)
 {
@@ -151,7 +153,8 @@ static int find_terms(const struct action *x, const json_t *live, const json_t *
 	return 0;
 }
 
-int place_draft(const struct action *x, const json_t *live, struct draft *ret_draft, struct fault *ret_fault)
+int place_draft(const struct action *x, const json_t *live, struct draft *ret_draft,
+	struct fault *ret_fault)
 {
 	const json_t *terms = NULL;
 	if (text_empty(x->uid) || text_empty(x->resource_version) || text_empty(x->node)) {

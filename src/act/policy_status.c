@@ -1,4 +1,5 @@
-/* What became of a GPUPolicy. Nobody else writes this status, so a merge patch may replace the list of conditions. */
+/* What became of a GPUPolicy. Nobody else writes this status, so a merge patch may replace the list
+ * of conditions. */
 #include "act_parts.h"
 #include "model/names.h"
 
@@ -9,7 +10,8 @@ struct condition {
 	const char *message;
 };
 
-static void write_condition(struct build *b, const struct condition *c, int64_t generation, const char *now)
+static void write_condition(
+	struct build *b, const struct condition *c, int64_t generation, const char *now)
 {
 	build_begin_object(b);
 	build_text_at(b, "type", c->type);
@@ -39,8 +41,10 @@ int policy_status_draft(
 	const struct condition conditions[] = {
 		{"Accepted", true, "Accepted", "The policy can be used as written."},
 		{"Overlapping", x->overlapping, x->overlapping ? "SamePriority" : "NoOverlap",
-			x->overlapping ? "Another policy of the same priority matches some of the same pods."
-				       : "No other policy of the same priority matches the same pods."},
+			x->overlapping
+				? "Another policy of the same priority matches some of the same "
+				  "pods."
+				: "No other policy of the same priority matches the same pods."},
 		{"Ready", x->is_true, ready_reason(x), text_or(x->message, "")},
 	};
 	time_format(wall_ms, now);
