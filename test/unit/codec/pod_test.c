@@ -154,8 +154,10 @@ Test(pod, a_capacity_pod)
 	cr_assert_eq(t.result, 0, "%s", t.fault.message);
 	cr_assert(pod_is_capacity(&t.pod));
 	cr_assert(t.pod.holds);
-	cr_assert_eq(strncmp(t.pod.identity, "{\"v\":1,\"uuid\":\"GPU-5b8f", 22), 0);
-	cr_assert_not_null(pairs_get(&t.pod.notes, NOTE_GRANTS));
+	cr_assert_str_eq(t.pod.identity->uuid, "GPU-5b8f2a6e-1c3d-4e5f-8a9b-0c1d2e3f4a5b");
+	cr_assert_eq(t.pod.identity->mem_mib, 81559);
+	cr_assert_not(t.pod.ledger_bad);
+	cr_assert_gt(t.pod.ledger.count, 0);
 	cr_assert(t.pod.never_preempts);
 	cr_assert_eq(t.pod.gpus, 1, "an init container's GPU is the same GPU");
 	arena_finish(&t.arena);
@@ -302,6 +304,11 @@ Test(pod, trouble)
 	}
 }
 
+/* A termination message, escaped as the string that it is in the status. */
+#define TOLD(id)                                                                                   \
+	"\"{\\\"v\\\":1,\\\"uuid\\\":\\\"GPU-" id                                                  \
+	"\\\",\\\"memory\\\":1000,\\\"model\\\":\\\"x\\\",\\\"minor\\\":0,\\\"driver\\\":"         \
+	"\\\"1\\\"}\""
 #define IDENTIFY(rest) "{\"status\":{\"initContainerStatuses\":[{\"name\":\"identify\"," rest "}]}}"
 
 Test(pod, identity_comes_only_from_a_success)
@@ -310,18 +317,24 @@ Test(pod, identity_comes_only_from_a_success)
 		const char *json;
 		const char *identity;
 	} rows[] = {
-		{IDENTIFY("\"state\":{\"terminated\":{\"exitCode\":0,\"message\":\"m\"}}"), "m"},
-		{IDENTIFY("\"state\":{\"terminated\":{\"exitCode\":1,\"message\":\"m\"}}"), NULL},
+		{IDENTIFY("\"state\":{\"terminated\":{\"exitCode\":0,\"message\":" TOLD("m") "}}"),
+			"GPU-m"},
+		{IDENTIFY("\"state\":{\"terminated\":{\"exitCode\":1,\"message\":" TOLD("m") "}}"),
+			NULL},
 		{IDENTIFY("\"state\":{\"running\":{}},\"lastState\":{\"terminated\":{\"exitCode\":"
-			  "0,\"message\":\"b\"}}"),
-			"b"},
-		{IDENTIFY("\"state\":{\"terminated\":{\"message\":\"m\"}}"), NULL},
+			  "0,\"message\":" TOLD("b") "}}"),
+			"GPU-b"},
+		{IDENTIFY("\"state\":{\"terminated\":{\"exitCode\":0,\"message\":\"no JSON\"}}"),
+			NULL},
+		{IDENTIFY("\"state\":{\"terminated\":{\"message\":" TOLD("m") "}}"), NULL},
 	};
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
 		struct taken t = {0};
 		watch(rows[i].json, &t);
 		cr_assert_eq(t.result, 0, "%s", t.fault.message);
-		cr_assert(text_equals(t.pod.identity, rows[i].identity), "row %zu", i);
+		cr_assert(text_equals(t.pod.identity != NULL ? t.pod.identity->uuid : NULL,
+				  rows[i].identity),
+			"row %zu", i);
 		arena_finish(&t.arena);
 	}
 }
