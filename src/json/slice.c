@@ -134,7 +134,7 @@ static void object_begin(struct slice *s, uint64_t at)
 
 static struct view event_type(const struct slice *s)
 {
-	if (s->type.len < 2 || s->type.p[0] != '"') {
+	if (s->type.overflow || s->type.len < 2 || s->type.p[0] != '"') {
 		return VIEW("");
 	}
 	return (struct view){s->type.p + 1, s->type.len - 2};

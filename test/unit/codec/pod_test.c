@@ -156,8 +156,9 @@ Test(pod, a_capacity_pod)
 	cr_assert(t.pod.holds);
 	cr_assert_str_eq(t.pod.identity->uuid, "GPU-5b8f2a6e-1c3d-4e5f-8a9b-0c1d2e3f4a5b");
 	cr_assert_eq(t.pod.identity->mem_mib, 81559);
+	cr_assert_eq(t.pod.ledger.count, 1);
+	cr_assert_str_eq(t.pod.ledger.items[0].uid, "t1");
 	cr_assert_not(t.pod.ledger_bad);
-	cr_assert_gt(t.pod.ledger.count, 0);
 	cr_assert(t.pod.never_preempts);
 	cr_assert_eq(t.pod.gpus, 1, "an init container's GPU is the same GPU");
 	arena_finish(&t.arena);
@@ -304,37 +305,55 @@ Test(pod, trouble)
 	}
 }
 
-/* A termination message, escaped as the string that it is in the status. */
-#define TOLD(id)                                                                                   \
-	"\"{\\\"v\\\":1,\\\"uuid\\\":\\\"GPU-" id                                                  \
-	"\\\",\\\"memory\\\":1000,\\\"model\\\":\\\"x\\\",\\\"minor\\\":0,\\\"driver\\\":"         \
-	"\\\"1\\\"}\""
-#define IDENTIFY(rest) "{\"status\":{\"initContainerStatuses\":[{\"name\":\"identify\"," rest "}]}}"
+#define IDENTIFY(state)                                                                            \
+	"{\"status\":{\"initContainerStatuses\":[{\"name\":\"identify\"," state "}]}}"
+#define EXIT(code, message) "{\"terminated\":{\"exitCode\":" code ",\"message\":\"" message "\"}}"
+#define TOLD                                                                                       \
+	"{\\\"v\\\":1,\\\"uuid\\\":\\\"GPU-1\\\",\\\"memory\\\":9,\\\"model\\\":\\\"m\\\","        \
+	"\\\"minor\\\":0}"
 
 Test(pod, identity_comes_only_from_a_success)
 {
 	static const struct {
 		const char *json;
-		const char *identity;
+		bool told;
 	} rows[] = {
-		{IDENTIFY("\"state\":{\"terminated\":{\"exitCode\":0,\"message\":" TOLD("m") "}}"),
-			"GPU-m"},
-		{IDENTIFY("\"state\":{\"terminated\":{\"exitCode\":1,\"message\":" TOLD("m") "}}"),
-			NULL},
-		{IDENTIFY("\"state\":{\"running\":{}},\"lastState\":{\"terminated\":{\"exitCode\":"
-			  "0,\"message\":" TOLD("b") "}}"),
-			"GPU-b"},
-		{IDENTIFY("\"state\":{\"terminated\":{\"exitCode\":0,\"message\":\"no JSON\"}}"),
-			NULL},
-		{IDENTIFY("\"state\":{\"terminated\":{\"message\":" TOLD("m") "}}"), NULL},
+		{IDENTIFY("\"state\":" EXIT("0", TOLD)), true},
+		{IDENTIFY("\"state\":" EXIT("1", TOLD)), false},
+		{IDENTIFY("\"state\":{\"running\":{}},\"lastState\":" EXIT("0", TOLD)), true},
+		{IDENTIFY("\"state\":{\"running\":{}},\"lastState\":" EXIT("2", TOLD)), false},
+		{IDENTIFY("\"state\":" EXIT("0", "panic: no device")), false},
+		{IDENTIFY("\"state\":{\"terminated\":{\"message\":\"" TOLD "\"}}"), false},
 	};
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
 		struct taken t = {0};
 		watch(rows[i].json, &t);
 		cr_assert_eq(t.result, 0, "%s", t.fault.message);
-		cr_assert(text_equals(t.pod.identity != NULL ? t.pod.identity->uuid : NULL,
-				  rows[i].identity),
-			"row %zu", i);
+		cr_assert_eq(t.pod.identity != NULL, rows[i].told, "row %zu", i);
+		arena_finish(&t.arena);
+	}
+}
+
+Test(pod, a_ledger_is_read_only_where_it_is_ours)
+{
+	static const struct {
+		const char *meta;
+		bool bad;
+	} rows[] = {
+		{"\"namespace\":\"aliquot-system\",\"labels\":{\"aliquot.dev/capacity\":\"true\"}",
+			true},
+		{"\"namespace\":\"elsewhere\",\"labels\":{\"aliquot.dev/capacity\":\"true\"}",
+			false},
+	};
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct taken t = {0};
+		char *json = arena_printf(&t.arena,
+			"{\"metadata\":{%s,\"annotations\":{\"aliquot.dev/grants\":\"x\"}}}",
+			rows[i].meta);
+		watch(json, &t);
+		cr_assert_eq(t.result, 0, "%s", t.fault.message);
+		cr_assert_eq(t.pod.ledger_bad, rows[i].bad, "row %zu", i);
+		cr_assert_eq(t.pod.ledger.count, 0);
 		arena_finish(&t.arena);
 	}
 }
