@@ -498,6 +498,32 @@ Test(engine, decides_nothing_while_it_does_not_lead)
 	cluster_free(c);
 }
 
+Test(engine, c8_the_policy_of_now_bounds_what_the_webhook_wrote)
+{
+	struct cluster *c = cluster_new(1, 2, 1);
+	struct policy p = {.name = "small",
+		.generation = 1,
+		.priority = 100,
+		.has_selector = true,
+		.pods = {.present = true},
+		.mode = MODE_AUTOMATE,
+		.min_percent = 1,
+		.max_percent = 30,
+		.step_percent = 5,
+		.max_tenants = 2};
+	struct change set = {.type = CHANGE_SET, .kind = KIND_POLICY, .policy = &p};
+	engine_observe(c->e, &set);
+	arrive(c, "a", 900);
+	arrive(c, "b", 900);
+	arrive(c, "d", 900);
+	run_for(c, 3000);
+	cr_assert_eq(placed(c), 3);
+	cr_assert_eq(find(c, "a")->milli, 300);
+	cr_assert_str_eq(find(c, "a")->uuid, find(c, "b")->uuid);
+	cr_assert_str_neq(find(c, "a")->uuid, find(c, "d")->uuid, "two tenants a GPU at most");
+	cluster_free(c);
+}
+
 /* Late watches, lost answers, refused writes, and a leader that starts anew without any memory. */
 Test(engine, random_faults_never_oversell_and_always_converge, .timeout = 120)
 {
