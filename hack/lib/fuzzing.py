@@ -105,9 +105,12 @@ def run_slice(program, name, seconds, state):
     def stop(number, _frame):
         process.send_signal(signal.SIGINT)
         raise SystemExit(128 + number)
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, stop)
-    said = process.communicate(timeout=seconds + 120)[1]
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    try:
+        said = process.communicate(timeout=seconds + 120)[1]
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
     execs = re.search(r"stat::number_of_executed_units:\s*(\d+)", said)
     state.counts["execs"] += int(execs.group(1)) if execs else 0
     if process.returncode == 0:
