@@ -181,7 +181,8 @@ static void on_turn(void *data)
 	feeds_step(c->feeds, now);
 	errands_step(c, now);
 	certs_step(c->certs, now);
-	canary_step(c->canary, now, election_leads(c->election) && certs_published(c->certs));
+	canary_step(c->canary, now,
+		election_leads(c->election) && certs_published(c->certs) && c->webhook != NULL);
 	gate_step(&c->gate, now);
 	decide(c, now);
 	act_step(c->act, now);
