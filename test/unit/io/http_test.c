@@ -1,3 +1,5 @@
+/* The HTTP client against our own server over TLS: methods, trust, order, bounds, rotation, growth.
+ */
 #include "http_harness.h"
 
 TestSuite(http, .fini = expect_no_leak);
