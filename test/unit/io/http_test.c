@@ -127,11 +127,6 @@ Test(http, configurations_that_cannot_be_used_are_faults)
 	loop_destroy(l);
 }
 
-static bool stub_was_asked(void *data)
-{
-	return ((struct stub *)data)->requests > 0;
-}
-
 /* Cancelling in every state. */
 Test(http, cancelled_calls_never_complete)
 {
