@@ -10,7 +10,7 @@
 #include "model/names.h"
 
 #define PASS_EVERY_MS  10000
-#define PASS_SOON_MS   500 /* until there is something to serve, and after a write */
+#define PASS_SOON_MS   100 /* until there is something to serve, and after a write */
 #define AUTHORITY_DAYS 730
 #define LEAF_DAYS      90
 #define DAY_MS	       ((int64_t)24 * 3600 * 1000)
@@ -302,7 +302,7 @@ static void on_secret(void *data, const struct kube_answer *a)
 	}
 	serve(c);
 	if (!c->events.leads(c->data)) {
-		pass_over(c, c->served != NULL ? PASS_EVERY_MS : PASS_SOON_MS * 2);
+		pass_over(c, c->served != NULL ? PASS_EVERY_MS : PASS_SOON_MS * 10);
 		return;
 	}
 	c->state = CERTS_WEBHOOK;
