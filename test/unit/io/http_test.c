@@ -1,3 +1,5 @@
+/* The HTTP client against our own server over TLS: methods, trust, order, bounds, rotation, growth.
+ */
 #include "http_harness.h"
 
 TestSuite(http, .fini = expect_no_leak);
@@ -123,11 +125,6 @@ Test(http, configurations_that_cannot_be_used_are_faults)
 		cr_expect(strstr(f.message, "password") == NULL);
 	}
 	loop_destroy(l);
-}
-
-static bool stub_was_asked(void *data)
-{
-	return ((struct stub *)data)->requests > 0;
 }
 
 /* Cancelling in every state. */
