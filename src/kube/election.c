@@ -249,16 +249,18 @@ static void send_patch(struct election *e, int64_t now, bool release)
 
 /* --- decisions --- */
 
-static bool is_free(const struct election *e, int64_t now)
+/* When whoever holds the Lease now may be taken for dead. */
+static int64_t expiry(const struct election *e)
 {
-	if (e->holder[0] == '\0' || text_equals(e->holder, e->config.identity)) {
-		return true;
-	}
 	/* A holder of another version may have promised itself longer than we would. */
 	int64_t theirs = (int64_t)e->duration_s * 1000;
 	theirs = theirs < THEIR_DURATION_MAX_MS ? theirs : THEIR_DURATION_MAX_MS;
-	int64_t wait = theirs > e->config.duration_ms ? theirs : e->config.duration_ms;
-	return now - e->observed_ms >= wait;
+	return e->observed_ms + (theirs > e->config.duration_ms ? theirs : e->config.duration_ms);
+}
+
+static bool is_free(const struct election *e, int64_t now)
+{
+	return e->holder[0] == '\0' || text_equals(e->holder, e->config.identity) || now >= expiry(e);
 }
 
 static void won(struct election *e, int64_t now)
@@ -297,8 +299,13 @@ static void handle_read(struct election *e, int64_t now)
 	if (e->leads && !text_equals(e->holder, e->config.identity)) {
 		lost(e, "another process holds the lease");
 	}
-	if (!e->config.never_lead && !e->releasing && is_free(e, now)) {
+	if (e->config.never_lead || e->releasing) {
+		return;
+	}
+	if (is_free(e, now)) {
 		send_patch(e, now, false);
+	} else {
+		e->next_ms = time_min(e->next_ms, expiry(e));
 	}
 }
 

@@ -139,8 +139,9 @@ static const char *keep(char **at, const char *text)
 
 static void slot_fill(struct events *e, struct slot *s, const struct event_note *n)
 {
+	const char *action = text_empty(n->action) ? n->reason : n->action;
 	const char *parts[] = {
-		n->api_version, n->kind, n->ns, n->name, n->uid, n->reason, n->action, n->note};
+		n->api_version, n->kind, n->ns, n->name, n->uid, n->reason, action, n->note};
 	size_t total = 0;
 	for (size_t i = 0; i < COUNT_OF(parts); i++) {
 		total += strlen(text_or(parts[i], "")) + 1;
@@ -154,7 +155,7 @@ static void slot_fill(struct events *e, struct slot *s, const struct event_note 
 		.name = keep(&at, n->name),
 		.uid = keep(&at, n->uid),
 		.reason = keep(&at, n->reason),
-		.action = keep(&at, text_empty(n->action) ? n->reason : n->action),
+		.action = keep(&at, action),
 		.note = keep(&at, n->note),
 		.warning = n->warning,
 	};

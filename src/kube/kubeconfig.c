@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "base64.h"
+#include "base/base64.h"
 #include "json/yaml.h"
 #include "kube/cred.h"
 

@@ -198,7 +198,7 @@ Test(election, one_leads_and_the_other_takes_over_after_it_died)
 		cr_assert_lt(waited, 30000);
 	}
 	cr_expect_geq(waited, 10000, "%lld", (long long)waited);
-	cr_expect_leq(waited, 16100, "%lld", (long long)waited);
+	cr_expect_leq(waited, 14100, "%lld", (long long)waited);
 	cr_expect_str_eq(shelf.holder, "two");
 	cr_expect_eq(shelf.transitions, 2);
 	tear_down(&all[0]);

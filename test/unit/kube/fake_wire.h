@@ -4,6 +4,7 @@
 #define TEST_FAKE_WIRE_H
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
