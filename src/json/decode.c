@@ -47,7 +47,7 @@ int decode_parse(
 		*ret_root = root;
 		return 0;
 	}
-	if (!depth_is_bounded(p, n)) {
+	if ((flags & DECODE_SHALLOW) == 0 && !depth_is_bounded(p, n)) {
 		return fault_set(
 			ret_fault, FAULT_LIMIT, "JSON deeper than %d levels", DECODE_DEPTH_MAX);
 	}

@@ -114,6 +114,7 @@ Test(decode, parse)
 		str_append_char(&deep, ']');
 	}
 	cr_assert_eq(parse_kind(deep.p, deep.len, DECODE_PLAIN), FAULT_LIMIT);
+	cr_assert_eq(parse_kind(deep.p, deep.len, DECODE_SHALLOW), FAULT_NONE);
 	cr_assert_eq(parse_kind(deep.p + 1, deep.len - 2, DECODE_PLAIN), FAULT_NONE);
 	while (str_append_char(&deep, ' ')) {
 	}
