@@ -91,7 +91,7 @@ static struct str *sink_of(struct slice *s, enum role role)
 
 static void put(struct slice *s, struct str *sink, const char *p, size_t n)
 {
-	if (sink != NULL && !str_append(sink, p, n) && sink == &s->out) {
+	if (sink != NULL && !slice_append(sink, p, n) && sink == &s->out) {
 		s->refused = true;
 	}
 }
@@ -323,7 +323,7 @@ static void read_key(struct slice *s, struct slice_input *in)
 			in->p++;
 		}
 	}
-	str_append(&s->key, from, (size_t)(in->p - from));
+	slice_append(&s->key, from, (size_t)(in->p - from));
 	if (closed) {
 		end_key(s);
 	}
@@ -332,7 +332,7 @@ static void read_key(struct slice *s, struct slice_input *in)
 static void begin_key(struct slice *s)
 {
 	str_reset(&s->key);
-	str_append_char(&s->key, '"');
+	slice_append(&s->key, "\"", 1);
 	s->key_escaped = false;
 	s->state = SLICE_IN_KEY;
 }
