@@ -167,7 +167,7 @@ class Stage:
 
 
 STAGES = [
-    Stage("tidy", 60, "layers, sizes, looks, and that tidy notices", stage_tidy),
+    Stage("tidy", 120, "layers, sizes, looks, and that tidy notices", stage_tidy),
     Stage("build", 300, "the development build, warnings are errors", stage_build, tests=False),
     Stage("unit", 120, "unit tests, each linked with its room's row", stage_unit, ["build"]),
     Stage("build-sanitized", 400, "the same under ASan and UBSan", stage_build_sanitized, tests=False),

@@ -29,6 +29,7 @@ struct json_t; /* jansson's */
 
 struct review {
 	struct arena arena;    /* owned: everything below */
+	struct str text;       /* owned: the request without what nobody reads */
 	struct json_t *root;   /* owned: the request as it came */
 	struct json_t *object; /* borrowed from root: the pod as it came */
 	struct json_t *plain;  /* owned: as a person wrote it; shares with object what is equal */

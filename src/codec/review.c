@@ -1,6 +1,8 @@
 /* The envelope of an admission request, and the answer. */
 #include "codec/review.h"
 
+#include "base/base64.h"
+
 #include <jansson.h>
 #include <string.h>
 
@@ -10,9 +12,11 @@
 #include "json/decode.h"
 #include "model/names.h"
 #include "tenant.h"
+#include "trim.h"
 
 #define UID_MAX	  256
 #define PATCH_MAX (2u << 20)
+#define TEXT_KEEP (64u << 10) /* memory kept between two requests */
 
 /* --- in --- */
 
@@ -78,9 +82,23 @@ static void decode_object_of(struct review *r)
 	}
 }
 
+/* What cannot be trimmed is parsed as it is: the parser finds the words for what is wrong with it.
+ */
+static int parse(struct review *r, const char *body, size_t size, struct fault *ret_fault)
+{
+	unsigned flags = DECODE_UNIQUE;
+	r->text.limit = REVIEW_BODY_MAX;
+	if (size <= REVIEW_BODY_MAX && trim_review(body, size, &r->text)) {
+		body = str_text(&r->text);
+		size = r->text.len;
+		flags |= DECODE_SHALLOW;
+	}
+	return decode_parse(body, size, flags, &r->root, ret_fault);
+}
+
 int review_decode(struct review *r, const char *body, size_t size, struct fault *ret_fault)
 {
-	if (decode_parse(body, size, DECODE_UNIQUE, &r->root, ret_fault) < 0) {
+	if (parse(r, body, size, ret_fault) < 0) {
 		return -1;
 	}
 	json_t *request = json_object_get(r->root, "request");
@@ -108,17 +126,21 @@ int review_decode(struct review *r, const char *body, size_t size, struct fault 
 void review_reset(struct review *r)
 {
 	struct arena arena = r->arena;
+	struct str text = r->text;
 	json_decref(r->tenant);
 	json_decref(r->plain);
 	json_decref(r->root);
 	arena_reset(&arena);
-	*r = (struct review){.arena = arena};
+	str_reset(&text);
+	str_trim_capacity(&text, TEXT_KEEP);
+	*r = (struct review){.arena = arena, .text = text};
 }
 
 void review_finish(struct review *r)
 {
 	review_reset(r);
 	arena_finish(&r->arena);
+	str_finish(&r->text);
 }
 
 /* --- out --- */
@@ -130,28 +152,6 @@ bool review_apply(struct review *r, const struct mutation *m)
 	return r->tenant != NULL;
 }
 
-static bool append_base64(struct str *out, const char *p, size_t n)
-{
-	static const char digits[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-	size_t need = (n + 2) / 3 * 4;
-	char *to = str_reserve(out, need);
-	if (to == NULL) {
-		return false;
-	}
-	for (size_t i = 0; i < n; i += 3) {
-		uint32_t b = (uint32_t)(unsigned char)p[i] << 16;
-		b |= i + 1 < n ? (uint32_t)(unsigned char)p[i + 1] << 8 : 0;
-		b |= i + 2 < n ? (uint32_t)(unsigned char)p[i + 2] : 0;
-		*to++ = digits[b >> 18];
-		*to++ = digits[b >> 12 & 63];
-		*to++ = i + 1 < n ? digits[b >> 6 & 63] : '=';
-		*to++ = i + 2 < n ? digits[b & 63] : '=';
-	}
-	str_added(out, need);
-	return true;
-}
-
 /* No patch is better than half a patch: what does not fit is left out whole. */
 static void write_patch(const struct review *r, struct build *b)
 {
@@ -160,7 +160,7 @@ static void write_patch(const struct review *r, struct build *b)
 	CLEANUP(str_finish) struct str coded = STR_INIT(PATCH_MAX / 3 * 4 + 4);
 	if (r->problem != NULL || after == NULL || !diff_write(r->object, after, &patch) ||
 		strcmp(str_text(&patch), "[]") == 0 ||
-		!append_base64(&coded, str_text(&patch), patch.len)) {
+		!base64_encode(str_text(&patch), patch.len, &coded)) {
 		return;
 	}
 	build_text_at(b, "patchType", "JSONPatch");

@@ -288,7 +288,7 @@ static void fault_of(struct http_call *call, CURLcode rc)
 			at, call->target->trust, why);
 	} else if (rc == CURLE_SSL_CERTPROBLEM || rc == CURLE_SSL_CACERT_BADFILE) {
 		fault_set(f, FAULT_DENIED, "%s: certificates that cannot be used: %s", at, why);
-	} else if (rc == CURLE_URL_MALFORMAT || rc == CURLE_UNSUPPORTED_PROTOCOL) {
+	} else if (rc == CURLE_URL_MALFORMAT) {
 		fault_set(f, FAULT_INVALID, "%s%s: %s", at, call->path, why);
 	} else {
 		fault_set(f, FAULT_TRANSIENT, "%s: %s", at, why);

@@ -135,7 +135,9 @@ void http_lane_init(struct http_lane *lane, struct http_target *t, bool multiple
 	curl_multi_setopt(lane->multi, CURLMOPT_TIMERDATA, lane);
 	curl_multi_setopt(lane->multi, CURLMOPT_PIPELINING,
 		multiplex ? (long)CURLPIPE_MULTIPLEX : (long)CURLPIPE_NOTHING);
-	curl_multi_setopt(lane->multi, CURLMOPT_MAXCONNECTS, 8L);
+	/* Few are used where the server speaks HTTP/2; fewer than there are calls would mean a
+	 * handshake a call where it does not. */
+	curl_multi_setopt(lane->multi, CURLMOPT_MAXCONNECTS, (long)HTTP_CALLS_MAX);
 }
 
 void http_lane_finish(struct http_lane *lane)

@@ -294,8 +294,8 @@ static const struct doc_place *place_of_container(const struct doc *d, const jso
 	return NULL;
 }
 
-static int fault_at(const struct doc *d, const struct doc_place *p, struct fault *ret_fault,
-	const char *format, va_list args)
+static int PRINTF(4, 0) fault_at(const struct doc *d, const struct doc_place *p,
+	struct fault *ret_fault, const char *format, va_list args)
 {
 	char message[FAULT_MESSAGE_MAX];
 	vsnprintf(message, sizeof message, format, args);

@@ -90,8 +90,11 @@ static enum reason found(struct explain_facts *f, enum reason reason, const char
 static enum reason judge_will(const struct admit_input *in, struct admit_verdict *v)
 {
 	const struct pod *p = in->pod;
+	if (in->unreadable) {
+		return REASON_NOT_OURS;
+	}
 	if (first(p, asks_for_gpus, 0) == NULL && first(p, has_mig, 0) == NULL) {
-		return REASON_NO_GPU;
+		return pod_has_gate(p, NAME_GATE) ? REASON_NOT_OURS : REASON_NO_GPU;
 	}
 	if (v->choice.excluded) {
 		return REASON_EXCLUDED;

@@ -12,7 +12,7 @@ static void check(const char *text, size_t size, const char *context)
 {
 	CLEANUP(kubeconfig_finish) struct kubeconfig c = {0};
 	struct fault fault = {0};
-	if (kubeconfig_parse(text, size, "/dir", context, &c, &fault) != 0) {
+	if (kubeconfig_parse((struct view){text, size}, "/dir", context, &c, &fault) != 0) {
 		ENSURE(fault.kind == FAULT_INVALID || fault.kind == FAULT_LIMIT);
 		ENSURE(fault.message[0] != '\0');
 		ENSURE(c.server == NULL && c.context == NULL && c.token == NULL);

@@ -565,3 +565,31 @@ Test(review, a_groups_annotation_is_seen)
 	free(body);
 	json_decref(pod);
 }
+
+/* Whatever the bytes, no byte outside of them is read and nothing fails but by saying so. */
+Test(review, survives_any_cut_and_any_changed_byte)
+{
+	json_t *pod = parse(rich);
+	char *body = request_of(pod);
+	size_t n = strlen(body);
+	for (size_t i = 0; i <= 2 * n; i++) {
+		size_t length = i <= n ? i : n;
+		char *exact = malloc(length + 1);
+		memcpy(exact, body, length);
+		if (i > n) {
+			exact[i - n - 1] = "\"{}[]:,\\x0"[i % 10];
+		}
+		struct review r = {0};
+		struct fault f = {0};
+		if (review_decode(&r, exact, length, &f) == 0) {
+			CLEANUP(str_finish) struct str out = STR_INIT(100000);
+			struct review_notes notes = {0};
+			(void)!(r.problem == NULL && review_apply(&r, &quarter));
+			cr_assert(review_answer(&r, &notes, &out));
+		}
+		review_finish(&r);
+		free(exact);
+	}
+	free(body);
+	json_decref(pod);
+}

@@ -8,6 +8,8 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <time.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdlib.h>
@@ -22,6 +24,18 @@
 #include "loop_ev.h"
 
 #define PATIENCE_MS 10000
+
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/lsan_interface.h>
+#endif
+
+/* At the end of every test of a suite: nothing may be left. Only sanitized builds can tell. */
+static UNUSED void expect_no_leak(void)
+{
+#ifdef __SANITIZE_ADDRESS__
+	cr_assert(__lsan_do_recoverable_leak_check() == 0);
+#endif
+}
 
 typedef bool (*condition)(void *data);
 

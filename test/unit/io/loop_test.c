@@ -2,6 +2,8 @@
 
 #include "harness.h"
 
+TestSuite(loop, .fini = expect_no_leak);
+
 struct log {
 	struct loop *loop;
 	char text[64];

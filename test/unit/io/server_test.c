@@ -1,98 +1,8 @@
-#include <openssl/ssl.h>
 #include <sys/resource.h>
 
-#include "harness.h"
+#include "server_harness.h"
 
-struct house {
-	struct loop *loop;
-	struct server *server;
-	struct metric_registry *metrics;
-	int served;
-};
-
-static void echo(void *data, const struct server_request *q, struct server_reply *r)
-{
-	struct house *h = data;
-
-	h->served++;
-	cr_assert(q->received_us > 0 && q->received_us <= clock_mono_us());
-	r->content_type = "text/x-echo";
-	str_append_format(&r->body, "%.*s %.*s?%.*s [%.*s] ", (int)q->method.n, q->method.p,
-		(int)q->path.n, q->path.p, (int)q->query.n, q->query.p, (int)q->content_type.n,
-		q->content_type.p);
-	str_append(&r->body, q->body.p, q->body.n);
-}
-
-static void large(void *data, const struct server_request *q, struct server_reply *r)
-{
-	int64_t n = 0;
-	(void)data;
-
-	cr_assert(parse_i64(q->query, 1, 100000000, &n));
-	for (int64_t i = 0; i < n; i++) {
-		str_append_char(&r->body, (char)('a' + i % 26));
-	}
-}
-
-static void drain_from_inside(void *data, const struct server_request *q, struct server_reply *r)
-{
-	struct house *h = data;
-	(void)q;
-	(void)r;
-
-	server_drain(h->server, 5000, NULL, NULL);
-}
-
-static void house_open(struct house *h, struct server_config config)
-{
-	struct fault f = {0};
-
-	*h = (struct house){.loop = loop_create(), .metrics = metric_registry_create()};
-	config.name = "test";
-	config.listen = "127.0.0.1:0";
-	config.metrics = h->metrics;
-	h->server = server_create(h->loop, &config, &f);
-	cr_assert(h->server != NULL, "%s", f.message);
-	server_route(h->server, "GET", "/echo", echo, h);
-	server_route(h->server, "POST", "/admit", echo, h);
-	server_route(h->server, "GET", "/large", large, h);
-	server_route(h->server, "POST", "/drain", drain_from_inside, h);
-}
-
-static void house_close(struct house *h)
-{
-	server_destroy(h->server);
-	metric_registry_destroy(h->metrics);
-	loop_destroy(h->loop);
-}
-
-static void house_metric(struct house *h, const char *line)
-{
-	struct str text CLEANUP(str_finish) = STR_INIT(1024 * 1024);
-
-	metric_write(h->metrics, &text);
-	cr_assert(strstr(str_text(&text), line) != NULL, "no '%s' in:\n%s", line, str_text(&text));
-}
-
-static bool nobody_left(void *data)
-{
-	struct house *h = data;
-
-	return server_connections(h->server) == 0;
-}
-
-static bool somebody(void *data)
-{
-	struct house *h = data;
-
-	return server_connections(h->server) > 0;
-}
-
-static void expect_nobody(struct house *h)
-{
-	cr_assert(wait_for(h->loop, nobody_left, h, PATIENCE_MS), "%d connections are left",
-		server_connections(h->server));
-}
+TestSuite(server, .fini = expect_no_leak);
 
 Test(server, keeps_a_connection_for_many_requests)
 {
@@ -386,6 +296,13 @@ static bool flag_is_set(void *data)
 	return *(bool *)data;
 }
 
+static bool two_connected(void *data)
+{
+	struct house *h = data;
+
+	return server_connections(h->server) == 2;
+}
+
 Test(server, drains_gracefully)
 {
 	struct house h;
@@ -398,7 +315,7 @@ Test(server, drains_gracefully)
 	peer_expect(&idle, "200 OK");
 	peer_open(&busy, h.loop, server_port(h.server));
 	peer_send(&busy, "POST /admit HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nha");
-	cr_assert(!wait_for(h.loop, never, NULL, 30));
+	cr_assert(wait_for(h.loop, two_connected, &h, PATIENCE_MS));
 	server_drain(h.server, 5000, set_flag, &done);
 	cr_assert(!done, "done from inside the call");
 	peer_expect_end(&idle);
@@ -439,7 +356,7 @@ Test(server, drain_has_a_deadline_and_may_come_from_a_handler)
 	peer_close(&stuck);
 	peer_open(&stuck, h.loop, server_port(h.server));
 	peer_send(&stuck, "POST /admit HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\n");
-	cr_assert(!wait_for(h.loop, never, NULL, 30));
+	cr_assert(wait_for(h.loop, somebody, &h, PATIENCE_MS));
 	server_drain(h.server, 100, set_flag, &done);
 	cr_assert(wait_for(h.loop, flag_is_set, &done, PATIENCE_MS));
 	peer_expect_end(&stuck);
@@ -469,140 +386,4 @@ Test(server, addresses_that_cannot_be_used_are_faults)
 	cr_assert(server_set_tls(s, NULL, &f) == -1 && f.kind == FAULT_INVALID);
 	server_destroy(s);
 	loop_destroy(l);
-}
-
-/* TLS as bytes: what a client sees that is not ours. */
-struct tls_peer {
-	struct peer raw;
-	SSL_CTX *ctx;
-	SSL *ssl;
-	int rc, error;
-};
-
-static void tls_peer_open(struct tls_peer *p, struct house *h, int max_version)
-{
-	peer_open(&p->raw, h->loop, server_port(h->server));
-	p->ctx = SSL_CTX_new(TLS_client_method());
-	SSL_CTX_set_min_proto_version(p->ctx, TLS1_VERSION);
-	SSL_CTX_set_max_proto_version(p->ctx, max_version);
-	SSL_CTX_set_security_level(p->ctx, 0);
-	p->ssl = SSL_new(p->ctx);
-	SSL_set_fd(p->ssl, p->raw.fd);
-}
-
-static void tls_peer_close(struct tls_peer *p)
-{
-	SSL_free(p->ssl);
-	SSL_CTX_free(p->ctx);
-	peer_close(&p->raw);
-}
-
-static bool tls_connected(void *data)
-{
-	struct tls_peer *p = data;
-
-	p->rc = SSL_connect(p->ssl);
-	p->error = SSL_get_error(p->ssl, p->rc);
-	return p->error != SSL_ERROR_WANT_READ && p->error != SSL_ERROR_WANT_WRITE;
-}
-
-static bool tls_has(void *data)
-{
-	struct tls_peer *p = data;
-	char buffer[4096];
-	int n;
-
-	while ((n = SSL_read(p->ssl, buffer, sizeof buffer)) > 0) {
-		str_append(&p->raw.in, buffer, (size_t)n);
-	}
-	return strstr(str_text(&p->raw.in), p->raw.wanted) != NULL;
-}
-
-static void tls_house_open(struct house *h, struct server_config config)
-{
-	struct tls_pair ca CLEANUP(tls_pair_finish) = test_authority("a");
-	struct tls_pair leaf CLEANUP(tls_pair_finish) = test_leaf(&ca, "127.0.0.1");
-	struct tls_identity *identity = test_identity(&leaf);
-
-	config.tls = identity;
-	house_open(h, config);
-	tls_identity_destroy(identity);
-}
-
-Test(server, speaks_tls_from_1_2_on_and_http_1_1_only)
-{
-	static const struct {
-		int version;
-		const char *alpn;
-		bool good;
-	} cases[] = {
-		{TLS1_1_VERSION, NULL, false},
-		{TLS1_2_VERSION, NULL, true},
-		{TLS1_3_VERSION, NULL, true},
-		{TLS1_3_VERSION, "\x02h2", false},
-		{TLS1_3_VERSION, "\x02h2\x08http/1.1", true},
-		{TLS1_2_VERSION, "\x08http/1.1", true},
-	};
-	struct house h;
-
-	tls_house_open(&h, (struct server_config){0});
-	for (size_t i = 0; i < COUNT_OF(cases); i++) {
-		struct tls_peer p;
-		const unsigned char *chosen = NULL;
-		unsigned n = 0;
-		tls_peer_open(&p, &h, cases[i].version);
-		if (cases[i].alpn != NULL) {
-			SSL_set_alpn_protos(p.ssl, (const unsigned char *)cases[i].alpn,
-				(unsigned)strlen(cases[i].alpn));
-		}
-		cr_assert(wait_for(h.loop, tls_connected, &p, PATIENCE_MS));
-		cr_expect((p.rc == 1) == cases[i].good, "case %zu", i);
-		SSL_get0_alpn_selected(p.ssl, &chosen, &n);
-		cr_expect(n == (cases[i].good && cases[i].alpn != NULL ? 8 : 0), "case %zu", i);
-		tls_peer_close(&p);
-		expect_nobody(&h);
-	}
-	house_metric(&h, "aliquot_http_server_handshake_failures_total{server=\"test\"} 2");
-	house_close(&h);
-}
-
-/* Many requests in few records, so that bytes wait inside OpenSSL where no descriptor shows them;
- * and replies larger than a socket buffer. */
-Test(server, answers_pipelined_requests_over_tls)
-{
-	struct str text CLEANUP(str_finish) = STR_INIT(1024 * 1024);
-	struct house h;
-	struct tls_peer p;
-
-	tls_house_open(&h, (struct server_config){0});
-	tls_peer_open(&p, &h, TLS1_3_VERSION);
-	cr_assert(wait_for(h.loop, tls_connected, &p, PATIENCE_MS) && p.rc == 1);
-	for (int i = 0; i < 300; i++) {
-		str_append_format(&text, "GET /large?20000 HTTP/1.1\r\nHost: a\r\n\r\n");
-	}
-	str_append_text(&text, "GET /echo?end HTTP/1.1\r\nHost: a\r\n\r\n");
-	cr_assert(SSL_write(p.ssl, text.p, (int)text.len) == (int)text.len);
-	p.raw.wanted = "/echo?end";
-	cr_assert(wait_for(h.loop, tls_has, &p, PATIENCE_MS), "%zu bytes came", p.raw.in.len);
-	cr_assert(count_text(str_text(&p.raw.in), "HTTP/1.1 200 OK") == 301);
-	tls_peer_close(&p);
-	expect_nobody(&h);
-	house_close(&h);
-}
-
-Test(server, handshakes_have_a_deadline_and_junk_is_closed)
-{
-	struct house h;
-	struct peer p;
-
-	tls_house_open(&h, (struct server_config){.handshake_ms = 150});
-	peer_open(&p, h.loop, server_port(h.server));
-	peer_expect_end(&p);
-	peer_close(&p);
-	peer_open(&p, h.loop, server_port(h.server));
-	peer_send(&p, "GET / HTTP/1.1\r\nHost: a\r\n\r\n");
-	peer_expect_end(&p);
-	peer_close(&p);
-	expect_nobody(&h);
-	house_close(&h);
 }

@@ -4,6 +4,8 @@
 
 #include "harness.h"
 
+TestSuite(tls, .fini = expect_no_leak);
+
 #define DAY_MS ((int64_t)24 * 3600 * 1000)
 
 static X509 *parse(const char *pem)

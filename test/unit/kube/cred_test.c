@@ -258,7 +258,7 @@ Test(cred, a_kubeconfig_is_found_by_path_environment_and_home)
 static int parse(const char *text, const char *context, struct kubeconfig *c, struct fault *fault)
 {
 	*fault = (struct fault){0};
-	return kubeconfig_parse(text, strlen(text), "/d", context, c, fault);
+	return kubeconfig_parse(view_of(text), "/d", context, c, fault);
 }
 
 Test(kubeconfig, contexts_data_and_paths)

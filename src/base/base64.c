@@ -1,5 +1,7 @@
-/* Base64, read only. */
-#include "base64.h"
+/* Base64, both ways. */
+#include "base/base64.h"
+
+#include <stdint.h>
 
 static int digit_of(char c)
 {
@@ -50,4 +52,26 @@ bool base64_decode(struct view text, struct str *out)
 		}
 	}
 	return digits == 0;
+}
+
+bool base64_encode(const char *p, size_t n, struct str *out)
+{
+	static const char digits[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	size_t need = (n + 2) / 3 * 4;
+	char *to = str_reserve(out, need);
+	if (to == NULL) {
+		return false;
+	}
+	for (size_t i = 0; i < n; i += 3) {
+		uint32_t b = (uint32_t)(unsigned char)p[i] << 16;
+		b |= i + 1 < n ? (uint32_t)(unsigned char)p[i + 1] << 8 : 0;
+		b |= i + 2 < n ? (uint32_t)(unsigned char)p[i + 2] : 0;
+		*to++ = digits[b >> 18];
+		*to++ = digits[b >> 12 & 63];
+		*to++ = i + 1 < n ? digits[b >> 6 & 63] : '=';
+		*to++ = i + 2 < n ? digits[b & 63] : '=';
+	}
+	str_added(out, need);
+	return true;
 }
