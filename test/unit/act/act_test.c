@@ -153,3 +153,24 @@ Test(act, conditions_keep_to_twenty_a_second)
 	cr_expect_eq(f->wire->count, 31);
 	tear_down(f);
 }
+
+Test(act, another_pod_of_the_same_name_is_a_conflict)
+{
+	struct fixture *f = set_up();
+	struct action x = {
+		.id = 5, .type = ACTION_CONDITION, .ns = "team", .name = "tenant", .uid = "t-uid"};
+	act_submit(f->act, &x);
+	step(f, 0);
+	fake_answer(fake_last(f->wire), 422,
+		"{\"kind\":\"Status\",\"code\":422,\"reason\":\"Invalid\",\"message\":\"Pod "
+		"\\\"tenant\\\" is "
+		"invalid: metadata.uid: Invalid value: \\\"t-uid\\\": field is immutable\"}");
+	cr_expect_eq(last_heard(f)->fault.kind, FAULT_CONFLICT);
+	act_submit(f->act, &x);
+	step(f, 0);
+	fake_answer(fake_last(f->wire), 422,
+		"{\"kind\":\"Status\",\"code\":422,\"reason\":\"Invalid\",\"message\":\"status: "
+		"wrong\"}");
+	cr_expect_eq(last_heard(f)->fault.kind, FAULT_INVALID);
+	tear_down(f);
+}
