@@ -48,6 +48,7 @@ struct act *act_create(struct kube *kube, struct events *recorder, const struct 
 /* Cancels what is in flight without outcomes. */
 void act_destroy(struct act *a);
 void act_set_owner(struct act *a, const char *owner_uid); /* the ConfigMap was read, or made anew */
+void act_set_image(struct act *a, const char *image);	  /* of capacity pods made from now on */
 void act_submit(struct act *a, const struct action *action);
 void act_step(struct act *a, int64_t now_mono_ms);
 int64_t act_deadline(const struct act *a);

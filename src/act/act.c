@@ -142,6 +142,12 @@ void act_destroy(struct act *a)
 	free(a);
 }
 
+void act_set_image(struct act *a, const char *image)
+{
+	free(a->settings.image);
+	a->settings.image = xstrdup(image);
+}
+
 void act_set_owner(struct act *a, const char *owner_uid)
 {
 	free(a->settings.owner_uid);
