@@ -1,0 +1,65 @@
+"""The fake libnvidia-ml.so.1: where it is, and how its topology files are written."""
+
+import glob
+import hashlib
+import os
+import subprocess
+
+import binaries
+import fleet
+
+SOURCES = ("calls.c", "topology.c")
+FLAGS = ("-std=gnu11", "-D_GNU_SOURCE", "-O1", "-Wall", "-Wextra", "-Werror", "-fPIC",
+         "-fvisibility=hidden", "-shared", "-Wl,-soname,libnvidia-ml.so.1")
+
+
+def library():
+    """Path of the fake: named by ALIQUOT_FAKE_NVML, else compiled into the cache by its content."""
+    given = os.environ.get("ALIQUOT_FAKE_NVML")
+    if given:
+        return os.path.abspath(given)
+    folder = os.path.join(binaries.TREE, "test", "fake", "nvml")
+    digest = hashlib.sha256(repr(FLAGS).encode())
+    for path in sorted(glob.glob(os.path.join(folder, "*.[ch]"))):
+        with open(path, "rb") as file:
+            digest.update(file.read())
+    home = os.path.join(binaries.cache_dir(), "fake-nvml-" + digest.hexdigest()[:12])
+    path = os.path.join(home, "libnvidia-ml.so.1")
+    if not os.path.exists(path):
+        os.makedirs(home, exist_ok=True)
+        aside = "%s.%d" % (path, os.getpid())
+        subprocess.run([os.environ.get("CC", "cc"), *FLAGS, "-o", aside,
+                        *(os.path.join(folder, name) for name in SOURCES)], check=True, timeout=120)
+        os.replace(aside, path)
+    return path
+
+
+def uuid(node, index):
+    """The UUID of a fake GPU: the same for the same node and place, different for all others."""
+    digest = hashlib.sha256(("%s/%d" % (node, index)).encode()).hexdigest()
+    return "GPU-%s-%s-%s-%s-%s" % (digest[:8], digest[8:12], digest[12:16], digest[16:20],
+                                   digest[20:32])
+
+
+def device(uuid_, minor, **more):
+    """One device; more are keys of the format with _ for -, for example reserved_mib=600."""
+    return {"uuid": uuid_, "name": fleet.MODEL, "minor": minor, "memory-mib": fleet.MEMORY_MIB,
+            "mig": "0 0", **{key.replace("_", "-"): value for key, value in more.items()}}
+
+
+def topology_text(devices, rules=(), driver=fleet.DRIVER):
+    """The file's text. A value that is a list gives a line for each of its items."""
+    lines = ["driver %s" % driver, *rules]
+    for item in devices:
+        lines.append("device")
+        for key, value in item.items():
+            for one in value if isinstance(value, (list, tuple)) else [value]:
+                lines.append("  %s %s" % (key, one))
+    return "\n".join(lines) + "\n"
+
+
+def write_topology(path, devices, rules=(), driver=fleet.DRIVER):
+    """Replaces the file at once, since a program may be reading it."""
+    with open(path + ".new", "w", encoding="utf-8") as file:
+        file.write(topology_text(devices, rules, driver))
+    os.replace(path + ".new", path)

@@ -1,0 +1,27 @@
+"""Waiting for a condition with a deadline, so that no test sleeps for a fixed time."""
+
+import time
+
+
+class Timeout(AssertionError):
+    """What was awaited did not come in time."""
+
+
+def wait_until(condition, timeout=30.0, what="the condition", every=0.05, ignore=()):
+    """Calls CONDITION until it returns something true, and returns that.
+
+    Exceptions of the classes in IGNORE count as not yet, and the last of them is named on timeout.
+    """
+    deadline = time.monotonic() + timeout
+    last = None
+    while True:
+        try:
+            value = condition()
+            if value:
+                return value
+        except ignore as error:  # pylint: disable=catching-non-exception
+            last = error
+        if time.monotonic() >= deadline:
+            reason = "" if last is None else "; last: %s" % last
+            raise Timeout("waited %g s for %s%s" % (timeout, what, reason))
+        time.sleep(every)
