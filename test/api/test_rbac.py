@@ -1,0 +1,155 @@
+"""What the controller's account may do: exactly this, and nothing to spare."""
+
+import pytest
+
+from conftest import CONTROLLER, pod, refusal
+
+HOME = "aliquot-system"
+CANARY = "aliquot-canary"
+
+# (verbs, group, resource, names), as `kubectl auth can-i --list` shows them.
+EVERYWHERE = [
+    ("get list watch patch", "", "pods", ""),
+    ("patch", "", "pods/status", ""),
+    ("get list watch", "", "nodes", ""),
+    ("get list watch", "", "namespaces", ""),
+    ("get list watch", "", "limitranges", ""),
+    ("get list watch", "node.k8s.io", "runtimeclasses", ""),
+    ("get list watch", "aliquot.dev", "gpupolicies", ""),
+    ("patch", "aliquot.dev", "gpupolicies/status", ""),
+    ("create patch", "events.k8s.io", "events", ""),
+    ("get patch", "admissionregistration.k8s.io", "mutatingwebhookconfigurations", "zz-aliquot"),
+]
+AT_HOME = EVERYWHERE + [
+    ("create delete", "", "pods", ""),
+    ("get update patch", "coordination.k8s.io", "leases", "aliquot-controller"),
+    ("get list watch update patch", "", "secrets", "aliquot-webhook"),
+    ("get", "", "configmaps", "aliquot-capacity"),
+]
+IN_CANARY = EVERYWHERE + [("create", "", "pods", "")]
+
+
+def rights(rows):
+    return {(verb, group, resource, name) for verbs, group, resource, name in rows
+            for verb in verbs.split()}
+
+
+def granted(api, namespace):
+    """Every right of the account in a namespace, less those that any account has."""
+    body = {"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectRulesReview",
+            "spec": {"namespace": namespace}}
+    status = api.request("POST", "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews",
+                         body)["status"]
+    assert not status.get("incomplete")
+    found = set()
+    for rule in status["resourceRules"]:
+        for verb in rule["verbs"]:
+            for group in rule["apiGroups"]:
+                for resource in rule["resources"]:
+                    for name in rule.get("resourceNames") or [""]:
+                        found.add((verb, group, resource, name))
+    return {right for right in found
+            if right[1] not in ("authorization.k8s.io", "authentication.k8s.io")}
+
+
+@pytest.mark.parametrize("namespace, rows", [
+    ("default", EVERYWHERE), ("kube-system", EVERYWHERE), (HOME, AT_HOME), (CANARY, IN_CANARY)])
+def test_the_rights_are_exactly_these(controller, namespace, rows):
+    assert granted(controller, namespace) == rights(rows)
+
+
+@pytest.mark.parametrize("verb, path", [
+    ("POST", "/api/v1/namespaces/default/pods"),
+    ("DELETE", "/api/v1/namespaces/default/pods/any"),
+    ("DELETE", "/api/v1/namespaces/aliquot-canary/pods/any"),
+    ("PUT", "/api/v1/namespaces/aliquot-system/pods/any"),
+    ("POST", "/api/v1/namespaces/default/pods/any/eviction"),
+    ("POST", "/api/v1/namespaces/default/pods/any/binding"),
+    ("PUT", "/api/v1/nodes/any"),
+    ("PATCH", "/api/v1/nodes/any"),
+    ("PATCH", "/api/v1/nodes/any/status"),
+    ("PATCH", "/api/v1/namespaces/default"),
+    ("GET", "/api/v1/secrets"),
+    ("GET", "/api/v1/namespaces/aliquot-system/secrets"),
+    ("GET", "/api/v1/namespaces/aliquot-system/secrets/other"),
+    ("GET", "/api/v1/namespaces/default/secrets/aliquot-webhook"),
+    ("POST", "/api/v1/namespaces/aliquot-system/secrets"),
+    ("GET", "/api/v1/namespaces/aliquot-system/configmaps"),
+    ("PATCH", "/api/v1/namespaces/aliquot-system/configmaps/aliquot-capacity"),
+    ("POST", "/apis/coordination.k8s.io/v1/namespaces/aliquot-system/leases"),
+    ("PATCH", "/apis/coordination.k8s.io/v1/namespaces/aliquot-system/leases/other"),
+    ("PATCH", "/apis/apps/v1/namespaces/default/deployments/any"),
+    ("PATCH", "/apis/apps/v1/namespaces/aliquot-system/deployments/aliquot-controller"),
+    ("PATCH", "/apis/aliquot.dev/v1alpha1/gpupolicies/any"),
+    ("POST", "/apis/aliquot.dev/v1alpha1/gpupolicies"),
+    ("PATCH", "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/other"),
+    ("DELETE", "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/zz-aliquot"),
+    ("PATCH", "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies/aliquot-guard"),
+    ("PATCH", "/apis/rbac.authorization.k8s.io/v1/clusterroles/aliquot-controller"),
+])
+def test_what_is_not_ours_is_forbidden(controller, verb, path):
+    error = refusal(controller.request, verb, path, {} if verb != "GET" else None,
+                    content_type="application/merge-patch+json" if verb == "PATCH"
+                    else "application/json")
+    assert error.status == 403
+    assert "cannot " in error.message, error.message
+
+
+def test_it_reads_its_secret_by_name_and_by_watch(controller):
+    only = "metadata.name=aliquot-webhook"
+    controller.get("secrets", "aliquot-webhook", HOME)
+    listed = controller.list_raw("secrets", HOME, fieldSelector=only)
+    assert [item["metadata"]["name"] for item in listed["items"]] == ["aliquot-webhook"]
+    version = listed["metadata"]["resourceVersion"]
+    assert not list(controller.watch("secrets", HOME, version, timeout=1, fieldSelector=only))
+
+
+def test_it_makes_and_removes_a_capacity_pod(controller, admin):
+    """With the owner of C9, which needs the ConfigMap's uid and no right on its finalizers."""
+    owner = controller.get("configmaps", "aliquot-capacity", HOME)
+    obj = pod("capacity-rights", HOME, labels={"aliquot.dev/capacity": "true"}, ownerReferences=[
+        {"apiVersion": "v1", "kind": "ConfigMap", "name": "aliquot-capacity", "controller": True,
+         "uid": owner["metadata"]["uid"]}])
+    obj["spec"].update(serviceAccountName="aliquot-capacity", priorityClassName="aliquot-capacity")
+    made = controller.create("pods", obj)
+    assert made["spec"]["priority"] == 1000000000
+    assert made["spec"]["preemptionPolicy"] == "Never"
+    controller.delete("pods", "capacity-rights", HOME, grace=0, uid=made["metadata"]["uid"])
+    assert admin.find("pods", "capacity-rights", HOME) is None
+
+
+def test_it_writes_events_where_pods_are(controller, space):
+    controller.create("events.events.k8s.io/v1", {
+        "apiVersion": "events.k8s.io/v1", "kind": "Event", "metadata": {
+            "name": "sample", "namespace": space}, "eventTime": "2026-01-02T03:04:05.000000Z",
+        "reason": "Placed", "action": "Place", "type": "Normal", "note": "seen by the suite",
+        "reportingController": "aliquot.dev/controller", "reportingInstance": "suite",
+        "regarding": {"apiVersion": "v1", "kind": "Pod", "namespace": space, "name": "any"}})
+
+
+def test_it_writes_the_status_of_a_policy_and_nothing_else(controller, admin):
+    admin.create("gpupolicies", {"apiVersion": "aliquot.dev/v1alpha1", "kind": "GPUPolicy",
+                                 "metadata": {"name": "rights"}, "spec": {"isDefault": "Fallback"}})
+    try:
+        controller.patch("gpupolicies", "rights", {"status": {"matchedWorkloads": 3},
+                                                   "spec": {"priority": 5}}, sub="status")
+        stored = admin.get("gpupolicies", "rights")
+        assert stored["status"] == {"matchedWorkloads": 3}
+        assert stored["spec"]["priority"] == 100
+    finally:
+        admin.delete("gpupolicies", "rights")
+
+
+def test_viewers_see_recommendations(jane, space):
+    assert jane.list("gpurecommendations", space) == []
+    error = refusal(jane.create, "gpurecommendations", {
+        "apiVersion": "aliquot.dev/v1alpha1", "kind": "GPURecommendation",
+        "metadata": {"name": "a"}, "spec": {"targetRef": {"group": "", "kind": "a", "name": "a"}}},
+        space)
+    assert error.status == 403
+
+
+def test_the_suite_speaks_as_the_manifests_account(controller):
+    answer = controller.request("POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", {
+        "apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"})
+    assert answer["status"]["userInfo"]["username"] == CONTROLLER

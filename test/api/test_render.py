@@ -1,0 +1,182 @@
+"""What manifests/ says, without a server."""
+
+import os
+import re
+import shutil
+import subprocess
+
+import pytest
+import yaml
+
+import fields
+import manifests
+
+NAMES_H = os.path.join(manifests.TREE, "include", "model", "names.h")
+GUARDED = {"gpu-uuid", "visible-devices", "compute-milli", "memory-mib", "mps-threads",
+           "mps-memory", "framework-memory", "capacity-pod"}
+HELD = GUARDED | {"original", "container", "share", "memory"}
+
+
+def one(kind, name):
+    return next(obj for obj in manifests.render()
+                if obj["kind"] == kind and obj["metadata"]["name"] == name)
+
+
+def our_keys(text):
+    return set(re.findall(r"'aliquot\.dev/([a-z-]+)'", text))
+
+
+def test_every_namespaced_object_names_one_of_our_namespaces():
+    ours = {obj["metadata"]["name"] for obj in manifests.render() if obj["kind"] == "Namespace"}
+    assert ours == {"aliquot-system", "aliquot-canary"}
+    used = {obj["metadata"].get("namespace") for obj in manifests.render()} - {None}
+    assert used == ours
+
+
+def test_kubectl_renders_the_same():
+    kubectl = shutil.which("kubectl")
+    if not kubectl:
+        pytest.skip("kubectl is not installed")
+    text = subprocess.run([kubectl, "kustomize", manifests.MANIFESTS], check=True, timeout=60,
+                          capture_output=True).stdout
+    theirs = {manifests.key_of(obj): obj for obj in yaml.safe_load_all(text)}
+    assert theirs == {manifests.key_of(obj): obj for obj in manifests.render()}
+
+
+def test_namespaces_and_kinds_come_first():
+    kinds = [obj["kind"] for obj in manifests.render()]
+    assert kinds[:6] == ["Namespace"] * 2 + ["CustomResourceDefinition"] * 4
+    assert not set(kinds[6:]) & set(manifests.FIRST)
+
+
+def test_the_image_is_set_everywhere():
+    image = "registry.example/aliquot@sha256:" + "0" * 64
+    deployment = next(obj for obj in manifests.render(image=image) if obj["kind"] == "Deployment")
+    containers = deployment["spec"]["template"]["spec"]["containers"]
+    assert [container["image"] for container in containers] == [image]
+    assert one("Deployment", "aliquot-controller")["spec"]["template"]["spec"]["containers"][0][
+        "image"] == "aliquot:dev"
+
+
+@pytest.mark.parametrize("text, said", [
+    ("namePrefix: x-\n", "not namePrefix"),
+    ("images:\n- {name: aliquot, digest: x}\n", "images: only"),
+    ("resources: [a.yaml, a.yaml]\n", "there twice"),
+])
+def test_what_cannot_be_rendered_is_an_error(tmp_path, text, said):
+    head = "apiVersion: %s\nkind: Kustomization\n" % manifests.API_VERSION
+    (tmp_path / "kustomization.yaml").write_text(head + text)
+    (tmp_path / "a.yaml").write_text("apiVersion: v1\nkind: Secret\nmetadata: {name: a}\n")
+    with pytest.raises(manifests.ManifestError, match=said):
+        manifests.render(str(tmp_path))
+
+
+def test_a_key_that_stands_twice_is_an_error(tmp_path):
+    path = tmp_path / "a.yaml"
+    path.write_text("spec:\n  a: 1\n  a: 2\n")
+    with pytest.raises(manifests.ManifestError, match="a stands there twice"):
+        manifests.load(str(path))
+
+
+def test_the_guard_and_the_webhook_name_the_same_keys():
+    guard = one("ValidatingAdmissionPolicy", "aliquot-guard")
+    values = {item["name"]: item["expression"] for item in guard["spec"]["variables"]}
+    assert our_keys(values["guarded"]) == GUARDED
+    assert our_keys(values["held"]) | GUARDED == HELD
+    assert our_keys(values["keys"]) == {"grants"}
+    assert our_keys(values["labelKeys"]) == {"tenant", "capacity", "in-use"}
+    webhook = one("MutatingWebhookConfiguration", "zz-aliquot")["webhooks"][0]
+    condition = webhook["matchConditions"][0]["expression"]
+    assert our_keys(condition) == GUARDED | {"grants", "in-use", "tenant", "gpu"}
+
+
+def test_the_controller_knows_these_names():
+    with open(NAMES_H, encoding="utf-8") as file:
+        text = file.read()
+    for key in HELD | {"grants", "tenant", "capacity", "in-use", "gpu"}:
+        assert '"aliquot.dev/%s"' % key in text, key
+    for name in ("aliquot-system", "aliquot-canary", "aliquot-controller", "aliquot-webhook",
+                 "aliquot-capacity", "zz-aliquot"):
+        assert '"%s"' % name in text, name
+
+
+def test_the_webhook_is_what_c1_asks_for():
+    obj = one("MutatingWebhookConfiguration", "zz-aliquot")
+    assert obj["metadata"]["annotations"] == {"admissions.enforcer/disabled": "true"}
+    webhook, = obj["webhooks"]
+    assert webhook["name"] == "pods.aliquot.dev"
+    assert webhook["timeoutSeconds"] == 2
+    assert webhook["sideEffects"] == "None"
+    assert webhook["reinvocationPolicy"] == "IfNeeded"
+    assert webhook["failurePolicy"] == "Ignore"
+    assert webhook["admissionReviewVersions"] == ["v1"]
+    assert webhook["clientConfig"] == {"service": {
+        "name": "aliquot-webhook", "namespace": "aliquot-system", "path": "/admit", "port": 443}}
+    assert webhook["namespaceSelector"] == {"matchExpressions": [{
+        "key": "kubernetes.io/metadata.name", "operator": "NotIn",
+        "values": ["aliquot-system", "kube-system"]}]}
+    assert webhook["rules"] == [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"],
+                                 "resources": ["pods"], "scope": "Namespaced"}]
+    port, = one("Service", "aliquot-webhook")["spec"]["ports"]
+    assert (port["port"], port["targetPort"]) == (443, 10250)
+
+
+def test_the_webhook_url_can_be_replaced():
+    url = "https://127.0.0.1:20001/admit"
+    changed = manifests.with_webhook_url(manifests.render(), url)
+    configured = [obj for obj in changed if obj["kind"] == "MutatingWebhookConfiguration"]
+    assert [hook["clientConfig"] for hook in configured[0]["webhooks"]] == [{"url": url}]
+
+
+def test_state_is_shipped_empty():
+    assert "spec" not in one("Lease", "aliquot-controller")
+    assert not {"data", "stringData"} & set(one("Secret", "aliquot-webhook"))
+    webhook = one("MutatingWebhookConfiguration", "zz-aliquot")["webhooks"][0]
+    assert "caBundle" not in webhook["clientConfig"]
+
+
+@pytest.mark.parametrize("crd", [obj for obj in manifests.render()
+                                 if obj["kind"] == "CustomResourceDefinition"],
+                         ids=lambda crd: crd["spec"]["names"]["kind"])
+def test_every_field_is_described_and_limited(crd):
+    version, = crd["spec"]["versions"]
+    schema = version["schema"]["openAPIV3Schema"]
+    assert schema["description"]
+    problems = []
+    for part in ("spec", "status"):
+        _walk(schema["properties"][part], part, problems)
+    assert not problems
+
+
+def _walk(schema, path, problems, described=True):
+    kind = schema.get("type")
+    if described and not schema.get("description"):
+        problems.append(path + " has no description")
+    if kind == "string" and not {"maxLength", "enum"} & set(schema) \
+            and schema.get("format") != "date-time":
+        problems.append(path + " has no limit")
+    if kind == "array":
+        if "maxItems" not in schema:
+            problems.append(path + " has no maxItems")
+        if "x-kubernetes-list-type" not in schema:
+            problems.append(path + " has no list type")
+        _walk(schema["items"], path + "[]", problems, described=False)
+    for name, child in schema.get("properties", {}).items():
+        _walk(child, path + "." + name, problems)
+    if "additionalProperties" in schema:
+        if "maxProperties" not in schema:
+            problems.append(path + " has no maxProperties")
+        _walk(schema["additionalProperties"], path + "{}", problems, described=False)
+    for rule in schema.get("x-kubernetes-validations", []):
+        if len(rule.get("message", "")) < 30:
+            problems.append(path + " has a rule without a sentence")
+
+
+def test_the_document_has_every_field():
+    """docs/policies.md is made from the schemas: python3 test/lib/fields.py writes it anew."""
+    with open(fields.DOCUMENT, encoding="utf-8") as file:
+        text = file.read()
+    for kind in ("GPUPolicy", "GPURecommendation", "GPUWorkloadGroup", "GPUUsageCheckpoint"):
+        for part in ("spec", "status"):
+            assert "<!-- fields of %s %s -->" % (kind, part) in text
+    assert text == fields.filled(text)

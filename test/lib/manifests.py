@@ -1,0 +1,175 @@
+"""Renders manifests/ and installs it, without kubectl.
+
+Of kustomize only `resources` and `images` are understood, and anything else in a kustomization.yaml
+is an error, so that what is rendered here is what `kubectl apply -k manifests/` would send. Objects
+are plain dicts, in the order in which they can be applied: namespaces, then kinds, then the rest.
+"""
+
+import copy
+import os
+
+import yaml
+
+from api import ApiError
+from waiting import wait_until
+
+TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+MANIFESTS = os.path.join(TREE, "manifests")
+API_VERSION = "kustomize.config.k8s.io/v1beta1"
+KNOWN = {"apiVersion", "kind", "resources", "images"}
+KNOWN_IMAGE = {"name", "newName", "newTag"}
+FIRST = ("Namespace", "CustomResourceDefinition")
+
+
+class ManifestError(ValueError):
+    """The manifests say something that cannot be rendered; the message names the file."""
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML as kubectl reads it: a key that stands twice in a mapping is an error."""
+
+
+def _mapping(loader, node):
+    seen = set()
+    for key, _ in node.value:
+        if key.value in seen:
+            raise ManifestError("%s: %s stands there twice" % (key.start_mark, key.value))
+        seen.add(key.value)
+    return yaml.SafeLoader.construct_mapping(loader, node, deep=True)
+
+
+_Loader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _mapping)
+
+
+def load(path):
+    """The documents of a YAML file."""
+    with open(path, encoding="utf-8") as file:
+        return [doc for doc in yaml.load_all(file, Loader=_Loader) if doc is not None]
+
+
+def key_of(obj):
+    """What tells one object from another: kind, namespace and name."""
+    meta = obj["metadata"]
+    return obj["kind"], meta.get("namespace", ""), meta["name"]
+
+
+def render(folder=MANIFESTS, image=None):
+    """The objects of a kustomization; IMAGE replaces the image aliquot after everything else."""
+    objects = _kustomization(folder)
+    if image:
+        for obj in objects:
+            _set_image(obj, "aliquot", image)
+    keys = [key_of(obj) for obj in objects]
+    twice = {key for key in keys if keys.count(key) > 1}
+    if twice:
+        raise ManifestError("%s: there twice: %s" % (folder, sorted(twice)))
+    return sorted(objects, key=lambda obj: FIRST.index(obj["kind"]) if obj["kind"] in FIRST
+                  else len(FIRST))
+
+
+def _kustomization(folder):
+    path = os.path.join(folder, "kustomization.yaml")
+    documents = load(path)
+    if len(documents) != 1 or documents[0].get("apiVersion") != API_VERSION \
+            or documents[0].get("kind") != "Kustomization":
+        raise ManifestError("%s: not one Kustomization of %s" % (path, API_VERSION))
+    wanted = documents[0]
+    unknown = set(wanted) - KNOWN
+    if unknown:
+        raise ManifestError("%s: only %s are rendered here, not %s" % (
+            path, ", ".join(sorted(KNOWN)), ", ".join(sorted(unknown))))
+    objects = []
+    for name in wanted.get("resources", []):
+        where = os.path.join(folder, name)
+        objects += _kustomization(where) if os.path.isdir(where) else load(where)
+    for entry in wanted.get("images", []):
+        if set(entry) - KNOWN_IMAGE:
+            raise ManifestError("%s: images: only %s are rendered here" % (
+                path, ", ".join(sorted(KNOWN_IMAGE))))
+        text = entry.get("newName", entry["name"])
+        if "newTag" in entry:
+            text += ":" + entry["newTag"]
+        for obj in objects:
+            _set_image(obj, entry["name"], text)
+    return objects
+
+
+def _set_image(obj, name, image):
+    template = obj.get("spec", {}).get("template") if isinstance(obj.get("spec"), dict) else None
+    if obj["kind"] == "Pod":
+        template = obj
+    for part in ("initContainers", "containers"):
+        for container in ((template or {}).get("spec") or {}).get(part, []):
+            if _image_name(container["image"]) == name:
+                container["image"] = image
+
+
+def _image_name(image):
+    name = image.partition("@")[0]
+    slash = name.rfind("/")
+    colon = name.rfind(":")
+    return name[:colon] if colon > slash else name
+
+
+def with_webhook_url(objects, url):
+    """The same objects, but the webhook is called at URL, for a controller outside the cluster."""
+    objects = copy.deepcopy(objects)
+    for obj in objects:
+        if obj["kind"] == "MutatingWebhookConfiguration":
+            for webhook in obj["webhooks"]:
+                webhook["clientConfig"] = {"url": url}
+    return objects
+
+
+def install(api, objects=None, webhook_url=None, without=(), manager="aliquot-test"):
+    """Applies the objects (all of manifests/ if not given) and waits until they are in force.
+
+    WITHOUT names kinds that are left out, for example Deployment where the controller runs
+    outside. Returns what the server stored, in the order of the objects.
+    """
+    objects = render() if objects is None else objects
+    if webhook_url:
+        objects = with_webhook_url(objects, webhook_url)
+    stored = []
+    for obj in objects:
+        if obj["kind"] in without:
+            continue
+        stored.append(api.apply(obj, manager=manager))
+        if obj["kind"] == "CustomResourceDefinition":
+            _await_established(api, obj["metadata"]["name"])
+    if any(key_of(obj)[0] == "ValidatingAdmissionPolicyBinding" for obj in objects):
+        await_policies(api)
+    return stored
+
+
+def _await_established(api, name):
+    def established():
+        crd = api.get("customresourcedefinitions", name)
+        return any(condition["type"] == "Established" and condition["status"] == "True"
+                   for condition in crd.get("status", {}).get("conditions") or [])
+    wait_until(established, 30, "the kind " + name)
+
+
+def await_policies(api):
+    """Waits until both admission policies refuse what they must; they start some time after."""
+    def pod(**meta):
+        return {"apiVersion": "v1", "kind": "Pod", "metadata": dict(meta, name="aliquot-probe"),
+                "spec": {"containers": [{"name": "probe", "image": "probe"}],
+                         "automountServiceAccountToken": False}}
+
+    def refused(obj, namespace, policy, **params):
+        try:
+            api.create("pods", obj, namespace, **params)
+        except ApiError as error:
+            # An expression that fails is refused too, but as Invalid: that is a defect of ours.
+            return error.status == 403 and policy in error.message
+        # Not in force yet: the pod was made, if this was not a dry run.
+        if not params:
+            api.delete("pods", obj["metadata"]["name"], namespace, grace=0)
+        return False
+
+    marked = pod(annotations={"aliquot.dev/gpu-uuid": "probe"})
+    wait_until(lambda: refused(marked, "default", "aliquot-guard", dryRun="All"), 60,
+               "the admission policy aliquot-guard")
+    wait_until(lambda: refused(pod(), "aliquot-canary", "aliquot-canary"), 60,
+               "the admission policy aliquot-canary")
