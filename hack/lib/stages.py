@@ -1,0 +1,353 @@
+"""The stages of hack/test: runs them within their budgets, counts every test, leaves nothing running.
+
+A stage that takes twice its budget is stopped and has failed; so has one that ran no test although
+tests are its purpose, and one that left a process behind. Every number in the last line is a test
+that ran and said how it went, or a step (a build, say) that failed.
+"""
+import argparse
+import ctypes
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+import reports  # noqa: E402
+
+TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+DEV, SANITIZED = "build", "build-sanitized"
+PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
+STRAGGLER_GRACE_S, TERM_GRACE_S = 5, 15
+
+
+class Stopped(Exception):
+    """A signal asked us to stop, or the stage ran out of time."""
+
+
+class Run:
+    """One stage under way: starts its commands and ends them."""
+
+    def __init__(self, stage, python):
+        self.stage = stage
+        self.python = python
+        self.tally = reports.Tally()
+        self.deadline = time.monotonic() + 2 * stage.budget_s
+
+    def command(self, *argv, env=None):
+        """Exit status of a command, whose process group is stopped at the stage's deadline."""
+        print("+ " + " ".join(os.path.relpath(a, TREE) if a.startswith(TREE) else a for a in argv), flush=True)
+        process = subprocess.Popen(argv, cwd=TREE, stdin=subprocess.DEVNULL, start_new_session=True,
+                                   env=dict(os.environ, **(env or {})), preexec_fn=die_with_parent)
+        try:
+            return process.wait(timeout=max(0.1, self.deadline - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            raise Stopped("stopped after %d s, twice the stage's budget" % (2 * self.stage.budget_s)) from None
+        finally:
+            if process.poll() is None:
+                stop_group(process)
+
+    def step(self, *argv, env=None):
+        """A command that is no test: it counts only where it fails. True if it did not."""
+        status = self.command(*argv, env=env)
+        if status != 0:
+            self.tally.fail("%s: exit status %d" % (" ".join(argv[:3]), status))
+        return status == 0
+
+    def check(self, name, *argv):
+        """A command that is a test by itself."""
+        status = self.command(*argv)
+        if status == 0:
+            self.tally.passed += 1
+        else:
+            self.tally.fail("%s: exit status %d" % (name, status))
+
+    def meson_tests(self, build, *selection):
+        """The tests of a build folder; unit tests are counted one by one from Criterion's reports."""
+        folder = os.path.join(TREE, build, "criterion")
+        unit = "--no-suite" not in selection
+        shutil.rmtree(folder, ignore_errors=True)
+        os.makedirs(folder)
+        wrapper = ["--wrapper", shlex.join([os.path.join(TREE, "hack/lib/criterion-xml"), folder])] if unit else []
+        # meson names the log after the wrapper.
+        log = os.path.join(TREE, build, "meson-logs", "testlog%s.json" % ("-criterion-xml" if unit else ""))
+        if os.path.exists(log):
+            os.remove(log)
+        status = self.command("meson", "test", "-C", build, "--no-rebuild", "--print-errorlogs", *selection, *wrapper)
+        counted = reports.meson(log, folder if unit else None)
+        self.tally.add(counted)
+        if status != 0 and not counted.failures:
+            self.tally.fail("meson test -C %s: exit status %d" % (build, status))
+
+    def pytest(self, folder, env=None):
+        """A folder of Python tests, counted from pytest's report."""
+        if not os.path.isdir(os.path.join(TREE, folder)):
+            self.tally.fail("there is no %s" % folder)
+            return
+        report = os.path.join(TREE, DEV, "pytest-%s.xml" % os.path.basename(folder))
+        os.makedirs(os.path.dirname(report), exist_ok=True)
+        if os.path.exists(report):
+            os.remove(report)
+        status = self.command(self.python, "-m", "pytest", "-q", "--junitxml=" + report, folder, env=env)
+        counted = reports.junit(report)
+        self.tally.add(counted)
+        if status != 0 and not counted.failures:
+            self.tally.fail("pytest %s: exit status %d" % (folder, status))
+
+
+# --- the stages ----------------------------------------------------------------------------------
+
+def stage_tidy(run):
+    run.check("hack/tidy", "hack/tidy")
+    run.pytest("test/tidy")
+
+
+def build(run, folder, *options):
+    if not os.path.exists(os.path.join(TREE, folder, "build.ninja")):
+        if not run.step("meson", "setup", *options, folder):
+            return
+    run.step("ninja", "-C", folder)
+
+
+def stage_build(run):
+    build(run, DEV)
+
+
+def stage_unit(run):
+    run.meson_tests(DEV, "--suite", "unit")
+
+
+def stage_build_sanitized(run):
+    build(run, SANITIZED, "-Dsanitize=true")
+
+
+def stage_sanitized(run):
+    run.meson_tests(SANITIZED, "--suite", "unit")
+    run.meson_tests(SANITIZED, "--no-suite", "unit")
+
+
+def stage_controlplane(run):
+    run.step("hack/controlplane", "build")
+
+
+def of_build(folder):
+    """Where the Python tests find what was built, and how a sanitizer's finding fails them."""
+    return {
+        "ALIQUOT_BUILD": os.path.join(TREE, folder),
+        "ALIQUOT_BINARY": os.path.join(TREE, folder, "src", "app", "aliquot"),
+        "ASAN_OPTIONS": "halt_on_error=1:detect_leaks=1:exitcode=99",
+        "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1:exitcode=99",
+    }
+
+
+def stage_api(run):
+    run.pytest("test/api", of_build(DEV))
+
+
+def stage_stage(run):
+    run.pytest("test/stage", of_build(DEV))
+
+
+def stage_e2e(run):
+    run.pytest("test/e2e", of_build(SANITIZED))
+
+
+def stage_bench(run):
+    for name in reports.smoke_benches(os.path.join(TREE, "test", "bench")):
+        run.check("hack/bench --smoke " + name, "hack/bench", "--smoke", name)
+
+
+class Stage:
+    def __init__(self, name, budget_s, what, action, needs=(), tests=True):
+        self.name, self.budget_s, self.what, self.action = name, budget_s, what, action
+        self.needs, self.tests = needs, tests
+
+
+STAGES = [
+    Stage("tidy", 60, "layers, sizes, looks, and that tidy notices", stage_tidy),
+    Stage("build", 300, "the development build, warnings are errors", stage_build, tests=False),
+    Stage("unit", 120, "unit tests, each linked with its room's row", stage_unit, ["build"]),
+    Stage("build-sanitized", 400, "the same under ASan and UBSan", stage_build_sanitized, tests=False),
+    Stage("sanitized", 300, "unit tests and the fuzzers' corpora under ASan and UBSan", stage_sanitized,
+          ["build-sanitized"]),
+    Stage("controlplane", 1800, "etcd, kube-apiserver and the rest: found, cached or built",
+          stage_controlplane, tests=False),
+    Stage("api", 300, "CRDs, policies and RBAC against a real API server", stage_api, ["controlplane"]),
+    Stage("stage", 300, "the control plane, the fake fleet and the fake NVML themselves", stage_stage,
+          ["build", "controlplane"]),
+    Stage("e2e", 1200, "the whole of it on a real control plane, sanitized", stage_e2e,
+          ["build", "build-sanitized", "controlplane"]),
+    Stage("bench", 300, "that the benches still run, small", stage_bench, ["build"], tests=False),
+]
+
+
+# --- running them --------------------------------------------------------------------------------
+
+def die_with_parent():
+    """In the child: even where we are killed outright, it does not outlive us."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+
+
+def stop_group(process):
+    for sig, wait_s in ((signal.SIGTERM, TERM_GRACE_S), (signal.SIGKILL, TERM_GRACE_S)):
+        try:
+            os.killpg(process.pid, sig)
+        except ProcessLookupError:
+            pass
+        try:
+            process.wait(timeout=wait_s)
+            return
+        except subprocess.TimeoutExpired:
+            continue
+
+
+def children():
+    """Live children of ours. As a subreaper we inherit whatever our descendants abandon."""
+    found = {}
+    for entry in os.listdir("/proc"):
+        try:
+            with open("/proc/%s/stat" % entry, encoding="utf-8", errors="replace") as f:
+                text = f.read()
+        except (OSError, NotADirectoryError):
+            continue
+        name, rest = text[text.index("(") + 1:text.rindex(")")], text[text.rindex(")") + 2:].split()
+        if entry.isdigit() and int(rest[1]) == os.getpid() and rest[0] != "Z":
+            found[int(entry)] = name
+    return found
+
+
+def reap():
+    try:
+        while os.waitpid(-1, os.WNOHANG)[0] != 0:
+            pass
+    except ChildProcessError:
+        pass
+
+
+def clear_stragglers():
+    """Stops what a stage left running, after a moment for what is about to end. Says what it was."""
+    left = {}
+    for sig, wait_s in ((None, STRAGGLER_GRACE_S), (signal.SIGTERM, TERM_GRACE_S), (signal.SIGKILL, 5)):
+        end = time.monotonic() + wait_s
+        for pid in children() if sig else ():
+            left[pid] = children().get(pid, "?")
+            os.kill(pid, sig)
+        while children() and time.monotonic() < end:
+            time.sleep(0.05)
+            reap()
+        reap()
+        if not children():
+            break
+    return sorted(set(left.values()))
+
+
+def with_needs(names):
+    chosen = set(names)
+    for stage in reversed(STAGES):
+        if stage.name in chosen:
+            chosen.update(stage.needs)
+    return [s for s in STAGES if s.name in chosen]
+
+
+def run_stage(stage, python):
+    print("\n=== %s: %s (budget %d s)" % (stage.name, stage.what, stage.budget_s), flush=True)
+    run, began, stopped = Run(stage, python), time.monotonic(), None
+    try:
+        stage.action(run)
+    except Stopped as e:
+        run.tally.fail(str(e))
+        stopped = e
+    took = time.monotonic() - began
+    left = clear_stragglers()
+    tally = run.tally
+    if left and stopped is None:
+        tally.fail("left running: " + ", ".join(left))
+    if stage.tests and tally.passed + len(tally.failures) == 0:
+        tally.fail("no test ran")
+    for name in tally.failures:
+        print("failed: %s: %s" % (stage.name, name))
+    for name, why in tally.skips:
+        print("skipped: %s: %s: %s" % (stage.name, name, why or "no reason given"))
+    late = ", over its budget" if took > stage.budget_s else ""
+    print("--- %s: %s in %.1f s%s" % (stage.name, tally.line() if stage.tests or tally.failures
+                                      else tally.line() if tally.passed else "done", took, late), flush=True)
+    tally.took = took
+    if stopped is not None and stopped.args[0].startswith("signal"):
+        raise StoppedBySignal(tally)
+    return tally
+
+
+class StoppedBySignal(Exception):
+    pass
+
+
+def find_python():
+    """The Python with the packages that the tests need."""
+    result = subprocess.run(["hack/lib/venv"], cwd=TREE, stdout=subprocess.PIPE, text=True, check=False,
+                            stdin=subprocess.DEVNULL)
+    return result.stdout.strip() if result.returncode == 0 else None
+
+
+def stop_on_signals():
+    def stop(number, _frame):
+        for again in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(again, signal.SIG_IGN)
+        raise Stopped("signal %s" % signal.Signals(number).name)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, stop)
+
+
+def run_all(stages, python, total):
+    tallies = []
+    for stage in stages:
+        failed_needs = [s.name for s, t in tallies if s.name in stage.needs and t.failures]
+        if failed_needs:
+            tally = reports.Tally()
+            tally.fail("not run: %s failed" % ", ".join(failed_needs))
+            print("\n=== %s: not run, because %s failed" % (stage.name, ", ".join(failed_needs)))
+        else:
+            try:
+                tally = run_stage(stage, python)
+            except StoppedBySignal as e:
+                total.add(e.args[0])
+                break
+        tallies.append((stage, tally))
+        total.add(tally)
+    print("\n%-16s %8s %8s  %s" % ("stage", "seconds", "budget", "result"))
+    for stage, tally in tallies:
+        print("%-16s %8.1f %8d  %s" % (stage.name, tally.took, stage.budget_s, tally.line()))
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="hack/test", description="Runs the tests in stages and counts them.")
+    parser.add_argument("stages", nargs="*", metavar="STAGE", help="some of --list; all without any")
+    parser.add_argument("--list", action="store_true", help="list the stages and exit")
+    options = parser.parse_args()
+    if options.list:
+        for stage in STAGES:
+            print("%-16s %5d s  %s" % (stage.name, stage.budget_s, stage.what))
+        return 0
+    unknown = set(options.stages) - {s.name for s in STAGES}
+    if unknown:
+        parser.error("no such stage: %s (see --list)" % ", ".join(sorted(unknown)))
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    stop_on_signals()
+    total = reports.Tally()
+    try:
+        python = find_python()
+        if python is None:
+            total.fail("no Python environment for the tests")
+        else:
+            run_all(with_needs(options.stages or [s.name for s in STAGES]), python, total)
+    except Stopped as e:
+        total.fail(str(e))
+        clear_stragglers()
+    print(total.line(), flush=True)
+    return 1 if total.failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

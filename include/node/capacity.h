@@ -1,0 +1,47 @@
+/* The capacity pod: an init container that says which GPU the pod was given, and a main container
+ * that holds it (C10). Neither needs a token, a port, a host namespace or root.
+ *
+ * identify  waits for NVML, wants exactly one whole GPU, writes its identity to a file for `hold`
+ * and to the container's termination message for the controller. hold      wants to see the same
+ * GPU, then waits for SIGTERM and looks at the GPU now and then.
+ *
+ * What fails is told by the fault, whose message begins with a word for programs where the cause is
+ * one of NoGPU, MultipleGPUs, Mig, DeviceChanged; the termination message carries the same
+ * sentence. */
+#ifndef NODE_CAPACITY_H
+#define NODE_CAPACITY_H
+
+#include <stdint.h>
+
+#include "base/clock.h"
+#include "base/fault.h"
+#include "node/probe.h"
+
+struct capacity_options {
+	const char *identity_file;   /* borrowed, as all of these */
+	const char *termination_log; /* NULL: none is written */
+	const char *nvml_library;
+	const char *
+		visible_devices; /* NVIDIA_VISIBLE_DEVICES, compared with what NVML says; or NULL */
+	int64_t wait_ms;	 /* how long NVML may take to appear */
+	int64_t check_ms;	 /* how often hold looks at the GPU */
+	gpu_probe_open open_probe;
+	const struct clock *clock;
+};
+
+#define CAPACITY_WAIT_MS  20000
+#define CAPACITY_CHECK_MS 30000
+
+/* The options of production. */
+void capacity_options_init(struct capacity_options *options);
+
+/* Both block the signals SIGTERM and SIGINT and leave early when one comes: identify with a fault,
+ * hold with success, because being stopped is how a hold ends. */
+MUST_CHECK int capacity_identify(const struct capacity_options *options, struct fault *ret_fault);
+MUST_CHECK int capacity_hold(const struct capacity_options *options, struct fault *ret_fault);
+
+/* `aliquot capacity identify|hold`; argv[0] is "capacity". Returns the exit status: 0, 1 for a
+ * fault, 2 for a command line that means nothing. */
+int capacity_main(int argc, char **argv);
+
+#endif

@@ -1,0 +1,20 @@
+/* NVML behind the port of node/probe.h. The library is the driver's: it is loaded at run time,
+ * every call is looked up by name, newest version first, and what an old driver lacks is done
+ * without. */
+#ifndef NODE_NVML_H
+#define NODE_NVML_H
+
+#include "base/fault.h"
+#include "node/probe.h"
+
+#define NVML_LIBRARY "libnvidia-ml.so.1"
+
+/* Loads and initialises; the probe is the caller's. FAULT_TRANSIENT where waiting may help. */
+MUST_CHECK int nvml_probe_open(
+	const char *library, struct gpu_probe **ret_probe, struct fault *ret_fault);
+
+/* What a return code of NVML means to us and to a person. Returns -1; `call` names what was asked.
+ */
+int nvml_fault(struct fault *ret_fault, int code, const char *call);
+
+#endif

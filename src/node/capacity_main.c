@@ -1,0 +1,117 @@
+/* The command line of `aliquot capacity`. */
+#include "node/capacity.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/str.h"
+
+#define EXIT_FAULT 1
+#define EXIT_USAGE 2
+#define WAIT_MAX_S 3600
+
+static const char usage[] =
+	"usage: aliquot capacity identify|hold --identity-file=FILE [OPTION...]\n"
+	"\n"
+	"  identify   finds the one GPU of this container and writes down which it is\n"
+	"  hold       wants to see the same GPU and holds it until SIGTERM\n"
+	"\n"
+	"      --identity-file=FILE    carries the identity from identify to hold\n"
+	"      --termination-log=FILE  where the kubelet looks for the last word "
+	"(/dev/termination-log)\n"
+	"      --nvml-library=FILE     the driver's library (libnvidia-ml.so.1)\n"
+	"      --wait-seconds=N        how long the driver may take to appear (20)\n"
+	"      --check-seconds=N       how often hold looks at the GPU (30)\n"
+	"  -h, --help                  this text\n";
+
+static int usage_fault(const char *format, const char *what)
+{
+	(void)fputs("aliquot capacity: ", stderr);
+	(void)fprintf(stderr, "%s %s\n", format, what);
+	(void)fputs("try `aliquot capacity --help`\n", stderr);
+	return EXIT_USAGE;
+}
+
+static bool parse_seconds(const char *text, int64_t least_s, int64_t *ret_ms)
+{
+	int64_t seconds;
+	if (!parse_i64(view_of(text), least_s, WAIT_MAX_S, &seconds)) {
+		return false;
+	}
+	*ret_ms = seconds * 1000;
+	return true;
+}
+
+enum { OPTION_IDENTITY = 256, OPTION_TERMINATION, OPTION_NVML, OPTION_WAIT, OPTION_CHECK };
+
+static const struct option long_options[] = {
+	{"identity-file", required_argument, NULL, OPTION_IDENTITY},
+	{"termination-log", required_argument, NULL, OPTION_TERMINATION},
+	{"nvml-library", required_argument, NULL, OPTION_NVML},
+	{"wait-seconds", required_argument, NULL, OPTION_WAIT},
+	{"check-seconds", required_argument, NULL, OPTION_CHECK},
+	{"help", no_argument, NULL, 'h'},
+	{NULL, 0, NULL, 0},
+};
+
+/* Returns -1 to go on, or an exit status. */
+static int take_option(struct capacity_options *o, int option)
+{
+	switch (option) {
+	case OPTION_IDENTITY:
+		o->identity_file = optarg;
+		return -1;
+	case OPTION_TERMINATION:
+		o->termination_log = optarg;
+		return -1;
+	case OPTION_NVML:
+		o->nvml_library = optarg;
+		return -1;
+	case OPTION_WAIT:
+		return parse_seconds(optarg, 0, &o->wait_ms)
+			       ? -1
+			       : usage_fault("--wait-seconds wants 0 to 3600, not", optarg);
+	case OPTION_CHECK:
+		return parse_seconds(optarg, 1, &o->check_ms)
+			       ? -1
+			       : usage_fault("--check-seconds wants 1 to 3600, not", optarg);
+	case 'h':
+		(void)fputs(usage, stdout);
+		return 0;
+	default:
+		/* getopt_long has said what was wrong. */
+		(void)fputs("try `aliquot capacity --help`\n", stderr);
+		return EXIT_USAGE;
+	}
+}
+
+int capacity_main(int argc, char **argv)
+{
+	struct capacity_options options;
+	capacity_options_init(&options);
+	optind = 0; /* getopt starts anew, whoever used it before */
+	for (;;) {
+		int option = getopt_long(argc, argv, "h", long_options, NULL);
+		if (option == -1) {
+			break;
+		}
+		int status = take_option(&options, option);
+		if (status >= 0) {
+			return status;
+		}
+	}
+	const char *verb = optind < argc ? argv[optind] : "";
+	bool identifies = text_equals(verb, "identify");
+	if (!identifies && !text_equals(verb, "hold")) {
+		return usage_fault("wants identify or hold, not", *verb != '\0' ? verb : "nothing");
+	}
+	if (optind + 1 < argc) {
+		return usage_fault("has no use for", argv[optind + 1]);
+	}
+	if (text_empty(options.identity_file)) {
+		return usage_fault("wants", "--identity-file=FILE");
+	}
+	int result = identifies ? capacity_identify(&options, NULL) : capacity_hold(&options, NULL);
+	return result == 0 ? 0 : EXIT_FAULT;
+}

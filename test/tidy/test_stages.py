@@ -1,0 +1,164 @@
+"""What hack/test promises about itself: stages end in time, nothing is left running, every test counts."""
+import os
+import signal
+import subprocess
+import sys
+import time
+
+TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+LIB = os.path.join(TREE, "hack", "lib")
+sys.path.insert(0, LIB)
+
+import reports  # noqa: E402
+
+# Runs the given stages in the real runner, in a process of its own.
+HARNESS = """
+import sys
+sys.path.insert(0, {lib!r})
+import stages
+stages.STRAGGLER_GRACE_S, stages.TERM_GRACE_S = 0.3, 2
+stages.find_python = lambda: sys.executable
+def action(commands):
+    def go(run):
+        for c in commands:
+            run.check(c, "bash", "-c", c)
+    return go
+stages.STAGES = [stages.Stage(n, b, n, action(c), needs) for n, b, c, needs in {table!r}]
+sys.argv = ["hack/test"]
+sys.exit(stages.main())
+"""
+
+
+def start(table):
+    return subprocess.Popen([sys.executable, "-c", HARNESS.format(lib=LIB, table=table)], stdout=subprocess.PIPE,
+                            stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, text=True)
+
+
+def run(*table):
+    process = start(list(table))
+    out = process.communicate(timeout=60)[0]
+    return process.returncode, out.splitlines()
+
+
+def gone(pid):
+    """Whether a process is no more, waited for a moment."""
+    end = time.monotonic() + 10
+    while time.monotonic() < end:
+        try:
+            with open("/proc/%d/stat" % pid, encoding="utf-8") as f:
+                if f.read().rsplit(")", 1)[1].split()[0] == "Z":
+                    return True
+        except OSError:
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def test_counts_and_succeeds():
+    status, out = run(("one", 10, ["true", "true"], []), ("two", 10, ["true"], ["one"]))
+    assert (status, out[-1]) == (0, "3 passed, 0 failed")
+
+
+def test_one_failure_fails_the_run_but_not_other_stages():
+    status, out = run(("one", 10, ["true", "exit 3"], []), ("two", 10, ["true"], []))
+    assert (status, out[-1]) == (1, "2 passed, 1 failed")
+    assert "failed: one: exit 3: exit status 3" in out
+
+
+def test_a_stage_whose_need_failed_is_not_run():
+    status, out = run(("one", 10, ["false"], []), ("two", 10, ["echo ran; true"], ["one"]))
+    assert (status, out[-1]) == (1, "0 passed, 2 failed")
+    assert "ran" not in out
+
+
+def test_a_stage_without_tests_failed():
+    status, out = run(("one", 10, [], []), ("two", 10, ["true"], []))
+    assert (status, out[-1]) == (1, "1 passed, 1 failed")
+    assert "failed: one: no test ran" in out
+
+
+def test_a_stage_over_twice_its_budget_is_stopped(tmp_path):
+    note = tmp_path / "pid"
+    began = time.monotonic()
+    status, out = run(("slow", 0.5, ["echo $$ > %s; sleep 300" % note], []), ("two", 10, ["true"], []))
+    assert time.monotonic() - began < 30
+    assert (status, out[-1]) == (1, "1 passed, 1 failed")
+    assert any("twice the stage's budget" in line for line in out)
+    assert gone(int(note.read_text()))
+
+
+def test_what_a_stage_leaves_behind_is_stopped_and_counted(tmp_path):
+    note = tmp_path / "pid"
+    daemon = "setsid bash -c 'trap \"\" TERM HUP; echo $$ > %s; while :; do sleep 0.2; done' >/dev/null 2>&1 &" % note
+    wait = "until [ -s %s ]; do sleep 0.01; done" % note
+    status, out = run(("leaky", 10, [daemon + " " + wait], []), ("two", 10, ["true"], []))
+    assert (status, out[-1]) == (1, "2 passed, 1 failed")
+    assert any(line.startswith("failed: leaky: left running: ") and "bash" in line for line in out)
+    assert gone(int(note.read_text()))
+
+
+def test_a_signal_stops_everything_and_still_counts(tmp_path):
+    note = tmp_path / "pid"
+    process = start([("one", 10, ["true"], []), ("two", 60, ["echo $$ > %s; sleep 300" % note], []),
+                     ("three", 10, ["true"], [])])
+    end = time.monotonic() + 30
+    while not (note.exists() and note.read_text().strip()):
+        assert time.monotonic() < end and process.poll() is None
+        time.sleep(0.02)
+    process.send_signal(signal.SIGTERM)
+    out = process.communicate(timeout=30)[0].splitlines()
+    assert process.returncode == 1
+    assert out[-1] == "1 passed, 1 failed"
+    assert "failed: two: signal SIGTERM" in out
+    assert gone(int(note.read_text()))
+
+
+def test_killed_outright_its_command_ends_too(tmp_path):
+    note = tmp_path / "pid"
+    process = start([("one", 60, ["echo $$ > %s; exec sleep 300" % note], [])])
+    end = time.monotonic() + 30
+    while not (note.exists() and note.read_text().strip()):
+        assert time.monotonic() < end and process.poll() is None
+        time.sleep(0.02)
+    process.kill()
+    process.communicate(timeout=30)
+    assert gone(int(note.read_text()))
+
+
+CRITERION = """<?xml version="1.0"?><testsuites name="Criterion Tests">
+<testsuite name="a"><testcase name="one" status="PASSED"/><testcase name="two" status="FAILED"/>
+<testcase name="three" status="ERRORED"/><testcase name="four" status="SKIPPED"><skipped message="why"/></testcase>
+</testsuite></testsuites>"""
+
+
+def meson_log(tmp_path, *entries):
+    path = tmp_path / "log.json"
+    path.write_text("".join('{"name": "aliquot:unit / %s", "result": "%s", "command": ["w", "d", "/b/%s"]}\n' % e
+                            for e in entries))
+    return str(path)
+
+
+def test_criterion_cases_are_counted(tmp_path):
+    (tmp_path / "t1.xml").write_text(CRITERION)
+    tally = reports.meson(meson_log(tmp_path, ("x/y", "FAIL", "t1")), str(tmp_path))
+    assert (tally.passed, tally.failures, tally.skips) == (1, ["a/two", "a/three"], [("a/four", "why")])
+
+
+def test_a_program_that_crashed_or_left_no_report_failed(tmp_path):
+    (tmp_path / "t2.xml").write_text('<?xml version="1.0"?><testsuites></testsuites>')
+    (tmp_path / "t4.xml").write_text("<testsuites><cut")
+    log = meson_log(tmp_path, ("x/crash", "FAIL", "t1"), ("x/empty", "OK", "t2"), ("x/silent", "OK", "t3"),
+                    ("x/cut", "OK", "t4"))
+    tally = reports.meson(log, str(tmp_path))
+    assert tally.passed == 0
+    assert [f.split(":")[0] for f in tally.failures] == ["x/crash", "x/empty", "x/silent", "x/cut"]
+
+
+def test_pytest_cases_are_counted(tmp_path):
+    path = tmp_path / "r.xml"
+    path.write_text('<testsuites><testsuite><testcase classname="m" name="a"/><testcase classname="m" name="b">'
+                    '<failure/></testcase><testcase classname="m" name="c"><error/></testcase>'
+                    '<testcase classname="m" name="d"><skipped message="no kwok"/></testcase></testsuite></testsuites>')
+    tally = reports.junit(str(path))
+    assert (tally.passed, tally.failures, tally.skips) == (1, ["m::b", "m::c"], [("m::d", "no kwok")])
+    assert tally.line() == "1 passed, 2 failed, 1 skipped"
