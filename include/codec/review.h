@@ -22,18 +22,18 @@
 #include "model/mutation.h"
 #include "model/pod.h"
 
-#define REVIEW_BODY_MAX	    (7u << 20)
-#define REVIEW_ORIGINAL_MAX (64u << 10) /* an `original` longer than this is unreadable */
-#define REVIEW_WARNING_MAX  256
+#define REVIEW_BODY_MAX	   (7u << 20)
+#define REVIEW_WARNING_MAX 256
 
 struct json_t; /* jansson's */
 
 struct review {
 	struct arena arena;    /* owned: everything below */
+	struct str text;       /* owned: the request without what nobody reads */
 	struct json_t *root;   /* owned: the request as it came */
 	struct json_t *object; /* borrowed from root: the pod as it came */
-	struct json_t *plain;  /* owned: the pod as a person wrote it; shares what did not change
-				  with object */
+	struct json_t *plain;  /* owned: as a person wrote it; shares with object what is equal */
+	struct json_t *tenant; /* owned: what review_apply made of it; NULL: nothing */
 	const char *uid;
 	const char *operation; /* "CREATE" */
 	const char *ns;
@@ -49,15 +49,21 @@ struct review {
 
 MUST_CHECK int review_decode(
 	struct review *r, const char *body, size_t size, struct fault *ret_fault);
+void review_reset(struct review *r); /* ready for the next one, keeps memory */
 void review_finish(struct review *r);
 
-struct review_warnings {
-	const char *const *items; /* borrowed; cut at REVIEW_WARNING_MAX */
-	uint32_t count;
+/* Makes the pod a tenant. False: it cannot be done (no such container, an `original` that would be
+ * too long) and the pod stays plain. */
+MUST_CHECK bool review_apply(struct review *r, const struct mutation *m);
+
+struct review_notes {
+	const char *verdict;	     /* goes to the audit log */
+	const char *const *warnings; /* borrowed; each is cut at REVIEW_WARNING_MAX */
+	uint32_t warning_count;
 };
-/* Appends the whole AdmissionReview. m NULL: the pod stays (or becomes again) what the person
- * wrote. `verdict` goes to the audit log. False only if `out` overflowed. */
-bool review_answer(const struct review *r, const struct mutation *m, const char *verdict,
-	struct review_warnings warnings, struct str *out);
+/* Appends the whole AdmissionReview: allowed, with a patch if the pod shall not stay as it came.
+ * False only if `out` overflowed. */
+MUST_CHECK bool review_answer(
+	const struct review *r, const struct review_notes *notes, struct str *out);
 
 #endif

@@ -25,12 +25,16 @@ struct capacity_options {
 		visible_devices; /* NVIDIA_VISIBLE_DEVICES, compared with what NVML says; or NULL */
 	int64_t wait_ms;	 /* how long NVML may take to appear */
 	int64_t check_ms;	 /* how often hold looks at the GPU */
+	int64_t patience_ms;	 /* a look at the driver that takes longer ends the process */
 	gpu_probe_open open_probe;
 	const struct clock *clock;
 };
 
 #define CAPACITY_WAIT_MS  20000
 #define CAPACITY_CHECK_MS 30000
+/* Without persistence mode a driver brings the GPUs of a large machine up for the better part of a
+ * minute. */
+#define CAPACITY_PATIENCE_MS 90000
 
 /* The options of production. */
 void capacity_options_init(struct capacity_options *options);

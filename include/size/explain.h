@@ -30,8 +30,15 @@ struct explain_facts {
 /* Appends one sentence without a final full stop, at most about 300 bytes; texts from outside are
  * cut. */
 void explain(struct str *out, enum reason reason, const struct explain_facts *facts);
-/* `aliquot.dev/gpu-fraction: "0,5" cannot be read: expected …`, for the warning that a person's
+/* `aliquot.dev/gpu-fraction: "0,5" cannot be read; write …`, for the warning that a person's
  * kubectl prints. */
 void explain_bad_note(struct str *out, const char *key, const char *value, const char *expected);
+
+/* A person's wish met a bound: want_milli and want_mib of both count, and the name of the policy.
+ */
+void explain_clamped(
+	struct str *out, const struct explain_facts *asked, const struct explain_facts *given);
+/* The policy promises a wall that is not there. */
+void explain_no_wall(struct str *out, const char *policy);
 
 #endif

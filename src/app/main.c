@@ -1,8 +1,75 @@
-/* Where the process begins. */
+/* Where the process begins: a table of commands. */
 #include <stdio.h>
+#include <string.h>
 
-int main(void)
+#include "base/str.h"
+#include "controller.h"
+#include "json/decode.h"
+#include "node/capacity.h"
+#include "options.h"
+
+struct command {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *help;
+};
+
+static int version_main(int argc, char **argv)
 {
+	(void)argc;
+	(void)argv;
 	puts("aliquot " ALIQUOT_VERSION);
 	return 0;
+}
+
+static int docs_main(int argc, char **argv)
+{
+	CLEANUP(str_finish) struct str text = STR_INIT(256 * 1024);
+	if (argc != 2 || strcmp(argv[1], "configuration") != 0) {
+		fputs("usage: aliquot docs configuration\n", stderr);
+		return 2;
+	}
+	options_write_document(&text);
+	fputs(str_text(&text), stdout);
+	return 0;
+}
+
+static const struct command commands[] = {
+	{"controller", controller_main,
+		"places tenants, serves the admission webhook; runs as a Deployment"},
+	{"capacity", capacity_main, "holds one GPU; runs in capacity pods (identify, hold)"},
+	{"docs", docs_main, "writes reference documents (configuration)"},
+	{"version", version_main, "says which version this is"},
+};
+
+static void usage(FILE *to)
+{
+	fputs("usage: aliquot COMMAND [options]\n\n", to);
+	for (size_t i = 0; i < COUNT_OF(commands); i++) {
+		fprintf(to, "  %-12s %s\n", commands[i].name, commands[i].help);
+	}
+	fputs("\naliquot COMMAND --help tells the options of a command.\n", to);
+}
+
+int main(int argc, char **argv)
+{
+	decode_setup();
+	if (argc < 2) {
+		usage(stderr);
+		return 2;
+	}
+	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
+		strcmp(argv[1], "help") == 0) {
+		usage(stdout);
+		return 0;
+	}
+	const char *name = strcmp(argv[1], "--version") == 0 ? "version" : argv[1];
+	for (size_t i = 0; i < COUNT_OF(commands); i++) {
+		if (strcmp(name, commands[i].name) == 0) {
+			return commands[i].run(argc - 1, argv + 1);
+		}
+	}
+	fprintf(stderr, "aliquot: there is no command \"%.60s\"\n\n", argv[1]);
+	usage(stderr);
+	return 2;
 }

@@ -152,7 +152,8 @@ static int read_notes(
 	return 0;
 }
 
-/* A ledger that cannot be read is not an empty one: nothing is granted where nobody knows what is. */
+/* A ledger that cannot be read is not an empty one: nothing is granted where nobody knows what is.
+ */
 static void read_ledger(struct arena *arena, struct pod *pod)
 {
 	const char *text = pairs_get(&pod->notes, NOTE_GRANTS);

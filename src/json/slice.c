@@ -91,7 +91,7 @@ static struct str *sink_of(struct slice *s, enum role role)
 
 static void put(struct slice *s, struct str *sink, const char *p, size_t n)
 {
-	if (sink != NULL && !str_append(sink, p, n) && sink == &s->out) {
+	if (sink != NULL && !slice_append(sink, p, n) && sink == &s->out) {
 		s->refused = true;
 	}
 }
@@ -134,7 +134,7 @@ static void object_begin(struct slice *s, uint64_t at)
 
 static struct view event_type(const struct slice *s)
 {
-	if (s->type.len < 2 || s->type.p[0] != '"') {
+	if (s->type.overflow || s->type.len < 2 || s->type.p[0] != '"') {
 		return VIEW("");
 	}
 	return (struct view){s->type.p + 1, s->type.len - 2};
@@ -323,7 +323,7 @@ static void read_key(struct slice *s, struct slice_input *in)
 			in->p++;
 		}
 	}
-	str_append(&s->key, from, (size_t)(in->p - from));
+	slice_append(&s->key, from, (size_t)(in->p - from));
 	if (closed) {
 		end_key(s);
 	}
@@ -332,7 +332,7 @@ static void read_key(struct slice *s, struct slice_input *in)
 static void begin_key(struct slice *s)
 {
 	str_reset(&s->key);
-	str_append_char(&s->key, '"');
+	slice_append(&s->key, "\"", 1);
 	s->key_escaped = false;
 	s->state = SLICE_IN_KEY;
 }

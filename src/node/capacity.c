@@ -13,6 +13,7 @@
 #include "base/str.h"
 #include "codec/capacity.h"
 #include "node/nvml.h"
+#include "watchdog.h"
 
 #define WAIT_FIRST_MS 100
 #define WAIT_CAP_MS   3000
@@ -27,6 +28,7 @@ void capacity_options_init(struct capacity_options *options)
 		.visible_devices = getenv("NVIDIA_VISIBLE_DEVICES"),
 		.wait_ms = CAPACITY_WAIT_MS,
 		.check_ms = CAPACITY_CHECK_MS,
+		.patience_ms = CAPACITY_PATIENCE_MS,
 		.open_probe = nvml_probe_open,
 		.clock = &clock_system,
 	};
@@ -212,7 +214,20 @@ static int sole_device(
 	return 0;
 }
 
-/* Opens the probe and finds the device, again and again while the fault is one that time may heal.
+/* One look: opens the probe where there is none yet and finds the device. */
+static int look(const struct capacity_options *o, struct gpu_probe **probe,
+	struct gpu_device *ret_device, struct fault *ret_fault)
+{
+	CLEANUP(cleanup_watchdog) struct watchdog watchdog;
+	watchdog_arm(&watchdog, o->patience_ms, o->termination_log,
+		"the NVIDIA driver does not answer: a call into it did not come back");
+	if (*probe == NULL && o->open_probe(o->nvml_library, probe, ret_fault) != 0) {
+		return -1;
+	}
+	return sole_device(*probe, ret_device, ret_fault);
+}
+
+/* Looks again and again while the fault is one that time may heal.
  */
 static int wait_for_device(const struct capacity_options *o, struct gpu_probe **ret_probe,
 	struct gpu_device *ret_device, struct fault *ret_fault)
@@ -224,8 +239,7 @@ static int wait_for_device(const struct capacity_options *o, struct gpu_probe **
 	for (int attempt = 1;; attempt++) {
 		CLEANUP(cleanup_gpu_probe) struct gpu_probe *probe = NULL;
 		struct fault fault = {0};
-		if (o->open_probe(o->nvml_library, &probe, &fault) == 0 &&
-			sole_device(probe, ret_device, &fault) == 0) {
+		if (look(o, &probe, ret_device, &fault) == 0) {
 			*ret_probe = TAKE(probe);
 			return 0;
 		}
@@ -311,12 +325,12 @@ static int same_device(const struct gpu_identity *wanted, const struct gpu_ident
 }
 
 /* Looks once more. A driver that is silent for a while is forgiven, anything else is not. */
-static int check(struct gpu_probe *probe, const struct gpu_identity *wanted, int *silent,
-	struct fault *ret_fault)
+static int check(const struct capacity_options *o, struct gpu_probe *probe,
+	const struct gpu_identity *wanted, int *silent, struct fault *ret_fault)
 {
 	struct gpu_device device;
 	struct fault fault = {0};
-	if (sole_device(probe, &device, &fault) == 0 &&
+	if (look(o, &probe, &device, &fault) == 0 &&
 		same_device(wanted, &device.identity, &fault) == 0) {
 		*silent = 0;
 		return 0;
@@ -341,7 +355,7 @@ static int hold(const struct capacity_options *o, struct fault *ret_fault)
 	}
 	log_info("holding the GPU", LOG_S("uuid", wanted.uuid));
 	for (int silent = 0; !stopped_within(o->check_ms);) {
-		if (check(probe, &wanted, &silent, ret_fault) != 0) {
+		if (check(o, probe, &wanted, &silent, ret_fault) != 0) {
 			return -1;
 		}
 	}

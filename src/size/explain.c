@@ -62,8 +62,10 @@ static const char *const templates[REASON_COUNT] = {
 	[REASON_OTHER_GATES] = "waits for another scheduling gate[, {name}]",
 	[REASON_NO_GPU_NODE] =
 		"needs[ {want}], no node has a GPU that may be used[; {count} nodes looked at]",
-	[REASON_SHORT_COMPUTE] = "needs[ {want}][, the best GPU has {best} free][ on {node}]",
-	[REASON_SHORT_MEMORY] = "needs[ {want}][, the best GPU has {best} free][ on {node}]",
+	[REASON_SHORT_COMPUTE] = "short of compute[: needs {want}]"
+				 "[, the best GPU has {best} free][ on {node}]",
+	[REASON_SHORT_MEMORY] = "short of GPU memory[: needs {want}]"
+				"[, the best GPU has {best} free][ on {node}]",
 	[REASON_MAX_TENANTS] = "needs[ {want}], the GPUs with room have their[ {limit}] tenants"
 			       "[ already, the first on {node}]",
 	[REASON_NODE_UNFIT] = "needs[ {want}], the nodes with a free share do not fit the pod"
@@ -229,6 +231,29 @@ void explain_bad_note(struct str *out, const char *key, const char *value, const
 	(void)put_text(out, key);
 	str_append_text(out, ": ");
 	(void)put_quoted(out, text_or(value, ""));
-	str_append_text(out, " cannot be read and is ignored; write ");
+	str_append_text(out, " cannot be read; write ");
 	(void)put_text(out, expected);
+}
+
+void explain_clamped(
+	struct str *out, const struct explain_facts *asked, const struct explain_facts *given)
+{
+	str_append_text(out, "asked for ");
+	(void)put_share(out, asked->want_milli, asked->want_mib);
+	str_append_text(out, ", gets ");
+	(void)put_share(out, given->want_milli, given->want_mib);
+	if (!text_empty(given->name)) {
+		str_append_text(out, ", the bounds of GPUPolicy ");
+		(void)put_text(out, given->name);
+		str_append_text(out, " and of one CUDA context");
+	}
+}
+
+void explain_no_wall(struct str *out, const char *policy)
+{
+	str_append_text(out, "GPUPolicy ");
+	(void)put_text(out, text_or(policy, ""));
+	str_append_text(out,
+		" asks for isolation MPS, which this version does not enforce: the share "
+		"is only accounted");
 }

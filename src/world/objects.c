@@ -57,7 +57,8 @@ uint32_t nodes_touch(struct world *w, const char *name)
 
 static void node_set(struct world *w, const struct change *c)
 {
-	struct world_node *n = w->nodes.items[nodes_touch(w, c->node->name)];
+	uint32_t i = nodes_touch(w, c->node->name);
+	struct world_node *n = w->nodes.items[i];
 	struct change copy;
 	copy_noun(w, c, &n->arena, &copy);
 	n->noun = *copy.node;

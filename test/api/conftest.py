@@ -4,8 +4,8 @@ import pytest
 
 import manifests
 from api import ApiError
-
-CONTROLLER = "system:serviceaccount:aliquot-system:aliquot-controller"
+from apisuite import pod
+from waiting import wait_until
 
 
 @pytest.fixture(scope="session")
@@ -42,7 +42,6 @@ def jane(cp, installed, space):  # pylint: disable=unused-argument
 @pytest.fixture(scope="session")
 def space(cp):
     """A namespace for the suite's pods, with its default service account."""
-    from waiting import wait_until  # On the path only once the session has begun.
     name = "api-suite"
     cp.admin.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
     wait_until(lambda: cp.admin.find("serviceaccounts", "default", name), 30,
@@ -66,24 +65,3 @@ def pods(cp, admin, space):  # pylint: disable=unused-argument
         except ApiError as error:
             if error.status != 404:
                 raise
-
-
-def pod(name, namespace, gates=(), **meta):
-    """A pod that would satisfy Pod Security restricted and never runs."""
-    return {"apiVersion": "v1", "kind": "Pod",
-            "metadata": dict(meta, name=name, namespace=namespace),
-            "spec": {"schedulingGates": [{"name": gate} for gate in gates],
-                     "automountServiceAccountToken": False,
-                     "securityContext": {"runAsNonRoot": True, "runAsUser": 65532,
-                                         "seccompProfile": {"type": "RuntimeDefault"}},
-                     "containers": [{"name": "main", "image": "none",
-                                     "resources": {"requests": {"cpu": "1m"}},
-                                     "securityContext": {"allowPrivilegeEscalation": False,
-                                                         "capabilities": {"drop": ["ALL"]}}}]}}
-
-
-def refusal(call, *args, **kwargs):
-    """The ApiError that CALL must end in."""
-    with pytest.raises(ApiError) as caught:
-        call(*args, **kwargs)
-    return caught.value

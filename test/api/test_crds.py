@@ -5,21 +5,7 @@ Every object is sent as a dry run, so that the cases do not see each other.
 
 import pytest
 
-from conftest import refusal
-
-VERSION = "aliquot.dev/v1alpha1"
-RESOURCE = {"GPUPolicy": "gpupolicies", "GPURecommendation": "gpurecommendations",
-            "GPUWorkloadGroup": "gpuworkloadgroups", "GPUUsageCheckpoint": "gpuusagecheckpoints"}
-EVERY_POD = {"podSelector": {}}
-TARGET = {"group": "apps", "kind": "Deployment", "name": "llm"}
-
-
-def make(kind, spec, name="sample"):
-    meta = {"name": name}
-    if kind in ("GPURecommendation", "GPUUsageCheckpoint"):
-        meta["namespace"] = "default"
-    return {"apiVersion": VERSION, "kind": kind, "metadata": meta, "spec": spec}
-
+from apisuite import EVERY_POD, RESOURCE, TARGET, VERSION, make, refusal
 
 def policy(name="sample", **spec):
     return make("GPUPolicy", dict({"selector": EVERY_POD}, **spec), name)
@@ -84,7 +70,7 @@ GOOD = {
     "fallback without selector": make("GPUPolicy", {"isDefault": "Fallback"}),
     "fallback with selector": policy(isDefault="Fallback"),
     "selector of everything": policy(selector={
-        "namespaceSelector": {"matchLabels": {"team": "ml"}, "matchExpressions": [
+        "namespaceSelector": {"matchLabels": {"a": "b", "example.com/c": ""}, "matchExpressions": [
             {"key": "a", "operator": "In", "values": ["b", "c"]},
             {"key": "example.com/d", "operator": "Exists"}]},
         "podSelector": {"matchExpressions": [{"key": "e", "operator": "NotIn", "values": ["f"]},
@@ -128,7 +114,7 @@ GOOD = {
         defaultPolicyRef={"name": "batch"}, retentionSeconds=3600,
         rules=[{"topOwner": {"group": "argoproj.io", "kind": "Workflow"},
                 "labels": [{"key": "a", "value": "b"}, {"key": "c"}],
-                "annotations": [{"key": "d"}], "imageRegex": "torch", "containerNameRegex": "^main$",
+                "annotations": [{"key": "d"}], "imageRegex": "a", "containerNameRegex": "^b$",
                 "excludeLabels": [{"key": "e", "value": "f"}]}]),
 }
 
@@ -152,19 +138,23 @@ QUANTITY = "this is not a quantity of memory: write for example 512Mi or 8Gi"
 MIB = "GPU memory is counted in MiB: write a quantity between 1Mi and 16Ti, for example 8Gi"
 START = 'start is a time of day with two digits each, 00:00 to 23:59: write for example "08:30"'
 END = 'end is a time of day with two digits each, 00:00 to 24:00: write for example "04:00"'
-AWAY = ("update.maxUnavailable is a number from 1 up or a percentage from 1% to 100%: to replace no "
-        "pod at all, write strategy: OnCreate or Never in update.byKind")
+AWAY = ("update.maxUnavailable is a number from 1 up or a percentage from 1% to 100%: to replace "
+        "no pod at all, write strategy: OnCreate or Never in update.byKind")
 VALUES = ("operators In and NotIn need a list of values, Exists and DoesNotExist take none: add or "
           "delete values")
+NO_KEY = ("no label can have this key, so nothing would ever match: write letters, digits, dots, "
+          "dashes and underscores, with a prefix and a slash before it at most")
+NO_VALUE = ("no label can have this value, so nothing would ever match: write at most 63 letters, "
+            "digits, dots, dashes and underscores")
 ERE = ("this is not a POSIX extended regular expression: write [0-9] for \\d and plain parentheses "
        "for (?...)")
-KEY_NAME = ("keyName names the label (keyFrom: LabelValue), the annotation (AnnotationValue) or the "
-            "key itself (Constant): write it for these three and delete it for OwnerName and "
+KEY_NAME = ("keyName names the label (keyFrom: LabelValue), the annotation (AnnotationValue) or "
+            "the key itself (Constant): write it for these three and delete it for OwnerName and "
             "RegexCapture")
 STEP = ("compute.stepPercent must divide 100, so that whole GPUs can be filled: write 1, 2, 4, 5, "
         "10, 20, 25, 50 or 100")
 
-# What is wrong -> (object, field, sentence). The sentence is the whole of what is said of the field.
+# What is wrong -> (object, field, sentence): the whole of what is said of the field.
 BAD = {
     "no spec": ({"apiVersion": VERSION, "kind": "GPUPolicy", "metadata": {"name": "a"}},
                 "spec", "Required value"),
@@ -174,8 +164,8 @@ BAD = {
         "workloadTypes"),
     "empty selector": (
         policy(selector={}), "spec.selector", "an empty selector names no pod: write at least one "
-        "of namespaceSelector, podSelector, ownerKinds or workloadTypes (podSelector: {} means every "
-        "pod)"),
+        "of namespaceSelector, podSelector, ownerKinds or workloadTypes (podSelector: {} means "
+        "every pod)"),
     "a built-in's name": (
         policy("builtin-batch"), "", "names that begin with builtin- belong to the policies "
         "compiled into Aliquot: choose another metadata.name"),
@@ -212,8 +202,8 @@ BAD = {
     "memory of 20 TiB": (policy(memory={"max": "20Ti"}), "spec.memory.max", MIB),
     "memory step 0": (policy(memory={"step": "0"}), "spec.memory.step", MIB),
     "memory max below min": (
-        policy(memory={"min": "8Gi", "max": "4Gi"}), "spec.memory", "memory.max is below memory.min "
-        "(1Gi where it is not written): raise max or write a smaller min"),
+        policy(memory={"min": "8Gi", "max": "4Gi"}), "spec.memory", "memory.max is below "
+        "memory.min (1Gi where it is not written): raise max or write a smaller min"),
     "memory max below the default min": (
         policy(memory={"max": "512Mi"}), "spec.memory", "memory.max is below memory.min (1Gi where "
         "it is not written): raise max or write a smaller min"),
@@ -245,6 +235,20 @@ BAD = {
         policy(selector={"namespaceSelector": {"matchExpressions": [
             {"key": "a", "operator": "Exists", "values": ["b"]}]}}),
         "spec.selector.namespaceSelector.matchExpressions[0]", VALUES),
+    "a key that no label has": (
+        policy(selector={"podSelector": {"matchLabels": {"a": "b", "my team": "ml"}}}),
+        "spec.selector.podSelector.matchLabels", NO_KEY),
+    "a value that no label has": (
+        policy(selector={"namespaceSelector": {"matchLabels": {"team": "ml team"}}}),
+        "spec.selector.namespaceSelector.matchLabels[team]", NO_VALUE),
+    "a key of an expression that no label has": (
+        policy(selector={"namespaceSelector": {"matchExpressions": [
+            {"key": "a/b/c", "operator": "Exists"}]}}),
+        "spec.selector.namespaceSelector.matchExpressions[0].key", NO_KEY),
+    "a value of an expression that no label has": (
+        policy(selector={"podSelector": {"matchExpressions": [
+            {"key": "a", "operator": "NotIn", "values": ["", "-b"]}]}}),
+        "spec.selector.podSelector.matchExpressions[0].values[1]", NO_VALUE),
     "an unknown operator": (
         policy(selector={"podSelector": {"matchExpressions": [{"key": "a", "operator": "Gt"}]}}),
         "spec.selector.podSelector.matchExpressions[0].operator",
@@ -281,8 +285,8 @@ BAD = {
                     "spec.update.windows[0].days[1]", 'Duplicate value: "Mon"'),
     "a zone in words": (
         policy(update={"windows": [window(timeZone="Berlin time")]}),
-        "spec.update.windows[0].timeZone", "timeZone is a name of the IANA time zone database: write "
-        "for example Europe/Berlin or UTC"),
+        "spec.update.windows[0].timeZone", "timeZone is a name of the IANA time zone database: "
+        "write for example Europe/Berlin or UTC"),
     "no tenants": (policy(sharing={"maxTenants": 0}), "spec.sharing.maxTenants",
                    "should be greater than or equal to 1"),
     "65 tenants": (policy(sharing={"maxTenants": 65}), "spec.sharing.maxTenants",
@@ -352,131 +356,3 @@ def test_bad_objects_are_refused_with_a_sentence(admin, obj, field, sentence):
 def test_a_misspelt_field_is_named(admin):
     error = refusal(send, admin, policy(sharing={"maxTenant": 3}), fieldValidation="Strict")
     assert 'unknown field "spec.sharing.maxTenant"' in error.message
-
-
-@pytest.mark.parametrize("kind, spec, change, sentence", [
-    ("GPURecommendation", {"targetRef": TARGET}, {"targetRef": {"name": "other"}},
-     "targetRef cannot change: delete this GPURecommendation, and Aliquot makes one for the other "
-     "workload"),
-    ("GPUUsageCheckpoint", {"recommendationName": "a", "containerName": "b"},
-     {"containerName": "c"}, "the history of one container is not that of another: delete this "
-     "GPUUsageCheckpoint instead of changing its spec"),
-])
-def test_what_is_set_once_stays(admin, kind, spec, change, sentence):
-    obj = make(kind, spec, "stays")
-    admin.create(RESOURCE[kind], obj)
-    try:
-        error = refusal(admin.patch, RESOURCE[kind], "stays", {"spec": change}, "default")
-        assert (error.status, sentence in error.message) == (422, True), error.message
-        admin.patch(RESOURCE[kind], "stays", {"metadata": {"labels": {"a": "b"}}}, "default")
-    finally:
-        admin.delete(RESOURCE[kind], "stays", "default")
-
-
-CONDITION = {"type": "Ready", "status": "True", "reason": "AsPlanned", "message": "all is well",
-             "lastTransitionTime": "2026-01-02T03:04:05Z", "observedGeneration": 1}
-# kind -> (spec, status, columns without Age: name -> value)
-SHOWN = {
-    "GPUPolicy": (
-        {"selector": EVERY_POD, "mode": "Automate"},
-        {"observedGeneration": 1, "matchedWorkloads": 7, "automatedWorkloads": 5,
-         "conditions": [CONDITION, dict(CONDITION, type="Accepted"),
-                        dict(CONDITION, type="Overlapping", status="False")]},
-        {"Mode": "Automate", "Priority": 100, "Workloads": 7, "Automated": 5, "Ready": "True"}),
-    "GPURecommendation": (
-        {"targetRef": TARGET},
-        {"observedGeneration": 1, "revision": 17, "workloadType": "InferenceRealTime",
-         "policy": {"name": "realtime", "generation": 3, "source": "Selector"},
-         "summary": {"compute": "30%", "memory": "7Gi", "allocatedCompute": "30%",
-                     "allocatedMemory": "7Gi", "pods": "1/1"},
-         "containers": [{
-             "name": "server", "original": {"computePercent": 100},
-             "allocated": {"computePercent": 30, "memory": "7Gi", "pods": 1},
-             "target": {"computePercent": 30, "memory": "7Gi"},
-             "uncappedTarget": {"computePercent": 30, "memory": "7Gi"},
-             "lowerBound": {"computePercent": 20}, "upperBound": {"computePercent": 40},
-             "usage": {"computeP50": 12, "computeTarget": 21, "memoryPeak": "6Gi",
-                       "lastSampleTime": "2026-01-02T03:04:05Z"}, "cappedBy": "None"}],
-         "history": {"firstSampleTime": "2026-01-01T03:04:05Z", "samples": 5760,
-                     "coveragePercent": 14},
-         "pods": {"total": 1, "upToDate": 1, "pending": 0}, "savings": {"gpuMilli": 700},
-         "lastUpdate": {"time": "2026-01-02T03:04:05Z", "result": "Succeeded", "reason": "Target"},
-         "conditions": [CONDITION]},
-        {"Kind": "Deployment", "Workload": "llm", "Policy": "realtime", "Compute": "30%",
-         "Memory": "7Gi", "Alloc-C": "30%", "Alloc-M": "7Gi", "Pods": "1/1", "Ready": "True",
-         "Healing": None, "Coverage": 14, "Reason": "AsPlanned"}),
-    "GPUWorkloadGroup": (
-        {"rules": [{"imageRegex": "vllm"}], "defaultPolicyRef": {"name": "batch"}},
-        {"matchedPods": 12, "groups": 1, "conditions": [dict(CONDITION, type="Accepted")]},
-        {"State": "Enabled", "Groups": 1, "Pods": 12, "Policy": "batch", "Accepted": "True"}),
-    "GPUUsageCheckpoint": (
-        {"recommendationName": "deployment-llm", "containerName": "server"},
-        {"version": "v1", "samples": 5760, "lastUpdateTime": "2026-01-02T03:04:05Z",
-         "compute": [{"source": "sm_active", "totalWeight": 10000, "weights": "AAEC",
-                      "referenceTime": "2026-01-02T00:00:00Z"}],
-         "memory": {"lastHour": "2026-01-02T03:00:00Z", "peaks": "AAECAw=="}},
-        {"Recommendation": "deployment-llm", "Container": "server", "Version": "v1",
-         "Samples": 5760}),
-}
-
-
-@pytest.mark.parametrize("kind", SHOWN)
-def test_status_is_written_apart_and_shows_in_columns(admin, kind):
-    spec, status, wanted = SHOWN[kind]
-    obj = dict(make(kind, spec, "shown"), status=status)
-    where = obj["metadata"].get("namespace")
-    admin.create(RESOURCE[kind], obj)
-    try:
-        assert "status" not in admin.get(RESOURCE[kind], "shown", where)
-        stored = admin.patch(RESOURCE[kind], "shown", {
-            "apiVersion": VERSION, "kind": kind, "status": status}, where, "status", "apply",
-            fieldManager="aliquot", fieldValidation="Strict")
-        assert stored["status"] == status
-        assert stored["metadata"]["generation"] == 1
-        table = as_table(admin, RESOURCE[kind], "shown", where)
-    finally:
-        admin.delete(RESOURCE[kind], "shown", where)
-    assert table.pop("Name") == "shown"
-    assert table.pop("Age")
-    for name in ("Last-Update", "Updated"):
-        if name in table:
-            assert table.pop(name)
-    assert table == wanted
-
-
-def as_table(api, resource, name, namespace):
-    """Column name -> cell, as `kubectl get` would print one object."""
-    headers = api._headers  # pylint: disable=protected-access
-    api._headers = lambda *args: dict(headers(*args), Accept="application/json;as=Table;"
-                                      "v=v1;g=meta.k8s.io")
-    try:
-        table = api.get(resource, name, namespace)
-    finally:
-        api._headers = headers
-    names = [column["name"] for column in table["columnDefinitions"]]
-    row, = table["rows"]
-    return dict(zip(names, row["cells"]))
-
-
-def test_a_condition_is_a_whole_one(admin):
-    admin.create("gpupolicies", policy("conditions"))
-    try:
-        error = refusal(admin.patch, "gpupolicies", "conditions", {"status": {"conditions": [
-            {"type": "Ready", "status": "Yes", "reason": "Because it is"}]}}, sub="status")
-    finally:
-        admin.delete("gpupolicies", "conditions")
-    for said in ("lastTransitionTime: Required value", "message: Required value",
-                 'Unsupported value: "Yes"', "conditions[0].reason"):
-        assert said in error.message
-
-
-@pytest.mark.parametrize("kind, short", [("GPUPolicy", "gpol"), ("GPURecommendation", "grec"),
-                                         ("GPUWorkloadGroup", "gwg"),
-                                         ("GPUUsageCheckpoint", "gcp")])
-def test_names(admin, kind, short):
-    listed = admin.request("GET", "/apis/" + VERSION)["resources"]
-    found = {item["name"]: item for item in listed}
-    one = found[RESOURCE[kind]]
-    assert (one["kind"], one["shortNames"], one["categories"]) == (kind, [short], ["aliquot"])
-    assert one["namespaced"] == (kind in ("GPURecommendation", "GPUUsageCheckpoint"))
-    assert set(found[RESOURCE[kind] + "/status"]["verbs"]) == {"get", "patch", "update"}

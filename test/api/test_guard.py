@@ -6,7 +6,7 @@ answers in this suite, so these are also the policies on their own, with the web
 
 import pytest
 
-from conftest import pod, refusal
+from apisuite import pod, refusal
 from waiting import wait_until
 
 P = "aliquot.dev/"
@@ -15,16 +15,17 @@ CDI = "nvidia.cdi.k8s.io/container.main"
 GUARDED = [P + key for key in ("gpu-uuid", "visible-devices", "compute-milli", "memory-mib",
                                "mps-threads", "mps-memory", "framework-memory", "capacity-pod")]
 HELD = GUARDED + [P + key for key in ("original", "container", "share", "memory")]
-AT_CREATE = ("only Aliquot writes the keys of a share; delete these lines from the metadata of this "
-             "pod, or of the template that makes it: ")
-AT_UPDATE = ("only Aliquot sets, changes or removes what it keeps on a pod; leave these as they are: ")
+AT_CREATE = ("only Aliquot writes the keys of a share; delete these lines from the metadata of "
+             "this pod, or of the template that makes it: ")
+AT_UPDATE = ("only Aliquot sets, changes or removes what it keeps on a pod; leave these as they "
+             "are: ")
 ELSE = (". To ask for another share annotate the template that makes the pod, for example with "
         "aliquot.dev/gpu-fraction")
-AT_BINDING = ("only Aliquot writes the keys of a share; delete these lines from the metadata of this "
-              "Binding: ")
-AT_GATE = ('only Aliquot removes the scheduling gate aliquot.dev/gpu, when the pod has a GPU; to let '
-           'the pod start without Aliquot set aliquot.dev/exclude to "true" on the template that '
-           'makes it and delete the pod')
+AT_BINDING = ("only Aliquot writes the keys of a share; delete these lines from the metadata of "
+              "this Binding: ")
+AT_GATE = ('only Aliquot removes the scheduling gate aliquot.dev/gpu, when the pod has a GPU; to '
+           'let the pod start without Aliquot set aliquot.dev/exclude to "true" on the template '
+           'that makes it and delete the pod')
 HEAD = "ValidatingAdmissionPolicy 'aliquot-guard' with binding 'aliquot-guard' denied request: "
 
 
@@ -161,7 +162,8 @@ def test_other_gates_are_not(pods, admin, space):
 
 
 @pytest.mark.parametrize("sub, body", [
-    ("ephemeralcontainers", {"spec": {"ephemeralContainers": [{"name": "debug", "image": "none"}]}}),
+    ("ephemeralcontainers", {"spec": {"ephemeralContainers": [
+        {"name": "debug", "image": "none"}]}}),
     ("resize", {"spec": {"containers": [{"name": "main", "resources": {
         "requests": {"cpu": "2m"}}}]}})])
 def test_other_subresources_cannot_carry_keys(tenant, admin, space, sub, body):
@@ -198,7 +200,8 @@ def test_a_binding_carries_no_tenant_label(pods, admin, space):
 
 def test_an_ordinary_binding_binds(pods, admin, space):
     pods()
-    admin.create("pods", binding("pod", annotations={"example.com/a": "b"}), space, "binding", "pod")
+    admin.create("pods", binding("pod", annotations={"example.com/a": "b"}), space, "binding",
+                 "pod")
     bound = admin.get("pods", "pod", space)
     assert bound["spec"]["nodeName"] == "nowhere"
     assert bound["metadata"]["annotations"] == {"example.com/a": "b"}
@@ -207,10 +210,9 @@ def test_an_ordinary_binding_binds(pods, admin, space):
 # Our own account.
 
 def test_the_controller_writes_all_of_it(tenant, controller, admin, space):
-    changed = dict(notes(*HELD, CDI, value="2"))
-    controller.patch("pods", "tenant", changed, space)
+    controller.patch("pods", "tenant", notes(*HELD, CDI, value="2"), space)
     controller.patch("pods", "tenant", {"status": {"conditions": [
-        {"type": P + "Placed", "status": "False", "reason": "NoRoom", "message": "no GPU has room"}]}},
+        {"type": P + "Placed", "status": "False", "reason": "NoRoom", "message": "no room"}]}},
         space, "status", "strategic")
     controller.patch("pods", "tenant", notes(*HELD, CDI, value=None), space)
     after = admin.get("pods", "tenant", space)
@@ -235,7 +237,8 @@ def test_ordinary_pods_are_left_alone(pods, admin, jane, space):
     pods(client=jane, labels={"a": "b"})
     for client in (admin, jane):
         client.patch("pods", "pod", notes(P + "gpu-fraction", P + "policy", "example.com/x"), space)
-        client.patch("pods", "pod", {"metadata": {"annotations": None, "labels": {"c": "d"}}}, space)
+        client.patch("pods", "pod", {"metadata": {"annotations": None, "labels": {"c": "d"}}},
+                     space)
         client.patch("pods", "pod", {"metadata": {"labels": None}}, space)
     admin.patch("pods", "pod", {"status": {"phase": "Running"}}, space, "status")
     jane.delete("pods", "pod", space, grace=0)
@@ -246,7 +249,8 @@ def test_a_pod_of_the_largest_size_is_judged_too(pods, admin, space):
     many = {"example.com/%05d" % i: "" for i in range(14000)}
     pods(annotations=many)
     admin.patch("pods", "pod", notes("example.com/one-more"), space)
-    refused(AT_UPDATE + P + "tenant" + ELSE, admin.patch, "pods", "pod", labels(P + "tenant"), space)
+    refused(AT_UPDATE + P + "tenant" + ELSE, admin.patch, "pods", "pod", labels(P + "tenant"),
+            space)
     cdi = {"nvidia.cdi.k8s.io/container.%05d" % i: "" for i in range(6000)}
     error = refusal(pods, "cdi", labels={P + "tenant": "true"}, annotations=cdi)
     assert error.status == 403 and "only Aliquot writes" in error.message

@@ -3,8 +3,10 @@
 import base64
 import copy
 
+import pytest
+
 import manifests
-from conftest import pod, refusal
+from apisuite import pod, refusal
 from waiting import wait_until
 
 HOME = "aliquot-system"
@@ -39,21 +41,23 @@ def settle(api):
     wait_until(done, 60, "the controller's Deployment and PodDisruptionBudget")
 
 
-def test_a_second_apply_changes_nothing(admin, controller):
-    """Nor does it take from the controller what it wrote into the objects that are shipped empty."""
+@pytest.mark.parametrize("kind", ["apply", "strategic"])
+def test_a_second_apply_changes_nothing(admin, controller, kind):
+    """Nor does it take from the controller what it wrote into objects that are shipped empty."""
     settle(admin)
     data = {"ca.crt": base64.b64encode(b"ca").decode()}
     controller.patch("secrets", "aliquot-webhook", {"data": data}, HOME, fieldManager="aliquot")
-    lease = controller.get("leases", "aliquot-controller", HOME)
-    lease["spec"] = {"holderIdentity": "suite", "leaseDurationSeconds": 12, "leaseTransitions": 1,
-                     "acquireTime": "2026-01-02T03:04:05.000000Z",
-                     "renewTime": "2026-01-02T03:04:05.000000Z"}
-    controller.replace("leases", lease)
+    lease = controller.get("leases", "aliquot-controller", HOME)["metadata"]["resourceVersion"]
+    controller.patch("leases", "aliquot-controller", {
+        "metadata": {"resourceVersion": lease},
+        "spec": {"holderIdentity": "suite", "leaseDurationSeconds": 12, "leaseTransitions": 1,
+                 "acquireTime": "2026-01-02T03:04:05.000000Z",
+                 "renewTime": "2026-01-02T03:04:05.000000Z"}}, HOME)
     bundle = base64.b64encode(authority(admin)).decode()
-    controller.patch(
-        "mutatingwebhookconfigurations", "zz-aliquot", {"webhooks": [
-            {"name": "pods.aliquot.dev", "clientConfig": {"caBundle": bundle}}]}, kind="strategic",
-        fieldManager="aliquot")
+    controller.patch("mutatingwebhookconfigurations", "zz-aliquot", {
+        "apiVersion": "admissionregistration.k8s.io/v1", "kind": "MutatingWebhookConfiguration",
+        "webhooks": [{"name": "pods.aliquot.dev", "clientConfig": {"caBundle": bundle}}]},
+        kind=kind, fieldManager="aliquot", **({"force": "true"} if kind == "apply" else {}))
     before = stored(admin)
     manifests.install(admin)
     after = stored(admin)

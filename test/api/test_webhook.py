@@ -1,6 +1,7 @@
 """Which pods meet the webhook (C1), judged by the API server with the conditions of manifests/.
 
-A copy of the configuration calls a listener of this suite, which notes who came and changes nothing.
+A copy of the configuration calls a listener of this suite, which notes who came and changes
+nothing.
 """
 
 import base64
@@ -14,12 +15,12 @@ import threading
 import pytest
 
 import manifests
-from conftest import pod, refusal
+from apisuite import pod, refusal
 from waiting import wait_until
 
 P = "aliquot.dev/"
-GUARDED = ["gpu-uuid", "visible-devices", "compute-milli", "memory-mib", "mps-threads", "mps-memory",
-           "framework-memory", "capacity-pod"]
+GUARDED = ["gpu-uuid", "visible-devices", "compute-milli", "memory-mib", "mps-threads",
+           "mps-memory", "framework-memory", "capacity-pod"]
 GPU = {"nvidia.com/gpu": "1"}
 
 
@@ -167,7 +168,8 @@ def test_our_own_and_the_systems_pods_never_meet_it(met, admin, namespace):
 
 
 def test_the_canary_meets_it(met, admin):
-    wait_until(lambda: admin.find("serviceaccounts", "default", "aliquot-canary"), 30, "the account")
+    wait_until(lambda: admin.find("serviceaccounts", "default", "aliquot-canary"), 30,
+               "the account")
     assert met(gpu_pod("canary", "aliquot-canary"))
 
 

@@ -50,6 +50,11 @@ class Node:
         self.slow_start_s = 0.0
         self.silent = False
 
+    def report(self):
+        devices = self.devices
+        return {"uuids": devices.uuids, "free": devices.free(), "held": dict(devices.held),
+                "folder": self.folder, "topology": devices.topology}
+
 
 class Kubelet:
     """All nodes of this process."""
@@ -68,6 +73,7 @@ class Kubelet:
             self.nodes[spec["name"]] = Node(spec, os.path.abspath(args.dir), args)
         self.workers = {}
         self.finished = set()
+        self.errors = []
         self.lock = threading.Lock()
         self.synced = threading.Event()
         self.stopping = threading.Event()
@@ -181,11 +187,8 @@ class Kubelet:
     def state(self):
         with self.lock:
             workers = list(self.workers.values())
-        return {"pods": {worker.uid: worker.report() for worker in workers},
-                "nodes": {node.name: {"uuids": node.devices.uuids, "free": node.devices.free(),
-                                      "held": node.devices.held, "folder": node.folder,
-                                      "topology": node.devices.topology}
-                          for node in self.nodes.values()}}
+        return {"errors": self.errors, "pods": {worker.uid: worker.report() for worker in workers},
+                "nodes": {node.name: node.report() for node in self.nodes.values()}}
 
 
 def node_specs(args):

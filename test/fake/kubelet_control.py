@@ -42,7 +42,7 @@ class Faults:
             "allocatable": {"nvidia.com/gpu": count}}}, sub="status")
 
     def kill(self, namespace, pod, container, code=-9):
-        """A container dies now: killed by signal -CODE, or, where only played, exiting with CODE."""
+        """A container dies now: by signal -CODE, or, where only played, exiting with CODE."""
         worker = self.kubelet.find(namespace, pod)
         if worker is None:
             raise KeyError("%s/%s" % (namespace, pod))

@@ -89,6 +89,7 @@ class PodWorker(threading.Thread):
                         self.cond.wait(self._sleep_s())
         except Exception:  # pylint: disable=broad-except
             traceback.print_exc(file=sys.stderr)
+            self.kubelet.errors.append(traceback.format_exc())
         finally:
             self.kubelet.forget(self)
 

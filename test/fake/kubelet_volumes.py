@@ -1,4 +1,4 @@
-"""Volumes as folders of the pod's own, and paths rewritten to them, for want of mount namespaces."""
+"""A pod's volumes as folders, and paths rewritten to them for want of mount namespaces."""
 
 import base64
 import os
@@ -81,7 +81,8 @@ class Volumes:
     def _token(self, source, path):
         meta = self.pod["metadata"]
         account = self.pod["spec"].get("serviceAccountName", "default")
-        token = self.api.token(account, meta["namespace"], source.get("expirationSeconds", 3600))
+        token = self.api.mint_token(account, meta["namespace"],
+                                    source.get("expirationSeconds", 3600))
         _write(os.path.join(path, source["path"]), token.encode())
 
     def rewrites(self, container, env, termination_file):

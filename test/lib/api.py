@@ -15,9 +15,9 @@ import ssl
 import urllib.parse
 
 GROUPS = {
-    "v1": "bindings configmaps endpoints events limitranges namespaces nodes persistentvolumeclaims "
-          "persistentvolumes pods podtemplates replicationcontrollers resourcequotas secrets "
-          "serviceaccounts services",
+    "v1": "bindings configmaps endpoints events limitranges namespaces nodes "
+          "persistentvolumeclaims persistentvolumes pods podtemplates replicationcontrollers "
+          "resourcequotas secrets serviceaccounts services",
     "apps/v1": "deployments replicasets statefulsets daemonsets controllerrevisions",
     "batch/v1": "jobs cronjobs",
     "policy/v1": "poddisruptionbudgets",
@@ -26,7 +26,8 @@ GROUPS = {
     "autoscaling/v2": "horizontalpodautoscalers",
     "rbac.authorization.k8s.io/v1": "roles rolebindings clusterroles clusterrolebindings",
     "admissionregistration.k8s.io/v1": "mutatingwebhookconfigurations "
-                                       "validatingwebhookconfigurations validatingadmissionpolicies "
+                                       "validatingwebhookconfigurations "
+                                       "validatingadmissionpolicies "
                                        "validatingadmissionpolicybindings",
     "apiextensions.k8s.io/v1": "customresourcedefinitions",
     "networking.k8s.io/v1": "networkpolicies ingresses",
@@ -269,7 +270,8 @@ class Api:
                 "target": {"apiVersion": "v1", "kind": "Node", "name": node}}
         return self.create("pods", body, namespace, "binding", name)
 
-    def token(self, service_account, namespace, seconds=3600):
+    def mint_token(self, service_account, namespace, seconds=3600):
+        """A token of a service account, by TokenRequest."""
         body = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest",
                 "spec": {"expirationSeconds": seconds}}
         answer = self.create("serviceaccounts", body, namespace, "token", service_account)

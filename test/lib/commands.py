@@ -53,7 +53,8 @@ class Options:
 
 def write_files(folder, state, options):
     """Token file, signing key, kubeconfigs and component configurations."""
-    _write(folder, "tokens.csv", "".join(_token_line(state["tokens"][user], user) for user in USERS))
+    lines = [_token_line(state["tokens"][user], user) for user in USERS]
+    _write(folder, "tokens.csv", "".join(lines))
     subprocess.run(["openssl", "genrsa", "-out", os.path.join(folder, "sa.key"), "2048"],
                    check=True, capture_output=True, timeout=60)
     for user in USERS:
@@ -139,7 +140,8 @@ def _apiserver(folder, port, paths, options):
 
 def _serving(folder, port, user):
     config = "%s/%s.kubeconfig" % (folder, user)
-    return ["--secure-port=%d" % port, "--bind-address=127.0.0.1", "--cert-dir=%s/%s" % (folder, user),
+    return ["--secure-port=%d" % port, "--bind-address=127.0.0.1",
+            "--cert-dir=%s/%s" % (folder, user),
             "--authentication-kubeconfig=" + config, "--authorization-kubeconfig=" + config,
             "--authorization-always-allow-paths=/healthz,/readyz,/livez,/metrics"]
 

@@ -24,7 +24,10 @@ import commands  # noqa: E402
 import ports  # noqa: E402
 import processes  # noqa: E402
 from api import Api, ApiError  # noqa: E402
-from waiting import Timeout, wait_until  # noqa: E402,F401
+from waiting import Timeout, wait_until  # noqa: E402
+
+__all__ = ["Api", "ApiError", "ControlPlane", "PlaneError", "Timeout", "home", "planes",
+           "wait_until"]
 
 # In this order they start; the other way round they stop, so the API server before its etcd.
 ORDER = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok", "kubelet")
@@ -105,8 +108,11 @@ class ControlPlane:
                 "serviceaccounts", "default", "default"))
 
     def _supervise(self, parent):
+        start = processes.start_time(parent)
+        if start is None:
+            raise PlaneError("the parent, process %d, is gone already" % parent)
         argv = [sys.executable, os.path.abspath(__file__), "supervise", self.dir, str(parent),
-                str(processes.start_time(parent))]
+                str(start)]
         self._merge(supervisor=processes.start(argv, os.path.join(self.dir, "supervisor.log")))
 
     def down(self, keep=False):
@@ -268,6 +274,7 @@ class ControlPlane:
             "etcd": self._etcd_ready, "kube-apiserver": self._apiserver_ready,
             "kube-controller-manager": lambda: self._healthy(name, "/healthz"),
             "kube-scheduler": lambda: self._healthy(name, "/readyz"),
+            "kubelet": self._kubelet_ready,
         }.get(name)
         if probe:
             self._await(name, probe, name)
@@ -295,6 +302,10 @@ class ControlPlane:
         if not os.path.exists(self._load()["ca"]):
             return False
         return self.client(timeout=5).raw("GET", "/readyz")[0] == 200
+
+    def _kubelet_ready(self):
+        api = Api("http://127.0.0.1:%d" % self._load()["ports"]["kubelet"], timeout=5)
+        return api.raw("GET", "/healthz")[0] == 200
 
     def _healthy(self, name, path):
         port = self._load()["ports"][name]

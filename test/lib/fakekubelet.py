@@ -36,7 +36,7 @@ class KubeletClient:
         return self._call("GET", "/healthz")[0] == 200
 
     def state(self):
-        """{"pods": {uid: …}, "nodes": {name: …}}"""
+        """{"pods": {uid: …}, "nodes": {name: …}, "errors": [what broke in the fake itself]}"""
         return self._call("GET", "/state")[1]
 
     def pod(self, name, namespace="default"):
@@ -103,4 +103,7 @@ class FakeKubelet(KubeletClient):
         return self.start()
 
     def __exit__(self, *_):
+        # A fault of the fake itself must not pass for the product's.
+        errors = self.state()["errors"] if processes.alive(self.record) else []
         self.stop()
+        assert not errors, errors[0]

@@ -84,7 +84,8 @@ def _values(field):
 
 def filled(text):
     """The document with every table as the schemas have it now."""
-    return MARK.sub(lambda match: match[1] + "\n" + table(match[2], match[3]) + "\n" + match[4], text)
+    return MARK.sub(
+        lambda match: match[1] + "\n" + table(match[2], match[3]) + "\n" + match[4], text)
 
 
 if __name__ == "__main__":

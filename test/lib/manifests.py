@@ -136,18 +136,18 @@ def install(api, objects=None, webhook_url=None, without=(), manager="aliquot-te
             continue
         stored.append(api.apply(obj, manager=manager))
         if obj["kind"] == "CustomResourceDefinition":
-            _await_established(api, obj["metadata"]["name"])
+            _await_established(api, obj)
     if any(key_of(obj)[0] == "ValidatingAdmissionPolicyBinding" for obj in objects):
         await_policies(api)
     return stored
 
 
-def _await_established(api, name):
-    def established():
-        crd = api.get("customresourcedefinitions", name)
-        return any(condition["type"] == "Established" and condition["status"] == "True"
-                   for condition in crd.get("status", {}).get("conditions") or [])
-    wait_until(established, 30, "the kind " + name)
+def _await_established(api, crd):
+    """Established is not enough: for a moment the store of the new kind still answers 429."""
+    spec = crd["spec"]
+    resource = "%s.%s/%s" % (spec["names"]["plural"], spec["group"], spec["versions"][0]["name"])
+    wait_until(lambda: api.list_raw(resource, limit=1), 30, "the kind " + spec["names"]["kind"],
+               ignore=(ApiError,))
 
 
 def await_policies(api):

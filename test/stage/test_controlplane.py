@@ -56,12 +56,14 @@ def test_two_planes_share_nothing_survive_a_crash_and_go_with_their_parent(cp):
     parent = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
     try:
         done = subprocess.run(
-            [os.path.join(TREE, "hack", "controlplane"), "up", "--json", "--with-parent",
-             str(parent.pid)], capture_output=True, text=True, timeout=100, check=True)
+            [os.path.join(TREE, "hack", "controlplane"), "up", "--json", "--kwok", "--nodes=3",
+             "--gpus=2", "--with-parent", str(parent.pid)],
+            capture_output=True, text=True, timeout=100, check=True)
         other = controlplane.ControlPlane(json.loads(done.stdout)["dir"])
         assert other.info()["url"] != cp.info()["url"]
         other.admin.create("namespaces", {"metadata": {"name": "only-here"}})
         assert cp.admin.find("namespaces", "only-here") is None
+        kwok_plays(other.admin)
         crash(other)
         assert other.admin.find("namespaces", "only-here") is not None
         pids = [other.pid(name) for name in ("etcd", "apiserver", "kcm", "scheduler")]
@@ -71,6 +73,23 @@ def test_two_planes_share_nothing_survive_a_crash_and_go_with_their_parent(cp):
         parent.wait()
     wait_until(lambda: not os.path.exists(other.dir), 30, "the plane to go down")
     assert [pid for pid in pids if processes.start_time(pid)] == []
+
+
+def kwok_plays(api):
+    """Ready nodes with GPUs, pods that run, jobs that end, pods that go."""
+    assert [node["status"]["allocatable"]["nvidia.com/gpu"] for node in api.list("nodes")] == [
+        "2"] * 3
+    spec = {"containers": [{"name": "c", "image": "played",
+                            "resources": {"limits": {"nvidia.com/gpu": "2"}}}]}
+    api.create("pods", {"metadata": {"name": "runs"}, "spec": spec}, "default")
+    api.create("jobs", {"metadata": {"name": "ends"}, "spec": {
+        "template": {"spec": dict(spec, restartPolicy="Never")}}}, "default")
+    wait_until(lambda: api.get("pods", "runs", "default")["status"]["phase"] == "Running", 20,
+               "the pod to run")
+    wait_until(lambda: api.get("jobs", "ends", "default")["status"].get("succeeded") == 1, 20,
+               "the job to end")
+    api.delete("pods", "runs", "default")
+    wait_until(lambda: api.find("pods", "runs", "default") is None, 20, "the pod to go")
 
 
 def crash(plane):

@@ -57,7 +57,7 @@ def status(api, name):
     return api.get("pods", name, "default")["status"]
 
 
-def wait_phase(api, name, phase, timeout=20):
+def wait_phase(api, name, phase, timeout=30):
     return wait_until(lambda: status(api, name) if status(api, name)["phase"] == phase else None,
                       timeout, "%s to be %s" % (name, phase))
 
@@ -144,7 +144,8 @@ def test_a_container_sees_its_devices_through_nvml(api, kubelet, make):
 def test_environment_is_resolved_from_the_stored_pod(api, kubelet, make):
     def ref(name, path):
         return {"name": name, "valueFrom": {"fieldRef": {"fieldPath": path}}}
-    env = [ref("UUID", "metadata.annotations['aliquot.dev/gpu-uuid']"), ref("NODE", "spec.nodeName"),
+    env = [ref("UUID", "metadata.annotations['aliquot.dev/gpu-uuid']"),
+           ref("NODE", "spec.nodeName"),
            ref("MISSING", "metadata.annotations['aliquot.dev/none']"), ref("UID", "metadata.uid"),
            ref("APP", "metadata.labels['app']"), ref("IP", "status.podIP"),
            {"name": "PIPE", "value": "/mps/$(UUID)/$$(UUID)/$(NOBODY)"}]
@@ -166,6 +167,14 @@ def test_environment_is_resolved_from_the_stored_pod(api, kubelet, make):
               "default")
     wait_until(lambda: message().startswith("GPU-2|"), 20, "the new value after a restart")
     assert status(api, name)["containerStatuses"][0]["restartCount"] > 0
+
+
+def test_service_account_is_mounted(api, kubelet, make):
+    where = "/var/run/secrets/kubernetes.io/serviceaccount"
+    name = make("cpu", restartPolicy="Never", automountServiceAccountToken=True, containers=[shell(
+        "cd %s && test -s token && grep -q BEGIN ca.crt && cat namespace >/dev/termination-log"
+        % where)])
+    assert terminated(wait_phase(api, name, "Succeeded"))["message"] == "default"
 
 
 def test_subpath_expr_and_message_limit(api, kubelet, make):

@@ -34,6 +34,7 @@ class Copy:
     def __init__(self, root):
         self.root = root
         self.undo = []
+        self.known = {}
 
     def path(self, name):
         return os.path.join(self.root, name)
@@ -69,6 +70,13 @@ class Copy:
                     f.write(before[0])
                 os.chmod(path, stat.S_IMODE(before[1]))
 
+    def baseline(self, only):
+        """What a check says of the copy while nothing is broken."""
+        assert not self.undo
+        if only not in self.known:
+            self.known[only] = self.tidy(only)[1]
+        return self.known[only]
+
     def tidy(self, only):
         done = subprocess.run([sys.executable, TIDY, "--root", self.root, "--only", only],
                               capture_output=True, text=True, timeout=60, check=False)
@@ -91,7 +99,7 @@ def refuses(copy, only, where, message):
     """The breach is reported with this and only this; what the tree had before does not count."""
     status, said = copy.tidy(only)
     copy.mend()
-    before = copy.tidy(only)[1]
+    before = copy.baseline(only)
     news = [line for line in said if line not in before]
     assert status == 1
     assert news and all(line.startswith(where) for line in news), news
@@ -194,7 +202,8 @@ def test_breach_is_refused(copy, only, file, content, line, message):
 
 
 @pytest.mark.parametrize("only,content", [
-    ("sizes", function("just", "int a, int b, int c, int d, int e", "\t;\n" * 59)),
+    ("sizes", function("just", "int a, int b, int c, int d, int e", "\t;\n" * 59)
+     + function("logs", "int a, int b, int c, int d, const char *format, ...")),
     ("banned", "/* strcpy(a, b) */\nconst char *s = \"strcpy(\";\nint x = object->strcpy(a);\n"),
     ("globals", "struct later;\nstatic const int limit = 4;\nextern int shared;\nstatic int f(int a);\nenum { A, B };\n"),
     ("marks", "/* mktemp aXXXXXX */\nconst char *s = \"${X}/ro" "ot/\";\n"),

@@ -3,7 +3,7 @@
 
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/stat.h>
+#include <sys/wait.h>
 
 #include "base/str.h"
 #include "codec/capacity.h"
@@ -12,6 +12,7 @@
 /* The probe of a test: a script of what each look finds. The last step repeats. */
 struct step {
 	enum fault_kind open, count, describe;
+	bool hangs; /* describe does not come back */
 	uint32_t devices;
 	const char *uuid;
 	bool mig;
@@ -50,6 +51,9 @@ static int script_describe(
 	const struct step *s = step_now();
 	script.looks++;
 	cr_assert_eq(index, 0);
+	while (s->hangs) {
+		(void)pause();
+	}
 	if (s->describe != FAULT_NONE) {
 		return fault_set(ret_fault, s->describe, "describe says no");
 	}
@@ -385,6 +389,50 @@ Test(hold, forgives_a_driver_that_is_silent_for_a_while)
 	identified("GPU-a");
 	cr_assert_eq(expect_let_go().kind, FAULT_TRANSIENT);
 	cr_assert_eq(script.looks, 9, "three in a row are forgiven, the fourth is not");
+}
+
+/* What becomes of a process that runs this command on the script. */
+static int status_of(
+	int (*command)(const struct capacity_options *, struct fault *), int64_t patience_ms)
+{
+	struct capacity_options o = options();
+	o.patience_ms = patience_ms;
+	put(termination_path, "");
+	pid_t child = fork();
+	if (child == 0) {
+		_exit(command(&o, NULL) == 0 ? 40 : 41);
+	}
+	int status = -1;
+	cr_assert_eq(waitpid(child, &status, 0), child);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+Test(identify, ends_when_the_driver_hangs)
+{
+	PLAY({.devices = 1, .uuid = "GPU-a", .hangs = true});
+	cr_assert_eq(status_of(capacity_identify, 100), 1);
+	cr_assert_not_null(strstr(contents(termination_path), "does not answer"));
+}
+
+Test(hold, ends_when_the_driver_hangs_later)
+{
+	PLAY(ONE_GPU, ONE_GPU, {.devices = 1, .uuid = "GPU-a", .hangs = true});
+	identified("GPU-a");
+	cr_assert_eq(status_of(capacity_hold, 100), 1);
+	cr_assert_not_null(strstr(contents(termination_path), "does not answer"));
+}
+
+/* Patience is for one look, not for the hold: all looks together outlast it. */
+Test(hold, is_patient_with_each_look_anew)
+{
+	static struct step steps[1500];
+	for (size_t i = 0; i < COUNT_OF(steps); i++) {
+		steps[i] = (struct step)ONE_GPU;
+	}
+	steps[COUNT_OF(steps) - 1].describe = FAULT_GONE;
+	script = (struct script){.steps = steps, .count = COUNT_OF(steps)};
+	identified("GPU-a");
+	cr_assert_eq(status_of(capacity_hold, 1000), 41);
 }
 
 static int run(int argc, const char *const *argv)

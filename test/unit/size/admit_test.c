@@ -324,6 +324,24 @@ Test(admit, c4_each_fault_alone_leaves_the_pod_whole_with_its_reason)
 	}
 }
 
+Test(admit, a_gate_without_a_readable_original_is_not_ours)
+{
+	struct scene s;
+	const char *gates[] = {NAME_GATE};
+	scene_init(&s);
+	s.in.unreadable = true;
+	whole(&s, REASON_NOT_OURS, "unreadable");
+	scene_init(&s);
+	no_gpu(&s);
+	s.pod.gates = gates;
+	s.pod.gate_count = 1;
+	whole(&s, REASON_NOT_OURS, "nothing to give");
+	scene_init(&s);
+	s.pod.gates = gates;
+	s.pod.gate_count = 1;
+	whole(&s, REASON_CONVERTED, "a gate by hand on a pod that asks for a GPU");
+}
+
 /* The order in which reasons are told is part of what people see: of two faults the earlier one
  * counts. */
 Test(admit, c4_of_two_faults_the_earlier_in_the_order_is_told)

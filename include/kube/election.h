@@ -1,0 +1,55 @@
+/* Leader election on one Lease (C33).
+ *
+ * Only the local monotonic clock is trusted: a standby takes the Lease when it saw it unchanged for
+ * duration_ms; a leader counts from the moment it SENT its last successful renewal and stops
+ * writing renew_deadline_ms later, before anybody could have taken over. That is not fencing: a
+ * write already on its way can still land, so every write carries preconditions as well. */
+#ifndef KUBE_ELECTION_H
+#define KUBE_ELECTION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "kube/client.h"
+
+#define ELECTION_DURATION_MS	   12000
+#define ELECTION_RENEW_DEADLINE_MS 8000
+#define ELECTION_RETRY_MS	   2000
+
+struct election_config {
+	const char *ns;
+	const char *name;
+	const char *identity; /* unique to this process, e.g. pod name and a random suffix */
+	int64_t duration_ms;  /* 0: the constants above, for all three */
+	int64_t renew_deadline_ms;
+	int64_t retry_ms;
+	bool may_create; /* POST the Lease if it is absent */
+	bool never_lead; /* watch only: a process that must not take the Lease */
+};
+
+struct election;
+
+/* on_change(data, true) after winning, (data, false) after losing; from election_step only. */
+struct election *election_create(struct kube *kube, const struct election_config *config,
+	void (*on_change)(void *data, bool leads), void *data);
+/* Cancels what is in flight; does not release. */
+void election_destroy(struct election *e);
+void election_step(struct election *e, int64_t now_mono_ms);
+int64_t election_deadline(const struct election *e);
+
+bool election_leads(const struct election *e);
+/* Asked before each write: true only while nobody else can hold the Lease. */
+bool election_may_write(const struct election *e, int64_t now_mono_ms);
+const char *election_holder(
+	const struct election *e); /* "" if nobody or unknown; borrowed until the next step */
+/* How long ago the holder's renewTime was last seen to change. INT64_MAX: never since this process
+ * looks, so a Lease whose holder died before we started never looks fresh. */
+int64_t election_age_ms(const struct election *e, int64_t now_mono_ms);
+int64_t election_transitions(const struct election *e);
+
+/* For shutdown: stop leading at once (on_change fires at the next step) and give the Lease back. */
+void election_release(struct election *e);
+bool election_is_released(
+	const struct election *e); /* the answer came, or there was nothing to release */
+
+#endif

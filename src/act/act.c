@@ -1,0 +1,521 @@
+/* The in-flight table. An action waits in a queue, becomes a request or two, and ends as an
+ * outcome.
+ *
+ *     submit ──▶ queue ──▶ (read the live pod) ──▶ write ──▶ (read back what was there) ──▶ outcome
+ *        └───────────────────────── refused ───────────────────────────────────────────────▲ */
+#include "act/act.h"
+
+#include <stdlib.h>
+
+#include "act_parts.h"
+#include "base/alloc.h"
+#include "base/log.h"
+#include "codec/pod.h"
+#include "json/decode.h"
+#include "model/names.h"
+
+#define TOKEN_MS (1000 / ACT_CONDITIONS_PER_SECOND)
+
+enum job_stage {
+	JOB_QUEUED,
+	JOB_READING, /* a tenant with affinity of its own, before its placement */
+	JOB_WRITING,
+	JOB_READING_BACK, /* a capacity pod that was there already */
+	JOB_OVER,	  /* `fault` is the outcome, to be told by the step */
+};
+
+struct job {
+	struct job *next; /* owned by its list */
+	struct act *act;  /* borrowed */
+	struct arena arena;
+	struct action action; /* in the arena */
+	enum job_stage stage;
+	uint64_t call;
+	struct fault fault;
+};
+
+struct job_list {
+	struct job *head;  /* owned */
+	struct job **tail; /* where the next one is hung in */
+	size_t count;
+};
+
+struct act {
+	struct kube *kube;	 /* borrowed */
+	struct events *recorder; /* borrowed; may be NULL */
+	struct act_settings settings;
+	struct act_events events;
+	void *data;
+	struct job_list queue;	    /* but conditions */
+	struct job_list conditions; /* wait for tokens */
+	struct job_list in_flight;
+	struct job_list over; /* refused before anything was sent */
+	int64_t tokens_ms, filled_ms;
+	bool news; /* something may be startable */
+};
+
+/* --- lists --- */
+
+static void list_init(struct job_list *l)
+{
+	*l = (struct job_list){.tail = &l->head};
+}
+
+static void list_push(struct job_list *l, struct job *j)
+{
+	j->next = NULL;
+	*l->tail = j;
+	l->tail = &j->next;
+	l->count++;
+}
+
+static void list_remove(struct job_list *l, struct job *j)
+{
+	struct job **slot = &l->head;
+	while (*slot != j) {
+		slot = &(*slot)->next;
+	}
+	*slot = j->next;
+	if (l->tail == &j->next) {
+		l->tail = slot;
+	}
+	l->count--;
+}
+
+static void job_destroy(struct job *j)
+{
+	arena_finish(&j->arena);
+	free(j);
+}
+
+static void list_finish(struct job_list *l)
+{
+	while (l->head != NULL) {
+		struct job *j = l->head;
+		list_remove(l, j);
+		kube_cancel(j->act->kube, j->call);
+		job_destroy(j);
+	}
+}
+
+/* --- lifecycle --- */
+
+struct act *act_create(struct kube *kube, struct events *recorder, const struct act_config *config,
+	const struct act_events *events, void *data)
+{
+	struct act *a = xcalloc(1, sizeof *a);
+	a->kube = kube;
+	a->recorder = recorder;
+	a->settings = (struct act_settings){
+		.ns = xstrdup(text_or(config->ns, NAME_NAMESPACE)),
+		.image = xstrdup(config->image),
+		.pull_policy = xstrdup(config->pull_policy),
+		.owner_name = xstrdup(config->owner_name),
+		.owner_uid = xstrdup(config->owner_uid),
+		.command = xstrdup(config->command),
+	};
+	a->events = *events;
+	a->data = data;
+	list_init(&a->queue);
+	list_init(&a->conditions);
+	list_init(&a->in_flight);
+	list_init(&a->over);
+	a->tokens_ms = 1000;
+	a->filled_ms = clock_mono(kube_clock(kube));
+	return a;
+}
+
+void act_destroy(struct act *a)
+{
+	if (a == NULL) {
+		return;
+	}
+	list_finish(&a->queue);
+	list_finish(&a->conditions);
+	list_finish(&a->in_flight);
+	list_finish(&a->over);
+	char *all[] = {a->settings.ns, a->settings.image, a->settings.pull_policy,
+		a->settings.owner_name, a->settings.owner_uid, a->settings.command};
+	for (size_t i = 0; i < COUNT_OF(all); i++) {
+		free(all[i]);
+	}
+	free(a);
+}
+
+void act_set_image(struct act *a, const char *image)
+{
+	free(a->settings.image);
+	a->settings.image = xstrdup(image);
+}
+
+void act_set_owner(struct act *a, const char *owner_uid)
+{
+	free(a->settings.owner_uid);
+	a->settings.owner_uid = xstrdup(owner_uid);
+}
+
+/* --- outcomes --- */
+
+static void count_outcome(struct act *a, const struct job *j, const struct fault *f)
+{
+	struct metric_registry *metrics = kube_metrics(a->kube);
+	if (metrics == NULL) {
+		return;
+	}
+	CLEANUP(str_finish) struct str labels = STR_INIT(128);
+	metric_label(&labels, "action", action_type_name(j->action.type));
+	metric_label(&labels, "outcome", f->unknown_outcome ? "unknown" : fault_kind_name(f->kind));
+	metric_add(metric_get(metrics, METRIC_COUNTER, "aliquot_actions_total",
+			   "Actions that ended, by type and outcome.", str_text(&labels)),
+		1);
+}
+
+/* The last thing that happens to a job; it must be in no list. */
+static void conclude(struct job *j, const struct fault *fault, const struct pod *pod)
+{
+	struct act *a = j->act;
+	struct outcome outcome = {.fault = *fault, .pod = pod};
+	count_outcome(a, j, fault);
+	if (fault->kind == FAULT_NONE) {
+		log_debug("done", LOG_S("action", action_type_name(j->action.type)),
+			LOG_S("ns", j->action.ns), LOG_S("name", j->action.name));
+	} else {
+		log_info("not done", LOG_S("action", action_type_name(j->action.type)),
+			LOG_S("ns", j->action.ns), LOG_S("name", j->action.name), LOG_F(fault),
+			LOG_I("unknown", fault->unknown_outcome));
+	}
+	a->news = true;
+	a->events.on_outcome(a->data, j->action.id, &outcome);
+	job_destroy(j);
+}
+
+static void refuse(struct act *a, struct job *j, enum fault_kind kind, const char *why)
+{
+	fault_set(&j->fault, kind, "%s", why);
+	j->stage = JOB_OVER;
+	list_push(&a->over, j);
+	a->news = true;
+}
+
+static bool may_write(const struct act *a)
+{
+	return a->events.may_write == NULL || a->events.may_write(a->data);
+}
+
+/* --- answers --- */
+
+static void on_answer(void *data, const struct kube_answer *answer);
+
+static void conclude_sent(struct job *j, const struct fault *fault, const struct pod *pod)
+{
+	list_remove(&j->act->in_flight, j);
+	conclude(j, fault, pod);
+}
+
+static void read_object(struct job *j, enum job_stage stage)
+{
+	j->stage = stage;
+	struct kube_path path = {.group_version = "v1",
+		.ns = j->action.ns,
+		.resource = "pods",
+		.name = j->action.name};
+	j->call = kube_get(j->act->kube, &path, on_answer, j);
+}
+
+/* The object in an answer. NULL is no failure: the write happened, and the watch will show the
+ * object. */
+static const struct pod *answer_pod(
+	struct job *j, const struct kube_answer *answer, struct pod *storage)
+{
+	struct fault fault = {0};
+	enum action_type type = j->action.type;
+	if (type != ACTION_CREATE_CAPACITY && type != ACTION_GRANT && type != ACTION_PLACE) {
+		return NULL;
+	}
+	if (pod_decode(answer->body, answer->body_size, &j->arena, storage, &fault) != 0) {
+		log_warn("cannot read the pod in an answer", LOG_S("name", j->action.name),
+			LOG_F(&fault));
+		return NULL;
+	}
+	return storage;
+}
+
+/* A uid that is not the object's is answered as an invalid change where no version was given with
+ * it (seen on 1.36). To the engine it is what it is: a precondition that did not hold. */
+static void read_uid_mismatch(const struct job *j, struct fault *f)
+{
+	bool about_uid = strstr(f->message, "metadata.uid") != NULL &&
+			 strstr(f->message, "immutable") != NULL;
+	if (f->kind == FAULT_INVALID && !text_empty(j->action.uid) && about_uid) {
+		f->kind = FAULT_CONFLICT;
+	}
+}
+
+static void write_answered(struct job *j, const struct kube_answer *answer)
+{
+	struct pod storage;
+	struct fault fault = answer->fault;
+	read_uid_mismatch(j, &fault);
+	if (fault.kind == FAULT_NOT_FOUND && j->action.type == ACTION_DELETE_CAPACITY) {
+		fault = (struct fault){0};
+	}
+	if (fault.kind == FAULT_CONFLICT && j->action.type == ACTION_CREATE_CAPACITY) {
+		/* Perhaps it is the one that an earlier attempt of unknown fate made. */
+		j->fault = fault;
+		read_object(j, JOB_READING_BACK);
+		return;
+	}
+	const struct pod *pod =
+		answer->fault.kind == FAULT_NONE ? answer_pod(j, answer, &storage) : NULL;
+	conclude_sent(j, &fault, pod);
+}
+
+static void read_back_answered(struct job *j, const struct kube_answer *answer)
+{
+	struct pod storage;
+	const struct fault none = {0};
+	const struct pod *pod =
+		answer->fault.kind == FAULT_NONE ? answer_pod(j, answer, &storage) : NULL;
+	if (pod != NULL && create_capacity_is_ours(&j->act->settings, pod)) {
+		conclude_sent(j, &none, pod);
+		return;
+	}
+	conclude_sent(j, &j->fault, NULL);
+}
+
+static void send_write(struct job *j, struct draft *draft)
+{
+	struct kube_write write = {
+		.method = draft->method,
+		.path = draft->path,
+		.content_type = draft->content_type,
+		.body = str_text(&draft->body),
+		.body_size = draft->body.len,
+		.timeout_ms = ACT_TIMEOUT_MS,
+	};
+	j->stage = JOB_WRITING;
+	j->call = kube_put(j->act->kube, &write, on_answer, j);
+}
+
+static void live_answered(struct job *j, const struct kube_answer *answer)
+{
+	CLEANUP(decode_release) json_t *live = NULL;
+	CLEANUP(str_finish) struct str body = STR_INIT(DRAFT_BODY_MAX);
+	struct draft draft = {.body = body};
+	struct fault fault = answer->fault;
+	if (fault.kind == FAULT_NONE && !may_write(j->act)) {
+		fault_set(&fault, FAULT_DENIED, "not leading");
+	}
+	if (fault.kind != FAULT_NONE ||
+		decode_parse(answer->body, answer->body_size, DECODE_PLAIN, &live, &fault) != 0 ||
+		place_draft(&j->action, live, &draft, &fault) != 0) {
+		str_finish(&draft.body);
+		conclude_sent(j, &fault, NULL);
+		return;
+	}
+	send_write(j, &draft);
+	str_finish(&draft.body);
+}
+
+static void on_answer(void *data, const struct kube_answer *answer)
+{
+	struct job *j = data;
+	j->call = 0;
+	switch (j->stage) {
+	case JOB_READING:
+		live_answered(j, answer);
+		return;
+	case JOB_WRITING:
+		write_answered(j, answer);
+		return;
+	case JOB_READING_BACK:
+		read_back_answered(j, answer);
+		return;
+	case JOB_QUEUED:
+	case JOB_OVER:
+		break;
+	}
+	BUG("an answer to a job that asked nothing");
+}
+
+/* --- sending --- */
+
+static int build_draft(
+	struct act *a, const struct action *x, struct draft *draft, struct fault *ret_fault)
+{
+	int64_t wall = clock_wall(kube_clock(a->kube));
+	switch (x->type) {
+	case ACTION_CREATE_CAPACITY:
+		return create_capacity_draft(&a->settings, x, draft, ret_fault);
+	case ACTION_DELETE_CAPACITY:
+		return delete_capacity_draft(x, draft, ret_fault);
+	case ACTION_GRANT:
+		return grant_draft(x, draft, ret_fault);
+	case ACTION_PLACE:
+		return place_draft(x, NULL, draft, ret_fault);
+	case ACTION_CONDITION:
+		return condition_draft(x, wall, draft, ret_fault);
+	case ACTION_POLICY_STATUS:
+		return policy_status_draft(x, wall, draft, ret_fault);
+	case ACTION_EVENT:
+		break;
+	}
+	BUG("an action that is no write");
+}
+
+/* Out of its queue and on its way, or over. */
+static void start(struct act *a, struct job_list *from, struct job *j)
+{
+	list_remove(from, j);
+	if (!may_write(a)) {
+		refuse(a, j, FAULT_DENIED, "not leading");
+		return;
+	}
+	if (j->action.type == ACTION_PLACE && j->action.node_term_count > 0) {
+		list_push(&a->in_flight, j);
+		read_object(j, JOB_READING);
+		return;
+	}
+	struct draft draft = {.body = STR_INIT(DRAFT_BODY_MAX)};
+	if (build_draft(a, &j->action, &draft, &j->fault) != 0) {
+		j->stage = JOB_OVER;
+		list_push(&a->over, j);
+	} else {
+		list_push(&a->in_flight, j);
+		send_write(j, &draft);
+	}
+	str_finish(&draft.body);
+}
+
+static bool same_object(const struct action *x, const struct action *y)
+{
+	return text_equals(x->name, y->name) &&
+	       text_equals(text_or(x->ns, ""), text_or(y->ns, "")) &&
+	       (x->type == ACTION_POLICY_STATUS) == (y->type == ACTION_POLICY_STATUS);
+}
+
+/* Two writes to one object at a time could overtake each other. */
+static bool is_held(const struct act *a, const struct job *j)
+{
+	for (const struct job *other = a->in_flight.head; other != NULL; other = other->next) {
+		if (same_object(&other->action, &j->action)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void start_writes(struct act *a)
+{
+	struct job *next;
+	for (struct job *j = a->queue.head; j != NULL && a->in_flight.count < ACT_IN_FLIGHT_MAX;
+		j = next) {
+		next = j->next;
+		if (!is_held(a, j)) {
+			start(a, &a->queue, j);
+		}
+	}
+}
+
+static void start_conditions(struct act *a, int64_t now)
+{
+	a->tokens_ms += now - a->filled_ms;
+	a->tokens_ms = a->tokens_ms < 1000 ? a->tokens_ms : 1000;
+	a->filled_ms = now;
+	struct job *next;
+	for (struct job *j = a->conditions.head; j != NULL; j = next) {
+		next = j->next;
+		if (a->tokens_ms < TOKEN_MS || a->in_flight.count >= ACT_IN_FLIGHT_MAX) {
+			return;
+		}
+		if (!is_held(a, j)) {
+			a->tokens_ms -= TOKEN_MS;
+			start(a, &a->conditions, j);
+		}
+	}
+}
+
+static void tell_over(struct act *a)
+{
+	/* What the receiver submits meanwhile waits for the next step. */
+	for (size_t left = a->over.count; left > 0; left--) {
+		struct job *j = a->over.head;
+		list_remove(&a->over, j);
+		conclude(j, &j->fault, NULL);
+	}
+}
+
+void act_step(struct act *a, int64_t now_mono_ms)
+{
+	a->news = false;
+	start_writes(a);
+	start_conditions(a, now_mono_ms);
+	tell_over(a);
+}
+
+int64_t act_deadline(const struct act *a)
+{
+	if (a->news || a->over.count > 0) {
+		return 0;
+	}
+	/* Held jobs and a full table wait for an answer, which is news. */
+	if (a->conditions.count > 0 && a->in_flight.count < ACT_IN_FLIGHT_MAX &&
+		a->tokens_ms < TOKEN_MS) {
+		return a->filled_ms + TOKEN_MS - a->tokens_ms;
+	}
+	return TIME_NEVER;
+}
+
+/* --- submitting --- */
+
+/* A newer word about the same thing: the older one need not be said any more. */
+static void supersede(struct act *a, struct job_list *list, const struct action *newer)
+{
+	struct job *next;
+	for (struct job *j = list->head; j != NULL; j = next) {
+		next = j->next;
+		if (j->action.type == newer->type && same_object(&j->action, newer)) {
+			list_remove(list, j);
+			refuse(a, j, FAULT_CONFLICT, "a newer action took its place in the queue");
+		}
+	}
+}
+
+void act_submit(struct act *a, const struct action *action)
+{
+	struct job *j = xcalloc(1, sizeof *j);
+	j->act = a;
+	action_copy(&j->arena, action, &j->action);
+	bool ours = action->type == ACTION_CREATE_CAPACITY ||
+		    action->type == ACTION_DELETE_CAPACITY || action->type == ACTION_GRANT;
+	if (ours && text_empty(j->action.ns)) {
+		j->action.ns = a->settings.ns;
+	}
+	a->news = true;
+	if (!may_write(a)) {
+		refuse(a, j, FAULT_DENIED, "not leading");
+		return;
+	}
+	if (action->type == ACTION_EVENT) {
+		bool taken = event_hand_over(a->recorder, &j->action);
+		refuse(a, j, taken ? FAULT_NONE : FAULT_LIMIT, taken ? "" : "too many events");
+		return;
+	}
+	struct job_list *list = action->type == ACTION_CONDITION ? &a->conditions : &a->queue;
+	supersede(a, list, &j->action);
+	if (list->count >= ACT_QUEUE_MAX) {
+		refuse(a, j, FAULT_LIMIT, "too many writes are waiting");
+		return;
+	}
+	list_push(list, j);
+}
+
+size_t act_in_flight(const struct act *a)
+{
+	return a->in_flight.count;
+}
+
+size_t act_queued(const struct act *a)
+{
+	return a->queue.count + a->conditions.count;
+}

@@ -1,0 +1,55 @@
+/* What act.c (when) and one file an action (what) share. */
+#ifndef ACT_ACT_PARTS_H
+#define ACT_ACT_PARTS_H
+
+#include <jansson.h>
+
+#include "act/act.h"
+#include "base/str.h"
+#include "json/build.h"
+
+#define DRAFT_BODY_MAX (512 * 1024)
+
+struct act_settings {
+	char *ns, *image, *pull_policy, *owner_name, *owner_uid, *command; /* owned; may be NULL */
+};
+
+/* One request, ready to be sent. Text other than the body is borrowed from the action and the
+ * settings. */
+struct draft {
+	enum wire_method method;
+	struct kube_path path;
+	const char *content_type;
+	struct str body;
+};
+
+/* A deep copy; all of it in the arena. */
+void action_copy(struct arena *arena, const struct action *from, struct action *ret_action);
+
+/* Each fills a draft whose body is empty; a fault is told as the action's outcome. */
+MUST_CHECK int create_capacity_draft(const struct act_settings *s, const struct action *x,
+	struct draft *ret_draft, struct fault *ret_fault);
+MUST_CHECK int delete_capacity_draft(
+	const struct action *x, struct draft *ret_draft, struct fault *ret_fault);
+MUST_CHECK int grant_draft(
+	const struct action *x, struct draft *ret_draft, struct fault *ret_fault);
+/* `live` is the tenant as it was just read, needed where its own affinity has terms; else NULL. */
+MUST_CHECK int place_draft(const struct action *x, const json_t *live, struct draft *ret_draft,
+	struct fault *ret_fault);
+MUST_CHECK int condition_draft(
+	const struct action *x, int64_t wall_ms, struct draft *ret_draft, struct fault *ret_fault);
+MUST_CHECK int policy_status_draft(
+	const struct action *x, int64_t wall_ms, struct draft *ret_draft, struct fault *ret_fault);
+/* False: the recorder dropped it. */
+bool event_hand_over(struct events *recorder, const struct action *x);
+
+/* A pod that was there already under the name of one that we wanted: is it that one? */
+bool create_capacity_is_ours(const struct act_settings *s, const struct pod *pod);
+
+/* "metadata": begins, with uid and resourceVersion as preconditions where they are known. The
+ * caller ends it. */
+void draft_metadata(struct build *b, const struct action *x);
+/* Checks that the body is whole. */
+MUST_CHECK int draft_end(const struct build *b, struct draft *d, struct fault *ret_fault);
+
+#endif

@@ -1,0 +1,88 @@
+/* What the drafts have in common, and the copy of an action that outlives its plan. */
+#include "act_parts.h"
+
+void draft_metadata(struct build *b, const struct action *x)
+{
+	build_object_at(b, "metadata");
+	if (!text_empty(x->uid)) {
+		build_text_at(b, "uid", x->uid);
+	}
+	if (!text_empty(x->resource_version)) {
+		build_text_at(b, "resourceVersion", x->resource_version);
+	}
+}
+
+int draft_end(const struct build *b, struct draft *d, struct fault *ret_fault)
+{
+	if (!build_ok(b) || d->body.overflow) {
+		return fault_set(ret_fault, FAULT_LIMIT, "the request would be larger than %d KiB",
+			DRAFT_BODY_MAX / 1024);
+	}
+	return 0;
+}
+
+static void copy_tolerations(struct arena *a, const struct action *from, struct action *to)
+{
+	to->tolerations = NULL;
+	if (from->toleration_count == 0) {
+		return;
+	}
+	to->tolerations = ARENA_ARRAY(a, struct toleration, from->toleration_count);
+	for (uint32_t i = 0; i < from->toleration_count; i++) {
+		const struct toleration *t = &from->tolerations[i];
+		to->tolerations[i] = (struct toleration){
+			.key = arena_strdup(a, t->key),
+			.operator= arena_strdup(a, t->operator),
+			.value = arena_strdup(a, t->value),
+			.effect = arena_strdup(a, t->effect),
+		};
+	}
+}
+
+static void copy_ledger(struct arena *a, const struct action *from, struct action *to)
+{
+	to->ledger = (struct ledger){.count = from->ledger.count};
+	if (from->ledger.count == 0) {
+		return;
+	}
+	to->ledger.items = ARENA_ARRAY(a, struct grant, from->ledger.count);
+	for (uint32_t i = 0; i < from->ledger.count; i++) {
+		const struct grant *g = &from->ledger.items[i];
+		to->ledger.items[i] = *g;
+		to->ledger.items[i].uid = arena_strdup(a, g->uid);
+		to->ledger.items[i].ns = arena_strdup(a, g->ns);
+		to->ledger.items[i].name = arena_strdup(a, g->name);
+	}
+}
+
+static void copy_gates(struct arena *a, const struct action *from, struct action *to)
+{
+	to->gates = NULL;
+	if (from->gate_count > 0) {
+		to->gates = ARENA_ARRAY(a, const char *, from->gate_count);
+	}
+	for (uint32_t i = 0; i < from->gate_count; i++) {
+		to->gates[i] = arena_strdup(a, from->gates[i]);
+	}
+}
+
+void action_copy(struct arena *arena, const struct action *from, struct action *ret_action)
+{
+	struct action *to = ret_action;
+	*to = *from;
+	to->ns = arena_strdup(arena, from->ns);
+	to->name = arena_strdup(arena, from->name);
+	to->uid = arena_strdup(arena, from->uid);
+	to->resource_version = arena_strdup(arena, from->resource_version);
+	to->node = arena_strdup(arena, from->node);
+	to->runtime_class = arena_strdup(arena, from->runtime_class);
+	to->uuid = arena_strdup(arena, from->uuid);
+	to->capacity_pod = arena_strdup(arena, from->capacity_pod);
+	to->event_reason = arena_strdup(arena, from->event_reason);
+	to->message = arena_strdup(arena, from->message);
+	to->regarding_kind = arena_strdup(arena, from->regarding_kind);
+	to->regarding_api_version = arena_strdup(arena, from->regarding_api_version);
+	copy_tolerations(arena, from, to);
+	copy_ledger(arena, from, to);
+	copy_gates(arena, from, to);
+}

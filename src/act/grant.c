@@ -1,0 +1,34 @@
+/* The compare-and-swap: the whole new ledger of one capacity pod, on condition that nobody changed
+ * the pod since. The label goes with it, so that the disruption budget sees the pod in use from the
+ * same moment. */
+#include "act_parts.h"
+#include "codec/capacity.h"
+#include "model/names.h"
+
+int grant_draft(const struct action *x, struct draft *ret_draft, struct fault *ret_fault)
+{
+	CLEANUP(str_finish) struct str ledger = STR_INIT(LEDGER_TEXT_MAX);
+	if (text_empty(x->uid) || text_empty(x->resource_version)) {
+		return fault_set(ret_fault, FAULT_INVALID, "a grant needs uid and resourceVersion");
+	}
+	if (!ledger_write(&ledger, &x->ledger)) {
+		return fault_set(ret_fault, FAULT_LIMIT, "the ledger would be larger than %d KiB",
+			LEDGER_TEXT_MAX / 1024);
+	}
+	ret_draft->method = WIRE_PATCH;
+	ret_draft->path = (struct kube_path){
+		.group_version = "v1", .ns = x->ns, .resource = "pods", .name = x->name};
+	ret_draft->content_type = KUBE_MERGE_PATCH;
+	struct build b = build_into(&ret_draft->body);
+	build_begin_object(&b);
+	draft_metadata(&b, x);
+	build_object_at(&b, "labels");
+	build_text_at(&b, LABEL_IN_USE, x->ledger.count > 0 ? "true" : "false");
+	build_end(&b);
+	build_object_at(&b, "annotations");
+	build_text_at(&b, NOTE_GRANTS, str_text(&ledger));
+	build_end(&b);
+	build_end(&b);
+	build_end(&b);
+	return draft_end(&b, ret_draft, ret_fault);
+}

@@ -1,0 +1,179 @@
+/* The one patch that places a tenant: what it was granted, where, and the gate off, on condition
+ * that the pod is the one that was judged (C19).
+ *
+ * A merge patch replaces lists whole. A pod without node affinity terms gets one term, the pin. A
+ * pod with terms of its own gets them all back with the pin in each, for they are alternatives;
+ * they are taken as they are from the live pod, since what we keep of a pod is less than what its
+ * owner wrote. Terms that pin already (a DaemonSet's) and empty ones, which match nothing, stay as
+ * they are (C15). */
+#include "act_parts.h"
+#include "json/decode.h"
+#include "model/names.h"
+
+#define TERMS_PATH                                                                                 \
+	"spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution."               \
+	"nodeSelectorTerms"
+
+static void write_notes(struct build *b, const struct action *x)
+{
+	char number[24];
+	build_object_at(b, "annotations");
+	build_text_at(b, NOTE_GPU_UUID, x->uuid);
+	build_text_at(b, NOTE_VISIBLE_DEVICES, x->uuid);
+	snprintf(number, sizeof number, "%lld", (long long)x->milli);
+	build_text_at(b, NOTE_COMPUTE_MILLI, number);
+	snprintf(number, sizeof number, "%lld", (long long)x->mem_mib);
+	build_text_at(b, NOTE_MEMORY_MIB, number);
+	build_text_at(b, NOTE_CAPACITY_POD, x->capacity_pod);
+	build_end(b);
+}
+
+static void write_pin_field(struct build *b, const char *node)
+{
+	build_begin_object(b);
+	build_text_at(b, "key", "metadata.name");
+	build_text_at(b, "operator", "In");
+	build_array_at(b, "values");
+	build_text(b, node);
+	build_end(b);
+	build_end(b);
+}
+
+static int append_dump(const char *p, size_t n, void *data)
+{
+	return str_append(data, p, n) ? 0 : -1;
+}
+
+static void write_value(struct build *b, const json_t *value)
+{
+	CLEANUP(str_finish) struct str text = STR_INIT(DRAFT_BODY_MAX);
+	if (json_dump_callback(value, append_dump, &text, JSON_COMPACT | JSON_ENCODE_ANY) != 0) {
+		b->out->overflow = true;
+		build_null(b);
+		return;
+	}
+	build_raw(b, str_text(&text), text.len);
+}
+
+static bool pins_already(const json_t *term)
+{
+	const json_t *fields = json_object_get(term, "matchFields");
+	for (size_t i = 0; i < json_array_size(fields); i++) {
+		const json_t *key = json_object_get(json_array_get(fields, i), "key");
+		if (text_equals(json_string_value(key), "metadata.name")) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool matches_nothing(const json_t *term)
+{
+	return json_array_size(json_object_get(term, "matchFields")) == 0 &&
+	       json_array_size(json_object_get(term, "matchExpressions")) == 0;
+}
+
+static void write_term(struct build *b, const json_t *term, const char *node)
+{
+	if (pins_already(term) || matches_nothing(term)) {
+		write_value(b, term);
+		return;
+	}
+	build_begin_object(b);
+	void *at = json_object_iter((json_t *)(uintptr_t)term);
+	for (; at != NULL; at = json_object_iter_next((json_t *)(uintptr_t)term, at)) {
+		if (!text_equals(json_object_iter_key(at), "matchFields")) {
+			build_key(b, json_object_iter_key(at));
+			write_value(b, json_object_iter_value(at));
+		}
+	}
+	build_array_at(b, "matchFields");
+	const json_t *fields = json_object_get(term, "matchFields");
+	for (size_t i = 0; i < json_array_size(fields); i++) {
+		write_value(b, json_array_get(fields, i));
+	}
+	write_pin_field(b, node);
+	build_end(b);
+	build_end(b);
+}
+
+static void write_terms(struct build *b, const json_t *terms, const char *node)
+{
+	build_object_at(b, "affinity");
+	build_object_at(b, "nodeAffinity");
+	build_object_at(b, "requiredDuringSchedulingIgnoredDuringExecution");
+	build_array_at(b, "nodeSelectorTerms");
+	for (size_t i = 0; i < json_array_size(terms); i++) {
+		write_term(b, json_array_get(terms, i), node);
+	}
+	if (terms == NULL) {
+		build_begin_object(b);
+		build_array_at(b, "matchFields");
+		write_pin_field(b, node);
+		build_end(b);
+		build_end(b);
+	}
+	for (int i = 0; i < 4; i++) {
+		build_end(b);
+	}
+}
+
+static void write_spec(struct build *b, const struct action *x, const json_t *terms)
+{
+	build_object_at(b, "spec");
+	build_array_at(b, "schedulingGates");
+	for (uint32_t i = 0; i < x->gate_count; i++) {
+		build_begin_object(b);
+		build_text_at(b, "name", x->gates[i]);
+		build_end(b);
+	}
+	build_end(b);
+	write_terms(b, terms, x->node);
+	build_end(b);
+}
+
+/* The live pod must be the one that was judged, or its terms are not the ones that were judged. */
+static int find_terms(const struct action *x, const json_t *live, const json_t **ret_terms,
+	struct fault *ret_fault)
+{
+	const char *uid, *version;
+	if (decode_text(live, "metadata.uid", &uid, ret_fault) != 0 ||
+		decode_text(live, "metadata.resourceVersion", &version, ret_fault) != 0 ||
+		decode_array(live, TERMS_PATH, ret_terms, ret_fault) != 0) {
+		return -1;
+	}
+	if (!text_equals(uid, x->uid) || !text_equals(version, x->resource_version)) {
+		return fault_set(ret_fault, FAULT_CONFLICT, "the pod changed since it was judged");
+	}
+	if (*ret_terms == NULL || json_array_size(*ret_terms) != x->node_term_count) {
+		return fault_set(ret_fault, FAULT_CONFLICT,
+			"the pod has %zu node affinity terms, %u were judged",
+			json_array_size(*ret_terms), x->node_term_count);
+	}
+	return 0;
+}
+
+int place_draft(const struct action *x, const json_t *live, struct draft *ret_draft,
+	struct fault *ret_fault)
+{
+	const json_t *terms = NULL;
+	if (text_empty(x->uid) || text_empty(x->resource_version) || text_empty(x->node)) {
+		return fault_set(ret_fault, FAULT_INVALID,
+			"a placement needs uid, resourceVersion and node");
+	}
+	if (live != NULL && find_terms(x, live, &terms, ret_fault) != 0) {
+		return -1;
+	}
+	ret_draft->method = WIRE_PATCH;
+	ret_draft->path = (struct kube_path){
+		.group_version = "v1", .ns = x->ns, .resource = "pods", .name = x->name};
+	ret_draft->content_type = KUBE_MERGE_PATCH;
+	struct build b = build_into(&ret_draft->body);
+	build_begin_object(&b);
+	draft_metadata(&b, x);
+	write_notes(&b, x);
+	build_end(&b);
+	write_spec(&b, x, terms);
+	build_end(&b);
+	return draft_end(&b, ret_draft, ret_fault);
+}

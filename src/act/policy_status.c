@@ -1,0 +1,73 @@
+/* What became of a GPUPolicy. Nobody else writes this status, so a merge patch may replace the list
+ * of conditions. */
+#include "act_parts.h"
+#include "model/names.h"
+
+struct condition {
+	const char *type;
+	bool is_true;
+	const char *reason;
+	const char *message;
+};
+
+static void write_condition(
+	struct build *b, const struct condition *c, int64_t generation, const char *now)
+{
+	build_begin_object(b);
+	build_text_at(b, "type", c->type);
+	build_text_at(b, "status", c->is_true ? "True" : "False");
+	build_i64_at(b, "observedGeneration", generation);
+	build_text_at(b, "lastTransitionTime", now);
+	build_text_at(b, "reason", c->reason);
+	build_text_at(b, "message", c->message);
+	build_end(b);
+}
+
+static const char *ready_reason(const struct action *x)
+{
+	if (!text_empty(x->event_reason)) {
+		return x->event_reason;
+	}
+	if (x->reason != REASON_NONE) {
+		return reason_name(x->reason);
+	}
+	return x->is_true ? "Ready" : "NotReady";
+}
+
+int policy_status_draft(
+	const struct action *x, int64_t wall_ms, struct draft *ret_draft, struct fault *ret_fault)
+{
+	char now[TIME_TEXT_MAX];
+	const struct condition conditions[] = {
+		{"Accepted", true, "Accepted", "The policy can be used as written."},
+		{"Overlapping", x->overlapping, x->overlapping ? "SamePriority" : "NoOverlap",
+			x->overlapping
+				? "Another policy of the same priority matches some of the same "
+				  "pods."
+				: "No other policy of the same priority matches the same pods."},
+		{"Ready", x->is_true, ready_reason(x), text_or(x->message, "")},
+	};
+	time_format(wall_ms, now);
+	ret_draft->method = WIRE_PATCH;
+	ret_draft->path = (struct kube_path){.group_version = NAME_GROUP "/" NAME_VERSION,
+		.resource = "gpupolicies",
+		.name = x->name,
+		.subresource = "status"};
+	ret_draft->content_type = KUBE_MERGE_PATCH;
+	struct build b = build_into(&ret_draft->body);
+	build_begin_object(&b);
+	draft_metadata(&b, x);
+	build_end(&b);
+	build_object_at(&b, "status");
+	build_i64_at(&b, "observedGeneration", x->generation);
+	build_i64_at(&b, "matchedWorkloads", x->matched);
+	build_i64_at(&b, "automatedWorkloads", x->automated);
+	build_array_at(&b, "conditions");
+	for (size_t i = 0; i < COUNT_OF(conditions); i++) {
+		write_condition(&b, &conditions[i], x->generation, now);
+	}
+	build_end(&b);
+	build_end(&b);
+	build_end(&b);
+	return draft_end(&b, ret_draft, ret_fault);
+}

@@ -1,0 +1,133 @@
+/* The canary: one dry run at a time. */
+#include "canary.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "codec/pod.h"
+#include "json/build.h"
+#include "kube/path.h"
+#include "model/names.h"
+
+#define CANARY_EVERY_MS 30000
+#define CANARY_SOON_MS	5000 /* after a miss */
+#define MISSES_MAX	2
+
+struct canary {
+	struct kube *kube; /* borrowed */
+	uint64_t call;
+	int64_t next_at;
+	int64_t now;
+	int misses;
+	bool ever;
+	struct metric *reachable; /* borrowed from the registry */
+};
+
+struct canary *canary_create(struct kube *kube)
+{
+	struct canary *c = xcalloc(1, sizeof *c);
+	c->kube = kube;
+	c->reachable = metric_get(kube_metrics(kube), METRIC_GAUGE, "aliquot_webhook_reachable",
+		"1 while dry-run creates of the canary come back converted.", NULL);
+	return c;
+}
+
+void canary_destroy(struct canary *c)
+{
+	if (c == NULL) {
+		return;
+	}
+	kube_cancel(c->kube, c->call);
+	free(c);
+}
+
+static bool has_mark(const struct kube_answer *a)
+{
+	CLEANUP(arena_finish) struct arena arena = {0};
+	struct pod pod;
+	return a->fault.kind == FAULT_NONE &&
+	       pod_decode(a->body, a->body_size, &arena, &pod, NULL) == 0 && pod_is_tenant(&pod) &&
+	       pod_has_gate(&pod, NAME_GATE);
+}
+
+static void on_answer(void *data, const struct kube_answer *a)
+{
+	struct canary *c = data;
+	c->call = 0;
+	if (has_mark(a)) {
+		c->misses = 0;
+		c->ever = true;
+	} else {
+		c->misses++;
+		log_warn("the canary came back unmarked: the webhook was not reached",
+			LOG_I("misses", c->misses), LOG_F(&a->fault));
+	}
+	metric_set(c->reachable, canary_reached(c) ? 1 : 0);
+	c->next_at = c->now + (c->misses > 0 ? CANARY_SOON_MS : CANARY_EVERY_MS);
+}
+
+static void write_container(struct build *b)
+{
+	build_begin_object(b);
+	build_text_at(b, "name", "canary");
+	build_text_at(b, "image", "aliquot/canary");
+	build_object_at(b, "resources");
+	build_object_at(b, "limits");
+	build_text_at(b, NAME_GPU_RESOURCE, "1");
+	build_end(b);
+	build_end(b);
+	build_object_at(b, "securityContext");
+	build_bool_at(b, "allowPrivilegeEscalation", false);
+	build_end(b);
+	build_end(b);
+}
+
+static void write_pod(struct str *out)
+{
+	struct build b = build_into(out);
+	build_begin_object(&b);
+	build_text_at(&b, "apiVersion", "v1");
+	build_text_at(&b, "kind", "Pod");
+	build_object_at(&b, "metadata");
+	build_text_at(&b, "generateName", "canary-");
+	build_text_at(&b, "namespace", NAME_CANARY_NAMESPACE);
+	build_object_at(&b, "annotations");
+	build_text_at(&b, NOTE_GPU_FRACTION, "0.25");
+	build_end(&b);
+	build_end(&b);
+	build_object_at(&b, "spec");
+	build_bool_at(&b, "automountServiceAccountToken", false);
+	build_array_at(&b, "containers");
+	write_container(&b);
+	build_end(&b);
+	build_end(&b);
+	build_end(&b);
+}
+
+void canary_step(struct canary *c, int64_t now_mono_ms, bool leads)
+{
+	c->now = now_mono_ms;
+	if (!leads || c->call != 0 || now_mono_ms < c->next_at) {
+		return;
+	}
+	CLEANUP(str_finish) struct str body = STR_INIT(4096);
+	write_pod(&body);
+	struct kube_write w = {.method = WIRE_POST,
+		.path = {.group_version = "v1", .ns = NAME_CANARY_NAMESPACE, .resource = "pods"},
+		.content_type = KUBE_JSON,
+		.body = str_text(&body),
+		.body_size = body.len,
+		.options = KUBE_DRY_RUN};
+	c->call = kube_put(c->kube, &w, on_answer, c);
+}
+
+int64_t canary_deadline(const struct canary *c)
+{
+	return c->call == 0 ? c->next_at : TIME_NEVER;
+}
+
+bool canary_reached(const struct canary *c)
+{
+	return c->ever && c->misses < MISSES_MAX;
+}

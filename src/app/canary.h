@@ -1,0 +1,21 @@
+/* Is the webhook reached? Every 30 s the leader creates, as a dry run, a pod with a share in the
+ * canary's namespace; it must come back with our mark (C3). Two misses in a row and it is not
+ * reached. */
+#ifndef APP_CANARY_H
+#define APP_CANARY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "kube/client.h"
+
+struct canary;
+
+struct canary *canary_create(struct kube *kube);
+void canary_destroy(struct canary *c);
+void canary_step(struct canary *c, int64_t now_mono_ms, bool leads);
+int64_t canary_deadline(const struct canary *c);
+bool canary_reached(
+	const struct canary *c); /* the last answer, or the one before, carried our mark */
+
+#endif

@@ -1,0 +1,359 @@
+/* One pass: read the Secret, read the webhook configuration, do what is first due. */
+#include "certs.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "codec/secret.h"
+#include "kube/path.h"
+#include "model/names.h"
+
+#define PASS_EVERY_MS  10000
+#define PASS_SOON_MS   100 /* until there is something to serve, and after a write */
+#define AUTHORITY_DAYS 730
+#define LEAF_DAYS      90
+#define DAY_MS	       ((int64_t)24 * 3600 * 1000)
+#define SETTLE_MS                                                                                  \
+	60000 /* API servers read a new caBundle at once; their connections may be older */
+#define PATCH_MAX_BYTES (512 * 1024)
+
+enum certs_state { CERTS_IDLE, CERTS_SECRET, CERTS_WEBHOOK, CERTS_WRITING };
+
+struct certs {
+	struct kube *kube; /* borrowed */
+	struct certs_config config;
+	struct certs_events events;
+	void *data;
+	enum certs_state state;
+	uint64_t call;
+	int64_t next_at;
+	struct arena arena; /* of one pass */
+	struct secret secret;
+	struct webhook_bundle bundle;
+	char *served; /* owned: the leaf that was handed over */
+	bool published;
+	int64_t bundle_right_since; /* monotonic; -1: it is not */
+	int64_t now;
+};
+
+static struct kube_path secret_path(const struct certs *c)
+{
+	return (struct kube_path){.group_version = "v1",
+		.ns = c->config.ns,
+		.resource = "secrets",
+		.name = NAME_WEBHOOK};
+}
+
+static const struct kube_path webhook_path = {.group_version = "admissionregistration.k8s.io/v1",
+	.resource = "mutatingwebhookconfigurations",
+	.name = NAME_WEBHOOK_CONFIG};
+
+static void pass_over(struct certs *c, int64_t in_ms)
+{
+	c->state = CERTS_IDLE;
+	c->next_at = c->now + in_ms;
+	arena_reset(&c->arena);
+}
+
+static void on_written(void *data, const struct kube_answer *a)
+{
+	struct certs *c = data;
+	c->call = 0;
+	if (a->fault.kind != FAULT_NONE && a->fault.kind != FAULT_CONFLICT) {
+		log_warn("a certificate could not be written", LOG_F(&a->fault));
+	}
+	pass_over(c, a->fault.kind == FAULT_NONE ? PASS_SOON_MS : PASS_EVERY_MS / 2);
+}
+
+static void write_to(
+	struct certs *c, const struct kube_path *path, const char *type, const struct str *body)
+{
+	struct kube_write w = {.method = WIRE_PATCH,
+		.path = *path,
+		.content_type = type,
+		.body = str_text(body),
+		.body_size = body->len};
+	c->state = CERTS_WRITING;
+	c->call = kube_put(c->kube, &w, on_written, c);
+}
+
+static void write_secret(struct certs *c, const struct secret *next, const char *why)
+{
+	CLEANUP(str_finish) struct str body = STR_INIT(PATCH_MAX_BYTES);
+	struct kube_path path = secret_path(c);
+	log_info("writing certificates", LOG_S("why", why));
+	secret_write_patch(&body, next);
+	write_to(c, &path, KUBE_MERGE_PATCH, &body);
+}
+
+static void write_bundle(struct certs *c, const char *bundle)
+{
+	CLEANUP(str_finish) struct str body = STR_INIT(PATCH_MAX_BYTES);
+	log_info("publishing the caBundle", LOG_S("configuration", NAME_WEBHOOK_CONFIG));
+	webhook_write_patch(&body, c->bundle.resource_version, bundle);
+	write_to(c, &webhook_path, KUBE_STRATEGIC_PATCH, &body);
+}
+
+static int64_t wall(const struct certs *c)
+{
+	return clock_wall(kube_clock(c->kube));
+}
+
+/* 0..1000: how much of its life a certificate has left; -1 if it cannot be read or is over. */
+static int life_left(const struct certs *c, const char *cert)
+{
+	struct tls_validity v;
+	if (cert == NULL || tls_validity(cert, &v, NULL) < 0 || v.not_after_ms <= wall(c)) {
+		return -1;
+	}
+	return (int)((v.not_after_ms - wall(c)) * 1000 / (v.not_after_ms - v.not_before_ms + 1));
+}
+
+static bool leaf_fits(const struct certs *c, const struct secret *s)
+{
+	struct tls_check check = {.bundle_pem = s->ca_cert,
+		.cert_pem = s->leaf_cert,
+		.name = NAME_WEBHOOK "." NAME_NAMESPACE ".svc",
+		.wall_ms = wall(c)};
+	return s->leaf_cert != NULL && s->leaf_key != NULL && tls_verify(&check, NULL) == 0 &&
+	       life_left(c, s->leaf_cert) > 333;
+}
+
+static bool make_authority(struct certs *c, const char **ret_cert, const char **ret_key)
+{
+	struct tls_pair pair = {0};
+	struct fault f;
+	struct tls_spec spec = {.common_name = "aliquot authority",
+		.days = c->config.authority_days > 0 ? c->config.authority_days : AUTHORITY_DAYS,
+		.wall_ms = wall(c)};
+	if (tls_authority_create(&spec, &pair, &f) < 0) {
+		log_error("an authority could not be made", LOG_F(&f));
+		return false;
+	}
+	*ret_cert = arena_strdup(&c->arena, pair.cert_pem);
+	*ret_key = arena_strdup(&c->arena, pair.key_pem);
+	tls_pair_finish(&pair);
+	return true;
+}
+
+static size_t leaf_names(struct certs *c, const char **names, size_t room)
+{
+	static const char *const own[] = {NAME_WEBHOOK, NAME_WEBHOOK "." NAME_NAMESPACE,
+		NAME_WEBHOOK "." NAME_NAMESPACE ".svc",
+		NAME_WEBHOOK "." NAME_NAMESPACE ".svc.cluster.local"};
+	size_t n = 0;
+	for (; n < COUNT_OF(own); n++) {
+		names[n] = own[n];
+	}
+	struct view rest = view_of(c->config.extra_names), part;
+	while (n < room && view_next(&rest, ',', &part)) {
+		part = view_trim(part);
+		if (part.n > 0) {
+			names[n++] = arena_strndup(&c->arena, part.p, part.n);
+		}
+	}
+	return n;
+}
+
+static bool make_leaf(struct certs *c, struct secret *s)
+{
+	const char *names[TLS_NAMES_MAX];
+	struct tls_pair authority = {(char *)(uintptr_t)s->ca_cert, (char *)(uintptr_t)s->ca_key};
+	struct tls_pair leaf = {0};
+	struct fault f;
+	struct tls_spec spec = {.common_name = NAME_WEBHOOK,
+		.names = names,
+		.name_count = leaf_names(c, names, COUNT_OF(names)),
+		.days = c->config.leaf_days > 0 ? c->config.leaf_days : LEAF_DAYS,
+		.wall_ms = wall(c)};
+	if (tls_leaf_issue(&authority, &spec, &leaf, &f) < 0) {
+		log_error("a serving certificate could not be made", LOG_F(&f));
+		return false;
+	}
+	s->leaf_cert = arena_strdup(&c->arena, leaf.cert_pem);
+	s->leaf_key = arena_strdup(&c->arena, leaf.key_pem);
+	tls_pair_finish(&leaf);
+	return true;
+}
+
+/* 4 to 6: the slow change from one authority to the next. */
+static void rotate(struct certs *c, struct secret *s)
+{
+	struct tls_validity leaf;
+	if (s->other_cert == NULL && life_left(c, s->ca_cert) < 333) {
+		if (make_authority(c, &s->other_cert, &s->other_key)) {
+			write_secret(c, s, "the authority's time is near: its successor");
+			return;
+		}
+	} else if (s->other_cert != NULL && s->other_key != NULL &&
+		   c->now - c->bundle_right_since >= SETTLE_MS) {
+		const char *former = s->ca_cert;
+		s->ca_cert = s->other_cert;
+		s->ca_key = s->other_key;
+		s->other_cert = former;
+		s->other_key = NULL;
+		write_secret(c, s, "the successor takes over");
+		return;
+	} else if (s->other_cert != NULL && s->other_key == NULL &&
+		   tls_validity(s->leaf_cert, &leaf, NULL) == 0 &&
+		   wall(c) - leaf.not_before_ms > DAY_MS) {
+		s->other_cert = NULL;
+		write_secret(c, s, "the former authority is not needed any more");
+		return;
+	}
+	pass_over(c, PASS_EVERY_MS);
+}
+
+static void lead(struct certs *c)
+{
+	struct secret s = c->secret;
+	CLEANUP(str_finish) struct str bundle = STR_INIT(PATCH_MAX_BYTES);
+	if (life_left(c, s.ca_cert) < 0 || s.ca_key == NULL) {
+		s = (struct secret){.resource_version = s.resource_version};
+		if (make_authority(c, &s.ca_cert, &s.ca_key)) {
+			write_secret(c, &s, "there is no authority");
+			return;
+		}
+		pass_over(c, PASS_EVERY_MS);
+		return;
+	}
+	if (tls_bundle_concat(s.ca_cert, s.other_cert, &bundle, NULL) < 0) {
+		/* What stands beside the authority is not a certificate: let it go. */
+		s.other_cert = s.other_key = NULL;
+		write_secret(c, &s, "the other authority cannot be read");
+		return;
+	}
+	c->published = c->bundle.found && text_equals(c->bundle.bundle, str_text(&bundle));
+	if (!c->published) {
+		c->bundle_right_since = -1;
+		write_bundle(c, str_text(&bundle));
+		return;
+	}
+	if (c->bundle_right_since < 0) {
+		c->bundle_right_since = c->now;
+	}
+	if (!leaf_fits(c, &s)) {
+		if (make_leaf(c, &s)) {
+			write_secret(c, &s, "there is no serving certificate that fits");
+			return;
+		}
+		pass_over(c, PASS_EVERY_MS);
+		return;
+	}
+	rotate(c, &s);
+}
+
+static void on_webhook(void *data, const struct kube_answer *a)
+{
+	struct certs *c = data;
+	struct fault f = a->fault;
+	c->call = 0;
+	if (f.kind != FAULT_NONE ||
+		webhook_decode(a->body, a->body_size, &c->arena, &c->bundle, &f) < 0) {
+		c->published = false;
+		log_warn("the webhook configuration cannot be read",
+			LOG_S("name", NAME_WEBHOOK_CONFIG), LOG_F(&f));
+		pass_over(c, PASS_EVERY_MS);
+		return;
+	}
+	if (!c->bundle.found) {
+		c->published = false;
+		log_warn("the webhook configuration has no entry of ours",
+			LOG_S("name", NAME_WEBHOOK_CONFIG), LOG_S("entry", NAME_WEBHOOK_ENTRY));
+		pass_over(c, PASS_EVERY_MS);
+		return;
+	}
+	lead(c);
+}
+
+/* What the Secret has to serve, if it is new. */
+static void serve(struct certs *c)
+{
+	struct fault f;
+	if (c->secret.leaf_cert == NULL || c->secret.leaf_key == NULL ||
+		text_equals(c->served, c->secret.leaf_cert)) {
+		return;
+	}
+	struct tls_identity *identity =
+		tls_identity_create(c->secret.leaf_cert, c->secret.leaf_key, &f);
+	if (identity == NULL) {
+		log_warn("the serving certificate cannot be used", LOG_F(&f));
+		return;
+	}
+	free(c->served);
+	c->served = xstrdup(c->secret.leaf_cert);
+	c->events.on_identity(c->data, identity);
+	tls_identity_destroy(identity);
+}
+
+static void on_secret(void *data, const struct kube_answer *a)
+{
+	struct certs *c = data;
+	struct fault f = a->fault;
+	c->call = 0;
+	c->secret = (struct secret){0};
+	if (f.kind != FAULT_NONE ||
+		secret_decode(a->body, a->body_size, &c->arena, &c->secret, &f) < 0) {
+		log_warn("the Secret of the webhook cannot be read", LOG_S("name", NAME_WEBHOOK),
+			LOG_F(&f));
+		pass_over(c, PASS_EVERY_MS / 5);
+		return;
+	}
+	serve(c);
+	if (!c->events.leads(c->data)) {
+		pass_over(c, c->served != NULL ? PASS_EVERY_MS : PASS_SOON_MS * 10);
+		return;
+	}
+	c->state = CERTS_WEBHOOK;
+	c->call = kube_get(c->kube, &webhook_path, on_webhook, c);
+}
+
+struct certs *certs_create(struct kube *kube, const struct certs_config *config,
+	const struct certs_events *events, void *data)
+{
+	struct certs *c = xcalloc(1, sizeof *c);
+	*c = (struct certs){.kube = kube,
+		.config = *config,
+		.events = *events,
+		.data = data,
+		.bundle_right_since = -1};
+	return c;
+}
+
+void certs_destroy(struct certs *c)
+{
+	if (c == NULL) {
+		return;
+	}
+	kube_cancel(c->kube, c->call);
+	arena_finish(&c->arena);
+	free(c->served);
+	free(c);
+}
+
+void certs_step(struct certs *c, int64_t now_mono_ms)
+{
+	c->now = now_mono_ms;
+	if (c->state != CERTS_IDLE || now_mono_ms < c->next_at) {
+		return;
+	}
+	struct kube_path path = secret_path(c);
+	c->state = CERTS_SECRET;
+	c->call = kube_get(c->kube, &path, on_secret, c);
+}
+
+int64_t certs_deadline(const struct certs *c)
+{
+	return c->state == CERTS_IDLE ? c->next_at : TIME_NEVER;
+}
+
+bool certs_serving(const struct certs *c)
+{
+	return c->served != NULL;
+}
+
+bool certs_published(const struct certs *c)
+{
+	return c->published;
+}

@@ -1,0 +1,45 @@
+/* Our authority and the serving certificate (one Secret), and the caBundle of the webhook
+ * configuration.
+ *
+ * Every replica reads the Secret and serves its leaf; only the leader writes. One pass reads both
+ * objects and does at most one write, the first that is due in this order, so that a crash between
+ * two passes loses nothing: 1 an authority, where there is none 2 the caBundle: the authority and
+ * the one that is coming or going 3 a leaf, where none fits the authority or its time is near, and
+ * only once the caBundle was seen to hold its issuer 4 the next authority, when the present one has
+ * a third of its life left 5 the change of authorities, a minute after the bundle was published 6
+ * the end of the former one, a day after
+ */
+#ifndef APP_CERTS_H
+#define APP_CERTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/metric.h"
+#include "io/tls.h"
+#include "kube/client.h"
+
+struct certs_config {
+	const char *ns;
+	const char *extra_names; /* comma separated; NULL: none; borrowed */
+	int authority_days;	 /* 0: 730 */
+	int leaf_days;		 /* 0: 90 */
+};
+
+struct certs_events {
+	void (*on_identity)(
+		void *data, const struct tls_identity *identity); /* a leaf to serve from now on */
+	bool (*leads)(void *data);
+};
+
+struct certs;
+
+struct certs *certs_create(struct kube *kube, const struct certs_config *config,
+	const struct certs_events *events, void *data);
+void certs_destroy(struct certs *c);
+void certs_step(struct certs *c, int64_t now_mono_ms);
+int64_t certs_deadline(const struct certs *c);
+bool certs_serving(const struct certs *c);   /* a leaf was handed over */
+bool certs_published(const struct certs *c); /* the webhook configuration trusts it, as last seen */
+
+#endif

@@ -1,0 +1,428 @@
+/* The storyline: make the parts, then turn after turn let each take its step, then leave in good
+ * order.
+ *
+ *     watches -> engine.observe          (feeds.c)
+ *     engine.step -> plan -> act         (turn, below)
+ *     act -> outcome -> engine.settle
+ *     admission -> hook                  (routes.c), with what the world knows */
+#include "controller.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/rand.h"
+#include "model/names.h"
+#include "parts.h"
+
+/* Units of work of one engine step, about half a millisecond on a slow core. */
+#define STEP_BUDGET 4000
+/* Changes gather for this long before the engine looks at them: a burst becomes one plan. */
+#define STEP_EVERY_MS	10
+#define DRAIN_MS	10000
+#define RELEASE_WAIT_MS 3000
+
+static void on_change(void *data, const struct change *change)
+{
+	struct controller *c = data;
+	engine_observe(c->engine, change);
+}
+
+static struct engine_now now_of(const struct controller *c)
+{
+	return (struct engine_now){clock_mono(c->clock), clock_policy(c->clock)};
+}
+
+static void on_leadership(void *data, bool leads)
+{
+	struct controller *c = data;
+	struct change change = {.type = CHANGE_LEADER, .leads = leads};
+	log_info(leads ? "leading" : "not leading any more", LOG_S("identity", c->identity));
+	engine_observe(c->engine, &change);
+}
+
+static void on_outcome(void *data, uint64_t action_id, const struct outcome *outcome)
+{
+	struct controller *c = data;
+	if (outcome->fault.kind != FAULT_NONE) {
+		log_info("a write did not succeed", LOG_I("action", action_id),
+			LOG_F(&outcome->fault));
+	}
+	engine_settle(c->engine, now_of(c), action_id, outcome);
+}
+
+static bool may_write(void *data)
+{
+	struct controller *c = data;
+	return election_may_write(c->election, clock_mono(c->clock));
+}
+
+static bool leads(void *data)
+{
+	const struct controller *c = data;
+	return election_leads(c->election);
+}
+
+/* --- the admission's view of the world --- */
+
+static const struct namespace *view_namespace(void *data, const char *name)
+{
+	struct controller *c = data;
+	const struct world_namespace *n = world_namespace_find(engine_world(c->engine), name);
+	return n != NULL && n->known ? &n->noun : NULL;
+}
+
+static struct policy_set view_policies(void *data)
+{
+	struct controller *c = data;
+	struct policy_set set;
+	set.items = world_policies(engine_world(c->engine), &set.count);
+	return set;
+}
+
+static bool view_limits(void *data, const char *ns)
+{
+	struct controller *c = data;
+	const struct world_namespace *n = world_namespace_find(engine_world(c->engine), ns);
+	return n != NULL && n->gpu_limits > 0;
+}
+
+static enum reason view_may_convert(void *data)
+{
+	struct controller *c = data;
+	return gate_may_convert(&c->gate);
+}
+
+/* --- the webhook's server: it exists from the first certificate on --- */
+
+static void on_identity(void *data, const struct tls_identity *identity)
+{
+	struct controller *c = data;
+	struct fault f;
+	if (c->webhook != NULL) {
+		if (server_set_tls(c->webhook, identity, &f) < 0) {
+			log_error("the new certificate cannot be served", LOG_F(&f));
+		}
+		return;
+	}
+	struct server_config config = {.name = "admission",
+		.listen = c->options.webhook_listen,
+		.tls = identity,
+		.metrics = c->metrics};
+	c->webhook = server_create(c->loop, &config, &f);
+	if (c->webhook == NULL) {
+		log_error("the webhook cannot listen", LOG_S("address", c->options.webhook_listen),
+			LOG_F(&f));
+		c->failed = true;
+		loop_stop(c->loop);
+		return;
+	}
+	routes_add_webhook(c);
+	log_info("serving admission", LOG_I("port", server_port(c->webhook)));
+}
+
+/* --- one turn --- */
+
+static void follow_credentials(struct controller *c)
+{
+	struct kube_tls tls;
+	struct fault f;
+	kube_cred_tls(c->cred, &tls);
+	if (tls.generation == c->tls_generation) {
+		return;
+	}
+	struct http_client_config config = {.base_url = kube_cred_server(c->cred),
+		.ca_pem = tls.ca_pem,
+		.cert_pem = tls.cert_pem,
+		.key_pem = tls.key_pem,
+		.insecure_skip_verify = tls.insecure,
+		.tls_server_name = tls.server_name,
+		.user_agent = NAME_FIELD_MANAGER "/" ALIQUOT_VERSION};
+	if (http_client_retarget(c->http, &config, &f) < 0) {
+		log_error("the new credentials cannot be used", LOG_F(&f));
+	} else {
+		log_info("the API server's certificates were read again");
+	}
+	c->tls_generation = tls.generation;
+}
+
+static void decide(struct controller *c, int64_t now)
+{
+	if (now - c->stepped_at < STEP_EVERY_MS) {
+		loop_wake_at(c->loop, c->stepped_at + STEP_EVERY_MS);
+		return;
+	}
+	c->stepped_at = now;
+	int64_t began = clock_mono_us();
+	engine_step(c->engine, now_of(c), STEP_BUDGET, &c->plan);
+	metric_observe_us(metric_get(c->metrics, METRIC_HISTOGRAM, "aliquot_engine_step_seconds",
+				  "Time of one step of the engine.", NULL),
+		clock_mono_us() - began);
+	for (size_t i = 0; i < c->plan.actions.count; i++) {
+		struct action *a = &c->plan.actions.items[i];
+		if (a->type == ACTION_CREATE_CAPACITY) {
+			a->runtime_class = c->runtime_class;
+		}
+		log_debug("acting", LOG_S("action", action_type_name(a->type)),
+			LOG_S("name", a->name), LOG_I("id", a->id));
+		act_submit(c->act, a);
+	}
+}
+
+static void on_turn(void *data)
+{
+	struct controller *c = data;
+	int64_t now = clock_mono(c->clock);
+	kube_cred_step(c->cred, now);
+	follow_credentials(c);
+	election_step(c->election, now);
+	feeds_step(c->feeds, now);
+	errands_step(c, now);
+	certs_step(c->certs, now);
+	canary_step(c->canary, now,
+		election_leads(c->election) && certs_published(c->certs) && c->webhook != NULL);
+	gate_step(&c->gate, now);
+	decide(c, now);
+	act_step(c->act, now);
+	events_step(c->events, now);
+	int64_t at = engine_next_deadline(c->engine);
+	at = time_min(at, kube_cred_deadline(c->cred));
+	at = time_min(at, election_deadline(c->election));
+	at = time_min(at, feeds_deadline(c->feeds));
+	at = time_min(at, errands_deadline(c));
+	at = time_min(at, certs_deadline(c->certs));
+	at = time_min(at, act_deadline(c->act));
+	at = time_min(at, events_deadline(c->events));
+	/* What is due now was just looked at; never spin faster than the engine's own pace. */
+	loop_wake_at(c->loop, at > now + STEP_EVERY_MS ? at : now + STEP_EVERY_MS);
+}
+
+/* --- the end --- */
+
+static void on_drained(void *data)
+{
+	struct controller *c = data;
+	c->drained = true;
+	loop_stop(c->loop);
+}
+
+/* Not ready, give the Lease back, finish what was asked, close. A second signal ends it at once. */
+static void on_signal(void *data, int signo)
+{
+	struct controller *c = data;
+	if (signo == SIGHUP) {
+		return;
+	}
+	if (c->stopping) {
+		loop_stop(c->loop);
+		return;
+	}
+	log_info("stopping", LOG_I("signal", signo));
+	c->stopping = true;
+	election_release(c->election);
+	if (c->webhook == NULL) {
+		on_drained(c);
+		return;
+	}
+	server_drain(c->webhook, DRAIN_MS, on_drained, c);
+}
+
+/* --- the beginning --- */
+
+static void split_schedulers(struct controller *c)
+{
+	struct view rest = view_of(c->options.schedulers), part;
+	while (c->scheduler_count < COUNT_OF(c->scheduler_list) && view_next(&rest, ',', &part)) {
+		part = view_trim(part);
+		if (part.n > 0) {
+			c->scheduler_list[c->scheduler_count++] =
+				arena_strndup(&c->options.arena, part.p, part.n);
+		}
+	}
+}
+
+static char *make_identity(const struct options *o)
+{
+	char host[128] = "aliquot";
+	char name[192];
+	if (!text_empty(o->identity)) {
+		return xstrdup(o->identity);
+	}
+	if (gethostname(host, sizeof host - 1) < 0) {
+		memcpy(host, "aliquot", sizeof "aliquot");
+	}
+	snprintf(name, sizeof name, "%.127s_%08llx", host,
+		(unsigned long long)(rng_system_seed() & 0xffffffff));
+	return xstrdup(name);
+}
+
+static int make_connection(struct controller *c, struct fault *f)
+{
+	struct kube_cred_options source = {
+		.kubeconfig = c->options.kubeconfig, .context = c->options.context};
+	struct kube_tls tls;
+	c->cred = kube_cred_create(&source, c->clock, f);
+	if (c->cred == NULL) {
+		return -1;
+	}
+	kube_cred_tls(c->cred, &tls);
+	c->tls_generation = tls.generation;
+	struct http_client_config config = {.base_url = kube_cred_server(c->cred),
+		.ca_pem = tls.ca_pem,
+		.cert_pem = tls.cert_pem,
+		.key_pem = tls.key_pem,
+		.insecure_skip_verify = tls.insecure,
+		.tls_server_name = tls.server_name,
+		.user_agent = NAME_FIELD_MANAGER "/" ALIQUOT_VERSION};
+	c->http = http_client_create(c->loop, &config, f);
+	if (c->http == NULL) {
+		return -1;
+	}
+	c->kube = kube_create(http_client_wire(c->http), c->cred, c->clock, c->metrics);
+	return 0;
+}
+
+static void make_leader_side(struct controller *c)
+{
+	struct election_config lease = {.ns = NAME_NAMESPACE,
+		.name = NAME_CONTROLLER,
+		.identity = c->identity,
+		.never_lead = c->options.never_lead};
+	struct act_config act = {.image = c->options.image,
+		.pull_policy = text_empty(c->options.image_pull_policy)
+				       ? NULL
+				       : c->options.image_pull_policy};
+	struct act_events outcomes = {.on_outcome = on_outcome, .may_write = may_write};
+	struct engine_config engine = {.idle_grace_ms = c->options.idle_grace_s * 1000,
+		.open_timeout_ms = c->options.open_timeout_s * 1000};
+	struct certs_config certs = {.ns = NAME_NAMESPACE, .extra_names = c->options.webhook_names};
+	struct certs_events certs_events = {.on_identity = on_identity, .leads = leads};
+	c->events =
+		events_create(c->kube, "aliquot.dev/controller", c->identity, rng_system_seed());
+	c->election = election_create(c->kube, &lease, on_leadership, c);
+	c->act = act_create(c->kube, c->events, &act, &outcomes, c);
+	c->engine = engine_create(&engine, rng_system_seed());
+	c->feeds = feeds_create(c->kube, on_change, c);
+	c->certs = certs_create(c->kube, &certs, &certs_events, c);
+	c->canary = canary_create(c->kube);
+	c->gate = (struct gate){
+		.world = engine_world(c->engine), .election = c->election, .clock = c->clock};
+}
+
+static void make_hook(struct controller *c)
+{
+	struct hook_config config = {.view = {.data = c,
+					     .namespace_find = view_namespace,
+					     .policies = view_policies,
+					     .limits_gpus = view_limits,
+					     .may_convert = view_may_convert},
+		.metrics = c->metrics,
+		.schedulers = c->scheduler_list,
+		.scheduler_count = c->scheduler_count,
+		.runtime_class = c->runtime_class,
+		.context_mib = c->options.context_memory_mib};
+	c->hook = hook_create(&config);
+}
+
+static int make_pages(struct controller *c, struct fault *f)
+{
+	struct server_config config = {
+		.name = "pages", .listen = c->options.metrics_listen, .metrics = c->metrics};
+	c->pages = server_create(c->loop, &config, f);
+	if (c->pages == NULL) {
+		return fault_wrap(f, "metrics-listen %s", c->options.metrics_listen);
+	}
+	routes_add_pages(c);
+	return 0;
+}
+
+static int controller_init(struct controller *c, struct fault *f)
+{
+	c->clock = &clock_system;
+	c->loop = loop_create();
+	c->metrics = metric_registry_create();
+	c->identity = make_identity(&c->options);
+	c->image = text_empty(c->options.image) ? NULL : xstrdup(c->options.image);
+	split_schedulers(c);
+	const char *class = c->options.runtime_class;
+	if (!text_equals(class, "auto") && !text_equals(class, "none")) {
+		c->runtime_class = xstrdup(class);
+	}
+	if (make_connection(c, f) < 0) {
+		return -1;
+	}
+	make_hook(c);
+	make_leader_side(c);
+	return make_pages(c, f);
+}
+
+static void controller_finish(struct controller *c)
+{
+	if (c->kube != NULL) {
+		errands_cancel(c);
+	}
+	server_destroy(c->webhook);
+	server_destroy(c->pages);
+	canary_destroy(c->canary);
+	certs_destroy(c->certs);
+	feeds_destroy(c->feeds);
+	act_destroy(c->act);
+	election_destroy(c->election);
+	events_destroy(c->events);
+	engine_destroy(c->engine);
+	hook_destroy(c->hook);
+	kube_destroy(c->kube);
+	http_client_destroy(c->http);
+	kube_cred_destroy(c->cred);
+	plan_finish(&c->plan);
+	metric_registry_destroy(c->metrics);
+	loop_destroy(c->loop);
+	free(c->identity);
+	free(c->image);
+	free(c->runtime_class);
+	options_finish(&c->options);
+}
+
+static int run(struct controller *c)
+{
+	struct fault f = {0};
+	if (controller_init(c, &f) < 0) {
+		log_error("cannot start", LOG_F(&f));
+		return 1;
+	}
+	loop_on_signal(c->loop, SIGTERM, on_signal, c);
+	loop_on_signal(c->loop, SIGINT, on_signal, c);
+	loop_on_signal(c->loop, SIGHUP, on_signal, c);
+	loop_on_turn(c->loop, on_turn, c);
+	log_info("started", LOG_S("version", ALIQUOT_VERSION),
+		LOG_S("server", kube_cred_server(c->cred)), LOG_S("identity", c->identity));
+	loop_run(c->loop);
+	loop_off_turn(c->loop, on_turn, c);
+	log_info("stopped");
+	return c->failed ? 1 : 0;
+}
+
+int controller_main(int argc, char **argv)
+{
+	struct controller c = {0};
+	struct fault f = {0};
+	if (options_parse(argc, argv, NULL, &c.options, &f) < 0) {
+		fprintf(stderr, "aliquot controller: %s\n", f.message);
+		return 2;
+	}
+	if (c.options.help) {
+		CLEANUP(str_finish) struct str text = STR_INIT(64 * 1024);
+		options_write_help(&text);
+		fputs(str_text(&text), stdout);
+		options_finish(&c.options);
+		return 0;
+	}
+	enum log_level level = LOG_INFO;
+	(void)log_level_parse(c.options.log_level, &level);
+	log_setup(level, STDERR_FILENO);
+	int status = run(&c);
+	controller_finish(&c);
+	return status;
+}

@@ -1,0 +1,147 @@
+/* Three things that are asked of the API server once and then now and then: the uid of the
+ * ConfigMap that owns capacity pods (C9), whether the runtime class `nvidia` exists (C5), and our
+ * own image. */
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "codec/meta.h"
+#include "json/decode.h"
+#include "kube/path.h"
+#include "model/names.h"
+#include "parts.h"
+
+#define SOON_MS	 2000
+#define EVERY_MS 60000
+
+static bool uid_of(const struct kube_answer *a, char *buffer, size_t room)
+{
+	CLEANUP(decode_release) json_t *root = NULL;
+	const char *uid = NULL;
+	if (decode_parse(a->body, a->body_size, DECODE_PLAIN, &root, NULL) < 0 ||
+		decode_text(root, "metadata.uid", &uid, NULL) < 0 || uid == NULL ||
+		strlen(uid) >= room) {
+		return false;
+	}
+	memcpy(buffer, uid, strlen(uid) + 1);
+	return true;
+}
+
+static void on_owner(void *data, const struct kube_answer *a)
+{
+	struct controller *c = data;
+	char uid[128];
+	c->owner_call = 0;
+	if (a->fault.kind == FAULT_NONE && uid_of(a, uid, sizeof uid)) {
+		act_set_owner(c->act, uid);
+		c->owner_known = true;
+		return;
+	}
+	c->owner_known = false;
+	log_warn("the ConfigMap that owns capacity pods cannot be read; none will be made",
+		LOG_S("name", NAME_CAPACITY), LOG_F(&a->fault));
+}
+
+static void on_class(void *data, const struct kube_answer *a)
+{
+	struct controller *c = data;
+	c->class_call = 0;
+	bool exists = a->fault.kind == FAULT_NONE;
+	if (!exists && a->fault.kind != FAULT_NOT_FOUND) {
+		log_warn(
+			"whether the runtime class nvidia exists cannot be told", LOG_F(&a->fault));
+		return;
+	}
+	c->class_known = true;
+	/* A class that also moves pods about, or charges for itself, is not added behind a person's
+	 * back. */
+	CLEANUP(decode_release) json_t *root = NULL;
+	if (exists && decode_parse(a->body, a->body_size, DECODE_PLAIN, &root, NULL) == 0 &&
+		(decode_find(root, "scheduling") != NULL ||
+			decode_find(root, "overhead") != NULL)) {
+		exists = false;
+	}
+	free(c->runtime_class);
+	c->runtime_class = exists ? xstrdup("nvidia") : NULL;
+	hook_set_runtime_class(c->hook, c->runtime_class);
+}
+
+static void on_own_pod(void *data, const struct kube_answer *a)
+{
+	struct controller *c = data;
+	CLEANUP(decode_release) json_t *root = NULL;
+	const json_t *containers = NULL;
+	const char *image = NULL;
+	c->pod_call = 0;
+	if (a->fault.kind == FAULT_NONE &&
+		decode_parse(a->body, a->body_size, DECODE_PLAIN, &root, NULL) == 0 &&
+		decode_array(root, "spec.containers", &containers, NULL) == 0 &&
+		containers != NULL) {
+		const json_t *first = json_array_get(containers, 0);
+		if (decode_text(first, "image", &image, NULL) < 0) {
+			image = NULL;
+		}
+	}
+	if (image == NULL) {
+		log_warn("our own image cannot be read; set --image", LOG_F(&a->fault));
+		return;
+	}
+	c->image = xstrdup(image);
+	act_set_image(c->act, image);
+}
+
+static uint64_t ask(struct controller *c, const struct kube_path *path, int64_t *at, int64_t now,
+	kube_done done)
+{
+	*at = now + SOON_MS;
+	return kube_get(c->kube, path, done, c);
+}
+
+void errands_step(struct controller *c, int64_t now)
+{
+	static const struct kube_path owner = {.group_version = "v1",
+		.ns = NAME_NAMESPACE,
+		.resource = "configmaps",
+		.name = NAME_CAPACITY};
+	static const struct kube_path class = {
+		.group_version = "node.k8s.io/v1", .resource = "runtimeclasses", .name = "nvidia"};
+	if (c->owner_call == 0 && now >= c->owner_at) {
+		c->owner_call = ask(c, &owner, &c->owner_at, now, on_owner);
+	}
+	if (text_equals(c->options.runtime_class, "auto") && c->class_call == 0 &&
+		now >= c->class_at) {
+		c->class_call = ask(c, &class, &c->class_at, now, on_class);
+	}
+	const char *pod = getenv("POD_NAME");
+	const char *ns = getenv("POD_NAMESPACE");
+	if (c->image == NULL && !text_empty(pod) && !text_empty(ns) && c->pod_call == 0 &&
+		now >= c->pod_at) {
+		struct kube_path own = {
+			.group_version = "v1", .ns = ns, .resource = "pods", .name = pod};
+		c->pod_call = ask(c, &own, &c->pod_at, now, on_own_pod);
+	}
+	/* What is known is asked again once a minute only: the ConfigMap may be made anew. */
+	if (c->owner_known && c->owner_call == 0) {
+		c->owner_at = now + EVERY_MS;
+		c->owner_known = false;
+	}
+	if (c->class_known && c->class_call == 0) {
+		c->class_at = now + EVERY_MS;
+		c->class_known = false;
+	}
+}
+
+int64_t errands_deadline(const struct controller *c)
+{
+	int64_t at = c->owner_call == 0 ? c->owner_at : TIME_NEVER;
+	if (text_equals(c->options.runtime_class, "auto") && c->class_call == 0) {
+		at = time_min(at, c->class_at);
+	}
+	return at;
+}
+
+void errands_cancel(struct controller *c)
+{
+	kube_cancel(c->kube, c->owner_call);
+	kube_cancel(c->kube, c->class_call);
+	kube_cancel(c->kube, c->pod_call);
+}

@@ -1,0 +1,20 @@
+/* The five watches: reflectors on one side, changes for the engine on the other. */
+#ifndef APP_FEEDS_H
+#define APP_FEEDS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "kube/client.h"
+#include "model/change.h"
+
+struct feeds;
+
+struct feeds *feeds_create(
+	struct kube *kube, void (*on_change)(void *data, const struct change *c), void *data);
+void feeds_destroy(struct feeds *f);
+void feeds_step(struct feeds *f, int64_t now_mono_ms);
+int64_t feeds_deadline(const struct feeds *f);
+void feeds_relist(struct feeds *f); /* all of them, from the beginning */
+
+#endif

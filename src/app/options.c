@@ -1,0 +1,368 @@
+/* One row an option. Everything else in this file walks the rows. */
+#include "options.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "json/decode.h"
+#include "json/yaml.h"
+
+#define FILE_MAX_BYTES (256 * 1024)
+
+enum option_type { OPTION_TEXT, OPTION_NUMBER, OPTION_SWITCH };
+
+struct option_row {
+	const char *flag; /* without dashes; the environment and YAML names follow from it */
+	enum option_type type;
+	size_t offset;
+	const char *otherwise; /* the default, as one would write it */
+	int64_t min, max;      /* numbers */
+	const char *choices;   /* text: "a|b|c" or NULL */
+	const char *help;
+};
+
+#define TEXT(field)   OPTION_TEXT, offsetof(struct options, field)
+#define NUMBER(field) OPTION_NUMBER, offsetof(struct options, field)
+#define SWITCH(field) OPTION_SWITCH, offsetof(struct options, field)
+
+static const struct option_row rows[] = {
+	{"config", TEXT(config), "", 0, 0, NULL,
+		"YAML file with any of these options; keys as the flags"},
+	{"kubeconfig", TEXT(kubeconfig), "", 0, 0, NULL,
+		"one kubeconfig file; empty: $KUBECONFIG, then the pod's own account, then "
+		"~/.kube/config"},
+	{"context", TEXT(context), "", 0, 0, NULL,
+		"context in the kubeconfig; empty: its current-context"},
+	{"webhook-listen", TEXT(webhook_listen), ":10250", 0, 0, NULL,
+		"address and port of the admission webhook (HTTPS)"},
+	{"webhook-names", TEXT(webhook_names), "", 0, 0, NULL,
+		"further names or addresses in the webhook's certificate, separated by commas"},
+	{"metrics-listen", TEXT(metrics_listen), ":8080", 0, 0, NULL,
+		"address and port of /metrics, /healthz and /readyz (HTTP)"},
+	{"log-level", TEXT(log_level), "info", 0, 0, "debug|info|warn|error",
+		"least level of the log lines"},
+	{"image", TEXT(image), "", 0, 0, NULL,
+		"image of the capacity pods; empty: that of the controller's own pod "
+		"($POD_NAMESPACE/$POD_NAME)"},
+	{"image-pull-policy", TEXT(image_pull_policy), "", 0, 0, "|Always|IfNotPresent|Never",
+		"imagePullPolicy of the capacity pods; empty: the cluster's default"},
+	{"identity", TEXT(identity), "", 0, 0, NULL,
+		"name in the Lease, unique to this process; empty: host name and a random suffix"},
+	{"runtime-class", TEXT(runtime_class), "auto", 0, 0, NULL,
+		"runtimeClassName of tenants and capacity pods: auto (nvidia if that class "
+		"exists), none, or a name"},
+	{"schedulers", TEXT(schedulers), "default-scheduler", 0, 0, NULL,
+		"schedulers whose pods may become tenants, separated by commas"},
+	{"idle-grace-seconds", NUMBER(idle_grace_s), "60", 1, 86400, NULL,
+		"how long a capacity pod without tenants stays"},
+	{"open-timeout-seconds", NUMBER(open_timeout_s), "120", 5, 3600, NULL,
+		"how long a capacity pod may take to say which GPU it holds"},
+	{"context-memory-mib", NUMBER(context_memory_mib), "512", 64, 8192, NULL,
+		"GPU memory of one CUDA context: the smallest memory share"},
+	{"journal", TEXT(journal), "", 0, 0, NULL,
+		"directory for the journal of the engine's inputs; empty: the last 8 MiB in memory "
+		"only"},
+	{"never-lead", SWITCH(never_lead), "false", 0, 0, NULL,
+		"serve the webhook but never take the Lease"},
+	{"debug", SWITCH(debug), "false", 0, 0, NULL,
+		"serve /debug/dump, /debug/latency, /debug/journal and POST /debug/relist on the "
+		"metrics port"},
+};
+
+static const char *system_env(const char *name)
+{
+	return getenv(name);
+}
+
+/* "idle-grace-seconds" as "ALIQUOT_IDLE_GRACE_SECONDS". */
+static void env_name(const struct option_row *row, char *out, size_t room)
+{
+	snprintf(out, room, "ALIQUOT_%s", row->flag);
+	for (char *c = out; *c != '\0'; c++) {
+		*c = *c == '-' ? '_' : *c >= 'a' && *c <= 'z' ? (char)(*c - 'a' + 'A') : *c;
+	}
+}
+
+static bool is_choice(const char *choices, const char *value)
+{
+	struct view rest = view_of(choices), part;
+	while (view_next(&rest, '|', &part)) {
+		if (view_equals(part, value)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static int set_switch(
+	const char *value, bool *field, const char *where, const char *flag, struct fault *f)
+{
+	if (!text_equals(value, "true") && !text_equals(value, "false")) {
+		return fault_set(f, FAULT_INVALID, "%s: %s is \"%.60s\"; write true or false",
+			where, flag, value);
+	}
+	*field = text_equals(value, "true");
+	return 0;
+}
+
+static int set_value(struct options *o, const struct option_row *row, const char *value,
+	const char *where, struct fault *f)
+{
+	void *field = (char *)o + row->offset;
+	if (row->type == OPTION_SWITCH) {
+		return set_switch(value, field, where, row->flag, f);
+	}
+	if (row->type == OPTION_NUMBER) {
+		int64_t number = 0;
+		if (!parse_i64(view_of(value), row->min, row->max, &number)) {
+			return fault_set(f, FAULT_INVALID,
+				"%s: %s is \"%.60s\"; write a whole number from %lld to %lld",
+				where, row->flag, value, (long long)row->min, (long long)row->max);
+		}
+		*(int64_t *)field = number;
+		return 0;
+	}
+	if (row->choices != NULL && !is_choice(row->choices, value)) {
+		return fault_set(f, FAULT_INVALID, "%s: %s is \"%.60s\"; write one of %s", where,
+			row->flag, value, row->choices);
+	}
+	*(const char **)field = arena_strdup(&o->arena, value);
+	return 0;
+}
+
+static const struct option_row *row_find(struct view flag)
+{
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		if (view_equals(flag, rows[i].flag)) {
+			return &rows[i];
+		}
+	}
+	return NULL;
+}
+
+static int set_from_yaml(struct options *o, const struct doc *d, const char *key,
+	const json_t *value, struct fault *f)
+{
+	char number[32];
+	const struct option_row *row = row_find(view_of(key));
+	if (row == NULL || text_equals(row->flag, "config")) {
+		return doc_fault(d, d->root, key, f,
+			"\"%.60s\" is not an option; see aliquot controller --help", key);
+	}
+	const char *text = json_is_string(value)  ? json_string_value(value)
+			   : json_is_true(value)  ? "true"
+			   : json_is_false(value) ? "false"
+			   : json_is_null(value)  ? row->otherwise
+						  : NULL;
+	if (json_is_integer(value)) {
+		snprintf(number, sizeof number, "%lld", (long long)json_integer_value(value));
+		text = number;
+	}
+	if (text == NULL) {
+		return doc_fault(
+			d, d->root, key, f, "%s must be one value, not a list or a mapping", key);
+	}
+	struct fault inner = {0};
+	if (set_value(o, row, text, d->name, &inner) < 0) {
+		return doc_fault(d, d->root, key, f, "%s", inner.message);
+	}
+	return 0;
+}
+
+static int read_document(
+	struct options *o, const char *text, size_t n, const char *name, struct fault *f)
+{
+	CLEANUP(doc_finish) struct doc d = {0};
+	if (doc_parse(text, n, name, &d, f) < 0) {
+		return -1;
+	}
+	if (d.root != NULL && !json_is_object(d.root) && !json_is_null(d.root)) {
+		return doc_fault(&d, NULL, NULL, f, "a mapping of options is expected");
+	}
+	const char *key;
+	json_t *value;
+	json_object_foreach(d.root, key, value)
+	{
+		if (set_from_yaml(o, &d, key, value, f) < 0) {
+			return -1;
+		}
+	}
+	return 0;
+}
+
+static int read_file(struct options *o, const char *path, struct fault *f)
+{
+	CLEANUP(str_finish) struct str text = STR_INIT(FILE_MAX_BYTES);
+	FILE *file = fopen(path, "re");
+	if (file == NULL) {
+		return fault_set(
+			f, FAULT_INVALID, "config: %s cannot be opened: %s", path, strerror(errno));
+	}
+	char buffer[4096];
+	size_t n = 0;
+	while ((n = fread(buffer, 1, sizeof buffer, file)) > 0) {
+		str_append(&text, buffer, n);
+	}
+	bool failed = ferror(file) != 0;
+	fclose(file);
+	if (failed || text.overflow) {
+		return fault_set(f, FAULT_INVALID, "config: %s %s", path,
+			failed ? "cannot be read" : "is larger than 256 KiB");
+	}
+	return read_document(o, str_text(&text), text.len, path, f);
+}
+
+static int set_defaults(struct options *o, struct fault *f)
+{
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		if (set_value(o, &rows[i], rows[i].otherwise, "default", f) < 0) {
+			BUG("the default of %s breaks its own rule", rows[i].flag);
+		}
+	}
+	return 0;
+}
+
+static int read_env(struct options *o, const char *(*get_env)(const char *), struct fault *f)
+{
+	char name[64];
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		env_name(&rows[i], name, sizeof name);
+		const char *value = get_env(name);
+		if (value != NULL && set_value(o, &rows[i], value, name, f) < 0) {
+			return -1;
+		}
+	}
+	return 0;
+}
+
+struct argument {
+	const struct option_row *row;
+	const char *value;
+};
+
+/* --flag value, --flag=value, --switch. Moves *at past what it took. */
+static int take_argument(int argc, char **argv, int *at, struct argument *ret, struct fault *f)
+{
+	const char *text = argv[*at];
+	if (strncmp(text, "--", 2) != 0) {
+		return fault_set(f, FAULT_INVALID,
+			"\"%.80s\" is not an option; options begin with --", text);
+	}
+	const char *equals = strchr(text, '=');
+	size_t n = equals != NULL ? (size_t)(equals - text) - 2 : strlen(text) - 2;
+	ret->row = row_find((struct view){text + 2, n});
+	if (ret->row == NULL) {
+		return fault_set(f, FAULT_INVALID, "there is no option %.80s; see --help", text);
+	}
+	(*at)++;
+	if (equals != NULL) {
+		ret->value = equals + 1;
+	} else if (ret->row->type == OPTION_SWITCH) {
+		ret->value = "true";
+	} else if (*at < argc) {
+		ret->value = argv[(*at)++];
+	} else {
+		return fault_set(f, FAULT_INVALID, "--%s needs a value", ret->row->flag);
+	}
+	return 0;
+}
+
+static int read_flags(struct options *o, int argc, char **argv, bool config_only, struct fault *f)
+{
+	for (int i = 1; i < argc;) {
+		struct argument a = {0};
+		if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+			o->help = true;
+			i++;
+			continue;
+		}
+		if (take_argument(argc, argv, &i, &a, f) < 0) {
+			return -1;
+		}
+		bool is_config = text_equals(a.row->flag, "config");
+		if (is_config == config_only && set_value(o, a.row, a.value, "flag", f) < 0) {
+			return -1;
+		}
+	}
+	return 0;
+}
+
+int options_parse(int argc, char **argv, const char *(*get_env)(const char *),
+	struct options *ret_options, struct fault *ret_fault)
+{
+	struct options o = {0};
+	const char *(*env)(const char *) = get_env != NULL ? get_env : system_env;
+	/* Where the file is must be known before it is read; what it says yields to the rest. */
+	if (set_defaults(&o, ret_fault) < 0 || read_env(&o, env, ret_fault) < 0 ||
+		read_flags(&o, argc, argv, true, ret_fault) < 0 ||
+		(!text_empty(o.config) && read_file(&o, o.config, ret_fault) < 0) ||
+		read_env(&o, env, ret_fault) < 0 ||
+		read_flags(&o, argc, argv, false, ret_fault) < 0) {
+		options_finish(&o);
+		return -1;
+	}
+	*ret_options = o;
+	return 0;
+}
+
+int options_parse_file(const char *text, size_t n, const char *name, struct options *ret_options,
+	struct fault *ret_fault)
+{
+	struct options o = {0};
+	if (set_defaults(&o, ret_fault) < 0 || read_document(&o, text, n, name, ret_fault) < 0) {
+		options_finish(&o);
+		return -1;
+	}
+	*ret_options = o;
+	return 0;
+}
+
+void options_finish(struct options *o)
+{
+	arena_finish(&o->arena);
+}
+
+void options_write_help(struct str *out)
+{
+	char name[64];
+	str_append_text(out, "usage: aliquot controller [--option=value ...]\n\n");
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		const struct option_row *r = &rows[i];
+		env_name(r, name, sizeof name);
+		str_append_format(out, "  --%s\n      %s\n", r->flag, r->help);
+		if (r->choices != NULL) {
+			str_append_format(out, "      one of: %s\n", r->choices);
+		}
+		if (r->type == OPTION_NUMBER) {
+			str_append_format(out, "      a number from %lld to %lld\n",
+				(long long)r->min, (long long)r->max);
+		}
+		str_append_format(
+			out, "      default \"%s\"; environment %s\n", r->otherwise, name);
+	}
+	str_append_text(out, "\nA flag beats the environment, which beats the file of --config.\n");
+}
+
+void options_write_document(struct str *out)
+{
+	char name[64];
+	str_append_text(out, "# Configuration of the controller\n\n"
+			     "Made by `aliquot docs configuration` from the table in "
+			     "src/app/options.c; a test compares.\n"
+			     "A flag beats the environment, which beats the YAML file of "
+			     "`--config`. YAML keys are the flags' names.\n\n"
+			     "| flag | environment | default | meaning |\n|---|---|---|---|\n");
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		const struct option_row *r = &rows[i];
+		env_name(r, name, sizeof name);
+		str_append_format(out, "| `--%s` | `%s` | `%s` | %s", r->flag, name,
+			r->otherwise[0] != '\0' ? r->otherwise : "(empty)", r->help);
+		if (r->type == OPTION_NUMBER) {
+			str_append_format(
+				out, " (%lld to %lld)", (long long)r->min, (long long)r->max);
+		}
+		str_append_text(out, " |\n");
+	}
+}

@@ -1,0 +1,50 @@
+/* The configuration of the controller: one table yields the flags, the environment, the YAML file,
+ * --help, the checks and docs/configuration.md. Precedence: flag, then environment, then file, then
+ * default. */
+#ifndef APP_OPTIONS_H
+#define APP_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/alloc.h"
+#include "base/fault.h"
+#include "base/log.h"
+#include "base/str.h"
+
+struct options {
+	struct arena arena; /* of every text */
+	const char *config;
+	const char *kubeconfig;
+	const char *context;
+	const char *webhook_listen;
+	const char *webhook_names; /* comma separated */
+	const char *metrics_listen;
+	const char *log_level;
+	const char *image;
+	const char *image_pull_policy;
+	const char *identity;
+	const char *runtime_class; /* auto, none or a name */
+	const char *schedulers;	   /* comma separated */
+	const char *journal;
+	int64_t idle_grace_s;
+	int64_t open_timeout_s;
+	int64_t context_memory_mib;
+	bool debug;
+	bool never_lead;
+	bool help; /* a flag only */
+};
+
+/* `get_env` NULL: the process's. FAULT_INVALID says which option, where it came from, what is wrong
+ * and what to write. */
+MUST_CHECK int options_parse(int argc, char **argv, const char *(*get_env)(const char *),
+	struct options *ret_options, struct fault *ret_fault);
+void options_finish(struct options *o);
+/* The file alone, for the fuzzer and for `validate`. */
+MUST_CHECK int options_parse_file(const char *text, size_t n, const char *name,
+	struct options *ret_options, struct fault *ret_fault);
+
+void options_write_help(struct str *out);
+void options_write_document(struct str *out); /* Markdown */
+
+#endif

@@ -1,0 +1,70 @@
+/* The controller's parts, wired in controller.c and shown to people in routes.c. */
+#ifndef APP_PARTS_H
+#define APP_PARTS_H
+
+#include "act/act.h"
+#include "canary.h"
+#include "certs.h"
+#include "engine/engine.h"
+#include "feeds.h"
+#include "gate.h"
+#include "hook/hook.h"
+#include "io/http.h"
+#include "io/loop.h"
+#include "io/server.h"
+#include "kube/client.h"
+#include "kube/election.h"
+#include "kube/events.h"
+#include "options.h"
+
+struct controller {
+	struct options options;
+	const struct clock *clock; /* borrowed */
+	/* all owned, in the order in which they are made */
+	struct loop *loop;
+	struct metric_registry *metrics;
+	struct kube_cred *cred;
+	struct http_client *http;
+	struct kube *kube;
+	struct events *events;
+	struct election *election;
+	struct act *act;
+	struct engine *engine;
+	struct feeds *feeds;
+	struct gate gate;
+	struct hook *hook;
+	struct certs *certs;
+	struct canary *canary;
+	struct server *pages;	/* metrics and health */
+	struct server *webhook; /* exists once there is a certificate */
+	struct plan plan;
+	char *identity;
+	char *runtime_class; /* NULL: none */
+	char *image;
+	char *own_pod_path;
+	const char *scheduler_list[16];
+	uint32_t scheduler_count;
+
+	uint64_t tls_generation;
+	int64_t stepped_at; /* the engine */
+	bool stopping;
+	bool drained;
+	bool failed;
+	/* small errands: the ConfigMap's uid, the runtime class, our own image */
+	uint64_t owner_call, class_call, pod_call;
+	int64_t owner_at, class_at, pod_at;
+	bool owner_known, class_known;
+};
+
+/* routes.c */
+void routes_add_pages(struct controller *c);
+void routes_add_webhook(struct controller *c);
+void routes_update_metrics(struct controller *c);
+bool controller_ready(const struct controller *c);
+
+/* errands.c */
+void errands_step(struct controller *c, int64_t now);
+int64_t errands_deadline(const struct controller *c);
+void errands_cancel(struct controller *c);
+
+#endif

@@ -1,0 +1,205 @@
+/* What is served: the admission route, health, metrics, and with --debug a look inside. */
+#include <stdio.h>
+
+#include "base/log.h"
+#include "json/build.h"
+#include "model/names.h"
+#include "parts.h"
+
+static void on_admit(void *data, const struct server_request *r, struct server_reply *reply)
+{
+	struct controller *c = data;
+	reply->content_type = "application/json";
+	reply->status = hook_admit(c->hook, r->body.p, r->body.n, &reply->body);
+}
+
+static void on_health(void *data, const struct server_request *r, struct server_reply *reply)
+{
+	(void)data;
+	(void)r;
+	str_append_text(&reply->body, "ok\n");
+}
+
+bool controller_ready(const struct controller *c)
+{
+	return !c->stopping && world_all_synced(engine_world(c->engine)) && c->webhook != NULL;
+}
+
+static void on_ready(void *data, const struct server_request *r, struct server_reply *reply)
+{
+	const struct controller *c = data;
+	const struct world *w = engine_world(c->engine);
+	(void)r;
+	reply->status = controller_ready(c) ? 200 : 503;
+	if (c->stopping) {
+		str_append_text(&reply->body, "stopping\n");
+	}
+	if (c->webhook == NULL) {
+		str_append_text(&reply->body, "no serving certificate yet\n");
+	}
+	for (int k = 0; k < KIND_COUNT; k++) {
+		str_append_format(&reply->body, "%s %s\n", kind_name((enum kind)k),
+			world_synced(w, (enum kind)k) ? "synced" : "not synced");
+	}
+}
+
+static void gauge(
+	struct controller *c, const char *name, const char *help, const char *labels, int64_t value)
+{
+	metric_set(metric_get(c->metrics, METRIC_GAUGE, name, help, labels), value);
+}
+
+void routes_update_metrics(struct controller *c)
+{
+	const struct engine_report *r = engine_report(c->engine);
+	const struct world *w = engine_world(c->engine);
+	char labels[80];
+	for (int i = 1; i < REASON_COUNT; i++) {
+		if (r->by_reason[i] > 0 || r->waiting > 0) {
+			snprintf(labels, sizeof labels, "reason=\"%s\"",
+				reason_name((enum reason)i));
+			gauge(c, "aliquot_tenants_waiting",
+				"Tenants that wait for their share, by reason.", labels,
+				r->by_reason[i]);
+		}
+	}
+	gauge(c, "aliquot_gpus_open", "GPUs held by capacity pods that may receive tenants.", NULL,
+		r->gpus_open);
+	gauge(c, "aliquot_gpus_opening", "Capacity pods on their way.", NULL, r->gpus_opening);
+	gauge(c, "aliquot_granted_milli", "Milli-GPUs granted to tenants.", NULL, r->granted_milli);
+	gauge(c, "aliquot_tenants", "Tenants known.", NULL,
+		(int64_t)world_class_count(w, WORLD_TENANT));
+	gauge(c, "aliquot_pods", "Pods in the cache.", NULL, (int64_t)world_pod_count(w));
+	gauge(c, "aliquot_leader", "1 while this replica leads.", NULL,
+		election_leads(c->election) ? 1 : 0);
+	gauge(c, "aliquot_writes_in_flight", "Writes under way.", NULL,
+		(int64_t)act_in_flight(c->act));
+	gauge(c, "aliquot_writes_queued", "Writes waiting for their turn.", NULL,
+		(int64_t)act_queued(c->act));
+	gauge(c, "aliquot_events_dropped", "Events that were shed.", NULL,
+		events_dropped(c->events));
+	gauge(c, "aliquot_engine_steps", "Complete steps of the engine.", NULL, (int64_t)r->steps);
+	gauge(c, "aliquot_engine_decisions", "Tenants looked at.", NULL, (int64_t)r->decisions);
+	gauge(c, "aliquot_conversion_open", "1 while the webhook may convert pods (rule C2).", NULL,
+		gate_may_convert(&c->gate) == REASON_NONE ? 1 : 0);
+	gauge(c, "aliquot_webhook_published",
+		"1 while the webhook configuration trusts our authority.", NULL,
+		certs_published(c->certs) ? 1 : 0);
+}
+
+static void on_metrics(void *data, const struct server_request *r, struct server_reply *reply)
+{
+	struct controller *c = data;
+	(void)r;
+	routes_update_metrics(c);
+	reply->content_type = "text/plain; version=0.0.4; charset=utf-8";
+	metric_write(c->metrics, &reply->body);
+}
+
+static void write_nodes(struct build *b, const struct world *w)
+{
+	build_object_at(b, "nodes");
+	for (uint32_t i = 0; i < world_node_slots(w); i++) {
+		const struct world_node *n = world_node_at(w, i);
+		if (!n->known && n->pods == 0) {
+			continue;
+		}
+		build_object_at(b, n->name);
+		build_i64_at(b, "pods", n->pods);
+		build_i64_at(b, "cpu_milli", n->cpu_milli);
+		build_i64_at(b, "mem_bytes", n->mem_bytes);
+		build_i64_at(b, "gpus", n->gpus);
+		build_end(b);
+	}
+	build_end(b);
+}
+
+static void write_tenants(struct build *b, const struct world *w)
+{
+	build_array_at(b, "tenants");
+	for (size_t i = 0; i < world_class_count(w, WORLD_TENANT); i++) {
+		const struct world_pod *p = world_class_at(w, WORLD_TENANT, i);
+		build_begin_object(b);
+		build_text_at(b, "ns", p->ns);
+		build_text_at(b, "name", world_pod_name(p));
+		build_text_at(b, "uuid", p->gpu->uuid);
+		build_i64_at(b, "milli", p->gpu->milli);
+		build_i64_at(b, "mib", p->gpu->mem_mib);
+		build_bool_at(b, "gated", p->gpu->gated);
+		build_end(b);
+	}
+	build_end(b);
+}
+
+static void on_dump(void *data, const struct server_request *r, struct server_reply *reply)
+{
+	struct controller *c = data;
+	const struct world *w = engine_world(c->engine);
+	(void)r;
+	size_t gpu_pods = 0;
+	for (int i = 0; i < WORLD_CLASSES; i++) {
+		gpu_pods += world_class_count(w, (enum world_class)i);
+	}
+	reply->content_type = "application/json";
+	struct build b = build_into(&reply->body);
+	build_begin_object(&b);
+	build_bool_at(&b, "synced", world_all_synced(w));
+	build_bool_at(&b, "leads", election_leads(c->election));
+	build_text_at(&b, "holder", election_holder(c->election));
+	build_i64_at(&b, "pods", (int64_t)world_pod_count(w));
+	build_i64_at(&b, "gpu_pods", (int64_t)gpu_pods);
+	write_nodes(&b, w);
+	write_tenants(&b, w);
+	build_end(&b);
+}
+
+static void on_latency(void *data, const struct server_request *r, struct server_reply *reply)
+{
+	struct controller *c = data;
+	(void)r;
+	reply->content_type = "application/json";
+	struct build b = build_into(&reply->body);
+	build_begin_object(&b);
+	if (c->webhook != NULL) {
+		build_i64_at(&b, "p50_us", server_latency(c->webhook, 50));
+		build_i64_at(&b, "p99_us", server_latency(c->webhook, 99));
+		build_i64_at(&b, "max_us", server_latency(c->webhook, 100));
+	}
+	build_end(&b);
+}
+
+static void on_latency_reset(void *data, const struct server_request *r, struct server_reply *reply)
+{
+	struct controller *c = data;
+	(void)r;
+	(void)reply;
+	if (c->webhook != NULL) {
+		server_latency_reset(c->webhook);
+	}
+}
+
+static void on_relist(void *data, const struct server_request *r, struct server_reply *reply)
+{
+	struct controller *c = data;
+	(void)r;
+	feeds_relist(c->feeds);
+	str_append_text(&reply->body, "relisting\n");
+}
+
+void routes_add_pages(struct controller *c)
+{
+	server_route(c->pages, "GET", "/healthz", on_health, c);
+	server_route(c->pages, "GET", "/readyz", on_ready, c);
+	server_route(c->pages, "GET", "/metrics", on_metrics, c);
+	if (c->options.debug) {
+		server_route(c->pages, "GET", "/debug/dump", on_dump, c);
+		server_route(c->pages, "GET", "/debug/latency", on_latency, c);
+		server_route(c->pages, "POST", "/debug/latency/reset", on_latency_reset, c);
+		server_route(c->pages, "POST", "/debug/relist", on_relist, c);
+	}
+}
+
+void routes_add_webhook(struct controller *c)
+{
+	server_route(c->webhook, "POST", NAME_WEBHOOK_PATH, on_admit, c);
+}

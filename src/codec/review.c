@@ -1,0 +1,212 @@
+/* The envelope of an admission request, and the answer. */
+#include "codec/review.h"
+
+#include "base/base64.h"
+
+#include <jansson.h>
+#include <string.h>
+
+#include "codec/pod.h"
+#include "diff.h"
+#include "json/build.h"
+#include "json/decode.h"
+#include "model/names.h"
+#include "tenant.h"
+#include "trim.h"
+
+#define UID_MAX	  256
+#define PATCH_MAX (2u << 20)
+#define TEXT_KEEP (64u << 10) /* memory kept between two requests */
+
+/* --- in --- */
+
+static const struct decode_field request_fields[] = {
+	{"uid", DECODE_TEXT, true, offsetof(struct review, uid), NULL},
+	{"operation", DECODE_TEXT, false, offsetof(struct review, operation), NULL},
+	{"namespace", DECODE_TEXT, false, offsetof(struct review, ns), NULL},
+	{"userInfo.username", DECODE_TEXT, false, offsetof(struct review, user), NULL},
+	{"dryRun", DECODE_BOOL, false, offsetof(struct review, dry_run), NULL},
+};
+
+static const char *text_at(const json_t *object, const char *path)
+{
+	const json_t *value = decode_find(object, path);
+	return json_is_string(value) ? json_string_value(value) : "";
+}
+
+/* Why this request is none of ours; NULL: a pod is being created. */
+static const char *refuse(const struct review *r, const json_t *request)
+{
+	if (!text_equals(r->operation, "CREATE")) {
+		return "not a CREATE";
+	}
+	if (strcmp(text_at(request, "kind.kind"), "Pod") != 0 ||
+		strcmp(text_at(request, "kind.group"), "") != 0 ||
+		strcmp(text_at(request, "kind.version"), "v1") != 0 ||
+		strcmp(text_at(request, "subResource"), "") != 0) {
+		return "not a v1 Pod";
+	}
+	return json_is_object(json_object_get(request, "object")) ? NULL : "no object";
+}
+
+/* Groups of Volcano are named by annotations, which struct pod does not carry. */
+static bool has_group_note(const json_t *object)
+{
+	static const char *const keys[] = {
+		"scheduling.k8s.io/group-name", "scheduling.volcano.sh/group-name"};
+	const json_t *notes = decode_find(object, "metadata.annotations");
+	for (size_t i = 0; json_is_object(notes) && i < COUNT_OF(keys); i++) {
+		if (json_object_get(notes, keys[i]) != NULL) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void decode_object_of(struct review *r)
+{
+	struct fault f = {0};
+	struct tenant_marks marks = {0};
+	r->plain = tenant_plain(r->object, &marks);
+	r->restored = marks.restored;
+	r->unreadable = marks.unreadable;
+	r->group_note = has_group_note(r->plain);
+	if (pod_decode_value(r->plain, true, &r->arena, &r->pod, &f) < 0) {
+		r->problem = arena_strdup(&r->arena, f.message);
+		r->pod = (struct pod){0};
+		return;
+	}
+	/* At CREATE the object need not repeat the namespace of the request. */
+	if (text_empty(r->pod.ns)) {
+		r->pod.ns = r->ns;
+	}
+}
+
+/* What cannot be trimmed is parsed as it is: the parser finds the words for what is wrong with it.
+ */
+static int parse(struct review *r, const char *body, size_t size, struct fault *ret_fault)
+{
+	unsigned flags = DECODE_UNIQUE;
+	r->text.limit = REVIEW_BODY_MAX;
+	if (size <= REVIEW_BODY_MAX && trim_review(body, size, &r->text)) {
+		body = str_text(&r->text);
+		size = r->text.len;
+		flags |= DECODE_SHALLOW;
+	}
+	return decode_parse(body, size, flags, &r->root, ret_fault);
+}
+
+int review_decode(struct review *r, const char *body, size_t size, struct fault *ret_fault)
+{
+	if (parse(r, body, size, ret_fault) < 0) {
+		return -1;
+	}
+	json_t *request = json_object_get(r->root, "request");
+	if (!json_is_object(request)) {
+		return fault_set(ret_fault, FAULT_INVALID, "no request");
+	}
+	r->operation = "";
+	r->ns = "";
+	r->user = "";
+	if (decode_fields(request, request_fields, COUNT_OF(request_fields), &r->arena, r,
+		    ret_fault) < 0) {
+		return fault_wrap(ret_fault, "request");
+	}
+	if (text_empty(r->uid) || strlen(r->uid) > UID_MAX) {
+		return fault_set(ret_fault, FAULT_INVALID, "request.uid: no usable text");
+	}
+	r->problem = refuse(r, request);
+	if (r->problem == NULL) {
+		r->object = json_object_get(request, "object");
+		decode_object_of(r);
+	}
+	return 0;
+}
+
+void review_reset(struct review *r)
+{
+	struct arena arena = r->arena;
+	struct str text = r->text;
+	json_decref(r->tenant);
+	json_decref(r->plain);
+	json_decref(r->root);
+	arena_reset(&arena);
+	str_reset(&text);
+	str_trim_capacity(&text, TEXT_KEEP);
+	*r = (struct review){.arena = arena, .text = text};
+}
+
+void review_finish(struct review *r)
+{
+	review_reset(r);
+	arena_finish(&r->arena);
+	str_finish(&r->text);
+}
+
+/* --- out --- */
+
+bool review_apply(struct review *r, const struct mutation *m)
+{
+	ENSURE(r->problem == NULL && r->plain != NULL && r->tenant == NULL);
+	r->tenant = tenant_convert(r->plain, m);
+	return r->tenant != NULL;
+}
+
+/* No patch is better than half a patch: what does not fit is left out whole. */
+static void write_patch(const struct review *r, struct build *b)
+{
+	const json_t *after = r->tenant != NULL ? r->tenant : r->plain;
+	CLEANUP(str_finish) struct str patch = STR_INIT(PATCH_MAX);
+	CLEANUP(str_finish) struct str coded = STR_INIT(PATCH_MAX / 3 * 4 + 4);
+	if (r->problem != NULL || after == NULL || !diff_write(r->object, after, &patch) ||
+		strcmp(str_text(&patch), "[]") == 0 ||
+		!base64_encode(str_text(&patch), patch.len, &coded)) {
+		return;
+	}
+	build_text_at(b, "patchType", "JSONPatch");
+	build_text_at(b, "patch", str_text(&coded));
+}
+
+static struct view cut_warning(const char *text)
+{
+	size_t n = strlen(text);
+	if (n > REVIEW_WARNING_MAX) {
+		n = REVIEW_WARNING_MAX;
+		while (n > 0 && ((unsigned char)text[n] & 0xC0) == 0x80) {
+			n--;
+		}
+	}
+	return (struct view){text, n};
+}
+
+static void write_notes(const struct review_notes *notes, struct build *b)
+{
+	if (notes->warning_count > 0) {
+		build_array_at(b, "warnings");
+		for (uint32_t i = 0; i < notes->warning_count; i++) {
+			build_view(b, cut_warning(notes->warnings[i]));
+		}
+		build_end(b);
+	}
+	if (notes->verdict != NULL) {
+		build_object_at(b, "auditAnnotations");
+		build_text_at(b, "verdict", notes->verdict);
+		build_end(b);
+	}
+}
+
+bool review_answer(const struct review *r, const struct review_notes *notes, struct str *out)
+{
+	struct build b = build_into(out);
+	build_begin_object(&b);
+	build_text_at(&b, "apiVersion", "admission.k8s.io/v1");
+	build_text_at(&b, "kind", "AdmissionReview");
+	build_object_at(&b, "response");
+	build_text_at(&b, "uid", r->uid);
+	build_bool_at(&b, "allowed", true);
+	write_patch(r, &b);
+	write_notes(notes, &b);
+	build_end(&b);
+	build_end(&b);
+	return build_ok(&b);
+}

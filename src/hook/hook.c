@@ -1,0 +1,252 @@
+/* The admission route, in the order in which things happen: decode, judge, change, warn, answer,
+ * count. */
+#include "hook/hook.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "codec/review.h"
+#include "model/names.h"
+#include "size/admit.h"
+
+#define WARNINGS_MAX 8
+/* Longer than what is kept of it, so that a cut is seen as one. */
+#define SENTENCE_MAX 512
+
+enum verdict { VERDICT_CONVERTED, VERDICT_WHOLE, VERDICT_IGNORED, VERDICT_COUNT };
+
+static const char *const verdict_names[VERDICT_COUNT] = {"converted", "whole", "ignored"};
+
+struct hook {
+	struct hook_view view;
+	struct metric_registry *metrics; /* borrowed */
+	char **schedulers;		 /* owned */
+	uint32_t scheduler_count;
+	char *runtime_class; /* owned */
+	int64_t count_max, context_mib;
+	struct review review; /* of the request at hand; its memory is used again */
+	struct metric *by_reason[REASON_COUNT]; /* borrowed from the registry; NULL: not yet seen */
+	struct metric *ignored, *malformed, *seconds;
+};
+
+static struct metric *counter(struct hook *h, enum verdict verdict, const char *reason)
+{
+	CLEANUP(str_finish) struct str labels = STR_INIT(256);
+	metric_label(&labels, "verdict", verdict_names[verdict]);
+	metric_label(&labels, "reason", reason);
+	return metric_get(h->metrics, METRIC_COUNTER, "aliquot_admission_total",
+		"Pods that came through the webhook, by what became of them", str_text(&labels));
+}
+
+struct hook *hook_create(const struct hook_config *config)
+{
+	struct hook *h = xcalloc(1, sizeof *h);
+	h->view = config->view;
+	h->metrics = config->metrics;
+	h->count_max = config->count_max;
+	h->context_mib = config->context_mib;
+	h->scheduler_count = config->scheduler_count;
+	h->schedulers = xcalloc(config->scheduler_count + 1, sizeof *h->schedulers);
+	for (uint32_t i = 0; i < config->scheduler_count; i++) {
+		h->schedulers[i] = xstrdup(config->schedulers[i]);
+	}
+	hook_set_runtime_class(h, config->runtime_class);
+	h->ignored = counter(h, VERDICT_IGNORED, "NotAPod");
+	h->malformed = counter(h, VERDICT_IGNORED, "Malformed");
+	h->seconds = metric_get(h->metrics, METRIC_HISTOGRAM, "aliquot_admission_seconds",
+		"Time from the bytes of a review to the bytes of its answer", NULL);
+	return h;
+}
+
+void hook_destroy(struct hook *h)
+{
+	if (h == NULL) {
+		return;
+	}
+	for (uint32_t i = 0; i < h->scheduler_count; i++) {
+		free(h->schedulers[i]);
+	}
+	free(h->schedulers);
+	free(h->runtime_class);
+	review_finish(&h->review);
+	free(h);
+}
+
+void hook_set_runtime_class(struct hook *h, const char *name)
+{
+	free(h->runtime_class);
+	h->runtime_class = text_empty(name) ? NULL : xstrdup(name);
+}
+
+/* --- what is known --- */
+
+/* The leader asks itself this way whether the webhook is reached (C3): its own canary is converted
+ * whatever C2 says. It is never stored. */
+static bool is_canary(const struct review *r)
+{
+	return r->dry_run && text_equals(r->ns, NAME_CANARY_NAMESPACE);
+}
+
+static struct admit_input gather(struct hook *h, const struct namespace *canary)
+{
+	const struct hook_view *view = &h->view;
+	const struct review *r = &h->review;
+	struct admit_input in = {
+		.pod = &r->pod,
+		.ns = view->namespace_find(view->data, r->pod.ns),
+		.policies = view->policies(view->data),
+		.schedulers = (const char *const *)h->schedulers,
+		.scheduler_count = h->scheduler_count,
+		.runtime_class = h->runtime_class,
+		.limits_gpus = view->limits_gpus(view->data, r->pod.ns),
+		.cannot = view->may_convert(view->data),
+		.in_group = r->group_note,
+		.unreadable = r->unreadable,
+		.count_max = h->count_max,
+		.context_mib = h->context_mib,
+	};
+	if (is_canary(r)) {
+		in.cannot = REASON_NONE;
+		in.ns = in.ns != NULL ? in.ns : canary;
+	}
+	return in;
+}
+
+/* --- what a person is told --- */
+
+struct warnings {
+	const char *items[WARNINGS_MAX];
+	uint32_t count;
+};
+
+static void warn(struct warnings *w, struct arena *a, struct str *text)
+{
+	if (w->count < WARNINGS_MAX) {
+		w->items[w->count++] = arena_printf(a, NAME_GROUP ": %s", str_text(text));
+	}
+	str_reset(text);
+}
+
+static void warn_of_share(struct warnings *w, struct arena *a, const struct admit_verdict *v)
+{
+	CLEANUP(str_finish) struct str text = STR_INIT(SENTENCE_MAX);
+	const struct policy *p = v->choice.policy;
+	if (v->clamped) {
+		struct explain_facts asked = {
+			.want_milli = v->ask.milli, .want_mib = v->ask.mem_mib};
+		struct explain_facts given = {.want_milli = v->milli,
+			.want_mib = v->mem_mib,
+			.name = p->built_in ? NULL : p->name};
+		explain_clamped(&text, &asked, &given);
+		warn(w, a, &text);
+	}
+	if (v->convert && p->isolation == ISOLATION_MPS) {
+		explain_no_wall(&text, p->name);
+		warn(w, a, &text);
+	}
+}
+
+/* Only where a person asked for something: a pod that is left whole because nobody asked needs no
+ * words. */
+static void collect_warnings(struct warnings *w, struct arena *a, const struct admit_verdict *v)
+{
+	CLEANUP(str_finish) struct str text = STR_INIT(SENTENCE_MAX);
+	for (uint32_t i = 0; i < v->choice.bad_count; i++) {
+		const struct bad_note *b = &v->choice.bad[i];
+		explain_bad_note(&text, b->key, b->value, b->expected);
+		warn(w, a, &text);
+	}
+	bool told = v->reason == REASON_POLICY_NOT_FOUND || v->reason == REASON_NOT_OURS;
+	if (!v->convert && (told || v->ask.is_own)) {
+		explain(&text, v->reason, &v->facts);
+		warn(w, a, &text);
+	}
+	/* A second unreadable value, or one beside another reason. */
+	for (uint32_t i = v->reason == REASON_BAD_VALUE ? 1 : 0; i < v->ask.bad_count; i++) {
+		const struct bad_note *b = &v->ask.bad[i];
+		explain_bad_note(&text, b->key, b->value, b->expected);
+		warn(w, a, &text);
+	}
+	warn_of_share(w, a, v);
+}
+
+/* --- the verdict and its answer --- */
+
+static void count(struct hook *h, const struct admit_verdict *v)
+{
+	struct metric **m = &h->by_reason[v->reason];
+	if (*m == NULL) {
+		*m = counter(
+			h, v->convert ? VERDICT_CONVERTED : VERDICT_WHOLE, reason_name(v->reason));
+	}
+	metric_add(*m, 1);
+}
+
+static bool admit(struct hook *h, struct str *out)
+{
+	struct review *r = &h->review;
+	struct namespace canary = {.name = NAME_CANARY_NAMESPACE};
+	struct admit_input in = gather(h, &canary);
+	struct admit_verdict v = admit_judge(&in);
+	struct warnings w = {.count = 0};
+	if (v.convert) {
+		struct mutation m;
+		admit_mutation(&in, &v, &r->arena, &m);
+		if (!review_apply(r, &m)) {
+			v.convert = false;
+			v.reason = REASON_OWN_DEVICES;
+			v.facts.name = m.container;
+		}
+	}
+	collect_warnings(&w, &r->arena, &v);
+	count(h, &v);
+	log_debug("admitted", LOG_S("ns", r->pod.ns), LOG_S("pod", r->pod.name),
+		LOG_S("generate_name", r->pod.generate_name),
+		LOG_S("reason", reason_name(v.reason)), LOG_I("milli", v.convert ? v.milli : 0),
+		LOG_I("mib", v.convert ? v.mem_mib : 0));
+	struct review_notes notes = {
+		.verdict = reason_name(v.reason), .warnings = w.items, .warning_count = w.count};
+	return review_answer(r, &notes, out);
+}
+
+/* A request that is none of ours, or a pod that cannot be read: whatever it is, it is not for us to
+ * stop. */
+static bool pass_by(struct hook *h, struct str *out)
+{
+	struct review *r = &h->review;
+	metric_add(h->ignored, 1);
+	log_warn("passed a review by", LOG_S("uid", r->uid), LOG_S("why", r->problem));
+	struct review_notes notes = {.verdict = "NotAPod"};
+	return review_answer(r, &notes, out);
+}
+
+static int refuse(struct hook *h, int status, const char *why, struct str *out)
+{
+	metric_add(h->malformed, 1);
+	log_warn("received no admission review", LOG_I("status", status), LOG_S("error", why));
+	(void)str_append_format(out, "%s\n", why);
+	return status;
+}
+
+int hook_admit(struct hook *h, const char *body, size_t size, struct str *out)
+{
+	int64_t start = clock_mono_us();
+	struct fault f = {0};
+	bool answered = false;
+	int status = 200;
+	if (size > REVIEW_BODY_MAX) {
+		return refuse(h, 413, "the body is too large", out);
+	}
+	if (review_decode(&h->review, body, size, &f) < 0) {
+		status = refuse(h, 400, f.message, out);
+	} else {
+		answered = h->review.problem != NULL ? pass_by(h, out) : admit(h, out);
+		/* An answer that was cut off is none; the API server goes on without us. */
+		status = answered ? 200 : 500;
+	}
+	review_reset(&h->review);
+	metric_observe_us(h->seconds, clock_mono_us() - start);
+	return status;
+}

@@ -1,0 +1,17 @@
+/* What the rest of this room may know about the loop: that it is libev's. */
+#ifndef IO_LOOP_EV_H
+#define IO_LOOP_EV_H
+
+/* libev's header is written for laxer warnings than ours. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wundef"
+#pragma GCC diagnostic ignored "-Wstrict-prototypes"
+#pragma GCC diagnostic ignored "-Wpedantic"
+#include <ev.h>
+#pragma GCC diagnostic pop
+
+#include "io/loop.h"
+
+struct ev_loop *loop_ev(struct loop *l);
+
+#endif

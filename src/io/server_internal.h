@@ -1,0 +1,117 @@
+/* What the files of the server share: server.c (listening, routes, drain), server_conn.c (one
+ * connection), server_reply.c (from a request to the bytes of its answer, and what is measured
+ * about it). */
+#ifndef IO_SERVER_INTERNAL_H
+#define IO_SERVER_INTERNAL_H
+
+#include <openssl/ssl.h>
+
+#include "base/vec.h"
+#include "io/http1.h"
+#include "io/server.h"
+#include "loop_ev.h"
+
+#define CONN_PIPELINE_MAX 16
+/* A connection with this much unsent output is not read from. */
+#define CONN_OUT_ENOUGH	 ((size_t)256 * 1024)
+#define SERVER_SCRATCH	 ((size_t)32 * 1024)
+#define SERVER_CODES_MAX 24
+#define SERVER_LATENCIES 65536
+
+struct route {
+	const char *method, *path;
+	server_handler handler;
+	void *data;
+};
+
+struct code_count {
+	int status;
+	struct metric *count;
+};
+
+struct server {
+	struct loop *loop;
+	struct server_config config; /* with the defaults filled in */
+	SSL_CTX *tls;		     /* owned; NULL: plain */
+	int fd;			     /* listening; -1 once draining */
+	int port;
+	ev_io acceptor;
+	struct loop_timer accept_again; /* after the process ran out of descriptors */
+	struct {
+		VEC_FIELDS(struct route);
+	} routes;
+	struct conn *conns; /* a list, owned */
+	int conn_count;
+	bool draining;
+	struct loop_timer drain_deadline;
+	loop_fn drained;
+	void *drained_data;
+	char *scratch;		    /* what is being read, for all connections */
+	struct server_reply reply;  /* its body is reused */
+	struct metric *connections; /* NULL: no metrics */
+	struct metric *seconds;
+	struct metric *refused;
+	struct metric *handshake_failures;
+	struct code_count codes[SERVER_CODES_MAX];
+	uint32_t *latencies; /* owned ring of microseconds */
+	size_t latency_next, latency_count;
+};
+
+enum conn_phase {
+	CONN_HANDSHAKE,
+	CONN_IDLE,
+	CONN_HEAD,
+	CONN_BODY,
+	CONN_WRITE,
+	CONN_LINGER, /* everything is said; waits for the other side to hang up */
+};
+
+/* An answer that is queued but not yet written out. */
+struct pending {
+	uint64_t end; /* position of its last byte in the connection's output */
+	int64_t received_us;
+};
+
+struct conn {
+	struct server *server;
+	struct conn *prev, *next;
+	int fd;
+	SSL *ssl; /* owned; NULL: plain */
+	ev_io io;
+	struct loop_timer deadline;
+	enum conn_phase phase;
+	struct http1 in;
+	struct str left;    /* read but not yet parsed: pipelined requests beyond the bound */
+	int64_t read_us;    /* the turn in which the bytes being parsed were read */
+	int64_t started_us; /* the turn that read the first byte of the current request */
+	uint64_t requests;  /* begun on this connection */
+	uint64_t timed;	    /* the request that the deadline is about */
+	struct str out;
+	size_t out_sent;      /* bytes of out that are written */
+	uint64_t out_written; /* bytes ever written */
+	struct pending pending[CONN_PIPELINE_MAX];
+	unsigned pending_first, pending_count;
+	bool read_wants_write, write_wants_read; /* TLS turned the direction around */
+	bool continue_sent;
+	bool closing; /* no more requests; close once the output is written */
+	bool peer_done;
+	bool broken; /* TLS failed fatally: no shutdown */
+};
+
+/* Takes over fd. */
+void conn_open(struct server *s, int fd);
+/* Does what can be done without waiting. The connection may be gone afterwards. */
+void conn_run(struct conn *c);
+void conn_close(struct conn *c);
+/* Nothing of a request has arrived and nothing is to be written. */
+bool conn_is_idle(const struct conn *c);
+
+/* Answers the complete request in c->in. */
+void reply_to_request(struct conn *c);
+/* Answers with a line of text of our own, and closes afterwards. */
+void reply_refusal(struct conn *c, int status, const char *text);
+/* Output has been written up to c->out_written: measures the answers that are out. */
+void reply_measure(struct conn *c);
+void reply_metrics_init(struct server *s);
+
+#endif

@@ -1,0 +1,245 @@
+/* Our own authority: keys, certificates and their extensions. */
+#include <arpa/inet.h>
+#include <openssl/ec.h>
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <openssl/rand.h>
+#include <openssl/x509v3.h>
+
+#include "base/alloc.h"
+#include "tls_internal.h"
+
+#define DAY_MS	     ((int64_t)24 * 60 * 60 * 1000)
+#define DAYS_MAX     36500
+#define SERIAL_BYTES 16
+#define NAME_MAX_LEN 253
+
+struct extension {
+	int nid;
+	const char *value; /* in OpenSSL's configuration syntax; only texts of our own */
+};
+
+static bool serial_set(X509 *cert)
+{
+	unsigned char raw[SERIAL_BYTES];
+	bool ok = false;
+
+	if (RAND_bytes(raw, sizeof raw) != 1) {
+		return false;
+	}
+	raw[0] = (unsigned char)((raw[0] & 0x7f) | 0x40); /* positive, and always of full length */
+	BIGNUM *number = BN_bin2bn(raw, sizeof raw, NULL);
+	if (number != NULL) {
+		ok = BN_to_ASN1_INTEGER(number, X509_get_serialNumber(cert)) != NULL;
+	}
+	BN_free(number);
+	return ok;
+}
+
+static bool validity_set(X509 *cert, const struct tls_spec *spec, const X509 *issuer)
+{
+	time_t from = (time_t)((spec->wall_ms - TLS_BACKDATE_MS) / 1000);
+	time_t until = (time_t)((spec->wall_ms + spec->days * DAY_MS) / 1000);
+	struct tm end;
+
+	if (ASN1_TIME_set(X509_getm_notBefore(cert), from) == NULL ||
+		ASN1_TIME_set(X509_getm_notAfter(cert), until) == NULL) {
+		return false;
+	}
+	if (issuer == NULL || ASN1_TIME_to_tm(X509_get0_notAfter(issuer), &end) != 1) {
+		return true;
+	}
+	/* A leaf that outlives its authority would look fine in every check but the client's. */
+	return timegm(&end) >= until || X509_set1_notAfter(cert, X509_get0_notAfter(issuer)) == 1;
+}
+
+static bool extension_add(X509 *cert, X509 *issuer, const struct extension *e)
+{
+	X509V3_CTX ctx;
+
+	X509V3_set_ctx_nodb(&ctx);
+	X509V3_set_ctx(&ctx, issuer, cert, NULL, NULL, 0);
+	X509_EXTENSION *x = X509V3_EXT_conf_nid(NULL, &ctx, e->nid, e->value);
+	if (x == NULL) {
+		return false;
+	}
+	int rc = X509_add_ext(cert, x, -1);
+	X509_EXTENSION_free(x);
+	return rc == 1;
+}
+
+/* Built as objects and not as configuration text: a name with a comma must not become two. */
+static bool alternative_push(GENERAL_NAMES *names, const char *name)
+{
+	unsigned char raw[16];
+	int n = inet_pton(AF_INET, name, raw) == 1    ? 4
+		: inet_pton(AF_INET6, name, raw) == 1 ? 16
+						      : 0;
+	GENERAL_NAME *entry = GENERAL_NAME_new();
+	ASN1_STRING *text = n > 0 ? ASN1_OCTET_STRING_new() : ASN1_IA5STRING_new();
+	bool ok = entry != NULL && text != NULL &&
+		  ASN1_STRING_set(text, n > 0 ? (const void *)raw : name, n > 0 ? n : -1) == 1;
+
+	if (ok) {
+		GENERAL_NAME_set0_value(entry, n > 0 ? GEN_IPADD : GEN_DNS, text);
+		text = NULL;
+		ok = sk_GENERAL_NAME_push(names, entry) > 0;
+	}
+	if (!ok) {
+		GENERAL_NAME_free(entry);
+		ASN1_STRING_free(text);
+	}
+	return ok;
+}
+
+static bool alternatives_add(X509 *cert, const struct tls_spec *spec)
+{
+	GENERAL_NAMES *names = sk_GENERAL_NAME_new_null();
+	bool ok = names != NULL;
+
+	for (size_t i = 0; ok && i < spec->name_count; i++) {
+		ok = alternative_push(names, spec->names[i]);
+	}
+	ok = ok && X509_add1_ext_i2d(cert, NID_subject_alt_name, names, 0, X509V3_ADD_DEFAULT) == 1;
+	sk_GENERAL_NAME_pop_free(names, GENERAL_NAME_free);
+	return ok;
+}
+
+static bool subject_set(X509 *cert, const char *common_name)
+{
+	return X509_NAME_add_entry_by_txt(X509_get_subject_name(cert), "CN", MBSTRING_UTF8,
+		       (const unsigned char *)common_name, -1, -1, 0) == 1;
+}
+
+/* Everything that an authority and a leaf have in common but the extensions and the signature. */
+static X509 *cert_begin(const struct tls_spec *spec, EVP_PKEY *key, const X509 *issuer)
+{
+	X509 *cert CLEANUP(tls_cert_cleanup) = X509_new();
+
+	if (cert == NULL || X509_set_version(cert, X509_VERSION_3) != 1 || !serial_set(cert) ||
+		!validity_set(cert, spec, issuer) || !subject_set(cert, spec->common_name) ||
+		X509_set_pubkey(cert, key) != 1) {
+		return NULL;
+	}
+	const X509_NAME *name = X509_get_subject_name(issuer != NULL ? issuer : cert);
+	return X509_set_issuer_name(cert, name) == 1 ? TAKE(cert) : NULL;
+}
+
+static bool extensions_add(X509 *cert, X509 *issuer, const struct extension *list, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (!extension_add(cert, issuer, &list[i])) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static char *bio_text(BIO *bio)
+{
+	char *p = NULL;
+	long n = BIO_get_mem_data(bio, &p);
+
+	return xstrndup(p, n > 0 ? (size_t)n : 0);
+}
+
+static int pair_write(X509 *cert, EVP_PKEY *key, struct tls_pair *ret_pair, struct fault *ret_fault)
+{
+	BIO *cert_out CLEANUP(tls_bio_cleanup) = BIO_new(BIO_s_mem());
+	BIO *key_out CLEANUP(tls_bio_cleanup) = BIO_new(BIO_s_secmem());
+
+	if (cert_out == NULL || key_out == NULL || PEM_write_bio_X509(cert_out, cert) != 1 ||
+		PEM_write_bio_PKCS8PrivateKey(key_out, key, NULL, NULL, 0, NULL, NULL) != 1) {
+		return tls_fault(ret_fault, FAULT_FATAL, "writing a certificate");
+	}
+	ret_pair->cert_pem = bio_text(cert_out);
+	ret_pair->key_pem = bio_text(key_out);
+	return 0;
+}
+
+static int spec_check(const struct tls_spec *spec, struct fault *ret_fault)
+{
+	ERR_clear_error();
+	/* 64 is X.509's own bound for a common name. */
+	if (text_empty(spec->common_name) || strlen(spec->common_name) > 64) {
+		return fault_set(ret_fault, FAULT_INVALID, "a common name has 1 to 64 bytes");
+	}
+	if (spec->days < 1 || spec->days > DAYS_MAX) {
+		return fault_set(
+			ret_fault, FAULT_INVALID, "a certificate lives 1 to %d days", DAYS_MAX);
+	}
+	if (spec->name_count > TLS_NAMES_MAX) {
+		return fault_set(ret_fault, FAULT_INVALID, "more than %d names", TLS_NAMES_MAX);
+	}
+	for (size_t i = 0; i < spec->name_count; i++) {
+		if (text_empty(spec->names[i]) || strlen(spec->names[i]) > NAME_MAX_LEN) {
+			return fault_set(
+				ret_fault, FAULT_INVALID, "a name has 1 to %d bytes", NAME_MAX_LEN);
+		}
+	}
+	return 0;
+}
+
+int tls_authority_create(
+	const struct tls_spec *spec, struct tls_pair *ret_pair, struct fault *ret_fault)
+{
+	static const struct extension extensions[] = {
+		{NID_basic_constraints, "critical,CA:TRUE,pathlen:0"},
+		{NID_key_usage, "critical,keyCertSign,cRLSign"},
+		{NID_subject_key_identifier, "hash"},
+	};
+
+	if (spec_check(spec, ret_fault) != 0) {
+		return -1;
+	}
+	EVP_PKEY *key CLEANUP(tls_key_cleanup) = EVP_EC_gen("P-256");
+	X509 *cert CLEANUP(tls_cert_cleanup) = key != NULL ? cert_begin(spec, key, NULL) : NULL;
+
+	if (cert == NULL || !extensions_add(cert, cert, extensions, COUNT_OF(extensions)) ||
+		X509_sign(cert, key, EVP_sha256()) == 0) {
+		return tls_fault(ret_fault, FAULT_FATAL, "creating an authority");
+	}
+	return pair_write(cert, key, ret_pair, ret_fault);
+}
+
+static int leaf_issue(const struct tls_identity *ca, const struct tls_spec *spec,
+	struct tls_pair *ret_pair, struct fault *ret_fault)
+{
+	const struct extension extensions[] = {
+		{NID_basic_constraints, "critical,CA:FALSE"},
+		{NID_key_usage, "critical,digitalSignature"},
+		{NID_ext_key_usage, spec->client ? "clientAuth" : "serverAuth"},
+		{NID_subject_key_identifier, "hash"},
+		{NID_authority_key_identifier, "keyid:always"},
+	};
+	EVP_PKEY *key CLEANUP(tls_key_cleanup) = EVP_EC_gen("P-256");
+	X509 *cert CLEANUP(tls_cert_cleanup) = key != NULL ? cert_begin(spec, key, ca->leaf) : NULL;
+
+	if (cert == NULL || !extensions_add(cert, ca->leaf, extensions, COUNT_OF(extensions)) ||
+		(spec->name_count > 0 && !alternatives_add(cert, spec)) ||
+		X509_sign(cert, ca->key, EVP_sha256()) == 0) {
+		return tls_fault(ret_fault, FAULT_FATAL, "issuing a certificate");
+	}
+	return pair_write(cert, key, ret_pair, ret_fault);
+}
+
+int tls_leaf_issue(const struct tls_pair *authority, const struct tls_spec *spec,
+	struct tls_pair *ret_pair, struct fault *ret_fault)
+{
+	if (spec_check(spec, ret_fault) != 0) {
+		return -1;
+	}
+	if (spec->name_count == 0 && !spec->client) {
+		return fault_set(ret_fault, FAULT_INVALID, "a server's certificate needs a name");
+	}
+	struct tls_identity *ca =
+		tls_identity_create(authority->cert_pem, authority->key_pem, ret_fault);
+	if (ca == NULL) {
+		return fault_wrap(ret_fault, "authority");
+	}
+	int rc = X509_check_ca(ca->leaf) == 1
+			 ? leaf_issue(ca, spec, ret_pair, ret_fault)
+			 : fault_set(ret_fault, FAULT_INVALID, "the issuer is not an authority");
+	tls_identity_destroy(ca);
+	return rc;
+}

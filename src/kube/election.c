@@ -1,0 +1,437 @@
+/* The election. Once a retry interval: read the Lease, or, while leading, renew it by a patch that
+ * carries the version last seen. Renewals that meet a conflict read first and then decide. */
+#include "kube/election.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "codec/lease.h"
+#include "json/build.h"
+
+#define LEASE_GROUP	      "coordination.k8s.io/v1"
+#define BODY_MAX	      4096
+#define IDENTITY_MAX	      256
+#define VERSION_MAX	      128
+#define THEIR_DURATION_MAX_MS 60000
+
+enum election_stage {
+	ELECTION_IDLE,
+	ELECTION_READING,
+	ELECTION_CREATING,
+	ELECTION_TAKING,    /* patch: holder is us */
+	ELECTION_RELEASING, /* patch: holder is nobody */
+};
+
+struct election {
+	struct kube *kube;	       /* borrowed */
+	struct election_config config; /* its texts owned */
+	void (*on_change)(void *data, bool leads);
+	void *data;
+
+	enum election_stage stage;
+	uint64_t call;
+	int64_t sent_ms; /* when the request in flight was sent */
+	int64_t next_ms; /* of the next read or renewal */
+
+	/* the callback leaves these for the step */
+	bool answered;
+	struct fault fault;
+	bool has_record; /* the answer was a Lease; the fields below are new */
+
+	/* the Lease as last seen */
+	bool known;
+	bool fresh; /* read since the last write that failed */
+	char holder[IDENTITY_MAX];
+	char version[VERSION_MAX];
+	int32_t duration_s;
+	int32_t transitions;
+	int64_t renew_ms;    /* as the holder wrote it; only compared for equality */
+	int64_t observed_ms; /* local: when the record was last seen to change */
+	int64_t moved_ms;    /* local: when a renewal was last seen; -1: never */
+
+	bool leads;
+	bool told;	    /* what on_change last said */
+	int64_t renewed_ms; /* local: when the last renewal that held was sent */
+	bool releasing;
+	bool released;
+};
+
+struct election *election_create(struct kube *kube, const struct election_config *config,
+	void (*on_change)(void *data, bool leads), void *data)
+{
+	struct election *e = xcalloc(1, sizeof *e);
+	ENSURE(strlen(config->identity) > 0 && strlen(config->identity) < IDENTITY_MAX);
+	e->kube = kube;
+	e->config = *config;
+	e->config.ns = xstrdup(config->ns);
+	e->config.name = xstrdup(config->name);
+	e->config.identity = xstrdup(config->identity);
+	e->config.duration_ms =
+		config->duration_ms > 0 ? config->duration_ms : ELECTION_DURATION_MS;
+	e->config.renew_deadline_ms = config->renew_deadline_ms > 0 ? config->renew_deadline_ms
+								    : ELECTION_RENEW_DEADLINE_MS;
+	e->config.retry_ms = config->retry_ms > 0 ? config->retry_ms : ELECTION_RETRY_MS;
+	ENSURE(e->config.renew_deadline_ms < e->config.duration_ms);
+	e->on_change = on_change;
+	e->data = data;
+	e->moved_ms = -1;
+	return e;
+}
+
+void election_destroy(struct election *e)
+{
+	if (e == NULL) {
+		return;
+	}
+	kube_cancel(e->kube, e->call);
+	free((void *)(uintptr_t)e->config.ns);
+	free((void *)(uintptr_t)e->config.name);
+	free((void *)(uintptr_t)e->config.identity);
+	free(e);
+}
+
+/* --- what an answer says --- */
+
+static void copy_field(char *to, size_t size, const char *from)
+{
+	size_t n = from == NULL ? 0 : strlen(from);
+	n = n < size ? n : size - 1;
+	memcpy(to, text_or(from, ""), n);
+	to[n] = '\0';
+}
+
+/* Anything that moved starts the local clock of expiry anew; only a renewal by a holder, and only
+ * one that we saw happen, counts as a sign of life. */
+static void observe(struct election *e, const struct lease *l, int64_t now)
+{
+	const char *holder = text_or(l->holder, "");
+	bool renewed = l->renew_ms != e->renew_ms || !text_equals(holder, e->holder);
+	if (!e->known || renewed || l->transitions != e->transitions) {
+		e->observed_ms = now;
+	}
+	if (e->known && renewed && *holder != '\0') {
+		/* The request's begin, not now: an answer that lay waiting while we were stopped is
+		 * old. */
+		e->moved_ms = e->sent_ms;
+	}
+	e->known = true;
+	copy_field(e->holder, sizeof e->holder, holder);
+	copy_field(e->version, sizeof e->version, l->resource_version);
+	e->duration_s = l->duration_s;
+	e->transitions = l->transitions;
+	e->renew_ms = l->renew_ms;
+}
+
+static void on_answer(void *data, const struct kube_answer *answer)
+{
+	struct election *e = data;
+	e->call = 0;
+	e->answered = true;
+	e->has_record = false;
+	e->fault = answer->fault;
+	if (answer->fault.kind != FAULT_NONE) {
+		return;
+	}
+	CLEANUP(arena_finish) struct arena arena = {0};
+	struct lease lease;
+	if (lease_decode(answer->body, answer->body_size, &arena, &lease, &e->fault) != 0) {
+		return;
+	}
+	e->has_record = true;
+	observe(e, &lease, clock_mono(kube_clock(e->kube)));
+}
+
+/* --- requests --- */
+
+static struct kube_path lease_path(const struct election *e, bool collection)
+{
+	return (struct kube_path){
+		.group_version = LEASE_GROUP,
+		.ns = e->config.ns,
+		.resource = "leases",
+		.name = collection ? NULL : e->config.name,
+	};
+}
+
+/* One request that hangs must leave time for another before the deadline. */
+static int64_t request_timeout(const struct election *e)
+{
+	return e->config.renew_deadline_ms / 2;
+}
+
+static void begin(struct election *e, enum election_stage stage, int64_t now)
+{
+	e->stage = stage;
+	e->sent_ms = now;
+	e->next_ms = now + e->config.retry_ms;
+}
+
+static void send_read(struct election *e, int64_t now)
+{
+	begin(e, ELECTION_READING, now);
+	CLEANUP(str_finish) struct str path = STR_INIT(KUBE_PATH_MAX);
+	struct kube_path where = lease_path(e, false);
+	kube_path_append(&path, &where);
+	struct kube_request request = {
+		.method = WIRE_GET, .path = str_text(&path), .timeout_ms = request_timeout(e)};
+	e->call = kube_call(e->kube, &request, on_answer, e);
+}
+
+static void send_create(struct election *e, int64_t now)
+{
+	begin(e, ELECTION_CREATING, now);
+	int64_t wall = clock_wall(kube_clock(e->kube));
+	struct lease lease = {
+		.ns = e->config.ns,
+		.name = e->config.name,
+		.uid = "",
+		.resource_version = "",
+		.holder = e->config.identity,
+		.duration_s = (int32_t)((e->config.duration_ms + 999) / 1000),
+		.acquire_ms = wall,
+		.renew_ms = wall,
+	};
+	CLEANUP(str_finish) struct str body = STR_INIT(BODY_MAX);
+	bool fits = lease_write(&body, &lease);
+	ENSURE(fits);
+	struct kube_write write = {
+		.method = WIRE_POST,
+		.path = lease_path(e, true),
+		.content_type = KUBE_JSON,
+		.body = str_text(&body),
+		.body_size = body.len,
+		.timeout_ms = request_timeout(e),
+	};
+	e->call = kube_put(e->kube, &write, on_answer, e);
+}
+
+/* A patch rather than the whole object: what others keep on the Lease (labels) stays. */
+static void write_patch(struct election *e, struct str *out, bool release)
+{
+	char now_text[TIME_TEXT_MAX];
+	time_format_micro(clock_wall(kube_clock(e->kube)), now_text);
+	bool takes = !release && !text_equals(e->holder, e->config.identity);
+	struct build b = build_into(out);
+	build_begin_object(&b);
+	build_object_at(&b, "metadata");
+	build_text_at(&b, "resourceVersion", e->version);
+	build_end(&b);
+	build_object_at(&b, "spec");
+	build_text_at(&b, "holderIdentity", release ? "" : e->config.identity);
+	build_i64_at(&b, "leaseDurationSeconds", (e->config.duration_ms + 999) / 1000);
+	build_text_at(&b, "renewTime", now_text);
+	if (takes) {
+		build_text_at(&b, "acquireTime", now_text);
+		build_i64_at(&b, "leaseTransitions",
+			(int64_t)e->transitions + (e->transitions < INT32_MAX));
+	}
+	build_end(&b);
+	build_end(&b);
+	ENSURE(build_ok(&b));
+}
+
+static void send_patch(struct election *e, int64_t now, bool release)
+{
+	begin(e, release ? ELECTION_RELEASING : ELECTION_TAKING, now);
+	CLEANUP(str_finish) struct str body = STR_INIT(BODY_MAX);
+	write_patch(e, &body, release);
+	struct kube_write write = {
+		.method = WIRE_PATCH,
+		.path = lease_path(e, false),
+		.content_type = KUBE_MERGE_PATCH,
+		.body = str_text(&body),
+		.body_size = body.len,
+		.timeout_ms = request_timeout(e),
+	};
+	e->call = kube_put(e->kube, &write, on_answer, e);
+}
+
+/* --- decisions --- */
+
+/* When whoever holds the Lease now may be taken for dead. */
+static int64_t expiry(const struct election *e)
+{
+	/* A holder of another version may have promised itself longer than we would. */
+	int64_t theirs = (int64_t)e->duration_s * 1000;
+	theirs = theirs < THEIR_DURATION_MAX_MS ? theirs : THEIR_DURATION_MAX_MS;
+	return e->observed_ms + (theirs > e->config.duration_ms ? theirs : e->config.duration_ms);
+}
+
+static bool is_free(const struct election *e, int64_t now)
+{
+	return e->holder[0] == '\0' || text_equals(e->holder, e->config.identity) ||
+	       now >= expiry(e);
+}
+
+static void won(struct election *e, int64_t now)
+{
+	e->renewed_ms = e->sent_ms;
+	e->moved_ms = e->sent_ms;
+	e->fresh = true;
+	bool in_time = now < e->renewed_ms + e->config.renew_deadline_ms;
+	if (!e->leads && !e->releasing && in_time) {
+		e->leads = true;
+		log_info("leading", LOG_S("lease", e->config.name),
+			LOG_S("identity", e->config.identity),
+			LOG_I("transitions", e->transitions));
+	}
+}
+
+static void lost(struct election *e, const char *why)
+{
+	if (e->leads) {
+		e->leads = false;
+		log_warn("no longer leading", LOG_S("lease", e->config.name), LOG_S("why", why));
+	}
+}
+
+static void handle_read(struct election *e, int64_t now)
+{
+	if (e->fault.kind == FAULT_NOT_FOUND && e->config.may_create && !e->config.never_lead &&
+		!e->releasing) {
+		send_create(e, now);
+		return;
+	}
+	if (!e->has_record) {
+		return;
+	}
+	e->fresh = true;
+	if (e->leads && !text_equals(e->holder, e->config.identity)) {
+		lost(e, "another process holds the lease");
+	}
+	if (e->config.never_lead || e->releasing) {
+		return;
+	}
+	if (is_free(e, now)) {
+		send_patch(e, now, false);
+	} else {
+		e->next_ms = time_min(e->next_ms, expiry(e));
+	}
+}
+
+static void handle_written(struct election *e, int64_t now)
+{
+	if (e->has_record && text_equals(e->holder, e->config.identity)) {
+		won(e, now);
+		return;
+	}
+	/* A conflict, or nobody knows: look before the next attempt, soon if someone else may have
+	 * won. */
+	e->fresh = false;
+	if (e->fault.kind == FAULT_CONFLICT) {
+		e->next_ms = now;
+	}
+}
+
+static void handle_answer(struct election *e, int64_t now)
+{
+	enum election_stage stage = e->stage;
+	e->answered = false;
+	e->stage = ELECTION_IDLE;
+	if (e->fault.kind != FAULT_NONE && e->fault.kind != FAULT_CONFLICT) {
+		log_warn("the lease did not answer", LOG_S("lease", e->config.name),
+			LOG_F(&e->fault));
+	}
+	switch (stage) {
+	case ELECTION_IDLE:
+		break;
+	case ELECTION_READING:
+		handle_read(e, now);
+		break;
+	case ELECTION_CREATING:
+	case ELECTION_TAKING:
+		handle_written(e, now);
+		break;
+	case ELECTION_RELEASING:
+		e->released = true;
+		break;
+	}
+}
+
+static void start_next(struct election *e, int64_t now)
+{
+	if (e->releasing) {
+		if (e->renewed_ms != 0 && e->fresh && text_equals(e->holder, e->config.identity)) {
+			send_patch(e, now, true);
+			e->fresh = false;
+		} else {
+			e->released = true;
+		}
+		return;
+	}
+	if (now < e->next_ms) {
+		return;
+	}
+	if (e->leads && e->fresh) {
+		send_patch(e, now, false);
+	} else {
+		send_read(e, now);
+	}
+}
+
+void election_step(struct election *e, int64_t now_mono_ms)
+{
+	if (e->answered) {
+		handle_answer(e, now_mono_ms);
+	}
+	if (e->leads && now_mono_ms >= e->renewed_ms + e->config.renew_deadline_ms) {
+		lost(e, "the lease was not renewed in time");
+	}
+	if (e->stage == ELECTION_IDLE && !e->released) {
+		start_next(e, now_mono_ms);
+	}
+	if (e->told != e->leads) {
+		e->told = e->leads;
+		e->on_change(e->data, e->leads);
+	}
+}
+
+int64_t election_deadline(const struct election *e)
+{
+	if (e->answered || e->told != e->leads) {
+		return 0;
+	}
+	int64_t next = e->leads ? e->renewed_ms + e->config.renew_deadline_ms : TIME_NEVER;
+	if (e->stage == ELECTION_IDLE && !e->released) {
+		next = time_min(next, e->releasing ? 0 : e->next_ms);
+	}
+	return next;
+}
+
+bool election_leads(const struct election *e)
+{
+	return e->leads;
+}
+
+bool election_may_write(const struct election *e, int64_t now_mono_ms)
+{
+	return e->leads && !e->releasing &&
+	       now_mono_ms < e->renewed_ms + e->config.renew_deadline_ms;
+}
+
+const char *election_holder(const struct election *e)
+{
+	return e->holder;
+}
+
+int64_t election_age_ms(const struct election *e, int64_t now_mono_ms)
+{
+	return e->moved_ms < 0 ? INT64_MAX : now_mono_ms - e->moved_ms;
+}
+
+int64_t election_transitions(const struct election *e)
+{
+	return e->transitions;
+}
+
+void election_release(struct election *e)
+{
+	e->releasing = true;
+	e->leads = false;
+}
+
+bool election_is_released(const struct election *e)
+{
+	return e->released;
+}

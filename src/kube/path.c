@@ -1,0 +1,62 @@
+/* Paths and queries of the Kubernetes API. */
+#include "kube/path.h"
+
+#include "model/names.h"
+
+static bool is_unreserved(char c)
+{
+	return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
+	       c == '-' || c == '.' || c == '_' || c == '~';
+}
+
+void kube_escape_append(struct str *out, const char *text)
+{
+	for (const char *p = text; *p != '\0'; p++) {
+		if (is_unreserved(*p)) {
+			str_append_char(out, *p);
+		} else {
+			str_append_format(out, "%%%02X", (unsigned)(unsigned char)*p);
+		}
+	}
+}
+
+static void segment_append(struct str *out, const char *text)
+{
+	if (!text_empty(text)) {
+		str_append_char(out, '/');
+		kube_escape_append(out, text);
+	}
+}
+
+void kube_path_append(struct str *out, const struct kube_path *path)
+{
+	/* The core group alone has no slash and lives under /api. */
+	bool core = strchr(path->group_version, '/') == NULL;
+	str_append_format(out, core ? "/api/%s" : "/apis/%s", path->group_version);
+	if (!text_empty(path->ns)) {
+		str_append_text(out, "/namespaces");
+		segment_append(out, path->ns);
+	}
+	segment_append(out, path->resource);
+	segment_append(out, path->name);
+	segment_append(out, path->subresource);
+}
+
+void kube_query_append(struct str *out, const char *key, const char *value)
+{
+	str_append_char(out, strchr(str_text(out), '?') == NULL ? '?' : '&');
+	str_append_text(out, key);
+	str_append_char(out, '=');
+	kube_escape_append(out, value);
+}
+
+void kube_write_query_append(struct str *out, unsigned options)
+{
+	kube_query_append(out, "fieldManager", NAME_FIELD_MANAGER);
+	if ((options & KUBE_FORCE) != 0) {
+		kube_query_append(out, "force", "true");
+	}
+	if ((options & KUBE_DRY_RUN) != 0) {
+		kube_query_append(out, "dryRun", "All");
+	}
+}

@@ -1,0 +1,422 @@
+/* When to ask for what. The stages are
+ *
+ *     WAIT ──▶ INITIAL ──bookmark──▶ WATCH ──▶ WAIT          watch-list
+ *     WAIT ──▶ LIST ──▶ WAIT ──▶ WATCH ──▶ WAIT              where that is refused
+ *
+ * Every end of a stream, good or bad, comes back to WAIT with a reason, and the reason says what is
+ * next: resume from the last version, or a new complete picture, now or after a delay. */
+#include "kube/reflector.h"
+
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "base/map.h"
+#include "reflector_parts.h"
+
+#define WATCH_LEAST_S	 300 /* random between these, so that watches do not end together */
+#define WATCH_SPREAD_S	 301
+#define GUARD_EXTRA_MS	 30000
+#define PICTURE_QUIET_MS 60000	/* an initial phase without a byte is dead, or never ends */
+#define QUIET_MS	 150000 /* bookmarks come about once a minute */
+#define STALE_MS	 10000
+#define SETTLE_MS	 6000 /* a watch that did not fail for this long stands */
+#define HEALTHY_MS	 120000
+#define VERY_SHORT_MS	 1000
+#define BACKOFF_FIRST_MS 800
+#define BACKOFF_CAP_MS	 30000
+#define PATIENCE	 3
+
+#define ERRORS_TOTAL "aliquot_watch_errors_total"
+#define ERRORS_HELP  "Failures of lists and watches."
+
+struct reflector *reflector_create(struct kube *kube, const struct reflector_kind *kind,
+	const struct reflector_options *options, const struct reflector_events *events, void *data)
+{
+	struct reflector *r = xcalloc(1, sizeof *r);
+	r->kube = kube;
+	r->kind = (struct reflector_kind){
+		.name = xstrdup(kind->name),
+		.group_version = xstrdup(kind->group_version),
+		.resource = xstrdup(kind->resource),
+		.ns = xstrdup(kind->ns),
+		.label_selector = xstrdup(kind->label_selector),
+		.field_selector = xstrdup(kind->field_selector),
+		.projection = kind->projection,
+	};
+	if (options != NULL) {
+		r->options = *options;
+	}
+	r->no_watch_list = r->options.no_watch_list;
+	r->options.quiet_ms = r->options.quiet_ms > 0 ? r->options.quiet_ms : QUIET_MS;
+	r->options.stale_ms = r->options.stale_ms > 0 ? r->options.stale_ms : STALE_MS;
+	r->events = *events;
+	r->data = data;
+	r->backoff = (struct backoff){.first_ms = BACKOFF_FIRST_MS, .cap_ms = BACKOFF_CAP_MS};
+	r->needs_picture = true;
+	r->any_version = true;
+	r->byte_ms = -1;
+	rng_seed(&r->rng, r->options.seed ^ hash_text(kind->name));
+	if (kube_metrics(kube) != NULL) {
+		CLEANUP(str_finish) struct str labels = STR_INIT(256);
+		metric_label(&labels, "kind", r->kind.name);
+		r->events_total = metric_get(kube_metrics(kube), METRIC_COUNTER,
+			"aliquot_watch_events_total",
+			"Objects and events received by lists and watches.", str_text(&labels));
+	}
+	return r;
+}
+
+static void close_stream(struct reflector *r)
+{
+	kube_cancel(r->kube, r->call);
+	r->call = 0;
+	r->answered = false;
+	r->stage = STAGE_WAIT;
+}
+
+void reflector_destroy(struct reflector *r)
+{
+	if (r == NULL) {
+		return;
+	}
+	close_stream(r);
+	slice_finish(&r->slice);
+	arena_finish(&r->scratch);
+	const char *texts[] = {r->kind.name, r->kind.group_version, r->kind.resource, r->kind.ns,
+		r->kind.label_selector, r->kind.field_selector};
+	for (size_t i = 0; i < COUNT_OF(texts); i++) {
+		free((void *)(uintptr_t)texts[i]);
+	}
+	free(r);
+}
+
+/* --- opening --- */
+
+static void append_picture_version(struct reflector *r, struct str *path)
+{
+	if (r->any_version) {
+		/* Watch-list without a version is a consistent read. A LIST may come from the cache
+		 * the first time (cheap for the server), but never after we have seen newer. */
+		if (r->stage == STAGE_LIST && r->version[0] == '\0') {
+			kube_query_append(path, "resourceVersion", "0");
+		}
+		return;
+	}
+	kube_query_append(path, "resourceVersion", r->version);
+	if (r->stage == STAGE_LIST) {
+		kube_query_append(path, "resourceVersionMatch", "NotOlderThan");
+	}
+}
+
+static void append_query(struct reflector *r, struct str *path, int64_t timeout_s)
+{
+	char seconds[24];
+	snprintf(seconds, sizeof seconds, "%lld", (long long)timeout_s);
+	if (!text_empty(r->kind.label_selector)) {
+		kube_query_append(path, "labelSelector", r->kind.label_selector);
+	}
+	if (!text_empty(r->kind.field_selector)) {
+		kube_query_append(path, "fieldSelector", r->kind.field_selector);
+	}
+	if (r->stage == STAGE_LIST) {
+		append_picture_version(r, path);
+		return;
+	}
+	kube_query_append(path, "watch", "true");
+	kube_query_append(path, "allowWatchBookmarks", "true");
+	kube_query_append(path, "timeoutSeconds", seconds);
+	if (r->stage == STAGE_INITIAL) {
+		kube_query_append(path, "sendInitialEvents", "true");
+		kube_query_append(path, "resourceVersionMatch", "NotOlderThan");
+		append_picture_version(r, path);
+	} else {
+		kube_query_append(path, "resourceVersion", r->version);
+	}
+}
+
+static void on_stream_done(void *data, const struct kube_answer *answer)
+{
+	struct reflector *r = data;
+	r->call = 0;
+	r->answered = true;
+	r->answer = answer->fault;
+}
+
+static const struct kube_stream_events stream_events = {
+	.on_data = reflector_on_data, .on_done = on_stream_done};
+
+static void open_stream(struct reflector *r, int64_t now)
+{
+	CLEANUP(str_finish) struct str path = STR_INIT(KUBE_PATH_MAX);
+	int64_t timeout_s = WATCH_LEAST_S + (int64_t)rng_below(&r->rng, WATCH_SPREAD_S);
+	r->stage = STAGE_WATCH;
+	if (r->version[0] == '\0') {
+		/* Watching from nowhere would miss what was deleted meanwhile. */
+		r->needs_picture = true;
+		r->any_version = true;
+	}
+	if (r->needs_picture) {
+		r->stage = r->no_watch_list ? STAGE_LIST : STAGE_INITIAL;
+		reflector_count(
+			r, "aliquot_watch_relists_total", "Complete pictures asked for.", NULL);
+	}
+	kube_path_append(&path, &(struct kube_path){.group_version = r->kind.group_version,
+					.resource = r->kind.resource,
+					.ns = r->kind.ns});
+	append_query(r, &path, timeout_s);
+	ENSURE(!path.overflow);
+	reflector_feed_start(r);
+	r->opened_ms = now;
+	r->stream_ms = now;
+	r->call = kube_stream(
+		r->kube, str_text(&path), timeout_s * 1000 + GUARD_EXTRA_MS, &stream_events, r);
+}
+
+/* --- closing --- */
+
+static void wait_for(struct reflector *r, int64_t now, int64_t delay_ms)
+{
+	r->stage = STAGE_WAIT;
+	r->retry_ms = now + delay_ms;
+}
+
+static void retry_later(struct reflector *r, int64_t now, const struct fault *why)
+{
+	int64_t delay = backoff_next(&r->backoff, &r->rng);
+	if (why->retry_after_ms > delay) {
+		delay = why->retry_after_ms;
+	}
+	reflector_count(r, ERRORS_TOTAL, ERRORS_HELP, fault_kind_name(why->kind));
+	log_warn("lost a list or watch", LOG_S("kind", r->kind.name), LOG_F(why),
+		LOG_I("status", why->status), LOG_I("retry_ms", delay));
+	wait_for(r, now, delay);
+}
+
+/* The server does not know sendInitialEvents, or does not want it. */
+static bool refuses_watch_list(const struct fault *f)
+{
+	switch (f->status) {
+	case 400:
+	case 405:
+	case 406:
+	case 415:
+	case 422:
+	case 501:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Our version is from the future: the server was restored from a backup, or another one answers. */
+static bool version_too_large(const struct fault *f)
+{
+	return strstr(f->message, "Too large resource version") != NULL;
+}
+
+/* A picture that began and did not end, or never said anything, may be a server that ignores the
+ * question; a connection that was refused is not. */
+static void picture_failed(struct reflector *r, int64_t now, const struct fault *why, bool silent)
+{
+	r->failed_pictures += r->began || silent;
+	if (r->stage == STAGE_INITIAL &&
+		(refuses_watch_list(why) || r->failed_pictures >= PATIENCE)) {
+		log_info("falling back to list and watch", LOG_S("kind", r->kind.name), LOG_F(why));
+		reflector_count(r, ERRORS_TOTAL, ERRORS_HELP, "WatchListRefused");
+		r->no_watch_list = true;
+		r->failed_pictures = 0;
+		wait_for(r, now, 0);
+		return;
+	}
+	if (why->kind == FAULT_GONE || version_too_large(why) || why->status == 400 ||
+		r->failed_pictures >= PATIENCE) {
+		r->any_version = true;
+	}
+	retry_later(r, now, why);
+}
+
+static void watch_failed(struct reflector *r, int64_t now, const struct fault *why)
+{
+	r->failed_watches += r->event_error;
+	if (why->kind == FAULT_GONE) {
+		r->needs_picture = true;
+		/* The watch itself worked: this is the ordinary way in which history ends. */
+		reflector_count(r, ERRORS_TOTAL, ERRORS_HELP, "Expired");
+		log_info("history is gone, taking a new picture", LOG_S("kind", r->kind.name),
+			LOG_F(why));
+		wait_for(r, now, 0);
+		return;
+	}
+	if (version_too_large(why) || why->status == 400) {
+		r->needs_picture = true;
+		r->any_version = true;
+	}
+	if (r->failed_watches >= PATIENCE) {
+		r->needs_picture = true;
+	}
+	retry_later(r, now, why);
+}
+
+static void list_ended(struct reflector *r, int64_t now)
+{
+	struct slice_list list;
+	struct fault fault = {0};
+	/* A list counts only when it was read to its closing brace, whatever the transfer says. */
+	if (slice_end(&r->slice, &fault) != 0 ||
+		slice_list_version(&r->slice, &list, &fault) != 0) {
+		picture_failed(r, now, &fault, false);
+		return;
+	}
+	if (list.more[0] != '\0') {
+		fault_set(&fault, FAULT_INVALID,
+			"the list came in pages although none were asked for");
+		picture_failed(r, now, &fault, false);
+		return;
+	}
+	r->version[0] = '\0';
+	reflector_end_picture(r, list.version);
+	if (r->version[0] == '\0') {
+		r->needs_picture = true;
+		fault_set(&fault, FAULT_INVALID, "the list's version is empty or too long");
+		retry_later(r, now, &fault);
+		return;
+	}
+	wait_for(r, now, 0);
+}
+
+static void watch_ended(struct reflector *r, int64_t now)
+{
+	struct fault fault = {0};
+	if (slice_end(&r->slice, &fault) != 0) {
+		reflector_count(r, ERRORS_TOTAL, ERRORS_HELP, "HalfLine");
+	}
+	if (now - r->opened_ms < VERY_SHORT_MS && r->heard == 0) {
+		fault_set(&fault, FAULT_TRANSIENT, "the watch ended at once and said nothing");
+		retry_later(r, now, &fault);
+		return;
+	}
+	r->stood_ms = now;
+	wait_for(r, now, 0);
+}
+
+static void stream_ended(struct reflector *r, int64_t now)
+{
+	r->answered = false;
+	bool stopped_by_us = r->stop && r->verdict.kind == FAULT_NONE;
+	struct fault why = r->verdict.kind != FAULT_NONE ? r->verdict : r->answer;
+	if (now - r->opened_ms >= HEALTHY_MS) {
+		r->backoff.attempt = 0;
+	}
+	if (r->stage == STAGE_WATCH) {
+		if (stopped_by_us) {
+			wait_for(r, now, 0);
+		} else if (why.kind != FAULT_NONE) {
+			watch_failed(r, now, &why);
+		} else {
+			watch_ended(r, now);
+		}
+		return;
+	}
+	if (why.kind == FAULT_NONE && r->stage == STAGE_LIST && !stopped_by_us) {
+		list_ended(r, now);
+		return;
+	}
+	if (why.kind == FAULT_NONE) {
+		fault_set(&why, FAULT_TRANSIENT, "the stream ended before the initial events did");
+	}
+	picture_failed(r, now, &why, false);
+}
+
+/* A peer that says nothing at all, not even the bookmarks that we asked for. */
+static void check_silence(struct reflector *r, int64_t now)
+{
+	int64_t bound = r->stage == STAGE_WATCH ? r->options.quiet_ms : PICTURE_QUIET_MS;
+	if (now - r->stream_ms < bound) {
+		return;
+	}
+	struct fault fault;
+	fault_set(&fault, FAULT_TRANSIENT, "no byte for %lld s",
+		(long long)((now - r->stream_ms) / 1000));
+	enum reflector_stage stage = r->stage;
+	r->stood_ms = r->stream_ms;
+	close_stream(r);
+	r->stage = stage;
+	if (stage == STAGE_WATCH) {
+		watch_failed(r, now, &fault);
+	} else {
+		picture_failed(r, now, &fault, true);
+	}
+}
+
+/* --- freshness --- */
+
+static void check_stale(struct reflector *r, int64_t now)
+{
+	bool stands = r->stage == STAGE_WATCH && r->call != 0 &&
+		      (r->heard > 0 || now - r->opened_ms >= SETTLE_MS);
+	if (stands) {
+		r->stood_ms = now;
+	}
+	bool stale = r->synced && now - r->stood_ms >= r->options.stale_ms;
+	if (stale != r->stale) {
+		r->stale = stale;
+		log_info(stale ? "watch is stale" : "watch stands again",
+			LOG_S("kind", r->kind.name));
+		r->events.on_stale(r->data, stale);
+	}
+}
+
+void reflector_step(struct reflector *r, int64_t now_mono_ms)
+{
+	if (r->answered) {
+		stream_ended(r, now_mono_ms);
+	} else if (r->call != 0) {
+		check_silence(r, now_mono_ms);
+	}
+	if (r->stage == STAGE_WAIT && now_mono_ms >= r->retry_ms) {
+		open_stream(r, now_mono_ms);
+	}
+	check_stale(r, now_mono_ms);
+}
+
+int64_t reflector_deadline(const struct reflector *r)
+{
+	bool news = r->stale && r->stage == STAGE_WATCH && r->heard > 0;
+	if (r->answered || news) {
+		return 0;
+	}
+	int64_t next = r->retry_ms;
+	if (r->stage != STAGE_WAIT) {
+		next = r->stream_ms +
+		       (r->stage == STAGE_WATCH ? r->options.quiet_ms : PICTURE_QUIET_MS);
+	}
+	if (r->synced && !r->stale && (r->stage != STAGE_WATCH || r->heard == 0)) {
+		next = time_min(next, r->stood_ms + r->options.stale_ms);
+	}
+	if (r->stale && r->stage == STAGE_WATCH) {
+		next = time_min(next, r->opened_ms + SETTLE_MS);
+	}
+	return next;
+}
+
+bool reflector_synced(const struct reflector *r)
+{
+	return r->synced;
+}
+
+bool reflector_is_stale(const struct reflector *r)
+{
+	return r->stale;
+}
+
+int64_t reflector_age_ms(const struct reflector *r, int64_t now_mono_ms)
+{
+	return r->byte_ms < 0 ? INT64_MAX : now_mono_ms - r->byte_ms;
+}
+
+void reflector_relist(struct reflector *r)
+{
+	close_stream(r);
+	r->needs_picture = true;
+	r->retry_ms = 0;
+}

@@ -1,0 +1,205 @@
+/* The bytes of a list or a watch, cut into objects and handed to the receiver. Nothing here opens
+ * or closes a stream: what an event means for that is left in `verdict` for the step. */
+#include "base/log.h"
+#include "codec/meta.h"
+#include "codec/status.h"
+#include "reflector_parts.h"
+
+void reflector_count(struct reflector *r, const char *name, const char *help, const char *reason)
+{
+	struct metric_registry *metrics = kube_metrics(r->kube);
+	if (metrics == NULL) {
+		return;
+	}
+	CLEANUP(str_finish) struct str labels = STR_INIT(256);
+	metric_label(&labels, "kind", r->kind.name);
+	if (reason != NULL) {
+		metric_label(&labels, "reason", reason);
+	}
+	metric_add(metric_get(metrics, METRIC_COUNTER, name, help, str_text(&labels)), 1);
+}
+
+static void set_version(struct reflector *r, const char *version)
+{
+	/* A version that does not fit is none: the next resume would be a lie. */
+	size_t n = strlen(version);
+	if (n == 0 || n >= sizeof r->version) {
+		return;
+	}
+	memcpy(r->version, version, n + 1);
+}
+
+static void unread(struct reflector *r, const char *ns, const char *name)
+{
+	reflector_count(r, "aliquot_watch_unread_total",
+		"Objects of a list or a watch that could not be decoded and were skipped.", NULL);
+	log_warn("skipped an object that cannot be read", LOG_S("kind", r->kind.name),
+		LOG_S("ns", ns), LOG_S("name", name));
+	r->sweep = r->sweep && name != NULL;
+	r->events.on_unread(r->data, ns, name);
+}
+
+/* False: not even its name could be read. */
+static bool read_meta(struct reflector *r, const char *json, size_t n, struct meta *ret_meta)
+{
+	struct fault fault;
+	if (meta_decode(json, n, &r->scratch, ret_meta, &fault) != 0) {
+		return false;
+	}
+	return !text_empty(ret_meta->name);
+}
+
+static void hand_on(struct reflector *r, const char *json, size_t n)
+{
+	struct meta meta;
+	if (r->events.on_object(r->data, json, n)) {
+		return;
+	}
+	if (read_meta(r, json, n, &meta)) {
+		unread(r, meta.ns, meta.name);
+	} else {
+		unread(r, NULL, NULL);
+	}
+}
+
+static void hand_on_gone(struct reflector *r, const struct meta *meta)
+{
+	if (meta == NULL) {
+		/* Something is gone and we cannot tell what: only a complete picture can. */
+		unread(r, NULL, NULL);
+		r->needs_picture = true;
+		r->stop = true;
+		return;
+	}
+	r->events.on_gone(r->data, meta->ns, meta->name, meta->uid);
+}
+
+void reflector_end_picture(struct reflector *r, const char *version)
+{
+	set_version(r, version);
+	r->needs_picture = false;
+	r->any_version = false;
+	r->failed_pictures = 0;
+	r->stood_ms = clock_mono(kube_clock(r->kube));
+	r->synced = true;
+	r->events.on_end(r->data, r->sweep);
+	log_info("synced", LOG_S("kind", r->kind.name), LOG_S("version", r->version));
+}
+
+static void on_bookmark(struct reflector *r, const char *json, size_t n)
+{
+	struct meta meta;
+	struct fault fault = {0};
+	if (meta_decode(json, n, &r->scratch, &meta, &fault) != 0 ||
+		text_empty(meta.resource_version)) {
+		reflector_count(r, "aliquot_watch_errors_total", "Failures of lists and watches.",
+			"Bookmark");
+		return;
+	}
+	if (r->stage == STAGE_INITIAL) {
+		/* Before the end no version may be resumed from: half of the objects would be
+		 * missing. */
+		if (meta.initial_events_end) {
+			r->stage = STAGE_WATCH;
+			reflector_end_picture(r, meta.resource_version);
+		}
+		return;
+	}
+	set_version(r, meta.resource_version);
+}
+
+static void on_change(struct reflector *r, struct view type, const char *json, size_t n)
+{
+	struct meta meta;
+	bool gone = view_equals(type, "DELETED");
+	if (!gone && !view_equals(type, "ADDED") && !view_equals(type, "MODIFIED")) {
+		reflector_count(r, "aliquot_watch_errors_total", "Failures of lists and watches.",
+			"UnknownEvent");
+		return;
+	}
+	if (!gone && r->stage == STAGE_INITIAL) {
+		hand_on(r, json, n);
+		return;
+	}
+	bool named = read_meta(r, json, n, &meta);
+	if (gone) {
+		hand_on_gone(r, named ? &meta : NULL);
+	} else {
+		hand_on(r, json, n);
+	}
+	if (named && r->stage == STAGE_WATCH) {
+		set_version(r, meta.resource_version);
+	}
+}
+
+static bool on_object(void *data, struct view type, const char *json, size_t n)
+{
+	struct reflector *r = data;
+	if (r->events_total != NULL) {
+		metric_add(r->events_total, 1);
+	}
+	if (view_equals(type, "ERROR")) {
+		status_decode(json, n, 0, &r->verdict);
+		r->event_error = true;
+		r->stop = true;
+		return false;
+	}
+	r->heard++;
+	r->failed_watches = 0;
+	if (r->stage == STAGE_LIST) {
+		hand_on(r, json, n);
+	} else if (view_equals(type, "BOOKMARK")) {
+		on_bookmark(r, json, n);
+	} else {
+		on_change(r, type, json, n);
+	}
+	arena_reset(&r->scratch);
+	return !r->stop;
+}
+
+static void on_oversize(void *data)
+{
+	struct reflector *r = data;
+	r->heard++;
+	unread(r, NULL, NULL);
+}
+
+static const struct slice_events slice_events = {
+	.on_object = on_object, .on_oversize = on_oversize};
+
+void reflector_feed_start(struct reflector *r)
+{
+	enum slice_form form = r->stage == STAGE_LIST ? SLICE_LIST : SLICE_WATCH;
+	if (r->slice.form != form || r->slice.events == NULL) {
+		slice_finish(&r->slice);
+		slice_init(&r->slice, form, r->kind.projection, &slice_events, r);
+	} else {
+		slice_reset(&r->slice);
+	}
+	r->heard = 0;
+	r->answered = false;
+	r->event_error = false;
+	r->stop = false;
+	r->began = false;
+	r->answer = (struct fault){0};
+	r->verdict = (struct fault){0};
+}
+
+bool reflector_on_data(void *data, const char *p, size_t n)
+{
+	struct reflector *r = data;
+	int64_t now = clock_mono(kube_clock(r->kube));
+	r->byte_ms = now;
+	r->stream_ms = now;
+	/* The first byte of a 200 begins the picture. An attempt before may have begun one too and
+	 * failed: this begin replaces it. */
+	if (r->stage != STAGE_WATCH && !r->began) {
+		r->began = true;
+		r->sweep = true;
+		r->events.on_begin(r->data);
+	}
+	if (slice_push(&r->slice, p, n, &r->verdict) != 0) {
+		return false;
+	}
+	return !r->stop;
+}

@@ -1,0 +1,64 @@
+/* What reflector.c (when to ask for what) and reflector_feed.c (what the bytes say) share. */
+#ifndef KUBE_REFLECTOR_PARTS_H
+#define KUBE_REFLECTOR_PARTS_H
+
+#include "base/alloc.h"
+#include "base/rand.h"
+#include "kube/reflector.h"
+
+enum reflector_stage {
+	STAGE_WAIT,    /* nothing is open; retry_ms says when */
+	STAGE_INITIAL, /* watch-list, before the bookmark that ends the initial events */
+	STAGE_LIST,
+	STAGE_WATCH,
+};
+
+struct reflector {
+	struct kube *kube;	    /* borrowed */
+	struct reflector_kind kind; /* its texts owned */
+	struct reflector_options options;
+	struct reflector_events events;
+	void *data;
+	struct rng rng;
+	struct backoff backoff;
+
+	enum reflector_stage stage;
+	uint64_t call;	      /* 0: nothing is open */
+	struct slice slice;   /* of the stream that is open */
+	struct arena scratch; /* of one object */
+
+	/* the callbacks leave these for the step */
+	bool answered;	      /* the stream is over */
+	struct fault answer;  /* how it ended, as the wire saw it */
+	struct fault verdict; /* what an ERROR event or the splitter said; stronger than `answer` */
+	bool event_error;     /* the verdict is an ERROR event's */
+	bool stop;	      /* the open stream is of no more use */
+
+	char version[REFLECTOR_VERSION_MAX]; /* resume after this; "" is none */
+	bool needs_picture;		     /* a complete one is due */
+	bool any_version;		     /* ask for it without a version */
+	bool no_watch_list;
+	bool began;		     /* on_begin was called for the open stream */
+	bool sweep;		     /* all of the picture could be named so far */
+	struct metric *events_total; /* borrowed; may be NULL */
+	bool synced;
+	bool stale;
+
+	uint64_t heard;	     /* events of the open stream */
+	int failed_pictures; /* in a row */
+	int failed_watches;  /* ERROR events in a row, without another event between */
+	int64_t opened_ms;
+	int64_t byte_ms;   /* last byte of all; -1: none yet */
+	int64_t stream_ms; /* last byte of the open stream, or its opening */
+	int64_t stood_ms;  /* last moment a watch was known to stand */
+	int64_t retry_ms;
+};
+
+/* Prepares r->slice for the stage. */
+void reflector_feed_start(struct reflector *r);
+bool reflector_on_data(void *data, const char *p, size_t n);
+/* The picture is complete as of `version`. */
+void reflector_end_picture(struct reflector *r, const char *version);
+void reflector_count(struct reflector *r, const char *name, const char *help, const char *reason);
+
+#endif

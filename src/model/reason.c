@@ -1,0 +1,54 @@
+/* Reasons by name: what conditions, events and metric labels carry. */
+#include "model/reason.h"
+
+#include "base/alloc.h"
+
+static const char *const names[REASON_COUNT] = {
+	[REASON_NONE] = "None",
+	[REASON_NO_GPU] = "NoGpu",
+	[REASON_NO_RECOMMENDATION] = "NoRecommendation",
+	[REASON_NOT_AUTOMATED] = "NotAutomated",
+	[REASON_DISABLED] = "Disabled",
+	[REASON_EXCLUDED] = "Excluded",
+	[REASON_POLICY_NOT_FOUND] = "PolicyNotFound",
+	[REASON_OWNER_UNKNOWN] = "OwnerUnknown",
+	[REASON_BARE_POD] = "BarePod",
+	[REASON_SCHEDULER] = "OtherScheduler",
+	[REASON_NODE_NAME] = "NodeNameSet",
+	[REASON_STATIC_POD] = "StaticPod",
+	[REASON_GANG] = "Gang",
+	[REASON_PRIVILEGED] = "Privileged",
+	[REASON_OWN_DEVICES] = "OwnVisibleDevices",
+	[REASON_GPU_INIT_CONTAINER] = "GpuInitContainer",
+	[REASON_SEVERAL_GPU_CONTAINERS] = "SeveralGpuContainers",
+	[REASON_MIG] = "Mig",
+	[REASON_RESOURCE_CLAIMS] = "ResourceClaims",
+	[REASON_PREALLOCATES] = "PreallocatesWithoutWall",
+	[REASON_LIMIT_RANGE] = "LimitRange",
+	[REASON_BAD_VALUE] = "BadValue",
+	[REASON_COUNT_MISMATCH] = "CountMismatch",
+	[REASON_MULTI_GPU] = "MultiGpu",
+	[REASON_WHOLE] = "WholeGpu",
+	[REASON_CONTROLLER_AWAY] = "ControllerAway",
+	[REASON_BACKLOG] = "Backlog",
+	[REASON_NOT_SYNCED] = "NotSynced",
+	[REASON_CONVERTED] = "Converted",
+	[REASON_NOT_OURS] = "NotOurs",
+	[REASON_OTHER_GATES] = "OtherGates",
+	[REASON_NO_GPU_NODE] = "NoGpuNode",
+	[REASON_SHORT_COMPUTE] = "ShortCompute",
+	[REASON_SHORT_MEMORY] = "ShortMemory",
+	[REASON_MAX_TENANTS] = "MaxTenants",
+	[REASON_NODE_UNFIT] = "NodeUnfit",
+	[REASON_WAITING_FOR_CAPACITY] = "WaitingForCapacity",
+	[REASON_GRANTING] = "Granting",
+	[REASON_PLACED] = "Placed",
+	[REASON_CAPACITY_FAILED] = "CapacityFailed",
+	[REASON_API_REFUSED] = "ApiRefused",
+};
+
+const char *reason_name(enum reason reason)
+{
+	ENSURE(reason < REASON_COUNT && names[reason] != NULL);
+	return names[reason];
+}

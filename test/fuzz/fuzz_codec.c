@@ -1,0 +1,213 @@
+/* The codecs: no bytes crash a decoder, leak, or leave a half-filled noun; what was written is read
+ * back as it was. The first byte chooses the target. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "codec/capacity.h"
+#include "codec/lease.h"
+#include "codec/limitrange.h"
+#include "codec/meta.h"
+#include "codec/namespace.h"
+#include "codec/node.h"
+#include "codec/pod.h"
+#include "codec/policy.h"
+#include "codec/status.h"
+#include "json/decode.h"
+#include "json/yaml.h"
+#include "model/quantity.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+typedef void (*target)(const char *text, size_t n, struct arena *arena);
+
+static void fuzz_pod(const char *text, size_t n, struct arena *arena)
+{
+	struct pod pod;
+	struct fault f = {0};
+	if (pod_decode(text, n, arena, &pod, &f) < 0) {
+		ENSURE(f.kind == FAULT_INVALID || f.kind == FAULT_LIMIT);
+		return;
+	}
+	ENSURE(pod.cpu_milli >= 0 && pod.mem_bytes >= 0 && pod.gpus >= 0);
+	ENSURE(pod.ns != NULL && pod.name != NULL && pod.uid != NULL);
+}
+
+static void fuzz_admission(const char *text, size_t n, struct arena *arena)
+{
+	CLEANUP(decode_release) json_t *root = NULL;
+	struct pod pod;
+	if (decode_parse(text, n, DECODE_UNIQUE, &root, NULL) == 0) {
+		(void)!pod_decode_value(root, true, arena, &pod, NULL);
+	}
+}
+
+static void fuzz_node(const char *text, size_t n, struct arena *arena)
+{
+	struct node node;
+	struct fault f = {0};
+	if (node_decode(text, n, arena, &node, &f) == 0) {
+		ENSURE(node.gpus >= 0 && node.cpu_milli >= 0 && node.name != NULL);
+	}
+}
+
+static void fuzz_policy(const char *text, size_t n, struct arena *arena)
+{
+	struct policy p;
+	struct fault f = {0};
+	if (policy_decode(text, n, arena, &p, &f) == 0) {
+		ENSURE(p.min_percent >= 1 && p.min_percent <= p.max_percent && p.max_tenants >= 1);
+	}
+}
+
+static void fuzz_namespace(const char *text, size_t n, struct arena *arena)
+{
+	struct namespace ns;
+	struct limit_range range;
+	struct meta meta;
+	(void)!namespace_decode(text, n, arena, &ns, NULL);
+	(void)!limit_range_decode(text, n, arena, &range, NULL);
+	(void)!meta_decode(text, n, arena, &meta, NULL);
+}
+
+static void fuzz_ledger(const char *text, size_t n, struct arena *arena)
+{
+	struct ledger l, again;
+	struct str out = STR_INIT(LEDGER_TEXT_MAX * 8);
+	(void)n;
+	if (ledger_decode(text, arena, &l, NULL) < 0) {
+		return;
+	}
+	ENSURE(ledger_write(&out, &l));
+	/* Escapes may make it longer than what is accepted. */
+	if (out.len <= LEDGER_TEXT_MAX) {
+		ENSURE(ledger_decode(out.p, arena, &again, NULL) == 0 && again.count == l.count);
+		for (uint32_t i = 0; i < l.count; i++) {
+			ENSURE(strcmp(l.items[i].uid, again.items[i].uid) == 0);
+			ENSURE(l.items[i].milli == again.items[i].milli);
+		}
+	}
+	str_finish(&out);
+}
+
+static void fuzz_identity(const char *text, size_t n, struct arena *arena)
+{
+	struct gpu_identity id, again;
+	struct str out = STR_INIT(IDENTITY_TEXT_MAX * 8);
+	(void)n;
+	(void)arena;
+	if (identity_decode(text, &id, NULL) < 0) {
+		return;
+	}
+	ENSURE(identity_write(&out, &id));
+	ENSURE(identity_decode(out.p, &again, NULL) == 0);
+	ENSURE(memcmp(&id, &again, sizeof id) == 0);
+	str_finish(&out);
+}
+
+static void fuzz_status(const char *text, size_t n, struct arena *arena)
+{
+	struct fault f;
+	(void)arena;
+	ENSURE(status_decode(text, n, 0, &f) == -1 && f.kind != FAULT_NONE);
+	ENSURE(status_decode(text, n, 404, &f) == -1 && f.status == 404);
+	ENSURE(f.retry_after_ms >= 0);
+}
+
+static void fuzz_lease(const char *text, size_t n, struct arena *arena)
+{
+	struct lease l;
+	struct str out = STR_INIT(1 << 20);
+	if (lease_decode(text, n, arena, &l, NULL) == 0) {
+		lease_write(&out, &l);
+	}
+	str_finish(&out);
+}
+
+static void fuzz_yaml(const char *text, size_t n, struct arena *arena)
+{
+	struct doc d = {0};
+	struct fault f = {0};
+	(void)arena;
+	if (doc_parse(text, n, "fuzz", &d, &f) == 0) {
+		doc_fault(&d, d.root, "a", &f, "x");
+		doc_finish(&d);
+	} else {
+		ENSURE(f.kind == FAULT_INVALID || f.kind == FAULT_LIMIT);
+	}
+}
+
+static void fuzz_quantity(const char *text, size_t n, struct arena *arena)
+{
+	char buffer[QUANTITY_TEXT_MAX];
+	struct view v = {text, n};
+	int64_t value = 0, again = 0;
+	(void)arena;
+	(void)!quantity_milli(v, &value, NULL);
+	(void)!quantity_units(v, &value, NULL);
+	(void)!count_parse(v, &value, NULL);
+	if (share_parse(v, &value, NULL) == 0) {
+		ENSURE(value >= 1 && value <= 1000);
+		ENSURE(share_parse(view_of(share_format(value, buffer)), &again, NULL) == 0);
+		ENSURE(again == value);
+	}
+	if (memory_parse(v, &value, NULL) == 0) {
+		ENSURE(value >= 1);
+		ENSURE(memory_parse(view_of(memory_format(value, buffer)), &again, NULL) == 0);
+		ENSURE(again == value);
+	}
+}
+
+/* What the quick reader accepts equals what jansson reads; what neither reads is refused. */
+static void fuzz_parse(const char *text, size_t n, struct arena *arena)
+{
+	CLEANUP(decode_release) json_t *ours = NULL;
+	CLEANUP(decode_release) json_t *unique = NULL;
+	struct fault f = {0};
+	(void)arena;
+	int result = decode_parse(text, n, DECODE_PLAIN, &ours, &f);
+	if (result < 0 && f.kind == FAULT_LIMIT) {
+		return;
+	}
+	CLEANUP(decode_release) json_t *theirs = json_loadb(text, n, 0, NULL);
+	ENSURE((result == 0) == (theirs != NULL));
+	if (result == 0) {
+		CLEANUP(cleanup_free) char *a = json_dumps(ours, JSON_COMPACT);
+		CLEANUP(cleanup_free) char *b = json_dumps(theirs, JSON_COMPACT);
+		ENSURE(strcmp(a, b) == 0);
+	}
+	json_decref(theirs);
+	theirs = json_loadb(text, n, JSON_REJECT_DUPLICATES, NULL);
+	ENSURE((decode_parse(text, n, DECODE_UNIQUE, &unique, NULL) == 0) == (theirs != NULL));
+}
+
+static const target targets[] = {
+	fuzz_pod,
+	fuzz_admission,
+	fuzz_node,
+	fuzz_policy,
+	fuzz_namespace,
+	fuzz_ledger,
+	fuzz_identity,
+	fuzz_status,
+	fuzz_lease,
+	fuzz_yaml,
+	fuzz_quantity,
+	fuzz_parse,
+};
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct arena arena = {0};
+	if (size == 0) {
+		return 0;
+	}
+	/* 'a' is the first, so that corpora are text. */
+	size_t chosen = (size_t)(uint8_t)(data[0] - 'a') % COUNT_OF(targets);
+	char *text = xstrndup((const char *)data + 1, size - 1);
+	targets[chosen](text, size - 1, &arena);
+	free(text);
+	arena_finish(&arena);
+	return 0;
+}

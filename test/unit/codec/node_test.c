@@ -1,0 +1,99 @@
+/* Nodes. */
+#include "codec/node.h"
+
+#include <criterion/criterion.h>
+
+#include "data.h"
+
+static struct node decoded(const char *json, struct arena *arena)
+{
+	struct node n = {0};
+	struct fault f = {0};
+	cr_assert_eq(node_decode(json, strlen(json), arena, &n, &f), 0, "%s", f.message);
+	return n;
+}
+
+static bool keep_text(void *data, struct view type, const char *json, size_t n)
+{
+	(void)type;
+	return str_append(data, json, n);
+}
+
+Test(node, a_gpu_node_through_its_projection)
+{
+	static const struct slice_events events = {keep_text, NULL};
+	struct str json = DATA("node.json");
+	struct str kept = STR_INIT(1 << 20);
+	struct arena arena = {0};
+	struct slice s;
+	slice_init(&s, SLICE_LIST, node_projection(), &events, &kept);
+	cr_assert_eq(slice_push(&s, "{\"items\":[", 10, NULL), 0);
+	cr_assert_eq(slice_push(&s, json.p, json.len, NULL), 0);
+	slice_finish(&s);
+	cr_assert_lt(kept.len, json.len / 2);
+	struct node n = decoded(kept.p, &arena);
+	cr_assert_str_eq(n.name, "gpu-0017");
+	cr_assert_str_eq(n.uid, "n17");
+	cr_assert_eq(n.labels.count, 5);
+	cr_assert(n.unschedulable);
+	cr_assert(n.ready);
+	cr_assert_eq(n.taint_count, 2);
+	cr_assert_str_eq(n.taints[0].value, "present");
+	cr_assert_str_eq(n.taints[1].value, "");
+	cr_assert_eq(n.cpu_milli, 191450);
+	cr_assert_eq(n.mem_bytes, 2110263584LL * 1024);
+	cr_assert_eq(n.pod_slots, 110);
+	cr_assert_eq(n.gpus, 7);
+	cr_assert_not(n.shares_already);
+	arena_finish(&arena);
+	str_finish(&json);
+	str_finish(&kept);
+}
+
+Test(node, nodes_that_share_already)
+{
+	static const struct {
+		const char *labels;
+		bool shares;
+	} rows[] = {
+		{"{}", false},
+		{"{\"nvidia.com/gpu.sharing-strategy\":\"none\",\"nvidia.com/gpu.replicas\":\"1\"}",
+			false},
+		{"{\"nvidia.com/gpu.sharing-strategy\":\"time-slicing\"}", true},
+		{"{\"nvidia.com/gpu.sharing-strategy\":\"mps\"}", true},
+		{"{\"nvidia.com/gpu.replicas\":\"4\"}", true},
+		{"{\"nvidia.com/gpu.replicas\":\"many\"}", false},
+	};
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct arena arena = {0};
+		char *json = arena_printf(
+			&arena, "{\"metadata\":{\"name\":\"n\",\"labels\":%s}}", rows[i].labels);
+		cr_assert_eq(decoded(json, &arena).shares_already, rows[i].shares, "row %zu", i);
+		arena_finish(&arena);
+	}
+}
+
+static void refused(const char *json, const char *message)
+{
+	struct arena arena = {0};
+	struct node n = {0};
+	struct fault f = {0};
+	cr_assert_eq(node_decode(json, strlen(json), &arena, &n, &f), -1, "accepted: %s", json);
+	cr_assert_eq(f.kind, FAULT_INVALID);
+	cr_assert_str_eq(f.message, message);
+	cr_assert_null(n.name, "untouched on failure");
+	arena_finish(&arena);
+}
+
+Test(node, what_is_wrong_is_named)
+{
+	refused("{}", "node : metadata.name: missing");
+	refused("{\"metadata\":{\"name\":\"n\"},\"spec\":{\"taints\":[{\"effect\":\"NoSchedule\"}]}"
+		"}",
+		"node n: spec.taints[0]: key: missing");
+	refused("{\"metadata\":{\"name\":\"n\"},\"status\":{\"allocatable\":{\"nvidia.com/"
+		"gpu\":\"-1\"}}}",
+		"node n: status.allocatable: negative");
+	refused("{\"metadata\":{\"name\":\"n\"},\"status\":{\"conditions\":[{\"type\":1}]}}",
+		"node n: status.conditions[0]: type: string expected, integer found");
+}

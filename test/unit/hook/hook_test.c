@@ -1,0 +1,189 @@
+/* The admission route as the API server meets it: bytes in, bytes out, counted. */
+#include "hook/hook.h"
+
+#include <criterion/criterion.h>
+#include <jansson.h>
+
+#include "base/cleanup.h"
+#include "model/names.h"
+
+struct cluster {
+	struct namespace ns;
+	struct pair notes[2];
+	bool unknown, limits;
+	enum reason cannot;
+	struct policy policy;
+	const struct policy *list[1];
+	struct metric_registry *metrics;
+	struct hook *hook;
+};
+
+static const struct namespace *find_namespace(void *data, const char *name)
+{
+	const struct cluster *c = data;
+	return !c->unknown && text_equals(name, c->ns.name) ? &c->ns : NULL;
+}
+
+static struct policy_set get_policies(void *data)
+{
+	const struct cluster *c = data;
+	return (struct policy_set){c->list, c->policy.name != NULL ? 1 : 0};
+}
+
+static bool limits_gpus(void *data, const char *ns)
+{
+	const struct cluster *c = data;
+	return c->limits && text_equals(ns, c->ns.name);
+}
+
+static enum reason may_convert(void *data)
+{
+	const struct cluster *c = data;
+	return c->cannot;
+}
+
+static void cluster_init(struct cluster *c)
+{
+	*c = (struct cluster){.ns = {.name = "team"}, .metrics = metric_registry_create()};
+	c->ns.notes.items = c->notes;
+	c->list[0] = &c->policy;
+	struct hook_config config = {
+		.view = {c, find_namespace, get_policies, limits_gpus, may_convert},
+		.metrics = c->metrics,
+		.runtime_class = "nvidia"};
+	c->hook = hook_create(&config);
+}
+
+static void cluster_finish(struct cluster *c)
+{
+	hook_destroy(c->hook);
+	metric_registry_destroy(c->metrics);
+}
+
+/* The response to a pod of this namespace with these annotations (JSON text of an object). */
+static json_t *ask(struct cluster *c, const char *ns, bool dry_run, const char *notes)
+{
+	CLEANUP(str_finish) struct str body = STR_INIT(100000), out = STR_INIT(100000);
+	str_append_format(&body,
+		"{\"request\":{\"uid\":\"u1\",\"kind\":{\"group\":\"\",\"version\":\"v1\",\"kind\":"
+		"\"Pod\"},"
+		"\"operation\":\"CREATE\",\"namespace\":\"%s\",\"dryRun\":%s,\"object\":{"
+		"\"metadata\":{"
+		"\"name\":\"p\",\"annotations\":%s},\"spec\":{\"containers\":[{\"name\":\"main\","
+		"\"resources\":{\"limits\":{\"nvidia.com/gpu\":\"1\"}}}]}}}}",
+		ns, dry_run ? "true" : "false", notes);
+	cr_assert_eq(hook_admit(c->hook, str_text(&body), body.len, &out), 200);
+	json_t *answer = json_loads(str_text(&out), 0, NULL);
+	cr_assert_not_null(answer);
+	json_t *response = json_incref(json_object_get(answer, "response"));
+	json_decref(answer);
+	cr_assert(json_is_true(json_object_get(response, "allowed")));
+	return response;
+}
+
+static void expect(struct cluster *c, const char *notes, const char *verdict, const char *warning)
+{
+	json_t *response = ask(c, "team", false, notes);
+	const json_t *audit = json_object_get(response, "auditAnnotations");
+	cr_assert_str_eq(json_string_value(json_object_get(audit, "verdict")), verdict);
+	bool patched = json_object_get(response, "patch") != NULL;
+	cr_assert_eq(patched, strcmp(verdict, "Converted") == 0, "%s", notes);
+	const json_t *warnings = json_object_get(response, "warnings");
+	if (warning == NULL) {
+		cr_assert_eq(json_array_size(warnings), 0, "%s", notes);
+	} else {
+		const char *text = json_string_value(json_array_get(warnings, 0));
+		cr_assert_not_null(text, "%s", notes);
+		cr_assert_not_null(strstr(text, warning), "%s", text);
+	}
+	json_decref(response);
+}
+
+static int64_t counted(struct cluster *c, const char *labels)
+{
+	return metric_value(
+		metric_get(c->metrics, METRIC_COUNTER, "aliquot_admission_total", "", labels));
+}
+
+#define FRACTION "{\"aliquot.dev/gpu-fraction\":\"0.25\"}"
+
+Test(hook, converts_a_pod_that_asks_and_no_other)
+{
+	CLEANUP(cluster_finish) struct cluster c;
+	cluster_init(&c);
+	expect(&c, FRACTION, "Converted", NULL);
+	expect(&c, FRACTION, "Converted", NULL);
+	expect(&c, "{}", "NoRecommendation", NULL);
+	cr_assert_eq(counted(&c, "verdict=\"converted\",reason=\"Converted\""), 2);
+	cr_assert_eq(counted(&c, "verdict=\"whole\",reason=\"NoRecommendation\""), 1);
+}
+
+Test(hook, tells_a_person_what_is_wrong)
+{
+	CLEANUP(cluster_finish) struct cluster c;
+	cluster_init(&c);
+	expect(&c, "{\"aliquot.dev/gpu-fraction\":\"0,5\"}", "BadValue", "\"0,5\"; write a share");
+	expect(&c, "{\"aliquot.dev/gpu-fraction\":\"0.5\",\"aliquot.dev/mode\":\"Foo\"}",
+		"Converted", "aliquot.dev/mode: \"Foo\" cannot be read; write Recommend");
+	expect(&c, "{\"aliquot.dev/gpu-memory\":\"100Mi\"}", "Converted",
+		"asked for 100Mi GPU memory, gets 512Mi GPU memory");
+	expect(&c, "{\"aliquot.dev/policy\":\"gone\"}", "PolicyNotFound", "GPUPolicy gone");
+	expect(&c, "{\"aliquot.dev/gpu-fraction\":\"1\"}", "WholeGpu", "a whole GPU");
+	expect(&c, "{\"aliquot.dev/original\":\"{}\"}", "NotOurs", "unreadable");
+	c.policy = (struct policy){.name = "walled",
+		.has_selector = true,
+		.max_percent = 100,
+		.isolation = ISOLATION_MPS};
+	expect(&c, FRACTION, "Converted", "walled asks for isolation MPS");
+}
+
+Test(hook, o4_and_c7_and_c2_leave_pods_whole)
+{
+	CLEANUP(cluster_finish) struct cluster c;
+	cluster_init(&c);
+	c.cannot = REASON_CONTROLLER_AWAY;
+	expect(&c, FRACTION, "ControllerAway", "no controller");
+	c.cannot = REASON_NONE;
+	c.limits = true;
+	expect(&c, FRACTION, "LimitRange", "LimitRange");
+	c.limits = false;
+	c.notes[0] = (struct pair){NOTE_DEFAULT "exclude", "true"};
+	c.ns.notes.count = 1;
+	expect(&c, FRACTION, "Excluded", "excluded");
+	c.ns.notes.count = 0;
+	c.unknown = true;
+	expect(&c, FRACTION, "NotSynced", "not fully known");
+}
+
+Test(hook, c3_the_canary_is_converted_whatever_c2_says)
+{
+	CLEANUP(cluster_finish) struct cluster c;
+	cluster_init(&c);
+	c.cannot = REASON_CONTROLLER_AWAY;
+	json_t *response = ask(&c, NAME_CANARY_NAMESPACE, true, FRACTION);
+	cr_assert_not_null(json_object_get(response, "patch"));
+	json_decref(response);
+	response = ask(&c, NAME_CANARY_NAMESPACE, false, FRACTION);
+	cr_assert_null(json_object_get(response, "patch"), "only a dry run is a canary");
+	json_decref(response);
+}
+
+Test(hook, refuses_bytes_that_name_no_request_and_nothing_else)
+{
+	CLEANUP(cluster_finish) struct cluster c;
+	cluster_init(&c);
+	CLEANUP(str_finish) struct str out = STR_INIT(1000);
+	cr_assert_eq(hook_admit(c.hook, "{", 1, &out), 400);
+	cr_assert_gt(out.len, 0);
+	cr_assert_eq(hook_admit(c.hook, "", (8u << 20), &out), 413, "the bytes are not even read");
+	str_reset(&out);
+	static const char update[] = "{\"request\":{\"uid\":\"u\",\"operation\":\"UPDATE\"}}";
+	cr_assert_eq(hook_admit(c.hook, update, sizeof update - 1, &out), 200);
+	cr_assert_eq(counted(&c, "verdict=\"ignored\",reason=\"NotAPod\""), 1);
+	cr_assert_eq(counted(&c, "verdict=\"ignored\",reason=\"Malformed\""), 2);
+	struct str small = STR_INIT(20);
+	cr_assert_eq(hook_admit(c.hook, update, sizeof update - 1, &small), 500);
+	str_finish(&small);
+	hook_set_runtime_class(c.hook, NULL);
+	expect(&c, FRACTION, "Converted", NULL);
+}
