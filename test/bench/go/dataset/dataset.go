@@ -28,8 +28,7 @@ const (
 	gpu           = core.ResourceName("nvidia.com/gpu")
 	sizeLeast     = 2200
 	sizeMost      = 12 << 10
-	// Without status and with less written down about its owners.
-	arrivingLeast = 7 << 10
+	arrivingLeast = 6 << 10
 	arrivingMost  = 12 << 10
 	// The server writes down who owns each field, which costs this much for one variable.
 	envCost = 95
@@ -116,8 +115,10 @@ func wantedSize(r *rand.Rand) int { return sizeLeast + r.IntN(sizeMost-sizeLeast
 // Arriving is a GPU pod as admission sees it, of 6 to 12 KB and not bound.
 func (s Set) Arriving(i int) *core.Pod {
 	r := s.rng(i)
-	pod := s.pod(i*GPUEvery, r, arrivingLeast+r.IntN(arrivingMost-arrivingLeast))
+	wanted := arrivingLeast + r.IntN(arrivingMost-arrivingLeast)
+	pod := s.pod(i*GPUEvery, r, wanted+1000)
 	pod.ManagedFields = owned(pod)
+	pad(pod, wanted, 0)
 	return pod
 }
 
@@ -162,17 +163,18 @@ func (s Set) Stored(i int) *core.Pod {
 		pod.Status.Phase = core.PodPending
 	}
 	pod.Status.QOSClass = core.PodQOSBurstable
-	pad(pod, wantedSize(s.rng(i)))
+	pad(pod, wantedSize(s.rng(i)), 350+130*(len(pod.Spec.Containers)+len(pod.Spec.InitContainers)))
 	return pod
 }
 
-// pad lengthens an annotation until the object, as the server shows it, has the wanted size.
-func pad(pod *core.Pod, wanted int) {
+// pad lengthens an annotation until the object has the wanted size, once the server has added
+// what it adds.
+func pad(pod *core.Pod, wanted, added int) {
 	data, err := json.Marshal(pod)
 	if err != nil {
 		panic(err)
 	}
-	shown := len(data) + 350 + 130*(len(pod.Spec.Containers)+len(pod.Spec.InitContainers))
+	shown := len(data) + added
 	if shown+40 < wanted {
 		if pod.Annotations == nil {
 			pod.Annotations = map[string]string{}
