@@ -140,8 +140,11 @@ static uint32_t add_opening(struct engine *e, struct holder *h, uint32_t node)
 static void note_refusal(
 	struct waiter *w, const struct place_verdict *fit, const struct place_verdict *open)
 {
-	/* Without any open GPU, what keeps one from being opened is the answer. */
-	w->miss = fit->reason == REASON_NO_GPU_NODE ? *open : *fit;
+	/* Without an open GPU where the pod may go, what keeps one from being opened is the answer.
+	 */
+	bool none_near = fit->reason == REASON_NO_GPU_NODE ||
+			 (fit->reason == REASON_NODE_UNFIT && open->reason != REASON_NO_GPU_NODE);
+	w->miss = none_near ? *open : *fit;
 	w->reason = w->miss.reason;
 }
 

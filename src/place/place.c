@@ -59,18 +59,30 @@ static bool better(const struct snapshot *s, const struct place_gpu *a, const st
 	return strcmp(a->capacity_pod, b->capacity_pod) < 0;
 }
 
-/* Which miss to tell a person: the GPU with most of what was short. */
-static void note_miss(struct place_verdict *v, const struct snapshot *s, const struct place_gpu *g,
-	enum reason reason)
+/* Which miss to tell a person: the GPU with most of what was short, on a node that the pod may use
+ * if there is any; what is short elsewhere does not matter to it. */
+static void note_miss(struct place_verdict *v, const struct snapshot *s, uint32_t at,
+	const struct place_request *r, enum reason reason)
 {
+	const struct place_gpu *g = &s->gpus.items[at];
+	bool settled = v->best_node != NULL && v->reason != REASON_NODE_UNFIT;
 	bool closer = v->best_node == NULL || g->free_milli > v->best_milli ||
 		      (g->free_milli == v->best_milli && g->free_mib > v->best_mib);
-	if (closer) {
-		v->best_node = s->nodes.items[g->node].noun->name;
-		v->best_milli = g->free_milli;
-		v->best_mib = g->free_mib;
-		v->reason = reason;
+	if (settled && !closer) {
+		return;
 	}
+	if (reason != REASON_NODE_UNFIT &&
+		place_node_fits(r->pod, &s->nodes.items[g->node]) != REASON_NONE) {
+		reason = REASON_NODE_UNFIT;
+	}
+	bool unfit = reason == REASON_NODE_UNFIT;
+	if (settled ? unfit : unfit && !closer) {
+		return;
+	}
+	v->best_node = s->nodes.items[g->node].noun->name;
+	v->best_milli = g->free_milli;
+	v->best_mib = g->free_mib;
+	v->reason = reason;
 }
 
 struct place_verdict place_best_fit(const struct snapshot *s, const struct place_request *r)
@@ -86,7 +98,7 @@ struct place_verdict place_best_fit(const struct snapshot *s, const struct place
 			reason = place_node_fits(r->pod, &s->nodes.items[g->node]);
 		}
 		if (reason != REASON_NONE) {
-			note_miss(&v, s, g, reason);
+			note_miss(&v, s, i, r, reason);
 			continue;
 		}
 		if (v.gpu == PLACE_NOWHERE || better(s, g, &s->gpus.items[v.gpu])) {
@@ -110,6 +122,17 @@ static bool share_possible(const struct place_node *n, const struct place_reques
 	return milli <= MODEL_GPU_MILLI && (n->gpu_mem_mib == 0 || mib <= n->gpu_mem_mib);
 }
 
+/* A node that rests after a failure is nearer to the pod than one that does not suit it. */
+static void note_closed(
+	struct place_verdict *v, const struct place_node *n, const struct place_request *r)
+{
+	bool rests = place_node_fits(r->pod, n) == REASON_NONE;
+	if (rests || v->reason != REASON_CAPACITY_FAILED) {
+		v->reason = rests ? REASON_CAPACITY_FAILED : REASON_NODE_UNFIT;
+		v->best_node = n->noun->name;
+	}
+}
+
 struct place_verdict place_open(const struct snapshot *s, const struct place_request *r)
 {
 	struct place_verdict v = {
@@ -120,9 +143,7 @@ struct place_verdict place_open(const struct snapshot *s, const struct place_req
 			continue;
 		}
 		if (n->no_opening || place_node_fits(r->pod, n) != REASON_NONE) {
-			bool failed = n->no_opening && v.reason != REASON_NODE_UNFIT;
-			v.reason = failed ? REASON_CAPACITY_FAILED : REASON_NODE_UNFIT;
-			v.best_node = n->noun->name;
+			note_closed(&v, n, r);
 			continue;
 		}
 		/* The node with the fewest free GPUs left: whole nodes stay whole. */
