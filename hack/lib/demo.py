@@ -22,7 +22,7 @@ import controlplane  # noqa: E402
 import demo_job as job  # noqa: E402
 import demo_view as view  # noqa: E402
 from api import ApiError  # noqa: E402
-from stack import Stack  # noqa: E402
+from demo_service import ServedStack  # noqa: E402
 from waiting import wait_until  # noqa: E402
 
 BUILD = "build-demo"
@@ -122,6 +122,7 @@ class Watcher:
         self.told = set()  # events and conditions that were printed
         self.opened = {}  # capacity pod: UUID
         self.rows = []
+        self.leader = leader_of(stack)
 
     def pods(self):
         return sorted(self.api.list("pods", namespace=NAMESPACE),
@@ -139,7 +140,16 @@ class Watcher:
             lines += self._pod(pod, row)
         for uid in set(self.seen) - {pod["metadata"]["uid"] for pod in pods}:
             lines.append("%s is gone" % self.seen.pop(uid)[0])
-        return lines + self._events()
+        return lines + self._events() + self._leadership()
+
+    def _leadership(self):
+        now = leader_of(self.stack)
+        if now is self.leader:
+            return []
+        self.leader = now
+        if now is None:
+            return ["nobody leads: pods are still admitted, the other controller waits for the Lease"]
+        return ["the controller with the pid %d leads now" % now.record["pid"]]
 
     def _capacity(self):
         lines, now = [], {}
@@ -216,8 +226,8 @@ class Watcher:
     def picture(self):
         nodes = {name: node["uuids"] for name, node in self.stack.kubelet.state()["nodes"].items()}
         held = {uuid for uuid, _ in self.opened.values()}
-        return "\n".join([*view.table(self.rows), "", *view.gpus(self.rows, nodes, held), "",
-                          *view.summary(self.rows)])
+        return "\n\n".join("\n".join(part) for part in (
+            view.table(self.rows), view.gpus(self.rows, nodes, held), view.summary(self.rows)) if part)
 
 
 # --- the story -----------------------------------------------------------------------------------
@@ -275,11 +285,16 @@ def time_to_settle(watcher):
 
 
 def leader_of(stack):
-    return next((c for c in stack.controllers if c.leads()), stack.controllers[0])
+    """The controller that leads, or None."""
+    for controller in stack.controllers:
+        with contextlib.suppress(OSError):
+            if controller.leads():
+                return controller
+    return None
 
 
-def try_next(stack):
-    leader = leader_of(stack)
+def try_next(stack, watcher):
+    leader = watcher.leader or stack.controllers[0]
     lines = [
         ("export KUBECONFIG=%s" % stack.plane.kubeconfig(), ""),
         ("kubectl scale deployment chat --replicas=7", "three more shares; watch them here"),
@@ -288,12 +303,12 @@ def try_next(stack):
         ("kubectl annotate pod embed-0 aliquot.dev/gpu-uuid=GPU-mine --overwrite", "refused: guarded"),
         ("kubectl -n aliquot-system get pods -L aliquot.dev/in-use", "the capacity pods"),
         ("kubectl explain gpol.spec.sharing", "policies; see docs/policies.md"),
-        ("kill -9 %d" % leader.record["pid"], "the leader; the other one takes over in seconds"),
+        ("kill -9 %d" % leader.record["pid"], "the leader; the other takes over within 15 s"),
         ("curl -s 127.0.0.1:%d/metrics" % leader.metrics_port, "metrics; see docs/metrics.md"),
     ]
     chapter("Try it yourself, from another terminal:")
     for command, why in lines:
-        print("  " + command + ("    # " + why if why else ""))
+        print(("  %-54s %s" % (command, "# " + why if why else "")).rstrip())
     if shutil.which("kubectl") is None:
         say("kubectl is not on this machine; any release from 1.35 to 1.37 will do.", "  ")
     print("\nEvery change is told here. Ctrl-C ends everything and removes it.", flush=True)
@@ -328,13 +343,13 @@ def run(once):
             plane = ends.enter_context(controlplane.ControlPlane.up(with_parent=os.getpid()))
         with progress("applying manifests/, starting %d nodes with %d GPUs and two controllers" % (
                 len(NODES), sum(gpus for _, gpus in NODES))):
-            stack = ends.enter_context(Stack.up(plane, nodes=NODES, controllers=2))
+            stack = ends.enter_context(ServedStack.up(plane, nodes=NODES, controllers=2))
         try:
             watcher = Watcher(stack)
             run_story(stack, watcher)
             told = True
             if not once:
-                try_next(stack)
+                try_next(stack, watcher)
                 stay(watcher)
         except Stopped:
             print("\nstopping; a few seconds", flush=True)
