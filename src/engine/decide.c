@@ -54,23 +54,6 @@ void rank_waiters(struct engine *e, int64_t now)
 	}
 }
 
-/* The ledger entry that already gives this tenant a share; it only needs to be told. */
-static const struct grant *granted_already(
-	struct engine *e, const struct waiter *w, struct holder **ret_holder)
-{
-	for (size_t i = 0; i < e->snap_gpus.count; i++) {
-		struct holder *h = e->snap_gpus.items[i].holder;
-		const struct ledger *l = holder_ledger(h);
-		for (uint32_t k = 0; k < l->count; k++) {
-			if (text_equals(l->items[k].uid, w->uid)) {
-				*ret_holder = h;
-				return &l->items[k];
-			}
-		}
-	}
-	return NULL;
-}
-
 /* The policy as it is now, not as it was at admission: its bounds and its number of tenants (C8).
  */
 static void apply_policy(struct engine *e, const struct waiter *w, struct place_request *r)
@@ -211,12 +194,12 @@ static void decide_one(struct engine *e, int64_t now, struct waiter *w, struct p
 		w->reason = REASON_OTHER_GATES;
 		return;
 	}
-	struct holder *h = NULL;
-	const struct grant *g = granted_already(e, w, &h);
-	if (g == NULL) {
+	if (w->granted_step != e->step) {
 		place_waiter(e, now, w, plan);
 		return;
 	}
+	struct holder *h = w->granted_by;
+	const struct grant *g = &holder_ledger(h)->items[w->granted_index];
 	w->reason = REASON_GRANTING;
 	/* Only an acknowledged entry may be told to the tenant. */
 	bool acknowledged = !h->asked_holds || h->acked_rv != NULL;
