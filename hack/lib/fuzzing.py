@@ -18,15 +18,24 @@ import time
 TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.path.join(TREE, "build-fuzz")
 SLICE_S = 60
-# name of the target: (seconds that count as enough, what it feeds)
-TARGETS = {
-    "slice": (600, "the splitter of lists and watches"),
-    "http": (600, "the HTTP/1.1 parser"),
-    "codec": (180, "the decoders of all kinds"),
-    "quantity": (180, "quantities, shares and other numbers"),
-    "kubeconfig": (180, "kubeconfig files"),
-    "config": (180, "the configuration file"),
-}
+# Seconds that count as enough: what parses bytes of anybody who reaches us is worth more than files of our own.
+BAR_S, LONG_BAR_S, LONG = 180, 600, ("slice", "http")
+
+
+def find_targets():
+    """{name: (seconds that count as enough, what it feeds)} of test/fuzz/fuzz_NAME.c."""
+    folder, found = os.path.join(TREE, "test", "fuzz"), {}
+    for entry in sorted(os.listdir(folder)) if os.path.isdir(folder) else ():
+        name = re.fullmatch(r"fuzz_(\w+)\.c", entry)
+        if name:
+            with open(os.path.join(folder, entry), encoding="utf-8") as f:
+                what = re.sub(r"\s*\n \*\s*", " ", f.read(600)).lstrip("/* ")
+            what = re.split(r"[:.;]| \*/", what, maxsplit=1)[0]
+            found[name.group(1)] = (LONG_BAR_S if name.group(1) in LONG else BAR_S, what)
+    return found
+
+
+TARGETS = find_targets()
 
 
 def state_dir():
@@ -105,9 +114,12 @@ def run_slice(program, name, seconds, state):
     def stop(number, _frame):
         process.send_signal(signal.SIGINT)
         raise SystemExit(128 + number)
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, stop)
-    said = process.communicate(timeout=seconds + 120)[1]
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    try:
+        said = process.communicate(timeout=seconds + 120)[1]
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
     execs = re.search(r"stat::number_of_executed_units:\s*(\d+)", said)
     state.counts["execs"] += int(execs.group(1)) if execs else 0
     if process.returncode == 0:

@@ -168,9 +168,9 @@ class Stage:
 
 STAGES = [
     Stage("tidy", 120, "layers, sizes, looks, and that tidy notices", stage_tidy),
-    Stage("build", 300, "the development build, warnings are errors", stage_build, tests=False),
+    Stage("build", 400, "the development build, warnings are errors", stage_build, tests=False),
     Stage("unit", 120, "unit tests, each linked with its room's row", stage_unit, ["build"]),
-    Stage("build-sanitized", 400, "the same under ASan and UBSan", stage_build_sanitized, tests=False),
+    Stage("build-sanitized", 600, "the same under ASan and UBSan", stage_build_sanitized, tests=False),
     Stage("sanitized", 300, "unit tests and the fuzzers' corpora under ASan and UBSan", stage_sanitized,
           ["build-sanitized"]),
     Stage("controlplane", 1800, "etcd, kube-apiserver and the rest: found, cached or built",

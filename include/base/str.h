@@ -35,7 +35,7 @@ bool str_append(struct str *s, const char *p, size_t n);
 bool str_append_text(struct str *s, const char *text);
 bool str_append_char(struct str *s, char c);
 bool str_append_format(struct str *s, const char *format, ...) PRINTF(2, 3);
-bool str_append_vformat(struct str *s, const char *format, va_list args);
+bool str_append_vformat(struct str *s, const char *format, va_list args) PRINTF(2, 0);
 /* Room for n more bytes at the end, to be filled by the caller and then counted by str_added. NULL
  * on overflow. */
 char *str_reserve(struct str *s, size_t n);

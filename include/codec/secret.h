@@ -29,13 +29,12 @@ bool secret_write_patch(struct str *out, const struct secret *secret);
 /* The part of a MutatingWebhookConfiguration that we keep right. */
 struct webhook_bundle {
 	const char *resource_version;
-	const char *bundle; /* PEM of the first webhook named `entry`; "" if it has none */
+	const char *bundle; /* PEM of our entry; "" if it has none */
 	bool found;
 };
-MUST_CHECK int webhook_decode(const char *json, size_t n, const char *entry, struct arena *arena,
+MUST_CHECK int webhook_decode(const char *json, size_t n, struct arena *arena,
 	struct webhook_bundle *ret_bundle, struct fault *ret_fault);
 /* A strategic merge patch of its caBundle. */
-bool webhook_write_patch(
-	struct str *out, const char *entry, const char *resource_version, const char *bundle);
+bool webhook_write_patch(struct str *out, const char *resource_version, const char *bundle);
 
 #endif

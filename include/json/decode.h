@@ -24,8 +24,7 @@ void decode_setup(void);
 
 enum decode_flags {
 	DECODE_PLAIN = 0,
-	DECODE_UNIQUE =
-		1, /* a key that appears twice in an object is FAULT_INVALID; else the last wins */
+	DECODE_UNIQUE = 1,  /* a key twice in an object is FAULT_INVALID; else the last wins */
 	DECODE_SHALLOW = 2, /* the depth is known to be bounded: a splitter was here */
 };
 /* The value of a whole text, FAULT_INVALID naming line and column, FAULT_LIMIT over

@@ -19,6 +19,7 @@
 
 #include "base/clock.h"
 #include "base/fault.h"
+#include "base/str.h"
 
 #define KUBE_TOKEN_MAX	    (16 * 1024)
 #define KUBE_PEM_MAX	    (256 * 1024)
@@ -46,8 +47,8 @@ struct kubeconfig {
 
 /* Reads the text of a kubeconfig. `directory` is what relative paths are relative to; `context`
  * NULL or "" means current-context. Touches no file. Fails with FAULT_INVALID and a line number. */
-MUST_CHECK int kubeconfig_parse(const char *text, size_t size, const char *directory,
-	const char *context, struct kubeconfig *ret_config, struct fault *ret_fault);
+MUST_CHECK int kubeconfig_parse(struct view text, const char *directory, const char *context,
+	struct kubeconfig *ret_config, struct fault *ret_fault);
 void kubeconfig_finish(struct kubeconfig *c);
 
 struct kube_cred_options {

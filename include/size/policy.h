@@ -83,6 +83,12 @@ bool policy_selects(const struct policy *p, const struct policy_subject *who);
  * changes. */
 const struct policy *policy_builtin(void);
 
+/* Keeps a share within the bounds of a person's policy (a built-in one has none) and its memory at
+ * one CUDA context or more (context_mib 0: MODEL_CONTEXT_MIB). A zero stays: it follows from the
+ * other. */
+void policy_bound_share(
+	const struct policy *p, int64_t context_mib, int64_t *milli, int64_t *mem_mib);
+
 /* What GPUPolicy status shows, one cell a policy of the set, in its order. Zero the cells, then
  * count every workload once. */
 struct policy_tally {

@@ -240,10 +240,22 @@ static const struct pod *answer_pod(
 	return storage;
 }
 
+/* A uid that is not the object's is answered as an invalid change where no version was given with
+ * it (seen on 1.36). To the engine it is what it is: a precondition that did not hold. */
+static void read_uid_mismatch(const struct job *j, struct fault *f)
+{
+	bool about_uid = strstr(f->message, "metadata.uid") != NULL &&
+			 strstr(f->message, "immutable") != NULL;
+	if (f->kind == FAULT_INVALID && !text_empty(j->action.uid) && about_uid) {
+		f->kind = FAULT_CONFLICT;
+	}
+}
+
 static void write_answered(struct job *j, const struct kube_answer *answer)
 {
 	struct pod storage;
 	struct fault fault = answer->fault;
+	read_uid_mismatch(j, &fault);
 	if (fault.kind == FAULT_NOT_FOUND && j->action.type == ACTION_DELETE_CAPACITY) {
 		fault = (struct fault){0};
 	}

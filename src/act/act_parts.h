@@ -1,6 +1,6 @@
 /* What act.c (when) and one file an action (what) share. */
-#ifndef ACT_PARTS_H
-#define ACT_PARTS_H
+#ifndef ACT_ACT_PARTS_H
+#define ACT_ACT_PARTS_H
 
 #include <jansson.h>
 

@@ -10,7 +10,7 @@
 #include "model/names.h"
 
 #define PASS_EVERY_MS  10000
-#define PASS_SOON_MS   500 /* until there is something to serve, and after a write */
+#define PASS_SOON_MS   100 /* until there is something to serve, and after a write */
 #define AUTHORITY_DAYS 730
 #define LEAF_DAYS      90
 #define DAY_MS	       ((int64_t)24 * 3600 * 1000)
@@ -91,7 +91,7 @@ static void write_bundle(struct certs *c, const char *bundle)
 {
 	CLEANUP(str_finish) struct str body = STR_INIT(PATCH_MAX_BYTES);
 	log_info("publishing the caBundle", LOG_S("configuration", NAME_WEBHOOK_CONFIG));
-	webhook_write_patch(&body, NAME_WEBHOOK_ENTRY, c->bundle.resource_version, bundle);
+	webhook_write_patch(&body, c->bundle.resource_version, bundle);
 	write_to(c, &webhook_path, KUBE_STRATEGIC_PATCH, &body);
 }
 
@@ -249,8 +249,8 @@ static void on_webhook(void *data, const struct kube_answer *a)
 	struct certs *c = data;
 	struct fault f = a->fault;
 	c->call = 0;
-	if (f.kind != FAULT_NONE || webhook_decode(a->body, a->body_size, NAME_WEBHOOK_ENTRY,
-					    &c->arena, &c->bundle, &f) < 0) {
+	if (f.kind != FAULT_NONE ||
+		webhook_decode(a->body, a->body_size, &c->arena, &c->bundle, &f) < 0) {
 		c->published = false;
 		log_warn("the webhook configuration cannot be read",
 			LOG_S("name", NAME_WEBHOOK_CONFIG), LOG_F(&f));
@@ -302,7 +302,7 @@ static void on_secret(void *data, const struct kube_answer *a)
 	}
 	serve(c);
 	if (!c->events.leads(c->data)) {
-		pass_over(c, c->served != NULL ? PASS_EVERY_MS : PASS_SOON_MS * 2);
+		pass_over(c, c->served != NULL ? PASS_EVERY_MS : PASS_SOON_MS * 10);
 		return;
 	}
 	c->state = CERTS_WEBHOOK;

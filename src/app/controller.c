@@ -171,6 +171,15 @@ static void decide(struct controller *c, int64_t now)
 	}
 }
 
+/* The Lease is given back and every admission is answered, or it took too long. */
+static void finish_stopping(struct controller *c, int64_t now)
+{
+	bool given_back = election_is_released(c->election);
+	if (c->stopping && c->drained && (given_back || now >= c->release_by)) {
+		loop_stop(c->loop);
+	}
+}
+
 static void on_turn(void *data)
 {
 	struct controller *c = data;
@@ -181,11 +190,13 @@ static void on_turn(void *data)
 	feeds_step(c->feeds, now);
 	errands_step(c, now);
 	certs_step(c->certs, now);
-	canary_step(c->canary, now, election_leads(c->election) && certs_published(c->certs));
+	canary_step(c->canary, now,
+		election_leads(c->election) && certs_published(c->certs) && c->webhook != NULL);
 	gate_step(&c->gate, now);
 	decide(c, now);
 	act_step(c->act, now);
 	events_step(c->events, now);
+	finish_stopping(c, now);
 	int64_t at = engine_next_deadline(c->engine);
 	at = time_min(at, kube_cred_deadline(c->cred));
 	at = time_min(at, election_deadline(c->election));
@@ -204,7 +215,6 @@ static void on_drained(void *data)
 {
 	struct controller *c = data;
 	c->drained = true;
-	loop_stop(c->loop);
 }
 
 /* Not ready, give the Lease back, finish what was asked, close. A second signal ends it at once. */
@@ -220,9 +230,10 @@ static void on_signal(void *data, int signo)
 	}
 	log_info("stopping", LOG_I("signal", signo));
 	c->stopping = true;
+	c->release_by = clock_mono(c->clock) + RELEASE_WAIT_MS;
 	election_release(c->election);
 	if (c->webhook == NULL) {
-		on_drained(c);
+		c->drained = true;
 		return;
 	}
 	server_drain(c->webhook, DRAIN_MS, on_drained, c);

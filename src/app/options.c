@@ -197,7 +197,8 @@ static int read_file(struct options *o, const char *path, struct fault *f)
 	CLEANUP(str_finish) struct str text = STR_INIT(FILE_MAX_BYTES);
 	FILE *file = fopen(path, "re");
 	if (file == NULL) {
-		return fault_set(f, FAULT_INVALID, "config: %s cannot be opened: %s", path, strerror(errno));
+		return fault_set(
+			f, FAULT_INVALID, "config: %s cannot be opened: %s", path, strerror(errno));
 	}
 	char buffer[4096];
 	size_t n = 0;

@@ -48,6 +48,7 @@ struct controller {
 	uint64_t tls_generation;
 	int64_t stepped_at; /* the engine */
 	bool stopping;
+	int64_t release_by; /* once stopping */
 	bool drained;
 	bool failed;
 	/* small errands: the ConfigMap's uid, the runtime class, our own image */

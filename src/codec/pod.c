@@ -78,6 +78,7 @@ static const struct slice_keep spec_keep[] = {
 	SLICE_KEEP("schedulerName"),
 	SLICE_KEEP("schedulingGates"),
 	SLICE_KEEP("schedulingGroup"),
+	SLICE_KEEP("workloadRef"),
 	SLICE_KEEP("tolerations"),
 	SLICE_END,
 };
@@ -152,7 +153,8 @@ static int read_notes(
 	return 0;
 }
 
-/* A ledger that cannot be read is not an empty one: nothing is granted where nobody knows what is. */
+/* A ledger that cannot be read is not an empty one: nothing is granted where nobody knows what is.
+ */
 static void read_ledger(struct arena *arena, struct pod *pod)
 {
 	const char *text = pairs_get(&pod->notes, NOTE_GRANTS);
@@ -333,7 +335,9 @@ static int read_spec(const json_t *spec, bool admission, struct arena *arena, st
 	pod->has_priority = decode_find(spec, "priority") != NULL;
 	pod->never_preempts = text_equals(preemption, "Never");
 	pod->has_claims = any_in(spec, "resourceClaims");
-	pod->has_group = decode_find(spec, "schedulingGroup") != NULL;
+	/* 1.35 knew the same thing by another name. */
+	pod->has_group = decode_find(spec, "schedulingGroup") != NULL ||
+			 decode_find(spec, "workloadRef") != NULL;
 	pod->has_pod_affinity =
 		any_in(spec,
 			"affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution") ||

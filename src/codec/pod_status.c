@@ -135,7 +135,8 @@ static int read_identity(const struct container_status *s, struct arena *arena, 
 		return fault_wrap(ret_fault, "terminated");
 	}
 	struct gpu_identity *id = ARENA_NEW(arena, struct gpu_identity);
-	/* A message that cannot be read is no identity yet: the pod is watched until it times out. */
+	/* A message that cannot be read is no identity yet: the pod is watched until it times out.
+	 */
 	if (text_empty(message) || identity_decode(message, id, NULL) < 0) {
 		return 0;
 	}

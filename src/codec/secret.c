@@ -4,6 +4,7 @@
 #include "base/base64.h"
 #include "json/build.h"
 #include "json/decode.h"
+#include "model/names.h"
 
 #define PEM_MAX (256 * 1024)
 
@@ -79,7 +80,7 @@ bool secret_write_patch(struct str *out, const struct secret *s)
 	return build_ok(&b);
 }
 
-int webhook_decode(const char *json, size_t n, const char *entry, struct arena *arena,
+int webhook_decode(const char *json, size_t n, struct arena *arena,
 	struct webhook_bundle *ret_bundle, struct fault *ret_fault)
 {
 	CLEANUP(decode_release) json_t *root = NULL;
@@ -97,7 +98,8 @@ int webhook_decode(const char *json, size_t n, const char *entry, struct arena *
 	{
 		const json_t *name = decode_find(hook, "name");
 		const json_t *client = decode_find(hook, "clientConfig");
-		if (!json_is_string(name) || !text_equals(json_string_value(name), entry)) {
+		if (!json_is_string(name) ||
+			!text_equals(json_string_value(name), NAME_WEBHOOK_ENTRY)) {
 			continue;
 		}
 		found.found = true;
@@ -110,8 +112,7 @@ int webhook_decode(const char *json, size_t n, const char *entry, struct arena *
 	return 0;
 }
 
-bool webhook_write_patch(
-	struct str *out, const char *entry, const char *resource_version, const char *bundle)
+bool webhook_write_patch(struct str *out, const char *resource_version, const char *bundle)
 {
 	CLEANUP(str_finish) struct str coded = STR_INIT(PEM_MAX * 2);
 	base64_encode(bundle, strlen(bundle), &coded);
@@ -122,7 +123,7 @@ bool webhook_write_patch(
 	build_end(&b);
 	build_array_at(&b, "webhooks");
 	build_begin_object(&b);
-	build_text_at(&b, "name", entry);
+	build_text_at(&b, "name", NAME_WEBHOOK_ENTRY);
 	build_object_at(&b, "clientConfig");
 	build_text_at(&b, "caBundle", str_text(&coded));
 	build_end(&b);

@@ -32,13 +32,23 @@ static bool has_failed(struct engine *e, const struct holder *h, int64_t now)
 	return now - h->opened_at >= open_timeout(e);
 }
 
+static bool has_live_entries(struct engine *e, const struct holder *h, int64_t now)
+{
+	const struct ledger *l = holder_ledger(h);
+	for (uint32_t i = 0; i < l->count; i++) {
+		if (grant_lives(e, h, &l->items[i], now)) {
+			return true;
+		}
+	}
+	return false;
+}
+
 static void tend_broken(struct engine *e, int64_t now, struct plan *plan)
 {
 	for (size_t i = 0; i < e->holders.count; i++) {
 		struct holder *h = e->holders.items[i];
 		/* With live entries it is another story (orphans); nothing here touches tenants. */
-		bool empty = holder_ledger(h)->count == 0;
-		if (is_free_to_act(h) && empty && has_failed(e, h, now)) {
+		if (is_free_to_act(h) && has_failed(e, h, now) && !has_live_entries(e, h, now)) {
 			if (h->node != NULL) {
 				trouble_note(e, h->node, now);
 			}

@@ -5,6 +5,7 @@
 
 #include "model/names.h"
 #include "model/quantity.h"
+#include "size/policy.h"
 
 static int by_rank(const void *a, const void *b)
 {
@@ -53,25 +54,27 @@ void rank_waiters(struct engine *e, int64_t now)
 	}
 }
 
-/* The ledger entry that already gives this tenant a share; it only needs to be told. */
-static const struct grant *granted_already(
-	struct engine *e, const struct waiter *w, struct holder **ret_holder)
+/* The policy as it is now, not as it was at admission: its bounds and its number of tenants (C8).
+ */
+static void apply_policy(struct engine *e, const struct waiter *w, struct place_request *r)
 {
-	for (size_t i = 0; i < e->snap_gpus.count; i++) {
-		struct holder *h = e->snap_gpus.items[i].holder;
-		const struct ledger *l = holder_ledger(h);
-		for (uint32_t k = 0; k < l->count; k++) {
-			if (text_equals(l->items[k].uid, w->uid)) {
-				*ret_holder = h;
-				return &l->items[k];
-			}
-		}
+	const struct world_namespace *n = world_namespace_find(e->world, w->pod.ns);
+	struct policy_subject who =
+		policy_subject_of(&w->pod, n != NULL && n->known ? &n->noun : NULL);
+	struct policy_set set;
+	set.items = world_policies(e->world, &set.count);
+	struct policy_choice choice = policy_choose(&set, &who);
+	if (choice.policy == NULL) {
+		return;
 	}
-	return NULL;
+	policy_bound_share(choice.policy, 0, &r->milli, &r->mem_mib);
+	if (choice.policy->max_tenants > 0) {
+		r->max_tenants = (uint32_t)choice.policy->max_tenants;
+	}
 }
 
 /* What the webhook wrote is a request, not an authority: it is read again, strictly. */
-static bool read_request(const struct waiter *w, struct place_request *ret)
+static bool read_request(struct engine *e, const struct waiter *w, struct place_request *ret)
 {
 	const char *share = pairs_get(&w->pod.notes, NOTE_SHARE);
 	const char *memory = pairs_get(&w->pod.notes, NOTE_MEMORY);
@@ -90,6 +93,7 @@ static bool read_request(const struct waiter *w, struct place_request *ret)
 	if (w->pod.gpus != 0) {
 		return false;
 	}
+	apply_policy(e, w, &r);
 	*ret = r;
 	return true;
 }
@@ -145,7 +149,7 @@ static void place_waiter(struct engine *e, int64_t now, struct waiter *w, struct
 {
 	struct place_request r;
 	w->miss = (struct place_verdict){0};
-	if (!read_request(w, &r)) {
+	if (!read_request(e, w, &r)) {
 		w->reason = REASON_NOT_OURS;
 		return;
 	}
@@ -190,12 +194,12 @@ static void decide_one(struct engine *e, int64_t now, struct waiter *w, struct p
 		w->reason = REASON_OTHER_GATES;
 		return;
 	}
-	struct holder *h = NULL;
-	const struct grant *g = granted_already(e, w, &h);
-	if (g == NULL) {
+	if (w->granted_step != e->step) {
 		place_waiter(e, now, w, plan);
 		return;
 	}
+	struct holder *h = w->granted_by;
+	const struct grant *g = &holder_ledger(h)->items[w->granted_index];
 	w->reason = REASON_GRANTING;
 	/* Only an acknowledged entry may be told to the tenant. */
 	bool acknowledged = !h->asked_holds || h->acked_rv != NULL;

@@ -184,17 +184,51 @@ static void count_entries(struct engine *e, struct place_gpu *g, struct snap_gpu
 	}
 }
 
-/* Marks the pods that some ledger names, so that the rest can be found. */
-static void mark_counted(struct engine *e, const struct holder *h)
+/* Marks the pods that some ledger names: those that run, so that the rest can be found, and those
+ * that still wait, so that their entry is not looked for again. */
+static void mark_counted(struct engine *e, struct holder *h, int64_t now)
 {
 	const struct ledger *l = holder_ledger(h);
 	for (uint32_t i = 0; i < l->count; i++) {
 		const struct world_pod *p = world_pod_by_uid(e->world, l->items[i].uid);
-		if (p != NULL && text_equals(p->gpu->capacity_pod, h->name)) {
+		if (p == NULL) {
+			continue;
+		}
+		if (text_equals(p->gpu->capacity_pod, h->name)) {
 			uint32_t slot = world_class_slot(e->world, p->gpu->class, p->gpu->slot);
 			e->counted.items[slot] = e->step;
+		} else if (p->gpu->gated) {
+			struct waiter *w = waiter_touch(e, l->items[i].uid, now);
+			w->granted_by = h;
+			w->granted_index = i;
+			w->granted_step = e->step;
 		}
 	}
+}
+
+static bool uuid_same(const void *owner, uint32_t slot, const void *key)
+{
+	const struct engine *e = owner;
+	const struct gpu_identity *id = e->snap_gpus.items[slot].holder->pod.identity;
+	return id != NULL && strcmp(id->uuid, key) == 0;
+}
+
+/* Two capacity pods that tell the same UUID: one of them is wrong, and nobody knows which. Neither
+ * gets a grant. */
+static void index_uuid(struct engine *e, uint32_t at)
+{
+	const struct gpu_identity *id = e->snap_gpus.items[at].holder->pod.identity;
+	if (id == NULL) {
+		return;
+	}
+	uint64_t hash = hash_text(id->uuid);
+	uint32_t other = map_find(&e->gpus_by_uuid, hash, id->uuid);
+	if (other == MAP_NONE) {
+		map_put(&e->gpus_by_uuid, hash, at);
+		return;
+	}
+	e->snap.gpus.items[other].max_tenants = 0;
+	e->snap.gpus.items[at].max_tenants = 0;
 }
 
 static void add_holder(struct engine *e, struct holder *h, int64_t now)
@@ -214,13 +248,16 @@ static void add_holder(struct engine *e, struct holder *h, int64_t now)
 	g.free_mib = g.usable_mib;
 	struct snap_gpu s = {.holder = h};
 	count_entries(e, &g, &s, now);
-	mark_counted(e, h);
+	mark_counted(e, h, now);
 	/* Until the scheduler has bound it, its GPU is not in the node's sums. */
 	if (!h->in_world || text_empty(h->pod.node)) {
 		n->free_gpus--;
 	}
+	h->snap_at = (uint32_t)e->snap_gpus.count;
+	h->snap_step = e->step;
 	VEC_PUSH(&e->snap.gpus, g);
 	VEC_PUSH(&e->snap_gpus, s);
+	index_uuid(e, h->snap_at);
 }
 
 static void add_holders(struct engine *e, int64_t now)
@@ -247,14 +284,18 @@ static void add_holders(struct engine *e, int64_t now)
 	}
 }
 
-static uint32_t snap_gpu_of(const struct engine *e, const char *capacity_pod)
+/* The tenant's capacity pod; where that is gone, whoever holds the same GPU now: the tenant runs on
+ * it all the same. */
+static uint32_t snap_gpu_of(const struct engine *e, const struct world_gpu *tenant)
 {
-	for (uint32_t i = 0; i < e->snap_gpus.count; i++) {
-		if (text_equals(e->snap_gpus.items[i].holder->name, capacity_pod)) {
-			return i;
-		}
+	const struct holder *h = holder_find(e, tenant->capacity_pod);
+	if (h != NULL && h->snap_step == e->step) {
+		return h->snap_at;
 	}
-	return WORLD_NONE;
+	uint32_t at = tenant->uuid == NULL
+			      ? MAP_NONE
+			      : map_find(&e->gpus_by_uuid, hash_text(tenant->uuid), tenant->uuid);
+	return at == MAP_NONE ? WORLD_NONE : at;
 }
 
 /* Tenants that run but stand in no ledger hold their share all the same; tenants without a node yet
@@ -268,7 +309,7 @@ static void add_tenant(struct engine *e, const struct world_pod *p, uint32_t slo
 	if (counted && p->node != WORLD_NONE) {
 		return;
 	}
-	uint32_t at = snap_gpu_of(e, p->gpu->capacity_pod);
+	uint32_t at = snap_gpu_of(e, p->gpu);
 	if (at == WORLD_NONE) {
 		return;
 	}
@@ -291,6 +332,8 @@ void snapshot_build(struct engine *e, int64_t now)
 {
 	snapshot_clear(&e->snap);
 	VEC_CLEAR(&e->snap_gpus);
+	map_finish(&e->gpus_by_uuid);
+	map_init(&e->gpus_by_uuid, uuid_same, e);
 	size_t slots = world_pod_slots(e->world);
 	while (e->counted.count < slots) {
 		VEC_PUSH(&e->counted, 0);

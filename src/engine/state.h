@@ -14,6 +14,7 @@
 #include "place/place.h"
 
 /* A tenant that waits, by uid. */
+struct holder;
 struct waiter {
 	char *uid;	    /* owned */
 	struct arena arena; /* of `pod` */
@@ -32,6 +33,10 @@ struct waiter {
 	int64_t condition_at; /* when one was last asked for; 0: never */
 	enum reason condition_reason;
 	uint64_t seen; /* the step that last met it */
+	/* the ledger entry that already gives it a share, found in step `granted_step` */
+	struct holder *granted_by;
+	uint32_t granted_index;
+	uint64_t granted_step;
 };
 
 /* A capacity pod, by name: from the moment we ask for it. */
@@ -57,6 +62,8 @@ struct holder {
 	int64_t idle_since; /* -1: has tenants or demand */
 	int64_t opened_at;  /* when we first knew of it */
 	bool deleted;	    /* our deletion was acknowledged */
+	uint32_t snap_at;   /* its place in the snapshot of step `snap_step` */
+	uint64_t snap_step;
 	uint64_t seen;
 };
 
@@ -160,6 +167,7 @@ struct engine {
 	struct {
 		VEC_FIELDS(struct chosen);
 	} chosen;
+	struct map gpus_by_uuid; /* of this step, to places in snap_gpus */
 	struct {
 		VEC_FIELDS(uint64_t);
 	} counted;		 /* by pod slot: the step in which the ledger counted it */

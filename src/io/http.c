@@ -45,6 +45,18 @@ static struct http_call *list_find(const struct call_list *list, uint64_t id)
 	return NULL;
 }
 
+static void queue_push(struct http_client *c, struct http_call *call)
+{
+	c->queued_streams += call->stream;
+	list_push(&c->queued, call);
+}
+
+static void queue_remove(struct http_client *c, struct http_call *call)
+{
+	c->queued_streams -= call->stream;
+	list_remove(&c->queued, call);
+}
+
 static void pump(void *data);
 
 static void pump_later(struct http_client *c)
@@ -131,7 +143,7 @@ static void on_guard(void *data)
 		connections_renew(c, call);
 		call_detach(call);
 	} else {
-		list_remove(&c->queued, call);
+		queue_remove(c, call);
 	}
 	fault_set(&call->answer.fault, FAULT_TRANSIENT, "%s: %s within %lld ms", call->path,
 		call->stream ? "nothing was heard" : "no complete answer",
@@ -146,7 +158,7 @@ static void call_start(struct http_call *call)
 	struct http_client *c = call->client;
 	struct http_target *t = c->target;
 
-	list_remove(&c->queued, call);
+	queue_remove(c, call);
 	list_push(&c->running, call);
 	call->state = CALL_RUNNING;
 	c->running_calls += !call->stream;
@@ -166,6 +178,9 @@ static void start_queued(struct http_client *c)
 
 	for (struct http_call *call = c->queued.first, *next; call != NULL; call = next) {
 		next = call->next;
+		if (c->running_calls >= HTTP_CALLS_MAX && c->queued_streams == 0) {
+			break;
+		}
 		if (call->stream || c->running_calls < HTTP_CALLS_MAX) {
 			call_start(call);
 			started = true;
@@ -232,15 +247,10 @@ static void on_heartbeat(void *data)
 
 static int admission_check(struct http_client *c, const struct wire_request *r, struct fault *f)
 {
-	int streams = c->running_streams;
-
 	if (http_call_check(r, f) != 0) {
 		return -1;
 	}
-	for (const struct http_call *q = c->queued.first; r->stream && q != NULL; q = q->next) {
-		streams += q->stream;
-	}
-	if (r->stream && streams >= HTTP_STREAMS_MAX) {
+	if (r->stream && c->running_streams + c->queued_streams >= HTTP_STREAMS_MAX) {
 		return fault_set(f, FAULT_LIMIT, "more than %d streams at once", HTTP_STREAMS_MAX);
 	}
 	if (c->queued.count >= HTTP_QUEUE_MAX) {
@@ -263,7 +273,7 @@ static uint64_t client_send(struct wire *w, const struct wire_request *request,
 		call_done(call);
 	} else {
 		call = http_call_create(c, request);
-		list_push(&c->queued, call);
+		queue_push(c, call);
 	}
 	call->id = ++c->last_id;
 	call->events = events;
@@ -287,7 +297,7 @@ static void client_cancel(struct wire *w, uint64_t id)
 		loop_timer_stop(&call->guard);
 		pump_later(c);
 	} else if ((call = list_find(&c->queued, id)) != NULL) {
-		list_remove(&c->queued, call);
+		queue_remove(c, call);
 		http_call_destroy(call);
 	} else if ((call = list_find(&c->done, id)) != NULL) {
 		list_remove(&c->done, call);

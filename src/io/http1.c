@@ -1,3 +1,5 @@
+/* The machine that takes a request byte by byte; what a complete header block says is
+ * http1_head.c's. */
 #include "http1_internal.h"
 
 #include "base/alloc.h"

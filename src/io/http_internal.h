@@ -73,7 +73,7 @@ struct http_client {
 	struct wire wire; /* first, so that the wire is the client */
 	struct loop *loop;
 	struct call_list queued, running, done;
-	int running_calls, running_streams;
+	int running_calls, running_streams, queued_streams;
 	struct http_target *target;  /* the current one */
 	struct http_target *targets; /* all of them */
 	uint64_t last_id;

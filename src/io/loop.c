@@ -1,3 +1,4 @@
+/* Timers in a heap of our own, deferred functions and turn hooks, around one libev loop. */
 #include "io/loop.h"
 
 #include <signal.h>

@@ -1,3 +1,4 @@
+/* From a request to the bytes of its answer, and what is measured about it. */
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "parse.h"
 
 void decode_setup(void)
 {
@@ -40,13 +41,18 @@ int decode_parse(
 		return fault_set(
 			ret_fault, FAULT_LIMIT, "JSON of more than %zu bytes", DECODE_BYTES_MAX);
 	}
+	bool unique = (flags & DECODE_UNIQUE) != 0;
+	json_t *root = parse_quickly(p, n, DECODE_DEPTH_MAX, unique);
+	if (root != NULL) {
+		*ret_root = root;
+		return 0;
+	}
 	if ((flags & DECODE_SHALLOW) == 0 && !depth_is_bounded(p, n)) {
 		return fault_set(
 			ret_fault, FAULT_LIMIT, "JSON deeper than %d levels", DECODE_DEPTH_MAX);
 	}
 	json_error_t error;
-	size_t how = (flags & DECODE_UNIQUE) != 0 ? JSON_REJECT_DUPLICATES : 0;
-	json_t *root = json_loadb(p, n, how, &error);
+	root = json_loadb(p, n, unique ? JSON_REJECT_DUPLICATES : 0, &error);
 	if (root == NULL) {
 		return fault_set(ret_fault, FAULT_INVALID, "malformed JSON: line %d column %d: %s",
 			error.line, error.column, error.text);

@@ -1,4 +1,5 @@
-/* What slice.c (structure, projection) and slice_raw.c (bytes of whole values) share. */
+/* What slice.c (the machine), slice_frame.c (levels, projection) and slice_raw.c (the bytes of
+ * whole values) share. */
 #ifndef JSON_SLICE_PARTS_H
 #define JSON_SLICE_PARTS_H
 
@@ -33,7 +34,59 @@ enum slice_progress { SLICE_MORE, SLICE_COMPLETE, SLICE_BROKEN };
  * input is used up; SLICE_COMPLETE: the value is, and input stands behind it. */
 enum slice_progress slice_raw(struct slice *s, struct slice_input *in);
 
-/* The first quote or backslash, or the end. */
-const char *slice_scan_string(const char *p, const char *end);
+/* The events of the machine. `at` is the place in the whole stream, for the limits. False: it does
+ * not belong there. */
+bool slice_begin_document(struct slice *s, uint64_t at);
+/* The value whose first byte is next. True if that byte, a bracket, opened a level and is to be
+ * taken. */
+bool slice_begin_value(struct slice *s, char first, uint64_t at);
+void slice_end_value(struct slice *s, uint64_t at);
+bool slice_end_frame(struct slice *s, char c, uint64_t at);
+/* Behind the opening quote, and from there to behind the closing one. */
+void slice_begin_key(struct slice *s);
+void slice_read_key(struct slice *s, struct slice_input *in);
+
+/* Nonzero where a byte of `word` equals the byte that `pattern` repeats. Bits above the lowest
+ * match may lie. */
+static inline uint64_t slice_match(uint64_t word, uint64_t pattern)
+{
+	const uint64_t ones = UINT64_C(0x0101010101010101);
+	uint64_t x = word ^ pattern;
+	return (x - ones) & ~x & (ones << 7);
+}
+
+/* The first quote or backslash, or the end: eight bytes at a time where the lowest match is the
+ * first. */
+static inline const char *slice_scan_string(const char *p, const char *end)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	const uint64_t ones = UINT64_C(0x0101010101010101);
+	while (end - p >= 8) {
+		uint64_t word;
+		memcpy(&word, p, sizeof word);
+		uint64_t found = slice_match(word, ones * '"') | slice_match(word, ones * '\\');
+		if (found != 0) {
+			return p + (__builtin_ctzll(found) >> 3);
+		}
+		p += 8;
+	}
+#endif
+	while (p < end && *p != '"' && *p != '\\') {
+		p++;
+	}
+	return p;
+}
+
+/* str_append for the many small pieces that fit where they are. */
+static inline bool slice_append(struct str *s, const char *p, size_t n)
+{
+	if (s->overflow || s->cap - s->len <= n) {
+		return str_append(s, p, n);
+	}
+	memcpy(s->p + s->len, p, n);
+	s->len += n;
+	s->p[s->len] = '\0';
+	return true;
+}
 
 #endif

@@ -12,32 +12,6 @@ static const unsigned char class_of[256] = {
 	[']'] = CLOSE,
 };
 
-/* Nonzero where a byte of `word` equals the byte that `pattern` repeats. Bits above the first match
- * may lie, so it is used only to tell whether there is one. */
-static uint64_t has_byte(uint64_t word, uint64_t pattern)
-{
-	const uint64_t ones = UINT64_C(0x0101010101010101);
-	uint64_t x = word ^ pattern;
-	return (x - ones) & ~x & (ones << 7);
-}
-
-const char *slice_scan_string(const char *p, const char *end)
-{
-	const uint64_t ones = UINT64_C(0x0101010101010101);
-	while (end - p >= 8) {
-		uint64_t word;
-		memcpy(&word, p, sizeof word);
-		if ((has_byte(word, ones * '"') | has_byte(word, ones * '\\')) != 0) {
-			break;
-		}
-		p += 8;
-	}
-	while (p < end && *p != '"' && *p != '\\') {
-		p++;
-	}
-	return p;
-}
-
 /* To the closing quote, which is read too. */
 static bool string_end(struct slice *s, struct slice_input *in)
 {
@@ -138,7 +112,7 @@ enum slice_progress slice_raw(struct slice *s, struct slice_input *in)
 	const char *from = in->p;
 	enum slice_progress progress =
 		s->state == SLICE_SCALAR ? read_scalar(in) : read_nested(s, in);
-	if (s->sink != NULL && !str_append(s->sink, from, (size_t)(in->p - from)) &&
+	if (s->sink != NULL && !slice_append(s->sink, from, (size_t)(in->p - from)) &&
 		s->sink == &s->out) {
 		s->refused = true;
 	}

@@ -47,7 +47,7 @@ static int from_kubeconfig(
 	/* A file in the root directory leaves nothing before its slash, and that is right: "" + "/"
 	 * + name. */
 	const char *base = slash == path ? "/" : directory;
-	if (kubeconfig_parse(text, strlen(text), base, context, &c->at, ret_fault) != 0) {
+	if (kubeconfig_parse(view_of(text), base, context, &c->at, ret_fault) != 0) {
 		return fault_wrap(ret_fault, "%s", path);
 	}
 	return 0;

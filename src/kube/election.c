@@ -260,7 +260,8 @@ static int64_t expiry(const struct election *e)
 
 static bool is_free(const struct election *e, int64_t now)
 {
-	return e->holder[0] == '\0' || text_equals(e->holder, e->config.identity) || now >= expiry(e);
+	return e->holder[0] == '\0' || text_equals(e->holder, e->config.identity) ||
+	       now >= expiry(e);
 }
 
 static void won(struct election *e, int64_t now)

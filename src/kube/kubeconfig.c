@@ -290,18 +290,18 @@ static int read_context(struct reader *r, const char *wanted, struct kubeconfig 
 	return read_cluster(r, cluster, c) != 0 || read_user(r, user, c) != 0 ? -1 : 0;
 }
 
-int kubeconfig_parse(const char *text, size_t size, const char *directory, const char *context,
+int kubeconfig_parse(struct view text, const char *directory, const char *context,
 	struct kubeconfig *ret_config, struct fault *ret_fault)
 {
 	CLEANUP(reader_finish)
 	struct reader r = {
 		.directory = text_empty(directory) ? "." : directory, .fault = ret_fault};
 	CLEANUP(kubeconfig_finish) struct kubeconfig c = {0};
-	if (size > KUBE_CONFIG_MAX) {
+	if (text.n > KUBE_CONFIG_MAX) {
 		return fault_set(ret_fault, FAULT_LIMIT, "kubeconfig: larger than %d KiB",
 			KUBE_CONFIG_MAX / 1024);
 	}
-	if (doc_parse(text, size, "kubeconfig", &r.doc, ret_fault) != 0 ||
+	if (doc_parse(text.p, text.n, "kubeconfig", &r.doc, ret_fault) != 0 ||
 		read_context(&r, context, &c) != 0) {
 		return -1;
 	}

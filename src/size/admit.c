@@ -224,16 +224,7 @@ static enum reason judge_gpu_container(const struct admit_input *in, struct admi
 	return framework != NULL ? found(&v->facts, REASON_PREALLOCATES, framework) : REASON_NONE;
 }
 
-static int64_t clamp(int64_t value, int64_t min, int64_t max)
-{
-	if (max > 0 && value > max) {
-		value = max;
-	}
-	return value < min ? min : value;
-}
-
-/* The bounds of a person's policy, and one CUDA context, without which a share is of no use. What
- * follows from the other dimension is bounded where the GPU is known. */
+/* What follows from the other dimension is bounded where the GPU is known. */
 static void settle_share(const struct admit_input *in, struct admit_verdict *v)
 {
 	const struct policy *p = v->choice.policy;
@@ -242,17 +233,7 @@ static void settle_share(const struct admit_input *in, struct admit_verdict *v)
 	int64_t mem_mib = asked ? v->ask.mem_mib : in->target_mib;
 	v->milli = milli;
 	v->mem_mib = mem_mib;
-	if (!p->built_in && v->milli > 0) {
-		v->milli =
-			clamp(v->milli, (int64_t)p->min_percent * 10, (int64_t)p->max_percent * 10);
-	}
-	if (v->mem_mib > 0) {
-		int64_t context = in->context_mib > 0 ? in->context_mib : MODEL_CONTEXT_MIB;
-		if (!p->built_in) {
-			v->mem_mib = clamp(v->mem_mib, p->min_mem_mib, p->max_mem_mib);
-		}
-		v->mem_mib = clamp(v->mem_mib, context, 0);
-	}
+	policy_bound_share(p, in->context_mib, &v->milli, &v->mem_mib);
 	v->clamped = v->milli != milli || v->mem_mib != mem_mib;
 	v->facts.want_milli = v->milli;
 	v->facts.want_mib = v->mem_mib;
@@ -278,7 +259,7 @@ static enum reason judge_value(const struct admit_input *in, struct admit_verdic
 	}
 	/* An MPS client has one pipe directory, so it can be a client of one GPU only. */
 	bool mps = v->choice.policy->isolation == ISOLATION_MPS;
-	v->facts.limit = mps ? 1 : clamp(in->count_max, 1, 0);
+	v->facts.limit = mps || in->count_max < 1 ? 1 : in->count_max;
 	return gpu->gpus > v->facts.limit ? REASON_MULTI_GPU : REASON_NONE;
 }
 

@@ -258,3 +258,26 @@ void policy_tally_add(
 		}
 	}
 }
+
+static int64_t clamp(int64_t value, int64_t min, int64_t max)
+{
+	if (max > 0 && value > max) {
+		value = max;
+	}
+	return value < min ? min : value;
+}
+
+void policy_bound_share(
+	const struct policy *p, int64_t context_mib, int64_t *milli, int64_t *mem_mib)
+{
+	bool bounds = p != NULL && !p->built_in;
+	if (bounds && *milli > 0) {
+		*milli = clamp(*milli, (int64_t)p->min_percent * 10, (int64_t)p->max_percent * 10);
+	}
+	if (bounds && *mem_mib > 0) {
+		*mem_mib = clamp(*mem_mib, p->min_mem_mib, p->max_mem_mib);
+	}
+	if (*mem_mib > 0) {
+		*mem_mib = clamp(*mem_mib, context_mib > 0 ? context_mib : MODEL_CONTEXT_MIB, 0);
+	}
+}

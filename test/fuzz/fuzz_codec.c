@@ -159,6 +159,29 @@ static void fuzz_quantity(const char *text, size_t n, struct arena *arena)
 	}
 }
 
+/* What the quick reader accepts equals what jansson reads; what neither reads is refused. */
+static void fuzz_parse(const char *text, size_t n, struct arena *arena)
+{
+	CLEANUP(decode_release) json_t *ours = NULL;
+	CLEANUP(decode_release) json_t *unique = NULL;
+	struct fault f = {0};
+	(void)arena;
+	int result = decode_parse(text, n, DECODE_PLAIN, &ours, &f);
+	if (result < 0 && f.kind == FAULT_LIMIT) {
+		return;
+	}
+	CLEANUP(decode_release) json_t *theirs = json_loadb(text, n, 0, NULL);
+	ENSURE((result == 0) == (theirs != NULL));
+	if (result == 0) {
+		CLEANUP(cleanup_free) char *a = json_dumps(ours, JSON_COMPACT);
+		CLEANUP(cleanup_free) char *b = json_dumps(theirs, JSON_COMPACT);
+		ENSURE(strcmp(a, b) == 0);
+	}
+	json_decref(theirs);
+	theirs = json_loadb(text, n, JSON_REJECT_DUPLICATES, NULL);
+	ENSURE((decode_parse(text, n, DECODE_UNIQUE, &unique, NULL) == 0) == (theirs != NULL));
+}
+
 static const target targets[] = {
 	fuzz_pod,
 	fuzz_admission,
@@ -171,6 +194,7 @@ static const target targets[] = {
 	fuzz_lease,
 	fuzz_yaml,
 	fuzz_quantity,
+	fuzz_parse,
 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

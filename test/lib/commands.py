@@ -30,7 +30,11 @@ USERS = {
 
 @dataclasses.dataclass
 class Options:
-    """What a plane shall be. With nodes > 0 the fake kubelet plays them, or kwok where asked."""
+    """What a plane shall be. With nodes > 0 the fake kubelet plays them, or kwok where asked.
+
+    With only_apiserver there are etcd and the API server and nobody else: what is written stays as
+    it is. No service account is made there, so pods must do without the admission of those.
+    """
 
     kwok: bool = False
     nodes: int = 0
@@ -40,6 +44,7 @@ class Options:
     nvml: str = ""
     scheduler_qps: int = 0
     service_accounts: bool = True
+    only_apiserver: bool = False
     apiserver_args: tuple = ()
     kcm_args: tuple = ()
     scheduler_args: tuple = ()
@@ -98,6 +103,8 @@ def argvs(folder, state, options, paths):
             paths["kube-scheduler"], *_scheduler_config(folder, options), "--leader-elect=false",
             *_serving(folder, port["kube-scheduler"], "scheduler"), *options.scheduler_args],
     }
+    if options.only_apiserver:
+        return {name: found[name] for name in ("etcd", "kube-apiserver")}
     if options.kwok:
         stages = os.path.join(binaries.PINS, "kwok-stages.yaml")
         found["kwok"] = [paths["kwok"], "--kubeconfig=%s/admin.kubeconfig" % folder,
@@ -126,7 +133,7 @@ def _apiserver(folder, port, paths, options):
             "--service-account-issuer=https://kubernetes.default.svc",
             "--token-auth-file=%s/tokens.csv" % folder, "--authorization-mode=RBAC",
             "--service-cluster-ip-range=10.0.0.0/24", "--allow-privileged=true"]
-    if not options.service_accounts:
+    if not options.service_accounts or options.only_apiserver:
         argv.append("--disable-admission-plugins=ServiceAccount")
     return argv + list(options.apiserver_args)
 

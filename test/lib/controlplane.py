@@ -103,7 +103,7 @@ class ControlPlane:
             self._launch(name)
         for name in rest:
             self._await_ready(name)
-        if options.service_accounts:
+        if options.service_accounts and not options.only_apiserver:
             self._await("the default service account", lambda: self.admin.find(
                 "serviceaccounts", "default", "default"))
 

@@ -66,7 +66,9 @@ def stop(records, timeout=10.0):
 
 def _reap(record):
     try:
-        os.waitpid(record["pid"], os.WNOHANG)
+        pid, status = os.waitpid(record["pid"], os.WNOHANG)
+        if pid:
+            record["status"] = os.waitstatus_to_exitcode(status)
     except (ChildProcessError, OSError):
         pass  # Somebody else's child, or reaped already.
 

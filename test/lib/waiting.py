@@ -11,6 +11,7 @@ def wait_until(condition, timeout=30.0, what="the condition", every=0.05, ignore
     """Calls CONDITION until it returns something true, and returns that.
 
     Exceptions of the classes in IGNORE count as not yet, and the last of them is named on timeout.
+    WHAT may be a function, called only then.
     """
     deadline = time.monotonic() + timeout
     last = None
@@ -23,5 +24,6 @@ def wait_until(condition, timeout=30.0, what="the condition", every=0.05, ignore
             last = error
         if time.monotonic() >= deadline:
             reason = "" if last is None else "; last: %s" % last
-            raise Timeout("waited %g s for %s%s" % (timeout, what, reason))
+            said = what() if callable(what) else what
+            raise Timeout("waited %g s for %s%s" % (timeout, said, reason))
         time.sleep(every)

@@ -1,5 +1,6 @@
-/* The entry point of every unit test: Criterion's own, spelled out so that every test binary has one. Criterion
- * runs each test in a worker of its own, so that a crash is one failed test and not the end of the run. */
+/* The entry point of every unit test: Criterion's own, spelled out so that every test binary has
+ * one. Criterion runs each test in a worker of its own, so that a crash is one failed test and not
+ * the end of the run. */
 #include <criterion/criterion.h>
 
 int main(int argc, char **argv)

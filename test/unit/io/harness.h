@@ -274,6 +274,11 @@ static UNUSED void stub_close(struct stub *s)
 	str_finish(&s->in);
 }
 
+static UNUSED bool stub_was_asked(void *data)
+{
+	return ((struct stub *)data)->requests > 0;
+}
+
 /* An authority and a leaf for the given name, valid now. */
 static UNUSED struct tls_pair test_authority(const char *name)
 {

@@ -1,3 +1,5 @@
+/* The parser of requests: what it takes, what it refuses, and that cutting the bytes changes
+ * nothing. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* The HTTP client against servers that refuse, break off, lie or say nothing. */
 #include "http_harness.h"
 
 TestSuite(http_fault, .fini = expect_no_leak);

@@ -1,3 +1,4 @@
+/* Streams of the HTTP client: pieces, ends, cancelling from inside, silence. */
 #include "http_harness.h"
 
 TestSuite(http_stream, .fini = expect_no_leak);
@@ -135,7 +136,7 @@ static bool beat_ten_times(void *data)
 
 	if (loop_now_ms() >= b->next_ms && b->sent < 10) {
 		stub_write(&b->s->stub, "1\r\n.\r\n");
-		b->next_ms = loop_now_ms() + 40;
+		b->next_ms = loop_now_ms() + 200;
 		b->sent++;
 	}
 	return b->sent == 10 || b->s->call.done != 0;
@@ -146,12 +147,65 @@ Test(http_stream, silence_ends_a_stream_and_bytes_keep_it)
 	struct streaming s;
 	struct beat b = {&s, 0, 0};
 
-	streaming_open(&s, answer_stream, 250);
+	streaming_open(&s, answer_stream, 1500);
 	stream_expect(&s, "one");
 	cr_assert(wait_for(s.loop, beat_ten_times, &b, PATIENCE_MS) && s.call.done == 0);
 	int64_t began = loop_now_ms();
 	call_wait(s.loop, &s.call);
 	cr_assert(s.call.fault.kind == FAULT_TRANSIENT, "%s", s.call.fault.message);
-	cr_assert(loop_now_ms() - began >= 200);
+	cr_assert(loop_now_ms() - began >= 1200);
 	streaming_close(&s);
+}
+
+static bool all_done(void *data)
+{
+	struct call *calls = data;
+
+	for (int i = 0; i < HTTP_STREAMS_MAX + 1; i++) {
+		if (calls[i].done == 0) {
+			return false;
+		}
+	}
+	return true;
+}
+
+Test(http_stream, streams_are_bounded_and_wait_for_no_call)
+{
+	static struct call calls[HTTP_STREAMS_MAX + 1], waiting[HTTP_CALLS_MAX + 1];
+	struct loop *l = loop_create();
+	struct stub silent, gone;
+
+	stub_open(&silent, l, answer_silence);
+	stub_open(&gone, l, answer_gone);
+	struct http_client *client = client_for(l, "http", silent.port, NULL);
+	struct wire *w = http_client_wire(client);
+	for (int i = 0; i < HTTP_CALLS_MAX + 1; i++) {
+		call_send(&waiting[i], w, &(struct wire_request){.method = WIRE_GET, .path = "/"});
+	}
+	cr_assert(wait_for(l, stub_was_asked, &silent, PATIENCE_MS));
+	struct fault f;
+	char url[64];
+	snprintf(url, sizeof url, "http://127.0.0.1:%d", gone.port);
+	struct http_client_config config = {.base_url = url};
+	cr_assert(http_client_retarget(client, &config, &f) == 0);
+	for (int i = 0; i < HTTP_STREAMS_MAX + 1; i++) {
+		call_send(&calls[i], w,
+			&(struct wire_request){.method = WIRE_GET, .path = "/", .stream = true});
+	}
+	cr_assert(wait_for(l, all_done, calls, PATIENCE_MS));
+	for (int i = 0; i < HTTP_STREAMS_MAX + 1; i++) {
+		bool refused = i == HTTP_STREAMS_MAX;
+		cr_assert(calls[i].status == (refused ? 0 : 410), "%d: %s", i,
+			calls[i].fault.message);
+		cr_assert(calls[i].fault.kind == (refused ? FAULT_LIMIT : FAULT_NONE));
+		call_finish(&calls[i]);
+	}
+	for (int i = 0; i < HTTP_CALLS_MAX + 1; i++) {
+		cr_assert(waiting[i].done == 0);
+		call_finish(&waiting[i]);
+	}
+	http_client_destroy(client);
+	stub_close(&silent);
+	stub_close(&gone);
+	loop_destroy(l);
 }

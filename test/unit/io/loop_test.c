@@ -1,3 +1,4 @@
+/* The loop: order of deferred calls, timers, turn hooks, signals. */
 #include <signal.h>
 
 #include "harness.h"

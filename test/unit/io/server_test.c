@@ -1,3 +1,4 @@
+/* The server, seen as bytes: order, refusals, deadlines, limits, the graceful end. */
 #include <sys/resource.h>
 
 #include "server_harness.h"

@@ -1,3 +1,5 @@
+/* The server's TLS: versions, protocols, bytes held back inside OpenSSL, handshakes that never end.
+ */
 #include <openssl/ssl.h>
 
 #include "server_harness.h"

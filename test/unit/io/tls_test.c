@@ -1,3 +1,4 @@
+/* Certificates: what our authority issues, what verifies, what is refused. */
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/x509v3.h>

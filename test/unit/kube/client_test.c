@@ -57,13 +57,15 @@ Test(client, paths_are_escaped)
 				     .name = "../b?c",
 				     .subresource = "status"});
 	kube_write_query_append(&s, KUBE_DRY_RUN | KUBE_FORCE);
-	cr_expect_str_eq(str_text(&s), "/api/v1/namespaces/a/pods/..%2Fb%3Fc/status?fieldManager=aliquot"
-				       "&force=true&dryRun=All");
+	cr_expect_str_eq(str_text(&s),
+		"/api/v1/namespaces/a/pods/..%2Fb%3Fc/status?fieldManager=aliquot"
+		"&force=true&dryRun=All");
 	str_reset(&s);
 	kube_path_append(&s, &(struct kube_path){.group_version = "aliquot.dev/v1alpha1",
 				     .resource = "gpupolicies"});
 	kube_query_append(&s, "labelSelector", "a in (b,c)");
-	cr_expect_str_eq(str_text(&s), "/apis/aliquot.dev/v1alpha1/gpupolicies?labelSelector=a%20in%20%28b%2Cc%29");
+	cr_expect_str_eq(str_text(&s),
+		"/apis/aliquot.dev/v1alpha1/gpupolicies?labelSelector=a%20in%20%28b%2Cc%29");
 }
 
 Test(client, a_call_carries_the_token_and_its_answer_comes_once)
@@ -115,16 +117,19 @@ Test(client, answers_become_faults_by_kind)
 	static const struct {
 		int status;
 		enum fault_kind kind;
-	} table[] = {{200, FAULT_NONE}, {201, FAULT_NONE}, {400, FAULT_INVALID}, {401, FAULT_DENIED},
-		{403, FAULT_DENIED}, {404, FAULT_NOT_FOUND}, {409, FAULT_CONFLICT}, {410, FAULT_GONE},
-		{413, FAULT_LIMIT}, {422, FAULT_INVALID}, {429, FAULT_LIMIT}, {500, FAULT_TRANSIENT},
-		{503, FAULT_TRANSIENT}, {504, FAULT_TRANSIENT}};
+	} table[] = {{200, FAULT_NONE}, {201, FAULT_NONE}, {400, FAULT_INVALID},
+		{401, FAULT_DENIED}, {403, FAULT_DENIED}, {404, FAULT_NOT_FOUND},
+		{409, FAULT_CONFLICT}, {410, FAULT_GONE}, {413, FAULT_LIMIT}, {422, FAULT_INVALID},
+		{429, FAULT_LIMIT}, {500, FAULT_TRANSIENT}, {503, FAULT_TRANSIENT},
+		{504, FAULT_TRANSIENT}};
 	for (size_t i = 0; i < COUNT_OF(table); i++) {
 		struct fault f = fault_of(table[i].status, false, "");
-		cr_expect_eq(f.kind, table[i].kind, "%d is %s", table[i].status, fault_kind_name(f.kind));
+		cr_expect_eq(f.kind, table[i].kind, "%d is %s", table[i].status,
+			fault_kind_name(f.kind));
 	}
 	struct fault f = fault_of(409, true,
-		"{\"kind\":\"Status\",\"code\":409,\"reason\":\"Conflict\",\"message\":\"pods x: be quick\"}");
+		"{\"kind\":\"Status\",\"code\":409,\"reason\":\"Conflict\",\"message\":\"pods x: "
+		"be quick\"}");
 	cr_expect_not_null(strstr(f.message, "be quick"));
 	cr_expect_eq(f.status, 409);
 	cr_expect_eq(f.retry_after_ms, 3000);
@@ -161,7 +166,8 @@ Test(client, apply_is_forced_and_ours)
 {
 	struct fixture f;
 	set_up(&f);
-	struct kube_path path = {.group_version = "v1", .ns = "a", .resource = "secrets", .name = "s"};
+	struct kube_path path = {
+		.group_version = "v1", .ns = "a", .resource = "secrets", .name = "s"};
 	kube_apply(f.kube, &path, "{\"kind\":\"Secret\"}", on_done, &f);
 	struct fake_call *c = fake_last(f.wire);
 	cr_expect_eq(c->method, WIRE_PATCH);
@@ -185,7 +191,8 @@ Test(client, a_stream_hands_on_a_200_and_reads_the_rest_as_a_status)
 	cr_expect_eq(f.fault.kind, FAULT_NONE);
 
 	/* Whether the wire hands the body of a refusal over in pieces or at the end. */
-	static const char *gone = "{\"kind\":\"Status\",\"code\":410,\"reason\":\"Expired\",\"message\":\"old\"}";
+	static const char *gone =
+		"{\"kind\":\"Status\",\"code\":410,\"reason\":\"Expired\",\"message\":\"old\"}";
 	kube_stream(f.kube, "/x", 5000, &events, &f);
 	c = fake_last(f.wire);
 	cr_expect(c->events->on_data(c->data, 410, gone, 20));

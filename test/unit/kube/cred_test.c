@@ -10,7 +10,8 @@
 
 /* One test a process: these are its own. */
 static char directory[64];
-static const char *env_names[] = {"KUBECONFIG", "KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT", "HOME"};
+static const char *env_names[] = {
+	"KUBECONFIG", "KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT", "HOME"};
 static const char *env_values[4];
 
 static const char *get_env(const char *name)
@@ -55,7 +56,8 @@ static void set_up(void)
 
 static void tear_down(void)
 {
-	static const char *files[] = {"token", "ca.crt", "namespace", "config", "cert", "key", "pipe"};
+	static const char *files[] = {
+		"token", "ca.crt", "namespace", "config", "cert", "key", "pipe"};
 	for (size_t i = 0; i < COUNT_OF(files); i++) {
 		unlink(in_directory(files[i]));
 	}
@@ -64,7 +66,8 @@ static void tear_down(void)
 
 TestSuite(cred, .init = set_up, .fini = tear_down);
 
-static struct kube_cred *open_cred(struct fake_clock *clock, const char *kubeconfig, struct fault *fault)
+static struct kube_cred *open_cred(
+	struct fake_clock *clock, const char *kubeconfig, struct fault *fault)
 {
 	struct kube_cred_options options = {
 		.kubeconfig = kubeconfig, .in_cluster_dir = directory, .get_env = get_env};
@@ -122,7 +125,8 @@ Test(cred, tokens_and_authorities_rotate)
 	kube_cred_step(c, clock.mono);
 	cr_expect_str_eq(kube_cred_bearer(c), "second");
 	kube_cred_tls(c, &after);
-	cr_expect_eq(before.generation, after.generation, "a token is no reason for a new connection");
+	cr_expect_eq(
+		before.generation, after.generation, "a token is no reason for a new connection");
 
 	write_file("ca.crt", "CA 2");
 	write_file("token", "  \n");
@@ -211,9 +215,12 @@ Test(cred, files_are_limited)
 	cr_expect_eq(fault.kind, FAULT_INVALID, "%s", fault.message);
 }
 
-#define CLUSTER "clusters: [{name: c, cluster: {server: 'https://api:6443/', certificate-authority: ca.crt}}]\n"
+#define CLUSTER                                                                                    \
+	"clusters: [{name: c, cluster: {server: 'https://api:6443/', certificate-authority: "      \
+	"ca.crt}}]\n"
 #define CONTEXT                                                                                    \
-	"contexts: [{name: x, context: {cluster: c, user: u, namespace: team}}, {name: y, context: "   \
+	"contexts: [{name: x, context: {cluster: c, user: u, namespace: team}}, {name: y, "        \
+	"context: "                                                                                \
 	"{cluster: c, user: v}}]\ncurrent-context: x\n"
 #define USER(body) "users: [{name: u, user: {" body "}}, {name: v, user: {token: other}}]\n"
 
@@ -251,15 +258,16 @@ Test(cred, a_kubeconfig_is_found_by_path_environment_and_home)
 static int parse(const char *text, const char *context, struct kubeconfig *c, struct fault *fault)
 {
 	*fault = (struct fault){0};
-	return kubeconfig_parse(text, strlen(text), "/d", context, c, fault);
+	return kubeconfig_parse(view_of(text), "/d", context, c, fault);
 }
 
 Test(kubeconfig, contexts_data_and_paths)
 {
 	struct fault fault;
 	struct kubeconfig c = {0};
-	cr_assert_eq(parse(CLUSTER CONTEXT USER("client-certificate-data: Q0VSVA==, client-key: k.pem"), NULL,
-			     &c, &fault),
+	cr_assert_eq(
+		parse(CLUSTER CONTEXT USER("client-certificate-data: Q0VSVA==, client-key: k.pem"),
+			NULL, &c, &fault),
 		0, "%s", fault.message);
 	cr_expect_str_eq(c.context, "x");
 	cr_expect_str_eq(c.ca_path, "/d/ca.crt");
@@ -277,8 +285,10 @@ Test(kubeconfig, refusals_say_what_to_do_instead)
 	static const struct {
 		const char *text, *part;
 	} table[] = {
-		{CLUSTER CONTEXT USER("exec: {command: aws}"), "credential plugins (exec) are not run"},
-		{CLUSTER CONTEXT USER("auth-provider: {name: gcp}"), "auth-provider is not supported"},
+		{CLUSTER CONTEXT USER("exec: {command: aws}"),
+			"credential plugins (exec) are not run"},
+		{CLUSTER CONTEXT USER("auth-provider: {name: gcp}"),
+			"auth-provider is not supported"},
 		{CLUSTER CONTEXT USER("username: a, password: b"), "use a token"},
 		{CLUSTER CONTEXT USER("token: a, as: root"), "impersonation"},
 		{CLUSTER CONTEXT USER("client-key: k"), "needed together"},
@@ -288,11 +298,13 @@ Test(kubeconfig, refusals_say_what_to_do_instead)
 		{CLUSTER CONTEXT, "users is needed"},
 		{CLUSTER USER("token: a"), "no current-context"},
 		{CLUSTER CONTEXT "users: [{name: w, user: {}}]", "no entry named \"u\""},
-		{"clusters: [{name: c, cluster: {server: 'https://a', proxy-url: 'http://p'}}]\n" CONTEXT USER(
-			 "token: a"),
+		{"clusters: [{name: c, cluster: {server: 'https://a', proxy-url: "
+		 "'http://p'}}]\n" CONTEXT USER("token: a"),
 			"proxies"},
-		{"clusters: [{name: c, cluster: {server: 'ftp://a'}}]\n" CONTEXT USER("token: a"), "https://"},
-		{"clusters: [{name: c, cluster: {server: 'https://a', insecure-skip-tls-verify: true, "
+		{"clusters: [{name: c, cluster: {server: 'ftp://a'}}]\n" CONTEXT USER("token: a"),
+			"https://"},
+		{"clusters: [{name: c, cluster: {server: 'https://a', insecure-skip-tls-verify: "
+		 "true, "
 		 "certificate-authority: x}}]\n" CONTEXT USER("token: a"),
 			"contradicts"},
 		{"[]", "mapping"},
@@ -304,7 +316,8 @@ Test(kubeconfig, refusals_say_what_to_do_instead)
 		struct kubeconfig c = {0};
 		cr_expect_eq(parse(table[i].text, NULL, &c, &fault), -1, "%zu was taken", i);
 		cr_expect_eq(fault.kind, FAULT_INVALID);
-		cr_expect_not_null(strstr(fault.message, table[i].part), "%zu: %s", i, fault.message);
+		cr_expect_not_null(
+			strstr(fault.message, table[i].part), "%zu: %s", i, fault.message);
 		cr_expect_null(c.server, "untouched on failure");
 	}
 }

@@ -37,8 +37,10 @@ static void set_up(struct candidate *c, const char *identity, bool may_create)
 	*c = (struct candidate){.clock = fake_clock_make(), .wire = fake_wire_create()};
 	c->cred = kube_cred_create_plain("https://api", NULL, &c->clock.clock);
 	c->kube = kube_create(&c->wire->wire, c->cred, &c->clock.clock, NULL);
-	struct election_config config = {
-		.ns = "aliquot-system", .name = "lock", .identity = identity, .may_create = may_create};
+	struct election_config config = {.ns = "aliquot-system",
+		.name = "lock",
+		.identity = identity,
+		.may_create = may_create};
 	c->e = election_create(c->kube, &config, on_change, c);
 }
 
@@ -53,12 +55,14 @@ static void tear_down(struct candidate *c)
 static void body_of(const struct shelf *s, struct str *out)
 {
 	str_append_format(out,
-		"{\"kind\":\"Lease\",\"metadata\":{\"namespace\":\"aliquot-system\",\"name\":\"lock\",\"uid\":\"u\","
+		"{\"kind\":\"Lease\",\"metadata\":{\"namespace\":\"aliquot-system\",\"name\":"
+		"\"lock\",\"uid\":\"u\","
 		"\"resourceVersion\":\"%d\"}",
 		s->version);
 	if (s->renew[0] != '\0') {
 		str_append_format(out,
-			",\"spec\":{\"holderIdentity\":\"%s\",\"leaseDurationSeconds\":12,\"renewTime\":\"%s\","
+			",\"spec\":{\"holderIdentity\":\"%s\",\"leaseDurationSeconds\":12,"
+			"\"renewTime\":\"%s\","
 			"\"leaseTransitions\":%d}",
 			s->holder, s->renew, s->transitions);
 	}
@@ -85,7 +89,8 @@ static void serve_write(struct shelf *s, struct fake_call *c)
 		char now[16];
 		snprintf(now, sizeof now, "%d", s->version);
 		if (strcmp(now, version) != 0) {
-			fake_answer(c, 409, "{\"kind\":\"Status\",\"code\":409,\"reason\":\"Conflict\"}");
+			fake_answer(c, 409,
+				"{\"kind\":\"Status\",\"code\":409,\"reason\":\"Conflict\"}");
 			return;
 		}
 		fake_expect_path(c, "/leases/lock?");
@@ -217,7 +222,8 @@ Test(election, a_leader_that_was_stopped_writes_nothing_when_it_wakes)
 	pass(&all[1], 1, &shelf, 20000);
 	cr_expect(election_leads(all[1].e));
 	fake_pass(&all[0].clock, 20000);
-	cr_expect_not(election_may_write(all[0].e, all[0].clock.mono), "asked before its first step");
+	cr_expect_not(
+		election_may_write(all[0].e, all[0].clock.mono), "asked before its first step");
 	settle(&all[0], &shelf);
 	cr_expect_not(election_leads(all[0].e));
 	cr_expect_eq(all[0].lost, 1);

@@ -1,5 +1,5 @@
-/* A wire and a clock that do exactly what a test says. Requests are recorded in order and stay readable after they
- * ended; answers come when the test gives them, in pieces if it likes. */
+/* A wire and a clock that do exactly what a test says. Requests are recorded in order and stay
+ * readable after they ended; answers come when the test gives them, in pieces if it likes. */
 #ifndef TEST_FAKE_WIRE_H
 #define TEST_FAKE_WIRE_H
 
@@ -59,8 +59,8 @@ struct fake_wire {
 	size_t count;
 };
 
-static inline uint64_t fake_send(struct wire *w, const struct wire_request *r,
-	const struct wire_events *events, void *data)
+static inline uint64_t fake_send(
+	struct wire *w, const struct wire_request *r, const struct wire_events *events, void *data)
 {
 	struct fake_wire *f = CONTAINER_OF(w, struct fake_wire, wire);
 	cr_assert_lt(f->count, FAKE_CALLS_MAX);
@@ -137,10 +137,12 @@ static inline void fake_finish(struct fake_call *c, const struct wire_answer *an
 
 static inline void fake_answer(struct fake_call *c, int status, const char *body)
 {
-	fake_finish(c, &(struct wire_answer){.status = status, .body = body, .body_size = strlen(body)});
+	fake_finish(c,
+		&(struct wire_answer){.status = status, .body = body, .body_size = strlen(body)});
 }
 
-static inline void fake_answer_later(struct fake_call *c, int status, int64_t retry_after_ms, const char *body)
+static inline void fake_answer_later(
+	struct fake_call *c, int status, int64_t retry_after_ms, const char *body)
 {
 	fake_finish(c, &(struct wire_answer){.status = status,
 			       .retry_after_ms = retry_after_ms,
@@ -157,7 +159,8 @@ static inline void fake_fail(struct fake_call *c, bool unknown_outcome)
 	fake_finish(c, &answer);
 }
 
-/* Bytes of a 200. False: the receiver wants no more; the stream is then finished as the wire would. */
+/* Bytes of a 200. False: the receiver wants no more; the stream is then finished as the wire would.
+ */
 static inline bool fake_data(struct fake_call *c, const char *text)
 {
 	cr_assert(c->open && c->stream);

@@ -116,33 +116,35 @@ static int64_t counted(struct fixture *f, const char *reason)
 	CLEANUP(str_finish) struct str labels = STR_INIT(256);
 	metric_label(&labels, "kind", "pods");
 	metric_label(&labels, "reason", reason);
-	return metric_value(metric_get(f->metrics, METRIC_COUNTER, "aliquot_watch_errors_total", "",
-		str_text(&labels)));
+	return metric_value(metric_get(
+		f->metrics, METRIC_COUNTER, "aliquot_watch_errors_total", "", str_text(&labels)));
 }
 
 #define OBJECT(name, version)                                                                      \
-	"{\"kind\":\"Pod\",\"metadata\":{\"namespace\":\"n\",\"name\":\"" name "\",\"uid\":\"u-" name  \
-	"\",\"resourceVersion\":\"" version "\"}}"
-#define EVENT(type, name, version)                                                                 \
-	"{\"type\":\"" type "\",\"object\":" OBJECT(name, version) "}\n"
+	"{\"kind\":\"Pod\",\"metadata\":{\"namespace\":\"n\",\"name\":\"" name                     \
+	"\",\"uid\":\"u-" name "\",\"resourceVersion\":\"" version "\"}}"
+#define EVENT(type, name, version) "{\"type\":\"" type "\",\"object\":" OBJECT(name, version) "}\n"
 #define BOOKMARK(version)                                                                          \
-	"{\"type\":\"BOOKMARK\",\"object\":{\"kind\":\"Pod\",\"metadata\":{\"resourceVersion\":"       \
+	"{\"type\":\"BOOKMARK\",\"object\":{\"kind\":\"Pod\",\"metadata\":{\"resourceVersion\":"   \
 	"\"" version "\"}}}\n"
 #define INITIAL_END(version)                                                                       \
-	"{\"type\":\"BOOKMARK\",\"object\":{\"kind\":\"Pod\",\"metadata\":{\"resourceVersion\":"       \
+	"{\"type\":\"BOOKMARK\",\"object\":{\"kind\":\"Pod\",\"metadata\":{\"resourceVersion\":"   \
 	"\"" version "\",\"annotations\":{\"k8s.io/initial-events-end\":\"true\"}}}}\n"
 #define STATUS(code, reason, message)                                                              \
-	"{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":\"Failure\","           \
+	"{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":\"Failure\","       \
 	"\"message\":\"" message "\",\"reason\":\"" reason "\",\"code\":" code "}"
-#define ERROR_EVENT(code, reason) "{\"type\":\"ERROR\",\"object\":" STATUS(code, reason, "sorry") "}\n"
+#define ERROR_EVENT(code, reason)                                                                  \
+	"{\"type\":\"ERROR\",\"object\":" STATUS(code, reason, "sorry") "}\n"
 #define LIST_OF(version, items)                                                                    \
-	"{\"kind\":\"PodList\",\"metadata\":{\"resourceVersion\":\"" version "\"},\"items\":[" items "]}"
+	"{\"kind\":\"PodList\",\"metadata\":{\"resourceVersion\":\"" version                       \
+	"\"},\"items\":[" items "]}"
 
 /* Synced by watch-list with objects a and b, version 10. */
 static void sync_up(struct fixture *f)
 {
 	set_up(f, NULL);
-	fake_data(fake_last(f->wire), EVENT("ADDED", "a", "3") EVENT("ADDED", "b", "7") INITIAL_END("10"));
+	fake_data(fake_last(f->wire),
+		EVENT("ADDED", "a", "3") EVENT("ADDED", "b", "7") INITIAL_END("10"));
 	reflector_step(f->r, f->clock.mono);
 	expect_heard(f, "begin a b end ");
 	cr_assert(reflector_synced(f->r));
@@ -208,7 +210,8 @@ static void fall_back_on(int status)
 {
 	struct fixture f;
 	set_up(&f, NULL);
-	fake_answer(fake_last(f.wire), status, STATUS("422", "Invalid", "sendInitialEvents is forbidden"));
+	fake_answer(fake_last(f.wire), status,
+		STATUS("422", "Invalid", "sendInitialEvents is forbidden"));
 	step(&f, 0);
 	struct fake_call *c = fake_last(f.wire);
 	cr_assert(c->open, "no list after %d", status);
@@ -295,7 +298,8 @@ Test(reflector, a_list_without_its_closing_brace_is_none)
 {
 	struct fixture f;
 	set_up(&f, &(struct reflector_options){.no_watch_list = true});
-	fake_data(fake_last(f.wire), "{\"metadata\":{\"resourceVersion\":\"5\"},\"items\":[" OBJECT("a", "1"));
+	fake_data(fake_last(f.wire),
+		"{\"metadata\":{\"resourceVersion\":\"5\"},\"items\":[" OBJECT("a", "1"));
 	fake_close(fake_last(f.wire));
 	step(&f, 0);
 	cr_expect_not(reflector_synced(f.r));
@@ -360,7 +364,8 @@ Test(reflector, too_many_requests_wait_as_long_as_asked)
 {
 	struct fixture f;
 	sync_up(&f);
-	fake_answer_later(fake_last(f.wire), 429, 17000, STATUS("429", "TooManyRequests", "slow down"));
+	fake_answer_later(
+		fake_last(f.wire), 429, 17000, STATUS("429", "TooManyRequests", "slow down"));
 	step(&f, 0);
 	size_t asked = f.wire->count;
 	step(&f, 16999);
@@ -429,7 +434,8 @@ Test(reflector, half_a_line_at_the_end_is_forgotten_and_asked_for_again)
 {
 	struct fixture f;
 	sync_up(&f);
-	fake_data(fake_last(f.wire), EVENT("MODIFIED", "a", "11") "{\"type\":\"MODIFIED\",\"object\":{\"kind\"");
+	fake_data(fake_last(f.wire),
+		EVENT("MODIFIED", "a", "11") "{\"type\":\"MODIFIED\",\"object\":{\"kind\"");
 	fake_pass(&f.clock, 5000);
 	fake_close(fake_last(f.wire));
 	step(&f, 0);
@@ -468,7 +474,8 @@ Test(reflector, very_short_watches_back_off)
 		cr_assert(c->open);
 		fake_close(c);
 		step(&f, 0);
-		cr_expect_not(fake_last(f.wire)->open, "an empty watch of no length asked again at once");
+		cr_expect_not(
+			fake_last(f.wire)->open, "an empty watch of no length asked again at once");
 		cr_expect_gt(step_to_deadline(&f), 0);
 	}
 	tear_down(&f);
@@ -495,7 +502,8 @@ Test(reflector, an_object_that_cannot_be_decoded_does_not_look_deleted)
 	struct fixture f;
 	set_up(&f, NULL);
 	f.indigestible = "\"name\":\"b\"";
-	fake_data(fake_last(f.wire), EVENT("ADDED", "a", "3") EVENT("ADDED", "b", "4") INITIAL_END("5"));
+	fake_data(fake_last(f.wire),
+		EVENT("ADDED", "a", "3") EVENT("ADDED", "b", "4") INITIAL_END("5"));
 	expect_heard(&f, "begin a unread:n/b end ");
 	/* It can still be deleted. */
 	fake_data(fake_last(f.wire), EVENT("MODIFIED", "b", "6") EVENT("DELETED", "b", "7"));
@@ -508,8 +516,9 @@ Test(reflector, an_object_without_a_name_stops_the_sweep)
 	struct fixture f;
 	set_up(&f, NULL);
 	f.indigestible = "strange";
-	fake_data(fake_last(f.wire), "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":[\"strange\"]}}}\n"
-		EVENT("ADDED", "a", "3") INITIAL_END("5"));
+	fake_data(fake_last(f.wire),
+		"{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":[\"strange\"]}}}\n" EVENT(
+			"ADDED", "a", "3") INITIAL_END("5"));
 	expect_heard(&f, "begin unread:?/? a end-nosweep ");
 	/* A deletion of nobody knows whom asks for a new picture. */
 	cr_expect_not(fake_data(fake_last(f.wire),
@@ -538,7 +547,8 @@ Test(reflector, stale_comes_after_ten_seconds_and_goes_when_the_watch_stands)
 	cr_expect(reflector_is_stale(f.r));
 	cr_expect_geq(f.clock.mono - since, 10000);
 	cr_expect_leq(f.clock.mono - since, 10100, "%lld", (long long)(f.clock.mono - since));
-	/* A quiet kind says nothing for a minute: a watch that was not refused for six seconds stands. */
+	/* A quiet kind says nothing for a minute: a watch that was not refused for six seconds
+	 * stands. */
 	while (!fake_last(f.wire)->open) {
 		step_to_deadline(&f);
 	}

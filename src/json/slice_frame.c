@@ -1,0 +1,302 @@
+/* The levels that the splitter looks into: the list or the event, the array of items, and what the
+ * projection names below them. In these every key and comma is read and written anew; what a
+ * projection keeps or drops whole is left to slice_raw.c. */
+#include "slice_parts.h"
+
+#define KEEP_BYTES ((size_t)64 << 10)
+#define TRIM_FROM  ((size_t)256 << 10)
+
+enum role {
+	ROLE_LIST,   /* the document of a list */
+	ROLE_ITEMS,  /* its array of items */
+	ROLE_EVENT,  /* one event of a watch */
+	ROLE_OBJECT, /* inside an object that will be emitted */
+	ROLE_HEAD,   /* inside the list's metadata */
+};
+
+static const struct slice_keep head_keep[] = {
+	SLICE_KEEP("resourceVersion"),
+	SLICE_KEEP("continue"),
+	SLICE_END,
+};
+
+/* --- what goes where --- */
+
+static struct slice_frame *innermost(struct slice *s)
+{
+	return &s->frame[s->frames - 1];
+}
+
+static struct str *sink_of(struct slice *s, enum role role)
+{
+	switch (role) {
+	case ROLE_OBJECT:
+		return s->refused ? NULL : &s->out;
+	case ROLE_HEAD:
+		return &s->head;
+	case ROLE_LIST:
+	case ROLE_ITEMS:
+	case ROLE_EVENT:
+		break;
+	}
+	return NULL;
+}
+
+static void put(struct slice *s, struct str *sink, const char *p, size_t n)
+{
+	if (sink != NULL && !slice_append(sink, p, n) && sink == &s->out) {
+		s->refused = true;
+	}
+}
+
+static bool push_frame(
+	struct slice *s, enum role role, const struct slice_keep *keep, bool is_array)
+{
+	if (s->frames == SLICE_FRAMES_MAX) {
+		return false;
+	}
+	s->frame[s->frames++] =
+		(struct slice_frame){.keep = keep, .role = (uint8_t)role, .is_array = is_array};
+	s->state = is_array ? SLICE_VALUE_OR_END : SLICE_KEY_OR_END;
+	put(s, sink_of(s, role), is_array ? "[" : "{", 1);
+	return true;
+}
+
+static bool listed(struct slice *s, const struct slice_keep *keep, struct view key)
+{
+	for (; keep->key != NULL; keep++) {
+		bool fits = keep->prefix ? key.n >= keep->key_size : key.n == keep->key_size;
+		if (fits && memcmp(key.p, keep->key, keep->key_size) == 0) {
+			s->inside = keep->inside;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* --- objects --- */
+
+static void object_begin(struct slice *s, uint64_t at)
+{
+	s->in_object = true;
+	s->has_object = false;
+	s->refused = false;
+	s->opened = at;
+	str_reset(&s->out);
+}
+
+static struct view event_type(const struct slice *s)
+{
+	if (s->type.overflow || s->type.len < 2 || s->type.p[0] != '"') {
+		return VIEW("");
+	}
+	return (struct view){s->type.p + 1, s->type.len - 2};
+}
+
+static void object_end(struct slice *s, uint64_t at)
+{
+	s->in_object = false;
+	if (s->refused || at - s->opened > SLICE_RAW_MAX) {
+		if (s->events->on_oversize != NULL) {
+			s->events->on_oversize(s->data);
+		}
+	} else if (!s->events->on_object(s->data, event_type(s), str_text(&s->out), s->out.len)) {
+		s->stopped = true;
+	}
+	s->refused = false;
+	str_reset(&s->out);
+	if (s->out.cap > TRIM_FROM) {
+		str_trim_capacity(&s->out, KEEP_BYTES);
+	}
+}
+
+/* --- values --- */
+
+struct plan {
+	enum role role;
+	struct str *sink;
+	const struct slice_keep *inside;
+};
+
+static struct plan plan_member(struct slice *s, struct slice_frame *f)
+{
+	struct plan plan = {.role = (enum role)f->role, .sink = sink_of(s, (enum role)f->role)};
+	if (f->is_array) {
+		plan.inside = f->keep;
+	} else if (s->match) {
+		plan.inside = s->inside;
+	} else {
+		plan.sink = NULL;
+		return plan;
+	}
+	if (f->wrote) {
+		put(s, plan.sink, ",", 1);
+	}
+	f->wrote = true;
+	if (!f->is_array) {
+		put(s, plan.sink, s->key.p, s->key.len);
+		put(s, plan.sink, ":", 1);
+	}
+	return plan;
+}
+
+static struct plan plan_event(struct slice *s)
+{
+	struct view key = {s->key.p + 1, s->key.len - 2};
+	if (view_equals(key, "type")) {
+		str_reset(&s->type);
+		return (struct plan){.role = ROLE_EVENT, .sink = &s->type};
+	}
+	if (!view_equals(key, "object")) {
+		return (struct plan){.role = ROLE_EVENT};
+	}
+	str_reset(&s->out);
+	s->has_object = true;
+	/* The object of an ERROR is a Status, which no projection knows. */
+	bool whole = view_equals(event_type(s), "ERROR");
+	return (struct plan){ROLE_OBJECT, sink_of(s, ROLE_OBJECT), whole ? NULL : s->keep};
+}
+
+static struct plan plan_list(struct slice *s, char first)
+{
+	struct view key = {s->key.p + 1, s->key.len - 2};
+	if (view_equals(key, "metadata")) {
+		str_reset(&s->head);
+		return (struct plan){ROLE_HEAD, &s->head, head_keep};
+	}
+	if (view_equals(key, "items") && first == '[') {
+		push_frame(s, ROLE_ITEMS, NULL, true);
+	}
+	return (struct plan){.role = ROLE_LIST};
+}
+
+/* Begins the value whose first byte is next. True if that byte, a bracket, opened a frame. */
+bool slice_begin_value(struct slice *s, char first, uint64_t at)
+{
+	struct slice_frame *f = innermost(s);
+	uint32_t before = s->frames;
+	struct plan plan = {.role = ROLE_OBJECT};
+	switch ((enum role)f->role) {
+	case ROLE_LIST:
+		plan = plan_list(s, first);
+		break;
+	case ROLE_ITEMS:
+		object_begin(s, at);
+		plan = (struct plan){ROLE_OBJECT, &s->out, s->keep};
+		break;
+	case ROLE_EVENT:
+		plan = plan_event(s);
+		break;
+	case ROLE_OBJECT:
+	case ROLE_HEAD:
+		plan = plan_member(s, f);
+		break;
+	}
+	if (s->frames > before) {
+		return true;
+	}
+	bool is_array = first == '[';
+	bool nested = is_array && f->is_array && f->role != ROLE_ITEMS;
+	if (plan.inside != NULL && plan.sink != NULL && !nested && (is_array || first == '{') &&
+		push_frame(s, plan.role, plan.inside, is_array)) {
+		return true;
+	}
+	s->sink = plan.sink;
+	s->raw_depth = 0;
+	s->state = first == '"' || first == '{' || is_array ? SLICE_RAW : SLICE_SCALAR;
+	return false;
+}
+
+void slice_end_value(struct slice *s, uint64_t at)
+{
+	s->sink = NULL;
+	s->state = SLICE_COMMA;
+	if (innermost(s)->role == ROLE_ITEMS) {
+		object_end(s, at);
+	}
+}
+
+bool slice_end_frame(struct slice *s, char c, uint64_t at)
+{
+	struct slice_frame *f = innermost(s);
+	if ((c == ']') != f->is_array) {
+		return false;
+	}
+	enum role role = (enum role)f->role;
+	put(s, sink_of(s, role), &c, 1);
+	s->frames--;
+	if (role == ROLE_LIST) {
+		s->state = SLICE_DONE;
+		return true;
+	}
+	if (role != ROLE_EVENT) {
+		slice_end_value(s, at);
+		return true;
+	}
+	s->state = SLICE_BETWEEN;
+	if (!s->has_object) {
+		return false;
+	}
+	object_end(s, at);
+	return true;
+}
+
+/* --- keys --- */
+
+/* The closing quote was read. A key that is too long or spelled with escapes is nobody's. */
+static void end_key(struct slice *s)
+{
+	const struct slice_frame *f = innermost(s);
+	if (s->key.overflow || (s->key_escaped && f->role != ROLE_OBJECT)) {
+		str_reset(&s->key);
+		str_append_text(&s->key, "\"\"");
+		s->match = false;
+	} else if (f->keep != NULL) {
+		struct view key = {s->key.p + 1, s->key.len - 2};
+		s->match = listed(s, f->keep, s->key_escaped ? VIEW("") : key);
+	}
+	s->state = SLICE_COLON;
+}
+
+void slice_read_key(struct slice *s, struct slice_input *in)
+{
+	const char *from = in->p;
+	bool closed = false;
+	while (in->p < in->end && !closed) {
+		if (s->escaped) {
+			s->escaped = false;
+			in->p++;
+			continue;
+		}
+		in->p = slice_scan_string(in->p, in->end);
+		if (in->p < in->end) {
+			closed = *in->p == '"';
+			s->escaped = !closed;
+			s->key_escaped |= s->escaped;
+			in->p++;
+		}
+	}
+	slice_append(&s->key, from, (size_t)(in->p - from));
+	if (closed) {
+		end_key(s);
+	}
+}
+
+void slice_begin_key(struct slice *s)
+{
+	str_reset(&s->key);
+	slice_append(&s->key, "\"", 1);
+	s->key_escaped = false;
+	s->state = SLICE_IN_KEY;
+}
+
+/* --- documents --- */
+
+bool slice_begin_document(struct slice *s, uint64_t at)
+{
+	if (s->form == SLICE_WATCH) {
+		str_reset(&s->type);
+		object_begin(s, at);
+	}
+	return push_frame(s, s->form == SLICE_LIST ? ROLE_LIST : ROLE_EVENT, NULL, false);
+}

@@ -1,0 +1,150 @@
+"""Memory and time of a full cache: the controller beside a client-go informer, on a real API server.
+
+The cluster's pods differ in labels, env and size (2 to 12 KB), one in five asks for a GPU. Both
+programs are started anew in every round, by turns, and the best time of each counts. Those of the
+last round live on: they are stopped for a while (SIGSTOP) in which pods change and go, history is
+compacted and the API server restarted, so that what they resume from is gone (410) and they must
+take a complete new picture; then come two minutes of updates. At the end the controller's debug
+dump must say of every node what the API server says.
+
+smoke: --pods 2000 --rounds 1 --updates 5
+"""
+
+import argparse
+import signal
+import sys
+import time
+
+import _ground
+import _sums
+import processes
+
+HWM_BAR_KIB = 64 * 1024
+TIME_BAR = 1.0
+READY_TIMEOUT_S = 600
+SETTLE_TIMEOUT_S = 120
+
+
+def round_of(ground, number, rounds):
+    """One start of each; returns (controller, its seconds, informer, its seconds)."""
+    begin = [ground.controller, ground.informer]
+    if number % 2:
+        begin.reverse()
+    found = {}
+    for start in begin:
+        subject = start()
+        found[subject.name] = (subject, subject.await_ready(READY_TIMEOUT_S))
+        _ground.say("round %d: %s was ready after %.2f s, peak %.1f MiB" % (
+            number, subject.name, found[subject.name][1], subject.memory_kib() / 1024))
+        if number < rounds:
+            found[subject.name] += (subject.memory_kib(),)
+            subject.stop()
+    return found
+
+
+def forced_relist(ground, controller, informer, args):
+    """Makes both take a complete new picture because history is gone; says how it went."""
+    expired = controller.metric("aliquot_watch_errors_total", kind="pods", reason="Expired")
+    relists = controller.metric("aliquot_watch_relists_total", kind="pods")
+    pictures = controller.pictures()
+    for subject in (controller, informer):
+        processes.send(subject.record, signal.SIGSTOP)
+    try:
+        missed = ground.churn(args.missed, args.rate)
+        ground.compact()
+        _ground.say("restarting the API server; history before now is gone")
+        ground.plane.restart("kube-apiserver")
+    finally:
+        for subject in (controller, informer):
+            processes.send(subject.record, signal.SIGCONT)
+    took = _ground.wait(lambda: controller.pictures() > pictures, READY_TIMEOUT_S,
+                        "the controller's new picture of all pods")
+    expired = controller.metric("aliquot_watch_errors_total", kind="pods",
+                                reason="Expired") - expired
+    result = {"by": "410", "took_s": round(took, 2), "missed": missed["writes"],
+              "expired": expired,
+              "pictures": controller.metric("aliquot_watch_relists_total", kind="pods") - relists}
+    if not expired:
+        # A real 410 did not come: take the picture by hand, and say so.
+        result["by"] = "POST /debug/relist"
+        pictures = controller.pictures()
+        controller.json("POST", "/debug/relist")
+        result["took_s"] = round(_ground.wait(
+            lambda: controller.pictures() > pictures, READY_TIMEOUT_S, "the forced picture"), 2)
+    _ground.say("relist by %s took %.1f s, peak %.1f MiB" % (
+        result["by"], result["took_s"], controller.memory_kib() / 1024))
+    return result
+
+
+def compare(ground, controller, informer):
+    """What of the dump differs from the API server, once both had time to agree."""
+    server = _sums.of_server(ground.api)
+    deadline = time.monotonic() + SETTLE_TIMEOUT_S
+    while True:
+        found = _sums.differences(server, controller.json("GET", "/debug/dump"))
+        if not found or time.monotonic() > deadline:
+            return server, found, informer.json("GET", "/count")
+        time.sleep(1)
+
+
+def run(args):
+    with _ground.Ground(args) as ground:
+        rounds = [round_of(ground, number, args.rounds) for number in range(1, args.rounds + 1)]
+        load = _ground.machine()
+        controller, informer = rounds[-1]["controller"][0], rounds[-1]["informer"][0]
+        relist = forced_relist(ground, controller, informer, args)
+        _ground.say("updates for %d s" % args.updates)
+        updates = ground.churn(args.updates, args.rate)
+        server, different, count = compare(ground, controller, informer)
+        for subject in (controller, informer):
+            subject.must_live()
+        return verdict(args, rounds, {
+            "relist": relist, "updates": updates, "server": server, "different": different,
+            "count": count, "machine": load})
+
+
+def figures(rounds, name):
+    subject = rounds[-1][name][0]
+    peaks = [subject.memory_kib()] + [found[name][2] for found in rounds[:-1]]
+    times = [round(found[name][1], 2) for found in rounds]
+    return {"vm_hwm_kib": max(peaks), "rss_kib": subject.memory_kib("VmRSS"),
+            "full_cache_s": min(times), "full_cache_all_s": times}
+
+
+def verdict(args, rounds, seen):
+    ours, peer = figures(rounds, "controller"), figures(rounds, "informer")
+    server = seen["server"]
+    ratio = {"memory": round(ours["vm_hwm_kib"] / peer["vm_hwm_kib"], 4),
+             "time": round(ours["full_cache_s"] / peer["full_cache_s"], 3)}
+    holds = {"memory": ours["vm_hwm_kib"] <= HWM_BAR_KIB, "time": ratio["time"] <= TIME_BAR,
+             "sums": not seen["different"]}
+    return {
+        "name": "cache", "pods": args.pods, "nodes": args.nodes, "pods_at_end": server["pods"],
+        "gpu_pods_at_end": server["gpu_pods"], "pod_bytes": server["pod_bytes"],
+        "controller": ours, "vm_hwm_mib": round(ours["vm_hwm_kib"] / 1024, 1),
+        "peer": dict(peer, name="client-go v0.36.3 informers on pods and nodes, JSON",
+                     vm_hwm_mib=round(peer["vm_hwm_kib"] / 1024, 1), pods_at_end=seen["count"]["pods"]),
+        "ratio": ratio, "relist": seen["relist"],
+        "updates": dict(seen["updates"], wanted_per_second=args.rate),
+        "differences": seen["different"], "machine": seen["machine"],
+        "bar": {"vm_hwm_mib": HWM_BAR_KIB // 1024, "time_ratio": TIME_BAR, "differences": 0},
+        "held": holds, "holds": all(holds.values())}
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="hack/bench cache", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    _ground.add_arguments(parser)
+    parser.add_argument("--rounds", type=int, default=2, help="starts of each program (2)")
+    parser.add_argument("--updates", type=int, default=120, help="seconds of updates (120)")
+    parser.add_argument("--missed", type=int, default=5, help="seconds of updates it misses (5)")
+    parser.add_argument("--rate", type=int, default=200, help="writes a second (200)")
+    args = parser.parse_args()
+    try:
+        return _ground.finish(run(args))
+    except _ground.TROUBLE as error:
+        return _ground.fail("cache", error)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,206 @@
+"""Latency of the admission webhook at 1,000 reviews a second on one core, during relists.
+
+The reviews carry pods of 6 to 12 KB over 20 kept TLS connections; every second pod becomes a
+tenant, the others stay whole for different reasons. The controller has one core to itself; the API
+server, its etcd and the client share the others. Relists of all pods follow one another as long as
+reviews come. The server's figure runs from the turn in which a socket became readable to the last
+byte written; the client's, from its first byte sent to the last byte of the answer.
+
+smoke: --pods 2000 --seconds 5
+"""
+
+import argparse
+import base64
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+
+import _ground
+
+P99_BAR_US = 1000
+READY_TIMEOUT_S = 600
+SERVER_NAME = "aliquot-webhook.aliquot-system.svc"
+LEAST_COVERED = 0.5
+
+
+def cores():
+    """(cores of the controller, cores of everybody else)."""
+    have = sorted(os.sched_getaffinity(0))
+    return {have[0]}, set(have[1:]) or {have[0]}
+
+
+def pin(pid, where, nice=None):
+    """Moves all threads of a process; those that they start later follow them."""
+    for _ in range(2):
+        for thread in os.listdir("/proc/%d/task" % pid):
+            try:
+                os.sched_setaffinity(int(thread), where)
+                if nice is not None:
+                    os.setpriority(os.PRIO_PROCESS, int(thread), nice)
+            except ProcessLookupError:
+                pass  # That thread has just ended.
+
+
+def authority(ground):
+    """File with the webhook's authority, from the Secret that the controller keeps."""
+    def there():
+        data = ground.api.get("secrets", "aliquot-webhook", "aliquot-system").get("data") or {}
+        return data.get("ca.crt")
+    _ground.wait(there, 60, "the webhook's authority in its Secret")
+    path = os.path.join(ground.plane.dir, "webhook-ca.crt")
+    with open(path, "wb") as file:
+        file.write(base64.b64decode(there()))
+    return path
+
+
+class Reviews:
+    """The program reviews, connected and waiting for its start."""
+
+    def __init__(self, ground, ca, where, seconds, args):
+        argv = [ground.programs["reviews"], "--address", "127.0.0.1:%d" % ground.webhook_port,
+                "--ca", ca, "--server-name", SERVER_NAME, "--rate", str(args.rate),
+                "--connections", str(args.connections), "--length", "%ds" % seconds]
+        self.process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        text=True)
+        pin(self.process.pid, where)
+        if self.process.stdout.readline().strip() != "ready":
+            self.process.wait(10)
+            raise RuntimeError("the reviews could not connect")
+
+    def go(self):
+        self.process.stdin.write("go\n")
+        self.process.stdin.flush()
+
+    def result(self, timeout):
+        try:
+            text = self.process.communicate(timeout=timeout)[0]
+        finally:
+            self.process.kill()
+        return json.loads(text.strip().rsplit("\n", 1)[-1])
+
+
+def converts(ground, ca, where, args):
+    """Waits until the webhook makes tenants: that needs a leader with full caches (C2)."""
+    deadline = time.monotonic() + 60
+    while True:
+        probe = Reviews(ground, ca, where, 1, args)
+        probe.go()
+        seen = probe.result(60)
+        if not seen["errors"] and not seen["wrong"]:
+            return
+        if time.monotonic() > deadline:
+            raise RuntimeError("the webhook does not answer as it must: %s" % json.dumps(seen))
+
+
+class Relists(threading.Thread):
+    """Takes one complete picture after the other until told to stop."""
+
+    def __init__(self, controller):
+        super().__init__(daemon=True)
+        self.controller, self.ended, self.took, self.error = controller, threading.Event(), [], None
+
+    def run(self):
+        try:
+            while not self.ended.is_set():
+                before = self.controller.pictures()
+                self.controller.json("POST", "/debug/relist")
+                self.took.append(_ground.wait(
+                    lambda: self.ended.is_set() or self.controller.pictures() > before,
+                    READY_TIMEOUT_S, "a relist", every=0.1))
+        except _ground.TROUBLE as error:
+            self.error = error
+
+    def stop(self):
+        self.ended.set()
+        self.join(60)
+        if self.error:
+            raise RuntimeError("a relist failed: %s" % self.error)
+        return self.took
+
+
+def measure(ground, controller, ca, where, args):
+    reviews = Reviews(ground, ca, where, args.seconds, args)
+    relists = Relists(controller)
+    controller.json("POST", "/debug/latency/reset")
+    relists.start()
+    reviews.go()
+    client = reviews.result(args.seconds * 3 + 60)
+    server = controller.json("GET", "/debug/latency")
+    took = relists.stop()
+    controller.must_live()
+    return {"client": client, "server": server, "relists": [round(each, 2) for each in took]}
+
+
+def quiet(ground, controller, ca, where, args):
+    """The same without a relist, for comparison."""
+    reviews = Reviews(ground, ca, where, min(args.seconds, 10), args)
+    controller.json("POST", "/debug/latency/reset")
+    reviews.go()
+    reviews.result(args.seconds * 3 + 60)
+    return controller.json("GET", "/debug/latency")
+
+
+def run(args):
+    mine, others = cores()
+    with _ground.Ground(args) as ground:
+        for name in ("etcd", "kube-apiserver"):
+            # What is measured is the controller; the client must not wait behind the server either.
+            pin(ground.plane.pid(name), others, nice=10)
+        prefix = ["taskset", "-c", ",".join(map(str, sorted(mine)))]
+        controller = ground.controller(prefix)
+        took = controller.await_ready(READY_TIMEOUT_S)
+        _ground.say("the controller was ready after %.2f s" % took)
+        ca = authority(ground)
+        converts(ground, ca, others, args)
+        calm = quiet(ground, controller, ca, others, args)
+        _ground.say("without relists: server p50 %s us, p99 %s us" % (
+            calm["p50_us"], calm["p99_us"]))
+        load = _ground.machine()
+        seen = measure(ground, controller, ca, others, args)
+        return verdict(args, calm, seen, {
+            "machine": load, "vm_hwm_mib": round(controller.memory_kib() / 1024, 1),
+            "shared_core": mine == others})
+
+
+def verdict(args, calm, seen, more):
+    client, server = seen["client"], seen["server"]
+    right = not client["errors"] and not client["wrong"] and client["answered"] == client["sent"]
+    covered = sum(seen["relists"]) / args.seconds
+    holds = {"p99": 0 <= server["p99_us"] <= P99_BAR_US, "answers": right,
+             "counted": server["count"] >= min(client["answered"], 65536),
+             "relists": bool(seen["relists"]) and covered >= LEAST_COVERED}
+    return {
+        "name": "webhook", "pods": args.pods, "reviews": client["answered"],
+        "per_second": round(client["per_second"], 1), "connections": args.connections,
+        "server": server, "server_without_relist": calm,
+        "peer": {"name": "the same requests, seen by the client", "p50_us": client["p50_us"],
+                 "p99_us": client["p99_us"], "max_us": client["max_us"],
+                 "p99_since_planned_us": client["p99_since_planned_us"]},
+        "tenants": client["tenants"], "whole": client["whole"], "errors": client["errors"],
+        "wrong": client["wrong"], "first_wrong": client["first_wrong"],
+        "pod_bytes": client["pod_bytes"],
+        "relists": {"count": len(seen["relists"]), "took_s": seen["relists"],
+                    "share_of_time": round(min(covered, 1.0), 2)},
+        "ratio": round(server["p99_us"] / P99_BAR_US, 3), "bar": {"server_p99_us": P99_BAR_US},
+        "held": holds, "holds": all(holds.values()), **more}
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="hack/bench webhook", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    _ground.add_arguments(parser)
+    parser.add_argument("--rate", type=int, default=1000, help="reviews a second (1000)")
+    parser.add_argument("--seconds", type=int, default=60, help="for how long (60)")
+    parser.add_argument("--connections", type=int, default=20, help="kept connections (20)")
+    args = parser.parse_args()
+    try:
+        return _ground.finish(run(args))
+    except _ground.TROUBLE as error:
+        return _ground.fail("webhook", error)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

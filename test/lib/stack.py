@@ -1,0 +1,227 @@
+"""The whole product on one machine: control plane, manifests, fake nodes and real controllers.
+
+    with Stack.up(plane, nodes=[("node-0", 2)], binary=path) as stack:
+        stack.create_pod("a", fraction="0.25")
+        stack.wait_placed("a")
+
+Controllers run with exactly the rights of the manifests: their token is that of the service account.
+"""
+
+import contextlib
+import json
+import os
+import signal
+import tempfile
+import urllib.request
+
+import manifests
+import ports
+import processes
+from api import ApiError
+from fakekubelet import FakeKubelet
+from waiting import wait_until
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+IMAGE = "aliquot:test"
+
+
+def binary():
+    """The built controller: $ALIQUOT_BINARY, or the development build."""
+    return os.environ.get("ALIQUOT_BINARY", os.path.join(ROOT, "build", "src", "app", "aliquot"))
+
+
+class Controller:
+    """One controller process."""
+
+    def __init__(self, plane, webhook_port=None, metrics_port=None, arguments=(), program=None):
+        taken = ports.reserve(os.path.dirname(plane.dir), plane.dir, 2)
+        self.plane = plane
+        self.webhook_port = webhook_port or taken[0]
+        self.metrics_port = metrics_port or taken[1]
+        self.dir = tempfile.mkdtemp(prefix="controller-", dir=plane.dir)
+        self.log_path = os.path.join(self.dir, "controller.log")
+        self.argv = [program or binary(), "controller",
+                     "--kubeconfig", plane.kubeconfig("controller"),
+                     "--webhook-listen", "127.0.0.1:%d" % self.webhook_port,
+                     "--metrics-listen", "127.0.0.1:%d" % self.metrics_port,
+                     "--webhook-names", "127.0.0.1,localhost",
+                     "--image", IMAGE, "--debug", *arguments]
+        self.record = None
+
+    def start(self, wait_ready=True):
+        self.record = processes.start(self.argv, self.log_path)
+        self.plane.adopt("controller-%d" % self.metrics_port, self.record)
+        if wait_ready:
+            self.wait_ready()
+        return self
+
+    def wait_ready(self, timeout=60):
+        def ready():
+            assert self.alive(), "the controller ended:\n" + self.log()
+            return self.get("/readyz", check=False)[0] == 200
+        wait_until(ready, timeout, "the controller's /readyz\n", ignore=(OSError,))
+
+    def alive(self):
+        return self.record is not None and processes.alive(self.record)
+
+    def get(self, path, method="GET", check=True):
+        request = urllib.request.Request(
+            "http://127.0.0.1:%d%s" % (self.metrics_port, path), method=method)
+        try:
+            with urllib.request.urlopen(request, timeout=5) as answer:
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as error:
+            if check:
+                raise
+            return error.code, error.read().decode()
+
+    def metrics(self):
+        """{series: value} of /metrics."""
+        values = {}
+        for line in self.get("/metrics")[1].splitlines():
+            if line and not line.startswith("#"):
+                name, value = line.rsplit(" ", 1)
+                values[name] = float(value)
+        return values
+
+    def metric(self, prefix):
+        """The sum of all series whose name and labels begin with PREFIX."""
+        return sum(value for name, value in self.metrics().items() if name.startswith(prefix))
+
+    def dump(self):
+        return json.loads(self.get("/debug/dump")[1])
+
+    def leads(self):
+        return self.alive() and self.dump()["leads"]
+
+    def log(self, size=6000):
+        return processes.log_tail(self.log_path, size)
+
+    def signal(self, number):
+        processes.send(self.record, number)
+
+    def kill(self):
+        self.signal(signal.SIGKILL)
+        processes.await_exit([self.record], 10)
+
+    def stop(self, timeout=20):
+        """SIGTERM; the exit status."""
+        if not self.alive():
+            return self.exit_status()
+        self.signal(signal.SIGTERM)
+        processes.await_exit([self.record], timeout)
+        return self.exit_status()
+
+    def exit_status(self):
+        """None where it cannot be known (the process was adopted)."""
+        return self.record.get("status")
+
+
+class Stack:
+    def __init__(self, plane, nodes, arguments=(), kubelet_arguments=()):
+        self.plane = plane
+        self.api = plane.admin
+        self.nodes = [{"name": name, "gpus": gpus} for name, gpus in nodes]
+        self.arguments = list(arguments)
+        self.kubelet = FakeKubelet(plane, self.nodes, binary=binary(), images={},
+                                   arguments=list(kubelet_arguments))
+        self.controllers = []
+        self.webhook_port = None
+
+    @classmethod
+    @contextlib.contextmanager
+    def up(cls, plane, nodes=(("node-0", 2),), controllers=1, arguments=(), kubelet_arguments=()):
+        stack = cls(plane, nodes, arguments, kubelet_arguments)
+        try:
+            stack.install()
+            stack.kubelet.start()
+            for _ in range(controllers):
+                stack.add_controller()
+            if controllers:
+                stack.wait_converting()
+            yield stack
+        finally:
+            stack.down()
+
+    def install(self):
+        self.webhook_port = ports.reserve(os.path.dirname(self.plane.dir), self.plane.dir, 1)[0]
+        manifests.install(self.api, manifests.render(image=IMAGE),
+                          webhook_url="https://127.0.0.1:%d/admit" % self.webhook_port,
+                          without=("Deployment",))
+
+    def add_controller(self, arguments=(), webhook_port=None, wait_ready=True):
+        """The first one listens where the webhook configuration points."""
+        port = webhook_port or (self.webhook_port if not self.controllers else None)
+        controller = Controller(self.plane, webhook_port=port,
+                                arguments=self.arguments + list(arguments))
+        self.controllers.append(controller)
+        return controller.start(wait_ready)
+
+    def wait_converting(self, timeout=60):
+        """Somebody leads, and the API server reaches the webhook: a dry run comes back marked."""
+        def marked():
+            pod = self.pod("probe", fraction="0.5")
+            try:
+                answer = self.api.create("pods", pod, namespace="default", dryRun="All")
+            except ApiError:
+                return False
+            return "aliquot.dev/tenant" in answer["metadata"].get("labels", {})
+        wait_until(marked, timeout, lambda: "the webhook to convert\n" + self.logs())
+
+    def logs(self):
+        return "\n".join(c.log() for c in self.controllers)
+
+    def down(self):
+        for controller in self.controllers:
+            if controller.alive():
+                controller.signal(signal.SIGCONT)
+                controller.stop()
+        self.kubelet.stop()
+
+    # Pods.
+
+    @staticmethod
+    def pod(name, namespace="default", fraction=None, memory=None, gpus=1, annotations=None,
+            labels=None, **spec):
+        notes = dict(annotations or {})
+        if fraction is not None:
+            notes["aliquot.dev/gpu-fraction"] = fraction
+        if memory is not None:
+            notes["aliquot.dev/gpu-memory"] = memory
+        resources = {"requests": {"cpu": "100m", "memory": "64Mi"}}
+        if gpus:
+            resources["limits"] = {"nvidia.com/gpu": str(gpus)}
+        return {"apiVersion": "v1", "kind": "Pod",
+                "metadata": {"name": name, "namespace": namespace, "annotations": notes,
+                             "labels": dict(labels or {})},
+                "spec": {"containers": [{"name": "main", "image": "app", "resources": resources}],
+                         "terminationGracePeriodSeconds": 1, **spec}}
+
+    def create_pod(self, name, **options):
+        obj = self.pod(name, **options)
+        return self.api.create("pods", obj, namespace=obj["metadata"]["namespace"])
+
+    def get_pod(self, name, namespace="default"):
+        return self.api.get("pods", name, namespace=namespace)
+
+    def wait_pod(self, name, condition, timeout=30, namespace="default", what="state"):
+        last = {}
+
+        def holds():
+            last["pod"] = self.api.find("pods", name, namespace)
+            return last["pod"] is not None and condition(last["pod"])
+        wait_until(holds, timeout, lambda: "pod %s: %s\n%s\n%s" % (
+            name, what, json.dumps(last.get("pod"), indent=1)[:3000], self.logs()))
+        return last["pod"]
+
+    def wait_running(self, name, timeout=30, namespace="default"):
+        return self.wait_pod(name, lambda p: p["status"].get("phase") == "Running", timeout,
+                             namespace, "Running")
+
+    def capacity_pods(self):
+        return self.api.list("pods", namespace="aliquot-system",
+                             labelSelector="aliquot.dev/capacity=true")
+
+
+def note(pod, key):
+    return pod["metadata"].get("annotations", {}).get("aliquot.dev/" + key)

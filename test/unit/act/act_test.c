@@ -1,0 +1,176 @@
+/* The in-flight table: who may write, how much at a time, and how actions end. */
+#include "act/act.h"
+
+#include "fixture.h"
+
+Test(act, an_event_goes_to_the_recorder)
+{
+	struct fixture *f = set_up();
+	struct action x = {.id = 7,
+		.type = ACTION_EVENT,
+		.ns = "team",
+		.name = "tenant",
+		.uid = "t-uid",
+		.reason = REASON_PLACED,
+		.message = "placed",
+		.regarding_kind = "Pod",
+		.regarding_api_version = "v1"};
+	act_submit(f->act, &x);
+	cr_expect_eq(f->count, 0, "no outcome from inside a submit");
+	step(f, 0);
+	cr_expect_eq(last_heard(f)->id, 7);
+	cr_expect_eq(last_heard(f)->fault.kind, FAULT_NONE);
+	cr_expect_eq(events_queued(f->recorder), 1);
+	tear_down(f);
+}
+
+Test(act, a_process_that_does_not_lead_writes_nothing)
+{
+	struct fixture *f = set_up();
+	struct action x = place_action();
+	f->leads = false;
+	act_submit(f->act, &x);
+	cr_expect_eq(f->count, 0);
+	step(f, 0);
+	cr_expect_eq(last_heard(f)->fault.kind, FAULT_DENIED);
+	cr_expect_str_eq(last_heard(f)->fault.message, "not leading");
+	/* Queued while leading, lost before it was sent. */
+	f->leads = true;
+	act_submit(f->act, &x);
+	f->leads = false;
+	step(f, 0);
+	cr_expect_eq(f->count, 2);
+	cr_expect_eq(last_heard(f)->fault.kind, FAULT_DENIED);
+	/* Lost between the read and the write of a placement. */
+	f->leads = true;
+	x.node_term_count = 1;
+	act_submit(f->act, &x);
+	step(f, 0);
+	f->leads = false;
+	fake_answer(fake_last(f->wire), 200, LIVE("41", "{" ZONE("In") "}"));
+	cr_expect_eq(f->count, 3);
+	cr_expect_eq(last_heard(f)->fault.kind, FAULT_DENIED);
+	cr_expect_eq(f->wire->count, 1, "a read is all that ever left");
+	tear_down(f);
+}
+
+Test(act, an_unknown_outcome_is_called_so_and_nothing_is_retried)
+{
+	struct fixture *f = set_up();
+	struct action x = place_action();
+	act_submit(f->act, &x);
+	step(f, 0);
+	fake_fail(fake_last(f->wire), true);
+	cr_expect_eq(last_heard(f)->fault.kind, FAULT_TRANSIENT);
+	cr_expect(last_heard(f)->fault.unknown_outcome);
+	step(f, 60000);
+	act_submit(f->act, &x);
+	step(f, 0);
+	fake_answer(fake_last(f->wire), 504, "{}");
+	cr_expect(last_heard(f)->fault.unknown_outcome);
+	act_submit(f->act, &x);
+	step(f, 0);
+	fake_answer(fake_last(f->wire), 409, "{}");
+	cr_expect_eq(last_heard(f)->fault.kind, FAULT_CONFLICT);
+	cr_expect_not(last_heard(f)->fault.unknown_outcome);
+	step(f, 60000);
+	cr_expect_eq(f->wire->count, 3);
+	tear_down(f);
+}
+
+static void submit_place(struct fixture *f, uint64_t id, const char *name)
+{
+	struct action x = place_action();
+	x.id = id;
+	x.name = name;
+	act_submit(f->act, &x);
+}
+
+Test(act, sixty_four_at_a_time_and_a_queue_with_an_end)
+{
+	struct fixture *f = set_up();
+	for (uint64_t i = 0; i < ACT_QUEUE_MAX + 10; i++) {
+		char name[16];
+		snprintf(name, sizeof name, "p-%u", (unsigned)i);
+		submit_place(f, i, name);
+	}
+	step(f, 0);
+	cr_expect_eq(f->wire->count, ACT_IN_FLIGHT_MAX);
+	cr_expect_eq(act_in_flight(f->act), ACT_IN_FLIGHT_MAX);
+	cr_expect_eq(f->count, 10);
+	cr_expect_eq(last_heard(f)->fault.kind, FAULT_LIMIT);
+	fake_answer(&f->wire->calls[0], 200, POD_ANSWER);
+	cr_expect_leq(act_deadline(f->act), f->clock.mono);
+	step(f, 0);
+	cr_expect_eq(f->wire->count, ACT_IN_FLIGHT_MAX + 1);
+	fake_expect_path(fake_last(f->wire), "/pods/p-64?");
+	tear_down(f);
+}
+
+Test(act, one_write_at_a_time_to_one_object)
+{
+	struct fixture *f = set_up();
+	submit_place(f, 1, "a");
+	step(f, 0);
+	submit_place(f, 2, "a");
+	submit_place(f, 3, "b");
+	step(f, 0);
+	cr_expect_eq(f->wire->count, 2);
+	fake_expect_path(fake_last(f->wire), "/pods/b?");
+	/* A newer one in the queue takes the place of an older one. */
+	submit_place(f, 4, "a");
+	step(f, 0);
+	cr_expect_eq(last_heard(f)->id, 2);
+	cr_expect_eq(last_heard(f)->fault.kind, FAULT_CONFLICT);
+	fake_answer(&f->wire->calls[0], 200, POD_ANSWER);
+	step(f, 0);
+	cr_expect_eq(f->wire->count, 3);
+	fake_answer(&f->wire->calls[2], 200, POD_ANSWER);
+	cr_expect_eq(last_heard(f)->id, 4);
+	tear_down(f);
+}
+
+Test(act, conditions_keep_to_twenty_a_second)
+{
+	struct fixture *f = set_up();
+	for (uint64_t i = 0; i < 50; i++) {
+		char name[16];
+		snprintf(name, sizeof name, "p-%u", (unsigned)i);
+		struct action x = {
+			.id = i, .type = ACTION_CONDITION, .ns = "n", .name = name, .uid = "u"};
+		act_submit(f->act, &x);
+	}
+	step(f, 0);
+	cr_expect_eq(f->wire->count, 20);
+	/* A grant does not wait behind them. */
+	submit_place(f, 100, "a");
+	step(f, 0);
+	cr_expect_eq(f->wire->count, 21);
+	cr_expect_eq(act_deadline(f->act), f->clock.mono + 50);
+	for (int i = 0; i < 10; i++) {
+		step(f, 50);
+	}
+	cr_expect_eq(f->wire->count, 31);
+	tear_down(f);
+}
+
+Test(act, another_pod_of_the_same_name_is_a_conflict)
+{
+	struct fixture *f = set_up();
+	struct action x = {
+		.id = 5, .type = ACTION_CONDITION, .ns = "team", .name = "tenant", .uid = "t-uid"};
+	act_submit(f->act, &x);
+	step(f, 0);
+	fake_answer(fake_last(f->wire), 422,
+		"{\"kind\":\"Status\",\"code\":422,\"reason\":\"Invalid\",\"message\":\"Pod "
+		"\\\"tenant\\\" is "
+		"invalid: metadata.uid: Invalid value: \\\"t-uid\\\": field is immutable\"}");
+	cr_expect_eq(last_heard(f)->fault.kind, FAULT_CONFLICT);
+	act_submit(f->act, &x);
+	step(f, 0);
+	fake_answer(fake_last(f->wire), 422,
+		"{\"kind\":\"Status\",\"code\":422,\"reason\":\"Invalid\",\"message\":\"status: "
+		"wrong\"}");
+	cr_expect_eq(last_heard(f)->fault.kind, FAULT_INVALID);
+	tear_down(f);
+}
