@@ -19,10 +19,13 @@ import ports
 import processes
 from api import ApiError
 from fakekubelet import FakeKubelet
+from forwarder import Forwarder
 from waiting import wait_until
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 IMAGE = "aliquot:test"
+# What a sanitizer leaves in a log.
+FINDINGS = ("ERROR: AddressSanitizer", "ERROR: LeakSanitizer", "runtime error:")
 
 
 def binary():
@@ -47,8 +50,10 @@ class Controller:
                      "--webhook-names", "127.0.0.1,localhost",
                      "--image", IMAGE, "--debug", *arguments]
         self.record = None
+        self.told_to_stop = False
 
     def start(self, wait_ready=True):
+        self.told_to_stop = False
         self.record = processes.start(self.argv, self.log_path)
         self.plane.adopt("controller-%d" % self.metrics_port, self.record)
         if wait_ready:
@@ -108,9 +113,19 @@ class Controller:
         """SIGTERM; the exit status."""
         if not self.alive():
             return self.exit_status()
+        self.told_to_stop = True
+        self.signal(signal.SIGCONT)
         self.signal(signal.SIGTERM)
         processes.await_exit([self.record], timeout)
         return self.exit_status()
+
+    def findings(self):
+        """What no log may hold, and an exit that was not the one asked for."""
+        with open(self.log_path, encoding="utf-8", errors="replace") as file:
+            found = [line for line in file if any(text in line for text in FINDINGS)]
+        if self.told_to_stop and self.exit_status() != 0:
+            found.append("SIGTERM ended it with %s" % self.exit_status())
+        return "%s: %s\n%s" % (self.dir, "".join(found), self.log()) if found else ""
 
     def exit_status(self):
         """None where it cannot be known (the process was adopted)."""
@@ -127,13 +142,19 @@ class Stack:
                                    arguments=list(kubelet_arguments))
         self.controllers = []
         self.webhook_port = None
+        self.service = None
 
     @classmethod
     @contextlib.contextmanager
-    def up(cls, plane, nodes=(("node-0", 2),), controllers=1, arguments=(), kubelet_arguments=()):
+    def up(cls, plane, nodes=(("node-0", 2),), controllers=1, arguments=(), kubelet_arguments=(),
+           service=False):
+        """With SERVICE a forwarder stands where the webhook configuration points, and every
+        controller listens on a port of its own."""
         stack = cls(plane, nodes, arguments, kubelet_arguments)
         try:
             stack.install()
+            if service:
+                stack.service = Forwarder(stack.webhook_port, stack.backends).start()
             stack.kubelet.start()
             for _ in range(controllers):
                 stack.add_controller()
@@ -149,24 +170,35 @@ class Stack:
                           webhook_url="https://127.0.0.1:%d/admit" % self.webhook_port,
                           without=("Deployment",))
 
+    def backends(self):
+        return [(c.webhook_port, "http://127.0.0.1:%d/readyz" % c.metrics_port)
+                for c in self.controllers]
+
     def add_controller(self, arguments=(), webhook_port=None, wait_ready=True):
-        """The first one listens where the webhook configuration points."""
-        port = webhook_port or (self.webhook_port if not self.controllers else None)
+        """Without a service the first one listens where the webhook configuration points."""
+        first = not self.controllers and self.service is None
+        port = webhook_port or (self.webhook_port if first else None)
         controller = Controller(self.plane, webhook_port=port,
                                 arguments=self.arguments + list(arguments))
         self.controllers.append(controller)
         return controller.start(wait_ready)
 
+    def converts(self):
+        """Whether a pod would be converted now: a dry run tells."""
+        pod = self.pod("probe", fraction="0.5")
+        try:
+            answer = self.api.create("pods", pod, namespace="default", dryRun="All")
+        except ApiError:
+            return False
+        return "aliquot.dev/tenant" in answer["metadata"].get("labels", {})
+
     def wait_converting(self, timeout=60):
-        """Somebody leads, and the API server reaches the webhook: a dry run comes back marked."""
-        def marked():
-            pod = self.pod("probe", fraction="0.5")
-            try:
-                answer = self.api.create("pods", pod, namespace="default", dryRun="All")
-            except ApiError:
-                return False
-            return "aliquot.dev/tenant" in answer["metadata"].get("labels", {})
-        wait_until(marked, timeout, lambda: "the webhook to convert\n" + self.logs())
+        """Somebody leads, and the API server reaches the webhook."""
+        wait_until(self.converts, timeout, lambda: "the webhook to convert\n" + self.logs())
+
+    def leader(self):
+        """The controller that leads; None where none does."""
+        return next((c for c in self.controllers if c.alive() and c.leads()), None)
 
     def logs(self):
         return "\n".join(c.log() for c in self.controllers)
@@ -174,9 +206,38 @@ class Stack:
     def down(self):
         for controller in self.controllers:
             if controller.alive():
-                controller.signal(signal.SIGCONT)
                 controller.stop()
+        if self.service is not None:
+            self.service.stop()
         self.kubelet.stop()
+
+    def findings(self):
+        """What the sanitizers and the exits of all controllers say; empty where all is well."""
+        return "\n".join(filter(None, (c.findings() for c in self.controllers)))
+
+    def clean(self, timeout=60):
+        """Takes away what tests made, and the capacity pods."""
+        for namespace in ("default", "aliquot-system"):
+            wait_until(lambda ns=namespace: self._emptied(ns), timeout,
+                       "no pods in " + namespace, every=0.2)
+
+    def _emptied(self, namespace):
+        kinds = ["pods"]
+        if namespace == "default":
+            kinds = ["deployments", "replicasets", "gpupolicies", "pods"]
+        found = [(kind, obj) for kind in kinds for obj in self.api.list(
+            kind, None if kind == "gpupolicies" else namespace)]
+        for kind, obj in found:
+            self._remove(kind, obj, **({"grace": 0} if kind == "pods" else {}))
+        return not found
+
+    def _remove(self, kind, obj, **options):
+        try:
+            meta = obj["metadata"]
+            self.api.delete(kind, meta["name"], meta.get("namespace"), **options)
+        except ApiError as error:
+            if error.status != 404:
+                raise
 
     # Pods.
 

@@ -1,0 +1,109 @@
+"""The stacks of the end-to-end suite: one at a time, shared by neighbours that ask for the same.
+
+A module says in STACK what it needs (arguments of Stack.up); without it, it gets STEADY.
+"""
+
+import contextlib
+import itertools
+import json
+
+import pytest
+
+import invariants
+from api import ApiError
+from stack import Stack
+from waiting import wait_until
+
+# Many small nodes, so that every test has some of its own: NAME-0, NAME-1, …
+STEADY = {"nodes": [("one-%d" % i, 1) for i in range(12)] + [("two-%d" % i, 2) for i in range(6)] +
+          [("eight-0", 8)], "arguments": ["--idle-grace-seconds=2"]}
+
+
+def wanted(item):
+    return getattr(item.module, "STACK", STEADY)
+
+
+def pytest_collection_modifyitems(items):
+    """Modules with the same stack follow each other; a change costs some seconds."""
+    first = {}
+    for item in items:
+        first.setdefault(json.dumps(wanted(item)), len(first))
+    items.sort(key=lambda item: first[json.dumps(wanted(item))])
+
+
+class Stacks:
+    """The stack that is up."""
+
+    def __init__(self, plane):
+        self.plane = plane
+        self.options = None
+        self.stack = None
+        self._exit = contextlib.ExitStack()
+        self.fresh = {}
+
+    def use(self, options):
+        if options != self.options:
+            self.close()
+            self.stack = self._exit.enter_context(
+                Stack.up(self.plane, service=True, **options))
+            self.options = options
+            self.fresh = {}
+            for name, gpus in options["nodes"]:
+                self.fresh.setdefault(gpus, []).append(name)
+        return self.stack
+
+    def close(self):
+        stack, self.stack, self.options = self.stack, None, None
+        if stack is None:
+            return
+        try:
+            stack.clean()
+            broken = stack.kubelet.state()["errors"]
+        finally:
+            self._exit.close()
+        for name in [node["name"] for node in stack.nodes]:
+            with contextlib.suppress(ApiError):
+                stack.api.delete("nodes", name)
+        assert not stack.findings(), stack.findings()
+        assert not broken, broken[0]
+
+
+@pytest.fixture(scope="session")
+def stacks(cp):
+    found = Stacks(cp)
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def stack(request, stacks):  # pylint: disable=redefined-outer-name
+    """The module's stack. After each test the invariants must hold."""
+    found = stacks.use(wanted(request.node))
+    yield found
+    wait_until(lambda: invariants.Picture(found.api).check(), 10, "I1 to I3",
+               ignore=(AssertionError,))
+    invariants.check_devices(invariants.Picture(found.api), found.kubelet.state())
+
+
+@pytest.fixture
+def node(stack, stacks):  # pylint: disable=redefined-outer-name
+    """node(gpus): the name of a node that no other test uses; its pods go afterwards."""
+    given = []
+
+    def take(gpus=1):
+        assert stacks.fresh.get(gpus), "STACK has too few nodes of %d GPUs" % gpus
+        given.append(stacks.fresh[gpus].pop(0))
+        return given[-1]
+    yield take
+    for pod in stack.api.list("pods", namespace="default"):
+        if pod["spec"].get("nodeSelector", {}).get("kubernetes.io/hostname") in given:
+            with contextlib.suppress(ApiError):
+                stack.api.delete("pods", pod["metadata"]["name"], "default", grace=0)
+
+
+@pytest.fixture
+def name(request):
+    """name(): a pod name of this test that no other pod has."""
+    numbers = itertools.count()
+    base = request.node.name.split("[")[0].removeprefix("test_").replace("_", "-")[:40].strip("-")
+    return lambda: "%s-%d" % (base, next(numbers))

@@ -1,0 +1,72 @@
+"""What several end-to-end tests ask and say."""
+
+from invariants import P, note
+
+import fleet
+from waiting import wait_until
+
+MIB = fleet.MEMORY_MIB
+
+
+def on(node):
+    """Options of Stack.pod that keep a pod on one node."""
+    return {"nodeSelector": {"kubernetes.io/hostname": node}}
+
+
+def is_tenant(pod):
+    return pod["metadata"].get("labels", {}).get(P + "tenant") == "true"
+
+
+def gates(pod):
+    return [gate["name"] for gate in pod["spec"].get("schedulingGates", [])]
+
+
+def placed(pod):
+    """The condition aliquot.dev/Placed; {} where there is none."""
+    return next((c for c in pod["status"].get("conditions", []) if c["type"] == P + "Placed"), {})
+
+
+def seen(stack, pod, container="main"):
+    """The GPUs that a container of a running pod sees, as the node's runtime gave them."""
+    state = stack.kubelet.state()["pods"][pod["metadata"]["uid"]]
+    return state["containers"][container]["visible"]
+
+
+def environment(stack, pod, container="main"):
+    return stack.kubelet.state()["pods"][pod["metadata"]["uid"]]["containers"][container]["env"]
+
+
+def capacity_on(stack, node):
+    """The capacity pods of one node."""
+    return [pod for pod in stack.capacity_pods() if node in (
+        pod["spec"].get("nodeName"), pin(pod)) and not pod["metadata"].get("deletionTimestamp")]
+
+
+def pin(pod):
+    """The node to which a required node affinity ties the pod by name; None without."""
+    terms = pod["spec"].get("affinity", {}).get("nodeAffinity", {}).get(
+        "requiredDuringSchedulingIgnoredDuringExecution", {}).get("nodeSelectorTerms", [])
+    pins = {tuple(field["values"]) for term in terms for field in term.get("matchFields", [])
+            if field["key"] == "metadata.name"}
+    assert len(pins) <= 1, pins
+    return next(iter(pins))[0] if pins else None
+
+
+def events(stack, pod, reason=None):
+    """Our events about a pod."""
+    found = stack.api.list("events", namespace=pod["metadata"]["namespace"],
+                           fieldSelector="involvedObject.uid=" + pod["metadata"]["uid"])
+    return [e for e in found if reason in (None, e["reason"]) and
+            (e.get("reportingComponent") or "").startswith("aliquot.dev")]
+
+
+def is_whole(pod):
+    """Untouched by us: it asks for a GPU and carries nothing of ours."""
+    limits = pod["spec"]["containers"][0]["resources"].get("limits", {})
+    return limits.get("nvidia.com/gpu") == "1" and not is_tenant(pod) and \
+        P + "gpu" not in gates(pod) and note(pod, "original") is None
+
+
+def wait_gone(stack, name, namespace="default", timeout=30):
+    wait_until(lambda: stack.api.find("pods", name, namespace) is None, timeout,
+               "%s to be gone" % name)

@@ -1,0 +1,120 @@
+"""The promises that hold at every moment, judged on one consistent list of all pods.
+
+I1 no GPU gives more than it has; I2 one capacity pod a GPU, one GPU a capacity pod; I3 a tenant is
+where its capacity pod is. The controller's own view is never asked.
+"""
+
+import collections
+import json
+
+P = "aliquot.dev/"
+MEMORY_MIB = 81559
+
+
+def note(pod, key):
+    return pod["metadata"].get("annotations", {}).get(P + key)
+
+
+def is_over(pod):
+    return pod["status"].get("phase") in ("Succeeded", "Failed")
+
+
+def is_capacity(pod):
+    return pod["metadata"]["namespace"] == "aliquot-system" and \
+        pod["metadata"].get("labels", {}).get(P + "capacity") == "true"
+
+
+def is_tenant(pod):
+    return pod["metadata"].get("labels", {}).get(P + "tenant") == "true"
+
+
+def identity(capacity):
+    """What the init container told; None before."""
+    for status in capacity["status"].get("initContainerStatuses", []):
+        ended = status.get("state", {}).get("terminated") or {}
+        if ended.get("exitCode") == 0 and ended.get("message"):
+            return json.loads(ended["message"])
+    return None
+
+
+def ledger(capacity):
+    """{uid: grant} of a capacity pod."""
+    grants = json.loads(note(capacity, "grants") or '{"v":1,"grants":[]}')["grants"]
+    by_uid = {grant["uid"]: grant for grant in grants}
+    assert len(by_uid) == len(grants), "a tenant stands twice in the ledger: %s" % grants
+    return by_uid
+
+
+class Picture:
+    """All pods of the cluster at one resourceVersion."""
+
+    def __init__(self, api):
+        pods = api.list("pods")
+        self.capacity = {p["metadata"]["name"]: p for p in pods if is_capacity(p)
+                         and not is_over(p)}
+        self.tenants = [p for p in pods if is_tenant(p) and not is_over(p)]
+        self.placed = [p for p in self.tenants if note(p, "gpu-uuid")]
+
+    def check(self):
+        """I1 to I3."""
+        self._check_capacity()
+        milli, memory = collections.Counter(), collections.Counter()
+        for pod in self.placed:
+            name, uuid = pod["metadata"]["name"], note(pod, "gpu-uuid")
+            capacity = self.capacity.get(note(pod, "capacity-pod"))
+            assert capacity, "%s has no capacity pod" % name
+            assert identity(capacity)["uuid"] == uuid, "%s: not its capacity pod's GPU" % name
+            node = pod["spec"].get("nodeName", capacity["spec"]["nodeName"])
+            assert node == capacity["spec"]["nodeName"], "%s is on another node" % name
+            grant = ledger(capacity).get(pod["metadata"]["uid"])
+            assert grant, "%s is not in the ledger of its GPU" % name
+            assert (grant["milli"], grant["mib"]) == (
+                int(note(pod, "compute-milli")), int(note(pod, "memory-mib"))), name
+            milli[uuid] += grant["milli"]
+            memory[uuid] += grant["mib"]
+        assert all(sum_ <= 1000 for sum_ in milli.values()), milli
+        assert all(sum_ <= MEMORY_MIB for sum_ in memory.values()), memory
+        return self
+
+    def _check_capacity(self):
+        uuids = [identity(p)["uuid"] for p in self.capacity.values()
+                 if identity(p) and "deletionTimestamp" not in p["metadata"]]
+        assert len(uuids) == len(set(uuids)), "a GPU is held twice: %s" % uuids
+        for name, pod in self.capacity.items():
+            grants = ledger(pod).values()
+            assert sum(g["milli"] for g in grants) <= 1000, (name, grants)
+            assert sum(g["mib"] for g in grants) <= MEMORY_MIB, (name, grants)
+
+    def check_settled(self):
+        """Nothing under way: every tenant is placed, ledgers and tenants say the same, and no
+        capacity pod is left without tenants (I4)."""
+        self.check()
+        waiting = [p["metadata"]["name"] for p in self.tenants if not note(p, "gpu-uuid")]
+        assert not waiting, "not placed: %s" % waiting
+        granted = {uid for p in self.capacity.values() for uid in ledger(p)}
+        living = {p["metadata"]["uid"] for p in self.tenants}
+        assert granted == living, "ledger %s, tenants %s" % (granted - living, living - granted)
+        used = {note(p, "capacity-pod") for p in self.tenants}
+        assert set(self.capacity) == used, "idle: %s" % (set(self.capacity) - used)
+        return self
+
+    def milli(self):
+        """{UUID: granted milli}"""
+        sums = collections.Counter()
+        for pod in self.placed:
+            sums[note(pod, "gpu-uuid")] += int(note(pod, "compute-milli"))
+        return sums
+
+
+def check_devices(picture, kubelet_state):
+    """Every container of a placed, running tenant sees exactly its GPU, the others none."""
+    for pod in picture.placed:
+        seen = kubelet_state["pods"].get(pod["metadata"]["uid"])
+        if seen is None:
+            continue
+        for name, container in seen["containers"].items():
+            if container["state"] != "running":
+                continue
+            mine = [note(pod, "gpu-uuid")] if name == note(pod, "container") else []
+            assert container["visible"] == mine, (pod["metadata"]["name"], name, container)
+            assert container["allocated"] == [], (pod["metadata"]["name"], name, container)
