@@ -155,6 +155,10 @@ def stage_e2e(run):
     run.pytest("test/e2e", of_build(SANITIZED))
 
 
+def stage_demo(run):
+    run.pytest("test/demo", of_build(DEV))
+
+
 def stage_bench(run):
     for name in reports.smoke_benches(os.path.join(TREE, "test", "bench")):
         run.check("hack/bench --smoke " + name, "hack/bench", "--smoke", name)
@@ -180,6 +184,8 @@ STAGES = [
           ["build", "controlplane"]),
     Stage("e2e", 1200, "the whole of it on a real control plane, sanitized", stage_e2e,
           ["build", "build-sanitized", "controlplane"]),
+    Stage("demo", 180, "hack/demo as a newcomer meets it: its table, its exit, nothing left", stage_demo,
+          ["build", "controlplane"]),
     Stage("bench", 300, "that the benches still run, small", stage_bench, ["build"], tests=False),
 ]
 

@@ -139,6 +139,15 @@ const struct policy *world_policy_find(const struct world *w, const char *name);
 
 const struct world_namespace *world_namespace_find(const struct world *w, const char *name);
 
+/* Has it to do with GPUs, so that its whole noun is kept? Of every other pod only namespace, name,
+ * uid, node, sums, phase and whether it is being deleted. */
+bool world_keeps_noun(const struct pod *pod);
+
+/* The changes that make an empty world into this one. The nouns live for the call only; `tell` must
+ * not change the world. */
+typedef void (*world_tell)(void *data, const struct change *change);
+void world_save(const struct world *w, world_tell tell, void *data);
+
 /* For invariant checks in tests: recomputes every sum and index and compares. NULL when all agree,
  * else what does not. */
 const char *world_check(const struct world *w);

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "engine/journal.h"
+#include "journal_parts.h"
 #include "state.h"
 
 /* Nothing that lasts is noticed later than this, whatever the deadlines say. */
@@ -15,6 +17,7 @@ struct engine *engine_create(const struct engine_config *config, uint64_t seed)
 	e->runtime_class = xstrdup(config->runtime_class);
 	e->cfg.runtime_class = e->runtime_class;
 	e->world = world_create();
+	e->seed = seed;
 	rng_seed(&e->rng, seed);
 	book_init(e);
 	return e;
@@ -40,8 +43,19 @@ void engine_destroy(struct engine *e)
 	free(e);
 }
 
+void engine_record(struct engine *e, struct journal *journal)
+{
+	e->journal = journal;
+	if (journal != NULL) {
+		journal_begin(journal, e);
+	}
+}
+
 void engine_observe(struct engine *e, const struct change *c)
 {
+	if (e->journal != NULL) {
+		journal_change(e->journal, e, c);
+	}
 	if (c->type == CHANGE_LEADER) {
 		/* A new term begins with no assumptions: what the old one asked for, the watch
 		 * tells. */
@@ -65,18 +79,13 @@ static bool nothing_to_do(const struct engine *e, int64_t now)
 	return !changed && now < e->deadline;
 }
 
-void engine_step(struct engine *e, struct engine_now now, uint32_t budget, struct plan *plan)
+static void step(struct engine *e, struct engine_now now, uint32_t budget, struct plan *plan)
 {
-	plan_reset(plan);
 	if (!e->leads || !world_all_synced(e->world)) {
 		e->deadline = now.mono_ms + STEP_AT_LEAST_MS;
 		return;
 	}
-	/* 1 drain: the world took every change as it came; what is left is to see whether any
-	 * matters */
-	if (nothing_to_do(e, now.mono_ms)) {
-		return;
-	}
+	/* 1 drain: the world took every change as it came, and some of it matters */
 	e->step++;
 	e->deadline = now.mono_ms + STEP_AT_LEAST_MS;
 	e->dirty = false;
@@ -99,6 +108,23 @@ void engine_step(struct engine *e, struct engine_now now, uint32_t budget, struc
 	book_sweep(e);
 	e->decided_version = version;
 	e->report.steps++;
+}
+
+void engine_step(struct engine *e, struct engine_now now, uint32_t budget, struct plan *plan)
+{
+	plan_reset(plan);
+	bool decides = e->leads && world_all_synced(e->world);
+	/* Such a step changes nothing, and is not worth a line in the journal either. */
+	if (decides && nothing_to_do(e, now.mono_ms)) {
+		return;
+	}
+	if (e->journal != NULL) {
+		journal_before_step(e->journal, e);
+	}
+	step(e, now, budget, plan);
+	if (e->journal != NULL) {
+		journal_step(e->journal, now, budget, plan);
+	}
 }
 
 int64_t engine_next_deadline(const struct engine *e)

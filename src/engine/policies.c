@@ -17,24 +17,6 @@
 /* Pods told about what cannot be read, remembered so that each is told once in a term. */
 #define TOLD_MAX 4096
 
-struct policies_pass {
-	bool running;
-	int64_t started_at;
-	uint32_t at;		    /* next slot of the world's pods */
-	uint32_t set_count;	    /* policies when the pass began */
-	struct policy_tally *cells; /* owned, set_count of them */
-	struct {
-		VEC_FIELDS(uint64_t); /* hashes of workloads met */
-	} met;
-	struct map met_index;
-	struct arena arena;
-	struct {
-		VEC_FIELDS(uint64_t); /* hashes of pod uids told */
-	} told;
-	struct map told_index;
-	int64_t asked_at;
-};
-
 static bool met_same(const void *owner, uint32_t slot, const void *key)
 {
 	const struct policies_pass *p = owner;
@@ -54,7 +36,7 @@ static struct policy_set policy_set_of(const struct engine *e)
 	return set;
 }
 
-static struct policies_pass *pass_of(struct engine *e)
+struct policies_pass *policies_pass_of(struct engine *e)
 {
 	if (e->pass == NULL) {
 		e->pass = xcalloc(1, sizeof *e->pass);
@@ -212,7 +194,7 @@ static void pass_end(struct engine *e, int64_t now, struct plan *plan)
 
 void policies_step(struct engine *e, struct engine_now now, uint32_t budget, struct plan *plan)
 {
-	struct policies_pass *p = pass_of(e);
+	struct policies_pass *p = policies_pass_of(e);
 	bool changed = e->policy_version != world_policy_version(e->world);
 	bool again = p->asked_at != 0 && now.mono_ms - p->asked_at >= AGAIN_MS;
 	if (!p->running) {

@@ -2,6 +2,7 @@
  * forgotten; what may or may not have happened counts as having happened until the watch tells. */
 #include "state.h"
 
+#include "journal_parts.h"
 #include "model/names.h"
 
 #define AVOID_CONFLICT_MS 5000
@@ -107,6 +108,9 @@ static void settle_place(struct waiter *w, struct engine *e, int64_t now, const 
 void engine_settle(
 	struct engine *e, struct engine_now now, uint64_t action_id, const struct outcome *o)
 {
+	if (e->journal != NULL) {
+		journal_settle(e->journal, e, now, action_id, o);
+	}
 	struct holder *h = holder_of_flight(e, action_id);
 	struct waiter *w = h == NULL ? waiter_of_flight(e, action_id) : NULL;
 	e->dirty = true;

@@ -10,6 +10,7 @@
 #include "base/str.h"
 #include "base/vec.h"
 #include "engine/engine.h"
+#include "size/policy.h"
 #include "place/place.h"
 
 /* A tenant that waits, by uid. */
@@ -101,8 +102,28 @@ struct chosen {
 	int64_t milli, mem_mib;
 };
 
+/* One pass over the GPU pods for the policies, in slices. */
+struct policies_pass {
+	bool running;
+	int64_t started_at;
+	uint32_t at;		    /* next slot of the world's pods */
+	uint32_t set_count;	    /* policies when the pass began */
+	struct policy_tally *cells; /* owned, set_count of them */
+	struct {
+		VEC_FIELDS(uint64_t); /* hashes of workloads met */
+	} met;
+	struct map met_index;
+	struct arena arena;
+	struct {
+		VEC_FIELDS(uint64_t); /* hashes of pod uids told */
+	} told;
+	struct map told_index;
+	int64_t asked_at;
+};
+
 struct engine {
 	struct engine_config cfg;
+	uint64_t seed;
 	char *runtime_class; /* owned */
 	struct world *world; /* owned */
 	struct rng rng;
@@ -153,6 +174,7 @@ struct engine {
 	uint64_t policy_version; /* of the world, when the last pass over policies began */
 	struct engine_report report;
 	struct policies_pass *pass; /* owned; policies.c */
+	struct journal *journal;    /* borrowed; NULL: nothing is recorded */
 };
 
 /* book.c: the tables above */
@@ -199,6 +221,7 @@ void report_waiting(struct engine *e, struct engine_now now, struct plan *plan);
 /* policies.c: GPUPolicy status, and what people wrote that cannot be read */
 void policies_step(struct engine *e, struct engine_now now, uint32_t budget, struct plan *plan);
 void policies_finish(struct engine *e);
+struct policies_pass *policies_pass_of(struct engine *e); /* made when first asked for */
 
 /* settle.c uses it too: lower the next deadline */
 static inline void wake_by(struct engine *e, int64_t at)

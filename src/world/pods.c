@@ -27,7 +27,7 @@ void pods_init(struct world *w)
 	map_init(&w->gpu_by_uid, uid_same, w);
 }
 
-static bool concerns_gpus(const struct pod *p)
+bool world_keeps_noun(const struct pod *p)
 {
 	return p->gpus > 0 || pod_is_tenant(p) || pod_is_capacity(p) || pod_has_gate(p, NAME_GATE);
 }
@@ -205,7 +205,7 @@ void pods_set(struct world *w, const struct pod *pod)
 	p->phase = (uint8_t)pod->phase;
 	p->deleting = pod->deleting_ms != 0;
 	p->node = text_empty(pod->node) ? WORLD_NONE : nodes_touch(w, pod->node);
-	if (concerns_gpus(pod)) {
+	if (world_keeps_noun(pod)) {
 		attach_gpu(w, slot, pod);
 	}
 	count_pod(w, p, 1);

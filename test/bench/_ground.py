@@ -207,7 +207,7 @@ class Subject:
         if status != 200:
             raise RuntimeError("%s: %s %s: status %d: %s" % (
                 self.name, method, path, status, content[:200].decode("utf-8", "replace")))
-        return json.loads(content) if content.strip() else {}
+        return json.loads(content) if method == "GET" else {}
 
     def await_ready(self, timeout):
         """Seconds from its start until /readyz said 200, asked every 10 ms."""

@@ -1,0 +1,63 @@
+/* The inside of the journal, shared by its files and by the engine's three doors. */
+#ifndef ENGINE_JOURNAL_PARTS_H
+#define ENGINE_JOURNAL_PARTS_H
+
+#include "engine/journal.h"
+#include "model/pack.h"
+#include "state.h"
+
+/* The first byte of a record. Those in small letters are the state with which a segment begins. */
+enum record {
+	RECORD_HEAD = 'H',
+	RECORD_CHANGE = 'C',
+	RECORD_STEP = 'S',
+	RECORD_SETTLE = 'O',
+	RECORD_WORLD = 'w',
+	RECORD_WAITER = 'q',
+	RECORD_HOLDER = 'h',
+	RECORD_TROUBLE = 't',
+	RECORD_ABSENCE = 'a',
+	RECORD_PASS = 'p',
+	RECORD_ENGINE = 'e',
+	RECORD_READY = 'z', /* the state is complete; carries its hash */
+};
+
+/* Before each record: the bytes of what follows and a checksum over them, both little endian. */
+#define RECORD_FRAME 8
+/* An object takes at most 3 MiB as JSON and packs into less. */
+#define RECORD_MAX     ((size_t)4 << 20)
+#define JOURNAL_FORMAT 1
+
+static inline uint32_t record_sum(const void *p, size_t n)
+{
+	uint64_t h = hash_bytes(p, n, 0);
+	return (uint32_t)(h ^ (h >> 32));
+}
+
+static inline uint64_t record_hash(const struct str *record, uint64_t before)
+{
+	return hash_bytes(str_text(record), record->len, before);
+}
+
+/* journal.c, called by the engine */
+void journal_begin(struct journal *j, struct engine *e);
+void journal_change(struct journal *j, struct engine *e, const struct change *c);
+void journal_before_step(struct journal *j, struct engine *e);
+void journal_step(
+	struct journal *j, struct engine_now now, uint32_t budget, const struct plan *plan);
+void journal_settle(struct journal *j, struct engine *e, struct engine_now now, uint64_t action_id,
+	const struct outcome *o);
+
+/* journal_plan.c: everything in a plan as one number */
+uint64_t plan_hash(const struct plan *plan, struct str *scratch);
+
+/* journal_state.c: the engine's whole state as records */
+typedef void (*state_put)(void *data, const struct str *record);
+void state_save(struct engine *e, struct str *scratch, state_put put, void *data);
+/* One such record, after its type, into an engine that is new but for the records before. False: it
+ * cannot mean anything. What `u` unpacks is copied. */
+bool state_load(struct engine *e, enum record type, struct unpack *u);
+/* A change from outside of the program: names where there must be names. */
+bool change_is_sound(const struct change *c);
+
+#endif

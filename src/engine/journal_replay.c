@@ -1,0 +1,295 @@
+/* Replay: the records of a journal through a new engine, with every plan compared. */
+#include "journal_parts.h"
+
+#include <stdio.h>
+
+struct replay {
+	struct journal_summary sum;
+	const char *version; /* borrowed */
+	struct engine *e;    /* owned; NULL until there is a segment to begin from */
+	uint32_t number;     /* of the segment that is read */
+	uint64_t seed;	     /* which tells one run from another */
+	bool loading;	     /* the state is being read */
+	bool comparing;	     /* the engine is already there: the state is only compared */
+	uint64_t state_hash; /* of the records of the state so far, or of our own */
+	struct plan plan;
+	struct str scratch;
+	struct arena arena; /* of one record */
+};
+
+static uint32_t from_little(const char *p)
+{
+	uint32_t value = 0;
+	for (int i = 3; i >= 0; i--) {
+		value = value << 8 | (unsigned char)p[i];
+	}
+	return value;
+}
+
+static void diverge(struct replay *r, int64_t mono_ms, const char *sentence)
+{
+	r->sum.diverged = true;
+	r->sum.diverged_record = r->sum.records;
+	r->sum.diverged_mono_ms = mono_ms;
+	snprintf(r->sum.divergence, sizeof r->sum.divergence, "%s", sentence);
+}
+
+/* Names where there must be names; the rest may be anything. */
+bool change_is_sound(const struct change *c)
+{
+	bool is_set = c->type == CHANGE_SET;
+	bool names_one = is_set || c->type == CHANGE_GONE || c->type == CHANGE_KEEP;
+	const char *ns = c->ns, *name = c->name;
+	if (!names_one) {
+		return true;
+	}
+	switch (c->kind) {
+	case KIND_POD:
+		ns = is_set ? c->pod->ns : ns;
+		name = is_set ? c->pod->name : name;
+		/* The world keeps names of pods with a 16-bit length. */
+		return ns != NULL && name != NULL && strlen(name) < UINT16_MAX;
+	case KIND_LIMIT_RANGE:
+		ns = is_set ? c->limit_range->ns : ns;
+		name = is_set ? c->limit_range->name : name;
+		return ns != NULL && name != NULL;
+	case KIND_NODE:
+		return (is_set ? c->node->name : name) != NULL;
+	case KIND_POLICY:
+		return (is_set ? c->policy->name : name) != NULL;
+	case KIND_NAMESPACE:
+		return (is_set ? c->namespace->name : name) != NULL;
+	case KIND_COUNT:
+		break;
+	}
+	return false;
+}
+
+static void hash_state(void *data, const struct str *record)
+{
+	uint64_t *hash = data;
+	*hash = record_hash(record, *hash);
+}
+
+struct head {
+	uint32_t number;
+	bool whole;
+	uint64_t seed;
+	struct engine_config config;
+};
+
+static int read_head(struct unpack *u, const char *version, struct head *ret, struct fault *f)
+{
+	if (!text_equals(unpack_text(u), "aliquot-journal") || unpack_u64(u) != JOURNAL_FORMAT) {
+		return fault_set(f, FAULT_INVALID, "not a journal that this program knows");
+	}
+	const char *writer = unpack_text(u);
+	if (!text_equals(writer, version)) {
+		return fault_set(f, FAULT_INVALID,
+			"written by version %.40s, this is %.40s: replay it with the one that "
+			"wrote it",
+			text_or(writer, "?"), version);
+	}
+	struct head h = {.number = (uint32_t)unpack_u64(u)};
+	h.whole = unpack_u64(u) != 0;
+	h.seed = unpack_u64(u);
+	h.config.idle_grace_ms = unpack_i64(u);
+	h.config.open_timeout_ms = unpack_i64(u);
+	h.config.runtime_class = unpack_text(u);
+	if (u->bad) {
+		return fault_set(f, FAULT_INVALID, "its head is damaged");
+	}
+	*ret = h;
+	return 0;
+}
+
+/* Either the next segment of the same run, which only is a chance to compare, or a new beginning.
+ */
+static int on_head(struct replay *r, struct unpack *u, struct fault *f)
+{
+	struct head h;
+	if (read_head(u, r->version, &h, f) < 0) {
+		return -1;
+	}
+	bool follows = r->e != NULL && !r->loading && !r->comparing && h.number == r->number + 1 &&
+		       h.seed == r->seed;
+	r->seed = h.seed;
+	r->number = h.number;
+	r->sum.segments++;
+	r->loading = r->comparing = false;
+	r->state_hash = 0;
+	if (follows) {
+		r->comparing = h.whole;
+		if (h.whole) {
+			state_save(r->e, &r->scratch, hash_state, &r->state_hash);
+		}
+		return 0;
+	}
+	engine_destroy(r->e);
+	r->e = NULL;
+	if (!h.whole) {
+		r->sum.skipped++;
+		return 0;
+	}
+	r->e = engine_create(&h.config, h.seed);
+	r->loading = true;
+	return 0;
+}
+
+static int on_state(struct replay *r, struct view record, struct unpack *u, struct fault *f)
+{
+	if (r->comparing || r->e == NULL) {
+		return 0;
+	}
+	if (!r->loading || !state_load(r->e, (enum record)record.p[0], u)) {
+		return fault_set(f, FAULT_INVALID, "a record of the state cannot be read");
+	}
+	r->state_hash = hash_bytes(record.p, record.n, r->state_hash);
+	return 0;
+}
+
+static int on_ready(struct replay *r, struct unpack *u, struct fault *f)
+{
+	uint64_t recorded = unpack_u64(u);
+	if (r->e == NULL) {
+		return 0;
+	}
+	if (r->comparing && recorded != r->state_hash) {
+		diverge(r, r->sum.last_mono_ms,
+			"the state that was reached is not the one that was recorded");
+	} else if (r->loading && recorded != r->state_hash) {
+		return fault_set(f, FAULT_INVALID, "the recorded state is not complete");
+	}
+	r->loading = r->comparing = false;
+	return 0;
+}
+
+static int on_change(struct replay *r, struct unpack *u, struct fault *f)
+{
+	struct change c;
+	if (!change_unpack(u, &c) || !change_is_sound(&c)) {
+		return fault_set(f, FAULT_INVALID, "a change cannot be read");
+	}
+	r->sum.changes++;
+	engine_observe(r->e, &c);
+	return 0;
+}
+
+static struct engine_now read_now(struct unpack *u)
+{
+	struct engine_now now = {.mono_ms = unpack_i64(u)};
+	now.policy_ms = unpack_i64(u);
+	return now;
+}
+
+static int on_step(struct replay *r, struct unpack *u, struct fault *f)
+{
+	struct engine_now now = read_now(u);
+	uint32_t budget = (uint32_t)unpack_u64(u);
+	uint64_t actions = unpack_u64(u);
+	uint64_t hash = unpack_u64(u);
+	if (u->bad) {
+		return fault_set(f, FAULT_INVALID, "a step cannot be read");
+	}
+	engine_step(r->e, now, budget, &r->plan);
+	r->sum.first_mono_ms = r->sum.steps == 0 ? now.mono_ms : r->sum.first_mono_ms;
+	r->sum.last_mono_ms = now.mono_ms;
+	r->sum.steps++;
+	r->sum.actions += r->plan.actions.count;
+	if (plan_hash(&r->plan, &r->scratch) != hash) {
+		char sentence[120];
+		snprintf(sentence, sizeof sentence,
+			"the plan differs: %llu actions were recorded, replay decides %zu",
+			(unsigned long long)actions, r->plan.actions.count);
+		diverge(r, now.mono_ms, sentence);
+	}
+	return 0;
+}
+
+static int on_settle(struct replay *r, struct unpack *u, struct fault *f)
+{
+	struct engine_now now = read_now(u);
+	struct outcome o = {0};
+	struct pod pod;
+	uint64_t action_id = unpack_u64(u);
+	uint64_t kind = unpack_u64(u);
+	o.fault.status = (int)unpack_i64(u);
+	o.fault.retry_after_ms = unpack_i64(u);
+	o.fault.unknown_outcome = unpack_u64(u) != 0;
+	snprintf(o.fault.message, sizeof o.fault.message, "%s", text_or(unpack_text(u), ""));
+	bool answered = unpack_u64(u) != 0;
+	if (u->bad || kind > FAULT_FATAL || (answered && !pod_unpack(u, &pod))) {
+		return fault_set(f, FAULT_INVALID, "an outcome cannot be read");
+	}
+	o.fault.kind = (enum fault_kind)kind;
+	o.pod = answered ? &pod : NULL;
+	r->sum.settles++;
+	engine_settle(r->e, now, action_id, &o);
+	return 0;
+}
+
+static int on_record(struct replay *r, struct view record, struct fault *f)
+{
+	struct unpack u = {.p = record.p + 1, .n = record.n - 1, .arena = &r->arena};
+	enum record type = (enum record)(unsigned char)record.p[0];
+	arena_reset(&r->arena);
+	if (type == RECORD_HEAD) {
+		return on_head(r, &u, f);
+	}
+	if (r->sum.segments == 0) {
+		return fault_set(f, FAULT_INVALID, "it does not begin with a head");
+	}
+	if (type == RECORD_READY) {
+		return on_ready(r, &u, f);
+	}
+	bool is_input = type == RECORD_CHANGE || type == RECORD_STEP || type == RECORD_SETTLE;
+	if (!is_input) {
+		return on_state(r, record, &u, f);
+	}
+	if (r->e == NULL) {
+		return 0;
+	}
+	if (r->loading || r->comparing) {
+		return fault_set(f, FAULT_INVALID, "the recorded state is not complete");
+	}
+	return type == RECORD_CHANGE ? on_change(r, &u, f)
+	       : type == RECORD_STEP ? on_step(r, &u, f)
+				     : on_settle(r, &u, f);
+}
+
+static int read_records(struct replay *r, struct view bytes, struct fault *f)
+{
+	size_t at = 0;
+	while (at < bytes.n && !r->sum.diverged) {
+		size_t left = bytes.n - at;
+		size_t n = left >= RECORD_FRAME ? from_little(bytes.p + at) : 0;
+		if (left < RECORD_FRAME || (n <= RECORD_MAX && left - RECORD_FRAME < n)) {
+			r->sum.torn = true;
+			return 0;
+		}
+		struct view record = {bytes.p + at + RECORD_FRAME, n};
+		if (n == 0 || n > RECORD_MAX ||
+			from_little(bytes.p + at + 4) != record_sum(record.p, record.n)) {
+			return fault_set(f, FAULT_INVALID, "byte %zu: a damaged record", at);
+		}
+		r->sum.records++;
+		if (on_record(r, record, f) < 0) {
+			return fault_wrap(f, "byte %zu", at);
+		}
+		at += RECORD_FRAME + n;
+	}
+	return 0;
+}
+
+int journal_replay(struct view bytes, const char *version, struct journal_summary *ret_summary,
+	struct fault *ret_fault)
+{
+	struct replay r = {.version = version, .scratch = STR_INIT(RECORD_MAX)};
+	int rc = read_records(&r, bytes, ret_fault);
+	*ret_summary = r.sum;
+	engine_destroy(r.e);
+	plan_finish(&r.plan);
+	str_finish(&r.scratch);
+	arena_finish(&r.arena);
+	return rc;
+}

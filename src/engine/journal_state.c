@@ -1,0 +1,414 @@
+/* The engine's whole state as records, and back. What a step makes anew (the snapshot, the ranking)
+ * is not part of it. Versions of the world are numbers of this process: kept is only whether what
+ * was remembered is still current. */
+#include "journal_parts.h"
+
+#include <stdlib.h>
+
+struct saving {
+	struct engine *e;
+	struct str *out;
+	state_put put;
+	void *data;
+};
+
+static struct str *record_begin(struct saving *s, enum record type)
+{
+	str_reset(s->out);
+	str_append_char(s->out, (char)type);
+	return s->out;
+}
+
+static void record_end(struct saving *s)
+{
+	ENSURE(!s->out->overflow);
+	s->put(s->data, s->out);
+}
+
+static void save_change(void *data, const struct change *c)
+{
+	struct saving *s = data;
+	change_pack(record_begin(s, RECORD_WORLD), c);
+	record_end(s);
+}
+
+static void pack_backoff(struct str *out, const struct backoff *b)
+{
+	pack_i64(out, b->first_ms);
+	pack_i64(out, b->cap_ms);
+	pack_i64(out, b->attempt);
+}
+
+static struct backoff unpack_backoff(struct unpack *u)
+{
+	struct backoff b = {0};
+	b.first_ms = unpack_i64(u);
+	b.cap_ms = unpack_i64(u);
+	int64_t attempt = unpack_i64(u);
+	u->bad |= attempt < 0 || attempt > 62 || b.first_ms < 0 || b.cap_ms < 0 ||
+		  b.cap_ms > INT32_MAX;
+	b.attempt = (int)attempt;
+	return b;
+}
+
+/* A pod that may have been looked at never (all zero), and whether it is what the world has now. */
+static void pack_seen_pod(
+	struct str *out, const struct pod *pod, uint64_t stamp, const struct world_pod *now)
+{
+	bool known = pod->name != NULL;
+	pack_u64(out, now != NULL && now->gpu != NULL && now->gpu->stamp == stamp);
+	pack_u64(out, known);
+	if (known) {
+		pod_pack(out, pod);
+	}
+}
+
+struct seen_pod {
+	bool current;
+	bool known;
+	struct pod pod;
+};
+
+static void unpack_seen_pod(struct unpack *u, struct arena *to, struct seen_pod *ret)
+{
+	struct arena *before = u->arena;
+	ret->current = unpack_u64(u) != 0;
+	ret->known = unpack_u64(u) != 0;
+	if (ret->known) {
+		u->arena = to;
+		u->bad |= !pod_unpack(u, &ret->pod) || ret->pod.ns == NULL || ret->pod.name == NULL;
+		u->arena = before;
+	}
+}
+
+static uint64_t stamp_of(const struct seen_pod *seen, const struct world_pod *now)
+{
+	return seen->current && now != NULL && now->gpu != NULL ? now->gpu->stamp : UINT64_MAX;
+}
+
+static void save_waiter(struct saving *s, const struct waiter *w)
+{
+	struct str *out = record_begin(s, RECORD_WAITER);
+	const int64_t numbers[] = {w->placed_until, w->retry_at, w->first_seen, w->reason,
+		w->asked.milli, w->asked.mem_mib, w->asked.max_tenants, w->miss.best_milli,
+		w->miss.best_mib, w->condition_at, w->condition_reason};
+	pack_text(out, w->uid);
+	pack_seen_pod(out, &w->pod, w->stamp, world_pod_by_uid(s->e->world, w->uid));
+	pack_u64(out, w->flight);
+	pack_u64(out, w->seen);
+	pack_text(out, w->placed_rv);
+	pack_backoff(out, &w->backoff);
+	for (size_t i = 0; i < COUNT_OF(numbers); i++) {
+		pack_i64(out, numbers[i]);
+	}
+	record_end(s);
+}
+
+static enum reason unpack_reason(struct unpack *u)
+{
+	int64_t reason = unpack_i64(u);
+	u->bad |= reason < 0 || reason >= REASON_COUNT;
+	return u->bad ? REASON_NONE : (enum reason)reason;
+}
+
+static bool load_waiter(struct engine *e, struct unpack *u)
+{
+	struct seen_pod seen = {0};
+	const char *uid = unpack_text(u);
+	if (uid == NULL || waiter_find(e, uid) != NULL) {
+		return false;
+	}
+	struct waiter *w = waiter_touch(e, uid, 0);
+	unpack_seen_pod(u, &w->arena, &seen);
+	w->pod = seen.pod;
+	w->stamp = stamp_of(&seen, world_pod_by_uid(e->world, uid));
+	w->flight = unpack_u64(u);
+	w->seen = unpack_u64(u);
+	text_set(&w->placed_rv, unpack_text(u));
+	w->backoff = unpack_backoff(u);
+	w->placed_until = unpack_i64(u);
+	w->retry_at = unpack_i64(u);
+	w->first_seen = unpack_i64(u);
+	w->reason = unpack_reason(u);
+	w->asked.milli = unpack_i64(u);
+	w->asked.mem_mib = unpack_i64(u);
+	w->asked.max_tenants = (uint32_t)unpack_i64(u);
+	w->miss.best_milli = unpack_i64(u);
+	w->miss.best_mib = unpack_i64(u);
+	w->condition_at = unpack_i64(u);
+	w->condition_reason = unpack_reason(u);
+	return !u->bad;
+}
+
+static void save_holder(struct saving *s, const struct holder *h)
+{
+	struct str *out = record_begin(s, RECORD_HOLDER);
+	const int64_t numbers[] = {
+		h->flight_type, h->avoid_until, h->expires_at, h->idle_since, h->opened_at};
+	/* The asked ledger travels as that of a pod, which has a packer. */
+	const struct pod asked = {.ns = "", .name = "", .ledger = h->asked};
+	pack_text(out, h->name);
+	pack_text(out, h->uid);
+	pack_text(out, h->node);
+	pack_seen_pod(out, &h->pod, h->stamp, world_pod_find(s->e->world, NAME_NAMESPACE, h->name));
+	pack_u64(out, (h->in_world ? 1 : 0) | (h->asked_holds ? 2 : 0) | (h->deleted ? 4 : 0));
+	pack_u64(out, h->flight);
+	pack_u64(out, h->seen);
+	pack_text(out, h->acked_rv);
+	pack_text(out, h->avoid_rv);
+	for (size_t i = 0; i < COUNT_OF(numbers); i++) {
+		pack_i64(out, numbers[i]);
+	}
+	pod_pack(out, &asked);
+	record_end(s);
+}
+
+static bool load_asked(struct holder *h, struct unpack *u)
+{
+	struct pod asked = {0};
+	u->arena = &h->asked_arena;
+	if (!pod_unpack(u, &asked) || asked.ledger.count > MODEL_GRANTS_MAX) {
+		return false;
+	}
+	h->asked = asked.ledger;
+	return true;
+}
+
+static bool load_holder(struct engine *e, struct unpack *u)
+{
+	struct seen_pod seen = {0};
+	const char *name = unpack_text(u);
+	if (name == NULL || holder_find(e, name) != NULL) {
+		return false;
+	}
+	struct holder *h = holder_touch(e, name, 0);
+	text_set(&h->uid, unpack_text(u));
+	text_set(&h->node, unpack_text(u));
+	unpack_seen_pod(u, &h->arena, &seen);
+	h->pod = seen.pod;
+	h->stamp = stamp_of(&seen, world_pod_find(e->world, NAME_NAMESPACE, name));
+	uint64_t flags = unpack_u64(u);
+	h->in_world = flags & 1;
+	h->asked_holds = flags & 2;
+	h->deleted = flags & 4;
+	h->flight = unpack_u64(u);
+	h->seen = unpack_u64(u);
+	text_set(&h->acked_rv, unpack_text(u));
+	text_set(&h->avoid_rv, unpack_text(u));
+	int64_t type = unpack_i64(u);
+	h->flight_type = (enum action_type)type;
+	h->avoid_until = unpack_i64(u);
+	h->expires_at = unpack_i64(u);
+	h->idle_since = unpack_i64(u);
+	h->opened_at = unpack_i64(u);
+	/* A pod that is in the world has been looked at. */
+	bool sound = !u->bad && type >= 0 && type <= ACTION_EVENT && (seen.known || !h->in_world);
+	return sound && load_asked(h, u);
+}
+
+static void save_lasting(struct saving *s)
+{
+	vec_for_each (const struct node_trouble, t, &s->e->troubles) {
+		struct str *out = record_begin(s, RECORD_TROUBLE);
+		pack_text(out, t->name);
+		pack_i64(out, t->until);
+		pack_i64(out, t->last_failure);
+		pack_backoff(out, &t->backoff);
+		record_end(s);
+	}
+	vec_for_each (const struct absence, a, &s->e->absences) {
+		struct str *out = record_begin(s, RECORD_ABSENCE);
+		pack_text(out, a->uid);
+		pack_i64(out, a->since);
+		pack_u64(out, a->seen);
+		record_end(s);
+	}
+}
+
+static bool load_trouble(struct engine *e, struct unpack *u)
+{
+	const char *name = unpack_text(u);
+	struct node_trouble t = {.until = unpack_i64(u)};
+	t.last_failure = unpack_i64(u);
+	t.backoff = unpack_backoff(u);
+	if (u->bad || name == NULL) {
+		return false;
+	}
+	t.name = xstrdup(name);
+	VEC_PUSH(&e->troubles, t);
+	return true;
+}
+
+static bool load_absence(struct engine *e, struct unpack *u)
+{
+	const char *uid = unpack_text(u);
+	struct absence a = {.since = unpack_i64(u)};
+	a.seen = unpack_u64(u);
+	if (u->bad || uid == NULL) {
+		return false;
+	}
+	a.uid = xstrdup(uid);
+	VEC_PUSH(&e->absences, a);
+	return true;
+}
+
+static void save_pass(struct saving *s)
+{
+	const struct policies_pass *p = s->e->pass;
+	if (p == NULL) {
+		return;
+	}
+	struct str *out = record_begin(s, RECORD_PASS);
+	pack_u64(out, p->running);
+	pack_i64(out, p->started_at);
+	pack_i64(out, p->asked_at);
+	pack_u64(out, p->at);
+	pack_u64(out, p->set_count);
+	for (uint32_t i = 0; p->cells != NULL && i < p->set_count; i++) {
+		pack_i64(out, p->cells[i].matched);
+		pack_i64(out, p->cells[i].automated);
+		pack_u64(out, p->cells[i].overlapping);
+	}
+	/* Between passes nobody asks what the last one met. */
+	pack_u64(out, p->running ? p->met.count : 0);
+	for (size_t i = 0; p->running && i < p->met.count; i++) {
+		pack_u64(out, p->met.items[i]);
+	}
+	pack_u64(out, p->told.count);
+	for (size_t i = 0; i < p->told.count; i++) {
+		pack_u64(out, p->told.items[i]);
+	}
+	record_end(s);
+}
+
+static void load_told_and_met(struct policies_pass *p, struct unpack *u)
+{
+	for (uint64_t n = unpack_u64(u); n > 0 && !u->bad; n--) {
+		uint64_t hash = unpack_u64(u);
+		VEC_PUSH(&p->met, hash);
+		map_put(&p->met_index, hash, (uint32_t)p->met.count - 1);
+	}
+	for (uint64_t n = unpack_u64(u); n > 0 && !u->bad; n--) {
+		uint64_t hash = unpack_u64(u);
+		VEC_PUSH(&p->told, hash);
+		map_put(&p->told_index, hash, (uint32_t)p->told.count - 1);
+	}
+}
+
+static bool load_pass(struct engine *e, struct unpack *u)
+{
+	if (e->pass != NULL) {
+		return false;
+	}
+	struct policies_pass *p = policies_pass_of(e);
+	p->running = unpack_u64(u) != 0;
+	p->started_at = unpack_i64(u);
+	p->asked_at = unpack_i64(u);
+	p->at = (uint32_t)unpack_u64(u);
+	uint64_t cells = unpack_u64(u);
+	if (cells > u->n) {
+		return false;
+	}
+	p->set_count = (uint32_t)cells;
+	p->cells = xcalloc(p->set_count + 1, sizeof *p->cells);
+	for (uint32_t i = 0; i < p->set_count; i++) {
+		p->cells[i].matched = (int32_t)unpack_i64(u);
+		p->cells[i].automated = (int32_t)unpack_i64(u);
+		p->cells[i].overlapping = unpack_u64(u) != 0;
+	}
+	load_told_and_met(p, u);
+	return !u->bad;
+}
+
+static void save_engine(struct saving *s)
+{
+	const struct engine *e = s->e;
+	struct str *out = record_begin(s, RECORD_ENGINE);
+	for (size_t i = 0; i < COUNT_OF(e->rng.s); i++) {
+		pack_u64(out, e->rng.s[i]);
+	}
+	pack_u64(out, (e->leads ? 1 : 0) | (e->dirty ? 2 : 0) |
+			      (e->decided_version == world_version(e->world) ? 4 : 0) |
+			      (e->policy_version == world_policy_version(e->world) ? 8 : 0));
+	pack_u64(out, e->next_action);
+	pack_u64(out, e->step);
+	pack_i64(out, e->deadline);
+	pack_u64(out, e->resume);
+	pack_u64(out, e->report.steps);
+	pack_u64(out, e->report.decisions);
+	record_end(s);
+}
+
+static bool load_engine(struct engine *e, struct unpack *u)
+{
+	for (size_t i = 0; i < COUNT_OF(e->rng.s); i++) {
+		e->rng.s[i] = unpack_u64(u);
+	}
+	uint64_t flags = unpack_u64(u);
+	uint64_t version = world_version(e->world);
+	uint64_t policy_version = world_policy_version(e->world);
+	e->leads = flags & 1;
+	e->dirty = flags & 2;
+	/* Versions only grow: one less is never reached again. */
+	e->decided_version = flags & 4 ? version : version - 1;
+	e->policy_version = flags & 8 ? policy_version : policy_version - 1;
+	e->next_action = unpack_u64(u);
+	e->step = unpack_u64(u);
+	e->deadline = unpack_i64(u);
+	e->resume = (uint32_t)unpack_u64(u);
+	e->report.steps = unpack_u64(u);
+	e->report.decisions = unpack_u64(u);
+	return !u->bad;
+}
+
+void state_save(struct engine *e, struct str *scratch, state_put put, void *data)
+{
+	struct saving s = {e, scratch, put, data};
+	world_save(e->world, save_change, &s);
+	for (size_t i = 0; i < e->waiters.count; i++) {
+		save_waiter(&s, e->waiters.items[i]);
+	}
+	for (size_t i = 0; i < e->holders.count; i++) {
+		save_holder(&s, e->holders.items[i]);
+	}
+	save_lasting(&s);
+	save_pass(&s);
+	save_engine(&s);
+}
+
+static bool load_world(struct engine *e, struct unpack *u)
+{
+	struct change c;
+	if (!change_unpack(u, &c) || !change_is_sound(&c)) {
+		return false;
+	}
+	world_apply(e->world, &c);
+	return true;
+}
+
+bool state_load(struct engine *e, enum record type, struct unpack *u)
+{
+	switch (type) {
+	case RECORD_WORLD:
+		return load_world(e, u);
+	case RECORD_WAITER:
+		return load_waiter(e, u);
+	case RECORD_HOLDER:
+		return load_holder(e, u);
+	case RECORD_TROUBLE:
+		return load_trouble(e, u);
+	case RECORD_ABSENCE:
+		return load_absence(e, u);
+	case RECORD_PASS:
+		return load_pass(e, u);
+	case RECORD_ENGINE:
+		return load_engine(e, u);
+	case RECORD_HEAD:
+	case RECORD_CHANGE:
+	case RECORD_STEP:
+	case RECORD_SETTLE:
+	case RECORD_READY:
+		break;
+	}
+	return false;
+}

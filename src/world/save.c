@@ -1,0 +1,185 @@
+/* The whole world as changes: told to an empty world in this order they make one that answers every
+ * question as this one does, in the same order. Decisions look at pods, nodes and policies in the
+ * order of their slots and lists, so the order is part of what is kept. */
+#include "store.h"
+
+#include <stdio.h>
+
+/* No namespace has such a name, so no pod is mistaken for a gap. */
+#define GAP_NS "-"
+
+struct saver {
+	const struct world *w;
+	world_tell tell;
+	void *data;
+};
+
+static void tell(const struct saver *s, const struct change *c)
+{
+	s->tell(s->data, c);
+}
+
+static void tell_kind(const struct saver *s, enum change_type type, enum kind kind)
+{
+	tell(s, &(struct change){.type = type, .kind = kind});
+}
+
+static void tell_name(const struct saver *s, enum change_type type, enum kind kind, const char *ns,
+	const char *name)
+{
+	tell(s, &(struct change){.type = type, .kind = kind, .ns = ns, .name = name});
+}
+
+/* A name that was heard of but is not there keeps its place. */
+static void save_nodes(const struct saver *s)
+{
+	for (size_t i = 0; i < s->w->nodes.count; i++) {
+		const struct world_node *n = s->w->nodes.items[i];
+		struct node only_name = {.name = n->name};
+		tell(s, &(struct change){.type = CHANGE_SET,
+				.kind = KIND_NODE,
+				.node = n->known ? &n->noun : &only_name});
+		if (!n->known) {
+			tell_name(s, CHANGE_GONE, KIND_NODE, NULL, n->name);
+		}
+	}
+}
+
+static void save_namespaces(const struct saver *s)
+{
+	for (size_t i = 0; i < s->w->namespaces.count; i++) {
+		const struct world_namespace *n = s->w->namespaces.items[i];
+		tell(s, &(struct change){
+				.type = CHANGE_SET, .kind = KIND_NAMESPACE, .namespace = &n->noun});
+		if (!n->known) {
+			tell_name(s, CHANGE_GONE, KIND_NAMESPACE, NULL, n->noun.name);
+		}
+	}
+}
+
+static void save_small(const struct saver *s)
+{
+	save_nodes(s);
+	save_namespaces(s);
+	for (size_t i = 0; i < s->w->policies.count; i++) {
+		tell(s, &(struct change){.type = CHANGE_SET,
+				.kind = KIND_POLICY,
+				.policy = &s->w->policies.items[i]->noun});
+	}
+	for (size_t i = 0; i < s->w->ranges.count; i++) {
+		const struct range_key *r = &s->w->ranges.items[i];
+		struct limit_range noun = {.ns = r->ns, .name = r->name, .limits_gpus = true};
+		tell(s, &(struct change){.type = CHANGE_SET,
+				.kind = KIND_LIMIT_RANGE,
+				.limit_range = &noun});
+	}
+}
+
+/* Every slot in order, first without what makes a pod a GPU pod; an empty slot gets a stand-in. */
+static void save_slots(const struct saver *s)
+{
+	char gap[32];
+	for (uint32_t i = 0; i < s->w->pods.count; i++) {
+		const struct world_pod *p = s->w->pods.items[i];
+		struct pod noun = {.ns = GAP_NS, .name = gap};
+		snprintf(gap, sizeof gap, "%u", i);
+		if (p != NULL) {
+			noun = (struct pod){.ns = p->ns,
+				.name = world_pod_name(p),
+				.uid = world_pod_uid(p),
+				.node = p->node != WORLD_NONE ? s->w->nodes.items[p->node]->name
+							      : NULL,
+				.cpu_milli = p->cpu_milli,
+				.mem_bytes = p->mem_bytes,
+				.phase = (enum pod_phase)p->phase,
+				.deleting_ms = p->deleting ? 1 : 0};
+		}
+		tell(s, &(struct change){.type = CHANGE_SET, .kind = KIND_POD, .pod = &noun});
+	}
+}
+
+/* The stand-ins leave in the order in which the slots became free, so that the next pods take the
+ * same ones. */
+static void save_gaps(const struct saver *s)
+{
+	char gap[32];
+	for (size_t i = 0; i < s->w->free_pods.count; i++) {
+		snprintf(gap, sizeof gap, "%u", s->w->free_pods.items[i]);
+		tell_name(s, CHANGE_GONE, KIND_POD, GAP_NS, gap);
+	}
+}
+
+static void save_classes(const struct saver *s)
+{
+	struct arena arena = {0};
+	for (int class = 0; class < WORLD_CLASSES; class ++) {
+		for (size_t i = 0; i < s->w->gpu_pods[class].count; i++) {
+			struct pod noun;
+			bool whole = world_pod_unpack(
+				world_class_at(s->w, (enum world_class) class, i), &arena, &noun);
+			ENSURE(whole);
+			tell(s, &(struct change){
+					.type = CHANGE_SET, .kind = KIND_POD, .pod = &noun});
+			arena_reset(&arena);
+		}
+	}
+	arena_finish(&arena);
+}
+
+/* A relist that is under way goes on: what it has met so far is met again. */
+static void save_marks(const struct saver *s, enum kind kind)
+{
+	const struct world *w = s->w;
+	uint32_t mark = w->sync[kind].mark;
+	for (size_t i = 0; kind == KIND_POD && i < w->pods.count; i++) {
+		const struct world_pod *p = w->pods.items[i];
+		if (p != NULL && p->mark == mark) {
+			tell_name(s, CHANGE_KEEP, kind, p->ns, world_pod_name(p));
+		}
+	}
+	for (size_t i = 0; kind == KIND_NODE && i < w->nodes.count; i++) {
+		if (w->nodes.items[i]->mark == mark) {
+			tell_name(s, CHANGE_KEEP, kind, NULL, w->nodes.items[i]->name);
+		}
+	}
+	for (size_t i = 0; kind == KIND_POLICY && i < w->policies.count; i++) {
+		if (w->policies.items[i]->mark == mark) {
+			tell_name(s, CHANGE_KEEP, kind, NULL, w->policies.items[i]->noun.name);
+		}
+	}
+	for (size_t i = 0; kind == KIND_NAMESPACE && i < w->namespaces.count; i++) {
+		if (w->namespaces.items[i]->mark == mark) {
+			tell_name(s, CHANGE_KEEP, kind, NULL, w->namespaces.items[i]->noun.name);
+		}
+	}
+	for (size_t i = 0; kind == KIND_LIMIT_RANGE && i < w->ranges.count; i++) {
+		if (w->ranges.items[i].mark == mark) {
+			tell_name(s, CHANGE_KEEP, kind, w->ranges.items[i].ns,
+				w->ranges.items[i].name);
+		}
+	}
+}
+
+void world_save(const struct world *w, world_tell tell_change, void *data)
+{
+	const struct saver s = {w, tell_change, data};
+	for (int k = 0; k < KIND_COUNT; k++) {
+		if (w->sync[k].complete) {
+			tell_kind(&s, CHANGE_RELIST_BEGIN, (enum kind)k);
+			tell_kind(&s, CHANGE_RELIST_END, (enum kind)k);
+		}
+		if (w->sync[k].stale) {
+			tell_kind(&s, CHANGE_STALE, (enum kind)k);
+		}
+	}
+	save_small(&s);
+	save_slots(&s);
+	save_gaps(&s);
+	save_classes(&s);
+	for (int k = 0; k < KIND_COUNT; k++) {
+		if (w->sync[k].relisting) {
+			tell_kind(&s, CHANGE_RELIST_BEGIN, (enum kind)k);
+			save_marks(&s, (enum kind)k);
+		}
+	}
+}
