@@ -1,0 +1,18 @@
+/* Controllers broken on purpose, by name, so that we know that the checker can fail. */
+#ifndef SIM_MUTATIONS_H
+#define SIM_MUTATIONS_H
+
+#include "sim/sim.h"
+
+struct mutation_row {
+	const char *name;
+	const char *what;
+	struct sim_hooks hooks;
+};
+
+extern const struct mutation_row mutation_rows[];
+extern const size_t mutation_count;
+
+const struct mutation_row *mutation_find(const char *name);
+
+#endif
