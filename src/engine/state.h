@@ -131,6 +131,7 @@ struct engine {
 	uint64_t next_action;
 	uint64_t step;
 	int64_t deadline;
+	int64_t now;		  /* of the step that runs */
 	uint64_t decided_version; /* of the world at the end of the last complete step */
 	bool dirty;
 	uint32_t resume; /* ranks handled by an unfinished step */
@@ -223,10 +224,13 @@ void policies_step(struct engine *e, struct engine_now now, uint32_t budget, str
 void policies_finish(struct engine *e);
 struct policies_pass *policies_pass_of(struct engine *e); /* made when first asked for */
 
-/* settle.c uses it too: lower the next deadline */
+/* Lower the next deadline. What is due already was looked at by this step: asking for another one
+ * would only spin, for as long as that lasts. */
 static inline void wake_by(struct engine *e, int64_t at)
 {
-	e->deadline = time_min(e->deadline, at);
+	if (at > e->now) {
+		e->deadline = time_min(e->deadline, at);
+	}
 }
 
 #endif

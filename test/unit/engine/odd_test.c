@@ -1,0 +1,161 @@
+/* Odd things that real clusters do, one step at a time: each pod is told to the engine as a watch
+ * would, and the plan is read. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+
+#include "engine/engine.h"
+#include "model/names.h"
+
+#define USABLE 80000
+
+struct bed {
+	struct engine *e;
+	struct plan plan;
+	int64_t now;
+	int rv;
+};
+
+static void tell_node(struct bed *b, const char *name, int64_t gpus, int64_t slots)
+{
+	struct node n = {.name = name,
+		.ready = true,
+		.cpu_milli = 64000,
+		.mem_bytes = (int64_t)1 << 40,
+		.pod_slots = slots,
+		.gpus = gpus};
+	struct change set = {.type = CHANGE_SET, .kind = KIND_NODE, .node = &n};
+	engine_observe(b->e, &set);
+}
+
+static struct bed bed_make(void)
+{
+	struct engine_config cfg = {0};
+	struct bed b = {.e = engine_create(&cfg, 1), .now = 1000};
+	for (int k = 0; k < KIND_COUNT; k++) {
+		struct change begin = {.type = CHANGE_RELIST_BEGIN, .kind = (enum kind)k};
+		struct change end = {.type = CHANGE_RELIST_END, .kind = (enum kind)k};
+		engine_observe(b.e, &begin);
+		engine_observe(b.e, &end);
+	}
+	struct change lead = {.type = CHANGE_LEADER, .leads = true};
+	engine_observe(b.e, &lead);
+	return b;
+}
+
+static void bed_finish(struct bed *b)
+{
+	engine_destroy(b->e);
+	plan_finish(&b->plan);
+}
+
+static void tell_pod(struct bed *b, struct pod *p)
+{
+	char rv[16];
+	snprintf(rv, sizeof rv, "%d", ++b->rv);
+	p->resource_version = rv;
+	pairs_sort(&p->notes);
+	struct change set = {.type = CHANGE_SET, .kind = KIND_POD, .pod = p};
+	engine_observe(b->e, &set);
+}
+
+struct cap {
+	const char *name, *uid, *uuid; /* uuid NULL: not told yet */
+	bool broken;		       /* its main container does not run */
+	struct ledger ledger;
+};
+
+static void tell_capacity(struct bed *b, const struct cap *c)
+{
+	struct pair label[] = {{LABEL_CAPACITY, "true"}};
+	struct gpu_identity id = {.mem_mib = USABLE};
+	snprintf(id.uuid, sizeof id.uuid, "%s", c->uuid != NULL ? c->uuid : "");
+	struct pod p = {.ns = NAME_NAMESPACE,
+		.name = c->name,
+		.uid = c->uid,
+		.node = "n0",
+		.gpus = 1,
+		.phase = c->uuid != NULL ? POD_RUNNING : POD_PENDING,
+		.labels = {label, 1},
+		.identity = c->uuid != NULL ? &id : NULL,
+		.holds = c->uuid != NULL && !c->broken,
+		.ledger = c->ledger};
+	tell_pod(b, &p);
+}
+
+static void tell_running(struct bed *b, const char *name, const char *holder, const char *uuid)
+{
+	struct pair label[] = {{LABEL_TENANT, "true"}};
+	struct pair notes[] = {{NOTE_CAPACITY_POD, holder}, {NOTE_COMPUTE_MILLI, "700"},
+		{NOTE_GPU_UUID, uuid}, {NOTE_MEMORY_MIB, "50000"}};
+	struct pod p = {.ns = "default",
+		.name = name,
+		.uid = name,
+		.node = "n0",
+		.phase = POD_RUNNING,
+		.labels = {label, 1},
+		.notes = {notes, 4}};
+	tell_pod(b, &p);
+}
+
+/* The first action of this type, NULL if there is none. */
+static const struct action *step(struct bed *b, enum action_type type)
+{
+	engine_step(b->e, (struct engine_now){b->now, b->now}, 100000, &b->plan);
+	vec_for_each (const struct action, a, &b->plan.actions) {
+		if (a->type == type) {
+			return a;
+		}
+	}
+	return NULL;
+}
+
+static void refuse(struct bed *b, const struct action *a)
+{
+	struct outcome o = {.fault = {.kind = FAULT_DENIED}};
+	engine_settle(b->e, (struct engine_now){b->now, b->now}, a->id, &o);
+}
+
+/* The ledger keeps the entry of the one that left until the next write: that is no reason to look
+ * again at once, and again, and again. */
+Test(odd, a_tenant_that_left_does_not_keep_the_engine_awake)
+{
+	struct bed b = bed_make();
+	struct grant both[] = {
+		{"t", "default", "t", 700, 50000}, {"gone", "default", "g", 100, 800}};
+	tell_node(&b, "n0", 1, 110);
+	tell_capacity(&b, &(struct cap){"cap", "c1", "GPU-A", false, {both, 2}});
+	tell_running(&b, "t", "cap", "GPU-A");
+	for (int i = 0; i < 30; i++, b.now += 1000) {
+		cr_assert_null(step(&b, ACTION_GRANT));
+		cr_expect_gt(engine_next_deadline(b.e), b.now, "second %d", i);
+	}
+	bed_finish(&b);
+}
+
+Test(odd, a_deletion_that_is_refused_does_not_keep_the_engine_awake)
+{
+	struct bed b = bed_make();
+	tell_node(&b, "n0", 1, 110);
+	tell_capacity(&b, &(struct cap){"cap", "c1", "GPU-A", false, {0}});
+	cr_assert_null(step(&b, ACTION_DELETE_CAPACITY));
+	b.now += 60000;
+	const struct action *a = step(&b, ACTION_DELETE_CAPACITY);
+	cr_assert_not_null(a);
+	refuse(&b, a);
+	b.now += 10;
+	cr_assert_null(step(&b, ACTION_DELETE_CAPACITY));
+	cr_expect_gt(engine_next_deadline(b.e), b.now);
+	bed_finish(&b);
+}
+
+Test(odd, one_that_no_longer_leads_sleeps)
+{
+	struct bed b = bed_make();
+	tell_node(&b, "n0", 1, 110);
+	step(&b, ACTION_GRANT);
+	struct change follow = {.type = CHANGE_LEADER, .leads = false};
+	engine_observe(b.e, &follow);
+	step(&b, ACTION_GRANT);
+	cr_expect_gt(engine_next_deadline(b.e), b.now);
+	bed_finish(&b);
+}
