@@ -78,6 +78,14 @@ static void holder_expire(struct holder *h, int64_t now)
 	}
 }
 
+/* A name can be used again by a pod that got another GPU; the device is what a tenant runs on. */
+bool tenant_is_on(const struct holder *h, const struct world_gpu *tenant)
+{
+	const struct gpu_identity *id = h->pod.identity;
+	bool same_gpu = id == NULL || tenant->uuid == NULL || text_equals(tenant->uuid, id->uuid);
+	return same_gpu && text_equals(tenant->capacity_pod, h->name);
+}
+
 bool grant_lives(struct engine *e, const struct holder *h, const struct grant *g, int64_t now)
 {
 	const struct world_pod *p = world_pod_by_uid(e->world, g->uid);
@@ -90,7 +98,7 @@ bool grant_lives(struct engine *e, const struct holder *h, const struct grant *g
 		return false;
 	}
 	/* It was placed somewhere else: this entry lost a race long ago. */
-	return p->gpu->capacity_pod == NULL || text_equals(p->gpu->capacity_pod, h->name);
+	return p->gpu->capacity_pod == NULL || tenant_is_on(h, p->gpu);
 }
 
 static bool node_drains(const struct node *n)
@@ -194,7 +202,7 @@ static void mark_counted(struct engine *e, struct holder *h, int64_t now)
 		if (p == NULL) {
 			continue;
 		}
-		if (text_equals(p->gpu->capacity_pod, h->name)) {
+		if (tenant_is_on(h, p->gpu)) {
 			uint32_t slot = world_class_slot(e->world, p->gpu->class, p->gpu->slot);
 			e->counted.items[slot] = e->step;
 		} else if (p->gpu->gated) {
@@ -284,18 +292,19 @@ static void add_holders(struct engine *e, int64_t now)
 	}
 }
 
-/* The tenant's capacity pod; where that is gone, whoever holds the same GPU now: the tenant runs on
- * it all the same. */
+/* Whoever holds the tenant's GPU now: the tenant runs on it all the same. Where nobody has told
+ * that UUID, the capacity pod that the tenant names, as long as it may turn out to hold it. */
 static uint32_t snap_gpu_of(const struct engine *e, const struct world_gpu *tenant)
 {
-	const struct holder *h = holder_find(e, tenant->capacity_pod);
-	if (h != NULL && h->snap_step == e->step) {
-		return h->snap_at;
-	}
 	uint32_t at = tenant->uuid == NULL
 			      ? MAP_NONE
 			      : map_find(&e->gpus_by_uuid, hash_text(tenant->uuid), tenant->uuid);
-	return at == MAP_NONE ? WORLD_NONE : at;
+	if (at != MAP_NONE) {
+		return at;
+	}
+	const struct holder *h = holder_find(e, tenant->capacity_pod);
+	bool may_be = h != NULL && h->snap_step == e->step && tenant_is_on(h, tenant);
+	return may_be ? h->snap_at : WORLD_NONE;
 }
 
 /* Tenants that run but stand in no ledger hold their share all the same; tenants without a node yet

@@ -197,6 +197,7 @@ void ledger_copy(struct arena *a, const struct ledger *from, struct ledger *ret)
 void snapshot_build(struct engine *e, int64_t now);
 const struct ledger *holder_ledger(const struct holder *h);
 const char *holder_version(const struct holder *h);
+bool tenant_is_on(const struct holder *h, const struct world_gpu *tenant);
 /* Does this entry still hold its share? */
 bool grant_lives(struct engine *e, const struct holder *h, const struct grant *g, int64_t now);
 

@@ -58,6 +58,12 @@ static void tell_pod(struct bed *b, struct pod *p)
 	engine_observe(b->e, &set);
 }
 
+static void tell_gone(struct bed *b, const char *ns, const char *name)
+{
+	struct change gone = {.type = CHANGE_GONE, .kind = KIND_POD, .ns = ns, .name = name};
+	engine_observe(b->e, &gone);
+}
+
 struct cap {
 	const char *name, *uid, *uuid; /* uuid NULL: not told yet */
 	bool broken;		       /* its main container does not run */
@@ -79,6 +85,23 @@ static void tell_capacity(struct bed *b, const struct cap *c)
 		.identity = c->uuid != NULL ? &id : NULL,
 		.holds = c->uuid != NULL && !c->broken,
 		.ledger = c->ledger};
+	tell_pod(b, &p);
+}
+
+static void tell_waiting(struct bed *b, const char *name, const char *share)
+{
+	struct pair label[] = {{LABEL_TENANT, "true"}};
+	struct pair notes[] = {{NOTE_ORIGINAL, "{}"}, {NOTE_SHARE, share}};
+	const char *gate[] = {NAME_GATE};
+	struct pod p = {.ns = "default",
+		.name = name,
+		.uid = name,
+		.cpu_milli = 10,
+		.mem_bytes = 100,
+		.labels = {label, 1},
+		.notes = {notes, 2},
+		.gates = gate,
+		.gate_count = 1};
 	tell_pod(b, &p);
 }
 
@@ -157,5 +180,25 @@ Test(odd, one_that_no_longer_leads_sleeps)
 	engine_observe(b.e, &follow);
 	step(&b, ACTION_GRANT);
 	cr_expect_gt(engine_next_deadline(b.e), b.now);
+	bed_finish(&b);
+}
+
+/* Deleted by hand, made anew under the same name, and the device plugin gave it the other GPU. The
+ * tenant still runs on the first, which another capacity pod holds now. */
+Test(odd, a_tenant_counts_on_the_gpu_it_runs_on_not_on_a_name)
+{
+	struct bed b = bed_make();
+	tell_node(&b, "n0", 2, 110);
+	tell_capacity(&b, &(struct cap){"cap-0", "c1", "GPU-A", false, {0}});
+	tell_running(&b, "t", "cap-0", "GPU-A");
+	step(&b, ACTION_GRANT);
+	tell_gone(&b, NAME_NAMESPACE, "cap-0");
+	tell_capacity(&b, &(struct cap){"cap-0", "c2", "GPU-B", false, {0}});
+	tell_capacity(&b, &(struct cap){"cap-1", "c3", "GPU-A", false, {0}});
+	tell_waiting(&b, "w", "0.7");
+	const struct action *a = step(&b, ACTION_GRANT);
+	cr_assert_not_null(a);
+	cr_expect_str_eq(a->name, "cap-0", "GPU-A has 300 milli left");
+	cr_expect_eq(a->ledger.count, 1, "and t is not on GPU-B");
 	bed_finish(&b);
 }
