@@ -42,6 +42,7 @@ struct place_gpu {
 	int64_t free_mib;
 	uint32_t tenants;
 	uint32_t max_tenants; /* the smallest of its tenants' policies */
+	bool fenced;	      /* something is wrong with it: nobody else goes there */
 };
 
 struct snapshot {

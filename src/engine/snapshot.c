@@ -33,7 +33,7 @@ const char *holder_version(const struct holder *h)
 }
 
 /* What the watch shows replaces what was assumed. */
-static void holder_refresh(struct holder *h, const struct world_pod *p)
+static void holder_refresh(struct holder *h, const struct world_pod *p, int64_t now)
 {
 	bool fresh = !h->in_world || h->stamp != p->gpu->stamp;
 	h->in_world = true;
@@ -49,8 +49,12 @@ static void holder_refresh(struct holder *h, const struct world_pod *p)
 		/* The name was used again: nothing that was assumed holds. */
 		holder_drop_asked(h);
 		h->deleted = false;
+		h->opened_at = h->idle_since = now;
+		h->lost_at = -1;
 	}
 	text_set(&h->uid, h->pod.uid);
+	bool lost = h->pod.identity != NULL && !h->pod.holds;
+	h->lost_at = !lost ? -1 : h->lost_at >= 0 ? h->lost_at : now;
 	if (!text_empty(h->pod.node)) {
 		text_set(&h->node, h->pod.node);
 	}
@@ -235,8 +239,8 @@ static void index_uuid(struct engine *e, uint32_t at)
 		map_put(&e->gpus_by_uuid, hash, at);
 		return;
 	}
-	e->snap.gpus.items[other].max_tenants = 0;
-	e->snap.gpus.items[at].max_tenants = 0;
+	e->snap.gpus.items[other].fenced = true;
+	e->snap.gpus.items[at].fenced = true;
 }
 
 static void add_holder(struct engine *e, struct holder *h, int64_t now)
@@ -252,7 +256,8 @@ static void add_holder(struct engine *e, struct holder *h, int64_t now)
 		.capacity_pod = h->name,
 		.usable_mib = h->pod.identity != NULL ? h->pod.identity->mem_mib : n->gpu_mem_mib,
 		.free_milli = MODEL_GPU_MILLI,
-		.max_tenants = MODEL_GRANTS_MAX};
+		.max_tenants = MODEL_GRANTS_MAX,
+		.fenced = h->in_world && capacity_failed(e, h, now)};
 	g.free_mib = g.usable_mib;
 	struct snap_gpu s = {.holder = h};
 	count_entries(e, &g, &s, now);
@@ -272,7 +277,7 @@ static void add_holders(struct engine *e, int64_t now)
 {
 	for (size_t i = 0; i < world_class_count(e->world, WORLD_CAPACITY); i++) {
 		const struct world_pod *p = world_class_at(e->world, WORLD_CAPACITY, i);
-		holder_refresh(holder_touch(e, world_pod_name(p), now), p);
+		holder_refresh(holder_touch(e, world_pod_name(p), now), p, now);
 	}
 	for (size_t i = 0; i < e->holders.count; i++) {
 		struct holder *h = e->holders.items[i];

@@ -61,6 +61,7 @@ struct holder {
 	int64_t expires_at; /* assumed but never seen by then: forgotten */
 	int64_t idle_since; /* -1: has tenants or demand */
 	int64_t opened_at;  /* when we first knew of it */
+	int64_t lost_at;    /* it told its GPU but does not hold it since then; -1: it does */
 	bool deleted;	    /* our deletion was acknowledged */
 	uint32_t snap_at;   /* its place in the snapshot of step `snap_step` */
 	uint64_t snap_step;
@@ -215,6 +216,7 @@ void emit_delete(struct engine *e, struct holder *h, struct plan *plan);
 struct action *emit(struct engine *e, struct plan *plan, enum action_type type);
 
 /* capacity.c: the life of capacity pods */
+bool capacity_failed(struct engine *e, const struct holder *h, int64_t now);
 void capacity_tend(struct engine *e, int64_t now, struct plan *plan);
 
 /* report.c: conditions and counts */

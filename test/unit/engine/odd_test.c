@@ -202,3 +202,35 @@ Test(odd, a_tenant_counts_on_the_gpu_it_runs_on_not_on_a_name)
 	cr_expect_eq(a->ledger.count, 1, "and t is not on GPU-B");
 	bed_finish(&b);
 }
+
+/* It told its GPU once; since then its main container finds another device and exits. */
+Test(odd, a_capacity_pod_that_stops_holding_is_not_waited_for_for_ever)
+{
+	struct bed b = bed_make();
+	tell_node(&b, "n0", 2, 110);
+	tell_capacity(&b, &(struct cap){"cap", "c1", "GPU-A", true, {0}});
+	tell_waiting(&b, "w", "0.7");
+	cr_assert_null(step(&b, ACTION_DELETE_CAPACITY));
+	cr_assert_eq(b.plan.actions.count, 0, "it may come back");
+	b.now += 120000;
+	cr_expect_not_null(step(&b, ACTION_DELETE_CAPACITY));
+	bed_finish(&b);
+}
+
+/* With a tenant on it, it stays; but nobody else waits for it. */
+Test(odd, a_broken_capacity_pod_with_tenants_attracts_no_others)
+{
+	struct bed b = bed_make();
+	struct grant t[] = {{"t", "default", "t", 700, 50000}};
+	tell_node(&b, "n0", 2, 110);
+	tell_capacity(&b, &(struct cap){"cap", "c1", "GPU-A", true, {t, 1}});
+	tell_running(&b, "t", "cap", "GPU-A");
+	tell_waiting(&b, "w", "0.2");
+	cr_assert_null(step(&b, ACTION_CREATE_CAPACITY), "it may come back");
+	b.now += 120000;
+	cr_expect_not_null(step(&b, ACTION_CREATE_CAPACITY));
+	vec_for_each (const struct action, a, &b.plan.actions) {
+		cr_expect_neq(a->type, ACTION_DELETE_CAPACITY);
+	}
+	bed_finish(&b);
+}
