@@ -79,7 +79,8 @@ static bool read_request(struct engine *e, const struct waiter *w, struct place_
 	const char *share = pairs_get(&w->pod.notes, NOTE_SHARE);
 	const char *memory = pairs_get(&w->pod.notes, NOTE_MEMORY);
 	struct place_request r = {.pod = &w->pod, .max_tenants = 16};
-	if (text_empty(pairs_get(&w->pod.notes, NOTE_ORIGINAL)) ||
+	/* Without the label nobody would count it once its gate is gone. */
+	if (!pod_is_tenant(&w->pod) || text_empty(pairs_get(&w->pod.notes, NOTE_ORIGINAL)) ||
 		(text_empty(share) && text_empty(memory))) {
 		return false;
 	}

@@ -85,12 +85,12 @@ static struct world_gpu *gpu_create(struct world *w, const struct pod *pod)
 	g->packed_size = (uint32_t)w->scratch.len;
 	str_trim_capacity(&w->scratch, 64 * 1024);
 	g->priority = pod->priority;
-	g->class = pod_is_capacity(pod) ? WORLD_CAPACITY
-		   : pod_is_tenant(pod) ? WORLD_TENANT
-					: WORLD_WHOLE;
+	g->gated = pod_has_gate(pod, NAME_GATE);
+	g->class = pod_is_capacity(pod)		    ? WORLD_CAPACITY
+		   : pod_is_tenant(pod) || g->gated ? WORLD_TENANT
+						    : WORLD_WHOLE;
 	g->waiting_shown = pod->placed.type != NULL && !pod->placed.is_true;
 	g->stamp = w->version;
-	g->gated = pod_has_gate(pod, NAME_GATE);
 	g->other_gates = pod->gate_count > (g->gated ? 1u : 0u);
 	g->gpus = pod->gpus;
 	g->created_ms = pod->created_ms;

@@ -234,3 +234,25 @@ Test(odd, a_broken_capacity_pod_with_tenants_attracts_no_others)
 	}
 	bed_finish(&b);
 }
+
+/* Without our label nobody would count it once it runs; it waits, and says why. */
+Test(odd, a_gated_pod_without_the_tenant_label_is_told_not_ours)
+{
+	struct bed b = bed_make();
+	struct pair notes[] = {{NOTE_ORIGINAL, "{}"}, {NOTE_SHARE, "0.2"}};
+	const char *gate[] = {NAME_GATE};
+	struct pod p = {.ns = "default",
+		.name = "copy",
+		.uid = "u",
+		.notes = {notes, 2},
+		.gates = gate,
+		.gate_count = 1};
+	tell_node(&b, "n0", 1, 110);
+	tell_pod(&b, &p);
+	cr_assert_null(step(&b, ACTION_CREATE_CAPACITY));
+	b.now += 11000;
+	const struct action *a = step(&b, ACTION_CONDITION);
+	cr_assert_not_null(a);
+	cr_expect_eq(a->reason, REASON_NOT_OURS);
+	bed_finish(&b);
+}
