@@ -87,6 +87,9 @@ struct place_verdict place_open(const struct snapshot *s, const struct place_req
 void place_reserve(
 	struct snapshot *s, const struct place_request *r, const struct place_verdict *v);
 
+/* Takes what one more capacity pod needs out of a node. */
+void place_reserve_capacity(struct place_node *n);
+
 void snapshot_clear(struct snapshot *s);
 void snapshot_finish(struct snapshot *s);
 

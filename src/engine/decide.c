@@ -131,7 +131,7 @@ static uint32_t add_opening(struct engine *e, struct holder *h, uint32_t node)
 		.free_mib = n->gpu_mem_mib,
 		.max_tenants = MODEL_GRANTS_MAX};
 	struct snap_gpu s = {.holder = h};
-	n->free_gpus--;
+	place_reserve_capacity(n);
 	VEC_PUSH(&e->snap.gpus, g);
 	VEC_PUSH(&e->snap_gpus, s);
 	return (uint32_t)e->snap.gpus.count - 1;

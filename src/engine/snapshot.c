@@ -262,9 +262,9 @@ static void add_holder(struct engine *e, struct holder *h, int64_t now)
 	struct snap_gpu s = {.holder = h};
 	count_entries(e, &g, &s, now);
 	mark_counted(e, h, now);
-	/* Until the scheduler has bound it, its GPU is not in the node's sums. */
+	/* Until the scheduler has bound it, what it asks for is not in the node's sums. */
 	if (!h->in_world || text_empty(h->pod.node)) {
-		n->free_gpus--;
+		place_reserve_capacity(n);
 	}
 	h->snap_at = (uint32_t)e->snap_gpus.count;
 	h->snap_step = e->step;

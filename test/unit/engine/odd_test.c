@@ -256,3 +256,17 @@ Test(odd, a_gated_pod_without_the_tenant_label_is_told_not_ours)
 	cr_expect_eq(a->reason, REASON_NOT_OURS);
 	bed_finish(&b);
 }
+
+/* One slot: the capacity pod would take it, the tenant would not fit, and a minute later all would
+ * begin again. */
+Test(odd, no_gpu_is_opened_where_only_the_capacity_pod_has_a_slot)
+{
+	struct bed b = bed_make();
+	tell_node(&b, "n0", 1, 1);
+	tell_waiting(&b, "w", "0.5");
+	cr_expect_null(step(&b, ACTION_CREATE_CAPACITY));
+	cr_expect_eq(engine_report(b.e)->by_reason[REASON_NODE_UNFIT], 1);
+	tell_node(&b, "n0", 1, 2);
+	cr_expect_not_null(step(&b, ACTION_CREATE_CAPACITY));
+	bed_finish(&b);
+}
