@@ -44,13 +44,19 @@ static bool has_live_entries(struct engine *e, const struct holder *h, int64_t n
 	return false;
 }
 
+/* Whoever runs on its GPU, named by its ledger or not: the device must not become free. */
+static bool has_tenants(struct engine *e, const struct holder *h, int64_t now)
+{
+	bool counted = h->snap_step == e->step && e->snap.gpus.items[h->snap_at].tenants > 0;
+	return counted || has_live_entries(e, h, now);
+}
+
 static void tend_broken(struct engine *e, int64_t now, struct plan *plan)
 {
 	for (size_t i = 0; i < e->holders.count; i++) {
 		struct holder *h = e->holders.items[i];
-		/* With live entries it is another story (orphans); nothing here touches tenants. */
-		if (is_free_to_act(h) && capacity_failed(e, h, now) &&
-			!has_live_entries(e, h, now)) {
+		/* With tenants it is another story (orphans); nothing here touches tenants. */
+		if (is_free_to_act(h) && capacity_failed(e, h, now) && !has_tenants(e, h, now)) {
 			if (h->node != NULL) {
 				trouble_note(e, h->node, now);
 			}

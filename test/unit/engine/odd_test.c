@@ -235,6 +235,19 @@ Test(odd, a_broken_capacity_pod_with_tenants_attracts_no_others)
 	bed_finish(&b);
 }
 
+/* Nor when no ledger names them: as long as the pod is there, the device is not free. */
+Test(odd, a_broken_capacity_pod_stays_while_anyone_runs_on_its_gpu)
+{
+	struct bed b = bed_make();
+	tell_node(&b, "n0", 2, 110);
+	tell_capacity(&b, &(struct cap){"cap", "c1", "GPU-A", true, {0}});
+	tell_running(&b, "t", "another", "GPU-A");
+	cr_assert_null(step(&b, ACTION_DELETE_CAPACITY));
+	b.now += 120000;
+	cr_expect_null(step(&b, ACTION_DELETE_CAPACITY));
+	bed_finish(&b);
+}
+
 /* Without our label nobody would count it once it runs; it waits, and says why. */
 Test(odd, a_gated_pod_without_the_tenant_label_is_told_not_ours)
 {
