@@ -265,12 +265,13 @@ Test(body, place_pins_every_alternative_of_a_pod_with_affinity)
 	cr_expect_eq(c->method, WIRE_PATCH);
 	expect_json(c->body,
 		PLACED("{" ZONE("In") ",\"matchFields\":[" PIN("gpu-1") "]},{" ZONE(
-			"NotIn") ",\"matchFields\":[" PIN("gpu-1") "]},{\"matchFields\":"
-								   "[" PIN("gpu-1") "]},{"
-										    "\"matchFields"
-										    "\":[" PIN("gpu"
-											       "-9") "," PIN(
-											    "gpu-1") "]},{}"));
+			"NotI"
+			"n") ",\"matchFields\":[" PIN("gpu-1") "]},{\"matchFields\":"
+							       "[" PIN("gpu-1") "]},{"
+										"\"matchFields"
+										"\":[" PIN(
+											"gpu"
+											"-9") "," PIN("gpu-1") "]},{}"));
 	fake_answer(c, 200, POD_ANSWER);
 	cr_expect_eq(last_heard(f)->fault.kind, FAULT_NONE);
 	tear_down(f);
