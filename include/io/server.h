@@ -28,12 +28,14 @@ struct server_config {
 	struct metric_registry *metrics; /* borrowed; NULL: none */
 	size_t body_limit;		 /* 0: 7 MiB */
 	size_t reply_limit;		 /* 0: 16 MiB; a longer reply becomes a 500 */
-	int connections_max;		 /* 0: 1024 */
-	int64_t handshake_ms;		 /* 0: 5 s */
-	int64_t head_ms;  /* from a request's first byte to its headers' end; 0: 5 s */
-	int64_t body_ms;  /* 0: 10 s */
-	int64_t idle_ms;  /* longer than the API server keeps its own; 0: 120 s */
-	int64_t write_ms; /* for the client to take a reply; 0: 10 s */
+	size_t held_limit; /* bodies and unsent answers of all connections; above it: 503; 0: 24 MiB
+			    */
+	int connections_max;  /* 0: 1024 */
+	int64_t handshake_ms; /* 0: 5 s */
+	int64_t head_ms;      /* from a request's first byte to its headers' end; 0: 5 s */
+	int64_t body_ms;      /* 0: 10 s */
+	int64_t idle_ms;      /* longer than the API server keeps its own; 0: 120 s */
+	int64_t write_ms;     /* for the client to take a reply; 0: 10 s */
 };
 
 struct server_request {

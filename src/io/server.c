@@ -232,6 +232,7 @@ static void config_fill(struct server_config *c)
 		c->body_limit = HTTP1_BODY_MAX;
 	}
 	c->reply_limit = c->reply_limit > 0 ? c->reply_limit : (size_t)16 * 1024 * 1024;
+	c->held_limit = c->held_limit > 0 ? c->held_limit : (size_t)24 * 1024 * 1024;
 	c->connections_max = c->connections_max > 0 ? c->connections_max : 1024;
 	default_ms(&c->handshake_ms, 5000);
 	default_ms(&c->head_ms, 5000);
