@@ -302,3 +302,24 @@ Test(odd, no_gpu_is_opened_where_only_the_capacity_pod_has_a_slot)
 	cr_expect_not_null(step(&b, ACTION_CREATE_CAPACITY));
 	bed_finish(&b);
 }
+
+/* kai 24: no label tells how large the GPUs are; the first that was opened has. */
+Test(odd, what_cannot_fit_does_not_open_one_gpu_after_the_other)
+{
+	struct bed b = bed_make();
+	struct pair label[] = {{LABEL_TENANT, "true"}};
+	struct pair notes[] = {{NOTE_ORIGINAL, "{}"}, {NOTE_MEMORY, "100Gi"}};
+	const char *gate[] = {NAME_GATE};
+	struct pod p = {.ns = "default",
+		.name = "w",
+		.uid = "w",
+		.labels = {label, 1},
+		.notes = {notes, 2},
+		.gates = gate,
+		.gate_count = 1};
+	tell_node(&b, "n0", 8, 110);
+	tell_capacity(&b, &(struct cap){"cap", "c1", "GPU-A", false, {0}});
+	tell_pod(&b, &p);
+	cr_expect_null(step(&b, ACTION_CREATE_CAPACITY));
+	bed_finish(&b);
+}
