@@ -71,7 +71,9 @@ static void tend_idle(struct engine *e, int64_t now, struct plan *plan)
 	for (uint32_t i = 0; i < e->snap_gpus.count; i++) {
 		const struct snap_gpu *s = &e->snap_gpus.items[i];
 		struct holder *h = s->holder;
-		if (s->entries > 0 || s->demand > 0) {
+		/* Those who wait were looked at in this step, or in those before since the first
+		 * of them. */
+		if (s->entries > 0 || s->demand > 0 || h->wanted >= e->round) {
 			h->idle_since = -1;
 			continue;
 		}

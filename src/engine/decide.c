@@ -177,6 +177,7 @@ static void place_waiter(struct engine *e, int64_t now, struct waiter *w, struct
 	place_reserve(&e->snap, &r, &v);
 	struct snap_gpu *s = &e->snap_gpus.items[v.gpu];
 	s->demand++;
+	s->holder->wanted = e->step;
 	if (e->snap.gpus.items[v.gpu].state != GPU_OPEN) {
 		w->reason = e->snap.gpus.items[v.gpu].state == GPU_BUSY
 				    ? REASON_GRANTING
@@ -218,6 +219,7 @@ void decide(struct engine *e, int64_t now, uint32_t budget, struct plan *plan)
 	uint32_t work = 0;
 	uint32_t each = 1 + (uint32_t)(e->snap.gpus.count + e->snap.nodes.count) / 16;
 	uint32_t i = e->resume < e->ranked.count ? e->resume : 0;
+	e->round = i == 0 ? e->step : e->round;
 	for (; i < e->ranked.count; i++) {
 		if (work >= budget) {
 			plan->unfinished = true;

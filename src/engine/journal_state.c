@@ -154,6 +154,7 @@ static void save_holder(struct saving *s, const struct holder *h)
 	pack_u64(out, (h->in_world ? 1 : 0) | (h->asked_holds ? 2 : 0) | (h->deleted ? 4 : 0));
 	pack_u64(out, h->flight);
 	pack_u64(out, h->seen);
+	pack_u64(out, h->wanted);
 	pack_text(out, h->acked_rv);
 	pack_text(out, h->avoid_rv);
 	for (size_t i = 0; i < COUNT_OF(numbers); i++) {
@@ -193,6 +194,7 @@ static bool load_holder(struct engine *e, struct unpack *u)
 	h->deleted = flags & 4;
 	h->flight = unpack_u64(u);
 	h->seen = unpack_u64(u);
+	h->wanted = unpack_u64(u);
 	text_set(&h->acked_rv, unpack_text(u));
 	text_set(&h->avoid_rv, unpack_text(u));
 	int64_t type = unpack_i64(u);
@@ -335,6 +337,7 @@ static void save_engine(struct saving *s)
 	pack_u64(out, e->step);
 	pack_i64(out, e->deadline);
 	pack_u64(out, e->resume);
+	pack_u64(out, e->round);
 	pack_u64(out, e->report.steps);
 	pack_u64(out, e->report.decisions);
 	record_end(s);
@@ -357,6 +360,7 @@ static bool load_engine(struct engine *e, struct unpack *u)
 	e->step = unpack_u64(u);
 	e->deadline = unpack_i64(u);
 	e->resume = (uint32_t)unpack_u64(u);
+	e->round = unpack_u64(u);
 	e->report.steps = unpack_u64(u);
 	e->report.decisions = unpack_u64(u);
 	return !u->bad;

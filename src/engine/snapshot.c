@@ -9,6 +9,8 @@
  * that existed; the watch may only be late. */
 #define ABSENT_MS 10000
 
+#define LABEL_GPU_MEMORY "nvidia.com/gpu.memory"
+
 static bool version_reached(const char *have, const char *wanted)
 {
 	int64_t a, b;
@@ -121,7 +123,7 @@ static bool node_drains(const struct node *n)
 static int64_t label_mib(const struct node *n)
 {
 	int64_t mib = 0;
-	const char *text = pairs_get(&n->labels, "nvidia.com/gpu.memory");
+	const char *text = pairs_get(&n->labels, LABEL_GPU_MEMORY);
 	return text != NULL && parse_i64(view_of(text), 1, 1 << 30, &mib) ? mib : 0;
 }
 
@@ -158,6 +160,16 @@ static uint32_t snap_node_of(const struct engine *e, const char *name)
 	uint32_t i = name != NULL ? world_node_find(e->world, name) : WORLD_NONE;
 	return i == WORLD_NONE || i >= e->node_to_snap.count ? WORLD_NONE
 							     : e->node_to_snap.items[i];
+}
+
+/* Where no label tells, a GPU of the node that is held has told: what cannot fit it opens no other.
+ */
+static void learn_memory(struct place_node *n, const struct holder *h)
+{
+	if (text_empty(pairs_get(&n->noun->labels, LABEL_GPU_MEMORY)) && h->pod.identity != NULL &&
+		h->pod.identity->mem_mib > n->gpu_mem_mib) {
+		n->gpu_mem_mib = h->pod.identity->mem_mib;
+	}
 }
 
 static enum gpu_state holder_state(const struct holder *h)
@@ -251,6 +263,7 @@ static void add_holder(struct engine *e, struct holder *h, int64_t now)
 	}
 	enum gpu_state state = holder_state(h);
 	struct place_node *n = &e->snap.nodes.items[node];
+	learn_memory(n, h);
 	struct place_gpu g = {.node = node,
 		.state = state,
 		.capacity_pod = h->name,

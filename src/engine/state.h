@@ -62,6 +62,7 @@ struct holder {
 	int64_t idle_since; /* -1: has tenants or demand */
 	int64_t opened_at;  /* when we first knew of it */
 	int64_t lost_at;    /* it told its GPU but does not hold it since then; -1: it does */
+	uint64_t wanted;    /* the step in which a waiter last chose it */
 	bool deleted;	    /* our deletion was acknowledged */
 	uint32_t snap_at;   /* its place in the snapshot of step `snap_step` */
 	uint64_t snap_step;
@@ -136,6 +137,7 @@ struct engine {
 	uint64_t decided_version; /* of the world at the end of the last complete step */
 	bool dirty;
 	uint32_t resume; /* ranks handled by an unfinished step */
+	uint64_t round;	 /* the step in which the ranks were begun from the first */
 
 	struct {
 		VEC_FIELDS(struct waiter *); /* owned */

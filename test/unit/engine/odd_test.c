@@ -121,15 +121,20 @@ static void tell_running(struct bed *b, const char *name, const char *holder, co
 }
 
 /* The first action of this type, NULL if there is none. */
-static const struct action *step(struct bed *b, enum action_type type)
+static const struct action *step_within(struct bed *b, uint32_t budget, enum action_type type)
 {
-	engine_step(b->e, (struct engine_now){b->now, b->now}, 100000, &b->plan);
+	engine_step(b->e, (struct engine_now){b->now, b->now}, budget, &b->plan);
 	vec_for_each (const struct action, a, &b->plan.actions) {
 		if (a->type == type) {
 			return a;
 		}
 	}
 	return NULL;
+}
+
+static const struct action *step(struct bed *b, enum action_type type)
+{
+	return step_within(b, 100000, type);
 }
 
 static void refuse(struct bed *b, const struct action *a)
@@ -248,6 +253,20 @@ Test(odd, a_broken_capacity_pod_stays_while_anyone_runs_on_its_gpu)
 	bed_finish(&b);
 }
 
+/* More wait than one step can look at: the last slice of a round has not seen the first ones. */
+Test(odd, a_gpu_that_is_opened_for_the_first_in_a_long_line_is_not_idle)
+{
+	struct bed b = bed_make();
+	tell_node(&b, "n0", 1, 110);
+	tell_capacity(&b, &(struct cap){"cap", "c1", NULL, false, {0}});
+	tell_waiting(&b, "a", "0.5");
+	tell_waiting(&b, "z", "not a share");
+	for (int i = 0; i < 200; i++, b.now += 500) {
+		cr_assert_null(step_within(&b, 1, ACTION_DELETE_CAPACITY), "after %d", i);
+	}
+	bed_finish(&b);
+}
+
 /* Without our label nobody would count it once it runs; it waits, and says why. */
 Test(odd, a_gated_pod_without_the_tenant_label_is_told_not_ours)
 {
@@ -281,5 +300,26 @@ Test(odd, no_gpu_is_opened_where_only_the_capacity_pod_has_a_slot)
 	cr_expect_eq(engine_report(b.e)->by_reason[REASON_NODE_UNFIT], 1);
 	tell_node(&b, "n0", 1, 2);
 	cr_expect_not_null(step(&b, ACTION_CREATE_CAPACITY));
+	bed_finish(&b);
+}
+
+/* kai 24: no label tells how large the GPUs are; the first that was opened has. */
+Test(odd, what_cannot_fit_does_not_open_one_gpu_after_the_other)
+{
+	struct bed b = bed_make();
+	struct pair label[] = {{LABEL_TENANT, "true"}};
+	struct pair notes[] = {{NOTE_ORIGINAL, "{}"}, {NOTE_MEMORY, "100Gi"}};
+	const char *gate[] = {NAME_GATE};
+	struct pod p = {.ns = "default",
+		.name = "w",
+		.uid = "w",
+		.labels = {label, 1},
+		.notes = {notes, 2},
+		.gates = gate,
+		.gate_count = 1};
+	tell_node(&b, "n0", 8, 110);
+	tell_capacity(&b, &(struct cap){"cap", "c1", "GPU-A", false, {0}});
+	tell_pod(&b, &p);
+	cr_expect_null(step(&b, ACTION_CREATE_CAPACITY));
 	bed_finish(&b);
 }
