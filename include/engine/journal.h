@@ -76,6 +76,7 @@ struct journal_summary {
 /* Runs the records through a new engine, up to the end or the first plan that differs, which is
  * told in the summary. Where one segment follows another, the state that the replay has reached is
  * compared with the one that was recorded. Fails where the bytes are not a journal of this version
+ * or lack a record
  * (FAULT_INVALID says at which byte); the summary is filled up to there. */
 MUST_CHECK int journal_replay(struct view bytes, const char *version,
 	struct journal_summary *ret_summary, struct fault *ret_fault);

@@ -79,7 +79,8 @@ static bool read_request(struct engine *e, const struct waiter *w, struct place_
 	const char *share = pairs_get(&w->pod.notes, NOTE_SHARE);
 	const char *memory = pairs_get(&w->pod.notes, NOTE_MEMORY);
 	struct place_request r = {.pod = &w->pod, .max_tenants = 16};
-	if (text_empty(pairs_get(&w->pod.notes, NOTE_ORIGINAL)) ||
+	/* Without the label nobody would count it once its gate is gone. */
+	if (!pod_is_tenant(&w->pod) || text_empty(pairs_get(&w->pod.notes, NOTE_ORIGINAL)) ||
 		(text_empty(share) && text_empty(memory))) {
 		return false;
 	}
@@ -130,7 +131,7 @@ static uint32_t add_opening(struct engine *e, struct holder *h, uint32_t node)
 		.free_mib = n->gpu_mem_mib,
 		.max_tenants = MODEL_GRANTS_MAX};
 	struct snap_gpu s = {.holder = h};
-	n->free_gpus--;
+	place_reserve_capacity(n);
 	VEC_PUSH(&e->snap.gpus, g);
 	VEC_PUSH(&e->snap_gpus, s);
 	return (uint32_t)e->snap.gpus.count - 1;

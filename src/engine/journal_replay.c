@@ -9,6 +9,7 @@ struct replay {
 	struct engine *e;    /* owned; NULL until there is a segment to begin from */
 	uint32_t number;     /* of the segment that is read */
 	uint64_t seed;	     /* which tells one run from another */
+	uint64_t records;    /* of this segment, before the one that is read */
 	bool loading;	     /* the state is being read */
 	bool comparing;	     /* the engine is already there: the state is only compared */
 	uint64_t state_hash; /* of the records of the state so far, or of our own */
@@ -71,9 +72,22 @@ static void hash_state(void *data, const struct str *record)
 	*hash = record_hash(record, *hash);
 }
 
+/* A missing record need not change what is decided, so they are counted. */
+static int count_records(const struct replay *r, uint64_t written, struct fault *f)
+{
+	if (written == r->records) {
+		return 0;
+	}
+	return fault_set(f, FAULT_INVALID,
+		"records are missing: %llu of this segment were written before this one, %llu are "
+		"here",
+		(unsigned long long)written, (unsigned long long)r->records);
+}
+
 struct head {
 	uint32_t number;
 	bool whole;
+	uint64_t records_before; /* in the segment before */
 	uint64_t seed;
 	struct engine_config config;
 };
@@ -92,6 +106,7 @@ static int read_head(struct unpack *u, const char *version, struct head *ret, st
 	}
 	struct head h = {.number = (uint32_t)unpack_u64(u)};
 	h.whole = unpack_u64(u) != 0;
+	h.records_before = unpack_u64(u);
 	h.seed = unpack_u64(u);
 	h.config.idle_grace_ms = unpack_i64(u);
 	h.config.open_timeout_ms = unpack_i64(u);
@@ -113,8 +128,12 @@ static int on_head(struct replay *r, struct unpack *u, struct fault *f)
 	}
 	bool follows = r->e != NULL && !r->loading && !r->comparing && h.number == r->number + 1 &&
 		       h.seed == r->seed;
+	if (follows && count_records(r, h.records_before, f) < 0) {
+		return -1;
+	}
 	r->seed = h.seed;
 	r->number = h.number;
+	r->records = 0;
 	r->sum.segments++;
 	r->loading = r->comparing = false;
 	r->state_hash = 0;
@@ -186,10 +205,14 @@ static int on_step(struct replay *r, struct unpack *u, struct fault *f)
 {
 	struct engine_now now = read_now(u);
 	uint32_t budget = (uint32_t)unpack_u64(u);
+	uint64_t records = unpack_u64(u);
 	uint64_t actions = unpack_u64(u);
 	uint64_t hash = unpack_u64(u);
 	if (u->bad) {
 		return fault_set(f, FAULT_INVALID, "a step cannot be read");
+	}
+	if (count_records(r, records, f) < 0) {
+		return -1;
 	}
 	engine_step(r->e, now, budget, &r->plan);
 	r->sum.first_mono_ms = r->sum.steps == 0 ? now.mono_ms : r->sum.first_mono_ms;
@@ -276,6 +299,7 @@ static int read_records(struct replay *r, struct view bytes, struct fault *f)
 		if (on_record(r, record, f) < 0) {
 			return fault_wrap(f, "byte %zu", at);
 		}
+		r->records++;
 		at += RECORD_FRAME + n;
 	}
 	return 0;

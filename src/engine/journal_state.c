@@ -143,8 +143,8 @@ static bool load_waiter(struct engine *e, struct unpack *u)
 static void save_holder(struct saving *s, const struct holder *h)
 {
 	struct str *out = record_begin(s, RECORD_HOLDER);
-	const int64_t numbers[] = {
-		h->flight_type, h->avoid_until, h->expires_at, h->idle_since, h->opened_at};
+	const int64_t numbers[] = {h->flight_type, h->avoid_until, h->expires_at, h->idle_since,
+		h->opened_at, h->lost_at};
 	/* The asked ledger travels as that of a pod, which has a packer. */
 	const struct pod asked = {.ns = "", .name = "", .ledger = h->asked};
 	pack_text(out, h->name);
@@ -201,6 +201,7 @@ static bool load_holder(struct engine *e, struct unpack *u)
 	h->expires_at = unpack_i64(u);
 	h->idle_since = unpack_i64(u);
 	h->opened_at = unpack_i64(u);
+	h->lost_at = unpack_i64(u);
 	/* A pod that is in the world has been looked at. */
 	bool sound = !u->bad && type >= 0 && type <= ACTION_EVENT && (seen.known || !h->in_world);
 	return sound && load_asked(h, u);
