@@ -245,6 +245,13 @@ Test(body, place_pins_a_pod_without_affinity)
 	tear_down(f);
 }
 
+#define ZONE_IN	       ZONE("In")
+#define ZONE_NOT_IN    ZONE("NotIn")
+#define PIN_1	       PIN("gpu-1")
+#define PIN_9	       PIN("gpu-9")
+#define FIELDS(fields) "{\"matchFields\":[" fields "]}"
+#define AND_PIN_1      "\"matchFields\":[" PIN_1 "]"
+
 Test(body, place_pins_every_alternative_of_a_pod_with_affinity)
 {
 	struct fixture *f = set_up();
@@ -256,22 +263,13 @@ Test(body, place_pins_every_alternative_of_a_pod_with_affinity)
 	cr_expect_eq(c->method, WIRE_GET);
 	cr_expect_str_eq(c->path, "/api/v1/namespaces/team/pods/tenant");
 	fake_answer(c, 200,
-		LIVE("41", "{" ZONE("In") "},{" ZONE(
-				   "NotIn") ",\"matchFields\":[]},{\"matchFields\":"
-					    "[" PIN("gpu-1") "]},{\"matchFields\":[" PIN(
-						    "gpu-9") "]},{}"));
+		LIVE("41", "{" ZONE_IN "},{" ZONE_NOT_IN
+			   ",\"matchFields\":[]}," FIELDS(PIN_1) "," FIELDS(PIN_9) ",{}"));
 	cr_expect_eq(f->count, 0);
 	c = fake_last(f->wire);
 	cr_expect_eq(c->method, WIRE_PATCH);
-	expect_json(
-		c->body, PLACED("{" ZONE("In") ",\"matchFields\":[" PIN("gpu-1") "]},{" ZONE("NotI"
-											     "n") ",\"matchFields\":[" PIN(
-				 "gpu-1") "]},{\"matchFields\":"
-					  "[" PIN("gpu-1") "]},{"
-							   "\"matchFields"
-							   "\":[" PIN(
-								   "gpu"
-								   "-9") "," PIN("gpu-1") "]},{}"));
+	expect_json(c->body, PLACED("{" ZONE_IN "," AND_PIN_1 "},{" ZONE_NOT_IN "," AND_PIN_1
+				    "}," FIELDS(PIN_1) "," FIELDS(PIN_9 "," PIN_1) ",{}"));
 	fake_answer(c, 200, POD_ANSWER);
 	cr_expect_eq(last_heard(f)->fault.kind, FAULT_NONE);
 	tear_down(f);
