@@ -2,10 +2,10 @@
  *
  * Handlers are synchronous: they fill the reply and return. Every size and every wait is bounded;
  * the server itself answers 400, 404, 405, 408, 413, 417, 431, 501, 503 and 505 with one line of
- * text. A connection lives until an idle deadline, a refused request, a broken promise or a drain.
- * Owner: whoever creates it destroys it, before the loop and not from inside a handler. Creating
- * fails with FAULT_INVALID (an address or identity that cannot be used) or FAULT_FATAL (the port is
- * taken). */
+ * text. A connection lives until an idle deadline or until another needs its place, a refused
+ * request, a broken promise or a drain. Owner: whoever creates it destroys it, before the loop and
+ * not from inside a handler. Creating fails with FAULT_INVALID (an address or identity that cannot
+ * be used) or FAULT_FATAL (the port is taken). */
 #ifndef IO_SERVER_H
 #define IO_SERVER_H
 

@@ -107,3 +107,29 @@ Test(forged, an_honest_list_goes_back_to_its_places)
 	json_decref(plain);
 	json_decref(pod);
 }
+
+static bool converts(size_t note_bytes)
+{
+	static const struct mutation m = {
+		.container = "main", .milli = 250, .policy_applied = "p@1"};
+	char *text = calloc(1, note_bytes + 1);
+	memset(text, 'x', note_bytes);
+	json_t *pod = json_pack("{s:{s:{s:s}}, s:{s:[{s:s, s:{s:{s:s}}}]}}", "metadata",
+		"annotations", "note", text, "spec", "containers", "name", "main", "resources",
+		"limits", NAME_GPU_RESOURCE, "1");
+	json_t *tenant = tenant_convert(pod, &m);
+	bool done = tenant != NULL;
+	json_decref(tenant);
+	json_decref(pod);
+	free(text);
+	return done;
+}
+
+/* The API server would refuse the tenant, or its grant, where it took the pod. */
+Test(forged, a_pod_whose_annotations_are_full_stays_whole)
+{
+	cr_expect(converts(100));
+	cr_expect(converts(250 << 10));
+	cr_expect_not(converts(255 << 10));
+	cr_expect_not(converts(256 << 10));
+}

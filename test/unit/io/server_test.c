@@ -241,13 +241,35 @@ Test(server, one_connection_too_many_is_told_so)
 	house_open(&h, (struct server_config){.connections_max = 2});
 	for (int i = 0; i < 2; i++) {
 		peer_open(&p[i], h.loop, server_port(h.server));
-		peer_send(&p[i], "GET /echo HTTP/1.1\r\nHost: a\r\n\r\n");
+		peer_send(&p[i], "GET /echo HTTP/1.1\r\nHost: a\r\n\r\nGET ");
 		peer_expect(&p[i], "200 OK");
 	}
 	peer_open(&p[2], h.loop, server_port(h.server));
 	peer_expect(&p[2], "HTTP/1.1 503 ");
 	peer_expect_end(&p[2]);
 	house_metric(&h, "aliquot_http_server_refused_total{server=\"test\"} 1");
+	for (int i = 0; i < 3; i++) {
+		peer_close(&p[i]);
+	}
+	expect_nobody(&h);
+	house_close(&h);
+}
+
+/* Silence is no work: whoever has been silent longest makes room for who has something to say. */
+Test(server, a_silent_connection_makes_room)
+{
+	struct house h;
+	struct peer p[3];
+
+	house_open(&h, (struct server_config){.connections_max = 2});
+	for (int i = 0; i < 3; i++) {
+		peer_open(&p[i], h.loop, server_port(h.server));
+		peer_send(&p[i], "GET /echo HTTP/1.1\r\nHost: a\r\n\r\n");
+		peer_expect(&p[i], "200 OK");
+	}
+	peer_expect_end(&p[0]);
+	peer_send(&p[1], "GET /echo?again HTTP/1.1\r\nHost: a\r\n\r\n");
+	peer_expect(&p[1], "?again");
 	for (int i = 0; i < 3; i++) {
 		peer_close(&p[i]);
 	}
@@ -262,7 +284,6 @@ static bool served_two(void *data)
 	return h->served == 2;
 }
 
-/* Without descriptors the server waits and goes on when there are some again. */
 static bool one_was_refused(void *data)
 {
 	struct peer *const *peers = data;
@@ -302,6 +323,7 @@ Test(server, what_all_connections_hold_together_is_bounded)
 	house_close(&h);
 }
 
+/* Without descriptors the server waits and goes on when there are some again. */
 Test(server, survives_running_out_of_descriptors)
 {
 	struct rlimit before, few;
