@@ -115,6 +115,17 @@ static void check_pin(struct sim *s, const struct stored *o, const char *node)
 	}
 }
 
+/* As long as the capacity pod is there, the entry is there before the tenant is told, and stays. */
+static bool entry_is_gone(const struct sim *s, const struct promise *made)
+{
+	const struct stored *holder = store_find_uid(&s->store, made->holder_uid);
+	bool found = false;
+	for (uint32_t i = 0; holder != NULL && i < holder->pod.ledger.count; i++) {
+		found = found || text_equals(holder->pod.ledger.items[i].uid, made->tenant);
+	}
+	return holder != NULL && !found;
+}
+
 static void check_placing(struct sim *s, const struct stored *o)
 {
 	const struct pod *p = &o->pod;
@@ -126,6 +137,9 @@ static void check_placing(struct sim *s, const struct stored *o)
 	} else if (made == NULL) {
 		sim_fail(s, "grant", "%s/%s (%s) is placed on %s of %s without an entry there",
 			o->ns, o->name, o->uid, uuid, text_or(holder, "?"));
+	} else if (entry_is_gone(s, made)) {
+		sim_fail(s, "grant", "%s/%s (%s) is placed on %s of %s, whose ledger has lost it",
+			o->ns, o->name, o->uid, uuid, holder);
 	} else if (made->milli != number(p, NOTE_COMPUTE_MILLI) ||
 		   made->mem_mib != number(p, NOTE_MEMORY_MIB)) {
 		sim_fail(s, "grant",

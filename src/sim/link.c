@@ -16,6 +16,7 @@ enum fate {
 	FATE_LOST_ANSWER,  /* arrives and is done, the answer is lost */
 	FATE_TIMEOUT_504,  /* arrives and is done, a proxy says that it does not know */
 	FATE_LATE,	   /* arrives long after the client has given up */
+	FATE_TWICE,	   /* a proxy on the way sends it once more, later */
 	FATE_REFUSED,	   /* the connection was refused: nothing has left */
 	FATE_BUSY,	   /* 429 */
 	FATE_BROKEN,	   /* 500, nothing was done */
@@ -36,7 +37,7 @@ struct parcel {
 
 static const char *const method_names[] = {"GET", "POST", "PUT", "PATCH", "DELETE"};
 static const char *const fate_names[] = {
-	"", " LOST-REQUEST", " LOST-ANSWER", " 504", " LATE", " REFUSED", " 429", " 500"};
+	"", " LOST-REQUEST", " LOST-ANSWER", " 504", " LATE", " TWICE", " REFUSED", " 429", " 500"};
 
 void parcel_free(struct parcel *p)
 {
@@ -214,6 +215,25 @@ static void serve(struct parcel *p)
 	}
 }
 
+static void arrive(void *data, uint64_t arg);
+
+static void send_again(const struct parcel *p)
+{
+	struct sim *s = p->link->sim;
+	struct parcel *again = xcalloc(1, sizeof *again);
+	*again = (struct parcel){.link = p->link,
+		.call = p->call,
+		.fate = FATE_LOST_ANSWER,
+		.method = p->method,
+		.path = xstrdup(p->path),
+		.content_type = xstrdup(p->content_type),
+		.body = xstrndup(p->body, p->body_size),
+		.body_size = p->body_size};
+	VEC_PUSH(&s->parcels, again);
+	agenda_add(
+		&s->agenda, sim_now(s) + sim_between(s, 1, s->weather.late_ms), arrive, again, 0);
+}
+
 static void arrive(void *data, uint64_t arg)
 {
 	struct parcel *p = data;
@@ -227,6 +247,9 @@ static void arrive(void *data, uint64_t arg)
 	if (p->fate == FATE_LOST_REQUEST) {
 		parcel_done(p);
 		return;
+	}
+	if (p->fate == FATE_TWICE && !p->stream) {
+		send_again(p);
 	}
 	if (p->fate == FATE_BUSY || p->fate == FATE_BROKEN) {
 		bool busy = p->fate == FATE_BUSY;
@@ -261,6 +284,7 @@ static enum fate draw_fate(struct sim *s)
 		{w->lost_answer, FATE_LOST_ANSWER},
 		{w->lost_answer, FATE_TIMEOUT_504},
 		{w->late, FATE_LATE},
+		{w->twice, FATE_TWICE},
 		{w->refused, FATE_REFUSED},
 		{w->busy, FATE_BUSY},
 		{w->broken, FATE_BROKEN},
@@ -328,7 +352,7 @@ static uint64_t link_send(
 	VEC_PUSH(&s->parcels, p);
 	int64_t delay = sim_between(s, 0, s->weather.latency_ms);
 	if (p->fate == FATE_LATE) {
-		delay += sim_between(s, 1000, 20000);
+		delay += sim_between(s, 1000, s->weather.late_ms);
 	}
 	agenda_add(&s->agenda, sim_now(s) + delay, arrive, p, 0);
 	agenda_add(&s->agenda, sim_now(s) + r->timeout_ms, time_out, l, f->id);

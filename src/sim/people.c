@@ -256,7 +256,8 @@ static void work(void *data, uint64_t arg)
 	struct sim *s = data;
 	if (!s->calm) {
 		act_once(s);
-		agenda_add(&s->agenda, sim_now(s) + sim_between(s, 100, 3000), work, s, arg);
+		agenda_add(&s->agenda, sim_now(s) + sim_between(s, 50, s->weather.pace_ms), work, s,
+			arg);
 	}
 }
 

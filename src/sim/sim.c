@@ -9,8 +9,8 @@
 #include "base/alloc.h"
 #include "sim_parts.h"
 
-#define TROUBLE_LEAST_MS 30000
-#define TROUBLE_MOST_MS	 180000
+#define TROUBLE_LEAST_MS 60000
+#define TROUBLE_MOST_MS	 400000
 #define CALM_MS		 900000
 #define LOOK_MS		 1000
 
@@ -92,7 +92,7 @@ static void set_up(struct sim *s)
 	store_init(&s->store, &s->agenda, on_commit, s);
 	weather_draw(s);
 	s->replicas = (int)sim_between(s, 1, SIM_REPLICAS);
-	s->idle_grace_ms = sim_between(s, 1, 20) * 1000;
+	s->idle_grace_ms = sim_between(s, 1, sim_chance(s, 500) ? 4 : 20) * 1000;
 	s->open_timeout_ms = sim_between(s, 10, 60) * 1000;
 	s->budget = sim_chance(s, 300) ? (uint32_t)sim_between(s, 1, 40) : 4000;
 	for (int i = 0; i < s->replicas; i++) {

@@ -18,14 +18,17 @@ struct sim;
 
 /* --- weather.c: what goes wrong, and how often; per mille unless said otherwise --- */
 struct weather {
-	uint32_t lost_request, lost_answer, late, refused, busy, broken, conflict;
-	uint32_t duplicate, stream_break, stream_lag;
+	uint32_t lost_request, lost_answer, late, twice, refused, busy, broken, conflict;
+	uint32_t duplicate, stream_break, stream_lag, stall;
 	uint32_t kubelet_refusal, slow_start;
 	uint32_t crash_at_write;
 	/* of the spells that come now and then */
 	uint32_t partition, pause, crash, leave, server_restart, compaction, clock_jump, node_loss;
 	uint32_t cordon, node_change, hand_delete;
-	int64_t latency_ms, lag_ms;
+	int64_t latency_ms, lag_ms, late_ms;
+	/* of people and their work, calm or not */
+	uint32_t mortal;
+	int64_t pace_ms, life_ms;
 };
 
 /* --- link.c: one controller's wire --- */
@@ -54,7 +57,7 @@ struct flight {
 	void *data;
 	bool stream;
 	/* a stream that the server has opened */
-	bool open, pumping, over;
+	bool open, pumping, over, picture;
 	enum resource resource;
 	int64_t cursor, ends_at;
 	struct str pending; /* bytes that are on their way */
@@ -174,7 +177,7 @@ struct sim {
 	struct rng rng;
 	struct agenda agenda;
 	struct store store;
-	struct weather weather, drawn;
+	struct weather weather;
 	struct fleet fleet;
 	struct checker checker;
 	struct slot slots[SIM_REPLICAS];

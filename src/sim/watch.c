@@ -7,9 +7,11 @@
 #include "base/str.h"
 #include "sim_parts.h"
 
-#define PENDING_MAX  (8 * 1024 * 1024)
-#define BOOKMARK_MS  50000
-#define INITIAL_NOTE "k8s.io/initial-events-end"
+#define PENDING_MAX (8 * 1024 * 1024)
+#define BOOKMARK_MS 50000
+/* A picture that goes on after longer than this has been given up. */
+#define PICTURE_STALL_MS 58000
+#define INITIAL_NOTE	 "k8s.io/initial-events-end"
 
 static const char *const type_names[] = {"ADDED", "MODIFIED", "DELETED"};
 
@@ -129,7 +131,8 @@ static void pump(void *data, uint64_t id)
 	}
 	bool breaks = sim_chance(s, s->weather.stream_break);
 	size_t n = f->pending.len;
-	if (n > 0 && (breaks || sim_chance(s, 200))) {
+	uint32_t cuts = f->picture && s->weather.stall > 0 ? 600 : 200;
+	if (n > 0 && (breaks || sim_chance(s, cuts))) {
 		n = (size_t)sim_between(s, 0, (int64_t)n);
 	}
 	char *bytes = xstrndup(str_text(&f->pending), n);
@@ -137,6 +140,7 @@ static void pump(void *data, uint64_t id)
 		memmove(f->pending.p, f->pending.p + n, f->pending.len - n);
 		f->pending.len -= n;
 	}
+	f->picture = f->picture && f->pending.len > 0;
 	bool over = f->over && f->pending.len == 0;
 	bool goes_on = n == 0 || f->events->on_data(f->data, 200, bytes, n);
 	free(bytes);
@@ -160,8 +164,8 @@ void watch_pump_soon(struct flight *f)
 	}
 	f->pumping = true;
 	int64_t delay = sim_between(s, 0, s->weather.latency_ms);
-	if (sim_chance(s, s->weather.stream_lag)) {
-		delay += sim_between(s, 0, s->weather.lag_ms);
+	if (sim_chance(s, f->picture ? s->weather.stall : s->weather.stream_lag)) {
+		delay += sim_between(s, 0, f->picture ? PICTURE_STALL_MS : s->weather.lag_ms);
 	}
 	agenda_add(&s->agenda, sim_now(s) + delay, pump, f->link, f->id);
 }
@@ -202,6 +206,7 @@ bool watch_open(struct flight *f, const struct api_request *r, struct api_answer
 	f->ends_at = sim_now(s) + timeout_s * 1000;
 	if (strstr(p.query, "sendInitialEvents=true") != NULL) {
 		append_picture(f);
+		f->picture = true;
 	} else if (!api_query(p.query, "resourceVersion", version, sizeof version) ||
 		   !parse_i64(view_of(version), 1, INT64_MAX, &from)) {
 		api_status(ret_answer, 400, "BadRequest", "a watch from nowhere");

@@ -18,10 +18,13 @@ int64_t sim_between(struct sim *s, int64_t least, int64_t most)
 			     : least + (int64_t)rng_below(&s->rng, (uint64_t)(most - least + 1));
 }
 
-/* Off in half of the runs. */
+/* Off in half of the runs, and what this run is about in some. */
 static uint32_t rate(struct sim *s, uint32_t most)
 {
-	return sim_chance(s, 500) ? (uint32_t)sim_between(s, 1, most) : 0;
+	if (sim_chance(s, 500)) {
+		return 0;
+	}
+	return (uint32_t)sim_between(s, 1, sim_chance(s, 200) ? 5 * most : most);
 }
 
 void weather_draw(struct sim *s)
@@ -30,13 +33,15 @@ void weather_draw(struct sim *s)
 	w->lost_request = rate(s, 60);
 	w->lost_answer = rate(s, 80);
 	w->late = rate(s, 60);
+	w->twice = rate(s, 80);
 	w->refused = rate(s, 40);
 	w->busy = rate(s, 40);
 	w->broken = rate(s, 60);
 	w->conflict = rate(s, 150);
 	w->duplicate = rate(s, 100);
 	w->stream_break = rate(s, 60);
-	w->stream_lag = rate(s, 300);
+	w->stream_lag = rate(s, 200);
+	w->stall = rate(s, 200);
 	w->kubelet_refusal = rate(s, 120);
 	w->slow_start = rate(s, 300);
 	w->crash_at_write = rate(s, 60);
@@ -52,8 +57,11 @@ void weather_draw(struct sim *s)
 	w->node_change = rate(s, 15);
 	w->hand_delete = rate(s, 40);
 	w->latency_ms = sim_between(s, 1, 200);
-	w->lag_ms = sim_between(s, 100, 9000);
-	s->drawn = *w;
+	w->lag_ms = sim_chance(s, 300) ? sim_between(s, 9000, 40000) : sim_between(s, 100, 9000);
+	w->late_ms = sim_chance(s, 500) ? sim_between(s, 2000, 60000) : 20000;
+	w->pace_ms = sim_between(s, 200, 4000);
+	w->mortal = (uint32_t)sim_between(s, 500, 980);
+	w->life_ms = sim_between(s, 3000, 60000);
 }
 
 /* --- spells --- */
@@ -146,10 +154,11 @@ void weather_start(struct sim *s)
 
 void weather_calm(struct sim *s)
 {
-	int64_t latency = s->weather.latency_ms;
+	const struct weather *had = &s->weather;
 	s->calm = true;
 	s->calm_at = sim_now(s);
-	s->weather = (struct weather){.latency_ms = latency};
+	s->weather = (struct weather){
+		.latency_ms = had->latency_ms, .mortal = had->mortal, .life_ms = had->life_ms};
 	s->server_down_until = 0;
 	for (int i = 0; i < s->replicas; i++) {
 		s->slots[i].paused_until = 0;

@@ -153,37 +153,31 @@ static void any_answer_is_yes(const struct action *a, struct outcome *o, struct 
 	}
 }
 
-static void lost_answer_is_no(const struct action *a, struct outcome *o, struct pod *storage)
-{
-	(void)a;
-	(void)storage;
-	o->fault.unknown_outcome = false;
-}
-
 const struct mutation_row mutation_rows[] = {
 	{"grant-without-version", "the compare-and-swap is only a swap",
-		{.request = grant_without_version}},
+		.hooks = {.request = grant_without_version}, .rare = true},
 	{"place-without-uid", "a placement finds its pod by name alone",
-		{.request = place_without_uid}},
-	{"place-without-pin", "a placement forgets the node", {.request = place_without_pin}},
+		.hooks = {.request = place_without_uid}},
+	{"place-without-pin", "a placement forgets the node",
+		.hooks = {.request = place_without_pin}},
 	{"delete-without-version", "a capacity pod goes although it was just granted from",
-		{.request = delete_without_version}},
+		.hooks = {.request = delete_without_version}, .rare = true},
 	{"free-when-deleting", "a share is free when deletion begins",
-		{.change = free_when_deleting}},
-	{"count-completed", "pods that are over hold their share", {.change = count_completed}},
+		.hooks = {.change = free_when_deleting}},
+	{"count-completed", "pods that are over hold their share",
+		.hooks = {.change = count_completed}},
 	{"relist-without-deletes", "a new picture sweeps nothing away",
-		{.change = relist_without_deletes}},
-	{"ignore-deletes", "deletions are not heard", {.change = ignore_deletes}},
+		.hooks = {.change = relist_without_deletes}},
+	{"ignore-deletes", "deletions are not heard", .hooks = {.change = ignore_deletes}},
 	{"sweep-at-once", "a picture that has begun is taken for complete",
-		{.change = sweep_at_once}},
+		.hooks = {.change = sweep_at_once}, .rare = true},
 	{"forget-ledgers", "entries of tenants that are not placed yet do not count",
-		{.change = forget_ledgers}},
-	{"more-memory", "a GPU is taken for twice its size", {.change = more_memory}},
+		.hooks = {.change = forget_ledgers}},
+	{"more-memory", "a GPU is taken for twice its size", .hooks = {.change = more_memory}},
 	{"any-answer-is-yes", "a conflict or a lost answer is taken for success",
-		{.outcome = any_answer_is_yes}},
-	{"lost-answer-is-no", "a lost answer is taken for failure", {.outcome = lost_answer_is_no}},
+		.hooks = {.outcome = any_answer_is_yes}},
 	{"keeps-leading", "a leader does not notice that its Lease is over",
-		{.keeps_leading = true}},
+		.hooks = {.keeps_leading = true}},
 };
 const size_t mutation_count = COUNT_OF(mutation_rows);
 

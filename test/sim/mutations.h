@@ -8,7 +8,10 @@ struct mutation_row {
 	const char *name;
 	const char *what;
 	struct sim_hooks hooks;
+	bool rare; /* needs luck: only a sweep of MUTATION_SEEDS is sure to meet it */
 };
+
+#define MUTATION_SEEDS 200
 
 extern const struct mutation_row mutation_rows[];
 extern const size_t mutation_count;

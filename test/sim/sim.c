@@ -4,6 +4,7 @@
  *     sim --trace 17             every request, answer and change of one seed
  *     sim --mutation NAME        succeeds where the mutation is caught
  *     sim --mutations            their names
+ *     sim --all-mutations        each must be caught within --seeds
  *     sim --twice                each seed twice, which must be the same run to the byte */
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,19 +18,18 @@
 
 struct options {
 	int64_t seeds, first, steps, trace;
-	bool tracing, twice;
+	bool tracing, twice, all_mutations;
 	const struct mutation_row *mutation;
 };
 
 struct totals {
 	uint64_t seeds, steps, writes, faults, placed, tenants, crashes, takeovers, failed;
-	int64_t first_failed;
 };
 
 static int usage(void)
 {
 	fprintf(stderr, "usage: sim [--seeds N] [--first SEED] [--steps N] [--trace SEED] "
-			"[--mutation NAME] [--mutations] [--twice]\n");
+			"[--mutation NAME] [--mutations] [--all-mutations] [--twice]\n");
 	return 2;
 }
 
@@ -54,6 +54,8 @@ static bool parse(int argc, char **argv, struct options *o)
 		int64_t *number = number_of(o, argv[i]);
 		if (strcmp(argv[i], "--twice") == 0) {
 			o->twice = true;
+		} else if (strcmp(argv[i], "--all-mutations") == 0) {
+			o->all_mutations = true;
 		} else if (i + 1 >= argc) {
 			return false;
 		} else if (number != NULL) {
@@ -90,7 +92,7 @@ static void tell(int64_t seed, const struct sim_report *r)
 	fflush(stdout);
 }
 
-static void add(struct totals *t, int64_t seed, const struct sim_report *r)
+static void add(struct totals *t, const struct sim_report *r)
 {
 	t->seeds++;
 	t->steps += r->steps;
@@ -100,10 +102,7 @@ static void add(struct totals *t, int64_t seed, const struct sim_report *r)
 	t->tenants += r->tenants;
 	t->crashes += r->crashes;
 	t->takeovers += r->takeovers;
-	if (r->failed) {
-		t->first_failed = t->failed == 0 ? seed : t->first_failed;
-		t->failed++;
-	}
+	t->failed += r->failed;
 }
 
 static void summary(const struct totals *t, bool holds)
@@ -139,10 +138,37 @@ static int sweep(const struct options *o)
 				r.failed = true;
 			}
 		}
-		add(&t, seed, &r);
+		add(&t, &r);
 	}
 	bool holds = o->mutation != NULL ? t.failed > 0 : t.failed == 0;
 	summary(&t, holds);
+	return holds ? 0 : 1;
+}
+
+/* Every mutation, until the first seed that catches it. */
+static int sweep_mutations(const struct options *o)
+{
+	size_t caught = 0, tried = 0;
+	for (size_t i = 0; i < mutation_count; i++) {
+		if (mutation_rows[i].rare && o->seeds < MUTATION_SEEDS) {
+			continue;
+		}
+		tried++;
+		struct options each = *o;
+		struct sim_report r = {.failed = false};
+		each.mutation = &mutation_rows[i];
+		int64_t seed = o->first;
+		for (; !r.failed && seed < o->first + o->seeds; seed++) {
+			r = run(&each, seed);
+		}
+		caught += r.failed;
+		printf("%-24s %s seed %" PRId64 "%s%s\n", each.mutation->name,
+			r.failed ? "caught by" : "NOT CAUGHT up to", seed - 1, r.failed ? ", " : "",
+			r.rule != NULL ? r.rule : "");
+	}
+	bool holds = caught == tried;
+	printf("{\"mutations\": %zu, \"caught\": %zu, \"holds\": %s}\n", tried, caught,
+		holds ? "true" : "false");
 	return holds ? 0 : 1;
 }
 
@@ -167,5 +193,5 @@ int main(int argc, char **argv)
 		}
 		return r.failed ? 1 : 0;
 	}
-	return sweep(&o);
+	return o.all_mutations ? sweep_mutations(&o) : sweep(&o);
 }
