@@ -15,6 +15,7 @@
 
 struct obj {
 	bool exists, capacity, gated, running;
+	bool other_gate; /* beside ours */
 	char name[64], uid[24], node[16], uuid[24], holder[64], ask[NODES_MAX * 8];
 	int rv;
 	int64_t ask_milli, ask_mib, milli, mib;
@@ -43,7 +44,8 @@ struct cluster {
 	struct event queue[4096];
 	size_t head, tail;
 	int grants, places, creates, deletes, conditions;
-	bool by_hand; /* a person deletes capacity pods */
+	char said[256]; /* the last condition or event */
+	bool by_hand;	/* a person deletes capacity pods */
 };
 
 static void observe(struct cluster *c, const struct obj *o)
@@ -63,7 +65,7 @@ static void observe(struct cluster *c, const struct obj *o)
 		    cap_label[] = {{LABEL_CAPACITY, "true"}};
 	struct pair notes[8];
 	uint32_t n = 0;
-	const char *gate[] = {NAME_GATE};
+	const char *gate[] = {NAME_GATE, "example.com/quota"};
 	struct gpu_identity id = {.mem_mib = USABLE};
 	struct grant grants[MODEL_GRANTS_MAX];
 	struct pod p = {.ns = gone.ns,
@@ -100,7 +102,7 @@ static void observe(struct cluster *c, const struct obj *o)
 		p.labels = (struct pairs){tenant_label, 1};
 		p.notes = (struct pairs){notes, n};
 		p.gates = gate;
-		p.gate_count = o->gated ? 1 : 0;
+		p.gate_count = o->gated ? (o->other_gate ? 2 : 1) : 0;
 	}
 	pairs_sort(&p.notes);
 	struct change set = {.type = CHANGE_SET, .kind = KIND_POD, .pod = &p};
@@ -279,6 +281,7 @@ static void apply(struct cluster *c, const struct action *a)
 		apply_delete(c, a, o, &out);
 	} else {
 		c->conditions += a->type == ACTION_CONDITION;
+		snprintf(c->said, sizeof c->said, "%s", text_or(a->message, ""));
 	}
 	if ((int)rng_below(&c->rng, 100) < c->lose_percent) {
 		set_fault(&out, FAULT_TRANSIENT);
@@ -596,4 +599,18 @@ Test(engine, random_faults_never_oversell_and_always_converge, .timeout = 120)
 		}
 		cluster_free(c);
 	}
+}
+
+/* C19, I7: we wait for the gate of somebody else, and say whose. */
+Test(engine, names_the_gate_that_it_waits_for)
+{
+	struct cluster *c = cluster_new(1, 1, 1);
+	struct obj *o = add(c, "a");
+	o->gated = o->other_gate = true;
+	o->ask_milli = 250;
+	publish(c, o);
+	run_for(c, 12000);
+	cr_assert_eq(c->places, 0);
+	cr_assert_str_eq(c->said, "waits for another scheduling gate, example.com/quota");
+	cluster_free(c);
 }
