@@ -47,3 +47,18 @@ def test_every_reason_is_explained(heading, first, last):
     text = next(piece for piece in part if piece.startswith(heading + "\n"))
     explained = set(re.findall(r"`(\w+)`", " ".join(re.findall(r"^\| ([^|]*) \|", text, re.M))))
     assert wanted - explained == set()
+
+
+def test_the_readme_shows_the_house_as_it_is():
+    table = re.findall(r"^\| `(\w+)` \| [^|]+ \| ([a-z ]+) \|$", read("README.md"), re.M)
+    shown = {room: set(used.split()) - {"nothing"} for room, used in table}
+    rows = re.findall(r"^\s*\['(\w+)',\s*\[([^\]]*)\],", read("src/meson.build"), re.M)
+    built = {room: set(re.findall(r"\w+", used)) for room, used in rows}
+    assert shown.pop("app") == {"all"}
+    assert shown == built
+
+
+def test_the_readme_names_files_that_exist():
+    named = set(re.findall(r"`((?:src|docs|hack|test)/[\w./-]+)`", read("README.md")))
+    assert len(named) > 5
+    assert [path for path in named if not os.path.exists(os.path.join(ROOT, path))] == []
