@@ -299,9 +299,11 @@ static int make_connection(struct controller *c, struct fault *f)
 
 static void make_recorder(struct controller *c)
 {
+	/* In memory it can only be read through the debug pages: without them it would be kept for
+	 * nobody. */
 	struct recorder_config config = {.dir = c->options.journal,
 		.files = c->options.journal_files,
-		.memory_mib = c->options.journal_memory_mib};
+		.memory_mib = c->options.debug ? c->options.journal_memory_mib : 0};
 	c->recorder = recorder_create(&config, c->clock, c->engine);
 }
 

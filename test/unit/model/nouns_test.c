@@ -70,6 +70,19 @@ Test(share, kai_case_25_values)
 	}
 }
 
+/* More digits than are kept still count: nothing becomes a share by being cut off. */
+Test(share, digits_far_behind_the_point_count)
+{
+	int64_t got = 0;
+	struct view fine = VIEW("0.250000000000000000000000000000000000001");
+	struct view zeros = VIEW("0.250000000000000000000000000000000000000");
+	cr_assert_eq(share_parse(fine, &got, NULL), -1);
+	cr_assert_eq(share_parse(zeros, &got, NULL), 0);
+	cr_assert_eq(got, 250);
+	cr_assert_eq(quantity_units(VIEW("1.000000000000000000000000000000000001"), &got, NULL), 0);
+	cr_assert_eq(got, 2);
+}
+
 Test(share, one_canonical_form_that_parses_back)
 {
 	char text[QUANTITY_TEXT_MAX];
