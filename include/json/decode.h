@@ -19,7 +19,7 @@
 #define DECODE_DEPTH_MAX 64
 #define DECODE_BYTES_MAX ((size_t)7 << 20)
 
-/* Once, in main, before anything else of this header: jansson allocates through base. */
+/* Once, in main, before anything else of this header: jansson's values come from a pool of ours. */
 void decode_setup(void);
 
 enum decode_flags {
