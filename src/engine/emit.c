@@ -44,6 +44,18 @@ static void copy_tolerations(struct plan *plan, struct action *a, const struct p
 	}
 }
 
+void emit_create_again(struct engine *e, struct holder *h, const struct pod *pod, struct plan *plan)
+{
+	struct action *a = emit(e, plan, ACTION_CREATE_CAPACITY);
+	a->ns = NAME_NAMESPACE;
+	a->name = text_in(plan, h->name);
+	a->node = text_in(plan, h->node);
+	a->runtime_class = text_in(plan, e->runtime_class);
+	copy_tolerations(plan, a, pod);
+	h->flight = a->id;
+	h->flight_type = ACTION_CREATE_CAPACITY;
+}
+
 struct holder *emit_create(
 	struct engine *e, int64_t now, const char *node, const struct pod *pod, struct plan *plan)
 {
@@ -52,16 +64,9 @@ struct holder *emit_create(
 		return NULL;
 	}
 	e->report.gpus_opening++;
-	struct action *a = emit(e, plan, ACTION_CREATE_CAPACITY);
-	a->ns = NAME_NAMESPACE;
-	a->name = text_in(plan, name);
-	a->node = text_in(plan, node);
-	a->runtime_class = text_in(plan, e->runtime_class);
-	copy_tolerations(plan, a, pod);
 	struct holder *h = holder_touch(e, name, now);
 	text_set(&h->node, node);
-	h->flight = a->id;
-	h->flight_type = ACTION_CREATE_CAPACITY;
+	emit_create_again(e, h, pod, plan);
 	return h;
 }
 

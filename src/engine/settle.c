@@ -8,6 +8,8 @@
 #define AVOID_CONFLICT_MS 5000
 #define AVOID_REFUSED_MS  15000
 #define ASSUME_MS	  30000
+/* A creation that was refused is remembered for so long after it may be tried again. */
+#define REFUSED_KEPT_MS 60000
 
 static struct holder *holder_of_flight(struct engine *e, uint64_t id)
 {
@@ -59,8 +61,10 @@ static void settle_grant(struct holder *h, int64_t now, const struct outcome *o)
 
 static void settle_create(struct engine *e, struct holder *h, int64_t now, const struct outcome *o)
 {
+	text_set(&h->refusal, NULL);
 	if (o->fault.kind == FAULT_NONE && o->pod != NULL) {
 		text_set(&h->uid, o->pod->uid);
+		h->backoff.attempt = 0;
 		h->expires_at = now + ASSUME_MS;
 		return;
 	}
@@ -70,10 +74,11 @@ static void settle_create(struct engine *e, struct holder *h, int64_t now, const
 		h->expires_at = now + AVOID_CONFLICT_MS;
 		return;
 	}
-	h->expires_at = 0;
-	if (h->node != NULL) {
-		trouble_note(e, h->node, now);
-	}
+	/* The node had no part in this: not leading, a full queue, no right to. The name rests, and
+	 * with it whoever chose it. */
+	text_set(&h->refusal, o->fault.message);
+	h->retry_at = now + backoff_next(&h->backoff, &e->rng);
+	h->expires_at = h->retry_at + REFUSED_KEPT_MS;
 }
 
 static void settle_delete(struct holder *h, int64_t now, const struct outcome *o)
@@ -89,6 +94,7 @@ static void settle_delete(struct holder *h, int64_t now, const struct outcome *o
 static void settle_place(struct waiter *w, struct engine *e, int64_t now, const struct outcome *o)
 {
 	w->flight = 0;
+	text_set(&w->refusal, NULL);
 	if (o->fault.kind == FAULT_NONE) {
 		w->backoff.attempt = 0;
 		text_set(&w->placed_rv, w->pod.resource_version);
@@ -102,6 +108,7 @@ static void settle_place(struct waiter *w, struct engine *e, int64_t now, const 
 		w->placed_until = now + AVOID_CONFLICT_MS;
 		return;
 	}
+	text_set(&w->refusal, o->fault.message);
 	w->retry_at = now + backoff_next(&w->backoff, &e->rng);
 }
 

@@ -25,6 +25,9 @@ struct waiter {
 	int64_t placed_until;
 	int64_t retry_at;
 	struct backoff backoff;
+	char *refusal; /* owned; what the API server said to the last write, or to the one it
+			  depends on */
+	int64_t refused_until; /* that one rests */
 	int64_t first_seen;
 	enum reason reason;
 	struct place_request asked; /* of the last look */
@@ -64,7 +67,10 @@ struct holder {
 	int64_t lost_at;    /* it told its GPU but does not hold it since then; -1: it does */
 	uint64_t wanted;    /* the step in which a waiter last chose it */
 	bool deleted;	    /* our deletion was acknowledged */
-	uint32_t snap_at;   /* its place in the snapshot of step `snap_step` */
+	char *refusal;	    /* owned; why it could not be created; asked again at `retry_at` */
+	int64_t retry_at;
+	struct backoff backoff;
+	uint32_t snap_at; /* its place in the snapshot of step `snap_step` */
 	uint64_t snap_step;
 	uint64_t seen;
 };
@@ -214,6 +220,9 @@ void emit_place(struct engine *e, struct waiter *w, struct holder *h, const stru
 	struct plan *plan);
 struct holder *emit_create(
 	struct engine *e, int64_t now, const char *node, const struct pod *pod, struct plan *plan);
+/* Once more what was refused, under the same name. */
+void emit_create_again(
+	struct engine *e, struct holder *h, const struct pod *pod, struct plan *plan);
 void emit_delete(struct engine *e, struct holder *h, struct plan *plan);
 struct action *emit(struct engine *e, struct plan *plan, enum action_type type);
 

@@ -139,7 +139,7 @@ static const struct action *step(struct bed *b, enum action_type type)
 
 static void refuse(struct bed *b, const struct action *a)
 {
-	struct outcome o = {.fault = {.kind = FAULT_DENIED}};
+	struct outcome o = {.fault = {.kind = FAULT_DENIED, .message = "no right to"}};
 	engine_settle(b->e, (struct engine_now){b->now, b->now}, a->id, &o);
 }
 
@@ -321,5 +321,39 @@ Test(odd, what_cannot_fit_does_not_open_one_gpu_after_the_other)
 	tell_capacity(&b, &(struct cap){"cap", "c1", "GPU-A", false, {0}});
 	tell_pod(&b, &p);
 	cr_expect_null(step(&b, ACTION_CREATE_CAPACITY));
+	bed_finish(&b);
+}
+
+/* What was refused says nothing about the node: no right to create, a full queue, not leading. */
+Test(odd, a_creation_that_is_refused_rests_and_says_why)
+{
+	struct bed b = bed_make();
+	tell_node(&b, "n0", 2, 110);
+	tell_waiting(&b, "w", "0.5");
+	tell_waiting(&b, "v", "0.5");
+	const struct action *a = step(&b, ACTION_CREATE_CAPACITY);
+	cr_assert_not_null(a);
+	refuse(&b, a);
+	cr_expect_null(step(&b, ACTION_CREATE_CAPACITY), "not at once");
+	cr_expect_eq(engine_report(b.e)->by_reason[REASON_API_REFUSED], 2);
+	cr_expect_eq(engine_report(b.e)->by_reason[REASON_CAPACITY_FAILED], 0);
+	b.now += 1000;
+	a = step(&b, ACTION_CREATE_CAPACITY);
+	cr_assert_not_null(a, "after a second, not after the ten of a node that failed");
+	/* Refused again and again: less and less often, and told. */
+	int asked = 0, told = 0;
+	for (int i = 0; i < 600; i++, b.now += 100) {
+		if (a != NULL) {
+			asked++;
+			refuse(&b, a);
+		}
+		a = step(&b, ACTION_CREATE_CAPACITY);
+		vec_for_each (const struct action, c, &b.plan.actions) {
+			bool ours = c->type == ACTION_CONDITION && c->reason == REASON_API_REFUSED;
+			told += ours && strstr(c->message, "no right to") != NULL;
+		}
+	}
+	cr_expect(asked >= 4 && asked <= 10, "%d", asked);
+	cr_expect_gt(told, 0);
 	bed_finish(&b);
 }
