@@ -75,6 +75,7 @@ static void waiter_free(struct waiter *w)
 	arena_finish(&w->arena);
 	free(w->placed_rv);
 	free(w->refusal);
+	free(w->flight_rv);
 	free(w->uid);
 	free(w);
 }
@@ -120,6 +121,7 @@ static void holder_free(struct holder *h)
 	free(h->acked_rv);
 	free(h->avoid_rv);
 	free(h->refusal);
+	free(h->flight_rv);
 	free(h->node);
 	free(h->uid);
 	free(h->name);

@@ -31,7 +31,7 @@ static void waiter_refresh(struct waiter *w, const struct world_pod *p)
 	bool whole = world_pod_unpack(p, &w->arena, &w->pod);
 	ENSURE(whole);
 	w->stamp = p->gpu->stamp;
-	if (w->placed_rv != NULL && !text_equals(w->placed_rv, w->pod.resource_version)) {
+	if (w->placed_rv != NULL && version_passed(w->pod.resource_version, w->placed_rv)) {
 		text_set(&w->placed_rv, NULL);
 	}
 }

@@ -77,6 +77,7 @@ void emit_delete(struct engine *e, struct holder *h, struct plan *plan)
 	a->name = text_in(plan, h->name);
 	a->uid = text_in(plan, h->uid);
 	a->resource_version = text_in(plan, holder_version(h));
+	text_set(&h->flight_rv, a->resource_version);
 	h->flight = a->id;
 	h->flight_type = ACTION_DELETE_CAPACITY;
 }
@@ -95,6 +96,7 @@ void emit_place(struct engine *e, struct waiter *w, struct holder *h, const stru
 	a->milli = g->milli;
 	a->mem_mib = g->mem_mib;
 	a->node_term_count = w->pod.node_term_count;
+	text_set(&w->flight_rv, a->resource_version);
 	w->flight = a->id;
 }
 
@@ -149,6 +151,7 @@ static void emit_grant(struct engine *e, int64_t now, uint32_t at, struct plan *
 	a->resource_version = text_in(plan, holder_version(h));
 	write_ledger(e, now, at, h);
 	h->asked_holds = true;
+	text_set(&h->flight_rv, a->resource_version);
 	h->flight = a->id;
 	h->flight_type = ACTION_GRANT;
 	text_set(&h->acked_rv, NULL);

@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+#include "policies.h"
+
 struct saving {
 	struct engine *e;
 	struct str *out;
@@ -98,6 +100,7 @@ static void save_waiter(struct saving *s, const struct waiter *w)
 	pack_u64(out, w->seen);
 	pack_text(out, w->placed_rv);
 	pack_text(out, w->refusal);
+	pack_text(out, w->flight_rv);
 	pack_backoff(out, &w->backoff);
 	for (size_t i = 0; i < COUNT_OF(numbers); i++) {
 		pack_i64(out, numbers[i]);
@@ -127,6 +130,7 @@ static bool load_waiter(struct engine *e, struct unpack *u)
 	w->seen = unpack_u64(u);
 	text_set(&w->placed_rv, unpack_text(u));
 	text_set(&w->refusal, unpack_text(u));
+	text_set(&w->flight_rv, unpack_text(u));
 	w->backoff = unpack_backoff(u);
 	w->placed_until = unpack_i64(u);
 	w->retry_at = unpack_i64(u);
@@ -161,6 +165,7 @@ static void save_holder(struct saving *s, const struct holder *h)
 	pack_text(out, h->acked_rv);
 	pack_text(out, h->avoid_rv);
 	pack_text(out, h->refusal);
+	pack_text(out, h->flight_rv);
 	pack_backoff(out, &h->backoff);
 	for (size_t i = 0; i < COUNT_OF(numbers); i++) {
 		pack_i64(out, numbers[i]);
@@ -203,6 +208,7 @@ static bool load_holder(struct engine *e, struct unpack *u)
 	text_set(&h->acked_rv, unpack_text(u));
 	text_set(&h->avoid_rv, unpack_text(u));
 	text_set(&h->refusal, unpack_text(u));
+	text_set(&h->flight_rv, unpack_text(u));
 	h->backoff = unpack_backoff(u);
 	int64_t type = unpack_i64(u);
 	h->flight_type = (enum action_type)type;

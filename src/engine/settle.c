@@ -38,10 +38,21 @@ static bool answer_is_sound(const struct holder *h, const struct pod *p)
 	       p->deleting_ms == 0;
 }
 
-static void avoid(struct holder *h, int64_t now, int64_t ms)
+static void avoid(struct holder *h, const char *version, int64_t now, int64_t ms)
 {
-	text_set(&h->avoid_rv, h->pod.resource_version);
+	text_set(&h->avoid_rv, version);
 	h->avoid_until = now + ms;
+}
+
+/* The version that was written from is of no use any more; where the watch has moved past it
+ * already, it has shown what became of the write, and there is nothing to wait for. */
+static void avoid_written(struct holder *h, int64_t now)
+{
+	if (h->in_world && version_passed(h->pod.resource_version, h->flight_rv)) {
+		holder_drop_asked(h);
+		return;
+	}
+	avoid(h, h->flight_rv, now, AVOID_CONFLICT_MS);
 }
 
 static void settle_grant(struct holder *h, int64_t now, const struct outcome *o)
@@ -53,7 +64,11 @@ static void settle_grant(struct holder *h, int64_t now, const struct outcome *o)
 	}
 	bool may_have_happened = o->fault.kind == FAULT_NONE || o->fault.unknown_outcome;
 	bool refused = o->fault.kind == FAULT_DENIED || o->fault.kind == FAULT_INVALID;
-	avoid(h, now, refused ? AVOID_REFUSED_MS : AVOID_CONFLICT_MS);
+	if (refused) {
+		avoid(h, h->pod.resource_version, now, AVOID_REFUSED_MS);
+	} else {
+		avoid_written(h, now);
+	}
 	if (!may_have_happened) {
 		holder_drop_asked(h);
 	}
@@ -88,7 +103,20 @@ static void settle_delete(struct holder *h, int64_t now, const struct outcome *o
 		h->expires_at = now + ASSUME_MS;
 		return;
 	}
-	avoid(h, now, AVOID_CONFLICT_MS);
+	/* A ledger that was acknowledged before the deletion was asked for still counts. */
+	if (!version_passed(h->pod.resource_version, h->flight_rv)) {
+		avoid(h, h->flight_rv, now, AVOID_CONFLICT_MS);
+	}
+}
+
+/* Nothing more from the version that was written from: the watch brings another one, if it has not
+ * already. */
+static void await_version(struct waiter *w, int64_t until)
+{
+	if (!version_passed(w->pod.resource_version, w->flight_rv)) {
+		text_set(&w->placed_rv, w->flight_rv);
+		w->placed_until = until;
+	}
 }
 
 static void settle_place(struct waiter *w, struct engine *e, int64_t now, const struct outcome *o)
@@ -97,15 +125,13 @@ static void settle_place(struct waiter *w, struct engine *e, int64_t now, const 
 	text_set(&w->refusal, NULL);
 	if (o->fault.kind == FAULT_NONE) {
 		w->backoff.attempt = 0;
-		text_set(&w->placed_rv, w->pod.resource_version);
-		w->placed_until = now + ASSUME_MS;
+		await_version(w, now + ASSUME_MS);
 		return;
 	}
 	if (o->fault.kind == FAULT_CONFLICT || o->fault.unknown_outcome) {
 		/* Someone else wrote it, or our own write arrived after all: the watch brings
 		 * another version. */
-		text_set(&w->placed_rv, w->pod.resource_version);
-		w->placed_until = now + AVOID_CONFLICT_MS;
+		await_version(w, now + AVOID_CONFLICT_MS);
 		return;
 	}
 	text_set(&w->refusal, o->fault.message);

@@ -357,3 +357,60 @@ Test(odd, a_creation_that_is_refused_rests_and_says_why)
 	cr_expect_gt(told, 0);
 	bed_finish(&b);
 }
+
+static void conflict(struct bed *b, uint64_t id)
+{
+	struct outcome o = {.fault = {.kind = FAULT_CONFLICT}};
+	engine_settle(b->e, (struct engine_now){b->now, b->now}, id, &o);
+}
+
+/* The watch has shown what was in the way before the answer came: nothing else will come. */
+Test(odd, a_conflict_that_the_watch_has_shown_already_is_not_waited_out)
+{
+	struct bed b = bed_make();
+	struct cap cap = {"cap", "c1", "GPU-A", false, {0}};
+	tell_node(&b, "n0", 1, 110);
+	tell_capacity(&b, &cap);
+	tell_waiting(&b, "w", "0.5");
+	const struct action *a = step(&b, ACTION_GRANT);
+	cr_assert_not_null(a);
+	uint64_t id = a->id;
+	tell_capacity(&b, &cap);
+	cr_assert_null(step(&b, ACTION_GRANT), "it is under way");
+	conflict(&b, id);
+	cr_expect_not_null(step(&b, ACTION_GRANT), "from the version that is here");
+	bed_finish(&b);
+}
+
+Test(odd, a_conflict_that_the_watch_has_not_shown_is_waited_out)
+{
+	struct bed b = bed_make();
+	struct cap cap = {"cap", "c1", "GPU-A", false, {0}};
+	tell_node(&b, "n0", 1, 110);
+	tell_capacity(&b, &cap);
+	tell_waiting(&b, "w", "0.5");
+	const struct action *a = step(&b, ACTION_GRANT);
+	cr_assert_not_null(a);
+	conflict(&b, a->id);
+	cr_expect_null(step(&b, ACTION_GRANT));
+	tell_capacity(&b, &cap);
+	cr_expect_not_null(step(&b, ACTION_GRANT));
+	bed_finish(&b);
+}
+
+Test(odd, a_placement_is_not_held_back_by_a_version_that_has_passed)
+{
+	struct bed b = bed_make();
+	struct grant t[] = {{"w", "default", "w", 500, 40000}};
+	tell_node(&b, "n0", 1, 110);
+	tell_capacity(&b, &(struct cap){"cap", "c1", "GPU-A", false, {t, 1}});
+	tell_waiting(&b, "w", "0.5");
+	const struct action *a = step(&b, ACTION_PLACE);
+	cr_assert_not_null(a);
+	uint64_t id = a->id;
+	tell_waiting(&b, "w", "0.5");
+	cr_assert_null(step(&b, ACTION_PLACE), "it is under way");
+	conflict(&b, id);
+	cr_expect_not_null(step(&b, ACTION_PLACE));
+	bed_finish(&b);
+}
