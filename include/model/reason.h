@@ -51,5 +51,6 @@ enum reason {
 };
 
 const char *reason_name(enum reason reason); /* CamelCase, e.g. "ShortMemory" */
+enum reason reason_parse(const char *name); /* REASON_NONE where it is no reason of ours, or NULL */
 
 #endif

@@ -91,10 +91,10 @@ static bool view_limits(void *data, const char *ns)
 	return n != NULL && n->gpu_limits > 0;
 }
 
-static enum reason view_may_convert(void *data)
+static enum reason view_may_convert(void *data, const char *ns)
 {
 	struct controller *c = data;
-	return gate_may_convert(&c->gate);
+	return gate_may_convert(&c->gate, ns);
 }
 
 /* --- the webhook's server: it exists from the first certificate on --- */

@@ -91,7 +91,7 @@ void routes_update_metrics(struct controller *c)
 	gauge(c, "aliquot_engine_steps", "Complete steps of the engine.", NULL, (int64_t)r->steps);
 	gauge(c, "aliquot_engine_decisions", "Tenants looked at.", NULL, (int64_t)r->decisions);
 	gauge(c, "aliquot_conversion_open", "1 while the webhook may convert pods (rule C2).", NULL,
-		gate_may_convert(&c->gate) == REASON_NONE ? 1 : 0);
+		gate_may_convert(&c->gate, NULL) == REASON_NONE ? 1 : 0);
 	gauge(c, "aliquot_webhook_published",
 		"1 while the webhook configuration trusts our authority.", NULL,
 		certs_published(c->certs) ? 1 : 0);

@@ -1,6 +1,7 @@
 /* Policies as people see them: which workloads each one holds, told in its status; and what a
  * person wrote on a pod that cannot be read, told on the pod. One pass over the GPU pods, in
  * slices, whenever something that could matter has changed, at most every two seconds. */
+#include "policies.h"
 #include "state.h"
 
 #include <stdlib.h>

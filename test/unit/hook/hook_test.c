@@ -36,8 +36,9 @@ static bool limits_gpus(void *data, const char *ns)
 	return c->limits && text_equals(ns, c->ns.name);
 }
 
-static enum reason may_convert(void *data)
+static enum reason may_convert(void *data, const char *ns)
 {
+	(void)ns;
 	const struct cluster *c = data;
 	return c->cannot;
 }
