@@ -93,6 +93,8 @@ struct pod {
 	uint32_t node_term_count;
 	struct toleration *tolerations;
 	uint32_t toleration_count;
+	bool too_complex; /* more gates, selectors, terms and tolerations than are looked at: of
+			     them only our gate is kept, and nobody places it */
 	struct container *containers; /* init containers first */
 	uint32_t container_count;
 	bool has_claims; /* spec.resourceClaims */

@@ -45,6 +45,7 @@ static const char *const names[REASON_COUNT] = {
 	[REASON_PLACED] = "Placed",
 	[REASON_CAPACITY_FAILED] = "CapacityFailed",
 	[REASON_API_REFUSED] = "ApiRefused",
+	[REASON_TOO_COMPLEX] = "TooComplex",
 };
 
 const char *reason_name(enum reason reason)

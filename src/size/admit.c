@@ -168,6 +168,9 @@ static enum reason judge_pod(const struct admit_input *in, struct admit_verdict 
 	if (is_bare(p) && !v->ask.is_own) {
 		return REASON_BARE_POD;
 	}
+	if (p->too_complex) {
+		return REASON_TOO_COMPLEX;
+	}
 	const char *gang = gang_of(in);
 	return gang != NULL ? found(&v->facts, REASON_GANG, gang) : REASON_NONE;
 }

@@ -78,6 +78,8 @@ static const char *const templates[REASON_COUNT] = {
 				   "[: {value}][; next try in {next} s]",
 	[REASON_API_REFUSED] =
 		"the API server refused our write[: {value}][; next try in {next} s]",
+	[REASON_TOO_COMPLEX] = "has more node selectors, affinity terms, their values, tolerations "
+			       "and gates than are looked at: 256 in all before it is created",
 };
 
 static bool put_number(struct str *out, int64_t n)

@@ -102,6 +102,10 @@ Test(admit, converts_a_pod_that_asks_under_recommend)
 
 /* --- C4, one fault each ------------------------------------------------------------------ */
 
+static void complex_rules(struct scene *s)
+{
+	s->pod.too_complex = true;
+}
 static void no_gpu(struct scene *s)
 {
 	s->containers[2].gpus = 0;
@@ -284,6 +288,7 @@ static const struct {
 	{"nodeName", node_name, REASON_NODE_NAME},
 	{"static", is_static, REASON_STATIC_POD},
 	{"bare", bare, REASON_BARE_POD},
+	{"too complex", complex_rules, REASON_TOO_COMPLEX},
 	{"schedulingGroup", group, REASON_GANG},
 	{"kueue", kueue, REASON_GANG},
 	{"coscheduling", cosched, REASON_GANG},
