@@ -31,9 +31,11 @@ struct container {
 	bool sidecar;	   /* an init container with restartPolicy Always */
 	int64_t cpu_milli; /* requests */
 	int64_t mem_bytes;
-	int64_t gpus; /* nvidia.com/gpu: limit, else request */
-	bool mig;     /* asks for nvidia.com/mig-* */
-	bool claims;  /* resources.claims */
+	int64_t gpus;  /* nvidia.com/gpu: limit, else request */
+	bool bad_gpus; /* the API server would refuse them: no whole number, a request without
+			  the same limit */
+	bool mig;      /* asks for nvidia.com/mig-* */
+	bool claims;   /* resources.claims */
 	/* admission only */
 	bool privileged;
 	enum env_state visible_devices; /* NVIDIA_VISIBLE_DEVICES */

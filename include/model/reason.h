@@ -49,6 +49,7 @@ enum reason {
 	REASON_API_REFUSED,	/* the API server refuses our write */
 	/* both; later than the others, because a journal holds numbers */
 	REASON_TOO_COMPLEX, /* more rules about nodes than are looked at */
+	REASON_BAD_AMOUNT,  /* admission: a number of GPUs that the API server refuses */
 	REASON_COUNT,
 };
 

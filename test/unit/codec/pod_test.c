@@ -228,6 +228,35 @@ Test(pod, needs_are_counted_as_the_scheduler_counts_them)
 	}
 }
 
+/* What the API server would refuse of a plain pod must not be made valid by us. */
+Test(pod, amounts_of_gpus_that_the_api_server_refuses_are_marked)
+{
+	static const struct {
+		const char *resources;
+		bool bad;
+	} rows[] = {
+		{"{\"limits\":{\"nvidia.com/gpu\":\"1\"}}", false},
+		{"{\"limits\":{\"nvidia.com/gpu\":1},\"requests\":{\"nvidia.com/gpu\":\"1000m\"}}",
+			false},
+		{"{\"limits\":{\"cpu\":\"500m\"}}", false},
+		{"{\"limits\":{\"nvidia.com/gpu\":\"500m\"}}", true},
+		{"{\"limits\":{\"nvidia.com/gpu\":\"0.5\"},\"requests\":{\"nvidia.com/"
+		 "gpu\":\"0.5\"}}",
+			true},
+		{"{\"limits\":{\"nvidia.com/gpu\":2},\"requests\":{\"nvidia.com/gpu\":1}}", true},
+		{"{\"limits\":{\"nvidia.com/gpu\":1},\"requests\":{\"nvidia.com/gpu\":\"900m\"}}",
+			true},
+		{"{\"requests\":{\"nvidia.com/gpu\":1}}", true},
+	};
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		CLEANUP(arena_finish) struct arena arena = {0};
+		const char *json = arena_printf(&arena,
+			"{\"spec\":{\"containers\":[{\"resources\":%s}]}}", rows[i].resources);
+		struct pod p = decoded(json, &arena);
+		cr_assert_eq(p.containers[0].bad_gpus, rows[i].bad, "%s", rows[i].resources);
+	}
+}
+
 Test(pod, marks_of_a_container)
 {
 	struct arena arena = {0};
