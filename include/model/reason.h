@@ -50,6 +50,7 @@ enum reason {
 	/* both; later than the others, because a journal holds numbers */
 	REASON_TOO_COMPLEX, /* more rules about nodes than are looked at */
 	REASON_BAD_AMOUNT,  /* admission: a number of GPUs that the API server refuses */
+	REASON_TOO_LARGE,   /* admission: what we would write on the pod has no room */
 	REASON_COUNT,
 };
 

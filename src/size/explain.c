@@ -83,6 +83,7 @@ static const char *const templates[REASON_COUNT] = {
 	[REASON_BAD_AMOUNT] =
 		"left as it is:[ container {name}:] limits of " NAME_GPU_RESOURCE
 		" must be set to a whole number, and requests to the same one or not at all",
+	[REASON_TOO_LARGE] = "left whole: what would have to be written on the pod is too large",
 };
 
 static bool put_number(struct str *out, int64_t n)
