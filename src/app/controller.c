@@ -196,6 +196,7 @@ static void on_turn(void *data)
 		election_leads(c->election) && certs_published(c->certs) && c->webhook != NULL);
 	gate_step(&c->gate, now);
 	recorder_step(c->recorder, now);
+	log_flush(clock_wall(&clock_system));
 	decide(c, now);
 	act_step(c->act, now);
 	events_step(c->events, now);

@@ -171,6 +171,10 @@ static void place_waiter(struct engine *e, int64_t now, struct waiter *w, struct
 {
 	struct place_request r;
 	w->miss = (struct place_verdict){0};
+	if (w->pod.too_complex) {
+		w->reason = REASON_TOO_COMPLEX;
+		return;
+	}
 	if (!read_request(e, w, &r)) {
 		w->reason = REASON_NOT_OURS;
 		return;

@@ -189,6 +189,13 @@ int quantity_units(struct view text, int64_t *ret_units, struct fault *ret_fault
 	return parse_scaled(text, 0, ret_units, &exact, ret_fault);
 }
 
+bool quantity_is_whole(struct view text)
+{
+	int64_t units;
+	bool exact = false;
+	return parse_scaled(text, 0, &units, &exact, NULL) == 0 && exact;
+}
+
 int share_parse(struct view text, int64_t *ret_milli, struct fault *ret_fault)
 {
 	int64_t milli = 0;

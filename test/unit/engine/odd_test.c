@@ -414,3 +414,34 @@ Test(odd, a_placement_is_not_held_back_by_a_version_that_has_passed)
 	cr_expect_not_null(step(&b, ACTION_PLACE));
 	bed_finish(&b);
 }
+
+/* Its needs count, but nobody looks where it may go, and nobody behind it waits for that. */
+Test(odd, a_tenant_with_too_many_rules_is_told_and_not_placed)
+{
+	struct bed b = bed_make();
+	struct pair label[] = {{LABEL_TENANT, "true"}};
+	struct pair notes[] = {{NOTE_ORIGINAL, "{}"}, {NOTE_SHARE, "0.5"}};
+	const char *gate[] = {NAME_GATE};
+	struct pod p = {.ns = "default",
+		.name = "big",
+		.uid = "big",
+		.labels = {label, 1},
+		.notes = {notes, 2},
+		.gates = gate,
+		.gate_count = 1,
+		.too_complex = true};
+	tell_node(&b, "n0", 1, 110);
+	tell_capacity(&b, &(struct cap){"cap", "c1", "GPU-A", false, {0}});
+	tell_pod(&b, &p);
+	cr_assert_null(step(&b, ACTION_GRANT));
+	b.now += 11000;
+	const struct action *a = step(&b, ACTION_CONDITION);
+	cr_assert_not_null(a);
+	cr_assert_eq(a->reason, REASON_TOO_COMPLEX);
+	tell_waiting(&b, "small", "0.5");
+	a = step(&b, ACTION_GRANT);
+	cr_assert_not_null(a);
+	cr_assert_eq(a->ledger.count, 1);
+	cr_assert_str_eq(a->ledger.items[0].name, "small");
+	bed_finish(&b);
+}
