@@ -91,7 +91,7 @@ def test_the_webhook_is_stopped_and_comes_back(stack, node, name):
         whole = name()
         made, warnings = create_warned(stack.api, stack.pod(whole, fraction="0.25", **on(where)))
         assert is_whole(made) and time.monotonic() - began < 2.5, warnings
-        assert is_whole(stack.wait_running(whole)) 
+        assert is_whole(stack.wait_running(whole))
     finally:
         controller.start()
     stack.wait_converting()

@@ -42,9 +42,10 @@ static bool limits_gpus(void *data, const char *ns)
 	return c->limits;
 }
 
-static enum reason may_convert(void *data)
+static enum reason may_convert(void *data, const char *ns)
 {
 	const struct cluster *c = data;
+	(void)ns;
 	return c->cannot;
 }
 
