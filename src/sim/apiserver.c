@@ -22,14 +22,14 @@ void api_status(struct api_answer *a, int code, const char *reason, const char *
 	json_t *status = json_pack("{s:s, s:s, s:s, s:s, s:s, s:i}", "kind", "Status", "apiVersion",
 		"v1", "status", "Failure", "message", message, "reason", reason, "code", code);
 	a->status = code;
-	a->body = json_dumps(status, JSON_COMPACT);
+	a->body = value_text(status);
 	json_decref(status);
 }
 
 static void answer_object(struct verb *v, int code, const json_t *value)
 {
 	v->answer->status = code;
-	v->answer->body = json_dumps(value, JSON_COMPACT);
+	v->answer->body = value_text(value);
 }
 
 static struct stored *find(struct verb *v)

@@ -304,7 +304,7 @@ static void copy_body(struct parcel *p, const struct sim_hooks *hooks, const str
 	if (hooks != NULL && hooks->request != NULL && r->body_size > 0 &&
 		decode_parse(r->body, r->body_size, DECODE_PLAIN, &body, NULL) == 0) {
 		hooks->request(r, body);
-		p->body = json_dumps(body, JSON_COMPACT);
+		p->body = value_text(body);
 		p->body_size = strlen(p->body);
 		json_decref(body);
 		return;

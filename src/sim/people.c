@@ -7,18 +7,10 @@
 #include "model/names.h"
 #include "sim_parts.h"
 
-#define TEAM	  "team"
-#define NAMES	  30
-#define PODS_MOST 48
-
-static size_t count_pods(const struct sim *s)
-{
-	size_t n = 0;
-	for (size_t i = 0; i < s->store.items.count; i++) {
-		n += s->store.items.items[i]->resource == RES_PODS;
-	}
-	return n;
-}
+#define TEAM	   "team"
+#define NAMES	   30
+#define PODS_MOST  48
+#define GATED_MOST 10
 
 static bool free_name(struct sim *s, const char *prefix, char *name, size_t room)
 {
@@ -132,13 +124,29 @@ static bool is_node(const struct stored *o)
 	return o->resource == RES_NODES;
 }
 
+static bool is_gated(const struct stored *o)
+{
+	return is_work(o) && pod_has_gate(&o->pod, NAME_GATE);
+}
+
+static bool is_running(const struct stored *o)
+{
+	return is_work(o) && o->pod.phase == POD_RUNNING;
+}
+
+static int64_t count(const struct sim *s, wanted want)
+{
+	int64_t n = 0;
+	for (size_t i = 0; i < s->store.items.count; i++) {
+		n += want(s->store.items.items[i]);
+	}
+	return n;
+}
+
 static struct stored *pick(struct sim *s, wanted want)
 {
-	int64_t count = 0;
-	for (size_t i = 0; i < s->store.items.count; i++) {
-		count += want(s->store.items.items[i]);
-	}
-	int64_t left = count > 0 ? sim_between(s, 0, count - 1) : -1;
+	int64_t n = count(s, want);
+	int64_t left = n > 0 ? sim_between(s, 0, n - 1) : -1;
 	for (size_t i = 0; i < s->store.items.count && left >= 0; i++) {
 		if (want(s->store.items.items[i]) && left-- == 0) {
 			return s->store.items.items[i];
@@ -224,10 +232,17 @@ static void change_nodes(struct sim *s)
 	}
 }
 
+/* Where much waits already, work is taken away rather than added: a full cluster moves little. */
+static bool is_full(struct sim *s)
+{
+	return count(s, is_pod) >= PODS_MOST || count(s, is_gated) >= GATED_MOST;
+}
+
 static void act_once(struct sim *s)
 {
-	if (count_pods(s) >= PODS_MOST) {
-		delete_one(s, is_work);
+	if (is_full(s)) {
+		delete_one(s, sim_chance(s, 700) ? is_running : is_work);
+		change_nodes(s);
 		return;
 	}
 	int64_t what = sim_between(s, 0, 99);

@@ -152,12 +152,12 @@ void replica_jump(struct replica *r, int64_t wall_ms);
 struct promise {
 	char holder[64], holder_uid[40], uuid[96], node[64], tenant[40];
 	int64_t milli, mem_mib;
+	bool late; /* kept when its capacity pod was already gone */
 };
 struct checker {
 	struct {
 		VEC_FIELDS(struct promise); /* every entry of every ledger that ever was */
 	} promises;
-	bool dirty; /* sums are due */
 };
 void check_finish(struct sim *s);
 void check_commit(struct sim *s, const struct commit *c);

@@ -11,6 +11,7 @@
 #include "codec/pod.h"
 #include "json/decode.h"
 
+#define TEXT_MAX      (64 << 20)
 #define WALL_START_MS 1800000000000
 
 static const char *const names[RES_COUNT] = {
@@ -89,16 +90,28 @@ json_t *store_draft(const struct stored *o)
 	return json_deep_copy(o->value);
 }
 
+static int append_text(const char *p, size_t n, void *data)
+{
+	return str_append(data, p, n) ? 0 : -1;
+}
+
+char *value_text(const json_t *value)
+{
+	/* jansson's own strings come from its own memory; this one is anybody's. */
+	struct str text = STR_INIT(TEXT_MAX);
+	int result = json_dump_callback(value, append_text, &text, JSON_COMPACT);
+	ENSURE(result == 0);
+	return str_take(&text);
+}
+
 static void remember(struct store *s, const struct stored *o, enum past_type type)
 {
-	char *text = json_dumps(o->value, JSON_COMPACT);
-	ENSURE(text != NULL);
+	char *text = value_text(o->value);
 	struct past p = {.version = o->version,
 		.resource = o->resource,
 		.type = type,
-		.text = xstrdup(text),
+		.text = text,
 		.size = strlen(text)};
-	free(text);
 	s->digest = hash_bytes(p.text, p.size, s->digest + (uint64_t)type);
 	s->commits++;
 	VEC_PUSH(&s->past, p);
@@ -125,7 +138,7 @@ static bool decode_into(struct stored *o)
 	if (o->resource == RES_PODS) {
 		result = pod_decode_value(o->value, false, &o->arena, &o->pod, &f);
 	} else if (o->resource == RES_NODES) {
-		text = json_dumps(o->value, JSON_COMPACT);
+		text = value_text(o->value);
 		result = node_decode(text, strlen(text), &o->arena, &o->node, &f);
 	}
 	free(text);

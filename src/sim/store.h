@@ -84,6 +84,8 @@ struct stored *store_put(struct store *s, enum resource resource, json_t *value,
 void store_remove(struct store *s, struct stored *o, int actor);
 /* A deep copy to be changed and put back. */
 json_t *store_draft(const struct stored *o);
+/* Compact JSON, owned by the caller. */
+char *value_text(const json_t *value);
 void store_compact(struct store *s);
 /* The API server's wall clock, which does not jump. */
 int64_t store_wall(const struct store *s);

@@ -48,7 +48,7 @@ static void append_picture(struct flight *f)
 	for (size_t i = 0; i < store->items.count; i++) {
 		const struct stored *o = store->items.items[i];
 		if (o->resource == f->resource) {
-			char *text = json_dumps(o->value, JSON_COMPACT);
+			char *text = value_text(o->value);
 			append_line(f, "ADDED", text, strlen(text));
 			free(text);
 		}
