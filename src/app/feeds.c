@@ -91,9 +91,7 @@ static void on_gone(void *data, const char *ns, const char *name, const char *ui
 
 static void on_unread(void *data, const char *ns, const char *name)
 {
-	if (name != NULL) {
-		tell(data, (struct change){.type = CHANGE_KEEP, .ns = ns, .name = name});
-	}
+	tell(data, (struct change){.type = CHANGE_KEEP, .ns = ns, .name = name});
 }
 
 static void on_end(void *data, bool sweep)

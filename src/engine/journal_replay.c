@@ -43,7 +43,8 @@ bool change_is_sound(const struct change *c)
 	bool is_set = c->type == CHANGE_SET;
 	bool names_one = is_set || c->type == CHANGE_GONE || c->type == CHANGE_KEEP;
 	const char *ns = c->ns, *name = c->name;
-	if (!names_one) {
+	bool nameless = c->type == CHANGE_KEEP && name == NULL;
+	if (!names_one || nameless) {
 		return true;
 	}
 	switch (c->kind) {

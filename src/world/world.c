@@ -32,6 +32,12 @@ static void relist_begin(struct world *w, enum kind kind)
 {
 	w->sync[kind].relisting = true;
 	w->sync[kind].mark++;
+	w->sync[kind].blind_now = false;
+}
+
+void world_missed(struct world *w, enum kind kind)
+{
+	w->sync[kind].blind = w->sync[kind].blind_now = true;
 }
 
 static void relist_end(struct world *w, enum kind kind, bool no_sweep)
@@ -47,6 +53,7 @@ static void relist_end(struct world *w, enum kind kind, bool no_sweep)
 	} else {
 		objects_sweep(w, kind, s->mark);
 	}
+	s->blind = s->blind_now;
 	s->relisting = false;
 	s->complete = true;
 	s->stale = false;
@@ -71,7 +78,9 @@ void world_apply(struct world *w, const struct change *c)
 		}
 		return;
 	case CHANGE_KEEP:
-		if (c->kind == KIND_POD) {
+		if (c->name == NULL) {
+			world_missed(w, c->kind);
+		} else if (c->kind == KIND_POD) {
 			pods_keep(w, c);
 		} else {
 			objects_keep(w, c);
@@ -98,6 +107,11 @@ void world_apply(struct world *w, const struct change *c)
 bool world_synced(const struct world *w, enum kind kind)
 {
 	return w->sync[kind].complete && !w->sync[kind].stale;
+}
+
+bool world_blind(const struct world *w, enum kind kind)
+{
+	return w->sync[kind].blind;
 }
 
 bool world_all_synced(const struct world *w)

@@ -414,3 +414,31 @@ Test(odd, a_placement_is_not_held_back_by_a_version_that_has_passed)
 	cr_expect_not_null(step(&b, ACTION_PLACE));
 	bed_finish(&b);
 }
+
+static void tell_kind(struct bed *b, enum change_type type)
+{
+	struct change c = {.type = type, .kind = KIND_POD, .no_sweep = true};
+	engine_observe(b->e, &c);
+}
+
+/* After a restart the ledger names a tenant that nobody can read: it may well run. */
+Test(odd, an_entry_does_not_expire_while_some_pod_is_unread)
+{
+	struct bed b = bed_make();
+	struct grant t[] = {{"t", "default", "t", 700, 50000}};
+	struct cap cap = {"cap", "c1", "GPU-A", false, {t, 1}};
+	tell_node(&b, "n0", 1, 110);
+	tell_kind(&b, CHANGE_KEEP);
+	tell_capacity(&b, &cap);
+	tell_waiting(&b, "w", "0.5");
+	for (int i = 0; i < 60; i++, b.now += 1000) {
+		cr_assert_null(step(&b, ACTION_GRANT), "second %d", i);
+	}
+	/* Everything could be read: it is gone. */
+	tell_kind(&b, CHANGE_RELIST_BEGIN);
+	tell_kind(&b, CHANGE_RELIST_END);
+	cr_expect_null(step(&b, ACTION_GRANT));
+	b.now += 10000;
+	cr_expect_not_null(step(&b, ACTION_GRANT));
+	bed_finish(&b);
+}
