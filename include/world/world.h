@@ -106,6 +106,8 @@ struct world;
 
 struct world *world_create(void);
 void world_destroy(struct world *w);
+/* False: an object larger than anything an API server hands out, which must not be applied. */
+bool world_takes(struct world *w, const struct change *c);
 void world_apply(struct world *w, const struct change *c);
 
 /* A list of this kind was complete once, and its watch is not broken now. */

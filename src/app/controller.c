@@ -26,10 +26,10 @@
 #define DEBUG_REPLY_BYTES ((size_t)72 << 20)
 #define RELEASE_WAIT_MS	  3000
 
-static void on_change(void *data, const struct change *change)
+static bool on_change(void *data, const struct change *change)
 {
 	struct controller *c = data;
-	engine_observe(c->engine, change);
+	return engine_observe(c->engine, change);
 }
 
 static struct engine_now now_of(const struct controller *c)

@@ -52,8 +52,11 @@ void engine_record(struct engine *e, struct journal *journal)
 	}
 }
 
-void engine_observe(struct engine *e, const struct change *c)
+bool engine_observe(struct engine *e, const struct change *c)
 {
+	if (!world_takes(e->world, c)) {
+		return false;
+	}
 	if (e->journal != NULL) {
 		journal_change(e->journal, e, c);
 	}
@@ -67,9 +70,10 @@ void engine_observe(struct engine *e, const struct change *c)
 		}
 		e->leads = c->leads;
 		e->dirty = true;
-		return;
+		return true;
 	}
 	world_apply(e->world, c);
+	return true;
 }
 
 static bool nothing_to_do(const struct engine *e, int64_t now)

@@ -194,7 +194,9 @@ static int on_change(struct replay *r, struct unpack *u, struct fault *f)
 		return fault_set(f, FAULT_INVALID, "a change cannot be read");
 	}
 	r->sum.changes++;
-	engine_observe(r->e, &c);
+	if (!engine_observe(r->e, &c)) {
+		return fault_set(f, FAULT_INVALID, "a change is too large");
+	}
 	return 0;
 }
 

@@ -398,7 +398,7 @@ void state_save(struct engine *e, struct str *scratch, state_put put, void *data
 static bool load_world(struct engine *e, struct unpack *u)
 {
 	struct change c;
-	if (!change_unpack(u, &c) || !change_is_sound(&c)) {
+	if (!change_unpack(u, &c) || !change_is_sound(&c) || !world_takes(e->world, &c)) {
 		return false;
 	}
 	world_apply(e->world, &c);

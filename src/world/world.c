@@ -3,14 +3,18 @@
 
 #include <stdlib.h>
 
+#include "model/pack.h"
 #include "store.h"
+
+/* The journal keeps an object in one record of 4 MiB, with a little beside it. */
+#define SCRATCH_MAX (4u << 20)
+#define OBJECT_MAX  (SCRATCH_MAX - (64u << 10))
 
 struct world *world_create(void)
 {
 	struct world *w = xcalloc(1, sizeof *w);
 	w->words = intern_create();
-	/* One object of 3 MiB packs into less than itself. */
-	w->scratch = (struct str)STR_INIT(4u << 20);
+	w->scratch = (struct str)STR_INIT(SCRATCH_MAX);
 	pods_init(w);
 	objects_init(w);
 	return w;
@@ -58,6 +62,27 @@ static void relist_end(struct world *w, enum kind kind, bool no_sweep)
 	s->complete = true;
 	s->stale = false;
 	w->version++;
+}
+
+/* An object of 3 MiB packs into less than itself, but for one of many empty parts. */
+bool world_takes(struct world *w, const struct change *c)
+{
+	bool small = c->type != CHANGE_SET;
+	if (!small && c->kind == KIND_POD) {
+		if (c->pod->name != NULL && strlen(c->pod->name) >= UINT16_MAX) {
+			return false;
+		}
+		small = !world_keeps_noun(c->pod);
+	}
+	if (small) {
+		return true;
+	}
+	str_reset(&w->scratch);
+	change_pack(&w->scratch, c);
+	bool fits = !w->scratch.overflow && w->scratch.len <= OBJECT_MAX;
+	str_reset(&w->scratch);
+	str_trim_capacity(&w->scratch, 64 * 1024);
+	return fits;
 }
 
 void world_apply(struct world *w, const struct change *c)

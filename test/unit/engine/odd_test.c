@@ -2,6 +2,7 @@
  * would, and the plan is read. */
 #include <criterion/criterion.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "engine/engine.h"
 #include "model/names.h"
@@ -440,5 +441,31 @@ Test(odd, an_entry_does_not_expire_while_some_pod_is_unread)
 	cr_expect_null(step(&b, ACTION_GRANT));
 	b.now += 10000;
 	cr_expect_not_null(step(&b, ACTION_GRANT));
+	bed_finish(&b);
+}
+
+/* No API server hands these out; one that does must not end the process. */
+Test(odd, an_absurd_object_is_refused)
+{
+	enum { MANY = 1 << 20 };
+	struct bed b = bed_make();
+	char *name = malloc(MANY);
+	struct toleration *all = calloc(MANY, sizeof *all);
+	cr_assert(name != NULL && all != NULL);
+	memset(name, 'a', MANY - 1);
+	name[MANY - 1] = '\0';
+	struct pod p = {.ns = "default", .name = name, .uid = "u", .gpus = 1};
+	struct change set = {.type = CHANGE_SET, .kind = KIND_POD, .pod = &p};
+	cr_expect_not(engine_observe(b.e, &set), "its name");
+	p.name = "p";
+	p.tolerations = all;
+	p.toleration_count = MANY;
+	cr_expect_not(engine_observe(b.e, &set), "its size");
+	cr_expect_null(world_pod_find(engine_world(b.e), "default", "p"));
+	p.toleration_count = 1000;
+	cr_expect(engine_observe(b.e, &set));
+	cr_expect_not_null(world_pod_find(engine_world(b.e), "default", "p"));
+	free(all);
+	free(name);
 	bed_finish(&b);
 }
