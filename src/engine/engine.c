@@ -65,7 +65,7 @@ bool engine_observe(struct engine *e, const struct change *c)
 		 * tells. */
 		if (c->leads && !e->leads) {
 			book_finish(e);
-			e->waiters_by_uid = e->holders_by_name = (struct map){0};
+			e->waiters_by_uid = e->holders_by_name = e->memos_by_name = (struct map){0};
 			book_init(e);
 		}
 		e->leads = c->leads;
