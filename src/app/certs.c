@@ -53,7 +53,8 @@ static void pass_over(struct certs *c, int64_t in_ms)
 {
 	c->state = CERTS_IDLE;
 	c->next_at = c->now + in_ms;
-	arena_reset(&c->arena);
+	c->secret = (struct secret){0};
+	arena_wipe(&c->arena);
 }
 
 static void on_written(void *data, const struct kube_answer *a)
@@ -80,7 +81,7 @@ static void write_to(
 
 static void write_secret(struct certs *c, const struct secret *next, const char *why)
 {
-	CLEANUP(str_finish) struct str body = STR_INIT(PATCH_MAX_BYTES);
+	CLEANUP(str_wipe) struct str body = STR_INIT(PATCH_MAX_BYTES);
 	struct kube_path path = secret_path(c);
 	log_info("writing certificates", LOG_S("why", why));
 	secret_write_patch(&body, next);
@@ -324,17 +325,18 @@ static void on_secret(void *data, const struct kube_answer *a)
 {
 	struct certs *c = data;
 	struct fault f = a->fault;
+	bool leads = c->events.leads(c->data);
 	c->call = 0;
 	c->secret = (struct secret){0};
-	if (f.kind != FAULT_NONE ||
-		secret_decode(a->body, a->body_size, &c->arena, &c->secret, &f) < 0) {
+	if (f.kind != FAULT_NONE || (leads ? secret_decode : secret_decode_leaf)(
+					    a->body, a->body_size, &c->arena, &c->secret, &f) < 0) {
 		log_warn("the Secret of the webhook cannot be read", LOG_S("name", NAME_WEBHOOK),
 			LOG_F(&f));
 		pass_over(c, PASS_EVERY_MS / 5);
 		return;
 	}
 	serve(c);
-	if (!c->events.leads(c->data)) {
+	if (!leads) {
 		pass_over(c, c->served != NULL ? PASS_EVERY_MS : PASS_SOON_MS * 10);
 		return;
 	}
@@ -360,6 +362,7 @@ void certs_destroy(struct certs *c)
 		return;
 	}
 	kube_cancel(c->kube, c->call);
+	arena_wipe(&c->arena);
 	arena_finish(&c->arena);
 	free(c->served);
 	free(c);
