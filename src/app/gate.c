@@ -16,7 +16,8 @@ static bool is_ours(const char *reason)
 {
 	static const enum reason theirs[] = {REASON_NOT_OURS, REASON_OTHER_GATES,
 		REASON_NO_GPU_NODE, REASON_SHORT_COMPUTE, REASON_SHORT_MEMORY, REASON_MAX_TENANTS,
-		REASON_NODE_UNFIT, REASON_CAPACITY_FAILED, REASON_TOO_COMPLEX};
+		REASON_NODE_UNFIT, REASON_CAPACITY_FAILED, REASON_TOO_COMPLEX, REASON_EXCLUDED,
+		REASON_DISABLED, REASON_POLICY_NOT_FOUND};
 	for (size_t i = 0; i < COUNT_OF(theirs); i++) {
 		if (text_equals(reason, reason_name(theirs[i]))) {
 			return false;
