@@ -22,7 +22,7 @@ import controlplane  # noqa: E402
 import demo_job as job  # noqa: E402
 import demo_view as view  # noqa: E402
 from api import ApiError  # noqa: E402
-from demo_service import ServedStack  # noqa: E402
+from stack import Stack  # noqa: E402
 from waiting import wait_until  # noqa: E402
 
 BUILD = "build-demo"
@@ -343,7 +343,7 @@ def run(once):
             plane = ends.enter_context(controlplane.ControlPlane.up(with_parent=os.getpid()))
         with progress("applying manifests/, starting %d nodes with %d GPUs and two controllers" % (
                 len(NODES), sum(gpus for _, gpus in NODES))):
-            stack = ends.enter_context(ServedStack.up(plane, nodes=NODES, controllers=2))
+            stack = ends.enter_context(Stack.up(plane, nodes=NODES, controllers=2, service=True))
         try:
             watcher = Watcher(stack)
             run_story(stack, watcher)

@@ -16,10 +16,12 @@ struct journal {
 	size_t segment_bytes;
 	size_t state_max; /* of one state; 0: any */
 	struct str scratch;
-	uint32_t number; /* of the segment that is written */
-	size_t used;	 /* of it */
-	bool whole;	 /* it began with the state */
-	bool too_large;	 /* the state that is being written does not fit */
+	uint32_t number;	 /* of the segment that is written */
+	size_t used;		 /* of it */
+	uint64_t records;	 /* in it */
+	uint64_t records_before; /* in the one before */
+	bool whole;		 /* it began with the state */
+	bool too_large;		 /* the state that is being written does not fit */
 	uint64_t state_hash;
 	/* in memory: two segments, [number % 2] is written */
 	char *half[2]; /* owned, made when first used */
@@ -68,6 +70,11 @@ void journal_flush(struct journal *j)
 	}
 }
 
+void journal_skip(struct journal *j)
+{
+	j->number++;
+}
+
 static void put_pending(struct journal *j, const char *p, size_t n)
 {
 	while (n > 0) {
@@ -107,6 +114,7 @@ static void put_record(struct journal *j, const struct str *record)
 	char frame[RECORD_FRAME];
 	little(frame, (uint32_t)record->len);
 	little(frame + 4, record_sum(str_text(record), record->len));
+	j->records++;
 	put_bytes(j, frame, sizeof frame);
 	put_bytes(j, str_text(record), record->len);
 }
@@ -127,6 +135,7 @@ static void put_head(struct journal *j, const struct engine *e)
 	pack_text(r, j->version);
 	pack_u64(r, j->number);
 	pack_u64(r, j->whole);
+	pack_u64(r, j->records_before);
 	pack_u64(r, e->seed);
 	pack_i64(r, e->cfg.idle_grace_ms);
 	pack_i64(r, e->cfg.open_timeout_ms);
@@ -151,6 +160,7 @@ static void segment_open(struct journal *j, bool whole)
 {
 	unsigned at = j->number % 2;
 	j->used = 0;
+	j->records = 0;
 	j->whole = whole;
 	if (j->has_sink) {
 		return;
@@ -169,6 +179,7 @@ void journal_begin(struct journal *j, struct engine *e)
 	bool fits = j->state_max == 0 || least <= j->state_max;
 	journal_flush(j);
 	j->number++;
+	j->records_before = j->records;
 	if (j->has_sink) {
 		j->sink.begin(j->sink.data, j->number);
 	}
@@ -273,6 +284,8 @@ void journal_step(
 	pack_i64(r, now.mono_ms);
 	pack_i64(r, now.policy_ms);
 	pack_u64(r, budget);
+	/* An input that is missing need not change a plan: counting tells of it all the same. */
+	pack_u64(r, j->records);
 	pack_u64(r, plan->actions.count);
 	pack_u64(r, hash);
 	ENSURE(r->len <= STEP_ROOM);

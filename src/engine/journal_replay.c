@@ -2,6 +2,7 @@
 #include "journal_parts.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 struct replay {
 	struct journal_summary sum;
@@ -9,6 +10,8 @@ struct replay {
 	struct engine *e;    /* owned; NULL until there is a segment to begin from */
 	uint32_t number;     /* of the segment that is read */
 	uint64_t seed;	     /* which tells one run from another */
+	uint64_t records;    /* of this segment, before the one that is read */
+	bool cut;	     /* what follows does not go on from here: a torn end */
 	bool loading;	     /* the state is being read */
 	bool comparing;	     /* the engine is already there: the state is only compared */
 	uint64_t state_hash; /* of the records of the state so far, or of our own */
@@ -71,9 +74,22 @@ static void hash_state(void *data, const struct str *record)
 	*hash = record_hash(record, *hash);
 }
 
+/* A missing record need not change what is decided, so they are counted. */
+static int count_records(const struct replay *r, uint64_t written, struct fault *f)
+{
+	if (written == r->records) {
+		return 0;
+	}
+	return fault_set(f, FAULT_INVALID,
+		"records are missing: %llu of this segment were written before this one, %llu are "
+		"here",
+		(unsigned long long)written, (unsigned long long)r->records);
+}
+
 struct head {
 	uint32_t number;
 	bool whole;
+	uint64_t records_before; /* in the segment before */
 	uint64_t seed;
 	struct engine_config config;
 };
@@ -92,6 +108,7 @@ static int read_head(struct unpack *u, const char *version, struct head *ret, st
 	}
 	struct head h = {.number = (uint32_t)unpack_u64(u)};
 	h.whole = unpack_u64(u) != 0;
+	h.records_before = unpack_u64(u);
 	h.seed = unpack_u64(u);
 	h.config.idle_grace_ms = unpack_i64(u);
 	h.config.open_timeout_ms = unpack_i64(u);
@@ -111,12 +128,16 @@ static int on_head(struct replay *r, struct unpack *u, struct fault *f)
 	if (read_head(u, r->version, &h, f) < 0) {
 		return -1;
 	}
-	bool follows = r->e != NULL && !r->loading && !r->comparing && h.number == r->number + 1 &&
-		       h.seed == r->seed;
+	bool follows = r->e != NULL && !r->cut && !r->loading && !r->comparing &&
+		       h.number == r->number + 1 && h.seed == r->seed;
+	if (follows && count_records(r, h.records_before, f) < 0) {
+		return -1;
+	}
 	r->seed = h.seed;
 	r->number = h.number;
+	r->records = 0;
 	r->sum.segments++;
-	r->loading = r->comparing = false;
+	r->cut = r->loading = r->comparing = false;
 	r->state_hash = 0;
 	if (follows) {
 		r->comparing = h.whole;
@@ -133,6 +154,7 @@ static int on_head(struct replay *r, struct unpack *u, struct fault *f)
 	}
 	r->e = engine_create(&h.config, h.seed);
 	r->loading = true;
+	r->sum.runs++;
 	return 0;
 }
 
@@ -186,10 +208,14 @@ static int on_step(struct replay *r, struct unpack *u, struct fault *f)
 {
 	struct engine_now now = read_now(u);
 	uint32_t budget = (uint32_t)unpack_u64(u);
+	uint64_t records = unpack_u64(u);
 	uint64_t actions = unpack_u64(u);
 	uint64_t hash = unpack_u64(u);
 	if (u->bad) {
 		return fault_set(f, FAULT_INVALID, "a step cannot be read");
+	}
+	if (count_records(r, records, f) < 0) {
+		return -1;
 	}
 	engine_step(r->e, now, budget, &r->plan);
 	r->sum.first_mono_ms = r->sum.steps == 0 ? now.mono_ms : r->sum.first_mono_ms;
@@ -264,7 +290,7 @@ static int read_records(struct replay *r, struct view bytes, struct fault *f)
 		size_t left = bytes.n - at;
 		size_t n = left >= RECORD_FRAME ? from_little(bytes.p + at) : 0;
 		if (left < RECORD_FRAME || (n <= RECORD_MAX && left - RECORD_FRAME < n)) {
-			r->sum.torn = true;
+			r->sum.torn = r->cut = true;
 			return 0;
 		}
 		struct view record = {bytes.p + at + RECORD_FRAME, n};
@@ -276,20 +302,48 @@ static int read_records(struct replay *r, struct view bytes, struct fault *f)
 		if (on_record(r, record, f) < 0) {
 			return fault_wrap(f, "byte %zu", at);
 		}
+		r->records++;
 		at += RECORD_FRAME + n;
 	}
 	return 0;
 }
 
+struct replay *replay_create(const char *version)
+{
+	struct replay *r = xcalloc(1, sizeof *r);
+	r->version = version;
+	r->scratch = (struct str)STR_INIT(RECORD_MAX);
+	return r;
+}
+
+void replay_destroy(struct replay *r)
+{
+	if (r == NULL) {
+		return;
+	}
+	engine_destroy(r->e);
+	plan_finish(&r->plan);
+	str_finish(&r->scratch);
+	arena_finish(&r->arena);
+	free(r);
+}
+
+const struct journal_summary *replay_summary(const struct replay *r)
+{
+	return &r->sum;
+}
+
+int replay_file(struct replay *r, struct view bytes, struct fault *ret_fault)
+{
+	return read_records(r, bytes, ret_fault);
+}
+
 int journal_replay(struct view bytes, const char *version, struct journal_summary *ret_summary,
 	struct fault *ret_fault)
 {
-	struct replay r = {.version = version, .scratch = STR_INIT(RECORD_MAX)};
-	int rc = read_records(&r, bytes, ret_fault);
-	*ret_summary = r.sum;
-	engine_destroy(r.e);
-	plan_finish(&r.plan);
-	str_finish(&r.scratch);
-	arena_finish(&r.arena);
+	struct replay *r = replay_create(version);
+	int rc = read_records(r, bytes, ret_fault);
+	*ret_summary = r->sum;
+	replay_destroy(r);
 	return rc;
 }

@@ -95,6 +95,8 @@ static void tell_placed(struct engine *e, struct waiter *w, struct plan *plan)
 	a->reason = REASON_PLACED;
 	a->message = sentence(plan, REASON_PLACED, &f);
 	w->condition_reason = REASON_PLACED;
+	/* What was told while it waited does not hold back the correction. */
+	w->condition_at = 0;
 }
 
 /* The condition still says that it waits although it runs: correct it. */

@@ -48,14 +48,14 @@ class Demo:
     def text(self):
         return self.output.read_text(encoding="utf-8")
 
-    def wait_for(self, words, timeout=80):
+    def wait_for(self, words, timeout=150):
         deadline = time.monotonic() + timeout
         while words not in self.text():
             assert self.process.poll() is None, "it ended before it said %r:\n%s" % (words, self.text())
             assert time.monotonic() < deadline, "it did not say %r:\n%s" % (words, self.text())
             time.sleep(0.1)
 
-    def finish(self, timeout=80):
+    def finish(self, timeout=150):
         """The exit status; and that nothing is left."""
         status = self.process.wait(timeout)
         deadline = time.monotonic() + 5
@@ -110,7 +110,7 @@ def gpu_of(rows, prefix, count):
     return found
 
 
-@pytest.mark.timeout(90)
+@pytest.mark.timeout(170)
 def test_once_tells_the_story_and_ends(start):
     demo = start("--once")
     status = demo.finish()
@@ -129,7 +129,7 @@ def test_once_tells_the_story_and_ends(start):
     assert max(len(line) for line in text.splitlines()) <= 100
 
 
-@pytest.mark.timeout(90)
+@pytest.mark.timeout(170)
 def test_stays_until_interrupted(start):
     demo = start()
     demo.wait_for("Ctrl-C ends everything")
@@ -140,6 +140,16 @@ def test_stays_until_interrupted(start):
     os.killpg(demo.process.pid, signal.SIGINT)
     assert demo.finish() == 0, demo.text()
     assert demo.text().rstrip().endswith("Everything was stopped and removed.")
+
+
+@pytest.mark.timeout(170)
+def test_interrupted_before_the_story_is_told(start):
+    demo = start()
+    demo.wait_for("1. A pod that asks")
+    os.killpg(demo.process.pid, signal.SIGINT)
+    assert demo.finish() == 130, demo.text()
+    assert "stopped before the story was told" in demo.text()
+    assert "Traceback" not in demo.text()
 
 
 def test_refuses_what_it_does_not_know(start):

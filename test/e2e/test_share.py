@@ -136,13 +136,17 @@ def test_a_memory_share(stack, node, name):
 
 
 def test_an_idle_capacity_pod_leaves(stack, node, name):
-    """C12: after its grace it goes, and a whole-GPU pod has the GPU."""
+    """C12: after its grace it goes, and a whole-GPU pod has the GPU. A GPU is free when the object
+    is gone, and the node's device manager gives it out a moment later: a pod that the scheduler
+    sends there in between is refused for good."""
     where, tenant, whole = node(), name(), name()
     stack.create_pod(tenant, fraction="0.25", **on(where))
     uuid = note(stack.wait_running(tenant), "gpu-uuid")
     stack.api.delete("pods", tenant, "default")
     wait_gone(stack, tenant)
     wait_until(lambda: not capacity_on(stack, where), 20, "the idle capacity pod to leave")
+    wait_until(lambda: stack.kubelet.state()["nodes"][where]["free"] == [uuid], 20,
+               "the device to come back")
     stack.create_pod(whole, **on(where))
     pod = stack.wait_running(whole, 40)
     assert seen(stack, pod) == [uuid] and note(pod, "gpu-uuid") is None

@@ -272,16 +272,30 @@ class Stack:
             last["pod"] = self.api.find("pods", name, namespace)
             return last["pod"] is not None and condition(last["pod"])
         wait_until(holds, timeout, lambda: "pod %s: %s\n%s\n%s" % (
-            name, what, json.dumps(last.get("pod"), indent=1)[:3000], self.logs()))
+            name, what, describe(last.get("pod")), self.logs()))
         return last["pod"]
 
     def wait_running(self, name, timeout=30, namespace="default"):
-        return self.wait_pod(name, lambda p: p["status"].get("phase") == "Running", timeout,
-                             namespace, "Running")
+        def runs(pod):
+            phase = pod["status"].get("phase")
+            assert phase not in ("Failed", "Succeeded"), \
+                "pod %s will never run:\n%s" % (name, describe(pod))
+            return phase == "Running"
+        return self.wait_pod(name, runs, timeout, namespace, "Running")
 
     def capacity_pods(self):
         return self.api.list("pods", namespace="aliquot-system",
                              labelSelector="aliquot.dev/capacity=true")
+
+
+def describe(pod):
+    """What one wants to know of a pod that is not as it should be."""
+    if pod is None:
+        return "there is none"
+    meta, spec = pod["metadata"], pod["spec"]
+    shown = {key: meta.get(key) for key in ("annotations", "labels", "deletionTimestamp")}
+    shown["nodeName"], shown["gates"] = spec.get("nodeName"), spec.get("schedulingGates")
+    return json.dumps({**shown, "status": pod["status"]}, indent=1)
 
 
 def note(pod, key):

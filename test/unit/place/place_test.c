@@ -10,7 +10,7 @@ static void add_node(struct snapshot *s, uint32_t i, int64_t free_gpus)
 {
 	struct place_node n = {.noun = &nouns[i],
 		.free_cpu_milli = 1000,
-		.free_mem_bytes = 10000,
+		.free_mem_bytes = 1 << 30,
 		.free_slots = 10,
 		.free_gpus = free_gpus,
 		.gpu_mem_mib = 80000};
@@ -83,6 +83,64 @@ Test(place, memory_alone_decides_compute_and_both_must_fit)
 	cr_assert_eq(v.milli, 100);
 	cr_assert_eq(v.gpu, 0);
 	snapshot_finish(&s);
+}
+
+Test(place, the_miss_is_told_of_a_node_that_the_pod_may_use)
+{
+	struct pair here[] = {{"zone", "here"}};
+	struct node near = {.name = "near", .labels = {here, 1}};
+	pod.node_selector = (struct pairs){here, 1};
+	/* More is free on n0 and n1, before and after, but the pod may not go there. */
+	for (uint32_t at = 0; at < 3; at++) {
+		struct snapshot s = {0};
+		for (uint32_t i = 0; i < 3; i++) {
+			add_node(&s, i, i == at ? 0 : 2);
+			add_gpu(&s, i, nouns[i].name, i == at ? 500 : 550, 60000);
+		}
+		s.nodes.items[at].noun = &near;
+		struct place_request r = ask(600, 0);
+		struct place_verdict v = place_best_fit(&s, &r);
+		cr_assert_eq(v.gpu, PLACE_NOWHERE);
+		cr_assert_eq(v.reason, REASON_SHORT_COMPUTE, "at %u", at);
+		cr_assert_str_eq(v.best_node, "near");
+		cr_assert_eq(v.best_milli, 500);
+		cr_assert_eq(place_open(&s, &r).reason, REASON_NODE_UNFIT);
+		snapshot_finish(&s);
+	}
+	pod.node_selector.count = 0;
+}
+
+Test(place, of_nodes_that_it_may_use_the_one_with_most_left_is_told)
+{
+	struct snapshot s = {0};
+	add_node(&s, 0, 0);
+	add_node(&s, 1, 0);
+	add_gpu(&s, 0, "a", 100, 60000);
+	add_gpu(&s, 1, "b", 300, 60000);
+	add_gpu(&s, 0, "c", 200, 60000);
+	struct place_request r = ask(600, 0);
+	struct place_verdict v = place_best_fit(&s, &r);
+	cr_assert_eq(v.best_milli, 300);
+	cr_assert_str_eq(v.best_node, "n1");
+	snapshot_finish(&s);
+}
+
+Test(place, a_node_that_rests_is_nearer_than_one_that_does_not_suit)
+{
+	for (uint32_t at = 0; at < 3; at++) {
+		struct snapshot s = {0};
+		for (uint32_t i = 0; i < 3; i++) {
+			add_node(&s, i, 2);
+			s.nodes.items[i].free_cpu_milli = i == at ? 1000 : 0;
+		}
+		s.nodes.items[at].no_opening = true;
+		struct place_request r = ask(600, 0);
+		struct place_verdict v = place_open(&s, &r);
+		cr_assert_eq(v.node, PLACE_NOWHERE);
+		cr_assert_eq(v.reason, REASON_CAPACITY_FAILED, "at %u", at);
+		cr_assert_str_eq(v.best_node, nouns[at].name);
+		snapshot_finish(&s);
+	}
 }
 
 Test(place, tenants_are_bounded_by_the_smaller_policy)

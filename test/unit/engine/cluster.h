@@ -1,0 +1,457 @@
+/* A small cluster in memory for the engine's tests: every write is checked against its
+ * preconditions as an API server would, the watch is late, answers get lost, the leader forgets
+ * everything. The checks read the cluster's own objects only. */
+#ifndef TEST_UNIT_ENGINE_CLUSTER_H
+#define TEST_UNIT_ENGINE_CLUSTER_H
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+
+#include "base/rand.h"
+#include "engine/engine.h"
+#include "model/names.h"
+#include "model/quantity.h"
+
+#define PODS_MAX  64
+#define NODES_MAX 4
+#define USABLE	  80000
+
+struct obj {
+	bool exists, capacity, gated, running;
+	bool other_gate;      /* beside ours */
+	bool told, told_true; /* the condition Placed */
+	enum reason told_reason;
+	char name[64], uid[24], node[16], uuid[24], holder[64], ask[NODES_MAX * 8];
+	int rv;
+	int64_t ask_milli, ask_mib, milli, mib;
+	int died_at;
+	struct grant_copy {
+		char uid[24];
+		int64_t milli, mib;
+	} grants[MODEL_GRANTS_MAX];
+	uint32_t grant_count;
+};
+
+struct event {
+	int64_t at;
+	struct obj obj; /* exists=false: gone */
+};
+
+struct cluster {
+	struct engine *e;
+	struct plan plan;
+	struct rng rng;
+	struct obj pods[PODS_MAX];
+	int nodes, gpus;
+	int rv, uids;
+	int64_t now;
+	int delay_ms, lose_percent, fail_percent;
+	struct event queue[4096];
+	size_t head, tail;
+	int grants, places, creates, deletes, conditions;
+	char said[256]; /* the last condition */
+	bool by_hand;	/* a person deletes capacity pods */
+};
+
+static struct pod_condition condition_of(const struct obj *o)
+{
+	return (struct pod_condition){.type = o->told ? NAME_PLACED : NULL,
+		.is_true = o->told_true,
+		.reason = o->told ? reason_name(o->told_reason) : NULL};
+}
+
+static void observe(struct cluster *c, const struct obj *o)
+{
+	char rv[16], milli[24], mib[24], share[QUANTITY_TEXT_MAX];
+	snprintf(rv, sizeof rv, "%d", o->rv);
+	struct change gone = {.type = CHANGE_GONE,
+		.kind = KIND_POD,
+		.name = o->name,
+		.uid = o->uid,
+		.ns = o->capacity ? NAME_NAMESPACE : "default"};
+	if (!o->exists) {
+		engine_observe(c->e, &gone);
+		return;
+	}
+	struct pair tenant_label[] = {{LABEL_TENANT, "true"}},
+		    cap_label[] = {{LABEL_CAPACITY, "true"}};
+	struct pair notes[8];
+	uint32_t n = 0;
+	const char *gate[] = {NAME_GATE, "example.com/quota"};
+	struct gpu_identity id = {.mem_mib = USABLE};
+	struct grant grants[MODEL_GRANTS_MAX];
+	struct pod p = {.ns = gone.ns,
+		.name = o->name,
+		.uid = o->uid,
+		.resource_version = rv,
+		.cpu_milli = 10,
+		.mem_bytes = 100,
+		.created_ms = 1000 + o->uid[1],
+		.node = o->node,
+		.phase = o->running ? POD_RUNNING : POD_PENDING};
+	if (o->capacity) {
+		snprintf(id.uuid, sizeof id.uuid, "%s", o->uuid);
+		for (uint32_t i = 0; i < o->grant_count; i++) {
+			grants[i] = (struct grant){o->grants[i].uid, "default", "x",
+				o->grants[i].milli, o->grants[i].mib};
+		}
+		p.labels = (struct pairs){cap_label, 1};
+		p.gpus = 1;
+		p.identity = o->running ? &id : NULL;
+		p.holds = o->running;
+		p.ledger = (struct ledger){grants, o->grant_count};
+	} else {
+		if (o->holder[0] != '\0') {
+			snprintf(milli, sizeof milli, "%lld", (long long)o->milli);
+			snprintf(mib, sizeof mib, "%lld", (long long)o->mib);
+			notes[n++] = (struct pair){NOTE_CAPACITY_POD, o->holder};
+			notes[n++] = (struct pair){NOTE_COMPUTE_MILLI, milli};
+			notes[n++] = (struct pair){NOTE_GPU_UUID, o->uuid};
+			notes[n++] = (struct pair){NOTE_MEMORY_MIB, mib};
+		}
+		notes[n++] = (struct pair){NOTE_ORIGINAL, "{}"};
+		notes[n++] = (struct pair){NOTE_SHARE, share_format(o->ask_milli, share)};
+		p.labels = (struct pairs){tenant_label, 1};
+		p.notes = (struct pairs){notes, n};
+		p.gates = gate;
+		p.gate_count = o->gated ? (o->other_gate ? 2 : 1) : 0;
+		p.placed = condition_of(o);
+	}
+	pairs_sort(&p.notes);
+	struct change set = {.type = CHANGE_SET, .kind = KIND_POD, .pod = &p};
+	engine_observe(c->e, &set);
+}
+
+static void publish(struct cluster *c, const struct obj *o)
+{
+	int64_t at =
+		c->now + (c->delay_ms > 0 ? (int64_t)rng_below(&c->rng, (uint64_t)c->delay_ms) : 0);
+	/* In order, as a watch is. */
+	if (c->tail > c->head && c->queue[(c->tail - 1) % COUNT_OF(c->queue)].at > at) {
+		at = c->queue[(c->tail - 1) % COUNT_OF(c->queue)].at;
+	}
+	c->queue[c->tail++ % COUNT_OF(c->queue)] = (struct event){at, *o};
+}
+
+static void deliver(struct cluster *c)
+{
+	while (c->head < c->tail && c->queue[c->head % COUNT_OF(c->queue)].at <= c->now) {
+		observe(c, &c->queue[c->head++ % COUNT_OF(c->queue)].obj);
+	}
+}
+
+static struct obj *find(struct cluster *c, const char *name)
+{
+	for (int i = 0; i < PODS_MAX; i++) {
+		if (c->pods[i].exists && strcmp(c->pods[i].name, name) == 0) {
+			return &c->pods[i];
+		}
+	}
+	return NULL;
+}
+
+static struct obj *add(struct cluster *c, const char *name)
+{
+	for (int i = 0; i < PODS_MAX; i++) {
+		struct obj *o = &c->pods[i];
+		if (!o->exists) {
+			*o = (struct obj){.exists = true, .rv = ++c->rv};
+			snprintf(o->name, sizeof o->name, "%s", name);
+			snprintf(o->uid, sizeof o->uid, "u%d", ++c->uids);
+			return o;
+		}
+	}
+	cr_assert(false, "too many pods");
+	return NULL;
+}
+
+static void arrive(struct cluster *c, const char *name, int64_t milli)
+{
+	struct obj *o = add(c, name);
+	o->gated = true;
+	o->ask_milli = milli;
+	publish(c, o);
+}
+
+static void leave(struct cluster *c, struct obj *o)
+{
+	o->exists = false;
+	o->rv = ++c->rv;
+	publish(c, o);
+}
+
+static void set_fault(struct outcome *o, enum fault_kind kind)
+{
+	o->fault = (struct fault){.kind = kind};
+}
+
+static void apply_grant(
+	struct cluster *c, const struct action *a, struct obj *o, struct outcome *out)
+{
+	char rv[16];
+	snprintf(rv, sizeof rv, "%d", o != NULL ? o->rv : 0);
+	if (o == NULL || strcmp(o->uid, a->uid) != 0) {
+		set_fault(out, FAULT_NOT_FOUND);
+		return;
+	}
+	if (strcmp(rv, a->resource_version) != 0) {
+		set_fault(out, FAULT_CONFLICT);
+		return;
+	}
+	o->grant_count = a->ledger.count;
+	for (uint32_t i = 0; i < a->ledger.count; i++) {
+		snprintf(o->grants[i].uid, sizeof o->grants[i].uid, "%s", a->ledger.items[i].uid);
+		o->grants[i].milli = a->ledger.items[i].milli;
+		o->grants[i].mib = a->ledger.items[i].mem_mib;
+	}
+	o->rv = ++c->rv;
+	publish(c, o);
+}
+
+static void apply_place(
+	struct cluster *c, const struct action *a, struct obj *o, struct outcome *out)
+{
+	char rv[16];
+	snprintf(rv, sizeof rv, "%d", o != NULL ? o->rv : 0);
+	if (o == NULL || strcmp(o->uid, a->uid) != 0) {
+		set_fault(out, FAULT_NOT_FOUND);
+		return;
+	}
+	if (strcmp(rv, a->resource_version) != 0) {
+		set_fault(out, FAULT_CONFLICT);
+		return;
+	}
+	cr_assert(o->gated);
+	o->gated = false;
+	o->running = true;
+	o->milli = a->milli;
+	o->mib = a->mem_mib;
+	snprintf(o->node, sizeof o->node, "%s", a->node);
+	snprintf(o->uuid, sizeof o->uuid, "%s", a->uuid);
+	snprintf(o->holder, sizeof o->holder, "%s", a->capacity_pod);
+	o->rv = ++c->rv;
+	publish(c, o);
+}
+
+/* The device plugin gives the lowest GPU of the node that no capacity pod has; none free: the pod
+ * fails. */
+static void apply_create(struct cluster *c, const struct action *a, struct outcome *out)
+{
+	if (find(c, a->name) != NULL) {
+		return; /* AlreadyExists is success: act reads it back */
+	}
+	struct obj *o = add(c, a->name);
+	o->capacity = true;
+	snprintf(o->node, sizeof o->node, "%s", a->node);
+	for (int g = 0; g < c->gpus && o->uuid[0] == '\0'; g++) {
+		char uuid[32];
+		snprintf(uuid, sizeof uuid, "GPU-%s-%d", a->node, g);
+		bool taken = false;
+		for (int i = 0; i < PODS_MAX; i++) {
+			taken |= c->pods[i].exists && c->pods[i].capacity &&
+				 strcmp(c->pods[i].uuid, uuid) == 0;
+		}
+		if (!taken) {
+			snprintf(o->uuid, sizeof o->uuid, "%.23s", uuid);
+		}
+	}
+	cr_assert(o->uuid[0] != '\0', "a capacity pod was created where no GPU is free");
+	o->running = true;
+	publish(c, o);
+	(void)out;
+}
+
+static void apply_delete(
+	struct cluster *c, const struct action *a, struct obj *o, struct outcome *out)
+{
+	char rv[16];
+	snprintf(rv, sizeof rv, "%d", o != NULL ? o->rv : 0);
+	if (o == NULL || strcmp(rv, a->resource_version) != 0) {
+		set_fault(out, o == NULL ? FAULT_NOT_FOUND : FAULT_CONFLICT);
+		return;
+	}
+	leave(c, o);
+}
+
+static void apply_condition(
+	struct cluster *c, const struct action *a, struct obj *o, struct outcome *out)
+{
+	if (o == NULL || strcmp(o->uid, a->uid) != 0) {
+		set_fault(out, FAULT_NOT_FOUND);
+		return;
+	}
+	o->told = true;
+	o->told_true = a->is_true;
+	o->told_reason = a->reason;
+	o->rv = ++c->rv;
+	publish(c, o);
+}
+
+static void apply(struct cluster *c, const struct action *a)
+{
+	struct outcome out = {0};
+	char rv[16];
+	struct obj *o = a->name != NULL ? find(c, a->name) : NULL;
+	if ((int)rng_below(&c->rng, 100) < c->fail_percent) {
+		set_fault(&out, FAULT_TRANSIENT);
+	} else if (a->type == ACTION_GRANT) {
+		c->grants++;
+		apply_grant(c, a, o, &out);
+	} else if (a->type == ACTION_PLACE) {
+		c->places++;
+		apply_place(c, a, o, &out);
+	} else if (a->type == ACTION_CREATE_CAPACITY) {
+		c->creates++;
+		apply_create(c, a, &out);
+	} else if (a->type == ACTION_DELETE_CAPACITY) {
+		c->deletes++;
+		apply_delete(c, a, o, &out);
+	} else if (a->type == ACTION_CONDITION) {
+		c->conditions++;
+		snprintf(c->said, sizeof c->said, "%s", text_or(a->message, ""));
+		apply_condition(c, a, o, &out);
+	}
+	if ((int)rng_below(&c->rng, 100) < c->lose_percent) {
+		set_fault(&out, FAULT_TRANSIENT);
+		out.fault.unknown_outcome = true;
+	}
+	o = a->name != NULL ? find(c, a->name) : NULL;
+	struct pod answer = {0};
+	if (o != NULL) {
+		snprintf(rv, sizeof rv, "%d", o->rv);
+		answer = (struct pod){.uid = o->uid, .resource_version = rv, .phase = POD_RUNNING};
+		out.pod = &answer;
+	}
+	engine_settle(c->e, (struct engine_now){c->now, c->now}, a->id, &out);
+}
+
+/* I1 per physical GPU: all that run on it, whoever holds it. */
+static void check_gpu(struct cluster *c, const char *uuid)
+{
+	int64_t milli = 0, mib = 0;
+	for (int i = 0; i < PODS_MAX; i++) {
+		const struct obj *t = &c->pods[i];
+		if (t->exists && !t->capacity && strcmp(t->uuid, uuid) == 0) {
+			milli += t->milli;
+			mib += t->mib;
+		}
+	}
+	cr_assert_leq(milli, 1000, "I1: %lld milli on %s at %lld", (long long)milli, uuid,
+		(long long)c->now);
+	cr_assert_leq(mib, USABLE, "I1");
+}
+
+/* I1, I2, I3, I8 from the objects alone: what tenants were told, and where. */
+static void check(struct cluster *c)
+{
+	for (int i = 0; i < PODS_MAX; i++) {
+		const struct obj *o = &c->pods[i];
+		if (!o->exists || o->uuid[0] == '\0') {
+			continue;
+		}
+		check_gpu(c, o->uuid);
+		if (o->capacity) {
+			for (int k = 0; k < i; k++) {
+				const struct obj *other = &c->pods[k];
+				cr_assert(!other->exists || !other->capacity ||
+						  strcmp(other->uuid, o->uuid) != 0,
+					"I2: one capacity pod a GPU");
+			}
+			continue;
+		}
+		const struct obj *h = find(c, o->holder);
+		cr_assert(h != NULL || c->by_hand, "I8: %s runs on a GPU nobody holds", o->name);
+		if (h != NULL && !c->by_hand) {
+			cr_assert_str_eq(o->uuid, h->uuid, "I3");
+			cr_assert_str_eq(o->node, h->node, "I3");
+		}
+	}
+	cr_assert_null(world_check(engine_world(c->e)));
+}
+
+static void turn(struct cluster *c)
+{
+	deliver(c);
+	engine_step(c->e, (struct engine_now){c->now, c->now}, 100000, &c->plan);
+	/* The plan's memory is the engine's caller's: outcomes may come before the next step only.
+	 */
+	for (size_t i = 0; i < c->plan.actions.count; i++) {
+		struct action a = c->plan.actions.items[i];
+		apply(c, &a);
+	}
+	check(c);
+}
+
+static void run_for(struct cluster *c, int64_t ms)
+{
+	for (int64_t end = c->now + ms; c->now < end; c->now += 50) {
+		turn(c);
+	}
+}
+
+static void tell_sync(struct engine *e)
+{
+	for (int k = 0; k < KIND_COUNT; k++) {
+		struct change begin = {.type = CHANGE_RELIST_BEGIN, .kind = (enum kind)k};
+		struct change end = {.type = CHANGE_RELIST_END, .kind = (enum kind)k};
+		engine_observe(e, &begin);
+		engine_observe(e, &end);
+	}
+}
+
+static void start_engine(struct cluster *c)
+{
+	struct engine_config cfg = {0};
+	engine_destroy(c->e);
+	c->e = engine_create(&cfg, 1);
+	tell_sync(c->e);
+	char name[16];
+	for (int i = 0; i < c->nodes; i++) {
+		snprintf(name, sizeof name, "n%d", i);
+		struct node n = {.name = name,
+			.ready = true,
+			.cpu_milli = 64000,
+			.mem_bytes = 1 << 30,
+			.pod_slots = 110,
+			.gpus = c->gpus};
+		struct change set = {.type = CHANGE_SET, .kind = KIND_NODE, .node = &n};
+		engine_observe(c->e, &set);
+	}
+	c->head = c->tail;
+	for (int i = 0; i < PODS_MAX; i++) {
+		if (c->pods[i].exists) {
+			observe(c, &c->pods[i]);
+		}
+	}
+	struct change lead = {.type = CHANGE_LEADER, .leads = true};
+	engine_observe(c->e, &lead);
+}
+
+static struct cluster *cluster_new(int nodes, int gpus, uint64_t seed)
+{
+	struct cluster *c = xcalloc(1, sizeof *c);
+	c->nodes = nodes;
+	c->gpus = gpus;
+	c->now = 1000;
+	rng_seed(&c->rng, seed);
+	start_engine(c);
+	return c;
+}
+
+static void cluster_free(struct cluster *c)
+{
+	engine_destroy(c->e);
+	plan_finish(&c->plan);
+	free(c);
+}
+
+static int placed(struct cluster *c)
+{
+	int n = 0;
+	for (int i = 0; i < PODS_MAX; i++) {
+		n += c->pods[i].exists && !c->pods[i].capacity && !c->pods[i].gated;
+	}
+	return n;
+}
+
+#endif

@@ -1,0 +1,347 @@
+/* The random surroundings of journal_bed.h. */
+#include "journal_bed.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+
+#define NODES 3
+
+static void sink_begin(void *data, uint32_t number)
+{
+	struct bed *b = data;
+	cr_assert_lt(b->segments, COUNT_OF(b->starts));
+	cr_assert_eq(number, b->segments + 1);
+	b->starts[b->segments++] = b->bytes.len;
+}
+
+static void sink_write(void *data, const void *p, size_t n)
+{
+	struct bed *b = data;
+	cr_assert_leq(n, JOURNAL_PIECE_BYTES);
+	cr_assert(str_append(&b->bytes, p, n));
+}
+
+uint64_t bed_below(struct bed *b, uint64_t n)
+{
+	return rng_below(&b->rng, n);
+}
+
+void bed_tell_pod(struct bed *b, const struct obj *o)
+{
+	char rv[16], milli[24];
+	snprintf(rv, sizeof rv, "%d", o->rv);
+	snprintf(milli, sizeof milli, "%lld", (long long)o->milli);
+	struct pair tenant[] = {{LABEL_TENANT, "true"}}, capacity[] = {{LABEL_CAPACITY, "true"}};
+	struct pair notes[] = {{NOTE_CAPACITY_POD, (char *)o->holder}, {NOTE_COMPUTE_MILLI, milli},
+		{NOTE_GPU_UUID, "GPU-1"}, {NOTE_MEMORY_MIB, "100"}, {NOTE_ORIGINAL, "{}"},
+		{NOTE_SHARE, "0.25"}};
+	const char *gates[] = {NAME_GATE};
+	struct gpu_identity id = {.uuid = "GPU-1", .mem_mib = 80000};
+	struct pod p = {.ns = o->ns,
+		.name = o->name,
+		.uid = o->uid,
+		.resource_version = rv,
+		.created_ms = 1000 + o->uid[1],
+		.node = o->node,
+		.cpu_milli = 10,
+		.mem_bytes = 100,
+		.phase = o->running ? POD_RUNNING : POD_PENDING};
+	if (o->capacity) {
+		p.labels = (struct pairs){capacity, 1};
+		p.gpus = 1;
+		p.identity = o->running ? &id : NULL;
+		p.holds = o->running;
+		p.ledger = (struct ledger){(struct grant *)o->grants, o->grant_count};
+	} else if (o->whole) {
+		p.gpus = (int64_t)(o->rv % 2);
+	} else {
+		p.labels = (struct pairs){tenant, 1};
+		p.notes = o->gated ? (struct pairs){notes + 4, 2} : (struct pairs){notes, 6};
+		p.gates = gates;
+		p.gate_count = o->gated ? 1 : 0;
+		pairs_sort(&p.notes);
+	}
+	struct change set = {.type = CHANGE_SET, .kind = KIND_POD, .pod = &p};
+	engine_observe(b->e, &set);
+}
+
+struct obj *bed_pod_add(struct bed *b, const char *ns, const char *name)
+{
+	for (int i = 0; i < PODS_MAX; i++) {
+		struct obj *o = &b->pods[i];
+		if (!o->exists) {
+			*o = (struct obj){.exists = true, .rv = ++b->rv};
+			snprintf(o->ns, sizeof o->ns, "%s", ns);
+			snprintf(o->name, sizeof o->name, "%s", name);
+			snprintf(o->uid, sizeof o->uid, "u%d", ++b->uids);
+			return o;
+		}
+	}
+	return NULL;
+}
+
+int bed_pod_find(const struct bed *b, const char *ns, const char *name)
+{
+	for (int i = 0; i < PODS_MAX; i++) {
+		const struct obj *o = &b->pods[i];
+		if (o->exists && strcmp(o->name, text_or(name, "")) == 0 &&
+			strcmp(o->ns, text_or(ns, "")) == 0) {
+			return i;
+		}
+	}
+	return -1;
+}
+
+static void tell_node(struct bed *b, int i, bool ready)
+{
+	char name[16];
+	snprintf(name, sizeof name, "n%d", i);
+	struct node n = {.name = name,
+		.ready = ready,
+		.cpu_milli = 64000,
+		.mem_bytes = 1 << 30,
+		.pod_slots = 110,
+		.gpus = 2};
+	struct change set = {.type = CHANGE_SET, .kind = KIND_NODE, .node = &n};
+	engine_observe(b->e, &set);
+}
+
+static void tell_name(struct bed *b, enum change_type type, enum kind kind, const char *name)
+{
+	struct change c = {.type = type, .kind = kind, .ns = "default", .name = name};
+	engine_observe(b->e, &c);
+}
+
+static void tell_kind(struct bed *b, enum change_type type, enum kind kind)
+{
+	struct change c = {.type = type, .kind = kind, .no_sweep = bed_below(b, 3) == 0};
+	engine_observe(b->e, &c);
+}
+
+static void lead(struct bed *b, bool leads)
+{
+	struct change c = {.type = CHANGE_LEADER, .leads = leads};
+	engine_observe(b->e, &c);
+}
+
+/* Policies, namespaces, limit ranges: come, change and go. */
+static void small_object(struct bed *b)
+{
+	static const char *const names[] = {"a", "b", "c", "d"};
+	const char *name = names[bed_below(b, COUNT_OF(names))];
+	bool goes = bed_below(b, 3) == 0;
+	struct policy policy = {.name = name,
+		.uid = name,
+		.priority = (int32_t)bed_below(b, 3),
+		.has_selector = true,
+		.generation = (int64_t)bed_below(b, 5),
+		.max_tenants = 16};
+	struct namespace ns = {.name = name, .terminating = bed_below(b, 2) == 0};
+	struct limit_range range = {.ns = name, .name = "l", .limits_gpus = bed_below(b, 2) == 0};
+	struct change c = {.type = goes ? CHANGE_GONE : CHANGE_SET,
+		.kind = KIND_POLICY,
+		.policy = &policy,
+		.namespace = &ns,
+		.limit_range = &range,
+		.ns = name,
+		.name = name};
+	uint64_t which = bed_below(b, 3);
+	c.kind = which == 0 ? KIND_POLICY : which == 1 ? KIND_NAMESPACE : KIND_LIMIT_RANGE;
+	c.name = c.kind == KIND_LIMIT_RANGE ? "l" : name;
+	engine_observe(b->e, &c);
+}
+
+/* The write happens in our table, and the watch may or may not tell of it at once. */
+void bed_carry_out(struct bed *b, const struct action *a, int at)
+{
+	struct obj *o = at >= 0 ? &b->pods[at] : NULL;
+	if (a->type == ACTION_CREATE_CAPACITY && o == NULL) {
+		o = bed_pod_add(b, NAME_NAMESPACE, a->name);
+		if (o != NULL) {
+			o->capacity = true;
+			o->running = bed_below(b, 4) > 0;
+			snprintf(o->node, sizeof o->node, "%s", a->node);
+		}
+	} else if (a->type == ACTION_GRANT && o != NULL) {
+		o->grant_count = a->ledger.count;
+		for (uint32_t i = 0; i < a->ledger.count; i++) {
+			snprintf(o->grant_uids[i], sizeof o->grant_uids[i], "%s",
+				a->ledger.items[i].uid);
+			o->grants[i] = (struct grant){o->grant_uids[i], "default", "x",
+				a->ledger.items[i].milli, a->ledger.items[i].mem_mib};
+		}
+	} else if (a->type == ACTION_PLACE && o != NULL) {
+		o->gated = false;
+		o->running = true;
+		o->milli = a->milli;
+		snprintf(o->node, sizeof o->node, "%s", a->node);
+		snprintf(o->holder, sizeof o->holder, "%s", a->capacity_pod);
+	}
+	if (o == NULL) {
+		return;
+	}
+	o->rv = ++b->rv;
+	if (a->type == ACTION_DELETE_CAPACITY) {
+		o->exists = false;
+		tell_name(b, CHANGE_GONE, KIND_POD, "no such pod");
+	} else if (bed_below(b, 3) > 0) {
+		bed_tell_pod(b, o);
+	}
+}
+
+void bed_settle(struct bed *b, const struct waiting_outcome *w)
+{
+	struct outcome out = {0};
+	char rv[16];
+	struct pod answer = {0};
+	if (!w->succeeded) {
+		out.fault.kind = bed_below(b, 2) == 0 ? FAULT_CONFLICT : FAULT_TRANSIENT;
+		out.fault.unknown_outcome = w->unknown;
+		snprintf(out.fault.message, sizeof out.fault.message, "it failed");
+	}
+	if (w->answered && w->pod >= 0) {
+		snprintf(rv, sizeof rv, "%d", b->pods[w->pod].rv);
+		answer = (struct pod){.ns = b->pods[w->pod].ns,
+			.name = b->pods[w->pod].name,
+			.uid = b->pods[w->pod].uid,
+			.resource_version = rv,
+			.phase = POD_RUNNING};
+		out.pod = &answer;
+	}
+	engine_settle(b->e, (struct engine_now){b->now, b->now + 7}, w->id, &out);
+}
+
+static void act(struct bed *b)
+{
+	for (size_t i = 0; i < b->plan.actions.count; i++) {
+		const struct action *a = &b->plan.actions.items[i];
+		int at = bed_pod_find(b, a->ns, a->name);
+		struct waiting_outcome w = {.id = a->id,
+			.succeeded = bed_below(b, 10) > 1,
+			.unknown = bed_below(b, 2) == 0,
+			.answered = bed_below(b, 8) > 0};
+		if (w.succeeded || w.unknown) {
+			bed_carry_out(b, a, at);
+		}
+		w.pod = bed_pod_find(b, a->ns, a->name);
+		b->actions++;
+		if (b->late_count < COUNT_OF(b->late) && bed_below(b, 2) == 0) {
+			b->late[b->late_count++] = w;
+		} else {
+			bed_settle(b, &w);
+		}
+	}
+	while (b->late_count > 0 && bed_below(b, 2) == 0) {
+		size_t i = bed_below(b, b->late_count);
+		bed_settle(b, &b->late[i]);
+		b->late[i] = b->late[--b->late_count];
+	}
+}
+
+/* One thing that watches say. */
+static void happen(struct bed *b)
+{
+	char name[32];
+	uint64_t what = bed_below(b, 40);
+	struct obj *o = &b->pods[bed_below(b, PODS_MAX)];
+	if (what < 10) {
+		snprintf(name, sizeof name, "t%d", b->uids);
+		o = bed_pod_add(b, "default", name);
+		if (o != NULL) {
+			o->gated = what < 7;
+			o->whole = what >= 7;
+			snprintf(o->node, sizeof o->node, "%s", o->whole ? "n9" : "");
+			bed_tell_pod(b, o);
+		}
+	} else if (what < 16 && o->exists) {
+		o->exists = o->capacity && bed_below(b, 3) > 0;
+		struct change gone = {
+			.type = CHANGE_GONE, .kind = KIND_POD, .ns = o->ns, .name = o->name};
+		engine_observe(b->e, &gone);
+	} else if (what < 26 && o->exists) {
+		o->running |= bed_below(b, 2) == 0;
+		bed_tell_pod(b, o);
+	} else if (what < 30) {
+		small_object(b);
+	} else if (what < 32) {
+		tell_node(b, (int)bed_below(b, NODES), bed_below(b, 8) > 0);
+	} else if (what == 32) {
+		tell_kind(b, CHANGE_STALE, (enum kind)bed_below(b, KIND_COUNT));
+	} else if (what == 33) {
+		tell_kind(b, CHANGE_RELIST_BEGIN, (enum kind)bed_below(b, KIND_COUNT));
+	} else if (what == 34 && o->exists) {
+		struct change keep = {
+			.type = CHANGE_KEEP, .kind = KIND_POD, .ns = o->ns, .name = o->name};
+		engine_observe(b->e, &keep);
+	} else if (what == 35) {
+		lead(b, bed_below(b, 4) > 0);
+	} else {
+		for (int k = 0; k < KIND_COUNT; k++) {
+			tell_kind(b, what < 38 ? CHANGE_RELIST_END : CHANGE_FRESH, (enum kind)k);
+		}
+		lead(b, true);
+	}
+}
+
+struct bed *bed_new(uint64_t seed, size_t segment_bytes, bool in_memory)
+{
+	struct bed *b = xcalloc(1, sizeof *b);
+	struct journal_sink sink = {b, sink_begin, sink_write};
+	struct journal_config jc = {.version = BED_VERSION,
+		.sink = in_memory ? NULL : &sink,
+		.segment_bytes = segment_bytes};
+	struct engine_config ec = {.idle_grace_ms = 5000, .runtime_class = "nvidia"};
+	b->bytes = (struct str)STR_INIT(64u << 20);
+	b->now = 1000;
+	rng_seed(&b->rng, seed);
+	b->e = engine_create(&ec, seed);
+	b->j = journal_create(&jc);
+	engine_record(b->e, b->j);
+	for (int k = 0; k < KIND_COUNT; k++) {
+		tell_kind(b, CHANGE_RELIST_BEGIN, (enum kind)k);
+		tell_kind(b, CHANGE_RELIST_END, (enum kind)k);
+	}
+	for (int i = 0; i < NODES; i++) {
+		tell_node(b, i, true);
+	}
+	lead(b, true);
+	return b;
+}
+
+void bed_run(struct bed *b, int turns)
+{
+	for (int i = 0; i < turns; i++) {
+		for (uint64_t n = bed_below(b, 4); n > 0; n--) {
+			happen(b);
+		}
+		/* A budget that cuts steps, sometimes. */
+		uint32_t budget = bed_below(b, 3) == 0 ? 1 + (uint32_t)bed_below(b, 12) : 100000;
+		engine_step(b->e, (struct engine_now){b->now, b->now + 7}, budget, &b->plan);
+		act(b);
+		b->now += bed_below(b, 20) == 0 ? 15000 : 50 * (1 + (int64_t)bed_below(b, 10));
+	}
+	journal_flush(b->j);
+}
+
+void bed_free(struct bed *b)
+{
+	engine_destroy(b->e);
+	journal_destroy(b->j);
+	plan_finish(&b->plan);
+	str_finish(&b->bytes);
+	free(b);
+}
+
+struct journal_summary bed_replay(struct view bytes)
+{
+	struct journal_summary sum = {0};
+	struct fault f = {0};
+	int rc = journal_replay(bytes, BED_VERSION, &sum, &f);
+	cr_assert_eq(rc, 0, "%s", f.message);
+	return sum;
+}
+
+struct view bed_bytes(const struct bed *b)
+{
+	return (struct view){str_text(&b->bytes), b->bytes.len};
+}
