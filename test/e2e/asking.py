@@ -11,8 +11,8 @@ from helpers import P, note, placed
 from invariants import ledger
 from waiting import wait_until
 
-# Of the admission's modules: two wide nodes for pods that start whole, small ones for tenants.
-STACK = {"nodes": [("wide-0", 48), ("wide-1", 48)] + [("narrow-%d" % i, 1) for i in range(16)],
+# Of the admission's modules: three wide nodes for pods that start whole, small ones for tenants.
+STACK = {"nodes": [("wide-%d" % i, 48) for i in range(3)] + [("narrow-%d" % i, 1) for i in range(16)],
          "arguments": ["--idle-grace-seconds=2"]}
 WEBHOOK = 'name="pods.aliquot.dev"'
 COMPONENT = "aliquot.dev/controller"

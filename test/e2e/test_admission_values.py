@@ -78,7 +78,7 @@ def crowd(stacks):
             phases = {pod["metadata"]["uid"]: pod["status"].get("phase")
                       for pod in stack.api.list("pods", space)}
             return all(phases[pod["metadata"]["uid"]] == "Running" for pod, _ in made)
-        wait_until(all_run, 60, "every one of them to run", every=0.2)
+        wait_until(all_run, 120, "every one of them to run", every=0.5)
         yield stack, space, before, dict(zip(CASES, made))
 
 

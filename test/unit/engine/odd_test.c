@@ -323,17 +323,3 @@ Test(odd, what_cannot_fit_does_not_open_one_gpu_after_the_other)
 	cr_expect_null(step(&b, ACTION_CREATE_CAPACITY));
 	bed_finish(&b);
 }
-
-/* C19, I7: we wait for the gate of somebody else, and say whose. */
-Test(odd, names_the_gate_that_it_waits_for)
-{
-	struct cluster *c = cluster_new(1, 1, 1);
-	struct obj *o = add(c, "a");
-	o->gated = o->other_gate = true;
-	o->ask_milli = 250;
-	publish(c, o);
-	run_for(c, 12000);
-	cr_assert_eq(c->places, 0);
-	cr_assert_str_eq(c->said, "waits for another scheduling gate, example.com/quota");
-	cluster_free(c);
-}
