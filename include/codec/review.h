@@ -52,8 +52,8 @@ MUST_CHECK int review_decode(
 void review_reset(struct review *r); /* ready for the next one, keeps memory */
 void review_finish(struct review *r);
 
-/* Makes the pod a tenant. False: it cannot be done (no such container, an `original` that would be
- * too long) and the pod stays plain. */
+/* Makes the pod a tenant. False: it cannot be done (no such container, an `original` or annotations
+ * that would be too long) and the pod stays plain. */
 MUST_CHECK bool review_apply(struct review *r, const struct mutation *m);
 
 struct review_notes {

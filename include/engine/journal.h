@@ -51,6 +51,9 @@ struct journal *journal_create(const struct journal_config *config);
 void journal_destroy(struct journal *j); /* not while an engine still records into it */
 /* From now on the engine records here, beginning with its state as it is. NULL ends it. */
 void engine_record(struct engine *e, struct journal *journal);
+/* What went to the sink is not all there: the segment after the one that is written does not
+ * continue it, and replay begins anew there. */
+void journal_skip(struct journal *j);
 /* What waits for the sink goes out. Done after every step anyway. */
 void journal_flush(struct journal *j);
 
@@ -64,20 +67,30 @@ void journal_dump(const struct journal *j, struct str *out);
 struct journal_summary {
 	uint32_t segments; /* whose head was read */
 	uint32_t skipped;  /* of these: passed over, because nothing to begin from came before */
+	uint32_t runs;	   /* how often it began anew: another process, or a gap */
 	uint64_t records, changes, steps, settles, actions;
 	int64_t first_mono_ms, last_mono_ms; /* of the steps */
-	bool torn; /* the last record is cut off, as after a crash; all before it was replayed */
+	bool torn; /* the last record of a file is cut off, as after a crash; all before it was
+		      replayed */
 	bool diverged;
 	uint64_t diverged_record; /* counted from 1 */
 	int64_t diverged_mono_ms; /* of its step */
 	char divergence[200];	  /* a sentence */
 };
 
-/* Runs the records through a new engine, up to the end or the first plan that differs, which is
- * told in the summary. Where one segment follows another, the state that the replay has reached is
- * compared with the one that was recorded. Fails where the bytes are not a journal of this version
- * or lack a record
- * (FAULT_INVALID says at which byte); the summary is filled up to there. */
+struct replay;
+
+struct replay *replay_create(const char *version); /* borrowed */
+void replay_destroy(struct replay *r);
+/* Runs the records of one file (any number of whole segments) through the engine, up to its end or
+ * the first plan that differs, which is told in the summary. Where one segment follows another,
+ * also from file to file, the state that the replay has reached is compared with the one that was
+ * recorded. Fails where the bytes are not a journal of this version or lack a record (FAULT_INVALID
+ * says at which byte); the summary is filled up to there. Not called again after a failure. */
+MUST_CHECK int replay_file(struct replay *r, struct view bytes, struct fault *ret_fault);
+const struct journal_summary *replay_summary(const struct replay *r);
+
+/* All of this for one file. */
 MUST_CHECK int journal_replay(struct view bytes, const char *version,
 	struct journal_summary *ret_summary, struct fault *ret_fault);
 

@@ -2,10 +2,10 @@
  *
  * Handlers are synchronous: they fill the reply and return. Every size and every wait is bounded;
  * the server itself answers 400, 404, 405, 408, 413, 417, 431, 501, 503 and 505 with one line of
- * text. A connection lives until an idle deadline, a refused request, a broken promise or a drain.
- * Owner: whoever creates it destroys it, before the loop and not from inside a handler. Creating
- * fails with FAULT_INVALID (an address or identity that cannot be used) or FAULT_FATAL (the port is
- * taken). */
+ * text. A connection lives until an idle deadline or until another needs its place, a refused
+ * request, a broken promise or a drain. Owner: whoever creates it destroys it, before the loop and
+ * not from inside a handler. Creating fails with FAULT_INVALID (an address or identity that cannot
+ * be used) or FAULT_FATAL (the port is taken). */
 #ifndef IO_SERVER_H
 #define IO_SERVER_H
 
@@ -28,12 +28,14 @@ struct server_config {
 	struct metric_registry *metrics; /* borrowed; NULL: none */
 	size_t body_limit;		 /* 0: 7 MiB */
 	size_t reply_limit;		 /* 0: 16 MiB; a longer reply becomes a 500 */
-	int connections_max;		 /* 0: 1024 */
-	int64_t handshake_ms;		 /* 0: 5 s */
-	int64_t head_ms;  /* from a request's first byte to its headers' end; 0: 5 s */
-	int64_t body_ms;  /* 0: 10 s */
-	int64_t idle_ms;  /* longer than the API server keeps its own; 0: 120 s */
-	int64_t write_ms; /* for the client to take a reply; 0: 10 s */
+	size_t held_limit; /* bodies and unsent answers of all connections; above it: 503; 0: 24 MiB
+			    */
+	int connections_max;  /* 0: 1024 */
+	int64_t handshake_ms; /* 0: 5 s */
+	int64_t head_ms;      /* from a request's first byte to its headers' end; 0: 5 s */
+	int64_t body_ms;      /* 0: 10 s */
+	int64_t idle_ms;      /* longer than the API server keeps its own; 0: 120 s */
+	int64_t write_ms;     /* for the client to take a reply; 0: 10 s */
 };
 
 struct server_request {

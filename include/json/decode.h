@@ -18,17 +18,22 @@
 
 #define DECODE_DEPTH_MAX 64
 #define DECODE_BYTES_MAX ((size_t)7 << 20)
+/* A byte of JSON can become a hundred of memory: `{}` takes 230. So values are counted, an object
+ * or an array as four and a comma as one, which bounds what one text takes to about 25 MB. The
+ * largest object that a person would write has a tenth of that. */
+#define DECODE_COST_MAX	      262144u
+#define DECODE_COST_CONTAINER 4u
 
 /* Once, in main, before anything else of this header: jansson allocates through base. */
 void decode_setup(void);
 
 enum decode_flags {
 	DECODE_PLAIN = 0,
-	DECODE_UNIQUE = 1,  /* a key twice in an object is FAULT_INVALID; else the last wins */
-	DECODE_SHALLOW = 2, /* the depth is known to be bounded: a splitter was here */
+	DECODE_UNIQUE = 1, /* a key twice in an object is FAULT_INVALID; else the last wins */
 };
 /* The value of a whole text, FAULT_INVALID naming line and column, FAULT_LIMIT over
- * DECODE_BYTES_MAX or DECODE_DEPTH_MAX. *ret_root is owned by the caller: CLEANUP(decode_release).
+ * DECODE_BYTES_MAX, DECODE_DEPTH_MAX or DECODE_COST_MAX. *ret_root is owned by the caller:
+ * CLEANUP(decode_release).
  */
 MUST_CHECK int decode_parse(
 	const char *p, size_t n, unsigned flags, json_t **ret_root, struct fault *ret_fault);

@@ -60,6 +60,10 @@
 #define CAPACITY_INIT_CONTAINER "identify"
 #define CAPACITY_MAIN_CONTAINER "hold"
 
+/* what a capacity pod asks for beside its GPU: 10m and 32Mi */
+#define CAPACITY_CPU_MILLI 10
+#define CAPACITY_MEM_BYTES (32 << 20)
+
 #define MODEL_GPU_MILLI	    1000
 #define MODEL_CONTEXT_MIB   512 /* smallest memory share: one CUDA context */
 #define MODEL_GRANTS_MAX    64

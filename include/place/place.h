@@ -42,6 +42,7 @@ struct place_gpu {
 	int64_t free_mib;
 	uint32_t tenants;
 	uint32_t max_tenants; /* the smallest of its tenants' policies */
+	bool fenced;	      /* something is wrong with it: nobody else goes there */
 };
 
 struct snapshot {
@@ -85,6 +86,9 @@ struct place_verdict place_open(const struct snapshot *s, const struct place_req
 /* Takes the verdict's share out of the snapshot. */
 void place_reserve(
 	struct snapshot *s, const struct place_request *r, const struct place_verdict *v);
+
+/* Takes what one more capacity pod needs out of a node. */
+void place_reserve_capacity(struct place_node *n);
 
 void snapshot_clear(struct snapshot *s);
 void snapshot_finish(struct snapshot *s);

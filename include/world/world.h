@@ -32,7 +32,7 @@ struct world_gpu {
 	uint32_t packed_size;
 	uint32_t slot; /* of its pod */
 	int32_t priority;
-	enum world_class class; /* whole GPUs, carries our label, or holds a GPU for us */
+	enum world_class class; /* whole GPUs, carries our label or gate, or holds a GPU for us */
 	bool waiting_shown;	/* its condition Placed says False */
 	uint64_t stamp;		/* another one whenever the object was set again */
 	bool gated;		/* our gate is still on it */

@@ -4,8 +4,8 @@
  * A merge patch replaces lists whole. A pod without node affinity terms gets one term, the pin. A
  * pod with terms of its own gets them all back with the pin in each, for they are alternatives;
  * they are taken as they are from the live pod, since what we keep of a pod is less than what its
- * owner wrote. Terms that pin already (a DaemonSet's) and empty ones, which match nothing, stay as
- * they are (C15). */
+ * owner wrote. Terms that pin to this node already (a DaemonSet's) and empty ones, which match
+ * nothing, stay as they are (C15). */
 #include "act_parts.h"
 #include "json/decode.h"
 #include "model/names.h"
@@ -55,12 +55,18 @@ static void write_value(struct build *b, const json_t *value)
 	build_raw(b, str_text(&text), text.len);
 }
 
-static bool pins_already(const json_t *term)
+/* To this very node. A term that names another one, or excludes one, does not keep the pod here. */
+static bool pins_already(const json_t *term, const char *node)
 {
 	const json_t *fields = json_object_get(term, "matchFields");
 	for (size_t i = 0; i < json_array_size(fields); i++) {
-		const json_t *key = json_object_get(json_array_get(fields, i), "key");
-		if (text_equals(json_string_value(key), "metadata.name")) {
+		const json_t *field = json_array_get(fields, i);
+		const json_t *values = json_object_get(field, "values");
+		const char *key = json_string_value(json_object_get(field, "key"));
+		const char *operator= json_string_value(json_object_get(field, "operator"));
+		const char *value = json_string_value(json_array_get(values, 0));
+		if (text_equals(key, "metadata.name") && text_equals(operator, "In") &&
+			json_array_size(values) == 1 && text_equals(value, node)) {
 			return true;
 		}
 	}
@@ -75,7 +81,7 @@ static bool matches_nothing(const json_t *term)
 
 static void write_term(struct build *b, const json_t *term, const char *node)
 {
-	if (pins_already(term) || matches_nothing(term)) {
+	if (pins_already(term, node) || matches_nothing(term)) {
 		write_value(b, term);
 		return;
 	}

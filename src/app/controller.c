@@ -20,9 +20,11 @@
 /* Units of work of one engine step, about half a millisecond on a slow core. */
 #define STEP_BUDGET 4000
 /* Changes gather for this long before the engine looks at them: a burst becomes one plan. */
-#define STEP_EVERY_MS	10
-#define DRAIN_MS	10000
-#define RELEASE_WAIT_MS 3000
+#define STEP_EVERY_MS 10
+#define DRAIN_MS      10000
+/* The journal in memory is the largest page. */
+#define DEBUG_REPLY_BYTES ((size_t)72 << 20)
+#define RELEASE_WAIT_MS	  3000
 
 static void on_change(void *data, const struct change *change)
 {
@@ -193,6 +195,7 @@ static void on_turn(void *data)
 	canary_step(c->canary, now,
 		election_leads(c->election) && certs_published(c->certs) && c->webhook != NULL);
 	gate_step(&c->gate, now);
+	recorder_step(c->recorder, now);
 	decide(c, now);
 	act_step(c->act, now);
 	events_step(c->events, now);
@@ -294,6 +297,14 @@ static int make_connection(struct controller *c, struct fault *f)
 	return 0;
 }
 
+static void make_recorder(struct controller *c)
+{
+	struct recorder_config config = {.dir = c->options.journal,
+		.files = c->options.journal_files,
+		.memory_mib = c->options.journal_memory_mib};
+	c->recorder = recorder_create(&config, c->clock, c->engine);
+}
+
 static void make_leader_side(struct controller *c)
 {
 	struct election_config lease = {.ns = NAME_NAMESPACE,
@@ -314,6 +325,7 @@ static void make_leader_side(struct controller *c)
 	c->election = election_create(c->kube, &lease, on_leadership, c);
 	c->act = act_create(c->kube, c->events, &act, &outcomes, c);
 	c->engine = engine_create(&engine, rng_system_seed());
+	make_recorder(c);
 	c->feeds = feeds_create(c->kube, on_change, c);
 	c->certs = certs_create(c->kube, &certs, &certs_events, c);
 	c->canary = canary_create(c->kube);
@@ -340,6 +352,9 @@ static int make_pages(struct controller *c, struct fault *f)
 {
 	struct server_config config = {
 		.name = "pages", .listen = c->options.metrics_listen, .metrics = c->metrics};
+	if (c->options.debug) {
+		config.reply_limit = DEBUG_REPLY_BYTES;
+	}
 	c->pages = server_create(c->loop, &config, f);
 	if (c->pages == NULL) {
 		return fault_wrap(f, "metrics-listen %s", c->options.metrics_listen);
@@ -382,6 +397,7 @@ static void controller_finish(struct controller *c)
 	election_destroy(c->election);
 	events_destroy(c->events);
 	engine_destroy(c->engine);
+	recorder_destroy(c->recorder);
 	hook_destroy(c->hook);
 	kube_destroy(c->kube);
 	http_client_destroy(c->http);

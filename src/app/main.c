@@ -7,6 +7,7 @@
 #include "json/decode.h"
 #include "node/capacity.h"
 #include "options.h"
+#include "replay.h"
 
 struct command {
 	const char *name;
@@ -38,6 +39,7 @@ static const struct command commands[] = {
 	{"controller", controller_main,
 		"places tenants, serves the admission webhook; runs as a Deployment"},
 	{"capacity", capacity_main, "holds one GPU; runs in capacity pods (identify, hold)"},
+	{"replay", replay_main, "decides again what a journal recorded, and compares"},
 	{"docs", docs_main, "writes reference documents (configuration)"},
 	{"version", version_main, "says which version this is"},
 };

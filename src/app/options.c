@@ -62,8 +62,14 @@ static const struct option_row rows[] = {
 	{"context-memory-mib", NUMBER(context_memory_mib), "512", 64, 8192, NULL,
 		"GPU memory of one CUDA context: the smallest memory share"},
 	{"journal", TEXT(journal), "", 0, 0, NULL,
-		"directory for the journal of the engine's inputs; empty: the last 8 MiB in memory "
-		"only"},
+		"directory for the journal of the engine's inputs, of this process alone; read it "
+		"with aliquot replay; empty: none on disk"},
+	{"journal-files", NUMBER(journal_files), "8", 1, 1000, NULL,
+		"how many files of the journal are kept, of 64 MiB each and the state with which "
+		"it begins"},
+	{"journal-memory-mib", NUMBER(journal_memory_mib), "8", 0, 64, NULL,
+		"without a directory, the journal's last minutes in memory, for GET "
+		"/debug/journal; 0: none"},
 	{"never-lead", SWITCH(never_lead), "false", 0, 0, NULL,
 		"serve the webhook but never take the Lease"},
 	{"debug", SWITCH(debug), "false", 0, 0, NULL,
@@ -96,37 +102,37 @@ static bool is_choice(const char *choices, const char *value)
 	return false;
 }
 
-static int set_switch(
-	const char *value, bool *field, const char *where, const char *flag, struct fault *f)
+static int set_switch(const char *value, bool *field, const char *flag, struct fault *f)
 {
 	if (!text_equals(value, "true") && !text_equals(value, "false")) {
-		return fault_set(f, FAULT_INVALID, "%s: %s is \"%.60s\"; write true or false",
-			where, flag, value);
+		return fault_set(
+			f, FAULT_INVALID, "%s is \"%.60s\"; write true or false", flag, value);
 	}
 	*field = text_equals(value, "true");
 	return 0;
 }
 
-static int set_value(struct options *o, const struct option_row *row, const char *value,
-	const char *where, struct fault *f)
+/* The caller says in front of the message where the value came from. */
+static int set_value(
+	struct options *o, const struct option_row *row, const char *value, struct fault *f)
 {
 	void *field = (char *)o + row->offset;
 	if (row->type == OPTION_SWITCH) {
-		return set_switch(value, field, where, row->flag, f);
+		return set_switch(value, field, row->flag, f);
 	}
 	if (row->type == OPTION_NUMBER) {
 		int64_t number = 0;
 		if (!parse_i64(view_of(value), row->min, row->max, &number)) {
 			return fault_set(f, FAULT_INVALID,
-				"%s: %s is \"%.60s\"; write a whole number from %lld to %lld",
-				where, row->flag, value, (long long)row->min, (long long)row->max);
+				"%s is \"%.60s\"; write a whole number from %lld to %lld",
+				row->flag, value, (long long)row->min, (long long)row->max);
 		}
 		*(int64_t *)field = number;
 		return 0;
 	}
 	if (row->choices != NULL && !is_choice(row->choices, value)) {
-		return fault_set(f, FAULT_INVALID, "%s: %s is \"%.60s\"; write one of %s", where,
-			row->flag, value, row->choices);
+		return fault_set(f, FAULT_INVALID, "%s is \"%.60s\"; write one of %s", row->flag,
+			value, row->choices);
 	}
 	*(const char **)field = arena_strdup(&o->arena, value);
 	return 0;
@@ -165,7 +171,7 @@ static int set_from_yaml(struct options *o, const struct doc *d, const char *key
 			d, d->root, key, f, "%s must be one value, not a list or a mapping", key);
 	}
 	struct fault inner = {0};
-	if (set_value(o, row, text, d->name, &inner) < 0) {
+	if (set_value(o, row, text, &inner) < 0) {
 		return doc_fault(d, d->root, key, f, "%s", inner.message);
 	}
 	return 0;
@@ -217,7 +223,7 @@ static int read_file(struct options *o, const char *path, struct fault *f)
 static int set_defaults(struct options *o, struct fault *f)
 {
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
-		if (set_value(o, &rows[i], rows[i].otherwise, "default", f) < 0) {
+		if (set_value(o, &rows[i], rows[i].otherwise, f) < 0) {
 			BUG("the default of %s breaks its own rule", rows[i].flag);
 		}
 	}
@@ -230,8 +236,8 @@ static int read_env(struct options *o, const char *(*get_env)(const char *), str
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
 		env_name(&rows[i], name, sizeof name);
 		const char *value = get_env(name);
-		if (value != NULL && set_value(o, &rows[i], value, name, f) < 0) {
-			return -1;
+		if (value != NULL && set_value(o, &rows[i], value, f) < 0) {
+			return fault_wrap(f, "%s", name);
 		}
 	}
 	return 0;
@@ -282,8 +288,8 @@ static int read_flags(struct options *o, int argc, char **argv, bool config_only
 			return -1;
 		}
 		bool is_config = text_equals(a.row->flag, "config");
-		if (is_config == config_only && set_value(o, a.row, a.value, "flag", f) < 0) {
-			return -1;
+		if (is_config == config_only && set_value(o, a.row, a.value, f) < 0) {
+			return fault_wrap(f, "flag");
 		}
 	}
 	return 0;
@@ -345,23 +351,44 @@ void options_write_help(struct str *out)
 	str_append_text(out, "\nA flag beats the environment, which beats the file of --config.\n");
 }
 
+/* "|Always|Never" as "empty, Always or Never". */
+static void write_choices(struct str *out, const char *choices)
+{
+	struct view rest = view_of(choices), part, next;
+	bool more = view_next(&rest, '|', &part);
+	for (bool first = true; more; first = false, part = next) {
+		more = view_next(&rest, '|', &next);
+		str_append_text(out, first ? "" : more ? ", " : " or ");
+		str_append(out, part.n > 0 ? part.p : "empty", part.n > 0 ? part.n : 5);
+	}
+}
+
 void options_write_document(struct str *out)
 {
 	char name[64];
-	str_append_text(out, "# Configuration of the controller\n\n"
-			     "Made by `aliquot docs configuration` from the table in "
-			     "src/app/options.c; a test compares.\n"
-			     "A flag beats the environment, which beats the YAML file of "
-			     "`--config`. YAML keys are the flags' names.\n\n"
-			     "| flag | environment | default | meaning |\n|---|---|---|---|\n");
+	str_append_text(out,
+		"# Configuration of the controller\n\n"
+		"Made by `aliquot docs configuration` from the table in `src/app/options.c`; a "
+		"test compares.\n\n"
+		"A flag beats the environment, which beats the YAML file of `--config`; of a flag "
+		"given twice the last counts.\n"
+		"YAML keys are the flags' names. A key that is not in the table, a key twice or a "
+		"value out of range stops the start.\n\n"
+		"| flag | environment | default | meaning |\n|---|---|---|---|\n");
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
 		const struct option_row *r = &rows[i];
 		env_name(r, name, sizeof name);
-		str_append_format(out, "| `--%s` | `%s` | `%s` | %s", r->flag, name,
-			r->otherwise[0] != '\0' ? r->otherwise : "(empty)", r->help);
+		str_append_format(out, "| `--%s` | `%s` | %s%s%s | %s", r->flag, name,
+			r->otherwise[0] != '\0' ? "`" : "",
+			r->otherwise[0] != '\0' ? r->otherwise : "empty",
+			r->otherwise[0] != '\0' ? "`" : "", r->help);
 		if (r->type == OPTION_NUMBER) {
 			str_append_format(
 				out, " (%lld to %lld)", (long long)r->min, (long long)r->max);
+		} else if (r->choices != NULL) {
+			str_append_text(out, " (");
+			write_choices(out, r->choices);
+			str_append_text(out, ")");
 		}
 		str_append_text(out, " |\n");
 	}

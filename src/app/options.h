@@ -26,10 +26,12 @@ struct options {
 	const char *identity;
 	const char *runtime_class; /* auto, none or a name */
 	const char *schedulers;	   /* comma separated */
-	const char *journal;
+	const char *journal;	   /* directory */
 	int64_t idle_grace_s;
 	int64_t open_timeout_s;
 	int64_t context_memory_mib;
+	int64_t journal_files;
+	int64_t journal_memory_mib;
 	bool debug;
 	bool never_lead;
 	bool help; /* a flag only */

@@ -16,6 +16,7 @@
 #include "kube/election.h"
 #include "kube/events.h"
 #include "options.h"
+#include "recorder.h"
 
 struct controller {
 	struct options options;
@@ -30,6 +31,7 @@ struct controller {
 	struct election *election;
 	struct act *act;
 	struct engine *engine;
+	struct recorder *recorder; /* NULL: nothing is recorded */
 	struct feeds *feeds;
 	struct gate gate;
 	struct hook *hook;

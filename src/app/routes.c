@@ -178,6 +178,20 @@ static void on_latency_reset(void *data, const struct server_request *r, struct 
 	}
 }
 
+static void on_journal(void *data, const struct server_request *r, struct server_reply *reply)
+{
+	struct controller *c = data;
+	(void)r;
+	if (recorder_dump(c->recorder, &reply->body)) {
+		reply->content_type = "application/octet-stream";
+		return;
+	}
+	reply->status = 404;
+	str_append_text(&reply->body, c->recorder != NULL
+					      ? "the journal is in the directory of --journal\n"
+					      : "--journal-memory-mib is 0: nothing is recorded\n");
+}
+
 static void on_relist(void *data, const struct server_request *r, struct server_reply *reply)
 {
 	struct controller *c = data;
@@ -195,6 +209,7 @@ void routes_add_pages(struct controller *c)
 		server_route(c->pages, "GET", "/debug/dump", on_dump, c);
 		server_route(c->pages, "GET", "/debug/latency", on_latency, c);
 		server_route(c->pages, "POST", "/debug/latency/reset", on_latency_reset, c);
+		server_route(c->pages, "GET", "/debug/journal", on_journal, c);
 		server_route(c->pages, "POST", "/debug/relist", on_relist, c);
 	}
 }

@@ -7,6 +7,9 @@
 #include "base/alloc.h"
 
 #define PATH_MAX_BYTES 8192
+/* Removals or additions one by one; beyond, the array is replaced whole. The API server copies an
+ * array for each, and as many as fit a patch would keep it busy for many seconds. */
+#define STEPS_MAX 64
 
 struct diff {
 	struct str *out; /* borrowed */
@@ -110,6 +113,10 @@ static void compare_arrays(struct diff *d, const json_t *a, const json_t *b)
 		json_equal(json_array_get(a, na - 1), json_array_get(b, nb - 1))) {
 		na--;
 		nb--;
+	}
+	if ((na > nb ? na - nb : nb - na) > STEPS_MAX) {
+		emit(d, "replace", b);
+		return;
 	}
 	size_t i = first;
 	for (; i < na && i < nb; i++) {

@@ -86,14 +86,12 @@ static void decode_object_of(struct review *r)
  */
 static int parse(struct review *r, const char *body, size_t size, struct fault *ret_fault)
 {
-	unsigned flags = DECODE_UNIQUE;
 	r->text.limit = REVIEW_BODY_MAX;
 	if (size <= REVIEW_BODY_MAX && trim_review(body, size, &r->text)) {
 		body = str_text(&r->text);
 		size = r->text.len;
-		flags |= DECODE_SHALLOW;
 	}
-	return decode_parse(body, size, flags, &r->root, ret_fault);
+	return decode_parse(body, size, DECODE_UNIQUE, &r->root, ret_fault);
 }
 
 int review_decode(struct review *r, const char *body, size_t size, struct fault *ret_fault)

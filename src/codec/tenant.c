@@ -335,6 +335,21 @@ static void convert_meta(json_t *meta, json_t *notes, const struct mutation *m)
 	json_object_set_new(labels, LABEL_TENANT, json_string("true"));
 }
 
+/* The API server refuses a pod whose annotations have more than 256 KiB together. The pod must pass
+ * as a tenant too, and have room for the keys of its grant: a tenant whose grant the API server
+ * refuses would wait for ever and, since that is our fault (C2), stop every conversion. */
+static bool notes_fit(const json_t *notes)
+{
+	size_t sum = 0;
+	const char *key;
+	json_t *value;
+	json_object_foreach((json_t *)(uintptr_t)notes, key, value)
+	{
+		sum += strlen(key) + json_string_length(value);
+	}
+	return sum <= TENANT_NOTES_MAX;
+}
+
 json_t *tenant_convert(json_t *plain, const struct mutation *m)
 {
 	json_t *pod = json_copy(plain);
@@ -347,6 +362,7 @@ json_t *tenant_convert(json_t *plain, const struct mutation *m)
 		convert_spec(spec, m, original);
 		done = write_original(notes, original);
 		convert_meta(meta, notes, m);
+		done = done && notes_fit(notes);
 	}
 	json_decref(original);
 	if (!done) {

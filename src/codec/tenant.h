@@ -21,6 +21,7 @@
 #include "model/mutation.h"
 
 #define TENANT_ORIGINAL_MAX 65536
+#define TENANT_NOTES_MAX    (252u << 10) /* of the API server's 256 KiB; the rest is for the grant */
 
 struct tenant_marks {
 	bool restored;	 /* `original` was followed */
@@ -31,7 +32,8 @@ struct tenant_marks {
  * change. Never fails: what has the wrong type is left for the decoder to complain about. */
 json_t *tenant_plain(json_t *object, struct tenant_marks *ret_marks);
 /* The pod as a tenant, sharing likewise; `plain` must have been decoded without a fault. NULL: no
- * such container, or an `original` of more than TENANT_ORIGINAL_MAX bytes. */
+ * such container, an `original` of more than TENANT_ORIGINAL_MAX bytes, or annotations of more than
+ * TENANT_NOTES_MAX. */
 json_t *tenant_convert(json_t *plain, const struct mutation *m);
 
 /* Copy on write: the member as a copy of its own that may be changed. NULL if it is absent or of

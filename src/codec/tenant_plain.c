@@ -65,44 +65,82 @@ static bool is_ours(
 	return row->rule != ENV_RULE_DEFAULT || names_contain(added, name);
 }
 
-/* Puts [[position, entry], …] back, positions ascending. */
+/* The names that stand in an environment now, as the keys of an object. */
+static json_t *names_of(const json_t *env)
+{
+	json_t *names = json_object();
+	for (size_t i = 0; i < json_array_size(env); i++) {
+		const char *name = entry_name(json_array_get(env, i));
+		if (name != NULL) {
+			json_object_set_new(names, name, json_null());
+		}
+	}
+	return names;
+}
+
+/* Puts [[position, entry], …] back, positions ascending: a merge, for both lists are as long as
+ * whoever sent the pod likes. */
 static bool put_back(json_t *env, const json_t *had)
 {
-	json_t *now = json_copy(env);
+	json_t *names = names_of(env);
+	json_t *out = json_array();
+	size_t taken = 0;
 	bool sane = true;
 	for (size_t i = 0; sane && i < json_array_size(had); i++) {
 		const json_t *cell = json_array_get(had, i);
 		json_t *entry = json_array_get(cell, 1);
 		json_int_t position = json_integer_value(json_array_get(cell, 0));
 		sane = json_is_object(entry) && entry_name(entry) != NULL && position >= 0;
-		if (!sane || is_named(now, entry_name(entry))) {
+		if (!sane || json_object_get(names, entry_name(entry)) != NULL) {
 			continue;
 		}
-		size_t at = (size_t)position;
-		size_t size = json_array_size(env);
-		json_array_insert(env, at < size ? at : size, entry);
+		while (taken < json_array_size(env) &&
+			(json_int_t)json_array_size(out) < position) {
+			json_array_append(out, json_array_get(env, taken++));
+		}
+		json_array_append(out, entry);
 	}
-	json_decref(now);
+	while (taken < json_array_size(env)) {
+		json_array_append(out, json_array_get(env, taken++));
+	}
+	json_array_clear(env);
+	json_array_extend(env, out);
+	json_decref(out);
+	json_decref(names);
 	return sane;
+}
+
+/* What we wrote goes, in one pass. True if there was any. */
+static bool take_away(json_t *env, const struct env_edit *rows, uint32_t count, const json_t *added)
+{
+	json_t *out = json_array();
+	for (size_t i = 0; i < json_array_size(env); i++) {
+		json_t *entry = json_array_get(env, i);
+		if (!is_ours(rows, count, added, entry)) {
+			json_array_append(out, entry);
+		}
+	}
+	bool touched = json_array_size(out) < json_array_size(env);
+	if (touched) {
+		json_array_clear(env);
+		json_array_extend(env, out);
+	}
+	json_decref(out);
+	return touched;
 }
 
 static bool restore_env(json_t *container, const struct env_edit *rows, uint32_t count,
 	const json_t *had, const json_t *added)
 {
 	json_t *env = own_member(container, "env", JSON_ARRAY);
-	bool touched = false;
-	if (had != NULL && !json_is_array(had)) {
+	/* `added` names rows, so it is never longer than the table. */
+	if ((had != NULL && !json_is_array(had)) || json_array_size(added) > count) {
 		return false;
 	}
 	if (env == NULL && json_array_size(had) > 0) {
 		env = own_member_or_new(container, "env", JSON_ARRAY);
 	}
-	for (size_t i = json_array_size(env); i > 0; i--) {
-		if (is_ours(rows, count, added, json_array_get(env, i - 1))) {
-			json_array_remove(env, i - 1);
-			touched = true;
-		}
-	}
+	bool touched = env != NULL && take_away(env, rows, count, added);
 	bool sane = env == NULL || put_back(env, had);
 	if (touched) {
 		prune_member(container, "env");
@@ -143,9 +181,15 @@ static bool restore_container(json_t *container, bool is_tenant, const json_t *o
 		       restore_gpus(container, json_object_get(original, "gpu"));
 	}
 	const char *name = entry_name(container);
-	const json_t *others = json_object_get(original, "others");
-	return restore_env(container, others_env, OTHERS_ENV_COUNT,
+	json_t *others = json_object_get(original, "others");
+	bool sane = restore_env(container, others_env, OTHERS_ENV_COUNT,
 		name != NULL ? json_object_get(others, name) : NULL, NULL);
+	/* Once: nobody has checked yet that names are unique, and every further container of the
+	 * same name would multiply what is put back. */
+	if (name != NULL) {
+		json_object_del(others, name);
+	}
+	return sane;
 }
 
 /* False: an `original` of some other pod. */

@@ -94,6 +94,7 @@ struct holder *holder_touch(struct engine *e, const char *name, int64_t now)
 		h->asked_arena.block_bytes = 1024;
 		h->stamp = UINT64_MAX;
 		h->opened_at = now;
+		h->lost_at = -1;
 		h->idle_since = now;
 		VEC_PUSH(&e->holders, h);
 		map_put(&e->holders_by_name, hash_text(name), (uint32_t)e->holders.count - 1);

@@ -19,17 +19,18 @@ static int64_t open_timeout(const struct engine *e)
 	return e->cfg.open_timeout_ms > 0 ? e->cfg.open_timeout_ms : OPEN_TIMEOUT_MS;
 }
 
-/* Failed, refused by the kubelet, or silent for too long. */
-static bool has_failed(struct engine *e, const struct holder *h, int64_t now)
+/* Failed, refused by the kubelet, silent for too long, or no longer holding what it told. */
+bool capacity_failed(struct engine *e, const struct holder *h, int64_t now)
 {
 	if (pod_is_terminal(&h->pod)) {
 		return true;
 	}
-	if (h->pod.identity != NULL) {
+	int64_t since = h->pod.identity == NULL ? h->opened_at : h->lost_at;
+	if (since < 0) {
 		return false;
 	}
-	wake_by(e, h->opened_at + open_timeout(e));
-	return now - h->opened_at >= open_timeout(e);
+	wake_by(e, since + open_timeout(e));
+	return now - since >= open_timeout(e);
 }
 
 static bool has_live_entries(struct engine *e, const struct holder *h, int64_t now)
@@ -43,12 +44,19 @@ static bool has_live_entries(struct engine *e, const struct holder *h, int64_t n
 	return false;
 }
 
+/* Whoever runs on its GPU, named by its ledger or not: the device must not become free. */
+static bool has_tenants(struct engine *e, const struct holder *h, int64_t now)
+{
+	bool counted = h->snap_step == e->step && e->snap.gpus.items[h->snap_at].tenants > 0;
+	return counted || has_live_entries(e, h, now);
+}
+
 static void tend_broken(struct engine *e, int64_t now, struct plan *plan)
 {
 	for (size_t i = 0; i < e->holders.count; i++) {
 		struct holder *h = e->holders.items[i];
-		/* With live entries it is another story (orphans); nothing here touches tenants. */
-		if (is_free_to_act(h) && has_failed(e, h, now) && !has_live_entries(e, h, now)) {
+		/* With tenants it is another story (orphans); nothing here touches tenants. */
+		if (is_free_to_act(h) && capacity_failed(e, h, now) && !has_tenants(e, h, now)) {
 			if (h->node != NULL) {
 				trouble_note(e, h->node, now);
 			}
@@ -63,7 +71,9 @@ static void tend_idle(struct engine *e, int64_t now, struct plan *plan)
 	for (uint32_t i = 0; i < e->snap_gpus.count; i++) {
 		const struct snap_gpu *s = &e->snap_gpus.items[i];
 		struct holder *h = s->holder;
-		if (s->entries > 0 || s->demand > 0) {
+		/* Those who wait were looked at in this step, or in those before since the first
+		 * of them. */
+		if (s->entries > 0 || s->demand > 0 || h->wanted >= e->round) {
 			h->idle_since = -1;
 			continue;
 		}

@@ -79,7 +79,8 @@ static bool read_request(struct engine *e, const struct waiter *w, struct place_
 	const char *share = pairs_get(&w->pod.notes, NOTE_SHARE);
 	const char *memory = pairs_get(&w->pod.notes, NOTE_MEMORY);
 	struct place_request r = {.pod = &w->pod, .max_tenants = 16};
-	if (text_empty(pairs_get(&w->pod.notes, NOTE_ORIGINAL)) ||
+	/* Without the label nobody would count it once its gate is gone. */
+	if (!pod_is_tenant(&w->pod) || text_empty(pairs_get(&w->pod.notes, NOTE_ORIGINAL)) ||
 		(text_empty(share) && text_empty(memory))) {
 		return false;
 	}
@@ -130,7 +131,7 @@ static uint32_t add_opening(struct engine *e, struct holder *h, uint32_t node)
 		.free_mib = n->gpu_mem_mib,
 		.max_tenants = MODEL_GRANTS_MAX};
 	struct snap_gpu s = {.holder = h};
-	n->free_gpus--;
+	place_reserve_capacity(n);
 	VEC_PUSH(&e->snap.gpus, g);
 	VEC_PUSH(&e->snap_gpus, s);
 	return (uint32_t)e->snap.gpus.count - 1;
@@ -176,6 +177,7 @@ static void place_waiter(struct engine *e, int64_t now, struct waiter *w, struct
 	place_reserve(&e->snap, &r, &v);
 	struct snap_gpu *s = &e->snap_gpus.items[v.gpu];
 	s->demand++;
+	s->holder->wanted = e->step;
 	if (e->snap.gpus.items[v.gpu].state != GPU_OPEN) {
 		w->reason = e->snap.gpus.items[v.gpu].state == GPU_BUSY
 				    ? REASON_GRANTING
@@ -217,6 +219,7 @@ void decide(struct engine *e, int64_t now, uint32_t budget, struct plan *plan)
 	uint32_t work = 0;
 	uint32_t each = 1 + (uint32_t)(e->snap.gpus.count + e->snap.nodes.count) / 16;
 	uint32_t i = e->resume < e->ranked.count ? e->resume : 0;
+	e->round = i == 0 ? e->step : e->round;
 	for (; i < e->ranked.count; i++) {
 		if (work >= budget) {
 			plan->unfinished = true;

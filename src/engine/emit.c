@@ -112,8 +112,7 @@ static void write_ledger(struct engine *e, int64_t now, uint32_t at, struct hold
 		const struct world_pod *p = world_class_at(e->world, WORLD_TENANT, i);
 		uint32_t slot = world_class_slot(e->world, WORLD_TENANT, i);
 		bool forgotten = !p->gpu->gated && !world_pod_terminal(p) &&
-				 text_equals(p->gpu->capacity_pod, h->name) &&
-				 e->counted.items[slot] != e->step;
+				 tenant_is_on(h, p->gpu) && e->counted.items[slot] != e->step;
 		if (forgotten && next.count < MODEL_GRANTS_MAX) {
 			items[next.count++] = (struct grant){world_pod_uid(p), p->ns,
 				world_pod_name(p), p->gpu->milli, p->gpu->mem_mib};

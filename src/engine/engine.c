@@ -88,6 +88,7 @@ static void step(struct engine *e, struct engine_now now, uint32_t budget, struc
 	/* 1 drain: the world took every change as it came, and some of it matters */
 	e->step++;
 	e->deadline = now.mono_ms + STEP_AT_LEAST_MS;
+	e->now = now.mono_ms;
 	e->dirty = false;
 	uint64_t version = world_version(e->world);
 	/* 2 snapshot */
@@ -129,7 +130,9 @@ void engine_step(struct engine *e, struct engine_now now, uint32_t budget, struc
 
 int64_t engine_next_deadline(const struct engine *e)
 {
-	return e->resume != 0 || e->dirty ? 0 : e->deadline;
+	/* Without the lead or a whole picture there is nothing to be early for. */
+	bool decides = e->leads && world_all_synced(e->world);
+	return decides && (e->resume != 0 || e->dirty) ? 0 : e->deadline;
 }
 
 const struct world *engine_world(const struct engine *e)

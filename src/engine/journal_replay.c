@@ -2,6 +2,7 @@
 #include "journal_parts.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 struct replay {
 	struct journal_summary sum;
@@ -10,6 +11,7 @@ struct replay {
 	uint32_t number;     /* of the segment that is read */
 	uint64_t seed;	     /* which tells one run from another */
 	uint64_t records;    /* of this segment, before the one that is read */
+	bool cut;	     /* what follows does not go on from here: a torn end */
 	bool loading;	     /* the state is being read */
 	bool comparing;	     /* the engine is already there: the state is only compared */
 	uint64_t state_hash; /* of the records of the state so far, or of our own */
@@ -126,8 +128,8 @@ static int on_head(struct replay *r, struct unpack *u, struct fault *f)
 	if (read_head(u, r->version, &h, f) < 0) {
 		return -1;
 	}
-	bool follows = r->e != NULL && !r->loading && !r->comparing && h.number == r->number + 1 &&
-		       h.seed == r->seed;
+	bool follows = r->e != NULL && !r->cut && !r->loading && !r->comparing &&
+		       h.number == r->number + 1 && h.seed == r->seed;
 	if (follows && count_records(r, h.records_before, f) < 0) {
 		return -1;
 	}
@@ -135,7 +137,7 @@ static int on_head(struct replay *r, struct unpack *u, struct fault *f)
 	r->number = h.number;
 	r->records = 0;
 	r->sum.segments++;
-	r->loading = r->comparing = false;
+	r->cut = r->loading = r->comparing = false;
 	r->state_hash = 0;
 	if (follows) {
 		r->comparing = h.whole;
@@ -152,6 +154,7 @@ static int on_head(struct replay *r, struct unpack *u, struct fault *f)
 	}
 	r->e = engine_create(&h.config, h.seed);
 	r->loading = true;
+	r->sum.runs++;
 	return 0;
 }
 
@@ -287,7 +290,7 @@ static int read_records(struct replay *r, struct view bytes, struct fault *f)
 		size_t left = bytes.n - at;
 		size_t n = left >= RECORD_FRAME ? from_little(bytes.p + at) : 0;
 		if (left < RECORD_FRAME || (n <= RECORD_MAX && left - RECORD_FRAME < n)) {
-			r->sum.torn = true;
+			r->sum.torn = r->cut = true;
 			return 0;
 		}
 		struct view record = {bytes.p + at + RECORD_FRAME, n};
@@ -305,15 +308,42 @@ static int read_records(struct replay *r, struct view bytes, struct fault *f)
 	return 0;
 }
 
+struct replay *replay_create(const char *version)
+{
+	struct replay *r = xcalloc(1, sizeof *r);
+	r->version = version;
+	r->scratch = (struct str)STR_INIT(RECORD_MAX);
+	return r;
+}
+
+void replay_destroy(struct replay *r)
+{
+	if (r == NULL) {
+		return;
+	}
+	engine_destroy(r->e);
+	plan_finish(&r->plan);
+	str_finish(&r->scratch);
+	arena_finish(&r->arena);
+	free(r);
+}
+
+const struct journal_summary *replay_summary(const struct replay *r)
+{
+	return &r->sum;
+}
+
+int replay_file(struct replay *r, struct view bytes, struct fault *ret_fault)
+{
+	return read_records(r, bytes, ret_fault);
+}
+
 int journal_replay(struct view bytes, const char *version, struct journal_summary *ret_summary,
 	struct fault *ret_fault)
 {
-	struct replay r = {.version = version, .scratch = STR_INIT(RECORD_MAX)};
-	int rc = read_records(&r, bytes, ret_fault);
-	*ret_summary = r.sum;
-	engine_destroy(r.e);
-	plan_finish(&r.plan);
-	str_finish(&r.scratch);
-	arena_finish(&r.arena);
+	struct replay *r = replay_create(version);
+	int rc = read_records(r, bytes, ret_fault);
+	*ret_summary = r->sum;
+	replay_destroy(r);
 	return rc;
 }

@@ -143,8 +143,8 @@ static bool load_waiter(struct engine *e, struct unpack *u)
 static void save_holder(struct saving *s, const struct holder *h)
 {
 	struct str *out = record_begin(s, RECORD_HOLDER);
-	const int64_t numbers[] = {
-		h->flight_type, h->avoid_until, h->expires_at, h->idle_since, h->opened_at};
+	const int64_t numbers[] = {h->flight_type, h->avoid_until, h->expires_at, h->idle_since,
+		h->opened_at, h->lost_at};
 	/* The asked ledger travels as that of a pod, which has a packer. */
 	const struct pod asked = {.ns = "", .name = "", .ledger = h->asked};
 	pack_text(out, h->name);
@@ -154,6 +154,7 @@ static void save_holder(struct saving *s, const struct holder *h)
 	pack_u64(out, (h->in_world ? 1 : 0) | (h->asked_holds ? 2 : 0) | (h->deleted ? 4 : 0));
 	pack_u64(out, h->flight);
 	pack_u64(out, h->seen);
+	pack_u64(out, h->wanted);
 	pack_text(out, h->acked_rv);
 	pack_text(out, h->avoid_rv);
 	for (size_t i = 0; i < COUNT_OF(numbers); i++) {
@@ -193,6 +194,7 @@ static bool load_holder(struct engine *e, struct unpack *u)
 	h->deleted = flags & 4;
 	h->flight = unpack_u64(u);
 	h->seen = unpack_u64(u);
+	h->wanted = unpack_u64(u);
 	text_set(&h->acked_rv, unpack_text(u));
 	text_set(&h->avoid_rv, unpack_text(u));
 	int64_t type = unpack_i64(u);
@@ -201,6 +203,7 @@ static bool load_holder(struct engine *e, struct unpack *u)
 	h->expires_at = unpack_i64(u);
 	h->idle_since = unpack_i64(u);
 	h->opened_at = unpack_i64(u);
+	h->lost_at = unpack_i64(u);
 	/* A pod that is in the world has been looked at. */
 	bool sound = !u->bad && type >= 0 && type <= ACTION_EVENT && (seen.known || !h->in_world);
 	return sound && load_asked(h, u);
@@ -334,6 +337,7 @@ static void save_engine(struct saving *s)
 	pack_u64(out, e->step);
 	pack_i64(out, e->deadline);
 	pack_u64(out, e->resume);
+	pack_u64(out, e->round);
 	pack_u64(out, e->report.steps);
 	pack_u64(out, e->report.decisions);
 	record_end(s);
@@ -356,6 +360,7 @@ static bool load_engine(struct engine *e, struct unpack *u)
 	e->step = unpack_u64(u);
 	e->deadline = unpack_i64(u);
 	e->resume = (uint32_t)unpack_u64(u);
+	e->round = unpack_u64(u);
 	e->report.steps = unpack_u64(u);
 	e->report.decisions = unpack_u64(u);
 	return !u->bad;

@@ -9,6 +9,8 @@
  * that existed; the watch may only be late. */
 #define ABSENT_MS 10000
 
+#define LABEL_GPU_MEMORY "nvidia.com/gpu.memory"
+
 static bool version_reached(const char *have, const char *wanted)
 {
 	int64_t a, b;
@@ -33,7 +35,7 @@ const char *holder_version(const struct holder *h)
 }
 
 /* What the watch shows replaces what was assumed. */
-static void holder_refresh(struct holder *h, const struct world_pod *p)
+static void holder_refresh(struct holder *h, const struct world_pod *p, int64_t now)
 {
 	bool fresh = !h->in_world || h->stamp != p->gpu->stamp;
 	h->in_world = true;
@@ -49,8 +51,12 @@ static void holder_refresh(struct holder *h, const struct world_pod *p)
 		/* The name was used again: nothing that was assumed holds. */
 		holder_drop_asked(h);
 		h->deleted = false;
+		h->opened_at = h->idle_since = now;
+		h->lost_at = -1;
 	}
 	text_set(&h->uid, h->pod.uid);
+	bool lost = h->pod.identity != NULL && !h->pod.holds;
+	h->lost_at = !lost ? -1 : h->lost_at >= 0 ? h->lost_at : now;
 	if (!text_empty(h->pod.node)) {
 		text_set(&h->node, h->pod.node);
 	}
@@ -78,6 +84,14 @@ static void holder_expire(struct holder *h, int64_t now)
 	}
 }
 
+/* A name can be used again by a pod that got another GPU; the device is what a tenant runs on. */
+bool tenant_is_on(const struct holder *h, const struct world_gpu *tenant)
+{
+	const struct gpu_identity *id = h->pod.identity;
+	bool same_gpu = id == NULL || tenant->uuid == NULL || text_equals(tenant->uuid, id->uuid);
+	return same_gpu && text_equals(tenant->capacity_pod, h->name);
+}
+
 bool grant_lives(struct engine *e, const struct holder *h, const struct grant *g, int64_t now)
 {
 	const struct world_pod *p = world_pod_by_uid(e->world, g->uid);
@@ -90,7 +104,7 @@ bool grant_lives(struct engine *e, const struct holder *h, const struct grant *g
 		return false;
 	}
 	/* It was placed somewhere else: this entry lost a race long ago. */
-	return p->gpu->capacity_pod == NULL || text_equals(p->gpu->capacity_pod, h->name);
+	return p->gpu->capacity_pod == NULL || tenant_is_on(h, p->gpu);
 }
 
 static bool node_drains(const struct node *n)
@@ -109,7 +123,7 @@ static bool node_drains(const struct node *n)
 static int64_t label_mib(const struct node *n)
 {
 	int64_t mib = 0;
-	const char *text = pairs_get(&n->labels, "nvidia.com/gpu.memory");
+	const char *text = pairs_get(&n->labels, LABEL_GPU_MEMORY);
 	return text != NULL && parse_i64(view_of(text), 1, 1 << 30, &mib) ? mib : 0;
 }
 
@@ -146,6 +160,16 @@ static uint32_t snap_node_of(const struct engine *e, const char *name)
 	uint32_t i = name != NULL ? world_node_find(e->world, name) : WORLD_NONE;
 	return i == WORLD_NONE || i >= e->node_to_snap.count ? WORLD_NONE
 							     : e->node_to_snap.items[i];
+}
+
+/* Where no label tells, a GPU of the node that is held has told: what cannot fit it opens no other.
+ */
+static void learn_memory(struct place_node *n, const struct holder *h)
+{
+	if (text_empty(pairs_get(&n->noun->labels, LABEL_GPU_MEMORY)) && h->pod.identity != NULL &&
+		h->pod.identity->mem_mib > n->gpu_mem_mib) {
+		n->gpu_mem_mib = h->pod.identity->mem_mib;
+	}
 }
 
 static enum gpu_state holder_state(const struct holder *h)
@@ -194,7 +218,7 @@ static void mark_counted(struct engine *e, struct holder *h, int64_t now)
 		if (p == NULL) {
 			continue;
 		}
-		if (text_equals(p->gpu->capacity_pod, h->name)) {
+		if (tenant_is_on(h, p->gpu)) {
 			uint32_t slot = world_class_slot(e->world, p->gpu->class, p->gpu->slot);
 			e->counted.items[slot] = e->step;
 		} else if (p->gpu->gated) {
@@ -227,8 +251,8 @@ static void index_uuid(struct engine *e, uint32_t at)
 		map_put(&e->gpus_by_uuid, hash, at);
 		return;
 	}
-	e->snap.gpus.items[other].max_tenants = 0;
-	e->snap.gpus.items[at].max_tenants = 0;
+	e->snap.gpus.items[other].fenced = true;
+	e->snap.gpus.items[at].fenced = true;
 }
 
 static void add_holder(struct engine *e, struct holder *h, int64_t now)
@@ -239,19 +263,21 @@ static void add_holder(struct engine *e, struct holder *h, int64_t now)
 	}
 	enum gpu_state state = holder_state(h);
 	struct place_node *n = &e->snap.nodes.items[node];
+	learn_memory(n, h);
 	struct place_gpu g = {.node = node,
 		.state = state,
 		.capacity_pod = h->name,
 		.usable_mib = h->pod.identity != NULL ? h->pod.identity->mem_mib : n->gpu_mem_mib,
 		.free_milli = MODEL_GPU_MILLI,
-		.max_tenants = MODEL_GRANTS_MAX};
+		.max_tenants = MODEL_GRANTS_MAX,
+		.fenced = h->in_world && capacity_failed(e, h, now)};
 	g.free_mib = g.usable_mib;
 	struct snap_gpu s = {.holder = h};
 	count_entries(e, &g, &s, now);
 	mark_counted(e, h, now);
-	/* Until the scheduler has bound it, its GPU is not in the node's sums. */
+	/* Until the scheduler has bound it, what it asks for is not in the node's sums. */
 	if (!h->in_world || text_empty(h->pod.node)) {
-		n->free_gpus--;
+		place_reserve_capacity(n);
 	}
 	h->snap_at = (uint32_t)e->snap_gpus.count;
 	h->snap_step = e->step;
@@ -264,7 +290,7 @@ static void add_holders(struct engine *e, int64_t now)
 {
 	for (size_t i = 0; i < world_class_count(e->world, WORLD_CAPACITY); i++) {
 		const struct world_pod *p = world_class_at(e->world, WORLD_CAPACITY, i);
-		holder_refresh(holder_touch(e, world_pod_name(p), now), p);
+		holder_refresh(holder_touch(e, world_pod_name(p), now), p, now);
 	}
 	for (size_t i = 0; i < e->holders.count; i++) {
 		struct holder *h = e->holders.items[i];
@@ -284,18 +310,19 @@ static void add_holders(struct engine *e, int64_t now)
 	}
 }
 
-/* The tenant's capacity pod; where that is gone, whoever holds the same GPU now: the tenant runs on
- * it all the same. */
+/* Whoever holds the tenant's GPU now: the tenant runs on it all the same. Where nobody has told
+ * that UUID, the capacity pod that the tenant names, as long as it may turn out to hold it. */
 static uint32_t snap_gpu_of(const struct engine *e, const struct world_gpu *tenant)
 {
-	const struct holder *h = holder_find(e, tenant->capacity_pod);
-	if (h != NULL && h->snap_step == e->step) {
-		return h->snap_at;
-	}
 	uint32_t at = tenant->uuid == NULL
 			      ? MAP_NONE
 			      : map_find(&e->gpus_by_uuid, hash_text(tenant->uuid), tenant->uuid);
-	return at == MAP_NONE ? WORLD_NONE : at;
+	if (at != MAP_NONE) {
+		return at;
+	}
+	const struct holder *h = holder_find(e, tenant->capacity_pod);
+	bool may_be = h != NULL && h->snap_step == e->step && tenant_is_on(h, tenant);
+	return may_be ? h->snap_at : WORLD_NONE;
 }
 
 /* Tenants that run but stand in no ledger hold their share all the same; tenants without a node yet

@@ -61,6 +61,8 @@ struct holder {
 	int64_t expires_at; /* assumed but never seen by then: forgotten */
 	int64_t idle_since; /* -1: has tenants or demand */
 	int64_t opened_at;  /* when we first knew of it */
+	int64_t lost_at;    /* it told its GPU but does not hold it since then; -1: it does */
+	uint64_t wanted;    /* the step in which a waiter last chose it */
 	bool deleted;	    /* our deletion was acknowledged */
 	uint32_t snap_at;   /* its place in the snapshot of step `snap_step` */
 	uint64_t snap_step;
@@ -131,9 +133,11 @@ struct engine {
 	uint64_t next_action;
 	uint64_t step;
 	int64_t deadline;
+	int64_t now;		  /* of the step that runs */
 	uint64_t decided_version; /* of the world at the end of the last complete step */
 	bool dirty;
 	uint32_t resume; /* ranks handled by an unfinished step */
+	uint64_t round;	 /* the step in which the ranks were begun from the first */
 
 	struct {
 		VEC_FIELDS(struct waiter *); /* owned */
@@ -196,6 +200,7 @@ void ledger_copy(struct arena *a, const struct ledger *from, struct ledger *ret)
 void snapshot_build(struct engine *e, int64_t now);
 const struct ledger *holder_ledger(const struct holder *h);
 const char *holder_version(const struct holder *h);
+bool tenant_is_on(const struct holder *h, const struct world_gpu *tenant);
 /* Does this entry still hold its share? */
 bool grant_lives(struct engine *e, const struct holder *h, const struct grant *g, int64_t now);
 
@@ -213,6 +218,7 @@ void emit_delete(struct engine *e, struct holder *h, struct plan *plan);
 struct action *emit(struct engine *e, struct plan *plan, enum action_type type);
 
 /* capacity.c: the life of capacity pods */
+bool capacity_failed(struct engine *e, const struct holder *h, int64_t now);
 void capacity_tend(struct engine *e, int64_t now, struct plan *plan);
 
 /* report.c: conditions and counts */
@@ -223,10 +229,13 @@ void policies_step(struct engine *e, struct engine_now now, uint32_t budget, str
 void policies_finish(struct engine *e);
 struct policies_pass *policies_pass_of(struct engine *e); /* made when first asked for */
 
-/* settle.c uses it too: lower the next deadline */
+/* Lower the next deadline. What is due already was looked at by this step: asking for another one
+ * would only spin, for as long as that lasts. */
 static inline void wake_by(struct engine *e, int64_t at)
 {
-	e->deadline = time_min(e->deadline, at);
+	if (at > e->now) {
+		e->deadline = time_min(e->deadline, at);
+	}
 }
 
 #endif

@@ -165,6 +165,25 @@ static void refuse(struct server *s, int fd)
 	close(fd);
 }
 
+/* Who keeps connections and says nothing must not keep the API server out: the one that has been
+ * silent longest makes room. False: all of them are at work. */
+static bool make_room(struct server *s)
+{
+	struct conn *silent = NULL;
+
+	for (struct conn *c = s->conns; c != NULL; c = c->next) {
+		bool idle = c->phase == CONN_IDLE && conn_is_idle(c);
+		if (idle && (silent == NULL || c->read_us <= silent->read_us)) {
+			silent = c;
+		}
+	}
+	if (silent == NULL) {
+		return false;
+	}
+	conn_close(silent);
+	return true;
+}
+
 static bool accept_error_is_passing(int error)
 {
 	return error == EINTR || error == ECONNABORTED || error == EPROTO || error == ENETDOWN ||
@@ -209,7 +228,7 @@ static void on_accept(struct ev_loop *ev, ev_io *w, int events)
 			accept_pause(s);
 			return;
 		}
-		if (s->conn_count >= s->config.connections_max) {
+		if (s->conn_count >= s->config.connections_max && !make_room(s)) {
 			refuse(s, fd);
 			continue;
 		}
@@ -232,6 +251,7 @@ static void config_fill(struct server_config *c)
 		c->body_limit = HTTP1_BODY_MAX;
 	}
 	c->reply_limit = c->reply_limit > 0 ? c->reply_limit : (size_t)16 * 1024 * 1024;
+	c->held_limit = c->held_limit > 0 ? c->held_limit : (size_t)24 * 1024 * 1024;
 	c->connections_max = c->connections_max > 0 ? c->connections_max : 1024;
 	default_ms(&c->handshake_ms, 5000);
 	default_ms(&c->head_ms, 5000);

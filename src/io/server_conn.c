@@ -75,6 +75,7 @@ void conn_close(struct conn *c)
 	http1_finish(&c->in);
 	str_finish(&c->left);
 	str_finish(&c->out);
+	conn_weigh(c);
 	if (c->prev != NULL) {
 		c->prev->next = c->next;
 	} else {
@@ -88,6 +89,14 @@ void conn_close(struct conn *c)
 		metric_add(s->connections, -1);
 	}
 	free(c);
+}
+
+void conn_weigh(struct conn *c)
+{
+	size_t now = c->in.body.cap + c->out.cap;
+
+	c->server->held += now - c->held;
+	c->held = now;
 }
 
 bool conn_is_idle(const struct conn *c)
@@ -153,6 +162,12 @@ static enum io_result bytes_write(struct conn *c, const char *p, size_t n, size_
 	return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR ? IO_WAIT : IO_END;
 }
 
+/* Buffers that are kept for the next request must not be what fills the server's share. */
+static bool is_tight(const struct conn *c)
+{
+	return c->server->held > c->server->config.held_limit / 2;
+}
+
 /* IO_OK: everything is out. */
 static enum io_result flush(struct conn *c)
 {
@@ -175,7 +190,11 @@ static enum io_result flush(struct conn *c)
 	if (c->out.len > 0) {
 		str_reset(&c->out);
 		str_trim_capacity(&c->out, KEEP_OUT_BYTES);
+		if (is_tight(c)) {
+			str_finish(&c->out);
+		}
 		c->out_sent = 0;
+		conn_weigh(c);
 	}
 	return IO_OK;
 }
@@ -192,6 +211,13 @@ static void continue_say(struct conn *c)
 		c->continue_sent = true;
 		str_append_text(&c->out, "HTTP/1.1 100 Continue\r\n\r\n");
 	}
+}
+
+/* A few clients with large bodies, or that do not take their answers, must not use up the memory of
+ * the process: beyond the bound only small requests are still read. */
+static bool is_too_much(const struct conn *c)
+{
+	return c->server->held > c->server->config.held_limit && c->in.body.len > SERVER_BODY_SMALL;
 }
 
 /* Returns how many bytes were taken. */
@@ -211,11 +237,18 @@ static size_t requests_parse(struct conn *c, const char *p, size_t n)
 		if (r == HTTP1_DONE) {
 			reply_to_request(c);
 			http1_next(&c->in);
+			if (is_tight(c)) {
+				str_finish(&c->in.body);
+			}
 		} else if (r == HTTP1_BAD) {
 			reply_refusal(c, c->in.status, c->in.problem);
+		} else if (is_too_much(c)) {
+			reply_refusal(c, 503, "too much is being sent at once");
+			http1_next(&c->in);
 		} else {
 			continue_say(c);
 		}
+		conn_weigh(c);
 	}
 	return c->closing ? n : at;
 }

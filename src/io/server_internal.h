@@ -13,10 +13,11 @@
 
 #define CONN_PIPELINE_MAX 16
 /* A connection with this much unsent output is not read from. */
-#define CONN_OUT_ENOUGH	 ((size_t)256 * 1024)
-#define SERVER_SCRATCH	 ((size_t)32 * 1024)
-#define SERVER_CODES_MAX 24
-#define SERVER_LATENCIES 65536
+#define CONN_OUT_ENOUGH	  ((size_t)256 * 1024)
+#define SERVER_SCRATCH	  ((size_t)32 * 1024)
+#define SERVER_BODY_SMALL ((size_t)32 * 1024)
+#define SERVER_CODES_MAX  24
+#define SERVER_LATENCIES  65536
 
 struct route {
 	const char *method, *path;
@@ -42,6 +43,7 @@ struct server {
 	} routes;
 	struct conn *conns; /* a list, owned */
 	int conn_count;
+	size_t held; /* bytes of bodies and of unsent answers, of all connections */
 	bool draining;
 	struct loop_timer drain_deadline;
 	loop_fn drained;
@@ -89,6 +91,7 @@ struct conn {
 	struct str out;
 	size_t out_sent;      /* bytes of out that are written */
 	uint64_t out_written; /* bytes ever written */
+	size_t held;	      /* its part of the server's */
 	struct pending pending[CONN_PIPELINE_MAX];
 	unsigned pending_first, pending_count;
 	bool read_wants_write, write_wants_read; /* TLS turned the direction around */
@@ -103,6 +106,8 @@ void conn_open(struct server *s, int fd);
 /* Does what can be done without waiting. The connection may be gone afterwards. */
 void conn_run(struct conn *c);
 void conn_close(struct conn *c);
+/* Brings the server's count of held bytes up to date. */
+void conn_weigh(struct conn *c);
 /* Nothing of a request has arrived and nothing is to be written. */
 bool conn_is_idle(const struct conn *c);
 

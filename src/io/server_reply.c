@@ -206,7 +206,9 @@ void reply_to_request(struct conn *c)
 	const char *allow = NULL;
 	const struct route *route = route_find(s, &c->in, r, &allow);
 
-	if (route != NULL) {
+	if (route != NULL && s->held > s->config.held_limit + c->held) {
+		reply_own(r, 503, "too many answers are waiting to be taken");
+	} else if (route != NULL) {
 		const struct server_request request = {
 			.method = c->in.method,
 			.path = c->in.path,

@@ -11,10 +11,12 @@ void decode_setup(void)
 	json_set_alloc_funcs(xmalloc, free);
 }
 
-/* jansson recurses once a level and has a bound of its own that is far above ours. */
-static bool depth_is_bounded(const char *p, size_t n)
+/* jansson recurses once a level and has a bound of its own that is far above ours, and none on what
+ * its values take. */
+static int check_bounds(const char *p, size_t n, struct fault *ret_fault)
 {
 	size_t depth = 0;
+	size_t cost = 0;
 	bool in_string = false;
 	for (size_t i = 0; i < n; i++) {
 		char c = p[i];
@@ -24,14 +26,22 @@ static bool depth_is_bounded(const char *p, size_t n)
 		} else if (c == '"') {
 			in_string = true;
 		} else if (c == '{' || c == '[') {
-			if (++depth > DECODE_DEPTH_MAX) {
-				return false;
-			}
+			depth++;
+			cost += DECODE_COST_CONTAINER;
 		} else if ((c == '}' || c == ']') && depth > 0) {
 			depth--;
+		} else if (c == ',') {
+			cost++;
+		}
+		if (depth > DECODE_DEPTH_MAX) {
+			return fault_set(ret_fault, FAULT_LIMIT, "JSON deeper than %d levels",
+				DECODE_DEPTH_MAX);
+		}
+		if (cost > DECODE_COST_MAX) {
+			return fault_set(ret_fault, FAULT_LIMIT, "JSON of too many values");
 		}
 	}
-	return true;
+	return 0;
 }
 
 int decode_parse(
@@ -47,9 +57,8 @@ int decode_parse(
 		*ret_root = root;
 		return 0;
 	}
-	if ((flags & DECODE_SHALLOW) == 0 && !depth_is_bounded(p, n)) {
-		return fault_set(
-			ret_fault, FAULT_LIMIT, "JSON deeper than %d levels", DECODE_DEPTH_MAX);
+	if (check_bounds(p, n, ret_fault) < 0) {
+		return -1;
 	}
 	json_error_t error;
 	root = json_loadb(p, n, unique ? JSON_REJECT_DUPLICATES : 0, &error);

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/str.h"
+#include "json/decode.h"
 
 #define TEXT_MAX ((size_t)8 << 20)
 
@@ -13,6 +14,7 @@ struct parser {
 	const char *p;
 	const char *end;
 	size_t depth; /* levels left */
+	size_t cost;  /* so far, see DECODE_COST_MAX */
 	bool unique;
 	struct str scratch; /* the last text that had escapes */
 };
@@ -229,13 +231,19 @@ static bool add_element(struct parser *s, json_t *array)
 	return value != NULL && json_array_append_new(array, value) == 0;
 }
 
+static bool spend(struct parser *s, size_t cost)
+{
+	s->cost += cost;
+	return s->cost <= DECODE_COST_MAX;
+}
+
 static json_t *parse_container(struct parser *s)
 {
 	bool is_object = *s->p == '{';
 	char closing = is_object ? '}' : ']';
 	CLEANUP(release) json_t *container = is_object ? json_object() : json_array();
 	s->p++;
-	if (s->depth == 0) {
+	if (s->depth == 0 || !spend(s, DECODE_COST_CONTAINER)) {
 		return NULL;
 	}
 	s->depth--;
@@ -244,7 +252,7 @@ static json_t *parse_container(struct parser *s)
 			if (!(is_object ? add_member(s, container) : add_element(s, container))) {
 				return NULL;
 			}
-		} while (take(s, ','));
+		} while (take(s, ',') && spend(s, 1));
 		if (!take(s, closing)) {
 			return NULL;
 		}

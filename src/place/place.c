@@ -25,6 +25,9 @@ void place_share(
 static enum reason gpu_fits(
 	const struct place_gpu *g, const struct place_request *r, int64_t milli, int64_t mib)
 {
+	if (g->fenced) {
+		return REASON_CAPACITY_FAILED;
+	}
 	uint32_t most = g->max_tenants < r->max_tenants ? g->max_tenants : r->max_tenants;
 	if (g->tenants >= most || g->tenants >= MODEL_GRANTS_MAX) {
 		return REASON_MAX_TENANTS;
@@ -142,8 +145,11 @@ struct place_verdict place_open(const struct snapshot *s, const struct place_req
 		if (n->free_gpus <= 0 || !share_possible(n, r)) {
 			continue;
 		}
-		if (n->no_opening || place_node_fits(r->pod, n) != REASON_NONE) {
-			note_closed(&v, n, r);
+		/* Both must fit, or the GPU would be opened for nobody, again and again. */
+		struct place_node rest = *n;
+		place_reserve_capacity(&rest);
+		if (n->no_opening || place_node_fits(r->pod, &rest) != REASON_NONE) {
+			note_closed(&v, &rest, r);
 			continue;
 		}
 		/* The node with the fewest free GPUs left: whole nodes stay whole. */
@@ -173,6 +179,14 @@ void place_reserve(struct snapshot *s, const struct place_request *r, const stru
 	n->free_cpu_milli -= r->pod->cpu_milli;
 	n->free_mem_bytes -= r->pod->mem_bytes;
 	n->free_slots--;
+}
+
+void place_reserve_capacity(struct place_node *n)
+{
+	n->free_gpus--;
+	n->free_slots--;
+	n->free_cpu_milli -= CAPACITY_CPU_MILLI;
+	n->free_mem_bytes -= CAPACITY_MEM_BYTES;
 }
 
 void snapshot_clear(struct snapshot *s)

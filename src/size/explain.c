@@ -103,14 +103,47 @@ static size_t cut_at(const char *text, size_t max)
 	return n;
 }
 
+/* Control characters are written out: the API server drops a warning that holds one, and a sentence
+ * is one line. Returns how many bytes of the text were taken, 0 where they are no control
+ * character.
+ */
+static size_t put_control(struct str *out, const char *text)
+{
+	unsigned char c = (unsigned char)text[0], next = (unsigned char)text[1];
+	static const char names[] = "tn\0\0r";
+	if (c >= '\t' && c <= '\r' && names[c - '\t'] != '\0') {
+		str_append_format(out, "\\%c", names[c - '\t']);
+		return 1;
+	}
+	if (c < 0x20 || c == 0x7f) {
+		str_append_format(out, "\\u%04x", c);
+		return 1;
+	}
+	/* U+0080 to U+009F */
+	if (c == 0xC2 && next >= 0x80 && next < 0xA0) {
+		str_append_format(out, "\\u%04x", next);
+		return 2;
+	}
+	return 0;
+}
+
 static bool put_text(struct str *out, const char *text)
 {
 	if (text_empty(text)) {
 		return false;
 	}
-	size_t n = cut_at(text, QUOTE_MAX);
-	str_append(out, text, n);
-	if (text[n] != '\0') {
+	size_t n = cut_at(text, QUOTE_MAX), from = out->len, i = 0;
+	while (i < n && out->len - from < QUOTE_MAX + 1) {
+		size_t taken = put_control(out, text + i);
+		if (taken == 0) {
+			str_append_char(out, text[i]);
+		}
+		i += taken > 0 ? taken : 1;
+	}
+	while (((unsigned char)text[i] & 0xC0) == 0x80) {
+		str_append_char(out, text[i++]);
+	}
+	if (text[i] != '\0') {
 		str_append_text(out, "...");
 	}
 	return true;

@@ -71,7 +71,11 @@ static void node_gone(struct world *w, const char *name)
 {
 	uint32_t i = map_find(&w->nodes_by_name, hash_text(name), name);
 	if (i != MAP_NONE && w->nodes.items[i]->known) {
-		w->nodes.items[i]->known = false;
+		/* Names come and go with autoscaling; the place stays, what it held does not. */
+		struct world_node *n = w->nodes.items[i];
+		arena_finish(&n->arena);
+		n->noun = (struct node){0};
+		n->known = false;
 		w->version++;
 	}
 }

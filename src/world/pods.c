@@ -75,6 +75,14 @@ static int64_t note_number(const struct pod *p, const char *key)
 	return value;
 }
 
+/* A person may write any request and name a node, and the sums must not overflow: no machine has
+ * 64 TiB for one pod, and no node has 131072 pods. */
+static int64_t summable(int64_t amount)
+{
+	const int64_t most = INT64_MAX >> 17;
+	return amount < most ? amount : most;
+}
+
 static struct world_gpu *gpu_create(struct world *w, const struct pod *pod)
 {
 	struct world_gpu *g = xcalloc(1, sizeof *g);
@@ -85,14 +93,14 @@ static struct world_gpu *gpu_create(struct world *w, const struct pod *pod)
 	g->packed_size = (uint32_t)w->scratch.len;
 	str_trim_capacity(&w->scratch, 64 * 1024);
 	g->priority = pod->priority;
-	g->class = pod_is_capacity(pod) ? WORLD_CAPACITY
-		   : pod_is_tenant(pod) ? WORLD_TENANT
-					: WORLD_WHOLE;
+	g->gated = pod_has_gate(pod, NAME_GATE);
+	g->class = pod_is_capacity(pod)		    ? WORLD_CAPACITY
+		   : pod_is_tenant(pod) || g->gated ? WORLD_TENANT
+						    : WORLD_WHOLE;
 	g->waiting_shown = pod->placed.type != NULL && !pod->placed.is_true;
 	g->stamp = w->version;
-	g->gated = pod_has_gate(pod, NAME_GATE);
 	g->other_gates = pod->gate_count > (g->gated ? 1u : 0u);
-	g->gpus = pod->gpus;
+	g->gpus = summable(pod->gpus);
 	g->created_ms = pod->created_ms;
 	if (g->class == WORLD_TENANT && !g->gated) {
 		g->milli = note_number(pod, NOTE_COMPUTE_MILLI);
@@ -200,8 +208,8 @@ void pods_set(struct world *w, const struct pod *pod)
 	}
 	struct world_pod *p = w->pods.items[slot];
 	p->mark = w->sync[KIND_POD].mark;
-	p->cpu_milli = pod->cpu_milli;
-	p->mem_bytes = pod->mem_bytes;
+	p->cpu_milli = summable(pod->cpu_milli);
+	p->mem_bytes = summable(pod->mem_bytes);
 	p->phase = (uint8_t)pod->phase;
 	p->deleting = pod->deleting_ms != 0;
 	p->node = text_empty(pod->node) ? WORLD_NONE : nodes_touch(w, pod->node);

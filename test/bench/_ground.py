@@ -5,6 +5,8 @@ import hashlib
 import http.client
 import json
 import os
+import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -72,6 +74,24 @@ def add_arguments(parser):
     parser.add_argument("--plane", metavar="DIR", help="use this control plane, filled before")
     parser.add_argument("--keep", action="store_true", help="leave the control plane up")
     parser.add_argument("--binary", default=os.environ.get("ALIQUOT_BINARY"), help="aliquot")
+    parser.add_argument("--limit", type=int, default=1500, help="seconds it may take (1500)")
+
+
+class OutOfTime(RuntimeError):
+    """The whole bench took longer than it may."""
+
+
+def guard(limit):
+    """Lets signals and the limit end the bench by an exception, so that it cleans up after itself."""
+    def leave(number, _frame):
+        raise SystemExit(128 + number)
+
+    def expire(_number, _frame):
+        raise OutOfTime("the bench was not done after %d s" % limit)
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+        signal.signal(number, leave)
+    signal.signal(signal.SIGALRM, expire)
+    signal.alarm(limit)
 
 
 class Ground:
@@ -93,6 +113,7 @@ class Ground:
         return self
 
     def __exit__(self, *_):
+        signal.alarm(0)
         processes.stop(self.started, 15)
         self._stack.close()
 
@@ -169,6 +190,9 @@ class Ground:
         return self._start("informer", argv, self.peer_port)
 
     def _start(self, name, argv, port):
+        if shutil.which("setpriv"):
+            # Even a bench that is killed takes with it what it has started.
+            argv = ["setpriv", "--pdeathsig", "KILL", "--", *argv]
         log = os.path.join(self.plane.dir, "bench-%s-%d.log" % (name, len(self.started)))
         subject = Subject(name, processes.start(argv, log), port)
         self.started.append(subject.record)
@@ -232,6 +256,12 @@ class Subject:
                 if line.startswith(key + ":"):
                     return int(line.split()[1])
         raise RuntimeError("%s has no %s" % (self.name, key))
+
+    def cpu_s(self):
+        """Processor time so far: unlike elapsed time, what else the machine does hardly shows."""
+        with open("/proc/%d/stat" % self.record["pid"], encoding="ascii", errors="replace") as file:
+            fields = file.read().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def metric(self, name, **labels):
         """Sum of a counter over the series that carry the labels."""

@@ -1,8 +1,9 @@
 """Memory and time of a full cache: the controller beside a client-go informer, on a real API server.
 
 The cluster's pods differ in labels, env and size (2 to 12 KB), one in five asks for a GPU. Both
-programs are started anew in every round, by turns, and the best time of each counts. Those of the
-last round live on: they are stopped for a while (SIGSTOP) in which pods change and go, history is
+programs are started anew in every round, one after the other and by turns the first, so that each
+fills its cache while the other does nothing; the best time of each counts. The processor time that
+each took is given beside it. Those of the last round live on: they are stopped for a while (SIGSTOP) in which pods change and go, history is
 compacted and the API server restarted, so that what they resume from is gone (410) and they must
 take a complete new picture; then come two minutes of updates. At the end the controller's debug
 dump must say of every node what the API server says.
@@ -33,11 +34,13 @@ def round_of(ground, number, rounds):
     found = {}
     for start in begin:
         subject = start()
-        found[subject.name] = (subject, subject.await_ready(READY_TIMEOUT_S))
-        _ground.say("round %d: %s was ready after %.2f s, peak %.1f MiB" % (
-            number, subject.name, found[subject.name][1], subject.memory_kib() / 1024))
+        took = subject.await_ready(READY_TIMEOUT_S)
+        seen = {"subject": subject, "took_s": took, "cpu_s": subject.cpu_s(),
+                "peak_kib": subject.memory_kib()}
+        found[subject.name] = seen
+        _ground.say("round %d: %s was ready after %.2f s, %.2f s of them on a core, peak %.1f MiB" % (
+            number, subject.name, took, seen["cpu_s"], seen["peak_kib"] / 1024))
         if number < rounds:
-            found[subject.name] += (subject.memory_kib(),)
             subject.stop()
     return found
 
@@ -91,7 +94,7 @@ def run(args):
     with _ground.Ground(args) as ground:
         rounds = [round_of(ground, number, args.rounds) for number in range(1, args.rounds + 1)]
         load = _ground.machine()
-        controller, informer = rounds[-1]["controller"][0], rounds[-1]["informer"][0]
+        controller, informer = (rounds[-1][name]["subject"] for name in ("controller", "informer"))
         relist = forced_relist(ground, controller, informer, args)
         _ground.say("updates for %d s" % args.updates)
         updates = ground.churn(args.updates, args.rate)
@@ -104,23 +107,28 @@ def run(args):
 
 
 def figures(rounds, name):
-    subject = rounds[-1][name][0]
-    peaks = [subject.memory_kib()] + [found[name][2] for found in rounds[:-1]]
-    times = [round(found[name][1], 2) for found in rounds]
+    subject = rounds[-1][name]["subject"]
+    seen = [found[name] for found in rounds]
+    peaks = [subject.memory_kib()] + [each["peak_kib"] for each in seen]
+    times = [round(each["took_s"], 2) for each in seen]
+    spent = [round(each["cpu_s"], 2) for each in seen]
     return {"vm_hwm_kib": max(peaks), "rss_kib": subject.memory_kib("VmRSS"),
-            "full_cache_s": min(times), "full_cache_all_s": times}
+            "full_cache_s": min(times), "full_cache_all_s": times,
+            "full_cache_cpu_s": min(spent), "cpu_s": round(subject.cpu_s(), 2)}
 
 
 def verdict(args, rounds, seen):
     ours, peer = figures(rounds, "controller"), figures(rounds, "informer")
     server = seen["server"]
     ratio = {"memory": round(ours["vm_hwm_kib"] / peer["vm_hwm_kib"], 4),
-             "time": round(ours["full_cache_s"] / peer["full_cache_s"], 3)}
+             "time": round(ours["full_cache_s"] / peer["full_cache_s"], 3),
+             "cpu": round(ours["full_cache_cpu_s"] / max(peer["full_cache_cpu_s"], 0.01), 3)}
     holds = {"memory": ours["vm_hwm_kib"] <= HWM_BAR_KIB, "time": ratio["time"] <= TIME_BAR,
              "sums": not seen["different"]}
     return {
         "name": "cache", "pods": args.pods, "nodes": args.nodes, "pods_at_end": server["pods"],
         "gpu_pods_at_end": server["gpu_pods"], "pod_bytes": server["pod_bytes"],
+        "full_caches": "one after the other, by turns the first, the best of %d" % args.rounds,
         "controller": ours, "vm_hwm_mib": round(ours["vm_hwm_kib"] / 1024, 1),
         "peer": dict(peer, name="client-go v0.36.3 informers on pods and nodes, JSON",
                      vm_hwm_mib=round(peer["vm_hwm_kib"] / 1024, 1), pods_at_end=seen["count"]["pods"]),
@@ -140,6 +148,7 @@ def main():
     parser.add_argument("--missed", type=int, default=5, help="seconds of updates it misses (5)")
     parser.add_argument("--rate", type=int, default=200, help="writes a second (200)")
     args = parser.parse_args()
+    _ground.guard(args.limit)
     try:
         return _ground.finish(run(args))
     except _ground.TROUBLE as error:

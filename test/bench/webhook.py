@@ -210,6 +210,7 @@ def main():
     parser.add_argument("--seconds", type=int, default=60, help="for how long (60)")
     parser.add_argument("--connections", type=int, default=20, help="kept connections (20)")
     args = parser.parse_args()
+    _ground.guard(args.limit)
     try:
         return _ground.finish(run(args))
     except _ground.TROUBLE as error:

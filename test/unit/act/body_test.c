@@ -245,30 +245,52 @@ Test(body, place_pins_a_pod_without_affinity)
 	tear_down(f);
 }
 
+#define ZONE_IN	       ZONE("In")
+#define ZONE_NOT_IN    ZONE("NotIn")
+#define PIN_1	       PIN("gpu-1")
+#define PIN_9	       PIN("gpu-9")
+#define FIELDS(fields) "{\"matchFields\":[" fields "]}"
+#define AND_PIN_1      "\"matchFields\":[" PIN_1 "]"
+
 Test(body, place_pins_every_alternative_of_a_pod_with_affinity)
 {
 	struct fixture *f = set_up();
 	struct action x = place_action();
-	x.node_term_count = 4;
+	x.node_term_count = 5;
 	act_submit(f->act, &x);
 	step(f, 0);
 	struct fake_call *c = fake_last(f->wire);
 	cr_expect_eq(c->method, WIRE_GET);
 	cr_expect_str_eq(c->path, "/api/v1/namespaces/team/pods/tenant");
 	fake_answer(c, 200,
-		LIVE("41",
-			"{" ZONE("In") "},{" ZONE("NotIn") ",\"matchFields\":[]},{\"matchFields\":"
-							   "[" PIN("gpu-9") "]},{}"));
+		LIVE("41", "{" ZONE_IN "},{" ZONE_NOT_IN
+			   ",\"matchFields\":[]}," FIELDS(PIN_1) "," FIELDS(PIN_9) ",{}"));
 	cr_expect_eq(f->count, 0);
 	c = fake_last(f->wire);
 	cr_expect_eq(c->method, WIRE_PATCH);
-	expect_json(
-		c->body, PLACED("{" ZONE("In") ",\"matchFields\":[" PIN("gpu-1") "]},{" ZONE(
-				 "NotIn") ",\"matchFields\":[" PIN("gpu-1") "]},{\"matchFields\":"
-									    "[" PIN("gpu-9") "]},{"
-											     "}"));
+	expect_json(c->body, PLACED("{" ZONE_IN "," AND_PIN_1 "},{" ZONE_NOT_IN "," AND_PIN_1
+				    "}," FIELDS(PIN_1) "," FIELDS(PIN_9 "," PIN_1) ",{}"));
 	fake_answer(c, 200, POD_ANSWER);
 	cr_expect_eq(last_heard(f)->fault.kind, FAULT_NONE);
+	tear_down(f);
+}
+
+/* "Anywhere but there" names a node and pins nothing. */
+Test(body, place_pins_a_pod_that_only_shuns_a_node)
+{
+	struct fixture *f = set_up();
+	struct action x = place_action();
+	x.node_term_count = 1;
+	act_submit(f->act, &x);
+	step(f, 0);
+	const char *shuns =
+		"{\"key\":\"metadata.name\",\"operator\":\"NotIn\",\"values\":[\"gpu-1\"]}";
+	char live[512];
+	snprintf(live, sizeof live, LIVE("41", "{\"matchFields\":[%s]}"), shuns);
+	fake_answer(fake_last(f->wire), 200, live);
+	cr_expect_not_null(strstr(fake_last(f->wire)->body, "\"NotIn\""));
+	cr_expect_not_null(strstr(fake_last(f->wire)->body, PIN("gpu-1")));
+	fake_answer(fake_last(f->wire), 200, POD_ANSWER);
 	tear_down(f);
 }
 

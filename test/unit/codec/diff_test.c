@@ -95,3 +95,27 @@ Test(diff, that_does_not_fit_is_no_diff)
 	json_decref(a);
 	json_decref(b);
 }
+
+/* 64 removals one by one at the most: the API server copies the array for each of them. */
+Test(diff, an_array_that_shrinks_much_is_replaced)
+{
+	for (int left = 0; left <= 1; left++) {
+		json_t *a = json_pack("{s:[]}", "x"), *b = json_pack("{s:[]}", "x");
+		for (int i = 0; i < 100 + 64 + left; i++) {
+			json_array_append_new(json_object_get(a, "x"), json_integer(i));
+		}
+		for (int i = 0; i < 100; i++) {
+			json_array_append_new(json_object_get(b, "x"), json_integer(-i - 1));
+		}
+		CLEANUP(str_finish) struct str out = STR_INIT(100000);
+		cr_assert(diff_write(a, b, &out));
+		json_t *patch = parse(str_text(&out));
+		json_t *c = patched(a, patch);
+		cr_expect(json_equal(b, c));
+		cr_expect_eq(json_array_size(patch), left == 0 ? 164 : 1);
+		json_decref(a);
+		json_decref(b);
+		json_decref(c);
+		json_decref(patch);
+	}
+}

@@ -26,7 +26,7 @@ static void put_sum(char *record)
 Test(journal_damage, a_missing_record_is_noticed)
 {
 	struct bed *b = bed_new(3, 4000, false);
-	bed_run(b, 60);
+	bed_run(b, 120);
 	uint64_t dropped = 0, records = bed_replay(bed_bytes(b)).records;
 	size_t last_step = 0;
 	for (size_t at = 0; at < b->bytes.len; at += record_size(b->bytes.p + at)) {

@@ -241,7 +241,7 @@ Test(server, one_connection_too_many_is_told_so)
 	house_open(&h, (struct server_config){.connections_max = 2});
 	for (int i = 0; i < 2; i++) {
 		peer_open(&p[i], h.loop, server_port(h.server));
-		peer_send(&p[i], "GET /echo HTTP/1.1\r\nHost: a\r\n\r\n");
+		peer_send(&p[i], "GET /echo HTTP/1.1\r\nHost: a\r\n\r\nGET ");
 		peer_expect(&p[i], "200 OK");
 	}
 	peer_open(&p[2], h.loop, server_port(h.server));
@@ -255,11 +255,72 @@ Test(server, one_connection_too_many_is_told_so)
 	house_close(&h);
 }
 
+/* Silence is no work: whoever has been silent longest makes room for who has something to say. */
+Test(server, a_silent_connection_makes_room)
+{
+	struct house h;
+	struct peer p[3];
+
+	house_open(&h, (struct server_config){.connections_max = 2});
+	for (int i = 0; i < 3; i++) {
+		peer_open(&p[i], h.loop, server_port(h.server));
+		peer_send(&p[i], "GET /echo HTTP/1.1\r\nHost: a\r\n\r\n");
+		peer_expect(&p[i], "200 OK");
+	}
+	peer_expect_end(&p[0]);
+	peer_send(&p[1], "GET /echo?again HTTP/1.1\r\nHost: a\r\n\r\n");
+	peer_expect(&p[1], "?again");
+	for (int i = 0; i < 3; i++) {
+		peer_close(&p[i]);
+	}
+	expect_nobody(&h);
+	house_close(&h);
+}
+
 static bool served_two(void *data)
 {
 	struct house *h = data;
 
 	return h->served == 2;
+}
+
+static bool one_was_refused(void *data)
+{
+	struct peer *const *peers = data;
+
+	peer_read(peers[0]);
+	peer_read(peers[1]);
+	return strstr(str_text(&peers[0]->in), " 503 ") != NULL ||
+	       strstr(str_text(&peers[1]->in), " 503 ") != NULL;
+}
+
+/* Without the bound twenty clients that never finish their 7 MiB are more than the process may
+ * have. */
+Test(server, what_all_connections_hold_together_is_bounded)
+{
+	struct str part CLEANUP(str_finish) = STR_INIT(1024 * 1024);
+	struct peer large[2], small;
+	struct peer *both[2] = {&large[0], &large[1]};
+	struct house h;
+
+	house_open(&h, (struct server_config){.held_limit = 1000000});
+	str_append_text(&part, "POST /admit HTTP/1.1\r\nHost: a\r\nContent-Length: 900000\r\n\r\n");
+	for (int i = 0; i < 600000; i++) {
+		str_append_char(&part, 'a');
+	}
+	for (int i = 0; i < 2; i++) {
+		peer_open(&large[i], h.loop, server_port(h.server));
+		peer_send_bytes(&large[i], part.p, part.len);
+	}
+	cr_assert(wait_for(h.loop, one_was_refused, both, PATIENCE_MS), "both are read on");
+	peer_open(&small, h.loop, server_port(h.server));
+	peer_send(&small, "POST /admit HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello");
+	peer_expect(&small, "hello");
+	peer_close(&small);
+	peer_close(&large[0]);
+	peer_close(&large[1]);
+	expect_nobody(&h);
+	house_close(&h);
 }
 
 /* Without descriptors the server waits and goes on when there are some again. */

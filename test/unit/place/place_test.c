@@ -10,7 +10,7 @@ static void add_node(struct snapshot *s, uint32_t i, int64_t free_gpus)
 {
 	struct place_node n = {.noun = &nouns[i],
 		.free_cpu_milli = 1000,
-		.free_mem_bytes = 10000,
+		.free_mem_bytes = 1 << 30,
 		.free_slots = 10,
 		.free_gpus = free_gpus,
 		.gpu_mem_mib = 80000};

@@ -87,3 +87,27 @@ Test(explain, cuts_between_characters)
 	cr_assert_not_null(strstr(str_text(&out), "aaa...\""), "%s", str_text(&out));
 	cr_assert_null(strchr(str_text(&out), '\xc3'));
 }
+
+/* The API server drops a warning with a control character in it, and then nobody is told. */
+Test(explain, writes_control_characters_out)
+{
+	const struct {
+		const char *value, *shown;
+	} rows[] = {
+		{"0.5\n", "\"0.5\\n\""},
+		{"\t0.5\r\n", "\"\\t0.5\\r\\n\""},
+		{"\x07\x0b\x1b[1m\x7f", "\"\\u0007\\u000b\\u001b[1m\\u007f\""},
+		{"\xc2\x85\xc2\xbd\xe2\x82\xac", "\"\\u0085\xc2\xbd\xe2\x82\xac\""},
+	};
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		CLEANUP(str_finish) struct str out = STR_INIT(1024);
+		explain_bad_note(&out, "k", rows[i].value, "x");
+		cr_assert_not_null(strstr(str_text(&out), rows[i].shown), "%s", str_text(&out));
+	}
+	char many[200] = {0};
+	CLEANUP(str_finish) struct str out = STR_INIT(1024);
+	memset(many, 1, sizeof many - 1);
+	explain_bad_note(&out, "k", many, "what to write");
+	cr_assert_lt(out.len, 200);
+	cr_assert_not_null(strstr(str_text(&out), "...\" cannot be read; write what to write"));
+}

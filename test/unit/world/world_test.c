@@ -64,6 +64,42 @@ Test(world, sums_follow_bind_finish_and_delete)
 	world_destroy(w);
 }
 
+/* Whoever writes nodeName gets past the scheduler, with any request the API server can store. */
+Test(world, absurd_requests_do_not_overflow_the_sums)
+{
+	struct world *w = world_create();
+	const char *names[] = {"a", "b"};
+	for (int i = 0; i < 2; i++) {
+		struct pod p = make_pod(names[i], names[i], "n1", 1);
+		p.cpu_milli = p.mem_bytes = p.gpus = INT64_MAX;
+		set(w, &p);
+	}
+	cr_assert_gt(node(w, "n1")->cpu_milli, 0);
+	cr_assert_gt(node(w, "n1")->mem_bytes, 0);
+	cr_assert_gt(node(w, "n1")->gpus, 0);
+	cr_assert_null(world_check(w));
+	for (int i = 0; i < 2; i++) {
+		gone(w, names[i], names[i]);
+	}
+	cr_assert_eq(node(w, "n1")->mem_bytes, 0);
+	world_destroy(w);
+}
+
+Test(world, a_node_that_is_gone_keeps_its_name_only)
+{
+	struct world *w = world_create();
+	struct node n = {.name = "n1", .gpus = 8};
+	struct change change = {.type = CHANGE_SET, .kind = KIND_NODE, .node = &n};
+	world_apply(w, &change);
+	cr_assert_eq(node(w, "n1")->noun.gpus, 8);
+	world_apply(w, &(struct change){.type = CHANGE_GONE, .kind = KIND_NODE, .name = "n1"});
+	cr_assert_not(node(w, "n1")->known);
+	cr_assert_null(node(w, "n1")->arena.head, "its memory is given back");
+	world_apply(w, &change);
+	cr_assert_str_eq(node(w, "n1")->noun.name, "n1");
+	world_destroy(w);
+}
+
 Test(world, a_reused_name_is_another_pod)
 {
 	struct world *w = world_create();

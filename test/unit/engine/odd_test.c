@@ -1,0 +1,325 @@
+/* Odd things that real clusters do, one step at a time: each pod is told to the engine as a watch
+ * would, and the plan is read. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+
+#include "engine/engine.h"
+#include "model/names.h"
+
+#define USABLE 80000
+
+struct bed {
+	struct engine *e;
+	struct plan plan;
+	int64_t now;
+	int rv;
+};
+
+static void tell_node(struct bed *b, const char *name, int64_t gpus, int64_t slots)
+{
+	struct node n = {.name = name,
+		.ready = true,
+		.cpu_milli = 64000,
+		.mem_bytes = (int64_t)1 << 40,
+		.pod_slots = slots,
+		.gpus = gpus};
+	struct change set = {.type = CHANGE_SET, .kind = KIND_NODE, .node = &n};
+	engine_observe(b->e, &set);
+}
+
+static struct bed bed_make(void)
+{
+	struct engine_config cfg = {0};
+	struct bed b = {.e = engine_create(&cfg, 1), .now = 1000};
+	for (int k = 0; k < KIND_COUNT; k++) {
+		struct change begin = {.type = CHANGE_RELIST_BEGIN, .kind = (enum kind)k};
+		struct change end = {.type = CHANGE_RELIST_END, .kind = (enum kind)k};
+		engine_observe(b.e, &begin);
+		engine_observe(b.e, &end);
+	}
+	struct change lead = {.type = CHANGE_LEADER, .leads = true};
+	engine_observe(b.e, &lead);
+	return b;
+}
+
+static void bed_finish(struct bed *b)
+{
+	engine_destroy(b->e);
+	plan_finish(&b->plan);
+}
+
+static void tell_pod(struct bed *b, struct pod *p)
+{
+	char rv[16];
+	snprintf(rv, sizeof rv, "%d", ++b->rv);
+	p->resource_version = rv;
+	pairs_sort(&p->notes);
+	struct change set = {.type = CHANGE_SET, .kind = KIND_POD, .pod = p};
+	engine_observe(b->e, &set);
+}
+
+static void tell_gone(struct bed *b, const char *ns, const char *name)
+{
+	struct change gone = {.type = CHANGE_GONE, .kind = KIND_POD, .ns = ns, .name = name};
+	engine_observe(b->e, &gone);
+}
+
+struct cap {
+	const char *name, *uid, *uuid; /* uuid NULL: not told yet */
+	bool broken;		       /* its main container does not run */
+	struct ledger ledger;
+};
+
+static void tell_capacity(struct bed *b, const struct cap *c)
+{
+	struct pair label[] = {{LABEL_CAPACITY, "true"}};
+	struct gpu_identity id = {.mem_mib = USABLE};
+	snprintf(id.uuid, sizeof id.uuid, "%s", c->uuid != NULL ? c->uuid : "");
+	struct pod p = {.ns = NAME_NAMESPACE,
+		.name = c->name,
+		.uid = c->uid,
+		.node = "n0",
+		.gpus = 1,
+		.phase = c->uuid != NULL ? POD_RUNNING : POD_PENDING,
+		.labels = {label, 1},
+		.identity = c->uuid != NULL ? &id : NULL,
+		.holds = c->uuid != NULL && !c->broken,
+		.ledger = c->ledger};
+	tell_pod(b, &p);
+}
+
+static void tell_waiting(struct bed *b, const char *name, const char *share)
+{
+	struct pair label[] = {{LABEL_TENANT, "true"}};
+	struct pair notes[] = {{NOTE_ORIGINAL, "{}"}, {NOTE_SHARE, share}};
+	const char *gate[] = {NAME_GATE};
+	struct pod p = {.ns = "default",
+		.name = name,
+		.uid = name,
+		.cpu_milli = 10,
+		.mem_bytes = 100,
+		.labels = {label, 1},
+		.notes = {notes, 2},
+		.gates = gate,
+		.gate_count = 1};
+	tell_pod(b, &p);
+}
+
+static void tell_running(struct bed *b, const char *name, const char *holder, const char *uuid)
+{
+	struct pair label[] = {{LABEL_TENANT, "true"}};
+	struct pair notes[] = {{NOTE_CAPACITY_POD, holder}, {NOTE_COMPUTE_MILLI, "700"},
+		{NOTE_GPU_UUID, uuid}, {NOTE_MEMORY_MIB, "50000"}};
+	struct pod p = {.ns = "default",
+		.name = name,
+		.uid = name,
+		.node = "n0",
+		.phase = POD_RUNNING,
+		.labels = {label, 1},
+		.notes = {notes, 4}};
+	tell_pod(b, &p);
+}
+
+/* The first action of this type, NULL if there is none. */
+static const struct action *step_within(struct bed *b, uint32_t budget, enum action_type type)
+{
+	engine_step(b->e, (struct engine_now){b->now, b->now}, budget, &b->plan);
+	vec_for_each (const struct action, a, &b->plan.actions) {
+		if (a->type == type) {
+			return a;
+		}
+	}
+	return NULL;
+}
+
+static const struct action *step(struct bed *b, enum action_type type)
+{
+	return step_within(b, 100000, type);
+}
+
+static void refuse(struct bed *b, const struct action *a)
+{
+	struct outcome o = {.fault = {.kind = FAULT_DENIED}};
+	engine_settle(b->e, (struct engine_now){b->now, b->now}, a->id, &o);
+}
+
+/* The ledger keeps the entry of the one that left until the next write: that is no reason to look
+ * again at once, and again, and again. */
+Test(odd, a_tenant_that_left_does_not_keep_the_engine_awake)
+{
+	struct bed b = bed_make();
+	struct grant both[] = {
+		{"t", "default", "t", 700, 50000}, {"gone", "default", "g", 100, 800}};
+	tell_node(&b, "n0", 1, 110);
+	tell_capacity(&b, &(struct cap){"cap", "c1", "GPU-A", false, {both, 2}});
+	tell_running(&b, "t", "cap", "GPU-A");
+	for (int i = 0; i < 30; i++, b.now += 1000) {
+		cr_assert_null(step(&b, ACTION_GRANT));
+		cr_expect_gt(engine_next_deadline(b.e), b.now, "second %d", i);
+	}
+	bed_finish(&b);
+}
+
+Test(odd, a_deletion_that_is_refused_does_not_keep_the_engine_awake)
+{
+	struct bed b = bed_make();
+	tell_node(&b, "n0", 1, 110);
+	tell_capacity(&b, &(struct cap){"cap", "c1", "GPU-A", false, {0}});
+	cr_assert_null(step(&b, ACTION_DELETE_CAPACITY));
+	b.now += 60000;
+	const struct action *a = step(&b, ACTION_DELETE_CAPACITY);
+	cr_assert_not_null(a);
+	refuse(&b, a);
+	b.now += 10;
+	cr_assert_null(step(&b, ACTION_DELETE_CAPACITY));
+	cr_expect_gt(engine_next_deadline(b.e), b.now);
+	bed_finish(&b);
+}
+
+Test(odd, one_that_no_longer_leads_sleeps)
+{
+	struct bed b = bed_make();
+	tell_node(&b, "n0", 1, 110);
+	step(&b, ACTION_GRANT);
+	struct change follow = {.type = CHANGE_LEADER, .leads = false};
+	engine_observe(b.e, &follow);
+	step(&b, ACTION_GRANT);
+	cr_expect_gt(engine_next_deadline(b.e), b.now);
+	bed_finish(&b);
+}
+
+/* Deleted by hand, made anew under the same name, and the device plugin gave it the other GPU. The
+ * tenant still runs on the first, which another capacity pod holds now. */
+Test(odd, a_tenant_counts_on_the_gpu_it_runs_on_not_on_a_name)
+{
+	struct bed b = bed_make();
+	tell_node(&b, "n0", 2, 110);
+	tell_capacity(&b, &(struct cap){"cap-0", "c1", "GPU-A", false, {0}});
+	tell_running(&b, "t", "cap-0", "GPU-A");
+	step(&b, ACTION_GRANT);
+	tell_gone(&b, NAME_NAMESPACE, "cap-0");
+	tell_capacity(&b, &(struct cap){"cap-0", "c2", "GPU-B", false, {0}});
+	tell_capacity(&b, &(struct cap){"cap-1", "c3", "GPU-A", false, {0}});
+	tell_waiting(&b, "w", "0.7");
+	const struct action *a = step(&b, ACTION_GRANT);
+	cr_assert_not_null(a);
+	cr_expect_str_eq(a->name, "cap-0", "GPU-A has 300 milli left");
+	cr_expect_eq(a->ledger.count, 1, "and t is not on GPU-B");
+	bed_finish(&b);
+}
+
+/* It told its GPU once; since then its main container finds another device and exits. */
+Test(odd, a_capacity_pod_that_stops_holding_is_not_waited_for_for_ever)
+{
+	struct bed b = bed_make();
+	tell_node(&b, "n0", 2, 110);
+	tell_capacity(&b, &(struct cap){"cap", "c1", "GPU-A", true, {0}});
+	tell_waiting(&b, "w", "0.7");
+	cr_assert_null(step(&b, ACTION_DELETE_CAPACITY));
+	cr_assert_eq(b.plan.actions.count, 0, "it may come back");
+	b.now += 120000;
+	cr_expect_not_null(step(&b, ACTION_DELETE_CAPACITY));
+	bed_finish(&b);
+}
+
+/* With a tenant on it, it stays; but nobody else waits for it. */
+Test(odd, a_broken_capacity_pod_with_tenants_attracts_no_others)
+{
+	struct bed b = bed_make();
+	struct grant t[] = {{"t", "default", "t", 700, 50000}};
+	tell_node(&b, "n0", 2, 110);
+	tell_capacity(&b, &(struct cap){"cap", "c1", "GPU-A", true, {t, 1}});
+	tell_running(&b, "t", "cap", "GPU-A");
+	tell_waiting(&b, "w", "0.2");
+	cr_assert_null(step(&b, ACTION_CREATE_CAPACITY), "it may come back");
+	b.now += 120000;
+	cr_expect_not_null(step(&b, ACTION_CREATE_CAPACITY));
+	vec_for_each (const struct action, a, &b.plan.actions) {
+		cr_expect_neq(a->type, ACTION_DELETE_CAPACITY);
+	}
+	bed_finish(&b);
+}
+
+/* Nor when no ledger names them: as long as the pod is there, the device is not free. */
+Test(odd, a_broken_capacity_pod_stays_while_anyone_runs_on_its_gpu)
+{
+	struct bed b = bed_make();
+	tell_node(&b, "n0", 2, 110);
+	tell_capacity(&b, &(struct cap){"cap", "c1", "GPU-A", true, {0}});
+	tell_running(&b, "t", "another", "GPU-A");
+	cr_assert_null(step(&b, ACTION_DELETE_CAPACITY));
+	b.now += 120000;
+	cr_expect_null(step(&b, ACTION_DELETE_CAPACITY));
+	bed_finish(&b);
+}
+
+/* More wait than one step can look at: the last slice of a round has not seen the first ones. */
+Test(odd, a_gpu_that_is_opened_for_the_first_in_a_long_line_is_not_idle)
+{
+	struct bed b = bed_make();
+	tell_node(&b, "n0", 1, 110);
+	tell_capacity(&b, &(struct cap){"cap", "c1", NULL, false, {0}});
+	tell_waiting(&b, "a", "0.5");
+	tell_waiting(&b, "z", "not a share");
+	for (int i = 0; i < 200; i++, b.now += 500) {
+		cr_assert_null(step_within(&b, 1, ACTION_DELETE_CAPACITY), "after %d", i);
+	}
+	bed_finish(&b);
+}
+
+/* Without our label nobody would count it once it runs; it waits, and says why. */
+Test(odd, a_gated_pod_without_the_tenant_label_is_told_not_ours)
+{
+	struct bed b = bed_make();
+	struct pair notes[] = {{NOTE_ORIGINAL, "{}"}, {NOTE_SHARE, "0.2"}};
+	const char *gate[] = {NAME_GATE};
+	struct pod p = {.ns = "default",
+		.name = "copy",
+		.uid = "u",
+		.notes = {notes, 2},
+		.gates = gate,
+		.gate_count = 1};
+	tell_node(&b, "n0", 1, 110);
+	tell_pod(&b, &p);
+	cr_assert_null(step(&b, ACTION_CREATE_CAPACITY));
+	b.now += 11000;
+	const struct action *a = step(&b, ACTION_CONDITION);
+	cr_assert_not_null(a);
+	cr_expect_eq(a->reason, REASON_NOT_OURS);
+	bed_finish(&b);
+}
+
+/* One slot: the capacity pod would take it, the tenant would not fit, and a minute later all would
+ * begin again. */
+Test(odd, no_gpu_is_opened_where_only_the_capacity_pod_has_a_slot)
+{
+	struct bed b = bed_make();
+	tell_node(&b, "n0", 1, 1);
+	tell_waiting(&b, "w", "0.5");
+	cr_expect_null(step(&b, ACTION_CREATE_CAPACITY));
+	cr_expect_eq(engine_report(b.e)->by_reason[REASON_NODE_UNFIT], 1);
+	tell_node(&b, "n0", 1, 2);
+	cr_expect_not_null(step(&b, ACTION_CREATE_CAPACITY));
+	bed_finish(&b);
+}
+
+/* kai 24: no label tells how large the GPUs are; the first that was opened has. */
+Test(odd, what_cannot_fit_does_not_open_one_gpu_after_the_other)
+{
+	struct bed b = bed_make();
+	struct pair label[] = {{LABEL_TENANT, "true"}};
+	struct pair notes[] = {{NOTE_ORIGINAL, "{}"}, {NOTE_MEMORY, "100Gi"}};
+	const char *gate[] = {NAME_GATE};
+	struct pod p = {.ns = "default",
+		.name = "w",
+		.uid = "w",
+		.labels = {label, 1},
+		.notes = {notes, 2},
+		.gates = gate,
+		.gate_count = 1};
+	tell_node(&b, "n0", 8, 110);
+	tell_capacity(&b, &(struct cap){"cap", "c1", "GPU-A", false, {0}});
+	tell_pod(&b, &p);
+	cr_expect_null(step(&b, ACTION_CREATE_CAPACITY));
+	bed_finish(&b);
+}
