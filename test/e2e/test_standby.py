@@ -10,6 +10,7 @@ from waiting import wait_until
 
 STACK = STEADY_TWO
 LEASE_S = 12
+OTHER_GATE = "example.com/not-yet"
 
 
 def pair(stack):
@@ -59,36 +60,39 @@ def test_the_leader_is_asked_to_end(stack, node, name, say):
 
 def test_c33_a_leader_that_slept_does_not_write(stack, node, name, say):
     """C2 and C33: the leader is frozen, the standby converts, leads and places. When the leader goes
-    on, it is full of news and of the belief that it leads; not one action may come of that."""
+    on, it believes that it leads, and there is a tenant that only needs its word: the other is kept
+    from giving it. Not one action may come of that."""
     leader, standby = pair(stack)
-    where = node(8)
-    names = [name() for _ in range(8)]
+    where, names, ripe = node(8), [name() for _ in range(8)], name()
     acted, wrote = leader.metric("aliquot_actions_total"), leader.writes()
     began = time.monotonic()
     leader.pause()
     stack.wait_converting(10)
     for pod_name in names:
         assert is_tenant(stack.create_pod(pod_name, fraction="0.6", **on(where)))
+    made = stack.create_pod(ripe, fraction="0.3", schedulingGates=[{"name": OTHER_GATE}], **on(where))
+    assert sorted(gates(made)) == sorted([P + "gpu", OTHER_GATE])
     wait_until(standby.leads, 30, "the standby to lead")
     say("the standby led %.1f s after the leader froze" % (time.monotonic() - began))
     assert time.monotonic() - began > LEASE_S / 2, "it did not wait for the Lease to expire"
     pods = [stack.wait_running(pod_name) for pod_name in names]
-    late = name()
-    assert is_tenant(stack.create_pod(late, fraction="0.6", **on(where)))
-    version = Picture(stack.api).check()
+    standby.pause()
+    stack.api.patch("pods", ripe, {"spec": {"schedulingGates": [{"name": P + "gpu"}]}}, "default")
+    # The last news that it will get: it asks for no GPU, so nobody touches it.
+    stack.create_pod(name(), gpus=0, **on(where))
     leader.resume()
-    uids = {pod["metadata"]["uid"] for pod in pods}
-
-    def knows_all():
-        told = {t["name"]: t for t in leader.dump()["tenants"]}
-        return late in told and all(told.get(n, {}).get("uuid") for n in names)
-    wait_until(knows_all, 20, "the former leader to hear of everything")
-    wait_until(lambda: leader.dump()["holder"] == stack.holder(), 20, "it to know who leads")
-    assert not leader.leads() and standby.leads()
+    there = len(stack.api.list("pods"))
+    wait_until(lambda: leader.dump()["pods"] == there, 7, "the former leader to hear of everything")
+    wait_until(lambda: leader.dump()["holder"] == stack.holder(), 7, "it to know who leads",
+               every=0.02)
+    assert not leader.leads()
     assert leader.metric("aliquot_actions_total") == acted, "it acted without the Lease"
     # At most the renewals before it froze.
     assert leader.writes() - wrote <= 2
-    assert uids == {p["metadata"]["uid"] for p in version.placed} & uids
+    assert gates(stack.get_pod(ripe)) == [P + "gpu"]
+    standby.resume()
+    stack.wait_running(ripe)
+    assert stack.leaders() == [standby]
     again = {p["metadata"]["uid"]: p for p in Picture(stack.api).check().placed}
     assert [note(again[p["metadata"]["uid"]], "gpu-uuid") for p in pods] == \
         [note(p, "gpu-uuid") for p in pods]
