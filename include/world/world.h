@@ -21,6 +21,7 @@
 
 #include "base/alloc.h"
 #include "model/change.h"
+#include "model/reason.h"
 
 #define WORLD_NONE UINT32_MAX
 
@@ -34,6 +35,8 @@ struct world_gpu {
 	int32_t priority;
 	enum world_class class; /* whole GPUs, carries our label or gate, or holds a GPU for us */
 	bool waiting_shown;	/* its condition Placed says False */
+	enum reason told;	/* in that condition, whatever it says; NONE: nothing of ours */
+	int64_t told_ms;	/* when that was written; 0: there is no such condition */
 	uint64_t stamp;		/* another one whenever the object was set again */
 	bool gated;		/* our gate is still on it */
 	bool other_gates;

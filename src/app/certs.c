@@ -16,6 +16,8 @@
 #define DAY_MS	       ((int64_t)24 * 3600 * 1000)
 #define SETTLE_MS                                                                                  \
 	60000 /* API servers read a new caBundle at once; their connections may be older */
+#define BUNDLE_SEEN_MS	5000 /* until every API server is believed to have seen a new caBundle */
+#define FORMER_MAX	(16 * 1024)
 #define PATCH_MAX_BYTES (512 * 1024)
 
 enum certs_state { CERTS_IDLE, CERTS_SECRET, CERTS_WEBHOOK, CERTS_WRITING };
@@ -120,6 +122,17 @@ static bool leaf_fits(const struct certs *c, const struct secret *s)
 	       life_left(c, s->leaf_cert) > 333;
 }
 
+/* The leaf that we serve, and other replicas with us, is trusted by the caBundle as it stands. */
+static bool served_is_trusted(const struct certs *c)
+{
+	struct tls_check check = {.bundle_pem = c->bundle.bundle,
+		.cert_pem = c->served,
+		.name = NAME_WEBHOOK "." NAME_NAMESPACE ".svc",
+		.wall_ms = wall(c)};
+	return c->served != NULL && c->bundle.found && !text_empty(c->bundle.bundle) &&
+	       tls_verify(&check, NULL) == 0;
+}
+
 static bool make_authority(struct certs *c, const char **ret_cert, const char **ret_key)
 {
 	struct tls_pair pair = {0};
@@ -210,7 +223,11 @@ static void lead(struct certs *c)
 	struct secret s = c->secret;
 	CLEANUP(str_finish) struct str bundle = STR_INIT(PATCH_MAX_BYTES);
 	if (life_left(c, s.ca_cert) < 0 || s.ca_key == NULL) {
-		s = (struct secret){.resource_version = s.resource_version};
+		/* Replicas go on with the former leaf until they read the next one: what the API
+		 * server trusts now stays trusted beside the new authority, for a day. */
+		bool keep = served_is_trusted(c) && strlen(c->bundle.bundle) < FORMER_MAX;
+		s = (struct secret){.resource_version = s.resource_version,
+			.other_cert = keep ? c->bundle.bundle : NULL};
 		if (make_authority(c, &s.ca_cert, &s.ca_key)) {
 			write_secret(c, &s, "there is no authority");
 			return;
@@ -234,6 +251,11 @@ static void lead(struct certs *c)
 		c->bundle_right_since = c->now;
 	}
 	if (!leaf_fits(c, &s)) {
+		int64_t seen_at = c->bundle_right_since + BUNDLE_SEEN_MS;
+		if (c->now < seen_at && served_is_trusted(c)) {
+			pass_over(c, seen_at - c->now);
+			return;
+		}
 		if (make_leaf(c, &s)) {
 			write_secret(c, &s, "there is no serving certificate that fits");
 			return;

@@ -91,10 +91,10 @@ static bool view_limits(void *data, const char *ns)
 	return n != NULL && n->gpu_limits > 0;
 }
 
-static enum reason view_may_convert(void *data)
+static enum reason view_may_convert(void *data, const char *ns)
 {
 	struct controller *c = data;
-	return gate_may_convert(&c->gate);
+	return gate_may_convert(&c->gate, ns);
 }
 
 /* --- the webhook's server: it exists from the first certificate on --- */
@@ -196,6 +196,7 @@ static void on_turn(void *data)
 		election_leads(c->election) && certs_published(c->certs) && c->webhook != NULL);
 	gate_step(&c->gate, now);
 	recorder_step(c->recorder, now);
+	log_flush(clock_wall(&clock_system));
 	decide(c, now);
 	act_step(c->act, now);
 	events_step(c->events, now);
@@ -299,9 +300,11 @@ static int make_connection(struct controller *c, struct fault *f)
 
 static void make_recorder(struct controller *c)
 {
+	/* In memory it can only be read through the debug pages: without them it would be kept for
+	 * nobody. */
 	struct recorder_config config = {.dir = c->options.journal,
 		.files = c->options.journal_files,
-		.memory_mib = c->options.journal_memory_mib};
+		.memory_mib = c->options.debug ? c->options.journal_memory_mib : 0};
 	c->recorder = recorder_create(&config, c->clock, c->engine);
 }
 

@@ -74,6 +74,8 @@ static void waiter_free(struct waiter *w)
 {
 	arena_finish(&w->arena);
 	free(w->placed_rv);
+	free(w->refusal);
+	free(w->flight_rv);
 	free(w->uid);
 	free(w);
 }
@@ -96,6 +98,7 @@ struct holder *holder_touch(struct engine *e, const char *name, int64_t now)
 		h->opened_at = now;
 		h->lost_at = -1;
 		h->idle_since = now;
+		h->backoff = (struct backoff){.first_ms = 1000, .cap_ms = 60000};
 		VEC_PUSH(&e->holders, h);
 		map_put(&e->holders_by_name, hash_text(name), (uint32_t)e->holders.count - 1);
 	}
@@ -117,6 +120,8 @@ static void holder_free(struct holder *h)
 	arena_finish(&h->asked_arena);
 	free(h->acked_rv);
 	free(h->avoid_rv);
+	free(h->refusal);
+	free(h->flight_rv);
 	free(h->node);
 	free(h->uid);
 	free(h->name);

@@ -31,7 +31,7 @@ static void waiter_refresh(struct waiter *w, const struct world_pod *p)
 	bool whole = world_pod_unpack(p, &w->arena, &w->pod);
 	ENSURE(whole);
 	w->stamp = p->gpu->stamp;
-	if (w->placed_rv != NULL && !text_equals(w->placed_rv, w->pod.resource_version)) {
+	if (w->placed_rv != NULL && version_passed(w->pod.resource_version, w->placed_rv)) {
 		text_set(&w->placed_rv, NULL);
 	}
 }
@@ -149,10 +149,32 @@ static void note_refusal(
 	w->reason = w->miss.reason;
 }
 
+/* It would go on a GPU whose capacity pod could not be created: not yet, or now once more. */
+static void await_creation(
+	struct engine *e, int64_t now, struct waiter *w, struct holder *h, struct plan *plan)
+{
+	w->reason = REASON_WAITING_FOR_CAPACITY;
+	if (h->refusal == NULL || h->flight != 0 || h->in_world) {
+		return;
+	}
+	text_set(&w->refusal, h->refusal);
+	w->refused_until = h->retry_at;
+	w->reason = REASON_API_REFUSED;
+	if (now >= h->retry_at) {
+		emit_create_again(e, h, &w->pod, plan);
+	} else {
+		wake_by(e, h->retry_at);
+	}
+}
+
 static void place_waiter(struct engine *e, int64_t now, struct waiter *w, struct plan *plan)
 {
 	struct place_request r;
 	w->miss = (struct place_verdict){0};
+	if (w->pod.too_complex) {
+		w->reason = REASON_TOO_COMPLEX;
+		return;
+	}
 	if (!read_request(e, w, &r)) {
 		w->reason = REASON_NOT_OURS;
 		return;
@@ -179,9 +201,11 @@ static void place_waiter(struct engine *e, int64_t now, struct waiter *w, struct
 	s->demand++;
 	s->holder->wanted = e->step;
 	if (e->snap.gpus.items[v.gpu].state != GPU_OPEN) {
-		w->reason = e->snap.gpus.items[v.gpu].state == GPU_BUSY
-				    ? REASON_GRANTING
-				    : REASON_WAITING_FOR_CAPACITY;
+		if (e->snap.gpus.items[v.gpu].state == GPU_BUSY) {
+			w->reason = REASON_GRANTING;
+		} else {
+			await_creation(e, now, w, s->holder, plan);
+		}
 		return;
 	}
 	w->reason = REASON_GRANTING;

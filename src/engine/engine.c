@@ -5,6 +5,7 @@
 
 #include "engine/journal.h"
 #include "journal_parts.h"
+#include "policies.h"
 #include "state.h"
 
 /* Nothing that lasts is noticed later than this, whatever the deadlines say. */

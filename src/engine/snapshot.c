@@ -24,6 +24,11 @@ static bool version_reached(const char *have, const char *wanted)
 	       parse_i64(view_of(wanted), 0, INT64_MAX, &b) && a >= b;
 }
 
+bool version_passed(const char *have, const char *from)
+{
+	return have != NULL && !text_equals(have, from) && !version_reached(from, have);
+}
+
 const struct ledger *holder_ledger(const struct holder *h)
 {
 	return h->asked_holds ? &h->asked : &h->pod.ledger;
@@ -63,7 +68,7 @@ static void holder_refresh(struct holder *h, const struct world_pod *p, int64_t 
 	if (h->acked_rv != NULL && version_reached(h->pod.resource_version, h->acked_rv)) {
 		holder_drop_asked(h);
 	}
-	if (h->avoid_rv != NULL && !text_equals(h->avoid_rv, h->pod.resource_version)) {
+	if (h->avoid_rv != NULL && version_passed(h->pod.resource_version, h->avoid_rv)) {
 		text_set(&h->avoid_rv, NULL);
 		if (h->flight == 0 && h->acked_rv == NULL) {
 			holder_drop_asked(h);

@@ -78,6 +78,12 @@ static const char *const templates[REASON_COUNT] = {
 				   "[: {value}][; next try in {next} s]",
 	[REASON_API_REFUSED] =
 		"the API server refused our write[: {value}][; next try in {next} s]",
+	[REASON_TOO_COMPLEX] = "has more node selectors, affinity terms, their values, tolerations "
+			       "and gates than are looked at: 256 in all before it is created",
+	[REASON_BAD_AMOUNT] =
+		"left as it is:[ container {name}:] limits of " NAME_GPU_RESOURCE
+		" must be set to a whole number, and requests to the same one or not at all",
+	[REASON_TOO_LARGE] = "left whole: what would have to be written on the pod is too large",
 };
 
 static bool put_number(struct str *out, int64_t n)

@@ -98,6 +98,8 @@ static struct world_gpu *gpu_create(struct world *w, const struct pod *pod)
 		   : pod_is_tenant(pod) || g->gated ? WORLD_TENANT
 						    : WORLD_WHOLE;
 	g->waiting_shown = pod->placed.type != NULL && !pod->placed.is_true;
+	g->told = reason_parse(pod->placed.reason);
+	g->told_ms = pod->placed.type != NULL ? pod->placed.since_ms : 0;
 	g->stamp = w->version;
 	g->other_gates = pod->gate_count > (g->gated ? 1u : 0u);
 	g->gpus = summable(pod->gpus);
