@@ -209,6 +209,8 @@ def verdict(args, calm, seen, more):
     covered = sum(seen["relists"]) / args.seconds
     holds = {"p99": 0 <= server["p99_us"] <= P99_BAR_US, "answers": right,
              "relists": bool(seen["relists"]) and covered >= LEAST_COVERED}
+    if not right:
+        more = dict(more, error="answers were wrong or missing, or hardly a tenant was converted")
     return {
         "name": "webhook", "pods": args.pods, "reviews": client["answered"],
         "per_second": round(client["per_second"], 1), "connections": args.connections,
