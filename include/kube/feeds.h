@@ -13,7 +13,7 @@ struct feeds;
 
 /* `seed` is of the jitter. */
 struct feeds *feeds_create(struct kube *kube, uint64_t seed,
-	void (*on_change)(void *data, const struct change *c), void *data);
+	bool (*on_change)(void *data, const struct change *c), void *data);
 void feeds_destroy(struct feeds *f);
 void feeds_step(struct feeds *f, int64_t now_mono_ms);
 int64_t feeds_deadline(const struct feeds *f);

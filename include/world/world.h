@@ -106,11 +106,16 @@ struct world;
 
 struct world *world_create(void);
 void world_destroy(struct world *w);
+/* False: an object larger than anything an API server hands out, which must not be applied. */
+bool world_takes(struct world *w, const struct change *c);
 void world_apply(struct world *w, const struct change *c);
 
 /* A list of this kind was complete once, and its watch is not broken now. */
 bool world_synced(const struct world *w, enum kind kind);
 bool world_all_synced(const struct world *w);
+/* Something of this kind is there that was never read: what is absent here need not be gone. Until
+ * the next relist that can read everything. */
+bool world_blind(const struct world *w, enum kind kind);
 /* Grows with every change that could matter to a decision. */
 uint64_t world_version(const struct world *w);
 /* Grows with every change that could matter to policy resolution or its counts. */

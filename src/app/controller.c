@@ -26,10 +26,10 @@
 #define DEBUG_REPLY_BYTES ((size_t)72 << 20)
 #define RELEASE_WAIT_MS	  3000
 
-static void on_change(void *data, const struct change *change)
+static bool on_change(void *data, const struct change *change)
 {
 	struct controller *c = data;
-	engine_observe(c->engine, change);
+	return engine_observe(c->engine, change);
 }
 
 static struct engine_now now_of(const struct controller *c)
@@ -55,10 +55,10 @@ static void on_outcome(void *data, uint64_t action_id, const struct outcome *out
 	engine_settle(c->engine, now_of(c), action_id, outcome);
 }
 
-static bool may_write(void *data)
+static int64_t write_ms(void *data)
 {
 	struct controller *c = data;
-	return election_may_write(c->election, clock_mono(c->clock));
+	return election_write_ms(c->election, clock_mono(c->clock));
 }
 
 static bool leads(void *data)
@@ -318,7 +318,7 @@ static void make_leader_side(struct controller *c)
 		.pull_policy = text_empty(c->options.image_pull_policy)
 				       ? NULL
 				       : c->options.image_pull_policy};
-	struct act_events outcomes = {.on_outcome = on_outcome, .may_write = may_write};
+	struct act_events outcomes = {.on_outcome = on_outcome, .write_ms = write_ms};
 	struct engine_config engine = {.idle_grace_ms = c->options.idle_grace_s * 1000,
 		.open_timeout_ms = c->options.open_timeout_s * 1000};
 	struct certs_config certs = {.ns = NAME_NAMESPACE, .extra_names = c->options.webhook_names};

@@ -225,12 +225,13 @@ static bool load_holder(struct engine *e, struct unpack *u)
 
 static void save_lasting(struct saving *s)
 {
-	vec_for_each (const struct node_trouble, t, &s->e->troubles) {
-		struct str *out = record_begin(s, RECORD_TROUBLE);
-		pack_text(out, t->name);
-		pack_i64(out, t->until);
-		pack_i64(out, t->last_failure);
-		pack_backoff(out, &t->backoff);
+	vec_for_each (const struct node_memo, m, &s->e->memos) {
+		struct str *out = record_begin(s, RECORD_NODE);
+		pack_text(out, m->name);
+		pack_i64(out, m->until);
+		pack_i64(out, m->last_failure);
+		pack_i64(out, m->usable_mib);
+		pack_backoff(out, &m->backoff);
 		record_end(s);
 	}
 	vec_for_each (const struct absence, a, &s->e->absences) {
@@ -242,18 +243,18 @@ static void save_lasting(struct saving *s)
 	}
 }
 
-static bool load_trouble(struct engine *e, struct unpack *u)
+static bool load_memo(struct engine *e, struct unpack *u)
 {
 	const char *name = unpack_text(u);
-	struct node_trouble t = {.until = unpack_i64(u)};
-	t.last_failure = unpack_i64(u);
-	t.backoff = unpack_backoff(u);
-	if (u->bad || name == NULL) {
+	if (name == NULL || memo_find(e, name) != NULL) {
 		return false;
 	}
-	t.name = xstrdup(name);
-	VEC_PUSH(&e->troubles, t);
-	return true;
+	struct node_memo *m = memo_touch(e, name);
+	m->until = unpack_i64(u);
+	m->last_failure = unpack_i64(u);
+	m->usable_mib = unpack_i64(u);
+	m->backoff = unpack_backoff(u);
+	return !u->bad;
 }
 
 static bool load_absence(struct engine *e, struct unpack *u)
@@ -398,7 +399,7 @@ void state_save(struct engine *e, struct str *scratch, state_put put, void *data
 static bool load_world(struct engine *e, struct unpack *u)
 {
 	struct change c;
-	if (!change_unpack(u, &c) || !change_is_sound(&c)) {
+	if (!change_unpack(u, &c) || !change_is_sound(&c) || !world_takes(e->world, &c)) {
 		return false;
 	}
 	world_apply(e->world, &c);
@@ -414,8 +415,8 @@ bool state_load(struct engine *e, enum record type, struct unpack *u)
 		return load_waiter(e, u);
 	case RECORD_HOLDER:
 		return load_holder(e, u);
-	case RECORD_TROUBLE:
-		return load_trouble(e, u);
+	case RECORD_NODE:
+		return load_memo(e, u);
 	case RECORD_ABSENCE:
 		return load_absence(e, u);
 	case RECORD_PASS:

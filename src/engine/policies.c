@@ -190,6 +190,13 @@ static void pass_end(struct engine *e, int64_t now, struct plan *plan)
 		a->automated = p->cells[i].automated;
 		a->overlapping = p->cells[i].overlapping;
 		a->is_true = true;
+		a->accepted_ms = policy->status_accepted_ms;
+		a->overlapping_ms = policy->status_overlapping == a->overlapping
+					    ? policy->status_overlapping_ms
+					    : 0;
+		a->ready_ms = text_equals(policy->status_ready_reason, "Ready")
+				      ? policy->status_ready_ms
+				      : 0;
 		a->message = "The policy is in force.";
 		p->asked_at = now;
 	}

@@ -77,12 +77,14 @@ struct holder {
 	uint64_t seen;
 };
 
-/* A node on which capacity pods failed. */
-struct node_trouble {
+/* What is known of a node beside its object: that capacity pods failed there, and what those that
+ * came up told of its GPUs. */
+struct node_memo {
 	char *name; /* owned */
 	int64_t until;
-	struct backoff backoff;
+	struct backoff backoff; /* first_ms 0: none failed */
 	int64_t last_failure;
+	int64_t usable_mib; /* of the largest GPU seen; 0: none */
 };
 
 /* A ledger entry whose tenant is not in the cache, by the tenant's uid. */
@@ -138,8 +140,9 @@ struct engine {
 	} holders;
 	struct map holders_by_name;
 	struct {
-		VEC_FIELDS(struct node_trouble);
-	} troubles;
+		VEC_FIELDS(struct node_memo);
+	} memos;
+	struct map memos_by_name;
 	struct {
 		VEC_FIELDS(struct absence);
 	} absences;
@@ -180,7 +183,8 @@ void holder_drop_asked(struct holder *h);
 void book_sweep(struct engine *e); /* forgets what this step did not meet */
 void book_init(struct engine *e);
 void book_finish(struct engine *e);
-struct node_trouble *trouble_find(struct engine *e, const char *node);
+struct node_memo *memo_find(struct engine *e, const char *node);
+struct node_memo *memo_touch(struct engine *e, const char *node);
 void trouble_note(struct engine *e, const char *node, int64_t now);
 int64_t absence_since(struct engine *e, const char *uid, int64_t now);
 void text_set(char **slot, const char *value); /* owned copy replaces the old one */

@@ -72,18 +72,18 @@ static struct engine_now now_of(const struct replica *r)
 static void observe(void *data, const struct change *c)
 {
 	struct replica *r = data;
-	engine_observe(r->engine, c);
+	(void)engine_observe(r->engine, c);
 }
 
-static void on_change(void *data, const struct change *c)
+static bool on_change(void *data, const struct change *c)
 {
 	struct replica *r = data;
 	if (hooks_of(r)->change == NULL) {
-		observe(r, c);
-		return;
+		return engine_observe(r->engine, c);
 	}
 	struct change copy = *c;
 	hooks_of(r)->change(&copy, observe, r);
+	return true;
 }
 
 static void on_leadership(void *data, bool leads)
@@ -119,10 +119,11 @@ static void on_outcome(void *data, uint64_t id, const struct outcome *outcome)
 	engine_settle(r->engine, now_of(r), id, &told);
 }
 
-static bool may_write(void *data)
+static int64_t write_ms(void *data)
 {
 	struct replica *r = data;
-	return hooks_of(r)->keeps_leading || election_may_write(r->election, clock_mono(&r->clock));
+	return hooks_of(r)->keeps_leading ? ACT_TIMEOUT_MS
+					  : election_write_ms(r->election, clock_mono(&r->clock));
 }
 
 /* --- a turn --- */
@@ -224,7 +225,7 @@ struct replica *replica_create(struct sim *s, int index)
 	struct election_config lease = {
 		.ns = NAME_NAMESPACE, .name = NAME_CONTROLLER, .identity = r->identity};
 	struct act_config act = {.image = "aliquot", .owner_uid = "uid-of-the-configmap"};
-	struct act_events outcomes = {.on_outcome = on_outcome, .may_write = may_write};
+	struct act_events outcomes = {.on_outcome = on_outcome, .write_ms = write_ms};
 	struct engine_config engine = {
 		.idle_grace_ms = s->idle_grace_ms, .open_timeout_ms = s->open_timeout_ms};
 	r->cred = kube_cred_create_plain("https://api", NULL, &r->clock);

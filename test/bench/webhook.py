@@ -180,8 +180,10 @@ def quiet(ground, controller, ca, where, args):
 def run(args):
     mine, others = cores()
     with _ground.Ground(args) as ground:
+        # What else the machine does must not show: it would only make the relists longer.
         for name in ("etcd", "kube-apiserver"):
             pin(ground.plane.pid(name), others)
+            rank(ground.plane.pid(name), -5)
         prefix = ["taskset", "-c", ",".join(map(str, sorted(mine)))]
         controller = ground.controller(prefix)
         took = controller.await_ready(READY_TIMEOUT_S)
@@ -207,6 +209,8 @@ def verdict(args, calm, seen, more):
     covered = sum(seen["relists"]) / args.seconds
     holds = {"p99": 0 <= server["p99_us"] <= P99_BAR_US, "answers": right,
              "relists": bool(seen["relists"]) and covered >= LEAST_COVERED}
+    if not right:
+        more = dict(more, error="answers were wrong or missing, or hardly a tenant was converted")
     return {
         "name": "webhook", "pods": args.pods, "reviews": client["answered"],
         "per_second": round(client["per_second"], 1), "connections": args.connections,

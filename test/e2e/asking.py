@@ -7,11 +7,12 @@ import re
 import time
 
 from api import ApiError
-from helpers import P, placed
+from helpers import P, note, placed
+from invariants import ledger
 from waiting import wait_until
 
-# Of the admission's modules: two wide nodes for pods that start whole, small ones for tenants.
-STACK = {"nodes": [("wide-0", 48), ("wide-1", 48)] + [("narrow-%d" % i, 1) for i in range(16)],
+# Of the admission's modules: three wide nodes for pods that start whole, small ones for tenants.
+STACK = {"nodes": [("wide-%d" % i, 48) for i in range(3)] + [("narrow-%d" % i, 1) for i in range(16)],
          "arguments": ["--idle-grace-seconds=2"]}
 WEBHOOK = 'name="pods.aliquot.dev"'
 COMPONENT = "aliquot.dev/controller"
@@ -106,11 +107,11 @@ def _emptied(api, namespace_name):
 
 
 def books(stack):
-    """What the controller holds of tenants, as it says itself, and every ledger."""
+    """What the controller holds of tenants, as it says itself, and every ledger with a grant."""
     tenants = {(t["ns"], t["name"]): (t["uuid"], t["milli"], t["mib"], t["gated"])
                for t in stack.leader().dump()["tenants"]}
-    ledgers = {pod["metadata"]["name"]: pod["metadata"].get("annotations", {}).get(P + "grants")
-               for pod in stack.capacity_pods()}
+    ledgers = {pod["metadata"]["name"]: note(pod, "grants") for pod in stack.capacity_pods()
+               if ledger(pod)}
     return tenants, ledgers
 
 

@@ -182,6 +182,7 @@ def test_every_container_sees_what_it_should(stack, node, name):
     env = [{"name": "BEFORE", "value": "1"}, {"name": "NVIDIA_VISIBLE_DEVICES", "value": "all"},
            {"name": "CUDA_VISIBLE_DEVICES", "value": "0"},
            {"name": "CUDA_MPS_PIPE_DIRECTORY", "value": "/tmp/mps"},
+           {"name": "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE", "value": "90"},
            {"name": "AFTER", "value": "$(NVIDIA_VISIBLE_DEVICES)"}]
     obj = stack.pod(pod_name, fraction="0.25", **on(where), annotations={
         "fake.kubelet/image-visible-devices": "all", "fake.kubelet/init.exit-code": "0"})
@@ -196,7 +197,11 @@ def test_every_container_sees_what_it_should(stack, node, name):
     assert seen(stack, pod) == [uuid] and seen(stack, pod, "sidecar") == []
     got = environment(stack, pod)
     assert (got["BEFORE"], got["NVIDIA_VISIBLE_DEVICES"], got["AFTER"]) == ("1", uuid, uuid)
-    assert "CUDA_VISIBLE_DEVICES" not in got and "CUDA_MPS_PIPE_DIRECTORY" not in got
+    assert got["CUDA_VISIBLE_DEVICES"] == uuid and "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE" not in got
+    assert got["CUDA_MPS_PIPE_DIRECTORY"] != "/tmp/mps"
+    in_place = [entry["name"] for entry in pod["spec"]["containers"][0]["env"]]
+    assert [one for one in in_place if one in {e["name"] for e in env}] == [
+        e["name"] for e in env if e["name"] in in_place]
     for name_, env_ in ((c["name"], c.get("env", [])) for c in pod["spec"]["containers"] +
                         pod["spec"]["initContainers"]):
         names = [entry["name"] for entry in env_]
@@ -224,32 +229,23 @@ def test_a_copy_of_a_live_tenant_is_a_new_pod(stack, node, name):
     assert seen(stack, pod) == [note(pod, "gpu-uuid")]
 
 
-def test_a_pod_with_our_gate_alone_is_told_that_it_is_not_ours(stack, name):
-    """product.md: gated, `original` missing: never placed, reason NotOurs."""
-    pod_name = name()
-    obj = stack.pod(pod_name, schedulingGates=[{"name": P + "gpu"}], gpus=0,
-                    labels={P + "tenant": "true"})
-    made, warnings = create_warned(stack.api, obj)
-    assert "carries our gate" in "".join(warnings), warnings
-    pod = stack.wait_pod(pod_name, placed, 40, what="a condition")
+def test_a_gate_that_is_not_ours_to_take(stack, node, name):
+    """C19, case 35: our gate goes when it is the last one; without `original` it never goes."""
+    where, odd, waits = node(), name(), name()
+    made, warnings = create_warned(stack.api, stack.pod(
+        odd, schedulingGates=[{"name": P + "gpu"}], gpus=0, labels={P + "tenant": "true"}))
+    assert "carries our gate" in "".join(warnings) and gates(made) == [P + "gpu"], warnings
+    stack.create_pod(waits, fraction="0.25", schedulingGates=[{"name": "example.com/quota"}],
+                     **on(where))
+    pod = stack.wait_pod(odd, placed, 40, what="a condition")
     assert (placed(pod)["status"], placed(pod)["reason"]) == ("False", "NotOurs")
     assert gates(pod) == [P + "gpu"] and note(pod, "gpu-uuid") is None
-    assert ("default", pod_name) not in {
-        key for key, tenant in asking.books(stack)[0].items() if tenant[0]}
-    assert made["metadata"]["uid"] == pod["metadata"]["uid"]
-    stack.api.delete("pods", pod_name, "default", grace=0)
-
-
-def test_another_gate_is_waited_for(stack, node, name):
-    """Case 35, C19: ours is taken off only when it is the last one, and the other is never ours."""
-    where, pod_name = node(), name()
-    stack.create_pod(pod_name, fraction="0.25", schedulingGates=[{"name": "example.com/quota"}],
-                     **on(where))
-    pod = stack.wait_pod(pod_name, placed, 40, what="a condition")
+    stack.api.delete("pods", odd, "default", grace=0)
+    pod = stack.wait_pod(waits, placed, 40, what="a condition")
     assert placed(pod)["reason"] == "OtherGates" and "example.com/quota" in placed(pod)["message"]
     assert sorted(gates(pod)) == [P + "gpu", "example.com/quota"]
-    stack.api.patch("pods", pod_name, {"spec": {"schedulingGates": [{"name": P + "gpu"}]}},
-                    "default")
-    pod = stack.wait_running(pod_name, 40)
+    assert note(pod, "gpu-uuid") is None
+    stack.api.patch("pods", waits, {"spec": {"schedulingGates": [{"name": P + "gpu"}]}}, "default")
+    pod = stack.wait_running(waits, 40)
     assert gates(pod) == [] and seen(stack, pod) == [note(pod, "gpu-uuid")]
-    assert events(stack, pod, "Placed")
+    wait_until(lambda: events(stack, pod, "Placed"), 30, "the event")
