@@ -104,8 +104,7 @@ const char *rules_check_pod(const json_t *before, const json_t *after)
 	if (!narrowed(old_terms, new_terms)) {
 		return "spec.affinity: only additions are allowed while gated";
 	}
-	if (json_equal(json_object_get(had, "containers"), json_object_get(has, "containers")) !=
-		1) {
+	if (!same(json_object_get(had, "containers"), json_object_get(has, "containers"))) {
 		return "spec.containers: pod updates may not change them";
 	}
 	return NULL;
