@@ -246,8 +246,12 @@ static void check_promised(struct sim *s, const struct stored *o)
 	}
 }
 
+/* Where the machine itself tells one UUID twice it is not our doing; the sums still hold. */
 static void check_doubles(struct sim *s, const struct stored *o)
 {
+	if (fleet_is_doubled(s, o->pod.identity->uuid)) {
+		return;
+	}
 	for (size_t i = 0; i < s->store.items.count; i++) {
 		const struct stored *other = s->store.items.items[i];
 		if (other != o && holds_gpu(other) &&
@@ -283,12 +287,42 @@ static void check_deletion(struct sim *s, const struct stored *o)
 				o->name, g->ns, g->name, g->uid);
 		}
 	}
-	for (size_t i = 0; i < s->store.items.count; i++) {
+	/* Of two that tell one UUID either may go. */
+	bool doubled = o->pod.identity != NULL && fleet_is_doubled(s, o->pod.identity->uuid);
+	for (size_t i = 0; i < s->store.items.count && !doubled; i++) {
 		const struct stored *t = s->store.items.items[i];
 		if (uses_share(t) && o->pod.identity != NULL &&
 			text_equals(note(&t->pod, NOTE_GPU_UUID), o->pod.identity->uuid)) {
 			sim_fail(s, "I8", "a controller deletes %s, on whose GPU %s/%s runs",
 				o->name, t->ns, t->name);
+		}
+	}
+}
+
+static bool ledger_has(const struct ledger *l, const char *uid)
+{
+	for (uint32_t i = 0; i < l->count; i++) {
+		if (text_equals(l->items[i].uid, uid)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Only departures are struck out: whoever waits for what it was promised, or runs on it, stays. */
+static void check_struck_out(struct sim *s, const struct commit *c)
+{
+	const struct ledger *had = &c->before->pod.ledger;
+	for (uint32_t i = 0; i < had->count; i++) {
+		const struct stored *t = store_find_uid(&s->store, had->items[i].uid);
+		if (t == NULL || t->resource != RES_PODS || pod_is_terminal(&t->pod) ||
+			ledger_has(&c->after->pod.ledger, had->items[i].uid)) {
+			continue;
+		}
+		const char *uuid = note(&t->pod, NOTE_GPU_UUID);
+		if (uuid == NULL || text_equals(uuid, c->after->pod.identity->uuid)) {
+			sim_fail(s, "books", "a controller strikes %s/%s (%s) out of %s", t->ns,
+				t->name, t->uid, c->after->name);
 		}
 	}
 }
@@ -309,6 +343,9 @@ static void check_author(struct sim *s, const struct commit *c)
 	if (!pod_is_capacity(&o->pod) && !pod_is_tenant(&o->pod)) {
 		sim_fail(
 			s, "I6", "a controller writes %s/%s, which is not its own", o->ns, o->name);
+	}
+	if (c->type == PAST_MODIFIED && pod_is_capacity(&o->pod) && o->pod.identity != NULL) {
+		check_struck_out(s, c);
 	}
 	bool begins = c->after != NULL && c->before != NULL && c->before->pod.deleting_ms == 0 &&
 		      c->after->pod.deleting_ms != 0;

@@ -30,6 +30,16 @@ struct device *fleet_device(struct sim *s, const char *uuid)
 	return NULL;
 }
 
+bool fleet_is_doubled(struct sim *s, const char *uuid)
+{
+	vec_for_each (struct machine, m, &s->fleet.machines) {
+		if (m->doubled && text_equals(m->devices[0].uuid, uuid)) {
+			return true;
+		}
+	}
+	return false;
+}
+
 static json_t *node_value(struct sim *s, const struct machine *m)
 {
 	char gpus[8], memory[16];
@@ -58,6 +68,10 @@ void fleet_add(struct sim *s)
 	for (int i = 0; i < m.device_count; i++) {
 		m.devices[i].mem_mib = size;
 		snprintf(m.devices[i].uuid, sizeof m.devices[i].uuid, "GPU-%d-%d", number, i);
+	}
+	if (m.device_count > 1 && sim_chance(s, s->weather.doubled)) {
+		m.doubled = true;
+		memcpy(m.devices[1].uuid, m.devices[0].uuid, sizeof m.devices[1].uuid);
 	}
 	VEC_PUSH(&s->fleet.machines, m);
 	store_put(&s->store, RES_NODES, node_value(s, &m), ACTOR_CLUSTER);

@@ -25,6 +25,7 @@ struct weather {
 	/* of the spells that come now and then */
 	uint32_t partition, pause, crash, leave, server_restart, compaction, clock_jump, node_loss;
 	uint32_t cordon, node_change, hand_delete;
+	uint32_t doubled; /* of machines: two of their GPUs tell the same UUID */
 	int64_t latency_ms, lag_ms, late_ms;
 	/* of people and their work, calm or not */
 	uint32_t mortal;
@@ -115,6 +116,7 @@ struct machine {
 	bool labelled; /* tells the size of its GPUs */
 	struct device devices[4];
 	int device_count;
+	bool doubled; /* two of its GPUs tell one UUID */
 };
 struct fleet {
 	struct {
@@ -129,6 +131,7 @@ void fleet_add(struct sim *s);
 void fleet_lose(struct sim *s, struct machine *m, bool for_good);
 void fleet_repair(struct sim *s);
 struct machine *fleet_find(struct sim *s, const char *name);
+bool fleet_is_doubled(struct sim *s, const char *uuid);
 struct device *fleet_device(struct sim *s, const char *uuid);
 void fleet_committed(struct sim *s, const struct commit *c);
 void scheduler_soon(struct sim *s);

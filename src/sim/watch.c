@@ -131,7 +131,7 @@ static void pump(void *data, uint64_t id)
 	}
 	bool breaks = sim_chance(s, s->weather.stream_break);
 	size_t n = f->pending.len;
-	uint32_t cuts = f->picture && s->weather.stall > 0 ? 600 : 200;
+	uint32_t cuts = f->picture && s->weather.stall > 0 ? 800 : 200;
 	if (n > 0 && (breaks || sim_chance(s, cuts))) {
 		n = (size_t)sim_between(s, 0, (int64_t)n);
 	}

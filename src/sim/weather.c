@@ -41,7 +41,7 @@ void weather_draw(struct sim *s)
 	w->duplicate = rate(s, 100);
 	w->stream_break = rate(s, 60);
 	w->stream_lag = rate(s, 200);
-	w->stall = rate(s, 200);
+	w->stall = rate(s, 400);
 	w->kubelet_refusal = rate(s, 120);
 	w->slow_start = rate(s, 100);
 	w->crash_at_write = rate(s, 20);
@@ -55,6 +55,7 @@ void weather_draw(struct sim *s)
 	w->node_loss = rate(s, 10);
 	w->cordon = rate(s, 40);
 	w->node_change = rate(s, 15);
+	w->doubled = sim_chance(s, 200) ? 500 : 0;
 	w->hand_delete = rate(s, 40);
 	w->latency_ms = sim_between(s, 1, 200);
 	w->lag_ms = sim_chance(s, 300) ? sim_between(s, 9000, 40000) : sim_between(s, 100, 9000);
@@ -125,6 +126,14 @@ static void server_spells(struct sim *s)
 	if (sim_chance(s, w->compaction)) {
 		store_compact(&s->store);
 		sim_trace(s, "history is compacted up to %lld", (long long)s->store.compacted);
+	}
+	if (sim_chance(s, w->stall / 10)) {
+		/* The server's cache is made anew, which is when pictures are slow. */
+		sim_trace(s, "every watch ends and its history is gone");
+		store_compact(&s->store);
+		for (int i = 0; i < s->replicas; i++) {
+			link_break_streams(&s->slots[i].link);
+		}
 	}
 	if (sim_chance(s, w->server_restart)) {
 		s->server_down_until = sim_now(s) + sim_between(s, 500, 10000);

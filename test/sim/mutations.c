@@ -1,6 +1,7 @@
 /* Each mutation is one mistake that a controller could make, made at its wire or in its wiring. */
 #include "mutations.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -142,6 +143,61 @@ static void more_memory(struct change *c, teller tell, void *data)
 	tell(data, c);
 }
 
+/* Two capacity pods that tell one UUID pass for two GPUs: inside, a UUID carries the name of its
+ * capacity pod; outside it does not. */
+#define MARK "/"
+
+static void mark_uuid(char *out, size_t room, const char *uuid, const char *holder)
+{
+	snprintf(out, room, "%.40s" MARK "%.50s", uuid, holder);
+}
+
+static void accept_doubles(struct change *c, teller tell, void *data)
+{
+	struct pod copy;
+	struct gpu_identity id;
+	struct pair notes[64];
+	char uuid[GPU_UUID_MAX];
+	const char *holder = is_pod(c) ? pairs_get(&c->pod->notes, NOTE_CAPACITY_POD) : NULL;
+	const struct pod *had = c->pod;
+	if (is_pod(c)) {
+		copy = *had;
+		c->pod = &copy;
+	}
+	if (is_pod(c) && copy.identity != NULL) {
+		id = *copy.identity;
+		mark_uuid(id.uuid, sizeof id.uuid, copy.identity->uuid, copy.name);
+		copy.identity = &id;
+	} else if (holder != NULL && copy.notes.count <= COUNT_OF(notes)) {
+		memcpy(notes, copy.notes.items, copy.notes.count * sizeof *notes);
+		mark_uuid(uuid, sizeof uuid, pairs_get(&had->notes, NOTE_GPU_UUID), holder);
+		for (uint32_t i = 0; i < copy.notes.count; i++) {
+			bool it = strcmp(notes[i].key, NOTE_GPU_UUID) == 0;
+			notes[i].value = it ? uuid : notes[i].value;
+		}
+		copy.notes.items = notes;
+	}
+	tell(data, c);
+}
+
+static void unmark(json_t *notes, const char *key)
+{
+	const char *text = json_string_value(json_object_get(notes, key));
+	const char *mark = text != NULL ? strstr(text, MARK) : NULL;
+	if (mark != NULL) {
+		json_object_set_new(notes, key, json_stringn(text, (size_t)(mark - text)));
+	}
+}
+
+static void place_without_mark(const struct wire_request *r, json_t *body)
+{
+	if (is_patch_of(r, false)) {
+		json_t *notes = json_object_get(json_object_get(body, "metadata"), "annotations");
+		unmark(notes, NOTE_GPU_UUID);
+		unmark(notes, NOTE_VISIBLE_DEVICES);
+	}
+}
+
 /* --- what the engine hears of its writes --- */
 
 /* The answer was lost, or said no: it is taken for a yes. */
@@ -180,6 +236,8 @@ const struct mutation_row mutation_rows[] = {
 	{"more-memory", "a GPU is taken for twice its size", .hooks = {.change = more_memory}},
 	{"any-answer-is-yes", "a conflict or a lost answer is taken for success",
 		.hooks = {.outcome = any_answer_is_yes}},
+	{"accept-doubles", "a UUID that two capacity pods tell passes for two GPUs",
+		.hooks = {.request = place_without_mark, .change = accept_doubles}, .rare = true},
 	{"keeps-leading", "a leader does not notice that its Lease is over",
 		.hooks = {.keeps_leading = true}},
 };
