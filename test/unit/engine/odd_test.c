@@ -553,7 +553,6 @@ Test(odd, an_absurd_object_is_refused)
 	free(all);
 	free(name);
 	bed_finish(&b);
-	bed_finish(&b);
 }
 
 /* C8: what is written on a pod is a request. Whoever put it there, exclude, Disabled and a policy
