@@ -22,9 +22,10 @@ void loop_stop(struct loop *l); /* at the end of the current turn; also before l
 
 /* Monotonic milliseconds, read now. */
 int64_t loop_now_ms(void);
-/* Monotonic microseconds at which the current turn woke up: the closest the process can know to
- * "the socket became readable", queueing behind the turn's other events included. */
-int64_t loop_turn_us(const struct loop *l);
+/* Monotonic microseconds before which no descriptor of the current turn was ready: when it woke up
+ * if it had slept, else when the turn before did. The closest the process can know to "the socket
+ * became readable", never too late: waiting behind other events and the turn before is included. */
+int64_t loop_heard_us(const struct loop *l);
 
 /* A timer, embedded in what it belongs to. A zeroed timer is stopped. It may be started again or
  * stopped from its own callback. */

@@ -24,7 +24,7 @@
 #define DECODE_COST_MAX	      262144u
 #define DECODE_COST_CONTAINER 4u
 
-/* Once, in main, before anything else of this header: jansson allocates through base. */
+/* Once, in main, before anything else of this header: jansson's values come from a pool of ours. */
 void decode_setup(void);
 
 enum decode_flags {

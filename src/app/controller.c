@@ -198,6 +198,7 @@ static void on_turn(void *data)
 		election_leads(c->election) && certs_published(c->certs) && c->webhook != NULL);
 	gate_step(&c->gate, now);
 	recorder_step(c->recorder, now);
+	log_flush(clock_wall(&clock_system));
 	decide(c, now);
 	act_step(c->act, now);
 	events_step(c->events, now);
@@ -301,9 +302,11 @@ static int make_connection(struct controller *c, struct fault *f)
 
 static void make_recorder(struct controller *c)
 {
+	/* In memory it can only be read through the debug pages: without them it would be kept for
+	 * nobody. */
 	struct recorder_config config = {.dir = c->options.journal,
 		.files = c->options.journal_files,
-		.memory_mib = c->options.journal_memory_mib};
+		.memory_mib = c->options.debug ? c->options.journal_memory_mib : 0};
 	c->recorder = recorder_create(&config, c->clock, c->engine);
 }
 

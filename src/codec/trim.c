@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "json/decode.h"
+#include "json/scan.h"
 
 #define DROP(depth, name)                                                                          \
 	{                                                                                          \
@@ -65,8 +66,8 @@ static const char *skip_blanks(const char *p, const char *end)
 /* p is behind the opening quote; returns the closing one, or end. */
 static const char *find_quote(const char *p, const char *end)
 {
-	while (p < end && *p != '"') {
-		p += *p == '\\' && end - p > 1 ? 2 : 1;
+	while ((p = scan_string(p, end)) < end && *p != '"') {
+		p += end - p > 1 ? 2 : 1;
 	}
 	return p;
 }

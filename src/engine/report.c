@@ -39,6 +39,17 @@ static bool worth_telling(const struct waiter *w, int64_t now)
 	       (!asked || now - w->condition_at >= TELL_EVERY_MS);
 }
 
+/* I7: the blocker by its name. */
+static const char *other_gate(const struct pod *p)
+{
+	for (uint32_t i = 0; i < p->gate_count; i++) {
+		if (!text_equals(p->gates[i], NAME_GATE)) {
+			return p->gates[i];
+		}
+	}
+	return NULL;
+}
+
 static void tell_waiting(struct engine *e, struct waiter *w, int64_t now, struct plan *plan)
 {
 	wake_by(e,
@@ -54,6 +65,7 @@ static void tell_waiting(struct engine *e, struct waiter *w, int64_t now, struct
 		.best_milli = w->miss.best_milli,
 		.best_mib = w->miss.best_mib,
 		.limit = w->asked.max_tenants,
+		.name = w->reason == REASON_OTHER_GATES ? other_gate(&w->pod) : NULL,
 		.waited_s = (now - w->first_seen) / 1000,
 		.next_s = next > now ? (next - now + 999) / 1000 : 0};
 	struct action *a = emit(e, plan, ACTION_CONDITION);

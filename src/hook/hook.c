@@ -196,8 +196,7 @@ static bool admit(struct hook *h, struct str *out)
 		admit_mutation(&in, &v, &r->arena, &m);
 		if (!review_apply(r, &m)) {
 			v.convert = false;
-			v.reason = REASON_OWN_DEVICES;
-			v.facts.name = m.container;
+			v.reason = REASON_TOO_LARGE;
 		}
 	}
 	collect_warnings(&w, &r->arena, &v);

@@ -12,6 +12,8 @@
  * and timers must get their chance. */
 #define DEFER_ROUNDS 4
 #define SIGNALS_MAX  4
+/* Asking for events takes a few microseconds; longer means that there were none yet. */
+#define SLEEP_US 50
 
 struct deferred {
 	loop_fn fn; /* NULL: forgotten */
@@ -43,7 +45,9 @@ struct loop {
 	struct signal_watch signals[SIGNALS_MAX];
 	int signal_count;
 	int64_t wake_at_ms;
-	int64_t turn_us;
+	int64_t asleep_us; /* when it last asked for events */
+	int64_t turn_us;   /* when the turn got them */
+	int64_t heard_us;
 	bool stop;
 };
 
@@ -52,9 +56,9 @@ int64_t loop_now_ms(void)
 	return clock_mono(&clock_system);
 }
 
-int64_t loop_turn_us(const struct loop *l)
+int64_t loop_heard_us(const struct loop *l)
 {
-	return l->turn_us;
+	return l->heard_us;
 }
 
 struct ev_loop *loop_ev(struct loop *l)
@@ -241,6 +245,7 @@ static void on_before_sleep(struct ev_loop *ev, ev_prepare *w, int events)
 	if (l->stop) {
 		ev_break(l->ev, EVBREAK_ALL);
 	}
+	l->asleep_us = clock_mono_us();
 }
 
 static void on_after_sleep(struct ev_loop *ev, ev_check *w, int events)
@@ -248,7 +253,10 @@ static void on_after_sleep(struct ev_loop *ev, ev_check *w, int events)
 	struct loop *l = w->data;
 	(void)ev;
 	(void)events;
-	l->turn_us = clock_mono_us();
+	int64_t now = clock_mono_us();
+	/* Who did not sleep was awaited: the events may be as old as the turn before. */
+	l->heard_us = now - l->asleep_us >= SLEEP_US ? now : l->turn_us;
+	l->turn_us = now;
 }
 
 /* Waking is all it is for: timers are served before the next sleep. */
@@ -267,7 +275,7 @@ struct loop *loop_create(void)
 	l->ev = ev_loop_new(EVFLAG_AUTO | EVFLAG_NOENV);
 	ENSURE(l->ev != NULL);
 	l->wake_at_ms = TIME_NEVER;
-	l->turn_us = clock_mono_us();
+	l->heard_us = l->turn_us = clock_mono_us();
 	ev_prepare_init(&l->before_sleep, on_before_sleep);
 	l->before_sleep.data = l;
 	ev_prepare_start(l->ev, &l->before_sleep);

@@ -26,7 +26,7 @@ void conn_open(struct server *s, int fd)
 
 	c->server = s;
 	c->fd = fd;
-	c->read_us = loop_turn_us(s->loop);
+	c->read_us = loop_heard_us(s->loop);
 	http1_init(&c->in, s->config.body_limit);
 	c->left.limit = SERVER_SCRATCH;
 	c->out.limit = CONN_OUT_ENOUGH + s->config.reply_limit + SERVER_SCRATCH;
@@ -284,7 +284,7 @@ static bool input_step(struct conn *c)
 		c->peer_done = true;
 		return false;
 	}
-	c->read_us = loop_turn_us(c->server->loop);
+	c->read_us = loop_heard_us(c->server->loop);
 	size_t used = requests_parse(c, c->server->scratch, n);
 	str_append(&c->left, c->server->scratch + used, n - used);
 	return c->left.len > 0 ||

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/str.h"
 #include "json/decode.h"
+#include "json/scan.h"
 
 #define TEXT_MAX ((size_t)8 << 20)
 
@@ -51,19 +52,6 @@ static bool take(struct parser *s, char c)
 }
 
 /* --- strings --- */
-
-/* To the quote, the backslash or the control that ends a run of plain bytes. */
-static void skip_plain(struct parser *s, bool *high)
-{
-	while (s->p < s->end) {
-		unsigned char c = (unsigned char)*s->p;
-		if (c == '"' || c == '\\' || c < 0x20) {
-			break;
-		}
-		*high |= c >= 0x80;
-		s->p++;
-	}
-}
 
 static int hex_digit(char c)
 {
@@ -127,7 +115,7 @@ static bool parse_text(struct parser *s, struct text *text)
 {
 	const char *from = s->p;
 	*text = (struct text){0};
-	skip_plain(s, &text->high);
+	s->p = scan_plain(s->p, s->end, &text->high);
 	if (s->p == s->end) {
 		return false;
 	}
@@ -147,7 +135,7 @@ static bool parse_text(struct parser *s, struct text *text)
 			return false;
 		}
 		from = s->p;
-		skip_plain(s, &text->high);
+		s->p = scan_plain(s->p, s->end, &text->high);
 	}
 	return false;
 }

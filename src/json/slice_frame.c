@@ -268,7 +268,7 @@ void slice_read_key(struct slice *s, struct slice_input *in)
 			in->p++;
 			continue;
 		}
-		in->p = slice_scan_string(in->p, in->end);
+		in->p = scan_string(in->p, in->end);
 		if (in->p < in->end) {
 			closed = *in->p == '"';
 			s->escaped = !closed;

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "json/scan.h"
 #include "json/slice.h"
 
 enum slice_state {
@@ -45,37 +46,6 @@ bool slice_end_frame(struct slice *s, char c, uint64_t at);
 /* Behind the opening quote, and from there to behind the closing one. */
 void slice_begin_key(struct slice *s);
 void slice_read_key(struct slice *s, struct slice_input *in);
-
-/* Nonzero where a byte of `word` equals the byte that `pattern` repeats. Bits above the lowest
- * match may lie. */
-static inline uint64_t slice_match(uint64_t word, uint64_t pattern)
-{
-	const uint64_t ones = UINT64_C(0x0101010101010101);
-	uint64_t x = word ^ pattern;
-	return (x - ones) & ~x & (ones << 7);
-}
-
-/* The first quote or backslash, or the end: eight bytes at a time where the lowest match is the
- * first. */
-static inline const char *slice_scan_string(const char *p, const char *end)
-{
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-	const uint64_t ones = UINT64_C(0x0101010101010101);
-	while (end - p >= 8) {
-		uint64_t word;
-		memcpy(&word, p, sizeof word);
-		uint64_t found = slice_match(word, ones * '"') | slice_match(word, ones * '\\');
-		if (found != 0) {
-			return p + (__builtin_ctzll(found) >> 3);
-		}
-		p += 8;
-	}
-#endif
-	while (p < end && *p != '"' && *p != '\\') {
-		p++;
-	}
-	return p;
-}
 
 /* str_append for the many small pieces that fit where they are. */
 static inline bool slice_append(struct str *s, const char *p, size_t n)

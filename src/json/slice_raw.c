@@ -21,7 +21,7 @@ static bool string_end(struct slice *s, struct slice_input *in)
 			in->p++;
 			continue;
 		}
-		in->p = slice_scan_string(in->p, in->end);
+		in->p = scan_string(in->p, in->end);
 		if (in->p == in->end) {
 			return false;
 		}

@@ -46,6 +46,9 @@ static const char *const names[REASON_COUNT] = {
 	[REASON_PLACED] = "Placed",
 	[REASON_CAPACITY_FAILED] = "CapacityFailed",
 	[REASON_API_REFUSED] = "ApiRefused",
+	[REASON_TOO_COMPLEX] = "TooComplex",
+	[REASON_BAD_AMOUNT] = "BadGpuAmount",
+	[REASON_TOO_LARGE] = "TooLarge",
 };
 
 const char *reason_name(enum reason reason)

@@ -125,6 +125,7 @@ def verdict(args, rounds, seen):
              "cpu": round(ours["full_cache_cpu_s"] / max(peer["full_cache_cpu_s"], 0.01), 3)}
     holds = {"memory": ours["vm_hwm_kib"] <= HWM_BAR_KIB, "time": ratio["time"] <= TIME_BAR,
              "sums": not seen["different"]}
+    wrong = {"error": "the cache differs from the API server"} if seen["different"] else {}
     return {
         "name": "cache", "pods": args.pods, "nodes": args.nodes, "pods_at_end": server["pods"],
         "gpu_pods_at_end": server["gpu_pods"], "pod_bytes": server["pod_bytes"],
@@ -136,7 +137,7 @@ def verdict(args, rounds, seen):
         "updates": dict(seen["updates"], wanted_per_second=args.rate),
         "differences": seen["different"], "machine": seen["machine"],
         "bar": {"vm_hwm_mib": HWM_BAR_KIB // 1024, "time_ratio": TIME_BAR, "differences": 0},
-        "held": holds, "holds": all(holds.values())}
+        "held": holds, "holds": all(holds.values()), **wrong}
 
 
 def main():

@@ -1,9 +1,12 @@
 """Latency of the admission webhook at 1,000 reviews a second on one core, during relists.
 
 The reviews carry pods of 6 to 12 KB over 20 kept TLS connections; every second pod becomes a
-tenant, the others stay whole for different reasons. The controller has one core to itself; the API
-server, its etcd and the client share the others. Relists of all pods follow one another as long as
-reviews come. The server's figure runs from the turn in which a socket became readable to the last
+tenant, the others stay whole for different reasons. The controller has one core, before everybody
+else where we may say so (real-time priority); the API server, its etcd and the client share the
+others, the client before the servers. Relists of all pods follow one another as long as
+reviews come. A tenant is left whole, as C2 wants it, once a relist has taken ten seconds; such
+answers are right and are counted apart, and some of the tenants must have been converted meanwhile.
+The server's figure runs from the turn in which a socket became readable to the last
 byte written; the client's, from its first byte sent to the last byte of the answer.
 
 smoke: --pods 2000 --seconds 5
@@ -24,6 +27,7 @@ P99_BAR_US = 1000
 READY_TIMEOUT_S = 600
 SERVER_NAME = "aliquot-webhook.aliquot-system.svc"
 LEAST_COVERED = 0.5
+LEAST_CONVERTED = 0.1
 
 
 def cores():
@@ -57,6 +61,16 @@ def rank(pid, nice):
         return False
 
 
+def prefer(pid):
+    """Gives a process its core as if nobody else was there; says how far we could go."""
+    try:
+        for thread in os.listdir("/proc/%d/task" % pid):
+            os.sched_setscheduler(int(thread), os.SCHED_FIFO, os.sched_param(1))
+        return "real-time"
+    except OSError:
+        return "nice -20" if rank(pid, -20) else "none"
+
+
 def authority(ground):
     """File with the webhook's authority, from the Secret that the controller keeps."""
     def there():
@@ -79,6 +93,7 @@ class Reviews:
         self.process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         text=True)
         pin(self.process.pid, where)
+        rank(self.process.pid, -10)
         if self.process.stdout.readline().strip() != "ready":
             self.process.wait(10)
             raise RuntimeError("the reviews could not connect")
@@ -102,7 +117,7 @@ def converts(ground, ca, where, args):
         probe = Reviews(ground, ca, where, 1, args)
         probe.go()
         seen = probe.result(60)
-        if not seen["errors"] and not seen["wrong"]:
+        if not seen["errors"] and not seen["wrong"] and not seen["not_synced"]:
             return
         if time.monotonic() > deadline:
             raise RuntimeError("the webhook does not answer as it must: %s" % json.dumps(seen))
@@ -123,6 +138,7 @@ class Relists(threading.Thread):
                 self.took.append(_ground.wait(
                     lambda: self.ended.is_set() or self.controller.pictures() > before,
                     READY_TIMEOUT_S, "a relist", every=0.1))
+                _ground.say("relist %d took %.1f s" % (len(self.took), self.took[-1]))
         except _ground.TROUBLE as error:
             self.error = error
 
@@ -142,6 +158,7 @@ def measure(ground, controller, ca, where, args):
     reviews.go()
     client = reviews.result(args.seconds * 3 + 60)
     server = controller.json("GET", "/debug/latency")
+    _ground.say("with relists: server p50 %s us, p99 %s us" % (server["p50_us"], server["p99_us"]))
     took = relists.stop()
     controller.must_live()
     return {"client": client, "server": server, "relists": [round(each, 2) for each in took]}
@@ -151,23 +168,27 @@ def quiet(ground, controller, ca, where, args):
     """The same without a relist, for comparison."""
     reviews = Reviews(ground, ca, where, min(args.seconds, 10), args)
     controller.json("POST", "/debug/latency/reset")
+    spent = controller.cpu_s()
     reviews.go()
-    reviews.result(args.seconds * 3 + 60)
-    return controller.json("GET", "/debug/latency")
+    seen = reviews.result(args.seconds * 3 + 60)
+    spent = controller.cpu_s() - spent
+    return dict(controller.json("GET", "/debug/latency"),
+                cpu_us_per_review=round(spent * 1e6 / max(seen["answered"], 1)),
+                client_p99_us=seen["p99_us"])
 
 
 def run(args):
     mine, others = cores()
     with _ground.Ground(args) as ground:
+        # What else the machine does must not show: it would only make the relists longer.
         for name in ("etcd", "kube-apiserver"):
-            # What is measured is the controller; the client must not wait behind the server either.
             pin(ground.plane.pid(name), others)
-            rank(ground.plane.pid(name), 10)
+            rank(ground.plane.pid(name), -5)
         prefix = ["taskset", "-c", ",".join(map(str, sorted(mine)))]
         controller = ground.controller(prefix)
         took = controller.await_ready(READY_TIMEOUT_S)
         _ground.say("the controller was ready after %.2f s" % took)
-        preferred = rank(controller.record["pid"], -20)
+        preferred = prefer(controller.record["pid"])
         ca = authority(ground)
         converts(ground, ca, others, args)
         calm = quiet(ground, controller, ca, others, args)
@@ -182,10 +203,14 @@ def run(args):
 
 def verdict(args, calm, seen, more):
     client, server = seen["client"], seen["server"]
-    right = not client["errors"] and not client["wrong"] and client["answered"] == client["sent"]
+    asked = client["tenants"] + client["not_synced"]
+    right = (not client["errors"] and not client["wrong"] and client["answered"] == client["sent"] and
+             client["tenants"] >= LEAST_CONVERTED * asked)
     covered = sum(seen["relists"]) / args.seconds
     holds = {"p99": 0 <= server["p99_us"] <= P99_BAR_US, "answers": right,
              "relists": bool(seen["relists"]) and covered >= LEAST_COVERED}
+    if not right:
+        more = dict(more, error="answers were wrong or missing, or hardly a tenant was converted")
     return {
         "name": "webhook", "pods": args.pods, "reviews": client["answered"],
         "per_second": round(client["per_second"], 1), "connections": args.connections,
@@ -193,7 +218,8 @@ def verdict(args, calm, seen, more):
         "peer": {"name": "the same requests, seen by the client", "p50_us": client["p50_us"],
                  "p99_us": client["p99_us"], "max_us": client["max_us"],
                  "p99_since_planned_us": client["p99_since_planned_us"]},
-        "tenants": client["tenants"], "whole": client["whole"], "errors": client["errors"],
+        "tenants": client["tenants"], "not_synced": client["not_synced"],
+        "whole": client["whole"], "errors": client["errors"],
         "wrong": client["wrong"], "first_wrong": client["first_wrong"],
         "pod_bytes": client["pod_bytes"],
         "relists": {"count": len(seen["relists"]), "took_s": seen["relists"],

@@ -470,6 +470,37 @@ Test(odd, a_placement_is_not_held_back_by_a_version_that_has_passed)
 	bed_finish(&b);
 }
 
+/* Its needs count, but nobody looks where it may go, and nobody behind it waits for that. */
+Test(odd, a_tenant_with_too_many_rules_is_told_and_not_placed)
+{
+	struct bed b = bed_make();
+	struct pair label[] = {{LABEL_TENANT, "true"}};
+	struct pair notes[] = {{NOTE_ORIGINAL, "{}"}, {NOTE_SHARE, "0.5"}};
+	const char *gate[] = {NAME_GATE};
+	struct pod p = {.ns = "default",
+		.name = "big",
+		.uid = "big",
+		.labels = {label, 1},
+		.notes = {notes, 2},
+		.gates = gate,
+		.gate_count = 1,
+		.too_complex = true};
+	tell_node(&b, "n0", 1, 110);
+	tell_capacity(&b, &(struct cap){"cap", "c1", "GPU-A", false, {0}});
+	tell_pod(&b, &p);
+	cr_assert_null(step(&b, ACTION_GRANT));
+	b.now += 11000;
+	const struct action *a = step(&b, ACTION_CONDITION);
+	cr_assert_not_null(a);
+	cr_assert_eq(a->reason, REASON_TOO_COMPLEX);
+	tell_waiting(&b, "small", "0.5");
+	a = step(&b, ACTION_GRANT);
+	cr_assert_not_null(a);
+	cr_assert_eq(a->ledger.count, 1);
+	cr_assert_str_eq(a->ledger.items[0].name, "small");
+	bed_finish(&b);
+}
+
 static void tell_kind(struct bed *b, enum change_type type)
 {
 	struct change c = {.type = type, .kind = KIND_POD, .no_sweep = true};
@@ -522,6 +553,43 @@ Test(odd, an_absurd_object_is_refused)
 	free(all);
 	free(name);
 	bed_finish(&b);
+	bed_finish(&b);
+}
+
+/* C8: what is written on a pod is a request. Whoever put it there, exclude, Disabled and a policy
+ * that is not there beat it at the grant too. */
+Test(odd, c8_a_tenant_that_may_have_no_share_now_is_told_and_gets_none)
+{
+	static const struct {
+		const char *key, *value;
+		enum reason reason;
+	} rows[] = {{NOTE_EXCLUDE, "true", REASON_EXCLUDED},
+		{NOTE_MODE, "Disabled", REASON_DISABLED},
+		{NOTE_POLICY, "gone", REASON_POLICY_NOT_FOUND},
+		{NOTE_EXCLUDE, "false", REASON_NONE}};
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct bed b = bed_make();
+		struct pair label[] = {{LABEL_TENANT, "true"}};
+		struct pair notes[] = {
+			{NOTE_ORIGINAL, "{}"}, {NOTE_SHARE, "0.5"}, {rows[i].key, rows[i].value}};
+		const char *gate[] = {NAME_GATE};
+		struct pod p = {.ns = "default",
+			.name = "t",
+			.uid = "t",
+			.labels = {label, 1},
+			.notes = {notes, 3},
+			.gates = gate,
+			.gate_count = 1};
+		tell_node(&b, "n0", 1, 110);
+		tell_capacity(&b, &(struct cap){"cap", "c1", "GPU-A", false, {0}});
+		tell_pod(&b, &p);
+		bool granted = step(&b, ACTION_GRANT) != NULL;
+		cr_assert_eq(granted, rows[i].reason == REASON_NONE, "row %zu", i);
+		b.now += 11000;
+		const struct action *a = step(&b, ACTION_CONDITION);
+		cr_assert(granted || (a != NULL && a->reason == rows[i].reason), "row %zu", i);
+		bed_finish(&b);
+	}
 }
 
 static void tell_whole(struct bed *b, const char *fraction, const char *shown)

@@ -1,7 +1,12 @@
 /* The loop: order of deferred calls, timers, turn hooks, signals. */
+#include <pthread.h>
 #include <signal.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
+#include "base/clock.h"
 #include "harness.h"
+#include "loop_ev.h"
 
 TestSuite(loop, .fini = expect_no_leak);
 
@@ -223,4 +228,89 @@ Test(loop, a_broken_pipe_is_an_error_and_no_death)
 	cr_assert(write(fds[1], "x", 1) == -1 && errno == EPIPE);
 	close(fds[1]);
 	loop_destroy(l);
+}
+
+/* --- when a descriptor became ready --- */
+
+#define BUSY_US 20000
+
+struct heard {
+	struct loop *loop;
+	int fds[2];
+	int64_t written_us, heard_us, seen_us;
+	ev_io io;
+	bool busy;
+};
+
+/* Writes; and then, if it shall, keeps the turn for so long that the reader has to wait. */
+static void write_one(void *data)
+{
+	struct heard *h = data;
+
+	h->written_us = clock_mono_us();
+	cr_assert_eq(write(h->fds[1], "x", 1), 1);
+	while (h->busy && clock_mono_us() - h->written_us < BUSY_US) {
+	}
+}
+
+static void on_heard(struct ev_loop *ev, ev_io *w, int events)
+{
+	struct heard *h = w->data;
+	(void)events;
+
+	h->heard_us = loop_heard_us(h->loop);
+	h->seen_us = clock_mono_us();
+	ev_io_stop(ev, w);
+	loop_stop(h->loop);
+}
+
+static void heard_begin(struct heard *h)
+{
+	h->loop = loop_create();
+	cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, h->fds), 0);
+	ev_io_init(&h->io, on_heard, h->fds[0], EV_READ);
+	h->io.data = h;
+	ev_io_start(loop_ev(h->loop), &h->io);
+}
+
+static void heard_end(struct heard *h)
+{
+	close(h->fds[0]);
+	close(h->fds[1]);
+	loop_destroy(h->loop);
+}
+
+Test(loop, waiting_behind_a_long_turn_counts)
+{
+	struct heard h = {.busy = true};
+	struct loop_timer timer;
+
+	heard_begin(&h);
+	loop_timer_init(&timer, h.loop, write_one, &h);
+	loop_timer_start_ms(&timer, 5);
+	loop_run(h.loop);
+	heard_end(&h);
+	cr_assert_leq(h.heard_us, h.written_us);
+	cr_assert_geq(h.seen_us - h.heard_us, BUSY_US);
+}
+
+static void *write_later(void *data)
+{
+	usleep(BUSY_US);
+	write_one(data);
+	return NULL;
+}
+
+Test(loop, sleeping_does_not_count)
+{
+	struct heard h = {.busy = false};
+	pthread_t writer;
+	int64_t began = clock_mono_us();
+
+	heard_begin(&h);
+	cr_assert_eq(pthread_create(&writer, NULL, write_later, &h), 0);
+	loop_run(h.loop);
+	pthread_join(writer, NULL);
+	cr_assert_geq(h.heard_us - began, BUSY_US, "nothing was there to be heard before");
+	heard_end(&h);
 }

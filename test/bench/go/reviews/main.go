@@ -110,7 +110,7 @@ func report(o options, clients []*client, made []review, took time.Duration) {
 	line, _ := json.Marshal(map[string]any{
 		"sent": int(o.length.Seconds() * float64(o.rate)), "answered": len(answers),
 		"per_second": float64(len(answers)) / took.Seconds(), "errors": counts["error"],
-		"wrong": counts["wrong"], "tenants": counts["tenant"], "whole": counts["whole"],
+		"wrong": counts["wrong"], "not_synced": counts["not_synced"], "tenants": counts["tenant"], "whole": counts["whole"],
 		"p50_us": percentile(answers, 50), "p99_us": percentile(answers, 99),
 		"max_us": percentile(answers, 100), "p99_since_planned_us": percentile(sincePlanned, 99),
 		"pod_bytes":   []int64{percentile(sizes, 0), percentile(sizes, 50), percentile(sizes, 100)},
