@@ -590,3 +590,67 @@ Test(odd, c8_a_tenant_that_may_have_no_share_now_is_told_and_gets_none)
 		bed_finish(&b);
 	}
 }
+
+static void tell_whole(struct bed *b, const char *fraction, const char *shown)
+{
+	struct pair notes[] = {{NOTE_GPU_FRACTION, fraction}};
+	struct pod p = {.ns = "default",
+		.name = "whole",
+		.uid = "whole",
+		.gpus = 1,
+		.phase = POD_RUNNING,
+		.placed = {.type = shown != NULL ? NAME_PLACED : NULL, .reason = shown},
+		.notes = {notes, 1}};
+	tell_pod(b, &p);
+}
+
+Test(odd, what_cannot_be_read_is_told_until_it_shows_and_taken_back)
+{
+	struct bed b = bed_make();
+	int events = 0, conditions = 0;
+	tell_whole(&b, "a half", NULL);
+	for (int i = 0; i < 100; i++, b.now += 1000) {
+		conditions += step(&b, ACTION_CONDITION) != NULL;
+		vec_for_each (const struct action, a, &b.plan.actions) {
+			events += a->type == ACTION_EVENT;
+		}
+	}
+	cr_expect_eq(events, 1);
+	cr_expect(conditions >= 3 && conditions <= 4, "%d", conditions);
+	tell_whole(&b, "a half", "BadValue");
+	for (int i = 0; i < 100; i++, b.now += 1000) {
+		cr_expect_null(step(&b, ACTION_CONDITION), "it is shown");
+	}
+	tell_whole(&b, "0.5", "BadValue");
+	const struct action *a = step(&b, ACTION_CONDITION);
+	cr_assert_not_null(a);
+	cr_expect(a->is_true);
+	cr_expect_eq(a->reason, REASON_WHOLE);
+	bed_finish(&b);
+}
+
+/* The ledger named it, so it is remembered although it was never looked at. */
+Test(odd, an_event_about_a_placed_pod_names_it)
+{
+	struct bed b = bed_make();
+	struct grant t[] = {{"t", "default", "t", 500, 40000}};
+	tell_node(&b, "n0", 1, 110);
+	tell_capacity(&b, &(struct cap){"cap", "c1", "GPU-A", false, {t, 1}});
+	/* On its way out, so nobody places it any more; another process just did. */
+	const char *gate[] = {NAME_GATE};
+	struct pod p = {.ns = "default",
+		.name = "t",
+		.uid = "t",
+		.deleting_ms = 1,
+		.gates = gate,
+		.gate_count = 1};
+	tell_pod(&b, &p);
+	cr_assert_null(step(&b, ACTION_PLACE));
+	tell_running(&b, "t", "cap", "GPU-A");
+	const struct action *a = step(&b, ACTION_EVENT);
+	cr_assert_not_null(a);
+	cr_assert_not_null(a->ns);
+	cr_expect_str_eq(a->ns, "default");
+	cr_expect_str_eq(a->name, "t");
+	bed_finish(&b);
+}
