@@ -331,7 +331,7 @@ static void make_leader_side(struct controller *c)
 	c->act = act_create(c->kube, c->events, &act, &outcomes, c);
 	c->engine = engine_create(&engine, rng_system_seed());
 	make_recorder(c);
-	c->feeds = feeds_create(c->kube, on_change, c);
+	c->feeds = feeds_create(c->kube, rng_system_seed(), on_change, c);
 	c->certs = certs_create(c->kube, &certs, &certs_events, c);
 	c->canary = canary_create(c->kube);
 	c->gate = (struct gate){

@@ -6,7 +6,6 @@
 #include "canary.h"
 #include "certs.h"
 #include "engine/engine.h"
-#include "feeds.h"
 #include "gate.h"
 #include "hook/hook.h"
 #include "io/http.h"
@@ -15,6 +14,7 @@
 #include "kube/client.h"
 #include "kube/election.h"
 #include "kube/events.h"
+#include "kube/feeds.h"
 #include "options.h"
 #include "recorder.h"
 

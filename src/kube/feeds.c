@@ -1,11 +1,10 @@
 /* One row a kind: where it is watched, what of it is kept, how it is decoded. */
-#include "feeds.h"
+#include "kube/feeds.h"
 
 #include <stdlib.h>
 
 #include "base/alloc.h"
 #include "base/log.h"
-#include "base/rand.h"
 #include "codec/limitrange.h"
 #include "codec/namespace.h"
 #include "codec/node.h"
@@ -105,8 +104,8 @@ static void on_stale(void *data, bool stale)
 	tell(data, (struct change){.type = stale ? CHANGE_STALE : CHANGE_FRESH});
 }
 
-struct feeds *feeds_create(
-	struct kube *kube, bool (*on_change)(void *data, const struct change *c), void *data)
+struct feeds *feeds_create(struct kube *kube, uint64_t seed,
+	bool (*on_change)(void *data, const struct change *c), void *data)
 {
 	const struct reflector_kind kinds[KIND_COUNT] = {
 		[KIND_POD] = {.name = "pods",
@@ -140,7 +139,7 @@ struct feeds *feeds_create(
 	f->on_change = on_change;
 	f->data = data;
 	for (int k = 0; k < KIND_COUNT; k++) {
-		struct reflector_options options = {.seed = rng_system_seed()};
+		struct reflector_options options = {.seed = seed};
 		f->items[k] = (struct feed){.all = f, .kind = (enum kind)k};
 		f->items[k].reflector =
 			reflector_create(kube, &kinds[k], &options, &events, &f->items[k]);

@@ -1,0 +1,55 @@
+/* One simulated run: the shipped engine, reflectors, election and act in two controllers, against a
+ * modelled API server, scheduler and kubelet, on one virtual clock and one seeded generator. The
+ * same configuration gives the same run, to the byte.
+ *
+ * A run has two parts: trouble, with all faults that the seed drew, and calm, without any, in which
+ * everything that can still happen must happen. A checker looks at every write; it reads the
+ * modelled API server's objects and the modelled devices, never what a controller believes. The
+ * first breach ends the run and stands in the report.
+ *
+ * Hooks break a controller on purpose, to show that the checker notices. */
+#ifndef SIM_SIM_H
+#define SIM_SIM_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model/change.h"
+#include "model/plan.h"
+#include "model/wire.h"
+
+struct sim_hooks {
+	/* A write about to leave; `body` may be changed in place. NULL: untouched. */
+	void (*request)(const struct wire_request *request, json_t *body);
+	/* A change about to be observed, passed on (or not) by `tell`. NULL: passed on. */
+	void (*change)(
+		struct change *c, void (*tell)(void *data, const struct change *c), void *data);
+	/* An outcome about to be settled; `storage` may hold a pod that it names. */
+	void (*outcome)(const struct action *a, struct outcome *o, struct pod *storage);
+	bool keeps_leading; /* the loss of the Lease is never told, nor asked for before a write */
+};
+
+struct sim_config {
+	uint64_t seed;
+	bool trace;		       /* every request, answer and change on stdout */
+	const struct sim_hooks *hooks; /* borrowed; NULL: none */
+	int64_t trouble_ms, calm_ms;   /* 0: drawn by the seed */
+};
+
+#define SIM_MESSAGE_MAX 2048
+
+struct sim_report {
+	bool failed;
+	const char *rule;		/* static text: which invariant */
+	char message[SIM_MESSAGE_MAX];	/* the objects */
+	int64_t at_ms;			/* virtual, since the beginning */
+	uint64_t steps, writes, faults; /* agenda items, changes of objects, faults dealt out */
+	uint64_t placed, tenants, crashes, takeovers;
+	uint64_t late;	 /* placed by a capacity pod that was gone by then */
+	uint64_t digest; /* of every object as it was written */
+};
+
+void sim_run(const struct sim_config *config, struct sim_report *ret_report);
+
+#endif

@@ -1,0 +1,291 @@
+/* The modelled API server's verbs: GET, POST, PATCH and DELETE of one object, and LIST. Answers are
+ * the status code and the body; when they arrive, if they do, is the link's affair. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "json/decode.h"
+#include "model/names.h"
+#include "sim_parts.h"
+
+struct verb {
+	struct sim *sim;
+	int actor;
+	const struct api_request *request;
+	struct api_path path;
+	enum resource resource;
+	struct api_answer *answer;
+};
+
+void api_status(struct api_answer *a, int code, const char *reason, const char *message)
+{
+	json_t *status = json_pack("{s:s, s:s, s:s, s:s, s:s, s:i}", "kind", "Status", "apiVersion",
+		"v1", "status", "Failure", "message", message, "reason", reason, "code", code);
+	a->status = code;
+	a->body = value_text(status);
+	json_decref(status);
+}
+
+static void answer_object(struct verb *v, int code, const json_t *value)
+{
+	v->answer->status = code;
+	v->answer->body = value_text(value);
+}
+
+static struct stored *find(struct verb *v)
+{
+	struct stored *o = store_find(&v->sim->store, v->resource, v->path.ns, v->path.name);
+	if (o == NULL) {
+		api_status(v->answer, 404, "NotFound", "no such object");
+	}
+	return o;
+}
+
+static json_t *read_body(struct verb *v)
+{
+	json_t *body = NULL;
+	struct fault f = {0};
+	if (decode_parse(v->request->body, v->request->body_size, DECODE_PLAIN, &body, &f) != 0) {
+		api_status(v->answer, 400, "BadRequest", "the body is no JSON");
+		return NULL;
+	}
+	return body;
+}
+
+static void get_one(struct verb *v)
+{
+	struct stored *o = find(v);
+	if (o != NULL) {
+		answer_object(v, 200, o->value);
+	}
+}
+
+/* --- POST --- */
+
+static void prepare_pod(json_t *pod)
+{
+	json_t *spec = json_object_get(pod, "spec");
+	const char *class = json_string_value(json_object_get(spec, "priorityClassName"));
+	json_object_set_new(
+		spec, "priority", json_integer(text_equals(class, NAME_CAPACITY) ? 1000000000 : 0));
+	json_object_set_new(pod, "status", json_pack("{s:s}", "phase", "Pending"));
+}
+
+static void post(struct verb *v)
+{
+	char dry[8];
+	json_t *body = read_body(v);
+	if (body == NULL) {
+		return;
+	}
+	json_t *meta = json_object_get(body, "metadata");
+	const char *name = json_string_value(json_object_get(meta, "name"));
+	if (text_empty(name)) {
+		api_status(v->answer, 422, "Invalid", "metadata.name: required");
+	} else if (store_find(&v->sim->store, v->resource, v->path.ns, name) != NULL) {
+		api_status(v->answer, 409, "AlreadyExists", "it exists already");
+	} else if (api_query(v->path.query, "dryRun", dry, sizeof dry)) {
+		answer_object(v, 201, body);
+	} else {
+		json_object_set_new(meta, "namespace", json_string(v->path.ns));
+		json_object_del(meta, "resourceVersion");
+		if (v->resource == RES_PODS) {
+			prepare_pod(body);
+		}
+		struct stored *o = store_put(&v->sim->store, v->resource, body, v->actor);
+		if (o == NULL) {
+			api_status(v->answer, 422, "Invalid", "it cannot mean anything");
+			return;
+		}
+		answer_object(v, 201, o->value);
+		return;
+	}
+	json_decref(body);
+}
+
+/* --- preconditions --- */
+
+/* An object of another uid is a conflict where a version was named too, and otherwise an attempt to
+ * change what cannot be changed; seen on 1.36. */
+static bool holds(struct verb *v, const struct stored *o, const char *uid, const char *version)
+{
+	char have[32];
+	snprintf(have, sizeof have, "%lld", (long long)o->version);
+	if (!text_empty(version) && strcmp(have, version) != 0) {
+		api_status(v->answer, 409, "Conflict", "the object has been modified");
+		return false;
+	}
+	if (!text_empty(uid) && strcmp(o->uid, uid) != 0) {
+		if (v->request->method == WIRE_DELETE || !text_empty(version)) {
+			api_status(
+				v->answer, 409, "Conflict", "the uid in the precondition differs");
+		} else {
+			api_status(v->answer, 422, "Invalid",
+				"metadata.uid: Invalid value: field is immutable");
+		}
+		return false;
+	}
+	return true;
+}
+
+/* --- PATCH --- */
+
+static json_t *patched(struct verb *v, const struct stored *o, const json_t *patch)
+{
+	json_t *draft = store_draft(o);
+	json_t *status = json_object_get(draft, "status");
+	if (strcmp(v->path.sub, "status") != 0) {
+		/* The status is not changed through the object itself. */
+		json_t *keep = json_deep_copy(status);
+		patch_merge(draft, patch);
+		if (keep != NULL) {
+			json_object_set_new(draft, "status", keep);
+		}
+		return draft;
+	}
+	if (status == NULL) {
+		status = json_object();
+		json_object_set_new(draft, "status", status);
+	}
+	if (text_equals(v->request->content_type, KUBE_STRATEGIC_PATCH)) {
+		patch_conditions(status, json_object_get(patch, "status"));
+	} else {
+		patch_merge(status, json_object_get(patch, "status"));
+	}
+	return draft;
+}
+
+static void apply(struct verb *v, struct stored *o, const json_t *patch)
+{
+	json_t *draft = patched(v, o, patch);
+	const char *why = v->resource == RES_PODS ? rules_check_pod(o->value, draft) : NULL;
+	if (why != NULL) {
+		api_status(v->answer, 422, "Invalid", why);
+		json_decref(draft);
+		return;
+	}
+	struct stored *next = store_put(&v->sim->store, v->resource, draft, v->actor);
+	if (next == NULL) {
+		api_status(v->answer, 422, "Invalid", "it cannot mean anything");
+		return;
+	}
+	answer_object(v, 200, next->value);
+}
+
+static void patch(struct verb *v)
+{
+	const char *uid = NULL, *version = NULL;
+	json_t *body = read_body(v);
+	struct stored *o = body != NULL ? find(v) : NULL;
+	bool merges = text_equals(v->request->content_type, KUBE_MERGE_PATCH);
+	bool strategic = text_equals(v->request->content_type, KUBE_STRATEGIC_PATCH);
+	if (o != NULL && !merges && !(strategic && strcmp(v->path.sub, "status") == 0)) {
+		api_status(v->answer, 415, "UnsupportedMediaType", "not modelled");
+		o = NULL;
+	}
+	if (o != NULL && decode_text(body, "metadata.uid", &uid, NULL) == 0 &&
+		decode_text(body, "metadata.resourceVersion", &version, NULL) == 0 &&
+		holds(v, o, uid, version)) {
+		apply(v, o, body);
+	}
+	json_decref(body);
+}
+
+/* --- DELETE --- */
+
+void apiserver_delete_pod(struct sim *s, struct stored *o, int64_t grace_s, int actor)
+{
+	char text[TIME_TEXT_MAX];
+	bool graceful = !text_empty(o->pod.node) && !pod_is_terminal(&o->pod) && grace_s > 0;
+	if (!graceful) {
+		store_remove(&s->store, o, actor);
+		return;
+	}
+	if (o->pod.deleting_ms != 0) {
+		return;
+	}
+	json_t *draft = store_draft(o);
+	json_t *meta = json_object_get(draft, "metadata");
+	json_object_set_new(meta, "deletionTimestamp",
+		json_string(time_format(store_wall(&s->store) + grace_s * 1000, text)));
+	json_object_set_new(meta, "deletionGracePeriodSeconds", json_integer(grace_s));
+	store_put(&s->store, RES_PODS, draft, actor);
+}
+
+static void delete (struct verb *v)
+{
+	const char *uid = NULL, *version = NULL;
+	json_t *body = read_body(v);
+	struct stored *o = body != NULL ? find(v) : NULL;
+	if (o != NULL && decode_text(body, "preconditions.uid", &uid, NULL) == 0 &&
+		decode_text(body, "preconditions.resourceVersion", &version, NULL) == 0 &&
+		holds(v, o, uid, version)) {
+		int64_t grace = json_integer_value(json_object_get(body, "gracePeriodSeconds"));
+		answer_object(v, 200, o->value);
+		if (v->resource == RES_PODS) {
+			apiserver_delete_pod(v->sim, o, grace, v->actor);
+		} else {
+			store_remove(&v->sim->store, o, v->actor);
+		}
+	}
+	json_decref(body);
+}
+
+/* --- LIST --- */
+
+static void list(struct verb *v)
+{
+	char version[32];
+	json_t *items = json_array();
+	const struct store *store = &v->sim->store;
+	for (size_t i = 0; i < store->items.count; i++) {
+		const struct stored *o = store->items.items[i];
+		if (o->resource == v->resource &&
+			(v->path.ns[0] == '\0' || strcmp(v->path.ns, o->ns) == 0)) {
+			json_array_append(items, o->value);
+		}
+	}
+	snprintf(version, sizeof version, "%lld", (long long)store->version);
+	json_t *whole = json_pack("{s:s, s:s, s:{s:s}, s:o}", "kind", "List", "apiVersion", "v1",
+		"metadata", "resourceVersion", version, "items", items);
+	answer_object(v, 200, whole);
+	json_decref(whole);
+}
+
+void apiserver_handle(
+	struct sim *s, int actor, const struct api_request *r, struct api_answer *ret_answer)
+{
+	struct verb v = {.sim = s, .actor = actor, .request = r, .answer = ret_answer};
+	*ret_answer = (struct api_answer){0};
+	if (!api_path_parse(r->path, &v.path)) {
+		api_status(ret_answer, 400, "BadRequest", "the path cannot be read");
+		return;
+	}
+	if (strcmp(v.path.resource, "events") == 0) {
+		/* Events are taken and forgotten. */
+		ret_answer->status = r->method == WIRE_POST ? 201 : 200;
+		ret_answer->body = xstrdup("{}");
+		return;
+	}
+	if (!api_resource(&v.path, &v.resource)) {
+		api_status(ret_answer, 404, "NotFound", "no such resource");
+		return;
+	}
+	switch (r->method) {
+	case WIRE_GET:
+		v.path.name[0] != '\0' ? get_one(&v) : list(&v);
+		return;
+	case WIRE_POST:
+		post(&v);
+		return;
+	case WIRE_PATCH:
+		patch(&v);
+		return;
+	case WIRE_DELETE:
+		delete (&v);
+		return;
+	case WIRE_PUT:
+		break;
+	}
+	api_status(ret_answer, 405, "MethodNotAllowed", "not modelled");
+}

@@ -1,0 +1,358 @@
+/* The checker: after every write it looks at the objects as the modelled API server has them, and
+ * at nothing else. The rules are those of docs and of the product: I1 to I8 as far as they exist.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "model/names.h"
+#include "sim_parts.h"
+
+void check_finish(struct sim *s)
+{
+	VEC_FINISH(&s->checker.promises);
+}
+
+static const char *note(const struct pod *p, const char *key)
+{
+	return pairs_get(&p->notes, key);
+}
+
+static int64_t number(const struct pod *p, const char *key)
+{
+	int64_t value = -1;
+	const char *text = note(p, key);
+	return text != NULL && parse_i64(view_of(text), 0, INT64_MAX / 4, &value) ? value : -1;
+}
+
+static bool is_placed(const struct pod *p)
+{
+	return pod_is_tenant(p) && note(p, NOTE_GPU_UUID) != NULL;
+}
+
+static bool uses_share(const struct stored *o)
+{
+	return o->resource == RES_PODS && is_placed(&o->pod) && !pod_is_terminal(&o->pod);
+}
+
+static bool holds_gpu(const struct stored *o)
+{
+	return o->resource == RES_PODS && pod_is_capacity(&o->pod) && !pod_is_terminal(&o->pod) &&
+	       o->pod.identity != NULL;
+}
+
+/* --- the promises: every entry of every ledger that was ever acknowledged --- */
+
+static struct promise *promise_find(
+	const struct sim *s, const char *holder, const char *tenant, const char *uuid)
+{
+	vec_for_each (struct promise, p, &s->checker.promises) {
+		if (text_equals(p->holder, holder) && text_equals(p->tenant, tenant) &&
+			text_equals(p->uuid, uuid)) {
+			return p;
+		}
+	}
+	return NULL;
+}
+
+static void remember_ledger(struct sim *s, const struct stored *o)
+{
+	const struct pod *p = &o->pod;
+	for (uint32_t i = 0; i < p->ledger.count && p->identity != NULL; i++) {
+		const struct grant *g = &p->ledger.items[i];
+		struct promise made = {.milli = g->milli, .mem_mib = g->mem_mib};
+		snprintf(made.holder, sizeof made.holder, "%s", p->name);
+		snprintf(made.holder_uid, sizeof made.holder_uid, "%s", p->uid);
+		snprintf(made.uuid, sizeof made.uuid, "%s", p->identity->uuid);
+		snprintf(made.node, sizeof made.node, "%s", text_or(p->node, ""));
+		snprintf(made.tenant, sizeof made.tenant, "%s", g->uid);
+		struct promise *known = promise_find(s, made.holder, made.tenant, made.uuid);
+		if (known != NULL) {
+			*known = made;
+		} else {
+			VEC_PUSH(&s->checker.promises, made);
+		}
+	}
+}
+
+/* I1 in the books: what one ledger promises fits its GPU. */
+static void check_ledger(struct sim *s, const struct stored *o)
+{
+	int64_t milli = 0, mib = 0;
+	const struct pod *p = &o->pod;
+	for (uint32_t i = 0; i < p->ledger.count; i++) {
+		milli += p->ledger.items[i].milli;
+		mib += p->ledger.items[i].mem_mib;
+	}
+	if (p->ledger.count > 0 && p->identity == NULL) {
+		sim_fail(s, "I1", "%s promises shares before it knows its GPU", o->name);
+	} else if (p->ledger_bad) {
+		sim_fail(s, "I1", "the ledger of %s cannot be read", o->name);
+	} else if (p->ledger.count > 0 && (milli > MODEL_GPU_MILLI || mib > p->identity->mem_mib)) {
+		sim_fail(s, "I1", "the ledger of %s promises %lld milli and %lld MiB of %lld: %s",
+			o->name, (long long)milli, (long long)mib, (long long)p->identity->mem_mib,
+			note(p, NOTE_GRANTS));
+	}
+}
+
+/* --- one tenant's placement --- */
+
+static void check_pin(struct sim *s, const struct stored *o, const char *node)
+{
+	const struct pod *p = &o->pod;
+	bool pinned = p->node_term_count > 0;
+	for (uint32_t i = 0; i < p->node_term_count; i++) {
+		bool this_one = false;
+		const struct terms *fields = &p->node_terms[i].fields;
+		for (uint32_t j = 0; j < fields->count; j++) {
+			this_one = this_one || term_matches(&fields->items[j], node);
+		}
+		pinned = pinned && this_one;
+	}
+	if (!pinned) {
+		sim_fail(s, "I3", "%s/%s is placed on a GPU of %s and not pinned there", o->ns,
+			o->name, node);
+	}
+}
+
+/* As long as the capacity pod is there, the entry is there before the tenant is told, and stays. */
+static bool entry_is_gone(const struct sim *s, const struct promise *made)
+{
+	const struct stored *holder = store_find_uid(&s->store, made->holder_uid);
+	bool found = false;
+	for (uint32_t i = 0; holder != NULL && i < holder->pod.ledger.count; i++) {
+		found = found || text_equals(holder->pod.ledger.items[i].uid, made->tenant);
+	}
+	return holder != NULL && !found;
+}
+
+static void check_placing(struct sim *s, const struct stored *o)
+{
+	const struct pod *p = &o->pod;
+	const char *uuid = note(p, NOTE_GPU_UUID);
+	const char *holder = note(p, NOTE_CAPACITY_POD);
+	struct promise *made = promise_find(s, holder, o->uid, uuid);
+	if (!text_equals(uuid, note(p, NOTE_VISIBLE_DEVICES))) {
+		sim_fail(s, "I3", "%s/%s: gpu-uuid and visible-devices differ", o->ns, o->name);
+	} else if (made == NULL) {
+		sim_fail(s, "grant", "%s/%s (%s) is placed on %s of %s without an entry there",
+			o->ns, o->name, o->uid, uuid, text_or(holder, "?"));
+	} else if (entry_is_gone(s, made)) {
+		sim_fail(s, "grant", "%s/%s (%s) is placed on %s of %s, whose ledger has lost it",
+			o->ns, o->name, o->uid, uuid, holder);
+	} else if (made->milli != number(p, NOTE_COMPUTE_MILLI) ||
+		   made->mem_mib != number(p, NOTE_MEMORY_MIB)) {
+		sim_fail(s, "grant",
+			"%s/%s is placed with %s milli, %s MiB; its entry says %lld, "
+			"%lld",
+			o->ns, o->name, note(p, NOTE_COMPUTE_MILLI), note(p, NOTE_MEMORY_MIB),
+			(long long)made->milli, (long long)made->mem_mib);
+	} else {
+		check_pin(s, o, made->node);
+		made->late = store_find_uid(&s->store, made->holder_uid) == NULL;
+		s->report->late += made->late;
+	}
+}
+
+static void check_keys(struct sim *s, const struct commit *c)
+{
+	static const char *const keys[] = {NOTE_GPU_UUID, NOTE_VISIBLE_DEVICES, NOTE_COMPUTE_MILLI,
+		NOTE_MEMORY_MIB, NOTE_CAPACITY_POD};
+	const struct stored *o = c->after;
+	bool was_gated = c->before != NULL && pod_has_gate(&c->before->pod, NAME_GATE);
+	bool gated = pod_has_gate(&o->pod, NAME_GATE);
+	if (gated == is_placed(&o->pod)) {
+		sim_fail(s, "gate", "%s/%s: the gate and the keys do not go together", o->ns,
+			o->name);
+		return;
+	}
+	if (was_gated && !gated) {
+		s->report->placed++;
+		check_placing(s, o);
+		return;
+	}
+	for (size_t i = 0; i < COUNT_OF(keys) && c->before != NULL; i++) {
+		const char *had = note(&c->before->pod, keys[i]);
+		if (!text_equals(had, note(&o->pod, keys[i]))) {
+			sim_fail(s, "keys", "%s/%s: %s changed from %s to %s", o->ns, o->name,
+				keys[i], text_or(had, "none"),
+				text_or(note(&o->pod, keys[i]), "none"));
+		}
+	}
+}
+
+/* --- sums over the whole cluster --- */
+
+/* A placement that was on its way when somebody deleted its capacity pod cannot be called back, and
+ * whoever opens the GPU next may not know of it: a known limit, counted and not held against the
+ * sums. */
+static bool counts(const struct sim *s, const struct stored *o, const char *uuid)
+{
+	if (!uses_share(o) || !text_equals(note(&o->pod, NOTE_GPU_UUID), uuid)) {
+		return false;
+	}
+	const struct promise *made =
+		promise_find(s, note(&o->pod, NOTE_CAPACITY_POD), o->uid, uuid);
+	return made == NULL || !made->late;
+}
+
+/* I1 as it is: everybody who may use a GPU together fits it. */
+static void check_gpu(struct sim *s, const char *uuid)
+{
+	int64_t milli = 0, mib = 0;
+	CLEANUP(str_finish) struct str who = STR_INIT(SIM_MESSAGE_MAX - 256);
+	const struct device *d = fleet_device(s, uuid);
+	for (size_t i = 0; i < s->store.items.count; i++) {
+		const struct stored *o = s->store.items.items[i];
+		if (!counts(s, o, uuid)) {
+			continue;
+		}
+		milli += number(&o->pod, NOTE_COMPUTE_MILLI);
+		mib += number(&o->pod, NOTE_MEMORY_MIB);
+		str_append_format(&who, " %s (%s, %s milli, %s MiB, by %s)", o->name, o->uid,
+			note(&o->pod, NOTE_COMPUTE_MILLI), note(&o->pod, NOTE_MEMORY_MIB),
+			note(&o->pod, NOTE_CAPACITY_POD));
+	}
+	if (d == NULL) {
+		sim_fail(s, "I3", "nobody knows the GPU %s", uuid);
+	} else if (milli > MODEL_GPU_MILLI || mib > d->mem_mib) {
+		sim_fail(s, "I1", "%s is sold over: %lld milli, %lld MiB of %lld:%s", uuid,
+			(long long)milli, (long long)mib, (long long)d->mem_mib, str_text(&who));
+	}
+}
+
+/* And everybody who was promised a part of it: entries of tenants that still wait count too. */
+static void check_promised(struct sim *s, const struct stored *o)
+{
+	const struct pod *p = &o->pod;
+	int64_t milli = 0, mib = 0;
+	for (uint32_t i = 0; i < p->ledger.count; i++) {
+		const struct stored *t = store_find_uid(&s->store, p->ledger.items[i].uid);
+		if (t != NULL && t->resource == RES_PODS && pod_has_gate(&t->pod, NAME_GATE)) {
+			milli += p->ledger.items[i].milli;
+			mib += p->ledger.items[i].mem_mib;
+		}
+	}
+	for (size_t i = 0; i < s->store.items.count; i++) {
+		const struct stored *t = s->store.items.items[i];
+		if (counts(s, t, p->identity->uuid)) {
+			milli += number(&t->pod, NOTE_COMPUTE_MILLI);
+			mib += number(&t->pod, NOTE_MEMORY_MIB);
+		}
+	}
+	if (milli > MODEL_GPU_MILLI || mib > p->identity->mem_mib) {
+		sim_fail(s, "I1", "%s has promised and given %lld milli, %lld MiB of %lld: %s",
+			o->name, (long long)milli, (long long)mib, (long long)p->identity->mem_mib,
+			text_or(note(p, NOTE_GRANTS), ""));
+	}
+}
+
+static void check_doubles(struct sim *s, const struct stored *o)
+{
+	for (size_t i = 0; i < s->store.items.count; i++) {
+		const struct stored *other = s->store.items.items[i];
+		if (other != o && holds_gpu(other) &&
+			text_equals(other->pod.identity->uuid, o->pod.identity->uuid)) {
+			sim_fail(s, "I2", "%s and %s both hold %s", o->name, other->name,
+				o->pod.identity->uuid);
+		}
+	}
+}
+
+/* --- who may write what --- */
+
+static bool lives(const struct sim *s, const char *uid)
+{
+	const struct stored *o = store_find_uid(&s->store, uid);
+	return o != NULL && o->resource == RES_PODS && !pod_is_terminal(&o->pod);
+}
+
+/* A deletion of ours begins or is done. */
+static void check_deletion(struct sim *s, const struct stored *o)
+{
+	if (!pod_is_capacity(&o->pod)) {
+		sim_fail(s, "I5", "a controller deletes %s/%s, which is no capacity pod", o->ns,
+			o->name);
+		return;
+	}
+	for (uint32_t i = 0; i < o->pod.ledger.count; i++) {
+		const struct grant *g = &o->pod.ledger.items[i];
+		if (lives(s, g->uid)) {
+			sim_fail(s, "I8",
+				"a controller deletes %s, which has promised %s/%s (%s) "
+				"a share",
+				o->name, g->ns, g->name, g->uid);
+		}
+	}
+	for (size_t i = 0; i < s->store.items.count; i++) {
+		const struct stored *t = s->store.items.items[i];
+		if (uses_share(t) && o->pod.identity != NULL &&
+			text_equals(note(&t->pod, NOTE_GPU_UUID), o->pod.identity->uuid)) {
+			sim_fail(s, "I8", "a controller deletes %s, on whose GPU %s/%s runs",
+				o->name, t->ns, t->name);
+		}
+	}
+}
+
+static void check_author(struct sim *s, const struct commit *c)
+{
+	const struct stored *o = c->after != NULL ? c->after : c->before;
+	if (o->resource == RES_LEASES || o->resource == RES_POLICIES) {
+		return;
+	}
+	if (o->resource != RES_PODS) {
+		sim_fail(s, "I6", "a controller writes %s %s", resource_name(o->resource), o->name);
+		return;
+	}
+	if (c->type == PAST_ADDED && !pod_is_capacity(&o->pod)) {
+		sim_fail(s, "I6", "a controller creates %s/%s", o->ns, o->name);
+	}
+	if (!pod_is_capacity(&o->pod) && !pod_is_tenant(&o->pod)) {
+		sim_fail(
+			s, "I6", "a controller writes %s/%s, which is not its own", o->ns, o->name);
+	}
+	bool begins = c->after != NULL && c->before != NULL && c->before->pod.deleting_ms == 0 &&
+		      c->after->pod.deleting_ms != 0;
+	if (c->type == PAST_DELETED || begins) {
+		check_deletion(s, o);
+	}
+}
+
+void check_commit(struct sim *s, const struct commit *c)
+{
+	const struct stored *o = c->after;
+	if (c->actor >= 0) {
+		check_author(s, c);
+	}
+	if (o == NULL || o->resource != RES_PODS) {
+		return;
+	}
+	if (pod_is_tenant(&o->pod)) {
+		check_keys(s, c);
+	}
+	if (pod_is_capacity(&o->pod)) {
+		check_ledger(s, o);
+		remember_ledger(s, o);
+	}
+	if (holds_gpu(o)) {
+		check_doubles(s, o);
+		check_promised(s, o);
+	}
+	if (uses_share(o)) {
+		check_gpu(s, note(&o->pod, NOTE_GPU_UUID));
+	}
+}
+
+/* Nobody writes pods while another holds the Lease: a leader stops before it could have lost it. */
+void check_send(struct sim *s, int replica, const struct wire_request *r)
+{
+	bool about_pods = strstr(r->path, "/pods") != NULL;
+	char prefix[8];
+	if (r->method == WIRE_GET || !about_pods) {
+		return;
+	}
+	snprintf(prefix, sizeof prefix, "r%d-", replica);
+	if (strncmp(s->lease_holder, prefix, strlen(prefix)) != 0) {
+		sim_fail(s, "lease", "r%d writes %s while %s holds the Lease", replica, r->path,
+			s->lease_holder[0] != '\0' ? s->lease_holder : "nobody");
+	}
+}

@@ -1,0 +1,195 @@
+/* Nothing waits for ever. Once the faults have stopped and some time has passed, whoever fits by a
+ * simple first fit over the objects runs, capacity pods that nobody needs are gone, and whoever
+ * waits says why. */
+#include <string.h>
+
+#include "model/names.h"
+#include "model/quantity.h"
+#include "sim_parts.h"
+
+struct need {
+	int64_t milli, mem_mib;
+};
+
+static bool read_need(const struct pod *p, int64_t usable_mib, struct need *ret)
+{
+	struct need n = {0};
+	const char *share = pairs_get(&p->notes, NOTE_SHARE);
+	const char *memory = pairs_get(&p->notes, NOTE_MEMORY);
+	if (share != NULL && share_parse(view_of(share), &n.milli, NULL) < 0) {
+		return false;
+	}
+	if (memory != NULL && memory_parse(view_of(memory), &n.mem_mib, NULL) < 0) {
+		return false;
+	}
+	if (share == NULL) {
+		n.milli = share_milli_of_memory(n.mem_mib, usable_mib);
+	}
+	if (memory == NULL) {
+		n.mem_mib = share_memory_of_milli(n.milli, usable_mib);
+	}
+	*ret = n;
+	return true;
+}
+
+static bool is_pod(const struct stored *o)
+{
+	return o->resource == RES_PODS;
+}
+
+static bool is_waiting(const struct stored *o)
+{
+	return is_pod(o) && pod_is_tenant(&o->pod) && pod_has_gate(&o->pod, NAME_GATE) &&
+	       o->pod.gate_count == 1 && o->pod.deleting_ms == 0;
+}
+
+static bool allows(const struct pod *p, const struct node *n)
+{
+	bool any = p->node_term_count == 0;
+	for (uint32_t i = 0; i < p->node_term_count; i++) {
+		any = any || terms_match(&p->node_terms[i].labels, &n->labels);
+	}
+	return any && n->ready && !n->unschedulable;
+}
+
+struct node_room {
+	int64_t cpu_milli, mem_bytes, slots, gpus;
+};
+
+/* Pods that are pinned and not bound yet count too: they will be. */
+static struct node_room room_of(const struct sim *s, const struct node *n)
+{
+	struct node_room r = {n->cpu_milli, n->mem_bytes, n->pod_slots, n->gpus};
+	for (size_t i = 0; i < s->store.items.count; i++) {
+		const struct stored *o = s->store.items.items[i];
+		if (is_pod(o) && text_equals(o->pod.node, n->name) && !pod_is_terminal(&o->pod)) {
+			r.cpu_milli -= o->pod.cpu_milli;
+			r.mem_bytes -= o->pod.mem_bytes;
+			r.slots--;
+			r.gpus -= o->pod.gpus;
+		}
+	}
+	return r;
+}
+
+static const struct stored *node_of(const struct sim *s, const struct pod *p)
+{
+	return text_empty(p->node) ? NULL : store_find(&s->store, RES_NODES, "", p->node);
+}
+
+/* What is free on an open GPU, by the tenants that use it. */
+static bool gpu_has_room(const struct sim *s, const struct stored *holder, const struct pod *p)
+{
+	const struct gpu_identity *id = holder->pod.identity;
+	struct need n;
+	int64_t milli = MODEL_GPU_MILLI, mib = id->mem_mib;
+	if (!read_need(p, id->mem_mib, &n)) {
+		return false;
+	}
+	for (size_t i = 0; i < s->store.items.count; i++) {
+		const struct stored *o = s->store.items.items[i];
+		const char *uuid = is_pod(o) ? pairs_get(&o->pod.notes, NOTE_GPU_UUID) : NULL;
+		if (uuid == NULL || pod_is_terminal(&o->pod) || !text_equals(uuid, id->uuid)) {
+			continue;
+		}
+		int64_t m = 0, b = 0;
+		if (!parse_i64(view_of(pairs_get(&o->pod.notes, NOTE_COMPUTE_MILLI)), 0, 1000000,
+			    &m) ||
+			!parse_i64(view_of(pairs_get(&o->pod.notes, NOTE_MEMORY_MIB)), 0, INT32_MAX,
+				&b)) {
+			return false;
+		}
+		milli -= m;
+		mib -= b;
+	}
+	return n.milli <= milli && n.mem_mib <= mib;
+}
+
+/* The object on which the pod could run now; NULL: none. */
+static const struct stored *first_fit(const struct sim *s, const struct pod *p)
+{
+	for (size_t i = 0; i < s->store.items.count; i++) {
+		const struct stored *o = s->store.items.items[i];
+		const struct stored *node = o->resource == RES_NODES ? o : NULL;
+		bool open = is_pod(o) && pod_is_capacity(&o->pod) && o->pod.holds &&
+			    o->pod.deleting_ms == 0 && o->pod.identity != NULL;
+		node = open ? node_of(s, &o->pod) : node;
+		if (node == NULL || !allows(p, &node->node)) {
+			continue;
+		}
+		struct node_room r = room_of(s, &node->node);
+		bool room =
+			r.cpu_milli >= p->cpu_milli && r.mem_bytes >= p->mem_bytes && r.slots >= 1;
+		struct machine *m = fleet_find((struct sim *)(uintptr_t)s, node->name);
+		struct need n;
+		bool could_open = o->resource == RES_NODES && r.gpus >= 1 && m != NULL &&
+				  r.cpu_milli >= p->cpu_milli + 10 && r.slots >= 2 &&
+				  r.mem_bytes >= p->mem_bytes + (32 << 20) &&
+				  read_need(p, m->devices[0].mem_mib, &n) &&
+				  n.milli <= MODEL_GPU_MILLI && n.mem_mib <= m->devices[0].mem_mib;
+		if (room && (could_open || (open && gpu_has_room(s, o, p)))) {
+			return o;
+		}
+	}
+	return NULL;
+}
+
+static bool ledger_lives(const struct sim *s, const struct stored *o)
+{
+	for (uint32_t i = 0; i < o->pod.ledger.count; i++) {
+		const struct stored *t = store_find_uid(&s->store, o->pod.ledger.items[i].uid);
+		if (t != NULL && is_pod(t) && !pod_is_terminal(&t->pod)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool gpu_used(const struct sim *s, const struct stored *holder)
+{
+	const struct gpu_identity *id = holder->pod.identity;
+	for (size_t i = 0; i < s->store.items.count && id != NULL; i++) {
+		const struct stored *o = s->store.items.items[i];
+		if (is_pod(o) && !pod_is_terminal(&o->pod) &&
+			text_equals(pairs_get(&o->pod.notes, NOTE_GPU_UUID), id->uuid)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Could anybody who waits go there if it were open? Then it may be opening for them. */
+static bool settled_pod(struct sim *s, const struct stored *o, struct str *why)
+{
+	if (is_waiting(o)) {
+		const struct stored *at = first_fit(s, &o->pod);
+		if (at != NULL) {
+			str_append_format(why, "%s/%s waits (%s) although it fits %s", o->ns,
+				o->name, text_or(o->pod.placed.reason, "no condition"), at->name);
+			return false;
+		}
+		if (o->pod.placed.type == NULL || o->pod.placed.is_true) {
+			str_append_format(
+				why, "%s/%s waits and does not say why (I7)", o->ns, o->name);
+			return false;
+		}
+	}
+	if (pod_is_capacity(&o->pod)) {
+		if (!ledger_lives(s, o) && !gpu_used(s, o)) {
+			str_append_format(why, "%s has no tenants and stays (I4)", o->name);
+			return false;
+		}
+	}
+	return true;
+}
+
+bool check_settled(struct sim *s, struct str *why)
+{
+	for (size_t i = 0; i < s->store.items.count; i++) {
+		const struct stored *o = s->store.items.items[i];
+		if (is_pod(o) && !settled_pod(s, o, why)) {
+			return false;
+		}
+	}
+	return true;
+}

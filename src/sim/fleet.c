@@ -1,0 +1,178 @@
+/* The machines: nodes with whole GPUs of their own UUIDs. A machine can be cut off, come back, or
+ * be gone for good, and then its pods go with it. */
+#include <stdio.h>
+#include <string.h>
+
+#include "model/names.h"
+#include "sim_parts.h"
+
+#define NOT_READY_AFTER_MS 20000
+
+struct machine *fleet_find(struct sim *s, const char *name)
+{
+	vec_for_each (struct machine, m, &s->fleet.machines) {
+		if (text_equals(m->name, name) && !m->gone) {
+			return m;
+		}
+	}
+	return NULL;
+}
+
+struct device *fleet_device(struct sim *s, const char *uuid)
+{
+	vec_for_each (struct machine, m, &s->fleet.machines) {
+		for (int i = 0; i < m->device_count; i++) {
+			if (text_equals(m->devices[i].uuid, uuid)) {
+				return &m->devices[i];
+			}
+		}
+	}
+	return NULL;
+}
+
+static json_t *node_value(struct sim *s, const struct machine *m)
+{
+	char gpus[8], memory[16];
+	snprintf(gpus, sizeof gpus, "%d", m->device_count);
+	snprintf(memory, sizeof memory, "%lld", (long long)m->devices[0].mem_mib);
+	json_t *labels = json_pack("{s:s}", "zone", sim_chance(s, 500) ? "a" : "b");
+	if (m->labelled) {
+		json_object_set_new(labels, "nvidia.com/gpu.memory", json_string(memory));
+	}
+	return json_pack(
+		"{s:s, s:s, s:{s:s, s:o}, s:{}, s:{s:{s:s, s:s, s:s, s:s}, s:[{s:s, s:s}]}}",
+		"apiVersion", "v1", "kind", "Node", "metadata", "name", m->name, "labels", labels,
+		"spec", "status", "allocatable", "cpu", "8", "memory", "64Gi", "pods", "40",
+		NAME_GPU_RESOURCE, gpus, "conditions", "type", "Ready", "status", "True");
+}
+
+void fleet_add(struct sim *s)
+{
+	static const int64_t sizes[] = {16000, 40000, 81559};
+	struct machine m = {.up = true};
+	int number = s->fleet.made++;
+	snprintf(m.name, sizeof m.name, "node-%d", number);
+	m.device_count = (int)sim_between(s, 1, 4);
+	m.labelled = sim_chance(s, 800);
+	int64_t size = sizes[sim_between(s, 0, 2)];
+	for (int i = 0; i < m.device_count; i++) {
+		m.devices[i].mem_mib = size;
+		snprintf(m.devices[i].uuid, sizeof m.devices[i].uuid, "GPU-%d-%d", number, i);
+	}
+	VEC_PUSH(&s->fleet.machines, m);
+	store_put(&s->store, RES_NODES, node_value(s, &m), ACTOR_CLUSTER);
+}
+
+void fleet_init(struct sim *s)
+{
+	for (int64_t i = sim_between(s, 1, 3); i > 0; i--) {
+		fleet_add(s);
+	}
+}
+
+void fleet_finish(struct sim *s)
+{
+	VEC_FINISH(&s->fleet.machines);
+}
+
+static void set_ready(struct sim *s, const struct machine *m, bool ready)
+{
+	struct stored *o = store_find(&s->store, RES_NODES, "", m->name);
+	if (o != NULL) {
+		json_t *draft = store_draft(o);
+		json_t *list = json_object_get(json_object_get(draft, "status"), "conditions");
+		json_object_set_new(
+			json_array_get(list, 0), "status", json_string(ready ? "True" : "Unknown"));
+		store_put(&s->store, RES_NODES, draft, ACTOR_CLUSTER);
+	}
+}
+
+static void not_ready(void *data, uint64_t index)
+{
+	struct sim *s = data;
+	const struct machine *m = &s->fleet.machines.items[index];
+	if (!m->up && !m->gone) {
+		set_ready(s, m, false);
+	}
+}
+
+static void come_back(void *data, uint64_t index)
+{
+	struct sim *s = data;
+	struct machine *m = &s->fleet.machines.items[index];
+	if (!m->up && !m->gone) {
+		sim_trace(s, "%s is back", m->name);
+		m->up = true;
+		set_ready(s, m, true);
+		scheduler_soon(s);
+	}
+}
+
+/* The node's object goes, then everything that ran there. */
+static void destroy(struct sim *s, struct machine *m)
+{
+	m->gone = true;
+	struct stored *node = store_find(&s->store, RES_NODES, "", m->name);
+	if (node != NULL) {
+		store_remove(&s->store, node, ACTOR_CLUSTER);
+	}
+	for (size_t i = 0; i < s->store.items.count;) {
+		struct stored *o = s->store.items.items[i];
+		if (o->resource == RES_PODS && text_equals(o->pod.node, m->name)) {
+			store_remove(&s->store, o, ACTOR_CLUSTER);
+			i = 0;
+		} else {
+			i++;
+		}
+	}
+}
+
+void fleet_lose(struct sim *s, struct machine *m, bool for_good)
+{
+	uint64_t index = (uint64_t)(m - s->fleet.machines.items);
+	m->up = false;
+	s->report->faults++;
+	sim_trace(s, "%s is lost%s", m->name, for_good ? " for good" : "");
+	if (for_good) {
+		destroy(s, m);
+		return;
+	}
+	agenda_add(&s->agenda, sim_now(s) + NOT_READY_AFTER_MS, not_ready, s, index);
+	agenda_add(&s->agenda, sim_now(s) + sim_between(s, 5000, 60000), come_back, s, index);
+}
+
+void fleet_repair(struct sim *s)
+{
+	for (size_t i = 0; i < s->fleet.machines.count; i++) {
+		struct machine *m = &s->fleet.machines.items[i];
+		come_back(s, (uint64_t)i);
+		struct stored *o = m->gone ? NULL : store_find(&s->store, RES_NODES, "", m->name);
+		if (o != NULL) {
+			json_t *draft = store_draft(o);
+			json_object_del(json_object_get(draft, "spec"), "unschedulable");
+			store_put(&s->store, RES_NODES, draft, ACTOR_PERSON);
+		}
+	}
+}
+
+void fleet_committed(struct sim *s, const struct commit *c)
+{
+	const struct stored *o = c->before != NULL ? c->before : c->after;
+	if (o->resource == RES_NODES) {
+		scheduler_soon(s);
+		return;
+	}
+	if (o->resource != RES_PODS) {
+		return;
+	}
+	bool over = c->after == NULL || pod_is_terminal(&c->after->pod);
+	vec_for_each (struct machine, m, &s->fleet.machines) {
+		for (int i = 0; i < m->device_count && over; i++) {
+			if (text_equals(m->devices[i].holder, o->uid)) {
+				m->devices[i].holder[0] = '\0';
+			}
+		}
+	}
+	scheduler_soon(s);
+	kubelet_committed(s, c);
+}

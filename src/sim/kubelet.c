@@ -1,0 +1,222 @@
+/* The kubelets and their device manager. A bound pod is admitted after a while, with a whole device
+ * where it asks for one, or refused; then its containers start. A device is free again when the pod
+ * is over or its object gone. Capacity pods tell their identity by the termination message of their
+ * init container, exactly as the shipped program writes it. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codec/capacity.h"
+#include "model/names.h"
+#include "sim_parts.h"
+
+#define RETRY_MS 1000
+
+static void start(void *data, uint64_t serial);
+
+static uint64_t serial_of(const char *uid)
+{
+	int64_t serial = 0;
+	return parse_i64(view_of(uid + 4), 0, INT64_MAX, &serial) ? (uint64_t)serial : 0;
+}
+
+static struct stored *pod_of(struct sim *s, uint64_t serial)
+{
+	char uid[32];
+	snprintf(uid, sizeof uid, "uid-%06llu", (unsigned long long)serial);
+	return store_find_uid(&s->store, uid);
+}
+
+/* NULL: its machine does not answer now. */
+static struct machine *machine_of(struct sim *s, const struct stored *o)
+{
+	struct machine *m = fleet_find(s, o->pod.node);
+	return m != NULL && m->up ? m : NULL;
+}
+
+static void later(struct sim *s, int64_t ms, agenda_run run, uint64_t serial)
+{
+	agenda_add(&s->agenda, sim_now(s) + ms, run, s, serial);
+}
+
+static void set_phase(struct sim *s, struct stored *o, const char *phase, const char *reason)
+{
+	json_t *draft = store_draft(o);
+	json_t *status = json_object_get(draft, "status");
+	json_object_set_new(status, "phase", json_string(phase));
+	if (reason != NULL) {
+		json_object_set_new(status, "reason", json_string(reason));
+	}
+	json_t *wrap = json_pack("{s:[o]}", "conditions",
+		pod_condition_new("Ready", strcmp(phase, "Running") == 0, NULL));
+	patch_conditions(status, wrap);
+	json_decref(wrap);
+	store_put(&s->store, RES_PODS, draft, ACTOR_KUBELET);
+}
+
+/* --- the device manager --- */
+
+static bool allocate(struct machine *m, const struct stored *o)
+{
+	int64_t free_ones = 0;
+	for (int i = 0; i < m->device_count; i++) {
+		free_ones += m->devices[i].holder[0] == '\0';
+	}
+	if (free_ones < o->pod.gpus) {
+		return false;
+	}
+	int64_t left = o->pod.gpus;
+	for (int i = 0; i < m->device_count && left > 0; i++) {
+		if (m->devices[i].holder[0] == '\0') {
+			snprintf(m->devices[i].holder, sizeof m->devices[i].holder, "%s", o->uid);
+			left--;
+		}
+	}
+	return true;
+}
+
+static const struct device *device_of(const struct machine *m, const char *uid)
+{
+	for (int i = 0; i < m->device_count; i++) {
+		if (strcmp(m->devices[i].holder, uid) == 0) {
+			return &m->devices[i];
+		}
+	}
+	return NULL;
+}
+
+/* --- running --- */
+
+static void finish(void *data, uint64_t serial)
+{
+	struct sim *s = data;
+	struct stored *o = pod_of(s, serial);
+	if (o == NULL || o->pod.phase != POD_RUNNING) {
+		return;
+	}
+	if (machine_of(s, o) == NULL) {
+		later(s, RETRY_MS, finish, serial);
+		return;
+	}
+	set_phase(s, o, sim_chance(s, 800) ? "Succeeded" : "Failed", NULL);
+}
+
+/* Some work for ever. */
+static void run_work(struct sim *s, struct stored *o, uint64_t serial)
+{
+	set_phase(s, o, "Running", NULL);
+	if (sim_chance(s, s->weather.mortal)) {
+		later(s, sim_between(s, 300, s->weather.life_ms), finish, serial);
+	}
+}
+
+static json_t *init_status(const struct device *d)
+{
+	CLEANUP(str_finish) struct str text = STR_INIT(IDENTITY_TEXT_MAX);
+	struct gpu_identity id = {
+		.model = "Modelled", .driver = "570.86.15", .mem_mib = d->mem_mib};
+	snprintf(id.uuid, sizeof id.uuid, "%s", d->uuid);
+	bool fits = identity_write(&text, &id);
+	ENSURE(fits);
+	return json_pack("{s:s, s:b, s:i, s:{s:{s:i, s:s, s:s}}}", "name", CAPACITY_INIT_CONTAINER,
+		"ready", 1, "restartCount", 0, "state", "terminated", "exitCode", 0, "reason",
+		"Completed", "message", str_text(&text));
+}
+
+static void hold(void *data, uint64_t serial)
+{
+	struct sim *s = data;
+	struct stored *o = pod_of(s, serial);
+	if (o == NULL || pod_is_terminal(&o->pod) || o->pod.deleting_ms != 0) {
+		return;
+	}
+	if (machine_of(s, o) == NULL) {
+		later(s, RETRY_MS, hold, serial);
+		return;
+	}
+	json_t *draft = store_draft(o);
+	json_t *status = json_object_get(draft, "status");
+	json_object_set_new(status, "phase", json_string("Running"));
+	json_object_set_new(status, "containerStatuses",
+		json_pack("[{s:s, s:b, s:i, s:{s:{}}}]", "name", CAPACITY_MAIN_CONTAINER, "ready",
+			1, "restartCount", 0, "state", "running"));
+	store_put(&s->store, RES_PODS, draft, ACTOR_KUBELET);
+}
+
+static void identify(struct sim *s, struct stored *o, const struct machine *m, uint64_t serial)
+{
+	json_t *draft = store_draft(o);
+	json_object_set_new(json_object_get(draft, "status"), "initContainerStatuses",
+		json_pack("[o]", init_status(device_of(m, o->uid))));
+	store_put(&s->store, RES_PODS, draft, ACTOR_KUBELET);
+	later(s, sim_between(s, 10, 500), hold, serial);
+}
+
+static void start(void *data, uint64_t serial)
+{
+	struct sim *s = data;
+	struct stored *o = pod_of(s, serial);
+	if (o == NULL || pod_is_terminal(&o->pod) || o->pod.deleting_ms != 0) {
+		return;
+	}
+	struct machine *m = machine_of(s, o);
+	if (m == NULL) {
+		later(s, RETRY_MS, start, serial);
+		return;
+	}
+	if (!allocate(m, o)) {
+		set_phase(s, o, "Failed", "UnexpectedAdmissionError");
+	} else if (pod_is_capacity(&o->pod)) {
+		identify(s, o, m, serial);
+	} else {
+		run_work(s, o, serial);
+	}
+}
+
+static void admit(void *data, uint64_t serial)
+{
+	struct sim *s = data;
+	struct stored *o = pod_of(s, serial);
+	if (o != NULL && !pod_is_terminal(&o->pod) && o->pod.gpus > 0 && machine_of(s, o) != NULL &&
+		sim_chance(s, s->weather.kubelet_refusal)) {
+		s->report->faults++;
+		set_phase(s, o, "Failed", "UnexpectedAdmissionError");
+		return;
+	}
+	start(s, serial);
+}
+
+static void stop(void *data, uint64_t serial)
+{
+	struct sim *s = data;
+	struct stored *o = pod_of(s, serial);
+	if (o == NULL) {
+		return;
+	}
+	if (machine_of(s, o) == NULL) {
+		later(s, RETRY_MS, stop, serial);
+		return;
+	}
+	store_remove(&s->store, o, ACTOR_KUBELET);
+}
+
+void kubelet_committed(struct sim *s, const struct commit *c)
+{
+	const struct pod *before = c->before != NULL ? &c->before->pod : NULL;
+	if (c->after == NULL) {
+		return;
+	}
+	const struct pod *after = &c->after->pod;
+	uint64_t serial = serial_of(c->after->uid);
+	bool had_node = before != NULL && !text_empty(before->node);
+	if (!had_node && !text_empty(after->node)) {
+		int64_t delay = sim_between(s, 20, 1500);
+		if (sim_chance(s, s->weather.slow_start)) {
+			delay += sim_between(s, 1000, 60000);
+		}
+		later(s, delay, admit, serial);
+	}
+	if (after->deleting_ms != 0 && (before == NULL || before->deleting_ms == 0)) {
+		later(s, sim_between(s, 0, after->grace_s * 1000), stop, serial);
+	}
+}

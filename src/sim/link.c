@@ -1,0 +1,419 @@
+/* A controller's wire to the modelled API server. Between the two lies a network that loses, holds
+ * back and cuts; what it does to a request is drawn when the request is sent.
+ *
+ *     send ──▶ parcel ──latency──▶ arrive: the server acts ──latency──▶ reply ──▶ on_done
+ *       └───────────────────── no answer in time: on_done with a fault ─────────▲ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "json/decode.h"
+#include "sim_parts.h"
+
+enum fate {
+	FATE_GOOD,
+	FATE_LOST_REQUEST, /* never arrives, nobody says so */
+	FATE_LOST_ANSWER,  /* arrives and is done, the answer is lost */
+	FATE_TIMEOUT_504,  /* arrives and is done, a proxy says that it does not know */
+	FATE_LATE,	   /* arrives long after the client has given up */
+	FATE_TWICE,	   /* a proxy on the way sends it once more, later */
+	FATE_REFUSED,	   /* the connection was refused: nothing has left */
+	FATE_BUSY,	   /* 429 */
+	FATE_BROKEN,	   /* 500, nothing was done */
+};
+
+/* One request under way. It outlives the call: a server acts on what a dead client asked. */
+struct parcel {
+	struct link *link; /* borrowed */
+	uint64_t call;
+	enum fate fate;
+	bool stream;
+	enum wire_method method;
+	char *path, *content_type, *body; /* owned */
+	size_t body_size;
+	struct api_answer answer;
+	bool answered;
+};
+
+static const char *const method_names[] = {"GET", "POST", "PUT", "PATCH", "DELETE"};
+static const char *const fate_names[] = {
+	"", " LOST-REQUEST", " LOST-ANSWER", " 504", " LATE", " TWICE", " REFUSED", " 429", " 500"};
+
+void parcel_free(struct parcel *p)
+{
+	free(p->path);
+	free(p->content_type);
+	free(p->body);
+	free(p->answer.body);
+	free(p);
+}
+
+static void parcel_done(struct parcel *p)
+{
+	struct sim *s = p->link->sim;
+	for (size_t i = 0; i < s->parcels.count; i++) {
+		if (s->parcels.items[i] == p) {
+			VEC_REMOVE_SWAP(&s->parcels, i);
+			break;
+		}
+	}
+	parcel_free(p);
+}
+
+/* --- flights --- */
+
+struct flight *flight_find(struct link *l, uint64_t id)
+{
+	for (size_t i = 0; i < l->flights.count; i++) {
+		if (l->flights.items[i]->id == id) {
+			return l->flights.items[i];
+		}
+	}
+	return NULL;
+}
+
+static struct flight *flight_take(struct link *l, uint64_t id)
+{
+	for (size_t i = 0; i < l->flights.count; i++) {
+		struct flight *f = l->flights.items[i];
+		if (f->id == id) {
+			VEC_REMOVE_SWAP(&l->flights, i);
+			return f;
+		}
+	}
+	return NULL;
+}
+
+static void flight_free(struct flight *f)
+{
+	str_finish(&f->pending);
+	free(f);
+}
+
+void flight_end(struct link *l, uint64_t id, const struct wire_answer *answer)
+{
+	struct flight *f = flight_take(l, id);
+	if (f == NULL) {
+		return;
+	}
+	f->events->on_done(f->data, answer);
+	flight_free(f);
+	replica_wake(l->sim->slots[l->replica].replica, sim_now(l->sim));
+}
+
+/* While the process is stopped or cut off, nothing reaches it. */
+static int64_t held_until(const struct link *l)
+{
+	int64_t paused = l->sim->slots[l->replica].paused_until;
+	return paused > l->cut_until ? paused : l->cut_until;
+}
+
+/* --- the end of a call --- */
+
+static void time_out(void *data, uint64_t id)
+{
+	struct link *l = data;
+	struct sim *s = l->sim;
+	struct flight *f = flight_find(l, id);
+	if (f == NULL || f->open) {
+		return;
+	}
+	if (sim_now(s) < s->slots[l->replica].paused_until) {
+		agenda_add(&s->agenda, s->slots[l->replica].paused_until, time_out, l, id);
+		return;
+	}
+	struct wire_answer answer = {.body = ""};
+	fault_set(&answer.fault, FAULT_TRANSIENT, "no answer in time");
+	answer.fault.unknown_outcome = true;
+	sim_trace(s, "r%d <- call %llu timed out", l->replica, (unsigned long long)id);
+	flight_end(l, id, &answer);
+}
+
+static void reply(void *data, uint64_t arg)
+{
+	struct parcel *p = data;
+	struct link *l = p->link;
+	struct sim *s = l->sim;
+	struct flight *f = flight_find(l, p->call);
+	if (f != NULL && sim_now(s) < held_until(l)) {
+		agenda_add(&s->agenda, held_until(l), reply, p, arg);
+		return;
+	}
+	struct wire_answer answer = {.status = p->answer.status,
+		.retry_after_ms = p->answer.retry_after_ms,
+		.body = text_or(p->answer.body, "")};
+	answer.body_size = strlen(answer.body);
+	if (p->fate == FATE_REFUSED) {
+		answer = (struct wire_answer){.body = ""};
+		fault_set(&answer.fault, FAULT_TRANSIENT, "connection refused");
+	}
+	if (f != NULL) {
+		sim_trace(s, "r%d <- call %llu: %d", l->replica, (unsigned long long)p->call,
+			answer.status);
+	}
+	if (f != NULL && f->stream && answer.body_size > 0) {
+		f->events->on_data(f->data, answer.status, answer.body, answer.body_size);
+		answer.body = "";
+		answer.body_size = 0;
+	}
+	flight_end(l, p->call, &answer);
+	parcel_done(p);
+}
+
+/* --- the server's side --- */
+
+static void answer_with(struct parcel *p, int code, const char *reason)
+{
+	free(p->answer.body);
+	p->answer = (struct api_answer){0};
+	api_status(&p->answer, code, reason, "made up by the weather");
+	p->answer.retry_after_ms = code == 429 ? 1000 : 0;
+}
+
+/* A person touches the object just before the request gets there. */
+static void meddle(struct sim *s, const struct parcel *p)
+{
+	struct api_path path;
+	if (p->method != WIRE_PATCH || !api_path_parse(p->path, &path) ||
+		strcmp(path.resource, "pods") != 0) {
+		return;
+	}
+	struct stored *o = store_find(&s->store, RES_PODS, path.ns, path.name);
+	if (o != NULL) {
+		char text[24];
+		json_t *draft = store_draft(o);
+		json_t *note = json_object();
+		snprintf(text, sizeof text, "%lld", (long long)sim_now(s));
+		json_object_set_new(note, "example.com/seen", json_string(text));
+		json_t *wrap = json_pack("{s:{s:o}}", "metadata", "annotations", note);
+		patch_merge(draft, wrap);
+		json_decref(wrap);
+		store_put(&s->store, RES_PODS, draft, ACTOR_PERSON);
+	}
+}
+
+static void serve(struct parcel *p)
+{
+	struct sim *s = p->link->sim;
+	struct api_request r = {.method = p->method,
+		.path = p->path,
+		.content_type = p->content_type,
+		.body = p->body,
+		.body_size = p->body_size};
+	struct flight *f = flight_find(p->link, p->call);
+	bool watch = p->stream && strstr(p->path, "watch=true") != NULL;
+	if (watch && (f == NULL || watch_open(f, &r, &p->answer))) {
+		p->answered = true;
+		return;
+	}
+	if (!watch) {
+		apiserver_handle(s, p->link->replica, &r, &p->answer);
+	}
+	if (p->method != WIRE_GET) {
+		sim_trace(s, "server: call %llu of r%d: %d", (unsigned long long)p->call,
+			p->link->replica, p->answer.status);
+	}
+}
+
+static void arrive(void *data, uint64_t arg);
+
+static void send_again(const struct parcel *p)
+{
+	struct sim *s = p->link->sim;
+	struct parcel *again = xcalloc(1, sizeof *again);
+	*again = (struct parcel){.link = p->link,
+		.call = p->call,
+		.fate = FATE_LOST_ANSWER,
+		.method = p->method,
+		.path = xstrdup(p->path),
+		.content_type = xstrdup(p->content_type),
+		.body = xstrndup(p->body, p->body_size),
+		.body_size = p->body_size};
+	VEC_PUSH(&s->parcels, again);
+	agenda_add(
+		&s->agenda, sim_now(s) + sim_between(s, 1, s->weather.late_ms), arrive, again, 0);
+}
+
+static void arrive(void *data, uint64_t arg)
+{
+	struct parcel *p = data;
+	struct sim *s = p->link->sim;
+	if (sim_now(s) < p->link->cut_until && p->fate != FATE_LATE) {
+		p->fate = FATE_LOST_REQUEST;
+	}
+	if (sim_now(s) < s->server_down_until) {
+		p->fate = FATE_REFUSED;
+	}
+	if (p->fate == FATE_LOST_REQUEST) {
+		parcel_done(p);
+		return;
+	}
+	if (p->fate == FATE_TWICE && !p->stream) {
+		send_again(p);
+	}
+	if (p->fate == FATE_BUSY || p->fate == FATE_BROKEN) {
+		bool busy = p->fate == FATE_BUSY;
+		answer_with(p, busy ? 429 : 500, busy ? "TooManyRequests" : "InternalError");
+	} else if (p->fate != FATE_REFUSED) {
+		if (sim_chance(s, s->weather.conflict)) {
+			meddle(s, p);
+		}
+		serve(p);
+	}
+	if (p->answered || p->fate == FATE_LOST_ANSWER) {
+		parcel_done(p);
+		return;
+	}
+	if (p->fate == FATE_TIMEOUT_504) {
+		answer_with(p, 504, "Timeout");
+	}
+	agenda_add(
+		&s->agenda, sim_now(s) + sim_between(s, 0, s->weather.latency_ms), reply, p, arg);
+}
+
+/* --- sending --- */
+
+static enum fate draw_fate(struct sim *s)
+{
+	const struct weather *w = &s->weather;
+	const struct {
+		uint32_t rate;
+		enum fate fate;
+	} rows[] = {
+		{w->lost_request, FATE_LOST_REQUEST},
+		{w->lost_answer, FATE_LOST_ANSWER},
+		{w->lost_answer, FATE_TIMEOUT_504},
+		{w->late, FATE_LATE},
+		{w->twice, FATE_TWICE},
+		{w->refused, FATE_REFUSED},
+		{w->busy, FATE_BUSY},
+		{w->broken, FATE_BROKEN},
+	};
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		if (sim_chance(s, rows[i].rate)) {
+			s->report->faults++;
+			return rows[i].fate;
+		}
+	}
+	return FATE_GOOD;
+}
+
+static void copy_body(struct parcel *p, const struct sim_hooks *hooks, const struct wire_request *r)
+{
+	json_t *body = NULL;
+	if (hooks != NULL && hooks->request != NULL && r->body_size > 0 &&
+		decode_parse(r->body, r->body_size, DECODE_PLAIN, &body, NULL) == 0) {
+		hooks->request(r, body);
+		p->body = value_text(body);
+		p->body_size = strlen(p->body);
+		json_decref(body);
+		return;
+	}
+	p->body = xstrndup(text_or(r->body, ""), r->body_size);
+	p->body_size = r->body_size;
+}
+
+static struct flight *flight_make(
+	struct link *l, const struct wire_request *r, const struct wire_events *events, void *data)
+{
+	struct flight *f = xcalloc(1, sizeof *f);
+	f->id = ++l->sim->next_call;
+	f->link = l;
+	f->events = events;
+	f->data = data;
+	f->stream = r->stream;
+	VEC_PUSH(&l->flights, f);
+	return f;
+}
+
+static uint64_t link_send(
+	struct wire *w, const struct wire_request *r, const struct wire_events *events, void *data)
+{
+	struct link *l = CONTAINER_OF(w, struct link, wire);
+	struct sim *s = l->sim;
+	struct flight *f = flight_make(l, r, events, data);
+	bool write = r->method != WIRE_GET;
+	struct replica *replica = s->slots[l->replica].replica;
+	if (replica_doomed(replica)) {
+		return f->id;
+	}
+	check_send(s, l->replica, r);
+	struct parcel *p = xcalloc(1, sizeof *p);
+	*p = (struct parcel){.link = l,
+		.call = f->id,
+		.fate = draw_fate(s),
+		.stream = r->stream,
+		.method = r->method,
+		.path = xstrdup(r->path),
+		.content_type = xstrdup(r->content_type)};
+	copy_body(p, s->config.hooks, r);
+	sim_trace(s, "r%d -> call %llu%s: %s %s %.600s", l->replica, (unsigned long long)f->id,
+		fate_names[p->fate], method_names[r->method], r->path, write ? p->body : "");
+	VEC_PUSH(&s->parcels, p);
+	int64_t delay = sim_between(s, 0, s->weather.latency_ms);
+	if (p->fate == FATE_LATE) {
+		delay += sim_between(s, 1000, s->weather.late_ms);
+	}
+	agenda_add(&s->agenda, sim_now(s) + delay, arrive, p, 0);
+	agenda_add(&s->agenda, sim_now(s) + r->timeout_ms, time_out, l, f->id);
+	if (write && sim_chance(s, s->weather.crash_at_write)) {
+		/* Gone before the write left, or just after. */
+		p->fate = sim_chance(s, 500) ? FATE_LOST_REQUEST : p->fate;
+		replica_doom(replica);
+	}
+	return f->id;
+}
+
+static void link_cancel(struct wire *w, uint64_t id)
+{
+	struct flight *f = flight_take(CONTAINER_OF(w, struct link, wire), id);
+	if (f != NULL) {
+		flight_free(f);
+	}
+}
+
+static const struct wire_impl link_impl = {.send = link_send, .cancel = link_cancel};
+
+void link_init(struct link *l, struct sim *sim, int replica)
+{
+	*l = (struct link){.wire = {&link_impl}, .sim = sim, .replica = replica};
+}
+
+void link_finish(struct link *l)
+{
+	for (size_t i = 0; i < l->flights.count; i++) {
+		flight_free(l->flights.items[i]);
+	}
+	VEC_FINISH(&l->flights);
+}
+
+static void break_one(void *data, uint64_t id)
+{
+	struct link *l = data;
+	struct flight *f = flight_find(l, id);
+	if (f != NULL && f->open) {
+		struct wire_answer answer = {.status = 200, .body = ""};
+		fault_set(&answer.fault, FAULT_TRANSIENT, "the connection broke");
+		flight_end(l, id, &answer);
+	}
+}
+
+void link_break_streams(struct link *l)
+{
+	for (size_t i = 0; i < l->flights.count; i++) {
+		if (l->flights.items[i]->open) {
+			agenda_add(&l->sim->agenda, held_until(l), break_one, l,
+				l->flights.items[i]->id);
+		}
+	}
+}
+
+void link_changed(struct link *l, enum resource resource)
+{
+	for (size_t i = 0; i < l->flights.count; i++) {
+		struct flight *f = l->flights.items[i];
+		if (f->open && !f->over && f->resource == resource) {
+			watch_pump_soon(f);
+		}
+	}
+}

@@ -1,0 +1,259 @@
+/* One controller process: the shipped parts, wired and stepped as app/controller.c does it, without
+ * the webhook, its certificates and the errands. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "act/act.h"
+#include "engine/engine.h"
+#include "kube/election.h"
+#include "kube/events.h"
+#include "kube/feeds.h"
+#include "model/names.h"
+#include "sim_parts.h"
+
+#define STEP_EVERY_MS 10
+#define RELEASE_MS    3000
+
+struct replica {
+	struct clock clock; /* first: the port finds us through it */
+	struct sim *sim;    /* borrowed */
+	int index;
+	char identity[32];
+	int64_t wall_offset_ms;
+	struct kube_cred *cred; /* owned, like all below */
+	struct kube *kube;
+	struct events *events;
+	struct election *election;
+	struct act *act;
+	struct engine *engine;
+	struct feeds *feeds;
+	struct plan plan;
+	int64_t stepped_at;
+	int64_t turn_at; /* the next turn on the agenda */
+	uint64_t turn_id;
+	bool doomed, leaving;
+	int64_t leave_by;
+	bool told_loss;
+};
+
+static const struct replica *of(const struct clock *c)
+{
+	return (const struct replica *)(const void *)c;
+}
+
+static int64_t mono(const struct clock *c)
+{
+	return sim_now(of(c)->sim);
+}
+
+static int64_t wall(const struct clock *c)
+{
+	return store_wall(&of(c)->sim->store) + of(c)->wall_offset_ms;
+}
+
+static const struct sim_hooks *hooks_of(const struct replica *r)
+{
+	static const struct sim_hooks none = {0};
+	return r->sim->config.hooks != NULL ? r->sim->config.hooks : &none;
+}
+
+static struct engine_now now_of(const struct replica *r)
+{
+	return (struct engine_now){clock_mono(&r->clock), clock_policy(&r->clock)};
+}
+
+/* --- what the parts tell each other --- */
+
+static void observe(void *data, const struct change *c)
+{
+	struct replica *r = data;
+	(void)engine_observe(r->engine, c);
+}
+
+static bool on_change(void *data, const struct change *c)
+{
+	struct replica *r = data;
+	if (hooks_of(r)->change == NULL) {
+		return engine_observe(r->engine, c);
+	}
+	struct change copy = *c;
+	hooks_of(r)->change(&copy, observe, r);
+	return true;
+}
+
+static void on_leadership(void *data, bool leads)
+{
+	struct replica *r = data;
+	struct change change = {.type = CHANGE_LEADER, .leads = leads};
+	sim_trace(r->sim, "r%d %s", r->index, leads ? "leads" : "does not lead any more");
+	r->sim->report->takeovers += leads;
+	if (leads || !hooks_of(r)->keeps_leading) {
+		engine_observe(r->engine, &change);
+	}
+}
+
+static void on_outcome(void *data, const struct action *action, const struct outcome *outcome)
+{
+	struct replica *r = data;
+	struct outcome told = *outcome;
+	struct pod storage;
+	sim_trace(r->sim, "r%d: action %llu ended: %s%s %s", r->index,
+		(unsigned long long)action->id, fault_kind_name(told.fault.kind),
+		told.fault.unknown_outcome ? " (unknown)" : "", told.fault.message);
+	if (hooks_of(r)->outcome != NULL) {
+		hooks_of(r)->outcome(action, &told, &storage);
+	}
+	engine_settle(r->engine, now_of(r), action->id, &told);
+}
+
+static int64_t write_ms(void *data)
+{
+	struct replica *r = data;
+	return hooks_of(r)->keeps_leading ? ACT_TIMEOUT_MS
+					  : election_write_ms(r->election, clock_mono(&r->clock));
+}
+
+/* --- a turn --- */
+
+static void decide(struct replica *r, int64_t now)
+{
+	if (now - r->stepped_at < STEP_EVERY_MS) {
+		replica_wake(r, r->stepped_at + STEP_EVERY_MS);
+		return;
+	}
+	r->stepped_at = now;
+	engine_step(r->engine, now_of(r), r->sim->budget, &r->plan);
+	for (size_t i = 0; i < r->plan.actions.count; i++) {
+		const struct action *a = &r->plan.actions.items[i];
+		sim_trace(r->sim, "r%d: action %llu: %s %s/%s", r->index, (unsigned long long)a->id,
+			action_type_name(a->type), text_or(a->ns, ""), text_or(a->name, ""));
+		act_submit(r->act, a);
+	}
+}
+
+static int64_t deadline(struct replica *r)
+{
+	int64_t at = engine_next_deadline(r->engine);
+	at = time_min(at, election_deadline(r->election));
+	at = time_min(at, feeds_deadline(r->feeds));
+	at = time_min(at, act_deadline(r->act));
+	return time_min(at, events_deadline(r->events));
+}
+
+static void leave(struct replica *r, int64_t now)
+{
+	if (r->leaving && (election_is_released(r->election) || now >= r->leave_by)) {
+		r->doomed = true;
+	}
+}
+
+static void turn(void *data, uint64_t id)
+{
+	struct slot *slot = data;
+	struct replica *r = slot->replica;
+	if (r == NULL || r->turn_id != id) {
+		return;
+	}
+	int64_t now = sim_now(r->sim);
+	r->turn_at = TIME_NEVER;
+	if (now < slot->paused_until) {
+		replica_wake(r, slot->paused_until);
+		return;
+	}
+	election_step(r->election, now);
+	feeds_step(r->feeds, now);
+	decide(r, now);
+	act_step(r->act, now);
+	events_step(r->events, now);
+	leave(r, now);
+	if (r->doomed) {
+		sim_trace(r->sim, "r%d is gone", r->index);
+		slot->replica = NULL;
+		replica_destroy(r);
+		return;
+	}
+	int64_t at = deadline(r);
+	replica_wake(r, at > now + STEP_EVERY_MS ? at : now + STEP_EVERY_MS);
+}
+
+void replica_wake(struct replica *r, int64_t at)
+{
+	if (r == NULL || at >= r->turn_at || at == TIME_NEVER) {
+		return;
+	}
+	r->turn_at = at > sim_now(r->sim) ? at : sim_now(r->sim);
+	/* Unique over incarnations, so that a dead one's turns are nobody's. */
+	r->turn_id = ++r->sim->next_call;
+	agenda_add(&r->sim->agenda, r->turn_at, turn, &r->sim->slots[r->index], r->turn_id);
+}
+
+/* --- life --- */
+
+struct replica *replica_create(struct sim *s, int index)
+{
+	struct replica *r = xcalloc(1, sizeof *r);
+	r->clock = (struct clock){.mono_ms = mono, .wall_ms = wall};
+	r->sim = s;
+	r->index = index;
+	r->turn_at = TIME_NEVER;
+	r->stepped_at = -STEP_EVERY_MS;
+	snprintf(r->identity, sizeof r->identity, "r%d-%d", index, ++s->slots[index].incarnation);
+	struct election_config lease = {
+		.ns = NAME_NAMESPACE, .name = NAME_CONTROLLER, .identity = r->identity};
+	struct act_config act = {.image = "aliquot", .owner_uid = "uid-of-the-configmap"};
+	struct act_events outcomes = {.on_outcome = on_outcome, .write_ms = write_ms};
+	struct engine_config engine = {
+		.idle_grace_ms = s->idle_grace_ms, .open_timeout_ms = s->open_timeout_ms};
+	r->cred = kube_cred_create_plain("https://api", NULL, &r->clock);
+	r->kube = kube_create(&s->slots[index].link.wire, r->cred, &r->clock, NULL);
+	r->events =
+		events_create(r->kube, "aliquot.dev/controller", r->identity, rng_next(&s->rng));
+	r->election = election_create(r->kube, &lease, on_leadership, r);
+	r->act = act_create(r->kube, r->events, &act, &outcomes, r);
+	r->engine = engine_create(&engine, rng_next(&s->rng));
+	r->feeds = feeds_create(r->kube, rng_next(&s->rng), on_change, r);
+	s->slots[index].replica = r;
+	replica_wake(r, sim_now(s));
+	return r;
+}
+
+void replica_destroy(struct replica *r)
+{
+	if (r == NULL) {
+		return;
+	}
+	feeds_destroy(r->feeds);
+	act_destroy(r->act);
+	election_destroy(r->election);
+	events_destroy(r->events);
+	engine_destroy(r->engine);
+	kube_destroy(r->kube);
+	kube_cred_destroy(r->cred);
+	plan_finish(&r->plan);
+	free(r);
+}
+
+void replica_doom(struct replica *r)
+{
+	r->doomed = true;
+	r->sim->report->crashes++;
+	replica_wake(r, sim_now(r->sim));
+}
+
+bool replica_doomed(const struct replica *r)
+{
+	return r->doomed && !r->leaving;
+}
+
+void replica_leave(struct replica *r)
+{
+	r->leaving = true;
+	r->leave_by = sim_now(r->sim) + RELEASE_MS;
+	election_release(r->election);
+	replica_wake(r, sim_now(r->sim));
+}
+
+void replica_jump(struct replica *r, int64_t wall_ms)
+{
+	r->wall_offset_ms += wall_ms;
+}

@@ -1,0 +1,112 @@
+/* What the API server lets a writer change about a pod, as far as it matters here: gates only go,
+ * node affinity is only narrowed and only while gated, a node is only given once, by binding. */
+#include <string.h>
+
+#include "json/decode.h"
+#include "sim_parts.h"
+
+#define TERMS                                                                                      \
+	"affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms"
+
+static bool has_gate(const json_t *gates, const char *name)
+{
+	size_t i;
+	json_t *gate;
+	json_array_foreach((json_t *)(uintptr_t)gates, i, gate)
+	{
+		if (text_equals(json_string_value(json_object_get(gate, "name")), name)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool gate_was_added(const json_t *before, const json_t *after)
+{
+	size_t i;
+	json_t *gate;
+	json_array_foreach((json_t *)(uintptr_t)after, i, gate)
+	{
+		const char *name = json_string_value(json_object_get(gate, "name"));
+		if (!has_gate(before, text_or(name, ""))) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool same(const json_t *a, const json_t *b)
+{
+	bool none_a = a == NULL || json_array_size(a) == 0;
+	bool none_b = b == NULL || json_array_size(b) == 0;
+	return (none_a && none_b) ||
+	       json_equal((json_t *)(uintptr_t)a, (json_t *)(uintptr_t)b) == 1;
+}
+
+static bool keeps_all(const json_t *before, const json_t *after)
+{
+	size_t i, j;
+	json_t *had, *has;
+	json_array_foreach((json_t *)(uintptr_t)before, i, had)
+	{
+		bool kept = false;
+		json_array_foreach((json_t *)(uintptr_t)after, j, has)
+		{
+			kept = kept || json_equal(had, has) == 1;
+		}
+		if (!kept) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Each old term is still there, with at least its old requirements. */
+static bool narrowed(const json_t *before, const json_t *after)
+{
+	if (before == NULL || json_array_size(before) == 0) {
+		return true;
+	}
+	if (json_array_size(before) != json_array_size(after)) {
+		return false;
+	}
+	for (size_t i = 0; i < json_array_size(before); i++) {
+		const json_t *b = json_array_get(before, i);
+		const json_t *a = json_array_get(after, i);
+		if (!keeps_all(json_object_get(b, "matchExpressions"),
+			    json_object_get(a, "matchExpressions")) ||
+			!keeps_all(json_object_get(b, "matchFields"),
+				json_object_get(a, "matchFields"))) {
+			return false;
+		}
+	}
+	return true;
+}
+
+const char *rules_check_pod(const json_t *before, const json_t *after)
+{
+	const json_t *had = json_object_get(before, "spec");
+	const json_t *has = json_object_get(after, "spec");
+	const json_t *gates = json_object_get(had, "schedulingGates");
+	if (gate_was_added(gates, json_object_get(has, "schedulingGates"))) {
+		return "spec.schedulingGates: only deletion is allowed";
+	}
+	const char *old_node = json_string_value(json_object_get(had, "nodeName"));
+	const char *new_node = json_string_value(json_object_get(has, "nodeName"));
+	if (!text_equals(old_node, new_node)) {
+		return "spec.nodeName: pod updates may not change it";
+	}
+	const json_t *old_terms = decode_find(had, TERMS);
+	const json_t *new_terms = decode_find(has, TERMS);
+	if (json_array_size(gates) == 0 && !same(old_terms, new_terms)) {
+		return "spec.affinity: pod updates may not change it";
+	}
+	if (!narrowed(old_terms, new_terms)) {
+		return "spec.affinity: only additions are allowed while gated";
+	}
+	if (json_equal(json_object_get(had, "containers"), json_object_get(has, "containers")) !=
+		1) {
+		return "spec.containers: pod updates may not change them";
+	}
+	return NULL;
+}

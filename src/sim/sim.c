@@ -1,0 +1,170 @@
+/* The run: make the cluster, let trouble have its time, then calm, and see that everything comes to
+ * rest. */
+#include "sim/sim.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "sim_parts.h"
+
+#define TROUBLE_LEAST_MS 60000
+#define TROUBLE_MOST_MS	 400000
+#define CALM_MS		 900000
+#define LOOK_MS		 1000
+
+void sim_trace(struct sim *s, const char *format, ...)
+{
+	if (!s->config.trace) {
+		return;
+	}
+	va_list args;
+	printf("%10.3f  ", (double)sim_now(s) / 1000);
+	va_start(args, format);
+	vprintf(format, args);
+	va_end(args);
+	putchar('\n');
+}
+
+void sim_fail(struct sim *s, const char *rule, const char *format, ...)
+{
+	struct sim_report *r = s->report;
+	va_list args;
+	if (r->failed) {
+		return;
+	}
+	r->failed = true;
+	r->rule = rule;
+	r->at_ms = sim_now(s);
+	va_start(args, format);
+	vsnprintf(r->message, sizeof r->message, format, args);
+	va_end(args);
+	sim_trace(s, "VIOLATED %s: %s", rule, r->message);
+}
+
+static void note_lease(struct sim *s, const struct stored *o)
+{
+	const json_t *spec = json_object_get(o->value, "spec");
+	const char *holder = json_string_value(json_object_get(spec, "holderIdentity"));
+	snprintf(s->lease_holder, sizeof s->lease_holder, "%s", text_or(holder, ""));
+}
+
+static const char *actor_name(int actor, char buffer[16])
+{
+	static const char *const names[] = {"?", "scheduler", "kubelet", "person", "cluster"};
+	if (actor < 0) {
+		return names[-actor];
+	}
+	snprintf(buffer, 16, "r%d", actor);
+	return buffer;
+}
+
+static void trace_commit(struct sim *s, const struct commit *c, const struct stored *o)
+{
+	static const char *const types[] = {"ADDED", "MODIFIED", "DELETED"};
+	char buffer[16];
+	if (!s->config.trace || o->resource == RES_LEASES) {
+		return;
+	}
+	sim_trace(s, "[%lld] %s by %s: %s", (long long)o->version, types[c->type],
+		actor_name(c->actor, buffer), s->store.past.items[s->store.past.count - 1].text);
+}
+
+static void on_commit(void *data, const struct commit *c)
+{
+	struct sim *s = data;
+	const struct stored *o = c->after != NULL ? c->after : c->before;
+	trace_commit(s, c, o);
+	if (o->resource == RES_LEASES) {
+		note_lease(s, o);
+	}
+	check_commit(s, c);
+	fleet_committed(s, c);
+	for (int i = 0; i < s->replicas; i++) {
+		link_changed(&s->slots[i].link, o->resource);
+	}
+}
+
+static void set_up(struct sim *s)
+{
+	rng_seed(&s->rng, s->config.seed);
+	store_init(&s->store, &s->agenda, on_commit, s);
+	weather_draw(s);
+	s->replicas = (int)sim_between(s, 1, SIM_REPLICAS);
+	s->idle_grace_ms = sim_between(s, 1, sim_chance(s, 500) ? 4 : 20) * 1000;
+	s->open_timeout_ms = sim_between(s, 10, 60) * 1000;
+	s->budget = sim_chance(s, 300) ? (uint32_t)sim_between(s, 1, 40) : 4000;
+	for (int i = 0; i < s->replicas; i++) {
+		link_init(&s->slots[i].link, s, i);
+	}
+	fleet_init(s);
+	people_start(s);
+	weather_start(s);
+	for (int i = 0; i < s->replicas; i++) {
+		replica_create(s, i);
+	}
+}
+
+static void tear_down(struct sim *s)
+{
+	for (int i = 0; i < s->replicas; i++) {
+		replica_destroy(s->slots[i].replica);
+		link_finish(&s->slots[i].link);
+	}
+	for (size_t i = 0; i < s->parcels.count; i++) {
+		parcel_free(s->parcels.items[i]);
+	}
+	VEC_FINISH(&s->parcels);
+	check_finish(s);
+	fleet_finish(s);
+	store_finish(&s->store);
+	agenda_finish(&s->agenda);
+}
+
+static void run_until(struct sim *s, int64_t until)
+{
+	while (!s->report->failed && agenda_step(&s->agenda, until)) {
+	}
+	s->agenda.now = until;
+}
+
+/* Looks once a second; the run ends as soon as everything is as it should be. */
+static void come_to_rest(struct sim *s)
+{
+	int64_t last = sim_now(s) + (s->config.calm_ms > 0 ? s->config.calm_ms : CALM_MS);
+	while (!s->report->failed) {
+		CLEANUP(str_finish) struct str why = STR_INIT(1024);
+		if (check_settled(s, &why)) {
+			return;
+		}
+		if (sim_now(s) >= last) {
+			sim_fail(s, "rest", "%s, %lld s after the last fault", str_text(&why),
+				(long long)(sim_now(s) - s->calm_at) / 1000);
+			return;
+		}
+		run_until(s, sim_now(s) + LOOK_MS);
+	}
+}
+
+void sim_run(const struct sim_config *config, struct sim_report *ret_report)
+{
+	*ret_report = (struct sim_report){.rule = ""};
+	struct sim *s = xcalloc(1, sizeof *s);
+	s->config = *config;
+	s->report = ret_report;
+	set_up(s);
+	int64_t trouble = config->trouble_ms > 0
+				  ? config->trouble_ms
+				  : sim_between(s, TROUBLE_LEAST_MS, TROUBLE_MOST_MS);
+	run_until(s, trouble);
+	if (!ret_report->failed) {
+		weather_calm(s);
+		come_to_rest(s);
+	}
+	ret_report->steps = s->agenda.done;
+	ret_report->writes = s->store.commits;
+	ret_report->digest = s->store.digest;
+	tear_down(s);
+	free(s);
+}

@@ -1,0 +1,211 @@
+/* What the parts of a simulated run share. One struct sim owns everything; the parts are its
+ * members, one file each. */
+#ifndef SIM_SIM_PARTS_H
+#define SIM_SIM_PARTS_H
+
+#include "agenda.h"
+#include "base/clock.h"
+#include "base/rand.h"
+#include "base/str.h"
+#include "base/vec.h"
+#include "kube/client.h"
+#include "sim/sim.h"
+#include "store.h"
+
+#define SIM_REPLICAS 2
+
+struct sim;
+
+/* --- weather.c: what goes wrong, and how often; per mille unless said otherwise --- */
+struct weather {
+	uint32_t lost_request, lost_answer, late, twice, refused, busy, broken, conflict;
+	uint32_t duplicate, stream_break, stream_lag, stall;
+	uint32_t kubelet_refusal, slow_start;
+	uint32_t crash_at_write;
+	/* of the spells that come now and then */
+	uint32_t partition, pause, crash, leave, server_restart, compaction, clock_jump, node_loss;
+	uint32_t cordon, node_change, hand_delete;
+	int64_t latency_ms, lag_ms, late_ms;
+	/* of people and their work, calm or not */
+	uint32_t mortal;
+	int64_t pace_ms, life_ms;
+};
+
+/* --- link.c: one controller's wire --- */
+struct flight;
+struct parcel;
+struct link {
+	struct wire wire;
+	struct sim *sim; /* borrowed */
+	int replica;
+	struct {
+		VEC_FIELDS(struct flight *); /* owned: asked and not answered */
+	} flights;
+	int64_t cut_until; /* partitioned */
+	bool dead;	   /* the process is gone: nothing leaves any more */
+};
+void link_init(struct link *l, struct sim *sim, int replica);
+void link_finish(struct link *l);
+void link_break_streams(struct link *l);
+void link_changed(struct link *l, enum resource resource); /* watches have something to tell */
+
+/* --- watch.c: the server's half of a stream --- */
+struct flight {
+	uint64_t id;
+	struct link *link; /* borrowed */
+	const struct wire_events *events;
+	void *data;
+	bool stream;
+	/* a stream that the server has opened */
+	bool open, pumping, over, picture;
+	enum resource resource;
+	int64_t cursor, ends_at;
+	struct str pending; /* bytes that are on their way */
+};
+/* Fills `pending` with the initial events or checks the version; false: `answer` says why not. */
+struct api_request;
+struct api_answer;
+bool watch_open(struct flight *f, const struct api_request *r, struct api_answer *ret_answer);
+void watch_pump_soon(struct flight *f);
+struct flight *flight_find(struct link *l, uint64_t id);
+void flight_end(struct link *l, uint64_t id, const struct wire_answer *answer);
+
+/* --- apiserver.c --- */
+struct api_request {
+	enum wire_method method;
+	const char *path; /* with query */
+	const char *content_type;
+	const char *body;
+	size_t body_size;
+};
+struct api_answer {
+	int status;
+	int64_t retry_after_ms;
+	char *body; /* owned */
+	bool known; /* false: no such resource */
+};
+struct api_path {
+	char group[64], ns[128], resource[64], name[128], sub[32];
+	const char *query; /* borrowed; NULL: none */
+};
+void apiserver_handle(
+	struct sim *s, int actor, const struct api_request *r, struct api_answer *ret_answer);
+void api_status(struct api_answer *a, int code, const char *reason, const char *message);
+bool api_path_parse(const char *path, struct api_path *ret_path);
+bool api_query(const char *query, const char *key, char *value, size_t room);
+bool api_resource(const struct api_path *p, enum resource *ret_resource);
+/* rules.c: NULL, or why the API server refuses this change of a pod. */
+const char *rules_check_pod(const json_t *before, const json_t *after);
+/* patch.c: both change `target` in place. */
+void patch_merge(json_t *target, const json_t *patch);
+void patch_conditions(json_t *target, const json_t *patch); /* strategic, of pods/status */
+/* What a DELETE comes to, after its preconditions. */
+void apiserver_delete_pod(struct sim *s, struct stored *o, int64_t grace_s, int actor);
+
+/* --- fleet.c, scheduler.c, kubelet.c: the machines --- */
+struct device {
+	char uuid[40];
+	int64_t mem_mib;
+	char holder[40]; /* uid of the pod that has it; "": free */
+};
+struct machine {
+	char name[32];
+	bool up;       /* its kubelet answers */
+	bool gone;     /* destroyed for good */
+	bool labelled; /* tells the size of its GPUs */
+	struct device devices[4];
+	int device_count;
+};
+struct fleet {
+	struct {
+		VEC_FIELDS(struct machine);
+	} machines;
+	bool scheduling; /* a round is on the agenda */
+	int made;
+};
+void fleet_init(struct sim *s);
+void fleet_finish(struct sim *s);
+void fleet_add(struct sim *s);
+void fleet_lose(struct sim *s, struct machine *m, bool for_good);
+void fleet_repair(struct sim *s);
+struct machine *fleet_find(struct sim *s, const char *name);
+struct device *fleet_device(struct sim *s, const char *uuid);
+void fleet_committed(struct sim *s, const struct commit *c);
+void scheduler_soon(struct sim *s);
+void kubelet_committed(struct sim *s, const struct commit *c);
+json_t *pod_condition_new(const char *type, bool is_true, const char *reason);
+
+/* --- people.c: what is asked of the cluster --- */
+void people_start(struct sim *s);
+
+/* --- replica.c: a controller as it ships, less the webhook --- */
+struct replica;
+struct replica *replica_create(struct sim *s, int index);
+void replica_destroy(struct replica *r);
+void replica_wake(struct replica *r, int64_t at);
+void replica_doom(struct replica *r); /* it will be gone by the end of its turn */
+bool replica_doomed(const struct replica *r);
+void replica_leave(struct replica *r); /* SIGTERM */
+void replica_jump(struct replica *r, int64_t wall_ms);
+
+/* --- check.c, check_end.c --- */
+struct promise {
+	char holder[64], holder_uid[40], uuid[96], node[64], tenant[40];
+	int64_t milli, mem_mib;
+	bool late; /* kept when its capacity pod was already gone */
+};
+struct checker {
+	struct {
+		VEC_FIELDS(struct promise); /* every entry of every ledger that ever was */
+	} promises;
+};
+void check_finish(struct sim *s);
+void check_commit(struct sim *s, const struct commit *c);
+void check_send(struct sim *s, int replica, const struct wire_request *r);
+bool check_settled(struct sim *s, struct str *why); /* everything that can happen has happened */
+void sim_fail(struct sim *s, const char *rule, const char *format, ...) PRINTF(3, 4);
+
+struct slot {
+	struct link link;
+	struct replica *replica; /* owned; NULL while it is down */
+	int64_t paused_until;
+	int incarnation;
+};
+
+struct sim {
+	struct sim_config config;
+	struct rng rng;
+	struct agenda agenda;
+	struct store store;
+	struct weather weather;
+	struct fleet fleet;
+	struct checker checker;
+	struct slot slots[SIM_REPLICAS];
+	int replicas;
+	struct {
+		VEC_FIELDS(struct parcel *); /* owned: requests on their way */
+	} parcels;
+	int64_t server_down_until;
+	uint64_t next_call;
+	bool calm;
+	int64_t calm_at;
+	int64_t idle_grace_ms, open_timeout_ms;
+	uint32_t budget;
+	char lease_holder[64];
+	struct sim_report *report; /* borrowed */
+};
+
+static inline int64_t sim_now(const struct sim *s)
+{
+	return s->agenda.now;
+}
+/* Draws. A rate of zero draws nothing, so that a fault that is off changes no other. */
+bool sim_chance(struct sim *s, uint32_t per_mille);
+int64_t sim_between(struct sim *s, int64_t least, int64_t most);
+void sim_trace(struct sim *s, const char *format, ...) PRINTF(2, 3);
+void weather_draw(struct sim *s);
+void weather_start(struct sim *s);
+void weather_calm(struct sim *s);
+void parcel_free(struct parcel *p);
+
+#endif

@@ -1,0 +1,221 @@
+/* The server's half of a watch, and the way of its bytes to the client: in order, late, cut
+ * anywhere. A watch is opened at a version or with the whole picture, and then follows history. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "sim_parts.h"
+
+#define PENDING_MAX (8 * 1024 * 1024)
+#define BOOKMARK_MS 50000
+/* A picture that goes on after longer than this has been given up. */
+#define PICTURE_STALL_MS 58000
+#define INITIAL_NOTE	 "k8s.io/initial-events-end"
+
+static const char *const type_names[] = {"ADDED", "MODIFIED", "DELETED"};
+
+static void append_line(struct flight *f, const char *type, const char *object, size_t n)
+{
+	str_append_format(&f->pending, "{\"type\":\"%s\",\"object\":", type);
+	str_append(&f->pending, object, n);
+	str_append_text(&f->pending, "}\n");
+	ENSURE(!f->pending.overflow);
+}
+
+static void append_bookmark(struct flight *f, bool initial)
+{
+	char text[256];
+	snprintf(text, sizeof text,
+		"{\"kind\":\"Bookmark\",\"metadata\":{\"resourceVersion\":\"%lld\"%s}}",
+		(long long)f->cursor,
+		initial ? ",\"annotations\":{\"" INITIAL_NOTE "\":\"true\"}" : "");
+	append_line(f, "BOOKMARK", text, strlen(text));
+}
+
+static void append_error(struct flight *f)
+{
+	struct api_answer gone = {0};
+	api_status(&gone, 410, "Expired", "too old resource version");
+	append_line(f, "ERROR", gone.body, strlen(gone.body));
+	free(gone.body);
+	f->over = true;
+}
+
+static void append_picture(struct flight *f)
+{
+	const struct store *store = &f->link->sim->store;
+	for (size_t i = 0; i < store->items.count; i++) {
+		const struct stored *o = store->items.items[i];
+		if (o->resource == f->resource) {
+			char *text = value_text(o->value);
+			append_line(f, "ADDED", text, strlen(text));
+			free(text);
+		}
+	}
+	f->cursor = store->version;
+	append_bookmark(f, true);
+}
+
+/* What happened since the cursor. Now and then something is said twice. */
+static void append_news(struct flight *f)
+{
+	struct sim *s = f->link->sim;
+	if (f->cursor < s->store.compacted) {
+		append_error(f);
+		return;
+	}
+	size_t at = s->store.past.count;
+	while (at > 0 && s->store.past.items[at - 1].version > f->cursor) {
+		at--;
+	}
+	for (; at < s->store.past.count; at++) {
+		const struct past *p = &s->store.past.items[at];
+		if (p->resource != f->resource) {
+			continue;
+		}
+		append_line(f, type_names[p->type], p->text, p->size);
+		if (sim_chance(s, s->weather.duplicate)) {
+			const char *again =
+				p->type == PAST_ADDED ? "MODIFIED" : type_names[p->type];
+			append_line(f, again, p->text, p->size);
+		}
+		f->cursor = p->version;
+	}
+}
+
+static bool has_news(const struct flight *f)
+{
+	const struct store *store = &f->link->sim->store;
+	if (f->cursor < store->compacted) {
+		return true;
+	}
+	for (size_t i = store->past.count; i-- > 0;) {
+		if (store->past.items[i].version <= f->cursor) {
+			return false;
+		}
+		if (store->past.items[i].resource == f->resource) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void end_stream(struct flight *f, bool broken)
+{
+	struct wire_answer answer = {.status = 200, .body = ""};
+	if (broken) {
+		fault_set(&answer.fault, FAULT_TRANSIENT, "the connection broke");
+	}
+	flight_end(f->link, f->id, &answer);
+}
+
+/* Bytes reach the client: all of them, or as far as they have come. */
+static void pump(void *data, uint64_t id)
+{
+	struct link *l = data;
+	struct sim *s = l->sim;
+	struct flight *f = flight_find(l, id);
+	if (f == NULL) {
+		return;
+	}
+	f->pumping = false;
+	int64_t held = s->slots[l->replica].paused_until;
+	if (sim_now(s) < held || sim_now(s) < l->cut_until) {
+		f->pumping = true;
+		agenda_add(&s->agenda, held > l->cut_until ? held : l->cut_until, pump, l, id);
+		return;
+	}
+	if (!f->over) {
+		append_news(f);
+	}
+	bool breaks = sim_chance(s, s->weather.stream_break);
+	size_t n = f->pending.len;
+	uint32_t cuts = f->picture && s->weather.stall > 0 ? 600 : 200;
+	if (n > 0 && (breaks || sim_chance(s, cuts))) {
+		n = (size_t)sim_between(s, 0, (int64_t)n);
+	}
+	char *bytes = xstrndup(str_text(&f->pending), n);
+	if (n > 0) {
+		memmove(f->pending.p, f->pending.p + n, f->pending.len - n);
+		f->pending.len -= n;
+	}
+	f->picture = f->picture && f->pending.len > 0;
+	bool over = f->over && f->pending.len == 0;
+	bool goes_on = n == 0 || f->events->on_data(f->data, 200, bytes, n);
+	free(bytes);
+	f = flight_find(l, id);
+	replica_wake(s->slots[l->replica].replica, sim_now(s));
+	if (f == NULL) {
+		return;
+	}
+	if (!goes_on || over || breaks) {
+		end_stream(f, breaks && goes_on);
+	} else if (f->pending.len > 0 || has_news(f)) {
+		watch_pump_soon(f);
+	}
+}
+
+void watch_pump_soon(struct flight *f)
+{
+	struct sim *s = f->link->sim;
+	if (f->pumping) {
+		return;
+	}
+	f->pumping = true;
+	int64_t delay = sim_between(s, 0, s->weather.latency_ms);
+	if (sim_chance(s, f->picture ? s->weather.stall : s->weather.stream_lag)) {
+		delay += sim_between(s, 0, f->picture ? PICTURE_STALL_MS : s->weather.lag_ms);
+	}
+	agenda_add(&s->agenda, sim_now(s) + delay, pump, f->link, f->id);
+}
+
+static void bookmark(void *data, uint64_t id)
+{
+	struct link *l = data;
+	struct flight *f = flight_find(l, id);
+	if (f == NULL || f->over) {
+		return;
+	}
+	append_news(f);
+	if (!f->over) {
+		f->cursor = l->sim->store.version;
+		append_bookmark(f, false);
+		f->over = sim_now(l->sim) >= f->ends_at;
+	}
+	watch_pump_soon(f);
+	agenda_add(&l->sim->agenda, sim_now(l->sim) + BOOKMARK_MS, bookmark, l, id);
+}
+
+bool watch_open(struct flight *f, const struct api_request *r, struct api_answer *ret_answer)
+{
+	char version[32], seconds[16];
+	struct sim *s = f->link->sim;
+	struct api_path p;
+	int64_t from = 0, timeout_s = 300;
+	*ret_answer = (struct api_answer){0};
+	if (!api_path_parse(r->path, &p) || !api_resource(&p, &f->resource)) {
+		api_status(ret_answer, 404, "NotFound", "no such resource");
+		return false;
+	}
+	if (api_query(p.query, "timeoutSeconds", seconds, sizeof seconds) &&
+		!parse_i64(view_of(seconds), 1, 3600, &timeout_s)) {
+		timeout_s = 300;
+	}
+	f->pending = (struct str)STR_INIT(PENDING_MAX);
+	f->ends_at = sim_now(s) + timeout_s * 1000;
+	if (strstr(p.query, "sendInitialEvents=true") != NULL) {
+		append_picture(f);
+		f->picture = true;
+	} else if (!api_query(p.query, "resourceVersion", version, sizeof version) ||
+		   !parse_i64(view_of(version), 1, INT64_MAX, &from)) {
+		api_status(ret_answer, 400, "BadRequest", "a watch from nowhere");
+		return false;
+	} else {
+		f->cursor = from;
+	}
+	f->open = true;
+	watch_pump_soon(f);
+	agenda_add(&s->agenda, sim_now(s) + BOOKMARK_MS, bookmark, f->link, f->id);
+	return true;
+}

@@ -1,0 +1,170 @@
+/* What goes wrong. The seed draws how often each fault happens in its run, many of them never, so
+ * that a run is about a few faults and not about noise; spells (a partition, a crash, a lost node)
+ * come now and then. In the calm at the end nothing goes wrong any more. */
+#include <stdlib.h>
+
+#include "sim_parts.h"
+
+#define SPELL_EVERY_MS 1000
+
+bool sim_chance(struct sim *s, uint32_t per_mille)
+{
+	return per_mille > 0 && rng_below(&s->rng, 1000) < per_mille;
+}
+
+int64_t sim_between(struct sim *s, int64_t least, int64_t most)
+{
+	return most <= least ? least
+			     : least + (int64_t)rng_below(&s->rng, (uint64_t)(most - least + 1));
+}
+
+/* Off in half of the runs, and what this run is about in some. */
+static uint32_t rate(struct sim *s, uint32_t most)
+{
+	if (sim_chance(s, 500)) {
+		return 0;
+	}
+	return (uint32_t)sim_between(s, 1, sim_chance(s, 200) ? 5 * most : most);
+}
+
+void weather_draw(struct sim *s)
+{
+	struct weather *w = &s->weather;
+	w->lost_request = rate(s, 60);
+	w->lost_answer = rate(s, 80);
+	w->late = rate(s, 60);
+	w->twice = rate(s, 80);
+	w->refused = rate(s, 40);
+	w->busy = rate(s, 40);
+	w->broken = rate(s, 60);
+	w->conflict = rate(s, 150);
+	w->duplicate = rate(s, 100);
+	w->stream_break = rate(s, 60);
+	w->stream_lag = rate(s, 200);
+	w->stall = rate(s, 200);
+	w->kubelet_refusal = rate(s, 120);
+	w->slow_start = rate(s, 300);
+	w->crash_at_write = rate(s, 60);
+	w->partition = rate(s, 40);
+	w->pause = rate(s, 40);
+	w->crash = rate(s, 30);
+	w->leave = rate(s, 20);
+	w->server_restart = rate(s, 20);
+	w->compaction = rate(s, 60);
+	w->clock_jump = rate(s, 40);
+	w->node_loss = rate(s, 20);
+	w->cordon = rate(s, 40);
+	w->node_change = rate(s, 15);
+	w->hand_delete = rate(s, 40);
+	w->latency_ms = sim_between(s, 1, 200);
+	w->lag_ms = sim_chance(s, 300) ? sim_between(s, 9000, 40000) : sim_between(s, 100, 9000);
+	w->late_ms = sim_chance(s, 500) ? sim_between(s, 2000, 60000) : 20000;
+	w->pace_ms = sim_between(s, 200, 4000);
+	w->mortal = (uint32_t)sim_between(s, 500, 980);
+	w->life_ms = sim_between(s, 3000, 60000);
+}
+
+/* --- spells --- */
+
+static void start_again(void *data, uint64_t index)
+{
+	struct sim *s = data;
+	if (s->slots[index].replica == NULL) {
+		sim_trace(s, "r%d starts", (int)index);
+		replica_create(s, (int)index);
+	}
+}
+
+static void pick_up_the_fallen(struct sim *s)
+{
+	for (int i = 0; i < s->replicas; i++) {
+		if (s->slots[i].replica == NULL) {
+			agenda_add(&s->agenda, sim_now(s) + sim_between(s, 0, 8000), start_again, s,
+				(uint64_t)i);
+		}
+	}
+}
+
+static void controller_spells(struct sim *s)
+{
+	struct slot *slot = &s->slots[sim_between(s, 0, s->replicas - 1)];
+	const struct weather *w = &s->weather;
+	if (slot->replica == NULL) {
+		return;
+	}
+	if (sim_chance(s, w->partition)) {
+		slot->link.cut_until = sim_now(s) + sim_between(s, 1000, 40000);
+		sim_trace(s, "r%d is cut off until %lld", slot->link.replica,
+			(long long)slot->link.cut_until);
+		s->report->faults++;
+		if (sim_chance(s, 500)) {
+			link_break_streams(&slot->link);
+		}
+	}
+	if (sim_chance(s, w->pause)) {
+		slot->paused_until = sim_now(s) + sim_between(s, 500, 30000);
+		sim_trace(s, "r%d is stopped until %lld", slot->link.replica,
+			(long long)slot->paused_until);
+		s->report->faults++;
+	}
+	if (sim_chance(s, w->crash)) {
+		sim_trace(s, "r%d crashes", slot->link.replica);
+		replica_doom(slot->replica);
+	} else if (sim_chance(s, w->leave)) {
+		sim_trace(s, "r%d is told to leave", slot->link.replica);
+		replica_leave(slot->replica);
+	}
+	if (sim_chance(s, w->clock_jump)) {
+		replica_jump(slot->replica, sim_between(s, -3600000, 3600000));
+	}
+}
+
+static void server_spells(struct sim *s)
+{
+	const struct weather *w = &s->weather;
+	if (sim_chance(s, w->compaction)) {
+		store_compact(&s->store);
+		sim_trace(s, "history is compacted up to %lld", (long long)s->store.compacted);
+	}
+	if (sim_chance(s, w->server_restart)) {
+		s->server_down_until = sim_now(s) + sim_between(s, 500, 10000);
+		sim_trace(s, "the API server is down until %lld", (long long)s->server_down_until);
+		s->report->faults++;
+		for (int i = 0; i < s->replicas; i++) {
+			link_break_streams(&s->slots[i].link);
+		}
+	}
+}
+
+static void spells(void *data, uint64_t arg)
+{
+	struct sim *s = data;
+	pick_up_the_fallen(s);
+	if (!s->calm) {
+		controller_spells(s);
+		server_spells(s);
+	}
+	agenda_add(&s->agenda, sim_now(s) + SPELL_EVERY_MS, spells, s, arg);
+}
+
+void weather_start(struct sim *s)
+{
+	agenda_add(&s->agenda, sim_now(s) + SPELL_EVERY_MS, spells, s, 0);
+}
+
+void weather_calm(struct sim *s)
+{
+	const struct weather *had = &s->weather;
+	s->calm = true;
+	s->calm_at = sim_now(s);
+	s->weather = (struct weather){
+		.latency_ms = had->latency_ms, .mortal = had->mortal, .life_ms = had->life_ms};
+	s->server_down_until = 0;
+	for (int i = 0; i < s->replicas; i++) {
+		s->slots[i].paused_until = 0;
+		s->slots[i].link.cut_until = 0;
+		replica_wake(s->slots[i].replica, sim_now(s));
+	}
+	fleet_repair(s);
+	sim_trace(s, "calm");
+}

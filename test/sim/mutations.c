@@ -1,0 +1,192 @@
+/* Each mutation is one mistake that a controller could make, made at its wire or in its wiring. */
+#include "mutations.h"
+
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/str.h"
+#include "model/names.h"
+
+/* --- at the wire --- */
+
+static bool is_patch_of(const struct wire_request *r, bool of_ours)
+{
+	bool ours = strstr(r->path, "/namespaces/" NAME_NAMESPACE "/pods/") != NULL;
+	bool pods = strstr(r->path, "/pods/") != NULL && strstr(r->path, "/status") == NULL;
+	return r->method == WIRE_PATCH && pods && ours == of_ours;
+}
+
+static void drop(json_t *body, const char *key)
+{
+	json_object_del(json_object_get(body, "metadata"), key);
+}
+
+static void grant_without_version(const struct wire_request *r, json_t *body)
+{
+	if (is_patch_of(r, true)) {
+		drop(body, "resourceVersion");
+	}
+}
+
+static void place_without_uid(const struct wire_request *r, json_t *body)
+{
+	if (is_patch_of(r, false)) {
+		drop(body, "resourceVersion");
+		drop(body, "uid");
+	}
+}
+
+static void delete_without_version(const struct wire_request *r, json_t *body)
+{
+	if (r->method == WIRE_DELETE) {
+		json_object_del(json_object_get(body, "preconditions"), "resourceVersion");
+	}
+}
+
+static void place_without_pin(const struct wire_request *r, json_t *body)
+{
+	if (is_patch_of(r, false)) {
+		json_object_del(json_object_get(body, "spec"), "affinity");
+	}
+}
+
+/* --- what the engine hears of the cluster --- */
+
+typedef void (*teller)(void *data, const struct change *c);
+
+static bool is_pod(const struct change *c)
+{
+	return c->type == CHANGE_SET && c->kind == KIND_POD;
+}
+
+static void free_when_deleting(struct change *c, teller tell, void *data)
+{
+	if (is_pod(c) && pod_is_tenant(c->pod) && c->pod->deleting_ms != 0) {
+		struct change gone = {.type = CHANGE_GONE,
+			.kind = KIND_POD,
+			.ns = c->pod->ns,
+			.name = c->pod->name,
+			.uid = c->pod->uid};
+		tell(data, &gone);
+		return;
+	}
+	tell(data, c);
+}
+
+static void count_completed(struct change *c, teller tell, void *data)
+{
+	struct pod copy;
+	if (is_pod(c) && pod_is_terminal(c->pod)) {
+		copy = *c->pod;
+		copy.phase = POD_RUNNING;
+		c->pod = &copy;
+		tell(data, c);
+		return;
+	}
+	tell(data, c);
+}
+
+static void relist_without_deletes(struct change *c, teller tell, void *data)
+{
+	c->no_sweep = c->no_sweep || c->type == CHANGE_RELIST_END;
+	tell(data, c);
+}
+
+static void ignore_deletes(struct change *c, teller tell, void *data)
+{
+	if (c->type != CHANGE_GONE) {
+		tell(data, c);
+	}
+}
+
+/* Absence from a picture that has only begun is taken for deletion. */
+static void sweep_at_once(struct change *c, teller tell, void *data)
+{
+	tell(data, c);
+	if (c->type == CHANGE_RELIST_BEGIN && c->kind == KIND_POD) {
+		struct change end = {.type = CHANGE_RELIST_END, .kind = KIND_POD};
+		tell(data, &end);
+	}
+}
+
+static void forget_ledgers(struct change *c, teller tell, void *data)
+{
+	struct pod copy;
+	if (is_pod(c) && pod_is_capacity(c->pod)) {
+		copy = *c->pod;
+		copy.ledger = (struct ledger){0};
+		c->pod = &copy;
+		tell(data, c);
+		return;
+	}
+	tell(data, c);
+}
+
+static void more_memory(struct change *c, teller tell, void *data)
+{
+	struct pod copy;
+	struct gpu_identity id;
+	if (is_pod(c) && pod_is_capacity(c->pod) && c->pod->identity != NULL) {
+		copy = *c->pod;
+		id = *copy.identity;
+		id.mem_mib *= 2;
+		copy.identity = &id;
+		c->pod = &copy;
+		tell(data, c);
+		return;
+	}
+	tell(data, c);
+}
+
+/* --- what the engine hears of its writes --- */
+
+/* The answer was lost, or said no: it is taken for a yes. */
+static void any_answer_is_yes(const struct action *a, struct outcome *o, struct pod *storage)
+{
+	if (a->type == ACTION_GRANT && o->fault.kind != FAULT_NONE) {
+		*storage = (struct pod){.ns = a->ns,
+			.name = a->name,
+			.uid = a->uid,
+			.resource_version = "1",
+			.phase = POD_RUNNING};
+		*o = (struct outcome){.pod = storage};
+	}
+}
+
+const struct mutation_row mutation_rows[] = {
+	{"grant-without-version", "the compare-and-swap is only a swap",
+		.hooks = {.request = grant_without_version}, .rare = true},
+	{"place-without-uid", "a placement finds its pod by name alone",
+		.hooks = {.request = place_without_uid}},
+	{"place-without-pin", "a placement forgets the node",
+		.hooks = {.request = place_without_pin}},
+	{"delete-without-version", "a capacity pod goes although it was just granted from",
+		.hooks = {.request = delete_without_version}, .rare = true},
+	{"free-when-deleting", "a share is free when deletion begins",
+		.hooks = {.change = free_when_deleting}},
+	{"count-completed", "pods that are over hold their share",
+		.hooks = {.change = count_completed}},
+	{"relist-without-deletes", "a new picture sweeps nothing away",
+		.hooks = {.change = relist_without_deletes}},
+	{"ignore-deletes", "deletions are not heard", .hooks = {.change = ignore_deletes}},
+	{"sweep-at-once", "a picture that has begun is taken for complete",
+		.hooks = {.change = sweep_at_once}, .rare = true},
+	{"forget-ledgers", "entries of tenants that are not placed yet do not count",
+		.hooks = {.change = forget_ledgers}},
+	{"more-memory", "a GPU is taken for twice its size", .hooks = {.change = more_memory}},
+	{"any-answer-is-yes", "a conflict or a lost answer is taken for success",
+		.hooks = {.outcome = any_answer_is_yes}},
+	{"keeps-leading", "a leader does not notice that its Lease is over",
+		.hooks = {.keeps_leading = true}},
+};
+const size_t mutation_count = COUNT_OF(mutation_rows);
+
+const struct mutation_row *mutation_find(const char *name)
+{
+	for (size_t i = 0; i < mutation_count; i++) {
+		if (strcmp(mutation_rows[i].name, name) == 0) {
+			return &mutation_rows[i];
+		}
+	}
+	return NULL;
+}

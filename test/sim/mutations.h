@@ -1,0 +1,21 @@
+/* Controllers broken on purpose, by name, so that we know that the checker can fail. */
+#ifndef SIM_MUTATIONS_H
+#define SIM_MUTATIONS_H
+
+#include "sim/sim.h"
+
+struct mutation_row {
+	const char *name;
+	const char *what;
+	struct sim_hooks hooks;
+	bool rare; /* needs luck: only a sweep of MUTATION_SEEDS is sure to meet it */
+};
+
+#define MUTATION_SEEDS 200
+
+extern const struct mutation_row mutation_rows[];
+extern const size_t mutation_count;
+
+const struct mutation_row *mutation_find(const char *name);
+
+#endif
