@@ -1,15 +1,13 @@
-/* A cluster that is told by hand: each pod, node and answer as one line, for tests of odd things.
- */
-#ifndef TEST_ODD_BED_H
-#define TEST_ODD_BED_H
+/* What the tests that go one step at a time share: an engine, its plan, and the pods and nodes that
+ * a watch tells it of. */
+#ifndef TEST_UNIT_ENGINE_ODD_BED_H
+#define TEST_UNIT_ENGINE_ODD_BED_H
 
 #include <criterion/criterion.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "engine/engine.h"
 #include "model/names.h"
-#include "state.h"
 
 #define USABLE 80000
 
@@ -20,7 +18,7 @@ struct bed {
 	int rv;
 };
 
-static void tell_node(struct bed *b, const char *name, int64_t gpus, int64_t slots)
+static inline void tell_node(struct bed *b, const char *name, int64_t gpus, int64_t slots)
 {
 	struct node n = {.name = name,
 		.ready = true,
@@ -32,7 +30,7 @@ static void tell_node(struct bed *b, const char *name, int64_t gpus, int64_t slo
 	engine_observe(b->e, &set);
 }
 
-static struct bed bed_make(void)
+static inline struct bed bed_make(void)
 {
 	struct engine_config cfg = {0};
 	struct bed b = {.e = engine_create(&cfg, 1), .now = 1000};
@@ -47,13 +45,13 @@ static struct bed bed_make(void)
 	return b;
 }
 
-static void bed_finish(struct bed *b)
+static inline void bed_finish(struct bed *b)
 {
 	engine_destroy(b->e);
 	plan_finish(&b->plan);
 }
 
-static void tell_pod(struct bed *b, struct pod *p)
+static inline void tell_pod(struct bed *b, struct pod *p)
 {
 	char rv[16];
 	snprintf(rv, sizeof rv, "%d", ++b->rv);
@@ -63,7 +61,7 @@ static void tell_pod(struct bed *b, struct pod *p)
 	engine_observe(b->e, &set);
 }
 
-static void tell_gone(struct bed *b, const char *ns, const char *name)
+static inline void tell_gone(struct bed *b, const char *ns, const char *name)
 {
 	struct change gone = {.type = CHANGE_GONE, .kind = KIND_POD, .ns = ns, .name = name};
 	engine_observe(b->e, &gone);
@@ -75,7 +73,7 @@ struct cap {
 	struct ledger ledger;
 };
 
-static void tell_capacity(struct bed *b, const struct cap *c)
+static inline void tell_capacity(struct bed *b, const struct cap *c)
 {
 	struct pair label[] = {{LABEL_CAPACITY, "true"}};
 	struct gpu_identity id = {.mem_mib = USABLE};
@@ -93,7 +91,7 @@ static void tell_capacity(struct bed *b, const struct cap *c)
 	tell_pod(b, &p);
 }
 
-static void tell_waiting(struct bed *b, const char *name, const char *share)
+static inline void tell_waiting(struct bed *b, const char *name, const char *share)
 {
 	struct pair label[] = {{LABEL_TENANT, "true"}};
 	struct pair notes[] = {{NOTE_ORIGINAL, "{}"}, {NOTE_SHARE, share}};
@@ -110,7 +108,8 @@ static void tell_waiting(struct bed *b, const char *name, const char *share)
 	tell_pod(b, &p);
 }
 
-static void tell_running(struct bed *b, const char *name, const char *holder, const char *uuid)
+static inline void tell_running(
+	struct bed *b, const char *name, const char *holder, const char *uuid)
 {
 	struct pair label[] = {{LABEL_TENANT, "true"}};
 	struct pair notes[] = {{NOTE_CAPACITY_POD, holder}, {NOTE_COMPUTE_MILLI, "700"},
@@ -126,7 +125,8 @@ static void tell_running(struct bed *b, const char *name, const char *holder, co
 }
 
 /* The first action of this type, NULL if there is none. */
-static const struct action *step_within(struct bed *b, uint32_t budget, enum action_type type)
+static inline const struct action *step_within(
+	struct bed *b, uint32_t budget, enum action_type type)
 {
 	engine_step(b->e, (struct engine_now){b->now, b->now}, budget, &b->plan);
 	vec_for_each (const struct action, a, &b->plan.actions) {
@@ -137,12 +137,12 @@ static const struct action *step_within(struct bed *b, uint32_t budget, enum act
 	return NULL;
 }
 
-static const struct action *step(struct bed *b, enum action_type type)
+static inline const struct action *step(struct bed *b, enum action_type type)
 {
 	return step_within(b, 100000, type);
 }
 
-static void refuse(struct bed *b, const struct action *a)
+static inline void refuse(struct bed *b, const struct action *a)
 {
 	struct outcome o = {.fault = {.kind = FAULT_DENIED, .message = "no right to"}};
 	engine_settle(b->e, (struct engine_now){b->now, b->now}, a->id, &o);

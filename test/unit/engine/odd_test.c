@@ -1,6 +1,9 @@
 /* Odd things that real clusters do, one step at a time: each pod is told to the engine as a watch
  * would, and the plan is read. */
+#include <stdlib.h>
+
 #include "odd_bed.h"
+#include "state.h"
 
 /* The ledger keeps the entry of the one that left until the next write: that is no reason to look
  * again at once, and again, and again. */
@@ -236,128 +239,6 @@ Test(odd, what_is_known_of_a_node_goes_with_it)
 	bed_finish(&b);
 }
 
-/* What was refused says nothing about the node: no right to create, a full queue, not leading. */
-Test(odd, a_creation_that_is_refused_rests_and_says_why)
-{
-	struct bed b = bed_make();
-	tell_node(&b, "n0", 2, 110);
-	tell_waiting(&b, "w", "0.5");
-	tell_waiting(&b, "v", "0.5");
-	const struct action *a = step(&b, ACTION_CREATE_CAPACITY);
-	cr_assert_not_null(a);
-	refuse(&b, a);
-	cr_expect_null(step(&b, ACTION_CREATE_CAPACITY), "not at once");
-	cr_expect_eq(engine_report(b.e)->by_reason[REASON_API_REFUSED], 2);
-	cr_expect_eq(engine_report(b.e)->by_reason[REASON_CAPACITY_FAILED], 0);
-	b.now += 1000;
-	a = step(&b, ACTION_CREATE_CAPACITY);
-	cr_assert_not_null(a, "after a second, not after the ten of a node that failed");
-	/* Refused again and again: less and less often, and told. */
-	int asked = 0, told = 0;
-	for (int i = 0; i < 600; i++, b.now += 100) {
-		if (a != NULL) {
-			asked++;
-			refuse(&b, a);
-		}
-		a = step(&b, ACTION_CREATE_CAPACITY);
-		vec_for_each (const struct action, c, &b.plan.actions) {
-			bool ours = c->type == ACTION_CONDITION && c->reason == REASON_API_REFUSED;
-			told += ours && strstr(c->message, "no right to") != NULL;
-		}
-	}
-	cr_expect(asked >= 4 && asked <= 10, "%d", asked);
-	cr_expect_gt(told, 0);
-	bed_finish(&b);
-}
-
-static void conflict(struct bed *b, uint64_t id)
-{
-	struct outcome o = {.fault = {.kind = FAULT_CONFLICT}};
-	engine_settle(b->e, (struct engine_now){b->now, b->now}, id, &o);
-}
-
-/* The watch has shown what was in the way before the answer came: nothing else will come. */
-Test(odd, a_conflict_that_the_watch_has_shown_already_is_not_waited_out)
-{
-	struct bed b = bed_make();
-	struct cap cap = {"cap", "c1", "GPU-A", false, {0}};
-	tell_node(&b, "n0", 1, 110);
-	tell_capacity(&b, &cap);
-	tell_waiting(&b, "w", "0.5");
-	const struct action *a = step(&b, ACTION_GRANT);
-	cr_assert_not_null(a);
-	uint64_t id = a->id;
-	tell_capacity(&b, &cap);
-	cr_assert_null(step(&b, ACTION_GRANT), "it is under way");
-	conflict(&b, id);
-	cr_expect_not_null(step(&b, ACTION_GRANT), "from the version that is here");
-	bed_finish(&b);
-}
-
-Test(odd, a_conflict_that_the_watch_has_not_shown_is_waited_out)
-{
-	struct bed b = bed_make();
-	struct cap cap = {"cap", "c1", "GPU-A", false, {0}};
-	tell_node(&b, "n0", 1, 110);
-	tell_capacity(&b, &cap);
-	tell_waiting(&b, "w", "0.5");
-	const struct action *a = step(&b, ACTION_GRANT);
-	cr_assert_not_null(a);
-	conflict(&b, a->id);
-	cr_expect_null(step(&b, ACTION_GRANT));
-	tell_capacity(&b, &cap);
-	cr_expect_not_null(step(&b, ACTION_GRANT));
-	bed_finish(&b);
-}
-
-Test(odd, a_placement_is_not_held_back_by_a_version_that_has_passed)
-{
-	struct bed b = bed_make();
-	struct grant t[] = {{"w", "default", "w", 500, 40000}};
-	tell_node(&b, "n0", 1, 110);
-	tell_capacity(&b, &(struct cap){"cap", "c1", "GPU-A", false, {t, 1}});
-	tell_waiting(&b, "w", "0.5");
-	const struct action *a = step(&b, ACTION_PLACE);
-	cr_assert_not_null(a);
-	uint64_t id = a->id;
-	tell_waiting(&b, "w", "0.5");
-	cr_assert_null(step(&b, ACTION_PLACE), "it is under way");
-	conflict(&b, id);
-	cr_expect_not_null(step(&b, ACTION_PLACE));
-	bed_finish(&b);
-}
-
-/* Its needs count, but nobody looks where it may go, and nobody behind it waits for that. */
-Test(odd, a_tenant_with_too_many_rules_is_told_and_not_placed)
-{
-	struct bed b = bed_make();
-	struct pair label[] = {{LABEL_TENANT, "true"}};
-	struct pair notes[] = {{NOTE_ORIGINAL, "{}"}, {NOTE_SHARE, "0.5"}};
-	const char *gate[] = {NAME_GATE};
-	struct pod p = {.ns = "default",
-		.name = "big",
-		.uid = "big",
-		.labels = {label, 1},
-		.notes = {notes, 2},
-		.gates = gate,
-		.gate_count = 1,
-		.too_complex = true};
-	tell_node(&b, "n0", 1, 110);
-	tell_capacity(&b, &(struct cap){"cap", "c1", "GPU-A", false, {0}});
-	tell_pod(&b, &p);
-	cr_assert_null(step(&b, ACTION_GRANT));
-	b.now += 11000;
-	const struct action *a = step(&b, ACTION_CONDITION);
-	cr_assert_not_null(a);
-	cr_assert_eq(a->reason, REASON_TOO_COMPLEX);
-	tell_waiting(&b, "small", "0.5");
-	a = step(&b, ACTION_GRANT);
-	cr_assert_not_null(a);
-	cr_assert_eq(a->ledger.count, 1);
-	cr_assert_str_eq(a->ledger.items[0].name, "small");
-	bed_finish(&b);
-}
-
 static void tell_kind(struct bed *b, enum change_type type)
 {
 	struct change c = {.type = type, .kind = KIND_POD, .no_sweep = true};
@@ -509,5 +390,36 @@ Test(odd, an_event_about_a_placed_pod_names_it)
 	cr_assert_not_null(a->ns);
 	cr_expect_str_eq(a->ns, "default");
 	cr_expect_str_eq(a->name, "t");
+	bed_finish(&b);
+}
+
+/* Its needs count, but nobody looks where it may go, and nobody behind it waits for that. */
+Test(odd, a_tenant_with_too_many_rules_is_told_and_not_placed)
+{
+	struct bed b = bed_make();
+	struct pair label[] = {{LABEL_TENANT, "true"}};
+	struct pair notes[] = {{NOTE_ORIGINAL, "{}"}, {NOTE_SHARE, "0.5"}};
+	const char *gate[] = {NAME_GATE};
+	struct pod p = {.ns = "default",
+		.name = "big",
+		.uid = "big",
+		.labels = {label, 1},
+		.notes = {notes, 2},
+		.gates = gate,
+		.gate_count = 1,
+		.too_complex = true};
+	tell_node(&b, "n0", 1, 110);
+	tell_capacity(&b, &(struct cap){"cap", "c1", "GPU-A", false, {0}});
+	tell_pod(&b, &p);
+	cr_assert_null(step(&b, ACTION_GRANT));
+	b.now += 11000;
+	const struct action *a = step(&b, ACTION_CONDITION);
+	cr_assert_not_null(a);
+	cr_assert_eq(a->reason, REASON_TOO_COMPLEX);
+	tell_waiting(&b, "small", "0.5");
+	a = step(&b, ACTION_GRANT);
+	cr_assert_not_null(a);
+	cr_assert_eq(a->ledger.count, 1);
+	cr_assert_str_eq(a->ledger.items[0].name, "small");
 	bed_finish(&b);
 }
