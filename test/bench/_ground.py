@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -178,6 +179,9 @@ class Ground:
     def restart_server(self):
         """With a full etcd and on a busy machine its start may take minutes."""
         self.plane.stop("kube-apiserver")
+        # While start() waits for it, which is when it is slow.
+        early = threading.Timer(2, lambda: rank(self.plane.pid("kube-apiserver"), RANK))
+        early.start()
         for attempt in range(RESTART_TRIES):
             try:
                 self.plane.start("kube-apiserver")
@@ -186,6 +190,7 @@ class Ground:
                 if attempt == RESTART_TRIES - 1 or not self.plane.alive("kube-apiserver"):
                     raise
                 say("the API server is not ready yet")
+        early.join()
         rank(self.plane.pid("kube-apiserver"), RANK)
 
     def churn_seed(self):
