@@ -5,7 +5,7 @@
  * carries preconditions either held or did not, and the engine, which sees the watch, decides what
  * comes next. A write whose fate is not known says so by fault.unknown_outcome.
  *
- * The gate is leadership: `may_write` is asked at submit and again at the moment of sending, so
+ * The gate is leadership: `write_ms` is asked at submit and again at the moment of sending, so
  * that what a former leader had queued is dropped with FAULT_DENIED "not leading". Outcomes come
  * exactly once per action, from act_step or from an answer, never from inside act_submit. */
 #ifndef ACT_ACT_H
@@ -36,7 +36,9 @@ struct act_config {
 
 struct act_events {
 	void (*on_outcome)(void *data, uint64_t action_id, const struct outcome *outcome);
-	bool (*may_write)(void *data); /* asked at submit and at send; NULL: always */
+	/* For how long nobody else can write, 0: not now. Asked at submit and at send, when it also
+	 * bounds the wait for the answer; NULL: always. */
+	int64_t (*write_ms)(void *data);
 };
 
 struct act;

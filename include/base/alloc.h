@@ -40,6 +40,8 @@ char *arena_strndup(struct arena *a, const char *s, size_t n);
 char *arena_printf(struct arena *a, const char *format, ...) PRINTF(2, 3);
 void arena_reset(struct arena *a); /* forgets everything, keeps one block for reuse */
 void arena_finish(struct arena *a);
+/* Overwrites what was handed out and forgets it: for memory that held a private key. */
+void arena_wipe(struct arena *a);
 
 #define ARENA_NEW(a, type)	    ((type *)arena_alloc((a), sizeof(type)))
 #define ARENA_ARRAY(a, type, count) ((type *)arena_alloc((a), sizeof(type) * (count)))

@@ -3,8 +3,9 @@
  *     log_info("granted", LOG_S("pod", key), LOG_I("milli", 250));
  *
  * error = someone must act; warn = degraded; info = a change of state; debug = reasoning. Never a
- * token, an environment value or a whole object. A call site that repeats itself within a second is
- * cut off after ten lines and says how many it swallowed. */
+ * token, an environment value or a whole object. A call site writes at most twenty warnings or
+ * errors a minute, ten other lines a second; how many were left out is told when the time is over.
+ */
 #ifndef BASE_LOG_H
 #define BASE_LOG_H
 
@@ -24,8 +25,11 @@ struct log_pair {
 #define LOG_F(f)    LOG_S("fault", fault_kind_name((f)->kind)), LOG_S("error", (f)->message)
 
 struct log_site {
-	int64_t second;
-	int count;
+	int64_t since_ms;
+	int count; /* since then */
+	enum log_level level;
+	const char *message;   /* what was left out; counts while it is listed */
+	struct log_site *next; /* of those that left something out */
 };
 
 /* The process's one logger, set up in main before anything else. Level below which nothing is
@@ -35,6 +39,10 @@ bool log_level_parse(const char *text, enum log_level *ret_level);
 bool log_enabled(enum log_level level);
 void log_write(struct log_site *site, enum log_level level, const char *message,
 	const struct log_pair *pairs, size_t count);
+
+/* Tells what was left out in periods that are over. Every line written does it too; a program that
+ * may be silent for long calls it now and then. */
+void log_flush(int64_t now_wall_ms);
 
 #define LOG_AT(level, message, ...)                                                                \
 	do {                                                                                       \

@@ -28,6 +28,9 @@ struct str {
 	}
 
 void str_finish(struct str *s);
+/* The same for what holds a private key: overwritten first. A text that grew has left copies
+ * behind, so reserve its room before. */
+void str_wipe(struct str *s);
 void str_reset(struct str *s); /* empty again, memory and limit kept */
 void str_trim_capacity(
 	struct str *s, size_t keep_bytes); /* after a large object: give memory back */

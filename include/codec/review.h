@@ -34,6 +34,7 @@ struct review {
 	struct json_t *object; /* borrowed from root: the pod as it came */
 	struct json_t *plain;  /* owned: as a person wrote it; shares with object what is equal */
 	struct json_t *tenant; /* owned: what review_apply made of it; NULL: nothing */
+	struct str patch;      /* owned: from object to tenant */
 	const char *uid;
 	const char *operation; /* "CREATE" */
 	const char *ns;
@@ -52,8 +53,8 @@ MUST_CHECK int review_decode(
 void review_reset(struct review *r); /* ready for the next one, keeps memory */
 void review_finish(struct review *r);
 
-/* Makes the pod a tenant. False: it cannot be done (no such container, an `original` or annotations
- * that would be too long) and the pod stays plain. */
+/* Makes the pod a tenant. False: it cannot be done (no such container, an `original`, annotations
+ * or a patch that would be too long) and the pod stays plain. */
 MUST_CHECK bool review_apply(struct review *r, const struct mutation *m);
 
 struct review_notes {

@@ -22,6 +22,9 @@ struct secret {
 
 MUST_CHECK int secret_decode(const char *json, size_t n, struct arena *arena,
 	struct secret *ret_secret, struct fault *ret_fault);
+/* Only what is served; who does not lead has no use for the keys of authorities. */
+MUST_CHECK int secret_decode_leaf(const char *json, size_t n, struct arena *arena,
+	struct secret *ret_secret, struct fault *ret_fault);
 /* A merge patch that sets exactly these, with resource_version as precondition; NULL removes a key.
  */
 bool secret_write_patch(struct str *out, const struct secret *secret);

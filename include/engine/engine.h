@@ -45,7 +45,9 @@ struct engine;
 
 struct engine *engine_create(const struct engine_config *config, uint64_t seed);
 void engine_destroy(struct engine *e);
-void engine_observe(struct engine *e, const struct change *change);
+/* False: an object that is too large to be kept; nothing has happened. Say then that something is
+ * there (CHANGE_KEEP). */
+bool engine_observe(struct engine *e, const struct change *change);
 /* `budget` counts units of work (objects visited); what is left over is done in the next step,
  * which ret_plan->unfinished asks for. ret_plan must be initialised (zeroed) and is reset first. */
 void engine_step(struct engine *e, struct engine_now now, uint32_t budget, struct plan *ret_plan);

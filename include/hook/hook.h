@@ -19,7 +19,8 @@ struct hook_view {
 	const struct namespace *(*namespace_find)(void *data, const char *name); /* NULL: unknown */
 	struct policy_set (*policies)(void *data);
 	bool (*limits_gpus)(void *data, const char *ns);
-	enum reason (*may_convert)(void *data); /* REASON_NONE, or C2's reason why not */
+	/* REASON_NONE, or C2's reason why no pod of this namespace is converted now */
+	enum reason (*may_convert)(void *data, const char *ns);
 };
 
 struct hook_config {

@@ -42,6 +42,10 @@ int tls_authority_create(
 int tls_leaf_issue(const struct tls_pair *authority, const struct tls_spec *spec,
 	struct tls_pair *ret_pair, struct fault *ret_fault);
 
+/* Can it issue a certificate that holds at this time: one that may issue, already valid and not
+ * over, with the key that fits it? FAULT_INVALID says what is wrong. */
+int tls_authority_check(const struct tls_pair *authority, int64_t wall_ms, struct fault *ret_fault);
+
 /* What a server shows: a chain, leaf first, and the key that fits the leaf. */
 struct tls_identity;
 struct tls_identity *tls_identity_create(

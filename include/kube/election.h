@@ -40,6 +40,9 @@ int64_t election_deadline(const struct election *e);
 bool election_leads(const struct election *e);
 /* Asked before each write: true only while nobody else can hold the Lease. */
 bool election_may_write(const struct election *e, int64_t now_mono_ms);
+/* How long from now until somebody else could hold it; 0 where election_may_write is false. A write
+ * whose answer is not here by then is given up. */
+int64_t election_write_ms(const struct election *e, int64_t now_mono_ms);
 const char *election_holder(
 	const struct election *e); /* "" if nobody or unknown; borrowed until the next step */
 /* How long ago the holder's renewTime was last seen to change. INT64_MAX: never since this process

@@ -22,7 +22,8 @@ enum kind {
 enum change_type {
 	CHANGE_SET,  /* the object as it is now */
 	CHANGE_GONE, /* ns, name and, if known, uid */
-	CHANGE_KEEP, /* ns and name: it is there but could not be read; keep what is known */
+	CHANGE_KEEP, /* ns and name: it is there but could not be read; keep what is known. Without
+		      * a name: something is there, nobody knows what */
 	CHANGE_RELIST_BEGIN, /* mark: what is not set again before the end is gone */
 	CHANGE_RELIST_END,   /* sweep; the kind is synced from here on */
 	CHANGE_STALE,	     /* the watch of this kind is broken: nothing is decided from absence */

@@ -60,6 +60,7 @@ struct action {
 	int64_t generation;
 	int32_t matched, automated;
 	bool overlapping;
+	int64_t accepted_ms, overlapping_ms, ready_ms; /* since when it is so; 0: from now on */
 };
 
 struct plan {

@@ -31,9 +31,11 @@ struct container {
 	bool sidecar;	   /* an init container with restartPolicy Always */
 	int64_t cpu_milli; /* requests */
 	int64_t mem_bytes;
-	int64_t gpus; /* nvidia.com/gpu: limit, else request */
-	bool mig;     /* asks for nvidia.com/mig-* */
-	bool claims;  /* resources.claims */
+	int64_t gpus;  /* nvidia.com/gpu: limit, else request */
+	bool bad_gpus; /* the API server would refuse them: no whole number, a request without
+			  the same limit */
+	bool mig;      /* asks for nvidia.com/mig-* */
+	bool claims;   /* resources.claims */
 	/* admission only */
 	bool privileged;
 	enum env_state visible_devices; /* NVIDIA_VISIBLE_DEVICES */
@@ -93,6 +95,8 @@ struct pod {
 	uint32_t node_term_count;
 	struct toleration *tolerations;
 	uint32_t toleration_count;
+	bool too_complex; /* more gates, selectors, terms and tolerations than are looked at: of
+			     them only our gate is kept, and nobody places it */
 	struct container *containers; /* init containers first */
 	uint32_t container_count;
 	bool has_claims; /* spec.resourceClaims */

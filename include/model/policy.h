@@ -50,6 +50,8 @@ struct policy {
 	int32_t status_matched, status_automated;
 	const char *status_ready_reason; /* NULL: never written */
 	bool status_overlapping;
+	/* since when its conditions say so, in ms; 0: they are not there */
+	int64_t status_accepted_ms, status_overlapping_ms, status_ready_ms;
 };
 
 struct namespace

@@ -19,6 +19,10 @@ MUST_CHECK int quantity_milli(struct view text, int64_t *ret_milli, struct fault
 /* The value as whole units, rounded up ("8Gi" -> 8589934592). */
 MUST_CHECK int quantity_units(struct view text, int64_t *ret_units, struct fault *ret_fault);
 
+/* Is it a whole number exactly, as the API server wants it of devices ("1000m" is, "500m" is not)?
+ */
+bool quantity_is_whole(struct view text);
+
 /* A person's share: a quantity from 1m to 1 with no finer grain than 1m ("0.0005" is refused, not
  * rounded). */
 MUST_CHECK int share_parse(struct view text, int64_t *ret_milli, struct fault *ret_fault);

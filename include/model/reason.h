@@ -47,9 +47,14 @@ enum reason {
 	REASON_PLACED,
 	REASON_CAPACITY_FAILED, /* capacity pods do not come up on the nodes that fit */
 	REASON_API_REFUSED,	/* the API server refuses our write */
+	/* both; later than the others, because a journal holds numbers */
+	REASON_TOO_COMPLEX, /* more rules about nodes than are looked at */
+	REASON_BAD_AMOUNT,  /* admission: a number of GPUs that the API server refuses */
+	REASON_TOO_LARGE,   /* admission: what we would write on the pod has no room */
 	REASON_COUNT,
 };
 
 const char *reason_name(enum reason reason); /* CamelCase, e.g. "ShortMemory" */
+enum reason reason_parse(const char *name); /* REASON_NONE where it is no reason of ours, or NULL */
 
 #endif

@@ -21,6 +21,7 @@
 
 #include "base/alloc.h"
 #include "model/change.h"
+#include "model/reason.h"
 
 #define WORLD_NONE UINT32_MAX
 
@@ -34,6 +35,8 @@ struct world_gpu {
 	int32_t priority;
 	enum world_class class; /* whole GPUs, carries our label or gate, or holds a GPU for us */
 	bool waiting_shown;	/* its condition Placed says False */
+	enum reason told;	/* in that condition, whatever it says; NONE: nothing of ours */
+	int64_t told_ms;	/* when that was written; 0: there is no such condition */
 	uint64_t stamp;		/* another one whenever the object was set again */
 	bool gated;		/* our gate is still on it */
 	bool other_gates;
@@ -103,11 +106,16 @@ struct world;
 
 struct world *world_create(void);
 void world_destroy(struct world *w);
+/* False: an object larger than anything an API server hands out, which must not be applied. */
+bool world_takes(struct world *w, const struct change *c);
 void world_apply(struct world *w, const struct change *c);
 
 /* A list of this kind was complete once, and its watch is not broken now. */
 bool world_synced(const struct world *w, enum kind kind);
 bool world_all_synced(const struct world *w);
+/* Something of this kind is there that was never read: what is absent here need not be gone. Until
+ * the next relist that can read everything. */
+bool world_blind(const struct world *w, enum kind kind);
 /* Grows with every change that could matter to a decision. */
 uint64_t world_version(const struct world *w);
 /* Grows with every change that could matter to policy resolution or its counts. */

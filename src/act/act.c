@@ -197,9 +197,16 @@ static void refuse(struct act *a, struct job *j, enum fault_kind kind, const cha
 	a->news = true;
 }
 
+/* How long a write that is sent now may take. */
+static int64_t write_ms(const struct act *a)
+{
+	int64_t left = a->events.write_ms == NULL ? ACT_TIMEOUT_MS : a->events.write_ms(a->data);
+	return time_min(left, ACT_TIMEOUT_MS);
+}
+
 static bool may_write(const struct act *a)
 {
-	return a->events.may_write == NULL || a->events.may_write(a->data);
+	return write_ms(a) > 0;
 }
 
 /* --- answers --- */
@@ -285,13 +292,15 @@ static void read_back_answered(struct job *j, const struct kube_answer *answer)
 
 static void send_write(struct job *j, struct draft *draft)
 {
+	/* Time has passed since it was asked whether to send at all; none means the default. */
+	int64_t left = write_ms(j->act);
 	struct kube_write write = {
 		.method = draft->method,
 		.path = draft->path,
 		.content_type = draft->content_type,
 		.body = str_text(&draft->body),
 		.body_size = draft->body.len,
-		.timeout_ms = ACT_TIMEOUT_MS,
+		.timeout_ms = left > 0 ? left : 1,
 	};
 	j->stage = JOB_WRITING;
 	j->call = kube_put(j->act->kube, &write, on_answer, j);

@@ -8,16 +8,19 @@ struct condition {
 	bool is_true;
 	const char *reason;
 	const char *message;
+	int64_t since_ms; /* 0: from now on */
 };
 
 static void write_condition(
-	struct build *b, const struct condition *c, int64_t generation, const char *now)
+	struct build *b, const struct condition *c, int64_t generation, int64_t wall_ms)
 {
+	char since[TIME_TEXT_MAX];
 	build_begin_object(b);
 	build_text_at(b, "type", c->type);
 	build_text_at(b, "status", c->is_true ? "True" : "False");
 	build_i64_at(b, "observedGeneration", generation);
-	build_text_at(b, "lastTransitionTime", now);
+	build_text_at(b, "lastTransitionTime",
+		time_format(c->since_ms > 0 ? c->since_ms : wall_ms, since));
 	build_text_at(b, "reason", c->reason);
 	build_text_at(b, "message", c->message);
 	build_end(b);
@@ -37,17 +40,17 @@ static const char *ready_reason(const struct action *x)
 int policy_status_draft(
 	const struct action *x, int64_t wall_ms, struct draft *ret_draft, struct fault *ret_fault)
 {
-	char now[TIME_TEXT_MAX];
 	const struct condition conditions[] = {
-		{"Accepted", true, "Accepted", "The policy can be used as written."},
+		{"Accepted", true, "Accepted", "The policy can be used as written.",
+			x->accepted_ms},
 		{"Overlapping", x->overlapping, x->overlapping ? "SamePriority" : "NoOverlap",
 			x->overlapping
 				? "Another policy of the same priority matches some of the same "
 				  "pods."
-				: "No other policy of the same priority matches the same pods."},
-		{"Ready", x->is_true, ready_reason(x), text_or(x->message, "")},
+				: "No other policy of the same priority matches the same pods.",
+			x->overlapping_ms},
+		{"Ready", x->is_true, ready_reason(x), text_or(x->message, ""), x->ready_ms},
 	};
-	time_format(wall_ms, now);
 	ret_draft->method = WIRE_PATCH;
 	ret_draft->path = (struct kube_path){.group_version = NAME_GROUP "/" NAME_VERSION,
 		.resource = "gpupolicies",
@@ -64,7 +67,7 @@ int policy_status_draft(
 	build_i64_at(&b, "automatedWorkloads", x->automated);
 	build_array_at(&b, "conditions");
 	for (size_t i = 0; i < COUNT_OF(conditions); i++) {
-		write_condition(&b, &conditions[i], x->generation, now);
+		write_condition(&b, &conditions[i], x->generation, wall_ms);
 	}
 	build_end(&b);
 	build_end(&b);

@@ -16,6 +16,8 @@
 #define DAY_MS	       ((int64_t)24 * 3600 * 1000)
 #define SETTLE_MS                                                                                  \
 	60000 /* API servers read a new caBundle at once; their connections may be older */
+#define BUNDLE_SEEN_MS	5000 /* until every API server is believed to have seen a new caBundle */
+#define FORMER_MAX	(16 * 1024)
 #define PATCH_MAX_BYTES (512 * 1024)
 
 enum certs_state { CERTS_IDLE, CERTS_SECRET, CERTS_WEBHOOK, CERTS_WRITING };
@@ -53,7 +55,8 @@ static void pass_over(struct certs *c, int64_t in_ms)
 {
 	c->state = CERTS_IDLE;
 	c->next_at = c->now + in_ms;
-	arena_reset(&c->arena);
+	c->secret = (struct secret){0};
+	arena_wipe(&c->arena);
 }
 
 static void on_written(void *data, const struct kube_answer *a)
@@ -80,7 +83,7 @@ static void write_to(
 
 static void write_secret(struct certs *c, const struct secret *next, const char *why)
 {
-	CLEANUP(str_finish) struct str body = STR_INIT(PATCH_MAX_BYTES);
+	CLEANUP(str_wipe) struct str body = STR_INIT(PATCH_MAX_BYTES);
 	struct kube_path path = secret_path(c);
 	log_info("writing certificates", LOG_S("why", why));
 	secret_write_patch(&body, next);
@@ -100,14 +103,28 @@ static int64_t wall(const struct certs *c)
 	return clock_wall(kube_clock(c->kube));
 }
 
-/* 0..1000: how much of its life a certificate has left; -1 if it cannot be read or is over. */
+/* 0..1000: how much of its life a certificate has left; -1 if it cannot be read, is over or has not
+ * begun, as one that was made by a clock far ahead of ours. */
 static int life_left(const struct certs *c, const char *cert)
 {
 	struct tls_validity v;
-	if (cert == NULL || tls_validity(cert, &v, NULL) < 0 || v.not_after_ms <= wall(c)) {
+	if (cert == NULL || tls_validity(cert, &v, NULL) < 0 || v.not_after_ms <= wall(c) ||
+		v.not_before_ms > wall(c)) {
 		return -1;
 	}
 	return (int)((v.not_after_ms - wall(c)) * 1000 / (v.not_after_ms - v.not_before_ms + 1));
+}
+
+static struct tls_pair authority_of(const struct secret *s)
+{
+	return (struct tls_pair){(char *)(uintptr_t)s->ca_cert, (char *)(uintptr_t)s->ca_key};
+}
+
+static bool has_key(const char *cert, const char *key)
+{
+	struct tls_identity *identity = tls_identity_create(cert, key, NULL);
+	tls_identity_destroy(identity);
+	return identity != NULL;
 }
 
 static bool leaf_fits(const struct certs *c, const struct secret *s)
@@ -117,7 +134,18 @@ static bool leaf_fits(const struct certs *c, const struct secret *s)
 		.name = NAME_WEBHOOK "." NAME_NAMESPACE ".svc",
 		.wall_ms = wall(c)};
 	return s->leaf_cert != NULL && s->leaf_key != NULL && tls_verify(&check, NULL) == 0 &&
-	       life_left(c, s->leaf_cert) > 333;
+	       life_left(c, s->leaf_cert) > 333 && has_key(s->leaf_cert, s->leaf_key);
+}
+
+/* The leaf that we serve, and other replicas with us, is trusted by the caBundle as it stands. */
+static bool served_is_trusted(const struct certs *c)
+{
+	struct tls_check check = {.bundle_pem = c->bundle.bundle,
+		.cert_pem = c->served,
+		.name = NAME_WEBHOOK "." NAME_NAMESPACE ".svc",
+		.wall_ms = wall(c)};
+	return c->served != NULL && c->bundle.found && !text_empty(c->bundle.bundle) &&
+	       tls_verify(&check, NULL) == 0;
 }
 
 static bool make_authority(struct certs *c, const char **ret_cert, const char **ret_key)
@@ -159,7 +187,7 @@ static size_t leaf_names(struct certs *c, const char **names, size_t room)
 static bool make_leaf(struct certs *c, struct secret *s)
 {
 	const char *names[TLS_NAMES_MAX];
-	struct tls_pair authority = {(char *)(uintptr_t)s->ca_cert, (char *)(uintptr_t)s->ca_key};
+	struct tls_pair authority = authority_of(s);
 	struct tls_pair leaf = {0};
 	struct fault f;
 	struct tls_spec spec = {.common_name = NAME_WEBHOOK,
@@ -205,17 +233,39 @@ static void rotate(struct certs *c, struct secret *s)
 	pass_over(c, PASS_EVERY_MS);
 }
 
+/* 1: with one that cannot issue nothing else here would ever come right. Replicas go on with the
+ * former leaf until they read the next one: what the API server trusts now stays trusted beside the
+ * new authority, for a day. */
+static void replace_authority(struct certs *c)
+{
+	const struct secret *old = &c->secret;
+	struct secret s = {.resource_version = old->resource_version,
+		.leaf_cert = old->leaf_cert,
+		.leaf_key = old->leaf_key};
+	size_t count;
+	if (served_is_trusted(c) && strlen(c->bundle.bundle) < FORMER_MAX) {
+		s.other_cert = c->bundle.bundle;
+	} else if (life_left(c, old->ca_cert) >= 0 && tls_count(old->ca_cert, &count, NULL) == 0) {
+		s.other_cert = old->ca_cert;
+	}
+	if (make_authority(c, &s.ca_cert, &s.ca_key)) {
+		write_secret(c, &s, "there is no authority that can issue");
+		return;
+	}
+	pass_over(c, PASS_EVERY_MS);
+}
+
 static void lead(struct certs *c)
 {
 	struct secret s = c->secret;
+	struct tls_pair authority = authority_of(&s);
+	struct fault f;
 	CLEANUP(str_finish) struct str bundle = STR_INIT(PATCH_MAX_BYTES);
-	if (life_left(c, s.ca_cert) < 0 || s.ca_key == NULL) {
-		s = (struct secret){.resource_version = s.resource_version};
-		if (make_authority(c, &s.ca_cert, &s.ca_key)) {
-			write_secret(c, &s, "there is no authority");
-			return;
+	if (tls_authority_check(&authority, wall(c), &f) < 0) {
+		if (s.ca_cert != NULL) {
+			log_warn("the authority cannot be used", LOG_F(&f));
 		}
-		pass_over(c, PASS_EVERY_MS);
+		replace_authority(c);
 		return;
 	}
 	if (tls_bundle_concat(s.ca_cert, s.other_cert, &bundle, NULL) < 0) {
@@ -234,6 +284,11 @@ static void lead(struct certs *c)
 		c->bundle_right_since = c->now;
 	}
 	if (!leaf_fits(c, &s)) {
+		int64_t seen_at = c->bundle_right_since + BUNDLE_SEEN_MS;
+		if (c->now < seen_at && served_is_trusted(c)) {
+			pass_over(c, seen_at - c->now);
+			return;
+		}
 		if (make_leaf(c, &s)) {
 			write_secret(c, &s, "there is no serving certificate that fits");
 			return;
@@ -291,17 +346,18 @@ static void on_secret(void *data, const struct kube_answer *a)
 {
 	struct certs *c = data;
 	struct fault f = a->fault;
+	bool leads = c->events.leads(c->data);
 	c->call = 0;
 	c->secret = (struct secret){0};
-	if (f.kind != FAULT_NONE ||
-		secret_decode(a->body, a->body_size, &c->arena, &c->secret, &f) < 0) {
+	if (f.kind != FAULT_NONE || (leads ? secret_decode : secret_decode_leaf)(
+					    a->body, a->body_size, &c->arena, &c->secret, &f) < 0) {
 		log_warn("the Secret of the webhook cannot be read", LOG_S("name", NAME_WEBHOOK),
 			LOG_F(&f));
 		pass_over(c, PASS_EVERY_MS / 5);
 		return;
 	}
 	serve(c);
-	if (!c->events.leads(c->data)) {
+	if (!leads) {
 		pass_over(c, c->served != NULL ? PASS_EVERY_MS : PASS_SOON_MS * 10);
 		return;
 	}
@@ -327,6 +383,7 @@ void certs_destroy(struct certs *c)
 		return;
 	}
 	kube_cancel(c->kube, c->call);
+	arena_wipe(&c->arena);
 	arena_finish(&c->arena);
 	free(c->served);
 	free(c);

@@ -3,11 +3,14 @@
  *
  * Every replica reads the Secret and serves its leaf; only the leader writes. One pass reads both
  * objects and does at most one write, the first that is due in this order, so that a crash between
- * two passes loses nothing: 1 an authority, where there is none 2 the caBundle: the authority and
- * the one that is coming or going 3 a leaf, where none fits the authority or its time is near, and
- * only once the caBundle was seen to hold its issuer 4 the next authority, when the present one has
- * a third of its life left 5 the change of authorities, a minute after the bundle was published 6
- * the end of the former one, a day after
+ * two passes loses nothing:
+ *   1 an authority, where there is none; what replicas serve meanwhile stays trusted
+ *   2 the caBundle: the authority and the one that is coming or going
+ *   3 a leaf, where none fits the authority or its time is near, and only once the caBundle was
+ *     seen to hold its issuer
+ *   4 the next authority, when the present one has a third of its life left
+ *   5 the change of authorities, a minute after the bundle was published
+ *   6 the end of the former one, a day after
  */
 #ifndef APP_CERTS_H
 #define APP_CERTS_H

@@ -26,10 +26,10 @@
 #define DEBUG_REPLY_BYTES ((size_t)72 << 20)
 #define RELEASE_WAIT_MS	  3000
 
-static void on_change(void *data, const struct change *change)
+static bool on_change(void *data, const struct change *change)
 {
 	struct controller *c = data;
-	engine_observe(c->engine, change);
+	return engine_observe(c->engine, change);
 }
 
 static struct engine_now now_of(const struct controller *c)
@@ -55,10 +55,10 @@ static void on_outcome(void *data, uint64_t action_id, const struct outcome *out
 	engine_settle(c->engine, now_of(c), action_id, outcome);
 }
 
-static bool may_write(void *data)
+static int64_t write_ms(void *data)
 {
 	struct controller *c = data;
-	return election_may_write(c->election, clock_mono(c->clock));
+	return election_write_ms(c->election, clock_mono(c->clock));
 }
 
 static bool leads(void *data)
@@ -91,10 +91,10 @@ static bool view_limits(void *data, const char *ns)
 	return n != NULL && n->gpu_limits > 0;
 }
 
-static enum reason view_may_convert(void *data)
+static enum reason view_may_convert(void *data, const char *ns)
 {
 	struct controller *c = data;
-	return gate_may_convert(&c->gate);
+	return gate_may_convert(&c->gate, ns);
 }
 
 /* --- the webhook's server: it exists from the first certificate on --- */
@@ -196,6 +196,7 @@ static void on_turn(void *data)
 		election_leads(c->election) && certs_published(c->certs) && c->webhook != NULL);
 	gate_step(&c->gate, now);
 	recorder_step(c->recorder, now);
+	log_flush(clock_wall(&clock_system));
 	decide(c, now);
 	act_step(c->act, now);
 	events_step(c->events, now);
@@ -299,9 +300,11 @@ static int make_connection(struct controller *c, struct fault *f)
 
 static void make_recorder(struct controller *c)
 {
+	/* In memory it can only be read through the debug pages: without them it would be kept for
+	 * nobody. */
 	struct recorder_config config = {.dir = c->options.journal,
 		.files = c->options.journal_files,
-		.memory_mib = c->options.journal_memory_mib};
+		.memory_mib = c->options.debug ? c->options.journal_memory_mib : 0};
 	c->recorder = recorder_create(&config, c->clock, c->engine);
 }
 
@@ -315,7 +318,7 @@ static void make_leader_side(struct controller *c)
 		.pull_policy = text_empty(c->options.image_pull_policy)
 				       ? NULL
 				       : c->options.image_pull_policy};
-	struct act_events outcomes = {.on_outcome = on_outcome, .may_write = may_write};
+	struct act_events outcomes = {.on_outcome = on_outcome, .write_ms = write_ms};
 	struct engine_config engine = {.idle_grace_ms = c->options.idle_grace_s * 1000,
 		.open_timeout_ms = c->options.open_timeout_s * 1000};
 	struct certs_config certs = {.ns = NAME_NAMESPACE, .extra_names = c->options.webhook_names};

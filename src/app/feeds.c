@@ -22,7 +22,7 @@ struct feed {
 
 struct feeds {
 	struct feed items[KIND_COUNT];
-	void (*on_change)(void *data, const struct change *c);
+	bool (*on_change)(void *data, const struct change *c);
 	void *data;
 	struct arena arena; /* of one object */
 };
@@ -57,10 +57,10 @@ static int decode(struct feed *f, const char *json, size_t n, struct change *c, 
 	BUG("no such kind");
 }
 
-static void tell(struct feed *f, struct change c)
+static bool tell(struct feed *f, struct change c)
 {
 	c.kind = f->kind;
-	f->all->on_change(f->all->data, &c);
+	return f->all->on_change(f->all->data, &c);
 }
 
 static void on_begin(void *data)
@@ -74,9 +74,10 @@ static bool on_object(void *data, const char *json, size_t n)
 	struct change c = {.type = CHANGE_SET};
 	struct fault fault;
 	int result = decode(f, json, n, &c, &fault);
-	if (result == 0) {
-		tell(f, c);
-	} else {
+	if (result == 0 && !tell(f, c)) {
+		result = fault_set(&fault, FAULT_LIMIT, "it is too large to be kept");
+	}
+	if (result < 0) {
 		log_warn("an object cannot be read", LOG_S("kind", kind_name(f->kind)),
 			LOG_F(&fault));
 	}
@@ -91,9 +92,7 @@ static void on_gone(void *data, const char *ns, const char *name, const char *ui
 
 static void on_unread(void *data, const char *ns, const char *name)
 {
-	if (name != NULL) {
-		tell(data, (struct change){.type = CHANGE_KEEP, .ns = ns, .name = name});
-	}
+	tell(data, (struct change){.type = CHANGE_KEEP, .ns = ns, .name = name});
 }
 
 static void on_end(void *data, bool sweep)
@@ -107,7 +106,7 @@ static void on_stale(void *data, bool stale)
 }
 
 struct feeds *feeds_create(
-	struct kube *kube, void (*on_change)(void *data, const struct change *c), void *data)
+	struct kube *kube, bool (*on_change)(void *data, const struct change *c), void *data)
 {
 	const struct reflector_kind kinds[KIND_COUNT] = {
 		[KIND_POD] = {.name = "pods",

@@ -11,7 +11,7 @@
 struct feeds;
 
 struct feeds *feeds_create(
-	struct kube *kube, void (*on_change)(void *data, const struct change *c), void *data);
+	struct kube *kube, bool (*on_change)(void *data, const struct change *c), void *data);
 void feeds_destroy(struct feeds *f);
 void feeds_step(struct feeds *f, int64_t now_mono_ms);
 int64_t feeds_deadline(const struct feeds *f);

@@ -1,61 +1,99 @@
 /* The three conditions of C2. */
 #include "gate.h"
 
+#include <stdio.h>
+
 #include "base/clock.h"
 #include "base/str.h"
-#include "model/pod.h"
 
 #define LEASE_FRESH_MS 20000
 #define BACKLOG_MS     60000
-#define LOOK_EVERY_MS  1000
-/* How many old tenants are looked into at once; one is enough to close the gate. */
-#define LOOK_MAX 64
+/* The engine tells "Granting" only after half of that minute: for the other half it must have stood
+ * there. A tenant that waited for an hour until somebody left, and is being granted now, is not
+ * late. */
+#define TOLD_MS	      30000
+#define LOOK_EVERY_MS 1000
 
-/* What people can do something about, or time will: not ours. */
-static bool is_ours(const char *reason)
+/* What the tenants as a whole tell of the one who judges them. */
+struct signs {
+	int64_t judged_ms; /* somebody was told something, or was placed, at or after this */
+	int64_t placed_ms; /* the youngest tenant that runs was made then */
+};
+
+static int64_t later(int64_t a, int64_t b)
 {
-	static const enum reason theirs[] = {REASON_NOT_OURS, REASON_OTHER_GATES,
-		REASON_NO_GPU_NODE, REASON_SHORT_COMPUTE, REASON_SHORT_MEMORY, REASON_MAX_TENANTS,
-		REASON_NODE_UNFIT, REASON_CAPACITY_FAILED};
-	for (size_t i = 0; i < COUNT_OF(theirs); i++) {
-		if (text_equals(reason, reason_name(theirs[i]))) {
-			return false;
-		}
-	}
-	return true;
+	return a > b ? a : b;
 }
 
-static bool has_backlog(const struct gate *g)
+static struct signs read_signs(const struct world *w, int64_t wall)
 {
-	int64_t wall = clock_wall(g->clock);
-	size_t n = world_class_count(g->world, WORLD_TENANT);
-	CLEANUP(arena_finish) struct arena arena = {0};
-	int looked = 0;
-	for (size_t i = 0; i < n && looked < LOOK_MAX; i++) {
-		const struct world_pod *p = world_class_at(g->world, WORLD_TENANT, i);
-		struct pod pod;
-		if (!p->gpu->gated || p->deleting || wall - p->gpu->created_ms < BACKLOG_MS) {
-			continue;
+	struct signs s = {0, 0};
+	for (size_t i = 0; i < world_class_count(w, WORLD_TENANT); i++) {
+		const struct world_gpu *t = world_class_at(w, WORLD_TENANT, i)->gpu;
+		/* A time to come is nobody's: clocks differ, and people write. */
+		if (t->told_ms <= wall) {
+			s.judged_ms = later(s.judged_ms, t->told_ms);
 		}
-		looked++;
-		arena_reset(&arena);
-		if (world_pod_unpack(p, &arena, &pod) && !p->gpu->other_gates &&
-			is_ours(pod.placed.type != NULL ? pod.placed.reason : NULL)) {
-			return true;
+		if (!t->gated && t->uuid != NULL && t->created_ms <= wall) {
+			s.placed_ms = later(s.placed_ms, t->created_ms);
 		}
 	}
-	return false;
+	s.judged_ms = later(s.judged_ms, s.placed_ms);
+	return s;
+}
+
+/* Only what nobody but us can end counts. A write that the API server refuses is about that pod, or
+ * about all of them, and then there are others that were told nothing, or "Granting". */
+static bool is_late(const struct world_pod *p, const struct signs *s, int64_t wall)
+{
+	const struct world_gpu *t = p->gpu;
+	if (!t->gated || t->other_gates || p->deleting || world_pod_terminal(p) ||
+		wall - t->created_ms < BACKLOG_MS) {
+		return false;
+	}
+	if (t->told_ms == 0) {
+		/* Nobody has judged it, nor any other for as long: the line is not just long. */
+		return wall - s->judged_ms >= BACKLOG_MS;
+	}
+	bool ours = t->told == REASON_GRANTING || t->told == REASON_WAITING_FOR_CAPACITY;
+	/* One that was made later runs already: it is this pod that is odd, not the engine. */
+	bool passed_by = s->placed_ms > later(t->created_ms, t->told_ms);
+	return ours && wall - t->told_ms >= TOLD_MS && !passed_by;
+}
+
+static void count_late(struct gate *g)
+{
+	int64_t wall = clock_wall(g->clock);
+	struct signs signs = read_signs(g->world, wall);
+	g->late = 0;
+	g->late_ns[0] = '\0';
+	g->late_elsewhere = false;
+	for (size_t i = 0; i < world_class_count(g->world, WORLD_TENANT); i++) {
+		const struct world_pod *p = world_class_at(g->world, WORLD_TENANT, i);
+		if (!is_late(p, &signs, wall)) {
+			continue;
+		}
+		if (g->late++ == 0) {
+			snprintf(g->late_ns, sizeof g->late_ns, "%s", p->ns);
+		}
+		g->late_elsewhere = g->late_elsewhere || !text_equals(p->ns, g->late_ns);
+	}
 }
 
 void gate_step(struct gate *g, int64_t now_mono_ms)
 {
 	if (now_mono_ms - g->looked_at >= LOOK_EVERY_MS) {
 		g->looked_at = now_mono_ms;
-		g->backlog = has_backlog(g);
+		count_late(g);
 	}
 }
 
-enum reason gate_may_convert(const struct gate *g)
+bool gate_has_backlog(const struct gate *g, const char *ns)
+{
+	return g->late_elsewhere || (g->late > 0 && ns != NULL && text_equals(ns, g->late_ns));
+}
+
+enum reason gate_may_convert(const struct gate *g, const char *ns)
 {
 	if (election_age_ms(g->election, clock_mono(g->clock)) >= LEASE_FRESH_MS ||
 		election_holder(g->election)[0] == '\0') {
@@ -64,5 +102,5 @@ enum reason gate_may_convert(const struct gate *g)
 	if (!world_all_synced(g->world)) {
 		return REASON_NOT_SYNCED;
 	}
-	return g->backlog ? REASON_BACKLOG : REASON_NONE;
+	return gate_has_backlog(g, ns) ? REASON_BACKLOG : REASON_NONE;
 }

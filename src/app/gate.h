@@ -1,7 +1,10 @@
 /* Rule C2: whether a pod may be stripped of its GPU now. A stripped pod can never become whole
  * again, so it is done only while somebody is there to place it: the Lease was renewed within 20 s,
- * our own caches are synced, and no tenant has waited for more than a minute for a reason that is
- * ours. */
+ * our own caches are synced, and no tenants wait for us in vain.
+ *
+ * What one person can bring about with pods of their own must not close it for everybody, so one
+ * namespace whose tenants wait closes it for itself, and two close it for all. docs/design/gate.md
+ * says which tenants count. */
 #ifndef APP_GATE_H
 #define APP_GATE_H
 
@@ -11,15 +14,22 @@
 #include "model/reason.h"
 #include "world/world.h"
 
+#define GATE_NS_MAX 64 /* a namespace's name has at most 63 bytes */
+
 struct gate {
 	const struct world *world;	 /* borrowed */
 	const struct election *election; /* borrowed */
 	const struct clock *clock;	 /* borrowed */
-	bool backlog;
-	int64_t looked_at; /* monotonic; when the backlog was last counted */
+	int64_t looked_at;		 /* monotonic; when the backlog was last counted */
+	uint32_t late;			 /* tenants that wait for us in vain */
+	char late_ns[GATE_NS_MAX];	 /* of the first of them, "" if there is none */
+	bool late_elsewhere;		 /* and some are of another namespace */
 };
 
 void gate_step(struct gate *g, int64_t now_mono_ms);
-enum reason gate_may_convert(const struct gate *g);
+/* `ns` is that of the pod; NULL: any. */
+enum reason gate_may_convert(const struct gate *g, const char *ns);
+/* The third condition alone. */
+bool gate_has_backlog(const struct gate *g, const char *ns);
 
 #endif

@@ -68,8 +68,8 @@ static const struct option_row rows[] = {
 		"how many files of the journal are kept, of 64 MiB each and the state with which "
 		"it begins"},
 	{"journal-memory-mib", NUMBER(journal_memory_mib), "8", 0, 64, NULL,
-		"without a directory, the journal's last minutes in memory, for GET "
-		"/debug/journal; 0: none"},
+		"with --debug and without a directory: the journal's last minutes in memory, for "
+		"GET /debug/journal; 0: none"},
 	{"never-lead", SWITCH(never_lead), "false", 0, 0, NULL,
 		"serve the webhook but never take the Lease"},
 	{"debug", SWITCH(debug), "false", 0, 0, NULL,

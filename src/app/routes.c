@@ -49,13 +49,16 @@ static void gauge(
 	metric_set(metric_get(c->metrics, METRIC_GAUGE, name, help, labels), value);
 }
 
-void routes_update_metrics(struct controller *c)
+/* What the engine decided; of a replica that does not lead zero, for its last report is of another
+ * time. Every reason is told, also when nobody waits for it any more. */
+static void update_decisions(struct controller *c)
 {
-	const struct engine_report *r = engine_report(c->engine);
-	const struct world *w = engine_world(c->engine);
+	static const struct engine_report nothing = {0};
+	bool leads = election_leads(c->election);
+	const struct engine_report *r = leads ? engine_report(c->engine) : &nothing;
 	char labels[80];
-	for (int i = 1; i < REASON_COUNT; i++) {
-		if (r->by_reason[i] > 0 || r->waiting > 0) {
+	for (int i = REASON_NOT_OURS; i < REASON_COUNT; i++) {
+		if (i != REASON_PLACED) {
 			snprintf(labels, sizeof labels, "reason=\"%s\"",
 				reason_name((enum reason)i));
 			gauge(c, "aliquot_tenants_waiting",
@@ -67,6 +70,13 @@ void routes_update_metrics(struct controller *c)
 		r->gpus_open);
 	gauge(c, "aliquot_gpus_opening", "Capacity pods on their way.", NULL, r->gpus_opening);
 	gauge(c, "aliquot_granted_milli", "Milli-GPUs granted to tenants.", NULL, r->granted_milli);
+}
+
+void routes_update_metrics(struct controller *c)
+{
+	const struct engine_report *r = engine_report(c->engine);
+	const struct world *w = engine_world(c->engine);
+	update_decisions(c);
 	gauge(c, "aliquot_tenants", "Tenants known.", NULL,
 		(int64_t)world_class_count(w, WORLD_TENANT));
 	gauge(c, "aliquot_pods", "Pods in the cache.", NULL, (int64_t)world_pod_count(w));
@@ -81,7 +91,7 @@ void routes_update_metrics(struct controller *c)
 	gauge(c, "aliquot_engine_steps", "Complete steps of the engine.", NULL, (int64_t)r->steps);
 	gauge(c, "aliquot_engine_decisions", "Tenants looked at.", NULL, (int64_t)r->decisions);
 	gauge(c, "aliquot_conversion_open", "1 while the webhook may convert pods (rule C2).", NULL,
-		gate_may_convert(&c->gate) == REASON_NONE ? 1 : 0);
+		gate_may_convert(&c->gate, NULL) == REASON_NONE ? 1 : 0);
 	gauge(c, "aliquot_webhook_published",
 		"1 while the webhook configuration trusts our authority.", NULL,
 		certs_published(c->certs) ? 1 : 0);

@@ -173,6 +173,14 @@ void arena_reset(struct arena *a)
 	a->head = keep;
 }
 
+void arena_wipe(struct arena *a)
+{
+	for (struct arena_block *b = a->head; b != NULL; b = b->next) {
+		explicit_bzero(b->bytes, b->used);
+	}
+	arena_reset(a);
+}
+
 void arena_finish(struct arena *a)
 {
 	blocks_free(a->head);

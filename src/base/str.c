@@ -15,6 +15,14 @@ void str_finish(struct str *s)
 	*s = (struct str){.limit = s->limit};
 }
 
+void str_wipe(struct str *s)
+{
+	if (s->p != NULL) {
+		explicit_bzero(s->p, s->cap);
+	}
+	str_finish(s);
+}
+
 void str_reset(struct str *s)
 {
 	s->len = 0;

@@ -33,6 +33,13 @@ int parts_read_milli(const json_t *value, struct arena *arena, void *field, stru
 	return quantity_milli(text, field, ret_fault);
 }
 
+bool parts_is_whole(const json_t *value)
+{
+	char buffer[24];
+	struct view text;
+	return quantity_text(value, buffer, &text, NULL) == 0 && quantity_is_whole(text);
+}
+
 int parts_read_units(const json_t *value, struct arena *arena, void *field, struct fault *ret_fault)
 {
 	char buffer[24];

@@ -23,6 +23,9 @@ int parts_read_milli(
 int parts_read_units(
 	const json_t *value, struct arena *arena, void *field, struct fault *ret_fault);
 
+/* Is it a quantity, and exactly a whole number? */
+bool parts_is_whole(const json_t *value);
+
 /* The members of an object (NULL: none), all text, sorted by key. `prefixes` is NULL, or ends with
  * NULL and only keys that begin with one of them are taken. */
 MUST_CHECK int parts_read_pairs(const json_t *object, const char *const *prefixes,

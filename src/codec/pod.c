@@ -194,96 +194,6 @@ static const struct decode_field spec_fields[] = {
 	{"priority", DECODE_I32, false, offsetof(struct pod, priority), NULL},
 };
 
-static int read_gates(
-	const json_t *spec, struct arena *arena, struct pod *pod, struct fault *ret_fault)
-{
-	const json_t *gates = NULL;
-	if (decode_array(spec, "schedulingGates", &gates, ret_fault) < 0) {
-		return -1;
-	}
-	size_t count = gates != NULL ? json_array_size(gates) : 0;
-	pod->gates = count > 0 ? ARENA_ARRAY(arena, const char *, count) : NULL;
-	for (size_t i = 0; i < count; i++) {
-		const char *name = NULL;
-		if (decode_text(json_array_get(gates, i), "name", &name, ret_fault) < 0) {
-			return fault_wrap(ret_fault, "schedulingGates[%zu]", i);
-		}
-		pod->gates[pod->gate_count++] = arena_strdup(arena, text_or(name, ""));
-	}
-	return 0;
-}
-
-static const struct decode_field toleration_fields[] = {
-	{"key", DECODE_TEXT, false, offsetof(struct toleration, key), NULL},
-	{"operator", DECODE_TEXT, false, offsetof(struct toleration, operator), NULL},
-	{"value", DECODE_TEXT, false, offsetof(struct toleration, value), NULL},
-	{"effect", DECODE_TEXT, false, offsetof(struct toleration, effect), NULL},
-};
-
-static int read_tolerations(
-	const json_t *spec, struct arena *arena, struct pod *pod, struct fault *ret_fault)
-{
-	const json_t *array = NULL;
-	if (decode_array(spec, "tolerations", &array, ret_fault) < 0) {
-		return -1;
-	}
-	size_t count = array != NULL ? json_array_size(array) : 0;
-	pod->tolerations = count > 0 ? ARENA_ARRAY(arena, struct toleration, count) : NULL;
-	for (size_t i = 0; i < count; i++) {
-		struct toleration *t = &pod->tolerations[pod->toleration_count++];
-		t->operator= "Equal";
-		if (decode_fields(json_array_get(array, i), toleration_fields,
-			    COUNT_OF(toleration_fields), arena, t, ret_fault) < 0) {
-			return fault_wrap(ret_fault, "tolerations[%zu]", i);
-		}
-		/* Empty means the same as absent. */
-		t->key = text_empty(t->key) ? NULL : t->key;
-		t->effect = text_empty(t->effect) ? NULL : t->effect;
-		t->operator= text_empty(t->operator) ? "Equal" : t->operator;
-		t->value = text_or(t->value, "");
-	}
-	return 0;
-}
-
-static int read_node_term(
-	const json_t *object, struct arena *arena, struct node_term *t, struct fault *ret_fault)
-{
-	const json_t *labels = NULL;
-	const json_t *fields = NULL;
-	if (decode_array(object, "matchExpressions", &labels, ret_fault) < 0 ||
-		decode_array(object, "matchFields", &fields, ret_fault) < 0) {
-		return -1;
-	}
-	if (parts_read_terms(labels, arena, &t->labels, ret_fault) < 0) {
-		return fault_wrap(ret_fault, "matchExpressions");
-	}
-	if (parts_read_terms(fields, arena, &t->fields, ret_fault) < 0) {
-		return fault_wrap(ret_fault, "matchFields");
-	}
-	return 0;
-}
-
-static int read_node_terms(
-	const json_t *spec, struct arena *arena, struct pod *pod, struct fault *ret_fault)
-{
-	static const char path[] = "affinity.nodeAffinity"
-				   ".requiredDuringSchedulingIgnoredDuringExecution"
-				   ".nodeSelectorTerms";
-	const json_t *array = NULL;
-	if (decode_array(spec, path, &array, ret_fault) < 0) {
-		return -1;
-	}
-	size_t count = array != NULL ? json_array_size(array) : 0;
-	pod->node_terms = count > 0 ? ARENA_ARRAY(arena, struct node_term, count) : NULL;
-	for (size_t i = 0; i < count; i++) {
-		struct node_term *t = &pod->node_terms[pod->node_term_count++];
-		if (read_node_term(json_array_get(array, i), arena, t, ret_fault) < 0) {
-			return fault_wrap(ret_fault, "%s[%zu]", path, i);
-		}
-	}
-	return 0;
-}
-
 static bool any_in(const json_t *spec, const char *path)
 {
 	const json_t *array = decode_find(spec, path);
@@ -319,18 +229,13 @@ static bool claims_volumes(const json_t *spec)
 static int read_spec(const json_t *spec, bool admission, struct arena *arena, struct pod *pod,
 	struct fault *ret_fault)
 {
-	const json_t *selector = NULL;
 	const char *preemption = NULL;
 	if (spec == NULL) {
 		return 0;
 	}
 	if (decode_fields(spec, spec_fields, COUNT_OF(spec_fields), arena, pod, ret_fault) < 0 ||
-		decode_object(spec, "nodeSelector", &selector, ret_fault) < 0 ||
 		decode_text(spec, "preemptionPolicy", &preemption, ret_fault) < 0) {
 		return -1;
-	}
-	if (parts_read_pairs(selector, NULL, arena, &pod->node_selector, ret_fault) < 0) {
-		return fault_wrap(ret_fault, "nodeSelector");
 	}
 	pod->has_priority = decode_find(spec, "priority") != NULL;
 	pod->never_preempts = text_equals(preemption, "Never");
@@ -345,9 +250,7 @@ static int read_spec(const json_t *spec, bool admission, struct arena *arena, st
 			"affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution");
 	pod->has_spread = spreads(spec);
 	pod->has_volumes_claimed = claims_volumes(spec);
-	if (read_gates(spec, arena, pod, ret_fault) < 0 ||
-		read_tolerations(spec, arena, pod, ret_fault) < 0 ||
-		read_node_terms(spec, arena, pod, ret_fault) < 0) {
+	if (pod_placing_decode(spec, admission, arena, pod, ret_fault) < 0) {
 		return -1;
 	}
 	return pod_containers_decode(spec, admission, arena, pod, ret_fault);

@@ -51,6 +51,23 @@ static int read_devices(const json_t *list, struct container *c, struct fault *r
 	return 0;
 }
 
+/* What the API server accepts of devices: a whole number as the limit, and no other request. Of a
+ * pod that it accepted it holds anyway; one that it is still to judge must not be made valid by us.
+ */
+static bool gpus_are_valid(const json_t *limits, const json_t *requests)
+{
+	const json_t *limit = json_object_get(limits, NAME_GPU_RESOURCE);
+	const json_t *request = json_object_get(requests, NAME_GPU_RESOURCE);
+	int64_t most = 0;
+	int64_t wanted = 0;
+	if (limit == NULL || request == NULL) {
+		return request == NULL && (limit == NULL || parts_is_whole(limit));
+	}
+	return parts_is_whole(limit) && parts_is_whole(request) &&
+	       parts_read_units(limit, NULL, &most, NULL) == 0 &&
+	       parts_read_units(request, NULL, &wanted, NULL) == 0 && most == wanted;
+}
+
 static int read_resources(const json_t *object, struct container *c, struct fault *ret_fault)
 {
 	const json_t *limits = NULL;
@@ -73,6 +90,7 @@ static int read_resources(const json_t *object, struct container *c, struct faul
 	if (read_devices(limits, c, ret_fault) < 0) {
 		return fault_wrap(ret_fault, "resources.limits");
 	}
+	c->bad_gpus = !gpus_are_valid(limits, requests);
 	c->cpu_milli = amounts.cpu_milli;
 	c->mem_bytes = amounts.mem_bytes;
 	c->claims = json_array_size(claims) > 0;

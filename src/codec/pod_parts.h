@@ -1,4 +1,5 @@
-/* A pod is decoded in three files: pod.c (metadata, spec), pod_container.c, pod_status.c. */
+/* A pod is decoded in four files: pod.c (metadata, spec), pod_placing.c, pod_container.c,
+ * pod_status.c. */
 #ifndef CODEC_POD_PARTS_H
 #define CODEC_POD_PARTS_H
 
@@ -7,6 +8,9 @@
 
 /* spec.initContainers, spec.containers, spec.overhead: the list and what the scheduler counts. */
 MUST_CHECK int pod_containers_decode(const json_t *spec, bool admission, struct arena *arena,
+	struct pod *pod, struct fault *ret_fault);
+/* spec: gates, nodeSelector, node affinity, tolerations; none of them where too_complex. */
+MUST_CHECK int pod_placing_decode(const json_t *spec, bool admission, struct arena *arena,
 	struct pod *pod, struct fault *ret_fault);
 /* status (NULL: none) */
 MUST_CHECK int pod_status_decode(

@@ -1,6 +1,7 @@
 /* GPUPolicies. */
 #include "codec/policy.h"
 
+#include "base/clock.h"
 #include "model/quantity.h"
 #include "parts.h"
 
@@ -244,15 +245,25 @@ static int read_conditions(
 		const char *type = NULL;
 		const char *status = NULL;
 		const char *reason = NULL;
+		const char *since_text = NULL;
+		int64_t since = 0;
 		if (decode_text(condition, "type", &type, ret_fault) < 0 ||
+			decode_text(condition, "lastTransitionTime", &since_text, ret_fault) < 0 ||
 			decode_text(condition, "status", &status, ret_fault) < 0 ||
 			decode_text(condition, "reason", &reason, ret_fault) < 0) {
 			return fault_wrap(ret_fault, "status.conditions[%zu]", i);
 		}
+		if (since_text == NULL || !time_parse(since_text, &since)) {
+			since = 0;
+		}
 		if (text_equals(type, "Ready")) {
 			p->status_ready_reason = arena_strdup(arena, text_or(reason, ""));
+			p->status_ready_ms = since;
 		} else if (text_equals(type, "Overlapping")) {
 			p->status_overlapping = text_equals(status, "True");
+			p->status_overlapping_ms = since;
+		} else if (text_equals(type, "Accepted")) {
+			p->status_accepted_ms = since;
 		}
 	}
 	return 0;

@@ -125,6 +125,7 @@ void review_reset(struct review *r)
 {
 	struct arena arena = r->arena;
 	struct str text = r->text;
+	str_finish(&r->patch);
 	json_decref(r->tenant);
 	json_decref(r->plain);
 	json_decref(r->root);
@@ -146,23 +147,44 @@ void review_finish(struct review *r)
 bool review_apply(struct review *r, const struct mutation *m)
 {
 	ENSURE(r->problem == NULL && r->plain != NULL && r->tenant == NULL);
-	r->tenant = tenant_convert(r->plain, m);
-	return r->tenant != NULL;
+	json_t *tenant = tenant_convert(r->plain, m);
+	if (tenant == NULL) {
+		return false;
+	}
+	/* Whether the patch fits must be known before anybody is told that the pod was converted.
+	 */
+	r->patch = (struct str)STR_INIT(PATCH_MAX);
+	if (!diff_write(r->object, tenant, &r->patch)) {
+		str_finish(&r->patch);
+		json_decref(tenant);
+		return false;
+	}
+	r->tenant = tenant;
+	return true;
 }
 
-/* No patch is better than half a patch: what does not fit is left out whole. */
-static void write_patch(const struct review *r, struct build *b)
+static void write_coded(const struct str *patch, struct build *b)
 {
-	const json_t *after = r->tenant != NULL ? r->tenant : r->plain;
-	CLEANUP(str_finish) struct str patch = STR_INIT(PATCH_MAX);
 	CLEANUP(str_finish) struct str coded = STR_INIT(PATCH_MAX / 3 * 4 + 4);
-	if (r->problem != NULL || after == NULL || !diff_write(r->object, after, &patch) ||
-		strcmp(str_text(&patch), "[]") == 0 ||
-		!base64_encode(str_text(&patch), patch.len, &coded)) {
+	if (strcmp(str_text(patch), "[]") == 0 ||
+		!base64_encode(str_text(patch), patch->len, &coded)) {
 		return;
 	}
 	build_text_at(b, "patchType", "JSONPatch");
 	build_text_at(b, "patch", str_text(&coded));
+}
+
+/* What makes a plain pod plain again is small, and where it is not, none is better than half. */
+static void write_patch(const struct review *r, struct build *b)
+{
+	if (r->tenant != NULL) {
+		write_coded(&r->patch, b);
+		return;
+	}
+	CLEANUP(str_finish) struct str patch = STR_INIT(PATCH_MAX);
+	if (r->problem == NULL && r->plain != NULL && diff_write(r->object, r->plain, &patch)) {
+		write_coded(&patch, b);
+	}
 }
 
 static struct view cut_warning(const char *text)

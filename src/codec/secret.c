@@ -11,14 +11,18 @@
 /* In the order of struct secret. */
 static const char *const keys[] = {
 	"ca.crt", "ca.key", "ca-next.crt", "ca-next.key", "tls.crt", "tls.key"};
+#define LEAF_AT 4
 
 static int read_text(
 	const json_t *data, const char *key, struct arena *arena, const char **ret, struct fault *f)
 {
 	const json_t *value = json_object_get(data, key);
-	CLEANUP(str_finish) struct str text = STR_INIT(PEM_MAX);
+	CLEANUP(str_wipe) struct str text = STR_INIT(PEM_MAX);
 	if (value == NULL || json_is_null(value)) {
 		return 0;
+	}
+	if (json_is_string(value)) {
+		(void)str_reserve(&text, json_string_length(value) / 4 * 3);
 	}
 	if (!json_is_string(value) ||
 		!base64_decode((struct view){json_string_value(value), json_string_length(value)},
@@ -31,28 +35,50 @@ static int read_text(
 	return 0;
 }
 
-int secret_decode(const char *json, size_t n, struct arena *arena, struct secret *ret_secret,
-	struct fault *ret_fault)
+/* The keys from `first` on. */
+static int read_secret(const json_t *root, size_t first, struct arena *arena,
+	struct secret *ret_secret, struct fault *ret_fault)
 {
-	CLEANUP(decode_release) json_t *root = NULL;
 	const json_t *data = NULL;
 	const char *version = NULL;
 	struct secret s = {0};
 	const char **const fields[] = {
 		&s.ca_cert, &s.ca_key, &s.other_cert, &s.other_key, &s.leaf_cert, &s.leaf_key};
-	if (decode_parse(json, n, DECODE_PLAIN, &root, ret_fault) < 0 ||
-		decode_object(root, "data", &data, ret_fault) < 0 ||
+	if (decode_object(root, "data", &data, ret_fault) < 0 ||
 		decode_text(root, "metadata.resourceVersion", &version, ret_fault) < 0) {
-		return fault_wrap(ret_fault, "secret");
+		return -1;
 	}
-	for (size_t i = 0; i < COUNT_OF(keys); i++) {
+	for (size_t i = first; i < COUNT_OF(keys); i++) {
 		if (read_text(data, keys[i], arena, fields[i], ret_fault) < 0) {
-			return fault_wrap(ret_fault, "secret");
+			return -1;
 		}
 	}
 	s.resource_version = arena_strdup(arena, version);
 	*ret_secret = s;
 	return 0;
+}
+
+static int read_from(const struct view *json, size_t first, struct arena *arena,
+	struct secret *ret_secret, struct fault *ret_fault)
+{
+	CLEANUP(decode_release) json_t *root = NULL;
+	if (decode_parse(json->p, json->n, DECODE_PLAIN, &root, ret_fault) < 0 ||
+		read_secret(root, first, arena, ret_secret, ret_fault) < 0) {
+		return fault_wrap(ret_fault, "secret");
+	}
+	return 0;
+}
+
+int secret_decode(const char *json, size_t n, struct arena *arena, struct secret *ret_secret,
+	struct fault *ret_fault)
+{
+	return read_from(&(struct view){json, n}, 0, arena, ret_secret, ret_fault);
+}
+
+int secret_decode_leaf(const char *json, size_t n, struct arena *arena, struct secret *ret_secret,
+	struct fault *ret_fault)
+{
+	return read_from(&(struct view){json, n}, LEAF_AT, arena, ret_secret, ret_fault);
 }
 
 bool secret_write_patch(struct str *out, const struct secret *s)
@@ -66,7 +92,7 @@ bool secret_write_patch(struct str *out, const struct secret *s)
 	build_end(&b);
 	build_object_at(&b, "data");
 	for (size_t i = 0; i < COUNT_OF(keys); i++) {
-		CLEANUP(str_finish) struct str coded = STR_INIT(PEM_MAX * 2);
+		CLEANUP(str_wipe) struct str coded = STR_INIT(PEM_MAX * 2);
 		build_key(&b, keys[i]);
 		if (values[i] == NULL) {
 			build_null(&b);

@@ -20,8 +20,15 @@ static bool holder_same(const void *owner, uint32_t slot, const void *key)
 	return strcmp(e->holders.items[slot]->name, key) == 0;
 }
 
+static bool memo_same(const void *owner, uint32_t slot, const void *key)
+{
+	const struct engine *e = owner;
+	return strcmp(e->memos.items[slot].name, key) == 0;
+}
+
 void book_init(struct engine *e)
 {
+	map_init(&e->memos_by_name, memo_same, e);
 	map_init(&e->waiters_by_uid, waiter_same, e);
 	map_init(&e->holders_by_name, holder_same, e);
 }
@@ -74,6 +81,8 @@ static void waiter_free(struct waiter *w)
 {
 	arena_finish(&w->arena);
 	free(w->placed_rv);
+	free(w->refusal);
+	free(w->flight_rv);
 	free(w->uid);
 	free(w);
 }
@@ -96,6 +105,7 @@ struct holder *holder_touch(struct engine *e, const char *name, int64_t now)
 		h->opened_at = now;
 		h->lost_at = -1;
 		h->idle_since = now;
+		h->backoff = (struct backoff){.first_ms = 1000, .cap_ms = 60000};
 		VEC_PUSH(&e->holders, h);
 		map_put(&e->holders_by_name, hash_text(name), (uint32_t)e->holders.count - 1);
 	}
@@ -117,36 +127,41 @@ static void holder_free(struct holder *h)
 	arena_finish(&h->asked_arena);
 	free(h->acked_rv);
 	free(h->avoid_rv);
+	free(h->refusal);
+	free(h->flight_rv);
 	free(h->node);
 	free(h->uid);
 	free(h->name);
 	free(h);
 }
 
-struct node_trouble *trouble_find(struct engine *e, const char *node)
+struct node_memo *memo_find(struct engine *e, const char *node)
 {
-	vec_for_each (struct node_trouble, t, &e->troubles) {
-		if (text_equals(t->name, node)) {
-			return t;
-		}
+	uint32_t i = map_find(&e->memos_by_name, hash_text(node), node);
+	return i == MAP_NONE ? NULL : &e->memos.items[i];
+}
+
+struct node_memo *memo_touch(struct engine *e, const char *node)
+{
+	struct node_memo *m = memo_find(e, node);
+	if (m == NULL) {
+		struct node_memo made = {.name = xstrdup(node)};
+		VEC_PUSH(&e->memos, made);
+		m = &e->memos.items[e->memos.count - 1];
+		map_put(&e->memos_by_name, hash_text(node), (uint32_t)e->memos.count - 1);
 	}
-	return NULL;
+	return m;
 }
 
 void trouble_note(struct engine *e, const char *node, int64_t now)
 {
-	struct node_trouble *t = trouble_find(e, node);
-	if (t == NULL) {
-		struct node_trouble made = {.name = xstrdup(node)};
-		VEC_PUSH(&e->troubles, made);
-		t = &e->troubles.items[e->troubles.count - 1];
-	}
-	if (t->backoff.first_ms == 0 || now - t->last_failure > TROUBLE_RESET_MS) {
-		t->backoff =
+	struct node_memo *m = memo_touch(e, node);
+	if (m->backoff.first_ms == 0 || now - m->last_failure > TROUBLE_RESET_MS) {
+		m->backoff =
 			(struct backoff){.first_ms = TROUBLE_FIRST_MS, .cap_ms = TROUBLE_CAP_MS};
 	}
-	t->last_failure = now;
-	t->until = now + backoff_next(&t->backoff, &e->rng);
+	m->last_failure = now;
+	m->until = now + backoff_next(&m->backoff, &e->rng);
 }
 
 int64_t absence_since(struct engine *e, const char *uid, int64_t now)
@@ -201,8 +216,37 @@ static void sweep_holders(struct engine *e)
 	}
 }
 
+/* A node that failed long ago has not failed; of one that is gone nothing holds for the next of
+ * that name. */
+static void sweep_memos(struct engine *e)
+{
+	bool any = false;
+	for (size_t i = e->memos.count; i-- > 0;) {
+		struct node_memo *m = &e->memos.items[i];
+		uint32_t node = world_node_find(e->world, m->name);
+		if (node == WORLD_NONE || !world_node_at(e->world, node)->known) {
+			m->usable_mib = 0;
+		}
+		bool failed =
+			m->backoff.first_ms != 0 && e->now - m->last_failure <= TROUBLE_RESET_MS;
+		if (!failed && m->usable_mib == 0) {
+			free(m->name);
+			VEC_REMOVE_SWAP(&e->memos, i);
+			any = true;
+		}
+	}
+	if (!any) {
+		return;
+	}
+	map_clear(&e->memos_by_name);
+	for (size_t i = 0; i < e->memos.count; i++) {
+		map_put(&e->memos_by_name, hash_text(e->memos.items[i].name), (uint32_t)i);
+	}
+}
+
 void book_sweep(struct engine *e)
 {
+	sweep_memos(e);
 	sweep_waiters(e);
 	sweep_holders(e);
 	for (size_t i = e->absences.count; i-- > 0;) {
@@ -221,16 +265,17 @@ void book_finish(struct engine *e)
 	for (size_t i = 0; i < e->holders.count; i++) {
 		holder_free(e->holders.items[i]);
 	}
-	vec_for_each (struct node_trouble, t, &e->troubles) {
-		free(t->name);
+	vec_for_each (struct node_memo, m, &e->memos) {
+		free(m->name);
 	}
 	vec_for_each (struct absence, a, &e->absences) {
 		free(a->uid);
 	}
 	VEC_FINISH(&e->waiters);
 	VEC_FINISH(&e->holders);
-	VEC_FINISH(&e->troubles);
+	VEC_FINISH(&e->memos);
 	VEC_FINISH(&e->absences);
 	map_finish(&e->waiters_by_uid);
 	map_finish(&e->holders_by_name);
+	map_finish(&e->memos_by_name);
 }

@@ -31,7 +31,7 @@ static void waiter_refresh(struct waiter *w, const struct world_pod *p)
 	bool whole = world_pod_unpack(p, &w->arena, &w->pod);
 	ENSURE(whole);
 	w->stamp = p->gpu->stamp;
-	if (w->placed_rv != NULL && !text_equals(w->placed_rv, w->pod.resource_version)) {
+	if (w->placed_rv != NULL && version_passed(w->pod.resource_version, w->placed_rv)) {
 		text_set(&w->placed_rv, NULL);
 	}
 }
@@ -54,9 +54,9 @@ void rank_waiters(struct engine *e, int64_t now)
 	}
 }
 
-/* The policy as it is now, not as it was at admission: its bounds and its number of tenants (C8).
- */
-static void apply_policy(struct engine *e, const struct waiter *w, struct place_request *r)
+/* The policy as it is now, not as it was at admission, if a webhook judged the pod at all: whether
+ * there is one and it wants shares, its bounds and its number of tenants (C8). */
+static enum reason apply_policy(struct engine *e, const struct waiter *w, struct place_request *r)
 {
 	const struct world_namespace *n = world_namespace_find(e->world, w->pod.ns);
 	struct policy_subject who =
@@ -64,17 +64,24 @@ static void apply_policy(struct engine *e, const struct waiter *w, struct place_
 	struct policy_set set;
 	set.items = world_policies(e->world, &set.count);
 	struct policy_choice choice = policy_choose(&set, &who);
+	if (choice.excluded) {
+		return REASON_EXCLUDED;
+	}
 	if (choice.policy == NULL) {
-		return;
+		return choice.reason;
+	}
+	if (choice.mode == MODE_DISABLED) {
+		return REASON_DISABLED;
 	}
 	policy_bound_share(choice.policy, 0, &r->milli, &r->mem_mib);
 	if (choice.policy->max_tenants > 0) {
 		r->max_tenants = (uint32_t)choice.policy->max_tenants;
 	}
+	return REASON_NONE;
 }
 
 /* What the webhook wrote is a request, not an authority: it is read again, strictly. */
-static bool read_request(struct engine *e, const struct waiter *w, struct place_request *ret)
+static enum reason read_request(struct engine *e, const struct waiter *w, struct place_request *ret)
 {
 	const char *share = pairs_get(&w->pod.notes, NOTE_SHARE);
 	const char *memory = pairs_get(&w->pod.notes, NOTE_MEMORY);
@@ -82,21 +89,23 @@ static bool read_request(struct engine *e, const struct waiter *w, struct place_
 	/* Without the label nobody would count it once its gate is gone. */
 	if (!pod_is_tenant(&w->pod) || text_empty(pairs_get(&w->pod.notes, NOTE_ORIGINAL)) ||
 		(text_empty(share) && text_empty(memory))) {
-		return false;
+		return REASON_NOT_OURS;
 	}
 	if (!text_empty(share) && share_parse(view_of(share), &r.milli, NULL) < 0) {
-		return false;
+		return REASON_NOT_OURS;
 	}
 	if (!text_empty(memory) && memory_parse(view_of(memory), &r.mem_mib, NULL) < 0) {
-		return false;
+		return REASON_NOT_OURS;
 	}
 	/* A tenant that still asks for a whole GPU would take two. */
 	if (w->pod.gpus != 0) {
-		return false;
+		return REASON_NOT_OURS;
 	}
-	apply_policy(e, w, &r);
-	*ret = r;
-	return true;
+	enum reason reason = apply_policy(e, w, &r);
+	if (reason == REASON_NONE) {
+		*ret = r;
+	}
+	return reason;
 }
 
 /* Waits for something that is on its way, or for what only we can do. */
@@ -149,12 +158,34 @@ static void note_refusal(
 	w->reason = w->miss.reason;
 }
 
+/* It would go on a GPU whose capacity pod could not be created: not yet, or now once more. */
+static void await_creation(
+	struct engine *e, int64_t now, struct waiter *w, struct holder *h, struct plan *plan)
+{
+	w->reason = REASON_WAITING_FOR_CAPACITY;
+	if (h->refusal == NULL || h->flight != 0 || h->in_world) {
+		return;
+	}
+	text_set(&w->refusal, h->refusal);
+	w->refused_until = h->retry_at;
+	w->reason = REASON_API_REFUSED;
+	if (now >= h->retry_at) {
+		emit_create_again(e, h, &w->pod, plan);
+	} else {
+		wake_by(e, h->retry_at);
+	}
+}
+
 static void place_waiter(struct engine *e, int64_t now, struct waiter *w, struct plan *plan)
 {
 	struct place_request r;
 	w->miss = (struct place_verdict){0};
-	if (!read_request(e, w, &r)) {
-		w->reason = REASON_NOT_OURS;
+	if (w->pod.too_complex) {
+		w->reason = REASON_TOO_COMPLEX;
+		return;
+	}
+	w->reason = read_request(e, w, &r);
+	if (w->reason != REASON_NONE) {
 		return;
 	}
 	w->asked = r;
@@ -179,9 +210,11 @@ static void place_waiter(struct engine *e, int64_t now, struct waiter *w, struct
 	s->demand++;
 	s->holder->wanted = e->step;
 	if (e->snap.gpus.items[v.gpu].state != GPU_OPEN) {
-		w->reason = e->snap.gpus.items[v.gpu].state == GPU_BUSY
-				    ? REASON_GRANTING
-				    : REASON_WAITING_FOR_CAPACITY;
+		if (e->snap.gpus.items[v.gpu].state == GPU_BUSY) {
+			w->reason = REASON_GRANTING;
+		} else {
+			await_creation(e, now, w, s->holder, plan);
+		}
 		return;
 	}
 	w->reason = REASON_GRANTING;

@@ -44,6 +44,18 @@ static void copy_tolerations(struct plan *plan, struct action *a, const struct p
 	}
 }
 
+void emit_create_again(struct engine *e, struct holder *h, const struct pod *pod, struct plan *plan)
+{
+	struct action *a = emit(e, plan, ACTION_CREATE_CAPACITY);
+	a->ns = NAME_NAMESPACE;
+	a->name = text_in(plan, h->name);
+	a->node = text_in(plan, h->node);
+	a->runtime_class = text_in(plan, e->runtime_class);
+	copy_tolerations(plan, a, pod);
+	h->flight = a->id;
+	h->flight_type = ACTION_CREATE_CAPACITY;
+}
+
 struct holder *emit_create(
 	struct engine *e, int64_t now, const char *node, const struct pod *pod, struct plan *plan)
 {
@@ -52,16 +64,9 @@ struct holder *emit_create(
 		return NULL;
 	}
 	e->report.gpus_opening++;
-	struct action *a = emit(e, plan, ACTION_CREATE_CAPACITY);
-	a->ns = NAME_NAMESPACE;
-	a->name = text_in(plan, name);
-	a->node = text_in(plan, node);
-	a->runtime_class = text_in(plan, e->runtime_class);
-	copy_tolerations(plan, a, pod);
 	struct holder *h = holder_touch(e, name, now);
 	text_set(&h->node, node);
-	h->flight = a->id;
-	h->flight_type = ACTION_CREATE_CAPACITY;
+	emit_create_again(e, h, pod, plan);
 	return h;
 }
 
@@ -72,6 +77,7 @@ void emit_delete(struct engine *e, struct holder *h, struct plan *plan)
 	a->name = text_in(plan, h->name);
 	a->uid = text_in(plan, h->uid);
 	a->resource_version = text_in(plan, holder_version(h));
+	text_set(&h->flight_rv, a->resource_version);
 	h->flight = a->id;
 	h->flight_type = ACTION_DELETE_CAPACITY;
 }
@@ -90,6 +96,7 @@ void emit_place(struct engine *e, struct waiter *w, struct holder *h, const stru
 	a->milli = g->milli;
 	a->mem_mib = g->mem_mib;
 	a->node_term_count = w->pod.node_term_count;
+	text_set(&w->flight_rv, a->resource_version);
 	w->flight = a->id;
 }
 
@@ -144,6 +151,7 @@ static void emit_grant(struct engine *e, int64_t now, uint32_t at, struct plan *
 	a->resource_version = text_in(plan, holder_version(h));
 	write_ledger(e, now, at, h);
 	h->asked_holds = true;
+	text_set(&h->flight_rv, a->resource_version);
 	h->flight = a->id;
 	h->flight_type = ACTION_GRANT;
 	text_set(&h->acked_rv, NULL);

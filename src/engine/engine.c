@@ -5,6 +5,7 @@
 
 #include "engine/journal.h"
 #include "journal_parts.h"
+#include "policies.h"
 #include "state.h"
 
 /* Nothing that lasts is noticed later than this, whatever the deadlines say. */
@@ -51,8 +52,11 @@ void engine_record(struct engine *e, struct journal *journal)
 	}
 }
 
-void engine_observe(struct engine *e, const struct change *c)
+bool engine_observe(struct engine *e, const struct change *c)
 {
+	if (!world_takes(e->world, c)) {
+		return false;
+	}
 	if (e->journal != NULL) {
 		journal_change(e->journal, e, c);
 	}
@@ -61,14 +65,15 @@ void engine_observe(struct engine *e, const struct change *c)
 		 * tells. */
 		if (c->leads && !e->leads) {
 			book_finish(e);
-			e->waiters_by_uid = e->holders_by_name = (struct map){0};
+			e->waiters_by_uid = e->holders_by_name = e->memos_by_name = (struct map){0};
 			book_init(e);
 		}
 		e->leads = c->leads;
 		e->dirty = true;
-		return;
+		return true;
 	}
 	world_apply(e->world, c);
+	return true;
 }
 
 static bool nothing_to_do(const struct engine *e, int64_t now)

@@ -43,7 +43,8 @@ bool change_is_sound(const struct change *c)
 	bool is_set = c->type == CHANGE_SET;
 	bool names_one = is_set || c->type == CHANGE_GONE || c->type == CHANGE_KEEP;
 	const char *ns = c->ns, *name = c->name;
-	if (!names_one) {
+	bool nameless = c->type == CHANGE_KEEP && name == NULL;
+	if (!names_one || nameless) {
 		return true;
 	}
 	switch (c->kind) {
@@ -193,7 +194,9 @@ static int on_change(struct replay *r, struct unpack *u, struct fault *f)
 		return fault_set(f, FAULT_INVALID, "a change cannot be read");
 	}
 	r->sum.changes++;
-	engine_observe(r->e, &c);
+	if (!engine_observe(r->e, &c)) {
+		return fault_set(f, FAULT_INVALID, "a change is too large");
+	}
 	return 0;
 }
 

@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+#include "policies.h"
+
 struct saving {
 	struct engine *e;
 	struct str *out;
@@ -91,12 +93,14 @@ static void save_waiter(struct saving *s, const struct waiter *w)
 	struct str *out = record_begin(s, RECORD_WAITER);
 	const int64_t numbers[] = {w->placed_until, w->retry_at, w->first_seen, w->reason,
 		w->asked.milli, w->asked.mem_mib, w->asked.max_tenants, w->miss.best_milli,
-		w->miss.best_mib, w->condition_at, w->condition_reason};
+		w->miss.best_mib, w->condition_at, w->condition_reason, w->refused_until};
 	pack_text(out, w->uid);
 	pack_seen_pod(out, &w->pod, w->stamp, world_pod_by_uid(s->e->world, w->uid));
 	pack_u64(out, w->flight);
 	pack_u64(out, w->seen);
 	pack_text(out, w->placed_rv);
+	pack_text(out, w->refusal);
+	pack_text(out, w->flight_rv);
 	pack_backoff(out, &w->backoff);
 	for (size_t i = 0; i < COUNT_OF(numbers); i++) {
 		pack_i64(out, numbers[i]);
@@ -125,6 +129,8 @@ static bool load_waiter(struct engine *e, struct unpack *u)
 	w->flight = unpack_u64(u);
 	w->seen = unpack_u64(u);
 	text_set(&w->placed_rv, unpack_text(u));
+	text_set(&w->refusal, unpack_text(u));
+	text_set(&w->flight_rv, unpack_text(u));
 	w->backoff = unpack_backoff(u);
 	w->placed_until = unpack_i64(u);
 	w->retry_at = unpack_i64(u);
@@ -137,6 +143,7 @@ static bool load_waiter(struct engine *e, struct unpack *u)
 	w->miss.best_mib = unpack_i64(u);
 	w->condition_at = unpack_i64(u);
 	w->condition_reason = unpack_reason(u);
+	w->refused_until = unpack_i64(u);
 	return !u->bad;
 }
 
@@ -144,7 +151,7 @@ static void save_holder(struct saving *s, const struct holder *h)
 {
 	struct str *out = record_begin(s, RECORD_HOLDER);
 	const int64_t numbers[] = {h->flight_type, h->avoid_until, h->expires_at, h->idle_since,
-		h->opened_at, h->lost_at};
+		h->opened_at, h->lost_at, h->retry_at};
 	/* The asked ledger travels as that of a pod, which has a packer. */
 	const struct pod asked = {.ns = "", .name = "", .ledger = h->asked};
 	pack_text(out, h->name);
@@ -157,6 +164,9 @@ static void save_holder(struct saving *s, const struct holder *h)
 	pack_u64(out, h->wanted);
 	pack_text(out, h->acked_rv);
 	pack_text(out, h->avoid_rv);
+	pack_text(out, h->refusal);
+	pack_text(out, h->flight_rv);
+	pack_backoff(out, &h->backoff);
 	for (size_t i = 0; i < COUNT_OF(numbers); i++) {
 		pack_i64(out, numbers[i]);
 	}
@@ -197,6 +207,9 @@ static bool load_holder(struct engine *e, struct unpack *u)
 	h->wanted = unpack_u64(u);
 	text_set(&h->acked_rv, unpack_text(u));
 	text_set(&h->avoid_rv, unpack_text(u));
+	text_set(&h->refusal, unpack_text(u));
+	text_set(&h->flight_rv, unpack_text(u));
+	h->backoff = unpack_backoff(u);
 	int64_t type = unpack_i64(u);
 	h->flight_type = (enum action_type)type;
 	h->avoid_until = unpack_i64(u);
@@ -204,6 +217,7 @@ static bool load_holder(struct engine *e, struct unpack *u)
 	h->idle_since = unpack_i64(u);
 	h->opened_at = unpack_i64(u);
 	h->lost_at = unpack_i64(u);
+	h->retry_at = unpack_i64(u);
 	/* A pod that is in the world has been looked at. */
 	bool sound = !u->bad && type >= 0 && type <= ACTION_EVENT && (seen.known || !h->in_world);
 	return sound && load_asked(h, u);
@@ -211,12 +225,13 @@ static bool load_holder(struct engine *e, struct unpack *u)
 
 static void save_lasting(struct saving *s)
 {
-	vec_for_each (const struct node_trouble, t, &s->e->troubles) {
-		struct str *out = record_begin(s, RECORD_TROUBLE);
-		pack_text(out, t->name);
-		pack_i64(out, t->until);
-		pack_i64(out, t->last_failure);
-		pack_backoff(out, &t->backoff);
+	vec_for_each (const struct node_memo, m, &s->e->memos) {
+		struct str *out = record_begin(s, RECORD_NODE);
+		pack_text(out, m->name);
+		pack_i64(out, m->until);
+		pack_i64(out, m->last_failure);
+		pack_i64(out, m->usable_mib);
+		pack_backoff(out, &m->backoff);
 		record_end(s);
 	}
 	vec_for_each (const struct absence, a, &s->e->absences) {
@@ -228,18 +243,18 @@ static void save_lasting(struct saving *s)
 	}
 }
 
-static bool load_trouble(struct engine *e, struct unpack *u)
+static bool load_memo(struct engine *e, struct unpack *u)
 {
 	const char *name = unpack_text(u);
-	struct node_trouble t = {.until = unpack_i64(u)};
-	t.last_failure = unpack_i64(u);
-	t.backoff = unpack_backoff(u);
-	if (u->bad || name == NULL) {
+	if (name == NULL || memo_find(e, name) != NULL) {
 		return false;
 	}
-	t.name = xstrdup(name);
-	VEC_PUSH(&e->troubles, t);
-	return true;
+	struct node_memo *m = memo_touch(e, name);
+	m->until = unpack_i64(u);
+	m->last_failure = unpack_i64(u);
+	m->usable_mib = unpack_i64(u);
+	m->backoff = unpack_backoff(u);
+	return !u->bad;
 }
 
 static bool load_absence(struct engine *e, struct unpack *u)
@@ -384,7 +399,7 @@ void state_save(struct engine *e, struct str *scratch, state_put put, void *data
 static bool load_world(struct engine *e, struct unpack *u)
 {
 	struct change c;
-	if (!change_unpack(u, &c) || !change_is_sound(&c)) {
+	if (!change_unpack(u, &c) || !change_is_sound(&c) || !world_takes(e->world, &c)) {
 		return false;
 	}
 	world_apply(e->world, &c);
@@ -400,8 +415,8 @@ bool state_load(struct engine *e, enum record type, struct unpack *u)
 		return load_waiter(e, u);
 	case RECORD_HOLDER:
 		return load_holder(e, u);
-	case RECORD_TROUBLE:
-		return load_trouble(e, u);
+	case RECORD_NODE:
+		return load_memo(e, u);
 	case RECORD_ABSENCE:
 		return load_absence(e, u);
 	case RECORD_PASS:

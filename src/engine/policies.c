@@ -1,6 +1,7 @@
 /* Policies as people see them: which workloads each one holds, told in its status; and what a
  * person wrote on a pod that cannot be read, told on the pod. One pass over the GPU pods, in
  * slices, whenever something that could matter has changed, at most every two seconds. */
+#include "policies.h"
 #include "state.h"
 
 #include <stdlib.h>
@@ -165,9 +166,9 @@ static void visit(struct engine *e, const struct world_pod *wp, struct plan *pla
 
 static bool status_is_right(const struct policy *p, const struct policy_tally *t)
 {
-	return p->status_ready_reason != NULL && p->status_observed_generation == p->generation &&
-	       p->status_matched == t->matched && p->status_automated == t->automated &&
-	       p->status_overlapping == t->overlapping;
+	return text_equals(p->status_ready_reason, "Ready") &&
+	       p->status_observed_generation == p->generation && p->status_matched == t->matched &&
+	       p->status_automated == t->automated && p->status_overlapping == t->overlapping;
 }
 
 static void pass_end(struct engine *e, int64_t now, struct plan *plan)
@@ -188,6 +189,15 @@ static void pass_end(struct engine *e, int64_t now, struct plan *plan)
 		a->matched = p->cells[i].matched;
 		a->automated = p->cells[i].automated;
 		a->overlapping = p->cells[i].overlapping;
+		a->is_true = true;
+		a->accepted_ms = policy->status_accepted_ms;
+		a->overlapping_ms = policy->status_overlapping == a->overlapping
+					    ? policy->status_overlapping_ms
+					    : 0;
+		a->ready_ms = text_equals(policy->status_ready_reason, "Ready")
+				      ? policy->status_ready_ms
+				      : 0;
+		a->message = "The policy is in force.";
 		p->asked_at = now;
 	}
 }

@@ -39,6 +39,17 @@ static bool worth_telling(const struct waiter *w, int64_t now)
 	       (!asked || now - w->condition_at >= TELL_EVERY_MS);
 }
 
+/* I7: the blocker by its name. */
+static const char *other_gate(const struct pod *p)
+{
+	for (uint32_t i = 0; i < p->gate_count; i++) {
+		if (!text_equals(p->gates[i], NAME_GATE)) {
+			return p->gates[i];
+		}
+	}
+	return NULL;
+}
+
 static void tell_waiting(struct engine *e, struct waiter *w, int64_t now, struct plan *plan)
 {
 	wake_by(e,
@@ -46,14 +57,17 @@ static void tell_waiting(struct engine *e, struct waiter *w, int64_t now, struct
 	if (!worth_telling(w, now)) {
 		return;
 	}
+	int64_t next = w->retry_at > w->refused_until ? w->retry_at : w->refused_until;
 	struct explain_facts f = {.want_milli = w->asked.milli,
 		.want_mib = w->asked.mem_mib,
+		.value = w->reason == REASON_API_REFUSED ? w->refusal : NULL,
 		.best_node = w->miss.best_node,
 		.best_milli = w->miss.best_milli,
 		.best_mib = w->miss.best_mib,
 		.limit = w->asked.max_tenants,
+		.name = w->reason == REASON_OTHER_GATES ? other_gate(&w->pod) : NULL,
 		.waited_s = (now - w->first_seen) / 1000,
-		.next_s = w->retry_at > now ? (w->retry_at - now) / 1000 : 0};
+		.next_s = next > now ? (next - now + 999) / 1000 : 0};
 	struct action *a = emit(e, plan, ACTION_CONDITION);
 	about_pod(plan, a, &w->pod);
 	a->is_true = false;

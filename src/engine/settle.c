@@ -8,6 +8,8 @@
 #define AVOID_CONFLICT_MS 5000
 #define AVOID_REFUSED_MS  15000
 #define ASSUME_MS	  30000
+/* A creation that was refused is remembered for so long after it may be tried again. */
+#define REFUSED_KEPT_MS 60000
 
 static struct holder *holder_of_flight(struct engine *e, uint64_t id)
 {
@@ -36,10 +38,21 @@ static bool answer_is_sound(const struct holder *h, const struct pod *p)
 	       p->deleting_ms == 0;
 }
 
-static void avoid(struct holder *h, int64_t now, int64_t ms)
+static void avoid(struct holder *h, const char *version, int64_t now, int64_t ms)
 {
-	text_set(&h->avoid_rv, h->pod.resource_version);
+	text_set(&h->avoid_rv, version);
 	h->avoid_until = now + ms;
+}
+
+/* The version that was written from is of no use any more; where the watch has moved past it
+ * already, it has shown what became of the write, and there is nothing to wait for. */
+static void avoid_written(struct holder *h, int64_t now)
+{
+	if (h->in_world && version_passed(h->pod.resource_version, h->flight_rv)) {
+		holder_drop_asked(h);
+		return;
+	}
+	avoid(h, h->flight_rv, now, AVOID_CONFLICT_MS);
 }
 
 static void settle_grant(struct holder *h, int64_t now, const struct outcome *o)
@@ -51,7 +64,11 @@ static void settle_grant(struct holder *h, int64_t now, const struct outcome *o)
 	}
 	bool may_have_happened = o->fault.kind == FAULT_NONE || o->fault.unknown_outcome;
 	bool refused = o->fault.kind == FAULT_DENIED || o->fault.kind == FAULT_INVALID;
-	avoid(h, now, refused ? AVOID_REFUSED_MS : AVOID_CONFLICT_MS);
+	if (refused) {
+		avoid(h, h->pod.resource_version, now, AVOID_REFUSED_MS);
+	} else {
+		avoid_written(h, now);
+	}
 	if (!may_have_happened) {
 		holder_drop_asked(h);
 	}
@@ -59,8 +76,10 @@ static void settle_grant(struct holder *h, int64_t now, const struct outcome *o)
 
 static void settle_create(struct engine *e, struct holder *h, int64_t now, const struct outcome *o)
 {
+	text_set(&h->refusal, NULL);
 	if (o->fault.kind == FAULT_NONE && o->pod != NULL) {
 		text_set(&h->uid, o->pod->uid);
+		h->backoff.attempt = 0;
 		h->expires_at = now + ASSUME_MS;
 		return;
 	}
@@ -70,10 +89,11 @@ static void settle_create(struct engine *e, struct holder *h, int64_t now, const
 		h->expires_at = now + AVOID_CONFLICT_MS;
 		return;
 	}
-	h->expires_at = 0;
-	if (h->node != NULL) {
-		trouble_note(e, h->node, now);
-	}
+	/* The node had no part in this: not leading, a full queue, no right to. The name rests, and
+	 * with it whoever chose it. */
+	text_set(&h->refusal, o->fault.message);
+	h->retry_at = now + backoff_next(&h->backoff, &e->rng);
+	h->expires_at = h->retry_at + REFUSED_KEPT_MS;
 }
 
 static void settle_delete(struct holder *h, int64_t now, const struct outcome *o)
@@ -83,25 +103,38 @@ static void settle_delete(struct holder *h, int64_t now, const struct outcome *o
 		h->expires_at = now + ASSUME_MS;
 		return;
 	}
-	avoid(h, now, AVOID_CONFLICT_MS);
+	/* A ledger that was acknowledged before the deletion was asked for still counts. */
+	if (!version_passed(h->pod.resource_version, h->flight_rv)) {
+		avoid(h, h->flight_rv, now, AVOID_CONFLICT_MS);
+	}
+}
+
+/* Nothing more from the version that was written from: the watch brings another one, if it has not
+ * already. */
+static void await_version(struct waiter *w, int64_t until)
+{
+	if (!version_passed(w->pod.resource_version, w->flight_rv)) {
+		text_set(&w->placed_rv, w->flight_rv);
+		w->placed_until = until;
+	}
 }
 
 static void settle_place(struct waiter *w, struct engine *e, int64_t now, const struct outcome *o)
 {
 	w->flight = 0;
+	text_set(&w->refusal, NULL);
 	if (o->fault.kind == FAULT_NONE) {
 		w->backoff.attempt = 0;
-		text_set(&w->placed_rv, w->pod.resource_version);
-		w->placed_until = now + ASSUME_MS;
+		await_version(w, now + ASSUME_MS);
 		return;
 	}
 	if (o->fault.kind == FAULT_CONFLICT || o->fault.unknown_outcome) {
 		/* Someone else wrote it, or our own write arrived after all: the watch brings
 		 * another version. */
-		text_set(&w->placed_rv, w->pod.resource_version);
-		w->placed_until = now + AVOID_CONFLICT_MS;
+		await_version(w, now + AVOID_CONFLICT_MS);
 		return;
 	}
+	text_set(&w->refusal, o->fault.message);
 	w->retry_at = now + backoff_next(&w->backoff, &e->rng);
 }
 

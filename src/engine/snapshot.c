@@ -24,6 +24,11 @@ static bool version_reached(const char *have, const char *wanted)
 	       parse_i64(view_of(wanted), 0, INT64_MAX, &b) && a >= b;
 }
 
+bool version_passed(const char *have, const char *from)
+{
+	return have != NULL && !text_equals(have, from) && !version_reached(from, have);
+}
+
 const struct ledger *holder_ledger(const struct holder *h)
 {
 	return h->asked_holds ? &h->asked : &h->pod.ledger;
@@ -63,7 +68,7 @@ static void holder_refresh(struct holder *h, const struct world_pod *p, int64_t 
 	if (h->acked_rv != NULL && version_reached(h->pod.resource_version, h->acked_rv)) {
 		holder_drop_asked(h);
 	}
-	if (h->avoid_rv != NULL && !text_equals(h->avoid_rv, h->pod.resource_version)) {
+	if (h->avoid_rv != NULL && version_passed(h->pod.resource_version, h->avoid_rv)) {
 		text_set(&h->avoid_rv, NULL);
 		if (h->flight == 0 && h->acked_rv == NULL) {
 			holder_drop_asked(h);
@@ -95,6 +100,10 @@ bool tenant_is_on(const struct holder *h, const struct world_gpu *tenant)
 bool grant_lives(struct engine *e, const struct holder *h, const struct grant *g, int64_t now)
 {
 	const struct world_pod *p = world_pod_by_uid(e->world, g->uid);
+	if (p == NULL && world_blind(e->world, KIND_POD)) {
+		/* It may be the one that could not be read, and run. */
+		return true;
+	}
 	if (p == NULL) {
 		int64_t since = absence_since(e, g->uid, now);
 		wake_by(e, since + ABSENT_MS);
@@ -127,6 +136,15 @@ static int64_t label_mib(const struct node *n)
 	return text != NULL && parse_i64(view_of(text), 1, 1 << 30, &mib) ? mib : 0;
 }
 
+/* What a GPU of the node has told, when it was held, counts more than the label, which is there or
+ * not and counts what nobody can use: what cannot fit opens no other GPU to find that out again.
+ * One that is much smaller than the label says nothing about the others. */
+static int64_t gpu_mib(const struct node *n, int64_t told)
+{
+	int64_t label = label_mib(n);
+	return told >= label - label / 4 ? told : label;
+}
+
 static void add_nodes(struct engine *e, int64_t now)
 {
 	VEC_CLEAR(&e->snap_nodes);
@@ -137,7 +155,7 @@ static void add_nodes(struct engine *e, int64_t now)
 		if (!n->known || n->noun.gpus <= 0) {
 			continue;
 		}
-		const struct node_trouble *t = trouble_find(e, n->name);
+		const struct node_memo *t = memo_find(e, n->name);
 		if (t != NULL && now < t->until) {
 			wake_by(e, t->until);
 		}
@@ -146,7 +164,7 @@ static void add_nodes(struct engine *e, int64_t now)
 			.free_mem_bytes = n->noun.mem_bytes - n->mem_bytes,
 			.free_slots = n->noun.pod_slots - n->pods,
 			.free_gpus = n->noun.gpus - n->gpus,
-			.gpu_mem_mib = label_mib(&n->noun),
+			.gpu_mem_mib = gpu_mib(&n->noun, t != NULL ? t->usable_mib : 0),
 			.no_grants = node_drains(&n->noun),
 			.no_opening = n->noun.shares_already || (t != NULL && now < t->until)};
 		e->node_to_snap.items[i] = (uint32_t)e->snap.nodes.count;
@@ -162,13 +180,15 @@ static uint32_t snap_node_of(const struct engine *e, const char *name)
 							     : e->node_to_snap.items[i];
 }
 
-/* Where no label tells, a GPU of the node that is held has told: what cannot fit it opens no other.
- */
-static void learn_memory(struct place_node *n, const struct holder *h)
+static void learn_memory(struct engine *e, struct place_node *n, const struct holder *h)
 {
-	if (text_empty(pairs_get(&n->noun->labels, LABEL_GPU_MEMORY)) && h->pod.identity != NULL &&
-		h->pod.identity->mem_mib > n->gpu_mem_mib) {
-		n->gpu_mem_mib = h->pod.identity->mem_mib;
+	if (h->pod.identity == NULL) {
+		return;
+	}
+	struct node_memo *m = memo_touch(e, n->noun->name);
+	if (h->pod.identity->mem_mib > m->usable_mib) {
+		m->usable_mib = h->pod.identity->mem_mib;
+		n->gpu_mem_mib = gpu_mib(n->noun, m->usable_mib);
 	}
 }
 
@@ -263,7 +283,7 @@ static void add_holder(struct engine *e, struct holder *h, int64_t now)
 	}
 	enum gpu_state state = holder_state(h);
 	struct place_node *n = &e->snap.nodes.items[node];
-	learn_memory(n, h);
+	learn_memory(e, n, h);
 	struct place_gpu g = {.node = node,
 		.state = state,
 		.capacity_pod = h->name,

@@ -21,10 +21,14 @@ struct waiter {
 	struct pod pod;	    /* as of `stamp` */
 	uint64_t stamp;
 	uint64_t flight; /* the PLACE under way, 0: none */
+	char *flight_rv; /* owned; the version that it is, or was last, made from */
 	char *placed_rv; /* owned; placed from this version, the watch has not shown it yet */
 	int64_t placed_until;
 	int64_t retry_at;
 	struct backoff backoff;
+	char *refusal; /* owned; what the API server said to the last write, or to the one it
+			  depends on */
+	int64_t refused_until; /* that one rests */
 	int64_t first_seen;
 	enum reason reason;
 	struct place_request asked; /* of the last look */
@@ -50,6 +54,7 @@ struct holder {
 	uint64_t stamp;
 	uint64_t flight; /* the write under way, 0: none */
 	enum action_type flight_type;
+	char *flight_rv; /* owned; the version that a grant or deletion was last made from */
 	/* the ledger we asked for (while GRANT is under way or its fate unknown) or were
 	 * acknowledged */
 	struct arena asked_arena;
@@ -64,17 +69,22 @@ struct holder {
 	int64_t lost_at;    /* it told its GPU but does not hold it since then; -1: it does */
 	uint64_t wanted;    /* the step in which a waiter last chose it */
 	bool deleted;	    /* our deletion was acknowledged */
-	uint32_t snap_at;   /* its place in the snapshot of step `snap_step` */
+	char *refusal;	    /* owned; why it could not be created; asked again at `retry_at` */
+	int64_t retry_at;
+	struct backoff backoff;
+	uint32_t snap_at; /* its place in the snapshot of step `snap_step` */
 	uint64_t snap_step;
 	uint64_t seen;
 };
 
-/* A node on which capacity pods failed. */
-struct node_trouble {
+/* What is known of a node beside its object: that capacity pods failed there, and what those that
+ * came up told of its GPUs. */
+struct node_memo {
 	char *name; /* owned */
 	int64_t until;
-	struct backoff backoff;
+	struct backoff backoff; /* first_ms 0: none failed */
 	int64_t last_failure;
+	int64_t usable_mib; /* of the largest GPU seen; 0: none */
 };
 
 /* A ledger entry whose tenant is not in the cache, by the tenant's uid. */
@@ -104,25 +114,7 @@ struct chosen {
 	int64_t milli, mem_mib;
 };
 
-/* One pass over the GPU pods for the policies, in slices. */
-struct policies_pass {
-	bool running;
-	int64_t started_at;
-	uint32_t at;		    /* next slot of the world's pods */
-	uint32_t set_count;	    /* policies when the pass began */
-	struct policy_tally *cells; /* owned, set_count of them */
-	struct {
-		VEC_FIELDS(uint64_t); /* hashes of workloads met */
-	} met;
-	struct map met_index;
-	struct arena arena;
-	struct {
-		VEC_FIELDS(uint64_t); /* hashes of pod uids told */
-	} told;
-	struct map told_index;
-	int64_t asked_at;
-};
-
+struct policies_pass; /* policies.h */
 struct engine {
 	struct engine_config cfg;
 	uint64_t seed;
@@ -148,8 +140,9 @@ struct engine {
 	} holders;
 	struct map holders_by_name;
 	struct {
-		VEC_FIELDS(struct node_trouble);
-	} troubles;
+		VEC_FIELDS(struct node_memo);
+	} memos;
+	struct map memos_by_name;
 	struct {
 		VEC_FIELDS(struct absence);
 	} absences;
@@ -190,7 +183,8 @@ void holder_drop_asked(struct holder *h);
 void book_sweep(struct engine *e); /* forgets what this step did not meet */
 void book_init(struct engine *e);
 void book_finish(struct engine *e);
-struct node_trouble *trouble_find(struct engine *e, const char *node);
+struct node_memo *memo_find(struct engine *e, const char *node);
+struct node_memo *memo_touch(struct engine *e, const char *node);
 void trouble_note(struct engine *e, const char *node, int64_t now);
 int64_t absence_since(struct engine *e, const char *uid, int64_t now);
 void text_set(char **slot, const char *value); /* owned copy replaces the old one */
@@ -200,6 +194,8 @@ void ledger_copy(struct arena *a, const struct ledger *from, struct ledger *ret)
 void snapshot_build(struct engine *e, int64_t now);
 const struct ledger *holder_ledger(const struct holder *h);
 const char *holder_version(const struct holder *h);
+/* The watch shows something newer than `from`. */
+bool version_passed(const char *have, const char *from);
 bool tenant_is_on(const struct holder *h, const struct world_gpu *tenant);
 /* Does this entry still hold its share? */
 bool grant_lives(struct engine *e, const struct holder *h, const struct grant *g, int64_t now);
@@ -214,6 +210,9 @@ void emit_place(struct engine *e, struct waiter *w, struct holder *h, const stru
 	struct plan *plan);
 struct holder *emit_create(
 	struct engine *e, int64_t now, const char *node, const struct pod *pod, struct plan *plan);
+/* Once more what was refused, under the same name. */
+void emit_create_again(
+	struct engine *e, struct holder *h, const struct pod *pod, struct plan *plan);
 void emit_delete(struct engine *e, struct holder *h, struct plan *plan);
 struct action *emit(struct engine *e, struct plan *plan, enum action_type type);
 
@@ -223,11 +222,6 @@ void capacity_tend(struct engine *e, int64_t now, struct plan *plan);
 
 /* report.c: conditions and counts */
 void report_waiting(struct engine *e, struct engine_now now, struct plan *plan);
-
-/* policies.c: GPUPolicy status, and what people wrote that cannot be read */
-void policies_step(struct engine *e, struct engine_now now, uint32_t budget, struct plan *plan);
-void policies_finish(struct engine *e);
-struct policies_pass *policies_pass_of(struct engine *e); /* made when first asked for */
 
 /* Lower the next deadline. What is due already was looked at by this step: asking for another one
  * would only spin, for as long as that lasts. */

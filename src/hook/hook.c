@@ -101,7 +101,7 @@ static struct admit_input gather(struct hook *h, const struct namespace *canary)
 		.scheduler_count = h->scheduler_count,
 		.runtime_class = h->runtime_class,
 		.limits_gpus = view->limits_gpus(view->data, r->pod.ns),
-		.cannot = view->may_convert(view->data),
+		.cannot = view->may_convert(view->data, r->pod.ns),
 		.in_group = r->group_note,
 		.unreadable = r->unreadable,
 		.count_max = h->count_max,
@@ -196,8 +196,7 @@ static bool admit(struct hook *h, struct str *out)
 		admit_mutation(&in, &v, &r->arena, &m);
 		if (!review_apply(r, &m)) {
 			v.convert = false;
-			v.reason = REASON_OWN_DEVICES;
-			v.facts.name = m.container;
+			v.reason = REASON_TOO_LARGE;
 		}
 	}
 	collect_warnings(&w, &r->arena, &v);

@@ -223,6 +223,44 @@ static int leaf_issue(const struct tls_identity *ca, const struct tls_spec *spec
 	return pair_write(cert, key, ret_pair, ret_fault);
 }
 
+static struct tls_identity *authority_open(
+	const struct tls_pair *authority, struct fault *ret_fault)
+{
+	struct tls_identity *ca =
+		tls_identity_create(authority->cert_pem, authority->key_pem, ret_fault);
+
+	if (ca == NULL) {
+		fault_wrap(ret_fault, "authority");
+		return NULL;
+	}
+	if (X509_check_ca(ca->leaf) != 1) {
+		fault_set(ret_fault, FAULT_INVALID, "the issuer is not an authority");
+		tls_identity_destroy(ca);
+		return NULL;
+	}
+	return ca;
+}
+
+int tls_authority_check(const struct tls_pair *authority, int64_t wall_ms, struct fault *ret_fault)
+{
+	struct tls_validity v;
+	struct tls_identity *ca = authority_open(authority, ret_fault);
+
+	if (ca == NULL) {
+		return -1;
+	}
+	tls_identity_destroy(ca);
+	if (tls_validity(authority->cert_pem, &v, ret_fault) < 0) {
+		return -1;
+	}
+	if (wall_ms < v.not_before_ms) {
+		return fault_set(ret_fault, FAULT_INVALID, "authority: its time has not begun");
+	}
+	return wall_ms < v.not_after_ms
+		       ? 0
+		       : fault_set(ret_fault, FAULT_INVALID, "authority: its time is over");
+}
+
 int tls_leaf_issue(const struct tls_pair *authority, const struct tls_spec *spec,
 	struct tls_pair *ret_pair, struct fault *ret_fault)
 {
@@ -232,14 +270,11 @@ int tls_leaf_issue(const struct tls_pair *authority, const struct tls_spec *spec
 	if (spec->name_count == 0 && !spec->client) {
 		return fault_set(ret_fault, FAULT_INVALID, "a server's certificate needs a name");
 	}
-	struct tls_identity *ca =
-		tls_identity_create(authority->cert_pem, authority->key_pem, ret_fault);
+	struct tls_identity *ca = authority_open(authority, ret_fault);
 	if (ca == NULL) {
-		return fault_wrap(ret_fault, "authority");
+		return -1;
 	}
-	int rc = X509_check_ca(ca->leaf) == 1
-			 ? leaf_issue(ca, spec, ret_pair, ret_fault)
-			 : fault_set(ret_fault, FAULT_INVALID, "the issuer is not an authority");
+	int rc = leaf_issue(ca, spec, ret_pair, ret_fault);
 	tls_identity_destroy(ca);
 	return rc;
 }

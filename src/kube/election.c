@@ -410,6 +410,13 @@ bool election_may_write(const struct election *e, int64_t now_mono_ms)
 	       now_mono_ms < e->renewed_ms + e->config.renew_deadline_ms;
 }
 
+int64_t election_write_ms(const struct election *e, int64_t now_mono_ms)
+{
+	return election_may_write(e, now_mono_ms)
+		       ? e->renewed_ms + e->config.duration_ms - now_mono_ms
+		       : 0;
+}
+
 const char *election_holder(const struct election *e)
 {
 	return e->holder;

@@ -160,6 +160,7 @@ enum {
 	FLAG_PLACED = 1 << 11,
 	FLAG_LEDGER_BAD = 1 << 12,
 	FLAG_IDENTITY = 1 << 13,
+	FLAG_TOO_COMPLEX = 1 << 14,
 };
 
 static uint64_t pod_flags(const struct pod *p)
@@ -179,6 +180,7 @@ static uint64_t pod_flags(const struct pod *p)
 	f |= p->placed.is_true ? FLAG_PLACED : 0;
 	f |= p->ledger_bad ? FLAG_LEDGER_BAD : 0;
 	f |= p->identity != NULL ? FLAG_IDENTITY : 0;
+	f |= p->too_complex ? FLAG_TOO_COMPLEX : 0;
 	return f;
 }
 
@@ -197,6 +199,7 @@ static void pod_set_flags(struct pod *p, uint64_t f)
 	p->holds = f & FLAG_HOLDS;
 	p->placed.is_true = f & FLAG_PLACED;
 	p->ledger_bad = f & FLAG_LEDGER_BAD;
+	p->too_complex = f & FLAG_TOO_COMPLEX;
 }
 
 static void pack_placing(struct str *out, const struct pod *p)

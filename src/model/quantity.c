@@ -17,6 +17,7 @@ struct amount {
 	u128 mantissa;
 	int exp10;
 	int exp2;
+	bool more; /* digits that are not zero follow those of the mantissa */
 };
 
 static const struct {
@@ -66,8 +67,9 @@ static size_t take_number(struct view v, struct amount *a)
 		if (a->mantissa < (u128)1000000000000000u * 100000000000000u) {
 			a->mantissa = a->mantissa * 10 + (unsigned)(v.p[i] - '0');
 			a->exp10 -= point ? 1 : 0;
-		} else if (!point) {
-			a->exp10++;
+		} else {
+			a->exp10 += point ? 0 : 1;
+			a->more = a->more || v.p[i] != '0';
 		}
 	}
 	return digits > 0 ? i : 0;
@@ -131,8 +133,9 @@ static int amount_parse(struct view text, struct amount *ret, struct fault *f)
  * whether rounding was needed. */
 static bool amount_scale(struct amount a, int64_t *ret, bool *ret_exact)
 {
-	u128 x = a.mantissa;
-	bool exact = true;
+	/* Whatever follows 30 digits, the next higher number is where rounding up ends. */
+	u128 x = a.mantissa + (a.more ? 1 : 0);
+	bool exact = !a.more;
 	const u128 most = (u128)INT64_MAX;
 	/* Dividing by ten first could lose what a power of two would have kept: multiply first, in
 	 * 128 bits. */
@@ -184,6 +187,13 @@ int quantity_units(struct view text, int64_t *ret_units, struct fault *ret_fault
 {
 	bool exact;
 	return parse_scaled(text, 0, ret_units, &exact, ret_fault);
+}
+
+bool quantity_is_whole(struct view text)
+{
+	int64_t units;
+	bool exact = false;
+	return parse_scaled(text, 0, &units, &exact, NULL) == 0 && exact;
 }
 
 int share_parse(struct view text, int64_t *ret_milli, struct fault *ret_fault)

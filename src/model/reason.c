@@ -2,6 +2,7 @@
 #include "model/reason.h"
 
 #include "base/alloc.h"
+#include "base/str.h"
 
 static const char *const names[REASON_COUNT] = {
 	[REASON_NONE] = "None",
@@ -45,10 +46,23 @@ static const char *const names[REASON_COUNT] = {
 	[REASON_PLACED] = "Placed",
 	[REASON_CAPACITY_FAILED] = "CapacityFailed",
 	[REASON_API_REFUSED] = "ApiRefused",
+	[REASON_TOO_COMPLEX] = "TooComplex",
+	[REASON_BAD_AMOUNT] = "BadGpuAmount",
+	[REASON_TOO_LARGE] = "TooLarge",
 };
 
 const char *reason_name(enum reason reason)
 {
 	ENSURE(reason < REASON_COUNT && names[reason] != NULL);
 	return names[reason];
+}
+
+enum reason reason_parse(const char *name)
+{
+	for (int i = 0; name != NULL && i < REASON_COUNT; i++) {
+		if (text_equals(name, names[i])) {
+			return (enum reason)i;
+		}
+	}
+	return REASON_NONE;
 }

@@ -48,6 +48,9 @@ static bool affinity_matches(const struct pod *pod, const struct node *n)
 
 enum reason place_node_fits(const struct pod *pod, const struct place_node *n)
 {
+	if (pod->too_complex) {
+		return REASON_NODE_UNFIT;
+	}
 	bool room = n->free_cpu_milli >= pod->cpu_milli && n->free_mem_bytes >= pod->mem_bytes &&
 		    n->free_slots >= 1;
 	if (n->no_grants || !room || !pairs_contain(&n->noun->labels, &pod->node_selector) ||

@@ -41,6 +41,11 @@ static bool has_claims(const struct container *c)
 	return c->claims;
 }
 
+static bool has_bad_gpus(const struct container *c)
+{
+	return c->bad_gpus;
+}
+
 static bool is_privileged(const struct container *c)
 {
 	return c->gpus > 0 && c->privileged;
@@ -168,6 +173,9 @@ static enum reason judge_pod(const struct admit_input *in, struct admit_verdict 
 	if (is_bare(p) && !v->ask.is_own) {
 		return REASON_BARE_POD;
 	}
+	if (p->too_complex) {
+		return REASON_TOO_COMPLEX;
+	}
 	const char *gang = gang_of(in);
 	return gang != NULL ? found(&v->facts, REASON_GANG, gang) : REASON_NONE;
 }
@@ -178,6 +186,7 @@ static enum reason judge_containers(const struct admit_input *in, struct admit_v
 		enum reason reason;
 		bool (*is)(const struct container *c);
 	} rules[] = {
+		{REASON_BAD_AMOUNT, has_bad_gpus},
 		{REASON_PRIVILEGED, is_privileged},
 		{REASON_OWN_DEVICES, has_own_devices},
 		{REASON_GPU_INIT_CONTAINER, is_gpu_init},

@@ -10,6 +10,9 @@
 /* Text from outside is shown, never more of it than helps. */
 #define QUOTE_MAX 80
 
+/* What was switched off after the pod was changed: by itself it never becomes whole again. */
+#define ON_WAITING "[; it waits since {waited} s, and is whole once it is deleted and made anew]"
+
 static const char *const templates[REASON_COUNT] = {
 	[REASON_NONE] = "nothing to say",
 	[REASON_NO_GPU] = "left as it is: no container asks for " NAME_GPU_RESOURCE,
@@ -18,11 +21,11 @@ static const char *const templates[REASON_COUNT] = {
 		"with the annotation " NOTE_GPU_FRACTION,
 	[REASON_NOT_AUTOMATED] =
 		"left whole: [policy {name} ]only recommends; set mode Automate to act on it",
-	[REASON_DISABLED] = "left whole: mode Disabled[, policy {name}]",
-	[REASON_EXCLUDED] = "left whole: excluded by the annotation " NOTE_EXCLUDE
-			    " of the pod or by its namespace's default",
-	[REASON_POLICY_NOT_FOUND] =
-		"left whole: GPUPolicy[ {name}] does not exist, and no other one stands in for it",
+	[REASON_DISABLED] = "gets no share: mode Disabled[, policy {name}]" ON_WAITING,
+	[REASON_EXCLUDED] = "gets no share: excluded by the annotation " NOTE_EXCLUDE
+			    " of the pod or by its namespace's default" ON_WAITING,
+	[REASON_POLICY_NOT_FOUND] = "gets no share: GPUPolicy[ {name}] does not exist, and no "
+				    "other one stands in for it",
 	[REASON_OWNER_UNKNOWN] = "left whole: the owner of the pod is not known",
 	[REASON_BARE_POD] = "left whole: the pod has no controller, and only its own annotation "
 			    "gpu-fraction or gpu-memory asks for a share then",
@@ -78,6 +81,12 @@ static const char *const templates[REASON_COUNT] = {
 				   "[: {value}][; next try in {next} s]",
 	[REASON_API_REFUSED] =
 		"the API server refused our write[: {value}][; next try in {next} s]",
+	[REASON_TOO_COMPLEX] = "has more node selectors, affinity terms, their values, tolerations "
+			       "and gates than are looked at: 256 in all before it is created",
+	[REASON_BAD_AMOUNT] =
+		"left as it is:[ container {name}:] limits of " NAME_GPU_RESOURCE
+		" must be set to a whole number, and requests to the same one or not at all",
+	[REASON_TOO_LARGE] = "left whole: what would have to be written on the pod is too large",
 };
 
 static bool put_number(struct str *out, int64_t n)

@@ -98,6 +98,8 @@ static struct world_gpu *gpu_create(struct world *w, const struct pod *pod)
 		   : pod_is_tenant(pod) || g->gated ? WORLD_TENANT
 						    : WORLD_WHOLE;
 	g->waiting_shown = pod->placed.type != NULL && !pod->placed.is_true;
+	g->told = reason_parse(pod->placed.reason);
+	g->told_ms = pod->placed.type != NULL ? pod->placed.since_ms : 0;
 	g->stamp = w->version;
 	g->other_gates = pod->gate_count > (g->gated ? 1u : 0u);
 	g->gpus = summable(pod->gpus);
@@ -238,6 +240,8 @@ void pods_keep(struct world *w, const struct change *c)
 	uint32_t slot = c->ns != NULL && c->name != NULL ? pod_slot(w, c->ns, c->name) : MAP_NONE;
 	if (slot != MAP_NONE) {
 		w->pods.items[slot]->mark = w->sync[KIND_POD].mark;
+	} else {
+		world_missed(w, KIND_POD);
 	}
 }
 

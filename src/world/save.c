@@ -177,9 +177,15 @@ void world_save(const struct world *w, world_tell tell_change, void *data)
 	save_gaps(&s);
 	save_classes(&s);
 	for (int k = 0; k < KIND_COUNT; k++) {
+		if (w->sync[k].blind) {
+			tell_kind(&s, CHANGE_KEEP, (enum kind)k);
+		}
 		if (w->sync[k].relisting) {
 			tell_kind(&s, CHANGE_RELIST_BEGIN, (enum kind)k);
 			save_marks(&s, (enum kind)k);
+		}
+		if (w->sync[k].relisting && w->sync[k].blind_now) {
+			tell_kind(&s, CHANGE_KEEP, (enum kind)k);
 		}
 	}
 }

@@ -19,7 +19,9 @@ struct sync_state {
 	bool complete; /* a list was complete once */
 	bool stale;
 	bool relisting;
-	uint32_t mark; /* of the relist that runs or ran last */
+	bool blind;	/* an object that is not known here could not be read */
+	bool blind_now; /* and that was since the relist that runs began */
+	uint32_t mark;	/* of the relist that runs or ran last */
 };
 
 struct world {
@@ -72,6 +74,9 @@ void pods_set(struct world *w, const struct pod *pod);
 void pods_gone(struct world *w, const struct change *c);
 void pods_keep(struct world *w, const struct change *c);
 void pods_sweep(struct world *w, uint32_t mark);
+
+/* world.c: an object is there that is not known here */
+void world_missed(struct world *w, enum kind kind);
 
 /* objects.c: nodes, policies, namespaces, limit ranges */
 void objects_init(struct world *w);

@@ -3,14 +3,18 @@
 
 #include <stdlib.h>
 
+#include "model/pack.h"
 #include "store.h"
+
+/* The journal keeps an object in one record of 4 MiB, with a little beside it. */
+#define SCRATCH_MAX (4u << 20)
+#define OBJECT_MAX  (SCRATCH_MAX - (64u << 10))
 
 struct world *world_create(void)
 {
 	struct world *w = xcalloc(1, sizeof *w);
 	w->words = intern_create();
-	/* One object of 3 MiB packs into less than itself. */
-	w->scratch = (struct str)STR_INIT(4u << 20);
+	w->scratch = (struct str)STR_INIT(SCRATCH_MAX);
 	pods_init(w);
 	objects_init(w);
 	return w;
@@ -32,6 +36,12 @@ static void relist_begin(struct world *w, enum kind kind)
 {
 	w->sync[kind].relisting = true;
 	w->sync[kind].mark++;
+	w->sync[kind].blind_now = false;
+}
+
+void world_missed(struct world *w, enum kind kind)
+{
+	w->sync[kind].blind = w->sync[kind].blind_now = true;
 }
 
 static void relist_end(struct world *w, enum kind kind, bool no_sweep)
@@ -47,10 +57,32 @@ static void relist_end(struct world *w, enum kind kind, bool no_sweep)
 	} else {
 		objects_sweep(w, kind, s->mark);
 	}
+	s->blind = s->blind_now;
 	s->relisting = false;
 	s->complete = true;
 	s->stale = false;
 	w->version++;
+}
+
+/* An object of 3 MiB packs into less than itself, but for one of many empty parts. */
+bool world_takes(struct world *w, const struct change *c)
+{
+	bool small = c->type != CHANGE_SET;
+	if (!small && c->kind == KIND_POD) {
+		if (c->pod->name != NULL && strlen(c->pod->name) >= UINT16_MAX) {
+			return false;
+		}
+		small = !world_keeps_noun(c->pod);
+	}
+	if (small) {
+		return true;
+	}
+	str_reset(&w->scratch);
+	change_pack(&w->scratch, c);
+	bool fits = !w->scratch.overflow && w->scratch.len <= OBJECT_MAX;
+	str_reset(&w->scratch);
+	str_trim_capacity(&w->scratch, 64 * 1024);
+	return fits;
 }
 
 void world_apply(struct world *w, const struct change *c)
@@ -71,7 +103,9 @@ void world_apply(struct world *w, const struct change *c)
 		}
 		return;
 	case CHANGE_KEEP:
-		if (c->kind == KIND_POD) {
+		if (c->name == NULL) {
+			world_missed(w, c->kind);
+		} else if (c->kind == KIND_POD) {
 			pods_keep(w, c);
 		} else {
 			objects_keep(w, c);
@@ -98,6 +132,11 @@ void world_apply(struct world *w, const struct change *c)
 bool world_synced(const struct world *w, enum kind kind)
 {
 	return w->sync[kind].complete && !w->sync[kind].stale;
+}
+
+bool world_blind(const struct world *w, enum kind kind)
+{
+	return w->sync[kind].blind;
 }
 
 bool world_all_synced(const struct world *w)

@@ -80,6 +80,7 @@ def stack(request, stacks):  # pylint: disable=redefined-outer-name
     """The module's stack. After each test the invariants must hold."""
     found = stacks.use(wanted(request.node))
     yield found
+    found.heal()
     wait_until(lambda: invariants.Picture(found.api).check(), 10, "I1 to I3",
                ignore=(AssertionError,))
     invariants.check_devices(invariants.Picture(found.api), found.kubelet.state())
@@ -99,6 +100,15 @@ def node(stack, stacks):  # pylint: disable=redefined-outer-name
         if pod["spec"].get("nodeSelector", {}).get("kubernetes.io/hostname") in given:
             with contextlib.suppress(ApiError):
                 stack.api.delete("pods", pod["metadata"]["name"], "default", grace=0)
+
+
+@pytest.fixture
+def say(capsys):
+    """say(text): a figure that a person may want to see although the test passed."""
+    def tell(text):
+        with capsys.disabled():
+            print("\n  " + text, end="", flush=True)
+    return tell
 
 
 @pytest.fixture

@@ -1,5 +1,8 @@
 """What several end-to-end tests ask and say."""
 
+import os
+import random
+
 from invariants import P, note
 
 import fleet
@@ -70,3 +73,29 @@ def is_whole(pod):
 def wait_gone(stack, name, namespace="default", timeout=30):
     wait_until(lambda: stack.api.find("pods", name, namespace) is None, timeout,
                "%s to be gone" % name)
+
+
+# A leader whose successor may take the Lease at once, because it has the same name, and a replica
+# that serves the webhook but never leads.
+FAULTS = {"nodes": [("wide-%d" % i, 8) for i in range(4)] + [("one-%d" % i, 1) for i in range(16)],
+          "controllers": [["--identity=leader"], ["--never-lead"]],
+          "arguments": ["--idle-grace-seconds=2", "--open-timeout-seconds=10"]}
+# Two that may lead; each has a name of its own.
+STEADY_TWO = {"nodes": [("pair-%d" % i, 1) for i in range(6)] + [("octet-%d" % i, 8)
+                                                                for i in range(2)],
+              "controllers": 2, "arguments": ["--idle-grace-seconds=2"]}
+
+
+def wait_empty(stack, timeout=60):
+    """Until the last capacity pod is gone. What a test left on a GPU that got new tenants at once
+    stays in the ledger until its next write."""
+    wait_until(lambda: not stack.capacity_pods(), timeout, "all capacity pods to leave")
+
+
+def all_gpus(stack):
+    return sum(node["gpus"] for node in stack.nodes)
+
+
+def new_seed():
+    """Of this run's random moments; $ALIQUOT_SEED repeats one."""
+    return int(os.environ.get("ALIQUOT_SEED") or random.SystemRandom().randrange(1 << 32))

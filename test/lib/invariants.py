@@ -28,6 +28,17 @@ def is_tenant(pod):
     return pod["metadata"].get("labels", {}).get(P + "tenant") == "true"
 
 
+def gpus(pod):
+    """How many whole GPUs it asks for."""
+    return sum(int(c.get("resources", {}).get("limits", {}).get("nvidia.com/gpu", 0))
+               for c in pod["spec"]["containers"])
+
+
+def share(pod):
+    """The share that a tenant was given at admission, in milli."""
+    return round(1000 * float(note(pod, "share")))
+
+
 def identity(capacity):
     """What the init container told; None before."""
     for status in capacity["status"].get("initContainerStatuses", []):
@@ -53,6 +64,7 @@ class Picture:
         self.capacity = {p["metadata"]["name"]: p for p in pods if is_capacity(p)
                          and not is_over(p)}
         self.tenants = [p for p in pods if is_tenant(p) and not is_over(p)]
+        self.whole = [p for p in pods if gpus(p) and not is_capacity(p) and not is_over(p)]
         self.placed = [p for p in self.tenants if note(p, "gpu-uuid")]
 
     def check(self):
@@ -96,6 +108,31 @@ class Picture:
         assert granted == living, "ledger %s, tenants %s" % (granted - living, living - granted)
         used = {note(p, "capacity-pod") for p in self.tenants}
         assert set(self.capacity) == used, "idle: %s" % (set(self.capacity) - used)
+        return self
+
+    def check_quiet(self, all_gpus):
+        """Nothing under way, though not everybody may fit: who waits fits nowhere, ledgers and
+        tenants say the same. ALL_GPUS: how many the nodes have together."""
+        self.check()
+        granted = {uid for p in self.capacity.values() for uid in ledger(p)}
+        placed = {p["metadata"]["uid"] for p in self.placed}
+        assert granted == placed, "entries of nobody %s, tenants without entry %s" % (
+            granted - placed, placed - granted)
+        starting = [p["metadata"]["name"] for p in self.placed + self.whole
+                    if p["status"].get("phase") != "Running" and p["spec"].get("nodeName")]
+        assert not starting, "not running: %s" % starting
+        idle = set(self.capacity) - {note(p, "capacity-pod") for p in self.placed}
+        assert not idle, "idle: %s" % idle
+        waiting = [p for p in self.tenants if not note(p, "gpu-uuid")]
+        pending = [p for p in self.whole if not p["spec"].get("nodeName")]
+        unused = all_gpus - len(self.capacity) - sum(
+            gpus(p) for p in self.whole if p["spec"].get("nodeName"))
+        names = [p["metadata"]["name"] for p in waiting + pending]
+        assert not names or unused == 0, "%d GPUs unused, waiting: %s" % (unused, names)
+        assert unused >= 0, "more GPUs in use than there are: %d" % -unused
+        most = max([1000 - used for used in self.milli().values()], default=0)
+        fits = [p["metadata"]["name"] for p in waiting if share(p) <= most]
+        assert not fits, "%d milli are free, waiting: %s" % (most, fits)
         return self
 
     def milli(self):

@@ -7,13 +7,17 @@ import time
 
 
 def start_time(pid):
-    """Start time in clock ticks since boot; None where the process is gone or a zombie."""
+    """Start time in clock ticks since boot; None where the process is gone or a zombie.
+
+    A killed process whose first thread is a zombie already still has its ports while others end.
+    """
     try:
         with open("/proc/%d/stat" % pid, encoding="ascii", errors="replace") as file:
             fields = file.read().rpartition(")")[2].split()
     except OSError:
         return None
-    return None if fields[0] in "ZX" else int(fields[19])
+    over = fields[0] in "ZX" and int(fields[17]) <= 1
+    return None if over else int(fields[19])
 
 
 def start(argv, log_path, env=None):

@@ -66,6 +66,11 @@ class Controller:
             return self.get("/readyz", check=False)[0] == 200
         wait_until(ready, timeout, "the controller's /readyz\n", ignore=(OSError,))
 
+    def wait_open(self, timeout=60):
+        """It would convert (C2): it has seen the leader renew the Lease, among others."""
+        wait_until(lambda: self.metric("aliquot_conversion_open") == 1, timeout,
+                   lambda: "it to convert\n" + self.log(), ignore=(OSError,))
+
     def alive(self):
         return self.record is not None and processes.alive(self.record)
 
@@ -93,6 +98,12 @@ class Controller:
         """The sum of all series whose name and labels begin with PREFIX."""
         return sum(value for name, value in self.metrics().items() if name.startswith(prefix))
 
+    def writes(self):
+        """How many requests other than reads it has had answered by the API server."""
+        return sum(value for name, value in self.metrics().items()
+                   if name.startswith("aliquot_api_requests_total") and
+                   not any('verb="%s"' % verb in name for verb in ("GET", "LIST", "WATCH")))
+
     def dump(self):
         return json.loads(self.get("/debug/dump")[1])
 
@@ -105,17 +116,27 @@ class Controller:
     def signal(self, number):
         processes.send(self.record, number)
 
+    def pause(self):
+        """SIGSTOP: alive, but silent."""
+        self.signal(signal.SIGSTOP)
+
+    def resume(self):
+        if self.alive():
+            self.signal(signal.SIGCONT)
+
     def kill(self):
         self.signal(signal.SIGKILL)
         processes.await_exit([self.record], 10)
 
-    def stop(self, timeout=20):
-        """SIGTERM; the exit status."""
-        if not self.alive():
-            return self.exit_status()
+    def terminate(self):
         self.told_to_stop = True
         self.signal(signal.SIGCONT)
         self.signal(signal.SIGTERM)
+
+    def stop(self, timeout=20):
+        """SIGTERM, unless it was sent already; the exit status."""
+        if self.alive() and not self.told_to_stop:
+            self.terminate()
         processes.await_exit([self.record], timeout)
         return self.exit_status()
 
@@ -148,18 +169,19 @@ class Stack:
     @contextlib.contextmanager
     def up(cls, plane, nodes=(("node-0", 2),), controllers=1, arguments=(), kubelet_arguments=(),
            service=False):
-        """With SERVICE a forwarder stands where the webhook configuration points, and every
-        controller listens on a port of its own."""
+        """CONTROLLERS: how many, or the further arguments of each. With SERVICE a forwarder stands
+        where the webhook configuration points, and every controller listens on its own port."""
         stack = cls(plane, nodes, arguments, kubelet_arguments)
         try:
             stack.install()
             if service:
                 stack.service = Forwarder(stack.webhook_port, stack.backends).start()
             stack.kubelet.start()
-            for _ in range(controllers):
-                stack.add_controller()
+            each = [()] * controllers if isinstance(controllers, int) else controllers
+            for further in each:
+                stack.add_controller(further)
             if controllers:
-                stack.wait_converting()
+                stack.heal()
             yield stack
         finally:
             stack.down()
@@ -183,6 +205,17 @@ class Stack:
         self.controllers.append(controller)
         return controller.start(wait_ready)
 
+    def heal(self):
+        """Every controller runs again, whatever a test did to it, and pods are converted."""
+        for controller in self.controllers:
+            controller.resume()
+            if not controller.alive():
+                controller.start(wait_ready=False)
+        for controller in self.controllers:
+            controller.wait_ready()
+            controller.wait_open()
+        self.wait_converting()
+
     def converts(self):
         """Whether a pod would be converted now: a dry run tells."""
         pod = self.pod("probe", fraction="0.5")
@@ -196,9 +229,30 @@ class Stack:
         """Somebody leads, and the API server reaches the webhook."""
         wait_until(self.converts, timeout, lambda: "the webhook to convert\n" + self.logs())
 
+    def leaders(self):
+        """The controllers that say that they lead; who does not answer says nothing."""
+        found = []
+        for controller in self.controllers:
+            with contextlib.suppress(OSError):
+                if controller.leads():
+                    found.append(controller)
+        return found
+
     def leader(self):
         """The controller that leads; None where none does."""
-        return next((c for c in self.controllers if c.alive() and c.leads()), None)
+        return next(iter(self.leaders()), None)
+
+    def wait_leader(self, timeout=30, other_than=None):
+        """The one controller that leads."""
+        def only():
+            found = self.leaders()
+            return len(found) == 1 and found[0] is not other_than and found
+        return wait_until(only, timeout, lambda: "one leader\n" + self.logs())[0]
+
+    def holder(self):
+        """Who holds the Lease, as the API server has it."""
+        lease = self.api.get("leases", "aliquot-controller", "aliquot-system")
+        return lease["spec"].get("holderIdentity") or ""
 
     def logs(self):
         return "\n".join(c.log() for c in self.controllers)
@@ -261,6 +315,18 @@ class Stack:
     def create_pod(self, name, **options):
         obj = self.pod(name, **options)
         return self.api.create("pods", obj, namespace=obj["metadata"]["namespace"])
+
+    def create_surely(self, name, timeout=60, **options):
+        """Creates the pod though the API server may be away; the pod as it is then."""
+        def made():
+            try:
+                return self.create_pod(name, **options)
+            except ApiError as error:
+                # An earlier attempt arrived, and only its answer was lost.
+                if error.status == 409:
+                    return self.get_pod(name, options.get("namespace", "default"))
+                raise
+        return wait_until(made, timeout, "the API server to take " + name, ignore=(ApiError,))
 
     def get_pod(self, name, namespace="default"):
         return self.api.get("pods", name, namespace=namespace)

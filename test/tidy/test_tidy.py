@@ -192,6 +192,9 @@ NEST = "".join("\t" * (i + 1) + "if (1) {\n" for i in range(5)) + "".join("\t" *
     ("modes", "hack/wrong", "#!/usr/bin/env bash\n", 1, "is a command but not executable"),
     ("data", "manifests/wrong.json", '{"a":\n}\n', 2, "not JSON"),
     ("data", "manifests/wrong.yaml", "a: b\n c: d\n", 2, "not YAML"),
+    ("links", "docs/wrong.md", "a\n[b](missing.md)\n", 2, "a link to missing.md, which is not in the tree"),
+    ("links", "docs/wrong.md", "[b](/etc/passwd)\n", 1, "which is not in the tree"),
+    ("links", "docs/wrong.md", "# One\n[b](#two)\n", 2, "a link to #two, a heading that is not there"),
     ("scripts", "hack/lib/wrong.py", "x = 1\ndef f(:\n", 2, "not Python"),
     ("scripts", "hack/lib/wrong.sh", "if true; then\n", 2, "not bash"),
     ("format", "src/base/wrong.c", HELLO + "int  x( void );\n", 2, "not formatted"),
@@ -211,6 +214,13 @@ def test_breach_is_refused(copy, only, file, content, line, message):
 def test_what_is_allowed_is_accepted(copy, only, content):
     copy.write("src/base/right.c", HELLO + content)
     accepts(copy, only, "src/base/right.c")
+
+
+def test_right_links_are_accepted(copy):
+    copy.write("docs/other.md", "# One, `two`\n")
+    copy.write("docs/right.md", "[a](other.md#one-two) [b](https://example.com/) [c](../src) `[d](none)`\n"
+               "```\n[e](none)\n```\n")
+    accepts(copy, "links", "docs/right.md")
 
 
 def test_a_command_loses_its_mode(copy):

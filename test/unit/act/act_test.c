@@ -54,6 +54,19 @@ Test(act, a_process_that_does_not_lead_writes_nothing)
 	tear_down(f);
 }
 
+/* C33: an answer that comes when another one may lead is of no use, nor is a write that lands then.
+ */
+Test(act, a_write_does_not_outlast_the_lease)
+{
+	struct fixture *f = set_up();
+	struct action x = create_action();
+	f->left_ms = 4200;
+	act_submit(f->act, &x);
+	step(f, 0);
+	cr_expect_eq(fake_last(f->wire)->timeout_ms, 4200);
+	tear_down(f);
+}
+
 Test(act, an_unknown_outcome_is_called_so_and_nothing_is_retried)
 {
 	struct fixture *f = set_up();

@@ -354,7 +354,8 @@ Test(body, policy_status)
 		.generation = 7,
 		.matched = 3,
 		.automated = 2,
-		.overlapping = true};
+		.overlapping = true,
+		.ready_ms = 1793491200000};
 	act_submit(f->act, &x);
 	step(f, 0);
 	struct fake_call *c = fake_last(f->wire);
@@ -369,12 +370,15 @@ Test(body, policy_status)
 	static const char *wanted[][3] = {{"Accepted", "True", "Accepted"},
 		{"Overlapping", "True", "SamePriority"}, {"Ready", "True", "Ready"}};
 	json_t *conditions = json_object_get(status, "conditions");
+	char since[TIME_TEXT_MAX];
 	cr_assert_eq(json_array_size(conditions), COUNT_OF(wanted));
 	for (size_t i = 0; i < COUNT_OF(wanted); i++) {
 		json_t *one = json_array_get(conditions, i);
 		cr_expect_str_eq(json_string_value(json_object_get(one, "type")), wanted[i][0]);
 		cr_expect_str_eq(json_string_value(json_object_get(one, "status")), wanted[i][1]);
 		cr_expect_str_eq(json_string_value(json_object_get(one, "reason")), wanted[i][2]);
+		cr_expect_str_eq(json_string_value(json_object_get(one, "lastTransitionTime")),
+			time_format(i == 2 ? 1793491200000 : f->clock.wall, since));
 	}
 	json_decref(body);
 	fake_answer(c, 200, "{}");

@@ -21,6 +21,7 @@ struct fixture {
 	struct events *recorder;
 	struct act *act;
 	bool leads;
+	int64_t left_ms;
 	struct heard heard[2048];
 	size_t count;
 };
@@ -38,12 +39,13 @@ static inline void on_outcome(void *data, uint64_t action_id, const struct outco
 	}
 }
 
-static inline bool may_write(void *data)
+static inline int64_t write_ms(void *data)
 {
-	return ((struct fixture *)data)->leads;
+	const struct fixture *f = data;
+	return f->leads ? f->left_ms : 0;
 }
 
-static const struct act_events events = {.on_outcome = on_outcome, .may_write = may_write};
+static const struct act_events events = {.on_outcome = on_outcome, .write_ms = write_ms};
 
 static inline struct fixture *set_up(void)
 {
@@ -51,6 +53,7 @@ static inline struct fixture *set_up(void)
 	f->clock = fake_clock_make();
 	f->wire = fake_wire_create();
 	f->leads = true;
+	f->left_ms = 12000;
 	f->cred = kube_cred_create_plain("https://api", NULL, &f->clock.clock);
 	f->kube = kube_create(&f->wire->wire, f->cred, &f->clock.clock, NULL);
 	f->recorder = events_create(f->kube, "aliquot.dev/controller", "pod-1", 7);

@@ -141,6 +141,18 @@ Test(arena, gives_zeroed_memory_and_keeps_one_block)
 	cr_assert_eq(((unsigned char *)arena_alloc(&a, 64))[63], 0);
 }
 
+Test(arena, wiping_leaves_nothing_to_read)
+{
+	CLEANUP(arena_finish) struct arena a = {0};
+	char *key = arena_strdup(&a, "a private key");
+	arena_wipe(&a);
+	/* The first block is kept, so this memory is still the arena's. */
+	for (size_t i = 0; i < sizeof "a private key"; i++) {
+		cr_assert_eq(key[i], '\0');
+	}
+	cr_assert_eq(a.used_bytes, 0);
+}
+
 Test(clock, rfc3339_both_ways)
 {
 	int64_t ms = 0;

@@ -228,6 +228,35 @@ Test(pod, needs_are_counted_as_the_scheduler_counts_them)
 	}
 }
 
+/* What the API server would refuse of a plain pod must not be made valid by us. */
+Test(pod, amounts_of_gpus_that_the_api_server_refuses_are_marked)
+{
+	static const struct {
+		const char *resources;
+		bool bad;
+	} rows[] = {
+		{"{\"limits\":{\"nvidia.com/gpu\":\"1\"}}", false},
+		{"{\"limits\":{\"nvidia.com/gpu\":1},\"requests\":{\"nvidia.com/gpu\":\"1000m\"}}",
+			false},
+		{"{\"limits\":{\"cpu\":\"500m\"}}", false},
+		{"{\"limits\":{\"nvidia.com/gpu\":\"500m\"}}", true},
+		{"{\"limits\":{\"nvidia.com/gpu\":\"0.5\"},\"requests\":{\"nvidia.com/"
+		 "gpu\":\"0.5\"}}",
+			true},
+		{"{\"limits\":{\"nvidia.com/gpu\":2},\"requests\":{\"nvidia.com/gpu\":1}}", true},
+		{"{\"limits\":{\"nvidia.com/gpu\":1},\"requests\":{\"nvidia.com/gpu\":\"900m\"}}",
+			true},
+		{"{\"requests\":{\"nvidia.com/gpu\":1}}", true},
+	};
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		CLEANUP(arena_finish) struct arena arena = {0};
+		const char *json = arena_printf(&arena,
+			"{\"spec\":{\"containers\":[{\"resources\":%s}]}}", rows[i].resources);
+		struct pod p = decoded(json, &arena);
+		cr_assert_eq(p.containers[0].bad_gpus, rows[i].bad, "%s", rows[i].resources);
+	}
+}
+
 Test(pod, marks_of_a_container)
 {
 	struct arena arena = {0};
@@ -244,6 +273,50 @@ Test(pod, marks_of_a_container)
 	cr_assert(p.containers[1].claims && !p.containers[1].mig);
 	cr_assert(p.has_claims && p.has_group && p.has_spread && p.has_pod_affinity);
 	arena_finish(&arena);
+}
+
+/* A pod whose node affinity, selector, tolerations and gates come to `rules` in all. */
+static void write_rules(struct str *json, int rules)
+{
+	str_append_format(json,
+		"{\"spec\":{\"schedulingGates\":[{\"name\":\"theirs\"},{\"name\":\"" NAME_GATE
+		"\"}],\"nodeSelector\":{\"pool\":\"gpu\"},\"tolerations\":[{\"operator\":"
+		"\"Exists\"}],\"containers\":[" REQUEST(
+			"1") "}],\"affinity\":{\"nodeAffinity\":{"
+			     "\"requiredDuringSchedulingIgnoredDuringExecution\":{"
+			     "\"nodeSelectorTerms\":[{"
+			     "\"matchExpressions\":[{\"key\":\"k\",\"operator\":\"In\",\"values\":"
+			     "[");
+	for (int i = 6; i < rules; i++) {
+		str_append_format(json, "%s\"v\"", i > 6 ? "," : "");
+	}
+	str_append_format(json, "]}]}]}}}}}");
+}
+
+/* Every rule is looked at for every node and GPU, and the API server stores fifty thousand. */
+Test(pod, too_many_rules_about_nodes_are_marked_and_not_kept)
+{
+	static const struct {
+		int rules;
+		bool admission, too_complex;
+	} rows[] = {{256, true, false}, {257, true, true}, {512, false, false}, {513, false, true},
+		{50000, false, true}};
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		CLEANUP(str_finish) struct str json = STR_INIT(1 << 20);
+		CLEANUP(decode_release) json_t *root = NULL;
+		CLEANUP(arena_finish) struct arena arena = {0};
+		struct pod p = {0};
+		struct fault f = {0};
+		write_rules(&json, rows[i].rules);
+		cr_assert_eq(decode_parse(str_text(&json), json.len, DECODE_PLAIN, &root, &f), 0);
+		cr_assert_eq(pod_decode_value(root, rows[i].admission, &arena, &p, &f), 0);
+		cr_assert_eq(p.too_complex, rows[i].too_complex, "row %zu", i);
+		cr_assert(pod_has_gate(&p, NAME_GATE), "row %zu", i);
+		cr_assert_eq(p.cpu_milli, 1000, "its needs are counted");
+		bool kept = p.node_term_count > 0 && p.toleration_count > 0 &&
+			    p.node_selector.count > 0 && p.gate_count == 2;
+		cr_assert_eq(kept, !rows[i].too_complex, "row %zu", i);
+	}
 }
 
 Test(pod, static_pods)

@@ -24,6 +24,23 @@ Test(secret, reads_what_is_there_and_leaves_the_rest_null)
 	cr_assert_null(s.ca_cert);
 }
 
+Test(secret, who_does_not_lead_reads_what_is_served_alone)
+{
+	CLEANUP(arena_finish) struct arena arena = {0};
+	struct secret s;
+	struct fault f;
+	static const char json[] =
+		"{\"metadata\":{\"resourceVersion\":\"7\"},\"data\":{\"ca.crt\":\"QUJD\",\"ca."
+		"key\":"
+		"\"QUJD\",\"ca-next.key\":\"%%%\",\"tls.crt\":\"QUJE\",\"tls.key\":\"QUJF\"}}";
+	cr_assert_eq(secret_decode_leaf(json, strlen(json), &arena, &s, &f), 0, "%s", f.message);
+	cr_assert(s.ca_cert == NULL && s.ca_key == NULL && s.other_key == NULL);
+	cr_assert_str_eq(s.leaf_cert, "ABD");
+	cr_assert_str_eq(s.leaf_key, "ABE");
+	cr_assert_str_eq(s.resource_version, "7");
+	cr_assert_eq(DECODE(json), -1);
+}
+
 Test(secret, refuses_what_is_not_base64_of_text)
 {
 	CLEANUP(arena_finish) struct arena arena = {0};

@@ -18,6 +18,7 @@
 
 struct obj {
 	bool exists, capacity, gated, running;
+	bool other_gate;      /* beside ours */
 	bool told, told_true; /* the condition Placed */
 	enum reason told_reason;
 	char name[64], uid[24], node[16], uuid[24], holder[64], ask[NODES_MAX * 8];
@@ -48,7 +49,8 @@ struct cluster {
 	struct event queue[4096];
 	size_t head, tail;
 	int grants, places, creates, deletes, conditions;
-	bool by_hand; /* a person deletes capacity pods */
+	char said[256]; /* the last condition */
+	bool by_hand;	/* a person deletes capacity pods */
 };
 
 static struct pod_condition condition_of(const struct obj *o)
@@ -75,7 +77,7 @@ static void observe(struct cluster *c, const struct obj *o)
 		    cap_label[] = {{LABEL_CAPACITY, "true"}};
 	struct pair notes[8];
 	uint32_t n = 0;
-	const char *gate[] = {NAME_GATE};
+	const char *gate[] = {NAME_GATE, "example.com/quota"};
 	struct gpu_identity id = {.mem_mib = USABLE};
 	struct grant grants[MODEL_GRANTS_MAX];
 	struct pod p = {.ns = gone.ns,
@@ -112,7 +114,7 @@ static void observe(struct cluster *c, const struct obj *o)
 		p.labels = (struct pairs){tenant_label, 1};
 		p.notes = (struct pairs){notes, n};
 		p.gates = gate;
-		p.gate_count = o->gated ? 1 : 0;
+		p.gate_count = o->gated ? (o->other_gate ? 2 : 1) : 0;
 		p.placed = condition_of(o);
 	}
 	pairs_sort(&p.notes);
@@ -306,6 +308,7 @@ static void apply(struct cluster *c, const struct action *a)
 		apply_delete(c, a, o, &out);
 	} else if (a->type == ACTION_CONDITION) {
 		c->conditions++;
+		snprintf(c->said, sizeof c->said, "%s", text_or(a->message, ""));
 		apply_condition(c, a, o, &out);
 	}
 	if ((int)rng_below(&c->rng, 100) < c->lose_percent) {

@@ -196,3 +196,17 @@ Test(engine, random_faults_never_oversell_and_always_converge, .timeout = 120)
 		cluster_free(c);
 	}
 }
+
+/* C19, I7: we wait for the gate of somebody else, and say whose. */
+Test(engine, names_the_gate_that_it_waits_for)
+{
+	struct cluster *c = cluster_new(1, 1, 1);
+	struct obj *o = add(c, "a");
+	o->gated = o->other_gate = true;
+	o->ask_milli = 250;
+	publish(c, o);
+	run_for(c, 12000);
+	cr_assert_eq(c->places, 0);
+	cr_assert_str_eq(c->said, "waits for another scheduling gate, example.com/quota");
+	cluster_free(c);
+}

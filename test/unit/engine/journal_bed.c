@@ -270,8 +270,10 @@ static void happen(struct bed *b)
 	} else if (what == 33) {
 		tell_kind(b, CHANGE_RELIST_BEGIN, (enum kind)bed_below(b, KIND_COUNT));
 	} else if (what == 34 && o->exists) {
-		struct change keep = {
-			.type = CHANGE_KEEP, .kind = KIND_POD, .ns = o->ns, .name = o->name};
+		struct change keep = {.type = CHANGE_KEEP,
+			.kind = KIND_POD,
+			.ns = o->ns,
+			.name = bed_below(b, 4) > 0 ? o->name : NULL};
 		engine_observe(b->e, &keep);
 	} else if (what == 35) {
 		lead(b, bed_below(b, 4) > 0);

@@ -36,8 +36,9 @@ static bool limits_gpus(void *data, const char *ns)
 	return c->limits && text_equals(ns, c->ns.name);
 }
 
-static enum reason may_convert(void *data)
+static enum reason may_convert(void *data, const char *ns)
 {
+	(void)ns;
 	const struct cluster *c = data;
 	return c->cannot;
 }
@@ -116,6 +117,32 @@ Test(hook, converts_a_pod_that_asks_and_no_other)
 	expect(&c, "{}", "NoRecommendation", NULL);
 	cr_assert_eq(counted(&c, "verdict=\"converted\",reason=\"Converted\""), 2);
 	cr_assert_eq(counted(&c, "verdict=\"whole\",reason=\"NoRecommendation\""), 1);
+}
+
+/* Every container of 30000 needs a change of its own: the patch does not fit, and the pod must not
+ * be counted as if it did. */
+Test(hook, a_pod_whose_patch_would_be_too_large_is_left_and_counted_whole)
+{
+	CLEANUP(cluster_finish) struct cluster c;
+	cluster_init(&c);
+	CLEANUP(str_finish) struct str body = STR_INIT(4 << 20), out = STR_INIT(4 << 20);
+	str_append_format(&body,
+		"{\"request\":{\"uid\":\"u1\",\"kind\":{\"group\":\"\",\"version\":\"v1\",\"kind\":"
+		"\"Pod\"},\"operation\":\"CREATE\",\"namespace\":\"team\",\"object\":{\"metadata\":"
+		"{"
+		"\"annotations\":%s},\"spec\":{\"containers\":[{\"name\":\"main\",\"resources\":{"
+		"\"limits\":{\"nvidia.com/gpu\":\"1\"}}}",
+		FRACTION);
+	for (int i = 0; i < 30000; i++) {
+		str_append_format(&body, ",{\"name\":\"c%d\"}", i);
+	}
+	str_append_format(&body, "]}}}}");
+	cr_assert_not(body.overflow);
+	cr_assert_eq(hook_admit(c.hook, str_text(&body), body.len, &out), 200);
+	cr_assert_null(strstr(str_text(&out), "\"patch\""));
+	cr_assert_not_null(strstr(str_text(&out), "\"verdict\":\"TooLarge\""));
+	cr_assert_not_null(strstr(str_text(&out), "is too large"), "its author is told");
+	cr_assert_eq(counted(&c, "verdict=\"whole\",reason=\"TooLarge\""), 1);
 }
 
 Test(hook, tells_a_person_what_is_wrong)

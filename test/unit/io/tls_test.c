@@ -132,6 +132,31 @@ Test(tls, a_leaf_cannot_issue)
 	cr_assert(none.cert_pem == NULL && none.key_pem == NULL);
 }
 
+/* What the leader finds in its Secret may be half of one rotation and half of another. */
+Test(tls, an_authority_that_cannot_issue_is_told_from_one_that_can)
+{
+	struct tls_pair ca CLEANUP(tls_pair_finish) = test_authority("a"); /* 30 days */
+	struct tls_pair other CLEANUP(tls_pair_finish) = test_authority("a");
+	struct tls_pair leaf CLEANUP(tls_pair_finish) = test_leaf(&ca, "a.example");
+	struct tls_pair mixed = {ca.cert_pem, other.key_pem}, no_key = {ca.cert_pem, NULL};
+	struct tls_pair nothing = {0}, junk = {(char *)(uintptr_t) "junk", ca.key_pem};
+	int64_t now = clock_wall(&clock_system);
+	struct fault f;
+
+	cr_assert(tls_authority_check(&ca, now, &f) == 0, "%s", f.message);
+	cr_assert(tls_authority_check(&mixed, now, &f) == -1 && f.kind == FAULT_INVALID);
+	cr_assert(strstr(f.message, "does not belong") != NULL, "%s", f.message);
+	cr_assert(tls_authority_check(&no_key, now, &f) == -1 && f.kind == FAULT_INVALID);
+	cr_assert(tls_authority_check(&nothing, now, &f) == -1 && f.kind == FAULT_INVALID);
+	cr_assert(tls_authority_check(&junk, now, &f) == -1 && f.kind == FAULT_INVALID);
+	cr_assert(tls_authority_check(&leaf, now, &f) == -1 && f.kind == FAULT_INVALID);
+	cr_assert(tls_authority_check(&ca, now + 31 * DAY_MS, &f) == -1);
+	cr_assert(strstr(f.message, "is over") != NULL, "%s", f.message);
+	cr_assert(tls_authority_check(&ca, now - 2 * TLS_BACKDATE_MS, &f) == -1);
+	cr_assert(strstr(f.message, "not begun") != NULL, "%s", f.message);
+	cr_assert(ERR_peek_error() == 0, "a stale error is left behind");
+}
+
 Test(tls, refuses_texts_that_do_not_fit_together)
 {
 	struct tls_pair ca CLEANUP(tls_pair_finish) = test_authority("a");

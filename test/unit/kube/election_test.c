@@ -243,11 +243,14 @@ Test(election, stops_before_anybody_could_have_taken_over)
 	int64_t renewed = c.clock.mono;
 	/* From now on the API server answers nothing. */
 	while (election_may_write(c.e, c.clock.mono)) {
+		cr_expect_eq(c.clock.mono + election_write_ms(c.e, c.clock.mono),
+			renewed + ELECTION_DURATION_MS, "a write ends before that");
 		fake_pass(&c.clock, 100);
 		election_step(c.e, c.clock.mono);
 		cr_assert_lt(c.clock.mono - renewed, 20000);
 	}
 	cr_expect_eq(c.clock.mono - renewed, ELECTION_RENEW_DEADLINE_MS);
+	cr_expect_eq(election_write_ms(c.e, c.clock.mono), 0);
 	cr_expect_eq(c.lost, 1);
 	tear_down(&c);
 }

@@ -38,6 +38,18 @@ Test(quantity, means_what_kubernetes_means)
 	cr_assert_eq(units("7Ei"), 8070450532247928832);
 }
 
+Test(quantity, whole_numbers_are_told_from_rounded_ones)
+{
+	const char *const whole[] = {"1", "1000m", "2.0", "1k", "0", "1e0"};
+	const char *const not_whole[] = {"500m", "1500m", "0.9995", "1.0000000001", "x", ""};
+	for (size_t i = 0; i < COUNT_OF(whole); i++) {
+		cr_assert(quantity_is_whole(view_of(whole[i])), "%s", whole[i]);
+	}
+	for (size_t i = 0; i < COUNT_OF(not_whole); i++) {
+		cr_assert_not(quantity_is_whole(view_of(not_whole[i])), "%s", not_whole[i]);
+	}
+}
+
 Test(quantity, refuses_what_it_cannot_mean)
 {
 	const char *const bad[] = {"", "NaN", "Inf", "0x1p-1", "0,5", " 0.5", "0.5 ", "1_0e-2", ".",
@@ -68,6 +80,19 @@ Test(share, kai_case_25_values)
 			cr_assert(strlen(f.message) > 10);
 		}
 	}
+}
+
+/* More digits than are kept still count: nothing becomes a share by being cut off. */
+Test(share, digits_far_behind_the_point_count)
+{
+	int64_t got = 0;
+	struct view fine = VIEW("0.250000000000000000000000000000000000001");
+	struct view zeros = VIEW("0.250000000000000000000000000000000000000");
+	cr_assert_eq(share_parse(fine, &got, NULL), -1);
+	cr_assert_eq(share_parse(zeros, &got, NULL), 0);
+	cr_assert_eq(got, 250);
+	cr_assert_eq(quantity_units(VIEW("1.000000000000000000000000000000000001"), &got, NULL), 0);
+	cr_assert_eq(got, 2);
 }
 
 Test(share, one_canonical_form_that_parses_back)

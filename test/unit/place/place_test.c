@@ -215,3 +215,13 @@ Test(place, selectors_affinity_and_taints)
 	p.node_term_count = 1;
 	cr_assert_eq(place_node_fits(&p, &n), REASON_NODE_UNFIT);
 }
+
+Test(place, nobody_looks_where_a_pod_with_too_many_rules_may_go)
+{
+	struct snapshot s = {0};
+	struct pod big = {.ns = "d", .name = "p", .too_complex = true};
+	add_node(&s, 0, 1);
+	cr_assert_eq(place_node_fits(&pod, &s.nodes.items[0]), REASON_NONE);
+	cr_assert_eq(place_node_fits(&big, &s.nodes.items[0]), REASON_NODE_UNFIT);
+	snapshot_finish(&s);
+}

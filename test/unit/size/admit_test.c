@@ -102,6 +102,14 @@ Test(admit, converts_a_pod_that_asks_under_recommend)
 
 /* --- C4, one fault each ------------------------------------------------------------------ */
 
+static void half_a_gpu(struct scene *s)
+{
+	s->containers[2].bad_gpus = true;
+}
+static void complex_rules(struct scene *s)
+{
+	s->pod.too_complex = true;
+}
 static void no_gpu(struct scene *s)
 {
 	s->containers[2].gpus = 0;
@@ -284,6 +292,8 @@ static const struct {
 	{"nodeName", node_name, REASON_NODE_NAME},
 	{"static", is_static, REASON_STATIC_POD},
 	{"bare", bare, REASON_BARE_POD},
+	{"too complex", complex_rules, REASON_TOO_COMPLEX},
+	{"500m of a GPU", half_a_gpu, REASON_BAD_AMOUNT},
 	{"schedulingGroup", group, REASON_GANG},
 	{"kueue", kueue, REASON_GANG},
 	{"coscheduling", cosched, REASON_GANG},

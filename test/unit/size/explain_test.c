@@ -32,7 +32,7 @@ Test(explain, fills_in_what_is_known_and_leaves_out_the_rest)
 		"left whole: an annotation cannot be read, aliquot.dev/gpu-fraction: \"0,5\"; "
 		"write a share");
 	says(REASON_POLICY_NOT_FOUND, (struct explain_facts){.name = "fast"},
-		"left whole: GPUPolicy fast does not exist, and no other one stands in for it");
+		"gets no share: GPUPolicy fast does not exist, and no other one stands in for it");
 	says(REASON_COUNT_MISMATCH, (struct explain_facts){.limit = 2, .count = 1},
 		"left whole: aliquot.dev/gpu-count is 2 and must equal the pod's nvidia.com/gpu, "
 		"1");

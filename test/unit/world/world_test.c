@@ -254,3 +254,31 @@ Test(world, random_histories_keep_every_sum)
 	}
 	world_destroy(w);
 }
+
+Test(world, is_blind_until_a_relist_reads_everything)
+{
+	struct world *w = world_create();
+	struct pod known = make_pod("known", "u1", NULL, 1);
+	struct change keep = {
+		.type = CHANGE_KEEP, .kind = KIND_POD, .ns = "default", .name = "known"};
+	set(w, &known);
+	world_apply(w, &keep);
+	cr_expect_not(world_blind(w, KIND_POD), "that one is known");
+	keep.name = "never-read";
+	world_apply(w, &keep);
+	cr_expect(world_blind(w, KIND_POD));
+	mark(w, CHANGE_RELIST_BEGIN);
+	cr_expect(world_blind(w, KIND_POD));
+	mark(w, CHANGE_RELIST_END);
+	cr_expect_not(world_blind(w, KIND_POD));
+	mark(w, CHANGE_RELIST_BEGIN);
+	keep.ns = keep.name = NULL;
+	world_apply(w, &keep);
+	mark(w, CHANGE_RELIST_END);
+	cr_expect(world_blind(w, KIND_POD));
+	cr_expect_not(world_blind(w, KIND_NODE));
+	keep.kind = KIND_NODE;
+	world_apply(w, &keep);
+	cr_expect(world_blind(w, KIND_NODE), "a nameless node is no crash");
+	world_destroy(w);
+}

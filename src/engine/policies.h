@@ -1,0 +1,32 @@
+/* The pass over the GPU pods that tells policies what they hold: its state, kept by the engine and
+ * by the journal. Owned by the engine; nothing here fails. */
+#ifndef ENGINE_POLICIES_H
+#define ENGINE_POLICIES_H
+
+#include "state.h"
+
+/* One pass over the GPU pods for the policies, in slices. */
+struct policies_pass {
+	bool running;
+	int64_t started_at;
+	uint32_t at;		    /* next slot of the world's pods */
+	uint32_t set_count;	    /* policies when the pass began */
+	struct policy_tally *cells; /* owned, set_count of them */
+	struct {
+		VEC_FIELDS(uint64_t); /* hashes of workloads met */
+	} met;
+	struct map met_index;
+	struct arena arena;
+	struct {
+		VEC_FIELDS(uint64_t); /* hashes of pod uids told */
+	} told;
+	struct map told_index;
+	int64_t asked_at;
+};
+
+/* policies.c: GPUPolicy status, and what people wrote that cannot be read */
+void policies_step(struct engine *e, struct engine_now now, uint32_t budget, struct plan *plan);
+void policies_finish(struct engine *e);
+struct policies_pass *policies_pass_of(struct engine *e); /* made when first asked for */
+
+#endif

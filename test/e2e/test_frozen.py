@@ -1,0 +1,77 @@
+"""C2: pods start whole while nobody is there to place them, and the gated ones are not forgotten."""
+
+import time
+
+from helpers import FAULTS, P, gates, is_tenant, is_whole, note, on, seen
+from waiting import wait_until
+
+STACK = FAULTS
+AWAY = 'aliquot_admission_total{verdict="whole",reason="ControllerAway"}'
+TIMEOUT_S = 2  # timeoutSeconds of the webhook
+
+
+def start_whole(stack, node, name, say):
+    """A pod with a share is created: it is left whole, and runs."""
+    pod_name, began = name(), time.monotonic()
+    made = stack.create_pod(pod_name, fraction="0.5", **on(node()))
+    took = time.monotonic() - began
+    say("created whole in %.2f s" % took)
+    assert is_whole(made), made["metadata"]
+    pod = stack.wait_running(pod_name)
+    assert len(seen(stack, pod)) == 1 and not is_tenant(pod)
+    return took
+
+
+def share_again(stack, node, name):
+    """Shares are given again."""
+    pod_name = name()
+    stack.wait_converting()
+    assert is_tenant(stack.create_pod(pod_name, fraction="0.5", **on(node())))
+    stack.wait_running(pod_name)
+
+
+def test_c2_frozen_leader_and_nobody_else_can_lead(stack, node, name, say):
+    """The webhook answers all the time; 20 s after the last renewal it leaves pods whole. What it
+    converted before waits, and is placed as soon as the leader goes on."""
+    leader, webhook = stack.controllers
+    early = name()
+    began = time.monotonic()
+    leader.pause()
+    stack.wait_converting(10)
+    made = stack.create_pod(early, fraction="0.5", **on(node()))
+    assert is_tenant(made) and gates(made) == [P + "gpu"]
+    wait_until(lambda: webhook.metric("aliquot_conversion_open") == 0, 40, "the gate to close")
+    closed = time.monotonic() - began
+    say("no conversion %.1f s after the leader stopped" % closed)
+    assert 12 < closed < 25
+    counted = webhook.metric(AWAY)
+    assert start_whole(stack, node, name, say) < TIMEOUT_S
+    assert webhook.metric(AWAY) == counted + 1
+    pod = stack.get_pod(early)
+    assert gates(pod) == [P + "gpu"] and note(pod, "gpu-uuid") is None
+    leader.resume()
+    began = time.monotonic()
+    stack.wait_running(early)
+    say("placed %.1f s after the leader went on" % (time.monotonic() - began))
+    share_again(stack, node, name)
+
+
+def test_c2_all_frozen(stack, node, name, say):
+    """Nobody answers: the API server's patience ends after timeoutSeconds, and the pod is whole."""
+    for controller in stack.controllers:
+        controller.pause()
+    assert start_whole(stack, node, name, say) < TIMEOUT_S + 3
+    assert start_whole(stack, node, name, say) < TIMEOUT_S + 3
+    for controller in stack.controllers:
+        controller.resume()
+    share_again(stack, node, name)
+
+
+def test_all_away_and_back(stack, node, name, say):
+    """No process at all, nobody listens; then they are started again."""
+    for controller in stack.controllers:
+        controller.kill()
+    start_whole(stack, node, name, say)
+    for controller in stack.controllers:
+        controller.start()
+    share_again(stack, node, name)

@@ -1,0 +1,55 @@
+"""What /metrics prints is what docs/metrics.md says, and it does not go stale."""
+
+import os
+import re
+
+from helpers import on, placed, wait_gone
+from waiting import wait_until
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+
+def documented():
+    """{metric: type} of the tables of docs/metrics.md."""
+    with open(os.path.join(ROOT, "docs", "metrics.md"), encoding="utf-8") as file:
+        rows = re.findall(r"^\| `(aliquot_\w+)` \| (\w+) \|", file.read(), re.M)
+    assert len(dict(rows)) == len(rows), "a metric stands there twice"
+    return dict(rows)
+
+
+def printed(controller):
+    text = controller.get("/metrics")[1]
+    return dict(re.findall(r"^# TYPE (\S+) (\S+)$", text, re.M)), text
+
+
+def test_every_printed_metric_is_documented(stack, node, name):
+    pod = name()
+    stack.create_pod(pod, fraction="0.5", **on(node()))
+    stack.wait_running(pod)
+    types, text = printed(stack.leader())
+    assert len(types) > 20
+    assert types.items() <= documented().items()
+    series = [line for line in text.splitlines() if not line.startswith("#")]
+    assert all(re.fullmatch(r'aliquot_\w+(\{[^{}]+\})? [0-9.]+', line) for line in series)
+
+
+def test_the_source_and_the_document_name_the_same_metrics():
+    names = set()
+    for folder, _, files in os.walk(os.path.join(ROOT, "src")):
+        for file in files:
+            if file.endswith(".c"):
+                with open(os.path.join(folder, file), encoding="utf-8") as source:
+                    names |= set(re.findall(r'"(aliquot_[a-z0-9_]+)"', source.read()))
+    assert names == set(documented())
+
+
+def test_a_gauge_of_waiting_pods_falls_again(stack, node, name):
+    pod, series = name(), "aliquot_tenants_waiting"
+    stack.create_pod(pod, fraction="0.5", memory="200Gi", **on(node()))
+    leader = stack.leader()
+    stack.wait_pod(pod, lambda found: placed(found).get("status") == "False")
+    waiting = leader.metric(series)
+    assert waiting >= 1
+    stack.api.delete("pods", pod, "default", grace=0)
+    wait_gone(stack, pod)
+    wait_until(lambda: leader.metric(series) < waiting, 20, "one fewer to wait")

@@ -1,0 +1,124 @@
+"""Two replicas, one Lease: who takes over, how soon, and who may not write any more (C33)."""
+
+import random
+import time
+
+import processes
+from helpers import STEADY_TWO, gates, is_tenant, new_seed, note, on
+from invariants import P, Picture
+from waiting import wait_until
+
+STACK = STEADY_TWO
+LEASE_S = 12
+OTHER_GATE = "example.com/not-yet"
+
+
+def pair(stack):
+    """(leader, standby)"""
+    leader = stack.wait_leader()
+    return leader, next(c for c in stack.controllers if c is not leader)
+
+
+def identity(controller):
+    assert controller.leads()
+    return controller.dump()["holder"]
+
+
+def test_the_leader_is_killed(stack, node, name, say):
+    """The other places a new pod within 20 s of the kill."""
+    leader, standby = pair(stack)
+    pod_name = name()
+    began = time.monotonic()
+    leader.kill()
+    stack.wait_converting(10)
+    made = stack.create_pod(pod_name, fraction="0.5", **on(node()))
+    assert is_tenant(made) and gates(made) == [P + "gpu"]
+    stack.wait_running(pod_name)
+    took = time.monotonic() - began
+    say("a new pod ran %.1f s after the leader was killed" % took)
+    assert took < 20
+    assert standby.leads() and stack.holder() == identity(standby)
+
+
+def test_the_leader_is_asked_to_end(stack, node, name, say):
+    """It gives the Lease back: the other leads long before that would have expired."""
+    leader, standby = pair(stack)
+    began = time.monotonic()
+    leader.terminate()
+    wait_until(standby.leads, 10, "the standby to lead", every=0.02)
+    took = time.monotonic() - began
+    say("the standby led %.1f s after SIGTERM" % took)
+    assert leader.stop() == 0
+    say("the former leader was gone %.1f s after SIGTERM" % (time.monotonic() - began))
+    assert not leader.findings()
+    assert took < 5, "it waited for the Lease, as if it had not been given back"
+    pod_name = name()
+    stack.wait_converting(10)
+    assert is_tenant(stack.create_pod(pod_name, fraction="0.5", **on(node())))
+    stack.wait_running(pod_name)
+
+
+def test_c33_a_leader_that_slept_does_not_write(stack, node, name, say):
+    """C2 and C33: the leader is frozen, the standby converts, leads and places. When the leader goes
+    on, it believes that it leads, and there is a tenant that only needs its word: the other is kept
+    from giving it. Not one action may come of that."""
+    leader, standby = pair(stack)
+    where, names, ripe = node(8), [name() for _ in range(8)], name()
+    acted, wrote = leader.metric("aliquot_actions_total"), leader.writes()
+    began = time.monotonic()
+    leader.pause()
+    stack.wait_converting(10)
+    for pod_name in names:
+        assert is_tenant(stack.create_pod(pod_name, fraction="0.6", **on(where)))
+    made = stack.create_pod(ripe, fraction="0.3", schedulingGates=[{"name": OTHER_GATE}], **on(where))
+    assert sorted(gates(made)) == sorted([P + "gpu", OTHER_GATE])
+    wait_until(standby.leads, 30, "the standby to lead")
+    say("the standby led %.1f s after the leader froze" % (time.monotonic() - began))
+    assert time.monotonic() - began > LEASE_S / 2, "it did not wait for the Lease to expire"
+    pods = [stack.wait_running(pod_name) for pod_name in names]
+    standby.pause()
+    stack.api.patch("pods", ripe, {"spec": {"schedulingGates": [{"name": P + "gpu"}]}}, "default")
+    # The last news that it will get: it asks for no GPU, so nobody touches it.
+    stack.create_pod(name(), gpus=0, **on(where))
+    leader.resume()
+    there = len(stack.api.list("pods"))
+    wait_until(lambda: leader.dump()["pods"] == there, 7, "the former leader to hear of everything")
+    wait_until(lambda: leader.dump()["holder"] == stack.holder(), 7, "it to know who leads",
+               every=0.02)
+    assert not leader.leads()
+    assert leader.metric("aliquot_actions_total") == acted, "it acted without the Lease"
+    # At most the renewals before it froze.
+    assert leader.writes() - wrote <= 2
+    assert gates(stack.get_pod(ripe)) == [P + "gpu"]
+    standby.resume()
+    stack.wait_running(ripe)
+    assert stack.leaders() == [standby]
+    again = {p["metadata"]["uid"]: p for p in Picture(stack.api).check().placed}
+    assert [note(again[p["metadata"]["uid"]], "gpu-uuid") for p in pods] == \
+        [note(p, "gpu-uuid") for p in pods]
+
+
+def test_a_leader_freezes_in_the_middle_of_its_work(stack, node, name, say):
+    """What it had begun the other finishes; nobody gets two shares, no GPU too many tenants."""
+    seed = new_seed()
+    say("seed %d" % seed)
+    rng = random.Random(seed)
+    leader, standby = pair(stack)
+    where = node(8)
+    names = [name() for _ in range(20)]
+    made = [stack.create_pod(pod_name, fraction="0.4", **on(where)) for pod_name in names[:10]]
+    time.sleep(rng.uniform(0, 0.3))
+    leader.pause()
+    stack.wait_converting(10)
+    made += [stack.create_pod(pod_name, fraction="0.4", **on(where)) for pod_name in names[10:]]
+    assert all(is_tenant(pod) for pod in made)
+    wait_until(standby.leads, 30, "the standby to lead")
+    leader.resume()
+    # 16 of them fit on eight GPUs.
+    def placed():
+        picture = Picture(stack.api).check()
+        return sum(p["metadata"]["name"] in names for p in picture.placed) == 16
+    wait_until(placed, 60, "sixteen to be placed")
+    wait_until(lambda: not leader.leads(), 20, "the former leader to notice")
+    assert stack.leaders() == [standby]
+    assert processes.alive(leader.record)

@@ -1,0 +1,171 @@
+#!/usr/bin/env python3
+"""The controller killed over and over while pods arrive and leave: nothing lost, nothing doubled.
+
+build: sanitized
+smoke: --rounds 1 --fresh
+
+A round is 100 arrivals with ten disturbances: a SIGKILL of the leader or, now and then, of the replica that
+serves the webhook, or a freeze and a thaw; then everything must come to rest with every promise kept, half of the
+pods leave, and those that waited move up. The bar is 20 rounds without a violation, half an hour; state is
+kept after each round, for one state of the sources.
+"""
+
+import argparse
+import hashlib
+import json
+import os
+import random
+import subprocess
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TREE = os.path.dirname(os.path.dirname(HERE))
+sys.path[:0] = [os.path.join(TREE, "test", part) for part in ("lib", "fake", "e2e")]
+
+import controlplane  # noqa: E402
+from arrivals import Arrivals  # noqa: E402
+from helpers import FAULTS, all_gpus, wait_empty  # noqa: E402
+from invariants import Picture, check_devices  # noqa: E402
+from stack import Stack  # noqa: E402
+from waiting import wait_until  # noqa: E402
+
+BAR, PODS, DISTURBANCES = 20, 100, 10
+# A sanitizer's finding ends the process at once and is in its log.
+SANITIZERS = {"ASAN_OPTIONS": "halt_on_error=1:detect_leaks=1:exitcode=99",
+              "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1:exitcode=99"}
+
+
+def sources():
+    """What the count is valid for: everything that is compiled."""
+    listed = subprocess.run(["git", "ls-files", "-z", "src", "include", "manifests", "crds"], cwd=TREE,
+                            capture_output=True, check=True).stdout.split(b"\0")
+    digest = hashlib.sha256()
+    for name in filter(None, listed):
+        with open(os.path.join(os.fsencode(TREE), name), "rb") as file:
+            digest.update(name + b"\0" + file.read() + b"\0")
+    return digest.hexdigest()[:16]
+
+
+class State:
+    """The count, on disk after every round."""
+
+    def __init__(self, fresh):
+        base = os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
+        self.path = os.path.join(base, "aliquot", "soak", "kills.json")
+        self.counts = {"name": "kills", "sources": sources(), "rounds": 0, "kills": 0, "pods": 0,
+                       "whole": 0, "slowest_rest_s": 0.0, "violations": 0, "seeds_of_violations": []}
+        if fresh:
+            self.path = os.devnull
+        elif os.path.exists(self.path):
+            with open(self.path, encoding="utf-8") as file:
+                before = json.load(file)
+            if before["sources"] == self.counts["sources"]:
+                self.counts = before
+
+    def save(self):
+        if self.path != os.devnull:
+            os.makedirs(os.path.dirname(self.path), exist_ok=True)
+            with open(self.path + ".part", "w", encoding="utf-8") as file:
+                json.dump(self.counts, file)
+            os.replace(self.path + ".part", self.path)
+
+
+def disturb(stack, rng):
+    """One kill or freeze, at a random moment; the invariants hold at once. True for a kill."""
+    leader, webhook = stack.controllers
+    time.sleep(rng.uniform(0, 2.5))
+    victim = webhook if rng.random() < 0.2 else leader
+    kills = rng.random() >= 0.15
+    if not kills:
+        victim.pause()
+        time.sleep(rng.uniform(0, 3))
+        victim.resume()
+    else:
+        victim.kill()
+        Picture(stack.api).check()
+        victim.start(wait_ready=False)
+    Picture(stack.api).check()
+    return kills
+
+
+def rest(stack, arrivals):
+    """How long it took until nothing was under way, and the picture then."""
+    began = time.monotonic()
+    picture = wait_until(lambda: Picture(stack.api).check_quiet(all_gpus(stack)), 120, "quiet",
+                         ignore=(AssertionError,))
+    arrivals.check_all_there()
+    check_devices(picture, stack.kubelet.state())
+    return time.monotonic() - began, picture
+
+
+def half_leaves(stack, rng, arrivals):
+    """Those that waited move up. Entries of the gone may stay beside others until the next write."""
+    for name in rng.sample(sorted(arrivals.made), PODS // 2):
+        stack.api.delete("pods", name, "default")
+        del arrivals.made[name]
+
+    def moved_up():
+        picture = Picture(stack.api).check()
+        assert all(p["metadata"]["name"] in arrivals.made for p in picture.tenants), "still leaving"
+        assert len(picture.placed) == len(picture.tenants), "somebody waits although half have left"
+    wait_until(lambda: moved_up() or True, 120, "the rest to be placed", ignore=(AssertionError,))
+
+
+def one_round(stack, seed, number, counts):
+    rng = random.Random(seed)
+    stack.heal()
+    wait_empty(stack)
+    arrivals = Arrivals(stack, rng, PODS, 0.15, "r%d" % number)
+    arrivals.start()
+    for _ in range(DISTURBANCES):
+        counts["kills"] += disturb(stack, rng)
+    arrivals.finish()
+    took, picture = rest(stack, arrivals)
+    counts["whole"] += len(picture.whole)
+    counts["slowest_rest_s"] = max(counts["slowest_rest_s"], round(took, 1))
+    half_leaves(stack, rng, arrivals)
+    assert not stack.findings(), stack.findings()
+    arrivals.remove()
+    wait_empty(stack)
+
+
+def run(state, rounds):
+    counts = state.counts
+    with controlplane.ControlPlane.up(with_parent=os.getpid()) as plane, \
+            Stack.up(plane, service=True, **FAULTS) as stack:
+        for _ in range(rounds):
+            seed = random.SystemRandom().randrange(1 << 32)
+            number = counts["rounds"]
+            try:
+                one_round(stack, seed, number, counts)
+            except AssertionError as error:
+                counts["violations"] += 1
+                counts["seeds_of_violations"].append(seed)
+                print("round %d, seed %d: %s" % (number, seed, error), flush=True)
+                state.save()
+                return
+            counts["rounds"] += 1
+            counts["pods"] += PODS
+            state.save()
+            print("round %d, seed %d: kept" % (number, seed), flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="hack/soak kills")
+    parser.add_argument("--rounds", type=int, help="how many now; without it, up to the bar of %d" % BAR)
+    parser.add_argument("--fresh", action="store_true", help="count for this run only")
+    options = parser.parse_args()
+    os.environ.update(SANITIZERS)
+    state = State(options.fresh)
+    todo = options.rounds if options.rounds is not None else BAR - state.counts["rounds"]
+    run(state, max(0, todo))
+    counts = state.counts
+    counts["bar"] = "%d rounds without a violation" % BAR
+    counts["holds"] = counts["rounds"] >= BAR and counts["violations"] == 0
+    print(json.dumps(counts))
+    return 0 if counts["holds"] or counts["violations"] == 0 else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,156 @@
+/* When a backlog closes conversion, and when what one person does cannot. */
+#include "gate.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+
+#include "model/names.h"
+
+#define NOW ((int64_t)1000000000)
+
+struct bed {
+	struct world *world;
+	struct clock clock;
+	struct gate gate;
+};
+
+static int64_t fixed(const struct clock *c)
+{
+	return NOW + c->policy_offset_ms;
+}
+
+static void bed_init(struct bed *b)
+{
+	*b = (struct bed){.world = world_create(), .clock = {.mono_ms = fixed, .wall_ms = fixed}};
+	b->gate = (struct gate){.world = b->world, .clock = &b->clock};
+}
+
+/* One tenant: made `age` ago; told `reason` `told` ago, NONE: nothing. */
+struct tenant {
+	const char *ns, *name;
+	int64_t age_s;
+	enum reason reason;
+	int64_t told_s;
+	bool placed;
+};
+
+static void tell(struct bed *b, const struct tenant *t)
+{
+	char uid[96];
+	struct pair label[] = {{LABEL_TENANT, "true"}};
+	struct pair notes[] = {{NOTE_CAPACITY_POD, "cap"}, {NOTE_GPU_UUID, "GPU-A"}};
+	const char *gate[] = {NAME_GATE};
+	snprintf(uid, sizeof uid, "%s/%s", t->ns, t->name);
+	struct pod p = {.ns = t->ns,
+		.name = t->name,
+		.uid = uid,
+		.created_ms = NOW - t->age_s * 1000,
+		.labels = {label, 1},
+		.notes = {notes, t->placed ? 2 : 0},
+		.gates = gate,
+		.gate_count = t->placed ? 0 : 1};
+	if (t->reason != REASON_NONE) {
+		p.placed = (struct pod_condition){.type = NAME_PLACED,
+			.is_true = t->placed,
+			.reason = reason_name(t->reason),
+			.since_ms = NOW - t->told_s * 1000};
+	}
+	pairs_sort(&p.notes);
+	world_apply(b->world, &(struct change){.type = CHANGE_SET, .kind = KIND_POD, .pod = &p});
+}
+
+/* Looks, and cleans up. */
+static void expect(struct bed *b, bool mine, bool others)
+{
+	gate_step(&b->gate, NOW);
+	cr_expect_eq(gate_has_backlog(&b->gate, "a"), mine);
+	cr_expect_eq(gate_has_backlog(&b->gate, "other"), others);
+	world_destroy(b->world);
+}
+
+Test(gate, an_engine_that_judges_nobody_closes_it)
+{
+	struct bed b;
+	bed_init(&b);
+	tell(&b, &(struct tenant){"a", "t", 61, REASON_NONE, 0, false});
+	tell(&b, &(struct tenant){"b", "t", 70, REASON_NONE, 0, false});
+	expect(&b, true, true);
+}
+
+Test(gate, an_engine_whose_grants_never_come_through_closes_it)
+{
+	struct bed b;
+	bed_init(&b);
+	tell(&b, &(struct tenant){"a", "t", 61, REASON_GRANTING, 31, false});
+	tell(&b, &(struct tenant){"b", "t", 90, REASON_WAITING_FOR_CAPACITY, 80, false});
+	/* Placed before: it tells nothing of now. */
+	tell(&b, &(struct tenant){"c", "t", 300, REASON_PLACED, 290, true});
+	expect(&b, true, true);
+}
+
+Test(gate, tenants_of_one_namespace_close_it_for_that_one_alone)
+{
+	struct bed b;
+	bed_init(&b);
+	tell(&b, &(struct tenant){"a", "t", 100, REASON_GRANTING, 60, false});
+	tell(&b, &(struct tenant){"a", "u", 100, REASON_GRANTING, 60, false});
+	expect(&b, true, false);
+}
+
+Test(gate, what_the_api_server_refuses_of_a_pod_closes_nothing)
+{
+	struct bed b;
+	bed_init(&b);
+	tell(&b, &(struct tenant){"a", "t", 600, REASON_API_REFUSED, 500, false});
+	tell(&b, &(struct tenant){"b", "t", 600, REASON_API_REFUSED, 500, false});
+	tell(&b, &(struct tenant){"b", "u", 600, REASON_SHORT_COMPUTE, 500, false});
+	expect(&b, false, false);
+}
+
+/* Conditions are written at a pace: those at the end of a long line have none yet. */
+Test(gate, a_burst_that_is_being_judged_closes_nothing)
+{
+	struct bed b;
+	char name[16];
+	bed_init(&b);
+	for (int i = 0; i < 3000; i++) {
+		snprintf(name, sizeof name, "t%d", i);
+		enum reason reason = i < 1400 ? REASON_SHORT_COMPUTE : REASON_NONE;
+		tell(&b, &(struct tenant){i % 2 ? "a" : "b", name, 80, reason, 70 - i / 20, false});
+	}
+	expect(&b, false, false);
+}
+
+/* One that is written to all the time, so that every write of ours meets a conflict, or whose
+ * annotations leave no room for ours. */
+Test(gate, one_odd_pod_that_later_ones_pass_by_closes_nothing)
+{
+	struct bed b;
+	bed_init(&b);
+	tell(&b, &(struct tenant){"a", "busy", 600, REASON_GRANTING, 500, false});
+	tell(&b, &(struct tenant){"b", "full", 600, REASON_NONE, 0, false});
+	tell(&b, &(struct tenant){"c", "t", 30, REASON_NONE, 0, true});
+	expect(&b, false, false);
+}
+
+/* It waited for room for an hour, and has just got some. */
+Test(gate, one_that_waited_for_others_is_not_late_at_once)
+{
+	struct bed b;
+	bed_init(&b);
+	tell(&b, &(struct tenant){"a", "t", 3600, REASON_GRANTING, 5, false});
+	tell(&b, &(struct tenant){"b", "t", 3600, REASON_WAITING_FOR_CAPACITY, 5, false});
+	expect(&b, false, false);
+}
+
+Test(gate, it_opens_again_when_the_line_moves)
+{
+	struct bed b;
+	bed_init(&b);
+	tell(&b, &(struct tenant){"a", "t", 100, REASON_GRANTING, 60, false});
+	tell(&b, &(struct tenant){"b", "t", 100, REASON_GRANTING, 60, false});
+	gate_step(&b.gate, NOW - 2000);
+	cr_expect(gate_has_backlog(&b.gate, NULL));
+	tell(&b, &(struct tenant){"b", "t", 100, REASON_PLACED, 0, true});
+	expect(&b, true, false);
+}
