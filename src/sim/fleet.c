@@ -65,7 +65,7 @@ void fleet_add(struct sim *s)
 
 void fleet_init(struct sim *s)
 {
-	for (int64_t i = sim_between(s, 1, 3); i > 0; i--) {
+	for (int64_t i = sim_between(s, 1, 4); i > 0; i--) {
 		fleet_add(s);
 	}
 }

@@ -105,7 +105,7 @@ static void finish(void *data, uint64_t serial)
 static void run_work(struct sim *s, struct stored *o, uint64_t serial)
 {
 	set_phase(s, o, "Running", NULL);
-	if (sim_chance(s, s->weather.mortal)) {
+	if (o->pod.gpus > 0 || sim_chance(s, s->weather.mortal)) {
 		later(s, sim_between(s, 300, s->weather.life_ms), finish, serial);
 	}
 }

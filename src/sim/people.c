@@ -46,7 +46,8 @@ static void create_tenant(struct sim *s)
 {
 	static const char *const shares[] = {
 		"0.1", "0.2", "0.25", "0.3", "0.5", "0.5", "0.6", "0.9"};
-	static const char *const memories[] = {"2Gi", "6Gi", "12Gi", "30Gi"};
+	static const char *const memories[] = {
+		"1Gi", "2Gi", "4Gi", "6Gi", "8Gi", "12Gi", "14Gi", "30Gi"};
 	static const char *const cpus[] = {"50m", "100m", "500m", "1500m"};
 	char name[64];
 	if (!free_name(s, "tenant", name, sizeof name)) {
@@ -61,7 +62,7 @@ static void create_tenant(struct sim *s)
 	}
 	if (by_memory || sim_chance(s, 200)) {
 		json_object_set_new(
-			notes, NOTE_MEMORY, json_string(memories[sim_between(s, 0, 3)]));
+			notes, NOTE_MEMORY, json_string(memories[sim_between(s, 0, 7)]));
 	}
 	json_t *value = pod_value(name, json_pack("{s:s}", LABEL_TENANT, "true"), notes,
 		json_pack("{s:s, s:s}", "cpu", cpus[sim_between(s, 0, 3)], "memory", "512Mi"));
@@ -241,14 +242,14 @@ static bool is_full(struct sim *s)
 static void act_once(struct sim *s)
 {
 	if (is_full(s)) {
-		delete_one(s, sim_chance(s, 700) ? is_running : is_work);
+		delete_one(s, sim_chance(s, 500) ? is_running : is_gated);
 		change_nodes(s);
 		return;
 	}
 	int64_t what = sim_between(s, 0, 99);
-	if (what < 45) {
+	if (what < 50) {
 		create_tenant(s);
-	} else if (what < 55) {
+	} else if (what < 54) {
 		create_whole(s);
 	} else if (what < 70) {
 		delete_one(s, is_work);

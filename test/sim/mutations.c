@@ -99,9 +99,13 @@ static void ignore_deletes(struct change *c, teller tell, void *data)
 	}
 }
 
-/* Absence from a picture that has only begun is taken for deletion. */
+/* Absence from a picture that has only begun is taken for deletion. That a watch is stale must go
+ * unheard too: it stops the engine before absence counts, so either mistake alone does no harm. */
 static void sweep_at_once(struct change *c, teller tell, void *data)
 {
+	if (c->type == CHANGE_STALE) {
+		return;
+	}
 	tell(data, c);
 	if (c->type == CHANGE_RELIST_BEGIN && c->kind == KIND_POD) {
 		struct change end = {.type = CHANGE_RELIST_END, .kind = KIND_POD};
