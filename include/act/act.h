@@ -35,7 +35,8 @@ struct act_config {
 };
 
 struct act_events {
-	void (*on_outcome)(void *data, uint64_t action_id, const struct outcome *outcome);
+	/* Failures are not logged here: whoever hears of one decides what it is worth. */
+	void (*on_outcome)(void *data, const struct action *action, const struct outcome *outcome);
 	/* For how long nobody else can write, 0: not now. Asked at submit and at send, when it also
 	 * bounds the wait for the answer; NULL: always. */
 	int64_t (*write_ms)(void *data);

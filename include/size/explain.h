@@ -39,6 +39,8 @@ void explain_bad_note(struct str *out, const char *key, const char *value, const
 void explain_clamped(
 	struct str *out, const struct explain_facts *asked, const struct explain_facts *given);
 /* The policy promises a wall that is not there. */
+/* What could not be read on a pod that was left whole can be read now. */
+void explain_put_right(struct str *out);
 void explain_no_wall(struct str *out, const char *policy);
 
 #endif

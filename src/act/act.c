@@ -179,13 +179,9 @@ static void conclude(struct job *j, const struct fault *fault, const struct pod 
 	if (fault->kind == FAULT_NONE) {
 		log_debug("done", LOG_S("action", action_type_name(j->action.type)),
 			LOG_S("ns", j->action.ns), LOG_S("name", j->action.name));
-	} else {
-		log_info("not done", LOG_S("action", action_type_name(j->action.type)),
-			LOG_S("ns", j->action.ns), LOG_S("name", j->action.name), LOG_F(fault),
-			LOG_I("unknown", fault->unknown_outcome));
 	}
 	a->news = true;
-	a->events.on_outcome(a->data, j->action.id, &outcome);
+	a->events.on_outcome(a->data, &j->action, &outcome);
 	job_destroy(j);
 }
 

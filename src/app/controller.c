@@ -45,14 +45,16 @@ static void on_leadership(void *data, bool leads)
 	engine_observe(c->engine, &change);
 }
 
-static void on_outcome(void *data, uint64_t action_id, const struct outcome *outcome)
+static void on_outcome(void *data, const struct action *action, const struct outcome *outcome)
 {
 	struct controller *c = data;
 	if (outcome->fault.kind != FAULT_NONE) {
-		log_info("a write did not succeed", LOG_I("action", action_id),
-			LOG_F(&outcome->fault));
+		log_info("a write did not succeed", LOG_S("action", action_type_name(action->type)),
+			LOG_S("ns", action->ns), LOG_S("name", action->name),
+			LOG_I("id", action->id), LOG_F(&outcome->fault),
+			LOG_I("unknown", outcome->fault.unknown_outcome));
 	}
-	engine_settle(c->engine, now_of(c), action_id, outcome);
+	engine_settle(c->engine, now_of(c), action->id, outcome);
 }
 
 static int64_t write_ms(void *data)

@@ -10,8 +10,16 @@
 #include "model/names.h"
 #include "parts.h"
 
-#define SOON_MS	 2000
-#define EVERY_MS 60000
+#define SOON_MS	    2000
+#define EVERY_MS    60000
+#define WAIT_MAX_MS 30000
+
+/* Asked again soon, but not every two seconds for ever. */
+static void failed(int64_t *at, int64_t *wait)
+{
+	*wait = *wait == 0 ? SOON_MS : time_min(*wait * 2, WAIT_MAX_MS);
+	*at += *wait - SOON_MS;
+}
 
 static bool uid_of(const struct kube_answer *a, char *buffer, size_t room)
 {
@@ -33,11 +41,16 @@ static void on_owner(void *data, const struct kube_answer *a)
 	c->owner_call = 0;
 	if (a->fault.kind == FAULT_NONE && uid_of(a, uid, sizeof uid)) {
 		act_set_owner(c->act, uid);
-		c->owner_known = true;
+		c->owner_known = c->owner_set = true;
+		c->owner_wait = 0;
 		return;
 	}
 	c->owner_known = false;
-	log_warn("the ConfigMap that owns capacity pods cannot be read; none will be made",
+	failed(&c->owner_at, &c->owner_wait);
+	log_warn(c->owner_set ? "the ConfigMap that owns capacity pods cannot be read; they are "
+				"made for the one that was there"
+			      : "the ConfigMap that owns capacity pods cannot be read; none will "
+				"be made",
 		LOG_S("name", NAME_CAPACITY), LOG_F(&a->fault));
 }
 
@@ -47,11 +60,13 @@ static void on_class(void *data, const struct kube_answer *a)
 	c->class_call = 0;
 	bool exists = a->fault.kind == FAULT_NONE;
 	if (!exists && a->fault.kind != FAULT_NOT_FOUND) {
+		failed(&c->class_at, &c->class_wait);
 		log_warn(
 			"whether the runtime class nvidia exists cannot be told", LOG_F(&a->fault));
 		return;
 	}
 	c->class_known = true;
+	c->class_wait = 0;
 	/* A class that also moves pods about, or charges for itself, is not added behind a person's
 	 * back. */
 	CLEANUP(decode_release) json_t *root = NULL;
@@ -82,6 +97,7 @@ static void on_own_pod(void *data, const struct kube_answer *a)
 		}
 	}
 	if (image == NULL) {
+		failed(&c->pod_at, &c->pod_wait);
 		log_warn("our own image cannot be read; set --image", LOG_F(&a->fault));
 		return;
 	}

@@ -42,8 +42,8 @@ static struct signs read_signs(const struct world *w, int64_t wall)
 	return s;
 }
 
-/* Only what nobody but us can end counts. A write that the API server refuses is about that pod, or
- * about all of them, and then there are others that were told nothing, or "Granting". */
+/* What nobody but us can end counts, and what the API server refuses us: where that is about one
+ * pod alone, later ones pass it by; where our rights are gone, nobody does. */
 static bool is_late(const struct world_pod *p, const struct signs *s, int64_t wall)
 {
 	const struct world_gpu *t = p->gpu;
@@ -55,7 +55,8 @@ static bool is_late(const struct world_pod *p, const struct signs *s, int64_t wa
 		/* Nobody has judged it, nor any other for as long: the line is not just long. */
 		return wall - s->judged_ms >= BACKLOG_MS;
 	}
-	bool ours = t->told == REASON_GRANTING || t->told == REASON_WAITING_FOR_CAPACITY;
+	bool ours = t->told == REASON_GRANTING || t->told == REASON_WAITING_FOR_CAPACITY ||
+		    t->told == REASON_API_REFUSED;
 	/* One that was made later runs already: it is this pod that is odd, not the engine. */
 	bool passed_by = s->placed_ms > later(t->created_ms, t->told_ms);
 	return ours && wall - t->told_ms >= TOLD_MS && !passed_by;

@@ -56,7 +56,9 @@ struct controller {
 	/* small errands: the ConfigMap's uid, the runtime class, our own image */
 	uint64_t owner_call, class_call, pod_call;
 	int64_t owner_at, class_at, pod_at;
+	int64_t owner_wait, class_wait, pod_wait; /* after a failure; 0: none */
 	bool owner_known, class_known;
+	bool owner_set; /* some ConfigMap was read, perhaps not the one that is there now */
 };
 
 /* routes.c */

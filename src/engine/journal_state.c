@@ -294,7 +294,8 @@ static void save_pass(struct saving *s)
 	}
 	pack_u64(out, p->told.count);
 	for (size_t i = 0; i < p->told.count; i++) {
-		pack_u64(out, p->told.items[i]);
+		pack_u64(out, p->told.items[i].hash);
+		pack_i64(out, p->told.items[i].at);
 	}
 	record_end(s);
 }
@@ -307,9 +308,10 @@ static void load_told_and_met(struct policies_pass *p, struct unpack *u)
 		map_put(&p->met_index, hash, (uint32_t)p->met.count - 1);
 	}
 	for (uint64_t n = unpack_u64(u); n > 0 && !u->bad; n--) {
-		uint64_t hash = unpack_u64(u);
-		VEC_PUSH(&p->told, hash);
-		map_put(&p->told_index, hash, (uint32_t)p->told.count - 1);
+		struct told_pod told = {.hash = unpack_u64(u)};
+		told.at = unpack_i64(u);
+		VEC_PUSH(&p->told, told);
+		map_put(&p->told_index, told.hash, (uint32_t)p->told.count - 1);
 	}
 }
 

@@ -15,7 +15,7 @@
 /* A status that was asked for and did not show up is asked for again. */
 #define AGAIN_MS 30000
 #define NOTE_MAX 512
-/* Pods told about what cannot be read, remembered so that each is told once in a term. */
+/* Pods told about what cannot be read, remembered so that each gets one event in a term. */
 #define TOLD_MAX 4096
 
 static bool met_same(const void *owner, uint32_t slot, const void *key)
@@ -27,7 +27,7 @@ static bool met_same(const void *owner, uint32_t slot, const void *key)
 static bool told_same(const void *owner, uint32_t slot, const void *key)
 {
 	const struct policies_pass *p = owner;
-	return p->told.items[slot] == *(const uint64_t *)key;
+	return p->told.items[slot].hash == *(const uint64_t *)key;
 }
 
 static struct policy_set policy_set_of(const struct engine *e)
@@ -80,19 +80,32 @@ static bool first_of_workload(
 	return true;
 }
 
-static bool tell_once(struct policies_pass *p, const struct pod *pod)
+enum telling { TELL_NOT, TELL_AGAIN, TELL_FIRST };
+
+/* What was told and does not show up is told again: the write may have failed. */
+static enum telling telling(struct engine *e, const struct pod *pod, enum reason reason)
 {
-	uint64_t hash = hash_text(pod->uid);
+	struct policies_pass *p = e->pass;
+	uint64_t hash = hash_text(pod->uid) + (uint64_t)reason;
 	if (p->told.count >= TOLD_MAX) {
 		VEC_CLEAR(&p->told);
 		map_clear(&p->told_index);
 	}
-	if (map_find(&p->told_index, hash, &hash) != MAP_NONE) {
-		return false;
+	uint32_t at = map_find(&p->told_index, hash, &hash);
+	bool first = at == MAP_NONE;
+	if (first) {
+		struct told_pod made = {hash, e->now};
+		VEC_PUSH(&p->told, made);
+		at = (uint32_t)p->told.count - 1;
+		map_put(&p->told_index, hash, at);
 	}
-	VEC_PUSH(&p->told, hash);
-	map_put(&p->told_index, hash, (uint32_t)p->told.count - 1);
-	return true;
+	struct told_pod *told = &p->told.items[at];
+	bool again = !first && e->now - told->at >= AGAIN_MS;
+	told->at = again ? e->now : told->at;
+	if (p->asked_at == 0) {
+		p->asked_at = told->at;
+	}
+	return first ? TELL_FIRST : again ? TELL_AGAIN : TELL_NOT;
 }
 
 static struct action *tell(struct engine *e, struct plan *plan, enum action_type type,
@@ -115,13 +128,34 @@ static void tell_bad(struct engine *e, struct plan *plan, const struct pod *pod,
 	const struct str *text)
 {
 	bool shown = text_equals(pod->placed.reason, reason_name(reason));
-	if (shown || pod_is_terminal(pod) || !tell_once(e->pass, pod)) {
+	if (shown || pod_is_terminal(pod)) {
 		return;
 	}
-	tell(e, plan, ACTION_EVENT, pod, reason)->message =
-		arena_strdup(&plan->arena, str_text(text));
-	tell(e, plan, ACTION_CONDITION, pod, reason)->message =
-		arena_strdup(&plan->arena, str_text(text));
+	enum telling how = telling(e, pod, reason);
+	if (how == TELL_FIRST) {
+		tell(e, plan, ACTION_EVENT, pod, reason)->message =
+			arena_strdup(&plan->arena, str_text(text));
+	}
+	if (how != TELL_NOT) {
+		tell(e, plan, ACTION_CONDITION, pod, reason)->message =
+			arena_strdup(&plan->arena, str_text(text));
+	}
+}
+
+/* Somebody has put it right since. */
+static void tell_good(struct engine *e, struct plan *plan, const struct pod *pod)
+{
+	enum reason shown = reason_parse(pod->placed.reason);
+	bool ours = pod->placed.type != NULL && !pod->placed.is_true &&
+		    (shown == REASON_BAD_VALUE || shown == REASON_POLICY_NOT_FOUND);
+	if (!ours || pod_is_terminal(pod) || telling(e, pod, REASON_WHOLE) == TELL_NOT) {
+		return;
+	}
+	CLEANUP(str_finish) struct str text = STR_INIT(NOTE_MAX);
+	explain_put_right(&text);
+	struct action *a = tell(e, plan, ACTION_CONDITION, pod, REASON_WHOLE);
+	a->is_true = true;
+	a->message = arena_strdup(&plan->arena, str_text(&text));
 }
 
 static void look_for_bad_notes(struct engine *e, struct plan *plan, const struct pod *pod,
@@ -140,7 +174,9 @@ static void look_for_bad_notes(struct engine *e, struct plan *plan, const struct
 	if (bad != NULL) {
 		explain_bad_note(&text, bad->key, bad->value, bad->expected);
 		tell_bad(e, plan, pod, REASON_BAD_VALUE, &text);
+		return;
 	}
+	tell_good(e, plan, pod);
 }
 
 static void visit(struct engine *e, const struct world_pod *wp, struct plan *plan)

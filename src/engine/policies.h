@@ -5,6 +5,12 @@
 
 #include "state.h"
 
+/* A pod that was told something, and when last. */
+struct told_pod {
+	uint64_t hash; /* of its uid, and of what it was told */
+	int64_t at;
+};
+
 /* One pass over the GPU pods for the policies, in slices. */
 struct policies_pass {
 	bool running;
@@ -18,7 +24,7 @@ struct policies_pass {
 	struct map met_index;
 	struct arena arena;
 	struct {
-		VEC_FIELDS(uint64_t); /* hashes of pod uids told */
+		VEC_FIELDS(struct told_pod);
 	} told;
 	struct map told_index;
 	int64_t asked_at;

@@ -91,7 +91,10 @@ static void tell_placed(struct engine *e, struct waiter *w, struct plan *plan)
 		.gpu = p->gpu->uuid,
 		.best_node = h != NULL ? h->node : NULL};
 	struct action *a = emit(e, plan, ACTION_EVENT);
-	about_pod(plan, a, &w->pod);
+	/* Not all that is remembered has looked at its pod: an entry of the ledger is enough. */
+	a->ns = arena_strdup(&plan->arena, p->ns);
+	a->name = arena_strdup(&plan->arena, world_pod_name(p));
+	a->uid = arena_strdup(&plan->arena, world_pod_uid(p));
 	a->regarding_kind = "Pod";
 	a->regarding_api_version = "v1";
 	a->reason = REASON_PLACED;

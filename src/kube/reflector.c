@@ -23,7 +23,7 @@
 #define HEALTHY_MS	 120000
 #define VERY_SHORT_MS	 1000
 #define BACKOFF_FIRST_MS 800
-#define BACKOFF_CAP_MS	 30000
+#define BACKOFF_CAP_MS	 10000
 #define PATIENCE	 3
 
 #define ERRORS_TOTAL "aliquot_watch_errors_total"

@@ -34,11 +34,6 @@ struct replica {
 	bool doomed, leaving;
 	int64_t leave_by;
 	bool told_loss;
-	/* what is under way, for the hooks */
-	struct {
-		VEC_FIELDS(struct action);
-	} under_way;
-	struct arena arena;
 };
 
 static const struct replica *of(const struct clock *c)
@@ -97,26 +92,18 @@ static void on_leadership(void *data, bool leads)
 	}
 }
 
-static void on_outcome(void *data, uint64_t id, const struct outcome *outcome)
+static void on_outcome(void *data, const struct action *action, const struct outcome *outcome)
 {
 	struct replica *r = data;
 	struct outcome told = *outcome;
 	struct pod storage;
-	sim_trace(r->sim, "r%d: action %llu ended: %s%s %s", r->index, (unsigned long long)id,
-		fault_kind_name(told.fault.kind), told.fault.unknown_outcome ? " (unknown)" : "",
-		told.fault.message);
-	for (size_t i = 0; i < r->under_way.count; i++) {
-		struct action *a = &r->under_way.items[i];
-		if (a->id != id) {
-			continue;
-		}
-		if (hooks_of(r)->outcome != NULL) {
-			hooks_of(r)->outcome(a, &told, &storage);
-		}
-		VEC_REMOVE_SWAP(&r->under_way, i);
-		break;
+	sim_trace(r->sim, "r%d: action %llu ended: %s%s %s", r->index,
+		(unsigned long long)action->id, fault_kind_name(told.fault.kind),
+		told.fault.unknown_outcome ? " (unknown)" : "", told.fault.message);
+	if (hooks_of(r)->outcome != NULL) {
+		hooks_of(r)->outcome(action, &told, &storage);
 	}
-	engine_settle(r->engine, now_of(r), id, &told);
+	engine_settle(r->engine, now_of(r), action->id, &told);
 }
 
 static int64_t write_ms(void *data)
@@ -127,16 +114,6 @@ static int64_t write_ms(void *data)
 }
 
 /* --- a turn --- */
-
-static void remember(struct replica *r, const struct action *a)
-{
-	struct action kept = {.id = a->id,
-		.type = a->type,
-		.ns = arena_strdup(&r->arena, a->ns),
-		.name = arena_strdup(&r->arena, a->name),
-		.uid = arena_strdup(&r->arena, a->uid)};
-	VEC_PUSH(&r->under_way, kept);
-}
 
 static void decide(struct replica *r, int64_t now)
 {
@@ -150,7 +127,6 @@ static void decide(struct replica *r, int64_t now)
 		const struct action *a = &r->plan.actions.items[i];
 		sim_trace(r->sim, "r%d: action %llu: %s %s/%s", r->index, (unsigned long long)a->id,
 			action_type_name(a->type), text_or(a->ns, ""), text_or(a->name, ""));
-		remember(r, a);
 		act_submit(r->act, a);
 	}
 }
@@ -254,8 +230,6 @@ void replica_destroy(struct replica *r)
 	kube_destroy(r->kube);
 	kube_cred_destroy(r->cred);
 	plan_finish(&r->plan);
-	VEC_FINISH(&r->under_way);
-	arena_finish(&r->arena);
 	free(r);
 }
 

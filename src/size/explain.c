@@ -291,6 +291,12 @@ void explain_clamped(
 	}
 }
 
+void explain_put_right(struct str *out)
+{
+	str_append_text(out, "was left whole when it was made; what is written on it can be read "
+			     "now, and counts for the pod that replaces it");
+}
+
 void explain_no_wall(struct str *out, const char *policy)
 {
 	str_append_text(out, "GPUPolicy ");

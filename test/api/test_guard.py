@@ -105,6 +105,18 @@ def test_a_replica_set_tells_what_to_delete(admin, space):
 
 # UPDATE of the pod and of its status.
 
+def test_thousands_of_annotations_on_a_tenant_stop_no_status(pods, controller, admin, space):
+    """Where the guard walked over all of them this took more than half a minute."""
+    huge = notes(*("a%d" % i for i in range(15000)), value="")
+    huge["metadata"]["managedFields"] = [{}]
+    pods("huge", labels={P + "tenant": "true"})
+    controller.patch("pods", "huge", huge, space)
+    status = {"status": {"conditions": [{"type": "Ready", "status": "False"}]}}
+    admin.patch("pods", "huge", status, space, sub="status")
+    for key in (GUARDED[0], CDI):
+        refused(AT_UPDATE + key + ELSE, admin.patch, "pods", "huge", notes(key), space)
+
+
 @pytest.mark.parametrize("sub", [None, "status"])
 @pytest.mark.parametrize("key", HELD)
 def test_no_key_is_set(pods, admin, space, sub, key):
@@ -252,7 +264,10 @@ def test_a_pod_of_the_largest_size_is_judged_too(pods, admin, space):
     refused(AT_UPDATE + P + "tenant" + ELSE, admin.patch, "pods", "pod", labels(P + "tenant"),
             space)
     cdi = {"nvidia.cdi.k8s.io/container.%05d" % i: "" for i in range(6000)}
-    error = refusal(pods, "cdi", labels={P + "tenant": "true"}, annotations=cdi)
+    cdi[CDI] = ""
+    refused(AT_CREATE + CDI, pods, "cdi", labels={P + "tenant": "true"}, annotations=cdi)
+    some = dict(list(cdi.items())[:900])
+    error = refusal(pods, "cdi", labels={P + "tenant": "true"}, annotations=some)
     assert error.status == 403 and "only Aliquot writes" in error.message
 
 

@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -25,6 +26,9 @@ GO = os.path.join(HERE, "go")
 PROGRAMS = ("informer", "pods", "reviews")
 MARK = "bench-dataset"
 BUILD_TIMEOUT_S = 1200
+RESTART_TRIES = 5
+# The servers and what is measured, all alike, before whatever else the machine does.
+RANK = -5
 
 
 def say(text):
@@ -94,6 +98,21 @@ def guard(limit):
     signal.alarm(limit)
 
 
+def rank(pid, nice):
+    """Sets the priority of a process; False where we may not. Linux counts it among the processes
+    of one session only, unless the session itself (its autogroup) is ranked too."""
+    try:
+        for thread in os.listdir("/proc/%d/task" % pid):
+            os.setpriority(os.PRIO_PROCESS, int(thread), nice)
+        group = "/proc/%d/autogroup" % pid
+        if os.path.exists(group):
+            with open(group, "w", encoding="ascii") as file:
+                file.write(str(nice))
+        return True
+    except OSError:
+        return False
+
+
 class Ground:
     """A control plane of etcd and API server, filled; with what was started on it."""
 
@@ -125,6 +144,8 @@ class Ground:
             self.plane = controlplane.ControlPlane.up(with_parent=parent, only_apiserver=True)
             if not self.args.keep:
                 self._stack.callback(self.plane.down)
+        for name in ("etcd", "kube-apiserver"):
+            rank(self.plane.pid(name), RANK)
         self.api = self.plane.client("admin", timeout=60)
         self.webhook_port, self.metrics_port, self.peer_port = ports.reserve(
             controlplane.home(), self.plane.dir, 3)
@@ -147,13 +168,30 @@ class Ground:
             else:
                 done = self.pods("seed", "--etcd", self.plane.etcd_url(), timeout=1800)
                 # So that its cache was read in one piece, not grown event by event.
-                self.plane.restart("kube-apiserver")
+                self.restart_server()
             say("filled in %d s" % done["fill_s"])
             self.api.create("configmaps", {
                 "apiVersion": "v1", "kind": "ConfigMap",
                 "metadata": {"name": MARK, "namespace": "default"}, "data": dict(wanted, runs="0")})
         elif {key: mark["data"][key] for key in wanted} != wanted:
             raise SystemExit("that plane is filled with %s, not with %s" % (mark["data"], wanted))
+
+    def restart_server(self):
+        """With a full etcd and on a busy machine its start may take minutes."""
+        self.plane.stop("kube-apiserver")
+        # While start() waits for it, which is when it is slow.
+        early = threading.Timer(2, lambda: rank(self.plane.pid("kube-apiserver"), RANK))
+        early.start()
+        for attempt in range(RESTART_TRIES):
+            try:
+                self.plane.start("kube-apiserver")
+                break
+            except controlplane.PlaneError:
+                if attempt == RESTART_TRIES - 1 or not self.plane.alive("kube-apiserver"):
+                    raise
+                say("the API server is not ready yet")
+        early.join()
+        rank(self.plane.pid("kube-apiserver"), RANK)
 
     def churn_seed(self):
         """Another number for every run of churn on this cluster, so that newcomers are new."""
@@ -195,6 +233,7 @@ class Ground:
             argv = ["setpriv", "--pdeathsig", "KILL", "--", *argv]
         log = os.path.join(self.plane.dir, "bench-%s-%d.log" % (name, len(self.started)))
         subject = Subject(name, processes.start(argv, log), port)
+        rank(subject.record["pid"], RANK)
         self.started.append(subject.record)
         return subject
 
@@ -313,7 +352,10 @@ def finish(result):
 
 def fail(name, error):
     """The result of a bench that could not be run to its end."""
-    return finish({"name": name, "holds": False, "error": str(error)[-2000:]})
+    text = str(error)
+    if len(text) > 2000:
+        text = "%s\n...\n%s" % (text[:500], text[-1500:])
+    return finish({"name": name, "holds": False, "error": text})
 
 
 TROUBLE = (RuntimeError, ApiError, OSError, ValueError, AssertionError,

@@ -56,7 +56,7 @@ def forced_relist(ground, controller, informer, args):
         missed = ground.churn(args.missed, args.rate)
         ground.compact()
         _ground.say("restarting the API server; history before now is gone")
-        ground.plane.restart("kube-apiserver")
+        ground.restart_server()
     finally:
         for subject in (controller, informer):
             processes.send(subject.record, signal.SIGCONT)

@@ -46,21 +46,6 @@ def pin(pid, where):
                 pass  # That thread has just ended.
 
 
-def rank(pid, nice):
-    """Sets the priority of a process; False where we may not. Linux counts it among the processes
-    of one session only, unless the session itself (its autogroup) is ranked too."""
-    try:
-        for thread in os.listdir("/proc/%d/task" % pid):
-            os.setpriority(os.PRIO_PROCESS, int(thread), nice)
-        group = "/proc/%d/autogroup" % pid
-        if os.path.exists(group):
-            with open(group, "w", encoding="ascii") as file:
-                file.write(str(nice))
-        return True
-    except OSError:
-        return False
-
-
 def prefer(pid):
     """Gives a process its core as if nobody else was there; says how far we could go."""
     try:
@@ -68,7 +53,7 @@ def prefer(pid):
             os.sched_setscheduler(int(thread), os.SCHED_FIFO, os.sched_param(1))
         return "real-time"
     except OSError:
-        return "nice -20" if rank(pid, -20) else "none"
+        return "nice -20" if _ground.rank(pid, -20) else "none"
 
 
 def authority(ground):
@@ -93,7 +78,7 @@ class Reviews:
         self.process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         text=True)
         pin(self.process.pid, where)
-        rank(self.process.pid, -10)
+        _ground.rank(self.process.pid, -10)
         if self.process.stdout.readline().strip() != "ready":
             self.process.wait(10)
             raise RuntimeError("the reviews could not connect")
@@ -180,10 +165,8 @@ def quiet(ground, controller, ca, where, args):
 def run(args):
     mine, others = cores()
     with _ground.Ground(args) as ground:
-        # What else the machine does must not show: it would only make the relists longer.
         for name in ("etcd", "kube-apiserver"):
             pin(ground.plane.pid(name), others)
-            rank(ground.plane.pid(name), -5)
         prefix = ["taskset", "-c", ",".join(map(str, sorted(mine)))]
         controller = ground.controller(prefix)
         took = controller.await_ready(READY_TIMEOUT_S)

@@ -52,6 +52,9 @@ def test_a_pod_without_a_gpu_never_meets_the_webhook(stack):
     # Nobody asked for a share: they are as they were written, and nobody is told anything.
     assert all(is_whole(pod) for pod in made)
     assert create_warned(stack.api, stack.pod("quiet"), dryRun="All")[1] == []
+    for pod in stack.api.list("pods", "default"):
+        if "aliquot.test/no-such-node" in pod["spec"].get("nodeSelector", {}):
+            stack.api.delete("pods", pod["metadata"]["name"], "default", grace=0)
 
 
 def _sum(values, prefix):

@@ -12,6 +12,10 @@ from waiting import wait_until
 
 STACK = asking.STACK
 LONG = 64 << 10
+# Not where another test's pod was just killed: its device is free only some time after.
+WIDE = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [
+    {"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "In",
+                           "values": [name for name, gpus in STACK["nodes"] if gpus > 1]}]}]}}}
 
 FRACTIONS = [
     "NaN", "nan", "inf", "-inf", "Infinity", "1e309", "1e-300", "0x1p-1", "0x10", "-1", "-0", "0",
@@ -58,7 +62,7 @@ def asked(stack, name, space, key, value):
     notes = {P + key: value}
     if key == "gpu-count":
         notes[P + "gpu-fraction"] = "0.5"
-    return stack.pod(name, space, annotations=notes)
+    return stack.pod(name, space, annotations=notes, affinity=WIDE)
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +82,13 @@ def crowd(stacks):
             phases = {pod["metadata"]["uid"]: pod["status"].get("phase")
                       for pod in stack.api.list("pods", space)}
             return all(phases[pod["metadata"]["uid"]] == "Running" for pod, _ in made)
-        wait_until(all_run, 120, "every one of them to run", every=0.5)
+
+        def idle():
+            return [(pod["metadata"]["name"], pod["spec"].get("nodeName"), pod["status"])
+                    for pod in stack.api.list("pods", space)
+                    if pod["status"].get("phase") != "Running"]
+        wait_until(all_run, 60, lambda: "every one of them to run: %d, %s" % (
+            len(idle()), idle()[:2]), every=0.5)
         yield stack, space, before, dict(zip(CASES, made))
 
 

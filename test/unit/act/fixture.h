@@ -26,13 +26,14 @@ struct fixture {
 	size_t count;
 };
 
-static inline void on_outcome(void *data, uint64_t action_id, const struct outcome *outcome)
+static inline void on_outcome(
+	void *data, const struct action *action, const struct outcome *outcome)
 {
 	struct fixture *f = data;
 	cr_assert_lt(f->count, COUNT_OF(f->heard));
 	struct heard *h = &f->heard[f->count++];
 	*h = (struct heard){
-		.id = action_id, .fault = outcome->fault, .had_pod = outcome->pod != NULL};
+		.id = action->id, .fault = outcome->fault, .had_pod = outcome->pod != NULL};
 	if (h->had_pod) {
 		snprintf(h->pod, sizeof h->pod, "%s@%s", outcome->pod->name,
 			outcome->pod->resource_version);

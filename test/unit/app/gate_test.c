@@ -97,17 +97,26 @@ Test(gate, tenants_of_one_namespace_close_it_for_that_one_alone)
 	expect(&b, true, false);
 }
 
-Test(gate, what_the_api_server_refuses_of_a_pod_closes_nothing)
+Test(gate, one_pod_that_the_api_server_refuses_is_passed_by)
 {
 	struct bed b;
 	bed_init(&b);
 	tell(&b, &(struct tenant){"a", "t", 600, REASON_API_REFUSED, 500, false});
 	tell(&b, &(struct tenant){"b", "t", 600, REASON_API_REFUSED, 500, false});
-	tell(&b, &(struct tenant){"b", "u", 600, REASON_SHORT_COMPUTE, 500, false});
+	tell(&b, &(struct tenant){"c", "t", 100, REASON_NONE, 0, true});
 	expect(&b, false, false);
 }
 
-/* Conditions are written at a pace: those at the end of a long line have none yet. */
+/* Somebody took our rights away: every write is refused. */
+Test(gate, an_api_server_that_refuses_everything_closes_it)
+{
+	struct bed b;
+	bed_init(&b);
+	tell(&b, &(struct tenant){"a", "t", 600, REASON_API_REFUSED, 500, false});
+	tell(&b, &(struct tenant){"b", "t", 600, REASON_API_REFUSED, 500, false});
+	expect(&b, true, true);
+}
+
 Test(gate, a_burst_that_is_being_judged_closes_nothing)
 {
 	struct bed b;

@@ -1,149 +1,9 @@
 /* Odd things that real clusters do, one step at a time: each pod is told to the engine as a watch
  * would, and the plan is read. */
-#include <criterion/criterion.h>
-#include <stdio.h>
 #include <stdlib.h>
 
-#include "engine/engine.h"
-#include "model/names.h"
+#include "odd_bed.h"
 #include "state.h"
-
-#define USABLE 80000
-
-struct bed {
-	struct engine *e;
-	struct plan plan;
-	int64_t now;
-	int rv;
-};
-
-static void tell_node(struct bed *b, const char *name, int64_t gpus, int64_t slots)
-{
-	struct node n = {.name = name,
-		.ready = true,
-		.cpu_milli = 64000,
-		.mem_bytes = (int64_t)1 << 40,
-		.pod_slots = slots,
-		.gpus = gpus};
-	struct change set = {.type = CHANGE_SET, .kind = KIND_NODE, .node = &n};
-	engine_observe(b->e, &set);
-}
-
-static struct bed bed_make(void)
-{
-	struct engine_config cfg = {0};
-	struct bed b = {.e = engine_create(&cfg, 1), .now = 1000};
-	for (int k = 0; k < KIND_COUNT; k++) {
-		struct change begin = {.type = CHANGE_RELIST_BEGIN, .kind = (enum kind)k};
-		struct change end = {.type = CHANGE_RELIST_END, .kind = (enum kind)k};
-		engine_observe(b.e, &begin);
-		engine_observe(b.e, &end);
-	}
-	struct change lead = {.type = CHANGE_LEADER, .leads = true};
-	engine_observe(b.e, &lead);
-	return b;
-}
-
-static void bed_finish(struct bed *b)
-{
-	engine_destroy(b->e);
-	plan_finish(&b->plan);
-}
-
-static void tell_pod(struct bed *b, struct pod *p)
-{
-	char rv[16];
-	snprintf(rv, sizeof rv, "%d", ++b->rv);
-	p->resource_version = rv;
-	pairs_sort(&p->notes);
-	struct change set = {.type = CHANGE_SET, .kind = KIND_POD, .pod = p};
-	engine_observe(b->e, &set);
-}
-
-static void tell_gone(struct bed *b, const char *ns, const char *name)
-{
-	struct change gone = {.type = CHANGE_GONE, .kind = KIND_POD, .ns = ns, .name = name};
-	engine_observe(b->e, &gone);
-}
-
-struct cap {
-	const char *name, *uid, *uuid; /* uuid NULL: not told yet */
-	bool broken;		       /* its main container does not run */
-	struct ledger ledger;
-};
-
-static void tell_capacity(struct bed *b, const struct cap *c)
-{
-	struct pair label[] = {{LABEL_CAPACITY, "true"}};
-	struct gpu_identity id = {.mem_mib = USABLE};
-	snprintf(id.uuid, sizeof id.uuid, "%s", c->uuid != NULL ? c->uuid : "");
-	struct pod p = {.ns = NAME_NAMESPACE,
-		.name = c->name,
-		.uid = c->uid,
-		.node = "n0",
-		.gpus = 1,
-		.phase = c->uuid != NULL ? POD_RUNNING : POD_PENDING,
-		.labels = {label, 1},
-		.identity = c->uuid != NULL ? &id : NULL,
-		.holds = c->uuid != NULL && !c->broken,
-		.ledger = c->ledger};
-	tell_pod(b, &p);
-}
-
-static void tell_waiting(struct bed *b, const char *name, const char *share)
-{
-	struct pair label[] = {{LABEL_TENANT, "true"}};
-	struct pair notes[] = {{NOTE_ORIGINAL, "{}"}, {NOTE_SHARE, share}};
-	const char *gate[] = {NAME_GATE};
-	struct pod p = {.ns = "default",
-		.name = name,
-		.uid = name,
-		.cpu_milli = 10,
-		.mem_bytes = 100,
-		.labels = {label, 1},
-		.notes = {notes, 2},
-		.gates = gate,
-		.gate_count = 1};
-	tell_pod(b, &p);
-}
-
-static void tell_running(struct bed *b, const char *name, const char *holder, const char *uuid)
-{
-	struct pair label[] = {{LABEL_TENANT, "true"}};
-	struct pair notes[] = {{NOTE_CAPACITY_POD, holder}, {NOTE_COMPUTE_MILLI, "700"},
-		{NOTE_GPU_UUID, uuid}, {NOTE_MEMORY_MIB, "50000"}};
-	struct pod p = {.ns = "default",
-		.name = name,
-		.uid = name,
-		.node = "n0",
-		.phase = POD_RUNNING,
-		.labels = {label, 1},
-		.notes = {notes, 4}};
-	tell_pod(b, &p);
-}
-
-/* The first action of this type, NULL if there is none. */
-static const struct action *step_within(struct bed *b, uint32_t budget, enum action_type type)
-{
-	engine_step(b->e, (struct engine_now){b->now, b->now}, budget, &b->plan);
-	vec_for_each (const struct action, a, &b->plan.actions) {
-		if (a->type == type) {
-			return a;
-		}
-	}
-	return NULL;
-}
-
-static const struct action *step(struct bed *b, enum action_type type)
-{
-	return step_within(b, 100000, type);
-}
-
-static void refuse(struct bed *b, const struct action *a)
-{
-	struct outcome o = {.fault = {.kind = FAULT_DENIED, .message = "no right to"}};
-	engine_settle(b->e, (struct engine_now){b->now, b->now}, a->id, &o);
-}
 
 /* The ledger keeps the entry of the one that left until the next write: that is no reason to look
  * again at once, and again, and again. */
@@ -379,128 +239,6 @@ Test(odd, what_is_known_of_a_node_goes_with_it)
 	bed_finish(&b);
 }
 
-/* What was refused says nothing about the node: no right to create, a full queue, not leading. */
-Test(odd, a_creation_that_is_refused_rests_and_says_why)
-{
-	struct bed b = bed_make();
-	tell_node(&b, "n0", 2, 110);
-	tell_waiting(&b, "w", "0.5");
-	tell_waiting(&b, "v", "0.5");
-	const struct action *a = step(&b, ACTION_CREATE_CAPACITY);
-	cr_assert_not_null(a);
-	refuse(&b, a);
-	cr_expect_null(step(&b, ACTION_CREATE_CAPACITY), "not at once");
-	cr_expect_eq(engine_report(b.e)->by_reason[REASON_API_REFUSED], 2);
-	cr_expect_eq(engine_report(b.e)->by_reason[REASON_CAPACITY_FAILED], 0);
-	b.now += 1000;
-	a = step(&b, ACTION_CREATE_CAPACITY);
-	cr_assert_not_null(a, "after a second, not after the ten of a node that failed");
-	/* Refused again and again: less and less often, and told. */
-	int asked = 0, told = 0;
-	for (int i = 0; i < 600; i++, b.now += 100) {
-		if (a != NULL) {
-			asked++;
-			refuse(&b, a);
-		}
-		a = step(&b, ACTION_CREATE_CAPACITY);
-		vec_for_each (const struct action, c, &b.plan.actions) {
-			bool ours = c->type == ACTION_CONDITION && c->reason == REASON_API_REFUSED;
-			told += ours && strstr(c->message, "no right to") != NULL;
-		}
-	}
-	cr_expect(asked >= 4 && asked <= 10, "%d", asked);
-	cr_expect_gt(told, 0);
-	bed_finish(&b);
-}
-
-static void conflict(struct bed *b, uint64_t id)
-{
-	struct outcome o = {.fault = {.kind = FAULT_CONFLICT}};
-	engine_settle(b->e, (struct engine_now){b->now, b->now}, id, &o);
-}
-
-/* The watch has shown what was in the way before the answer came: nothing else will come. */
-Test(odd, a_conflict_that_the_watch_has_shown_already_is_not_waited_out)
-{
-	struct bed b = bed_make();
-	struct cap cap = {"cap", "c1", "GPU-A", false, {0}};
-	tell_node(&b, "n0", 1, 110);
-	tell_capacity(&b, &cap);
-	tell_waiting(&b, "w", "0.5");
-	const struct action *a = step(&b, ACTION_GRANT);
-	cr_assert_not_null(a);
-	uint64_t id = a->id;
-	tell_capacity(&b, &cap);
-	cr_assert_null(step(&b, ACTION_GRANT), "it is under way");
-	conflict(&b, id);
-	cr_expect_not_null(step(&b, ACTION_GRANT), "from the version that is here");
-	bed_finish(&b);
-}
-
-Test(odd, a_conflict_that_the_watch_has_not_shown_is_waited_out)
-{
-	struct bed b = bed_make();
-	struct cap cap = {"cap", "c1", "GPU-A", false, {0}};
-	tell_node(&b, "n0", 1, 110);
-	tell_capacity(&b, &cap);
-	tell_waiting(&b, "w", "0.5");
-	const struct action *a = step(&b, ACTION_GRANT);
-	cr_assert_not_null(a);
-	conflict(&b, a->id);
-	cr_expect_null(step(&b, ACTION_GRANT));
-	tell_capacity(&b, &cap);
-	cr_expect_not_null(step(&b, ACTION_GRANT));
-	bed_finish(&b);
-}
-
-Test(odd, a_placement_is_not_held_back_by_a_version_that_has_passed)
-{
-	struct bed b = bed_make();
-	struct grant t[] = {{"w", "default", "w", 500, 40000}};
-	tell_node(&b, "n0", 1, 110);
-	tell_capacity(&b, &(struct cap){"cap", "c1", "GPU-A", false, {t, 1}});
-	tell_waiting(&b, "w", "0.5");
-	const struct action *a = step(&b, ACTION_PLACE);
-	cr_assert_not_null(a);
-	uint64_t id = a->id;
-	tell_waiting(&b, "w", "0.5");
-	cr_assert_null(step(&b, ACTION_PLACE), "it is under way");
-	conflict(&b, id);
-	cr_expect_not_null(step(&b, ACTION_PLACE));
-	bed_finish(&b);
-}
-
-/* Its needs count, but nobody looks where it may go, and nobody behind it waits for that. */
-Test(odd, a_tenant_with_too_many_rules_is_told_and_not_placed)
-{
-	struct bed b = bed_make();
-	struct pair label[] = {{LABEL_TENANT, "true"}};
-	struct pair notes[] = {{NOTE_ORIGINAL, "{}"}, {NOTE_SHARE, "0.5"}};
-	const char *gate[] = {NAME_GATE};
-	struct pod p = {.ns = "default",
-		.name = "big",
-		.uid = "big",
-		.labels = {label, 1},
-		.notes = {notes, 2},
-		.gates = gate,
-		.gate_count = 1,
-		.too_complex = true};
-	tell_node(&b, "n0", 1, 110);
-	tell_capacity(&b, &(struct cap){"cap", "c1", "GPU-A", false, {0}});
-	tell_pod(&b, &p);
-	cr_assert_null(step(&b, ACTION_GRANT));
-	b.now += 11000;
-	const struct action *a = step(&b, ACTION_CONDITION);
-	cr_assert_not_null(a);
-	cr_assert_eq(a->reason, REASON_TOO_COMPLEX);
-	tell_waiting(&b, "small", "0.5");
-	a = step(&b, ACTION_GRANT);
-	cr_assert_not_null(a);
-	cr_assert_eq(a->ledger.count, 1);
-	cr_assert_str_eq(a->ledger.items[0].name, "small");
-	bed_finish(&b);
-}
-
 static void tell_kind(struct bed *b, enum change_type type)
 {
 	struct change c = {.type = type, .kind = KIND_POD, .no_sweep = true};
@@ -553,7 +291,6 @@ Test(odd, an_absurd_object_is_refused)
 	free(all);
 	free(name);
 	bed_finish(&b);
-	bed_finish(&b);
 }
 
 /* C8: what is written on a pod is a request. Whoever put it there, exclude, Disabled and a policy
@@ -590,4 +327,99 @@ Test(odd, c8_a_tenant_that_may_have_no_share_now_is_told_and_gets_none)
 		cr_assert(granted || (a != NULL && a->reason == rows[i].reason), "row %zu", i);
 		bed_finish(&b);
 	}
+}
+
+static void tell_whole(struct bed *b, const char *fraction, const char *shown)
+{
+	struct pair notes[] = {{NOTE_GPU_FRACTION, fraction}};
+	struct pod p = {.ns = "default",
+		.name = "whole",
+		.uid = "whole",
+		.gpus = 1,
+		.phase = POD_RUNNING,
+		.placed = {.type = shown != NULL ? NAME_PLACED : NULL, .reason = shown},
+		.notes = {notes, 1}};
+	tell_pod(b, &p);
+}
+
+Test(odd, what_cannot_be_read_is_told_until_it_shows_and_taken_back)
+{
+	struct bed b = bed_make();
+	int events = 0, conditions = 0;
+	tell_whole(&b, "a half", NULL);
+	for (int i = 0; i < 100; i++, b.now += 1000) {
+		conditions += step(&b, ACTION_CONDITION) != NULL;
+		vec_for_each (const struct action, a, &b.plan.actions) {
+			events += a->type == ACTION_EVENT;
+		}
+	}
+	cr_expect_eq(events, 1);
+	cr_expect(conditions >= 3 && conditions <= 4, "%d", conditions);
+	tell_whole(&b, "a half", "BadValue");
+	for (int i = 0; i < 100; i++, b.now += 1000) {
+		cr_expect_null(step(&b, ACTION_CONDITION), "it is shown");
+	}
+	tell_whole(&b, "0.5", "BadValue");
+	const struct action *a = step(&b, ACTION_CONDITION);
+	cr_assert_not_null(a);
+	cr_expect(a->is_true);
+	cr_expect_eq(a->reason, REASON_WHOLE);
+	bed_finish(&b);
+}
+
+/* The ledger named it, so it is remembered although it was never looked at. */
+Test(odd, an_event_about_a_placed_pod_names_it)
+{
+	struct bed b = bed_make();
+	struct grant t[] = {{"t", "default", "t", 500, 40000}};
+	tell_node(&b, "n0", 1, 110);
+	tell_capacity(&b, &(struct cap){"cap", "c1", "GPU-A", false, {t, 1}});
+	/* On its way out, so nobody places it any more; another process just did. */
+	const char *gate[] = {NAME_GATE};
+	struct pod p = {.ns = "default",
+		.name = "t",
+		.uid = "t",
+		.deleting_ms = 1,
+		.gates = gate,
+		.gate_count = 1};
+	tell_pod(&b, &p);
+	cr_assert_null(step(&b, ACTION_PLACE));
+	tell_running(&b, "t", "cap", "GPU-A");
+	const struct action *a = step(&b, ACTION_EVENT);
+	cr_assert_not_null(a);
+	cr_assert_not_null(a->ns);
+	cr_expect_str_eq(a->ns, "default");
+	cr_expect_str_eq(a->name, "t");
+	bed_finish(&b);
+}
+
+/* Its needs count, but nobody looks where it may go, and nobody behind it waits for that. */
+Test(odd, a_tenant_with_too_many_rules_is_told_and_not_placed)
+{
+	struct bed b = bed_make();
+	struct pair label[] = {{LABEL_TENANT, "true"}};
+	struct pair notes[] = {{NOTE_ORIGINAL, "{}"}, {NOTE_SHARE, "0.5"}};
+	const char *gate[] = {NAME_GATE};
+	struct pod p = {.ns = "default",
+		.name = "big",
+		.uid = "big",
+		.labels = {label, 1},
+		.notes = {notes, 2},
+		.gates = gate,
+		.gate_count = 1,
+		.too_complex = true};
+	tell_node(&b, "n0", 1, 110);
+	tell_capacity(&b, &(struct cap){"cap", "c1", "GPU-A", false, {0}});
+	tell_pod(&b, &p);
+	cr_assert_null(step(&b, ACTION_GRANT));
+	b.now += 11000;
+	const struct action *a = step(&b, ACTION_CONDITION);
+	cr_assert_not_null(a);
+	cr_assert_eq(a->reason, REASON_TOO_COMPLEX);
+	tell_waiting(&b, "small", "0.5");
+	a = step(&b, ACTION_GRANT);
+	cr_assert_not_null(a);
+	cr_assert_eq(a->ledger.count, 1);
+	cr_assert_str_eq(a->ledger.items[0].name, "small");
+	bed_finish(&b);
 }

@@ -392,10 +392,10 @@ Test(reflector, errors_back_off_to_a_cap_and_start_over_after_health)
 		wait = f.clock.mono - failed_at;
 		longest = wait > longest ? wait : longest;
 		cr_expect_geq(wait, 400);
-		cr_expect_leq(wait, 30000);
+		cr_expect_leq(wait, 10000);
 	}
-	cr_expect_geq(longest, 15000);
-	cr_expect_geq(wait, 15000, "the delay stays at its cap while it fails");
+	cr_expect_geq(longest, 5000);
+	cr_expect_geq(wait, 5000, "the delay stays at its cap while it fails");
 	fake_data(fake_last(f.wire), BOOKMARK("44"));
 	step(&f, 121000);
 	fake_answer(fake_last(f.wire), 500, "oops");

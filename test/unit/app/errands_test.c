@@ -1,0 +1,39 @@
+/* What is asked of the API server now and then, and how often where there is no answer. */
+#include <stdlib.h>
+
+#include "../kube/fake_wire.h"
+#include "parts.h"
+
+static const struct act_events no_events = {0};
+
+Test(errands, what_cannot_be_had_is_asked_for_less_and_less_often)
+{
+	struct fake_clock clock = fake_clock_make();
+	struct fake_wire *wire = fake_wire_create();
+	struct act_config config = {0};
+	struct controller c = {.clock = &clock.clock, .options = {.runtime_class = "none"}};
+	size_t asked_owner = 0, asked_image = 0;
+	setenv("POD_NAME", "pod-1", 1);
+	setenv("POD_NAMESPACE", "aliquot-system", 1);
+	c.cred = kube_cred_create_plain("https://api", NULL, &clock.clock);
+	c.kube = kube_create(&wire->wire, c.cred, &clock.clock, NULL);
+	c.act = act_create(c.kube, NULL, &config, &no_events, NULL);
+	for (int i = 0; i < 600; i++) {
+		errands_step(&c, clock.mono);
+		for (size_t k = 0; k < wire->count; k++) {
+			if (wire->calls[k].open) {
+				bool owner = strstr(wire->calls[k].path, "configmaps") != NULL;
+				*(owner ? &asked_owner : &asked_image) += 1;
+				fake_answer(&wire->calls[k], 404, "{}");
+			}
+		}
+		cr_expect_gt(errands_deadline(&c), clock.mono, "no spinning");
+		fake_pass(&clock, 500);
+	}
+	cr_expect(asked_owner >= 10 && asked_owner <= 20, "%zu", asked_owner);
+	cr_expect(asked_image >= 10 && asked_image <= 20, "%zu", asked_image);
+	act_destroy(c.act);
+	kube_destroy(c.kube);
+	kube_cred_destroy(c.cred);
+	fake_wire_destroy(wire);
+}

@@ -1,0 +1,93 @@
+/* Writes that did not go through: what the engine makes of each, one step at a time. */
+#include "odd_bed.h"
+
+/* What was refused says nothing about the node: no right to create, a full queue, not leading. */
+Test(write, a_creation_that_is_refused_rests_and_says_why)
+{
+	struct bed b = bed_make();
+	tell_node(&b, "n0", 2, 110);
+	tell_waiting(&b, "w", "0.5");
+	tell_waiting(&b, "v", "0.5");
+	const struct action *a = step(&b, ACTION_CREATE_CAPACITY);
+	cr_assert_not_null(a);
+	refuse(&b, a);
+	cr_expect_null(step(&b, ACTION_CREATE_CAPACITY), "not at once");
+	cr_expect_eq(engine_report(b.e)->by_reason[REASON_API_REFUSED], 2);
+	cr_expect_eq(engine_report(b.e)->by_reason[REASON_CAPACITY_FAILED], 0);
+	b.now += 1000;
+	a = step(&b, ACTION_CREATE_CAPACITY);
+	cr_assert_not_null(a, "after a second, not after the ten of a node that failed");
+	/* Refused again and again: less and less often, and told. */
+	int asked = 0, told = 0;
+	for (int i = 0; i < 600; i++, b.now += 100) {
+		if (a != NULL) {
+			asked++;
+			refuse(&b, a);
+		}
+		a = step(&b, ACTION_CREATE_CAPACITY);
+		vec_for_each (const struct action, c, &b.plan.actions) {
+			bool ours = c->type == ACTION_CONDITION && c->reason == REASON_API_REFUSED;
+			told += ours && strstr(c->message, "no right to") != NULL;
+		}
+	}
+	cr_expect(asked >= 4 && asked <= 10, "%d", asked);
+	cr_expect_gt(told, 0);
+	bed_finish(&b);
+}
+
+static void conflict(struct bed *b, uint64_t id)
+{
+	struct outcome o = {.fault = {.kind = FAULT_CONFLICT}};
+	engine_settle(b->e, (struct engine_now){b->now, b->now}, id, &o);
+}
+
+/* The watch has shown what was in the way before the answer came: nothing else will come. */
+Test(write, a_conflict_that_the_watch_has_shown_already_is_not_waited_out)
+{
+	struct bed b = bed_make();
+	struct cap cap = {"cap", "c1", "GPU-A", false, {0}};
+	tell_node(&b, "n0", 1, 110);
+	tell_capacity(&b, &cap);
+	tell_waiting(&b, "w", "0.5");
+	const struct action *a = step(&b, ACTION_GRANT);
+	cr_assert_not_null(a);
+	uint64_t id = a->id;
+	tell_capacity(&b, &cap);
+	cr_assert_null(step(&b, ACTION_GRANT), "it is under way");
+	conflict(&b, id);
+	cr_expect_not_null(step(&b, ACTION_GRANT), "from the version that is here");
+	bed_finish(&b);
+}
+
+Test(write, a_conflict_that_the_watch_has_not_shown_is_waited_out)
+{
+	struct bed b = bed_make();
+	struct cap cap = {"cap", "c1", "GPU-A", false, {0}};
+	tell_node(&b, "n0", 1, 110);
+	tell_capacity(&b, &cap);
+	tell_waiting(&b, "w", "0.5");
+	const struct action *a = step(&b, ACTION_GRANT);
+	cr_assert_not_null(a);
+	conflict(&b, a->id);
+	cr_expect_null(step(&b, ACTION_GRANT));
+	tell_capacity(&b, &cap);
+	cr_expect_not_null(step(&b, ACTION_GRANT));
+	bed_finish(&b);
+}
+
+Test(write, a_placement_is_not_held_back_by_a_version_that_has_passed)
+{
+	struct bed b = bed_make();
+	struct grant t[] = {{"w", "default", "w", 500, 40000}};
+	tell_node(&b, "n0", 1, 110);
+	tell_capacity(&b, &(struct cap){"cap", "c1", "GPU-A", false, {t, 1}});
+	tell_waiting(&b, "w", "0.5");
+	const struct action *a = step(&b, ACTION_PLACE);
+	cr_assert_not_null(a);
+	uint64_t id = a->id;
+	tell_waiting(&b, "w", "0.5");
+	cr_assert_null(step(&b, ACTION_PLACE), "it is under way");
+	conflict(&b, id);
+	cr_expect_not_null(step(&b, ACTION_PLACE));
+	bed_finish(&b);
+}
