@@ -217,7 +217,7 @@ const struct mutation_row mutation_rows[] = {
 	{"grant-without-version", "the compare-and-swap is only a swap",
 		.hooks = {.request = grant_without_version}, .rare = true},
 	{"place-without-uid", "a placement finds its pod by name alone",
-		.hooks = {.request = place_without_uid}},
+		.hooks = {.request = place_without_uid}, .rare = true},
 	{"place-without-pin", "a placement forgets the node",
 		.hooks = {.request = place_without_pin}},
 	{"delete-without-version", "a capacity pod goes although it was just granted from",
