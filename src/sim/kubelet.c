@@ -104,8 +104,9 @@ static void finish(void *data, uint64_t serial)
 /* Some work for ever. */
 static void run_work(struct sim *s, struct stored *o, uint64_t serial)
 {
+	bool whole = o->pod.gpus > 0;
 	set_phase(s, o, "Running", NULL);
-	if (o->pod.gpus > 0 || sim_chance(s, s->weather.mortal)) {
+	if (whole || sim_chance(s, s->weather.mortal)) {
 		later(s, sim_between(s, 300, s->weather.life_ms), finish, serial);
 	}
 }
