@@ -56,6 +56,8 @@ static void holder_refresh(struct holder *h, const struct world_pod *p, int64_t 
 		/* The name was used again: nothing that was assumed holds. */
 		holder_drop_asked(h);
 		h->deleted = false;
+		/* What is still under way was about the other pod, and so is its outcome. */
+		h->flight = 0;
 		h->opened_at = h->idle_since = now;
 		h->lost_at = -1;
 	}

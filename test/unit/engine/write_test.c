@@ -91,3 +91,27 @@ Test(write, a_placement_is_not_held_back_by_a_version_that_has_passed)
 	cr_expect_not_null(step(&b, ACTION_PLACE));
 	bed_finish(&b);
 }
+
+/* A creation that was long under way makes the pod anew before our deletion of the old one is
+ * answered: the answer is about the old one. */
+Test(write, a_deletion_that_is_answered_late_says_nothing_about_the_next_pod_of_that_name)
+{
+	struct bed b = bed_make();
+	struct outcome done = {.fault = {.kind = FAULT_NONE}};
+	tell_node(&b, "n0", 1, 110);
+	tell_capacity(&b, &(struct cap){"cap", "c1", "GPU-A", false, {0}});
+	step(&b, ACTION_DELETE_CAPACITY);
+	b.now += 60000;
+	const struct action *a = step(&b, ACTION_DELETE_CAPACITY);
+	cr_assert_not_null(a);
+	uint64_t id = a->id;
+	tell_gone(&b, NAME_NAMESPACE, "cap");
+	tell_capacity(&b, &(struct cap){"cap", "c2", "GPU-A", false, {0}});
+	cr_assert_null(step(&b, ACTION_DELETE_CAPACITY));
+	engine_settle(b.e, (struct engine_now){b.now, b.now}, id, &done);
+	b.now += 60000;
+	a = step(&b, ACTION_DELETE_CAPACITY);
+	cr_assert_not_null(a);
+	cr_expect_str_eq(a->uid, "c2");
+	bed_finish(&b);
+}
