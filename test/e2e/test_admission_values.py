@@ -196,9 +196,10 @@ def test_a_namespaces_default_that_cannot_be_read_stops_nobody(stack, name, key)
                      "template": {"metadata": meta, "spec": stack.pod("x")["spec"]}}})
 
         def condition():
-            return [asking.told(pod, "BadValue") for pod in stack.api.list("pods", space)
+            return [(pod, asking.told(pod, "BadValue")) for pod in stack.api.list("pods", space)
                     if is_whole(pod) and pod["status"].get("phase") == "Running"]
-        message, = wait_until(lambda: [one for one in condition() if one], 40, "a condition")
+        # Beside it there may be one that the node refused, its device not being free yet.
+        (pod, message), = wait_until(lambda: [one for one in condition() if one[1]], 40,
+                                     "a condition")
         assert P + "default-" + key in message and '"lots"' in message, message
-        pod, = stack.api.list("pods", space)
         wait_until(lambda: events(stack, pod, "BadValue"), 40, "the event")

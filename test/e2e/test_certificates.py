@@ -107,8 +107,9 @@ def put(stack, **pems):
 def settled(stack):
     """Everything of one piece: each controller serves the Secret's leaf, which the bundle trusts."""
     kept, pem = secret(stack), bundle(stack)
-    return "tls.crt" in kept and certificates(kept["ca.crt"])[0] in certificates(pem) and all(
-        served(c) == certificates(kept["tls.crt"])[0] and trusted(c, pem)
+    authority, leaf = certificates(kept.get("ca.crt", "")), certificates(kept.get("tls.crt", ""))
+    return authority and leaf and authority[0] in certificates(pem) and all(
+        served(c) == leaf[0] and trusted(c, pem)
         for c in stack.controllers) and kept
 
 
