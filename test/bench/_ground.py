@@ -219,7 +219,7 @@ class Ground:
                 "--kubeconfig", self.plane.kubeconfig("controller"),
                 "--webhook-listen", "127.0.0.1:%d" % self.webhook_port,
                 "--metrics-listen", "127.0.0.1:%d" % self.metrics_port,
-                "--debug", "--log-level", "info"]
+                "--debug", "--journal-memory-mib=0", "--log-level", "info"]
         return self._start("controller", argv, self.metrics_port)
 
     def informer(self):
