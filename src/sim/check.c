@@ -372,6 +372,9 @@ void check_commit(struct sim *s, const struct commit *c)
 	}
 	if (holds_gpu(o)) {
 		check_doubles(s, o);
+	}
+	/* What one on its way out has promised is promised anew elsewhere. */
+	if (holds_gpu(o) && o->pod.deleting_ms == 0) {
 		check_promised(s, o);
 	}
 	if (uses_share(o)) {
