@@ -62,7 +62,7 @@ static int hex_digit(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* \uXXXX below the surrogates, never zero. */
+/* The four digits of a \u: a code below the surrogates, never zero. */
 static bool unescape_code(struct parser *s)
 {
 	unsigned code = 0;

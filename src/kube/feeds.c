@@ -29,27 +29,32 @@ struct feeds {
 static int decode(struct feed *f, const char *json, size_t n, struct change *c, struct fault *fault)
 {
 	struct arena *a = &f->all->arena;
-	struct pod *pod = ARENA_NEW(a, struct pod);
-	struct node *node = ARENA_NEW(a, struct node);
-	struct policy *policy = ARENA_NEW(a, struct policy);
-	struct namespace *ns = ARENA_NEW(a, struct namespace);
-	struct limit_range *range = ARENA_NEW(a, struct limit_range);
 	switch (f->kind) {
-	case KIND_POD:
+	case KIND_POD: {
+		struct pod *pod = ARENA_NEW(a, struct pod);
 		c->pod = pod;
 		return pod_decode(json, n, a, pod, fault);
-	case KIND_NODE:
+	}
+	case KIND_NODE: {
+		struct node *node = ARENA_NEW(a, struct node);
 		c->node = node;
 		return node_decode(json, n, a, node, fault);
-	case KIND_POLICY:
+	}
+	case KIND_POLICY: {
+		struct policy *policy = ARENA_NEW(a, struct policy);
 		c->policy = policy;
 		return policy_decode(json, n, a, policy, fault);
-	case KIND_NAMESPACE:
+	}
+	case KIND_NAMESPACE: {
+		struct namespace *ns = ARENA_NEW(a, struct namespace);
 		c->namespace = ns;
 		return namespace_decode(json, n, a, ns, fault);
-	case KIND_LIMIT_RANGE:
+	}
+	case KIND_LIMIT_RANGE: {
+		struct limit_range *range = ARENA_NEW(a, struct limit_range);
 		c->limit_range = range;
 		return limit_range_decode(json, n, a, range, fault);
+	}
 	case KIND_COUNT:
 		break;
 	}
