@@ -185,17 +185,25 @@ static void set_fault(struct outcome *o, enum fault_kind kind)
 	o->fault = (struct fault){.kind = kind};
 }
 
-static void apply_grant(
-	struct cluster *c, const struct action *a, struct obj *o, struct outcome *out)
+static bool preconditions_hold(const struct action *a, const struct obj *o, struct outcome *out)
 {
 	char rv[16];
 	snprintf(rv, sizeof rv, "%d", o != NULL ? o->rv : 0);
 	if (o == NULL || strcmp(o->uid, a->uid) != 0) {
 		set_fault(out, FAULT_NOT_FOUND);
-		return;
+		return false;
 	}
 	if (strcmp(rv, a->resource_version) != 0) {
 		set_fault(out, FAULT_CONFLICT);
+		return false;
+	}
+	return true;
+}
+
+static void apply_grant(
+	struct cluster *c, const struct action *a, struct obj *o, struct outcome *out)
+{
+	if (!preconditions_hold(a, o, out)) {
 		return;
 	}
 	o->grant_count = a->ledger.count;
@@ -211,14 +219,7 @@ static void apply_grant(
 static void apply_place(
 	struct cluster *c, const struct action *a, struct obj *o, struct outcome *out)
 {
-	char rv[16];
-	snprintf(rv, sizeof rv, "%d", o != NULL ? o->rv : 0);
-	if (o == NULL || strcmp(o->uid, a->uid) != 0) {
-		set_fault(out, FAULT_NOT_FOUND);
-		return;
-	}
-	if (strcmp(rv, a->resource_version) != 0) {
-		set_fault(out, FAULT_CONFLICT);
+	if (!preconditions_hold(a, o, out)) {
 		return;
 	}
 	cr_assert(o->gated);

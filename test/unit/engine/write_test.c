@@ -41,16 +41,23 @@ static void conflict(struct bed *b, uint64_t id)
 	engine_settle(b->e, (struct engine_now){b->now, b->now}, id, &o);
 }
 
+/* One waits, and its GPU is being written. */
+static const struct action *grant_under_way(struct bed *b, const struct cap *cap)
+{
+	tell_node(b, "n0", 1, 110);
+	tell_capacity(b, cap);
+	tell_waiting(b, "w", "0.5");
+	const struct action *a = step(b, ACTION_GRANT);
+	cr_assert_not_null(a);
+	return a;
+}
+
 /* The watch has shown what was in the way before the answer came: nothing else will come. */
 Test(write, a_conflict_that_the_watch_has_shown_already_is_not_waited_out)
 {
 	struct bed b = bed_make();
 	struct cap cap = {"cap", "c1", "GPU-A", false, {0}};
-	tell_node(&b, "n0", 1, 110);
-	tell_capacity(&b, &cap);
-	tell_waiting(&b, "w", "0.5");
-	const struct action *a = step(&b, ACTION_GRANT);
-	cr_assert_not_null(a);
+	const struct action *a = grant_under_way(&b, &cap);
 	uint64_t id = a->id;
 	tell_capacity(&b, &cap);
 	cr_assert_null(step(&b, ACTION_GRANT), "it is under way");
@@ -63,11 +70,7 @@ Test(write, a_conflict_that_the_watch_has_not_shown_is_waited_out)
 {
 	struct bed b = bed_make();
 	struct cap cap = {"cap", "c1", "GPU-A", false, {0}};
-	tell_node(&b, "n0", 1, 110);
-	tell_capacity(&b, &cap);
-	tell_waiting(&b, "w", "0.5");
-	const struct action *a = step(&b, ACTION_GRANT);
-	cr_assert_not_null(a);
+	const struct action *a = grant_under_way(&b, &cap);
 	conflict(&b, a->id);
 	cr_expect_null(step(&b, ACTION_GRANT));
 	tell_capacity(&b, &cap);
