@@ -2,8 +2,9 @@
 
 import os
 import random
+import time
 
-from invariants import P, note
+from invariants import P, Picture, note
 
 import fleet
 from waiting import wait_until
@@ -94,6 +95,17 @@ def wait_empty(stack, timeout=60):
 
 def all_gpus(stack):
     return sum(node["gpus"] for node in stack.nodes)
+
+
+def settle(stack, arrivals):
+    """The last pod has arrived, all that can run does, none is lost: (the picture, seconds it took)."""
+    arrivals.finish()
+    began = time.monotonic()
+    gpus = all_gpus(stack)
+    picture = wait_until(lambda: Picture(stack.api).check_quiet(gpus), 60, "quiet",
+                         ignore=(AssertionError,))
+    arrivals.check_all_there()
+    return picture, time.monotonic() - began
 
 
 def new_seed():

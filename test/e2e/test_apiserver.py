@@ -4,8 +4,8 @@ import random
 import time
 
 from arrivals import Arrivals
-from helpers import FAULTS, all_gpus, gates, is_tenant, new_seed, on, wait_empty
-from invariants import P, Picture
+from helpers import FAULTS, gates, is_tenant, new_seed, on, settle, wait_empty
+from invariants import P
 from waiting import wait_until
 
 STACK = FAULTS
@@ -48,14 +48,9 @@ def test_the_watches_break_while_pods_arrive(stack, say):
     arrivals.start()
     wait_until(lambda: len(arrivals.made) >= 8, 30, "eight pods")
     stack.plane.restart("kube-apiserver", crash=True)
-    arrivals.finish()
-    began = time.monotonic()
-    gpus = all_gpus(stack)
-    picture = wait_until(lambda: Picture(stack.api).check_quiet(gpus), 60, "quiet",
-                         ignore=(AssertionError,))
-    arrivals.check_all_there()
+    picture, took = settle(stack, arrivals)
     say("%d tenants, %d whole pods, quiet %.1f s after the last arrival" % (
-        len(picture.tenants), len(picture.whole), time.monotonic() - began))
+        len(picture.tenants), len(picture.whole), took))
     assert len(picture.placed) >= 8 and len(picture.placed) + len(picture.whole) >= 20
     assert pids(stack) == before, "a controller was replaced"
     arrivals.remove()

@@ -4,9 +4,8 @@ import random
 import time
 
 from arrivals import Arrivals
-from helpers import FAULTS, all_gpus, is_tenant, new_seed, wait_empty
+from helpers import FAULTS, is_tenant, new_seed, settle, wait_empty
 from invariants import Picture
-from waiting import wait_until
 
 STACK = FAULTS
 PODS, KILLS = 100, 10
@@ -26,15 +25,10 @@ def test_ten_kills_during_a_hundred_arrivals(stack, say):
         leader.kill()
         Picture(stack.api).check()
         leader.start(wait_ready=False)
-    arrivals.finish()
-    began = time.monotonic()
-    gpus = all_gpus(stack)
-    picture = wait_until(lambda: Picture(stack.api).check_quiet(gpus), 60, "quiet",
-                         ignore=(AssertionError,))
-    arrivals.check_all_there()
+    picture, took = settle(stack, arrivals)
     tenants = [pod for pod in picture.tenants if pod["metadata"]["name"] in arrivals.made]
     say("%d tenants, %d placed, %d whole pods; quiet %.1f s after the last arrival" % (
-        len(tenants), len(picture.placed), len(picture.whole), time.monotonic() - began))
+        len(tenants), len(picture.placed), len(picture.whole), took))
     assert len(tenants) + len(picture.whole) == PODS
     # The replica that lives converts all along; a call that a killed one had may fail.
     assert len(tenants) >= PODS - 2 * KILLS
