@@ -22,7 +22,8 @@ static void on_health(void *data, const struct server_request *r, struct server_
 
 bool controller_ready(const struct controller *c)
 {
-	return !c->stopping && world_all_synced(engine_world(c->engine)) && c->webhook != NULL;
+	return !c->stopping && world_all_synced(engine_world(c->engine)) && c->webhook != NULL &&
+	       gate_acquainted(&c->gate);
 }
 
 static void on_ready(void *data, const struct server_request *r, struct server_reply *reply)
@@ -36,6 +37,9 @@ static void on_ready(void *data, const struct server_request *r, struct server_r
 	}
 	if (c->webhook == NULL) {
 		str_append_text(&reply->body, "no serving certificate yet\n");
+	}
+	if (!gate_acquainted(&c->gate)) {
+		str_append_text(&reply->body, "no renewal of the Lease seen yet\n");
 	}
 	for (int k = 0; k < KIND_COUNT; k++) {
 		str_append_format(&reply->body, "%s %s\n", kind_name((enum kind)k),
