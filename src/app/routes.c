@@ -90,8 +90,6 @@ void routes_update_metrics(struct controller *c)
 		(int64_t)act_in_flight(c->act));
 	gauge(c, "aliquot_writes_queued", "Writes waiting for their turn.", NULL,
 		(int64_t)act_queued(c->act));
-	gauge(c, "aliquot_events_dropped", "Events that were shed.", NULL,
-		events_dropped(c->events));
 	gauge(c, "aliquot_engine_steps", "Complete steps of the engine.", NULL, (int64_t)r->steps);
 	gauge(c, "aliquot_engine_decisions", "Tenants looked at.", NULL, (int64_t)r->decisions);
 	gauge(c, "aliquot_conversion_open", "1 while the webhook may convert pods (rule C2).", NULL,
