@@ -51,6 +51,7 @@ enum reason {
 	REASON_TOO_COMPLEX, /* more rules about nodes than are looked at */
 	REASON_BAD_AMOUNT,  /* admission: a number of GPUs that the API server refuses */
 	REASON_TOO_LARGE,   /* admission: what we would write on the pod has no room */
+	REASON_UNREAD_POD,  /* placement: a pod that cannot be read may hold the GPU */
 	REASON_COUNT,
 };
 
