@@ -147,9 +147,14 @@ static uint32_t add_opening(struct engine *e, struct holder *h, uint32_t node)
 }
 
 /* The closest miss is kept with the waiter's reason, for the sentence. */
-static void note_refusal(
-	struct waiter *w, const struct place_verdict *fit, const struct place_verdict *open)
+static void note_refusal(const struct snapshot *s, struct waiter *w,
+	const struct place_verdict *fit, const struct place_verdict *open)
 {
+	if (place_never_fits(s, &w->asked, &w->miss)) {
+		/* By which of the others one meets it is chance. */
+		w->reason = w->miss.reason;
+		return;
+	}
 	/* Without an open GPU where the pod may go, what keeps one from being opened is the answer.
 	 */
 	bool none_near = fit->reason == REASON_NO_GPU_NODE ||
@@ -193,7 +198,7 @@ static void place_waiter(struct engine *e, int64_t now, struct waiter *w, struct
 	if (v.gpu == PLACE_NOWHERE) {
 		struct place_verdict open = place_open(&e->snap, &r);
 		if (open.node == PLACE_NOWHERE) {
-			note_refusal(w, &v, &open);
+			note_refusal(&e->snap, w, &v, &open);
 			return;
 		}
 		const char *node = e->snap.nodes.items[open.node].noun->name;

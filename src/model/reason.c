@@ -50,6 +50,7 @@ static const char *const names[REASON_COUNT] = {
 	[REASON_BAD_AMOUNT] = "BadGpuAmount",
 	[REASON_TOO_LARGE] = "TooLarge",
 	[REASON_UNREAD_POD] = "UnreadPod",
+	[REASON_LARGER_THAN_ANY_GPU] = "LargerThanAnyGpu",
 };
 
 const char *reason_name(enum reason reason)
