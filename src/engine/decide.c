@@ -54,16 +54,20 @@ void rank_waiters(struct engine *e, int64_t now)
 	}
 }
 
+struct policy_choice policy_of(const struct engine *e, const struct pod *pod)
+{
+	const struct world_namespace *n = world_namespace_find(e->world, pod->ns);
+	struct policy_subject who = policy_subject_of(pod, n != NULL && n->known ? &n->noun : NULL);
+	struct policy_set set;
+	set.items = world_policies(e->world, &set.count);
+	return policy_choose(&set, &who);
+}
+
 /* The policy as it is now, not as it was at admission, if a webhook judged the pod at all: whether
  * there is one and it wants shares, its bounds and its number of tenants (C8). */
 static enum reason apply_policy(struct engine *e, const struct waiter *w, struct place_request *r)
 {
-	const struct world_namespace *n = world_namespace_find(e->world, w->pod.ns);
-	struct policy_subject who =
-		policy_subject_of(&w->pod, n != NULL && n->known ? &n->noun : NULL);
-	struct policy_set set;
-	set.items = world_policies(e->world, &set.count);
-	struct policy_choice choice = policy_choose(&set, &who);
+	struct policy_choice choice = policy_of(e, &w->pod);
 	if (choice.excluded) {
 		return REASON_EXCLUDED;
 	}
