@@ -51,7 +51,6 @@ enum reason {
 	REASON_TOO_COMPLEX,	    /* more rules about nodes than are looked at */
 	REASON_BAD_AMOUNT,	    /* admission: a number of GPUs that the API server refuses */
 	REASON_TOO_LARGE,	    /* admission: what we would write on the pod has no room */
-	REASON_UNREAD_POD,	    /* placement: a pod that cannot be read may hold the GPU */
 	REASON_LARGER_THAN_ANY_GPU, /* placement: no GPU that it may use has so much memory */
 	REASON_COUNT,
 };

@@ -178,10 +178,10 @@ static void await_creation(
 	text_set(&w->refusal, h->refusal);
 	w->refused_until = h->retry_at;
 	w->reason = REASON_API_REFUSED;
-	if (now < h->retry_at) {
-		wake_by(e, h->retry_at);
-	} else if (!world_blind(e->world, KIND_POD)) {
+	if (now >= h->retry_at) {
 		emit_create_again(e, h, &w->pod, plan);
+	} else {
+		wake_by(e, h->retry_at);
 	}
 }
 
@@ -206,12 +206,6 @@ static void place_waiter(struct engine *e, int64_t now, struct waiter *w, struct
 			return;
 		}
 		const char *node = e->snap.nodes.items[open.node].noun->name;
-		if (world_blind(e->world, KIND_POD)) {
-			/* The GPU is free only as far as we can read. */
-			w->miss.best_node = node;
-			w->reason = REASON_UNREAD_POD;
-			return;
-		}
 		struct holder *h = emit_create(e, now, node, &w->pod, plan);
 		if (h == NULL) {
 			w->reason = REASON_WAITING_FOR_CAPACITY;

@@ -49,7 +49,6 @@ static const char *const names[REASON_COUNT] = {
 	[REASON_TOO_COMPLEX] = "TooComplex",
 	[REASON_BAD_AMOUNT] = "BadGpuAmount",
 	[REASON_TOO_LARGE] = "TooLarge",
-	[REASON_UNREAD_POD] = "UnreadPod",
 	[REASON_LARGER_THAN_ANY_GPU] = "LargerThanAnyGpu",
 };
 

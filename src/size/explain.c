@@ -86,9 +86,6 @@ static const char *const templates[REASON_COUNT] = {
 	[REASON_BAD_AMOUNT] =
 		"left as it is:[ container {name}:] limits of " NAME_GPU_RESOURCE
 		" must be set to a whole number, and requests to the same one or not at all",
-	[REASON_UNREAD_POD] =
-		"needs[ {want}], but a pod of the cluster cannot be read and may hold "
-		"the GPU that looks free[ on {node}]; the controller's log says more",
 	[REASON_LARGER_THAN_ANY_GPU] = "needs[ {want}], no GPU that it may use is so large[: the "
 				       "largest has {best}][, on {node}]",
 	[REASON_TOO_LARGE] = "left whole: what would have to be written on the pod is too large",
