@@ -46,16 +46,16 @@ static bool affinity_matches(const struct pod *pod, const struct node *n)
 	return false;
 }
 
+bool place_node_suits(const struct pod *pod, const struct node *n)
+{
+	return !pod->too_complex && pairs_contain(&n->labels, &pod->node_selector) &&
+	       affinity_matches(pod, n) && taints_tolerated(pod, n);
+}
+
 enum reason place_node_fits(const struct pod *pod, const struct place_node *n)
 {
-	if (pod->too_complex) {
-		return REASON_NODE_UNFIT;
-	}
 	bool room = n->free_cpu_milli >= pod->cpu_milli && n->free_mem_bytes >= pod->mem_bytes &&
 		    n->free_slots >= 1;
-	if (n->no_grants || !room || !pairs_contain(&n->noun->labels, &pod->node_selector) ||
-		!affinity_matches(pod, n->noun) || !taints_tolerated(pod, n->noun)) {
-		return REASON_NODE_UNFIT;
-	}
-	return REASON_NONE;
+	bool fits = !n->no_grants && room && place_node_suits(pod, n->noun);
+	return fits ? REASON_NONE : REASON_NODE_UNFIT;
 }
