@@ -98,6 +98,7 @@ void emit_place(struct engine *e, struct waiter *w, struct holder *h, const stru
 	a->node_term_count = w->pod.node_term_count;
 	text_set(&w->flight_rv, a->resource_version);
 	w->flight = a->id;
+	landing_note(w, a);
 }
 
 /* Old entries that live, entries of tenants that the ledger has forgotten, and those decided now.

@@ -61,12 +61,8 @@ bool engine_observe(struct engine *e, const struct change *c)
 		journal_change(e->journal, e, c);
 	}
 	if (c->type == CHANGE_LEADER) {
-		/* A new term begins with no assumptions: what the old one asked for, the watch
-		 * tells. */
 		if (c->leads && !e->leads) {
-			book_finish(e);
-			e->waiters_by_uid = e->holders_by_name = e->memos_by_name = (struct map){0};
-			book_init(e);
+			book_new_term(e);
 		}
 		e->leads = c->leads;
 		e->dirty = true;

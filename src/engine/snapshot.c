@@ -204,10 +204,14 @@ static enum gpu_state holder_state(const struct holder *h)
 }
 
 /* Capacity pods that can never receive a grant again are not part of the picture, but their GPU is
- * taken. */
+ * taken. One that was there and is gone holds nothing: it is remembered only until the answer to a
+ * write has come, and whoever holds its GPU by then must not share a UUID with a ghost. */
 static bool holder_usable(const struct holder *h)
 {
 	const struct pod *p = &h->pod;
+	if (!h->in_world && p->name != NULL) {
+		return false;
+	}
 	if (h->deleted || (h->flight != 0 && h->flight_type == ACTION_DELETE_CAPACITY)) {
 		return false;
 	}
@@ -332,14 +336,18 @@ static void add_holders(struct engine *e, int64_t now)
 	}
 }
 
+uint32_t snap_gpu_by_uuid(const struct engine *e, const char *uuid)
+{
+	uint32_t at = map_find(&e->gpus_by_uuid, hash_text(uuid), uuid);
+	return at == MAP_NONE ? WORLD_NONE : at;
+}
+
 /* Whoever holds the tenant's GPU now: the tenant runs on it all the same. Where nobody has told
  * that UUID, the capacity pod that the tenant names, as long as it may turn out to hold it. */
 static uint32_t snap_gpu_of(const struct engine *e, const struct world_gpu *tenant)
 {
-	uint32_t at = tenant->uuid == NULL
-			      ? MAP_NONE
-			      : map_find(&e->gpus_by_uuid, hash_text(tenant->uuid), tenant->uuid);
-	if (at != MAP_NONE) {
+	uint32_t at = tenant->uuid == NULL ? WORLD_NONE : snap_gpu_by_uuid(e, tenant->uuid);
+	if (at != WORLD_NONE) {
 		return at;
 	}
 	const struct holder *h = holder_find(e, tenant->capacity_pod);
@@ -393,4 +401,5 @@ void snapshot_build(struct engine *e, int64_t now)
 		add_tenant(e, world_class_at(e->world, WORLD_TENANT, i),
 			world_class_slot(e->world, WORLD_TENANT, i));
 	}
+	landings_count(e);
 }

@@ -10,6 +10,7 @@
 #include "base/str.h"
 #include "base/vec.h"
 #include "engine/engine.h"
+#include "landing.h"
 #include "size/policy.h"
 #include "place/place.h"
 
@@ -37,6 +38,9 @@ struct waiter {
 	int64_t condition_at; /* when one was last asked for; 0: never */
 	enum reason condition_reason;
 	uint64_t seen; /* the step that last met it */
+	struct {
+		VEC_FIELDS(struct landing);
+	} landings;
 	/* the ledger entry that already gives it a share, found in step `granted_step` */
 	struct holder *granted_by;
 	uint32_t granted_index;
@@ -125,7 +129,7 @@ struct engine {
 	uint64_t next_action;
 	uint64_t step;
 	int64_t deadline;
-	int64_t now;		  /* of the step that runs */
+	int64_t now;		  /* of the step that runs or ran last */
 	uint64_t decided_version; /* of the world at the end of the last complete step */
 	bool dirty;
 	uint32_t resume; /* ranks handled by an unfinished step */
@@ -183,6 +187,7 @@ void holder_drop_asked(struct holder *h);
 void book_sweep(struct engine *e); /* forgets what this step did not meet */
 void book_init(struct engine *e);
 void book_finish(struct engine *e);
+void book_new_term(struct engine *e);
 struct node_memo *memo_find(struct engine *e, const char *node);
 struct node_memo *memo_touch(struct engine *e, const char *node);
 void trouble_note(struct engine *e, const char *node, int64_t now);
@@ -197,10 +202,13 @@ const char *holder_version(const struct holder *h);
 /* The watch shows something newer than `from`. */
 bool version_passed(const char *have, const char *from);
 bool tenant_is_on(const struct holder *h, const struct world_gpu *tenant);
+/* The GPU of the snapshot that tells this UUID, WORLD_NONE: none. */
+uint32_t snap_gpu_by_uuid(const struct engine *e, const char *uuid);
 /* Does this entry still hold its share? */
 bool grant_lives(struct engine *e, const struct holder *h, const struct grant *g, int64_t now);
 
 /* decide.c */
+void waiter_refresh(struct waiter *w, const struct world_pod *p);
 void rank_waiters(struct engine *e, int64_t now);
 void decide(struct engine *e, int64_t now, uint32_t budget, struct plan *plan);
 

@@ -148,7 +148,8 @@ static void check_placing(struct sim *s, const struct stored *o)
 			(long long)made->milli, (long long)made->mem_mib);
 	} else {
 		check_pin(s, o, made->node);
-		made->late = store_find_uid(&s->store, made->holder_uid) == NULL;
+		bool gone = store_find_uid(&s->store, made->holder_uid) == NULL;
+		made->late = gone && s->serving_term != s->report->takeovers;
 		s->report->late += made->late;
 	}
 }

@@ -26,6 +26,7 @@ enum fate {
 struct parcel {
 	struct link *link; /* borrowed */
 	uint64_t call;
+	uint64_t term; /* takeovers until it was sent */
 	enum fate fate;
 	bool stream;
 	enum wire_method method;
@@ -207,6 +208,7 @@ static void serve(struct parcel *p)
 		return;
 	}
 	if (!watch) {
+		s->serving_term = p->term;
 		apiserver_handle(s, p->link->replica, &r, &p->answer);
 	}
 	if (p->method != WIRE_GET) {
@@ -223,6 +225,7 @@ static void send_again(const struct parcel *p)
 	struct parcel *again = xcalloc(1, sizeof *again);
 	*again = (struct parcel){.link = p->link,
 		.call = p->call,
+		.term = p->term,
 		.fate = FATE_LOST_ANSWER,
 		.method = p->method,
 		.path = xstrdup(p->path),
@@ -341,6 +344,7 @@ static uint64_t link_send(
 	struct parcel *p = xcalloc(1, sizeof *p);
 	*p = (struct parcel){.link = l,
 		.call = f->id,
+		.term = s->report->takeovers,
 		.fate = draw_fate(s),
 		.stream = r->stream,
 		.method = r->method,

@@ -195,6 +195,7 @@ struct sim {
 	int64_t idle_grace_ms, open_timeout_ms;
 	uint32_t budget;
 	char lease_holder[64];
+	uint64_t serving_term;	   /* in which the request was sent that is being served */
 	struct sim_report *report; /* borrowed */
 };
 
