@@ -91,12 +91,13 @@ static void holder_expire(struct holder *h, int64_t now)
 	}
 }
 
-/* A name can be used again by a pod that got another GPU; the device is what a tenant runs on. */
+/* The device is what a tenant runs on. A name can be used again by a pod that got another GPU, and
+ * the GPU may be held under another name by now. */
 bool tenant_is_on(const struct holder *h, const struct world_gpu *tenant)
 {
 	const struct gpu_identity *id = h->pod.identity;
-	bool same_gpu = id == NULL || tenant->uuid == NULL || text_equals(tenant->uuid, id->uuid);
-	return same_gpu && text_equals(tenant->capacity_pod, h->name);
+	return id != NULL && tenant->uuid != NULL ? text_equals(tenant->uuid, id->uuid)
+						  : text_equals(tenant->capacity_pod, h->name);
 }
 
 bool grant_lives(struct engine *e, const struct holder *h, const struct grant *g, int64_t now)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "json/decode.h"
+#include "model/names.h"
 #include "sim_parts.h"
 
 enum fate {
@@ -316,6 +317,23 @@ static void copy_body(struct parcel *p, const struct sim_hooks *hooks, const str
 	p->body_size = r->body_size;
 }
 
+/* A placement that is late, and somebody deletes the capacity pod that it names. */
+static void snatch(struct sim *s, const struct parcel *p)
+{
+	json_t *body = NULL;
+	const char *name = NULL;
+	if (p->fate != FATE_LATE || p->method != WIRE_PATCH ||
+		decode_parse(p->body, p->body_size, DECODE_PLAIN, &body, NULL) != 0) {
+		return;
+	}
+	const json_t *notes = json_object_get(json_object_get(body, "metadata"), "annotations");
+	name = json_string_value(json_object_get(notes, NOTE_CAPACITY_POD));
+	if (name != NULL && sim_chance(s, s->weather.snatch)) {
+		people_snatch(s, name);
+	}
+	json_decref(body);
+}
+
 static struct flight *flight_make(
 	struct link *l, const struct wire_request *r, const struct wire_events *events, void *data)
 {
@@ -358,6 +376,7 @@ static uint64_t link_send(
 	if (p->fate == FATE_LATE) {
 		delay += sim_between(s, 1000, s->weather.late_ms);
 	}
+	snatch(s, p);
 	agenda_add(&s->agenda, sim_now(s) + delay, arrive, p, 0);
 	agenda_add(&s->agenda, sim_now(s) + r->timeout_ms, time_out, l, f->id);
 	if (write && sim_chance(s, s->weather.crash_at_write)) {

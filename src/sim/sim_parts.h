@@ -25,6 +25,7 @@ struct weather {
 	/* of the spells that come now and then */
 	uint32_t partition, pause, crash, leave, server_restart, compaction, clock_jump, node_loss;
 	uint32_t cordon, node_change, hand_delete;
+	uint32_t snatch;  /* a placement is late, and its capacity pod deleted by hand meanwhile */
 	uint32_t doubled; /* of machines: two of their GPUs tell the same UUID */
 	int64_t latency_ms, lag_ms, late_ms;
 	/* of people and their work, calm or not */
@@ -140,6 +141,7 @@ json_t *pod_condition_new(const char *type, bool is_true, const char *reason);
 
 /* --- people.c: what is asked of the cluster --- */
 void people_start(struct sim *s);
+void people_snatch(struct sim *s, const char *capacity_pod);
 
 /* --- replica.c: a controller as it ships, less the webhook --- */
 struct replica;

@@ -139,6 +139,21 @@ Test(landing, a_new_term_does_not_forget_what_may_land)
 	bed_finish(&b);
 }
 
+/* It lands after all, from the first capacity pod, when its tenant has an entry with the second. */
+Test(landing, an_entry_stays_where_its_tenant_came_to_run_by_another_name)
+{
+	struct bed b = bed_make();
+	struct grant w[] = {{"w", "default", "w", 700, 50000}};
+	struct cap cap = second;
+	cap.ledger = (struct ledger){w, 1};
+	tell_node(&b, "n0", 1, 110);
+	tell_capacity(&b, &cap);
+	tell_running(&b, "w", first.name, first.uuid);
+	tell_waiting(&b, "v", "0.2");
+	cr_expect_str_eq(granted(&b), "wv");
+	bed_finish(&b);
+}
+
 /* Nobody gives the GPU back on which somebody may run by now. */
 Test(landing, a_gpu_on_which_somebody_may_land_is_not_idle)
 {
@@ -253,6 +268,6 @@ Test(landing, the_ledger_of_one_that_is_gone_counts_nobody)
 {
 	struct bed b = bed_with_ghost();
 	tell_waiting(&b, "v", "0.5");
-	cr_expect_str_eq(granted(&b), "w", "t has 0.7: there is room for w and none for v");
+	cr_expect_str_eq(granted(&b), "tw", "t has 0.7: there is room for w and none for v");
 	bed_finish(&b);
 }
