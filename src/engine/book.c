@@ -169,17 +169,23 @@ void trouble_note(struct engine *e, const char *node, int64_t now)
 	m->until = now + backoff_next(&m->backoff, &e->rng);
 }
 
-int64_t absence_since(struct engine *e, const char *uid, int64_t now)
+struct absence *absence_of(struct engine *e, const char *uid, int64_t now)
 {
 	vec_for_each (struct absence, a, &e->absences) {
 		if (strcmp(a->uid, uid) == 0) {
 			a->seen = e->step;
-			return a->since;
+			return a;
 		}
 	}
-	struct absence made = {xstrdup(uid), now, e->step};
+	struct absence made = {.uid = xstrdup(uid), .since = now, .seen = e->step};
 	VEC_PUSH(&e->absences, made);
-	return now;
+	return &e->absences.items[e->absences.count - 1];
+}
+
+static void absence_free(struct absence *a)
+{
+	free(a->holder);
+	free(a->uid);
 }
 
 static void sweep_waiters(struct engine *e)
@@ -256,7 +262,7 @@ void book_sweep(struct engine *e)
 	sweep_holders(e);
 	for (size_t i = e->absences.count; i-- > 0;) {
 		if (e->absences.items[i].seen != e->step) {
-			free(e->absences.items[i].uid);
+			absence_free(&e->absences.items[i]);
 			VEC_REMOVE_SWAP(&e->absences, i);
 		}
 	}
@@ -300,7 +306,7 @@ void book_finish(struct engine *e)
 		free(m->name);
 	}
 	vec_for_each (struct absence, a, &e->absences) {
-		free(a->uid);
+		absence_free(a);
 	}
 	VEC_FINISH(&e->waiters);
 	VEC_FINISH(&e->holders);

@@ -103,9 +103,11 @@ static void step(struct engine *e, struct engine_now now, uint32_t budget, struc
 	/* 4 decide: each tenant finds a GPU in the picture and takes its share out of it */
 	decide(e, now.mono_ms, budget, plan);
 	/* 5 and 6, assume and emit: every action is remembered under its id before it leaves */
-	emit_grants(e, now.mono_ms, plan);
+	emit_grants(e, plan);
 	capacity_tend(e, now.mono_ms, plan);
 	report_waiting(e, now, plan);
+	departed_report(e, plan);
+	departed_sweep(e);
 	policies_step(e, now, budget, plan);
 	book_sweep(e);
 	e->decided_version = version;

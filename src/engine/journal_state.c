@@ -274,6 +274,8 @@ static void save_lasting(struct saving *s)
 		pack_text(out, a->uid);
 		pack_i64(out, a->since);
 		pack_u64(out, a->seen);
+		pack_text(out, a->holder);
+		pack_u64(out, a->told);
 		record_end(s);
 	}
 }
@@ -300,7 +302,13 @@ static bool load_absence(struct engine *e, struct unpack *u)
 	if (u->bad || uid == NULL) {
 		return false;
 	}
+	const char *holder = unpack_text(u);
+	a.told = unpack_u64(u) != 0;
+	if (u->bad || holder == NULL) {
+		return false;
+	}
 	a.uid = xstrdup(uid);
+	a.holder = xstrdup(holder);
 	VEC_PUSH(&e->absences, a);
 	return true;
 }

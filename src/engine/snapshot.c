@@ -5,10 +5,6 @@
 
 #include "model/names.h"
 
-/* How long a ledger entry without a pod in the cache still counts. The entry was written from a pod
- * that existed; the watch may only be late. */
-#define ABSENT_MS 10000
-
 #define LABEL_GPU_MEMORY "nvidia.com/gpu.memory"
 
 static bool version_reached(const char *have, const char *wanted)
@@ -100,7 +96,7 @@ bool tenant_is_on(const struct holder *h, const struct world_gpu *tenant)
 						  : text_equals(tenant->capacity_pod, h->name);
 }
 
-bool grant_lives(struct engine *e, const struct holder *h, const struct grant *g, int64_t now)
+bool grant_lives(struct engine *e, const struct holder *h, const struct grant *g)
 {
 	const struct world_pod *p = world_pod_by_uid(e->world, g->uid);
 	if (p == NULL && world_blind(e->world, KIND_POD)) {
@@ -108,9 +104,7 @@ bool grant_lives(struct engine *e, const struct holder *h, const struct grant *g
 		return true;
 	}
 	if (p == NULL) {
-		int64_t since = absence_since(e, g->uid, now);
-		wake_by(e, since + ABSENT_MS);
-		return now - since < ABSENT_MS;
+		return departed_holds(e, h, g->uid);
 	}
 	if (world_pod_terminal(p)) {
 		return false;
@@ -219,12 +213,12 @@ static bool holder_usable(const struct holder *h)
 	return !h->in_world || (!pod_is_terminal(p) && p->deleting_ms == 0 && !p->ledger_bad);
 }
 
-static void count_entries(struct engine *e, struct place_gpu *g, struct snap_gpu *s, int64_t now)
+static void count_entries(struct engine *e, struct place_gpu *g, struct snap_gpu *s)
 {
 	const struct ledger *l = holder_ledger(s->holder);
 	for (uint32_t i = 0; i < l->count; i++) {
 		const struct grant *entry = &l->items[i];
-		if (!grant_lives(e, s->holder, entry, now)) {
+		if (!grant_lives(e, s->holder, entry)) {
 			s->dead++;
 			continue;
 		}
@@ -300,7 +294,7 @@ static void add_holder(struct engine *e, struct holder *h, int64_t now)
 		.fenced = h->in_world && capacity_failed(e, h, now)};
 	g.free_mib = g.usable_mib;
 	struct snap_gpu s = {.holder = h};
-	count_entries(e, &g, &s, now);
+	count_entries(e, &g, &s);
 	mark_counted(e, h, now);
 	/* Until the scheduler has bound it, what it asks for is not in the node's sums. */
 	if (!h->in_world || text_empty(h->pod.node)) {
@@ -402,5 +396,6 @@ void snapshot_build(struct engine *e, int64_t now)
 		add_tenant(e, world_class_at(e->world, WORLD_TENANT, i),
 			world_class_slot(e->world, WORLD_TENANT, i));
 	}
+	departed_count(e);
 	landings_count(e);
 }

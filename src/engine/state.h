@@ -10,6 +10,7 @@
 #include "base/str.h"
 #include "base/vec.h"
 #include "engine/engine.h"
+#include "departed.h"
 #include "landing.h"
 #include "size/policy.h"
 #include "place/place.h"
@@ -89,13 +90,6 @@ struct node_memo {
 	struct backoff backoff; /* first_ms 0: none failed */
 	int64_t last_failure;
 	int64_t usable_mib; /* of the largest GPU seen; 0: none */
-};
-
-/* A ledger entry whose tenant is not in the cache, by the tenant's uid. */
-struct absence {
-	char *uid; /* owned */
-	int64_t since;
-	uint64_t seen;
 };
 
 /* One GPU of the snapshot and what it came from. */
@@ -191,7 +185,7 @@ void book_new_term(struct engine *e);
 struct node_memo *memo_find(struct engine *e, const char *node);
 struct node_memo *memo_touch(struct engine *e, const char *node);
 void trouble_note(struct engine *e, const char *node, int64_t now);
-int64_t absence_since(struct engine *e, const char *uid, int64_t now);
+struct absence *absence_of(struct engine *e, const char *uid, int64_t now);
 void text_set(char **slot, const char *value); /* owned copy replaces the old one */
 void ledger_copy(struct arena *a, const struct ledger *from, struct ledger *ret);
 
@@ -205,7 +199,7 @@ bool tenant_is_on(const struct holder *h, const struct world_gpu *tenant);
 /* The GPU of the snapshot that tells this UUID, WORLD_NONE: none. */
 uint32_t snap_gpu_by_uuid(const struct engine *e, const char *uuid);
 /* Does this entry still hold its share? */
-bool grant_lives(struct engine *e, const struct holder *h, const struct grant *g, int64_t now);
+bool grant_lives(struct engine *e, const struct holder *h, const struct grant *g);
 
 /* decide.c */
 void waiter_refresh(struct waiter *w, const struct world_pod *p);
@@ -213,7 +207,7 @@ void rank_waiters(struct engine *e, int64_t now);
 void decide(struct engine *e, int64_t now, uint32_t budget, struct plan *plan);
 
 /* emit.c */
-void emit_grants(struct engine *e, int64_t now, struct plan *plan);
+void emit_grants(struct engine *e, struct plan *plan);
 void emit_place(struct engine *e, struct waiter *w, struct holder *h, const struct grant *g,
 	struct plan *plan);
 struct holder *emit_create(
