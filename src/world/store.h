@@ -40,6 +40,10 @@ struct world {
 	} gpu_pods[WORLD_CLASSES];
 	struct map gpu_by_uid; /* to slots of pods */
 	struct {
+		VEC_FIELDS(struct world_departed);
+	} departed;
+	struct map departed_by_uid;
+	struct {
 		VEC_FIELDS(struct world_node *); /* owned */
 	} nodes;
 	struct map nodes_by_name;
@@ -74,6 +78,12 @@ void pods_set(struct world *w, const struct pod *pod);
 void pods_gone(struct world *w, const struct change *c);
 void pods_keep(struct world *w, const struct change *c);
 void pods_sweep(struct world *w, uint32_t mark);
+
+/* departed.c */
+void departed_init(struct world *w);
+void departed_finish(struct world *w);
+/* `told`: an event said that it goes; it was merely not in a list otherwise. */
+void departed_note(struct world *w, const struct world_pod *p, bool told);
 
 /* world.c: an object is there that is not known here */
 void world_missed(struct world *w, enum kind kind);

@@ -16,6 +16,7 @@ struct world *world_create(void)
 	w->words = intern_create();
 	w->scratch = (struct str)STR_INIT(SCRATCH_MAX);
 	pods_init(w);
+	departed_init(w);
 	objects_init(w);
 	return w;
 }
@@ -26,6 +27,7 @@ void world_destroy(struct world *w)
 		return;
 	}
 	pods_finish(w);
+	departed_finish(w);
 	objects_finish(w);
 	str_finish(&w->scratch);
 	intern_destroy(w->words);
