@@ -14,7 +14,8 @@
  * late. */
 #define TOLD_MS	      30000
 #define LOOK_EVERY_MS 1000
-/* Tenants of one step: all of a large cluster at once would hold up the reviews for milliseconds. */
+/* Tenants of one step: all of a large cluster at once would hold up the reviews for milliseconds.
+ */
 #define LOOK_SLICE 500
 
 static int64_t later(int64_t a, int64_t b)
@@ -125,8 +126,8 @@ void gate_step(struct gate *g, int64_t now_mono_ms)
 	bool done = g->look.stage == GATE_LOOK_DONE;
 	if (done && now_mono_ms - g->looked_at >= LOOK_EVERY_MS) {
 		g->looked_at = now_mono_ms;
-		g->look = (struct gate_look){
-			.stage = GATE_LOOK_SIGNS, .wall = clock_wall(g->clock)};
+		g->look =
+			(struct gate_look){.stage = GATE_LOOK_SIGNS, .wall = clock_wall(g->clock)};
 	}
 	if (g->look.stage != GATE_LOOK_DONE) {
 		look_on(g);

@@ -35,11 +35,11 @@ struct gate {
 	const struct clock *clock;	 /* borrowed */
 	int64_t looked_at;		 /* monotonic; when the last look began */
 	struct gate_look look;
-	uint32_t late;			 /* tenants that wait for us in vain */
-	char late_ns[GATE_NS_MAX];	 /* of the first of them, "" if there is none */
-	bool late_elsewhere;		 /* and some are of another namespace */
-	int64_t pictured_at;		 /* monotonic; our caches were complete; 0: not so far */
-	bool acquainted;		 /* gate_acquainted() */
+	uint32_t late;		   /* tenants that wait for us in vain */
+	char late_ns[GATE_NS_MAX]; /* of the first of them, "" if there is none */
+	bool late_elsewhere;	   /* and some are of another namespace */
+	int64_t pictured_at;	   /* monotonic; our caches were complete; 0: not so far */
+	bool acquainted;	   /* gate_acquainted() */
 };
 
 void gate_step(struct gate *g, int64_t now_mono_ms);
