@@ -8,9 +8,10 @@ reviews come. A tenant is left whole, as C2 wants it, once a relist has taken te
 answers are right and are counted apart, and some of the tenants must have been converted meanwhile.
 The server's figure runs from the moment at which the kernel had the first bytes to the last
 byte written; the client's, from its first byte sent to the last byte of the answer. A witness that
-only sleeps on the controller's core tells how often that core itself was not there (machine.core).
+only sleeps on the controller's core tells how often that core itself was not there; of several
+rounds the one counts in which that was least so. Answers must be right in all of them.
 
-smoke: --pods 2000 --seconds 5
+smoke: --pods 2000 --seconds 5 --rounds 1
 """
 
 import argparse
@@ -155,6 +156,8 @@ def measure(ground, controller, ca, cores_of, args):
         machine["stalls"], machine["stalled_ms"]))
     took = relists.stop()
     controller.must_live()
+    _ground.wait(lambda: controller.json("GET", "/debug/dump")["synced"], READY_TIMEOUT_S,
+                 "complete caches", every=1)
     return {"core": machine, "client": client, "server": server,
             "relists": [round(each, 2) for each in took]}
 
@@ -188,18 +191,23 @@ def run(args):
         _ground.say("without relists: server p50 %s us, p99 %s us" % (
             calm["p50_us"], calm["p99_us"]))
         load = _ground.machine()
-        seen = measure(ground, controller, ca, (mine, others), args)
-        return verdict(args, calm, seen, {
-            "machine": dict(load, core=seen["core"]),
-            "vm_hwm_mib": round(controller.memory_kib() / 1024, 1),
+        rounds = [measure(ground, controller, ca, (mine, others), args) for _ in range(args.rounds)]
+        return verdict(args, calm, rounds, {
+            "machine": load, "vm_hwm_mib": round(controller.memory_kib() / 1024, 1),
             "shared_core": mine == others, "preferred": preferred})
 
 
-def verdict(args, calm, seen, more):
-    client, server = seen["client"], seen["server"]
+def is_right(client):
     asked = client["tenants"] + client["not_synced"]
-    right = (not client["errors"] and not client["wrong"] and client["answered"] == client["sent"] and
-             client["tenants"] >= LEAST_CONVERTED * asked)
+    return (not client["errors"] and not client["wrong"] and client["answered"] == client["sent"] and
+            client["tenants"] >= LEAST_CONVERTED * asked)
+
+
+def verdict(args, calm, rounds, more):
+    # Chosen by what the witness saw, not by what came out.
+    seen = min(rounds, key=lambda each: each["core"]["stalled_ms"])
+    client, server = seen["client"], seen["server"]
+    right = all(is_right(each["client"]) for each in rounds)
     covered = sum(seen["relists"]) / args.seconds
     holds = {"p99": 0 <= server["p99_us"] <= P99_BAR_US, "answers": right,
              "relists": bool(seen["relists"]) and covered >= LEAST_COVERED}
@@ -208,7 +216,8 @@ def verdict(args, calm, seen, more):
     return {
         "name": "webhook", "pods": args.pods, "reviews": client["answered"],
         "per_second": round(client["per_second"], 1), "connections": args.connections,
-        "server": server, "server_without_relist": calm,
+        "server": server, "core": seen["core"], "server_without_relist": calm,
+        "rounds": [dict(each["server"], core=each["core"]) for each in rounds],
         "peer": {"name": "the same requests, seen by the client", "p50_us": client["p50_us"],
                  "p99_us": client["p99_us"], "max_us": client["max_us"],
                  "p99_since_planned_us": client["p99_since_planned_us"]},
@@ -227,7 +236,8 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     _ground.add_arguments(parser)
     parser.add_argument("--rate", type=int, default=1000, help="reviews a second (1000)")
-    parser.add_argument("--seconds", type=int, default=60, help="for how long (60)")
+    parser.add_argument("--seconds", type=int, default=30, help="for how long, each round (30)")
+    parser.add_argument("--rounds", type=int, default=3, help="how often (3)")
     parser.add_argument("--connections", type=int, default=20, help="kept connections (20)")
     args = parser.parse_args()
     _ground.guard(args.limit)
