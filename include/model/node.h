@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "model/extra.h"
 #include "model/labels.h"
 
 struct taint {
@@ -26,7 +27,8 @@ struct node {
 	int64_t mem_bytes;
 	int64_t pod_slots;
 	int64_t gpus;
-	bool shares_already; /* GPU feature discovery says time-slicing or MPS */
+	struct amounts others; /* allocatable of whatever else */
+	bool shares_already;   /* GPU feature discovery says time-slicing or MPS */
 };
 
 #endif

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "model/extra.h"
 #include "model/gpu.h"
 #include "model/labels.h"
 
@@ -31,7 +32,9 @@ struct container {
 	bool sidecar;	   /* an init container with restartPolicy Always */
 	int64_t cpu_milli; /* requests */
 	int64_t mem_bytes;
-	int64_t gpus;  /* nvidia.com/gpu: limit, else request */
+	struct amounts others; /* requests of whatever else */
+	bool too_many;	       /* more of them than are read */
+	int64_t gpus;	       /* nvidia.com/gpu: limit, else request */
 	bool bad_gpus; /* the API server would refuse them: no whole number, a request without
 			  the same limit */
 	bool mig;      /* asks for nvidia.com/mig-* */
@@ -95,8 +98,9 @@ struct pod {
 	uint32_t node_term_count;
 	struct toleration *tolerations;
 	uint32_t toleration_count;
-	bool too_complex; /* more gates, selectors, terms and tolerations than are looked at: of
-			     them only our gate is kept, and nobody places it */
+	bool too_complex; /* more gates, selectors, terms, tolerations, resources or host ports
+			     than are looked at: nobody places it. Of the first four only our gate
+			     is kept */
 	struct container *containers; /* init containers first */
 	uint32_t container_count;
 	bool has_claims; /* spec.resourceClaims */
@@ -107,6 +111,7 @@ struct pod {
 	int64_t cpu_milli;
 	int64_t mem_bytes;
 	int64_t gpus;
+	struct extra extra;
 
 	enum pod_phase phase;
 	const char *status_reason; /* e.g. UnexpectedAdmissionError */

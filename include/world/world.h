@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "base/alloc.h"
+#include "base/vec.h"
 #include "model/change.h"
 #include "model/reason.h"
 
@@ -49,8 +50,9 @@ struct world_gpu {
 };
 
 struct world_pod {
-	const char *ns; /* interned */
-	uint32_t node;	/* index of its node, WORLD_NONE while unbound */
+	const char *ns;	   /* interned */
+	const char *extra; /* interned; what else it takes of its node, as text; NULL: nothing */
+	uint32_t node;	   /* index of its node, WORLD_NONE while unbound */
 	uint32_t mark;
 	int64_t cpu_milli;
 	int64_t mem_bytes;
@@ -74,6 +76,16 @@ static inline bool world_pod_terminal(const struct world_pod *p)
 	return p->phase == POD_SUCCEEDED || p->phase == POD_FAILED;
 }
 
+/* What pods take of a node beside CPU, memory, slots and GPUs; in no particular order. */
+struct world_uses {
+	struct {
+		VEC_FIELDS(struct amount); /* names are interned, each once */
+	} amounts;
+	struct {
+		VEC_FIELDS(struct host_port); /* texts are interned */
+	} ports;
+};
+
 struct world_node {
 	struct arena arena; /* of `noun` */
 	const char *name;   /* interned; outlives the noun, since pods may name a node before it is
@@ -86,6 +98,7 @@ struct world_node {
 	int64_t mem_bytes;
 	int64_t gpus; /* whole GPUs asked for, capacity pods included */
 	uint32_t pods;
+	struct world_uses uses;
 };
 
 struct world_policy {

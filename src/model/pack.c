@@ -202,6 +202,50 @@ static void pod_set_flags(struct pod *p, uint64_t f)
 	p->too_complex = f & FLAG_TOO_COMPLEX;
 }
 
+void pack_amounts(struct str *out, const struct amounts *a)
+{
+	pack_u64(out, a->count);
+	for (uint32_t i = 0; i < a->count; i++) {
+		pack_text(out, a->items[i].name);
+		pack_i64(out, a->items[i].value);
+	}
+}
+
+struct amounts unpack_amounts(struct unpack *u)
+{
+	struct amounts a = {.count = unpack_count(u)};
+	a.items = ARENA_ARRAY(u->arena, struct amount, a.count);
+	for (uint32_t i = 0; i < a.count; i++) {
+		a.items[i].name = unpack_text(u);
+		a.items[i].value = unpack_i64(u);
+	}
+	return a;
+}
+
+static void pack_extra(struct str *out, const struct extra *x)
+{
+	pack_amounts(out, &x->amounts);
+	pack_u64(out, x->ports.count);
+	for (uint32_t i = 0; i < x->ports.count; i++) {
+		pack_i64(out, x->ports.items[i].port);
+		pack_text(out, x->ports.items[i].protocol);
+		pack_text(out, x->ports.items[i].address);
+	}
+}
+
+static struct extra unpack_extra(struct unpack *u)
+{
+	struct extra x = {.amounts = unpack_amounts(u)};
+	x.ports.count = unpack_count(u);
+	x.ports.items = ARENA_ARRAY(u->arena, struct host_port, x.ports.count);
+	for (uint32_t i = 0; i < x.ports.count; i++) {
+		x.ports.items[i].port = (int32_t)unpack_i64(u);
+		x.ports.items[i].protocol = unpack_text(u);
+		x.ports.items[i].address = unpack_text(u);
+	}
+	return x;
+}
+
 static void pack_placing(struct str *out, const struct pod *p)
 {
 	pack_texts(out, p->gates, p->gate_count);
@@ -309,6 +353,7 @@ void pod_pack(struct str *out, const struct pod *p)
 	pack_pairs(out, &p->labels);
 	pack_pairs(out, &p->notes);
 	pack_placing(out, p);
+	pack_extra(out, &p->extra);
 	pack_held(out, p);
 }
 
@@ -337,6 +382,7 @@ bool pod_unpack(struct unpack *u, struct pod *ret)
 	p.labels = unpack_pairs(u);
 	p.notes = unpack_pairs(u);
 	unpack_placing(u, &p);
+	p.extra = unpack_extra(u);
 	unpack_held(u, &p, flags & FLAG_IDENTITY);
 	if (u->bad) {
 		return false;

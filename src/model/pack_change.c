@@ -21,6 +21,7 @@ static void node_pack(struct str *out, const struct node *n)
 	pack_i64(out, n->mem_bytes);
 	pack_i64(out, n->pod_slots);
 	pack_i64(out, n->gpus);
+	pack_amounts(out, &n->others);
 }
 
 static void node_unpack(struct unpack *u, struct node *n)
@@ -44,6 +45,7 @@ static void node_unpack(struct unpack *u, struct node *n)
 	n->mem_bytes = unpack_i64(u);
 	n->pod_slots = unpack_i64(u);
 	n->gpus = unpack_i64(u);
+	n->others = unpack_amounts(u);
 }
 
 static void selector_pack(struct str *out, const struct selector *s)

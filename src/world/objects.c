@@ -295,6 +295,7 @@ void objects_finish(struct world *w)
 {
 	for (size_t i = 0; i < w->nodes.count; i++) {
 		arena_finish(&w->nodes.items[i]->arena);
+		uses_finish(&w->nodes.items[i]->uses);
 		free(w->nodes.items[i]);
 	}
 	for (size_t i = 0; i < w->policies.count; i++) {

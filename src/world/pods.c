@@ -43,6 +43,7 @@ static void count_pod(struct world *w, const struct world_pod *p, int sign)
 	n->mem_bytes += sign * p->mem_bytes;
 	n->pods += (uint32_t)sign;
 	n->gpus += p->gpu != NULL ? sign * p->gpu->gpus : 0;
+	uses_count(w, &n->uses, p->extra, sign);
 }
 
 static void gpu_free(struct world *w, struct world_gpu *g)
@@ -166,6 +167,7 @@ static void pod_remove(struct world *w, uint32_t slot)
 	detach_gpu(w, slot);
 	map_remove(&w->pods_by_name, hash_pair(p->ns, p->text), slot);
 	intern_release(w->words, p->ns);
+	intern_release(w->words, p->extra);
 	free(p);
 	w->pods.items[slot] = NULL;
 	VEC_PUSH(&w->free_pods, slot);
@@ -212,6 +214,9 @@ void pods_set(struct world *w, const struct pod *pod)
 	p->mark = w->sync[KIND_POD].mark;
 	p->cpu_milli = summable(pod->cpu_milli);
 	p->mem_bytes = summable(pod->mem_bytes);
+	const char *before = p->extra;
+	p->extra = uses_intern(w, &pod->extra);
+	intern_release(w->words, before);
 	p->phase = (uint8_t)pod->phase;
 	p->deleting = pod->deleting_ms != 0;
 	p->node = text_empty(pod->node) ? WORLD_NONE : nodes_touch(w, pod->node);

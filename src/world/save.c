@@ -79,6 +79,7 @@ static void save_small(const struct saver *s)
 static void save_slots(const struct saver *s)
 {
 	char gap[32];
+	struct arena arena = {0};
 	for (uint32_t i = 0; i < s->w->pods.count; i++) {
 		const struct world_pod *p = s->w->pods.items[i];
 		struct pod noun = {.ns = GAP_NS, .name = gap};
@@ -91,11 +92,14 @@ static void save_slots(const struct saver *s)
 							      : NULL,
 				.cpu_milli = p->cpu_milli,
 				.mem_bytes = p->mem_bytes,
+				.extra = extra_read(p->extra, &arena),
 				.phase = (enum pod_phase)p->phase,
 				.deleting_ms = p->deleting ? 1 : 0};
 		}
 		tell(s, &(struct change){.type = CHANGE_SET, .kind = KIND_POD, .pod = &noun});
+		arena_reset(&arena);
 	}
+	arena_finish(&arena);
 }
 
 /* The stand-ins leave in the order in which the slots became free, so that the next pods take the

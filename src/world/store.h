@@ -75,6 +75,12 @@ void pods_gone(struct world *w, const struct change *c);
 void pods_keep(struct world *w, const struct change *c);
 void pods_sweep(struct world *w, uint32_t mark);
 
+/* uses.c: what is taken beside CPU, memory, slots and GPUs. `extra` is the text form. */
+void uses_count(struct world *w, struct world_uses *u, const char *extra, int sign);
+const char *uses_intern(struct world *w, const struct extra *x); /* a reference; NULL: nothing */
+void uses_finish(struct world_uses *u);				 /* the words go with the world */
+bool uses_agree(const struct world *w, uint32_t node);
+
 /* world.c: an object is there that is not known here */
 void world_missed(struct world *w, enum kind kind);
 

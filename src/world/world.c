@@ -214,6 +214,9 @@ const char *world_check(const struct world *w)
 			n->gpus != sums[i].gpus || n->pods != sums[i].pods) {
 			return "a node's sums differ from its pods";
 		}
+		if (!uses_agree(w, (uint32_t)i)) {
+			return "what a node's pods take besides differs from what is summed";
+		}
 	}
 	return NULL;
 }

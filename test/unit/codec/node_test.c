@@ -45,6 +45,8 @@ Test(node, a_gpu_node_through_its_projection)
 	cr_assert_eq(n.pod_slots, 110);
 	cr_assert_eq(n.gpus, 7);
 	cr_assert_not(n.shares_already);
+	cr_assert_eq(amounts_get(&n.others, "ephemeral-storage"), 95551679124LL);
+	cr_assert_eq(amounts_get(&n.others, "cpu"), 0);
 	arena_finish(&arena);
 	str_finish(&json);
 	str_finish(&kept);

@@ -228,6 +228,94 @@ Test(pod, needs_are_counted_as_the_scheduler_counts_them)
 	}
 }
 
+#define OTHER(list, amount)   "{\"resources\":{\"" list "\":{\"example.com/x\":\"" amount "\"}}"
+#define OTHER_SIDECAR(amount) OTHER("requests", amount) ",\"restartPolicy\":\"Always\"}"
+
+/* The same sums for whatever else a node can run out of. */
+Test(pod, other_resources_are_counted_as_the_scheduler_counts_them)
+{
+	static const struct {
+		const char *spec;
+		int64_t amount;
+	} rows[] = {
+		{"\"containers\":[" OTHER("requests", "1") "}," OTHER("limits", "2") "}]", 3},
+		{"\"initContainers\":[" OTHER("limits", "5") "}],\"containers\":[" OTHER(
+			 "limits", "2") "}]",
+			5},
+		{"\"initContainers\":[" OTHER_SIDECAR("1") "," OTHER(
+			 "requests", "2") "}],\"containers\":[" OTHER("requests", "1") "}]",
+			3},
+		{"\"initContainers\":[" OTHER_SIDECAR("1") "],\"containers\":[" OTHER(
+			 "requests", "1") "}]",
+			2},
+		{"\"containers\":[" OTHER(
+			 "requests", "1") "}],\"overhead\":{\"example.com/x\":\"4\"}",
+			5},
+		{"\"containers\":[" OTHER("requests", "1") "}],\"resources\":{\"requests\":{"
+							   "\"example.com/x\":\"7\"}}",
+			7},
+		{"\"containers\":[" OTHER("requests", "0") "}]", 0},
+		{"\"containers\":[" OTHER("requests", "1e40") "}]", INT64_MAX},
+	};
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct arena arena = {0};
+		struct pod p =
+			decoded(arena_printf(&arena, "{\"spec\":{%s}}", rows[i].spec), &arena);
+		int64_t amount = amounts_get(&p.extra.amounts, "example.com/x");
+		cr_expect_eq(amount, rows[i].amount, "row %zu: %lld", i, (long long)amount);
+		cr_expect_eq(p.extra.amounts.count, amount != 0, "row %zu", i);
+		cr_expect_eq(p.cpu_milli, 0);
+		arena_finish(&arena);
+	}
+}
+
+Test(pod, host_ports_are_those_of_containers_that_stay)
+{
+	struct arena arena = {0};
+	struct pod p = decoded(
+		"{\"spec\":{\"initContainers\":["
+		"{\"ports\":[{\"containerPort\":1,\"hostPort\":1}]},"
+		"{\"restartPolicy\":\"Always\",\"ports\":[{\"hostPort\":2,\"protocol\":\"UDP\"}]}],"
+		"\"containers\":[{\"ports\":[{\"containerPort\":3,\"protocol\":\"TCP\"},"
+		"{\"hostPort\":4,\"hostIP\":\"0.0.0.0\"},{\"hostPort\":5,\"hostIP\":\"10.0.0.1\"},"
+		"{\"hostPort\":70000}]}]}}",
+		&arena);
+	struct str text = STR_INIT(EXTRA_TEXT_MAX);
+	extra_write(&text, &p.extra);
+	cr_expect_str_eq(str_text(&text), ":2 UDP\n:4 TCP\n:5 TCP 10.0.0.1\n");
+	cr_expect_not(p.too_complex);
+	str_finish(&text);
+	arena_finish(&arena);
+}
+
+/* Each list is bounded, and who exceeds a bound is marked: nobody would judge all of it. */
+Test(pod, too_many_resources_or_ports_are_marked)
+{
+	static const struct {
+		int resources, ports;
+		bool too_complex;
+	} rows[] = {{32, 128, false}, {33, 0, true}, {0, 129, true}, {20000, 20000, true}};
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		CLEANUP(str_finish) struct str json = STR_INIT(4 << 20);
+		CLEANUP(arena_finish) struct arena arena = {0};
+		str_append_text(&json,
+			"{\"spec\":{\"containers\":[{\"resources\":{\"requests\":{\"cpu\":1");
+		for (int j = 0; j < rows[i].resources; j++) {
+			str_append_format(&json, ",\"example.com/r%d\":1", j);
+		}
+		str_append_text(&json, "}},\"ports\":[{}");
+		for (int j = 0; j < rows[i].ports; j++) {
+			str_append_format(&json, ",{\"hostPort\":%d}", j + 1);
+		}
+		str_append_text(&json, "]}]}}");
+		struct pod p = decoded(str_text(&json), &arena);
+		cr_expect_eq(p.too_complex, rows[i].too_complex, "row %zu", i);
+		cr_expect_leq(p.extra.amounts.count, EXTRA_AMOUNTS_MAX);
+		cr_expect_leq(p.extra.ports.count, EXTRA_PORTS_MAX);
+		cr_expect_eq(p.cpu_milli, 1000);
+	}
+}
+
 /* What the API server would refuse of a plain pod must not be made valid by us. */
 Test(pod, amounts_of_gpus_that_the_api_server_refuses_are_marked)
 {

@@ -2,6 +2,7 @@
 #include <criterion/criterion.h>
 
 #include "base/rand.h"
+#include "model/extra.h"
 #include "model/gpu.h"
 #include "model/labels.h"
 #include "model/names.h"
@@ -181,4 +182,49 @@ Test(pod, a_capacity_pod_is_one_only_in_our_namespace)
 	cr_assert_not(pod_is_capacity(&p));
 	p.ns = NAME_NAMESPACE;
 	cr_assert(pod_is_capacity(&p));
+}
+
+Test(extra, comes_back_from_its_text_and_replicas_have_the_same)
+{
+	struct amount amounts[] = {{"ephemeral-storage", INT64_MAX}, {"none.example/x", 0},
+		{"has blank", 3}, {"example.com/fpga", 2}};
+	struct host_port ports[] = {{8080, "TCP", ""}, {53, "UDP", "fd00::1"}, {1, "", ""}};
+	struct extra x = {{amounts, 4}, {ports, 3}};
+	CLEANUP(str_finish) struct str text = STR_INIT(EXTRA_TEXT_MAX);
+	CLEANUP(arena_finish) struct arena arena = {0};
+	extra_write(&text, &x);
+	cr_assert_str_eq(str_text(&text),
+		"9223372036854775807 ephemeral-storage\n2 example.com/fpga\n:8080 TCP\n"
+		":53 UDP fd00::1\n",
+		"%s", str_text(&text));
+	struct extra back = extra_read(str_text(&text), &arena);
+	cr_assert_eq(back.amounts.count, 2);
+	cr_assert_eq(amounts_get(&back.amounts, "ephemeral-storage"), INT64_MAX);
+	cr_assert_eq(amounts_get(&back.amounts, "example.com/fpga"), 2);
+	cr_assert_eq(back.ports.count, 2);
+	cr_assert_str_eq(back.ports.items[1].address, "fd00::1");
+	cr_assert(extra_is_empty(&(struct extra){0}));
+	back = extra_read(NULL, &arena);
+	cr_assert(extra_is_empty(&back));
+}
+
+Test(extra, ports_conflict_where_they_share_an_address)
+{
+	static const struct {
+		struct host_port a, b;
+		bool conflict;
+	} rows[] = {
+		{{80, "TCP", ""}, {80, "TCP", ""}, true},
+		{{80, "TCP", ""}, {80, "TCP", "10.0.0.1"}, true},
+		{{80, "TCP", "10.0.0.2"}, {80, "TCP", "10.0.0.1"}, false},
+		{{80, "TCP", "10.0.0.1"}, {80, "TCP", "10.0.0.1"}, true},
+		{{80, "TCP", ""}, {80, "UDP", ""}, false},
+		{{80, "TCP", ""}, {81, "TCP", ""}, false},
+	};
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		cr_expect_eq(host_port_conflicts(&rows[i].a, &rows[i].b), rows[i].conflict,
+			"row %zu", i);
+		cr_expect_eq(host_port_conflicts(&rows[i].b, &rows[i].a), rows[i].conflict,
+			"row %zu", i);
+	}
 }

@@ -232,6 +232,12 @@ Test(world, random_histories_keep_every_sum)
 		struct pod p = make_pod(
 			name, uid, rng_below(&r, 4) ? on : NULL, (int64_t)rng_below(&r, 100));
 		p.gpus = rng_below(&r, 3) == 0 ? 1 : 0;
+		struct amount amounts[] = {{"ephemeral-storage", 1 + (int64_t)rng_below(&r, 3)},
+			{"example.com/fpga", INT64_MAX}};
+		struct host_port ports[] = {
+			{80 + (int32_t)rng_below(&r, 2), "TCP", ""}, {53, "UDP", "10.0.0.1"}};
+		p.extra = (struct extra){
+			{amounts, (uint32_t)rng_below(&r, 3)}, {ports, (uint32_t)rng_below(&r, 3)}};
 		p.phase = (enum pod_phase)rng_below(&r, 4);
 		switch (rng_below(&r, 12)) {
 		case 0:
