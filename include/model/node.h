@@ -28,7 +28,10 @@ struct node {
 	int64_t pod_slots;
 	int64_t gpus;
 	struct amounts others; /* allocatable of whatever else */
-	bool shares_already;   /* GPU feature discovery says time-slicing or MPS */
+	/* C27: somebody else gives out parts of its GPUs */
+	bool shares_already; /* GPU feature discovery says time-slicing or MPS */
+	bool serves_hami;    /* HAMi's device plugin registered its GPUs */
+	bool serves_kai;     /* it is in a node pool of KAI's */
 };
 
 #endif

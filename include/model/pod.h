@@ -56,12 +56,6 @@ struct toleration {
 	const char *effect; /* NULL: every effect */
 };
 
-/* One OR term of requiredDuringScheduling node affinity; its expressions and fields are ANDed. */
-struct node_term {
-	struct terms labels;
-	struct terms fields; /* metadata.name only */
-};
-
 struct pod_condition {
 	const char *type;
 	bool is_true;

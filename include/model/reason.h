@@ -51,6 +51,8 @@ enum reason {
 	REASON_TOO_COMPLEX, /* more rules about nodes than are looked at */
 	REASON_BAD_AMOUNT,  /* admission: a number of GPUs that the API server refuses */
 	REASON_TOO_LARGE,   /* admission: what we would write on the pod has no room */
+	/* placement again */
+	REASON_OTHER_SHARING, /* C27: the nodes left have somebody else who gives out their GPUs */
 	REASON_COUNT,
 };
 

@@ -35,6 +35,7 @@ struct world_gpu {
 	uint32_t slot; /* of its pod */
 	int32_t priority;
 	enum world_class class; /* whole GPUs, carries our label or gate, or holds a GPU for us */
+	bool is_kai;		/* C27: KAI's scheduler gave it its GPU */
 	bool waiting_shown;	/* its condition Placed says False */
 	enum reason told;	/* in that condition, whatever it says; NONE: nothing of ours */
 	int64_t told_ms;	/* when that was written; 0: there is no such condition */
@@ -98,6 +99,7 @@ struct world_node {
 	int64_t mem_bytes;
 	int64_t gpus; /* whole GPUs asked for, capacity pods included */
 	uint32_t pods;
+	uint32_t kai_pods; /* GPU pods here that KAI's scheduler or its reservations brought */
 	struct world_uses uses;
 };
 

@@ -7,10 +7,15 @@
 /* GPU feature discovery's labels for a GPU that is already handed out in parts. */
 #define SHARING_STRATEGY_LABEL "nvidia.com/gpu.sharing-strategy"
 #define REPLICAS_LABEL	       "nvidia.com/gpu.replicas"
+/* HAMi's device plugin writes the node's GPUs here, for HAMi's scheduler. */
+#define HAMI_NOTE "hami.io/node-nvidia-register"
+/* Nodes that carry it belong to one of KAI's schedulers. */
+#define KAI_LABEL "kai.scheduler/node-pool"
 
 #define OTHERS_MAX 256 /* kinds of resources of one node */
 
-static const struct slice_keep notes_keep[] = {PARTS_BOOKMARK_KEEP, SLICE_END};
+static const struct slice_keep notes_keep[] = {
+	PARTS_BOOKMARK_KEEP, SLICE_KEEP(HAMI_NOTE), SLICE_END};
 static const struct slice_keep meta_keep[] = {
 	PARTS_META_KEEP,
 	SLICE_KEEP("labels"),
@@ -159,6 +164,15 @@ static bool shares_already(const struct pairs *labels)
 	return replicas != NULL && parse_i64(view_of(replicas), 0, INT32_MAX, &count) && count > 1;
 }
 
+/* Nothing is registered any more where the list is empty. */
+static bool serves_hami(const json_t *root)
+{
+	const json_t *notes = decode_find(root, "metadata.annotations");
+	const json_t *value = json_object_get(notes, HAMI_NOTE);
+	const char *text = json_is_string(value) ? json_string_value(value) : "";
+	return !text_empty(text) && !text_equals(text, "[]");
+}
+
 static int read_node(
 	const json_t *root, struct arena *arena, struct node *node, struct fault *ret_fault)
 {
@@ -176,6 +190,8 @@ static int read_node(
 	}
 	read_others(root, arena, node);
 	node->shares_already = shares_already(&node->labels);
+	node->serves_hami = serves_hami(root);
+	node->serves_kai = pairs_get(&node->labels, KAI_LABEL) != NULL;
 	return 0;
 }
 

@@ -150,10 +150,12 @@ static uint32_t add_opening(struct engine *e, struct holder *h, uint32_t node)
 static void note_refusal(
 	struct waiter *w, const struct place_verdict *fit, const struct place_verdict *open)
 {
-	/* Without an open GPU where the pod may go, what keeps one from being opened is the answer.
-	 */
+	/* Without an open GPU where the pod may go, what keeps one from being opened is the answer,
+	 * unless nobody could open one there in any case. */
+	bool unfit = fit->reason == REASON_NODE_UNFIT && open->reason != REASON_OTHER_SHARING;
 	bool none_near = fit->reason == REASON_NO_GPU_NODE ||
-			 (fit->reason == REASON_NODE_UNFIT && open->reason != REASON_NO_GPU_NODE);
+			 ((unfit || fit->reason == REASON_OTHER_SHARING) &&
+				 open->reason != REASON_NO_GPU_NODE);
 	w->miss = none_near ? *open : *fit;
 	w->reason = w->miss.reason;
 }

@@ -148,6 +148,7 @@ struct engine {
 	} absences;
 
 	/* the step's scratch */
+	struct arena needs; /* texts of snap.promised */
 	struct snapshot snap;
 	struct {
 		VEC_FIELDS(struct snap_gpu);
@@ -199,6 +200,9 @@ bool version_passed(const char *have, const char *from);
 bool tenant_is_on(const struct holder *h, const struct world_gpu *tenant);
 /* Does this entry still hold its share? */
 bool grant_lives(struct engine *e, const struct holder *h, const struct grant *g, int64_t now);
+
+/* needs.c: the snapshot's part that depends on who waits; after rank_waiters */
+void needs_count(struct engine *e);
 
 /* decide.c */
 void rank_waiters(struct engine *e, int64_t now);

@@ -49,6 +49,7 @@ static const char *const names[REASON_COUNT] = {
 	[REASON_TOO_COMPLEX] = "TooComplex",
 	[REASON_BAD_AMOUNT] = "BadGpuAmount",
 	[REASON_TOO_LARGE] = "TooLarge",
+	[REASON_OTHER_SHARING] = "OtherSharing",
 };
 
 const char *reason_name(enum reason reason)

@@ -64,19 +64,24 @@ static const char *const templates[REASON_COUNT] = {
 			    " is missing or unreadable; delete the pod and create it anew",
 	[REASON_OTHER_GATES] = "waits for another scheduling gate[, {name}]",
 	[REASON_NO_GPU_NODE] =
-		"needs[ {want}], no node has a GPU that may be used[; {count} nodes looked at]",
+		"needs[ {want}], no node has a GPU that may be used[; {count} nodes looked at]"
+		"[: {nodes}]",
 	[REASON_SHORT_COMPUTE] = "short of compute[: needs {want}]"
-				 "[, the best GPU has {best} free][ on {node}]",
+				 "[, the best GPU has {best} free][ on {node}][; {nodes}]",
 	[REASON_SHORT_MEMORY] = "short of GPU memory[: needs {want}]"
-				"[, the best GPU has {best} free][ on {node}]",
+				"[, the best GPU has {best} free][ on {node}][; {nodes}]",
 	[REASON_MAX_TENANTS] = "needs[ {want}], the GPUs with room have their[ {limit}] tenants"
-			       "[ already, the first on {node}]",
+			       "[ already, the first on {node}][; {nodes}]",
 	[REASON_NODE_UNFIT] = "needs[ {want}], the nodes with a free share do not fit the pod"
-			      "[: {value}][ on {node}]",
+			      "[: {nodes}]",
+	[REASON_OTHER_SHARING] =
+		"needs[ {want}], but somebody else gives out the GPUs of the nodes "
+		"that are left[: {nodes}]",
 	[REASON_WAITING_FOR_CAPACITY] =
 		"needs[ {want}], a GPU is being opened for it[ on {node}][ since {waited} s]",
 	[REASON_GRANTING] = "is being given[ {want}][ on {node}]",
-	[REASON_PLACED] = "is placed[ with {want}][ on {gpu}][ of node {node}]",
+	[REASON_PLACED] = "is placed[ with {want}][ on {gpu}][ of node {node}]"
+			  "[; left to the scheduler: {value}]",
 	[REASON_CAPACITY_FAILED] = "needs[ {want}], but capacity pods do not come up[ on {node}]"
 				   "[: {value}][; next try in {next} s]",
 	[REASON_API_REFUSED] =
@@ -198,6 +203,78 @@ static bool put_best(struct str *out, enum reason reason, const struct explain_f
 	return true;
 }
 
+/* One row a cause: what one node does, what several do, and the same where more things than the one
+ * that is named are in the way. {} is the thing. */
+static const struct {
+	const char *one, *many, *of_several;
+} causes[UNFIT_COUNT] = {
+	[UNFIT_SHARED] = {"shares its GPUs already (time-slicing or MPS)",
+		"share their GPUs already (time-slicing or MPS)", NULL},
+	[UNFIT_DRA] = {"publishes its GPUs through DRA", "publish their GPUs through DRA", NULL},
+	[UNFIT_HAMI] = {"serves its GPUs to HAMi", "serve their GPUs to HAMi", NULL},
+	[UNFIT_KAI] = {"serves its GPUs to KAI", "serve their GPUs to KAI", NULL},
+	[UNFIT_SELECTOR] = {"does not match the node selector or affinity",
+		"do not match the node selector or affinity", NULL},
+	[UNFIT_TAINT] = {"has the untolerated taint {}", "have the untolerated taint {}",
+		"have untolerated taints, {} among them"},
+	[UNFIT_VOLUME] = {"cannot have the volume of claim {}",
+		"cannot have the volume of claim {}",
+		"cannot have the volumes, that of claim {} among them"},
+	[UNFIT_CORDONED] = {"is cordoned", "are cordoned", NULL},
+	[UNFIT_NOT_READY] = {"is not ready", "are not ready", NULL},
+	[UNFIT_DRAINING] = {"is being drained", "are being drained", NULL},
+	[UNFIT_PORT] = {"has the host port taken", "have the host port taken", NULL},
+	[UNFIT_RESOURCE] = {"lacks {}", "lack {}", "lack {} or other resources"},
+	[UNFIT_SLOTS] = {"has no room for one more pod", "have no room for one more pod", NULL},
+	[UNFIT_CPU] = {"lacks CPU", "lack CPU", NULL},
+	[UNFIT_MEMORY] = {"lacks memory", "lack memory", NULL},
+};
+
+static void put_cause(struct str *out, enum unfit cause, const struct unfit_count *c)
+{
+	const char *text = c->nodes == 1 ? causes[cause].one : causes[cause].many;
+	if (c->whats > 1 && causes[cause].of_several != NULL) {
+		text = causes[cause].of_several;
+	}
+	const char *hole = strstr(text, "{}");
+	if (hole == NULL) {
+		str_append_text(out, text);
+		return;
+	}
+	str_append(out, text, (size_t)(hole - text));
+	(void)put_text(out, text_or(c->what, "?"));
+	str_append_text(out, hole + 2);
+}
+
+/* "3 nodes lack CPU, 2 have the untolerated taint x": the commonest causes first, no more of them
+ * than a person reads. */
+#define CAUSES_TOLD 4
+
+static bool put_nodes(struct str *out, const struct unfit_tally *t)
+{
+	bool told[UNFIT_COUNT] = {false};
+	uint32_t left = t != NULL ? t->nodes : 0;
+	if (left == 0) {
+		return false;
+	}
+	for (int n = 0; n < CAUSES_TOLD && left > 0; n++) {
+		int most = UNFIT_NONE;
+		for (int i = UNFIT_NONE + 1; i < UNFIT_COUNT; i++) {
+			most = !told[i] && t->by[i].nodes > t->by[most].nodes ? i : most;
+		}
+		const struct unfit_count *c = &t->by[most];
+		const char *nodes = n > 0 ? "" : c->nodes == 1 ? " node" : " nodes";
+		str_append_format(out, "%s%u%s ", n > 0 ? ", " : "", c->nodes, nodes);
+		put_cause(out, (enum unfit)most, c);
+		told[most] = true;
+		left -= c->nodes;
+	}
+	if (left > 0) {
+		str_append_format(out, ", %u more do not suit it either", left);
+	}
+	return true;
+}
+
 static bool put_word(
 	struct str *out, struct view word, enum reason reason, const struct explain_facts *f)
 {
@@ -228,6 +305,9 @@ static bool put_word(
 	if (view_equals(word, "want")) {
 		return put_share(out, f->want_milli, f->want_mib);
 	}
+	if (view_equals(word, "nodes")) {
+		return put_nodes(out, f->unfit);
+	}
 	if (view_equals(word, "best")) {
 		return put_best(out, reason, f);
 	}
@@ -255,7 +335,7 @@ static bool put_part(
 void explain(struct str *out, enum reason reason, const struct explain_facts *facts)
 {
 	ENSURE((unsigned)reason < REASON_COUNT && templates[reason] != NULL);
-	CLEANUP(str_finish) struct str part = STR_INIT(512);
+	CLEANUP(str_finish) struct str part = STR_INIT(768);
 	const char *at = templates[reason];
 	while (*at != '\0') {
 		bool optional = *at == '[';

@@ -43,6 +43,7 @@ static void count_pod(struct world *w, const struct world_pod *p, int sign)
 	n->mem_bytes += sign * p->mem_bytes;
 	n->pods += (uint32_t)sign;
 	n->gpus += p->gpu != NULL ? sign * p->gpu->gpus : 0;
+	n->kai_pods += p->gpu != NULL && p->gpu->is_kai ? (uint32_t)sign : 0;
 	uses_count(w, &n->uses, p->extra, sign);
 }
 
@@ -84,6 +85,15 @@ static int64_t summable(int64_t amount)
 	return amount < most ? amount : most;
 }
 
+/* The pods that hold a GPU for its fractions, under the name of today and that of before, and what
+ * it schedules itself. */
+static bool is_kai(const struct pod *pod)
+{
+	return text_equals(pod->ns, "kai-resource-reservation") ||
+	       text_equals(pod->ns, "runai-reservation") ||
+	       text_equals(pod->scheduler, "kai-scheduler");
+}
+
 static struct world_gpu *gpu_create(struct world *w, const struct pod *pod)
 {
 	struct world_gpu *g = xcalloc(1, sizeof *g);
@@ -98,6 +108,7 @@ static struct world_gpu *gpu_create(struct world *w, const struct pod *pod)
 	g->class = pod_is_capacity(pod)		    ? WORLD_CAPACITY
 		   : pod_is_tenant(pod) || g->gated ? WORLD_TENANT
 						    : WORLD_WHOLE;
+	g->is_kai = g->class == WORLD_WHOLE && is_kai(pod);
 	g->waiting_shown = pod->placed.type != NULL && !pod->placed.is_true;
 	g->told = reason_parse(pod->placed.reason);
 	g->told_ms = pod->placed.type != NULL ? pod->placed.since_ms : 0;

@@ -161,7 +161,7 @@ uint64_t world_policy_version(const struct world *w)
 
 struct sums {
 	int64_t cpu, mem, gpus;
-	uint32_t pods;
+	uint32_t pods, kai;
 };
 
 static void sum_pod(const struct world_pod *p, struct sums *sums)
@@ -173,6 +173,7 @@ static void sum_pod(const struct world_pod *p, struct sums *sums)
 	s->cpu += p->cpu_milli;
 	s->mem += p->mem_bytes;
 	s->gpus += p->gpu != NULL ? p->gpu->gpus : 0;
+	s->kai += p->gpu != NULL && p->gpu->is_kai ? 1 : 0;
 	s->pods++;
 }
 
@@ -211,7 +212,8 @@ const char *world_check(const struct world *w)
 	for (size_t i = 0; i < w->nodes.count; i++) {
 		const struct world_node *n = w->nodes.items[i];
 		if (n->cpu_milli != sums[i].cpu || n->mem_bytes != sums[i].mem ||
-			n->gpus != sums[i].gpus || n->pods != sums[i].pods) {
+			n->gpus != sums[i].gpus || n->pods != sums[i].pods ||
+			n->kai_pods != sums[i].kai) {
 			return "a node's sums differ from its pods";
 		}
 		if (!uses_agree(w, (uint32_t)i)) {

@@ -75,6 +75,31 @@ Test(node, nodes_that_share_already)
 	}
 }
 
+Test(node, c27_nodes_that_serve_others)
+{
+	static const struct {
+		const char *meta;
+		bool hami, kai;
+	} rows[] = {
+		{"\"annotations\":{\"hami.io/"
+		 "node-nvidia-register\":\"GPU-1,10,32768,100,V100,0,true:\"}",
+			true, false},
+		{"\"annotations\":{\"hami.io/node-nvidia-register\":\"[]\"}", false, false},
+		{"\"annotations\":{\"hami.io/node-nvidia-register\":\"\"}", false, false},
+		{"\"annotations\":{\"hami.io/node-handshake\":\"Requesting_2026\"}", false, false},
+		{"\"labels\":{\"kai.scheduler/node-pool\":\"a\"}", false, true},
+	};
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct arena arena = {0};
+		char *json =
+			arena_printf(&arena, "{\"metadata\":{\"name\":\"n\",%s}}", rows[i].meta);
+		struct node n = decoded(json, &arena);
+		cr_expect_eq(n.serves_hami, rows[i].hami, "row %zu", i);
+		cr_expect_eq(n.serves_kai, rows[i].kai, "row %zu", i);
+		arena_finish(&arena);
+	}
+}
+
 static void refused(const char *json, const char *message)
 {
 	struct arena arena = {0};
