@@ -9,6 +9,7 @@
 #include "model/node.h"
 #include "model/pod.h"
 #include "model/policy.h"
+#include "model/volume.h"
 
 enum kind {
 	KIND_POD,
@@ -16,7 +17,9 @@ enum kind {
 	KIND_POLICY,
 	KIND_NAMESPACE,
 	KIND_LIMIT_RANGE,
+	KIND_CLAIM, /* not watched: read for those who wait and name one */
 	KIND_COUNT,
+	KIND_WATCHED = KIND_CLAIM, /* the kinds before it have a watch */
 };
 
 enum change_type {
@@ -42,6 +45,7 @@ struct change {
 	const struct policy *policy;
 	const struct namespace *namespace;
 	const struct limit_range *limit_range;
+	const struct volume_claim *claim;
 	/* CHANGE_GONE */
 	const char *ns;
 	const char *name;

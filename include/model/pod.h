@@ -13,6 +13,8 @@
 #include "model/gpu.h"
 #include "model/labels.h"
 
+#define POD_CLAIMS_MAX 32
+
 enum pod_phase { POD_PENDING, POD_RUNNING, POD_SUCCEEDED, POD_FAILED, POD_UNKNOWN };
 
 /* The controller owner (ownerReferences[controller=true]); all NULL if there is none. */
@@ -92,9 +94,9 @@ struct pod {
 	uint32_t node_term_count;
 	struct toleration *tolerations;
 	uint32_t toleration_count;
-	bool too_complex; /* more gates, selectors, terms, tolerations, resources or host ports
-			     than are looked at: nobody places it. Of the first four only our gate
-			     is kept */
+	bool too_complex; /* more gates, selectors, terms, tolerations, resources, host ports or
+			     volume claims than are looked at: nobody places it. Of the first four
+			     only our gate is kept */
 	struct container *containers; /* init containers first */
 	uint32_t container_count;
 	bool has_claims; /* spec.resourceClaims */
@@ -106,6 +108,8 @@ struct pod {
 	int64_t mem_bytes;
 	int64_t gpus;
 	struct extra extra;
+	const char **claims; /* PersistentVolumeClaims of its namespace that its volumes name */
+	uint32_t claim_count;
 
 	enum pod_phase phase;
 	const char *status_reason; /* e.g. UnexpectedAdmissionError */

@@ -1,5 +1,6 @@
 /* Why a node does not suit a pod, as the scheduler's filters would find: one cause a node, the one
- * that would still be there when the others were gone. */
+ * that would still be there when the others were gone. Further down is nearer: what the pod itself
+ * rules out comes first, what a pod that leaves would lift comes last. */
 #ifndef MODEL_UNFIT_H
 #define MODEL_UNFIT_H
 
@@ -8,14 +9,14 @@
 
 enum unfit {
 	UNFIT_NONE,
+	/* the pod chooses others */
+	UNFIT_SELECTOR, /* nodeSelector, required node affinity */
+	UNFIT_TAINT,
 	/* C27: its GPUs are given out by somebody else */
 	UNFIT_SHARED, /* time-slicing or MPS of the device plugin */
 	UNFIT_DRA,
 	UNFIT_HAMI,
 	UNFIT_KAI,
-	/* the pod chooses others */
-	UNFIT_SELECTOR, /* nodeSelector, required node affinity */
-	UNFIT_TAINT,
 	UNFIT_VOLUME, /* a volume that is bound elsewhere */
 	/* C13: the node takes nobody now */
 	UNFIT_CORDONED,

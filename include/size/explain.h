@@ -10,6 +10,7 @@
 #include "base/str.h"
 #include "model/reason.h"
 #include "model/unfit.h"
+#include "model/volume.h"
 
 /* Fill what is known; zero and NULL leave their part of the sentence out. All text is borrowed. */
 struct explain_facts {
@@ -17,8 +18,9 @@ struct explain_facts {
 	int64_t best_milli,
 		best_mib; /* free on the GPU that comes closest; counts if best_node is set */
 	const char *best_node;
-	const struct unfit_tally *unfit; /* borrowed; nodes that do not suit the pod, and why */
-	const char *gpu;		 /* UUID: Placed */
+	const struct volume_claim *claim; /* borrowed; VolumeNotReady: the one that is waited for */
+	const struct unfit_tally *unfit;  /* borrowed; nodes that do not suit the pod, and why */
+	const char *gpu;		  /* UUID: Placed */
 	int64_t count;	  /* GPUs the pod asks for; tenants of a GPU (MaxTenants); what was tried */
 	int64_t limit;	  /* the bound that was reached */
 	int64_t waited_s; /* 0: just now */

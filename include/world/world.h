@@ -42,7 +42,9 @@ struct world_gpu {
 	uint64_t stamp;		/* another one whenever the object was set again */
 	bool gated;		/* our gate is still on it */
 	bool other_gates;
-	int64_t gpus; /* nvidia.com/gpu it asks for */
+	int64_t gpus;		     /* nvidia.com/gpu it asks for */
+	struct world_claim **claims; /* owned list; of tenants with our gate */
+	uint32_t claim_count;
 	int64_t created_ms;
 	/* tenants that were placed: the guarded keys */
 	int64_t milli, mem_mib;
@@ -103,6 +105,13 @@ struct world_node {
 	struct world_uses uses;
 };
 
+struct world_claim {
+	const char *ns, *name; /* interned */
+	uint32_t tenants;      /* that name it */
+	struct arena arena;    /* of `noun` */
+	struct volume_claim noun;
+};
+
 struct world_policy {
 	struct arena arena;
 	struct policy noun;
@@ -161,6 +170,15 @@ const struct policy *const *world_policies(const struct world *w, uint32_t *ret_
 const struct policy *world_policy_find(const struct world *w, const char *name);
 
 const struct world_namespace *world_namespace_find(const struct world *w, const char *name);
+
+/* Claims that some tenant with our gate names, in no particular order; CLAIM_UNREAD until a change
+ * told more. Who reads them watches the version, which grows when one is named for the first time
+ * or by nobody any more. */
+size_t world_claim_count(const struct world *w);
+const struct volume_claim *world_claim_at(const struct world *w, size_t i);
+const struct volume_claim *world_claim_find(
+	const struct world *w, const char *ns, const char *name); /* NULL: nobody names it */
+uint64_t world_claims_version(const struct world *w);
 
 /* Has it to do with GPUs, so that its whole noun is kept? Of every other pod only namespace, name,
  * uid, node, sums, phase and whether it is being deleted. */

@@ -146,16 +146,22 @@ static uint32_t add_opening(struct engine *e, struct holder *h, uint32_t node)
 	return (uint32_t)e->snap.gpus.count - 1;
 }
 
+static bool is_unfit(enum reason reason)
+{
+	return reason == REASON_NODE_UNFIT || reason == REASON_OTHER_SHARING;
+}
+
 /* The closest miss is kept with the waiter's reason, for the sentence. */
 static void note_refusal(
 	struct waiter *w, const struct place_verdict *fit, const struct place_verdict *open)
 {
-	/* Without an open GPU where the pod may go, what keeps one from being opened is the answer,
-	 * unless nobody could open one there in any case. */
-	bool unfit = fit->reason == REASON_NODE_UNFIT && open->reason != REASON_OTHER_SHARING;
-	bool none_near = fit->reason == REASON_NO_GPU_NODE ||
-			 ((unfit || fit->reason == REASON_OTHER_SHARING) &&
-				 open->reason != REASON_NO_GPU_NODE);
+	/* Without an open GPU where the pod may go, what keeps one from being opened is the answer.
+	 * Where no node suits it in either case, the nearer one is. */
+	bool none_near = fit->reason == REASON_NO_GPU_NODE;
+	if (is_unfit(fit->reason)) {
+		none_near = is_unfit(open->reason) ? open->nearest > fit->nearest
+						   : open->reason != REASON_NO_GPU_NODE;
+	}
 	w->miss = none_near ? *open : *fit;
 	w->reason = w->miss.reason;
 }
@@ -191,6 +197,13 @@ static void place_waiter(struct engine *e, int64_t now, struct waiter *w, struct
 		return;
 	}
 	w->asked = r;
+	struct claims_of claims;
+	w->reason = needs_claims(e, &w->pod, &claims);
+	if (w->reason != REASON_NONE) {
+		return;
+	}
+	r.claims = claims.items;
+	r.claim_count = claims.count;
 	struct place_verdict v = place_best_fit(&e->snap, &r);
 	if (v.gpu == PLACE_NOWHERE) {
 		struct place_verdict open = place_open(&e->snap, &r);

@@ -93,3 +93,22 @@ void needs_count(struct engine *e)
 	count_unbound(e);
 	count_granted(e);
 }
+
+enum reason needs_claims(struct engine *e, const struct pod *pod, struct claims_of *ret_claims)
+{
+	struct claims_of found = {.count = 0};
+	enum reason reason = REASON_NONE;
+	for (uint32_t i = 0; i < pod->claim_count && i < POD_CLAIMS_MAX; i++) {
+		const struct volume_claim *c = world_claim_find(e->world, pod->ns, pod->claims[i]);
+		if (c == NULL || c->state == CLAIM_UNREAD) {
+			reason = REASON_READING_VOLUMES;
+			continue;
+		}
+		found.items[found.count++] = c;
+		if (!claim_is_ready(c->state) && found.blocker == NULL) {
+			found.blocker = c;
+		}
+	}
+	*ret_claims = found;
+	return reason == REASON_NONE && found.blocker != NULL ? REASON_VOLUME_NOT_READY : reason;
+}

@@ -54,7 +54,11 @@ static const char *other_gate(const struct pod *p)
 static void survey(struct engine *e, const struct waiter *w, struct unfit_tally *ret)
 {
 	struct place_request r = w->asked;
+	struct claims_of claims;
+	(void)needs_claims(e, &w->pod, &claims);
 	r.pod = &w->pod;
+	r.claims = claims.items;
+	r.claim_count = claims.count;
 	place_survey(&e->snap, &r, ret);
 	for (uint32_t i = 0; i < world_node_slots(e->world); i++) {
 		const struct world_node *n = world_node_at(e->world, i);
@@ -78,6 +82,10 @@ static void tell_waiting(struct engine *e, struct waiter *w, int64_t now, struct
 	struct unfit_tally unfit = {0};
 	survey(e, w, &unfit);
 	int64_t next = w->retry_at > w->refused_until ? w->retry_at : w->refused_until;
+	struct claims_of claims = {.count = 0};
+	if (w->reason == REASON_VOLUME_NOT_READY) {
+		(void)needs_claims(e, &w->pod, &claims);
+	}
 	struct explain_facts f = {.want_milli = w->asked.milli,
 		.want_mib = w->asked.mem_mib,
 		.value = w->reason == REASON_API_REFUSED ? w->refusal : NULL,
@@ -85,6 +93,7 @@ static void tell_waiting(struct engine *e, struct waiter *w, int64_t now, struct
 		.best_milli = w->miss.best_milli,
 		.best_mib = w->miss.best_mib,
 		.unfit = &unfit,
+		.claim = claims.blocker,
 		.limit = w->asked.max_tenants,
 		.name = w->reason == REASON_OTHER_GATES ? other_gate(&w->pod) : NULL,
 		.waited_s = (now - w->first_seen) / 1000,

@@ -203,6 +203,13 @@ bool grant_lives(struct engine *e, const struct holder *h, const struct grant *g
 
 /* needs.c: the snapshot's part that depends on who waits; after rank_waiters */
 void needs_count(struct engine *e);
+struct claims_of {
+	const struct volume_claim *items[POD_CLAIMS_MAX]; /* borrowed from the world */
+	uint32_t count;
+	const struct volume_claim *blocker; /* the first that keeps the pod waiting */
+};
+/* The pod's volumes: READING_VOLUMES, VOLUME_NOT_READY, or NONE where each can be judged. */
+enum reason needs_claims(struct engine *e, const struct pod *pod, struct claims_of *ret_claims);
 
 /* decide.c */
 void rank_waiters(struct engine *e, int64_t now);

@@ -20,7 +20,7 @@ struct feed {
 };
 
 struct feeds {
-	struct feed items[KIND_COUNT];
+	struct feed items[KIND_WATCHED];
 	bool (*on_change)(void *data, const struct change *c);
 	void *data;
 	struct arena arena; /* of one object */
@@ -55,6 +55,7 @@ static int decode(struct feed *f, const char *json, size_t n, struct change *c, 
 		c->limit_range = range;
 		return limit_range_decode(json, n, a, range, fault);
 	}
+	case KIND_CLAIM:
 	case KIND_COUNT:
 		break;
 	}
@@ -112,7 +113,7 @@ static void on_stale(void *data, bool stale)
 struct feeds *feeds_create(struct kube *kube, uint64_t seed,
 	bool (*on_change)(void *data, const struct change *c), void *data)
 {
-	const struct reflector_kind kinds[KIND_COUNT] = {
+	const struct reflector_kind kinds[KIND_WATCHED] = {
 		[KIND_POD] = {.name = "pods",
 			.group_version = "v1",
 			.resource = "pods",
@@ -143,7 +144,7 @@ struct feeds *feeds_create(struct kube *kube, uint64_t seed,
 	struct feeds *f = xcalloc(1, sizeof *f);
 	f->on_change = on_change;
 	f->data = data;
-	for (int k = 0; k < KIND_COUNT; k++) {
+	for (int k = 0; k < KIND_WATCHED; k++) {
 		struct reflector_options options = {.seed = seed};
 		f->items[k] = (struct feed){.all = f, .kind = (enum kind)k};
 		f->items[k].reflector =
@@ -157,7 +158,7 @@ void feeds_destroy(struct feeds *f)
 	if (f == NULL) {
 		return;
 	}
-	for (int k = 0; k < KIND_COUNT; k++) {
+	for (int k = 0; k < KIND_WATCHED; k++) {
 		reflector_destroy(f->items[k].reflector);
 	}
 	arena_finish(&f->arena);
@@ -166,7 +167,7 @@ void feeds_destroy(struct feeds *f)
 
 void feeds_step(struct feeds *f, int64_t now_mono_ms)
 {
-	for (int k = 0; k < KIND_COUNT; k++) {
+	for (int k = 0; k < KIND_WATCHED; k++) {
 		reflector_step(f->items[k].reflector, now_mono_ms);
 	}
 }
@@ -174,7 +175,7 @@ void feeds_step(struct feeds *f, int64_t now_mono_ms)
 int64_t feeds_deadline(const struct feeds *f)
 {
 	int64_t at = TIME_NEVER;
-	for (int k = 0; k < KIND_COUNT; k++) {
+	for (int k = 0; k < KIND_WATCHED; k++) {
 		at = time_min(at, reflector_deadline(f->items[k].reflector));
 	}
 	return at;
@@ -182,7 +183,7 @@ int64_t feeds_deadline(const struct feeds *f)
 
 void feeds_relist(struct feeds *f)
 {
-	for (int k = 0; k < KIND_COUNT; k++) {
+	for (int k = 0; k < KIND_WATCHED; k++) {
 		reflector_relist(f->items[k].reflector);
 	}
 }

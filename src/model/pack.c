@@ -246,15 +246,32 @@ static struct extra unpack_extra(struct unpack *u)
 	return x;
 }
 
+void pack_node_terms(struct str *out, const struct node_term *terms, uint32_t count)
+{
+	pack_u64(out, count);
+	for (uint32_t i = 0; i < count; i++) {
+		pack_terms(out, &terms[i].labels);
+		pack_terms(out, &terms[i].fields);
+	}
+}
+
+struct node_term *unpack_node_terms(struct unpack *u, uint32_t *ret_count)
+{
+	uint32_t count = unpack_count(u);
+	struct node_term *terms = ARENA_ARRAY(u->arena, struct node_term, count);
+	for (uint32_t i = 0; i < count; i++) {
+		terms[i].labels = unpack_terms(u);
+		terms[i].fields = unpack_terms(u);
+	}
+	*ret_count = count;
+	return terms;
+}
+
 static void pack_placing(struct str *out, const struct pod *p)
 {
 	pack_texts(out, p->gates, p->gate_count);
 	pack_pairs(out, &p->node_selector);
-	pack_u64(out, p->node_term_count);
-	for (uint32_t i = 0; i < p->node_term_count; i++) {
-		pack_terms(out, &p->node_terms[i].labels);
-		pack_terms(out, &p->node_terms[i].fields);
-	}
+	pack_node_terms(out, p->node_terms, p->node_term_count);
 	pack_u64(out, p->toleration_count);
 	for (uint32_t i = 0; i < p->toleration_count; i++) {
 		const struct toleration *t = &p->tolerations[i];
@@ -269,12 +286,7 @@ static void unpack_placing(struct unpack *u, struct pod *p)
 {
 	p->gates = unpack_texts(u, &p->gate_count);
 	p->node_selector = unpack_pairs(u);
-	p->node_term_count = unpack_count(u);
-	p->node_terms = ARENA_ARRAY(u->arena, struct node_term, p->node_term_count);
-	for (uint32_t i = 0; i < p->node_term_count; i++) {
-		p->node_terms[i].labels = unpack_terms(u);
-		p->node_terms[i].fields = unpack_terms(u);
-	}
+	p->node_terms = unpack_node_terms(u, &p->node_term_count);
 	p->toleration_count = unpack_count(u);
 	p->tolerations = ARENA_ARRAY(u->arena, struct toleration, p->toleration_count);
 	for (uint32_t i = 0; i < p->toleration_count; i++) {
@@ -354,6 +366,7 @@ void pod_pack(struct str *out, const struct pod *p)
 	pack_pairs(out, &p->notes);
 	pack_placing(out, p);
 	pack_extra(out, &p->extra);
+	pack_texts(out, p->claims, p->claim_count);
 	pack_held(out, p);
 }
 
@@ -383,6 +396,7 @@ bool pod_unpack(struct unpack *u, struct pod *ret)
 	p.notes = unpack_pairs(u);
 	unpack_placing(u, &p);
 	p.extra = unpack_extra(u);
+	p.claims = unpack_texts(u, &p.claim_count);
 	unpack_held(u, &p, flags & FLAG_IDENTITY);
 	if (u->bad) {
 		return false;

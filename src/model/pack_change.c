@@ -139,6 +139,26 @@ static void policy_unpack(struct unpack *u, struct policy *p)
 	p->workload_types = unpack_texts(u, &p->workload_type_count);
 }
 
+static void claim_pack(struct str *out, const struct volume_claim *v)
+{
+	pack_text(out, v->ns);
+	pack_text(out, v->name);
+	pack_u64(out, v->state);
+	pack_node_terms(out, v->terms, v->term_count);
+	pack_terms(out, &v->zones);
+}
+
+static void claim_unpack(struct unpack *u, struct volume_claim *v)
+{
+	v->ns = unpack_text(u);
+	v->name = unpack_text(u);
+	uint64_t state = unpack_u64(u);
+	u->bad |= state >= CLAIM_STATES;
+	v->state = (enum claim_state)state;
+	v->terms = unpack_node_terms(u, &v->term_count);
+	v->zones = unpack_terms(u);
+}
+
 static void object_pack(struct str *out, const struct change *c)
 {
 	switch (c->kind) {
@@ -161,6 +181,9 @@ static void object_pack(struct str *out, const struct change *c)
 		pack_text(out, c->limit_range->ns);
 		pack_text(out, c->limit_range->name);
 		pack_u64(out, c->limit_range->limits_gpus);
+		break;
+	case KIND_CLAIM:
+		claim_pack(out, c->claim);
 		break;
 	case KIND_COUNT:
 		BUG("not a kind");
@@ -195,6 +218,7 @@ static void object_unpack(struct unpack *u, struct change *c)
 	struct policy *policy = ARENA_NEW(u->arena, struct policy);
 	struct namespace *ns = ARENA_NEW(u->arena, struct namespace);
 	struct limit_range *range = ARENA_NEW(u->arena, struct limit_range);
+	struct volume_claim *claim = ARENA_NEW(u->arena, struct volume_claim);
 	switch (c->kind) {
 	case KIND_POD:
 		pod_unpack(u, pod);
@@ -217,6 +241,10 @@ static void object_unpack(struct unpack *u, struct change *c)
 		range->name = unpack_text(u);
 		range->limits_gpus = unpack_u64(u) != 0;
 		c->limit_range = range;
+		break;
+	case KIND_CLAIM:
+		claim_unpack(u, claim);
+		c->claim = claim;
 		break;
 	case KIND_COUNT:
 		break;

@@ -143,12 +143,12 @@ enum unfit place_unfit(const struct snapshot *s, const struct place_request *r,
 {
 	const char *what = NULL;
 	enum unfit cause = given_out_by(n);
-	if (cause != UNFIT_NONE) {
-		/* nobody's wish changes that */
-	} else if (r->pod->too_complex || !selects(r->pod, n->noun)) {
+	if (r->pod->too_complex || !selects(r->pod, n->noun)) {
 		cause = UNFIT_SELECTOR;
 	} else if (!tolerates_all(r->pod, n->noun, &what)) {
 		cause = UNFIT_TAINT;
+	} else if (cause != UNFIT_NONE) {
+		/* whatever else there is */
 	} else if (!volumes_admit(r, n->noun, &what)) {
 		cause = UNFIT_VOLUME;
 	} else if (n->no_grants) {

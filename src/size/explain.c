@@ -77,6 +77,8 @@ static const char *const templates[REASON_COUNT] = {
 	[REASON_OTHER_SHARING] =
 		"needs[ {want}], but somebody else gives out the GPUs of the nodes "
 		"that are left[: {nodes}]",
+	[REASON_READING_VOLUMES] = "where its volumes are is being read",
+	[REASON_VOLUME_NOT_READY] = "waits for a volume[: {claim}]",
 	[REASON_WAITING_FOR_CAPACITY] =
 		"needs[ {want}], a GPU is being opened for it[ on {node}][ since {waited} s]",
 	[REASON_GRANTING] = "is being given[ {want}][ on {node}]",
@@ -87,7 +89,8 @@ static const char *const templates[REASON_COUNT] = {
 	[REASON_API_REFUSED] =
 		"the API server refused our write[: {value}][; next try in {next} s]",
 	[REASON_TOO_COMPLEX] = "has more node selectors, affinity terms, their values, tolerations "
-			       "and gates than are looked at: 256 in all before it is created",
+			       "and gates than are looked at, 256 in all before it is created, or "
+			       "more than 32 resources, 128 host ports or 32 volume claims",
 	[REASON_BAD_AMOUNT] =
 		"left as it is:[ container {name}:] limits of " NAME_GPU_RESOURCE
 		" must be set to a whole number, and requests to the same one or not at all",
@@ -246,32 +249,48 @@ static void put_cause(struct str *out, enum unfit cause, const struct unfit_coun
 	str_append_text(out, hole + 2);
 }
 
-/* "3 nodes lack CPU, 2 have the untolerated taint x": the commonest causes first, no more of them
- * than a person reads. */
+/* "3 nodes lack CPU, 2 have the untolerated taint x": the nearest causes first, for that most nodes
+ * are not selected is what a selector is for; no more of them than a person reads. */
 #define CAUSES_TOLD 4
 
 static bool put_nodes(struct str *out, const struct unfit_tally *t)
 {
-	bool told[UNFIT_COUNT] = {false};
 	uint32_t left = t != NULL ? t->nodes : 0;
+	int told = 0;
 	if (left == 0) {
 		return false;
 	}
-	for (int n = 0; n < CAUSES_TOLD && left > 0; n++) {
-		int most = UNFIT_NONE;
-		for (int i = UNFIT_NONE + 1; i < UNFIT_COUNT; i++) {
-			most = !told[i] && t->by[i].nodes > t->by[most].nodes ? i : most;
+	for (int i = UNFIT_COUNT - 1; i > UNFIT_NONE && told < CAUSES_TOLD; i--) {
+		const struct unfit_count *c = &t->by[i];
+		if (c->nodes == 0) {
+			continue;
 		}
-		const struct unfit_count *c = &t->by[most];
-		const char *nodes = n > 0 ? "" : c->nodes == 1 ? " node" : " nodes";
-		str_append_format(out, "%s%u%s ", n > 0 ? ", " : "", c->nodes, nodes);
-		put_cause(out, (enum unfit)most, c);
-		told[most] = true;
+		const char *nodes = told > 0 ? "" : c->nodes == 1 ? " node" : " nodes";
+		str_append_format(out, "%s%u%s ", told > 0 ? ", " : "", c->nodes, nodes);
+		put_cause(out, (enum unfit)i, c);
+		told++;
 		left -= c->nodes;
 	}
 	if (left > 0) {
 		str_append_format(out, ", %u more do not suit it either", left);
 	}
+	return true;
+}
+
+static bool put_claim(struct str *out, const struct volume_claim *c)
+{
+	static const char *const states[CLAIM_STATES] = {
+		[CLAIM_UNBOUND] = "is not bound to a volume",
+		[CLAIM_MISSING] = "does not exist",
+		[CLAIM_LEAVING] = "is being deleted",
+		[CLAIM_LOST] = "has lost its volume",
+	};
+	if (c == NULL || states[c->state] == NULL) {
+		return false;
+	}
+	str_append_text(out, "claim ");
+	(void)put_text(out, c->name);
+	str_append_format(out, " %s", states[c->state]);
 	return true;
 }
 
@@ -304,6 +323,9 @@ static bool put_word(
 	}
 	if (view_equals(word, "want")) {
 		return put_share(out, f->want_milli, f->want_mib);
+	}
+	if (view_equals(word, "claim")) {
+		return put_claim(out, f->claim);
 	}
 	if (view_equals(word, "nodes")) {
 		return put_nodes(out, f->unfit);

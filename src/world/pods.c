@@ -52,6 +52,7 @@ static void gpu_free(struct world *w, struct world_gpu *g)
 	if (g == NULL) {
 		return;
 	}
+	claims_leave(w, g);
 	intern_release(w->words, g->uuid);
 	intern_release(w->words, g->capacity_pod);
 	free(g->packed);
@@ -116,6 +117,9 @@ static struct world_gpu *gpu_create(struct world *w, const struct pod *pod)
 	g->other_gates = pod->gate_count > (g->gated ? 1u : 0u);
 	g->gpus = summable(pod->gpus);
 	g->created_ms = pod->created_ms;
+	if (g->class == WORLD_TENANT && g->gated && !pod_is_terminal(pod)) {
+		claims_take(w, g, pod);
+	}
 	if (g->class == WORLD_TENANT && !g->gated) {
 		g->milli = note_number(pod, NOTE_COMPUTE_MILLI);
 		g->mem_mib = note_number(pod, NOTE_MEMORY_MIB);
@@ -184,6 +188,7 @@ static void pod_remove(struct world *w, uint32_t slot)
 	VEC_PUSH(&w->free_pods, slot);
 	w->pod_count--;
 	w->version++;
+	claims_trim(w);
 }
 
 static uint32_t pod_slot(struct world *w, const char *ns, const char *name)
@@ -235,6 +240,7 @@ void pods_set(struct world *w, const struct pod *pod)
 		attach_gpu(w, slot, pod);
 	}
 	count_pod(w, p, 1);
+	claims_trim(w);
 	w->version++;
 }
 

@@ -130,6 +130,17 @@ static void save_classes(const struct saver *s)
 	arena_finish(&arena);
 }
 
+static void save_claims(const struct saver *s)
+{
+	for (size_t i = 0; i < s->w->claims.count; i++) {
+		const struct volume_claim *c = &s->w->claims.items[i]->noun;
+		if (c->state != CLAIM_UNREAD) {
+			tell(s, &(struct change){
+					.type = CHANGE_SET, .kind = KIND_CLAIM, .claim = c});
+		}
+	}
+}
+
 /* A relist that is under way goes on: what it has met so far is met again. */
 static void save_marks(const struct saver *s, enum kind kind)
 {
@@ -180,6 +191,7 @@ void world_save(const struct world *w, world_tell tell_change, void *data)
 	save_slots(&s);
 	save_gaps(&s);
 	save_classes(&s);
+	save_claims(&s);
 	for (int k = 0; k < KIND_COUNT; k++) {
 		if (w->sync[k].blind) {
 			tell_kind(&s, CHANGE_KEEP, (enum kind)k);

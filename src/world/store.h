@@ -56,6 +56,12 @@ struct world {
 	struct {
 		VEC_FIELDS(struct range_key);
 	} ranges; /* only those that limit GPUs */
+	struct {
+		VEC_FIELDS(struct world_claim *); /* owned */
+	} claims;
+	struct map claims_by_name;
+	uint32_t claims_unused; /* entries that nobody names any more */
+	uint64_t claims_version;
 	struct sync_state sync[KIND_COUNT];
 	uint64_t version;
 	uint64_t policy_version;
@@ -80,6 +86,20 @@ void uses_count(struct world *w, struct world_uses *u, const char *extra, int si
 const char *uses_intern(struct world *w, const struct extra *x); /* a reference; NULL: nothing */
 void uses_finish(struct world_uses *u);				 /* the words go with the world */
 bool uses_agree(const struct world *w, uint32_t node);
+
+/* claims.c: what a tenant with our gate names is taken, and left again; what nobody names any more
+ * goes with claims_trim, so that an object that is set again loses nothing in between. */
+void claims_init(struct world *w);
+void claims_finish(struct world *w);
+void claims_take(struct world *w, struct world_gpu *g, const struct pod *pod);
+void claims_leave(struct world *w, struct world_gpu *g);
+void claims_trim(struct world *w);
+void claims_set(struct world *w, const struct change *change);
+bool claims_agree(const struct world *w);
+
+/* objects.c: a deep copy of what a change carries, in `arena`, which is emptied before. */
+void world_copy_noun(
+	struct world *w, const struct change *c, struct arena *arena, struct change *ret);
 
 /* world.c: an object is there that is not known here */
 void world_missed(struct world *w, enum kind kind);

@@ -17,6 +17,7 @@ struct world *world_create(void)
 	w->scratch = (struct str)STR_INIT(SCRATCH_MAX);
 	pods_init(w);
 	objects_init(w);
+	claims_init(w);
 	return w;
 }
 
@@ -27,6 +28,7 @@ void world_destroy(struct world *w)
 	}
 	pods_finish(w);
 	objects_finish(w);
+	claims_finish(w);
 	str_finish(&w->scratch);
 	intern_destroy(w->words);
 	free(w);
@@ -141,7 +143,7 @@ bool world_blind(const struct world *w, enum kind kind)
 
 bool world_all_synced(const struct world *w)
 {
-	for (int k = 0; k < KIND_COUNT; k++) {
+	for (int k = 0; k < KIND_WATCHED; k++) {
 		if (!world_synced(w, (enum kind)k)) {
 			return false;
 		}
@@ -208,6 +210,9 @@ const char *world_check(const struct world *w)
 	}
 	if (pods != w->pod_count || gpu_pods != listed || pods != w->pods_by_name.count) {
 		return "the counts of pods differ";
+	}
+	if (!claims_agree(w)) {
+		return "the claims differ from what tenants name";
 	}
 	for (size_t i = 0; i < w->nodes.count; i++) {
 		const struct world_node *n = w->nodes.items[i];

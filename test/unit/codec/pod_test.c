@@ -288,6 +288,23 @@ Test(pod, host_ports_are_those_of_containers_that_stay)
 	arena_finish(&arena);
 }
 
+Test(pod, claims_of_its_volumes_each_once)
+{
+	struct arena arena = {0};
+	struct pod p =
+		decoded("{\"metadata\":{\"name\":\"p\"},\"spec\":{\"volumes\":[{\"name\":\"a\","
+			"\"emptyDir\":{}},"
+			"{\"name\":\"b\",\"persistentVolumeClaim\":{\"claimName\":\"data\"}},"
+			"{\"name\":\"c\",\"persistentVolumeClaim\":{\"claimName\":\"data\"}},"
+			"{\"name\":\"d\",\"ephemeral\":{}}]}}",
+			&arena);
+	cr_assert_eq(p.claim_count, 2);
+	cr_expect_str_eq(p.claims[0], "data");
+	cr_expect_str_eq(p.claims[1], "p-d");
+	cr_expect(p.has_volumes_claimed);
+	arena_finish(&arena);
+}
+
 /* Each list is bounded, and who exceeds a bound is marked: nobody would judge all of it. */
 Test(pod, too_many_resources_or_ports_are_marked)
 {
@@ -576,6 +593,6 @@ Test(pod, what_is_wrong_is_named)
 		"{\"nodeSelectorTerms\":[{\"matchExpressions\":[{\"key\":\"a\",\"operator\":"
 		"\"Like\"}]}]}}}}}",
 		"pod /: spec: affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution"
-		".nodeSelectorTerms[0]: matchExpressions: [0]: operator: \"Like\" is not known "
+		".nodeSelectorTerms: [0]: matchExpressions: [0]: operator: \"Like\" is not known "
 		"here");
 }

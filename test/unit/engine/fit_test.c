@@ -218,3 +218,127 @@ Test(fit, what_is_left_to_the_scheduler_is_said)
 		bed_finish(&b);
 	}
 }
+
+static void tell_claim(struct bed *b, enum claim_state state, const char *zone)
+{
+	struct term in_zone = {"zone", TERM_IN, &zone, 1};
+	struct node_term term = {.labels = {&in_zone, 1}};
+	struct volume_claim c = {.ns = "default",
+		.name = "data",
+		.state = state,
+		.terms = &term,
+		.term_count = zone != NULL ? 1 : 0};
+	struct change set = {.type = CHANGE_SET, .kind = KIND_CLAIM, .claim = &c};
+	engine_observe(b->e, &set);
+}
+
+static void tell_with_claim(struct bed *b)
+{
+	struct pair label[] = {{LABEL_TENANT, "true"}};
+	struct pair notes[] = {{NOTE_ORIGINAL, "{}"}, {NOTE_SHARE, "0.5"}};
+	const char *gate[] = {NAME_GATE};
+	const char *claims[] = {"data"};
+	struct pod p = {.ns = "default",
+		.name = "w",
+		.uid = "w",
+		.labels = {label, 1},
+		.notes = {notes, 2},
+		.gates = gate,
+		.gate_count = 1,
+		.claims = claims,
+		.claim_count = 1};
+	tell_pod(b, &p);
+}
+
+static void tell_zone_node(struct bed *b, const char *name, const char *zone)
+{
+	struct pair labels[] = {{"zone", zone}};
+	struct node n = {.name = name,
+		.labels = {labels, 1},
+		.ready = true,
+		.cpu_milli = 64000,
+		.mem_bytes = (int64_t)1 << 40,
+		.pod_slots = 110,
+		.gpus = 1};
+	struct change set = {.type = CHANGE_SET, .kind = KIND_NODE, .node = &n};
+	engine_observe(b->e, &set);
+}
+
+/* A volume that is bound decides the node; nothing is opened before it is known. */
+Test(fit, a_gpu_is_opened_where_the_volume_is)
+{
+	struct bed b = bed_make();
+	tell_zone_node(&b, "n0", "a");
+	tell_zone_node(&b, "n1", "b");
+	tell_with_claim(&b);
+	cr_expect_null(step(&b, ACTION_CREATE_CAPACITY));
+	cr_expect_eq(engine_report(b.e)->by_reason[REASON_READING_VOLUMES], 1);
+	tell_claim(&b, CLAIM_BOUND, "b");
+	const struct action *a = step(&b, ACTION_CREATE_CAPACITY);
+	cr_assert_not_null(a);
+	cr_expect_str_eq(a->node, "n1");
+	bed_finish(&b);
+}
+
+Test(fit, a_volume_elsewhere_or_not_ready_is_said)
+{
+	static const struct {
+		enum claim_state state;
+		const char *zone;
+		enum reason reason;
+		const char *said;
+	} rows[] = {
+		{CLAIM_BOUND, "c", REASON_NODE_UNFIT,
+			"1 node cannot have the volume of claim data"},
+		{CLAIM_UNBOUND, NULL, REASON_VOLUME_NOT_READY,
+			"claim data is not bound to a volume"},
+		{CLAIM_MISSING, NULL, REASON_VOLUME_NOT_READY, "claim data does not exist"},
+		{CLAIM_LEAVING, NULL, REASON_VOLUME_NOT_READY, "claim data is being deleted"},
+		{CLAIM_LOST, NULL, REASON_VOLUME_NOT_READY, "claim data has lost its volume"},
+	};
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct bed b = bed_make();
+		tell_zone_node(&b, "n0", "a");
+		tell_with_claim(&b);
+		tell_claim(&b, rows[i].state, rows[i].zone);
+		cr_expect_null(step(&b, ACTION_CREATE_CAPACITY), "row %zu", i);
+		const char *text = said(&b, rows[i].reason);
+		cr_expect_not_null(strstr(text, rows[i].said), "row %zu: %s", i, text);
+		/* What waits for its first consumer, or cannot be judged, is the scheduler's. */
+		tell_claim(&b, i % 2 == 0 ? CLAIM_WAITS : CLAIM_UNJUDGED, NULL);
+		cr_expect_not_null(step(&b, ACTION_CREATE_CAPACITY), "row %zu", i);
+		bed_finish(&b);
+	}
+}
+
+/* An open GPU that the pod does not select says nothing about the node that it does. */
+Test(fit, c27_is_told_although_there_are_open_gpus_elsewhere)
+{
+	struct pair wants[] = {{"zone", "b"}}, label[] = {{LABEL_TENANT, "true"}};
+	struct pair notes[] = {{NOTE_ORIGINAL, "{}"}, {NOTE_SHARE, "0.5"}};
+	const char *gate[] = {NAME_GATE};
+	struct pod p = {.ns = "default",
+		.name = "w",
+		.uid = "w",
+		.labels = {label, 1},
+		.notes = {notes, 2},
+		.gates = gate,
+		.gate_count = 1,
+		.node_selector = {wants, 1}};
+	struct node n = {.name = "n1",
+		.labels = {wants, 1},
+		.ready = true,
+		.pod_slots = 10,
+		.gpus = 1,
+		.shares_already = true};
+	struct change set = {.type = CHANGE_SET, .kind = KIND_NODE, .node = &n};
+	struct bed b = bed_make();
+	tell_node(&b, "n0", 1, 110);
+	tell_capacity(&b, &(struct cap){"cap-a", "ca", "GPU-A", false, {0}});
+	engine_observe(b.e, &set);
+	tell_pod(&b, &p);
+	cr_expect_null(step(&b, ACTION_GRANT));
+	const char *text = said(&b, REASON_OTHER_SHARING);
+	cr_expect_not_null(strstr(text, ": 1 node shares its GPUs already"), "%s", text);
+	bed_finish(&b);
+}

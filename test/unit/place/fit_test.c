@@ -241,6 +241,10 @@ Test(fit, closed_nodes_and_those_of_others)
 	b.noun.unschedulable = true;
 	cr_expect_eq(cause(&b), UNFIT_CORDONED);
 	node(&b)->serves_kai = true;
+	struct pair elsewhere[] = {{"zone", "b"}};
+	b.pod.node_selector = (struct pairs){elsewhere, 1};
+	cr_expect_eq(cause(&b), UNFIT_SELECTOR, "what the pod says itself comes first");
+	b.pod.node_selector.count = 0;
 	cr_expect_eq(cause(&b), UNFIT_KAI);
 	b.noun.serves_hami = true;
 	cr_expect_eq(cause(&b), UNFIT_HAMI);

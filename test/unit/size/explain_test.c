@@ -119,7 +119,7 @@ static void add(struct unfit_tally *t, enum unfit cause, uint32_t nodes, const c
 	}
 }
 
-/* C23: why the nodes do not suit, the commonest cause first. */
+/* C23: why the nodes do not suit, the nearest cause first. */
 Test(explain, counts_the_nodes_by_what_is_wrong_with_them)
 {
 	struct unfit_tally t = {0};
@@ -145,9 +145,9 @@ Test(explain, counts_the_nodes_by_what_is_wrong_with_them)
 	add(&t, UNFIT_SLOTS, 1, NULL);
 	add(&t, UNFIT_CORDONED, 2, NULL);
 	says(REASON_NODE_UNFIT, f,
-		"needs 0.60 GPU, the nodes with a free share do not fit the pod: 3 nodes lack a or "
-		"other resources, 2 are cordoned, 1 shares its GPUs already (time-slicing or MPS), "
-		"1 has no room for one more pod, 1 more do not suit it either");
+		"needs 0.60 GPU, the nodes with a free share do not fit the pod: 1 node lacks "
+		"memory, 1 has no room for one more pod, 3 lack a or other resources, 2 are "
+		"cordoned, 1 more do not suit it either");
 	t = (struct unfit_tally){0};
 	says(REASON_NODE_UNFIT, f,
 		"needs 0.60 GPU, the nodes with a free share do not fit the pod");

@@ -236,6 +236,12 @@ Test(world, random_histories_keep_every_sum)
 			{"example.com/fpga", INT64_MAX}};
 		struct host_port ports[] = {
 			{80 + (int32_t)rng_below(&r, 2), "TCP", ""}, {53, "UDP", "10.0.0.1"}};
+		const char *claims[] = {"data", rng_below(&r, 2) ? "logs" : "scratch"};
+		const char *gates[] = {NAME_GATE};
+		p.claims = claims;
+		p.claim_count = (uint32_t)rng_below(&r, 3);
+		p.gates = gates;
+		p.gate_count = (uint32_t)rng_below(&r, 2);
 		p.extra = (struct extra){
 			{amounts, (uint32_t)rng_below(&r, 3)}, {ports, (uint32_t)rng_below(&r, 3)}};
 		p.phase = (enum pod_phase)rng_below(&r, 4);
@@ -286,5 +292,41 @@ Test(world, is_blind_until_a_relist_reads_everything)
 	keep.kind = KIND_NODE;
 	world_apply(w, &keep);
 	cr_expect(world_blind(w, KIND_NODE), "a nameless node is no crash");
+	world_destroy(w);
+}
+
+/* What is known of a claim lasts as long as anybody waits with it, whatever is told of them. */
+Test(world, a_claim_is_kept_while_a_tenant_with_our_gate_names_it)
+{
+	struct world *w = world_create();
+	const char *claims[] = {"data"}, *gates[] = {NAME_GATE};
+	struct volume_claim bound = {.ns = "default", .name = "data", .state = CLAIM_BOUND};
+	struct change told = {.type = CHANGE_SET, .kind = KIND_CLAIM, .claim = &bound};
+	struct pod a = make_pod("a", "ua", NULL, 0), b = make_pod("b", "ub", NULL, 0);
+	a.claims = b.claims = claims;
+	a.claim_count = b.claim_count = 1;
+	a.gates = b.gates = gates;
+	world_apply(w, &told);
+	cr_expect_null(world_claim_find(w, "default", "data"), "nobody names it");
+	set(w, &b);
+	cr_expect_null(world_claim_find(w, "default", "data"), "nor one without our gate");
+	a.gate_count = b.gate_count = 1;
+	uint64_t version = world_claims_version(w);
+	set(w, &a);
+	cr_expect_eq(world_claim_find(w, "default", "data")->state, CLAIM_UNREAD);
+	cr_expect_neq(world_claims_version(w), version);
+	world_apply(w, &told);
+	set(w, &b);
+	set(w, &a);
+	cr_expect_eq(world_claim_find(w, "default", "data")->state, CLAIM_BOUND);
+	a.gate_count = 0;
+	set(w, &a);
+	cr_expect_eq(world_claim_find(w, "default", "data")->state, CLAIM_BOUND);
+	version = world_claims_version(w);
+	b.phase = POD_FAILED;
+	set(w, &b);
+	cr_expect_null(world_claim_find(w, "default", "data"));
+	cr_expect_neq(world_claims_version(w), version);
+	cr_expect_null(world_check(w));
 	world_destroy(w);
 }
