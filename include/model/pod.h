@@ -58,6 +58,15 @@ struct toleration {
 	const char *effect; /* NULL: every effect */
 };
 
+/* A required anti-affinity on the host name: no pod like these on the same node. An absent selector
+ * matches none. */
+struct neighbour_term {
+	struct selector pods;
+	bool all_namespaces;
+	const char **namespaces; /* none, and not all: the pod's own */
+	uint32_t namespace_count;
+};
+
 struct pod_condition {
 	const char *type;
 	bool is_true;
@@ -101,7 +110,10 @@ struct pod {
 	uint32_t container_count;
 	bool has_claims; /* spec.resourceClaims */
 	bool has_group;	 /* spec.schedulingGroup: a gang */
-	bool has_pod_affinity, has_spread, has_volumes_claimed;
+	struct neighbour_term *neighbours;
+	uint32_t neighbour_count;
+	bool has_pod_affinity; /* required, and not among `neighbours` */
+	bool has_spread, has_volumes_claimed;
 
 	/* what the scheduler counts: max(init, sum) + overhead */
 	int64_t cpu_milli;
@@ -127,6 +139,8 @@ struct pod {
 };
 
 bool pod_is_terminal(const struct pod *p);
+/* Does the anti-affinity of either keep the two off one node? */
+bool pods_keep_apart(const struct pod *a, const struct pod *b);
 bool pod_has_gate(const struct pod *p, const char *gate);
 bool pod_is_tenant(const struct pod *p); /* carries our label */
 /* A capacity pod is one only in our namespace; the label alone proves nothing. */

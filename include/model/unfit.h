@@ -22,6 +22,7 @@ enum unfit {
 	UNFIT_CORDONED,
 	UNFIT_NOT_READY,
 	UNFIT_DRAINING,
+	UNFIT_NEIGHBOUR, /* a pod that one of the two does not want beside it */
 	/* it has no room */
 	UNFIT_PORT,
 	UNFIT_RESOURCE,

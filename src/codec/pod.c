@@ -41,6 +41,17 @@ static const struct slice_keep required_pods_keep[] = {
 	SLICE_KEEP_IN("requiredDuringSchedulingIgnoredDuringExecution", topology_keep),
 	SLICE_END,
 };
+static const struct slice_keep neighbour_keep[] = {
+	SLICE_KEEP("topologyKey"),
+	SLICE_KEEP("labelSelector"),
+	SLICE_KEEP("namespaces"),
+	SLICE_KEEP("namespaceSelector"),
+	SLICE_END,
+};
+static const struct slice_keep required_neighbours_keep[] = {
+	SLICE_KEEP_IN("requiredDuringSchedulingIgnoredDuringExecution", neighbour_keep),
+	SLICE_END,
+};
 static const struct slice_keep required_nodes_keep[] = {
 	SLICE_KEEP("requiredDuringSchedulingIgnoredDuringExecution"),
 	SLICE_END,
@@ -48,7 +59,7 @@ static const struct slice_keep required_nodes_keep[] = {
 static const struct slice_keep affinity_keep[] = {
 	SLICE_KEEP_IN("nodeAffinity", required_nodes_keep),
 	SLICE_KEEP_IN("podAffinity", required_pods_keep),
-	SLICE_KEEP_IN("podAntiAffinity", required_pods_keep),
+	SLICE_KEEP_IN("podAntiAffinity", required_neighbours_keep),
 	SLICE_END,
 };
 static const struct slice_keep spread_keep[] = {SLICE_KEEP("whenUnsatisfiable"), SLICE_END};
@@ -277,15 +288,15 @@ static int read_spec(const json_t *spec, bool admission, struct arena *arena, st
 	pod->has_group = decode_find(spec, "schedulingGroup") != NULL ||
 			 decode_find(spec, "workloadRef") != NULL;
 	pod->has_pod_affinity =
-		any_in(spec,
-			"affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution") ||
-		any_in(spec,
-			"affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution");
+		any_in(spec, "affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution");
 	pod->has_spread = spreads(spec);
 	if (pod_placing_decode(spec, admission, arena, pod, ret_fault) < 0) {
 		return -1;
 	}
 	read_claims(spec, arena, pod);
+	if (pod_neighbours_decode(spec, arena, pod, ret_fault) < 0) {
+		return -1;
+	}
 	return pod_containers_decode(spec, admission, arena, pod, ret_fault);
 }
 

@@ -1,5 +1,5 @@
-/* A pod is decoded in five files: pod.c (metadata, spec), pod_placing.c, pod_container.c,
- * pod_need.c, pod_status.c. */
+/* A pod is decoded in six files: pod.c (metadata, spec), pod_placing.c, pod_neighbour.c,
+ * pod_container.c, pod_need.c, pod_status.c. */
 #ifndef CODEC_POD_PARTS_H
 #define CODEC_POD_PARTS_H
 
@@ -12,6 +12,10 @@ MUST_CHECK int pod_containers_decode(const json_t *spec, bool admission, struct 
 /* spec: gates, nodeSelector, node affinity, tolerations; none of them where too_complex. */
 MUST_CHECK int pod_placing_decode(const json_t *spec, bool admission, struct arena *arena,
 	struct pod *pod, struct fault *ret_fault);
+/* spec: required anti-affinity on the host name; has_pod_affinity is set where it is more than
+ * that. */
+MUST_CHECK int pod_neighbours_decode(
+	const json_t *spec, struct arena *arena, struct pod *pod, struct fault *ret_fault);
 /* status (NULL: none) */
 MUST_CHECK int pod_status_decode(
 	const json_t *status, struct arena *arena, struct pod *pod, struct fault *ret_fault);

@@ -204,6 +204,7 @@ static void place_waiter(struct engine *e, int64_t now, struct waiter *w, struct
 	}
 	r.claims = claims.items;
 	r.claim_count = claims.count;
+	r.apart = neighbours_mark(e, &w->pod);
 	struct place_verdict v = place_best_fit(&e->snap, &r);
 	if (v.gpu == PLACE_NOWHERE) {
 		struct place_verdict open = place_open(&e->snap, &r);
@@ -221,6 +222,7 @@ static void place_waiter(struct engine *e, int64_t now, struct waiter *w, struct
 		v.gpu = add_opening(e, h, open.node);
 	}
 	place_reserve(&e->snap, &r, &v);
+	neighbours_arrive(e, v.node, &w->pod);
 	struct snap_gpu *s = &e->snap_gpus.items[v.gpu];
 	s->demand++;
 	s->holder->wanted = e->step;
@@ -265,7 +267,8 @@ void decide(struct engine *e, int64_t now, uint32_t budget, struct plan *plan)
 {
 	VEC_CLEAR(&e->chosen);
 	uint32_t work = 0;
-	uint32_t each = 1 + (uint32_t)(e->snap.gpus.count + e->snap.nodes.count) / 16;
+	size_t looked_at = e->snap.gpus.count + e->snap.nodes.count + e->needs.guests.count;
+	uint32_t each = 1 + (uint32_t)looked_at / 16;
 	uint32_t i = e->resume < e->ranked.count ? e->resume : 0;
 	e->round = i == 0 ? e->step : e->round;
 	for (; i < e->ranked.count; i++) {

@@ -32,7 +32,7 @@ void engine_destroy(struct engine *e)
 	policies_finish(e);
 	book_finish(e);
 	snapshot_finish(&e->snap);
-	arena_finish(&e->needs);
+	needs_finish(&e->needs);
 	VEC_FINISH(&e->snap_gpus);
 	VEC_FINISH(&e->snap_nodes);
 	VEC_FINISH(&e->node_to_snap);

@@ -56,7 +56,7 @@ static void count_unbound(struct engine *e)
 		}
 		struct place_node *n = node_of(e, holder_find(e, p->gpu->capacity_pod));
 		if (n != NULL) {
-			struct extra x = extra_read(p->extra, &e->needs);
+			struct extra x = extra_read(p->extra, &e->needs.arena);
 			place_reserve_extra(&e->snap, n, &x);
 		}
 	}
@@ -72,6 +72,7 @@ static void count_granted(struct engine *e)
 			w->granted_step == e->step ? node_of(e, w->granted_by) : NULL;
 		if (n != NULL) {
 			place_reserve_pod(&e->snap, n, &w->pod);
+			neighbours_arrive(e, (uint32_t)(n - e->snap.nodes.items), &w->pod);
 		}
 	}
 }
@@ -79,7 +80,7 @@ static void count_granted(struct engine *e)
 void needs_count(struct engine *e)
 {
 	bool others = anyone_needs(e);
-	arena_reset(&e->needs);
+	arena_reset(&e->needs.arena);
 	for (size_t i = 0; i < e->snap.nodes.count; i++) {
 		struct place_node *n = &e->snap.nodes.items[i];
 		const struct world_node *w = world_node_at(e->world, e->snap_nodes.items[i]);
@@ -90,8 +91,16 @@ void needs_count(struct engine *e)
 			count_others(e, n, w);
 		}
 	}
+	neighbours_gather(e);
 	count_unbound(e);
 	count_granted(e);
+}
+
+void needs_finish(struct needs *n)
+{
+	arena_finish(&n->arena);
+	VEC_FINISH(&n->guests);
+	VEC_FINISH(&n->spaces);
 }
 
 enum reason needs_claims(struct engine *e, const struct pod *pod, struct claims_of *ret_claims)

@@ -59,6 +59,7 @@ static void survey(struct engine *e, const struct waiter *w, struct unfit_tally 
 	r.pod = &w->pod;
 	r.claims = claims.items;
 	r.claim_count = claims.count;
+	r.apart = neighbours_mark(e, &w->pod);
 	place_survey(&e->snap, &r, ret);
 	for (uint32_t i = 0; i < world_node_slots(e->world); i++) {
 		const struct world_node *n = world_node_at(e->world, i);

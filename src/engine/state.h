@@ -10,6 +10,7 @@
 #include "base/str.h"
 #include "base/vec.h"
 #include "engine/engine.h"
+#include "needs.h"
 #include "size/policy.h"
 #include "place/place.h"
 
@@ -148,7 +149,7 @@ struct engine {
 	} absences;
 
 	/* the step's scratch */
-	struct arena needs; /* texts of snap.promised */
+	struct needs needs;
 	struct snapshot snap;
 	struct {
 		VEC_FIELDS(struct snap_gpu);
@@ -200,16 +201,6 @@ bool version_passed(const char *have, const char *from);
 bool tenant_is_on(const struct holder *h, const struct world_gpu *tenant);
 /* Does this entry still hold its share? */
 bool grant_lives(struct engine *e, const struct holder *h, const struct grant *g, int64_t now);
-
-/* needs.c: the snapshot's part that depends on who waits; after rank_waiters */
-void needs_count(struct engine *e);
-struct claims_of {
-	const struct volume_claim *items[POD_CLAIMS_MAX]; /* borrowed from the world */
-	uint32_t count;
-	const struct volume_claim *blocker; /* the first that keeps the pod waiting */
-};
-/* The pod's volumes: READING_VOLUMES, VOLUME_NOT_READY, or NONE where each can be judged. */
-enum reason needs_claims(struct engine *e, const struct pod *pod, struct claims_of *ret_claims);
 
 /* decide.c */
 void rank_waiters(struct engine *e, int64_t now);

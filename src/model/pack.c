@@ -267,6 +267,29 @@ struct node_term *unpack_node_terms(struct unpack *u, uint32_t *ret_count)
 	return terms;
 }
 
+static void pack_neighbours(struct str *out, const struct pod *p)
+{
+	pack_u64(out, p->neighbour_count);
+	for (uint32_t i = 0; i < p->neighbour_count; i++) {
+		const struct neighbour_term *t = &p->neighbours[i];
+		pack_selector(out, &t->pods);
+		pack_u64(out, t->all_namespaces);
+		pack_texts(out, t->namespaces, t->namespace_count);
+	}
+}
+
+static void unpack_neighbours(struct unpack *u, struct pod *p)
+{
+	p->neighbour_count = unpack_count(u);
+	p->neighbours = ARENA_ARRAY(u->arena, struct neighbour_term, p->neighbour_count);
+	for (uint32_t i = 0; i < p->neighbour_count; i++) {
+		struct neighbour_term *t = &p->neighbours[i];
+		t->pods = unpack_selector(u);
+		t->all_namespaces = unpack_u64(u) != 0;
+		t->namespaces = unpack_texts(u, &t->namespace_count);
+	}
+}
+
 static void pack_placing(struct str *out, const struct pod *p)
 {
 	pack_texts(out, p->gates, p->gate_count);
@@ -367,6 +390,7 @@ void pod_pack(struct str *out, const struct pod *p)
 	pack_placing(out, p);
 	pack_extra(out, &p->extra);
 	pack_texts(out, p->claims, p->claim_count);
+	pack_neighbours(out, p);
 	pack_held(out, p);
 }
 
@@ -397,6 +421,7 @@ bool pod_unpack(struct unpack *u, struct pod *ret)
 	unpack_placing(u, &p);
 	p.extra = unpack_extra(u);
 	p.claims = unpack_texts(u, &p.claim_count);
+	unpack_neighbours(u, &p);
 	unpack_held(u, &p, flags & FLAG_IDENTITY);
 	if (u->bad) {
 		return false;

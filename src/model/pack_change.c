@@ -51,14 +51,14 @@ static void node_unpack(struct unpack *u, struct node *n)
 	n->others = unpack_amounts(u);
 }
 
-static void selector_pack(struct str *out, const struct selector *s)
+void pack_selector(struct str *out, const struct selector *s)
 {
 	pack_u64(out, s->present);
 	pack_pairs(out, &s->match_labels);
 	pack_terms(out, &s->expressions);
 }
 
-static struct selector selector_unpack(struct unpack *u)
+struct selector unpack_selector(struct unpack *u)
 {
 	struct selector s = {.present = unpack_u64(u) != 0};
 	s.match_labels = unpack_pairs(u);
@@ -82,8 +82,8 @@ static void policy_pack(struct str *out, const struct policy *p)
 	}
 	pack_u64(out, (p->is_fallback ? 1 : 0) | (p->has_selector ? 2 : 0) | (p->built_in ? 4 : 0) |
 			      (p->status_overlapping ? 8 : 0));
-	selector_pack(out, &p->namespaces);
-	selector_pack(out, &p->pods);
+	pack_selector(out, &p->namespaces);
+	pack_selector(out, &p->pods);
 	pack_u64(out, p->owner_kind_count);
 	for (uint32_t i = 0; i < p->owner_kind_count; i++) {
 		pack_text(out, p->owner_kinds[i].group);
@@ -128,8 +128,8 @@ static void policy_unpack(struct unpack *u, struct policy *p)
 	p->has_selector = flags & 2;
 	p->built_in = flags & 4;
 	p->status_overlapping = flags & 8;
-	p->namespaces = selector_unpack(u);
-	p->pods = selector_unpack(u);
+	p->namespaces = unpack_selector(u);
+	p->pods = unpack_selector(u);
 	p->owner_kind_count = unpack_count(u);
 	p->owner_kinds = ARENA_ARRAY(u->arena, struct owner_kind, p->owner_kind_count);
 	for (uint32_t i = 0; i < p->owner_kind_count; i++) {

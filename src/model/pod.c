@@ -9,6 +9,36 @@ bool pod_is_terminal(const struct pod *p)
 	return p->phase == POD_SUCCEEDED || p->phase == POD_FAILED;
 }
 
+static bool term_covers(const struct neighbour_term *t, const struct pod *owner, const char *ns)
+{
+	if (t->all_namespaces) {
+		return true;
+	}
+	for (uint32_t i = 0; i < t->namespace_count; i++) {
+		if (text_equals(t->namespaces[i], ns)) {
+			return true;
+		}
+	}
+	return t->namespace_count == 0 && text_equals(owner->ns, ns);
+}
+
+static bool keeps_away(const struct pod *owner, const struct pod *other)
+{
+	for (uint32_t i = 0; i < owner->neighbour_count; i++) {
+		const struct neighbour_term *t = &owner->neighbours[i];
+		if (t->pods.present && term_covers(t, owner, other->ns) &&
+			selector_matches(&t->pods, &other->labels)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+bool pods_keep_apart(const struct pod *a, const struct pod *b)
+{
+	return keeps_away(a, b) || keeps_away(b, a);
+}
+
 bool pod_has_gate(const struct pod *p, const char *gate)
 {
 	for (uint32_t i = 0; i < p->gate_count; i++) {

@@ -153,6 +153,8 @@ enum unfit place_unfit(const struct snapshot *s, const struct place_request *r,
 		cause = UNFIT_VOLUME;
 	} else if (n->no_grants) {
 		cause = closed_by(n->noun);
+	} else if (r->apart != 0 && n->kept_apart == r->apart) {
+		cause = UNFIT_NEIGHBOUR;
 	} else {
 		cause = extra_unfit(s, n, &r->pod->extra, &what);
 		cause = cause == UNFIT_NONE ? room_unfit(n, r->pod) : cause;

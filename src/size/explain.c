@@ -226,6 +226,8 @@ static const struct {
 	[UNFIT_CORDONED] = {"is cordoned", "are cordoned", NULL},
 	[UNFIT_NOT_READY] = {"is not ready", "are not ready", NULL},
 	[UNFIT_DRAINING] = {"is being drained", "are being drained", NULL},
+	[UNFIT_NEIGHBOUR] = {"has a pod that anti-affinity keeps apart",
+		"have pods that anti-affinity keeps apart", NULL},
 	[UNFIT_PORT] = {"has the host port taken", "have the host port taken", NULL},
 	[UNFIT_RESOURCE] = {"lacks {}", "lack {}", "lack {} or other resources"},
 	[UNFIT_SLOTS] = {"has no room for one more pod", "have no room for one more pod", NULL},

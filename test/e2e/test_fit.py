@@ -69,6 +69,12 @@ class Bed:
         made = self.pod("filler", 0, {"kubernetes.io/hostname": self.bad}, change, **options)
         self.stack.wait_running(made["metadata"]["name"])
 
+    def fill_tenant(self, labels):
+        """A tenant that runs on the bad node."""
+        self.pod("filler", 1, {"kubernetes.io/hostname": self.bad}, fraction="0.25",
+                 labels=labels)
+        self.stack.wait_running(self.case + "-filler")
+
     def volume(self, where, name=None):
         """A bound claim whose volume only the node WHERE can have."""
         name = name or self.case
@@ -156,6 +162,11 @@ CASES = {
         {"key": "fit.example/broken", "value": "x", "effect": "NoSchedule"}]}}),
         spec(tolerations=[{"key": "fit.example/broken", "operator": "Equal", "value": "y"}]),
         "NodeUnfit", "1 node has the untolerated taint fit.example/broken", True),
+    "apart": (lambda b: b.fill_tenant({"app": "alone"}), spec(affinity={"podAntiAffinity": {
+        "requiredDuringSchedulingIgnoredDuringExecution": [{
+            "topologyKey": "kubernetes.io/hostname",
+            "labelSelector": {"matchLabels": {"app": "alone"}}}]}}),
+        "NodeUnfit", "1 node has a pod that anti-affinity keeps apart", True),
     "cordon": (lambda b: b.patch(b.bad, {"spec": {"unschedulable": True}}), None,
                "NodeUnfit", "1 node ", True),
     "volume": (lambda b: b.volume(b.good), uses_claim("volume"),
@@ -169,7 +180,7 @@ CASES = {
     "kai": (lambda b: b.pod("filler", 1, {}, spec(schedulerName="kai-scheduler", nodeName=b.bad)),
             None, "OtherSharing", "1 node serves its GPUs to KAI", False),
 }
-TWO_GPUS = {"kai"}
+TWO_GPUS = {"kai", "apart"}
 
 
 def unschedulable(pod):

@@ -342,3 +342,81 @@ Test(fit, c27_is_told_although_there_are_open_gpus_elsewhere)
 	cr_expect_not_null(strstr(text, ": 1 node shares its GPUs already"), "%s", text);
 	bed_finish(&b);
 }
+
+struct replica {
+	const char *name, *ns;
+	bool apart;	  /* from app=web of its namespace */
+	const char *node; /* NULL: it waits */
+};
+
+static void tell_replica(struct bed *b, const struct replica *r)
+{
+	struct pair labels[] = {{LABEL_TENANT, "true"}, {"app", "web"}};
+	struct pair notes[] = {{NOTE_ORIGINAL, "{}"}, {NOTE_SHARE, "0.25"}};
+	const char *gate[] = {NAME_GATE};
+	struct neighbour_term alone = {.pods = {.present = true, .match_labels = {labels + 1, 1}}};
+	struct pod p = {.ns = r->ns,
+		.name = r->name,
+		.uid = r->name,
+		.node = r->node,
+		.phase = r->node != NULL ? POD_RUNNING : POD_PENDING,
+		.labels = {labels, 2},
+		.notes = {notes, 2},
+		.gates = gate,
+		.gate_count = r->node != NULL ? 0 : 1,
+		.neighbours = &alone,
+		.neighbour_count = r->apart ? 1 : 0};
+	pairs_sort(&p.labels);
+	tell_pod(b, &p);
+}
+
+/* Two replicas that want no other of theirs beside them: the open GPU has room for both. */
+Test(fit, replicas_that_keep_apart_go_to_two_nodes)
+{
+	struct bed b = bed_make();
+	tell_node(&b, "n0", 2, 110);
+	tell_node(&b, "n1", 2, 110);
+	tell_capacity(&b, &(struct cap){"cap-a", "ca", "GPU-A", false, {0}});
+	tell_replica(&b, &(struct replica){"r0", "default", true, NULL});
+	tell_replica(&b, &(struct replica){"r1", "default", true, NULL});
+	const struct action *a = step(&b, ACTION_GRANT);
+	cr_assert_not_null(a);
+	cr_expect_eq(a->ledger.count, 1);
+	a = NULL;
+	vec_for_each (const struct action, x, &b.plan.actions) {
+		a = x->type == ACTION_CREATE_CAPACITY ? x : a;
+	}
+	cr_assert_not_null(a, "the other one opens another GPU");
+	cr_expect_str_eq(a->node, "n1");
+	bed_finish(&b);
+}
+
+Test(fit, anti_affinity_of_those_who_run_counts_too)
+{
+	static const struct {
+		struct replica runs, waits;
+		bool apart;
+	} rows[] = {
+		{{"r0", "default", false, "n0"}, {"r1", "default", true, NULL}, true},
+		{{"r0", "default", true, "n0"}, {"r1", "default", false, NULL}, true},
+		{{"r0", "default", false, "n0"}, {"r1", "default", false, NULL}, false},
+		{{"r0", "team", true, "n0"}, {"r1", "default", true, NULL}, false},
+	};
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct bed b = bed_make();
+		tell_node(&b, "n0", 1, 110);
+		tell_capacity(&b, &(struct cap){"cap-a", "ca", "GPU-A", false, {0}});
+		tell_replica(&b, &rows[i].runs);
+		tell_replica(&b, &rows[i].waits);
+		cr_expect_eq(step(&b, ACTION_GRANT) == NULL, rows[i].apart, "row %zu", i);
+		if (rows[i].apart) {
+			const char *text = said(&b, REASON_NODE_UNFIT);
+			cr_expect_not_null(
+				strstr(text, "1 node has a pod that anti-affinity keeps apart"),
+				"row %zu: %s", i, text);
+			tell_gone(&b, "default", "r0");
+			cr_expect_not_null(step(&b, ACTION_GRANT), "row %zu", i);
+		}
+		bed_finish(&b);
+	}
+}

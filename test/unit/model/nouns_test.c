@@ -228,3 +228,40 @@ Test(extra, ports_conflict_where_they_share_an_address)
 			"row %zu", i);
 	}
 }
+
+/* As the scheduler's InterPodAffinity, on one node: either may keep the other off. */
+Test(pod, anti_affinity_goes_both_ways)
+{
+	static struct pair web[] = {{"app", "web"}}, db[] = {{"app", "db"}};
+	static const char *spaces[] = {"a", "b"};
+	static struct neighbour_term of_web = {.pods = {.present = true, .match_labels = {web, 1}}},
+				     in_spaces = {.pods = {.present = true},
+					     .namespaces = spaces,
+					     .namespace_count = 2},
+				     anywhere = {.pods = {.present = true}, .all_namespaces = true},
+				     of_none = {.all_namespaces = true};
+	static const struct {
+		struct neighbour_term *term;
+		const char *other_ns;
+		struct pair *other_labels;
+		bool apart;
+	} rows[] = {
+		{&of_web, "a", web, true},
+		{&of_web, "a", db, false},
+		{&of_web, "b", web, false},
+		{&in_spaces, "b", db, true},
+		{&in_spaces, "c", db, false},
+		{&anywhere, "c", db, true},
+		{&of_none, "a", web, false},
+		{NULL, "a", web, false},
+	};
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct pod one = {.ns = "a",
+			.labels = {web, 1},
+			.neighbours = rows[i].term,
+			.neighbour_count = rows[i].term != NULL ? 1 : 0};
+		struct pod other = {.ns = rows[i].other_ns, .labels = {rows[i].other_labels, 1}};
+		cr_expect_eq(pods_keep_apart(&one, &other), rows[i].apart, "row %zu", i);
+		cr_expect_eq(pods_keep_apart(&other, &one), rows[i].apart, "row %zu", i);
+	}
+}

@@ -64,6 +64,8 @@ struct full {
 	struct amount amounts[2];
 	struct host_port ports[2];
 	const char *claims[2];
+	const char *spaces[2];
+	struct neighbour_term neighbours[1];
 	struct pod pod;
 };
 
@@ -79,10 +81,13 @@ static void full_init(struct full *f)
 		.amounts = {{"ephemeral-storage", 1 << 30}, {"example.com/fpga", 2}},
 		.ports = {{8080, "TCP", ""}, {53, "UDP", "10.0.0.1"}},
 		.claims = {"data", "scratch"},
+		.spaces = {"team", "other"},
 		.grants = {{"u1", "default", "t1", 250, 20000}, {"u2", "team", "t2", 500, 40000}}};
 	f->terms[0] = (struct term){"key", TERM_NOT_IN, f->values, 2};
 	f->terms[1] = (struct term){"other", TERM_EXISTS, NULL, 0};
 	f->node_terms[0] = (struct node_term){{f->terms, 2}, {f->terms, 1}};
+	f->neighbours[0] =
+		(struct neighbour_term){{true, {f->labels, 2}, {f->terms, 2}}, false, f->spaces, 2};
 	f->pod = (struct pod){.ns = "ns",
 		.name = "name",
 		.uid = "uid",
@@ -111,6 +116,8 @@ static void full_init(struct full *f)
 		.extra = {{f->amounts, 2}, {f->ports, 2}},
 		.claims = f->claims,
 		.claim_count = 2,
+		.neighbours = f->neighbours,
+		.neighbour_count = 1,
 		.phase = POD_RUNNING,
 		.status_reason = "Evicted",
 		.placed = {"aliquot.dev/Placed", false, "ShortCompute", "too little", 17},
@@ -217,11 +224,12 @@ Test(pack, no_field_is_forgotten)
 		FLAG(pod.has_pod_affinity), FLAG(pod.has_spread), FLAG(pod.has_volumes_claimed),
 		WIDE(pod.cpu_milli), WIDE(pod.mem_bytes), WIDE(pod.gpus), TEXT(amounts[1].name),
 		WIDE(amounts[0].value), HALF(ports[0].port), TEXT(ports[0].protocol),
-		TEXT(ports[1].address), TEXT(claims[1]), HALF(pod.phase), TEXT(pod.status_reason),
-		FLAG(pod.ready), FLAG(pod.unschedulable), TEXT(pod.placed.type),
-		FLAG(pod.placed.is_true), TEXT(pod.placed.reason), TEXT(pod.placed.message),
-		WIDE(pod.placed.since_ms), WIDE(identity.mem_mib), HALF(identity.minor),
-		TEXT(grants[0].uid), TEXT(grants[0].ns), TEXT(grants[1].name),
+		TEXT(ports[1].address), TEXT(claims[1]), TEXT(spaces[1]),
+		FLAG(neighbours[0].all_namespaces), FLAG(neighbours[0].pods.present),
+		HALF(pod.phase), TEXT(pod.status_reason), FLAG(pod.ready), FLAG(pod.unschedulable),
+		TEXT(pod.placed.type), FLAG(pod.placed.is_true), TEXT(pod.placed.reason),
+		TEXT(pod.placed.message), WIDE(pod.placed.since_ms), WIDE(identity.mem_mib),
+		HALF(identity.minor), TEXT(grants[0].uid), TEXT(grants[0].ns), TEXT(grants[1].name),
 		WIDE(grants[1].milli), WIDE(grants[0].mem_mib), FLAG(pod.ledger_bad),
 		FLAG(pod.holds), TEXT(pod.trouble), HALF(pod.restarts)};
 	CLEANUP(str_finish) struct str before = STR_INIT(PACKED_MAX);
@@ -258,7 +266,8 @@ Test(pack, no_list_is_forgotten)
 		&f.pod.node_selector.count, &f.pod.node_term_count, &f.terms[0].value_count,
 		&f.node_terms[0].labels.count, &f.node_terms[0].fields.count,
 		&f.pod.toleration_count, &f.pod.ledger.count, &f.pod.extra.amounts.count,
-		&f.pod.extra.ports.count, &f.pod.claim_count};
+		&f.pod.extra.ports.count, &f.pod.claim_count, &f.pod.neighbour_count,
+		&f.neighbours[0].namespace_count};
 	for (size_t i = 0; i < COUNT_OF(counts); i++) {
 		*counts[i] -= 1;
 		expect_told_apart(&f, before.p, before.len, "a list");

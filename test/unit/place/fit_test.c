@@ -240,6 +240,13 @@ Test(fit, closed_nodes_and_those_of_others)
 	cr_expect_eq(cause(&b), UNFIT_NOT_READY);
 	b.noun.unschedulable = true;
 	cr_expect_eq(cause(&b), UNFIT_CORDONED);
+	b.noun.unschedulable = false;
+	b.noun.ready = true;
+	node(&b)->no_grants = false;
+	node(&b)->kept_apart = 7;
+	cr_expect_eq(cause(&b), UNFIT_NONE);
+	b.r.apart = 7;
+	cr_expect_eq(cause(&b), UNFIT_NEIGHBOUR);
 	node(&b)->serves_kai = true;
 	struct pair elsewhere[] = {{"zone", "b"}};
 	b.pod.node_selector = (struct pairs){elsewhere, 1};
@@ -258,6 +265,7 @@ Test(fit, closed_nodes_and_those_of_others)
 	struct node other = {.name = "m", .ready = true, .labels = b.noun.labels};
 	full.noun = &other;
 	full.no_grants = full.serves_dra = full.serves_kai = false;
+	full.kept_apart = 0;
 	full.free_cpu_milli = 0;
 	VEC_PUSH(&b.s.nodes, full);
 	cr_expect_eq(place_open(&b.s, &b.r).reason, REASON_NODE_UNFIT);
