@@ -34,4 +34,10 @@ struct node {
 	bool serves_kai;     /* it is in a node pool of KAI's */
 };
 
+/* A ResourceSlice of NVIDIA's driver: some GPUs of a node, published through DRA. */
+struct gpu_slice {
+	const char *name;
+	const char *node; /* NULL: it is not about the GPUs of one node */
+};
+
 #endif

@@ -102,7 +102,8 @@ struct world_node {
 	int64_t mem_bytes;
 	int64_t gpus; /* whole GPUs asked for, capacity pods included */
 	uint32_t pods;
-	uint32_t kai_pods; /* GPU pods here that KAI's scheduler or its reservations brought */
+	uint32_t dra_slices; /* C27: ResourceSlices with GPUs of this node */
+	uint32_t kai_pods;   /* GPU pods here that KAI's scheduler or its reservations brought */
 	struct world_uses uses;
 };
 

@@ -85,6 +85,7 @@ void needs_count(struct engine *e)
 		struct place_node *n = &e->snap.nodes.items[i];
 		const struct world_node *w = world_node_at(e->world, e->snap_nodes.items[i]);
 		n->serves_kai = w->kai_pods > 0;
+		n->serves_dra = w->dra_slices > 0;
 		n->ports = w->uses.ports.items;
 		n->port_count = w->uses.ports.count;
 		if (others) {

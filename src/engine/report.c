@@ -65,6 +65,7 @@ static void survey(struct engine *e, const struct waiter *w, struct unfit_tally 
 		const struct world_node *n = world_node_at(e->world, i);
 		enum unfit cause = !n->known || n->noun.gpus > 0 ? UNFIT_NONE
 				   : n->noun.shares_already	 ? UNFIT_SHARED
+				   : n->dra_slices > 0		 ? UNFIT_DRA
 				   : n->noun.serves_hami	 ? UNFIT_HAMI
 								 : UNFIT_NONE;
 		if (cause != UNFIT_NONE) {

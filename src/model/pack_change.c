@@ -182,6 +182,10 @@ static void object_pack(struct str *out, const struct change *c)
 		pack_text(out, c->limit_range->name);
 		pack_u64(out, c->limit_range->limits_gpus);
 		break;
+	case KIND_SLICE:
+		pack_text(out, c->slice->name);
+		pack_text(out, c->slice->node);
+		break;
 	case KIND_CLAIM:
 		claim_pack(out, c->claim);
 		break;
@@ -218,6 +222,7 @@ static void object_unpack(struct unpack *u, struct change *c)
 	struct policy *policy = ARENA_NEW(u->arena, struct policy);
 	struct namespace *ns = ARENA_NEW(u->arena, struct namespace);
 	struct limit_range *range = ARENA_NEW(u->arena, struct limit_range);
+	struct gpu_slice *slice = ARENA_NEW(u->arena, struct gpu_slice);
 	struct volume_claim *claim = ARENA_NEW(u->arena, struct volume_claim);
 	switch (c->kind) {
 	case KIND_POD:
@@ -241,6 +246,11 @@ static void object_unpack(struct unpack *u, struct change *c)
 		range->name = unpack_text(u);
 		range->limits_gpus = unpack_u64(u) != 0;
 		c->limit_range = range;
+		break;
+	case KIND_SLICE:
+		slice->name = unpack_text(u);
+		slice->node = unpack_text(u);
+		c->slice = slice;
 		break;
 	case KIND_CLAIM:
 		claim_unpack(u, claim);

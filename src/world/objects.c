@@ -188,6 +188,9 @@ void objects_set(struct world *w, const struct change *c)
 	case KIND_LIMIT_RANGE:
 		range_set(w, c->limit_range);
 		return;
+	case KIND_SLICE:
+		slices_set(w, c->slice);
+		return;
 	case KIND_CLAIM:
 		claims_set(w, c);
 		return;
@@ -221,6 +224,9 @@ void objects_gone(struct world *w, const struct change *c)
 		return;
 	case KIND_LIMIT_RANGE:
 		range_gone(w, c->ns, c->name);
+		return;
+	case KIND_SLICE:
+		slices_gone(w, c->name);
 		return;
 	case KIND_CLAIM: /* that one is missing is a state of it */
 		return;
@@ -263,6 +269,9 @@ void objects_keep(struct world *w, const struct change *c)
 			}
 		}
 		return;
+	case KIND_SLICE:
+		slices_keep(w, c->name);
+		return;
 	case KIND_CLAIM:
 		return;
 	case KIND_POD:
@@ -278,6 +287,9 @@ void objects_sweep(struct world *w, enum kind kind, uint32_t mark)
 		if (w->nodes.items[i]->mark != mark) {
 			node_gone(w, w->nodes.items[i]->name);
 		}
+	}
+	if (kind == KIND_SLICE) {
+		slices_sweep(w, mark);
 	}
 	for (size_t i = w->policies.count; kind == KIND_POLICY && i-- > 0;) {
 		if (w->policies.items[i]->mark != mark) {

@@ -73,6 +73,11 @@ static void save_small(const struct saver *s)
 				.kind = KIND_LIMIT_RANGE,
 				.limit_range = &noun});
 	}
+	for (size_t i = 0; i < s->w->slices.count; i++) {
+		const struct slice_key *k = &s->w->slices.items[i];
+		struct gpu_slice noun = {k->name, s->w->nodes.items[k->node]->name};
+		tell(s, &(struct change){.type = CHANGE_SET, .kind = KIND_SLICE, .slice = &noun});
+	}
 }
 
 /* Every slot in order, first without what makes a pod a GPU pod; an empty slot gets a stand-in. */
@@ -165,6 +170,11 @@ static void save_marks(const struct saver *s, enum kind kind)
 	for (size_t i = 0; kind == KIND_NAMESPACE && i < w->namespaces.count; i++) {
 		if (w->namespaces.items[i]->mark == mark) {
 			tell_name(s, CHANGE_KEEP, kind, NULL, w->namespaces.items[i]->noun.name);
+		}
+	}
+	for (size_t i = 0; kind == KIND_SLICE && i < w->slices.count; i++) {
+		if (w->slices.items[i].mark == mark) {
+			tell_name(s, CHANGE_KEEP, kind, NULL, w->slices.items[i].name);
 		}
 	}
 	for (size_t i = 0; kind == KIND_LIMIT_RANGE && i < w->ranges.count; i++) {

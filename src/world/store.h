@@ -15,6 +15,12 @@ struct range_key {
 	uint32_t mark;
 };
 
+struct slice_key {
+	const char *name; /* interned */
+	uint32_t node;
+	uint32_t mark;
+};
+
 struct sync_state {
 	bool complete; /* a list was complete once */
 	bool stale;
@@ -57,6 +63,10 @@ struct world {
 		VEC_FIELDS(struct range_key);
 	} ranges; /* only those that limit GPUs */
 	struct {
+		VEC_FIELDS(struct slice_key);
+	} slices;
+	struct map slices_by_name;
+	struct {
 		VEC_FIELDS(struct world_claim *); /* owned */
 	} claims;
 	struct map claims_by_name;
@@ -96,6 +106,15 @@ void claims_leave(struct world *w, struct world_gpu *g);
 void claims_trim(struct world *w);
 void claims_set(struct world *w, const struct change *change);
 bool claims_agree(const struct world *w);
+
+/* slices.c: GPUs that are published through DRA */
+void slices_init(struct world *w);
+void slices_finish(struct world *w);
+void slices_set(struct world *w, const struct gpu_slice *s);
+void slices_gone(struct world *w, const char *name);
+void slices_keep(struct world *w, const char *name);
+void slices_sweep(struct world *w, uint32_t mark);
+bool slices_agree(const struct world *w);
 
 /* objects.c: a deep copy of what a change carries, in `arena`, which is emptied before. */
 void world_copy_noun(

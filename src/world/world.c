@@ -18,6 +18,7 @@ struct world *world_create(void)
 	pods_init(w);
 	objects_init(w);
 	claims_init(w);
+	slices_init(w);
 	return w;
 }
 
@@ -29,6 +30,7 @@ void world_destroy(struct world *w)
 	pods_finish(w);
 	objects_finish(w);
 	claims_finish(w);
+	slices_finish(w);
 	str_finish(&w->scratch);
 	intern_destroy(w->words);
 	free(w);
@@ -143,7 +145,7 @@ bool world_blind(const struct world *w, enum kind kind)
 
 bool world_all_synced(const struct world *w)
 {
-	for (int k = 0; k < KIND_WATCHED; k++) {
+	for (int k = 0; k < KIND_REQUIRED; k++) {
 		if (!world_synced(w, (enum kind)k)) {
 			return false;
 		}
@@ -210,6 +212,9 @@ const char *world_check(const struct world *w)
 	}
 	if (pods != w->pod_count || gpu_pods != listed || pods != w->pods_by_name.count) {
 		return "the counts of pods differ";
+	}
+	if (!slices_agree(w)) {
+		return "the slices of nodes differ from those listed";
 	}
 	if (!claims_agree(w)) {
 		return "the claims differ from what tenants name";

@@ -100,6 +100,15 @@ class Bed:
             namespace="default")
         self.made.append(("persistentvolumeclaims", name, "default"))
 
+    def publish(self):
+        """A slice as NVIDIA's DRA driver makes it."""
+        name = self.bad + "-gpu.nvidia.com"
+        self.stack.api.create("resourceslices.resource.k8s.io/v1", {
+            "apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": {"name": name},
+            "spec": {"driver": "gpu.nvidia.com", "nodeName": self.bad, "devices": [{"name": "gpu-0"}],
+                     "pool": {"name": self.bad, "generation": 1, "resourceSliceCount": 1}}})
+        self.made.append(("resourceslices.resource.k8s.io/v1", name, None))
+
     def clean(self):
         for kind, name, namespace in reversed(self.made):
             with contextlib.suppress(ApiError):
@@ -177,6 +186,8 @@ CASES = {
     "hami": (lambda b: b.patch(b.bad, {"metadata": {"annotations": {
         "hami.io/node-nvidia-register": "GPU-1,10,81559,100,NVIDIA-H100,0,true:"}}}), None,
         "OtherSharing", "1 node serves its GPUs to HAMi", False),
+    "dra": (lambda b: b.publish(), None,
+            "OtherSharing", "1 node publishes its GPUs through DRA", False),
     "kai": (lambda b: b.pod("filler", 1, {}, spec(schedulerName="kai-scheduler", nodeName=b.bad)),
             None, "OtherSharing", "1 node serves its GPUs to KAI", False),
 }

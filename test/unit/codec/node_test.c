@@ -1,6 +1,8 @@
 /* Nodes. */
 #include "codec/node.h"
 
+#include "codec/gpuslice.h"
+
 #include <criterion/criterion.h>
 
 #include "data.h"
@@ -98,6 +100,36 @@ Test(node, c27_nodes_that_serve_others)
 		cr_expect_eq(n.serves_kai, rows[i].kai, "row %zu", i);
 		arena_finish(&arena);
 	}
+}
+
+Test(node, c27_slices_of_nvidias_driver)
+{
+	static const struct {
+		const char *spec, *node;
+	} rows[] = {
+		{"\"driver\":\"gpu.nvidia.com\",\"nodeName\":\"n1\",\"pool\":{\"name\":\"n1\"}",
+			"n1"},
+		{"\"driver\":\"compute-domain.nvidia.com\",\"nodeName\":\"n1\"", NULL},
+		{"\"driver\":\"gpu.nvidia.com\",\"allNodes\":true", NULL},
+	};
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct arena arena = {0};
+		struct gpu_slice s = {0};
+		struct fault f = {0};
+		char *json = arena_printf(
+			&arena, "{\"metadata\":{\"name\":\"s\"},\"spec\":{%s}}", rows[i].spec);
+		cr_assert_eq(
+			gpu_slice_decode(json, strlen(json), &arena, &s, &f), 0, "%s", f.message);
+		cr_expect_str_eq(s.name, "s");
+		cr_expect(text_equals(s.node, rows[i].node), "row %zu", i);
+		arena_finish(&arena);
+	}
+	struct arena arena = {0};
+	struct gpu_slice s = {0};
+	struct fault f = {0};
+	cr_expect_eq(gpu_slice_decode("{}", 2, &arena, &s, &f), -1);
+	cr_expect_str_eq(f.message, "resourceslice : metadata.name: missing");
+	arena_finish(&arena);
 }
 
 static void refused(const char *json, const char *message)

@@ -420,3 +420,26 @@ Test(fit, anti_affinity_of_those_who_run_counts_too)
 		bed_finish(&b);
 	}
 }
+
+Test(fit, c27_a_node_that_publishes_through_dra_gets_nothing)
+{
+	struct gpu_slice slice = {"s", "n0"};
+	struct change set = {.type = CHANGE_SET, .kind = KIND_SLICE, .slice = &slice};
+	struct change gone = {.type = CHANGE_GONE, .kind = KIND_SLICE, .name = "s"};
+	struct bed b = bed_make();
+	tell_node(&b, "n0", 2, 110);
+	engine_observe(b.e, &set);
+	tell_want(&b, &(struct want){.name = "w"});
+	cr_expect_null(step(&b, ACTION_CREATE_CAPACITY));
+	const char *text = said(&b, REASON_OTHER_SHARING);
+	cr_expect_not_null(strstr(text, "1 node publishes its GPUs through DRA"), "%s", text);
+	/* Where that is all, the node offers no nvidia.com/gpu at all. */
+	tell_node(&b, "n0", 0, 110);
+	b.now += 60000;
+	text = said(&b, REASON_NO_GPU_NODE);
+	cr_expect_not_null(strstr(text, "1 node publishes its GPUs through DRA"), "%s", text);
+	tell_node(&b, "n0", 2, 110);
+	engine_observe(b.e, &gone);
+	cr_expect_not_null(step(&b, ACTION_CREATE_CAPACITY));
+	bed_finish(&b);
+}

@@ -170,12 +170,17 @@ static void small_object(struct bed *b)
 		.limit_range = &range,
 		.ns = name,
 		.name = name};
-	uint64_t which = bed_below(b, 4);
+	struct gpu_slice slice = {name, bed_below(b, 2) == 0 ? "n0" : "n1"};
+	c.slice = &slice;
+	uint64_t which = bed_below(b, 5);
 	if (which == 3) {
 		tell_claim(b);
 		return;
 	}
-	c.kind = which == 0 ? KIND_POLICY : which == 1 ? KIND_NAMESPACE : KIND_LIMIT_RANGE;
+	c.kind = which == 0   ? KIND_POLICY
+		 : which == 1 ? KIND_NAMESPACE
+		 : which == 2 ? KIND_LIMIT_RANGE
+			      : KIND_SLICE;
 	c.name = c.kind == KIND_LIMIT_RANGE ? "l" : name;
 	engine_observe(b->e, &c);
 }

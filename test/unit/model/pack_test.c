@@ -334,6 +334,7 @@ Test(pack, every_change_survives)
 		.max_tenants = 4};
 	struct namespace ns = {.name = "ns", .labels = {f.labels, 2}, .terminating = true};
 	struct limit_range range = {.ns = "ns", .name = "l", .limits_gpus = true};
+	struct gpu_slice slice = {.name = "n-gpu.nvidia.com-x", .node = "n"};
 	struct volume_claim claim = {.ns = "ns",
 		.name = "data",
 		.state = CLAIM_BOUND,
@@ -342,6 +343,7 @@ Test(pack, every_change_survives)
 		.zones = {f.terms, 2}};
 	struct change c = {.pod = &f.pod,
 		.claim = &claim,
+		.slice = &slice,
 		.node = &node,
 		.policy = &policy,
 		.namespace = &ns,

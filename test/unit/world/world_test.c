@@ -330,3 +330,38 @@ Test(world, a_claim_is_kept_while_a_tenant_with_our_gate_names_it)
 	cr_expect_null(world_check(w));
 	world_destroy(w);
 }
+
+static void slice(struct world *w, const char *name, const char *on)
+{
+	struct gpu_slice s = {name, on};
+	struct change c = {.type = CHANGE_SET, .kind = KIND_SLICE, .slice = &s};
+	world_apply(w, &c);
+	cr_assert_null(world_check(w));
+}
+
+/* C27: slices may come before their node, move, and go with a relist. */
+Test(world, slices_are_counted_on_their_nodes)
+{
+	struct world *w = world_create();
+	struct change begin = {.type = CHANGE_RELIST_BEGIN, .kind = KIND_SLICE},
+		      end = {.type = CHANGE_RELIST_END, .kind = KIND_SLICE},
+		      keep = {.type = CHANGE_KEEP, .kind = KIND_SLICE, .name = "a"},
+		      gone = {.type = CHANGE_GONE, .kind = KIND_SLICE, .name = "c"};
+	slice(w, "a", "n1");
+	slice(w, "b", "n1");
+	slice(w, "c", "n2");
+	slice(w, "d", NULL);
+	cr_expect_eq(node(w, "n1")->dra_slices, 2);
+	slice(w, "b", "n2");
+	cr_expect_eq(node(w, "n2")->dra_slices, 2);
+	world_apply(w, &gone);
+	cr_expect_eq(node(w, "n2")->dra_slices, 1);
+	world_apply(w, &begin);
+	world_apply(w, &keep);
+	world_apply(w, &end);
+	cr_expect_eq(node(w, "n1")->dra_slices, 1);
+	cr_expect_eq(node(w, "n2")->dra_slices, 0);
+	cr_expect_null(world_check(w));
+	cr_expect_not(world_all_synced(w));
+	world_destroy(w);
+}
