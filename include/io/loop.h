@@ -58,6 +58,9 @@ void loop_defer(struct loop *l, loop_fn fn, void *data);
 /* Forgets everything deferred for `data`: called by whoever frees it. */
 void loop_defer_forget(struct loop *l, const void *data);
 
+/* How often it has asked for events. */
+uint64_t loop_turns(const struct loop *l);
+
 /* Called once a turn before the loop sleeps, in the order of registration. */
 void loop_on_turn(struct loop *l, loop_fn fn, void *data);
 void loop_off_turn(struct loop *l, loop_fn fn, void *data);

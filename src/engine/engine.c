@@ -10,6 +10,8 @@
 
 /* Nothing that lasts is noticed later than this, whatever the deadlines say. */
 #define STEP_AT_LEAST_MS 1000
+/* Nobody waits for a policy's status, but everybody for the end of a step. */
+#define POLICIES_PART 4
 
 struct engine *engine_create(const struct engine_config *config, uint64_t seed)
 {
@@ -80,21 +82,15 @@ bool engine_observe(struct engine *e, const struct change *c)
 static bool nothing_to_do(const struct engine *e, int64_t now)
 {
 	bool changed = e->dirty || e->resume != 0 ||
-		       e->decided_version != world_version(e->world) ||
-		       e->policy_version != world_policy_version(e->world);
+		       e->decided_version != world_version(e->world);
 	return !changed && now < e->deadline;
 }
 
-static void step(struct engine *e, struct engine_now now, uint32_t budget, struct plan *plan)
+static void decide_all(struct engine *e, struct engine_now now, uint32_t budget, struct plan *plan)
 {
-	if (!e->leads || !world_all_synced(e->world)) {
-		e->deadline = now.mono_ms + STEP_AT_LEAST_MS;
-		return;
-	}
 	/* 1 drain: the world took every change as it came, and some of it matters */
 	e->step++;
 	e->deadline = now.mono_ms + STEP_AT_LEAST_MS;
-	e->now = now.mono_ms;
 	e->dirty = false;
 	uint64_t version = world_version(e->world);
 	/* 2 snapshot */
@@ -112,10 +108,23 @@ static void step(struct engine *e, struct engine_now now, uint32_t budget, struc
 	emit_grants(e, now.mono_ms, plan);
 	capacity_tend(e, now.mono_ms, plan);
 	report_waiting(e, now, plan);
-	policies_step(e, now, budget, plan);
 	book_sweep(e);
 	e->decided_version = version;
 	e->report.steps++;
+}
+
+static void step(struct engine *e, struct engine_now now, uint32_t budget, struct plan *plan)
+{
+	if (!e->leads || !world_all_synced(e->world)) {
+		e->deadline = now.mono_ms + STEP_AT_LEAST_MS;
+		return;
+	}
+	e->now = now.mono_ms;
+	/* A long pass over the policies does not ask for the same decisions again at every slice. */
+	if (!nothing_to_do(e, now.mono_ms)) {
+		decide_all(e, now, budget, plan);
+	}
+	policies_step(e, now, budget / POLICIES_PART, plan);
 }
 
 void engine_step(struct engine *e, struct engine_now now, uint32_t budget, struct plan *plan)
@@ -123,7 +132,7 @@ void engine_step(struct engine *e, struct engine_now now, uint32_t budget, struc
 	plan_reset(plan);
 	bool decides = e->leads && world_all_synced(e->world);
 	/* Such a step changes nothing, and is not worth a line in the journal either. */
-	if (decides && nothing_to_do(e, now.mono_ms)) {
+	if (decides && nothing_to_do(e, now.mono_ms) && !policies_running(e)) {
 		return;
 	}
 	if (e->journal != NULL) {
@@ -139,7 +148,8 @@ int64_t engine_next_deadline(const struct engine *e)
 {
 	/* Without the lead or a whole picture there is nothing to be early for. */
 	bool decides = e->leads && world_all_synced(e->world);
-	return decides && (e->resume != 0 || e->dirty) ? 0 : e->deadline;
+	bool goes_on = e->resume != 0 || e->dirty || policies_running(e);
+	return decides && goes_on ? 0 : e->deadline;
 }
 
 const struct world *engine_world(const struct engine *e)

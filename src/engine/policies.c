@@ -267,11 +267,14 @@ void policies_step(struct engine *e, struct engine_now now, uint32_t budget, str
 			arena_reset(&p->arena);
 		}
 	}
-	if (p->at < slots) {
-		e->dirty = true;
-		return;
+	if (p->at == slots) {
+		pass_end(e, now.mono_ms, plan);
 	}
-	pass_end(e, now.mono_ms, plan);
+}
+
+bool policies_running(const struct engine *e)
+{
+	return e->pass != NULL && e->pass->running;
 }
 
 void policies_finish(struct engine *e)

@@ -32,6 +32,7 @@ struct policies_pass {
 
 /* policies.c: GPUPolicy status, and what people wrote that cannot be read */
 void policies_step(struct engine *e, struct engine_now now, uint32_t budget, struct plan *plan);
+bool policies_running(const struct engine *e); /* a pass has slices left */
 void policies_finish(struct engine *e);
 struct policies_pass *policies_pass_of(struct engine *e); /* made when first asked for */
 

@@ -85,7 +85,7 @@ static long status_of(const struct http_call *call)
 	return status;
 }
 
-/* Anything but n ends the transfer. Never pauses: a paused stream holds back its connection. */
+/* Anything but n ends the transfer. Only a stream pauses, which has a connection of its own. */
 static size_t on_body(char *p, size_t one, size_t n, void *data)
 {
 	struct http_call *call = data;
@@ -97,6 +97,11 @@ static size_t on_body(char *p, size_t one, size_t n, void *data)
 	}
 	long status = status_of(call);
 	if (call->stream && status == 200) {
+		if (!http_turn_takes(call->client, n)) {
+			call->paused = true;
+			call->client->paused_calls++;
+			return CURL_WRITEFUNC_PAUSE;
+		}
 		if (call->timeout_ms > 0) {
 			loop_timer_start_ms(&call->guard, call->timeout_ms);
 		}

@@ -61,6 +61,7 @@ struct http_call {
 	const struct wire_events *events;
 	void *data;
 	bool cancelled, stopped, too_large, sent;
+	bool paused; /* libcurl holds back what came, until a later turn */
 	char error[CURL_ERROR_SIZE];
 };
 
@@ -79,6 +80,9 @@ struct http_client {
 	uint64_t last_id;
 	bool pumping;
 	struct loop_timer heartbeat;
+	uint64_t turn;	   /* the turn of the loop that turn_bytes is about */
+	int64_t turn_left; /* bytes that streams may still bring in it */
+	int paused_calls;
 };
 
 /* http_lane.c */
@@ -108,5 +112,7 @@ void http_call_destroy(struct http_call *call);
 /* http.c */
 void http_call_ended(struct http_call *call, CURLcode rc); /* from the drain of a lane */
 void http_deliver(struct http_client *c);
+/* May these bytes of a stream be taken in this turn of the loop? */
+bool http_turn_takes(struct http_client *c, size_t n);
 
 #endif

@@ -48,6 +48,7 @@ struct loop {
 	int64_t asleep_us; /* when it last asked for events */
 	int64_t turn_us;   /* when the turn got them */
 	int64_t heard_us;
+	uint64_t turns;
 	bool stop;
 };
 
@@ -59,6 +60,11 @@ int64_t loop_now_ms(void)
 int64_t loop_heard_us(const struct loop *l)
 {
 	return l->heard_us;
+}
+
+uint64_t loop_turns(const struct loop *l)
+{
+	return l->turns;
 }
 
 struct ev_loop *loop_ev(struct loop *l)
@@ -257,6 +263,7 @@ static void on_after_sleep(struct ev_loop *ev, ev_check *w, int events)
 	/* Who did not sleep was awaited: the events may be as old as the turn before. */
 	l->heard_us = now - l->asleep_us >= SLEEP_US ? now : l->turn_us;
 	l->turn_us = now;
+	l->turns++;
 }
 
 /* Waking is all it is for: timers are served before the next sleep. */

@@ -44,6 +44,8 @@ static SSL_CTX *context_create(const struct tls_identity *identity, struct fault
 					 SSL_OP_NO_TICKET | SSL_OP_NO_COMPRESSION);
 	SSL_CTX_set_mode(ctx, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
 				      SSL_MODE_RELEASE_BUFFERS);
+	/* A record's head and its body in one call. */
+	SSL_CTX_set_read_ahead(ctx, 1);
 	/* Connections live long; keeping sessions would only cost memory. */
 	SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
 	SSL_CTX_set_num_tickets(ctx, 0);

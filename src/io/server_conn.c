@@ -26,6 +26,7 @@ void conn_open(struct server *s, int fd)
 
 	c->server = s;
 	c->fd = fd;
+	arrival_watch(fd);
 	c->read_us = loop_heard_us(s->loop);
 	http1_init(&c->in, s->config.body_limit);
 	c->left.limit = SERVER_SCRATCH;
@@ -275,6 +276,9 @@ static bool input_step(struct conn *c)
 		left_parse(c);
 		return true;
 	}
+	if (http1_idle(&c->in)) {
+		c->read_us = arrival_us(c->fd, loop_heard_us(c->server->loop));
+	}
 	switch (bytes_read(c, &n)) {
 	case IO_OK:
 		break;
@@ -284,7 +288,6 @@ static bool input_step(struct conn *c)
 		c->peer_done = true;
 		return false;
 	}
-	c->read_us = loop_heard_us(c->server->loop);
 	size_t used = requests_parse(c, c->server->scratch, n);
 	str_append(&c->left, c->server->scratch + used, n - used);
 	return c->left.len > 0 ||

@@ -84,8 +84,8 @@ struct conn {
 	enum conn_phase phase;
 	struct http1 in;
 	struct str left;    /* read but not yet parsed: pipelined requests beyond the bound */
-	int64_t read_us;    /* the turn in which the bytes being parsed were read */
-	int64_t started_us; /* the turn that read the first byte of the current request */
+	int64_t read_us;    /* when the bytes being parsed arrived */
+	int64_t started_us; /* when the first byte of the current request did */
 	uint64_t requests;  /* begun on this connection */
 	uint64_t timed;	    /* the request that the deadline is about */
 	struct str out;
@@ -100,6 +100,12 @@ struct conn {
 	bool peer_done;
 	bool broken; /* TLS failed fatally: no shutdown */
 };
+
+/* arrival.c: asks the kernel to note when bytes come in. */
+void arrival_watch(int fd);
+/* When the bytes came that would be read next, on the monotonic clock; `otherwise` where the kernel
+ * does not say. */
+int64_t arrival_us(int fd, int64_t otherwise);
 
 /* Takes over fd. */
 void conn_open(struct server *s, int fd);

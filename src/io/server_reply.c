@@ -61,7 +61,7 @@ void reply_metrics_init(struct server *s)
 	s->connections = metric_of(
 		s, METRIC_GAUGE, "aliquot_http_server_connections", "Connections that are open.");
 	s->seconds = metric_of(s, METRIC_HISTOGRAM, "aliquot_http_server_seconds",
-		"From the turn that read a request's first byte to the answer's last byte "
+		"From the arrival of a request's first byte to the answer's last byte "
 		"written.");
 	s->refused = metric_of(s, METRIC_COUNTER, "aliquot_http_server_refused_total",
 		"Connections refused because too many were open.");

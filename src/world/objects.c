@@ -138,6 +138,7 @@ static void namespace_set(struct world *w, const struct change *c)
 	n->noun = *copy.namespace;
 	n->known = true;
 	n->mark = w->sync[KIND_NAMESPACE].mark;
+	w->version++;
 	w->policy_version++;
 }
 
@@ -220,6 +221,7 @@ void objects_gone(struct world *w, const struct change *c)
 		if (at != MAP_NONE) {
 			w->namespaces.items[at]->known = false;
 		}
+		w->version++;
 		w->policy_version++;
 		return;
 	case KIND_LIMIT_RANGE:
@@ -306,6 +308,7 @@ void objects_sweep(struct world *w, enum kind kind, uint32_t mark)
 			range_remove(w, i);
 		}
 	}
+	w->version++;
 	w->policy_version++;
 }
 

@@ -209,6 +209,31 @@ static uint32_t pod_make(struct world *w, const struct pod *pod, const char *uid
 	return slot;
 }
 
+static bool noun_unchanged(struct world *w, const struct world_gpu *g, const struct pod *pod)
+{
+	if (g == NULL || !world_keeps_noun(pod)) {
+		return g == NULL && !world_keeps_noun(pod);
+	}
+	str_reset(&w->scratch);
+	pod_pack(&w->scratch, pod);
+	bool same = !w->scratch.overflow && w->scratch.len == g->packed_size &&
+		    memcmp(str_text(&w->scratch), g->packed, g->packed_size) == 0;
+	str_trim_capacity(&w->scratch, 64 * 1024);
+	return same;
+}
+
+/* A complete picture mostly says what is known: that is no reason to decide anything anew. */
+static bool pod_unchanged(struct world *w, const struct world_pod *p, const struct pod *pod)
+{
+	bool bound = !text_empty(pod->node);
+	uint32_t node = bound ? world_node_find(w, pod->node) : WORLD_NONE;
+	/* The first pod on a node that was never heard of brings its name. */
+	bool same_node = p->node == node && bound == (node != WORLD_NONE);
+	return same_node && p->cpu_milli == summable(pod->cpu_milli) &&
+	       p->mem_bytes == summable(pod->mem_bytes) && p->phase == (uint8_t)pod->phase &&
+	       p->deleting == (pod->deleting_ms != 0) && noun_unchanged(w, p->gpu, pod);
+}
+
 void pods_set(struct world *w, const struct pod *pod)
 {
 	if (text_empty(pod->ns) || text_empty(pod->name)) {
@@ -220,6 +245,10 @@ void pods_set(struct world *w, const struct pod *pod)
 	if (slot != MAP_NONE && strcmp(world_pod_uid(w->pods.items[slot]), uid) != 0) {
 		pod_remove(w, slot);
 		slot = MAP_NONE;
+	}
+	if (slot != MAP_NONE && pod_unchanged(w, w->pods.items[slot], pod)) {
+		w->pods.items[slot]->mark = w->sync[KIND_POD].mark;
+		return;
 	}
 	if (slot == MAP_NONE) {
 		slot = pod_make(w, pod, uid);

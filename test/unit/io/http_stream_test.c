@@ -1,4 +1,7 @@
 /* Streams of the HTTP client: pieces, ends, cancelling from inside, silence. */
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
+
 #include "http_harness.h"
 
 TestSuite(http_stream, .fini = expect_no_leak);
@@ -154,6 +157,106 @@ Test(http_stream, silence_ends_a_stream_and_bytes_keep_it)
 	call_wait(s.loop, &s.call);
 	cr_assert(s.call.fault.kind == FAULT_TRANSIENT, "%s", s.call.fault.message);
 	cr_assert(loop_now_ms() - began >= 1200);
+	streaming_close(&s);
+}
+
+/* Much at once, as when a whole picture of the cluster comes in. */
+#define MUCH_CHUNK 4096
+#define MUCH_MAX   (512 * 1024)
+
+static size_t much_sent;
+
+static void answer_much(struct stub *s)
+{
+	char chunk[MUCH_CHUNK + 8];
+
+	stub_write(s, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
+	memcpy(chunk, "1000\r\n", 6);
+	memset(chunk + 6, 'x', MUCH_CHUNK);
+	memcpy(chunk + 6 + MUCH_CHUNK, "\r\n", 2);
+	much_sent = 0;
+	/* A chunk that went out in part would be the stub's fault: stop well before it is full. */
+	int room = 0, used = 0;
+	socklen_t n = sizeof room;
+	cr_assert(getsockopt(s->fd, SOL_SOCKET, SO_SNDBUF, &room, &n) == 0);
+	while (much_sent < MUCH_MAX && ioctl(s->fd, SIOCOUTQ, &used) == 0 && used < room / 4 &&
+		send(s->fd, chunk, sizeof chunk, MSG_NOSIGNAL) == sizeof chunk) {
+		much_sent += MUCH_CHUNK;
+	}
+}
+
+struct per_turn {
+	struct streaming *s;
+	size_t seen, most;
+};
+
+static void per_turn_look(void *data)
+{
+	struct per_turn *t = data;
+	size_t now = t->s->call.pieces.len;
+
+	t->most = now - t->seen > t->most ? now - t->seen : t->most;
+	t->seen = now;
+}
+
+static bool much_came(void *data)
+{
+	struct streaming *s = data;
+
+	return much_sent > 0 && s->call.pieces.len == much_sent;
+}
+
+Test(http_stream, a_flood_is_taken_in_small_parts_so_that_others_get_their_turn)
+{
+	struct streaming s;
+	struct per_turn t = {&s, 0, 0};
+
+	streaming_open(&s, answer_much, 5000);
+	loop_on_turn(s.loop, per_turn_look, &t);
+	cr_assert(wait_for(s.loop, much_came, &s, PATIENCE_MS), "%zu of %zu", s.call.pieces.len,
+		much_sent);
+	cr_assert(much_sent >= 128 * 1024, "only %zu went out", much_sent);
+	cr_assert(t.most <= 64 * 1024, "%zu in one turn", t.most);
+	/* It is a stream like any other afterwards. */
+	stub_write(&s.stub, "3\r\nend\r\n0\r\n\r\n");
+	call_wait(s.loop, &s.call);
+	cr_assert(s.call.fault.kind == FAULT_NONE && s.call.pieces.len == much_sent + 3);
+	loop_off_turn(s.loop, per_turn_look, &t);
+	streaming_close(&s);
+}
+
+Test(http_stream, a_flood_may_be_ended_or_cancelled_while_it_is_held_back)
+{
+	for (size_t at = MUCH_CHUNK; at < 96 * 1024; at += 3 * MUCH_CHUNK) {
+		struct streaming s;
+		streaming_open(&s, answer_much, 5000);
+		s.call.stop_after = at;
+		call_wait(s.loop, &s.call);
+		cr_assert(s.call.fault.kind == FAULT_NONE && s.call.status == 200, "%zu: %s", at,
+			s.call.fault.message);
+		cr_assert(s.call.pieces.len >= at && s.call.pieces.len < at + 17 * 1024);
+		streaming_close(&s);
+		streaming_open(&s, answer_much, 5000);
+		s.call.cancel_after = at;
+		cr_assert(!wait_for(s.loop, never, NULL, 20));
+		cr_assert(s.call.pieces.len >= at && s.call.pieces.len < at + 17 * 1024);
+		streaming_close(&s);
+	}
+}
+
+static bool half_came(void *data)
+{
+	struct streaming *s = data;
+
+	return s->call.pieces.len >= 32 * 1024;
+}
+
+Test(http_stream, a_client_may_go_while_a_flood_is_held_back)
+{
+	struct streaming s;
+
+	streaming_open(&s, answer_much, 5000);
+	cr_assert(wait_for(s.loop, half_came, &s, PATIENCE_MS));
 	streaming_close(&s);
 }
 

@@ -1,5 +1,6 @@
 /* The server, seen as bytes: order, refusals, deadlines, limits, the graceful end. */
 #include <sys/resource.h>
+#include <time.h>
 
 #include "server_harness.h"
 
@@ -26,6 +27,28 @@ Test(server, keeps_a_connection_for_many_requests)
 	house_metric(&h, "aliquot_http_server_seconds_count{server=\"test\"} 3");
 	cr_assert(server_latency(h.server, 50) > 0);
 	cr_assert(server_latency(h.server, 99) >= server_latency(h.server, 50));
+	house_close(&h);
+}
+
+/* What waited while the loop did something else counts as waiting. */
+Test(server, measures_from_the_arrival_of_a_request)
+{
+	struct house h;
+	struct peer p;
+	struct timespec busy = {0, 300 * 1000 * 1000};
+
+	house_open(&h, (struct server_config){0});
+	peer_open(&p, h.loop, server_port(h.server));
+	for (int i = 0; i < 2; i++) {
+		server_latency_reset(h.server);
+		peer_send(&p, "POST /admit HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n");
+		nanosleep(&busy, NULL);
+		peer_expect(&p, "POST /admit");
+		str_reset(&p.in);
+		cr_assert(server_latency(h.server, 50) >= 300 * 1000, "%lld us",
+			(long long)server_latency(h.server, 50));
+	}
+	peer_close(&p);
 	house_close(&h);
 }
 

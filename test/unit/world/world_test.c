@@ -64,6 +64,39 @@ Test(world, sums_follow_bind_finish_and_delete)
 	world_destroy(w);
 }
 
+Test(world, what_is_known_already_changes_nothing)
+{
+	struct world *w = world_create();
+	struct pod small = make_pod("a", "u1", "n1", 500);
+	struct pod large = make_pod("b", "u2", "n1", 500);
+	large.gpus = 1;
+	large.resource_version = "7";
+	set(w, &small);
+	set(w, &large);
+	uint64_t version = world_version(w);
+	uint64_t policies = world_policy_version(w);
+	mark(w, CHANGE_RELIST_BEGIN);
+	set(w, &small);
+	set(w, &large);
+	cr_assert(world_version(w) == version && world_policy_version(w) == policies);
+	mark(w, CHANGE_RELIST_END);
+	cr_assert_eq(world_pod_count(w), 2, "a picture that says the same keeps them");
+	version = world_version(w);
+	large.resource_version = "8";
+	set(w, &large);
+	cr_assert(world_version(w) > version);
+	version = world_version(w);
+	small.phase = POD_SUCCEEDED;
+	set(w, &small);
+	cr_assert(world_version(w) > version);
+	version = world_version(w);
+	small.node = "n2";
+	set(w, &small);
+	cr_assert(world_version(w) > version && node(w, "n1")->pods == 1);
+	cr_assert_null(world_check(w));
+	world_destroy(w);
+}
+
 /* Whoever writes nodeName gets past the scheduler, with any request the API server can store. */
 Test(world, absurd_requests_do_not_overflow_the_sums)
 {

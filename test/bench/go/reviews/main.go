@@ -20,6 +20,8 @@ import (
 	"time"
 )
 
+const memoryLimit = 2 << 30
+
 type options struct {
 	address, ca, serverName string
 	rate, connections       int
@@ -39,7 +41,9 @@ func main() {
 	flag.Uint64Var(&o.seed, "seed", 1, "what the pods are drawn from")
 	flag.IntVar(&o.bodies, "bodies", 2000, "how many different pods")
 	flag.Parse()
-	debug.SetGCPercent(400)
+	// A collection on the one core that is ours would hold requests back and then send them together.
+	debug.SetGCPercent(-1)
+	debug.SetMemoryLimit(memoryLimit)
 	if err := run(o); err != nil {
 		log.Fatal(err)
 	}
