@@ -81,8 +81,7 @@ bool engine_observe(struct engine *e, const struct change *c)
 
 static bool nothing_to_do(const struct engine *e, int64_t now)
 {
-	bool changed = e->dirty || e->resume != 0 ||
-		       e->decided_version != world_version(e->world);
+	bool changed = e->dirty || e->resume != 0 || e->decided_version != world_version(e->world);
 	return !changed && now < e->deadline;
 }
 
@@ -120,7 +119,8 @@ static void step(struct engine *e, struct engine_now now, uint32_t budget, struc
 		return;
 	}
 	e->now = now.mono_ms;
-	/* A long pass over the policies does not ask for the same decisions again at every slice. */
+	/* A long pass over the policies does not ask for the same decisions again at every slice.
+	 */
 	if (!nothing_to_do(e, now.mono_ms)) {
 		decide_all(e, now, budget, plan);
 	}

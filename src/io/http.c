@@ -5,9 +5,9 @@
 #include "http_internal.h"
 
 #define HEARTBEAT_MS 1000
-/* What streams bring in one turn of the loop, and a little more: one or two tenths of a millisecond of
- * work. libcurl would go on for as long as the socket has something, and who waits for an answer of
- * ours would wait with it. */
+/* What streams bring in one turn of the loop, and a little more: one or two tenths of a millisecond
+ * of work. libcurl would go on for as long as the socket has something, and who waits for an answer
+ * of ours would wait with it. */
 #define TURN_BYTES 8192
 
 static void list_push(struct call_list *list, struct http_call *call)

@@ -222,6 +222,14 @@ static bool noun_unchanged(struct world *w, const struct world_gpu *g, const str
 	return same;
 }
 
+static bool extra_unchanged(struct world *w, const struct world_pod *p, const struct pod *pod)
+{
+	const char *now = uses_intern(w, &pod->extra);
+	bool same = now == p->extra;
+	intern_release(w->words, now);
+	return same;
+}
+
 /* A complete picture mostly says what is known: that is no reason to decide anything anew. */
 static bool pod_unchanged(struct world *w, const struct world_pod *p, const struct pod *pod)
 {
@@ -231,7 +239,8 @@ static bool pod_unchanged(struct world *w, const struct world_pod *p, const stru
 	bool same_node = p->node == node && bound == (node != WORLD_NONE);
 	return same_node && p->cpu_milli == summable(pod->cpu_milli) &&
 	       p->mem_bytes == summable(pod->mem_bytes) && p->phase == (uint8_t)pod->phase &&
-	       p->deleting == (pod->deleting_ms != 0) && noun_unchanged(w, p->gpu, pod);
+	       p->deleting == (pod->deleting_ms != 0) && extra_unchanged(w, p, pod) &&
+	       noun_unchanged(w, p->gpu, pod);
 }
 
 void pods_set(struct world *w, const struct pod *pod)

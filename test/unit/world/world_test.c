@@ -90,6 +90,14 @@ Test(world, what_is_known_already_changes_nothing)
 	set(w, &small);
 	cr_assert(world_version(w) > version);
 	version = world_version(w);
+	struct amount storage = {"ephemeral-storage", 5};
+	small.phase = POD_RUNNING;
+	set(w, &small);
+	small.extra.amounts = (struct amounts){&storage, 1};
+	version = world_version(w);
+	set(w, &small);
+	cr_assert(world_version(w) > version && node(w, "n1")->uses.amounts.count == 1);
+	version = world_version(w);
 	small.node = "n2";
 	set(w, &small);
 	cr_assert(world_version(w) > version && node(w, "n1")->pods == 1);
