@@ -53,7 +53,7 @@ struct container {
 
 struct toleration {
 	const char *key;      /* NULL: every key */
-	const char *operator; /* "Exists" or "Equal" */
+	const char *operator; /* "Exists" or "Equal"; "Lt" or "Gt" where the cluster has them */
 	const char *value;
 	const char *effect; /* NULL: every effect */
 };

@@ -60,6 +60,20 @@ bool pod_is_capacity(const struct pod *p)
 	       text_equals(pairs_get(&p->labels, LABEL_CAPACITY), "true");
 }
 
+/* Lt and Gt, where the cluster has them, compare the taint's number with the toleration's. */
+static bool tolerates_value(const struct toleration *t, const char *value)
+{
+	bool less = text_equals(t->operator, "Lt");
+	int64_t bound, have;
+	if (text_empty(t->operator) || text_equals(t->operator, "Equal")) {
+		return text_equals(text_or(t->value, ""), text_or(value, ""));
+	}
+	return (less || text_equals(t->operator, "Gt")) &&
+	       parse_i64(view_of(text_or(t->value, "")), INT64_MIN, INT64_MAX, &bound) &&
+	       parse_i64(view_of(text_or(value, "")), INT64_MIN, INT64_MAX, &have) &&
+	       (less ? have < bound : have > bound);
+}
+
 bool pod_tolerates(const struct pod *p, const char *key, const char *value, const char *effect)
 {
 	for (uint32_t i = 0; i < p->toleration_count; i++) {
@@ -74,8 +88,7 @@ bool pod_tolerates(const struct pod *p, const char *key, const char *value, cons
 			}
 			continue;
 		}
-		if (text_equals(t->key, key) &&
-			(exists || text_equals(text_or(t->value, ""), text_or(value, "")))) {
+		if (text_equals(t->key, key) && (exists || tolerates_value(t, value))) {
 			return true;
 		}
 	}

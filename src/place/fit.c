@@ -45,14 +45,40 @@ static bool selects(const struct pod *pod, const struct node *n)
 						     n->name, &n->labels));
 }
 
+/* The labels of zones and regions, and what each was called before. */
+static const struct {
+	const char *key, *beta;
+} zone_labels[] = {
+	{"topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone"},
+	{"topology.kubernetes.io/region", "failure-domain.beta.kubernetes.io/region"},
+};
+
+static const char *zone_of(const struct pairs *labels, const char *key)
+{
+	const char *value = pairs_get(labels, key);
+	for (size_t i = 0; i < COUNT_OF(zone_labels) && value == NULL; i++) {
+		if (text_equals(key, zone_labels[i].beta)) {
+			value = pairs_get(labels, zone_labels[i].key);
+		}
+	}
+	return value;
+}
+
 /* Zones bind only nodes that are in some zone. */
 static bool zones_admit(const struct terms *zones, const struct pairs *labels)
 {
 	bool zoned = false;
-	for (uint32_t i = 0; i < zones->count && !zoned; i++) {
-		zoned = pairs_get(labels, zones->items[i].key) != NULL;
+	for (size_t i = 0; i < COUNT_OF(zone_labels) && !zoned; i++) {
+		zoned = zone_of(labels, zone_labels[i].beta) != NULL ||
+			zone_of(labels, zone_labels[i].key) != NULL;
 	}
-	return !zoned || terms_match(zones, labels);
+	for (uint32_t i = 0; i < zones->count && zoned; i++) {
+		const struct term *t = &zones->items[i];
+		if (!term_matches(t, zone_of(labels, t->key))) {
+			return false;
+		}
+	}
+	return true;
 }
 
 static bool volumes_admit(

@@ -170,6 +170,15 @@ Test(pod, tolerations)
 	cr_assert_not(pod_tolerates(&p, "nvidia.com/gpu", "x", "NoExecute"));
 	cr_assert(pod_tolerates(&p, "dedicated", "ml", "NoExecute"));
 	cr_assert_not(pod_tolerates(&p, "dedicated", "ops", "NoExecute"));
+	struct toleration numbers[] = {
+		{"sla", "Gt", "95", NULL}, {"cost", "Lt", "10", NULL}, {"odd", "Like", "x", NULL}};
+	struct pod n = {.tolerations = numbers, .toleration_count = 3};
+	cr_expect(pod_tolerates(&n, "sla", "96", "NoSchedule"));
+	cr_expect_not(pod_tolerates(&n, "sla", "95", "NoSchedule"));
+	cr_expect_not(pod_tolerates(&n, "sla", "high", "NoSchedule"));
+	cr_expect(pod_tolerates(&n, "cost", "-1", "NoExecute"));
+	cr_expect_not(pod_tolerates(&n, "cost", "10", "NoExecute"));
+	cr_expect_not(pod_tolerates(&n, "odd", "x", "NoExecute"));
 	struct toleration all[] = {{NULL, "Exists", NULL, NULL}};
 	struct pod q = {.tolerations = all, .toleration_count = 1};
 	cr_assert(pod_tolerates(&q, "anything", NULL, "NoSchedule"));

@@ -203,8 +203,8 @@ Test(fit, selectors_and_taints)
 
 Test(fit, volumes_are_where_they_are)
 {
-	static const char *in_a[] = {"a"}, *in_b[] = {"b"}, *b_or_a[] = {"b", "a"};
-	struct term zone = {"zone", TERM_IN, in_b, 1}, zones = {"zone", TERM_IN, b_or_a, 2};
+	static const char *in_a[] = {"a"}, *in_b[] = {"b"};
+	struct term zone = {"zone", TERM_IN, in_b, 1};
 	struct node_term there = {.labels = {&zone, 1}};
 	struct volume_claim data = {.name = "data", .state = CLAIM_BOUND}, free = {.name = "free"};
 	const struct volume_claim *claims[] = {&free, &data};
@@ -219,14 +219,44 @@ Test(fit, volumes_are_where_they_are)
 	cr_expect_str_eq(what(&b), "data");
 	zone.values = in_a;
 	cr_expect_eq(cause(&b), UNFIT_NONE);
-	data.zones = (struct terms){&zones, 1};
-	cr_expect_eq(cause(&b), UNFIT_NONE);
-	zones.value_count = 1;
-	cr_expect_eq(cause(&b), UNFIT_VOLUME);
-	b.noun.labels.count = 1;
-	data.term_count = 0;
-	cr_expect_eq(cause(&b), UNFIT_NONE, "a node in no zone is not bound by zones");
 	snapshot_finish(&b.s);
+}
+
+/* VolumeZone: the volume's labels, old and new, against those of nodes that are in some zone. */
+Test(fit, zones_of_volumes)
+{
+#define ZONE	  "topology.kubernetes.io/zone"
+#define BETA_ZONE "failure-domain.beta.kubernetes.io/zone"
+#define REGION	  "topology.kubernetes.io/region"
+	static const struct {
+		const char *volume_key, *node_key, *node_value;
+		bool suits;
+	} rows[] = {
+		{ZONE, ZONE, "a", true},
+		{ZONE, ZONE, "b", true},
+		{ZONE, ZONE, "c", false},
+		{ZONE, "other", "c", true},
+		{ZONE, REGION, "r", false},
+		{BETA_ZONE, ZONE, "a", true},
+		{BETA_ZONE, ZONE, "c", false},
+		{BETA_ZONE, BETA_ZONE, "a", true},
+		{ZONE, BETA_ZONE, "a", false},
+	};
+	static const char *a_or_b[] = {"a", "b"};
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct term zone = {rows[i].volume_key, TERM_IN, a_or_b, 2};
+		struct pair label[] = {{rows[i].node_key, rows[i].node_value}};
+		struct volume_claim data = {
+			.name = "data", .state = CLAIM_BOUND, .zones = {&zone, 1}};
+		const struct volume_claim *claims[] = {&data};
+		struct bed b;
+		bed_init(&b);
+		b.noun.labels = (struct pairs){label, 1};
+		b.r.claims = claims;
+		b.r.claim_count = 1;
+		cr_expect_eq(cause(&b), rows[i].suits ? UNFIT_NONE : UNFIT_VOLUME, "row %zu", i);
+		snapshot_finish(&b.s);
+	}
 }
 
 /* C13 and C27. */
