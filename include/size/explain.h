@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/str.h"
+#include "model/pod.h"
 #include "model/reason.h"
 #include "model/unfit.h"
 #include "model/volume.h"
@@ -18,6 +19,7 @@ struct explain_facts {
 	int64_t best_milli,
 		best_mib; /* free on the GPU that comes closest; counts if best_node is set */
 	const char *best_node;
+	const struct pod *left;		  /* borrowed; Placed: what of it nobody judged is said */
 	const struct volume_claim *claim; /* borrowed; VolumeNotReady: the one that is waited for */
 	const struct unfit_tally *unfit;  /* borrowed; nodes that do not suit the pod, and why */
 	const char *gpu;		  /* UUID: Placed */

@@ -109,17 +109,6 @@ static void tell_waiting(struct engine *e, struct waiter *w, int64_t now, struct
 	w->condition_reason = w->reason;
 }
 
-/* What nobody here judged before the pin. */
-static const char *unjudged(const struct pod *p)
-{
-	if (p->name == NULL || (!p->has_pod_affinity && !p->has_spread)) {
-		return NULL;
-	}
-	return !p->has_spread	     ? "its pod affinity"
-	       : p->has_pod_affinity ? "its pod affinity and topology spread"
-				     : "its topology spread";
-}
-
 /* A pod whose gate is gone and that we remember placing: say so once. */
 static void tell_placed(struct engine *e, struct waiter *w, struct plan *plan)
 {
@@ -133,7 +122,7 @@ static void tell_placed(struct engine *e, struct waiter *w, struct plan *plan)
 		.want_mib = p->gpu->mem_mib,
 		.gpu = p->gpu->uuid,
 		.best_node = h != NULL ? h->node : NULL,
-		.value = unjudged(&w->pod)};
+		.left = &w->pod};
 	struct action *a = emit(e, plan, ACTION_EVENT);
 	/* Not all that is remembered has looked at its pod: an entry of the ledger is enough. */
 	a->ns = arena_strdup(&plan->arena, p->ns);

@@ -83,7 +83,7 @@ static const char *const templates[REASON_COUNT] = {
 		"needs[ {want}], a GPU is being opened for it[ on {node}][ since {waited} s]",
 	[REASON_GRANTING] = "is being given[ {want}][ on {node}]",
 	[REASON_PLACED] = "is placed[ with {want}][ on {gpu}][ of node {node}]"
-			  "[; left to the scheduler: {value}]",
+			  "[; left to the scheduler: {left}]",
 	[REASON_CAPACITY_FAILED] = "needs[ {want}], but capacity pods do not come up[ on {node}]"
 				   "[: {value}][; next try in {next} s]",
 	[REASON_API_REFUSED] =
@@ -279,6 +279,18 @@ static bool put_nodes(struct str *out, const struct unfit_tally *t)
 	return true;
 }
 
+/* What is not judged before the pin. */
+static bool put_left(struct str *out, const struct pod *p)
+{
+	if (p == NULL || (!p->has_pod_affinity && !p->has_spread)) {
+		return false;
+	}
+	str_append_text(out, !p->has_spread	   ? "its pod affinity"
+			     : p->has_pod_affinity ? "its pod affinity and topology spread"
+						   : "its topology spread");
+	return true;
+}
+
 static bool put_claim(struct str *out, const struct volume_claim *c)
 {
 	static const char *const states[CLAIM_STATES] = {
@@ -325,6 +337,9 @@ static bool put_word(
 	}
 	if (view_equals(word, "want")) {
 		return put_share(out, f->want_milli, f->want_mib);
+	}
+	if (view_equals(word, "left")) {
+		return put_left(out, f->left);
 	}
 	if (view_equals(word, "claim")) {
 		return put_claim(out, f->claim);
