@@ -57,17 +57,24 @@ def scripts(kind):
     return found
 
 
-def ensure_build(which):
-    """Environment that tells a script where its build is; makes that build first."""
+def environment(which):
+    """What tells a script where its build is."""
     if which == "none":
         return {}
+    folder = os.path.join(TREE, BUILDS[which][0])
+    return {"ALIQUOT_BUILD": folder,
+            "ALIQUOT_BINARY": os.path.join(folder, "src", "app", "aliquot"),
+            "PYTHONPATH": os.path.join(TREE, "test", "lib")}
+
+
+def ensure_build(which):
+    """Makes the build that a script wants."""
+    if which == "none":
+        return
     folder, options = BUILDS[which]
     if not os.path.exists(os.path.join(TREE, folder, "build.ninja")):
         subprocess.run(["meson", "setup", *options, folder], cwd=TREE, check=True, stdout=sys.stderr)
     subprocess.run(["ninja", "-C", folder], cwd=TREE, check=True, stdout=sys.stderr)
-    return {"ALIQUOT_BUILD": os.path.join(TREE, folder),
-            "ALIQUOT_BINARY": os.path.join(TREE, folder, "src", "app", "aliquot"),
-            "PYTHONPATH": os.path.join(TREE, "test", "lib")}
 
 
 def follow(argv, env):
@@ -85,6 +92,14 @@ def follow(argv, env):
         sys.stdout.flush()
         last = line.strip() or last
     return process.wait(), last
+
+
+def tell(script):
+    """What a script says of its arguments, without its build; one without options has only its head."""
+    if script.path.endswith(".py"):
+        return follow([*script.argv(), "--help"], environment(script.build))[0]
+    print(script.what)
+    return 0
 
 
 def verdict(status, last, smoke):
@@ -114,8 +129,11 @@ def main(kind, others=()):
     smoke = argv[0] == "--smoke"
     if smoke:
         argv = argv[1:]
+    asks = not smoke and not {"--help", "-h"}.isdisjoint(argv[1:])
     for name, _, command in others:
         if argv and argv[0] == name and not smoke:
+            if asks:
+                return follow([*command, "--help"], {})[0]
             return verdict(*follow([*command, *argv[1:]], {}), False)
     if not argv or argv[0] not in known:
         print("hack/%s: nothing is named %s; hack/%s alone lists what there is" %
@@ -125,6 +143,9 @@ def main(kind, others=()):
     if smoke and script.smoke is None:
         print("hack/%s: %s has no smoke run" % (kind, script.name), file=sys.stderr)
         return 2
-    env = ensure_build("dev" if smoke and script.build != "none" else script.build)
+    if asks:
+        return tell(script)
+    build = "dev" if smoke and script.build != "none" else script.build
+    ensure_build(build)
     arguments = script.smoke if smoke else argv[1:]
-    return verdict(*follow([*script.argv(), *arguments], env), smoke)
+    return verdict(*follow([*script.argv(), *arguments], environment(build)), smoke)

@@ -1,6 +1,6 @@
 /* The Secret with our authority and serving certificate: its data are base64 of PEM texts.
  *
- * FAULT_INVALID: not a Secret, data that is not base64 or not text. Keys that are absent are NULL.
+ * FAULT_INVALID: not a Secret. Keys that are absent, or hold what is no text, are NULL.
  */
 #ifndef CODEC_SECRET_H
 #define CODEC_SECRET_H

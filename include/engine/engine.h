@@ -21,7 +21,7 @@
 #include "world/world.h"
 
 struct engine_config {
-	int64_t idle_grace_ms;	 /* 0: 60 s, unless a tenant's policy says otherwise */
+	int64_t idle_grace_ms;	 /* 0: 60 s; of tenants without a GPUPolicy */
 	int64_t open_timeout_ms; /* 0: 120 s from the creation of a capacity pod to its identity */
 	const char *runtime_class; /* of capacity pods; NULL: none; copied */
 };

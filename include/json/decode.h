@@ -30,6 +30,10 @@ void decode_setup(void);
 enum decode_flags {
 	DECODE_PLAIN = 0,
 	DECODE_UNIQUE = 1, /* a key twice in an object is FAULT_INVALID; else the last wins */
+	/* U+0000, which no text of ours can hold, is read as U+FFFD; else it is FAULT_INVALID. For
+	 * what is only looked at: one such character in a message of somebody else (what a
+	 * container left as its last words, say) must not hide a pod that holds a GPU. */
+	DECODE_MEND = 2,
 };
 /* The value of a whole text, FAULT_INVALID naming line and column, FAULT_LIMIT over
  * DECODE_BYTES_MAX, DECODE_DEPTH_MAX or DECODE_COST_MAX. *ret_root is owned by the caller:

@@ -19,10 +19,12 @@
 #include "base/fault.h"
 #include "base/str.h"
 
-#define SLICE_OBJECT_MAX ((size_t)3 << 20)   /* projected bytes of one object */
-#define SLICE_RAW_MAX	 ((uint64_t)4 << 20) /* bytes of one watch line or list element as it came */
-#define SLICE_DEPTH_MAX	 64		     /* deeper objects are skipped like oversized ones */
-#define SLICE_FRAMES_MAX 24		     /* levels that a projection can look into */
+#define SLICE_OBJECT_MAX ((size_t)3 << 20) /* projected bytes of one object */
+/* Bytes of one watch line or list element as it came. The API server keeps 1.5 MiB of an object, in
+ * a form in which a character takes one byte; here it may take six. */
+#define SLICE_RAW_MAX	 ((uint64_t)16 << 20)
+#define SLICE_DEPTH_MAX	 64 /* deeper objects are skipped like oversized ones */
+#define SLICE_FRAMES_MAX 24 /* levels that a projection can look into */
 
 /* A projection is a constant tree of what is kept. Of an object only the members that are listed
  * survive; `inside` says what survives of the member's value (NULL: all of it). Arrays are

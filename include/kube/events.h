@@ -43,6 +43,5 @@ bool events_emit(struct events *e, const struct event_note *note);
 void events_step(struct events *e, int64_t now_mono_ms);
 int64_t events_deadline(const struct events *e);
 size_t events_queued(const struct events *e);
-int64_t events_dropped(const struct events *e);
 
 #endif

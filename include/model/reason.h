@@ -48,9 +48,10 @@ enum reason {
 	REASON_CAPACITY_FAILED, /* capacity pods do not come up on the nodes that fit */
 	REASON_API_REFUSED,	/* the API server refuses our write */
 	/* both; later than the others, because a journal holds numbers */
-	REASON_TOO_COMPLEX, /* more rules about nodes than are looked at */
-	REASON_BAD_AMOUNT,  /* admission: a number of GPUs that the API server refuses */
-	REASON_TOO_LARGE,   /* admission: what we would write on the pod has no room */
+	REASON_TOO_COMPLEX,	    /* more rules about nodes than are looked at */
+	REASON_BAD_AMOUNT,	    /* admission: a number of GPUs that the API server refuses */
+	REASON_TOO_LARGE,	    /* admission: what we would write on the pod has no room */
+	REASON_LARGER_THAN_ANY_GPU, /* placement: no GPU that it may use has so much memory */
 	/* placement again */
 	REASON_OTHER_SHARING, /* C27: the nodes left have somebody else who gives out their GPUs */
 	REASON_READING_VOLUMES,	 /* where its volumes are is being read */

@@ -109,12 +109,20 @@ enum unfit place_unfit(const struct snapshot *s, const struct place_request *r,
  */
 void place_survey(
 	const struct snapshot *s, const struct place_request *r, struct unfit_tally *ret_tally);
+/* C27: who else gives out its GPUs; UNFIT_NONE: nobody. */
+enum unfit place_given_out_by(const struct place_node *n);
+/* What of that does not pass with time: selectors, affinity, taints. */
+bool place_node_suits(const struct pod *pod, const struct node *n);
 /* The share that the request means on a GPU with so much usable memory. */
 void place_share(
 	const struct place_request *r, int64_t usable_mib, int64_t *ret_milli, int64_t *ret_mib);
 struct place_verdict place_best_fit(const struct snapshot *s, const struct place_request *r);
 /* On which node to open a GPU for it; node is PLACE_NOWHERE if on none. */
 struct place_verdict place_open(const struct snapshot *s, const struct place_request *r);
+/* The share is larger than every GPU of the nodes that suit the pod, whatever is free there; the
+ * verdict then says so, with the largest of them. False also where no node suits it. */
+bool place_never_fits(
+	const struct snapshot *s, const struct place_request *r, struct place_verdict *ret_verdict);
 /* Takes the verdict's share out of the snapshot. */
 void place_reserve(
 	struct snapshot *s, const struct place_request *r, const struct place_verdict *v);

@@ -312,7 +312,7 @@ static void live_answered(struct job *j, const struct kube_answer *answer)
 		fault_set(&fault, FAULT_DENIED, "not leading");
 	}
 	if (fault.kind != FAULT_NONE ||
-		decode_parse(answer->body, answer->body_size, DECODE_PLAIN, &live, &fault) != 0 ||
+		decode_parse(answer->body, answer->body_size, DECODE_MEND, &live, &fault) != 0 ||
 		place_draft(&j->action, live, &draft, &fault) != 0) {
 		str_finish(&draft.body);
 		conclude_sent(j, &fault, NULL);

@@ -81,8 +81,28 @@ static void count_late(struct gate *g)
 	}
 }
 
+static bool somebody_leads(const struct gate *g, int64_t now)
+{
+	return election_age_ms(g->election, now) < LEASE_FRESH_MS &&
+	       election_holder(g->election)[0] != '\0';
+}
+
+/* Readiness waits for this. Where nobody leads the wait ends too: pods must find a webhook that
+ * lets them start whole. */
+static void get_acquainted(struct gate *g, int64_t now)
+{
+	if (g->acquainted || !world_all_synced(g->world)) {
+		return;
+	}
+	if (g->pictured_at == 0) {
+		g->pictured_at = now;
+	}
+	g->acquainted = somebody_leads(g, now) || now - g->pictured_at >= ELECTION_DURATION_MS;
+}
+
 void gate_step(struct gate *g, int64_t now_mono_ms)
 {
+	get_acquainted(g, now_mono_ms);
 	if (now_mono_ms - g->looked_at >= LOOK_EVERY_MS) {
 		g->looked_at = now_mono_ms;
 		count_late(g);
@@ -96,12 +116,16 @@ bool gate_has_backlog(const struct gate *g, const char *ns)
 
 enum reason gate_may_convert(const struct gate *g, const char *ns)
 {
-	if (election_age_ms(g->election, clock_mono(g->clock)) >= LEASE_FRESH_MS ||
-		election_holder(g->election)[0] == '\0') {
+	if (!somebody_leads(g, clock_mono(g->clock))) {
 		return REASON_CONTROLLER_AWAY;
 	}
 	if (!world_all_synced(g->world)) {
 		return REASON_NOT_SYNCED;
 	}
 	return gate_has_backlog(g, ns) ? REASON_BACKLOG : REASON_NONE;
+}
+
+bool gate_acquainted(const struct gate *g)
+{
+	return g->acquainted;
 }

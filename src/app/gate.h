@@ -24,6 +24,8 @@ struct gate {
 	uint32_t late;			 /* tenants that wait for us in vain */
 	char late_ns[GATE_NS_MAX];	 /* of the first of them, "" if there is none */
 	bool late_elsewhere;		 /* and some are of another namespace */
+	int64_t pictured_at;		 /* monotonic; our caches were complete; 0: not so far */
+	bool acquainted;		 /* gate_acquainted() */
 };
 
 void gate_step(struct gate *g, int64_t now_mono_ms);
@@ -31,5 +33,9 @@ void gate_step(struct gate *g, int64_t now_mono_ms);
 enum reason gate_may_convert(const struct gate *g, const char *ns);
 /* The third condition alone. */
 bool gate_has_backlog(const struct gate *g, const char *ns);
+/* Since some moment the answer is about the cluster, and no longer about our own youth: our caches
+ * were complete once, and a renewal of the Lease was seen, or its whole term passed without one,
+ * so that nobody leads. Never false again. */
+bool gate_acquainted(const struct gate *g);
 
 #endif

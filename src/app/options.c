@@ -56,7 +56,8 @@ static const struct option_row rows[] = {
 	{"schedulers", TEXT(schedulers), "default-scheduler", 0, 0, NULL,
 		"schedulers whose pods may become tenants, separated by commas"},
 	{"idle-grace-seconds", NUMBER(idle_grace_s), "60", 1, 86400, NULL,
-		"how long a capacity pod without tenants stays"},
+		"how long a capacity pod without tenants stays, unless their GPUPolicies say "
+		"otherwise"},
 	{"open-timeout-seconds", NUMBER(open_timeout_s), "120", 5, 3600, NULL,
 		"how long a capacity pod may take to say which GPU it holds"},
 	{"context-memory-mib", NUMBER(context_memory_mib), "512", 64, 8192, NULL,

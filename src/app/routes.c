@@ -22,7 +22,8 @@ static void on_health(void *data, const struct server_request *r, struct server_
 
 bool controller_ready(const struct controller *c)
 {
-	return !c->stopping && world_all_synced(engine_world(c->engine)) && c->webhook != NULL;
+	return !c->stopping && world_all_synced(engine_world(c->engine)) && c->webhook != NULL &&
+	       gate_acquainted(&c->gate);
 }
 
 static void on_ready(void *data, const struct server_request *r, struct server_reply *reply)
@@ -36,6 +37,9 @@ static void on_ready(void *data, const struct server_request *r, struct server_r
 	}
 	if (c->webhook == NULL) {
 		str_append_text(&reply->body, "no serving certificate yet\n");
+	}
+	if (!gate_acquainted(&c->gate)) {
+		str_append_text(&reply->body, "no renewal of the Lease seen yet\n");
 	}
 	for (int k = 0; k < KIND_REQUIRED; k++) {
 		str_append_format(&reply->body, "%s %s\n", kind_name((enum kind)k),
@@ -86,8 +90,6 @@ void routes_update_metrics(struct controller *c)
 		(int64_t)act_in_flight(c->act));
 	gauge(c, "aliquot_writes_queued", "Writes waiting for their turn.", NULL,
 		(int64_t)act_queued(c->act));
-	gauge(c, "aliquot_events_dropped", "Events that were shed.", NULL,
-		events_dropped(c->events));
 	gauge(c, "aliquot_engine_steps", "Complete steps of the engine.", NULL, (int64_t)r->steps);
 	gauge(c, "aliquot_engine_decisions", "Tenants looked at.", NULL, (int64_t)r->decisions);
 	gauge(c, "aliquot_conversion_open", "1 while the webhook may convert pods (rule C2).", NULL,

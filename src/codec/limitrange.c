@@ -60,7 +60,7 @@ int limit_range_decode(const char *json, size_t n, struct arena *arena,
 {
 	CLEANUP(decode_release) json_t *root = NULL;
 	struct limit_range range = {.ns = "", .name = ""};
-	if (decode_parse(json, n, DECODE_PLAIN, &root, ret_fault) < 0 ||
+	if (decode_parse(json, n, DECODE_MEND, &root, ret_fault) < 0 ||
 		read_range(root, arena, &range, ret_fault) < 0) {
 		return fault_wrap(ret_fault, "limitrange %.63s/%.63s", range.ns, range.name);
 	}

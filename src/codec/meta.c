@@ -16,7 +16,7 @@ int meta_decode(const char *json, size_t n, struct arena *arena, struct meta *re
 	CLEANUP(decode_release) json_t *root = NULL;
 	const json_t *meta = NULL;
 	struct meta found = {.ns = "", .name = "", .uid = "", .resource_version = ""};
-	if (decode_parse(json, n, DECODE_PLAIN, &root, ret_fault) < 0) {
+	if (decode_parse(json, n, DECODE_MEND, &root, ret_fault) < 0) {
 		return -1;
 	}
 	if (decode_object(root, "metadata", &meta, ret_fault) < 0) {

@@ -62,7 +62,7 @@ int namespace_decode(const char *json, size_t n, struct arena *arena,
 {
 	CLEANUP(decode_release) json_t *root = NULL;
 	struct namespace ns = {.name = ""};
-	if (decode_parse(json, n, DECODE_PLAIN, &root, ret_fault) < 0 ||
+	if (decode_parse(json, n, DECODE_MEND, &root, ret_fault) < 0 ||
 		read_namespace(root, arena, &ns, ret_fault) < 0) {
 		return fault_wrap(ret_fault, "namespace %.63s", ns.name);
 	}

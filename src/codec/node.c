@@ -200,7 +200,7 @@ int node_decode(const char *json, size_t n, struct arena *arena, struct node *re
 {
 	CLEANUP(decode_release) json_t *root = NULL;
 	struct node node = {.name = "", .uid = "", .resource_version = ""};
-	if (decode_parse(json, n, DECODE_PLAIN, &root, ret_fault) < 0 ||
+	if (decode_parse(json, n, DECODE_MEND, &root, ret_fault) < 0 ||
 		read_node(root, arena, &node, ret_fault) < 0) {
 		return fault_wrap(ret_fault, "node %.63s", node.name);
 	}

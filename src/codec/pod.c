@@ -343,7 +343,7 @@ int pod_decode(const char *json, size_t n, struct arena *arena, struct pod *ret_
 	struct fault *ret_fault)
 {
 	CLEANUP(decode_release) json_t *root = NULL;
-	if (decode_parse(json, n, DECODE_PLAIN, &root, ret_fault) < 0) {
+	if (decode_parse(json, n, DECODE_MEND, &root, ret_fault) < 0) {
 		return fault_wrap(ret_fault, "pod");
 	}
 	return pod_decode_value(root, false, arena, ret_pod, ret_fault);

@@ -287,7 +287,7 @@ int policy_decode(const char *json, size_t n, struct arena *arena, struct policy
 		.max_tenants = 16,
 		.idle_grace_s = 60,
 	};
-	if (decode_parse(json, n, DECODE_PLAIN, &root, ret_fault) < 0 ||
+	if (decode_parse(json, n, DECODE_MEND, &root, ret_fault) < 0 ||
 		decode_fields(root, policy_fields, COUNT_OF(policy_fields), arena, &p, ret_fault) <
 			0 ||
 		check_policy(&p, ret_fault) < 0 || read_selectors(root, arena, &p, ret_fault) < 0 ||

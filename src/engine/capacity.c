@@ -65,9 +65,49 @@ static void tend_broken(struct engine *e, int64_t now, struct plan *plan)
 	}
 }
 
+static int64_t grace_of_config(const struct engine *e)
+{
+	return e->cfg.idle_grace_ms > 0 ? e->cfg.idle_grace_ms : IDLE_GRACE_MS;
+}
+
+/* A built-in policy is nobody's word: the configuration's counts. */
+static int64_t grace_of_tenant(const struct engine *e, const struct world_pod *p)
+{
+	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 1024};
+	struct pod pod;
+	bool whole = world_pod_unpack(p, &arena, &pod);
+	ENSURE(whole);
+	const struct policy *policy = policy_of(e, &pod).policy;
+	return policy == NULL || policy->built_in ? grace_of_config(e)
+						  : (int64_t)policy->idle_grace_s * 1000;
+}
+
+/* Of all whom its ledger names the longest. It is looked at whenever the capacity pod changes, as
+ * with every grant; when the last tenant has left, its pod may be gone and tells nothing any more.
+ */
+static void learn_grace(struct engine *e, struct holder *h, int64_t now)
+{
+	if (h->grace_stamp == h->stamp + 1) {
+		return;
+	}
+	h->grace_stamp = h->stamp + 1;
+	const struct ledger *l = holder_ledger(h);
+	int64_t longest = -1;
+	for (uint32_t i = 0; i < l->count; i++) {
+		const struct world_pod *p = world_pod_by_uid(e->world, l->items[i].uid);
+		if (p != NULL && grant_lives(e, h, &l->items[i], now)) {
+			int64_t grace = grace_of_tenant(e, p);
+			longest = grace > longest ? grace : longest;
+		}
+	}
+	if (longest >= 0) {
+		h->has_grace = true;
+		h->grace_ms = longest;
+	}
+}
+
 static void tend_idle(struct engine *e, int64_t now, struct plan *plan)
 {
-	int64_t grace = e->cfg.idle_grace_ms > 0 ? e->cfg.idle_grace_ms : IDLE_GRACE_MS;
 	for (uint32_t i = 0; i < e->snap_gpus.count; i++) {
 		const struct snap_gpu *s = &e->snap_gpus.items[i];
 		struct holder *h = s->holder;
@@ -80,6 +120,7 @@ static void tend_idle(struct engine *e, int64_t now, struct plan *plan)
 		if (h->idle_since < 0) {
 			h->idle_since = now;
 		}
+		int64_t grace = h->has_grace ? h->grace_ms : grace_of_config(e);
 		wake_by(e, h->idle_since + grace);
 		if (now - h->idle_since >= grace && is_free_to_act(h)) {
 			emit_delete(e, h, plan);
@@ -90,6 +131,9 @@ static void tend_idle(struct engine *e, int64_t now, struct plan *plan)
 void capacity_tend(struct engine *e, int64_t now, struct plan *plan)
 {
 	tend_broken(e, now, plan);
+	vec_for_each (const struct snap_gpu, s, &e->snap_gpus) {
+		learn_grace(e, s->holder, now);
+	}
 	/* An unfinished step has not seen all demand: nobody is idle for sure. */
 	if (!plan->unfinished && e->resume == 0) {
 		tend_idle(e, now, plan);

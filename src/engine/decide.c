@@ -54,16 +54,20 @@ void rank_waiters(struct engine *e, int64_t now)
 	}
 }
 
+struct policy_choice policy_of(const struct engine *e, const struct pod *pod)
+{
+	const struct world_namespace *n = world_namespace_find(e->world, pod->ns);
+	struct policy_subject who = policy_subject_of(pod, n != NULL && n->known ? &n->noun : NULL);
+	struct policy_set set;
+	set.items = world_policies(e->world, &set.count);
+	return policy_choose(&set, &who);
+}
+
 /* The policy as it is now, not as it was at admission, if a webhook judged the pod at all: whether
  * there is one and it wants shares, its bounds and its number of tenants (C8). */
 static enum reason apply_policy(struct engine *e, const struct waiter *w, struct place_request *r)
 {
-	const struct world_namespace *n = world_namespace_find(e->world, w->pod.ns);
-	struct policy_subject who =
-		policy_subject_of(&w->pod, n != NULL && n->known ? &n->noun : NULL);
-	struct policy_set set;
-	set.items = world_policies(e->world, &set.count);
-	struct policy_choice choice = policy_choose(&set, &who);
+	struct policy_choice choice = policy_of(e, &w->pod);
 	if (choice.excluded) {
 		return REASON_EXCLUDED;
 	}
@@ -152,9 +156,14 @@ static bool is_unfit(enum reason reason)
 }
 
 /* The closest miss is kept with the waiter's reason, for the sentence. */
-static void note_refusal(
-	struct waiter *w, const struct place_verdict *fit, const struct place_verdict *open)
+static void note_refusal(const struct snapshot *s, struct waiter *w,
+	const struct place_verdict *fit, const struct place_verdict *open)
 {
+	if (place_never_fits(s, &w->asked, &w->miss)) {
+		/* By which of the others one meets it is chance. */
+		w->reason = w->miss.reason;
+		return;
+	}
 	/* Without an open GPU where the pod may go, what keeps one from being opened is the answer.
 	 * Where no node suits it in either case, the nearer one is. */
 	bool none_near = fit->reason == REASON_NO_GPU_NODE;
@@ -209,7 +218,7 @@ static void place_waiter(struct engine *e, int64_t now, struct waiter *w, struct
 	if (v.gpu == PLACE_NOWHERE) {
 		struct place_verdict open = place_open(&e->snap, &r);
 		if (open.node == PLACE_NOWHERE) {
-			note_refusal(w, &v, &open);
+			note_refusal(&e->snap, w, &v, &open);
 			return;
 		}
 		const char *node = e->snap.nodes.items[open.node].noun->name;

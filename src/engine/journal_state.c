@@ -151,14 +151,15 @@ static void save_holder(struct saving *s, const struct holder *h)
 {
 	struct str *out = record_begin(s, RECORD_HOLDER);
 	const int64_t numbers[] = {h->flight_type, h->avoid_until, h->expires_at, h->idle_since,
-		h->opened_at, h->lost_at, h->retry_at};
+		h->opened_at, h->lost_at, h->retry_at, h->grace_ms};
 	/* The asked ledger travels as that of a pod, which has a packer. */
 	const struct pod asked = {.ns = "", .name = "", .ledger = h->asked};
 	pack_text(out, h->name);
 	pack_text(out, h->uid);
 	pack_text(out, h->node);
 	pack_seen_pod(out, &h->pod, h->stamp, world_pod_find(s->e->world, NAME_NAMESPACE, h->name));
-	pack_u64(out, (h->in_world ? 1 : 0) | (h->asked_holds ? 2 : 0) | (h->deleted ? 4 : 0));
+	pack_u64(out, (h->in_world ? 1 : 0) | (h->asked_holds ? 2 : 0) | (h->deleted ? 4 : 0) |
+			      (h->has_grace ? 8 : 0) | (h->grace_stamp == h->stamp + 1 ? 16 : 0));
 	pack_u64(out, h->flight);
 	pack_u64(out, h->seen);
 	pack_u64(out, h->wanted);
@@ -202,6 +203,8 @@ static bool load_holder(struct engine *e, struct unpack *u)
 	h->in_world = flags & 1;
 	h->asked_holds = flags & 2;
 	h->deleted = flags & 4;
+	h->has_grace = flags & 8;
+	h->grace_stamp = flags & 16 ? h->stamp + 1 : 0;
 	h->flight = unpack_u64(u);
 	h->seen = unpack_u64(u);
 	h->wanted = unpack_u64(u);
@@ -218,6 +221,7 @@ static bool load_holder(struct engine *e, struct unpack *u)
 	h->opened_at = unpack_i64(u);
 	h->lost_at = unpack_i64(u);
 	h->retry_at = unpack_i64(u);
+	h->grace_ms = unpack_i64(u);
 	/* A pod that is in the world has been looked at. */
 	bool sound = !u->bad && type >= 0 && type <= ACTION_EVENT && (seen.known || !h->in_world);
 	return sound && load_asked(h, u);

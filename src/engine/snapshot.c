@@ -59,6 +59,7 @@ static void holder_refresh(struct holder *h, const struct world_pod *p, int64_t 
 		/* What is still under way was about the other pod, and so is its outcome. */
 		h->flight = 0;
 		h->opened_at = h->idle_since = now;
+		h->has_grace = false;
 		h->lost_at = -1;
 	}
 	text_set(&h->uid, h->pod.uid);

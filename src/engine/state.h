@@ -64,13 +64,16 @@ struct holder {
 	char *acked_rv;	  /* owned; version of the acknowledged ledger */
 	char *avoid_rv;	  /* owned; a write from this version failed: wait for another */
 	int64_t avoid_until;
-	int64_t expires_at; /* assumed but never seen by then: forgotten */
-	int64_t idle_since; /* -1: has tenants or demand */
-	int64_t opened_at;  /* when we first knew of it */
-	int64_t lost_at;    /* it told its GPU but does not hold it since then; -1: it does */
-	uint64_t wanted;    /* the step in which a waiter last chose it */
-	bool deleted;	    /* our deletion was acknowledged */
-	char *refusal;	    /* owned; why it could not be created; asked again at `retry_at` */
+	int64_t expires_at;   /* assumed but never seen by then: forgotten */
+	int64_t idle_since;   /* -1: has tenants or demand */
+	bool has_grace;	      /* it had tenants, so the next one is known */
+	int64_t grace_ms;     /* how long it stays after those that it had last */
+	uint64_t grace_stamp; /* that was learnt as of the `stamp` before this; 0: never */
+	int64_t opened_at;    /* when we first knew of it */
+	int64_t lost_at;      /* it told its GPU but does not hold it since then; -1: it does */
+	uint64_t wanted;      /* the step in which a waiter last chose it */
+	bool deleted;	      /* our deletion was acknowledged */
+	char *refusal;	      /* owned; why it could not be created; asked again at `retry_at` */
 	int64_t retry_at;
 	struct backoff backoff;
 	uint32_t snap_at; /* its place in the snapshot of step `snap_step` */
@@ -205,6 +208,7 @@ bool grant_lives(struct engine *e, const struct holder *h, const struct grant *g
 /* decide.c */
 void rank_waiters(struct engine *e, int64_t now);
 void decide(struct engine *e, int64_t now, uint32_t budget, struct plan *plan);
+struct policy_choice policy_of(const struct engine *e, const struct pod *pod); /* as it is now */
 
 /* emit.c */
 void emit_grants(struct engine *e, int64_t now, struct plan *plan);

@@ -50,6 +50,23 @@ static int check_bounds(const char *p, size_t n, struct fault *ret_fault)
 	return 0;
 }
 
+/* The same text without U+0000, NULL where there is none. A backslash is nowhere but in strings. */
+static char *mend(const char *p, size_t n)
+{
+	char *copy = NULL;
+	for (size_t i = 0; i + 1 < n; i++) {
+		if (p[i] != '\\') {
+			continue;
+		}
+		if (n - i >= 6 && memcmp(p + i, "\\u0000", 6) == 0) {
+			copy = copy != NULL ? copy : xstrndup(p, n);
+			memcpy(copy + i, "\\ufffd", 6);
+		}
+		i++;
+	}
+	return copy;
+}
+
 int decode_parse(
 	const char *p, size_t n, unsigned flags, json_t **ret_root, struct fault *ret_fault)
 {
@@ -67,7 +84,9 @@ int decode_parse(
 		return -1;
 	}
 	json_error_t error;
-	root = json_loadb(p, n, unique ? JSON_REJECT_DUPLICATES : 0, &error);
+	CLEANUP(cleanup_free) char *mended = (flags & DECODE_MEND) != 0 ? mend(p, n) : NULL;
+	root = json_loadb(
+		mended != NULL ? mended : p, n, unique ? JSON_REJECT_DUPLICATES : 0, &error);
 	if (root == NULL) {
 		return fault_set(ret_fault, FAULT_INVALID, "malformed JSON: line %d column %d: %s",
 			error.line, error.column, error.text);

@@ -50,7 +50,6 @@ struct events {
 	int64_t tokens_ms; /* the bucket, in milliseconds of credit */
 	int64_t filled_ms; /* when it was last filled */
 	int64_t repeat_ms; /* the earliest due_ms of a series with something new; TIME_NEVER */
-	int64_t dropped;
 };
 
 /* Equal hashes count as equal keys: 64 bits over a thousand keys, and a sentence is all there is to
@@ -110,7 +109,6 @@ static void count(struct events *e, const char *name, const char *help)
 
 static bool drop(struct events *e)
 {
-	e->dropped++;
 	count(e, "aliquot_events_dropped_total", "Events that were shed: too many at once.");
 	return false;
 }
@@ -381,9 +379,4 @@ int64_t events_deadline(const struct events *e)
 size_t events_queued(const struct events *e)
 {
 	return e->queued;
-}
-
-int64_t events_dropped(const struct events *e)
-{
-	return e->dropped;
 }

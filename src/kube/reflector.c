@@ -21,6 +21,7 @@
 #define STALE_MS	 10000
 #define SETTLE_MS	 6000 /* a watch that did not fail for this long stands */
 #define HEALTHY_MS	 120000
+#define LOOK_AGAIN_MS	 300000
 #define VERY_SHORT_MS	 1000
 #define BACKOFF_FIRST_MS 800
 #define BACKOFF_CAP_MS	 10000
@@ -366,6 +367,16 @@ static void check_stale(struct reflector *r, int64_t now)
 	}
 }
 
+/* Whether what could not be read is still there only a complete picture can tell: its end may have
+ * no name. */
+static void look_again(struct reflector *r, int64_t now)
+{
+	if (r->missed && r->stage == STAGE_WATCH && now - r->missed_ms >= LOOK_AGAIN_MS) {
+		r->missed = false;
+		reflector_relist(r);
+	}
+}
+
 void reflector_step(struct reflector *r, int64_t now_mono_ms)
 {
 	if (r->answered) {
@@ -373,6 +384,7 @@ void reflector_step(struct reflector *r, int64_t now_mono_ms)
 	} else if (r->call != 0) {
 		check_silence(r, now_mono_ms);
 	}
+	look_again(r, now_mono_ms);
 	if (r->stage == STAGE_WAIT && now_mono_ms >= r->retry_ms) {
 		open_stream(r, now_mono_ms);
 	}
@@ -389,6 +401,9 @@ int64_t reflector_deadline(const struct reflector *r)
 	if (r->stage != STAGE_WAIT) {
 		next = r->stream_ms +
 		       (r->stage == STAGE_WATCH ? r->options.quiet_ms : PICTURE_QUIET_MS);
+	}
+	if (r->missed && r->stage == STAGE_WATCH) {
+		next = time_min(next, r->missed_ms + LOOK_AGAIN_MS);
 	}
 	if (r->synced && !r->stale && (r->stage != STAGE_WATCH || r->heard == 0)) {
 		next = time_min(next, r->stood_ms + r->options.stale_ms);

@@ -36,6 +36,8 @@ static void unread(struct reflector *r, const char *ns, const char *name)
 	log_warn("skipped an object that cannot be read", LOG_S("kind", r->kind.name),
 		LOG_S("ns", ns), LOG_S("name", name));
 	r->sweep = r->sweep && name != NULL;
+	r->missed_ms = r->missed ? r->missed_ms : clock_mono(kube_clock(r->kube));
+	r->missed = true;
 	r->events.on_unread(r->data, ns, name);
 }
 
@@ -196,6 +198,7 @@ bool reflector_on_data(void *data, const char *p, size_t n)
 	if (r->stage != STAGE_WATCH && !r->began) {
 		r->began = true;
 		r->sweep = true;
+		r->missed = false;
 		r->events.on_begin(r->data);
 	}
 	if (slice_push(&r->slice, p, n, &r->verdict) != 0) {

@@ -43,6 +43,8 @@ struct reflector {
 	struct metric *events_total; /* borrowed; may be NULL */
 	bool synced;
 	bool stale;
+	bool missed;	   /* something could not be read since the last picture began */
+	int64_t missed_ms; /* and when that was first */
 
 	uint64_t heard;	     /* events of the open stream */
 	int failed_pictures; /* in a row */

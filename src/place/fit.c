@@ -9,7 +9,7 @@
 #include "model/names.h"
 
 /* C27: two that give out the same GPU give it out twice. */
-static enum unfit given_out_by(const struct place_node *n)
+enum unfit place_given_out_by(const struct place_node *n)
 {
 	if (n->noun->shares_already) {
 		return UNFIT_SHARED;
@@ -164,11 +164,17 @@ static enum unfit room_unfit(const struct place_node *n, const struct pod *pod)
 	return pod->mem_bytes > 0 && n->free_mem_bytes < pod->mem_bytes ? UNFIT_MEMORY : UNFIT_NONE;
 }
 
+bool place_node_suits(const struct pod *pod, const struct node *n)
+{
+	const char *what;
+	return !pod->too_complex && selects(pod, n) && tolerates_all(pod, n, &what);
+}
+
 enum unfit place_unfit(const struct snapshot *s, const struct place_request *r,
 	const struct place_node *n, const char **ret_what)
 {
 	const char *what = NULL;
-	enum unfit cause = given_out_by(n);
+	enum unfit cause = place_given_out_by(n);
 	if (r->pod->too_complex || !selects(r->pod, n->noun)) {
 		cause = UNFIT_SELECTOR;
 	} else if (!tolerates_all(r->pod, n->noun, &what)) {

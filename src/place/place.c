@@ -141,6 +141,34 @@ static bool share_possible(const struct place_node *n, const struct place_reques
 	return milli <= MODEL_GPU_MILLI && (n->gpu_mem_mib == 0 || mib <= n->gpu_mem_mib);
 }
 
+bool place_never_fits(
+	const struct snapshot *s, const struct place_request *r, struct place_verdict *ret_verdict)
+{
+	struct place_verdict v = {.gpu = PLACE_NOWHERE,
+		.node = PLACE_NOWHERE,
+		.reason = REASON_LARGER_THAN_ANY_GPU,
+		.best_milli = MODEL_GPU_MILLI};
+	/* A part of a GPU is never more than one. */
+	for (uint32_t i = 0; r->mem_mib > 0 && i < s->nodes.count; i++) {
+		const struct place_node *n = &s->nodes.items[i];
+		if (place_given_out_by(n) != UNFIT_NONE || !place_node_suits(r->pod, n->noun)) {
+			continue;
+		}
+		if (share_possible(n, r)) {
+			return false;
+		}
+		if (v.best_node == NULL || n->gpu_mem_mib > v.best_mib) {
+			v.best_node = n->noun->name;
+			v.best_mib = n->gpu_mem_mib;
+		}
+	}
+	if (v.best_node == NULL) {
+		return false;
+	}
+	*ret_verdict = v;
+	return true;
+}
+
 /* A node that rests after a failure is nearer to the pod than one that does not suit it. */
 static void note_closed(struct place_verdict *v, const struct place_node *n, bool rests)
 {

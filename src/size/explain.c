@@ -94,6 +94,8 @@ static const char *const templates[REASON_COUNT] = {
 	[REASON_BAD_AMOUNT] =
 		"left as it is:[ container {name}:] limits of " NAME_GPU_RESOURCE
 		" must be set to a whole number, and requests to the same one or not at all",
+	[REASON_LARGER_THAN_ANY_GPU] = "needs[ {want}], no GPU that it may use is so large[: the "
+				       "largest has {best}][, on {node}]",
 	[REASON_TOO_LARGE] = "left whole: what would have to be written on the pod is too large",
 };
 
@@ -198,7 +200,7 @@ static bool put_best(struct str *out, enum reason reason, const struct explain_f
 	if (text_empty(f->best_node)) {
 		return false;
 	}
-	if (reason == REASON_SHORT_MEMORY) {
+	if (reason == REASON_SHORT_MEMORY || reason == REASON_LARGER_THAN_ANY_GPU) {
 		str_append_format(out, "%s GPU memory", memory_format(f->best_mib, text));
 	} else {
 		str_append_format(out, "%s GPU", share_format(f->best_milli, text));

@@ -123,8 +123,8 @@ def test_once_tells_the_story_and_ends(start):
     assert {row["SHARE"] for name, row in rows.items() if name.startswith("chat-")} == {"0.25"}
     assert rows["embed-0"]["SHARE"] == "0.5" and rows["notebook"]["MEMORY"] == "8.0Gi"
     assert rows["trainer"]["SHARE"] == rows["typo"]["SHARE"] == "whole"
-    assert rows["giant"]["STATE"] == "waits: ShortMemory" and rows["giant"]["GPU"] == "-"
-    assert '"half" cannot be read' in text and "short of GPU memory" in text
+    assert rows["giant"]["STATE"] == "waits: LargerThanAnyGpu" and rows["giant"]["GPU"] == "-"
+    assert '"half" cannot be read' in text and "no GPU that it may use is so large" in text
     assert "7 pods with a share run on 3 GPUs; whole, they would need 7." in text
     assert max(len(line) for line in text.splitlines()) <= 100
 

@@ -1,13 +1,14 @@
 """Which policy holds for a pod, what it does to its share, and what its status shows (O1 to O6)."""
 
 import contextlib
+import time
 
 import pytest
 
 import asking
 from api import ApiError
 from asking import create_warned
-from helpers import P, events, is_tenant, is_whole, note, on
+from helpers import P, capacity_on, events, is_tenant, is_whole, note, on, wait_gone
 from waiting import wait_until
 
 STACK = asking.STACK
@@ -224,6 +225,25 @@ def test_a_share_is_kept_within_the_bounds(policies, node, name):
     pod = policies.stack.wait_running(pod_name, 40, policies.space)
     assert (note(pod, "compute-milli"), note(pod, "memory-mib")) == ("400", "16384")
     assert note(pod, "policy-applied") == "narrow@1"
+
+
+def test_c12_an_idle_gpu_stays_as_long_as_its_last_tenants_policy_says(policies, node, say):
+    """Two seconds without a policy, here fifteen; the controller believes in a pod's absence after ten."""
+    policies.make("lasting", sharing={"idleGraceSeconds": 15})
+    policies.wait_applied("lasting@1")
+    stack, took = policies.stack, {}
+    for space in (policies.space, "default"):
+        where = node()
+        stack.create_pod("idles", namespace=space, fraction="0.5", **on(where))
+        stack.wait_running("idles", 40, space)
+        stack.api.delete("pods", "idles", space, grace=0)
+        wait_gone(stack, "idles", space)
+        began = time.monotonic()
+        wait_until(lambda at=where: not capacity_on(stack, at), 60, "the capacity pod to leave")
+        took[space] = time.monotonic() - began
+    lasting, plain = took[policies.space], took["default"]
+    say("it left after %.1f s, without the policy after %.1f s" % (lasting, plain))
+    assert lasting > 15 and lasting > plain + 8
 
 
 def test_the_fallback_stands_where_nothing_else_does(policies):

@@ -1,6 +1,7 @@
 """A share from the request to the container, on a real control plane (I1 to I4, C9, C10, C19)."""
 
 import concurrent.futures
+import re
 
 from helpers import (MIB, P, capacity_on, environment, gates, is_tenant, note, on, pin, placed,
                      seen, wait_gone)
@@ -133,6 +134,27 @@ def test_a_memory_share(stack, node, name):
     usable = identity(capacity_on(stack, where)[0])["memory"]
     assert note(pod, "memory-mib") == "8192"
     assert int(note(pod, "compute-milli")) == 1000 * 8192 // usable
+
+
+def test_more_than_any_gpu_has_is_told_in_one_way(stack, node, name):
+    """Where nothing is open, where a GPU is, where a whole pod has it, and anywhere: one reason, one
+    sentence."""
+    free, shared, taken = node(), node(), node()
+    half, whole = name(), name()
+    stack.create_pod(half, fraction="0.5", **on(shared))
+    stack.create_pod(whole, **on(taken))
+    stack.wait_running(half)
+    stack.wait_running(whole)
+    waiting = {name(): options for options in (on(free), on(shared), on(taken), {})}
+    for pod_name, options in waiting.items():
+        stack.create_pod(pod_name, fraction="0.5", memory="200Gi", **options)
+    for pod_name in waiting:
+        told = placed(stack.wait_pod(pod_name, lambda pod: placed(pod)))
+        assert told["reason"] == "LargerThanAnyGpu", told
+        assert re.fullmatch(r"needs 0.50 GPU and 200Gi GPU memory, no GPU that it may use is so large: "
+                            r"the largest has \d+Mi GPU memory, on \S+", told["message"]), told
+        stack.api.delete("pods", pod_name, "default", grace=0)
+    assert not capacity_on(stack, free)
 
 
 def test_an_idle_capacity_pod_leaves(stack, node, name):

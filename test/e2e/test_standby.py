@@ -4,12 +4,13 @@ import random
 import time
 
 import processes
-from helpers import STEADY_TWO, gates, is_tenant, new_seed, note, on
+from helpers import STEADY_TWO, gates, is_tenant, is_whole, new_seed, note, on
 from invariants import P, Picture
 from waiting import wait_until
 
 STACK = STEADY_TWO
 LEASE_S = 12
+AWAY = 'aliquot_admission_total{verdict="whole",reason="ControllerAway"}'
 OTHER_GATE = "example.com/not-yet"
 
 
@@ -38,6 +39,37 @@ def test_the_leader_is_killed(stack, node, name, say):
     say("a new pod ran %.1f s after the leader was killed" % took)
     assert took < 20
     assert standby.leads() and stack.holder() == identity(standby)
+
+
+def test_c2_a_new_replica_is_ready_when_it_would_convert(stack, say):
+    """Whoever is sent to it by its readiness does not start whole because it is new."""
+    _, standby = pair(stack)
+    standby.kill()
+    began = time.monotonic()
+    standby.start(wait_ready=False)
+    standby.wait_ready(20)
+    say("ready %.1f s after its start" % (time.monotonic() - began))
+    assert standby.metric("aliquot_conversion_open") == 1
+
+
+def test_c2_without_a_leader_a_replica_is_ready_all_the_same(stack, node, name, say):
+    """Pods start whole there, at once: nobody would answer them otherwise."""
+    for controller in stack.controllers:
+        controller.kill()
+    alone = stack.add_controller(["--never-lead"], wait_ready=False)
+    try:
+        began = time.monotonic()
+        alone.wait_ready(40)
+        say("ready %.1f s after its start" % (time.monotonic() - began))
+        assert alone.metric("aliquot_conversion_open") == 0
+        assert stack.leader() is None
+        wait_until(lambda: stack.service.ready() == (alone.webhook_port,), 10, "connections to go there")
+        whole = alone.metric(AWAY)
+        assert is_whole(stack.create_pod(name(), fraction="0.5", **on(node())))
+        assert alone.metric(AWAY) == whole + 1
+    finally:
+        stack.controllers.remove(alone)
+        assert alone.stop() == 0 and not alone.findings()
 
 
 def test_the_leader_is_asked_to_end(stack, node, name, say):

@@ -152,7 +152,8 @@ def run(state, rounds):
 
 
 def main():
-    parser = argparse.ArgumentParser(prog="hack/soak kills")
+    parser = argparse.ArgumentParser(prog="hack/soak kills", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, help="how many now; without it, up to the bar of %d" % BAR)
     parser.add_argument("--fresh", action="store_true", help="count for this run only")
     options = parser.parse_args()

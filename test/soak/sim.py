@@ -27,7 +27,7 @@ def run(*arguments):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser = argparse.ArgumentParser(prog="hack/soak sim", description=__doc__.split("\n", 1)[0])
     parser.add_argument("--seeds", default="2000")
     parser.add_argument("--steps", default="1000000")
     parser.add_argument("--first", default="1")

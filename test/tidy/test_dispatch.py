@@ -72,6 +72,26 @@ def test_smoke_arguments(tree):
     assert reports.smoke_benches(str(tree / "test" / "bench")) == ["good", "silent"]
 
 
+@pytest.mark.parametrize("asked", ["--help", "-h"])
+def test_help_neither_builds_nor_runs(tree, asked):
+    """There is nothing to build in this tree: trying to would fail."""
+    venv = tree / "hack" / "lib" / "venv"
+    venv.write_text("#!/bin/sh\necho %s\n" % sys.executable)
+    venv.chmod(0o755)
+    (tree / "test" / "bench" / "built.py").write_text(textwrap.dedent("""\
+        # Wants a build.
+        import argparse, os
+        parser = argparse.ArgumentParser(description=os.environ["ALIQUOT_BUILD"])
+        parser.add_argument("--count")
+        parser.parse_args()
+        print("it ran")
+        """))
+    status, out = bench(tree, "built", asked)
+    assert status == 0 and "--count" in out and "build-release" in out and "it ran" not in out
+    assert bench(tree, "good", "a", asked) == (0, "Counts to a number and says so.\n")
+    assert bench(tree, "built")[0] != 0, "it would have to be built for this"
+
+
 def test_a_verdict_needs_an_object():
     assert dispatch.verdict(0, '{"holds": true}', False) == 0
     assert dispatch.verdict(0, '{"holds": false}', False) == 1

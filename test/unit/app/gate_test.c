@@ -1,9 +1,8 @@
-/* When a backlog closes conversion, and when what one person does cannot. */
+/* When a backlog closes conversion, when what one person does cannot, and what a new replica waits
+ * for. */
 #include "gate.h"
 
-#include <criterion/criterion.h>
-#include <stdio.h>
-
+#include "../kube/fake_wire.h"
 #include "model/names.h"
 
 #define NOW ((int64_t)1000000000)
@@ -162,4 +161,135 @@ Test(gate, it_opens_again_when_the_line_moves)
 	cr_expect(gate_has_backlog(&b.gate, NULL));
 	tell(&b, &(struct tenant){"b", "t", 100, REASON_PLACED, 0, true});
 	expect(&b, true, false);
+}
+
+/* --- a replica that has just begun --- */
+
+struct replica {
+	struct fake_clock clock;
+	struct fake_wire *wire;
+	struct kube_cred *cred;
+	struct kube *kube;
+	struct election *election;
+	struct world *world;
+	struct gate gate;
+};
+
+static void on_leadership(void *data, bool leads)
+{
+	(void)data;
+	(void)leads;
+}
+
+static void begin(struct replica *r)
+{
+	struct election_config config = {.ns = "n", .name = "lock", .identity = "me"};
+	config.never_lead = true;
+	*r = (struct replica){.clock = fake_clock_make(), .wire = fake_wire_create()};
+	r->cred = kube_cred_create_plain("https://api", NULL, &r->clock.clock);
+	r->kube = kube_create(&r->wire->wire, r->cred, &r->clock.clock, NULL);
+	r->election = election_create(r->kube, &config, on_leadership, r);
+	r->world = world_create();
+	r->gate =
+		(struct gate){.world = r->world, .election = r->election, .clock = &r->clock.clock};
+}
+
+static void end(struct replica *r)
+{
+	election_destroy(r->election);
+	world_destroy(r->world);
+	kube_destroy(r->kube);
+	kube_cred_destroy(r->cred);
+	fake_wire_destroy(r->wire);
+}
+
+static void fill_caches(struct replica *r)
+{
+	for (int k = 0; k < KIND_COUNT; k++) {
+		struct change c = {.type = CHANGE_RELIST_BEGIN, .kind = (enum kind)k};
+		world_apply(r->world, &c);
+		c.type = CHANGE_RELIST_END;
+		world_apply(r->world, &c);
+	}
+}
+
+/* Time passes, in which the Lease is renewed now and then, by nobody where `holder` is NULL: then
+ * it says all the time what it has always said. */
+static void pass(struct replica *r, int64_t ms, const char *holder)
+{
+	char renewed[TIME_TEXT_MAX], body[512];
+	for (int64_t t = 0; t < ms; t += 100) {
+		fake_pass(&r->clock, 100);
+		election_step(r->election, r->clock.mono);
+		time_format_micro(holder != NULL ? r->clock.wall : NOW, renewed);
+		snprintf(body, sizeof body,
+			"{\"kind\":\"Lease\",\"metadata\":{\"namespace\":\"n\",\"name\":\"lock\","
+			"\"uid\":\"u\",\"resourceVersion\":\"1\"},\"spec\":{\"holderIdentity\":\"%"
+			"s\","
+			"\"leaseDurationSeconds\":12,\"renewTime\":\"%s\"}}",
+			holder != NULL ? holder : "long dead", renewed);
+		if (fake_open_count(r->wire) > 0) {
+			fake_answer(fake_last(r->wire), 200, body);
+		}
+		election_step(r->election, r->clock.mono);
+		gate_step(&r->gate, r->clock.mono);
+	}
+}
+
+Test(gate, a_new_replica_waits_until_it_sees_a_renewal)
+{
+	struct replica r;
+	begin(&r);
+	fill_caches(&r);
+	pass(&r, 100, "other");
+	cr_expect_not(gate_acquainted(&r.gate), "what the Lease says may be of long ago");
+	cr_expect_eq(gate_may_convert(&r.gate, "a"), REASON_CONTROLLER_AWAY);
+	pass(&r, 2100, "other");
+	cr_expect(gate_acquainted(&r.gate));
+	cr_expect_eq(gate_may_convert(&r.gate, "a"), REASON_NONE);
+	end(&r);
+}
+
+Test(gate, a_new_replica_waits_for_its_caches)
+{
+	struct replica r;
+	begin(&r);
+	pass(&r, 30000, "other");
+	cr_expect_not(gate_acquainted(&r.gate));
+	cr_expect_eq(gate_may_convert(&r.gate, "a"), REASON_NOT_SYNCED);
+	fill_caches(&r);
+	pass(&r, 100, "other");
+	cr_expect(gate_acquainted(&r.gate));
+	cr_expect_eq(gate_may_convert(&r.gate, "a"), REASON_NONE);
+	end(&r);
+}
+
+/* Pods must find somebody who lets them start whole. */
+Test(gate, where_nobody_leads_a_new_replica_waits_for_one_term)
+{
+	struct replica r;
+	begin(&r);
+	fill_caches(&r);
+	pass(&r, 11900, NULL);
+	cr_expect_not(gate_acquainted(&r.gate));
+	pass(&r, 300, NULL);
+	cr_expect(gate_acquainted(&r.gate));
+	cr_expect_eq(gate_may_convert(&r.gate, "a"), REASON_CONTROLLER_AWAY);
+	end(&r);
+}
+
+/* Else the death of the leader would take the webhook away from everybody. */
+Test(gate, what_a_replica_has_seen_once_it_need_not_see_again)
+{
+	struct replica r;
+	begin(&r);
+	fill_caches(&r);
+	pass(&r, 3000, "other");
+	pass(&r, 60000, NULL);
+	cr_expect(gate_acquainted(&r.gate));
+	cr_expect_eq(gate_may_convert(&r.gate, "a"), REASON_CONTROLLER_AWAY);
+	world_apply(r.world, &(struct change){.type = CHANGE_STALE, .kind = KIND_POD});
+	pass(&r, 100, NULL);
+	cr_expect(gate_acquainted(&r.gate));
+	end(&r);
 }

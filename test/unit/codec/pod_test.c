@@ -173,6 +173,25 @@ static struct pod decoded(const char *json, struct arena *arena)
 	return p;
 }
 
+/* A container's last words are whatever bytes it left. */
+Test(pod, u0000_in_it_does_not_hide_it)
+{
+	struct taken t = {0};
+	watch("{\"metadata\":{\"namespace\":\"n\",\"name\":\"p\",\"uid\":\"u\",\"annotations\":{"
+	      "\"" NOTE_GPU_FRACTION
+	      "\":\"0.5\\u0000\"}},\"spec\":{\"nodeName\":\"n1\",\"containers\":[{"
+	      "\"resources\":{\"limits\":{\"nvidia.com/gpu\":\"2\"}}}]},\"status\":{\"phase\":"
+	      "\"Running\",\"containerStatuses\":[{\"state\":{\"terminated\":{\"message\":"
+	      "\"a\\u0000b\""
+	      "}}}]}}",
+		&t);
+	cr_assert_eq(t.result, 0, "%s", t.fault.message);
+	cr_expect_str_eq(t.pod.node, "n1");
+	cr_expect_eq(t.pod.gpus, 2);
+	cr_expect_str_eq(pairs_get(&t.pod.notes, NOTE_GPU_FRACTION), "0.5\xef\xbf\xbd", "no share");
+	arena_finish(&t.arena);
+}
+
 Test(pod, an_empty_pod_is_a_pod)
 {
 	struct arena arena = {0};

@@ -23,6 +23,7 @@ struct obj {
 	enum reason told_reason;
 	char name[64], uid[24], node[16], uuid[24], holder[64], ask[NODES_MAX * 8];
 	int rv;
+	char policy[16]; /* its annotation */
 	int64_t ask_milli, ask_mib, milli, mib;
 	int died_at;
 	struct grant_copy {
@@ -111,6 +112,8 @@ static void observe(struct cluster *c, const struct obj *o)
 		}
 		notes[n++] = (struct pair){NOTE_ORIGINAL, "{}"};
 		notes[n++] = (struct pair){NOTE_SHARE, share_format(o->ask_milli, share)};
+		notes[n] = (struct pair){NOTE_POLICY, o->policy};
+		n += o->policy[0] != '\0' ? 1 : 0;
 		p.labels = (struct pairs){tenant_label, 1};
 		p.notes = (struct pairs){notes, n};
 		p.gates = gate;

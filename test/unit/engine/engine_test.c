@@ -96,6 +96,111 @@ Test(engine, a_share_that_is_left_is_given_again_and_an_idle_gpu_goes)
 	cluster_free(c);
 }
 
+static void tell_policy(struct cluster *c, const char *name, int32_t grace_s)
+{
+	struct policy p = {.name = name,
+		.generation = 1,
+		.mode = MODE_AUTOMATE,
+		.min_percent = 1,
+		.max_percent = 100,
+		.step_percent = 5,
+		.max_tenants = 16,
+		.idle_grace_s = grace_s};
+	struct change set = {.type = CHANGE_SET, .kind = KIND_POLICY, .policy = &p};
+	engine_observe(c->e, &set);
+}
+
+static void arrive_with(struct cluster *c, const char *name, const char *policy)
+{
+	struct obj *o = add(c, name);
+	o->gated = true;
+	o->ask_milli = 300;
+	snprintf(o->policy, sizeof o->policy, "%s", policy);
+	publish(c, o);
+}
+
+static struct cluster *cluster_with_policies(void)
+{
+	struct cluster *c = cluster_new(1, 1, 1);
+	tell_policy(c, "long", 300);
+	tell_policy(c, "short", 10);
+	tell_policy(c, "none", 0);
+	return c;
+}
+
+/* Everybody goes; the capacity pod must leave so long after. */
+static void expect_grace(struct cluster *c, int64_t grace_ms)
+{
+	for (int i = 0; i < PODS_MAX; i++) {
+		if (c->pods[i].exists && !c->pods[i].capacity) {
+			leave(c, &c->pods[i]);
+		}
+	}
+	run_for(c, grace_ms - 1000);
+	cr_expect(grace_ms < 1000 || c->deletes == 0, "too early");
+	/* An entry without its pod may count for ten seconds. */
+	run_for(c, 13000);
+	cr_expect_eq(c->deletes, 1, "too late");
+	cluster_free(c);
+}
+
+Test(engine, c12_an_idle_gpu_stays_as_long_as_the_policy_of_its_last_tenant_says)
+{
+	static const struct {
+		const char *policy;
+		int64_t ms;
+	} rows[] = {{"long", 300000}, {"short", 10000}, {"none", 0}, {"", 60000}};
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct cluster *c = cluster_with_policies();
+		arrive_with(c, "a", rows[i].policy);
+		run_for(c, 2000);
+		cr_assert_eq(placed(c), 1);
+		expect_grace(c, rows[i].ms);
+	}
+}
+
+Test(engine, c12_of_several_tenants_the_longest_grace_counts)
+{
+	struct cluster *c = cluster_with_policies();
+	arrive_with(c, "a", "long");
+	arrive_with(c, "b", "short");
+	run_for(c, 2000);
+	arrive_with(c, "d", "none");
+	run_for(c, 2000);
+	cr_assert_eq(placed(c), 3);
+	expect_grace(c, 300000);
+	/* Without a GPUPolicy the configuration's counts. */
+	c = cluster_with_policies();
+	arrive_with(c, "a", "short");
+	arrive_with(c, "b", "");
+	run_for(c, 2000);
+	expect_grace(c, 60000);
+}
+
+Test(engine, c12_who_left_before_the_last_grant_no_longer_counts)
+{
+	struct cluster *c = cluster_with_policies();
+	arrive_with(c, "a", "long");
+	run_for(c, 2000);
+	leave(c, find(c, "a"));
+	run_for(c, 15000);
+	arrive_with(c, "b", "short");
+	run_for(c, 2000);
+	cr_assert_eq(placed(c), 1);
+	expect_grace(c, 10000);
+}
+
+Test(engine, c12_a_new_leader_knows_the_grace_of_those_that_run)
+{
+	struct cluster *c = cluster_with_policies();
+	arrive_with(c, "a", "long");
+	run_for(c, 2000);
+	start_engine(c);
+	tell_policy(c, "long", 300);
+	run_for(c, 2000);
+	expect_grace(c, 300000);
+}
+
 Test(engine, decides_nothing_while_it_does_not_lead)
 {
 	struct cluster *c = cluster_new(1, 1, 1);

@@ -267,6 +267,28 @@ Test(odd, an_entry_does_not_expire_while_some_pod_is_unread)
 	bed_finish(&b);
 }
 
+/* The scheduler counts it; one person's huge pod must not stop everybody. */
+Test(odd, a_gpu_is_opened_while_some_pod_is_unread)
+{
+	struct bed b = bed_make();
+	tell_node(&b, "n0", 1, 110);
+	tell_waiting(&b, "w", "0.5");
+	tell_kind(&b, CHANGE_KEEP);
+	cr_expect_not_null(step(&b, ACTION_CREATE_CAPACITY));
+	bed_finish(&b);
+}
+
+Test(odd, an_open_gpu_is_given_while_some_pod_is_unread)
+{
+	struct bed b = bed_make();
+	tell_node(&b, "n0", 2, 110);
+	tell_capacity(&b, &(struct cap){"cap", "c1", "GPU-A", false, {0}});
+	tell_kind(&b, CHANGE_KEEP);
+	tell_waiting(&b, "w", "0.5");
+	cr_expect_not_null(step(&b, ACTION_GRANT));
+	bed_finish(&b);
+}
+
 /* No API server hands these out; one that does must not end the process. */
 Test(odd, an_absurd_object_is_refused)
 {

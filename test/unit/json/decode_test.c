@@ -121,6 +121,23 @@ Test(decode, parse)
 	str_finish(&deep);
 }
 
+Test(decode, u0000_of_somebody_else_can_be_read_as_another_character)
+{
+	CLEANUP(decode_release) json_t *root = NULL;
+	const char *json = "[\"a\\u0000b\",\"\\\\u0000\",\"\\\\\\u0000\",\"\\u00000\"]";
+	struct fault f = {0};
+	cr_assert_eq(parse_kind(json, strlen(json), DECODE_PLAIN), FAULT_INVALID);
+	cr_assert_eq(decode_parse(json, strlen(json), DECODE_MEND, &root, &f), 0, "%s", f.message);
+	cr_expect_str_eq(json_string_value(json_array_get(root, 0)), "a\xef\xbf\xbd"
+								     "b");
+	cr_expect_str_eq(json_string_value(json_array_get(root, 1)), "\\u0000");
+	cr_expect_str_eq(json_string_value(json_array_get(root, 2)), "\\\xef\xbf\xbd");
+	cr_expect_str_eq(json_string_value(json_array_get(root, 3)), "\xef\xbf\xbd"
+								     "0");
+	cr_expect_eq(parse_kind("[\"\\u000\"]", 9, DECODE_MEND), FAULT_INVALID);
+	cr_expect_eq(parse_kind("[\"\\", 3, DECODE_MEND), FAULT_INVALID);
+}
+
 Test(decode, members)
 {
 	CLEANUP(decode_release) json_t *root = NULL;

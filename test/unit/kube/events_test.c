@@ -7,6 +7,7 @@ struct fixture {
 	struct fake_clock clock;
 	struct fake_wire *wire;
 	struct kube_cred *cred;
+	struct metric_registry *metrics;
 	struct kube *kube;
 	struct events *events;
 };
@@ -15,7 +16,8 @@ static void set_up(struct fixture *f)
 {
 	*f = (struct fixture){.clock = fake_clock_make(), .wire = fake_wire_create()};
 	f->cred = kube_cred_create_plain("https://api", NULL, &f->clock.clock);
-	f->kube = kube_create(&f->wire->wire, f->cred, &f->clock.clock, NULL);
+	f->metrics = metric_registry_create();
+	f->kube = kube_create(&f->wire->wire, f->cred, &f->clock.clock, f->metrics);
 	f->events = events_create(f->kube, "aliquot.dev/controller", "pod-1", 7);
 }
 
@@ -23,8 +25,15 @@ static void tear_down(struct fixture *f)
 {
 	events_destroy(f->events);
 	kube_destroy(f->kube);
+	metric_registry_destroy(f->metrics);
 	kube_cred_destroy(f->cred);
 	fake_wire_destroy(f->wire);
+}
+
+static int64_t dropped(const struct fixture *f)
+{
+	const char *name = "aliquot_events_dropped_total";
+	return metric_value(metric_get(f->metrics, METRIC_COUNTER, name, "", NULL));
 }
 
 static bool say(struct fixture *f, const char *name, const char *note)
@@ -133,7 +142,7 @@ Test(events, a_flood_is_shed_and_counted)
 		taken += say(&f, name, "waits");
 	}
 	cr_expect_eq(taken, EVENTS_QUEUE_MAX);
-	cr_expect_eq(events_dropped(f.events), 1000 - EVENTS_QUEUE_MAX);
+	cr_expect_eq(dropped(&f), 1000 - EVENTS_QUEUE_MAX);
 	/* The burst goes as fast as the server answers; after it five a second. */
 	for (int i = 0; i < 20; i++) {
 		step(&f, 0);
@@ -194,6 +203,6 @@ Test(events, old_sentences_make_room_for_new_ones)
 		answer_all(&f, 201);
 	}
 	cr_expect_eq(taken, 400);
-	cr_expect_eq(events_dropped(f.events), 0);
+	cr_expect_eq(dropped(&f), 0);
 	tear_down(&f);
 }

@@ -12,7 +12,9 @@
 #include "base/str.h"
 #include "model/wire.h"
 
+#ifndef FAKE_CALLS_MAX
 #define FAKE_CALLS_MAX 512
+#endif
 
 struct fake_clock {
 	struct clock clock;

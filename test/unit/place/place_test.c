@@ -187,3 +187,44 @@ Test(place, opens_where_fewest_gpus_are_free)
 	cr_assert_eq(place_open(&s, &r).reason, REASON_NO_GPU_NODE);
 	snapshot_finish(&s);
 }
+
+/* Free or not, open or not, cordoned or full: it is the same story, and another one where the pod
+ * may go nowhere or the memory of some GPU is not known. */
+Test(place, a_share_larger_than_any_gpu_is_told_so_by_whatever_it_meets)
+{
+	struct pair here[] = {{"zone", "here"}};
+	struct node near = {.name = "near", .labels = {here, 1}};
+	struct snapshot s = {0};
+	struct place_verdict v = {0};
+	struct place_request r = ask(0, 90000), both = ask(100, 90000), part = ask(1000, 0);
+	cr_expect_not(place_never_fits(&s, &r, &v), "no node at all");
+	add_node(&s, 0, 0);
+	add_node(&s, 1, 2);
+	s.nodes.items[1].gpu_mem_mib = 81559;
+	s.nodes.items[1].no_grants = true;
+	s.nodes.items[0].free_cpu_milli = 0;
+	add_gpu(&s, 0, "a", 1000, 80000);
+	cr_assert(place_never_fits(&s, &r, &v));
+	cr_expect_eq(v.reason, REASON_LARGER_THAN_ANY_GPU);
+	cr_expect_str_eq(v.best_node, "n1");
+	cr_expect_eq(v.best_mib, 81559);
+	cr_expect(place_never_fits(&s, &both, &v));
+	cr_expect_not(place_never_fits(&s, &part, &v));
+	add_node(&s, 2, 0);
+	s.nodes.items[2].gpu_mem_mib = 0;
+	cr_expect_not(place_never_fits(&s, &r, &v), "nobody knows how large those are");
+	s.nodes.items[2].gpu_mem_mib = 180000;
+	cr_expect_not(place_never_fits(&s, &r, &v), "it waits for that one");
+	nouns[2].shares_already = true;
+	cr_expect(place_never_fits(&s, &r, &v), "which is never used");
+	nouns[2].shares_already = false;
+	/* The large one is not for this pod. */
+	s.nodes.items[0].noun = &near;
+	pod.node_selector = (struct pairs){here, 1};
+	cr_assert(place_never_fits(&s, &r, &v));
+	cr_expect_str_eq(v.best_node, "near");
+	s.nodes.items[0].noun = &nouns[0];
+	cr_expect_not(place_never_fits(&s, &r, &v), "no node suits it");
+	pod.node_selector.count = 0;
+	snapshot_finish(&s);
+}

@@ -23,6 +23,10 @@ Test(explain, fills_in_what_is_known_and_leaves_out_the_rest)
 			.want_milli = 250, .want_mib = 20480, .best_mib = 300, .best_node = "n"},
 		"short of GPU memory: needs 0.25 GPU and 20Gi GPU memory, the best GPU has 300Mi "
 		"GPU memory free on n");
+	says(REASON_LARGER_THAN_ANY_GPU,
+		(struct explain_facts){.want_mib = 204800, .best_mib = 81559, .best_node = "n"},
+		"needs 200Gi GPU memory, no GPU that it may use is so large: the largest has "
+		"81559Mi GPU memory, on n");
 	says(REASON_PLACED,
 		(struct explain_facts){.want_mib = 8192, .gpu = "GPU-1", .best_node = "n"},
 		"is placed with 8Gi GPU memory on GPU-1 of node n");

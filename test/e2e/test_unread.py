@@ -1,0 +1,67 @@
+"""Pods that are hard to read hold their GPU all the same."""
+
+import contextlib
+
+from api import ApiError
+from helpers import capacity_on, is_tenant, is_whole, on, placed, wait_gone
+from waiting import wait_until
+
+# One more than the controller takes of values in one object.
+MANY = 60000
+
+
+def reason(pod):
+    return placed(pod).get("reason")
+
+
+def relist(stack):
+    """Everything is looked at again, as it is by itself after some minutes."""
+    leader = stack.leader()
+    before = leader.metric("aliquot_watch_relists_total")
+    leader.get("/debug/relist", method="POST")
+    wait_until(lambda: leader.metric("aliquot_watch_relists_total") >= before + 5, 10, "a relist")
+    wait_until(lambda: leader.dump()["synced"], 20, "all caches to be complete")
+
+
+def test_a_pod_with_u0000_is_counted_on_its_node(stack, node, name):
+    """In an annotation that the controller looks at. It runs on the node's only GPU, which nobody opens."""
+    where, holder, late = node(), name(), name()
+    made = stack.create_pod(holder, annotations={"cdi.k8s.io/test": "a\0b"}, **on(where))
+    assert is_whole(made) and made["metadata"]["annotations"]["cdi.k8s.io/test"] == "a\0b"
+    stack.wait_running(holder)
+    leader = stack.leader()
+    wait_until(lambda: leader.dump()["nodes"].get(where, {}).get("gpus") == 1, 10, "it to be counted")
+    assert leader.metric("aliquot_watch_unread_total") == 0
+    assert is_tenant(stack.create_pod(late, fraction="0.5", **on(where)))
+    told = stack.wait_pod(late, lambda pod: reason(pod) is not None)
+    assert reason(told) == "NodeUnfit", placed(told)
+    assert not capacity_on(stack, where)
+    # It leaves, and the other gets what was really free.
+    stack.api.delete("pods", holder, "default", grace=0)
+    stack.wait_running(late)
+
+
+def test_a_pod_that_cannot_be_read_stops_nobody(stack, node, name):
+    """One with more tolerations than the controller reads runs on the only GPU of its node. What looks
+    free there the scheduler refuses; elsewhere everything goes on."""
+    full, huge, late, other = node(), name(), name(), name()
+    leader = stack.leader()
+    unread = leader.metric("aliquot_watch_unread_total")
+    tolerations = [{"key": "a"}] * MANY
+    assert is_whole(stack.create_pod(huge, tolerations=tolerations, **on(full)))
+    try:
+        wait_until(lambda: leader.metric("aliquot_watch_unread_total") > unread, 10, "it to be skipped")
+        stack.wait_running(huge)
+        assert is_tenant(stack.create_pod(late, fraction="0.5", **on(full)))
+        capacity = wait_until(lambda: capacity_on(stack, full), 10, "a GPU to be opened")
+        assert is_tenant(stack.create_pod(other, fraction="0.5", **on(node())))
+        stack.wait_running(other)
+        assert [pod["status"]["phase"] for pod in capacity_on(stack, full)] == ["Pending"], capacity
+        assert "aliquot.dev/grants" not in str(capacity_on(stack, full))
+    finally:
+        with contextlib.suppress(ApiError):
+            stack.api.delete("pods", huge, "default", grace=0)
+        wait_gone(stack, huge)
+        relist(stack)
+    # It has left, and the other gets what was really free.
+    stack.wait_running(late)
