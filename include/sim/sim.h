@@ -46,6 +46,7 @@ struct sim_report {
 	int64_t at_ms;			/* virtual, since the beginning */
 	uint64_t steps, writes, faults; /* agenda items, changes of objects, faults dealt out */
 	uint64_t placed, tenants, crashes, takeovers;
+	uint64_t left;	 /* processes that outlived their pod */
 	uint64_t late;	 /* placed by a capacity pod that was gone by then */
 	uint64_t digest; /* of every object as it was written */
 };

@@ -62,9 +62,10 @@ struct world_pod {
 	int64_t mem_bytes;
 	struct world_gpu *gpu; /* owned; NULL for every other pod */
 	uint8_t phase;	       /* enum pod_phase */
-	bool deleting;
-	uint16_t uid_at; /* where in `text` the uid begins */
-	char text[];	 /* name, NUL, uid, NUL */
+	bool deleting : 1;
+	bool graceful : 1; /* its deletion once gave it time to end */
+	uint16_t uid_at;   /* where in `text` the uid begins */
+	char text[];	   /* name, NUL, uid, NUL */
 };
 
 static inline const char *world_pod_name(const struct world_pod *p)
@@ -89,6 +90,22 @@ struct world_uses {
 		VEC_FIELDS(struct host_port); /* texts are interned */
 	} ports;
 };
+
+/* A tenant whose object is gone: a deletion that the watch told of, or one that a complete list
+ * came without. What is merely absent is not here. */
+struct world_departed {
+	char *uid;	  /* owned */
+	char *name;	  /* owned */
+	const char *ns;	  /* interned */
+	const char *uuid; /* interned; NULL: it was never placed */
+	uint32_t node;	  /* index, WORLD_NONE: it was never bound */
+	int64_t milli, mem_mib;
+	bool ended;	 /* its containers have ended or never begun, as far as the cluster tells */
+	uint64_t needed; /* the owner's mark; not kept by world_save */
+};
+
+/* One more and another is forgotten. */
+#define WORLD_DEPARTED_MAX 1024
 
 struct world_node {
 	struct arena arena; /* of `noun` */
@@ -160,6 +177,12 @@ bool world_pod_unpack(const struct world_pod *p, struct arena *a, struct pod *re
 size_t world_class_count(const struct world *w, enum world_class class);
 const struct world_pod *world_class_at(const struct world *w, enum world_class class, size_t i);
 uint32_t world_class_slot(const struct world *w, enum world_class class, size_t i);
+
+struct world_departed *world_departed_find(struct world *w, const char *uid);
+size_t world_departed_count(const struct world *w);
+struct world_departed *world_departed_at(struct world *w, size_t i);
+/* Another one takes its place in the row. */
+void world_departed_drop(struct world *w, size_t i);
 
 size_t world_node_slots(const struct world *w);
 const struct world_node *world_node_at(

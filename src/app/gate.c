@@ -2,6 +2,7 @@
 #include "gate.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/str.h"
@@ -13,39 +14,32 @@
  * late. */
 #define TOLD_MS	      30000
 #define LOOK_EVERY_MS 1000
-
-/* What the tenants as a whole tell of the one who judges them. */
-struct signs {
-	int64_t judged_ms; /* somebody was told something, or was placed, at or after this */
-	int64_t placed_ms; /* the youngest tenant that runs was made then */
-};
+/* Tenants of one step: all of a large cluster at once would hold up the reviews for milliseconds.
+ */
+#define LOOK_SLICE 500
 
 static int64_t later(int64_t a, int64_t b)
 {
 	return a > b ? a : b;
 }
 
-static struct signs read_signs(const struct world *w, int64_t wall)
+static void read_signs(struct gate_look *look, const struct world_gpu *t)
 {
-	struct signs s = {0, 0};
-	for (size_t i = 0; i < world_class_count(w, WORLD_TENANT); i++) {
-		const struct world_gpu *t = world_class_at(w, WORLD_TENANT, i)->gpu;
-		/* A time to come is nobody's: clocks differ, and people write. */
-		if (t->told_ms <= wall) {
-			s.judged_ms = later(s.judged_ms, t->told_ms);
-		}
-		if (!t->gated && t->uuid != NULL && t->created_ms <= wall) {
-			s.placed_ms = later(s.placed_ms, t->created_ms);
-		}
+	/* A time to come is nobody's: clocks differ, and people write. */
+	if (t->told_ms <= look->wall) {
+		look->judged_ms = later(look->judged_ms, t->told_ms);
 	}
-	s.judged_ms = later(s.judged_ms, s.placed_ms);
-	return s;
+	if (!t->gated && t->uuid != NULL && t->created_ms <= look->wall) {
+		look->placed_ms = later(look->placed_ms, t->created_ms);
+		look->judged_ms = later(look->judged_ms, t->created_ms);
+	}
 }
 
 /* What nobody but us can end counts, and what the API server refuses us: where that is about one
  * pod alone, later ones pass it by; where our rights are gone, nobody does. */
-static bool is_late(const struct world_pod *p, const struct signs *s, int64_t wall)
+static bool is_late(const struct gate_look *look, const struct world_pod *p)
 {
+	int64_t wall = look->wall;
 	const struct world_gpu *t = p->gpu;
 	if (!t->gated || t->other_gates || p->deleting || world_pod_terminal(p) ||
 		wall - t->created_ms < BACKLOG_MS) {
@@ -53,31 +47,57 @@ static bool is_late(const struct world_pod *p, const struct signs *s, int64_t wa
 	}
 	if (t->told_ms == 0) {
 		/* Nobody has judged it, nor any other for as long: the line is not just long. */
-		return wall - s->judged_ms >= BACKLOG_MS;
+		return wall - look->judged_ms >= BACKLOG_MS;
 	}
 	bool ours = t->told == REASON_GRANTING || t->told == REASON_WAITING_FOR_CAPACITY ||
 		    t->told == REASON_API_REFUSED || t->told == REASON_READING_VOLUMES;
 	/* One that was made later runs already: it is this pod that is odd, not the engine. */
-	bool passed_by = s->placed_ms > later(t->created_ms, t->told_ms);
+	bool passed_by = look->placed_ms > later(t->created_ms, t->told_ms);
 	return ours && wall - t->told_ms >= TOLD_MS && !passed_by;
 }
 
-static void count_late(struct gate *g)
+static void count_late(struct gate_look *look, const struct world_pod *p)
 {
-	int64_t wall = clock_wall(g->clock);
-	struct signs signs = read_signs(g->world, wall);
-	g->late = 0;
-	g->late_ns[0] = '\0';
-	g->late_elsewhere = false;
-	for (size_t i = 0; i < world_class_count(g->world, WORLD_TENANT); i++) {
-		const struct world_pod *p = world_class_at(g->world, WORLD_TENANT, i);
-		if (!is_late(p, &signs, wall)) {
-			continue;
+	if (!is_late(look, p)) {
+		return;
+	}
+	if (look->late++ == 0) {
+		snprintf(look->late_ns, sizeof look->late_ns, "%s", p->ns);
+	}
+	look->late_elsewhere = look->late_elsewhere || !text_equals(p->ns, look->late_ns);
+}
+
+/* One walk over the tenants, as far as `left` goes. True: at its end. */
+static bool walk(struct gate *g, uint32_t *left)
+{
+	struct gate_look *look = &g->look;
+	for (; look->at < world_class_count(g->world, WORLD_TENANT); look->at++, --*left) {
+		if (*left == 0) {
+			return false;
 		}
-		if (g->late++ == 0) {
-			snprintf(g->late_ns, sizeof g->late_ns, "%s", p->ns);
+		const struct world_pod *p = world_class_at(g->world, WORLD_TENANT, look->at);
+		if (look->stage == GATE_LOOK_SIGNS) {
+			read_signs(look, p->gpu);
+		} else {
+			count_late(look, p);
 		}
-		g->late_elsewhere = g->late_elsewhere || !text_equals(p->ns, g->late_ns);
+	}
+	look->at = 0;
+	return true;
+}
+
+static void look_on(struct gate *g)
+{
+	struct gate_look *look = &g->look;
+	uint32_t left = LOOK_SLICE;
+	if (look->stage == GATE_LOOK_SIGNS && walk(g, &left)) {
+		look->stage = GATE_LOOK_LATE;
+	}
+	if (look->stage == GATE_LOOK_LATE && walk(g, &left)) {
+		look->stage = GATE_LOOK_DONE;
+		g->late = look->late;
+		memcpy(g->late_ns, look->late_ns, sizeof g->late_ns);
+		g->late_elsewhere = look->late_elsewhere;
 	}
 }
 
@@ -103,10 +123,20 @@ static void get_acquainted(struct gate *g, int64_t now)
 void gate_step(struct gate *g, int64_t now_mono_ms)
 {
 	get_acquainted(g, now_mono_ms);
-	if (now_mono_ms - g->looked_at >= LOOK_EVERY_MS) {
+	bool done = g->look.stage == GATE_LOOK_DONE;
+	if (done && now_mono_ms - g->looked_at >= LOOK_EVERY_MS) {
 		g->looked_at = now_mono_ms;
-		count_late(g);
+		g->look =
+			(struct gate_look){.stage = GATE_LOOK_SIGNS, .wall = clock_wall(g->clock)};
 	}
+	if (g->look.stage != GATE_LOOK_DONE) {
+		look_on(g);
+	}
+}
+
+int64_t gate_deadline(const struct gate *g)
+{
+	return g->look.stage == GATE_LOOK_DONE ? g->looked_at + LOOK_EVERY_MS : 0;
 }
 
 bool gate_has_backlog(const struct gate *g, const char *ns)

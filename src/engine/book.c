@@ -60,19 +60,23 @@ struct waiter *waiter_find(const struct engine *e, const char *uid)
 	return i == MAP_NONE ? NULL : e->waiters.items[i];
 }
 
+static struct waiter *waiter_add(struct engine *e, const char *uid, int64_t now)
+{
+	struct waiter *w = xcalloc(1, sizeof *w);
+	w->uid = xstrdup(uid);
+	w->arena.block_bytes = 1024;
+	w->stamp = UINT64_MAX;
+	w->first_seen = now;
+	w->backoff = (struct backoff){.first_ms = 500, .cap_ms = 60000};
+	VEC_PUSH(&e->waiters, w);
+	map_put(&e->waiters_by_uid, hash_text(uid), (uint32_t)e->waiters.count - 1);
+	return w;
+}
+
 struct waiter *waiter_touch(struct engine *e, const char *uid, int64_t now)
 {
 	struct waiter *w = waiter_find(e, uid);
-	if (w == NULL) {
-		w = xcalloc(1, sizeof *w);
-		w->uid = xstrdup(uid);
-		w->arena.block_bytes = 1024;
-		w->stamp = UINT64_MAX;
-		w->first_seen = now;
-		w->backoff = (struct backoff){.first_ms = 500, .cap_ms = 60000};
-		VEC_PUSH(&e->waiters, w);
-		map_put(&e->waiters_by_uid, hash_text(uid), (uint32_t)e->waiters.count - 1);
-	}
+	w = w != NULL ? w : waiter_add(e, uid, now);
 	w->seen = e->step;
 	return w;
 }
@@ -80,6 +84,7 @@ struct waiter *waiter_touch(struct engine *e, const char *uid, int64_t now)
 static void waiter_free(struct waiter *w)
 {
 	arena_finish(&w->arena);
+	landings_finish(w);
 	free(w->placed_rv);
 	free(w->refusal);
 	free(w->flight_rv);
@@ -164,17 +169,23 @@ void trouble_note(struct engine *e, const char *node, int64_t now)
 	m->until = now + backoff_next(&m->backoff, &e->rng);
 }
 
-int64_t absence_since(struct engine *e, const char *uid, int64_t now)
+struct absence *absence_of(struct engine *e, const char *uid, int64_t now)
 {
 	vec_for_each (struct absence, a, &e->absences) {
 		if (strcmp(a->uid, uid) == 0) {
 			a->seen = e->step;
-			return a->since;
+			return a;
 		}
 	}
-	struct absence made = {xstrdup(uid), now, e->step};
+	struct absence made = {.uid = xstrdup(uid), .since = now, .seen = e->step};
 	VEC_PUSH(&e->absences, made);
-	return now;
+	return &e->absences.items[e->absences.count - 1];
+}
+
+static void absence_free(struct absence *a)
+{
+	free(a->holder);
+	free(a->uid);
 }
 
 static void sweep_waiters(struct engine *e)
@@ -251,10 +262,36 @@ void book_sweep(struct engine *e)
 	sweep_holders(e);
 	for (size_t i = e->absences.count; i-- > 0;) {
 		if (e->absences.items[i].seen != e->step) {
-			free(e->absences.items[i].uid);
+			absence_free(&e->absences.items[i]);
 			VEC_REMOVE_SWAP(&e->absences, i);
 		}
 	}
+}
+
+/* What the old term asked for, the watch tells; but not what of it may still happen. */
+void book_new_term(struct engine *e)
+{
+	struct engine old = {.waiters = e->waiters,
+		.holders = e->holders,
+		.memos = e->memos,
+		.absences = e->absences,
+		.waiters_by_uid = e->waiters_by_uid,
+		.holders_by_name = e->holders_by_name,
+		.memos_by_name = e->memos_by_name};
+	memset(&e->waiters, 0, sizeof e->waiters);
+	memset(&e->holders, 0, sizeof e->holders);
+	memset(&e->memos, 0, sizeof e->memos);
+	memset(&e->absences, 0, sizeof e->absences);
+	book_init(e);
+	for (size_t i = 0; i < old.waiters.count; i++) {
+		struct waiter *w = old.waiters.items[i];
+		if (w->landings.count > 0) {
+			struct waiter *kept = waiter_add(e, w->uid, e->now);
+			memcpy(&kept->landings, &w->landings, sizeof kept->landings);
+			memset(&w->landings, 0, sizeof w->landings);
+		}
+	}
+	book_finish(&old);
 }
 
 void book_finish(struct engine *e)
@@ -269,7 +306,7 @@ void book_finish(struct engine *e)
 		free(m->name);
 	}
 	vec_for_each (struct absence, a, &e->absences) {
-		free(a->uid);
+		absence_free(a);
 	}
 	VEC_FINISH(&e->waiters);
 	VEC_FINISH(&e->holders);

@@ -33,11 +33,11 @@ bool capacity_failed(struct engine *e, const struct holder *h, int64_t now)
 	return now - since >= open_timeout(e);
 }
 
-static bool has_live_entries(struct engine *e, const struct holder *h, int64_t now)
+static bool has_live_entries(struct engine *e, const struct holder *h)
 {
 	const struct ledger *l = holder_ledger(h);
 	for (uint32_t i = 0; i < l->count; i++) {
-		if (grant_lives(e, h, &l->items[i], now)) {
+		if (grant_lives(e, h, &l->items[i])) {
 			return true;
 		}
 	}
@@ -45,10 +45,10 @@ static bool has_live_entries(struct engine *e, const struct holder *h, int64_t n
 }
 
 /* Whoever runs on its GPU, named by its ledger or not: the device must not become free. */
-static bool has_tenants(struct engine *e, const struct holder *h, int64_t now)
+static bool has_tenants(struct engine *e, const struct holder *h)
 {
 	bool counted = h->snap_step == e->step && e->snap.gpus.items[h->snap_at].tenants > 0;
-	return counted || has_live_entries(e, h, now);
+	return counted || has_live_entries(e, h);
 }
 
 static void tend_broken(struct engine *e, int64_t now, struct plan *plan)
@@ -56,7 +56,7 @@ static void tend_broken(struct engine *e, int64_t now, struct plan *plan)
 	for (size_t i = 0; i < e->holders.count; i++) {
 		struct holder *h = e->holders.items[i];
 		/* With tenants it is another story (orphans); nothing here touches tenants. */
-		if (is_free_to_act(h) && capacity_failed(e, h, now) && !has_tenants(e, h, now)) {
+		if (is_free_to_act(h) && capacity_failed(e, h, now) && !has_tenants(e, h)) {
 			if (h->node != NULL) {
 				trouble_note(e, h->node, now);
 			}
@@ -85,7 +85,7 @@ static int64_t grace_of_tenant(const struct engine *e, const struct world_pod *p
 /* Of all whom its ledger names the longest. It is looked at whenever the capacity pod changes, as
  * with every grant; when the last tenant has left, its pod may be gone and tells nothing any more.
  */
-static void learn_grace(struct engine *e, struct holder *h, int64_t now)
+static void learn_grace(struct engine *e, struct holder *h)
 {
 	if (h->grace_stamp == h->stamp + 1) {
 		return;
@@ -95,7 +95,7 @@ static void learn_grace(struct engine *e, struct holder *h, int64_t now)
 	int64_t longest = -1;
 	for (uint32_t i = 0; i < l->count; i++) {
 		const struct world_pod *p = world_pod_by_uid(e->world, l->items[i].uid);
-		if (p != NULL && grant_lives(e, h, &l->items[i], now)) {
+		if (p != NULL && grant_lives(e, h, &l->items[i])) {
 			int64_t grace = grace_of_tenant(e, p);
 			longest = grace > longest ? grace : longest;
 		}
@@ -132,7 +132,7 @@ void capacity_tend(struct engine *e, int64_t now, struct plan *plan)
 {
 	tend_broken(e, now, plan);
 	vec_for_each (const struct snap_gpu, s, &e->snap_gpus) {
-		learn_grace(e, s->holder, now);
+		learn_grace(e, s->holder);
 	}
 	/* An unfinished step has not seen all demand: nobody is idle for sure. */
 	if (!plan->unfinished && e->resume == 0) {

@@ -21,7 +21,7 @@ static int by_rank(const void *a, const void *b)
 	return ns != 0 ? ns : strcmp(x->name, y->name);
 }
 
-static void waiter_refresh(struct waiter *w, const struct world_pod *p)
+void waiter_refresh(struct waiter *w, const struct world_pod *p)
 {
 	if (w->stamp == p->gpu->stamp) {
 		return;
@@ -34,6 +34,7 @@ static void waiter_refresh(struct waiter *w, const struct world_pod *p)
 	if (w->placed_rv != NULL && version_passed(w->pod.resource_version, w->placed_rv)) {
 		text_set(&w->placed_rv, NULL);
 	}
+	landings_pass(w);
 }
 
 void rank_waiters(struct engine *e, int64_t now)
@@ -193,9 +194,35 @@ static void await_creation(
 	}
 }
 
+/* A GPU that there is, or one more; false: neither, and the waiter has the reason. */
+static bool find_gpu(struct engine *e, int64_t now, struct waiter *w, struct plan *plan,
+	struct place_verdict *ret)
+{
+	struct place_verdict v = place_best_fit(&e->snap, &w->asked);
+	if (v.gpu == PLACE_NOWHERE) {
+		struct place_verdict open = place_open(&e->snap, &w->asked);
+		if (open.node == PLACE_NOWHERE) {
+			note_refusal(&e->snap, w, &v, &open);
+			return false;
+		}
+		const char *node = e->snap.nodes.items[open.node].noun->name;
+		struct holder *h = emit_create(e, now, node, &w->pod, plan);
+		if (h == NULL) {
+			w->reason = REASON_WAITING_FOR_CAPACITY;
+			return false;
+		}
+		v = open;
+		v.gpu = add_opening(e, h, open.node);
+	}
+	place_reserve(&e->snap, &w->asked, &v);
+	*ret = v;
+	return true;
+}
+
 static void place_waiter(struct engine *e, int64_t now, struct waiter *w, struct plan *plan)
 {
 	struct place_request r;
+	struct place_verdict v;
 	w->miss = (struct place_verdict){0};
 	if (w->pod.too_complex) {
 		w->reason = REASON_TOO_COMPLEX;
@@ -211,26 +238,18 @@ static void place_waiter(struct engine *e, int64_t now, struct waiter *w, struct
 	if (w->reason != REASON_NONE) {
 		return;
 	}
-	r.claims = claims.items;
-	r.claim_count = claims.count;
-	r.apart = neighbours_mark(e, &w->pod);
-	struct place_verdict v = place_best_fit(&e->snap, &r);
-	if (v.gpu == PLACE_NOWHERE) {
-		struct place_verdict open = place_open(&e->snap, &r);
-		if (open.node == PLACE_NOWHERE) {
-			note_refusal(&e->snap, w, &v, &open);
-			return;
-		}
-		const char *node = e->snap.nodes.items[open.node].noun->name;
-		struct holder *h = emit_create(e, now, node, &w->pod, plan);
-		if (h == NULL) {
-			w->reason = REASON_WAITING_FOR_CAPACITY;
-			return;
-		}
-		v = open;
-		v.gpu = add_opening(e, h, open.node);
+	w->asked.claims = claims.items;
+	w->asked.claim_count = claims.count;
+	w->asked.apart = neighbours_mark(e, &w->pod);
+	landings_lift(e, w);
+	bool found = find_gpu(e, now, w, plan, &v);
+	landings_settle(e, w, found ? &v : NULL);
+	/* They are of this step, what is asked for lasts. */
+	w->asked.claims = NULL;
+	w->asked.claim_count = w->asked.apart = 0;
+	if (!found) {
+		return;
 	}
-	place_reserve(&e->snap, &r, &v);
 	neighbours_arrive(e, v.node, &w->pod);
 	struct snap_gpu *s = &e->snap_gpus.items[v.gpu];
 	s->demand++;

@@ -98,11 +98,12 @@ void emit_place(struct engine *e, struct waiter *w, struct holder *h, const stru
 	a->node_term_count = w->pod.node_term_count;
 	text_set(&w->flight_rv, a->resource_version);
 	w->flight = a->id;
+	landing_note(w, a);
 }
 
 /* Old entries that live, entries of tenants that the ledger has forgotten, and those decided now.
  */
-static void write_ledger(struct engine *e, int64_t now, uint32_t at, struct holder *h)
+static void write_ledger(struct engine *e, uint32_t at, struct holder *h)
 {
 	/* The new ledger may be made from the one that was asked for before: build it, then let
 	 * that go. */
@@ -111,7 +112,7 @@ static void write_ledger(struct engine *e, int64_t now, uint32_t at, struct hold
 	struct grant *items = ARENA_ARRAY(&fresh, struct grant, MODEL_GRANTS_MAX);
 	struct ledger next = {items, 0};
 	for (uint32_t i = 0; i < old->count && next.count < MODEL_GRANTS_MAX; i++) {
-		if (grant_lives(e, h, &old->items[i], now)) {
+		if (grant_lives(e, h, &old->items[i])) {
 			items[next.count++] = old->items[i];
 		}
 	}
@@ -141,7 +142,7 @@ static void write_ledger(struct engine *e, int64_t now, uint32_t at, struct hold
 	h->asked = kept;
 }
 
-static void emit_grant(struct engine *e, int64_t now, uint32_t at, struct plan *plan)
+static void emit_grant(struct engine *e, uint32_t at, struct plan *plan)
 {
 	struct holder *h = e->snap_gpus.items[at].holder;
 	struct action *a = emit(e, plan, ACTION_GRANT);
@@ -149,7 +150,7 @@ static void emit_grant(struct engine *e, int64_t now, uint32_t at, struct plan *
 	a->name = text_in(plan, h->name);
 	a->uid = text_in(plan, h->uid);
 	a->resource_version = text_in(plan, holder_version(h));
-	write_ledger(e, now, at, h);
+	write_ledger(e, at, h);
 	h->asked_holds = true;
 	text_set(&h->flight_rv, a->resource_version);
 	h->flight = a->id;
@@ -158,14 +159,14 @@ static void emit_grant(struct engine *e, int64_t now, uint32_t at, struct plan *
 	ledger_copy(&plan->arena, &h->asked, &a->ledger);
 }
 
-void emit_grants(struct engine *e, int64_t now, struct plan *plan)
+void emit_grants(struct engine *e, struct plan *plan)
 {
 	for (uint32_t i = 0; i < e->snap_gpus.count; i++) {
 		const struct snap_gpu *s = &e->snap_gpus.items[i];
 		/* The last one has left: say so, that the node may be drained. */
 		bool emptied = s->dead > 0 && s->entries == 0 && s->demand == 0;
 		if (e->snap.gpus.items[i].state == GPU_OPEN && (s->added > 0 || emptied)) {
-			emit_grant(e, now, i, plan);
+			emit_grant(e, i, plan);
 		}
 	}
 }

@@ -64,12 +64,8 @@ bool engine_observe(struct engine *e, const struct change *c)
 		journal_change(e->journal, e, c);
 	}
 	if (c->type == CHANGE_LEADER) {
-		/* A new term begins with no assumptions: what the old one asked for, the watch
-		 * tells. */
 		if (c->leads && !e->leads) {
-			book_finish(e);
-			e->waiters_by_uid = e->holders_by_name = e->memos_by_name = (struct map){0};
-			book_init(e);
+			book_new_term(e);
 		}
 		e->leads = c->leads;
 		e->dirty = true;
@@ -104,9 +100,11 @@ static void decide_all(struct engine *e, struct engine_now now, uint32_t budget,
 	/* 4 decide: each tenant finds a GPU in the picture and takes its share out of it */
 	decide(e, now.mono_ms, budget, plan);
 	/* 5 and 6, assume and emit: every action is remembered under its id before it leaves */
-	emit_grants(e, now.mono_ms, plan);
+	emit_grants(e, plan);
 	capacity_tend(e, now.mono_ms, plan);
 	report_waiting(e, now, plan);
+	departed_report(e, plan);
+	departed_sweep(e);
 	book_sweep(e);
 	e->decided_version = version;
 	e->report.steps++;

@@ -88,6 +88,39 @@ static uint64_t stamp_of(const struct seen_pod *seen, const struct world_pod *no
 	return seen->current && now != NULL && now->gpu != NULL ? now->gpu->stamp : UINT64_MAX;
 }
 
+static void pack_landings(struct str *out, const struct waiter *w)
+{
+	pack_u64(out, w->landings.count);
+	vec_for_each (const struct landing, t, &w->landings) {
+		pack_text(out, t->uuid);
+		pack_text(out, t->version);
+		pack_i64(out, t->milli);
+		pack_i64(out, t->mem_mib);
+		pack_u64(out, t->flight);
+		pack_u64(out, t->open);
+	}
+}
+
+static void unpack_landings(struct unpack *u, struct waiter *w)
+{
+	for (uint64_t n = unpack_u64(u); n > 0 && !u->bad; n--) {
+		const char *uuid = unpack_text(u);
+		const char *version = unpack_text(u);
+		u->bad |= uuid == NULL || version == NULL;
+		if (u->bad) {
+			return;
+		}
+		struct landing t = {.uuid = xstrdup(uuid),
+			.version = xstrdup(version),
+			.milli = unpack_i64(u),
+			.at = WORLD_NONE};
+		t.mem_mib = unpack_i64(u);
+		t.flight = unpack_u64(u);
+		t.open = (uint32_t)unpack_u64(u);
+		VEC_PUSH(&w->landings, t);
+	}
+}
+
 static void save_waiter(struct saving *s, const struct waiter *w)
 {
 	struct str *out = record_begin(s, RECORD_WAITER);
@@ -105,6 +138,7 @@ static void save_waiter(struct saving *s, const struct waiter *w)
 	for (size_t i = 0; i < COUNT_OF(numbers); i++) {
 		pack_i64(out, numbers[i]);
 	}
+	pack_landings(out, w);
 	record_end(s);
 }
 
@@ -144,6 +178,7 @@ static bool load_waiter(struct engine *e, struct unpack *u)
 	w->condition_at = unpack_i64(u);
 	w->condition_reason = unpack_reason(u);
 	w->refused_until = unpack_i64(u);
+	unpack_landings(u, w);
 	return !u->bad;
 }
 
@@ -243,6 +278,8 @@ static void save_lasting(struct saving *s)
 		pack_text(out, a->uid);
 		pack_i64(out, a->since);
 		pack_u64(out, a->seen);
+		pack_text(out, a->holder);
+		pack_u64(out, a->told);
 		record_end(s);
 	}
 }
@@ -269,7 +306,13 @@ static bool load_absence(struct engine *e, struct unpack *u)
 	if (u->bad || uid == NULL) {
 		return false;
 	}
+	const char *holder = unpack_text(u);
+	a.told = unpack_u64(u) != 0;
+	if (u->bad || holder == NULL) {
+		return false;
+	}
 	a.uid = xstrdup(uid);
+	a.holder = xstrdup(holder);
 	VEC_PUSH(&e->absences, a);
 	return true;
 }
@@ -357,6 +400,7 @@ static void save_engine(struct saving *s)
 	pack_u64(out, e->next_action);
 	pack_u64(out, e->step);
 	pack_i64(out, e->deadline);
+	pack_i64(out, e->now);
 	pack_u64(out, e->resume);
 	pack_u64(out, e->round);
 	pack_u64(out, e->report.steps);
@@ -380,6 +424,7 @@ static bool load_engine(struct engine *e, struct unpack *u)
 	e->next_action = unpack_u64(u);
 	e->step = unpack_u64(u);
 	e->deadline = unpack_i64(u);
+	e->now = unpack_i64(u);
 	e->resume = (uint32_t)unpack_u64(u);
 	e->round = unpack_u64(u);
 	e->report.steps = unpack_u64(u);

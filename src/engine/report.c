@@ -35,7 +35,9 @@ static bool worth_telling(const struct waiter *w, int64_t now)
 		text_equals(w->pod.placed.reason, reason_name(w->reason)) && !w->pod.placed.is_true;
 	bool asked = w->condition_at != 0 && w->condition_reason == w->reason;
 	bool too_soon = w->condition_at != 0 && now - w->condition_at < TELL_EVERY_MS;
-	return w->reason != REASON_NONE && now - w->first_seen >= after && !shown && !too_soon &&
+	/* Any write to the tenant ends what may land on it yet. */
+	bool news = !shown || landings_linger(w);
+	return w->reason != REASON_NONE && now - w->first_seen >= after && news && !too_soon &&
 	       (!asked || now - w->condition_at >= TELL_EVERY_MS);
 }
 

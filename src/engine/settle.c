@@ -121,6 +121,7 @@ static void await_version(struct waiter *w, int64_t until)
 
 static void settle_place(struct waiter *w, struct engine *e, int64_t now, const struct outcome *o)
 {
+	uint64_t flight = w->flight;
 	w->flight = 0;
 	text_set(&w->refusal, NULL);
 	if (o->fault.kind == FAULT_NONE) {
@@ -134,6 +135,7 @@ static void settle_place(struct waiter *w, struct engine *e, int64_t now, const 
 		await_version(w, now + AVOID_CONFLICT_MS);
 		return;
 	}
+	landing_failed(w, flight);
 	text_set(&w->refusal, o->fault.message);
 	w->retry_at = now + backoff_next(&w->backoff, &e->rng);
 }

@@ -5,10 +5,6 @@
 
 #include "model/names.h"
 
-/* How long a ledger entry without a pod in the cache still counts. The entry was written from a pod
- * that existed; the watch may only be late. */
-#define ABSENT_MS 10000
-
 #define LABEL_GPU_MEMORY "nvidia.com/gpu.memory"
 
 static bool version_reached(const char *have, const char *wanted)
@@ -92,15 +88,16 @@ static void holder_expire(struct holder *h, int64_t now)
 	}
 }
 
-/* A name can be used again by a pod that got another GPU; the device is what a tenant runs on. */
+/* The device is what a tenant runs on. A name can be used again by a pod that got another GPU, and
+ * the GPU may be held under another name by now. */
 bool tenant_is_on(const struct holder *h, const struct world_gpu *tenant)
 {
 	const struct gpu_identity *id = h->pod.identity;
-	bool same_gpu = id == NULL || tenant->uuid == NULL || text_equals(tenant->uuid, id->uuid);
-	return same_gpu && text_equals(tenant->capacity_pod, h->name);
+	return id != NULL && tenant->uuid != NULL ? text_equals(tenant->uuid, id->uuid)
+						  : text_equals(tenant->capacity_pod, h->name);
 }
 
-bool grant_lives(struct engine *e, const struct holder *h, const struct grant *g, int64_t now)
+bool grant_lives(struct engine *e, const struct holder *h, const struct grant *g)
 {
 	const struct world_pod *p = world_pod_by_uid(e->world, g->uid);
 	if (p == NULL && world_blind(e->world, KIND_POD)) {
@@ -108,9 +105,7 @@ bool grant_lives(struct engine *e, const struct holder *h, const struct grant *g
 		return true;
 	}
 	if (p == NULL) {
-		int64_t since = absence_since(e, g->uid, now);
-		wake_by(e, since + ABSENT_MS);
-		return now - since < ABSENT_MS;
+		return departed_holds(e, h, g->uid);
 	}
 	if (world_pod_terminal(p)) {
 		return false;
@@ -205,22 +200,26 @@ static enum gpu_state holder_state(const struct holder *h)
 }
 
 /* Capacity pods that can never receive a grant again are not part of the picture, but their GPU is
- * taken. */
+ * taken. One that was there and is gone holds nothing: it is remembered only until the answer to a
+ * write has come, and whoever holds its GPU by then must not share a UUID with a ghost. */
 static bool holder_usable(const struct holder *h)
 {
 	const struct pod *p = &h->pod;
+	if (!h->in_world && p->name != NULL) {
+		return false;
+	}
 	if (h->deleted || (h->flight != 0 && h->flight_type == ACTION_DELETE_CAPACITY)) {
 		return false;
 	}
 	return !h->in_world || (!pod_is_terminal(p) && p->deleting_ms == 0 && !p->ledger_bad);
 }
 
-static void count_entries(struct engine *e, struct place_gpu *g, struct snap_gpu *s, int64_t now)
+static void count_entries(struct engine *e, struct place_gpu *g, struct snap_gpu *s)
 {
 	const struct ledger *l = holder_ledger(s->holder);
 	for (uint32_t i = 0; i < l->count; i++) {
 		const struct grant *entry = &l->items[i];
-		if (!grant_lives(e, s->holder, entry, now)) {
+		if (!grant_lives(e, s->holder, entry)) {
 			s->dead++;
 			continue;
 		}
@@ -296,7 +295,7 @@ static void add_holder(struct engine *e, struct holder *h, int64_t now)
 		.fenced = h->in_world && capacity_failed(e, h, now)};
 	g.free_mib = g.usable_mib;
 	struct snap_gpu s = {.holder = h};
-	count_entries(e, &g, &s, now);
+	count_entries(e, &g, &s);
 	mark_counted(e, h, now);
 	/* Until the scheduler has bound it, what it asks for is not in the node's sums. */
 	if (!h->in_world || text_empty(h->pod.node)) {
@@ -333,14 +332,18 @@ static void add_holders(struct engine *e, int64_t now)
 	}
 }
 
+uint32_t snap_gpu_by_uuid(const struct engine *e, const char *uuid)
+{
+	uint32_t at = map_find(&e->gpus_by_uuid, hash_text(uuid), uuid);
+	return at == MAP_NONE ? WORLD_NONE : at;
+}
+
 /* Whoever holds the tenant's GPU now: the tenant runs on it all the same. Where nobody has told
  * that UUID, the capacity pod that the tenant names, as long as it may turn out to hold it. */
 static uint32_t snap_gpu_of(const struct engine *e, const struct world_gpu *tenant)
 {
-	uint32_t at = tenant->uuid == NULL
-			      ? MAP_NONE
-			      : map_find(&e->gpus_by_uuid, hash_text(tenant->uuid), tenant->uuid);
-	if (at != MAP_NONE) {
+	uint32_t at = tenant->uuid == NULL ? WORLD_NONE : snap_gpu_by_uuid(e, tenant->uuid);
+	if (at != WORLD_NONE) {
 		return at;
 	}
 	const struct holder *h = holder_find(e, tenant->capacity_pod);
@@ -394,4 +397,6 @@ void snapshot_build(struct engine *e, int64_t now)
 		add_tenant(e, world_class_at(e->world, WORLD_TENANT, i),
 			world_class_slot(e->world, WORLD_TENANT, i));
 	}
+	departed_count(e);
+	landings_count(e);
 }

@@ -10,6 +10,8 @@
 #include "base/str.h"
 #include "base/vec.h"
 #include "engine/engine.h"
+#include "departed.h"
+#include "landing.h"
 #include "needs.h"
 #include "size/policy.h"
 #include "place/place.h"
@@ -38,6 +40,9 @@ struct waiter {
 	int64_t condition_at; /* when one was last asked for; 0: never */
 	enum reason condition_reason;
 	uint64_t seen; /* the step that last met it */
+	struct {
+		VEC_FIELDS(struct landing);
+	} landings;
 	/* the ledger entry that already gives it a share, found in step `granted_step` */
 	struct holder *granted_by;
 	uint32_t granted_index;
@@ -91,13 +96,6 @@ struct node_memo {
 	int64_t usable_mib; /* of the largest GPU seen; 0: none */
 };
 
-/* A ledger entry whose tenant is not in the cache, by the tenant's uid. */
-struct absence {
-	char *uid; /* owned */
-	int64_t since;
-	uint64_t seen;
-};
-
 /* One GPU of the snapshot and what it came from. */
 struct snap_gpu {
 	struct holder *holder;
@@ -129,7 +127,7 @@ struct engine {
 	uint64_t next_action;
 	uint64_t step;
 	int64_t deadline;
-	int64_t now;		  /* of the step that runs */
+	int64_t now;		  /* of the step that runs or ran last */
 	uint64_t decided_version; /* of the world at the end of the last complete step */
 	bool dirty;
 	uint32_t resume; /* ranks handled by an unfinished step */
@@ -188,10 +186,11 @@ void holder_drop_asked(struct holder *h);
 void book_sweep(struct engine *e); /* forgets what this step did not meet */
 void book_init(struct engine *e);
 void book_finish(struct engine *e);
+void book_new_term(struct engine *e);
 struct node_memo *memo_find(struct engine *e, const char *node);
 struct node_memo *memo_touch(struct engine *e, const char *node);
 void trouble_note(struct engine *e, const char *node, int64_t now);
-int64_t absence_since(struct engine *e, const char *uid, int64_t now);
+struct absence *absence_of(struct engine *e, const char *uid, int64_t now);
 void text_set(char **slot, const char *value); /* owned copy replaces the old one */
 void ledger_copy(struct arena *a, const struct ledger *from, struct ledger *ret);
 
@@ -202,16 +201,19 @@ const char *holder_version(const struct holder *h);
 /* The watch shows something newer than `from`. */
 bool version_passed(const char *have, const char *from);
 bool tenant_is_on(const struct holder *h, const struct world_gpu *tenant);
+/* The GPU of the snapshot that tells this UUID, WORLD_NONE: none. */
+uint32_t snap_gpu_by_uuid(const struct engine *e, const char *uuid);
 /* Does this entry still hold its share? */
-bool grant_lives(struct engine *e, const struct holder *h, const struct grant *g, int64_t now);
+bool grant_lives(struct engine *e, const struct holder *h, const struct grant *g);
 
 /* decide.c */
+void waiter_refresh(struct waiter *w, const struct world_pod *p);
 void rank_waiters(struct engine *e, int64_t now);
 void decide(struct engine *e, int64_t now, uint32_t budget, struct plan *plan);
 struct policy_choice policy_of(const struct engine *e, const struct pod *pod); /* as it is now */
 
 /* emit.c */
-void emit_grants(struct engine *e, int64_t now, struct plan *plan);
+void emit_grants(struct engine *e, struct plan *plan);
 void emit_place(struct engine *e, struct waiter *w, struct holder *h, const struct grant *g,
 	struct plan *plan);
 struct holder *emit_create(

@@ -10,6 +10,7 @@
 void check_finish(struct sim *s)
 {
 	VEC_FINISH(&s->checker.promises);
+	VEC_FINISH(&s->checker.left);
 }
 
 static const char *note(const struct pod *p, const char *key)
@@ -148,7 +149,8 @@ static void check_placing(struct sim *s, const struct stored *o)
 			(long long)made->milli, (long long)made->mem_mib);
 	} else {
 		check_pin(s, o, made->node);
-		made->late = store_find_uid(&s->store, made->holder_uid) == NULL;
+		bool gone = store_find_uid(&s->store, made->holder_uid) == NULL;
+		made->late = gone && s->serving_term != s->report->takeovers;
 		s->report->late += made->late;
 	}
 }
@@ -201,6 +203,10 @@ static void check_gpu(struct sim *s, const char *uuid)
 	int64_t milli = 0, mib = 0;
 	CLEANUP(str_finish) struct str who = STR_INIT(SIM_MESSAGE_MAX - 256);
 	const struct device *d = fleet_device(s, uuid);
+	if (left_sum(s, uuid, &milli, &mib)) {
+		str_append_format(&who, " (%lld milli, %lld MiB of pods that are gone)",
+			(long long)milli, (long long)mib);
+	}
 	for (size_t i = 0; i < s->store.items.count; i++) {
 		const struct stored *o = s->store.items.items[i];
 		if (!counts(s, o, uuid)) {
@@ -239,6 +245,7 @@ static void check_promised(struct sim *s, const struct stored *o)
 			mib += number(&t->pod, NOTE_MEMORY_MIB);
 		}
 	}
+	left_sum(s, p->identity->uuid, &milli, &mib);
 	if (milli > MODEL_GPU_MILLI || mib > p->identity->mem_mib) {
 		sim_fail(s, "I1", "%s has promised and given %lld milli, %lld MiB of %lld: %s",
 			o->name, (long long)milli, (long long)mib, (long long)p->identity->mem_mib,
@@ -289,6 +296,13 @@ static void check_deletion(struct sim *s, const struct stored *o)
 	}
 	/* Of two that tell one UUID either may go. */
 	bool doubled = o->pod.identity != NULL && fleet_is_doubled(s, o->pod.identity->uuid);
+	int64_t milli = 0, mib = 0;
+	if (o->pod.identity != NULL && !doubled &&
+		left_sum(s, o->pod.identity->uuid, &milli, &mib)) {
+		sim_fail(s, "I8",
+			"a controller deletes %s, on whose GPU something runs whose pod is gone",
+			o->name);
+	}
 	for (size_t i = 0; i < s->store.items.count && !doubled; i++) {
 		const struct stored *t = s->store.items.items[i];
 		if (uses_share(t) && o->pod.identity != NULL &&
@@ -359,6 +373,9 @@ void check_commit(struct sim *s, const struct commit *c)
 	const struct stored *o = c->after;
 	if (c->actor >= 0) {
 		check_author(s, c);
+	}
+	if (o == NULL && c->before->resource == RES_PODS && pod_is_tenant(&c->before->pod)) {
+		left_note(s, c->before);
 	}
 	if (o == NULL || o->resource != RES_PODS) {
 		return;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "json/decode.h"
+#include "model/names.h"
 #include "sim_parts.h"
 
 enum fate {
@@ -26,6 +27,7 @@ enum fate {
 struct parcel {
 	struct link *link; /* borrowed */
 	uint64_t call;
+	uint64_t term; /* takeovers until it was sent */
 	enum fate fate;
 	bool stream;
 	enum wire_method method;
@@ -207,6 +209,7 @@ static void serve(struct parcel *p)
 		return;
 	}
 	if (!watch) {
+		s->serving_term = p->term;
 		apiserver_handle(s, p->link->replica, &r, &p->answer);
 	}
 	if (p->method != WIRE_GET) {
@@ -223,6 +226,7 @@ static void send_again(const struct parcel *p)
 	struct parcel *again = xcalloc(1, sizeof *again);
 	*again = (struct parcel){.link = p->link,
 		.call = p->call,
+		.term = p->term,
 		.fate = FATE_LOST_ANSWER,
 		.method = p->method,
 		.path = xstrdup(p->path),
@@ -313,6 +317,23 @@ static void copy_body(struct parcel *p, const struct sim_hooks *hooks, const str
 	p->body_size = r->body_size;
 }
 
+/* A placement that is late, and somebody deletes the capacity pod that it names. */
+static void snatch(struct sim *s, const struct parcel *p)
+{
+	json_t *body = NULL;
+	const char *name = NULL;
+	if (p->fate != FATE_LATE || p->method != WIRE_PATCH ||
+		decode_parse(p->body, p->body_size, DECODE_PLAIN, &body, NULL) != 0) {
+		return;
+	}
+	const json_t *notes = json_object_get(json_object_get(body, "metadata"), "annotations");
+	name = json_string_value(json_object_get(notes, NOTE_CAPACITY_POD));
+	if (name != NULL && sim_chance(s, s->weather.snatch)) {
+		people_snatch(s, name);
+	}
+	json_decref(body);
+}
+
 static struct flight *flight_make(
 	struct link *l, const struct wire_request *r, const struct wire_events *events, void *data)
 {
@@ -341,6 +362,7 @@ static uint64_t link_send(
 	struct parcel *p = xcalloc(1, sizeof *p);
 	*p = (struct parcel){.link = l,
 		.call = f->id,
+		.term = s->report->takeovers,
 		.fate = draw_fate(s),
 		.stream = r->stream,
 		.method = r->method,
@@ -354,6 +376,7 @@ static uint64_t link_send(
 	if (p->fate == FATE_LATE) {
 		delay += sim_between(s, 1000, s->weather.late_ms);
 	}
+	snatch(s, p);
 	agenda_add(&s->agenda, sim_now(s) + delay, arrive, p, 0);
 	agenda_add(&s->agenda, sim_now(s) + r->timeout_ms, time_out, l, f->id);
 	if (write && sim_chance(s, s->weather.crash_at_write)) {

@@ -277,6 +277,28 @@ static void work(void *data, uint64_t arg)
 	}
 }
 
+static void snatch(void *data, uint64_t serial)
+{
+	struct sim *s = data;
+	char uid[32];
+	snprintf(uid, sizeof uid, "uid-%06llu", (unsigned long long)serial);
+	struct stored *o = store_find_uid(&s->store, uid);
+	if (o != NULL) {
+		sim_trace(s, "a person snatches %s away", o->name);
+		apiserver_delete_pod(s, o, sim_between(s, 0, 2), ACTOR_PERSON);
+	}
+}
+
+void people_snatch(struct sim *s, const char *capacity_pod)
+{
+	struct stored *o = store_find(&s->store, RES_PODS, NAME_NAMESPACE, capacity_pod);
+	int64_t serial = 0;
+	if (o != NULL && parse_i64(view_of(o->uid + 4), 0, INT64_MAX, &serial)) {
+		agenda_add(&s->agenda, sim_now(s) + sim_between(s, 0, 3000), snatch, s,
+			(uint64_t)serial);
+	}
+}
+
 void people_start(struct sim *s)
 {
 	store_put(&s->store, RES_NAMESPACES,

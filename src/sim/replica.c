@@ -202,8 +202,9 @@ struct replica *replica_create(struct sim *s, int index)
 		.ns = NAME_NAMESPACE, .name = NAME_CONTROLLER, .identity = r->identity};
 	struct act_config act = {.image = "aliquot", .owner_uid = "uid-of-the-configmap"};
 	struct act_events outcomes = {.on_outcome = on_outcome, .write_ms = write_ms};
-	struct engine_config engine = {
-		.idle_grace_ms = s->idle_grace_ms, .open_timeout_ms = s->open_timeout_ms};
+	struct engine_config engine = {.idle_grace_ms = s->idle_grace_ms,
+		.open_timeout_ms = s->open_timeout_ms,
+		.held_ms = s->held_ms};
 	r->cred = kube_cred_create_plain("https://api", NULL, &r->clock);
 	r->kube = kube_create(&s->slots[index].link.wire, r->cred, &r->clock, NULL);
 	r->events =

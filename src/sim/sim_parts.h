@@ -25,6 +25,7 @@ struct weather {
 	/* of the spells that come now and then */
 	uint32_t partition, pause, crash, leave, server_restart, compaction, clock_jump, node_loss;
 	uint32_t cordon, node_change, hand_delete;
+	uint32_t snatch;  /* a placement is late, and its capacity pod deleted by hand meanwhile */
 	uint32_t doubled; /* of machines: two of their GPUs tell the same UUID */
 	int64_t latency_ms, lag_ms, late_ms;
 	/* of people and their work, calm or not */
@@ -140,6 +141,7 @@ json_t *pod_condition_new(const char *type, bool is_true, const char *reason);
 
 /* --- people.c: what is asked of the cluster --- */
 void people_start(struct sim *s);
+void people_snatch(struct sim *s, const char *capacity_pod);
 
 /* --- replica.c: a controller as it ships, less the webhook --- */
 struct replica;
@@ -157,12 +159,23 @@ struct promise {
 	int64_t milli, mem_mib;
 	bool late; /* kept when its capacity pod was already gone */
 };
+/* What still runs although its pod is gone. */
+struct left {
+	char holder[40], uuid[96], node[64]; /* uid of the capacity pod that had it in its books */
+	int64_t milli, mem_mib, until;
+};
 struct checker {
+	struct {
+		VEC_FIELDS(struct left);
+	} left;
 	struct {
 		VEC_FIELDS(struct promise); /* every entry of every ledger that ever was */
 	} promises;
 };
 void check_finish(struct sim *s);
+void left_note(struct sim *s, const struct stored *o); /* a tenant's object goes */
+/* Adds what is used so on a GPU; true if there is any. */
+bool left_sum(struct sim *s, const char *uuid, int64_t *milli, int64_t *mem_mib);
 void check_commit(struct sim *s, const struct commit *c);
 void check_send(struct sim *s, int replica, const struct wire_request *r);
 bool check_settled(struct sim *s, struct str *why); /* everything that can happen has happened */
@@ -192,9 +205,10 @@ struct sim {
 	uint64_t next_call;
 	bool calm;
 	int64_t calm_at;
-	int64_t idle_grace_ms, open_timeout_ms;
+	int64_t idle_grace_ms, open_timeout_ms, held_ms;
 	uint32_t budget;
 	char lease_holder[64];
+	uint64_t serving_term;	   /* in which the request was sent that is being served */
 	struct sim_report *report; /* borrowed */
 };
 

@@ -57,6 +57,7 @@ void weather_draw(struct sim *s)
 	w->node_change = rate(s, 15);
 	w->doubled = sim_chance(s, 200) ? 500 : 0;
 	w->hand_delete = rate(s, 40);
+	w->snatch = rate(s, 300);
 	w->latency_ms = sim_between(s, 1, 200);
 	w->lag_ms = sim_chance(s, 300) ? sim_between(s, 9000, 40000) : sim_between(s, 100, 9000);
 	w->late_ms = sim_chance(s, 500) ? sim_between(s, 2000, 60000) : 20000;

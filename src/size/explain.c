@@ -418,6 +418,19 @@ void explain_put_right(struct str *out)
 			     "now, and counts for the pod that replaces it");
 }
 
+void explain_given_up(struct str *out, const char *ns, const char *name, int64_t after_s)
+{
+	str_append_text(out, "the share of ");
+	if (put_text(out, ns)) {
+		str_append_char(out, '/');
+	}
+	(void)put_text(out, name);
+	str_append_format(out,
+		" is given to others: the pod is gone since %lld s and nobody said that its "
+		"containers have ended",
+		(long long)after_s);
+}
+
 void explain_no_wall(struct str *out, const char *policy)
 {
 	str_append_text(out, "GPUPolicy ");

@@ -176,10 +176,13 @@ static void attach_gpu(struct world *w, uint32_t slot, const struct pod *pod)
 	w->policy_version++;
 }
 
-static void pod_remove(struct world *w, uint32_t slot)
+static void pod_remove(struct world *w, uint32_t slot, bool told)
 {
 	struct world_pod *p = w->pods.items[slot];
 	count_pod(w, p, -1);
+	if (p->gpu != NULL && p->gpu->class == WORLD_TENANT) {
+		departed_note(w, p, told);
+	}
 	detach_gpu(w, slot);
 	map_remove(&w->pods_by_name, hash_pair(p->ns, p->text), slot);
 	intern_release(w->words, p->ns);
@@ -252,7 +255,7 @@ void pods_set(struct world *w, const struct pod *pod)
 	uint32_t slot = pod_slot(w, pod->ns, pod->name);
 	/* The same name with another uid is another pod: the old one is gone. */
 	if (slot != MAP_NONE && strcmp(world_pod_uid(w->pods.items[slot]), uid) != 0) {
-		pod_remove(w, slot);
+		pod_remove(w, slot, false);
 		slot = MAP_NONE;
 	}
 	if (slot != MAP_NONE && pod_unchanged(w, w->pods.items[slot], pod)) {
@@ -274,6 +277,8 @@ void pods_set(struct world *w, const struct pod *pod)
 	intern_release(w->words, before);
 	p->phase = (uint8_t)pod->phase;
 	p->deleting = pod->deleting_ms != 0;
+	/* The kubelet's last word takes the time away again. */
+	p->graceful = p->graceful || (p->deleting && pod->grace_s > 0);
 	p->node = text_empty(pod->node) ? WORLD_NONE : nodes_touch(w, pod->node);
 	if (world_keeps_noun(pod)) {
 		attach_gpu(w, slot, pod);
@@ -293,7 +298,7 @@ void pods_gone(struct world *w, const struct change *c)
 	if (c->uid != NULL && strcmp(world_pod_uid(w->pods.items[slot]), c->uid) != 0) {
 		return;
 	}
-	pod_remove(w, slot);
+	pod_remove(w, slot, true);
 }
 
 void pods_keep(struct world *w, const struct change *c)
@@ -310,7 +315,7 @@ void pods_sweep(struct world *w, uint32_t mark)
 {
 	for (uint32_t i = 0; i < w->pods.count; i++) {
 		if (w->pods.items[i] != NULL && w->pods.items[i]->mark != mark) {
-			pod_remove(w, i);
+			pod_remove(w, i, false);
 		}
 	}
 }

@@ -5,6 +5,8 @@
 
 #include <stdio.h>
 
+#include "model/names.h"
+
 /* No namespace has such a name, so no pod is mistaken for a gap. */
 #define GAP_NS "-"
 
@@ -80,6 +82,37 @@ static void save_small(const struct saver *s)
 	}
 }
 
+/* Each comes and goes once more: by an event before it had a node, if it has ended, and by another
+ * one in its place, of which nobody told, if it may run. Nodes have their places already, and the
+ * one slot that this takes is the first that comes after. */
+static void save_departed(const struct saver *s)
+{
+	char milli[24], mib[24];
+	struct pair tenant = {LABEL_TENANT, "true"};
+	vec_for_each (const struct world_departed, d, &s->w->departed) {
+		bool bound = !d->ended && d->node != WORLD_NONE;
+		snprintf(milli, sizeof milli, "%lld", (long long)d->milli);
+		snprintf(mib, sizeof mib, "%lld", (long long)d->mem_mib);
+		struct pair notes[] = {{NOTE_COMPUTE_MILLI, milli}, {NOTE_MEMORY_MIB, mib},
+			{NOTE_GPU_UUID, text_or(d->uuid, "")}};
+		struct pod noun = {.ns = d->ns,
+			.name = d->name,
+			.uid = d->uid,
+			.phase = POD_RUNNING,
+			.node = bound ? s->w->nodes.items[d->node]->name : NULL,
+			.labels = {&tenant, 1},
+			.notes = {notes, d->uuid != NULL ? COUNT_OF(notes) : 2}};
+		pairs_sort(&noun.notes);
+		struct pod other = {.ns = d->ns, .name = d->name, .uid = ""};
+		tell(s, &(struct change){.type = CHANGE_SET, .kind = KIND_POD, .pod = &noun});
+		if (!d->ended) {
+			tell(s, &(struct change){
+					.type = CHANGE_SET, .kind = KIND_POD, .pod = &other});
+		}
+		tell_name(s, CHANGE_GONE, KIND_POD, d->ns, d->name);
+	}
+}
+
 /* Every slot in order, first without what makes a pod a GPU pod; an empty slot gets a stand-in. */
 static void save_slots(const struct saver *s)
 {
@@ -99,7 +132,8 @@ static void save_slots(const struct saver *s)
 				.mem_bytes = p->mem_bytes,
 				.extra = extra_read(p->extra, &arena),
 				.phase = (enum pod_phase)p->phase,
-				.deleting_ms = p->deleting ? 1 : 0};
+				.deleting_ms = p->deleting ? 1 : 0,
+				.grace_s = p->graceful ? 1 : 0};
 		}
 		tell(s, &(struct change){.type = CHANGE_SET, .kind = KIND_POD, .pod = &noun});
 		arena_reset(&arena);
@@ -198,6 +232,7 @@ void world_save(const struct world *w, world_tell tell_change, void *data)
 		}
 	}
 	save_small(&s);
+	save_departed(&s);
 	save_slots(&s);
 	save_gaps(&s);
 	save_classes(&s);

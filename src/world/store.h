@@ -46,6 +46,10 @@ struct world {
 	} gpu_pods[WORLD_CLASSES];
 	struct map gpu_by_uid; /* to slots of pods */
 	struct {
+		VEC_FIELDS(struct world_departed);
+	} departed;
+	struct map departed_by_uid;
+	struct {
 		VEC_FIELDS(struct world_node *); /* owned */
 	} nodes;
 	struct map nodes_by_name;
@@ -119,6 +123,12 @@ bool slices_agree(const struct world *w);
 /* objects.c: a deep copy of what a change carries, in `arena`, which is emptied before. */
 void world_copy_noun(
 	struct world *w, const struct change *c, struct arena *arena, struct change *ret);
+
+/* departed.c */
+void departed_init(struct world *w);
+void departed_finish(struct world *w);
+/* `told`: an event said that it goes; it was merely not in a list otherwise. */
+void departed_note(struct world *w, const struct world_pod *p, bool told);
 
 /* world.c: an object is there that is not known here */
 void world_missed(struct world *w, enum kind kind);

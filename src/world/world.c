@@ -16,6 +16,7 @@ struct world *world_create(void)
 	w->words = intern_create();
 	w->scratch = (struct str)STR_INIT(SCRATCH_MAX);
 	pods_init(w);
+	departed_init(w);
 	objects_init(w);
 	claims_init(w);
 	slices_init(w);
@@ -28,6 +29,7 @@ void world_destroy(struct world *w)
 		return;
 	}
 	pods_finish(w);
+	departed_finish(w);
 	objects_finish(w);
 	claims_finish(w);
 	slices_finish(w);

@@ -92,7 +92,7 @@ def namespace(stack, annotations=None, labels=None):
         for kind in ("deployments", "statefulsets", "daemonsets", "jobs", "replicasets", "pods"):
             for obj in api.list(kind, name):
                 with contextlib.suppress(ApiError):
-                    api.delete(kind, obj["metadata"]["name"], name, grace=0,
+                    api.delete(kind, obj["metadata"]["name"], name, grace=1,
                                propagationPolicy="Background")
         wait_until(lambda: _emptied(api, name), 30, "no pods in " + name)
         api.delete("namespaces", name)
@@ -102,7 +102,7 @@ def _emptied(api, namespace_name):
     found = api.list("pods", namespace_name)
     for pod in found:
         with contextlib.suppress(ApiError):
-            api.delete("pods", pod["metadata"]["name"], namespace_name, grace=0)
+            api.delete("pods", pod["metadata"]["name"], namespace_name, grace=1)
     return not found
 
 

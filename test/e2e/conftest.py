@@ -99,7 +99,8 @@ def node(stack, stacks):  # pylint: disable=redefined-outer-name
     for pod in stack.api.list("pods", namespace="default"):
         if pod["spec"].get("nodeSelector", {}).get("kubernetes.io/hostname") in given:
             with contextlib.suppress(ApiError):
-                stack.api.delete("pods", pod["metadata"]["name"], "default", grace=0)
+                # By force its share would be held for minutes (C22).
+                stack.api.delete("pods", pod["metadata"]["name"], "default", grace=1)
 
 
 @pytest.fixture

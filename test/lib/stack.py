@@ -281,8 +281,10 @@ class Stack:
             kinds = ["deployments", "replicasets", "gpupolicies", "pods"]
         found = [(kind, obj) for kind in kinds for obj in self.api.list(
             kind, None if kind == "gpupolicies" else namespace)]
+        # By force the shares of tenants would be held for minutes (C22).
+        grace = 1 if namespace == "default" else 0
         for kind, obj in found:
-            self._remove(kind, obj, **({"grace": 0} if kind == "pods" else {}))
+            self._remove(kind, obj, **({"grace": grace} if kind == "pods" else {}))
         return not found
 
     def _remove(self, kind, obj, **options):

@@ -23,7 +23,8 @@ struct options {
 };
 
 struct totals {
-	uint64_t seeds, steps, writes, faults, placed, tenants, crashes, takeovers, late, failed;
+	uint64_t seeds, steps, writes, faults, placed, tenants, crashes, takeovers, left, late,
+		failed;
 };
 
 static int usage(void)
@@ -102,6 +103,7 @@ static void add(struct totals *t, const struct sim_report *r)
 	t->tenants += r->tenants;
 	t->crashes += r->crashes;
 	t->takeovers += r->takeovers;
+	t->left += r->left;
 	t->late += r->late;
 	t->failed += r->failed;
 }
@@ -110,10 +112,10 @@ static void summary(const struct totals *t, bool holds)
 {
 	printf("{\"seeds\": %" PRIu64 ", \"steps\": %" PRIu64 ", \"writes\": %" PRIu64
 	       ", \"faults\": %" PRIu64 ", \"tenants\": %" PRIu64 ", \"placed\": %" PRIu64
-	       ", \"crashes\": %" PRIu64 ", \"takeovers\": %" PRIu64 ", \"late\": %" PRIu64
-	       ", \"failed\": %" PRIu64 ", \"holds\": %s}\n",
+	       ", \"crashes\": %" PRIu64 ", \"takeovers\": %" PRIu64 ", \"left\": %" PRIu64
+	       ", \"late\": %" PRIu64 ", \"failed\": %" PRIu64 ", \"holds\": %s}\n",
 		t->seeds, t->steps, t->writes, t->faults, t->tenants, t->placed, t->crashes,
-		t->takeovers, t->late, t->failed, holds ? "true" : "false");
+		t->takeovers, t->left, t->late, t->failed, holds ? "true" : "false");
 }
 
 static bool goes_on(const struct options *o, const struct totals *t)

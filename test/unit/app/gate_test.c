@@ -293,3 +293,26 @@ Test(gate, what_a_replica_has_seen_once_it_need_not_see_again)
 	cr_expect(gate_acquainted(&r.gate));
 	end(&r);
 }
+
+/* A look goes over many tenants in slices, and tells nothing before its end. */
+Test(gate, the_last_of_many_tenants_is_found)
+{
+	struct bed b;
+	char name[32];
+	bed_init(&b);
+	for (int i = 0; i < 2000; i++) {
+		snprintf(name, sizeof name, "t%d", i);
+		tell(&b, &(struct tenant){"b", name, 100, REASON_NONE, 0, true});
+	}
+	tell(&b, &(struct tenant){"a", "late", 90, REASON_GRANTING, 40, false});
+	gate_step(&b.gate, NOW);
+	cr_expect(!gate_has_backlog(&b.gate, "a"));
+	int steps = 1;
+	while (gate_deadline(&b.gate) <= NOW && steps < 100) {
+		gate_step(&b.gate, NOW);
+		steps++;
+	}
+	cr_expect(steps > 4 && steps < 20, "%d steps", steps);
+	cr_expect(gate_has_backlog(&b.gate, "a") && !gate_has_backlog(&b.gate, "b"));
+	world_destroy(b.world);
+}

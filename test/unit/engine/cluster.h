@@ -19,6 +19,7 @@
 struct obj {
 	bool exists, capacity, gated, running;
 	bool other_gate;      /* beside ours */
+	bool leaving;	      /* being deleted, with a grace */
 	bool told, told_true; /* the condition Placed */
 	enum reason told_reason;
 	char name[64], uid[24], node[16], uuid[24], holder[64], ask[NODES_MAX * 8];
@@ -89,6 +90,8 @@ static void observe(struct cluster *c, const struct obj *o)
 		.mem_bytes = 100,
 		.created_ms = 1000 + o->uid[1],
 		.node = o->node,
+		.deleting_ms = o->leaving ? 1000 : 0,
+		.grace_s = o->leaving ? 30 : 0,
 		.phase = o->running ? POD_RUNNING : POD_PENDING};
 	if (o->capacity) {
 		snprintf(id.uuid, sizeof id.uuid, "%s", o->uuid);
@@ -178,6 +181,8 @@ static void arrive(struct cluster *c, const char *name, int64_t milli)
 
 static void leave(struct cluster *c, struct obj *o)
 {
+	o->leaving = !o->gated;
+	publish(c, o);
 	o->exists = false;
 	o->rv = ++c->rv;
 	publish(c, o);

@@ -1,0 +1,134 @@
+/* When the share of a tenant whose object is gone is free (C22). An object can be taken away while
+ * its containers run: by force, or because nobody asked the node. So a departure that says that
+ * they have ended frees the share at once; any other holds it until its node is gone or a time has
+ * passed, and then an event says that nobody knows. */
+#include "departed.h"
+
+#include "model/names.h"
+#include "size/explain.h"
+#include "state.h"
+
+#define HELD_MS 300000
+
+static int64_t held_ms(const struct engine *e)
+{
+	return e->cfg.held_ms > 0 ? e->cfg.held_ms : HELD_MS;
+}
+
+static bool node_is_gone(const struct engine *e, uint32_t node)
+{
+	return node == WORLD_NONE || !world_node_at(e->world, node)->known;
+}
+
+/* `d` NULL: it has left before this process looked, so nobody here knows how; it ran, if it did, on
+ * the holder's node, as does one that was last seen without a node. `h` NULL: nobody holds its GPU
+ * now. This is where an agent's word that no process of this uid is left will count. */
+static bool is_held(
+	struct engine *e, const struct holder *h, struct world_departed *d, const char *uid)
+{
+	const char *where = h != NULL ? text_or(h->node, "") : "";
+	uint32_t node =
+		d != NULL && d->node != WORLD_NONE ? d->node : world_node_find(e->world, where);
+	if ((d != NULL && d->ended) || node_is_gone(e, node)) {
+		return false;
+	}
+	struct absence *a = absence_of(e, uid, e->now);
+	text_set(&a->holder, h != NULL ? h->name : "");
+	wake_by(e, a->since + held_ms(e));
+	bool held = e->now - a->since < held_ms(e);
+	if (!held && d != NULL) {
+		d->ended = true; /* given up, once and for all */
+	}
+	return held;
+}
+
+bool departed_holds(struct engine *e, const struct holder *h, const char *uid)
+{
+	struct world_departed *d = world_departed_find(e->world, uid);
+	if (d != NULL) {
+		d->needed = e->step;
+	}
+	return is_held(e, h, d, uid);
+}
+
+static bool has_entry(const struct ledger *l, const char *uid)
+{
+	for (uint32_t i = 0; i < l->count; i++) {
+		if (strcmp(l->items[i].uid, uid) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void count_one(struct engine *e, struct world_departed *d)
+{
+	uint32_t at = snap_gpu_by_uuid(e, d->uuid);
+	const struct holder *h = at != WORLD_NONE ? e->snap_gpus.items[at].holder : NULL;
+	bool in_ledger = h != NULL && has_entry(holder_ledger(h), d->uid);
+	if (in_ledger || !is_held(e, h, d, d->uid) || h == NULL) {
+		return;
+	}
+	struct place_gpu *g = &e->snap.gpus.items[at];
+	g->free_milli -= d->milli;
+	g->free_mib -= d->mem_mib;
+	g->tenants++;
+	/* Its capacity pod stays as long as somebody may use the GPU. */
+	e->snap_gpus.items[at].demand++;
+}
+
+/* Those that stand in no ledger: they were orphans, or their GPU has changed hands. */
+void departed_count(struct engine *e)
+{
+	for (size_t i = 0; i < world_departed_count(e->world); i++) {
+		struct world_departed *d = world_departed_at(e->world, i);
+		bool may_run = !d->ended && d->uuid != NULL;
+		if (may_run && world_pod_by_uid(e->world, d->uid) == NULL) {
+			count_one(e, d);
+		}
+	}
+}
+
+static void tell_given_up(struct engine *e, const struct absence *a, struct plan *plan)
+{
+	const struct world_departed *d = world_departed_find(e->world, a->uid);
+	const struct holder *h = holder_find(e, a->holder);
+	CLEANUP(str_finish) struct str text = STR_INIT(512);
+	if (h == NULL || h->uid == NULL) {
+		return;
+	}
+	explain_given_up(
+		&text, d != NULL ? d->ns : NULL, d != NULL ? d->name : a->uid, held_ms(e) / 1000);
+	struct action *x = emit(e, plan, ACTION_EVENT);
+	x->ns = NAME_NAMESPACE;
+	x->name = arena_strdup(&plan->arena, h->name);
+	x->uid = arena_strdup(&plan->arena, h->uid);
+	x->regarding_kind = "Pod";
+	x->regarding_api_version = "v1";
+	x->event_reason = "ShareGivenUp";
+	x->warning = true;
+	x->message = arena_strdup(&plan->arena, str_text(&text));
+}
+
+void departed_report(struct engine *e, struct plan *plan)
+{
+	vec_for_each (struct absence, a, &e->absences) {
+		if (a->seen == e->step && !a->told && e->now - a->since >= held_ms(e)) {
+			a->told = true;
+			tell_given_up(e, a, plan);
+		}
+	}
+}
+
+/* What no ledger names has nothing to tell any more. If it comes to be needed after all, nobody
+ * knows how it went, which holds its share for longer and never for less. */
+void departed_sweep(struct engine *e)
+{
+	for (size_t i = world_departed_count(e->world); i-- > 0;) {
+		const struct world_departed *d = world_departed_at(e->world, i);
+		bool may_run = !d->ended && d->uuid != NULL && !node_is_gone(e, d->node);
+		if (d->needed != e->step && !may_run) {
+			world_departed_drop(e->world, i);
+		}
+	}
+}

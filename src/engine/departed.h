@@ -1,0 +1,29 @@
+/* Shares of tenants whose object is gone (C22): free where the cluster says that their containers
+ * have ended, held for a time otherwise. The engine's book owns the absences. Nothing here fails.
+ */
+#ifndef ENGINE_DEPARTED_H
+#define ENGINE_DEPARTED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct engine;
+struct holder;
+struct plan;
+
+/* A tenant that is gone and holds its share all the same, by uid. */
+struct absence {
+	char *uid;    /* owned */
+	char *holder; /* owned; the capacity pod of the GPU on which it counts */
+	int64_t since;
+	uint64_t seen;
+	bool told; /* that it was given up */
+};
+
+/* Does an entry of its ledger, whose tenant is gone, still hold its share? */
+bool departed_holds(struct engine *e, const struct holder *h, const char *uid);
+void departed_count(struct engine *e); /* in the snapshot, after holders */
+void departed_report(struct engine *e, struct plan *plan);
+void departed_sweep(struct engine *e);
+
+#endif

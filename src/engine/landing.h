@@ -1,0 +1,42 @@
+/* Placements that may land yet. One that was sent and is not known to have failed may land at any
+ * time, as long as the tenant has the version that it was made from; then the tenant runs on the
+ * GPU that it names, whoever holds that by then. So until its version has moved, the share counts
+ * on that GPU, by UUID. The waiter owns them. Nothing here fails. */
+#ifndef ENGINE_LANDING_H
+#define ENGINE_LANDING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct action;
+struct engine;
+struct place_verdict;
+struct waiter;
+
+/* Where it says that the tenant runs, and on how much. */
+struct landing {
+	char *uuid;    /* owned */
+	char *version; /* owned; of the tenant: with any other it cannot land */
+	int64_t milli, mem_mib;
+	uint64_t flight; /* the last one that says so */
+	uint32_t open;	 /* how many were sent and have not certainly failed */
+	/* what it takes out of the snapshot of this step; `at` WORLD_NONE: nothing */
+	uint32_t at;
+	int64_t out_milli, out_mib;
+	bool out_whole; /* nothing else counts the tenant there */
+};
+
+void landing_note(struct waiter *w, const struct action *a); /* a placement leaves */
+/* It has certainly not been done and never will be. */
+void landing_failed(struct waiter *w, uint64_t flight);
+void landings_pass(struct waiter *w); /* forgets those that the tenant's version has passed */
+void landings_finish(struct waiter *w);
+void landings_count(struct engine *e); /* in the snapshot, after holders and tenants */
+/* The tenant's own are no obstacle to itself: lifted before it is judged, settled after; `v` is
+ * where it goes, NULL: nowhere. */
+void landings_lift(struct engine *e, const struct waiter *w);
+void landings_settle(struct engine *e, struct waiter *w, const struct place_verdict *v);
+/* One takes something from a GPU whose ledger does not know the tenant. */
+bool landings_linger(const struct waiter *w);
+
+#endif

@@ -1,0 +1,73 @@
+/* Processes whose pod was taken away by force. They run on for a while that no object tells, and
+ * use their share all the same (C22). */
+#include <stdio.h>
+
+#include "model/names.h"
+#include "sim_parts.h"
+
+static int64_t number(const struct pod *p, const char *key)
+{
+	int64_t value = 0;
+	const char *text = pairs_get(&p->notes, key);
+	return text != NULL && parse_i64(view_of(text), 0, INT64_MAX / 4, &value) ? value : 0;
+}
+
+/* Its node was given time, or is no more. Whether the node passed for ready just then two watches
+ * tell at different times, so that a controller cannot be held to it. */
+static bool has_ended(struct sim *s, const struct pod *p)
+{
+	bool asked = p->deleting_ms != 0 && p->grace_s > 0;
+	return fleet_find(s, p->node) == NULL || p->phase != POD_RUNNING || asked;
+}
+
+/* Who holds its GPU and has it in the books, so that everyone who writes there knows of it. */
+static const struct stored *holder_of(const struct sim *s, const char *uid, const char *uuid)
+{
+	for (size_t i = 0; i < s->store.items.count; i++) {
+		const struct stored *o = s->store.items.items[i];
+		bool holds = o->resource == RES_PODS && pod_is_capacity(&o->pod) &&
+			     o->pod.identity != NULL && text_equals(o->pod.identity->uuid, uuid);
+		for (uint32_t k = 0; holds && k < o->pod.ledger.count; k++) {
+			if (text_equals(o->pod.ledger.items[k].uid, uid)) {
+				return o;
+			}
+		}
+	}
+	return NULL;
+}
+
+/* In no books, it is known only to those who saw its pod go, and that no object tells. */
+void left_note(struct sim *s, const struct stored *o)
+{
+	const struct pod *p = &o->pod;
+	const char *uuid = pairs_get(&p->notes, NOTE_GPU_UUID);
+	const struct stored *holder = uuid != NULL ? holder_of(s, o->uid, uuid) : NULL;
+	if (holder == NULL || text_empty(p->node) || has_ended(s, p)) {
+		return;
+	}
+	struct left left = {.milli = number(p, NOTE_COMPUTE_MILLI),
+		.mem_mib = number(p, NOTE_MEMORY_MIB),
+		.until = sim_now(s) + sim_between(s, 500, s->held_ms)};
+	snprintf(left.holder, sizeof left.holder, "%s", holder->uid);
+	snprintf(left.uuid, sizeof left.uuid, "%s", uuid);
+	snprintf(left.node, sizeof left.node, "%s", p->node);
+	VEC_PUSH(&s->checker.left, left);
+	s->report->left++;
+	sim_trace(s, "what ran in %s (%s) runs on until %lld", o->name, o->uid,
+		(long long)left.until);
+}
+
+bool left_sum(struct sim *s, const char *uuid, int64_t *milli, int64_t *mem_mib)
+{
+	bool any = false;
+	vec_for_each (const struct left, left, &s->checker.left) {
+		if (text_equals(left->uuid, uuid) && sim_now(s) < left->until &&
+			fleet_find(s, left->node) != NULL &&
+			store_find_uid(&s->store, left->holder) != NULL) {
+			*milli += left->milli;
+			*mem_mib += left->mem_mib;
+			any = true;
+		}
+	}
+	return any;
+}
