@@ -7,7 +7,8 @@ others, the client before the servers. Relists of all pods follow one another as
 reviews come. A tenant is left whole, as C2 wants it, once a relist has taken ten seconds; such
 answers are right and are counted apart, and some of the tenants must have been converted meanwhile.
 The server's figure runs from the moment at which the kernel had the first bytes to the last
-byte written; the client's, from its first byte sent to the last byte of the answer.
+byte written; the client's, from its first byte sent to the last byte of the answer. A witness that
+only sleeps on the controller's core tells how often that core itself was not there (machine.core).
 
 smoke: --pods 2000 --seconds 5
 """
@@ -22,6 +23,7 @@ import threading
 import time
 
 import _ground
+import _witness
 
 P99_BAR_US = 1000
 READY_TIMEOUT_S = 600
@@ -137,18 +139,24 @@ class Relists(threading.Thread):
         return self.took
 
 
-def measure(ground, controller, ca, where, args):
+def measure(ground, controller, ca, cores_of, args):
+    mine, where = cores_of
     reviews = Reviews(ground, ca, where, args.seconds, args)
     relists = Relists(controller)
+    witness = _witness.Witness(mine)
     controller.json("POST", "/debug/latency/reset")
     relists.start()
     reviews.go()
     client = reviews.result(args.seconds * 3 + 60)
     server = controller.json("GET", "/debug/latency")
     _ground.say("with relists: server p50 %s us, p99 %s us" % (server["p50_us"], server["p99_us"]))
+    machine = witness.tell()
+    _ground.say("meanwhile the core itself was late %d times, %d ms in all" % (
+        machine["stalls"], machine["stalled_ms"]))
     took = relists.stop()
     controller.must_live()
-    return {"client": client, "server": server, "relists": [round(each, 2) for each in took]}
+    return {"core": machine, "client": client, "server": server,
+            "relists": [round(each, 2) for each in took]}
 
 
 def quiet(ground, controller, ca, where, args):
@@ -180,9 +188,10 @@ def run(args):
         _ground.say("without relists: server p50 %s us, p99 %s us" % (
             calm["p50_us"], calm["p99_us"]))
         load = _ground.machine()
-        seen = measure(ground, controller, ca, others, args)
+        seen = measure(ground, controller, ca, (mine, others), args)
         return verdict(args, calm, seen, {
-            "machine": load, "vm_hwm_mib": round(controller.memory_kib() / 1024, 1),
+            "machine": dict(load, core=seen["core"]),
+            "vm_hwm_mib": round(controller.memory_kib() / 1024, 1),
             "shared_core": mine == others, "preferred": preferred})
 
 

@@ -62,17 +62,27 @@ static struct pod_condition condition_of(const struct obj *o)
 		.reason = o->told ? reason_name(o->told_reason) : NULL};
 }
 
-static void observe(struct cluster *c, const struct obj *o)
+static const char *namespace_of(const struct obj *o)
 {
-	char rv[16], milli[24], mib[24], share[QUANTITY_TEXT_MAX];
-	snprintf(rv, sizeof rv, "%d", o->rv);
+	return o->capacity ? NAME_NAMESPACE : "default";
+}
+
+static void observe_gone(struct cluster *c, const struct obj *o)
+{
 	struct change gone = {.type = CHANGE_GONE,
 		.kind = KIND_POD,
 		.name = o->name,
 		.uid = o->uid,
-		.ns = o->capacity ? NAME_NAMESPACE : "default"};
+		.ns = namespace_of(o)};
+	engine_observe(c->e, &gone);
+}
+
+static void observe(struct cluster *c, const struct obj *o)
+{
+	char rv[16], milli[24], mib[24], share[QUANTITY_TEXT_MAX];
+	snprintf(rv, sizeof rv, "%d", o->rv);
 	if (!o->exists) {
-		engine_observe(c->e, &gone);
+		observe_gone(c, o);
 		return;
 	}
 	struct pair tenant_label[] = {{LABEL_TENANT, "true"}},
@@ -82,7 +92,7 @@ static void observe(struct cluster *c, const struct obj *o)
 	const char *gate[] = {NAME_GATE, "example.com/quota"};
 	struct gpu_identity id = {.mem_mib = USABLE};
 	struct grant grants[MODEL_GRANTS_MAX];
-	struct pod p = {.ns = gone.ns,
+	struct pod p = {.ns = namespace_of(o),
 		.name = o->name,
 		.uid = o->uid,
 		.resource_version = rv,

@@ -1,0 +1,49 @@
+"""A witness of the machine itself: a process that only sleeps, before everybody else on the controller's
+core, and notes how late it is woken. When it is late the core was not there: its host had taken it away."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+PERIOD_NS = 2_000_000
+LATE_NS = 500_000
+PRIORITY = 2  # above the controller's
+
+
+def watch(core):
+    """The process: sleeps until it is told to end."""
+    os.sched_setaffinity(0, {core})
+    ended, parent = [], os.getppid()
+    signal.signal(signal.SIGTERM, lambda *_: ended.append(True))
+    try:
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(PRIORITY))
+    except OSError:
+        pass
+    late = []
+    due = time.monotonic_ns()
+    while not ended and os.getppid() == parent:
+        due = max(due + PERIOD_NS, time.monotonic_ns())
+        time.sleep(max(0, due - time.monotonic_ns()) / 1e9)
+        late.append(time.monotonic_ns() - due)
+    late.sort()
+    stalls = [each for each in late if each > LATE_NS]
+    print(json.dumps({
+        "late_p99_us": late[len(late) * 99 // 100] // 1000, "late_max_us": late[-1] // 1000,
+        "stalls": len(stalls), "stalled_ms": sum(stalls) // 1_000_000}))
+
+
+class Witness:
+    def __init__(self, cores):
+        self.process = subprocess.Popen([sys.executable, __file__, str(min(cores))],
+                                        stdout=subprocess.PIPE, text=True)
+
+    def tell(self):
+        self.process.terminate()
+        return json.loads(self.process.communicate(timeout=10)[0])
+
+
+if __name__ == "__main__":
+    watch(int(sys.argv[1]))
