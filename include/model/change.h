@@ -9,6 +9,7 @@
 #include "model/node.h"
 #include "model/pod.h"
 #include "model/policy.h"
+#include "model/volume.h"
 
 enum kind {
 	KIND_POD,
@@ -16,7 +17,11 @@ enum kind {
 	KIND_POLICY,
 	KIND_NAMESPACE,
 	KIND_LIMIT_RANGE,
+	KIND_SLICE, /* watched where the API server has it; nobody waits for it */
+	KIND_CLAIM, /* not watched: read for those who wait and name one */
 	KIND_COUNT,
+	KIND_REQUIRED = KIND_SLICE, /* nothing is decided before the kinds before it were listed */
+	KIND_WATCHED = KIND_CLAIM,  /* the kinds before it have a watch */
 };
 
 enum change_type {
@@ -42,6 +47,8 @@ struct change {
 	const struct policy *policy;
 	const struct namespace *namespace;
 	const struct limit_range *limit_range;
+	const struct gpu_slice *slice;
+	const struct volume_claim *claim;
 	/* CHANGE_GONE */
 	const char *ns;
 	const char *name;

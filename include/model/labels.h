@@ -35,6 +35,13 @@ struct terms {
 	uint32_t count;
 };
 
+/* One OR term about nodes, of a pod's required affinity or of a volume; its expressions and fields
+ * are ANDed. */
+struct node_term {
+	struct terms labels;
+	struct terms fields; /* metadata.name only */
+};
+
 /* A metav1.LabelSelector. `present` tells an empty selector (matches everything) from an absent
  * one. */
 struct selector {
@@ -45,6 +52,9 @@ struct selector {
 
 bool term_matches(const struct term *t, const char *value); /* value NULL: the key is absent */
 bool terms_match(const struct terms *t, const struct pairs *labels);
+/* OR; a term with nothing in it matches nothing, as in Kubernetes. No terms: false. */
+bool node_terms_match(const struct node_term *terms, uint32_t count, const char *node,
+	const struct pairs *labels);
 bool selector_matches(const struct selector *s, const struct pairs *labels); /* absent: true */
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "model/extra.h"
 #include "model/labels.h"
 
 struct taint {
@@ -26,7 +27,17 @@ struct node {
 	int64_t mem_bytes;
 	int64_t pod_slots;
 	int64_t gpus;
+	struct amounts others; /* allocatable of whatever else */
+	/* C27: somebody else gives out parts of its GPUs */
 	bool shares_already; /* GPU feature discovery says time-slicing or MPS */
+	bool serves_hami;    /* HAMi's device plugin registered its GPUs */
+	bool serves_kai;     /* it is in a node pool of KAI's */
+};
+
+/* A ResourceSlice of NVIDIA's driver: some GPUs of a node, published through DRA. */
+struct gpu_slice {
+	const char *name;
+	const char *node; /* NULL: it is not about the GPUs of one node */
 };
 
 #endif

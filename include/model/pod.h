@@ -9,8 +9,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "model/extra.h"
 #include "model/gpu.h"
 #include "model/labels.h"
+
+#define POD_CLAIMS_MAX 32
 
 enum pod_phase { POD_PENDING, POD_RUNNING, POD_SUCCEEDED, POD_FAILED, POD_UNKNOWN };
 
@@ -31,7 +34,9 @@ struct container {
 	bool sidecar;	   /* an init container with restartPolicy Always */
 	int64_t cpu_milli; /* requests */
 	int64_t mem_bytes;
-	int64_t gpus;  /* nvidia.com/gpu: limit, else request */
+	struct amounts others; /* requests of whatever else */
+	bool too_many;	       /* more of them than are read */
+	int64_t gpus;	       /* nvidia.com/gpu: limit, else request */
 	bool bad_gpus; /* the API server would refuse them: no whole number, a request without
 			  the same limit */
 	bool mig;      /* asks for nvidia.com/mig-* */
@@ -48,15 +53,18 @@ struct container {
 
 struct toleration {
 	const char *key;      /* NULL: every key */
-	const char *operator; /* "Exists" or "Equal" */
+	const char *operator; /* "Exists" or "Equal"; "Lt" or "Gt" where the cluster has them */
 	const char *value;
 	const char *effect; /* NULL: every effect */
 };
 
-/* One OR term of requiredDuringScheduling node affinity; its expressions and fields are ANDed. */
-struct node_term {
-	struct terms labels;
-	struct terms fields; /* metadata.name only */
+/* A required anti-affinity on the host name: no pod like these on the same node. An absent selector
+ * matches none. */
+struct neighbour_term {
+	struct selector pods;
+	bool all_namespaces;
+	const char **namespaces; /* none, and not all: the pod's own */
+	uint32_t namespace_count;
 };
 
 struct pod_condition {
@@ -95,18 +103,25 @@ struct pod {
 	uint32_t node_term_count;
 	struct toleration *tolerations;
 	uint32_t toleration_count;
-	bool too_complex; /* more gates, selectors, terms and tolerations than are looked at: of
-			     them only our gate is kept, and nobody places it */
+	bool too_complex; /* more gates, selectors, terms, tolerations, resources, host ports or
+			     volume claims than are looked at: nobody places it. Of the first four
+			     only our gate is kept */
 	struct container *containers; /* init containers first */
 	uint32_t container_count;
 	bool has_claims; /* spec.resourceClaims */
 	bool has_group;	 /* spec.schedulingGroup: a gang */
-	bool has_pod_affinity, has_spread, has_volumes_claimed;
+	struct neighbour_term *neighbours;
+	uint32_t neighbour_count;
+	bool has_pod_affinity; /* required, and not among `neighbours` */
+	bool has_spread, has_volumes_claimed;
 
 	/* what the scheduler counts: max(init, sum) + overhead */
 	int64_t cpu_milli;
 	int64_t mem_bytes;
 	int64_t gpus;
+	struct extra extra;
+	const char **claims; /* PersistentVolumeClaims of its namespace that its volumes name */
+	uint32_t claim_count;
 
 	enum pod_phase phase;
 	const char *status_reason; /* e.g. UnexpectedAdmissionError */
@@ -124,6 +139,8 @@ struct pod {
 };
 
 bool pod_is_terminal(const struct pod *p);
+/* Does the anti-affinity of either keep the two off one node? */
+bool pods_keep_apart(const struct pod *a, const struct pod *b);
 bool pod_has_gate(const struct pod *p, const char *gate);
 bool pod_is_tenant(const struct pod *p); /* carries our label */
 /* A capacity pod is one only in our namespace; the label alone proves nothing. */

@@ -52,6 +52,10 @@ enum reason {
 	REASON_BAD_AMOUNT,	    /* admission: a number of GPUs that the API server refuses */
 	REASON_TOO_LARGE,	    /* admission: what we would write on the pod has no room */
 	REASON_LARGER_THAN_ANY_GPU, /* placement: no GPU that it may use has so much memory */
+	/* placement again */
+	REASON_OTHER_SHARING, /* C27: the nodes left have somebody else who gives out their GPUs */
+	REASON_READING_VOLUMES,	 /* where its volumes are is being read */
+	REASON_VOLUME_NOT_READY, /* a claim of it is missing, lost, leaving, or not bound yet */
 	REASON_COUNT,
 };
 

@@ -19,6 +19,8 @@
 #include "model/node.h"
 #include "model/pod.h"
 #include "model/reason.h"
+#include "model/unfit.h"
+#include "model/volume.h"
 
 struct place_node {
 	const struct node *noun; /* borrowed */
@@ -29,6 +31,19 @@ struct place_node {
 	int64_t gpu_mem_mib; /* of one GPU here, as far as labels tell; 0: unknown */
 	bool no_grants;	     /* cordoned, not ready, being drained */
 	bool no_opening;     /* capacity pods failed here lately */
+	uint32_t kept_apart; /* the `apart` of a request whose pod must not come here; 0: none */
+	bool serves_dra, serves_kai; /* C27, as far as the node's own object does not tell */
+	/* what is left of the node's other resources: a piece of the snapshot's `others` */
+	uint32_t others_at, others_count;
+	const struct host_port *ports; /* borrowed; taken by the pods that are bound here */
+	size_t port_count;
+	uint32_t promised; /* the first of the snapshot's `promised`, counted from 1; 0: none */
+};
+
+/* A host port of a pod that will run here and is not bound yet. */
+struct place_port {
+	struct host_port port; /* texts borrowed from the pod */
+	uint32_t next;	       /* counted from 1 */
 };
 
 enum gpu_state { GPU_OPEN, GPU_BUSY, GPU_OPENING };
@@ -52,12 +67,21 @@ struct snapshot {
 	struct {
 		VEC_FIELDS(struct place_gpu);
 	} gpus;
+	struct {
+		VEC_FIELDS(struct amount); /* names borrowed */
+	} others;
+	struct {
+		VEC_FIELDS(struct place_port);
+	} promised;
 };
 
 struct place_request {
-	const struct pod *pod; /* borrowed: selectors, affinity, tolerations, CPU and memory */
-	int64_t milli;	       /* 0: follows from memory */
-	int64_t mem_mib;       /* 0: follows from milli */
+	const struct pod *pod; /* borrowed: selectors, affinity, tolerations, what it takes */
+	uint32_t apart;	       /* its number, for the nodes' `kept_apart`; 0: none keeps it off */
+	const struct volume_claim *const *claims; /* borrowed; its volumes, all of them ready */
+	uint32_t claim_count;
+	int64_t milli;	 /* 0: follows from memory */
+	int64_t mem_mib; /* 0: follows from milli */
 	uint32_t max_tenants;
 };
 
@@ -69,14 +93,24 @@ struct place_verdict {
 	int64_t milli; /* on that GPU */
 	int64_t mem_mib;
 	enum reason reason; /* why nothing fits; REASON_NONE if something does */
+	enum unfit nearest; /* of the nodes that do not suit the pod, the cause that is easiest to
+			       lift; NONE: not looked at */
 	/* the closest miss, for people */
 	const char *best_node;
 	int64_t best_milli;
 	int64_t best_mib;
 };
 
-/* May the pod run on this node at all, GPU aside? REASON_NONE or REASON_NODE_UNFIT. */
-enum reason place_node_fits(const struct pod *pod, const struct place_node *n);
+/* May the pod run on this node at all, GPU aside? Why not; *ret_what (NULL: not asked for) is the
+ * taint, resource or claim, or NULL, and lives as long as the snapshot and the request. */
+enum unfit place_unfit(const struct snapshot *s, const struct place_request *r,
+	const struct place_node *n, const char **ret_what);
+/* The same of every node of the snapshot, counted; where one must be opened, beside a capacity pod.
+ */
+void place_survey(
+	const struct snapshot *s, const struct place_request *r, struct unfit_tally *ret_tally);
+/* C27: who else gives out its GPUs; UNFIT_NONE: nobody. */
+enum unfit place_given_out_by(const struct place_node *n);
 /* What of that does not pass with time: selectors, affinity, taints. */
 bool place_node_suits(const struct pod *pod, const struct node *n);
 /* The share that the request means on a GPU with so much usable memory. */
@@ -93,6 +127,10 @@ bool place_never_fits(
 void place_reserve(
 	struct snapshot *s, const struct place_request *r, const struct place_verdict *v);
 
+/* Takes what the pod needs, GPU aside, out of the node on which it will run. */
+void place_reserve_pod(struct snapshot *s, struct place_node *n, const struct pod *pod);
+/* The same without CPU, memory and slot, where those are counted already. */
+void place_reserve_extra(struct snapshot *s, struct place_node *n, const struct extra *x);
 /* Takes what one more capacity pod needs out of a node. */
 void place_reserve_capacity(struct place_node *n);
 

@@ -8,7 +8,10 @@
 #include <stdint.h>
 
 #include "base/str.h"
+#include "model/pod.h"
 #include "model/reason.h"
+#include "model/unfit.h"
+#include "model/volume.h"
 
 /* Fill what is known; zero and NULL leave their part of the sentence out. All text is borrowed. */
 struct explain_facts {
@@ -16,7 +19,10 @@ struct explain_facts {
 	int64_t best_milli,
 		best_mib; /* free on the GPU that comes closest; counts if best_node is set */
 	const char *best_node;
-	const char *gpu;  /* UUID: Placed */
+	const struct pod *left;		  /* borrowed; Placed: what of it nobody judged is said */
+	const struct volume_claim *claim; /* borrowed; VolumeNotReady: the one that is waited for */
+	const struct unfit_tally *unfit;  /* borrowed; nodes that do not suit the pod, and why */
+	const char *gpu;		  /* UUID: Placed */
 	int64_t count;	  /* GPUs the pod asks for; tenants of a GPU (MaxTenants); what was tried */
 	int64_t limit;	  /* the bound that was reached */
 	int64_t waited_s; /* 0: just now */
@@ -27,7 +33,7 @@ struct explain_facts {
 	const char *expected; /* what to write instead */
 };
 
-/* Appends one sentence without a final full stop, at most about 300 bytes; texts from outside are
+/* Appends one sentence without a final full stop, at most about 700 bytes; texts from outside are
  * cut. */
 void explain(struct str *out, enum reason reason, const struct explain_facts *facts);
 /* `aliquot.dev/gpu-fraction: "0,5" cannot be read; write …`, for the warning that a person's

@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "base/alloc.h"
+#include "base/vec.h"
 #include "model/change.h"
 #include "model/reason.h"
 
@@ -34,13 +35,17 @@ struct world_gpu {
 	uint32_t slot; /* of its pod */
 	int32_t priority;
 	enum world_class class; /* whole GPUs, carries our label or gate, or holds a GPU for us */
+	bool has_neighbours;	/* it keeps others off its node by anti-affinity */
+	bool is_kai;		/* C27: KAI's scheduler gave it its GPU */
 	bool waiting_shown;	/* its condition Placed says False */
 	enum reason told;	/* in that condition, whatever it says; NONE: nothing of ours */
 	int64_t told_ms;	/* when that was written; 0: there is no such condition */
 	uint64_t stamp;		/* another one whenever the object was set again */
 	bool gated;		/* our gate is still on it */
 	bool other_gates;
-	int64_t gpus; /* nvidia.com/gpu it asks for */
+	int64_t gpus;		     /* nvidia.com/gpu it asks for */
+	struct world_claim **claims; /* owned list; of tenants with our gate */
+	uint32_t claim_count;
 	int64_t created_ms;
 	/* tenants that were placed: the guarded keys */
 	int64_t milli, mem_mib;
@@ -49,8 +54,9 @@ struct world_gpu {
 };
 
 struct world_pod {
-	const char *ns; /* interned */
-	uint32_t node;	/* index of its node, WORLD_NONE while unbound */
+	const char *ns;	   /* interned */
+	const char *extra; /* interned; what else it takes of its node, as text; NULL: nothing */
+	uint32_t node;	   /* index of its node, WORLD_NONE while unbound */
 	uint32_t mark;
 	int64_t cpu_milli;
 	int64_t mem_bytes;
@@ -74,6 +80,16 @@ static inline bool world_pod_terminal(const struct world_pod *p)
 {
 	return p->phase == POD_SUCCEEDED || p->phase == POD_FAILED;
 }
+
+/* What pods take of a node beside CPU, memory, slots and GPUs; in no particular order. */
+struct world_uses {
+	struct {
+		VEC_FIELDS(struct amount); /* names are interned, each once */
+	} amounts;
+	struct {
+		VEC_FIELDS(struct host_port); /* texts are interned */
+	} ports;
+};
 
 /* A tenant whose object is gone: a deletion that the watch told of, or one that a complete list
  * came without. What is merely absent is not here. */
@@ -103,6 +119,16 @@ struct world_node {
 	int64_t mem_bytes;
 	int64_t gpus; /* whole GPUs asked for, capacity pods included */
 	uint32_t pods;
+	uint32_t dra_slices; /* C27: ResourceSlices with GPUs of this node */
+	uint32_t kai_pods;   /* GPU pods here that KAI's scheduler or its reservations brought */
+	struct world_uses uses;
+};
+
+struct world_claim {
+	const char *ns, *name; /* interned */
+	uint32_t tenants;      /* that name it */
+	struct arena arena;    /* of `noun` */
+	struct volume_claim noun;
 };
 
 struct world_policy {
@@ -169,6 +195,15 @@ const struct policy *const *world_policies(const struct world *w, uint32_t *ret_
 const struct policy *world_policy_find(const struct world *w, const char *name);
 
 const struct world_namespace *world_namespace_find(const struct world *w, const char *name);
+
+/* Claims that some tenant with our gate names, in no particular order; CLAIM_UNREAD until a change
+ * told more. Who reads them watches the version, which grows when one is named for the first time
+ * or by nobody any more. */
+size_t world_claim_count(const struct world *w);
+const struct volume_claim *world_claim_at(const struct world *w, size_t i);
+const struct volume_claim *world_claim_find(
+	const struct world *w, const char *ns, const char *name); /* NULL: nobody names it */
+uint64_t world_claims_version(const struct world *w);
 
 /* Has it to do with GPUs, so that its whole noun is kept? Of every other pod only namespace, name,
  * uid, node, sums, phase and whether it is being deleted. */

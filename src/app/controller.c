@@ -2,6 +2,7 @@
  * order.
  *
  *     watches -> engine.observe          (feeds.c)
+ *     volumes of those who wait -> engine.observe   (volumes.c)
  *     engine.step -> plan -> act         (turn, below)
  *     act -> outcome -> engine.settle
  *     admission -> hook                  (routes.c), with what the world knows */
@@ -192,6 +193,7 @@ static void on_turn(void *data)
 	follow_credentials(c);
 	election_step(c->election, now);
 	feeds_step(c->feeds, now);
+	volumes_step(c->volumes, now, election_leads(c->election));
 	errands_step(c, now);
 	certs_step(c->certs, now);
 	canary_step(c->canary, now,
@@ -208,6 +210,7 @@ static void on_turn(void *data)
 	at = time_min(at, election_deadline(c->election));
 	at = time_min(at, feeds_deadline(c->feeds));
 	at = time_min(at, errands_deadline(c));
+	at = time_min(at, volumes_deadline(c->volumes, election_leads(c->election)));
 	at = time_min(at, certs_deadline(c->certs));
 	at = time_min(at, act_deadline(c->act));
 	at = time_min(at, events_deadline(c->events));
@@ -333,6 +336,8 @@ static void make_leader_side(struct controller *c)
 	c->engine = engine_create(&engine, rng_system_seed());
 	make_recorder(c);
 	c->feeds = feeds_create(c->kube, rng_system_seed(), on_change, c);
+	c->volumes =
+		volumes_create(c->kube, engine_world(c->engine), rng_system_seed(), on_change, c);
 	c->certs = certs_create(c->kube, &certs, &certs_events, c);
 	c->canary = canary_create(c->kube);
 	c->gate = (struct gate){
@@ -399,6 +404,7 @@ static void controller_finish(struct controller *c)
 	canary_destroy(c->canary);
 	certs_destroy(c->certs);
 	feeds_destroy(c->feeds);
+	volumes_destroy(c->volumes);
 	act_destroy(c->act);
 	election_destroy(c->election);
 	events_destroy(c->events);

@@ -50,7 +50,7 @@ static bool is_late(const struct gate_look *look, const struct world_pod *p)
 		return wall - look->judged_ms >= BACKLOG_MS;
 	}
 	bool ours = t->told == REASON_GRANTING || t->told == REASON_WAITING_FOR_CAPACITY ||
-		    t->told == REASON_API_REFUSED;
+		    t->told == REASON_API_REFUSED || t->told == REASON_READING_VOLUMES;
 	/* One that was made later runs already: it is this pod that is odd, not the engine. */
 	bool passed_by = look->placed_ms > later(t->created_ms, t->told_ms);
 	return ours && wall - t->told_ms >= TOLD_MS && !passed_by;

@@ -17,6 +17,7 @@
 #include "kube/feeds.h"
 #include "options.h"
 #include "recorder.h"
+#include "volumes.h"
 
 struct controller {
 	struct options options;
@@ -33,6 +34,7 @@ struct controller {
 	struct engine *engine;
 	struct recorder *recorder; /* NULL: nothing is recorded */
 	struct feeds *feeds;
+	struct volumes *volumes;
 	struct gate gate;
 	struct hook *hook;
 	struct certs *certs;

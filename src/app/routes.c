@@ -41,7 +41,7 @@ static void on_ready(void *data, const struct server_request *r, struct server_r
 	if (!gate_acquainted(&c->gate)) {
 		str_append_text(&reply->body, "no renewal of the Lease seen yet\n");
 	}
-	for (int k = 0; k < KIND_COUNT; k++) {
+	for (int k = 0; k < KIND_REQUIRED; k++) {
 		str_append_format(&reply->body, "%s %s\n", kind_name((enum kind)k),
 			world_synced(w, (enum kind)k) ? "synced" : "not synced");
 	}

@@ -7,8 +7,15 @@
 /* GPU feature discovery's labels for a GPU that is already handed out in parts. */
 #define SHARING_STRATEGY_LABEL "nvidia.com/gpu.sharing-strategy"
 #define REPLICAS_LABEL	       "nvidia.com/gpu.replicas"
+/* HAMi's device plugin writes the node's GPUs here, for HAMi's scheduler. */
+#define HAMI_NOTE "hami.io/node-nvidia-register"
+/* Nodes that carry it belong to one of KAI's schedulers. */
+#define KAI_LABEL "kai.scheduler/node-pool"
 
-static const struct slice_keep notes_keep[] = {PARTS_BOOKMARK_KEEP, SLICE_END};
+#define OTHERS_MAX 256 /* kinds of resources of one node */
+
+static const struct slice_keep notes_keep[] = {
+	PARTS_BOOKMARK_KEEP, SLICE_KEEP(HAMI_NOTE), SLICE_END};
 static const struct slice_keep meta_keep[] = {
 	PARTS_META_KEEP,
 	SLICE_KEEP("labels"),
@@ -123,6 +130,29 @@ static int read_gpus(const json_t *root, struct node *node, struct fault *ret_fa
 	return 0;
 }
 
+/* What others than the kubelet may publish without end is cut off: nobody asks for so many. */
+static void read_others(const json_t *root, struct arena *arena, struct node *node)
+{
+	json_t *all = (json_t *)(uintptr_t)decode_find(root, "status.allocatable");
+	const char *name;
+	json_t *value;
+	json_object_foreach(all, name, value)
+	{
+		int64_t amount = 0;
+		bool apart = strcmp(name, "cpu") == 0 || strcmp(name, "memory") == 0 ||
+			     strcmp(name, "pods") == 0 || strcmp(name, NAME_GPU_RESOURCE) == 0;
+		if (apart || node->others.count >= OTHERS_MAX ||
+			parts_read_units(value, NULL, &amount, NULL) < 0 || amount <= 0) {
+			continue;
+		}
+		if (node->others.items == NULL) {
+			node->others.items = ARENA_ARRAY(arena, struct amount, OTHERS_MAX);
+		}
+		node->others.items[node->others.count++] =
+			(struct amount){arena_strdup(arena, name), amount};
+	}
+}
+
 static bool shares_already(const struct pairs *labels)
 {
 	const char *strategy = pairs_get(labels, SHARING_STRATEGY_LABEL);
@@ -132,6 +162,15 @@ static bool shares_already(const struct pairs *labels)
 		return true;
 	}
 	return replicas != NULL && parse_i64(view_of(replicas), 0, INT32_MAX, &count) && count > 1;
+}
+
+/* Nothing is registered any more where the list is empty. */
+static bool serves_hami(const json_t *root)
+{
+	const json_t *notes = decode_find(root, "metadata.annotations");
+	const json_t *value = json_object_get(notes, HAMI_NOTE);
+	const char *text = json_is_string(value) ? json_string_value(value) : "";
+	return !text_empty(text) && !text_equals(text, "[]");
 }
 
 static int read_node(
@@ -149,7 +188,10 @@ static int read_node(
 		read_ready(root, node, ret_fault) < 0 || read_gpus(root, node, ret_fault) < 0) {
 		return -1;
 	}
+	read_others(root, arena, node);
 	node->shares_already = shares_already(&node->labels);
+	node->serves_hami = serves_hami(root);
+	node->serves_kai = pairs_get(&node->labels, KAI_LABEL) != NULL;
 	return 0;
 }
 

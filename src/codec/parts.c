@@ -157,6 +157,39 @@ int parts_read_terms(
 	return 0;
 }
 
+static int read_node_term(
+	const json_t *object, struct arena *arena, struct node_term *t, struct fault *ret_fault)
+{
+	const json_t *labels = NULL;
+	const json_t *fields = NULL;
+	if (decode_array(object, "matchExpressions", &labels, ret_fault) < 0 ||
+		decode_array(object, "matchFields", &fields, ret_fault) < 0) {
+		return -1;
+	}
+	if (parts_read_terms(labels, arena, &t->labels, ret_fault) < 0) {
+		return fault_wrap(ret_fault, "matchExpressions");
+	}
+	if (parts_read_terms(fields, arena, &t->fields, ret_fault) < 0) {
+		return fault_wrap(ret_fault, "matchFields");
+	}
+	return 0;
+}
+
+int parts_read_node_terms(const json_t *array, struct arena *arena, struct node_term **ret_terms,
+	uint32_t *ret_count, struct fault *ret_fault)
+{
+	size_t count = array != NULL ? json_array_size(array) : 0;
+	struct node_term *terms = count > 0 ? ARENA_ARRAY(arena, struct node_term, count) : NULL;
+	for (size_t i = 0; i < count; i++) {
+		if (read_node_term(json_array_get(array, i), arena, &terms[i], ret_fault) < 0) {
+			return fault_wrap(ret_fault, "[%zu]", i);
+		}
+	}
+	*ret_terms = terms;
+	*ret_count = (uint32_t)count;
+	return 0;
+}
+
 int parts_read_selector(const json_t *object, struct arena *arena, struct selector *ret_selector,
 	struct fault *ret_fault)
 {

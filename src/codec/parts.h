@@ -33,6 +33,9 @@ MUST_CHECK int parts_read_pairs(const json_t *object, const char *const *prefixe
 /* An array of {key, operator, values} (NULL: none). */
 MUST_CHECK int parts_read_terms(
 	const json_t *array, struct arena *arena, struct terms *ret_terms, struct fault *ret_fault);
+/* An array of {matchExpressions, matchFields} (NULL: none). */
+MUST_CHECK int parts_read_node_terms(const json_t *array, struct arena *arena,
+	struct node_term **ret_terms, uint32_t *ret_count, struct fault *ret_fault);
 /* A metav1.LabelSelector (NULL: absent). */
 MUST_CHECK int parts_read_selector(const json_t *object, struct arena *arena,
 	struct selector *ret_selector, struct fault *ret_fault);

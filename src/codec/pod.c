@@ -41,6 +41,17 @@ static const struct slice_keep required_pods_keep[] = {
 	SLICE_KEEP_IN("requiredDuringSchedulingIgnoredDuringExecution", topology_keep),
 	SLICE_END,
 };
+static const struct slice_keep neighbour_keep[] = {
+	SLICE_KEEP("topologyKey"),
+	SLICE_KEEP("labelSelector"),
+	SLICE_KEEP("namespaces"),
+	SLICE_KEEP("namespaceSelector"),
+	SLICE_END,
+};
+static const struct slice_keep required_neighbours_keep[] = {
+	SLICE_KEEP_IN("requiredDuringSchedulingIgnoredDuringExecution", neighbour_keep),
+	SLICE_END,
+};
 static const struct slice_keep required_nodes_keep[] = {
 	SLICE_KEEP("requiredDuringSchedulingIgnoredDuringExecution"),
 	SLICE_END,
@@ -48,13 +59,15 @@ static const struct slice_keep required_nodes_keep[] = {
 static const struct slice_keep affinity_keep[] = {
 	SLICE_KEEP_IN("nodeAffinity", required_nodes_keep),
 	SLICE_KEEP_IN("podAffinity", required_pods_keep),
-	SLICE_KEEP_IN("podAntiAffinity", required_pods_keep),
+	SLICE_KEEP_IN("podAntiAffinity", required_neighbours_keep),
 	SLICE_END,
 };
 static const struct slice_keep spread_keep[] = {SLICE_KEEP("whenUnsatisfiable"), SLICE_END};
 static const struct slice_keep nothing_keep[] = {SLICE_END};
+static const struct slice_keep claim_name_keep[] = {SLICE_KEEP("claimName"), SLICE_END};
 static const struct slice_keep volume_keep[] = {
-	SLICE_KEEP_IN("persistentVolumeClaim", nothing_keep),
+	SLICE_KEEP("name"),
+	SLICE_KEEP_IN("persistentVolumeClaim", claim_name_keep),
 	SLICE_KEEP_IN("ephemeral", nothing_keep),
 	SLICE_END,
 };
@@ -213,17 +226,48 @@ static bool spreads(const json_t *spec)
 	return false;
 }
 
-static bool claims_volumes(const json_t *spec)
+/* Of an ephemeral volume the claim is made for the pod, under both their names. */
+static const char *claim_of(const json_t *volume, const struct pod *pod, struct arena *arena)
 {
-	const json_t *array = decode_find(spec, "volumes");
-	for (size_t i = 0; i < json_array_size(array); i++) {
-		const json_t *volume = json_array_get(array, i);
-		if (decode_find(volume, "persistentVolumeClaim") != NULL ||
-			decode_find(volume, "ephemeral") != NULL) {
+	const json_t *claim = decode_find(volume, "persistentVolumeClaim.claimName");
+	const json_t *name = decode_find(volume, "name");
+	if (json_is_string(claim)) {
+		return arena_strdup(arena, json_string_value(claim));
+	}
+	if (decode_find(volume, "ephemeral") != NULL && json_is_string(name)) {
+		return arena_printf(arena, "%s-%s", pod->name, json_string_value(name));
+	}
+	return NULL;
+}
+
+static bool is_listed(const struct pod *pod, const char *claim)
+{
+	for (uint32_t i = 0; i < pod->claim_count; i++) {
+		if (strcmp(pod->claims[i], claim) == 0) {
 			return true;
 		}
 	}
 	return false;
+}
+
+static void read_claims(const json_t *spec, struct arena *arena, struct pod *pod)
+{
+	const json_t *array = decode_find(spec, "volumes");
+	for (size_t i = 0; i < json_array_size(array); i++) {
+		const char *claim = claim_of(json_array_get(array, i), pod, arena);
+		if (claim == NULL || is_listed(pod, claim)) {
+			continue;
+		}
+		pod->has_volumes_claimed = true;
+		if (pod->claim_count == POD_CLAIMS_MAX) {
+			pod->too_complex = true;
+			return;
+		}
+		if (pod->claims == NULL) {
+			pod->claims = ARENA_ARRAY(arena, const char *, POD_CLAIMS_MAX);
+		}
+		pod->claims[pod->claim_count++] = claim;
+	}
 }
 
 static int read_spec(const json_t *spec, bool admission, struct arena *arena, struct pod *pod,
@@ -244,13 +288,13 @@ static int read_spec(const json_t *spec, bool admission, struct arena *arena, st
 	pod->has_group = decode_find(spec, "schedulingGroup") != NULL ||
 			 decode_find(spec, "workloadRef") != NULL;
 	pod->has_pod_affinity =
-		any_in(spec,
-			"affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution") ||
-		any_in(spec,
-			"affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution");
+		any_in(spec, "affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution");
 	pod->has_spread = spreads(spec);
-	pod->has_volumes_claimed = claims_volumes(spec);
 	if (pod_placing_decode(spec, admission, arena, pod, ret_fault) < 0) {
+		return -1;
+	}
+	read_claims(spec, arena, pod);
+	if (pod_neighbours_decode(spec, arena, pod, ret_fault) < 0) {
 		return -1;
 	}
 	return pod_containers_decode(spec, admission, arena, pod, ret_fault);

@@ -1,4 +1,4 @@
-/* Containers, and the requests of a pod as the scheduler counts them. */
+/* Containers: what each asks for, and what admission wants to know besides. */
 #include "model/names.h"
 #include "pod_parts.h"
 
@@ -8,30 +8,19 @@ static const struct slice_keep resources_keep[] = {
 	SLICE_KEEP("claims"),
 	SLICE_END,
 };
+static const struct slice_keep port_keep[] = {
+	SLICE_KEEP("hostPort"),
+	SLICE_KEEP("hostIP"),
+	SLICE_KEEP("protocol"),
+	SLICE_END,
+};
 const struct slice_keep pod_container_keep[] = {
 	SLICE_KEEP("name"),
+	SLICE_KEEP_IN("ports", port_keep),
 	SLICE_KEEP("restartPolicy"),
 	SLICE_KEEP_IN("resources", resources_keep),
 	SLICE_END,
 };
-
-struct amounts {
-	int64_t cpu_milli;
-	int64_t mem_bytes;
-};
-
-static const struct decode_field amount_fields[] = {
-	{"cpu", DECODE_CUSTOM, false, offsetof(struct amounts, cpu_milli), parts_read_milli},
-	{"memory", DECODE_CUSTOM, false, offsetof(struct amounts, mem_bytes), parts_read_units},
-};
-
-/* cpu and memory of a resource list; what it does not name stays. NULL: nothing named. */
-static int read_amounts(const json_t *list, struct amounts *amounts, struct fault *ret_fault)
-{
-	return list == NULL ? 0
-			    : decode_fields(list, amount_fields, COUNT_OF(amount_fields), NULL,
-				      amounts, ret_fault);
-}
 
 static int read_devices(const json_t *list, struct container *c, struct fault *ret_fault)
 {
@@ -68,22 +57,23 @@ static bool gpus_are_valid(const json_t *limits, const json_t *requests)
 	       parts_read_units(request, NULL, &wanted, NULL) == 0 && most == wanted;
 }
 
-static int read_resources(const json_t *object, struct container *c, struct fault *ret_fault)
+static int read_resources(
+	const json_t *object, struct arena *arena, struct container *c, struct fault *ret_fault)
 {
 	const json_t *limits = NULL;
 	const json_t *requests = NULL;
 	const json_t *claims = NULL;
-	struct amounts amounts = {0};
+	struct basics basics = {0};
 	if (decode_object(object, "resources.limits", &limits, ret_fault) < 0 ||
 		decode_object(object, "resources.requests", &requests, ret_fault) < 0 ||
 		decode_array(object, "resources.claims", &claims, ret_fault) < 0) {
 		return -1;
 	}
 	/* A limit without a request is the request; for devices the limit decides. */
-	if (read_amounts(limits, &amounts, ret_fault) < 0) {
+	if (basics_read(limits, &basics, ret_fault) < 0) {
 		return fault_wrap(ret_fault, "resources.limits");
 	}
-	if (read_amounts(requests, &amounts, ret_fault) < 0 ||
+	if (basics_read(requests, &basics, ret_fault) < 0 ||
 		read_devices(requests, c, ret_fault) < 0) {
 		return fault_wrap(ret_fault, "resources.requests");
 	}
@@ -91,8 +81,10 @@ static int read_resources(const json_t *object, struct container *c, struct faul
 		return fault_wrap(ret_fault, "resources.limits");
 	}
 	c->bad_gpus = !gpus_are_valid(limits, requests);
-	c->cpu_milli = amounts.cpu_milli;
-	c->mem_bytes = amounts.mem_bytes;
+	c->cpu_milli = basics.cpu_milli;
+	c->mem_bytes = basics.mem_bytes;
+	c->too_many = !others_read(limits, arena, &c->others) ||
+		      !others_read(requests, arena, &c->others);
 	c->claims = json_array_size(claims) > 0;
 	if (c->cpu_milli < 0 || c->mem_bytes < 0 || c->gpus < 0) {
 		return fault_set(ret_fault, FAULT_INVALID, "resources: negative");
@@ -212,90 +204,18 @@ static int read_container(const json_t *object, bool admission, struct arena *ar
 	if (decode_fields(object, container_fields, COUNT_OF(container_fields), arena, c,
 		    ret_fault) < 0 ||
 		decode_text(object, "restartPolicy", &restart, ret_fault) < 0 ||
-		read_resources(object, c, ret_fault) < 0) {
+		read_resources(object, arena, c, ret_fault) < 0) {
 		return -1;
 	}
 	c->sidecar = c->init && text_equals(restart, "Always");
 	return admission ? read_for_admission(object, arena, c, ret_fault) : 0;
 }
 
-static int64_t add(int64_t a, int64_t b)
+/* An init container that ends takes its ports only while no other container runs. */
+static int read_ports(const json_t *object, struct arena *arena, struct pod *pod,
+	const struct container *c, struct fault *ret_fault)
 {
-	int64_t sum;
-	return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
-}
-
-static int64_t larger(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
-
-struct need {
-	int64_t cpu_milli;
-	int64_t mem_bytes;
-	int64_t gpus;
-};
-
-static struct need need_add(struct need n, const struct container *c)
-{
-	return (struct need){add(n.cpu_milli, c->cpu_milli), add(n.mem_bytes, c->mem_bytes),
-		add(n.gpus, c->gpus)};
-}
-
-static struct need need_larger(struct need a, struct need b)
-{
-	return (struct need){larger(a.cpu_milli, b.cpu_milli), larger(a.mem_bytes, b.mem_bytes),
-		larger(a.gpus, b.gpus)};
-}
-
-/* As the scheduler: containers and sidecars run together; an init container runs beside the
- * sidecars that were started before it. */
-static struct need pod_need(const struct pod *pod)
-{
-	struct need running = {0};
-	struct need sidecars = {0};
-	struct need starting = {0};
-	for (uint32_t i = 0; i < pod->container_count; i++) {
-		const struct container *c = &pod->containers[i];
-		if (!c->init || c->sidecar) {
-			running = need_add(running, c);
-		}
-		if (c->sidecar) {
-			sidecars = need_add(sidecars, c);
-			starting = need_larger(starting, sidecars);
-		} else if (c->init) {
-			starting = need_larger(starting, need_add(sidecars, c));
-		}
-	}
-	return need_larger(running, starting);
-}
-
-/* Requests of the pod as a whole stand in for the sum; overhead comes on top. */
-static int count_need(const json_t *spec, struct pod *pod, struct fault *ret_fault)
-{
-	struct need need = pod_need(pod);
-	struct amounts amounts = {need.cpu_milli, need.mem_bytes};
-	struct amounts overhead = {0};
-	const json_t *requests = NULL;
-	const json_t *extra = NULL;
-	if (decode_object(spec, "resources.requests", &requests, ret_fault) < 0 ||
-		decode_object(spec, "overhead", &extra, ret_fault) < 0) {
-		return -1;
-	}
-	if (read_amounts(requests, &amounts, ret_fault) < 0) {
-		return fault_wrap(ret_fault, "resources.requests");
-	}
-	if (read_amounts(extra, &overhead, ret_fault) < 0) {
-		return fault_wrap(ret_fault, "overhead");
-	}
-	if (amounts.cpu_milli < 0 || amounts.mem_bytes < 0 || overhead.cpu_milli < 0 ||
-		overhead.mem_bytes < 0) {
-		return fault_set(ret_fault, FAULT_INVALID, "resources: negative");
-	}
-	pod->cpu_milli = add(amounts.cpu_milli, overhead.cpu_milli);
-	pod->mem_bytes = add(amounts.mem_bytes, overhead.mem_bytes);
-	pod->gpus = need.gpus;
-	return 0;
+	return c->init && !c->sidecar ? 0 : pod_ports_decode(object, arena, pod, ret_fault);
 }
 
 int pod_containers_decode(const json_t *spec, bool admission, struct arena *arena, struct pod *pod,
@@ -316,11 +236,13 @@ int pod_containers_decode(const json_t *spec, bool admission, struct arena *aren
 		for (size_t j = 0; j < members; j++) {
 			struct container *c = &pod->containers[pod->container_count++];
 			c->init = i == 0;
-			if (read_container(json_array_get(arrays[i], j), admission, arena, c,
-				    ret_fault) < 0) {
+			const json_t *object = json_array_get(arrays[i], j);
+			if (read_container(object, admission, arena, c, ret_fault) < 0 ||
+				read_ports(object, arena, pod, c, ret_fault) < 0) {
 				return fault_wrap(ret_fault, "%s[%zu]", lists[i], j);
 			}
+			pod->too_complex = pod->too_complex || c->too_many;
 		}
 	}
-	return count_need(spec, pod, ret_fault);
+	return pod_need_decode(spec, arena, pod, ret_fault);
 }

@@ -1,5 +1,5 @@
-/* A pod is decoded in four files: pod.c (metadata, spec), pod_placing.c, pod_container.c,
- * pod_status.c. */
+/* A pod is decoded in six files: pod.c (metadata, spec), pod_placing.c, pod_neighbour.c,
+ * pod_container.c, pod_need.c, pod_status.c. */
 #ifndef CODEC_POD_PARTS_H
 #define CODEC_POD_PARTS_H
 
@@ -12,9 +12,29 @@ MUST_CHECK int pod_containers_decode(const json_t *spec, bool admission, struct 
 /* spec: gates, nodeSelector, node affinity, tolerations; none of them where too_complex. */
 MUST_CHECK int pod_placing_decode(const json_t *spec, bool admission, struct arena *arena,
 	struct pod *pod, struct fault *ret_fault);
+/* spec: required anti-affinity on the host name; has_pod_affinity is set where it is more than
+ * that. */
+MUST_CHECK int pod_neighbours_decode(
+	const json_t *spec, struct arena *arena, struct pod *pod, struct fault *ret_fault);
 /* status (NULL: none) */
 MUST_CHECK int pod_status_decode(
 	const json_t *status, struct arena *arena, struct pod *pod, struct fault *ret_fault);
+
+struct basics {
+	int64_t cpu_milli;
+	int64_t mem_bytes;
+};
+/* cpu and memory of a resource list; what it does not name stays. NULL: nothing named. */
+MUST_CHECK int basics_read(const json_t *list, struct basics *basics, struct fault *ret_fault);
+/* All that has no field of its own, over what `others` has already. False: more than
+ * EXTRA_AMOUNTS_MAX, the rest was left out. */
+bool others_read(const json_t *list, struct arena *arena, struct amounts *others);
+/* The sums over the containers, which were read before: cpu_milli, mem_bytes, gpus, amounts. */
+MUST_CHECK int pod_need_decode(
+	const json_t *spec, struct arena *arena, struct pod *pod, struct fault *ret_fault);
+/* The host ports of a container that runs as long as the pod does. */
+MUST_CHECK int pod_ports_decode(
+	const json_t *container, struct arena *arena, struct pod *pod, struct fault *ret_fault);
 
 extern const struct slice_keep pod_container_keep[];
 extern const struct slice_keep pod_status_keep[];

@@ -117,24 +117,6 @@ static int read_tolerations(
 	return 0;
 }
 
-static int read_node_term(
-	const json_t *object, struct arena *arena, struct node_term *t, struct fault *ret_fault)
-{
-	const json_t *labels = NULL;
-	const json_t *fields = NULL;
-	if (decode_array(object, "matchExpressions", &labels, ret_fault) < 0 ||
-		decode_array(object, "matchFields", &fields, ret_fault) < 0) {
-		return -1;
-	}
-	if (parts_read_terms(labels, arena, &t->labels, ret_fault) < 0) {
-		return fault_wrap(ret_fault, "matchExpressions");
-	}
-	if (parts_read_terms(fields, arena, &t->fields, ret_fault) < 0) {
-		return fault_wrap(ret_fault, "matchFields");
-	}
-	return 0;
-}
-
 static int read_node_terms(
 	const json_t *spec, struct arena *arena, struct pod *pod, struct fault *ret_fault)
 {
@@ -142,13 +124,9 @@ static int read_node_terms(
 	if (decode_array(spec, TERMS_PATH, &array, ret_fault) < 0) {
 		return -1;
 	}
-	size_t count = array != NULL ? json_array_size(array) : 0;
-	pod->node_terms = count > 0 ? ARENA_ARRAY(arena, struct node_term, count) : NULL;
-	for (size_t i = 0; i < count; i++) {
-		struct node_term *t = &pod->node_terms[pod->node_term_count++];
-		if (read_node_term(json_array_get(array, i), arena, t, ret_fault) < 0) {
-			return fault_wrap(ret_fault, "%s[%zu]", TERMS_PATH, i);
-		}
+	if (parts_read_node_terms(
+		    array, arena, &pod->node_terms, &pod->node_term_count, ret_fault) < 0) {
+		return fault_wrap(ret_fault, "%s", TERMS_PATH);
 	}
 	return 0;
 }

@@ -151,6 +151,11 @@ static uint32_t add_opening(struct engine *e, struct holder *h, uint32_t node)
 	return (uint32_t)e->snap.gpus.count - 1;
 }
 
+static bool is_unfit(enum reason reason)
+{
+	return reason == REASON_NODE_UNFIT || reason == REASON_OTHER_SHARING;
+}
+
 /* The closest miss is kept with the waiter's reason, for the sentence. */
 static void note_refusal(const struct snapshot *s, struct waiter *w,
 	const struct place_verdict *fit, const struct place_verdict *open)
@@ -161,9 +166,12 @@ static void note_refusal(const struct snapshot *s, struct waiter *w,
 		return;
 	}
 	/* Without an open GPU where the pod may go, what keeps one from being opened is the answer.
-	 */
-	bool none_near = fit->reason == REASON_NO_GPU_NODE ||
-			 (fit->reason == REASON_NODE_UNFIT && open->reason != REASON_NO_GPU_NODE);
+	 * Where no node suits it in either case, the nearer one is. */
+	bool none_near = fit->reason == REASON_NO_GPU_NODE;
+	if (is_unfit(fit->reason)) {
+		none_near = is_unfit(open->reason) ? open->nearest > fit->nearest
+						   : open->reason != REASON_NO_GPU_NODE;
+	}
 	w->miss = none_near ? *open : *fit;
 	w->reason = w->miss.reason;
 }
@@ -225,12 +233,24 @@ static void place_waiter(struct engine *e, int64_t now, struct waiter *w, struct
 		return;
 	}
 	w->asked = r;
+	struct claims_of claims;
+	w->reason = needs_claims(e, &w->pod, &claims);
+	if (w->reason != REASON_NONE) {
+		return;
+	}
+	w->asked.claims = claims.items;
+	w->asked.claim_count = claims.count;
+	w->asked.apart = neighbours_mark(e, &w->pod);
 	landings_lift(e, w);
 	bool found = find_gpu(e, now, w, plan, &v);
 	landings_settle(e, w, found ? &v : NULL);
+	/* They are of this step, what is asked for lasts. */
+	w->asked.claims = NULL;
+	w->asked.claim_count = w->asked.apart = 0;
 	if (!found) {
 		return;
 	}
+	neighbours_arrive(e, v.node, &w->pod);
 	struct snap_gpu *s = &e->snap_gpus.items[v.gpu];
 	s->demand++;
 	s->holder->wanted = e->step;
@@ -275,7 +295,8 @@ void decide(struct engine *e, int64_t now, uint32_t budget, struct plan *plan)
 {
 	VEC_CLEAR(&e->chosen);
 	uint32_t work = 0;
-	uint32_t each = 1 + (uint32_t)(e->snap.gpus.count + e->snap.nodes.count) / 16;
+	size_t looked_at = e->snap.gpus.count + e->snap.nodes.count + e->needs.guests.count;
+	uint32_t each = 1 + (uint32_t)looked_at / 16;
 	uint32_t i = e->resume < e->ranked.count ? e->resume : 0;
 	e->round = i == 0 ? e->step : e->round;
 	for (; i < e->ranked.count; i++) {

@@ -34,6 +34,7 @@ void engine_destroy(struct engine *e)
 	policies_finish(e);
 	book_finish(e);
 	snapshot_finish(&e->snap);
+	needs_finish(&e->needs);
 	VEC_FINISH(&e->snap_gpus);
 	VEC_FINISH(&e->snap_nodes);
 	VEC_FINISH(&e->node_to_snap);
@@ -95,6 +96,7 @@ static void decide_all(struct engine *e, struct engine_now now, uint32_t budget,
 	}
 	/* 3 rank */
 	rank_waiters(e, now.mono_ms);
+	needs_count(e);
 	/* 4 decide: each tenant finds a GPU in the picture and takes its share out of it */
 	decide(e, now.mono_ms, budget, plan);
 	/* 5 and 6, assume and emit: every action is remembered under its id before it leaves */

@@ -57,6 +57,12 @@ bool change_is_sound(const struct change *c)
 		ns = is_set ? c->limit_range->ns : ns;
 		name = is_set ? c->limit_range->name : name;
 		return ns != NULL && name != NULL;
+	case KIND_CLAIM:
+		ns = is_set ? c->claim->ns : ns;
+		name = is_set ? c->claim->name : name;
+		return ns != NULL && name != NULL;
+	case KIND_SLICE:
+		return (is_set ? c->slice->name : name) != NULL;
 	case KIND_NODE:
 		return (is_set ? c->node->name : name) != NULL;
 	case KIND_POLICY:

@@ -11,7 +11,7 @@
  */
 #define GRANTING_SLOW_MS 30000
 
-#define SENTENCE_MAX 512
+#define SENTENCE_MAX 1024
 
 static const char *sentence(struct plan *plan, enum reason reason, const struct explain_facts *f)
 {
@@ -52,6 +52,30 @@ static const char *other_gate(const struct pod *p)
 	return NULL;
 }
 
+/* Why the nodes do not suit it, as of now; those included whose GPUs nobody offers to us at all. */
+static void survey(struct engine *e, const struct waiter *w, struct unfit_tally *ret)
+{
+	struct place_request r = w->asked;
+	struct claims_of claims;
+	(void)needs_claims(e, &w->pod, &claims);
+	r.pod = &w->pod;
+	r.claims = claims.items;
+	r.claim_count = claims.count;
+	r.apart = neighbours_mark(e, &w->pod);
+	place_survey(&e->snap, &r, ret);
+	for (uint32_t i = 0; i < world_node_slots(e->world); i++) {
+		const struct world_node *n = world_node_at(e->world, i);
+		enum unfit cause = !n->known || n->noun.gpus > 0 ? UNFIT_NONE
+				   : n->noun.shares_already	 ? UNFIT_SHARED
+				   : n->dra_slices > 0		 ? UNFIT_DRA
+				   : n->noun.serves_hami	 ? UNFIT_HAMI
+								 : UNFIT_NONE;
+		if (cause != UNFIT_NONE) {
+			unfit_add(ret, cause, NULL);
+		}
+	}
+}
+
 static void tell_waiting(struct engine *e, struct waiter *w, int64_t now, struct plan *plan)
 {
 	wake_by(e,
@@ -59,13 +83,21 @@ static void tell_waiting(struct engine *e, struct waiter *w, int64_t now, struct
 	if (!worth_telling(w, now)) {
 		return;
 	}
+	struct unfit_tally unfit = {0};
+	survey(e, w, &unfit);
 	int64_t next = w->retry_at > w->refused_until ? w->retry_at : w->refused_until;
+	struct claims_of claims = {.count = 0};
+	if (w->reason == REASON_VOLUME_NOT_READY) {
+		(void)needs_claims(e, &w->pod, &claims);
+	}
 	struct explain_facts f = {.want_milli = w->asked.milli,
 		.want_mib = w->asked.mem_mib,
 		.value = w->reason == REASON_API_REFUSED ? w->refusal : NULL,
 		.best_node = w->miss.best_node,
 		.best_milli = w->miss.best_milli,
 		.best_mib = w->miss.best_mib,
+		.unfit = &unfit,
+		.claim = claims.blocker,
 		.limit = w->asked.max_tenants,
 		.name = w->reason == REASON_OTHER_GATES ? other_gate(&w->pod) : NULL,
 		.waited_s = (now - w->first_seen) / 1000,
@@ -91,7 +123,8 @@ static void tell_placed(struct engine *e, struct waiter *w, struct plan *plan)
 	struct explain_facts f = {.want_milli = p->gpu->milli,
 		.want_mib = p->gpu->mem_mib,
 		.gpu = p->gpu->uuid,
-		.best_node = h != NULL ? h->node : NULL};
+		.best_node = h != NULL ? h->node : NULL,
+		.left = &w->pod};
 	struct action *a = emit(e, plan, ACTION_EVENT);
 	/* Not all that is remembered has looked at its pod: an entry of the ledger is enough. */
 	a->ns = arena_strdup(&plan->arena, p->ns);

@@ -12,6 +12,7 @@
 #include "engine/engine.h"
 #include "departed.h"
 #include "landing.h"
+#include "needs.h"
 #include "size/policy.h"
 #include "place/place.h"
 
@@ -149,6 +150,7 @@ struct engine {
 	} absences;
 
 	/* the step's scratch */
+	struct needs needs;
 	struct snapshot snap;
 	struct {
 		VEC_FIELDS(struct snap_gpu);

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "codec/gpuslice.h"
 #include "codec/limitrange.h"
 #include "codec/namespace.h"
 #include "codec/node.h"
@@ -20,10 +21,14 @@ struct feed {
 };
 
 struct feeds {
-	struct feed items[KIND_COUNT];
+	struct feed items[KIND_WATCHED];
 	bool (*on_change)(void *data, const struct change *c);
 	void *data;
 	struct arena arena; /* of one object */
+	struct kube *kube;  /* borrowed */
+	uint64_t seed;
+	uint64_t call; /* whether the API server has ResourceSlices; 0: none under way */
+	int64_t ask_at;
 };
 
 static int decode(struct feed *f, const char *json, size_t n, struct change *c, struct fault *fault)
@@ -55,6 +60,12 @@ static int decode(struct feed *f, const char *json, size_t n, struct change *c, 
 		c->limit_range = range;
 		return limit_range_decode(json, n, a, range, fault);
 	}
+	case KIND_SLICE: {
+		struct gpu_slice *slice = ARENA_NEW(a, struct gpu_slice);
+		c->slice = slice;
+		return gpu_slice_decode(json, n, a, slice, fault);
+	}
+	case KIND_CLAIM:
 	case KIND_COUNT:
 		break;
 	}
@@ -109,10 +120,58 @@ static void on_stale(void *data, bool stale)
 	tell(data, (struct change){.type = stale ? CHANGE_STALE : CHANGE_FRESH});
 }
 
+static const struct reflector_events feed_events = {.on_begin = on_begin,
+	.on_object = on_object,
+	.on_gone = on_gone,
+	.on_unread = on_unread,
+	.on_end = on_end,
+	.on_stale = on_stale};
+
+/* --- ResourceSlices, where the API server has them (from 1.34 on) --- */
+
+#define SLICES_API   "resource.k8s.io/v1"
+#define ASK_EVERY_MS 300000
+#define ASK_AGAIN_MS 10000
+
+static void start(struct feed *f, const struct reflector_kind *kind)
+{
+	struct reflector_options options = {.seed = f->all->seed};
+	f->reflector = reflector_create(f->all->kube, kind, &options, &feed_events, f);
+}
+
+static void on_slices_api(void *data, const struct kube_answer *answer)
+{
+	static const struct reflector_kind slices = {.name = "resourceslices",
+		.group_version = SLICES_API,
+		.resource = "resourceslices",
+		.field_selector = GPU_SLICE_SELECTOR};
+	struct feeds *f = data;
+	f->call = 0;
+	if (answer->fault.kind == FAULT_NONE) {
+		struct reflector_kind kind = slices;
+		kind.projection = gpu_slice_projection();
+		start(&f->items[KIND_SLICE], &kind);
+		return;
+	}
+	f->ask_at = clock_mono(kube_clock(f->kube)) +
+		    (answer->fault.kind == FAULT_NOT_FOUND ? ASK_EVERY_MS : ASK_AGAIN_MS);
+}
+
+/* A watch of what is not there would fail every ten seconds. */
+static void ask_for_slices(struct feeds *f, int64_t now)
+{
+	struct kube_request request = {.method = WIRE_GET, .path = "/apis/" SLICES_API};
+	if (f->items[KIND_SLICE].reflector == NULL && f->call == 0 && now >= f->ask_at) {
+		f->call = kube_call(f->kube, &request, on_slices_api, f);
+	}
+}
+
+/* --- all of them --- */
+
 struct feeds *feeds_create(struct kube *kube, uint64_t seed,
 	bool (*on_change)(void *data, const struct change *c), void *data)
 {
-	const struct reflector_kind kinds[KIND_COUNT] = {
+	const struct reflector_kind kinds[KIND_REQUIRED] = {
 		[KIND_POD] = {.name = "pods",
 			.group_version = "v1",
 			.resource = "pods",
@@ -134,20 +193,16 @@ struct feeds *feeds_create(struct kube *kube, uint64_t seed,
 			.resource = "limitranges",
 			.projection = limit_range_projection()},
 	};
-	const struct reflector_events events = {.on_begin = on_begin,
-		.on_object = on_object,
-		.on_gone = on_gone,
-		.on_unread = on_unread,
-		.on_end = on_end,
-		.on_stale = on_stale};
 	struct feeds *f = xcalloc(1, sizeof *f);
 	f->on_change = on_change;
 	f->data = data;
-	for (int k = 0; k < KIND_COUNT; k++) {
-		struct reflector_options options = {.seed = seed};
+	f->kube = kube;
+	f->seed = seed;
+	for (int k = 0; k < KIND_WATCHED; k++) {
 		f->items[k] = (struct feed){.all = f, .kind = (enum kind)k};
-		f->items[k].reflector =
-			reflector_create(kube, &kinds[k], &options, &events, &f->items[k]);
+		if (k < KIND_REQUIRED) {
+			start(&f->items[k], &kinds[k]);
+		}
 	}
 	return f;
 }
@@ -157,7 +212,8 @@ void feeds_destroy(struct feeds *f)
 	if (f == NULL) {
 		return;
 	}
-	for (int k = 0; k < KIND_COUNT; k++) {
+	kube_cancel(f->kube, f->call);
+	for (int k = 0; k < KIND_WATCHED; k++) {
 		reflector_destroy(f->items[k].reflector);
 	}
 	arena_finish(&f->arena);
@@ -166,23 +222,31 @@ void feeds_destroy(struct feeds *f)
 
 void feeds_step(struct feeds *f, int64_t now_mono_ms)
 {
-	for (int k = 0; k < KIND_COUNT; k++) {
-		reflector_step(f->items[k].reflector, now_mono_ms);
+	for (int k = 0; k < KIND_WATCHED; k++) {
+		if (f->items[k].reflector != NULL) {
+			reflector_step(f->items[k].reflector, now_mono_ms);
+		}
 	}
+	ask_for_slices(f, now_mono_ms);
 }
 
 int64_t feeds_deadline(const struct feeds *f)
 {
-	int64_t at = TIME_NEVER;
-	for (int k = 0; k < KIND_COUNT; k++) {
-		at = time_min(at, reflector_deadline(f->items[k].reflector));
+	bool asks = f->items[KIND_SLICE].reflector == NULL && f->call == 0;
+	int64_t at = asks ? f->ask_at : TIME_NEVER;
+	for (int k = 0; k < KIND_WATCHED; k++) {
+		if (f->items[k].reflector != NULL) {
+			at = time_min(at, reflector_deadline(f->items[k].reflector));
+		}
 	}
 	return at;
 }
 
 void feeds_relist(struct feeds *f)
 {
-	for (int k = 0; k < KIND_COUNT; k++) {
-		reflector_relist(f->items[k].reflector);
+	for (int k = 0; k < KIND_WATCHED; k++) {
+		if (f->items[k].reflector != NULL) {
+			reflector_relist(f->items[k].reflector);
+		}
 	}
 }

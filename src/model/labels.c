@@ -92,6 +92,31 @@ bool terms_match(const struct terms *t, const struct pairs *labels)
 	return true;
 }
 
+/* Of the fields of a node only its name can be asked for. */
+static bool fields_match(const struct terms *fields, const char *node)
+{
+	for (uint32_t i = 0; i < fields->count; i++) {
+		const struct term *t = &fields->items[i];
+		if (!text_equals(t->key, "metadata.name") || !term_matches(t, node)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+bool node_terms_match(
+	const struct node_term *terms, uint32_t count, const char *node, const struct pairs *labels)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		const struct node_term *t = &terms[i];
+		bool empty = t->labels.count == 0 && t->fields.count == 0;
+		if (!empty && terms_match(&t->labels, labels) && fields_match(&t->fields, node)) {
+			return true;
+		}
+	}
+	return false;
+}
+
 bool selector_matches(const struct selector *s, const struct pairs *labels)
 {
 	return !s->present ||

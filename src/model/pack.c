@@ -202,15 +202,99 @@ static void pod_set_flags(struct pod *p, uint64_t f)
 	p->too_complex = f & FLAG_TOO_COMPLEX;
 }
 
+void pack_amounts(struct str *out, const struct amounts *a)
+{
+	pack_u64(out, a->count);
+	for (uint32_t i = 0; i < a->count; i++) {
+		pack_text(out, a->items[i].name);
+		pack_i64(out, a->items[i].value);
+	}
+}
+
+struct amounts unpack_amounts(struct unpack *u)
+{
+	struct amounts a = {.count = unpack_count(u)};
+	a.items = ARENA_ARRAY(u->arena, struct amount, a.count);
+	for (uint32_t i = 0; i < a.count; i++) {
+		a.items[i].name = unpack_text(u);
+		a.items[i].value = unpack_i64(u);
+	}
+	return a;
+}
+
+static void pack_extra(struct str *out, const struct extra *x)
+{
+	pack_amounts(out, &x->amounts);
+	pack_u64(out, x->ports.count);
+	for (uint32_t i = 0; i < x->ports.count; i++) {
+		pack_i64(out, x->ports.items[i].port);
+		pack_text(out, x->ports.items[i].protocol);
+		pack_text(out, x->ports.items[i].address);
+	}
+}
+
+static struct extra unpack_extra(struct unpack *u)
+{
+	struct extra x = {.amounts = unpack_amounts(u)};
+	x.ports.count = unpack_count(u);
+	x.ports.items = ARENA_ARRAY(u->arena, struct host_port, x.ports.count);
+	for (uint32_t i = 0; i < x.ports.count; i++) {
+		x.ports.items[i].port = (int32_t)unpack_i64(u);
+		x.ports.items[i].protocol = unpack_text(u);
+		x.ports.items[i].address = unpack_text(u);
+	}
+	return x;
+}
+
+void pack_node_terms(struct str *out, const struct node_term *terms, uint32_t count)
+{
+	pack_u64(out, count);
+	for (uint32_t i = 0; i < count; i++) {
+		pack_terms(out, &terms[i].labels);
+		pack_terms(out, &terms[i].fields);
+	}
+}
+
+struct node_term *unpack_node_terms(struct unpack *u, uint32_t *ret_count)
+{
+	uint32_t count = unpack_count(u);
+	struct node_term *terms = ARENA_ARRAY(u->arena, struct node_term, count);
+	for (uint32_t i = 0; i < count; i++) {
+		terms[i].labels = unpack_terms(u);
+		terms[i].fields = unpack_terms(u);
+	}
+	*ret_count = count;
+	return terms;
+}
+
+static void pack_neighbours(struct str *out, const struct pod *p)
+{
+	pack_u64(out, p->neighbour_count);
+	for (uint32_t i = 0; i < p->neighbour_count; i++) {
+		const struct neighbour_term *t = &p->neighbours[i];
+		pack_selector(out, &t->pods);
+		pack_u64(out, t->all_namespaces);
+		pack_texts(out, t->namespaces, t->namespace_count);
+	}
+}
+
+static void unpack_neighbours(struct unpack *u, struct pod *p)
+{
+	p->neighbour_count = unpack_count(u);
+	p->neighbours = ARENA_ARRAY(u->arena, struct neighbour_term, p->neighbour_count);
+	for (uint32_t i = 0; i < p->neighbour_count; i++) {
+		struct neighbour_term *t = &p->neighbours[i];
+		t->pods = unpack_selector(u);
+		t->all_namespaces = unpack_u64(u) != 0;
+		t->namespaces = unpack_texts(u, &t->namespace_count);
+	}
+}
+
 static void pack_placing(struct str *out, const struct pod *p)
 {
 	pack_texts(out, p->gates, p->gate_count);
 	pack_pairs(out, &p->node_selector);
-	pack_u64(out, p->node_term_count);
-	for (uint32_t i = 0; i < p->node_term_count; i++) {
-		pack_terms(out, &p->node_terms[i].labels);
-		pack_terms(out, &p->node_terms[i].fields);
-	}
+	pack_node_terms(out, p->node_terms, p->node_term_count);
 	pack_u64(out, p->toleration_count);
 	for (uint32_t i = 0; i < p->toleration_count; i++) {
 		const struct toleration *t = &p->tolerations[i];
@@ -225,12 +309,7 @@ static void unpack_placing(struct unpack *u, struct pod *p)
 {
 	p->gates = unpack_texts(u, &p->gate_count);
 	p->node_selector = unpack_pairs(u);
-	p->node_term_count = unpack_count(u);
-	p->node_terms = ARENA_ARRAY(u->arena, struct node_term, p->node_term_count);
-	for (uint32_t i = 0; i < p->node_term_count; i++) {
-		p->node_terms[i].labels = unpack_terms(u);
-		p->node_terms[i].fields = unpack_terms(u);
-	}
+	p->node_terms = unpack_node_terms(u, &p->node_term_count);
 	p->toleration_count = unpack_count(u);
 	p->tolerations = ARENA_ARRAY(u->arena, struct toleration, p->toleration_count);
 	for (uint32_t i = 0; i < p->toleration_count; i++) {
@@ -309,6 +388,9 @@ void pod_pack(struct str *out, const struct pod *p)
 	pack_pairs(out, &p->labels);
 	pack_pairs(out, &p->notes);
 	pack_placing(out, p);
+	pack_extra(out, &p->extra);
+	pack_texts(out, p->claims, p->claim_count);
+	pack_neighbours(out, p);
 	pack_held(out, p);
 }
 
@@ -337,6 +419,9 @@ bool pod_unpack(struct unpack *u, struct pod *ret)
 	p.labels = unpack_pairs(u);
 	p.notes = unpack_pairs(u);
 	unpack_placing(u, &p);
+	p.extra = unpack_extra(u);
+	p.claims = unpack_texts(u, &p.claim_count);
+	unpack_neighbours(u, &p);
 	unpack_held(u, &p, flags & FLAG_IDENTITY);
 	if (u->bad) {
 		return false;

@@ -15,12 +15,14 @@ static void node_pack(struct str *out, const struct node *n)
 		pack_text(out, n->taints[i].value);
 		pack_text(out, n->taints[i].effect);
 	}
-	pack_u64(
-		out, (n->unschedulable ? 1 : 0) | (n->ready ? 2 : 0) | (n->shares_already ? 4 : 0));
+	pack_u64(out, (n->unschedulable ? 1 : 0) | (n->ready ? 2 : 0) |
+			      (n->shares_already ? 4 : 0) | (n->serves_hami ? 8 : 0) |
+			      (n->serves_kai ? 16 : 0));
 	pack_i64(out, n->cpu_milli);
 	pack_i64(out, n->mem_bytes);
 	pack_i64(out, n->pod_slots);
 	pack_i64(out, n->gpus);
+	pack_amounts(out, &n->others);
 }
 
 static void node_unpack(struct unpack *u, struct node *n)
@@ -40,20 +42,23 @@ static void node_unpack(struct unpack *u, struct node *n)
 	n->unschedulable = flags & 1;
 	n->ready = flags & 2;
 	n->shares_already = flags & 4;
+	n->serves_hami = flags & 8;
+	n->serves_kai = flags & 16;
 	n->cpu_milli = unpack_i64(u);
 	n->mem_bytes = unpack_i64(u);
 	n->pod_slots = unpack_i64(u);
 	n->gpus = unpack_i64(u);
+	n->others = unpack_amounts(u);
 }
 
-static void selector_pack(struct str *out, const struct selector *s)
+void pack_selector(struct str *out, const struct selector *s)
 {
 	pack_u64(out, s->present);
 	pack_pairs(out, &s->match_labels);
 	pack_terms(out, &s->expressions);
 }
 
-static struct selector selector_unpack(struct unpack *u)
+struct selector unpack_selector(struct unpack *u)
 {
 	struct selector s = {.present = unpack_u64(u) != 0};
 	s.match_labels = unpack_pairs(u);
@@ -77,8 +82,8 @@ static void policy_pack(struct str *out, const struct policy *p)
 	}
 	pack_u64(out, (p->is_fallback ? 1 : 0) | (p->has_selector ? 2 : 0) | (p->built_in ? 4 : 0) |
 			      (p->status_overlapping ? 8 : 0));
-	selector_pack(out, &p->namespaces);
-	selector_pack(out, &p->pods);
+	pack_selector(out, &p->namespaces);
+	pack_selector(out, &p->pods);
 	pack_u64(out, p->owner_kind_count);
 	for (uint32_t i = 0; i < p->owner_kind_count; i++) {
 		pack_text(out, p->owner_kinds[i].group);
@@ -123,8 +128,8 @@ static void policy_unpack(struct unpack *u, struct policy *p)
 	p->has_selector = flags & 2;
 	p->built_in = flags & 4;
 	p->status_overlapping = flags & 8;
-	p->namespaces = selector_unpack(u);
-	p->pods = selector_unpack(u);
+	p->namespaces = unpack_selector(u);
+	p->pods = unpack_selector(u);
 	p->owner_kind_count = unpack_count(u);
 	p->owner_kinds = ARENA_ARRAY(u->arena, struct owner_kind, p->owner_kind_count);
 	for (uint32_t i = 0; i < p->owner_kind_count; i++) {
@@ -132,6 +137,26 @@ static void policy_unpack(struct unpack *u, struct policy *p)
 		p->owner_kinds[i].kind = unpack_text(u);
 	}
 	p->workload_types = unpack_texts(u, &p->workload_type_count);
+}
+
+static void claim_pack(struct str *out, const struct volume_claim *v)
+{
+	pack_text(out, v->ns);
+	pack_text(out, v->name);
+	pack_u64(out, v->state);
+	pack_node_terms(out, v->terms, v->term_count);
+	pack_terms(out, &v->zones);
+}
+
+static void claim_unpack(struct unpack *u, struct volume_claim *v)
+{
+	v->ns = unpack_text(u);
+	v->name = unpack_text(u);
+	uint64_t state = unpack_u64(u);
+	u->bad |= state >= CLAIM_STATES;
+	v->state = (enum claim_state)state;
+	v->terms = unpack_node_terms(u, &v->term_count);
+	v->zones = unpack_terms(u);
 }
 
 static void object_pack(struct str *out, const struct change *c)
@@ -156,6 +181,13 @@ static void object_pack(struct str *out, const struct change *c)
 		pack_text(out, c->limit_range->ns);
 		pack_text(out, c->limit_range->name);
 		pack_u64(out, c->limit_range->limits_gpus);
+		break;
+	case KIND_SLICE:
+		pack_text(out, c->slice->name);
+		pack_text(out, c->slice->node);
+		break;
+	case KIND_CLAIM:
+		claim_pack(out, c->claim);
 		break;
 	case KIND_COUNT:
 		BUG("not a kind");
@@ -190,6 +222,8 @@ static void object_unpack(struct unpack *u, struct change *c)
 	struct policy *policy = ARENA_NEW(u->arena, struct policy);
 	struct namespace *ns = ARENA_NEW(u->arena, struct namespace);
 	struct limit_range *range = ARENA_NEW(u->arena, struct limit_range);
+	struct gpu_slice *slice = ARENA_NEW(u->arena, struct gpu_slice);
+	struct volume_claim *claim = ARENA_NEW(u->arena, struct volume_claim);
 	switch (c->kind) {
 	case KIND_POD:
 		pod_unpack(u, pod);
@@ -212,6 +246,15 @@ static void object_unpack(struct unpack *u, struct change *c)
 		range->name = unpack_text(u);
 		range->limits_gpus = unpack_u64(u) != 0;
 		c->limit_range = range;
+		break;
+	case KIND_SLICE:
+		slice->name = unpack_text(u);
+		slice->node = unpack_text(u);
+		c->slice = slice;
+		break;
+	case KIND_CLAIM:
+		claim_unpack(u, claim);
+		c->claim = claim;
 		break;
 	case KIND_COUNT:
 		break;

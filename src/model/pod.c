@@ -9,6 +9,36 @@ bool pod_is_terminal(const struct pod *p)
 	return p->phase == POD_SUCCEEDED || p->phase == POD_FAILED;
 }
 
+static bool term_covers(const struct neighbour_term *t, const struct pod *owner, const char *ns)
+{
+	if (t->all_namespaces) {
+		return true;
+	}
+	for (uint32_t i = 0; i < t->namespace_count; i++) {
+		if (text_equals(t->namespaces[i], ns)) {
+			return true;
+		}
+	}
+	return t->namespace_count == 0 && text_equals(owner->ns, ns);
+}
+
+static bool keeps_away(const struct pod *owner, const struct pod *other)
+{
+	for (uint32_t i = 0; i < owner->neighbour_count; i++) {
+		const struct neighbour_term *t = &owner->neighbours[i];
+		if (t->pods.present && term_covers(t, owner, other->ns) &&
+			selector_matches(&t->pods, &other->labels)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+bool pods_keep_apart(const struct pod *a, const struct pod *b)
+{
+	return keeps_away(a, b) || keeps_away(b, a);
+}
+
 bool pod_has_gate(const struct pod *p, const char *gate)
 {
 	for (uint32_t i = 0; i < p->gate_count; i++) {
@@ -30,6 +60,20 @@ bool pod_is_capacity(const struct pod *p)
 	       text_equals(pairs_get(&p->labels, LABEL_CAPACITY), "true");
 }
 
+/* Lt and Gt, where the cluster has them, compare the taint's number with the toleration's. */
+static bool tolerates_value(const struct toleration *t, const char *value)
+{
+	bool less = text_equals(t->operator, "Lt");
+	int64_t bound, have;
+	if (text_empty(t->operator) || text_equals(t->operator, "Equal")) {
+		return text_equals(text_or(t->value, ""), text_or(value, ""));
+	}
+	return (less || text_equals(t->operator, "Gt")) &&
+	       parse_i64(view_of(text_or(t->value, "")), INT64_MIN, INT64_MAX, &bound) &&
+	       parse_i64(view_of(text_or(value, "")), INT64_MIN, INT64_MAX, &have) &&
+	       (less ? have < bound : have > bound);
+}
+
 bool pod_tolerates(const struct pod *p, const char *key, const char *value, const char *effect)
 {
 	for (uint32_t i = 0; i < p->toleration_count; i++) {
@@ -44,8 +88,7 @@ bool pod_tolerates(const struct pod *p, const char *key, const char *value, cons
 			}
 			continue;
 		}
-		if (text_equals(t->key, key) &&
-			(exists || text_equals(text_or(t->value, ""), text_or(value, "")))) {
+		if (text_equals(t->key, key) && (exists || tolerates_value(t, value))) {
 			return true;
 		}
 	}

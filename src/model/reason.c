@@ -50,6 +50,9 @@ static const char *const names[REASON_COUNT] = {
 	[REASON_BAD_AMOUNT] = "BadGpuAmount",
 	[REASON_TOO_LARGE] = "TooLarge",
 	[REASON_LARGER_THAN_ANY_GPU] = "LargerThanAnyGpu",
+	[REASON_OTHER_SHARING] = "OtherSharing",
+	[REASON_READING_VOLUMES] = "ReadingVolumes",
+	[REASON_VOLUME_NOT_READY] = "VolumeNotReady",
 };
 
 const char *reason_name(enum reason reason)

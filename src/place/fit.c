@@ -1,10 +1,29 @@
-/* May a pod run on a node: the scheduler's own questions, asked before anything is promised. */
+/* May a pod run on a node: the scheduler's own questions, asked before anything is promised.
+ *
+ * What is asked first is what lasts: of a node that has the wrong label and is full, the label is
+ * told. What kube-scheduler asks besides and nobody asks here is listed in
+ * docs/design/feasibility.md. */
 #include "place/place.h"
 
 #include "base/str.h"
 #include "model/names.h"
 
-static bool taints_tolerated(const struct pod *pod, const struct node *n)
+/* C27: two that give out the same GPU give it out twice. */
+enum unfit place_given_out_by(const struct place_node *n)
+{
+	if (n->noun->shares_already) {
+		return UNFIT_SHARED;
+	}
+	if (n->serves_dra) {
+		return UNFIT_DRA;
+	}
+	if (n->noun->serves_hami) {
+		return UNFIT_HAMI;
+	}
+	return n->serves_kai || n->noun->serves_kai ? UNFIT_KAI : UNFIT_NONE;
+}
+
+static bool tolerates_all(const struct pod *pod, const struct node *n, const char **ret_what)
 {
 	for (uint32_t i = 0; i < n->taint_count; i++) {
 		const struct taint *t = &n->taints[i];
@@ -12,50 +31,214 @@ static bool taints_tolerated(const struct pod *pod, const struct node *n)
 			continue;
 		}
 		if (!pod_tolerates(pod, t->key, t->value, t->effect)) {
+			*ret_what = t->key;
 			return false;
 		}
 	}
 	return true;
 }
 
-static bool fields_match(const struct terms *fields, const char *node_name)
+static bool selects(const struct pod *pod, const struct node *n)
 {
-	for (uint32_t i = 0; i < fields->count; i++) {
-		const struct term *t = &fields->items[i];
-		if (!text_equals(t->key, "metadata.name") || !term_matches(t, node_name)) {
+	return pairs_contain(&n->labels, &pod->node_selector) &&
+	       (pod->node_term_count == 0 || node_terms_match(pod->node_terms, pod->node_term_count,
+						     n->name, &n->labels));
+}
+
+/* The labels of zones and regions, and what each was called before. */
+static const struct {
+	const char *key, *beta;
+} zone_labels[] = {
+	{"topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone"},
+	{"topology.kubernetes.io/region", "failure-domain.beta.kubernetes.io/region"},
+};
+
+static const char *zone_of(const struct pairs *labels, const char *key)
+{
+	const char *value = pairs_get(labels, key);
+	for (size_t i = 0; i < COUNT_OF(zone_labels) && value == NULL; i++) {
+		if (text_equals(key, zone_labels[i].beta)) {
+			value = pairs_get(labels, zone_labels[i].key);
+		}
+	}
+	return value;
+}
+
+/* Zones bind only nodes that are in some zone. */
+static bool zones_admit(const struct terms *zones, const struct pairs *labels)
+{
+	bool zoned = false;
+	for (size_t i = 0; i < COUNT_OF(zone_labels) && !zoned; i++) {
+		zoned = zone_of(labels, zone_labels[i].beta) != NULL ||
+			zone_of(labels, zone_labels[i].key) != NULL;
+	}
+	for (uint32_t i = 0; i < zones->count && zoned; i++) {
+		const struct term *t = &zones->items[i];
+		if (!term_matches(t, zone_of(labels, t->key))) {
 			return false;
 		}
 	}
 	return true;
 }
 
-/* OR over terms; a term with nothing in it matches nothing, as in Kubernetes. */
-static bool affinity_matches(const struct pod *pod, const struct node *n)
+static bool volumes_admit(
+	const struct place_request *r, const struct node *n, const char **ret_what)
 {
-	if (pod->node_term_count == 0) {
-		return true;
+	for (uint32_t i = 0; i < r->claim_count; i++) {
+		const struct volume_claim *c = r->claims[i];
+		bool here = c->term_count == 0 ||
+			    node_terms_match(c->terms, c->term_count, n->name, &n->labels);
+		if (!here || !zones_admit(&c->zones, &n->labels)) {
+			*ret_what = c->name;
+			return false;
+		}
 	}
-	for (uint32_t i = 0; i < pod->node_term_count; i++) {
-		const struct node_term *t = &pod->node_terms[i];
-		bool empty = t->labels.count == 0 && t->fields.count == 0;
-		if (!empty && terms_match(&t->labels, &n->labels) &&
-			fields_match(&t->fields, n->name)) {
+	return true;
+}
+
+/* The node takes nobody, whoever asks. Why in detail is asked of its object. */
+static enum unfit closed_by(const struct node *n)
+{
+	if (n->unschedulable) {
+		return UNFIT_CORDONED;
+	}
+	return n->ready ? UNFIT_DRAINING : UNFIT_NOT_READY;
+}
+
+static bool port_is_taken(
+	const struct snapshot *s, const struct place_node *n, const struct host_port *p)
+{
+	for (size_t i = 0; i < n->port_count; i++) {
+		if (host_port_conflicts(&n->ports[i], p)) {
+			return true;
+		}
+	}
+	for (uint32_t i = n->promised; i != 0; i = s->promised.items[i - 1].next) {
+		if (host_port_conflicts(&s->promised.items[i - 1].port, p)) {
 			return true;
 		}
 	}
 	return false;
 }
 
-bool place_node_suits(const struct pod *pod, const struct node *n)
+static struct amount *other_of(
+	const struct snapshot *s, const struct place_node *n, const char *name)
 {
-	return !pod->too_complex && pairs_contain(&n->labels, &pod->node_selector) &&
-	       affinity_matches(pod, n) && taints_tolerated(pod, n);
+	for (uint32_t i = 0; i < n->others_count; i++) {
+		struct amount *a = &s->others.items[n->others_at + i];
+		if (text_equals(a->name, name)) {
+			return a;
+		}
+	}
+	return NULL;
 }
 
-enum reason place_node_fits(const struct pod *pod, const struct place_node *n)
+static enum unfit extra_unfit(const struct snapshot *s, const struct place_node *n,
+	const struct extra *x, const char **ret_what)
 {
-	bool room = n->free_cpu_milli >= pod->cpu_milli && n->free_mem_bytes >= pod->mem_bytes &&
-		    n->free_slots >= 1;
-	bool fits = !n->no_grants && room && place_node_suits(pod, n->noun);
-	return fits ? REASON_NONE : REASON_NODE_UNFIT;
+	for (uint32_t i = 0; i < x->ports.count; i++) {
+		if (port_is_taken(s, n, &x->ports.items[i])) {
+			return UNFIT_PORT;
+		}
+	}
+	for (uint32_t i = 0; i < x->amounts.count; i++) {
+		const struct amount *asked = &x->amounts.items[i];
+		const struct amount *left = other_of(s, n, asked->name);
+		if (asked->value > 0 && (left == NULL || left->value < asked->value)) {
+			*ret_what = asked->name;
+			return UNFIT_RESOURCE;
+		}
+	}
+	return UNFIT_NONE;
+}
+
+/* Who asks for nothing of a thing is not kept away by there being less than nothing of it. */
+static enum unfit room_unfit(const struct place_node *n, const struct pod *pod)
+{
+	if (n->free_slots < 1) {
+		return UNFIT_SLOTS;
+	}
+	if (pod->cpu_milli > 0 && n->free_cpu_milli < pod->cpu_milli) {
+		return UNFIT_CPU;
+	}
+	return pod->mem_bytes > 0 && n->free_mem_bytes < pod->mem_bytes ? UNFIT_MEMORY : UNFIT_NONE;
+}
+
+bool place_node_suits(const struct pod *pod, const struct node *n)
+{
+	const char *what;
+	return !pod->too_complex && selects(pod, n) && tolerates_all(pod, n, &what);
+}
+
+enum unfit place_unfit(const struct snapshot *s, const struct place_request *r,
+	const struct place_node *n, const char **ret_what)
+{
+	const char *what = NULL;
+	enum unfit cause = place_given_out_by(n);
+	if (r->pod->too_complex || !selects(r->pod, n->noun)) {
+		cause = UNFIT_SELECTOR;
+	} else if (!tolerates_all(r->pod, n->noun, &what)) {
+		cause = UNFIT_TAINT;
+	} else if (cause != UNFIT_NONE) {
+		/* whatever else there is */
+	} else if (!volumes_admit(r, n->noun, &what)) {
+		cause = UNFIT_VOLUME;
+	} else if (n->no_grants) {
+		cause = closed_by(n->noun);
+	} else if (r->apart != 0 && n->kept_apart == r->apart) {
+		cause = UNFIT_NEIGHBOUR;
+	} else {
+		cause = extra_unfit(s, n, &r->pod->extra, &what);
+		cause = cause == UNFIT_NONE ? room_unfit(n, r->pod) : cause;
+	}
+	if (ret_what != NULL) {
+		*ret_what = what;
+	}
+	return cause;
+}
+
+void place_survey(
+	const struct snapshot *s, const struct place_request *r, struct unfit_tally *ret_tally)
+{
+	struct unfit_tally t = {0};
+	for (size_t i = 0; i < s->nodes.count; i++) {
+		const char *what = NULL;
+		struct place_node rest = s->nodes.items[i];
+		enum unfit cause = place_unfit(s, r, &rest, &what);
+		if (cause == UNFIT_NONE && rest.free_gpus > 0) {
+			place_reserve_capacity(&rest);
+			cause = place_unfit(s, r, &rest, &what);
+		}
+		if (cause != UNFIT_NONE) {
+			unfit_add(&t, cause, what);
+		}
+	}
+	*ret_tally = t;
+}
+
+void place_reserve_extra(struct snapshot *s, struct place_node *n, const struct extra *x)
+{
+	for (uint32_t i = 0; i < x->ports.count; i++) {
+		struct place_port p = {x->ports.items[i], n->promised};
+		VEC_PUSH(&s->promised, p);
+		n->promised = (uint32_t)s->promised.count;
+	}
+	for (uint32_t i = 0; i < x->amounts.count; i++) {
+		struct amount *left = other_of(s, n, x->amounts.items[i].name);
+		/* What is not there cannot be taken; what is asked may be absurd. */
+		if (left != NULL) {
+			int64_t after;
+			bool absurd = __builtin_sub_overflow(
+				left->value, x->amounts.items[i].value, &after);
+			left->value = absurd ? INT64_MIN : after;
+		}
+	}
+}
+
+void place_reserve_pod(struct snapshot *s, struct place_node *n, const struct pod *pod)
+{
+	n->free_cpu_milli -= pod->cpu_milli;
+	n->free_mem_bytes -= pod->mem_bytes;
+	n->free_slots--;
+	place_reserve_extra(s, n, &pod->extra);
 }

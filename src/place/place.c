@@ -41,6 +41,22 @@ static enum reason gpu_fits(
 	return REASON_NONE;
 }
 
+static bool fits(const struct snapshot *s, const struct place_request *r,
+	const struct place_node *n, struct place_verdict *v)
+{
+	enum unfit cause = place_unfit(s, r, n, NULL);
+	v->nearest = cause > v->nearest ? cause : v->nearest;
+	return cause == UNFIT_NONE;
+}
+
+/* Where all nodes that were looked at have somebody else, that is the reason. */
+static void name_unfit(struct place_verdict *v)
+{
+	if (v->reason == REASON_NODE_UNFIT && unfit_is_given_out(v->nearest)) {
+		v->reason = REASON_OTHER_SHARING;
+	}
+}
+
 /* Lower is better: open before busy before opening, then the least left over, memory breaking ties.
  */
 static bool better(const struct snapshot *s, const struct place_gpu *a, const struct place_gpu *b)
@@ -74,8 +90,7 @@ static void note_miss(struct place_verdict *v, const struct snapshot *s, uint32_
 	if (settled && !closer) {
 		return;
 	}
-	if (reason != REASON_NODE_UNFIT &&
-		place_node_fits(r->pod, &s->nodes.items[g->node]) != REASON_NONE) {
+	if (reason != REASON_NODE_UNFIT && !fits(s, r, &s->nodes.items[g->node], v)) {
 		reason = REASON_NODE_UNFIT;
 	}
 	bool unfit = reason == REASON_NODE_UNFIT;
@@ -97,8 +112,8 @@ struct place_verdict place_best_fit(const struct snapshot *s, const struct place
 		int64_t milli, mib;
 		place_share(r, g->usable_mib, &milli, &mib);
 		enum reason reason = gpu_fits(g, r, milli, mib);
-		if (reason == REASON_NONE) {
-			reason = place_node_fits(r->pod, &s->nodes.items[g->node]);
+		if (reason == REASON_NONE && !fits(s, r, &s->nodes.items[g->node], &v)) {
+			reason = REASON_NODE_UNFIT;
 		}
 		if (reason != REASON_NONE) {
 			note_miss(&v, s, i, r, reason);
@@ -114,6 +129,7 @@ struct place_verdict place_best_fit(const struct snapshot *s, const struct place
 	if (v.gpu != PLACE_NOWHERE) {
 		v.reason = REASON_NONE;
 	}
+	name_unfit(&v);
 	return v;
 }
 
@@ -135,7 +151,7 @@ bool place_never_fits(
 	/* A part of a GPU is never more than one. */
 	for (uint32_t i = 0; r->mem_mib > 0 && i < s->nodes.count; i++) {
 		const struct place_node *n = &s->nodes.items[i];
-		if (n->noun->shares_already || !place_node_suits(r->pod, n->noun)) {
+		if (place_given_out_by(n) != UNFIT_NONE || !place_node_suits(r->pod, n->noun)) {
 			continue;
 		}
 		if (share_possible(n, r)) {
@@ -154,10 +170,8 @@ bool place_never_fits(
 }
 
 /* A node that rests after a failure is nearer to the pod than one that does not suit it. */
-static void note_closed(
-	struct place_verdict *v, const struct place_node *n, const struct place_request *r)
+static void note_closed(struct place_verdict *v, const struct place_node *n, bool rests)
 {
-	bool rests = place_node_fits(r->pod, n) == REASON_NONE;
 	if (rests || v->reason != REASON_CAPACITY_FAILED) {
 		v->reason = rests ? REASON_CAPACITY_FAILED : REASON_NODE_UNFIT;
 		v->best_node = n->noun->name;
@@ -176,8 +190,9 @@ struct place_verdict place_open(const struct snapshot *s, const struct place_req
 		/* Both must fit, or the GPU would be opened for nobody, again and again. */
 		struct place_node rest = *n;
 		place_reserve_capacity(&rest);
-		if (n->no_opening || place_node_fits(r->pod, &rest) != REASON_NONE) {
-			note_closed(&v, &rest, r);
+		bool suits = fits(s, r, &rest, &v);
+		if (n->no_opening || !suits) {
+			note_closed(&v, &rest, suits);
 			continue;
 		}
 		/* The node with the fewest free GPUs left: whole nodes stay whole. */
@@ -193,6 +208,7 @@ struct place_verdict place_open(const struct snapshot *s, const struct place_req
 		v.reason = REASON_NONE;
 		place_share(r, s->nodes.items[v.node].gpu_mem_mib, &v.milli, &v.mem_mib);
 	}
+	name_unfit(&v);
 	return v;
 }
 
@@ -204,9 +220,7 @@ void place_reserve(struct snapshot *s, const struct place_request *r, const stru
 	g->free_mib -= g->usable_mib > 0 ? v->mem_mib : 0;
 	g->tenants++;
 	g->max_tenants = g->max_tenants < r->max_tenants ? g->max_tenants : r->max_tenants;
-	n->free_cpu_milli -= r->pod->cpu_milli;
-	n->free_mem_bytes -= r->pod->mem_bytes;
-	n->free_slots--;
+	place_reserve_pod(s, n, r->pod);
 }
 
 void place_reserve_capacity(struct place_node *n)
@@ -221,10 +235,14 @@ void snapshot_clear(struct snapshot *s)
 {
 	VEC_CLEAR(&s->nodes);
 	VEC_CLEAR(&s->gpus);
+	VEC_CLEAR(&s->others);
+	VEC_CLEAR(&s->promised);
 }
 
 void snapshot_finish(struct snapshot *s)
 {
 	VEC_FINISH(&s->nodes);
 	VEC_FINISH(&s->gpus);
+	VEC_FINISH(&s->others);
+	VEC_FINISH(&s->promised);
 }

@@ -64,25 +64,33 @@ static const char *const templates[REASON_COUNT] = {
 			    " is missing or unreadable; delete the pod and create it anew",
 	[REASON_OTHER_GATES] = "waits for another scheduling gate[, {name}]",
 	[REASON_NO_GPU_NODE] =
-		"needs[ {want}], no node has a GPU that may be used[; {count} nodes looked at]",
+		"needs[ {want}], no node has a GPU that may be used[; {count} nodes looked at]"
+		"[: {nodes}]",
 	[REASON_SHORT_COMPUTE] = "short of compute[: needs {want}]"
-				 "[, the best GPU has {best} free][ on {node}]",
+				 "[, the best GPU has {best} free][ on {node}][; {nodes}]",
 	[REASON_SHORT_MEMORY] = "short of GPU memory[: needs {want}]"
-				"[, the best GPU has {best} free][ on {node}]",
+				"[, the best GPU has {best} free][ on {node}][; {nodes}]",
 	[REASON_MAX_TENANTS] = "needs[ {want}], the GPUs with room have their[ {limit}] tenants"
-			       "[ already, the first on {node}]",
+			       "[ already, the first on {node}][; {nodes}]",
 	[REASON_NODE_UNFIT] = "needs[ {want}], the nodes with a free share do not fit the pod"
-			      "[: {value}][ on {node}]",
+			      "[: {nodes}]",
+	[REASON_OTHER_SHARING] =
+		"needs[ {want}], but somebody else gives out the GPUs of the nodes "
+		"that are left[: {nodes}]",
+	[REASON_READING_VOLUMES] = "where its volumes are is being read",
+	[REASON_VOLUME_NOT_READY] = "waits for a volume[: {claim}]",
 	[REASON_WAITING_FOR_CAPACITY] =
 		"needs[ {want}], a GPU is being opened for it[ on {node}][ since {waited} s]",
 	[REASON_GRANTING] = "is being given[ {want}][ on {node}]",
-	[REASON_PLACED] = "is placed[ with {want}][ on {gpu}][ of node {node}]",
+	[REASON_PLACED] = "is placed[ with {want}][ on {gpu}][ of node {node}]"
+			  "[; left to the scheduler: {left}]",
 	[REASON_CAPACITY_FAILED] = "needs[ {want}], but capacity pods do not come up[ on {node}]"
 				   "[: {value}][; next try in {next} s]",
 	[REASON_API_REFUSED] =
 		"the API server refused our write[: {value}][; next try in {next} s]",
 	[REASON_TOO_COMPLEX] = "has more node selectors, affinity terms, their values, tolerations "
-			       "and gates than are looked at: 256 in all before it is created",
+			       "and gates than are looked at, 256 in all before it is created, or "
+			       "more than 32 resources, 128 host ports or 32 volume claims",
 	[REASON_BAD_AMOUNT] =
 		"left as it is:[ container {name}:] limits of " NAME_GPU_RESOURCE
 		" must be set to a whole number, and requests to the same one or not at all",
@@ -200,6 +208,108 @@ static bool put_best(struct str *out, enum reason reason, const struct explain_f
 	return true;
 }
 
+/* One row a cause: what one node does, what several do, and the same where more things than the one
+ * that is named are in the way. {} is the thing. */
+static const struct {
+	const char *one, *many, *of_several;
+} causes[UNFIT_COUNT] = {
+	[UNFIT_SHARED] = {"shares its GPUs already (time-slicing or MPS)",
+		"share their GPUs already (time-slicing or MPS)", NULL},
+	[UNFIT_DRA] = {"publishes its GPUs through DRA", "publish their GPUs through DRA", NULL},
+	[UNFIT_HAMI] = {"serves its GPUs to HAMi", "serve their GPUs to HAMi", NULL},
+	[UNFIT_KAI] = {"serves its GPUs to KAI", "serve their GPUs to KAI", NULL},
+	[UNFIT_SELECTOR] = {"does not match the node selector or affinity",
+		"do not match the node selector or affinity", NULL},
+	[UNFIT_TAINT] = {"has the untolerated taint {}", "have the untolerated taint {}",
+		"have untolerated taints, {} among them"},
+	[UNFIT_VOLUME] = {"cannot have the volume of claim {}",
+		"cannot have the volume of claim {}",
+		"cannot have the volumes, that of claim {} among them"},
+	[UNFIT_CORDONED] = {"is cordoned", "are cordoned", NULL},
+	[UNFIT_NOT_READY] = {"is not ready", "are not ready", NULL},
+	[UNFIT_DRAINING] = {"is being drained", "are being drained", NULL},
+	[UNFIT_NEIGHBOUR] = {"has a pod that anti-affinity keeps apart",
+		"have pods that anti-affinity keeps apart", NULL},
+	[UNFIT_PORT] = {"has the host port taken", "have the host port taken", NULL},
+	[UNFIT_RESOURCE] = {"lacks {}", "lack {}", "lack {} or other resources"},
+	[UNFIT_SLOTS] = {"has no room for one more pod", "have no room for one more pod", NULL},
+	[UNFIT_CPU] = {"lacks CPU", "lack CPU", NULL},
+	[UNFIT_MEMORY] = {"lacks memory", "lack memory", NULL},
+};
+
+static void put_cause(struct str *out, enum unfit cause, const struct unfit_count *c)
+{
+	const char *text = c->nodes == 1 ? causes[cause].one : causes[cause].many;
+	if (c->whats > 1 && causes[cause].of_several != NULL) {
+		text = causes[cause].of_several;
+	}
+	const char *hole = strstr(text, "{}");
+	if (hole == NULL) {
+		str_append_text(out, text);
+		return;
+	}
+	str_append(out, text, (size_t)(hole - text));
+	(void)put_text(out, text_or(c->what, "?"));
+	str_append_text(out, hole + 2);
+}
+
+/* "3 nodes lack CPU, 2 have the untolerated taint x": the nearest causes first, for that most nodes
+ * are not selected is what a selector is for; no more of them than a person reads. */
+#define CAUSES_TOLD 4
+
+static bool put_nodes(struct str *out, const struct unfit_tally *t)
+{
+	uint32_t left = t != NULL ? t->nodes : 0;
+	int told = 0;
+	if (left == 0) {
+		return false;
+	}
+	for (int i = UNFIT_COUNT - 1; i > UNFIT_NONE && told < CAUSES_TOLD; i--) {
+		const struct unfit_count *c = &t->by[i];
+		if (c->nodes == 0) {
+			continue;
+		}
+		const char *nodes = told > 0 ? "" : c->nodes == 1 ? " node" : " nodes";
+		str_append_format(out, "%s%u%s ", told > 0 ? ", " : "", c->nodes, nodes);
+		put_cause(out, (enum unfit)i, c);
+		told++;
+		left -= c->nodes;
+	}
+	if (left > 0) {
+		str_append_format(out, ", %u more do not suit it either", left);
+	}
+	return true;
+}
+
+/* What is not judged before the pin. */
+static bool put_left(struct str *out, const struct pod *p)
+{
+	if (p == NULL || (!p->has_pod_affinity && !p->has_spread)) {
+		return false;
+	}
+	str_append_text(out, !p->has_spread	   ? "its pod affinity"
+			     : p->has_pod_affinity ? "its pod affinity and topology spread"
+						   : "its topology spread");
+	return true;
+}
+
+static bool put_claim(struct str *out, const struct volume_claim *c)
+{
+	static const char *const states[CLAIM_STATES] = {
+		[CLAIM_UNBOUND] = "is not bound to a volume",
+		[CLAIM_MISSING] = "does not exist",
+		[CLAIM_LEAVING] = "is being deleted",
+		[CLAIM_LOST] = "has lost its volume",
+	};
+	if (c == NULL || states[c->state] == NULL) {
+		return false;
+	}
+	str_append_text(out, "claim ");
+	(void)put_text(out, c->name);
+	str_append_format(out, " %s", states[c->state]);
+	return true;
+}
+
 static bool put_word(
 	struct str *out, struct view word, enum reason reason, const struct explain_facts *f)
 {
@@ -230,6 +340,15 @@ static bool put_word(
 	if (view_equals(word, "want")) {
 		return put_share(out, f->want_milli, f->want_mib);
 	}
+	if (view_equals(word, "left")) {
+		return put_left(out, f->left);
+	}
+	if (view_equals(word, "claim")) {
+		return put_claim(out, f->claim);
+	}
+	if (view_equals(word, "nodes")) {
+		return put_nodes(out, f->unfit);
+	}
 	if (view_equals(word, "best")) {
 		return put_best(out, reason, f);
 	}
@@ -257,7 +376,7 @@ static bool put_part(
 void explain(struct str *out, enum reason reason, const struct explain_facts *facts)
 {
 	ENSURE((unsigned)reason < REASON_COUNT && templates[reason] != NULL);
-	CLEANUP(str_finish) struct str part = STR_INIT(512);
+	CLEANUP(str_finish) struct str part = STR_INIT(768);
 	const char *at = templates[reason];
 	while (*at != '\0') {
 		bool optional = *at == '[';

@@ -26,9 +26,8 @@ void objects_init(struct world *w)
 	map_init(&w->namespaces_by_name, namespace_same, w);
 }
 
-/* A deep copy of what the change carries, in `arena`. Packing and unpacking is the one copier of
- * nouns. */
-static void copy_noun(
+/* Packing and unpacking is the one copier of nouns. */
+void world_copy_noun(
 	struct world *w, const struct change *c, struct arena *arena, struct change *ret)
 {
 	str_reset(&w->scratch);
@@ -60,7 +59,7 @@ static void node_set(struct world *w, const struct change *c)
 	uint32_t i = nodes_touch(w, c->node->name);
 	struct world_node *n = w->nodes.items[i];
 	struct change copy;
-	copy_noun(w, c, &n->arena, &copy);
+	world_copy_noun(w, c, &n->arena, &copy);
 	n->noun = *copy.node;
 	n->known = true;
 	n->mark = w->sync[KIND_NODE].mark;
@@ -99,7 +98,7 @@ static void policy_set(struct world *w, const struct change *c)
 	}
 	struct world_policy *p = w->policies.items[i];
 	struct change copy;
-	copy_noun(w, c, &p->arena, &copy);
+	world_copy_noun(w, c, &p->arena, &copy);
 	p->noun = *copy.policy;
 	p->mark = w->sync[KIND_POLICY].mark;
 	w->version++;
@@ -135,7 +134,7 @@ static void namespace_set(struct world *w, const struct change *c)
 {
 	struct world_namespace *n = namespace_touch(w, c->namespace->name);
 	struct change copy;
-	copy_noun(w, c, &n->arena, &copy);
+	world_copy_noun(w, c, &n->arena, &copy);
 	n->noun = *copy.namespace;
 	n->known = true;
 	n->mark = w->sync[KIND_NAMESPACE].mark;
@@ -190,6 +189,12 @@ void objects_set(struct world *w, const struct change *c)
 	case KIND_LIMIT_RANGE:
 		range_set(w, c->limit_range);
 		return;
+	case KIND_SLICE:
+		slices_set(w, c->slice);
+		return;
+	case KIND_CLAIM:
+		claims_set(w, c);
+		return;
 	case KIND_POD:
 	case KIND_COUNT:
 		break;
@@ -221,6 +226,11 @@ void objects_gone(struct world *w, const struct change *c)
 		return;
 	case KIND_LIMIT_RANGE:
 		range_gone(w, c->ns, c->name);
+		return;
+	case KIND_SLICE:
+		slices_gone(w, c->name);
+		return;
+	case KIND_CLAIM: /* that one is missing is a state of it */
 		return;
 	case KIND_POD:
 	case KIND_COUNT:
@@ -261,6 +271,11 @@ void objects_keep(struct world *w, const struct change *c)
 			}
 		}
 		return;
+	case KIND_SLICE:
+		slices_keep(w, c->name);
+		return;
+	case KIND_CLAIM:
+		return;
 	case KIND_POD:
 	case KIND_COUNT:
 		break;
@@ -274,6 +289,9 @@ void objects_sweep(struct world *w, enum kind kind, uint32_t mark)
 		if (w->nodes.items[i]->mark != mark) {
 			node_gone(w, w->nodes.items[i]->name);
 		}
+	}
+	if (kind == KIND_SLICE) {
+		slices_sweep(w, mark);
 	}
 	for (size_t i = w->policies.count; kind == KIND_POLICY && i-- > 0;) {
 		if (w->policies.items[i]->mark != mark) {
@@ -298,6 +316,7 @@ void objects_finish(struct world *w)
 {
 	for (size_t i = 0; i < w->nodes.count; i++) {
 		arena_finish(&w->nodes.items[i]->arena);
+		uses_finish(&w->nodes.items[i]->uses);
 		free(w->nodes.items[i]);
 	}
 	for (size_t i = 0; i < w->policies.count; i++) {

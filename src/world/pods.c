@@ -43,6 +43,8 @@ static void count_pod(struct world *w, const struct world_pod *p, int sign)
 	n->mem_bytes += sign * p->mem_bytes;
 	n->pods += (uint32_t)sign;
 	n->gpus += p->gpu != NULL ? sign * p->gpu->gpus : 0;
+	n->kai_pods += p->gpu != NULL && p->gpu->is_kai ? (uint32_t)sign : 0;
+	uses_count(w, &n->uses, p->extra, sign);
 }
 
 static void gpu_free(struct world *w, struct world_gpu *g)
@@ -50,6 +52,7 @@ static void gpu_free(struct world *w, struct world_gpu *g)
 	if (g == NULL) {
 		return;
 	}
+	claims_leave(w, g);
 	intern_release(w->words, g->uuid);
 	intern_release(w->words, g->capacity_pod);
 	free(g->packed);
@@ -83,6 +86,15 @@ static int64_t summable(int64_t amount)
 	return amount < most ? amount : most;
 }
 
+/* The pods that hold a GPU for its fractions, under the name of today and that of before, and what
+ * it schedules itself. */
+static bool is_kai(const struct pod *pod)
+{
+	return text_equals(pod->ns, "kai-resource-reservation") ||
+	       text_equals(pod->ns, "runai-reservation") ||
+	       text_equals(pod->scheduler, "kai-scheduler");
+}
+
 static struct world_gpu *gpu_create(struct world *w, const struct pod *pod)
 {
 	struct world_gpu *g = xcalloc(1, sizeof *g);
@@ -97,6 +109,8 @@ static struct world_gpu *gpu_create(struct world *w, const struct pod *pod)
 	g->class = pod_is_capacity(pod)		    ? WORLD_CAPACITY
 		   : pod_is_tenant(pod) || g->gated ? WORLD_TENANT
 						    : WORLD_WHOLE;
+	g->has_neighbours = pod->neighbour_count > 0;
+	g->is_kai = g->class == WORLD_WHOLE && is_kai(pod);
 	g->waiting_shown = pod->placed.type != NULL && !pod->placed.is_true;
 	g->told = reason_parse(pod->placed.reason);
 	g->told_ms = pod->placed.type != NULL ? pod->placed.since_ms : 0;
@@ -104,6 +118,9 @@ static struct world_gpu *gpu_create(struct world *w, const struct pod *pod)
 	g->other_gates = pod->gate_count > (g->gated ? 1u : 0u);
 	g->gpus = summable(pod->gpus);
 	g->created_ms = pod->created_ms;
+	if (g->class == WORLD_TENANT && g->gated && !pod_is_terminal(pod)) {
+		claims_take(w, g, pod);
+	}
 	if (g->class == WORLD_TENANT && !g->gated) {
 		g->milli = note_number(pod, NOTE_COMPUTE_MILLI);
 		g->mem_mib = note_number(pod, NOTE_MEMORY_MIB);
@@ -169,11 +186,13 @@ static void pod_remove(struct world *w, uint32_t slot, bool told)
 	detach_gpu(w, slot);
 	map_remove(&w->pods_by_name, hash_pair(p->ns, p->text), slot);
 	intern_release(w->words, p->ns);
+	intern_release(w->words, p->extra);
 	free(p);
 	w->pods.items[slot] = NULL;
 	VEC_PUSH(&w->free_pods, slot);
 	w->pod_count--;
 	w->version++;
+	claims_trim(w);
 }
 
 static uint32_t pod_slot(struct world *w, const char *ns, const char *name)
@@ -206,6 +225,14 @@ static bool noun_unchanged(struct world *w, const struct world_gpu *g, const str
 	return same;
 }
 
+static bool extra_unchanged(struct world *w, const struct world_pod *p, const struct pod *pod)
+{
+	const char *now = uses_intern(w, &pod->extra);
+	bool same = now == p->extra;
+	intern_release(w->words, now);
+	return same;
+}
+
 /* A complete picture mostly says what is known: that is no reason to decide anything anew. */
 static bool pod_unchanged(struct world *w, const struct world_pod *p, const struct pod *pod)
 {
@@ -215,7 +242,8 @@ static bool pod_unchanged(struct world *w, const struct world_pod *p, const stru
 	bool same_node = p->node == node && bound == (node != WORLD_NONE);
 	return same_node && p->cpu_milli == summable(pod->cpu_milli) &&
 	       p->mem_bytes == summable(pod->mem_bytes) && p->phase == (uint8_t)pod->phase &&
-	       p->deleting == (pod->deleting_ms != 0) && noun_unchanged(w, p->gpu, pod);
+	       p->deleting == (pod->deleting_ms != 0) && extra_unchanged(w, p, pod) &&
+	       noun_unchanged(w, p->gpu, pod);
 }
 
 void pods_set(struct world *w, const struct pod *pod)
@@ -244,6 +272,9 @@ void pods_set(struct world *w, const struct pod *pod)
 	p->mark = w->sync[KIND_POD].mark;
 	p->cpu_milli = summable(pod->cpu_milli);
 	p->mem_bytes = summable(pod->mem_bytes);
+	const char *before = p->extra;
+	p->extra = uses_intern(w, &pod->extra);
+	intern_release(w->words, before);
 	p->phase = (uint8_t)pod->phase;
 	p->deleting = pod->deleting_ms != 0;
 	/* The kubelet's last word takes the time away again. */
@@ -253,6 +284,7 @@ void pods_set(struct world *w, const struct pod *pod)
 		attach_gpu(w, slot, pod);
 	}
 	count_pod(w, p, 1);
+	claims_trim(w);
 	w->version++;
 }
 

@@ -75,6 +75,11 @@ static void save_small(const struct saver *s)
 				.kind = KIND_LIMIT_RANGE,
 				.limit_range = &noun});
 	}
+	for (size_t i = 0; i < s->w->slices.count; i++) {
+		const struct slice_key *k = &s->w->slices.items[i];
+		struct gpu_slice noun = {k->name, s->w->nodes.items[k->node]->name};
+		tell(s, &(struct change){.type = CHANGE_SET, .kind = KIND_SLICE, .slice = &noun});
+	}
 }
 
 /* Each comes and goes once more: by an event before it had a node, if it has ended, and by another
@@ -112,6 +117,7 @@ static void save_departed(const struct saver *s)
 static void save_slots(const struct saver *s)
 {
 	char gap[32];
+	struct arena arena = {0};
 	for (uint32_t i = 0; i < s->w->pods.count; i++) {
 		const struct world_pod *p = s->w->pods.items[i];
 		struct pod noun = {.ns = GAP_NS, .name = gap};
@@ -124,12 +130,15 @@ static void save_slots(const struct saver *s)
 							      : NULL,
 				.cpu_milli = p->cpu_milli,
 				.mem_bytes = p->mem_bytes,
+				.extra = extra_read(p->extra, &arena),
 				.phase = (enum pod_phase)p->phase,
 				.deleting_ms = p->deleting ? 1 : 0,
 				.grace_s = p->graceful ? 1 : 0};
 		}
 		tell(s, &(struct change){.type = CHANGE_SET, .kind = KIND_POD, .pod = &noun});
+		arena_reset(&arena);
 	}
+	arena_finish(&arena);
 }
 
 /* The stand-ins leave in the order in which the slots became free, so that the next pods take the
@@ -160,6 +169,17 @@ static void save_classes(const struct saver *s)
 	arena_finish(&arena);
 }
 
+static void save_claims(const struct saver *s)
+{
+	for (size_t i = 0; i < s->w->claims.count; i++) {
+		const struct volume_claim *c = &s->w->claims.items[i]->noun;
+		if (c->state != CLAIM_UNREAD) {
+			tell(s, &(struct change){
+					.type = CHANGE_SET, .kind = KIND_CLAIM, .claim = c});
+		}
+	}
+}
+
 /* A relist that is under way goes on: what it has met so far is met again. */
 static void save_marks(const struct saver *s, enum kind kind)
 {
@@ -184,6 +204,11 @@ static void save_marks(const struct saver *s, enum kind kind)
 	for (size_t i = 0; kind == KIND_NAMESPACE && i < w->namespaces.count; i++) {
 		if (w->namespaces.items[i]->mark == mark) {
 			tell_name(s, CHANGE_KEEP, kind, NULL, w->namespaces.items[i]->noun.name);
+		}
+	}
+	for (size_t i = 0; kind == KIND_SLICE && i < w->slices.count; i++) {
+		if (w->slices.items[i].mark == mark) {
+			tell_name(s, CHANGE_KEEP, kind, NULL, w->slices.items[i].name);
 		}
 	}
 	for (size_t i = 0; kind == KIND_LIMIT_RANGE && i < w->ranges.count; i++) {
@@ -211,6 +236,7 @@ void world_save(const struct world *w, world_tell tell_change, void *data)
 	save_slots(&s);
 	save_gaps(&s);
 	save_classes(&s);
+	save_claims(&s);
 	for (int k = 0; k < KIND_COUNT; k++) {
 		if (w->sync[k].blind) {
 			tell_kind(&s, CHANGE_KEEP, (enum kind)k);

@@ -15,6 +15,12 @@ struct range_key {
 	uint32_t mark;
 };
 
+struct slice_key {
+	const char *name; /* interned */
+	uint32_t node;
+	uint32_t mark;
+};
+
 struct sync_state {
 	bool complete; /* a list was complete once */
 	bool stale;
@@ -60,6 +66,16 @@ struct world {
 	struct {
 		VEC_FIELDS(struct range_key);
 	} ranges; /* only those that limit GPUs */
+	struct {
+		VEC_FIELDS(struct slice_key);
+	} slices;
+	struct map slices_by_name;
+	struct {
+		VEC_FIELDS(struct world_claim *); /* owned */
+	} claims;
+	struct map claims_by_name;
+	uint32_t claims_unused; /* entries that nobody names any more */
+	uint64_t claims_version;
 	struct sync_state sync[KIND_COUNT];
 	uint64_t version;
 	uint64_t policy_version;
@@ -78,6 +94,35 @@ void pods_set(struct world *w, const struct pod *pod);
 void pods_gone(struct world *w, const struct change *c);
 void pods_keep(struct world *w, const struct change *c);
 void pods_sweep(struct world *w, uint32_t mark);
+
+/* uses.c: what is taken beside CPU, memory, slots and GPUs. `extra` is the text form. */
+void uses_count(struct world *w, struct world_uses *u, const char *extra, int sign);
+const char *uses_intern(struct world *w, const struct extra *x); /* a reference; NULL: nothing */
+void uses_finish(struct world_uses *u);				 /* the words go with the world */
+bool uses_agree(const struct world *w, uint32_t node);
+
+/* claims.c: what a tenant with our gate names is taken, and left again; what nobody names any more
+ * goes with claims_trim, so that an object that is set again loses nothing in between. */
+void claims_init(struct world *w);
+void claims_finish(struct world *w);
+void claims_take(struct world *w, struct world_gpu *g, const struct pod *pod);
+void claims_leave(struct world *w, struct world_gpu *g);
+void claims_trim(struct world *w);
+void claims_set(struct world *w, const struct change *change);
+bool claims_agree(const struct world *w);
+
+/* slices.c: GPUs that are published through DRA */
+void slices_init(struct world *w);
+void slices_finish(struct world *w);
+void slices_set(struct world *w, const struct gpu_slice *s);
+void slices_gone(struct world *w, const char *name);
+void slices_keep(struct world *w, const char *name);
+void slices_sweep(struct world *w, uint32_t mark);
+bool slices_agree(const struct world *w);
+
+/* objects.c: a deep copy of what a change carries, in `arena`, which is emptied before. */
+void world_copy_noun(
+	struct world *w, const struct change *c, struct arena *arena, struct change *ret);
 
 /* departed.c */
 void departed_init(struct world *w);

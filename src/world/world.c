@@ -18,6 +18,8 @@ struct world *world_create(void)
 	pods_init(w);
 	departed_init(w);
 	objects_init(w);
+	claims_init(w);
+	slices_init(w);
 	return w;
 }
 
@@ -29,6 +31,8 @@ void world_destroy(struct world *w)
 	pods_finish(w);
 	departed_finish(w);
 	objects_finish(w);
+	claims_finish(w);
+	slices_finish(w);
 	str_finish(&w->scratch);
 	intern_destroy(w->words);
 	free(w);
@@ -143,7 +147,7 @@ bool world_blind(const struct world *w, enum kind kind)
 
 bool world_all_synced(const struct world *w)
 {
-	for (int k = 0; k < KIND_COUNT; k++) {
+	for (int k = 0; k < KIND_REQUIRED; k++) {
 		if (!world_synced(w, (enum kind)k)) {
 			return false;
 		}
@@ -163,7 +167,7 @@ uint64_t world_policy_version(const struct world *w)
 
 struct sums {
 	int64_t cpu, mem, gpus;
-	uint32_t pods;
+	uint32_t pods, kai;
 };
 
 static void sum_pod(const struct world_pod *p, struct sums *sums)
@@ -175,6 +179,7 @@ static void sum_pod(const struct world_pod *p, struct sums *sums)
 	s->cpu += p->cpu_milli;
 	s->mem += p->mem_bytes;
 	s->gpus += p->gpu != NULL ? p->gpu->gpus : 0;
+	s->kai += p->gpu != NULL && p->gpu->is_kai ? 1 : 0;
 	s->pods++;
 }
 
@@ -210,11 +215,21 @@ const char *world_check(const struct world *w)
 	if (pods != w->pod_count || gpu_pods != listed || pods != w->pods_by_name.count) {
 		return "the counts of pods differ";
 	}
+	if (!slices_agree(w)) {
+		return "the slices of nodes differ from those listed";
+	}
+	if (!claims_agree(w)) {
+		return "the claims differ from what tenants name";
+	}
 	for (size_t i = 0; i < w->nodes.count; i++) {
 		const struct world_node *n = w->nodes.items[i];
 		if (n->cpu_milli != sums[i].cpu || n->mem_bytes != sums[i].mem ||
-			n->gpus != sums[i].gpus || n->pods != sums[i].pods) {
+			n->gpus != sums[i].gpus || n->pods != sums[i].pods ||
+			n->kai_pods != sums[i].kai) {
 			return "a node's sums differ from its pods";
+		}
+		if (!uses_agree(w, (uint32_t)i)) {
+			return "what a node's pods take besides differs from what is summed";
 		}
 	}
 	return NULL;

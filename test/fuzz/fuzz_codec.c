@@ -14,6 +14,7 @@
 #include "codec/pod.h"
 #include "codec/policy.h"
 #include "codec/status.h"
+#include "codec/volume.h"
 #include "json/decode.h"
 #include "json/yaml.h"
 #include "model/quantity.h"
@@ -69,6 +70,22 @@ static void fuzz_namespace(const char *text, size_t n, struct arena *arena)
 	(void)!namespace_decode(text, n, arena, &ns, NULL);
 	(void)!limit_range_decode(text, n, arena, &range, NULL);
 	(void)!meta_decode(text, n, arena, &meta, NULL);
+}
+
+static void fuzz_volume(const char *text, size_t n, struct arena *arena)
+{
+	struct volume_claim c = {.ns = "n", .name = "c"};
+	struct volume_reading r = {.claim = c};
+	if (volume_claim_decode(text, n, arena, &r, NULL) == 0) {
+		ENSURE((r.next == VOLUME_DONE) == (r.name == NULL));
+		ENSURE((r.next == VOLUME_DONE) == (r.claim.state != CLAIM_UNREAD));
+	}
+	if (volume_decode(text, n, arena, &c, NULL) == 0) {
+		ENSURE(c.state == CLAIM_BOUND && c.zones.count <= 4);
+	}
+	if (volume_class_decode(text, n, arena, &c, NULL) == 0) {
+		ENSURE(c.state == CLAIM_WAITS || c.state == CLAIM_UNBOUND);
+	}
 }
 
 static void fuzz_ledger(const char *text, size_t n, struct arena *arena)
@@ -195,6 +212,7 @@ static const target targets[] = {
 	fuzz_yaml,
 	fuzz_quantity,
 	fuzz_parse,
+	fuzz_volume,
 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

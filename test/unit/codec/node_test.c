@@ -1,6 +1,8 @@
 /* Nodes. */
 #include "codec/node.h"
 
+#include "codec/gpuslice.h"
+
 #include <criterion/criterion.h>
 
 #include "data.h"
@@ -45,6 +47,8 @@ Test(node, a_gpu_node_through_its_projection)
 	cr_assert_eq(n.pod_slots, 110);
 	cr_assert_eq(n.gpus, 7);
 	cr_assert_not(n.shares_already);
+	cr_assert_eq(amounts_get(&n.others, "ephemeral-storage"), 95551679124LL);
+	cr_assert_eq(amounts_get(&n.others, "cpu"), 0);
 	arena_finish(&arena);
 	str_finish(&json);
 	str_finish(&kept);
@@ -71,6 +75,61 @@ Test(node, nodes_that_share_already)
 		cr_assert_eq(decoded(json, &arena).shares_already, rows[i].shares, "row %zu", i);
 		arena_finish(&arena);
 	}
+}
+
+Test(node, c27_nodes_that_serve_others)
+{
+	static const struct {
+		const char *meta;
+		bool hami, kai;
+	} rows[] = {
+		{"\"annotations\":{\"hami.io/"
+		 "node-nvidia-register\":\"GPU-1,10,32768,100,V100,0,true:\"}",
+			true, false},
+		{"\"annotations\":{\"hami.io/node-nvidia-register\":\"[]\"}", false, false},
+		{"\"annotations\":{\"hami.io/node-nvidia-register\":\"\"}", false, false},
+		{"\"annotations\":{\"hami.io/node-handshake\":\"Requesting_2026\"}", false, false},
+		{"\"labels\":{\"kai.scheduler/node-pool\":\"a\"}", false, true},
+	};
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct arena arena = {0};
+		char *json =
+			arena_printf(&arena, "{\"metadata\":{\"name\":\"n\",%s}}", rows[i].meta);
+		struct node n = decoded(json, &arena);
+		cr_expect_eq(n.serves_hami, rows[i].hami, "row %zu", i);
+		cr_expect_eq(n.serves_kai, rows[i].kai, "row %zu", i);
+		arena_finish(&arena);
+	}
+}
+
+Test(node, c27_slices_of_nvidias_driver)
+{
+	static const struct {
+		const char *spec, *node;
+	} rows[] = {
+		{"\"driver\":\"gpu.nvidia.com\",\"nodeName\":\"n1\",\"pool\":{\"name\":\"n1\"}",
+			"n1"},
+		{"\"driver\":\"compute-domain.nvidia.com\",\"nodeName\":\"n1\"", NULL},
+		{"\"driver\":\"gpu.nvidia.com\",\"allNodes\":true", NULL},
+	};
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct arena arena = {0};
+		struct gpu_slice s = {0};
+		struct fault f = {0};
+		char *json = arena_printf(
+			&arena, "{\"metadata\":{\"name\":\"s\"},\"spec\":{%s}}", rows[i].spec);
+		cr_assert_eq(
+			gpu_slice_decode(json, strlen(json), &arena, &s, &f), 0, "%s", f.message);
+		cr_expect_str_eq(s.name, "s");
+		cr_expect(text_equals(s.node, rows[i].node), "row %zu", i);
+		arena_finish(&arena);
+	}
+	struct arena arena = {0};
+	struct gpu_slice s = {0};
+	struct fault f = {0};
+	cr_expect_eq(gpu_slice_decode("{}", 2, &arena, &s, &f), -1);
+	cr_expect_str_eq(f.message, "resourceslice : metadata.name: missing");
+	arena_finish(&arena);
 }
 
 static void refused(const char *json, const char *message)

@@ -507,6 +507,6 @@ Test(pod, what_is_wrong_is_named)
 		"{\"nodeSelectorTerms\":[{\"matchExpressions\":[{\"key\":\"a\",\"operator\":"
 		"\"Like\"}]}]}}}}}",
 		"pod /: spec: affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution"
-		".nodeSelectorTerms[0]: matchExpressions: [0]: operator: \"Like\" is not known "
+		".nodeSelectorTerms: [0]: matchExpressions: [0]: operator: \"Like\" is not known "
 		"here");
 }

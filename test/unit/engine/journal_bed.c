@@ -36,6 +36,9 @@ void bed_tell_pod(struct bed *b, const struct obj *o)
 		{NOTE_GPU_UUID, "GPU-1"}, {NOTE_MEMORY_MIB, "100"}, {NOTE_ORIGINAL, "{}"},
 		{NOTE_SHARE, "0.25"}};
 	const char *gates[] = {NAME_GATE};
+	const char *claim = "data";
+	struct amount amount = {"example.com/fpga", 1};
+	struct host_port port = {8080, "TCP", ""};
 	struct gpu_identity id = {.uuid = "GPU-1", .mem_mib = 80000};
 	struct pod p = {.ns = o->ns,
 		.name = o->name,
@@ -57,6 +60,11 @@ void bed_tell_pod(struct bed *b, const struct obj *o)
 	} else {
 		p.labels = (struct pairs){tenant, 1};
 		p.notes = o->gated ? (struct pairs){notes + 4, 2} : (struct pairs){notes, 6};
+		/* Some name a volume, some take more of their node than CPU and memory. */
+		p.claims = &claim;
+		p.claim_count = (uint32_t)o->uid[1] % 3 == 0 ? 1 : 0;
+		p.extra =
+			(struct extra){{&amount, (uint32_t)o->uid[1] % 2}, {&port, p.claim_count}};
 		p.gates = gates;
 		p.gate_count = o->gated ? 1 : 0;
 		pairs_sort(&p.notes);
@@ -96,7 +104,9 @@ static void tell_node(struct bed *b, int i, bool ready)
 {
 	char name[16];
 	snprintf(name, sizeof name, "n%d", i);
+	struct amount others = {"example.com/fpga", 2};
 	struct node n = {.name = name,
+		.others = {&others, 1},
 		.ready = ready,
 		.cpu_milli = 64000,
 		.mem_bytes = 1 << 30,
@@ -125,6 +135,21 @@ static void lead(struct bed *b, bool leads)
 }
 
 /* Policies, namespaces, limit ranges: come, change and go. */
+/* What was read of the claim that some tenants name. */
+static void tell_claim(struct bed *b)
+{
+	const char *zones[] = {"a"};
+	struct term zone = {"zone", TERM_IN, zones, 1};
+	struct node_term term = {.labels = {&zone, 1}};
+	struct volume_claim claim = {.ns = "default",
+		.name = "data",
+		.state = (enum claim_state)bed_below(b, CLAIM_STATES),
+		.terms = &term,
+		.term_count = bed_below(b, 4) == 0 ? 1 : 0};
+	struct change c = {.type = CHANGE_SET, .kind = KIND_CLAIM, .claim = &claim};
+	engine_observe(b->e, &c);
+}
+
 static void small_object(struct bed *b)
 {
 	static const char *const names[] = {"a", "b", "c", "d"};
@@ -145,8 +170,17 @@ static void small_object(struct bed *b)
 		.limit_range = &range,
 		.ns = name,
 		.name = name};
-	uint64_t which = bed_below(b, 3);
-	c.kind = which == 0 ? KIND_POLICY : which == 1 ? KIND_NAMESPACE : KIND_LIMIT_RANGE;
+	struct gpu_slice slice = {name, bed_below(b, 2) == 0 ? "n0" : "n1"};
+	c.slice = &slice;
+	uint64_t which = bed_below(b, 5);
+	if (which == 3) {
+		tell_claim(b);
+		return;
+	}
+	c.kind = which == 0   ? KIND_POLICY
+		 : which == 1 ? KIND_NAMESPACE
+		 : which == 2 ? KIND_LIMIT_RANGE
+			      : KIND_SLICE;
 	c.name = c.kind == KIND_LIMIT_RANGE ? "l" : name;
 	engine_observe(b->e, &c);
 }

@@ -2,6 +2,7 @@
 #include <criterion/criterion.h>
 
 #include "base/rand.h"
+#include "model/extra.h"
 #include "model/gpu.h"
 #include "model/labels.h"
 #include "model/names.h"
@@ -169,6 +170,15 @@ Test(pod, tolerations)
 	cr_assert_not(pod_tolerates(&p, "nvidia.com/gpu", "x", "NoExecute"));
 	cr_assert(pod_tolerates(&p, "dedicated", "ml", "NoExecute"));
 	cr_assert_not(pod_tolerates(&p, "dedicated", "ops", "NoExecute"));
+	struct toleration numbers[] = {
+		{"sla", "Gt", "95", NULL}, {"cost", "Lt", "10", NULL}, {"odd", "Like", "x", NULL}};
+	struct pod n = {.tolerations = numbers, .toleration_count = 3};
+	cr_expect(pod_tolerates(&n, "sla", "96", "NoSchedule"));
+	cr_expect_not(pod_tolerates(&n, "sla", "95", "NoSchedule"));
+	cr_expect_not(pod_tolerates(&n, "sla", "high", "NoSchedule"));
+	cr_expect(pod_tolerates(&n, "cost", "-1", "NoExecute"));
+	cr_expect_not(pod_tolerates(&n, "cost", "10", "NoExecute"));
+	cr_expect_not(pod_tolerates(&n, "odd", "x", "NoExecute"));
 	struct toleration all[] = {{NULL, "Exists", NULL, NULL}};
 	struct pod q = {.tolerations = all, .toleration_count = 1};
 	cr_assert(pod_tolerates(&q, "anything", NULL, "NoSchedule"));
@@ -181,4 +191,86 @@ Test(pod, a_capacity_pod_is_one_only_in_our_namespace)
 	cr_assert_not(pod_is_capacity(&p));
 	p.ns = NAME_NAMESPACE;
 	cr_assert(pod_is_capacity(&p));
+}
+
+Test(extra, comes_back_from_its_text_and_replicas_have_the_same)
+{
+	struct amount amounts[] = {{"ephemeral-storage", INT64_MAX}, {"none.example/x", 0},
+		{"has blank", 3}, {"example.com/fpga", 2}};
+	struct host_port ports[] = {{8080, "TCP", ""}, {53, "UDP", "fd00::1"}, {1, "", ""}};
+	struct extra x = {{amounts, 4}, {ports, 3}};
+	CLEANUP(str_finish) struct str text = STR_INIT(EXTRA_TEXT_MAX);
+	CLEANUP(arena_finish) struct arena arena = {0};
+	extra_write(&text, &x);
+	cr_assert_str_eq(str_text(&text),
+		"9223372036854775807 ephemeral-storage\n2 example.com/fpga\n:8080 TCP\n"
+		":53 UDP fd00::1\n",
+		"%s", str_text(&text));
+	struct extra back = extra_read(str_text(&text), &arena);
+	cr_assert_eq(back.amounts.count, 2);
+	cr_assert_eq(amounts_get(&back.amounts, "ephemeral-storage"), INT64_MAX);
+	cr_assert_eq(amounts_get(&back.amounts, "example.com/fpga"), 2);
+	cr_assert_eq(back.ports.count, 2);
+	cr_assert_str_eq(back.ports.items[1].address, "fd00::1");
+	cr_assert(extra_is_empty(&(struct extra){0}));
+	back = extra_read(NULL, &arena);
+	cr_assert(extra_is_empty(&back));
+}
+
+Test(extra, ports_conflict_where_they_share_an_address)
+{
+	static const struct {
+		struct host_port a, b;
+		bool conflict;
+	} rows[] = {
+		{{80, "TCP", ""}, {80, "TCP", ""}, true},
+		{{80, "TCP", ""}, {80, "TCP", "10.0.0.1"}, true},
+		{{80, "TCP", "10.0.0.2"}, {80, "TCP", "10.0.0.1"}, false},
+		{{80, "TCP", "10.0.0.1"}, {80, "TCP", "10.0.0.1"}, true},
+		{{80, "TCP", ""}, {80, "UDP", ""}, false},
+		{{80, "TCP", ""}, {81, "TCP", ""}, false},
+	};
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		cr_expect_eq(host_port_conflicts(&rows[i].a, &rows[i].b), rows[i].conflict,
+			"row %zu", i);
+		cr_expect_eq(host_port_conflicts(&rows[i].b, &rows[i].a), rows[i].conflict,
+			"row %zu", i);
+	}
+}
+
+/* As the scheduler's InterPodAffinity, on one node: either may keep the other off. */
+Test(pod, anti_affinity_goes_both_ways)
+{
+	static struct pair web[] = {{"app", "web"}}, db[] = {{"app", "db"}};
+	static const char *spaces[] = {"a", "b"};
+	static struct neighbour_term of_web = {.pods = {.present = true, .match_labels = {web, 1}}},
+				     in_spaces = {.pods = {.present = true},
+					     .namespaces = spaces,
+					     .namespace_count = 2},
+				     anywhere = {.pods = {.present = true}, .all_namespaces = true},
+				     of_none = {.all_namespaces = true};
+	static const struct {
+		struct neighbour_term *term;
+		const char *other_ns;
+		struct pair *other_labels;
+		bool apart;
+	} rows[] = {
+		{&of_web, "a", web, true},
+		{&of_web, "a", db, false},
+		{&of_web, "b", web, false},
+		{&in_spaces, "b", db, true},
+		{&in_spaces, "c", db, false},
+		{&anywhere, "c", db, true},
+		{&of_none, "a", web, false},
+		{NULL, "a", web, false},
+	};
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct pod one = {.ns = "a",
+			.labels = {web, 1},
+			.neighbours = rows[i].term,
+			.neighbour_count = rows[i].term != NULL ? 1 : 0};
+		struct pod other = {.ns = rows[i].other_ns, .labels = {rows[i].other_labels, 1}};
+		cr_expect_eq(pods_keep_apart(&one, &other), rows[i].apart, "row %zu", i);
+		cr_expect_eq(pods_keep_apart(&other, &one), rows[i].apart, "row %zu", i);
+	}
 }

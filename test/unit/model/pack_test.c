@@ -61,6 +61,11 @@ struct full {
 	struct toleration tolerations[2];
 	struct gpu_identity identity;
 	struct grant grants[2];
+	struct amount amounts[2];
+	struct host_port ports[2];
+	const char *claims[2];
+	const char *spaces[2];
+	struct neighbour_term neighbours[1];
 	struct pod pod;
 };
 
@@ -73,10 +78,16 @@ static void full_init(struct full *f)
 		.values = {"x", "y"},
 		.tolerations = {{"k", "Equal", "v", "NoSchedule"}, {NULL, "Exists", NULL, NULL}},
 		.identity = {"GPU-1", "H100", "570", 81559, 3},
+		.amounts = {{"ephemeral-storage", 1 << 30}, {"example.com/fpga", 2}},
+		.ports = {{8080, "TCP", ""}, {53, "UDP", "10.0.0.1"}},
+		.claims = {"data", "scratch"},
+		.spaces = {"team", "other"},
 		.grants = {{"u1", "default", "t1", 250, 20000}, {"u2", "team", "t2", 500, 40000}}};
 	f->terms[0] = (struct term){"key", TERM_NOT_IN, f->values, 2};
 	f->terms[1] = (struct term){"other", TERM_EXISTS, NULL, 0};
 	f->node_terms[0] = (struct node_term){{f->terms, 2}, {f->terms, 1}};
+	f->neighbours[0] =
+		(struct neighbour_term){{true, {f->labels, 2}, {f->terms, 2}}, false, f->spaces, 2};
 	f->pod = (struct pod){.ns = "ns",
 		.name = "name",
 		.uid = "uid",
@@ -102,6 +113,11 @@ static void full_init(struct full *f)
 		.cpu_milli = 15,
 		.mem_bytes = 16,
 		.gpus = 1,
+		.extra = {{f->amounts, 2}, {f->ports, 2}},
+		.claims = f->claims,
+		.claim_count = 2,
+		.neighbours = f->neighbours,
+		.neighbour_count = 1,
 		.phase = POD_RUNNING,
 		.status_reason = "Evicted",
 		.placed = {"aliquot.dev/Placed", false, "ShortCompute", "too little", 17},
@@ -206,8 +222,11 @@ Test(pack, no_field_is_forgotten)
 		TEXT(tolerations[0].operator), TEXT(tolerations[0].value),
 		TEXT(tolerations[0].effect), FLAG(pod.has_claims), FLAG(pod.has_group),
 		FLAG(pod.has_pod_affinity), FLAG(pod.has_spread), FLAG(pod.has_volumes_claimed),
-		WIDE(pod.cpu_milli), WIDE(pod.mem_bytes), WIDE(pod.gpus), HALF(pod.phase),
-		TEXT(pod.status_reason), FLAG(pod.ready), FLAG(pod.unschedulable),
+		WIDE(pod.cpu_milli), WIDE(pod.mem_bytes), WIDE(pod.gpus), TEXT(amounts[1].name),
+		WIDE(amounts[0].value), HALF(ports[0].port), TEXT(ports[0].protocol),
+		TEXT(ports[1].address), TEXT(claims[1]), TEXT(spaces[1]),
+		FLAG(neighbours[0].all_namespaces), FLAG(neighbours[0].pods.present),
+		HALF(pod.phase), TEXT(pod.status_reason), FLAG(pod.ready), FLAG(pod.unschedulable),
 		TEXT(pod.placed.type), FLAG(pod.placed.is_true), TEXT(pod.placed.reason),
 		TEXT(pod.placed.message), WIDE(pod.placed.since_ms), WIDE(identity.mem_mib),
 		HALF(identity.minor), TEXT(grants[0].uid), TEXT(grants[0].ns), TEXT(grants[1].name),
@@ -246,7 +265,9 @@ Test(pack, no_list_is_forgotten)
 	uint32_t *const counts[] = {&f.pod.labels.count, &f.pod.notes.count, &f.pod.gate_count,
 		&f.pod.node_selector.count, &f.pod.node_term_count, &f.terms[0].value_count,
 		&f.node_terms[0].labels.count, &f.node_terms[0].fields.count,
-		&f.pod.toleration_count, &f.pod.ledger.count};
+		&f.pod.toleration_count, &f.pod.ledger.count, &f.pod.extra.amounts.count,
+		&f.pod.extra.ports.count, &f.pod.claim_count, &f.pod.neighbour_count,
+		&f.neighbours[0].namespace_count};
 	for (size_t i = 0; i < COUNT_OF(counts); i++) {
 		*counts[i] -= 1;
 		expect_told_apart(&f, before.p, before.len, "a list");
@@ -299,7 +320,8 @@ Test(pack, every_change_survives)
 		.taint_count = 2,
 		.ready = true,
 		.cpu_milli = 64000,
-		.gpus = 8};
+		.gpus = 8,
+		.others = {f.amounts, 2}};
 	struct policy policy = {.name = "p",
 		.priority = -3,
 		.has_selector = true,
@@ -312,7 +334,16 @@ Test(pack, every_change_survives)
 		.max_tenants = 4};
 	struct namespace ns = {.name = "ns", .labels = {f.labels, 2}, .terminating = true};
 	struct limit_range range = {.ns = "ns", .name = "l", .limits_gpus = true};
+	struct gpu_slice slice = {.name = "n-gpu.nvidia.com-x", .node = "n"};
+	struct volume_claim claim = {.ns = "ns",
+		.name = "data",
+		.state = CLAIM_BOUND,
+		.terms = f.node_terms,
+		.term_count = 1,
+		.zones = {f.terms, 2}};
 	struct change c = {.pod = &f.pod,
+		.claim = &claim,
+		.slice = &slice,
 		.node = &node,
 		.policy = &policy,
 		.namespace = &ns,

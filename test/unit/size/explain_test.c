@@ -115,3 +115,53 @@ Test(explain, writes_control_characters_out)
 	cr_assert_lt(out.len, 200);
 	cr_assert_not_null(strstr(str_text(&out), "...\" cannot be read; write what to write"));
 }
+
+static void add(struct unfit_tally *t, enum unfit cause, uint32_t nodes, const char *what)
+{
+	for (uint32_t i = 0; i < nodes; i++) {
+		unfit_add(t, cause, what);
+	}
+}
+
+/* C23: why the nodes do not suit, the nearest cause first. */
+Test(explain, counts_the_nodes_by_what_is_wrong_with_them)
+{
+	struct unfit_tally t = {0};
+	add(&t, UNFIT_TAINT, 2, "example.com/x");
+	add(&t, UNFIT_CPU, 3, NULL);
+	struct explain_facts f = {.want_milli = 600, .unfit = &t};
+	says(REASON_NODE_UNFIT, f,
+		"needs 0.60 GPU, the nodes with a free share do not fit the pod: 3 nodes lack CPU, "
+		"2 have the untolerated taint example.com/x");
+	f.best_node = "node-7";
+	f.best_milli = 500;
+	says(REASON_SHORT_COMPUTE, f,
+		"short of compute: needs 0.60 GPU, the best GPU has 0.50 GPU free on node-7; 3 "
+		"nodes lack CPU, 2 have the untolerated taint example.com/x");
+	t = (struct unfit_tally){0};
+	add(&t, UNFIT_SHARED, 1, NULL);
+	says(REASON_OTHER_SHARING, f,
+		"needs 0.60 GPU, but somebody else gives out the GPUs of the nodes that are left: "
+		"1 node shares its GPUs already (time-slicing or MPS)");
+	add(&t, UNFIT_RESOURCE, 1, "a");
+	add(&t, UNFIT_RESOURCE, 2, "b");
+	add(&t, UNFIT_MEMORY, 1, NULL);
+	add(&t, UNFIT_SLOTS, 1, NULL);
+	add(&t, UNFIT_CORDONED, 2, NULL);
+	says(REASON_NODE_UNFIT, f,
+		"needs 0.60 GPU, the nodes with a free share do not fit the pod: 1 node lacks "
+		"memory, 1 has no room for one more pod, 3 lack a or other resources, 2 are "
+		"cordoned, 1 more do not suit it either");
+	t = (struct unfit_tally){0};
+	says(REASON_NODE_UNFIT, f,
+		"needs 0.60 GPU, the nodes with a free share do not fit the pod");
+	for (int i = UNFIT_NONE + 1; i < UNFIT_COUNT; i++) {
+		struct unfit_tally one = {0};
+		CLEANUP(str_finish) struct str out = STR_INIT(1024);
+		unfit_add(&one, (enum unfit)i, NULL);
+		f.unfit = &one;
+		explain(&out, REASON_NODE_UNFIT, &f);
+		cr_expect_not_null(
+			strstr(str_text(&out), ": 1 node "), "%d: %s", i, str_text(&out));
+	}
+}

@@ -90,6 +90,14 @@ Test(world, what_is_known_already_changes_nothing)
 	set(w, &small);
 	cr_assert(world_version(w) > version);
 	version = world_version(w);
+	struct amount storage = {"ephemeral-storage", 5};
+	small.phase = POD_RUNNING;
+	set(w, &small);
+	small.extra.amounts = (struct amounts){&storage, 1};
+	version = world_version(w);
+	set(w, &small);
+	cr_assert(world_version(w) > version && node(w, "n1")->uses.amounts.count == 1);
+	version = world_version(w);
 	small.node = "n2";
 	set(w, &small);
 	cr_assert(world_version(w) > version && node(w, "n1")->pods == 1);
@@ -265,6 +273,18 @@ Test(world, random_histories_keep_every_sum)
 		struct pod p = make_pod(
 			name, uid, rng_below(&r, 4) ? on : NULL, (int64_t)rng_below(&r, 100));
 		p.gpus = rng_below(&r, 3) == 0 ? 1 : 0;
+		struct amount amounts[] = {{"ephemeral-storage", 1 + (int64_t)rng_below(&r, 3)},
+			{"example.com/fpga", INT64_MAX}};
+		struct host_port ports[] = {
+			{80 + (int32_t)rng_below(&r, 2), "TCP", ""}, {53, "UDP", "10.0.0.1"}};
+		const char *claims[] = {"data", rng_below(&r, 2) ? "logs" : "scratch"};
+		const char *gates[] = {NAME_GATE};
+		p.claims = claims;
+		p.claim_count = (uint32_t)rng_below(&r, 3);
+		p.gates = gates;
+		p.gate_count = (uint32_t)rng_below(&r, 2);
+		p.extra = (struct extra){
+			{amounts, (uint32_t)rng_below(&r, 3)}, {ports, (uint32_t)rng_below(&r, 3)}};
 		p.phase = (enum pod_phase)rng_below(&r, 4);
 		switch (rng_below(&r, 12)) {
 		case 0:
@@ -313,5 +333,76 @@ Test(world, is_blind_until_a_relist_reads_everything)
 	keep.kind = KIND_NODE;
 	world_apply(w, &keep);
 	cr_expect(world_blind(w, KIND_NODE), "a nameless node is no crash");
+	world_destroy(w);
+}
+
+/* What is known of a claim lasts as long as anybody waits with it, whatever is told of them. */
+Test(world, a_claim_is_kept_while_a_tenant_with_our_gate_names_it)
+{
+	struct world *w = world_create();
+	const char *claims[] = {"data"}, *gates[] = {NAME_GATE};
+	struct volume_claim bound = {.ns = "default", .name = "data", .state = CLAIM_BOUND};
+	struct change told = {.type = CHANGE_SET, .kind = KIND_CLAIM, .claim = &bound};
+	struct pod a = make_pod("a", "ua", NULL, 0), b = make_pod("b", "ub", NULL, 0);
+	a.claims = b.claims = claims;
+	a.claim_count = b.claim_count = 1;
+	a.gates = b.gates = gates;
+	world_apply(w, &told);
+	cr_expect_null(world_claim_find(w, "default", "data"), "nobody names it");
+	set(w, &b);
+	cr_expect_null(world_claim_find(w, "default", "data"), "nor one without our gate");
+	a.gate_count = b.gate_count = 1;
+	uint64_t version = world_claims_version(w);
+	set(w, &a);
+	cr_expect_eq(world_claim_find(w, "default", "data")->state, CLAIM_UNREAD);
+	cr_expect_neq(world_claims_version(w), version);
+	world_apply(w, &told);
+	set(w, &b);
+	set(w, &a);
+	cr_expect_eq(world_claim_find(w, "default", "data")->state, CLAIM_BOUND);
+	a.gate_count = 0;
+	set(w, &a);
+	cr_expect_eq(world_claim_find(w, "default", "data")->state, CLAIM_BOUND);
+	version = world_claims_version(w);
+	b.phase = POD_FAILED;
+	set(w, &b);
+	cr_expect_null(world_claim_find(w, "default", "data"));
+	cr_expect_neq(world_claims_version(w), version);
+	cr_expect_null(world_check(w));
+	world_destroy(w);
+}
+
+static void slice(struct world *w, const char *name, const char *on)
+{
+	struct gpu_slice s = {name, on};
+	struct change c = {.type = CHANGE_SET, .kind = KIND_SLICE, .slice = &s};
+	world_apply(w, &c);
+	cr_assert_null(world_check(w));
+}
+
+/* C27: slices may come before their node, move, and go with a relist. */
+Test(world, slices_are_counted_on_their_nodes)
+{
+	struct world *w = world_create();
+	struct change begin = {.type = CHANGE_RELIST_BEGIN, .kind = KIND_SLICE},
+		      end = {.type = CHANGE_RELIST_END, .kind = KIND_SLICE},
+		      keep = {.type = CHANGE_KEEP, .kind = KIND_SLICE, .name = "a"},
+		      gone = {.type = CHANGE_GONE, .kind = KIND_SLICE, .name = "c"};
+	slice(w, "a", "n1");
+	slice(w, "b", "n1");
+	slice(w, "c", "n2");
+	slice(w, "d", NULL);
+	cr_expect_eq(node(w, "n1")->dra_slices, 2);
+	slice(w, "b", "n2");
+	cr_expect_eq(node(w, "n2")->dra_slices, 2);
+	world_apply(w, &gone);
+	cr_expect_eq(node(w, "n2")->dra_slices, 1);
+	world_apply(w, &begin);
+	world_apply(w, &keep);
+	world_apply(w, &end);
+	cr_expect_eq(node(w, "n1")->dra_slices, 1);
+	cr_expect_eq(node(w, "n2")->dra_slices, 0);
+	cr_expect_null(world_check(w));
+	cr_expect_not(world_all_synced(w));
 	world_destroy(w);
 }

@@ -1,0 +1,53 @@
+/* Why a node does not suit a pod, as the scheduler's filters would find: one cause a node, the one
+ * that would still be there when the others were gone. Further down is nearer: what the pod itself
+ * rules out comes first, what a pod that leaves would lift comes last. */
+#ifndef MODEL_UNFIT_H
+#define MODEL_UNFIT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum unfit {
+	UNFIT_NONE,
+	/* the pod chooses others */
+	UNFIT_SELECTOR, /* nodeSelector, required node affinity */
+	UNFIT_TAINT,
+	/* C27: its GPUs are given out by somebody else */
+	UNFIT_SHARED, /* time-slicing or MPS of the device plugin */
+	UNFIT_DRA,
+	UNFIT_HAMI,
+	UNFIT_KAI,
+	UNFIT_VOLUME, /* a volume that is bound elsewhere */
+	/* C13: the node takes nobody now */
+	UNFIT_CORDONED,
+	UNFIT_NOT_READY,
+	UNFIT_DRAINING,
+	UNFIT_NEIGHBOUR, /* a pod that one of the two does not want beside it */
+	/* it has no room */
+	UNFIT_PORT,
+	UNFIT_RESOURCE,
+	UNFIT_SLOTS,
+	UNFIT_CPU,
+	UNFIT_MEMORY,
+	UNFIT_COUNT,
+};
+
+struct unfit_count {
+	uint32_t nodes;
+	const char *what; /* borrowed; the taint, resource or claim that was met first */
+	uint32_t whats;	  /* 1: all that were met are that one; 2: there are others */
+};
+
+struct unfit_tally {
+	uint32_t nodes; /* that do not suit it */
+	struct unfit_count by[UNFIT_COUNT];
+};
+
+/* C27: nothing that the pod or the room on the node could change. */
+static inline bool unfit_is_given_out(enum unfit cause)
+{
+	return cause >= UNFIT_SHARED && cause <= UNFIT_KAI;
+}
+void unfit_add(struct unfit_tally *t, enum unfit cause, const char *what);
+
+#endif

@@ -1,0 +1,243 @@
+/* PersistentVolumeClaims, PersistentVolumes and StorageClasses, as kube-scheduler's VolumeBinding
+ * and VolumeZone read them. */
+#include "codec/volume.h"
+
+#include "base/str.h"
+#include "parts.h"
+
+#define BOUND_NOTE    "pv.kubernetes.io/bind-completed"
+#define SELECTED_NOTE "volume.kubernetes.io/selected-node"
+#define CLASS_NOTE    "volume.beta.kubernetes.io/storage-class"
+/* As with the rules of a pod: more than people write, and few enough to be walked for every node.
+ */
+#define TERMS_MAX  256
+#define VALUES_MAX 256
+
+struct claim_facts {
+	const char *volume, *class, *phase;
+	int64_t deleting_ms;
+};
+
+static const struct decode_field claim_fields[] = {
+	{"metadata.deletionTimestamp", DECODE_TIME, false,
+		offsetof(struct claim_facts, deleting_ms), NULL},
+	{"spec.volumeName", DECODE_TEXT, false, offsetof(struct claim_facts, volume), NULL},
+	{"spec.storageClassName", DECODE_TEXT, false, offsetof(struct claim_facts, class), NULL},
+	{"status.phase", DECODE_TEXT, false, offsetof(struct claim_facts, phase), NULL},
+};
+
+static const char *note(const json_t *root, const char *key)
+{
+	/* A key with dots is no path. */
+	const json_t *value = json_object_get(decode_find(root, "metadata.annotations"), key);
+	return json_is_string(value) ? json_string_value(value) : NULL;
+}
+
+static struct node_term *terms_make(struct arena *arena, struct volume_claim *claim, size_t count)
+{
+	claim->terms = ARENA_ARRAY(arena, struct node_term, count);
+	claim->term_count = (uint32_t)count;
+	return claim->terms;
+}
+
+/* The node that the scheduler chose for the pod that came first. */
+static void select_node(const char *node, struct arena *arena, struct volume_claim *claim)
+{
+	struct term *name = ARENA_NEW(arena, struct term);
+	*name = (struct term){.key = "metadata.name",
+		.operator= TERM_IN,
+		.values = ARENA_ARRAY(arena, const char *, 1),
+		.value_count = 1};
+	name->values[0] = arena_strdup(arena, node);
+	terms_make(arena, claim, 1)->fields = (struct terms){name, 1};
+}
+
+static void judge_claim(const json_t *root, const struct claim_facts *f, struct arena *arena,
+	struct volume_reading *r)
+{
+	const char *class = text_or(f->class, note(root, CLASS_NOTE));
+	const char *node = note(root, SELECTED_NOTE);
+	r->claim.state = CLAIM_UNBOUND;
+	if (f->deleting_ms != 0) {
+		r->claim.state = CLAIM_LEAVING;
+	} else if (text_equals(f->phase, "Lost")) {
+		r->claim.state = CLAIM_LOST;
+	} else if (!text_empty(f->volume) && note(root, BOUND_NOTE) != NULL) {
+		r->claim.state = CLAIM_UNREAD;
+		r->next = VOLUME_READ_VOLUME;
+		r->name = f->volume;
+	} else if (text_empty(f->volume) && !text_empty(class)) {
+		r->claim.state = CLAIM_UNREAD;
+		r->next = VOLUME_READ_CLASS;
+		r->name = arena_strdup(arena, class);
+		if (!text_empty(node)) {
+			select_node(node, arena, &r->claim);
+		}
+	}
+}
+
+int volume_claim_decode(const char *json, size_t n, struct arena *arena,
+	struct volume_reading *ret_reading, struct fault *ret_fault)
+{
+	CLEANUP(decode_release) json_t *root = NULL;
+	struct claim_facts f = {0};
+	struct volume_reading r = {
+		.claim = {.ns = ret_reading->claim.ns, .name = ret_reading->claim.name}};
+	if (decode_parse(json, n, DECODE_PLAIN, &root, ret_fault) < 0 ||
+		decode_fields(root, claim_fields, COUNT_OF(claim_fields), arena, &f, ret_fault) <
+			0) {
+		return fault_wrap(ret_fault, "PersistentVolumeClaim");
+	}
+	judge_claim(root, &f, arena, &r);
+	*ret_reading = r;
+	return 0;
+}
+
+/* --- PersistentVolumes --- */
+
+static bool is_zone_label(const char *key)
+{
+	return strcmp(key, "topology.kubernetes.io/zone") == 0 ||
+	       strcmp(key, "topology.kubernetes.io/region") == 0 ||
+	       strcmp(key, "failure-domain.beta.kubernetes.io/zone") == 0 ||
+	       strcmp(key, "failure-domain.beta.kubernetes.io/region") == 0;
+}
+
+/* A volume in several zones has them in one label, as "a__b". */
+static int read_zone(const char *key, const char *value, struct arena *arena, struct terms *zones)
+{
+	const char *rest = value;
+	struct term *t = &zones->items[zones->count];
+	*t = (struct term){.key = arena_strdup(arena, key), .operator= TERM_IN };
+	t->values = ARENA_ARRAY(arena, const char *, VALUES_MAX);
+	while (rest != NULL) {
+		const char *cut = strstr(rest, "__");
+		size_t n = cut != NULL ? (size_t)(cut - rest) : strlen(rest);
+		if (t->value_count == VALUES_MAX) {
+			return -1;
+		}
+		t->values[t->value_count++] = arena_strndup(arena, rest, n);
+		rest = cut != NULL ? cut + 2 : NULL;
+	}
+	zones->count++;
+	return 0;
+}
+
+static int read_zones(
+	const json_t *root, struct arena *arena, struct terms *zones, struct fault *ret_fault)
+{
+	const json_t *labels = NULL;
+	const char *key;
+	json_t *value;
+	if (decode_object(root, "metadata.labels", &labels, ret_fault) < 0) {
+		return -1;
+	}
+	zones->items = ARENA_ARRAY(arena, struct term, 4);
+	json_object_foreach((json_t *)(uintptr_t)labels, key, value)
+	{
+		if (is_zone_label(key) && json_is_string(value) &&
+			read_zone(key, json_string_value(value), arena, zones) < 0) {
+			return fault_set(ret_fault, FAULT_LIMIT, "%s: too many zones", key);
+		}
+	}
+	return 0;
+}
+
+static size_t count_values(const json_t *terms)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < json_array_size(terms); i++) {
+		const json_t *list = json_object_get(json_array_get(terms, i), "matchExpressions");
+		count += json_array_size(list);
+		for (size_t j = 0; j < json_array_size(list); j++) {
+			count +=
+				json_array_size(json_object_get(json_array_get(list, j), "values"));
+		}
+	}
+	return count;
+}
+
+int volume_decode(const char *json, size_t n, struct arena *arena, struct volume_claim *claim,
+	struct fault *ret_fault)
+{
+	CLEANUP(decode_release) json_t *root = NULL;
+	const json_t *terms = NULL;
+	struct volume_claim c = *claim;
+	if (decode_parse(json, n, DECODE_PLAIN, &root, ret_fault) < 0 ||
+		decode_array(root, "spec.nodeAffinity.required.nodeSelectorTerms", &terms,
+			ret_fault) < 0) {
+		return fault_wrap(ret_fault, "PersistentVolume");
+	}
+	if (json_array_size(terms) > TERMS_MAX || count_values(terms) > TERMS_MAX + VALUES_MAX) {
+		return fault_set(ret_fault, FAULT_LIMIT, "PersistentVolume: too many terms");
+	}
+	if (parts_read_node_terms(terms, arena, &c.terms, &c.term_count, ret_fault) < 0 ||
+		read_zones(root, arena, &c.zones, ret_fault) < 0) {
+		return fault_wrap(ret_fault, "PersistentVolume");
+	}
+	c.state = CLAIM_BOUND;
+	*claim = c;
+	return 0;
+}
+
+/* --- StorageClasses --- */
+
+static int read_topology(
+	const json_t *object, struct arena *arena, struct node_term *t, struct fault *ret_fault)
+{
+	const json_t *list = NULL;
+	if (decode_array(object, "matchLabelExpressions", &list, ret_fault) < 0) {
+		return -1;
+	}
+	t->labels.items = ARENA_ARRAY(arena, struct term, json_array_size(list));
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const json_t *values = NULL;
+		const char *key = NULL;
+		struct term *e = &t->labels.items[t->labels.count++];
+		e->operator= TERM_IN;
+		if (decode_text(json_array_get(list, i), "key", &key, ret_fault) < 0 ||
+			decode_array(json_array_get(list, i), "values", &values, ret_fault) < 0 ||
+			decode_texts(values, arena, &e->values, &e->value_count, ret_fault) < 0) {
+			return -1;
+		}
+		e->key = arena_strdup(arena, text_or(key, ""));
+	}
+	return 0;
+}
+
+static int read_topologies(const json_t *array, struct arena *arena, struct volume_claim *claim,
+	struct fault *ret_fault)
+{
+	size_t count = json_array_size(array);
+	if (count > TERMS_MAX) {
+		return fault_set(ret_fault, FAULT_LIMIT, "too many topologies");
+	}
+	struct node_term *terms = terms_make(arena, claim, count);
+	for (size_t i = 0; i < count; i++) {
+		if (read_topology(json_array_get(array, i), arena, &terms[i], ret_fault) < 0) {
+			return fault_wrap(ret_fault, "allowedTopologies[%zu]", i);
+		}
+	}
+	return 0;
+}
+
+int volume_class_decode(const char *json, size_t n, struct arena *arena, struct volume_claim *claim,
+	struct fault *ret_fault)
+{
+	CLEANUP(decode_release) json_t *root = NULL;
+	const json_t *topologies = NULL;
+	const char *mode = NULL;
+	struct volume_claim c = *claim;
+	if (decode_parse(json, n, DECODE_PLAIN, &root, ret_fault) < 0 ||
+		decode_text(root, "volumeBindingMode", &mode, ret_fault) < 0 ||
+		decode_array(root, "allowedTopologies", &topologies, ret_fault) < 0) {
+		return fault_wrap(ret_fault, "StorageClass");
+	}
+	c.state = text_equals(mode, "WaitForFirstConsumer") ? CLAIM_WAITS : CLAIM_UNBOUND;
+	if (c.state == CLAIM_WAITS && c.term_count == 0 && json_array_size(topologies) > 0 &&
+		read_topologies(topologies, arena, &c, ret_fault) < 0) {
+		return fault_wrap(ret_fault, "StorageClass");
+	}
+	*claim = c;
+	return 0;
+}

@@ -1,0 +1,124 @@
+/* Step 4 begins here: what the snapshot must say besides, now that it is known who waits. What
+ * nobody asks for is not counted. */
+#include "state.h"
+
+static bool anyone_needs(const struct engine *e)
+{
+	for (size_t i = 0; i < e->ranked.count; i++) {
+		if (e->ranked.items[i].waiter->pod.extra.amounts.count > 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static int64_t used(const struct world_uses *u, const char *name)
+{
+	for (size_t i = 0; i < u->amounts.count; i++) {
+		if (text_equals(u->amounts.items[i].name, name)) {
+			return u->amounts.items[i].value;
+		}
+	}
+	return 0;
+}
+
+static void count_others(struct engine *e, struct place_node *n, const struct world_node *w)
+{
+	n->others_at = (uint32_t)e->snap.others.count;
+	n->others_count = n->noun->others.count;
+	for (uint32_t i = 0; i < n->noun->others.count; i++) {
+		struct amount left = n->noun->others.items[i];
+		left.value -= used(&w->uses, left.name);
+		VEC_PUSH(&e->snap.others, left);
+	}
+}
+
+static struct place_node *node_of(struct engine *e, const struct holder *h)
+{
+	uint32_t at =
+		h != NULL && h->node != NULL ? world_node_find(e->world, h->node) : WORLD_NONE;
+	if (at == WORLD_NONE || at >= e->node_to_snap.count ||
+		e->node_to_snap.items[at] == WORLD_NONE) {
+		return NULL;
+	}
+	return &e->snap.nodes.items[e->node_to_snap.items[at]];
+}
+
+/* Tenants whose gate is gone and that are not bound yet: their CPU, memory and slots were counted
+ * with the snapshot. */
+static void count_unbound(struct engine *e)
+{
+	for (size_t i = 0; i < world_class_count(e->world, WORLD_TENANT); i++) {
+		const struct world_pod *p = world_class_at(e->world, WORLD_TENANT, i);
+		if (p->extra == NULL || p->gpu->gated || p->node != WORLD_NONE ||
+			p->gpu->capacity_pod == NULL || world_pod_terminal(p)) {
+			continue;
+		}
+		struct place_node *n = node_of(e, holder_find(e, p->gpu->capacity_pod));
+		if (n != NULL) {
+			struct extra x = extra_read(p->extra, &e->needs.arena);
+			place_reserve_extra(&e->snap, n, &x);
+		}
+	}
+}
+
+/* Tenants that stand in a ledger and still carry the gate will be on that node: the next one must
+ * not take their CPU between the two writes (C21). */
+static void count_granted(struct engine *e)
+{
+	for (size_t i = 0; i < e->ranked.count; i++) {
+		const struct waiter *w = e->ranked.items[i].waiter;
+		struct place_node *n =
+			w->granted_step == e->step ? node_of(e, w->granted_by) : NULL;
+		if (n != NULL) {
+			place_reserve_pod(&e->snap, n, &w->pod);
+			neighbours_arrive(e, (uint32_t)(n - e->snap.nodes.items), &w->pod);
+		}
+	}
+}
+
+void needs_count(struct engine *e)
+{
+	bool others = anyone_needs(e);
+	arena_reset(&e->needs.arena);
+	for (size_t i = 0; i < e->snap.nodes.count; i++) {
+		struct place_node *n = &e->snap.nodes.items[i];
+		const struct world_node *w = world_node_at(e->world, e->snap_nodes.items[i]);
+		n->serves_kai = w->kai_pods > 0;
+		n->serves_dra = w->dra_slices > 0;
+		n->ports = w->uses.ports.items;
+		n->port_count = w->uses.ports.count;
+		if (others) {
+			count_others(e, n, w);
+		}
+	}
+	neighbours_gather(e);
+	count_unbound(e);
+	count_granted(e);
+}
+
+void needs_finish(struct needs *n)
+{
+	arena_finish(&n->arena);
+	VEC_FINISH(&n->guests);
+	VEC_FINISH(&n->spaces);
+}
+
+enum reason needs_claims(struct engine *e, const struct pod *pod, struct claims_of *ret_claims)
+{
+	struct claims_of found = {.count = 0};
+	enum reason reason = REASON_NONE;
+	for (uint32_t i = 0; i < pod->claim_count && i < POD_CLAIMS_MAX; i++) {
+		const struct volume_claim *c = world_claim_find(e->world, pod->ns, pod->claims[i]);
+		if (c == NULL || c->state == CLAIM_UNREAD) {
+			reason = REASON_READING_VOLUMES;
+			continue;
+		}
+		found.items[found.count++] = c;
+		if (!claim_is_ready(c->state) && found.blocker == NULL) {
+			found.blocker = c;
+		}
+	}
+	*ret_claims = found;
+	return reason == REASON_NONE && found.blocker != NULL ? REASON_VOLUME_NOT_READY : reason;
+}
