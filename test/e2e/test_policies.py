@@ -243,7 +243,8 @@ def test_c12_an_idle_gpu_stays_as_long_as_its_last_tenants_policy_says(policies,
         took[space] = time.monotonic() - began
     lasting, plain = took[policies.space], took["default"]
     say("it left after %.1f s, without the policy after %.1f s" % (lasting, plain))
-    assert lasting > 15 and lasting > plain + 8
+    # Counted from when we saw that the tenant was gone, a moment after the controller did.
+    assert lasting > 14 and lasting > plain + 8
 
 
 def test_the_fallback_stands_where_nothing_else_does(policies):
