@@ -13,6 +13,7 @@
 #include "departed.h"
 #include "landing.h"
 #include "needs.h"
+#include "quota.h"
 #include "size/policy.h"
 #include "place/place.h"
 
@@ -117,12 +118,6 @@ struct chosen {
 	int64_t milli, mem_mib;
 };
 
-/* A quota as a waiter meets it: without what it is counted with itself. */
-struct quota_view {
-	const char *name; /* borrowed from the world; NULL: no quota covers it */
-	int64_t hard, used, left;
-};
-
 struct policies_pass; /* policies.h */
 struct engine {
 	struct engine_config cfg;
@@ -215,14 +210,6 @@ bool tenant_is_on(const struct holder *h, const struct world_gpu *tenant);
 uint32_t snap_gpu_by_uuid(const struct engine *e, const char *uuid);
 /* Does this entry still hold its share? */
 bool grant_lives(struct engine *e, const struct holder *h, const struct grant *g);
-
-/* quota.c */
-void quotas_begin(struct engine *e);
-void quotas_hold(struct engine *e, const char *ns, int64_t milli);
-void quotas_count_waiters(struct engine *e);
-/* What is left for the waiter, INT64_MAX without a quota, and of which. */
-int64_t quotas_left(const struct engine *e, const struct waiter *w, struct quota_view *ret_view);
-void quotas_take(struct engine *e, struct waiter *w, int64_t milli);
 
 /* decide.c */
 void waiter_refresh(struct waiter *w, const struct world_pod *p);
