@@ -237,10 +237,6 @@ static void limit_range(struct scene *s)
 {
 	s->in.limits_gpus = true;
 }
-static void zero_quota(struct scene *s)
-{
-	s->in.zero_quota = "gpus";
-}
 static void bad_value(struct scene *s)
 {
 	s->note_items[0].value = "0,5";
@@ -317,7 +313,6 @@ static const struct {
 	{"claims of a container", claim_of_one, REASON_RESOURCE_CLAIMS},
 	{"vllm", vllm, REASON_PREALLOCATES},
 	{"C7 LimitRange", limit_range, REASON_LIMIT_RANGE},
-	{"C7 a quota of none", zero_quota, REASON_QUOTA_ZERO},
 	{"bad value", bad_value, REASON_BAD_VALUE},
 	{"bad default", bad_default, REASON_BAD_VALUE},
 	{"case 25: num=10^6", bad_count, REASON_BAD_VALUE},
@@ -382,8 +377,7 @@ Test(admit, c4_of_two_faults_the_earlier_in_the_order_is_told)
 		{mig, claims, REASON_MIG},
 		{claims, vllm, REASON_RESOURCE_CLAIMS},
 		{vllm, limit_range, REASON_PREALLOCATES},
-		{limit_range, zero_quota, REASON_LIMIT_RANGE},
-		{zero_quota, bad_value, REASON_QUOTA_ZERO},
+		{limit_range, bad_value, REASON_LIMIT_RANGE},
 		{bad_value, two_gpus, REASON_BAD_VALUE},
 		{two_gpus, away, REASON_MULTI_GPU},
 		{one, away, REASON_WHOLE},
