@@ -9,6 +9,7 @@
 
 #include "base/metric.h"
 #include "base/str.h"
+#include "model/pod.h"
 #include "model/policy.h"
 #include "model/reason.h"
 #include "size/policy.h"
@@ -19,6 +20,8 @@ struct hook_view {
 	const struct namespace *(*namespace_find)(void *data, const char *name); /* NULL: unknown */
 	struct policy_set (*policies)(void *data);
 	bool (*limits_gpus)(void *data, const char *ns);
+	/* A ResourceQuota that covers the pod and allows no GPU; NULL: none does */
+	const char *(*zero_quota)(void *data, const struct pod *pod);
 	/* REASON_NONE, or C2's reason why no pod of this namespace is converted now */
 	enum reason (*may_convert)(void *data, const char *ns);
 };

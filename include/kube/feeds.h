@@ -1,5 +1,5 @@
 /* The watches: reflectors on one side, changes for the engine on the other. The controller and the
- * simulation read the cluster through the same ones. Five must be there; ResourceSlices are watched
+ * simulation read the cluster through the same ones. Six must be there; ResourceSlices are watched
  * where the API server has them. */
 #ifndef KUBE_FEEDS_H
 #define KUBE_FEEDS_H

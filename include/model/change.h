@@ -9,6 +9,7 @@
 #include "model/node.h"
 #include "model/pod.h"
 #include "model/policy.h"
+#include "model/quota.h"
 #include "model/volume.h"
 
 enum kind {
@@ -17,6 +18,7 @@ enum kind {
 	KIND_POLICY,
 	KIND_NAMESPACE,
 	KIND_LIMIT_RANGE,
+	KIND_QUOTA,
 	KIND_SLICE, /* watched where the API server has it; nobody waits for it */
 	KIND_CLAIM, /* not watched: read for those who wait and name one */
 	KIND_COUNT,
@@ -47,6 +49,7 @@ struct change {
 	const struct policy *policy;
 	const struct namespace *namespace;
 	const struct limit_range *limit_range;
+	const struct quota *quota;
 	const struct gpu_slice *slice;
 	const struct volume_claim *claim;
 	/* CHANGE_GONE */

@@ -114,6 +114,10 @@ struct pod {
 	uint32_t neighbour_count;
 	bool has_pod_affinity; /* required, and not among `neighbours` */
 	bool has_spread, has_volumes_claimed;
+	/* what the scopes of a ResourceQuota ask for */
+	bool has_deadline;	 /* activeDeadlineSeconds */
+	bool best_effort;	 /* by CPU and memory */
+	bool crosses_namespaces; /* a term of pod affinity names other namespaces */
 
 	/* what the scheduler counts: max(init, sum) + overhead */
 	int64_t cpu_milli;

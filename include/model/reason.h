@@ -56,6 +56,8 @@ enum reason {
 	REASON_OTHER_SHARING, /* C27: the nodes left have somebody else who gives out their GPUs */
 	REASON_READING_VOLUMES,	 /* where its volumes are is being read */
 	REASON_VOLUME_NOT_READY, /* a claim of it is missing, lost, leaving, or not bound yet */
+	REASON_QUOTA,		 /* C7: a ResourceQuota has no room for the share */
+	REASON_QUOTA_ZERO,	 /* admission: a ResourceQuota allows no GPU at all */
 	REASON_COUNT,
 };
 

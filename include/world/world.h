@@ -51,6 +51,9 @@ struct world_gpu {
 	int64_t milli, mem_mib;
 	const char *uuid;	  /* interned */
 	const char *capacity_pod; /* interned */
+	/* what the scopes of quotas ask for */
+	const char *priority_class; /* interned */
+	bool has_deadline, best_effort, crosses_namespaces;
 };
 
 struct world_pod {
@@ -137,11 +140,25 @@ struct world_policy {
 	uint32_t mark;
 };
 
+/* C7. A ResourceQuota that bounds GPUs, and what of it the pods take that it covers and that have
+ * not ended. */
+struct world_quota {
+	struct arena arena;
+	struct quota noun;
+	uint32_t mark;
+	uint32_t at;	       /* its place among all of them */
+	int64_t whole_gpus;    /* of pods that ask for whole ones */
+	int64_t granted_milli; /* of tenants that show their share */
+};
+
 struct world_namespace {
 	struct arena arena;
 	struct namespace noun;
 	uint32_t mark;
 	uint32_t gpu_limits; /* LimitRanges here that limit nvidia.com/gpu */
+	struct {
+		VEC_FIELDS(struct world_quota *);
+	} quotas; /* those here that bound GPUs */
 	bool known;
 };
 
@@ -195,6 +212,15 @@ const struct policy *const *world_policies(const struct world *w, uint32_t *ret_
 const struct policy *world_policy_find(const struct world *w, const char *name);
 
 const struct world_namespace *world_namespace_find(const struct world *w, const char *name);
+
+/* Quotas that bound GPUs, in no particular order; those of a namespace stand there. */
+size_t world_quota_count(const struct world *w);
+const struct world_quota *world_quota_at(const struct world *w, size_t i);
+/* A GPU pod of the quota's namespace. */
+bool world_quota_covers(const struct world_quota *q, const struct world_pod *p);
+
+/* The name of one that covers the pod, which need not be known here, and allows no GPU; or NULL. */
+const char *world_zero_quota(const struct world *w, const struct pod *pod);
 
 /* Claims that some tenant with our gate names, in no particular order; CLAIM_UNREAD until a change
  * told more. Who reads them watches the version, which grows when one is named for the first time

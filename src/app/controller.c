@@ -94,6 +94,12 @@ static bool view_limits(void *data, const char *ns)
 	return n != NULL && n->gpu_limits > 0;
 }
 
+static const char *view_zero_quota(void *data, const struct pod *pod)
+{
+	struct controller *c = data;
+	return world_zero_quota(engine_world(c->engine), pod);
+}
+
 static enum reason view_may_convert(void *data, const char *ns)
 {
 	struct controller *c = data;
@@ -350,6 +356,7 @@ static void make_hook(struct controller *c)
 					     .namespace_find = view_namespace,
 					     .policies = view_policies,
 					     .limits_gpus = view_limits,
+					     .zero_quota = view_zero_quota,
 					     .may_convert = view_may_convert},
 		.metrics = c->metrics,
 		.schedulers = c->scheduler_list,

@@ -143,6 +143,23 @@ static void write_tenants(struct build *b, const struct world *w)
 	build_end(b);
 }
 
+/* What pods show; what is given and not shown yet is the engine's. */
+static void write_quotas(struct build *b, const struct world *w)
+{
+	build_array_at(b, "quotas");
+	for (size_t i = 0; i < world_quota_count(w); i++) {
+		const struct world_quota *q = world_quota_at(w, i);
+		build_begin_object(b);
+		build_text_at(b, "ns", q->noun.ns);
+		build_text_at(b, "name", q->noun.name);
+		build_i64_at(b, "hard_milli", q->noun.hard_milli);
+		build_i64_at(b, "whole_gpus", q->whole_gpus);
+		build_i64_at(b, "granted_milli", q->granted_milli);
+		build_end(b);
+	}
+	build_end(b);
+}
+
 static void on_dump(void *data, const struct server_request *r, struct server_reply *reply)
 {
 	struct controller *c = data;
@@ -162,6 +179,7 @@ static void on_dump(void *data, const struct server_request *r, struct server_re
 	build_i64_at(&b, "gpu_pods", (int64_t)gpu_pods);
 	write_nodes(&b, w);
 	write_tenants(&b, w);
+	write_quotas(&b, w);
 	build_end(&b);
 }
 

@@ -129,10 +129,20 @@ static int read_operator(
 	return 0;
 }
 
-static const struct decode_field term_fields[] = {
-	{"key", DECODE_TEXT, true, offsetof(struct term, key), NULL},
-	{"operator", DECODE_CUSTOM, true, offsetof(struct term, operator), read_operator},
-};
+int parts_read_term(const json_t *object, const char *key, struct arena *arena,
+	struct term *ret_term, struct fault *ret_fault)
+{
+	const struct decode_field fields[] = {
+		{key, DECODE_TEXT, true, offsetof(struct term, key), NULL},
+		{"operator", DECODE_CUSTOM, true, offsetof(struct term, operator), read_operator},
+	};
+	const json_t *values = NULL;
+	if (decode_fields(object, fields, COUNT_OF(fields), arena, ret_term, ret_fault) < 0 ||
+		decode_array(object, "values", &values, ret_fault) < 0) {
+		return -1;
+	}
+	return decode_texts(values, arena, &ret_term->values, &ret_term->value_count, ret_fault);
+}
 
 int parts_read_terms(
 	const json_t *array, struct arena *arena, struct terms *ret_terms, struct fault *ret_fault)
@@ -143,13 +153,8 @@ int parts_read_terms(
 		terms.items = ARENA_ARRAY(arena, struct term, count);
 	}
 	for (size_t i = 0; i < count; i++) {
-		const json_t *value = json_array_get(array, i);
-		const json_t *values = NULL;
 		struct term *t = &terms.items[terms.count++];
-		if (decode_fields(value, term_fields, COUNT_OF(term_fields), arena, t, ret_fault) <
-				0 ||
-			decode_array(value, "values", &values, ret_fault) < 0 ||
-			decode_texts(values, arena, &t->values, &t->value_count, ret_fault) < 0) {
+		if (parts_read_term(json_array_get(array, i), "key", arena, t, ret_fault) < 0) {
 			return fault_wrap(ret_fault, "[%zu]", i);
 		}
 	}

@@ -30,6 +30,9 @@ bool parts_is_whole(const json_t *value);
  * NULL and only keys that begin with one of them are taken. */
 MUST_CHECK int parts_read_pairs(const json_t *object, const char *const *prefixes,
 	struct arena *arena, struct pairs *ret_pairs, struct fault *ret_fault);
+/* {KEY, operator, values}, where the member KEY goes by that name. */
+MUST_CHECK int parts_read_term(const json_t *object, const char *key, struct arena *arena,
+	struct term *ret_term, struct fault *ret_fault);
 /* An array of {key, operator, values} (NULL: none). */
 MUST_CHECK int parts_read_terms(
 	const json_t *array, struct arena *arena, struct terms *ret_terms, struct fault *ret_fault);

@@ -36,9 +36,19 @@ static const struct slice_keep meta_keep[] = {
 	SLICE_KEEP_IN("ownerReferences", owner_keep),
 	SLICE_END,
 };
-static const struct slice_keep topology_keep[] = {SLICE_KEEP("topologyKey"), SLICE_END};
+static const struct slice_keep topology_keep[] = {
+	SLICE_KEEP("topologyKey"),
+	SLICE_KEEP("namespaces"),
+	SLICE_KEEP("namespaceSelector"),
+	SLICE_END,
+};
+static const struct slice_keep spaces_keep[] = {
+	SLICE_KEEP("namespaces"), SLICE_KEEP("namespaceSelector"), SLICE_END};
+static const struct slice_keep preferred_keep[] = {
+	SLICE_KEEP_IN("podAffinityTerm", spaces_keep), SLICE_END};
 static const struct slice_keep required_pods_keep[] = {
 	SLICE_KEEP_IN("requiredDuringSchedulingIgnoredDuringExecution", topology_keep),
+	SLICE_KEEP_IN("preferredDuringSchedulingIgnoredDuringExecution", preferred_keep),
 	SLICE_END,
 };
 static const struct slice_keep neighbour_keep[] = {
@@ -50,6 +60,7 @@ static const struct slice_keep neighbour_keep[] = {
 };
 static const struct slice_keep required_neighbours_keep[] = {
 	SLICE_KEEP_IN("requiredDuringSchedulingIgnoredDuringExecution", neighbour_keep),
+	SLICE_KEEP_IN("preferredDuringSchedulingIgnoredDuringExecution", preferred_keep),
 	SLICE_END,
 };
 static const struct slice_keep required_nodes_keep[] = {
@@ -81,6 +92,7 @@ static const struct slice_keep spec_keep[] = {
 	SLICE_KEEP_IN("topologySpreadConstraints", spread_keep),
 	SLICE_KEEP_IN("resourceClaims", claim_keep),
 	SLICE_KEEP_IN("resources", requests_keep),
+	SLICE_KEEP("activeDeadlineSeconds"),
 	SLICE_KEEP("nodeName"),
 	SLICE_KEEP("nodeSelector"),
 	SLICE_KEEP("overhead"),
@@ -290,6 +302,7 @@ static int read_spec(const json_t *spec, bool admission, struct arena *arena, st
 	pod->has_pod_affinity =
 		any_in(spec, "affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution");
 	pod->has_spread = spreads(spec);
+	pod->has_deadline = decode_find(spec, "activeDeadlineSeconds") != NULL;
 	if (pod_placing_decode(spec, admission, arena, pod, ret_fault) < 0) {
 		return -1;
 	}
@@ -297,6 +310,7 @@ static int read_spec(const json_t *spec, bool admission, struct arena *arena, st
 	if (pod_neighbours_decode(spec, arena, pod, ret_fault) < 0) {
 		return -1;
 	}
+	pod->crosses_namespaces = pod_crosses_namespaces(spec);
 	return pod_containers_decode(spec, admission, arena, pod, ret_fault);
 }
 

@@ -196,6 +196,8 @@ int pod_need_decode(
 		overhead.mem_bytes < 0) {
 		return fault_set(ret_fault, FAULT_INVALID, "resources: negative");
 	}
+	/* What the API server says in status.qosClass counts more, once it has. */
+	pod->best_effort = sum.cpu_milli == 0 && sum.mem_bytes == 0;
 	pod->cpu_milli = add(sum.cpu_milli, overhead.cpu_milli);
 	pod->mem_bytes = add(sum.mem_bytes, overhead.mem_bytes);
 	pod->gpus = need(pod, BASIC_GPUS, NULL);

@@ -48,6 +48,36 @@ static int read_term(const json_t *object, struct arena *arena, struct neighbour
 	return 0;
 }
 
+static bool any_names_spaces(const json_t *affinity, const char *list, const char *inside)
+{
+	const json_t *terms = decode_find(affinity, list);
+	for (size_t i = 0; i < json_array_size(terms); i++) {
+		const json_t *term = json_array_get(terms, i);
+		term = inside != NULL ? decode_find(term, inside) : term;
+		if (json_array_size(decode_find(term, "namespaces")) > 0 ||
+			decode_find(term, "namespaceSelector") != NULL) {
+			return true;
+		}
+	}
+	return false;
+}
+
+bool pod_crosses_namespaces(const json_t *spec)
+{
+	static const char *const paths[] = {"affinity.podAffinity", "affinity.podAntiAffinity"};
+	for (size_t i = 0; i < COUNT_OF(paths); i++) {
+		const json_t *affinity = decode_find(spec, paths[i]);
+		if (any_names_spaces(
+			    affinity, "requiredDuringSchedulingIgnoredDuringExecution", NULL) ||
+			any_names_spaces(affinity,
+				"preferredDuringSchedulingIgnoredDuringExecution",
+				"podAffinityTerm")) {
+			return true;
+		}
+	}
+	return false;
+}
+
 int pod_neighbours_decode(
 	const json_t *spec, struct arena *arena, struct pod *pod, struct fault *ret_fault)
 {

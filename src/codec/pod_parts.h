@@ -16,6 +16,8 @@ MUST_CHECK int pod_placing_decode(const json_t *spec, bool admission, struct are
  * that. */
 MUST_CHECK int pod_neighbours_decode(
 	const json_t *spec, struct arena *arena, struct pod *pod, struct fault *ret_fault);
+/* Does any term of it, required or preferred, speak of other namespaces? */
+bool pod_crosses_namespaces(const json_t *spec);
 /* status (NULL: none) */
 MUST_CHECK int pod_status_decode(
 	const json_t *status, struct arena *arena, struct pod *pod, struct fault *ret_fault);

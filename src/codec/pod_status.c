@@ -36,6 +36,7 @@ static const struct slice_keep condition_keep[] = {
 const struct slice_keep pod_status_keep[] = {
 	SLICE_KEEP("phase"),
 	SLICE_KEEP("reason"),
+	SLICE_KEEP("qosClass"),
 	SLICE_KEEP_IN("conditions", condition_keep),
 	SLICE_KEEP_IN("initContainerStatuses", container_status_keep),
 	SLICE_KEEP_IN("containerStatuses", container_status_keep),
@@ -217,16 +218,19 @@ int pod_status_decode(
 	const json_t *status, struct arena *arena, struct pod *pod, struct fault *ret_fault)
 {
 	const char *phase = NULL;
+	const char *qos = NULL;
 	const json_t *conditions = NULL;
 	if (status == NULL) {
 		return 0;
 	}
 	if (decode_fields(status, top_fields, COUNT_OF(top_fields), arena, pod, ret_fault) < 0 ||
 		decode_text(status, "phase", &phase, ret_fault) < 0 ||
+		decode_text(status, "qosClass", &qos, ret_fault) < 0 ||
 		decode_array(status, "conditions", &conditions, ret_fault) < 0) {
 		return -1;
 	}
 	pod->phase = phase_of(phase);
+	pod->best_effort = qos != NULL ? strcmp(qos, "BestEffort") == 0 : pod->best_effort;
 	for (size_t i = 0; conditions != NULL && i < json_array_size(conditions); i++) {
 		if (read_condition(json_array_get(conditions, i), arena, pod, ret_fault) < 0) {
 			return fault_wrap(ret_fault, "conditions[%zu]", i);

@@ -219,6 +219,19 @@ static bool find_gpu(struct engine *e, int64_t now, struct waiter *w, struct pla
 	return true;
 }
 
+/* Before any GPU is looked for, so that none is opened for a pod that must not have it. */
+static bool within_quota(struct engine *e, struct waiter *w)
+{
+	struct quota_view quota;
+	int64_t left = quotas_left(e, w, &quota);
+	if (left < (w->asked.milli > 0 ? w->asked.milli : 1)) {
+		w->reason = REASON_QUOTA;
+		return false;
+	}
+	w->asked.most_milli = quota.name != NULL ? left : 0;
+	return true;
+}
+
 static void place_waiter(struct engine *e, int64_t now, struct waiter *w, struct plan *plan)
 {
 	struct place_request r;
@@ -233,6 +246,9 @@ static void place_waiter(struct engine *e, int64_t now, struct waiter *w, struct
 		return;
 	}
 	w->asked = r;
+	if (!within_quota(e, w)) {
+		return;
+	}
 	struct claims_of claims;
 	w->reason = needs_claims(e, &w->pod, &claims);
 	if (w->reason != REASON_NONE) {
@@ -247,10 +263,12 @@ static void place_waiter(struct engine *e, int64_t now, struct waiter *w, struct
 	/* They are of this step, what is asked for lasts. */
 	w->asked.claims = NULL;
 	w->asked.claim_count = w->asked.apart = 0;
+	w->asked.most_milli = 0;
 	if (!found) {
 		return;
 	}
 	neighbours_arrive(e, v.node, &w->pod);
+	quotas_take(e, w, v.milli);
 	struct snap_gpu *s = &e->snap_gpus.items[v.gpu];
 	s->demand++;
 	s->holder->wanted = e->step;

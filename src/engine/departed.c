@@ -66,7 +66,11 @@ static void count_one(struct engine *e, struct world_departed *d)
 	uint32_t at = snap_gpu_by_uuid(e, d->uuid);
 	const struct holder *h = at != WORLD_NONE ? e->snap_gpus.items[at].holder : NULL;
 	bool in_ledger = h != NULL && has_entry(holder_ledger(h), d->uid);
-	if (in_ledger || !is_held(e, h, d, d->uid) || h == NULL) {
+	if (in_ledger || !is_held(e, h, d, d->uid)) {
+		return;
+	}
+	quotas_hold(e, d->ns, d->milli);
+	if (h == NULL) {
 		return;
 	}
 	struct place_gpu *g = &e->snap.gpus.items[at];

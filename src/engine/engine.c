@@ -41,6 +41,7 @@ void engine_destroy(struct engine *e)
 	VEC_FINISH(&e->ranked);
 	VEC_FINISH(&e->chosen);
 	VEC_FINISH(&e->counted);
+	VEC_FINISH(&e->quota_used);
 	map_finish(&e->gpus_by_uuid);
 	world_destroy(e->world);
 	free(e->runtime_class);

@@ -57,6 +57,10 @@ bool change_is_sound(const struct change *c)
 		ns = is_set ? c->limit_range->ns : ns;
 		name = is_set ? c->limit_range->name : name;
 		return ns != NULL && name != NULL;
+	case KIND_QUOTA:
+		ns = is_set ? c->quota->ns : ns;
+		name = is_set ? c->quota->name : name;
+		return ns != NULL && name != NULL;
 	case KIND_CLAIM:
 		ns = is_set ? c->claim->ns : ns;
 		name = is_set ? c->claim->name : name;

@@ -90,8 +90,14 @@ static void tell_waiting(struct engine *e, struct waiter *w, int64_t now, struct
 	if (w->reason == REASON_VOLUME_NOT_READY) {
 		(void)needs_claims(e, &w->pod, &claims);
 	}
+	struct quota_view quota = {0};
+	if (w->reason == REASON_QUOTA) {
+		(void)quotas_left(e, w, &quota);
+	}
 	struct explain_facts f = {.want_milli = w->asked.milli,
 		.want_mib = w->asked.mem_mib,
+		.quota_milli = quota.hard,
+		.quota_used_milli = quota.used,
 		.value = w->reason == REASON_API_REFUSED ? w->refusal : NULL,
 		.best_node = w->miss.best_node,
 		.best_milli = w->miss.best_milli,
@@ -99,7 +105,7 @@ static void tell_waiting(struct engine *e, struct waiter *w, int64_t now, struct
 		.unfit = &unfit,
 		.claim = claims.blocker,
 		.limit = w->asked.max_tenants,
-		.name = w->reason == REASON_OTHER_GATES ? other_gate(&w->pod) : NULL,
+		.name = w->reason == REASON_OTHER_GATES ? other_gate(&w->pod) : quota.name,
 		.waited_s = (now - w->first_seen) / 1000,
 		.next_s = next > now ? (next - now + 999) / 1000 : 0};
 	struct action *a = emit(e, plan, ACTION_CONDITION);

@@ -223,6 +223,9 @@ static void count_entries(struct engine *e, struct place_gpu *g, struct snap_gpu
 			s->dead++;
 			continue;
 		}
+		if (e->quota_used.count > 0 && world_pod_by_uid(e->world, entry->uid) == NULL) {
+			quotas_hold(e, entry->ns, entry->milli);
+		}
 		s->entries++;
 		g->free_milli -= entry->milli;
 		g->free_mib -= entry->mem_mib;
@@ -391,6 +394,7 @@ void snapshot_build(struct engine *e, int64_t now)
 	while (e->counted.count < slots) {
 		VEC_PUSH(&e->counted, 0);
 	}
+	quotas_begin(e);
 	add_nodes(e, now);
 	add_holders(e, now);
 	for (size_t i = 0; i < world_class_count(e->world, WORLD_TENANT); i++) {
@@ -399,4 +403,5 @@ void snapshot_build(struct engine *e, int64_t now)
 	}
 	departed_count(e);
 	landings_count(e);
+	quotas_count_waiters(e);
 }

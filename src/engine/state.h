@@ -13,6 +13,7 @@
 #include "departed.h"
 #include "landing.h"
 #include "needs.h"
+#include "quota.h"
 #include "size/policy.h"
 #include "place/place.h"
 
@@ -47,6 +48,7 @@ struct waiter {
 	struct holder *granted_by;
 	uint32_t granted_index;
 	uint64_t granted_step;
+	int64_t quota_milli; /* what of quotas it is counted with in this step's picture */
 };
 
 /* A capacity pod, by name: from the moment we ask for it. */
@@ -167,6 +169,9 @@ struct engine {
 	struct {
 		VEC_FIELDS(struct chosen);
 	} chosen;
+	struct {
+		VEC_FIELDS(int64_t);
+	} quota_used;		 /* beside the world's quotas: thousandths of a GPU */
 	struct map gpus_by_uuid; /* of this step, to places in snap_gpus */
 	struct {
 		VEC_FIELDS(uint64_t);

@@ -101,6 +101,7 @@ static struct admit_input gather(struct hook *h, const struct namespace *canary)
 		.scheduler_count = h->scheduler_count,
 		.runtime_class = h->runtime_class,
 		.limits_gpus = view->limits_gpus(view->data, r->pod.ns),
+		.zero_quota = view->zero_quota(view->data, &r->pod),
 		.cannot = view->may_convert(view->data, r->pod.ns),
 		.in_group = r->group_note,
 		.unreadable = r->unreadable,

@@ -11,6 +11,7 @@
 #include "codec/node.h"
 #include "codec/pod.h"
 #include "codec/policy.h"
+#include "codec/quota.h"
 #include "kube/reflector.h"
 #include "model/names.h"
 
@@ -59,6 +60,11 @@ static int decode(struct feed *f, const char *json, size_t n, struct change *c, 
 		struct limit_range *range = ARENA_NEW(a, struct limit_range);
 		c->limit_range = range;
 		return limit_range_decode(json, n, a, range, fault);
+	}
+	case KIND_QUOTA: {
+		struct quota *quota = ARENA_NEW(a, struct quota);
+		c->quota = quota;
+		return quota_decode(json, n, a, quota, fault);
 	}
 	case KIND_SLICE: {
 		struct gpu_slice *slice = ARENA_NEW(a, struct gpu_slice);
@@ -192,6 +198,10 @@ struct feeds *feeds_create(struct kube *kube, uint64_t seed,
 			.group_version = "v1",
 			.resource = "limitranges",
 			.projection = limit_range_projection()},
+		[KIND_QUOTA] = {.name = "resourcequotas",
+			.group_version = "v1",
+			.resource = "resourcequotas",
+			.projection = quota_projection()},
 	};
 	struct feeds *f = xcalloc(1, sizeof *f);
 	f->on_change = on_change;

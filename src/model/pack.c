@@ -161,6 +161,9 @@ enum {
 	FLAG_LEDGER_BAD = 1 << 12,
 	FLAG_IDENTITY = 1 << 13,
 	FLAG_TOO_COMPLEX = 1 << 14,
+	FLAG_DEADLINE = 1 << 15,
+	FLAG_BEST_EFFORT = 1 << 16,
+	FLAG_CROSSES = 1 << 17,
 };
 
 static uint64_t pod_flags(const struct pod *p)
@@ -181,6 +184,9 @@ static uint64_t pod_flags(const struct pod *p)
 	f |= p->ledger_bad ? FLAG_LEDGER_BAD : 0;
 	f |= p->identity != NULL ? FLAG_IDENTITY : 0;
 	f |= p->too_complex ? FLAG_TOO_COMPLEX : 0;
+	f |= p->has_deadline ? FLAG_DEADLINE : 0;
+	f |= p->best_effort ? FLAG_BEST_EFFORT : 0;
+	f |= p->crosses_namespaces ? FLAG_CROSSES : 0;
 	return f;
 }
 
@@ -200,6 +206,9 @@ static void pod_set_flags(struct pod *p, uint64_t f)
 	p->placed.is_true = f & FLAG_PLACED;
 	p->ledger_bad = f & FLAG_LEDGER_BAD;
 	p->too_complex = f & FLAG_TOO_COMPLEX;
+	p->has_deadline = f & FLAG_DEADLINE;
+	p->best_effort = f & FLAG_BEST_EFFORT;
+	p->crosses_namespaces = f & FLAG_CROSSES;
 }
 
 void pack_amounts(struct str *out, const struct amounts *a)

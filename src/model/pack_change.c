@@ -182,6 +182,13 @@ static void object_pack(struct str *out, const struct change *c)
 		pack_text(out, c->limit_range->name);
 		pack_u64(out, c->limit_range->limits_gpus);
 		break;
+	case KIND_QUOTA:
+		pack_text(out, c->quota->ns);
+		pack_text(out, c->quota->name);
+		pack_u64(out, c->quota->bounds_gpus);
+		pack_i64(out, c->quota->hard_milli);
+		pack_terms(out, &c->quota->scopes);
+		break;
 	case KIND_SLICE:
 		pack_text(out, c->slice->name);
 		pack_text(out, c->slice->node);
@@ -215,6 +222,15 @@ static void namespace_unpack(struct unpack *u, struct namespace *n)
 	n->terminating = unpack_u64(u) != 0;
 }
 
+static void quota_unpack(struct unpack *u, struct quota *q)
+{
+	q->ns = unpack_text(u);
+	q->name = unpack_text(u);
+	q->bounds_gpus = unpack_u64(u) != 0;
+	q->hard_milli = unpack_i64(u);
+	q->scopes = unpack_terms(u);
+}
+
 static void object_unpack(struct unpack *u, struct change *c)
 {
 	struct pod *pod = ARENA_NEW(u->arena, struct pod);
@@ -222,6 +238,7 @@ static void object_unpack(struct unpack *u, struct change *c)
 	struct policy *policy = ARENA_NEW(u->arena, struct policy);
 	struct namespace *ns = ARENA_NEW(u->arena, struct namespace);
 	struct limit_range *range = ARENA_NEW(u->arena, struct limit_range);
+	struct quota *quota = ARENA_NEW(u->arena, struct quota);
 	struct gpu_slice *slice = ARENA_NEW(u->arena, struct gpu_slice);
 	struct volume_claim *claim = ARENA_NEW(u->arena, struct volume_claim);
 	switch (c->kind) {
@@ -246,6 +263,10 @@ static void object_unpack(struct unpack *u, struct change *c)
 		range->name = unpack_text(u);
 		range->limits_gpus = unpack_u64(u) != 0;
 		c->limit_range = range;
+		break;
+	case KIND_QUOTA:
+		quota_unpack(u, quota);
+		c->quota = quota;
 		break;
 	case KIND_SLICE:
 		slice->name = unpack_text(u);

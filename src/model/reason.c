@@ -53,6 +53,8 @@ static const char *const names[REASON_COUNT] = {
 	[REASON_OTHER_SHARING] = "OtherSharing",
 	[REASON_READING_VOLUMES] = "ReadingVolumes",
 	[REASON_VOLUME_NOT_READY] = "VolumeNotReady",
+	[REASON_QUOTA] = "Quota",
+	[REASON_QUOTA_ZERO] = "QuotaZero",
 };
 
 const char *reason_name(enum reason reason)

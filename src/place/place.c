@@ -21,6 +21,12 @@ void place_share(
 	*ret_mib = mib;
 }
 
+/* What memory comes to differs from GPU to GPU, and so does how much of a quota it takes. */
+static bool above_quota(const struct place_request *r, int64_t milli)
+{
+	return r->most_milli > 0 && milli > r->most_milli;
+}
+
 /* Why this GPU cannot take it, most telling first. */
 static enum reason gpu_fits(
 	const struct place_gpu *g, const struct place_request *r, int64_t milli, int64_t mib)
@@ -31,6 +37,9 @@ static enum reason gpu_fits(
 	uint32_t most = g->max_tenants < r->max_tenants ? g->max_tenants : r->max_tenants;
 	if (g->tenants >= most || g->tenants >= MODEL_GRANTS_MAX) {
 		return REASON_MAX_TENANTS;
+	}
+	if (above_quota(r, milli)) {
+		return REASON_QUOTA;
 	}
 	if (milli > g->free_milli) {
 		return REASON_SHORT_COMPUTE;
@@ -184,7 +193,13 @@ struct place_verdict place_open(const struct snapshot *s, const struct place_req
 		.gpu = PLACE_NOWHERE, .node = PLACE_NOWHERE, .reason = REASON_NO_GPU_NODE};
 	for (uint32_t i = 0; i < s->nodes.count; i++) {
 		const struct place_node *n = &s->nodes.items[i];
+		int64_t milli, mib;
+		place_share(r, n->gpu_mem_mib, &milli, &mib);
 		if (n->free_gpus <= 0 || !share_possible(n, r)) {
+			continue;
+		}
+		if (above_quota(r, milli)) {
+			v.reason = v.reason == REASON_NO_GPU_NODE ? REASON_QUOTA : v.reason;
 			continue;
 		}
 		/* Both must fit, or the GPU would be opened for nobody, again and again. */

@@ -15,7 +15,7 @@
 #define WALL_START_MS 1800000000000
 
 static const char *const names[RES_COUNT] = {
-	"pods", "nodes", "namespaces", "limitranges", "gpupolicies", "leases"};
+	"pods", "nodes", "namespaces", "limitranges", "resourcequotas", "gpupolicies", "leases"};
 
 const char *resource_name(enum resource resource)
 {

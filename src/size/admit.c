@@ -281,8 +281,12 @@ static enum reason judge_now(const struct admit_input *in, struct admit_verdict 
 
 static enum reason judge_cluster(const struct admit_input *in, struct admit_verdict *v)
 {
-	(void)v;
-	return in->limits_gpus ? REASON_LIMIT_RANGE : REASON_NONE;
+	if (in->limits_gpus) {
+		return REASON_LIMIT_RANGE;
+	}
+	/* The API server refuses it then, as it would without us. */
+	return in->zero_quota != NULL ? found(&v->facts, REASON_QUOTA_ZERO, in->zero_quota)
+				      : REASON_NONE;
 }
 
 struct admit_verdict admit_judge(const struct admit_input *in)

@@ -96,6 +96,10 @@ static const char *const templates[REASON_COUNT] = {
 		" must be set to a whole number, and requests to the same one or not at all",
 	[REASON_LARGER_THAN_ANY_GPU] = "needs[ {want}], no GPU that it may use is so large[: the "
 				       "largest has {best}][, on {node}]",
+	[REASON_QUOTA] = "needs[ {want}], more than a ResourceQuota of the namespace has left"
+			 "[: {name} allows {allowed}][, {used} of it taken]",
+	[REASON_QUOTA_ZERO] =
+		"left whole: ResourceQuota[ {name}] allows no " NAME_GPU_RESOURCE " at all",
 	[REASON_TOO_LARGE] = "left whole: what would have to be written on the pod is too large",
 };
 
@@ -205,6 +209,17 @@ static bool put_best(struct str *out, enum reason reason, const struct explain_f
 	} else {
 		str_append_format(out, "%s GPU", share_format(f->best_milli, text));
 	}
+	return true;
+}
+
+/* Nothing is an amount too, and people may write any. */
+static bool put_charge(struct str *out, const struct explain_facts *f, int64_t milli)
+{
+	char text[QUANTITY_TEXT_MAX];
+	if (text_empty(f->name) || milli < 0) {
+		return false;
+	}
+	str_append_format(out, "%s GPU", share_format(milli, text));
 	return true;
 }
 
@@ -348,6 +363,12 @@ static bool put_word(
 	}
 	if (view_equals(word, "nodes")) {
 		return put_nodes(out, f->unfit);
+	}
+	if (view_equals(word, "allowed")) {
+		return put_charge(out, f, f->quota_milli);
+	}
+	if (view_equals(word, "used")) {
+		return put_charge(out, f, f->quota_used_milli);
 	}
 	if (view_equals(word, "best")) {
 		return put_best(out, reason, f);

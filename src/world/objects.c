@@ -116,7 +116,7 @@ static void policy_remove(struct world *w, size_t i)
 	w->policy_version++;
 }
 
-static struct world_namespace *namespace_touch(struct world *w, const char *name)
+struct world_namespace *namespace_touch(struct world *w, const char *name)
 {
 	uint32_t i = map_find(&w->namespaces_by_name, hash_text(name), name);
 	if (i != MAP_NONE) {
@@ -189,6 +189,9 @@ void objects_set(struct world *w, const struct change *c)
 	case KIND_LIMIT_RANGE:
 		range_set(w, c->limit_range);
 		return;
+	case KIND_QUOTA:
+		quotas_set(w, c);
+		return;
 	case KIND_SLICE:
 		slices_set(w, c->slice);
 		return;
@@ -226,6 +229,9 @@ void objects_gone(struct world *w, const struct change *c)
 		return;
 	case KIND_LIMIT_RANGE:
 		range_gone(w, c->ns, c->name);
+		return;
+	case KIND_QUOTA:
+		quotas_gone(w, c->ns, c->name);
 		return;
 	case KIND_SLICE:
 		slices_gone(w, c->name);
@@ -274,6 +280,9 @@ void objects_keep(struct world *w, const struct change *c)
 	case KIND_SLICE:
 		slices_keep(w, c->name);
 		return;
+	case KIND_QUOTA:
+		quotas_keep(w, c->ns, c->name);
+		return;
 	case KIND_CLAIM:
 		return;
 	case KIND_POD:
@@ -292,6 +301,9 @@ void objects_sweep(struct world *w, enum kind kind, uint32_t mark)
 	}
 	if (kind == KIND_SLICE) {
 		slices_sweep(w, mark);
+	}
+	if (kind == KIND_QUOTA) {
+		quotas_sweep(w, mark);
 	}
 	for (size_t i = w->policies.count; kind == KIND_POLICY && i-- > 0;) {
 		if (w->policies.items[i]->mark != mark) {
@@ -325,6 +337,7 @@ void objects_finish(struct world *w)
 	}
 	for (size_t i = 0; i < w->namespaces.count; i++) {
 		arena_finish(&w->namespaces.items[i]->arena);
+		VEC_FINISH(&w->namespaces.items[i]->quotas);
 		free(w->namespaces.items[i]);
 	}
 	VEC_FINISH(&w->nodes);

@@ -47,6 +47,13 @@ static void count_pod(struct world *w, const struct world_pod *p, int sign)
 	uses_count(w, &n->uses, p->extra, sign);
 }
 
+/* The same of its node and of its namespace's quotas. */
+static void count_everywhere(struct world *w, const struct world_pod *p, int sign)
+{
+	count_pod(w, p, sign);
+	quotas_count(w, p, sign);
+}
+
 static void gpu_free(struct world *w, struct world_gpu *g)
 {
 	if (g == NULL) {
@@ -54,6 +61,7 @@ static void gpu_free(struct world *w, struct world_gpu *g)
 	}
 	claims_leave(w, g);
 	intern_release(w->words, g->uuid);
+	intern_release(w->words, g->priority_class);
 	intern_release(w->words, g->capacity_pod);
 	free(g->packed);
 	free(g);
@@ -118,6 +126,10 @@ static struct world_gpu *gpu_create(struct world *w, const struct pod *pod)
 	g->other_gates = pod->gate_count > (g->gated ? 1u : 0u);
 	g->gpus = summable(pod->gpus);
 	g->created_ms = pod->created_ms;
+	g->priority_class = intern_add(w->words, pod->priority_class);
+	g->has_deadline = pod->has_deadline;
+	g->best_effort = pod->best_effort;
+	g->crosses_namespaces = pod->crosses_namespaces;
 	if (g->class == WORLD_TENANT && g->gated && !pod_is_terminal(pod)) {
 		claims_take(w, g, pod);
 	}
@@ -179,7 +191,7 @@ static void attach_gpu(struct world *w, uint32_t slot, const struct pod *pod)
 static void pod_remove(struct world *w, uint32_t slot, bool told)
 {
 	struct world_pod *p = w->pods.items[slot];
-	count_pod(w, p, -1);
+	count_everywhere(w, p, -1);
 	if (p->gpu != NULL && p->gpu->class == WORLD_TENANT) {
 		departed_note(w, p, told);
 	}
@@ -265,7 +277,7 @@ void pods_set(struct world *w, const struct pod *pod)
 	if (slot == MAP_NONE) {
 		slot = pod_make(w, pod, uid);
 	} else {
-		count_pod(w, w->pods.items[slot], -1);
+		count_everywhere(w, w->pods.items[slot], -1);
 		detach_gpu(w, slot);
 	}
 	struct world_pod *p = w->pods.items[slot];
@@ -283,7 +295,7 @@ void pods_set(struct world *w, const struct pod *pod)
 	if (world_keeps_noun(pod)) {
 		attach_gpu(w, slot, pod);
 	}
-	count_pod(w, p, 1);
+	count_everywhere(w, p, 1);
 	claims_trim(w);
 	w->version++;
 }

@@ -75,6 +75,11 @@ static void save_small(const struct saver *s)
 				.kind = KIND_LIMIT_RANGE,
 				.limit_range = &noun});
 	}
+	for (size_t i = 0; i < s->w->quotas.count; i++) {
+		tell(s, &(struct change){.type = CHANGE_SET,
+				.kind = KIND_QUOTA,
+				.quota = &s->w->quotas.items[i]->noun});
+	}
 	for (size_t i = 0; i < s->w->slices.count; i++) {
 		const struct slice_key *k = &s->w->slices.items[i];
 		struct gpu_slice noun = {k->name, s->w->nodes.items[k->node]->name};
@@ -209,6 +214,12 @@ static void save_marks(const struct saver *s, enum kind kind)
 	for (size_t i = 0; kind == KIND_SLICE && i < w->slices.count; i++) {
 		if (w->slices.items[i].mark == mark) {
 			tell_name(s, CHANGE_KEEP, kind, NULL, w->slices.items[i].name);
+		}
+	}
+	for (size_t i = 0; kind == KIND_QUOTA && i < w->quotas.count; i++) {
+		const struct world_quota *q = w->quotas.items[i];
+		if (q->mark == mark) {
+			tell_name(s, CHANGE_KEEP, kind, q->noun.ns, q->noun.name);
 		}
 	}
 	for (size_t i = 0; kind == KIND_LIMIT_RANGE && i < w->ranges.count; i++) {

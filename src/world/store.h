@@ -67,6 +67,9 @@ struct world {
 		VEC_FIELDS(struct range_key);
 	} ranges; /* only those that limit GPUs */
 	struct {
+		VEC_FIELDS(struct world_quota *); /* owned; only those that bound GPUs */
+	} quotas;
+	struct {
 		VEC_FIELDS(struct slice_key);
 	} slices;
 	struct map slices_by_name;
@@ -111,6 +114,15 @@ void claims_trim(struct world *w);
 void claims_set(struct world *w, const struct change *change);
 bool claims_agree(const struct world *w);
 
+/* quotas.c: adds (sign 1) or removes (-1) what a pod takes of the quotas that cover it. */
+void quotas_count(struct world *w, const struct world_pod *p, int sign);
+void quotas_set(struct world *w, const struct change *c);
+void quotas_gone(struct world *w, const char *ns, const char *name);
+void quotas_keep(struct world *w, const char *ns, const char *name);
+void quotas_sweep(struct world *w, uint32_t mark);
+void quotas_finish(struct world *w);
+bool quotas_agree(const struct world *w);
+
 /* slices.c: GPUs that are published through DRA */
 void slices_init(struct world *w);
 void slices_finish(struct world *w);
@@ -137,6 +149,7 @@ void world_missed(struct world *w, enum kind kind);
 void objects_init(struct world *w);
 void objects_finish(struct world *w);
 uint32_t nodes_touch(struct world *w, const char *name); /* the index, made if unknown */
+struct world_namespace *namespace_touch(struct world *w, const char *name);
 void objects_set(struct world *w, const struct change *c);
 void objects_gone(struct world *w, const struct change *c);
 void objects_keep(struct world *w, const struct change *c);

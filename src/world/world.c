@@ -33,6 +33,7 @@ void world_destroy(struct world *w)
 	objects_finish(w);
 	claims_finish(w);
 	slices_finish(w);
+	quotas_finish(w);
 	str_finish(&w->scratch);
 	intern_destroy(w->words);
 	free(w);
@@ -217,6 +218,9 @@ const char *world_check(const struct world *w)
 	}
 	if (!slices_agree(w)) {
 		return "the slices of nodes differ from those listed";
+	}
+	if (!quotas_agree(w)) {
+		return "what is taken of a quota differs from its pods";
 	}
 	if (!claims_agree(w)) {
 		return "the claims differ from what tenants name";

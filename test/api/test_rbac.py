@@ -16,6 +16,7 @@ EVERYWHERE = [
     ("get list watch", "", "nodes", ""),
     ("get list watch", "", "namespaces", ""),
     ("get list watch", "", "limitranges", ""),
+    ("get list watch", "", "resourcequotas", ""),
     ("list watch", "resource.k8s.io", "resourceslices", ""),
     ("get", "", "persistentvolumeclaims", ""),
     ("get", "", "persistentvolumes", ""),

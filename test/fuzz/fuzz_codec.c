@@ -13,6 +13,7 @@
 #include "codec/node.h"
 #include "codec/pod.h"
 #include "codec/policy.h"
+#include "codec/quota.h"
 #include "codec/status.h"
 #include "codec/volume.h"
 #include "json/decode.h"
@@ -66,9 +67,11 @@ static void fuzz_namespace(const char *text, size_t n, struct arena *arena)
 {
 	struct namespace ns;
 	struct limit_range range;
+	struct quota quota;
 	struct meta meta;
 	(void)!namespace_decode(text, n, arena, &ns, NULL);
 	(void)!limit_range_decode(text, n, arena, &range, NULL);
+	(void)!quota_decode(text, n, arena, &quota, NULL);
 	(void)!meta_decode(text, n, arena, &meta, NULL);
 }
 

@@ -42,6 +42,12 @@ static bool limits_gpus(void *data, const char *ns)
 	return c->limits;
 }
 
+static const char *zero_quota(void *data, const struct pod *pod)
+{
+	const struct cluster *c = data;
+	return c->limits ? pod->ns : NULL;
+}
+
 static enum reason may_convert(void *data, const char *ns)
 {
 	const struct cluster *c = data;
@@ -63,7 +69,7 @@ static struct hook *hook_of(struct cluster *c, unsigned how, struct metric_regis
 		.max_percent = 90,
 		.max_tenants = 8};
 	struct hook_config config = {
-		.view = {c, find_namespace, get_policies, limits_gpus, may_convert},
+		.view = {c, find_namespace, get_policies, limits_gpus, zero_quota, may_convert},
 		.metrics = metrics,
 		.runtime_class = how & 1 ? "nvidia" : NULL};
 	return hook_create(&config);

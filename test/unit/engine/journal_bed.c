@@ -134,7 +134,6 @@ static void lead(struct bed *b, bool leads)
 	engine_observe(b->e, &c);
 }
 
-/* Policies, namespaces, limit ranges: come, change and go. */
 /* What was read of the claim that some tenants name. */
 static void tell_claim(struct bed *b)
 {
@@ -150,6 +149,26 @@ static void tell_claim(struct bed *b)
 	engine_observe(b->e, &c);
 }
 
+/* The quotas of one namespace, with and without a scope, so that pods come and go in them. */
+static void tell_quota(struct bed *b)
+{
+	const char *classes[] = {"high"};
+	struct term scope = {bed_below(b, 2) == 0 ? "PriorityClass" : "NotBestEffort",
+		bed_below(b, 2) == 0 ? TERM_NOT_IN : TERM_IN, classes, 1};
+	struct quota q = {.ns = "default",
+		.name = bed_below(b, 2) == 0 ? "q" : "r",
+		.bounds_gpus = bed_below(b, 4) > 0,
+		.hard_milli = (int64_t)bed_below(b, 8) * 500,
+		.scopes = {&scope, bed_below(b, 2) == 0 ? 1 : 0}};
+	struct change c = {.type = bed_below(b, 4) == 0 ? CHANGE_GONE : CHANGE_SET,
+		.kind = KIND_QUOTA,
+		.quota = &q,
+		.ns = q.ns,
+		.name = q.name};
+	engine_observe(b->e, &c);
+}
+
+/* Policies, namespaces, limit ranges: come, change and go. */
 static void small_object(struct bed *b)
 {
 	static const char *const names[] = {"a", "b", "c", "d"};
@@ -172,9 +191,9 @@ static void small_object(struct bed *b)
 		.name = name};
 	struct gpu_slice slice = {name, bed_below(b, 2) == 0 ? "n0" : "n1"};
 	c.slice = &slice;
-	uint64_t which = bed_below(b, 5);
-	if (which == 3) {
-		tell_claim(b);
+	uint64_t which = bed_below(b, 6);
+	if (which == 3 || which == 5) {
+		(which == 3 ? tell_claim : tell_quota)(b);
 		return;
 	}
 	c.kind = which == 0   ? KIND_POLICY

@@ -10,7 +10,7 @@
 struct cluster {
 	struct namespace ns;
 	struct pair notes[2];
-	bool unknown, limits;
+	bool unknown, limits, zero;
 	enum reason cannot;
 	struct policy policy;
 	const struct policy *list[1];
@@ -36,6 +36,12 @@ static bool limits_gpus(void *data, const char *ns)
 	return c->limits && text_equals(ns, c->ns.name);
 }
 
+static const char *zero_quota(void *data, const struct pod *pod)
+{
+	const struct cluster *c = data;
+	return c->zero && text_equals(pod->ns, c->ns.name) ? "gpus" : NULL;
+}
+
 static enum reason may_convert(void *data, const char *ns)
 {
 	(void)ns;
@@ -49,7 +55,7 @@ static void cluster_init(struct cluster *c)
 	c->ns.notes.items = c->notes;
 	c->list[0] = &c->policy;
 	struct hook_config config = {
-		.view = {c, find_namespace, get_policies, limits_gpus, may_convert},
+		.view = {c, find_namespace, get_policies, limits_gpus, zero_quota, may_convert},
 		.metrics = c->metrics,
 		.runtime_class = "nvidia"};
 	c->hook = hook_create(&config);
@@ -174,6 +180,9 @@ Test(hook, o4_and_c7_and_c2_leave_pods_whole)
 	c.limits = true;
 	expect(&c, FRACTION, "LimitRange", "LimitRange");
 	c.limits = false;
+	c.zero = true;
+	expect(&c, FRACTION, "QuotaZero", "ResourceQuota gpus allows no nvidia.com/gpu at all");
+	c.zero = false;
 	c.notes[0] = (struct pair){NOTE_DEFAULT "exclude", "true"};
 	c.ns.notes.count = 1;
 	expect(&c, FRACTION, "Excluded", "excluded");

@@ -334,6 +334,7 @@ Test(pack, every_change_survives)
 		.max_tenants = 4};
 	struct namespace ns = {.name = "ns", .labels = {f.labels, 2}, .terminating = true};
 	struct limit_range range = {.ns = "ns", .name = "l", .limits_gpus = true};
+	struct quota quota = {"ns", "q", true, 2500, {f.terms, 2}};
 	struct gpu_slice slice = {.name = "n-gpu.nvidia.com-x", .node = "n"};
 	struct volume_claim claim = {.ns = "ns",
 		.name = "data",
@@ -348,6 +349,7 @@ Test(pack, every_change_survives)
 		.policy = &policy,
 		.namespace = &ns,
 		.limit_range = &range,
+		.quota = &quota,
 		.ns = "ns",
 		.name = "name"};
 	for (int type = CHANGE_SET; type <= CHANGE_LEADER; type++) {

@@ -1,0 +1,105 @@
+/* C7. What of each ResourceQuota is taken, in the picture of one step. The API server charges a
+ * quota when a pod is created, for whole GPUs only; shares are charged here, when they are given.
+ *
+ * Of whole GPUs and of tenants that show their share the world keeps the sums. Added to them is
+ * what nobody shows yet and may come to run: entries of ledgers whose tenant still waits, those of
+ * a write under way among them; placements that may land; the shares of tenants that are gone while
+ * they are held; and what this step gives to those that it looked at before. */
+#include "quota.h"
+
+#include "state.h"
+
+void quotas_begin(struct engine *e)
+{
+	VEC_CLEAR(&e->quota_used);
+	for (size_t i = 0; i < world_quota_count(e->world); i++) {
+		const struct world_quota *q = world_quota_at(e->world, i);
+		int64_t used;
+		if (__builtin_mul_overflow(q->whole_gpus, MODEL_GPU_MILLI, &used) ||
+			__builtin_add_overflow(used, q->granted_milli, &used)) {
+			used = INT64_MAX / 2;
+		}
+		VEC_PUSH(&e->quota_used, used);
+	}
+}
+
+/* Of whom only the namespace is known: nobody can say which scopes it had, so that it counts in
+ * all of them. For minutes a quota may look fuller than it is, never emptier. */
+void quotas_hold(struct engine *e, const char *ns, int64_t milli)
+{
+	const struct world_namespace *n =
+		e->quota_used.count > 0 ? world_namespace_find(e->world, ns) : NULL;
+	for (size_t i = 0; n != NULL && i < n->quotas.count; i++) {
+		e->quota_used.items[n->quotas.items[i]->at] += milli;
+	}
+}
+
+static void take(struct engine *e, const struct world_pod *p, int64_t milli)
+{
+	const struct world_namespace *n = world_namespace_find(e->world, p->ns);
+	for (size_t i = 0; n != NULL && i < n->quotas.count; i++) {
+		if (world_quota_covers(n->quotas.items[i], p)) {
+			e->quota_used.items[n->quotas.items[i]->at] += milli;
+		}
+	}
+}
+
+/* A pod starts once: of all that it may be told yet only the largest counts. */
+static int64_t expected(const struct engine *e, const struct waiter *w)
+{
+	int64_t milli = 0;
+	if (w->granted_step == e->step) {
+		milli = holder_ledger(w->granted_by)->items[w->granted_index].milli;
+	}
+	vec_for_each (const struct landing, t, &w->landings) {
+		milli = t->milli > milli ? t->milli : milli;
+	}
+	return milli;
+}
+
+void quotas_count_waiters(struct engine *e)
+{
+	for (size_t i = 0; e->quota_used.count > 0 && i < e->waiters.count; i++) {
+		struct waiter *w = e->waiters.items[i];
+		const struct world_pod *p = world_pod_by_uid(e->world, w->uid);
+		w->quota_milli = p != NULL && p->gpu->gated ? expected(e, w) : 0;
+		if (w->quota_milli > 0) {
+			take(e, p, w->quota_milli);
+		}
+	}
+}
+
+void quotas_take(struct engine *e, struct waiter *w, int64_t milli)
+{
+	const struct world_pod *p =
+		e->quota_used.count > 0 ? world_pod_by_uid(e->world, w->uid) : NULL;
+	if (p != NULL && milli > w->quota_milli) {
+		take(e, p, milli - w->quota_milli);
+		w->quota_milli = milli;
+	}
+}
+
+/* The tightest quota that covers the pod; by name where two are equal. */
+int64_t quotas_left(const struct engine *e, const struct waiter *w, struct quota_view *ret_view)
+{
+	struct quota_view tightest = {.left = INT64_MAX};
+	const struct world_pod *p =
+		e->quota_used.count > 0 ? world_pod_by_uid(e->world, w->uid) : NULL;
+	const struct world_namespace *n = p != NULL ? world_namespace_find(e->world, p->ns) : NULL;
+	for (size_t i = 0; n != NULL && i < n->quotas.count; i++) {
+		const struct world_quota *q = n->quotas.items[i];
+		int64_t used = e->quota_used.items[q->at] - w->quota_milli;
+		if (!world_quota_covers(q, p) || q->noun.hard_milli == INT64_MAX) {
+			continue;
+		}
+		int64_t left = q->noun.hard_milli - used;
+		bool closer = tightest.name == NULL || left < tightest.left ||
+			      (left == tightest.left && strcmp(q->noun.name, tightest.name) < 0);
+		if (closer) {
+			tightest =
+				(struct quota_view){q->noun.name, q->noun.hard_milli, used, left};
+		}
+	}
+	*ret_view = tightest;
+	return tightest.left;
+}

@@ -1,0 +1,206 @@
+/* ResourceQuotas that bound GPUs, and what of each is taken: kept up with every pod, since a step
+ * must not walk over all of them. Each namespace knows its own.
+ *
+ * A whole GPU counts from the creation of its pod to its end, as the API server counts it; a share
+ * counts from the moment that a tenant shows it. What was given and is not shown yet is the
+ * engine's to add. */
+#include "store.h"
+
+#include <stdlib.h>
+
+#include "model/pack.h"
+
+/* Sums must not overflow, whatever people ask for: as in pods.c. */
+#define AMOUNT_MAX (INT64_MAX >> 17)
+
+static struct quota_subject subject_of(const struct world_gpu *g)
+{
+	return (struct quota_subject){.priority_class = g->priority_class,
+		.has_deadline = g->has_deadline,
+		.best_effort = g->best_effort,
+		.crosses_namespaces = g->crosses_namespaces};
+}
+
+static void count_one(struct world_quota *q, const struct world_pod *p, int sign)
+{
+	const struct world_gpu *g = p->gpu;
+	bool holds = g->class == WORLD_TENANT && !g->gated;
+	struct quota_subject s = subject_of(g);
+	if (!quota_covers(&q->noun, &s)) {
+		return;
+	}
+	q->whole_gpus += sign * g->gpus;
+	q->granted_milli += holds ? sign * (g->milli < AMOUNT_MAX ? g->milli : AMOUNT_MAX) : 0;
+}
+
+void quotas_count(struct world *w, const struct world_pod *p, int sign)
+{
+	if (p->gpu == NULL || world_pod_terminal(p) || w->quotas.count == 0) {
+		return;
+	}
+	const struct world_namespace *n = world_namespace_find(w, p->ns);
+	for (size_t i = 0; n != NULL && i < n->quotas.count; i++) {
+		count_one(n->quotas.items[i], p, sign);
+	}
+}
+
+static void count_all(const struct world *w, struct world_quota *q)
+{
+	q->whole_gpus = q->granted_milli = 0;
+	for (size_t class = 0; class < WORLD_CLASSES; class ++) {
+		for (size_t i = 0; i < w->gpu_pods[class].count; i++) {
+			const struct world_pod *p = w->pods.items[w->gpu_pods[class].items[i]];
+			if (!world_pod_terminal(p) && strcmp(q->noun.ns, p->ns) == 0) {
+				count_one(q, p, 1);
+			}
+		}
+	}
+}
+
+static struct world_quota *quota_find(const struct world *w, const char *ns, const char *name)
+{
+	const struct world_namespace *n = world_namespace_find(w, ns);
+	for (size_t i = 0; n != NULL && i < n->quotas.count; i++) {
+		if (strcmp(n->quotas.items[i]->noun.name, name) == 0) {
+			return n->quotas.items[i];
+		}
+	}
+	return NULL;
+}
+
+static struct world_quota *quota_make(struct world *w, const char *ns)
+{
+	struct world_quota *q = xcalloc(1, sizeof *q);
+	struct world_namespace *n = namespace_touch(w, ns);
+	q->at = (uint32_t)w->quotas.count;
+	VEC_PUSH(&w->quotas, q);
+	VEC_PUSH(&n->quotas, q);
+	return q;
+}
+
+static void quota_remove(struct world *w, struct world_quota *q)
+{
+	struct world_namespace *n = namespace_touch(w, q->noun.ns);
+	size_t i = 0;
+	while (n->quotas.items[i] != q) {
+		i++;
+	}
+	VEC_REMOVE_SWAP(&n->quotas, i);
+	w->quotas.items[w->quotas.count - 1]->at = q->at;
+	VEC_REMOVE_SWAP(&w->quotas, q->at);
+	arena_finish(&q->arena);
+	free(q);
+	w->version++;
+}
+
+/* The API server writes into the status of a quota with every pod, and the watch tells: what we
+ * read of it has not changed then, and nothing is counted or decided anew. */
+static bool is_same(struct world *w, const struct world_quota *q, const struct change *c)
+{
+	CLEANUP(str_finish) struct str before = STR_INIT(1u << 20);
+	struct change old = {.type = CHANGE_SET, .kind = KIND_QUOTA, .quota = &q->noun};
+	struct change new = {.type = CHANGE_SET, .kind = KIND_QUOTA, .quota = c->quota};
+	change_pack(&before, &old);
+	str_reset(&w->scratch);
+	change_pack(&w->scratch, &new);
+	return !before.overflow && before.len == w->scratch.len &&
+	       memcmp(str_text(&before), str_text(&w->scratch), before.len) == 0;
+}
+
+void quotas_set(struct world *w, const struct change *c)
+{
+	struct world_quota *q = quota_find(w, c->quota->ns, c->quota->name);
+	if (!c->quota->bounds_gpus) {
+		if (q != NULL) {
+			quota_remove(w, q);
+		}
+		return;
+	}
+	if (q != NULL && is_same(w, q, c)) {
+		q->mark = w->sync[KIND_QUOTA].mark;
+		return;
+	}
+	q = q != NULL ? q : quota_make(w, c->quota->ns);
+	struct change copy;
+	world_copy_noun(w, c, &q->arena, &copy);
+	q->noun = *copy.quota;
+	q->mark = w->sync[KIND_QUOTA].mark;
+	count_all(w, q);
+	w->version++;
+}
+
+void quotas_gone(struct world *w, const char *ns, const char *name)
+{
+	struct world_quota *q = quota_find(w, ns, name);
+	if (q != NULL) {
+		quota_remove(w, q);
+	}
+}
+
+void quotas_keep(struct world *w, const char *ns, const char *name)
+{
+	struct world_quota *q = quota_find(w, ns, name);
+	if (q != NULL) {
+		q->mark = w->sync[KIND_QUOTA].mark;
+	}
+}
+
+void quotas_sweep(struct world *w, uint32_t mark)
+{
+	for (size_t i = w->quotas.count; i-- > 0;) {
+		if (w->quotas.items[i]->mark != mark) {
+			quota_remove(w, w->quotas.items[i]);
+		}
+	}
+}
+
+void quotas_finish(struct world *w)
+{
+	for (size_t i = 0; i < w->quotas.count; i++) {
+		arena_finish(&w->quotas.items[i]->arena);
+		free(w->quotas.items[i]);
+	}
+	VEC_FINISH(&w->quotas);
+}
+
+bool quotas_agree(const struct world *w)
+{
+	for (size_t i = 0; i < w->quotas.count; i++) {
+		struct world_quota sum = {.noun = w->quotas.items[i]->noun};
+		count_all(w, &sum);
+		if (sum.whole_gpus != w->quotas.items[i]->whole_gpus ||
+			sum.granted_milli != w->quotas.items[i]->granted_milli) {
+			return false;
+		}
+	}
+	return true;
+}
+
+size_t world_quota_count(const struct world *w)
+{
+	return w->quotas.count;
+}
+
+const struct world_quota *world_quota_at(const struct world *w, size_t i)
+{
+	return w->quotas.items[i];
+}
+
+bool world_quota_covers(const struct world_quota *q, const struct world_pod *p)
+{
+	struct quota_subject s = subject_of(p->gpu);
+	return quota_covers(&q->noun, &s);
+}
+
+const char *world_zero_quota(const struct world *w, const struct pod *pod)
+{
+	const struct world_namespace *n = world_namespace_find(w, pod->ns);
+	struct quota_subject s = quota_subject_of(pod);
+	for (size_t i = 0; n != NULL && i < n->quotas.count; i++) {
+		const struct quota *q = &n->quotas.items[i]->noun;
+		if (q->hard_milli <= 0 && quota_covers(q, &s)) {
+			return q->name;
+		}
+	}
+	return NULL;
+}
