@@ -15,6 +15,7 @@ import argparse
 import json
 import os
 import re
+import shutil
 import subprocess
 import tempfile
 
@@ -40,7 +41,10 @@ def run(argv):
 
 
 def instructions(args, gpus, full):
-    """Instructions in a decision, on average, by callgrind; those of the program around it are not counted."""
+    """Instructions in a decision, on average, by callgrind; those of the program around it are not counted. None without
+    valgrind."""
+    if shutil.which("valgrind") is None:
+        return None
     with tempfile.TemporaryDirectory() as folder:
         out = os.path.join(folder, "callgrind")
         result = run(["valgrind", "--tool=callgrind", "--collect-atstart=no",
@@ -59,7 +63,7 @@ def measure(args, gpus, full):
     found.update({key: runs[0][key] for key in ("gpus", "tenants", "decisions", "granted", "opened")})
     found["p99_all_us"] = [round(r["p99_ns"] / 1000, 2) for r in runs]
     found["instructions"] = instructions(args, gpus, full)
-    print("%6d GPUs, %-9s p50 %8.2f us  p99 %8.2f us  %8d instructions; step: picture %.0f us, ranks %.0f us, "
+    print("%6d GPUs, %-9s p50 %8.2f us  p99 %8.2f us  %8s instructions; step: picture %.0f us, ranks %.0f us, "
           "first three %.0f us" % (gpus, "full:" if full else "with room:", found["p50_us"], found["p99_us"],
                                    found["instructions"], found["picture_us"], found["rank_us"],
                                    found["first_us"]), flush=True)
