@@ -7,7 +7,11 @@
  * opened twice; open ones first.
  *
  * Best fit: the GPU on which the least is left over. Ties fall by node and name, so the same
- * snapshot gives the same answer everywhere. */
+ * snapshot gives the same answer everywhere.
+ *
+ * With an index (snapshot_index) the same verdicts come without a look at every GPU. From then on
+ * until snapshot_clear, GPUs and nodes change through the calls below, or are told by
+ * snapshot_gpu_moved. */
 #ifndef PLACE_PLACE_H
 #define PLACE_PLACE_H
 
@@ -60,7 +64,9 @@ struct place_gpu {
 	bool fenced;	      /* something is wrong with it: nobody else goes there */
 };
 
+struct place_index;
 struct snapshot {
+	struct place_index *index; /* owned; NULL: there never was one */
 	struct {
 		VEC_FIELDS(struct place_node);
 	} nodes;
@@ -95,8 +101,9 @@ struct place_verdict {
 	int64_t mem_mib;
 	enum reason reason; /* why nothing fits; REASON_NONE if something does */
 	enum unfit nearest; /* of the nodes that do not suit the pod, the cause that is easiest to
-			       lift; NONE: not looked at */
-	/* the closest miss, for people */
+			       lift; NONE where that is not the reason */
+	uint32_t looked_at; /* GPUs and nodes: what finding it has cost */
+	/* the closest miss, for people; all zero if something fits */
 	const char *best_node;
 	int64_t best_milli;
 	int64_t best_mib;
@@ -134,6 +141,11 @@ void place_reserve_pod(struct snapshot *s, struct place_node *n, const struct po
 void place_reserve_extra(struct snapshot *s, struct place_node *n, const struct extra *x);
 /* Takes what one more capacity pod needs out of a node. */
 void place_reserve_capacity(struct place_node *n);
+
+/* Worth its while for the third request and later: making it looks at everything. */
+void snapshot_index(struct snapshot *s);
+/* One GPU was pushed at the end, or its numbers or its node's were changed by hand. */
+void snapshot_gpu_moved(struct snapshot *s, uint32_t gpu);
 
 void snapshot_clear(struct snapshot *s);
 void snapshot_finish(struct snapshot *s);

@@ -148,7 +148,9 @@ static uint32_t add_opening(struct engine *e, struct holder *h, uint32_t node)
 	place_reserve_capacity(n);
 	VEC_PUSH(&e->snap.gpus, g);
 	VEC_PUSH(&e->snap_gpus, s);
-	return (uint32_t)e->snap.gpus.count - 1;
+	uint32_t at = (uint32_t)e->snap.gpus.count - 1;
+	snapshot_gpu_moved(&e->snap, at);
+	return at;
 }
 
 static bool is_unfit(enum reason reason)
@@ -194,13 +196,28 @@ static void await_creation(
 	}
 }
 
+/* The first two are looked for one by one; whatever comes after them pays for an index. Its making
+ * looks at everything once. */
+#define INDEX_FROM 2
+
+static void index_picture(struct engine *e)
+{
+	if (e->searches++ == INDEX_FROM) {
+		snapshot_index(&e->snap);
+		e->looked_at += e->snap.gpus.count + e->snap.nodes.count;
+	}
+}
+
 /* A GPU that there is, or one more; false: neither, and the waiter has the reason. */
 static bool find_gpu(struct engine *e, int64_t now, struct waiter *w, struct plan *plan,
 	struct place_verdict *ret)
 {
+	index_picture(e);
 	struct place_verdict v = place_best_fit(&e->snap, &w->asked);
+	e->looked_at += v.looked_at;
 	if (v.gpu == PLACE_NOWHERE) {
 		struct place_verdict open = place_open(&e->snap, &w->asked);
+		e->looked_at += open.looked_at;
 		if (open.node == PLACE_NOWHERE) {
 			note_refusal(&e->snap, w, &v, &open);
 			return false;
@@ -309,12 +326,13 @@ static void decide_one(struct engine *e, int64_t now, struct waiter *w, struct p
 	}
 }
 
+/* Most of what a search looks at is passed over by its first number. */
+#define LOOKS_A_UNIT 16
+
 void decide(struct engine *e, int64_t now, uint32_t budget, struct plan *plan)
 {
 	VEC_CLEAR(&e->chosen);
 	uint32_t work = 0;
-	size_t looked_at = e->snap.gpus.count + e->snap.nodes.count + e->needs.guests.count;
-	uint32_t each = 1 + (uint32_t)looked_at / 16;
 	uint32_t i = e->resume < e->ranked.count ? e->resume : 0;
 	e->round = i == 0 ? e->step : e->round;
 	for (; i < e->ranked.count; i++) {
@@ -322,9 +340,10 @@ void decide(struct engine *e, int64_t now, uint32_t budget, struct plan *plan)
 			plan->unfinished = true;
 			break;
 		}
+		e->looked_at = e->needs.guests.count;
 		decide_one(e, now, e->ranked.items[i].waiter, plan);
 		e->report.decisions++;
-		work += each;
+		work += 1 + (uint32_t)(e->looked_at / LOOKS_A_UNIT);
 	}
 	e->resume = plan->unfinished ? i : 0;
 }

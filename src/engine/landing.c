@@ -84,6 +84,7 @@ static void landing_move(struct engine *e, const struct landing *t, int sign)
 	g->free_milli -= sign * t->out_milli;
 	g->free_mib -= sign * t->out_mib;
 	g->tenants += (uint32_t)(sign * (t->out_whole ? 1 : 0));
+	snapshot_gpu_moved(&e->snap, t->at);
 }
 
 /* `has` is what the GPU's books know of the tenant already, all zero if nothing. */

@@ -358,10 +358,14 @@ static uint32_t snap_gpu_of(const struct engine *e, const struct world_gpu *tena
  * take CPU and memory that the node's sums do not show. */
 static void add_tenant(struct engine *e, const struct world_pod *p, uint32_t slot)
 {
-	if (p->gpu->gated || p->gpu->capacity_pod == NULL || world_pod_terminal(p)) {
+	bool counted = e->counted.items[slot] == e->step;
+	if (p->gpu->gated || world_pod_terminal(p)) {
 		return;
 	}
-	bool counted = e->counted.items[slot] == e->step;
+	e->forgotten += counted ? 0 : 1;
+	if (p->gpu->capacity_pod == NULL) {
+		return;
+	}
 	if (counted && p->node != WORLD_NONE) {
 		return;
 	}
@@ -387,6 +391,7 @@ static void add_tenant(struct engine *e, const struct world_pod *p, uint32_t slo
 void snapshot_build(struct engine *e, int64_t now)
 {
 	snapshot_clear(&e->snap);
+	e->searches = e->forgotten = 0;
 	VEC_CLEAR(&e->snap_gpus);
 	map_finish(&e->gpus_by_uuid);
 	map_init(&e->gpus_by_uuid, uuid_same, e);

@@ -154,6 +154,9 @@ struct engine {
 	/* the step's scratch */
 	struct needs needs;
 	struct snapshot snap;
+	uint32_t searches;  /* in this picture */
+	size_t looked_at;   /* GPUs, nodes and guests, by the decision that runs */
+	uint32_t forgotten; /* tenants that run and that no ledger counts */
 	struct {
 		VEC_FIELDS(struct snap_gpu);
 	} snap_gpus; /* beside snap.gpus */

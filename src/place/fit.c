@@ -3,7 +3,7 @@
  * What is asked first is what lasts: of a node that has the wrong label and is full, the label is
  * told. What kube-scheduler asks besides and nobody asks here is listed in
  * docs/design/feasibility.md. */
-#include "place/place.h"
+#include "parts.h"
 
 #include "base/str.h"
 #include "model/names.h"
@@ -170,26 +170,42 @@ bool place_node_suits(const struct pod *pod, const struct node *n)
 	return !pod->too_complex && selects(pod, n) && tolerates_all(pod, n, &what);
 }
 
+enum unfit fit_lasting(
+	const struct place_request *r, const struct place_node *n, const char **ret_what)
+{
+	enum unfit given_out = place_given_out_by(n);
+	if (r->pod->too_complex || !selects(r->pod, n->noun)) {
+		return UNFIT_SELECTOR;
+	}
+	if (!tolerates_all(r->pod, n->noun, ret_what)) {
+		return UNFIT_TAINT;
+	}
+	if (given_out != UNFIT_NONE) {
+		return given_out;
+	}
+	if (!volumes_admit(r, n->noun, ret_what)) {
+		return UNFIT_VOLUME;
+	}
+	return n->no_grants ? closed_by(n->noun) : UNFIT_NONE;
+}
+
+enum unfit fit_passing(const struct snapshot *s, const struct place_request *r,
+	const struct place_node *n, const char **ret_what)
+{
+	if (r->apart != 0 && n->kept_apart == r->apart) {
+		return UNFIT_NEIGHBOUR;
+	}
+	enum unfit cause = extra_unfit(s, n, &r->pod->extra, ret_what);
+	return cause == UNFIT_NONE ? room_unfit(n, r->pod) : cause;
+}
+
 enum unfit place_unfit(const struct snapshot *s, const struct place_request *r,
 	const struct place_node *n, const char **ret_what)
 {
 	const char *what = NULL;
-	enum unfit cause = place_given_out_by(n);
-	if (r->pod->too_complex || !selects(r->pod, n->noun)) {
-		cause = UNFIT_SELECTOR;
-	} else if (!tolerates_all(r->pod, n->noun, &what)) {
-		cause = UNFIT_TAINT;
-	} else if (cause != UNFIT_NONE) {
-		/* whatever else there is */
-	} else if (!volumes_admit(r, n->noun, &what)) {
-		cause = UNFIT_VOLUME;
-	} else if (n->no_grants) {
-		cause = closed_by(n->noun);
-	} else if (r->apart != 0 && n->kept_apart == r->apart) {
-		cause = UNFIT_NEIGHBOUR;
-	} else {
-		cause = extra_unfit(s, n, &r->pod->extra, &what);
-		cause = cause == UNFIT_NONE ? room_unfit(n, r->pod) : cause;
+	enum unfit cause = fit_lasting(r, n, &what);
+	if (cause == UNFIT_NONE) {
+		cause = fit_passing(s, r, n, &what);
 	}
 	if (ret_what != NULL) {
 		*ret_what = what;

@@ -1,5 +1,5 @@
 /* Best fit over the GPUs that there are, and the choice of a node for one more. */
-#include "place/place.h"
+#include "parts.h"
 
 #include <string.h>
 
@@ -22,13 +22,13 @@ void place_share(
 }
 
 /* What memory comes to differs from GPU to GPU, and so does how much of a quota it takes. */
-static bool above_quota(const struct place_request *r, int64_t milli)
+bool place_above_quota(const struct place_request *r, int64_t milli)
 {
 	return r->most_milli > 0 && milli > r->most_milli;
 }
 
 /* Why this GPU cannot take it, most telling first. */
-static enum reason gpu_fits(
+enum reason place_gpu_fits(
 	const struct place_gpu *g, const struct place_request *r, int64_t milli, int64_t mib)
 {
 	if (g->fenced) {
@@ -38,7 +38,7 @@ static enum reason gpu_fits(
 	if (g->tenants >= most || g->tenants >= MODEL_GRANTS_MAX) {
 		return REASON_MAX_TENANTS;
 	}
-	if (above_quota(r, milli)) {
+	if (place_above_quota(r, milli)) {
 		return REASON_QUOTA;
 	}
 	if (milli > g->free_milli) {
@@ -68,7 +68,7 @@ static void name_unfit(struct place_verdict *v)
 
 /* Lower is better: open before busy before opening, then the least left over, memory breaking ties.
  */
-static bool better(const struct snapshot *s, const struct place_gpu *a, const struct place_gpu *b)
+bool place_better(const struct snapshot *s, const struct place_gpu *a, const struct place_gpu *b)
 {
 	if (a->state != b->state) {
 		return a->state < b->state;
@@ -112,7 +112,23 @@ static void note_miss(struct place_verdict *v, const struct snapshot *s, uint32_
 	v->reason = reason;
 }
 
-struct place_verdict place_best_fit(const struct snapshot *s, const struct place_request *r)
+/* What was noted on the way counts only where it is the answer. */
+void place_settle(struct place_verdict *v, size_t looked_at)
+{
+	bool found = v->gpu != PLACE_NOWHERE || v->node != PLACE_NOWHERE;
+	if (found) {
+		v->reason = REASON_NONE;
+		v->best_node = NULL;
+		v->best_milli = v->best_mib = 0;
+	}
+	if (v->reason != REASON_NODE_UNFIT) {
+		v->nearest = UNFIT_NONE;
+	}
+	v->looked_at = (uint32_t)looked_at;
+	name_unfit(v);
+}
+
+struct place_verdict walk_best_fit(const struct snapshot *s, const struct place_request *r)
 {
 	struct place_verdict v = {
 		.gpu = PLACE_NOWHERE, .node = PLACE_NOWHERE, .reason = REASON_NO_GPU_NODE};
@@ -120,7 +136,7 @@ struct place_verdict place_best_fit(const struct snapshot *s, const struct place
 		const struct place_gpu *g = &s->gpus.items[i];
 		int64_t milli, mib;
 		place_share(r, g->usable_mib, &milli, &mib);
-		enum reason reason = gpu_fits(g, r, milli, mib);
+		enum reason reason = place_gpu_fits(g, r, milli, mib);
 		if (reason == REASON_NONE && !fits(s, r, &s->nodes.items[g->node], &v)) {
 			reason = REASON_NODE_UNFIT;
 		}
@@ -128,26 +144,36 @@ struct place_verdict place_best_fit(const struct snapshot *s, const struct place
 			note_miss(&v, s, i, r, reason);
 			continue;
 		}
-		if (v.gpu == PLACE_NOWHERE || better(s, g, &s->gpus.items[v.gpu])) {
+		if (v.gpu == PLACE_NOWHERE || place_better(s, g, &s->gpus.items[v.gpu])) {
 			v.gpu = i;
 			v.node = g->node;
 			v.milli = milli;
 			v.mem_mib = mib;
 		}
 	}
-	if (v.gpu != PLACE_NOWHERE) {
-		v.reason = REASON_NONE;
-	}
-	name_unfit(&v);
+	place_settle(&v, s->gpus.count);
 	return v;
 }
 
+struct place_verdict place_best_fit(const struct snapshot *s, const struct place_request *r)
+{
+	return index_is_built(s) ? index_best_fit(s, r) : walk_best_fit(s, r);
+}
+
 /* Could the share ever fit a GPU of this node? */
-static bool share_possible(const struct place_node *n, const struct place_request *r)
+bool place_share_possible(const struct place_node *n, const struct place_request *r)
 {
 	int64_t milli, mib;
 	place_share(r, n->gpu_mem_mib, &milli, &mib);
 	return milli <= MODEL_GPU_MILLI && (n->gpu_mem_mib == 0 || mib <= n->gpu_mem_mib);
+}
+
+/* The same where one would be opened. */
+bool place_opens_above_quota(const struct place_node *n, const struct place_request *r)
+{
+	int64_t milli, mib;
+	place_share(r, n->gpu_mem_mib, &milli, &mib);
+	return place_above_quota(r, milli);
 }
 
 bool place_never_fits(
@@ -163,7 +189,7 @@ bool place_never_fits(
 		if (place_given_out_by(n) != UNFIT_NONE || !place_node_suits(r->pod, n->noun)) {
 			continue;
 		}
-		if (share_possible(n, r)) {
+		if (place_share_possible(n, r)) {
 			return false;
 		}
 		if (v.best_node == NULL || n->gpu_mem_mib > v.best_mib) {
@@ -179,7 +205,7 @@ bool place_never_fits(
 }
 
 /* A node that rests after a failure is nearer to the pod than one that does not suit it. */
-static void note_closed(struct place_verdict *v, const struct place_node *n, bool rests)
+void place_note_closed(struct place_verdict *v, const struct place_node *n, bool rests)
 {
 	if (rests || v->reason != REASON_CAPACITY_FAILED) {
 		v->reason = rests ? REASON_CAPACITY_FAILED : REASON_NODE_UNFIT;
@@ -187,19 +213,23 @@ static void note_closed(struct place_verdict *v, const struct place_node *n, boo
 	}
 }
 
-struct place_verdict place_open(const struct snapshot *s, const struct place_request *r)
+/* Whatever else keeps one from being opened is told before it. */
+void place_note_quota(struct place_verdict *v)
+{
+	v->reason = v->reason == REASON_NO_GPU_NODE ? REASON_QUOTA : v->reason;
+}
+
+struct place_verdict walk_open(const struct snapshot *s, const struct place_request *r)
 {
 	struct place_verdict v = {
 		.gpu = PLACE_NOWHERE, .node = PLACE_NOWHERE, .reason = REASON_NO_GPU_NODE};
 	for (uint32_t i = 0; i < s->nodes.count; i++) {
 		const struct place_node *n = &s->nodes.items[i];
-		int64_t milli, mib;
-		place_share(r, n->gpu_mem_mib, &milli, &mib);
-		if (n->free_gpus <= 0 || !share_possible(n, r)) {
+		if (n->free_gpus <= 0 || !place_share_possible(n, r)) {
 			continue;
 		}
-		if (above_quota(r, milli)) {
-			v.reason = v.reason == REASON_NO_GPU_NODE ? REASON_QUOTA : v.reason;
+		if (place_opens_above_quota(n, r)) {
+			place_note_quota(&v);
 			continue;
 		}
 		/* Both must fit, or the GPU would be opened for nobody, again and again. */
@@ -207,7 +237,7 @@ struct place_verdict place_open(const struct snapshot *s, const struct place_req
 		place_reserve_capacity(&rest);
 		bool suits = fits(s, r, &rest, &v);
 		if (n->no_opening || !suits) {
-			note_closed(&v, &rest, suits);
+			place_note_closed(&v, &rest, suits);
 			continue;
 		}
 		/* The node with the fewest free GPUs left: whole nodes stay whole. */
@@ -220,11 +250,15 @@ struct place_verdict place_open(const struct snapshot *s, const struct place_req
 		}
 	}
 	if (v.node != PLACE_NOWHERE) {
-		v.reason = REASON_NONE;
 		place_share(r, s->nodes.items[v.node].gpu_mem_mib, &v.milli, &v.mem_mib);
 	}
-	name_unfit(&v);
+	place_settle(&v, s->nodes.count);
 	return v;
+}
+
+struct place_verdict place_open(const struct snapshot *s, const struct place_request *r)
+{
+	return index_is_built(s) ? index_open(s, r) : walk_open(s, r);
 }
 
 void place_reserve(struct snapshot *s, const struct place_request *r, const struct place_verdict *v)
@@ -236,6 +270,7 @@ void place_reserve(struct snapshot *s, const struct place_request *r, const stru
 	g->tenants++;
 	g->max_tenants = g->max_tenants < r->max_tenants ? g->max_tenants : r->max_tenants;
 	place_reserve_pod(s, n, r->pod);
+	snapshot_gpu_moved(s, v->gpu);
 }
 
 void place_reserve_capacity(struct place_node *n)
@@ -252,6 +287,9 @@ void snapshot_clear(struct snapshot *s)
 	VEC_CLEAR(&s->gpus);
 	VEC_CLEAR(&s->others);
 	VEC_CLEAR(&s->promised);
+	if (s->index != NULL) {
+		index_drop(s->index);
+	}
 }
 
 void snapshot_finish(struct snapshot *s)
@@ -260,4 +298,6 @@ void snapshot_finish(struct snapshot *s)
 	VEC_FINISH(&s->gpus);
 	VEC_FINISH(&s->others);
 	VEC_FINISH(&s->promised);
+	index_free(s->index);
+	s->index = NULL;
 }

@@ -1,0 +1,71 @@
+/* What the index of a picture consists of.
+ *
+ * GPUs that nobody may join (fenced, full of tenants, nothing free) are in no tree of `fit`. A
+ * request that tells memory alone means another share on GPUs of another size, so there is one tree
+ * a size. The trees for refusals and for openings are made when the first request needs them. */
+#ifndef PLACE_INDEX_H
+#define PLACE_INDEX_H
+
+#include "parts.h"
+#include "tree.h"
+
+/* GPUs of one size; best fit first. */
+struct size_class {
+	int64_t usable_mib;
+	uint32_t root;
+};
+
+/* All requests that say the same about nodes, and what that means for each node. */
+struct shape {
+	char *key; /* owned */
+	size_t key_bytes;
+	uint8_t *causes; /* owned; by node: enum unfit, or SHAPE_UNKNOWN */
+	uint32_t asked;	 /* how many requests came */
+	uint32_t *nodes; /* owned; those that suit, once there is more than one request */
+	uint32_t node_count;
+};
+
+#define SHAPE_UNKNOWN 0xFF
+/* More than these differ in a step only by what is asked once, such as volumes of their own. */
+#define SHAPES_MAX 256
+
+struct numbers {
+	VEC_FIELDS(uint32_t);
+};
+
+struct leaves {
+	VEC_FIELDS(struct tree_leaf);
+};
+
+struct place_index {
+	bool built, knows_misses, knows_opens;
+	struct {
+		VEC_FIELDS(struct size_class);
+	} classes;		 /* by size */
+	struct leaves fit, miss; /* by GPU */
+	struct leaves open;	 /* by node */
+	uint32_t miss_root, open_root;
+	struct numbers rank;	  /* by node: its place among all names */
+	struct numbers first_gpu; /* by node; TREE_NONE: it has none */
+	struct numbers next_gpu;  /* by GPU: another one of its node */
+	struct numbers sorted, spine;
+	struct {
+		VEC_FIELDS(struct shape);
+	} shapes;
+};
+
+/* index_build.c */
+struct size_class *index_class(struct place_index *x, int64_t usable_mib);
+void index_know_misses(const struct snapshot *s);
+void index_know_opens(const struct snapshot *s);
+
+/* shape.c */
+/* The shapes that there were before may move. */
+struct shape *shape_of(const struct snapshot *s, const struct place_request *r);
+enum unfit shape_lasting(const struct snapshot *s, const struct place_request *r,
+	struct shape *shape, uint32_t node);
+enum unfit shape_unfit(const struct snapshot *s, const struct place_request *r, struct shape *shape,
+	uint32_t node, const struct place_node *n);
+void shapes_drop(struct place_index *x);
+
+#endif

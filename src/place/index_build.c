@@ -1,0 +1,366 @@
+/* Making the index of a picture, and keeping it true while shares are taken out of the picture. */
+#include "index.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+bool index_is_built(const struct snapshot *s)
+{
+	return s->index != NULL && s->index->built;
+}
+
+/* What the node has left for one more pod; without a slot, nothing for anybody. */
+static void node_amounts(const struct place_node *n, struct tree_amounts *a)
+{
+	bool slot = n->free_slots >= 1;
+	a->cpu = slot ? n->free_cpu_milli : INT64_MIN;
+	a->mem = slot ? n->free_mem_bytes : INT64_MIN;
+}
+
+static struct tree_amounts gpu_amounts(const struct snapshot *s, const struct place_gpu *g)
+{
+	struct tree_amounts a = {.milli = g->free_milli,
+		.mib = g->usable_mib > 0 ? g->free_mib : INT64_MAX,
+		.tenants = g->tenants};
+	node_amounts(&s->nodes.items[g->node], &a);
+	return a;
+}
+
+static struct tree_key fit_key(const struct snapshot *s, const struct place_gpu *g)
+{
+	return (struct tree_key){(int64_t)g->state, g->free_milli, g->free_mib,
+		s->index->rank.items[g->node], g->capacity_pod};
+}
+
+/* The most that is free first; of two that are alike, the one that the picture has first. */
+static struct tree_key miss_key(const struct place_gpu *g, uint32_t at)
+{
+	return (struct tree_key){0, -g->free_milli, -g->free_mib, at, NULL};
+}
+
+/* May anybody at all join it? */
+static bool joinable(const struct place_gpu *g)
+{
+	return !g->fenced && g->tenants < g->max_tenants && g->tenants < MODEL_GRANTS_MAX &&
+	       g->free_milli > 0;
+}
+
+struct size_class *index_class(struct place_index *x, int64_t usable_mib)
+{
+	size_t low = 0, high = x->classes.count;
+	while (low < high) {
+		size_t mid = (low + high) / 2;
+		if (x->classes.items[mid].usable_mib < usable_mib) {
+			low = mid + 1;
+		} else {
+			high = mid;
+		}
+	}
+	if (low == x->classes.count || x->classes.items[low].usable_mib != usable_mib) {
+		struct size_class made = {usable_mib, TREE_NONE};
+		VEC_PUSH(&x->classes, made);
+		struct size_class *at = &x->classes.items[low];
+		memmove(at + 1, at, (x->classes.count - 1 - low) * sizeof *at);
+		*at = made;
+	}
+	return &x->classes.items[low];
+}
+
+struct named {
+	const char *name;
+	uint32_t node;
+};
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct named *)a)->name, ((const struct named *)b)->name);
+}
+
+static void rank_nodes(const struct snapshot *s)
+{
+	struct place_index *x = s->index;
+	CLEANUP(cleanup_free) struct named *names = xmalloc((s->nodes.count + 1) * sizeof *names);
+	for (uint32_t i = 0; i < s->nodes.count; i++) {
+		names[i] = (struct named){s->nodes.items[i].noun->name, i};
+	}
+	qsort(names, s->nodes.count, sizeof *names, by_name);
+	VEC_RESERVE(&x->rank, s->nodes.count);
+	x->rank.count = s->nodes.count;
+	for (uint32_t i = 0; i < s->nodes.count; i++) {
+		x->rank.items[names[i].node] = i;
+	}
+}
+
+/* qsort knows no owner: the key goes with the number. */
+struct keyed {
+	int64_t size;
+	struct tree_key key;
+	uint32_t at;
+};
+
+static int by_key(const void *a, const void *b)
+{
+	const struct keyed *x = a, *y = b;
+	if (x->size != y->size) {
+		return x->size < y->size ? -1 : 1;
+	}
+	return tree_compare(&x->key, &y->key);
+}
+
+struct keyed_list {
+	VEC_FIELDS(struct keyed);
+};
+
+static void keyed_finish(struct keyed_list *list)
+{
+	VEC_FINISH(list);
+}
+
+/* One tree of those from `from` to `to`, which are in order. */
+static uint32_t plant(struct place_index *x, struct leaves *leaves, const struct keyed_list *list,
+	size_t from, size_t to)
+{
+	VEC_CLEAR(&x->sorted);
+	VEC_RESERVE(&x->spine, to - from + 1);
+	for (size_t i = from; i < to; i++) {
+		const struct keyed *k = &list->items[i];
+		leaves->items[k->at].key = k->key;
+		VEC_PUSH(&x->sorted, k->at);
+	}
+	return tree_build(leaves->items, x->sorted.items, x->sorted.count, x->spine.items);
+}
+
+static void leaf_push(struct leaves *leaves, struct tree_amounts own)
+{
+	struct tree_leaf l = {.own = own, .left = TREE_NONE, .right = TREE_NONE};
+	VEC_PUSH(leaves, l);
+}
+
+static void list_gpu(struct place_index *x, const struct place_gpu *g, uint32_t at)
+{
+	VEC_PUSH(&x->next_gpu, x->first_gpu.items[g->node]);
+	x->first_gpu.items[g->node] = at;
+}
+
+static void build_fit(const struct snapshot *s)
+{
+	struct place_index *x = s->index;
+	CLEANUP(keyed_finish) struct keyed_list list = {0};
+	for (uint32_t i = 0; i < s->gpus.count; i++) {
+		const struct place_gpu *g = &s->gpus.items[i];
+		list_gpu(x, g, i);
+		leaf_push(&x->fit, gpu_amounts(s, g));
+		if (joinable(g)) {
+			struct keyed k = {g->usable_mib, fit_key(s, g), i};
+			VEC_PUSH(&list, k);
+		}
+	}
+	if (list.count > 1) {
+		qsort(list.items, list.count, sizeof *list.items, by_key);
+	}
+	for (size_t from = 0, to; from < list.count; from = to) {
+		for (to = from; to < list.count && list.items[to].size == list.items[from].size;) {
+			to++;
+		}
+		struct size_class class = {
+			list.items[from].size, plant(x, &x->fit, &list, from, to)};
+		VEC_PUSH(&x->classes, class);
+	}
+}
+
+void snapshot_index(struct snapshot *s)
+{
+	if (s->index == NULL) {
+		s->index = xcalloc(1, sizeof *s->index);
+	}
+	struct place_index *x = s->index;
+	index_drop(x);
+	rank_nodes(s);
+	for (uint32_t i = 0; i < s->nodes.count; i++) {
+		VEC_PUSH(&x->first_gpu, TREE_NONE);
+	}
+	build_fit(s);
+	x->built = true;
+}
+
+void index_know_misses(const struct snapshot *s)
+{
+	struct place_index *x = s->index;
+	if (x->knows_misses) {
+		return;
+	}
+	CLEANUP(keyed_finish) struct keyed_list list = {0};
+	for (uint32_t i = 0; i < s->gpus.count; i++) {
+		const struct place_gpu *g = &s->gpus.items[i];
+		struct keyed k = {0, miss_key(g, i), i};
+		VEC_PUSH(&list, k);
+		leaf_push(&x->miss, gpu_amounts(s, g));
+	}
+	if (list.count > 1) {
+		qsort(list.items, list.count, sizeof *list.items, by_key);
+	}
+	x->miss_root = plant(x, &x->miss, &list, 0, list.count);
+	x->knows_misses = true;
+}
+
+/* A node with a capacity pod more. */
+static struct tree_amounts open_amounts(const struct place_node *n)
+{
+	struct place_node rest = *n;
+	struct tree_amounts a = {.milli = INT64_MAX, .mib = INT64_MAX};
+	place_reserve_capacity(&rest);
+	node_amounts(&rest, &a);
+	return a;
+}
+
+/* The node with the fewest free GPUs first. */
+static struct tree_key open_key(const struct snapshot *s, uint32_t node)
+{
+	return (struct tree_key){
+		s->nodes.items[node].free_gpus, 0, 0, s->index->rank.items[node], NULL};
+}
+
+void index_know_opens(const struct snapshot *s)
+{
+	struct place_index *x = s->index;
+	if (x->knows_opens) {
+		return;
+	}
+	CLEANUP(keyed_finish) struct keyed_list list = {0};
+	for (uint32_t i = 0; i < s->nodes.count; i++) {
+		leaf_push(&x->open, open_amounts(&s->nodes.items[i]));
+		if (s->nodes.items[i].free_gpus > 0) {
+			struct keyed k = {0, open_key(s, i), i};
+			VEC_PUSH(&list, k);
+		}
+	}
+	if (list.count > 1) {
+		qsort(list.items, list.count, sizeof *list.items, by_key);
+	}
+	x->open_root = plant(x, &x->open, &list, 0, list.count);
+	x->knows_opens = true;
+}
+
+static void move_fit(const struct snapshot *s, uint32_t gpu)
+{
+	struct place_index *x = s->index;
+	const struct place_gpu *g = &s->gpus.items[gpu];
+	struct tree_leaf *l = &x->fit.items[gpu];
+	struct size_class *class = index_class(x, g->usable_mib);
+	if (l->in) {
+		class->root = tree_erase(x->fit.items, class->root, gpu);
+	}
+	if (joinable(g)) {
+		l->key = fit_key(s, g);
+		l->own = gpu_amounts(s, g);
+		class->root = tree_insert(x->fit.items, class->root, gpu);
+	}
+}
+
+static void move_miss(const struct snapshot *s, uint32_t gpu)
+{
+	struct place_index *x = s->index;
+	const struct place_gpu *g = &s->gpus.items[gpu];
+	struct tree_leaf *l = &x->miss.items[gpu];
+	if (l->in) {
+		x->miss_root = tree_erase(x->miss.items, x->miss_root, gpu);
+	}
+	l->key = miss_key(g, gpu);
+	l->own = gpu_amounts(s, g);
+	x->miss_root = tree_insert(x->miss.items, x->miss_root, gpu);
+}
+
+static void move_open(const struct snapshot *s, uint32_t node)
+{
+	struct place_index *x = s->index;
+	struct tree_leaf *l = &x->open.items[node];
+	if (l->in) {
+		x->open_root = tree_erase(x->open.items, x->open_root, node);
+	}
+	if (s->nodes.items[node].free_gpus > 0) {
+		l->key = open_key(s, node);
+		l->own = open_amounts(&s->nodes.items[node]);
+		x->open_root = tree_insert(x->open.items, x->open_root, node);
+	}
+}
+
+/* Its CPU, memory or slots: every GPU of it offers them. */
+void index_node_changed(struct snapshot *s, uint32_t node)
+{
+	struct place_index *x = s->index;
+	for (uint32_t i = x->first_gpu.items[node]; i != TREE_NONE; i = x->next_gpu.items[i]) {
+		struct tree_amounts own = gpu_amounts(s, &s->gpus.items[i]);
+		struct tree_leaf *l = &x->fit.items[i];
+		l->own = own;
+		if (l->in) {
+			uint32_t root = index_class(x, s->gpus.items[i].usable_mib)->root;
+			tree_refresh(x->fit.items, root, i);
+		}
+		if (x->knows_misses) {
+			x->miss.items[i].own = own;
+			tree_refresh(x->miss.items, x->miss_root, i);
+		}
+	}
+	if (x->knows_opens) {
+		move_open(s, node);
+	}
+}
+
+void index_gpu_changed(struct snapshot *s, uint32_t gpu)
+{
+	struct place_index *x = s->index;
+	const struct place_gpu *g = &s->gpus.items[gpu];
+	if (gpu == x->next_gpu.count) {
+		list_gpu(x, g, gpu);
+		leaf_push(&x->fit, gpu_amounts(s, g));
+		if (x->knows_misses) {
+			leaf_push(&x->miss, gpu_amounts(s, g));
+		}
+	}
+	move_fit(s, gpu);
+	if (x->knows_misses) {
+		move_miss(s, gpu);
+	}
+}
+
+void snapshot_gpu_moved(struct snapshot *s, uint32_t gpu)
+{
+	if (index_is_built(s)) {
+		index_gpu_changed(s, gpu);
+		index_node_changed(s, s->gpus.items[gpu].node);
+	}
+}
+
+void index_drop(struct place_index *x)
+{
+	x->built = x->knows_misses = x->knows_opens = false;
+	VEC_CLEAR(&x->classes);
+	VEC_CLEAR(&x->fit);
+	VEC_CLEAR(&x->miss);
+	VEC_CLEAR(&x->open);
+	VEC_CLEAR(&x->rank);
+	VEC_CLEAR(&x->first_gpu);
+	VEC_CLEAR(&x->next_gpu);
+	shapes_drop(x);
+}
+
+void index_free(struct place_index *x)
+{
+	if (x == NULL) {
+		return;
+	}
+	index_drop(x);
+	VEC_FINISH(&x->classes);
+	VEC_FINISH(&x->fit);
+	VEC_FINISH(&x->miss);
+	VEC_FINISH(&x->open);
+	VEC_FINISH(&x->rank);
+	VEC_FINISH(&x->first_gpu);
+	VEC_FINISH(&x->next_gpu);
+	VEC_FINISH(&x->sorted);
+	VEC_FINISH(&x->spine);
+	VEC_FINISH(&x->shapes);
+	free(x);
+}
