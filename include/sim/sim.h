@@ -7,7 +7,10 @@
  * modelled API server's objects and the modelled devices, never what a controller believes. The
  * first breach ends the run and stands in the report.
  *
- * Hooks break a controller on purpose, to show that the checker notices. */
+ * Hooks break a controller on purpose, to show that the checker notices.
+ *
+ * Every trouble (what people do, each fault, each spell) has an id, the same in each run of a seed.
+ * A run tells which happened, and can be told to let no others happen than those of a list. */
 #ifndef SIM_SIM_H
 #define SIM_SIM_H
 
@@ -15,6 +18,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/vec.h"
 #include "model/change.h"
 #include "model/plan.h"
 #include "model/wire.h"
@@ -30,8 +34,36 @@ struct sim_hooks {
 	bool keeps_leading; /* the loss of the Lease is never told, nor asked for before a write */
 };
 
+/* One trouble that happened. */
+struct sim_entry {
+	uint64_t id;
+	int64_t at_ms;
+	const char *kind; /* static text */
+	char what[160];	  /* for people */
+};
+
+struct sim_log {
+	VEC_FIELDS(struct sim_entry);
+};
+
+/* The troubles that may happen, ids in rising order. */
+struct sim_only {
+	const uint64_t *ids; /* borrowed */
+	size_t count;
+};
+
+/* A cluster and a piece of work that are named, not drawn; scenario.c. */
+struct sim_scenario;
+const struct sim_scenario *sim_scenario_find(const char *name); /* NULL: no such */
+const struct sim_scenario *sim_scenario_at(size_t i);		/* NULL: no more */
+const char *sim_scenario_name(const struct sim_scenario *c);
+const char *sim_scenario_what(const struct sim_scenario *c);
+
 struct sim_config {
 	uint64_t seed;
+	const struct sim_scenario *scenario; /* borrowed; NULL: none */
+	const struct sim_only *only;	     /* borrowed; NULL: all that the seed draws */
+	struct sim_log *log;	       /* borrowed; what happened is appended; NULL: not told */
 	bool trace;		       /* every request, answer and change on stdout */
 	const struct sim_hooks *hooks; /* borrowed; NULL: none */
 	int64_t trouble_ms, calm_ms;   /* 0: drawn by the seed */
@@ -47,6 +79,7 @@ struct sim_report {
 	uint64_t steps, writes, faults; /* agenda items, changes of objects, faults dealt out */
 	uint64_t placed, tenants, crashes, takeovers;
 	uint64_t left;	 /* processes that outlived their pod */
+	uint64_t claims; /* of why somebody waits, recomputed */
 	uint64_t late;	 /* placed by a capacity pod that was gone by then */
 	uint64_t digest; /* of every object as it was written */
 };

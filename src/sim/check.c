@@ -368,11 +368,23 @@ static void check_author(struct sim *s, const struct commit *c)
 	}
 }
 
+static void count_capacity(struct sim *s, const struct commit *c)
+{
+	const struct stored *o = c->after != NULL ? c->after : c->before;
+	bool deletes = c->after == NULL || (c->before != NULL && c->before->pod.deleting_ms == 0 &&
+						   c->after->pod.deleting_ms != 0);
+	if (o->resource == RES_PODS && pod_is_capacity(&o->pod)) {
+		s->tally.created += c->type == PAST_ADDED;
+		s->tally.given_back += deletes;
+	}
+}
+
 void check_commit(struct sim *s, const struct commit *c)
 {
 	const struct stored *o = c->after;
 	if (c->actor >= 0) {
 		check_author(s, c);
+		count_capacity(s, c);
 	}
 	if (o == NULL && c->before->resource == RES_PODS && pod_is_tenant(&c->before->pod)) {
 		left_note(s, c->before);
@@ -407,8 +419,9 @@ void check_send(struct sim *s, int replica, const struct wire_request *r)
 	if (r->method == WIRE_GET || !about_pods) {
 		return;
 	}
+	bool all_lead = s->config.scenario != NULL && s->config.scenario->everyone_leads;
 	snprintf(prefix, sizeof prefix, "r%d-", replica);
-	if (strncmp(s->lease_holder, prefix, strlen(prefix)) != 0) {
+	if (!all_lead && strncmp(s->lease_holder, prefix, strlen(prefix)) != 0) {
 		sim_fail(s, "lease", "r%d writes %s while %s holds the Lease", replica, r->path,
 			s->lease_holder[0] != '\0' ? s->lease_holder : "nobody");
 	}

@@ -45,9 +45,11 @@ void left_note(struct sim *s, const struct stored *o)
 	if (holder == NULL || text_empty(p->node) || has_ended(s, p)) {
 		return;
 	}
+	struct dice back = dice_enter(s, dice_next(s, "left", o->name, 0));
 	struct left left = {.milli = number(p, NOTE_COMPUTE_MILLI),
 		.mem_mib = number(p, NOTE_MEMORY_MIB),
 		.until = sim_now(s) + sim_between(s, 500, s->held_ms)};
+	dice_leave(s, back);
 	snprintf(left.holder, sizeof left.holder, "%s", holder->uid);
 	snprintf(left.uuid, sizeof left.uuid, "%s", uuid);
 	snprintf(left.node, sizeof left.node, "%s", p->node);

@@ -56,25 +56,43 @@ static json_t *node_value(struct sim *s, const struct machine *m)
 		NAME_GPU_RESOURCE, gpus, "conditions", "type", "Ready", "status", "True");
 }
 
+static struct machine make(struct sim *s, int gpus, int64_t mem_mib)
+{
+	struct machine m = {.up = true, .device_count = gpus};
+	int number = s->fleet.made++;
+	snprintf(m.name, sizeof m.name, "node-%d", number);
+	for (int i = 0; i < m.device_count; i++) {
+		m.devices[i].mem_mib = mem_mib;
+		snprintf(m.devices[i].uuid, sizeof m.devices[i].uuid, "GPU-%d-%d", number, i);
+	}
+	return m;
+}
+
+static void enter(struct sim *s, const struct machine *m)
+{
+	VEC_PUSH(&s->fleet.machines, *m);
+	store_put(&s->store, RES_NODES, node_value(s, m), ACTOR_CLUSTER);
+}
+
+void fleet_make(struct sim *s, int gpus, int64_t mem_mib)
+{
+	struct machine m = make(s, gpus, mem_mib);
+	m.labelled = true;
+	enter(s, &m);
+}
+
 void fleet_add(struct sim *s)
 {
 	static const int64_t sizes[] = {16000, 40000, 81559};
-	struct machine m = {.up = true};
-	int number = s->fleet.made++;
-	snprintf(m.name, sizeof m.name, "node-%d", number);
-	m.device_count = (int)sim_between(s, 1, 4);
-	m.labelled = sim_chance(s, 800);
-	int64_t size = sizes[sim_between(s, 0, 2)];
-	for (int i = 0; i < m.device_count; i++) {
-		m.devices[i].mem_mib = size;
-		snprintf(m.devices[i].uuid, sizeof m.devices[i].uuid, "GPU-%d-%d", number, i);
-	}
+	int gpus = (int)sim_between(s, 1, 4);
+	bool labelled = sim_chance(s, 800);
+	struct machine m = make(s, gpus, sizes[sim_between(s, 0, 2)]);
+	m.labelled = labelled;
 	if (m.device_count > 1 && sim_chance(s, s->weather.doubled)) {
 		m.doubled = true;
 		memcpy(m.devices[1].uuid, m.devices[0].uuid, sizeof m.devices[1].uuid);
 	}
-	VEC_PUSH(&s->fleet.machines, m);
-	store_put(&s->store, RES_NODES, node_value(s, &m), ACTOR_CLUSTER);
+	enter(s, &m);
 }
 
 void fleet_init(struct sim *s)

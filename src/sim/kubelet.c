@@ -34,6 +34,12 @@ static struct machine *machine_of(struct sim *s, const struct stored *o)
 	return m != NULL && m->up ? m : NULL;
 }
 
+/* What befalls this pod now. */
+static struct dice enter(struct sim *s, const struct stored *o, const char *what)
+{
+	return dice_enter(s, dice_next(s, what, o->name, 0));
+}
+
 static void later(struct sim *s, int64_t ms, agenda_run run, uint64_t serial)
 {
 	agenda_add(&s->agenda, sim_now(s) + ms, run, s, serial);
@@ -98,17 +104,21 @@ static void finish(void *data, uint64_t serial)
 		later(s, RETRY_MS, finish, serial);
 		return;
 	}
+	struct dice back = enter(s, o, "end");
 	set_phase(s, o, sim_chance(s, 800) ? "Succeeded" : "Failed", NULL);
+	dice_leave(s, back);
 }
 
 /* Some work for ever. */
 static void run_work(struct sim *s, struct stored *o, uint64_t serial)
 {
 	bool whole = o->pod.gpus > 0;
+	struct dice back = enter(s, o, "life");
 	set_phase(s, o, "Running", NULL);
 	if (whole || sim_chance(s, s->weather.mortal)) {
 		later(s, sim_between(s, 300, s->weather.life_ms), finish, serial);
 	}
+	dice_leave(s, back);
 }
 
 static json_t *init_status(const struct device *d)
@@ -149,8 +159,11 @@ static void identify(struct sim *s, struct stored *o, const struct machine *m, u
 	json_t *draft = store_draft(o);
 	json_object_set_new(json_object_get(draft, "status"), "initContainerStatuses",
 		json_pack("[o]", init_status(device_of(m, o->uid))));
+	struct dice back = enter(s, o, "identity");
+	int64_t delay = sim_between(s, 10, 500);
+	dice_leave(s, back);
 	store_put(&s->store, RES_PODS, draft, ACTOR_KUBELET);
-	later(s, sim_between(s, 10, 500), hold, serial);
+	later(s, delay, hold, serial);
 }
 
 static void start(void *data, uint64_t serial)
@@ -178,11 +191,16 @@ static void admit(void *data, uint64_t serial)
 {
 	struct sim *s = data;
 	struct stored *o = pod_of(s, serial);
-	if (o != NULL && !pod_is_terminal(&o->pod) && o->pod.gpus > 0 && machine_of(s, o) != NULL &&
-		sim_chance(s, s->weather.kubelet_refusal)) {
-		s->report->faults++;
-		set_phase(s, o, "Failed", "UnexpectedAdmissionError");
-		return;
+	if (o != NULL && !pod_is_terminal(&o->pod) && o->pod.gpus > 0 && machine_of(s, o) != NULL) {
+		struct dice back = enter(s, o, "admission");
+		bool refused = dice_falls(s, "kubelet refusal", s->weather.kubelet_refusal);
+		dice_leave(s, back);
+		if (refused) {
+			dice_say(s, "the kubelet refuses %s", o->name);
+			s->report->faults++;
+			set_phase(s, o, "Failed", "UnexpectedAdmissionError");
+			return;
+		}
 	}
 	start(s, serial);
 }
@@ -211,13 +229,18 @@ void kubelet_committed(struct sim *s, const struct commit *c)
 	uint64_t serial = serial_of(c->after->uid);
 	bool had_node = before != NULL && !text_empty(before->node);
 	if (!had_node && !text_empty(after->node)) {
+		struct dice back = enter(s, c->after, "start");
 		int64_t delay = sim_between(s, 20, 1500);
-		if (sim_chance(s, s->weather.slow_start)) {
+		if (dice_falls(s, "slow start", s->weather.slow_start)) {
 			delay += sim_between(s, 1000, 60000);
+			dice_say(s, "%s starts after %lld ms", c->after->name, (long long)delay);
 		}
+		dice_leave(s, back);
 		later(s, delay, admit, serial);
 	}
 	if (after->deleting_ms != 0 && (before == NULL || before->deleting_ms == 0)) {
+		struct dice back = enter(s, c->after, "stop");
 		later(s, sim_between(s, 0, after->grace_s * 1000), stop, serial);
+		dice_leave(s, back);
 	}
 }

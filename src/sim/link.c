@@ -21,13 +21,18 @@ enum fate {
 	FATE_REFUSED,	   /* the connection was refused: nothing has left */
 	FATE_BUSY,	   /* 429 */
 	FATE_BROKEN,	   /* 500, nothing was done */
+	/* scenarios only */
+	FATE_DENIED, /* 403 */
+	FATE_CRASH_BEFORE,
+	FATE_CRASH_AFTER,
 };
 
 /* One request under way. It outlives the call: a server acts on what a dead client asked. */
 struct parcel {
 	struct link *link; /* borrowed */
 	uint64_t call;
-	uint64_t term; /* takeovers until it was sent */
+	uint64_t term;	/* takeovers until it was sent */
+	uint64_t scope; /* of what befalls it */
 	enum fate fate;
 	bool stream;
 	enum wire_method method;
@@ -38,8 +43,8 @@ struct parcel {
 };
 
 static const char *const method_names[] = {"GET", "POST", "PUT", "PATCH", "DELETE"};
-static const char *const fate_names[] = {
-	"", " LOST-REQUEST", " LOST-ANSWER", " 504", " LATE", " TWICE", " REFUSED", " 429", " 500"};
+static const char *const fate_names[] = {"", " LOST-REQUEST", " LOST-ANSWER", " 504", " LATE",
+	" TWICE", " REFUSED", " 429", " 500", " 403", " CRASH BEFORE", " CRASH AFTER"};
 
 void parcel_free(struct parcel *p)
 {
@@ -227,6 +232,7 @@ static void send_again(const struct parcel *p)
 	*again = (struct parcel){.link = p->link,
 		.call = p->call,
 		.term = p->term,
+		.scope = p->scope + 1,
 		.fate = FATE_LOST_ANSWER,
 		.method = p->method,
 		.path = xstrdup(p->path),
@@ -238,10 +244,9 @@ static void send_again(const struct parcel *p)
 		&s->agenda, sim_now(s) + sim_between(s, 1, s->weather.late_ms), arrive, again, 0);
 }
 
-static void arrive(void *data, uint64_t arg)
+/* What the server does with it; false: nothing is sent back. */
+static bool receive(struct sim *s, struct parcel *p)
 {
-	struct parcel *p = data;
-	struct sim *s = p->link->sim;
 	if (sim_now(s) < p->link->cut_until && p->fate != FATE_LATE) {
 		p->fate = FATE_LOST_REQUEST;
 	}
@@ -249,36 +254,65 @@ static void arrive(void *data, uint64_t arg)
 		p->fate = FATE_REFUSED;
 	}
 	if (p->fate == FATE_LOST_REQUEST) {
-		parcel_done(p);
-		return;
+		return false;
 	}
 	if (p->fate == FATE_TWICE && !p->stream) {
 		send_again(p);
 	}
-	if (p->fate == FATE_BUSY || p->fate == FATE_BROKEN) {
-		bool busy = p->fate == FATE_BUSY;
-		answer_with(p, busy ? 429 : 500, busy ? "TooManyRequests" : "InternalError");
+	if (p->fate == FATE_BUSY || p->fate == FATE_BROKEN || p->fate == FATE_DENIED) {
+		bool busy = p->fate == FATE_BUSY, denied = p->fate == FATE_DENIED;
+		answer_with(p,
+			busy	 ? 429
+			: denied ? 403
+				 : 500,
+			busy	 ? "TooManyRequests"
+			: denied ? "Forbidden"
+				 : "InternalError");
 	} else if (p->fate != FATE_REFUSED) {
-		if (sim_chance(s, s->weather.conflict)) {
+		if (dice_falls(s, "conflict", s->weather.conflict)) {
+			dice_say(s, "a person writes before %s %s", method_names[p->method],
+				p->path);
 			meddle(s, p);
 		}
 		serve(p);
 	}
-	if (p->answered || p->fate == FATE_LOST_ANSWER) {
-		parcel_done(p);
-		return;
-	}
 	if (p->fate == FATE_TIMEOUT_504) {
 		answer_with(p, 504, "Timeout");
 	}
-	agenda_add(
-		&s->agenda, sim_now(s) + sim_between(s, 0, s->weather.latency_ms), reply, p, arg);
+	return !p->answered && p->fate != FATE_LOST_ANSWER;
+}
+
+static void arrive(void *data, uint64_t arg)
+{
+	struct parcel *p = data;
+	struct sim *s = p->link->sim;
+	struct dice back = dice_enter(s, p->scope);
+	int64_t delay = sim_between(s, 0, s->weather.latency_ms);
+	if (receive(s, p)) {
+		agenda_add(&s->agenda, sim_now(s) + delay, reply, p, arg);
+	} else {
+		parcel_done(p);
+	}
+	dice_leave(s, back);
 }
 
 /* --- sending --- */
 
-static enum fate draw_fate(struct sim *s)
+static enum fate fate_of(const char *name)
 {
+	size_t i = 1;
+	while (strcmp(fate_names[i] + 1, name) != 0) {
+		i++;
+	}
+	return (enum fate)i;
+}
+
+static enum fate draw_fate(struct sim *s, const struct link *l, const struct wire_request *r)
+{
+	const char *named = scenario_fate(s, r);
+	if (named != NULL) {
+		return fate_of(named);
+	}
 	const struct weather *w = &s->weather;
 	const struct {
 		uint32_t rate;
@@ -294,7 +328,8 @@ static enum fate draw_fate(struct sim *s)
 		{w->broken, FATE_BROKEN},
 	};
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
-		if (sim_chance(s, rows[i].rate)) {
+		if (dice_falls(s, fate_names[rows[i].fate] + 1, rows[i].rate)) {
+			dice_say(s, "r%d: %s %s", l->replica, method_names[r->method], r->path);
 			s->report->faults++;
 			return rows[i].fate;
 		}
@@ -328,7 +363,8 @@ static void snatch(struct sim *s, const struct parcel *p)
 	}
 	const json_t *notes = json_object_get(json_object_get(body, "metadata"), "annotations");
 	name = json_string_value(json_object_get(notes, NOTE_CAPACITY_POD));
-	if (name != NULL && sim_chance(s, s->weather.snatch)) {
+	if (name != NULL && dice_falls(s, "snatch", s->weather.snatch)) {
+		dice_say(s, "a person will delete %s", name);
 		people_snatch(s, name);
 	}
 	json_decref(body);
@@ -347,6 +383,15 @@ static struct flight *flight_make(
 	return f;
 }
 
+/* Named by what is asked for, less the query, and the how-manieth time. */
+static uint64_t scope_of(const struct link *l, const struct wire_request *r)
+{
+	char path[256];
+	snprintf(path, sizeof path, "%s %.*s", method_names[r->method], (int)strcspn(r->path, "?"),
+		r->path);
+	return dice_next(l->sim, "call", path, (uint64_t)l->replica);
+}
+
 static uint64_t link_send(
 	struct wire *w, const struct wire_request *r, const struct wire_events *events, void *data)
 {
@@ -360,10 +405,14 @@ static uint64_t link_send(
 	}
 	check_send(s, l->replica, r);
 	struct parcel *p = xcalloc(1, sizeof *p);
+	uint64_t scope = scope_of(l, r);
+	struct dice back = dice_enter(s, scope);
+	int64_t delay = sim_between(s, 0, s->weather.latency_ms);
 	*p = (struct parcel){.link = l,
 		.call = f->id,
 		.term = s->report->takeovers,
-		.fate = draw_fate(s),
+		.scope = scope + 1,
+		.fate = draw_fate(s, l, r),
 		.stream = r->stream,
 		.method = r->method,
 		.path = xstrdup(r->path),
@@ -372,18 +421,24 @@ static uint64_t link_send(
 	sim_trace(s, "r%d -> call %llu%s: %s %s %.600s", l->replica, (unsigned long long)f->id,
 		fate_names[p->fate], method_names[r->method], r->path, write ? p->body : "");
 	VEC_PUSH(&s->parcels, p);
-	int64_t delay = sim_between(s, 0, s->weather.latency_ms);
 	if (p->fate == FATE_LATE) {
 		delay += sim_between(s, 1000, s->weather.late_ms);
 	}
 	snatch(s, p);
 	agenda_add(&s->agenda, sim_now(s) + delay, arrive, p, 0);
 	agenda_add(&s->agenda, sim_now(s) + r->timeout_ms, time_out, l, f->id);
-	if (write && sim_chance(s, s->weather.crash_at_write)) {
+	if (p->fate == FATE_CRASH_BEFORE || p->fate == FATE_CRASH_AFTER) {
+		p->fate = p->fate == FATE_CRASH_BEFORE ? FATE_LOST_REQUEST : FATE_GOOD;
+		replica_doom(replica);
+	} else if (write && dice_falls(s, "crash at a write", s->weather.crash_at_write)) {
 		/* Gone before the write left, or just after. */
 		p->fate = sim_chance(s, 500) ? FATE_LOST_REQUEST : p->fate;
+		dice_say(s, "r%d crashes %s %s %s", l->replica,
+			p->fate == FATE_LOST_REQUEST ? "before" : "after", method_names[r->method],
+			r->path);
 		replica_doom(replica);
 	}
+	dice_leave(s, back);
 	return f->id;
 }
 

@@ -8,6 +8,7 @@
 #include "sim_parts.h"
 
 #define TEAM	   "team"
+#define ORIGINAL   "{\"v\":1,\"gpu\":{\"limits\":{\"nvidia.com/gpu\":\"1\"}}}"
 #define NAMES	   30
 #define PODS_MOST  48
 #define GATED_MOST 10
@@ -50,12 +51,11 @@ static void create_tenant(struct sim *s)
 		"1Gi", "2Gi", "4Gi", "6Gi", "8Gi", "12Gi", "14Gi", "30Gi"};
 	static const char *const cpus[] = {"50m", "100m", "500m", "1500m"};
 	char name[64];
-	if (!free_name(s, "tenant", name, sizeof name)) {
+	if (!dice_falls(s, "tenant", 1000) || !free_name(s, "tenant", name, sizeof name)) {
 		return;
 	}
-	json_t *notes = json_pack("{s:s, s:s}", NOTE_ORIGINAL,
-		"{\"v\":1,\"gpu\":{\"limits\":{\"nvidia.com/gpu\":\"1\"}}}", NOTE_CONTAINER,
-		"main");
+	dice_say(s, "a person creates %s", name);
+	json_t *notes = json_pack("{s:s, s:s}", NOTE_ORIGINAL, ORIGINAL, NOTE_CONTAINER, "main");
 	bool by_memory = sim_chance(s, 150);
 	if (!by_memory) {
 		json_object_set_new(notes, NOTE_SHARE, json_string(shares[sim_between(s, 0, 7)]));
@@ -82,9 +82,10 @@ static void create_tenant(struct sim *s)
 static void create_whole(struct sim *s)
 {
 	char name[64], gpus[4];
-	if (!free_name(s, "whole", name, sizeof name)) {
+	if (!dice_falls(s, "whole pod", 1000) || !free_name(s, "whole", name, sizeof name)) {
 		return;
 	}
+	dice_say(s, "a person creates %s", name);
 	snprintf(gpus, sizeof gpus, "%lld", (long long)sim_between(s, 1, 2));
 	store_put(&s->store, RES_PODS,
 		pod_value(name, json_object(), json_object(),
@@ -144,23 +145,30 @@ static int64_t count(const struct sim *s, wanted want)
 	return n;
 }
 
+/* By lot among those there are: the lowest number wins, so that one more or less of the others
+ * seldom changes who it is. */
 static struct stored *pick(struct sim *s, wanted want)
 {
-	int64_t n = count(s, want);
-	int64_t left = n > 0 ? sim_between(s, 0, n - 1) : -1;
-	for (size_t i = 0; i < s->store.items.count && left >= 0; i++) {
-		if (want(s->store.items.items[i]) && left-- == 0) {
-			return s->store.items.items[i];
+	struct stored *best = NULL;
+	uint64_t lowest = UINT64_MAX;
+	for (size_t i = 0; i < s->store.items.count; i++) {
+		struct stored *o = s->store.items.items[i];
+		uint64_t lot = dice_key("lot", o->name, s->scope);
+		if (want(o) && lot <= lowest) {
+			lowest = lot;
+			best = o;
 		}
 	}
-	return NULL;
+	return best;
 }
 
 static void delete_one(struct sim *s, wanted want)
 {
 	struct stored *o = pick(s, want);
-	if (o != NULL) {
+	if (o != NULL && dice_falls(s, "deletion", 1000)) {
 		int64_t grace = sim_chance(s, 200) ? 0 : sim_between(s, 1, 30);
+		dice_say(s, "a person deletes %s/%s with a grace of %lld s", o->ns, o->name,
+			(long long)grace);
 		sim_trace(s, "a person deletes %s/%s with a grace of %lld s", o->ns, o->name,
 			(long long)grace);
 		apiserver_delete_pod(s, o, grace, ACTOR_PERSON);
@@ -170,8 +178,9 @@ static void delete_one(struct sim *s, wanted want)
 static void annotate(struct sim *s)
 {
 	struct stored *o = pick(s, is_pod);
-	if (o != NULL) {
+	if (o != NULL && dice_falls(s, "note", 1000)) {
 		char text[24];
+		dice_say(s, "a person writes a note on %s", o->name);
 		json_t *draft = store_draft(o);
 		snprintf(text, sizeof text, "%lld", (long long)sim_now(s));
 		json_t *note = json_pack(
@@ -186,7 +195,8 @@ static void annotate(struct sim *s)
 static void open_foreign_gate(struct sim *s)
 {
 	struct stored *o = pick(s, is_foreign_gated);
-	if (o != NULL) {
+	if (o != NULL && dice_falls(s, "foreign gate", 1000)) {
+		dice_say(s, "somebody else's gate of %s goes", o->name);
 		json_t *draft = store_draft(o);
 		json_t *gates = json_object_get(json_object_get(draft, "spec"), "schedulingGates");
 		for (size_t i = json_array_size(gates); i-- > 0;) {
@@ -204,6 +214,7 @@ static void cordon(struct sim *s)
 {
 	struct stored *o = pick(s, is_node);
 	if (o != NULL) {
+		dice_say(s, "%s is cordoned, or no longer", o->name);
 		json_t *draft = store_draft(o);
 		json_t *spec = json_object_get(draft, "spec");
 		bool was = json_is_true(json_object_get(spec, "unschedulable"));
@@ -215,21 +226,25 @@ static void cordon(struct sim *s)
 static void change_nodes(struct sim *s)
 {
 	const struct weather *w = &s->weather;
-	if (sim_chance(s, w->cordon)) {
+	if (dice_falls(s, "cordon", w->cordon)) {
 		cordon(s);
 	}
-	if (sim_chance(s, w->node_loss)) {
+	if (dice_falls(s, "node loss", w->node_loss)) {
 		struct stored *o = pick(s, is_node);
 		struct machine *m = o != NULL ? fleet_find(s, o->name) : NULL;
 		if (m != NULL && m->up) {
+			dice_say(s, "%s is lost", m->name);
 			fleet_lose(s, m, sim_chance(s, 300));
 		}
 	}
-	if (sim_chance(s, w->node_change) && s->fleet.machines.count < 8) {
+	if (s->fleet.machines.count < 8 && dice_falls(s, "new node", w->node_change)) {
+		dice_say(s, "a node is added");
 		fleet_add(s);
 	}
 	if (sim_chance(s, w->hand_delete)) {
+		struct dice back = dice_enter(s, s->scope + 1);
 		delete_one(s, is_capacity);
+		dice_leave(s, back);
 	}
 }
 
@@ -261,20 +276,26 @@ static void act_once(struct sim *s)
 		open_foreign_gate(s);
 	} else {
 		for (int64_t i = sim_between(s, 3, 16); i > 0; i--) {
+			struct dice back =
+				dice_enter(s, dice_key("burst", NULL, s->scope + (uint64_t)i));
 			create_tenant(s);
+			dice_leave(s, back);
 		}
 	}
 	change_nodes(s);
 }
 
-static void work(void *data, uint64_t arg)
+static void work(void *data, uint64_t turn)
 {
 	struct sim *s = data;
-	if (!s->calm) {
-		act_once(s);
-		agenda_add(&s->agenda, sim_now(s) + sim_between(s, 50, s->weather.pace_ms), work, s,
-			arg);
+	if (s->calm) {
+		return;
 	}
+	struct dice back = dice_enter(s, dice_key("work", NULL, turn));
+	int64_t rest = sim_between(s, 50, s->weather.pace_ms);
+	act_once(s);
+	dice_leave(s, back);
+	agenda_add(&s->agenda, sim_now(s) + rest, work, s, turn + 1);
 }
 
 static void snatch(void *data, uint64_t serial)
@@ -299,7 +320,27 @@ void people_snatch(struct sim *s, const char *capacity_pod)
 	}
 }
 
-void people_start(struct sim *s)
+void people_ask(struct sim *s, const char *name, const char *share)
+{
+	json_t *notes = json_pack("{s:s, s:s, s:s}", NOTE_ORIGINAL, ORIGINAL, NOTE_CONTAINER,
+		"main", NOTE_SHARE, share);
+	json_t *value = pod_value(name, json_pack("{s:s}", LABEL_TENANT, "true"), notes,
+		json_pack("{s:s, s:s}", "cpu", "100m", "memory", "512Mi"));
+	json_object_set_new(json_object_get(value, "spec"), "schedulingGates",
+		json_pack("[{s:s}]", "name", NAME_GATE));
+	s->report->tenants++;
+	store_put(&s->store, RES_PODS, value, ACTOR_PERSON);
+}
+
+void people_take_away(struct sim *s, const char *name)
+{
+	struct stored *o = store_find(&s->store, RES_PODS, TEAM, name);
+	if (o != NULL) {
+		apiserver_delete_pod(s, o, 2, ACTOR_PERSON);
+	}
+}
+
+void people_prepare(struct sim *s)
 {
 	store_put(&s->store, RES_NAMESPACES,
 		json_pack("{s:{s:s}, s:{s:s}}", "metadata", "name", TEAM, "status", "phase",
@@ -309,5 +350,10 @@ void people_start(struct sim *s)
 		json_pack("{s:{s:s, s:s}, s:{}}", "metadata", "namespace", NAME_NAMESPACE, "name",
 			NAME_CONTROLLER, "spec"),
 		ACTOR_CLUSTER);
+}
+
+void people_start(struct sim *s)
+{
+	people_prepare(s);
 	agenda_add(&s->agenda, sim_now(s) + sim_between(s, 0, 5000), work, s, 0);
 }

@@ -57,6 +57,16 @@ static const struct sim_hooks *hooks_of(const struct replica *r)
 	return r->sim->config.hooks != NULL ? r->sim->config.hooks : &none;
 }
 
+static bool all_lead(const struct sim *s)
+{
+	return s->config.scenario != NULL && s->config.scenario->everyone_leads;
+}
+
+static bool keeps_leading(const struct replica *r)
+{
+	return hooks_of(r)->keeps_leading || all_lead(r->sim);
+}
+
 static struct engine_now now_of(const struct replica *r)
 {
 	return (struct engine_now){clock_mono(&r->clock), clock_policy(&r->clock)};
@@ -87,7 +97,7 @@ static void on_leadership(void *data, bool leads)
 	struct change change = {.type = CHANGE_LEADER, .leads = leads};
 	sim_trace(r->sim, "r%d %s", r->index, leads ? "leads" : "does not lead any more");
 	r->sim->report->takeovers += leads;
-	if (leads || !hooks_of(r)->keeps_leading) {
+	if (leads || !keeps_leading(r)) {
 		engine_observe(r->engine, &change);
 	}
 }
@@ -109,8 +119,8 @@ static void on_outcome(void *data, const struct action *action, const struct out
 static int64_t write_ms(void *data)
 {
 	struct replica *r = data;
-	return hooks_of(r)->keeps_leading ? ACT_TIMEOUT_MS
-					  : election_write_ms(r->election, clock_mono(&r->clock));
+	return keeps_leading(r) ? ACT_TIMEOUT_MS
+				: election_write_ms(r->election, clock_mono(&r->clock));
 }
 
 /* --- a turn --- */
@@ -205,6 +215,7 @@ struct replica *replica_create(struct sim *s, int index)
 	struct engine_config engine = {.idle_grace_ms = s->idle_grace_ms,
 		.open_timeout_ms = s->open_timeout_ms,
 		.held_ms = s->held_ms};
+	struct dice back = dice_enter(s, dice_key("process", r->identity, 0));
 	r->cred = kube_cred_create_plain("https://api", NULL, &r->clock);
 	r->kube = kube_create(&s->slots[index].link.wire, r->cred, &r->clock, NULL);
 	r->events =
@@ -213,6 +224,10 @@ struct replica *replica_create(struct sim *s, int index)
 	r->act = act_create(r->kube, r->events, &act, &outcomes, r);
 	r->engine = engine_create(&engine, rng_next(&s->rng));
 	r->feeds = feeds_create(r->kube, rng_next(&s->rng), on_change, r);
+	dice_leave(s, back);
+	if (all_lead(s)) {
+		on_leadership(r, true);
+	}
 	s->slots[index].replica = r;
 	replica_wake(r, sim_now(s));
 	return r;

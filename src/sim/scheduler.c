@@ -115,6 +115,8 @@ void scheduler_soon(struct sim *s)
 {
 	if (!s->fleet.scheduling) {
 		s->fleet.scheduling = true;
+		struct dice back = dice_enter(s, dice_key("round", NULL, (uint64_t)sim_now(s)));
 		agenda_add(&s->agenda, sim_now(s) + sim_between(s, 1, ROUND_MS), schedule, s, 0);
+		dice_leave(s, back);
 	}
 }

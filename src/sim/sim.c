@@ -88,7 +88,7 @@ static void on_commit(void *data, const struct commit *c)
 
 static void set_up(struct sim *s)
 {
-	rng_seed(&s->rng, s->config.seed);
+	dice_init(s);
 	store_init(&s->store, &s->agenda, on_commit, s);
 	weather_draw(s);
 	s->replicas = (int)sim_between(s, 1, SIM_REPLICAS);
@@ -96,11 +96,15 @@ static void set_up(struct sim *s)
 	s->open_timeout_ms = sim_between(s, 10, 60) * 1000;
 	s->held_ms = sim_between(s, 10, 60) * 1000;
 	s->budget = sim_chance(s, 300) ? (uint32_t)sim_between(s, 1, 40) : 4000;
-	for (int i = 0; i < s->replicas; i++) {
+	for (int i = 0; i < SIM_REPLICAS; i++) {
 		link_init(&s->slots[i].link, s, i);
 	}
-	fleet_init(s);
-	people_start(s);
+	if (s->config.scenario != NULL) {
+		scenario_begin(s);
+	} else {
+		fleet_init(s);
+		people_start(s);
+	}
 	weather_start(s);
 	for (int i = 0; i < s->replicas; i++) {
 		replica_create(s, i);
@@ -121,6 +125,7 @@ static void tear_down(struct sim *s)
 	fleet_finish(s);
 	store_finish(&s->store);
 	agenda_finish(&s->agenda);
+	dice_finish(s);
 }
 
 static void run_until(struct sim *s, int64_t until)
@@ -136,7 +141,9 @@ static void come_to_rest(struct sim *s)
 	int64_t last = sim_now(s) + (s->config.calm_ms > 0 ? s->config.calm_ms : CALM_MS);
 	while (!s->report->failed) {
 		CLEANUP(str_finish) struct str why = STR_INIT(1024);
-		if (check_settled(s, &why)) {
+		const struct sim_scenario *c = s->config.scenario;
+		bool own = c != NULL && c->own_rest;
+		if ((own || check_settled(s, &why)) && scenario_settled(s, &why)) {
 			return;
 		}
 		if (sim_now(s) >= last) {
@@ -155,8 +162,8 @@ void sim_run(const struct sim_config *config, struct sim_report *ret_report)
 	s->config = *config;
 	s->report = ret_report;
 	set_up(s);
-	int64_t trouble = config->trouble_ms > 0
-				  ? config->trouble_ms
+	int64_t trouble = s->config.trouble_ms > 0
+				  ? s->config.trouble_ms
 				  : sim_between(s, TROUBLE_LEAST_MS, TROUBLE_MOST_MS);
 	run_until(s, trouble);
 	if (!ret_report->failed) {

@@ -8,6 +8,8 @@
 #include "base/rand.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "dice.h"
+#include "scenario.h"
 #include "kube/client.h"
 #include "sim/sim.h"
 #include "store.h"
@@ -62,6 +64,7 @@ struct flight {
 	bool open, pumping, over, picture;
 	enum resource resource;
 	int64_t cursor, ends_at;
+	uint64_t scope;	    /* of the bytes that are on their way */
 	struct str pending; /* bytes that are on their way */
 };
 /* Fills `pending` with the initial events or checks the version; false: `answer` says why not. */
@@ -115,7 +118,7 @@ struct machine {
 	bool up;       /* its kubelet answers */
 	bool gone;     /* destroyed for good */
 	bool labelled; /* tells the size of its GPUs */
-	struct device devices[4];
+	struct device devices[8];
 	int device_count;
 	bool doubled; /* two of its GPUs tell one UUID */
 };
@@ -129,6 +132,7 @@ struct fleet {
 void fleet_init(struct sim *s);
 void fleet_finish(struct sim *s);
 void fleet_add(struct sim *s);
+void fleet_make(struct sim *s, int gpus, int64_t mem_mib); /* one that is not drawn */
 void fleet_lose(struct sim *s, struct machine *m, bool for_good);
 void fleet_repair(struct sim *s);
 struct machine *fleet_find(struct sim *s, const char *name);
@@ -140,7 +144,10 @@ void kubelet_committed(struct sim *s, const struct commit *c);
 json_t *pod_condition_new(const char *type, bool is_true, const char *reason);
 
 /* --- people.c: what is asked of the cluster --- */
+void people_prepare(struct sim *s); /* what is there before anybody comes */
 void people_start(struct sim *s);
+void people_ask(struct sim *s, const char *name, const char *share);
+void people_take_away(struct sim *s, const char *name);
 void people_snatch(struct sim *s, const char *capacity_pod);
 
 /* --- replica.c: a controller as it ships, less the webhook --- */
@@ -181,6 +188,14 @@ void check_send(struct sim *s, int replica, const struct wire_request *r);
 bool check_settled(struct sim *s, struct str *why); /* everything that can happen has happened */
 void sim_fail(struct sim *s, const char *rule, const char *format, ...) PRINTF(3, 4);
 
+/* What a scenario counts. */
+struct sim_tally {
+	uint64_t pod_writes;	      /* sent: all but conditions */
+	uint64_t created, given_back; /* capacity pods, by controllers */
+	uint64_t posts, denied;
+	bool crashed;
+};
+
 struct slot {
 	struct link link;
 	struct replica *replica; /* owned; NULL while it is down */
@@ -190,7 +205,9 @@ struct slot {
 
 struct sim {
 	struct sim_config config;
-	struct rng rng;
+	struct rng rng; /* of the scope that draws now; dice.h */
+	uint64_t scope;
+	struct dice_counts dice_counts;
 	struct agenda agenda;
 	struct store store;
 	struct weather weather;
@@ -207,6 +224,7 @@ struct sim {
 	int64_t calm_at;
 	int64_t idle_grace_ms, open_timeout_ms, held_ms;
 	uint32_t budget;
+	struct sim_tally tally;
 	char lease_holder[64];
 	uint64_t serving_term;	   /* in which the request was sent that is being served */
 	struct sim_report *report; /* borrowed */

@@ -110,6 +110,7 @@ static void remember(struct store *s, const struct stored *o, enum past_type typ
 	struct past p = {.version = o->version,
 		.resource = o->resource,
 		.type = type,
+		.about = hash_bytes(o->name, strlen(o->name), (uint64_t)o->resource),
 		.text = text,
 		.size = strlen(text)};
 	s->digest = hash_bytes(p.text, p.size, s->digest + (uint64_t)type);

@@ -44,7 +44,8 @@ struct past {
 	int64_t version;
 	enum resource resource;
 	enum past_type type;
-	char *text; /* owned: the object */
+	uint64_t about; /* a number for the object's name */
+	char *text;	/* owned: the object */
 	size_t size;
 };
 

@@ -75,11 +75,16 @@ static void append_news(struct flight *f)
 			continue;
 		}
 		append_line(f, type_names[p->type], p->text, p->size);
-		if (sim_chance(s, s->weather.duplicate)) {
+		struct dice back = dice_enter(
+			s, dice_next(s, "news", NULL, p->about + (uint64_t)f->link->replica));
+		if (dice_falls(s, "duplicate", s->weather.duplicate)) {
 			const char *again =
 				p->type == PAST_ADDED ? "MODIFIED" : type_names[p->type];
+			dice_say(s, "r%d is told of version %lld twice", f->link->replica,
+				(long long)p->version);
 			append_line(f, again, p->text, p->size);
 		}
+		dice_leave(s, back);
 		f->cursor = p->version;
 	}
 }
@@ -129,12 +134,17 @@ static void pump(void *data, uint64_t id)
 	if (!f->over) {
 		append_news(f);
 	}
-	bool breaks = sim_chance(s, s->weather.stream_break);
+	struct dice back = dice_enter(s, f->scope + 1);
+	bool breaks = dice_falls(s, "stream break", s->weather.stream_break);
+	if (breaks) {
+		dice_say(s, "r%d: the watch of %s breaks", l->replica, resource_name(f->resource));
+	}
 	size_t n = f->pending.len;
 	uint32_t cuts = f->picture && s->weather.stall > 0 ? 800 : 200;
 	if (n > 0 && (breaks || sim_chance(s, cuts))) {
 		n = (size_t)sim_between(s, 0, (int64_t)n);
 	}
+	dice_leave(s, back);
 	char *bytes = xstrndup(str_text(&f->pending), n);
 	if (n > 0) {
 		memmove(f->pending.p, f->pending.p + n, f->pending.len - n);
@@ -163,10 +173,20 @@ void watch_pump_soon(struct flight *f)
 		return;
 	}
 	f->pumping = true;
+	/* Named by what was written last, that is what it is about to tell. */
+	uint64_t about =
+		s->store.past.count > 0 ? s->store.past.items[s->store.past.count - 1].about : 0;
+	f->scope = dice_next(
+		s, "pump", resource_name(f->resource), about + (uint64_t)f->link->replica);
+	struct dice back = dice_enter(s, f->scope);
 	int64_t delay = sim_between(s, 0, s->weather.latency_ms);
-	if (sim_chance(s, f->picture ? s->weather.stall : s->weather.stream_lag)) {
+	if (dice_falls(s, f->picture ? "slow picture" : "lag",
+		    f->picture ? s->weather.stall : s->weather.stream_lag)) {
 		delay += sim_between(s, 0, f->picture ? PICTURE_STALL_MS : s->weather.lag_ms);
+		dice_say(s, "r%d: the watch of %s waits %lld ms", f->link->replica,
+			resource_name(f->resource), (long long)delay);
 	}
+	dice_leave(s, back);
 	agenda_add(&s->agenda, sim_now(s) + delay, pump, f->link, f->id);
 }
 

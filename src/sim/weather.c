@@ -94,8 +94,10 @@ static void controller_spells(struct sim *s)
 	if (slot->replica == NULL) {
 		return;
 	}
-	if (sim_chance(s, w->partition)) {
+	if (dice_falls(s, "partition", w->partition)) {
 		slot->link.cut_until = sim_now(s) + sim_between(s, 1000, 40000);
+		dice_say(s, "r%d is cut off until %lld", slot->link.replica,
+			(long long)slot->link.cut_until);
 		sim_trace(s, "r%d is cut off until %lld", slot->link.replica,
 			(long long)slot->link.cut_until);
 		s->report->faults++;
@@ -103,20 +105,24 @@ static void controller_spells(struct sim *s)
 			link_break_streams(&slot->link);
 		}
 	}
-	if (sim_chance(s, w->pause)) {
+	if (dice_falls(s, "stop", w->pause)) {
 		slot->paused_until = sim_now(s) + sim_between(s, 500, 30000);
+		dice_say(s, "r%d is stopped until %lld", slot->link.replica,
+			(long long)slot->paused_until);
 		sim_trace(s, "r%d is stopped until %lld", slot->link.replica,
 			(long long)slot->paused_until);
 		s->report->faults++;
 	}
-	if (sim_chance(s, w->crash)) {
+	if (dice_falls(s, "crash", w->crash)) {
+		dice_say(s, "r%d crashes", slot->link.replica);
 		sim_trace(s, "r%d crashes", slot->link.replica);
 		replica_doom(slot->replica);
-	} else if (sim_chance(s, w->leave)) {
+	} else if (dice_falls(s, "leave", w->leave)) {
+		dice_say(s, "r%d is told to leave", slot->link.replica);
 		sim_trace(s, "r%d is told to leave", slot->link.replica);
 		replica_leave(slot->replica);
 	}
-	if (sim_chance(s, w->clock_jump)) {
+	if (dice_falls(s, "clock jump", w->clock_jump)) {
 		replica_jump(slot->replica, sim_between(s, -3600000, 3600000));
 	}
 }
@@ -124,11 +130,11 @@ static void controller_spells(struct sim *s)
 static void server_spells(struct sim *s)
 {
 	const struct weather *w = &s->weather;
-	if (sim_chance(s, w->compaction)) {
+	if (dice_falls(s, "compaction", w->compaction)) {
 		store_compact(&s->store);
 		sim_trace(s, "history is compacted up to %lld", (long long)s->store.compacted);
 	}
-	if (sim_chance(s, w->stall / 10)) {
+	if (dice_falls(s, "new cache", w->stall / 10)) {
 		/* The server's cache is made anew, which is when pictures are slow. */
 		sim_trace(s, "every watch ends and its history is gone");
 		store_compact(&s->store);
@@ -136,7 +142,7 @@ static void server_spells(struct sim *s)
 			link_break_streams(&s->slots[i].link);
 		}
 	}
-	if (sim_chance(s, w->server_restart)) {
+	if (dice_falls(s, "server restart", w->server_restart)) {
 		s->server_down_until = sim_now(s) + sim_between(s, 500, 10000);
 		sim_trace(s, "the API server is down until %lld", (long long)s->server_down_until);
 		s->report->faults++;
@@ -146,15 +152,17 @@ static void server_spells(struct sim *s)
 	}
 }
 
-static void spells(void *data, uint64_t arg)
+static void spells(void *data, uint64_t turn)
 {
 	struct sim *s = data;
+	struct dice back = dice_enter(s, dice_key("spells", NULL, turn));
 	pick_up_the_fallen(s);
 	if (!s->calm) {
 		controller_spells(s);
 		server_spells(s);
 	}
-	agenda_add(&s->agenda, sim_now(s) + SPELL_EVERY_MS, spells, s, arg);
+	dice_leave(s, back);
+	agenda_add(&s->agenda, sim_now(s) + SPELL_EVERY_MS, spells, s, turn + 1);
 }
 
 void weather_start(struct sim *s)

@@ -2,10 +2,16 @@
  *
  *     sim --seeds 200 [--first 1] [--steps 1000000]
  *     sim --trace 17             every request, answer and change of one seed
- *     sim --mutation NAME        succeeds where the mutation is caught
+ *     sim --replay FILE          a failure that was shrunk, as it was
+ *     sim --mutation NAME        succeeds where the mutation is caught; --trace, --shrink with it
  *     sim --mutations            their names
  *     sim --all-mutations        each must be caught within --seeds
- *     sim --twice                each seed twice, which must be the same run to the byte */
+ *     sim --scenario NAME        one that is named, on --seeds seeds
+ *     sim --scenarios            their names
+ *     sim --shrink               the first failing seed, as short as it gets; needs one that fails
+ *     sim --twice                each seed twice, which must be the same run to the byte
+ *
+ * A failure is shrunk (for --shrink-s seconds, 0: not at all) and kept as a file in --keep. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,83 +20,157 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "json/decode.h"
-#include "mutations.h"
+#include "shrink.h"
+
+/* So many failures of a sweep are shrunk; after those the time is better spent on reading. */
+#define SHRUNK_MOST 3
 
 struct options {
-	int64_t seeds, first, steps, trace;
-	bool tracing, twice, all_mutations;
-	const struct mutation_row *mutation;
+	int64_t seeds, first, steps, trace, shrink_s;
+	bool tracing, twice, all_mutations, shrink;
+	const char *keep, *replay;
+	struct run run;
 };
 
 struct totals {
 	uint64_t seeds, steps, writes, faults, placed, tenants, crashes, takeovers, left, late,
-		failed;
+		claims, failed;
 };
 
 static int usage(void)
 {
-	fprintf(stderr, "usage: sim [--seeds N] [--first SEED] [--steps N] [--trace SEED] "
-			"[--mutation NAME] [--mutations] [--all-mutations] [--twice]\n");
+	fprintf(stderr,
+		"usage: sim [--seeds N] [--first SEED] [--steps N] [--trace SEED] [--replay FILE] "
+		"[--mutation NAME] [--mutations] [--all-mutations] [--scenario NAME] "
+		"[--scenarios] [--shrink] [--shrink-s SECONDS] [--keep FOLDER] [--twice]\n");
 	return 2;
 }
 
-static int64_t *number_of(struct options *o, const char *key)
+static bool take_flag(struct options *o, const char *key)
+{
+	const struct {
+		const char *key;
+		bool *value;
+	} rows[] = {{"--twice", &o->twice}, {"--all-mutations", &o->all_mutations},
+		{"--shrink", &o->shrink}};
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		if (strcmp(rows[i].key, key) == 0) {
+			*rows[i].value = true;
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool take_number(struct options *o, const char *key, const char *text, bool *ret_known)
 {
 	const struct {
 		const char *key;
 		int64_t *value;
 	} rows[] = {{"--seeds", &o->seeds}, {"--first", &o->first}, {"--steps", &o->steps},
-		{"--trace", &o->trace}};
+		{"--trace", &o->trace}, {"--shrink-s", &o->shrink_s}};
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
 		if (strcmp(rows[i].key, key) == 0) {
-			return rows[i].value;
+			*ret_known = true;
+			o->tracing = o->tracing || rows[i].value == &o->trace;
+			return parse_i64(view_of(text), 0, INT64_MAX, rows[i].value);
 		}
 	}
-	return NULL;
+	*ret_known = false;
+	return true;
+}
+
+static bool take_text(struct options *o, const char *key, const char *text)
+{
+	if (strcmp(key, "--mutation") == 0) {
+		o->run.mutation = mutation_find(text);
+		return o->run.mutation != NULL;
+	}
+	if (strcmp(key, "--scenario") == 0) {
+		o->run.scenario = sim_scenario_find(text);
+		return o->run.scenario != NULL;
+	}
+	if (strcmp(key, "--keep") == 0) {
+		o->keep = text;
+		return true;
+	}
+	if (strcmp(key, "--replay") == 0) {
+		o->replay = text;
+		return true;
+	}
+	return false;
 }
 
 static bool parse(int argc, char **argv, struct options *o)
 {
 	for (int i = 1; i < argc; i++) {
-		int64_t *number = number_of(o, argv[i]);
-		if (strcmp(argv[i], "--twice") == 0) {
-			o->twice = true;
-		} else if (strcmp(argv[i], "--all-mutations") == 0) {
-			o->all_mutations = true;
-		} else if (i + 1 >= argc) {
-			return false;
-		} else if (number != NULL) {
-			o->tracing = o->tracing || number == &o->trace;
-			if (!parse_i64(view_of(argv[++i]), 0, INT64_MAX, number)) {
-				return false;
-			}
-		} else if (strcmp(argv[i], "--mutation") == 0) {
-			o->mutation = mutation_find(argv[++i]);
-			if (o->mutation == NULL) {
-				return false;
-			}
-		} else {
+		bool known;
+		if (take_flag(o, argv[i])) {
+			continue;
+		}
+		if (i + 1 >= argc || !take_number(o, argv[i], argv[i + 1], &known) ||
+			(!known && !take_text(o, argv[i], argv[i + 1]))) {
 			return false;
 		}
+		i++;
 	}
 	return true;
 }
 
-static struct sim_report run(const struct options *o, int64_t seed)
+struct sim_report run_once(
+	const struct run *run, const struct sim_only *only, struct sim_log *log, bool trace)
 {
 	struct sim_report report;
-	struct sim_config config = {.seed = (uint64_t)seed,
-		.trace = o->tracing,
-		.hooks = o->mutation != NULL ? &o->mutation->hooks : NULL};
+	struct sim_config config = {.seed = (uint64_t)run->seed,
+		.scenario = run->scenario,
+		.only = only,
+		.log = log,
+		.trace = trace,
+		.hooks = run->mutation != NULL ? &run->mutation->hooks : NULL};
 	sim_run(&config, &report);
 	return report;
 }
 
-static void tell(int64_t seed, const struct sim_report *r)
+static struct sim_report run_seed(const struct options *o, int64_t seed)
 {
-	printf("seed %" PRId64 " at %.3f s breaks %s: %s\n  again: hack/sim --trace %" PRId64 "\n",
-		seed, (double)r->at_ms / 1000, r->rule, r->message, seed);
+	struct run run = o->run;
+	run.seed = seed;
+	return run_once(&run, NULL, NULL, o->tracing);
+}
+
+static void tell(const struct run *run, const struct sim_report *r)
+{
+	printf("seed %" PRId64 " at %.3f s breaks %s: %s\n  again: hack/sim", run->seed,
+		(double)r->at_ms / 1000, r->rule, r->message);
+	if (run->scenario != NULL) {
+		printf(" --scenario %s", sim_scenario_name(run->scenario));
+	}
+	if (run->mutation != NULL) {
+		printf(" --mutation %s", run->mutation->name);
+	}
+	printf(" --trace %" PRId64 "\n", run->seed);
 	fflush(stdout);
+}
+
+/* The failure once more, with what it needs and no more; false: the file could not be written. */
+static bool tell_short(
+	const struct options *o, const struct run *run, struct shrunk *s, char *path, size_t room)
+{
+	shrink(run, o->shrink_s * 1000, s);
+	snprintf(path, room, "%s/sim-%s%s%s%" PRId64 ".replay", o->keep,
+		run->scenario != NULL ? sim_scenario_name(run->scenario) : "",
+		run->mutation != NULL ? run->mutation->name : "",
+		run->scenario != NULL || run->mutation != NULL ? "-" : "", run->seed);
+	printf("  %zu of its %zu troubles suffice (%zu runs):\n", s->log.count, s->before, s->runs);
+	for (size_t i = 0; i < s->log.count; i++) {
+		printf("    %10.3f  %s: %s\n", (double)s->log.items[i].at_ms / 1000,
+			s->log.items[i].kind, s->log.items[i].what);
+	}
+	printf("  then: %s\n", s->report.message);
+	bool kept = recipe_write(path, run, s);
+	printf(kept ? "  again: hack/sim --replay %s\n" : "  %s cannot be written\n", path);
+	fflush(stdout);
+	return kept;
 }
 
 static void add(struct totals *t, const struct sim_report *r)
@@ -105,6 +185,7 @@ static void add(struct totals *t, const struct sim_report *r)
 	t->takeovers += r->takeovers;
 	t->left += r->left;
 	t->late += r->late;
+	t->claims += r->claims;
 	t->failed += r->failed;
 }
 
@@ -113,29 +194,44 @@ static void summary(const struct totals *t, bool holds)
 	printf("{\"seeds\": %" PRIu64 ", \"steps\": %" PRIu64 ", \"writes\": %" PRIu64
 	       ", \"faults\": %" PRIu64 ", \"tenants\": %" PRIu64 ", \"placed\": %" PRIu64
 	       ", \"crashes\": %" PRIu64 ", \"takeovers\": %" PRIu64 ", \"left\": %" PRIu64
-	       ", \"late\": %" PRIu64 ", \"failed\": %" PRIu64 ", \"holds\": %s}\n",
+	       ", \"late\": %" PRIu64 ", \"claims\": %" PRIu64 ", \"failed\": %" PRIu64
+	       ", \"holds\": %s}\n",
 		t->seeds, t->steps, t->writes, t->faults, t->tenants, t->placed, t->crashes,
-		t->takeovers, t->left, t->late, t->failed, holds ? "true" : "false");
+		t->takeovers, t->left, t->late, t->claims, t->failed, holds ? "true" : "false");
 }
 
 static bool goes_on(const struct options *o, const struct totals *t)
 {
-	if (o->mutation != NULL && t->failed > 0) {
+	if (o->run.mutation != NULL && t->failed > 0) {
 		return false;
 	}
 	return t->seeds < (uint64_t)o->seeds || t->steps < (uint64_t)o->steps;
+}
+
+static void report_failure(
+	const struct options *o, const struct totals *t, int64_t seed, const struct sim_report *r)
+{
+	char path[512];
+	struct shrunk s;
+	struct run run = o->run;
+	run.seed = seed;
+	tell(&run, r);
+	if (o->shrink_s > 0 && o->run.mutation == NULL && t->failed < SHRUNK_MOST) {
+		(void)tell_short(o, &run, &s, path, sizeof path);
+		shrunk_finish(&s);
+	}
 }
 
 static int sweep(const struct options *o)
 {
 	struct totals t = {0};
 	for (int64_t seed = o->first; goes_on(o, &t); seed++) {
-		struct sim_report r = run(o, seed);
+		struct sim_report r = run_seed(o, seed);
 		if (r.failed) {
-			tell(seed, &r);
+			report_failure(o, &t, seed, &r);
 		}
 		if (o->twice && !r.failed) {
-			struct sim_report again = run(o, seed);
+			struct sim_report again = run_seed(o, seed);
 			if (again.digest != r.digest || again.steps != r.steps) {
 				printf("seed %" PRId64 " is not the same run twice\n", seed);
 				r.failed = true;
@@ -143,7 +239,7 @@ static int sweep(const struct options *o)
 		}
 		add(&t, &r);
 	}
-	bool holds = o->mutation != NULL ? t.failed > 0 : t.failed == 0;
+	bool holds = o->run.mutation != NULL ? t.failed > 0 : t.failed == 0;
 	summary(&t, holds);
 	return holds ? 0 : 1;
 }
@@ -159,15 +255,16 @@ static int sweep_mutations(const struct options *o)
 		tried++;
 		struct options each = *o;
 		struct sim_report r = {.failed = false};
-		each.mutation = &mutation_rows[i];
+		each.run.mutation = &mutation_rows[i];
 		int64_t seed = o->first;
 		for (; !r.failed && seed < o->first + o->seeds; seed++) {
-			r = run(&each, seed);
+			r = run_seed(&each, seed);
 		}
 		caught += r.failed;
-		printf("%-24s %s seed %" PRId64 "%s%s\n", each.mutation->name,
+		printf("%-28s %s seed %" PRId64 "%s%s\n", mutation_rows[i].name,
 			r.failed ? "caught by" : "NOT CAUGHT up to", seed - 1, r.failed ? ", " : "",
 			r.rule != NULL ? r.rule : "");
+		fflush(stdout);
 	}
 	bool holds = caught == tried;
 	printf("{\"mutations\": %zu, \"caught\": %zu, \"holds\": %s}\n", tried, caught,
@@ -175,26 +272,83 @@ static int sweep_mutations(const struct options *o)
 	return holds ? 0 : 1;
 }
 
-int main(int argc, char **argv)
+/* The first seed that fails, shrunk and replayed from its file. It holds where the file fails in
+ * the same way, to the byte, with less than a quarter of what happened at first. */
+static int shrink_first(const struct options *o)
 {
-	struct options o = {.seeds = 60, .first = 1};
-	decode_setup();
-	log_setup(LOG_ERROR + 1, STDERR_FILENO);
+	char path[512];
+	struct run run = o->run;
+	struct sim_report r = {.failed = false};
+	for (run.seed = o->first; run.seed < o->first + o->seeds; run.seed++) {
+		r = run_once(&run, NULL, NULL, false);
+		if (r.failed) {
+			break;
+		}
+	}
+	if (!r.failed) {
+		printf("{\"holds\": false, \"error\": \"no seed fails\"}\n");
+		return 1;
+	}
+	struct shrunk s;
+	tell(&run, &r);
+	bool kept = tell_short(o, &run, &s, path, sizeof path);
+	bool holds = kept && strcmp(s.report.rule, r.rule) == 0 && s.log.count * 4 < s.before &&
+		     recipe_play(path, false) == 0;
+	printf("{\"seed\": %" PRId64 ", \"troubles\": %zu, \"left\": %zu, \"runs\": %zu, "
+	       "\"holds\": %s}\n",
+		run.seed, s.before, s.log.count, s.runs, holds ? "true" : "false");
+	shrunk_finish(&s);
+	return holds ? 0 : 1;
+}
+
+static int trace_one(const struct options *o)
+{
+	struct run run = o->run;
+	run.seed = o->trace;
+	struct sim_report r = run_once(&run, NULL, NULL, true);
+	if (r.failed) {
+		tell(&run, &r);
+	}
+	return r.failed ? 1 : 0;
+}
+
+static bool list_names(int argc, char **argv)
+{
 	if (argc == 2 && strcmp(argv[1], "--mutations") == 0) {
 		for (size_t i = 0; i < mutation_count; i++) {
-			printf("%-24s %s\n", mutation_rows[i].name, mutation_rows[i].what);
+			printf("%-28s %s\n", mutation_rows[i].name, mutation_rows[i].what);
 		}
+		return true;
+	}
+	if (argc == 2 && strcmp(argv[1], "--scenarios") == 0) {
+		for (size_t i = 0; sim_scenario_at(i) != NULL; i++) {
+			printf("%-28s %s\n", sim_scenario_name(sim_scenario_at(i)),
+				sim_scenario_what(sim_scenario_at(i)));
+		}
+		return true;
+	}
+	return false;
+}
+
+int main(int argc, char **argv)
+{
+	struct options o = {.seeds = 60, .first = 1, .shrink_s = 30, .keep = "."};
+	decode_setup();
+	log_setup(LOG_ERROR + 1, STDERR_FILENO);
+	if (list_names(argc, argv)) {
 		return 0;
 	}
 	if (!parse(argc, argv, &o)) {
 		return usage();
 	}
+	if (o.replay != NULL) {
+		return recipe_play(o.replay, true);
+	}
 	if (o.tracing) {
-		struct sim_report r = run(&o, o.trace);
-		if (r.failed) {
-			tell(o.trace, &r);
-		}
-		return r.failed ? 1 : 0;
+		return trace_one(&o);
+	}
+	if (o.shrink) {
+		return shrink_first(&o);
 	}
 	return o.all_mutations ? sweep_mutations(&o) : sweep(&o);
 }

@@ -1,0 +1,29 @@
+/* A cluster and a piece of work that are named: the numbered cases of docs/design/conformance.md
+ * that are played here. A seed still draws delays, and whatever else the scenario leaves to it. */
+#ifndef SIM_SCENARIO_H
+#define SIM_SCENARIO_H
+
+#include "base/str.h"
+#include "model/wire.h"
+#include "sim/sim.h"
+
+struct sim;
+
+struct sim_scenario {
+	const char *name, *what;
+	void (*begin)(struct sim *s); /* nodes, weather, who asks for what; settings of the run */
+	/* Everything is as the case says; else `why` not. */
+	bool (*settled)(struct sim *s, struct str *why);
+	/* What befalls a write about pods, by a fate's name; NULL: what the weather says. "CRASH
+	 * BEFORE" and "CRASH AFTER" end the process that sends it. */
+	const char *(*fate)(struct sim *s, const struct wire_request *r);
+	int64_t trouble_ms;
+	bool own_rest;	     /* only `settled` says when everything has come to rest */
+	bool everyone_leads; /* each controller believes that it leads, always */
+};
+
+void scenario_begin(struct sim *s);
+const char *scenario_fate(struct sim *s, const struct wire_request *r);
+bool scenario_settled(struct sim *s, struct str *why);
+
+#endif
