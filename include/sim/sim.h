@@ -31,6 +31,11 @@ struct sim_hooks {
 		struct change *c, void (*tell)(void *data, const struct change *c), void *data);
 	/* An outcome about to be settled; `storage` may hold a pod that it names. */
 	void (*outcome)(const struct action *a, struct outcome *o, struct pod *storage);
+	/* Whoever leads forgets all that it assumes when a new picture is complete. */
+	bool forgets_at_relist;
+	/* Of the cluster, not of a controller: a GPU is given out when the deletion of its pod
+	 * begins, where no other is free. */
+	bool devices_free_early;
 	bool keeps_leading; /* the loss of the Lease is never told, nor asked for before a write */
 };
 
@@ -79,6 +84,7 @@ struct sim_report {
 	uint64_t steps, writes, faults; /* agenda items, changes of objects, faults dealt out */
 	uint64_t placed, tenants, crashes, takeovers;
 	uint64_t left;	 /* processes that outlived their pod */
+	uint64_t quotas; /* shares that were given where a quota is */
 	uint64_t claims; /* of why somebody waits, recomputed */
 	uint64_t late;	 /* placed by a capacity pod that was gone by then */
 	uint64_t digest; /* of every object as it was written */

@@ -75,6 +75,13 @@ static void remember_ledger(struct sim *s, const struct stored *o)
 	}
 }
 
+static void note_gone(struct sim *s, const char *uid)
+{
+	vec_for_each (struct promise, p, &s->checker.promises) {
+		p->gone_at = text_equals(p->tenant, uid) ? sim_now(s) : p->gone_at;
+	}
+}
+
 /* I1 in the books: what one ledger promises fits its GPU. */
 static void check_ledger(struct sim *s, const struct stored *o)
 {
@@ -386,8 +393,11 @@ void check_commit(struct sim *s, const struct commit *c)
 		check_author(s, c);
 		count_capacity(s, c);
 	}
+	claim_committed(s, c);
+	check_quotas(s, c);
 	if (o == NULL && c->before->resource == RES_PODS && pod_is_tenant(&c->before->pod)) {
 		left_note(s, c->before);
+		note_gone(s, c->before->uid);
 	}
 	if (o == NULL || o->resource != RES_PODS) {
 		return;

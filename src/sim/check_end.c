@@ -7,11 +7,7 @@
 #include "model/quantity.h"
 #include "sim_parts.h"
 
-struct need {
-	int64_t milli, mem_mib;
-};
-
-static bool read_need(const struct pod *p, int64_t usable_mib, struct need *ret)
+bool need_read(const struct pod *p, int64_t usable_mib, struct need *ret)
 {
 	struct need n = {0};
 	const char *share = pairs_get(&p->notes, NOTE_SHARE);
@@ -78,12 +74,13 @@ static const struct stored *node_of(const struct sim *s, const struct pod *p)
 }
 
 /* What is free on an open GPU, by the tenants that use it. */
-static bool gpu_has_room(const struct sim *s, const struct stored *holder, const struct pod *p)
+static bool gpu_has_room(const struct sim *s, const struct stored *holder, const struct stored *w)
 {
+	const struct pod *p = &w->pod;
 	const struct gpu_identity *id = holder->pod.identity;
 	struct need n;
 	int64_t milli = MODEL_GPU_MILLI, mib = id->mem_mib;
-	if (!read_need(p, id->mem_mib, &n)) {
+	if (!need_read(p, id->mem_mib, &n)) {
 		return false;
 	}
 	for (size_t i = 0; i < s->store.items.count; i++) {
@@ -102,12 +99,13 @@ static bool gpu_has_room(const struct sim *s, const struct stored *holder, const
 		milli -= m;
 		mib -= b;
 	}
-	return n.milli <= milli && n.mem_mib <= mib;
+	return n.milli <= milli && n.mem_mib <= mib && quota_allows(s, w, n.milli);
 }
 
 /* The object on which the pod could run now; NULL: none. */
-static const struct stored *first_fit(const struct sim *s, const struct pod *p)
+static const struct stored *first_fit(const struct sim *s, const struct stored *w)
 {
+	const struct pod *p = &w->pod;
 	for (size_t i = 0; i < s->store.items.count; i++) {
 		const struct stored *o = s->store.items.items[i];
 		const struct stored *node = o->resource == RES_NODES ? o : NULL;
@@ -125,9 +123,10 @@ static const struct stored *first_fit(const struct sim *s, const struct pod *p)
 		bool could_open = o->resource == RES_NODES && r.gpus >= 1 && m != NULL &&
 				  r.cpu_milli >= p->cpu_milli + 10 && r.slots >= 2 &&
 				  r.mem_bytes >= p->mem_bytes + (32 << 20) &&
-				  read_need(p, m->devices[0].mem_mib, &n) &&
-				  n.milli <= MODEL_GPU_MILLI && n.mem_mib <= m->devices[0].mem_mib;
-		if (room && (could_open || (open && gpu_has_room(s, o, p)))) {
+				  need_read(p, m->devices[0].mem_mib, &n) &&
+				  n.milli <= MODEL_GPU_MILLI &&
+				  n.mem_mib <= m->devices[0].mem_mib && quota_allows(s, w, n.milli);
+		if (room && (could_open || (open && gpu_has_room(s, o, w)))) {
 			return o;
 		}
 	}
@@ -162,7 +161,7 @@ static bool gpu_used(const struct sim *s, const struct stored *holder)
 static bool settled_pod(struct sim *s, const struct stored *o, struct str *why)
 {
 	if (is_waiting(o)) {
-		const struct stored *at = first_fit(s, &o->pod);
+		const struct stored *at = first_fit(s, o);
 		if (at != NULL) {
 			str_append_format(why, "%s/%s waits (%s) although it fits %s", o->ns,
 				o->name, text_or(o->pod.placed.reason, "no condition"), at->name);

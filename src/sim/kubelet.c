@@ -62,9 +62,28 @@ static void set_phase(struct sim *s, struct stored *o, const char *phase, const 
 
 /* --- the device manager --- */
 
-static bool allocate(struct machine *m, const struct stored *o)
+/* In a cluster that is broken on purpose, whoever is on its way out lets go at once. */
+static void let_go_early(struct sim *s, struct machine *m)
+{
+	for (int i = 0; i < m->device_count; i++) {
+		const struct stored *o = store_find_uid(&s->store, m->devices[i].holder);
+		if (o != NULL && o->pod.deleting_ms != 0 && pod_is_capacity(&o->pod)) {
+			m->devices[i].holder[0] = '\0';
+		}
+	}
+}
+
+static bool allocate(struct sim *s, struct machine *m, const struct stored *o)
 {
 	int64_t free_ones = 0;
+	for (int i = 0; i < m->device_count; i++) {
+		free_ones += m->devices[i].holder[0] == '\0';
+	}
+	if (free_ones < o->pod.gpus && s->config.hooks != NULL &&
+		s->config.hooks->devices_free_early) {
+		let_go_early(s, m);
+	}
+	free_ones = 0;
 	for (int i = 0; i < m->device_count; i++) {
 		free_ones += m->devices[i].holder[0] == '\0';
 	}
@@ -178,7 +197,7 @@ static void start(void *data, uint64_t serial)
 		later(s, RETRY_MS, start, serial);
 		return;
 	}
-	if (!allocate(m, o)) {
+	if (!allocate(s, m, o)) {
 		set_phase(s, o, "Failed", "UnexpectedAdmissionError");
 	} else if (pod_is_capacity(&o->pod)) {
 		identify(s, o, m, serial);

@@ -40,6 +40,8 @@ struct parcel {
 	size_t body_size;
 	struct api_answer answer;
 	bool answered;
+	int64_t listed; /* the version of the list that is the answer; 0: it is none */
+	enum resource resource;
 };
 
 static const char *const method_names[] = {"GET", "POST", "PUT", "PATCH", "DELETE"};
@@ -94,6 +96,7 @@ static struct flight *flight_take(struct link *l, uint64_t id)
 static void flight_free(struct flight *f)
 {
 	str_finish(&f->pending);
+	VEC_FINISH(&f->marks);
 	free(f);
 }
 
@@ -159,6 +162,9 @@ static void reply(void *data, uint64_t arg)
 			answer.status);
 	}
 	if (f != NULL && f->stream && answer.body_size > 0) {
+		if (p->listed > 0) {
+			past_told(s, l->replica, p->resource, p->listed);
+		}
 		f->events->on_data(f->data, answer.status, answer.body, answer.body_size);
 		answer.body = "";
 		answer.body_size = 0;
@@ -214,8 +220,12 @@ static void serve(struct parcel *p)
 		return;
 	}
 	if (!watch) {
+		struct api_path path;
 		s->serving_term = p->term;
 		apiserver_handle(s, p->link->replica, &r, &p->answer);
+		bool lists = p->stream && p->answer.status == 200 &&
+			     api_path_parse(p->path, &path) && api_resource(&path, &p->resource);
+		p->listed = lists ? s->store.version : 0;
 	}
 	if (p->method != WIRE_GET) {
 		sim_trace(s, "server: call %llu of r%d: %d", (unsigned long long)p->call,
@@ -418,6 +428,7 @@ static uint64_t link_send(
 		.path = xstrdup(r->path),
 		.content_type = xstrdup(r->content_type)};
 	copy_body(p, s->config.hooks, r);
+	claim_sent(s, l->replica, p->path, p->body, write ? p->body_size : 0);
 	sim_trace(s, "r%d -> call %llu%s: %s %s %.600s", l->replica, (unsigned long long)f->id,
 		fate_names[p->fate], method_names[r->method], r->path, write ? p->body : "");
 	VEC_PUSH(&s->parcels, p);

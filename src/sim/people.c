@@ -79,6 +79,39 @@ static void create_tenant(struct sim *s)
 	store_put(&s->store, RES_PODS, value, ACTOR_PERSON);
 }
 
+/* The API server's own charge: whole GPUs, when their pod is made. */
+static bool is_charged(const struct sim *s, int64_t gpus)
+{
+	int64_t whole = 0, least = INT64_MAX;
+	for (size_t i = 0; i < s->store.items.count; i++) {
+		const struct stored *o = s->store.items.items[i];
+		bool lives = o->resource == RES_PODS && !pod_is_terminal(&o->pod);
+		whole += lives && strcmp(o->ns, TEAM) == 0 ? o->pod.gpus * MODEL_GPU_MILLI : 0;
+		bool bounds = o->resource == RES_QUOTAS && o->quota.hard_milli < least;
+		least = bounds ? o->quota.hard_milli : least;
+	}
+	return whole + gpus * MODEL_GPU_MILLI <= least;
+}
+
+/* Made, changed, taken away. */
+static void change_quota(struct sim *s)
+{
+	static const char *const hards[] = {"1", "2", "3", "5"};
+	struct stored *o = store_find(&s->store, RES_QUOTAS, TEAM, "gpus");
+	if (o != NULL && sim_chance(s, 400)) {
+		dice_say(s, "a person takes the quota away");
+		store_remove(&s->store, o, ACTOR_PERSON);
+		return;
+	}
+	const char *hard = hards[sim_between(s, 0, 3)];
+	dice_say(s, "a person sets a quota of %s GPUs", hard);
+	store_put(&s->store, RES_QUOTAS,
+		json_pack("{s:s, s:s, s:{s:s, s:s}, s:{s:{s:s}}}", "apiVersion", "v1", "kind",
+			"ResourceQuota", "metadata", "name", "gpus", "namespace", TEAM, "spec",
+			"hard", "requests.nvidia.com/gpu", hard),
+		ACTOR_PERSON);
+}
+
 static void create_whole(struct sim *s)
 {
 	char name[64], gpus[4];
@@ -86,7 +119,11 @@ static void create_whole(struct sim *s)
 		return;
 	}
 	dice_say(s, "a person creates %s", name);
-	snprintf(gpus, sizeof gpus, "%lld", (long long)sim_between(s, 1, 2));
+	int64_t number = sim_between(s, 1, 2);
+	if (!is_charged(s, number)) {
+		return;
+	}
+	snprintf(gpus, sizeof gpus, "%lld", (long long)number);
 	store_put(&s->store, RES_PODS,
 		pod_value(name, json_object(), json_object(),
 			json_pack("{s:s, s:s, s:s}", "cpu", "100m", "memory", "512Mi",
@@ -240,6 +277,9 @@ static void change_nodes(struct sim *s)
 	if (s->fleet.machines.count < 8 && dice_falls(s, "new node", w->node_change)) {
 		dice_say(s, "a node is added");
 		fleet_add(s);
+	}
+	if (dice_falls(s, "quota", w->quota)) {
+		change_quota(s);
 	}
 	if (sim_chance(s, w->hand_delete)) {
 		struct dice back = dice_enter(s, s->scope + 1);

@@ -80,9 +80,24 @@ static void observe(void *data, const struct change *c)
 	(void)engine_observe(r->engine, c);
 }
 
+static void forget_assumptions(struct replica *r)
+{
+	struct change term = {.type = CHANGE_LEADER, .leads = false};
+	if (r->sim->slots[r->index].leads) {
+		engine_observe(r->engine, &term);
+		term.leads = true;
+		engine_observe(r->engine, &term);
+	}
+}
+
 static bool on_change(void *data, const struct change *c)
 {
 	struct replica *r = data;
+	if (hooks_of(r)->forgets_at_relist && c->type == CHANGE_RELIST_END) {
+		bool goes_on = engine_observe(r->engine, c);
+		forget_assumptions(r);
+		return goes_on;
+	}
 	if (hooks_of(r)->change == NULL) {
 		return engine_observe(r->engine, c);
 	}
@@ -97,6 +112,10 @@ static void on_leadership(void *data, bool leads)
 	struct change change = {.type = CHANGE_LEADER, .leads = leads};
 	sim_trace(r->sim, "r%d %s", r->index, leads ? "leads" : "does not lead any more");
 	r->sim->report->takeovers += leads;
+	r->sim->slots[r->index].leads = leads;
+	if (leads) {
+		r->sim->claims.leads_since = sim_now(r->sim);
+	}
 	if (leads || !keeps_leading(r)) {
 		engine_observe(r->engine, &change);
 	}
@@ -110,6 +129,9 @@ static void on_outcome(void *data, const struct action *action, const struct out
 	sim_trace(r->sim, "r%d: action %llu ended: %s%s %s", r->index,
 		(unsigned long long)action->id, fault_kind_name(told.fault.kind),
 		told.fault.unknown_outcome ? " (unknown)" : "", told.fault.message);
+	if (told.fault.kind != FAULT_NONE) {
+		claim_refused(r->sim, r->index);
+	}
 	if (hooks_of(r)->outcome != NULL) {
 		hooks_of(r)->outcome(action, &told, &storage);
 	}
@@ -137,6 +159,7 @@ static void decide(struct replica *r, int64_t now)
 		const struct action *a = &r->plan.actions.items[i];
 		sim_trace(r->sim, "r%d: action %llu: %s %s/%s", r->index, (unsigned long long)a->id,
 			action_type_name(a->type), text_or(a->ns, ""), text_or(a->name, ""));
+		claim_intended(r->sim, r->index, a);
 		act_submit(r->act, a);
 	}
 }
@@ -225,6 +248,8 @@ struct replica *replica_create(struct sim *s, int index)
 	r->engine = engine_create(&engine, rng_next(&s->rng));
 	r->feeds = feeds_create(r->kube, rng_next(&s->rng), on_change, r);
 	dice_leave(s, back);
+	past_forget(s, index);
+	s->slots[index].leads = false;
 	if (all_lead(s)) {
 		on_leadership(r, true);
 	}

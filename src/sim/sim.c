@@ -76,6 +76,7 @@ static void on_commit(void *data, const struct commit *c)
 	struct sim *s = data;
 	const struct stored *o = c->after != NULL ? c->after : c->before;
 	trace_commit(s, c, o);
+	past_note(s, c);
 	if (o->resource == RES_LEASES) {
 		note_lease(s, o);
 	}
@@ -106,6 +107,7 @@ static void set_up(struct sim *s)
 		people_start(s);
 	}
 	weather_start(s);
+	delay_start(s);
 	for (int i = 0; i < s->replicas; i++) {
 		replica_create(s, i);
 	}
@@ -122,6 +124,9 @@ static void tear_down(struct sim *s)
 	}
 	VEC_FINISH(&s->parcels);
 	check_finish(s);
+	past_finish(s);
+	claim_finish(s);
+	delay_finish(s);
 	fleet_finish(s);
 	store_finish(&s->store);
 	agenda_finish(&s->agenda);

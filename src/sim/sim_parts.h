@@ -8,7 +8,10 @@
 #include "base/rand.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "check.h"
 #include "dice.h"
+#include "claim.h"
+#include "past.h"
 #include "scenario.h"
 #include "kube/client.h"
 #include "sim/sim.h"
@@ -26,7 +29,7 @@ struct weather {
 	uint32_t crash_at_write;
 	/* of the spells that come now and then */
 	uint32_t partition, pause, crash, leave, server_restart, compaction, clock_jump, node_loss;
-	uint32_t cordon, node_change, hand_delete;
+	uint32_t cordon, node_change, hand_delete, quota;
 	uint32_t snatch;  /* a placement is late, and its capacity pod deleted by hand meanwhile */
 	uint32_t doubled; /* of machines: two of their GPUs tell the same UUID */
 	int64_t latency_ms, lag_ms, late_ms;
@@ -54,6 +57,10 @@ void link_break_streams(struct link *l);
 void link_changed(struct link *l, enum resource resource); /* watches have something to tell */
 
 /* --- watch.c: the server's half of a stream --- */
+struct told_mark {
+	uint64_t end; /* of the line, in bytes */
+	int64_t version;
+};
 struct flight {
 	uint64_t id;
 	struct link *link; /* borrowed */
@@ -62,10 +69,15 @@ struct flight {
 	bool stream;
 	/* a stream that the server has opened */
 	bool open, pumping, over, picture;
+	bool whole; /* it began with a picture, that is on its way while `picture` is set */
 	enum resource resource;
 	int64_t cursor, ends_at;
-	uint64_t scope;	    /* of the bytes that are on their way */
-	struct str pending; /* bytes that are on their way */
+	uint64_t scope;		      /* of the bytes that are on their way */
+	struct str pending;	      /* bytes that are on their way */
+	uint64_t appended, delivered; /* bytes, since it was opened */
+	struct {
+		VEC_FIELDS(struct told_mark);
+	} marks;
 };
 /* Fills `pending` with the initial events or checks the version; false: `answer` says why not. */
 struct api_request;
@@ -160,32 +172,7 @@ bool replica_doomed(const struct replica *r);
 void replica_leave(struct replica *r); /* SIGTERM */
 void replica_jump(struct replica *r, int64_t wall_ms);
 
-/* --- check.c, check_end.c --- */
-struct promise {
-	char holder[64], holder_uid[40], uuid[96], node[64], tenant[40];
-	int64_t milli, mem_mib;
-	bool late; /* kept when its capacity pod was already gone */
-};
-/* What still runs although its pod is gone. */
-struct left {
-	char holder[40], uuid[96], node[64]; /* uid of the capacity pod that had it in its books */
-	int64_t milli, mem_mib, until;
-};
-struct checker {
-	struct {
-		VEC_FIELDS(struct left);
-	} left;
-	struct {
-		VEC_FIELDS(struct promise); /* every entry of every ledger that ever was */
-	} promises;
-};
-void check_finish(struct sim *s);
-void left_note(struct sim *s, const struct stored *o); /* a tenant's object goes */
-/* Adds what is used so on a GPU; true if there is any. */
-bool left_sum(struct sim *s, const char *uuid, int64_t *milli, int64_t *mem_mib);
-void check_commit(struct sim *s, const struct commit *c);
-void check_send(struct sim *s, int replica, const struct wire_request *r);
-bool check_settled(struct sim *s, struct str *why); /* everything that can happen has happened */
+/* --- the checker --- */
 void sim_fail(struct sim *s, const char *rule, const char *format, ...) PRINTF(3, 4);
 
 /* What a scenario counts. */
@@ -201,6 +188,7 @@ struct slot {
 	struct replica *replica; /* owned; NULL while it is down */
 	int64_t paused_until;
 	int incarnation;
+	bool leads; /* its election says so */
 };
 
 struct sim {
@@ -210,9 +198,14 @@ struct sim {
 	struct dice_counts dice_counts;
 	struct agenda agenda;
 	struct store store;
+	struct memory memory;
 	struct weather weather;
 	struct fleet fleet;
 	struct checker checker;
+	struct claims claims;
+	struct {
+		VEC_FIELDS(struct delay);
+	} delays;
 	struct slot slots[SIM_REPLICAS];
 	int replicas;
 	struct {

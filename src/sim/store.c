@@ -9,6 +9,7 @@
 #include "base/str.h"
 #include "codec/node.h"
 #include "codec/pod.h"
+#include "codec/quota.h"
 #include "json/decode.h"
 
 #define TEXT_MAX      (64 << 20)
@@ -37,9 +38,18 @@ void store_init(struct store *s, const struct agenda *agenda,
 		.data = data};
 }
 
-static void stored_destroy(struct stored *o)
+struct stored *stored_keep(const struct stored *o)
 {
-	if (o == NULL) {
+	struct stored *kept = (struct stored *)(uintptr_t)o;
+	if (kept != NULL) {
+		kept->refs++;
+	}
+	return kept;
+}
+
+void stored_drop(struct stored *o)
+{
+	if (o == NULL || --o->refs > 0) {
 		return;
 	}
 	arena_finish(&o->arena);
@@ -53,7 +63,7 @@ static void stored_destroy(struct stored *o)
 void store_finish(struct store *s)
 {
 	for (size_t i = 0; i < s->items.count; i++) {
-		stored_destroy(s->items.items[i]);
+		stored_drop(s->items.items[i]);
 	}
 	vec_for_each (struct past, p, &s->past) {
 		free(p->text);
@@ -141,6 +151,9 @@ static bool decode_into(struct stored *o)
 	} else if (o->resource == RES_NODES) {
 		text = value_text(o->value);
 		result = node_decode(text, strlen(text), &o->arena, &o->node, &f);
+	} else if (o->resource == RES_QUOTAS) {
+		text = value_text(o->value);
+		result = quota_decode(text, strlen(text), &o->arena, &o->quota, &f);
 	}
 	free(text);
 	return result == 0;
@@ -186,16 +199,19 @@ struct stored *store_put(struct store *s, enum resource resource, json_t *value,
 	}
 	stamp(s, value, before);
 	struct stored *o = xcalloc(1, sizeof *o);
+	o->refs = 1;
 	o->resource = resource;
 	o->ns = xstrdup(meta_text(value, "namespace"));
 	o->name = xstrdup(meta_text(value, "name"));
 	o->uid = xstrdup(meta_text(value, "uid"));
 	o->value = value;
 	if (!decode_into(o)) {
-		stored_destroy(o);
+		stored_drop(o);
 		return NULL;
 	}
 	o->version = ++s->version;
+	o->born = before != NULL ? before->born : o->version;
+	o->born_ms = before != NULL ? before->born_ms : s->agenda->now;
 	size_t at = 0;
 	while (at < s->items.count && s->items.items[at] != before) {
 		at++;
@@ -208,7 +224,7 @@ struct stored *store_put(struct store *s, enum resource resource, json_t *value,
 	enum past_type type = before == NULL ? PAST_ADDED : PAST_MODIFIED;
 	remember(s, o, type);
 	tell(s, &(struct commit){actor, type, before, o});
-	stored_destroy(before);
+	stored_drop(before);
 	return o;
 }
 
@@ -228,7 +244,7 @@ void store_remove(struct store *s, struct stored *o, int actor)
 		json_object_get(o->value, "metadata"), "resourceVersion", json_string(text));
 	remember(s, o, PAST_DELETED);
 	tell(s, &(struct commit){actor, PAST_DELETED, o, NULL});
-	stored_destroy(o);
+	stored_drop(o);
 }
 
 void store_compact(struct store *s)

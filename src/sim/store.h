@@ -13,6 +13,7 @@
 #include "base/vec.h"
 #include "model/node.h"
 #include "model/pod.h"
+#include "model/quota.h"
 
 enum resource {
 	RES_PODS,
@@ -29,13 +30,16 @@ enum resource {
 enum actor { ACTOR_SCHEDULER = -1, ACTOR_KUBELET = -2, ACTOR_PERSON = -3, ACTOR_CLUSTER = -4 };
 
 struct stored {
+	int refs; /* the store's and those of who keeps what was */
 	enum resource resource;
 	char *ns, *name, *uid; /* owned */
 	json_t *value;	       /* owned reference */
 	int64_t version;
-	struct arena arena; /* of `pod` or `node` */
-	struct pod pod;	    /* RES_PODS */
-	struct node node;   /* RES_NODES */
+	struct arena arena;    /* of `pod`, `node` or `quota` */
+	struct pod pod;	       /* RES_PODS */
+	struct node node;      /* RES_NODES */
+	struct quota quota;    /* RES_QUOTAS */
+	int64_t born, born_ms; /* version and time of its creation */
 };
 
 enum past_type { PAST_ADDED, PAST_MODIFIED, PAST_DELETED };
@@ -76,6 +80,8 @@ struct store {
 void store_init(struct store *s, const struct agenda *agenda,
 	void (*on_commit)(void *data, const struct commit *c), void *data);
 void store_finish(struct store *s);
+struct stored *stored_keep(const struct stored *o); /* NULL stays NULL */
+void stored_drop(struct stored *o);
 struct stored *store_find(
 	const struct store *s, enum resource resource, const char *ns, const char *name);
 struct stored *store_find_uid(const struct store *s, const char *uid);

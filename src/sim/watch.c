@@ -17,10 +17,36 @@ static const char *const type_names[] = {"ADDED", "MODIFIED", "DELETED"};
 
 static void append_line(struct flight *f, const char *type, const char *object, size_t n)
 {
+	size_t before = f->pending.len;
 	str_append_format(&f->pending, "{\"type\":\"%s\",\"object\":", type);
 	str_append(&f->pending, object, n);
 	str_append_text(&f->pending, "}\n");
 	ENSURE(!f->pending.overflow);
+	f->appended += f->pending.len - before;
+}
+
+/* Whoever has read as far as this has been told of that version. */
+static void mark(struct flight *f)
+{
+	struct told_mark m = {f->appended, f->cursor};
+	VEC_PUSH(&f->marks, m);
+}
+
+static void read_marks(struct flight *f, size_t n)
+{
+	bool *partial = &f->link->sim->memory.partial[f->link->replica][f->resource];
+	*partial = *partial || (f->whole && n > 0 && f->delivered == 0);
+	f->delivered += n;
+	size_t passed = 0;
+	while (passed < f->marks.count && f->marks.items[passed].end <= f->delivered) {
+		past_told(f->link->sim, f->link->replica, f->resource,
+			f->marks.items[passed++].version);
+	}
+	f->marks.count -= passed;
+	if (passed > 0) {
+		memmove(f->marks.items, f->marks.items + passed,
+			f->marks.count * sizeof *f->marks.items);
+	}
 }
 
 static void append_bookmark(struct flight *f, bool initial)
@@ -31,6 +57,7 @@ static void append_bookmark(struct flight *f, bool initial)
 		(long long)f->cursor,
 		initial ? ",\"annotations\":{\"" INITIAL_NOTE "\":\"true\"}" : "");
 	append_line(f, "BOOKMARK", text, strlen(text));
+	mark(f);
 }
 
 static void append_error(struct flight *f)
@@ -75,6 +102,8 @@ static void append_news(struct flight *f)
 			continue;
 		}
 		append_line(f, type_names[p->type], p->text, p->size);
+		f->cursor = p->version;
+		mark(f);
 		struct dice back = dice_enter(
 			s, dice_next(s, "news", NULL, p->about + (uint64_t)f->link->replica));
 		if (dice_falls(s, "duplicate", s->weather.duplicate)) {
@@ -85,7 +114,6 @@ static void append_news(struct flight *f)
 			append_line(f, again, p->text, p->size);
 		}
 		dice_leave(s, back);
-		f->cursor = p->version;
 	}
 }
 
@@ -151,6 +179,7 @@ static void pump(void *data, uint64_t id)
 		f->pending.len -= n;
 	}
 	f->picture = f->picture && f->pending.len > 0;
+	read_marks(f, n);
 	bool over = f->over && f->pending.len == 0;
 	bool goes_on = n == 0 || f->events->on_data(f->data, 200, bytes, n);
 	free(bytes);
@@ -226,7 +255,7 @@ bool watch_open(struct flight *f, const struct api_request *r, struct api_answer
 	f->ends_at = sim_now(s) + timeout_s * 1000;
 	if (strstr(p.query, "sendInitialEvents=true") != NULL) {
 		append_picture(f);
-		f->picture = true;
+		f->picture = f->whole = true;
 	} else if (!api_query(p.query, "resourceVersion", version, sizeof version) ||
 		   !parse_i64(view_of(version), 1, INT64_MAX, &from)) {
 		api_status(ret_answer, 400, "BadRequest", "a watch from nowhere");

@@ -6,7 +6,7 @@
  *     sim --mutation NAME        succeeds where the mutation is caught; --trace, --shrink with it
  *     sim --mutations            their names
  *     sim --all-mutations        each must be caught within --seeds
- *     sim --scenario NAME        one that is named, on --seeds seeds
+ *     sim --scenario NAME        one that is named, --times (or --seeds) times
  *     sim --scenarios            their names
  *     sim --shrink               the first failing seed, as short as it gets; needs one that fails
  *     sim --twice                each seed twice, which must be the same run to the byte
@@ -34,7 +34,7 @@ struct options {
 
 struct totals {
 	uint64_t seeds, steps, writes, faults, placed, tenants, crashes, takeovers, left, late,
-		claims, failed;
+		claims, quotas, failed;
 };
 
 static int usage(void)
@@ -68,7 +68,7 @@ static bool take_number(struct options *o, const char *key, const char *text, bo
 		const char *key;
 		int64_t *value;
 	} rows[] = {{"--seeds", &o->seeds}, {"--first", &o->first}, {"--steps", &o->steps},
-		{"--trace", &o->trace}, {"--shrink-s", &o->shrink_s}};
+		{"--trace", &o->trace}, {"--shrink-s", &o->shrink_s}, {"--times", &o->seeds}};
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
 		if (strcmp(rows[i].key, key) == 0) {
 			*ret_known = true;
@@ -186,6 +186,7 @@ static void add(struct totals *t, const struct sim_report *r)
 	t->left += r->left;
 	t->late += r->late;
 	t->claims += r->claims;
+	t->quotas += r->quotas;
 	t->failed += r->failed;
 }
 
@@ -194,10 +195,11 @@ static void summary(const struct totals *t, bool holds)
 	printf("{\"seeds\": %" PRIu64 ", \"steps\": %" PRIu64 ", \"writes\": %" PRIu64
 	       ", \"faults\": %" PRIu64 ", \"tenants\": %" PRIu64 ", \"placed\": %" PRIu64
 	       ", \"crashes\": %" PRIu64 ", \"takeovers\": %" PRIu64 ", \"left\": %" PRIu64
-	       ", \"late\": %" PRIu64 ", \"claims\": %" PRIu64 ", \"failed\": %" PRIu64
-	       ", \"holds\": %s}\n",
+	       ", \"late\": %" PRIu64 ", \"claims\": %" PRIu64 ", \"quotas\": %" PRIu64
+	       ", \"failed\": %" PRIu64 ", \"holds\": %s}\n",
 		t->seeds, t->steps, t->writes, t->faults, t->tenants, t->placed, t->crashes,
-		t->takeovers, t->left, t->late, t->claims, t->failed, holds ? "true" : "false");
+		t->takeovers, t->left, t->late, t->claims, t->quotas, t->failed,
+		holds ? "true" : "false");
 }
 
 static bool goes_on(const struct options *o, const struct totals *t)

@@ -1,0 +1,65 @@
+/* What the checker remembers beside the objects, and its parts, one file each. */
+#ifndef SIM_CHECK_H
+#define SIM_CHECK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/str.h"
+#include "base/vec.h"
+#include "model/wire.h"
+#include "store.h"
+
+struct sim;
+
+/* --- check.c, check_end.c --- */
+struct promise {
+	char holder[64], holder_uid[40], uuid[96], node[64], tenant[40];
+	int64_t milli, mem_mib;
+	bool late;	 /* kept when its capacity pod was already gone */
+	int64_t gone_at; /* when the tenant's object went; 0: it is there */
+};
+/* What still runs although its pod is gone. */
+struct left {
+	char holder[40], uuid[96], node[64]; /* uid of the capacity pod that had it in its books */
+	int64_t milli, mem_mib, until;
+};
+struct checker {
+	struct {
+		VEC_FIELDS(struct left);
+	} left;
+	struct {
+		VEC_FIELDS(struct promise); /* every entry of every ledger that ever was */
+	} promises;
+};
+void check_finish(struct sim *s);
+void left_note(struct sim *s, const struct stored *o); /* a tenant's object goes */
+/* Adds what is used so on a GPU; true if there is any. */
+bool left_sum(struct sim *s, const char *uuid, int64_t *milli, int64_t *mem_mib);
+void check_commit(struct sim *s, const struct commit *c);
+void check_send(struct sim *s, int replica, const struct wire_request *r);
+bool check_settled(struct sim *s, struct str *why); /* everything that can happen has happened */
+/* What a pod asks for on a GPU with so much memory; false: it cannot be read. */
+struct need {
+	int64_t milli, mem_mib;
+};
+bool need_read(const struct pod *p, int64_t usable_mib, struct need *ret);
+
+/* --- check_quota.c --- */
+void check_quotas(struct sim *s, const struct commit *c);
+/* What of it is taken now, whole GPUs of pods that were made by that version among it. */
+int64_t quota_used(const struct sim *s, const struct quota *q, int64_t born_by);
+/* May this pod be given so much now? */
+bool quota_allows(const struct sim *s, const struct stored *o, int64_t milli);
+
+/* --- delay.c --- */
+struct delay {
+	char uid[40];
+	uint64_t term;
+	int64_t waited_ms; /* while somebody could have told it why; below 0: it was told */
+};
+void delay_start(struct sim *s);
+void delay_finish(struct sim *s);
+void delay_told(struct sim *s, const char *uid);
+
+#endif

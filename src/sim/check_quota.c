@@ -1,0 +1,132 @@
+/* C7: what tenants were given and whole GPUs together stay within each ResourceQuota, as far as the
+ * controller that gives could know: a whole-GPU pod is admitted without a look at shares, and a
+ * quota that was made or changed just now was not heard yet. Two leaders at once count each for
+ * itself (docs/design/quota.md), so that nothing is judged soon after a change of the lead. */
+#include <stdio.h>
+
+#include "claim.h"
+#include "model/names.h"
+#include "model/plan.h"
+#include "sim_parts.h"
+
+#define TERM_MS 60000
+
+static int64_t number(const struct pod *p, const char *key)
+{
+	int64_t value = 0;
+	const char *text = pairs_get(&p->notes, key);
+	return text != NULL && parse_i64(view_of(text), 0, INT64_MAX / 4, &value) ? value : 0;
+}
+
+static bool covers(const struct quota *q, const struct stored *o)
+{
+	struct quota_subject subject = quota_subject_of(&o->pod);
+	return text_equals(o->ns, q->ns) && quota_covers(q, &subject);
+}
+
+/* What a tenant that still waits stands in ledgers with. */
+static int64_t promised(const struct sim *s, const char *uid)
+{
+	int64_t milli = 0;
+	for (size_t i = 0; i < s->store.items.count; i++) {
+		const struct stored *o = s->store.items.items[i];
+		bool holder = o->resource == RES_PODS && pod_is_capacity(&o->pod);
+		for (uint32_t k = 0; holder && k < o->pod.ledger.count; k++) {
+			const struct grant *g = &o->pod.ledger.items[k];
+			bool more = text_equals(g->uid, uid) && g->milli > milli;
+			milli = more ? g->milli : milli;
+		}
+	}
+	return milli;
+}
+
+/* Whole GPUs of pods that were there by that version count. */
+int64_t quota_used(const struct sim *s, const struct quota *q, int64_t born_by)
+{
+	int64_t milli = 0;
+	for (size_t i = 0; i < s->store.items.count; i++) {
+		const struct stored *o = s->store.items.items[i];
+		if (o->resource != RES_PODS || pod_is_terminal(&o->pod) || !covers(q, o)) {
+			continue;
+		}
+		milli += o->born <= born_by ? o->pod.gpus * MODEL_GPU_MILLI : 0;
+		if (pod_is_tenant(&o->pod)) {
+			bool shows = pairs_get(&o->pod.notes, NOTE_GPU_UUID) != NULL;
+			milli += shows ? number(&o->pod, NOTE_COMPUTE_MILLI) : promised(s, o->uid);
+		}
+	}
+	return milli;
+}
+
+bool quota_allows(const struct sim *s, const struct stored *o, int64_t milli)
+{
+	for (size_t i = 0; i < s->store.items.count; i++) {
+		const struct stored *q = s->store.items.items[i];
+		if (q->resource == RES_QUOTAS && q->quota.bounds_gpus && covers(&q->quota, o) &&
+			quota_used(s, &q->quota, INT64_MAX) + milli > q->quota.hard_milli) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static const struct intent *grant_of(const struct sim *s, int replica, const char *holder)
+{
+	for (size_t i = s->claims.intents.count; i-- > 0;) {
+		const struct intent *made = &s->claims.intents.items[i];
+		if (made->kind == ACTION_GRANT && made->replica == replica &&
+			text_equals(made->name, holder)) {
+			return made;
+		}
+	}
+	return NULL;
+}
+
+static bool is_new(const struct ledger *had, const struct stored *t)
+{
+	for (uint32_t i = 0; i < had->count; i++) {
+		if (text_equals(had->items[i].uid, t->uid)) {
+			return false;
+		}
+	}
+	return pairs_get(&t->pod.notes, NOTE_GPU_UUID) == NULL && !pod_is_terminal(&t->pod);
+}
+
+static void check_one(struct sim *s, const struct stored *t, const struct intent *made)
+{
+	int64_t pods = past_version(s, made->replica, RES_PODS, made->moment);
+	int64_t quotas = past_version(s, made->replica, RES_QUOTAS, made->moment);
+	for (size_t i = 0; i < s->store.items.count; i++) {
+		const struct stored *o = s->store.items.items[i];
+		if (o->resource != RES_QUOTAS || !o->quota.bounds_gpus || o->version > quotas ||
+			!covers(&o->quota, t)) {
+			continue;
+		}
+		int64_t used = quota_used(s, &o->quota, pods);
+		s->report->quotas++;
+		if (used > o->quota.hard_milli) {
+			sim_fail(s, "C7",
+				"%s/%s (%s) is given a share, and %s allows %lld milli of which "
+				"%lld are taken then",
+				t->ns, t->name, t->uid, o->name, (long long)o->quota.hard_milli,
+				(long long)used);
+		}
+	}
+}
+
+void check_quotas(struct sim *s, const struct commit *c)
+{
+	bool grants = c->actor >= 0 && c->before != NULL && c->after != NULL &&
+		      c->after->resource == RES_PODS && pod_is_capacity(&c->after->pod);
+	const struct intent *made = grants ? grant_of(s, c->actor, c->after->name) : NULL;
+	if (made == NULL || sim_now(s) - s->claims.leads_since < TERM_MS) {
+		return;
+	}
+	const struct ledger *l = &c->after->pod.ledger;
+	for (uint32_t i = 0; i < l->count; i++) {
+		const struct stored *t = store_find_uid(&s->store, l->items[i].uid);
+		if (t != NULL && is_new(&c->before->pod.ledger, t)) {
+			check_one(s, t, made);
+		}
+	}
+}

@@ -1,0 +1,101 @@
+/* Why somebody waits, judged: what a condition says is worked out again from the objects as the
+ * controller had been told of them when it decided to say so.
+ *
+ * A controller counts more than the objects show: what it has sent and not seen, what may run on
+ * after its pod is gone, who comes first. So what is used of a GPU or a node is a span here, from
+ * what is used for certain to what may be. A number must lie within its span; that nothing fits is
+ * false where something fits even if all that may be used is used. */
+#ifndef SIM_CLAIM_H
+#define SIM_CLAIM_H
+
+#include "past.h"
+
+struct sim;
+struct action;
+struct parcel;
+
+struct span {
+	int64_t least, most;
+};
+
+/* A claim under examination. */
+struct claim {
+	struct sim *sim;
+	int replica;
+	const char *reason, *message;
+	struct picture seen;
+	const struct stored *pod; /* the one that waits, in that picture */
+	char why[128];		  /* room for what is wrong */
+};
+
+/* What a controller decided to do, and when. */
+struct intent {
+	int64_t at;
+	size_t moment;	 /* past.h */
+	int64_t version; /* of the store then */
+	int replica;
+	uint64_t term; /* takeovers until then */
+	int kind;      /* enum action_type */
+	bool is_false; /* conditions */
+	char uid[40], name[64], node[64];
+};
+
+struct claims {
+	struct {
+		VEC_FIELDS(struct intent);
+	} intents;
+	struct {
+		VEC_FIELDS(struct intent); /* name: a node on which a capacity pod failed */
+	} failures;
+	int64_t leads_since;   /* the last time that anybody began to lead */
+	int64_t refused_at[2]; /* by controller: when a write of it did not hold; 0: never */
+};
+
+/* --- claim.c --- */
+void claim_finish(struct sim *s);
+void claim_intended(struct sim *s, int replica, const struct action *a);
+/* A request leaves; if it is a condition, it is judged. */
+void claim_sent(struct sim *s, int replica, const char *path, const char *body, size_t n);
+void claim_refused(struct sim *s, int replica);
+void claim_committed(struct sim *s, const struct commit *c);
+bool claim_failed_on(const struct sim *s, const char *node, int64_t within_ms);
+/* Has this controller meant to do that to the object of this name lately? NULL: to any. */
+bool claim_intends(const struct claim *c, int kind, const char *name, int64_t within_ms);
+
+/* Has it asked for a capacity pod on this node (NULL: any) that the picture does not show yet? */
+bool claim_opens_unseen(const struct claim *c, const char *node);
+/* Has it written to this one what the picture does not show? */
+bool claim_grants_unseen(const struct claim *c, const struct stored *holder);
+/* The node that it must go to; NULL: none is named. */
+const char *claim_pin(const struct pod *p);
+
+/* --- claim_room.c --- */
+bool claim_is_waiting(const struct stored *o);
+const struct stored *claim_find(const struct claim *c, const char *uid);
+/* Is this capacity pod open to grants, as far as the objects tell? */
+bool claim_is_open(const struct stored *o);
+/* Does its affinity allow that node? */
+bool claim_selects(const struct pod *p, const struct node *n);
+struct span claim_used_milli(const struct claim *c, const struct stored *holder);
+struct span claim_used_mib(const struct claim *c, const struct stored *holder);
+/* What those who come first may take in this step. */
+void claim_ahead(const struct claim *c, int64_t mem_mib, int64_t *ret_milli, int64_t *ret_mib);
+/* Where it fits for certain; NULL: nowhere. */
+const struct stored *claim_fits(const struct claim *c);
+/* The span of what is taken of a quota. */
+struct span claim_quota_used(const struct claim *c, const struct quota *q);
+
+/* --- claim_text.c --- */
+struct amount_told {
+	int64_t milli, mib; /* 0: not told */
+};
+bool claim_wants(const char *message, struct amount_told *ret_wanted);
+/* "the best GPU has 0.5 GPU free on node-7" */
+bool claim_best(const char *message, struct amount_told *ret_free, char *node, size_t room);
+/* How many nodes are told to be so; -1: it is not told. */
+int64_t claim_nodes(const char *message, const char *one, const char *many);
+/* "quota-1 allows 2 GPU, 1.5 GPU of it taken" */
+bool claim_quota(const char *message, char *name, size_t room, int64_t *ret_allowed_milli,
+	int64_t *ret_taken_milli);
+
+#endif

@@ -1,0 +1,339 @@
+/* What is used for certain and what may be, of GPUs, nodes and quotas, in one picture. */
+#include <string.h>
+
+#include "claim.h"
+#include "model/names.h"
+#include "model/plan.h"
+#include "sim_parts.h"
+
+/* A write that was sent so long ago is seen by now, or was forgotten. */
+#define UNSEEN_MS   60000
+#define GONE_MS	    450000
+#define FAILED_MS   900000
+#define MOST_MILLI  1000000
+#define MAX_TENANTS 16
+
+static bool is_live(const struct stored *o)
+{
+	return o != NULL && o->resource == RES_PODS && !pod_is_terminal(&o->pod);
+}
+
+bool claim_is_waiting(const struct stored *o)
+{
+	return is_live(o) && pod_is_tenant(&o->pod) && pod_has_gate(&o->pod, NAME_GATE) &&
+	       o->pod.deleting_ms == 0;
+}
+
+const struct stored *claim_find(const struct claim *c, const char *uid)
+{
+	for (size_t i = 0; i < c->seen.count; i++) {
+		if (strcmp(c->seen.items[i]->uid, uid) == 0) {
+			return c->seen.items[i];
+		}
+	}
+	return NULL;
+}
+
+bool claim_is_open(const struct stored *o)
+{
+	const struct pod *p = &o->pod;
+	return is_live(o) && pod_is_capacity(p) && p->identity != NULL && p->holds &&
+	       p->phase == POD_RUNNING && p->deleting_ms == 0 && !p->ledger_bad;
+}
+
+bool claim_selects(const struct pod *p, const struct node *n)
+{
+	bool any = p->node_term_count == 0;
+	for (uint32_t i = 0; i < p->node_term_count; i++) {
+		any = any || terms_match(&p->node_terms[i].labels, &n->labels);
+	}
+	return any;
+}
+
+static int64_t number(const struct pod *p, const char *key)
+{
+	int64_t value = 0;
+	const char *text = pairs_get(&p->notes, key);
+	return text != NULL && parse_i64(view_of(text), 0, INT64_MAX / 4, &value) ? value : 0;
+}
+
+static const struct grant *entry_of(const struct ledger *l, const char *uid)
+{
+	for (uint32_t i = 0; i < l->count; i++) {
+		if (text_equals(l->items[i].uid, uid)) {
+			return &l->items[i];
+		}
+	}
+	return NULL;
+}
+
+struct used {
+	int64_t milli, mib;
+	int tenants;
+};
+
+/* Those who stand in its ledger and live, and those who run there. */
+static struct used used_for_certain(const struct claim *c, const struct stored *holder)
+{
+	struct used u = {0};
+	for (size_t i = 0; i < c->seen.count; i++) {
+		const struct stored *o = c->seen.items[i];
+		if (!is_live(o) || o == c->pod) {
+			continue;
+		}
+		const char *uuid = pairs_get(&o->pod.notes, NOTE_GPU_UUID);
+		const struct grant *g = entry_of(&holder->pod.ledger, o->uid);
+		bool here = uuid != NULL && text_equals(uuid, holder->pod.identity->uuid);
+		if (g != NULL && (uuid == NULL || here)) {
+			u.milli += g->milli;
+			u.mib += g->mem_mib;
+		} else if (here) {
+			u.milli += number(&o->pod, NOTE_COMPUTE_MILLI);
+			u.mib += number(&o->pod, NOTE_MEMORY_MIB);
+		}
+	}
+	return u;
+}
+
+/* It was promised there, and nothing says that it is over. */
+static bool may_use(const struct claim *c, const struct promise *made, const struct stored *holder)
+{
+	const struct stored *t = claim_find(c, made->tenant);
+	if (t != NULL) {
+		return !pod_is_terminal(&t->pod);
+	}
+	bool stands = entry_of(&holder->pod.ledger, made->tenant) != NULL;
+	return stands || made->gone_at == 0 || sim_now(c->sim) - made->gone_at < GONE_MS;
+}
+
+static struct used used_at_most(const struct claim *c, const struct stored *holder)
+{
+	struct used u = {0};
+	if (claim_grants_unseen(c, holder)) {
+		return (struct used){MODEL_GPU_MILLI, MOST_MILLI, MODEL_GRANTS_MAX};
+	}
+	vec_for_each (const struct promise, made, &c->sim->checker.promises) {
+		if (text_equals(made->uuid, holder->pod.identity->uuid) &&
+			!text_equals(made->tenant, c->pod->uid) && may_use(c, made, holder)) {
+			u.milli += made->milli;
+			u.mib += made->mem_mib;
+			u.tenants++;
+		}
+	}
+	return u;
+}
+
+struct span claim_used_milli(const struct claim *c, const struct stored *holder)
+{
+	return (struct span){used_for_certain(c, holder).milli, used_at_most(c, holder).milli};
+}
+
+struct span claim_used_mib(const struct claim *c, const struct stored *holder)
+{
+	return (struct span){used_for_certain(c, holder).mib, used_at_most(c, holder).mib};
+}
+
+/* --- who comes first --- */
+
+static bool is_ahead(const struct pod *a, const struct pod *b)
+{
+	if (a->priority != b->priority) {
+		return a->priority > b->priority;
+	}
+	if (a->created_ms != b->created_ms) {
+		return a->created_ms < b->created_ms;
+	}
+	int ns = strcmp(a->ns, b->ns);
+	return ns != 0 ? ns < 0 : strcmp(a->name, b->name) < 0;
+}
+
+static bool comes_first(const struct claim *c, const struct stored *o)
+{
+	return o != c->pod && claim_is_waiting(o) && is_ahead(&o->pod, &c->pod->pod);
+}
+
+void claim_ahead(const struct claim *c, int64_t mem_mib, int64_t *ret_milli, int64_t *ret_mib)
+{
+	int64_t milli = 0, mib = 0;
+	for (size_t i = 0; i < c->seen.count; i++) {
+		struct need n;
+		if (comes_first(c, c->seen.items[i]) &&
+			need_read(&c->seen.items[i]->pod, mem_mib, &n)) {
+			milli += n.milli;
+			mib += n.mem_mib;
+		}
+	}
+	*ret_milli = milli;
+	*ret_mib = mib;
+}
+
+/* --- nodes --- */
+
+/* Bound there, or it may come there: its gate is gone, it was promised something, it comes first.
+ */
+static bool may_come(const struct claim *c, const struct stored *o, const char *node)
+{
+	if (!is_live(o) || o == c->pod) {
+		return false;
+	}
+	if (!text_empty(o->pod.node)) {
+		return text_equals(o->pod.node, node);
+	}
+	if (pod_is_capacity(&o->pod)) {
+		return true;
+	}
+	if (!pod_is_tenant(&o->pod)) {
+		return false;
+	}
+	bool promised = false;
+	vec_for_each (const struct promise, made, &c->sim->checker.promises) {
+		promised = promised || text_equals(made->tenant, o->uid);
+	}
+	return promised || !claim_is_waiting(o) || comes_first(c, o);
+}
+
+static int64_t opened_unseen(const struct claim *c)
+{
+	int64_t n = 0;
+	vec_for_each (const struct intent, i, &c->sim->claims.intents) {
+		n += i->kind == ACTION_CREATE_CAPACITY && i->replica == c->replica &&
+		     sim_now(c->sim) - i->at < UNSEEN_MS;
+	}
+	return n;
+}
+
+static bool node_takes(const struct claim *c, const struct stored *node, bool opens)
+{
+	const struct node *n = &node->node;
+	const struct pod *p = &c->pod->pod;
+	if (!n->ready || n->unschedulable || !claim_selects(p, n)) {
+		return false;
+	}
+	int64_t unseen = opened_unseen(c) + (opens ? 1 : 0), ahead = 0;
+	int64_t cpu = n->cpu_milli - unseen * CAPACITY_CPU_MILLI;
+	int64_t mem = n->mem_bytes - unseen * CAPACITY_MEM_BYTES;
+	int64_t slots = n->pod_slots - unseen, gpus = n->gpus - unseen;
+	for (size_t i = 0; i < c->seen.count; i++) {
+		const struct stored *o = c->seen.items[i];
+		ahead += comes_first(c, o);
+		if (may_come(c, o, n->name)) {
+			cpu -= o->pod.cpu_milli;
+			mem -= o->pod.mem_bytes;
+			gpus -= o->pod.gpus;
+			slots--;
+		}
+	}
+	bool room = cpu >= p->cpu_milli && mem >= p->mem_bytes && slots >= 1;
+	return room && (!opens || gpus - ahead >= 0);
+}
+
+/* --- quotas --- */
+
+static int64_t need_milli(const struct stored *o, int64_t mem_mib)
+{
+	struct need n;
+	return need_read(&o->pod, mem_mib, &n) ? n.milli : MODEL_GPU_MILLI;
+}
+
+struct span claim_quota_used(const struct claim *c, const struct quota *q)
+{
+	struct span used = {0, 0};
+	for (size_t i = 0; i < c->seen.count; i++) {
+		const struct stored *o = c->seen.items[i];
+		bool here = o != c->pod && is_live(o) && text_equals(o->ns, q->ns);
+		struct quota_subject subject = quota_subject_of(&o->pod);
+		if (here && quota_covers(q, &subject)) {
+			bool shows = pairs_get(&o->pod.notes, NOTE_GPU_UUID) != NULL;
+			int64_t milli = o->pod.gpus * MODEL_GPU_MILLI +
+					(shows ? number(&o->pod, NOTE_COMPUTE_MILLI) : 0);
+			used.least += milli;
+			used.most += milli;
+		}
+		/* It is told when all of the step have been looked at, whoever comes first. */
+		if (here && claim_is_waiting(o)) {
+			used.most += need_milli(o, 16000);
+		}
+	}
+	vec_for_each (const struct promise, made, &c->sim->checker.promises) {
+		const struct stored *t = claim_find(c, made->tenant);
+		bool shown = t != NULL && (pod_is_terminal(&t->pod) ||
+						  pairs_get(&t->pod.notes, NOTE_GPU_UUID) != NULL);
+		used.most += shown ? 0 : made->milli;
+	}
+	vec_for_each (const struct intent, i, &c->sim->claims.intents) {
+		bool grants = i->kind == ACTION_GRANT && i->replica == c->replica &&
+			      sim_now(c->sim) - i->at < UNSEEN_MS;
+		used.most += grants ? MODEL_GPU_MILLI : 0;
+	}
+	return used;
+}
+
+/* For certain. */
+static bool quotas_allow(const struct claim *c, int64_t milli)
+{
+	for (size_t i = 0; i < c->seen.count; i++) {
+		const struct stored *o = c->seen.items[i];
+		bool here = o->resource == RES_QUOTAS && text_equals(o->ns, c->pod->ns);
+		if (here && o->quota.bounds_gpus &&
+			o->quota.hard_milli < milli + claim_quota_used(c, &o->quota).most) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* --- does it fit, whatever may be used --- */
+
+static const struct stored *node_named(const struct claim *c, const char *name)
+{
+	for (size_t i = 0; i < c->seen.count; i++) {
+		const struct stored *o = c->seen.items[i];
+		if (o->resource == RES_NODES && text_equals(o->name, name)) {
+			return o;
+		}
+	}
+	return NULL;
+}
+
+static bool fits_gpu(const struct claim *c, const struct stored *holder)
+{
+	struct need n;
+	int64_t milli, mib;
+	const struct gpu_identity *id = holder->pod.identity;
+	const struct stored *node = node_named(c, text_or(holder->pod.node, ""));
+	if (!claim_is_open(holder) || node == NULL || fleet_is_doubled(c->sim, id->uuid) ||
+		!need_read(&c->pod->pod, id->mem_mib, &n) || !node_takes(c, node, false)) {
+		return false;
+	}
+	struct used u = used_at_most(c, holder);
+	claim_ahead(c, id->mem_mib, &milli, &mib);
+	return u.tenants < MAX_TENANTS && u.milli + milli + n.milli <= MODEL_GPU_MILLI &&
+	       u.mib + mib + n.mem_mib <= id->mem_mib && quotas_allow(c, n.milli);
+}
+
+/* Deletions under way make the picture of its GPUs doubtful, and so does a capacity pod that
+ * failed. */
+static bool opens_on(const struct claim *c, const struct stored *node)
+{
+	struct need n;
+	const struct machine *m = fleet_find(c->sim, node->name);
+	if (m == NULL || m->doubled || claim_failed_on(c->sim, node->name, FAILED_MS) ||
+		!need_read(&c->pod->pod, m->devices[0].mem_mib, &n)) {
+		return false;
+	}
+	return n.milli <= MODEL_GPU_MILLI && n.mem_mib <= m->devices[0].mem_mib &&
+	       node_takes(c, node, true) && quotas_allow(c, n.milli);
+}
+
+const struct stored *claim_fits(const struct claim *c)
+{
+	for (size_t i = 0; i < c->seen.count; i++) {
+		const struct stored *o = c->seen.items[i];
+		bool holder = o->resource == RES_PODS && pod_is_capacity(&o->pod);
+		if ((holder && claim_is_open(o) && fits_gpu(c, o)) ||
+			(o->resource == RES_NODES && opens_on(c, o))) {
+			return o;
+		}
+	}
+	return NULL;
+}

@@ -1,0 +1,126 @@
+/* Reads the sentences back. They are made for people; what the checker needs of them stands in few
+ * fixed turns of phrase. */
+#include <stdio.h>
+#include <string.h>
+
+#include "claim.h"
+#include "model/quantity.h"
+#include "sim_parts.h"
+
+/* A whole one and more is no share that can be asked for, but can be free, taken or allowed. */
+static bool read_milli(struct view number, int64_t *ret_milli)
+{
+	char part[32];
+	int64_t whole = 0, rest = 0;
+	struct view left = number, before = {0};
+	if (!view_next(&left, '.', &before) || !parse_i64(before, 0, 1000000, &whole)) {
+		return false;
+	}
+	snprintf(part, sizeof part, "0.%.*s", (int)left.n, left.p);
+	if (left.n > 0 && share_parse(view_of(part), &rest, NULL) < 0) {
+		return false;
+	}
+	*ret_milli = whole * 1000 + rest;
+	return true;
+}
+
+/* "0.25 GPU", "8Gi GPU memory"; moves past it. */
+static bool read_amount(const char **at, struct amount_told *a)
+{
+	size_t n = strcspn(*at, " ");
+	struct view number = {*at, n};
+	const char *rest = *at + n;
+	bool memory = strncmp(rest, " GPU memory", 11) == 0;
+	if (!memory && strncmp(rest, " GPU", 4) != 0) {
+		return false;
+	}
+	*at = rest + (memory ? 11 : 4);
+	if (view_equals(number, "0")) {
+		return true;
+	}
+	return memory ? memory_parse(number, &a->mib, NULL) == 0 : read_milli(number, &a->milli);
+}
+
+bool claim_wants(const char *message, struct amount_told *ret_wanted)
+{
+	struct amount_told a = {0};
+	const char *at = strstr(message, "needs ");
+	if (at == NULL) {
+		return false;
+	}
+	at += strlen("needs ");
+	if (!read_amount(&at, &a)) {
+		return false;
+	}
+	if (strncmp(at, " and ", 5) == 0) {
+		at += 5;
+		if (!read_amount(&at, &a)) {
+			return false;
+		}
+	}
+	*ret_wanted = a;
+	return true;
+}
+
+bool claim_best(const char *message, struct amount_told *ret_free, char *node, size_t room)
+{
+	static const char start[] = "the best GPU has ", on[] = " free on ";
+	struct amount_told a = {0};
+	const char *at = strstr(message, start);
+	if (at == NULL) {
+		return false;
+	}
+	at += strlen(start);
+	if (!read_amount(&at, &a) || strncmp(at, on, strlen(on)) != 0) {
+		return false;
+	}
+	at += strlen(on);
+	snprintf(node, room, "%.*s", (int)strcspn(at, ",; "), at);
+	*ret_free = a;
+	return true;
+}
+
+int64_t claim_nodes(const char *message, const char *one, const char *many)
+{
+	const char *at = strstr(message, one);
+	at = at != NULL ? at : strstr(message, many);
+	if (at == NULL) {
+		return -1;
+	}
+	/* "3 nodes lack CPU, 2 are cordoned" */
+	const char *begin = at;
+	while (begin > message && (begin[-1] == ' ' || (begin[-1] >= 'a' && begin[-1] <= 'z'))) {
+		begin--;
+	}
+	while (begin > message && begin[-1] >= '0' && begin[-1] <= '9') {
+		begin--;
+	}
+	struct view number = {begin, strspn(begin, "0123456789")};
+	int64_t n = -1;
+	return parse_i64(number, 0, 1000000, &n) ? n : -1;
+}
+
+bool claim_quota(const char *message, char *name, size_t room, int64_t *ret_allowed_milli,
+	int64_t *ret_taken_milli)
+{
+	static const char has[] = " has left: ", allows[] = " allows ", of_it[] = " of it taken";
+	struct amount_told allowed = {0}, taken = {0};
+	const char *at = strstr(message, has);
+	const char *end = at != NULL ? strstr(at, allows) : NULL;
+	if (end == NULL) {
+		return false;
+	}
+	at += strlen(has);
+	snprintf(name, room, "%.*s", (int)(end - at), at);
+	at = end + strlen(allows);
+	if (!read_amount(&at, &allowed) || strncmp(at, ", ", 2) != 0) {
+		return false;
+	}
+	at += 2;
+	if (!read_amount(&at, &taken) || strncmp(at, of_it, strlen(of_it)) != 0) {
+		return false;
+	}
+	*ret_allowed_milli = allowed.milli;
+	*ret_taken_milli = taken.milli;
+	return true;
+}

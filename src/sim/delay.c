@@ -1,0 +1,121 @@
+/* C23 the other way round: nobody waits longer than the delay and the rate allow without a word
+ * why. Time counts only while a leader is there that can see and write: which it is, the Lease, the
+ * streams and the weather tell. */
+#include <string.h>
+
+#include "claim.h"
+#include "model/names.h"
+#include "sim_parts.h"
+
+#define LOOK_MS 1000
+/* 30 s where a share is being given, and a little for steps and requests. */
+#define MOST_MS 45000
+/* 10 s where nothing can be given. */
+#define LEAST_MS 20000
+/* A write that was lost is not repeated within a minute. */
+#define AGAIN_MS 60000
+
+void delay_finish(struct sim *s)
+{
+	VEC_FINISH(&s->delays);
+}
+
+static struct delay *delay_of(struct sim *s, const char *uid)
+{
+	vec_for_each (struct delay, d, &s->delays) {
+		if (strcmp(d->uid, uid) == 0) {
+			return d;
+		}
+	}
+	struct delay made = {.waited_ms = 0};
+	snprintf(made.uid, sizeof made.uid, "%s", uid);
+	VEC_PUSH(&s->delays, made);
+	return &s->delays.items[s->delays.count - 1];
+}
+
+void delay_told(struct sim *s, const char *uid)
+{
+	delay_of(s, uid)->waited_ms = -AGAIN_MS;
+}
+
+static bool streams_flow(const struct link *l)
+{
+	uint32_t open = 0;
+	for (size_t i = 0; i < l->flights.count; i++) {
+		const struct flight *f = l->flights.items[i];
+		open |= f->open && !f->picture && !f->over ? 1u << f->resource : 0;
+	}
+	uint32_t needed = (1u << RES_LEASES) - 1;
+	return (open & needed) == needed;
+}
+
+/* The controller that holds the Lease and could have said something all of the last second; -1. */
+static int able(const struct sim *s)
+{
+	for (int i = 0; i < s->replicas; i++) {
+		const struct slot *slot = &s->slots[i];
+		char prefix[8];
+		snprintf(prefix, sizeof prefix, "r%d-", i);
+		bool hampered = sim_now(s) - LOOK_MS <= slot->paused_until ||
+				sim_now(s) - LOOK_MS <= slot->link.cut_until ||
+				sim_now(s) - LOOK_MS <= s->server_down_until;
+		if (slot->replica != NULL && slot->leads && !hampered &&
+			strncmp(s->lease_holder, prefix, strlen(prefix)) == 0 &&
+			streams_flow(&slot->link)) {
+			return i;
+		}
+	}
+	return -1;
+}
+
+static bool fits_maybe(const struct sim *s, const struct stored *o)
+{
+	vec_for_each (const struct promise, made, &s->checker.promises) {
+		if (text_equals(made->tenant, o->uid)) {
+			return true;
+		}
+	}
+	for (size_t i = 0; i < s->store.items.count; i++) {
+		const struct stored *c = s->store.items.items[i];
+		if (c->resource == RES_PODS && pod_is_capacity(&c->pod) && claim_is_open(c)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void look_at(struct sim *s, const struct stored *o, int replica)
+{
+	struct delay *d = delay_of(s, o->uid);
+	int64_t told = replica >= 0 ? past_version(s, replica, RES_PODS, s->memory.told.count) : 0;
+	bool says = o->pod.placed.type != NULL && !o->pod.placed.is_true;
+	if (says || d->term != s->report->takeovers) {
+		d->term = s->report->takeovers;
+		d->waited_ms = says ? -AGAIN_MS : 0;
+		return;
+	}
+	d->waited_ms += told >= o->born ? LOOK_MS : 0;
+	int64_t most = fits_maybe(s, o) ? MOST_MS : LEAST_MS;
+	if (d->waited_ms > most) {
+		sim_fail(s, "C23", "%s (%s) waits for %lld s and is not told why", o->name, o->uid,
+			(long long)d->waited_ms / 1000);
+	}
+}
+
+static void look(void *data, uint64_t arg)
+{
+	struct sim *s = data;
+	int replica = able(s);
+	for (size_t i = 0; i < s->store.items.count; i++) {
+		const struct stored *o = s->store.items.items[i];
+		if (o->resource == RES_PODS && claim_is_waiting(o)) {
+			look_at(s, o, replica);
+		}
+	}
+	agenda_add(&s->agenda, sim_now(s) + LOOK_MS, look, s, arg);
+}
+
+void delay_start(struct sim *s)
+{
+	agenda_add(&s->agenda, sim_now(s) + LOOK_MS, look, s, 0);
+}

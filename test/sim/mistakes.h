@@ -1,0 +1,37 @@
+/* The hooks of the mutations: each is one mistake. What each does stands in mutations.c. */
+#ifndef SIM_MISTAKES_H
+#define SIM_MISTAKES_H
+
+#include "sim/sim.h"
+
+typedef void (*teller)(void *data, const struct change *c);
+
+/* --- mistakes.c: the books --- */
+void grant_without_version(const struct wire_request *r, json_t *body);
+void place_without_uid(const struct wire_request *r, json_t *body);
+void delete_without_version(const struct wire_request *r, json_t *body);
+void place_without_pin(const struct wire_request *r, json_t *body);
+void free_when_deleting(struct change *c, teller tell, void *data);
+void count_completed(struct change *c, teller tell, void *data);
+void relist_without_deletes(struct change *c, teller tell, void *data);
+void all_go_gently(struct change *c, teller tell, void *data);
+void ignore_deletes(struct change *c, teller tell, void *data);
+void sweep_at_once(struct change *c, teller tell, void *data);
+void forget_ledgers(struct change *c, teller tell, void *data);
+void more_memory(struct change *c, teller tell, void *data);
+void accept_doubles(struct change *c, teller tell, void *data);
+void place_without_mark(const struct wire_request *r, json_t *body);
+void any_answer_is_yes(const struct action *a, struct outcome *o, struct pod *storage);
+
+/* --- mistakes_more.c: answers, departures, sentences, quotas --- */
+void lost_is_failed(const struct action *a, struct outcome *o, struct pod *storage);
+void write_without_version(const struct wire_request *r, json_t *body);
+void gone_when_deleting(struct change *c, teller tell, void *data);
+void tenants_by_name(struct change *c, teller tell, void *data);
+void less_cpu(struct change *c, teller tell, void *data);
+void quotas_unheard(struct change *c, teller tell, void *data);
+void say_less_is_free(const struct wire_request *r, json_t *body);
+void say_it_is_opening(const struct wire_request *r, json_t *body);
+void say_nothing(const struct wire_request *r, json_t *body);
+
+#endif
