@@ -24,7 +24,8 @@ struct engine_config {
 	int64_t idle_grace_ms;	 /* 0: 60 s; of tenants without a GPUPolicy */
 	int64_t open_timeout_ms; /* 0: 120 s from the creation of a capacity pod to its identity */
 	int64_t held_ms; /* 0: 300 s that a share is held whose tenant is gone, nobody knows how */
-	const char *runtime_class; /* of capacity pods; NULL: none; copied */
+	uint32_t evictions_per_minute; /* 0: 30, of all tenants together */
+	const char *runtime_class;     /* of capacity pods; NULL: none; copied */
 };
 
 /* Two clocks, named: see base/clock.h. */

@@ -51,6 +51,7 @@ struct controller {
 
 	uint64_t tls_generation;
 	int64_t stepped_at; /* the engine */
+	bool told_reached;  /* to the engine */
 	bool stopping;
 	int64_t release_by; /* once stopping */
 	bool drained;

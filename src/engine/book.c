@@ -282,6 +282,7 @@ void book_new_term(struct engine *e)
 	memset(&e->holders, 0, sizeof e->holders);
 	memset(&e->memos, 0, sizeof e->memos);
 	memset(&e->absences, 0, sizeof e->absences);
+	evictions_new_term(&e->evictions);
 	book_init(e);
 	for (size_t i = 0; i < old.waiters.count; i++) {
 		struct waiter *w = old.waiters.items[i];

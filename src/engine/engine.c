@@ -33,6 +33,7 @@ void engine_destroy(struct engine *e)
 	}
 	policies_finish(e);
 	book_finish(e);
+	evictions_finish(&e->evictions);
 	snapshot_finish(&e->snap);
 	needs_finish(&e->needs);
 	VEC_FINISH(&e->snap_gpus);
@@ -72,6 +73,11 @@ bool engine_observe(struct engine *e, const struct change *c)
 		e->dirty = true;
 		return true;
 	}
+	if (c->type == CHANGE_REACH) {
+		e->evictions.reached = c->reached;
+		e->dirty = true;
+		return true;
+	}
 	world_apply(e->world, c);
 	return true;
 }
@@ -106,6 +112,7 @@ static void decide_all(struct engine *e, struct engine_now now, uint32_t budget,
 	report_waiting(e, now, plan);
 	departed_report(e, plan);
 	departed_sweep(e);
+	evictions_sweep(e);
 	book_sweep(e);
 	e->decided_version = version;
 	e->report.steps++;

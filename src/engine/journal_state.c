@@ -396,7 +396,8 @@ static void save_engine(struct saving *s)
 	}
 	pack_u64(out, (e->leads ? 1 : 0) | (e->dirty ? 2 : 0) |
 			      (e->decided_version == world_version(e->world) ? 4 : 0) |
-			      (e->policy_version == world_policy_version(e->world) ? 8 : 0));
+			      (e->policy_version == world_policy_version(e->world) ? 8 : 0) |
+			      (e->evictions.reached ? 16 : 0));
 	pack_u64(out, e->next_action);
 	pack_u64(out, e->step);
 	pack_i64(out, e->deadline);
@@ -418,6 +419,7 @@ static bool load_engine(struct engine *e, struct unpack *u)
 	uint64_t policy_version = world_policy_version(e->world);
 	e->leads = flags & 1;
 	e->dirty = flags & 2;
+	e->evictions.reached = flags & 16;
 	/* Versions only grow: one less is never reached again. */
 	e->decided_version = flags & 4 ? version : version - 1;
 	e->policy_version = flags & 8 ? policy_version : policy_version - 1;
@@ -443,6 +445,7 @@ void state_save(struct engine *e, struct str *scratch, state_put put, void *data
 		save_holder(&s, e->holders.items[i]);
 	}
 	save_lasting(&s);
+	evictions_save(e, scratch, put, data);
 	save_pass(&s);
 	save_engine(&s);
 }
@@ -470,6 +473,8 @@ bool state_load(struct engine *e, enum record type, struct unpack *u)
 		return load_memo(e, u);
 	case RECORD_ABSENCE:
 		return load_absence(e, u);
+	case RECORD_EVICTION:
+		return eviction_load(e, u);
 	case RECORD_PASS:
 		return load_pass(e, u);
 	case RECORD_ENGINE:

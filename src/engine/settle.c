@@ -150,6 +150,9 @@ void engine_settle(
 	struct waiter *w = h == NULL ? waiter_of_flight(e, action_id) : NULL;
 	e->dirty = true;
 	e->deadline = now.mono_ms;
+	if (h == NULL && w == NULL) {
+		eviction_settle(e, now.mono_ms, action_id, o);
+	}
 	if (w != NULL) {
 		settle_place(w, e, now.mono_ms, o);
 	}

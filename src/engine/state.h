@@ -10,7 +10,9 @@
 #include "base/str.h"
 #include "base/vec.h"
 #include "engine/engine.h"
+#include "book.h"
 #include "departed.h"
+#include "evict.h"
 #include "landing.h"
 #include "needs.h"
 #include "quota.h"
@@ -150,6 +152,7 @@ struct engine {
 	struct {
 		VEC_FIELDS(struct absence);
 	} absences;
+	struct evictions evictions;
 
 	/* the step's scratch */
 	struct needs needs;
@@ -184,23 +187,6 @@ struct engine {
 	struct policies_pass *pass; /* owned; policies.c */
 	struct journal *journal;    /* borrowed; NULL: nothing is recorded */
 };
-
-/* book.c: the tables above */
-struct waiter *waiter_touch(struct engine *e, const char *uid, int64_t now);
-struct waiter *waiter_find(const struct engine *e, const char *uid);
-struct holder *holder_touch(struct engine *e, const char *name, int64_t now);
-struct holder *holder_find(const struct engine *e, const char *name);
-void holder_drop_asked(struct holder *h);
-void book_sweep(struct engine *e); /* forgets what this step did not meet */
-void book_init(struct engine *e);
-void book_finish(struct engine *e);
-void book_new_term(struct engine *e);
-struct node_memo *memo_find(struct engine *e, const char *node);
-struct node_memo *memo_touch(struct engine *e, const char *node);
-void trouble_note(struct engine *e, const char *node, int64_t now);
-struct absence *absence_of(struct engine *e, const char *uid, int64_t now);
-void text_set(char **slot, const char *value); /* owned copy replaces the old one */
-void ledger_copy(struct arena *a, const struct ledger *from, struct ledger *ret);
 
 /* snapshot.c */
 void snapshot_build(struct engine *e, int64_t now);

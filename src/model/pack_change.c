@@ -205,7 +205,7 @@ void change_pack(struct str *out, const struct change *c)
 {
 	pack_u64(out, c->type);
 	pack_u64(out, c->kind);
-	pack_u64(out, (c->leads ? 1 : 0) | (c->no_sweep ? 2 : 0));
+	pack_u64(out, (c->leads ? 1 : 0) | (c->no_sweep ? 2 : 0) | (c->reached ? 4 : 0));
 	pack_text(out, c->ns);
 	pack_text(out, c->name);
 	pack_text(out, c->uid);
@@ -287,7 +287,7 @@ bool change_unpack(struct unpack *u, struct change *ret)
 	struct change c = {0};
 	uint64_t type = unpack_u64(u);
 	uint64_t kind = unpack_u64(u);
-	if (u->bad || type > CHANGE_LEADER || kind >= KIND_COUNT) {
+	if (u->bad || type > CHANGE_REACH || kind >= KIND_COUNT) {
 		u->bad = true;
 		return false;
 	}
@@ -296,6 +296,7 @@ bool change_unpack(struct unpack *u, struct change *ret)
 	uint64_t flags = unpack_u64(u);
 	c.leads = flags & 1;
 	c.no_sweep = flags & 2;
+	c.reached = flags & 4;
 	c.ns = unpack_text(u);
 	c.name = unpack_text(u);
 	c.uid = unpack_text(u);

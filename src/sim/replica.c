@@ -212,6 +212,7 @@ struct replica *replica_create(struct sim *s, int index)
 	r->election = election_create(r->kube, &lease, on_leadership, r);
 	r->act = act_create(r->kube, r->events, &act, &outcomes, r);
 	r->engine = engine_create(&engine, rng_next(&s->rng));
+	engine_observe(r->engine, &(struct change){.type = CHANGE_REACH, .reached = true});
 	r->feeds = feeds_create(r->kube, rng_next(&s->rng), on_change, r);
 	s->slots[index].replica = r;
 	replica_wake(r, sim_now(s));
