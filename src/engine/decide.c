@@ -319,9 +319,10 @@ static void decide_one(struct engine *e, int64_t now, struct waiter *w, struct p
 	struct holder *h = w->granted_by;
 	const struct grant *g = &holder_ledger(h)->items[w->granted_index];
 	w->reason = REASON_GRANTING;
-	/* Only an acknowledged entry may be told to the tenant. */
-	bool acknowledged = !h->asked_holds || h->acked_rv != NULL;
-	if (acknowledged && h->in_world && h->pod.identity != NULL && !text_empty(h->pod.node)) {
+	/* Only an entry that the watch of pods has brought back may be told to the tenant: it was
+	 * acknowledged, and what is known of the node includes all that came before it (C21). */
+	if (!h->asked_holds && !view_lags(e) && h->in_world && h->pod.identity != NULL &&
+		!text_empty(h->pod.node)) {
 		emit_place(e, w, h, g, plan);
 	}
 }

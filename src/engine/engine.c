@@ -109,6 +109,8 @@ static void decide_all(struct engine *e, struct engine_now now, uint32_t budget,
 	/* 5 and 6, assume and emit: every action is remembered under its id before it leaves */
 	emit_grants(e, plan);
 	capacity_tend(e, now.mono_ms, plan);
+	recycle_tenants(e, plan);
+	drain_tenants(e, plan);
 	report_waiting(e, now, plan);
 	departed_report(e, plan);
 	departed_sweep(e);

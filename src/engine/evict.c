@@ -37,22 +37,16 @@ static struct pod pod_of(const struct world_pod *p, struct arena *arena)
 	return pod;
 }
 
-static struct eviction *eviction_touch(
-	struct engine *e, const struct world_pod *p, enum reason reason)
+static struct eviction *eviction_touch(struct engine *e, const struct world_pod *p)
 {
 	struct eviction *v = eviction_find(e, world_pod_uid(p));
 	if (v == NULL) {
 		CLEANUP(arena_finish) struct arena arena = {.block_bytes = 1024};
 		struct eviction made = {.uid = xstrdup(world_pod_uid(p)),
-			.reason = reason,
 			.backoff = {.first_ms = FIRST_MS, .cap_ms = CAP_MS}};
 		text_set(&made.owner, pod_of(p, &arena).owner.uid);
 		VEC_PUSH(&e->evictions.items, made);
 		v = &e->evictions.items.items[e->evictions.items.count - 1];
-	}
-	if (v->reason != reason) {
-		v->reason = reason;
-		v->told = v->told_refusal = false;
 	}
 	v->asked_at = e->now;
 	return v;
@@ -156,9 +150,9 @@ static void send(struct engine *e, struct eviction *v, const struct world_pod *p
 	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 1024};
 	CLEANUP(str_finish) struct str text = STR_INIT(SENTENCE_MAX);
 	explain(&text, why->reason, &why->facts);
-	if (!v->told) {
+	if (v->reason != why->reason) {
 		tell(e, plan, p, str_text(&text))->reason = why->reason;
-		v->told = true;
+		v->reason = why->reason;
 	}
 	struct action *a = emit(e, plan, ACTION_EVICT);
 	name_pod(plan, a, p);
@@ -175,7 +169,7 @@ static void send(struct engine *e, struct eviction *v, const struct world_pod *p
 enum evict_state evict_tenant(
 	struct engine *e, const struct world_pod *p, const struct evict_why *why, struct plan *plan)
 {
-	struct eviction *v = eviction_touch(e, p, why->reason);
+	struct eviction *v = eviction_touch(e, p);
 	enum evict_state state = state_of(e, v, p, why->reason);
 	if (state == EVICT_REFUSED && !v->told_refusal) {
 		tell_refusal(e, v, p, plan);
@@ -245,6 +239,12 @@ void evictions_sweep(struct engine *e)
 			VEC_REMOVE_SWAP(&all->items, i);
 		}
 	}
+	for (size_t i = all->stuck.count; i-- > 0;) {
+		if (all->stuck.items[i].seen != e->step) {
+			free(all->stuck.items[i].uid);
+			VEC_REMOVE_SWAP(&all->stuck, i);
+		}
+	}
 }
 
 void evictions_new_term(struct evictions *all)
@@ -252,7 +252,11 @@ void evictions_new_term(struct evictions *all)
 	vec_for_each (struct eviction, v, &all->items) {
 		eviction_free(v);
 	}
+	vec_for_each (struct stuck, s, &all->stuck) {
+		free(s->uid);
+	}
 	VEC_CLEAR(&all->items);
+	VEC_CLEAR(&all->stuck);
 }
 
 void evictions_finish(struct evictions *all)
@@ -260,4 +264,5 @@ void evictions_finish(struct evictions *all)
 	evictions_new_term(all);
 	VEC_FINISH(&all->items);
 	VEC_FINISH(&all->sent);
+	VEC_FINISH(&all->stuck);
 }

@@ -44,17 +44,24 @@ struct evict_why {
 
 /* A tenant that was to be evicted, by uid. */
 struct eviction {
-	char *uid;   /* owned */
-	char *owner; /* owned; uid of its controller; NULL: none */
-	enum reason reason;
-	uint64_t flight; /* 0: none under way */
-	bool evicted;	 /* acknowledged, or nobody knows; asked again at `retry_at` */
-	bool told, told_refusal;
+	char *uid;	    /* owned */
+	char *owner;	    /* owned; uid of its controller; NULL: none */
+	enum reason reason; /* for which it was asked last, and told; NONE: not yet */
+	uint64_t flight;    /* 0: none under way */
+	bool evicted;	    /* acknowledged, or nobody knows; asked again at `retry_at` */
+	bool told_refusal;
 	bool by_budget;
 	char *refusal; /* owned; what was answered last */
 	int64_t retry_at;
 	struct backoff backoff;
 	int64_t asked_at; /* for the last time */
+};
+
+/* C21: a placed tenant that the scheduler does not bind, and since when. */
+struct stuck {
+	char *uid; /* owned */
+	int64_t since;
+	uint64_t seen;
 };
 
 struct evictions {
@@ -63,7 +70,10 @@ struct evictions {
 	} items;
 	struct {
 		VEC_FIELDS(int64_t);
-	} sent;	      /* when, in the last minute */
+	} sent; /* when, in the last minute */
+	struct {
+		VEC_FIELDS(struct stuck);
+	} stuck;
 	bool reached; /* C3: the API server reaches the webhook */
 };
 
@@ -72,6 +82,10 @@ enum evict_state evict_tenant(struct engine *e, const struct world_pod *p,
 	const struct evict_why *why, struct plan *plan);
 /* Would it be taken down if it were asked for? EVICT_SENT: now. */
 enum evict_state evict_look(struct engine *e, const struct world_pod *p, enum reason reason);
+
+/* recycle.c, drain.c: those of whom the engine finds out by itself */
+void recycle_tenants(struct engine *e, struct plan *plan);
+void drain_tenants(struct engine *e, struct plan *plan);
 
 void eviction_settle(struct engine *e, int64_t now, uint64_t id, const struct outcome *o);
 void evictions_sweep(struct engine *e);

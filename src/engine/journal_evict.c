@@ -1,5 +1,5 @@
 /* Evictions as records of the state, and back. The first record is about all of them: when the last
- * ones left. */
+ * ones left, and who has been stuck since when (C21). */
 #include "journal_parts.h"
 
 static void put_record(struct str *out, state_put put, void *data)
@@ -16,8 +16,7 @@ static void save_one(struct str *out, const struct eviction *v)
 	pack_text(out, v->owner);
 	pack_text(out, v->refusal);
 	pack_u64(out, v->flight);
-	pack_u64(out, (v->evicted ? 1 : 0) | (v->told ? 2 : 0) | (v->told_refusal ? 4 : 0) |
-			      (v->by_budget ? 8 : 0));
+	pack_u64(out, (v->evicted ? 1 : 0) | (v->told_refusal ? 2 : 0) | (v->by_budget ? 4 : 0));
 	for (size_t i = 0; i < COUNT_OF(numbers); i++) {
 		pack_i64(out, numbers[i]);
 	}
@@ -33,6 +32,12 @@ void evictions_save(struct engine *e, struct str *scratch, state_put put, void *
 	for (size_t i = 0; i < all->sent.count; i++) {
 		pack_i64(scratch, all->sent.items[i]);
 	}
+	pack_u64(scratch, all->stuck.count);
+	vec_for_each (const struct stuck, s, &all->stuck) {
+		pack_text(scratch, s->uid);
+		pack_i64(scratch, s->since);
+		pack_u64(scratch, s->seen);
+	}
 	put_record(scratch, put, data);
 	vec_for_each (const struct eviction, v, &all->items) {
 		str_reset(scratch);
@@ -42,11 +47,21 @@ void evictions_save(struct engine *e, struct str *scratch, state_put put, void *
 	}
 }
 
-static bool load_sent(struct evictions *all, struct unpack *u)
+static bool load_all(struct evictions *all, struct unpack *u)
 {
 	for (uint64_t n = unpack_u64(u); n > 0 && !u->bad; n--) {
 		int64_t at = unpack_i64(u);
 		VEC_PUSH(&all->sent, at);
+	}
+	for (uint64_t n = unpack_u64(u); n > 0 && !u->bad; n--) {
+		const char *uid = unpack_text(u);
+		struct stuck s = {.since = unpack_i64(u)};
+		s.seen = unpack_u64(u);
+		if (u->bad || uid == NULL) {
+			return false;
+		}
+		s.uid = xstrdup(uid);
+		VEC_PUSH(&all->stuck, s);
 	}
 	return !u->bad;
 }
@@ -55,16 +70,15 @@ bool eviction_load(struct engine *e, struct unpack *u)
 {
 	const char *uid = unpack_text(u);
 	if (uid == NULL) {
-		return !u->bad && load_sent(&e->evictions, u);
+		return !u->bad && load_all(&e->evictions, u);
 	}
 	struct eviction v = {0};
 	const char *owner = unpack_text(u), *refusal = unpack_text(u);
 	v.flight = unpack_u64(u);
 	uint64_t flags = unpack_u64(u);
 	v.evicted = flags & 1;
-	v.told = flags & 2;
-	v.told_refusal = flags & 4;
-	v.by_budget = flags & 8;
+	v.told_refusal = flags & 2;
+	v.by_budget = flags & 4;
 	int64_t reason = unpack_i64(u);
 	v.retry_at = unpack_i64(u);
 	v.asked_at = unpack_i64(u);

@@ -59,6 +59,7 @@ static void settle_grant(struct holder *h, int64_t now, const struct outcome *o)
 {
 	if (o->fault.kind == FAULT_NONE && answer_is_sound(h, o->pod)) {
 		text_set(&h->acked_rv, o->pod->resource_version);
+		h->acked_at = now;
 		h->expires_at = now + ASSUME_MS;
 		return;
 	}

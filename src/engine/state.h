@@ -71,7 +71,8 @@ struct holder {
 	struct ledger asked;
 	bool asked_holds; /* `asked` is what counts, not the world's */
 	char *acked_rv;	  /* owned; version of the acknowledged ledger */
-	char *avoid_rv;	  /* owned; a write from this version failed: wait for another */
+	int64_t acked_at;
+	char *avoid_rv; /* owned; a write from this version failed: wait for another */
 	int64_t avoid_until;
 	int64_t expires_at;   /* assumed but never seen by then: forgotten */
 	int64_t idle_since;   /* -1: has tenants or demand */
@@ -199,6 +200,9 @@ bool tenant_is_on(const struct holder *h, const struct world_gpu *tenant);
 uint32_t snap_gpu_by_uuid(const struct engine *e, const char *uuid);
 /* Does this entry still hold its share? */
 bool grant_lives(struct engine *e, const struct holder *h, const struct grant *g);
+
+/* view.c: C21 */
+bool view_lags(const struct engine *e);
 
 /* decide.c */
 void waiter_refresh(struct waiter *w, const struct world_pod *p);

@@ -114,6 +114,7 @@ static struct world_gpu *gpu_create(struct world *w, const struct pod *pod)
 	str_trim_capacity(&w->scratch, 64 * 1024);
 	g->priority = pod->priority;
 	g->gated = pod_has_gate(pod, NAME_GATE);
+	g->unschedulable = pod->unschedulable;
 	g->class = pod_is_capacity(pod)		    ? WORLD_CAPACITY
 		   : pod_is_tenant(pod) || g->gated ? WORLD_TENANT
 						    : WORLD_WHOLE;
