@@ -275,7 +275,9 @@ static void place_waiter(struct engine *e, int64_t now, struct waiter *w, struct
 	w->asked.claim_count = claims.count;
 	w->asked.apart = neighbours_mark(e, &w->pod);
 	landings_lift(e, w);
+	hold_lift(e, w);
 	bool found = find_gpu(e, now, w, plan, &v);
+	hold_settle(e, w, found ? &v : NULL);
 	landings_settle(e, w, found ? &v : NULL);
 	/* They are of this step, what is asked for lasts. */
 	w->asked.claims = NULL;

@@ -32,6 +32,7 @@ void evictions_save(struct engine *e, struct str *scratch, state_put put, void *
 	for (size_t i = 0; i < all->sent.count; i++) {
 		pack_i64(scratch, all->sent.items[i]);
 	}
+	pack_i64(scratch, e->preempting.next_at);
 	pack_u64(scratch, all->stuck.count);
 	vec_for_each (const struct stuck, s, &all->stuck) {
 		pack_text(scratch, s->uid);
@@ -47,12 +48,14 @@ void evictions_save(struct engine *e, struct str *scratch, state_put put, void *
 	}
 }
 
-static bool load_all(struct evictions *all, struct unpack *u)
+static bool load_all(struct engine *e, struct unpack *u)
 {
+	struct evictions *all = &e->evictions;
 	for (uint64_t n = unpack_u64(u); n > 0 && !u->bad; n--) {
 		int64_t at = unpack_i64(u);
 		VEC_PUSH(&all->sent, at);
 	}
+	e->preempting.next_at = unpack_i64(u);
 	for (uint64_t n = unpack_u64(u); n > 0 && !u->bad; n--) {
 		const char *uid = unpack_text(u);
 		struct stuck s = {.since = unpack_i64(u)};
@@ -70,7 +73,7 @@ bool eviction_load(struct engine *e, struct unpack *u)
 {
 	const char *uid = unpack_text(u);
 	if (uid == NULL) {
-		return !u->bad && load_all(&e->evictions, u);
+		return !u->bad && load_all(e, u);
 	}
 	struct eviction v = {0};
 	const char *owner = unpack_text(u), *refusal = unpack_text(u);

@@ -126,7 +126,8 @@ static void save_waiter(struct saving *s, const struct waiter *w)
 	struct str *out = record_begin(s, RECORD_WAITER);
 	const int64_t numbers[] = {w->placed_until, w->retry_at, w->first_seen, w->reason,
 		w->asked.milli, w->asked.mem_mib, w->asked.max_tenants, w->miss.best_milli,
-		w->miss.best_mib, w->condition_at, w->condition_reason, w->refused_until};
+		w->miss.best_mib, w->condition_at, w->condition_reason, w->refused_until,
+		w->lacks_since, w->preempt_at, w->hold.milli, w->hold.mem_mib, w->hold.until};
 	pack_text(out, w->uid);
 	pack_seen_pod(out, &w->pod, w->stamp, world_pod_by_uid(s->e->world, w->uid));
 	pack_u64(out, w->flight);
@@ -138,6 +139,7 @@ static void save_waiter(struct saving *s, const struct waiter *w)
 	for (size_t i = 0; i < COUNT_OF(numbers); i++) {
 		pack_i64(out, numbers[i]);
 	}
+	pack_text(out, w->hold.uuid);
 	pack_landings(out, w);
 	record_end(s);
 }
@@ -178,6 +180,12 @@ static bool load_waiter(struct engine *e, struct unpack *u)
 	w->condition_at = unpack_i64(u);
 	w->condition_reason = unpack_reason(u);
 	w->refused_until = unpack_i64(u);
+	w->lacks_since = unpack_i64(u);
+	w->preempt_at = unpack_i64(u);
+	w->hold.milli = unpack_i64(u);
+	w->hold.mem_mib = unpack_i64(u);
+	w->hold.until = unpack_i64(u);
+	text_set(&w->hold.uuid, unpack_text(u));
 	unpack_landings(u, w);
 	return !u->bad;
 }
@@ -239,7 +247,8 @@ static bool load_holder(struct engine *e, struct unpack *u)
 	h->asked_holds = flags & 2;
 	h->deleted = flags & 4;
 	h->has_grace = flags & 8;
-	h->grace_stamp = flags & 16 ? h->stamp + 1 : 0;
+	/* Not learnt is any other number: where the pod is not current, 0 would be the next. */
+	h->grace_stamp = flags & 16 ? h->stamp + 1 : h->stamp;
 	h->flight = unpack_u64(u);
 	h->seen = unpack_u64(u);
 	h->wanted = unpack_u64(u);

@@ -13,8 +13,10 @@
 #include "book.h"
 #include "departed.h"
 #include "evict.h"
+#include "hold.h"
 #include "landing.h"
 #include "needs.h"
+#include "preempt.h"
 #include "quota.h"
 #include "size/policy.h"
 #include "place/place.h"
@@ -50,6 +52,9 @@ struct waiter {
 	struct holder *granted_by;
 	uint32_t granted_index;
 	uint64_t granted_step;
+	struct hold hold;
+	int64_t lacks_since; /* that it fits nowhere; 0: it may */
+	int64_t preempt_at;  /* looked at for that again */
 	int64_t quota_milli; /* what of quotas it is counted with in this step's picture */
 };
 
@@ -154,6 +159,7 @@ struct engine {
 		VEC_FIELDS(struct absence);
 	} absences;
 	struct evictions evictions;
+	struct preempting preempting;
 
 	/* the step's scratch */
 	struct needs needs;

@@ -81,7 +81,7 @@ static void policy_pack(struct str *out, const struct policy *p)
 		pack_i64(out, numbers[i]);
 	}
 	pack_u64(out, (p->is_fallback ? 1 : 0) | (p->has_selector ? 2 : 0) | (p->built_in ? 4 : 0) |
-			      (p->status_overlapping ? 8 : 0));
+			      (p->status_overlapping ? 8 : 0) | (p->never_preempts ? 16 : 0));
 	pack_selector(out, &p->namespaces);
 	pack_selector(out, &p->pods);
 	pack_u64(out, p->owner_kind_count);
@@ -128,6 +128,7 @@ static void policy_unpack(struct unpack *u, struct policy *p)
 	p->has_selector = flags & 2;
 	p->built_in = flags & 4;
 	p->status_overlapping = flags & 8;
+	p->never_preempts = flags & 16;
 	p->namespaces = unpack_selector(u);
 	p->pods = unpack_selector(u);
 	p->owner_kind_count = unpack_count(u);
