@@ -103,6 +103,8 @@ static void decide_all(struct engine *e, struct engine_now now, uint32_t budget,
 	/* 5 and 6, assume and emit: every action is remembered under its id before it leaves */
 	emit_grants(e, plan);
 	capacity_tend(e, now.mono_ms, plan);
+	orphans_tend(e, now.mono_ms, plan);
+	alarm_doubled(e, plan);
 	report_waiting(e, now, plan);
 	departed_report(e, plan);
 	departed_sweep(e);
