@@ -43,6 +43,8 @@ static void tell_doubled(
 		return;
 	}
 	h->told_doubled = true;
+	/* One more would tell the same again. */
+	trouble_note(e, h->node, e->now);
 	explain_doubled(&text, h->pod.identity->uuid, other->name);
 	say(e, h, "GpuDoubled", &text, plan);
 }

@@ -283,9 +283,20 @@ static void index_uuid(struct engine *e, uint32_t at)
 	e->snap.gpus.items[at].fenced = true;
 }
 
+/* It is given up at the end of this step, and its node rests from then on: none is opened there
+ * before that either. */
+static bool fails_now(struct engine *e, const struct holder *h, int64_t now)
+{
+	return holder_may_go(h) && !h->search && capacity_failed(e, h, now) &&
+	       (h->pod.identity == NULL || pod_is_terminal(&h->pod));
+}
+
 static void add_holder(struct engine *e, struct holder *h, int64_t now)
 {
 	uint32_t node = snap_node_of(e, h->node);
+	if (node != WORLD_NONE && fails_now(e, h, now)) {
+		e->snap.nodes.items[node].no_opening = true;
+	}
 	if (!holder_usable(h) || node == WORLD_NONE) {
 		return;
 	}

@@ -365,7 +365,7 @@ Test(alarm, k11_one_that_never_tells_is_given_up_with_its_cause)
 {
 	struct bed b = bed_make();
 	struct cap silent = {"cap-0", "c1", NULL, false, {0}};
-	tell_node(&b, "n0", 1, 110);
+	tell_node(&b, "n0", 2, 110);
 	tell_capacity(&b, &silent);
 	tell_waiting(&b, "w", "0.5");
 	cr_expect_null(step(&b, ACTION_DELETE_CAPACITY));
@@ -379,6 +379,8 @@ Test(alarm, k11_one_that_never_tells_is_given_up_with_its_cause)
 	cr_expect_not_null(
 		strstr(told->message, "has not told its GPU in 120 s"), "%s", told->message);
 	cr_expect_not_null(strstr(told->message, "node n0 rests for"), "%s", told->message);
+	cr_expect_eq(count(&b, ACTION_CREATE_CAPACITY), 0, "its node rests at once");
+	cr_expect_eq(engine_report(b.e)->by_reason[REASON_CAPACITY_FAILED], 1);
 	bed_finish(&b);
 }
 
