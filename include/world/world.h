@@ -36,6 +36,7 @@ struct world_gpu {
 	int32_t priority;
 	enum world_class class; /* whole GPUs, carries our label or gate, or holds a GPU for us */
 	bool has_neighbours;	/* it keeps others off its node by anti-affinity */
+	bool keeps_node;	/* C15: no autoscaler may take its node */
 	bool is_kai;		/* C27: KAI's scheduler gave it its GPU */
 	bool waiting_shown;	/* its condition Placed says False */
 	enum reason told;	/* in that condition, whatever it says; NONE: nothing of ours */

@@ -301,6 +301,7 @@ static void place_waiter(struct engine *e, int64_t now, struct waiter *w, struct
 	}
 	w->reason = REASON_GRANTING;
 	s->added++;
+	s->keepers += w->pod.keeps_node ? 1 : 0;
 	struct chosen c = {w, v.gpu, v.milli, v.mem_mib};
 	VEC_PUSH(&e->chosen, c);
 }

@@ -113,6 +113,8 @@ static void decide_all(struct engine *e, struct engine_now now, uint32_t budget,
 	capacity_tend(e, now.mono_ms, plan);
 	recycle_tenants(e, plan);
 	drain_tenants(e, plan);
+	orphans_tend(e, now.mono_ms, plan);
+	alarm_doubled(e, plan);
 	report_waiting(e, now, plan);
 	departed_report(e, plan);
 	departed_sweep(e);

@@ -139,6 +139,7 @@ static void put_head(struct journal *j, const struct engine *e)
 	pack_u64(r, e->seed);
 	pack_i64(r, e->cfg.idle_grace_ms);
 	pack_i64(r, e->cfg.open_timeout_ms);
+	pack_i64(r, e->cfg.lost_ms);
 	pack_i64(r, e->cfg.held_ms);
 	pack_i64(r, e->cfg.evictions_per_minute);
 	pack_text(r, e->cfg.runtime_class);

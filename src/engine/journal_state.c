@@ -34,14 +34,14 @@ static void save_change(void *data, const struct change *c)
 	record_end(s);
 }
 
-static void pack_backoff(struct str *out, const struct backoff *b)
+void backoff_pack(struct str *out, const struct backoff *b)
 {
 	pack_i64(out, b->first_ms);
 	pack_i64(out, b->cap_ms);
 	pack_i64(out, b->attempt);
 }
 
-static struct backoff unpack_backoff(struct unpack *u)
+struct backoff backoff_unpack(struct unpack *u)
 {
 	struct backoff b = {0};
 	b.first_ms = unpack_i64(u);
@@ -135,7 +135,7 @@ static void save_waiter(struct saving *s, const struct waiter *w)
 	pack_text(out, w->placed_rv);
 	pack_text(out, w->refusal);
 	pack_text(out, w->flight_rv);
-	pack_backoff(out, &w->backoff);
+	backoff_pack(out, &w->backoff);
 	for (size_t i = 0; i < COUNT_OF(numbers); i++) {
 		pack_i64(out, numbers[i]);
 	}
@@ -167,7 +167,7 @@ static bool load_waiter(struct engine *e, struct unpack *u)
 	text_set(&w->placed_rv, unpack_text(u));
 	text_set(&w->refusal, unpack_text(u));
 	text_set(&w->flight_rv, unpack_text(u));
-	w->backoff = unpack_backoff(u);
+	w->backoff = backoff_unpack(u);
 	w->placed_until = unpack_i64(u);
 	w->retry_at = unpack_i64(u);
 	w->first_seen = unpack_i64(u);
@@ -194,7 +194,7 @@ static void save_holder(struct saving *s, const struct holder *h)
 {
 	struct str *out = record_begin(s, RECORD_HOLDER);
 	const int64_t numbers[] = {h->flight_type, h->avoid_until, h->expires_at, h->idle_since,
-		h->opened_at, h->lost_at, h->retry_at, h->grace_ms, h->acked_at};
+		h->opened_at, h->lost_at, h->retry_at, h->grace_ms, h->acked_at, h->mend_at};
 	/* The asked ledger travels as that of a pod, which has a packer. */
 	const struct pod asked = {.ns = "", .name = "", .ledger = h->asked};
 	pack_text(out, h->name);
@@ -202,7 +202,9 @@ static void save_holder(struct saving *s, const struct holder *h)
 	pack_text(out, h->node);
 	pack_seen_pod(out, &h->pod, h->stamp, world_pod_find(s->e->world, NAME_NAMESPACE, h->name));
 	pack_u64(out, (h->in_world ? 1 : 0) | (h->asked_holds ? 2 : 0) | (h->deleted ? 4 : 0) |
-			      (h->has_grace ? 8 : 0) | (h->grace_stamp == h->stamp + 1 ? 16 : 0));
+			      (h->has_grace ? 8 : 0) | (h->grace_stamp == h->stamp + 1 ? 16 : 0) |
+			      (h->search ? 32 : 0) | (h->told_doubled ? 64 : 0) |
+			      (h->asked_keeps ? 128 : 0));
 	pack_u64(out, h->flight);
 	pack_u64(out, h->seen);
 	pack_u64(out, h->wanted);
@@ -210,7 +212,7 @@ static void save_holder(struct saving *s, const struct holder *h)
 	pack_text(out, h->avoid_rv);
 	pack_text(out, h->refusal);
 	pack_text(out, h->flight_rv);
-	pack_backoff(out, &h->backoff);
+	backoff_pack(out, &h->backoff);
 	for (size_t i = 0; i < COUNT_OF(numbers); i++) {
 		pack_i64(out, numbers[i]);
 	}
@@ -249,6 +251,9 @@ static bool load_holder(struct engine *e, struct unpack *u)
 	h->has_grace = flags & 8;
 	/* Not learnt is any other number: where the pod is not current, 0 would be the next. */
 	h->grace_stamp = flags & 16 ? h->stamp + 1 : h->stamp;
+	h->search = flags & 32;
+	h->told_doubled = flags & 64;
+	h->asked_keeps = flags & 128;
 	h->flight = unpack_u64(u);
 	h->seen = unpack_u64(u);
 	h->wanted = unpack_u64(u);
@@ -256,7 +261,7 @@ static bool load_holder(struct engine *e, struct unpack *u)
 	text_set(&h->avoid_rv, unpack_text(u));
 	text_set(&h->refusal, unpack_text(u));
 	text_set(&h->flight_rv, unpack_text(u));
-	h->backoff = unpack_backoff(u);
+	h->backoff = backoff_unpack(u);
 	int64_t type = unpack_i64(u);
 	h->flight_type = (enum action_type)type;
 	h->avoid_until = unpack_i64(u);
@@ -267,6 +272,7 @@ static bool load_holder(struct engine *e, struct unpack *u)
 	h->retry_at = unpack_i64(u);
 	h->grace_ms = unpack_i64(u);
 	h->acked_at = unpack_i64(u);
+	h->mend_at = unpack_i64(u);
 	/* A pod that is in the world has been looked at. */
 	bool sound = !u->bad && type >= 0 && type <= ACTION_EVENT && (seen.known || !h->in_world);
 	return sound && load_asked(h, u);
@@ -280,7 +286,7 @@ static void save_lasting(struct saving *s)
 		pack_i64(out, m->until);
 		pack_i64(out, m->last_failure);
 		pack_i64(out, m->usable_mib);
-		pack_backoff(out, &m->backoff);
+		backoff_pack(out, &m->backoff);
 		record_end(s);
 	}
 	vec_for_each (const struct absence, a, &s->e->absences) {
@@ -290,6 +296,10 @@ static void save_lasting(struct saving *s)
 		pack_u64(out, a->seen);
 		pack_text(out, a->holder);
 		pack_u64(out, a->told);
+		record_end(s);
+	}
+	vec_for_each (const struct orphan, o, &s->e->orphans.items) {
+		orphan_pack(record_begin(s, RECORD_ORPHAN), o);
 		record_end(s);
 	}
 }
@@ -304,7 +314,7 @@ static bool load_memo(struct engine *e, struct unpack *u)
 	m->until = unpack_i64(u);
 	m->last_failure = unpack_i64(u);
 	m->usable_mib = unpack_i64(u);
-	m->backoff = unpack_backoff(u);
+	m->backoff = backoff_unpack(u);
 	return !u->bad;
 }
 
@@ -485,6 +495,8 @@ bool state_load(struct engine *e, enum record type, struct unpack *u)
 		return load_absence(e, u);
 	case RECORD_EVICTION:
 		return eviction_load(e, u);
+	case RECORD_ORPHAN:
+		return orphan_unpack(e, u);
 	case RECORD_PASS:
 		return load_pass(e, u);
 	case RECORD_ENGINE:

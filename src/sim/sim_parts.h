@@ -205,7 +205,7 @@ struct sim {
 	uint64_t next_call;
 	bool calm;
 	int64_t calm_at;
-	int64_t idle_grace_ms, open_timeout_ms, held_ms;
+	int64_t idle_grace_ms, open_timeout_ms, held_ms, lost_ms;
 	uint32_t budget;
 	char lease_holder[64];
 	uint64_t serving_term;	   /* in which the request was sent that is being served */

@@ -118,6 +118,7 @@ static struct world_gpu *gpu_create(struct world *w, const struct pod *pod)
 	g->class = pod_is_capacity(pod)		    ? WORLD_CAPACITY
 		   : pod_is_tenant(pod) || g->gated ? WORLD_TENANT
 						    : WORLD_WHOLE;
+	g->keeps_node = pod->keeps_node;
 	g->has_neighbours = pod->neighbour_count > 0;
 	g->is_kai = g->class == WORLD_WHOLE && is_kai(pod);
 	g->waiting_shown = pod->placed.type != NULL && !pod->placed.is_true;
