@@ -8,7 +8,7 @@
 #define OPEN_TIMEOUT_MS 120000
 #define IDLE_GRACE_MS	60000
 
-static bool is_free_to_act(const struct holder *h)
+bool capacity_is_free_to_act(const struct holder *h)
 {
 	return h->in_world && h->flight == 0 && !h->deleted && h->avoid_rv == NULL &&
 	       h->pod.deleting_ms == 0;
@@ -56,7 +56,8 @@ static void tend_broken(struct engine *e, int64_t now, struct plan *plan)
 	for (size_t i = 0; i < e->holders.count; i++) {
 		struct holder *h = e->holders.items[i];
 		/* With tenants it is another story (orphans); nothing here touches tenants. */
-		if (is_free_to_act(h) && capacity_failed(e, h, now) && !has_tenants(e, h)) {
+		if (capacity_is_free_to_act(h) && capacity_failed(e, h, now) &&
+			!has_tenants(e, h)) {
 			if (h->node != NULL) {
 				trouble_note(e, h->node, now);
 			}
@@ -122,7 +123,7 @@ static void tend_idle(struct engine *e, int64_t now, struct plan *plan)
 		}
 		int64_t grace = h->has_grace ? h->grace_ms : grace_of_config(e);
 		wake_by(e, h->idle_since + grace);
-		if (now - h->idle_since >= grace && is_free_to_act(h)) {
+		if (now - h->idle_since >= grace && capacity_is_free_to_act(h)) {
 			emit_delete(e, h, plan);
 		}
 	}
@@ -134,6 +135,7 @@ void capacity_tend(struct engine *e, int64_t now, struct plan *plan)
 	vec_for_each (const struct snap_gpu, s, &e->snap_gpus) {
 		learn_grace(e, s->holder);
 	}
+	wholes_tend(e, plan);
 	/* An unfinished step has not seen all demand: nobody is idle for sure. */
 	if (!plan->unfinished && e->resume == 0) {
 		tend_idle(e, now, plan);

@@ -16,6 +16,7 @@
 #include "quota.h"
 #include "size/policy.h"
 #include "place/place.h"
+#include "whole.h"
 
 /* A tenant that waits, by uid. */
 struct holder;
@@ -49,6 +50,7 @@ struct waiter {
 	uint32_t granted_index;
 	uint64_t granted_step;
 	int64_t quota_milli; /* what of quotas it is counted with in this step's picture */
+	struct passed passed;
 };
 
 /* A capacity pod, by name: from the moment we ask for it. */
@@ -105,11 +107,7 @@ struct snap_gpu {
 	uint32_t dead;	  /* entries that can be pruned */
 	uint32_t added;	  /* decided in this step */
 	uint32_t demand;  /* chosen by waiters, written now or later */
-};
-
-struct candidate {
-	struct waiter *waiter;
-	uint32_t pod_slot;
+	bool yields;	  /* it goes at once, for a whole pod */
 };
 
 struct chosen {
@@ -152,6 +150,7 @@ struct engine {
 	} absences;
 
 	/* the step's scratch */
+	struct wholes wholes;
 	struct needs needs;
 	struct snapshot snap;
 	uint32_t searches;  /* in this picture */
