@@ -362,7 +362,8 @@ static void make_leader_side(struct controller *c)
 	struct engine_config engine = {.idle_grace_ms = c->options.idle_grace_s * 1000,
 		.open_timeout_ms = c->options.open_timeout_s * 1000,
 		.evictions_per_minute = (uint32_t)c->options.evictions_per_minute,
-		.lost_ms = c->options.reacquire_s * 1000};
+		.lost_ms = c->options.reacquire_s * 1000,
+		.patience_ms = c->options.patience_s * 1000};
 	struct certs_config certs = {.ns = NAME_NAMESPACE, .extra_names = c->options.webhook_names};
 	struct certs_events certs_events = {.on_identity = on_identity, .leads = leads};
 	c->events =

@@ -68,6 +68,7 @@ static struct waiter *waiter_add(struct engine *e, const char *uid, int64_t now)
 	w->arena.block_bytes = 1024;
 	w->stamp = UINT64_MAX;
 	w->first_seen = now;
+	w->passed.lacks_since = -1;
 	w->backoff = (struct backoff){.first_ms = 500, .cap_ms = 60000};
 	VEC_PUSH(&e->waiters, w);
 	map_put(&e->waiters_by_uid, hash_text(uid), (uint32_t)e->waiters.count - 1);
@@ -288,6 +289,8 @@ void book_new_term(struct engine *e)
 	evictions_new_term(&e->evictions);
 	memset(&e->orphans, 0, sizeof e->orphans);
 	book_init(e);
+	wholes_finish(e);
+	wholes_init(e);
 	for (size_t i = 0; i < old.waiters.count; i++) {
 		struct waiter *w = old.waiters.items[i];
 		if (w->landings.count > 0) {

@@ -15,6 +15,7 @@ enum record {
 	RECORD_WORLD = 'w',
 	RECORD_WAITER = 'q',
 	RECORD_HOLDER = 'h',
+	RECORD_WHOLE = 'g',
 	RECORD_NODE = 'n',
 	RECORD_ABSENCE = 'a',
 	RECORD_EVICTION = 'v',
@@ -28,7 +29,7 @@ enum record {
 #define RECORD_FRAME 8
 /* An object takes at most 3 MiB as JSON and packs into less. */
 #define RECORD_MAX     ((size_t)4 << 20)
-#define JOURNAL_FORMAT 14
+#define JOURNAL_FORMAT 15
 
 static inline uint32_t record_sum(const void *p, size_t n)
 {

@@ -127,7 +127,8 @@ static void save_waiter(struct saving *s, const struct waiter *w)
 	const int64_t numbers[] = {w->placed_until, w->retry_at, w->first_seen, w->reason,
 		w->asked.milli, w->asked.mem_mib, w->asked.max_tenants, w->miss.best_milli,
 		w->miss.best_mib, w->condition_at, w->condition_reason, w->refused_until,
-		w->lacks_since, w->preempt_at, w->hold.milli, w->hold.mem_mib, w->hold.until};
+		w->lacks_since, w->preempt_at, w->hold.milli, w->hold.mem_mib, w->hold.until,
+		w->passed.lacks_since, w->passed.by};
 	pack_text(out, w->uid);
 	pack_seen_pod(out, &w->pod, w->stamp, world_pod_by_uid(s->e->world, w->uid));
 	pack_u64(out, w->flight);
@@ -185,6 +186,8 @@ static bool load_waiter(struct engine *e, struct unpack *u)
 	w->hold.milli = unpack_i64(u);
 	w->hold.mem_mib = unpack_i64(u);
 	w->hold.until = unpack_i64(u);
+	w->passed.lacks_since = unpack_i64(u);
+	w->passed.by = (uint32_t)unpack_i64(u);
 	text_set(&w->hold.uuid, unpack_text(u));
 	unpack_landings(u, w);
 	return !u->bad;
@@ -276,6 +279,36 @@ static bool load_holder(struct engine *e, struct unpack *u)
 	/* A pod that is in the world has been looked at. */
 	bool sound = !u->bad && type >= 0 && type <= ACTION_EVENT && (seen.known || !h->in_world);
 	return sound && load_asked(h, u);
+}
+
+static void save_whole(struct saving *s, const struct whole *w)
+{
+	struct str *out = record_begin(s, RECORD_WHOLE);
+	pack_text(out, w->uid);
+	pack_i64(out, w->since);
+	pack_i64(out, w->offered_at);
+	pack_i64(out, w->rest_until);
+	pack_u64(out, w->rests);
+	pack_u64(out, w->told);
+	pack_u64(out, w->seen);
+	record_end(s);
+}
+
+/* Its pod is unpacked anew, from the world. */
+static bool load_whole(struct engine *e, struct unpack *u)
+{
+	const char *uid = unpack_text(u);
+	if (uid == NULL || whole_find(e, uid) != NULL) {
+		return false;
+	}
+	struct whole *w = whole_touch(e, uid, 0);
+	w->since = unpack_i64(u);
+	w->offered_at = unpack_i64(u);
+	w->rest_until = unpack_i64(u);
+	w->rests = (uint32_t)unpack_u64(u);
+	w->told = unpack_u64(u) != 0;
+	w->seen = unpack_u64(u);
+	return !u->bad && w->rests <= WHOLE_RESTS_MAX;
 }
 
 static void save_lasting(struct saving *s)
@@ -426,6 +459,7 @@ static void save_engine(struct saving *s)
 	pack_u64(out, e->round);
 	pack_u64(out, e->report.steps);
 	pack_u64(out, e->report.decisions);
+	pack_i64(out, e->wholes.told_at);
 	record_end(s);
 }
 
@@ -451,6 +485,7 @@ static bool load_engine(struct engine *e, struct unpack *u)
 	e->round = unpack_u64(u);
 	e->report.steps = unpack_u64(u);
 	e->report.decisions = unpack_u64(u);
+	e->wholes.told_at = unpack_i64(u);
 	return !u->bad;
 }
 
@@ -463,6 +498,9 @@ void state_save(struct engine *e, struct str *scratch, state_put put, void *data
 	}
 	for (size_t i = 0; i < e->holders.count; i++) {
 		save_holder(&s, e->holders.items[i]);
+	}
+	for (size_t i = 0; i < e->wholes.all.count; i++) {
+		save_whole(&s, e->wholes.all.items[i]);
 	}
 	save_lasting(&s);
 	evictions_save(e, scratch, put, data);
@@ -489,6 +527,8 @@ bool state_load(struct engine *e, enum record type, struct unpack *u)
 		return load_waiter(e, u);
 	case RECORD_HOLDER:
 		return load_holder(e, u);
+	case RECORD_WHOLE:
+		return load_whole(e, u);
 	case RECORD_NODE:
 		return load_memo(e, u);
 	case RECORD_ABSENCE:

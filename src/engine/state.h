@@ -21,6 +21,7 @@
 #include "quota.h"
 #include "size/policy.h"
 #include "place/place.h"
+#include "whole.h"
 
 /* A tenant that waits, by uid. */
 struct holder;
@@ -57,6 +58,7 @@ struct waiter {
 	int64_t lacks_since; /* that it fits nowhere; 0: it may */
 	int64_t preempt_at;  /* looked at for that again */
 	int64_t quota_milli; /* what of quotas it is counted with in this step's picture */
+	struct passed passed;
 };
 
 /* A capacity pod, by name: from the moment we ask for it. */
@@ -120,11 +122,7 @@ struct snap_gpu {
 	uint32_t demand;    /* chosen by waiters, written now or later */
 	uint32_t keepers;   /* tenants whose node no autoscaler may take */
 	uint32_t forgotten; /* tenants that run on it and are not in the ledger */
-};
-
-struct candidate {
-	struct waiter *waiter;
-	uint32_t pod_slot;
+	bool yields;	    /* it goes at once, for a whole pod */
 };
 
 struct chosen {
@@ -170,6 +168,7 @@ struct engine {
 	struct orphans orphans;
 
 	/* the step's scratch */
+	struct wholes wholes;
 	struct needs needs;
 	struct snapshot snap;
 	uint32_t searches;  /* in this picture */
