@@ -34,7 +34,7 @@ struct weather {
 	uint32_t doubled; /* of machines: two of their GPUs tell the same UUID */
 	int64_t latency_ms, lag_ms, late_ms;
 	/* of people and their work, calm or not */
-	uint32_t mortal;
+	uint32_t mortal, whole;
 	int64_t pace_ms, life_ms;
 };
 
@@ -215,7 +215,8 @@ struct sim {
 	uint64_t next_call;
 	bool calm;
 	int64_t calm_at;
-	int64_t idle_grace_ms, open_timeout_ms, held_ms;
+	int64_t idle_grace_ms, open_timeout_ms, held_ms, lost_ms, patience_ms;
+	int64_t blind_ms; /* so long a controller may not know better */
 	uint32_t budget;
 	struct sim_tally tally;
 	char lease_holder[64];

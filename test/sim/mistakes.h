@@ -27,6 +27,7 @@ void any_answer_is_yes(const struct action *a, struct outcome *o, struct pod *st
 void lost_is_failed(const struct action *a, struct outcome *o, struct pod *storage);
 void write_without_version(const struct wire_request *r, json_t *body);
 void gone_when_deleting(struct change *c, teller tell, void *data);
+void ignore_whole_pods(struct change *c, teller tell, void *data);
 void tenants_by_name(struct change *c, teller tell, void *data);
 void less_cpu(struct change *c, teller tell, void *data);
 void quotas_unheard(struct change *c, teller tell, void *data);

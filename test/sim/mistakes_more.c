@@ -62,6 +62,20 @@ void tenants_by_name(struct change *c, teller tell, void *data)
 	tell(data, c);
 }
 
+/* Whoever asks for whole GPUs has never been looked for by the scheduler. */
+void ignore_whole_pods(struct change *c, teller tell, void *data)
+{
+	struct pod copy;
+	if (c->type == CHANGE_SET && c->kind == KIND_POD && c->pod->unschedulable) {
+		copy = *c->pod;
+		copy.unschedulable = false;
+		c->pod = &copy;
+		tell(data, c);
+		return;
+	}
+	tell(data, c);
+}
+
 /* --- nodes and quotas --- */
 
 void less_cpu(struct change *c, teller tell, void *data)
