@@ -367,6 +367,11 @@ static void snatch(struct sim *s, const struct parcel *p)
 {
 	json_t *body = NULL;
 	const char *name = NULL;
+	if (p->fate == FATE_LATE && p->method == WIRE_DELETE &&
+		dice_falls(s, "comeback", 2 * s->weather.snatch)) {
+		dice_say(s, "people come while %s is late", p->path);
+		people_come_back(s);
+	}
 	if (p->fate != FATE_LATE || p->method != WIRE_PATCH ||
 		decode_parse(p->body, p->body_size, DECODE_PLAIN, &body, NULL) != 0) {
 		return;

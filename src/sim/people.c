@@ -358,6 +358,22 @@ void people_snatch(struct sim *s, const char *capacity_pod)
 	}
 }
 
+static void come_back(void *data, uint64_t scope)
+{
+	struct sim *s = data;
+	struct dice back = dice_enter(s, scope);
+	create_tenant(s);
+	dice_leave(s, back);
+}
+
+void people_come_back(struct sim *s)
+{
+	for (uint64_t i = 1; i <= 3; i++) {
+		agenda_add(&s->agenda, sim_now(s) + sim_between(s, 0, 15000), come_back, s,
+			s->scope + i);
+	}
+}
+
 void people_ask(struct sim *s, const char *name, const char *share)
 {
 	json_t *notes = json_pack("{s:s, s:s, s:s}", NOTE_ORIGINAL, ORIGINAL, NOTE_CONTAINER,

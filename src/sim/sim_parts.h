@@ -161,6 +161,7 @@ void people_start(struct sim *s);
 void people_ask(struct sim *s, const char *name, const char *share);
 void people_take_away(struct sim *s, const char *name);
 void people_snatch(struct sim *s, const char *capacity_pod);
+void people_come_back(struct sim *s); /* while a GPU is about to be given back */
 
 /* --- replica.c: a controller as it ships, less the webhook --- */
 struct replica;
