@@ -32,7 +32,7 @@ def main():
     parser.add_argument("--steps", default="1000000")
     parser.add_argument("--first", default="1")
     options = parser.parse_args()
-    result, status = run("--seeds", options.seeds, "--steps", options.steps, "--first", options.first)
+    result, status = run("--keep", os.environ["ALIQUOT_BUILD"], "--seeds", options.seeds, "--steps", options.steps, "--first", options.first)
     mutations, uncaught = run("--all-mutations", "--seeds", "200")
     result["mutations"], result["caught"] = mutations.get("mutations"), mutations.get("caught")
     result["holds"] = status == 0 and uncaught == 0
