@@ -58,12 +58,13 @@ void weather_draw(struct sim *s)
 	w->doubled = sim_chance(s, 200) ? 500 : 0;
 	w->hand_delete = rate(s, 40);
 	w->snatch = rate(s, 300);
-	w->quota = rate(s, 30);
 	w->latency_ms = sim_between(s, 1, 200);
 	w->lag_ms = sim_chance(s, 300) ? sim_between(s, 9000, 40000) : sim_between(s, 100, 9000);
 	w->late_ms = sim_chance(s, 500) ? sim_between(s, 2000, 60000) : 20000;
 	w->pace_ms = sim_between(s, 200, 4000);
 	w->whole = sim_chance(s, 300) ? 300 : 40;
+	/* A run is about whole pods or about what keeps them from being made. */
+	w->quota = w->whole > 40 ? 0 : rate(s, 30);
 	w->mortal = (uint32_t)sim_between(s, 500, 980);
 	w->life_ms = sim_between(s, 3000, 60000);
 }
