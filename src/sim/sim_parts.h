@@ -13,6 +13,8 @@
 #include "store.h"
 
 #define SIM_REPLICAS 2
+#define SIM_APPS     3 /* of tenants, each with a disruption budget */
+#define SIM_RANKS    3 /* priorities of tenants, from 0 */
 
 struct sim;
 
@@ -25,6 +27,7 @@ struct weather {
 	/* of the spells that come now and then */
 	uint32_t partition, pause, crash, leave, server_restart, compaction, clock_jump, node_loss;
 	uint32_t cordon, node_change, hand_delete;
+	uint32_t upgrade; /* a node's driver is upgraded for a while */
 	uint32_t snatch;  /* a placement is late, and its capacity pod deleted by hand meanwhile */
 	uint32_t doubled; /* of machines: two of their GPUs tell the same UUID */
 	int64_t latency_ms, lag_ms, late_ms;
@@ -104,6 +107,11 @@ void patch_conditions(json_t *target, const json_t *patch); /* strategic, of pod
 /* What a DELETE comes to, after its preconditions. */
 void apiserver_delete_pod(struct sim *s, struct stored *o, int64_t grace_s, int actor);
 
+/* evict.c */
+int app_of(const struct pod *p); /* -1: none */
+void apiserver_evict(struct sim *s, int actor, struct stored *o, const json_t *body,
+	struct api_answer *ret_answer);
+
 /* --- fleet.c, scheduler.c, kubelet.c: the machines --- */
 struct device {
 	char uuid[40];
@@ -112,9 +120,10 @@ struct device {
 };
 struct machine {
 	char name[32];
-	bool up;       /* its kubelet answers */
-	bool gone;     /* destroyed for good */
-	bool labelled; /* tells the size of its GPUs */
+	bool up;	     /* its kubelet answers */
+	bool gone;	     /* destroyed for good */
+	bool labelled;	     /* tells the size of its GPUs */
+	int64_t upgraded_at; /* when it last was in an upgrade; 0: never */
 	struct device devices[4];
 	int device_count;
 	bool doubled; /* two of its GPUs tell one UUID */
@@ -131,6 +140,7 @@ void fleet_finish(struct sim *s);
 void fleet_add(struct sim *s);
 void fleet_lose(struct sim *s, struct machine *m, bool for_good);
 void fleet_repair(struct sim *s);
+void fleet_upgrade(struct sim *s, struct machine *m, bool begins); /* of its driver */
 struct machine *fleet_find(struct sim *s, const char *name);
 bool fleet_is_doubled(struct sim *s, const char *uuid);
 struct device *fleet_device(struct sim *s, const char *uuid);
@@ -171,9 +181,13 @@ struct checker {
 	struct {
 		VEC_FIELDS(struct promise); /* every entry of every ledger that ever was */
 	} promises;
+	int64_t waited[SIM_RANKS]; /* when one of this priority last waited; 0: never */
 };
 void check_finish(struct sim *s);
-void left_note(struct sim *s, const struct stored *o); /* a tenant's object goes */
+/* check_evict.c */
+void check_note_waiting(struct sim *s, const struct stored *o);
+void check_eviction(struct sim *s, const struct stored *o); /* a controller's, about to be done */
+void left_note(struct sim *s, const struct stored *o);	    /* a tenant's object goes */
 /* Adds what is used so on a GPU; true if there is any. */
 bool left_sum(struct sim *s, const char *uuid, int64_t *milli, int64_t *mem_mib);
 void check_commit(struct sim *s, const struct commit *c);
@@ -203,6 +217,8 @@ struct sim {
 	} parcels;
 	int64_t server_down_until;
 	uint64_t next_call;
+	int64_t budgets[SIM_APPS]; /* how many must stay healthy */
+	bool evicting;
 	bool calm;
 	int64_t calm_at;
 	int64_t idle_grace_ms, open_timeout_ms, held_ms;

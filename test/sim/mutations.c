@@ -162,6 +162,20 @@ static void more_memory(struct change *c, teller tell, void *data)
 	tell(data, c);
 }
 
+/* Who waits passes for a little more important than it is. */
+static void waiters_rank_higher(struct change *c, teller tell, void *data)
+{
+	struct pod copy;
+	if (is_pod(c) && pod_has_gate(c->pod, NAME_GATE)) {
+		copy = *c->pod;
+		copy.priority++;
+		c->pod = &copy;
+		tell(data, c);
+		return;
+	}
+	tell(data, c);
+}
+
 /* Two capacity pods that tell one UUID pass for two GPUs: inside, a UUID carries the name of its
  * capacity pod; outside it does not. */
 #define MARK "/"
@@ -259,6 +273,8 @@ const struct mutation_row mutation_rows[] = {
 		.hooks = {.outcome = any_answer_is_yes}},
 	{"accept-doubles", "a UUID that two capacity pods tell passes for two GPUs",
 		.hooks = {.request = place_without_mark, .change = accept_doubles}, .rare = true},
+	{"waiters-rank-higher", "a tenant is evicted for one of the same priority",
+		.hooks = {.change = waiters_rank_higher}},
 	{"keeps-leading", "a leader does not notice that its Lease is over",
 		.hooks = {.keeps_leading = true}},
 };

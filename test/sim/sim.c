@@ -24,7 +24,7 @@ struct options {
 
 struct totals {
 	uint64_t seeds, steps, writes, faults, placed, tenants, crashes, takeovers, left, late,
-		failed;
+		evicted, failed;
 };
 
 static int usage(void)
@@ -105,6 +105,7 @@ static void add(struct totals *t, const struct sim_report *r)
 	t->takeovers += r->takeovers;
 	t->left += r->left;
 	t->late += r->late;
+	t->evicted += r->evicted;
 	t->failed += r->failed;
 }
 
@@ -113,9 +114,10 @@ static void summary(const struct totals *t, bool holds)
 	printf("{\"seeds\": %" PRIu64 ", \"steps\": %" PRIu64 ", \"writes\": %" PRIu64
 	       ", \"faults\": %" PRIu64 ", \"tenants\": %" PRIu64 ", \"placed\": %" PRIu64
 	       ", \"crashes\": %" PRIu64 ", \"takeovers\": %" PRIu64 ", \"left\": %" PRIu64
-	       ", \"late\": %" PRIu64 ", \"failed\": %" PRIu64 ", \"holds\": %s}\n",
+	       ", \"late\": %" PRIu64 ", \"evicted\": %" PRIu64 ", \"failed\": %" PRIu64
+	       ", \"holds\": %s}\n",
 		t->seeds, t->steps, t->writes, t->faults, t->tenants, t->placed, t->crashes,
-		t->takeovers, t->left, t->late, t->failed, holds ? "true" : "false");
+		t->takeovers, t->left, t->late, t->evicted, t->failed, holds ? "true" : "false");
 }
 
 static bool goes_on(const struct options *o, const struct totals *t)
