@@ -40,6 +40,7 @@ struct action {
 	uint32_t toleration_count;
 	/* GRANT: the whole new ledger */
 	struct ledger ledger;
+	bool keeps_node; /* C15: no autoscaler may take the node of its tenants */
 	/* PLACE */
 	const char *uuid;
 	const char *capacity_pod;

@@ -88,6 +88,8 @@ struct pod {
 	struct pairs notes; /* annotations under aliquot.dev/ and nvidia.cdi.k8s.io/ only */
 	struct owner owner;
 	bool is_static; /* a static or mirror pod */
+	/* an autoscaler of nodes must not take its node: by annotation, or it is of a Job */
+	bool keeps_node;
 
 	const char *node;
 	const char *scheduler;

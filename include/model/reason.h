@@ -64,6 +64,8 @@ enum reason {
 	REASON_PREEMPTED,	     /* C17: a tenant of a higher priority needs its share */
 	REASON_CAPACITY_LOST,	     /* C11: nobody holds its GPU any more */
 	REASON_PINNED_UNSCHEDULABLE, /* C21: as Recycled, and nobody would make it anew */
+	REASON_WHOLE_POD_FIRST,	     /* placement, C16: what fits is kept for a whole-GPU pod */
+	REASON_RESERVED,	     /* placement, C17: what fits is kept for another tenant */
 	REASON_COUNT,
 };
 

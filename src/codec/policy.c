@@ -107,6 +107,15 @@ static int read_preemption(
 	return 0;
 }
 
+static int read_capacity_lost(
+	const json_t *value, struct arena *arena, void *field, struct fault *ret_fault)
+{
+	static const char *const words[] = {
+		[CAPACITY_LOST_REACQUIRE] = "Reacquire", [CAPACITY_LOST_EVICT] = "Evict"};
+	(void)arena;
+	return read_enum(value, words, COUNT_OF(words), field, ret_fault);
+}
+
 static int read_memory(
 	const json_t *value, struct arena *arena, void *field, struct fault *ret_fault)
 {
@@ -144,6 +153,8 @@ static const struct decode_field policy_fields[] = {
 		read_exclusivity},
 	{"spec.sharing.packing", DECODE_CUSTOM, false, offsetof(struct policy, packing),
 		read_packing},
+	{"spec.sharing.onCapacityLost", DECODE_CUSTOM, false,
+		offsetof(struct policy, capacity_lost), read_capacity_lost},
 	{"spec.sharing.maxTenants", DECODE_I32, false, offsetof(struct policy, max_tenants), NULL},
 	{"spec.sharing.idleGraceSeconds", DECODE_I32, false, offsetof(struct policy, idle_grace_s),
 		NULL},

@@ -17,9 +17,11 @@
 #include "landing.h"
 #include "needs.h"
 #include "preempt.h"
+#include "orphan.h"
 #include "quota.h"
 #include "size/policy.h"
 #include "place/place.h"
+#include "whole.h"
 
 /* A tenant that waits, by uid. */
 struct holder;
@@ -53,9 +55,9 @@ struct waiter {
 	uint32_t granted_index;
 	uint64_t granted_step;
 	struct hold hold;
-	int64_t lacks_since; /* that it fits nowhere; 0: it may */
-	int64_t preempt_at;  /* looked at for that again */
+	int64_t preempt_at;  /* whom it could displace is not looked for before */
 	int64_t quota_milli; /* what of quotas it is counted with in this step's picture */
+	struct passed passed;
 };
 
 /* A capacity pod, by name: from the moment we ask for it. */
@@ -75,6 +77,8 @@ struct holder {
 	struct arena asked_arena;
 	struct ledger asked;
 	bool asked_holds; /* `asked` is what counts, not the world's */
+	bool asked_keeps; /* with it, that it keeps its node */
+	int64_t mend_at;  /* no write before that only puts right what stands there */
 	char *acked_rv;	  /* owned; version of the acknowledged ledger */
 	int64_t acked_at;
 	char *avoid_rv; /* owned; a write from this version failed: wait for another */
@@ -88,6 +92,8 @@ struct holder {
 	int64_t lost_at;      /* it told its GPU but does not hold it since then; -1: it does */
 	uint64_t wanted;      /* the step in which a waiter last chose it */
 	bool deleted;	      /* our deletion was acknowledged */
+	bool search;	      /* opened to find an orphan, not found to hold one: gets nobody */
+	bool told_doubled;    /* that another tells its GPU too */
 	char *refusal;	      /* owned; why it could not be created; asked again at `retry_at` */
 	int64_t retry_at;
 	struct backoff backoff;
@@ -96,28 +102,16 @@ struct holder {
 	uint64_t seen;
 };
 
-/* What is known of a node beside its object: that capacity pods failed there, and what those that
- * came up told of its GPUs. */
-struct node_memo {
-	char *name; /* owned */
-	int64_t until;
-	struct backoff backoff; /* first_ms 0: none failed */
-	int64_t last_failure;
-	int64_t usable_mib; /* of the largest GPU seen; 0: none */
-};
-
 /* One GPU of the snapshot and what it came from. */
 struct snap_gpu {
 	struct holder *holder;
-	uint32_t entries; /* live ones of the effective ledger */
-	uint32_t dead;	  /* entries that can be pruned */
-	uint32_t added;	  /* decided in this step */
-	uint32_t demand;  /* chosen by waiters, written now or later */
-};
-
-struct candidate {
-	struct waiter *waiter;
-	uint32_t pod_slot;
+	uint32_t entries;   /* live ones of the effective ledger */
+	uint32_t dead;	    /* entries that can be pruned */
+	uint32_t added;	    /* decided in this step */
+	uint32_t demand;    /* chosen by waiters, written now or later */
+	uint32_t keepers;   /* tenants whose node no autoscaler may take */
+	uint32_t forgotten; /* tenants that run on it and are not in the ledger */
+	bool yields;	    /* it goes at once, for a whole pod */
 };
 
 struct chosen {
@@ -160,8 +154,10 @@ struct engine {
 	} absences;
 	struct evictions evictions;
 	struct preempting preempting;
+	struct orphans orphans;
 
 	/* the step's scratch */
+	struct wholes wholes;
 	struct needs needs;
 	struct snapshot snap;
 	uint32_t searches;  /* in this picture */
@@ -204,6 +200,7 @@ bool version_passed(const char *have, const char *from);
 bool tenant_is_on(const struct holder *h, const struct world_gpu *tenant);
 /* The GPU of the snapshot that tells this UUID, WORLD_NONE: none. */
 uint32_t snap_gpu_by_uuid(const struct engine *e, const char *uuid);
+uint32_t snap_node_of(const struct engine *e, const char *name); /* NULL: none */
 /* Does this entry still hold its share? */
 bool grant_lives(struct engine *e, const struct holder *h, const struct grant *g);
 
@@ -230,7 +227,12 @@ struct action *emit(struct engine *e, struct plan *plan, enum action_type type);
 
 /* capacity.c: the life of capacity pods */
 bool capacity_failed(struct engine *e, const struct holder *h, int64_t now);
+bool holder_may_go(const struct holder *h); /* it is there, nothing is under way to it */
 void capacity_tend(struct engine *e, int64_t now, struct plan *plan);
+
+/* alarm.c: events about capacity pods */
+void alarm_failed(struct engine *e, const struct holder *h, int64_t now, struct plan *plan);
+void alarm_doubled(struct engine *e, struct plan *plan);
 
 /* report.c: conditions and counts */
 void report_waiting(struct engine *e, struct engine_now now, struct plan *plan);

@@ -60,6 +60,8 @@ static const char *const names[REASON_COUNT] = {
 	[REASON_PREEMPTED] = "Preempted",
 	[REASON_CAPACITY_LOST] = "CapacityLost",
 	[REASON_PINNED_UNSCHEDULABLE] = "PinnedUnschedulable",
+	[REASON_WHOLE_POD_FIRST] = "WholePodFirst",
+	[REASON_RESERVED] = "Reserved",
 };
 
 const char *reason_name(enum reason reason)

@@ -204,7 +204,9 @@ struct replica *replica_create(struct sim *s, int index)
 	struct act_events outcomes = {.on_outcome = on_outcome, .write_ms = write_ms};
 	struct engine_config engine = {.idle_grace_ms = s->idle_grace_ms,
 		.open_timeout_ms = s->open_timeout_ms,
-		.held_ms = s->held_ms};
+		.lost_ms = s->lost_ms,
+		.held_ms = s->held_ms,
+		.patience_ms = s->patience_ms};
 	r->cred = kube_cred_create_plain("https://api", NULL, &r->clock);
 	r->kube = kube_create(&s->slots[index].link.wire, r->cred, &r->clock, NULL);
 	r->events =

@@ -8,13 +8,13 @@
 #include "base/rand.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "check.h"
 #include "kube/client.h"
 #include "sim/sim.h"
 #include "store.h"
 
 #define SIM_REPLICAS 2
 #define SIM_APPS     3 /* of tenants, each with a disruption budget */
-#define SIM_RANKS    3 /* priorities of tenants, from 0 */
 
 struct sim;
 
@@ -32,7 +32,7 @@ struct weather {
 	uint32_t doubled; /* of machines: two of their GPUs tell the same UUID */
 	int64_t latency_ms, lag_ms, late_ms;
 	/* of people and their work, calm or not */
-	uint32_t mortal;
+	uint32_t mortal, whole;
 	int64_t pace_ms, life_ms;
 };
 
@@ -163,38 +163,6 @@ bool replica_doomed(const struct replica *r);
 void replica_leave(struct replica *r); /* SIGTERM */
 void replica_jump(struct replica *r, int64_t wall_ms);
 
-/* --- check.c, check_end.c --- */
-struct promise {
-	char holder[64], holder_uid[40], uuid[96], node[64], tenant[40];
-	int64_t milli, mem_mib;
-	bool late; /* kept when its capacity pod was already gone */
-};
-/* What still runs although its pod is gone. */
-struct left {
-	char holder[40], uuid[96], node[64]; /* uid of the capacity pod that had it in its books */
-	int64_t milli, mem_mib, until;
-};
-struct checker {
-	struct {
-		VEC_FIELDS(struct left);
-	} left;
-	struct {
-		VEC_FIELDS(struct promise); /* every entry of every ledger that ever was */
-	} promises;
-	int64_t waited[SIM_RANKS]; /* when one of this priority last waited; 0: never */
-};
-void check_finish(struct sim *s);
-/* check_evict.c */
-void check_note_waiting(struct sim *s, const struct stored *o);
-void check_eviction(struct sim *s, const struct stored *o); /* a controller's, about to be done */
-void left_note(struct sim *s, const struct stored *o);	    /* a tenant's object goes */
-/* Adds what is used so on a GPU; true if there is any. */
-bool left_sum(struct sim *s, const char *uuid, int64_t *milli, int64_t *mem_mib);
-void check_commit(struct sim *s, const struct commit *c);
-void check_send(struct sim *s, int replica, const struct wire_request *r);
-bool check_settled(struct sim *s, struct str *why); /* everything that can happen has happened */
-void sim_fail(struct sim *s, const char *rule, const char *format, ...) PRINTF(3, 4);
-
 struct slot {
 	struct link link;
 	struct replica *replica; /* owned; NULL while it is down */
@@ -221,7 +189,8 @@ struct sim {
 	bool evicting;
 	bool calm;
 	int64_t calm_at;
-	int64_t idle_grace_ms, open_timeout_ms, held_ms;
+	int64_t idle_grace_ms, open_timeout_ms, held_ms, lost_ms, patience_ms;
+	int64_t blind_ms; /* so long a controller may not know better */
 	uint32_t budget;
 	char lease_holder[64];
 	uint64_t serving_term;	   /* in which the request was sent that is being served */

@@ -113,6 +113,12 @@ static const char *const templates[REASON_COUNT] = {
 		"has[ {want}][ on {gpu}][ of node {node}] and keeps it, but the scheduler does "
 		"not bind it there[, for {waited} s]; PodScheduled says why; delete the pod to "
 		"have it placed anew",
+	[REASON_WHOLE_POD_FIRST] =
+		"needs[ {want}], what is left[ on {node}] is kept for a pod that asks for whole "
+		"GPUs and comes first[: {name}]",
+	[REASON_RESERVED] =
+		"needs[ {want}], what is left on the GPU[ of {node}] is kept for a pod that comes "
+		"first and has waited too long[: {name}]",
 	[REASON_TOO_LARGE] = "left whole: what would have to be written on the pod is too large",
 };
 
@@ -450,6 +456,27 @@ void explain_put_right(struct str *out)
 {
 	str_append_text(out, "was left whole when it was made; what is written on it can be read "
 			     "now, and counts for the pod that replaces it");
+}
+
+void explain_in_the_way(struct str *out, const struct explain_way *way, uint32_t names_max)
+{
+	uint32_t named = way->shares < names_max ? way->shares : names_max;
+	str_append_format(out, "waits for %lld whole GPU%s; on ", (long long)way->gpus,
+		way->gpus == 1 ? "" : "s");
+	(void)put_text(out, way->node);
+	str_append_format(out,
+		", the node nearest to it, %u share%s on GPUs %s in the way: ", way->shares,
+		way->shares == 1 ? "" : "s", way->shares == 1 ? "is" : "are");
+	for (uint32_t i = 0; i < named; i++) {
+		str_append_text(out, i > 0 ? ", " : "");
+		(void)put_text(out, way->names[i].ns);
+		str_append_char(out, '/');
+		(void)put_text(out, way->names[i].name);
+	}
+	if (way->shares > named) {
+		str_append_format(out, " and %u more", way->shares - named);
+	}
+	str_append_text(out, "; whoever ranks lower gets no new share there until it fits");
 }
 
 void explain_given_up(struct str *out, const char *ns, const char *name, int64_t after_s)

@@ -59,7 +59,10 @@ void bed_tell_pod(struct bed *b, const struct obj *o)
 		p.holds = o->running;
 		p.ledger = (struct ledger){(struct grant *)o->grants, o->grant_count};
 	} else if (o->whole) {
-		p.gpus = (int64_t)(o->rv % 2);
+		p.gpus = (int64_t)(o->rv % 3);
+		p.unschedulable = o->rv % 2 == 0;
+		p.claims = &claim;
+		p.claim_count = (uint32_t)o->uid[1] % 3 == 0 ? 1 : 0;
 	} else {
 		p.labels = (struct pairs){tenant, 1};
 		p.notes = o->gated ? (struct pairs){notes + 4, 2} : (struct pairs){notes, 6};

@@ -1,0 +1,68 @@
+/* What the checker remembers, and what its files ask of each other. The run owns it. */
+#ifndef SIM_CHECK_H
+#define SIM_CHECK_H
+
+#include "base/str.h"
+#include "base/vec.h"
+#include "model/wire.h"
+#include "store.h"
+
+#define SIM_RANKS 3 /* priorities of tenants, from 0 */
+
+struct sim;
+struct weather;
+
+/* --- check.c, check_end.c --- */
+struct promise {
+	char holder[64], holder_uid[40], uuid[96], node[64], tenant[40];
+	int64_t milli, mem_mib;
+	bool late; /* kept when its capacity pod was already gone */
+};
+/* What still runs although its pod is gone. */
+struct left {
+	char holder[40], uuid[96], node[64]; /* uid of the capacity pod that had it in its books */
+	int64_t milli, mem_mib, until;
+};
+/* A pod that asks for whole GPUs and that the scheduler has found no node for. */
+struct pending {
+	char uid[40];
+	int64_t known_at, first_at; /* since when no tenant that waits ranks before it */
+};
+struct checker {
+	struct {
+		VEC_FIELDS(struct pending);
+	} pending;
+	struct {
+		VEC_FIELDS(struct left);
+	} left;
+	struct {
+		VEC_FIELDS(struct promise); /* every entry of every ledger that ever was */
+	} promises;
+	int64_t waited[SIM_RANKS]; /* when one of this priority last waited; 0: never */
+};
+void check_finish(struct sim *s);
+/* check_evict.c */
+void check_note_waiting(struct sim *s, const struct stored *o);
+void check_eviction(struct sim *s, const struct stored *o); /* a controller's, about to be done */
+void left_note(struct sim *s, const struct stored *o);	    /* a tenant's object goes */
+/* Adds what is used so on a GPU; true if there is any. */
+bool left_sum(struct sim *s, const char *uuid, int64_t *milli, int64_t *mem_mib);
+/* Whatever is there now: some GPU is large enough for the tenant, on a node that it may use. */
+bool check_could_ever_fit(struct sim *s, const struct pod *p);
+bool check_ledger_lives(const struct sim *s, const struct stored *capacity);
+/* check_fair.c */
+int64_t fair_blind_ms(const struct weather *w);
+bool fair_is_pending(const struct stored *o);
+bool fair_is_before(const struct pod *a, const struct pod *b);
+void fair_note(struct sim *s); /* something was written */
+void fair_check_opening(struct sim *s, const struct stored *capacity);
+void fair_check_placing(struct sim *s, const struct stored *tenant, const char *node);
+/* It waits although it fits these nodes: do others wait for them, and does it say so? */
+bool fair_excuses(
+	const struct sim *s, const struct pod *p, const struct node *const *nodes, uint32_t count);
+void check_commit(struct sim *s, const struct commit *c);
+void check_send(struct sim *s, int replica, const struct wire_request *r);
+bool check_settled(struct sim *s, struct str *why); /* everything that can happen has happened */
+void sim_fail(struct sim *s, const char *rule, const char *format, ...) PRINTF(3, 4);
+
+#endif
