@@ -49,7 +49,7 @@ static void rank(struct sim *s, json_t *value)
 	json_t *meta = json_object_get(value, "metadata");
 	json_object_set_new(json_object_get(meta, "labels"), "app", json_string(app));
 	json_object_set_new(json_object_get(value, "spec"), "priority",
-		json_integer(sim_chance(s, 600) ? 0 : sim_between(s, 0, SIM_RANKS - 1)));
+		json_integer(sim_chance(s, 500) ? 0 : sim_between(s, 0, s->ranks - 1)));
 	if (sim_chance(s, 600)) {
 		json_object_set_new(meta, "ownerReferences",
 			json_pack("[{s:s, s:s, s:s, s:s, s:b}]", "apiVersion", "apps/v1", "kind",
@@ -346,6 +346,8 @@ void people_snatch(struct sim *s, const char *capacity_pod)
 void people_start(struct sim *s)
 {
 	set_budgets(s);
+	/* In some runs all are equal, and nobody may go for another. */
+	s->ranks = sim_between(s, 1, SIM_RANKS);
 	store_put(&s->store, RES_NAMESPACES,
 		json_pack("{s:{s:s}, s:{s:s}}", "metadata", "name", TEAM, "status", "phase",
 			"Active"),

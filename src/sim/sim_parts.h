@@ -186,6 +186,7 @@ struct sim {
 	int64_t server_down_until;
 	uint64_t next_call;
 	int64_t budgets[SIM_APPS]; /* how many must stay healthy */
+	int64_t ranks;		   /* priorities in this run */
 	bool evicting;
 	bool calm;
 	int64_t calm_at;

@@ -176,11 +176,12 @@ static void more_memory(struct change *c, teller tell, void *data)
 	tell(data, c);
 }
 
-/* Who waits passes for a little more important than it is. */
+/* Whoever is not bound passes for a little more important than it is, so that those who wait still
+ * rank as they should among each other. */
 static void waiters_rank_higher(struct change *c, teller tell, void *data)
 {
 	struct pod copy;
-	if (is_pod(c) && pod_has_gate(c->pod, NAME_GATE)) {
+	if (is_pod(c) && text_empty(c->pod->node) && !pod_is_capacity(c->pod)) {
 		copy = *c->pod;
 		copy.priority++;
 		c->pod = &copy;
