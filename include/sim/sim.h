@@ -83,11 +83,12 @@ struct sim_report {
 	int64_t at_ms;			/* virtual, since the beginning */
 	uint64_t steps, writes, faults; /* agenda items, changes of objects, faults dealt out */
 	uint64_t placed, tenants, crashes, takeovers;
-	uint64_t left;	 /* processes that outlived their pod */
-	uint64_t quotas; /* shares that were given where a quota is */
-	uint64_t claims; /* of why somebody waits, recomputed */
-	uint64_t late;	 /* placed by a capacity pod that was gone by then */
-	uint64_t digest; /* of every object as it was written */
+	uint64_t evicted, refused; /* tenants, and those that a budget held */
+	uint64_t left;		   /* processes that outlived their pod */
+	uint64_t quotas;	   /* shares that were given where a quota is */
+	uint64_t claims;	   /* of why somebody waits, recomputed */
+	uint64_t late;		   /* placed by a capacity pod that was gone by then */
+	uint64_t digest;	   /* of every object as it was written */
 };
 
 void sim_run(const struct sim_config *config, struct sim_report *ret_report);

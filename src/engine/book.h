@@ -6,13 +6,24 @@
 
 #include <stdint.h>
 
+#include "base/clock.h"
+
 struct absence;
 struct arena;
 struct engine;
 struct holder;
 struct ledger;
-struct node_memo;
 struct waiter;
+
+/* What is known of a node beside its object: that capacity pods failed there, and what those that
+ * came up told of its GPUs. */
+struct node_memo {
+	char *name; /* owned */
+	int64_t until;
+	struct backoff backoff; /* first_ms 0: none failed */
+	int64_t last_failure;
+	int64_t usable_mib; /* of the largest GPU seen; 0: none */
+};
 
 struct waiter *waiter_touch(struct engine *e, const char *uid, int64_t now);
 struct waiter *waiter_find(const struct engine *e, const char *uid);

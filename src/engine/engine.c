@@ -120,6 +120,7 @@ static void decide_all(struct engine *e, struct engine_now now, uint32_t budget,
 	alarm_doubled(e, plan);
 	report_waiting(e, now, plan);
 	departed_report(e, plan);
+	evictions_report(e, plan);
 	departed_sweep(e);
 	evictions_sweep(e);
 	book_sweep(e);

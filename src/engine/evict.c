@@ -135,13 +135,20 @@ static struct action *tell(
 	return a;
 }
 
-static void tell_refusal(
-	struct engine *e, struct eviction *v, const struct world_pod *p, struct plan *plan)
+/* Once: whoever wanted it may turn to another pod meanwhile, and asks this one again or not. */
+void evictions_report(struct engine *e, struct plan *plan)
 {
-	CLEANUP(str_finish) struct str text = STR_INIT(SENTENCE_MAX);
-	str_append_format(&text, "not evicted (%s): %s", reason_name(v->reason), v->refusal);
-	tell(e, plan, p, str_text(&text))->event_reason = "EvictionRefused";
-	v->told_refusal = true;
+	vec_for_each (struct eviction, v, &e->evictions.items) {
+		const struct world_pod *p = world_pod_by_uid(e->world, v->uid);
+		if (v->refusal == NULL || v->told_refusal || p == NULL) {
+			continue;
+		}
+		CLEANUP(str_finish) struct str text = STR_INIT(SENTENCE_MAX);
+		str_append_format(
+			&text, "not evicted (%s): %s", reason_name(v->reason), v->refusal);
+		tell(e, plan, p, str_text(&text))->event_reason = "EvictionRefused";
+		v->told_refusal = true;
+	}
 }
 
 static void send(struct engine *e, struct eviction *v, const struct world_pod *p,
@@ -171,9 +178,6 @@ enum evict_state evict_tenant(
 {
 	struct eviction *v = eviction_touch(e, p);
 	enum evict_state state = state_of(e, v, p, why->reason);
-	if (state == EVICT_REFUSED && !v->told_refusal) {
-		tell_refusal(e, v, p, plan);
-	}
 	if (state == EVICT_SENT) {
 		send(e, v, p, why, plan);
 	}

@@ -88,6 +88,7 @@ void recycle_tenants(struct engine *e, struct plan *plan);
 void drain_tenants(struct engine *e, struct plan *plan);
 
 void eviction_settle(struct engine *e, int64_t now, uint64_t id, const struct outcome *o);
+void evictions_report(struct engine *e, struct plan *plan); /* what was refused */
 void evictions_sweep(struct engine *e);
 void evictions_new_term(struct evictions *all);
 void evictions_finish(struct evictions *all);

@@ -55,8 +55,7 @@ struct waiter {
 	uint32_t granted_index;
 	uint64_t granted_step;
 	struct hold hold;
-	int64_t lacks_since; /* that it fits nowhere; 0: it may */
-	int64_t preempt_at;  /* looked at for that again */
+	int64_t preempt_at;  /* whom it could displace is not looked for before */
 	int64_t quota_milli; /* what of quotas it is counted with in this step's picture */
 	struct passed passed;
 };
@@ -101,16 +100,6 @@ struct holder {
 	uint32_t snap_at; /* its place in the snapshot of step `snap_step` */
 	uint64_t snap_step;
 	uint64_t seen;
-};
-
-/* What is known of a node beside its object: that capacity pods failed there, and what those that
- * came up told of its GPUs. */
-struct node_memo {
-	char *name; /* owned */
-	int64_t until;
-	struct backoff backoff; /* first_ms 0: none failed */
-	int64_t last_failure;
-	int64_t usable_mib; /* of the largest GPU seen; 0: none */
 };
 
 /* One GPU of the snapshot and what it came from. */

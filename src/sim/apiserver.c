@@ -78,6 +78,14 @@ static void post(struct verb *v)
 	if (body == NULL) {
 		return;
 	}
+	if (strcmp(v->path.sub, "eviction") == 0) {
+		struct stored *o = find(v);
+		if (o != NULL) {
+			apiserver_evict(v->sim, v->actor, o, body, v->answer);
+		}
+		json_decref(body);
+		return;
+	}
 	json_t *meta = json_object_get(body, "metadata");
 	const char *name = json_string_value(json_object_get(meta, "name"));
 	if (text_empty(name)) {

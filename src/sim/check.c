@@ -379,7 +379,7 @@ static void check_author(struct sim *s, const struct commit *c)
 	}
 	bool begins = c->after != NULL && c->before != NULL && c->before->pod.deleting_ms == 0 &&
 		      c->after->pod.deleting_ms != 0;
-	if (c->type == PAST_DELETED || begins) {
+	if ((c->type == PAST_DELETED || begins) && !s->evicting) {
 		check_deletion(s, o);
 	}
 }
@@ -398,6 +398,8 @@ static void count_capacity(struct sim *s, const struct commit *c)
 void check_commit(struct sim *s, const struct commit *c)
 {
 	const struct stored *o = c->after;
+	check_note_waiting(s, c->before);
+	check_note_waiting(s, o);
 	if (c->actor >= 0) {
 		check_author(s, c);
 		count_capacity(s, c);

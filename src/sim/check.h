@@ -1,4 +1,4 @@
-/* What the checker remembers beside the objects, and its parts, one file each. */
+/* What the checker remembers, and what its files ask of each other. The run owns it. */
 #ifndef SIM_CHECK_H
 #define SIM_CHECK_H
 
@@ -10,7 +10,10 @@
 #include "model/wire.h"
 #include "store.h"
 
+#define SIM_RANKS 3 /* priorities of tenants, from 0 */
+
 struct sim;
+struct weather;
 
 /* --- check.c, check_end.c --- */
 struct promise {
@@ -39,17 +42,19 @@ struct checker {
 	struct {
 		VEC_FIELDS(struct promise); /* every entry of every ledger that ever was */
 	} promises;
+	int64_t waited[SIM_RANKS]; /* when one of this priority last waited; 0: never */
 };
 void check_finish(struct sim *s);
-void left_note(struct sim *s, const struct stored *o); /* a tenant's object goes */
+/* check_evict.c */
+void check_note_waiting(struct sim *s, const struct stored *o);
+void check_eviction(struct sim *s, const struct stored *o); /* a controller's, about to be done */
+void left_note(struct sim *s, const struct stored *o);	    /* a tenant's object goes */
 /* Adds what is used so on a GPU; true if there is any. */
 bool left_sum(struct sim *s, const char *uuid, int64_t *milli, int64_t *mem_mib);
 /* Whatever is there now: some GPU is large enough for the tenant, on a node that it may use. */
 bool check_could_ever_fit(struct sim *s, const struct pod *p);
 bool check_ledger_lives(const struct sim *s, const struct stored *capacity);
-
-/* --- check_fair.c --- */
-struct weather;
+/* check_fair.c */
 int64_t fair_blind_ms(const struct weather *w);
 bool fair_is_pending(const struct stored *o);
 bool fair_is_before(const struct pod *a, const struct pod *b);

@@ -12,6 +12,7 @@
 #define FAILED_MS   900000
 #define MOST_MILLI  1000000
 #define MAX_TENANTS 16
+#define EVICTED_MS  200000
 
 static bool is_live(const struct stored *o)
 {
@@ -202,11 +203,19 @@ static int64_t opened_unseen(const struct claim *c)
 	return n;
 }
 
+/* C13: such a node gets nobody. */
+static bool is_drained(const struct node *n)
+{
+	const char *driver = pairs_get(&n->labels, "nvidia.com/gpu-driver-upgrade-state");
+	return text_equals(driver, "pod-deletion-required") ||
+	       text_equals(driver, "drain-required");
+}
+
 static bool node_takes(const struct claim *c, const struct stored *node, bool opens)
 {
 	const struct node *n = &node->node;
 	const struct pod *p = &c->pod->pod;
-	if (!n->ready || n->unschedulable || !claim_selects(p, n)) {
+	if (!n->ready || n->unschedulable || is_drained(n) || !claim_selects(p, n)) {
 		return false;
 	}
 	int64_t unseen = opened_unseen(c) + (opens ? 1 : 0), ahead = 0;
@@ -325,8 +334,31 @@ static bool opens_on(const struct claim *c, const struct stored *node)
 	       node_takes(c, node, true) && quotas_allow(c, n.milli);
 }
 
+/* A GPU that has lost its capacity pod is taken back before anybody is served (C11). */
+static bool has_orphans(const struct claim *c)
+{
+	for (size_t i = 0; i < c->seen.count; i++) {
+		const struct stored *o = c->seen.items[i];
+		const char *name = is_live(o) ? pairs_get(&o->pod.notes, NOTE_CAPACITY_POD) : NULL;
+		bool held = name == NULL;
+		for (size_t k = 0; k < c->seen.count && !held; k++) {
+			const struct stored *h = c->seen.items[k];
+			held = text_equals(h->name, name) && h->resource == RES_PODS &&
+			       claim_is_open(h);
+		}
+		if (!held) {
+			return true;
+		}
+	}
+	return false;
+}
+
 const struct stored *claim_fits(const struct claim *c)
 {
+	/* What an eviction frees is kept for whom it was done (C17). */
+	if (has_orphans(c) || claim_intends(c, ACTION_EVICT, NULL, EVICTED_MS)) {
+		return NULL;
+	}
 	for (size_t i = 0; i < c->seen.count; i++) {
 		const struct stored *o = c->seen.items[i];
 		bool holder = o->resource == RES_PODS && pod_is_capacity(&o->pod);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "json/decode.h"
 #include "model/names.h"
 #include "sim_parts.h"
 
@@ -173,11 +174,30 @@ void fleet_lose(struct sim *s, struct machine *m, bool for_good)
 	agenda_add(&s->agenda, sim_now(s) + sim_between(s, 5000, 60000), come_back, s, index);
 }
 
+void fleet_upgrade(struct sim *s, struct machine *m, bool begins)
+{
+	struct stored *o = m->gone ? NULL : store_find(&s->store, RES_NODES, "", m->name);
+	json_t *draft = o != NULL ? store_draft(o) : NULL;
+	json_t *labels = decode_find(draft, "metadata.labels") != NULL
+				 ? json_object_get(json_object_get(draft, "metadata"), "labels")
+				 : NULL;
+	if (labels == NULL) {
+		json_decref(draft);
+		return;
+	}
+	sim_trace(s, "the driver of %s %s", m->name, begins ? "is upgraded" : "is new");
+	m->upgraded_at = begins || m->upgraded_at > 0 ? sim_now(s) + 1 : 0;
+	json_object_set_new(labels, "nvidia.com/gpu-driver-upgrade-state",
+		json_string(begins ? "pod-deletion-required" : "upgrade-done"));
+	store_put(&s->store, RES_NODES, draft, ACTOR_PERSON);
+}
+
 void fleet_repair(struct sim *s)
 {
 	for (size_t i = 0; i < s->fleet.machines.count; i++) {
 		struct machine *m = &s->fleet.machines.items[i];
 		come_back(s, (uint64_t)i);
+		fleet_upgrade(s, m, false);
 		struct stored *o = m->gone ? NULL : store_find(&s->store, RES_NODES, "", m->name);
 		if (o != NULL) {
 			json_t *draft = store_draft(o);

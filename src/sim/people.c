@@ -43,6 +43,21 @@ static json_t *affinity(struct sim *s)
 		"requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms", terms);
 }
 
+/* What an eviction depends on: a priority, an app with its budget, an owner who makes it anew. */
+static void rank(struct sim *s, json_t *value)
+{
+	char app[] = {(char)('a' + sim_between(s, 0, SIM_APPS - 1)), '\0'};
+	json_t *meta = json_object_get(value, "metadata");
+	json_object_set_new(json_object_get(meta, "labels"), "app", json_string(app));
+	json_object_set_new(json_object_get(value, "spec"), "priority",
+		json_integer(sim_chance(s, 500) ? 0 : sim_between(s, 0, s->ranks - 1)));
+	if (sim_chance(s, 600)) {
+		json_object_set_new(meta, "ownerReferences",
+			json_pack("[{s:s, s:s, s:s, s:s, s:b}]", "apiVersion", "apps/v1", "kind",
+				"ReplicaSet", "name", app, "uid", app, "controller", 1));
+	}
+}
+
 static void create_tenant(struct sim *s)
 {
 	static const char *const shares[] = {
@@ -66,6 +81,7 @@ static void create_tenant(struct sim *s)
 	}
 	json_t *value = pod_value(name, json_pack("{s:s}", LABEL_TENANT, "true"), notes,
 		json_pack("{s:s, s:s}", "cpu", cpus[sim_between(s, 0, 3)], "memory", "512Mi"));
+	rank(s, value);
 	json_t *spec = json_object_get(value, "spec");
 	json_t *gates = json_pack("[{s:s}]", "name", NAME_GATE);
 	if (sim_chance(s, 50)) {
@@ -260,6 +276,30 @@ static void cordon(struct sim *s)
 	}
 }
 
+static void end_upgrade(void *data, uint64_t index)
+{
+	struct sim *s = data;
+	fleet_upgrade(s, &s->fleet.machines.items[index], false);
+}
+
+static void begin_upgrade(struct sim *s)
+{
+	struct stored *o = pick(s, is_node);
+	struct machine *m = o != NULL ? fleet_find(s, o->name) : NULL;
+	if (m != NULL) {
+		fleet_upgrade(s, m, true);
+		agenda_add(&s->agenda, sim_now(s) + sim_between(s, 2000, 60000), end_upgrade, s,
+			(uint64_t)(m - s->fleet.machines.items));
+	}
+}
+
+static void set_budgets(struct sim *s)
+{
+	for (int i = 0; i < SIM_APPS; i++) {
+		s->budgets[i] = sim_chance(s, 400) ? 0 : sim_between(s, 1, 4);
+	}
+}
+
 static void change_nodes(struct sim *s)
 {
 	const struct weather *w = &s->weather;
@@ -280,6 +320,12 @@ static void change_nodes(struct sim *s)
 	}
 	if (dice_falls(s, "quota", w->quota)) {
 		change_quota(s);
+	}
+	if (dice_falls(s, "upgrade", w->upgrade)) {
+		begin_upgrade(s);
+	}
+	if (dice_falls(s, "budget", 10)) {
+		set_budgets(s);
 	}
 	if (sim_chance(s, w->hand_delete)) {
 		struct dice back = dice_enter(s, s->scope + 1);
@@ -396,6 +442,9 @@ void people_take_away(struct sim *s, const char *name)
 
 void people_prepare(struct sim *s)
 {
+	set_budgets(s);
+	/* In some runs all are equal, and nobody may go for another. */
+	s->ranks = sim_between(s, 1, SIM_RANKS);
 	store_put(&s->store, RES_NAMESPACES,
 		json_pack("{s:{s:s}, s:{s:s}}", "metadata", "name", TEAM, "status", "phase",
 			"Active"),

@@ -22,6 +22,14 @@ struct sim_scenario {
 	bool everyone_leads; /* each controller believes that it leads, always */
 };
 
+/* What a scenario counts. */
+struct sim_tally {
+	uint64_t pod_writes;	      /* sent: all but conditions */
+	uint64_t created, given_back; /* capacity pods, by controllers */
+	uint64_t posts, denied;
+	bool crashed;
+};
+
 void scenario_begin(struct sim *s);
 const char *scenario_fate(struct sim *s, const struct wire_request *r);
 bool scenario_settled(struct sim *s, struct str *why);

@@ -11,7 +11,7 @@
 
 #define TROUBLE_LEAST_MS 60000
 #define TROUBLE_MOST_MS	 400000
-#define CALM_MS		 900000
+#define CALM_MS		 1800000
 #define LOOK_MS		 1000
 
 void sim_trace(struct sim *s, const char *format, ...)

@@ -18,6 +18,7 @@
 #include "store.h"
 
 #define SIM_REPLICAS 2
+#define SIM_APPS     3 /* of tenants, each with a disruption budget */
 
 struct sim;
 
@@ -30,6 +31,7 @@ struct weather {
 	/* of the spells that come now and then */
 	uint32_t partition, pause, crash, leave, server_restart, compaction, clock_jump, node_loss;
 	uint32_t cordon, node_change, hand_delete, quota;
+	uint32_t upgrade; /* a node's driver is upgraded for a while */
 	uint32_t snatch;  /* a placement is late, and its capacity pod deleted by hand meanwhile */
 	uint32_t doubled; /* of machines: two of their GPUs tell the same UUID */
 	int64_t latency_ms, lag_ms, late_ms;
@@ -119,6 +121,11 @@ void patch_conditions(json_t *target, const json_t *patch); /* strategic, of pod
 /* What a DELETE comes to, after its preconditions. */
 void apiserver_delete_pod(struct sim *s, struct stored *o, int64_t grace_s, int actor);
 
+/* evict.c */
+int app_of(const struct pod *p); /* -1: none */
+void apiserver_evict(struct sim *s, int actor, struct stored *o, const json_t *body,
+	struct api_answer *ret_answer);
+
 /* --- fleet.c, scheduler.c, kubelet.c: the machines --- */
 struct device {
 	char uuid[40];
@@ -127,9 +134,10 @@ struct device {
 };
 struct machine {
 	char name[32];
-	bool up;       /* its kubelet answers */
-	bool gone;     /* destroyed for good */
-	bool labelled; /* tells the size of its GPUs */
+	bool up;	     /* its kubelet answers */
+	bool gone;	     /* destroyed for good */
+	bool labelled;	     /* tells the size of its GPUs */
+	int64_t upgraded_at; /* when it last was in an upgrade; 0: never */
 	struct device devices[8];
 	int device_count;
 	bool doubled; /* two of its GPUs tell one UUID */
@@ -147,6 +155,7 @@ void fleet_add(struct sim *s);
 void fleet_make(struct sim *s, int gpus, int64_t mem_mib); /* one that is not drawn */
 void fleet_lose(struct sim *s, struct machine *m, bool for_good);
 void fleet_repair(struct sim *s);
+void fleet_upgrade(struct sim *s, struct machine *m, bool begins); /* of its driver */
 struct machine *fleet_find(struct sim *s, const char *name);
 bool fleet_is_doubled(struct sim *s, const char *uuid);
 struct device *fleet_device(struct sim *s, const char *uuid);
@@ -173,16 +182,7 @@ bool replica_doomed(const struct replica *r);
 void replica_leave(struct replica *r); /* SIGTERM */
 void replica_jump(struct replica *r, int64_t wall_ms);
 
-/* --- the checker --- */
 void sim_fail(struct sim *s, const char *rule, const char *format, ...) PRINTF(3, 4);
-
-/* What a scenario counts. */
-struct sim_tally {
-	uint64_t pod_writes;	      /* sent: all but conditions */
-	uint64_t created, given_back; /* capacity pods, by controllers */
-	uint64_t posts, denied;
-	bool crashed;
-};
 
 struct slot {
 	struct link link;
@@ -214,6 +214,9 @@ struct sim {
 	} parcels;
 	int64_t server_down_until;
 	uint64_t next_call;
+	int64_t budgets[SIM_APPS]; /* how many must stay healthy */
+	int64_t ranks;		   /* priorities in this run */
+	bool evicting;
 	bool calm;
 	int64_t calm_at;
 	int64_t idle_grace_ms, open_timeout_ms, held_ms, lost_ms, patience_ms;

@@ -55,6 +55,7 @@ void weather_draw(struct sim *s)
 	w->node_loss = rate(s, 10);
 	w->cordon = rate(s, 40);
 	w->node_change = rate(s, 15);
+	w->upgrade = rate(s, 15);
 	w->doubled = sim_chance(s, 200) ? 500 : 0;
 	w->hand_delete = rate(s, 40);
 	w->snatch = rate(s, 300);

@@ -160,6 +160,21 @@ void more_memory(struct change *c, teller tell, void *data)
 	tell(data, c);
 }
 
+/* Whoever is not bound passes for a little more important than it is, so that those who wait still
+ * rank as they should among each other. */
+void waiters_rank_higher(struct change *c, teller tell, void *data)
+{
+	struct pod copy;
+	if (is_pod(c) && text_empty(c->pod->node) && !pod_is_capacity(c->pod)) {
+		copy = *c->pod;
+		copy.priority++;
+		c->pod = &copy;
+		tell(data, c);
+		return;
+	}
+	tell(data, c);
+}
+
 /* Two capacity pods that tell one UUID pass for two GPUs: inside, a UUID carries the name of its
  * capacity pod; outside it does not. */
 #define MARK "/"
@@ -212,20 +227,5 @@ void place_without_mark(const struct wire_request *r, json_t *body)
 		json_t *notes = json_object_get(json_object_get(body, "metadata"), "annotations");
 		unmark(notes, NOTE_GPU_UUID);
 		unmark(notes, NOTE_VISIBLE_DEVICES);
-	}
-}
-
-/* --- what the engine hears of its writes --- */
-
-/* The answer was lost, or said no: it is taken for a yes. */
-void any_answer_is_yes(const struct action *a, struct outcome *o, struct pod *storage)
-{
-	if (a->type == ACTION_GRANT && o->fault.kind != FAULT_NONE) {
-		*storage = (struct pod){.ns = a->ns,
-			.name = a->name,
-			.uid = a->uid,
-			.resource_version = "1",
-			.phase = POD_RUNNING};
-		*o = (struct outcome){.pod = storage};
 	}
 }

@@ -34,7 +34,7 @@ struct options {
 
 struct totals {
 	uint64_t seeds, steps, writes, faults, placed, tenants, crashes, takeovers, left, late,
-		claims, quotas, failed;
+		claims, quotas, evicted, failed;
 };
 
 static int usage(void)
@@ -187,6 +187,7 @@ static void add(struct totals *t, const struct sim_report *r)
 	t->late += r->late;
 	t->claims += r->claims;
 	t->quotas += r->quotas;
+	t->evicted += r->evicted;
 	t->failed += r->failed;
 }
 
@@ -196,9 +197,9 @@ static void summary(const struct totals *t, bool holds)
 	       ", \"faults\": %" PRIu64 ", \"tenants\": %" PRIu64 ", \"placed\": %" PRIu64
 	       ", \"crashes\": %" PRIu64 ", \"takeovers\": %" PRIu64 ", \"left\": %" PRIu64
 	       ", \"late\": %" PRIu64 ", \"claims\": %" PRIu64 ", \"quotas\": %" PRIu64
-	       ", \"failed\": %" PRIu64 ", \"holds\": %s}\n",
+	       ", \"evicted\": %" PRIu64 ", \"failed\": %" PRIu64 ", \"holds\": %s}\n",
 		t->seeds, t->steps, t->writes, t->faults, t->tenants, t->placed, t->crashes,
-		t->takeovers, t->left, t->late, t->claims, t->quotas, t->failed,
+		t->takeovers, t->left, t->late, t->claims, t->quotas, t->evicted, t->failed,
 		holds ? "true" : "false");
 }
 

@@ -1,0 +1,78 @@
+/* I5: for what a tenant may be taken down. A decision is judged by what was true a while ago, for a
+ * request may be late by as much; who waited then may be gone by now. */
+#include <string.h>
+
+#include "model/names.h"
+#include "sim_parts.h"
+
+#define LATELY_MS 180000
+
+static bool is_waiting(const struct stored *o)
+{
+	return o->resource == RES_PODS && pod_is_tenant(&o->pod) &&
+	       pod_has_gate(&o->pod, NAME_GATE) && o->pod.deleting_ms == 0;
+}
+
+static int rank_of(const struct pod *p)
+{
+	return p->priority < 0 ? 0 : p->priority >= SIM_RANKS ? SIM_RANKS - 1 : p->priority;
+}
+
+/* Each write tells who waits just before and just after it. */
+void check_note_waiting(struct sim *s, const struct stored *o)
+{
+	if (o != NULL && is_waiting(o)) {
+		s->checker.waited[rank_of(&o->pod)] = sim_now(s) + 1;
+	}
+}
+
+static bool waited_lately(const struct sim *s, int rank)
+{
+	for (size_t i = 0; i < s->store.items.count; i++) {
+		const struct stored *o = s->store.items.items[i];
+		if (is_waiting(o) && rank_of(&o->pod) == rank) {
+			return true;
+		}
+	}
+	int64_t at = s->checker.waited[rank];
+	return at > 0 && sim_now(s) - at < LATELY_MS;
+}
+
+static bool is_outranked(const struct sim *s, const struct pod *p)
+{
+	for (int rank = rank_of(p) + 1; rank < SIM_RANKS; rank++) {
+		if (waited_lately(s, rank)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* It was placed and not bound, and its owner makes another one. */
+static bool is_stuck(const struct pod *p)
+{
+	return text_empty(p->node) && p->unschedulable && text_equals(p->owner.kind, "ReplicaSet");
+}
+
+static bool is_upgraded(struct sim *s, const struct pod *p)
+{
+	const struct machine *m = text_empty(p->node) ? NULL : fleet_find(s, p->node);
+	if (m == NULL) {
+		/* Unbound: wherever it is pinned to. */
+		vec_for_each (const struct machine, other, &s->fleet.machines) {
+			m = other->upgraded_at > 0 ? other : m;
+		}
+	}
+	return m != NULL && m->upgraded_at > 0 && sim_now(s) - m->upgraded_at < LATELY_MS;
+}
+
+void check_eviction(struct sim *s, const struct stored *o)
+{
+	const struct pod *p = &o->pod;
+	if (!pod_is_tenant(p) || pod_has_gate(p, NAME_GATE)) {
+		sim_fail(s, "I5", "%s/%s is evicted and shares no GPU", o->ns, o->name);
+	} else if (!is_stuck(p) && !is_upgraded(s, p) && !is_outranked(s, p)) {
+		sim_fail(s, "I5", "%s/%s of priority %d is evicted for nothing", o->ns, o->name,
+			p->priority);
+	}
+}

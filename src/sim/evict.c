@@ -1,0 +1,76 @@
+/* The eviction subresource, with disruption budgets as the API server applies them: what waits, is
+ * over or is going already passes; of the rest of an app so many must be left. */
+#include <stdio.h>
+#include <string.h>
+
+#include "json/decode.h"
+#include "sim_parts.h"
+
+#define GRACE_S 30
+
+int app_of(const struct pod *p)
+{
+	const char *app = pairs_get(&p->labels, "app");
+	return app != NULL && app[0] >= 'a' && app[0] < 'a' + SIM_APPS ? app[0] - 'a' : -1;
+}
+
+static int64_t healthy(const struct sim *s, int app)
+{
+	int64_t n = 0;
+	for (size_t i = 0; i < s->store.items.count; i++) {
+		const struct stored *o = s->store.items.items[i];
+		n += o->resource == RES_PODS && app_of(&o->pod) == app &&
+		     o->pod.phase == POD_RUNNING && o->pod.deleting_ms == 0;
+	}
+	return n;
+}
+
+static bool budget_allows(const struct sim *s, const struct pod *p)
+{
+	int app = app_of(p);
+	bool ignored = app < 0 || p->phase != POD_RUNNING || p->deleting_ms != 0;
+	return ignored || healthy(s, app) > s->budgets[app];
+}
+
+/* NULL: they hold. */
+static const char *unmet(const json_t *body, const struct stored *o)
+{
+	char have[32];
+	const char *uid = NULL, *version = NULL;
+	snprintf(have, sizeof have, "%lld", (long long)o->version);
+	if (decode_text(body, "deleteOptions.preconditions.uid", &uid, NULL) < 0 ||
+		decode_text(body, "deleteOptions.preconditions.resourceVersion", &version, NULL) <
+			0) {
+		return "the preconditions are no texts";
+	}
+	if (!text_empty(uid) && strcmp(uid, o->uid) != 0) {
+		return "the uid in the precondition differs";
+	}
+	bool same = text_empty(version) || strcmp(version, have) == 0;
+	return same ? NULL : "the object has been modified";
+}
+
+void apiserver_evict(
+	struct sim *s, int actor, struct stored *o, const json_t *body, struct api_answer *a)
+{
+	const char *why = unmet(body, o);
+	if (why != NULL) {
+		api_status(a, 409, "Conflict", why);
+		return;
+	}
+	if (!budget_allows(s, &o->pod)) {
+		api_status(a, 429, "TooManyRequests",
+			"Cannot evict pod as it would violate the pod's disruption budget.");
+		s->report->refused++;
+		return;
+	}
+	s->report->evicted += o->pod.deleting_ms == 0;
+	a->status = 201;
+	a->body = xstrdup("{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"status\":\"Success\"}");
+	if (o->pod.deleting_ms == 0 && actor >= 0) {
+		check_eviction(s, o);
+	}
+	s->evicting = true;
+	apiserver_delete_pod(s, o, GRACE_S, actor);
+	s->evicting = false;
+}
