@@ -159,8 +159,9 @@ static struct fits all_fits(const struct sim *s, const struct stored *w)
 			r.cpu_milli >= p->cpu_milli && r.mem_bytes >= p->mem_bytes && r.slots >= 1;
 		struct machine *m = fleet_find((struct sim *)(uintptr_t)s, node->name);
 		struct need n;
+		/* Of two GPUs that tell one UUID either is opened in vain, again and again. */
 		bool could_open = o->resource == RES_NODES && r.gpus >= 1 && m != NULL &&
-				  r.cpu_milli >= p->cpu_milli + 10 && r.slots >= 2 &&
+				  !m->doubled && r.cpu_milli >= p->cpu_milli + 10 && r.slots >= 2 &&
 				  r.mem_bytes >= p->mem_bytes + (32 << 20) &&
 				  need_read(p, m->devices[0].mem_mib, &n) &&
 				  n.milli <= MODEL_GPU_MILLI &&
