@@ -201,6 +201,9 @@ static void keep_time(struct engine *e)
 	vec_for_each (struct orphan, o, &e->orphans.items) {
 		uint32_t at = snap_node_of(e, o->node);
 		bool answers = at != WORLD_NONE && e->snap.nodes.items[at].noun->ready;
+		if (!is_now(e, o)) {
+			continue;
+		}
 		if (o->leaving || !answers) {
 			o->since = -1;
 		} else if (o->since < 0) {
