@@ -133,6 +133,7 @@ struct pod {
 	const char *status_reason; /* e.g. UnexpectedAdmissionError */
 	bool ready;
 	bool unschedulable;	     /* PodScheduled=False, reason Unschedulable */
+	bool disrupted;		     /* DisruptionTarget=True: something is ending it */
 	struct pod_condition placed; /* aliquot.dev/Placed; type NULL if absent */
 	/* capacity pods only */
 	const struct gpu_identity *identity; /* what `identify` told; NULL until it has */

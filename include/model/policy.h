@@ -46,6 +46,7 @@ struct policy {
 	enum capacity_lost capacity_lost;
 	int32_t max_tenants;
 	int32_t idle_grace_s;
+	bool never_preempts; /* who waits under it displaces nobody (C17) */
 
 	/* what the status says now, so that it is written only on a change */
 	int64_t status_observed_generation;

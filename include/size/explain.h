@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/str.h"
+#include "model/gpu.h"
 #include "model/pod.h"
 #include "model/reason.h"
 #include "model/unfit.h"
@@ -65,6 +66,14 @@ struct explain_failure {
 };
 void explain_capacity_failed(struct str *out, const struct explain_failure *failure);
 void explain_doubled(struct str *out, const char *gpu, const char *other);
+/* What keeps a whole-GPU pod from running. All text is borrowed. */
+struct explain_way {
+	int64_t gpus;		   /* it asks for */
+	const char *node;	   /* the nearest one to it */
+	uint32_t shares;	   /* on the GPUs there */
+	const struct grant *names; /* of whom, the first of them */
+};
+void explain_in_the_way(struct str *out, const struct explain_way *way, uint32_t names_max);
 /* The policy promises a wall that is not there. */
 /* What could not be read on a pod that was left whole can be read now. */
 void explain_put_right(struct str *out);

@@ -94,6 +94,19 @@ static int read_packing(
 	return read_enum(value, words, COUNT_OF(words), field, ret_fault);
 }
 
+static int read_preemption(
+	const json_t *value, struct arena *arena, void *field, struct fault *ret_fault)
+{
+	static const char *const words[] = {"LowerPriority", "Never"};
+	size_t position = 0;
+	(void)arena;
+	if (parts_read_word(value, words, COUNT_OF(words), &position, ret_fault) < 0) {
+		return -1;
+	}
+	*(bool *)field = position == 1;
+	return 0;
+}
+
 static int read_capacity_lost(
 	const json_t *value, struct arena *arena, void *field, struct fault *ret_fault)
 {
@@ -145,6 +158,8 @@ static const struct decode_field policy_fields[] = {
 	{"spec.sharing.maxTenants", DECODE_I32, false, offsetof(struct policy, max_tenants), NULL},
 	{"spec.sharing.idleGraceSeconds", DECODE_I32, false, offsetof(struct policy, idle_grace_s),
 		NULL},
+	{"spec.sharing.preemption", DECODE_CUSTOM, false, offsetof(struct policy, never_preempts),
+		read_preemption},
 	{"status.observedGeneration", DECODE_I64, false,
 		offsetof(struct policy, status_observed_generation), NULL},
 	{"status.matchedWorkloads", DECODE_I32, false, offsetof(struct policy, status_matched),

@@ -68,6 +68,7 @@ static struct waiter *waiter_add(struct engine *e, const char *uid, int64_t now)
 	w->arena.block_bytes = 1024;
 	w->stamp = UINT64_MAX;
 	w->first_seen = now;
+	w->passed.lacks_since = -1;
 	w->backoff = (struct backoff){.first_ms = 500, .cap_ms = 60000};
 	VEC_PUSH(&e->waiters, w);
 	map_put(&e->waiters_by_uid, hash_text(uid), (uint32_t)e->waiters.count - 1);
@@ -86,6 +87,7 @@ static void waiter_free(struct waiter *w)
 {
 	arena_finish(&w->arena);
 	landings_finish(w);
+	hold_drop(w);
 	free(w->placed_rv);
 	free(w->refusal);
 	free(w->flight_rv);
@@ -284,8 +286,11 @@ void book_new_term(struct engine *e)
 	memset(&e->holders, 0, sizeof e->holders);
 	memset(&e->memos, 0, sizeof e->memos);
 	memset(&e->absences, 0, sizeof e->absences);
+	evictions_new_term(&e->evictions);
 	memset(&e->orphans, 0, sizeof e->orphans);
 	book_init(e);
+	wholes_finish(e);
+	wholes_init(e);
 	for (size_t i = 0; i < old.waiters.count; i++) {
 		struct waiter *w = old.waiters.items[i];
 		if (w->landings.count > 0) {

@@ -143,6 +143,7 @@ void capacity_tend(struct engine *e, int64_t now, struct plan *plan)
 	vec_for_each (const struct snap_gpu, s, &e->snap_gpus) {
 		learn_grace(e, s->holder);
 	}
+	wholes_tend(e, plan);
 	/* An unfinished step has not seen all demand: nobody is idle for sure. */
 	if (!plan->unfinished && e->resume == 0) {
 		tend_idle(e, now, plan);

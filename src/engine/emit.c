@@ -186,7 +186,7 @@ void emit_grants(struct engine *e, struct plan *plan)
 	for (uint32_t i = 0; i < e->snap_gpus.count; i++) {
 		const struct snap_gpu *s = &e->snap_gpus.items[i];
 		/* The last one has left: say so, that the node may be drained. */
-		bool emptied = s->dead > 0 && s->entries == 0 && s->demand == 0;
+		bool emptied = s->dead > 0 && s->entries == 0 && s->demand == 0 && !s->yields;
 		if (e->snap.gpus.items[i].state != GPU_OPEN) {
 			continue;
 		}

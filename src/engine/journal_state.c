@@ -126,7 +126,9 @@ static void save_waiter(struct saving *s, const struct waiter *w)
 	struct str *out = record_begin(s, RECORD_WAITER);
 	const int64_t numbers[] = {w->placed_until, w->retry_at, w->first_seen, w->reason,
 		w->asked.milli, w->asked.mem_mib, w->asked.max_tenants, w->miss.best_milli,
-		w->miss.best_mib, w->condition_at, w->condition_reason, w->refused_until};
+		w->miss.best_mib, w->condition_at, w->condition_reason, w->refused_until,
+		w->lacks_since, w->preempt_at, w->hold.milli, w->hold.mem_mib, w->hold.until,
+		w->passed.lacks_since, w->passed.by};
 	pack_text(out, w->uid);
 	pack_seen_pod(out, &w->pod, w->stamp, world_pod_by_uid(s->e->world, w->uid));
 	pack_u64(out, w->flight);
@@ -138,6 +140,7 @@ static void save_waiter(struct saving *s, const struct waiter *w)
 	for (size_t i = 0; i < COUNT_OF(numbers); i++) {
 		pack_i64(out, numbers[i]);
 	}
+	pack_text(out, w->hold.uuid);
 	pack_landings(out, w);
 	record_end(s);
 }
@@ -178,6 +181,14 @@ static bool load_waiter(struct engine *e, struct unpack *u)
 	w->condition_at = unpack_i64(u);
 	w->condition_reason = unpack_reason(u);
 	w->refused_until = unpack_i64(u);
+	w->lacks_since = unpack_i64(u);
+	w->preempt_at = unpack_i64(u);
+	w->hold.milli = unpack_i64(u);
+	w->hold.mem_mib = unpack_i64(u);
+	w->hold.until = unpack_i64(u);
+	w->passed.lacks_since = unpack_i64(u);
+	w->passed.by = (uint32_t)unpack_i64(u);
+	text_set(&w->hold.uuid, unpack_text(u));
 	unpack_landings(u, w);
 	return !u->bad;
 }
@@ -186,7 +197,7 @@ static void save_holder(struct saving *s, const struct holder *h)
 {
 	struct str *out = record_begin(s, RECORD_HOLDER);
 	const int64_t numbers[] = {h->flight_type, h->avoid_until, h->expires_at, h->idle_since,
-		h->opened_at, h->lost_at, h->retry_at, h->grace_ms, h->mend_at};
+		h->opened_at, h->lost_at, h->retry_at, h->grace_ms, h->acked_at, h->mend_at};
 	/* The asked ledger travels as that of a pod, which has a packer. */
 	const struct pod asked = {.ns = "", .name = "", .ledger = h->asked};
 	pack_text(out, h->name);
@@ -241,7 +252,8 @@ static bool load_holder(struct engine *e, struct unpack *u)
 	h->asked_holds = flags & 2;
 	h->deleted = flags & 4;
 	h->has_grace = flags & 8;
-	h->grace_stamp = flags & 16 ? h->stamp + 1 : 0;
+	/* Not learnt is any other number: where the pod is not current, 0 would be the next. */
+	h->grace_stamp = flags & 16 ? h->stamp + 1 : h->stamp;
 	h->search = flags & 32;
 	h->told_doubled = flags & 64;
 	h->asked_keeps = flags & 128;
@@ -262,10 +274,41 @@ static bool load_holder(struct engine *e, struct unpack *u)
 	h->lost_at = unpack_i64(u);
 	h->retry_at = unpack_i64(u);
 	h->grace_ms = unpack_i64(u);
+	h->acked_at = unpack_i64(u);
 	h->mend_at = unpack_i64(u);
 	/* A pod that is in the world has been looked at. */
 	bool sound = !u->bad && type >= 0 && type <= ACTION_EVENT && (seen.known || !h->in_world);
 	return sound && load_asked(h, u);
+}
+
+static void save_whole(struct saving *s, const struct whole *w)
+{
+	struct str *out = record_begin(s, RECORD_WHOLE);
+	pack_text(out, w->uid);
+	pack_i64(out, w->since);
+	pack_i64(out, w->offered_at);
+	pack_i64(out, w->rest_until);
+	pack_u64(out, w->rests);
+	pack_u64(out, w->told);
+	pack_u64(out, w->seen);
+	record_end(s);
+}
+
+/* Its pod is unpacked anew, from the world. */
+static bool load_whole(struct engine *e, struct unpack *u)
+{
+	const char *uid = unpack_text(u);
+	if (uid == NULL || whole_find(e, uid) != NULL) {
+		return false;
+	}
+	struct whole *w = whole_touch(e, uid, 0);
+	w->since = unpack_i64(u);
+	w->offered_at = unpack_i64(u);
+	w->rest_until = unpack_i64(u);
+	w->rests = (uint32_t)unpack_u64(u);
+	w->told = unpack_u64(u) != 0;
+	w->seen = unpack_u64(u);
+	return !u->bad && w->rests <= WHOLE_RESTS_MAX;
 }
 
 static void save_lasting(struct saving *s)
@@ -406,7 +449,8 @@ static void save_engine(struct saving *s)
 	}
 	pack_u64(out, (e->leads ? 1 : 0) | (e->dirty ? 2 : 0) |
 			      (e->decided_version == world_version(e->world) ? 4 : 0) |
-			      (e->policy_version == world_policy_version(e->world) ? 8 : 0));
+			      (e->policy_version == world_policy_version(e->world) ? 8 : 0) |
+			      (e->evictions.reached ? 16 : 0));
 	pack_u64(out, e->next_action);
 	pack_u64(out, e->step);
 	pack_i64(out, e->deadline);
@@ -415,6 +459,7 @@ static void save_engine(struct saving *s)
 	pack_u64(out, e->round);
 	pack_u64(out, e->report.steps);
 	pack_u64(out, e->report.decisions);
+	pack_i64(out, e->wholes.told_at);
 	record_end(s);
 }
 
@@ -428,6 +473,7 @@ static bool load_engine(struct engine *e, struct unpack *u)
 	uint64_t policy_version = world_policy_version(e->world);
 	e->leads = flags & 1;
 	e->dirty = flags & 2;
+	e->evictions.reached = flags & 16;
 	/* Versions only grow: one less is never reached again. */
 	e->decided_version = flags & 4 ? version : version - 1;
 	e->policy_version = flags & 8 ? policy_version : policy_version - 1;
@@ -439,6 +485,7 @@ static bool load_engine(struct engine *e, struct unpack *u)
 	e->round = unpack_u64(u);
 	e->report.steps = unpack_u64(u);
 	e->report.decisions = unpack_u64(u);
+	e->wholes.told_at = unpack_i64(u);
 	return !u->bad;
 }
 
@@ -452,7 +499,11 @@ void state_save(struct engine *e, struct str *scratch, state_put put, void *data
 	for (size_t i = 0; i < e->holders.count; i++) {
 		save_holder(&s, e->holders.items[i]);
 	}
+	for (size_t i = 0; i < e->wholes.all.count; i++) {
+		save_whole(&s, e->wholes.all.items[i]);
+	}
 	save_lasting(&s);
+	evictions_save(e, scratch, put, data);
 	save_pass(&s);
 	save_engine(&s);
 }
@@ -476,10 +527,14 @@ bool state_load(struct engine *e, enum record type, struct unpack *u)
 		return load_waiter(e, u);
 	case RECORD_HOLDER:
 		return load_holder(e, u);
+	case RECORD_WHOLE:
+		return load_whole(e, u);
 	case RECORD_NODE:
 		return load_memo(e, u);
 	case RECORD_ABSENCE:
 		return load_absence(e, u);
+	case RECORD_EVICTION:
+		return eviction_load(e, u);
 	case RECORD_ORPHAN:
 		return orphan_unpack(e, u);
 	case RECORD_PASS:

@@ -424,6 +424,7 @@ void snapshot_build(struct engine *e, int64_t now)
 	}
 	departed_count(e);
 	landings_count(e);
+	holds_count(e);
 	quotas_count_waiters(e);
 	orphans_find(e);
 }

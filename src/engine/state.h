@@ -12,12 +12,16 @@
 #include "engine/engine.h"
 #include "book.h"
 #include "departed.h"
+#include "evict.h"
+#include "hold.h"
 #include "landing.h"
 #include "needs.h"
+#include "preempt.h"
 #include "orphan.h"
 #include "quota.h"
 #include "size/policy.h"
 #include "place/place.h"
+#include "whole.h"
 
 /* A tenant that waits, by uid. */
 struct holder;
@@ -50,7 +54,11 @@ struct waiter {
 	struct holder *granted_by;
 	uint32_t granted_index;
 	uint64_t granted_step;
+	struct hold hold;
+	int64_t lacks_since; /* that it fits nowhere; 0: it may */
+	int64_t preempt_at;  /* looked at for that again */
 	int64_t quota_milli; /* what of quotas it is counted with in this step's picture */
+	struct passed passed;
 };
 
 /* A capacity pod, by name: from the moment we ask for it. */
@@ -73,7 +81,8 @@ struct holder {
 	bool asked_keeps; /* with it, that it keeps its node */
 	int64_t mend_at;  /* no write before that only puts right what stands there */
 	char *acked_rv;	  /* owned; version of the acknowledged ledger */
-	char *avoid_rv;	  /* owned; a write from this version failed: wait for another */
+	int64_t acked_at;
+	char *avoid_rv; /* owned; a write from this version failed: wait for another */
 	int64_t avoid_until;
 	int64_t expires_at;   /* assumed but never seen by then: forgotten */
 	int64_t idle_since;   /* -1: has tenants or demand */
@@ -113,11 +122,7 @@ struct snap_gpu {
 	uint32_t demand;    /* chosen by waiters, written now or later */
 	uint32_t keepers;   /* tenants whose node no autoscaler may take */
 	uint32_t forgotten; /* tenants that run on it and are not in the ledger */
-};
-
-struct candidate {
-	struct waiter *waiter;
-	uint32_t pod_slot;
+	bool yields;	    /* it goes at once, for a whole pod */
 };
 
 struct chosen {
@@ -158,9 +163,12 @@ struct engine {
 	struct {
 		VEC_FIELDS(struct absence);
 	} absences;
+	struct evictions evictions;
+	struct preempting preempting;
 	struct orphans orphans;
 
 	/* the step's scratch */
+	struct wholes wholes;
 	struct needs needs;
 	struct snapshot snap;
 	uint32_t searches;  /* in this picture */
@@ -206,6 +214,9 @@ uint32_t snap_gpu_by_uuid(const struct engine *e, const char *uuid);
 uint32_t snap_node_of(const struct engine *e, const char *name); /* NULL: none */
 /* Does this entry still hold its share? */
 bool grant_lives(struct engine *e, const struct holder *h, const struct grant *g);
+
+/* view.c: C21 */
+bool view_lags(const struct engine *e);
 
 /* decide.c */
 void waiter_refresh(struct waiter *w, const struct world_pod *p);

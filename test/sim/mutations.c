@@ -87,6 +87,20 @@ static void count_completed(struct change *c, teller tell, void *data)
 	tell(data, c);
 }
 
+/* Whoever asks for whole GPUs has never been looked for by the scheduler. */
+static void ignore_whole_pods(struct change *c, teller tell, void *data)
+{
+	struct pod copy;
+	if (is_pod(c) && c->pod->unschedulable) {
+		copy = *c->pod;
+		copy.unschedulable = false;
+		c->pod = &copy;
+		tell(data, c);
+		return;
+	}
+	tell(data, c);
+}
+
 static void relist_without_deletes(struct change *c, teller tell, void *data)
 {
 	c->no_sweep = c->no_sweep || c->type == CHANGE_RELIST_END;
@@ -273,6 +287,8 @@ const struct mutation_row mutation_rows[] = {
 		.hooks = {.change = relist_without_deletes}},
 	{"all-go-gently", "a deletion by force frees the share at once",
 		.hooks = {.change = all_go_gently}},
+	{"ignore-whole-pods", "GPUs are opened under pods that wait for whole ones",
+		.hooks = {.change = ignore_whole_pods}},
 	{"ignore-deletes", "deletions are not heard", .hooks = {.change = ignore_deletes}},
 	{"sweep-at-once", "a picture that has begun is taken for complete",
 		.hooks = {.change = sweep_at_once}, .rare = true},

@@ -352,11 +352,12 @@ Test(pack, every_change_survives)
 		.quota = &quota,
 		.ns = "ns",
 		.name = "name"};
-	for (int type = CHANGE_SET; type <= CHANGE_LEADER; type++) {
+	for (int type = CHANGE_SET; type <= CHANGE_REACH; type++) {
 		for (int kind = 0; kind < KIND_COUNT; kind++) {
 			c.type = (enum change_type)type;
 			c.kind = (enum kind)kind;
 			c.leads = type == CHANGE_LEADER;
+			c.reached = type == CHANGE_REACH;
 			c.no_sweep = type == CHANGE_RELIST_END;
 			c.uid = kind % 2 == 0 ? "uid" : NULL;
 			change_round_trip(&c, &arena);
