@@ -26,8 +26,7 @@
 
 #define WORLD_NONE UINT32_MAX
 
-/* Whole GPUs; whole GPUs that the scheduler has looked for in vain; carries our label or gate;
- * holds a GPU for us. */
+/* Whole GPUs; such looked for in vain; carries our label or gate; holds a GPU for us. */
 enum world_class { WORLD_WHOLE, WORLD_PENDING, WORLD_TENANT, WORLD_CAPACITY, WORLD_CLASSES };
 
 /* What a GPU pod keeps beside its packed noun: the few fields that are asked for all the time. */

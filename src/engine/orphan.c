@@ -104,16 +104,15 @@ static const struct holder *holder_outside(const struct engine *e, const char *u
 	return at == MAP_NONE ? NULL : e->holders.items[at];
 }
 
-/* Where it is: where a tenant runs, or where its capacity pod was. */
-static void note_node(struct engine *e, struct orphan *o, const struct world_pod *p)
+/* Where it is: where a tenant runs, or will run because its capacity pod was there. NULL: nowhere,
+ * as one that is pinned to a node that is gone. */
+static const char *where(const struct engine *e, const struct world_pod *p)
 {
 	const struct holder *h = holder_find(e, text_or(p->gpu->capacity_pod, ""));
-	const char *node = p->node != WORLD_NONE ? world_node_at(e->world, p->node)->name
-			   : h != NULL		 ? h->node
-						 : NULL;
-	if (node != NULL) {
-		text_set(&o->node, node);
+	if (p->node != WORLD_NONE) {
+		return world_node_at(e->world, p->node)->name;
 	}
+	return h != NULL && snap_node_of(e, h->node) != WORLD_NONE ? h->node : NULL;
 }
 
 /* A built-in policy says what the configuration would. */
@@ -130,7 +129,8 @@ static bool wants_eviction(const struct engine *e, const struct world_pod *p)
 static void strand(struct engine *e, const struct world_pod *p, uint32_t slot)
 {
 	const struct holder *h = holder_outside(e, p->gpu->uuid);
-	if (h != NULL && !is_leaving(h)) {
+	const char *node = where(e, p);
+	if (node == NULL || (h != NULL && !is_leaving(h))) {
 		return;
 	}
 	struct orphan *o = orphan_find(e, p->gpu->uuid);
@@ -140,7 +140,7 @@ static void strand(struct engine *e, const struct world_pod *p, uint32_t slot)
 		o->leaving = h != NULL;
 		o->searched = false;
 	}
-	note_node(e, o, p);
+	text_set(&o->node, node);
 	struct stranded s = {.orphan = (uint32_t)(o - e->orphans.items.items),
 		.slot = slot,
 		.go = wants_eviction(e, p)};
@@ -195,16 +195,27 @@ static bool is_now(const struct engine *e, const struct orphan *o)
 	return o->seen == e->step;
 }
 
+static int64_t lost_ms(const struct engine *e)
+{
+	return e->cfg.lost_ms > 0 ? e->cfg.lost_ms : LOST_MS;
+}
+
 /* The time runs only while the node can do something about it. */
 static void keep_time(struct engine *e)
 {
 	vec_for_each (struct orphan, o, &e->orphans.items) {
 		uint32_t at = snap_node_of(e, o->node);
 		bool answers = at != WORLD_NONE && e->snap.nodes.items[at].noun->ready;
+		if (!is_now(e, o)) {
+			continue;
+		}
 		if (o->leaving || !answers) {
 			o->since = -1;
 		} else if (o->since < 0) {
 			o->since = e->now;
+		}
+		if (o->since >= 0) {
+			wake_by(e, o->since + lost_ms(e));
 		}
 	}
 }
@@ -227,8 +238,7 @@ void orphans_find(struct engine *e)
 
 bool orphan_is_late(const struct engine *e, const struct orphan *o)
 {
-	int64_t most = e->cfg.lost_ms > 0 ? e->cfg.lost_ms : LOST_MS;
-	return o->since >= 0 && e->now - o->since >= most;
+	return o->since >= 0 && e->now - o->since >= lost_ms(e);
 }
 
 /* --- what is said and done about it --- */
@@ -279,10 +289,24 @@ static void tell(struct engine *e, const struct stranded *s, struct plan *plan)
 	a->message = arena_strdup(&plan->arena, str_text(&text));
 }
 
+/* Not where some pod could not be read: that may be the one that holds it. */
+static void move_on(struct engine *e, const struct stranded *s, struct plan *plan)
+{
+	const struct orphan *o = &e->orphans.items.items[s->orphan];
+	const struct world_pod *p = world_pod_at(e->world, s->slot);
+	bool free = o->since >= 0 && !world_blind(e->world, KIND_POD);
+	if (free && (s->go || orphan_is_late(e, o))) {
+		const struct evict_why why = {
+			.reason = REASON_CAPACITY_LOST, .facts = {.gpu = o->uuid}};
+		(void)evict_tenant(e, p, &why, plan);
+	}
+}
+
 void orphans_tend(struct engine *e, int64_t now, struct plan *plan)
 {
 	vec_for_each (const struct stranded, s, &e->orphans.stranded) {
 		tell(e, s, plan);
+		move_on(e, s, plan);
 	}
 	searches_tend(e, now, plan);
 }

@@ -12,6 +12,7 @@
 #include "engine/engine.h"
 #include "book.h"
 #include "departed.h"
+#include "emit.h"
 #include "evict.h"
 #include "hold.h"
 #include "landing.h"
@@ -212,18 +213,6 @@ void waiter_refresh(struct waiter *w, const struct world_pod *p);
 void rank_waiters(struct engine *e, int64_t now);
 void decide(struct engine *e, int64_t now, uint32_t budget, struct plan *plan);
 struct policy_choice policy_of(const struct engine *e, const struct pod *pod); /* as it is now */
-
-/* emit.c */
-void emit_grants(struct engine *e, struct plan *plan);
-void emit_place(struct engine *e, struct waiter *w, struct holder *h, const struct grant *g,
-	struct plan *plan);
-struct holder *emit_create(
-	struct engine *e, int64_t now, const char *node, const struct pod *pod, struct plan *plan);
-/* Once more what was refused, under the same name. */
-void emit_create_again(
-	struct engine *e, struct holder *h, const struct pod *pod, struct plan *plan);
-void emit_delete(struct engine *e, struct holder *h, struct plan *plan);
-struct action *emit(struct engine *e, struct plan *plan, enum action_type type);
 
 /* capacity.c: the life of capacity pods */
 bool capacity_failed(struct engine *e, const struct holder *h, int64_t now);

@@ -229,7 +229,8 @@ static bool settled_pod(struct sim *s, const struct stored *o, struct str *why)
 		}
 	}
 	const char *uuid = pairs_get(&o->pod.notes, NOTE_GPU_UUID);
-	bool runs = pod_is_tenant(&o->pod) && uuid != NULL && !pod_is_terminal(&o->pod);
+	bool runs = pod_is_tenant(&o->pod) && uuid != NULL && !text_empty(o->pod.node) &&
+		    !pod_is_terminal(&o->pod);
 	if (runs && !fleet_is_doubled(s, uuid) && !is_held(s, uuid)) {
 		str_append_format(
 			why, "%s/%s runs on %s, which nobody holds (I8)", o->ns, o->name, uuid);
