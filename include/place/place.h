@@ -6,8 +6,9 @@
  * until it has told). All three can be chosen, so that what is on its way is counted and nothing is
  * opened twice; open ones first.
  *
- * Best fit: the GPU on which the least is left over. Ties fall by node and name, so the same
- * snapshot gives the same answer everywhere.
+ * Best fit: the GPU on which the least is left over; for a request that spreads, the one on which
+ * the most is free. Ties fall by node and name, so the same snapshot gives the same answer
+ * everywhere.
  *
  * With an index (snapshot_index) the same verdicts come without a look at every GPU. From then on
  * until snapshot_clear, GPUs and nodes change through the calls below, or are told by
@@ -50,6 +51,11 @@ struct place_port {
 	uint32_t next;	       /* counted from 1 */
 };
 
+/* Who may be on one GPU: only those whose company is the same number. A GPU without tenants has
+ * none, one whose tenants disagree takes nobody. */
+#define PLACE_NOBODY 0
+#define PLACE_MIXED  UINT64_MAX
+
 enum gpu_state { GPU_OPEN, GPU_BUSY, GPU_OPENING };
 
 struct place_gpu {
@@ -61,6 +67,7 @@ struct place_gpu {
 	int64_t free_mib;
 	uint32_t tenants;
 	uint32_t max_tenants; /* the smallest of its tenants' policies */
+	uint64_t company;     /* of its tenants */
 	bool fenced;	      /* something is wrong with it: nobody else goes there */
 };
 
@@ -90,6 +97,8 @@ struct place_request {
 	int64_t mem_mib;    /* 0: follows from milli */
 	int64_t most_milli; /* more than that is not to be given to it (C7); 0: no bound */
 	uint32_t max_tenants;
+	uint64_t company;
+	bool spread; /* the most free first, not the least */
 };
 
 #define PLACE_NOWHERE UINT32_MAX
@@ -105,6 +114,7 @@ struct place_verdict {
 	uint32_t looked_at; /* GPUs and nodes: what finding it has cost */
 	/* the closest miss, for people; all zero if something fits */
 	const char *best_node;
+	uint32_t best_gpu; /* counts if that is about a GPU */
 	int64_t best_milli;
 	int64_t best_mib;
 };

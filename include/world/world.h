@@ -51,6 +51,7 @@ struct world_gpu {
 	int64_t milli, mem_mib;
 	const char *uuid;	  /* interned */
 	const char *capacity_pod; /* interned */
+	const char *policy;	  /* interned; by name, under which it was placed */
 	/* what the scopes of quotas ask for */
 	const char *priority_class; /* interned */
 	bool has_deadline, best_effort, crosses_namespaces;

@@ -79,9 +79,10 @@ static enum reason apply_policy(struct engine *e, const struct waiter *w, struct
 		return REASON_DISABLED;
 	}
 	policy_bound_share(choice.policy, 0, &r->milli, &r->mem_mib);
-	if (choice.policy->max_tenants > 0) {
-		r->max_tenants = (uint32_t)choice.policy->max_tenants;
-	}
+	struct manners manners = manners_under(e, choice.policy, &w->pod);
+	r->max_tenants = manners.max_tenants;
+	r->company = manners.company;
+	r->spread = choice.policy->packing == PACKING_SPREAD;
 	return REASON_NONE;
 }
 
@@ -90,7 +91,7 @@ static enum reason read_request(struct engine *e, const struct waiter *w, struct
 {
 	const char *share = pairs_get(&w->pod.notes, NOTE_SHARE);
 	const char *memory = pairs_get(&w->pod.notes, NOTE_MEMORY);
-	struct place_request r = {.pod = &w->pod, .max_tenants = 16};
+	struct place_request r = {.pod = &w->pod};
 	/* Without the label nobody would count it once its gate is gone. */
 	if (!pod_is_tenant(&w->pod) || text_empty(pairs_get(&w->pod.notes, NOTE_ORIGINAL)) ||
 		(text_empty(share) && text_empty(memory))) {
@@ -208,6 +209,36 @@ static void index_picture(struct engine *e)
 	}
 }
 
+/* Who spreads does not join others while a GPU can be opened. */
+static bool wants_its_own(
+	const struct engine *e, const struct waiter *w, const struct place_verdict *v)
+{
+	return w->asked.spread && e->snap.gpus.items[v->gpu].tenants > 0;
+}
+
+/* Where the verdict says; false: nowhere, or not now. */
+static bool open_gpu(struct engine *e, int64_t now, const struct waiter *w, struct plan *plan,
+	struct place_verdict *open)
+{
+	const char *node =
+		open->node == PLACE_NOWHERE ? NULL : e->snap.nodes.items[open->node].noun->name;
+	struct holder *h = node != NULL ? emit_create(e, now, node, &w->pod, plan) : NULL;
+	if (h != NULL) {
+		open->gpu = add_opening(e, h, open->node);
+	}
+	return h != NULL;
+}
+
+static void refuse(struct engine *e, struct waiter *w, const struct place_verdict *fit,
+	const struct place_verdict *open)
+{
+	if (open->node == PLACE_NOWHERE) {
+		note_refusal(&e->snap, w, fit, open);
+	} else {
+		w->reason = REASON_WAITING_FOR_CAPACITY;
+	}
+}
+
 /* A GPU that there is, or one more; false: neither, and the waiter has the reason. */
 static bool find_gpu(struct engine *e, int64_t now, struct waiter *w, struct plan *plan,
 	struct place_verdict *ret)
@@ -215,21 +246,14 @@ static bool find_gpu(struct engine *e, int64_t now, struct waiter *w, struct pla
 	index_picture(e);
 	struct place_verdict v = place_best_fit(&e->snap, &w->asked);
 	e->looked_at += v.looked_at;
-	if (v.gpu == PLACE_NOWHERE) {
+	if (v.gpu == PLACE_NOWHERE || wants_its_own(e, w, &v)) {
 		struct place_verdict open = place_open(&e->snap, &w->asked);
 		e->looked_at += open.looked_at;
-		if (open.node == PLACE_NOWHERE) {
-			note_refusal(&e->snap, w, &v, &open);
+		if (!open_gpu(e, now, w, plan, &open) && v.gpu == PLACE_NOWHERE) {
+			refuse(e, w, &v, &open);
 			return false;
 		}
-		const char *node = e->snap.nodes.items[open.node].noun->name;
-		struct holder *h = emit_create(e, now, node, &w->pod, plan);
-		if (h == NULL) {
-			w->reason = REASON_WAITING_FOR_CAPACITY;
-			return false;
-		}
-		v = open;
-		v.gpu = add_opening(e, h, open.node);
+		v = open.gpu != PLACE_NOWHERE ? open : v;
 	}
 	place_reserve(&e->snap, &w->asked, &v);
 	*ret = v;

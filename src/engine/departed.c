@@ -77,6 +77,8 @@ static void count_one(struct engine *e, struct world_departed *d)
 	g->free_milli -= d->milli;
 	g->free_mib -= d->mem_mib;
 	g->tenants++;
+	struct manners manners = manners_of_uid(e, d->uid);
+	company_joins(g, &e->snap_gpus.items[at], &manners);
 	/* Its capacity pod stays as long as somebody may use the GPU. */
 	e->snap_gpus.items[at].demand++;
 }

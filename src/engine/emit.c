@@ -82,6 +82,14 @@ void emit_delete(struct engine *e, struct holder *h, struct plan *plan)
 	h->flight_type = ACTION_DELETE_CAPACITY;
 }
 
+/* As it is now: it is what was looked at when the share was given, or just as good. */
+static const char *policy_told(const struct engine *e, const struct pod *pod, struct plan *plan)
+{
+	const struct policy *p = policy_of(e, pod).policy;
+	return p == NULL ? NULL
+			 : arena_printf(&plan->arena, "%s@%lld", p->name, (long long)p->generation);
+}
+
 void emit_place(struct engine *e, struct waiter *w, struct holder *h, const struct grant *g,
 	struct plan *plan)
 {
@@ -95,6 +103,7 @@ void emit_place(struct engine *e, struct waiter *w, struct holder *h, const stru
 	a->capacity_pod = text_in(plan, h->name);
 	a->milli = g->milli;
 	a->mem_mib = g->mem_mib;
+	a->policy = policy_told(e, &w->pod, plan);
 	a->node_term_count = w->pod.node_term_count;
 	text_set(&w->flight_rv, a->resource_version);
 	w->flight = a->id;

@@ -35,6 +35,7 @@ void engine_destroy(struct engine *e)
 	book_finish(e);
 	snapshot_finish(&e->snap);
 	needs_finish(&e->needs);
+	companies_finish(&e->companies);
 	VEC_FINISH(&e->snap_gpus);
 	VEC_FINISH(&e->snap_nodes);
 	VEC_FINISH(&e->node_to_snap);

@@ -111,6 +111,10 @@ static void count_landings(struct engine *e, struct waiter *w)
 		struct place_verdict has = {
 			.milli = g != NULL ? g->milli : 0, .mem_mib = g != NULL ? g->mem_mib : 0};
 		landing_take(e, t, at, has);
+		if (t->out_whole) {
+			struct manners manners = manners_of_waiter(e, w);
+			company_joins(&e->snap.gpus.items[at], &e->snap_gpus.items[at], &manners);
+		}
 		/* Nobody gives that GPU back while somebody may come to run on it. */
 		e->snap_gpus.items[at].demand += t->out_whole ? 1 : 0;
 	}

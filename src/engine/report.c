@@ -76,6 +76,17 @@ static void survey(struct engine *e, const struct waiter *w, struct unfit_tally 
 	}
 }
 
+/* The smallest number of those who are there and its own. */
+static uint32_t most_tenants(const struct engine *e, const struct waiter *w)
+{
+	uint32_t most = w->asked.max_tenants, at = w->miss.best_gpu;
+	if (w->reason == REASON_MAX_TENANTS && w->miss.best_node != NULL &&
+		at < e->snap.gpus.count && e->snap.gpus.items[at].max_tenants < most) {
+		most = e->snap.gpus.items[at].max_tenants;
+	}
+	return most;
+}
+
 static void tell_waiting(struct engine *e, struct waiter *w, int64_t now, struct plan *plan)
 {
 	wake_by(e,
@@ -94,18 +105,24 @@ static void tell_waiting(struct engine *e, struct waiter *w, int64_t now, struct
 	if (w->reason == REASON_QUOTA) {
 		(void)quotas_left(e, w, &quota);
 	}
+	const char *rule = NULL, *theirs = NULL;
+	if (w->reason == REASON_EXCLUSIVE) {
+		company_explain(e, w, &rule, &theirs);
+	}
 	struct explain_facts f = {.want_milli = w->asked.milli,
 		.want_mib = w->asked.mem_mib,
 		.quota_milli = quota.hard,
 		.quota_used_milli = quota.used,
-		.value = w->reason == REASON_API_REFUSED ? w->refusal : NULL,
+		.value = w->reason == REASON_API_REFUSED ? w->refusal : theirs,
 		.best_node = w->miss.best_node,
 		.best_milli = w->miss.best_milli,
 		.best_mib = w->miss.best_mib,
 		.unfit = &unfit,
 		.claim = claims.blocker,
-		.limit = w->asked.max_tenants,
-		.name = w->reason == REASON_OTHER_GATES ? other_gate(&w->pod) : quota.name,
+		.limit = most_tenants(e, w),
+		.name = w->reason == REASON_OTHER_GATES ? other_gate(&w->pod)
+			: rule != NULL			? rule
+							: quota.name,
 		.waited_s = (now - w->first_seen) / 1000,
 		.next_s = next > now ? (next - now + 999) / 1000 : 0};
 	struct action *a = emit(e, plan, ACTION_CONDITION);

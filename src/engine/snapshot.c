@@ -226,10 +226,12 @@ static void count_entries(struct engine *e, struct place_gpu *g, struct snap_gpu
 		if (e->quota_used.count > 0 && world_pod_by_uid(e->world, entry->uid) == NULL) {
 			quotas_hold(e, entry->ns, entry->milli);
 		}
+		struct manners manners = manners_of_uid(e, entry->uid);
 		s->entries++;
 		g->free_milli -= entry->milli;
 		g->free_mib -= entry->mem_mib;
 		g->tenants++;
+		company_joins(g, s, &manners);
 	}
 }
 
@@ -376,6 +378,8 @@ static void add_tenant(struct engine *e, const struct world_pod *p, uint32_t slo
 	struct place_gpu *g = &e->snap.gpus.items[at];
 	struct place_node *n = &e->snap.nodes.items[g->node];
 	if (!counted) {
+		struct manners manners = manners_of_tenant(e, p, slot);
+		company_joins(g, &e->snap_gpus.items[at], &manners);
 		g->free_milli -= p->gpu->milli;
 		g->free_mib -= p->gpu->mem_mib;
 		g->tenants++;
@@ -400,6 +404,7 @@ void snapshot_build(struct engine *e, int64_t now)
 		VEC_PUSH(&e->counted, 0);
 	}
 	quotas_begin(e);
+	companies_begin(&e->companies);
 	add_nodes(e, now);
 	add_holders(e, now);
 	for (size_t i = 0; i < world_class_count(e->world, WORLD_TENANT); i++) {
@@ -408,5 +413,6 @@ void snapshot_build(struct engine *e, int64_t now)
 	}
 	departed_count(e);
 	landings_count(e);
+	companies_settle(e);
 	quotas_count_waiters(e);
 }

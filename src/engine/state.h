@@ -10,9 +10,11 @@
 #include "base/str.h"
 #include "base/vec.h"
 #include "engine/engine.h"
+#include "company.h"
 #include "departed.h"
 #include "landing.h"
 #include "needs.h"
+#include "picture.h"
 #include "quota.h"
 #include "size/policy.h"
 #include "place/place.h"
@@ -98,26 +100,6 @@ struct node_memo {
 	int64_t usable_mib; /* of the largest GPU seen; 0: none */
 };
 
-/* One GPU of the snapshot and what it came from. */
-struct snap_gpu {
-	struct holder *holder;
-	uint32_t entries; /* live ones of the effective ledger */
-	uint32_t dead;	  /* entries that can be pruned */
-	uint32_t added;	  /* decided in this step */
-	uint32_t demand;  /* chosen by waiters, written now or later */
-};
-
-struct candidate {
-	struct waiter *waiter;
-	uint32_t pod_slot;
-};
-
-struct chosen {
-	struct waiter *waiter;
-	uint32_t gpu;
-	int64_t milli, mem_mib;
-};
-
 struct policies_pass; /* policies.h */
 struct engine {
 	struct engine_config cfg;
@@ -174,7 +156,8 @@ struct engine {
 	} chosen;
 	struct {
 		VEC_FIELDS(int64_t);
-	} quota_used;		 /* beside the world's quotas: thousandths of a GPU */
+	} quota_used; /* beside the world's quotas: thousandths of a GPU */
+	struct companies companies;
 	struct map gpus_by_uuid; /* of this step, to places in snap_gpus */
 	struct {
 		VEC_FIELDS(uint64_t);

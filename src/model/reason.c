@@ -55,6 +55,7 @@ static const char *const names[REASON_COUNT] = {
 	[REASON_VOLUME_NOT_READY] = "VolumeNotReady",
 	[REASON_QUOTA] = "Quota",
 	[REASON_QUOTA_ZERO] = "QuotaZero",
+	[REASON_EXCLUSIVE] = "Exclusive",
 };
 
 const char *reason_name(enum reason reason)

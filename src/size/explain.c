@@ -96,6 +96,8 @@ static const char *const templates[REASON_COUNT] = {
 		" must be set to a whole number, and requests to the same one or not at all",
 	[REASON_LARGER_THAN_ANY_GPU] = "needs[ {want}], no GPU that it may use is so large[: the "
 				       "largest has {best}][, on {node}]",
+	[REASON_EXCLUSIVE] = "needs[ {want}][ with {name}], the GPUs with room have tenants[ with "
+			     "{value}][, the first on {node}][; {nodes}]",
 	[REASON_QUOTA] = "needs[ {want}], more than a ResourceQuota of the namespace has left"
 			 "[: {name} allows {allowed}][, {used} of it taken]",
 	[REASON_QUOTA_ZERO] =

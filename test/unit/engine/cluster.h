@@ -24,7 +24,9 @@ struct obj {
 	enum reason told_reason;
 	char name[64], uid[24], node[16], uuid[24], holder[64], ask[NODES_MAX * 8];
 	int rv;
-	char policy[16]; /* its annotation */
+	char policy[16];  /* its annotation */
+	char applied[24]; /* what it was placed under */
+	char owner[16];	  /* a ReplicaSet whose hash is `a` or `b`; empty: none */
 	int64_t ask_milli, ask_mib, milli, mib;
 	int died_at;
 	struct grant_copy {
@@ -77,6 +79,22 @@ static void observe_gone(struct cluster *c, const struct obj *o)
 	engine_observe(c->e, &gone);
 }
 
+static void fill_capacity(
+	const struct obj *o, struct pod *p, struct gpu_identity *id, struct grant *grants)
+{
+	static struct pair label[] = {{LABEL_CAPACITY, "true"}};
+	snprintf(id->uuid, sizeof id->uuid, "%s", o->uuid);
+	for (uint32_t i = 0; i < o->grant_count; i++) {
+		grants[i] = (struct grant){
+			o->grants[i].uid, "default", "x", o->grants[i].milli, o->grants[i].mib};
+	}
+	p->labels = (struct pairs){label, 1};
+	p->gpus = 1;
+	p->identity = o->running ? id : NULL;
+	p->holds = o->running;
+	p->ledger = (struct ledger){grants, o->grant_count};
+}
+
 static void observe(struct cluster *c, const struct obj *o)
 {
 	char rv[16], milli[24], mib[24], share[QUANTITY_TEXT_MAX];
@@ -85,9 +103,10 @@ static void observe(struct cluster *c, const struct obj *o)
 		observe_gone(c, o);
 		return;
 	}
-	struct pair tenant_label[] = {{LABEL_TENANT, "true"}},
-		    cap_label[] = {{LABEL_CAPACITY, "true"}};
-	struct pair notes[8];
+	size_t owned = strlen(o->owner);
+	struct pair tenant_label[] = {{LABEL_TENANT, "true"},
+		{"pod-template-hash", owned > 0 ? &o->owner[owned - 1] : ""}};
+	struct pair notes[10];
 	uint32_t n = 0;
 	const char *gate[] = {NAME_GATE, "example.com/quota"};
 	struct gpu_identity id = {.mem_mib = USABLE};
@@ -104,16 +123,7 @@ static void observe(struct cluster *c, const struct obj *o)
 		.grace_s = o->leaving ? 30 : 0,
 		.phase = o->running ? POD_RUNNING : POD_PENDING};
 	if (o->capacity) {
-		snprintf(id.uuid, sizeof id.uuid, "%s", o->uuid);
-		for (uint32_t i = 0; i < o->grant_count; i++) {
-			grants[i] = (struct grant){o->grants[i].uid, "default", "x",
-				o->grants[i].milli, o->grants[i].mib};
-		}
-		p.labels = (struct pairs){cap_label, 1};
-		p.gpus = 1;
-		p.identity = o->running ? &id : NULL;
-		p.holds = o->running;
-		p.ledger = (struct ledger){grants, o->grant_count};
+		fill_capacity(o, &p, &id, grants);
 	} else {
 		if (o->holder[0] != '\0') {
 			snprintf(milli, sizeof milli, "%lld", (long long)o->milli);
@@ -127,7 +137,11 @@ static void observe(struct cluster *c, const struct obj *o)
 		notes[n++] = (struct pair){NOTE_SHARE, share_format(o->ask_milli, share)};
 		notes[n] = (struct pair){NOTE_POLICY, o->policy};
 		n += o->policy[0] != '\0' ? 1 : 0;
-		p.labels = (struct pairs){tenant_label, 1};
+		notes[n] = (struct pair){NOTE_POLICY_APPLIED, o->applied};
+		n += o->applied[0] != '\0' ? 1 : 0;
+		p.labels = (struct pairs){tenant_label, 2};
+		p.owner = owned > 0 ? (struct owner){"apps/v1", "ReplicaSet", o->owner, "u"}
+				    : (struct owner){0};
 		p.notes = (struct pairs){notes, n};
 		p.gates = gate;
 		p.gate_count = o->gated ? (o->other_gate ? 2 : 1) : 0;
@@ -248,6 +262,7 @@ static void apply_place(
 	snprintf(o->node, sizeof o->node, "%s", a->node);
 	snprintf(o->uuid, sizeof o->uuid, "%s", a->uuid);
 	snprintf(o->holder, sizeof o->holder, "%s", a->capacity_pod);
+	snprintf(o->applied, sizeof o->applied, "%s", text_or(a->policy, ""));
 	o->rv = ++c->rv;
 	publish(c, o);
 }
