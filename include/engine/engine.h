@@ -24,6 +24,7 @@ struct engine_config {
 	int64_t idle_grace_ms;	 /* 0: 60 s; of tenants without a GPUPolicy */
 	int64_t open_timeout_ms; /* 0: 120 s from the creation of a capacity pod to its identity */
 	int64_t held_ms; /* 0: 300 s that a share is held whose tenant is gone, nobody knows how */
+	int64_t partial_ms; /* 0: 30 s that fewer GPUs are kept than a tenant asks for (group.h) */
 	const char *runtime_class; /* of capacity pods; NULL: none; copied */
 };
 

@@ -58,8 +58,9 @@ enum reason {
 	REASON_VOLUME_NOT_READY, /* a claim of it is missing, lost, leaving, or not bound yet */
 	REASON_QUOTA,		 /* C7: a ResourceQuota has no room for the share */
 	REASON_QUOTA_ZERO,	 /* admission: a ResourceQuota allows no GPU at all */
-	REASON_EXCLUSIVE, /* placement: the GPUs with room have tenants whose policies, or its
-			     own, keep them apart */
+	REASON_EXCLUSIVE,  /* placement: the GPUs with room have tenants whose policies, or its
+			      own, keep them apart */
+	REASON_SHORT_GPUS, /* placement: no node has room on so many GPUs */
 	REASON_COUNT,
 };
 

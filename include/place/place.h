@@ -141,6 +141,30 @@ struct place_verdict place_open(const struct snapshot *s, const struct place_req
  * verdict then says so, with the largest of them. False also where no node suits it. */
 bool place_never_fits(
 	const struct snapshot *s, const struct place_request *r, struct place_verdict *ret_verdict);
+/* The same share on each of several GPUs of one node (group.c). */
+struct place_party {
+	const struct place_request *request; /* borrowed */
+	uint32_t count;			     /* GPUs, those that it has not counted */
+	uint32_t node;			     /* where it has some already, with the pod's CPU and
+						memory; PLACE_NOWHERE: none */
+	uint32_t has[MODEL_GPU_COUNT_MAX];
+	uint32_t has_count;
+};
+struct place_group {
+	uint32_t node;			    /* PLACE_NOWHERE: none has so many */
+	uint32_t gpus[MODEL_GPU_COUNT_MAX]; /* in no order that means anything */
+	uint32_t count;			    /* the rest is to be opened there */
+	int64_t milli, mem_mib;		    /* on each */
+	enum reason reason;
+	enum unfit nearest;
+	const char *best_node; /* the closest miss, and how many it has or could open */
+	uint32_t best_count;
+	uint32_t looked_at;
+};
+struct place_group place_group(const struct snapshot *s, const struct place_party *p);
+/* One GPU's part of it, without what the pod needs beside. */
+void place_reserve_share(struct snapshot *s, const struct place_request *r, uint32_t gpu,
+	int64_t milli, int64_t mem_mib);
 /* Takes the verdict's share out of the snapshot. */
 void place_reserve(
 	struct snapshot *s, const struct place_request *r, const struct place_verdict *v);

@@ -48,9 +48,10 @@ struct world_gpu {
 	uint32_t claim_count;
 	int64_t created_ms;
 	/* tenants that were placed: the guarded keys */
-	int64_t milli, mem_mib;
-	const char *uuid;	  /* interned */
-	const char *capacity_pod; /* interned */
+	int64_t milli, mem_mib;	  /* on each of its GPUs */
+	uint32_t devices;	  /* how many those are */
+	const char *uuid;	  /* interned; a list, as model/gpu.h says */
+	const char *capacity_pod; /* interned; the same */
 	const char *policy;	  /* interned; by name, under which it was placed */
 	/* what the scopes of quotas ask for */
 	const char *priority_class; /* interned */
@@ -101,7 +102,7 @@ struct world_departed {
 	char *uid;	  /* owned */
 	char *name;	  /* owned */
 	const char *ns;	  /* interned */
-	const char *uuid; /* interned; NULL: it was never placed */
+	const char *uuid; /* interned; a list; NULL: it was never placed */
 	uint32_t node;	  /* index, WORLD_NONE: it was never bound */
 	int64_t milli, mem_mib;
 	bool ended;	 /* its containers have ended or never begun, as far as the cluster tells */

@@ -85,6 +85,7 @@ static void waiter_free(struct waiter *w)
 {
 	arena_finish(&w->arena);
 	landings_finish(w);
+	VEC_FINISH(&w->group.granted);
 	free(w->placed_rv);
 	free(w->refusal);
 	free(w->flight_rv);

@@ -31,6 +31,7 @@ void waiter_refresh(struct waiter *w, const struct world_pod *p)
 	bool whole = world_pod_unpack(p, &w->arena, &w->pod);
 	ENSURE(whole);
 	w->stamp = p->gpu->stamp;
+	group_read(w);
 	if (w->placed_rv != NULL && version_passed(w->pod.resource_version, w->placed_rv)) {
 		text_set(&w->placed_rv, NULL);
 	}
@@ -104,7 +105,7 @@ static enum reason read_request(struct engine *e, const struct waiter *w, struct
 		return REASON_NOT_OURS;
 	}
 	/* A tenant that still asks for a whole GPU would take two. */
-	if (w->pod.gpus != 0) {
+	if (w->pod.gpus != 0 || w->group.unreadable) {
 		return REASON_NOT_OURS;
 	}
 	enum reason reason = apply_policy(e, w, &r);
@@ -180,7 +181,7 @@ static void note_refusal(const struct snapshot *s, struct waiter *w,
 }
 
 /* It would go on a GPU whose capacity pod could not be created: not yet, or now once more. */
-static void await_creation(
+void await_creation(
 	struct engine *e, int64_t now, struct waiter *w, struct holder *h, struct plan *plan)
 {
 	w->reason = REASON_WAITING_FOR_CAPACITY;
@@ -216,8 +217,7 @@ static bool wants_its_own(
 	return w->asked.spread && e->snap.gpus.items[v->gpu].tenants > 0;
 }
 
-/* Where the verdict says; false: nowhere, or not now. */
-static bool open_gpu(struct engine *e, int64_t now, const struct waiter *w, struct plan *plan,
+bool open_gpu(struct engine *e, int64_t now, const struct waiter *w, struct plan *plan,
 	struct place_verdict *open)
 {
 	const char *node =
@@ -264,7 +264,8 @@ static bool find_gpu(struct engine *e, int64_t now, struct waiter *w, struct pla
 static bool within_quota(struct engine *e, struct waiter *w)
 {
 	struct quota_view quota;
-	int64_t left = quotas_left(e, w, &quota);
+	int64_t count = waiter_count(w);
+	int64_t left = quotas_left(e, w, &quota) / count;
 	if (left < (w->asked.milli > 0 ? w->asked.milli : 1)) {
 		w->reason = REASON_QUOTA;
 		return false;
@@ -273,38 +274,51 @@ static bool within_quota(struct engine *e, struct waiter *w)
 	return true;
 }
 
-static void place_waiter(struct engine *e, int64_t now, struct waiter *w, struct plan *plan)
+bool waiter_asks(struct engine *e, struct waiter *w, struct claims_of *claims)
 {
 	struct place_request r;
-	struct place_verdict v;
 	w->miss = (struct place_verdict){0};
 	if (w->pod.too_complex) {
 		w->reason = REASON_TOO_COMPLEX;
-		return;
+		return false;
 	}
 	w->reason = read_request(e, w, &r);
 	if (w->reason != REASON_NONE) {
-		return;
+		return false;
 	}
 	w->asked = r;
 	if (!within_quota(e, w)) {
-		return;
+		return false;
 	}
-	struct claims_of claims;
-	w->reason = needs_claims(e, &w->pod, &claims);
+	w->reason = needs_claims(e, &w->pod, claims);
 	if (w->reason != REASON_NONE) {
-		return;
+		return false;
 	}
-	w->asked.claims = claims.items;
-	w->asked.claim_count = claims.count;
+	w->asked.claims = claims->items;
+	w->asked.claim_count = claims->count;
 	w->asked.apart = neighbours_mark(e, &w->pod);
-	landings_lift(e, w);
-	bool found = find_gpu(e, now, w, plan, &v);
-	landings_settle(e, w, found ? &v : NULL);
-	/* They are of this step, what is asked for lasts. */
+	return true;
+}
+
+/* They are of this step, what is asked for lasts. */
+void waiter_asked(struct waiter *w)
+{
 	w->asked.claims = NULL;
 	w->asked.claim_count = w->asked.apart = 0;
 	w->asked.most_milli = 0;
+}
+
+static void place_waiter(struct engine *e, int64_t now, struct waiter *w, struct plan *plan)
+{
+	struct place_verdict v;
+	struct claims_of claims;
+	if (!waiter_asks(e, w, &claims)) {
+		return;
+	}
+	landings_lift(e, w);
+	bool found = find_gpu(e, now, w, plan, &v);
+	landings_settle(e, w, found ? &v : NULL);
+	waiter_asked(w);
 	if (!found) {
 		return;
 	}
@@ -334,6 +348,10 @@ static void decide_one(struct engine *e, int64_t now, struct waiter *w, struct p
 	}
 	if (!pod_has_gate(&w->pod, NAME_GATE) || w->pod.gate_count != 1) {
 		w->reason = REASON_OTHER_GATES;
+		return;
+	}
+	if (waiter_count(w) > 1) {
+		group_decide(e, now, w, plan);
 		return;
 	}
 	if (w->granted_step != e->step) {

@@ -124,6 +124,7 @@ static int read_head(struct unpack *u, const char *version, struct head *ret, st
 	h.config.idle_grace_ms = unpack_i64(u);
 	h.config.open_timeout_ms = unpack_i64(u);
 	h.config.held_ms = unpack_i64(u);
+	h.config.partial_ms = unpack_i64(u);
 	h.config.runtime_class = unpack_text(u);
 	if (u->bad) {
 		return fault_set(f, FAULT_INVALID, "its head is damaged");

@@ -126,7 +126,8 @@ static void save_waiter(struct saving *s, const struct waiter *w)
 	struct str *out = record_begin(s, RECORD_WAITER);
 	const int64_t numbers[] = {w->placed_until, w->retry_at, w->first_seen, w->reason,
 		w->asked.milli, w->asked.mem_mib, w->asked.max_tenants, w->miss.best_milli,
-		w->miss.best_mib, w->condition_at, w->condition_reason, w->refused_until};
+		w->miss.best_mib, w->condition_at, w->condition_reason, w->refused_until,
+		w->group.partial_since, w->group.gives_back};
 	pack_text(out, w->uid);
 	pack_seen_pod(out, &w->pod, w->stamp, world_pod_by_uid(s->e->world, w->uid));
 	pack_u64(out, w->flight);
@@ -178,6 +179,9 @@ static bool load_waiter(struct engine *e, struct unpack *u)
 	w->condition_at = unpack_i64(u);
 	w->condition_reason = unpack_reason(u);
 	w->refused_until = unpack_i64(u);
+	w->group.partial_since = unpack_i64(u);
+	w->group.gives_back = unpack_i64(u) != 0;
+	group_read(w);
 	unpack_landings(u, w);
 	return !u->bad;
 }

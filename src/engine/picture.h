@@ -13,10 +13,11 @@ struct waiter;
 /* One GPU of the snapshot and what it came from. */
 struct snap_gpu {
 	struct holder *holder;
-	uint32_t entries; /* live ones of the effective ledger */
-	uint32_t dead;	  /* entries that can be pruned */
-	uint32_t added;	  /* decided in this step */
-	uint32_t demand;  /* chosen by waiters, written now or later */
+	uint32_t entries;    /* live ones of the effective ledger */
+	uint32_t dead;	     /* entries that can be pruned */
+	uint32_t added;	     /* decided in this step */
+	uint32_t demand;     /* chosen by waiters, written now or later */
+	uint32_t given_back; /* of `dead`: those that must not wait for the next write */
 	/* for people: the rules of a tenant of it */
 	enum exclusivity exclusivity;
 	enum isolation isolation;

@@ -76,15 +76,23 @@ static void survey(struct engine *e, const struct waiter *w, struct unfit_tally 
 	}
 }
 
-/* The smallest number of those who are there and its own. */
+/* The smallest number of those who are there and its own; or how many GPUs one node has for it. */
 static uint32_t most_tenants(const struct engine *e, const struct waiter *w)
 {
 	uint32_t most = w->asked.max_tenants, at = w->miss.best_gpu;
+	if (w->reason == REASON_SHORT_GPUS) {
+		return w->group.best_count;
+	}
 	if (w->reason == REASON_MAX_TENANTS && w->miss.best_node != NULL &&
 		at < e->snap.gpus.count && e->snap.gpus.items[at].max_tenants < most) {
 		most = e->snap.gpus.items[at].max_tenants;
 	}
 	return most;
+}
+
+static bool tells_count(const struct waiter *w)
+{
+	return waiter_count(w) > 1 && (w->reason == REASON_SHORT_GPUS || w->reason == REASON_QUOTA);
 }
 
 static void tell_waiting(struct engine *e, struct waiter *w, int64_t now, struct plan *plan)
@@ -119,6 +127,7 @@ static void tell_waiting(struct engine *e, struct waiter *w, int64_t now, struct
 		.best_mib = w->miss.best_mib,
 		.unfit = &unfit,
 		.claim = claims.blocker,
+		.count = tells_count(w) ? waiter_count(w) : 0,
 		.limit = most_tenants(e, w),
 		.name = w->reason == REASON_OTHER_GATES ? other_gate(&w->pod)
 			: rule != NULL			? rule
@@ -142,9 +151,10 @@ static void tell_placed(struct engine *e, struct waiter *w, struct plan *plan)
 		w->condition_reason == REASON_PLACED) {
 		return;
 	}
-	const struct holder *h = holder_find(e, p->gpu->capacity_pod);
+	const struct holder *h = holder_of_tenant(e, p->gpu);
 	struct explain_facts f = {.want_milli = p->gpu->milli,
 		.want_mib = p->gpu->mem_mib,
+		.count = p->gpu->devices > 1 ? p->gpu->devices : 0,
 		.gpu = p->gpu->uuid,
 		.best_node = h != NULL ? h->node : NULL,
 		.left = &w->pod};
@@ -178,6 +188,7 @@ static void correct_placed(struct engine *e, int64_t now, struct plan *plan)
 		}
 		struct explain_facts f = {.want_milli = p->gpu->milli,
 			.want_mib = p->gpu->mem_mib,
+			.count = p->gpu->devices > 1 ? p->gpu->devices : 0,
 			.gpu = p->gpu->uuid};
 		struct action *a = emit(e, plan, ACTION_CONDITION);
 		a->ns = arena_strdup(&plan->arena, p->ns);

@@ -12,10 +12,13 @@
 #include "engine/engine.h"
 #include "company.h"
 #include "departed.h"
+#include "emit.h"
+#include "group.h"
 #include "landing.h"
 #include "needs.h"
 #include "picture.h"
 #include "quota.h"
+#include "told.h"
 #include "size/policy.h"
 #include "place/place.h"
 
@@ -50,6 +53,7 @@ struct waiter {
 	struct holder *granted_by;
 	uint32_t granted_index;
 	uint64_t granted_step;
+	struct group group;
 	int64_t quota_milli; /* what of quotas it is counted with in this step's picture */
 };
 
@@ -168,6 +172,12 @@ struct engine {
 	struct journal *journal;    /* borrowed; NULL: nothing is recorded */
 };
 
+/* How many GPUs it asks for. */
+static inline uint32_t waiter_count(const struct waiter *w)
+{
+	return group_size(&w->group);
+}
+
 /* book.c: the tables above */
 struct waiter *waiter_touch(struct engine *e, const char *uid, int64_t now);
 struct waiter *waiter_find(const struct engine *e, const char *uid);
@@ -192,6 +202,7 @@ const char *holder_version(const struct holder *h);
 /* The watch shows something newer than `from`. */
 bool version_passed(const char *have, const char *from);
 bool tenant_is_on(const struct holder *h, const struct world_gpu *tenant);
+bool ledger_has(const struct ledger *l, const char *uid);
 /* The GPU of the snapshot that tells this UUID, WORLD_NONE: none. */
 uint32_t snap_gpu_by_uuid(const struct engine *e, const char *uuid);
 /* Does this entry still hold its share? */
@@ -200,20 +211,18 @@ bool grant_lives(struct engine *e, const struct holder *h, const struct grant *g
 /* decide.c */
 void waiter_refresh(struct waiter *w, const struct world_pod *p);
 void rank_waiters(struct engine *e, int64_t now);
+/* What it asks for, in w->asked, and its volumes; false: it gets nothing now, and has the reason.
+ */
+bool waiter_asks(struct engine *e, struct waiter *w, struct claims_of *claims);
+void waiter_asked(struct waiter *w); /* lets go of what is of this step */
+/* A GPU more where the verdict says, which then names it; false: nowhere, or not now. */
+bool open_gpu(struct engine *e, int64_t now, const struct waiter *w, struct plan *plan,
+	struct place_verdict *open);
+/* It goes on a GPU whose capacity pod is not there yet. */
+void await_creation(
+	struct engine *e, int64_t now, struct waiter *w, struct holder *h, struct plan *plan);
 void decide(struct engine *e, int64_t now, uint32_t budget, struct plan *plan);
 struct policy_choice policy_of(const struct engine *e, const struct pod *pod); /* as it is now */
-
-/* emit.c */
-void emit_grants(struct engine *e, struct plan *plan);
-void emit_place(struct engine *e, struct waiter *w, struct holder *h, const struct grant *g,
-	struct plan *plan);
-struct holder *emit_create(
-	struct engine *e, int64_t now, const char *node, const struct pod *pod, struct plan *plan);
-/* Once more what was refused, under the same name. */
-void emit_create_again(
-	struct engine *e, struct holder *h, const struct pod *pod, struct plan *plan);
-void emit_delete(struct engine *e, struct holder *h, struct plan *plan);
-struct action *emit(struct engine *e, struct plan *plan, enum action_type type);
 
 /* capacity.c: the life of capacity pods */
 bool capacity_failed(struct engine *e, const struct holder *h, int64_t now);

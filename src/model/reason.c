@@ -56,6 +56,7 @@ static const char *const names[REASON_COUNT] = {
 	[REASON_QUOTA] = "Quota",
 	[REASON_QUOTA_ZERO] = "QuotaZero",
 	[REASON_EXCLUSIVE] = "Exclusive",
+	[REASON_SHORT_GPUS] = "ShortGpus",
 };
 
 const char *reason_name(enum reason reason)

@@ -270,17 +270,23 @@ struct place_verdict place_open(const struct snapshot *s, const struct place_req
 	return index_is_built(s) ? index_open(s, r) : walk_open(s, r);
 }
 
-void place_reserve(struct snapshot *s, const struct place_request *r, const struct place_verdict *v)
+void place_reserve_share(struct snapshot *s, const struct place_request *r, uint32_t gpu,
+	int64_t milli, int64_t mem_mib)
 {
-	struct place_gpu *g = &s->gpus.items[v->gpu];
-	struct place_node *n = &s->nodes.items[g->node];
-	g->free_milli -= v->milli;
-	g->free_mib -= g->usable_mib > 0 ? v->mem_mib : 0;
+	struct place_gpu *g = &s->gpus.items[gpu];
+	g->free_milli -= milli;
+	g->free_mib -= g->usable_mib > 0 ? mem_mib : 0;
 	g->tenants++;
 	g->max_tenants = g->max_tenants < r->max_tenants ? g->max_tenants : r->max_tenants;
 	g->company = g->company == PLACE_NOBODY ? r->company : g->company;
+	snapshot_gpu_moved(s, gpu);
+}
+
+void place_reserve(struct snapshot *s, const struct place_request *r, const struct place_verdict *v)
+{
+	struct place_node *n = &s->nodes.items[s->gpus.items[v->gpu].node];
 	place_reserve_pod(s, n, r->pod);
-	snapshot_gpu_moved(s, v->gpu);
+	place_reserve_share(s, r, v->gpu, v->milli, v->mem_mib);
 }
 
 void place_reserve_capacity(struct place_node *n)

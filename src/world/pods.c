@@ -154,6 +154,7 @@ static struct world_gpu *gpu_create(struct world *w, const struct pod *pod)
 		g->uuid = intern_add(w->words, pairs_get(&pod->notes, NOTE_GPU_UUID));
 		g->capacity_pod = intern_add(w->words, pairs_get(&pod->notes, NOTE_CAPACITY_POD));
 		g->policy = policy_name(w, pod);
+		g->devices = gpu_list_count(g->uuid);
 	}
 	return g;
 }
