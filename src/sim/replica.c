@@ -204,7 +204,8 @@ struct replica *replica_create(struct sim *s, int index)
 	struct act_events outcomes = {.on_outcome = on_outcome, .write_ms = write_ms};
 	struct engine_config engine = {.idle_grace_ms = s->idle_grace_ms,
 		.open_timeout_ms = s->open_timeout_ms,
-		.held_ms = s->held_ms};
+		.held_ms = s->held_ms,
+		.partial_ms = s->config.hooks != NULL ? s->config.hooks->partial_ms : 0};
 	r->cred = kube_cred_create_plain("https://api", NULL, &r->clock);
 	r->kube = kube_create(&s->slots[index].link.wire, r->cred, &r->clock, NULL);
 	r->events =

@@ -164,7 +164,15 @@ struct left {
 	char holder[40], uuid[96], node[64]; /* uid of the capacity pod that had it in its books */
 	int64_t milli, mem_mib, until;
 };
+struct half {
+	char uid[40];
+	int64_t since, seen;
+};
 struct checker {
+	struct {
+		VEC_FIELDS(struct half); /* tenants that were granted some of their GPUs */
+	} halves;
+	int64_t halves_at;
 	struct {
 		VEC_FIELDS(struct left);
 	} left;
@@ -173,6 +181,20 @@ struct checker {
 	} promises;
 };
 void check_finish(struct sim *s);
+/* check_group.c: what a tenant was told, GPU by GPU. */
+struct told_gpu {
+	struct view uuids, names; /* that are left */
+	char uuid[96], holder[64];
+};
+struct told_gpu told_gpus(const struct pod *p);
+bool told_gpu_next(struct told_gpu *t);
+/* The capacity pod by which it was told this GPU; NULL: it was not. */
+const char *told_by(const struct pod *p, const char *uuid, struct told_gpu *t);
+int64_t group_asked(const struct pod *p);		 /* how many GPUs it asks for */
+void check_whole(struct sim *s, const struct stored *o); /* all or nothing, no GPU twice */
+/* It stands in fewer ledgers than it needs, and still waits. */
+bool group_is_partial(const struct sim *s, const struct stored *o);
+void check_halves(struct sim *s);		       /* none is kept for long */
 void left_note(struct sim *s, const struct stored *o); /* a tenant's object goes */
 /* Adds what is used so on a GPU; true if there is any. */
 bool left_sum(struct sim *s, const char *uuid, int64_t *milli, int64_t *mem_mib);
