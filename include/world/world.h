@@ -26,33 +26,34 @@
 
 #define WORLD_NONE UINT32_MAX
 
-enum world_class { WORLD_WHOLE, WORLD_TENANT, WORLD_CAPACITY, WORLD_CLASSES };
+/* Whole GPUs; whole GPUs that the scheduler has looked for in vain; carries our label or gate;
+ * holds a GPU for us. */
+enum world_class { WORLD_WHOLE, WORLD_PENDING, WORLD_TENANT, WORLD_CAPACITY, WORLD_CLASSES };
 
 /* What a GPU pod keeps beside its packed noun: the few fields that are asked for all the time. */
 struct world_gpu {
-	char *packed; /* owned */
-	uint32_t packed_size;
-	uint32_t slot; /* of its pod */
+	char *packed;		    /* owned */
+	uint32_t packed_size, slot; /* the latter of its pod */
 	int32_t priority;
-	enum world_class class; /* whole GPUs, carries our label or gate, or holds a GPU for us */
-	bool has_neighbours;	/* it keeps others off its node by anti-affinity */
-	bool is_kai;		/* C27: KAI's scheduler gave it its GPU */
-	bool waiting_shown;	/* its condition Placed says False */
-	enum reason told;	/* in that condition, whatever it says; NONE: nothing of ours */
-	int64_t told_ms;	/* when that was written; 0: there is no such condition */
-	uint64_t stamp;		/* another one whenever the object was set again */
-	bool gated;		/* our gate is still on it */
-	bool other_gates;
-	int64_t gpus;		     /* nvidia.com/gpu it asks for */
-	struct world_claim **claims; /* owned list; of tenants with our gate */
+	enum world_class class;
+	bool has_neighbours; /* it keeps others off its node by anti-affinity */
+	bool keeps_node;     /* C15: no autoscaler may take its node */
+	bool is_kai;	     /* C27: KAI's scheduler gave it its GPU */
+	bool waiting_shown;  /* its condition Placed says False */
+	enum reason told;    /* in that condition, whatever it says; NONE: nothing of ours */
+	int64_t told_ms;     /* when that was written; 0: there is no such condition */
+	uint64_t stamp;	     /* another one whenever the object was set again */
+	bool gated;	     /* our gate is still on it */
+	bool other_gates, unschedulable; /* the scheduler has tried to bind it and could not */
+	int64_t gpus;			 /* nvidia.com/gpu it asks for */
+	struct world_claim **claims; /* owned list; of tenants with our gate, and pending ones */
 	uint32_t claim_count;
 	int64_t created_ms;
-	/* tenants that were placed: the guarded keys */
-	int64_t milli, mem_mib;	  /* on each of its GPUs */
-	uint32_t devices;	  /* how many those are */
-	const char *uuid;	  /* interned; a list, as model/gpu.h says */
-	const char *capacity_pod; /* interned; the same */
-	const char *policy;	  /* interned; by name, under which it was placed */
+	/* tenants that were placed */
+	int64_t milli, mem_mib;		 /* on each of its GPUs, */
+	uint32_t devices;		 /* so many */
+	const char *uuid, *capacity_pod; /* interned; lists, as model/gpu.h says */
+	const char *policy;		 /* interned; by name, under which it was placed */
 	/* what the scopes of quotas ask for */
 	const char *priority_class; /* interned */
 	bool has_deadline, best_effort, crosses_namespaces;
@@ -131,7 +132,7 @@ struct world_node {
 
 struct world_claim {
 	const char *ns, *name; /* interned */
-	uint32_t tenants;      /* that name it */
+	uint32_t tenants;      /* and pending pods that name it */
 	struct arena arena;    /* of `noun` */
 	struct volume_claim noun;
 };
@@ -224,9 +225,9 @@ bool world_quota_covers(const struct world_quota *q, const struct world_pod *p);
 /* The name of one that covers the pod, which need not be known here, and allows no GPU; or NULL. */
 const char *world_zero_quota(const struct world *w, const struct pod *pod);
 
-/* Claims that some tenant with our gate names, in no particular order; CLAIM_UNREAD until a change
- * told more. Who reads them watches the version, which grows when one is named for the first time
- * or by nobody any more. */
+/* Claims that some tenant with our gate or pending pod names, in no particular order; CLAIM_UNREAD
+ * until a change told more. Who reads them watches the version, which grows when one is named for
+ * the first time or by nobody any more. */
 size_t world_claim_count(const struct world *w);
 const struct volume_claim *world_claim_at(const struct world *w, size_t i);
 const struct volume_claim *world_claim_find(

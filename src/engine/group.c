@@ -55,8 +55,8 @@ static bool all_acknowledged(const struct group *g)
 {
 	for (size_t i = 0; i < g->granted.count; i++) {
 		const struct holder *h = g->granted.items[i].holder;
-		if ((h->asked_holds && h->acked_rv == NULL) || !h->in_world ||
-			h->pod.identity == NULL || text_empty(h->pod.node)) {
+		if (h->asked_holds || !h->in_world || h->pod.identity == NULL ||
+			text_empty(h->pod.node)) {
 			return false;
 		}
 	}
@@ -76,7 +76,8 @@ static void tell(struct engine *e, struct waiter *w, struct plan *plan)
 {
 	struct group *g = &w->group;
 	w->reason = REASON_GRANTING;
-	if (!all_acknowledged(g)) {
+	/* As for one GPU: what the watch has brought back, and a node that is known (C21). */
+	if (!all_acknowledged(g) || view_lags(e)) {
 		return;
 	}
 	qsort(g->granted.items, g->granted.count, sizeof *g->granted.items, by_uuid);
@@ -163,6 +164,7 @@ static void take(struct engine *e, int64_t now, struct waiter *w, const struct p
 	for (uint32_t i = 0; i < g->count && !busy; i++) {
 		struct chosen c = {w, g->gpus[i], g->milli, g->mem_mib};
 		e->snap_gpus.items[g->gpus[i]].added++;
+		e->snap_gpus.items[g->gpus[i]].keepers += w->pod.keeps_node ? 1 : 0;
 		VEC_PUSH(&e->chosen, c);
 	}
 }
@@ -190,6 +192,7 @@ static void seek(struct engine *e, int64_t now, struct waiter *w, uint32_t have,
 	if (have == 0) {
 		neighbours_arrive(e, g.node, &w->pod);
 	}
+	wholes_picture_changed(e);
 	quotas_take(e, w, g.milli * (int64_t)waiter_count(w));
 	take(e, now, w, &g, plan);
 }

@@ -3,6 +3,7 @@
 #ifndef ENGINE_PICTURE_H
 #define ENGINE_PICTURE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "model/policy.h"
@@ -17,16 +18,14 @@ struct snap_gpu {
 	uint32_t dead;	     /* entries that can be pruned */
 	uint32_t added;	     /* decided in this step */
 	uint32_t demand;     /* chosen by waiters, written now or later */
+	uint32_t keepers;    /* tenants whose node no autoscaler may take */
+	uint32_t forgotten;  /* tenants that run on it and are not in the ledger */
+	bool yields;	     /* it goes at once, for a whole pod */
 	uint32_t given_back; /* of `dead`: those that must not wait for the next write */
 	/* for people: the rules of a tenant of it */
 	enum exclusivity exclusivity;
 	enum isolation isolation;
 	uint32_t strangers; /* of whose rules nothing is known */
-};
-
-struct candidate {
-	struct waiter *waiter;
-	uint32_t pod_slot;
 };
 
 struct chosen {

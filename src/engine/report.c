@@ -95,6 +95,18 @@ static bool tells_count(const struct waiter *w)
 	return waiter_count(w) > 1 && (w->reason == REASON_SHORT_GPUS || w->reason == REASON_QUOTA);
 }
 
+/* Who comes before it, as namespace and name. */
+static const char *keeper_name(const struct engine *e, const struct waiter *w, struct plan *plan)
+{
+	if (w->passed.kept_for == 0) {
+		return NULL;
+	}
+	CLEANUP(str_finish) struct str text = STR_INIT(SENTENCE_MAX);
+	const struct pod *pod = e->wholes.keepers.items[w->passed.kept_for - 1].pod;
+	str_append_format(&text, "%s/%s", pod->ns, pod->name);
+	return arena_strdup(&plan->arena, str_text(&text));
+}
+
 static void tell_waiting(struct engine *e, struct waiter *w, int64_t now, struct plan *plan)
 {
 	wake_by(e,
@@ -131,6 +143,7 @@ static void tell_waiting(struct engine *e, struct waiter *w, int64_t now, struct
 		.limit = most_tenants(e, w),
 		.name = w->reason == REASON_OTHER_GATES ? other_gate(&w->pod)
 			: rule != NULL			? rule
+			: w->passed.kept_for != 0	? keeper_name(e, w, plan)
 							: quota.name,
 		.waited_s = (now - w->first_seen) / 1000,
 		.next_s = next > now ? (next - now + 999) / 1000 : 0};
@@ -159,7 +172,8 @@ static void tell_placed(struct engine *e, struct waiter *w, struct plan *plan)
 		.best_node = h != NULL ? h->node : NULL,
 		.left = &w->pod};
 	struct action *a = emit(e, plan, ACTION_EVENT);
-	/* Not all that is remembered has looked at its pod: an entry of the ledger is enough. */
+	/* Not all that is remembered has looked at its pod: an entry of the ledger is
+	 * enough. */
 	a->ns = arena_strdup(&plan->arena, p->ns);
 	a->name = arena_strdup(&plan->arena, world_pod_name(p));
 	a->uid = arena_strdup(&plan->arena, world_pod_uid(p));
@@ -212,6 +226,7 @@ void report_waiting(struct engine *e, struct engine_now now, struct plan *plan)
 		tell_waiting(e, w, now.mono_ms, plan);
 		/* Names of nodes die with the snapshot. */
 		w->miss.best_node = NULL;
+		w->passed.kept_for = 0;
 	}
 	for (size_t i = 0; i < e->waiters.count; i++) {
 		tell_placed(e, e->waiters.items[i], plan);

@@ -10,17 +10,24 @@
 #include "base/str.h"
 #include "base/vec.h"
 #include "engine/engine.h"
+#include "book.h"
 #include "company.h"
+#include "decide.h"
 #include "departed.h"
 #include "emit.h"
+#include "evict.h"
 #include "group.h"
+#include "hold.h"
 #include "landing.h"
 #include "needs.h"
 #include "picture.h"
+#include "preempt.h"
+#include "orphan.h"
 #include "quota.h"
 #include "told.h"
 #include "size/policy.h"
 #include "place/place.h"
+#include "whole.h"
 
 /* A tenant that waits, by uid. */
 struct holder;
@@ -54,7 +61,11 @@ struct waiter {
 	uint32_t granted_index;
 	uint64_t granted_step;
 	struct group group;
+	struct hold hold;
+	int64_t lacks_since; /* that it fits nowhere; 0: it may */
+	int64_t preempt_at;  /* looked at for that again */
 	int64_t quota_milli; /* what of quotas it is counted with in this step's picture */
+	struct passed passed;
 };
 
 /* A capacity pod, by name: from the moment we ask for it. */
@@ -74,8 +85,11 @@ struct holder {
 	struct arena asked_arena;
 	struct ledger asked;
 	bool asked_holds; /* `asked` is what counts, not the world's */
+	bool asked_keeps; /* with it, that it keeps its node */
+	int64_t mend_at;  /* no write before that only puts right what stands there */
 	char *acked_rv;	  /* owned; version of the acknowledged ledger */
-	char *avoid_rv;	  /* owned; a write from this version failed: wait for another */
+	int64_t acked_at;
+	char *avoid_rv; /* owned; a write from this version failed: wait for another */
 	int64_t avoid_until;
 	int64_t expires_at;   /* assumed but never seen by then: forgotten */
 	int64_t idle_since;   /* -1: has tenants or demand */
@@ -86,6 +100,8 @@ struct holder {
 	int64_t lost_at;      /* it told its GPU but does not hold it since then; -1: it does */
 	uint64_t wanted;      /* the step in which a waiter last chose it */
 	bool deleted;	      /* our deletion was acknowledged */
+	bool search;	      /* opened to find an orphan, not found to hold one: gets nobody */
+	bool told_doubled;    /* that another tells its GPU too */
 	char *refusal;	      /* owned; why it could not be created; asked again at `retry_at` */
 	int64_t retry_at;
 	struct backoff backoff;
@@ -136,8 +152,12 @@ struct engine {
 	struct {
 		VEC_FIELDS(struct absence);
 	} absences;
+	struct evictions evictions;
+	struct preempting preempting;
+	struct orphans orphans;
 
 	/* the step's scratch */
+	struct wholes wholes;
 	struct needs needs;
 	struct snapshot snap;
 	uint32_t searches;  /* in this picture */
@@ -178,23 +198,6 @@ static inline uint32_t waiter_count(const struct waiter *w)
 	return group_size(&w->group);
 }
 
-/* book.c: the tables above */
-struct waiter *waiter_touch(struct engine *e, const char *uid, int64_t now);
-struct waiter *waiter_find(const struct engine *e, const char *uid);
-struct holder *holder_touch(struct engine *e, const char *name, int64_t now);
-struct holder *holder_find(const struct engine *e, const char *name);
-void holder_drop_asked(struct holder *h);
-void book_sweep(struct engine *e); /* forgets what this step did not meet */
-void book_init(struct engine *e);
-void book_finish(struct engine *e);
-void book_new_term(struct engine *e);
-struct node_memo *memo_find(struct engine *e, const char *node);
-struct node_memo *memo_touch(struct engine *e, const char *node);
-void trouble_note(struct engine *e, const char *node, int64_t now);
-struct absence *absence_of(struct engine *e, const char *uid, int64_t now);
-void text_set(char **slot, const char *value); /* owned copy replaces the old one */
-void ledger_copy(struct arena *a, const struct ledger *from, struct ledger *ret);
-
 /* snapshot.c */
 void snapshot_build(struct engine *e, int64_t now);
 const struct ledger *holder_ledger(const struct holder *h);
@@ -205,28 +208,21 @@ bool tenant_is_on(const struct holder *h, const struct world_gpu *tenant);
 bool ledger_has(const struct ledger *l, const char *uid);
 /* The GPU of the snapshot that tells this UUID, WORLD_NONE: none. */
 uint32_t snap_gpu_by_uuid(const struct engine *e, const char *uuid);
+uint32_t snap_node_of(const struct engine *e, const char *name); /* NULL: none */
 /* Does this entry still hold its share? */
 bool grant_lives(struct engine *e, const struct holder *h, const struct grant *g);
 
-/* decide.c */
-void waiter_refresh(struct waiter *w, const struct world_pod *p);
-void rank_waiters(struct engine *e, int64_t now);
-/* What it asks for, in w->asked, and its volumes; false: it gets nothing now, and has the reason.
- */
-bool waiter_asks(struct engine *e, struct waiter *w, struct claims_of *claims);
-void waiter_asked(struct waiter *w); /* lets go of what is of this step */
-/* A GPU more where the verdict says, which then names it; false: nowhere, or not now. */
-bool open_gpu(struct engine *e, int64_t now, const struct waiter *w, struct plan *plan,
-	struct place_verdict *open);
-/* It goes on a GPU whose capacity pod is not there yet. */
-void await_creation(
-	struct engine *e, int64_t now, struct waiter *w, struct holder *h, struct plan *plan);
-void decide(struct engine *e, int64_t now, uint32_t budget, struct plan *plan);
-struct policy_choice policy_of(const struct engine *e, const struct pod *pod); /* as it is now */
+/* view.c: C21 */
+bool view_lags(const struct engine *e);
 
 /* capacity.c: the life of capacity pods */
 bool capacity_failed(struct engine *e, const struct holder *h, int64_t now);
+bool holder_may_go(const struct holder *h); /* it is there, nothing is under way to it */
 void capacity_tend(struct engine *e, int64_t now, struct plan *plan);
+
+/* alarm.c: events about capacity pods */
+void alarm_failed(struct engine *e, const struct holder *h, int64_t now, struct plan *plan);
+void alarm_doubled(struct engine *e, struct plan *plan);
 
 /* report.c: conditions and counts */
 void report_waiting(struct engine *e, struct engine_now now, struct plan *plan);

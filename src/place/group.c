@@ -47,7 +47,7 @@ static enum unfit node_unfit(
 
 static uint32_t could_open(const struct place_party *p, const struct place_node *n)
 {
-	bool none = n->no_opening || n->free_gpus <= 0 || !place_share_possible(n, p->request) ||
+	bool none = n->no_opening || !place_opens(n) || !place_share_possible(n, p->request) ||
 		    place_opens_above_quota(n, p->request);
 	return none ? 0 : n->free_gpus < p->count ? (uint32_t)n->free_gpus : p->count;
 }

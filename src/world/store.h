@@ -104,8 +104,9 @@ const char *uses_intern(struct world *w, const struct extra *x); /* a reference;
 void uses_finish(struct world_uses *u);				 /* the words go with the world */
 bool uses_agree(const struct world *w, uint32_t node);
 
-/* claims.c: what a tenant with our gate names is taken, and left again; what nobody names any more
- * goes with claims_trim, so that an object that is set again loses nothing in between. */
+/* claims.c: what a tenant with our gate or a pending pod names is taken, and left again; what
+ * nobody names any more goes with claims_trim, so that an object that is set again loses nothing in
+ * between. */
 void claims_init(struct world *w);
 void claims_finish(struct world *w);
 void claims_take(struct world *w, struct world_gpu *g, const struct pod *pod);

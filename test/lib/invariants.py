@@ -79,11 +79,10 @@ class Picture:
         """I1 to I3."""
         self._check_capacity()
         milli, memory = collections.Counter(), collections.Counter()
-        for pod, (uuid, holder) in [(p, each) for p in self.placed for each in gpus_of(p)]:
+        for pod, (uuid, _) in [(p, each) for p in self.placed for each in gpus_of(p)]:
             name = pod["metadata"]["name"]
-            capacity = self.capacity.get(holder)
-            assert capacity, "%s has no capacity pod" % name
-            assert identity(capacity)["uuid"] == uuid, "%s: not its capacity pod's GPU" % name
+            capacity = self.holder(uuid)
+            assert capacity, "%s: nobody holds its GPU" % name
             node = pod["spec"].get("nodeName", capacity["spec"]["nodeName"])
             assert node == capacity["spec"]["nodeName"], "%s is on another node" % name
             grant = ledger(capacity).get(pod["metadata"]["uid"])
@@ -95,6 +94,11 @@ class Picture:
         assert all(sum_ <= 1000 for sum_ in milli.values()), milli
         assert all(sum_ <= MEMORY_MIB for sum_ in memory.values()), memory
         return self
+
+    def holder(self, uuid):
+        """Who holds this GPU: the capacity pod that the tenant names, or its successor (C11)."""
+        return next((p for p in self.capacity.values()
+                     if identity(p) and identity(p)["uuid"] == uuid), None)
 
     def _check_capacity(self):
         uuids = [identity(p)["uuid"] for p in self.capacity.values()
