@@ -35,12 +35,21 @@ const char *holder_version(const struct holder *h)
 	return h->acked_rv != NULL ? h->acked_rv : h->pod.resource_version;
 }
 
+/* The watch may have shown the write before its answer came, and shows nothing more then. */
+static void note_shown(struct holder *h)
+{
+	if (h->acked_rv != NULL && version_reached(h->pod.resource_version, h->acked_rv)) {
+		holder_drop_asked(h);
+	}
+}
+
 /* What the watch shows replaces what was assumed. */
 static void holder_refresh(struct holder *h, const struct world_pod *p, int64_t now)
 {
 	bool fresh = !h->in_world || h->stamp != p->gpu->stamp;
 	h->in_world = true;
 	if (!fresh) {
+		note_shown(h);
 		return;
 	}
 	arena_finish(&h->arena);
@@ -65,9 +74,7 @@ static void holder_refresh(struct holder *h, const struct world_pod *p, int64_t 
 	if (!text_empty(h->pod.node)) {
 		text_set(&h->node, h->pod.node);
 	}
-	if (h->acked_rv != NULL && version_reached(h->pod.resource_version, h->acked_rv)) {
-		holder_drop_asked(h);
-	}
+	note_shown(h);
 	if (h->avoid_rv != NULL && version_passed(h->pod.resource_version, h->avoid_rv)) {
 		text_set(&h->avoid_rv, NULL);
 		if (h->flight == 0 && h->acked_rv == NULL) {
