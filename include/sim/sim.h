@@ -27,6 +27,7 @@ struct sim_hooks {
 		struct change *c, void (*tell)(void *data, const struct change *c), void *data);
 	/* An outcome about to be settled; `storage` may hold a pod that it names. */
 	void (*outcome)(const struct action *a, struct outcome *o, struct pod *storage);
+	int64_t partial_ms; /* how long a grant is kept that is not whole; 0: as shipped */
 	bool keeps_leading; /* the loss of the Lease is never told, nor asked for before a write */
 };
 

@@ -30,8 +30,9 @@ struct explain_facts {
 	int64_t next_s;	  /* next try in so many seconds */
 	int64_t quota_milli, quota_used_milli; /* Quota: of the one in `name` */
 	const char *name; /* policy, container, scheduler, node, gate, framework, gang or annotation
-			     key */
-	const char *value;    /* the text that cannot be read, what the API server said */
+			     key; Exclusive: the pod's own rule */
+	const char *value;    /* the text that cannot be read, what the API server said; Exclusive:
+				 the rule of those who are there */
 	const char *expected; /* what to write instead */
 };
 

@@ -31,9 +31,8 @@ enum world_class { WORLD_WHOLE, WORLD_PENDING, WORLD_TENANT, WORLD_CAPACITY, WOR
 
 /* What a GPU pod keeps beside its packed noun: the few fields that are asked for all the time. */
 struct world_gpu {
-	char *packed; /* owned */
-	uint32_t packed_size;
-	uint32_t slot; /* of its pod */
+	char *packed;		    /* owned */
+	uint32_t packed_size, slot; /* the latter of its pod */
 	int32_t priority;
 	enum world_class class;
 	bool has_neighbours; /* it keeps others off its node by anti-affinity */
@@ -49,10 +48,11 @@ struct world_gpu {
 	struct world_claim **claims; /* owned list; of tenants with our gate, and pending ones */
 	uint32_t claim_count;
 	int64_t created_ms;
-	/* tenants that were placed: the guarded keys */
-	int64_t milli, mem_mib;
-	const char *uuid;	  /* interned */
-	const char *capacity_pod; /* interned */
+	/* tenants that were placed */
+	int64_t milli, mem_mib;		 /* on each of its GPUs, */
+	uint32_t devices;		 /* so many */
+	const char *uuid, *capacity_pod; /* interned; lists, as model/gpu.h says */
+	const char *policy;		 /* interned; by name, under which it was placed */
 	/* what the scopes of quotas ask for */
 	const char *priority_class; /* interned */
 	bool has_deadline, best_effort, crosses_namespaces;
@@ -102,7 +102,7 @@ struct world_departed {
 	char *uid;	  /* owned */
 	char *name;	  /* owned */
 	const char *ns;	  /* interned */
-	const char *uuid; /* interned; NULL: it was never placed */
+	const char *uuid; /* interned; a list; NULL: it was never placed */
 	uint32_t node;	  /* index, WORLD_NONE: it was never bound */
 	int64_t milli, mem_mib;
 	bool ended;	 /* its containers have ended or never begun, as far as the cluster tells */

@@ -393,6 +393,7 @@ static void make_hook(struct controller *c)
 		.schedulers = c->scheduler_list,
 		.scheduler_count = c->scheduler_count,
 		.runtime_class = c->runtime_class,
+		.count_max = MODEL_GPU_COUNT_MAX,
 		.context_mib = c->options.context_memory_mib};
 	c->hook = hook_create(&config);
 }

@@ -87,6 +87,7 @@ static void waiter_free(struct waiter *w)
 {
 	arena_finish(&w->arena);
 	landings_finish(w);
+	VEC_FINISH(&w->group.granted);
 	hold_drop(w);
 	free(w->placed_rv);
 	free(w->refusal);

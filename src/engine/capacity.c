@@ -132,6 +132,10 @@ static void tend_idle(struct engine *e, int64_t now, struct plan *plan)
 		int64_t grace = h->has_grace ? h->grace_ms : grace_of_config(e);
 		wake_by(e, h->idle_since + grace);
 		if (now - h->idle_since >= grace && holder_may_go(h)) {
+			/* A node that tells one UUID twice would be tried again at once. */
+			if (e->snap.gpus.items[i].fenced && h->node != NULL) {
+				trouble_note(e, h->node, now);
+			}
 			emit_delete(e, h, plan);
 		}
 	}

@@ -51,21 +51,11 @@ bool departed_holds(struct engine *e, const struct holder *h, const char *uid)
 	return is_held(e, h, d, uid);
 }
 
-static bool has_entry(const struct ledger *l, const char *uid)
+static void count_one(struct engine *e, struct world_departed *d, const char *uuid)
 {
-	for (uint32_t i = 0; i < l->count; i++) {
-		if (strcmp(l->items[i].uid, uid) == 0) {
-			return true;
-		}
-	}
-	return false;
-}
-
-static void count_one(struct engine *e, struct world_departed *d)
-{
-	uint32_t at = snap_gpu_by_uuid(e, d->uuid);
+	uint32_t at = snap_gpu_by_uuid(e, uuid);
 	const struct holder *h = at != WORLD_NONE ? e->snap_gpus.items[at].holder : NULL;
-	bool in_ledger = h != NULL && has_entry(holder_ledger(h), d->uid);
+	bool in_ledger = h != NULL && ledger_has(holder_ledger(h), d->uid);
 	if (in_ledger || !is_held(e, h, d, d->uid)) {
 		return;
 	}
@@ -77,6 +67,8 @@ static void count_one(struct engine *e, struct world_departed *d)
 	g->free_milli -= d->milli;
 	g->free_mib -= d->mem_mib;
 	g->tenants++;
+	struct manners manners = manners_of_uid(e, d->uid);
+	company_joins(g, &e->snap_gpus.items[at], &manners);
 	/* Its capacity pod stays as long as somebody may use the GPU. */
 	e->snap_gpus.items[at].demand++;
 }
@@ -88,7 +80,10 @@ void departed_count(struct engine *e)
 		struct world_departed *d = world_departed_at(e->world, i);
 		bool may_run = !d->ended && d->uuid != NULL;
 		if (may_run && world_pod_by_uid(e->world, d->uid) == NULL) {
-			count_one(e, d);
+			struct told t = told_of(d->uuid, NULL);
+			while (told_next(&t)) {
+				count_one(e, d, t.uuid);
+			}
 		}
 	}
 }

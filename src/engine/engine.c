@@ -38,6 +38,7 @@ void engine_destroy(struct engine *e)
 	preempting_finish(&e->preempting);
 	snapshot_finish(&e->snap);
 	needs_finish(&e->needs);
+	companies_finish(&e->companies);
 	VEC_FINISH(&e->snap_gpus);
 	VEC_FINISH(&e->snap_nodes);
 	VEC_FINISH(&e->node_to_snap);

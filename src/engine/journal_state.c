@@ -127,8 +127,8 @@ static void save_waiter(struct saving *s, const struct waiter *w)
 	const int64_t numbers[] = {w->placed_until, w->retry_at, w->first_seen, w->reason,
 		w->asked.milli, w->asked.mem_mib, w->asked.max_tenants, w->miss.best_milli,
 		w->miss.best_mib, w->condition_at, w->condition_reason, w->refused_until,
-		w->preempt_at, w->hold.milli, w->hold.mem_mib, w->hold.until, w->passed.lacks_since,
-		w->passed.by};
+		w->group.partial_since, w->group.gives_back, w->preempt_at, w->hold.milli,
+		w->hold.mem_mib, w->hold.until, w->passed.lacks_since, w->passed.by};
 	pack_text(out, w->uid);
 	pack_seen_pod(out, &w->pod, w->stamp, world_pod_by_uid(s->e->world, w->uid));
 	pack_u64(out, w->flight);
@@ -181,6 +181,9 @@ static bool load_waiter(struct engine *e, struct unpack *u)
 	w->condition_at = unpack_i64(u);
 	w->condition_reason = unpack_reason(u);
 	w->refused_until = unpack_i64(u);
+	w->group.partial_since = unpack_i64(u);
+	w->group.gives_back = unpack_i64(u) != 0;
+	group_read(w);
 	w->preempt_at = unpack_i64(u);
 	w->hold.milli = unpack_i64(u);
 	w->hold.mem_mib = unpack_i64(u);

@@ -108,7 +108,7 @@ static const struct holder *holder_outside(const struct engine *e, const char *u
  * as one that is pinned to a node that is gone. */
 static const char *where(const struct engine *e, const struct world_pod *p)
 {
-	const struct holder *h = holder_find(e, text_or(p->gpu->capacity_pod, ""));
+	const struct holder *h = holder_of_tenant(e, p->gpu);
 	if (p->node != WORLD_NONE) {
 		return world_node_at(e->world, p->node)->name;
 	}
@@ -126,15 +126,15 @@ static bool wants_eviction(const struct engine *e, const struct world_pod *p)
 	return policy != NULL && policy->capacity_lost == CAPACITY_LOST_EVICT;
 }
 
-static void strand(struct engine *e, const struct world_pod *p, uint32_t slot)
+static void strand(struct engine *e, const struct world_pod *p, uint32_t slot, const char *uuid)
 {
-	const struct holder *h = holder_outside(e, p->gpu->uuid);
+	const struct holder *h = holder_outside(e, uuid);
 	const char *node = where(e, p);
 	if (node == NULL || (h != NULL && !is_leaving(h))) {
 		return;
 	}
-	struct orphan *o = orphan_find(e, p->gpu->uuid);
-	o = o != NULL ? o : orphan_add(e, p->gpu->uuid);
+	struct orphan *o = orphan_find(e, uuid);
+	o = o != NULL ? o : orphan_add(e, uuid);
 	if (o->seen != e->step) {
 		o->seen = e->step;
 		o->leaving = h != NULL;
@@ -155,15 +155,18 @@ static void find_stranded(struct engine *e)
 		const struct world_pod *p = world_class_at(e->world, WORLD_TENANT, i);
 		uint32_t slot = world_class_slot(e->world, WORLD_TENANT, i);
 		if (p->gpu->gated || world_pod_terminal(p) || p->gpu->uuid == NULL ||
-			e->counted.items[slot] == e->step) {
+			(p->gpu->devices == 1 && e->counted.items[slot] == e->step)) {
 			continue;
 		}
-		uint32_t at = snap_gpu_by_uuid(e, p->gpu->uuid);
-		if (at == WORLD_NONE) {
-			strand(e, p, slot);
-		} else {
-			/* Found: from now on it is one like any other. */
-			e->snap_gpus.items[at].holder->search = false;
+		struct told t = told_of(p->gpu->uuid, NULL);
+		while (told_next(&t)) {
+			uint32_t at = snap_gpu_by_uuid(e, t.uuid);
+			if (at == WORLD_NONE) {
+				strand(e, p, slot, t.uuid);
+			} else {
+				/* Found: from now on it is one like any other. */
+				e->snap_gpus.items[at].holder->search = false;
+			}
 		}
 	}
 }
@@ -256,7 +259,7 @@ static bool was_told(const struct orphan *o, const char *uid)
 /* What became of the capacity pod that the tenant knows. */
 static void say_how(struct str *out, const struct engine *e, const struct world_pod *p)
 {
-	const struct holder *h = holder_find(e, text_or(p->gpu->capacity_pod, ""));
+	const struct holder *h = holder_of_tenant(e, p->gpu);
 	struct explain_loss loss = {
 		.gpu = p->gpu->uuid, .capacity_pod = p->gpu->capacity_pod, .gone = true};
 	bool same = h != NULL && h->in_world && tenant_is_on(h, p->gpu) && h->pod.identity != NULL;

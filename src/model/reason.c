@@ -62,6 +62,8 @@ static const char *const names[REASON_COUNT] = {
 	[REASON_PINNED_UNSCHEDULABLE] = "PinnedUnschedulable",
 	[REASON_WHOLE_POD_FIRST] = "WholePodFirst",
 	[REASON_RESERVED] = "Reserved",
+	[REASON_EXCLUSIVE] = "Exclusive",
+	[REASON_SHORT_GPUS] = "ShortGpus",
 };
 
 const char *reason_name(enum reason reason)

@@ -4,6 +4,7 @@
 
 #include "base/str.h"
 #include "base/vec.h"
+#include "check_group.h"
 #include "model/wire.h"
 #include "store.h"
 
@@ -29,6 +30,10 @@ struct pending {
 	int64_t known_at, first_at; /* since when no tenant that waits ranks before it */
 };
 struct checker {
+	struct {
+		VEC_FIELDS(struct half); /* tenants that were granted some of their GPUs */
+	} halves;
+	int64_t halves_at;
 	struct {
 		VEC_FIELDS(struct pending);
 	} pending;

@@ -36,25 +36,37 @@ static const struct stored *holder_of(const struct sim *s, const char *uid, cons
 	return NULL;
 }
 
-/* In no books, it is known only to those who saw its pod go, and that no object tells. */
-void left_note(struct sim *s, const struct stored *o)
+static void note_left(struct sim *s, const struct stored *holder, const struct pod *p,
+	const char *uuid, int64_t until)
 {
-	const struct pod *p = &o->pod;
-	const char *uuid = pairs_get(&p->notes, NOTE_GPU_UUID);
-	const struct stored *holder = uuid != NULL ? holder_of(s, o->uid, uuid) : NULL;
-	if (holder == NULL || text_empty(p->node) || has_ended(s, p)) {
-		return;
-	}
 	struct left left = {.milli = number(p, NOTE_COMPUTE_MILLI),
 		.mem_mib = number(p, NOTE_MEMORY_MIB),
-		.until = sim_now(s) + sim_between(s, 500, s->held_ms)};
+		.until = until};
 	snprintf(left.holder, sizeof left.holder, "%s", holder->uid);
 	snprintf(left.uuid, sizeof left.uuid, "%s", uuid);
 	snprintf(left.node, sizeof left.node, "%s", p->node);
 	VEC_PUSH(&s->checker.left, left);
-	s->report->left++;
-	sim_trace(s, "what ran in %s (%s) runs on until %lld", o->name, o->uid,
-		(long long)left.until);
+}
+
+/* In no books, it is known only to those who saw its pod go, and that no object tells. */
+void left_note(struct sim *s, const struct stored *o)
+{
+	const struct pod *p = &o->pod;
+	struct told_gpu t = told_gpus(p);
+	int64_t until = 0;
+	while (told_gpu_next(&t)) {
+		const struct stored *holder = holder_of(s, o->uid, t.uuid);
+		if (holder == NULL || text_empty(p->node) || has_ended(s, p)) {
+			continue;
+		}
+		until = until > 0 ? until : sim_now(s) + sim_between(s, 500, s->held_ms);
+		note_left(s, holder, p, t.uuid, until);
+	}
+	if (until > 0) {
+		s->report->left++;
+		sim_trace(s, "what ran in %s (%s) runs on until %lld", o->name, o->uid,
+			(long long)until);
+	}
 }
 
 bool left_sum(struct sim *s, const char *uuid, int64_t *milli, int64_t *mem_mib)

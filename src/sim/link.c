@@ -329,7 +329,9 @@ static void snatch(struct sim *s, const struct parcel *p)
 	const json_t *notes = json_object_get(json_object_get(body, "metadata"), "annotations");
 	name = json_string_value(json_object_get(notes, NOTE_CAPACITY_POD));
 	if (name != NULL && sim_chance(s, s->weather.snatch)) {
-		people_snatch(s, name);
+		char first[64];
+		snprintf(first, sizeof first, "%.*s", (int)strcspn(name, ","), name);
+		people_snatch(s, first);
 	}
 	json_decref(body);
 }

@@ -4,6 +4,7 @@
 #define SIM_SIM_PARTS_H
 
 #include "agenda.h"
+#include "check_group.h"
 #include "base/clock.h"
 #include "base/rand.h"
 #include "base/str.h"

@@ -82,7 +82,7 @@ static const char *const templates[REASON_COUNT] = {
 	[REASON_WAITING_FOR_CAPACITY] =
 		"needs[ {want}], a GPU is being opened for it[ on {node}][ since {waited} s]",
 	[REASON_GRANTING] = "is being given[ {want}][ on {node}]",
-	[REASON_PLACED] = "is placed[ with {want}][ on {gpu}][ of node {node}]"
+	[REASON_PLACED] = "is placed[ with {want}][ on each of {count}][ on {gpu}][ of node {node}]"
 			  "[; left to the scheduler: {left}]",
 	[REASON_CAPACITY_FAILED] = "needs[ {want}], but capacity pods do not come up[ on {node}]"
 				   "[: {value}][; next try in {next} s]",
@@ -96,7 +96,12 @@ static const char *const templates[REASON_COUNT] = {
 		" must be set to a whole number, and requests to the same one or not at all",
 	[REASON_LARGER_THAN_ANY_GPU] = "needs[ {want}], no GPU that it may use is so large[: the "
 				       "largest has {best}][, on {node}]",
-	[REASON_QUOTA] = "needs[ {want}], more than a ResourceQuota of the namespace has left"
+	[REASON_SHORT_GPUS] = "short of GPUs[: needs {want}][ on each of {count}] of one node"
+			      "[, {node} has room on {limit}][; {nodes}]",
+	[REASON_EXCLUSIVE] = "needs[ {want}][ with {name}], the GPUs with room have tenants[ with "
+			     "{value}][, the first on {node}][; {nodes}]",
+	[REASON_QUOTA] = "needs[ {want}][ on each of {count}], more than a ResourceQuota of the "
+			 "namespace has left"
 			 "[: {name} allows {allowed}][, {used} of it taken]",
 	[REASON_QUOTA_ZERO] =
 		"left whole: ResourceQuota[ {name}] allows no " NAME_GPU_RESOURCE " at all",

@@ -44,6 +44,19 @@ static void delete_without_version(const struct wire_request *r, json_t *body)
 	}
 }
 
+/* The first of several GPUs must do. */
+static void place_on_the_first(const struct wire_request *r, json_t *body)
+{
+	static const char *const keys[] = {NOTE_GPU_UUID, NOTE_VISIBLE_DEVICES, NOTE_CAPACITY_POD};
+	json_t *notes = json_object_get(json_object_get(body, "metadata"), "annotations");
+	for (size_t i = 0; is_patch_of(r, false) && i < COUNT_OF(keys); i++) {
+		const char *list = json_string_value(json_object_get(notes, keys[i]));
+		if (list != NULL) {
+			json_object_set_new(notes, keys[i], json_stringn(list, strcspn(list, ",")));
+		}
+	}
+}
+
 static void place_without_pin(const struct wire_request *r, json_t *body)
 {
 	if (is_patch_of(r, false)) {
@@ -277,6 +290,10 @@ const struct mutation_row mutation_rows[] = {
 		.hooks = {.request = place_without_uid}, .rare = true},
 	{"place-without-pin", "a placement forgets the node",
 		.hooks = {.request = place_without_pin}},
+	{"place-on-the-first", "a tenant of several GPUs is told one",
+		.hooks = {.request = place_on_the_first}},
+	{"keep-halves", "a partial multi-GPU grant is kept", .hooks = {.partial_ms = INT64_MAX / 4},
+		.rare = true},
 	{"delete-without-version", "a capacity pod goes although it was just granted from",
 		.hooks = {.request = delete_without_version}, .rare = true},
 	{"free-when-deleting", "a share is free when deletion begins",
