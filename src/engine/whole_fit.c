@@ -46,8 +46,10 @@ void wholes_know_rooms(struct engine *e)
 	VEC_RESERVE(&all->rooms, e->snap.nodes.count + 1);
 	all->rooms.count = e->snap.nodes.count;
 	vec_for_each (struct whole_room, room, &all->rooms) {
-		*room = (struct whole_room){.leaving = first ? 0 : room->leaving,
-			.promised = first ? 0 : room->promised};
+		if (first) {
+			*room = (struct whole_room){0};
+		}
+		room->idle = room->used = 0;
 	}
 	if (first) {
 		count_leaving(e);
