@@ -137,6 +137,10 @@ bool place_node_suits(const struct pod *pod, const struct node *n);
 void place_share(
 	const struct place_request *r, int64_t usable_mib, int64_t *ret_milli, int64_t *ret_mib);
 struct place_verdict place_best_fit(const struct snapshot *s, const struct place_request *r);
+/* Would it fit this GPU of this node, which need not be as the snapshot has them? The verdict has
+ * the share then. */
+bool place_would_fit(const struct snapshot *s, const struct place_request *r,
+	const struct place_gpu *g, const struct place_node *n, struct place_verdict *ret_verdict);
 /* On which node to open a GPU for it; node is PLACE_NOWHERE if on none. */
 struct place_verdict place_open(const struct snapshot *s, const struct place_request *r);
 /* The share is larger than every GPU of the nodes that suit the pod, whatever is free there; the

@@ -48,6 +48,24 @@ void explain_clamped(
 	struct str *out, const struct explain_facts *asked, const struct explain_facts *given);
 /* The share of a pod that is gone is free although nobody said that it ended; ns may be NULL. */
 void explain_given_up(struct str *out, const char *ns, const char *name, int64_t after_s);
+/* explain_capacity.c. What became of the capacity pod of a GPU that tenants use. */
+struct explain_loss {
+	const char *gpu, *capacity_pod;
+	bool gone, ended;   /* neither: it is being deleted */
+	const char *detail; /* the reason in its status; or NULL */
+};
+void explain_orphaned(struct str *out, const struct explain_loss *loss);
+/* A capacity pod that is given up. */
+struct explain_failure {
+	const char *node;
+	bool ended;	 /* else it is silent, or lost what it held */
+	bool told;	 /* once it knew its GPU */
+	int64_t after_s; /* since when */
+	const char *detail;
+	int64_t rests_s; /* its node */
+};
+void explain_capacity_failed(struct str *out, const struct explain_failure *failure);
+void explain_doubled(struct str *out, const char *gpu, const char *other);
 /* What keeps a whole-GPU pod from running. All text is borrowed. */
 struct explain_way {
 	int64_t gpus;		   /* it asks for */

@@ -26,8 +26,7 @@
 
 #define WORLD_NONE UINT32_MAX
 
-/* Whole GPUs; whole GPUs that the scheduler has looked for in vain; carries our label or gate;
- * holds a GPU for us. */
+/* Whole GPUs; those that the scheduler cannot place; our label or gate; holds one for us. */
 enum world_class { WORLD_WHOLE, WORLD_PENDING, WORLD_TENANT, WORLD_CAPACITY, WORLD_CLASSES };
 
 /* What a GPU pod keeps beside its packed noun: the few fields that are asked for all the time. */
@@ -38,12 +37,14 @@ struct world_gpu {
 	int32_t priority;
 	enum world_class class;
 	bool has_neighbours; /* it keeps others off its node by anti-affinity */
+	bool keeps_node;     /* C15: no autoscaler may take its node */
 	bool is_kai;	     /* C27: KAI's scheduler gave it its GPU */
 	bool waiting_shown;  /* its condition Placed says False */
 	enum reason told;    /* in that condition, whatever it says; NONE: nothing of ours */
 	int64_t told_ms;     /* when that was written; 0: there is no such condition */
 	uint64_t stamp;	     /* another one whenever the object was set again */
 	bool gated;	     /* our gate is still on it */
+	bool unschedulable;  /* the scheduler has tried to bind it and could not */
 	bool other_gates;
 	int64_t gpus;		     /* nvidia.com/gpu it asks for */
 	struct world_claim **claims; /* owned list; of tenants with our gate, and pending ones */

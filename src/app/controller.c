@@ -75,6 +75,16 @@ static bool leads(void *data)
 	return election_leads(c->election);
 }
 
+/* What is evicted must come back through the webhook (C3). */
+static void tell_reach(struct controller *c)
+{
+	struct change change = {.type = CHANGE_REACH, .reached = canary_reached(c->canary)};
+	if (change.reached != c->told_reached) {
+		c->told_reached = change.reached;
+		engine_observe(c->engine, &change);
+	}
+}
+
 /* --- the admission's view of the world --- */
 
 static const struct namespace *view_namespace(void *data, const char *name)
@@ -189,6 +199,10 @@ static void decide(struct controller *c, int64_t now)
 		if (a->type == ACTION_CREATE_CAPACITY) {
 			a->runtime_class = c->runtime_class;
 		}
+		if (a->type == ACTION_EVENT && a->warning) {
+			log_warn("told", LOG_S("reason", a->event_reason), LOG_S("ns", a->ns),
+				LOG_S("name", a->name), LOG_S("message", a->message));
+		}
 		log_debug("acting", LOG_S("action", action_type_name(a->type)),
 			LOG_S("name", a->name), LOG_I("id", a->id));
 		act_submit(c->act, a);
@@ -217,6 +231,7 @@ static void on_turn(void *data)
 	certs_step(c->certs, now);
 	canary_step(c->canary, now,
 		election_leads(c->election) && certs_published(c->certs) && c->webhook != NULL);
+	tell_reach(c);
 	gate_step(&c->gate, now);
 	recorder_step(c->recorder, now);
 	log_flush(clock_wall(&clock_system));
@@ -346,6 +361,8 @@ static void make_leader_side(struct controller *c)
 	struct act_events outcomes = {.on_outcome = on_outcome, .write_ms = write_ms};
 	struct engine_config engine = {.idle_grace_ms = c->options.idle_grace_s * 1000,
 		.open_timeout_ms = c->options.open_timeout_s * 1000,
+		.evictions_per_minute = (uint32_t)c->options.evictions_per_minute,
+		.lost_ms = c->options.reacquire_s * 1000,
 		.patience_ms = c->options.patience_s * 1000};
 	struct certs_config certs = {.ns = NAME_NAMESPACE, .extra_names = c->options.webhook_names};
 	struct certs_events certs_events = {.on_identity = on_identity, .leads = leads};

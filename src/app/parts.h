@@ -50,7 +50,8 @@ struct controller {
 	uint32_t scheduler_count;
 
 	uint64_t tls_generation;
-	int64_t step_at; /* the engine, not before */
+	int64_t step_at;   /* the engine, not before */
+	bool told_reached; /* to the engine */
 	bool stopping;
 	int64_t release_by; /* once stopping */
 	bool drained;

@@ -31,6 +31,7 @@ void book_init(struct engine *e)
 	map_init(&e->memos_by_name, memo_same, e);
 	map_init(&e->waiters_by_uid, waiter_same, e);
 	map_init(&e->holders_by_name, holder_same, e);
+	orphans_init(e);
 }
 
 void text_set(char **slot, const char *value)
@@ -86,6 +87,7 @@ static void waiter_free(struct waiter *w)
 {
 	arena_finish(&w->arena);
 	landings_finish(w);
+	hold_drop(w);
 	free(w->placed_rv);
 	free(w->refusal);
 	free(w->flight_rv);
@@ -276,6 +278,7 @@ void book_new_term(struct engine *e)
 		.holders = e->holders,
 		.memos = e->memos,
 		.absences = e->absences,
+		.orphans = e->orphans,
 		.waiters_by_uid = e->waiters_by_uid,
 		.holders_by_name = e->holders_by_name,
 		.memos_by_name = e->memos_by_name};
@@ -283,6 +286,8 @@ void book_new_term(struct engine *e)
 	memset(&e->holders, 0, sizeof e->holders);
 	memset(&e->memos, 0, sizeof e->memos);
 	memset(&e->absences, 0, sizeof e->absences);
+	evictions_new_term(&e->evictions);
+	memset(&e->orphans, 0, sizeof e->orphans);
 	book_init(e);
 	wholes_finish(e);
 	wholes_init(e);
@@ -315,6 +320,7 @@ void book_finish(struct engine *e)
 	VEC_FINISH(&e->holders);
 	VEC_FINISH(&e->memos);
 	VEC_FINISH(&e->absences);
+	orphans_finish(&e->orphans);
 	map_finish(&e->waiters_by_uid);
 	map_finish(&e->holders_by_name);
 	map_finish(&e->memos_by_name);

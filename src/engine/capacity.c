@@ -8,7 +8,7 @@
 #define OPEN_TIMEOUT_MS 120000
 #define IDLE_GRACE_MS	60000
 
-bool capacity_is_free_to_act(const struct holder *h)
+bool holder_may_go(const struct holder *h)
 {
 	return h->in_world && h->flight == 0 && !h->deleted && h->avoid_rv == NULL &&
 	       h->pod.deleting_ms == 0;
@@ -44,25 +44,30 @@ static bool has_live_entries(struct engine *e, const struct holder *h)
 	return false;
 }
 
-/* Whoever runs on its GPU, named by its ledger or not: the device must not become free. */
+/* Whoever runs on its GPU, named by its ledger or not: the device must not become free. It is free
+ * once the pod is over, and as long as it has told no GPU nobody is known to run on it. */
 static bool has_tenants(struct engine *e, const struct holder *h)
 {
-	bool counted = h->snap_step == e->step && e->snap.gpus.items[h->snap_at].tenants > 0;
-	return counted || has_live_entries(e, h);
+	bool counted = h->snap_step == e->step && h->pod.identity != NULL &&
+		       e->snap.gpus.items[h->snap_at].tenants > 0;
+	return !pod_is_terminal(&h->pod) && (counted || has_live_entries(e, h));
 }
 
 static void tend_broken(struct engine *e, int64_t now, struct plan *plan)
 {
 	for (size_t i = 0; i < e->holders.count; i++) {
 		struct holder *h = e->holders.items[i];
-		/* With tenants it is another story (orphans); nothing here touches tenants. */
-		if (capacity_is_free_to_act(h) && capacity_failed(e, h, now) &&
-			!has_tenants(e, h)) {
-			if (h->node != NULL) {
-				trouble_note(e, h->node, now);
-			}
-			emit_delete(e, h, plan);
+		/* Nothing here touches tenants; those whose capacity pod is over are orphans. */
+		if (!holder_may_go(h) || !capacity_failed(e, h, now) || has_tenants(e, h)) {
+			continue;
 		}
+		/* Who searches asks for what may not be free yet: that is no failure of the node.
+		 */
+		if (h->node != NULL && !h->search) {
+			trouble_note(e, h->node, now);
+			alarm_failed(e, h, now, plan);
+		}
+		emit_delete(e, h, plan);
 	}
 }
 
@@ -112,6 +117,9 @@ static void tend_idle(struct engine *e, int64_t now, struct plan *plan)
 	for (uint32_t i = 0; i < e->snap_gpus.count; i++) {
 		const struct snap_gpu *s = &e->snap_gpus.items[i];
 		struct holder *h = s->holder;
+		if (h->search) {
+			continue;
+		}
 		/* Those who wait were looked at in this step, or in those before since the first
 		 * of them. */
 		if (s->entries > 0 || s->demand > 0 || h->wanted >= e->round) {
@@ -123,7 +131,7 @@ static void tend_idle(struct engine *e, int64_t now, struct plan *plan)
 		}
 		int64_t grace = h->has_grace ? h->grace_ms : grace_of_config(e);
 		wake_by(e, h->idle_since + grace);
-		if (now - h->idle_since >= grace && capacity_is_free_to_act(h)) {
+		if (now - h->idle_since >= grace && holder_may_go(h)) {
 			emit_delete(e, h, plan);
 		}
 	}

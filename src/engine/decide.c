@@ -302,7 +302,9 @@ static bool place_waiter(struct engine *e, int64_t now, struct waiter *w, struct
 	w->asked.claim_count = claims.count;
 	w->asked.apart = neighbours_mark(e, &w->pod);
 	landings_lift(e, w);
+	hold_lift(e, w);
 	bool found = find_gpu(e, now, w, plan, &v);
+	hold_settle(e, w, found ? &v : NULL);
 	landings_settle(e, w, found ? &v : NULL);
 	/* They are of this step, what is asked for lasts. */
 	w->asked.claims = NULL;
@@ -327,6 +329,7 @@ static bool place_waiter(struct engine *e, int64_t now, struct waiter *w, struct
 	}
 	w->reason = REASON_GRANTING;
 	s->added++;
+	s->keepers += w->pod.keeps_node ? 1 : 0;
 	struct chosen c = {w, v.gpu, v.milli, v.mem_mib};
 	VEC_PUSH(&e->chosen, c);
 	return false;
@@ -347,9 +350,10 @@ static bool decide_one(struct engine *e, int64_t now, struct waiter *w, struct p
 	struct holder *h = w->granted_by;
 	const struct grant *g = &holder_ledger(h)->items[w->granted_index];
 	w->reason = REASON_GRANTING;
-	/* Only an acknowledged entry may be told to the tenant. */
-	bool acknowledged = !h->asked_holds || h->acked_rv != NULL;
-	if (acknowledged && h->in_world && h->pod.identity != NULL && !text_empty(h->pod.node)) {
+	/* Only an entry that the watch of pods has brought back may be told to the tenant: it was
+	 * acknowledged, and what is known of the node includes all that came before it (C21). */
+	if (!h->asked_holds && !view_lags(e) && h->in_world && h->pod.identity != NULL &&
+		!text_empty(h->pod.node)) {
 		emit_place(e, w, h, g, plan);
 	}
 	return false;

@@ -34,6 +34,8 @@ void engine_destroy(struct engine *e)
 	}
 	policies_finish(e);
 	book_finish(e);
+	evictions_finish(&e->evictions);
+	preempting_finish(&e->preempting);
 	snapshot_finish(&e->snap);
 	needs_finish(&e->needs);
 	VEC_FINISH(&e->snap_gpus);
@@ -74,6 +76,11 @@ bool engine_observe(struct engine *e, const struct change *c)
 		e->dirty = true;
 		return true;
 	}
+	if (c->type == CHANGE_REACH) {
+		e->evictions.reached = c->reached;
+		e->dirty = true;
+		return true;
+	}
 	world_apply(e->world, c);
 	return true;
 }
@@ -103,12 +110,18 @@ static void decide_all(struct engine *e, struct engine_now now, uint32_t budget,
 	needs_count(e);
 	/* 4 decide: each tenant finds a GPU in the picture and takes its share out of it */
 	decide(e, now.mono_ms, budget, plan);
+	preempt_tenants(e, plan);
 	/* 5 and 6, assume and emit: every action is remembered under its id before it leaves */
 	emit_grants(e, plan);
 	capacity_tend(e, now.mono_ms, plan);
+	recycle_tenants(e, plan);
+	drain_tenants(e, plan);
+	orphans_tend(e, now.mono_ms, plan);
+	alarm_doubled(e, plan);
 	report_waiting(e, now, plan);
 	departed_report(e, plan);
 	departed_sweep(e);
+	evictions_sweep(e);
 	book_sweep(e);
 	wholes_sweep(e);
 	e->decided_version = version;

@@ -246,7 +246,7 @@ void wholes_until(struct engine *e, const struct pod *tenant, struct plan *plan)
 void wholes_tend(struct engine *e, struct plan *plan)
 {
 	vec_for_each (const struct snap_gpu, s, &e->snap_gpus) {
-		if (s->yields && capacity_is_free_to_act(s->holder)) {
+		if (s->yields && holder_may_go(s->holder)) {
 			emit_delete(e, s->holder, plan);
 		}
 	}

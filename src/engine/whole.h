@@ -21,6 +21,13 @@ struct candidate {
 	uint32_t pod_slot;
 };
 
+/* Who gets a share in this step. */
+struct chosen {
+	struct waiter *waiter;
+	uint32_t gpu;
+	int64_t milli, mem_mib;
+};
+
 /* How a tenant fares among others. */
 struct passed {
 	int64_t lacks_since; /* no GPU fits it although one might; -1: that is not so */
@@ -124,13 +131,12 @@ void whole_drain(
 int pod_rank_class(const struct pod *a, const struct pod *b);
 int pod_rank(const struct pod *a, const struct pod *b); /* then by name */
 
-/* capacity.c: nothing is under way about it, and the watch shows it as it is */
-bool capacity_is_free_to_act(const struct holder *h);
-
 /* reserve.c: tenants among themselves */
 int64_t patience_of(const struct engine *e);
 /* Something is kept for this pod: its number. */
 uint32_t keeper_add(struct engine *e, const struct pod *pod, bool whole);
+/* Is what this keeper keeps out of the pod's reach? 0: nobody keeps it. */
+bool kept_from(const struct engine *e, uint32_t keeper, const struct pod *pod);
 /* It was looked for a GPU for this tenant; `lacks`: in vain, although there may be one later. */
 void reserve_judge(struct engine *e, struct waiter *w, bool lacks);
 /* An unfinished step goes on: what those before it keep, they keep still. */

@@ -12,7 +12,8 @@ bool snap_gpu_is_idle(const struct engine *e, uint32_t gpu)
 	const struct holder *h = s->holder;
 	bool needed = s->entries > 0 || s->demand > 0 || g->tenants > 0 || h->wanted >= e->round;
 	bool refused = !h->in_world && h->flight == 0 && h->refusal != NULL;
-	return !needed && g->kept_by == 0 && (refused || capacity_is_free_to_act(h));
+	/* Who searches for a lost GPU has it before everybody else (C11). */
+	return !needed && !h->search && g->kept_by == 0 && (refused || holder_may_go(h));
 }
 
 static void count_leaving(struct engine *e)

@@ -163,6 +163,20 @@ struct place_verdict place_best_fit(const struct snapshot *s, const struct place
 	return index_is_built(s) ? index_best_fit(s, r) : walk_best_fit(s, r);
 }
 
+bool place_would_fit(const struct snapshot *s, const struct place_request *r,
+	const struct place_gpu *g, const struct place_node *n, struct place_verdict *ret_verdict)
+{
+	int64_t milli, mib;
+	place_share(r, g->usable_mib, &milli, &mib);
+	if (place_gpu_fits(g, r, milli, mib) != REASON_NONE ||
+		place_unfit(s, r, n, NULL) != UNFIT_NONE) {
+		return false;
+	}
+	*ret_verdict = (struct place_verdict){
+		.gpu = PLACE_NOWHERE, .node = g->node, .milli = milli, .mem_mib = mib};
+	return true;
+}
+
 /* Has it a GPU that may be opened? */
 bool place_opens(const struct place_node *n)
 {

@@ -287,6 +287,10 @@ static void check_deletion(struct sim *s, const struct stored *o)
 			o->name);
 		return;
 	}
+	/* What has ended holds nothing any more. */
+	if (pod_is_terminal(&o->pod)) {
+		return;
+	}
 	for (uint32_t i = 0; i < o->pod.ledger.count; i++) {
 		const struct grant *g = &o->pod.ledger.items[i];
 		if (lives(s, g->uid)) {

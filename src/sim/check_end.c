@@ -201,6 +201,20 @@ static bool gpu_used(const struct sim *s, const struct stored *holder)
 	return false;
 }
 
+/* I8: somebody who stays holds the GPU of whoever runs. */
+static bool is_held(const struct sim *s, const char *uuid)
+{
+	for (size_t i = 0; i < s->store.items.count; i++) {
+		const struct stored *o = s->store.items.items[i];
+		if (is_pod(o) && pod_is_capacity(&o->pod) && !pod_is_terminal(&o->pod) &&
+			o->pod.deleting_ms == 0 && o->pod.identity != NULL &&
+			text_equals(o->pod.identity->uuid, uuid)) {
+			return true;
+		}
+	}
+	return false;
+}
+
 /* Could anybody who waits go there if it were open? Then it may be opening for them. */
 static bool settled_pod(struct sim *s, const struct stored *o, struct str *why)
 {
@@ -217,6 +231,15 @@ static bool settled_pod(struct sim *s, const struct stored *o, struct str *why)
 				why, "%s/%s waits and does not say why (I7)", o->ns, o->name);
 			return false;
 		}
+	}
+	const char *uuid = pairs_get(&o->pod.notes, NOTE_GPU_UUID);
+	/* One that was never bound does not run, and its node may be gone. */
+	bool runs = pod_is_tenant(&o->pod) && uuid != NULL && !pod_is_terminal(&o->pod) &&
+		    !text_empty(o->pod.node);
+	if (runs && !fleet_is_doubled(s, uuid) && !is_held(s, uuid)) {
+		str_append_format(
+			why, "%s/%s runs on %s, which nobody holds (I8)", o->ns, o->name, uuid);
+		return false;
 	}
 	if (pod_is_capacity(&o->pod)) {
 		if (!check_ledger_lives(s, o) && !gpu_used(s, o)) {

@@ -226,7 +226,7 @@ struct sim {
 	uint64_t next_call;
 	bool calm;
 	int64_t calm_at;
-	int64_t idle_grace_ms, open_timeout_ms, held_ms, patience_ms;
+	int64_t idle_grace_ms, open_timeout_ms, held_ms, lost_ms, patience_ms;
 	int64_t blind_ms; /* so long a controller may not know better */
 	uint32_t budget;
 	char lease_holder[64];

@@ -100,6 +100,19 @@ static const char *const templates[REASON_COUNT] = {
 			 "[: {name} allows {allowed}][, {used} of it taken]",
 	[REASON_QUOTA_ZERO] =
 		"left whole: ResourceQuota[ {name}] allows no " NAME_GPU_RESOURCE " at all",
+	[REASON_RECYCLED] =
+		"evicted so that its owner makes another one: the scheduler has not bound it[ to "
+		"{node}] since it was placed there[, for {waited} s]",
+	[REASON_NODE_LEAVES] = "evicted, as far as its disruption budgets allow: [{node} ]is "
+			       "taken out of service[ ({value})]",
+	[REASON_PREEMPTED] = "evicted, as far as its disruption budgets allow: [{name} needs "
+			     "its share, ]has a higher priority[, {limit},] and fits nowhere else",
+	[REASON_CAPACITY_LOST] = "evicted, as far as its disruption budgets allow: nobody holds "
+				 "its GPU[ {gpu}] any more",
+	[REASON_PINNED_UNSCHEDULABLE] =
+		"has[ {want}][ on {gpu}][ of node {node}] and keeps it, but the scheduler does "
+		"not bind it there[, for {waited} s]; PodScheduled says why; delete the pod to "
+		"have it placed anew",
 	[REASON_WHOLE_POD_FIRST] =
 		"needs[ {want}], what is left[ on {node}] is kept for a pod that asks for whole "
 		"GPUs and comes first[: {name}]",

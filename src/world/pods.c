@@ -132,6 +132,8 @@ static struct world_gpu *gpu_create(struct world *w, const struct pod *pod)
 	str_trim_capacity(&w->scratch, 64 * 1024);
 	g->priority = pod->priority;
 	g->gated = pod_has_gate(pod, NAME_GATE);
+	g->unschedulable = pod->unschedulable;
+	g->keeps_node = pod->keeps_node;
 	g->class = class_of(pod);
 	g->has_neighbours = pod->neighbour_count > 0;
 	g->is_kai = g->class == WORLD_WHOLE && is_kai(pod);

@@ -132,6 +132,7 @@ void world_apply(struct world *w, const struct change *c)
 		w->version++;
 		return;
 	case CHANGE_LEADER:
+	case CHANGE_REACH:
 		return;
 	}
 }
