@@ -58,7 +58,14 @@ static void avoid_written(struct holder *h, int64_t now)
 static void settle_grant(struct holder *h, int64_t now, const struct outcome *o)
 {
 	if (o->fault.kind == FAULT_NONE && answer_is_sound(h, o->pod)) {
-		text_set(&h->acked_rv, o->pod->resource_version);
+		const char *version = o->pod->resource_version;
+		const char *shown = h->in_world ? h->pod.resource_version : NULL;
+		if (text_equals(shown, version) || version_passed(shown, version)) {
+			/* The watch was faster than the answer. */
+			holder_drop_asked(h);
+			return;
+		}
+		text_set(&h->acked_rv, version);
 		h->acked_at = now;
 		h->expires_at = now + ASSUME_MS;
 		return;
