@@ -18,16 +18,14 @@ static bool free_name(struct sim *s, const char *prefix, char *name, size_t room
 	return store_find(&s->store, RES_PODS, TEAM, name) == NULL;
 }
 
-static json_t *pod_value(
-	struct sim *s, const char *name, json_t *labels, json_t *notes, json_t *requests)
+static json_t *pod_value(const char *name, json_t *labels, json_t *notes, json_t *requests)
 {
-	int priority = sim_chance(s, 100) ? 10 : 0;
 	return json_pack("{s:s, s:s, s:{s:s, s:s, s:o, s:o},"
 			 " s:{s:s, s:i, s:[{s:s, s:s, s:{s:o}}]}, s:{s:s}}",
 		"apiVersion", "v1", "kind", "Pod", "metadata", "name", name, "namespace", TEAM,
 		"labels", labels, "annotations", notes, "spec", "schedulerName",
-		"default-scheduler", "priority", priority, "containers", "name", "main", "image",
-		"work", "resources", "requests", requests, "status", "phase", "Pending");
+		"default-scheduler", "priority", 0, "containers", "name", "main", "image", "work",
+		"resources", "requests", requests, "status", "phase", "Pending");
 }
 
 /* Some name the zones they may go to, in alternatives: each must get the pin. */
@@ -66,7 +64,7 @@ static void create_tenant(struct sim *s)
 		json_object_set_new(
 			notes, NOTE_MEMORY, json_string(memories[sim_between(s, 0, 7)]));
 	}
-	json_t *value = pod_value(s, name, json_pack("{s:s}", LABEL_TENANT, "true"), notes,
+	json_t *value = pod_value(name, json_pack("{s:s}", LABEL_TENANT, "true"), notes,
 		json_pack("{s:s, s:s}", "cpu", cpus[sim_between(s, 0, 3)], "memory", "512Mi"));
 	json_t *spec = json_object_get(value, "spec");
 	json_t *gates = json_pack("[{s:s}]", "name", NAME_GATE);
@@ -89,7 +87,7 @@ static void create_whole(struct sim *s)
 	}
 	snprintf(gpus, sizeof gpus, "%lld", (long long)sim_between(s, 1, 2));
 	store_put(&s->store, RES_PODS,
-		pod_value(s, name, json_object(), json_object(),
+		pod_value(name, json_object(), json_object(),
 			json_pack("{s:s, s:s, s:s}", "cpu", "100m", "memory", "512Mi",
 				NAME_GPU_RESOURCE, gpus)),
 		ACTOR_PERSON);
