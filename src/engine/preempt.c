@@ -30,21 +30,26 @@ static bool may_displace(const struct engine *e, const struct waiter *w)
 	return !w->pod.never_preempts && (policy == NULL || !policy->never_preempts);
 }
 
-/* True: one is worth a look now. */
-static bool note_lacking(struct engine *e)
+static int64_t due_at(const struct waiter *w)
+{
+	int64_t at = w->passed.lacks_since + PATIENCE_MS;
+	return at > w->preempt_at ? at : w->preempt_at;
+}
+
+static bool is_due(const struct engine *e, const struct waiter *w)
+{
+	return w->passed.lacks_since >= 0 && lacks_room(w->reason) && e->now >= due_at(w);
+}
+
+static bool anyone_is_due(struct engine *e)
 {
 	bool due = false;
 	for (size_t i = 0; i < e->ranked.count; i++) {
-		struct waiter *w = e->ranked.items[i].waiter;
-		if (!lacks_room(w->reason)) {
-			w->lacks_since = 0;
-			continue;
+		const struct waiter *w = e->ranked.items[i].waiter;
+		due = due || is_due(e, w);
+		if (w->passed.lacks_since >= 0) {
+			wake_by(e, due_at(w));
 		}
-		w->lacks_since = w->lacks_since != 0 ? w->lacks_since : e->now;
-		int64_t at = w->lacks_since + PATIENCE_MS;
-		at = at > w->preempt_at ? at : w->preempt_at;
-		wake_by(e, at);
-		due = due || e->now >= at;
 	}
 	return due;
 }
@@ -130,6 +135,12 @@ static const struct world_pod *first_of(const struct contest *c, uint64_t mask)
 	return NULL;
 }
 
+/* For somebody who ranks before it; its own reservation is no obstacle to itself. */
+static bool is_kept_from(const struct engine *e, const struct waiter *w, const struct place_gpu *g)
+{
+	return g->kept_by != 0 && e->wholes.keepers.items[g->kept_by - 1].pod != &w->pod;
+}
+
 static struct choice choose(struct engine *e, const struct waiter *w, const struct place_request *r)
 {
 	struct contest c = {.snap = &e->snap, .request = r};
@@ -139,7 +150,7 @@ static struct choice choose(struct engine *e, const struct waiter *w, const stru
 		uint32_t gpu = e->preempting.incumbents.items[i].gpu;
 		next = contest_begin(e, i, w, &c);
 		bool usable = c.gpu.state == GPU_OPEN && !c.gpu.fenced && !c.node.no_grants &&
-			      !kept_from(e, c.gpu.kept_by, &w->pod);
+			      !is_kept_from(e, w, &c.gpu);
 		if (usable && contest_solve(&c, &v) && is_better(w, gpu, &v, &best)) {
 			best = (struct choice){gpu, v, first_of(&c, v.mask)};
 		}
@@ -207,16 +218,10 @@ static void preempt_for(struct engine *e, struct waiter *w, struct plan *plan)
 	}
 }
 
-static bool is_due(const struct engine *e, const struct waiter *w)
-{
-	return w->lacks_since != 0 && e->now - w->lacks_since >= PATIENCE_MS &&
-	       e->now >= w->preempt_at && lacks_room(w->reason);
-}
-
 void preempt_tenants(struct engine *e, struct plan *plan)
 {
 	/* An unfinished step has not looked at everybody. */
-	if (plan->unfinished || e->resume != 0 || !note_lacking(e) ||
+	if (plan->unfinished || e->resume != 0 || !anyone_is_due(e) ||
 		e->now < e->preempting.next_at) {
 		return;
 	}

@@ -21,11 +21,6 @@ uint32_t keeper_add(struct engine *e, const struct pod *pod, bool whole)
 	return (uint32_t)e->wholes.keepers.count;
 }
 
-bool kept_from(const struct engine *e, uint32_t keeper, const struct pod *pod)
-{
-	return keeper != 0 && pod_rank(e->wholes.keepers.items[keeper - 1].pod, pod) < 0;
-}
-
 /* What is missing on the GPU. */
 struct lack {
 	int64_t milli, mib;

@@ -135,8 +135,6 @@ int pod_rank(const struct pod *a, const struct pod *b); /* then by name */
 int64_t patience_of(const struct engine *e);
 /* Something is kept for this pod: its number. */
 uint32_t keeper_add(struct engine *e, const struct pod *pod, bool whole);
-/* Is what this keeper keeps out of the pod's reach? 0: nobody keeps it. */
-bool kept_from(const struct engine *e, uint32_t keeper, const struct pod *pod);
 /* It was looked for a GPU for this tenant; `lacks`: in vain, although there may be one later. */
 void reserve_judge(struct engine *e, struct waiter *w, bool lacks);
 /* An unfinished step goes on: what those before it keep, they keep still. */

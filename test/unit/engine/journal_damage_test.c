@@ -66,6 +66,9 @@ static uint64_t grant_one_tenant(struct bed *b)
 				bed_carry_out(b, a, bed_pod_find(b, a->ns, a->name));
 			}
 			int at = bed_pod_find(b, a->ns, a->name);
+			if (a->type == ACTION_GRANT && at >= 0) {
+				b->pods[at].rv = ++b->rv;
+			}
 			bool opened = a->type == ACTION_CREATE_CAPACITY && at >= 0;
 			if (opened) {
 				b->pods[at].running = true;
