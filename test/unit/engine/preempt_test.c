@@ -37,13 +37,22 @@ static void tell_low(struct bed *b, const char *name, const char *milli, int32_t
 		&(struct tenant){.name = name, .milli = milli, .node = "n0", .priority = priority});
 }
 
+static int64_t milli_of(const char *text)
+{
+	int64_t n = 0;
+	cr_assert(parse_i64(view_of(text), 1, 1000, &n));
+	return n;
+}
+
 /* One GPU, which `a` and `b` share. */
 static struct bed shared_by(const char *a, int32_t a_priority, const char *c, int32_t c_priority)
 {
 	struct bed b = bed_make();
 	tell_node(&b, "n0", 1, 110);
 	tell_reach(&b, true);
-	tell_capacity(&b, &(struct cap){"c0", "c0-uid", "G0", false, {0}});
+	struct grant both[] = {
+		{"a", "default", "a", milli_of(a), 1000}, {"c", "default", "c", milli_of(c), 1000}};
+	tell_capacity(&b, &(struct cap){"c0", "c0-uid", "G0", false, {both, 2}});
 	tell_low(&b, "a", a, a_priority);
 	tell_low(&b, "c", c, c_priority);
 	return b;
@@ -227,8 +236,10 @@ Test(preempt, c17_a_budget_that_refuses_sends_it_to_another_gpu)
 	struct bed b = bed_make();
 	tell_node(&b, "n0", 2, 110);
 	tell_reach(&b, true);
-	tell_capacity(&b, &(struct cap){"c0", "c0-uid", "G0", false, {0}});
-	tell_capacity(&b, &(struct cap){"c1", "c1-uid", "G1", false, {0}});
+	struct grant a0[] = {{"a", "default", "a", 900, 1000}};
+	struct grant c1[] = {{"c", "default", "c", 950, 1000}};
+	tell_capacity(&b, &(struct cap){"c0", "c0-uid", "G0", false, {a0, 1}});
+	tell_capacity(&b, &(struct cap){"c1", "c1-uid", "G1", false, {c1, 1}});
 	tell_low(&b, "a", "900", 0);
 	tell_tenant(&b,
 		&(struct tenant){

@@ -6,7 +6,8 @@ static struct bed one_gpu(void)
 	struct bed b = bed_make();
 	tell_node(&b, "n0", 1, 110);
 	tell_reach(&b, true);
-	tell_capacity(&b, &(struct cap){"c0", "c0-uid", "G0", false, {0}});
+	struct grant t0[] = {{"t0", "default", "t0", 700, 1000}};
+	tell_capacity(&b, &(struct cap){"c0", "c0-uid", "G0", false, {t0, 1}});
 	return b;
 }
 
