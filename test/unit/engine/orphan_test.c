@@ -39,7 +39,7 @@ static const struct action *event(const struct bed *b, const char *reason)
 
 static void settle(struct bed *b, uint64_t id, enum fault_kind kind, const char *uid)
 {
-	struct pod answer = {.uid = uid, .resource_version = "1", .phase = POD_RUNNING};
+	struct pod answer = {.uid = uid, .resource_version = "99", .phase = POD_RUNNING};
 	struct outcome o = {.fault = {.kind = kind}, .pod = uid != NULL ? &answer : NULL};
 	engine_settle(b->e, (struct engine_now){b->now, b->now}, id, &o);
 }

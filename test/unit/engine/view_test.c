@@ -32,6 +32,20 @@ Test(view, c21_an_acknowledged_grant_is_not_enough)
 	bed_finish(&b);
 }
 
+Test(view, c21_a_watch_that_is_faster_than_the_answer_is_enough)
+{
+	const struct action *grant;
+	struct bed b = granted(&grant);
+	struct grant entry = {"w", "default", "w", 500, 40000};
+	uint64_t id = grant->id;
+	b.rv = 76;
+	tell_capacity(&b, &(struct cap){"c0", "c0-uid", "G0", false, {&entry, 1}});
+	cr_expect_null(step(&b, ACTION_PLACE), "nobody has said that it was done");
+	acknowledge(&b, &(struct action){.id = id});
+	cr_expect_not_null(step(&b, ACTION_PLACE));
+	bed_finish(&b);
+}
+
 Test(view, c21_nobody_is_placed_while_some_grant_is_two_seconds_late)
 {
 	const struct action *grant;
