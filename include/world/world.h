@@ -26,7 +26,7 @@
 
 #define WORLD_NONE UINT32_MAX
 
-/* Whole GPUs; such looked for in vain; carries our label or gate; holds a GPU for us. */
+/* Whole GPUs; those that the scheduler cannot place; our label or gate; holds one for us. */
 enum world_class { WORLD_WHOLE, WORLD_PENDING, WORLD_TENANT, WORLD_CAPACITY, WORLD_CLASSES };
 
 /* What a GPU pod keeps beside its packed noun: the few fields that are asked for all the time. */

@@ -198,6 +198,10 @@ static struct fits all_fits(const struct sim *s, const struct pod *p)
 			r.cpu_milli >= p->cpu_milli && r.mem_bytes >= p->mem_bytes && r.slots >= 1;
 		struct machine *m = fleet_find((struct sim *)(uintptr_t)s, node->name);
 		struct need n;
+		/* Of two that tell one UUID neither gets anybody. */
+		if (m != NULL && m->doubled) {
+			continue;
+		}
 		bool could_open = o->resource == RES_NODES && r.gpus >= 1 && m != NULL &&
 				  r.cpu_milli >= p->cpu_milli + 10 && r.slots >= 2 &&
 				  r.mem_bytes >= p->mem_bytes + (32 << 20) &&

@@ -298,6 +298,9 @@ class PodWorker(threading.Thread):
                 good = all(c.ended and c.code == 0 for c in self.mains)
                 self.phase = "Succeeded" if good else "Failed"
             self._publish()
+            if not self.node.devices.free_delay_s:
+                # Whoever sees the object go finds the device free.
+                self._release()
             try:
                 self.kubelet.api.delete("pods", self.pod_name, self.namespace, grace=0,
                                         uid=self.uid)

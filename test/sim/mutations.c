@@ -305,7 +305,7 @@ const struct mutation_row mutation_rows[] = {
 	{"all-go-gently", "a deletion by force frees the share at once",
 		.hooks = {.change = all_go_gently}},
 	{"ignore-whole-pods", "GPUs are opened under pods that wait for whole ones",
-		.hooks = {.change = ignore_whole_pods}},
+		.hooks = {.change = ignore_whole_pods}, .rare = true},
 	{"ignore-deletes", "deletions are not heard", .hooks = {.change = ignore_deletes}},
 	{"sweep-at-once", "a picture that has begun is taken for complete",
 		.hooks = {.change = sweep_at_once}, .rare = true},
