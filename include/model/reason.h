@@ -58,6 +58,7 @@ enum reason {
 	REASON_VOLUME_NOT_READY, /* a claim of it is missing, lost, leaving, or not bound yet */
 	REASON_QUOTA,		 /* C7: a ResourceQuota has no room for the share */
 	REASON_QUOTA_ZERO,	 /* admission: a ResourceQuota allows no GPU at all */
+	REASON_GPU_UNHEALTHY,	 /* placement: its agent says so of the GPU that would be left */
 	REASON_COUNT,
 };
 

@@ -62,6 +62,7 @@ struct place_gpu {
 	uint32_t tenants;
 	uint32_t max_tenants; /* the smallest of its tenants' policies */
 	bool fenced;	      /* something is wrong with it: nobody else goes there */
+	bool unhealthy;	      /* that is what is wrong */
 };
 
 struct place_index;

@@ -27,6 +27,8 @@ struct sim_hooks {
 		struct change *c, void (*tell)(void *data, const struct change *c), void *data);
 	/* An outcome about to be settled; `storage` may hold a pod that it names. */
 	void (*outcome)(const struct action *a, struct outcome *o, struct pod *storage);
+	/* An agent that does not answer passes for one that lists nobody. */
+	bool silence_is_nobody;
 	bool keeps_leading; /* the loss of the Lease is never told, nor asked for before a write */
 };
 

@@ -47,6 +47,8 @@ void explain_clamped(
 	struct str *out, const struct explain_facts *asked, const struct explain_facts *given);
 /* The share of a pod that is gone is free although nobody said that it ended; ns may be NULL. */
 void explain_given_up(struct str *out, const char *ns, const char *name, int64_t after_s);
+/* The GPU gets no new tenants; `why` is the agent's word. */
+void explain_unhealthy(struct str *out, const char *uuid, const char *node, const char *why);
 /* The policy promises a wall that is not there. */
 /* What could not be read on a pod that was left whole can be read now. */
 void explain_put_right(struct str *out);

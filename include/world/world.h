@@ -124,6 +124,9 @@ struct world_node {
 	uint32_t pods;
 	uint32_t dra_slices; /* C27: ResourceSlices with GPUs of this node */
 	uint32_t kai_pods;   /* GPU pods here that KAI's scheduler or its reservations brought */
+	uint32_t sharers;    /* tenants and capacity pods here */
+	uint32_t leavers;    /* tenants that are gone and may run here all the same */
+	struct world_state *state; /* owned; what its agent told last; NULL: nothing */
 	struct world_uses uses;
 };
 

@@ -275,6 +275,7 @@ void book_new_term(struct engine *e)
 		.holders = e->holders,
 		.memos = e->memos,
 		.absences = e->absences,
+		.ailments = e->ailments,
 		.waiters_by_uid = e->waiters_by_uid,
 		.holders_by_name = e->holders_by_name,
 		.memos_by_name = e->memos_by_name};
@@ -282,6 +283,7 @@ void book_new_term(struct engine *e)
 	memset(&e->holders, 0, sizeof e->holders);
 	memset(&e->memos, 0, sizeof e->memos);
 	memset(&e->absences, 0, sizeof e->absences);
+	memset(&e->ailments, 0, sizeof e->ailments);
 	book_init(e);
 	for (size_t i = 0; i < old.waiters.count; i++) {
 		struct waiter *w = old.waiters.items[i];
@@ -312,6 +314,7 @@ void book_finish(struct engine *e)
 	VEC_FINISH(&e->holders);
 	VEC_FINISH(&e->memos);
 	VEC_FINISH(&e->absences);
+	health_forget(e);
 	map_finish(&e->waiters_by_uid);
 	map_finish(&e->holders_by_name);
 	map_finish(&e->memos_by_name);

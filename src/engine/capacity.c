@@ -55,8 +55,10 @@ static void tend_broken(struct engine *e, int64_t now, struct plan *plan)
 {
 	for (size_t i = 0; i < e->holders.count; i++) {
 		struct holder *h = e->holders.items[i];
-		/* With tenants it is another story (orphans); nothing here touches tenants. */
-		if (is_free_to_act(h) && capacity_failed(e, h, now) && !has_tenants(e, h)) {
+		/* With tenants it is another story (orphans); nothing here touches tenants. A GPU
+		 * that is ill is of no use to the next one either; one that was may be soon. */
+		bool broken = capacity_failed(e, h, now) || health_is_ill(e, h);
+		if (is_free_to_act(h) && broken && !has_tenants(e, h)) {
 			if (h->node != NULL) {
 				trouble_note(e, h->node, now);
 			}

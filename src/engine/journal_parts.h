@@ -17,6 +17,7 @@ enum record {
 	RECORD_HOLDER = 'h',
 	RECORD_NODE = 'n',
 	RECORD_ABSENCE = 'a',
+	RECORD_AILMENT = 'i',
 	RECORD_PASS = 'p',
 	RECORD_ENGINE = 'e',
 	RECORD_READY = 'z', /* the state is complete; carries its hash */
@@ -26,7 +27,7 @@ enum record {
 #define RECORD_FRAME 8
 /* An object takes at most 3 MiB as JSON and packs into less. */
 #define RECORD_MAX     ((size_t)4 << 20)
-#define JOURNAL_FORMAT 12
+#define JOURNAL_FORMAT 13
 
 static inline uint32_t record_sum(const void *p, size_t n)
 {

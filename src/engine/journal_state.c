@@ -280,6 +280,17 @@ static void save_lasting(struct saving *s)
 		pack_u64(out, a->seen);
 		pack_text(out, a->holder);
 		pack_u64(out, a->told);
+		pack_u64(out, a->ended);
+		record_end(s);
+	}
+	vec_for_each (const struct ailment, a, &s->e->ailments) {
+		struct str *out = record_begin(s, RECORD_AILMENT);
+		pack_text(out, a->uuid);
+		pack_text(out, a->node);
+		pack_text(out, a->why);
+		pack_i64(out, a->last_at);
+		pack_i64(out, a->well_since);
+		pack_u64(out, (a->told ? 1 : 0) | (a->ill ? 2 : 0));
 		record_end(s);
 	}
 }
@@ -308,12 +319,33 @@ static bool load_absence(struct engine *e, struct unpack *u)
 	}
 	const char *holder = unpack_text(u);
 	a.told = unpack_u64(u) != 0;
+	a.ended = unpack_u64(u) != 0;
 	if (u->bad || holder == NULL) {
 		return false;
 	}
 	a.uid = xstrdup(uid);
 	a.holder = xstrdup(holder);
 	VEC_PUSH(&e->absences, a);
+	return true;
+}
+
+static bool load_ailment(struct engine *e, struct unpack *u)
+{
+	const char *uuid = unpack_text(u);
+	const char *node = unpack_text(u);
+	const char *why = unpack_text(u);
+	struct ailment a = {.last_at = unpack_i64(u)};
+	a.well_since = unpack_i64(u);
+	uint64_t flags = unpack_u64(u);
+	a.told = flags & 1;
+	a.ill = flags & 2;
+	if (u->bad || uuid == NULL || node == NULL) {
+		return false;
+	}
+	a.uuid = xstrdup(uuid);
+	a.node = xstrdup(node);
+	a.why = xstrdup(why);
+	VEC_PUSH(&e->ailments, a);
 	return true;
 }
 
@@ -470,6 +502,8 @@ bool state_load(struct engine *e, enum record type, struct unpack *u)
 		return load_memo(e, u);
 	case RECORD_ABSENCE:
 		return load_absence(e, u);
+	case RECORD_AILMENT:
+		return load_ailment(e, u);
 	case RECORD_PASS:
 		return load_pass(e, u);
 	case RECORD_ENGINE:

@@ -11,6 +11,7 @@
 #include "base/vec.h"
 #include "engine/engine.h"
 #include "departed.h"
+#include "health.h"
 #include "landing.h"
 #include "needs.h"
 #include "quota.h"
@@ -147,9 +148,8 @@ struct engine {
 		VEC_FIELDS(struct node_memo);
 	} memos;
 	struct map memos_by_name;
-	struct {
-		VEC_FIELDS(struct absence);
-	} absences;
+	struct absences absences;
+	struct ailments ailments;
 
 	/* the step's scratch */
 	struct needs needs;
@@ -198,7 +198,6 @@ void book_new_term(struct engine *e);
 struct node_memo *memo_find(struct engine *e, const char *node);
 struct node_memo *memo_touch(struct engine *e, const char *node);
 void trouble_note(struct engine *e, const char *node, int64_t now);
-struct absence *absence_of(struct engine *e, const char *uid, int64_t now);
 void text_set(char **slot, const char *value); /* owned copy replaces the old one */
 void ledger_copy(struct arena *a, const struct ledger *from, struct ledger *ret);
 

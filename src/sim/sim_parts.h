@@ -4,6 +4,7 @@
 #define SIM_SIM_PARTS_H
 
 #include "agenda.h"
+#include "agent.h"
 #include "base/clock.h"
 #include "base/rand.h"
 #include "base/str.h"
@@ -25,6 +26,8 @@ struct weather {
 	/* of the spells that come now and then */
 	uint32_t partition, pause, crash, leave, server_restart, compaction, clock_jump, node_loss;
 	uint32_t cordon, node_change, hand_delete;
+	uint32_t sick;	  /* a GPU is not healthy for a while */
+	uint32_t cached;  /* an agent answers with what it saw a while ago, and says so */
 	uint32_t snatch;  /* a placement is late, and its capacity pod deleted by hand meanwhile */
 	uint32_t doubled; /* of machines: two of their GPUs tell the same UUID */
 	int64_t latency_ms, lag_ms, late_ms;
@@ -59,6 +62,7 @@ struct flight {
 	void *data;
 	bool stream;
 	/* a stream that the server has opened */
+	char agent[32]; /* the node whose agent is asked; "": the API server */
 	bool open, pumping, over, picture;
 	enum resource resource;
 	int64_t cursor, ends_at;
@@ -109,6 +113,7 @@ struct device {
 	char uuid[40];
 	int64_t mem_mib;
 	char holder[40]; /* uid of the pod that has it; "": free */
+	bool sick;
 };
 struct machine {
 	char name[32];
@@ -118,6 +123,9 @@ struct machine {
 	struct device devices[4];
 	int device_count;
 	bool doubled; /* two of its GPUs tell one UUID */
+	int boot;
+	int64_t sequence;
+	struct sample sample;
 };
 struct fleet {
 	struct {
@@ -161,6 +169,7 @@ struct promise {
 };
 /* What still runs although its pod is gone. */
 struct left {
+	char tenant[40];
 	char holder[40], uuid[96], node[64]; /* uid of the capacity pod that had it in its books */
 	int64_t milli, mem_mib, until;
 };
@@ -174,6 +183,8 @@ struct checker {
 };
 void check_finish(struct sim *s);
 void left_note(struct sim *s, const struct stored *o); /* a tenant's object goes */
+/* What of it runs on a node now; NULL when there are no more of them. */
+const struct left *left_on(struct sim *s, const char *node, size_t *at);
 /* Adds what is used so on a GPU; true if there is any. */
 bool left_sum(struct sim *s, const char *uuid, int64_t *milli, int64_t *mem_mib);
 void check_commit(struct sim *s, const struct commit *c);
