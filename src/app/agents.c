@@ -13,7 +13,7 @@
 
 #define FOLLOW_EVERY_MS 500
 #define CONNECT_MS	2000
-/* A kept connection takes some 40 KiB and saves a handshake every two seconds. */
+/* A kept connection takes some tens of KiB and saves a handshake every two seconds. */
 #define CONNECTIONS 256
 
 struct agents {
