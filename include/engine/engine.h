@@ -23,7 +23,10 @@
 struct engine_config {
 	int64_t idle_grace_ms;	 /* 0: 60 s; of tenants without a GPUPolicy */
 	int64_t open_timeout_ms; /* 0: 120 s from the creation of a capacity pod to its identity */
+	int64_t lost_ms;	 /* 0: 60 s that a GPU is searched for whose capacity pod is lost */
 	int64_t held_ms; /* 0: 300 s that a share is held whose tenant is gone, nobody knows how */
+	uint32_t evictions_per_minute; /* 0: 30, of all tenants together */
+	int64_t patience_ms; /* 0: 60 s that a pod is passed over before GPUs are kept for it */
 	const char *runtime_class; /* of capacity pods; NULL: none; copied */
 };
 
@@ -38,6 +41,8 @@ struct engine_report {
 	uint32_t waiting; /* tenants with our gate */
 	uint32_t by_reason[REASON_COUNT];
 	uint32_t gpus_open, gpus_opening;
+	uint32_t gpus_orphaned; /* used by tenants and held by nobody */
+	uint32_t gpus_doubled;	/* told by more than one capacity pod */
 	int64_t granted_milli;
 	uint64_t steps, decisions;
 };

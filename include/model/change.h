@@ -38,12 +38,13 @@ enum change_type {
 	CHANGE_STALE,	     /* the watch of this kind is broken: nothing is decided from absence */
 	CHANGE_FRESH,	     /* and now it is not: it resumed where it broke */
 	CHANGE_LEADER,	     /* `leads` says whether this process may decide */
+	CHANGE_REACH,	     /* `reached` says whether the API server reaches the webhook (C3) */
 };
 
 struct change {
 	enum change_type type;
 	enum kind kind;
-	bool leads;
+	bool leads, reached;
 	bool no_sweep; /* CHANGE_RELIST_END: something unreadable had no name, so nothing is gone */
 	/* CHANGE_SET: exactly the one that `kind` names; borrowed for the call */
 	const struct pod *pod;

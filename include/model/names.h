@@ -44,6 +44,10 @@
 #define NOTE_GPU_COUNT	  "aliquot.dev/gpu-count"
 #define NOTE_DEFAULT	  "aliquot.dev/default-" /* + the key, on a namespace */
 
+/* what keeps autoscalers of nodes off a pod */
+#define NOTE_SAFE_TO_EVICT  "cluster-autoscaler.kubernetes.io/safe-to-evict"
+#define NOTE_DO_NOT_DISRUPT "karpenter.sh/do-not-disrupt"
+
 /* set by the webhook */
 #define NOTE_ORIGINAL	    "aliquot.dev/original"
 #define NOTE_CONTAINER	    "aliquot.dev/container"

@@ -19,6 +19,7 @@ enum action_type {
 	ACTION_PLACE,		/* PATCH a tenant: guarded keys, pin, gate off */
 	ACTION_CONDITION,	/* PATCH pods/status: aliquot.dev/Placed */
 	ACTION_POLICY_STATUS,	/* PATCH gpupolicies/status */
+	ACTION_EVICT,		/* POST an Eviction of a tenant (I5) */
 	ACTION_EVENT,		/* POST an event; shed first */
 };
 
@@ -26,7 +27,8 @@ enum action_type {
 struct action {
 	uint64_t id; /* unique in this process; engine_settle names it */
 	enum action_type type;
-	/* the object: CREATE, DELETE, GRANT, PLACE, CONDITION, EVENT; POLICY_STATUS uses name */
+	/* the object: CREATE, DELETE, GRANT, PLACE, CONDITION, EVENT, EVICT; POLICY_STATUS uses
+	 * name. EVICT without a version: whatever has become of the pod meanwhile */
 	const char *ns;
 	const char *name;
 	const char *uid;
@@ -38,6 +40,7 @@ struct action {
 	uint32_t toleration_count;
 	/* GRANT: the whole new ledger */
 	struct ledger ledger;
+	bool keeps_node; /* C15: no autoscaler may take the node of its tenants */
 	/* PLACE */
 	const char *uuid;
 	const char *capacity_pod;
@@ -47,7 +50,7 @@ struct action {
 	uint32_t node_term_count;
 	const char **gates; /* those that stay: none, C19 */
 	uint32_t gate_count;
-	/* CONDITION, EVENT, POLICY_STATUS */
+	/* CONDITION, EVENT, POLICY_STATUS; EVICT has a reason */
 	bool is_true;
 	enum reason reason;
 	const char *event_reason; /* EVENT: CamelCase; NULL: the reason's name */

@@ -88,6 +88,8 @@ struct pod {
 	struct pairs notes; /* annotations under aliquot.dev/ and nvidia.cdi.k8s.io/ only */
 	struct owner owner;
 	bool is_static; /* a static or mirror pod */
+	/* an autoscaler of nodes must not take its node: by annotation, or it is of a Job */
+	bool keeps_node;
 
 	const char *node;
 	const char *scheduler;
@@ -131,6 +133,7 @@ struct pod {
 	const char *status_reason; /* e.g. UnexpectedAdmissionError */
 	bool ready;
 	bool unschedulable;	     /* PodScheduled=False, reason Unschedulable */
+	bool disrupted;		     /* DisruptionTarget=True: something is ending it */
 	struct pod_condition placed; /* aliquot.dev/Placed; type NULL if absent */
 	/* capacity pods only */
 	const struct gpu_identity *identity; /* what `identify` told; NULL until it has */

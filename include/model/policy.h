@@ -11,6 +11,7 @@
 enum policy_mode { MODE_RECOMMEND, MODE_AUTOMATE, MODE_DISABLED };
 enum isolation { ISOLATION_NONE, ISOLATION_MPS };
 enum exclusivity { EXCLUSIVITY_ANY, EXCLUSIVITY_SAME, EXCLUSIVITY_DEDICATED };
+enum capacity_lost { CAPACITY_LOST_REACQUIRE, CAPACITY_LOST_EVICT };
 enum packing { PACKING_PACK, PACKING_SPREAD };
 
 struct owner_kind {
@@ -42,8 +43,10 @@ struct policy {
 	enum isolation isolation;
 	enum exclusivity exclusivity;
 	enum packing packing;
+	enum capacity_lost capacity_lost;
 	int32_t max_tenants;
 	int32_t idle_grace_s;
+	bool never_preempts; /* who waits under it displaces nobody (C17) */
 
 	/* what the status says now, so that it is written only on a change */
 	int64_t status_observed_generation;

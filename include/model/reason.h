@@ -58,7 +58,15 @@ enum reason {
 	REASON_VOLUME_NOT_READY, /* a claim of it is missing, lost, leaving, or not bound yet */
 	REASON_QUOTA,		 /* C7: a ResourceQuota has no room for the share */
 	REASON_QUOTA_ZERO,	 /* admission: a ResourceQuota allows no GPU at all */
-	REASON_GPU_UNHEALTHY,	 /* placement: its agent says so of the GPU that would be left */
+	/* why a tenant is taken down (I5), and what may come before that */
+	REASON_RECYCLED,	     /* C21: the scheduler does not bind it where it was placed */
+	REASON_NODE_LEAVES,	     /* C13: its node or its GPU is being taken out of service */
+	REASON_PREEMPTED,	     /* C17: a tenant of a higher priority needs its share */
+	REASON_CAPACITY_LOST,	     /* C11: nobody holds its GPU any more */
+	REASON_PINNED_UNSCHEDULABLE, /* C21: as Recycled, and nobody would make it anew */
+	REASON_WHOLE_POD_FIRST,	     /* placement, C16: what fits is kept for a whole-GPU pod */
+	REASON_RESERVED,	     /* placement, C17: what fits is kept for another tenant */
+	REASON_GPU_UNHEALTHY, /* placement: its agent says so of the GPU that would be left */
 	REASON_COUNT,
 };
 

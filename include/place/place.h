@@ -42,12 +42,20 @@ struct place_node {
 	const struct host_port *ports; /* borrowed; taken by the pods that are bound here */
 	size_t port_count;
 	uint32_t promised; /* the first of the snapshot's `promised`, counted from 1; 0: none */
+	uint32_t kept_by;  /* nobody opens a GPU here: it is kept for somebody; 0: it is not */
 };
 
 /* A host port of a pod that will run here and is not bound yet. */
 struct place_port {
 	struct host_port port; /* texts borrowed from the pod */
 	uint32_t next;	       /* counted from 1 */
+};
+
+/* What is kept for somebody, whose number is the caller's. */
+struct place_keep {
+	uint32_t node;
+	uint32_t gpu; /* PLACE_NOWHERE: none of those that are there may be opened */
+	uint32_t keeper;
 };
 
 enum gpu_state { GPU_OPEN, GPU_BUSY, GPU_OPENING };
@@ -62,6 +70,7 @@ struct place_gpu {
 	uint32_t tenants;
 	uint32_t max_tenants; /* the smallest of its tenants' policies */
 	bool fenced;	      /* something is wrong with it: nobody else goes there */
+	uint32_t kept_by;     /* nobody else goes there: it is kept for somebody; 0: it is not */
 	bool unhealthy;	      /* that is what is wrong */
 };
 
@@ -80,6 +89,9 @@ struct snapshot {
 	struct {
 		VEC_FIELDS(struct place_port);
 	} promised;
+	struct {
+		VEC_FIELDS(struct place_keep);
+	} keeps;
 };
 
 struct place_request {
@@ -126,6 +138,10 @@ bool place_node_suits(const struct pod *pod, const struct node *n);
 void place_share(
 	const struct place_request *r, int64_t usable_mib, int64_t *ret_milli, int64_t *ret_mib);
 struct place_verdict place_best_fit(const struct snapshot *s, const struct place_request *r);
+/* Would it fit this GPU of this node, which need not be as the snapshot has them? The verdict has
+ * the share then. */
+bool place_would_fit(const struct snapshot *s, const struct place_request *r,
+	const struct place_gpu *g, const struct place_node *n, struct place_verdict *ret_verdict);
 /* On which node to open a GPU for it; node is PLACE_NOWHERE if on none. */
 struct place_verdict place_open(const struct snapshot *s, const struct place_request *r);
 /* The share is larger than every GPU of the nodes that suit the pod, whatever is free there; the
@@ -136,17 +152,26 @@ bool place_never_fits(
 void place_reserve(
 	struct snapshot *s, const struct place_request *r, const struct place_verdict *v);
 
+/* From now on nobody joins this GPU, or opens one on this node. Who came first keeps it. */
+void place_keep_gpu(struct snapshot *s, uint32_t gpu, uint32_t keeper);
+void place_keep_node(struct snapshot *s, uint32_t node, uint32_t keeper);
+/* The first thing kept that the request could have otherwise; NULL: there is none. */
+const struct place_keep *place_kept_from(const struct snapshot *s, const struct place_request *r);
+
 /* Takes what the pod needs, GPU aside, out of the node on which it will run. */
 void place_reserve_pod(struct snapshot *s, struct place_node *n, const struct pod *pod);
 /* The same without CPU, memory and slot, where those are counted already. */
 void place_reserve_extra(struct snapshot *s, struct place_node *n, const struct extra *x);
 /* Takes what one more capacity pod needs out of a node. */
 void place_reserve_capacity(struct place_node *n);
+/* The opposite: one that is there goes. */
+void place_return_capacity(struct place_node *n);
 
 /* Worth its while for the third request and later: making it looks at everything. */
 void snapshot_index(struct snapshot *s);
 /* One GPU was pushed at the end, or its numbers or its node's were changed by hand. */
 void snapshot_gpu_moved(struct snapshot *s, uint32_t gpu);
+void snapshot_node_moved(struct snapshot *s, uint32_t node);
 
 void snapshot_clear(struct snapshot *s);
 void snapshot_finish(struct snapshot *s);

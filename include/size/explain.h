@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/str.h"
+#include "model/gpu.h"
 #include "model/pod.h"
 #include "model/reason.h"
 #include "model/unfit.h"
@@ -47,6 +48,32 @@ void explain_clamped(
 	struct str *out, const struct explain_facts *asked, const struct explain_facts *given);
 /* The share of a pod that is gone is free although nobody said that it ended; ns may be NULL. */
 void explain_given_up(struct str *out, const char *ns, const char *name, int64_t after_s);
+/* explain_capacity.c. What became of the capacity pod of a GPU that tenants use. */
+struct explain_loss {
+	const char *gpu, *capacity_pod;
+	bool gone, ended;   /* neither: it is being deleted */
+	const char *detail; /* the reason in its status; or NULL */
+};
+void explain_orphaned(struct str *out, const struct explain_loss *loss);
+/* A capacity pod that is given up. */
+struct explain_failure {
+	const char *node;
+	bool ended;	 /* else it is silent, or lost what it held */
+	bool told;	 /* once it knew its GPU */
+	int64_t after_s; /* since when */
+	const char *detail;
+	int64_t rests_s; /* its node */
+};
+void explain_capacity_failed(struct str *out, const struct explain_failure *failure);
+void explain_doubled(struct str *out, const char *gpu, const char *other);
+/* What keeps a whole-GPU pod from running. All text is borrowed. */
+struct explain_way {
+	int64_t gpus;		   /* it asks for */
+	const char *node;	   /* the nearest one to it */
+	uint32_t shares;	   /* on the GPUs there */
+	const struct grant *names; /* of whom, the first of them */
+};
+void explain_in_the_way(struct str *out, const struct explain_way *way, uint32_t names_max);
 /* The GPU gets no new tenants; `why` is the agent's word. */
 void explain_unhealthy(struct str *out, const char *uuid, const char *node, const char *why);
 /* The policy promises a wall that is not there. */

@@ -8,7 +8,5 @@
 const struct node_state *world_state_of(const struct world *w, uint32_t node); /* NULL: none */
 /* Is there anybody for whom the node's agent should be asked? */
 bool world_wants_state(const struct world *w, uint32_t node);
-/* It is certain now that its containers have ended. */
-void world_departed_end(struct world *w, struct world_departed *d);
 
 #endif

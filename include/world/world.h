@@ -23,10 +23,13 @@
 #include "base/vec.h"
 #include "model/change.h"
 #include "model/reason.h"
+#include "world/departed.h"
 
 #define WORLD_NONE UINT32_MAX
 
-enum world_class { WORLD_WHOLE, WORLD_TENANT, WORLD_CAPACITY, WORLD_CLASSES };
+/* Whole GPUs; whole GPUs that the scheduler has looked for in vain; carries our label or gate;
+ * holds a GPU for us. */
+enum world_class { WORLD_WHOLE, WORLD_PENDING, WORLD_TENANT, WORLD_CAPACITY, WORLD_CLASSES };
 
 /* What a GPU pod keeps beside its packed noun: the few fields that are asked for all the time. */
 struct world_gpu {
@@ -34,17 +37,19 @@ struct world_gpu {
 	uint32_t packed_size;
 	uint32_t slot; /* of its pod */
 	int32_t priority;
-	enum world_class class; /* whole GPUs, carries our label or gate, or holds a GPU for us */
-	bool has_neighbours;	/* it keeps others off its node by anti-affinity */
-	bool is_kai;		/* C27: KAI's scheduler gave it its GPU */
-	bool waiting_shown;	/* its condition Placed says False */
-	enum reason told;	/* in that condition, whatever it says; NONE: nothing of ours */
-	int64_t told_ms;	/* when that was written; 0: there is no such condition */
-	uint64_t stamp;		/* another one whenever the object was set again */
-	bool gated;		/* our gate is still on it */
+	enum world_class class;
+	bool has_neighbours; /* it keeps others off its node by anti-affinity */
+	bool keeps_node;     /* C15: no autoscaler may take its node */
+	bool is_kai;	     /* C27: KAI's scheduler gave it its GPU */
+	bool waiting_shown;  /* its condition Placed says False */
+	enum reason told;    /* in that condition, whatever it says; NONE: nothing of ours */
+	int64_t told_ms;     /* when that was written; 0: there is no such condition */
+	uint64_t stamp;	     /* another one whenever the object was set again */
+	bool gated;	     /* our gate is still on it */
+	bool unschedulable;  /* the scheduler has tried to bind it and could not */
 	bool other_gates;
 	int64_t gpus;		     /* nvidia.com/gpu it asks for */
-	struct world_claim **claims; /* owned list; of tenants with our gate */
+	struct world_claim **claims; /* owned list; of tenants with our gate, and pending ones */
 	uint32_t claim_count;
 	int64_t created_ms;
 	/* tenants that were placed: the guarded keys */
@@ -94,22 +99,6 @@ struct world_uses {
 	} ports;
 };
 
-/* A tenant whose object is gone: a deletion that the watch told of, or one that a complete list
- * came without. What is merely absent is not here. */
-struct world_departed {
-	char *uid;	  /* owned */
-	char *name;	  /* owned */
-	const char *ns;	  /* interned */
-	const char *uuid; /* interned; NULL: it was never placed */
-	uint32_t node;	  /* index, WORLD_NONE: it was never bound */
-	int64_t milli, mem_mib;
-	bool ended;	 /* its containers have ended or never begun, as far as the cluster tells */
-	uint64_t needed; /* the owner's mark; not kept by world_save */
-};
-
-/* One more and another is forgotten. */
-#define WORLD_DEPARTED_MAX 1024
-
 struct world_node {
 	struct arena arena; /* of `noun` */
 	const char *name;   /* interned; outlives the noun, since pods may name a node before it is
@@ -132,7 +121,7 @@ struct world_node {
 
 struct world_claim {
 	const char *ns, *name; /* interned */
-	uint32_t tenants;      /* that name it */
+	uint32_t tenants;      /* and pending pods that name it */
 	struct arena arena;    /* of `noun` */
 	struct volume_claim noun;
 };
@@ -198,12 +187,6 @@ size_t world_class_count(const struct world *w, enum world_class class);
 const struct world_pod *world_class_at(const struct world *w, enum world_class class, size_t i);
 uint32_t world_class_slot(const struct world *w, enum world_class class, size_t i);
 
-struct world_departed *world_departed_find(struct world *w, const char *uid);
-size_t world_departed_count(const struct world *w);
-struct world_departed *world_departed_at(struct world *w, size_t i);
-/* Another one takes its place in the row. */
-void world_departed_drop(struct world *w, size_t i);
-
 size_t world_node_slots(const struct world *w);
 const struct world_node *world_node_at(
 	const struct world *w, uint32_t i); /* never NULL; check `known` */
@@ -225,9 +208,9 @@ bool world_quota_covers(const struct world_quota *q, const struct world_pod *p);
 /* The name of one that covers the pod, which need not be known here, and allows no GPU; or NULL. */
 const char *world_zero_quota(const struct world *w, const struct pod *pod);
 
-/* Claims that some tenant with our gate names, in no particular order; CLAIM_UNREAD until a change
- * told more. Who reads them watches the version, which grows when one is named for the first time
- * or by nobody any more. */
+/* Claims that some tenant with our gate or pending pod names, in no particular order; CLAIM_UNREAD
+ * until a change told more. Who reads them watches the version, which grows when one is named for
+ * the first time or by nobody any more. */
 size_t world_claim_count(const struct world *w);
 const struct volume_claim *world_claim_at(const struct world *w, size_t i);
 const struct volume_claim *world_claim_find(

@@ -180,6 +180,9 @@ static void conclude(struct job *j, const struct fault *fault, const struct pod 
 		log_debug("done", LOG_S("action", action_type_name(j->action.type)),
 			LOG_S("ns", j->action.ns), LOG_S("name", j->action.name));
 	}
+	if (fault->kind == FAULT_NONE && j->action.type == ACTION_EVICT) {
+		evict_note(kube_metrics(a->kube), &j->action);
+	}
 	a->news = true;
 	a->events.on_outcome(a->data, &j->action, &outcome);
 	job_destroy(j);
@@ -362,6 +365,8 @@ static int build_draft(
 		return condition_draft(x, wall, draft, ret_fault);
 	case ACTION_POLICY_STATUS:
 		return policy_status_draft(x, wall, draft, ret_fault);
+	case ACTION_EVICT:
+		return evict_draft(x, draft, ret_fault);
 	case ACTION_EVENT:
 		break;
 	}

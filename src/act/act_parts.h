@@ -40,6 +40,10 @@ MUST_CHECK int condition_draft(
 	const struct action *x, int64_t wall_ms, struct draft *ret_draft, struct fault *ret_fault);
 MUST_CHECK int policy_status_draft(
 	const struct action *x, int64_t wall_ms, struct draft *ret_draft, struct fault *ret_fault);
+MUST_CHECK int evict_draft(
+	const struct action *x, struct draft *ret_draft, struct fault *ret_fault);
+/* It was done: said and counted. */
+void evict_note(struct metric_registry *metrics, const struct action *x);
 /* False: the recorder dropped it. */
 bool event_hand_over(struct events *recorder, const struct action *x);
 

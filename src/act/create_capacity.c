@@ -32,7 +32,7 @@ static void write_metadata(struct build *b, const struct act_settings *s, const 
 	build_text_at(b, "namespace", x->ns);
 	write_labels(b);
 	build_object_at(b, "annotations");
-	build_text_at(b, "cluster-autoscaler.kubernetes.io/safe-to-evict", "true");
+	build_text_at(b, NOTE_SAFE_TO_EVICT, "true");
 	build_end(b);
 	build_array_at(b, "ownerReferences");
 	build_begin_object(b);
@@ -151,11 +151,19 @@ static void write_toleration(struct build *b, const struct toleration *t)
 	build_end(b);
 }
 
+/* One that is pinned is there because a tenant goes to that node or runs there, and leaves after
+ * the last. Each of them tolerates something else, those that come later too, and no toleration can
+ * be counted on to be added later: so no taint takes it away. What keeps new pods off keeps it off
+ * as well, unless its first tenant tolerates that. */
 static void write_tolerations(struct build *b, const struct action *x)
 {
 	static const struct toleration gpu = {.key = NAME_GPU_RESOURCE, .operator= "Exists" };
+	static const struct toleration stays = {.operator= "Exists", .effect = "NoExecute"};
 	build_array_at(b, "tolerations");
 	write_toleration(b, &gpu);
+	if (!text_empty(x->node)) {
+		write_toleration(b, &stays);
+	}
 	for (uint32_t i = 0; i < x->toleration_count; i++) {
 		write_toleration(b, &x->tolerations[i]);
 	}

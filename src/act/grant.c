@@ -1,6 +1,6 @@
 /* The compare-and-swap: the whole new ledger of one capacity pod, on condition that nobody changed
  * the pod since. The label goes with it, so that the disruption budget sees the pod in use from the
- * same moment. */
+ * same moment, and what keeps autoscalers off, as long as a tenant needs it (C15). */
 #include "act_parts.h"
 #include "codec/capacity.h"
 #include "model/names.h"
@@ -27,6 +27,13 @@ int grant_draft(const struct action *x, struct draft *ret_draft, struct fault *r
 	build_end(&b);
 	build_object_at(&b, "annotations");
 	build_text_at(&b, NOTE_GRANTS, str_text(&ledger));
+	build_text_at(&b, NOTE_SAFE_TO_EVICT, x->keeps_node ? "false" : "true");
+	if (x->keeps_node) {
+		build_text_at(&b, NOTE_DO_NOT_DISRUPT, "true");
+	} else {
+		build_key(&b, NOTE_DO_NOT_DISRUPT);
+		build_null(&b);
+	}
 	build_end(&b);
 	build_end(&b);
 	build_end(&b);

@@ -23,7 +23,12 @@
 #define STEP_BUDGET 4000
 /* Changes gather for this long before the engine looks at them: a burst becomes one plan. */
 #define STEP_EVERY_MS 10
-#define DRAIN_MS      10000
+/* And so many times as long as the last step took: a burst in a large cluster is many outcomes,
+ * each of which asks for another step, and what they would cost is taken from who has to answer our
+ * writes. But nobody who is new waits for longer than this. */
+#define STEP_REST_TIMES	 8
+#define STEP_REST_MAX_MS 100
+#define DRAIN_MS	 10000
 /* The journal in memory is the largest page. */
 #define DEBUG_REPLY_BYTES ((size_t)72 << 20)
 #define RELEASE_WAIT_MS	  3000
@@ -76,6 +81,16 @@ static bool leads(void *data)
 {
 	const struct controller *c = data;
 	return election_leads(c->election);
+}
+
+/* What is evicted must come back through the webhook (C3). */
+static void tell_reach(struct controller *c)
+{
+	struct change change = {.type = CHANGE_REACH, .reached = canary_reached(c->canary)};
+	if (change.reached != c->told_reached) {
+		c->told_reached = change.reached;
+		engine_observe(c->engine, &change);
+	}
 }
 
 /* --- the admission's view of the world --- */
@@ -167,22 +182,34 @@ static void follow_credentials(struct controller *c)
 	c->tls_generation = tls.generation;
 }
 
+static int64_t rest_after(int64_t step_us)
+{
+	int64_t rest = step_us * STEP_REST_TIMES / 1000;
+	rest = rest < STEP_REST_MAX_MS ? rest : STEP_REST_MAX_MS;
+	return rest > STEP_EVERY_MS ? rest : STEP_EVERY_MS;
+}
+
 static void decide(struct controller *c, int64_t now)
 {
-	if (now - c->stepped_at < STEP_EVERY_MS) {
-		loop_wake_at(c->loop, c->stepped_at + STEP_EVERY_MS);
+	if (now < c->step_at) {
+		loop_wake_at(c->loop, c->step_at);
 		return;
 	}
-	c->stepped_at = now;
 	int64_t began = clock_mono_us();
 	engine_step(c->engine, now_of(c), STEP_BUDGET, &c->plan);
+	int64_t took = clock_mono_us() - began;
+	c->step_at = now + rest_after(took);
 	metric_observe_us(metric_get(c->metrics, METRIC_HISTOGRAM, "aliquot_engine_step_seconds",
 				  "Time of one step of the engine.", NULL),
-		clock_mono_us() - began);
+		took);
 	for (size_t i = 0; i < c->plan.actions.count; i++) {
 		struct action *a = &c->plan.actions.items[i];
 		if (a->type == ACTION_CREATE_CAPACITY) {
 			a->runtime_class = c->runtime_class;
+		}
+		if (a->type == ACTION_EVENT && a->warning) {
+			log_warn("told", LOG_S("reason", a->event_reason), LOG_S("ns", a->ns),
+				LOG_S("name", a->name), LOG_S("message", a->message));
 		}
 		log_debug("acting", LOG_S("action", action_type_name(a->type)),
 			LOG_S("name", a->name), LOG_I("id", a->id));
@@ -213,6 +240,7 @@ static void on_turn(void *data)
 	agents_step(c->agents, now, election_leads(c->election));
 	canary_step(c->canary, now,
 		election_leads(c->election) && certs_published(c->certs) && c->webhook != NULL);
+	tell_reach(c);
 	gate_step(&c->gate, now);
 	recorder_step(c->recorder, now);
 	log_flush(clock_wall(&clock_system));
@@ -354,7 +382,10 @@ static void make_leader_side(struct controller *c)
 				       : c->options.image_pull_policy};
 	struct act_events outcomes = {.on_outcome = on_outcome, .write_ms = write_ms};
 	struct engine_config engine = {.idle_grace_ms = c->options.idle_grace_s * 1000,
-		.open_timeout_ms = c->options.open_timeout_s * 1000};
+		.open_timeout_ms = c->options.open_timeout_s * 1000,
+		.evictions_per_minute = (uint32_t)c->options.evictions_per_minute,
+		.lost_ms = c->options.reacquire_s * 1000,
+		.patience_ms = c->options.patience_s * 1000};
 	struct certs_config certs = {.ns = NAME_NAMESPACE, .extra_names = c->options.webhook_names};
 	struct certs_events certs_events = {.on_identity = on_identity, .leads = leads};
 	c->events =

@@ -60,6 +60,13 @@ static const struct option_row rows[] = {
 		"otherwise"},
 	{"open-timeout-seconds", NUMBER(open_timeout_s), "120", 5, 3600, NULL,
 		"how long a capacity pod may take to say which GPU it holds"},
+	{"evictions-per-minute", NUMBER(evictions_per_minute), "30", 1, 1000, NULL,
+		"how many tenants may be evicted in any minute, for whatever reason"},
+	{"reacquire-seconds", NUMBER(reacquire_s), "60", 1, 3600, NULL,
+		"how long a GPU is searched for whose capacity pod was lost, before its tenants "
+		"are evicted"},
+	{"patience-seconds", NUMBER(patience_s), "60", 1, 3600, NULL,
+		"how long a pod is passed over by others before GPUs are kept for it"},
 	{"context-memory-mib", NUMBER(context_memory_mib), "512", 64, 8192, NULL,
 		"GPU memory of one CUDA context: the smallest memory share"},
 	{"journal", TEXT(journal), "", 0, 0, NULL,

@@ -29,6 +29,9 @@ struct options {
 	const char *journal;	   /* directory */
 	int64_t idle_grace_s;
 	int64_t open_timeout_s;
+	int64_t evictions_per_minute;
+	int64_t reacquire_s;
+	int64_t patience_s;
 	int64_t context_memory_mib;
 	int64_t journal_files;
 	int64_t journal_memory_mib;

@@ -55,7 +55,8 @@ struct controller {
 		VEC_FIELDS(bool); /* by node: is it among the metrics of unhealthy GPUs? */
 	} unhealthy_shown;
 	uint64_t tls_generation;
-	int64_t stepped_at; /* the engine */
+	int64_t step_at;   /* the engine, not before */
+	bool told_reached; /* to the engine */
 	bool stopping;
 	int64_t release_by; /* once stopping */
 	bool drained;

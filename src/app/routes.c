@@ -74,6 +74,10 @@ static void update_decisions(struct controller *c)
 	gauge(c, "aliquot_gpus_open", "GPUs held by capacity pods that may receive tenants.", NULL,
 		r->gpus_open);
 	gauge(c, "aliquot_gpus_opening", "Capacity pods on their way.", NULL, r->gpus_opening);
+	gauge(c, "aliquot_orphaned_gpus", "GPUs that tenants use and no capacity pod holds.", NULL,
+		r->gpus_orphaned);
+	gauge(c, "aliquot_doubled_gpus", "GPUs that more than one capacity pod tells.", NULL,
+		r->gpus_doubled);
 	gauge(c, "aliquot_granted_milli", "Milli-GPUs granted to tenants.", NULL, r->granted_milli);
 }
 

@@ -13,6 +13,8 @@
 static const struct slice_keep notes_keep[] = {
 	SLICE_KEEP_PREFIX(NAME_PREFIX),
 	SLICE_KEEP_PREFIX(NAME_CDI_PREFIX),
+	SLICE_KEEP(NOTE_SAFE_TO_EVICT),
+	SLICE_KEEP(NOTE_DO_NOT_DISRUPT),
 	SLICE_KEEP(MIRROR_NOTE),
 	SLICE_KEEP(SOURCE_NOTE),
 	PARTS_BOOKMARK_KEEP,
@@ -160,6 +162,15 @@ static int read_owner(
 	return 0;
 }
 
+/* C15. Karpenter also takes a duration for an answer. */
+static bool keeps_node(const json_t *notes)
+{
+	const char *evict = json_string_value(json_object_get(notes, NOTE_SAFE_TO_EVICT));
+	const char *disrupt = json_string_value(json_object_get(notes, NOTE_DO_NOT_DISRUPT));
+	return text_equals(evict, "false") ||
+	       (!text_empty(disrupt) && !text_equals(disrupt, "false"));
+}
+
 static int read_notes(
 	const json_t *meta, struct arena *arena, struct pod *pod, struct fault *ret_fault)
 {
@@ -171,6 +182,7 @@ static int read_notes(
 	if (parts_read_pairs(notes, prefixes, arena, &pod->notes, ret_fault) < 0) {
 		return fault_wrap(ret_fault, "annotations");
 	}
+	pod->keeps_node = keeps_node(notes);
 	/* Keys with dots: not a path. */
 	const json_t *source = json_object_get(notes, SOURCE_NOTE);
 	pod->is_static = json_object_get(notes, MIRROR_NOTE) != NULL ||
@@ -206,7 +218,11 @@ static int read_meta(
 	if (pod_is_capacity(pod)) {
 		read_ledger(arena, pod);
 	}
-	return read_owner(meta, arena, pod, ret_fault);
+	if (read_owner(meta, arena, pod, ret_fault) < 0) {
+		return -1;
+	}
+	pod->keeps_node = pod->keeps_node || text_equals(pod->owner.kind, "Job");
+	return 0;
 }
 
 /* --- spec --- */

@@ -83,6 +83,8 @@ static int read_condition(
 		}
 		pod->unschedulable =
 			text_equals(status, "False") && text_equals(reason, "Unschedulable");
+	} else if (text_equals(type, "DisruptionTarget")) {
+		pod->disrupted = is_true;
 	} else if (text_equals(type, NAME_PLACED)) {
 		pod->placed.is_true = is_true;
 		return decode_fields(object, placed_fields, COUNT_OF(placed_fields), arena,

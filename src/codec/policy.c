@@ -94,6 +94,28 @@ static int read_packing(
 	return read_enum(value, words, COUNT_OF(words), field, ret_fault);
 }
 
+static int read_preemption(
+	const json_t *value, struct arena *arena, void *field, struct fault *ret_fault)
+{
+	static const char *const words[] = {"LowerPriority", "Never"};
+	size_t position = 0;
+	(void)arena;
+	if (parts_read_word(value, words, COUNT_OF(words), &position, ret_fault) < 0) {
+		return -1;
+	}
+	*(bool *)field = position == 1;
+	return 0;
+}
+
+static int read_capacity_lost(
+	const json_t *value, struct arena *arena, void *field, struct fault *ret_fault)
+{
+	static const char *const words[] = {
+		[CAPACITY_LOST_REACQUIRE] = "Reacquire", [CAPACITY_LOST_EVICT] = "Evict"};
+	(void)arena;
+	return read_enum(value, words, COUNT_OF(words), field, ret_fault);
+}
+
 static int read_memory(
 	const json_t *value, struct arena *arena, void *field, struct fault *ret_fault)
 {
@@ -131,9 +153,13 @@ static const struct decode_field policy_fields[] = {
 		read_exclusivity},
 	{"spec.sharing.packing", DECODE_CUSTOM, false, offsetof(struct policy, packing),
 		read_packing},
+	{"spec.sharing.onCapacityLost", DECODE_CUSTOM, false,
+		offsetof(struct policy, capacity_lost), read_capacity_lost},
 	{"spec.sharing.maxTenants", DECODE_I32, false, offsetof(struct policy, max_tenants), NULL},
 	{"spec.sharing.idleGraceSeconds", DECODE_I32, false, offsetof(struct policy, idle_grace_s),
 		NULL},
+	{"spec.sharing.preemption", DECODE_CUSTOM, false, offsetof(struct policy, never_preempts),
+		read_preemption},
 	{"status.observedGeneration", DECODE_I64, false,
 		offsetof(struct policy, status_observed_generation), NULL},
 	{"status.matchedWorkloads", DECODE_I32, false, offsetof(struct policy, status_matched),

@@ -69,6 +69,19 @@ static bool is_status(const json_t *root, struct status *s)
 	       decode_fields(root, status_fields, COUNT_OF(status_fields), NULL, s, &ignored) == 0;
 }
 
+/* Which budget stands in the way is told in the causes only. */
+static const char *first_cause(const json_t *root, int code)
+{
+	const json_t *causes = NULL;
+	const char *message = NULL;
+	struct fault ignored;
+	if (code != 429 || decode_array(root, "details.causes", &causes, &ignored) < 0 ||
+		decode_text(json_array_get(causes, 0), "message", &message, &ignored) < 0) {
+		return NULL;
+	}
+	return message;
+}
+
 static void flatten(char *text)
 {
 	for (; *text != '\0'; text++) {
@@ -99,6 +112,11 @@ int status_decode(const char *body, size_t n, int http_status, struct fault *ret
 		}
 		fault_set(&filled, kind_of(http_status, s.reason), "%d %s: %s", http_status,
 			text_or(s.reason, "Unknown"), text_or(s.message, "no message"));
+		const char *cause = first_cause(root, http_status);
+		size_t at = strlen(filled.message);
+		if (cause != NULL) {
+			snprintf(filled.message + at, sizeof filled.message - at, " %s", cause);
+		}
 	}
 	flatten(filled.message);
 	filled.status = http_status;

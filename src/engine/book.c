@@ -31,6 +31,7 @@ void book_init(struct engine *e)
 	map_init(&e->memos_by_name, memo_same, e);
 	map_init(&e->waiters_by_uid, waiter_same, e);
 	map_init(&e->holders_by_name, holder_same, e);
+	orphans_init(e);
 }
 
 void text_set(char **slot, const char *value)
@@ -67,6 +68,7 @@ static struct waiter *waiter_add(struct engine *e, const char *uid, int64_t now)
 	w->arena.block_bytes = 1024;
 	w->stamp = UINT64_MAX;
 	w->first_seen = now;
+	w->passed.lacks_since = -1;
 	w->backoff = (struct backoff){.first_ms = 500, .cap_ms = 60000};
 	VEC_PUSH(&e->waiters, w);
 	map_put(&e->waiters_by_uid, hash_text(uid), (uint32_t)e->waiters.count - 1);
@@ -85,6 +87,7 @@ static void waiter_free(struct waiter *w)
 {
 	arena_finish(&w->arena);
 	landings_finish(w);
+	hold_drop(w);
 	free(w->placed_rv);
 	free(w->refusal);
 	free(w->flight_rv);
@@ -275,6 +278,7 @@ void book_new_term(struct engine *e)
 		.holders = e->holders,
 		.memos = e->memos,
 		.absences = e->absences,
+		.orphans = e->orphans,
 		.ailments = e->ailments,
 		.waiters_by_uid = e->waiters_by_uid,
 		.holders_by_name = e->holders_by_name,
@@ -283,8 +287,12 @@ void book_new_term(struct engine *e)
 	memset(&e->holders, 0, sizeof e->holders);
 	memset(&e->memos, 0, sizeof e->memos);
 	memset(&e->absences, 0, sizeof e->absences);
+	evictions_new_term(&e->evictions);
+	memset(&e->orphans, 0, sizeof e->orphans);
 	memset(&e->ailments, 0, sizeof e->ailments);
 	book_init(e);
+	wholes_finish(e);
+	wholes_init(e);
 	for (size_t i = 0; i < old.waiters.count; i++) {
 		struct waiter *w = old.waiters.items[i];
 		if (w->landings.count > 0) {
@@ -314,6 +322,7 @@ void book_finish(struct engine *e)
 	VEC_FINISH(&e->holders);
 	VEC_FINISH(&e->memos);
 	VEC_FINISH(&e->absences);
+	orphans_finish(&e->orphans);
 	health_forget(e);
 	map_finish(&e->waiters_by_uid);
 	map_finish(&e->holders_by_name);

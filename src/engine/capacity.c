@@ -8,7 +8,7 @@
 #define OPEN_TIMEOUT_MS 120000
 #define IDLE_GRACE_MS	60000
 
-static bool is_free_to_act(const struct holder *h)
+bool holder_may_go(const struct holder *h)
 {
 	return h->in_world && h->flight == 0 && !h->deleted && h->avoid_rv == NULL &&
 	       h->pod.deleting_ms == 0;
@@ -44,26 +44,35 @@ static bool has_live_entries(struct engine *e, const struct holder *h)
 	return false;
 }
 
-/* Whoever runs on its GPU, named by its ledger or not: the device must not become free. */
+/* Whoever runs on its GPU, named by its ledger or not: the device must not become free. It is free
+ * once the pod is over, and as long as it has told no GPU nobody is known to run on it. */
 static bool has_tenants(struct engine *e, const struct holder *h)
 {
-	bool counted = h->snap_step == e->step && e->snap.gpus.items[h->snap_at].tenants > 0;
-	return counted || has_live_entries(e, h);
+	bool counted = h->snap_step == e->step && h->pod.identity != NULL &&
+		       e->snap.gpus.items[h->snap_at].tenants > 0;
+	return !pod_is_terminal(&h->pod) && (counted || has_live_entries(e, h));
 }
 
 static void tend_broken(struct engine *e, int64_t now, struct plan *plan)
 {
 	for (size_t i = 0; i < e->holders.count; i++) {
 		struct holder *h = e->holders.items[i];
-		/* With tenants it is another story (orphans); nothing here touches tenants. A GPU
+		/* Nothing here touches tenants; those whose capacity pod is over are orphans. A GPU
 		 * that is ill is of no use to the next one either; one that was may be soon. */
 		bool broken = capacity_failed(e, h, now) || health_is_ill(e, h);
-		if (is_free_to_act(h) && broken && !has_tenants(e, h)) {
-			if (h->node != NULL) {
-				trouble_note(e, h->node, now);
-			}
-			emit_delete(e, h, plan);
+		if (!holder_may_go(h) || !broken || has_tenants(e, h)) {
+			continue;
 		}
+		/* Who searches asks for what may not be free yet: that is no failure of the node.
+		 */
+		if (h->node != NULL && !h->search) {
+			trouble_note(e, h->node, now);
+		}
+		/* Of the other kind health.c tells. */
+		if (h->node != NULL && !h->search && capacity_failed(e, h, now)) {
+			alarm_failed(e, h, now, plan);
+		}
+		emit_delete(e, h, plan);
 	}
 }
 
@@ -113,6 +122,9 @@ static void tend_idle(struct engine *e, int64_t now, struct plan *plan)
 	for (uint32_t i = 0; i < e->snap_gpus.count; i++) {
 		const struct snap_gpu *s = &e->snap_gpus.items[i];
 		struct holder *h = s->holder;
+		if (h->search) {
+			continue;
+		}
 		/* Those who wait were looked at in this step, or in those before since the first
 		 * of them. */
 		if (s->entries > 0 || s->demand > 0 || h->wanted >= e->round) {
@@ -124,7 +136,7 @@ static void tend_idle(struct engine *e, int64_t now, struct plan *plan)
 		}
 		int64_t grace = h->has_grace ? h->grace_ms : grace_of_config(e);
 		wake_by(e, h->idle_since + grace);
-		if (now - h->idle_since >= grace && is_free_to_act(h)) {
+		if (now - h->idle_since >= grace && holder_may_go(h)) {
 			emit_delete(e, h, plan);
 		}
 	}
@@ -136,6 +148,7 @@ void capacity_tend(struct engine *e, int64_t now, struct plan *plan)
 	vec_for_each (const struct snap_gpu, s, &e->snap_gpus) {
 		learn_grace(e, s->holder);
 	}
+	wholes_tend(e, plan);
 	/* An unfinished step has not seen all demand: nobody is idle for sure. */
 	if (!plan->unfinished && e->resume == 0) {
 		tend_idle(e, now, plan);

@@ -7,18 +7,28 @@
 #include "model/quantity.h"
 #include "size/policy.h"
 
+int pod_rank_class(const struct pod *a, const struct pod *b)
+{
+	if (a->priority != b->priority) {
+		return a->priority > b->priority ? -1 : 1;
+	}
+	if (a->created_ms != b->created_ms) {
+		return a->created_ms < b->created_ms ? -1 : 1;
+	}
+	return 0;
+}
+
+int pod_rank(const struct pod *a, const struct pod *b)
+{
+	int class = pod_rank_class(a, b);
+	int ns = class != 0 ? class : strcmp(a->ns, b->ns);
+	return ns != 0 ? ns : strcmp(a->name, b->name);
+}
+
 static int by_rank(const void *a, const void *b)
 {
-	const struct pod *x = &((const struct candidate *)a)->waiter->pod;
-	const struct pod *y = &((const struct candidate *)b)->waiter->pod;
-	if (x->priority != y->priority) {
-		return x->priority > y->priority ? -1 : 1;
-	}
-	if (x->created_ms != y->created_ms) {
-		return x->created_ms < y->created_ms ? -1 : 1;
-	}
-	int ns = strcmp(x->ns, y->ns);
-	return ns != 0 ? ns : strcmp(x->name, y->name);
+	return pod_rank(&((const struct candidate *)a)->waiter->pod,
+		&((const struct candidate *)b)->waiter->pod);
 }
 
 void waiter_refresh(struct waiter *w, const struct world_pod *p)
@@ -178,6 +188,20 @@ static void note_refusal(const struct snapshot *s, struct waiter *w,
 	w->reason = w->miss.reason;
 }
 
+/* It could have something that is kept for somebody who ranks before it. */
+static void note_keeper(struct engine *e, struct waiter *w)
+{
+	const struct place_keep *k = place_kept_from(&e->snap, &w->asked);
+	if (k == NULL) {
+		return;
+	}
+	w->passed.kept_for = k->keeper;
+	w->reason = e->wholes.keepers.items[k->keeper - 1].whole ? REASON_WHOLE_POD_FIRST
+								 : REASON_RESERVED;
+	w->miss.reason = w->reason;
+	w->miss.best_node = e->snap.nodes.items[k->node].noun->name;
+}
+
 /* It would go on a GPU whose capacity pod could not be created: not yet, or now once more. */
 static void await_creation(
 	struct engine *e, int64_t now, struct waiter *w, struct holder *h, struct plan *plan)
@@ -220,6 +244,7 @@ static bool find_gpu(struct engine *e, int64_t now, struct waiter *w, struct pla
 		e->looked_at += open.looked_at;
 		if (open.node == PLACE_NOWHERE) {
 			note_refusal(&e->snap, w, &v, &open);
+			note_keeper(e, w);
 			return false;
 		}
 		const char *node = e->snap.nodes.items[open.node].noun->name;
@@ -249,41 +274,46 @@ static bool within_quota(struct engine *e, struct waiter *w)
 	return true;
 }
 
-static void place_waiter(struct engine *e, int64_t now, struct waiter *w, struct plan *plan)
+/* True: there might be a GPU for it, and none fits it now. */
+static bool place_waiter(struct engine *e, int64_t now, struct waiter *w, struct plan *plan)
 {
 	struct place_request r;
 	struct place_verdict v;
 	w->miss = (struct place_verdict){0};
+	w->passed.kept_for = 0;
 	if (w->pod.too_complex) {
 		w->reason = REASON_TOO_COMPLEX;
-		return;
+		return false;
 	}
 	w->reason = read_request(e, w, &r);
 	if (w->reason != REASON_NONE) {
-		return;
+		return false;
 	}
 	w->asked = r;
 	if (!within_quota(e, w)) {
-		return;
+		return false;
 	}
 	struct claims_of claims;
 	w->reason = needs_claims(e, &w->pod, &claims);
 	if (w->reason != REASON_NONE) {
-		return;
+		return false;
 	}
 	w->asked.claims = claims.items;
 	w->asked.claim_count = claims.count;
 	w->asked.apart = neighbours_mark(e, &w->pod);
 	landings_lift(e, w);
+	hold_lift(e, w);
 	bool found = find_gpu(e, now, w, plan, &v);
+	hold_settle(e, w, found ? &v : NULL);
 	landings_settle(e, w, found ? &v : NULL);
 	/* They are of this step, what is asked for lasts. */
 	w->asked.claims = NULL;
 	w->asked.claim_count = w->asked.apart = 0;
 	w->asked.most_milli = 0;
 	if (!found) {
-		return;
+		return w->reason != REASON_QUOTA && w->reason != REASON_WAITING_FOR_CAPACITY;
 	}
+	wholes_picture_changed(e);
 	neighbours_arrive(e, v.node, &w->pod);
 	quotas_take(e, w, v.milli);
 	struct snap_gpu *s = &e->snap_gpus.items[v.gpu];
@@ -295,35 +325,38 @@ static void place_waiter(struct engine *e, int64_t now, struct waiter *w, struct
 		} else {
 			await_creation(e, now, w, s->holder, plan);
 		}
-		return;
+		return false;
 	}
 	w->reason = REASON_GRANTING;
 	s->added++;
+	s->keepers += w->pod.keeps_node ? 1 : 0;
 	struct chosen c = {w, v.gpu, v.milli, v.mem_mib};
 	VEC_PUSH(&e->chosen, c);
+	return false;
 }
 
-static void decide_one(struct engine *e, int64_t now, struct waiter *w, struct plan *plan)
+static bool decide_one(struct engine *e, int64_t now, struct waiter *w, struct plan *plan)
 {
 	if (held_back(e, w, now)) {
-		return;
+		return false;
 	}
 	if (!pod_has_gate(&w->pod, NAME_GATE) || w->pod.gate_count != 1) {
 		w->reason = REASON_OTHER_GATES;
-		return;
+		return false;
 	}
 	if (w->granted_step != e->step) {
-		place_waiter(e, now, w, plan);
-		return;
+		return place_waiter(e, now, w, plan);
 	}
 	struct holder *h = w->granted_by;
 	const struct grant *g = &holder_ledger(h)->items[w->granted_index];
 	w->reason = REASON_GRANTING;
-	/* Only an acknowledged entry may be told to the tenant. */
-	bool acknowledged = !h->asked_holds || h->acked_rv != NULL;
-	if (acknowledged && h->in_world && h->pod.identity != NULL && !text_empty(h->pod.node)) {
+	/* Only an entry that the watch of pods has brought back may be told to the tenant: it was
+	 * acknowledged, and what is known of the node includes all that came before it (C21). */
+	if (!h->asked_holds && !view_lags(e) && h->in_world && h->pod.identity != NULL &&
+		!text_empty(h->pod.node)) {
 		emit_place(e, w, h, g, plan);
 	}
+	return false;
 }
 
 /* Most of what a search looks at is passed over by its first number. */
@@ -334,16 +367,28 @@ void decide(struct engine *e, int64_t now, uint32_t budget, struct plan *plan)
 	VEC_CLEAR(&e->chosen);
 	uint32_t work = 0;
 	uint32_t i = e->resume < e->ranked.count ? e->resume : 0;
+	uint32_t first = i;
 	e->round = i == 0 ? e->step : e->round;
+	e->looked_at = 0;
+	for (uint32_t k = 0; k < first; k++) {
+		wholes_until(e, &e->ranked.items[k].waiter->pod, plan);
+		reserve_again(e, e->ranked.items[k].waiter);
+	}
 	for (; i < e->ranked.count; i++) {
 		if (work >= budget) {
 			plan->unfinished = true;
 			break;
 		}
+		struct waiter *w = e->ranked.items[i].waiter;
 		e->looked_at = e->needs.guests.count;
-		decide_one(e, now, e->ranked.items[i].waiter, plan);
+		wholes_until(e, &w->pod, plan);
+		reserve_judge(e, w, decide_one(e, now, w, plan));
 		e->report.decisions++;
 		work += 1 + (uint32_t)(e->looked_at / LOOKS_A_UNIT);
 	}
 	e->resume = plan->unfinished ? i : 0;
+	if (!plan->unfinished) {
+		wholes_until(e, NULL, plan);
+	}
+	reserve_count(e, 0, i);
 }

@@ -8,7 +8,6 @@
 #include "model/names.h"
 #include "size/explain.h"
 #include "state.h"
-#include "world/states.h"
 
 #define HELD_MS 300000
 

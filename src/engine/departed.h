@@ -27,7 +27,6 @@ struct absences {
 	VEC_FIELDS(struct absence);
 };
 
-struct absence *absence_of(struct engine *e, const char *uid, int64_t now); /* book.c */
 /* Does an entry of its ledger, whose tenant is gone, still hold its share? */
 bool departed_holds(struct engine *e, const struct holder *h, const char *uid);
 void departed_count(struct engine *e); /* in the snapshot, after holders */

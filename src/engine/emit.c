@@ -6,7 +6,8 @@
 #include "model/names.h"
 
 /* Capacity pods asked for but not open yet, on all nodes together. */
-#define OPENING_MAX 256
+#define OPENING_MAX   256
+#define MEND_EVERY_MS 10000
 
 struct action *emit(struct engine *e, struct plan *plan, enum action_type type)
 {
@@ -154,6 +155,7 @@ static void emit_grant(struct engine *e, uint32_t at, struct plan *plan)
 	a->resource_version = text_in(plan, holder_version(h));
 	write_ledger(e, at, h);
 	h->asked_holds = true;
+	h->asked_keeps = a->keeps_node = e->snap_gpus.items[at].keepers > 0;
 	text_set(&h->flight_rv, a->resource_version);
 	h->flight = a->id;
 	h->flight_type = ACTION_GRANT;
@@ -161,13 +163,38 @@ static void emit_grant(struct engine *e, uint32_t at, struct plan *plan)
 	ledger_copy(&plan->arena, &h->asked, &a->ledger);
 }
 
+/* Whoever runs there stands in the ledger: it was another's, or has lost them. What is sold over is
+ * not written down. And autoscalers are told as much as is so. Somebody else may undo it as fast as
+ * it is done, so that it is not done often. */
+static bool needs_mending(struct engine *e, uint32_t at)
+{
+	const struct place_gpu *g = &e->snap.gpus.items[at];
+	const struct snap_gpu *s = &e->snap_gpus.items[at];
+	const struct holder *h = s->holder;
+	bool kept = h->asked_holds ? h->asked_keeps : h->pod.keeps_node;
+	bool forgotten = s->forgotten > 0 && !g->fenced && g->free_milli >= 0 && g->free_mib >= 0 &&
+			 s->entries + s->forgotten <= MODEL_GRANTS_MAX;
+	if (!forgotten && kept == (s->keepers > 0)) {
+		return false;
+	}
+	wake_by(e, h->mend_at);
+	return e->now >= h->mend_at;
+}
+
 void emit_grants(struct engine *e, struct plan *plan)
 {
 	for (uint32_t i = 0; i < e->snap_gpus.count; i++) {
 		const struct snap_gpu *s = &e->snap_gpus.items[i];
 		/* The last one has left: say so, that the node may be drained. */
-		bool emptied = s->dead > 0 && s->entries == 0 && s->demand == 0;
-		if (e->snap.gpus.items[i].state == GPU_OPEN && (s->added > 0 || emptied)) {
+		bool emptied = s->dead > 0 && s->entries == 0 && s->demand == 0 && !s->yields;
+		if (e->snap.gpus.items[i].state != GPU_OPEN) {
+			continue;
+		}
+		bool mends = s->added == 0 && !emptied && needs_mending(e, i);
+		if (mends) {
+			s->holder->mend_at = e->now + MEND_EVERY_MS;
+		}
+		if (s->added > 0 || emptied || mends) {
 			emit_grant(e, i, plan);
 		}
 	}

@@ -24,6 +24,7 @@ struct engine *engine_create(const struct engine_config *config, uint64_t seed)
 	e->seed = seed;
 	rng_seed(&e->rng, seed);
 	book_init(e);
+	wholes_init(e);
 	return e;
 }
 
@@ -34,6 +35,8 @@ void engine_destroy(struct engine *e)
 	}
 	policies_finish(e);
 	book_finish(e);
+	evictions_finish(&e->evictions);
+	preempting_finish(&e->preempting);
 	snapshot_finish(&e->snap);
 	needs_finish(&e->needs);
 	VEC_FINISH(&e->snap_gpus);
@@ -43,6 +46,7 @@ void engine_destroy(struct engine *e)
 	VEC_FINISH(&e->chosen);
 	VEC_FINISH(&e->counted);
 	VEC_FINISH(&e->quota_used);
+	wholes_finish(e);
 	map_finish(&e->gpus_by_uuid);
 	world_destroy(e->world);
 	free(e->runtime_class);
@@ -73,6 +77,11 @@ bool engine_observe(struct engine *e, const struct change *c)
 		e->dirty = true;
 		return true;
 	}
+	if (c->type == CHANGE_REACH) {
+		e->evictions.reached = c->reached;
+		e->dirty = true;
+		return true;
+	}
 	world_apply(e->world, c);
 	return true;
 }
@@ -98,17 +107,25 @@ static void decide_all(struct engine *e, struct engine_now now, uint32_t budget,
 	}
 	/* 3 rank */
 	rank_waiters(e, now.mono_ms);
+	wholes_rank(e, now.mono_ms);
 	needs_count(e);
 	/* 4 decide: each tenant finds a GPU in the picture and takes its share out of it */
 	decide(e, now.mono_ms, budget, plan);
+	preempt_tenants(e, plan);
 	/* 5 and 6, assume and emit: every action is remembered under its id before it leaves */
 	emit_grants(e, plan);
 	capacity_tend(e, now.mono_ms, plan);
+	recycle_tenants(e, plan);
+	drain_tenants(e, plan);
+	orphans_tend(e, now.mono_ms, plan);
+	alarm_doubled(e, plan);
 	report_waiting(e, now, plan);
 	departed_report(e, plan);
 	health_report(e, plan);
 	departed_sweep(e);
+	evictions_sweep(e);
 	book_sweep(e);
+	wholes_sweep(e);
 	e->decided_version = version;
 	e->report.steps++;
 }

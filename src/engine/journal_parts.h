@@ -15,8 +15,11 @@ enum record {
 	RECORD_WORLD = 'w',
 	RECORD_WAITER = 'q',
 	RECORD_HOLDER = 'h',
+	RECORD_WHOLE = 'g',
 	RECORD_NODE = 'n',
 	RECORD_ABSENCE = 'a',
+	RECORD_EVICTION = 'v',
+	RECORD_ORPHAN = 'o',
 	RECORD_AILMENT = 'i',
 	RECORD_PASS = 'p',
 	RECORD_ENGINE = 'e',
@@ -27,7 +30,7 @@ enum record {
 #define RECORD_FRAME 8
 /* An object takes at most 3 MiB as JSON and packs into less. */
 #define RECORD_MAX     ((size_t)4 << 20)
-#define JOURNAL_FORMAT 13
+#define JOURNAL_FORMAT 16
 
 static inline uint32_t record_sum(const void *p, size_t n)
 {
@@ -58,6 +61,17 @@ void state_save(struct engine *e, struct str *scratch, state_put put, void *data
 /* One such record, after its type, into an engine that is new but for the records before. False: it
  * cannot mean anything. What `u` unpacks is copied. */
 bool state_load(struct engine *e, enum record type, struct unpack *u);
+/* journal_evict.c: the same of evictions */
+void evictions_save(struct engine *e, struct str *scratch, state_put put, void *data);
+bool eviction_load(struct engine *e, struct unpack *u);
+/* journal_orphan.c: a part of it */
+void orphan_pack(struct str *out, const struct orphan *o);
+bool orphan_unpack(struct engine *e, struct unpack *u);
+/* journal_health.c */
+void ailment_pack(struct str *out, const struct ailment *a);
+bool ailment_unpack(struct engine *e, struct unpack *u);
+void backoff_pack(struct str *out, const struct backoff *b);
+struct backoff backoff_unpack(struct unpack *u);
 /* A change from outside of the program: names where there must be names. */
 bool change_is_sound(const struct change *c);
 

@@ -125,7 +125,10 @@ static int read_head(struct unpack *u, const char *version, struct head *ret, st
 	h.seed = unpack_u64(u);
 	h.config.idle_grace_ms = unpack_i64(u);
 	h.config.open_timeout_ms = unpack_i64(u);
+	h.config.lost_ms = unpack_i64(u);
 	h.config.held_ms = unpack_i64(u);
+	h.config.evictions_per_minute = (uint32_t)unpack_i64(u);
+	h.config.patience_ms = unpack_i64(u);
 	h.config.runtime_class = unpack_text(u);
 	if (u->bad) {
 		return fault_set(f, FAULT_INVALID, "its head is damaged");

@@ -34,14 +34,14 @@ static void save_change(void *data, const struct change *c)
 	record_end(s);
 }
 
-static void pack_backoff(struct str *out, const struct backoff *b)
+void backoff_pack(struct str *out, const struct backoff *b)
 {
 	pack_i64(out, b->first_ms);
 	pack_i64(out, b->cap_ms);
 	pack_i64(out, b->attempt);
 }
 
-static struct backoff unpack_backoff(struct unpack *u)
+struct backoff backoff_unpack(struct unpack *u)
 {
 	struct backoff b = {0};
 	b.first_ms = unpack_i64(u);
@@ -126,7 +126,9 @@ static void save_waiter(struct saving *s, const struct waiter *w)
 	struct str *out = record_begin(s, RECORD_WAITER);
 	const int64_t numbers[] = {w->placed_until, w->retry_at, w->first_seen, w->reason,
 		w->asked.milli, w->asked.mem_mib, w->asked.max_tenants, w->miss.best_milli,
-		w->miss.best_mib, w->condition_at, w->condition_reason, w->refused_until};
+		w->miss.best_mib, w->condition_at, w->condition_reason, w->refused_until,
+		w->lacks_since, w->preempt_at, w->hold.milli, w->hold.mem_mib, w->hold.until,
+		w->passed.lacks_since, w->passed.by};
 	pack_text(out, w->uid);
 	pack_seen_pod(out, &w->pod, w->stamp, world_pod_by_uid(s->e->world, w->uid));
 	pack_u64(out, w->flight);
@@ -134,10 +136,11 @@ static void save_waiter(struct saving *s, const struct waiter *w)
 	pack_text(out, w->placed_rv);
 	pack_text(out, w->refusal);
 	pack_text(out, w->flight_rv);
-	pack_backoff(out, &w->backoff);
+	backoff_pack(out, &w->backoff);
 	for (size_t i = 0; i < COUNT_OF(numbers); i++) {
 		pack_i64(out, numbers[i]);
 	}
+	pack_text(out, w->hold.uuid);
 	pack_landings(out, w);
 	record_end(s);
 }
@@ -165,7 +168,7 @@ static bool load_waiter(struct engine *e, struct unpack *u)
 	text_set(&w->placed_rv, unpack_text(u));
 	text_set(&w->refusal, unpack_text(u));
 	text_set(&w->flight_rv, unpack_text(u));
-	w->backoff = unpack_backoff(u);
+	w->backoff = backoff_unpack(u);
 	w->placed_until = unpack_i64(u);
 	w->retry_at = unpack_i64(u);
 	w->first_seen = unpack_i64(u);
@@ -178,6 +181,14 @@ static bool load_waiter(struct engine *e, struct unpack *u)
 	w->condition_at = unpack_i64(u);
 	w->condition_reason = unpack_reason(u);
 	w->refused_until = unpack_i64(u);
+	w->lacks_since = unpack_i64(u);
+	w->preempt_at = unpack_i64(u);
+	w->hold.milli = unpack_i64(u);
+	w->hold.mem_mib = unpack_i64(u);
+	w->hold.until = unpack_i64(u);
+	w->passed.lacks_since = unpack_i64(u);
+	w->passed.by = (uint32_t)unpack_i64(u);
+	text_set(&w->hold.uuid, unpack_text(u));
 	unpack_landings(u, w);
 	return !u->bad;
 }
@@ -186,7 +197,7 @@ static void save_holder(struct saving *s, const struct holder *h)
 {
 	struct str *out = record_begin(s, RECORD_HOLDER);
 	const int64_t numbers[] = {h->flight_type, h->avoid_until, h->expires_at, h->idle_since,
-		h->opened_at, h->lost_at, h->retry_at, h->grace_ms};
+		h->opened_at, h->lost_at, h->retry_at, h->grace_ms, h->acked_at, h->mend_at};
 	/* The asked ledger travels as that of a pod, which has a packer. */
 	const struct pod asked = {.ns = "", .name = "", .ledger = h->asked};
 	pack_text(out, h->name);
@@ -194,7 +205,9 @@ static void save_holder(struct saving *s, const struct holder *h)
 	pack_text(out, h->node);
 	pack_seen_pod(out, &h->pod, h->stamp, world_pod_find(s->e->world, NAME_NAMESPACE, h->name));
 	pack_u64(out, (h->in_world ? 1 : 0) | (h->asked_holds ? 2 : 0) | (h->deleted ? 4 : 0) |
-			      (h->has_grace ? 8 : 0) | (h->grace_stamp == h->stamp + 1 ? 16 : 0));
+			      (h->has_grace ? 8 : 0) | (h->grace_stamp == h->stamp + 1 ? 16 : 0) |
+			      (h->search ? 32 : 0) | (h->told_doubled ? 64 : 0) |
+			      (h->asked_keeps ? 128 : 0));
 	pack_u64(out, h->flight);
 	pack_u64(out, h->seen);
 	pack_u64(out, h->wanted);
@@ -202,7 +215,7 @@ static void save_holder(struct saving *s, const struct holder *h)
 	pack_text(out, h->avoid_rv);
 	pack_text(out, h->refusal);
 	pack_text(out, h->flight_rv);
-	pack_backoff(out, &h->backoff);
+	backoff_pack(out, &h->backoff);
 	for (size_t i = 0; i < COUNT_OF(numbers); i++) {
 		pack_i64(out, numbers[i]);
 	}
@@ -239,7 +252,11 @@ static bool load_holder(struct engine *e, struct unpack *u)
 	h->asked_holds = flags & 2;
 	h->deleted = flags & 4;
 	h->has_grace = flags & 8;
-	h->grace_stamp = flags & 16 ? h->stamp + 1 : 0;
+	/* Not learnt is any other number: where the pod is not current, 0 would be the next. */
+	h->grace_stamp = flags & 16 ? h->stamp + 1 : h->stamp;
+	h->search = flags & 32;
+	h->told_doubled = flags & 64;
+	h->asked_keeps = flags & 128;
 	h->flight = unpack_u64(u);
 	h->seen = unpack_u64(u);
 	h->wanted = unpack_u64(u);
@@ -247,7 +264,7 @@ static bool load_holder(struct engine *e, struct unpack *u)
 	text_set(&h->avoid_rv, unpack_text(u));
 	text_set(&h->refusal, unpack_text(u));
 	text_set(&h->flight_rv, unpack_text(u));
-	h->backoff = unpack_backoff(u);
+	h->backoff = backoff_unpack(u);
 	int64_t type = unpack_i64(u);
 	h->flight_type = (enum action_type)type;
 	h->avoid_until = unpack_i64(u);
@@ -257,9 +274,41 @@ static bool load_holder(struct engine *e, struct unpack *u)
 	h->lost_at = unpack_i64(u);
 	h->retry_at = unpack_i64(u);
 	h->grace_ms = unpack_i64(u);
+	h->acked_at = unpack_i64(u);
+	h->mend_at = unpack_i64(u);
 	/* A pod that is in the world has been looked at. */
 	bool sound = !u->bad && type >= 0 && type <= ACTION_EVENT && (seen.known || !h->in_world);
 	return sound && load_asked(h, u);
+}
+
+static void save_whole(struct saving *s, const struct whole *w)
+{
+	struct str *out = record_begin(s, RECORD_WHOLE);
+	pack_text(out, w->uid);
+	pack_i64(out, w->since);
+	pack_i64(out, w->offered_at);
+	pack_i64(out, w->rest_until);
+	pack_u64(out, w->rests);
+	pack_u64(out, w->told);
+	pack_u64(out, w->seen);
+	record_end(s);
+}
+
+/* Its pod is unpacked anew, from the world. */
+static bool load_whole(struct engine *e, struct unpack *u)
+{
+	const char *uid = unpack_text(u);
+	if (uid == NULL || whole_find(e, uid) != NULL) {
+		return false;
+	}
+	struct whole *w = whole_touch(e, uid, 0);
+	w->since = unpack_i64(u);
+	w->offered_at = unpack_i64(u);
+	w->rest_until = unpack_i64(u);
+	w->rests = (uint32_t)unpack_u64(u);
+	w->told = unpack_u64(u) != 0;
+	w->seen = unpack_u64(u);
+	return !u->bad && w->rests <= WHOLE_RESTS_MAX;
 }
 
 static void save_lasting(struct saving *s)
@@ -270,7 +319,7 @@ static void save_lasting(struct saving *s)
 		pack_i64(out, m->until);
 		pack_i64(out, m->last_failure);
 		pack_i64(out, m->usable_mib);
-		pack_backoff(out, &m->backoff);
+		backoff_pack(out, &m->backoff);
 		record_end(s);
 	}
 	vec_for_each (const struct absence, a, &s->e->absences) {
@@ -284,13 +333,11 @@ static void save_lasting(struct saving *s)
 		record_end(s);
 	}
 	vec_for_each (const struct ailment, a, &s->e->ailments) {
-		struct str *out = record_begin(s, RECORD_AILMENT);
-		pack_text(out, a->uuid);
-		pack_text(out, a->node);
-		pack_text(out, a->why);
-		pack_i64(out, a->last_at);
-		pack_i64(out, a->well_since);
-		pack_u64(out, (a->told ? 1 : 0) | (a->ill ? 2 : 0));
+		ailment_pack(record_begin(s, RECORD_AILMENT), a);
+		record_end(s);
+	}
+	vec_for_each (const struct orphan, o, &s->e->orphans.items) {
+		orphan_pack(record_begin(s, RECORD_ORPHAN), o);
 		record_end(s);
 	}
 }
@@ -305,7 +352,7 @@ static bool load_memo(struct engine *e, struct unpack *u)
 	m->until = unpack_i64(u);
 	m->last_failure = unpack_i64(u);
 	m->usable_mib = unpack_i64(u);
-	m->backoff = unpack_backoff(u);
+	m->backoff = backoff_unpack(u);
 	return !u->bad;
 }
 
@@ -326,26 +373,6 @@ static bool load_absence(struct engine *e, struct unpack *u)
 	a.uid = xstrdup(uid);
 	a.holder = xstrdup(holder);
 	VEC_PUSH(&e->absences, a);
-	return true;
-}
-
-static bool load_ailment(struct engine *e, struct unpack *u)
-{
-	const char *uuid = unpack_text(u);
-	const char *node = unpack_text(u);
-	const char *why = unpack_text(u);
-	struct ailment a = {.last_at = unpack_i64(u)};
-	a.well_since = unpack_i64(u);
-	uint64_t flags = unpack_u64(u);
-	a.told = flags & 1;
-	a.ill = flags & 2;
-	if (u->bad || uuid == NULL || node == NULL) {
-		return false;
-	}
-	a.uuid = xstrdup(uuid);
-	a.node = xstrdup(node);
-	a.why = xstrdup(why);
-	VEC_PUSH(&e->ailments, a);
 	return true;
 }
 
@@ -428,7 +455,8 @@ static void save_engine(struct saving *s)
 	}
 	pack_u64(out, (e->leads ? 1 : 0) | (e->dirty ? 2 : 0) |
 			      (e->decided_version == world_version(e->world) ? 4 : 0) |
-			      (e->policy_version == world_policy_version(e->world) ? 8 : 0));
+			      (e->policy_version == world_policy_version(e->world) ? 8 : 0) |
+			      (e->evictions.reached ? 16 : 0));
 	pack_u64(out, e->next_action);
 	pack_u64(out, e->step);
 	pack_i64(out, e->deadline);
@@ -437,6 +465,7 @@ static void save_engine(struct saving *s)
 	pack_u64(out, e->round);
 	pack_u64(out, e->report.steps);
 	pack_u64(out, e->report.decisions);
+	pack_i64(out, e->wholes.told_at);
 	record_end(s);
 }
 
@@ -450,6 +479,7 @@ static bool load_engine(struct engine *e, struct unpack *u)
 	uint64_t policy_version = world_policy_version(e->world);
 	e->leads = flags & 1;
 	e->dirty = flags & 2;
+	e->evictions.reached = flags & 16;
 	/* Versions only grow: one less is never reached again. */
 	e->decided_version = flags & 4 ? version : version - 1;
 	e->policy_version = flags & 8 ? policy_version : policy_version - 1;
@@ -461,6 +491,7 @@ static bool load_engine(struct engine *e, struct unpack *u)
 	e->round = unpack_u64(u);
 	e->report.steps = unpack_u64(u);
 	e->report.decisions = unpack_u64(u);
+	e->wholes.told_at = unpack_i64(u);
 	return !u->bad;
 }
 
@@ -474,7 +505,11 @@ void state_save(struct engine *e, struct str *scratch, state_put put, void *data
 	for (size_t i = 0; i < e->holders.count; i++) {
 		save_holder(&s, e->holders.items[i]);
 	}
+	for (size_t i = 0; i < e->wholes.all.count; i++) {
+		save_whole(&s, e->wholes.all.items[i]);
+	}
 	save_lasting(&s);
+	evictions_save(e, scratch, put, data);
 	save_pass(&s);
 	save_engine(&s);
 }
@@ -498,12 +533,18 @@ bool state_load(struct engine *e, enum record type, struct unpack *u)
 		return load_waiter(e, u);
 	case RECORD_HOLDER:
 		return load_holder(e, u);
+	case RECORD_WHOLE:
+		return load_whole(e, u);
 	case RECORD_NODE:
 		return load_memo(e, u);
 	case RECORD_ABSENCE:
 		return load_absence(e, u);
+	case RECORD_EVICTION:
+		return eviction_load(e, u);
+	case RECORD_ORPHAN:
+		return orphan_unpack(e, u);
 	case RECORD_AILMENT:
-		return load_ailment(e, u);
+		return ailment_unpack(e, u);
 	case RECORD_PASS:
 		return load_pass(e, u);
 	case RECORD_ENGINE:

@@ -9,6 +9,11 @@ static bool anyone_needs(const struct engine *e)
 			return true;
 		}
 	}
+	for (size_t i = 0; i < e->wholes.ranked.count; i++) {
+		if (e->wholes.ranked.items[i]->pod.extra.amounts.count > 0) {
+			return true;
+		}
+	}
 	return false;
 }
 

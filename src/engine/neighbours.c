@@ -85,7 +85,10 @@ void neighbours_gather(struct engine *e)
 	for (size_t i = 0; i < e->ranked.count; i++) {
 		ask_for(e, &e->ranked.items[i].waiter->pod);
 	}
-	if (e->ranked.count > 0) {
+	for (size_t i = 0; i < e->wholes.ranked.count; i++) {
+		ask_for(e, &e->wholes.ranked.items[i]->pod);
+	}
+	if (e->ranked.count > 0 || e->wholes.ranked.count > 0) {
 		gather(e, WORLD_TENANT);
 		gather(e, WORLD_WHOLE);
 	}

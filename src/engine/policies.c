@@ -192,7 +192,7 @@ static void visit(struct engine *e, const struct world_pod *wp, struct plan *pla
 	struct policy_set set = policy_set_of(e);
 	struct policy_subject who = policy_subject_of(&pod, ns);
 	struct policy_choice choice = policy_choose(&set, &who);
-	if (wp->gpu->class == WORLD_WHOLE) {
+	if (wp->gpu->class == WORLD_WHOLE || wp->gpu->class == WORLD_PENDING) {
 		look_for_bad_notes(e, plan, &pod, &choice, ns);
 	}
 	if (first_of_workload(p, &pod, &who.owner)) {

@@ -76,6 +76,18 @@ static void survey(struct engine *e, const struct waiter *w, struct unfit_tally 
 	}
 }
 
+/* Who comes before it, as namespace and name. */
+static const char *keeper_name(const struct engine *e, const struct waiter *w, struct plan *plan)
+{
+	if (w->passed.kept_for == 0) {
+		return NULL;
+	}
+	CLEANUP(str_finish) struct str text = STR_INIT(SENTENCE_MAX);
+	const struct pod *pod = e->wholes.keepers.items[w->passed.kept_for - 1].pod;
+	str_append_format(&text, "%s/%s", pod->ns, pod->name);
+	return arena_strdup(&plan->arena, str_text(&text));
+}
+
 static void tell_waiting(struct engine *e, struct waiter *w, int64_t now, struct plan *plan)
 {
 	wake_by(e,
@@ -105,7 +117,9 @@ static void tell_waiting(struct engine *e, struct waiter *w, int64_t now, struct
 		.unfit = &unfit,
 		.claim = claims.blocker,
 		.limit = w->asked.max_tenants,
-		.name = w->reason == REASON_OTHER_GATES ? other_gate(&w->pod) : quota.name,
+		.name = w->reason == REASON_OTHER_GATES ? other_gate(&w->pod)
+			: w->passed.kept_for != 0	? keeper_name(e, w, plan)
+							: quota.name,
 		.waited_s = (now - w->first_seen) / 1000,
 		.next_s = next > now ? (next - now + 999) / 1000 : 0};
 	struct action *a = emit(e, plan, ACTION_CONDITION);
@@ -184,6 +198,7 @@ void report_waiting(struct engine *e, struct engine_now now, struct plan *plan)
 		tell_waiting(e, w, now.mono_ms, plan);
 		/* Names of nodes die with the snapshot. */
 		w->miss.best_node = NULL;
+		w->passed.kept_for = 0;
 	}
 	for (size_t i = 0; i < e->waiters.count; i++) {
 		tell_placed(e, e->waiters.items[i], plan);

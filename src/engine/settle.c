@@ -59,6 +59,7 @@ static void settle_grant(struct holder *h, int64_t now, const struct outcome *o)
 {
 	if (o->fault.kind == FAULT_NONE && answer_is_sound(h, o->pod)) {
 		text_set(&h->acked_rv, o->pod->resource_version);
+		h->acked_at = now;
 		h->expires_at = now + ASSUME_MS;
 		return;
 	}
@@ -150,6 +151,9 @@ void engine_settle(
 	struct waiter *w = h == NULL ? waiter_of_flight(e, action_id) : NULL;
 	e->dirty = true;
 	e->deadline = now.mono_ms;
+	if (h == NULL && w == NULL) {
+		eviction_settle(e, now.mono_ms, action_id, o);
+	}
 	if (w != NULL) {
 		settle_place(w, e, now.mono_ms, o);
 	}

@@ -57,6 +57,7 @@ static void holder_refresh(struct holder *h, const struct world_pod *p, int64_t 
 		h->opened_at = h->idle_since = now;
 		h->has_grace = false;
 		h->lost_at = -1;
+		h->search = h->told_doubled = false;
 	}
 	text_set(&h->uid, h->pod.uid);
 	bool lost = h->pod.identity != NULL && !h->pod.holds;
@@ -171,7 +172,7 @@ static void add_nodes(struct engine *e, int64_t now)
 	}
 }
 
-static uint32_t snap_node_of(const struct engine *e, const char *name)
+uint32_t snap_node_of(const struct engine *e, const char *name)
 {
 	uint32_t i = name != NULL ? world_node_find(e->world, name) : WORLD_NONE;
 	return i == WORLD_NONE || i >= e->node_to_snap.count ? WORLD_NONE
@@ -223,9 +224,11 @@ static void count_entries(struct engine *e, struct place_gpu *g, struct snap_gpu
 			s->dead++;
 			continue;
 		}
-		if (e->quota_used.count > 0 && world_pod_by_uid(e->world, entry->uid) == NULL) {
+		const struct world_pod *p = world_pod_by_uid(e->world, entry->uid);
+		if (e->quota_used.count > 0 && p == NULL) {
 			quotas_hold(e, entry->ns, entry->milli);
 		}
+		s->keepers += p != NULL && p->gpu->keeps_node ? 1 : 0;
 		s->entries++;
 		g->free_milli -= entry->milli;
 		g->free_mib -= entry->mem_mib;
@@ -280,9 +283,20 @@ static void index_uuid(struct engine *e, uint32_t at)
 	e->snap.gpus.items[at].fenced = true;
 }
 
+/* It is given up at the end of this step, and its node rests from then on: none is opened there
+ * before that either. */
+static bool fails_now(struct engine *e, const struct holder *h, int64_t now)
+{
+	return holder_may_go(h) && !h->search && capacity_failed(e, h, now) &&
+	       (h->pod.identity == NULL || pod_is_terminal(&h->pod));
+}
+
 static void add_holder(struct engine *e, struct holder *h, int64_t now)
 {
 	uint32_t node = snap_node_of(e, h->node);
+	if (node != WORLD_NONE && fails_now(e, h, now)) {
+		e->snap.nodes.items[node].no_opening = true;
+	}
 	if (!holder_usable(h) || node == WORLD_NONE) {
 		return;
 	}
@@ -382,6 +396,8 @@ static void add_tenant(struct engine *e, const struct world_pod *p, uint32_t slo
 		g->free_mib -= p->gpu->mem_mib;
 		g->tenants++;
 		e->snap_gpus.items[at].demand++;
+		e->snap_gpus.items[at].forgotten++;
+		e->snap_gpus.items[at].keepers += p->gpu->keeps_node ? 1 : 0;
 	}
 	if (p->node == WORLD_NONE) {
 		n->free_cpu_milli -= p->cpu_milli;
@@ -411,5 +427,7 @@ void snapshot_build(struct engine *e, int64_t now)
 	}
 	departed_count(e);
 	landings_count(e);
+	holds_count(e);
 	quotas_count_waiters(e);
+	orphans_find(e);
 }

@@ -10,13 +10,20 @@
 #include "base/str.h"
 #include "base/vec.h"
 #include "engine/engine.h"
+#include "book.h"
 #include "departed.h"
+#include "evict.h"
 #include "health.h"
+#include "hold.h"
 #include "landing.h"
 #include "needs.h"
+#include "preempt.h"
+#include "orphan.h"
+#include "picture.h"
 #include "quota.h"
 #include "size/policy.h"
 #include "place/place.h"
+#include "whole.h"
 
 /* A tenant that waits, by uid. */
 struct holder;
@@ -49,7 +56,11 @@ struct waiter {
 	struct holder *granted_by;
 	uint32_t granted_index;
 	uint64_t granted_step;
+	struct hold hold;
+	int64_t lacks_since; /* that it fits nowhere; 0: it may */
+	int64_t preempt_at;  /* looked at for that again */
 	int64_t quota_milli; /* what of quotas it is counted with in this step's picture */
+	struct passed passed;
 };
 
 /* A capacity pod, by name: from the moment we ask for it. */
@@ -69,8 +80,11 @@ struct holder {
 	struct arena asked_arena;
 	struct ledger asked;
 	bool asked_holds; /* `asked` is what counts, not the world's */
+	bool asked_keeps; /* with it, that it keeps its node */
+	int64_t mend_at;  /* no write before that only puts right what stands there */
 	char *acked_rv;	  /* owned; version of the acknowledged ledger */
-	char *avoid_rv;	  /* owned; a write from this version failed: wait for another */
+	int64_t acked_at;
+	char *avoid_rv; /* owned; a write from this version failed: wait for another */
 	int64_t avoid_until;
 	int64_t expires_at;   /* assumed but never seen by then: forgotten */
 	int64_t idle_since;   /* -1: has tenants or demand */
@@ -81,6 +95,8 @@ struct holder {
 	int64_t lost_at;      /* it told its GPU but does not hold it since then; -1: it does */
 	uint64_t wanted;      /* the step in which a waiter last chose it */
 	bool deleted;	      /* our deletion was acknowledged */
+	bool search;	      /* opened to find an orphan, not found to hold one: gets nobody */
+	bool told_doubled;    /* that another tells its GPU too */
 	char *refusal;	      /* owned; why it could not be created; asked again at `retry_at` */
 	int64_t retry_at;
 	struct backoff backoff;
@@ -97,26 +113,6 @@ struct node_memo {
 	struct backoff backoff; /* first_ms 0: none failed */
 	int64_t last_failure;
 	int64_t usable_mib; /* of the largest GPU seen; 0: none */
-};
-
-/* One GPU of the snapshot and what it came from. */
-struct snap_gpu {
-	struct holder *holder;
-	uint32_t entries; /* live ones of the effective ledger */
-	uint32_t dead;	  /* entries that can be pruned */
-	uint32_t added;	  /* decided in this step */
-	uint32_t demand;  /* chosen by waiters, written now or later */
-};
-
-struct candidate {
-	struct waiter *waiter;
-	uint32_t pod_slot;
-};
-
-struct chosen {
-	struct waiter *waiter;
-	uint32_t gpu;
-	int64_t milli, mem_mib;
 };
 
 struct policies_pass; /* policies.h */
@@ -150,8 +146,12 @@ struct engine {
 	struct map memos_by_name;
 	struct absences absences;
 	struct ailments ailments;
+	struct evictions evictions;
+	struct preempting preempting;
+	struct orphans orphans;
 
 	/* the step's scratch */
+	struct wholes wholes;
 	struct needs needs;
 	struct snapshot snap;
 	uint32_t searches;  /* in this picture */
@@ -185,22 +185,6 @@ struct engine {
 	struct journal *journal;    /* borrowed; NULL: nothing is recorded */
 };
 
-/* book.c: the tables above */
-struct waiter *waiter_touch(struct engine *e, const char *uid, int64_t now);
-struct waiter *waiter_find(const struct engine *e, const char *uid);
-struct holder *holder_touch(struct engine *e, const char *name, int64_t now);
-struct holder *holder_find(const struct engine *e, const char *name);
-void holder_drop_asked(struct holder *h);
-void book_sweep(struct engine *e); /* forgets what this step did not meet */
-void book_init(struct engine *e);
-void book_finish(struct engine *e);
-void book_new_term(struct engine *e);
-struct node_memo *memo_find(struct engine *e, const char *node);
-struct node_memo *memo_touch(struct engine *e, const char *node);
-void trouble_note(struct engine *e, const char *node, int64_t now);
-void text_set(char **slot, const char *value); /* owned copy replaces the old one */
-void ledger_copy(struct arena *a, const struct ledger *from, struct ledger *ret);
-
 /* snapshot.c */
 void snapshot_build(struct engine *e, int64_t now);
 const struct ledger *holder_ledger(const struct holder *h);
@@ -210,8 +194,12 @@ bool version_passed(const char *have, const char *from);
 bool tenant_is_on(const struct holder *h, const struct world_gpu *tenant);
 /* The GPU of the snapshot that tells this UUID, WORLD_NONE: none. */
 uint32_t snap_gpu_by_uuid(const struct engine *e, const char *uuid);
+uint32_t snap_node_of(const struct engine *e, const char *name); /* NULL: none */
 /* Does this entry still hold its share? */
 bool grant_lives(struct engine *e, const struct holder *h, const struct grant *g);
+
+/* view.c: C21 */
+bool view_lags(const struct engine *e);
 
 /* decide.c */
 void waiter_refresh(struct waiter *w, const struct world_pod *p);
@@ -233,7 +221,12 @@ struct action *emit(struct engine *e, struct plan *plan, enum action_type type);
 
 /* capacity.c: the life of capacity pods */
 bool capacity_failed(struct engine *e, const struct holder *h, int64_t now);
+bool holder_may_go(const struct holder *h); /* it is there, nothing is under way to it */
 void capacity_tend(struct engine *e, int64_t now, struct plan *plan);
+
+/* alarm.c: events about capacity pods */
+void alarm_failed(struct engine *e, const struct holder *h, int64_t now, struct plan *plan);
+void alarm_doubled(struct engine *e, struct plan *plan);
 
 /* report.c: conditions and counts */
 void report_waiting(struct engine *e, struct engine_now now, struct plan *plan);

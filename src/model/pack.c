@@ -164,6 +164,8 @@ enum {
 	FLAG_DEADLINE = 1 << 15,
 	FLAG_BEST_EFFORT = 1 << 16,
 	FLAG_CROSSES = 1 << 17,
+	FLAG_DISRUPTED = 1 << 18,
+	FLAG_KEEPS_NODE = 1 << 19,
 };
 
 static uint64_t pod_flags(const struct pod *p)
@@ -187,6 +189,8 @@ static uint64_t pod_flags(const struct pod *p)
 	f |= p->has_deadline ? FLAG_DEADLINE : 0;
 	f |= p->best_effort ? FLAG_BEST_EFFORT : 0;
 	f |= p->crosses_namespaces ? FLAG_CROSSES : 0;
+	f |= p->disrupted ? FLAG_DISRUPTED : 0;
+	f |= p->keeps_node ? FLAG_KEEPS_NODE : 0;
 	return f;
 }
 
@@ -209,6 +213,8 @@ static void pod_set_flags(struct pod *p, uint64_t f)
 	p->has_deadline = f & FLAG_DEADLINE;
 	p->best_effort = f & FLAG_BEST_EFFORT;
 	p->crosses_namespaces = f & FLAG_CROSSES;
+	p->disrupted = f & FLAG_DISRUPTED;
+	p->keeps_node = f & FLAG_KEEPS_NODE;
 }
 
 void pack_amounts(struct str *out, const struct amounts *a)

@@ -71,9 +71,10 @@ static void policy_pack(struct str *out, const struct policy *p)
 	const char *const texts[] = {p->name, p->uid, p->resource_version, p->status_ready_reason};
 	const int64_t numbers[] = {p->generation, p->created_ms, p->priority, p->mode,
 		p->min_percent, p->max_percent, p->step_percent, p->min_mem_mib, p->max_mem_mib,
-		p->isolation, p->exclusivity, p->packing, p->max_tenants, p->idle_grace_s,
-		p->status_observed_generation, p->status_matched, p->status_automated,
-		p->status_accepted_ms, p->status_overlapping_ms, p->status_ready_ms};
+		p->isolation, p->exclusivity, p->packing, p->capacity_lost, p->max_tenants,
+		p->idle_grace_s, p->status_observed_generation, p->status_matched,
+		p->status_automated, p->status_accepted_ms, p->status_overlapping_ms,
+		p->status_ready_ms};
 	for (size_t i = 0; i < COUNT_OF(texts); i++) {
 		pack_text(out, texts[i]);
 	}
@@ -81,7 +82,7 @@ static void policy_pack(struct str *out, const struct policy *p)
 		pack_i64(out, numbers[i]);
 	}
 	pack_u64(out, (p->is_fallback ? 1 : 0) | (p->has_selector ? 2 : 0) | (p->built_in ? 4 : 0) |
-			      (p->status_overlapping ? 8 : 0));
+			      (p->status_overlapping ? 8 : 0) | (p->never_preempts ? 16 : 0));
 	pack_selector(out, &p->namespaces);
 	pack_selector(out, &p->pods);
 	pack_u64(out, p->owner_kind_count);
@@ -106,6 +107,7 @@ static void policy_unpack_numbers(struct unpack *u, struct policy *p)
 	p->isolation = (enum isolation)unpack_i64(u);
 	p->exclusivity = (enum exclusivity)unpack_i64(u);
 	p->packing = (enum packing)unpack_i64(u);
+	p->capacity_lost = (enum capacity_lost)unpack_i64(u);
 	p->max_tenants = (int32_t)unpack_i64(u);
 	p->idle_grace_s = (int32_t)unpack_i64(u);
 	p->status_observed_generation = unpack_i64(u);
@@ -128,6 +130,7 @@ static void policy_unpack(struct unpack *u, struct policy *p)
 	p->has_selector = flags & 2;
 	p->built_in = flags & 4;
 	p->status_overlapping = flags & 8;
+	p->never_preempts = flags & 16;
 	p->namespaces = unpack_selector(u);
 	p->pods = unpack_selector(u);
 	p->owner_kind_count = unpack_count(u);
@@ -244,7 +247,7 @@ void change_pack(struct str *out, const struct change *c)
 {
 	pack_u64(out, c->type);
 	pack_u64(out, c->kind);
-	pack_u64(out, (c->leads ? 1 : 0) | (c->no_sweep ? 2 : 0));
+	pack_u64(out, (c->leads ? 1 : 0) | (c->no_sweep ? 2 : 0) | (c->reached ? 4 : 0));
 	pack_text(out, c->ns);
 	pack_text(out, c->name);
 	pack_text(out, c->uid);
@@ -331,7 +334,7 @@ bool change_unpack(struct unpack *u, struct change *ret)
 	struct change c = {0};
 	uint64_t type = unpack_u64(u);
 	uint64_t kind = unpack_u64(u);
-	if (u->bad || type > CHANGE_LEADER || kind >= KIND_COUNT) {
+	if (u->bad || type > CHANGE_REACH || kind >= KIND_COUNT) {
 		u->bad = true;
 		return false;
 	}
@@ -340,6 +343,7 @@ bool change_unpack(struct unpack *u, struct change *ret)
 	uint64_t flags = unpack_u64(u);
 	c.leads = flags & 1;
 	c.no_sweep = flags & 2;
+	c.reached = flags & 4;
 	c.ns = unpack_text(u);
 	c.name = unpack_text(u);
 	c.uid = unpack_text(u);

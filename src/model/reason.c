@@ -56,6 +56,13 @@ static const char *const names[REASON_COUNT] = {
 	[REASON_VOLUME_NOT_READY] = "VolumeNotReady",
 	[REASON_QUOTA] = "Quota",
 	[REASON_QUOTA_ZERO] = "QuotaZero",
+	[REASON_RECYCLED] = "Recycled",
+	[REASON_NODE_LEAVES] = "NodeLeaves",
+	[REASON_PREEMPTED] = "Preempted",
+	[REASON_CAPACITY_LOST] = "CapacityLost",
+	[REASON_PINNED_UNSCHEDULABLE] = "PinnedUnschedulable",
+	[REASON_WHOLE_POD_FIRST] = "WholePodFirst",
+	[REASON_RESERVED] = "Reserved",
 };
 
 const char *reason_name(enum reason reason)

@@ -100,7 +100,7 @@ static bool gpu_takes(const struct search *f, uint32_t at)
 	const struct place_gpu *g = &f->s->gpus.items[at];
 	int64_t milli, mib;
 	place_share(f->r, g->usable_mib, &milli, &mib);
-	return place_gpu_fits(g, f->r, milli, mib) == REASON_NONE;
+	return g->kept_by == 0 && place_gpu_fits(g, f->r, milli, mib) == REASON_NONE;
 }
 
 /* Calls `each` for the GPUs of the few nodes that suit the request. */
@@ -140,6 +140,9 @@ static void name_miss(struct search *f, struct place_verdict *v, uint32_t at)
 static void note_if_closer(struct search *f, struct place_verdict *v, uint32_t at)
 {
 	const struct tree_leaf *leaves = f->s->index->miss.items;
+	if (f->s->gpus.items[at].kept_by != 0) {
+		return;
+	}
 	if (v->gpu == PLACE_NOWHERE || tree_compare(&leaves[at].key, &leaves[v->gpu].key) < 0) {
 		v->gpu = at;
 	}
@@ -158,6 +161,17 @@ static uint32_t closest_miss(struct search *f)
 	return at;
 }
 
+/* Has it a GPU that is not kept for somebody? */
+static bool has_gpu(const struct search *f, uint32_t node)
+{
+	const struct place_index *x = f->s->index;
+	uint32_t at = x->first_gpu.items[node];
+	while (at != TREE_NONE && f->s->gpus.items[at].kept_by != 0) {
+		at = x->next_gpu.items[at];
+	}
+	return at != TREE_NONE;
+}
+
 /* No node suits it: the GPU with the most of all, and the cause that is easiest to lift. */
 static void note_unfit(struct search *f, struct place_verdict *v)
 {
@@ -165,7 +179,7 @@ static void note_unfit(struct search *f, struct place_verdict *v)
 	v->reason = REASON_NODE_UNFIT;
 	name_miss(f, v, tree_first(x->miss.items, x->miss_root));
 	for (uint32_t i = 0; i < f->s->nodes.count; i++) {
-		if (x->first_gpu.items[i] != TREE_NONE) {
+		if (has_gpu(f, i)) {
 			enum unfit cause = node_unfit(f, i);
 			v->nearest = cause > v->nearest ? cause : v->nearest;
 		}
@@ -178,6 +192,9 @@ static void note_refusal(struct search *f, struct place_verdict *v)
 		return;
 	}
 	index_know_misses(f->s);
+	if (f->s->index->miss_root == TREE_NONE) {
+		return;
+	}
 	uint32_t at = closest_miss(f);
 	if (at == TREE_NONE) {
 		note_unfit(f, v);

@@ -43,8 +43,8 @@ static struct tree_key miss_key(const struct place_gpu *g, uint32_t at)
 /* May anybody at all join it? */
 static bool joinable(const struct place_gpu *g)
 {
-	return !g->fenced && g->tenants < g->max_tenants && g->tenants < MODEL_GRANTS_MAX &&
-	       g->free_milli > 0;
+	return !g->fenced && g->kept_by == 0 && g->tenants < g->max_tenants &&
+	       g->tenants < MODEL_GRANTS_MAX && g->free_milli > 0;
 }
 
 struct size_class *index_class(struct place_index *x, int64_t usable_mib)
@@ -195,8 +195,10 @@ void index_know_misses(const struct snapshot *s)
 	for (uint32_t i = 0; i < s->gpus.count; i++) {
 		const struct place_gpu *g = &s->gpus.items[i];
 		struct keyed k = {0, miss_key(g, i), i};
-		VEC_PUSH(&list, k);
 		leaf_push(&x->miss, gpu_amounts(s, g));
+		if (g->kept_by == 0) {
+			VEC_PUSH(&list, k);
+		}
 	}
 	if (list.count > 1) {
 		qsort(list.items, list.count, sizeof *list.items, by_key);
@@ -231,7 +233,7 @@ void index_know_opens(const struct snapshot *s)
 	CLEANUP(keyed_finish) struct keyed_list list = {0};
 	for (uint32_t i = 0; i < s->nodes.count; i++) {
 		leaf_push(&x->open, open_amounts(&s->nodes.items[i]));
-		if (s->nodes.items[i].free_gpus > 0) {
+		if (place_opens(&s->nodes.items[i])) {
 			struct keyed k = {0, open_key(s, i), i};
 			VEC_PUSH(&list, k);
 		}
@@ -269,7 +271,9 @@ static void move_miss(const struct snapshot *s, uint32_t gpu)
 	}
 	l->key = miss_key(g, gpu);
 	l->own = gpu_amounts(s, g);
-	x->miss_root = tree_insert(x->miss.items, x->miss_root, gpu);
+	if (g->kept_by == 0) {
+		x->miss_root = tree_insert(x->miss.items, x->miss_root, gpu);
+	}
 }
 
 static void move_open(const struct snapshot *s, uint32_t node)
@@ -279,7 +283,7 @@ static void move_open(const struct snapshot *s, uint32_t node)
 	if (l->in) {
 		x->open_root = tree_erase(x->open.items, x->open_root, node);
 	}
-	if (s->nodes.items[node].free_gpus > 0) {
+	if (place_opens(&s->nodes.items[node])) {
 		l->key = open_key(s, node);
 		l->own = open_amounts(&s->nodes.items[node]);
 		x->open_root = tree_insert(x->open.items, x->open_root, node);
@@ -300,7 +304,9 @@ void index_node_changed(struct snapshot *s, uint32_t node)
 		}
 		if (x->knows_misses) {
 			x->miss.items[i].own = own;
-			tree_refresh(x->miss.items, x->miss_root, i);
+			if (x->miss.items[i].in) {
+				tree_refresh(x->miss.items, x->miss_root, i);
+			}
 		}
 	}
 	if (x->knows_opens) {
@@ -330,6 +336,13 @@ void snapshot_gpu_moved(struct snapshot *s, uint32_t gpu)
 	if (index_is_built(s)) {
 		index_gpu_changed(s, gpu);
 		index_node_changed(s, s->gpus.items[gpu].node);
+	}
+}
+
+void snapshot_node_moved(struct snapshot *s, uint32_t node)
+{
+	if (index_is_built(s)) {
+		index_node_changed(s, node);
 	}
 }
 

@@ -135,6 +135,9 @@ struct place_verdict walk_best_fit(const struct snapshot *s, const struct place_
 	for (uint32_t i = 0; i < s->gpus.count; i++) {
 		const struct place_gpu *g = &s->gpus.items[i];
 		int64_t milli, mib;
+		if (g->kept_by != 0) {
+			continue;
+		}
 		place_share(r, g->usable_mib, &milli, &mib);
 		enum reason reason = place_gpu_fits(g, r, milli, mib);
 		if (reason == REASON_NONE && !fits(s, r, &s->nodes.items[g->node], &v)) {
@@ -158,6 +161,26 @@ struct place_verdict walk_best_fit(const struct snapshot *s, const struct place_
 struct place_verdict place_best_fit(const struct snapshot *s, const struct place_request *r)
 {
 	return index_is_built(s) ? index_best_fit(s, r) : walk_best_fit(s, r);
+}
+
+bool place_would_fit(const struct snapshot *s, const struct place_request *r,
+	const struct place_gpu *g, const struct place_node *n, struct place_verdict *ret_verdict)
+{
+	int64_t milli, mib;
+	place_share(r, g->usable_mib, &milli, &mib);
+	if (place_gpu_fits(g, r, milli, mib) != REASON_NONE ||
+		place_unfit(s, r, n, NULL) != UNFIT_NONE) {
+		return false;
+	}
+	*ret_verdict = (struct place_verdict){
+		.gpu = PLACE_NOWHERE, .node = g->node, .milli = milli, .mem_mib = mib};
+	return true;
+}
+
+/* Has it a GPU that may be opened? */
+bool place_opens(const struct place_node *n)
+{
+	return n->free_gpus > 0 && n->kept_by == 0;
 }
 
 /* Could the share ever fit a GPU of this node? */
@@ -225,7 +248,7 @@ struct place_verdict walk_open(const struct snapshot *s, const struct place_requ
 		.gpu = PLACE_NOWHERE, .node = PLACE_NOWHERE, .reason = REASON_NO_GPU_NODE};
 	for (uint32_t i = 0; i < s->nodes.count; i++) {
 		const struct place_node *n = &s->nodes.items[i];
-		if (n->free_gpus <= 0 || !place_share_possible(n, r)) {
+		if (!place_opens(n) || !place_share_possible(n, r)) {
 			continue;
 		}
 		if (place_opens_above_quota(n, r)) {
@@ -281,12 +304,21 @@ void place_reserve_capacity(struct place_node *n)
 	n->free_mem_bytes -= CAPACITY_MEM_BYTES;
 }
 
+void place_return_capacity(struct place_node *n)
+{
+	n->free_gpus++;
+	n->free_slots++;
+	n->free_cpu_milli += CAPACITY_CPU_MILLI;
+	n->free_mem_bytes += CAPACITY_MEM_BYTES;
+}
+
 void snapshot_clear(struct snapshot *s)
 {
 	VEC_CLEAR(&s->nodes);
 	VEC_CLEAR(&s->gpus);
 	VEC_CLEAR(&s->others);
 	VEC_CLEAR(&s->promised);
+	VEC_CLEAR(&s->keeps);
 	if (s->index != NULL) {
 		index_drop(s->index);
 	}
@@ -298,6 +330,7 @@ void snapshot_finish(struct snapshot *s)
 	VEC_FINISH(&s->gpus);
 	VEC_FINISH(&s->others);
 	VEC_FINISH(&s->promised);
+	VEC_FINISH(&s->keeps);
 	index_free(s->index);
 	s->index = NULL;
 }

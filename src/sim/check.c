@@ -11,6 +11,7 @@ void check_finish(struct sim *s)
 {
 	VEC_FINISH(&s->checker.promises);
 	VEC_FINISH(&s->checker.left);
+	VEC_FINISH(&s->checker.pending);
 }
 
 static const char *note(const struct pod *p, const char *key)
@@ -149,6 +150,7 @@ static void check_placing(struct sim *s, const struct stored *o)
 			(long long)made->milli, (long long)made->mem_mib);
 	} else {
 		check_pin(s, o, made->node);
+		fair_check_placing(s, o, made->node);
 		bool gone = store_find_uid(&s->store, made->holder_uid) == NULL;
 		made->late = gone && s->serving_term != s->report->takeovers;
 		s->report->late += made->late;
@@ -285,6 +287,10 @@ static void check_deletion(struct sim *s, const struct stored *o)
 			o->name);
 		return;
 	}
+	/* What has ended holds nothing any more. */
+	if (pod_is_terminal(&o->pod)) {
+		return;
+	}
 	for (uint32_t i = 0; i < o->pod.ledger.count; i++) {
 		const struct grant *g = &o->pod.ledger.items[i];
 		if (lives(s, g->uid)) {
@@ -354,6 +360,9 @@ static void check_author(struct sim *s, const struct commit *c)
 	if (c->type == PAST_ADDED && !pod_is_capacity(&o->pod)) {
 		sim_fail(s, "I6", "a controller creates %s/%s", o->ns, o->name);
 	}
+	if (c->type == PAST_ADDED && pod_is_capacity(&o->pod)) {
+		fair_check_opening(s, o);
+	}
 	if (!pod_is_capacity(&o->pod) && !pod_is_tenant(&o->pod)) {
 		sim_fail(
 			s, "I6", "a controller writes %s/%s, which is not its own", o->ns, o->name);
@@ -374,6 +383,7 @@ void check_commit(struct sim *s, const struct commit *c)
 	if (c->actor >= 0) {
 		check_author(s, c);
 	}
+	fair_note(s);
 	if (o == NULL && c->before->resource == RES_PODS && pod_is_tenant(&c->before->pod)) {
 		left_note(s, c->before);
 	}

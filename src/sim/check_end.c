@@ -43,13 +43,32 @@ static bool is_waiting(const struct stored *o)
 	       o->pod.gate_count == 1 && o->pod.deleting_ms == 0;
 }
 
-static bool allows(const struct pod *p, const struct node *n)
+static bool selects(const struct pod *p, const struct node *n)
 {
 	bool any = p->node_term_count == 0;
 	for (uint32_t i = 0; i < p->node_term_count; i++) {
 		any = any || terms_match(&p->node_terms[i].labels, &n->labels);
 	}
-	return any && n->ready && !n->unschedulable;
+	return any;
+}
+
+static bool allows(const struct pod *p, const struct node *n)
+{
+	return selects(p, n) && n->ready && !n->unschedulable;
+}
+
+bool check_could_ever_fit(struct sim *s, const struct pod *p)
+{
+	for (size_t i = 0; i < s->store.items.count; i++) {
+		const struct stored *o = s->store.items.items[i];
+		struct machine *m = o->resource == RES_NODES ? fleet_find(s, o->name) : NULL;
+		struct need n;
+		if (m != NULL && selects(p, &o->node) && read_need(p, m->devices[0].mem_mib, &n) &&
+			n.milli <= MODEL_GPU_MILLI && n.mem_mib <= m->devices[0].mem_mib) {
+			return true;
+		}
+	}
+	return false;
 }
 
 struct node_room {
@@ -105,9 +124,29 @@ static bool gpu_has_room(const struct sim *s, const struct stored *holder, const
 	return n.milli <= milli && n.mem_mib <= mib;
 }
 
-/* The object on which the pod could run now; NULL: none. */
-static const struct stored *first_fit(const struct sim *s, const struct pod *p)
+/* The nodes on which the pod could run now, as many as there is room for. */
+#define FITS_MAX 16
+
+struct fits {
+	const struct node *nodes[FITS_MAX];
+	uint32_t count;
+};
+
+static void fits_add(struct fits *f, const struct node *n)
 {
+	for (uint32_t i = 0; i < f->count; i++) {
+		if (f->nodes[i] == n) {
+			return;
+		}
+	}
+	if (f->count < FITS_MAX) {
+		f->nodes[f->count++] = n;
+	}
+}
+
+static struct fits all_fits(const struct sim *s, const struct pod *p)
+{
+	struct fits found = {.count = 0};
 	for (size_t i = 0; i < s->store.items.count; i++) {
 		const struct stored *o = s->store.items.items[i];
 		const struct stored *node = o->resource == RES_NODES ? o : NULL;
@@ -128,13 +167,13 @@ static const struct stored *first_fit(const struct sim *s, const struct pod *p)
 				  read_need(p, m->devices[0].mem_mib, &n) &&
 				  n.milli <= MODEL_GPU_MILLI && n.mem_mib <= m->devices[0].mem_mib;
 		if (room && (could_open || (open && gpu_has_room(s, o, p)))) {
-			return o;
+			fits_add(&found, &node->node);
 		}
 	}
-	return NULL;
+	return found;
 }
 
-static bool ledger_lives(const struct sim *s, const struct stored *o)
+bool check_ledger_lives(const struct sim *s, const struct stored *o)
 {
 	for (uint32_t i = 0; i < o->pod.ledger.count; i++) {
 		const struct stored *t = store_find_uid(&s->store, o->pod.ledger.items[i].uid);
@@ -158,14 +197,29 @@ static bool gpu_used(const struct sim *s, const struct stored *holder)
 	return false;
 }
 
+/* I8: somebody who stays holds the GPU of whoever runs. */
+static bool is_held(const struct sim *s, const char *uuid)
+{
+	for (size_t i = 0; i < s->store.items.count; i++) {
+		const struct stored *o = s->store.items.items[i];
+		if (is_pod(o) && pod_is_capacity(&o->pod) && !pod_is_terminal(&o->pod) &&
+			o->pod.deleting_ms == 0 && o->pod.identity != NULL &&
+			text_equals(o->pod.identity->uuid, uuid)) {
+			return true;
+		}
+	}
+	return false;
+}
+
 /* Could anybody who waits go there if it were open? Then it may be opening for them. */
 static bool settled_pod(struct sim *s, const struct stored *o, struct str *why)
 {
 	if (is_waiting(o)) {
-		const struct stored *at = first_fit(s, &o->pod);
-		if (at != NULL) {
+		struct fits at = all_fits(s, &o->pod);
+		if (at.count > 0 && !fair_excuses(s, &o->pod, at.nodes, at.count)) {
 			str_append_format(why, "%s/%s waits (%s) although it fits %s", o->ns,
-				o->name, text_or(o->pod.placed.reason, "no condition"), at->name);
+				o->name, text_or(o->pod.placed.reason, "no condition"),
+				at.nodes[0]->name);
 			return false;
 		}
 		if (o->pod.placed.type == NULL || o->pod.placed.is_true) {
@@ -174,8 +228,15 @@ static bool settled_pod(struct sim *s, const struct stored *o, struct str *why)
 			return false;
 		}
 	}
+	const char *uuid = pairs_get(&o->pod.notes, NOTE_GPU_UUID);
+	bool runs = pod_is_tenant(&o->pod) && uuid != NULL && !pod_is_terminal(&o->pod);
+	if (runs && !fleet_is_doubled(s, uuid) && !is_held(s, uuid)) {
+		str_append_format(
+			why, "%s/%s runs on %s, which nobody holds (I8)", o->ns, o->name, uuid);
+		return false;
+	}
 	if (pod_is_capacity(&o->pod)) {
-		if (!ledger_lives(s, o) && !gpu_used(s, o)) {
+		if (!check_ledger_lives(s, o) && !gpu_used(s, o)) {
 			str_append_format(why, "%s has no tenants and stays (I4)", o->name);
 			return false;
 		}

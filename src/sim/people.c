@@ -247,10 +247,8 @@ static void act_once(struct sim *s)
 		return;
 	}
 	int64_t what = sim_between(s, 0, 99);
-	if (what < 50) {
-		create_tenant(s);
-	} else if (what < 54) {
-		create_whole(s);
+	if (what < 54) {
+		sim_chance(s, s->weather.whole) ? create_whole(s) : create_tenant(s);
 	} else if (what < 70) {
 		delete_one(s, is_work);
 	} else if (what < 85) {

@@ -255,7 +255,9 @@ struct replica *replica_create(struct sim *s, int index)
 	struct act_events outcomes = {.on_outcome = on_outcome, .write_ms = write_ms};
 	struct engine_config engine = {.idle_grace_ms = s->idle_grace_ms,
 		.open_timeout_ms = s->open_timeout_ms,
-		.held_ms = s->held_ms};
+		.lost_ms = s->lost_ms,
+		.held_ms = s->held_ms,
+		.patience_ms = s->patience_ms};
 	r->cred = kube_cred_create_plain("https://api", NULL, &r->clock);
 	r->kube = kube_create(&s->slots[index].link.wire, r->cred, &r->clock, NULL);
 	r->events =
@@ -263,6 +265,7 @@ struct replica *replica_create(struct sim *s, int index)
 	r->election = election_create(r->kube, &lease, on_leadership, r);
 	r->act = act_create(r->kube, r->events, &act, &outcomes, r);
 	r->engine = engine_create(&engine, rng_next(&s->rng));
+	engine_observe(r->engine, &(struct change){.type = CHANGE_REACH, .reached = true});
 	r->feeds = feeds_create(r->kube, rng_next(&s->rng), on_change, r);
 	struct states_config states = {
 		.clock = &r->clock, .seed = rng_next(&s->rng), .tell = on_change, .data = r};

@@ -95,6 +95,9 @@ static void set_up(struct sim *s)
 	s->idle_grace_ms = sim_between(s, 1, sim_chance(s, 500) ? 4 : 20) * 1000;
 	s->open_timeout_ms = sim_between(s, 10, 60) * 1000;
 	s->held_ms = sim_between(s, 10, 60) * 1000;
+	s->lost_ms = sim_between(s, 5, 60) * 1000;
+	s->blind_ms = fair_blind_ms(&s->weather);
+	s->patience_ms = sim_between(s, 5, 60) * 1000;
 	s->budget = sim_chance(s, 300) ? (uint32_t)sim_between(s, 1, 40) : 4000;
 	for (int i = 0; i < s->replicas; i++) {
 		link_init(&s->slots[i].link, s, i);

@@ -9,6 +9,7 @@
 #include "base/rand.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "checker.h"
 #include "kube/client.h"
 #include "sim/sim.h"
 #include "store.h"
@@ -32,7 +33,7 @@ struct weather {
 	uint32_t doubled; /* of machines: two of their GPUs tell the same UUID */
 	int64_t latency_ms, lag_ms, late_ms;
 	/* of people and their work, calm or not */
-	uint32_t mortal;
+	uint32_t mortal, whole;
 	int64_t pace_ms, life_ms;
 };
 
@@ -162,31 +163,25 @@ void replica_leave(struct replica *r); /* SIGTERM */
 void replica_jump(struct replica *r, int64_t wall_ms);
 
 /* --- check.c, check_end.c --- */
-struct promise {
-	char holder[64], holder_uid[40], uuid[96], node[64], tenant[40];
-	int64_t milli, mem_mib;
-	bool late; /* kept when its capacity pod was already gone */
-};
-/* What still runs although its pod is gone. */
-struct left {
-	char tenant[40];
-	char holder[40], uuid[96], node[64]; /* uid of the capacity pod that had it in its books */
-	int64_t milli, mem_mib, until;
-};
-struct checker {
-	struct {
-		VEC_FIELDS(struct left);
-	} left;
-	struct {
-		VEC_FIELDS(struct promise); /* every entry of every ledger that ever was */
-	} promises;
-};
 void check_finish(struct sim *s);
 void left_note(struct sim *s, const struct stored *o); /* a tenant's object goes */
 /* What of it runs on a node now; NULL when there are no more of them. */
 const struct left *left_on(struct sim *s, const char *node, size_t *at);
 /* Adds what is used so on a GPU; true if there is any. */
 bool left_sum(struct sim *s, const char *uuid, int64_t *milli, int64_t *mem_mib);
+/* Whatever is there now: some GPU is large enough for the tenant, on a node that it may use. */
+bool check_could_ever_fit(struct sim *s, const struct pod *p);
+bool check_ledger_lives(const struct sim *s, const struct stored *capacity);
+/* check_fair.c */
+int64_t fair_blind_ms(const struct weather *w);
+bool fair_is_pending(const struct stored *o);
+bool fair_is_before(const struct pod *a, const struct pod *b);
+void fair_note(struct sim *s); /* something was written */
+void fair_check_opening(struct sim *s, const struct stored *capacity);
+void fair_check_placing(struct sim *s, const struct stored *tenant, const char *node);
+/* It waits although it fits these nodes: do others wait for them, and does it say so? */
+bool fair_excuses(
+	const struct sim *s, const struct pod *p, const struct node *const *nodes, uint32_t count);
 void check_commit(struct sim *s, const struct commit *c);
 void check_send(struct sim *s, int replica, const struct wire_request *r);
 bool check_settled(struct sim *s, struct str *why); /* everything that can happen has happened */
@@ -216,7 +211,8 @@ struct sim {
 	uint64_t next_call;
 	bool calm;
 	int64_t calm_at;
-	int64_t idle_grace_ms, open_timeout_ms, held_ms;
+	int64_t idle_grace_ms, open_timeout_ms, held_ms, lost_ms, patience_ms;
+	int64_t blind_ms; /* so long a controller may not know better */
 	uint32_t budget;
 	char lease_holder[64];
 	uint64_t serving_term;	   /* in which the request was sent that is being served */

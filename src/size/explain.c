@@ -102,6 +102,25 @@ static const char *const templates[REASON_COUNT] = {
 			 "[: {name} allows {allowed}][, {used} of it taken]",
 	[REASON_QUOTA_ZERO] =
 		"left whole: ResourceQuota[ {name}] allows no " NAME_GPU_RESOURCE " at all",
+	[REASON_RECYCLED] =
+		"evicted so that its owner makes another one: the scheduler has not bound it[ to "
+		"{node}] since it was placed there[, for {waited} s]",
+	[REASON_NODE_LEAVES] = "evicted, as far as its disruption budgets allow: [{node} ]is "
+			       "taken out of service[ ({value})]",
+	[REASON_PREEMPTED] = "evicted, as far as its disruption budgets allow: [{name} needs "
+			     "its share, ]has a higher priority[, {limit},] and fits nowhere else",
+	[REASON_CAPACITY_LOST] = "evicted, as far as its disruption budgets allow: nobody holds "
+				 "its GPU[ {gpu}] any more",
+	[REASON_PINNED_UNSCHEDULABLE] =
+		"has[ {want}][ on {gpu}][ of node {node}] and keeps it, but the scheduler does "
+		"not bind it there[, for {waited} s]; PodScheduled says why; delete the pod to "
+		"have it placed anew",
+	[REASON_WHOLE_POD_FIRST] =
+		"needs[ {want}], what is left[ on {node}] is kept for a pod that asks for whole "
+		"GPUs and comes first[: {name}]",
+	[REASON_RESERVED] =
+		"needs[ {want}], what is left on the GPU[ of {node}] is kept for a pod that comes "
+		"first and has waited too long[: {name}]",
 	[REASON_TOO_LARGE] = "left whole: what would have to be written on the pod is too large",
 };
 
@@ -439,6 +458,27 @@ void explain_put_right(struct str *out)
 {
 	str_append_text(out, "was left whole when it was made; what is written on it can be read "
 			     "now, and counts for the pod that replaces it");
+}
+
+void explain_in_the_way(struct str *out, const struct explain_way *way, uint32_t names_max)
+{
+	uint32_t named = way->shares < names_max ? way->shares : names_max;
+	str_append_format(out, "waits for %lld whole GPU%s; on ", (long long)way->gpus,
+		way->gpus == 1 ? "" : "s");
+	(void)put_text(out, way->node);
+	str_append_format(out,
+		", the node nearest to it, %u share%s on GPUs %s in the way: ", way->shares,
+		way->shares == 1 ? "" : "s", way->shares == 1 ? "is" : "are");
+	for (uint32_t i = 0; i < named; i++) {
+		str_append_text(out, i > 0 ? ", " : "");
+		(void)put_text(out, way->names[i].ns);
+		str_append_char(out, '/');
+		(void)put_text(out, way->names[i].name);
+	}
+	if (way->shares > named) {
+		str_append_format(out, " and %u more", way->shares - named);
+	}
+	str_append_text(out, "; whoever ranks lower gets no new share there until it fits");
 }
 
 void explain_given_up(struct str *out, const char *ns, const char *name, int64_t after_s)

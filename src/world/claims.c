@@ -1,5 +1,5 @@
-/* PersistentVolumeClaims that tenants with our gate name: one entry a claim, from the first such
- * tenant to the last. Nothing is kept of any other. */
+/* PersistentVolumeClaims that tenants with our gate and pending pods name: one entry a claim, from
+ * the first such pod to the last. Nothing is kept of any other. */
 #include "store.h"
 
 #include <stdlib.h>
@@ -163,8 +163,9 @@ bool claims_agree(const struct world *w)
 			return false;
 		}
 	}
-	for (size_t i = 0; i < w->gpu_pods[WORLD_TENANT].count; i++) {
-		named += w->pods.items[w->gpu_pods[WORLD_TENANT].items[i]]->gpu->claim_count;
+	for (size_t i = 0; i < w->pods.count; i++) {
+		bool names = w->pods.items[i] != NULL && w->pods.items[i]->gpu != NULL;
+		named += names ? w->pods.items[i]->gpu->claim_count : 0;
 	}
 	return named == counted && w->claims_unused == 0 &&
 	       w->claims_by_name.count == w->claims.count;

@@ -44,7 +44,7 @@ static void count_pod(struct world *w, const struct world_pod *p, int sign)
 	n->pods += (uint32_t)sign;
 	n->gpus += p->gpu != NULL ? sign * p->gpu->gpus : 0;
 	n->kai_pods += p->gpu != NULL && p->gpu->is_kai ? (uint32_t)sign : 0;
-	n->sharers += p->gpu != NULL && p->gpu->class != WORLD_WHOLE ? (uint32_t)sign : 0;
+	n->sharers += is_sharer(p) ? (uint32_t)sign : 0;
 	uses_count(w, &n->uses, p->extra, sign);
 }
 
@@ -104,6 +104,24 @@ static bool is_kai(const struct pod *pod)
 	       text_equals(pod->scheduler, "kai-scheduler");
 }
 
+/* Who the scheduler has not looked at yet, or may not look at, waits for nobody. */
+static bool is_pending(const struct pod *pod)
+{
+	return pod->unschedulable && text_empty(pod->node) && pod->gate_count == 0 &&
+	       pod->deleting_ms == 0 && !pod_is_terminal(pod);
+}
+
+static enum world_class class_of(const struct pod *pod)
+{
+	if (pod_is_capacity(pod)) {
+		return WORLD_CAPACITY;
+	}
+	if (pod_is_tenant(pod) || pod_has_gate(pod, NAME_GATE)) {
+		return WORLD_TENANT;
+	}
+	return is_pending(pod) ? WORLD_PENDING : WORLD_WHOLE;
+}
+
 static struct world_gpu *gpu_create(struct world *w, const struct pod *pod)
 {
 	struct world_gpu *g = xcalloc(1, sizeof *g);
@@ -115,9 +133,9 @@ static struct world_gpu *gpu_create(struct world *w, const struct pod *pod)
 	str_trim_capacity(&w->scratch, 64 * 1024);
 	g->priority = pod->priority;
 	g->gated = pod_has_gate(pod, NAME_GATE);
-	g->class = pod_is_capacity(pod)		    ? WORLD_CAPACITY
-		   : pod_is_tenant(pod) || g->gated ? WORLD_TENANT
-						    : WORLD_WHOLE;
+	g->unschedulable = pod->unschedulable;
+	g->keeps_node = pod->keeps_node;
+	g->class = class_of(pod);
 	g->has_neighbours = pod->neighbour_count > 0;
 	g->is_kai = g->class == WORLD_WHOLE && is_kai(pod);
 	g->waiting_shown = pod->placed.type != NULL && !pod->placed.is_true;
@@ -131,7 +149,8 @@ static struct world_gpu *gpu_create(struct world *w, const struct pod *pod)
 	g->has_deadline = pod->has_deadline;
 	g->best_effort = pod->best_effort;
 	g->crosses_namespaces = pod->crosses_namespaces;
-	if (g->class == WORLD_TENANT && g->gated && !pod_is_terminal(pod)) {
+	bool waits = g->class == WORLD_TENANT && g->gated && !pod_is_terminal(pod);
+	if (waits || g->class == WORLD_PENDING) {
 		claims_take(w, g, pod);
 	}
 	if (g->class == WORLD_TENANT && !g->gated) {

@@ -86,6 +86,12 @@ struct world {
 	struct str scratch; /* packing */
 };
 
+/* Shares a GPU, or holds one for those who do. */
+static inline bool is_sharer(const struct world_pod *p)
+{
+	return p->gpu != NULL && (p->gpu->class == WORLD_TENANT || p->gpu->class == WORLD_CAPACITY);
+}
+
 struct pod_key {
 	const char *ns;
 	const char *name;
@@ -105,8 +111,9 @@ const char *uses_intern(struct world *w, const struct extra *x); /* a reference;
 void uses_finish(struct world_uses *u);				 /* the words go with the world */
 bool uses_agree(const struct world *w, uint32_t node);
 
-/* claims.c: what a tenant with our gate names is taken, and left again; what nobody names any more
- * goes with claims_trim, so that an object that is set again loses nothing in between. */
+/* claims.c: what a tenant with our gate or a pending pod names is taken, and left again; what
+ * nobody names any more goes with claims_trim, so that an object that is set again loses nothing in
+ * between. */
 void claims_init(struct world *w);
 void claims_finish(struct world *w);
 void claims_take(struct world *w, struct world_gpu *g, const struct pod *pod);

@@ -132,6 +132,7 @@ void world_apply(struct world *w, const struct change *c)
 		w->version++;
 		return;
 	case CHANGE_LEADER:
+	case CHANGE_REACH:
 		return;
 	}
 }
@@ -181,7 +182,7 @@ static void sum_pod(const struct world_pod *p, struct sums *sums)
 	s->mem += p->mem_bytes;
 	s->gpus += p->gpu != NULL ? p->gpu->gpus : 0;
 	s->kai += p->gpu != NULL && p->gpu->is_kai ? 1 : 0;
-	s->sharers += p->gpu != NULL && p->gpu->class != WORLD_WHOLE ? 1 : 0;
+	s->sharers += is_sharer(p) ? 1 : 0;
 	s->pods++;
 }
 

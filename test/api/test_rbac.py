@@ -13,6 +13,7 @@ CANARY = "aliquot-canary"
 EVERYWHERE = [
     ("get list watch patch", "", "pods", ""),
     ("patch", "", "pods/status", ""),
+    ("create", "", "pods/eviction", ""),
     ("get list watch", "", "nodes", ""),
     ("get list watch", "", "namespaces", ""),
     ("get list watch", "", "limitranges", ""),
@@ -70,7 +71,8 @@ def test_the_rights_are_exactly_these(controller, namespace, rows):
     ("DELETE", "/api/v1/namespaces/default/pods/any"),
     ("DELETE", "/api/v1/namespaces/aliquot-canary/pods/any"),
     ("PUT", "/api/v1/namespaces/aliquot-system/pods/any"),
-    ("POST", "/api/v1/namespaces/default/pods/any/eviction"),
+    ("GET", "/apis/policy/v1/poddisruptionbudgets"),
+    ("PATCH", "/apis/policy/v1/namespaces/default/poddisruptionbudgets/any"),
     ("POST", "/api/v1/namespaces/default/pods/any/binding"),
     ("PUT", "/api/v1/nodes/any"),
     ("PATCH", "/api/v1/nodes/any"),

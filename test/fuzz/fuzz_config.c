@@ -24,6 +24,7 @@ static void check_bounds(const struct options *o)
 {
 	ENSURE(o->idle_grace_s >= 1 && o->idle_grace_s <= 86400);
 	ENSURE(o->open_timeout_s >= 5 && o->open_timeout_s <= 3600);
+	ENSURE(o->patience_s >= 1 && o->patience_s <= 3600);
 	ENSURE(o->context_memory_mib >= 64 && o->context_memory_mib <= 8192);
 	ENSURE(o->journal_files >= 1 && o->journal_files <= 1000);
 	ENSURE(o->journal_memory_mib >= 0 && o->journal_memory_mib <= 64);

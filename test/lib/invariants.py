@@ -73,9 +73,8 @@ class Picture:
         milli, memory = collections.Counter(), collections.Counter()
         for pod in self.placed:
             name, uuid = pod["metadata"]["name"], note(pod, "gpu-uuid")
-            capacity = self.capacity.get(note(pod, "capacity-pod"))
-            assert capacity, "%s has no capacity pod" % name
-            assert identity(capacity)["uuid"] == uuid, "%s: not its capacity pod's GPU" % name
+            capacity = self.holder(uuid)
+            assert capacity, "%s: nobody holds its GPU" % name
             node = pod["spec"].get("nodeName", capacity["spec"]["nodeName"])
             assert node == capacity["spec"]["nodeName"], "%s is on another node" % name
             grant = ledger(capacity).get(pod["metadata"]["uid"])
@@ -87,6 +86,11 @@ class Picture:
         assert all(sum_ <= 1000 for sum_ in milli.values()), milli
         assert all(sum_ <= MEMORY_MIB for sum_ in memory.values()), memory
         return self
+
+    def holder(self, uuid):
+        """Who holds this GPU: the capacity pod that the tenant names, or its successor (C11)."""
+        return next((p for p in self.capacity.values()
+                     if identity(p) and identity(p)["uuid"] == uuid), None)
 
     def _check_capacity(self):
         uuids = [identity(p)["uuid"] for p in self.capacity.values()

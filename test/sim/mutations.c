@@ -87,6 +87,20 @@ static void count_completed(struct change *c, teller tell, void *data)
 	tell(data, c);
 }
 
+/* Whoever asks for whole GPUs has never been looked for by the scheduler. */
+static void ignore_whole_pods(struct change *c, teller tell, void *data)
+{
+	struct pod copy;
+	if (is_pod(c) && c->pod->unschedulable) {
+		copy = *c->pod;
+		copy.unschedulable = false;
+		c->pod = &copy;
+		tell(data, c);
+		return;
+	}
+	tell(data, c);
+}
+
 static void relist_without_deletes(struct change *c, teller tell, void *data)
 {
 	c->no_sweep = c->no_sweep || c->type == CHANGE_RELIST_END;
@@ -230,6 +244,30 @@ static void place_without_mark(const struct wire_request *r, json_t *body)
 	}
 }
 
+/* Whoever runs is known by the name of its capacity pod only: when another one holds its GPU,
+ * nobody knows that it is there. */
+static void forget_orphans(struct change *c, teller tell, void *data)
+{
+	struct pod copy;
+	struct pair notes[64];
+	const struct pod *had = c->pod;
+	const char *uuid = is_pod(c) ? pairs_get(&had->notes, NOTE_GPU_UUID) : NULL;
+	if (uuid == NULL || had->notes.count > COUNT_OF(notes)) {
+		tell(data, c);
+		return;
+	}
+	copy = *had;
+	copy.notes.count = 0;
+	for (uint32_t i = 0; i < had->notes.count; i++) {
+		if (strcmp(had->notes.items[i].key, NOTE_GPU_UUID) != 0) {
+			notes[copy.notes.count++] = had->notes.items[i];
+		}
+	}
+	copy.notes.items = notes;
+	c->pod = &copy;
+	tell(data, c);
+}
+
 /* --- what the engine hears of its writes --- */
 
 /* The answer was lost, or said no: it is taken for a yes. */
@@ -262,6 +300,8 @@ const struct mutation_row mutation_rows[] = {
 		.hooks = {.change = relist_without_deletes}},
 	{"all-go-gently", "a deletion by force frees the share at once",
 		.hooks = {.change = all_go_gently}},
+	{"ignore-whole-pods", "GPUs are opened under pods that wait for whole ones",
+		.hooks = {.change = ignore_whole_pods}},
 	{"ignore-deletes", "deletions are not heard", .hooks = {.change = ignore_deletes}},
 	{"sweep-at-once", "a picture that has begun is taken for complete",
 		.hooks = {.change = sweep_at_once}, .rare = true},
@@ -275,6 +315,8 @@ const struct mutation_row mutation_rows[] = {
 		.hooks = {.outcome = any_answer_is_yes}},
 	{"accept-doubles", "a UUID that two capacity pods tell passes for two GPUs",
 		.hooks = {.request = place_without_mark, .change = accept_doubles}, .rare = true},
+	{"forget-orphans", "a GPU whose capacity pod is lost passes for nobody's",
+		.hooks = {.change = forget_orphans}},
 	{"keeps-leading", "a leader does not notice that its Lease is over",
 		.hooks = {.keeps_leading = true}},
 };

@@ -28,6 +28,9 @@ static void expect_json(const char *found, const char *wanted)
 	"\"securityContext\":{\"allowPrivilegeEscalation\":false,\"readOnlyRootFilesystem\":true," \
 	"\"capabilities\":{\"drop\":[\"ALL\"]}}}"
 
+/* No taint takes one away that is pinned (scenario 15). */
+#define STAYS ",{\"operator\":\"Exists\",\"effect\":\"NoExecute\"}"
+
 #define CAPACITY_POD(tolerations, extra)                                                           \
 	"{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"capacity-abc-0\","       \
 	"\"namespace\":\"aliquot-system\",\"labels\":{\"app.kubernetes.io/"                        \
@@ -65,7 +68,7 @@ Test(body, create_capacity_pinned)
 	cr_expect_str_eq(c->content_type, "application/json");
 	cr_expect_eq(c->timeout_ms, 10000);
 	expect_json(
-		c->body, CAPACITY_POD("", REQUIRED("{\"matchFields\":[" PIN("gpu-1") "]}") ","));
+		c->body, CAPACITY_POD(STAYS, REQUIRED("{\"matchFields\":[" PIN("gpu-1") "]}") ","));
 	cr_expect_eq(act_deadline(f->act), TIME_NEVER);
 	fake_answer(c, 201, POD_ANSWER);
 	cr_expect_eq(f->count, 1);
@@ -209,9 +212,18 @@ Test(body, grant_is_a_compare_and_swap_of_the_ledger)
 			     "grants\":\"{\\\"v\\\":1,\\\"grants\\\":[{\\\"uid\\\":"
 			     "\\\"t-uid\\\",\\\"ns\\\":\\\"team\\\",\\\"name\\\":\\\"tenant\\\","
 			     "\\\"milli\\\":250,\\\"mib\\\":20096}]}"
-			     "\"}}}");
+			     "\",\"cluster-autoscaler.kubernetes.io/safe-to-evict\":\"true\","
+			     "\"karpenter.sh/do-not-disrupt\":null}}}");
 	fake_answer(c, 200, POD_ANSWER);
 	cr_expect_str_eq(last_heard(f)->pod, "p@99");
+	x.keeps_node = true;
+	act_submit(f->act, &x);
+	step(f, 0);
+	cr_expect_not_null(strstr(fake_last(f->wire)->body,
+		"\"cluster-autoscaler.kubernetes.io/safe-to-evict\":\"false\","
+		"\"karpenter.sh/do-not-disrupt\":\"true\""));
+	fake_answer(fake_last(f->wire), 200, POD_ANSWER);
+	x.keeps_node = false;
 	x.ledger.count = 0;
 	act_submit(f->act, &x);
 	step(f, 0);

@@ -360,6 +360,32 @@ Test(pod, static_pods)
 	}
 }
 
+Test(pod, c15_who_keeps_its_node)
+{
+	static const struct {
+		const char *json;
+		bool keeps;
+	} rows[] = {
+		{"{\"metadata\":{\"annotations\":{\"" NOTE_SAFE_TO_EVICT "\":\"false\"}}}", true},
+		{"{\"metadata\":{\"annotations\":{\"" NOTE_SAFE_TO_EVICT "\":\"true\"}}}", false},
+		{"{\"metadata\":{\"annotations\":{\"" NOTE_DO_NOT_DISRUPT "\":\"true\"}}}", true},
+		{"{\"metadata\":{\"annotations\":{\"" NOTE_DO_NOT_DISRUPT "\":\"30m\"}}}", true},
+		{"{\"metadata\":{\"annotations\":{\"" NOTE_DO_NOT_DISRUPT "\":\"false\"}}}", false},
+		{"{\"metadata\":{\"ownerReferences\":[{\"apiVersion\":\"batch/"
+		 "v1\",\"kind\":\"Job\","
+		 "\"name\":\"j\",\"uid\":\"u\",\"controller\":true}]}}",
+			true},
+		{"{\"metadata\":{}}", false},
+	};
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct taken t = {0};
+		watch(rows[i].json, &t);
+		cr_assert_eq(t.result, 0, "%s", t.fault.message);
+		cr_expect_eq(t.pod.keeps_node, rows[i].keeps, "row %zu", i);
+		arena_finish(&t.arena);
+	}
+}
+
 #define STATES(list, state) "{\"status\":{\"" list "\":[{\"name\":\"hold\",\"state\":" state "}]}}"
 
 Test(pod, trouble)

@@ -127,7 +127,10 @@ Test(fit, a_host_port_that_a_tenant_on_its_way_has)
 	tell_two_open(&b);
 	tell_pod(&b, &placed);
 	tell_want(&b, &(struct want){.name = "w", .extra = takes});
-	cr_expect_null(step(&b, ACTION_GRANT));
+	const struct action *grant = step(&b, ACTION_GRANT);
+	cr_assert_not_null(grant, "the ledger gets who is placed");
+	cr_assert_eq(grant->ledger.count, 1);
+	cr_expect_str_eq(grant->ledger.items[0].uid, "placed");
 	const char *text = said(&b, REASON_NODE_UNFIT);
 	cr_expect_not_null(strstr(text, "1 node has the host port taken"), "%s", text);
 	placed.phase = POD_SUCCEEDED;

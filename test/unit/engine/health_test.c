@@ -220,26 +220,6 @@ Test(health, c22_silence_holds_the_share)
 	bed_finish(&b);
 }
 
-/* In no ledger: its UUID holds the share, and the agent frees it. */
-Test(health, c22_of_an_orphan_too)
-{
-	struct bed b = bed_make();
-	tell_node(&b, "n0", 1, 110);
-	tell_capacity(&b, &cap);
-	tell_running(&b, "t", "cap", "GPU-A");
-	tell_waiting(&b, "w", "0.5");
-	cr_assert_null(step(&b, ACTION_GRANT));
-	tell_gone(&b, "default", "t");
-	cr_assert_null(step(&b, ACTION_GRANT));
-	b.now += 2000;
-	tell_state(&b, &(struct say){b.now, NULL, "t", NULL});
-	cr_assert_null(step(&b, ACTION_GRANT));
-	b.now += 2000;
-	tell_state(&b, &(struct say){b.now, NULL, NULL, NULL});
-	cr_expect_not_null(step(&b, ACTION_GRANT));
-	bed_finish(&b);
-}
-
 /* The entry of a pod that nobody here ever saw. */
 Test(health, c22_of_one_that_left_before_we_came)
 {

@@ -48,6 +48,9 @@ void bed_tell_pod(struct bed *b, const struct obj *o)
 		.node = o->node,
 		.cpu_milli = 10,
 		.mem_bytes = 100,
+		.priority = o->uid[1] % 3,
+		.unschedulable = o->uid[1] % 5 == 0,
+		.owner = {.uid = o->uid[1] % 2 == 0 ? "owner" : NULL},
 		.phase = o->running ? POD_RUNNING : POD_PENDING};
 	if (o->capacity) {
 		p.labels = (struct pairs){capacity, 1};
@@ -56,7 +59,10 @@ void bed_tell_pod(struct bed *b, const struct obj *o)
 		p.holds = o->running;
 		p.ledger = (struct ledger){(struct grant *)o->grants, o->grant_count};
 	} else if (o->whole) {
-		p.gpus = (int64_t)(o->rv % 2);
+		p.gpus = (int64_t)(o->rv % 3);
+		p.unschedulable = o->rv % 2 == 0;
+		p.claims = &claim;
+		p.claim_count = (uint32_t)o->uid[1] % 3 == 0 ? 1 : 0;
 	} else {
 		p.labels = (struct pairs){tenant, 1};
 		p.notes = o->gated ? (struct pairs){notes + 4, 2} : (struct pairs){notes, 6};
@@ -131,6 +137,12 @@ static void tell_kind(struct bed *b, enum change_type type, enum kind kind)
 static void lead(struct bed *b, bool leads)
 {
 	struct change c = {.type = CHANGE_LEADER, .leads = leads};
+	engine_observe(b->e, &c);
+}
+
+static void reach(struct bed *b, bool reached)
+{
+	struct change c = {.type = CHANGE_REACH, .reached = reached};
 	engine_observe(b->e, &c);
 }
 
@@ -355,6 +367,7 @@ static void happen(struct bed *b)
 		engine_observe(b->e, &keep);
 	} else if (what == 35) {
 		lead(b, bed_below(b, 4) > 0);
+		reach(b, bed_below(b, 4) > 0);
 	} else {
 		for (int k = 0; k < KIND_COUNT; k++) {
 			tell_kind(b, what < 38 ? CHANGE_RELIST_END : CHANGE_FRESH, (enum kind)k);
@@ -385,6 +398,7 @@ struct bed *bed_new(uint64_t seed, size_t segment_bytes, bool in_memory)
 		tell_node(b, i, true);
 	}
 	lead(b, true);
+	reach(b, true);
 	return b;
 }
 

@@ -50,15 +50,15 @@ Test(journal_damage, a_missing_record_is_noticed)
 	bed_free(b);
 }
 
-/* Every write succeeds, until a tenant has been placed. The watch is silent: the answer to the
- * grant alone says that the share is held. */
+/* Every write succeeds, and the watch is silent about the grant for a while: that the share is held
+ * is known by the answer alone, so that it is not given once more. */
 static uint64_t grant_one_tenant(struct bed *b)
 {
 	struct obj *tenant = bed_pod_add(b, "default", "tenant");
 	uint64_t grant = 0;
 	tenant->gated = true;
 	bed_tell_pod(b, tenant);
-	for (int turn = 0; turn < 10 && tenant->gated; turn++, b->now += 100) {
+	for (int turn = 0; turn < 10; turn++, b->now += 1000) {
 		engine_step(b->e, (struct engine_now){b->now, b->now}, 100000, &b->plan);
 		for (size_t i = 0; i < b->plan.actions.count; i++) {
 			const struct action *a = &b->plan.actions.items[i];
@@ -77,7 +77,7 @@ static uint64_t grant_one_tenant(struct bed *b)
 			grant = a->type == ACTION_GRANT ? a->id : grant;
 		}
 	}
-	cr_assert_not(tenant->gated, "the tenant is placed");
+	cr_assert_neq(grant, 0);
 	return grant;
 }
 
@@ -91,7 +91,7 @@ static char *outcome_kind(char *record, size_t n, uint64_t action_id)
 	return is_it ? record + (u.p - record) : NULL;
 }
 
-/* The engine decides by the outcome of a grant: told that it failed, it does not place. */
+/* The engine decides by the outcome of a grant: told that it failed, it tries again. */
 Test(journal_damage, another_outcome_of_a_grant_gives_another_plan)
 {
 	struct bed *b = bed_new(3, 0, false);

@@ -232,11 +232,11 @@ Test(pack, no_field_is_forgotten)
 		WIDE(pod.created_ms), WIDE(pod.deleting_ms), WIDE(pod.grace_s), TEXT(labels[0].key),
 		TEXT(labels[1].value), TEXT(notes[0].value), TEXT(pod.owner.api_version),
 		TEXT(pod.owner.kind), TEXT(pod.owner.name), TEXT(pod.owner.uid),
-		FLAG(pod.is_static), TEXT(pod.node), TEXT(pod.scheduler), TEXT(pod.runtime_class),
-		TEXT(pod.priority_class), FLAG(pod.has_priority), HALF(pod.priority),
-		FLAG(pod.never_preempts), TEXT(gates[1]), TEXT(selector[0].key), TEXT(values[1]),
-		TEXT(terms[1].key), HALF(terms[0].operator), TEXT(tolerations[1].key),
-		TEXT(tolerations[0].operator), TEXT(tolerations[0].value),
+		FLAG(pod.is_static), FLAG(pod.keeps_node), TEXT(pod.node), TEXT(pod.scheduler),
+		TEXT(pod.runtime_class), TEXT(pod.priority_class), FLAG(pod.has_priority),
+		HALF(pod.priority), FLAG(pod.never_preempts), TEXT(gates[1]), TEXT(selector[0].key),
+		TEXT(values[1]), TEXT(terms[1].key), HALF(terms[0].operator),
+		TEXT(tolerations[1].key), TEXT(tolerations[0].operator), TEXT(tolerations[0].value),
 		TEXT(tolerations[0].effect), FLAG(pod.has_claims), FLAG(pod.has_group),
 		FLAG(pod.has_pod_affinity), FLAG(pod.has_spread), FLAG(pod.has_volumes_claimed),
 		WIDE(pod.cpu_milli), WIDE(pod.mem_bytes), WIDE(pod.gpus), TEXT(amounts[1].name),
@@ -370,11 +370,12 @@ Test(pack, every_change_survives)
 		.quota = &quota,
 		.ns = "ns",
 		.name = "name"};
-	for (int type = CHANGE_SET; type <= CHANGE_LEADER; type++) {
+	for (int type = CHANGE_SET; type <= CHANGE_REACH; type++) {
 		for (int kind = 0; kind < KIND_COUNT; kind++) {
 			c.type = (enum change_type)type;
 			c.kind = (enum kind)kind;
 			c.leads = type == CHANGE_LEADER;
+			c.reached = type == CHANGE_REACH;
 			c.no_sweep = type == CHANGE_RELIST_END;
 			c.uid = kind % 2 == 0 ? "uid" : NULL;
 			change_round_trip(&c, &arena);

@@ -166,6 +166,12 @@ static void go_on(struct scene *c, const struct place_request *r, struct place_v
 	if (fit.gpu != PLACE_NOWHERE) {
 		place_reserve(&c->s, r, &fit);
 	}
+	if (one_in(c, 8) && c->s.gpus.count > 0) {
+		place_keep_gpu(&c->s, (uint32_t)rng_below(&c->rng, c->s.gpus.count), 1);
+	}
+	if (one_in(c, 8)) {
+		place_keep_node(&c->s, (uint32_t)rng_below(&c->rng, c->s.nodes.count), 1);
+	}
 	if (one_in(c, 6) && c->s.gpus.count > 0) {
 		uint32_t at = (uint32_t)rng_below(&c->rng, c->s.gpus.count);
 		c->s.gpus.items[at].free_milli += 100 * (below(c, 5) - 2);

@@ -1,0 +1,268 @@
+/* When an eviction leaves, and what became of it. */
+#include "evict.h"
+
+#include <stdlib.h>
+
+#include "state.h"
+
+#define PER_MINUTE 30
+#define MINUTE_MS  60000
+/* So long the watch may take to show that the deletion began. */
+#define SHOWN_MS   30000
+#define UNKNOWN_MS 10000
+#define CHANGED_MS 1000
+#define FIRST_MS   4000
+#define CAP_MS	   120000
+/* Nobody has asked for it any more. */
+#define KEPT_MS 600000
+
+#define SENTENCE_MAX 1024
+
+static struct eviction *eviction_find(struct engine *e, const char *uid)
+{
+	vec_for_each (struct eviction, v, &e->evictions.items) {
+		if (strcmp(v->uid, uid) == 0) {
+			return v;
+		}
+	}
+	return NULL;
+}
+
+/* The pod whole: who owns it, and in which version it is. */
+static struct pod pod_of(const struct world_pod *p, struct arena *arena)
+{
+	struct pod pod;
+	bool whole = world_pod_unpack(p, arena, &pod);
+	ENSURE(whole);
+	return pod;
+}
+
+static struct eviction *eviction_touch(struct engine *e, const struct world_pod *p)
+{
+	struct eviction *v = eviction_find(e, world_pod_uid(p));
+	if (v == NULL) {
+		CLEANUP(arena_finish) struct arena arena = {.block_bytes = 1024};
+		struct eviction made = {.uid = xstrdup(world_pod_uid(p)),
+			.backoff = {.first_ms = FIRST_MS, .cap_ms = CAP_MS}};
+		text_set(&made.owner, pod_of(p, &arena).owner.uid);
+		VEC_PUSH(&e->evictions.items, made);
+		v = &e->evictions.items.items[e->evictions.items.count - 1];
+	}
+	v->asked_at = e->now;
+	return v;
+}
+
+static bool is_on_its_way(const struct eviction *v)
+{
+	return v->flight != 0 || v->evicted;
+}
+
+/* Two replicas at once would be two more than their budget may have meant, where there is none.
+ * What never ran serves nobody. */
+static bool owner_is_busy(
+	const struct engine *e, const char *owner, const char *uid, enum reason reason)
+{
+	if (owner == NULL || reason == REASON_RECYCLED) {
+		return false;
+	}
+	vec_for_each (const struct eviction, v, &e->evictions.items) {
+		if (is_on_its_way(v) && v->reason != REASON_RECYCLED && strcmp(v->uid, uid) != 0 &&
+			text_equals(v->owner, owner)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool minute_is_full(struct engine *e)
+{
+	struct evictions *all = &e->evictions;
+	uint32_t most = e->cfg.evictions_per_minute;
+	size_t kept = 0;
+	for (size_t i = 0; i < all->sent.count; i++) {
+		if (e->now - all->sent.items[i] < MINUTE_MS) {
+			all->sent.items[kept++] = all->sent.items[i];
+		}
+	}
+	all->sent.count = kept;
+	return kept >= (most > 0 ? most : PER_MINUTE);
+}
+
+static enum evict_state state_of(
+	struct engine *e, struct eviction *v, const struct world_pod *p, enum reason reason)
+{
+	bool waits = v != NULL && e->now < v->retry_at;
+	if (p->deleting || world_pod_terminal(p)) {
+		return EVICT_GOING;
+	}
+	if (v != NULL && v->evicted && !waits) {
+		/* It was not done after all. */
+		v->evicted = false;
+	}
+	if (v != NULL && is_on_its_way(v)) {
+		return EVICT_GOING;
+	}
+	if (waits) {
+		return v->refusal != NULL ? EVICT_REFUSED : EVICT_HELD;
+	}
+	if (!e->evictions.reached || minute_is_full(e)) {
+		return EVICT_HELD;
+	}
+	return v != NULL && owner_is_busy(e, v->owner, v->uid, reason) ? EVICT_HELD : EVICT_SENT;
+}
+
+enum evict_state evict_look(struct engine *e, const struct world_pod *p, enum reason reason)
+{
+	return state_of(e, eviction_find(e, world_pod_uid(p)), p, reason);
+}
+
+static void name_pod(struct plan *plan, struct action *a, const struct world_pod *p)
+{
+	a->ns = arena_strdup(&plan->arena, p->ns);
+	a->name = arena_strdup(&plan->arena, world_pod_name(p));
+	a->uid = arena_strdup(&plan->arena, world_pod_uid(p));
+}
+
+static struct action *tell(
+	struct engine *e, struct plan *plan, const struct world_pod *p, const char *text)
+{
+	struct action *a = emit(e, plan, ACTION_EVENT);
+	name_pod(plan, a, p);
+	a->regarding_kind = "Pod";
+	a->regarding_api_version = "v1";
+	a->message = arena_strdup(&plan->arena, text);
+	a->warning = true;
+	return a;
+}
+
+static void tell_refusal(
+	struct engine *e, struct eviction *v, const struct world_pod *p, struct plan *plan)
+{
+	CLEANUP(str_finish) struct str text = STR_INIT(SENTENCE_MAX);
+	str_append_format(&text, "not evicted (%s): %s", reason_name(v->reason), v->refusal);
+	tell(e, plan, p, str_text(&text))->event_reason = "EvictionRefused";
+	v->told_refusal = true;
+}
+
+static void send(struct engine *e, struct eviction *v, const struct world_pod *p,
+	const struct evict_why *why, struct plan *plan)
+{
+	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 1024};
+	CLEANUP(str_finish) struct str text = STR_INIT(SENTENCE_MAX);
+	explain(&text, why->reason, &why->facts);
+	if (v->reason != why->reason) {
+		tell(e, plan, p, str_text(&text))->reason = why->reason;
+		v->reason = why->reason;
+	}
+	struct action *a = emit(e, plan, ACTION_EVICT);
+	name_pod(plan, a, p);
+	if (why->as_judged) {
+		const char *version = pod_of(p, &arena).resource_version;
+		a->resource_version = arena_strdup(&plan->arena, version);
+	}
+	a->reason = why->reason;
+	a->message = arena_strdup(&plan->arena, str_text(&text));
+	v->flight = a->id;
+	VEC_PUSH(&e->evictions.sent, e->now);
+}
+
+enum evict_state evict_tenant(
+	struct engine *e, const struct world_pod *p, const struct evict_why *why, struct plan *plan)
+{
+	struct eviction *v = eviction_touch(e, p);
+	enum evict_state state = state_of(e, v, p, why->reason);
+	if (state == EVICT_REFUSED && !v->told_refusal) {
+		tell_refusal(e, v, p, plan);
+	}
+	if (state == EVICT_SENT) {
+		send(e, v, p, why, plan);
+	}
+	return state;
+}
+
+/* The API server says the same for a budget without room and for one that it is still counting. */
+static bool is_by_budget(const struct fault *f)
+{
+	return f->status == 429 && strstr(f->message, "disruption budget") != NULL;
+}
+
+static void refused(struct engine *e, struct eviction *v, int64_t now, const struct fault *f)
+{
+	int64_t rest = backoff_next(&v->backoff, &e->rng);
+	v->by_budget = is_by_budget(f);
+	text_set(&v->refusal, f->message);
+	v->retry_at = now + (f->retry_after_ms > rest ? f->retry_after_ms : rest);
+}
+
+void eviction_settle(struct engine *e, int64_t now, uint64_t id, const struct outcome *o)
+{
+	struct eviction *v = NULL;
+	vec_for_each (struct eviction, other, &e->evictions.items) {
+		v = other->flight == id ? other : v;
+	}
+	if (v == NULL) {
+		return;
+	}
+	v->flight = 0;
+	text_set(&v->refusal, NULL);
+	v->by_budget = false;
+	if (o->fault.kind == FAULT_NONE || o->fault.kind == FAULT_NOT_FOUND) {
+		v->evicted = true;
+		v->backoff.attempt = 0;
+		v->retry_at = now + SHOWN_MS;
+	} else if (o->fault.unknown_outcome) {
+		v->evicted = true;
+		v->retry_at = now + UNKNOWN_MS;
+	} else if (o->fault.kind == FAULT_CONFLICT) {
+		/* It is not as it was judged: the watch brings what it is now. */
+		v->retry_at = now + CHANGED_MS;
+	} else {
+		refused(e, v, now, &o->fault);
+	}
+}
+
+static void eviction_free(struct eviction *v)
+{
+	free(v->uid);
+	free(v->owner);
+	free(v->refusal);
+}
+
+void evictions_sweep(struct engine *e)
+{
+	struct evictions *all = &e->evictions;
+	for (size_t i = all->items.count; i-- > 0;) {
+		struct eviction *v = &all->items.items[i];
+		bool gone = world_pod_by_uid(e->world, v->uid) == NULL;
+		if (v->flight == 0 && (gone || e->now - v->asked_at >= KEPT_MS)) {
+			eviction_free(v);
+			VEC_REMOVE_SWAP(&all->items, i);
+		}
+	}
+	for (size_t i = all->stuck.count; i-- > 0;) {
+		if (all->stuck.items[i].seen != e->step) {
+			free(all->stuck.items[i].uid);
+			VEC_REMOVE_SWAP(&all->stuck, i);
+		}
+	}
+}
+
+void evictions_new_term(struct evictions *all)
+{
+	vec_for_each (struct eviction, v, &all->items) {
+		eviction_free(v);
+	}
+	vec_for_each (struct stuck, s, &all->stuck) {
+		free(s->uid);
+	}
+	VEC_CLEAR(&all->items);
+	VEC_CLEAR(&all->stuck);
+}
+
+void evictions_finish(struct evictions *all)
+{
+	evictions_new_term(all);
+	VEC_FINISH(&all->items);
+	VEC_FINISH(&all->sent);
+	VEC_FINISH(&all->stuck);
+}

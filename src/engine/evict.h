@@ -1,0 +1,95 @@
+/* The one way by which Aliquot takes a tenant down (I5): an Eviction, which a PodDisruptionBudget
+ * may refuse. Nothing else in the engine ends a tenant, and nothing deletes one.
+ *
+ * Whoever has a cause calls evict_tenant in every step for as long as it lasts, says why, and does
+ * not mind how often. Here it is decided whether the request leaves now: not while the webhook is
+ * not reached (C3), for then what comes instead would start whole; not more than so many a minute
+ * in all; not two of one owner at a time, unless they never ran; and not again soon where a budget
+ * or the API server has refused. The reason is written down before: an event on the pod, in the
+ * same plan.
+ *
+ * What is evicted is not gone: its share counts until its departure says otherwise (C22).
+ *
+ * The engine owns all of it, and may lose it: what was evicted is being deleted, which the watch
+ * shows, and what was refused is asked once more. Nothing here fails. */
+#ifndef ENGINE_EVICT_H
+#define ENGINE_EVICT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/clock.h"
+#include "base/vec.h"
+#include "model/reason.h"
+#include "size/explain.h"
+
+struct engine;
+struct outcome;
+struct plan;
+struct world_pod;
+
+enum evict_state {
+	EVICT_SENT,    /* the request leaves with this plan */
+	EVICT_GOING,   /* it has left, or the pod is being deleted or over already */
+	EVICT_HELD,    /* not now, for a reason that is not the pod's */
+	EVICT_REFUSED, /* a budget or the API server said no: it rests, and is asked again */
+};
+
+struct evict_why {
+	/* RECYCLED, NODE_LEAVES, PREEMPTED or CAPACITY_LOST; its sentence is made of the facts */
+	enum reason reason;
+	struct explain_facts facts;
+	bool as_judged; /* only in the version that the world has now */
+};
+
+/* A tenant that was to be evicted, by uid. */
+struct eviction {
+	char *uid;	    /* owned */
+	char *owner;	    /* owned; uid of its controller; NULL: none */
+	enum reason reason; /* for which it was asked last, and told; NONE: not yet */
+	uint64_t flight;    /* 0: none under way */
+	bool evicted;	    /* acknowledged, or nobody knows; asked again at `retry_at` */
+	bool told_refusal;
+	bool by_budget;
+	char *refusal; /* owned; what was answered last */
+	int64_t retry_at;
+	struct backoff backoff;
+	int64_t asked_at; /* for the last time */
+};
+
+/* C21: a placed tenant that the scheduler does not bind, and since when. */
+struct stuck {
+	char *uid; /* owned */
+	int64_t since;
+	uint64_t seen;
+};
+
+struct evictions {
+	struct {
+		VEC_FIELDS(struct eviction);
+	} items;
+	struct {
+		VEC_FIELDS(int64_t);
+	} sent; /* when, in the last minute */
+	struct {
+		VEC_FIELDS(struct stuck);
+	} stuck;
+	bool reached; /* C3: the API server reaches the webhook */
+};
+
+/* The pod is a tenant of the world. */
+enum evict_state evict_tenant(struct engine *e, const struct world_pod *p,
+	const struct evict_why *why, struct plan *plan);
+/* Would it be taken down if it were asked for? EVICT_SENT: now. */
+enum evict_state evict_look(struct engine *e, const struct world_pod *p, enum reason reason);
+
+/* recycle.c, drain.c: those of whom the engine finds out by itself */
+void recycle_tenants(struct engine *e, struct plan *plan);
+void drain_tenants(struct engine *e, struct plan *plan);
+
+void eviction_settle(struct engine *e, int64_t now, uint64_t id, const struct outcome *o);
+void evictions_sweep(struct engine *e);
+void evictions_new_term(struct evictions *all);
+void evictions_finish(struct evictions *all);
+
+#endif

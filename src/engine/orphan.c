@@ -1,0 +1,288 @@
+/* Which GPUs are orphans, what people are told of them, and when their tenants must go. The search
+ * for them is search.c's. */
+#include "orphan.h"
+
+#include <stdlib.h>
+
+#include "model/names.h"
+#include "size/explain.h"
+#include "state.h"
+
+#define LOST_MS	       60000
+#define RETRY_FIRST_MS 2000
+#define RETRY_CAP_MS   30000
+
+static bool orphan_same(const void *owner, uint32_t slot, const void *key)
+{
+	const struct engine *e = owner;
+	return strcmp(e->orphans.items.items[slot].uuid, key) == 0;
+}
+
+static bool outside_same(const void *owner, uint32_t slot, const void *key)
+{
+	const struct engine *e = owner;
+	return strcmp(e->holders.items[slot]->pod.identity->uuid, key) == 0;
+}
+
+void orphans_init(struct engine *e)
+{
+	map_init(&e->orphans.by_uuid, orphan_same, e);
+	map_init(&e->orphans.outside, outside_same, e);
+}
+
+static void orphan_free(struct orphan *o)
+{
+	for (size_t i = 0; i < o->told.count; i++) {
+		free(o->told.items[i]);
+	}
+	VEC_FINISH(&o->told);
+	free(o->node);
+	free(o->uuid);
+}
+
+void orphans_finish(struct orphans *all)
+{
+	vec_for_each (struct orphan, o, &all->items) {
+		orphan_free(o);
+	}
+	VEC_FINISH(&all->items);
+	VEC_FINISH(&all->stranded);
+	VEC_FINISH(&all->searches);
+	map_finish(&all->by_uuid);
+	map_finish(&all->outside);
+}
+
+struct orphan *orphan_find(struct engine *e, const char *uuid)
+{
+	uint32_t at = map_find(&e->orphans.by_uuid, hash_text(uuid), uuid);
+	return at == MAP_NONE ? NULL : &e->orphans.items.items[at];
+}
+
+struct orphan *orphan_add(struct engine *e, const char *uuid)
+{
+	struct orphan made = {.uuid = xstrdup(uuid),
+		.since = -1,
+		.backoff = {.first_ms = RETRY_FIRST_MS, .cap_ms = RETRY_CAP_MS}};
+	VEC_PUSH(&e->orphans.items, made);
+	uint32_t at = (uint32_t)e->orphans.items.count - 1;
+	map_put(&e->orphans.by_uuid, hash_text(uuid), at);
+	return &e->orphans.items.items[at];
+}
+
+/* --- who is one --- */
+
+static bool is_leaving(const struct holder *h)
+{
+	bool asked = h->flight != 0 && h->flight_type == ACTION_DELETE_CAPACITY;
+	return h->pod.deleting_ms != 0 || h->deleted || asked;
+}
+
+/* Capacity pods that may get no grant hold their GPU all the same, until they are over or gone. Of
+ * several that tell one UUID one that stays counts. */
+static void index_outside(struct engine *e)
+{
+	map_finish(&e->orphans.outside);
+	map_init(&e->orphans.outside, outside_same, e);
+	for (int leaving = 0; leaving < 2; leaving++) {
+		for (uint32_t i = 0; i < e->holders.count; i++) {
+			const struct holder *h = e->holders.items[i];
+			bool holds = h->in_world && h->snap_step != e->step &&
+				     h->pod.identity != NULL && !pod_is_terminal(&h->pod) &&
+				     is_leaving(h) == (leaving == 1);
+			const char *uuid = holds ? h->pod.identity->uuid : NULL;
+			if (holds &&
+				map_find(&e->orphans.outside, hash_text(uuid), uuid) == MAP_NONE) {
+				map_put(&e->orphans.outside, hash_text(uuid), i);
+			}
+		}
+	}
+}
+
+static const struct holder *holder_outside(const struct engine *e, const char *uuid)
+{
+	uint32_t at = map_find(&e->orphans.outside, hash_text(uuid), uuid);
+	return at == MAP_NONE ? NULL : e->holders.items[at];
+}
+
+/* Where it is: where a tenant runs, or where its capacity pod was. */
+static void note_node(struct engine *e, struct orphan *o, const struct world_pod *p)
+{
+	const struct holder *h = holder_find(e, text_or(p->gpu->capacity_pod, ""));
+	const char *node = p->node != WORLD_NONE ? world_node_at(e->world, p->node)->name
+			   : h != NULL		 ? h->node
+						 : NULL;
+	if (node != NULL) {
+		text_set(&o->node, node);
+	}
+}
+
+/* A built-in policy says what the configuration would. */
+static bool wants_eviction(const struct engine *e, const struct world_pod *p)
+{
+	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 1024};
+	struct pod pod;
+	bool whole = world_pod_unpack(p, &arena, &pod);
+	ENSURE(whole);
+	const struct policy *policy = policy_of(e, &pod).policy;
+	return policy != NULL && policy->capacity_lost == CAPACITY_LOST_EVICT;
+}
+
+static void strand(struct engine *e, const struct world_pod *p, uint32_t slot)
+{
+	const struct holder *h = holder_outside(e, p->gpu->uuid);
+	if (h != NULL && !is_leaving(h)) {
+		return;
+	}
+	struct orphan *o = orphan_find(e, p->gpu->uuid);
+	o = o != NULL ? o : orphan_add(e, p->gpu->uuid);
+	if (o->seen != e->step) {
+		o->seen = e->step;
+		o->leaving = h != NULL;
+		o->searched = false;
+	}
+	note_node(e, o, p);
+	struct stranded s = {.orphan = (uint32_t)(o - e->orphans.items.items),
+		.slot = slot,
+		.go = wants_eviction(e, p)};
+	o->searched = o->searched || !s.go;
+	VEC_PUSH(&e->orphans.stranded, s);
+}
+
+/* Whoever stands in the ledger of a capacity pod of the picture is on its GPU. */
+static void find_stranded(struct engine *e)
+{
+	for (size_t i = 0; i < world_class_count(e->world, WORLD_TENANT); i++) {
+		const struct world_pod *p = world_class_at(e->world, WORLD_TENANT, i);
+		uint32_t slot = world_class_slot(e->world, WORLD_TENANT, i);
+		if (p->gpu->gated || world_pod_terminal(p) || p->gpu->uuid == NULL ||
+			e->counted.items[slot] == e->step) {
+			continue;
+		}
+		uint32_t at = snap_gpu_by_uuid(e, p->gpu->uuid);
+		if (at == WORLD_NONE) {
+			strand(e, p, slot);
+		} else {
+			/* Found: from now on it is one like any other. */
+			e->snap_gpus.items[at].holder->search = false;
+		}
+	}
+}
+
+/* Those that are held again, or whose last tenant has left. Called before any is stranded, for
+ * places move. */
+static void sweep(struct engine *e)
+{
+	bool any = false;
+	for (size_t i = e->orphans.items.count; i-- > 0;) {
+		struct orphan *o = &e->orphans.items.items[i];
+		if (o->seen + 1 < e->step) {
+			orphan_free(o);
+			VEC_REMOVE_SWAP(&e->orphans.items, i);
+			any = true;
+		}
+	}
+	if (!any) {
+		return;
+	}
+	map_clear(&e->orphans.by_uuid);
+	for (uint32_t i = 0; i < e->orphans.items.count; i++) {
+		map_put(&e->orphans.by_uuid, hash_text(e->orphans.items.items[i].uuid), i);
+	}
+}
+
+static bool is_now(const struct engine *e, const struct orphan *o)
+{
+	return o->seen == e->step;
+}
+
+/* The time runs only while the node can do something about it. */
+static void keep_time(struct engine *e)
+{
+	vec_for_each (struct orphan, o, &e->orphans.items) {
+		uint32_t at = snap_node_of(e, o->node);
+		bool answers = at != WORLD_NONE && e->snap.nodes.items[at].noun->ready;
+		if (o->leaving || !answers) {
+			o->since = -1;
+		} else if (o->since < 0) {
+			o->since = e->now;
+		}
+	}
+}
+
+void orphans_find(struct engine *e)
+{
+	VEC_CLEAR(&e->orphans.stranded);
+	sweep(e);
+	e->report.gpus_orphaned = 0;
+	if (e->forgotten > 0) {
+		index_outside(e);
+		find_stranded(e);
+	}
+	vec_for_each (const struct orphan, o, &e->orphans.items) {
+		e->report.gpus_orphaned += is_now(e, o) ? 1 : 0;
+	}
+	keep_time(e);
+	searches_plan(e);
+}
+
+bool orphan_is_late(const struct engine *e, const struct orphan *o)
+{
+	int64_t most = e->cfg.lost_ms > 0 ? e->cfg.lost_ms : LOST_MS;
+	return o->since >= 0 && e->now - o->since >= most;
+}
+
+/* --- what is said and done about it --- */
+
+static bool was_told(const struct orphan *o, const char *uid)
+{
+	for (size_t i = 0; i < o->told.count; i++) {
+		if (strcmp(o->told.items[i], uid) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* What became of the capacity pod that the tenant knows. */
+static void say_how(struct str *out, const struct engine *e, const struct world_pod *p)
+{
+	const struct holder *h = holder_find(e, text_or(p->gpu->capacity_pod, ""));
+	struct explain_loss loss = {
+		.gpu = p->gpu->uuid, .capacity_pod = p->gpu->capacity_pod, .gone = true};
+	bool same = h != NULL && h->in_world && tenant_is_on(h, p->gpu) && h->pod.identity != NULL;
+	if (same) {
+		loss.gone = false;
+		loss.ended = pod_is_terminal(&h->pod);
+		loss.detail = h->pod.status_reason;
+	}
+	explain_orphaned(out, &loss);
+}
+
+static void tell(struct engine *e, const struct stranded *s, struct plan *plan)
+{
+	struct orphan *o = &e->orphans.items.items[s->orphan];
+	const struct world_pod *p = world_pod_at(e->world, s->slot);
+	CLEANUP(str_finish) struct str text = STR_INIT(1024);
+	if (was_told(o, world_pod_uid(p))) {
+		return;
+	}
+	VEC_PUSH(&o->told, xstrdup(world_pod_uid(p)));
+	say_how(&text, e, p);
+	struct action *a = emit(e, plan, ACTION_EVENT);
+	a->ns = arena_strdup(&plan->arena, p->ns);
+	a->name = arena_strdup(&plan->arena, world_pod_name(p));
+	a->uid = arena_strdup(&plan->arena, world_pod_uid(p));
+	a->regarding_kind = "Pod";
+	a->regarding_api_version = "v1";
+	a->event_reason = "GpuOrphaned";
+	a->warning = true;
+	a->message = arena_strdup(&plan->arena, str_text(&text));
+}
+
+void orphans_tend(struct engine *e, int64_t now, struct plan *plan)
+{
+	vec_for_each (const struct stranded, s, &e->orphans.stranded) {
+		tell(e, s, plan);
+	}
+	searches_tend(e, now, plan);
+}

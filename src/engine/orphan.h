@@ -1,0 +1,84 @@
+/* Orphans (C11, I8): GPUs that live tenants use and no live capacity pod holds, so that the device
+ * plugin takes them for free. Each is told to its tenants and gets nobody else. Unless the policy
+ * says otherwise it is searched for: the device plugin gives out whichever device is free, so that
+ * every free GPU of the node is asked for at once, the capacity pod that gets the right one stays
+ * and is an ordinary one from then on, and the others go. After a time its tenants are evicted.
+ *
+ * The engine owns all of it, and may lose it: which GPUs are orphans follows from the objects. Lost
+ * with it is only since when, and who was told. Nothing here fails. */
+#ifndef ENGINE_ORPHAN_H
+#define ENGINE_ORPHAN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/clock.h"
+#include "base/map.h"
+#include "base/vec.h"
+
+struct engine;
+struct plan;
+
+struct orphan {
+	char *uuid;    /* owned */
+	char *node;    /* owned; NULL: not known yet */
+	int64_t since; /* when it was found that nobody holds it any more, on a node that answers;
+			  -1: that is not so yet */
+	int64_t retry_at; /* not searched for before */
+	struct backoff backoff;
+	struct {
+		VEC_FIELDS(char *); /* owned; uids of the tenants that were told */
+	} told;
+	uint64_t seen;
+	/* of this step */
+	bool leaving;  /* its capacity pod is still there, on its way out */
+	bool searched; /* some tenant's policy says Reacquire */
+};
+
+/* A tenant of an orphan, in this step. */
+struct stranded {
+	uint32_t orphan, slot;
+	bool go; /* its policy says Evict */
+};
+
+/* The search on one node, in this step. */
+struct search {
+	uint32_t lost, leaving; /* orphans that are searched for, by whether they are free yet */
+	uint32_t opening;	/* capacity pods of the search that have not told their GPU */
+	uint32_t unbound;	/* those of them that no node has yet */
+	int64_t want;		/* how many more to ask for */
+	bool due, fresh;	/* may ask now; some orphan's time is not over */
+	bool asked;
+};
+
+struct orphans {
+	struct {
+		VEC_FIELDS(struct orphan);
+	} items;
+	struct map by_uuid;
+	/* the step's scratch */
+	struct {
+		VEC_FIELDS(struct stranded);
+	} stranded;
+	struct {
+		VEC_FIELDS(struct search);
+	} searches;	    /* beside the snapshot's nodes; empty where there is no orphan */
+	struct map outside; /* by UUID, to holders that are not in the snapshot */
+};
+
+void orphans_init(struct engine *e);
+void orphans_finish(struct orphans *all);
+/* One that is known; it must not be yet. */
+struct orphan *orphan_add(struct engine *e, const char *uuid);
+struct orphan *orphan_find(struct engine *e, const char *uuid); /* NULL: it is none */
+/* In the snapshot, after everybody was counted. */
+void orphans_find(struct engine *e);
+void orphans_tend(struct engine *e, int64_t now, struct plan *plan);
+/* It was searched for long enough. */
+bool orphan_is_late(const struct engine *e, const struct orphan *o);
+
+/* search.c: with the orphans of this step; and after decisions were made */
+void searches_plan(struct engine *e);
+void searches_tend(struct engine *e, int64_t now, struct plan *plan);
+
+#endif

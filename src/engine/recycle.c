@@ -1,0 +1,114 @@
+/* Tenants that were placed and that the scheduler cannot bind (C21): the node was cordoned or
+ * filled between the grant and the binding. The pin cannot be taken back, so the pod is of no use.
+ * Where a controller makes another one without counting this one as a failure, it is evicted, and
+ * its share is free at once, since it never ran; a Pending pod passes every budget. Anybody else
+ * keeps its share and waits, with a reason.
+ *
+ * A Job would count the deleted pod as failed, unless its podReplacementPolicy is Failed; that is
+ * written in the Job, which we have no right to read and need none for anything else. So the pods
+ * of Jobs wait. */
+#include "evict.h"
+
+#include "model/names.h"
+#include "state.h"
+
+#define STUCK_MS      30000
+#define TELL_EVERY_MS 60000
+
+static bool is_stuck(const struct world_pod *p)
+{
+	return !p->gpu->gated && p->gpu->unschedulable && p->node == WORLD_NONE &&
+	       p->gpu->capacity_pod != NULL && !p->deleting && !world_pod_terminal(p);
+}
+
+static int64_t stuck_since(struct engine *e, const struct world_pod *p)
+{
+	vec_for_each (struct stuck, s, &e->evictions.stuck) {
+		if (strcmp(s->uid, world_pod_uid(p)) == 0) {
+			s->seen = e->step;
+			return s->since;
+		}
+	}
+	struct stuck made = {.uid = xstrdup(world_pod_uid(p)), .since = e->now, .seen = e->step};
+	VEC_PUSH(&e->evictions.stuck, made);
+	return made.since;
+}
+
+static bool is_made_anew(const struct world_pod *p)
+{
+	static const char *const kinds[][2] = {{"apps/v1", "ReplicaSet"},
+		{"apps/v1", "StatefulSet"}, {"apps/v1", "DaemonSet"},
+		{"v1", "ReplicationController"}};
+	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 1024};
+	struct pod pod;
+	bool whole = world_pod_unpack(p, &arena, &pod);
+	ENSURE(whole);
+	for (size_t i = 0; i < COUNT_OF(kinds); i++) {
+		if (text_equals(pod.owner.api_version, kinds[i][0]) &&
+			text_equals(pod.owner.kind, kinds[i][1])) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static struct explain_facts facts_of(const struct engine *e, const struct world_pod *p)
+{
+	const struct holder *h = holder_find(e, p->gpu->capacity_pod);
+	return (struct explain_facts){.want_milli = p->gpu->milli,
+		.want_mib = p->gpu->mem_mib,
+		.gpu = p->gpu->uuid,
+		.best_node = h != NULL ? h->node : NULL};
+}
+
+/* The condition stays True, for the pod has what Placed speaks of; its reason is what is new. */
+static void tell(struct engine *e, const struct world_pod *p, enum reason reason,
+	const struct explain_facts *facts, struct plan *plan)
+{
+	struct waiter *w = waiter_touch(e, world_pod_uid(p), e->now);
+	bool too_soon = w->condition_at != 0 && e->now - w->condition_at < TELL_EVERY_MS;
+	if (p->gpu->told == reason || too_soon) {
+		return;
+	}
+	CLEANUP(str_finish) struct str text = STR_INIT(1024);
+	explain(&text, reason, facts);
+	struct action *a = emit(e, plan, ACTION_CONDITION);
+	a->ns = arena_strdup(&plan->arena, p->ns);
+	a->name = arena_strdup(&plan->arena, world_pod_name(p));
+	a->uid = arena_strdup(&plan->arena, world_pod_uid(p));
+	a->is_true = true;
+	a->reason = reason;
+	a->message = arena_strdup(&plan->arena, str_text(&text));
+	w->condition_at = e->now;
+	w->condition_reason = reason;
+}
+
+static void recycle(struct engine *e, const struct world_pod *p, struct plan *plan)
+{
+	int64_t since = stuck_since(e, p);
+	wake_by(e, since + STUCK_MS);
+	if (e->now - since < STUCK_MS) {
+		return;
+	}
+	struct explain_facts facts = facts_of(e, p);
+	facts.waited_s = (e->now - since) / 1000;
+	struct evict_why why = {.reason = REASON_RECYCLED, .facts = facts, .as_judged = true};
+	enum evict_state state = is_made_anew(p) ? evict_tenant(e, p, &why, plan) : EVICT_HELD;
+	if (state == EVICT_HELD || state == EVICT_REFUSED) {
+		tell(e, p, REASON_PINNED_UNSCHEDULABLE, &facts, plan);
+	}
+}
+
+void recycle_tenants(struct engine *e, struct plan *plan)
+{
+	for (size_t i = 0; i < world_class_count(e->world, WORLD_TENANT); i++) {
+		const struct world_pod *p = world_class_at(e->world, WORLD_TENANT, i);
+		if (is_stuck(p)) {
+			recycle(e, p, plan);
+		} else if (p->gpu->told == REASON_PINNED_UNSCHEDULABLE && !p->gpu->gated &&
+			   p->node != WORLD_NONE && !world_pod_terminal(p)) {
+			struct explain_facts facts = facts_of(e, p);
+			tell(e, p, REASON_PLACED, &facts, plan);
+		}
+	}
+}

@@ -1,0 +1,137 @@
+/* C17. Tenants among themselves: who was passed over for too long, or too often, reserves the GPU
+ * on which the least is missing. Nobody who ranks lower joins it, so that less and less is missing
+ * there, until the tenant fits or another GPU is nearer to it. */
+#include "whole.h"
+
+#include "state.h"
+
+#define PATIENCE_MS   60000
+#define PASSED_MOST   100
+#define RESERVED_MOST 64
+
+int64_t patience_of(const struct engine *e)
+{
+	return e->cfg.patience_ms > 0 ? e->cfg.patience_ms : PATIENCE_MS;
+}
+
+uint32_t keeper_add(struct engine *e, const struct pod *pod, bool whole)
+{
+	struct keeper made = {pod, whole};
+	VEC_PUSH(&e->wholes.keepers, made);
+	return (uint32_t)e->wholes.keepers.count;
+}
+
+/* What is missing on the GPU. */
+struct lack {
+	int64_t milli, mib;
+};
+
+static bool lack_on(const struct place_gpu *g, const struct place_request *r, struct lack *ret)
+{
+	int64_t milli, mib;
+	place_share(r, g->usable_mib, &milli, &mib);
+	if (g->fenced || g->kept_by != 0 || milli > MODEL_GPU_MILLI ||
+		(g->usable_mib > 0 && mib > g->usable_mib)) {
+		return false;
+	}
+	ret->milli = milli > g->free_milli ? milli - g->free_milli : 0;
+	ret->mib = g->usable_mib > 0 && mib > g->free_mib ? mib - g->free_mib : 0;
+	return true;
+}
+
+static bool is_nearer(const struct engine *e, uint32_t a, const struct lack *on_a, uint32_t b,
+	const struct lack *on_b)
+{
+	if (on_a->milli != on_b->milli) {
+		return on_a->milli < on_b->milli;
+	}
+	if (on_a->mib != on_b->mib) {
+		return on_a->mib < on_b->mib;
+	}
+	const struct place_gpu *x = &e->snap.gpus.items[a], *y = &e->snap.gpus.items[b];
+	int by_node = strcmp(
+		e->snap.nodes.items[x->node].noun->name, e->snap.nodes.items[y->node].noun->name);
+	return by_node != 0 ? by_node < 0 : strcmp(x->capacity_pod, y->capacity_pod) < 0;
+}
+
+/* Only where nothing but the GPU is missing: no reservation makes CPU free. */
+static uint32_t nearest(struct engine *e, const struct place_request *r)
+{
+	uint32_t best = PLACE_NOWHERE;
+	struct lack least = {0}, on;
+	for (uint32_t i = 0; i < e->snap.gpus.count; i++) {
+		const struct place_gpu *g = &e->snap.gpus.items[i];
+		if (!lack_on(g, r, &on) ||
+			(best != PLACE_NOWHERE && !is_nearer(e, i, &on, best, &least)) ||
+			place_unfit(&e->snap, r, &e->snap.nodes.items[g->node], NULL) !=
+				UNFIT_NONE) {
+			continue;
+		}
+		best = i;
+		least = on;
+	}
+	e->looked_at += e->snap.gpus.count;
+	return best;
+}
+
+static void reserve(struct engine *e, struct waiter *w)
+{
+	struct claims_of claims;
+	bool due = e->now - w->passed.lacks_since >= patience_of(e) || w->passed.by >= PASSED_MOST;
+	if (!due) {
+		wake_by(e, w->passed.lacks_since + patience_of(e));
+		return;
+	}
+	if (e->wholes.reserved >= RESERVED_MOST ||
+		needs_claims(e, &w->pod, &claims) != REASON_NONE) {
+		return;
+	}
+	struct place_request r = w->asked;
+	r.pod = &w->pod;
+	r.claims = claims.items;
+	r.claim_count = claims.count;
+	r.apart = neighbours_mark(e, &w->pod);
+	uint32_t gpu = nearest(e, &r);
+	if (gpu != PLACE_NOWHERE) {
+		place_keep_gpu(&e->snap, gpu, keeper_add(e, &w->pod, false));
+		e->wholes.reserved++;
+		wholes_picture_changed(e);
+	}
+}
+
+void reserve_judge(struct engine *e, struct waiter *w, bool lacks)
+{
+	w->passed.from = e->chosen.count;
+	if (!lacks) {
+		w->passed.lacks_since = -1;
+		w->passed.by = 0;
+		return;
+	}
+	if (w->passed.lacks_since < 0) {
+		w->passed.lacks_since = e->now;
+	}
+	reserve(e, w);
+}
+
+void reserve_again(struct engine *e, struct waiter *w)
+{
+	w->passed.from = 0;
+	if (w->passed.lacks_since >= 0) {
+		reserve(e, w);
+	}
+}
+
+/* Whichever GPUs they went to: it begins the reservation early, never late, and is at most one GPU.
+ */
+void reserve_count(struct engine *e, size_t first, size_t end)
+{
+	for (size_t i = first; i < end; i++) {
+		struct waiter *w = e->ranked.items[i].waiter;
+		size_t passed = e->chosen.count - w->passed.from;
+		if (w->passed.lacks_since >= 0 && passed > 0 && w->passed.by < PASSED_MOST) {
+			w->passed.by += passed < PASSED_MOST ? (uint32_t)passed : PASSED_MOST;
+			/* It reserves in the next step, which this one asks for. */
+			e->dirty = e->dirty || w->passed.by >= PASSED_MOST;
+		}
+	}
+}

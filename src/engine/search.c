@@ -1,0 +1,186 @@
+/* The search for orphans (C11). Nobody can ask the device plugin for a certain GPU: it gives out
+ * whichever is free. So one capacity pod for every free GPU of the node is asked for, none of them
+ * goes before all have told what they got, and then only the right one stays. Where the capacity
+ * pod that held it is still on its way out and nothing else is free there, one waits at the
+ * scheduler, ahead of everybody else by its priority, for the moment at which the GPU is free. */
+#include "model/names.h"
+#include "orphan.h"
+#include "state.h"
+
+/* Cordoned is no obstacle: nothing new comes to the node. */
+static bool is_closed(const struct place_node *n)
+{
+	return !n->noun->ready || (n->no_grants && !n->noun->unschedulable);
+}
+
+static struct search *search_on(struct engine *e, const char *node)
+{
+	uint32_t at = snap_node_of(e, node);
+	return at == WORLD_NONE || at >= e->orphans.searches.count ? NULL
+								   : &e->orphans.searches.items[at];
+}
+
+static bool is_sought(const struct engine *e, const struct orphan *o)
+{
+	return o->seen == e->step && o->searched;
+}
+
+static bool count_orphans(struct engine *e)
+{
+	bool any = false;
+	vec_for_each (const struct orphan, o, &e->orphans.items) {
+		any = any || is_sought(e, o);
+	}
+	for (size_t i = 0; any && i < e->snap.nodes.count; i++) {
+		VEC_PUSH(&e->orphans.searches, (struct search){0});
+	}
+	vec_for_each (const struct orphan, o, &e->orphans.items) {
+		struct search *s = is_sought(e, o) ? search_on(e, o->node) : NULL;
+		if (s != NULL) {
+			s->leaving += o->leaving ? 1 : 0;
+			s->lost += o->leaving ? 0 : 1;
+			s->due = s->due || e->now >= o->retry_at;
+			s->fresh = s->fresh || !orphan_is_late(e, o);
+		}
+	}
+	return any;
+}
+
+static void count_searchers(struct engine *e)
+{
+	for (size_t i = 0; i < e->holders.count; i++) {
+		const struct holder *h = e->holders.items[i];
+		struct search *s =
+			h->search && h->snap_step == e->step ? search_on(e, h->node) : NULL;
+		if (s != NULL) {
+			s->opening += h->pod.identity == NULL ? 1 : 0;
+			s->unbound += !h->in_world || text_empty(h->pod.node) ? 1 : 0;
+		}
+	}
+}
+
+/* What the search wants nobody else opens, as long as it has time. */
+static void want(struct search *s, struct place_node *n)
+{
+	if (s->lost > 0) {
+		s->want = n->free_gpus;
+	} else if (s->leaving > s->opening && n->free_gpus + s->unbound <= 0) {
+		s->want = s->leaving - s->opening;
+	}
+	s->want = s->want < 0 || is_closed(n) ? 0 : s->want;
+	if (s->lost > 0 && s->fresh && n->free_gpus > 0 && !is_closed(n)) {
+		n->free_gpus = 0;
+	}
+}
+
+void searches_plan(struct engine *e)
+{
+	VEC_CLEAR(&e->orphans.searches);
+	if (count_orphans(e)) {
+		count_searchers(e);
+	}
+	for (size_t i = 0; i < e->orphans.searches.count; i++) {
+		want(&e->orphans.searches.items[i], &e->snap.nodes.items[i]);
+	}
+	for (size_t i = 0; i < e->snap_gpus.count; i++) {
+		struct place_gpu *g = &e->snap.gpus.items[i];
+		g->fenced = g->fenced || e->snap_gpus.items[i].holder->search;
+	}
+}
+
+/* Whatever keeps others off the node now must not keep off who holds what is used there; but what
+ * is about to be taken away is not clung to. */
+static struct pod who_comes(const struct place_node *n, struct arena *arena)
+{
+	struct pod pod = {
+		.tolerations = ARENA_ARRAY(arena, struct toleration, n->noun->taint_count + 1)};
+	for (uint32_t i = 0; i < n->noun->taint_count; i++) {
+		const struct taint *t = &n->noun->taints[i];
+		if (text_equals(t->effect, "NoSchedule") &&
+			!text_equals(t->key, "karpenter.sh/disrupted")) {
+			pod.tolerations[pod.toleration_count++] = (struct toleration){
+				.key = t->key, .operator= "Exists", .effect = t->effect};
+		}
+	}
+	return pod;
+}
+
+static void ask(struct engine *e, int64_t now, uint32_t node, struct plan *plan)
+{
+	struct search *s = &e->orphans.searches.items[node];
+	const struct place_node *n = &e->snap.nodes.items[node];
+	const struct pod pod = who_comes(n, &plan->arena);
+	for (; s->want > 0; s->want--) {
+		struct holder *h = emit_create(e, now, n->noun->name, &pod, plan);
+		if (h == NULL) {
+			return;
+		}
+		h->search = true;
+		s->opening++;
+	}
+}
+
+static void ask_where_due(struct engine *e, int64_t now, struct plan *plan)
+{
+	vec_for_each (struct orphan, o, &e->orphans.items) {
+		struct search *s = is_sought(e, o) ? search_on(e, o->node) : NULL;
+		if (s == NULL) {
+			continue;
+		}
+		if (s->want > 0 && s->due) {
+			ask(e, now, snap_node_of(e, o->node), plan);
+			s->asked = true;
+		}
+		if (s->asked) {
+			o->retry_at = now + backoff_next(&o->backoff, &e->rng);
+		} else if (s->want > 0) {
+			wake_by(e, o->retry_at);
+		}
+	}
+}
+
+/* Those that have told another GPU keep it from being given out instead of the right one. */
+static bool goes_on(const struct search *s)
+{
+	return s != NULL && s->lost + s->leaving > 0 &&
+	       (s->opening > 0 || (s->want > 0 && s->fresh));
+}
+
+static bool is_used(const struct engine *e, const struct holder *h)
+{
+	return h->snap_step == e->step && (e->snap.gpus.items[h->snap_at].tenants > 0 ||
+						  e->snap_gpus.items[h->snap_at].demand > 0);
+}
+
+static void ask_again(struct engine *e, int64_t now, struct holder *h, struct plan *plan)
+{
+	uint32_t node = snap_node_of(e, h->node);
+	if (h->refusal == NULL || h->in_world || h->flight != 0 || node == WORLD_NONE) {
+		return;
+	}
+	if (now < h->retry_at) {
+		wake_by(e, h->retry_at);
+		return;
+	}
+	const struct pod pod = who_comes(&e->snap.nodes.items[node], &plan->arena);
+	emit_create_again(e, h, &pod, plan);
+}
+
+void searches_tend(struct engine *e, int64_t now, struct plan *plan)
+{
+	ask_where_due(e, now, plan);
+	for (size_t i = 0; i < e->holders.count; i++) {
+		struct holder *h = e->holders.items[i];
+		if (!h->search) {
+			continue;
+		}
+		if (goes_on(search_on(e, h->node))) {
+			ask_again(e, now, h, plan);
+		} else if (is_used(e, h)) {
+			/* Nobody looked for it, but somebody may run on it. */
+			h->search = false;
+		} else if (holder_may_go(h)) {
+			emit_delete(e, h, plan);
+		}
+	}
+}

@@ -1,0 +1,28 @@
+/* How old what is known of the pods may be when a gate is taken off (C21).
+ *
+ * A quiet watch tells nothing for a minute, and is no older for that: what has not happened is not
+ * told. So age is not the time since something was heard. It is how long something that certainly
+ * happened has not been heard of: a write of our own that was acknowledged. Every placement has
+ * such a write just before it, the grant, which goes through the same watch that tells what else
+ * was bound to the node. The gate is taken off once the grant has come back, so the view then
+ * includes everything older than the grant; and nobody's is taken off while some other grant has
+ * been on its way back for two seconds. A watch of nodes or pods that broke stops all decisions.
+ *
+ * A node that was cordoned, or whose allocatable shrank, at this very moment may still be missed,
+ * and a pod that the scheduler binds between the grant and the placement. What comes of that is
+ * recycled (recycle.c). */
+#include "state.h"
+
+#define VIEW_MS 2000
+
+bool view_lags(const struct engine *e)
+{
+	for (size_t i = 0; i < e->holders.count; i++) {
+		const struct holder *h = e->holders.items[i];
+		bool owed = h->in_world && h->acked_rv != NULL;
+		if (owed && e->now - h->acked_at > VIEW_MS) {
+			return true;
+		}
+	}
+	return false;
+}

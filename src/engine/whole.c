@@ -1,0 +1,253 @@
+/* Whole pods that wait: who they are, in which order, and what is kept for each of them. */
+#include "whole.h"
+
+#include <stdlib.h>
+
+#include "state.h"
+
+/* The scheduler tries a pod again within seconds of a GPU getting free, so one that it has left
+ * alone for so long has another reason to wait, which nobody judges here. */
+#define OFFER_MS 60000
+/* Nothing is kept for such a pod for so long, twice as long each time. */
+#define REST_FIRST_MS 300000
+
+static bool whole_same(const void *owner, uint32_t slot, const void *key)
+{
+	const struct engine *e = owner;
+	return strcmp(e->wholes.all.items[slot]->uid, key) == 0;
+}
+
+void wholes_init(struct engine *e)
+{
+	map_init(&e->wholes.by_uid, whole_same, e);
+}
+
+static void whole_free(struct whole *w)
+{
+	arena_finish(&w->arena);
+	free(w->uid);
+	free(w);
+}
+
+void wholes_finish(struct engine *e)
+{
+	for (size_t i = 0; i < e->wholes.all.count; i++) {
+		whole_free(e->wholes.all.items[i]);
+	}
+	VEC_FINISH(&e->wholes.all);
+	VEC_FINISH(&e->wholes.ranked);
+	VEC_FINISH(&e->wholes.keepers);
+	VEC_FINISH(&e->wholes.rooms);
+	map_finish(&e->wholes.by_uid);
+	memset(&e->wholes, 0, sizeof e->wholes);
+}
+
+struct whole *whole_find(const struct engine *e, const char *uid)
+{
+	uint32_t i = map_find(&e->wholes.by_uid, hash_text(uid), uid);
+	return i == MAP_NONE ? NULL : e->wholes.all.items[i];
+}
+
+struct whole *whole_touch(struct engine *e, const char *uid, int64_t now)
+{
+	struct whole *w = whole_find(e, uid);
+	if (w == NULL) {
+		w = xcalloc(1, sizeof *w);
+		w->uid = xstrdup(uid);
+		w->arena.block_bytes = 1024;
+		w->stamp = UINT64_MAX;
+		w->since = now;
+		w->offered_at = -1;
+		VEC_PUSH(&e->wholes.all, w);
+		map_put(&e->wholes.by_uid, hash_text(uid), (uint32_t)e->wholes.all.count - 1);
+	}
+	w->seen = e->step;
+	return w;
+}
+
+void wholes_sweep(struct engine *e)
+{
+	struct wholes *all = &e->wholes;
+	bool any = false;
+	for (size_t i = all->all.count; i-- > 0;) {
+		if (all->all.items[i]->seen != e->step) {
+			whole_free(all->all.items[i]);
+			VEC_REMOVE_SWAP(&all->all, i);
+			any = true;
+		}
+	}
+	if (!any) {
+		return;
+	}
+	/* Places have moved: index anew. */
+	map_clear(&all->by_uid);
+	for (size_t i = 0; i < all->all.count; i++) {
+		map_put(&all->by_uid, hash_text(all->all.items[i]->uid), (uint32_t)i);
+	}
+}
+
+static int by_rank(const void *a, const void *b)
+{
+	const struct pod *x = &(*(struct whole *const *)a)->pod;
+	const struct pod *y = &(*(struct whole *const *)b)->pod;
+	return pod_rank(x, y);
+}
+
+void wholes_rank(struct engine *e, int64_t now)
+{
+	struct wholes *all = &e->wholes;
+	VEC_CLEAR(&all->ranked);
+	VEC_CLEAR(&all->keepers);
+	all->next = 0;
+	all->rooms_begun = all->rooms_known = false;
+	all->drained = all->looks = all->reserved = 0;
+	for (size_t i = 0; i < world_class_count(e->world, WORLD_PENDING); i++) {
+		const struct world_pod *p = world_class_at(e->world, WORLD_PENDING, i);
+		struct whole *w = whole_touch(e, world_pod_uid(p), now);
+		if (w->stamp != p->gpu->stamp) {
+			arena_finish(&w->arena);
+			w->arena.block_bytes = 1024;
+			bool unpacked = world_pod_unpack(p, &w->arena, &w->pod);
+			ENSURE(unpacked);
+			w->stamp = p->gpu->stamp;
+		}
+		VEC_PUSH(&all->ranked, w);
+	}
+	if (all->ranked.count > 1) {
+		qsort(all->ranked.items, all->ranked.count, sizeof *all->ranked.items, by_rank);
+	}
+}
+
+void wholes_picture_changed(struct engine *e)
+{
+	e->wholes.rooms_known = false;
+}
+
+/* What the scheduler may refuse it for and nobody judges here. GPUs are offered to such a pod too,
+ * but nobody else waits for it longer than that. */
+static bool is_judged(const struct pod *p)
+{
+	return !p->too_complex && !p->has_pod_affinity && !p->has_spread && !p->has_claims &&
+	       !p->has_group;
+}
+
+/* Of those that are idle, first what is not open yet. */
+static uint32_t next_idle(const struct engine *e, uint32_t node)
+{
+	uint32_t best = WORLD_NONE;
+	for (uint32_t i = 0; i < e->snap.gpus.count; i++) {
+		const struct place_gpu *g = &e->snap.gpus.items[i];
+		if (g->node != node || !snap_gpu_is_idle(e, i)) {
+			continue;
+		}
+		const struct place_gpu *b = best != WORLD_NONE ? &e->snap.gpus.items[best] : NULL;
+		if (b == NULL || g->state > b->state ||
+			(g->state == b->state && strcmp(g->capacity_pod, b->capacity_pod) < 0)) {
+			best = i;
+		}
+	}
+	return best;
+}
+
+/* Takes out of the picture what the pod will have on the node. */
+static void take(struct engine *e, const struct pod *pod, uint32_t node, uint32_t keeper)
+{
+	struct place_node *n = &e->snap.nodes.items[node];
+	struct whole_room *room = &e->wholes.rooms.items[node];
+	if (n->free_gpus <= pod->gpus) {
+		place_keep_node(&e->snap, node, keeper);
+	}
+	while (n->free_gpus < pod->gpus) {
+		place_return_capacity(n);
+		if (room->leaving > 0) {
+			room->leaving--;
+			continue;
+		}
+		uint32_t gpu = next_idle(e, node);
+		ENSURE(gpu != WORLD_NONE);
+		room->idle--;
+		e->snap_gpus.items[gpu].yields = true;
+		place_keep_gpu(&e->snap, gpu, keeper);
+	}
+	n->free_gpus -= pod->gpus;
+	place_reserve_pod(&e->snap, n, pod);
+	snapshot_node_moved(&e->snap, node);
+}
+
+static void rest(struct whole *w, int64_t now)
+{
+	w->rest_until = now + ((int64_t)REST_FIRST_MS << w->rests);
+	w->rests += w->rests < WHOLE_RESTS_MAX ? 1 : 0;
+	w->offered_at = -1;
+}
+
+/* It can be bound now, or as soon as what is idle has gone. */
+static void offer(struct engine *e, struct whole *w, uint32_t node, uint32_t keeper)
+{
+	bool ready = e->snap.nodes.items[node].free_gpus >= w->pod.gpus;
+	if (ready && w->offered_at < 0) {
+		w->offered_at = e->now;
+	}
+	if (!ready) {
+		w->offered_at = -1;
+	}
+	if (ready) {
+		wake_by(e, w->offered_at + OFFER_MS);
+	}
+	take(e, &w->pod, node, keeper);
+}
+
+static void keep_for(struct engine *e, struct whole *w, struct plan *plan)
+{
+	struct claims_of claims;
+	if (w->offered_at >= 0 && e->now - w->offered_at >= OFFER_MS) {
+		rest(w, e->now);
+	}
+	if (e->now < w->rest_until) {
+		wake_by(e, w->rest_until);
+		return;
+	}
+	if (needs_claims(e, &w->pod, &claims) != REASON_NONE) {
+		return;
+	}
+	struct place_request r = {.pod = &w->pod,
+		.claims = claims.items,
+		.claim_count = claims.count,
+		.apart = neighbours_mark(e, &w->pod)};
+	wholes_know_rooms(e);
+	uint32_t keeper = keeper_add(e, &w->pod, true);
+	bool judged = is_judged(&w->pod);
+	uint32_t node = whole_best_node(e, &r, judged ? keeper : 0);
+	if (node != PLACE_NOWHERE) {
+		offer(e, w, node, keeper);
+		return;
+	}
+	w->offered_at = -1;
+	if (judged) {
+		whole_drain(e, w, &r, plan);
+	}
+}
+
+void wholes_until(struct engine *e, const struct pod *tenant, struct plan *plan)
+{
+	struct wholes *all = &e->wholes;
+	while (all->next < all->ranked.count) {
+		struct whole *w = all->ranked.items[all->next];
+		/* Of equal rank the whole pod comes first (C16). */
+		if (tenant != NULL && pod_rank_class(&w->pod, tenant) > 0) {
+			return;
+		}
+		all->next++;
+		keep_for(e, w, plan);
+		e->looked_at += e->snap.nodes.count;
+	}
+}
+
+void wholes_tend(struct engine *e, struct plan *plan)
+{
+	vec_for_each (const struct snap_gpu, s, &e->snap_gpus) {
+		if (s->yields && holder_may_go(s->holder)) {
+			emit_delete(e, s->holder, plan);
+		}
+	}
+}

@@ -1,0 +1,136 @@
+/* C16, C17. Pods that ask for whole GPUs and that the scheduler has looked for in vain. They are
+ * ranked together with tenants: when the walk over those who wait comes to one of them, what it
+ * could have goes out of the picture, for whoever ranks lower. docs/design/fairness.md. */
+#ifndef ENGINE_WHOLE_H
+#define ENGINE_WHOLE_H
+
+#include "base/alloc.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "model/plan.h"
+#include "model/pod.h"
+#include "place/place.h"
+
+struct engine;
+struct holder;
+struct waiter;
+
+/* One of those who are ranked. */
+struct candidate {
+	struct waiter *waiter;
+	uint32_t pod_slot;
+};
+
+/* How a tenant fares among others. */
+struct passed {
+	int64_t lacks_since; /* no GPU fits it although one might; -1: that is not so */
+	uint32_t by;	     /* so many that rank lower were given a GPU meanwhile */
+	size_t from;	     /* of this step's `chosen`: those before rank higher */
+	uint32_t kept_for;   /* the keeper of what it could have otherwise; 0: nobody */
+};
+
+/* Rests grow so often. */
+#define WHOLE_RESTS_MAX 4
+
+/* What is remembered of one, by uid. */
+struct whole {
+	char *uid;	    /* owned */
+	struct arena arena; /* of `pod` */
+	struct pod pod;	    /* as of `stamp` */
+	uint64_t stamp;
+	int64_t since;	    /* it was met first */
+	int64_t offered_at; /* since when the scheduler could bind it, as far as we judge; -1: it
+			       cannot */
+	int64_t rest_until; /* nothing is kept for it: it was offered GPUs in vain */
+	uint32_t rests;
+	bool told; /* what is in its way */
+	uint64_t seen;
+};
+
+/* Of one node of the snapshot. */
+struct whole_room {
+	int64_t idle;	  /* capacity pods that nobody needs */
+	int64_t leaving;  /* those on their way out */
+	int64_t used;	  /* thousandths that tenants have */
+	int64_t promised; /* GPUs to whole pods that it is kept for */
+};
+
+/* Whom something is kept for. */
+struct keeper {
+	const struct pod *pod; /* borrowed for the step */
+	bool whole;
+};
+
+struct wholes {
+	struct {
+		VEC_FIELDS(struct whole *); /* owned */
+	} all;
+	struct map by_uid;
+	int64_t told_at; /* when the last event was asked for; 0: never */
+
+	/* the step's scratch */
+	struct {
+		VEC_FIELDS(struct whole *);
+	} ranked;
+	size_t next; /* of ranked: those before were looked at */
+	struct {
+		VEC_FIELDS(struct keeper); /* by number, counted from 1 */
+	} keepers;
+	struct {
+		VEC_FIELDS(struct whole_room); /* by node */
+	} rooms;
+	bool rooms_begun, rooms_known;
+	uint32_t drained;  /* nodes that get no new shares */
+	uint32_t looks;	   /* for such a node */
+	uint32_t reserved; /* GPUs, for tenants */
+};
+
+/* whole.c */
+void wholes_init(struct engine *e);
+void wholes_finish(struct engine *e);
+struct whole *whole_touch(struct engine *e, const char *uid, int64_t now);
+struct whole *whole_find(const struct engine *e, const char *uid);
+void wholes_sweep(struct engine *e); /* forgets what this step did not meet */
+/* Who waits now, by rank; before needs_count. */
+void wholes_rank(struct engine *e, int64_t now);
+/* The walk has come to this tenant: keeps for all whole pods that rank before it what they could
+ * have. NULL: for the rest of them. */
+void wholes_until(struct engine *e, const struct pod *tenant, struct plan *plan);
+/* Some share was taken out of the picture: what is idle may be so no more. */
+void wholes_picture_changed(struct engine *e);
+/* Idle capacity pods go for them at once. */
+void wholes_tend(struct engine *e, struct plan *plan);
+
+/* whole_fit.c */
+void wholes_know_rooms(struct engine *e);
+/* Might this GPU go for a whole pod? */
+bool snap_gpu_is_idle(const struct engine *e, uint32_t gpu);
+/* GPUs that it can have on the node, idle capacity pods and those on their way out counted. */
+int64_t whole_obtainable(const struct engine *e, uint32_t node);
+/* Could it run there once they are gone? */
+bool whole_fits(struct engine *e, const struct place_request *r, uint32_t node);
+/* Of the nodes where it fits, the one that is nearest to it; PLACE_NOWHERE: it fits nowhere.
+ * `keeper` not 0: nobody opens a GPU on any of them. */
+uint32_t whole_best_node(struct engine *e, const struct place_request *r, uint32_t keeper);
+
+/* whole_drain.c: it fits nowhere and has waited; a node is kept for it. */
+void whole_drain(
+	struct engine *e, struct whole *w, const struct place_request *r, struct plan *plan);
+
+/* decide.c. Less than 0: the first comes before the second. By priority and age, and by those
+ * alone. */
+int pod_rank_class(const struct pod *a, const struct pod *b);
+int pod_rank(const struct pod *a, const struct pod *b); /* then by name */
+
+/* reserve.c: tenants among themselves */
+int64_t patience_of(const struct engine *e);
+/* Something is kept for this pod: its number. */
+uint32_t keeper_add(struct engine *e, const struct pod *pod, bool whole);
+/* It was looked for a GPU for this tenant; `lacks`: in vain, although there may be one later. */
+void reserve_judge(struct engine *e, struct waiter *w, bool lacks);
+/* An unfinished step goes on: what those before it keep, they keep still. */
+void reserve_again(struct engine *e, struct waiter *w);
+/* The walk is over: whom were others preferred to, and how often? */
+void reserve_count(struct engine *e, size_t first, size_t end);
+
+#endif

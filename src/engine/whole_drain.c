@@ -1,0 +1,144 @@
+/* A whole pod that fits nowhere and has waited long enough: the node that is nearest to it gets no
+ * new shares from whoever ranks lower, so that newcomers never overtake it (C18). Only a node whose
+ * GPUs are enough for it and for those before it to whom it was promised; no more than half of the
+ * nodes. */
+#include "whole.h"
+
+#include "size/explain.h"
+#include "state.h"
+
+#define DRAINED_MAX 16
+#define LOOKS_MAX   64
+/* One such event a second is more than people read. */
+#define TELL_EVERY_MS 1000
+#define NAMES_TOLD    4
+
+/* The node as if nobody were there. */
+static bool could_hold(struct engine *e, const struct place_request *r, uint32_t node)
+{
+	const struct place_node *n = &e->snap.nodes.items[node];
+	if (n->noun->gpus - e->wholes.rooms.items[node].promised < r->pod->gpus) {
+		return false;
+	}
+	struct place_node empty = *n;
+	empty.free_cpu_milli = n->noun->cpu_milli;
+	empty.free_mem_bytes = n->noun->mem_bytes;
+	empty.free_slots = n->noun->pod_slots;
+	return place_unfit(&e->snap, r, &empty, NULL) == UNFIT_NONE;
+}
+
+static bool is_nearer(const struct engine *e, uint32_t a, uint32_t b)
+{
+	int64_t has[2] = {whole_obtainable(e, a), whole_obtainable(e, b)};
+	int64_t used[2] = {e->wholes.rooms.items[a].used, e->wholes.rooms.items[b].used};
+	if (has[0] != has[1]) {
+		return has[0] > has[1];
+	}
+	if (used[0] != used[1]) {
+		return used[0] < used[1];
+	}
+	return strcmp(e->snap.nodes.items[a].noun->name, e->snap.nodes.items[b].noun->name) < 0;
+}
+
+static uint32_t nearest(struct engine *e, const struct place_request *r)
+{
+	uint32_t best = PLACE_NOWHERE;
+	size_t half = (e->snap.nodes.count + 1) / 2;
+	uint32_t most = half < DRAINED_MAX ? (uint32_t)half : DRAINED_MAX;
+	if (e->wholes.looks++ >= LOOKS_MAX) {
+		return PLACE_NOWHERE;
+	}
+	for (uint32_t i = 0; i < e->snap.nodes.count; i++) {
+		bool more = e->wholes.rooms.items[i].promised == 0;
+		if ((more && e->wholes.drained >= most) || !could_hold(e, r, i)) {
+			continue;
+		}
+		if (best == PLACE_NOWHERE || is_nearer(e, i, best)) {
+			best = i;
+		}
+	}
+	return best;
+}
+
+/* Who has a share on a GPU of the node, some of them by name. */
+static uint32_t count_shares(struct engine *e, uint32_t node, struct grant *names)
+{
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < e->snap.gpus.count; i++) {
+		const struct holder *h = e->snap_gpus.items[i].holder;
+		const struct ledger *l = holder_ledger(h);
+		if (e->snap.gpus.items[i].node != node) {
+			continue;
+		}
+		for (uint32_t k = 0; k < l->count; k++) {
+			if (!grant_lives(e, h, &l->items[k])) {
+				continue;
+			}
+			if (count < NAMES_TOLD) {
+				names[count] = l->items[k];
+			}
+			count++;
+		}
+	}
+	return count;
+}
+
+static void tell(struct engine *e, struct whole *w, uint32_t node, struct plan *plan)
+{
+	struct grant names[NAMES_TOLD];
+	struct wholes *all = &e->wholes;
+	if (w->told) {
+		return;
+	}
+	if (all->told_at != 0 && e->now - all->told_at < TELL_EVERY_MS) {
+		wake_by(e, all->told_at + TELL_EVERY_MS);
+		return;
+	}
+	struct explain_way way = {.gpus = w->pod.gpus,
+		.node = e->snap.nodes.items[node].noun->name,
+		.shares = count_shares(e, node, names),
+		.names = names};
+	if (way.shares == 0) {
+		return;
+	}
+	CLEANUP(str_finish) struct str text = STR_INIT(1024);
+	explain_in_the_way(&text, &way, NAMES_TOLD);
+	struct action *a = emit(e, plan, ACTION_EVENT);
+	a->ns = arena_strdup(&plan->arena, w->pod.ns);
+	a->name = arena_strdup(&plan->arena, w->pod.name);
+	a->uid = arena_strdup(&plan->arena, w->uid);
+	a->regarding_kind = "Pod";
+	a->regarding_api_version = "v1";
+	a->event_reason = "SharesInTheWay";
+	a->message = arena_strdup(&plan->arena, str_text(&text));
+	w->told = true;
+	all->told_at = e->now;
+}
+
+void whole_drain(
+	struct engine *e, struct whole *w, const struct place_request *r, struct plan *plan)
+{
+	struct wholes *all = &e->wholes;
+	if (e->now - w->since < patience_of(e)) {
+		wake_by(e, w->since + patience_of(e));
+		return;
+	}
+	uint32_t node = nearest(e, r);
+	e->looked_at += e->snap.nodes.count;
+	if (node == PLACE_NOWHERE) {
+		return;
+	}
+	struct whole_room *room = &all->rooms.items[node];
+	all->drained += room->promised == 0 ? 1 : 0;
+	room->promised += w->pod.gpus;
+	uint32_t keeper = (uint32_t)all->keepers.count;
+	place_keep_node(&e->snap, node, keeper);
+	for (uint32_t i = 0; i < e->snap.gpus.count; i++) {
+		if (e->snap.gpus.items[i].node == node) {
+			place_keep_gpu(&e->snap, i, keeper);
+		}
+	}
+	/* What is idle there is kept now, too. */
+	wholes_picture_changed(e);
+	tell(e, w, node, plan);
+}

@@ -1,0 +1,49 @@
+/* Sentences about GPUs and the capacity pods that hold them. */
+#include "size/explain.h"
+
+#include <stdio.h>
+
+/* Text from outside is shown, never more of it than helps. */
+#define SHOWN "%.80s"
+
+void explain_orphaned(struct str *out, const struct explain_loss *l)
+{
+	str_append_format(out, "its GPU " SHOWN " is held by nobody: capacity pod " SHOWN " ",
+		text_or(l->gpu, "?"), text_or(l->capacity_pod, "?"));
+	if (l->gone) {
+		str_append_text(out, "is gone");
+	} else {
+		str_append_text(out, l->ended ? "has ended" : "is being deleted");
+	}
+	if (!text_empty(l->detail)) {
+		str_append_format(out, " (" SHOWN ")", l->detail);
+	}
+	str_append_text(out, "; another pod may be given the same GPU until it is held again");
+}
+
+void explain_capacity_failed(struct str *out, const struct explain_failure *f)
+{
+	if (f->ended) {
+		str_append_text(out, "has ended");
+	} else {
+		str_append_format(out,
+			f->told ? "does not hold its GPU any more since %lld s"
+				: "has not told its GPU in %lld s",
+			(long long)f->after_s);
+	}
+	if (!text_empty(f->detail)) {
+		str_append_format(out, ": " SHOWN, f->detail);
+	}
+	str_append_format(out, "; node " SHOWN " rests", text_or(f->node, "?"));
+	if (f->rests_s > 0) {
+		str_append_format(out, " for %lld s", (long long)f->rests_s);
+	}
+}
+
+void explain_doubled(struct str *out, const char *gpu, const char *other)
+{
+	str_append_format(out,
+		"tells the GPU " SHOWN ", and so does " SHOWN
+		": neither gets a tenant as long as both are there",
+		text_or(gpu, "?"), text_or(other, "?"));
+}

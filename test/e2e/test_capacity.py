@@ -1,0 +1,190 @@
+"""The life of capacity pods that do not do what they should, on the real control plane with played
+kubelets (C9 to C12, C15; cases 10 to 13, 15, 40, 41)."""
+
+import time
+
+from helpers import P, capacity_on, events, gates, note, on, pin, seen, wait_gone
+from invariants import identity, ledger
+from waiting import wait_until
+
+STACK = {"nodes": [("life-%d" % i, 1) for i in range(8)] + [("pair-%d" % i, 2) for i in range(8)],
+         "arguments": ["--idle-grace-seconds=2", "--open-timeout-seconds=5",
+                       "--reacquire-seconds=10"]}
+SAFE = "cluster-autoscaler.kubernetes.io/safe-to-evict"
+STAYS = "karpenter.sh/do-not-disrupt"
+SYSTEM = "aliquot-system"
+
+
+def either(*nodes):
+    """Options of Stack.pod for one of several nodes."""
+    return {"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {
+        "nodeSelectorTerms": [{"matchExpressions": [{
+            "key": "kubernetes.io/hostname", "operator": "In", "values": list(nodes)}]}]}}}}
+
+
+def said(stack, reason, name):
+    """Our events of this reason about a pod of that name, which may be gone."""
+    return [e for e in stack.api.list("events", namespace=SYSTEM)
+            if e["reason"] == reason and e["involvedObject"]["name"] == name]
+
+
+def marks(pod):
+    """What it tells autoscalers of nodes."""
+    notes = pod["metadata"].get("annotations", {})
+    return notes.get(SAFE), notes.get(STAYS)
+
+
+def running(stack, node, name, fraction="0.5", **options):
+    """A tenant that runs there, and the capacity pod of its GPU."""
+    stack.create_pod(name, fraction=fraction, **{**on(node), **options})
+    pod = stack.wait_running(name)
+    return pod, stack.get_pod(note(pod, "capacity-pod"), SYSTEM)
+
+
+def holder(stack, uuid):
+    """The capacity pod that runs and told this GPU; None: there is none."""
+    found = [pod for pod in stack.capacity_pods() if identity(pod) and
+             identity(pod)["uuid"] == uuid and not pod["metadata"].get("deletionTimestamp")]
+    return found[0] if found else None
+
+
+def test_k10_a_refused_one_is_noticed_within_two_seconds(stack, node, name):
+    bad, good, tenant = node(2), node(2), name()
+    stack.kubelet.fault("reject-admission", node=bad, count=1000)
+    start = stack.api.list_raw("pods")["metadata"]["resourceVersion"]
+    stack.create_pod(tenant, fraction="0.5", **either(bad, good))
+    failed, took = None, None
+    for kind, obj in stack.api.watch("pods", SYSTEM, version=start, timeout=20):
+        if failed is None and obj["status"].get("reason") == "UnexpectedAdmissionError":
+            failed, since = obj["metadata"], time.monotonic()
+        if failed and kind == "DELETED" and obj["metadata"]["uid"] == failed["uid"]:
+            took = time.monotonic() - since
+            break
+    assert took is not None and took < 2, took
+    pod = stack.wait_running(tenant)
+    assert pod["spec"]["nodeName"] == good
+    told = wait_until(lambda: said(stack, "CapacityFailed", failed["name"]), 10, "its event")
+    assert "UnexpectedAdmissionError" in told[0]["message"] and bad in told[0]["message"], told
+    stack.kubelet.fault("reject-admission", node=bad, count=0)
+    stack.api.delete("pods", tenant, "default", grace=1)
+
+
+def test_k11_one_that_never_tells_its_gpu_is_given_up(stack, node, name):
+    where, tenant = node(2), name()
+    stack.kubelet.fault("no-identity", node=where)
+    stack.create_pod(tenant, fraction="0.5", **on(where))
+    first, = wait_until(lambda: capacity_on(stack, where), 20, "a capacity pod")
+    told = wait_until(lambda: said(stack, "CapacityFailed", first["metadata"]["name"]), 20,
+                      "its event")
+    assert "has not told its GPU" in told[0]["message"] and where in told[0]["message"], told
+    wait_until(lambda: stack.leader().metric(
+        'aliquot_tenants_waiting{reason="CapacityFailed"}') == 1, 5, "the reason")
+    assert gates(stack.get_pod(tenant)) == [P + "gpu"]
+    assert not capacity_on(stack, where), "the node rests"
+    stack.kubelet.fault("no-identity", node=where, on=False)
+    stack.api.delete("pods", tenant, "default", grace=0)
+
+
+def test_k12_of_two_that_tell_one_gpu_neither_gets_anybody(stack, node, name):
+    where, one, two, three = node(2), name(), name(), name()
+    running(stack, where, one, "0.9")
+    uuid = note(stack.get_pod(one), "gpu-uuid")
+    index = stack.kubelet.state()["nodes"][where]["uuids"].index(uuid)
+    for other in (0, 1):
+        stack.kubelet.fault("duplicate-uuid", node=where, index=other, of_index=index)
+    stack.create_pod(two, fraction="0.9", **on(where))
+    wait_until(lambda: len(capacity_on(stack, where)) == 2 and all(
+        identity(pod) for pod in capacity_on(stack, where)), 20, "both to tell one GPU")
+    both = [pod["metadata"]["name"] for pod in capacity_on(stack, where)]
+    for which in both:
+        wait_until(lambda p=which: said(stack, "GpuDoubled", p), 10, "the event on " + which)
+    assert stack.leader().metric("aliquot_doubled_gpus") == 1
+    assert '"reason":"GpuDoubled"' in stack.leader().log(20000)
+    stack.create_pod(three, fraction="0.05", **on(where))
+    # The other one has nobody and goes after its grace; only then somebody else comes.
+    stack.wait_running(three)
+    assert len(capacity_on(stack, where)) == 1
+    assert gates(stack.get_pod(two)) == [P + "gpu"]
+    stack.api.delete("pods", two, "default", grace=0)
+    for other in (0, 1):
+        stack.kubelet.fault("nvml", node=where, index=other)
+
+
+def test_k13_one_that_is_deleted_by_hand_comes_back_with_the_same_gpu(stack, node, name):
+    """C11: nobody can ask the device plugin for a certain GPU, and it gets it all the same."""
+    where, tenant, later = node(2), name(), name()
+    before, capacity = running(stack, where, tenant)
+    uuid = note(before, "gpu-uuid")
+    stack.api.delete("pods", capacity["metadata"]["name"], SYSTEM)
+    told = wait_until(lambda: events(stack, before, "GpuOrphaned"), 10, "its event")
+    assert uuid in told[0]["message"], told
+    again = wait_until(lambda: holder(stack, uuid), 30, "the GPU to be held again")
+    assert again["metadata"]["uid"] != capacity["metadata"]["uid"]
+    wait_until(lambda: before["metadata"]["uid"] in ledger(holder(stack, uuid)), 10,
+               "its ledger to have who runs")
+    assert holder(stack, uuid)["metadata"]["labels"][P + "in-use"] == "true"
+    wait_until(lambda: len(capacity_on(stack, where)) == 1, 10, "the others to go")
+    wait_until(lambda: stack.leader().metric("aliquot_orphaned_gpus") == 0, 10, "no orphan")
+    now = stack.get_pod(tenant)
+    assert now["metadata"]["uid"] == before["metadata"]["uid"]
+    assert [c["restartCount"] for c in now["status"]["containerStatuses"]] == [0]
+    assert seen(stack, now) == [uuid] and len(events(stack, now, "GpuOrphaned")) == 1
+    # It is one like any other.
+    stack.create_pod(later, fraction="0.5", **on(where))
+    assert note(stack.wait_running(later), "gpu-uuid") == uuid
+
+
+def test_k15_a_taint_that_only_tenants_tolerate_takes_no_capacity_pod(stack, node, name):
+    """The tenant that tolerates it came later than the one for which the GPU was opened."""
+    where, first, second, plain = node(), name(), name(), name()
+    taint = {"key": "life.example/out", "value": "x", "effect": "NoExecute"}
+    _, capacity = running(stack, where, first, "0.5")
+    tenant, same = running(stack, where, second, "0.25",
+                           tolerations=[{"key": "life.example/out", "operator": "Exists"}])
+    assert same["metadata"]["uid"] == capacity["metadata"]["uid"]
+    stack.create_pod(plain, gpus=0, **on(where))
+    stack.wait_running(plain)
+    stack.api.patch("nodes", where, {"spec": {"taints": [taint]}})
+    wait_gone(stack, plain)
+    wait_gone(stack, first)
+    assert stack.get_pod(second)["metadata"]["uid"] == tenant["metadata"]["uid"]
+    left = stack.get_pod(capacity["metadata"]["name"], SYSTEM)
+    assert left["metadata"]["uid"] == capacity["metadata"]["uid"]
+    assert not left["metadata"].get("deletionTimestamp")
+    # It goes after the last one, taint or not.
+    stack.api.delete("pods", second, "default", grace=1)
+    wait_gone(stack, capacity["metadata"]["name"], SYSTEM)
+    stack.api.patch("nodes", where, {"spec": {"taints": None}})
+
+
+def test_k40_one_that_cannot_leave_stops_nobody(stack, node, name):
+    where, elsewhere, tenant = node(2), node(), name()
+    _, capacity = running(stack, where, tenant)
+    stuck = capacity["metadata"]["name"]
+    stack.api.patch("pods", stuck, {"metadata": {"finalizers": ["life.example/stuck"]}}, SYSTEM)
+    before = stack.leader().metric('aliquot_actions_total{action="DeleteCapacity"')
+    stack.api.delete("pods", tenant, "default", grace=1)
+    stack.wait_pod(stuck, lambda p: p["metadata"].get("deletionTimestamp"), 20, SYSTEM, "deletion")
+    began = stack.leader().writes()
+    for other in (elsewhere, where):
+        pod, used = running(stack, other, name(), "0.9")
+        assert used["metadata"]["name"] != stuck and pin(pod) == other
+    # Two of each: create, grant, place, and a few events and conditions; nothing for the stuck one.
+    assert stack.leader().writes() - began < 30
+    assert stack.leader().metric('aliquot_actions_total{action="DeleteCapacity"') == before + 1
+    stack.api.patch("pods", stuck, {"metadata": {"finalizers": None}}, SYSTEM)
+    wait_gone(stack, stuck, SYSTEM)
+
+
+def test_k41_autoscalers_are_kept_off_while_a_tenant_needs_it(stack, node, name):
+    """C15: both marks come and go with the ledger, and an idle one leaves."""
+    where, keeper, other = node(), name(), name()
+    _, capacity = running(stack, where, keeper, "0.25", annotations={SAFE: "false"})
+    which = capacity["metadata"]["name"]
+    assert marks(capacity) == ("false", "true")
+    running(stack, where, other, "0.25")
+    assert marks(stack.get_pod(which, SYSTEM)) == ("false", "true")
+    stack.api.delete("pods", keeper, "default", grace=1)
+    stack.wait_pod(which, lambda p: marks(p) == ("true", None), 20, SYSTEM, "no mark")
+    stack.api.delete("pods", other, "default", grace=1)
+    wait_gone(stack, which, SYSTEM)

@@ -1,0 +1,255 @@
+/* C17: who is displaced for whom, and who gets what that frees. */
+#include "evict_bed.h"
+
+struct wish {
+	const char *name, *share, *policy;
+	int32_t priority;
+	bool never;
+	int64_t cpu_milli;
+	const char *zone;
+};
+
+static void tell_wish(struct bed *b, const struct wish *w)
+{
+	struct pair label[] = {{LABEL_TENANT, "true"}};
+	struct pair notes[] = {
+		{NOTE_ORIGINAL, "{}"}, {NOTE_SHARE, w->share}, {NOTE_POLICY, w->policy}};
+	struct pair zone[] = {{"zone", w->zone}};
+	const char *gate[] = {NAME_GATE};
+	struct pod p = {.ns = "default",
+		.name = w->name,
+		.uid = w->name,
+		.priority = w->priority,
+		.never_preempts = w->never,
+		.cpu_milli = w->cpu_milli > 0 ? w->cpu_milli : 10,
+		.mem_bytes = 100,
+		.labels = {label, 1},
+		.notes = {notes, w->policy != NULL ? 3 : 2},
+		.node_selector = {zone, w->zone != NULL ? 1 : 0},
+		.gates = gate,
+		.gate_count = 1};
+	tell_pod(b, &p);
+}
+
+static void tell_low(struct bed *b, const char *name, const char *milli, int32_t priority)
+{
+	tell_tenant(b,
+		&(struct tenant){.name = name, .milli = milli, .node = "n0", .priority = priority});
+}
+
+/* One GPU, which `a` and `b` share. */
+static struct bed shared_by(const char *a, int32_t a_priority, const char *c, int32_t c_priority)
+{
+	struct bed b = bed_make();
+	tell_node(&b, "n0", 1, 110);
+	tell_reach(&b, true);
+	tell_capacity(&b, &(struct cap){"c0", "c0-uid", "G0", false, {0}});
+	tell_low(&b, "a", a, a_priority);
+	tell_low(&b, "c", c, c_priority);
+	return b;
+}
+
+/* The first eviction after it has waited long enough; NULL: none. */
+static const struct action *wait_for_it(struct bed *b)
+{
+	const struct action *early = step(b, ACTION_EVICT);
+	cr_expect_null(early);
+	b->now += 9000;
+	cr_expect_null(step(b, ACTION_EVICT), "a GPU that is being opened is waited for");
+	b->now += 1500;
+	return step(b, ACTION_EVICT);
+}
+
+static void expect_victim(struct bed *b, const char *name)
+{
+	const struct action *a = wait_for_it(b);
+	cr_assert_not_null(a, "nobody instead of %s", name);
+	cr_expect_str_eq(a->uid, name);
+	cr_expect_eq(count_of(b, ACTION_EVICT), 1, "never more than needed");
+	bed_finish(b);
+}
+
+static void expect_nobody(struct bed *b)
+{
+	cr_expect_null(wait_for_it(b));
+	b->now += 30000;
+	cr_expect_null(step(b, ACTION_EVICT));
+	bed_finish(b);
+}
+
+Test(preempt, c17_a_tenant_of_lower_priority_gives_way)
+{
+	struct bed b = shared_by("600", 0, "300", 50);
+	tell_wish(&b, &(struct wish){.name = "w", .share = "0.5", .priority = 10});
+	const struct action *a = wait_for_it(&b);
+	cr_assert_not_null(a);
+	cr_expect_str_eq(a->uid, "a");
+	cr_expect_eq(a->reason, REASON_PREEMPTED);
+	const struct action *told = event_of(&b, "Preempted");
+	cr_assert_not_null(told);
+	cr_expect(strstr(told->message, "default/w") != NULL, "%s", told->message);
+	bed_finish(&b);
+}
+
+Test(preempt, c17_an_equal_priority_is_not_lower)
+{
+	struct bed b = shared_by("600", 10, "300", 50);
+	tell_wish(&b, &(struct wish){.name = "w", .share = "0.5", .priority = 10});
+	expect_nobody(&b);
+}
+
+Test(preempt, c17_never_of_the_pod)
+{
+	struct bed b = shared_by("600", 0, "300", 0);
+	tell_wish(&b, &(struct wish){.name = "w", .share = "0.5", .priority = 10, .never = true});
+	expect_nobody(&b);
+}
+
+Test(preempt, c17_never_of_its_policy)
+{
+	for (int never = 0; never < 2; never++) {
+		struct bed b = shared_by("600", 0, "300", 0);
+		struct policy p = {.name = "polite",
+			.generation = 1,
+			.mode = MODE_AUTOMATE,
+			.min_percent = 1,
+			.max_percent = 100,
+			.max_tenants = 16,
+			.never_preempts = never};
+		struct change set = {.type = CHANGE_SET, .kind = KIND_POLICY, .policy = &p};
+		engine_observe(b.e, &set);
+		tell_wish(&b,
+			&(struct wish){
+				.name = "w", .share = "0.5", .policy = "polite", .priority = 10});
+		(never ? expect_nobody(&b) : expect_victim(&b, "a"));
+	}
+}
+
+Test(preempt, c17_the_fewest_then_the_lowest_then_the_least)
+{
+	struct bed b = shared_by("600", 5, "300", 0);
+	tell_wish(&b, &(struct wish){.name = "w", .share = "0.6", .priority = 10});
+	expect_victim(&b, "a");
+	b = shared_by("500", 5, "450", 0);
+	tell_wish(&b, &(struct wish){.name = "w", .share = "0.4", .priority = 10});
+	expect_victim(&b, "c");
+	b = shared_by("500", 0, "450", 0);
+	tell_wish(&b, &(struct wish){.name = "w", .share = "0.4", .priority = 10});
+	expect_victim(&b, "c");
+}
+
+Test(preempt, c17_only_where_the_pod_would_really_fit)
+{
+	struct bed b = shared_by("600", 0, "300", 0);
+	tell_wish(&b,
+		&(struct wish){.name = "w", .share = "0.5", .priority = 10, .zone = "elsewhere"});
+	expect_nobody(&b);
+	/* n0 has 64 CPUs, each tenant one of them. */
+	b = shared_by("600", 0, "300", 0);
+	tell_wish(&b,
+		&(struct wish){.name = "w", .share = "0.5", .priority = 10, .cpu_milli = 64001});
+	expect_nobody(&b);
+	b = shared_by("600", 0, "300", 50);
+	tell_wish(&b,
+		&(struct wish){.name = "w", .share = "0.1", .priority = 10, .cpu_milli = 63000});
+	expect_victim(&b, "a");
+}
+
+/* The second one is asked when the first is on its way, and not before. */
+Test(preempt, c17_one_after_the_other)
+{
+	struct bed b = shared_by("500", 0, "500", 0);
+	tell_wish(&b, &(struct wish){.name = "w", .share = "1", .priority = 10});
+	const struct action *a = wait_for_it(&b);
+	cr_assert_not_null(a);
+	cr_expect_str_eq(a->uid, "a");
+	cr_expect_eq(count_of(&b, ACTION_EVICT), 1);
+	settle(&b, a->id, 0, "");
+	b.now += 300;
+	a = step(&b, ACTION_EVICT);
+	cr_assert_not_null(a);
+	cr_expect_str_eq(a->uid, "c");
+	bed_finish(&b);
+}
+
+Test(preempt, c17_who_leaves_anyway_is_enough)
+{
+	struct bed b = shared_by("600", 0, "300", 0);
+	tell_tenant(
+		&b, &(struct tenant){.name = "c", .milli = "300", .node = "n0", .deleting = true});
+	tell_wish(&b, &(struct wish){.name = "w", .share = "0.4", .priority = 10});
+	expect_nobody(&b);
+}
+
+static void goes(struct bed *b, const char *name, const char *milli)
+{
+	tell_tenant(
+		b, &(struct tenant){.name = name, .milli = milli, .node = "n0", .deleting = true});
+	tell_gone(b, "default", name);
+}
+
+/* A younger and even a more important one comes between the eviction and the grant. */
+Test(preempt, c17_what_it_frees_is_its_own_for_a_minute)
+{
+	struct bed b = shared_by("600", 0, "300", 50);
+	tell_wish(&b, &(struct wish){.name = "w", .share = "0.5", .priority = 10});
+	settle(&b, wait_for_it(&b)->id, 0, "");
+	tell_wish(&b, &(struct wish){.name = "z", .share = "0.5", .priority = 40});
+	goes(&b, "a", "600");
+	b.now += 100;
+	const struct action *g = step(&b, ACTION_GRANT);
+	cr_assert_not_null(g);
+	bool has_w = false;
+	for (uint32_t i = 0; i < g->ledger.count; i++) {
+		has_w = has_w || text_equals(g->ledger.items[i].uid, "w");
+		cr_expect(!text_equals(g->ledger.items[i].uid, "z"));
+	}
+	cr_expect(has_w);
+	bed_finish(&b);
+}
+
+Test(preempt, c17_and_after_a_minute_whoever_ranks_first_gets_it)
+{
+	struct bed b = shared_by("600", 0, "300", 50);
+	tell_wish(&b, &(struct wish){.name = "w", .share = "0.5", .priority = 10});
+	settle(&b, wait_for_it(&b)->id, 0, "");
+	/* Another gate appears on w: it cannot take what is held for it. */
+	tell_gone(&b, "default", "w");
+	tell_wish(&b, &(struct wish){.name = "z", .share = "0.5", .priority = 5});
+	goes(&b, "a", "600");
+	b.now += 100;
+	cr_expect_not_null(step(&b, ACTION_GRANT), "nothing is held for who is gone");
+	bed_finish(&b);
+}
+
+Test(preempt, c17_a_budget_that_refuses_sends_it_to_another_gpu)
+{
+	struct bed b = bed_make();
+	tell_node(&b, "n0", 2, 110);
+	tell_reach(&b, true);
+	tell_capacity(&b, &(struct cap){"c0", "c0-uid", "G0", false, {0}});
+	tell_capacity(&b, &(struct cap){"c1", "c1-uid", "G1", false, {0}});
+	tell_low(&b, "a", "900", 0);
+	tell_tenant(&b,
+		&(struct tenant){
+			.name = "c", .milli = "950", .node = "n0", .holder = "c1", .uuid = "G1"});
+	tell_wish(&b, &(struct wish){.name = "w", .share = "0.5", .priority = 10});
+	const struct action *a = wait_for_it(&b);
+	cr_assert_not_null(a);
+	cr_expect_str_eq(a->uid, "a");
+	settle(&b, a->id, 429, "429: the pod's disruption budget");
+	b.now += 300;
+	a = step(&b, ACTION_EVICT);
+	cr_assert_not_null(a);
+	cr_expect_str_eq(a->uid, "c");
+	bed_finish(&b);
+}
+
+/* With room anywhere nobody goes, however low. */
+Test(preempt, c17_never_for_a_saving)
+{
+	struct bed b = shared_by("600", 0, "300", 0);
+	tell_node(&b, "n0", 2, 110);
+	tell_wish(&b, &(struct wish){.name = "w", .share = "0.5", .priority = 10});
+	expect_nobody(&b);
+}

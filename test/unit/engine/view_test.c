@@ -1,0 +1,57 @@
+/* C21: a gate is taken off on a view that includes the grant. */
+#include "odd_bed.h"
+
+static struct bed granted(const struct action **ret_grant)
+{
+	struct bed b = bed_make();
+	tell_node(&b, "n0", 1, 110);
+	tell_capacity(&b, &(struct cap){"c0", "c0-uid", "G0", false, {0}});
+	tell_waiting(&b, "w", "0.5");
+	*ret_grant = step(&b, ACTION_GRANT);
+	cr_assert_not_null(*ret_grant);
+	return b;
+}
+
+static void acknowledge(struct bed *b, const struct action *grant)
+{
+	struct pod answer = {.uid = "c0-uid", .resource_version = "77", .phase = POD_RUNNING};
+	struct outcome o = {.pod = &answer};
+	engine_settle(b->e, (struct engine_now){b->now, b->now}, grant->id, &o);
+}
+
+Test(view, c21_an_acknowledged_grant_is_not_enough)
+{
+	const struct action *grant;
+	struct bed b = granted(&grant);
+	acknowledge(&b, grant);
+	cr_expect_null(step(&b, ACTION_PLACE), "the watch has not brought it back");
+	b.rv = 76;
+	struct grant entry = {"w", "default", "w", 500, 40000};
+	tell_capacity(&b, &(struct cap){"c0", "c0-uid", "G0", false, {&entry, 1}});
+	cr_expect_not_null(step(&b, ACTION_PLACE));
+	bed_finish(&b);
+}
+
+Test(view, c21_nobody_is_placed_while_some_grant_is_two_seconds_late)
+{
+	const struct action *grant;
+	struct bed b = granted(&grant);
+	acknowledge(&b, grant);
+	/* Another one, granted and shown, on a GPU of its own. */
+	tell_node(&b, "n0", 2, 110);
+	struct grant entry = {"x", "default", "x", 500, 40000};
+	b.rv = 100;
+	tell_waiting(&b, "x", "0.5");
+	b.now += 2500;
+	tell_capacity(&b, &(struct cap){"c1", "c1-uid", "G1", false, {&entry, 1}});
+	cr_expect_null(step(&b, ACTION_PLACE));
+	struct grant first = {"w", "default", "w", 500, 40000};
+	tell_capacity(&b, &(struct cap){"c0", "c0-uid", "G0", false, {&first, 1}});
+	step(&b, ACTION_PLACE);
+	int placed = 0;
+	vec_for_each (const struct action, a, &b.plan.actions) {
+		placed += a->type == ACTION_PLACE;
+	}
+	cr_expect_eq(placed, 2);
+	bed_finish(&b);
+}
