@@ -73,10 +73,10 @@ def test_k42_no_new_tenants_on_an_unhealthy_gpu(stack, node, name, agents):
         assert uuid in event["message"] and "XID 79" in event["message"], event
     second, third = name(), name()
     stack.create_pod(second, fraction="0.4", **on(where))
-    other = note(stack.wait_running(second), "gpu-uuid")
+    other = note(stack.wait_running(second, 60), "gpu-uuid")
     assert other != uuid
     stack.create_pod(third, fraction="0.4", **on(where))
-    assert note(stack.wait_running(third), "gpu-uuid") == other
+    assert note(stack.wait_running(third, 60), "gpu-uuid") == other
     stack.create_pod(name(), fraction="0.3", **on(where))
     # What its condition will say after ten seconds.
     waiting = 'aliquot_tenants_waiting{reason="GpuUnhealthy"}'
@@ -138,5 +138,5 @@ def test_c22_silence_and_strangers_free_nothing(stack, node, name, agents):
     wait_until(lambda: leader.metric(denied) >= 1, 15, "the stranger to be refused")
     waits(stack, second, 1)
     stack.kubelet.fault("agent-foreign", node=where, on=False)
-    got = stack.wait_running(second, 15)
+    got = stack.wait_running(second, 40)
     assert seen(stack, got) == [note(pod, "gpu-uuid")]
