@@ -63,6 +63,12 @@ void engine_settle(
 /* On the monotonic clock: when a step is due although nothing happened. */
 int64_t engine_next_deadline(const struct engine *e);
 
+/* GPUs of the node that get no new tenants because its agent told that they are not healthy. */
+uint32_t engine_unhealthy(const struct engine *e, const char *node);
+
+/* Should the agent of this node of the world be asked? */
+bool engine_wants_state(const struct engine *e, uint32_t node);
+
 const struct world *engine_world(const struct engine *e);
 const struct engine_report *engine_report(const struct engine *e);
 

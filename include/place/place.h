@@ -77,6 +77,7 @@ struct place_gpu {
 	uint64_t company;     /* of its tenants */
 	bool fenced;	      /* something is wrong with it: nobody else goes there */
 	uint32_t kept_by;     /* nobody else goes there: it is kept for somebody; 0: it is not */
+	bool unhealthy;	      /* that is what is wrong */
 };
 
 struct place_index;

@@ -28,6 +28,8 @@ struct sim_hooks {
 	/* An outcome about to be settled; `storage` may hold a pod that it names. */
 	void (*outcome)(const struct action *a, struct outcome *o, struct pod *storage);
 	int64_t partial_ms; /* how long a grant is kept that is not whole; 0: as shipped */
+	/* An agent that does not answer passes for one that lists nobody. */
+	bool silence_is_nobody;
 	bool keeps_leading; /* the loss of the Lease is never told, nor asked for before a write */
 };
 

@@ -23,6 +23,7 @@
 #include "base/vec.h"
 #include "model/change.h"
 #include "model/reason.h"
+#include "world/departed.h"
 
 #define WORLD_NONE UINT32_MAX
 
@@ -96,22 +97,6 @@ struct world_uses {
 	} ports;
 };
 
-/* A tenant whose object is gone: a deletion that the watch told of, or one that a complete list
- * came without. What is merely absent is not here. */
-struct world_departed {
-	char *uid;	  /* owned */
-	char *name;	  /* owned */
-	const char *ns;	  /* interned */
-	const char *uuid; /* interned; a list; NULL: it was never placed */
-	uint32_t node;	  /* index, WORLD_NONE: it was never bound */
-	int64_t milli, mem_mib;
-	bool ended;	 /* its containers have ended or never begun, as far as the cluster tells */
-	uint64_t needed; /* the owner's mark; not kept by world_save */
-};
-
-/* One more and another is forgotten. */
-#define WORLD_DEPARTED_MAX 1024
-
 struct world_node {
 	struct arena arena; /* of `noun` */
 	const char *name;   /* interned; outlives the noun, since pods may name a node before it is
@@ -126,6 +111,9 @@ struct world_node {
 	uint32_t pods;
 	uint32_t dra_slices; /* C27: ResourceSlices with GPUs of this node */
 	uint32_t kai_pods;   /* GPU pods here that KAI's scheduler or its reservations brought */
+	uint32_t sharers;    /* tenants and capacity pods here */
+	uint32_t leavers;    /* tenants that are gone and may run here all the same */
+	struct world_state *state; /* owned; what its agent told last; NULL: nothing */
 	struct world_uses uses;
 };
 
@@ -196,12 +184,6 @@ bool world_pod_unpack(const struct world_pod *p, struct arena *a, struct pod *re
 size_t world_class_count(const struct world *w, enum world_class class);
 const struct world_pod *world_class_at(const struct world *w, enum world_class class, size_t i);
 uint32_t world_class_slot(const struct world *w, enum world_class class, size_t i);
-
-struct world_departed *world_departed_find(struct world *w, const char *uid);
-size_t world_departed_count(const struct world *w);
-struct world_departed *world_departed_at(struct world *w, size_t i);
-/* Another one takes its place in the row. */
-void world_departed_drop(struct world *w, size_t i);
 
 size_t world_node_slots(const struct world *w);
 const struct world_node *world_node_at(

@@ -65,6 +65,8 @@ bool change_is_sound(const struct change *c)
 		ns = is_set ? c->claim->ns : ns;
 		name = is_set ? c->claim->name : name;
 		return ns != NULL && name != NULL;
+	case KIND_STATE:
+		return (is_set ? c->state->node : name) != NULL;
 	case KIND_SLICE:
 		return (is_set ? c->slice->name : name) != NULL;
 	case KIND_NODE:

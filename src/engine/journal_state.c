@@ -331,6 +331,11 @@ static void save_lasting(struct saving *s)
 		pack_u64(out, a->seen);
 		pack_text(out, a->holder);
 		pack_u64(out, a->told);
+		pack_u64(out, a->ended);
+		record_end(s);
+	}
+	vec_for_each (const struct ailment, a, &s->e->ailments) {
+		ailment_pack(record_begin(s, RECORD_AILMENT), a);
 		record_end(s);
 	}
 	vec_for_each (const struct orphan, o, &s->e->orphans.items) {
@@ -363,6 +368,7 @@ static bool load_absence(struct engine *e, struct unpack *u)
 	}
 	const char *holder = unpack_text(u);
 	a.told = unpack_u64(u) != 0;
+	a.ended = unpack_u64(u) != 0;
 	if (u->bad || holder == NULL) {
 		return false;
 	}
@@ -539,6 +545,8 @@ bool state_load(struct engine *e, enum record type, struct unpack *u)
 		return eviction_load(e, u);
 	case RECORD_ORPHAN:
 		return orphan_unpack(e, u);
+	case RECORD_AILMENT:
+		return ailment_unpack(e, u);
 	case RECORD_PASS:
 		return load_pass(e, u);
 	case RECORD_ENGINE:

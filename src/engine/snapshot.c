@@ -324,13 +324,15 @@ static void add_holder(struct engine *e, struct holder *h, int64_t now)
 	enum gpu_state state = holder_state(h);
 	struct place_node *n = &e->snap.nodes.items[node];
 	learn_memory(e, n, h);
+	bool bad = h->in_world && health_is_bad(e, h);
 	struct place_gpu g = {.node = node,
 		.state = state,
 		.capacity_pod = h->name,
 		.usable_mib = h->pod.identity != NULL ? h->pod.identity->mem_mib : n->gpu_mem_mib,
 		.free_milli = MODEL_GPU_MILLI,
 		.max_tenants = MODEL_GRANTS_MAX,
-		.fenced = h->in_world && capacity_failed(e, h, now)};
+		.fenced = bad || (h->in_world && capacity_failed(e, h, now)),
+		.unhealthy = bad};
 	g.free_mib = g.usable_mib;
 	struct snap_gpu s = {.holder = h};
 	count_entries(e, &g, &s);
@@ -456,6 +458,7 @@ void snapshot_build(struct engine *e, int64_t now)
 	quotas_begin(e);
 	companies_begin(&e->companies);
 	add_nodes(e, now);
+	health_look(e);
 	add_holders(e, now);
 	for (size_t i = 0; i < world_class_count(e->world, WORLD_TENANT); i++) {
 		add_tenant(e, world_class_at(e->world, WORLD_TENANT, i),

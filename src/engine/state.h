@@ -17,6 +17,7 @@
 #include "emit.h"
 #include "evict.h"
 #include "group.h"
+#include "health.h"
 #include "hold.h"
 #include "landing.h"
 #include "needs.h"
@@ -138,9 +139,8 @@ struct engine {
 		VEC_FIELDS(struct node_memo);
 	} memos;
 	struct map memos_by_name;
-	struct {
-		VEC_FIELDS(struct absence);
-	} absences;
+	struct absences absences;
+	struct ailments ailments;
 	struct evictions evictions;
 	struct preempting preempting;
 	struct orphans orphans;

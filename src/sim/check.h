@@ -21,6 +21,7 @@ struct promise {
 };
 /* What still runs although its pod is gone. */
 struct left {
+	char tenant[40];
 	char holder[40], uuid[96], node[64]; /* uid of the capacity pod that had it in its books */
 	int64_t milli, mem_mib, until;
 };
@@ -50,6 +51,8 @@ void check_finish(struct sim *s);
 void check_note_waiting(struct sim *s, const struct stored *o);
 void check_eviction(struct sim *s, const struct stored *o); /* a controller's, about to be done */
 void left_note(struct sim *s, const struct stored *o);	    /* a tenant's object goes */
+/* What of it runs on a node now; NULL when there are no more of them. */
+const struct left *left_on(struct sim *s, const char *node, size_t *at);
 /* Adds what is used so on a GPU; true if there is any. */
 bool left_sum(struct sim *s, const char *uuid, int64_t *milli, int64_t *mem_mib);
 /* Whatever is there now: some GPU is large enough for the tenant, on a node that it may use. */

@@ -66,12 +66,41 @@ static bool is_upgraded(struct sim *s, const struct pod *p)
 	return m != NULL && m->upgraded_at > 0 && sim_now(s) - m->upgraded_at < LATELY_MS;
 }
 
+/* Somebody holds this GPU, and has for so long that a decision from before is of no account. */
+static bool is_long_held(const struct sim *s, const char *uuid)
+{
+	for (size_t i = 0; i < s->store.items.count; i++) {
+		const struct stored *o = s->store.items.items[i];
+		const struct pod *p = &o->pod;
+		bool holds = o->resource == RES_PODS && pod_is_capacity(p) &&
+			     !pod_is_terminal(p) && p->deleting_ms == 0 && p->identity != NULL &&
+			     text_equals(p->identity->uuid, uuid);
+		if (holds && store_wall(&s->store) - p->created_ms >= LATELY_MS) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* C11: a GPU of it was lost, and not taken back. */
+static bool is_orphaned(const struct sim *s, const struct pod *p)
+{
+	struct told_gpu t = told_gpus(p);
+	while (told_gpu_next(&t)) {
+		if (!is_long_held(s, t.uuid)) {
+			return true;
+		}
+	}
+	return false;
+}
+
 void check_eviction(struct sim *s, const struct stored *o)
 {
 	const struct pod *p = &o->pod;
 	if (!pod_is_tenant(p) || pod_has_gate(p, NAME_GATE)) {
 		sim_fail(s, "I5", "%s/%s is evicted and shares no GPU", o->ns, o->name);
-	} else if (!is_stuck(p) && !is_upgraded(s, p) && !is_outranked(s, p)) {
+	} else if (!is_stuck(p) && !is_upgraded(s, p) && !is_outranked(s, p) &&
+		   !is_orphaned(s, p)) {
 		sim_fail(s, "I5", "%s/%s of priority %d is evicted for nothing", o->ns, o->name,
 			p->priority);
 	}

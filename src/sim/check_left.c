@@ -42,6 +42,7 @@ static void note_left(struct sim *s, const struct stored *holder, const struct p
 	struct left left = {.milli = number(p, NOTE_COMPUTE_MILLI),
 		.mem_mib = number(p, NOTE_MEMORY_MIB),
 		.until = until};
+	snprintf(left.tenant, sizeof left.tenant, "%s", p->uid);
 	snprintf(left.holder, sizeof left.holder, "%s", holder->uid);
 	snprintf(left.uuid, sizeof left.uuid, "%s", uuid);
 	snprintf(left.node, sizeof left.node, "%s", p->node);
@@ -67,6 +68,17 @@ void left_note(struct sim *s, const struct stored *o)
 		sim_trace(s, "what ran in %s (%s) runs on until %lld", o->name, o->uid,
 			(long long)until);
 	}
+}
+
+const struct left *left_on(struct sim *s, const char *node, size_t *at)
+{
+	while (*at < s->checker.left.count) {
+		const struct left *left = &s->checker.left.items[(*at)++];
+		if (text_equals(left->node, node) && sim_now(s) < left->until) {
+			return left;
+		}
+	}
+	return NULL;
 }
 
 bool left_sum(struct sim *s, const char *uuid, int64_t *milli, int64_t *mem_mib)

@@ -32,6 +32,7 @@ struct parcel {
 	bool stream;
 	enum wire_method method;
 	char *path, *content_type, *body; /* owned */
+	char agent[32];			  /* the node whose agent is asked; "": the API server */
 	size_t body_size;
 	struct api_answer answer;
 	bool answered;
@@ -112,6 +113,20 @@ static int64_t held_until(const struct link *l)
 
 /* --- the end of a call --- */
 
+/* The mistake: whoever does not answer has nobody. */
+static bool pretend(struct link *l, struct flight *f)
+{
+	const struct sim_hooks *hooks = l->sim->config.hooks;
+	if (f->agent[0] == '\0' || hooks == NULL || !hooks->silence_is_nobody) {
+		return false;
+	}
+	CLEANUP(cleanup_free) char *body = agent_answer(l->sim, f->agent, true);
+	struct wire_answer answer = {.status = 200, .body = text_or(body, "")};
+	answer.body_size = strlen(answer.body);
+	flight_end(l, f->id, &answer);
+	return true;
+}
+
 static void time_out(void *data, uint64_t id)
 {
 	struct link *l = data;
@@ -122,6 +137,9 @@ static void time_out(void *data, uint64_t id)
 	}
 	if (sim_now(s) < s->slots[l->replica].paused_until) {
 		agenda_add(&s->agenda, s->slots[l->replica].paused_until, time_out, l, id);
+		return;
+	}
+	if (pretend(l, f)) {
 		return;
 	}
 	struct wire_answer answer = {.body = ""};
@@ -194,9 +212,19 @@ static void meddle(struct sim *s, const struct parcel *p)
 	}
 }
 
+static void serve_agent(struct parcel *p)
+{
+	p->answer = (struct api_answer){
+		.status = 200, .body = agent_answer(p->link->sim, p->agent, false)};
+}
+
 static void serve(struct parcel *p)
 {
 	struct sim *s = p->link->sim;
+	if (p->agent[0] != '\0') {
+		serve_agent(p);
+		return;
+	}
 	struct api_request r = {.method = p->method,
 		.path = p->path,
 		.content_type = p->content_type,
@@ -245,14 +273,18 @@ static void arrive(void *data, uint64_t arg)
 	if (sim_now(s) < p->link->cut_until && p->fate != FATE_LATE) {
 		p->fate = FATE_LOST_REQUEST;
 	}
-	if (sim_now(s) < s->server_down_until) {
+	bool of_server = p->agent[0] == '\0';
+	const struct machine *m = of_server ? NULL : fleet_find(s, p->agent);
+	if (of_server && sim_now(s) < s->server_down_until) {
 		p->fate = FATE_REFUSED;
+	} else if (!of_server && (m == NULL || !m->up)) {
+		p->fate = FATE_LOST_REQUEST;
 	}
 	if (p->fate == FATE_LOST_REQUEST) {
 		parcel_done(p);
 		return;
 	}
-	if (p->fate == FATE_TWICE && !p->stream) {
+	if (p->fate == FATE_TWICE && !p->stream && of_server) {
 		send_again(p);
 	}
 	if (p->fate == FATE_BUSY || p->fate == FATE_BROKEN) {
@@ -345,6 +377,8 @@ static struct flight *flight_make(
 	f->events = events;
 	f->data = data;
 	f->stream = r->stream;
+	snprintf(f->agent, sizeof f->agent, "%.*s", r->to != NULL ? (int)strcspn(r->to, ":") : 0,
+		text_or(r->to, ""));
 	VEC_PUSH(&l->flights, f);
 	return f;
 }
@@ -370,6 +404,7 @@ static uint64_t link_send(
 		.method = r->method,
 		.path = xstrdup(r->path),
 		.content_type = xstrdup(r->content_type)};
+	memcpy(p->agent, f->agent, sizeof p->agent);
 	copy_body(p, s->config.hooks, r);
 	sim_trace(s, "r%d -> call %llu%s: %s %s %.600s", l->replica, (unsigned long long)f->id,
 		fate_names[p->fate], method_names[r->method], r->path, write ? p->body : "");

@@ -5,6 +5,7 @@
 
 #include "agenda.h"
 #include "check_group.h"
+#include "agent.h"
 #include "base/clock.h"
 #include "base/rand.h"
 #include "base/str.h"
@@ -29,6 +30,8 @@ struct weather {
 	uint32_t partition, pause, crash, leave, server_restart, compaction, clock_jump, node_loss;
 	uint32_t cordon, node_change, hand_delete;
 	uint32_t upgrade; /* a node's driver is upgraded for a while */
+	uint32_t sick;	  /* a GPU is not healthy for a while */
+	uint32_t cached;  /* an agent answers with what it saw a while ago, and says so */
 	uint32_t snatch;  /* a placement is late, and its capacity pod deleted by hand meanwhile */
 	uint32_t doubled; /* of machines: two of their GPUs tell the same UUID */
 	int64_t latency_ms, lag_ms, late_ms;
@@ -63,6 +66,7 @@ struct flight {
 	void *data;
 	bool stream;
 	/* a stream that the server has opened */
+	char agent[32]; /* the node whose agent is asked; "": the API server */
 	bool open, pumping, over, picture;
 	enum resource resource;
 	int64_t cursor, ends_at;
@@ -118,6 +122,7 @@ struct device {
 	char uuid[40];
 	int64_t mem_mib;
 	char holder[40]; /* uid of the pod that has it; "": free */
+	bool sick;
 };
 struct machine {
 	char name[32];
@@ -128,6 +133,9 @@ struct machine {
 	struct device devices[4];
 	int device_count;
 	bool doubled; /* two of its GPUs tell one UUID */
+	int boot;
+	int64_t sequence;
+	struct sample sample;
 };
 struct fleet {
 	struct {

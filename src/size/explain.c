@@ -77,6 +77,8 @@ static const char *const templates[REASON_COUNT] = {
 	[REASON_OTHER_SHARING] =
 		"needs[ {want}], but somebody else gives out the GPUs of the nodes "
 		"that are left[: {nodes}]",
+	[REASON_GPU_UNHEALTHY] = "needs[ {want}], but the GPU that has most free is not healthy"
+				 "[, on {node}][; {nodes}]",
 	[REASON_READING_VOLUMES] = "where its volumes are is being read",
 	[REASON_VOLUME_NOT_READY] = "waits for a volume[: {claim}]",
 	[REASON_WAITING_FOR_CAPACITY] =
@@ -495,6 +497,19 @@ void explain_given_up(struct str *out, const char *ns, const char *name, int64_t
 		" is given to others: the pod is gone since %lld s and nobody said that its "
 		"containers have ended",
 		(long long)after_s);
+}
+
+void explain_unhealthy(struct str *out, const char *uuid, const char *node, const char *why)
+{
+	str_append_text(out, "the GPU ");
+	(void)put_text(out, uuid);
+	str_append_text(out, " of ");
+	(void)put_text(out, node);
+	str_append_text(out, " is not healthy (");
+	(void)put_text(out, why);
+	str_append_text(out,
+		"): it gets no new tenants until it was healthy for a while; who runs on "
+		"it stays");
 }
 
 void explain_no_wall(struct str *out, const char *policy)

@@ -44,6 +44,7 @@ static void count_pod(struct world *w, const struct world_pod *p, int sign)
 	n->pods += (uint32_t)sign;
 	n->gpus += p->gpu != NULL ? sign * p->gpu->gpus : 0;
 	n->kai_pods += p->gpu != NULL && p->gpu->is_kai ? (uint32_t)sign : 0;
+	n->sharers += is_sharer(p) ? (uint32_t)sign : 0;
 	uses_count(w, &n->uses, p->extra, sign);
 }
 

@@ -160,6 +160,19 @@ static void sweep_at_once(struct change *c, teller tell, void *data)
 	}
 }
 
+static void list_nobody(struct change *c, teller tell, void *data)
+{
+	struct node_state copy;
+	if (c->type == CHANGE_SET && c->kind == KIND_STATE) {
+		copy = *c->state;
+		copy.pod_count = 0;
+		c->state = &copy;
+		tell(data, c);
+		return;
+	}
+	tell(data, c);
+}
+
 static void forget_ledgers(struct change *c, teller tell, void *data)
 {
 	struct pod copy;
@@ -309,6 +322,9 @@ const struct mutation_row mutation_rows[] = {
 	{"ignore-deletes", "deletions are not heard", .hooks = {.change = ignore_deletes}},
 	{"sweep-at-once", "a picture that has begun is taken for complete",
 		.hooks = {.change = sweep_at_once}, .rare = true},
+	{"silence-is-nobody", "an agent that does not answer passes for one that lists nobody",
+		.hooks = {.silence_is_nobody = true}},
+	{"nobody-listed", "what an agent lists is not looked at", .hooks = {.change = list_nobody}},
 	{"forget-ledgers", "entries of tenants that are not placed yet do not count",
 		.hooks = {.change = forget_ledgers}},
 	{"more-memory", "a GPU is taken for twice its size", .hooks = {.change = more_memory}},
