@@ -62,6 +62,7 @@ class Row:
         self.mib = int(note(pod, "memory-mib") or 0)
         self.node = pod["spec"].get("nodeName", "")
         self.uuid = visible[0] if visible else ""
+        self.uuids = list(visible or ())
         self.whole = not self.tenant and bool(self.node)
         self.state = state(pod)
         self.group = pod["metadata"].get("labels", {}).get("app") or self.name
@@ -77,8 +78,9 @@ class Row:
         return gibibytes(self.mib) if self.mib else "-"
 
     def cells(self):
+        shown = ",".join(uuid[:UUID_SHOWN] for uuid in self.uuids)
         return [self.name, self.asked, self.share(), self.memory(), self.node or "-",
-                self.uuid[:UUID_SHOWN] or "-", self.state]
+                shown or "-", self.state]
 
 
 HEAD = ["POD", "ASKS FOR", "SHARE", "MEMORY", "NODE", "GPU", "STATE"]
@@ -104,7 +106,7 @@ def gpus(rows, nodes, held):
     lines = []
     for node in sorted(nodes):
         for uuid in nodes[node]:
-            here = [row for row in rows if row.uuid == uuid and row.state not in GONE]
+            here = [row for row in rows if uuid in row.uuids and row.state not in GONE]
             milli = sum(row.milli for row in here)
             if any(row.whole for row in here):
                 bar, text = "=" * BAR, "whole"
@@ -123,7 +125,7 @@ def summary(rows):
     sharing = [row for row in rows if row.tenant and row.uuid and row.state == "Running"]
     if not sharing:
         return []
-    used = len({row.uuid for row in sharing})
+    used = len({uuid for row in sharing for uuid in row.uuids})
     return ["%d pods with a share run on %d GPU%s; whole, they would need %d." % (
         len(sharing), used, "" if used == 1 else "s", len(sharing))]
 

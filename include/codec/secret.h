@@ -22,7 +22,7 @@ struct secret {
 
 MUST_CHECK int secret_decode(const char *json, size_t n, struct arena *arena,
 	struct secret *ret_secret, struct fault *ret_fault);
-/* Only what is served; who does not lead has no use for the keys of authorities. */
+/* Without the keys of authorities, for which who does not lead has no use. */
 MUST_CHECK int secret_decode_leaf(const char *json, size_t n, struct arena *arena,
 	struct secret *ret_secret, struct fault *ret_fault);
 /* A merge patch that sets exactly these, with resource_version as precondition; NULL removes a key.

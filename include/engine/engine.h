@@ -25,6 +25,7 @@ struct engine_config {
 	int64_t open_timeout_ms; /* 0: 120 s from the creation of a capacity pod to its identity */
 	int64_t lost_ms;	 /* 0: 60 s that a GPU is searched for whose capacity pod is lost */
 	int64_t held_ms; /* 0: 300 s that a share is held whose tenant is gone, nobody knows how */
+	int64_t partial_ms; /* 0: 30 s that fewer GPUs are kept than a tenant asks for (group.h) */
 	uint32_t evictions_per_minute; /* 0: 30, of all tenants together */
 	int64_t patience_ms; /* 0: 60 s that a pod is passed over before GPUs are kept for it */
 	const char *runtime_class; /* of capacity pods; NULL: none; copied */
@@ -61,6 +62,12 @@ void engine_settle(
 	struct engine *e, struct engine_now now, uint64_t action_id, const struct outcome *outcome);
 /* On the monotonic clock: when a step is due although nothing happened. */
 int64_t engine_next_deadline(const struct engine *e);
+
+/* GPUs of the node that get no new tenants because its agent told that they are not healthy. */
+uint32_t engine_unhealthy(const struct engine *e, const char *node);
+
+/* Should the agent of this node of the world be asked? */
+bool engine_wants_state(const struct engine *e, uint32_t node);
 
 const struct world *engine_world(const struct engine *e);
 const struct engine_report *engine_report(const struct engine *e);

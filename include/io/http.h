@@ -9,6 +9,9 @@
  * byte starts it anew. limit_bytes 0 means HTTP_LIMIT_DEFAULT; a stream whose status is not 200 has
  * its body collected for the completion (64 KiB at most) and not given to on_data.
  *
+ * A call with `to` goes there instead of to the URL's host, whose name is still the one that is
+ * verified: one client for many servers that share a name.
+ *
  * Faults of an answer: FAULT_TRANSIENT for a refused or broken connection, a deadline, a body that
  * broke off; FAULT_DENIED where TLS does not verify; FAULT_LIMIT; FAULT_INVALID for a request that
  * cannot be sent. unknown_outcome is set for everything but GET once the request may have left.
@@ -42,6 +45,7 @@ struct http_client_config {
 		*tls_server_name; /* the name to verify instead of the URL's host; NULL: the host */
 	const char *user_agent;	  /* NULL: aliquot */
 	int64_t connect_timeout_ms; /* 0: 10 s */
+	int connections;	    /* kept, in use or not; 0: HTTP_CALLS_MAX */
 };
 
 struct http_client;

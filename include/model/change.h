@@ -10,6 +10,7 @@
 #include "model/pod.h"
 #include "model/policy.h"
 #include "model/quota.h"
+#include "model/state.h"
 #include "model/volume.h"
 
 enum kind {
@@ -21,6 +22,7 @@ enum kind {
 	KIND_QUOTA,
 	KIND_SLICE, /* watched where the API server has it; nobody waits for it */
 	KIND_CLAIM, /* not watched: read for those who wait and name one */
+	KIND_STATE, /* not watched: read where tenants run; its name is the node's */
 	KIND_COUNT,
 	KIND_REQUIRED = KIND_SLICE, /* nothing is decided before the kinds before it were listed */
 	KIND_WATCHED = KIND_CLAIM,  /* the kinds before it have a watch */
@@ -53,6 +55,7 @@ struct change {
 	const struct quota *quota;
 	const struct gpu_slice *slice;
 	const struct volume_claim *claim;
+	const struct node_state *state;
 	/* CHANGE_GONE */
 	const char *ns;
 	const char *name;

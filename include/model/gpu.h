@@ -32,6 +32,11 @@ struct ledger {
 	uint32_t count;
 };
 
+/* A tenant of several GPUs names them, and their capacity pods in the same order, in one text,
+ * joined by commas. */
+bool gpu_list_has(const char *list, const char *name);
+uint32_t gpu_list_count(const char *list); /* NULL, "": 0 */
+
 /* Integer shares of a GPU with `usable` MiB (product contract): fraction alone decides memory,
  * memory alone compute. */
 int64_t share_memory_of_milli(int64_t milli, int64_t usable_mib);

@@ -25,6 +25,7 @@ struct mutation {
 	const char *container; /* the one that had the GPUs: its requests and limits lose them */
 	int64_t milli;	       /* annotation `share`; 0: follows from the memory, no annotation */
 	int64_t mem_mib;       /* annotation `memory`; 0: follows from the share, no annotation */
+	int64_t count;	       /* GPUs; more than one is written as the annotation gpu-count */
 	const char *policy_applied; /* NAME@GENERATION */
 	const char *recommendation; /* NAME@REVISION; NULL: by a person's annotation alone */
 	const char *runtime_class;  /* set if the pod names none; NULL: left alone */

@@ -18,6 +18,11 @@
 #define NAME_WEBHOOK_PATH     "/admit"
 #define NAME_CAPACITY	      "aliquot-capacity" /* ServiceAccount, PriorityClass, ConfigMap, PDB */
 
+#define NAME_AGENT	"aliquot-agent"			   /* DaemonSet */
+#define NAME_AGENT_TLS	"aliquot-agent.aliquot-system.svc" /* in every agent's certificate */
+#define NAME_AGENT_PORT "state"				   /* of its container */
+#define NAME_AGENT_PATH "/v1/state"
+
 #define NAME_GPU_RESOURCE "nvidia.com/gpu"
 #define NAME_MIG_PREFIX	  "nvidia.com/mig-"
 #define NAME_GATE	  "aliquot.dev/gpu"
@@ -28,6 +33,7 @@
 #define LABEL_TENANT   "aliquot.dev/tenant"
 #define LABEL_CAPACITY "aliquot.dev/capacity"
 #define LABEL_IN_USE   "aliquot.dev/in-use"
+#define LABEL_AGENT    "aliquot.dev/agent"
 
 /* set by people */
 #define NOTE_POLICY	  "aliquot.dev/policy"

@@ -143,6 +143,9 @@ struct pod {
 	const char *trouble; /* capacity pods: waiting reason of a container that cannot start, NULL
 				if none */
 	uint32_t restarts;   /* of all containers */
+	/* agents only: where they answer; not kept by the world */
+	const char *address; /* an IP; NULL: none yet */
+	int64_t port;
 };
 
 bool pod_is_terminal(const struct pod *p);
@@ -152,6 +155,8 @@ bool pod_has_gate(const struct pod *p, const char *gate);
 bool pod_is_tenant(const struct pod *p); /* carries our label */
 /* A capacity pod is one only in our namespace; the label alone proves nothing. */
 bool pod_is_capacity(const struct pod *p);
+/* An agent is one only in our namespace, too. */
+bool pod_is_agent(const struct pod *p);
 bool pod_tolerates(const struct pod *p, const char *key, const char *value, const char *effect);
 
 #endif

@@ -66,6 +66,10 @@ enum reason {
 	REASON_PINNED_UNSCHEDULABLE, /* C21: as Recycled, and nobody would make it anew */
 	REASON_WHOLE_POD_FIRST,	     /* placement, C16: what fits is kept for a whole-GPU pod */
 	REASON_RESERVED,	     /* placement, C17: what fits is kept for another tenant */
+	REASON_EXCLUSIVE,     /* placement: the GPUs with room have tenants whose policies, or its
+				 own, keep them apart */
+	REASON_SHORT_GPUS,    /* placement: no node has room on so many GPUs */
+	REASON_GPU_UNHEALTHY, /* placement: its agent says so of the GPU that would be left */
 	REASON_COUNT,
 };
 

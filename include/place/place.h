@@ -6,8 +6,9 @@
  * until it has told). All three can be chosen, so that what is on its way is counted and nothing is
  * opened twice; open ones first.
  *
- * Best fit: the GPU on which the least is left over. Ties fall by node and name, so the same
- * snapshot gives the same answer everywhere.
+ * Best fit: the GPU on which the least is left over; for a request that spreads, the one on which
+ * the most is free. Ties fall by node and name, so the same snapshot gives the same answer
+ * everywhere.
  *
  * With an index (snapshot_index) the same verdicts come without a look at every GPU. From then on
  * until snapshot_clear, GPUs and nodes change through the calls below, or are told by
@@ -51,6 +52,10 @@ struct place_port {
 	uint32_t next;	       /* counted from 1 */
 };
 
+/* Who may be on one GPU: only those whose company is the same number. A GPU without tenants has
+ * none, one whose tenants disagree takes nobody. */
+#define PLACE_NOBODY 0
+#define PLACE_MIXED  UINT64_MAX
 /* What is kept for somebody, whose number is the caller's. */
 struct place_keep {
 	uint32_t node;
@@ -69,8 +74,10 @@ struct place_gpu {
 	int64_t free_mib;
 	uint32_t tenants;
 	uint32_t max_tenants; /* the smallest of its tenants' policies */
+	uint64_t company;     /* of its tenants */
 	bool fenced;	      /* something is wrong with it: nobody else goes there */
 	uint32_t kept_by;     /* nobody else goes there: it is kept for somebody; 0: it is not */
+	bool unhealthy;	      /* that is what is wrong */
 };
 
 struct place_index;
@@ -102,6 +109,8 @@ struct place_request {
 	int64_t mem_mib;    /* 0: follows from milli */
 	int64_t most_milli; /* more than that is not to be given to it (C7); 0: no bound */
 	uint32_t max_tenants;
+	uint64_t company;
+	bool spread; /* the most free first, not the least */
 };
 
 #define PLACE_NOWHERE UINT32_MAX
@@ -117,6 +126,7 @@ struct place_verdict {
 	uint32_t looked_at; /* GPUs and nodes: what finding it has cost */
 	/* the closest miss, for people; all zero if something fits */
 	const char *best_node;
+	uint32_t best_gpu; /* counts if that is about a GPU */
 	int64_t best_milli;
 	int64_t best_mib;
 };
@@ -147,6 +157,30 @@ struct place_verdict place_open(const struct snapshot *s, const struct place_req
  * verdict then says so, with the largest of them. False also where no node suits it. */
 bool place_never_fits(
 	const struct snapshot *s, const struct place_request *r, struct place_verdict *ret_verdict);
+/* The same share on each of several GPUs of one node (group.c). */
+struct place_party {
+	const struct place_request *request; /* borrowed */
+	uint32_t count;			     /* GPUs, those that it has not counted */
+	uint32_t node;			     /* where it has some already, with the pod's CPU and
+						memory; PLACE_NOWHERE: none */
+	uint32_t has[MODEL_GPU_COUNT_MAX];
+	uint32_t has_count;
+};
+struct place_group {
+	uint32_t node;			    /* PLACE_NOWHERE: none has so many */
+	uint32_t gpus[MODEL_GPU_COUNT_MAX]; /* in no order that means anything */
+	uint32_t count;			    /* the rest is to be opened there */
+	int64_t milli, mem_mib;		    /* on each */
+	enum reason reason;
+	enum unfit nearest;
+	const char *best_node; /* the closest miss, and how many it has or could open */
+	uint32_t best_count;
+	uint32_t looked_at;
+};
+struct place_group place_group(const struct snapshot *s, const struct place_party *p);
+/* One GPU's part of it, without what the pod needs beside. */
+void place_reserve_share(struct snapshot *s, const struct place_request *r, uint32_t gpu,
+	int64_t milli, int64_t mem_mib);
 /* Takes the verdict's share out of the snapshot. */
 void place_reserve(
 	struct snapshot *s, const struct place_request *r, const struct place_verdict *v);

@@ -30,8 +30,9 @@ struct explain_facts {
 	int64_t next_s;	  /* next try in so many seconds */
 	int64_t quota_milli, quota_used_milli; /* Quota: of the one in `name` */
 	const char *name; /* policy, container, scheduler, node, gate, framework, gang or annotation
-			     key */
-	const char *value;    /* the text that cannot be read, what the API server said */
+			     key; Exclusive: the pod's own rule */
+	const char *value;    /* the text that cannot be read, what the API server said; Exclusive:
+				 the rule of those who are there */
 	const char *expected; /* what to write instead */
 };
 
@@ -74,6 +75,8 @@ struct explain_way {
 	const struct grant *names; /* of whom, the first of them */
 };
 void explain_in_the_way(struct str *out, const struct explain_way *way, uint32_t names_max);
+/* The GPU gets no new tenants; `why` is the agent's word. */
+void explain_unhealthy(struct str *out, const char *uuid, const char *node, const char *why);
 /* The policy promises a wall that is not there. */
 /* What could not be read on a pod that was left whole can be read now. */
 void explain_put_right(struct str *out);

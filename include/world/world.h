@@ -23,18 +23,17 @@
 #include "base/vec.h"
 #include "model/change.h"
 #include "model/reason.h"
+#include "world/departed.h"
 
 #define WORLD_NONE UINT32_MAX
 
-/* Whole GPUs; whole GPUs that the scheduler has looked for in vain; carries our label or gate;
- * holds a GPU for us. */
+/* Whole GPUs; those that the scheduler cannot place; our label or gate; holds one for us. */
 enum world_class { WORLD_WHOLE, WORLD_PENDING, WORLD_TENANT, WORLD_CAPACITY, WORLD_CLASSES };
 
 /* What a GPU pod keeps beside its packed noun: the few fields that are asked for all the time. */
 struct world_gpu {
-	char *packed; /* owned */
-	uint32_t packed_size;
-	uint32_t slot; /* of its pod */
+	char *packed;		    /* owned */
+	uint32_t packed_size, slot; /* the latter of its pod */
 	int32_t priority;
 	enum world_class class;
 	bool has_neighbours; /* it keeps others off its node by anti-affinity */
@@ -50,10 +49,11 @@ struct world_gpu {
 	struct world_claim **claims; /* owned list; of tenants with our gate, and pending ones */
 	uint32_t claim_count;
 	int64_t created_ms;
-	/* tenants that were placed: the guarded keys */
-	int64_t milli, mem_mib;
-	const char *uuid;	  /* interned */
-	const char *capacity_pod; /* interned */
+	/* tenants that were placed */
+	int64_t milli, mem_mib;		 /* on each of its GPUs, */
+	uint32_t devices;		 /* so many */
+	const char *uuid, *capacity_pod; /* interned; lists, as model/gpu.h says */
+	const char *policy;		 /* interned; by name, under which it was placed */
 	/* what the scopes of quotas ask for */
 	const char *priority_class; /* interned */
 	bool has_deadline, best_effort, crosses_namespaces;
@@ -97,22 +97,6 @@ struct world_uses {
 	} ports;
 };
 
-/* A tenant whose object is gone: a deletion that the watch told of, or one that a complete list
- * came without. What is merely absent is not here. */
-struct world_departed {
-	char *uid;	  /* owned */
-	char *name;	  /* owned */
-	const char *ns;	  /* interned */
-	const char *uuid; /* interned; NULL: it was never placed */
-	uint32_t node;	  /* index, WORLD_NONE: it was never bound */
-	int64_t milli, mem_mib;
-	bool ended;	 /* its containers have ended or never begun, as far as the cluster tells */
-	uint64_t needed; /* the owner's mark; not kept by world_save */
-};
-
-/* One more and another is forgotten. */
-#define WORLD_DEPARTED_MAX 1024
-
 struct world_node {
 	struct arena arena; /* of `noun` */
 	const char *name;   /* interned; outlives the noun, since pods may name a node before it is
@@ -127,6 +111,9 @@ struct world_node {
 	uint32_t pods;
 	uint32_t dra_slices; /* C27: ResourceSlices with GPUs of this node */
 	uint32_t kai_pods;   /* GPU pods here that KAI's scheduler or its reservations brought */
+	uint32_t sharers;    /* tenants and capacity pods here */
+	uint32_t leavers;    /* tenants that are gone and may run here all the same */
+	struct world_state *state; /* owned; what its agent told last; NULL: nothing */
 	struct world_uses uses;
 };
 
@@ -197,12 +184,6 @@ bool world_pod_unpack(const struct world_pod *p, struct arena *a, struct pod *re
 size_t world_class_count(const struct world *w, enum world_class class);
 const struct world_pod *world_class_at(const struct world *w, enum world_class class, size_t i);
 uint32_t world_class_slot(const struct world *w, enum world_class class, size_t i);
-
-struct world_departed *world_departed_find(struct world *w, const char *uid);
-size_t world_departed_count(const struct world *w);
-struct world_departed *world_departed_at(struct world *w, size_t i);
-/* Another one takes its place in the row. */
-void world_departed_drop(struct world *w, size_t i);
 
 size_t world_node_slots(const struct world *w);
 const struct world_node *world_node_at(

@@ -25,6 +25,9 @@ static void write_notes(struct build *b, const struct action *x)
 	snprintf(number, sizeof number, "%lld", (long long)x->mem_mib);
 	build_text_at(b, NOTE_MEMORY_MIB, number);
 	build_text_at(b, NOTE_CAPACITY_POD, x->capacity_pod);
+	if (x->policy != NULL) {
+		build_text_at(b, NOTE_POLICY_APPLIED, x->policy);
+	}
 	build_end(b);
 }
 

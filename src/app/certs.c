@@ -34,6 +34,7 @@ struct certs {
 	struct secret secret;
 	struct webhook_bundle bundle;
 	char *served; /* owned: the leaf that was handed over */
+	char *trust;  /* owned: the authorities */
 	bool published;
 	int64_t bundle_right_since; /* monotonic; -1: it is not */
 	int64_t now;
@@ -342,6 +343,21 @@ static void serve(struct certs *c)
 	tls_identity_destroy(identity);
 }
 
+/* What cannot be read is not taken for no authority: what was trusted before stays so. */
+static void trust(struct certs *c)
+{
+	CLEANUP(str_finish) struct str bundle = STR_INIT(PATCH_MAX_BYTES);
+	size_t count = 0;
+	bool readable =
+		c->secret.ca_cert != NULL &&
+		tls_bundle_concat(c->secret.ca_cert, c->secret.other_cert, &bundle, NULL) == 0 &&
+		tls_count(str_text(&bundle), &count, NULL) == 0 && count > 0;
+	if (readable && !text_equals(c->trust, str_text(&bundle))) {
+		free(c->trust);
+		c->trust = str_take(&bundle);
+	}
+}
+
 static void on_secret(void *data, const struct kube_answer *a)
 {
 	struct certs *c = data;
@@ -357,6 +373,7 @@ static void on_secret(void *data, const struct kube_answer *a)
 		return;
 	}
 	serve(c);
+	trust(c);
 	if (!leads) {
 		pass_over(c, c->served != NULL ? PASS_EVERY_MS : PASS_SOON_MS * 10);
 		return;
@@ -386,6 +403,7 @@ void certs_destroy(struct certs *c)
 	arena_wipe(&c->arena);
 	arena_finish(&c->arena);
 	free(c->served);
+	free(c->trust);
 	free(c);
 }
 
@@ -403,6 +421,11 @@ void certs_step(struct certs *c, int64_t now_mono_ms)
 int64_t certs_deadline(const struct certs *c)
 {
 	return c->state == CERTS_IDLE ? c->next_at : TIME_NEVER;
+}
+
+const char *certs_trust(const struct certs *c)
+{
+	return c->trust;
 }
 
 bool certs_serving(const struct certs *c)

@@ -42,6 +42,9 @@ struct certs *certs_create(struct kube *kube, const struct certs_config *config,
 void certs_destroy(struct certs *c);
 void certs_step(struct certs *c, int64_t now_mono_ms);
 int64_t certs_deadline(const struct certs *c);
+/* Every authority of ours that is, was or will be one, as last read; NULL: none was read yet.
+ * Borrowed until the next step. */
+const char *certs_trust(const struct certs *c);
 bool certs_serving(const struct certs *c);   /* a leaf was handed over */
 bool certs_published(const struct certs *c); /* the webhook configuration trusts it, as last seen */
 

@@ -3,6 +3,7 @@
  *
  *     watches -> engine.observe          (feeds.c)
  *     volumes of those who wait -> engine.observe   (volumes.c)
+ *     agents of nodes with tenants -> engine.observe   (agents.c)
  *     engine.step -> plan -> act         (turn, below)
  *     act -> outcome -> engine.settle
  *     admission -> hook                  (routes.c), with what the world knows */
@@ -33,6 +34,13 @@
 #define RELEASE_WAIT_MS	  3000
 
 static bool on_change(void *data, const struct change *change)
+{
+	struct controller *c = data;
+	agents_observe(c->agents, change);
+	return engine_observe(c->engine, change);
+}
+
+static bool on_state(void *data, const struct change *change)
 {
 	struct controller *c = data;
 	return engine_observe(c->engine, change);
@@ -229,6 +237,7 @@ static void on_turn(void *data)
 	volumes_step(c->volumes, now, election_leads(c->election));
 	errands_step(c, now);
 	certs_step(c->certs, now);
+	agents_step(c->agents, now, election_leads(c->election));
 	canary_step(c->canary, now,
 		election_leads(c->election) && certs_published(c->certs) && c->webhook != NULL);
 	tell_reach(c);
@@ -246,6 +255,7 @@ static void on_turn(void *data)
 	at = time_min(at, errands_deadline(c));
 	at = time_min(at, volumes_deadline(c->volumes, election_leads(c->election)));
 	at = time_min(at, certs_deadline(c->certs));
+	at = time_min(at, agents_deadline(c->agents, election_leads(c->election)));
 	at = time_min(at, act_deadline(c->act));
 	at = time_min(at, events_deadline(c->events));
 	at = time_min(at, gate_deadline(&c->gate));
@@ -348,6 +358,18 @@ static void make_recorder(struct controller *c)
 	c->recorder = recorder_create(&config, c->clock, c->engine);
 }
 
+static void make_agents(struct controller *c)
+{
+	struct agents_config config = {.loop = c->loop,
+		.clock = c->clock,
+		.metrics = c->metrics,
+		.certs = c->certs,
+		.engine = c->engine,
+		.tell = on_state,
+		.data = c};
+	c->agents = agents_create(&config);
+}
+
 static void make_leader_side(struct controller *c)
 {
 	struct election_config lease = {.ns = NAME_NAMESPACE,
@@ -376,6 +398,7 @@ static void make_leader_side(struct controller *c)
 	c->volumes =
 		volumes_create(c->kube, engine_world(c->engine), rng_system_seed(), on_change, c);
 	c->certs = certs_create(c->kube, &certs, &certs_events, c);
+	make_agents(c);
 	c->canary = canary_create(c->kube);
 	c->gate = (struct gate){
 		.world = engine_world(c->engine), .election = c->election, .clock = c->clock};
@@ -393,6 +416,7 @@ static void make_hook(struct controller *c)
 		.schedulers = c->scheduler_list,
 		.scheduler_count = c->scheduler_count,
 		.runtime_class = c->runtime_class,
+		.count_max = MODEL_GPU_COUNT_MAX,
 		.context_mib = c->options.context_memory_mib};
 	c->hook = hook_create(&config);
 }
@@ -440,6 +464,7 @@ static void controller_finish(struct controller *c)
 	server_destroy(c->webhook);
 	server_destroy(c->pages);
 	canary_destroy(c->canary);
+	agents_destroy(c->agents);
 	certs_destroy(c->certs);
 	feeds_destroy(c->feeds);
 	volumes_destroy(c->volumes);
@@ -453,6 +478,7 @@ static void controller_finish(struct controller *c)
 	http_client_destroy(c->http);
 	kube_cred_destroy(c->cred);
 	plan_finish(&c->plan);
+	VEC_FINISH(&c->unhealthy_shown);
 	metric_registry_destroy(c->metrics);
 	loop_destroy(c->loop);
 	free(c->identity);

@@ -3,6 +3,7 @@
 #define APP_PARTS_H
 
 #include "act/act.h"
+#include "agents.h"
 #include "canary.h"
 #include "certs.h"
 #include "engine/engine.h"
@@ -38,6 +39,7 @@ struct controller {
 	struct gate gate;
 	struct hook *hook;
 	struct certs *certs;
+	struct agents *agents;
 	struct canary *canary;
 	struct server *pages;	/* metrics and health */
 	struct server *webhook; /* exists once there is a certificate */
@@ -49,6 +51,9 @@ struct controller {
 	const char *scheduler_list[16];
 	uint32_t scheduler_count;
 
+	struct {
+		VEC_FIELDS(bool); /* by node: is it among the metrics of unhealthy GPUs? */
+	} unhealthy_shown;
 	uint64_t tls_generation;
 	int64_t step_at;   /* the engine, not before */
 	bool told_reached; /* to the engine */

@@ -5,6 +5,7 @@
 #include "json/build.h"
 #include "model/names.h"
 #include "parts.h"
+#include "world/states.h"
 
 static void on_admit(void *data, const struct server_request *r, struct server_reply *reply)
 {
@@ -80,11 +81,47 @@ static void update_decisions(struct controller *c)
 	gauge(c, "aliquot_granted_milli", "Milli-GPUs granted to tenants.", NULL, r->granted_milli);
 }
 
+/* One series a node that was ever asked about. */
+static void update_unhealthy(struct controller *c, uint32_t node, uint32_t bad)
+{
+	const struct world *w = engine_world(c->engine);
+	CLEANUP(str_finish) struct str labels = STR_INIT(1024);
+	while (c->unhealthy_shown.count <= node) {
+		VEC_PUSH(&c->unhealthy_shown, false);
+	}
+	bool *shown = &c->unhealthy_shown.items[node];
+	*shown = *shown || bad > 0 || world_state_of(w, node) != NULL;
+	if (*shown) {
+		metric_label(&labels, "node", world_node_at(w, node)->name);
+		gauge(c, "aliquot_unhealthy_gpus",
+			"GPUs that get no new tenants because their agent says that they are not "
+			"healthy.",
+			str_text(&labels), bad);
+	}
+}
+
+static void update_agents(struct controller *c)
+{
+	const struct world *w = engine_world(c->engine);
+	bool leads = election_leads(c->election);
+	uint32_t wanted = 0, known = 0;
+	for (uint32_t i = 0; i < world_node_slots(w); i++) {
+		const char *node = world_node_at(w, i)->name;
+		update_unhealthy(c, i, leads ? engine_unhealthy(c->engine, node) : 0);
+	}
+	agents_count(c->agents, &wanted, &known);
+	gauge(c, "aliquot_agents_wanted", "Nodes whose agents should be heard.", NULL,
+		leads ? wanted : 0);
+	gauge(c, "aliquot_agents_known", "Of those, the ones that were heard lately.", NULL,
+		leads ? known : 0);
+}
+
 void routes_update_metrics(struct controller *c)
 {
 	const struct engine_report *r = engine_report(c->engine);
 	const struct world *w = engine_world(c->engine);
 	update_decisions(c);
+	update_agents(c);
 	gauge(c, "aliquot_tenants", "Tenants known.", NULL,
 		(int64_t)world_class_count(w, WORLD_TENANT));
 	gauge(c, "aliquot_pods", "Pods in the cache.", NULL, (int64_t)world_pod_count(w));

@@ -355,6 +355,9 @@ static int read_parts(const json_t *root, bool admission, struct arena *arena, s
 	if (pod_status_decode(status, arena, pod, ret_fault) < 0) {
 		return fault_wrap(ret_fault, "status");
 	}
+	if (pod_is_agent(pod)) {
+		pod_agent_decode(spec, status, arena, pod);
+	}
 	return 0;
 }
 

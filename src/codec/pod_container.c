@@ -9,6 +9,8 @@ static const struct slice_keep resources_keep[] = {
 	SLICE_END,
 };
 static const struct slice_keep port_keep[] = {
+	SLICE_KEEP("name"),
+	SLICE_KEEP("containerPort"),
 	SLICE_KEEP("hostPort"),
 	SLICE_KEEP("hostIP"),
 	SLICE_KEEP("protocol"),

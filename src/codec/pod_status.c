@@ -37,6 +37,7 @@ const struct slice_keep pod_status_keep[] = {
 	SLICE_KEEP("phase"),
 	SLICE_KEEP("reason"),
 	SLICE_KEEP("qosClass"),
+	SLICE_KEEP("podIP"),
 	SLICE_KEEP_IN("conditions", condition_keep),
 	SLICE_KEEP_IN("initContainerStatuses", container_status_keep),
 	SLICE_KEEP_IN("containerStatuses", container_status_keep),

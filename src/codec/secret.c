@@ -31,8 +31,12 @@ static const char *read_text(const json_t *data, const char *key, struct arena *
 	return arena_strndup(arena, str_text(&text), text.len);
 }
 
-/* The keys from `first` on. */
-static int read_secret(const json_t *root, size_t first, struct arena *arena,
+static bool is_authority_key(size_t at)
+{
+	return at < LEAF_AT && at % 2 == 1;
+}
+
+static int read_secret(const json_t *root, bool keys_too, struct arena *arena,
 	struct secret *ret_secret, struct fault *ret_fault)
 {
 	const json_t *data = NULL;
@@ -44,20 +48,21 @@ static int read_secret(const json_t *root, size_t first, struct arena *arena,
 		decode_text(root, "metadata.resourceVersion", &version, ret_fault) < 0) {
 		return -1;
 	}
-	for (size_t i = first; i < COUNT_OF(keys); i++) {
-		*fields[i] = read_text(data, keys[i], arena);
+	for (size_t i = 0; i < COUNT_OF(keys); i++) {
+		bool wanted = keys_too || !is_authority_key(i);
+		*fields[i] = wanted ? read_text(data, keys[i], arena) : NULL;
 	}
 	s.resource_version = arena_strdup(arena, version);
 	*ret_secret = s;
 	return 0;
 }
 
-static int read_from(const struct view *json, size_t first, struct arena *arena,
+static int read_from(const struct view *json, bool keys_too, struct arena *arena,
 	struct secret *ret_secret, struct fault *ret_fault)
 {
 	CLEANUP(decode_release) json_t *root = NULL;
 	if (decode_parse(json->p, json->n, DECODE_PLAIN, &root, ret_fault) < 0 ||
-		read_secret(root, first, arena, ret_secret, ret_fault) < 0) {
+		read_secret(root, keys_too, arena, ret_secret, ret_fault) < 0) {
 		return fault_wrap(ret_fault, "secret");
 	}
 	return 0;
@@ -66,13 +71,13 @@ static int read_from(const struct view *json, size_t first, struct arena *arena,
 int secret_decode(const char *json, size_t n, struct arena *arena, struct secret *ret_secret,
 	struct fault *ret_fault)
 {
-	return read_from(&(struct view){json, n}, 0, arena, ret_secret, ret_fault);
+	return read_from(&(struct view){json, n}, true, arena, ret_secret, ret_fault);
 }
 
 int secret_decode_leaf(const char *json, size_t n, struct arena *arena, struct secret *ret_secret,
 	struct fault *ret_fault)
 {
-	return read_from(&(struct view){json, n}, LEAF_AT, arena, ret_secret, ret_fault);
+	return read_from(&(struct view){json, n}, false, arena, ret_secret, ret_fault);
 }
 
 bool secret_write_patch(struct str *out, const struct secret *s)

@@ -330,6 +330,12 @@ static void convert_meta(json_t *meta, json_t *notes, const struct mutation *m)
 	set_note(notes, NOTE_SHARE, m->milli > 0 ? share_format(m->milli, share) : NULL);
 	set_note(notes, NOTE_MEMORY, m->mem_mib > 0 ? memory_format(m->mem_mib, memory) : NULL);
 	set_note(notes, NOTE_POLICY_APPLIED, m->policy_applied);
+	/* It stays where the pod goes back: it says no more than its number of GPUs. */
+	if (m->count > 1) {
+		char count[24];
+		snprintf(count, sizeof count, "%lld", (long long)m->count);
+		set_note(notes, NOTE_GPU_COUNT, count);
+	}
 	set_note(notes, NOTE_RECOMMENDATION, m->recommendation);
 	json_t *labels = own_member_or_new(meta, "labels", JSON_OBJECT);
 	json_object_set_new(labels, LABEL_TENANT, json_string("true"));

@@ -87,6 +87,7 @@ static void waiter_free(struct waiter *w)
 {
 	arena_finish(&w->arena);
 	landings_finish(w);
+	VEC_FINISH(&w->group.granted);
 	hold_drop(w);
 	free(w->placed_rv);
 	free(w->refusal);
@@ -279,6 +280,7 @@ void book_new_term(struct engine *e)
 		.memos = e->memos,
 		.absences = e->absences,
 		.orphans = e->orphans,
+		.ailments = e->ailments,
 		.waiters_by_uid = e->waiters_by_uid,
 		.holders_by_name = e->holders_by_name,
 		.memos_by_name = e->memos_by_name};
@@ -288,6 +290,7 @@ void book_new_term(struct engine *e)
 	memset(&e->absences, 0, sizeof e->absences);
 	evictions_new_term(&e->evictions);
 	memset(&e->orphans, 0, sizeof e->orphans);
+	memset(&e->ailments, 0, sizeof e->ailments);
 	book_init(e);
 	wholes_finish(e);
 	wholes_init(e);
@@ -321,6 +324,7 @@ void book_finish(struct engine *e)
 	VEC_FINISH(&e->memos);
 	VEC_FINISH(&e->absences);
 	orphans_finish(&e->orphans);
+	health_forget(e);
 	map_finish(&e->waiters_by_uid);
 	map_finish(&e->holders_by_name);
 	map_finish(&e->memos_by_name);

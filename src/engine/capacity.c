@@ -57,14 +57,19 @@ static void tend_broken(struct engine *e, int64_t now, struct plan *plan)
 {
 	for (size_t i = 0; i < e->holders.count; i++) {
 		struct holder *h = e->holders.items[i];
-		/* Nothing here touches tenants; those whose capacity pod is over are orphans. */
-		if (!holder_may_go(h) || !capacity_failed(e, h, now) || has_tenants(e, h)) {
+		/* Nothing here touches tenants; those whose capacity pod is over are orphans. A GPU
+		 * that is ill is of no use to the next one either; one that was may be soon. */
+		bool broken = capacity_failed(e, h, now) || health_is_ill(e, h);
+		if (!holder_may_go(h) || !broken || has_tenants(e, h)) {
 			continue;
 		}
 		/* Who searches asks for what may not be free yet: that is no failure of the node.
 		 */
 		if (h->node != NULL && !h->search) {
 			trouble_note(e, h->node, now);
+		}
+		/* Of the other kind health.c tells. */
+		if (h->node != NULL && !h->search && capacity_failed(e, h, now)) {
 			alarm_failed(e, h, now, plan);
 		}
 		emit_delete(e, h, plan);
@@ -132,6 +137,10 @@ static void tend_idle(struct engine *e, int64_t now, struct plan *plan)
 		int64_t grace = h->has_grace ? h->grace_ms : grace_of_config(e);
 		wake_by(e, h->idle_since + grace);
 		if (now - h->idle_since >= grace && holder_may_go(h)) {
+			/* A node that tells one UUID twice would be tried again at once. */
+			if (e->snap.gpus.items[i].fenced && h->node != NULL) {
+				trouble_note(e, h->node, now);
+			}
 			emit_delete(e, h, plan);
 		}
 	}

@@ -41,6 +41,7 @@ void waiter_refresh(struct waiter *w, const struct world_pod *p)
 	bool whole = world_pod_unpack(p, &w->arena, &w->pod);
 	ENSURE(whole);
 	w->stamp = p->gpu->stamp;
+	group_read(w);
 	if (w->placed_rv != NULL && version_passed(w->pod.resource_version, w->placed_rv)) {
 		text_set(&w->placed_rv, NULL);
 	}
@@ -89,9 +90,10 @@ static enum reason apply_policy(struct engine *e, const struct waiter *w, struct
 		return REASON_DISABLED;
 	}
 	policy_bound_share(choice.policy, 0, &r->milli, &r->mem_mib);
-	if (choice.policy->max_tenants > 0) {
-		r->max_tenants = (uint32_t)choice.policy->max_tenants;
-	}
+	struct manners manners = manners_under(e, choice.policy, &w->pod);
+	r->max_tenants = manners.max_tenants;
+	r->company = manners.company;
+	r->spread = choice.policy->packing == PACKING_SPREAD;
 	return REASON_NONE;
 }
 
@@ -100,7 +102,7 @@ static enum reason read_request(struct engine *e, const struct waiter *w, struct
 {
 	const char *share = pairs_get(&w->pod.notes, NOTE_SHARE);
 	const char *memory = pairs_get(&w->pod.notes, NOTE_MEMORY);
-	struct place_request r = {.pod = &w->pod, .max_tenants = 16};
+	struct place_request r = {.pod = &w->pod};
 	/* Without the label nobody would count it once its gate is gone. */
 	if (!pod_is_tenant(&w->pod) || text_empty(pairs_get(&w->pod.notes, NOTE_ORIGINAL)) ||
 		(text_empty(share) && text_empty(memory))) {
@@ -113,7 +115,7 @@ static enum reason read_request(struct engine *e, const struct waiter *w, struct
 		return REASON_NOT_OURS;
 	}
 	/* A tenant that still asks for a whole GPU would take two. */
-	if (w->pod.gpus != 0) {
+	if (w->pod.gpus != 0 || w->group.unreadable) {
 		return REASON_NOT_OURS;
 	}
 	enum reason reason = apply_policy(e, w, &r);
@@ -203,7 +205,7 @@ static void note_keeper(struct engine *e, struct waiter *w)
 }
 
 /* It would go on a GPU whose capacity pod could not be created: not yet, or now once more. */
-static void await_creation(
+void await_creation(
 	struct engine *e, int64_t now, struct waiter *w, struct holder *h, struct plan *plan)
 {
 	w->reason = REASON_WAITING_FOR_CAPACITY;
@@ -232,6 +234,36 @@ static void index_picture(struct engine *e)
 	}
 }
 
+/* Who spreads does not join others while a GPU can be opened. */
+static bool wants_its_own(
+	const struct engine *e, const struct waiter *w, const struct place_verdict *v)
+{
+	return w->asked.spread && e->snap.gpus.items[v->gpu].tenants > 0;
+}
+
+bool open_gpu(struct engine *e, int64_t now, const struct waiter *w, struct plan *plan,
+	struct place_verdict *open)
+{
+	const char *node =
+		open->node == PLACE_NOWHERE ? NULL : e->snap.nodes.items[open->node].noun->name;
+	struct holder *h = node != NULL ? emit_create(e, now, node, &w->pod, plan) : NULL;
+	if (h != NULL) {
+		open->gpu = add_opening(e, h, open->node);
+	}
+	return h != NULL;
+}
+
+static void refuse(struct engine *e, struct waiter *w, const struct place_verdict *fit,
+	const struct place_verdict *open)
+{
+	if (open->node == PLACE_NOWHERE) {
+		note_refusal(&e->snap, w, fit, open);
+		note_keeper(e, w);
+	} else {
+		w->reason = REASON_WAITING_FOR_CAPACITY;
+	}
+}
+
 /* A GPU that there is, or one more; false: neither, and the waiter has the reason. */
 static bool find_gpu(struct engine *e, int64_t now, struct waiter *w, struct plan *plan,
 	struct place_verdict *ret)
@@ -239,22 +271,14 @@ static bool find_gpu(struct engine *e, int64_t now, struct waiter *w, struct pla
 	index_picture(e);
 	struct place_verdict v = place_best_fit(&e->snap, &w->asked);
 	e->looked_at += v.looked_at;
-	if (v.gpu == PLACE_NOWHERE) {
+	if (v.gpu == PLACE_NOWHERE || wants_its_own(e, w, &v)) {
 		struct place_verdict open = place_open(&e->snap, &w->asked);
 		e->looked_at += open.looked_at;
-		if (open.node == PLACE_NOWHERE) {
-			note_refusal(&e->snap, w, &v, &open);
-			note_keeper(e, w);
+		if (!open_gpu(e, now, w, plan, &open) && v.gpu == PLACE_NOWHERE) {
+			refuse(e, w, &v, &open);
 			return false;
 		}
-		const char *node = e->snap.nodes.items[open.node].noun->name;
-		struct holder *h = emit_create(e, now, node, &w->pod, plan);
-		if (h == NULL) {
-			w->reason = REASON_WAITING_FOR_CAPACITY;
-			return false;
-		}
-		v = open;
-		v.gpu = add_opening(e, h, open.node);
+		v = open.gpu != PLACE_NOWHERE ? open : v;
 	}
 	place_reserve(&e->snap, &w->asked, &v);
 	*ret = v;
@@ -265,7 +289,8 @@ static bool find_gpu(struct engine *e, int64_t now, struct waiter *w, struct pla
 static bool within_quota(struct engine *e, struct waiter *w)
 {
 	struct quota_view quota;
-	int64_t left = quotas_left(e, w, &quota);
+	int64_t count = waiter_count(w);
+	int64_t left = quotas_left(e, w, &quota) / count;
 	if (left < (w->asked.milli > 0 ? w->asked.milli : 1)) {
 		w->reason = REASON_QUOTA;
 		return false;
@@ -274,11 +299,9 @@ static bool within_quota(struct engine *e, struct waiter *w)
 	return true;
 }
 
-/* True: there might be a GPU for it, and none fits it now. */
-static bool place_waiter(struct engine *e, int64_t now, struct waiter *w, struct plan *plan)
+bool waiter_asks(struct engine *e, struct waiter *w, struct claims_of *claims)
 {
 	struct place_request r;
-	struct place_verdict v;
 	w->miss = (struct place_verdict){0};
 	w->passed.kept_for = 0;
 	if (w->pod.too_complex) {
@@ -293,23 +316,38 @@ static bool place_waiter(struct engine *e, int64_t now, struct waiter *w, struct
 	if (!within_quota(e, w)) {
 		return false;
 	}
-	struct claims_of claims;
-	w->reason = needs_claims(e, &w->pod, &claims);
+	w->reason = needs_claims(e, &w->pod, claims);
 	if (w->reason != REASON_NONE) {
 		return false;
 	}
-	w->asked.claims = claims.items;
-	w->asked.claim_count = claims.count;
+	w->asked.claims = claims->items;
+	w->asked.claim_count = claims->count;
 	w->asked.apart = neighbours_mark(e, &w->pod);
+	return true;
+}
+
+/* They are of this step, what is asked for lasts. */
+void waiter_asked(struct waiter *w)
+{
+	w->asked.claims = NULL;
+	w->asked.claim_count = w->asked.apart = 0;
+	w->asked.most_milli = 0;
+}
+
+/* True: there might be a GPU for it, and none fits it now. */
+static bool place_waiter(struct engine *e, int64_t now, struct waiter *w, struct plan *plan)
+{
+	struct place_verdict v;
+	struct claims_of claims;
+	if (!waiter_asks(e, w, &claims)) {
+		return false;
+	}
 	landings_lift(e, w);
 	hold_lift(e, w);
 	bool found = find_gpu(e, now, w, plan, &v);
 	hold_settle(e, w, found ? &v : NULL);
 	landings_settle(e, w, found ? &v : NULL);
-	/* They are of this step, what is asked for lasts. */
-	w->asked.claims = NULL;
-	w->asked.claim_count = w->asked.apart = 0;
-	w->asked.most_milli = 0;
+	waiter_asked(w);
 	if (!found) {
 		return w->reason != REASON_QUOTA && w->reason != REASON_WAITING_FOR_CAPACITY;
 	}
@@ -342,6 +380,10 @@ static bool decide_one(struct engine *e, int64_t now, struct waiter *w, struct p
 	}
 	if (!pod_has_gate(&w->pod, NAME_GATE) || w->pod.gate_count != 1) {
 		w->reason = REASON_OTHER_GATES;
+		return false;
+	}
+	if (waiter_count(w) > 1) {
+		group_decide(e, now, w, plan);
 		return false;
 	}
 	if (w->granted_step != e->step) {

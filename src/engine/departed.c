@@ -1,7 +1,8 @@
 /* When the share of a tenant whose object is gone is free (C22). An object can be taken away while
  * its containers run: by force, or because nobody asked the node. So a departure that says that
  * they have ended frees the share at once; any other holds it until its node is gone or a time has
- * passed, and then an event says that nobody knows. */
+ * passed, and then an event says that nobody knows; or until the agent of its
+ * node, asked after it was gone, does not list it any more. */
 #include "departed.h"
 
 #include "model/names.h"
@@ -20,9 +21,17 @@ static bool node_is_gone(const struct engine *e, uint32_t node)
 	return node == WORLD_NONE || !world_node_at(e->world, node)->known;
 }
 
+static const char *device_of(const struct holder *h, const struct world_departed *d)
+{
+	if (d != NULL && d->uuid != NULL) {
+		return d->uuid;
+	}
+	return h != NULL && h->pod.identity != NULL ? h->pod.identity->uuid : NULL;
+}
+
 /* `d` NULL: it has left before this process looked, so nobody here knows how; it ran, if it did, on
  * the holder's node, as does one that was last seen without a node. `h` NULL: nobody holds its GPU
- * now. This is where an agent's word that no process of this uid is left will count. */
+ * now. */
 static bool is_held(
 	struct engine *e, const struct holder *h, struct world_departed *d, const char *uid)
 {
@@ -35,9 +44,10 @@ static bool is_held(
 	struct absence *a = absence_of(e, uid, e->now);
 	text_set(&a->holder, h != NULL ? h->name : "");
 	wake_by(e, a->since + held_ms(e));
-	bool held = e->now - a->since < held_ms(e);
+	a->ended = a->ended || health_shows_gone(e, node, device_of(h, d), uid, a->since);
+	bool held = !a->ended && e->now - a->since < held_ms(e);
 	if (!held && d != NULL) {
-		d->ended = true; /* given up, once and for all */
+		world_departed_end(e->world, d); /* once and for all */
 	}
 	return held;
 }
@@ -51,21 +61,11 @@ bool departed_holds(struct engine *e, const struct holder *h, const char *uid)
 	return is_held(e, h, d, uid);
 }
 
-static bool has_entry(const struct ledger *l, const char *uid)
+static void count_one(struct engine *e, struct world_departed *d, const char *uuid)
 {
-	for (uint32_t i = 0; i < l->count; i++) {
-		if (strcmp(l->items[i].uid, uid) == 0) {
-			return true;
-		}
-	}
-	return false;
-}
-
-static void count_one(struct engine *e, struct world_departed *d)
-{
-	uint32_t at = snap_gpu_by_uuid(e, d->uuid);
+	uint32_t at = snap_gpu_by_uuid(e, uuid);
 	const struct holder *h = at != WORLD_NONE ? e->snap_gpus.items[at].holder : NULL;
-	bool in_ledger = h != NULL && has_entry(holder_ledger(h), d->uid);
+	bool in_ledger = h != NULL && ledger_has(holder_ledger(h), d->uid);
 	if (in_ledger || !is_held(e, h, d, d->uid)) {
 		return;
 	}
@@ -77,6 +77,8 @@ static void count_one(struct engine *e, struct world_departed *d)
 	g->free_milli -= d->milli;
 	g->free_mib -= d->mem_mib;
 	g->tenants++;
+	struct manners manners = manners_of_uid(e, d->uid);
+	company_joins(g, &e->snap_gpus.items[at], &manners);
 	/* Its capacity pod stays as long as somebody may use the GPU. */
 	e->snap_gpus.items[at].demand++;
 }
@@ -88,7 +90,10 @@ void departed_count(struct engine *e)
 		struct world_departed *d = world_departed_at(e->world, i);
 		bool may_run = !d->ended && d->uuid != NULL;
 		if (may_run && world_pod_by_uid(e->world, d->uid) == NULL) {
-			count_one(e, d);
+			struct told t = told_of(d->uuid, NULL);
+			while (told_next(&t)) {
+				count_one(e, d, t.uuid);
+			}
 		}
 	}
 }
@@ -117,7 +122,8 @@ static void tell_given_up(struct engine *e, const struct absence *a, struct plan
 void departed_report(struct engine *e, struct plan *plan)
 {
 	vec_for_each (struct absence, a, &e->absences) {
-		if (a->seen == e->step && !a->told && e->now - a->since >= held_ms(e)) {
+		if (a->seen == e->step && !a->told && !a->ended &&
+			e->now - a->since >= held_ms(e)) {
 			a->told = true;
 			tell_given_up(e, a, plan);
 		}

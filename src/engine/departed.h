@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/vec.h"
+
 struct engine;
 struct holder;
 struct plan;
@@ -17,7 +19,12 @@ struct absence {
 	char *holder; /* owned; the capacity pod of the GPU on which it counts */
 	int64_t since;
 	uint64_t seen;
-	bool told; /* that it was given up */
+	bool told;  /* that it was given up */
+	bool ended; /* its agent does not list it any more */
+};
+
+struct absences {
+	VEC_FIELDS(struct absence);
 };
 
 /* Does an entry of its ledger, whose tenant is gone, still hold its share? */

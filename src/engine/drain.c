@@ -24,7 +24,7 @@ static const char *upgrade_state(const struct world_node *n)
 static const char *cause_of(
 	const struct engine *e, const struct world_pod *p, const char **ret_node)
 {
-	const struct holder *h = holder_find(e, text_or(p->gpu->capacity_pod, ""));
+	const struct holder *h = holder_of_tenant(e, p->gpu);
 	const char *home = h != NULL ? h->node : NULL;
 	uint32_t node = p->node != WORLD_NONE ? p->node
 			: home != NULL	      ? world_node_find(e->world, home)

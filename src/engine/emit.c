@@ -83,19 +83,37 @@ void emit_delete(struct engine *e, struct holder *h, struct plan *plan)
 	h->flight_type = ACTION_DELETE_CAPACITY;
 }
 
+/* As it is now: it is what was looked at when the share was given, or just as good. */
+static const char *policy_told(const struct engine *e, const struct pod *pod, struct plan *plan)
+{
+	const struct policy *p = policy_of(e, pod).policy;
+	return p == NULL ? NULL
+			 : arena_printf(&plan->arena, "%s@%lld", p->name, (long long)p->generation);
+}
+
 void emit_place(struct engine *e, struct waiter *w, struct holder *h, const struct grant *g,
 	struct plan *plan)
+{
+	emit_placing(e, w,
+		&(struct placing){
+			h->pod.node, h->pod.identity->uuid, h->name, g->milli, g->mem_mib},
+		plan);
+}
+
+void emit_placing(
+	struct engine *e, struct waiter *w, const struct placing *where, struct plan *plan)
 {
 	struct action *a = emit(e, plan, ACTION_PLACE);
 	a->ns = text_in(plan, w->pod.ns);
 	a->name = text_in(plan, w->pod.name);
 	a->uid = text_in(plan, w->pod.uid);
 	a->resource_version = text_in(plan, w->pod.resource_version);
-	a->node = text_in(plan, h->pod.node);
-	a->uuid = text_in(plan, h->pod.identity->uuid);
-	a->capacity_pod = text_in(plan, h->name);
-	a->milli = g->milli;
-	a->mem_mib = g->mem_mib;
+	a->node = text_in(plan, where->node);
+	a->uuid = text_in(plan, where->uuid);
+	a->capacity_pod = text_in(plan, where->capacity_pod);
+	a->milli = where->milli;
+	a->mem_mib = where->mem_mib;
+	a->policy = policy_told(e, &w->pod, plan);
 	a->node_term_count = w->pod.node_term_count;
 	text_set(&w->flight_rv, a->resource_version);
 	w->flight = a->id;
@@ -122,8 +140,10 @@ static void write_ledger(struct engine *e, uint32_t at, struct holder *h)
 	for (size_t i = 0; i < tenants; i++) {
 		const struct world_pod *p = world_class_at(e->world, WORLD_TENANT, i);
 		uint32_t slot = world_class_slot(e->world, WORLD_TENANT, i);
+		bool counted = p->gpu->devices > 1 ? ledger_has(old, world_pod_uid(p))
+						   : e->counted.items[slot] == e->step;
 		bool forgotten = !p->gpu->gated && !world_pod_terminal(p) &&
-				 tenant_is_on(h, p->gpu) && e->counted.items[slot] != e->step;
+				 tenant_is_on(h, p->gpu) && !counted;
 		if (forgotten && next.count < MODEL_GRANTS_MAX) {
 			items[next.count++] = (struct grant){world_pod_uid(p), p->ns,
 				world_pod_name(p), p->gpu->milli, p->gpu->mem_mib};
@@ -194,7 +214,7 @@ void emit_grants(struct engine *e, struct plan *plan)
 		if (mends) {
 			s->holder->mend_at = e->now + MEND_EVERY_MS;
 		}
-		if (s->added > 0 || emptied || mends) {
+		if (s->added > 0 || s->given_back > 0 || emptied || mends) {
 			emit_grant(e, i, plan);
 		}
 	}

@@ -7,6 +7,7 @@
 #include "journal_parts.h"
 #include "policies.h"
 #include "state.h"
+#include "world/states.h"
 
 /* Nothing that lasts is noticed later than this, whatever the deadlines say. */
 #define STEP_AT_LEAST_MS 1000
@@ -38,6 +39,7 @@ void engine_destroy(struct engine *e)
 	preempting_finish(&e->preempting);
 	snapshot_finish(&e->snap);
 	needs_finish(&e->needs);
+	companies_finish(&e->companies);
 	VEC_FINISH(&e->snap_gpus);
 	VEC_FINISH(&e->snap_nodes);
 	VEC_FINISH(&e->node_to_snap);
@@ -121,6 +123,7 @@ static void decide_all(struct engine *e, struct engine_now now, uint32_t budget,
 	report_waiting(e, now, plan);
 	departed_report(e, plan);
 	evictions_report(e, plan);
+	health_report(e, plan);
 	departed_sweep(e);
 	evictions_sweep(e);
 	book_sweep(e);
@@ -167,6 +170,17 @@ int64_t engine_next_deadline(const struct engine *e)
 	bool decides = e->leads && world_all_synced(e->world);
 	bool goes_on = e->resume != 0 || e->dirty || policies_running(e);
 	return decides && goes_on ? 0 : e->deadline;
+}
+
+uint32_t engine_unhealthy(const struct engine *e, const char *node)
+{
+	return health_count(e, node);
+}
+
+bool engine_wants_state(const struct engine *e, uint32_t node)
+{
+	const struct world_node *n = world_node_at(e->world, node);
+	return world_wants_state(e->world, node) || (n->known && health_wants_state(e, n->name));
 }
 
 const struct world *engine_world(const struct engine *e)

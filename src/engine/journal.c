@@ -141,6 +141,7 @@ static void put_head(struct journal *j, const struct engine *e)
 	pack_i64(r, e->cfg.open_timeout_ms);
 	pack_i64(r, e->cfg.lost_ms);
 	pack_i64(r, e->cfg.held_ms);
+	pack_i64(r, e->cfg.partial_ms);
 	pack_i64(r, e->cfg.evictions_per_minute);
 	pack_i64(r, e->cfg.patience_ms);
 	pack_text(r, e->cfg.runtime_class);

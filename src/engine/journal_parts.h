@@ -20,6 +20,7 @@ enum record {
 	RECORD_ABSENCE = 'a',
 	RECORD_EVICTION = 'v',
 	RECORD_ORPHAN = 'o',
+	RECORD_AILMENT = 'i',
 	RECORD_PASS = 'p',
 	RECORD_ENGINE = 'e',
 	RECORD_READY = 'z', /* the state is complete; carries its hash */
@@ -29,7 +30,7 @@ enum record {
 #define RECORD_FRAME 8
 /* An object takes at most 3 MiB as JSON and packs into less. */
 #define RECORD_MAX     ((size_t)4 << 20)
-#define JOURNAL_FORMAT 16
+#define JOURNAL_FORMAT 19
 
 static inline uint32_t record_sum(const void *p, size_t n)
 {
@@ -66,6 +67,9 @@ bool eviction_load(struct engine *e, struct unpack *u);
 /* journal_orphan.c: a part of it */
 void orphan_pack(struct str *out, const struct orphan *o);
 bool orphan_unpack(struct engine *e, struct unpack *u);
+/* journal_health.c */
+void ailment_pack(struct str *out, const struct ailment *a);
+bool ailment_unpack(struct engine *e, struct unpack *u);
 void backoff_pack(struct str *out, const struct backoff *b);
 struct backoff backoff_unpack(struct unpack *u);
 /* A change from outside of the program: names where there must be names. */

@@ -65,6 +65,8 @@ bool change_is_sound(const struct change *c)
 		ns = is_set ? c->claim->ns : ns;
 		name = is_set ? c->claim->name : name;
 		return ns != NULL && name != NULL;
+	case KIND_STATE:
+		return (is_set ? c->state->node : name) != NULL;
 	case KIND_SLICE:
 		return (is_set ? c->slice->name : name) != NULL;
 	case KIND_NODE:
@@ -125,6 +127,7 @@ static int read_head(struct unpack *u, const char *version, struct head *ret, st
 	h.config.open_timeout_ms = unpack_i64(u);
 	h.config.lost_ms = unpack_i64(u);
 	h.config.held_ms = unpack_i64(u);
+	h.config.partial_ms = unpack_i64(u);
 	h.config.evictions_per_minute = (uint32_t)unpack_i64(u);
 	h.config.patience_ms = unpack_i64(u);
 	h.config.runtime_class = unpack_text(u);

@@ -127,8 +127,8 @@ static void save_waiter(struct saving *s, const struct waiter *w)
 	const int64_t numbers[] = {w->placed_until, w->retry_at, w->first_seen, w->reason,
 		w->asked.milli, w->asked.mem_mib, w->asked.max_tenants, w->miss.best_milli,
 		w->miss.best_mib, w->condition_at, w->condition_reason, w->refused_until,
-		w->preempt_at, w->hold.milli, w->hold.mem_mib, w->hold.until, w->passed.lacks_since,
-		w->passed.by};
+		w->group.partial_since, w->group.gives_back, w->preempt_at, w->hold.milli,
+		w->hold.mem_mib, w->hold.until, w->passed.lacks_since, w->passed.by};
 	pack_text(out, w->uid);
 	pack_seen_pod(out, &w->pod, w->stamp, world_pod_by_uid(s->e->world, w->uid));
 	pack_u64(out, w->flight);
@@ -181,6 +181,9 @@ static bool load_waiter(struct engine *e, struct unpack *u)
 	w->condition_at = unpack_i64(u);
 	w->condition_reason = unpack_reason(u);
 	w->refused_until = unpack_i64(u);
+	w->group.partial_since = unpack_i64(u);
+	w->group.gives_back = unpack_i64(u) != 0;
+	group_read(w);
 	w->preempt_at = unpack_i64(u);
 	w->hold.milli = unpack_i64(u);
 	w->hold.mem_mib = unpack_i64(u);
@@ -328,6 +331,11 @@ static void save_lasting(struct saving *s)
 		pack_u64(out, a->seen);
 		pack_text(out, a->holder);
 		pack_u64(out, a->told);
+		pack_u64(out, a->ended);
+		record_end(s);
+	}
+	vec_for_each (const struct ailment, a, &s->e->ailments) {
+		ailment_pack(record_begin(s, RECORD_AILMENT), a);
 		record_end(s);
 	}
 	vec_for_each (const struct orphan, o, &s->e->orphans.items) {
@@ -360,6 +368,7 @@ static bool load_absence(struct engine *e, struct unpack *u)
 	}
 	const char *holder = unpack_text(u);
 	a.told = unpack_u64(u) != 0;
+	a.ended = unpack_u64(u) != 0;
 	if (u->bad || holder == NULL) {
 		return false;
 	}
@@ -536,6 +545,8 @@ bool state_load(struct engine *e, enum record type, struct unpack *u)
 		return eviction_load(e, u);
 	case RECORD_ORPHAN:
 		return orphan_unpack(e, u);
+	case RECORD_AILMENT:
+		return ailment_unpack(e, u);
 	case RECORD_PASS:
 		return load_pass(e, u);
 	case RECORD_ENGINE:

@@ -27,17 +27,17 @@ static void landing_drop(struct waiter *w, size_t i)
 }
 
 /* Two of one version that name one GPU are one: only one of them can win. */
-void landing_note(struct waiter *w, const struct action *a)
+static void note_one(struct waiter *w, const struct action *a, const char *uuid)
 {
 	struct landing *same = NULL;
 	vec_for_each (struct landing, t, &w->landings) {
-		if (text_equals(t->uuid, a->uuid) && text_equals(t->version, a->resource_version)) {
+		if (text_equals(t->uuid, uuid) && text_equals(t->version, a->resource_version)) {
 			same = t;
 		}
 	}
 	if (same == NULL) {
 		struct landing made = {
-			.uuid = xstrdup(a->uuid), .version = xstrdup(a->resource_version)};
+			.uuid = xstrdup(uuid), .version = xstrdup(a->resource_version)};
 		VEC_PUSH(&w->landings, made);
 		same = &w->landings.items[w->landings.count - 1];
 	}
@@ -45,6 +45,14 @@ void landing_note(struct waiter *w, const struct action *a)
 	same->mem_mib = same->mem_mib > a->mem_mib ? same->mem_mib : a->mem_mib;
 	same->flight = a->id;
 	same->open++;
+}
+
+void landing_note(struct waiter *w, const struct action *a)
+{
+	struct told t = told_of(a->uuid, NULL);
+	while (told_next(&t)) {
+		note_one(w, a, t.uuid);
+	}
 }
 
 /* Earlier ones that say the same may land still. */
@@ -111,6 +119,10 @@ static void count_landings(struct engine *e, struct waiter *w)
 		struct place_verdict has = {
 			.milli = g != NULL ? g->milli : 0, .mem_mib = g != NULL ? g->mem_mib : 0};
 		landing_take(e, t, at, has);
+		if (t->out_whole) {
+			struct manners manners = manners_of_waiter(e, w);
+			company_joins(&e->snap.gpus.items[at], &e->snap_gpus.items[at], &manners);
+		}
 		/* Nobody gives that GPU back while somebody may come to run on it. */
 		e->snap_gpus.items[at].demand += t->out_whole ? 1 : 0;
 	}
@@ -144,13 +156,26 @@ void landings_lift(struct engine *e, const struct waiter *w)
 
 void landings_settle(struct engine *e, struct waiter *w, const struct place_verdict *v)
 {
+	struct place_group one = {.count = v != NULL ? 1 : 0};
+	if (v != NULL) {
+		one.gpus[0] = v->gpu;
+		one.milli = v->milli;
+		one.mem_mib = v->mem_mib;
+	}
+	landings_settle_group(e, w, &one);
+}
+
+void landings_settle_group(struct engine *e, struct waiter *w, const struct place_group *g)
+{
+	struct place_verdict has = {.milli = g->milli, .mem_mib = g->mem_mib};
 	vec_for_each (struct landing, t, &w->landings) {
-		if (t->at == WORLD_NONE) {
-			continue;
+		bool goes_there = false;
+		for (uint32_t i = 0; i < g->count; i++) {
+			goes_there = goes_there || g->gpus[i] == t->at;
 		}
-		if (v != NULL && v->gpu == t->at) {
-			landing_take(e, t, t->at, *v);
-		} else {
+		if (t->at != WORLD_NONE && goes_there) {
+			landing_take(e, t, t->at, has);
+		} else if (t->at != WORLD_NONE) {
 			landing_move(e, t, 1);
 		}
 	}

@@ -10,6 +10,7 @@
 
 struct action;
 struct engine;
+struct place_group;
 struct place_verdict;
 struct waiter;
 
@@ -36,6 +37,8 @@ void landings_count(struct engine *e); /* in the snapshot, after holders and ten
  * where it goes, NULL: nowhere. */
 void landings_lift(struct engine *e, const struct waiter *w);
 void landings_settle(struct engine *e, struct waiter *w, const struct place_verdict *v);
+/* The same on several GPUs; `count` 0: nowhere. */
+void landings_settle_group(struct engine *e, struct waiter *w, const struct place_group *g);
 /* One takes something from a GPU whose ledger does not know the tenant. */
 bool landings_linger(const struct waiter *w);
 

@@ -59,7 +59,7 @@ static void count_unbound(struct engine *e)
 			p->gpu->capacity_pod == NULL || world_pod_terminal(p)) {
 			continue;
 		}
-		struct place_node *n = node_of(e, holder_find(e, p->gpu->capacity_pod));
+		struct place_node *n = node_of(e, holder_of_tenant(e, p->gpu));
 		if (n != NULL) {
 			struct extra x = extra_read(p->extra, &e->needs.arena);
 			place_reserve_extra(&e->snap, n, &x);

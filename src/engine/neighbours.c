@@ -44,7 +44,7 @@ static uint32_t node_of(const struct engine *e, const struct world_pod *p)
 {
 	uint32_t at = p->node;
 	if (at == WORLD_NONE && p->gpu->capacity_pod != NULL && !p->gpu->gated) {
-		const struct holder *h = holder_find(e, p->gpu->capacity_pod);
+		const struct holder *h = holder_of_tenant(e, p->gpu);
 		at = h != NULL && h->node != NULL ? world_node_find(e->world, h->node) : WORLD_NONE;
 	}
 	return at < e->node_to_snap.count ? e->node_to_snap.items[at] : WORLD_NONE;

@@ -104,16 +104,15 @@ static const struct holder *holder_outside(const struct engine *e, const char *u
 	return at == MAP_NONE ? NULL : e->holders.items[at];
 }
 
-/* Where it is: where a tenant runs, or where its capacity pod was. */
-static void note_node(struct engine *e, struct orphan *o, const struct world_pod *p)
+/* Where it is: where a tenant runs, or will run because its capacity pod was there. NULL: nowhere,
+ * as one that is pinned to a node that is gone. */
+static const char *where(const struct engine *e, const struct world_pod *p)
 {
-	const struct holder *h = holder_find(e, text_or(p->gpu->capacity_pod, ""));
-	const char *node = p->node != WORLD_NONE ? world_node_at(e->world, p->node)->name
-			   : h != NULL		 ? h->node
-						 : NULL;
-	if (node != NULL) {
-		text_set(&o->node, node);
+	const struct holder *h = holder_of_tenant(e, p->gpu);
+	if (p->node != WORLD_NONE) {
+		return world_node_at(e->world, p->node)->name;
 	}
+	return h != NULL && snap_node_of(e, h->node) != WORLD_NONE ? h->node : NULL;
 }
 
 /* A built-in policy says what the configuration would. */
@@ -127,20 +126,21 @@ static bool wants_eviction(const struct engine *e, const struct world_pod *p)
 	return policy != NULL && policy->capacity_lost == CAPACITY_LOST_EVICT;
 }
 
-static void strand(struct engine *e, const struct world_pod *p, uint32_t slot)
+static void strand(struct engine *e, const struct world_pod *p, uint32_t slot, const char *uuid)
 {
-	const struct holder *h = holder_outside(e, p->gpu->uuid);
-	if (h != NULL && !is_leaving(h)) {
+	const struct holder *h = holder_outside(e, uuid);
+	const char *node = where(e, p);
+	if (node == NULL || (h != NULL && !is_leaving(h))) {
 		return;
 	}
-	struct orphan *o = orphan_find(e, p->gpu->uuid);
-	o = o != NULL ? o : orphan_add(e, p->gpu->uuid);
+	struct orphan *o = orphan_find(e, uuid);
+	o = o != NULL ? o : orphan_add(e, uuid);
 	if (o->seen != e->step) {
 		o->seen = e->step;
 		o->leaving = h != NULL;
 		o->searched = false;
 	}
-	note_node(e, o, p);
+	text_set(&o->node, node);
 	struct stranded s = {.orphan = (uint32_t)(o - e->orphans.items.items),
 		.slot = slot,
 		.go = wants_eviction(e, p)};
@@ -155,15 +155,18 @@ static void find_stranded(struct engine *e)
 		const struct world_pod *p = world_class_at(e->world, WORLD_TENANT, i);
 		uint32_t slot = world_class_slot(e->world, WORLD_TENANT, i);
 		if (p->gpu->gated || world_pod_terminal(p) || p->gpu->uuid == NULL ||
-			e->counted.items[slot] == e->step) {
+			(p->gpu->devices == 1 && e->counted.items[slot] == e->step)) {
 			continue;
 		}
-		uint32_t at = snap_gpu_by_uuid(e, p->gpu->uuid);
-		if (at == WORLD_NONE) {
-			strand(e, p, slot);
-		} else {
-			/* Found: from now on it is one like any other. */
-			e->snap_gpus.items[at].holder->search = false;
+		struct told t = told_of(p->gpu->uuid, NULL);
+		while (told_next(&t)) {
+			uint32_t at = snap_gpu_by_uuid(e, t.uuid);
+			if (at == WORLD_NONE) {
+				strand(e, p, slot, t.uuid);
+			} else {
+				/* Found: from now on it is one like any other. */
+				e->snap_gpus.items[at].holder->search = false;
+			}
 		}
 	}
 }
@@ -195,16 +198,27 @@ static bool is_now(const struct engine *e, const struct orphan *o)
 	return o->seen == e->step;
 }
 
+static int64_t lost_ms(const struct engine *e)
+{
+	return e->cfg.lost_ms > 0 ? e->cfg.lost_ms : LOST_MS;
+}
+
 /* The time runs only while the node can do something about it. */
 static void keep_time(struct engine *e)
 {
 	vec_for_each (struct orphan, o, &e->orphans.items) {
 		uint32_t at = snap_node_of(e, o->node);
 		bool answers = at != WORLD_NONE && e->snap.nodes.items[at].noun->ready;
+		if (!is_now(e, o)) {
+			continue;
+		}
 		if (o->leaving || !answers) {
 			o->since = -1;
 		} else if (o->since < 0) {
 			o->since = e->now;
+		}
+		if (o->since >= 0) {
+			wake_by(e, o->since + lost_ms(e));
 		}
 	}
 }
@@ -227,8 +241,7 @@ void orphans_find(struct engine *e)
 
 bool orphan_is_late(const struct engine *e, const struct orphan *o)
 {
-	int64_t most = e->cfg.lost_ms > 0 ? e->cfg.lost_ms : LOST_MS;
-	return o->since >= 0 && e->now - o->since >= most;
+	return o->since >= 0 && e->now - o->since >= lost_ms(e);
 }
 
 /* --- what is said and done about it --- */
@@ -246,7 +259,7 @@ static bool was_told(const struct orphan *o, const char *uid)
 /* What became of the capacity pod that the tenant knows. */
 static void say_how(struct str *out, const struct engine *e, const struct world_pod *p)
 {
-	const struct holder *h = holder_find(e, text_or(p->gpu->capacity_pod, ""));
+	const struct holder *h = holder_of_tenant(e, p->gpu);
 	struct explain_loss loss = {
 		.gpu = p->gpu->uuid, .capacity_pod = p->gpu->capacity_pod, .gone = true};
 	bool same = h != NULL && h->in_world && tenant_is_on(h, p->gpu) && h->pod.identity != NULL;
@@ -279,10 +292,24 @@ static void tell(struct engine *e, const struct stranded *s, struct plan *plan)
 	a->message = arena_strdup(&plan->arena, str_text(&text));
 }
 
+/* Not where some pod could not be read: that may be the one that holds it. */
+static void move_on(struct engine *e, const struct stranded *s, struct plan *plan)
+{
+	const struct orphan *o = &e->orphans.items.items[s->orphan];
+	const struct world_pod *p = world_pod_at(e->world, s->slot);
+	bool free = o->since >= 0 && !world_blind(e->world, KIND_POD);
+	if (free && (s->go || orphan_is_late(e, o))) {
+		const struct evict_why why = {
+			.reason = REASON_CAPACITY_LOST, .facts = {.gpu = o->uuid}};
+		(void)evict_tenant(e, p, &why, plan);
+	}
+}
+
 void orphans_tend(struct engine *e, int64_t now, struct plan *plan)
 {
 	vec_for_each (const struct stranded, s, &e->orphans.stranded) {
 		tell(e, s, plan);
+		move_on(e, s, plan);
 	}
 	searches_tend(e, now, plan);
 }

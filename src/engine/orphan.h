@@ -21,7 +21,7 @@ struct plan;
 
 struct orphan {
 	char *uuid;    /* owned */
-	char *node;    /* owned; NULL: not known yet */
+	char *node;    /* owned */
 	int64_t since; /* when it was found that nobody holds it any more, on a node that answers;
 			  -1: that is not so yet */
 	int64_t retry_at; /* not searched for before */

@@ -38,7 +38,8 @@ static int64_t due_at(const struct waiter *w)
 
 static bool is_due(const struct engine *e, const struct waiter *w)
 {
-	return w->passed.lacks_since >= 0 && lacks_room(w->reason) && e->now >= due_at(w);
+	return w->passed.lacks_since >= 0 && waiter_count(w) == 1 && lacks_room(w->reason) &&
+	       e->now >= due_at(w);
 }
 
 static bool anyone_is_due(struct engine *e)
@@ -47,7 +48,8 @@ static bool anyone_is_due(struct engine *e)
 	for (size_t i = 0; i < e->ranked.count; i++) {
 		const struct waiter *w = e->ranked.items[i].waiter;
 		due = due || is_due(e, w);
-		if (w->passed.lacks_since >= 0) {
+		/* For several GPUs at once nobody is displaced. */
+		if (w->passed.lacks_since >= 0 && waiter_count(w) == 1) {
 			wake_by(e, due_at(w));
 		}
 	}

@@ -54,7 +54,7 @@ static int64_t expected(const struct engine *e, const struct waiter *w)
 	vec_for_each (const struct landing, t, &w->landings) {
 		milli = t->milli > milli ? t->milli : milli;
 	}
-	return milli;
+	return milli * (int64_t)waiter_count(w);
 }
 
 void quotas_count_waiters(struct engine *e)

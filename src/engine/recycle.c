@@ -54,7 +54,7 @@ static bool is_made_anew(const struct world_pod *p)
 
 static struct explain_facts facts_of(const struct engine *e, const struct world_pod *p)
 {
-	const struct holder *h = holder_find(e, p->gpu->capacity_pod);
+	const struct holder *h = holder_of_tenant(e, p->gpu);
 	return (struct explain_facts){.want_milli = p->gpu->milli,
 		.want_mib = p->gpu->mem_mib,
 		.gpu = p->gpu->uuid,

@@ -76,6 +76,25 @@ static void survey(struct engine *e, const struct waiter *w, struct unfit_tally 
 	}
 }
 
+/* The smallest number of those who are there and its own; or how many GPUs one node has for it. */
+static uint32_t most_tenants(const struct engine *e, const struct waiter *w)
+{
+	uint32_t most = w->asked.max_tenants, at = w->miss.best_gpu;
+	if (w->reason == REASON_SHORT_GPUS) {
+		return w->group.best_count;
+	}
+	if (w->reason == REASON_MAX_TENANTS && w->miss.best_node != NULL &&
+		at < e->snap.gpus.count && e->snap.gpus.items[at].max_tenants < most) {
+		most = e->snap.gpus.items[at].max_tenants;
+	}
+	return most;
+}
+
+static bool tells_count(const struct waiter *w)
+{
+	return waiter_count(w) > 1 && (w->reason == REASON_SHORT_GPUS || w->reason == REASON_QUOTA);
+}
+
 /* Who comes before it, as namespace and name. */
 static const char *keeper_name(const struct engine *e, const struct waiter *w, struct plan *plan)
 {
@@ -106,18 +125,24 @@ static void tell_waiting(struct engine *e, struct waiter *w, int64_t now, struct
 	if (w->reason == REASON_QUOTA) {
 		(void)quotas_left(e, w, &quota);
 	}
+	const char *rule = NULL, *theirs = NULL;
+	if (w->reason == REASON_EXCLUSIVE) {
+		company_explain(e, w, &rule, &theirs);
+	}
 	struct explain_facts f = {.want_milli = w->asked.milli,
 		.want_mib = w->asked.mem_mib,
 		.quota_milli = quota.hard,
 		.quota_used_milli = quota.used,
-		.value = w->reason == REASON_API_REFUSED ? w->refusal : NULL,
+		.value = w->reason == REASON_API_REFUSED ? w->refusal : theirs,
 		.best_node = w->miss.best_node,
 		.best_milli = w->miss.best_milli,
 		.best_mib = w->miss.best_mib,
 		.unfit = &unfit,
 		.claim = claims.blocker,
-		.limit = w->asked.max_tenants,
+		.count = tells_count(w) ? waiter_count(w) : 0,
+		.limit = most_tenants(e, w),
 		.name = w->reason == REASON_OTHER_GATES ? other_gate(&w->pod)
+			: rule != NULL			? rule
 			: w->passed.kept_for != 0	? keeper_name(e, w, plan)
 							: quota.name,
 		.waited_s = (now - w->first_seen) / 1000,
@@ -139,14 +164,16 @@ static void tell_placed(struct engine *e, struct waiter *w, struct plan *plan)
 		w->condition_reason == REASON_PLACED) {
 		return;
 	}
-	const struct holder *h = holder_find(e, p->gpu->capacity_pod);
+	const struct holder *h = holder_of_tenant(e, p->gpu);
 	struct explain_facts f = {.want_milli = p->gpu->milli,
 		.want_mib = p->gpu->mem_mib,
+		.count = p->gpu->devices > 1 ? p->gpu->devices : 0,
 		.gpu = p->gpu->uuid,
 		.best_node = h != NULL ? h->node : NULL,
 		.left = &w->pod};
 	struct action *a = emit(e, plan, ACTION_EVENT);
-	/* Not all that is remembered has looked at its pod: an entry of the ledger is enough. */
+	/* Not all that is remembered has looked at its pod: an entry of the ledger is
+	 * enough. */
 	a->ns = arena_strdup(&plan->arena, p->ns);
 	a->name = arena_strdup(&plan->arena, world_pod_name(p));
 	a->uid = arena_strdup(&plan->arena, world_pod_uid(p));
@@ -175,6 +202,7 @@ static void correct_placed(struct engine *e, int64_t now, struct plan *plan)
 		}
 		struct explain_facts f = {.want_milli = p->gpu->milli,
 			.want_mib = p->gpu->mem_mib,
+			.count = p->gpu->devices > 1 ? p->gpu->devices : 0,
 			.gpu = p->gpu->uuid};
 		struct action *a = emit(e, plan, ACTION_CONDITION);
 		a->ns = arena_strdup(&plan->arena, p->ns);

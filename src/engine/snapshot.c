@@ -35,12 +35,21 @@ const char *holder_version(const struct holder *h)
 	return h->acked_rv != NULL ? h->acked_rv : h->pod.resource_version;
 }
 
+/* The watch may have shown it before the answer came, and shows nothing after that. */
+static void see_acked(struct holder *h)
+{
+	if (h->acked_rv != NULL && version_reached(h->pod.resource_version, h->acked_rv)) {
+		holder_drop_asked(h);
+	}
+}
+
 /* What the watch shows replaces what was assumed. */
 static void holder_refresh(struct holder *h, const struct world_pod *p, int64_t now)
 {
 	bool fresh = !h->in_world || h->stamp != p->gpu->stamp;
 	h->in_world = true;
 	if (!fresh) {
+		see_acked(h);
 		return;
 	}
 	arena_finish(&h->arena);
@@ -65,9 +74,7 @@ static void holder_refresh(struct holder *h, const struct world_pod *p, int64_t 
 	if (!text_empty(h->pod.node)) {
 		text_set(&h->node, h->pod.node);
 	}
-	if (h->acked_rv != NULL && version_reached(h->pod.resource_version, h->acked_rv)) {
-		holder_drop_asked(h);
-	}
+	see_acked(h);
 	if (h->avoid_rv != NULL && version_passed(h->pod.resource_version, h->avoid_rv)) {
 		text_set(&h->avoid_rv, NULL);
 		if (h->flight == 0 && h->acked_rv == NULL) {
@@ -94,8 +101,18 @@ static void holder_expire(struct holder *h, int64_t now)
 bool tenant_is_on(const struct holder *h, const struct world_gpu *tenant)
 {
 	const struct gpu_identity *id = h->pod.identity;
-	return id != NULL && tenant->uuid != NULL ? text_equals(tenant->uuid, id->uuid)
-						  : text_equals(tenant->capacity_pod, h->name);
+	return id != NULL && tenant->uuid != NULL ? gpu_list_has(tenant->uuid, id->uuid)
+						  : gpu_list_has(tenant->capacity_pod, h->name);
+}
+
+bool ledger_has(const struct ledger *l, const char *uid)
+{
+	for (uint32_t i = 0; i < l->count; i++) {
+		if (strcmp(l->items[i].uid, uid) == 0) {
+			return true;
+		}
+	}
+	return false;
 }
 
 bool grant_lives(struct engine *e, const struct holder *h, const struct grant *g)
@@ -108,7 +125,7 @@ bool grant_lives(struct engine *e, const struct holder *h, const struct grant *g
 	if (p == NULL) {
 		return departed_holds(e, h, g->uid);
 	}
-	if (world_pod_terminal(p)) {
+	if (world_pod_terminal(p) || (p->gpu->gated && group_gives_back(e, g->uid))) {
 		return false;
 	}
 	/* It was placed somewhere else: this entry lost a race long ago. */
@@ -222,17 +239,20 @@ static void count_entries(struct engine *e, struct place_gpu *g, struct snap_gpu
 		const struct grant *entry = &l->items[i];
 		if (!grant_lives(e, s->holder, entry)) {
 			s->dead++;
+			s->given_back += group_gives_back(e, entry->uid) ? 1 : 0;
 			continue;
 		}
 		const struct world_pod *p = world_pod_by_uid(e->world, entry->uid);
 		if (e->quota_used.count > 0 && p == NULL) {
 			quotas_hold(e, entry->ns, entry->milli);
 		}
+		struct manners manners = manners_of_uid(e, entry->uid);
 		s->keepers += p != NULL && p->gpu->keeps_node ? 1 : 0;
 		s->entries++;
 		g->free_milli -= entry->milli;
 		g->free_mib -= entry->mem_mib;
 		g->tenants++;
+		company_joins(g, s, &manners);
 	}
 }
 
@@ -251,6 +271,7 @@ static void mark_counted(struct engine *e, struct holder *h, int64_t now)
 			e->counted.items[slot] = e->step;
 		} else if (p->gpu->gated) {
 			struct waiter *w = waiter_touch(e, l->items[i].uid, now);
+			group_note_entry(e, w, h, i);
 			w->granted_by = h;
 			w->granted_index = i;
 			w->granted_step = e->step;
@@ -303,13 +324,15 @@ static void add_holder(struct engine *e, struct holder *h, int64_t now)
 	enum gpu_state state = holder_state(h);
 	struct place_node *n = &e->snap.nodes.items[node];
 	learn_memory(e, n, h);
+	bool bad = h->in_world && health_is_bad(e, h);
 	struct place_gpu g = {.node = node,
 		.state = state,
 		.capacity_pod = h->name,
 		.usable_mib = h->pod.identity != NULL ? h->pod.identity->mem_mib : n->gpu_mem_mib,
 		.free_milli = MODEL_GPU_MILLI,
 		.max_tenants = MODEL_GRANTS_MAX,
-		.fenced = h->in_world && capacity_failed(e, h, now)};
+		.fenced = bad || (h->in_world && capacity_failed(e, h, now)),
+		.unhealthy = bad};
 	g.free_mib = g.usable_mib;
 	struct snap_gpu s = {.holder = h};
 	count_entries(e, &g, &s);
@@ -357,50 +380,67 @@ uint32_t snap_gpu_by_uuid(const struct engine *e, const char *uuid)
 
 /* Whoever holds the tenant's GPU now: the tenant runs on it all the same. Where nobody has told
  * that UUID, the capacity pod that the tenant names, as long as it may turn out to hold it. */
-static uint32_t snap_gpu_of(const struct engine *e, const struct world_gpu *tenant)
+static uint32_t snap_gpu_of(
+	const struct engine *e, const struct world_gpu *tenant, const struct told *t)
 {
-	uint32_t at = tenant->uuid == NULL ? WORLD_NONE : snap_gpu_by_uuid(e, tenant->uuid);
+	uint32_t at = text_empty(t->uuid) ? WORLD_NONE : snap_gpu_by_uuid(e, t->uuid);
 	if (at != WORLD_NONE) {
 		return at;
 	}
-	const struct holder *h = holder_find(e, tenant->capacity_pod);
+	const struct holder *h = holder_find(e, t->capacity_pod);
 	bool may_be = h != NULL && h->snap_step == e->step && tenant_is_on(h, tenant);
 	return may_be ? h->snap_at : WORLD_NONE;
+}
+
+static void add_uncounted(struct engine *e, const struct world_pod *p, uint32_t slot, uint32_t at)
+{
+	struct place_gpu *g = &e->snap.gpus.items[at];
+	struct manners manners = manners_of_tenant(e, p, slot);
+	company_joins(g, &e->snap_gpus.items[at], &manners);
+	g->free_milli -= p->gpu->milli;
+	g->free_mib -= p->gpu->mem_mib;
+	g->tenants++;
+	e->snap_gpus.items[at].demand++;
+	e->snap_gpus.items[at].forgotten++;
+	e->snap_gpus.items[at].keepers += p->gpu->keeps_node ? 1 : 0;
+}
+
+static void add_unbound(struct engine *e, const struct world_pod *p, uint32_t at)
+{
+	struct place_node *n = &e->snap.nodes.items[e->snap.gpus.items[at].node];
+	n->free_cpu_milli -= p->cpu_milli;
+	n->free_mem_bytes -= p->mem_bytes;
+	n->free_slots--;
 }
 
 /* Tenants that run but stand in no ledger hold their share all the same; tenants without a node yet
  * take CPU and memory that the node's sums do not show. */
 static void add_tenant(struct engine *e, const struct world_pod *p, uint32_t slot)
 {
-	bool counted = e->counted.items[slot] == e->step;
+	bool several = p->gpu->devices > 1;
+	bool counted = !several && e->counted.items[slot] == e->step;
 	if (p->gpu->gated || world_pod_terminal(p)) {
 		return;
 	}
 	e->forgotten += counted ? 0 : 1;
-	if (p->gpu->capacity_pod == NULL) {
+	if (p->gpu->capacity_pod == NULL || (counted && p->node != WORLD_NONE)) {
 		return;
 	}
-	if (counted && p->node != WORLD_NONE) {
-		return;
-	}
-	uint32_t at = snap_gpu_of(e, p->gpu);
-	if (at == WORLD_NONE) {
-		return;
-	}
-	struct place_gpu *g = &e->snap.gpus.items[at];
-	struct place_node *n = &e->snap.nodes.items[g->node];
-	if (!counted) {
-		g->free_milli -= p->gpu->milli;
-		g->free_mib -= p->gpu->mem_mib;
-		g->tenants++;
-		e->snap_gpus.items[at].demand++;
-		e->snap_gpus.items[at].forgotten++;
-		e->snap_gpus.items[at].keepers += p->gpu->keeps_node ? 1 : 0;
-	}
-	if (p->node == WORLD_NONE) {
-		n->free_cpu_milli -= p->cpu_milli;
-		n->free_mem_bytes -= p->mem_bytes;
-		n->free_slots--;
+	struct told t = told_of(p->gpu->uuid, p->gpu->capacity_pod);
+	bool unbound = p->node == WORLD_NONE;
+	while (told_next(&t)) {
+		uint32_t at = snap_gpu_of(e, p->gpu, &t);
+		if (at == WORLD_NONE) {
+			continue;
+		}
+		const struct holder *h = e->snap_gpus.items[at].holder;
+		if (several ? !ledger_has(holder_ledger(h), world_pod_uid(p)) : !counted) {
+			add_uncounted(e, p, slot, at);
+		}
+		if (unbound) {
+			add_unbound(e, p, at);
+			unbound = false;
+		}
 	}
 }
 
@@ -416,7 +456,9 @@ void snapshot_build(struct engine *e, int64_t now)
 		VEC_PUSH(&e->counted, 0);
 	}
 	quotas_begin(e);
+	companies_begin(&e->companies);
 	add_nodes(e, now);
+	health_look(e);
 	add_holders(e, now);
 	for (size_t i = 0; i < world_class_count(e->world, WORLD_TENANT); i++) {
 		add_tenant(e, world_class_at(e->world, WORLD_TENANT, i),
@@ -425,6 +467,7 @@ void snapshot_build(struct engine *e, int64_t now)
 	departed_count(e);
 	landings_count(e);
 	holds_count(e);
+	companies_settle(e);
 	quotas_count_waiters(e);
 	orphans_find(e);
 }

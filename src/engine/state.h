@@ -11,14 +11,21 @@
 #include "base/vec.h"
 #include "engine/engine.h"
 #include "book.h"
+#include "company.h"
+#include "decide.h"
 #include "departed.h"
+#include "emit.h"
 #include "evict.h"
+#include "group.h"
+#include "health.h"
 #include "hold.h"
 #include "landing.h"
 #include "needs.h"
+#include "picture.h"
 #include "preempt.h"
 #include "orphan.h"
 #include "quota.h"
+#include "told.h"
 #include "size/policy.h"
 #include "place/place.h"
 #include "whole.h"
@@ -54,6 +61,7 @@ struct waiter {
 	struct holder *granted_by;
 	uint32_t granted_index;
 	uint64_t granted_step;
+	struct group group;
 	struct hold hold;
 	int64_t preempt_at;  /* whom it could displace is not looked for before */
 	int64_t quota_milli; /* what of quotas it is counted with in this step's picture */
@@ -102,24 +110,6 @@ struct holder {
 	uint64_t seen;
 };
 
-/* One GPU of the snapshot and what it came from. */
-struct snap_gpu {
-	struct holder *holder;
-	uint32_t entries;   /* live ones of the effective ledger */
-	uint32_t dead;	    /* entries that can be pruned */
-	uint32_t added;	    /* decided in this step */
-	uint32_t demand;    /* chosen by waiters, written now or later */
-	uint32_t keepers;   /* tenants whose node no autoscaler may take */
-	uint32_t forgotten; /* tenants that run on it and are not in the ledger */
-	bool yields;	    /* it goes at once, for a whole pod */
-};
-
-struct chosen {
-	struct waiter *waiter;
-	uint32_t gpu;
-	int64_t milli, mem_mib;
-};
-
 struct policies_pass; /* policies.h */
 struct engine {
 	struct engine_config cfg;
@@ -149,9 +139,8 @@ struct engine {
 		VEC_FIELDS(struct node_memo);
 	} memos;
 	struct map memos_by_name;
-	struct {
-		VEC_FIELDS(struct absence);
-	} absences;
+	struct absences absences;
+	struct ailments ailments;
 	struct evictions evictions;
 	struct preempting preempting;
 	struct orphans orphans;
@@ -180,7 +169,8 @@ struct engine {
 	} chosen;
 	struct {
 		VEC_FIELDS(int64_t);
-	} quota_used;		 /* beside the world's quotas: thousandths of a GPU */
+	} quota_used; /* beside the world's quotas: thousandths of a GPU */
+	struct companies companies;
 	struct map gpus_by_uuid; /* of this step, to places in snap_gpus */
 	struct {
 		VEC_FIELDS(uint64_t);
@@ -191,6 +181,12 @@ struct engine {
 	struct journal *journal;    /* borrowed; NULL: nothing is recorded */
 };
 
+/* How many GPUs it asks for. */
+static inline uint32_t waiter_count(const struct waiter *w)
+{
+	return group_size(&w->group);
+}
+
 /* snapshot.c */
 void snapshot_build(struct engine *e, int64_t now);
 const struct ledger *holder_ledger(const struct holder *h);
@@ -198,6 +194,7 @@ const char *holder_version(const struct holder *h);
 /* The watch shows something newer than `from`. */
 bool version_passed(const char *have, const char *from);
 bool tenant_is_on(const struct holder *h, const struct world_gpu *tenant);
+bool ledger_has(const struct ledger *l, const char *uid);
 /* The GPU of the snapshot that tells this UUID, WORLD_NONE: none. */
 uint32_t snap_gpu_by_uuid(const struct engine *e, const char *uuid);
 uint32_t snap_node_of(const struct engine *e, const char *name); /* NULL: none */
@@ -206,24 +203,6 @@ bool grant_lives(struct engine *e, const struct holder *h, const struct grant *g
 
 /* view.c: C21 */
 bool view_lags(const struct engine *e);
-
-/* decide.c */
-void waiter_refresh(struct waiter *w, const struct world_pod *p);
-void rank_waiters(struct engine *e, int64_t now);
-void decide(struct engine *e, int64_t now, uint32_t budget, struct plan *plan);
-struct policy_choice policy_of(const struct engine *e, const struct pod *pod); /* as it is now */
-
-/* emit.c */
-void emit_grants(struct engine *e, struct plan *plan);
-void emit_place(struct engine *e, struct waiter *w, struct holder *h, const struct grant *g,
-	struct plan *plan);
-struct holder *emit_create(
-	struct engine *e, int64_t now, const char *node, const struct pod *pod, struct plan *plan);
-/* Once more what was refused, under the same name. */
-void emit_create_again(
-	struct engine *e, struct holder *h, const struct pod *pod, struct plan *plan);
-void emit_delete(struct engine *e, struct holder *h, struct plan *plan);
-struct action *emit(struct engine *e, struct plan *plan, enum action_type type);
 
 /* capacity.c: the life of capacity pods */
 bool capacity_failed(struct engine *e, const struct holder *h, int64_t now);

@@ -99,7 +99,7 @@ void wholes_rank(struct engine *e, int64_t now)
 	VEC_CLEAR(&all->ranked);
 	VEC_CLEAR(&all->keepers);
 	all->next = 0;
-	all->rooms_begun = all->rooms_known = false;
+	all->rooms_begun = all->rooms_known = all->guests_known = false;
 	all->drained = all->looks = all->reserved = 0;
 	for (size_t i = 0; i < world_class_count(e->world, WORLD_PENDING); i++) {
 		const struct world_pod *p = world_class_at(e->world, WORLD_PENDING, i);

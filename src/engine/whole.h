@@ -53,6 +53,8 @@ struct whole_room {
 	int64_t leaving;  /* those on their way out */
 	int64_t used;	  /* thousandths that tenants have */
 	int64_t promised; /* GPUs to whole pods that it is kept for */
+	/* what GPU pods take there, all of which may end */
+	int64_t cpu_milli, mem_bytes, slots;
 };
 
 /* Whom something is kept for. */
@@ -79,7 +81,7 @@ struct wholes {
 	struct {
 		VEC_FIELDS(struct whole_room); /* by node */
 	} rooms;
-	bool rooms_begun, rooms_known;
+	bool rooms_begun, rooms_known, guests_known;
 	uint32_t drained;  /* nodes that get no new shares */
 	uint32_t looks;	   /* for such a node */
 	uint32_t reserved; /* GPUs, for tenants */

@@ -13,17 +13,45 @@
 #define TELL_EVERY_MS 1000
 #define NAMES_TOLD    4
 
-/* The node as if nobody were there. */
+static void count_guests(struct engine *e, enum world_class class)
+{
+	for (size_t i = 0; i < world_class_count(e->world, class); i++) {
+		const struct world_pod *p = world_class_at(e->world, class, i);
+		uint32_t at = p->node < e->node_to_snap.count ? e->node_to_snap.items[p->node]
+							      : WORLD_NONE;
+		if (at != WORLD_NONE && !world_pod_terminal(p)) {
+			struct whole_room *room = &e->wholes.rooms.items[at];
+			room->cpu_milli += p->cpu_milli;
+			room->mem_bytes += p->mem_bytes;
+			room->slots++;
+		}
+	}
+}
+
+static void know_guests(struct engine *e)
+{
+	if (e->wholes.guests_known) {
+		return;
+	}
+	e->wholes.guests_known = true;
+	count_guests(e, WORLD_WHOLE);
+	count_guests(e, WORLD_TENANT);
+	count_guests(e, WORLD_CAPACITY);
+}
+
+/* The node as if no GPU pod were there. Whatever else is there is there for good, as far as we
+ * know. */
 static bool could_hold(struct engine *e, const struct place_request *r, uint32_t node)
 {
 	const struct place_node *n = &e->snap.nodes.items[node];
 	if (n->noun->gpus - e->wholes.rooms.items[node].promised < r->pod->gpus) {
 		return false;
 	}
+	const struct whole_room *room = &e->wholes.rooms.items[node];
 	struct place_node empty = *n;
-	empty.free_cpu_milli = n->noun->cpu_milli;
-	empty.free_mem_bytes = n->noun->mem_bytes;
-	empty.free_slots = n->noun->pod_slots;
+	empty.free_cpu_milli += room->cpu_milli;
+	empty.free_mem_bytes += room->mem_bytes;
+	empty.free_slots += room->slots;
 	return place_unfit(&e->snap, r, &empty, NULL) == UNFIT_NONE;
 }
 
@@ -48,6 +76,7 @@ static uint32_t nearest(struct engine *e, const struct place_request *r)
 	if (e->wholes.looks++ >= LOOKS_MAX) {
 		return PLACE_NOWHERE;
 	}
+	know_guests(e);
 	for (uint32_t i = 0; i < e->snap.nodes.count; i++) {
 		bool more = e->wholes.rooms.items[i].promised == 0;
 		if ((more && e->wholes.drained >= most) || !could_hold(e, r, i)) {

@@ -12,7 +12,8 @@ bool snap_gpu_is_idle(const struct engine *e, uint32_t gpu)
 	const struct holder *h = s->holder;
 	bool needed = s->entries > 0 || s->demand > 0 || g->tenants > 0 || h->wanted >= e->round;
 	bool refused = !h->in_world && h->flight == 0 && h->refusal != NULL;
-	return !needed && g->kept_by == 0 && (refused || holder_may_go(h));
+	/* Who searches for a lost GPU has it before everybody else (C11). */
+	return !needed && !h->search && g->kept_by == 0 && (refused || holder_may_go(h));
 }
 
 static void count_leaving(struct engine *e)
@@ -46,8 +47,10 @@ void wholes_know_rooms(struct engine *e)
 	VEC_RESERVE(&all->rooms, e->snap.nodes.count + 1);
 	all->rooms.count = e->snap.nodes.count;
 	vec_for_each (struct whole_room, room, &all->rooms) {
-		*room = (struct whole_room){.leaving = first ? 0 : room->leaving,
-			.promised = first ? 0 : room->promised};
+		if (first) {
+			*room = (struct whole_room){0};
+		}
+		room->idle = room->used = 0;
 	}
 	if (first) {
 		count_leaving(e);

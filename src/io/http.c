@@ -133,7 +133,8 @@ static void target_replace(struct http_client *c, struct http_target *t)
  * others would follow it there: what starts from now on gets new connections. */
 static void connections_renew(struct http_client *c, const struct http_call *call)
 {
-	if (!call->stream && call->target == c->target) {
+	bool one_of_many = call->to != NULL;
+	if (!call->stream && !one_of_many && call->target == c->target) {
 		target_replace(c, http_target_renew(c->target));
 	}
 }

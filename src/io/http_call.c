@@ -41,6 +41,9 @@ int http_call_check(const struct wire_request *r, struct fault *ret_fault)
 		!printable(r->path, false)) {
 		return fault_set(ret_fault, FAULT_INVALID, "a request path that cannot be sent");
 	}
+	if (r->to != NULL && (strnlen(r->to, 257) > 256 || !printable(r->to, false))) {
+		return fault_set(ret_fault, FAULT_INVALID, "an address that cannot be called");
+	}
 	if (!header_ok(r->content_type, 256) || !header_ok(r->accept, 1024)) {
 		return fault_set(ret_fault, FAULT_INVALID, "a header that cannot be sent");
 	}
@@ -63,6 +66,7 @@ struct http_call *http_call_create(struct http_client *c, const struct wire_requ
 	call->stream = r->stream;
 	call->has_body = r->content_type != NULL;
 	call->path = xstrdup(r->path);
+	call->to = xstrdup(r->to);
 	call->content_type = xstrdup(r->content_type);
 	call->accept = xstrdup(text_or(r->accept, "application/json"));
 	call->bearer = xstrdup(r->bearer);
@@ -242,8 +246,12 @@ static void connection_set(struct http_call *call, struct http_target *t)
 		curl_easy_setopt(e, CURLOPT_PIPEWAIT, 1L);
 		curl_easy_setopt(e, CURLOPT_MAXFILESIZE_LARGE, (curl_off_t)call->answer_body.limit);
 	}
-	if (t->connect_to != NULL) {
-		call->connect_to = curl_slist_append(NULL, t->connect_to);
+	if (call->to != NULL || t->connect_to != NULL) {
+		struct str any CLEANUP(str_finish) = STR_INIT(512);
+		/* Whatever the URL names: connections are told apart by where they go. */
+		str_append_format(&any, "::%s", text_or(call->to, ""));
+		call->connect_to =
+			curl_slist_append(NULL, call->to != NULL ? str_text(&any) : t->connect_to);
 		curl_easy_setopt(e, CURLOPT_CONNECT_TO, call->connect_to);
 	}
 	tls_set(e, t);
@@ -296,7 +304,7 @@ static void fault_of(struct http_call *call, CURLcode rc)
 {
 	struct fault *f = &call->answer.fault;
 	const char *why = call->error[0] != '\0' ? call->error : curl_easy_strerror(rc);
-	const char *at = call->target->base_url;
+	const char *at = text_or(call->to, call->target->base_url);
 
 	if (rc == CURLE_OK || call->stopped) {
 		f->kind = FAULT_NONE;
@@ -342,6 +350,7 @@ void http_call_destroy(struct http_call *call)
 	loop_timer_stop(&call->guard);
 	http_call_release(call);
 	free(call->path);
+	free(call->to);
 	free(call->body);
 	free(call->content_type);
 	free(call->accept);

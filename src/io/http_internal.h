@@ -38,6 +38,7 @@ struct http_target {
 	char *trust; /* what a person calls the authority */
 	bool insecure;
 	int64_t connect_timeout_ms;
+	long connections; /* kept, in use or not */
 };
 
 enum http_call_state { CALL_QUEUED, CALL_RUNNING, CALL_DONE };
@@ -52,7 +53,7 @@ struct http_call {
 	struct curl_slist *headers, *connect_to;
 	enum wire_method method;
 	bool stream, has_body;
-	char *path, *body, *content_type, *accept, *bearer; /* owned */
+	char *path, *to, *body, *content_type, *accept, *bearer; /* owned */
 	size_t body_size;
 	int64_t timeout_ms;
 	struct loop_timer guard;

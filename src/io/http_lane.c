@@ -137,7 +137,7 @@ void http_lane_init(struct http_lane *lane, struct http_target *t, bool multiple
 		multiplex ? (long)CURLPIPE_MULTIPLEX : (long)CURLPIPE_NOTHING);
 	/* Few are used where the server speaks HTTP/2; fewer than there are calls would mean a
 	 * handshake a call where it does not. */
-	curl_multi_setopt(lane->multi, CURLMOPT_MAXCONNECTS, (long)HTTP_CALLS_MAX);
+	curl_multi_setopt(lane->multi, CURLMOPT_MAXCONNECTS, t->connections);
 }
 
 void http_lane_finish(struct http_lane *lane)

@@ -171,6 +171,7 @@ struct http_target *http_target_create(
 	t->insecure = config->insecure_skip_verify;
 	t->connect_timeout_ms =
 		config->connect_timeout_ms > 0 ? config->connect_timeout_ms : CONNECT_MS;
+	t->connections = config->connections > 0 ? config->connections : HTTP_CALLS_MAX;
 	trust_describe(t);
 	target_join(t, c);
 	return t;
@@ -189,6 +190,7 @@ struct http_target *http_target_renew(const struct http_target *old)
 	t->trust = xstrdup(old->trust);
 	t->insecure = old->insecure;
 	t->connect_timeout_ms = old->connect_timeout_ms;
+	t->connections = old->connections;
 	target_join(t, old->client);
 	return t;
 }

@@ -72,6 +72,7 @@ static int decode(struct feed *f, const char *json, size_t n, struct change *c, 
 		return gpu_slice_decode(json, n, a, slice, fault);
 	}
 	case KIND_CLAIM:
+	case KIND_STATE:
 	case KIND_COUNT:
 		break;
 	}

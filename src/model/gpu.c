@@ -1,6 +1,8 @@
 /* What a share of one GPU amounts to on the other axis. */
 #include "model/gpu.h"
 
+#include "base/str.h"
+
 int64_t share_memory_of_milli(int64_t milli, int64_t usable_mib)
 {
 	int64_t mib = usable_mib * milli / MODEL_GPU_MILLI;
@@ -18,4 +20,25 @@ int64_t share_milli_of_memory(int64_t mem_mib, int64_t usable_mib)
 	}
 	int64_t milli = MODEL_GPU_MILLI * mem_mib / usable_mib;
 	return milli < 1 ? 1 : milli;
+}
+
+bool gpu_list_has(const char *list, const char *name)
+{
+	struct view rest = view_of(list), part;
+	while (name != NULL && view_next(&rest, ',', &part)) {
+		if (view_equals(part, name)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+uint32_t gpu_list_count(const char *list)
+{
+	struct view rest = view_of(list), part;
+	uint32_t count = 0;
+	while (!text_empty(list) && view_next(&rest, ',', &part)) {
+		count++;
+	}
+	return count;
 }

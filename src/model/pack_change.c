@@ -162,6 +162,42 @@ static void claim_unpack(struct unpack *u, struct volume_claim *v)
 	v->zones = unpack_terms(u);
 }
 
+static void state_pack(struct str *out, const struct node_state *s)
+{
+	pack_text(out, s->node);
+	pack_text(out, s->boot);
+	pack_i64(out, s->sequence);
+	pack_i64(out, s->seen_ms);
+	pack_u64(out, s->again);
+	pack_u64(out, s->again ? 0 : s->device_count);
+	for (uint32_t i = 0; !s->again && i < s->device_count; i++) {
+		pack_text(out, s->devices[i].uuid);
+		pack_text(out, s->devices[i].why);
+	}
+	pack_texts(out, s->pods, s->again ? 0 : s->pod_count);
+}
+
+static void state_unpack(struct unpack *u, struct node_state *s)
+{
+	s->node = unpack_text(u);
+	s->boot = unpack_text(u);
+	s->sequence = unpack_i64(u);
+	s->seen_ms = unpack_i64(u);
+	s->again = unpack_u64(u) != 0;
+	s->device_count = unpack_count(u);
+	s->devices = ARENA_ARRAY(u->arena, struct device_state, s->device_count);
+	for (uint32_t i = 0; i < s->device_count; i++) {
+		s->devices[i].uuid = unpack_text(u);
+		s->devices[i].why = unpack_text(u);
+		u->bad |= s->devices[i].uuid == NULL;
+	}
+	s->pods = unpack_texts(u, &s->pod_count);
+	for (uint32_t i = 0; i < s->pod_count; i++) {
+		u->bad |= s->pods[i] == NULL;
+	}
+	u->bad |= s->boot == NULL;
+}
+
 static void object_pack(struct str *out, const struct change *c)
 {
 	switch (c->kind) {
@@ -198,6 +234,9 @@ static void object_pack(struct str *out, const struct change *c)
 		break;
 	case KIND_CLAIM:
 		claim_pack(out, c->claim);
+		break;
+	case KIND_STATE:
+		state_pack(out, c->state);
 		break;
 	case KIND_COUNT:
 		BUG("not a kind");
@@ -244,6 +283,7 @@ static void object_unpack(struct unpack *u, struct change *c)
 	struct quota *quota = ARENA_NEW(u->arena, struct quota);
 	struct gpu_slice *slice = ARENA_NEW(u->arena, struct gpu_slice);
 	struct volume_claim *claim = ARENA_NEW(u->arena, struct volume_claim);
+	struct node_state *state = ARENA_NEW(u->arena, struct node_state);
 	switch (c->kind) {
 	case KIND_POD:
 		pod_unpack(u, pod);
@@ -279,6 +319,10 @@ static void object_unpack(struct unpack *u, struct change *c)
 	case KIND_CLAIM:
 		claim_unpack(u, claim);
 		c->claim = claim;
+		break;
+	case KIND_STATE:
+		state_unpack(u, state);
+		c->state = state;
 		break;
 	case KIND_COUNT:
 		break;

@@ -36,6 +36,6 @@ const char *action_type_name(enum action_type type)
 const char *kind_name(enum kind kind)
 {
 	static const char *const names[] = {"Pod", "Node", "GPUPolicy", "Namespace", "LimitRange",
-		"ResourceQuota", "ResourceSlice", "PersistentVolumeClaim"};
+		"ResourceQuota", "ResourceSlice", "PersistentVolumeClaim", "NodeState"};
 	return kind < KIND_COUNT ? names[kind] : "?";
 }

@@ -60,6 +60,12 @@ bool pod_is_capacity(const struct pod *p)
 	       text_equals(pairs_get(&p->labels, LABEL_CAPACITY), "true");
 }
 
+bool pod_is_agent(const struct pod *p)
+{
+	return text_equals(p->ns, NAME_NAMESPACE) &&
+	       text_equals(pairs_get(&p->labels, LABEL_AGENT), "true");
+}
+
 /* Lt and Gt, where the cluster has them, compare the taint's number with the toleration's. */
 static bool tolerates_value(const struct toleration *t, const char *value)
 {

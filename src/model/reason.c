@@ -45,6 +45,7 @@ static const char *const names[REASON_COUNT] = {
 	[REASON_GRANTING] = "Granting",
 	[REASON_PLACED] = "Placed",
 	[REASON_CAPACITY_FAILED] = "CapacityFailed",
+	[REASON_GPU_UNHEALTHY] = "GpuUnhealthy",
 	[REASON_API_REFUSED] = "ApiRefused",
 	[REASON_TOO_COMPLEX] = "TooComplex",
 	[REASON_BAD_AMOUNT] = "BadGpuAmount",
@@ -62,6 +63,8 @@ static const char *const names[REASON_COUNT] = {
 	[REASON_PINNED_UNSCHEDULABLE] = "PinnedUnschedulable",
 	[REASON_WHOLE_POD_FIRST] = "WholePodFirst",
 	[REASON_RESERVED] = "Reserved",
+	[REASON_EXCLUSIVE] = "Exclusive",
+	[REASON_SHORT_GPUS] = "ShortGpus",
 };
 
 const char *reason_name(enum reason reason)

@@ -71,7 +71,7 @@ static bool few_suit(const struct search *f)
 static void take(struct search *f, struct place_verdict *v, uint32_t at)
 {
 	const struct place_gpu *g = &f->s->gpus.items[at];
-	if (v->gpu != PLACE_NOWHERE && !place_better(f->s, g, &f->s->gpus.items[v->gpu])) {
+	if (v->gpu != PLACE_NOWHERE && !place_better(f->s, f->r, g, &f->s->gpus.items[v->gpu])) {
 		return;
 	}
 	v->gpu = at;
@@ -79,20 +79,35 @@ static void take(struct search *f, struct place_verdict *v, uint32_t at)
 	place_share(f->r, g->usable_mib, &v->milli, &v->mem_mib);
 }
 
-static void seek_in_trees(struct search *f, struct place_verdict *v)
+static void seek_in_company(struct search *f, struct place_verdict *v, uint64_t company)
 {
 	const struct place_index *x = f->s->index;
 	struct tree_seek seek = {.need = needs_of(f->r), .suits = gpu_suits, .data = f};
+	const struct tree_leaf *leaves = f->r->spread ? x->spread.items : x->fit.items;
 	seek.need.tenants = f->r->max_tenants;
-	vec_for_each (const struct size_class, class, &x->classes) {
+	size_t i = index_class_from(x, company, INT64_MIN);
+	for (; i < x->classes.count && x->classes.items[i].company == company; i++) {
+		const struct size_class *class = &x->classes.items[i];
+		uint32_t root = f->r->spread ? class->spread_root : class->root;
 		place_share(f->r, class->usable_mib, &seek.need.milli, &seek.need.mib);
 		bool allowed = !place_above_quota(f->r, seek.need.milli);
-		uint32_t at = allowed ? tree_find(x->fit.items, class->root, &seek) : TREE_NONE;
+		uint32_t at = allowed ? tree_find(leaves, root, &seek) : TREE_NONE;
 		if (at != TREE_NONE) {
 			take(f, v, at);
 		}
 	}
 	f->looked_at += seek.looked_at;
+}
+
+static void seek_in_trees(struct search *f, struct place_verdict *v)
+{
+	if (f->r->spread) {
+		index_know_spread(f->s);
+	}
+	seek_in_company(f, v, PLACE_NOBODY);
+	if (f->r->company != PLACE_NOBODY) {
+		seek_in_company(f, v, f->r->company);
+	}
 }
 
 static bool gpu_takes(const struct search *f, uint32_t at)
@@ -132,6 +147,7 @@ static void name_miss(struct search *f, struct place_verdict *v, uint32_t at)
 {
 	const struct place_gpu *g = &f->s->gpus.items[at];
 	v->best_node = f->s->nodes.items[g->node].noun->name;
+	v->best_gpu = at;
 	v->best_milli = g->free_milli;
 	v->best_mib = g->free_mib;
 }

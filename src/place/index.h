@@ -1,18 +1,20 @@
 /* What the index of a picture consists of.
  *
- * GPUs that nobody may join (fenced, full of tenants, nothing free) are in no tree of `fit`. A
- * request that tells memory alone means another share on GPUs of another size, so there is one tree
- * a size. The trees for refusals and for openings are made when the first request needs them. */
+ * GPUs that nobody may join (fenced, full of tenants, nothing free, tenants that disagree) are in
+ * no tree of `fit`. A request that tells memory alone means another share on GPUs of another size,
+ * and it may join its own company only, so there is one tree a company and size. The trees for
+ * refusals, for openings and for those who spread are made when the first request needs them. */
 #ifndef PLACE_INDEX_H
 #define PLACE_INDEX_H
 
 #include "parts.h"
 #include "tree.h"
 
-/* GPUs of one size; best fit first. */
+/* GPUs of one company and size: best fit first, and the most free first. */
 struct size_class {
+	uint64_t company;
 	int64_t usable_mib;
-	uint32_t root;
+	uint32_t root, spread_root;
 };
 
 /* All requests that say the same about nodes, and what that means for each node. */
@@ -38,12 +40,15 @@ struct leaves {
 };
 
 struct place_index {
-	bool built, knows_misses, knows_opens;
+	bool built, knows_misses, knows_opens, knows_spread;
 	struct {
 		VEC_FIELDS(struct size_class);
-	} classes;		 /* by size */
-	struct leaves fit, miss; /* by GPU */
-	struct leaves open;	 /* by node */
+	} classes;			 /* by company, then size */
+	struct leaves fit, spread, miss; /* by GPU */
+	struct {
+		VEC_FIELDS(uint64_t);
+	} company;	    /* by GPU: under which it is in a tree */
+	struct leaves open; /* by node */
 	uint32_t miss_root, open_root;
 	struct numbers rank;	  /* by node: its place among all names */
 	struct numbers first_gpu; /* by node; TREE_NONE: it has none */
@@ -55,7 +60,9 @@ struct place_index {
 };
 
 /* index_build.c */
-struct size_class *index_class(struct place_index *x, int64_t usable_mib);
+/* The first class that is not before these. */
+size_t index_class_from(const struct place_index *x, uint64_t company, int64_t usable_mib);
+void index_know_spread(const struct snapshot *s);
 void index_know_misses(const struct snapshot *s);
 void index_know_opens(const struct snapshot *s);
 

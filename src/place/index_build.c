@@ -34,6 +34,12 @@ static struct tree_key fit_key(const struct snapshot *s, const struct place_gpu 
 		s->index->rank.items[g->node], g->capacity_pod};
 }
 
+static struct tree_key spread_key(const struct snapshot *s, const struct place_gpu *g)
+{
+	return (struct tree_key){-g->free_milli, (int64_t)g->state, -g->free_mib,
+		s->index->rank.items[g->node], g->capacity_pod};
+}
+
 /* The most that is free first; of two that are alike, the one that the picture has first. */
 static struct tree_key miss_key(const struct place_gpu *g, uint32_t at)
 {
@@ -44,22 +50,30 @@ static struct tree_key miss_key(const struct place_gpu *g, uint32_t at)
 static bool joinable(const struct place_gpu *g)
 {
 	return !g->fenced && g->kept_by == 0 && g->tenants < g->max_tenants &&
-	       g->tenants < MODEL_GRANTS_MAX && g->free_milli > 0;
+	       g->tenants < MODEL_GRANTS_MAX && g->free_milli > 0 && g->company != PLACE_MIXED;
 }
 
-struct size_class *index_class(struct place_index *x, int64_t usable_mib)
+size_t index_class_from(const struct place_index *x, uint64_t company, int64_t usable_mib)
 {
 	size_t low = 0, high = x->classes.count;
 	while (low < high) {
 		size_t mid = (low + high) / 2;
-		if (x->classes.items[mid].usable_mib < usable_mib) {
-			low = mid + 1;
-		} else {
-			high = mid;
-		}
+		const struct size_class *c = &x->classes.items[mid];
+		bool before =
+			c->company != company ? c->company < company : c->usable_mib < usable_mib;
+		low = before ? mid + 1 : low;
+		high = before ? high : mid;
 	}
-	if (low == x->classes.count || x->classes.items[low].usable_mib != usable_mib) {
-		struct size_class made = {usable_mib, TREE_NONE};
+	return low;
+}
+
+/* Made where there is none. */
+static struct size_class *class_of(struct place_index *x, uint64_t company, int64_t usable_mib)
+{
+	size_t low = index_class_from(x, company, usable_mib);
+	const struct size_class *found = low < x->classes.count ? &x->classes.items[low] : NULL;
+	if (found == NULL || found->company != company || found->usable_mib != usable_mib) {
+		struct size_class made = {company, usable_mib, TREE_NONE, TREE_NONE};
 		VEC_PUSH(&x->classes, made);
 		struct size_class *at = &x->classes.items[low];
 		memmove(at + 1, at, (x->classes.count - 1 - low) * sizeof *at);
@@ -95,6 +109,7 @@ static void rank_nodes(const struct snapshot *s)
 
 /* qsort knows no owner: the key goes with the number. */
 struct keyed {
+	uint64_t company;
 	int64_t size;
 	struct tree_key key;
 	uint32_t at;
@@ -103,6 +118,9 @@ struct keyed {
 static int by_key(const void *a, const void *b)
 {
 	const struct keyed *x = a, *y = b;
+	if (x->company != y->company) {
+		return x->company < y->company ? -1 : 1;
+	}
 	if (x->size != y->size) {
 		return x->size < y->size ? -1 : 1;
 	}
@@ -144,6 +162,34 @@ static void list_gpu(struct place_index *x, const struct place_gpu *g, uint32_t 
 	x->first_gpu.items[g->node] = at;
 }
 
+typedef struct tree_key (*key_of)(const struct snapshot *s, const struct place_gpu *g);
+
+/* Those that may be joined, in the order of their classes and keys. */
+static void list_joinable(const struct snapshot *s, key_of key, struct keyed_list *list)
+{
+	for (uint32_t i = 0; i < s->gpus.count; i++) {
+		const struct place_gpu *g = &s->gpus.items[i];
+		if (joinable(g)) {
+			struct keyed k = {g->company, g->usable_mib, key(s, g), i};
+			VEC_PUSH(list, k);
+		}
+	}
+	if (list->count > 1) {
+		qsort(list->items, list->count, sizeof *list->items, by_key);
+	}
+}
+
+static size_t end_of_class(const struct keyed_list *list, size_t from)
+{
+	const struct keyed *first = &list->items[from];
+	size_t to = from;
+	while (to < list->count && list->items[to].company == first->company &&
+		list->items[to].size == first->size) {
+		to++;
+	}
+	return to;
+}
+
 static void build_fit(const struct snapshot *s)
 {
 	struct place_index *x = s->index;
@@ -152,22 +198,35 @@ static void build_fit(const struct snapshot *s)
 		const struct place_gpu *g = &s->gpus.items[i];
 		list_gpu(x, g, i);
 		leaf_push(&x->fit, gpu_amounts(s, g));
-		if (joinable(g)) {
-			struct keyed k = {g->usable_mib, fit_key(s, g), i};
-			VEC_PUSH(&list, k);
-		}
+		VEC_PUSH(&x->company, g->company);
 	}
-	if (list.count > 1) {
-		qsort(list.items, list.count, sizeof *list.items, by_key);
-	}
+	list_joinable(s, fit_key, &list);
 	for (size_t from = 0, to; from < list.count; from = to) {
-		for (to = from; to < list.count && list.items[to].size == list.items[from].size;) {
-			to++;
-		}
-		struct size_class class = {
-			list.items[from].size, plant(x, &x->fit, &list, from, to)};
+		to = end_of_class(&list, from);
+		struct size_class class = {list.items[from].company, list.items[from].size,
+			plant(x, &x->fit, &list, from, to), TREE_NONE};
 		VEC_PUSH(&x->classes, class);
 	}
+}
+
+void index_know_spread(const struct snapshot *s)
+{
+	struct place_index *x = s->index;
+	if (x->knows_spread) {
+		return;
+	}
+	CLEANUP(keyed_finish) struct keyed_list list = {0};
+	for (uint32_t i = 0; i < s->gpus.count; i++) {
+		leaf_push(&x->spread, gpu_amounts(s, &s->gpus.items[i]));
+	}
+	list_joinable(s, spread_key, &list);
+	for (size_t from = 0, to; from < list.count; from = to) {
+		to = end_of_class(&list, from);
+		const struct keyed *first = &list.items[from];
+		uint32_t root = plant(x, &x->spread, &list, from, to);
+		class_of(x, first->company, first->size)->spread_root = root;
+	}
+	x->knows_spread = true;
 }
 
 void snapshot_index(struct snapshot *s)
@@ -194,7 +253,7 @@ void index_know_misses(const struct snapshot *s)
 	CLEANUP(keyed_finish) struct keyed_list list = {0};
 	for (uint32_t i = 0; i < s->gpus.count; i++) {
 		const struct place_gpu *g = &s->gpus.items[i];
-		struct keyed k = {0, miss_key(g, i), i};
+		struct keyed k = {0, 0, miss_key(g, i), i};
 		leaf_push(&x->miss, gpu_amounts(s, g));
 		if (g->kept_by == 0) {
 			VEC_PUSH(&list, k);
@@ -234,7 +293,7 @@ void index_know_opens(const struct snapshot *s)
 	for (uint32_t i = 0; i < s->nodes.count; i++) {
 		leaf_push(&x->open, open_amounts(&s->nodes.items[i]));
 		if (place_opens(&s->nodes.items[i])) {
-			struct keyed k = {0, open_key(s, i), i};
+			struct keyed k = {0, 0, open_key(s, i), i};
 			VEC_PUSH(&list, k);
 		}
 	}
@@ -245,20 +304,35 @@ void index_know_opens(const struct snapshot *s)
 	x->knows_opens = true;
 }
 
-static void move_fit(const struct snapshot *s, uint32_t gpu)
+static uint32_t move(struct leaves *leaves, uint32_t root, uint32_t gpu, bool in)
+{
+	return in ? tree_insert(leaves->items, root, gpu) : tree_erase(leaves->items, root, gpu);
+}
+
+/* Into the trees of its company and size, or out of those in which it was. */
+static void move_fit(const struct snapshot *s, uint32_t gpu, bool in)
 {
 	struct place_index *x = s->index;
 	const struct place_gpu *g = &s->gpus.items[gpu];
 	struct tree_leaf *l = &x->fit.items[gpu];
-	struct size_class *class = index_class(x, g->usable_mib);
-	if (l->in) {
-		class->root = tree_erase(x->fit.items, class->root, gpu);
+	if (in ? !joinable(g) : !l->in) {
+		return;
 	}
-	if (joinable(g)) {
+	if (in) {
+		x->company.items[gpu] = g->company;
 		l->key = fit_key(s, g);
 		l->own = gpu_amounts(s, g);
-		class->root = tree_insert(x->fit.items, class->root, gpu);
 	}
+	struct size_class *class = class_of(x, x->company.items[gpu], g->usable_mib);
+	class->root = move(&x->fit, class->root, gpu, in);
+	if (!x->knows_spread) {
+		return;
+	}
+	if (in) {
+		x->spread.items[gpu].key = spread_key(s, g);
+		x->spread.items[gpu].own = l->own;
+	}
+	class->spread_root = move(&x->spread, class->spread_root, gpu, in);
 }
 
 static void move_miss(const struct snapshot *s, uint32_t gpu)
@@ -290,6 +364,16 @@ static void move_open(const struct snapshot *s, uint32_t node)
 	}
 }
 
+static void refresh_fit(struct place_index *x, int64_t usable_mib, uint32_t gpu)
+{
+	const struct size_class *class = class_of(x, x->company.items[gpu], usable_mib);
+	tree_refresh(x->fit.items, class->root, gpu);
+	if (x->knows_spread) {
+		x->spread.items[gpu].own = x->fit.items[gpu].own;
+		tree_refresh(x->spread.items, class->spread_root, gpu);
+	}
+}
+
 /* Its CPU, memory or slots: every GPU of it offers them. */
 void index_node_changed(struct snapshot *s, uint32_t node)
 {
@@ -299,8 +383,7 @@ void index_node_changed(struct snapshot *s, uint32_t node)
 		struct tree_leaf *l = &x->fit.items[i];
 		l->own = own;
 		if (l->in) {
-			uint32_t root = index_class(x, s->gpus.items[i].usable_mib)->root;
-			tree_refresh(x->fit.items, root, i);
+			refresh_fit(x, s->gpus.items[i].usable_mib, i);
 		}
 		if (x->knows_misses) {
 			x->miss.items[i].own = own;
@@ -321,11 +404,16 @@ void index_gpu_changed(struct snapshot *s, uint32_t gpu)
 	if (gpu == x->next_gpu.count) {
 		list_gpu(x, g, gpu);
 		leaf_push(&x->fit, gpu_amounts(s, g));
+		VEC_PUSH(&x->company, g->company);
+		if (x->knows_spread) {
+			leaf_push(&x->spread, gpu_amounts(s, g));
+		}
 		if (x->knows_misses) {
 			leaf_push(&x->miss, gpu_amounts(s, g));
 		}
 	}
-	move_fit(s, gpu);
+	move_fit(s, gpu, false);
+	move_fit(s, gpu, true);
 	if (x->knows_misses) {
 		move_miss(s, gpu);
 	}
@@ -348,9 +436,11 @@ void snapshot_node_moved(struct snapshot *s, uint32_t node)
 
 void index_drop(struct place_index *x)
 {
-	x->built = x->knows_misses = x->knows_opens = false;
+	x->built = x->knows_misses = x->knows_opens = x->knows_spread = false;
 	VEC_CLEAR(&x->classes);
 	VEC_CLEAR(&x->fit);
+	VEC_CLEAR(&x->spread);
+	VEC_CLEAR(&x->company);
 	VEC_CLEAR(&x->miss);
 	VEC_CLEAR(&x->open);
 	VEC_CLEAR(&x->rank);
@@ -367,6 +457,8 @@ void index_free(struct place_index *x)
 	index_drop(x);
 	VEC_FINISH(&x->classes);
 	VEC_FINISH(&x->fit);
+	VEC_FINISH(&x->spread);
+	VEC_FINISH(&x->company);
 	VEC_FINISH(&x->miss);
 	VEC_FINISH(&x->open);
 	VEC_FINISH(&x->rank);

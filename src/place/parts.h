@@ -17,7 +17,8 @@ struct place_verdict walk_open(const struct snapshot *s, const struct place_requ
 /* One GPU or node, and what is told of those that do not fit */
 enum reason place_gpu_fits(
 	const struct place_gpu *g, const struct place_request *r, int64_t milli, int64_t mib);
-bool place_better(const struct snapshot *s, const struct place_gpu *a, const struct place_gpu *b);
+bool place_better(const struct snapshot *s, const struct place_request *r,
+	const struct place_gpu *a, const struct place_gpu *b);
 void place_settle(struct place_verdict *v, size_t looked_at);
 bool place_opens(const struct place_node *n);
 bool place_share_possible(const struct place_node *n, const struct place_request *r);

@@ -32,7 +32,10 @@ enum reason place_gpu_fits(
 	const struct place_gpu *g, const struct place_request *r, int64_t milli, int64_t mib)
 {
 	if (g->fenced) {
-		return REASON_CAPACITY_FAILED;
+		return g->unhealthy ? REASON_GPU_UNHEALTHY : REASON_CAPACITY_FAILED;
+	}
+	if (g->company != PLACE_NOBODY && g->company != r->company) {
+		return REASON_EXCLUSIVE;
 	}
 	uint32_t most = g->max_tenants < r->max_tenants ? g->max_tenants : r->max_tenants;
 	if (g->tenants >= most || g->tenants >= MODEL_GRANTS_MAX) {
@@ -66,10 +69,14 @@ static void name_unfit(struct place_verdict *v)
 	}
 }
 
-/* Lower is better: open before busy before opening, then the least left over, memory breaking ties.
- */
-bool place_better(const struct snapshot *s, const struct place_gpu *a, const struct place_gpu *b)
+/* Open before busy before opening, then the least left over, memory breaking ties. Who spreads
+ * takes the most, and waits for a GPU that is being opened rather than join others. */
+bool place_better(const struct snapshot *s, const struct place_request *r,
+	const struct place_gpu *a, const struct place_gpu *b)
 {
+	if (r->spread && a->free_milli != b->free_milli) {
+		return a->free_milli > b->free_milli;
+	}
 	if (a->state != b->state) {
 		return a->state < b->state;
 	}
@@ -77,7 +84,7 @@ bool place_better(const struct snapshot *s, const struct place_gpu *a, const str
 		return a->free_milli < b->free_milli;
 	}
 	if (a->free_mib != b->free_mib) {
-		return a->free_mib < b->free_mib;
+		return r->spread ? a->free_mib > b->free_mib : a->free_mib < b->free_mib;
 	}
 	int by_node =
 		strcmp(s->nodes.items[a->node].noun->name, s->nodes.items[b->node].noun->name);
@@ -107,6 +114,7 @@ static void note_miss(struct place_verdict *v, const struct snapshot *s, uint32_
 		return;
 	}
 	v->best_node = s->nodes.items[g->node].noun->name;
+	v->best_gpu = at;
 	v->best_milli = g->free_milli;
 	v->best_mib = g->free_mib;
 	v->reason = reason;
@@ -119,6 +127,7 @@ void place_settle(struct place_verdict *v, size_t looked_at)
 	if (found) {
 		v->reason = REASON_NONE;
 		v->best_node = NULL;
+		v->best_gpu = 0;
 		v->best_milli = v->best_mib = 0;
 	}
 	if (v->reason != REASON_NODE_UNFIT) {
@@ -147,7 +156,7 @@ struct place_verdict walk_best_fit(const struct snapshot *s, const struct place_
 			note_miss(&v, s, i, r, reason);
 			continue;
 		}
-		if (v.gpu == PLACE_NOWHERE || place_better(s, g, &s->gpus.items[v.gpu])) {
+		if (v.gpu == PLACE_NOWHERE || place_better(s, r, g, &s->gpus.items[v.gpu])) {
 			v.gpu = i;
 			v.node = g->node;
 			v.milli = milli;
@@ -284,16 +293,23 @@ struct place_verdict place_open(const struct snapshot *s, const struct place_req
 	return index_is_built(s) ? index_open(s, r) : walk_open(s, r);
 }
 
-void place_reserve(struct snapshot *s, const struct place_request *r, const struct place_verdict *v)
+void place_reserve_share(struct snapshot *s, const struct place_request *r, uint32_t gpu,
+	int64_t milli, int64_t mem_mib)
 {
-	struct place_gpu *g = &s->gpus.items[v->gpu];
-	struct place_node *n = &s->nodes.items[g->node];
-	g->free_milli -= v->milli;
-	g->free_mib -= g->usable_mib > 0 ? v->mem_mib : 0;
+	struct place_gpu *g = &s->gpus.items[gpu];
+	g->free_milli -= milli;
+	g->free_mib -= g->usable_mib > 0 ? mem_mib : 0;
 	g->tenants++;
 	g->max_tenants = g->max_tenants < r->max_tenants ? g->max_tenants : r->max_tenants;
+	g->company = g->company == PLACE_NOBODY ? r->company : g->company;
+	snapshot_gpu_moved(s, gpu);
+}
+
+void place_reserve(struct snapshot *s, const struct place_request *r, const struct place_verdict *v)
+{
+	struct place_node *n = &s->nodes.items[s->gpus.items[v->gpu].node];
 	place_reserve_pod(s, n, r->pod);
-	snapshot_gpu_moved(s, v->gpu);
+	place_reserve_share(s, r, v->gpu, v->milli, v->mem_mib);
 }
 
 void place_reserve_capacity(struct place_node *n)

@@ -11,6 +11,8 @@ void check_finish(struct sim *s)
 {
 	VEC_FINISH(&s->checker.promises);
 	VEC_FINISH(&s->checker.left);
+	VEC_FINISH(&s->checker.halves);
+	VEC_FINISH(&s->checker.lost);
 	VEC_FINISH(&s->checker.pending);
 }
 
@@ -134,15 +136,12 @@ static bool entry_is_gone(const struct sim *s, const struct promise *made)
 	return holder != NULL && !found;
 }
 
-static void check_placing(struct sim *s, const struct stored *o)
+static void check_placing_on(
+	struct sim *s, const struct stored *o, const char *uuid, const char *holder)
 {
 	const struct pod *p = &o->pod;
-	const char *uuid = note(p, NOTE_GPU_UUID);
-	const char *holder = note(p, NOTE_CAPACITY_POD);
 	struct promise *made = promise_find(s, holder, o->uid, uuid);
-	if (!text_equals(uuid, note(p, NOTE_VISIBLE_DEVICES))) {
-		sim_fail(s, "I3", "%s/%s: gpu-uuid and visible-devices differ", o->ns, o->name);
-	} else if (made == NULL) {
+	if (made == NULL) {
 		sim_fail(s, "grant", "%s/%s (%s) is placed on %s of %s without an entry there",
 			o->ns, o->name, o->uid, uuid, text_or(holder, "?"));
 	} else if (entry_is_gone(s, made)) {
@@ -161,6 +160,19 @@ static void check_placing(struct sim *s, const struct stored *o)
 		bool gone = store_find_uid(&s->store, made->holder_uid) == NULL;
 		made->late = gone && s->serving_term != s->report->takeovers;
 		s->report->late += made->late;
+	}
+}
+
+static void check_placing(struct sim *s, const struct stored *o)
+{
+	struct told_gpu t = told_gpus(&o->pod);
+	if (!text_equals(note(&o->pod, NOTE_GPU_UUID), note(&o->pod, NOTE_VISIBLE_DEVICES))) {
+		sim_fail(s, "I3", "%s/%s: gpu-uuid and visible-devices differ", o->ns, o->name);
+		return;
+	}
+	check_whole(s, o);
+	while (told_gpu_next(&t)) {
+		check_placing_on(s, o, t.uuid, t.holder);
 	}
 }
 
@@ -198,11 +210,12 @@ static void check_keys(struct sim *s, const struct commit *c)
  * sums. */
 static bool counts(const struct sim *s, const struct stored *o, const char *uuid)
 {
-	if (!uses_share(o) || !text_equals(note(&o->pod, NOTE_GPU_UUID), uuid)) {
+	struct told_gpu t;
+	const char *holder = uses_share(o) ? told_by(&o->pod, uuid, &t) : NULL;
+	if (holder == NULL) {
 		return false;
 	}
-	const struct promise *made =
-		promise_find(s, note(&o->pod, NOTE_CAPACITY_POD), o->uid, uuid);
+	const struct promise *made = promise_find(s, holder, o->uid, uuid);
 	return made == NULL || !made->late;
 }
 
@@ -319,7 +332,7 @@ static void check_deletion(struct sim *s, const struct stored *o)
 	for (size_t i = 0; i < s->store.items.count && !doubled; i++) {
 		const struct stored *t = s->store.items.items[i];
 		if (uses_share(t) && o->pod.identity != NULL &&
-			text_equals(note(&t->pod, NOTE_GPU_UUID), o->pod.identity->uuid)) {
+			gpu_list_has(note(&t->pod, NOTE_GPU_UUID), o->pod.identity->uuid)) {
 			sim_fail(s, "I8", "a controller deletes %s, on whose GPU %s/%s runs",
 				o->name, t->ns, t->name);
 		}
@@ -347,7 +360,9 @@ static void check_struck_out(struct sim *s, const struct commit *c)
 			continue;
 		}
 		const char *uuid = note(&t->pod, NOTE_GPU_UUID);
-		if (uuid == NULL || text_equals(uuid, c->after->pod.identity->uuid)) {
+		/* What is not whole may be given back. */
+		bool waits = uuid == NULL && group_asked(&t->pod) == 1;
+		if (waits || gpu_list_has(uuid, c->after->pod.identity->uuid)) {
 			sim_fail(s, "books", "a controller strikes %s/%s (%s) out of %s", t->ns,
 				t->name, t->uid, c->after->name);
 		}
@@ -400,6 +415,8 @@ void check_commit(struct sim *s, const struct commit *c)
 	const struct stored *o = c->after;
 	check_note_waiting(s, c->before);
 	check_note_waiting(s, o);
+	check_note_lost(s, c);
+	check_halves(s);
 	if (c->actor >= 0) {
 		check_author(s, c);
 		count_capacity(s, c);
@@ -428,8 +445,9 @@ void check_commit(struct sim *s, const struct commit *c)
 	if (holds_gpu(o) && o->pod.deleting_ms == 0) {
 		check_promised(s, o);
 	}
-	if (uses_share(o)) {
-		check_gpu(s, note(&o->pod, NOTE_GPU_UUID));
+	struct told_gpu t = told_gpus(&o->pod);
+	while (uses_share(o) && told_gpu_next(&t)) {
+		check_gpu(s, t.uuid);
 	}
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/str.h"
 #include "base/vec.h"
+#include "check_group.h"
 #include "model/wire.h"
 #include "store.h"
 
@@ -24,6 +25,7 @@ struct promise {
 };
 /* What still runs although its pod is gone. */
 struct left {
+	char tenant[40];
 	char holder[40], uuid[96], node[64]; /* uid of the capacity pod that had it in its books */
 	int64_t milli, mem_mib, until;
 };
@@ -32,7 +34,19 @@ struct pending {
 	char uid[40];
 	int64_t known_at, first_at; /* since when no tenant that waits ranks before it */
 };
+/* A GPU that its capacity pod let go, the last time. */
+struct lost_gpu {
+	char uuid[96];
+	int64_t at;
+};
 struct checker {
+	struct {
+		VEC_FIELDS(struct lost_gpu);
+	} lost;
+	struct {
+		VEC_FIELDS(struct half); /* tenants that were granted some of their GPUs */
+	} halves;
+	int64_t halves_at;
 	struct {
 		VEC_FIELDS(struct pending);
 	} pending;
@@ -47,8 +61,11 @@ struct checker {
 void check_finish(struct sim *s);
 /* check_evict.c */
 void check_note_waiting(struct sim *s, const struct stored *o);
+void check_note_lost(struct sim *s, const struct commit *c);
 void check_eviction(struct sim *s, const struct stored *o); /* a controller's, about to be done */
 void left_note(struct sim *s, const struct stored *o);	    /* a tenant's object goes */
+/* What of it runs on a node now; NULL when there are no more of them. */
+const struct left *left_on(struct sim *s, const char *node, size_t *at);
 /* Adds what is used so on a GPU; true if there is any. */
 bool left_sum(struct sim *s, const char *uuid, int64_t *milli, int64_t *mem_mib);
 /* Whatever is there now: some GPU is large enough for the tenant, on a node that it may use. */
@@ -79,6 +96,7 @@ void check_quotas(struct sim *s, const struct commit *c);
 /* What of it is taken now, whole GPUs of pods that were made by that version among it. */
 int64_t quota_used(const struct sim *s, const struct quota *q, int64_t born_by);
 /* May this pod be given so much now? */
+int64_t quota_shown(const struct pod *p); /* of what a tenant was told, on all of its GPUs */
 bool quota_allows(const struct sim *s, const struct stored *o, int64_t milli);
 
 /* --- delay.c --- */

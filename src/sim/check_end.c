@@ -105,7 +105,7 @@ static bool gpu_has_room(const struct sim *s, const struct stored *holder, const
 	for (size_t i = 0; i < s->store.items.count; i++) {
 		const struct stored *o = s->store.items.items[i];
 		const char *uuid = is_pod(o) ? pairs_get(&o->pod.notes, NOTE_GPU_UUID) : NULL;
-		if (uuid == NULL || pod_is_terminal(&o->pod) || !text_equals(uuid, id->uuid)) {
+		if (pod_is_terminal(&o->pod) || !gpu_list_has(uuid, id->uuid)) {
 			continue;
 		}
 		int64_t m = 0, b = 0;
@@ -118,7 +118,47 @@ static bool gpu_has_room(const struct sim *s, const struct stored *holder, const
 		milli -= m;
 		mib -= b;
 	}
-	return n.milli <= milli && n.mem_mib <= mib && quota_allows(s, w, n.milli);
+	return n.milli <= milli && n.mem_mib <= mib && quota_allows(s, w, n.milli * group_asked(p));
+}
+
+static bool is_open(const struct stored *o)
+{
+	return is_pod(o) && pod_is_capacity(&o->pod) && o->pod.holds && o->pod.deleting_ms == 0 &&
+	       o->pod.identity != NULL;
+}
+
+/* The same share on each of several GPUs of one node. */
+static const struct stored *group_fit(const struct sim *s, const struct stored *w, int64_t count)
+{
+	const struct pod *p = &w->pod;
+	for (size_t i = 0; i < s->store.items.count; i++) {
+		const struct stored *node = s->store.items.items[i];
+		struct machine *m = node->resource == RES_NODES
+					    ? fleet_find((struct sim *)(uintptr_t)s, node->name)
+					    : NULL;
+		struct need n;
+		/* Of a UUID that is told twice neither is given. */
+		if (m == NULL || m->doubled || !allows(p, &node->node)) {
+			continue;
+		}
+		struct node_room r = room_of(s, &node->node);
+		int64_t open = 0;
+		for (size_t k = 0; k < s->store.items.count; k++) {
+			const struct stored *o = s->store.items.items[k];
+			open += is_open(o) && text_equals(o->pod.node, node->name) &&
+				gpu_has_room(s, o, w);
+		}
+		int64_t more = open < count ? count - open : 0;
+		bool fits = need_read(p, m->devices[0].mem_mib, &n) && n.milli <= MODEL_GPU_MILLI &&
+			    n.mem_mib <= m->devices[0].mem_mib &&
+			    quota_allows(s, w, n.milli * count);
+		if (more <= r.gpus && (more == 0 || fits) && r.slots >= 1 + more &&
+			r.cpu_milli >= p->cpu_milli + 10 * more &&
+			r.mem_bytes >= p->mem_bytes + more * (32 << 20)) {
+			return node;
+		}
+	}
+	return NULL;
 }
 
 /* The nodes on which the pod could run now, as many as there is room for. */
@@ -148,8 +188,7 @@ static struct fits all_fits(const struct sim *s, const struct stored *w)
 	for (size_t i = 0; i < s->store.items.count; i++) {
 		const struct stored *o = s->store.items.items[i];
 		const struct stored *node = o->resource == RES_NODES ? o : NULL;
-		bool open = is_pod(o) && pod_is_capacity(&o->pod) && o->pod.holds &&
-			    o->pod.deleting_ms == 0 && o->pod.identity != NULL;
+		bool open = is_open(o);
 		node = open ? node_of(s, &o->pod) : node;
 		if (node == NULL || !allows(p, &node->node)) {
 			continue;
@@ -159,9 +198,12 @@ static struct fits all_fits(const struct sim *s, const struct stored *w)
 			r.cpu_milli >= p->cpu_milli && r.mem_bytes >= p->mem_bytes && r.slots >= 1;
 		struct machine *m = fleet_find((struct sim *)(uintptr_t)s, node->name);
 		struct need n;
-		/* Of two GPUs that tell one UUID either is opened in vain, again and again. */
+		/* Of two that tell one UUID neither gets anybody. */
+		if (m != NULL && m->doubled) {
+			continue;
+		}
 		bool could_open = o->resource == RES_NODES && r.gpus >= 1 && m != NULL &&
-				  !m->doubled && r.cpu_milli >= p->cpu_milli + 10 && r.slots >= 2 &&
+				  r.cpu_milli >= p->cpu_milli + 10 && r.slots >= 2 &&
 				  r.mem_bytes >= p->mem_bytes + (32 << 20) &&
 				  need_read(p, m->devices[0].mem_mib, &n) &&
 				  n.milli <= MODEL_GPU_MILLI &&
@@ -169,6 +211,20 @@ static struct fits all_fits(const struct sim *s, const struct stored *w)
 		if (room && (could_open || (open && gpu_has_room(s, o, w)))) {
 			fits_add(&found, &node->node);
 		}
+	}
+	return found;
+}
+
+static struct fits fits_of(const struct sim *s, const struct stored *w)
+{
+	int64_t count = group_asked(&w->pod);
+	if (count == 1) {
+		return all_fits(s, w);
+	}
+	struct fits found = {.count = 0};
+	const struct stored *node = group_fit(s, w, count);
+	if (node != NULL) {
+		fits_add(&found, &node->node);
 	}
 	return found;
 }
@@ -190,7 +246,7 @@ static bool gpu_used(const struct sim *s, const struct stored *holder)
 	for (size_t i = 0; i < s->store.items.count && id != NULL; i++) {
 		const struct stored *o = s->store.items.items[i];
 		if (is_pod(o) && !pod_is_terminal(&o->pod) &&
-			text_equals(pairs_get(&o->pod.notes, NOTE_GPU_UUID), id->uuid)) {
+			gpu_list_has(pairs_get(&o->pod.notes, NOTE_GPU_UUID), id->uuid)) {
 			return true;
 		}
 	}
@@ -215,7 +271,12 @@ static bool is_held(const struct sim *s, const char *uuid)
 static bool settled_pod(struct sim *s, const struct stored *o, struct str *why)
 {
 	if (is_waiting(o)) {
-		struct fits at = all_fits(s, o);
+		if (group_is_partial(s, o)) {
+			str_append_format(
+				why, "%s/%s waits and keeps some of its GPUs", o->ns, o->name);
+			return false;
+		}
+		struct fits at = fits_of(s, o);
 		if (at.count > 0 && !fair_excuses(s, &o->pod, at.nodes, at.count)) {
 			str_append_format(why, "%s/%s waits (%s) although it fits %s", o->ns,
 				o->name, text_or(o->pod.placed.reason, "no condition"),
@@ -228,15 +289,14 @@ static bool settled_pod(struct sim *s, const struct stored *o, struct str *why)
 			return false;
 		}
 	}
-	const char *uuid = pairs_get(&o->pod.notes, NOTE_GPU_UUID);
-	/* One that was pinned to a machine that is no more never ran there: it waits for the
-	 * scheduler, whoever its GPU was. */
-	bool runs = pod_is_tenant(&o->pod) && uuid != NULL && !pod_is_terminal(&o->pod) &&
-		    !text_empty(o->pod.node);
-	if (runs && !fleet_is_doubled(s, uuid) && !is_held(s, uuid)) {
-		str_append_format(
-			why, "%s/%s runs on %s, which nobody holds (I8)", o->ns, o->name, uuid);
-		return false;
+	struct told_gpu t = told_gpus(&o->pod);
+	bool runs = pod_is_tenant(&o->pod) && !text_empty(o->pod.node) && !pod_is_terminal(&o->pod);
+	while (runs && told_gpu_next(&t)) {
+		if (!fleet_is_doubled(s, t.uuid) && !is_held(s, t.uuid)) {
+			str_append_format(why, "%s/%s runs on %s, which nobody holds (I8)", o->ns,
+				o->name, t.uuid);
+			return false;
+		}
 	}
 	if (pod_is_capacity(&o->pod)) {
 		if (!check_ledger_lives(s, o) && !gpu_used(s, o)) {

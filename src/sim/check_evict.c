@@ -1,5 +1,6 @@
 /* I5: for what a tenant may be taken down. A decision is judged by what was true a while ago, for a
  * request may be late by as much; who waited then may be gone by now. */
+#include <stdio.h>
 #include <string.h>
 
 #include "model/names.h"
@@ -66,12 +67,68 @@ static bool is_upgraded(struct sim *s, const struct pod *p)
 	return m != NULL && m->upgraded_at > 0 && sim_now(s) - m->upgraded_at < LATELY_MS;
 }
 
+/* --- C11: a GPU of it was lost, and not taken back, or not for long --- */
+
+static bool holds(const struct stored *o, const char *uuid)
+{
+	const struct pod *p = &o->pod;
+	return o->resource == RES_PODS && pod_is_capacity(p) && !pod_is_terminal(p) &&
+	       p->deleting_ms == 0 && p->identity != NULL && text_equals(p->identity->uuid, uuid);
+}
+
+/* A capacity pod lets its GPU go, whoever uses it. */
+void check_note_lost(struct sim *s, const struct commit *c)
+{
+	const struct gpu_identity *id = c->before != NULL && c->before->resource == RES_PODS
+						? c->before->pod.identity
+						: NULL;
+	if (id == NULL || (c->after != NULL && holds(c->after, id->uuid))) {
+		return;
+	}
+	vec_for_each (struct lost_gpu, l, &s->checker.lost) {
+		if (strcmp(l->uuid, id->uuid) == 0) {
+			l->at = sim_now(s);
+			return;
+		}
+	}
+	struct lost_gpu made = {.at = sim_now(s)};
+	snprintf(made.uuid, sizeof made.uuid, "%s", id->uuid);
+	VEC_PUSH(&s->checker.lost, made);
+}
+
+static bool is_lost(const struct sim *s, const char *uuid)
+{
+	vec_for_each (const struct lost_gpu, l, &s->checker.lost) {
+		if (strcmp(l->uuid, uuid) == 0 && sim_now(s) - l->at < LATELY_MS) {
+			return true;
+		}
+	}
+	for (size_t i = 0; i < s->store.items.count; i++) {
+		if (holds(s->store.items.items[i], uuid)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool is_orphaned(const struct sim *s, const struct pod *p)
+{
+	struct told_gpu t = told_gpus(p);
+	while (told_gpu_next(&t)) {
+		if (is_lost(s, t.uuid)) {
+			return true;
+		}
+	}
+	return false;
+}
+
 void check_eviction(struct sim *s, const struct stored *o)
 {
 	const struct pod *p = &o->pod;
 	if (!pod_is_tenant(p) || pod_has_gate(p, NAME_GATE)) {
 		sim_fail(s, "I5", "%s/%s is evicted and shares no GPU", o->ns, o->name);
-	} else if (!is_stuck(p) && !is_upgraded(s, p) && !is_outranked(s, p)) {
+	} else if (!is_stuck(p) && !is_upgraded(s, p) && !is_outranked(s, p) &&
+		   !is_orphaned(s, p)) {
 		sim_fail(s, "I5", "%s/%s of priority %d is evicted for nothing", o->ns, o->name,
 			p->priority);
 	}

@@ -36,27 +36,57 @@ static const struct stored *holder_of(const struct sim *s, const char *uid, cons
 	return NULL;
 }
 
-/* In no books, it is known only to those who saw its pod go, and that no object tells. */
-void left_note(struct sim *s, const struct stored *o)
+static void note_left(struct sim *s, const struct stored *holder, const struct pod *p,
+	const char *uuid, int64_t until)
 {
-	const struct pod *p = &o->pod;
-	const char *uuid = pairs_get(&p->notes, NOTE_GPU_UUID);
-	const struct stored *holder = uuid != NULL ? holder_of(s, o->uid, uuid) : NULL;
-	if (holder == NULL || text_empty(p->node) || has_ended(s, p)) {
-		return;
-	}
-	struct dice back = dice_enter(s, dice_next(s, "left", o->name, 0));
 	struct left left = {.milli = number(p, NOTE_COMPUTE_MILLI),
 		.mem_mib = number(p, NOTE_MEMORY_MIB),
-		.until = sim_now(s) + sim_between(s, 500, s->held_ms)};
-	dice_leave(s, back);
+		.until = until};
+	snprintf(left.tenant, sizeof left.tenant, "%s", p->uid);
 	snprintf(left.holder, sizeof left.holder, "%s", holder->uid);
 	snprintf(left.uuid, sizeof left.uuid, "%s", uuid);
 	snprintf(left.node, sizeof left.node, "%s", p->node);
 	VEC_PUSH(&s->checker.left, left);
-	s->report->left++;
-	sim_trace(s, "what ran in %s (%s) runs on until %lld", o->name, o->uid,
-		(long long)left.until);
+}
+
+static int64_t runs_on_ms(struct sim *s, const struct stored *o)
+{
+	struct dice back = dice_enter(s, dice_next(s, "left", o->name, 0));
+	int64_t ms = sim_between(s, 500, s->held_ms);
+	dice_leave(s, back);
+	return ms;
+}
+
+/* In no books, it is known only to those who saw its pod go, and that no object tells. */
+void left_note(struct sim *s, const struct stored *o)
+{
+	const struct pod *p = &o->pod;
+	struct told_gpu t = told_gpus(p);
+	int64_t until = 0;
+	while (told_gpu_next(&t)) {
+		const struct stored *holder = holder_of(s, o->uid, t.uuid);
+		if (holder == NULL || text_empty(p->node) || has_ended(s, p)) {
+			continue;
+		}
+		until = until > 0 ? until : sim_now(s) + runs_on_ms(s, o);
+		note_left(s, holder, p, t.uuid, until);
+	}
+	if (until > 0) {
+		s->report->left++;
+		sim_trace(s, "what ran in %s (%s) runs on until %lld", o->name, o->uid,
+			(long long)until);
+	}
+}
+
+const struct left *left_on(struct sim *s, const char *node, size_t *at)
+{
+	while (*at < s->checker.left.count) {
+		const struct left *left = &s->checker.left.items[(*at)++];
+		if (text_equals(left->node, node) && sim_now(s) < left->until) {
+			return left;
+		}
+	}
+	return NULL;
 }
 
 bool left_sum(struct sim *s, const char *uuid, int64_t *milli, int64_t *mem_mib)

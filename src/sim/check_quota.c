@@ -24,8 +24,9 @@ static bool covers(const struct quota *q, const struct stored *o)
 	return text_equals(o->ns, q->ns) && quota_covers(q, &subject);
 }
 
-/* What a tenant that still waits stands in ledgers with. */
-static int64_t promised(const struct sim *s, const char *uid)
+/* What a tenant that still waits stands in ledgers with. From the first entry on, one of several
+ * GPUs counts with its share on each. */
+static int64_t promised(const struct sim *s, const struct stored *t)
 {
 	int64_t milli = 0;
 	for (size_t i = 0; i < s->store.items.count; i++) {
@@ -33,9 +34,20 @@ static int64_t promised(const struct sim *s, const char *uid)
 		bool holder = o->resource == RES_PODS && pod_is_capacity(&o->pod);
 		for (uint32_t k = 0; holder && k < o->pod.ledger.count; k++) {
 			const struct grant *g = &o->pod.ledger.items[k];
-			bool more = text_equals(g->uid, uid) && g->milli > milli;
+			bool more = text_equals(g->uid, t->uid) && g->milli > milli;
 			milli = more ? g->milli : milli;
 		}
+	}
+	return milli * group_asked(&t->pod);
+}
+
+/* Told on each of its GPUs. */
+int64_t quota_shown(const struct pod *p)
+{
+	struct told_gpu t = told_gpus(p);
+	int64_t milli = 0;
+	while (told_gpu_next(&t)) {
+		milli += number(p, NOTE_COMPUTE_MILLI);
 	}
 	return milli;
 }
@@ -52,7 +64,7 @@ int64_t quota_used(const struct sim *s, const struct quota *q, int64_t born_by)
 		milli += o->born <= born_by ? o->pod.gpus * MODEL_GPU_MILLI : 0;
 		if (pod_is_tenant(&o->pod)) {
 			bool shows = pairs_get(&o->pod.notes, NOTE_GPU_UUID) != NULL;
-			milli += shows ? number(&o->pod, NOTE_COMPUTE_MILLI) : promised(s, o->uid);
+			milli += shows ? quota_shown(&o->pod) : promised(s, o);
 		}
 	}
 	return milli;

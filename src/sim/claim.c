@@ -415,6 +415,10 @@ static const char *miscounts(struct claim *c)
 static const char *wrong_in(struct claim *c, const char *uid)
 {
 	c->pod = claim_find(c, uid);
+	/* Where one of several GPUs would go is not made again here. */
+	if (c->pod != NULL && group_asked(&c->pod->pod) > 1) {
+		return NULL;
+	}
 	for (size_t i = 0; c->pod != NULL && i < COUNT_OF(rows); i++) {
 		if (strcmp(rows[i].reason, c->reason) == 0) {
 			return rows[i].wrong(c);
@@ -442,7 +446,7 @@ static const char *wrong_words(struct claim *c, const char *uid, size_t moment)
 	}
 	c->pod = claim_find(c, uid);
 	if (c->pod != NULL) {
-		why = wants_something_else(c);
+		why = group_asked(&c->pod->pod) == 1 ? wants_something_else(c) : NULL;
 		why = why != NULL ? why : miscounts(c);
 	}
 	VEC_FINISH(&c->seen);

@@ -84,8 +84,10 @@ static struct used used_for_certain(const struct claim *c, const struct stored *
 		}
 		const char *uuid = pairs_get(&o->pod.notes, NOTE_GPU_UUID);
 		const struct grant *g = entry_of(&holder->pod.ledger, o->uid);
-		bool here = uuid != NULL && text_equals(uuid, holder->pod.identity->uuid);
-		if (g != NULL && (uuid == NULL || here)) {
+		bool here = gpu_list_has(uuid, holder->pod.identity->uuid);
+		/* What is not whole may be given back. */
+		bool waits = uuid == NULL && group_asked(&o->pod) == 1;
+		if (g != NULL && (waits || here)) {
 			u.milli += g->milli;
 			u.mib += g->mem_mib;
 		} else if (here) {
@@ -224,7 +226,7 @@ static bool node_takes(const struct claim *c, const struct stored *node, bool op
 	int64_t slots = n->pod_slots - unseen, gpus = n->gpus - unseen;
 	for (size_t i = 0; i < c->seen.count; i++) {
 		const struct stored *o = c->seen.items[i];
-		ahead += comes_first(c, o);
+		ahead += comes_first(c, o) ? group_asked(&o->pod) : 0;
 		if (may_come(c, o, n->name)) {
 			cpu -= o->pod.cpu_milli;
 			mem -= o->pod.mem_bytes;
@@ -252,15 +254,13 @@ struct span claim_quota_used(const struct claim *c, const struct quota *q)
 		bool here = o != c->pod && is_live(o) && text_equals(o->ns, q->ns);
 		struct quota_subject subject = quota_subject_of(&o->pod);
 		if (here && quota_covers(q, &subject)) {
-			bool shows = pairs_get(&o->pod.notes, NOTE_GPU_UUID) != NULL;
-			int64_t milli = o->pod.gpus * MODEL_GPU_MILLI +
-					(shows ? number(&o->pod, NOTE_COMPUTE_MILLI) : 0);
+			int64_t milli = o->pod.gpus * MODEL_GPU_MILLI + quota_shown(&o->pod);
 			used.least += milli;
 			used.most += milli;
 		}
 		/* It is told when all of the step have been looked at, whoever comes first. */
 		if (here && claim_is_waiting(o)) {
-			used.most += need_milli(o, 16000);
+			used.most += need_milli(o, 16000) * group_asked(&o->pod);
 		}
 	}
 	vec_for_each (const struct promise, made, &c->sim->checker.promises) {
@@ -334,20 +334,30 @@ static bool opens_on(const struct claim *c, const struct stored *node)
 	       node_takes(c, node, true) && quotas_allow(c, n.milli);
 }
 
+static bool is_held_by(const struct claim *c, const char *name)
+{
+	for (size_t i = 0; i < c->seen.count; i++) {
+		const struct stored *h = c->seen.items[i];
+		if (text_equals(h->name, name) && h->resource == RES_PODS && claim_is_open(h)) {
+			return true;
+		}
+	}
+	return false;
+}
+
 /* A GPU that has lost its capacity pod is taken back before anybody is served (C11). */
 static bool has_orphans(const struct claim *c)
 {
 	for (size_t i = 0; i < c->seen.count; i++) {
 		const struct stored *o = c->seen.items[i];
-		const char *name = is_live(o) ? pairs_get(&o->pod.notes, NOTE_CAPACITY_POD) : NULL;
-		bool held = name == NULL;
-		for (size_t k = 0; k < c->seen.count && !held; k++) {
-			const struct stored *h = c->seen.items[k];
-			held = text_equals(h->name, name) && h->resource == RES_PODS &&
-			       claim_is_open(h);
+		struct told_gpu t = {{0}, {0}, "", ""};
+		if (is_live(o)) {
+			t = told_gpus(&o->pod);
 		}
-		if (!held) {
-			return true;
+		while (told_gpu_next(&t)) {
+			if (!is_held_by(c, t.holder)) {
+				return true;
+			}
 		}
 	}
 	return false;

@@ -105,6 +105,9 @@ void fleet_init(struct sim *s)
 
 void fleet_finish(struct sim *s)
 {
+	vec_for_each (struct machine, m, &s->fleet.machines) {
+		agent_finish(m);
+	}
 	VEC_FINISH(&s->fleet.machines);
 }
 
@@ -136,6 +139,7 @@ static void come_back(void *data, uint64_t index)
 	if (!m->up && !m->gone) {
 		sim_trace(s, "%s is back", m->name);
 		m->up = true;
+		agent_restart(m);
 		set_ready(s, m, true);
 		scheduler_soon(s);
 	}
@@ -198,6 +202,9 @@ void fleet_repair(struct sim *s)
 		struct machine *m = &s->fleet.machines.items[i];
 		come_back(s, (uint64_t)i);
 		fleet_upgrade(s, m, false);
+		for (int k = 0; k < m->device_count; k++) {
+			m->devices[k].sick = false;
+		}
 		struct stored *o = m->gone ? NULL : store_find(&s->store, RES_NODES, "", m->name);
 		if (o != NULL) {
 			json_t *draft = store_draft(o);

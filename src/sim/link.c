@@ -37,6 +37,7 @@ struct parcel {
 	bool stream;
 	enum wire_method method;
 	char *path, *content_type, *body; /* owned */
+	char agent[32];			  /* the node whose agent is asked; "": the API server */
 	size_t body_size;
 	struct api_answer answer;
 	bool answered;
@@ -120,6 +121,20 @@ static int64_t held_until(const struct link *l)
 
 /* --- the end of a call --- */
 
+/* The mistake: whoever does not answer has nobody. */
+static bool pretend(struct link *l, struct flight *f)
+{
+	const struct sim_hooks *hooks = l->sim->config.hooks;
+	if (f->agent[0] == '\0' || hooks == NULL || !hooks->silence_is_nobody) {
+		return false;
+	}
+	CLEANUP(cleanup_free) char *body = agent_answer(l->sim, f->agent, true);
+	struct wire_answer answer = {.status = 200, .body = text_or(body, "")};
+	answer.body_size = strlen(answer.body);
+	flight_end(l, f->id, &answer);
+	return true;
+}
+
 static void time_out(void *data, uint64_t id)
 {
 	struct link *l = data;
@@ -130,6 +145,9 @@ static void time_out(void *data, uint64_t id)
 	}
 	if (sim_now(s) < s->slots[l->replica].paused_until) {
 		agenda_add(&s->agenda, s->slots[l->replica].paused_until, time_out, l, id);
+		return;
+	}
+	if (pretend(l, f)) {
 		return;
 	}
 	struct wire_answer answer = {.body = ""};
@@ -205,9 +223,19 @@ static void meddle(struct sim *s, const struct parcel *p)
 	}
 }
 
+static void serve_agent(struct parcel *p)
+{
+	p->answer = (struct api_answer){
+		.status = 200, .body = agent_answer(p->link->sim, p->agent, false)};
+}
+
 static void serve(struct parcel *p)
 {
 	struct sim *s = p->link->sim;
+	if (p->agent[0] != '\0') {
+		serve_agent(p);
+		return;
+	}
 	struct api_request r = {.method = p->method,
 		.path = p->path,
 		.content_type = p->content_type,
@@ -260,13 +288,17 @@ static bool receive(struct sim *s, struct parcel *p)
 	if (sim_now(s) < p->link->cut_until && p->fate != FATE_LATE) {
 		p->fate = FATE_LOST_REQUEST;
 	}
-	if (sim_now(s) < s->server_down_until) {
+	bool of_server = p->agent[0] == '\0';
+	const struct machine *m = of_server ? NULL : fleet_find(s, p->agent);
+	if (of_server && sim_now(s) < s->server_down_until) {
 		p->fate = FATE_REFUSED;
+	} else if (!of_server && (m == NULL || !m->up)) {
+		p->fate = FATE_LOST_REQUEST;
 	}
 	if (p->fate == FATE_LOST_REQUEST) {
 		return false;
 	}
-	if (p->fate == FATE_TWICE && !p->stream) {
+	if (p->fate == FATE_TWICE && !p->stream && of_server) {
 		send_again(p);
 	}
 	if (p->fate == FATE_BUSY || p->fate == FATE_BROKEN || p->fate == FATE_DENIED) {
@@ -379,8 +411,10 @@ static void snatch(struct sim *s, const struct parcel *p)
 	const json_t *notes = json_object_get(json_object_get(body, "metadata"), "annotations");
 	name = json_string_value(json_object_get(notes, NOTE_CAPACITY_POD));
 	if (name != NULL && dice_falls(s, "snatch", s->weather.snatch)) {
-		dice_say(s, "a person will delete %s", name);
-		people_snatch(s, name);
+		char first[64];
+		snprintf(first, sizeof first, "%.*s", (int)strcspn(name, ","), name);
+		dice_say(s, "a person will delete %s", first);
+		people_snatch(s, first);
 	}
 	json_decref(body);
 }
@@ -394,6 +428,8 @@ static struct flight *flight_make(
 	f->events = events;
 	f->data = data;
 	f->stream = r->stream;
+	snprintf(f->agent, sizeof f->agent, "%.*s", r->to != NULL ? (int)strcspn(r->to, ":") : 0,
+		text_or(r->to, ""));
 	VEC_PUSH(&l->flights, f);
 	return f;
 }
@@ -402,8 +438,8 @@ static struct flight *flight_make(
 static uint64_t scope_of(const struct link *l, const struct wire_request *r)
 {
 	char path[256];
-	snprintf(path, sizeof path, "%s %.*s", method_names[r->method], (int)strcspn(r->path, "?"),
-		r->path);
+	snprintf(path, sizeof path, "%s %s%.*s", method_names[r->method], text_or(r->to, ""),
+		(int)strcspn(r->path, "?"), r->path);
 	return dice_next(l->sim, "call", path, (uint64_t)l->replica);
 }
 
@@ -432,6 +468,7 @@ static uint64_t link_send(
 		.method = r->method,
 		.path = xstrdup(r->path),
 		.content_type = xstrdup(r->content_type)};
+	memcpy(p->agent, f->agent, sizeof p->agent);
 	copy_body(p, s->config.hooks, r);
 	claim_sent(s, l->replica, p->path, p->body, write ? p->body_size : 0);
 	sim_trace(s, "r%d -> call %llu%s: %s %s %.600s", l->replica, (unsigned long long)f->id,

@@ -79,6 +79,10 @@ static void create_tenant(struct sim *s)
 		json_object_set_new(
 			notes, NOTE_MEMORY, json_string(memories[sim_between(s, 0, 7)]));
 	}
+	if (sim_chance(s, 200)) {
+		json_object_set_new(
+			notes, NOTE_GPU_COUNT, json_string(sim_chance(s, 700) ? "2" : "3"));
+	}
 	json_t *value = pod_value(name, json_pack("{s:s}", LABEL_TENANT, "true"), notes,
 		json_pack("{s:s, s:s}", "cpu", cpus[sim_between(s, 0, 3)], "memory", "512Mi"));
 	rank(s, value);

@@ -8,11 +8,13 @@
 #include "kube/election.h"
 #include "kube/events.h"
 #include "kube/feeds.h"
+#include "meter/states.h"
 #include "model/names.h"
 #include "sim_parts.h"
 
-#define STEP_EVERY_MS 10
-#define RELEASE_MS    3000
+#define STEP_EVERY_MS	10
+#define RELEASE_MS	3000
+#define FOLLOW_EVERY_MS 500
 
 struct replica {
 	struct clock clock; /* first: the port finds us through it */
@@ -27,6 +29,8 @@ struct replica {
 	struct act *act;
 	struct engine *engine;
 	struct feeds *feeds;
+	struct states *states;
+	int64_t follow_at;
 	struct plan plan;
 	int64_t stepped_at;
 	int64_t turn_at; /* the next turn on the agenda */
@@ -145,6 +149,49 @@ static int64_t write_ms(void *data)
 				: election_write_ms(r->election, clock_mono(&r->clock));
 }
 
+/* --- agents, as app/agents.c does it; they are where their machines are --- */
+
+static void tell_agents(struct replica *r)
+{
+	struct pair label = {LABEL_AGENT, "true"};
+	vec_for_each (const struct machine, m, &r->sim->fleet.machines) {
+		struct pod agent = {.ns = NAME_NAMESPACE,
+			.name = m->name,
+			.labels = {&label, 1},
+			.phase = POD_RUNNING,
+			.node = m->name,
+			.address = m->name,
+			.port = 1};
+		struct change c = {.type = CHANGE_SET, .kind = KIND_POD, .pod = &agent};
+		states_observe(r->states, &c);
+	}
+}
+
+static void follow(struct replica *r, int64_t now)
+{
+	const struct world *w = engine_world(r->engine);
+	if (now < r->follow_at) {
+		return;
+	}
+	r->follow_at = now + FOLLOW_EVERY_MS;
+	tell_agents(r);
+	states_want_begin(r->states);
+	for (uint32_t i = 0; i < world_node_slots(w); i++) {
+		if (engine_wants_state(r->engine, i)) {
+			states_want(r->states, world_node_at(w, i)->name);
+		}
+	}
+	states_want_end(r->states);
+}
+
+static void read_agents(struct replica *r, int64_t now)
+{
+	if (election_leads(r->election)) {
+		follow(r, now);
+		states_step(r->states, now, true);
+	}
+}
+
 /* --- a turn --- */
 
 static void decide(struct replica *r, int64_t now)
@@ -170,6 +217,9 @@ static int64_t deadline(struct replica *r)
 	at = time_min(at, election_deadline(r->election));
 	at = time_min(at, feeds_deadline(r->feeds));
 	at = time_min(at, act_deadline(r->act));
+	if (election_leads(r->election)) {
+		at = time_min(at, time_min(r->follow_at, states_deadline(r->states, true)));
+	}
 	return time_min(at, events_deadline(r->events));
 }
 
@@ -195,6 +245,7 @@ static void turn(void *data, uint64_t id)
 	}
 	election_step(r->election, now);
 	feeds_step(r->feeds, now);
+	read_agents(r, now);
 	decide(r, now);
 	act_step(r->act, now);
 	events_step(r->events, now);
@@ -239,7 +290,8 @@ struct replica *replica_create(struct sim *s, int index)
 		.open_timeout_ms = s->open_timeout_ms,
 		.lost_ms = s->lost_ms,
 		.held_ms = s->held_ms,
-		.patience_ms = s->patience_ms};
+		.patience_ms = s->patience_ms,
+		.partial_ms = s->config.hooks != NULL ? s->config.hooks->partial_ms : 0};
 	struct dice back = dice_enter(s, dice_key("process", r->identity, 0));
 	r->cred = kube_cred_create_plain("https://api", NULL, &r->clock);
 	r->kube = kube_create(&s->slots[index].link.wire, r->cred, &r->clock, NULL);
@@ -250,6 +302,10 @@ struct replica *replica_create(struct sim *s, int index)
 	r->engine = engine_create(&engine, rng_next(&s->rng));
 	engine_observe(r->engine, &(struct change){.type = CHANGE_REACH, .reached = true});
 	r->feeds = feeds_create(r->kube, rng_next(&s->rng), on_change, r);
+	struct states_config states = {
+		.clock = &r->clock, .seed = rng_next(&s->rng), .tell = on_change, .data = r};
+	r->states = states_create(&states);
+	states_use(r->states, &s->slots[index].link.wire);
 	dice_leave(s, back);
 	past_forget(s, index);
 	s->slots[index].leads = false;
@@ -267,6 +323,7 @@ void replica_destroy(struct replica *r)
 		return;
 	}
 	feeds_destroy(r->feeds);
+	states_destroy(r->states);
 	act_destroy(r->act);
 	election_destroy(r->election);
 	events_destroy(r->events);

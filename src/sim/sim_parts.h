@@ -4,6 +4,8 @@
 #define SIM_SIM_PARTS_H
 
 #include "agenda.h"
+#include "check_group.h"
+#include "agent.h"
 #include "base/clock.h"
 #include "base/rand.h"
 #include "base/str.h"
@@ -12,6 +14,7 @@
 #include "dice.h"
 #include "claim.h"
 #include "past.h"
+#include "people.h"
 #include "scenario.h"
 #include "kube/client.h"
 #include "sim/sim.h"
@@ -32,6 +35,8 @@ struct weather {
 	uint32_t partition, pause, crash, leave, server_restart, compaction, clock_jump, node_loss;
 	uint32_t cordon, node_change, hand_delete, quota;
 	uint32_t upgrade; /* a node's driver is upgraded for a while */
+	uint32_t sick;	  /* a GPU is not healthy for a while */
+	uint32_t cached;  /* an agent answers with what it saw a while ago, and says so */
 	uint32_t snatch;  /* a placement is late, and its capacity pod deleted by hand meanwhile */
 	uint32_t doubled; /* of machines: two of their GPUs tell the same UUID */
 	int64_t latency_ms, lag_ms, late_ms;
@@ -69,6 +74,7 @@ struct flight {
 	const struct wire_events *events;
 	void *data;
 	bool stream;
+	char agent[32]; /* the node whose agent is asked; "": the API server */
 	/* a stream that the server has opened */
 	bool open, pumping, over, picture;
 	bool whole; /* it began with a picture, that is on its way while `picture` is set */
@@ -131,6 +137,7 @@ struct device {
 	char uuid[40];
 	int64_t mem_mib;
 	char holder[40]; /* uid of the pod that has it; "": free */
+	bool sick;
 };
 struct machine {
 	char name[32];
@@ -141,6 +148,9 @@ struct machine {
 	struct device devices[8];
 	int device_count;
 	bool doubled; /* two of its GPUs tell one UUID */
+	int boot;
+	int64_t sequence;
+	struct sample sample;
 };
 struct fleet {
 	struct {
@@ -163,14 +173,6 @@ void fleet_committed(struct sim *s, const struct commit *c);
 void scheduler_soon(struct sim *s);
 void kubelet_committed(struct sim *s, const struct commit *c);
 json_t *pod_condition_new(const char *type, bool is_true, const char *reason);
-
-/* --- people.c: what is asked of the cluster --- */
-void people_prepare(struct sim *s); /* what is there before anybody comes */
-void people_start(struct sim *s);
-void people_ask(struct sim *s, const char *name, const char *share);
-void people_take_away(struct sim *s, const char *name);
-void people_snatch(struct sim *s, const char *capacity_pod);
-void people_come_back(struct sim *s); /* while a GPU is about to be given back */
 
 /* --- replica.c: a controller as it ships, less the webhook --- */
 struct replica;

@@ -59,6 +59,8 @@ void weather_draw(struct sim *s)
 	w->doubled = sim_chance(s, 200) ? 500 : 0;
 	w->hand_delete = rate(s, 40);
 	w->snatch = rate(s, 300);
+	w->sick = rate(s, 10);
+	w->cached = rate(s, 300);
 	w->latency_ms = sim_between(s, 1, 200);
 	w->lag_ms = sim_chance(s, 300) ? sim_between(s, 9000, 40000) : sim_between(s, 100, 9000);
 	w->late_ms = sim_chance(s, 500) ? sim_between(s, 2000, 60000) : 20000;
@@ -164,6 +166,7 @@ static void spells(void *data, uint64_t turn)
 	if (!s->calm) {
 		controller_spells(s);
 		server_spells(s);
+		agent_spells(s);
 	}
 	dice_leave(s, back);
 	agenda_add(&s->agenda, sim_now(s) + SPELL_EVERY_MS, spells, s, turn + 1);

@@ -317,6 +317,7 @@ void admit_mutation(const struct admit_input *in, const struct admit_verdict *v,
 		.container = in->pod->containers[v->container].name,
 		.milli = v->milli,
 		.mem_mib = v->mem_mib,
+		.count = v->count,
 		.policy_applied =
 			arena_printf(a, "%s@%lld", text_or(p->name, ""), (long long)p->generation),
 		.recommendation = ask_is_present(&v->ask) ? NULL : in->recommendation,

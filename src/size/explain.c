@@ -77,12 +77,14 @@ static const char *const templates[REASON_COUNT] = {
 	[REASON_OTHER_SHARING] =
 		"needs[ {want}], but somebody else gives out the GPUs of the nodes "
 		"that are left[: {nodes}]",
+	[REASON_GPU_UNHEALTHY] = "needs[ {want}], but the GPU that has most free is not healthy"
+				 "[, on {node}][; {nodes}]",
 	[REASON_READING_VOLUMES] = "where its volumes are is being read",
 	[REASON_VOLUME_NOT_READY] = "waits for a volume[: {claim}]",
 	[REASON_WAITING_FOR_CAPACITY] =
 		"needs[ {want}], a GPU is being opened for it[ on {node}][ since {waited} s]",
 	[REASON_GRANTING] = "is being given[ {want}][ on {node}]",
-	[REASON_PLACED] = "is placed[ with {want}][ on {gpu}][ of node {node}]"
+	[REASON_PLACED] = "is placed[ with {want}][ on each of {count}][ on {gpu}][ of node {node}]"
 			  "[; left to the scheduler: {left}]",
 	[REASON_CAPACITY_FAILED] = "needs[ {want}], but capacity pods do not come up[ on {node}]"
 				   "[: {value}][; next try in {next} s]",
@@ -96,7 +98,12 @@ static const char *const templates[REASON_COUNT] = {
 		" must be set to a whole number, and requests to the same one or not at all",
 	[REASON_LARGER_THAN_ANY_GPU] = "needs[ {want}], no GPU that it may use is so large[: the "
 				       "largest has {best}][, on {node}]",
-	[REASON_QUOTA] = "needs[ {want}], more than a ResourceQuota of the namespace has left"
+	[REASON_SHORT_GPUS] = "short of GPUs[: needs {want}][ on each of {count}] of one node"
+			      "[, {node} has room on {limit}][; {nodes}]",
+	[REASON_EXCLUSIVE] = "needs[ {want}][ with {name}], the GPUs with room have tenants[ with "
+			     "{value}][, the first on {node}][; {nodes}]",
+	[REASON_QUOTA] = "needs[ {want}][ on each of {count}], more than a ResourceQuota of the "
+			 "namespace has left"
 			 "[: {name} allows {allowed}][, {used} of it taken]",
 	[REASON_QUOTA_ZERO] =
 		"left whole: ResourceQuota[ {name}] allows no " NAME_GPU_RESOURCE " at all",
@@ -490,6 +497,19 @@ void explain_given_up(struct str *out, const char *ns, const char *name, int64_t
 		" is given to others: the pod is gone since %lld s and nobody said that its "
 		"containers have ended",
 		(long long)after_s);
+}
+
+void explain_unhealthy(struct str *out, const char *uuid, const char *node, const char *why)
+{
+	str_append_text(out, "the GPU ");
+	(void)put_text(out, uuid);
+	str_append_text(out, " of ");
+	(void)put_text(out, node);
+	str_append_text(out, " is not healthy (");
+	(void)put_text(out, why);
+	str_append_text(out,
+		"): it gets no new tenants until it was healthy for a while; who runs on "
+		"it stays");
 }
 
 void explain_no_wall(struct str *out, const char *policy)

@@ -17,6 +17,20 @@ void departed_init(struct world *w)
 	map_init(&w->departed_by_uid, departed_same, w);
 }
 
+/* Who may still run is looked for on its node. */
+static void count_leaver(struct world *w, const struct world_departed *d, int sign)
+{
+	if (!d->ended && d->node != WORLD_NONE) {
+		w->nodes.items[d->node]->leavers += (uint32_t)sign;
+	}
+}
+
+void world_departed_end(struct world *w, struct world_departed *d)
+{
+	count_leaver(w, d, -1);
+	d->ended = true;
+}
+
 static void departed_free(struct world *w, struct world_departed *d)
 {
 	intern_release(w->words, d->ns);
@@ -44,6 +58,7 @@ void world_departed_drop(struct world *w, size_t i)
 		map_remove(&w->departed_by_uid, moved, last);
 		map_put(&w->departed_by_uid, moved, (uint32_t)i);
 	}
+	count_leaver(w, d, -1);
 	departed_free(w, d);
 	VEC_REMOVE_SWAP(&w->departed, i);
 }
@@ -91,6 +106,7 @@ void departed_note(struct world *w, const struct world_pod *p, bool told)
 		.milli = p->gpu->milli,
 		.mem_mib = p->gpu->mem_mib,
 		.ended = has_ended(w, p, told)};
+	count_leaver(w, &d, 1);
 	VEC_PUSH(&w->departed, d);
 	map_put(&w->departed_by_uid, hash_text(d.uid), (uint32_t)w->departed.count - 1);
 }

@@ -75,6 +75,8 @@ static void node_gone(struct world *w, const char *name)
 		arena_finish(&n->arena);
 		n->noun = (struct node){0};
 		n->known = false;
+		/* The next one of that name has other devices. */
+		states_drop(n);
 		w->version++;
 	}
 }
@@ -198,6 +200,9 @@ void objects_set(struct world *w, const struct change *c)
 	case KIND_CLAIM:
 		claims_set(w, c);
 		return;
+	case KIND_STATE:
+		states_set(w, c);
+		return;
 	case KIND_POD:
 	case KIND_COUNT:
 		break;
@@ -235,6 +240,9 @@ void objects_gone(struct world *w, const struct change *c)
 		return;
 	case KIND_SLICE:
 		slices_gone(w, c->name);
+		return;
+	case KIND_STATE:
+		states_gone(w, c->name);
 		return;
 	case KIND_CLAIM: /* that one is missing is a state of it */
 		return;
@@ -284,6 +292,7 @@ void objects_keep(struct world *w, const struct change *c)
 		quotas_keep(w, c->ns, c->name);
 		return;
 	case KIND_CLAIM:
+	case KIND_STATE:
 		return;
 	case KIND_POD:
 	case KIND_COUNT:
@@ -329,6 +338,7 @@ void objects_finish(struct world *w)
 	for (size_t i = 0; i < w->nodes.count; i++) {
 		arena_finish(&w->nodes.items[i]->arena);
 		uses_finish(&w->nodes.items[i]->uses);
+		states_drop(w->nodes.items[i]);
 		free(w->nodes.items[i]);
 	}
 	for (size_t i = 0; i < w->policies.count; i++) {

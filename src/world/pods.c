@@ -44,6 +44,7 @@ static void count_pod(struct world *w, const struct world_pod *p, int sign)
 	n->pods += (uint32_t)sign;
 	n->gpus += p->gpu != NULL ? sign * p->gpu->gpus : 0;
 	n->kai_pods += p->gpu != NULL && p->gpu->is_kai ? (uint32_t)sign : 0;
+	n->sharers += is_sharer(p) ? (uint32_t)sign : 0;
 	uses_count(w, &n->uses, p->extra, sign);
 }
 
@@ -63,6 +64,7 @@ static void gpu_free(struct world *w, struct world_gpu *g)
 	intern_release(w->words, g->uuid);
 	intern_release(w->words, g->priority_class);
 	intern_release(w->words, g->capacity_pod);
+	intern_release(w->words, g->policy);
 	free(g->packed);
 	free(g);
 }
@@ -84,6 +86,20 @@ static int64_t note_number(const struct pod *p, const char *key)
 		return 0;
 	}
 	return value;
+}
+
+/* The name in NAME@GENERATION. */
+static const char *policy_name(struct world *w, const struct pod *p)
+{
+	const char *text = text_or(pairs_get(&p->notes, NOTE_POLICY_APPLIED), "");
+	size_t n = strcspn(text, "@");
+	char name[256];
+	if (n == 0 || n >= sizeof name) {
+		return NULL;
+	}
+	memcpy(name, text, n);
+	name[n] = '\0';
+	return intern_add(w->words, name);
 }
 
 /* A person may write any request and name a node, and the sums must not overflow: no machine has
@@ -157,6 +173,8 @@ static struct world_gpu *gpu_create(struct world *w, const struct pod *pod)
 		g->mem_mib = note_number(pod, NOTE_MEMORY_MIB);
 		g->uuid = intern_add(w->words, pairs_get(&pod->notes, NOTE_GPU_UUID));
 		g->capacity_pod = intern_add(w->words, pairs_get(&pod->notes, NOTE_CAPACITY_POD));
+		g->policy = policy_name(w, pod);
+		g->devices = gpu_list_count(g->uuid);
 	}
 	return g;
 }

@@ -30,7 +30,11 @@ static void count_one(struct world_quota *q, const struct world_pod *p, int sign
 		return;
 	}
 	q->whole_gpus += sign * g->gpus;
-	q->granted_milli += holds ? sign * (g->milli < AMOUNT_MAX ? g->milli : AMOUNT_MAX) : 0;
+	int64_t milli = g->devices > 1 && g->milli < AMOUNT_MAX / MODEL_GPU_COUNT_MAX &&
+					g->devices <= MODEL_GPU_COUNT_MAX
+				? g->milli * g->devices
+				: g->milli;
+	q->granted_milli += holds ? sign * (milli < AMOUNT_MAX ? milli : AMOUNT_MAX) : 0;
 }
 
 void quotas_count(struct world *w, const struct world_pod *p, int sign)

@@ -185,6 +185,17 @@ static void save_claims(const struct saver *s)
 	}
 }
 
+static void save_states(const struct saver *s)
+{
+	for (uint32_t i = 0; i < s->w->nodes.count; i++) {
+		const struct node_state *state = world_state_of(s->w, i);
+		if (state != NULL) {
+			tell(s, &(struct change){
+					.type = CHANGE_SET, .kind = KIND_STATE, .state = state});
+		}
+	}
+}
+
 /* A relist that is under way goes on: what it has met so far is met again. */
 static void save_marks(const struct saver *s, enum kind kind)
 {
@@ -248,6 +259,7 @@ void world_save(const struct world *w, world_tell tell_change, void *data)
 	save_gaps(&s);
 	save_classes(&s);
 	save_claims(&s);
+	save_states(&s);
 	for (int k = 0; k < KIND_COUNT; k++) {
 		if (w->sync[k].blind) {
 			tell_kind(&s, CHANGE_KEEP, (enum kind)k);

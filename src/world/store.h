@@ -7,6 +7,7 @@
 #include "base/map.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "world/states.h"
 #include "world/world.h"
 
 struct range_key {
@@ -85,6 +86,12 @@ struct world {
 	struct str scratch; /* packing */
 };
 
+/* Shares a GPU, or holds one for those who do. */
+static inline bool is_sharer(const struct world_pod *p)
+{
+	return p->gpu != NULL && (p->gpu->class == WORLD_TENANT || p->gpu->class == WORLD_CAPACITY);
+}
+
 struct pod_key {
 	const char *ns;
 	const char *name;
@@ -123,6 +130,11 @@ void quotas_keep(struct world *w, const char *ns, const char *name);
 void quotas_sweep(struct world *w, uint32_t mark);
 void quotas_finish(struct world *w);
 bool quotas_agree(const struct world *w);
+
+/* states.c */
+void states_set(struct world *w, const struct change *c);
+void states_gone(struct world *w, const char *name);
+void states_drop(struct world_node *n);
 
 /* slices.c: GPUs that are published through DRA */
 void slices_init(struct world *w);

@@ -169,7 +169,7 @@ uint64_t world_policy_version(const struct world *w)
 
 struct sums {
 	int64_t cpu, mem, gpus;
-	uint32_t pods, kai;
+	uint32_t pods, kai, sharers, leavers;
 };
 
 static void sum_pod(const struct world_pod *p, struct sums *sums)
@@ -182,7 +182,15 @@ static void sum_pod(const struct world_pod *p, struct sums *sums)
 	s->mem += p->mem_bytes;
 	s->gpus += p->gpu != NULL ? p->gpu->gpus : 0;
 	s->kai += p->gpu != NULL && p->gpu->is_kai ? 1 : 0;
+	s->sharers += is_sharer(p) ? 1 : 0;
 	s->pods++;
+}
+
+static bool node_agrees(const struct world_node *n, const struct sums *s)
+{
+	return n->cpu_milli == s->cpu && n->mem_bytes == s->mem && n->gpus == s->gpus &&
+	       n->pods == s->pods && n->kai_pods == s->kai && n->sharers == s->sharers &&
+	       n->leavers == s->leavers;
 }
 
 const char *world_check(const struct world *w)
@@ -210,6 +218,11 @@ const char *world_check(const struct world *w)
 			return "a GPU pod is not where its list says";
 		}
 	}
+	vec_for_each (const struct world_departed, d, &w->departed) {
+		if (!d->ended && d->node != WORLD_NONE) {
+			sums[d->node].leavers++;
+		}
+	}
 	size_t listed = 0;
 	for (int i = 0; i < WORLD_CLASSES; i++) {
 		listed += w->gpu_pods[i].count;
@@ -228,9 +241,7 @@ const char *world_check(const struct world *w)
 	}
 	for (size_t i = 0; i < w->nodes.count; i++) {
 		const struct world_node *n = w->nodes.items[i];
-		if (n->cpu_milli != sums[i].cpu || n->mem_bytes != sums[i].mem ||
-			n->gpus != sums[i].gpus || n->pods != sums[i].pods ||
-			n->kai_pods != sums[i].kai) {
+		if (!node_agrees(n, &sums[i])) {
 			return "a node's sums differ from its pods";
 		}
 		if (!uses_agree(w, (uint32_t)i)) {

@@ -15,8 +15,8 @@ from stack import Stack
 from waiting import wait_until
 
 # Many small nodes, so that every test has some of its own: NAME-0, NAME-1, …
-STEADY = {"nodes": [("one-%d" % i, 1) for i in range(28)] + [("two-%d" % i, 2) for i in range(6)] +
-          [("eight-0", 8)], "arguments": ["--idle-grace-seconds=2"]}
+STEADY = {"nodes": [("one-%d" % i, 1) for i in range(28)] + [("two-%d" % i, 2) for i in range(10)] +
+          [("eight-%d" % i, 8) for i in range(2)], "arguments": ["--idle-grace-seconds=2"]}
 
 
 def wanted(item):

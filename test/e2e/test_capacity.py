@@ -134,6 +134,32 @@ def test_k13_one_that_is_deleted_by_hand_comes_back_with_the_same_gpu(stack, nod
     assert note(stack.wait_running(later), "gpu-uuid") == uuid
 
 
+def test_c11_a_policy_may_have_them_evicted_instead(stack, node, name):
+    """At once, and as far as their disruption budget allows; nothing searches for the GPU."""
+    where, tenant = node(), name()
+    stack.api.create("gpupolicies", {
+        "apiVersion": P + "v1alpha1", "kind": "GPUPolicy", "metadata": {"name": tenant},
+        "spec": {"selector": {"podSelector": {"matchLabels": {"life": tenant}}},
+                 "sharing": {"onCapacityLost": "Evict"}}})
+    before, capacity = running(stack, where, tenant, labels={"life": tenant},
+                               annotations={P + "policy": tenant})
+    stack.api.create("poddisruptionbudgets", {
+        "apiVersion": "policy/v1", "kind": "PodDisruptionBudget",
+        "metadata": {"name": tenant, "namespace": "default"},
+        "spec": {"minAvailable": 1, "selector": {"matchLabels": {"life": tenant}}}},
+        namespace="default")
+    wait_until(lambda: stack.api.get("poddisruptionbudgets", tenant, "default").get(
+        "status", {}).get("observedGeneration"), 20, "the budget to be seen")
+    stack.api.delete("pods", capacity["metadata"]["name"], SYSTEM, grace=0)
+    refused = wait_until(lambda: events(stack, before, "EvictionRefused"), 20, "a refusal")
+    assert "budget" in refused[0]["message"], refused
+    assert stack.get_pod(tenant)["metadata"]["uid"] == before["metadata"]["uid"]
+    assert not capacity_on(stack, where)
+    stack.api.delete("poddisruptionbudgets", tenant, "default")
+    wait_gone(stack, tenant, timeout=30)
+    stack.api.delete("gpupolicies", tenant)
+
+
 def test_k15_a_taint_that_only_tenants_tolerate_takes_no_capacity_pod(stack, node, name):
     """The tenant that tolerates it came later than the one for which the GPU was opened."""
     where, first, second, plain = node(), name(), name(), name()

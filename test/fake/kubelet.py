@@ -49,6 +49,8 @@ class Node:
                                args.seed, shown)
         self.slow_start_s = 0.0
         self.silent = False
+        self.agent_mute = self.lingers = False
+        self.agent = None
 
     def report(self):
         devices = self.devices
@@ -174,6 +176,13 @@ class Kubelet:
         for worker in workers:
             worker.retire()
         self.runner.stop_all(3.0)
+
+    def alive(self, node):
+        """What the node's agent lists: pods that are there, with the containers that run."""
+        with self.lock:
+            workers = [worker for worker in self.workers.values() if worker.node is node]
+        return [{"uid": worker.uid, "processes": worker.running()} for worker in workers
+                if not worker.over()]
 
     # For tests.
 

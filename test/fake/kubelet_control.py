@@ -56,6 +56,29 @@ class Faults:
         """How late a device comes back."""
         self.kubelet.nodes[node].devices.free_delay_s = int(ms) / 1000
 
+    def xid(self, node, index, code=79, on=True):
+        """A device is not healthy any more: its agent says so."""
+        devices = self.kubelet.nodes[node].devices
+        uuid = devices.uuids[int(index)]
+        devices.sick = {**devices.sick, uuid: "XID %d" % code} if on else {
+            other: why for other, why in devices.sick.items() if other != uuid}
+
+    def agent_mute(self, node, on=True):
+        """The node's agent hangs up instead of answering."""
+        self.kubelet.nodes[node].agent_mute = bool(on)
+
+    def agent_foreign(self, node, on=True):
+        """The node's agent is started anew with the certificate of an authority that is not ours."""
+        self.kubelet.nodes[node].agent.restart(bool(on))
+
+    def linger(self, node, on=True):
+        """What runs in a pod that was deleted by force runs on."""
+        self.kubelet.nodes[node].lingers = bool(on)
+        with self.kubelet.lock:
+            workers = list(self.kubelet.workers.values())
+        for worker in workers:
+            worker.poke()
+
     def silent(self, node, on=True):
         """The node's heartbeats stop, or go on; its Ready condition says so at once."""
         self.kubelet.nodes[node].silent = bool(on)

@@ -51,6 +51,7 @@ class Devices:
         self._late = {}
         self.rejections = 0
         self.unhealthy = set()
+        self.sick = {}
         try:
             with open(self._books, encoding="utf-8") as file:
                 self.held = json.load(file)

@@ -7,6 +7,7 @@ import threading
 import time
 import traceback
 
+import kubelet_agent
 import kubelet_devices
 import kubelet_env
 import kubelet_volumes
@@ -43,6 +44,7 @@ class PodWorker(threading.Thread):
         self.devices_held = False
         self.not_before = time.monotonic() + node.slow_start_s
         self.changed_at = {}
+        self.agent = None
 
     # Called from other threads.
 
@@ -62,6 +64,19 @@ class PodWorker(threading.Thread):
         """The container dies now, with this exit code or by this signal where it is negative."""
         with self.cond:
             self.kills.append((name, code))
+            self._wake()
+
+    def running(self):
+        """How many of its containers run."""
+        return sum(container.running for container in self.inits + self.mains)
+
+    def over(self):
+        """Nothing of it runs, and nothing will."""
+        return self.phase in ("Succeeded", "Failed") and not self.running()
+
+    def poke(self):
+        """Something that it waits for may have changed."""
+        with self.cond:
             self._wake()
 
     def retire(self):
@@ -91,6 +106,8 @@ class PodWorker(threading.Thread):
             traceback.print_exc(file=sys.stderr)
             self.kubelet.errors.append(traceback.format_exc())
         finally:
+            if self.agent is not None:
+                self.agent.stop()
             self.kubelet.forget(self)
 
     def admit(self):
@@ -198,6 +215,10 @@ class PodWorker(threading.Thread):
             self._release()
         elif any(c.running or c.ended or c.restarts for c in self.mains):
             self.phase = "Running"
+            port = kubelet_agent.port_of(self.pod)
+            if port is not None and self.agent is None:
+                self.agent = self.node.agent = kubelet_agent.Agent(
+                    self.kubelet, self.node, (self.ip, port), os.path.join(self.folder, "agent"))
 
     def _start(self, container):
         """Starts a container unless it runs or has to wait; the stored pod says what it is told."""
@@ -272,6 +293,10 @@ class PodWorker(threading.Thread):
         """Asks to end, then insists; the object goes when nothing runs any more."""
         now = time.monotonic()
         running = [c for c in self.inits + self.mains if c.running]
+        # By force the object may be seen to go before it is gone.
+        forced = gone or pod["metadata"].get("deletionGracePeriodSeconds") == 0
+        if forced and running and self.node.lingers:
+            return False
         if self.stop_at is None:
             grace = pod["metadata"].get("deletionGracePeriodSeconds", 30)
             self.stop_at = now + (FORCED_GRACE_S if gone else grace)
@@ -298,6 +323,9 @@ class PodWorker(threading.Thread):
                 good = all(c.ended and c.code == 0 for c in self.mains)
                 self.phase = "Succeeded" if good else "Failed"
             self._publish()
+            if not self.node.devices.free_delay_s:
+                # Whoever sees the object go finds the device free.
+                self._release()
             try:
                 self.kubelet.api.delete("pods", self.pod_name, self.namespace, grace=0,
                                         uid=self.uid)

@@ -14,6 +14,7 @@
 #include "codec/pod.h"
 #include "codec/policy.h"
 #include "codec/quota.h"
+#include "codec/state.h"
 #include "codec/status.h"
 #include "codec/volume.h"
 #include "json/decode.h"
@@ -89,6 +90,29 @@ static void fuzz_volume(const char *text, size_t n, struct arena *arena)
 	if (volume_class_decode(text, n, arena, &c, NULL) == 0) {
 		ENSURE(c.state == CLAIM_WAITS || c.state == CLAIM_UNBOUND);
 	}
+}
+
+/* What is taken is whole, and is told again as it was. */
+static void fuzz_state(const char *text, size_t n, struct arena *arena)
+{
+	struct node_state s, again;
+	struct fault f = {0};
+	struct str out = STR_INIT(4 << 20);
+	if (state_decode(text, n, arena, &s, &f) < 0) {
+		ENSURE(f.kind == FAULT_INVALID || f.kind == FAULT_LIMIT);
+		return;
+	}
+	ENSURE(s.sequence >= 1 && s.seen_ms <= 0 && s.seen_ms >= -STATE_AGE_MAX_MS);
+	ENSURE(s.device_count <= STATE_DEVICES_MAX && s.pod_count <= STATE_PODS_MAX);
+	ENSURE(state_write(&out, &s, 0));
+	if (out.len <= STATE_BYTES_MAX) {
+		ENSURE(state_decode(out.p, out.len, arena, &again, NULL) == 0);
+		ENSURE(again.device_count == s.device_count && again.pod_count == s.pod_count);
+		for (uint32_t i = 0; i < s.device_count; i++) {
+			ENSURE((again.devices[i].why == NULL) == (s.devices[i].why == NULL));
+		}
+	}
+	str_finish(&out);
 }
 
 static void fuzz_ledger(const char *text, size_t n, struct arena *arena)
@@ -216,6 +240,7 @@ static const target targets[] = {
 	fuzz_quantity,
 	fuzz_parse,
 	fuzz_volume,
+	fuzz_state,
 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

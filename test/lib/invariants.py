@@ -56,6 +56,14 @@ def ledger(capacity):
     return by_uid
 
 
+def gpus_of(pod):
+    """[(UUID, name of its capacity pod)] of a placed tenant."""
+    uuids, names = note(pod, "gpu-uuid").split(","), note(pod, "capacity-pod").split(",")
+    assert len(uuids) == len(names) == len(set(uuids)) == int(note(pod, "gpu-count") or 1), (
+        pod["metadata"]["name"], uuids, names)
+    return list(zip(uuids, names))
+
+
 class Picture:
     """All pods of the cluster at one resourceVersion."""
 
@@ -71,8 +79,8 @@ class Picture:
         """I1 to I3."""
         self._check_capacity()
         milli, memory = collections.Counter(), collections.Counter()
-        for pod in self.placed:
-            name, uuid = pod["metadata"]["name"], note(pod, "gpu-uuid")
+        for pod, (uuid, _) in [(p, each) for p in self.placed for each in gpus_of(p)]:
+            name = pod["metadata"]["name"]
             capacity = self.holder(uuid)
             assert capacity, "%s: nobody holds its GPU" % name
             node = pod["spec"].get("nodeName", capacity["spec"]["nodeName"])
@@ -110,7 +118,7 @@ class Picture:
         granted = {uid for p in self.capacity.values() for uid in ledger(p)}
         living = {p["metadata"]["uid"] for p in self.tenants}
         assert granted == living, "ledger %s, tenants %s" % (granted - living, living - granted)
-        used = {note(p, "capacity-pod") for p in self.tenants}
+        used = {holder for p in self.tenants for _, holder in gpus_of(p)}
         assert set(self.capacity) == used, "idle: %s" % (set(self.capacity) - used)
         return self
 
@@ -125,7 +133,7 @@ class Picture:
         starting = [p["metadata"]["name"] for p in self.placed + self.whole
                     if p["status"].get("phase") != "Running" and p["spec"].get("nodeName")]
         assert not starting, "not running: %s" % starting
-        idle = set(self.capacity) - {note(p, "capacity-pod") for p in self.placed}
+        idle = set(self.capacity) - {holder for p in self.placed for _, holder in gpus_of(p)}
         assert not idle, "idle: %s" % idle
         waiting = [p for p in self.tenants if not note(p, "gpu-uuid")]
         pending = [p for p in self.whole if not p["spec"].get("nodeName")]
@@ -143,7 +151,8 @@ class Picture:
         """{UUID: granted milli}"""
         sums = collections.Counter()
         for pod in self.placed:
-            sums[note(pod, "gpu-uuid")] += int(note(pod, "compute-milli"))
+            for uuid, _ in gpus_of(pod):
+                sums[uuid] += int(note(pod, "compute-milli"))
         return sums
 
 
@@ -156,6 +165,6 @@ def check_devices(picture, kubelet_state):
         for name, container in seen["containers"].items():
             if container["state"] != "running":
                 continue
-            mine = [note(pod, "gpu-uuid")] if name == note(pod, "container") else []
-            assert container["visible"] == mine, (pod["metadata"]["name"], name, container)
+            mine = [uuid for uuid, _ in gpus_of(pod)] if name == note(pod, "container") else []
+            assert sorted(container["visible"]) == sorted(mine), (pod["metadata"]["name"], name, container)
             assert container["allocated"] == [], (pod["metadata"]["name"], name, container)

@@ -44,6 +44,19 @@ void delete_without_version(const struct wire_request *r, json_t *body)
 	}
 }
 
+/* The first of several GPUs must do. */
+void place_on_the_first(const struct wire_request *r, json_t *body)
+{
+	static const char *const keys[] = {NOTE_GPU_UUID, NOTE_VISIBLE_DEVICES, NOTE_CAPACITY_POD};
+	json_t *notes = json_object_get(json_object_get(body, "metadata"), "annotations");
+	for (size_t i = 0; is_patch_of(r, false) && i < COUNT_OF(keys); i++) {
+		const char *list = json_string_value(json_object_get(notes, keys[i]));
+		if (list != NULL) {
+			json_object_set_new(notes, keys[i], json_stringn(list, strcspn(list, ",")));
+		}
+	}
+}
+
 void place_without_pin(const struct wire_request *r, json_t *body)
 {
 	if (is_patch_of(r, false)) {
@@ -131,6 +144,19 @@ void sweep_at_once(struct change *c, teller tell, void *data)
 	}
 }
 
+void list_nobody(struct change *c, teller tell, void *data)
+{
+	struct node_state copy;
+	if (c->type == CHANGE_SET && c->kind == KIND_STATE) {
+		copy = *c->state;
+		copy.pod_count = 0;
+		c->state = &copy;
+		tell(data, c);
+		return;
+	}
+	tell(data, c);
+}
+
 void forget_ledgers(struct change *c, teller tell, void *data)
 {
 	struct pod copy;
@@ -184,12 +210,22 @@ static void mark_uuid(char *out, size_t room, const char *uuid, const char *hold
 	snprintf(out, room, "%.40s" MARK "%.50s", uuid, holder);
 }
 
+/* Each of several with its own. */
+static void mark_all(struct str *out, const char *uuids, const char *holders)
+{
+	struct view u = view_of(uuids), h = view_of(holders), uuid, holder;
+	while (u.n > 0 && h.n > 0 && view_next(&u, ',', &uuid) && view_next(&h, ',', &holder)) {
+		str_append_format(out, "%s%.*s" MARK "%.*s", out->len > 0 ? "," : "", (int)uuid.n,
+			uuid.p, (int)holder.n, holder.p);
+	}
+}
+
 void accept_doubles(struct change *c, teller tell, void *data)
 {
 	struct pod copy;
 	struct gpu_identity id;
 	struct pair notes[64];
-	char uuid[GPU_UUID_MAX];
+	CLEANUP(str_finish) struct str uuids = STR_INIT(1024);
 	const char *holder = is_pod(c) ? pairs_get(&c->pod->notes, NOTE_CAPACITY_POD) : NULL;
 	const struct pod *had = c->pod;
 	if (is_pod(c)) {
@@ -202,10 +238,10 @@ void accept_doubles(struct change *c, teller tell, void *data)
 		copy.identity = &id;
 	} else if (holder != NULL && copy.notes.count <= COUNT_OF(notes)) {
 		memcpy(notes, copy.notes.items, copy.notes.count * sizeof *notes);
-		mark_uuid(uuid, sizeof uuid, pairs_get(&had->notes, NOTE_GPU_UUID), holder);
+		mark_all(&uuids, text_or(pairs_get(&had->notes, NOTE_GPU_UUID), ""), holder);
 		for (uint32_t i = 0; i < copy.notes.count; i++) {
 			bool it = strcmp(notes[i].key, NOTE_GPU_UUID) == 0;
-			notes[i].value = it ? uuid : notes[i].value;
+			notes[i].value = it ? str_text(&uuids) : notes[i].value;
 		}
 		copy.notes.items = notes;
 	}
@@ -215,10 +251,16 @@ void accept_doubles(struct change *c, teller tell, void *data)
 static void unmark(json_t *notes, const char *key)
 {
 	const char *text = json_string_value(json_object_get(notes, key));
-	const char *mark = text != NULL ? strstr(text, MARK) : NULL;
-	if (mark != NULL) {
-		json_object_set_new(notes, key, json_stringn(text, (size_t)(mark - text)));
+	CLEANUP(str_finish) struct str plain = STR_INIT(1024);
+	struct view rest = view_of(text_or(text, "")), part;
+	if (text == NULL || strstr(text, MARK) == NULL) {
+		return;
 	}
+	while (rest.n > 0 && view_next(&rest, ',', &part)) {
+		str_append_format(&plain, "%s%.*s", plain.len > 0 ? "," : "",
+			(int)strcspn(part.p, MARK ","), part.p);
+	}
+	json_object_set_new(notes, key, json_string(str_text(&plain)));
 }
 
 void place_without_mark(const struct wire_request *r, json_t *body)

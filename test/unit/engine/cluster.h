@@ -22,9 +22,12 @@ struct obj {
 	bool leaving;	      /* being deleted, with a grace */
 	bool told, told_true; /* the condition Placed */
 	enum reason told_reason;
-	char name[64], uid[24], node[16], uuid[24], holder[64], ask[NODES_MAX * 8];
+	char name[64], uid[24], node[16], uuid[128], holder[256], ask[NODES_MAX * 8];
+	int count; /* gpu-count; 0: not said */
 	int rv;
-	char policy[16]; /* its annotation */
+	char policy[16];  /* its annotation */
+	char applied[24]; /* what it was placed under */
+	char owner[16];	  /* a ReplicaSet whose hash is `a` or `b`; empty: none */
 	int64_t ask_milli, ask_mib, milli, mib;
 	int died_at;
 	struct grant_copy {
@@ -77,17 +80,34 @@ static void observe_gone(struct cluster *c, const struct obj *o)
 	engine_observe(c->e, &gone);
 }
 
+static void fill_capacity(
+	const struct obj *o, struct pod *p, struct gpu_identity *id, struct grant *grants)
+{
+	static struct pair label[] = {{LABEL_CAPACITY, "true"}};
+	snprintf(id->uuid, sizeof id->uuid, "%.95s", o->uuid);
+	for (uint32_t i = 0; i < o->grant_count; i++) {
+		grants[i] = (struct grant){
+			o->grants[i].uid, "default", "x", o->grants[i].milli, o->grants[i].mib};
+	}
+	p->labels = (struct pairs){label, 1};
+	p->gpus = 1;
+	p->identity = o->running ? id : NULL;
+	p->holds = o->running;
+	p->ledger = (struct ledger){grants, o->grant_count};
+}
+
 static void observe(struct cluster *c, const struct obj *o)
 {
-	char rv[16], milli[24], mib[24], share[QUANTITY_TEXT_MAX];
+	char rv[16], milli[24], mib[24], share[QUANTITY_TEXT_MAX], count[16];
 	snprintf(rv, sizeof rv, "%d", o->rv);
 	if (!o->exists) {
 		observe_gone(c, o);
 		return;
 	}
-	struct pair tenant_label[] = {{LABEL_TENANT, "true"}},
-		    cap_label[] = {{LABEL_CAPACITY, "true"}};
-	struct pair notes[8];
+	size_t owned = strlen(o->owner);
+	struct pair tenant_label[] = {{LABEL_TENANT, "true"},
+		{"pod-template-hash", owned > 0 ? &o->owner[owned - 1] : ""}};
+	struct pair notes[12];
 	uint32_t n = 0;
 	const char *gate[] = {NAME_GATE, "example.com/quota"};
 	struct gpu_identity id = {.mem_mib = USABLE};
@@ -104,16 +124,7 @@ static void observe(struct cluster *c, const struct obj *o)
 		.grace_s = o->leaving ? 30 : 0,
 		.phase = o->running ? POD_RUNNING : POD_PENDING};
 	if (o->capacity) {
-		snprintf(id.uuid, sizeof id.uuid, "%s", o->uuid);
-		for (uint32_t i = 0; i < o->grant_count; i++) {
-			grants[i] = (struct grant){o->grants[i].uid, "default", "x",
-				o->grants[i].milli, o->grants[i].mib};
-		}
-		p.labels = (struct pairs){cap_label, 1};
-		p.gpus = 1;
-		p.identity = o->running ? &id : NULL;
-		p.holds = o->running;
-		p.ledger = (struct ledger){grants, o->grant_count};
+		fill_capacity(o, &p, &id, grants);
 	} else {
 		if (o->holder[0] != '\0') {
 			snprintf(milli, sizeof milli, "%lld", (long long)o->milli);
@@ -127,7 +138,14 @@ static void observe(struct cluster *c, const struct obj *o)
 		notes[n++] = (struct pair){NOTE_SHARE, share_format(o->ask_milli, share)};
 		notes[n] = (struct pair){NOTE_POLICY, o->policy};
 		n += o->policy[0] != '\0' ? 1 : 0;
-		p.labels = (struct pairs){tenant_label, 1};
+		notes[n] = (struct pair){NOTE_POLICY_APPLIED, o->applied};
+		n += o->applied[0] != '\0' ? 1 : 0;
+		snprintf(count, sizeof count, "%d", o->count);
+		notes[n] = (struct pair){NOTE_GPU_COUNT, count};
+		n += o->count > 0 ? 1 : 0;
+		p.labels = (struct pairs){tenant_label, 2};
+		p.owner = owned > 0 ? (struct owner){"apps/v1", "ReplicaSet", o->owner, "u"}
+				    : (struct owner){0};
 		p.notes = (struct pairs){notes, n};
 		p.gates = gate;
 		p.gate_count = o->gated ? (o->other_gate ? 2 : 1) : 0;
@@ -248,6 +266,7 @@ static void apply_place(
 	snprintf(o->node, sizeof o->node, "%s", a->node);
 	snprintf(o->uuid, sizeof o->uuid, "%s", a->uuid);
 	snprintf(o->holder, sizeof o->holder, "%s", a->capacity_pod);
+	snprintf(o->applied, sizeof o->applied, "%s", text_or(a->policy, ""));
 	o->rv = ++c->rv;
 	publish(c, o);
 }
@@ -350,7 +369,7 @@ static void check_gpu(struct cluster *c, const char *uuid)
 	int64_t milli = 0, mib = 0;
 	for (int i = 0; i < PODS_MAX; i++) {
 		const struct obj *t = &c->pods[i];
-		if (t->exists && !t->capacity && strcmp(t->uuid, uuid) == 0) {
+		if (t->exists && !t->capacity && gpu_list_has(t->uuid, uuid)) {
 			milli += t->milli;
 			mib += t->mib;
 		}
@@ -358,6 +377,32 @@ static void check_gpu(struct cluster *c, const char *uuid)
 	cr_assert_leq(milli, 1000, "I1: %lld milli on %s at %lld", (long long)milli, uuid,
 		(long long)c->now);
 	cr_assert_leq(mib, USABLE, "I1");
+}
+
+/* Each GPU that it was told is one that the capacity pod of the same place holds; all or nothing.
+ */
+static void check_told(struct cluster *c, const struct obj *o)
+{
+	struct view uuids = view_of(o->uuid), names = view_of(o->holder), uuid, name;
+	uint32_t count = 0;
+	while (view_next(&uuids, ',', &uuid)) {
+		char holder[64];
+		cr_assert(view_next(&names, ',', &name));
+		snprintf(holder, sizeof holder, "%.*s", (int)name.n, name.p);
+		const struct obj *h = find(c, holder);
+		cr_assert(h != NULL || c->by_hand, "I8: %s runs on a GPU nobody holds", o->name);
+		if (h != NULL && !c->by_hand) {
+			cr_assert(view_equals(uuid, h->uuid), "I3");
+			cr_assert_str_eq(o->node, h->node, "I3");
+			check_gpu(c, h->uuid);
+		}
+		for (struct view rest = uuids, other; view_next(&rest, ',', &other);) {
+			cr_assert(other.n != uuid.n || memcmp(other.p, uuid.p, uuid.n) != 0,
+				"%s has one GPU twice", o->name);
+		}
+		count++;
+	}
+	cr_assert_eq(count, o->count > 1 ? (uint32_t)o->count : 1, "%s: all or nothing", o->name);
 }
 
 /* I1, I2, I3, I8 from the objects alone: what tenants were told, and where. */
@@ -368,8 +413,8 @@ static void check(struct cluster *c)
 		if (!o->exists || o->uuid[0] == '\0') {
 			continue;
 		}
-		check_gpu(c, o->uuid);
 		if (o->capacity) {
+			check_gpu(c, o->uuid);
 			for (int k = 0; k < i; k++) {
 				const struct obj *other = &c->pods[k];
 				cr_assert(!other->exists || !other->capacity ||
@@ -378,12 +423,7 @@ static void check(struct cluster *c)
 			}
 			continue;
 		}
-		const struct obj *h = find(c, o->holder);
-		cr_assert(h != NULL || c->by_hand, "I8: %s runs on a GPU nobody holds", o->name);
-		if (h != NULL && !c->by_hand) {
-			cr_assert_str_eq(o->uuid, h->uuid, "I3");
-			cr_assert_str_eq(o->node, h->node, "I3");
-		}
+		check_told(c, o);
 	}
 	cr_assert_null(world_check(engine_world(c->e)));
 }

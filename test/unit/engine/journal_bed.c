@@ -180,6 +180,27 @@ static void tell_quota(struct bed *b)
 	engine_observe(b->e, &c);
 }
 
+/* An agent tells of its node: devices that are well or not, and who may still use one. */
+static void tell_state(struct bed *b)
+{
+	struct device_state device = {"GPU-1", bed_below(b, 2) == 0 ? "XID 79" : NULL};
+	const char *pods[] = {"u1", "u2", "u3"};
+	struct node_state s = {.node = bed_below(b, 2) == 0 ? "n0" : "n1",
+		.boot = "b",
+		.sequence = 1,
+		.seen_ms = b->now - (int64_t)bed_below(b, 3000),
+		.again = bed_below(b, 3) == 0,
+		.devices = &device,
+		.device_count = 1,
+		.pods = pods,
+		.pod_count = (uint32_t)bed_below(b, 4)};
+	struct change c = {.type = bed_below(b, 8) == 0 ? CHANGE_GONE : CHANGE_SET,
+		.kind = KIND_STATE,
+		.state = &s,
+		.name = s.node};
+	engine_observe(b->e, &c);
+}
+
 /* Policies, namespaces, limit ranges: come, change and go. */
 static void small_object(struct bed *b)
 {
@@ -203,7 +224,11 @@ static void small_object(struct bed *b)
 		.name = name};
 	struct gpu_slice slice = {name, bed_below(b, 2) == 0 ? "n0" : "n1"};
 	c.slice = &slice;
-	uint64_t which = bed_below(b, 6);
+	uint64_t which = bed_below(b, 7);
+	if (which == 6) {
+		tell_state(b);
+		return;
+	}
 	if (which == 3 || which == 5) {
 		(which == 3 ? tell_claim : tell_quota)(b);
 		return;

@@ -73,6 +73,9 @@ static uint64_t grant_one_tenant(struct bed *b)
 			if (opened) {
 				b->pods[at].running = true;
 			}
+			if (a->type == ACTION_GRANT) {
+				b->pods[at].rv = ++b->rv;
+			}
 			bed_settle(b, &(struct waiting_outcome){a->id, true, false, true, at});
 			if (opened) {
 				bed_tell_pod(b, &b->pods[at]);

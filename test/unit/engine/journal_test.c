@@ -11,7 +11,7 @@ Test(journal, a_whole_run_replays_from_its_beginning)
 {
 	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
 		struct bed *b = bed_new(seed, 0, false);
-		bed_run(b, 400);
+		bed_run(b, 500);
 		struct journal_summary sum = bed_replay(bed_bytes(b));
 		cr_assert_not(sum.diverged, "seed %d: %s at record %d", (int)seed, sum.divergence,
 			(int)sum.diverged_record);

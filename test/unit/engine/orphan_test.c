@@ -39,7 +39,7 @@ static const struct action *event(const struct bed *b, const char *reason)
 
 static void settle(struct bed *b, uint64_t id, enum fault_kind kind, const char *uid)
 {
-	struct pod answer = {.uid = uid, .resource_version = "99", .phase = POD_RUNNING};
+	struct pod answer = {.uid = uid, .resource_version = "1000", .phase = POD_RUNNING};
 	struct outcome o = {.fault = {.kind = kind}, .pod = uid != NULL ? &answer : NULL};
 	engine_settle(b->e, (struct engine_now){b->now, b->now}, id, &o);
 }
@@ -356,6 +356,98 @@ Test(orphan, c11_the_search_stands_in_the_journal)
 	cr_expect_not(sum.diverged, "%s", sum.divergence);
 	engine_record(b.e, NULL);
 	journal_destroy(j);
+	bed_finish(&b);
+}
+
+/* --- the end of it --- */
+
+static void tell_reach(struct bed *b)
+{
+	engine_observe(b->e, &(struct change){.type = CHANGE_REACH, .reached = true});
+}
+
+static void tell_policy(struct bed *b, enum capacity_lost lost)
+{
+	struct policy p = {.name = "strict",
+		.generation = 1,
+		.mode = MODE_AUTOMATE,
+		.min_percent = 1,
+		.max_percent = 100,
+		.step_percent = 5,
+		.max_tenants = 16,
+		.capacity_lost = lost};
+	engine_observe(
+		b->e, &(struct change){.type = CHANGE_SET, .kind = KIND_POLICY, .policy = &p});
+}
+
+static void tell_strict(struct bed *b)
+{
+	struct pair label[] = {{LABEL_TENANT, "true"}};
+	struct pair notes[] = {{NOTE_CAPACITY_POD, first.name}, {NOTE_COMPUTE_MILLI, "700"},
+		{NOTE_GPU_UUID, first.uuid}, {NOTE_MEMORY_MIB, "50000"}, {NOTE_POLICY, "strict"}};
+	struct pod p = {.ns = "default",
+		.name = "t",
+		.uid = "t",
+		.node = "n0",
+		.phase = POD_RUNNING,
+		.labels = {label, 1},
+		.notes = {notes, 5}};
+	tell_pod(b, &p);
+}
+
+Test(orphan, c11_its_tenants_are_evicted_after_a_minute_in_vain)
+{
+	struct bed b = bed_with_tenant(1);
+	struct pod whole = {.ns = "default",
+		.name = "whole",
+		.uid = "whole",
+		.node = "n0",
+		.gpus = 1,
+		.phase = POD_RUNNING};
+	tell_reach(&b);
+	tell_gone(&b, NAME_NAMESPACE, "cap-0");
+	tell_pod(&b, &whole);
+	for (int i = 0; i < 60; i++, b.now += 1000) {
+		cr_assert_null(step(&b, ACTION_EVICT), "second %d", i);
+	}
+	const struct action *a = step(&b, ACTION_EVICT);
+	cr_assert_not_null(a);
+	cr_expect_str_eq(a->name, "t");
+	bed_finish(&b);
+}
+
+Test(orphan, c11_where_the_policy_says_so_at_once_and_without_a_search)
+{
+	static const enum capacity_lost rows[] = {CAPACITY_LOST_EVICT, CAPACITY_LOST_REACQUIRE};
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct bed b = bed_with_tenant(2);
+		bool evicts = rows[i] == CAPACITY_LOST_EVICT;
+		tell_reach(&b);
+		tell_policy(&b, rows[i]);
+		tell_strict(&b);
+		tell_gone(&b, NAME_NAMESPACE, "cap-0");
+		cr_expect_eq(step(&b, ACTION_EVICT) != NULL, evicts);
+		cr_expect_eq(count(&b, ACTION_CREATE_CAPACITY), evicts ? 0 : 2);
+		bed_finish(&b);
+	}
+}
+
+Test(orphan, c11_nobody_is_evicted_while_the_gpu_may_be_held)
+{
+	struct bed b = bed_with_tenant(1);
+	tell_reach(&b);
+	tell_leaving(&b, "cap-0", POD_RUNNING);
+	for (int i = 0; i < 100; i++, b.now += 1000) {
+		cr_assert_null(step(&b, ACTION_EVICT), "on its way out it holds it");
+	}
+	tell_gone(&b, NAME_NAMESPACE, "cap-0");
+	engine_observe(b.e, &(struct change){.type = CHANGE_KEEP,
+				    .kind = KIND_POD,
+				    .ns = "aliquot-system",
+				    .name = "unread"});
+	for (int i = 0; i < 100; i++, b.now += 1000) {
+		cr_assert_null(step(&b, ACTION_EVICT), "that one may hold it");
+	}
 	bed_finish(&b);
 }
 

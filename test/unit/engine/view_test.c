@@ -46,6 +46,29 @@ Test(view, c21_a_watch_that_is_faster_than_the_answer_is_enough)
 	bed_finish(&b);
 }
 
+/* Of two streams either may be faster. */
+Test(view, c21_an_answer_that_comes_after_the_watch_is_nothing_to_wait_for)
+{
+	struct bed b = bed_make();
+	struct grant entry = {"w", "default", "w", 500, 40000};
+	tell_node(&b, "n0", 2, 110);
+	tell_capacity(&b, &(struct cap){"c0", "c0-uid", "G0", false, {0}});
+	tell_waiting(&b, "w", "0.5");
+	const struct action *a = step(&b, ACTION_GRANT);
+	cr_assert_not_null(a);
+	uint64_t id = a->id;
+	tell_capacity(&b, &(struct cap){"c0", "c0-uid", "G0", false, {&entry, 1}});
+	step(&b, ACTION_PLACE);
+	char rv[16];
+	snprintf(rv, sizeof rv, "%d", b.rv);
+	struct pod answer = {.uid = "c0-uid", .resource_version = rv, .phase = POD_RUNNING};
+	struct outcome o = {.pod = &answer};
+	engine_settle(b.e, (struct engine_now){b.now, b.now}, id, &o);
+	b.now += 3000;
+	cr_expect_not_null(step(&b, ACTION_PLACE));
+	bed_finish(&b);
+}
+
 Test(view, c21_nobody_is_placed_while_some_grant_is_two_seconds_late)
 {
 	const struct action *grant;

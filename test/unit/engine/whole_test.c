@@ -4,7 +4,7 @@
 struct ask {
 	const char *name;
 	int64_t gpus;
-	int64_t created_ms;
+	int64_t created_ms, cpu_milli;
 	int32_t priority;
 	bool unjudged, unseen; /* by the scheduler */
 	const char *node;
@@ -23,7 +23,7 @@ static void tell_whole(struct cluster *c, const struct ask *ask)
 		.uid = ask->name,
 		.resource_version = "1",
 		.gpus = ask->gpus,
-		.cpu_milli = 10,
+		.cpu_milli = ask->cpu_milli > 0 ? ask->cpu_milli : 10,
 		.mem_bytes = 100,
 		.created_ms = ask->created_ms,
 		.priority = ask->priority,
@@ -199,6 +199,34 @@ Test(whole, c16_one_that_can_never_fit_holds_nothing)
 	arrive(c, "a", 250);
 	run_for(c, 2000);
 	cr_assert(runs(c, "a"));
+	cluster_free(c);
+}
+
+/* Everything that has to do with GPUs may end, other pods are there for good. */
+Test(whole, c16_one_whose_cpu_is_never_free_holds_nothing)
+{
+	struct cluster *c = cluster_new(1, 1, 1);
+	struct pod other = {.ns = "default",
+		.name = "daemon",
+		.uid = "daemon",
+		.node = "n0",
+		.cpu_milli = 63000,
+		.phase = POD_RUNNING};
+	struct change set = {.type = CHANGE_SET, .kind = KIND_POD, .pod = &other};
+	engine_observe(c->e, &set);
+	arrive(c, "a", 500);
+	run_for(c, 2000);
+	tell_whole(c, WAITS("w", 1, 500, .cpu_milli = 2000));
+	run_for(c, 62000);
+	arrive(c, "b", 250);
+	run_for(c, 2000);
+	cr_assert(runs(c, "b"));
+	/* What the tenant takes of it would be enough. */
+	tell_whole(c, WAITS("v", 1, 500, .cpu_milli = 995));
+	run_for(c, 62000);
+	arrive(c, "d", 100);
+	run_for(c, 2000);
+	cr_assert_not(runs(c, "d"));
 	cluster_free(c);
 }
 

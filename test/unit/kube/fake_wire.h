@@ -47,7 +47,7 @@ static inline void fake_pass(struct fake_clock *c, int64_t ms)
 struct fake_call {
 	uint64_t id;
 	enum wire_method method;
-	char *path, *content_type, *bearer, *body; /* owned */
+	char *path, *to, *content_type, *bearer, *body; /* owned */
 	int64_t timeout_ms;
 	bool stream;
 	bool open, cancelled;
@@ -71,6 +71,7 @@ static inline uint64_t fake_send(
 		.id = f->count,
 		.method = r->method,
 		.path = xstrdup(r->path),
+		.to = xstrdup(r->to),
 		.content_type = xstrdup(r->content_type),
 		.bearer = xstrdup(r->bearer),
 		.body = r->body != NULL ? xstrndup(r->body, r->body_size) : NULL,
@@ -107,6 +108,7 @@ static inline void fake_wire_destroy(struct fake_wire *f)
 	for (size_t i = 0; i < f->count; i++) {
 		cr_expect(!f->calls[i].open, "request %zu was left open: %s", i, f->calls[i].path);
 		free(f->calls[i].path);
+		free(f->calls[i].to);
 		free(f->calls[i].content_type);
 		free(f->calls[i].bearer);
 		free(f->calls[i].body);

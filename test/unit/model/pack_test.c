@@ -66,8 +66,24 @@ struct full {
 	const char *claims[2];
 	const char *spaces[2];
 	struct neighbour_term neighbours[1];
+	struct device_state devices[2];
+	struct node_state state;
 	struct pod pod;
 };
+
+static void state_init(struct full *f)
+{
+	f->devices[0] = (struct device_state){"GPU-A", NULL};
+	f->devices[1] = (struct device_state){"GPU-B", "XID 79"};
+	f->state = (struct node_state){.node = "n",
+		.boot = "b",
+		.sequence = 9,
+		.seen_ms = -5,
+		.devices = f->devices,
+		.device_count = 2,
+		.pods = f->claims,
+		.pod_count = 2};
+}
 
 static void full_init(struct full *f)
 {
@@ -88,6 +104,7 @@ static void full_init(struct full *f)
 	f->node_terms[0] = (struct node_term){{f->terms, 2}, {f->terms, 1}};
 	f->neighbours[0] =
 		(struct neighbour_term){{true, {f->labels, 2}, {f->terms, 2}}, false, f->spaces, 2};
+	state_init(f);
 	f->pod = (struct pod){.ns = "ns",
 		.name = "name",
 		.uid = "uid",
@@ -343,6 +360,7 @@ Test(pack, every_change_survives)
 		.term_count = 1,
 		.zones = {f.terms, 2}};
 	struct change c = {.pod = &f.pod,
+		.state = &f.state,
 		.claim = &claim,
 		.slice = &slice,
 		.node = &node,

@@ -69,6 +69,8 @@ static void add_node(struct scene *c, uint32_t i, bool tight)
 	VEC_PUSH(&c->s.nodes, n);
 }
 
+static const uint64_t companies[] = {PLACE_NOBODY, PLACE_NOBODY, 1, 1, 77, PLACE_MIXED};
+
 static void add_gpu(struct scene *c, bool full)
 {
 	uint32_t i = (uint32_t)c->s.gpus.count;
@@ -84,6 +86,7 @@ static void add_gpu(struct scene *c, bool full)
 		.free_milli = 100 * (below(c, full ? 4 : 12) - 1),
 		.tenants = (uint32_t)below(c, 6),
 		.max_tenants = one_in(c, 3) ? (uint32_t)below(c, 6) : MODEL_GRANTS_MAX,
+		.company = companies[rng_below(&c->rng, 6)],
 		.fenced = one_in(c, 15)};
 	g.free_mib = g.usable_mib > 0 ? 4000 * (below(c, 12) - 1) : -1000 * below(c, 3);
 	VEC_PUSH(&c->s.gpus, g);
@@ -122,7 +125,11 @@ static struct place_request make_request(struct scene *c)
 		.apart = one_in(c, 4) ? 7 : 0,
 		.claims = c->claims,
 		.claim_count = one_in(c, 5) ? 1 : 0,
-		.max_tenants = one_in(c, 3) ? (uint32_t)below(c, 8) : 16};
+		.max_tenants = one_in(c, 3) ? (uint32_t)below(c, 8) : 16,
+		.company = one_in(c, 2)	  ? 1
+			   : one_in(c, 2) ? 77
+					  : 1000 + rng_below(&c->rng, 3),
+		.spread = one_in(c, 3)};
 	bool by_memory = one_in(c, 3);
 	r.milli = by_memory ? 0 : 50 * (1 + below(c, 20));
 	r.most_milli = one_in(c, 4) ? 50 * (1 + below(c, 20)) : 0;
@@ -145,6 +152,7 @@ static void must_agree(const struct place_verdict *a, const struct place_verdict
 	cr_assert_eq(a->mem_mib, b->mem_mib);
 	cr_assert_eq(a->best_node, b->best_node, "%s, picture %llu: %s, %s", what,
 		(unsigned long long)seed, a->best_node, b->best_node);
+	cr_assert_eq(a->best_gpu, b->best_gpu);
 	cr_assert_eq(a->best_milli, b->best_milli);
 	cr_assert_eq(a->best_mib, b->best_mib);
 }
@@ -211,7 +219,7 @@ Test(index, gives_the_verdicts_of_the_plain_walk)
 	/* Each answer was asked for, or the comparison says less than it seems. */
 	const enum reason all[] = {REASON_NONE, REASON_NO_GPU_NODE, REASON_SHORT_COMPUTE,
 		REASON_SHORT_MEMORY, REASON_MAX_TENANTS, REASON_NODE_UNFIT, REASON_CAPACITY_FAILED,
-		REASON_OTHER_SHARING};
+		REASON_OTHER_SHARING, REASON_EXCLUSIVE};
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
 		cr_expect_geq(seen[all[i]], 50, "%s was seen %u times", reason_name(all[i]),
 			seen[all[i]]);

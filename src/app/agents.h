@@ -1,0 +1,33 @@
+/* The agents of nodes where tenants run, read over TLS: their certificate must come from our
+ * authority and carry the one name that all agents share; no token is sent to them. Without an
+ * authority nobody is asked. */
+#ifndef APP_AGENTS_H
+#define APP_AGENTS_H
+
+#include "base/metric.h"
+#include "certs.h"
+#include "engine/engine.h"
+#include "io/loop.h"
+#include "model/change.h"
+
+struct agents;
+struct agents_config {
+	struct loop *loop; /* all borrowed */
+	const struct clock *clock;
+	struct metric_registry *metrics;
+	const struct certs *certs;
+	const struct engine *engine; /* `tell` must end up in it */
+	bool (*tell)(void *data, const struct change *c);
+	void *data;
+};
+
+struct agents *agents_create(const struct agents_config *config);
+void agents_destroy(struct agents *a);
+/* Of pods, what the watch says: where agents are. */
+void agents_observe(struct agents *a, const struct change *c);
+/* `reads`: whether to ask at all; only a leader decides. */
+void agents_step(struct agents *a, int64_t now_mono_ms, bool reads);
+int64_t agents_deadline(const struct agents *a, bool reads);
+void agents_count(const struct agents *a, uint32_t *ret_wanted, uint32_t *ret_known);
+
+#endif

@@ -1,0 +1,189 @@
+/* With whom a tenant may share a GPU. What two policies say must agree: AnyWorkload goes with
+ * AnyWorkload, SameWorkload with pods of the same workload under SameWorkload, Dedicated with
+ * nobody, and one mode of isolation with itself. All of that comes to one number that must be the
+ * same, so that who may join whom is one comparison (place). */
+#include "company.h"
+
+#include <string.h>
+
+#include "state.h"
+
+/* Those who do not mind company: one number a mode of isolation. All others are hashes. */
+#define COMPANY_ANY   1
+#define COMPANY_NAMED 16
+/* Names of policies that are remembered in a step; a person may write any. */
+#define POLICIES_MAX 64
+#define DEFAULT_MAX  16
+
+void companies_begin(struct companies *c)
+{
+	VEC_CLEAR(&c->policies);
+}
+
+void companies_finish(struct companies *c)
+{
+	VEC_FINISH(&c->policies);
+	VEC_FINISH(&c->workloads);
+}
+
+static uint64_t add_text(uint64_t hash, struct view text)
+{
+	return hash_bytes("", 1, hash_bytes(text.p, text.n, hash));
+}
+
+/* Its owner as the admission sees it, so that the pods of a Deployment are one workload however
+ * many ReplicaSets it has; a pod without one is a workload by itself. */
+static uint64_t workload_of(const struct engine *e, const struct pod *pod)
+{
+	struct owner_top top = admit_owner_top(pod);
+	uint64_t hash = add_text(e->seed, view_of(pod->ns));
+	if (top.kind == NULL) {
+		return add_text(hash, view_of(text_or(pod->uid, "")));
+	}
+	return add_text(add_text(add_text(hash, view_of(top.kind)), top.group), top.name);
+}
+
+static uint64_t named(const struct policy *p, uint64_t hash)
+{
+	hash = hash_bytes(&p->isolation, sizeof p->isolation, hash);
+	return hash >= COMPANY_NAMED && hash != PLACE_MIXED ? hash : COMPANY_NAMED;
+}
+
+/* All but the company, and that where it takes no look at the owner. */
+static struct manners manners_by_uid(
+	const struct engine *e, const struct policy *p, const char *uid)
+{
+	struct manners t = {
+		.max_tenants = p->max_tenants > 0 ? (uint32_t)p->max_tenants : DEFAULT_MAX,
+		.exclusivity = p->exclusivity,
+		.isolation = p->isolation,
+		.company = COMPANY_ANY + (uint64_t)p->isolation};
+	if (p->exclusivity == EXCLUSIVITY_DEDICATED) {
+		t.company = named(p, add_text(e->seed, view_of(text_or(uid, ""))));
+	}
+	return t;
+}
+
+struct manners manners_under(
+	const struct engine *e, const struct policy *policy, const struct pod *pod)
+{
+	struct manners t = manners_by_uid(e, policy, pod->uid);
+	if (policy->exclusivity == EXCLUSIVITY_SAME) {
+		t.company = named(policy, workload_of(e, pod));
+	}
+	return t;
+}
+
+struct manners manners_of_waiter(const struct engine *e, const struct waiter *w)
+{
+	const struct policy *p = policy_of(e, &w->pod).policy;
+	return manners_under(e, p != NULL ? p : policy_builtin(), &w->pod);
+}
+
+/* One that is gone binds nobody any more. */
+static const struct policy *policy_by_name(struct engine *e, const char *name)
+{
+	struct companies *c = &e->companies;
+	vec_for_each (const struct named_policy, n, &c->policies) {
+		if (n->name == name) {
+			return n->policy;
+		}
+	}
+	const struct policy *p = name != NULL ? world_policy_find(e->world, name) : NULL;
+	struct named_policy made = {name, p != NULL ? p : policy_builtin()};
+	if (c->policies.count < POLICIES_MAX) {
+		VEC_PUSH(&c->policies, made);
+	}
+	return made.policy;
+}
+
+static uint64_t workload_in(struct engine *e, const struct world_pod *p, uint32_t slot)
+{
+	static const struct known_workload unknown = {0, 0};
+	struct companies *c = &e->companies;
+	while (c->workloads.count <= slot) {
+		VEC_PUSH(&c->workloads, unknown);
+	}
+	struct known_workload *known = &c->workloads.items[slot];
+	if (known->stamp != p->gpu->stamp + 1) {
+		CLEANUP(arena_finish) struct arena arena = {.block_bytes = 1024};
+		struct pod pod;
+		bool whole = world_pod_unpack(p, &arena, &pod);
+		ENSURE(whole);
+		*known = (struct known_workload){p->gpu->stamp + 1, workload_of(e, &pod)};
+	}
+	return known->hash;
+}
+
+struct manners manners_of_tenant(struct engine *e, const struct world_pod *p, uint32_t slot)
+{
+	const struct policy *policy = policy_by_name(e, p->gpu->policy);
+	struct manners t = manners_by_uid(e, policy, world_pod_uid(p));
+	if (policy->exclusivity == EXCLUSIVITY_SAME) {
+		t.company = named(policy, workload_in(e, p, slot));
+	}
+	return t;
+}
+
+struct manners manners_of_uid(struct engine *e, const char *uid)
+{
+	const struct world_pod *p = world_pod_by_uid(e->world, uid);
+	if (p == NULL) {
+		return (struct manners){.max_tenants = MODEL_GRANTS_MAX};
+	}
+	if (p->gpu->gated) {
+		struct waiter *w = waiter_touch(e, uid, e->now);
+		waiter_refresh(w, p);
+		return manners_of_waiter(e, w);
+	}
+	return manners_of_tenant(e, p, world_class_slot(e->world, p->gpu->class, p->gpu->slot));
+}
+
+void company_joins(struct place_gpu *g, struct snap_gpu *s, const struct manners *t)
+{
+	g->max_tenants = g->max_tenants < t->max_tenants ? g->max_tenants : t->max_tenants;
+	if (t->company == PLACE_NOBODY) {
+		s->strangers++;
+	} else if (g->company == PLACE_NOBODY) {
+		g->company = t->company;
+		s->exclusivity = t->exclusivity;
+		s->isolation = t->isolation;
+	} else if (g->company != t->company) {
+		g->company = PLACE_MIXED;
+	}
+}
+
+void companies_settle(struct engine *e)
+{
+	for (size_t i = 0; i < e->snap_gpus.count; i++) {
+		struct place_gpu *g = &e->snap.gpus.items[i];
+		if (e->snap_gpus.items[i].strangers > 0 && g->company == PLACE_NOBODY) {
+			g->company = COMPANY_ANY;
+		}
+	}
+}
+
+void company_explain(const struct engine *e, const struct waiter *w, const char **ret_own,
+	const char **ret_theirs)
+{
+	static const char *const isolations[] = {"isolation None", "isolation MPS"};
+	static const char *const rules[] = {
+		"exclusivity AnyWorkload", "exclusivity SameWorkload", "exclusivity Dedicated"};
+	struct manners own = manners_of_waiter(e, w);
+	uint32_t at = w->miss.best_gpu;
+	*ret_own = rules[own.exclusivity];
+	*ret_theirs = NULL;
+	if (w->miss.best_node == NULL || at >= e->snap_gpus.count) {
+		return;
+	}
+	const struct snap_gpu *s = &e->snap_gpus.items[at];
+	*ret_theirs = rules[s->exclusivity];
+	if (e->snap.gpus.items[at].company == PLACE_MIXED) {
+		*ret_theirs = "rules that do not agree";
+	} else if (s->isolation != own.isolation) {
+		*ret_own = isolations[own.isolation];
+		*ret_theirs = isolations[s->isolation];
+	} else if (s->exclusivity == EXCLUSIVITY_SAME && own.exclusivity == s->exclusivity) {
+		*ret_theirs = "exclusivity SameWorkload and another workload";
+	}
+}

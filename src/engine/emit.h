@@ -1,0 +1,32 @@
+/* Decisions become actions of the plan, each remembered under its number before it leaves. Texts
+ * are copied into the plan; nothing here fails. */
+#ifndef ENGINE_EMIT_H
+#define ENGINE_EMIT_H
+
+#include <stdint.h>
+
+#include "model/plan.h"
+
+struct engine;
+struct holder;
+struct waiter;
+
+void emit_grants(struct engine *e, struct plan *plan);
+void emit_place(struct engine *e, struct waiter *w, struct holder *h, const struct grant *g,
+	struct plan *plan);
+/* The same on several GPUs: lists, as model/gpu.h says. */
+struct placing {
+	const char *node, *uuid, *capacity_pod;
+	int64_t milli, mem_mib;
+};
+void emit_placing(
+	struct engine *e, struct waiter *w, const struct placing *where, struct plan *plan);
+struct holder *emit_create(
+	struct engine *e, int64_t now, const char *node, const struct pod *pod, struct plan *plan);
+/* Once more what was refused, under the same name. */
+void emit_create_again(
+	struct engine *e, struct holder *h, const struct pod *pod, struct plan *plan);
+void emit_delete(struct engine *e, struct holder *h, struct plan *plan);
+struct action *emit(struct engine *e, struct plan *plan, enum action_type type);
+
+#endif

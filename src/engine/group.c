@@ -1,0 +1,231 @@
+/* Tenants of several GPUs: all or nothing. */
+#include "group.h"
+
+#include <stdlib.h>
+
+#include "model/quantity.h"
+#include "state.h"
+
+/* A grant that is not whole is completed or given back by then. */
+#define PARTIAL_MS 30000
+
+void group_read(struct waiter *w)
+{
+	const char *text = pairs_get(&w->pod.notes, NOTE_GPU_COUNT);
+	int64_t count = 1;
+	w->group.unreadable = text != NULL && count_parse(view_of(text), &count, NULL) < 0;
+	w->group.count = w->group.unreadable ? 1 : (uint32_t)count;
+}
+
+void group_note_entry(struct engine *e, struct waiter *w, struct holder *h, uint32_t index)
+{
+	struct group *g = &w->group;
+	if (w->granted_step != e->step) {
+		VEC_CLEAR(&g->granted);
+	}
+	/* One on another node is of no use to it. It is struck out once the tenant runs. */
+	bool apart =
+		g->granted.count > 0 && !text_equals(g->granted.items[0].holder->node, h->node);
+	if (waiter_count(w) > 1 && !apart) {
+		struct granted made = {h, index};
+		VEC_PUSH(&g->granted, made);
+	}
+}
+
+bool group_gives_back(const struct engine *e, const char *uid)
+{
+	const struct waiter *w = waiter_find(e, uid);
+	return w != NULL && w->group.gives_back;
+}
+
+static const struct grant *entry_of(const struct granted *g)
+{
+	return &holder_ledger(g->holder)->items[g->index];
+}
+
+/* --- all entries are there --- */
+
+static int by_uuid(const void *a, const void *b)
+{
+	const struct granted *x = a, *y = b;
+	return strcmp(x->holder->pod.identity->uuid, y->holder->pod.identity->uuid);
+}
+
+static bool all_acknowledged(const struct group *g)
+{
+	for (size_t i = 0; i < g->granted.count; i++) {
+		const struct holder *h = g->granted.items[i].holder;
+		if (h->asked_holds || !h->in_world || h->pod.identity == NULL ||
+			text_empty(h->pod.node)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static void join(struct str *list, const char *name)
+{
+	if (list->len > 0) {
+		str_append_char(list, ',');
+	}
+	str_append_text(list, name);
+}
+
+/* In the order of the UUIDs, so that a tenant placed anew finds its GPUs in the same order. */
+static void tell(struct engine *e, struct waiter *w, struct plan *plan)
+{
+	struct group *g = &w->group;
+	w->reason = REASON_GRANTING;
+	/* As for one GPU: what the watch has brought back, and a node that is known (C21). */
+	if (!all_acknowledged(g) || view_lags(e)) {
+		return;
+	}
+	qsort(g->granted.items, g->granted.count, sizeof *g->granted.items, by_uuid);
+	CLEANUP(str_finish) struct str uuids = STR_INIT(MODEL_GPU_COUNT_MAX * GPU_UUID_MAX);
+	CLEANUP(str_finish) struct str names = STR_INIT(MODEL_GPU_COUNT_MAX * 64);
+	for (uint32_t i = 0; i < waiter_count(w); i++) {
+		join(&uuids, g->granted.items[i].holder->pod.identity->uuid);
+		join(&names, g->granted.items[i].holder->name);
+	}
+	const struct grant *entry = entry_of(&g->granted.items[0]);
+	emit_placing(e, w,
+		&(struct placing){g->granted.items[0].holder->pod.node, str_text(&uuids),
+			str_text(&names), entry->milli, entry->mem_mib},
+		plan);
+}
+
+/* --- some or none are --- */
+
+static struct place_party party_of(const struct engine *e, const struct waiter *w, uint32_t have)
+{
+	struct place_party p = {
+		.request = &w->asked, .count = waiter_count(w) - have, .node = PLACE_NOWHERE};
+	for (uint32_t i = 0; i < have; i++) {
+		const struct holder *h = w->group.granted.items[i].holder;
+		p.has[p.has_count++] = h->snap_at;
+		p.node = e->snap.gpus.items[h->snap_at].node;
+	}
+	return p;
+}
+
+/* On GPUs that there are or are opened now; false: the waiter has the reason. */
+static bool find(
+	struct engine *e, int64_t now, struct waiter *w, struct plan *plan, struct place_group *ret)
+{
+	uint32_t have = waiter_count(w) - ret->count;
+	struct place_party party = party_of(e, w, have);
+	struct place_group g = place_group(&e->snap, &party);
+	e->looked_at += g.looked_at;
+	ret->count = 0;
+	if (g.node == PLACE_NOWHERE) {
+		w->reason = g.reason;
+		w->group.best_count = have + g.best_count;
+		w->miss = (struct place_verdict){.gpu = PLACE_NOWHERE,
+			.node = PLACE_NOWHERE,
+			.best_node = g.best_node,
+			.best_gpu = PLACE_NOWHERE};
+		return false;
+	}
+	while (g.count < party.count) {
+		struct place_verdict open = {.gpu = PLACE_NOWHERE, .node = g.node};
+		if (!open_gpu(e, now, w, plan, &open)) {
+			w->reason = REASON_WAITING_FOR_CAPACITY;
+			return false;
+		}
+		g.gpus[g.count++] = open.gpu;
+	}
+	if (have == 0) {
+		place_reserve_pod(&e->snap, &e->snap.nodes.items[g.node], &w->pod);
+	}
+	*ret = g;
+	return true;
+}
+
+/* Out of the picture, and into the ledgers if all of them can be written now. */
+static void take(struct engine *e, int64_t now, struct waiter *w, const struct place_group *g,
+	struct plan *plan)
+{
+	struct holder *opening = NULL;
+	bool busy = false;
+	for (uint32_t i = 0; i < g->count; i++) {
+		struct snap_gpu *s = &e->snap_gpus.items[g->gpus[i]];
+		enum gpu_state state = e->snap.gpus.items[g->gpus[i]].state;
+		place_reserve_share(&e->snap, &w->asked, g->gpus[i], g->milli, g->mem_mib);
+		s->demand++;
+		s->holder->wanted = e->step;
+		opening = state == GPU_OPENING ? s->holder : opening;
+		busy = busy || state == GPU_BUSY;
+	}
+	w->reason = REASON_GRANTING;
+	if (opening != NULL) {
+		await_creation(e, now, w, opening, plan);
+		return;
+	}
+	for (uint32_t i = 0; i < g->count && !busy; i++) {
+		struct chosen c = {w, g->gpus[i], g->milli, g->mem_mib};
+		e->snap_gpus.items[g->gpus[i]].added++;
+		e->snap_gpus.items[g->gpus[i]].keepers += w->pod.keeps_node ? 1 : 0;
+		VEC_PUSH(&e->chosen, c);
+	}
+}
+
+static void seek(struct engine *e, int64_t now, struct waiter *w, uint32_t have, struct plan *plan)
+{
+	struct claims_of claims;
+	struct place_group g = {.count = waiter_count(w) - have};
+	if (!waiter_asks(e, w, &claims)) {
+		return;
+	}
+	if (have > 0) {
+		/* What stands in the books is what it gets. */
+		const struct grant *entry = entry_of(&w->group.granted.items[0]);
+		w->asked.milli = entry->milli;
+		w->asked.mem_mib = entry->mem_mib;
+	}
+	landings_lift(e, w);
+	bool found = find(e, now, w, plan, &g);
+	landings_settle_group(e, w, &g);
+	waiter_asked(w);
+	if (!found) {
+		return;
+	}
+	if (have == 0) {
+		neighbours_arrive(e, g.node, &w->pod);
+	}
+	wholes_picture_changed(e);
+	quotas_take(e, w, g.milli * (int64_t)waiter_count(w));
+	take(e, now, w, &g, plan);
+}
+
+/* True: it is past completing. Where a placement may land yet it would land on these GPUs, so they
+ * stay its own until it cannot. */
+static bool past_completing(struct engine *e, int64_t now, struct waiter *w)
+{
+	struct group *g = &w->group;
+	if (g->partial_since == 0) {
+		g->partial_since = now > 0 ? now : 1;
+	}
+	int64_t most = e->cfg.partial_ms > 0 ? e->cfg.partial_ms : PARTIAL_MS;
+	wake_by(e, g->partial_since + most);
+	if (!g->gives_back && now - g->partial_since >= most && w->landings.count == 0) {
+		g->gives_back = true;
+		e->dirty = true;
+	}
+	return g->gives_back;
+}
+
+void group_decide(struct engine *e, int64_t now, struct waiter *w, struct plan *plan)
+{
+	struct group *g = &w->group;
+	uint32_t have = w->granted_step == e->step ? (uint32_t)g->granted.count : 0;
+	w->reason = REASON_GRANTING;
+	if (have == 0 || have >= waiter_count(w)) {
+		g->partial_since = 0;
+		g->gives_back = g->gives_back && have > 0;
+	}
+	if (have >= waiter_count(w) && !g->gives_back) {
+		tell(e, w, plan);
+	} else if (have == 0 || !(g->gives_back || past_completing(e, now, w))) {
+		seek(e, now, w, have, plan);
+	}
+}

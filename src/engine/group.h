@@ -1,0 +1,46 @@
+/* A tenant of several GPUs (gpu-count): the same share on each of k GPUs of one node, or nothing.
+ *
+ * Its entries are k compare-and-swaps on k capacity pods, so some may hold and others not. It is
+ * told only when all k are acknowledged. Entries are asked for only when the picture has all k GPUs
+ * open and free at once; what comes to be held of fewer is completed, or given back after a time,
+ * so that no two such tenants wait for each other's half for ever. Owned by the waiter; nothing
+ * here fails. */
+#ifndef ENGINE_GROUP_H
+#define ENGINE_GROUP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/vec.h"
+
+struct engine;
+struct holder;
+struct plan;
+struct waiter;
+
+struct group {
+	uint32_t count;	 /* GPUs it asks for, as of the pod that is known; 0: nothing is known */
+	bool unreadable; /* somebody wrote what is no number */
+	bool gives_back; /* its entries count as dead until none is left */
+	/* the first step that saw fewer entries than it needs; 0: none or all. Milliseconds */
+	int64_t partial_since;
+	uint32_t best_count; /* how many GPUs the best node has for it; of the last look */
+	struct {
+		VEC_FIELDS(struct granted {
+			struct holder *holder;
+			uint32_t index; /* in its ledger */
+		});
+	} granted; /* in step `granted_step` of the waiter; only where it asks for several */
+};
+
+void group_read(struct waiter *w); /* its pod is another one now */
+static inline uint32_t group_size(const struct group *g)
+{
+	return g->count > 1 ? g->count : 1;
+}
+/* A ledger of the picture has the waiter; before granted_step says so. */
+void group_note_entry(struct engine *e, struct waiter *w, struct holder *h, uint32_t index);
+bool group_gives_back(const struct engine *e, const char *uid);
+void group_decide(struct engine *e, int64_t now, struct waiter *w, struct plan *plan);
+
+#endif

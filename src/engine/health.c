@@ -1,0 +1,238 @@
+/* A device is fenced from the moment in which its agent tells that it is not healthy until it was
+ * told healthy for a while without a gap. */
+#include "health.h"
+
+#include <stdlib.h>
+
+#include "model/names.h"
+#include "size/explain.h"
+#include "state.h"
+#include "world/states.h"
+
+/* So long it must be told healthy: an error that comes back every few seconds is one error. */
+#define WELL_FOR_MS 30000
+/* Of a device that nobody holds and nobody speaks of any more nothing is remembered after this. */
+#define FORGET_MS 600000
+/* A kubelet that was just told of a pod may be about to begin it; what its node shows a moment
+ * after the pod was seen to be gone holds for good. */
+#define SETTLE_MS 1000
+
+static bool is_fresh(const struct engine *e, const struct node_state *s)
+{
+	return s != NULL && e->now - s->seen_ms <= STATE_FRESH_MS;
+}
+
+static struct ailment *ailment_find(const struct engine *e, const char *uuid)
+{
+	vec_for_each (struct ailment, a, &e->ailments) {
+		if (strcmp(a->uuid, uuid) == 0) {
+			return a;
+		}
+	}
+	return NULL;
+}
+
+static void ailment_note(struct engine *e, const struct node_state *s, const struct device_state *d)
+{
+	struct ailment *a = ailment_find(e, d->uuid);
+	if (a == NULL) {
+		struct ailment made = {.uuid = xstrdup(d->uuid)};
+		VEC_PUSH(&e->ailments, made);
+		a = &e->ailments.items[e->ailments.count - 1];
+	}
+	text_set(&a->node, s->node);
+	text_set(&a->why, d->why);
+	a->last_at = e->now;
+	a->well_since = -1;
+	a->ill = true;
+}
+
+static void ailment_free(struct ailment *a)
+{
+	free(a->uuid);
+	free(a->node);
+	free(a->why);
+}
+
+void health_forget(struct engine *e)
+{
+	vec_for_each (struct ailment, a, &e->ailments) {
+		ailment_free(a);
+	}
+	VEC_FINISH(&e->ailments);
+}
+
+/* Where two devices tell one UUID, both must be well. */
+static bool is_told_well(const struct node_state *s, const char *uuid)
+{
+	bool listed = false;
+	for (uint32_t i = 0; i < s->device_count; i++) {
+		if (strcmp(s->devices[i].uuid, uuid) == 0) {
+			listed = true;
+			if (s->devices[i].why != NULL) {
+				return false;
+			}
+		}
+	}
+	return listed;
+}
+
+/* False: it is over. */
+static bool ailment_lasts(struct engine *e, struct ailment *a)
+{
+	uint32_t node = world_node_find(e->world, a->node);
+	const struct node_state *s = node != WORLD_NONE ? world_state_of(e->world, node) : NULL;
+	if (node == WORLD_NONE || !world_node_at(e->world, node)->known ||
+		e->now - a->last_at > FORGET_MS) {
+		return false;
+	}
+	if (!is_fresh(e, s) || !is_told_well(s, a->uuid)) {
+		a->well_since = -1;
+		return true;
+	}
+	a->well_since = a->well_since >= 0 ? a->well_since : e->now;
+	wake_by(e, a->well_since + WELL_FOR_MS);
+	return e->now - a->well_since < WELL_FOR_MS;
+}
+
+void health_look(struct engine *e)
+{
+	vec_for_each (struct ailment, a, &e->ailments) {
+		a->ill = false;
+	}
+	for (uint32_t i = 0; i < world_node_slots(e->world); i++) {
+		const struct node_state *s = world_state_of(e->world, i);
+		for (uint32_t k = 0; is_fresh(e, s) && k < s->device_count; k++) {
+			if (s->devices[k].why != NULL) {
+				ailment_note(e, s, &s->devices[k]);
+			}
+		}
+	}
+	for (size_t i = e->ailments.count; i-- > 0;) {
+		if (!ailment_lasts(e, &e->ailments.items[i])) {
+			ailment_free(&e->ailments.items[i]);
+			VEC_REMOVE_SWAP(&e->ailments, i);
+		}
+	}
+}
+
+static struct ailment *ailment_of(const struct engine *e, const struct holder *h)
+{
+	return h->pod.identity != NULL ? ailment_find(e, h->pod.identity->uuid) : NULL;
+}
+
+bool health_is_bad(struct engine *e, const struct holder *h)
+{
+	struct ailment *a = ailment_of(e, h);
+	if (a != NULL) {
+		a->last_at = e->now;
+	}
+	return a != NULL;
+}
+
+bool health_is_ill(const struct engine *e, const struct holder *h)
+{
+	const struct ailment *a = ailment_of(e, h);
+	return a != NULL && a->ill;
+}
+
+bool health_wants_state(const struct engine *e, const char *node)
+{
+	return health_count(e, node) > 0;
+}
+
+uint32_t health_count(const struct engine *e, const char *node)
+{
+	uint32_t n = 0;
+	vec_for_each (const struct ailment, a, &e->ailments) {
+		n += strcmp(a->node, node) == 0 ? 1 : 0;
+	}
+	return n;
+}
+
+static bool lists_all(const struct node_state *s, const char *uuids)
+{
+	struct told t = told_of(uuids, NULL);
+	while (told_next(&t)) {
+		bool listed = false;
+		for (uint32_t i = 0; i < s->device_count && !listed; i++) {
+			listed = strcmp(s->devices[i].uuid, t.uuid) == 0;
+		}
+		if (!listed) {
+			return false;
+		}
+	}
+	return true;
+}
+
+bool health_shows_gone(
+	const struct engine *e, uint32_t node, const char *uuid, const char *uid, int64_t since)
+{
+	const struct node_state *s = world_state_of(e->world, node);
+	if (s == NULL || uuid == NULL || s->seen_ms < since + SETTLE_MS) {
+		return false;
+	}
+	for (uint32_t i = 0; i < s->pod_count; i++) {
+		if (strcmp(s->pods[i], uid) == 0) {
+			return false;
+		}
+	}
+	return lists_all(s, uuid);
+}
+
+/* --- telling those whom it concerns, once --- */
+
+static void tell(struct engine *e, struct plan *plan, const struct world_pod *p, const char *text)
+{
+	struct action *x = emit(e, plan, ACTION_EVENT);
+	x->ns = arena_strdup(&plan->arena, p->ns);
+	x->name = arena_strdup(&plan->arena, world_pod_name(p));
+	x->uid = arena_strdup(&plan->arena, world_pod_uid(p));
+	x->regarding_kind = "Pod";
+	x->regarding_api_version = "v1";
+	x->event_reason = "GpuUnhealthy";
+	x->warning = true;
+	x->message = text;
+}
+
+static bool tell_tenants(
+	struct engine *e, const struct ailment *a, const char *text, struct plan *plan)
+{
+	bool any = false;
+	for (size_t i = 0; i < world_class_count(e->world, WORLD_TENANT); i++) {
+		const struct world_pod *p = world_class_at(e->world, WORLD_TENANT, i);
+		if (p->gpu->uuid != NULL && gpu_list_has(p->gpu->uuid, a->uuid) &&
+			!world_pod_terminal(p)) {
+			tell(e, plan, p, text);
+			any = true;
+		}
+	}
+	return any;
+}
+
+/* Where nobody has anything to do with it, whoever holds it first is told. */
+static void tell_one(struct engine *e, struct ailment *a, struct plan *plan)
+{
+	CLEANUP(str_finish) struct str sentence = STR_INIT(1024);
+	uint32_t at = snap_gpu_by_uuid(e, a->uuid);
+	const struct world_pod *holder = at == WORLD_NONE
+						 ? NULL
+						 : world_pod_find(e->world, NAME_NAMESPACE,
+							   e->snap_gpus.items[at].holder->name);
+	explain_unhealthy(&sentence, a->uuid, a->node, a->why);
+	const char *text = arena_strdup(&plan->arena, str_text(&sentence));
+	a->told = tell_tenants(e, a, text, plan);
+	if (holder != NULL) {
+		tell(e, plan, holder, text);
+		a->told = true;
+	}
+}
+
+void health_report(struct engine *e, struct plan *plan)
+{
+	vec_for_each (struct ailment, a, &e->ailments) {
+		if (!a->told) {
+			tell_one(e, a, plan);
+		}
+	}
+}

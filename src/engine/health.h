@@ -1,0 +1,47 @@
+/* What agents tell, as decisions use it: a GPU that is not healthy gets no new tenants (C10), and a
+ * pod that an agent does not list any more holds no share (C22). What is older than STATE_FRESH_MS,
+ * or was never told, is unknown: it fences nothing, frees nothing, and ends no fence.
+ *
+ * The engine's book owns the ailments; they may be lost, and are then learnt from the next state.
+ * Nothing here fails. */
+#ifndef ENGINE_HEALTH_H
+#define ENGINE_HEALTH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/vec.h"
+
+struct engine;
+struct holder;
+struct plan;
+
+/* A device that was told not to be healthy, and not long enough the contrary since. */
+struct ailment {
+	char *uuid, *node, *why; /* owned */
+	int64_t last_at;	 /* when it was last told, or somebody last held the device */
+	int64_t well_since;	 /* told healthy ever since; -1: not healthy, or unknown */
+	bool ill;		 /* that is what is told now, as of the last look */
+	bool told;		 /* to those whom it concerns */
+};
+
+struct ailments {
+	VEC_FIELDS(struct ailment);
+};
+
+void health_look(struct engine *e); /* at all states, once a step, before holders */
+/* It is, or was a while ago: it gets no new tenants. */
+bool health_is_bad(struct engine *e, const struct holder *h);
+bool health_is_ill(const struct engine *e, const struct holder *h); /* so it is told now */
+/* An ailment of the node ends only if its agent goes on telling. */
+bool health_wants_state(const struct engine *e, const char *node);
+/* `uid` was not on the node of this world's index at some time after `since`; an agent said so that
+ * knows the device. */
+bool health_shows_gone(
+	const struct engine *e, uint32_t node, const char *uuid, const char *uid, int64_t since);
+void health_report(struct engine *e, struct plan *plan);
+void health_forget(struct engine *e); /* all of it */
+/* What is fenced on the node, for metrics. */
+uint32_t health_count(const struct engine *e, const char *node);
+
+#endif

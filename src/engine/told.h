@@ -1,0 +1,27 @@
+/* What a tenant was told, GPU by GPU. Nothing here fails or allocates. */
+#ifndef ENGINE_TOLD_H
+#define ENGINE_TOLD_H
+
+#include <stdbool.h>
+
+#include "base/str.h"
+#include "model/gpu.h"
+
+struct engine;
+struct holder;
+struct world_gpu;
+
+struct told {
+	struct view uuids, names; /* those that are left; borrowed */
+	/* the one that is looked at; "" where it is not known */
+	char uuid[GPU_UUID_MAX];
+	char capacity_pod[64];
+};
+
+/* Lists, as model/gpu.h says; each may be NULL. */
+struct told told_of(const char *uuids, const char *capacity_pods);
+bool told_next(struct told *t);
+/* The first of its capacity pods, as far as it is known; all of them are on one node. */
+struct holder *holder_of_tenant(const struct engine *e, const struct world_gpu *tenant);
+
+#endif

@@ -1,0 +1,472 @@
+/* One record a node: where its agent answers, whether anybody wants to know, what was told last. */
+#include "meter/states.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "base/map.h"
+#include "base/rand.h"
+#include "base/str.h"
+#include "base/vec.h"
+#include "codec/state.h"
+#include "model/names.h"
+
+#define TIMEOUT_MS   2000
+#define SOON_MS	     200 /* a newcomer, so that they do not all come at once */
+#define AGAIN_MS     2000
+#define AGAIN_CAP_MS 8000
+/* What was told before is told in full again after this: whoever lost it has it again. */
+#define WHOLE_EVERY_MS 30000
+
+struct record {
+	struct states *all; /* borrowed */
+	char *node;	    /* owned */
+	char *pod, *to;	    /* owned; the agent and where it answers; NULL: there is none */
+	uint32_t mark;	    /* the relist that last met the agent */
+	uint64_t wanted;    /* the round in which the node was last named */
+	uint64_t call;	    /* 0: none */
+	int64_t asked_at, next_at;
+	struct backoff backoff;
+	bool failing; /* that was said in the log */
+	bool told;
+	char *boot, *boot_before; /* owned */
+	int64_t sequence;
+	uint64_t content; /* of what was told last, as a hash */
+	int64_t whole_at, seen_at;
+};
+
+struct states {
+	struct states_config config;
+	struct wire *wire; /* borrowed; NULL: nobody can be asked */
+	struct rng rng;
+	struct {
+		VEC_FIELDS(struct record *); /* owned */
+	} records;
+	struct map by_node;
+	struct arena arena; /* of one answer */
+	uint64_t round;
+	uint32_t mark;
+	uint32_t in_flight;
+	int64_t deadline;
+};
+
+static bool record_same(const void *owner, uint32_t slot, const void *key)
+{
+	const struct states *s = owner;
+	return strcmp(s->records.items[slot]->node, key) == 0;
+}
+
+static struct record *record_touch(struct states *s, const char *node)
+{
+	uint32_t at = map_find(&s->by_node, hash_text(node), node);
+	if (at != MAP_NONE) {
+		return s->records.items[at];
+	}
+	struct record *r = xcalloc(1, sizeof *r);
+	r->all = s;
+	r->node = xstrdup(node);
+	r->backoff = (struct backoff){.first_ms = AGAIN_MS, .cap_ms = AGAIN_CAP_MS};
+	VEC_PUSH(&s->records, r);
+	map_put(&s->by_node, hash_text(node), (uint32_t)s->records.count - 1);
+	return r;
+}
+
+static void text_replace(char **slot, const char *value)
+{
+	char *copy = xstrdup(value);
+	free(*slot);
+	*slot = copy;
+}
+
+static void drop_call(struct record *r)
+{
+	if (r->call != 0) {
+		wire_cancel(r->all->wire, r->call);
+		r->call = 0;
+		r->all->in_flight--;
+		r->all->deadline = 0;
+	}
+}
+
+static void record_free(struct record *r)
+{
+	drop_call(r);
+	free(r->node);
+	free(r->pod);
+	free(r->to);
+	free(r->boot);
+	free(r->boot_before);
+	free(r);
+}
+
+static bool is_wanted(const struct record *r)
+{
+	return r->wanted == r->all->round && r->all->round > 0;
+}
+
+/* --- answers --- */
+
+static void count(struct states *s, const char *result)
+{
+	char labels[64];
+	if (s->config.metrics != NULL) {
+		snprintf(labels, sizeof labels, "result=\"%s\"", result);
+		metric_add(
+			metric_get(s->config.metrics, METRIC_COUNTER, "aliquot_agent_reads_total",
+				"Answers of agents, and what kept one from coming.", labels),
+			1);
+	}
+}
+
+static void failed(struct record *r, const char *result, const struct fault *f)
+{
+	struct states *s = r->all;
+	count(s, result);
+	if (!r->failing) {
+		log_warn("an agent cannot be read", LOG_S("node", r->node),
+			LOG_S("agent", text_or(r->pod, "")), LOG_S("result", result), LOG_F(f));
+	}
+	r->failing = true;
+	r->next_at = clock_mono(s->config.clock) + backoff_next(&r->backoff, &s->rng);
+}
+
+static const char *result_of(const struct fault *f)
+{
+	if (f->kind == FAULT_DENIED) {
+		return "denied";
+	}
+	if (f->kind == FAULT_LIMIT) {
+		return "too_large";
+	}
+	return f->kind == FAULT_INVALID ? "malformed" : "unreachable";
+}
+
+/* About this node, and later than what was told: an answer that was kept on its way must not pass
+ * for what is so now. */
+static int check_order(const struct record *r, const struct node_state *state, struct fault *f)
+{
+	if (strcmp(state->node, r->node) != 0) {
+		return fault_set(f, FAULT_INVALID, "it tells of node %.63s", state->node);
+	}
+	if (text_equals(state->boot, r->boot_before)) {
+		return fault_set(f, FAULT_CONFLICT, "an answer from before the agent's last start");
+	}
+	if (text_equals(state->boot, r->boot) && state->sequence <= r->sequence) {
+		return fault_set(f, FAULT_CONFLICT, "answer %lld after %lld",
+			(long long)state->sequence, (long long)r->sequence);
+	}
+	return 0;
+}
+
+static uint64_t content_of(const struct node_state *state)
+{
+	uint64_t hash = state->device_count;
+	for (uint32_t i = 0; i < state->device_count; i++) {
+		const char *why = text_or(state->devices[i].why, "");
+		hash = hash_bytes(state->devices[i].uuid, strlen(state->devices[i].uuid) + 1, hash);
+		hash = hash_bytes(why, strlen(why) + 1, hash);
+	}
+	for (uint32_t i = 0; i < state->pod_count; i++) {
+		hash = hash_bytes(state->pods[i], strlen(state->pods[i]) + 1, hash);
+	}
+	return hash;
+}
+
+static void remember(struct record *r, const struct node_state *state)
+{
+	if (!text_equals(r->boot, state->boot)) {
+		free(r->boot_before);
+		r->boot_before = r->boot;
+		r->boot = xstrdup(state->boot);
+	}
+	r->sequence = state->sequence;
+	r->seen_at = state->seen_ms;
+}
+
+static void tell(struct record *r, struct node_state *state, int64_t now)
+{
+	uint64_t content = content_of(state);
+	bool same_boot = text_equals(r->boot, state->boot);
+	state->again =
+		r->told && same_boot && content == r->content && now - r->whole_at < WHOLE_EVERY_MS;
+	remember(r, state);
+	struct change c = {.type = CHANGE_SET, .kind = KIND_STATE, .state = state};
+	r->told = r->all->config.tell(r->all->config.data, &c);
+	r->content = content;
+	r->whole_at = state->again ? r->whole_at : now;
+}
+
+static void take(struct record *r, const struct wire_answer *a)
+{
+	struct states *s = r->all;
+	int64_t now = clock_mono(s->config.clock);
+	struct node_state state;
+	struct fault f = a->fault;
+	if (f.kind != FAULT_NONE) {
+		failed(r, result_of(&f), &f);
+		return;
+	}
+	if (a->status != 200) {
+		fault_set(&f, FAULT_TRANSIENT, "status %d", a->status);
+		failed(r, "status", &f);
+		return;
+	}
+	if (state_decode(a->body, a->body_size, &s->arena, &state, &f) < 0 ||
+		check_order(r, &state, &f) < 0) {
+		failed(r, f.kind == FAULT_CONFLICT ? "stale" : result_of(&f), &f);
+		return;
+	}
+	state.seen_ms += r->asked_at;
+	tell(r, &state, now);
+	count(s, "ok");
+	if (r->failing) {
+		log_info("an agent is read again", LOG_S("node", r->node));
+	}
+	r->failing = false;
+	r->backoff.attempt = 0;
+	/* The jitter keeps them apart. */
+	r->next_at = r->asked_at + STATES_EVERY_MS - (int64_t)rng_below(&s->rng, SOON_MS);
+}
+
+static void on_done(void *data, const struct wire_answer *answer)
+{
+	struct record *r = data;
+	r->call = 0;
+	r->all->in_flight--;
+	r->all->deadline = 0;
+	take(r, answer);
+	arena_reset(&r->all->arena);
+}
+
+static const struct wire_events events = {.on_done = on_done};
+
+static void ask(struct record *r, int64_t now)
+{
+	struct wire_request request = {.method = WIRE_GET,
+		.path = NAME_AGENT_PATH,
+		.to = r->to,
+		.timeout_ms = TIMEOUT_MS,
+		.limit_bytes = STATE_BYTES_MAX};
+	r->asked_at = now;
+	r->call = wire_send(r->all->wire, &request, &events, r);
+	r->all->in_flight++;
+}
+
+/* --- which nodes --- */
+
+void states_want_begin(struct states *s)
+{
+	s->round++;
+}
+
+void states_want(struct states *s, const char *node)
+{
+	struct record *r = record_touch(s, node);
+	if (r->wanted + 1 != s->round || s->round == 1) {
+		/* A newcomer. */
+		r->next_at = clock_mono(s->config.clock) + (int64_t)rng_below(&s->rng, SOON_MS);
+		r->backoff.attempt = 0;
+		s->deadline = 0;
+	}
+	r->wanted = s->round;
+}
+
+static void forget(struct record *r)
+{
+	struct change gone = {.type = CHANGE_GONE, .kind = KIND_STATE, .name = r->node};
+	drop_call(r);
+	if (r->told) {
+		r->all->config.tell(r->all->config.data, &gone);
+	}
+	r->told = r->failing = false;
+}
+
+static void record_remove(struct states *s, uint32_t at)
+{
+	struct record *r = s->records.items[at];
+	uint32_t last = (uint32_t)s->records.count - 1;
+	uint64_t last_hash = hash_text(s->records.items[last]->node);
+	map_remove(&s->by_node, hash_text(r->node), at);
+	if (at != last) {
+		map_remove(&s->by_node, last_hash, last);
+		map_put(&s->by_node, last_hash, at);
+	}
+	VEC_REMOVE_SWAP(&s->records, at);
+	record_free(r);
+}
+
+void states_want_end(struct states *s)
+{
+	for (uint32_t i = (uint32_t)s->records.count; i-- > 0;) {
+		struct record *r = s->records.items[i];
+		if (is_wanted(r)) {
+			continue;
+		}
+		forget(r);
+		if (r->to == NULL) {
+			record_remove(s, i);
+		}
+	}
+}
+
+/* --- where agents are --- */
+
+static void agent_leave(struct record *r)
+{
+	drop_call(r);
+	text_replace(&r->pod, NULL);
+	text_replace(&r->to, NULL);
+}
+
+static void leave_by_name(struct states *s, const char *pod)
+{
+	for (size_t i = 0; i < s->records.count; i++) {
+		if (text_equals(s->records.items[i]->pod, pod)) {
+			agent_leave(s->records.items[i]);
+		}
+	}
+}
+
+static void agent_set(struct states *s, const struct pod *p)
+{
+	char to[128];
+	if (s->records.count >= STATES_NODES_MAX) {
+		return;
+	}
+	struct record *r = record_touch(s, p->node);
+	snprintf(to, sizeof to, "%.90s:%lld", p->address, (long long)p->port);
+	r->mark = s->mark;
+	if (text_equals(r->pod, p->name) && text_equals(r->to, to)) {
+		return;
+	}
+	drop_call(r);
+	text_replace(&r->pod, p->name);
+	text_replace(&r->to, to);
+	r->backoff.attempt = 0;
+	r->next_at = 0;
+	s->deadline = 0;
+}
+
+static void observe_pod(struct states *s, const struct pod *p)
+{
+	bool answers = pod_is_agent(p) && p->phase == POD_RUNNING && p->deleting_ms == 0 &&
+		       p->address != NULL && !text_empty(p->node);
+	if (answers) {
+		agent_set(s, p);
+	} else if (text_equals(p->ns, NAME_NAMESPACE)) {
+		leave_by_name(s, p->name);
+	}
+}
+
+static void sweep(struct states *s)
+{
+	for (size_t i = 0; i < s->records.count; i++) {
+		if (s->records.items[i]->to != NULL && s->records.items[i]->mark != s->mark) {
+			agent_leave(s->records.items[i]);
+		}
+	}
+}
+
+static void keep(struct states *s, const char *pod)
+{
+	for (size_t i = 0; i < s->records.count; i++) {
+		if (text_equals(s->records.items[i]->pod, pod)) {
+			s->records.items[i]->mark = s->mark;
+		}
+	}
+}
+
+void states_observe(struct states *s, const struct change *c)
+{
+	bool ours = text_equals(c->ns, NAME_NAMESPACE) && c->name != NULL;
+	if (c->kind != KIND_POD) {
+		return;
+	}
+	if (c->type == CHANGE_SET) {
+		observe_pod(s, c->pod);
+	} else if (c->type == CHANGE_GONE && ours) {
+		leave_by_name(s, c->name);
+	} else if (c->type == CHANGE_KEEP && ours) {
+		keep(s, c->name);
+	} else if (c->type == CHANGE_RELIST_BEGIN) {
+		s->mark++;
+	} else if (c->type == CHANGE_RELIST_END && !c->no_sweep) {
+		sweep(s);
+	}
+}
+
+/* --- turns --- */
+
+void states_step(struct states *s, int64_t now, bool reads)
+{
+	if (!reads || s->wire == NULL || now < s->deadline) {
+		return;
+	}
+	s->deadline = TIME_NEVER;
+	for (size_t i = 0; i < s->records.count; i++) {
+		struct record *r = s->records.items[i];
+		if (!is_wanted(r) || r->to == NULL || r->call != 0) {
+			continue;
+		}
+		if (now >= r->next_at && s->in_flight < STATES_IN_FLIGHT_MAX) {
+			ask(r, now);
+		} else if (now < r->next_at) {
+			s->deadline = time_min(s->deadline, r->next_at);
+		}
+	}
+}
+
+int64_t states_deadline(const struct states *s, bool reads)
+{
+	return reads && s->wire != NULL ? s->deadline : TIME_NEVER;
+}
+
+void states_use(struct states *s, struct wire *wire)
+{
+	if (s->wire == wire) {
+		return;
+	}
+	for (size_t i = 0; i < s->records.count; i++) {
+		drop_call(s->records.items[i]);
+	}
+	s->wire = wire;
+	s->deadline = 0;
+}
+
+void states_count(const struct states *s, uint32_t *ret_wanted, uint32_t *ret_known)
+{
+	int64_t now = clock_mono(s->config.clock);
+	*ret_wanted = *ret_known = 0;
+	for (size_t i = 0; i < s->records.count; i++) {
+		const struct record *r = s->records.items[i];
+		bool known = r->told && now - r->seen_at <= STATE_FRESH_MS;
+		*ret_wanted += is_wanted(r) ? 1 : 0;
+		*ret_known += is_wanted(r) && known ? 1 : 0;
+	}
+}
+
+struct states *states_create(const struct states_config *config)
+{
+	struct states *s = xcalloc(1, sizeof *s);
+	s->config = *config;
+	rng_seed(&s->rng, config->seed);
+	map_init(&s->by_node, record_same, s);
+	s->arena.block_bytes = 16384;
+	return s;
+}
+
+void states_destroy(struct states *s)
+{
+	if (s == NULL) {
+		return;
+	}
+	for (size_t i = 0; i < s->records.count; i++) {
+		record_free(s->records.items[i]);
+	}
+	VEC_FINISH(&s->records);
+	map_finish(&s->by_node);
+	arena_finish(&s->arena);
+	free(s);
+}

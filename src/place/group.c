@@ -1,0 +1,166 @@
+/* Several GPUs of one node at once. Few ask for that, so every GPU is looked at. */
+#include "parts.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+
+static bool is_had(const struct place_party *p, uint32_t gpu)
+{
+	for (uint32_t i = 0; i < p->has_count; i++) {
+		if (p->has[i] == gpu) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool takes(const struct snapshot *s, const struct place_party *p, uint32_t gpu)
+{
+	const struct place_gpu *g = &s->gpus.items[gpu];
+	int64_t milli, mib;
+	place_share(p->request, g->usable_mib, &milli, &mib);
+	return !is_had(p, gpu) && place_gpu_fits(g, p->request, milli, mib) == REASON_NONE;
+}
+
+/* With so many capacity pods more. Where the pod has its place already, the node has counted it,
+ * and only what lasts is asked again. */
+static enum unfit node_unfit(
+	const struct snapshot *s, const struct place_party *p, uint32_t node, uint32_t more)
+{
+	struct place_node rest = s->nodes.items[node];
+	const char *what;
+	for (uint32_t i = 0; i < more; i++) {
+		place_reserve_capacity(&rest);
+	}
+	if (p->node == PLACE_NOWHERE) {
+		return place_unfit(s, p->request, &rest, &what);
+	}
+	if (more > 0 && rest.free_slots < 0) {
+		return UNFIT_SLOTS;
+	}
+	if (more > 0 && (rest.free_cpu_milli < 0 || rest.free_mem_bytes < 0)) {
+		return rest.free_cpu_milli < 0 ? UNFIT_CPU : UNFIT_MEMORY;
+	}
+	return fit_lasting(p->request, &rest, &what);
+}
+
+static uint32_t could_open(const struct place_party *p, const struct place_node *n)
+{
+	bool none = n->no_opening || !place_opens(n) || !place_share_possible(n, p->request) ||
+		    place_opens_above_quota(n, p->request);
+	return none ? 0 : n->free_gpus < p->count ? (uint32_t)n->free_gpus : p->count;
+}
+
+/* Those of the node that are best, as many as there are and are asked for. */
+static void choose(const struct snapshot *s, const struct place_party *p, struct place_group *g)
+{
+	uint32_t best;
+	do {
+		best = PLACE_NOWHERE;
+		for (uint32_t i = 0; i < s->gpus.count && g->count < p->count; i++) {
+			bool chosen = false;
+			for (uint32_t k = 0; k < g->count; k++) {
+				chosen = chosen || g->gpus[k] == i;
+			}
+			const struct place_gpu *gpu = &s->gpus.items[i];
+			if (gpu->node == g->node && !chosen && takes(s, p, i) &&
+				(best == PLACE_NOWHERE ||
+					place_better(s, p->request, gpu, &s->gpus.items[best]))) {
+				best = i;
+			}
+		}
+		if (best != PLACE_NOWHERE) {
+			g->gpus[g->count++] = best;
+		}
+	} while (best != PLACE_NOWHERE);
+}
+
+/* What all of them can give: GPUs of one node are mostly of one size, and where they are not, the
+ * share is the larger one of compute and the smaller one of memory. */
+static bool agree(const struct snapshot *s, const struct place_party *p, struct place_group *g)
+{
+	const struct place_node *n = &s->nodes.items[g->node];
+	place_share(p->request, n->gpu_mem_mib, &g->milli, &g->mem_mib);
+	for (uint32_t i = 0; i < g->count; i++) {
+		int64_t milli, mib;
+		place_share(p->request, s->gpus.items[g->gpus[i]].usable_mib, &milli, &mib);
+		g->milli = i == 0 || milli > g->milli ? milli : g->milli;
+		g->mem_mib = i == 0 || mib < g->mem_mib ? mib : g->mem_mib;
+	}
+	for (uint32_t i = 0; i < g->count; i++) {
+		const struct place_gpu *gpu = &s->gpus.items[g->gpus[i]];
+		if (place_gpu_fits(gpu, p->request, g->milli, g->mem_mib) != REASON_NONE) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Fewer to be opened, then fewer GPUs that stay free, then by name. */
+static bool is_better(
+	const struct snapshot *s, const struct place_group *a, const struct place_group *b)
+{
+	const struct place_node *x = &s->nodes.items[a->node], *y = &s->nodes.items[b->node];
+	if (a->count != b->count) {
+		return a->count > b->count;
+	}
+	return x->free_gpus != y->free_gpus ? x->free_gpus < y->free_gpus
+					    : strcmp(x->noun->name, y->noun->name) < 0;
+}
+
+static void note_miss(struct place_group *best, const struct place_node *n, uint32_t room)
+{
+	if (best->reason != REASON_SHORT_GPUS || room > best->best_count) {
+		best->best_node = n->noun->name;
+		best->best_count = room;
+	}
+	best->reason = REASON_SHORT_GPUS;
+}
+
+static void try_node(const struct snapshot *s, const struct place_party *p, uint32_t node,
+	uint32_t here, struct place_group *best)
+{
+	const struct place_node *n = &s->nodes.items[node];
+	uint32_t opens = could_open(p, n);
+	uint32_t more = here < p->count ? p->count - here : 0;
+	enum unfit cause = node_unfit(s, p, node, more <= opens ? more : 0);
+	if (cause != UNFIT_NONE) {
+		best->nearest = cause > best->nearest ? cause : best->nearest;
+		best->reason =
+			best->reason == REASON_NO_GPU_NODE ? REASON_NODE_UNFIT : best->reason;
+		return;
+	}
+	struct place_group g = {.node = node};
+	choose(s, p, &g);
+	if (more > opens || !agree(s, p, &g)) {
+		note_miss(best, n, here + opens < p->count ? here + opens : p->count - 1);
+		return;
+	}
+	if (best->node == PLACE_NOWHERE || is_better(s, &g, best)) {
+		struct place_group was = *best;
+		*best = g;
+		best->reason = was.reason;
+	}
+}
+
+struct place_group place_group(const struct snapshot *s, const struct place_party *p)
+{
+	struct place_group best = {.node = PLACE_NOWHERE, .reason = REASON_NO_GPU_NODE};
+	CLEANUP(cleanup_free) uint32_t *here = xcalloc(s->nodes.count + 1, sizeof *here);
+	for (uint32_t i = 0; i < s->gpus.count; i++) {
+		here[s->gpus.items[i].node] += takes(s, p, i) ? 1 : 0;
+	}
+	for (uint32_t i = 0; i < s->nodes.count; i++) {
+		bool asked = p->node == PLACE_NOWHERE || p->node == i;
+		if (asked && (here[i] > 0 || s->nodes.items[i].free_gpus > 0)) {
+			try_node(s, p, i, here[i], &best);
+		}
+	}
+	best.looked_at = (uint32_t)(s->gpus.count + s->nodes.count);
+	if (best.node != PLACE_NOWHERE) {
+		best.reason = REASON_NONE;
+		best.best_node = NULL;
+	}
+	return best;
+}

@@ -1,0 +1,113 @@
+/* The agents: one a machine, as long as it is up. What an agent lists is what really runs there: a
+ * pod whose containers run, and what outlived a pod that was taken away by force. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codec/state.h"
+#include "model/names.h"
+#include "sim_parts.h"
+
+/* An agent looks at its node no less often. */
+#define SAMPLE_MS 5000
+
+static void sample_clear(struct sample *t)
+{
+	for (size_t i = 0; i < t->pods.count; i++) {
+		free(t->pods.items[i]);
+	}
+	VEC_CLEAR(&t->pods);
+}
+
+void agent_restart(struct machine *m)
+{
+	m->boot++;
+	m->sequence = 0;
+	sample_clear(&m->sample);
+	m->sample.taken_at = -SAMPLE_MS;
+}
+
+void agent_finish(struct machine *m)
+{
+	sample_clear(&m->sample);
+	VEC_FINISH(&m->sample.pods);
+}
+
+static void sample_take(struct sim *s, struct machine *m)
+{
+	struct sample *t = &m->sample;
+	size_t at = 0;
+	sample_clear(t);
+	t->taken_at = sim_now(s);
+	for (size_t i = 0; i < s->store.items.count; i++) {
+		const struct stored *o = s->store.items.items[i];
+		bool runs = o->resource == RES_PODS && o->pod.phase == POD_RUNNING &&
+			    text_equals(o->pod.node, m->name);
+		if (runs) {
+			VEC_PUSH(&t->pods, xstrdup(o->uid));
+		}
+	}
+	for (const struct left *left; (left = left_on(s, m->name, &at)) != NULL;) {
+		VEC_PUSH(&t->pods, xstrdup(left->tenant));
+	}
+}
+
+char *agent_answer(struct sim *s, const char *node, bool nobody)
+{
+	struct machine *m = fleet_find(s, node);
+	char boot[32];
+	struct device_state devices[COUNT_OF(m->devices)];
+	struct str out = STR_INIT(STATE_BYTES_MAX);
+	if (m == NULL) {
+		return NULL;
+	}
+	int64_t now = sim_now(s);
+	bool old = m->sample.taken_at <= now - SAMPLE_MS || m->sequence == 0;
+	if (!nobody && (old || !dice_falls(s, "old sample", s->weather.cached))) {
+		sample_take(s, m);
+	} else if (!nobody) {
+		dice_say(s, "the agent of %s answers with what it saw %lld ms ago", m->name,
+			(long long)(now - m->sample.taken_at));
+	}
+	for (int i = 0; i < m->device_count; i++) {
+		devices[i] = (struct device_state){
+			m->devices[i].uuid, m->devices[i].sick ? "XID 79" : NULL};
+	}
+	snprintf(boot, sizeof boot, "boot-%d", m->boot);
+	struct node_state state = {.node = m->name,
+		.boot = boot,
+		.sequence = ++m->sequence,
+		.seen_ms = nobody ? 0 : m->sample.taken_at - now,
+		.devices = devices,
+		.device_count = (uint32_t)m->device_count,
+		.pods = (const char **)(uintptr_t)m->sample.pods.items,
+		.pod_count = nobody ? 0 : (uint32_t)m->sample.pods.count};
+	bool whole = state_write(&out, &state, store_wall(&s->store));
+	ENSURE(whole);
+	return str_take(&out);
+}
+
+/* --- GPUs fall ill and get well --- */
+
+static void get_well(void *data, uint64_t index)
+{
+	struct sim *s = data;
+	struct machine *m = &s->fleet.machines.items[index / COUNT_OF(m->devices)];
+	m->devices[index % COUNT_OF(m->devices)].sick = false;
+}
+
+void agent_spells(struct sim *s)
+{
+	if (s->fleet.machines.count == 0 || !dice_falls(s, "sick GPU", s->weather.sick)) {
+		return;
+	}
+	uint64_t at = (uint64_t)sim_between(s, 0, (int64_t)s->fleet.machines.count - 1);
+	struct machine *m = &s->fleet.machines.items[at];
+	uint64_t device = (uint64_t)sim_between(s, 0, m->device_count - 1);
+	m->devices[device].sick = true;
+	s->report->faults++;
+	dice_say(s, "%s of %s is not healthy", m->devices[device].uuid, m->name);
+	sim_trace(s, "%s of %s is not healthy", m->devices[device].uuid, m->name);
+	agenda_add(&s->agenda, sim_now(s) + sim_between(s, 1000, 60000), get_well, s,
+		at * COUNT_OF(m->devices) + device);
+}

@@ -1,0 +1,28 @@
+/* What /v1/state of a modelled node answers. */
+#ifndef SIM_AGENT_H
+#define SIM_AGENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/vec.h"
+
+struct machine;
+struct sim;
+
+/* What an agent saw of its node; its machine's. */
+struct sample {
+	int64_t taken_at;
+	struct {
+		VEC_FIELDS(char *); /* owned; uids */
+	} pods;
+};
+
+/* NULL: there is no machine that answers. Owned by the caller. With `nobody` as an agent would that
+ * takes silence for no process. */
+char *agent_answer(struct sim *s, const char *node, bool nobody);
+void agent_restart(struct machine *m);
+void agent_finish(struct machine *m);
+void agent_spells(struct sim *s);
+
+#endif

@@ -1,0 +1,130 @@
+/* Tenants of several GPUs: all or nothing, each GPU once, all on one node. */
+#include <stdio.h>
+#include <string.h>
+
+#include "model/gpu.h"
+#include "model/names.h"
+#include "model/quantity.h"
+#include "sim_parts.h"
+
+static bool take_next(struct view *rest, char *to, size_t room)
+{
+	struct view part;
+	if (rest->n == 0 || !view_next(rest, ',', &part)) {
+		return false;
+	}
+	snprintf(to, room, "%.*s", (int)part.n, part.p);
+	return true;
+}
+
+struct told_gpu told_gpus(const struct pod *p)
+{
+	return (struct told_gpu){view_of(text_or(pairs_get(&p->notes, NOTE_GPU_UUID), "")),
+		view_of(text_or(pairs_get(&p->notes, NOTE_CAPACITY_POD), "")), "", ""};
+}
+
+bool told_gpu_next(struct told_gpu *t)
+{
+	t->holder[0] = '\0';
+	(void)take_next(&t->names, t->holder, sizeof t->holder);
+	return take_next(&t->uuids, t->uuid, sizeof t->uuid);
+}
+
+const char *told_by(const struct pod *p, const char *uuid, struct told_gpu *t)
+{
+	*t = told_gpus(p);
+	while (told_gpu_next(t)) {
+		if (strcmp(t->uuid, uuid) == 0) {
+			return t->holder;
+		}
+	}
+	return NULL;
+}
+
+int64_t group_asked(const struct pod *p)
+{
+	const char *text = pairs_get(&p->notes, NOTE_GPU_COUNT);
+	int64_t count = 1;
+	return text != NULL && count_parse(view_of(text), &count, NULL) == 0 ? count : 1;
+}
+
+void check_whole(struct sim *s, const struct stored *o)
+{
+	struct told_gpu t = told_gpus(&o->pod);
+	int64_t count = 0;
+	while (told_gpu_next(&t)) {
+		count++;
+		for (struct told_gpu later = t; told_gpu_next(&later);) {
+			if (strcmp(later.uuid, t.uuid) == 0) {
+				sim_fail(s, "group", "%s/%s was told %s twice", o->ns, o->name,
+					t.uuid);
+			}
+		}
+	}
+	if (count != group_asked(&o->pod)) {
+		sim_fail(s, "group", "%s/%s asks for %lld GPUs and was told %lld", o->ns, o->name,
+			(long long)group_asked(&o->pod), (long long)count);
+	}
+}
+
+bool group_is_partial(const struct sim *s, const struct stored *o)
+{
+	int64_t entries = 0;
+	for (size_t i = 0; i < s->store.items.count; i++) {
+		const struct stored *h = s->store.items.items[i];
+		bool capacity = h->resource == RES_PODS && pod_is_capacity(&h->pod);
+		for (uint32_t k = 0; capacity && k < h->pod.ledger.count; k++) {
+			entries += text_equals(h->pod.ledger.items[k].uid, o->uid);
+		}
+	}
+	bool gated = pod_has_gate(&o->pod, NAME_GATE) && !pod_is_terminal(&o->pod);
+	return gated && entries > 0 && entries < group_asked(&o->pod);
+}
+
+static struct half *half_of(struct sim *s, const char *uid)
+{
+	vec_for_each (struct half, h, &s->checker.halves) {
+		if (strcmp(h->uid, uid) == 0) {
+			return h;
+		}
+	}
+	struct half made = {.since = sim_now(s)};
+	snprintf(made.uid, sizeof made.uid, "%s", uid);
+	VEC_PUSH(&s->checker.halves, made);
+	return &s->checker.halves.items[s->checker.halves.count - 1];
+}
+
+/* A leader has 30 s to complete it or give it back; there may be none for a while, and several in
+ * turn may begin to count. */
+#define HALF_MS	      300000
+#define HALF_CALM_MS  120000
+#define HALF_EVERY_MS 1000
+
+void check_halves(struct sim *s)
+{
+	int64_t now = sim_now(s);
+	if (now - s->checker.halves_at < HALF_EVERY_MS) {
+		return;
+	}
+	s->checker.halves_at = now;
+	for (size_t i = 0; i < s->store.items.count; i++) {
+		const struct stored *o = s->store.items.items[i];
+		bool pod = o->resource == RES_PODS && group_asked(&o->pod) > 1;
+		if (!pod || !group_is_partial(s, o)) {
+			continue;
+		}
+		struct half *h = half_of(s, o->uid);
+		h->seen = now;
+		bool calm =
+			s->calm && now - s->calm_at > HALF_CALM_MS && now - h->since > HALF_CALM_MS;
+		if (calm || now - h->since > HALF_MS) {
+			sim_fail(s, "group", "%s/%s waits and keeps some of its GPUs for %lld s",
+				o->ns, o->name, (long long)(now - h->since) / 1000);
+		}
+	}
+	for (size_t i = s->checker.halves.count; i-- > 0;) {
+		if (s->checker.halves.items[i].seen != now) {
+			VEC_REMOVE_SWAP(&s->checker.halves, i);
+		}
+	}
+}

@@ -1,0 +1,142 @@
+"""What agents tell of their nodes, and what silence does not (C10, C22, scenario 42)."""
+
+import time
+
+import pytest
+
+from helpers import P, capacity_on, events, note, on, seen, wait_gone
+from waiting import wait_until
+
+HOME = "aliquot-system"
+
+
+def daemon_set(nodes):
+    """As the product will have it: a label, a port called state, and the nodes with GPUs."""
+    labels = {P + "agent": "true"}
+    hosts = {"key": "kubernetes.io/hostname", "operator": "In", "values": nodes}
+    return {"apiVersion": "apps/v1", "kind": "DaemonSet",
+            "metadata": {"name": "aliquot-agent", "namespace": HOME},
+            "spec": {"selector": {"matchLabels": labels}, "template": {
+                "metadata": {"labels": labels}, "spec": {
+                    "automountServiceAccountToken": False, "terminationGracePeriodSeconds": 1,
+                    "tolerations": [{"operator": "Exists"}],
+                    "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {
+                        "nodeSelectorTerms": [{"matchExpressions": [hosts]}]}}},
+                    "containers": [{"name": "agent", "image": "agent", "ports": [
+                        {"name": "state", "containerPort": 10251}]}]}}}}
+
+
+def agents_of(stack):
+    return stack.api.list("pods", HOME, labelSelector=P + "agent=true")
+
+
+@pytest.fixture
+def agents(stack):
+    """agents(node, …): agents on these nodes, until the test ends."""
+    def start(*nodes):
+        stack.api.create("daemonsets", daemon_set(list(nodes)))
+        wait_until(lambda: sum(pod["status"].get("phase") == "Running"
+                               for pod in agents_of(stack)) == len(nodes), 30, "agents to run")
+    yield start
+    stack.api.delete("daemonsets", "aliquot-agent", HOME, propagationPolicy="Background")
+    wait_until(lambda: not agents_of(stack), 30, "agents to leave")
+
+
+def known(stack, where):
+    """The leader has heard the agent of that node."""
+    leader = stack.wait_leader()
+    wait_until(lambda: unhealthy(where) in leader.metrics(), 30,
+               lambda: "an agent to be heard\n%s\n%s" % (leader.log(), stack.kubelet.log()))
+    return leader
+
+
+def unhealthy(where):
+    return 'aliquot_unhealthy_gpus{node="%s"}' % where
+
+
+def test_k42_no_new_tenants_on_an_unhealthy_gpu(stack, node, name, agents):
+    """C10: an XID under a tenant. It stays, it and the capacity pod are told, newcomers go to the other
+    GPU; with none left they wait and say why."""
+    where = node(2)
+    agents(where)
+    first = name()
+    stack.create_pod(first, fraction="0.5", **on(where))
+    pod = stack.wait_running(first)
+    leader = known(stack, where)
+    uuid, (capacity,) = note(pod, "gpu-uuid"), capacity_on(stack, where)
+    index = stack.kubelet.state()["nodes"][where]["uuids"].index(uuid)
+    assert leader.metrics()[unhealthy(where)] == 0
+    stack.kubelet.fault("xid", node=where, index=index)
+    wait_until(lambda: leader.metrics()[unhealthy(where)] == 1, 10, "the XID to be known")
+    for told in (pod, capacity):
+        event, = wait_until(lambda o=told: events(stack, o, "GpuUnhealthy"), 10, "an event")
+        assert uuid in event["message"] and "XID 79" in event["message"], event
+    second, third = name(), name()
+    stack.create_pod(second, fraction="0.4", **on(where))
+    other = note(stack.wait_running(second, 60), "gpu-uuid")
+    assert other != uuid
+    stack.create_pod(third, fraction="0.4", **on(where))
+    assert note(stack.wait_running(third, 60), "gpu-uuid") == other
+    stack.create_pod(name(), fraction="0.3", **on(where))
+    # What its condition will say after ten seconds.
+    waiting = 'aliquot_tenants_waiting{reason="GpuUnhealthy"}'
+    wait_until(lambda: leader.metric(waiting) == 1, 10, "the fourth to wait")
+    assert stack.get_pod(first)["metadata"]["uid"] == pod["metadata"]["uid"]
+    assert len(events(stack, pod, "GpuUnhealthy")) == 1
+
+
+def forced(stack, name, where):
+    """A tenant that is deleted by force and runs on, and one that waits for its share."""
+    first, second = name(), name()
+    stack.create_pod(first, fraction="0.7", **on(where))
+    pod = stack.wait_running(first)
+    known(stack, where)
+    stack.kubelet.fault("linger", node=where)
+    stack.create_pod(second, fraction="0.6", **on(where))
+    stack.api.delete("pods", first, "default", grace=0)
+    wait_gone(stack, first)
+    return pod, second
+
+
+def waits(stack, pod_name, seconds):
+    """It has no share all the while."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        assert note(stack.get_pod(pod_name), "gpu-uuid") is None
+        time.sleep(0.2)
+
+
+def test_c22_a_forced_deletion_holds_until_the_agent_says_it_ended(stack, node, name, agents):
+    """The agent lists the pod: held. It does not any more: free soon, not after 5 minutes."""
+    where = node()
+    agents(where)
+    pod, second = forced(stack, name, where)
+    waits(stack, second, 4)
+    assert pod["metadata"]["uid"] in stack.kubelet.state()["pods"], "its process runs on"
+    stack.kubelet.fault("linger", node=where, on=False)
+    wait_until(lambda: pod["metadata"]["uid"] not in stack.kubelet.state()["pods"], 10, "its end")
+    began = time.monotonic()
+    got = stack.wait_running(second, 40)
+    assert time.monotonic() - began < 30
+    assert seen(stack, got) == [note(pod, "gpu-uuid")]
+
+
+def test_c22_silence_and_strangers_free_nothing(stack, node, name, agents):
+    """The process has ended, but the agent says nothing; then somebody answers whom our authority does
+    not know. Nothing is freed; then the agent is itself again."""
+    where = node()
+    agents(where)
+    pod, second = forced(stack, name, where)
+    leader = stack.wait_leader()
+    stack.kubelet.fault("agent-mute", node=where)
+    stack.kubelet.fault("linger", node=where, on=False)
+    wait_until(lambda: pod["metadata"]["uid"] not in stack.kubelet.state()["pods"], 10, "its end")
+    waits(stack, second, 3)
+    stack.kubelet.fault("agent-foreign", node=where)
+    stack.kubelet.fault("agent-mute", node=where, on=False)
+    denied = 'aliquot_agent_reads_total{result="denied"}'
+    wait_until(lambda: leader.metric(denied) >= 1, 15, "the stranger to be refused")
+    waits(stack, second, 1)
+    stack.kubelet.fault("agent-foreign", node=where, on=False)
+    got = stack.wait_running(second, 40)
+    assert seen(stack, got) == [note(pod, "gpu-uuid")]

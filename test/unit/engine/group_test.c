@@ -1,0 +1,199 @@
+/* gpu-count: the same share on each of k GPUs of one node, all or nothing. */
+#include "cluster.h"
+
+static void arrive_many(struct cluster *c, const char *name, int count, int64_t milli)
+{
+	struct obj *o = add(c, name);
+	o->gated = true;
+	o->ask_milli = milli;
+	o->count = count;
+	publish(c, o);
+}
+
+/* In how many ledgers a pod stands. */
+static int entries_of(struct cluster *c, const char *name)
+{
+	int n = 0;
+	const struct obj *t = find(c, name);
+	for (int i = 0; i < PODS_MAX; i++) {
+		const struct obj *o = &c->pods[i];
+		for (uint32_t k = 0; t != NULL && o->exists && k < o->grant_count; k++) {
+			n += strcmp(o->grants[k].uid, t->uid) == 0;
+		}
+	}
+	return n;
+}
+
+Test(group, k20_all_or_nothing)
+{
+	struct cluster *c = cluster_new(1, 2, 1);
+	arrive(c, "a", 800);
+	arrive(c, "b", 800);
+	run_for(c, 2000);
+	cr_assert_eq(placed(c), 2);
+	leave(c, find(c, "b"));
+	arrive_many(c, "g", 2, 500);
+	run_for(c, 40000);
+	cr_assert(find(c, "g")->gated);
+	cr_assert_eq(entries_of(c, "g"), 0, "nothing is held of what is not whole");
+	cr_assert_str_eq(c->said, "short of GPUs: needs 0.50 GPU on each of 2 of one node, n0 has "
+				  "room on 1");
+	leave(c, find(c, "a"));
+	run_for(c, 3000);
+	cr_assert_not(find(c, "g")->gated);
+	cr_assert_str_eq(find(c, "g")->uuid, "GPU-n0-0,GPU-n0-1");
+	cr_assert_eq(c->places, 3, "one patch for both");
+	cluster_free(c);
+}
+
+Test(group, k21_three_halves_and_three_singles_fill_three_gpus)
+{
+	struct cluster *c = cluster_new(2, 3, 1);
+	arrive_many(c, "g", 3, 500);
+	run_for(c, 3000);
+	cr_assert_not(find(c, "g")->gated);
+	cr_assert_eq(c->creates, 3);
+	const char *const names[] = {"x", "y", "z"};
+	for (size_t i = 0; i < COUNT_OF(names); i++) {
+		arrive(c, names[i], 500);
+	}
+	run_for(c, 3000);
+	cr_assert_eq(placed(c), 4);
+	cr_assert_eq(c->creates, 3, "the singles fill the halves that are left");
+	start_engine(c);
+	arrive(c, "w", 100);
+	run_for(c, 3000);
+	cr_assert_eq(c->creates, 4, "a restart knows of all three shares");
+	leave(c, find(c, "g"));
+	arrive_many(c, "h", 3, 500);
+	run_for(c, 3000);
+	cr_assert_str_eq(
+		find(c, "h")->uuid, "GPU-n0-0,GPU-n0-1,GPU-n0-2", "%s", find(c, "h")->uuid);
+	cluster_free(c);
+}
+
+/* Another leader had written one half and ended. */
+static struct cluster *with_half(const char *room)
+{
+	struct cluster *c = cluster_new(1, 2, 1);
+	arrive(c, "a", 400);
+	arrive(c, "b", 700);
+	run_for(c, 2000);
+	if (room != NULL) {
+		leave(c, find(c, room));
+		run_for(c, 1000);
+	}
+	struct obj *h = find(c, find(c, "a")->holder);
+	arrive_many(c, "g", 2, 500);
+	snprintf(h->grants[h->grant_count].uid, sizeof h->grants[0].uid, "%s", find(c, "g")->uid);
+	h->grants[h->grant_count].milli = 500;
+	h->grants[h->grant_count++].mib = 40000;
+	h->rv = ++c->rv;
+	start_engine(c);
+	return c;
+}
+
+Test(group, a_half_that_was_left_behind_is_completed)
+{
+	struct cluster *c = with_half("b");
+	run_for(c, 3000);
+	cr_assert_not(find(c, "g")->gated);
+	cr_assert_eq(entries_of(c, "g"), 2);
+	cluster_free(c);
+}
+
+Test(group, a_half_that_cannot_be_completed_is_given_back)
+{
+	struct cluster *c = with_half(NULL);
+	arrive(c, "s", 600);
+	run_for(c, 29000);
+	cr_assert_eq(entries_of(c, "g"), 1);
+	cr_assert(find(c, "s")->gated);
+	run_for(c, 4000);
+	cr_assert_eq(entries_of(c, "g"), 0);
+	cr_assert_not(find(c, "s")->gated);
+	/* It is as any other after that. */
+	leave(c, find(c, "s"));
+	leave(c, find(c, "b"));
+	run_for(c, 4000);
+	cr_assert_not(find(c, "g")->gated);
+	cluster_free(c);
+}
+
+Test(group, c7_each_of_its_gpus_counts)
+{
+	struct cluster *c = cluster_new(1, 4, 1);
+	struct quota q = {.ns = "default", .name = "gpus", .bounds_gpus = true, .hard_milli = 1100};
+	struct change set = {.type = CHANGE_SET, .kind = KIND_QUOTA, .quota = &q};
+	engine_observe(c->e, &set);
+	arrive_many(c, "g", 2, 400);
+	run_for(c, 3000);
+	arrive_many(c, "h", 2, 200);
+	run_for(c, 12000);
+	cr_assert_not(find(c, "g")->gated);
+	cr_assert(find(c, "h")->gated);
+	cr_assert(strstr(c->said, "needs 0.20 GPU on each of 2, more than a ResourceQuota") != NULL,
+		"%s", c->said);
+	cr_assert(strstr(c->said, "0.80 GPU of it taken") != NULL, "%s", c->said);
+	arrive(c, "s", 300);
+	run_for(c, 3000);
+	cr_assert_not(find(c, "s")->gated);
+	cluster_free(c);
+}
+
+/* On how many GPUs of one node it fits, at most. */
+static int room_for(struct cluster *c, const struct obj *o)
+{
+	int most = 0;
+	for (int n = 0; n < c->nodes; n++) {
+		int fits = 0;
+		for (int g = 0; g < c->gpus; g++) {
+			char uuid[32];
+			int64_t used = 0;
+			snprintf(uuid, sizeof uuid, "GPU-n%d-%d", n, g);
+			for (int i = 0; i < PODS_MAX; i++) {
+				const struct obj *t = &c->pods[i];
+				bool there = t->exists && !t->capacity && !t->gated;
+				used += there && gpu_list_has(t->uuid, uuid) ? t->milli : 0;
+			}
+			fits += used + o->ask_milli <= 1000;
+		}
+		most = fits > most ? fits : most;
+	}
+	return most;
+}
+
+/* Writes conflict, fail and get lost, leaders forget everything: the checks hold at every turn, and
+ * once that is over everybody for whom there is a place has it. */
+Test(group, faults_leave_no_halves)
+{
+	int waited = 0;
+	for (uint64_t seed = 1; seed <= 30; seed++) {
+		struct cluster *c = cluster_new(2, 4, seed);
+		char name[16];
+		c->delay_ms = 300;
+		c->lose_percent = c->fail_percent = 15;
+		for (int i = 0; i < 12; i++) {
+			snprintf(name, sizeof name, "t%d", i);
+			arrive_many(c, name, 1 + i % 3, 100 * (1 + i % 4));
+			run_for(c, 400);
+			if (i % 5 == 4) {
+				start_engine(c);
+			}
+		}
+		run_for(c, 20000);
+		c->lose_percent = c->fail_percent = 0;
+		run_for(c, 100000);
+		for (int i = 0; i < 12; i++) {
+			snprintf(name, sizeof name, "t%d", i);
+			const struct obj *o = find(c, name);
+			cr_assert_eq(entries_of(c, name), o->gated ? 0 : o->count, "seed %llu, %s",
+				(unsigned long long)seed, name);
+			cr_assert(!o->gated || room_for(c, o) < o->count, "seed %llu, %s",
+				(unsigned long long)seed, name);
+		}
+		waited += 12 - placed(c);
+		cluster_free(c);
+	}
+	cr_assert_leq(waited, 36, "mostly there is one");
+}
