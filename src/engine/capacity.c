@@ -117,6 +117,21 @@ static void learn_grace(struct engine *e, struct holder *h)
 	}
 }
 
+/* Of those that tell one GPU one goes at a time: when it is gone the other serves. All of them
+ * together would only be opened together again, for ever. */
+static bool twin_goes(const struct engine *e, const struct holder *h)
+{
+	for (uint32_t i = 0; i < e->snap_gpus.count; i++) {
+		const struct holder *o = e->snap_gpus.items[i].holder;
+		bool goes = o != h && o->flight != 0 && o->flight_type == ACTION_DELETE_CAPACITY;
+		if (goes && o->pod.identity != NULL && h->pod.identity != NULL &&
+			text_equals(o->pod.identity->uuid, h->pod.identity->uuid)) {
+			return true;
+		}
+	}
+	return false;
+}
+
 static void tend_idle(struct engine *e, int64_t now, struct plan *plan)
 {
 	for (uint32_t i = 0; i < e->snap_gpus.count; i++) {
@@ -136,9 +151,11 @@ static void tend_idle(struct engine *e, int64_t now, struct plan *plan)
 		}
 		int64_t grace = h->has_grace ? h->grace_ms : grace_of_config(e);
 		wake_by(e, h->idle_since + grace);
-		if (now - h->idle_since >= grace && holder_may_go(h)) {
+		bool fenced = e->snap.gpus.items[i].fenced;
+		if (now - h->idle_since >= grace && holder_may_go(h) &&
+			!(fenced && twin_goes(e, h))) {
 			/* A node that tells one UUID twice would be tried again at once. */
-			if (e->snap.gpus.items[i].fenced && h->node != NULL) {
+			if (fenced && h->node != NULL) {
 				trouble_note(e, h->node, now);
 			}
 			emit_delete(e, h, plan);
