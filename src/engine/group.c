@@ -169,6 +169,17 @@ static void take(struct engine *e, int64_t now, struct waiter *w, const struct p
 	}
 }
 
+static void use(struct engine *e, int64_t now, struct waiter *w, const struct place_group *g,
+	struct plan *plan)
+{
+	if (g->count == waiter_count(w)) {
+		neighbours_arrive(e, g->node, &w->pod);
+	}
+	wholes_picture_changed(e);
+	quotas_take(e, w, g->milli * (int64_t)waiter_count(w));
+	take(e, now, w, g, plan);
+}
+
 static void seek(struct engine *e, int64_t now, struct waiter *w, uint32_t have, struct plan *plan)
 {
 	struct claims_of claims;
@@ -176,6 +187,7 @@ static void seek(struct engine *e, int64_t now, struct waiter *w, uint32_t have,
 	if (!waiter_asks(e, w, &claims)) {
 		return;
 	}
+	const struct place_request said = w->asked;
 	if (have > 0) {
 		/* What stands in the books is what it gets. */
 		const struct grant *entry = entry_of(&w->group.granted.items[0]);
@@ -186,15 +198,12 @@ static void seek(struct engine *e, int64_t now, struct waiter *w, uint32_t have,
 	bool found = find(e, now, w, plan, &g);
 	landings_settle_group(e, w, &g);
 	waiter_asked(w);
-	if (!found) {
-		return;
+	if (found) {
+		use(e, now, w, &g, plan);
 	}
-	if (have == 0) {
-		neighbours_arrive(e, g.node, &w->pod);
-	}
-	wholes_picture_changed(e);
-	quotas_take(e, w, g.milli * (int64_t)waiter_count(w));
-	take(e, now, w, &g, plan);
+	/* It is told what it asked for. */
+	w->asked.milli = said.milli;
+	w->asked.mem_mib = said.mem_mib;
 }
 
 /* True: it is past completing. Where a placement may land yet it would land on these GPUs, so they

@@ -46,6 +46,39 @@ Test(group, k20_all_or_nothing)
 	cluster_free(c);
 }
 
+/* The capacity pod that has nobody in its books. */
+static struct obj *empty_one(struct cluster *c)
+{
+	for (int i = 0; i < PODS_MAX; i++) {
+		struct obj *o = &c->pods[i];
+		if (o->exists && o->capacity && o->grant_count == 0) {
+			return o;
+		}
+	}
+	return NULL;
+}
+
+Test(group, k20_what_is_told_is_what_was_asked_for_not_what_stands_in_the_books)
+{
+	struct cluster *c = cluster_new(1, 2, 1);
+	arrive(c, "a", 800);
+	arrive(c, "b", 800);
+	run_for(c, 2000);
+	leave(c, find(c, "b"));
+	run_for(c, 2000);
+	arrive_many(c, "g", 2, 500);
+	struct obj *half = empty_one(c);
+	cr_assert_not_null(half);
+	half->grants[half->grant_count++] = (struct grant_copy){.milli = 500, .mib = USABLE / 2};
+	snprintf(half->grants[0].uid, sizeof half->grants[0].uid, "%s", find(c, "g")->uid);
+	half->rv = ++c->rv;
+	publish(c, half);
+	run_for(c, 20000);
+	cr_assert_eq(entries_of(c, "g"), 1);
+	cr_expect(strncmp(c->said, "needs 0.50 GPU, ", 16) == 0, "%s", c->said);
+	cluster_free(c);
+}
+
 Test(group, k21_three_halves_and_three_singles_fill_three_gpus)
 {
 	struct cluster *c = cluster_new(2, 3, 1);
