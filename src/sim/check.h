@@ -13,6 +13,7 @@
 
 #define SIM_RANKS 3 /* priorities of tenants, from 0 */
 
+struct action;
 struct sim;
 struct weather;
 
@@ -93,10 +94,11 @@ bool need_read(const struct pod *p, int64_t usable_mib, struct need *ret);
 
 /* --- check_quota.c --- */
 void check_quotas(struct sim *s, const struct commit *c);
+void quota_intended(struct sim *s, int replica, const struct action *a); /* a ledger is sent */
+int64_t quota_shown(const struct pod *p); /* of what a tenant was told, on all of its GPUs */
 /* What of it is taken now, whole GPUs of pods that were made by that version among it. */
 int64_t quota_used(const struct sim *s, const struct quota *q, int64_t born_by);
 /* May this pod be given so much now? */
-int64_t quota_shown(const struct pod *p); /* of what a tenant was told, on all of its GPUs */
 bool quota_allows(const struct sim *s, const struct stored *o, int64_t milli);
 
 /* --- delay.c --- */

@@ -82,16 +82,47 @@ bool quota_allows(const struct sim *s, const struct stored *o, int64_t milli)
 	return true;
 }
 
-static const struct intent *grant_of(const struct sim *s, int replica, const char *holder)
+static struct chosen *chosen_find(
+	const struct sim *s, int replica, const char *holder, const char *uid)
 {
-	for (size_t i = s->claims.intents.count; i-- > 0;) {
-		const struct intent *made = &s->claims.intents.items[i];
-		if (made->kind == ACTION_GRANT && made->replica == replica &&
-			text_equals(made->name, holder)) {
-			return made;
+	vec_for_each (struct chosen, c, &s->claims.chosen) {
+		if (c->replica == replica && strcmp(c->uid, uid) == 0 &&
+			strcmp(c->holder, holder) == 0) {
+			return c;
 		}
 	}
 	return NULL;
+}
+
+static void chosen_touch(struct sim *s, int replica, const char *holder, const char *uid)
+{
+	struct chosen *had = chosen_find(s, replica, holder, uid);
+	if (had != NULL) {
+		had->again = true;
+		return;
+	}
+	struct chosen made = {.replica = replica, .moment = s->memory.told.count, .again = true};
+	snprintf(made.holder, sizeof made.holder, "%s", holder);
+	snprintf(made.uid, sizeof made.uid, "%s", uid);
+	VEC_PUSH(&s->claims.chosen, made);
+}
+
+/* What a write repeats was decided when it was first said: that one may land still, or has landed
+ * and the answer was lost, so that it cannot be taken back. */
+void quota_intended(struct sim *s, int replica, const struct action *a)
+{
+	for (uint32_t i = 0; i < a->ledger.count; i++) {
+		chosen_touch(s, replica, a->name, a->ledger.items[i].uid);
+	}
+	for (size_t i = s->claims.chosen.count; i-- > 0;) {
+		struct chosen *c = &s->claims.chosen.items[i];
+		bool dropped =
+			c->replica == replica && !c->again && text_equals(c->holder, a->name);
+		c->again = false;
+		if (dropped) {
+			VEC_REMOVE_SWAP(&s->claims.chosen, i);
+		}
+	}
 }
 
 static bool is_new(const struct ledger *had, const struct stored *t)
@@ -104,7 +135,7 @@ static bool is_new(const struct ledger *had, const struct stored *t)
 	return pairs_get(&t->pod.notes, NOTE_GPU_UUID) == NULL && !pod_is_terminal(&t->pod);
 }
 
-static void check_one(struct sim *s, const struct stored *t, const struct intent *made)
+static void check_one(struct sim *s, const struct stored *t, const struct chosen *made)
 {
 	int64_t pods = past_version(s, made->replica, RES_PODS, made->moment);
 	int64_t quotas = past_version(s, made->replica, RES_QUOTAS, made->moment);
@@ -130,14 +161,15 @@ void check_quotas(struct sim *s, const struct commit *c)
 {
 	bool grants = c->actor >= 0 && c->before != NULL && c->after != NULL &&
 		      c->after->resource == RES_PODS && pod_is_capacity(&c->after->pod);
-	const struct intent *made = grants ? grant_of(s, c->actor, c->after->name) : NULL;
-	if (made == NULL || sim_now(s) - s->claims.leads_since < TERM_MS) {
+	if (!grants || sim_now(s) - s->claims.leads_since < TERM_MS) {
 		return;
 	}
 	const struct ledger *l = &c->after->pod.ledger;
 	for (uint32_t i = 0; i < l->count; i++) {
 		const struct stored *t = store_find_uid(&s->store, l->items[i].uid);
-		if (t != NULL && is_new(&c->before->pod.ledger, t)) {
+		const struct chosen *made =
+			chosen_find(s, c->actor, c->after->name, l->items[i].uid);
+		if (t != NULL && made != NULL && is_new(&c->before->pod.ledger, t)) {
 			check_one(s, t, made);
 		}
 	}

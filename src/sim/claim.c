@@ -20,6 +20,7 @@
 void claim_finish(struct sim *s)
 {
 	VEC_FINISH(&s->claims.intents);
+	VEC_FINISH(&s->claims.chosen);
 	VEC_FINISH(&s->claims.failures);
 }
 
@@ -59,6 +60,9 @@ void claim_intended(struct sim *s, int replica, const struct action *a)
 			s->claims.intents.count * sizeof made);
 	}
 	VEC_PUSH(&s->claims.intents, made);
+	if (a->type == ACTION_GRANT) {
+		quota_intended(s, replica, a);
+	}
 }
 
 static const struct intent *last_intent(const struct sim *s, int replica, const char *name)
@@ -446,7 +450,7 @@ static const char *wrong_words(struct claim *c, const char *uid, size_t moment)
 	}
 	c->pod = claim_find(c, uid);
 	if (c->pod != NULL) {
-		why = group_asked(&c->pod->pod) == 1 ? wants_something_else(c) : NULL;
+		why = wants_something_else(c);
 		why = why != NULL ? why : miscounts(c);
 	}
 	VEC_FINISH(&c->seen);

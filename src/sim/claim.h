@@ -40,7 +40,19 @@ struct intent {
 	char uid[40], name[64], node[64];
 };
 
+/* A share that a controller has decided to give, for as long as each of its writes to that capacity
+ * pod says so again. */
+struct chosen {
+	int replica;
+	size_t moment; /* of the first of them */
+	bool again;
+	char holder[64], uid[40];
+};
+
 struct claims {
+	struct {
+		VEC_FIELDS(struct chosen);
+	} chosen;
 	struct {
 		VEC_FIELDS(struct intent);
 	} intents;
