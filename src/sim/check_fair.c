@@ -209,13 +209,14 @@ static bool is_claimed(
 	return (whole || tenant) && fair_is_before(&by->pod, p);
 }
 
-/* Each pod that waits and ranks before it may keep one node or one GPU from it. */
+/* Each pod that waits and ranks before it may keep one node or one GPU from it. One that needs
+ * several GPUs says how many it lacks, not who keeps them. */
 bool fair_excuses(
 	const struct sim *s, const struct pod *p, const struct node *const *nodes, uint32_t count)
 {
 	uint32_t claims = 0;
 	bool says = text_equals(p->placed.reason, "WholePodFirst") ||
-		    text_equals(p->placed.reason, "Reserved");
+		    text_equals(p->placed.reason, "Reserved") || group_asked(p) > 1;
 	for (size_t i = 0; i < s->store.items.count; i++) {
 		bool any = false;
 		for (uint32_t k = 0; k < count; k++) {

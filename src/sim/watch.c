@@ -25,10 +25,11 @@ static void append_line(struct flight *f, const char *type, const char *object, 
 	f->appended += f->pending.len - before;
 }
 
-/* Whoever has read as far as this has been told of that version. */
+/* Whoever has read as far as this has been told of that version: an object ends with its last
+ * brace, whether the end of its line has come or not. */
 static void mark(struct flight *f)
 {
-	struct told_mark m = {f->appended, f->cursor};
+	struct told_mark m = {f->appended - 1, f->cursor};
 	VEC_PUSH(&f->marks, m);
 }
 

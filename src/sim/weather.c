@@ -65,7 +65,7 @@ void weather_draw(struct sim *s)
 	w->lag_ms = sim_chance(s, 300) ? sim_between(s, 9000, 40000) : sim_between(s, 100, 9000);
 	w->late_ms = sim_chance(s, 500) ? sim_between(s, 2000, 60000) : 20000;
 	w->pace_ms = sim_between(s, 200, 4000);
-	w->whole = sim_chance(s, 300) ? 300 : 40;
+	w->whole = sim_chance(s, 400) ? 400 : 40;
 	/* A run is about whole pods or about what keeps them from being made. */
 	w->quota = w->whole > 40 ? 0 : rate(s, 30);
 	w->mortal = (uint32_t)sim_between(s, 500, 980);
