@@ -43,7 +43,9 @@ class Program:
     """`burst MODE` as a process; its last line is the result."""
 
     def __init__(self, ground, mode, *flags):
-        self.argv = [ground.program, mode, "--kubeconfig", ground.plane.kubeconfig("admin"),
+        # The floor writes in the controller's name: nobody else may write the keys of a share.
+        user = "controller" if mode == "floor" else "admin"
+        self.argv = [ground.program, mode, "--kubeconfig", ground.plane.kubeconfig(user),
                      "--nodes", str(ground.args.nodes), "--gpus", str(ground.args.gpus),
                      "--tenants", str(ground.args.tenants), *flags]
         self.process = subprocess.Popen(self.argv, stdout=subprocess.PIPE, text=True)
@@ -142,7 +144,8 @@ class Ground:
         self.restore(self.empty, scheduler=False)
         owner = self.api.get("configmaps", "aliquot-capacity", "aliquot-system")["metadata"]["uid"]
         begun = time.monotonic()
-        made = Program(self, "seed", "--owner-uid", owner, *flags).result()
+        made = Program(self, "seed", "--owner-uid", owner,
+                       "--creator", self.plane.kubeconfig("controller"), *flags).result()
         _ground.say("%s: %s in %.1f s" % (name, made, time.monotonic() - begun))
         return self._save(name)
 

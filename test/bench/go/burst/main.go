@@ -36,7 +36,7 @@ const (
 type options struct {
 	nodes, gpus, tenants, workers int
 	cold                          bool
-	owner                         string
+	owner, creator                string
 }
 
 func main() {
@@ -52,6 +52,7 @@ func main() {
 	flags.IntVar(&o.workers, "workers", 32, "requests at once")
 	flags.BoolVar(&o.cold, "cold", false, "seed: without capacity pods")
 	flags.StringVar(&o.owner, "owner-uid", "", "seed: of the ConfigMap that owns capacity pods")
+	flags.StringVar(&o.creator, "creator", "", "seed: kubeconfig of the controller, who alone may create those")
 	_ = flags.Parse(os.Args[2:])
 	config, err := clientcmd.BuildConfigFromFlags("", *kubeconfig)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
 )
 
 func nodeName(i int) string { return fmt.Sprintf("gpu-%03d", i) }
@@ -57,12 +58,23 @@ func seed(ctx context.Context, config *rest.Config, o options) (map[string]any, 
 	if err := each(o, o.nodes, func(i int) error { return makeNode(ctx, client, i, o.gpus) }); err != nil {
 		return nil, err
 	}
+	creator, err := clientOf(o.creator)
+	if err != nil {
+		return nil, err
+	}
 	capacity := o.nodes * o.gpus
 	if o.cold {
 		capacity = 0
 	}
 	err = each(o, capacity, func(i int) error {
-		return makeCapacity(ctx, client, i/o.gpus, i%o.gpus, o.owner)
+		p := capacityPod(i/o.gpus, i%o.gpus, o.owner)
+		made, err := creator.CoreV1().Pods(capacitySpace).Create(ctx, p, meta.CreateOptions{})
+		if err != nil {
+			return err
+		}
+		made.Status = running(uuid(i/o.gpus, i%o.gpus))
+		_, err = client.CoreV1().Pods(capacitySpace).UpdateStatus(ctx, made, meta.UpdateOptions{})
+		return err
 	})
 	if err != nil {
 		return nil, err
@@ -76,6 +88,15 @@ func seed(ctx context.Context, config *rest.Config, o options) (map[string]any, 
 		return err
 	})
 	return map[string]any{"nodes": o.nodes, "capacity": capacity, "tenants": o.tenants}, err
+}
+
+func clientOf(kubeconfig string) (kubernetes.Interface, error) {
+	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	if err != nil {
+		return nil, err
+	}
+	config.QPS = -1
+	return kubernetes.NewForConfig(config)
 }
 
 func makeNode(ctx context.Context, client kubernetes.Interface, i, gpus int) error {
@@ -141,17 +162,6 @@ func running(id string) core.PodStatus {
 				Reason: "Completed", Message: string(told), StartedAt: now, FinishedAt: now}}}},
 		ContainerStatuses: []core.ContainerStatus{{Name: "hold", Ready: true, Started: &yes,
 			State: core.ContainerState{Running: &core.ContainerStateRunning{StartedAt: now}}}}}
-}
-
-func makeCapacity(ctx context.Context, client kubernetes.Interface, node, gpu int, owner string) error {
-	pods := client.CoreV1().Pods(capacitySpace)
-	made, err := pods.Create(ctx, capacityPod(node, gpu, owner), meta.CreateOptions{})
-	if err != nil {
-		return err
-	}
-	made.Status = running(uuid(node, gpu))
-	_, err = pods.UpdateStatus(ctx, made, meta.UpdateOptions{})
-	return err
 }
 
 // tenant is a pod as the webhook leaves it.
