@@ -8,6 +8,7 @@ import (
 
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	apiwatch "k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 )
@@ -75,6 +76,33 @@ func (t *tally) ledgers() (entries, twice int) {
 	return entries, twice
 }
 
+// follow reads one stream until the server ends it, which it does to readers that it finds slow on
+// a busy machine; it returns the version to go on from.
+func (t *tally) follow(stream apiwatch.Interface, version string, wanted int, given <-chan time.Time) (string, error) {
+	defer stream.Stop()
+	for len(t.placed) < wanted {
+		select {
+		case <-given:
+			return version, fmt.Errorf("%d of %d tenants were placed", len(t.placed), wanted)
+		case event, open := <-stream.ResultChan():
+			if !open {
+				return version, nil
+			}
+			obj, fits := event.Object.(*meta.PartialObjectMetadata)
+			if !fits {
+				return version, fmt.Errorf("the watch told %v", event.Object)
+			}
+			version = obj.ResourceVersion
+			if obj.Namespace == tenantSpace {
+				t.tenant(obj.Name, obj.Annotations["aliquot.dev/gpu-uuid"])
+			} else if obj.Namespace == capacitySpace {
+				t.holder(obj.Name, obj.Annotations["aliquot.dev/grants"])
+			}
+		}
+	}
+	return version, nil
+}
+
 // watch reads the metadata of pods alone, so that it takes little of the server for itself.
 func watch(ctx context.Context, config *rest.Config, o options) (map[string]any, error) {
 	client, err := metadata.NewForConfig(config)
@@ -86,37 +114,23 @@ func watch(ctx context.Context, config *rest.Config, o options) (map[string]any,
 	if err != nil {
 		return nil, err
 	}
-	stream, err := pods.Watch(ctx, meta.ListOptions{ResourceVersion: listed.ResourceVersion})
-	if err != nil {
-		return nil, err
-	}
-	defer stream.Stop()
-	fmt.Println("ready")
 	t := tally{placed: map[string]string{}, versions: map[string]string{}}
-	given := time.After(patience)
-	for len(t.placed) < o.tenants {
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-given:
-			return nil, fmt.Errorf("%d of %d tenants were placed", len(t.placed), o.tenants)
-		case event, open := <-stream.ResultChan():
-			if !open {
-				return nil, fmt.Errorf("the watch ended with %d tenants placed", len(t.placed))
-			}
-			obj, fits := event.Object.(*meta.PartialObjectMetadata)
-			if !fits {
-				return nil, fmt.Errorf("the watch told %v", event.Object)
-			}
-			if obj.Namespace == tenantSpace {
-				t.tenant(obj.Name, obj.Annotations["aliquot.dev/gpu-uuid"])
-			} else if obj.Namespace == capacitySpace {
-				t.holder(obj.Name, obj.Annotations["aliquot.dev/grants"])
-			}
+	version, given, streams := listed.ResourceVersion, time.After(patience), 0
+	for ; len(t.placed) < o.tenants; streams++ {
+		stream, err := pods.Watch(ctx, meta.ListOptions{ResourceVersion: version})
+		if err != nil {
+			return nil, err
+		}
+		if streams == 0 {
+			fmt.Println("ready")
+		}
+		if version, err = t.follow(stream, version, o.tenants, given); err != nil {
+			return nil, err
 		}
 	}
 	entries, twice := t.ledgers()
 	return map[string]any{"seconds": t.last.Sub(t.first).Seconds(), "placed": len(t.placed),
 		"grants": t.grants, "moved": t.moved, "most_on_a_gpu": t.most(), "entries": entries, "twice": twice,
-		"first_unix": float64(t.first.UnixMilli()) / 1000, "last_unix": float64(t.last.UnixMilli()) / 1000}, nil
+		"streams": streams, "first_unix": float64(t.first.UnixMilli()) / 1000,
+		"last_unix": float64(t.last.UnixMilli()) / 1000}, nil
 }
