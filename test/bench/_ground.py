@@ -23,7 +23,7 @@ import processes  # noqa: E402
 from api import ApiError  # noqa: E402
 
 GO = os.path.join(HERE, "go")
-PROGRAMS = ("informer", "pods", "reviews")
+PROGRAMS = ("burst", "informer", "pods", "reviews")
 MARK = "bench-dataset"
 BUILD_TIMEOUT_S = 1200
 RESTART_TRIES = 5
