@@ -46,7 +46,7 @@ typedef void (*kube_done)(void *data, const struct kube_answer *answer);
 /* A stream hands on the bytes of a 200 only; the body of any other answer is read as a Status. */
 struct kube_stream_events {
 	bool (*on_data)(void *data, const char *p,
-		size_t n); /* false ends the stream; on_done still comes */
+		size_t n); /* false ends the stream; on_done still comes; n 0: it was accepted */
 	kube_done on_done;
 };
 

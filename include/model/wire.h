@@ -40,7 +40,9 @@ struct wire_answer {
 };
 
 struct wire_events {
-	/* stream only; status is the HTTP status; false ends the stream (completion still comes) */
+	/* stream only; status is the HTTP status; false ends the stream (completion still comes).
+	 * n is 0 when the server has accepted it with 200 and said nothing yet, where the
+	 * implementation can tell. */
 	bool (*on_data)(void *data, int status, const char *p, size_t n);
 	void (*on_done)(void *data, const struct wire_answer *answer);
 };

@@ -116,6 +116,19 @@ static size_t on_body(char *p, size_t one, size_t n, void *data)
 	return n;
 }
 
+/* A watch of something quiet may say nothing for a minute; that it was accepted is news before. */
+static size_t on_head(char *p, size_t one, size_t n, void *data)
+{
+	struct http_call *call = data;
+	bool ends = n == 2 && p[0] == '\r' && p[1] == '\n';
+	(void)one;
+
+	if (ends && call->stream && status_of(call) == 200 && !call->cancelled && !call->stopped) {
+		call->stopped = !call->events->on_data(call->data, 200, p, 0);
+	}
+	return call->cancelled || call->stopped ? 0 : n;
+}
+
 static int on_request(void *data, char *ip, char *local_ip, int port, int local_port)
 {
 	struct http_call *call = data;
@@ -253,6 +266,8 @@ void http_call_prepare(struct http_call *call, struct http_target *t)
 	curl_easy_setopt(e, CURLOPT_ERRORBUFFER, call->error);
 	curl_easy_setopt(e, CURLOPT_WRITEFUNCTION, on_body);
 	curl_easy_setopt(e, CURLOPT_WRITEDATA, call);
+	curl_easy_setopt(e, CURLOPT_HEADERFUNCTION, on_head);
+	curl_easy_setopt(e, CURLOPT_HEADERDATA, call);
 	curl_easy_setopt(e, CURLOPT_PREREQFUNCTION, on_request);
 	curl_easy_setopt(e, CURLOPT_PREREQDATA, call);
 	if (call->has_body || call->method == WIRE_POST) {

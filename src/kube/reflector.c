@@ -20,6 +20,8 @@
 #define QUIET_MS	 150000 /* bookmarks come about once a minute */
 #define STALE_MS	 10000
 #define SETTLE_MS	 6000 /* a watch that did not fail for this long stands */
+#define ACCEPTED_MS	 1000 /* and one that the server accepted, for this long */
+#define NUDGE_SPREAD_MS	 500
 #define HEALTHY_MS	 120000
 #define LOOK_AGAIN_MS	 300000
 #define VERY_SHORT_MS	 1000
@@ -56,6 +58,7 @@ struct reflector *reflector_create(struct kube *kube, const struct reflector_kin
 	r->needs_picture = true;
 	r->any_version = true;
 	r->byte_ms = -1;
+	r->reached_ms = -1;
 	rng_seed(&r->rng, r->options.seed ^ hash_text(kind->name));
 	if (kube_metrics(kube) != NULL) {
 		CLEANUP(str_finish) struct str labels = STR_INIT(256);
@@ -191,6 +194,8 @@ static void retry_later(struct reflector *r, int64_t now, const struct fault *wh
 	log_warn("lost a list or watch", LOG_S("kind", r->kind.name), LOG_F(why),
 		LOG_I("status", why->status), LOG_I("retry_ms", delay));
 	wait_for(r, now, delay);
+	r->failed_ms = now;
+	r->unreachable = why->kind == FAULT_TRANSIENT && why->status == 0;
 }
 
 /* The server does not know sendInitialEvents, or does not want it. */
@@ -351,10 +356,18 @@ static void check_silence(struct reflector *r, int64_t now)
 
 /* --- freshness --- */
 
+/* When the watch that is open will stand, if nothing happens to it. */
+static int64_t settled_at(const struct reflector *r)
+{
+	if (r->heard > 0) {
+		return 0;
+	}
+	return r->opened_ms + (r->accepted ? ACCEPTED_MS : SETTLE_MS);
+}
+
 static void check_stale(struct reflector *r, int64_t now)
 {
-	bool stands = r->stage == STAGE_WATCH && r->call != 0 &&
-		      (r->heard > 0 || now - r->opened_ms >= SETTLE_MS);
+	bool stands = r->stage == STAGE_WATCH && r->call != 0 && now >= settled_at(r);
 	if (stands) {
 		r->stood_ms = now;
 	}
@@ -409,9 +422,25 @@ int64_t reflector_deadline(const struct reflector *r)
 		next = time_min(next, r->stood_ms + r->options.stale_ms);
 	}
 	if (r->stale && r->stage == STAGE_WATCH) {
-		next = time_min(next, r->opened_ms + SETTLE_MS);
+		next = time_min(next, settled_at(r));
 	}
 	return next;
+}
+
+int64_t reflector_reached_ms(const struct reflector *r)
+{
+	return r->reached_ms;
+}
+
+/* Its own delay grew while nobody answered; who waits for the end of that gives a stale picture to
+ * those who need a fresh one. */
+void reflector_server_answers(struct reflector *r, int64_t reached_ms, int64_t now_mono_ms)
+{
+	if (r->stage == STAGE_WAIT && r->unreachable && reached_ms > r->failed_ms) {
+		int64_t soon = now_mono_ms + (int64_t)rng_below(&r->rng, NUDGE_SPREAD_MS);
+		r->retry_ms = time_min(r->retry_ms, soon);
+		r->unreachable = false;
+	}
 }
 
 bool reflector_synced(const struct reflector *r)

@@ -179,6 +179,7 @@ void reflector_feed_start(struct reflector *r)
 		slice_reset(&r->slice);
 	}
 	r->heard = 0;
+	r->accepted = false;
 	r->answered = false;
 	r->event_error = false;
 	r->stop = false;
@@ -191,6 +192,11 @@ bool reflector_on_data(void *data, const char *p, size_t n)
 {
 	struct reflector *r = data;
 	int64_t now = clock_mono(kube_clock(r->kube));
+	r->reached_ms = now;
+	if (n == 0) {
+		r->accepted = true;
+		return !r->stop;
+	}
 	r->byte_ms = now;
 	r->stream_ms = now;
 	/* The first byte of a 200 begins the picture. An attempt before may have begun one too and

@@ -46,6 +46,8 @@ struct reflector {
 	bool missed;	   /* something could not be read since the last picture began */
 	int64_t missed_ms; /* and when that was first */
 
+	bool accepted;	     /* the open stream, by the server */
+	bool unreachable;    /* in STAGE_WAIT: nobody answered the last attempt */
 	uint64_t heard;	     /* events of the open stream */
 	int failed_pictures; /* in a row */
 	int failed_watches;  /* ERROR events in a row, without another event between */
@@ -54,6 +56,8 @@ struct reflector {
 	int64_t stream_ms; /* last byte of the open stream, or its opening */
 	int64_t stood_ms;  /* last moment a watch was known to stand */
 	int64_t retry_ms;
+	int64_t failed_ms;  /* the last failure */
+	int64_t reached_ms; /* when the server last answered anything; -1: not yet */
 };
 
 /* Prepares r->slice for the stage. */

@@ -77,6 +77,28 @@ Test(http_stream, a_stream_gives_each_piece_as_it_comes)
 	streaming_close(&s);
 }
 
+static void answer_and_be_silent(struct stub *s)
+{
+	stub_write(s, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
+}
+
+static bool is_accepted(void *data)
+{
+	return ((struct call *)data)->accepted;
+}
+
+Test(http_stream, that_it_was_accepted_is_told_before_it_says_anything)
+{
+	struct streaming s;
+
+	streaming_open(&s, answer_and_be_silent, 60000);
+	cr_assert(wait_for(s.loop, is_accepted, &s.call, PATIENCE_MS), "not told");
+	cr_expect_eq(s.call.piece_count, 0);
+	stub_write(&s.stub, "3\r\none\r\n");
+	stream_expect(&s, "one");
+	streaming_close(&s);
+}
+
 Test(http_stream, a_stream_that_breaks_off_is_transient)
 {
 	struct streaming s;

@@ -173,6 +173,13 @@ static inline bool fake_data(struct fake_call *c, const char *text)
 	return false;
 }
 
+/* A 200 that says nothing yet. */
+static inline void fake_accept(struct fake_call *c)
+{
+	cr_assert(c->open && c->stream);
+	cr_assert(c->events->on_data(c->data, 200, "", 0));
+}
+
 /* The same one byte at a time. */
 static inline void fake_drip(struct fake_call *c, const char *text)
 {

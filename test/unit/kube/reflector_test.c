@@ -381,6 +381,54 @@ Test(reflector, stale_comes_after_ten_seconds_and_goes_when_the_watch_stands)
 	tear_down(&f);
 }
 
+Test(reflector, a_watch_that_was_accepted_stands_though_it_says_nothing)
+{
+	struct fixture f;
+	sync_up(&f);
+	step(&f, 60000);
+	fake_fail(fake_last(f.wire), false);
+	step(&f, 0);
+	int64_t since = f.clock.mono;
+	while (f.clock.mono - since < 4000) {
+		if (fake_last(f.wire)->open) {
+			fake_fail(fake_last(f.wire), false);
+		}
+		step_to_deadline(&f);
+	}
+	while (!fake_last(f.wire)->open) {
+		step_to_deadline(&f);
+	}
+	cr_assert(f.clock.mono - since > 4000 && f.clock.mono - since < 9000);
+	fake_accept(fake_last(f.wire));
+	while (f.clock.mono - since < 20000) {
+		step_to_deadline(&f);
+	}
+	expect_heard(&f, "");
+	tear_down(&f);
+}
+
+Test(reflector, who_waits_for_a_server_that_was_away_tries_soon_when_it_answers_others)
+{
+	struct fixture f;
+	sync_up(&f);
+	step(&f, 60000);
+	for (int i = 0; i < 6; i++) {
+		fake_fail(fake_last(f.wire), false);
+		step(&f, 0);
+		while (i < 5 && !fake_last(f.wire)->open) {
+			step_to_deadline(&f);
+		}
+	}
+	int64_t before = f.clock.mono;
+	reflector_server_answers(f.r, before - 1, before);
+	cr_assert_geq(reflector_deadline(f.r) - before, 600, "an answer from before is no news");
+	step(&f, 10);
+	reflector_server_answers(f.r, f.clock.mono, f.clock.mono);
+	step(&f, 500);
+	cr_expect(fake_last(f.wire)->open);
+	tear_down(&f);
+}
+
 Test(reflector, a_quiet_watch_that_stands_is_not_stale)
 {
 	struct fixture f;
