@@ -22,7 +22,12 @@
 #define STEP_BUDGET 4000
 /* Changes gather for this long before the engine looks at them: a burst becomes one plan. */
 #define STEP_EVERY_MS 10
-#define DRAIN_MS      10000
+/* And so many times as long as the last step took: a burst in a large cluster is many outcomes,
+ * each of which asks for another step, and what they would cost is taken from who has to answer our
+ * writes. But nobody who is new waits for longer than this. */
+#define STEP_REST_TIMES	 8
+#define STEP_REST_MAX_MS 100
+#define DRAIN_MS	 10000
 /* The journal in memory is the largest page. */
 #define DEBUG_REPLY_BYTES ((size_t)72 << 20)
 #define RELEASE_WAIT_MS	  3000
@@ -153,18 +158,26 @@ static void follow_credentials(struct controller *c)
 	c->tls_generation = tls.generation;
 }
 
+static int64_t rest_after(int64_t step_us)
+{
+	int64_t rest = step_us * STEP_REST_TIMES / 1000;
+	rest = rest < STEP_REST_MAX_MS ? rest : STEP_REST_MAX_MS;
+	return rest > STEP_EVERY_MS ? rest : STEP_EVERY_MS;
+}
+
 static void decide(struct controller *c, int64_t now)
 {
-	if (now - c->stepped_at < STEP_EVERY_MS) {
-		loop_wake_at(c->loop, c->stepped_at + STEP_EVERY_MS);
+	if (now < c->step_at) {
+		loop_wake_at(c->loop, c->step_at);
 		return;
 	}
-	c->stepped_at = now;
 	int64_t began = clock_mono_us();
 	engine_step(c->engine, now_of(c), STEP_BUDGET, &c->plan);
+	int64_t took = clock_mono_us() - began;
+	c->step_at = now + rest_after(took);
 	metric_observe_us(metric_get(c->metrics, METRIC_HISTOGRAM, "aliquot_engine_step_seconds",
 				  "Time of one step of the engine.", NULL),
-		clock_mono_us() - began);
+		took);
 	for (size_t i = 0; i < c->plan.actions.count; i++) {
 		struct action *a = &c->plan.actions.items[i];
 		if (a->type == ACTION_CREATE_CAPACITY) {

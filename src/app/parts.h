@@ -50,7 +50,7 @@ struct controller {
 	uint32_t scheduler_count;
 
 	uint64_t tls_generation;
-	int64_t stepped_at; /* the engine */
+	int64_t step_at; /* the engine, not before */
 	bool stopping;
 	int64_t release_by; /* once stopping */
 	bool drained;
