@@ -30,23 +30,35 @@ Test(server, keeps_a_connection_for_many_requests)
 	house_close(&h);
 }
 
-/* What waited while the loop did something else counts as waiting. */
+/* What a request is said to have taken that came while the loop did something else for so long. */
+static int64_t latency_of_late(struct house *h, struct peer *p, int64_t busy_us)
+{
+	struct timespec busy = {0, busy_us * 1000};
+
+	server_latency_reset(h->server);
+	peer_send(p, "POST /admit HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n");
+	nanosleep(&busy, NULL);
+	peer_expect(p, "POST /admit");
+	str_reset(&p->in);
+	return server_latency(h->server, 50);
+}
+
+/* What waited while the loop did something else counts as waiting. Where no socket of the machine
+ * wanted it before, the kernel begins to note arrivals only some time after it was asked to. */
 Test(server, measures_from_the_arrival_of_a_request)
 {
 	struct house h;
 	struct peer p;
-	struct timespec busy = {0, 300 * 1000 * 1000};
+	int tries = 0;
 
 	house_open(&h, (struct server_config){0});
 	peer_open(&p, h.loop, server_port(h.server));
+	while (latency_of_late(&h, &p, 50 * 1000) < 50 * 1000) {
+		cr_assert(++tries < 60, "the kernel notes no arrivals");
+	}
 	for (int i = 0; i < 2; i++) {
-		server_latency_reset(h.server);
-		peer_send(&p, "POST /admit HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n");
-		nanosleep(&busy, NULL);
-		peer_expect(&p, "POST /admit");
-		str_reset(&p.in);
-		cr_assert(server_latency(h.server, 50) >= 300 * 1000, "%lld us",
-			(long long)server_latency(h.server, 50));
+		int64_t us = latency_of_late(&h, &p, 300 * 1000);
+		cr_assert(us >= 300 * 1000, "%lld us", (long long)us);
 	}
 	peer_close(&p);
 	house_close(&h);
