@@ -7,7 +7,8 @@
  *
  * timeout_ms of a call covers the wait in the queue. For a stream it is the longest silence: every
  * byte starts it anew. limit_bytes 0 means HTTP_LIMIT_DEFAULT; a stream whose status is not 200 has
- * its body collected for the completion (64 KiB at most) and not given to on_data.
+ * its body collected for the completion (64 KiB at most) and not given to on_data. A 200 is told as
+ * soon as its head is there, with no bytes.
  *
  * Faults of an answer: FAULT_TRANSIENT for a refused or broken connection, a deadline, a body that
  * broke off; FAULT_DENIED where TLS does not verify; FAULT_LIMIT; FAULT_INVALID for a request that
