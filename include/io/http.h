@@ -7,7 +7,8 @@
  *
  * timeout_ms of a call covers the wait in the queue. For a stream it is the longest silence: every
  * byte starts it anew. limit_bytes 0 means HTTP_LIMIT_DEFAULT; a stream whose status is not 200 has
- * its body collected for the completion (64 KiB at most) and not given to on_data.
+ * its body collected for the completion (64 KiB at most) and not given to on_data. A 200 is told as
+ * soon as its head is there, with no bytes.
  *
  * A call with `to` goes there instead of to the URL's host, whose name is still the one that is
  * verified: one client for many servers that share a name.

@@ -70,10 +70,10 @@ bool reflector_synced(const struct reflector *r); /* a complete picture was hand
 bool reflector_is_stale(const struct reflector *r);
 int64_t reflector_age_ms(
 	const struct reflector *r, int64_t now_mono_ms); /* since the last byte; INT64_MAX: none */
-/* When the server last answered its list or watch; -1: not yet. */
-int64_t reflector_reached_ms(const struct reflector *r);
-/* Somebody else was answered then: one that waits because nobody was there tries soon. */
-void reflector_server_answers(struct reflector *r, int64_t reached_ms, int64_t now_mono_ms);
+/* When the server last accepted its list or watch; -1: not yet. */
+int64_t reflector_accepted_ms(const struct reflector *r);
+/* It accepted somebody's then: one that waits because nobody was there tries soon. */
+void reflector_server_accepts(struct reflector *r, int64_t accepted_ms, int64_t now_mono_ms);
 /* Drops the stream and takes a new complete picture. */
 void reflector_relist(struct reflector *r);
 

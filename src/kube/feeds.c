@@ -233,16 +233,16 @@ void feeds_destroy(struct feeds *f)
 
 void feeds_step(struct feeds *f, int64_t now_mono_ms)
 {
-	int64_t reached = -1;
+	int64_t accepted = -1;
 	for (int k = 0; k < KIND_WATCHED; k++) {
 		if (f->items[k].reflector != NULL) {
-			int64_t at = reflector_reached_ms(f->items[k].reflector);
-			reached = at > reached ? at : reached;
+			int64_t at = reflector_accepted_ms(f->items[k].reflector);
+			accepted = at > accepted ? at : accepted;
 		}
 	}
 	for (int k = 0; k < KIND_WATCHED; k++) {
 		if (f->items[k].reflector != NULL) {
-			reflector_server_answers(f->items[k].reflector, reached, now_mono_ms);
+			reflector_server_accepts(f->items[k].reflector, accepted, now_mono_ms);
 			reflector_step(f->items[k].reflector, now_mono_ms);
 		}
 	}

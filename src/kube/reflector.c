@@ -58,7 +58,7 @@ struct reflector *reflector_create(struct kube *kube, const struct reflector_kin
 	r->needs_picture = true;
 	r->any_version = true;
 	r->byte_ms = -1;
-	r->reached_ms = -1;
+	r->accepted_ms = -1;
 	rng_seed(&r->rng, r->options.seed ^ hash_text(kind->name));
 	if (kube_metrics(kube) != NULL) {
 		CLEANUP(str_finish) struct str labels = STR_INIT(256);
@@ -195,7 +195,7 @@ static void retry_later(struct reflector *r, int64_t now, const struct fault *wh
 		LOG_I("status", why->status), LOG_I("retry_ms", delay));
 	wait_for(r, now, delay);
 	r->failed_ms = now;
-	r->unreachable = why->kind == FAULT_TRANSIENT && why->status == 0;
+	r->unreachable = why->status == 0 && !r->accepted;
 }
 
 /* The server does not know sendInitialEvents, or does not want it. */
@@ -427,16 +427,17 @@ int64_t reflector_deadline(const struct reflector *r)
 	return next;
 }
 
-int64_t reflector_reached_ms(const struct reflector *r)
+int64_t reflector_accepted_ms(const struct reflector *r)
 {
-	return r->reached_ms;
+	return r->accepted_ms;
 }
 
 /* Its own delay grew while nobody answered; who waits for the end of that gives a stale picture to
- * those who need a fresh one. */
-void reflector_server_answers(struct reflector *r, int64_t reached_ms, int64_t now_mono_ms)
+ * those who need a fresh one. Who was answered and failed keeps its delay, or it would be asked for
+ * twice a second. */
+void reflector_server_accepts(struct reflector *r, int64_t accepted_ms, int64_t now_mono_ms)
 {
-	if (r->stage == STAGE_WAIT && r->unreachable && reached_ms > r->failed_ms) {
+	if (r->stage == STAGE_WAIT && r->unreachable && accepted_ms > r->failed_ms) {
 		int64_t soon = now_mono_ms + (int64_t)rng_below(&r->rng, NUDGE_SPREAD_MS);
 		r->retry_ms = time_min(r->retry_ms, soon);
 		r->unreachable = false;

@@ -192,9 +192,9 @@ bool reflector_on_data(void *data, const char *p, size_t n)
 {
 	struct reflector *r = data;
 	int64_t now = clock_mono(kube_clock(r->kube));
-	r->reached_ms = now;
 	if (n == 0) {
 		r->accepted = true;
+		r->accepted_ms = now;
 		return !r->stop;
 	}
 	r->byte_ms = now;

@@ -56,8 +56,8 @@ struct reflector {
 	int64_t stream_ms; /* last byte of the open stream, or its opening */
 	int64_t stood_ms;  /* last moment a watch was known to stand */
 	int64_t retry_ms;
-	int64_t failed_ms;  /* the last failure */
-	int64_t reached_ms; /* when the server last answered anything; -1: not yet */
+	int64_t failed_ms;   /* the last failure */
+	int64_t accepted_ms; /* when the server last accepted a stream; -1: not yet */
 };
 
 /* Prepares r->slice for the stage. */

@@ -348,19 +348,37 @@ Test(reflector, error_events_without_progress_end_in_a_new_picture)
 	tear_down(&f);
 }
 
+/* A watch that stood breaks; the time of that. */
+static int64_t lose_watch(struct fixture *f)
+{
+	sync_up(f);
+	step(f, 60000);
+	fake_fail(fake_last(f->wire), false);
+	step(f, 0);
+	return f->clock.mono;
+}
+
+static void fail_again(struct fixture *f)
+{
+	if (fake_last(f->wire)->open) {
+		fake_fail(fake_last(f->wire), false);
+	}
+	step_to_deadline(f);
+}
+
+static void await_attempt(struct fixture *f)
+{
+	while (!fake_last(f->wire)->open) {
+		step_to_deadline(f);
+	}
+}
+
 Test(reflector, stale_comes_after_ten_seconds_and_goes_when_the_watch_stands)
 {
 	struct fixture f;
-	sync_up(&f);
-	step(&f, 60000);
-	fake_fail(fake_last(f.wire), false);
-	step(&f, 0);
-	int64_t since = f.clock.mono;
+	int64_t since = lose_watch(&f);
 	while (str_text(&f.heard)[0] == '\0') {
-		if (fake_last(f.wire)->open) {
-			fake_fail(fake_last(f.wire), false);
-		}
-		step_to_deadline(&f);
+		fail_again(&f);
 		cr_assert_lt(f.clock.mono - since, 60000);
 	}
 	expect_heard(&f, "stale ");
@@ -369,9 +387,7 @@ Test(reflector, stale_comes_after_ten_seconds_and_goes_when_the_watch_stands)
 	cr_expect_leq(f.clock.mono - since, 10100, "%lld", (long long)(f.clock.mono - since));
 	/* A quiet kind says nothing for a minute: a watch that was not refused for six seconds
 	 * stands. */
-	while (!fake_last(f.wire)->open) {
-		step_to_deadline(&f);
-	}
+	await_attempt(&f);
 	since = f.clock.mono;
 	while (reflector_is_stale(f.r)) {
 		step_to_deadline(&f);
@@ -384,20 +400,11 @@ Test(reflector, stale_comes_after_ten_seconds_and_goes_when_the_watch_stands)
 Test(reflector, a_watch_that_was_accepted_stands_though_it_says_nothing)
 {
 	struct fixture f;
-	sync_up(&f);
-	step(&f, 60000);
-	fake_fail(fake_last(f.wire), false);
-	step(&f, 0);
-	int64_t since = f.clock.mono;
+	int64_t since = lose_watch(&f);
 	while (f.clock.mono - since < 4000) {
-		if (fake_last(f.wire)->open) {
-			fake_fail(fake_last(f.wire), false);
-		}
-		step_to_deadline(&f);
+		fail_again(&f);
 	}
-	while (!fake_last(f.wire)->open) {
-		step_to_deadline(&f);
-	}
+	await_attempt(&f);
 	cr_assert(f.clock.mono - since > 4000 && f.clock.mono - since < 9000);
 	fake_accept(fake_last(f.wire));
 	while (f.clock.mono - since < 20000) {
@@ -407,7 +414,7 @@ Test(reflector, a_watch_that_was_accepted_stands_though_it_says_nothing)
 	tear_down(&f);
 }
 
-Test(reflector, who_waits_for_a_server_that_was_away_tries_soon_when_it_answers_others)
+Test(reflector, who_waits_for_a_server_that_was_away_tries_soon_when_it_accepts_others)
 {
 	struct fixture f;
 	sync_up(&f);
@@ -420,12 +427,31 @@ Test(reflector, who_waits_for_a_server_that_was_away_tries_soon_when_it_answers_
 		}
 	}
 	int64_t before = f.clock.mono;
-	reflector_server_answers(f.r, before - 1, before);
+	reflector_server_accepts(f.r, before - 1, before);
 	cr_assert_geq(reflector_deadline(f.r) - before, 600, "an answer from before is no news");
 	step(&f, 10);
-	reflector_server_answers(f.r, f.clock.mono, f.clock.mono);
+	reflector_server_accepts(f.r, f.clock.mono, f.clock.mono);
 	step(&f, 500);
 	cr_expect(fake_last(f.wire)->open);
+	tear_down(&f);
+}
+
+Test(reflector, who_was_accepted_and_failed_keeps_its_delay_whoever_else_is_accepted)
+{
+	struct fixture f;
+	sync_up(&f);
+	step(&f, 60000);
+	fake_fail(fake_last(f.wire), false);
+	step(&f, 0);
+	await_attempt(&f);
+	fake_accept(fake_last(f.wire));
+	fake_close(fake_last(f.wire));
+	step(&f, 0);
+	int64_t deadline = reflector_deadline(f.r);
+	cr_assert_gt(deadline, f.clock.mono + 600);
+	step(&f, 10);
+	reflector_server_accepts(f.r, f.clock.mono, f.clock.mono);
+	cr_expect_eq(reflector_deadline(f.r), deadline);
 	tear_down(&f);
 }
 
