@@ -35,9 +35,37 @@ def watch(core):
         "stalls": len(stalls), "stalled_ms": sum(stalls) // 1_000_000}))
 
 
+def stay_awake(core):
+    """The process: keeps a core from going to sleep, behind everybody else on it. A virtual machine
+    gives a core that has nothing to do back to its host, and may get it back milliseconds late."""
+    os.sched_setaffinity(0, {core})
+    os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+    parent = os.getppid()
+    while os.getppid() == parent:
+        for _ in range(10_000):
+            pass
+
+
+class Awake:
+    """While this is entered, no core of these sleeps."""
+
+    def __init__(self, cores):
+        self.cores, self.processes = cores, []
+
+    def __enter__(self):
+        self.processes = [subprocess.Popen([sys.executable, __file__, "awake", str(core)])
+                          for core in sorted(self.cores)]
+        return self
+
+    def __exit__(self, *_):
+        for process in self.processes:
+            process.kill()
+            process.wait(10)
+
+
 class Witness:
     def __init__(self, cores):
-        self.process = subprocess.Popen([sys.executable, __file__, str(min(cores))],
+        self.process = subprocess.Popen([sys.executable, __file__, "watch", str(min(cores))],
                                         stdout=subprocess.PIPE, text=True)
 
     def tell(self):
@@ -46,4 +74,4 @@ class Witness:
 
 
 if __name__ == "__main__":
-    watch(int(sys.argv[1]))
+    {"watch": watch, "awake": stay_awake}[sys.argv[1]](int(sys.argv[2]))
