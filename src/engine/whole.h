@@ -15,12 +15,6 @@ struct engine;
 struct holder;
 struct waiter;
 
-/* One of those who are ranked. */
-struct candidate {
-	struct waiter *waiter;
-	uint32_t pod_slot;
-};
-
 /* How a tenant fares among others. */
 struct passed {
 	int64_t lacks_since; /* no GPU fits it although one might; -1: that is not so */
@@ -118,11 +112,6 @@ uint32_t whole_best_node(struct engine *e, const struct place_request *r, uint32
 /* whole_drain.c: it fits nowhere and has waited; a node is kept for it. */
 void whole_drain(
 	struct engine *e, struct whole *w, const struct place_request *r, struct plan *plan);
-
-/* decide.c. Less than 0: the first comes before the second. By priority and age, and by those
- * alone. */
-int pod_rank_class(const struct pod *a, const struct pod *b);
-int pod_rank(const struct pod *a, const struct pod *b); /* then by name */
 
 /* reserve.c: tenants among themselves */
 int64_t patience_of(const struct engine *e);
