@@ -78,14 +78,20 @@ static bool is_better(
 	return as_good && w->hold.uuid != NULL && hold_is_on(w, gpu);
 }
 
-static const struct world_pod *first_of(const struct contest *c, uint64_t mask)
+static const struct world_pod *first_of(
+	const struct engine *e, const struct contest *c, uint64_t mask)
 {
+	const struct world_pod *first = NULL;
 	for (uint32_t i = 0; i < c->count; i++) {
-		if ((mask >> i & 1) != 0) {
+		if ((mask >> i & 1) == 0) {
+			continue;
+		}
+		if (evict_is_doubtful(e, c->victims[i])) {
 			return c->victims[i];
 		}
+		first = first != NULL ? first : c->victims[i];
 	}
-	return NULL;
+	return first;
 }
 
 static struct choice choose(struct engine *e, const struct waiter *w, const struct place_request *r)
@@ -104,7 +110,7 @@ static struct choice choose(struct engine *e, const struct waiter *w, const stru
 			      !kept_from(e, c.gpu.kept_by, &w->pod, false);
 		if (usable && contest_solve(&c, &v) && is_better(w, gpu, &v, &best)) {
 			best = (struct choice){.gpu = gpu, .share = v.share, .cost = v};
-			best.first = first_of(&c, v.mask);
+			best.first = first_of(e, &c, v.mask);
 		}
 	}
 	return best;
@@ -137,6 +143,7 @@ static struct choice look_for(struct engine *e, struct waiter *w)
 	}
 	int64_t left = quotas_left(e, w, &quota) / waiter_count(w);
 	r.pod = &w->pod;
+	r.company = manners_of_waiter(e, w).company;
 	r.claims = claims.items;
 	r.claim_count = claims.count;
 	r.apart = neighbours_mark(e, &w->pod);

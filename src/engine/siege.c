@@ -196,6 +196,16 @@ static bool node_takes(struct engine *e, const struct siege_want *want,
 	return place_unfit(&e->snap, want->request, &rest, NULL) == UNFIT_NONE;
 }
 
+static const struct world_pod *first_of(const struct engine *e, const struct siege *s)
+{
+	vec_for_each (const struct world_pod *const, p, &s->chosen) {
+		if (evict_is_doubtful(e, *p)) {
+			return *p;
+		}
+	}
+	return s->chosen.count > 0 ? s->chosen.items[0] : NULL;
+}
+
 static struct siege_plan lay_on(
 	struct engine *e, const struct siege_want *want, size_t from, size_t end)
 {
@@ -212,7 +222,7 @@ static struct siege_plan lay_on(
 		}
 		take(s, f, &plan);
 	}
-	plan.first = s->chosen.count > 0 ? s->chosen.items[0] : NULL;
+	plan.first = first_of(e, s);
 	if (!node_takes(e, want, &plan, free)) {
 		plan.node = WORLD_NONE;
 	}

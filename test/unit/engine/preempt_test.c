@@ -486,3 +486,54 @@ Test(preempt, c17_a_whole_pod_takes_the_gpu_that_costs_least)
 	tell_whole(&b, &(struct ask){.name = "w", .gpus = 2, .priority = 10});
 	expect_victim(&b, "c");
 }
+
+/* Two GPUs, on each of which somebody without a budget shares with a replica of one ReplicaSet. */
+static struct bed budgeted(void)
+{
+	static const char *const names[] = {"a0", "y0", "a1", "y1"};
+	static const char *const gpus[] = {"G0", "G1"}, *const pods[] = {"c0", "c1"};
+	struct bed b = bed_make();
+	tell_node(&b, "n0", 2, 110);
+	tell_reach(&b, true);
+	for (int i = 0; i < 2; i++) {
+		struct grant both[] = {{names[2 * i], "default", names[2 * i], 450, 1000},
+			{names[2 * i + 1], "default", names[2 * i + 1], 450, 1000}};
+		char uid[16];
+		snprintf(uid, sizeof uid, "%s-uid", pods[i]);
+		tell_capacity(&b, &(struct cap){pods[i], uid, gpus[i], false, {both, 2}});
+	}
+	for (int i = 0; i < 4; i++) {
+		tell_tenant(&b, &(struct tenant){.name = names[i],
+					.milli = "450",
+					.node = "n0",
+					.owner_kind = "ReplicaSet",
+					.owner = i % 2 == 1 ? "y" : NULL,
+					.holder = pods[i / 2],
+					.uuid = gpus[i / 2]});
+	}
+	return b;
+}
+
+Test(preempt, one_refused_by_its_budget_costs_no_neighbour_of_its_siblings)
+{
+	struct bed b = budgeted();
+	tell_wish(&b, &(struct wish){.name = "w", .share = "0.9", .priority = 10});
+	const struct action *a = wait_for_it(&b);
+	cr_assert_not_null(a);
+	cr_assert_str_eq(a->uid, "a0");
+	settle(&b, a->id, 0, "");
+	goes(&b, "a0", "450");
+	b.now += 500;
+	a = step(&b, ACTION_EVICT);
+	cr_assert_not_null(a);
+	cr_assert_str_eq(a->uid, "y0");
+	for (int i = 0; i < 40; i++) {
+		if (a != NULL) {
+			cr_assert_eq(a->uid[0], 'y', "%s goes in vain", a->uid);
+			settle(&b, a->id, 429, "429: the pod's disruption budget: y needs 2");
+		}
+		b.now += 1000;
+		a = step(&b, ACTION_EVICT);
+	}
+	bed_finish(&b);
+}
