@@ -8,7 +8,7 @@
 #include "state.h"
 
 /* What is being opened, or has just been left, is waited for. */
-#define PATIENCE_MS 10000
+#define LACKS_MS 10000
 /* Between two looks of the engine, of a waiter that displaces somebody, and of one that cannot. */
 #define LOOK_MS	 100
 #define SOON_MS	 250
@@ -30,16 +30,17 @@ static bool may_displace(const struct engine *e, const struct waiter *w)
 	return !w->pod.never_preempts && (policy == NULL || !policy->never_preempts);
 }
 
-static int64_t due_at(const struct waiter *w)
+static int64_t due_at(const struct engine *e, const struct waiter *w)
 {
-	int64_t at = w->passed.lacks_since + PATIENCE_MS;
+	int64_t lacks_ms = e->cfg.lacks_ms > 0 ? e->cfg.lacks_ms : LACKS_MS;
+	int64_t at = w->passed.lacks_since + lacks_ms;
 	return at > w->preempt_at ? at : w->preempt_at;
 }
 
 static bool is_due(const struct engine *e, const struct waiter *w)
 {
 	return w->passed.lacks_since >= 0 && waiter_count(w) == 1 && lacks_room(w->reason) &&
-	       e->now >= due_at(w);
+	       e->now >= due_at(e, w);
 }
 
 static bool anyone_is_due(struct engine *e)
@@ -50,7 +51,7 @@ static bool anyone_is_due(struct engine *e)
 		due = due || is_due(e, w);
 		/* For several GPUs at once nobody is displaced. */
 		if (w->passed.lacks_since >= 0 && waiter_count(w) == 1) {
-			wake_by(e, due_at(w));
+			wake_by(e, due_at(e, w));
 		}
 	}
 	return due;
