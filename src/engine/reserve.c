@@ -16,17 +16,21 @@ int64_t patience_of(const struct engine *e)
 
 uint32_t keeper_add(struct engine *e, const struct pod *pod, bool whole)
 {
-	struct keeper made = {pod, whole};
+	struct keeper made = {.pod = pod, .whole = whole};
 	VEC_PUSH(&e->wholes.keepers, made);
 	return (uint32_t)e->wholes.keepers.count;
 }
 
-/* What is missing on the GPU. */
-struct lack {
-	int64_t milli, mib;
-};
+void reserve_note(struct engine *e, struct waiter *w, const struct place_keep *k)
+{
+	w->passed.kept_for = k->keeper;
+	w->reason = e->wholes.keepers.items[k->keeper - 1].whole ? REASON_WHOLE_POD_FIRST
+								 : REASON_RESERVED;
+	w->miss.reason = w->reason;
+	w->miss.best_node = e->snap.nodes.items[k->node].noun->name;
+}
 
-static bool lack_on(const struct place_gpu *g, const struct place_request *r, struct lack *ret)
+bool reserve_lack_on(const struct place_gpu *g, const struct place_request *r, struct lack *ret)
 {
 	int64_t milli, mib;
 	place_share(r, g->usable_mib, &milli, &mib);
@@ -61,7 +65,7 @@ static uint32_t nearest(struct engine *e, const struct place_request *r)
 	struct lack least = {0}, on;
 	for (uint32_t i = 0; i < e->snap.gpus.count; i++) {
 		const struct place_gpu *g = &e->snap.gpus.items[i];
-		if (!lack_on(g, r, &on) ||
+		if (!reserve_lack_on(g, r, &on) ||
 			(best != PLACE_NOWHERE && !is_nearer(e, i, &on, best, &least)) ||
 			place_unfit(&e->snap, r, &e->snap.nodes.items[g->node], NULL) !=
 				UNFIT_NONE) {
@@ -91,6 +95,10 @@ static void reserve(struct engine *e, struct waiter *w)
 	r.claims = claims.items;
 	r.claim_count = claims.count;
 	r.apart = neighbours_mark(e, &w->pod);
+	if (waiter_count(w) > 1) {
+		e->wholes.reserved += reserve_group(e, w, &r);
+		return;
+	}
 	uint32_t gpu = nearest(e, &r);
 	if (gpu != PLACE_NOWHERE) {
 		place_keep_gpu(&e->snap, gpu, keeper_add(e, &w->pod, false));
