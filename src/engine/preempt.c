@@ -28,9 +28,14 @@ bool preempt_allowed(const struct engine *e, const struct pod *pod)
 	return !pod->never_preempts && (policy == NULL || !policy->never_preempts);
 }
 
-static int64_t due_at(const struct waiter *w)
+int64_t preempt_patience(const struct engine *e)
 {
-	int64_t at = w->passed.lacks_since + PREEMPT_PATIENCE_MS;
+	return e->cfg.lacks_ms > 0 ? e->cfg.lacks_ms : PREEMPT_PATIENCE_MS;
+}
+
+static int64_t due_at(const struct engine *e, const struct waiter *w)
+{
+	int64_t at = w->passed.lacks_since + preempt_patience(e);
 	return at > w->preempt_at ? at : w->preempt_at;
 }
 
@@ -38,7 +43,7 @@ static bool is_due(const struct engine *e, const struct waiter *w)
 {
 	/* Who has some of its GPUs completes them, or gives them back. */
 	return w->passed.lacks_since >= 0 && w->granted_step != e->step && lacks_room(w->reason) &&
-	       e->now >= due_at(w);
+	       e->now >= due_at(e, w);
 }
 
 static bool anyone_is_due(struct engine *e)
@@ -48,12 +53,12 @@ static bool anyone_is_due(struct engine *e)
 		const struct waiter *w = e->ranked.items[i].waiter;
 		due = due || is_due(e, w);
 		if (w->passed.lacks_since >= 0) {
-			wake_by(e, due_at(w));
+			wake_by(e, due_at(e, w));
 		}
 	}
 	vec_for_each (struct whole *const, w, &e->wholes.ranked) {
 		due = due || whole_preempts(e, *w);
-		wake_by(e, whole_preempts_at(*w));
+		wake_by(e, whole_preempts_at(e, *w));
 	}
 	return due;
 }

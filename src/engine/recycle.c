@@ -34,6 +34,11 @@ static int64_t stuck_since(struct engine *e, const struct world_pod *p)
 	return made.since;
 }
 
+static int64_t stuck_ms(const struct engine *e)
+{
+	return e->cfg.stuck_ms > 0 ? e->cfg.stuck_ms : STUCK_MS;
+}
+
 static bool is_made_anew(const struct world_pod *p)
 {
 	static const char *const kinds[][2] = {{"apps/v1", "ReplicaSet"},
@@ -86,8 +91,8 @@ static void tell(struct engine *e, const struct world_pod *p, enum reason reason
 static void recycle(struct engine *e, const struct world_pod *p, struct plan *plan)
 {
 	int64_t since = stuck_since(e, p);
-	wake_by(e, since + STUCK_MS);
-	if (e->now - since < STUCK_MS) {
+	wake_by(e, since + stuck_ms(e));
+	if (e->now - since < stuck_ms(e)) {
 		return;
 	}
 	struct explain_facts facts = facts_of(e, p);

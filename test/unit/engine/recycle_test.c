@@ -1,14 +1,19 @@
 /* C21: what was placed and cannot be bound. */
 #include "evict_bed.h"
 
-static struct bed one_gpu(void)
+static struct bed one_gpu_of(const struct engine_config *cfg)
 {
-	struct bed b = bed_make();
+	struct bed b = bed_make_of(cfg);
 	tell_node(&b, "n0", 1, 110);
 	tell_reach(&b, true);
 	struct grant t0[] = {{"t0", "default", "t0", 700, 1000}};
 	tell_capacity(&b, &(struct cap){"c0", "c0-uid", "G0", false, {t0, 1}});
 	return b;
+}
+
+static struct bed one_gpu(void)
+{
+	return one_gpu_of(&(struct engine_config){0});
 }
 
 static void tell_stuck(struct bed *b, const char *kind)
@@ -33,6 +38,18 @@ Test(recycle, c21_after_thirty_seconds_its_owner_makes_another_one)
 	cr_expect_eq(a->reason, REASON_RECYCLED);
 	cr_expect_str_eq(a->resource_version, "2", "a binding that came in between prevents it");
 	cr_expect_not_null(event_of(&b, "Recycled"));
+	bed_finish(&b);
+}
+
+Test(recycle, c21_after_as_long_as_is_configured)
+{
+	struct bed b = one_gpu_of(&(struct engine_config){.stuck_ms = 2000});
+	tell_stuck(&b, "ReplicaSet");
+	step(&b, ACTION_EVICT);
+	b.now += 1900;
+	cr_expect_null(step(&b, ACTION_EVICT));
+	b.now += 200;
+	cr_expect_not_null(step(&b, ACTION_EVICT));
 	bed_finish(&b);
 }
 
