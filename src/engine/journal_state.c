@@ -163,7 +163,7 @@ static bool load_waiter(struct engine *e, struct unpack *u)
 	unpack_seen_pod(u, &w->arena, &seen);
 	w->pod = seen.pod;
 	w->stamp = stamp_of(&seen, world_pod_by_uid(e->world, uid));
-	w->flight = unpack_u64(u);
+	waiter_sends(e, w, unpack_u64(u));
 	w->seen = unpack_u64(u);
 	text_set(&w->placed_rv, unpack_text(u));
 	text_set(&w->refusal, unpack_text(u));
@@ -259,7 +259,7 @@ static bool load_holder(struct engine *e, struct unpack *u)
 	h->search = flags & 32;
 	h->told_doubled = flags & 64;
 	h->asked_keeps = flags & 128;
-	h->flight = unpack_u64(u);
+	uint64_t flight = unpack_u64(u);
 	h->seen = unpack_u64(u);
 	h->wanted = unpack_u64(u);
 	text_set(&h->acked_rv, unpack_text(u));
@@ -268,7 +268,7 @@ static bool load_holder(struct engine *e, struct unpack *u)
 	text_set(&h->flight_rv, unpack_text(u));
 	h->backoff = backoff_unpack(u);
 	int64_t type = unpack_i64(u);
-	h->flight_type = (enum action_type)type;
+	holder_sends(e, h, (enum action_type)type, flight);
 	h->avoid_until = unpack_i64(u);
 	h->expires_at = unpack_i64(u);
 	h->idle_since = unpack_i64(u);
