@@ -8,6 +8,8 @@
 #define PATIENCE_MS   60000
 #define PASSED_MOST   100
 #define RESERVED_MOST 64
+/* A search that finds nothing looks at every GPU, and mostly finds nothing the next time either. */
+#define VAIN_MS 30000
 
 int64_t patience_of(const struct engine *e)
 {
@@ -78,6 +80,17 @@ static uint32_t nearest(struct engine *e, const struct place_request *r)
 	return best;
 }
 
+static uint32_t reserve_one(struct engine *e, struct waiter *w, const struct place_request *r)
+{
+	uint32_t gpu = nearest(e, r);
+	if (gpu == PLACE_NOWHERE) {
+		return 0;
+	}
+	place_keep_gpu(&e->snap, gpu, keeper_add(e, &w->pod, false));
+	wholes_picture_changed(e);
+	return 1;
+}
+
 static void reserve(struct engine *e, struct waiter *w)
 {
 	struct claims_of claims;
@@ -86,7 +99,7 @@ static void reserve(struct engine *e, struct waiter *w)
 		wake_by(e, w->passed.lacks_since + patience_of(e));
 		return;
 	}
-	if (e->wholes.reserved >= RESERVED_MOST ||
+	if (e->wholes.reserved >= RESERVED_MOST || e->now < w->passed.vain_until ||
 		needs_claims(e, &w->pod, &claims) != REASON_NONE) {
 		return;
 	}
@@ -95,15 +108,11 @@ static void reserve(struct engine *e, struct waiter *w)
 	r.claims = claims.items;
 	r.claim_count = claims.count;
 	r.apart = neighbours_mark(e, &w->pod);
-	if (waiter_count(w) > 1) {
-		e->wholes.reserved += reserve_group(e, w, &r);
-		return;
-	}
-	uint32_t gpu = nearest(e, &r);
-	if (gpu != PLACE_NOWHERE) {
-		place_keep_gpu(&e->snap, gpu, keeper_add(e, &w->pod, false));
-		e->wholes.reserved++;
-		wholes_picture_changed(e);
+	uint32_t reserved = waiter_count(w) > 1 ? reserve_group(e, w, &r) : reserve_one(e, w, &r);
+	e->wholes.reserved += reserved;
+	w->passed.vain_until = reserved > 0 ? 0 : e->now + VAIN_MS;
+	if (reserved == 0) {
+		wake_by(e, w->passed.vain_until);
 	}
 }
 
@@ -113,6 +122,7 @@ void reserve_judge(struct engine *e, struct waiter *w, bool lacks)
 	if (!lacks) {
 		w->passed.lacks_since = -1;
 		w->passed.by = 0;
+		w->passed.vain_until = 0;
 		return;
 	}
 	if (w->passed.lacks_since < 0) {
