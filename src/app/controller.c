@@ -349,7 +349,9 @@ static int make_connection(struct controller *c, struct fault *f)
 	if (c->http == NULL) {
 		return -1;
 	}
-	c->kube = kube_create(http_client_wire(c->http), c->cred, c->clock, c->metrics);
+	c->crash = crash_create(http_client_wire(c->http));
+	struct wire *wire = crash_wire(c->crash, http_client_wire(c->http));
+	c->kube = kube_create(wire, c->cred, c->clock, c->metrics);
 	return 0;
 }
 
@@ -390,7 +392,9 @@ static void make_leader_side(struct controller *c)
 		.open_timeout_ms = c->options.open_timeout_s * 1000,
 		.evictions_per_minute = (uint32_t)c->options.evictions_per_minute,
 		.lost_ms = c->options.reacquire_s * 1000,
-		.patience_ms = c->options.patience_s * 1000};
+		.patience_ms = c->options.patience_s * 1000,
+		.stuck_ms = c->options.recycle_s * 1000,
+		.lacks_ms = c->options.preempt_s * 1000};
 	struct certs_config certs = {.ns = NAME_NAMESPACE, .extra_names = c->options.webhook_names};
 	struct certs_events certs_events = {.on_identity = on_identity, .leads = leads};
 	c->events =
@@ -480,6 +484,7 @@ static void controller_finish(struct controller *c)
 	recorder_destroy(c->recorder);
 	hook_destroy(c->hook);
 	kube_destroy(c->kube);
+	crash_destroy(c->crash);
 	http_client_destroy(c->http);
 	kube_cred_destroy(c->cred);
 	plan_finish(&c->plan);

@@ -133,14 +133,9 @@ static void note_refusal(const struct snapshot *s, struct waiter *w,
 static void note_keeper(struct engine *e, struct waiter *w)
 {
 	const struct place_keep *k = place_kept_from(&e->snap, &w->asked);
-	if (k == NULL) {
-		return;
+	if (k != NULL) {
+		reserve_note(e, w, k);
 	}
-	w->passed.kept_for = k->keeper;
-	w->reason = e->wholes.keepers.items[k->keeper - 1].whole ? REASON_WHOLE_POD_FIRST
-								 : REASON_RESERVED;
-	w->miss.reason = w->reason;
-	w->miss.best_node = e->snap.nodes.items[k->node].noun->name;
 }
 
 /* It would go on a GPU whose capacity pod could not be created: not yet, or now once more. */
@@ -326,8 +321,7 @@ static bool decide_one(struct engine *e, int64_t now, struct waiter *w, struct p
 		return false;
 	}
 	if (waiter_count(w) > 1) {
-		group_decide(e, now, w, plan);
-		return false;
+		return group_decide(e, now, w, plan);
 	}
 	if (w->granted_step != e->step) {
 		return place_waiter(e, now, w, plan);

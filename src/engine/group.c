@@ -124,6 +124,10 @@ static bool find(
 			.node = PLACE_NOWHERE,
 			.best_node = g.best_node,
 			.best_gpu = PLACE_NOWHERE};
+		const struct place_keep *k = place_group_kept_from(&e->snap, &party);
+		if (k != NULL) {
+			reserve_note(e, w, k);
+		}
 		return false;
 	}
 	while (g.count < party.count) {
@@ -181,12 +185,12 @@ static void use(struct engine *e, int64_t now, struct waiter *w, const struct pl
 	take(e, now, w, g, plan);
 }
 
-static void seek(struct engine *e, int64_t now, struct waiter *w, uint32_t have, struct plan *plan)
+static bool seek(struct engine *e, int64_t now, struct waiter *w, uint32_t have, struct plan *plan)
 {
 	struct claims_of claims;
 	struct place_group g = {.count = waiter_count(w) - have};
 	if (!waiter_asks(e, w, &claims)) {
-		return;
+		return false;
 	}
 	const struct place_request said = w->asked;
 	if (have > 0) {
@@ -196,7 +200,9 @@ static void seek(struct engine *e, int64_t now, struct waiter *w, uint32_t have,
 		w->asked.mem_mib = entry->mem_mib;
 	}
 	landings_lift(e, w);
+	hold_lift(e, w);
 	bool found = find(e, now, w, plan, &g);
+	hold_settle_group(e, w, &g);
 	landings_settle_group(e, w, &g);
 	waiter_asked(w);
 	if (found) {
@@ -205,6 +211,7 @@ static void seek(struct engine *e, int64_t now, struct waiter *w, uint32_t have,
 	/* It is told what it asked for. */
 	w->asked.milli = said.milli;
 	w->asked.mem_mib = said.mem_mib;
+	return !found && w->reason != REASON_WAITING_FOR_CAPACITY;
 }
 
 /* True: it is past completing. Where a placement may land yet it would land on these GPUs, so they
@@ -224,7 +231,7 @@ static bool past_completing(struct engine *e, int64_t now, struct waiter *w)
 	return g->gives_back;
 }
 
-void group_decide(struct engine *e, int64_t now, struct waiter *w, struct plan *plan)
+bool group_decide(struct engine *e, int64_t now, struct waiter *w, struct plan *plan)
 {
 	struct group *g = &w->group;
 	uint32_t have = w->granted_step == e->step ? (uint32_t)g->granted.count : 0;
@@ -236,6 +243,7 @@ void group_decide(struct engine *e, int64_t now, struct waiter *w, struct plan *
 	if (have >= waiter_count(w) && !g->gives_back) {
 		tell(e, w, plan);
 	} else if (have == 0 || !(g->gives_back || past_completing(e, now, w))) {
-		seek(e, now, w, have, plan);
+		return seek(e, now, w, have, plan);
 	}
+	return false;
 }

@@ -8,6 +8,8 @@
 #define PATIENCE_MS   60000
 #define PASSED_MOST   100
 #define RESERVED_MOST 64
+/* A search that finds nothing looks at every GPU, and mostly finds nothing the next time either. */
+#define VAIN_MS 30000
 
 int64_t patience_of(const struct engine *e)
 {
@@ -16,17 +18,21 @@ int64_t patience_of(const struct engine *e)
 
 uint32_t keeper_add(struct engine *e, const struct pod *pod, bool whole)
 {
-	struct keeper made = {pod, whole};
+	struct keeper made = {.pod = pod, .whole = whole};
 	VEC_PUSH(&e->wholes.keepers, made);
 	return (uint32_t)e->wholes.keepers.count;
 }
 
-/* What is missing on the GPU. */
-struct lack {
-	int64_t milli, mib;
-};
+void reserve_note(struct engine *e, struct waiter *w, const struct place_keep *k)
+{
+	w->passed.kept_for = k->keeper;
+	w->reason = e->wholes.keepers.items[k->keeper - 1].whole ? REASON_WHOLE_POD_FIRST
+								 : REASON_RESERVED;
+	w->miss.reason = w->reason;
+	w->miss.best_node = e->snap.nodes.items[k->node].noun->name;
+}
 
-static bool lack_on(const struct place_gpu *g, const struct place_request *r, struct lack *ret)
+bool reserve_lack_on(const struct place_gpu *g, const struct place_request *r, struct lack *ret)
 {
 	int64_t milli, mib;
 	place_share(r, g->usable_mib, &milli, &mib);
@@ -61,7 +67,7 @@ static uint32_t nearest(struct engine *e, const struct place_request *r)
 	struct lack least = {0}, on;
 	for (uint32_t i = 0; i < e->snap.gpus.count; i++) {
 		const struct place_gpu *g = &e->snap.gpus.items[i];
-		if (!lack_on(g, r, &on) ||
+		if (!reserve_lack_on(g, r, &on) ||
 			(best != PLACE_NOWHERE && !is_nearer(e, i, &on, best, &least)) ||
 			place_unfit(&e->snap, r, &e->snap.nodes.items[g->node], NULL) !=
 				UNFIT_NONE) {
@@ -74,6 +80,17 @@ static uint32_t nearest(struct engine *e, const struct place_request *r)
 	return best;
 }
 
+static uint32_t reserve_one(struct engine *e, struct waiter *w, const struct place_request *r)
+{
+	uint32_t gpu = nearest(e, r);
+	if (gpu == PLACE_NOWHERE) {
+		return 0;
+	}
+	place_keep_gpu(&e->snap, gpu, keeper_add(e, &w->pod, false));
+	wholes_picture_changed(e);
+	return 1;
+}
+
 static void reserve(struct engine *e, struct waiter *w)
 {
 	struct claims_of claims;
@@ -82,7 +99,7 @@ static void reserve(struct engine *e, struct waiter *w)
 		wake_by(e, w->passed.lacks_since + patience_of(e));
 		return;
 	}
-	if (e->wholes.reserved >= RESERVED_MOST ||
+	if (e->wholes.reserved >= RESERVED_MOST || e->now < w->passed.vain_until ||
 		needs_claims(e, &w->pod, &claims) != REASON_NONE) {
 		return;
 	}
@@ -91,11 +108,11 @@ static void reserve(struct engine *e, struct waiter *w)
 	r.claims = claims.items;
 	r.claim_count = claims.count;
 	r.apart = neighbours_mark(e, &w->pod);
-	uint32_t gpu = nearest(e, &r);
-	if (gpu != PLACE_NOWHERE) {
-		place_keep_gpu(&e->snap, gpu, keeper_add(e, &w->pod, false));
-		e->wholes.reserved++;
-		wholes_picture_changed(e);
+	uint32_t reserved = waiter_count(w) > 1 ? reserve_group(e, w, &r) : reserve_one(e, w, &r);
+	e->wholes.reserved += reserved;
+	w->passed.vain_until = reserved > 0 ? 0 : e->now + VAIN_MS;
+	if (reserved == 0) {
+		wake_by(e, w->passed.vain_until);
 	}
 }
 
@@ -105,6 +122,7 @@ void reserve_judge(struct engine *e, struct waiter *w, bool lacks)
 	if (!lacks) {
 		w->passed.lacks_since = -1;
 		w->passed.by = 0;
+		w->passed.vain_until = 0;
 		return;
 	}
 	if (w->passed.lacks_since < 0) {

@@ -8,10 +8,12 @@
 
 #define LATELY_MS 180000
 
+/* A tenant, or a pod that asks for whole GPUs and that the scheduler cannot place. */
 static bool is_waiting(const struct stored *o)
 {
-	return o->resource == RES_PODS && pod_is_tenant(&o->pod) &&
-	       pod_has_gate(&o->pod, NAME_GATE) && o->pod.deleting_ms == 0;
+	return fair_is_pending(o) ||
+	       (o->resource == RES_PODS && pod_is_tenant(&o->pod) &&
+		       pod_has_gate(&o->pod, NAME_GATE) && o->pod.deleting_ms == 0);
 }
 
 static int rank_of(const struct pod *p)

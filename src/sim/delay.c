@@ -54,7 +54,7 @@ static int able(const struct sim *s)
 {
 	for (int i = 0; i < s->replicas; i++) {
 		const struct slot *slot = &s->slots[i];
-		char prefix[8];
+		char prefix[16];
 		snprintf(prefix, sizeof prefix, "r%d-", i);
 		bool hampered = sim_now(s) - LOOK_MS <= slot->paused_until ||
 				sim_now(s) - LOOK_MS <= slot->link.cut_until ||

@@ -144,11 +144,14 @@ static void create_whole(struct sim *s)
 		return;
 	}
 	snprintf(gpus, sizeof gpus, "%lld", (long long)number);
-	store_put(&s->store, RES_PODS,
-		pod_value(name, json_object(), json_object(),
-			json_pack("{s:s, s:s, s:s}", "cpu", "100m", "memory", "512Mi",
-				NAME_GPU_RESOURCE, gpus)),
-		ACTOR_PERSON);
+	json_t *value = pod_value(name, json_object(), json_object(),
+		json_pack("{s:s, s:s, s:s}", "cpu", "100m", "memory", "512Mi", NAME_GPU_RESOURCE,
+			gpus));
+	if (sim_chance(s, 300)) {
+		json_object_set_new(json_object_get(value, "spec"), "priority",
+			json_integer(sim_between(s, 0, s->ranks - 1)));
+	}
+	store_put(&s->store, RES_PODS, value, ACTOR_PERSON);
 }
 
 typedef bool (*wanted)(const struct stored *o);
