@@ -383,8 +383,7 @@ static bool decide_one(struct engine *e, int64_t now, struct waiter *w, struct p
 		return false;
 	}
 	if (waiter_count(w) > 1) {
-		group_decide(e, now, w, plan);
-		return false;
+		return group_decide(e, now, w, plan);
 	}
 	if (w->granted_step != e->step) {
 		return place_waiter(e, now, w, plan);

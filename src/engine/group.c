@@ -180,12 +180,13 @@ static void use(struct engine *e, int64_t now, struct waiter *w, const struct pl
 	take(e, now, w, g, plan);
 }
 
-static void seek(struct engine *e, int64_t now, struct waiter *w, uint32_t have, struct plan *plan)
+/* True: there might be GPUs for it, and none suit it now. */
+static bool seek(struct engine *e, int64_t now, struct waiter *w, uint32_t have, struct plan *plan)
 {
 	struct claims_of claims;
 	struct place_group g = {.count = waiter_count(w) - have};
 	if (!waiter_asks(e, w, &claims)) {
-		return;
+		return false;
 	}
 	const struct place_request said = w->asked;
 	if (have > 0) {
@@ -204,6 +205,7 @@ static void seek(struct engine *e, int64_t now, struct waiter *w, uint32_t have,
 	/* It is told what it asked for. */
 	w->asked.milli = said.milli;
 	w->asked.mem_mib = said.mem_mib;
+	return !found && w->reason != REASON_WAITING_FOR_CAPACITY;
 }
 
 /* True: it is past completing. Where a placement may land yet it would land on these GPUs, so they
@@ -223,7 +225,7 @@ static bool past_completing(struct engine *e, int64_t now, struct waiter *w)
 	return g->gives_back;
 }
 
-void group_decide(struct engine *e, int64_t now, struct waiter *w, struct plan *plan)
+bool group_decide(struct engine *e, int64_t now, struct waiter *w, struct plan *plan)
 {
 	struct group *g = &w->group;
 	uint32_t have = w->granted_step == e->step ? (uint32_t)g->granted.count : 0;
@@ -234,7 +236,11 @@ void group_decide(struct engine *e, int64_t now, struct waiter *w, struct plan *
 	}
 	if (have >= waiter_count(w) && !g->gives_back) {
 		tell(e, w, plan);
-	} else if (have == 0 || !(g->gives_back || past_completing(e, now, w))) {
-		seek(e, now, w, have, plan);
+		return false;
 	}
+	if (have == 0 || !(g->gives_back || past_completing(e, now, w))) {
+		return seek(e, now, w, have, plan);
+	}
+	/* What it gives back is too little: it lacks as before. */
+	return w->passed.lacks_since >= 0;
 }

@@ -20,7 +20,8 @@ static bool takes(const struct snapshot *s, const struct place_party *p, uint32_
 	const struct place_gpu *g = &s->gpus.items[gpu];
 	int64_t milli, mib;
 	place_share(p->request, g->usable_mib, &milli, &mib);
-	return !is_had(p, gpu) && place_gpu_fits(g, p->request, milli, mib) == REASON_NONE;
+	return !is_had(p, gpu) && g->kept_by == 0 &&
+	       place_gpu_fits(g, p->request, milli, mib) == REASON_NONE;
 }
 
 /* With so many capacity pods more. Where the pod has its place already, the node has counted it,
@@ -148,12 +149,14 @@ struct place_group place_group(const struct snapshot *s, const struct place_part
 {
 	struct place_group best = {.node = PLACE_NOWHERE, .reason = REASON_NO_GPU_NODE};
 	CLEANUP(cleanup_free) uint32_t *here = xcalloc(s->nodes.count + 1, sizeof *here);
+	CLEANUP(cleanup_free) bool *known = xcalloc(s->nodes.count + 1, sizeof *known);
 	for (uint32_t i = 0; i < s->gpus.count; i++) {
 		here[s->gpus.items[i].node] += takes(s, p, i) ? 1 : 0;
+		known[s->gpus.items[i].node] = true;
 	}
 	for (uint32_t i = 0; i < s->nodes.count; i++) {
 		bool asked = p->node == PLACE_NOWHERE || p->node == i;
-		if (asked && (here[i] > 0 || s->nodes.items[i].free_gpus > 0)) {
+		if (asked && (known[i] || s->nodes.items[i].free_gpus > 0)) {
 			try_node(s, p, i, here[i], &best);
 		}
 	}
