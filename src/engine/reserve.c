@@ -1,6 +1,7 @@
 /* C17. Tenants among themselves: who was passed over for too long, or too often, reserves the GPU
- * on which the least is missing. Nobody who ranks lower joins it, so that less and less is missing
- * there, until the tenant fits or another GPU is nearer to it. */
+ * on which the least is missing, or as many GPUs of one node as it asks for. Nobody who ranks lower
+ * joins it, so that less and less is missing there, until the tenant fits or another GPU is nearer
+ * to it. */
 #include "whole.h"
 
 #include "state.h"
