@@ -53,7 +53,7 @@ def test_k9_one_way_killed_at_each_of_its_writes(stack, say):
     leader = stack.controllers[0]
     if not leader.can_crash():
         pytest.skip("this build does not end at writes; a sanitized one does")
-    # On one GPU: an entry of somebody who left before the kill is held for minutes (C22).
+    # On one GPU: an entry of somebody whom a new controller has never seen is held for minutes (C22).
     stories = boundaries.Stories(stack, "way", 2)
     began = time.monotonic()
     stories.crash(SIX[0])
@@ -64,6 +64,7 @@ def test_k9_one_way_killed_at_each_of_its_writes(stack, say):
         picture = Picture(stack.api).check()
         assert len(picture.capacity) == 1 and len(picture.tenants) == 2, boundary
     leader.start(wait_ready=False)
+    stack.heal()
     settled(stack)
     leader.arm(SIX[5])
     stories.remove()
