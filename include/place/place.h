@@ -200,6 +200,11 @@ void place_keep_gpu(struct snapshot *s, uint32_t gpu, uint32_t keeper);
 void place_keep_node(struct snapshot *s, uint32_t node, uint32_t keeper);
 /* The first thing kept that the request could have otherwise; NULL: there is none. */
 const struct place_keep *place_kept_from(const struct snapshot *s, const struct place_request *r);
+/* A GPU that is kept, and on which it would be short of something all the same, is nearer to it
+ * than any that does not suit it: the verdict, which names none, is then of the nearest of those.
+ */
+void place_note_kept(
+	const struct snapshot *s, const struct place_request *r, struct place_verdict *v);
 
 /* Takes what the pod needs, GPU aside, out of the node on which it will run. */
 void place_reserve_pod(struct snapshot *s, struct place_node *n, const struct pod *pod);

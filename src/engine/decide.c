@@ -135,6 +135,9 @@ static void note_keeper(struct engine *e, struct waiter *w)
 	const struct place_keep *k = place_kept_from(&e->snap, &w->asked);
 	if (k != NULL) {
 		reserve_note(e, w, k);
+	} else if (is_unfit(w->reason) || w->reason == REASON_NO_GPU_NODE) {
+		place_note_kept(&e->snap, &w->asked, &w->miss);
+		w->reason = w->miss.reason;
 	}
 }
 

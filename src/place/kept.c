@@ -60,3 +60,27 @@ const struct place_keep *place_kept_from(const struct snapshot *s, const struct 
 	}
 	return NULL;
 }
+
+void place_note_kept(
+	const struct snapshot *s, const struct place_request *r, struct place_verdict *v)
+{
+	const struct place_gpu *best = NULL;
+	vec_for_each (const struct place_keep, k, &s->keeps) {
+		const struct place_gpu *g = k->gpu != PLACE_NOWHERE ? &s->gpus.items[k->gpu] : NULL;
+		int64_t milli, mib;
+		if (g == NULL || (best != NULL && g->free_milli <= best->free_milli)) {
+			continue;
+		}
+		place_share(r, g->usable_mib, &milli, &mib);
+		enum reason reason = place_gpu_fits(g, r, milli, mib);
+		if (reason != REASON_NONE &&
+			place_unfit(s, r, &s->nodes.items[g->node], NULL) == UNFIT_NONE) {
+			best = g;
+			v->reason = reason;
+			v->best_node = s->nodes.items[g->node].noun->name;
+			v->best_gpu = k->gpu;
+			v->best_milli = g->free_milli;
+			v->best_mib = g->free_mib;
+		}
+	}
+}

@@ -10,7 +10,8 @@ from waiting import wait_until
 
 from api import ApiError
 
-STACK = {"nodes": [("evict-%d" % i, 1) for i in range(6)], "arguments": ["--idle-grace-seconds=2"]}
+STACK = {"nodes": [("evict-%d" % i, 1) for i in range(6)],
+         "arguments": ["--idle-grace-seconds=2", "--recycle-seconds=2", "--preempt-seconds=1"]}
 ALLOWING, REFUSING, STUCK, BARE, UPGRADED, WHOLE = ("evict-%d" % i for i in range(6))
 HIGH = "evict-high"
 UPGRADE = "nvidia.com/gpu-driver-upgrade-state"

@@ -96,7 +96,7 @@ def test_the_last_minutes_in_memory(stack, name, node):
         status, said = replay(os.path.join(FOLDER.name, "page"))
         assert status == 0 and "No divergence" in said, said
         return counted(said, "changes") > 10 and counted(said, "steps") > 1
-    wait_until(ran, 30, "a page with changes and steps", every=0.5)
+    wait_until(ran, 60, "a page with changes and steps", every=0.5)
     replica.stop()
     code, text = stack.leader().get("/debug/journal", check=False)
     assert code == 404 and "directory" in text

@@ -322,10 +322,10 @@ class PodWorker(threading.Thread):
             if self.phase not in ("Succeeded", "Failed"):
                 good = all(c.ended and c.code == 0 for c in self.mains)
                 self.phase = "Succeeded" if good else "Failed"
-            self._publish()
             if not self.node.devices.free_delay_s:
-                # Whoever sees the object go finds the device free.
+                # Whoever sees that it is over finds the device free: the scheduler does not wait for the object.
                 self._release()
+            self._publish()
             try:
                 self.kubelet.api.delete("pods", self.pod_name, self.namespace, grace=0,
                                         uid=self.uid)

@@ -49,12 +49,14 @@ class Controller:
                      "--metrics-listen", "127.0.0.1:%d" % self.metrics_port,
                      "--webhook-names", "127.0.0.1,localhost",
                      "--image", IMAGE, "--debug", *arguments]
+        self.crash_at = os.path.join(self.dir, "crash-at")
         self.record = None
         self.told_to_stop = False
 
     def start(self, wait_ready=True):
         self.told_to_stop = False
-        self.record = processes.start(self.argv, self.log_path)
+        self.record = processes.start(self.argv, self.log_path,
+                                      env=dict(os.environ, ALIQUOT_CRASH_AT=self.crash_at))
         self.plane.adopt("controller-%d" % self.metrics_port, self.record)
         if wait_ready:
             self.wait_ready()
@@ -127,6 +129,25 @@ class Controller:
     def kill(self):
         self.signal(signal.SIGKILL)
         processes.await_exit([self.record], 10)
+
+    def can_crash(self):
+        """Whether this build ends itself at a write that is named: sanitized ones do."""
+        with open(self.argv[0], "rb") as file:
+            return b"ALIQUOT_CRASH_AT" in file.read()
+
+    def arm(self, boundary):
+        """Lets it end at its next write of that name, for example "before Grant"."""
+        with open(self.crash_at + ".part", "w", encoding="ascii") as file:
+            file.write(boundary + "\n")
+        os.replace(self.crash_at + ".part", self.crash_at)
+
+    def wait_crashed(self, timeout=30):
+        """It came to that write and ended there, by nothing else."""
+        wait_until(lambda: not self.alive(), timeout, lambda: "it to end at a write\n%s\n%s" % (
+            self.log(), json.dumps(self.dump())))
+        processes.await_exit([self.record], 10)
+        assert not os.path.exists(self.crash_at), "it ended elsewhere:\n" + self.log()
+        assert self.exit_status() == -signal.SIGKILL, self.exit_status()
 
     def terminate(self):
         self.told_to_stop = True

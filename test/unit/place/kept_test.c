@@ -91,3 +91,24 @@ Test(kept, most_memory_is_not_where_most_compute_is)
 	cr_assert_eq(place_most_memory(&s, &r), PLACE_NOWHERE);
 	snapshot_finish(&s);
 }
+
+Test(kept, who_would_be_short_there_all_the_same_is_told_that)
+{
+	struct snapshot s = picture();
+	struct place_request large = ask(600);
+	struct place_verdict v = {.reason = REASON_NODE_UNFIT};
+	s.nodes.items[0].free_gpus = 0;
+	place_note_kept(&s, &large, &v);
+	cr_assert_eq(v.reason, REASON_NODE_UNFIT, "nothing is kept");
+	place_keep_gpu(&s, 0, 7);
+	cr_assert_null(place_kept_from(&s, &large));
+	pod.cpu_milli = 2000;
+	place_note_kept(&s, &large, &v);
+	cr_assert_eq(v.reason, REASON_NODE_UNFIT, "its node would not do");
+	pod.cpu_milli = 0;
+	place_note_kept(&s, &large, &v);
+	cr_assert_eq(v.reason, REASON_SHORT_COMPUTE);
+	cr_assert_str_eq(v.best_node, "a");
+	cr_assert_eq(v.best_milli, 500);
+	snapshot_finish(&s);
+}

@@ -1,0 +1,194 @@
+"""The controller ends at one of its own writes, by name, and is started again: it must converge.
+
+A boundary is "before NAME", when the request has not left, or "after NAME", when it was done and nobody but the
+API server knows. The names are those of src/app/crash.c, which only sanitized builds have.
+"""
+
+import contextlib
+import itertools
+import os
+import re
+import signal
+
+from api import ApiError
+from binaries import TREE
+from invariants import P, Picture, check_devices, note
+from waiting import wait_until
+
+HOME = "aliquot-system"
+OTHER_GATE = "example.com/not-yet"
+UPGRADE = "nvidia.com/gpu-driver-upgrade-state"
+# For each write the method of Stories that leads to it.
+STORIES = {"Canary": "starting", "CreateCapacity": "placing", "Grant": "placing", "DeleteCapacity": "leaving",
+           "Place": "placing", "Condition": "waiting", "Evict": "evicting", "PolicyStatus": "judging",
+           "Event": "placing", "LeaseCreate": "unleased", "LeaseTake": "taking", "LeaseRelease": "ending",
+           "LeaseRenew": "renewing", "Secret": "uncertified", "Webhook": "untrusted"}
+# Names that no story leads to, and why.
+ELSEWHERE = {"EventSeries": "written five minutes after the first word, at the earliest: unit test kube/events"}
+
+
+def names():
+    """Every write that the controller knows, in the order of its source."""
+    with open(os.path.join(TREE, "src", "app", "crash.c"), encoding="utf-8") as file:
+        return re.findall(r'^\t\{"(\w+)", WIRE_', file.read(), re.M)
+
+
+def every():
+    """All boundaries that the stories lead to."""
+    return ["%s %s" % (when, name) for name in names() if name not in ELSEWHERE for when in ("before", "after")]
+
+
+class Stories:
+    """For each write something that leads to it. A story ARMS the controller, makes it write, and returns a check
+    that is to come true once it runs again."""
+
+    def __init__(self, stack, prefix="cross", pods=3):
+        self.stack, self.api = stack, stack.api
+        self.leader = stack.controllers[0]
+        self._numbers = itertools.count()
+        self._prefix, self._pods = prefix, pods
+        self._made = []
+
+    # What happens.
+
+    def pods(self, count=None, fraction="0.4", **options):
+        made = ["%s-%d" % (self._prefix, next(self._numbers)) for _ in range(count or self._pods)]
+        for name in made:
+            self.stack.create_surely(name, fraction=fraction, **options)
+        self._made += made
+        return made
+
+    def all_run(self, made):
+        return lambda: all(self.api.get("pods", name, "default")["status"].get("phase") == "Running" for name in made)
+
+    def running(self, **options):
+        made = self.pods(**options)
+        wait_until(self.all_run(made), 60, lambda: "pods to run\n" + self.stack.logs())
+        return made
+
+    def remove(self):
+        for name in self._made:
+            with contextlib.suppress(ApiError):
+                self.api.delete("pods", name, "default", grace=1)
+        self._made = []
+
+    def placing(self, boundary):
+        """All are there and converted before the first is acted for: another gate holds them until then."""
+        made = self.pods(schedulingGates=[{"name": OTHER_GATE}])
+        self.leader.arm(boundary)
+        for name in made:
+            self.api.patch("pods", name, {"spec": {"schedulingGates": [{"name": P + "gpu"}]}}, "default")
+        return self.all_run(made)
+
+    def leaving(self, boundary):
+        self.running()
+        self.leader.arm(boundary)
+        self.remove()
+        return lambda: not self.stack.capacity_pods()
+
+    def waiting(self, boundary):
+        self.leader.arm(boundary)
+        name, = self.pods(1, memory="200Gi")
+
+        def told():
+            conditions = self.api.get("pods", name, "default")["status"].get("conditions", [])
+            return any(c["type"] == P + "Placed" and c["reason"] == "LargerThanAnyGpu" for c in conditions)
+        return told
+
+    def evicting(self, boundary):
+        made = self.running(count=2)
+        where = self.api.get("pods", made[0], "default")["spec"]["nodeName"]
+        self.leader.arm(boundary)
+        self.api.patch("nodes", where, {"metadata": {"labels": {UPGRADE: "pod-deletion-required"}}})
+
+        def emptied():
+            if any(p["spec"].get("nodeName") == where for p in self.api.list("pods", "default")):
+                return False
+            self.api.patch("nodes", where, {"metadata": {"labels": {UPGRADE: None}}})
+            return True
+        return emptied
+
+    def judging(self, boundary):
+        self.leader.arm(boundary)
+        name = "%s-%d" % (self._prefix, next(self._numbers))
+        self.api.create("gpupolicies", {"apiVersion": P + "v1alpha1", "kind": "GPUPolicy", "metadata": {"name": name},
+                                        "spec": {"selector": {"podSelector": {"matchLabels": {"of": name}}}}})
+
+        def shown():
+            found = self.api.find("gpupolicies", name)
+            if found is None:
+                return True
+            if found.get("status", {}).get("conditions"):
+                self.api.delete("gpupolicies", name)
+            return False
+        return shown
+
+    def starting(self, boundary):
+        """It is written when a leader begins."""
+        self.leader.kill()
+        self.leader.arm(boundary)
+        self.leader.start(wait_ready=False)
+        return self.leader.leads
+
+    def taking(self, boundary):
+        """The Lease is nobody's: it is not merely renewed."""
+        self.leader.kill()
+        self.api.patch("leases", "aliquot-controller", {"spec": {"holderIdentity": ""}}, HOME)
+        self.leader.arm(boundary)
+        self.leader.start(wait_ready=False)
+        return self.leader.leads
+
+    def ending(self, boundary):
+        self.leader.arm(boundary)
+        self.leader.signal(signal.SIGTERM)
+        return self.leader.leads
+
+    def renewing(self, boundary):
+        self.leader.arm(boundary)
+        return self.leader.leads
+
+    def unleased(self, boundary):
+        self.leader.arm(boundary)
+        self.api.delete("leases", "aliquot-controller", HOME)
+        return self.leader.leads
+
+    def uncertified(self, boundary):
+        self.leader.arm(boundary)
+        self.api.patch("secrets", "aliquot-webhook", {"data": {"tls.crt": None, "tls.key": None}}, HOME)
+        return lambda: self.api.get("secrets", "aliquot-webhook", HOME).get("data", {}).get("tls.crt")
+
+    def untrusted(self, boundary):
+        self.leader.arm(boundary)
+        hook = self.api.get("mutatingwebhookconfigurations", "zz-aliquot")
+        before = hook["webhooks"][0]["clientConfig"].pop("caBundle")
+        self.api.replace("mutatingwebhookconfigurations", hook)
+
+        def mended():
+            now = self.api.get("mutatingwebhookconfigurations", "zz-aliquot")
+            return now["webhooks"][0]["clientConfig"].get("caBundle") == before
+        return mended
+
+    # How it is judged.
+
+    def crash(self, boundary, timeout=60):
+        """To that write, and what is true of the cluster while nobody leads; then the check."""
+        came = getattr(self, STORIES[boundary.split()[1]])(boundary)
+        self.leader.wait_crashed(timeout)
+        Picture(self.api).check()
+        return came
+
+    def tell(self, boundary):
+        """One boundary from the beginning to rest."""
+        came = self.crash(boundary)
+        self.leader.start(wait_ready=False)
+        wait_until(came, 60, lambda: "%s to be made good\n%s" % (boundary, self.stack.logs()),
+                   ignore=(ApiError, OSError))
+        self.stack.heal()
+        picture = wait_until(lambda: Picture(self.api).check(), 30, "the promises", ignore=(AssertionError,))
+        check_devices(picture, self.stack.kubelet.state())
+        placed = {p["metadata"]["name"] for p in picture.placed}
+        unplaced = {p["metadata"]["name"] for p in picture.tenants if not note(p, "gpu-uuid")}
+        self.remove()
+        wait_until(lambda: not self.stack.capacity_pods(), 60, lambda: "all capacity pods to leave\n" +
+                   self.stack.logs())
+        return placed, unplaced
