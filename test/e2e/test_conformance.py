@@ -219,9 +219,9 @@ def test_k22_twenty_three_of_2000_mib_and_no_more(scene, stack):
         return [p for p in pods if note(p, "gpu-uuid")], [p for p in pods if not note(p, "gpu-uuid")]
     wait_until(lambda: len(on_it()[0]) == 23, 30, lambda: "23 to be placed\n" + stack.logs())
     last, = on_it()[1]
-    # Compute follows from memory, in whole thousandths: of both there is too little for one more.
+    # Compute follows from memory, in whole thousandths, and is short too; who asked for memory is told of memory.
     told = placed(stack.wait_pod(last["metadata"]["name"], placed, 30, what="a condition"))
-    assert (told["reason"], told["status"]) == ("ShortCompute", "False") and where in told["message"], told
+    assert (told["reason"], told["status"]) == ("ShortMemory", "False") and where in told["message"], told
     capacity, = capacity_on(stack, where)
     grants = ledger(capacity).values()
     assert identity(capacity)["memory"] == 46068
@@ -322,8 +322,8 @@ def test_c23_counts_by_reason_are_those_of_the_conditions(scene, stack):
 
 
 def test_k39_without_a_gpu_they_wait_and_others_go_on(scene, stack, node, name):
-    """Nothing is opened where there is no GPU, nobody else is held up, and a GPU that comes is used at once. That a
-    capacity pod asks a cluster autoscaler for a node (C14) is not built."""
+    """Nothing is opened where there is no GPU, nobody else is held up, and a GPU that comes is used at once. What asks a
+    cluster autoscaler for a node is test_scale.py's."""
     waiting = ["later-0", "later-1"]
     for pod_name in waiting:
         stack.wait_pod(pod_name, lambda p: placed(p).get("reason") == "NodeUnfit", 30, what="NodeUnfit")
