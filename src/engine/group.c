@@ -185,6 +185,7 @@ static void use(struct engine *e, int64_t now, struct waiter *w, const struct pl
 	take(e, now, w, g, plan);
 }
 
+/* True: there might be GPUs for it, and none suit it now. */
 static bool seek(struct engine *e, int64_t now, struct waiter *w, uint32_t have, struct plan *plan)
 {
 	struct claims_of claims;
@@ -242,8 +243,11 @@ bool group_decide(struct engine *e, int64_t now, struct waiter *w, struct plan *
 	}
 	if (have >= waiter_count(w) && !g->gives_back) {
 		tell(e, w, plan);
-	} else if (have == 0 || !(g->gives_back || past_completing(e, now, w))) {
+		return false;
+	}
+	if (have == 0 || !(g->gives_back || past_completing(e, now, w))) {
 		return seek(e, now, w, have, plan);
 	}
-	return false;
+	/* What it gives back is too little: it lacks as before. */
+	return w->passed.lacks_since >= 0;
 }

@@ -33,6 +33,7 @@ struct preempting {
 	struct incumbents incumbents; /* of this step */
 	struct siege siege;
 	int64_t next_at; /* nobody is looked at before */
+	uint64_t from;	 /* the rank at which the last look ended; 0: with nobody left */
 };
 
 /* What is being opened, or has just been left, is waited for. */

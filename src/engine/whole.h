@@ -20,6 +20,7 @@ struct passed {
 	int64_t lacks_since; /* no GPU fits it although one might; -1: that is not so */
 	uint32_t by;	     /* so many that rank lower were given a GPU meanwhile */
 	size_t from;	     /* of this step's `chosen`: those before rank higher */
+	int64_t vain_until;  /* nothing was found to reserve, and is not looked for before */
 	uint32_t kept_for;   /* the keeper of what it could have otherwise; 0: nobody */
 };
 

@@ -44,13 +44,14 @@ enum reason place_gpu_fits(
 	if (place_above_quota(r, milli)) {
 		return REASON_QUOTA;
 	}
-	if (milli > g->free_milli) {
-		return REASON_SHORT_COMPUTE;
-	}
-	if (g->usable_mib > 0 && mib > g->free_mib) {
+	bool lacks_mib = g->usable_mib > 0 && mib > g->free_mib;
+	/* Who asked for memory alone is told of memory. */
+	if (lacks_mib && r->milli == 0) {
 		return REASON_SHORT_MEMORY;
 	}
-	return REASON_NONE;
+	return milli > g->free_milli ? REASON_SHORT_COMPUTE
+	       : lacks_mib	     ? REASON_SHORT_MEMORY
+				     : REASON_NONE;
 }
 
 static bool fits(const struct snapshot *s, const struct place_request *r,

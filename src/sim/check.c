@@ -14,6 +14,7 @@ void check_finish(struct sim *s)
 	VEC_FINISH(&s->checker.halves);
 	VEC_FINISH(&s->checker.lost);
 	VEC_FINISH(&s->checker.pending);
+	overtake_finish(s);
 }
 
 static const char *note(const struct pod *p, const char *key)
@@ -157,6 +158,7 @@ static void check_placing_on(
 	} else {
 		check_pin(s, o, made->node);
 		fair_check_placing(s, o, made->node);
+		overtake_check(s, o, made->node);
 		bool gone = store_find_uid(&s->store, made->holder_uid) == NULL;
 		made->late = gone && s->serving_term != s->report->takeovers;
 		s->report->late += made->late;
@@ -383,7 +385,7 @@ static void check_author(struct sim *s, const struct commit *c)
 		sim_fail(s, "I6", "a controller creates %s/%s", o->ns, o->name);
 	}
 	if (c->type == PAST_ADDED && pod_is_capacity(&o->pod)) {
-		fair_check_opening(s, o);
+		fair_check_opening(s, o, c->actor);
 	}
 	if (!pod_is_capacity(&o->pod) && !pod_is_tenant(&o->pod)) {
 		sim_fail(
@@ -416,7 +418,6 @@ void check_commit(struct sim *s, const struct commit *c)
 	check_note_waiting(s, c->before);
 	check_note_waiting(s, o);
 	check_note_lost(s, c);
-	check_halves(s);
 	if (c->actor >= 0) {
 		check_author(s, c);
 		count_capacity(s, c);

@@ -33,7 +33,15 @@ struct left {
 /* A pod that asks for whole GPUs and that the scheduler has found no node for. */
 struct pending {
 	char uid[40];
-	int64_t known_at, first_at; /* since when no tenant that waits ranks before it */
+	int64_t known_at, first_at;	      /* since when no tenant that waits ranks before it */
+	int64_t known_version, first_version; /* of the store, then */
+};
+/* A tenant that has lacked room on the only node that could hold it. */
+struct passed_over {
+	char uid[40], node[64];
+	uint64_t term;
+	int64_t lacked_ms;   /* while a leader could see and write */
+	int64_t reserved_at; /* since when nobody after it may come there; 0: not yet */
 };
 /* A GPU that its capacity pod let go, the last time. */
 struct lost_gpu {
@@ -47,10 +55,12 @@ struct checker {
 	struct {
 		VEC_FIELDS(struct half); /* tenants that were granted some of their GPUs */
 	} halves;
-	int64_t halves_at;
 	struct {
 		VEC_FIELDS(struct pending);
 	} pending;
+	struct {
+		VEC_FIELDS(struct passed_over);
+	} passed;
 	struct {
 		VEC_FIELDS(struct left);
 	} left;
@@ -77,11 +87,17 @@ int64_t fair_blind_ms(const struct weather *w);
 bool fair_is_pending(const struct stored *o);
 bool fair_is_before(const struct pod *a, const struct pod *b);
 void fair_note(struct sim *s); /* something was written */
-void fair_check_opening(struct sim *s, const struct stored *capacity);
+void fair_check_opening(struct sim *s, const struct stored *capacity, int replica);
 void fair_check_placing(struct sim *s, const struct stored *tenant, const char *node);
 /* It waits although it fits these nodes: do others wait for them, and does it say so? */
 bool fair_excuses(
 	const struct sim *s, const struct pod *p, const struct node *const *nodes, uint32_t count);
+
+bool fair_has_orphan(const struct sim *s, const char *node);
+/* check_overtake.c: once a second; `replica` could see and write all of it, -1: nobody */
+void overtake_look(struct sim *s, int replica);
+void overtake_check(struct sim *s, const struct stored *t, const char *node);
+void overtake_finish(struct sim *s);
 
 void check_commit(struct sim *s, const struct commit *c);
 void check_send(struct sim *s, int replica, const struct wire_request *r);

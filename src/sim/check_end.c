@@ -269,6 +269,15 @@ static bool is_held(const struct sim *s, const char *uuid)
 	return false;
 }
 
+/* A pod for a whole GPU has been given it and stays, and a budget keeps its tenants: nothing can be
+ * done. */
+static bool is_taken(struct sim *s, const char *uuid, const struct pod *tenant)
+{
+	const struct device *d = fleet_device(s, uuid);
+	const struct stored *o = d != NULL ? store_find_uid(&s->store, d->holder) : NULL;
+	return o != NULL && !pod_is_capacity(&o->pod) && !evict_is_allowed(s, tenant);
+}
+
 /* Could anybody who waits go there if it were open? Then it may be opening for them. */
 static bool settled_pod(struct sim *s, const struct stored *o, struct str *why)
 {
@@ -294,7 +303,8 @@ static bool settled_pod(struct sim *s, const struct stored *o, struct str *why)
 	struct told_gpu t = told_gpus(&o->pod);
 	bool runs = pod_is_tenant(&o->pod) && !text_empty(o->pod.node) && !pod_is_terminal(&o->pod);
 	while (runs && told_gpu_next(&t)) {
-		if (!fleet_is_doubled(s, t.uuid) && !is_held(s, t.uuid)) {
+		if (!fleet_is_doubled(s, t.uuid) && !is_held(s, t.uuid) &&
+			!is_taken(s, t.uuid, &o->pod)) {
 			str_append_format(why, "%s/%s runs on %s, which nobody holds (I8)", o->ns,
 				o->name, t.uuid);
 			return false;

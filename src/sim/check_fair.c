@@ -3,9 +3,13 @@
  * ever hold it. Who may be told so: both are allowed the time that a controller may not know
  * better. */
 #include <stdio.h>
+#include <string.h>
 
 #include "model/names.h"
+#include "model/plan.h"
 #include "sim_parts.h"
+
+#define OFFER_MS 50000
 
 /* Without faults. */
 #define CALM_BLIND_MS 5000
@@ -70,7 +74,10 @@ static struct pending *pending_touch(struct sim *s, const char *uid)
 	if (found != NULL) {
 		return found;
 	}
-	struct pending made = {.known_at = sim_now(s), .first_at = sim_now(s)};
+	struct pending made = {.known_at = sim_now(s),
+		.first_at = sim_now(s),
+		.known_version = s->store.version,
+		.first_version = s->store.version};
 	snprintf(made.uid, sizeof made.uid, "%s", uid);
 	VEC_PUSH(&s->checker.pending, made);
 	return &s->checker.pending.items[s->checker.pending.count - 1];
@@ -100,20 +107,33 @@ void fair_note(struct sim *s)
 		const struct stored *o = s->store.items.items[i];
 		if (fair_is_pending(o)) {
 			struct pending *p = pending_touch(s, o->uid);
-			p->first_at = anyone_before(s, &o->pod) ? sim_now(s) : p->first_at;
+			if (anyone_before(s, &o->pod)) {
+				p->first_at = sim_now(s);
+				p->first_version = s->store.version;
+			}
 		}
 	}
 }
 
+/* Its capacity pod is gone, or is about to go. */
+static bool is_let_go(const struct sim *s, const char *holder)
+{
+	const struct stored *o = store_find(&s->store, RES_PODS, NAME_NAMESPACE, holder);
+	return o == NULL || o->pod.deleting_ms != 0 || pod_is_terminal(&o->pod);
+}
+
 /* Where a GPU has lost its capacity pod, taking it back comes before everything. */
-static bool has_orphan(const struct sim *s, const char *node)
+bool fair_has_orphan(const struct sim *s, const char *node)
 {
 	for (size_t i = 0; i < s->store.items.count; i++) {
 		const struct stored *o = s->store.items.items[i];
-		const char *holder = is_pod(o) ? pairs_get(&o->pod.notes, NOTE_CAPACITY_POD) : NULL;
-		if (holder != NULL && !pod_is_terminal(&o->pod) && text_equals(o->pod.node, node) &&
-			store_find(&s->store, RES_PODS, NAME_NAMESPACE, holder) == NULL) {
-			return true;
+		bool there = is_pod(o) && !pod_is_terminal(&o->pod) &&
+			     (text_empty(o->pod.node) || text_equals(o->pod.node, node));
+		struct told_gpu t = told_gpus(&o->pod);
+		while (there && told_gpu_next(&t)) {
+			if (is_let_go(s, t.holder)) {
+				return true;
+			}
 		}
 	}
 	return false;
@@ -127,20 +147,47 @@ static const char *pinned_to(const struct pod *p)
 		       : NULL;
 }
 
+/* How far the controller had been told of pods when it first asked for this one. */
+static int64_t told_when_asked(const struct sim *s, int replica, const char *name)
+{
+	vec_for_each (const struct intent, i, &s->claims.intents) {
+		if (i->kind == ACTION_CREATE_CAPACITY && i->replica == replica &&
+			strcmp(i->name, name) == 0) {
+			return past_version(s, replica, RES_PODS, i->moment);
+		}
+	}
+	return 0;
+}
+
+/* The scheduler had left it alone for so long that the reason may be one that nobody judges. */
+static bool rests_maybe(const struct sim *s, const struct pending *p)
+{
+	return sim_now(s) - p->known_at > OFFER_MS;
+}
+
+/* It was there, and nobody before it, in what the controller knew; or for so long that it must have
+ * known. */
+static bool was_known(const struct sim *s, const struct pending *p, int64_t told)
+{
+	int64_t since = p->known_at > p->first_at ? p->known_at : p->first_at;
+	bool seen = p->known_version <= told && p->first_version < told && !rests_maybe(s, p);
+	return seen || sim_now(s) - since >= allowance(s);
+}
+
 /* Who opens a GPU there believes that one is free, and so that this pod fits. */
-void fair_check_opening(struct sim *s, const struct stored *capacity)
+void fair_check_opening(struct sim *s, const struct stored *capacity, int replica)
 {
 	const char *name = pinned_to(&capacity->pod);
 	const struct stored *node =
 		name != NULL ? store_find(&s->store, RES_NODES, "", name) : NULL;
-	if (node == NULL || has_orphan(s, name)) {
+	if (node == NULL || fair_has_orphan(s, name)) {
 		return;
 	}
+	int64_t told = told_when_asked(s, replica, capacity->name);
 	vec_for_each (const struct pending, p, &s->checker.pending) {
 		const struct stored *o = store_find_uid(&s->store, p->uid);
-		int64_t since = p->known_at > p->first_at ? p->known_at : p->first_at;
-		if (o != NULL && o->pod.gpus == 1 && sim_now(s) - since >= allowance(s) &&
-			node->node.ready && !node->node.unschedulable) {
+		if (o != NULL && o->pod.gpus == 1 && was_known(s, p, told) && node->node.ready &&
+			!node->node.unschedulable) {
 			sim_fail(s, "C16",
 				"%s opens on %s, where %s/%s fits, which waits longer than "
 				"anybody",

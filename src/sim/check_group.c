@@ -4,8 +4,13 @@
 
 #include "model/gpu.h"
 #include "model/names.h"
+#include "model/plan.h"
 #include "model/quantity.h"
 #include "sim_parts.h"
+
+#define HALF_LOOK_MS 1000
+#define HALF_MS	     120000
+#define LANDS_MS     180000
 
 static bool take_next(struct view *rest, char *to, size_t room)
 {
@@ -88,42 +93,58 @@ static struct half *half_of(struct sim *s, const char *uid)
 			return h;
 		}
 	}
-	struct half made = {.since = sim_now(s)};
+	struct half made = {.version = s->store.version};
 	snprintf(made.uid, sizeof made.uid, "%s", uid);
 	VEC_PUSH(&s->checker.halves, made);
 	return &s->checker.halves.items[s->checker.halves.count - 1];
 }
 
-/* A leader has 30 s to complete it or give it back; there may be none for a while, and several in
- * turn may begin to count. */
-#define HALF_MS	      300000
-#define HALF_CALM_MS  120000
-#define HALF_EVERY_MS 1000
-
-void check_halves(struct sim *s)
+/* A placement that was sent may land yet, on just these GPUs. */
+static bool may_be_told(const struct sim *s, const char *uid)
 {
-	int64_t now = sim_now(s);
-	if (now - s->checker.halves_at < HALF_EVERY_MS) {
-		return;
+	vec_for_each (const struct intent, i, &s->claims.intents) {
+		if (i->kind == ACTION_PLACE && sim_now(s) - i->at < LANDS_MS &&
+			strcmp(i->uid, uid) == 0) {
+			return true;
+		}
 	}
-	s->checker.halves_at = now;
+	return false;
+}
+
+/* A leader has 30 s to complete it or give it back, and some time for writes that are lost. Each
+ * leader begins to count; what counts are seconds in which it could see and write. */
+static void look_at(struct sim *s, const struct stored *o, int replica)
+{
+	struct half *h = half_of(s, o->uid);
+	bool knows = replica >= 0 &&
+		     past_version(s, replica, RES_PODS, s->memory.told.count) >= h->version;
+	h->seen = sim_now(s);
+	if (h->term != s->report->takeovers || may_be_told(s, o->uid)) {
+		h->term = s->report->takeovers;
+		h->kept_ms = 0;
+	}
+	h->kept_ms += knows ? HALF_LOOK_MS : 0;
+	if (h->kept_ms % 10000 == 0) {
+		sim_trace(s, "%s (%s) keeps some of its GPUs for %lld s", o->name, o->uid,
+			(long long)h->kept_ms / 1000);
+	}
+	if (h->kept_ms > HALF_MS) {
+		sim_fail(s, "group", "%s/%s waits and keeps some of its GPUs for %lld s", o->ns,
+			o->name, (long long)h->kept_ms / 1000);
+	}
+}
+
+void check_halves(struct sim *s, int replica)
+{
 	for (size_t i = 0; i < s->store.items.count; i++) {
 		const struct stored *o = s->store.items.items[i];
 		bool pod = o->resource == RES_PODS && group_asked(&o->pod) > 1;
-		if (!pod || !group_is_partial(s, o)) {
-			continue;
-		}
-		struct half *h = half_of(s, o->uid);
-		h->seen = now;
-		bool calm =
-			s->calm && now - s->calm_at > HALF_CALM_MS && now - h->since > HALF_CALM_MS;
-		if (calm || now - h->since > HALF_MS) {
-			sim_fail(s, "group", "%s/%s waits and keeps some of its GPUs for %lld s",
-				o->ns, o->name, (long long)(now - h->since) / 1000);
+		if (pod && group_is_partial(s, o)) {
+			look_at(s, o, replica);
 		}
 	}
 	for (size_t i = s->checker.halves.count; i-- > 0;) {
-		if (s->checker.halves.items[i].seen != now) {
+		if (s->checker.halves.items[i].seen != sim_now(s)) {
 			VEC_REMOVE_SWAP(&s->checker.halves, i);
 		}
 	}

@@ -15,7 +15,9 @@ struct stored;
 /* A tenant that was granted some of its GPUs. */
 struct half {
 	char uid[40];
-	int64_t since, seen;
+	int64_t version;       /* of the store when it began */
+	int64_t seen, kept_ms; /* for so long a leader could have done something */
+	uint64_t term;
 };
 struct told_gpu {
 	struct view uuids, names; /* that are left */
@@ -29,6 +31,7 @@ int64_t group_asked(const struct pod *p);		 /* how many GPUs it asks for */
 void check_whole(struct sim *s, const struct stored *o); /* all or nothing, no GPU twice */
 /* It stands in fewer ledgers than it needs, and still waits. */
 bool group_is_partial(const struct sim *s, const struct stored *o);
-void check_halves(struct sim *s); /* none is kept for long */
+/* None is kept for long. Once a second; `replica` could see and write all of it, -1: nobody. */
+void check_halves(struct sim *s, int replica);
 
 #endif

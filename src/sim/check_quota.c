@@ -101,7 +101,10 @@ static void chosen_touch(struct sim *s, int replica, const char *holder, const c
 		had->again = true;
 		return;
 	}
-	struct chosen made = {.replica = replica, .moment = s->memory.told.count, .again = true};
+	struct chosen made = {.replica = replica,
+		.moment = s->memory.told.count,
+		.at = sim_now(s),
+		.again = true};
 	snprintf(made.holder, sizeof made.holder, "%s", holder);
 	snprintf(made.uid, sizeof made.uid, "%s", uid);
 	VEC_PUSH(&s->claims.chosen, made);

@@ -45,6 +45,7 @@ struct intent {
 struct chosen {
 	int replica;
 	size_t moment; /* of the first of them */
+	int64_t at;    /* its time */
 	bool again;
 	char holder[64], uid[40];
 };

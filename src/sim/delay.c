@@ -112,6 +112,8 @@ static void look(void *data, uint64_t arg)
 			look_at(s, o, replica);
 		}
 	}
+	check_halves(s, replica);
+	overtake_look(s, replica);
 	agenda_add(&s->agenda, sim_now(s) + LOOK_MS, look, s, arg);
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "json/decode.h"
+#include "model/names.h"
 #include "sim_parts.h"
 
 #define GRACE_S 30
@@ -25,9 +26,14 @@ static int64_t healthy(const struct sim *s, int app)
 	return n;
 }
 
-static bool budget_allows(const struct sim *s, const struct pod *p)
+bool evict_is_allowed(const struct sim *s, const struct pod *p)
 {
 	int app = app_of(p);
+	/* The budget of capacity pods can never be met. */
+	if (pod_is_capacity(p) && p->phase == POD_RUNNING &&
+		text_equals(pairs_get(&p->labels, LABEL_IN_USE), "true")) {
+		return false;
+	}
 	bool ignored = app < 0 || p->phase != POD_RUNNING || p->deleting_ms != 0;
 	return ignored || healthy(s, app) > s->budgets[app];
 }
@@ -58,7 +64,7 @@ void apiserver_evict(
 		api_status(a, 409, "Conflict", why);
 		return;
 	}
-	if (!budget_allows(s, &o->pod)) {
+	if (!evict_is_allowed(s, &o->pod)) {
 		api_status(a, 429, "TooManyRequests",
 			"Cannot evict pod as it would violate the pod's disruption budget.");
 		s->report->refused++;

@@ -131,9 +131,14 @@ static void finish(void *data, uint64_t serial)
 /* Some work for ever. */
 static void run_work(struct sim *s, struct stored *o, uint64_t serial)
 {
-	bool whole = o->pod.gpus > 0;
+	bool whole = o->pod.gpus > 0 && !s->weather.lasting;
+	bool stays = pairs_get(&o->pod.labels, "lasting") != NULL;
 	struct dice back = enter(s, o, "life");
 	set_phase(s, o, "Running", NULL);
+	if (stays) {
+		dice_leave(s, back);
+		return;
+	}
 	if (whole || sim_chance(s, s->weather.mortal)) {
 		later(s, sim_between(s, 300, s->weather.life_ms), finish, serial);
 	}

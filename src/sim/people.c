@@ -79,7 +79,7 @@ static void create_tenant(struct sim *s)
 		json_object_set_new(
 			notes, NOTE_MEMORY, json_string(memories[sim_between(s, 0, 7)]));
 	}
-	if (sim_chance(s, 200)) {
+	if (sim_chance(s, s->weather.grouped)) {
 		json_object_set_new(
 			notes, NOTE_GPU_COUNT, json_string(sim_chance(s, 700) ? "2" : "3"));
 	}
@@ -147,9 +147,9 @@ static void create_whole(struct sim *s)
 	json_t *value = pod_value(name, json_object(), json_object(),
 		json_pack("{s:s, s:s, s:s}", "cpu", "100m", "memory", "512Mi", NAME_GPU_RESOURCE,
 			gpus));
-	if (sim_chance(s, 300)) {
+	if (sim_chance(s, s->weather.haughty)) {
 		json_object_set_new(json_object_get(value, "spec"), "priority",
-			json_integer(sim_between(s, 0, s->ranks - 1)));
+			json_integer(sim_between(s, 1, SIM_RANKS)));
 	}
 	store_put(&s->store, RES_PODS, value, ACTOR_PERSON);
 }
@@ -427,16 +427,48 @@ void people_come_back(struct sim *s)
 	}
 }
 
-void people_ask(struct sim *s, const char *name, const char *share)
+static json_t *asked_tenant(const struct ask *a)
 {
-	json_t *notes = json_pack("{s:s, s:s, s:s}", NOTE_ORIGINAL, ORIGINAL, NOTE_CONTAINER,
-		"main", NOTE_SHARE, share);
-	json_t *value = pod_value(name, json_pack("{s:s}", LABEL_TENANT, "true"), notes,
-		json_pack("{s:s, s:s}", "cpu", "100m", "memory", "512Mi"));
+	json_t *notes = json_pack("{s:s, s:s}", NOTE_ORIGINAL, ORIGINAL, NOTE_CONTAINER, "main");
+	json_t *labels = json_pack("{s:s}", LABEL_TENANT, "true");
+	if (a->share != NULL) {
+		json_object_set_new(notes, NOTE_SHARE, json_string(a->share));
+	}
+	if (a->memory != NULL) {
+		json_object_set_new(notes, NOTE_MEMORY, json_string(a->memory));
+	}
+	if (a->count != NULL) {
+		json_object_set_new(notes, NOTE_GPU_COUNT, json_string(a->count));
+	}
+	if (a->app != NULL) {
+		json_object_set_new(labels, "app", json_string(a->app));
+	}
+	json_t *value = pod_value(
+		a->name, labels, notes, json_pack("{s:s, s:s}", "cpu", "100m", "memory", "512Mi"));
 	json_object_set_new(json_object_get(value, "spec"), "schedulingGates",
 		json_pack("[{s:s}]", "name", NAME_GATE));
-	s->report->tenants++;
+	return value;
+}
+
+static json_t *asked_whole(const struct ask *a)
+{
+	json_t *labels = a->lasting ? json_pack("{s:s}", "lasting", "true") : json_object();
+	return pod_value(a->name, labels, json_object(),
+		json_pack("{s:s, s:s, s:s}", "cpu", "100m", "memory", "512Mi", NAME_GPU_RESOURCE,
+			a->gpus));
+}
+
+void people_ask_for(struct sim *s, const struct ask *a)
+{
+	json_t *value = a->gpus != NULL ? asked_whole(a) : asked_tenant(a);
+	json_object_set_new(json_object_get(value, "spec"), "priority", json_integer(a->priority));
+	s->report->tenants += a->gpus == NULL;
 	store_put(&s->store, RES_PODS, value, ACTOR_PERSON);
+}
+
+void people_ask(struct sim *s, const char *name, const char *share)
+{
+	people_ask_for(s, &(struct ask){.name = name, .share = share});
 }
 
 void people_take_away(struct sim *s, const char *name)

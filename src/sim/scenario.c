@@ -108,9 +108,10 @@ static bool writes_at_most(struct sim *s, struct str *why, uint64_t most)
 
 /* --- weather --- */
 
-static void fine_weather(struct sim *s)
+void scenario_fine_weather(struct sim *s)
 {
-	s->weather = (struct weather){.latency_ms = sim_between(s, 1, 50), .life_ms = 1000};
+	s->weather = (struct weather){
+		.latency_ms = sim_between(s, 1, 50), .life_ms = 1000, .lasting = true};
 	s->budget = 4000;
 	s->idle_grace_ms = 5000;
 	s->open_timeout_ms = 60000;
@@ -121,7 +122,7 @@ static void fine_weather(struct sim *s)
 
 static void k4_begin(struct sim *s)
 {
-	fine_weather(s);
+	scenario_fine_weather(s);
 	fleet_make(s, 8, MIB);
 	ask_at_once(s, 16, "0.5");
 }
@@ -134,7 +135,7 @@ static bool k4_settled(struct sim *s, struct str *why)
 
 static void k5_begin(struct sim *s)
 {
-	fine_weather(s);
+	scenario_fine_weather(s);
 	fleet_make(s, 4, MIB);
 	fleet_make(s, 4, MIB);
 	ask_at_once(s, 16, "0.7");
@@ -149,7 +150,7 @@ static bool k5_settled(struct sim *s, struct str *why)
 
 static void k6_begin(struct sim *s)
 {
-	fine_weather(s);
+	scenario_fine_weather(s);
 	s->weather.stream_lag = 1000;
 	s->weather.lag_ms = 2000;
 	s->weather.duplicate = 100;
@@ -168,7 +169,7 @@ static bool k6_settled(struct sim *s, struct str *why)
 
 static void k7_begin(struct sim *s)
 {
-	fine_weather(s);
+	scenario_fine_weather(s);
 	fleet_make(s, 2, MIB);
 	ask_at_once(s, 1, "0.5");
 }
@@ -200,7 +201,7 @@ static void k8_begin(struct sim *s)
 
 static void k9_begin(struct sim *s)
 {
-	fine_weather(s);
+	scenario_fine_weather(s);
 	fleet_make(s, 2, MIB);
 	ask_at_once(s, 3, "0.5");
 	agenda_add(&s->agenda, 40000, take_away, s, 0);
@@ -233,7 +234,7 @@ static bool k9_settled(struct sim *s, struct str *why)
 
 static void k46_begin(struct sim *s)
 {
-	fine_weather(s);
+	scenario_fine_weather(s);
 	struct weather *w = &s->weather;
 	w->busy = w->broken = w->stream_break = 150;
 	w->compaction = 200;
@@ -255,7 +256,7 @@ static bool k46_settled(struct sim *s, struct str *why)
 
 static void k47_begin(struct sim *s)
 {
-	fine_weather(s);
+	scenario_fine_weather(s);
 	fleet_make(s, 2, MIB);
 	ask_at_once(s, 4, "0.5");
 }
@@ -308,14 +309,18 @@ static const struct sim_scenario scenarios[] = {
 
 const struct sim_scenario *sim_scenario_at(size_t i)
 {
-	return i < COUNT_OF(scenarios) ? &scenarios[i] : NULL;
+	size_t more = i < COUNT_OF(scenarios) ? 0 : i - COUNT_OF(scenarios);
+	return i < COUNT_OF(scenarios)	     ? &scenarios[i]
+	       : more < scenarios_more_count ? &scenarios_more[more]
+					     : NULL;
 }
 
 const struct sim_scenario *sim_scenario_find(const char *name)
 {
-	for (size_t i = 0; i < COUNT_OF(scenarios); i++) {
-		if (strcmp(scenarios[i].name, name) == 0) {
-			return &scenarios[i];
+	const struct sim_scenario *c = NULL;
+	for (size_t i = 0; (c = sim_scenario_at(i)) != NULL; i++) {
+		if (strcmp(c->name, name) == 0) {
+			return c;
 		}
 	}
 	return NULL;
@@ -333,6 +338,19 @@ const char *sim_scenario_what(const struct sim_scenario *c)
 
 /* --- how the run meets them --- */
 
+static void come(void *data, uint64_t index)
+{
+	struct sim *s = data;
+	const struct asking *a = &s->config.scenario->script[index];
+	for (int i = 0; i < a->times; i++) {
+		char name[64];
+		struct ask ask = a->ask;
+		snprintf(name, sizeof name, "%s-%d", a->ask.name, i);
+		ask.name = name;
+		people_ask_for(s, &ask);
+	}
+}
+
 void scenario_begin(struct sim *s)
 {
 	const struct sim_scenario *c = s->config.scenario;
@@ -341,6 +359,9 @@ void scenario_begin(struct sim *s)
 		people_prepare(s);
 	}
 	c->begin(s);
+	for (uint64_t i = 0; c->script != NULL && c->script[i].times > 0; i++) {
+		agenda_add(&s->agenda, c->script[i].at_ms, come, s, i);
+	}
 }
 
 const char *scenario_fate(struct sim *s, const struct wire_request *r)

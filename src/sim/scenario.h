@@ -5,9 +5,17 @@
 
 #include "base/str.h"
 #include "model/wire.h"
+#include "people.h"
 #include "sim/sim.h"
 
 struct sim;
+
+/* So many of a kind ask at that time; their names end with a number. */
+struct asking {
+	int64_t at_ms;
+	int times; /* 0: the script ends here */
+	struct ask ask;
+};
 
 struct sim_scenario {
 	const char *name, *what;
@@ -17,6 +25,7 @@ struct sim_scenario {
 	/* What befalls a write about pods, by a fate's name; NULL: what the weather says. "CRASH
 	 * BEFORE" and "CRASH AFTER" end the process that sends it. */
 	const char *(*fate)(struct sim *s, const struct wire_request *r);
+	const struct asking *script; /* NULL: `begin` asks for what there is */
 	int64_t trouble_ms;
 	bool own_rest;	     /* only `settled` says when everything has come to rest */
 	bool everyone_leads; /* each controller believes that it leads, always */
@@ -28,7 +37,14 @@ struct sim_tally {
 	uint64_t created, given_back; /* capacity pods, by controllers */
 	uint64_t posts, denied;
 	bool crashed;
+	char node[32]; /* that is being drained */
 };
+
+/* scenario_more.c */
+extern const struct sim_scenario scenarios_more[];
+extern const size_t scenarios_more_count;
+/* Nothing goes wrong that the scenario does not name, and nobody's work ends. */
+void scenario_fine_weather(struct sim *s);
 
 void scenario_begin(struct sim *s);
 const char *scenario_fate(struct sim *s, const struct wire_request *r);

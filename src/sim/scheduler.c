@@ -95,25 +95,41 @@ static bool waits(const struct stored *o)
 	       o->pod.deleting_ms == 0 && !pod_is_terminal(&o->pod);
 }
 
+/* The highest priority below that one among those who wait; INT64_MIN: nobody is left. */
+static int64_t next_priority(const struct sim *s, int64_t below)
+{
+	int64_t next = INT64_MIN;
+	for (size_t i = 0; i < s->store.items.count; i++) {
+		const struct stored *o = s->store.items.items[i];
+		bool lower = waits(o) && o->pod.priority < below && o->pod.priority > next;
+		next = lower ? o->pod.priority : next;
+	}
+	return next;
+}
+
+static void schedule_one(struct sim *s, struct stored *o)
+{
+	const char *node = NULL;
+	for (size_t j = 0; j < s->store.items.count && node == NULL; j++) {
+		const struct stored *n = s->store.items.items[j];
+		bool good = n->resource == RES_NODES && fits(s, &o->pod, &n->node);
+		node = good ? n->name : NULL;
+	}
+	bind(s, o, node);
+}
+
+/* By priority, capacity pods first of all; then in order of age. */
 static void schedule(void *data, uint64_t arg)
 {
 	(void)arg;
 	struct sim *s = data;
 	s->fleet.scheduling = false;
-	/* Higher priority first: capacity pods. Then in order of age. */
-	for (int pass = 0; pass < 2; pass++) {
+	for (int64_t p = INT64_MAX; (p = next_priority(s, p)) != INT64_MIN;) {
 		for (size_t i = 0; i < s->store.items.count; i++) {
 			struct stored *o = s->store.items.items[i];
-			if (!waits(o) || (o->pod.priority > 0) != (pass == 0)) {
-				continue;
+			if (waits(o) && o->pod.priority == p) {
+				schedule_one(s, o);
 			}
-			const char *node = NULL;
-			for (size_t j = 0; j < s->store.items.count && node == NULL; j++) {
-				const struct stored *n = s->store.items.items[j];
-				bool good = n->resource == RES_NODES && fits(s, &o->pod, &n->node);
-				node = good ? n->name : NULL;
-			}
-			bind(s, o, node);
 		}
 	}
 }

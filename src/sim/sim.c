@@ -82,6 +82,7 @@ static void on_commit(void *data, const struct commit *c)
 	}
 	check_commit(s, c);
 	fleet_committed(s, c);
+	rival_committed(s, c);
 	for (int i = 0; i < s->replicas; i++) {
 		link_changed(&s->slots[i].link, o->resource);
 	}

@@ -19,31 +19,12 @@
 #include "kube/client.h"
 #include "sim/sim.h"
 #include "store.h"
+#include "weather.h"
 
 #define SIM_REPLICAS 2
 #define SIM_APPS     3 /* of tenants, each with a disruption budget */
 
 struct sim;
-
-/* --- weather.c: what goes wrong, and how often; per mille unless said otherwise --- */
-struct weather {
-	uint32_t lost_request, lost_answer, late, twice, refused, busy, broken, conflict;
-	uint32_t duplicate, stream_break, stream_lag, stall;
-	uint32_t kubelet_refusal, slow_start;
-	uint32_t crash_at_write;
-	/* of the spells that come now and then */
-	uint32_t partition, pause, crash, leave, server_restart, compaction, clock_jump, node_loss;
-	uint32_t cordon, node_change, hand_delete, quota;
-	uint32_t upgrade; /* a node's driver is upgraded for a while */
-	uint32_t sick;	  /* a GPU is not healthy for a while */
-	uint32_t cached;  /* an agent answers with what it saw a while ago, and says so */
-	uint32_t snatch;  /* a placement is late, and its capacity pod deleted by hand meanwhile */
-	uint32_t doubled; /* of machines: two of their GPUs tell the same UUID */
-	int64_t latency_ms, lag_ms, late_ms;
-	/* of people and their work, calm or not */
-	uint32_t mortal, whole;
-	int64_t pace_ms, life_ms;
-};
 
 /* --- link.c: one controller's wire --- */
 struct flight;
@@ -128,7 +109,8 @@ void patch_conditions(json_t *target, const json_t *patch); /* strategic, of pod
 void apiserver_delete_pod(struct sim *s, struct stored *o, int64_t grace_s, int actor);
 
 /* evict.c */
-int app_of(const struct pod *p); /* -1: none */
+int app_of(const struct pod *p);				 /* -1: none */
+bool evict_is_allowed(const struct sim *s, const struct pod *p); /* by its budget */
 void apiserver_evict(struct sim *s, int actor, struct stored *o, const json_t *body,
 	struct api_answer *ret_answer);
 
@@ -173,6 +155,9 @@ void fleet_committed(struct sim *s, const struct commit *c);
 void scheduler_soon(struct sim *s);
 void kubelet_committed(struct sim *s, const struct commit *c);
 json_t *pod_condition_new(const char *type, bool is_true, const char *reason);
+
+/* --- rival.c --- */
+void rival_committed(struct sim *s, const struct commit *c);
 
 /* --- replica.c: a controller as it ships, less the webhook --- */
 struct replica;
@@ -238,9 +223,6 @@ static inline int64_t sim_now(const struct sim *s)
 bool sim_chance(struct sim *s, uint32_t per_mille);
 int64_t sim_between(struct sim *s, int64_t least, int64_t most);
 void sim_trace(struct sim *s, const char *format, ...) PRINTF(2, 3);
-void weather_draw(struct sim *s);
-void weather_start(struct sim *s);
-void weather_calm(struct sim *s);
 void parcel_free(struct parcel *p);
 
 #endif

@@ -27,6 +27,22 @@ static uint32_t rate(struct sim *s, uint32_t most)
 	return (uint32_t)sim_between(s, 1, sim_chance(s, 200) ? 5 * most : most);
 }
 
+/* Some runs are about tenants of several GPUs, about pods that outrank all of them, or about work
+ * that does not end. Drawn apart, so that what else a seed draws does not depend on it. */
+static void draw_work(struct sim *s)
+{
+	struct weather *w = &s->weather;
+	struct dice back = dice_enter(s, dice_key("kinds of work", NULL, 0));
+	bool grouped = sim_chance(s, 250);
+	w->grouped = grouped ? 700 : 200;
+	w->halved = grouped ? (uint32_t)sim_between(s, 100, 800) : 0;
+	w->haughty = sim_chance(s, 500) ? 700 : 0;
+	w->lasting = sim_chance(s, 250);
+	w->mortal = w->lasting ? w->mortal / 2 : w->mortal;
+	w->narrow = sim_chance(s, 150);
+	dice_leave(s, back);
+}
+
 void weather_draw(struct sim *s)
 {
 	struct weather *w = &s->weather;
@@ -70,6 +86,8 @@ void weather_draw(struct sim *s)
 	w->quota = w->whole > 40 ? 0 : rate(s, 30);
 	w->mortal = (uint32_t)sim_between(s, 500, 980);
 	w->life_ms = sim_between(s, 3000, 60000);
+	draw_work(s);
+	w->node_change = w->narrow ? 0 : w->node_change;
 }
 
 /* --- spells --- */
@@ -182,8 +200,10 @@ void weather_calm(struct sim *s)
 	const struct weather *had = &s->weather;
 	s->calm = true;
 	s->calm_at = sim_now(s);
-	s->weather = (struct weather){
-		.latency_ms = had->latency_ms, .mortal = had->mortal, .life_ms = had->life_ms};
+	s->weather = (struct weather){.latency_ms = had->latency_ms,
+		.mortal = had->mortal,
+		.life_ms = had->life_ms,
+		.lasting = had->lasting};
 	s->server_down_until = 0;
 	for (int i = 0; i < s->replicas; i++) {
 		s->slots[i].paused_until = 0;

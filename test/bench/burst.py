@@ -73,6 +73,36 @@ class Program:
                 self.process.wait(10)
 
 
+def cpu_of(pid):
+    """Seconds that a process has used of the processors."""
+    with open("/proc/%d/stat" % pid, encoding="ascii", errors="replace") as file:
+        fields = file.read().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+class Load:
+    """What the processors do during a run: a machine that has something else to do, or whose host takes it away,
+    makes figures that say nothing, and nobody would see it in them."""
+
+    def __init__(self, plane):
+        self.pids = [plane.pid(name) for name in PARTS]
+        self.before = self._now()
+
+    def _now(self):
+        with open("/proc/stat", encoding="ascii") as file:
+            user, nice, system, idle, iowait, irq, softirq, steal = \
+                (int(field) / os.sysconf("SC_CLK_TCK") for field in file.readline().split()[1:9])
+        return {"busy": user + nice + system + irq + softirq, "idle": idle + iowait, "stolen": steal,
+                "plane": sum(cpu_of(pid) for pid in self.pids)}
+
+    def tell(self, *known_s):
+        """In seconds of all processors; `known_s` is what the programs of the bench have used."""
+        spent = {key: value - self.before[key] for key, value in self._now().items()}
+        return {"plane_cpu_s": round(spent["plane"], 1), "idle_s": round(spent["idle"], 1),
+                "stolen_s": round(spent["stolen"], 1),
+                "elsewhere_s": round(max(0.0, spent["busy"] - spent["plane"] - sum(known_s)), 1)}
+
+
 class Ground:
     """The control plane, and its etcd as it was before any run."""
 
@@ -171,15 +201,18 @@ def check(seen, args):
 
 def floor_run(ground, workers):
     ground.restore(ground.warm)
+    load = Load(ground.plane)
     watch = Program(ground, "watch").await_line("ready")
     own = Program(ground, "floor", "--workers", str(workers)).result()
     seen = watch.result()
     check(seen, ground.args)
-    return figures(ground, seen, {"workers": workers, "cpu_s": round(own["cpu_s"], 2)})
+    return figures(ground, seen, {"workers": workers, "cpu_s": round(own["cpu_s"], 2),
+                                  **load.tell(own["cpu_s"], seen["cpu_s"])})
 
 
 def ours_run(ground, picture, *beside):
     ground.restore(picture)
+    load = Load(ground.plane)
     for mode in beside:
         Program(ground, mode).await_line("ready")
     watch = Program(ground, "watch").await_line("ready")
@@ -190,7 +223,8 @@ def ours_run(ground, picture, *beside):
              "peak_kib": subject.memory_kib(), "start_to_first_s": round(seen["first_unix"] - begun, 2),
              "start_to_last_s": round(seen["last_unix"] - begun, 2),
              "patches": subject.metric("aliquot_api_requests_total", verb="PATCH"),
-             "posts": subject.metric("aliquot_api_requests_total", verb="POST")}
+             "posts": subject.metric("aliquot_api_requests_total", verb="POST"),
+             **load.tell(subject.cpu_s(), seen["cpu_s"])}
     check(seen, ground.args)
     subject.must_live()
     return figures(ground, seen, found)
@@ -207,7 +241,7 @@ def figures(ground, seen, more):
 def told(name, found):
     _ground.say("%-12s %7.1f tenants/s, %7.1f writes/s, %.3f writes a tenant  %s" % (
         name, found["tenants_per_s"], found["writes_per_s"], found["writes_per_tenant"],
-        {key: found[key] for key in ("workers", "cpu_s", "rss_kib", "start_to_last_s") if key in found}))
+        {key: found[key] for key in ("workers", "cpu_s", "rss_kib", "start_to_last_s", "plane_cpu_s", "idle_s", "stolen_s", "elsewhere_s") if key in found}))
     return found
 
 

@@ -47,7 +47,7 @@ static void tell(struct field *f, const struct pod *p)
 
 static void tell_node(struct field *f, int number)
 {
-	char name[16];
+	char name[32];
 	snprintf(name, sizeof name, "node-%03d", number);
 	struct node n = {.name = name,
 		.uid = name,

@@ -128,6 +128,29 @@ static struct cluster *with_half(const char *room)
 	return c;
 }
 
+/* What gets free on either GPU of the node is kept until both have room. */
+Test(group, c17_one_that_is_passed_over_reserves_all_that_it_needs)
+{
+	struct cluster *c = cluster_new(1, 2, 1);
+	arrive(c, "a", 600);
+	arrive(c, "b", 700);
+	run_for(c, 2000);
+	arrive_many(c, "g", 2, 500);
+	run_for(c, 61000);
+	arrive(c, "s", 300);
+	run_for(c, 15000);
+	cr_assert(find(c, "s")->gated, "there is room, and it is kept");
+	cr_assert_eq(engine_report(c->e)->by_reason[REASON_RESERVED], 1);
+	leave(c, find(c, "a"));
+	run_for(c, 5000);
+	cr_assert(find(c, "s")->gated, "one of two is not enough, and is kept");
+	leave(c, find(c, "b"));
+	run_for(c, 5000);
+	cr_assert_not(find(c, "g")->gated);
+	cr_assert_not(find(c, "s")->gated, "what is left is nobody's");
+	cluster_free(c);
+}
+
 Test(group, a_half_that_was_left_behind_is_completed)
 {
 	struct cluster *c = with_half("b");

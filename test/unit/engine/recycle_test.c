@@ -123,3 +123,54 @@ Test(recycle, c21_its_share_is_nobodys_before_it_is_gone)
 	cr_expect_not_null(step(&b, ACTION_GRANT));
 	bed_finish(&b);
 }
+
+/* The next pod of that owner, stuck as the one before. */
+static void succeed(struct bed *b)
+{
+	settle(b, step(b, ACTION_EVICT)->id, 0, "");
+	tell_tenant(b, &(struct tenant){.name = "t0",
+			       .owner_kind = "ReplicaSet",
+			       .owner = "owner",
+			       .milli = "700",
+			       .unschedulable = true,
+			       .deleting = true});
+	tell_gone(b, "default", "t0");
+	b->now += 1000;
+	step(b, ACTION_EVICT);
+	tell_stuck(b, "ReplicaSet");
+	step(b, ACTION_EVICT);
+}
+
+Test(recycle, c21_successors_that_nothing_helps_are_given_ever_longer)
+{
+	struct bed b = one_gpu();
+	tell_stuck(&b, "ReplicaSet");
+	step(&b, ACTION_EVICT);
+	b.now += 30000;
+	for (int64_t rest = 60000; rest <= 240000; rest *= 2) {
+		succeed(&b);
+		b.now += rest - 1000;
+		cr_expect_null(step(&b, ACTION_EVICT), "after %lld ms", (long long)rest);
+		b.now += 1000;
+	}
+	cr_expect_not_null(step(&b, ACTION_EVICT));
+	bed_finish(&b);
+}
+
+Test(recycle, c21_siblings_are_no_successors)
+{
+	static const char *const names[] = {"t0", "t1", "t2"};
+	struct bed b = one_gpu();
+	for (int i = 0; i < 3; i++) {
+		tell_tenant(&b, &(struct tenant){.name = names[i],
+					.owner_kind = "ReplicaSet",
+					.owner = "owner",
+					.milli = "200",
+					.unschedulable = true});
+	}
+	step(&b, ACTION_EVICT);
+	b.now += 30000;
+	step(&b, ACTION_EVICT);
+	cr_expect_eq(count_of(&b, ACTION_EVICT), 3);
+	bed_finish(&b);
+}

@@ -97,3 +97,35 @@ Test(group, completes_where_it_has_some)
 	cr_assert_eq(place_group(&s, &p).node, PLACE_NOWHERE, "no other node will do");
 	snapshot_finish(&s);
 }
+
+Test(group, c17_what_is_kept_is_not_taken)
+{
+	struct snapshot s = {0};
+	add_node(&s, 0, 1);
+	add_gpu(&s, 0, "a", 1000, 80000);
+	add_gpu(&s, 0, "b", 1000, 80000);
+	cr_assert_eq(seek(&s, 3).node, 0);
+	place_keep_gpu(&s, 0, 1);
+	struct place_group g = seek(&s, 3);
+	cr_assert_eq(g.node, PLACE_NOWHERE);
+	cr_assert_eq(g.reason, REASON_SHORT_GPUS);
+	cr_assert_eq(g.best_count, 2);
+	g = seek(&s, 2);
+	cr_assert_eq(g.count, 1);
+	cr_assert_eq(g.gpus[0], 1);
+	place_keep_node(&s, 0, 1);
+	cr_assert_eq(seek(&s, 2).node, PLACE_NOWHERE);
+	snapshot_finish(&s);
+}
+
+Test(group, full_gpus_are_gpus_all_the_same)
+{
+	struct snapshot s = {0};
+	add_node(&s, 0, 0);
+	add_gpu(&s, 0, "a", 100, 80000);
+	struct place_group g = seek(&s, 2);
+	cr_assert_eq(g.reason, REASON_SHORT_GPUS);
+	cr_assert_str_eq(g.best_node, "n0");
+	cr_assert_eq(g.best_count, 0);
+	snapshot_finish(&s);
+}

@@ -18,6 +18,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -32,6 +33,13 @@ const (
 	shareMiB      = memoryMiB * shareMilli / 1000
 	perGPU        = 1000 / shareMilli
 )
+
+// ownCPU is what this process has used of the processors, in seconds.
+func ownCPU() float64 {
+	var used syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &used)
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano()).Seconds()
+}
 
 type options struct {
 	nodes, gpus, tenants, workers int

@@ -131,6 +131,6 @@ func watch(ctx context.Context, config *rest.Config, o options) (map[string]any,
 	entries, twice := t.ledgers()
 	return map[string]any{"seconds": t.last.Sub(t.first).Seconds(), "placed": len(t.placed),
 		"grants": t.grants, "moved": t.moved, "most_on_a_gpu": t.most(), "entries": entries, "twice": twice,
-		"streams": streams, "first_unix": float64(t.first.UnixMilli()) / 1000,
+		"streams": streams, "cpu_s": ownCPU(), "first_unix": float64(t.first.UnixMilli()) / 1000,
 		"last_unix": float64(t.last.UnixMilli()) / 1000}, nil
 }

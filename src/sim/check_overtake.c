@@ -1,0 +1,170 @@
+/* C17 among tenants, one GPU or several: who has lacked room for longer than patience has reserved
+ * what it waits for, and nobody who ranks lower is given any of it. Which GPUs those are is plain
+ * only where there are no others that could ever do, so that is where it is judged. What counts are
+ * seconds in which one leader could see and write, and what was decided after them. */
+#include <stdio.h>
+#include <string.h>
+
+#include "claim.h"
+#include "model/names.h"
+#include "sim_parts.h"
+
+#define LOOK_MS	 1000
+#define SLACK_MS 10000
+#define WELL_MS	 60000
+
+void overtake_finish(struct sim *s)
+{
+	VEC_FINISH(&s->checker.passed);
+}
+
+static bool suits(struct sim *s, const struct pod *p, const struct stored *node)
+{
+	struct need n;
+	const struct machine *m = node->resource == RES_NODES ? fleet_find(s, node->name) : NULL;
+	return m != NULL && claim_selects(p, &node->node) &&
+	       need_read(p, m->devices[0].mem_mib, &n) && n.milli <= MODEL_GPU_MILLI &&
+	       n.mem_mib <= m->devices[0].mem_mib;
+}
+
+/* The node all of whose GPUs it needs, and no other node could do; NULL: there is none. */
+static const struct stored *only_node(struct sim *s, const struct pod *p)
+{
+	const struct stored *only = NULL;
+	for (size_t i = 0; i < s->store.items.count; i++) {
+		const struct stored *o = s->store.items.items[i];
+		if (!suits(s, p, o)) {
+			continue;
+		}
+		const struct machine *m = fleet_find(s, o->name);
+		bool open = o->node.ready && !o->node.unschedulable && !m->doubled;
+		if (only != NULL || m->device_count != group_asked(p) || !open) {
+			return NULL;
+		}
+		only = o;
+	}
+	return only;
+}
+
+/* What is promised there, and whether one more of that size has room. */
+static bool has_room(const struct sim *s, const struct stored *holder, const struct pod *p)
+{
+	struct need n;
+	int64_t milli = 0, mib = 0;
+	const struct ledger *l = &holder->pod.ledger;
+	for (uint32_t i = 0; i < l->count; i++) {
+		const struct stored *t = store_find_uid(&s->store, l->items[i].uid);
+		bool lives = t != NULL && t->resource == RES_PODS && !pod_is_terminal(&t->pod);
+		milli += lives ? l->items[i].milli : 0;
+		mib += lives ? l->items[i].mem_mib : 0;
+	}
+	int64_t whole = holder->pod.identity->mem_mib;
+	return need_read(p, whole, &n) && milli + n.milli <= MODEL_GPU_MILLI &&
+	       mib + n.mem_mib <= whole;
+}
+
+/* CPU, memory and slots are no obstacle, nor is a quota; every GPU is open, and one lacks room. */
+static bool lacks_room(const struct sim *s, const struct stored *t, const struct stored *node)
+{
+	int64_t open = 0, lacks = 0, slots = node->node.pod_slots - 1;
+	int64_t cpu = node->node.cpu_milli - t->pod.cpu_milli;
+	int64_t mem = node->node.mem_bytes - t->pod.mem_bytes;
+	for (size_t i = 0; i < s->store.items.count; i++) {
+		const struct stored *o = s->store.items.items[i];
+		if (o->resource == RES_QUOTAS) {
+			return false;
+		}
+		if (o->resource != RES_PODS || pod_is_terminal(&o->pod)) {
+			continue;
+		}
+		/* Whoever was let go and is not bound yet may come here. */
+		bool comes = text_empty(o->pod.node) && !claim_is_waiting(o);
+		if (o != t && (comes || text_equals(o->pod.node, node->name))) {
+			cpu -= o->pod.cpu_milli;
+			mem -= o->pod.mem_bytes;
+			slots--;
+		}
+		if (claim_is_open(o) && text_equals(o->pod.node, node->name)) {
+			open++;
+			lacks += !has_room(s, o, &t->pod);
+		}
+	}
+	return cpu >= 0 && mem >= 0 && slots >= 0 && open == group_asked(&t->pod) && lacks > 0;
+}
+
+static struct passed_over *passed_of(struct sim *s, const char *uid)
+{
+	vec_for_each (struct passed_over, p, &s->checker.passed) {
+		if (strcmp(p->uid, uid) == 0) {
+			return p;
+		}
+	}
+	struct passed_over made = {.reserved_at = 0};
+	snprintf(made.uid, sizeof made.uid, "%s", uid);
+	VEC_PUSH(&s->checker.passed, made);
+	return &s->checker.passed.items[s->checker.passed.count - 1];
+}
+
+static void look_at(struct sim *s, const struct stored *t, int replica)
+{
+	const struct stored *node = only_node(s, &t->pod);
+	struct passed_over *p = passed_of(s, t->uid);
+	/* A GPU that is ill, or was just now, takes nobody and is kept for nobody. */
+	bool well = s->weather.sick == 0 && (!s->calm || sim_now(s) - s->calm_at > WELL_MS);
+	bool counts = well && node != NULL && replica >= 0 && p->term == s->report->takeovers &&
+		      lacks_room(s, t, node) && !fair_has_orphan(s, node->name);
+	p->term = s->report->takeovers;
+	p->lacked_ms = counts ? p->lacked_ms + LOOK_MS : 0;
+	if (p->lacked_ms < s->patience_ms + SLACK_MS) {
+		p->reserved_at = 0;
+	} else if (p->reserved_at == 0) {
+		p->reserved_at = sim_now(s);
+		snprintf(p->node, sizeof p->node, "%s", node->name);
+		sim_trace(s, "%s (%s) must have reserved what gets free on %s", t->name, t->uid,
+			node->name);
+	}
+}
+
+void overtake_look(struct sim *s, int replica)
+{
+	for (size_t i = 0; i < s->store.items.count; i++) {
+		const struct stored *o = s->store.items.items[i];
+		if (o->resource == RES_PODS && claim_is_waiting(o) && o->pod.gate_count == 1) {
+			look_at(s, o, replica);
+		}
+	}
+}
+
+static bool is_ahead(const struct pod *a, const struct pod *b)
+{
+	return a->priority != b->priority ? a->priority > b->priority
+					  : a->created_ms < b->created_ms;
+}
+
+/* When somebody decided first that it gets a share; 0: it is not known. */
+static int64_t decided_at(const struct sim *s, const char *uid)
+{
+	int64_t at = INT64_MAX;
+	vec_for_each (const struct chosen, c, &s->claims.chosen) {
+		at = strcmp(c->uid, uid) == 0 && c->at < at ? c->at : at;
+	}
+	return at < INT64_MAX ? at : 0;
+}
+
+void overtake_check(struct sim *s, const struct stored *t, const char *node)
+{
+	int64_t at = decided_at(s, t->uid);
+	vec_for_each (const struct passed_over, p, &s->checker.passed) {
+		const struct stored *o = p->reserved_at > 0 && at > p->reserved_at
+						 ? store_find_uid(&s->store, p->uid)
+						 : NULL;
+		if (o != NULL && o != t && claim_is_waiting(o) && strcmp(p->node, node) == 0 &&
+			is_ahead(&o->pod, &t->pod)) {
+			sim_fail(s, "C17",
+				"%s/%s overtakes %s/%s on %s, the only node that could hold it, "
+				"which has lacked room for %lld s",
+				t->ns, t->name, o->ns, o->name, node,
+				(long long)p->lacked_ms / 1000);
+		}
+	}
+}

@@ -1,0 +1,39 @@
+/* What goes wrong in a run and how often, and what people and their work are like; per mille unless
+ * said otherwise. The seed draws it. */
+#ifndef SIM_WEATHER_H
+#define SIM_WEATHER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct sim;
+
+struct weather {
+	uint32_t lost_request, lost_answer, late, twice, refused, busy, broken, conflict;
+	uint32_t duplicate, stream_break, stream_lag, stall;
+	uint32_t kubelet_refusal, slow_start;
+	uint32_t crash_at_write;
+	/* of the spells that come now and then */
+	uint32_t partition, pause, crash, leave, server_restart, compaction, clock_jump, node_loss;
+	uint32_t cordon, node_change, hand_delete, quota;
+	uint32_t upgrade; /* a node's driver is upgraded for a while */
+	uint32_t sick;	  /* a GPU is not healthy for a while */
+	uint32_t cached;  /* an agent answers with what it saw a while ago, and says so */
+	uint32_t snatch;  /* a placement is late, and its capacity pod deleted by hand meanwhile */
+	uint32_t doubled; /* of machines: two of their GPUs tell the same UUID */
+	uint32_t halved;  /* a tenant of several GPUs is given some, and others are taken away */
+	int64_t latency_ms, lag_ms, late_ms;
+	/* of people and their work, calm or not */
+	uint32_t mortal, whole;
+	uint32_t grouped; /* tenants of several GPUs */
+	uint32_t haughty; /* pods for whole GPUs with a priority */
+	bool lasting;	  /* whole GPUs are mostly kept for good */
+	bool narrow;	  /* one machine of one or two GPUs is all there is */
+	int64_t pace_ms, life_ms;
+};
+
+void weather_draw(struct sim *s);
+void weather_start(struct sim *s); /* spells come from now on */
+void weather_calm(struct sim *s);  /* nothing goes wrong any more */
+
+#endif
