@@ -30,6 +30,10 @@ struct engine_config {
 	int64_t patience_ms; /* 0: 60 s that a pod is passed over before GPUs are kept for it */
 	int64_t stuck_ms; /* 0: 30 s that the scheduler may refuse a tenant before it is recycled */
 	int64_t lacks_ms; /* 0: 10 s that a tenant fits nowhere before it displaces others */
+	/* so long nothing fits a tenant before a capacity pod asks for a node for it (C14); 0:
+	 * never
+	 */
+	int64_t scale_up_ms;
 	const char *runtime_class; /* of capacity pods; NULL: none; copied */
 };
 

@@ -18,6 +18,7 @@
 #define NAME_WEBHOOK_PATH     "/admit"
 #define NAME_CAPACITY	      "aliquot-capacity" /* ServiceAccount, PriorityClass, ConfigMap, PDB */
 
+#define NAME_COMPANION	"aliquot-companion"		   /* PriorityClass */
 #define NAME_AGENT	"aliquot-agent"			   /* DaemonSet */
 #define NAME_AGENT_TLS	"aliquot-agent.aliquot-system.svc" /* in every agent's certificate */
 #define NAME_AGENT_PORT "state"				   /* of its container */
@@ -30,10 +31,12 @@
 #define NAME_CDI_PREFIX	  "nvidia.cdi.k8s.io/container."
 
 /* labels */
-#define LABEL_TENANT   "aliquot.dev/tenant"
-#define LABEL_CAPACITY "aliquot.dev/capacity"
-#define LABEL_IN_USE   "aliquot.dev/in-use"
-#define LABEL_AGENT    "aliquot.dev/agent"
+#define LABEL_TENANT	"aliquot.dev/tenant"
+#define LABEL_CAPACITY	"aliquot.dev/capacity"
+#define LABEL_IN_USE	"aliquot.dev/in-use"
+#define LABEL_AGENT	"aliquot.dev/agent"
+#define LABEL_PAIR	"aliquot.dev/pair" /* on capacity pods that ask for a node: their name */
+#define LABEL_COMPANION "aliquot.dev/companion" /* on what stands in for their tenants */
 
 /* set by people */
 #define NOTE_POLICY	  "aliquot.dev/policy"

@@ -38,6 +38,16 @@ struct action {
 	const char *runtime_class;
 	struct toleration *tolerations;
 	uint32_t toleration_count;
+	/* CREATE_CAPACITY that is not pinned (C14): where it may go, and that others find it by its
+	 * name */
+	struct pairs where_labels;
+	struct node_term *where_terms; /* OR */
+	uint32_t where_count;
+	bool unpinned;
+	/* CREATE_CAPACITY: no capacity pod but the companion of the one in `capacity_pod`, whose
+	 * uid is `uid`: it asks for so much and no GPU */
+	bool companion;
+	int64_t cpu_milli, mem_bytes;
 	/* GRANT: the whole new ledger */
 	struct ledger ledger;
 	bool keeps_node; /* C15: no autoscaler may take the node of its tenants */

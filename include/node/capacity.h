@@ -44,8 +44,11 @@ void capacity_options_init(struct capacity_options *options);
 MUST_CHECK int capacity_identify(const struct capacity_options *options, struct fault *ret_fault);
 MUST_CHECK int capacity_hold(const struct capacity_options *options, struct fault *ret_fault);
 
-/* `aliquot capacity identify|hold`; argv[0] is "capacity". Returns the exit status: 0, 1 for a
- * fault, 2 for a command line that means nothing. */
+/* Returns once it was asked to stop. */
+void capacity_pause(void);
+
+/* `aliquot capacity identify|hold|pause`; argv[0] is "capacity". Returns the exit status: 0, 1 for
+ * a fault, 2 for a command line that means nothing. */
 int capacity_main(int argc, char **argv);
 
 #endif

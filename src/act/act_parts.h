@@ -29,6 +29,9 @@ void action_copy(struct arena *arena, const struct action *from, struct action *
 /* Each fills a draft whose body is empty; a fault is told as the action's outcome. */
 MUST_CHECK int create_capacity_draft(const struct act_settings *s, const struct action *x,
 	struct draft *ret_draft, struct fault *ret_fault);
+/* What stands in for the tenants of a capacity pod that asks for a node (C14). */
+MUST_CHECK int companion_draft(const struct act_settings *s, const struct action *x,
+	struct draft *ret_draft, struct fault *ret_fault);
 MUST_CHECK int delete_capacity_draft(
 	const struct action *x, struct draft *ret_draft, struct fault *ret_fault);
 MUST_CHECK int grant_draft(
@@ -49,6 +52,15 @@ bool event_hand_over(struct events *recorder, const struct action *x);
 
 /* A pod that was there already under the name of one that we wanted: is it that one? */
 bool create_capacity_is_ours(const struct act_settings *s, const struct pod *pod);
+
+/* Parts of both kinds of pods that we make. */
+void make_security(struct build *b);	       /* of the pod */
+void make_container_security(struct build *b); /* of a container */
+void make_toleration(struct build *b, const struct toleration *t);
+/* The image, and its command where the configuration has one. */
+void make_image(struct build *b, const struct act_settings *s);
+/* "nodeSelector" and "affinity", where the action has any. */
+void make_where(struct build *b, const struct action *x);
 
 /* "metadata": begins, with uid and resourceVersion as preconditions where they are known. The
  * caller ends it. */

@@ -10,13 +10,16 @@
 #define NOT_ROOT      65532
 #define GRACE_S	      10
 
-static void write_labels(struct build *b)
+static void write_labels(struct build *b, const struct action *x)
 {
 	build_object_at(b, "labels");
 	build_text_at(b, "app.kubernetes.io/name", NAME_CAPACITY);
 	build_text_at(b, "app.kubernetes.io/part-of", "aliquot");
 	build_text_at(b, LABEL_CAPACITY, "true");
 	build_text_at(b, LABEL_IN_USE, "false");
+	if (x->unpinned) {
+		build_text_at(b, LABEL_PAIR, x->name);
+	}
 	build_end(b);
 }
 
@@ -30,7 +33,7 @@ static void write_metadata(struct build *b, const struct act_settings *s, const 
 	build_object_at(b, "metadata");
 	build_text_at(b, "name", x->name);
 	build_text_at(b, "namespace", x->ns);
-	write_labels(b);
+	write_labels(b, x);
 	build_object_at(b, "annotations");
 	build_text_at(b, NOTE_SAFE_TO_EVICT, "true");
 	build_end(b);
@@ -55,7 +58,7 @@ static void write_amounts(struct build *b, const char *key)
 	build_end(b);
 }
 
-static void write_container_security(struct build *b)
+void make_container_security(struct build *b)
 {
 	build_object_at(b, "securityContext");
 	build_bool_at(b, "allowPrivilegeEscalation", false);
@@ -90,13 +93,11 @@ static void write_container_surroundings(struct build *b, bool init)
 	}
 	build_end(b);
 	build_end(b);
-	write_container_security(b);
+	make_container_security(b);
 }
 
-static void write_container(struct build *b, const struct act_settings *s, bool init)
+void make_image(struct build *b, const struct act_settings *s)
 {
-	build_begin_object(b);
-	build_text_at(b, "name", init ? CAPACITY_INIT_CONTAINER : CAPACITY_MAIN_CONTAINER);
 	build_text_at(b, "image", s->image);
 	if (!text_empty(s->pull_policy)) {
 		build_text_at(b, "imagePullPolicy", s->pull_policy);
@@ -107,6 +108,13 @@ static void write_container(struct build *b, const struct act_settings *s, bool 
 		build_text(b, s->command);
 		build_end(b);
 	}
+}
+
+static void write_container(struct build *b, const struct act_settings *s, bool init)
+{
+	build_begin_object(b);
+	build_text_at(b, "name", init ? CAPACITY_INIT_CONTAINER : CAPACITY_MAIN_CONTAINER);
+	make_image(b, s);
 	build_array_at(b, "args");
 	build_text(b, "capacity");
 	build_text(b, init ? "identify" : "hold");
@@ -138,7 +146,7 @@ static void write_containers(struct build *b, const struct act_settings *s)
 	build_end(b);
 }
 
-static void write_toleration(struct build *b, const struct toleration *t)
+void make_toleration(struct build *b, const struct toleration *t)
 {
 	const char *texts[][2] = {{"key", t->key},
 		{"operator", t->operator}, {"value", t->value}, {"effect", t->effect}};
@@ -160,12 +168,12 @@ static void write_tolerations(struct build *b, const struct action *x)
 	static const struct toleration gpu = {.key = NAME_GPU_RESOURCE, .operator= "Exists" };
 	static const struct toleration stays = {.operator= "Exists", .effect = "NoExecute"};
 	build_array_at(b, "tolerations");
-	write_toleration(b, &gpu);
+	make_toleration(b, &gpu);
 	if (!text_empty(x->node)) {
-		write_toleration(b, &stays);
+		make_toleration(b, &stays);
 	}
 	for (uint32_t i = 0; i < x->toleration_count; i++) {
-		write_toleration(b, &x->tolerations[i]);
+		make_toleration(b, &x->tolerations[i]);
 	}
 	build_end(b);
 }
@@ -189,6 +197,18 @@ static void write_pin(struct build *b, const char *node)
 	}
 }
 
+void make_security(struct build *b)
+{
+	build_object_at(b, "securityContext");
+	build_bool_at(b, "runAsNonRoot", true);
+	build_i64_at(b, "runAsUser", NOT_ROOT);
+	build_i64_at(b, "runAsGroup", NOT_ROOT);
+	build_object_at(b, "seccompProfile");
+	build_text_at(b, "type", "RuntimeDefault");
+	build_end(b);
+	build_end(b);
+}
+
 static void write_spec(struct build *b, const struct act_settings *s, const struct action *x)
 {
 	build_object_at(b, "spec");
@@ -203,17 +223,12 @@ static void write_spec(struct build *b, const struct act_settings *s, const stru
 	if (!text_empty(x->runtime_class)) {
 		build_text_at(b, "runtimeClassName", x->runtime_class);
 	}
-	build_object_at(b, "securityContext");
-	build_bool_at(b, "runAsNonRoot", true);
-	build_i64_at(b, "runAsUser", NOT_ROOT);
-	build_i64_at(b, "runAsGroup", NOT_ROOT);
-	build_object_at(b, "seccompProfile");
-	build_text_at(b, "type", "RuntimeDefault");
-	build_end(b);
-	build_end(b);
+	make_security(b);
 	write_tolerations(b, x);
 	if (!text_empty(x->node)) {
 		write_pin(b, x->node);
+	} else {
+		make_where(b, x);
 	}
 	write_containers(b, s);
 	build_end(b);

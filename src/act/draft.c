@@ -39,6 +39,36 @@ static void copy_tolerations(struct arena *a, const struct action *from, struct 
 	}
 }
 
+static void copy_terms(struct arena *a, const struct terms *from, struct terms *to)
+{
+	to->items = ARENA_ARRAY(a, struct term, from->count);
+	to->count = from->count;
+	for (uint32_t i = 0; i < from->count; i++) {
+		const struct term *t = &from->items[i];
+		const char **values = ARENA_ARRAY(a, const char *, t->value_count);
+		for (uint32_t k = 0; k < t->value_count; k++) {
+			values[k] = arena_strdup(a, t->values[k]);
+		}
+		to->items[i] =
+			(struct term){arena_strdup(a, t->key), t->operator, values, t->value_count};
+	}
+}
+
+static void copy_where(struct arena *a, const struct action *from, struct action *to)
+{
+	to->where_labels.items = ARENA_ARRAY(a, struct pair, from->where_labels.count);
+	for (uint32_t i = 0; i < from->where_labels.count; i++) {
+		const struct pair *p = &from->where_labels.items[i];
+		to->where_labels.items[i] =
+			(struct pair){arena_strdup(a, p->key), arena_strdup(a, p->value)};
+	}
+	to->where_terms = ARENA_ARRAY(a, struct node_term, from->where_count);
+	for (uint32_t i = 0; i < from->where_count; i++) {
+		copy_terms(a, &from->where_terms[i].labels, &to->where_terms[i].labels);
+		copy_terms(a, &from->where_terms[i].fields, &to->where_terms[i].fields);
+	}
+}
+
 static void copy_ledger(struct arena *a, const struct action *from, struct action *to)
 {
 	to->ledger = (struct ledger){.count = from->ledger.count};
@@ -84,6 +114,7 @@ void action_copy(struct arena *arena, const struct action *from, struct action *
 	to->regarding_kind = arena_strdup(arena, from->regarding_kind);
 	to->regarding_api_version = arena_strdup(arena, from->regarding_api_version);
 	copy_tolerations(arena, from, to);
+	copy_where(arena, from, to);
 	copy_ledger(arena, from, to);
 	copy_gates(arena, from, to);
 }

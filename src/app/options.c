@@ -73,6 +73,9 @@ static const struct option_row rows[] = {
 	{"preempt-seconds", NUMBER(preempt_s), "10", 1, 3600, NULL,
 		"how long a tenant fits nowhere before tenants of a lower priority are evicted "
 		"for it"},
+	{"scale-up-seconds", NUMBER(scale_up_s), "10", 0, 3600, NULL,
+		"how long nothing fits a tenant before a capacity pod that is not pinned asks "
+		"autoscalers for a node; 0: never"},
 	{"context-memory-mib", NUMBER(context_memory_mib), "512", 64, 8192, NULL,
 		"GPU memory of one CUDA context: the smallest memory share"},
 	{"journal", TEXT(journal), "", 0, 0, NULL,

@@ -34,6 +34,7 @@ struct options {
 	int64_t patience_s;
 	int64_t recycle_s;
 	int64_t preempt_s;
+	int64_t scale_up_s;
 	int64_t context_memory_mib;
 	int64_t journal_files;
 	int64_t journal_memory_mib;

@@ -25,6 +25,10 @@ bool capacity_failed(struct engine *e, const struct holder *h, int64_t now)
 	if (pod_is_terminal(&h->pod)) {
 		return true;
 	}
+	/* It waits for a node, as it should. */
+	if (scale_is_one(h) && text_empty(h->pod.node)) {
+		return false;
+	}
 	int64_t since = h->pod.identity == NULL ? h->opened_at : h->lost_at;
 	if (since < 0) {
 		return false;

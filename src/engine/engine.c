@@ -38,6 +38,7 @@ void engine_destroy(struct engine *e)
 	book_finish(e);
 	evictions_finish(&e->evictions);
 	preempting_finish(&e->preempting);
+	scale_finish(&e->scale);
 	snapshot_finish(&e->snap);
 	needs_finish(&e->needs);
 	companies_finish(&e->companies);
@@ -115,6 +116,7 @@ static void decide_all(struct engine *e, struct engine_now now, uint32_t budget,
 	/* 4 decide: each tenant finds a GPU in the picture and takes its share out of it */
 	decide(e, now.mono_ms, budget, plan);
 	preempt_tenants(e, plan);
+	scale_up(e, plan);
 	/* 5 and 6, assume and emit: every action is remembered under its id before it leaves */
 	emit_grants(e, plan);
 	capacity_tend(e, now.mono_ms, plan);

@@ -14,8 +14,36 @@ static void pack_ledger(struct str *out, const struct ledger *l)
 	}
 }
 
+static void pack_terms(struct str *out, const struct terms *t)
+{
+	pack_u64(out, t->count);
+	for (uint32_t i = 0; i < t->count; i++) {
+		pack_text(out, t->items[i].key);
+		pack_u64(out, t->items[i].operator);
+		pack_u64(out, t->items[i].value_count);
+		for (uint32_t k = 0; k < t->items[i].value_count; k++) {
+			pack_text(out, t->items[i].values[k]);
+		}
+	}
+}
+
+static void pack_where(struct str *out, const struct action *a)
+{
+	pack_u64(out, a->where_labels.count);
+	for (uint32_t i = 0; i < a->where_labels.count; i++) {
+		pack_text(out, a->where_labels.items[i].key);
+		pack_text(out, a->where_labels.items[i].value);
+	}
+	pack_u64(out, a->where_count);
+	for (uint32_t i = 0; i < a->where_count; i++) {
+		pack_terms(out, &a->where_terms[i].labels);
+		pack_terms(out, &a->where_terms[i].fields);
+	}
+}
+
 static void pack_lists(struct str *out, const struct action *a)
 {
+	pack_where(out, a);
 	pack_u64(out, a->toleration_count);
 	for (uint32_t i = 0; i < a->toleration_count; i++) {
 		const struct toleration *t = &a->tolerations[i];
@@ -38,7 +66,8 @@ static void pack_action(struct str *out, const struct action *a)
 		a->regarding_kind, a->regarding_api_version};
 	const int64_t numbers[] = {a->type, a->milli, a->mem_mib, a->node_term_count, a->is_true,
 		a->keeps_node, a->reason, a->warning, a->generation, a->matched, a->automated,
-		a->overlapping, a->accepted_ms, a->overlapping_ms, a->ready_ms};
+		a->overlapping, a->accepted_ms, a->overlapping_ms, a->ready_ms, a->unpinned,
+		a->companion, a->cpu_milli, a->mem_bytes};
 	pack_u64(out, a->id);
 	for (size_t i = 0; i < COUNT_OF(texts); i++) {
 		pack_text(out, texts[i]);

@@ -201,7 +201,8 @@ static void save_holder(struct saving *s, const struct holder *h)
 {
 	struct str *out = record_begin(s, RECORD_HOLDER);
 	const int64_t numbers[] = {h->flight_type, h->avoid_until, h->expires_at, h->idle_since,
-		h->opened_at, h->lost_at, h->retry_at, h->grace_ms, h->acked_at, h->mend_at};
+		h->opened_at, h->lost_at, h->retry_at, h->grace_ms, h->acked_at, h->mend_at,
+		h->companion_at, h->companion_gone_at};
 	/* The asked ledger travels as that of a pod, which has a packer. */
 	const struct pod asked = {.ns = "", .name = "", .ledger = h->asked};
 	pack_text(out, h->name);
@@ -280,6 +281,8 @@ static bool load_holder(struct engine *e, struct unpack *u)
 	h->grace_ms = unpack_i64(u);
 	h->acked_at = unpack_i64(u);
 	h->mend_at = unpack_i64(u);
+	h->companion_at = unpack_i64(u);
+	h->companion_gone_at = unpack_i64(u);
 	/* A pod that is in the world has been looked at. */
 	bool sound = !u->bad && type >= 0 && type <= ACTION_EVENT && (seen.known || !h->in_world);
 	return sound && load_asked(h, u);
@@ -350,6 +353,10 @@ static void save_lasting(struct saving *s)
 	}
 	vec_for_each (const struct orphan, o, &s->e->orphans.items) {
 		orphan_pack(record_begin(s, RECORD_ORPHAN), o);
+		record_end(s);
+	}
+	vec_for_each (const struct scale_rest, r, &s->e->scale.rests) {
+		scale_rest_pack(record_begin(s, RECORD_SCALE), r);
 		record_end(s);
 	}
 }
@@ -557,6 +564,8 @@ bool state_load(struct engine *e, enum record type, struct unpack *u)
 		return orphan_unpack(e, u);
 	case RECORD_AILMENT:
 		return ailment_unpack(e, u);
+	case RECORD_SCALE:
+		return scale_rest_unpack(e, u);
 	case RECORD_PASS:
 		return load_pass(e, u);
 	case RECORD_ENGINE:

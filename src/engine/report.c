@@ -181,6 +181,7 @@ static void tell_waiting(struct engine *e, struct waiter *w, int64_t now, struct
 			: rule != NULL			? rule
 			: w->passed.kept_for != 0	? keeper_name(e, w, plan)
 							: quota.name,
+		.asked_s = w->asked_for_s,
 		.waited_s = (now - w->first_seen) / 1000,
 		.next_s = next > now ? (next - now + 999) / 1000 : 0};
 	struct action *a = emit(e, plan, ACTION_CONDITION);

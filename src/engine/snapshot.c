@@ -68,11 +68,17 @@ static void holder_refresh(
 		h->has_grace = false;
 		h->lost_at = -1;
 		h->search = h->told_doubled = false;
+		h->companion_at = h->companion_gone_at = 0;
+		if (scale_is_one(h)) {
+			text_set(&h->node, NULL);
+		}
 	}
 	text_set(&h->uid, h->pod.uid);
 	bool lost = h->pod.identity != NULL && !h->pod.holds;
 	h->lost_at = !lost ? -1 : h->lost_at >= 0 ? h->lost_at : now;
 	if (!text_empty(h->pod.node)) {
+		/* Only what was not pinned comes to a node later than it was made. */
+		h->opened_at = h->node == NULL && scale_is_one(h) ? now : h->opened_at;
 		text_set(&h->node, h->pod.node);
 	}
 	see_acked(h);
@@ -468,6 +474,7 @@ void snapshot_build(struct engine *e, int64_t now)
 	add_nodes(e, now);
 	health_look(e);
 	add_holders(e, now);
+	scale_discount(e);
 	for (size_t i = 0; i < world_class_count(e->world, WORLD_TENANT); i++) {
 		add_tenant(e, world_class_at(e->world, WORLD_TENANT, i),
 			world_class_slot(e->world, WORLD_TENANT, i));

@@ -27,6 +27,7 @@
 #include "orphan.h"
 #include "quota.h"
 #include "rank.h"
+#include "scale.h"
 #include "told.h"
 #include "size/policy.h"
 #include "place/place.h"
@@ -72,6 +73,7 @@ struct waiter {
 	int64_t preempt_at;  /* whom it could displace is not looked for before */
 	int64_t quota_milli; /* what of quotas it is counted with in this step's picture */
 	struct passed passed;
+	int64_t asked_for_s; /* for so long a node is asked for; of this step. 0: it is not */
 };
 
 /* A capacity pod, by name: from the moment we ask for it. */
@@ -93,8 +95,10 @@ struct holder {
 	struct ledger asked;
 	bool asked_holds; /* `asked` is what counts, not the world's */
 	bool asked_keeps; /* with it, that it keeps its node */
-	int64_t mend_at;  /* no write before that only puts right what stands there */
-	char *acked_rv;	  /* owned; version of the acknowledged ledger */
+	/* C14: its companion was last asked for, and last asked to go; 0: never */
+	int64_t companion_at, companion_gone_at;
+	int64_t mend_at; /* no write before that only puts right what stands there */
+	char *acked_rv;	 /* owned; version of the acknowledged ledger */
 	int64_t acked_at;
 	char *avoid_rv; /* owned; a write from this version failed: wait for another */
 	int64_t avoid_until;
@@ -155,6 +159,7 @@ struct engine {
 	struct evictions evictions;
 	struct preempting preempting;
 	struct orphans orphans;
+	struct scale scale;
 
 	/* the step's scratch */
 	struct wholes wholes;

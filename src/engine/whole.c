@@ -218,6 +218,7 @@ static void offer(struct engine *e, struct whole *w, uint32_t node, uint32_t kee
 static void keep_for(struct engine *e, struct whole *w, struct plan *plan)
 {
 	struct claims_of claims;
+	w->fits = false;
 	if (w->offered_at >= 0 && e->now - w->offered_at >= OFFER_MS) {
 		rest(w, e->now);
 	}
@@ -240,6 +241,7 @@ static void keep_for(struct engine *e, struct whole *w, struct plan *plan)
 	uint32_t node = whole_best_node(e, &r, judged ? keeper : 0);
 	if (node != PLACE_NOWHERE) {
 		w->lacks_since = -1;
+		w->fits = true;
 		offer(e, w, node, keeper);
 		return;
 	}

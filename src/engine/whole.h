@@ -38,6 +38,7 @@ struct whole {
 			       cannot */
 	int64_t rest_until; /* nothing is kept for it: it was offered GPUs in vain */
 	uint32_t rests;
+	bool fits;	     /* in this step, somewhere */
 	bool told;	     /* what is in its way */
 	int64_t lacks_since; /* it fits nowhere, as far as we judge; -1: that is not so */
 	int64_t preempt_at;  /* whom it could displace is not looked for before */

@@ -65,6 +65,7 @@ static const char *const names[REASON_COUNT] = {
 	[REASON_RESERVED] = "Reserved",
 	[REASON_EXCLUSIVE] = "Exclusive",
 	[REASON_SHORT_GPUS] = "ShortGpus",
+	[REASON_NO_SCALE_UP] = "NoScaleUp",
 };
 
 const char *reason_name(enum reason reason)

@@ -377,3 +377,10 @@ int capacity_hold(const struct capacity_options *options, struct fault *ret_faul
 	}
 	return -1;
 }
+
+void capacity_pause(void)
+{
+	block_stop_signals();
+	while (!stopped_within(INT32_MAX)) {
+	}
+}

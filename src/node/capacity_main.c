@@ -12,10 +12,11 @@
 #define WAIT_MAX_S 3600
 
 static const char usage[] =
-	"usage: aliquot capacity identify|hold --identity-file=FILE [OPTION...]\n"
+	"usage: aliquot capacity identify|hold|pause --identity-file=FILE [OPTION...]\n"
 	"\n"
 	"  identify   finds the one GPU of this container and writes down which it is\n"
 	"  hold       wants to see the same GPU and holds it until SIGTERM\n"
+	"  pause      does nothing until SIGTERM; wants no file\n"
 	"\n"
 	"      --identity-file=FILE    carries the identity from identify to hold\n"
 	"      --termination-log=FILE  where the kubelet looks for the last word "
@@ -102,9 +103,14 @@ int capacity_main(int argc, char **argv)
 		}
 	}
 	const char *verb = optind < argc ? argv[optind] : "";
+	if (text_equals(verb, "pause") && optind + 1 == argc) {
+		capacity_pause();
+		return 0;
+	}
 	bool identifies = text_equals(verb, "identify");
 	if (!identifies && !text_equals(verb, "hold")) {
-		return usage_fault("wants identify or hold, not", *verb != '\0' ? verb : "nothing");
+		return usage_fault(
+			"wants identify, hold or pause, not", *verb != '\0' ? verb : "nothing");
 	}
 	if (optind + 1 < argc) {
 		return usage_fault("has no use for", argv[optind + 1]);

@@ -11,6 +11,7 @@
 #define QUOTE_MAX 80
 
 /* What was switched off after the pod was changed: by itself it never becomes whole again. */
+#define FOR_A_NODE "[; a capacity pod waits for a node since {asked} s]"
 #define ON_WAITING "[; it waits since {waited} s, and is whole once it is deleted and made anew]"
 
 static const char *const templates[REASON_COUNT] = {
@@ -65,15 +66,20 @@ static const char *const templates[REASON_COUNT] = {
 	[REASON_OTHER_GATES] = "waits for another scheduling gate[, {name}]",
 	[REASON_NO_GPU_NODE] =
 		"needs[ {want}], no node has a GPU that may be used[; {count} nodes looked at]"
-		"[: {nodes}]",
-	[REASON_SHORT_COMPUTE] = "short of compute[: needs {want}]"
-				 "[, the best GPU has {best} free][ on {node}][; {nodes}]",
-	[REASON_SHORT_MEMORY] = "short of GPU memory[: needs {want}]"
-				"[, the best GPU has {best} free][ on {node}][; {nodes}]",
+		"[: {nodes}]" FOR_A_NODE,
+	[REASON_SHORT_COMPUTE] =
+		"short of compute[: needs {want}]"
+		"[, the best GPU has {best} free][ on {node}][; {nodes}]" FOR_A_NODE,
+	[REASON_SHORT_MEMORY] =
+		"short of GPU memory[: needs {want}]"
+		"[, the best GPU has {best} free][ on {node}][; {nodes}]" FOR_A_NODE,
 	[REASON_MAX_TENANTS] = "needs[ {want}], the GPUs with room have their[ {limit}] tenants"
-			       "[ already, the first on {node}][; {nodes}]",
+			       "[ already, the first on {node}][; {nodes}]" FOR_A_NODE,
 	[REASON_NODE_UNFIT] = "needs[ {want}], the nodes with a free share do not fit the pod"
-			      "[: {nodes}]",
+			      "[: {nodes}]" FOR_A_NODE,
+	[REASON_NO_SCALE_UP] =
+		"needs[ {want}], and no node has come although a capacity pod asked for one[ for "
+		"{asked} s][; {nodes}]",
 	[REASON_OTHER_SHARING] =
 		"needs[ {want}], but somebody else gives out the GPUs of the nodes "
 		"that are left[: {nodes}]",
@@ -358,7 +364,7 @@ static bool put_word(
 		const char *word;
 		int64_t number;
 	} numbers[] = {{"count", f->count}, {"limit", f->limit}, {"waited", f->waited_s},
-		{"next", f->next_s}};
+		{"asked", f->asked_s}, {"next", f->next_s}};
 	bool room = view_equals(word, "limit") && reason == REASON_SHORT_GPUS;
 	const struct {
 		const char *word;

@@ -51,7 +51,7 @@ def pin(pod):
     terms = pod["spec"].get("affinity", {}).get("nodeAffinity", {}).get(
         "requiredDuringSchedulingIgnoredDuringExecution", {}).get("nodeSelectorTerms", [])
     pins = {tuple(field["values"]) for term in terms for field in term.get("matchFields", [])
-            if field["key"] == "metadata.name"}
+            if field["key"] == "metadata.name" and field["operator"] == "In"}
     assert len(pins) <= 1, pins
     return next(iter(pins))[0] if pins else None
 

@@ -100,6 +100,86 @@ Test(body, create_capacity_unpinned_with_tolerations_and_runtime_class)
 	tear_down(f);
 }
 
+static json_t *spec_of(const struct fixture *f, json_t **root)
+{
+	*root = json_loads(fake_last(f->wire)->body, 0, NULL);
+	cr_assert_not_null(*root);
+	return json_object_get(*root, "spec");
+}
+
+Test(body, c14_create_capacity_that_asks_for_a_node)
+{
+	struct fixture *f = set_up();
+	struct action x = create_action();
+	const char *zones[] = {"a", "b"}, *node[] = {"n0"};
+	struct pair pool[] = {{"pool", "ml"}};
+	struct term zone[] = {{"zone", TERM_IN, zones, 2}};
+	struct term fields[] = {{"metadata.name", TERM_NOT_IN, node, 1}};
+	struct node_term terms[] = {{{zone, 1}, {fields, 1}}};
+	json_t *root;
+	x.node = "";
+	x.unpinned = true;
+	x.where_labels = (struct pairs){pool, 1};
+	x.where_terms = terms;
+	x.where_count = 1;
+	act_submit(f->act, &x);
+	zones[0] = node[0] = pool[0].value = "changed after the submit";
+	step(f, 0);
+	json_t *spec = spec_of(f, &root);
+	char *text = json_dumps(json_object_get(spec, "affinity"), 0);
+	expect_json(text,
+		"{\"nodeAffinity\":{\"requiredDuringSchedulingIgnoredDuringExecution\":{"
+		"\"nodeSelectorTerms\":[{\"matchExpressions\":[{\"key\":\"zone\",\"operator\":"
+		"\"In\",\"values\":[\"a\",\"b\"]}],\"matchFields\":[{\"key\":\"metadata.name\","
+		"\"operator\":\"NotIn\",\"values\":[\"n0\"]}]}]}}}");
+	free(text);
+	text = json_dumps(json_object_get(spec, "nodeSelector"), 0);
+	expect_json(text, "{\"pool\":\"ml\"}");
+	free(text);
+	json_t *labels = json_object_get(json_object_get(root, "metadata"), "labels");
+	cr_expect_str_eq(json_string_value(json_object_get(labels, LABEL_PAIR)), "capacity-abc-0");
+	json_decref(root);
+	fake_answer(fake_last(f->wire), 201, POD_ANSWER);
+	tear_down(f);
+}
+
+Test(body, c14_a_companion_needs_what_tenants_will_need_and_no_gpu)
+{
+	struct fixture *f = set_up();
+	struct action x = create_action();
+	json_t *root;
+	x.node = "";
+	x.name = "companion-abc-0";
+	x.companion = true;
+	x.capacity_pod = "capacity-abc-0";
+	x.uid = "u-1";
+	x.cpu_milli = 1500;
+	x.mem_bytes = 1 << 30;
+	act_submit(f->act, &x);
+	step(f, 0);
+	json_t *spec = spec_of(f, &root);
+	cr_expect_str_eq(
+		json_string_value(json_object_get(spec, "priorityClassName")), "aliquot-companion");
+	char *text =
+		json_dumps(json_object_get(json_array_get(json_object_get(spec, "containers"), 0),
+				   "resources"),
+			0);
+	expect_json(text, "{\"requests\":{\"cpu\":\"1500m\",\"memory\":\"1073741824\"}}");
+	free(text);
+	text = json_dumps(json_object_get(spec, "affinity"), 0);
+	expect_json(text,
+		"{\"podAffinity\":{\"requiredDuringSchedulingIgnoredDuringExecution\":[{"
+		"\"topologyKey\":\"kubernetes.io/hostname\",\"labelSelector\":{\"matchLabels\":{"
+		"\"aliquot.dev/pair\":\"capacity-abc-0\"}}}]}}");
+	free(text);
+	json_t *owner = json_array_get(
+		json_object_get(json_object_get(root, "metadata"), "ownerReferences"), 0);
+	cr_expect_str_eq(json_string_value(json_object_get(owner, "uid")), "u-1");
+	json_decref(root);
+	fake_answer(fake_last(f->wire), 201, POD_ANSWER);
+	tear_down(f);
+}
+
 Test(body, create_capacity_needs_its_owner)
 {
 	struct fixture *f = set_up();

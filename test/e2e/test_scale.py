@@ -1,0 +1,54 @@
+"""C14, kai case 39: a tenant that fits nowhere makes a capacity pod wait for a node, with its constraints, and beside it
+a companion with its CPU and memory; when a node comes that it fits, it runs there."""
+
+from helpers import note, on, pin, placed
+from waiting import wait_until
+
+STACK = {"nodes": [("small-0", 1), ("grown-0", 1)],
+         "arguments": ["--scale-up-seconds=1", "--idle-grace-seconds=1"]}
+POOL = "example.com/pool"
+
+
+def waiting(stack):
+    return [pod for pod in stack.capacity_pods() if pin(pod) is None and not pod["spec"].get("nodeName")
+            and not pod["metadata"].get("deletionTimestamp")]
+
+
+def companions(stack):
+    return stack.api.list("pods", namespace="aliquot-system", labelSelector="aliquot.dev/companion=true")
+
+
+def label(stack, value):
+    stack.api.patch("nodes", "grown-0", {"metadata": {"labels": {POOL: value}}})
+
+
+def test_c14_k39_capacity_pods_ask_for_nodes(stack, name):
+    first, second = name(), name()
+    for pod, fraction in ((first, "0.6"), (second, "0.7")):
+        stack.create_pod(pod, fraction=fraction, nodeSelector={POOL: "large"})
+    found = wait_until(lambda: len(waiting(stack)) == 2 and waiting(stack), 30, lambda: "two of them\n" + stack.logs())
+    for pod in found:
+        assert pod["spec"]["nodeSelector"] == {POOL: "large"}, pod["spec"]
+        assert pod["spec"]["containers"][0]["resources"]["limits"]["nvidia.com/gpu"] == "1"
+    beside = wait_until(lambda: len(companions(stack)) == 2 and companions(stack), 20, "their companions")
+    for pod in beside:
+        requests = pod["spec"]["containers"][0]["resources"]["requests"]
+        assert requests["cpu"] == "100m" and "nvidia.com/gpu" not in requests
+        assert pod["spec"]["priority"] == -5 and pod["spec"]["preemptionPolicy"] == "Never"
+    # Nobody else waits for that.
+    other = name()
+    stack.create_pod(other, fraction="0.5", **on("small-0"))
+    stack.wait_running(other)
+    said = stack.wait_pod(first, lambda p: "waits for a node" in placed(p).get("message", ""), 75, what="a word")
+    assert placed(said)["status"] == "False"
+    # A node comes: one of the two runs, and the rest goes on waiting.
+    stack.api.delete("pods", second, "default", grace=1)
+    wait_until(lambda: len(waiting(stack)) == 1, 20, "the one that nobody needs to go")
+    label(stack, "large")
+    try:
+        pod = stack.wait_running(first, 40)
+        assert pod["spec"]["nodeName"] == "grown-0" and note(pod, "gpu-uuid")
+        wait_until(lambda: not waiting(stack) and not companions(stack), 20, "the companions to go")
+        stack.api.delete("pods", first, "default", grace=1)
+    finally:
+        label(stack, None)
