@@ -219,9 +219,9 @@ def test_k22_twenty_three_of_2000_mib_and_no_more(scene, stack):
         return [p for p in pods if note(p, "gpu-uuid")], [p for p in pods if not note(p, "gpu-uuid")]
     wait_until(lambda: len(on_it()[0]) == 23, 30, lambda: "23 to be placed\n" + stack.logs())
     last, = on_it()[1]
-    # Compute follows from memory, in whole thousandths, and is short too; who asked for memory is told of memory.
     told = placed(stack.wait_pod(last["metadata"]["name"], placed, 30, what="a condition"))
-    assert (told["reason"], told["status"]) == ("ShortMemory", "False") and where in told["message"], told
+    assert (told["reason"], told["status"]) == ("ShortMemory", "False"), told
+    assert "68Mi" in told["message"] and where in told["message"], told
     capacity, = capacity_on(stack, where)
     grants = ledger(capacity).values()
     assert identity(capacity)["memory"] == 46068

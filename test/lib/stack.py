@@ -48,7 +48,8 @@ class Controller:
                      "--webhook-listen", "127.0.0.1:%d" % self.webhook_port,
                      "--metrics-listen", "127.0.0.1:%d" % self.metrics_port,
                      "--webhook-names", "127.0.0.1,localhost",
-                     "--image", IMAGE, "--debug", *arguments]
+                     # There is no autoscaler of nodes: only the test of C14 wants capacity pods that wait for one.
+                     "--image", IMAGE, "--debug", "--scale-up-seconds=0", *arguments]
         self.crash_at = os.path.join(self.dir, "crash-at")
         self.record = None
         self.told_to_stop = False
