@@ -61,6 +61,7 @@ struct place_keep {
 	uint32_t node;
 	uint32_t gpu; /* PLACE_NOWHERE: none of those that are there may be opened */
 	uint32_t keeper;
+	int64_t free_gpus; /* of the node, before any was taken for somebody */
 };
 
 enum gpu_state { GPU_OPEN, GPU_BUSY, GPU_OPENING };
@@ -146,11 +147,16 @@ bool place_node_suits(const struct pod *pod, const struct node *n);
 /* The share that the request means on a GPU with so much usable memory. */
 void place_share(
 	const struct place_request *r, int64_t usable_mib, int64_t *ret_milli, int64_t *ret_mib);
+/* Could the share ever fit a GPU of this node? */
+bool place_share_possible(const struct place_node *n, const struct place_request *r);
 struct place_verdict place_best_fit(const struct snapshot *s, const struct place_request *r);
 /* Would it fit this GPU of this node, which need not be as the snapshot has them? The verdict has
  * the share then. */
 bool place_would_fit(const struct snapshot *s, const struct place_request *r,
 	const struct place_gpu *g, const struct place_node *n, struct place_verdict *ret_verdict);
+/* The GPU with most free memory among those on which nothing but memory is short, which is not
+ * always the one with most free compute; PLACE_NOWHERE: there is none. */
+uint32_t place_most_memory(const struct snapshot *s, const struct place_request *r);
 /* On which node to open a GPU for it; node is PLACE_NOWHERE if on none. */
 struct place_verdict place_open(const struct snapshot *s, const struct place_request *r);
 /* The share is larger than every GPU of the nodes that suit the pod, whatever is free there; the
@@ -165,6 +171,7 @@ struct place_party {
 						memory; PLACE_NOWHERE: none */
 	uint32_t has[MODEL_GPU_COUNT_MAX];
 	uint32_t has_count;
+	bool past_keeps; /* what is kept for somebody counts as if it were not */
 };
 struct place_group {
 	uint32_t node;			    /* PLACE_NOWHERE: none has so many */
@@ -178,6 +185,9 @@ struct place_group {
 	uint32_t looked_at;
 };
 struct place_group place_group(const struct snapshot *s, const struct place_party *p);
+/* The first thing kept on the node where the party would fit otherwise; NULL: there is none. */
+const struct place_keep *place_group_kept_from(
+	const struct snapshot *s, const struct place_party *p);
 /* One GPU's part of it, without what the pod needs beside. */
 void place_reserve_share(struct snapshot *s, const struct place_request *r, uint32_t gpu,
 	int64_t milli, int64_t mem_mib);

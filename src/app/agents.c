@@ -12,6 +12,7 @@
 #include "model/names.h"
 
 #define FOLLOW_EVERY_MS 500
+#define TRUST_AGAIN_MS	10000
 #define CONNECT_MS	2000
 /* A kept connection takes some tens of KiB and saves a handshake every two seconds. */
 #define CONNECTIONS 256
@@ -21,35 +22,41 @@ struct agents {
 	struct states *states;	  /* owned */
 	struct http_client *http; /* owned; NULL until there is an authority */
 	char *trust;		  /* owned; what it verifies with */
-	int64_t follow_at;
+	int64_t follow_at, trust_at;
 };
 
 /* Every change of authorities reaches us before it reaches a leaf (certs.h). */
-static void follow_trust(struct agents *a)
+static void follow_trust(struct agents *a, int64_t now)
 {
 	const char *trust = certs_trust(a->config.certs);
 	struct fault f = {0};
 	if (trust == NULL || text_equals(trust, a->trust)) {
 		return;
 	}
-	free(a->trust);
-	a->trust = xstrdup(trust);
 	struct http_client_config config = {.base_url = "https://" NAME_AGENT_TLS,
-		.ca_pem = a->trust,
+		.ca_pem = trust,
 		.user_agent = NAME_FIELD_MANAGER "/" ALIQUOT_VERSION,
 		.connect_timeout_ms = CONNECT_MS,
 		.connections = CONNECTIONS};
-	if (a->http != NULL && http_client_retarget(a->http, &config, &f) == 0) {
+	if (now < a->trust_at) {
 		return;
 	}
-	if (a->http == NULL) {
+	bool made = a->http == NULL;
+	if (made) {
 		a->http = http_client_create(a->config.loop, &config, &f);
+	} else {
+		(void)http_client_retarget(a->http, &config, &f);
 	}
-	if (a->http != NULL && f.kind == FAULT_NONE) {
-		states_use(a->states, http_client_wire(a->http));
+	if (a->http == NULL || f.kind != FAULT_NONE) {
+		a->trust_at = now + TRUST_AGAIN_MS;
+		log_error("agents cannot be read with this authority", LOG_F(&f));
 		return;
 	}
-	log_error("agents cannot be read with this authority", LOG_F(&f));
+	free(a->trust);
+	a->trust = xstrdup(trust);
+	if (made) {
+		states_use(a->states, http_client_wire(a->http));
+	}
 }
 
 static void follow_world(struct agents *a)
@@ -71,7 +78,7 @@ void agents_observe(struct agents *a, const struct change *c)
 
 void agents_step(struct agents *a, int64_t now, bool reads)
 {
-	follow_trust(a);
+	follow_trust(a, now);
 	if (!reads) {
 		return;
 	}

@@ -20,6 +20,7 @@ struct canary {
 	int64_t next_at;
 	int64_t now;
 	int misses;
+	bool leads;
 	bool ever;
 	struct metric *reachable; /* borrowed from the registry */
 };
@@ -105,10 +106,26 @@ static void write_pod(struct str *out)
 	build_end(&b);
 }
 
+/* What was seen does not outlast what made it so. */
+static void forget(struct canary *c)
+{
+	kube_cancel(c->kube, c->call);
+	c->call = 0;
+	c->ever = false;
+	c->misses = 0;
+	c->next_at = c->now;
+	metric_set(c->reachable, 0);
+}
+
 void canary_step(struct canary *c, int64_t now_mono_ms, bool leads)
 {
 	c->now = now_mono_ms;
-	if (!leads || c->call != 0 || now_mono_ms < c->next_at) {
+	c->leads = leads;
+	if (!leads) {
+		forget(c);
+		return;
+	}
+	if (c->call != 0 || now_mono_ms < c->next_at) {
 		return;
 	}
 	CLEANUP(str_finish) struct str body = STR_INIT(4096);
@@ -124,7 +141,7 @@ void canary_step(struct canary *c, int64_t now_mono_ms, bool leads)
 
 int64_t canary_deadline(const struct canary *c)
 {
-	return c->call == 0 ? c->next_at : TIME_NEVER;
+	return c->call == 0 && c->leads ? c->next_at : TIME_NEVER;
 }
 
 bool canary_reached(const struct canary *c)

@@ -13,6 +13,8 @@ struct canary;
 
 struct canary *canary_create(struct kube *kube);
 void canary_destroy(struct canary *c);
+/* `leads`: there is something to ask and it is this one's to ask; false: what was seen is
+ * forgotten. */
 void canary_step(struct canary *c, int64_t now_mono_ms, bool leads);
 int64_t canary_deadline(const struct canary *c);
 bool canary_reached(

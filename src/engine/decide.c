@@ -194,14 +194,9 @@ static void note_refusal(const struct snapshot *s, struct waiter *w,
 static void note_keeper(struct engine *e, struct waiter *w)
 {
 	const struct place_keep *k = place_kept_from(&e->snap, &w->asked);
-	if (k == NULL) {
-		return;
+	if (k != NULL) {
+		reserve_note(e, w, k);
 	}
-	w->passed.kept_for = k->keeper;
-	w->reason = e->wholes.keepers.items[k->keeper - 1].whole ? REASON_WHOLE_POD_FIRST
-								 : REASON_RESERVED;
-	w->miss.reason = w->reason;
-	w->miss.best_node = e->snap.nodes.items[k->node].noun->name;
 }
 
 /* It would go on a GPU whose capacity pod could not be created: not yet, or now once more. */

@@ -20,6 +20,18 @@ static const char *upgrade_state(const struct world_node *n)
 	return text_equals(state, "drain-required") ? UPGRADE_STATE "=drain-required" : NULL;
 }
 
+static bool is_on_disrupted(const struct engine *e, const struct world_gpu *tenant)
+{
+	struct told t = told_of(NULL, tenant->capacity_pod);
+	while (told_next(&t)) {
+		const struct holder *h = holder_find(e, t.capacity_pod);
+		if (h != NULL && h->in_world && h->pod.disrupted && tenant_is_on(h, tenant)) {
+			return true;
+		}
+	}
+	return false;
+}
+
 /* Why it must leave; NULL: it may stay. */
 static const char *cause_of(
 	const struct engine *e, const struct world_pod *p, const char **ret_node)
@@ -35,10 +47,10 @@ static const char *cause_of(
 	const struct world_node *n = world_node_at(e->world, node);
 	const char *state = upgrade_state(n);
 	*ret_node = n->name;
-	bool disrupted = h != NULL && h->in_world && h->pod.disrupted && tenant_is_on(h, p->gpu);
-	return state != NULL ? state
-	       : disrupted   ? "the capacity pod of its GPU is being evicted"
-			     : NULL;
+	if (state != NULL) {
+		return state;
+	}
+	return is_on_disrupted(e, p->gpu) ? "the capacity pod of its GPU is being evicted" : NULL;
 }
 
 void drain_tenants(struct engine *e, struct plan *plan)

@@ -136,7 +136,8 @@ static void write_ledger(struct engine *e, uint32_t at, struct holder *h)
 		}
 	}
 	/* Mostly there is none, and a ledger does not cost a look at every tenant. */
-	size_t tenants = e->forgotten > 0 ? world_class_count(e->world, WORLD_TENANT) : 0;
+	bool any = e->snap_gpus.items[at].forgotten > 0;
+	size_t tenants = any ? world_class_count(e->world, WORLD_TENANT) : 0;
 	for (size_t i = 0; i < tenants; i++) {
 		const struct world_pod *p = world_class_at(e->world, WORLD_TENANT, i);
 		uint32_t slot = world_class_slot(e->world, WORLD_TENANT, i);

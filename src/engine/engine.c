@@ -24,6 +24,7 @@ struct engine *engine_create(const struct engine_config *config, uint64_t seed)
 	e->seed = seed;
 	rng_seed(&e->rng, seed);
 	book_init(e);
+	evictions_init(e);
 	wholes_init(e);
 	return e;
 }

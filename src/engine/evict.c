@@ -18,14 +18,27 @@
 
 #define SENTENCE_MAX 1024
 
+static bool eviction_same(const void *owner, uint32_t slot, const void *key)
+{
+	const struct engine *e = owner;
+	return strcmp(e->evictions.items.items[slot].uid, key) == 0;
+}
+
+void evictions_init(struct engine *e)
+{
+	map_init(&e->evictions.by_uid, eviction_same, e);
+}
+
 static struct eviction *eviction_find(struct engine *e, const char *uid)
 {
-	vec_for_each (struct eviction, v, &e->evictions.items) {
-		if (strcmp(v->uid, uid) == 0) {
-			return v;
-		}
-	}
-	return NULL;
+	uint32_t at = map_find(&e->evictions.by_uid, hash_text(uid), uid);
+	return at == MAP_NONE ? NULL : &e->evictions.items.items[at];
+}
+
+void eviction_add(struct engine *e, struct eviction *v)
+{
+	VEC_PUSH(&e->evictions.items, *v);
+	map_put(&e->evictions.by_uid, hash_text(v->uid), (uint32_t)e->evictions.items.count - 1);
 }
 
 /* The pod whole: who owns it, and in which version it is. */
@@ -45,7 +58,7 @@ static struct eviction *eviction_touch(struct engine *e, const struct world_pod 
 		struct eviction made = {.uid = xstrdup(world_pod_uid(p)),
 			.backoff = {.first_ms = FIRST_MS, .cap_ms = CAP_MS}};
 		text_set(&made.owner, pod_of(p, &arena).owner.uid);
-		VEC_PUSH(&e->evictions.items, made);
+		eviction_add(e, &made);
 		v = &e->evictions.items.items[e->evictions.items.count - 1];
 	}
 	v->asked_at = e->now;
@@ -55,6 +68,14 @@ static struct eviction *eviction_touch(struct engine *e, const struct world_pod 
 static bool is_on_its_way(const struct eviction *v)
 {
 	return v->flight != 0 || v->evicted;
+}
+
+/* The watch was to show by now that it is being deleted. */
+static bool came_to_nothing(const struct engine *e, const struct eviction *v)
+{
+	const struct world_pod *p = world_pod_by_uid(e->world, v->uid);
+	return v->flight == 0 && e->now >= v->retry_at && p != NULL && !p->deleting &&
+	       !world_pod_terminal(p);
 }
 
 /* Two replicas at once would be two more than their budget may have meant, where there is none.
@@ -67,7 +88,7 @@ static bool owner_is_busy(
 	}
 	vec_for_each (const struct eviction, v, &e->evictions.items) {
 		if (is_on_its_way(v) && v->reason != REASON_RECYCLED && strcmp(v->uid, uid) != 0 &&
-			text_equals(v->owner, owner)) {
+			text_equals(v->owner, owner) && !came_to_nothing(e, v)) {
 			return true;
 		}
 	}
@@ -88,21 +109,29 @@ static bool minute_is_full(struct engine *e)
 	return kept >= (most > 0 ? most : PER_MINUTE);
 }
 
+/* The API server failed for long enough to call it an answer, as it does where a pod is under two
+ * budgets; what got lost without one is asked for again at once. */
+static void give_up(struct engine *e, struct eviction *v)
+{
+	v->evicted = false;
+	if (v->refusal != NULL) {
+		v->retry_at = e->now + backoff_next(&v->backoff, &e->rng);
+	}
+}
+
 static enum evict_state state_of(
 	struct engine *e, struct eviction *v, const struct world_pod *p, enum reason reason)
 {
-	bool waits = v != NULL && e->now < v->retry_at;
 	if (p->deleting || world_pod_terminal(p)) {
 		return EVICT_GOING;
 	}
-	if (v != NULL && v->evicted && !waits) {
-		/* It was not done after all. */
-		v->evicted = false;
+	if (v != NULL && v->evicted && e->now >= v->retry_at) {
+		give_up(e, v);
 	}
 	if (v != NULL && is_on_its_way(v)) {
 		return EVICT_GOING;
 	}
-	if (waits) {
+	if (v != NULL && e->now < v->retry_at) {
 		return v->refusal != NULL ? EVICT_REFUSED : EVICT_HELD;
 	}
 	if (!e->evictions.reached || minute_is_full(e)) {
@@ -111,9 +140,36 @@ static enum evict_state state_of(
 	return v != NULL && owner_is_busy(e, v->owner, v->uid, reason) ? EVICT_HELD : EVICT_SENT;
 }
 
+/* One budget is for all pods of an owner: what it refused to one it would refuse to the next. Only
+ * of those that rest until later than `rests_at`. */
+static const struct eviction *budget_of(
+	const struct engine *e, const struct world_pod *p, int64_t rests_at)
+{
+	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 1024};
+	const char *owner = NULL;
+	vec_for_each (const struct eviction, v, &e->evictions.items) {
+		if (!v->by_budget || v->retry_at <= rests_at) {
+			continue;
+		}
+		owner = owner != NULL ? owner : text_or(pod_of(p, &arena).owner.uid, "");
+		bool same = owner[0] != '\0' && text_equals(v->owner, owner);
+		if (same || strcmp(v->uid, world_pod_uid(p)) == 0) {
+			return v;
+		}
+	}
+	return NULL;
+}
+
 enum evict_state evict_look(struct engine *e, const struct world_pod *p, enum reason reason)
 {
-	return state_of(e, eviction_find(e, world_pod_uid(p)), p, reason);
+	enum evict_state state = state_of(e, eviction_find(e, world_pod_uid(p)), p, reason);
+	bool open = state == EVICT_SENT || state == EVICT_HELD;
+	return open && budget_of(e, p, e->now) != NULL ? EVICT_REFUSED : state;
+}
+
+bool evict_is_doubtful(const struct engine *e, const struct world_pod *p)
+{
+	return budget_of(e, p, INT64_MIN) != NULL;
 }
 
 static void name_pod(struct plan *plan, struct action *a, const struct world_pod *p)
@@ -140,7 +196,7 @@ void evictions_report(struct engine *e, struct plan *plan)
 {
 	vec_for_each (struct eviction, v, &e->evictions.items) {
 		const struct world_pod *p = world_pod_by_uid(e->world, v->uid);
-		if (v->refusal == NULL || v->told_refusal || p == NULL) {
+		if (v->refusal == NULL || v->evicted || v->told_refusal || p == NULL) {
 			continue;
 		}
 		CLEANUP(str_finish) struct str text = STR_INIT(SENTENCE_MAX);
@@ -207,21 +263,23 @@ void eviction_settle(struct engine *e, int64_t now, uint64_t id, const struct ou
 	if (v == NULL) {
 		return;
 	}
+	const struct fault *f = &o->fault;
 	v->flight = 0;
-	text_set(&v->refusal, NULL);
 	v->by_budget = false;
-	if (o->fault.kind == FAULT_NONE || o->fault.kind == FAULT_NOT_FOUND) {
+	text_set(&v->refusal, NULL);
+	if (f->kind == FAULT_NONE || f->kind == FAULT_NOT_FOUND) {
 		v->evicted = true;
 		v->backoff.attempt = 0;
 		v->retry_at = now + SHOWN_MS;
-	} else if (o->fault.unknown_outcome) {
+	} else if (f->unknown_outcome) {
 		v->evicted = true;
 		v->retry_at = now + UNKNOWN_MS;
-	} else if (o->fault.kind == FAULT_CONFLICT) {
+		text_set(&v->refusal, f->status >= 500 ? f->message : NULL);
+	} else if (f->kind == FAULT_CONFLICT) {
 		/* It is not as it was judged: the watch brings what it is now. */
 		v->retry_at = now + CHANGED_MS;
 	} else {
-		refused(e, v, now, &o->fault);
+		refused(e, v, now, f);
 	}
 }
 
@@ -232,6 +290,19 @@ static void eviction_free(struct eviction *v)
 	free(v->refusal);
 }
 
+/* The last one moves to its place. */
+static void forget(struct evictions *all, size_t i)
+{
+	size_t last = all->items.count - 1;
+	eviction_free(&all->items.items[i]);
+	if (i != last) {
+		uint64_t hash = hash_text(all->items.items[last].uid);
+		map_remove(&all->by_uid, hash, (uint32_t)last);
+		map_put(&all->by_uid, hash, (uint32_t)i);
+	}
+	VEC_REMOVE_SWAP(&all->items, i);
+}
+
 void evictions_sweep(struct engine *e)
 {
 	struct evictions *all = &e->evictions;
@@ -239,8 +310,8 @@ void evictions_sweep(struct engine *e)
 		struct eviction *v = &all->items.items[i];
 		bool gone = world_pod_by_uid(e->world, v->uid) == NULL;
 		if (v->flight == 0 && (gone || e->now - v->asked_at >= KEPT_MS)) {
-			eviction_free(v);
-			VEC_REMOVE_SWAP(&all->items, i);
+			map_remove(&all->by_uid, hash_text(v->uid), (uint32_t)i);
+			forget(all, i);
 		}
 	}
 	for (size_t i = all->stuck.count; i-- > 0;) {
@@ -259,6 +330,7 @@ void evictions_new_term(struct evictions *all)
 	vec_for_each (struct stuck, s, &all->stuck) {
 		free(s->uid);
 	}
+	map_clear(&all->by_uid);
 	VEC_CLEAR(&all->items);
 	VEC_CLEAR(&all->stuck);
 }
@@ -266,6 +338,7 @@ void evictions_new_term(struct evictions *all)
 void evictions_finish(struct evictions *all)
 {
 	evictions_new_term(all);
+	map_finish(&all->by_uid);
 	VEC_FINISH(&all->items);
 	VEC_FINISH(&all->sent);
 	VEC_FINISH(&all->stuck);

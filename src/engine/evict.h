@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "base/clock.h"
+#include "base/map.h"
 #include "base/vec.h"
 #include "model/reason.h"
 #include "size/explain.h"
@@ -48,7 +49,8 @@ struct eviction {
 	char *owner;	    /* owned; uid of its controller; NULL: none */
 	enum reason reason; /* for which it was asked last, and told; NONE: not yet */
 	uint64_t flight;    /* 0: none under way */
-	bool evicted;	    /* acknowledged, or nobody knows; asked again at `retry_at` */
+	/* acknowledged, or nobody knows, and then a refusal if it is not seen by `retry_at` */
+	bool evicted;
 	bool told_refusal;
 	bool by_budget;
 	char *refusal; /* owned; what was answered last */
@@ -68,6 +70,7 @@ struct evictions {
 	struct {
 		VEC_FIELDS(struct eviction);
 	} items;
+	struct map by_uid;
 	struct {
 		VEC_FIELDS(int64_t);
 	} sent; /* when, in the last minute */
@@ -80,8 +83,12 @@ struct evictions {
 /* The pod is a tenant of the world. */
 enum evict_state evict_tenant(struct engine *e, const struct world_pod *p,
 	const struct evict_why *why, struct plan *plan);
-/* Would it be taken down if it were asked for? EVICT_SENT: now. */
+/* Would it be taken down if it were asked for? EVICT_SENT: now. REFUSED also where the budget of
+ * its owner has just refused another pod. */
 enum evict_state evict_look(struct engine *e, const struct world_pod *p, enum reason reason);
+/* A budget refused it, or another pod of its owner, when it was asked for last. Where several have
+ * to go it is asked first, so that nobody else goes in vain. */
+bool evict_is_doubtful(const struct engine *e, const struct world_pod *p);
 
 /* recycle.c, drain.c: those of whom the engine finds out by itself */
 void recycle_tenants(struct engine *e, struct plan *plan);
@@ -89,6 +96,8 @@ void drain_tenants(struct engine *e, struct plan *plan);
 
 void eviction_settle(struct engine *e, int64_t now, uint64_t id, const struct outcome *o);
 void evictions_report(struct engine *e, struct plan *plan); /* what was refused */
+void evictions_init(struct engine *e);
+void eviction_add(struct engine *e, struct eviction *v); /* takes what it holds */
 void evictions_sweep(struct engine *e);
 void evictions_new_term(struct evictions *all);
 void evictions_finish(struct evictions *all);

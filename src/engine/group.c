@@ -124,6 +124,10 @@ static bool find(
 			.node = PLACE_NOWHERE,
 			.best_node = g.best_node,
 			.best_gpu = PLACE_NOWHERE};
+		const struct place_keep *k = place_group_kept_from(&e->snap, &party);
+		if (k != NULL) {
+			reserve_note(e, w, k);
+		}
 		return false;
 	}
 	while (g.count < party.count) {
@@ -180,7 +184,6 @@ static void use(struct engine *e, int64_t now, struct waiter *w, const struct pl
 	take(e, now, w, g, plan);
 }
 
-/* True: there might be GPUs for it, and none suit it now. */
 static bool seek(struct engine *e, int64_t now, struct waiter *w, uint32_t have, struct plan *plan)
 {
 	struct claims_of claims;
@@ -196,7 +199,9 @@ static bool seek(struct engine *e, int64_t now, struct waiter *w, uint32_t have,
 		w->asked.mem_mib = entry->mem_mib;
 	}
 	landings_lift(e, w);
+	hold_lift(e, w);
 	bool found = find(e, now, w, plan, &g);
+	hold_settle_group(e, w, &g);
 	landings_settle_group(e, w, &g);
 	waiter_asked(w);
 	if (found) {
@@ -236,11 +241,8 @@ bool group_decide(struct engine *e, int64_t now, struct waiter *w, struct plan *
 	}
 	if (have >= waiter_count(w) && !g->gives_back) {
 		tell(e, w, plan);
-		return false;
-	}
-	if (have == 0 || !(g->gives_back || past_completing(e, now, w))) {
+	} else if (have == 0 || !(g->gives_back || past_completing(e, now, w))) {
 		return seek(e, now, w, have, plan);
 	}
-	/* What it gives back is too little: it lacks as before. */
-	return w->passed.lacks_since >= 0;
+	return false;
 }

@@ -231,7 +231,8 @@ static void tell_one(struct engine *e, struct ailment *a, struct plan *plan)
 void health_report(struct engine *e, struct plan *plan)
 {
 	vec_for_each (struct ailment, a, &e->ailments) {
-		if (!a->told) {
+		/* One that nobody holds or uses does not cost a look at every tenant. */
+		if (!a->told && gpu_is_anybodys(e, a->uuid)) {
 			tell_one(e, a, plan);
 		}
 	}

@@ -13,27 +13,65 @@ void hold_make(struct engine *e, struct waiter *w, const char *uuid, const struc
 	w->hold.milli = v->milli;
 	w->hold.mem_mib = v->mem_mib;
 	w->hold.until = e->now + HOLD_MS;
-	w->hold.at = WORLD_NONE;
+	w->hold.count = 0;
 }
 
 void hold_drop(struct waiter *w)
 {
 	free(w->hold.uuid);
-	w->hold = (struct hold){.at = WORLD_NONE};
+	w->hold = (struct hold){.count = 0};
 }
 
-/* Takes out of the picture (sign 1), or gives back (-1). */
-static void hold_move(struct engine *e, const struct waiter *w, int sign)
+bool hold_is_on(const struct waiter *w, uint32_t gpu)
 {
-	struct place_gpu *g = &e->snap.gpus.items[w->hold.at];
-	struct place_node *n = &e->snap.nodes.items[g->node];
+	bool on = false;
+	for (uint32_t i = 0; i < w->hold.count; i++) {
+		on = on || w->hold.at[i] == gpu;
+	}
+	return on;
+}
+
+/* Out of the picture (sign 1), or back (-1). */
+static void share_move(struct engine *e, const struct waiter *w, uint32_t gpu, int sign)
+{
+	struct place_gpu *g = &e->snap.gpus.items[gpu];
 	g->free_milli -= sign * w->hold.milli;
 	g->free_mib -= sign * w->hold.mem_mib;
 	g->tenants += (uint32_t)sign;
+	snapshot_gpu_moved(&e->snap, gpu);
+}
+
+/* What the pod needs beside, once: all of its GPUs are on one node. */
+static void room_move(struct engine *e, const struct waiter *w, uint32_t gpu, int sign)
+{
+	struct place_node *n = &e->snap.nodes.items[e->snap.gpus.items[gpu].node];
 	n->free_cpu_milli -= sign * w->pod.cpu_milli;
 	n->free_mem_bytes -= sign * w->pod.mem_bytes;
 	n->free_slots -= sign;
-	snapshot_gpu_moved(&e->snap, w->hold.at);
+	snapshot_gpu_moved(&e->snap, gpu);
+}
+
+static void hold_move(struct engine *e, const struct waiter *w, int sign)
+{
+	for (uint32_t i = 0; i < w->hold.count; i++) {
+		share_move(e, w, w->hold.at[i], sign);
+	}
+	if (w->hold.count > 0) {
+		room_move(e, w, w->hold.at[0], sign);
+	}
+}
+
+static void hold_find(struct engine *e, struct waiter *w)
+{
+	struct told t = told_of(w->hold.uuid, NULL);
+	w->hold.count = 0;
+	while (told_next(&t) && w->hold.count < MODEL_GPU_COUNT_MAX) {
+		uint32_t at = snap_gpu_by_uuid(e, t.uuid);
+		if (at != WORLD_NONE) {
+			w->hold.at[w->hold.count++] = at;
+			e->snap_gpus.items[at].demand++;
+		}
+	}
 }
 
 void holds_count(struct engine *e)
@@ -52,30 +90,46 @@ void holds_count(struct engine *e)
 		}
 		waiter_refresh(w, p);
 		w->seen = e->step;
-		w->hold.at = snap_gpu_by_uuid(e, w->hold.uuid);
-		if (w->hold.at != WORLD_NONE) {
-			hold_move(e, w, 1);
-			e->snap_gpus.items[w->hold.at].demand++;
-		}
+		hold_find(e, w);
+		hold_move(e, w, 1);
 	}
 }
 
 void hold_lift(struct engine *e, struct waiter *w)
 {
-	if (w->hold.uuid != NULL && w->hold.at != WORLD_NONE) {
+	if (w->hold.uuid != NULL) {
 		hold_move(e, w, -1);
 	}
 }
 
 void hold_settle(struct engine *e, struct waiter *w, const struct place_verdict *v)
 {
-	if (w->hold.uuid == NULL || w->hold.at == WORLD_NONE) {
-		return;
+	struct place_group one = {.count = v != NULL ? 1 : 0};
+	if (v != NULL) {
+		one.gpus[0] = v->gpu;
 	}
-	if (v != NULL && v->gpu == w->hold.at) {
-		/* The verdict has taken it. */
-		w->hold.at = WORLD_NONE;
-	} else {
+	hold_settle_group(e, w, &one);
+}
+
+static bool goes_on(const struct place_group *g, uint32_t gpu)
+{
+	bool on = false;
+	for (uint32_t i = 0; i < g->count; i++) {
+		on = on || g->gpus[i] == gpu;
+	}
+	return on;
+}
+
+/* The verdict has taken what it goes to, and needs nothing of the rest. */
+void hold_settle_group(struct engine *e, struct waiter *w, const struct place_group *g)
+{
+	bool taken = false;
+	for (uint32_t i = 0; i < w->hold.count; i++) {
+		taken = taken || goes_on(g, w->hold.at[i]);
+	}
+	if (taken) {
+		w->hold.count = 0;
+	} else if (w->hold.uuid != NULL) {
 		hold_move(e, w, 1);
 	}
 }

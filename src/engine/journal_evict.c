@@ -98,6 +98,6 @@ bool eviction_load(struct engine *e, struct unpack *u)
 	text_set(&v.uid, uid);
 	text_set(&v.owner, owner);
 	text_set(&v.refusal, refusal);
-	VEC_PUSH(&e->evictions.items, v);
+	eviction_add(e, &v);
 	return true;
 }

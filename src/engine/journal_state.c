@@ -293,6 +293,10 @@ static void save_whole(struct saving *s, const struct whole *w)
 	pack_u64(out, w->rests);
 	pack_u64(out, w->told);
 	pack_u64(out, w->seen);
+	pack_i64(out, w->lacks_since);
+	pack_i64(out, w->preempt_at);
+	pack_i64(out, w->hold_until);
+	pack_text(out, w->hold);
 	record_end(s);
 }
 
@@ -310,6 +314,10 @@ static bool load_whole(struct engine *e, struct unpack *u)
 	w->rests = (uint32_t)unpack_u64(u);
 	w->told = unpack_u64(u) != 0;
 	w->seen = unpack_u64(u);
+	w->lacks_since = unpack_i64(u);
+	w->preempt_at = unpack_i64(u);
+	w->hold_until = unpack_i64(u);
+	text_set(&w->hold, unpack_text(u));
 	return !u->bad && w->rests <= WHOLE_RESTS_MAX;
 }
 

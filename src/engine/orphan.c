@@ -104,6 +104,14 @@ static const struct holder *holder_outside(const struct engine *e, const char *u
 	return at == MAP_NONE ? NULL : e->holders.items[at];
 }
 
+bool gpu_is_anybodys(struct engine *e, const char *uuid)
+{
+	const struct orphan *o = orphan_find(e, uuid);
+	bool orphaned = o != NULL && o->seen == e->step;
+	return snap_gpu_by_uuid(e, uuid) != WORLD_NONE || orphaned ||
+	       (e->forgotten > 0 && holder_outside(e, uuid) != NULL);
+}
+
 /* Where it is: where a tenant runs, or will run because its capacity pod was there. NULL: nowhere,
  * as one that is pinned to a node that is gone. */
 static const char *where(const struct engine *e, const struct world_pod *p)
@@ -148,6 +156,15 @@ static void strand(struct engine *e, const struct world_pod *p, uint32_t slot, c
 	VEC_PUSH(&e->orphans.stranded, s);
 }
 
+/* One that does not tell its GPU just now holds it all the same. */
+static bool ledger_of_named_has(
+	const struct engine *e, const char *capacity_pod, const struct world_pod *p)
+{
+	const struct holder *h = holder_find(e, capacity_pod);
+	return h != NULL && h->snap_step == e->step &&
+	       ledger_has(holder_ledger(h), world_pod_uid(p));
+}
+
 /* Whoever stands in the ledger of a capacity pod of the picture is on its GPU. */
 static void find_stranded(struct engine *e)
 {
@@ -158,14 +175,14 @@ static void find_stranded(struct engine *e)
 			(p->gpu->devices == 1 && e->counted.items[slot] == e->step)) {
 			continue;
 		}
-		struct told t = told_of(p->gpu->uuid, NULL);
+		struct told t = told_of(p->gpu->uuid, p->gpu->capacity_pod);
 		while (told_next(&t)) {
 			uint32_t at = snap_gpu_by_uuid(e, t.uuid);
-			if (at == WORLD_NONE) {
-				strand(e, p, slot, t.uuid);
-			} else {
+			if (at != WORLD_NONE) {
 				/* Found: from now on it is one like any other. */
 				e->snap_gpus.items[at].holder->search = false;
+			} else if (!ledger_of_named_has(e, t.capacity_pod, p)) {
+				strand(e, p, slot, t.uuid);
 			}
 		}
 	}
@@ -256,13 +273,17 @@ static bool was_told(const struct orphan *o, const char *uid)
 	return false;
 }
 
-/* What became of the capacity pod that the tenant knows. */
-static void say_how(struct str *out, const struct engine *e, const struct world_pod *p)
+/* What became of the capacity pod that the tenant knows for this GPU. */
+static void say_how(
+	struct str *out, const struct engine *e, const struct world_pod *p, const char *uuid)
 {
-	const struct holder *h = holder_of_tenant(e, p->gpu);
-	struct explain_loss loss = {
-		.gpu = p->gpu->uuid, .capacity_pod = p->gpu->capacity_pod, .gone = true};
-	bool same = h != NULL && h->in_world && tenant_is_on(h, p->gpu) && h->pod.identity != NULL;
+	struct told t = told_of(p->gpu->uuid, p->gpu->capacity_pod);
+	while (told_next(&t) && strcmp(t.uuid, uuid) != 0) {
+	}
+	const struct holder *h = holder_find(e, t.capacity_pod);
+	struct explain_loss loss = {.gpu = uuid, .capacity_pod = t.capacity_pod, .gone = true};
+	bool same = h != NULL && h->in_world && h->pod.identity != NULL &&
+		    strcmp(h->pod.identity->uuid, uuid) == 0;
 	if (same) {
 		loss.gone = false;
 		loss.ended = pod_is_terminal(&h->pod);
@@ -280,7 +301,7 @@ static void tell(struct engine *e, const struct stranded *s, struct plan *plan)
 		return;
 	}
 	VEC_PUSH(&o->told, xstrdup(world_pod_uid(p)));
-	say_how(&text, e, p);
+	say_how(&text, e, p, o->uuid);
 	struct action *a = emit(e, plan, ACTION_EVENT);
 	a->ns = arena_strdup(&plan->arena, p->ns);
 	a->name = arena_strdup(&plan->arena, world_pod_name(p));

@@ -71,6 +71,8 @@ void orphans_finish(struct orphans *all);
 /* One that is known; it must not be yet. */
 struct orphan *orphan_add(struct engine *e, const char *uuid);
 struct orphan *orphan_find(struct engine *e, const char *uuid); /* NULL: it is none */
+/* Some capacity pod holds that GPU, or a tenant runs on it. After orphans_find. */
+bool gpu_is_anybodys(struct engine *e, const char *uuid);
 /* In the snapshot, after everybody was counted. */
 void orphans_find(struct engine *e);
 void orphans_tend(struct engine *e, int64_t now, struct plan *plan);

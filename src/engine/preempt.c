@@ -7,12 +7,8 @@
 #include "preempt_set.h"
 #include "state.h"
 
-/* What is being opened, or has just been left, is waited for. */
-#define PATIENCE_MS 10000
-/* Between two looks of the engine, of a waiter that displaces somebody, and of one that cannot. */
-#define LOOK_MS	 100
-#define SOON_MS	 250
-#define LATER_MS 5000
+/* Between two looks of the engine. */
+#define LOOK_MS 100
 /* GPUs that one look goes through, for whomever. */
 #define LOOK_GPUS 4096
 
@@ -21,24 +17,27 @@ static bool lacks_room(enum reason reason)
 {
 	return reason == REASON_SHORT_COMPUTE || reason == REASON_SHORT_MEMORY ||
 	       reason == REASON_MAX_TENANTS || reason == REASON_NODE_UNFIT ||
-	       reason == REASON_NO_GPU_NODE || reason == REASON_CAPACITY_FAILED;
+	       reason == REASON_NO_GPU_NODE || reason == REASON_CAPACITY_FAILED ||
+	       reason == REASON_EXCLUSIVE || reason == REASON_SHORT_GPUS ||
+	       reason == REASON_RESERVED || reason == REASON_WHOLE_POD_FIRST;
 }
 
-static bool may_displace(const struct engine *e, const struct waiter *w)
+bool preempt_allowed(const struct engine *e, const struct pod *pod)
 {
-	const struct policy *policy = policy_of(e, &w->pod).policy;
-	return !w->pod.never_preempts && (policy == NULL || !policy->never_preempts);
+	const struct policy *policy = policy_of(e, pod).policy;
+	return !pod->never_preempts && (policy == NULL || !policy->never_preempts);
 }
 
 static int64_t due_at(const struct waiter *w)
 {
-	int64_t at = w->passed.lacks_since + PATIENCE_MS;
+	int64_t at = w->passed.lacks_since + PREEMPT_PATIENCE_MS;
 	return at > w->preempt_at ? at : w->preempt_at;
 }
 
 static bool is_due(const struct engine *e, const struct waiter *w)
 {
-	return w->passed.lacks_since >= 0 && waiter_count(w) == 1 && lacks_room(w->reason) &&
+	/* Who has some of its GPUs completes them, or gives them back. */
+	return w->passed.lacks_since >= 0 && w->granted_step != e->step && lacks_room(w->reason) &&
 	       e->now >= due_at(w);
 }
 
@@ -48,71 +47,23 @@ static bool anyone_is_due(struct engine *e)
 	for (size_t i = 0; i < e->ranked.count; i++) {
 		const struct waiter *w = e->ranked.items[i].waiter;
 		due = due || is_due(e, w);
-		/* For several GPUs at once nobody is displaced. */
-		if (w->passed.lacks_since >= 0 && waiter_count(w) == 1) {
+		if (w->passed.lacks_since >= 0) {
 			wake_by(e, due_at(w));
 		}
+	}
+	vec_for_each (struct whole *const, w, &e->wholes.ranked) {
+		due = due || whole_preempts(e, *w);
+		wake_by(e, whole_preempts_at(*w));
 	}
 	return due;
 }
 
-/* By GPU, and in an order that does not depend on chance. */
-static int by_gpu(const void *a, const void *b)
-{
-	const struct incumbent *x = a, *y = b;
-	if (x->gpu != y->gpu) {
-		return x->gpu < y->gpu ? -1 : 1;
-	}
-	return strcmp(world_pod_uid(x->pod), world_pod_uid(y->pod));
-}
-
-static void gather(struct engine *e)
-{
-	struct preempting *p = &e->preempting;
-	VEC_CLEAR(&p->incumbents);
-	for (size_t i = 0; i < world_class_count(e->world, WORLD_TENANT); i++) {
-		const struct world_pod *t = world_class_at(e->world, WORLD_TENANT, i);
-		if (t->gpu->gated || t->gpu->uuid == NULL || world_pod_terminal(t)) {
-			continue;
-		}
-		struct incumbent one = {.gpu = snap_gpu_by_uuid(e, t->gpu->uuid), .pod = t};
-		one.leaves = evict_look(e, t, REASON_PREEMPTED) == EVICT_GOING;
-		if (one.gpu != WORLD_NONE) {
-			VEC_PUSH(&p->incumbents, one);
-		}
-	}
-	if (p->incumbents.count > 1) {
-		qsort(p->incumbents.items, p->incumbents.count, sizeof *p->incumbents.items,
-			by_gpu);
-	}
-}
-
-/* The GPU as it will be, and who on it has a lower priority. `from` is the first incumbent of it;
- * returns the first of the next one. */
-static size_t contest_begin(
-	struct engine *e, size_t from, const struct waiter *w, struct contest *ret)
-{
-	const struct preempting *p = &e->preempting;
-	uint32_t gpu = p->incumbents.items[from].gpu;
-	ret->gpu = e->snap.gpus.items[gpu];
-	ret->node = e->snap.nodes.items[ret->gpu.node];
-	ret->count = 0;
-	for (; from < p->incumbents.count && p->incumbents.items[from].gpu == gpu; from++) {
-		const struct incumbent *one = &p->incumbents.items[from];
-		if (one->leaves) {
-			contest_give_back(&ret->gpu, &ret->node, one->pod);
-		} else if (one->pod->gpu->priority < w->pod.priority &&
-			   ret->count < MODEL_GRANTS_MAX &&
-			   evict_look(e, one->pod, REASON_PREEMPTED) != EVICT_REFUSED) {
-			ret->victims[ret->count++] = one->pod;
-		}
-	}
-	return from;
-}
-
 struct choice {
-	uint32_t gpu; /* WORLD_NONE: nowhere */
-	struct victims victims;
+	uint32_t gpu;	/* WORLD_NONE: nowhere */
+	uint32_t count; /* of several: those that are open already */
+	uint32_t gpus[MODEL_GPU_COUNT_MAX];
+	struct victims cost;
+	struct place_verdict share;    /* on each */
 	const struct world_pod *first; /* to go; NULL: those who leave are enough */
 };
 
@@ -120,44 +71,64 @@ struct choice {
 static bool is_better(
 	const struct waiter *w, uint32_t gpu, const struct victims *v, const struct choice *best)
 {
-	if (best->gpu == WORLD_NONE || victims_are_cheaper(v, &best->victims)) {
+	if (best->gpu == WORLD_NONE || victims_are_cheaper(v, &best->cost)) {
 		return true;
 	}
-	bool as_good = !victims_are_cheaper(&best->victims, v);
-	return as_good && w->hold.uuid != NULL && gpu == w->hold.at;
+	bool as_good = !victims_are_cheaper(&best->cost, v);
+	return as_good && w->hold.uuid != NULL && hold_is_on(w, gpu);
 }
 
-static const struct world_pod *first_of(const struct contest *c, uint64_t mask)
+static const struct world_pod *first_of(
+	const struct engine *e, const struct contest *c, uint64_t mask)
 {
+	const struct world_pod *first = NULL;
 	for (uint32_t i = 0; i < c->count; i++) {
-		if ((mask >> i & 1) != 0) {
+		if ((mask >> i & 1) == 0) {
+			continue;
+		}
+		if (evict_is_doubtful(e, c->victims[i])) {
 			return c->victims[i];
 		}
+		first = first != NULL ? first : c->victims[i];
 	}
-	return NULL;
-}
-
-/* For somebody who ranks before it; its own reservation is no obstacle to itself. */
-static bool is_kept_from(const struct engine *e, const struct waiter *w, const struct place_gpu *g)
-{
-	return g->kept_by != 0 && e->wholes.keepers.items[g->kept_by - 1].pod != &w->pod;
+	return first;
 }
 
 static struct choice choose(struct engine *e, const struct waiter *w, const struct place_request *r)
 {
 	struct contest c = {.snap = &e->snap, .request = r};
+	const struct incumbents *all = &e->preempting.incumbents;
 	struct choice best = {.gpu = WORLD_NONE};
 	struct victims v;
-	for (size_t next, i = 0; i < e->preempting.incumbents.count; i = next) {
-		uint32_t gpu = e->preempting.incumbents.items[i].gpu;
-		next = contest_begin(e, i, w, &c);
+	for (size_t i = 0; i < all->count; i++) {
+		uint32_t gpu = all->items[i].gpu;
+		if (i > 0 && all->items[i - 1].gpu == gpu) {
+			continue;
+		}
+		incumbents_contest(e, gpu, w->pod.priority, &c);
 		bool usable = c.gpu.state == GPU_OPEN && !c.gpu.fenced && !c.node.no_grants &&
-			      !is_kept_from(e, w, &c.gpu);
+			      !kept_from(e, c.gpu.kept_by, &w->pod, false);
 		if (usable && contest_solve(&c, &v) && is_better(w, gpu, &v, &best)) {
-			best = (struct choice){gpu, v, first_of(&c, v.mask)};
+			best = (struct choice){.gpu = gpu, .share = v.share, .cost = v};
+			best.first = first_of(e, &c, v.mask);
 		}
 	}
 	return best;
+}
+
+/* The same of several GPUs. */
+static struct choice choose_many(
+	struct engine *e, const struct waiter *w, const struct place_request *r)
+{
+	struct siege_want want = {.request = r, .count = waiter_count(w), .held = w->hold.uuid};
+	struct siege_plan found = siege_lay(e, &want);
+	struct choice c = {.gpu = WORLD_NONE, .share = found.cost.share, .first = found.first};
+	if (found.node != WORLD_NONE && found.gpu_count > 0) {
+		c.gpu = found.gpus[0];
+		c.count = found.gpu_count;
+		memcpy(c.gpus, found.gpus, sizeof c.gpus);
+	}
+	return c;
 }
 
 /* All that was asked when a GPU was looked for, which lasted for that look only. */
@@ -170,8 +141,9 @@ static struct choice look_for(struct engine *e, struct waiter *w)
 	if (needs_claims(e, &w->pod, &claims) != REASON_NONE) {
 		return nowhere;
 	}
-	int64_t left = quotas_left(e, w, &quota);
+	int64_t left = quotas_left(e, w, &quota) / waiter_count(w);
 	r.pod = &w->pod;
+	r.company = manners_of_waiter(e, w).company;
 	r.claims = claims.items;
 	r.claim_count = claims.count;
 	r.apart = neighbours_mark(e, &w->pod);
@@ -181,43 +153,74 @@ static struct choice look_for(struct engine *e, struct waiter *w)
 	}
 	landings_lift(e, w);
 	hold_lift(e, w);
-	struct choice found = choose(e, w, &r);
+	struct choice found = waiter_count(w) > 1 ? choose_many(e, w, &r) : choose(e, w, &r);
 	hold_settle(e, w, NULL);
 	landings_settle(e, w, NULL);
 	return found;
 }
 
-static enum evict_state displace(
-	struct engine *e, const struct waiter *w, const struct world_pod *victim, struct plan *plan)
+enum evict_state preempt_one(struct engine *e, const struct pod *for_whom,
+	const struct world_pod *victim, struct plan *plan)
 {
 	char name[512];
-	snprintf(name, sizeof name, "%.200s/%.253s", w->pod.ns, w->pod.name);
+	snprintf(name, sizeof name, "%.200s/%.253s", for_whom->ns, for_whom->name);
 	struct evict_why why = {
-		.reason = REASON_PREEMPTED, .facts = {.name = name, .limit = w->pod.priority}};
+		.reason = REASON_PREEMPTED, .facts = {.name = name, .limit = for_whom->priority}};
 	return evict_tenant(e, victim, &why, plan);
+}
+
+void gpus_list(const struct engine *e, const uint32_t *gpus, uint32_t count, struct str *out)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		const struct gpu_identity *id = e->snap_gpus.items[gpus[i]].holder->pod.identity;
+		if (id != NULL) {
+			str_append_text(out, out->len > 0 ? "," : "");
+			str_append_text(out, id->uuid);
+		}
+	}
 }
 
 /* What somebody else's departure frees is not held: it goes to whoever ranks first. */
 static void preempt_for(struct engine *e, struct waiter *w, struct plan *plan)
 {
 	struct choice found = look_for(e, w);
-	w->preempt_at = e->now + LATER_MS;
+	w->preempt_at = e->now + PREEMPT_LATER_MS;
 	if (found.gpu == WORLD_NONE) {
 		return;
 	}
-	const char *uuid = e->snap_gpus.items[found.gpu].holder->pod.identity->uuid;
-	bool goes_on = text_equals(uuid, w->hold.uuid);
+	CLEANUP(str_finish) struct str uuids = STR_INIT(MODEL_GPU_COUNT_MAX * GPU_UUID_MAX);
+	uint32_t one[] = {found.gpu};
+	gpus_list(e, found.count > 0 ? found.gpus : one, found.count > 0 ? found.count : 1, &uuids);
+	bool goes_on = hold_is_on(w, found.gpu);
 	enum evict_state state = EVICT_GOING;
 	if (found.first != NULL) {
-		state = displace(e, w, found.first, plan);
+		state = preempt_one(e, &w->pod, found.first, plan);
 	}
 	bool moves = state == EVICT_SENT || (goes_on && state == EVICT_GOING);
 	if (moves) {
-		hold_make(e, w, uuid, &found.victims.share);
+		hold_make(e, w, str_text(&uuids), &found.share);
 	}
 	if (moves || goes_on) {
-		w->preempt_at = e->now + SOON_MS;
+		w->preempt_at = e->now + PREEMPT_SOON_MS;
 	}
+}
+
+/* Those that come before the tenant; NULL: the rest. How many GPUs that took a look at. */
+static size_t preempt_wholes(
+	struct engine *e, size_t *next, const struct pod *tenant, struct plan *plan)
+{
+	size_t looked_at = 0;
+	for (; *next < e->wholes.ranked.count; (*next)++) {
+		struct whole *w = e->wholes.ranked.items[*next];
+		if (tenant != NULL && pod_rank_class(&w->pod, tenant) > 0) {
+			break;
+		}
+		if (looked_at < LOOK_GPUS && whole_preempts(e, w)) {
+			looked_at += e->snap.gpus.count;
+			whole_preempt(e, w, plan);
+		}
+	}
+	return looked_at;
 }
 
 void preempt_tenants(struct engine *e, struct plan *plan)
@@ -228,18 +231,23 @@ void preempt_tenants(struct engine *e, struct plan *plan)
 		return;
 	}
 	e->preempting.next_at = e->now + LOOK_MS;
-	gather(e);
-	size_t looked_at = 0;
+	incumbents_gather(e);
+	size_t looked_at = 0, next = 0;
 	for (size_t i = 0; i < e->ranked.count && looked_at < LOOK_GPUS; i++) {
 		struct waiter *w = e->ranked.items[i].waiter;
-		if (is_due(e, w) && may_displace(e, w)) {
+		looked_at += preempt_wholes(e, &next, &w->pod, plan);
+		if (is_due(e, w) && preempt_allowed(e, &w->pod)) {
 			looked_at += e->snap.gpus.count;
 			preempt_for(e, w, plan);
 		}
+	}
+	if (looked_at < LOOK_GPUS) {
+		(void)preempt_wholes(e, &next, NULL, plan);
 	}
 }
 
 void preempting_finish(struct preempting *p)
 {
 	VEC_FINISH(&p->incumbents);
+	siege_finish(&p->siege);
 }

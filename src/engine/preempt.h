@@ -1,14 +1,16 @@
 /* Preemption (C17): who waits in vain may displace tenants of strictly lower priority, by evictions
  * that their budgets may refuse, and gets what that frees (hold.h).
  *
- * Only for a tenant, only after it has fitted nowhere for ten seconds on end, so that a GPU which
- * is being opened is waited for; never for a pod with preemptionPolicy Never or under a policy with
- * preemption Never. Of one GPU as few as possible, of them those of the lowest priority, of them
- * those with the least share; none before it is known that the pod would really run there, as far
- * as the scheduler's questions can be asked. Who is leaving anyway counts as gone: nobody else goes
- * instead. One eviction at a time for a waiter, and after each the choice is made anew.
+ * Only after it has fitted nowhere for ten seconds on end, so that a GPU which is being opened is
+ * waited for; never for a pod with preemptionPolicy Never or under a policy with preemption Never.
+ * Of one GPU as few as possible, of them those of the lowest priority, of them those with the least
+ * share; where several GPUs are needed, siege.h. None before it is known that the pod would really
+ * run there, as far as the scheduler's questions can be asked. Who is leaving anyway counts as
+ * gone: nobody else goes instead. One eviction at a time for a waiter, and after each the choice is
+ * made anew.
  *
- * Whole-GPU pods displace nobody here. Nothing here fails. */
+ * Tenants and pods that ask for whole GPUs are looked at in their common order (whole.h). Nothing
+ * here fails. */
 #ifndef ENGINE_PREEMPT_H
 #define ENGINE_PREEMPT_H
 
@@ -16,27 +18,41 @@
 #include <stdint.h>
 
 #include "base/vec.h"
+#include "base/str.h"
+#include "evict.h"
+#include "incumbent.h"
+#include "siege.h"
 
 struct engine;
 struct plan;
+struct pod;
+struct whole;
 struct world_pod;
 
-/* A tenant that may have to give way, or goes already. */
-struct incumbent {
-	uint32_t gpu; /* of the snapshot */
-	const struct world_pod *pod;
-	bool leaves;
-};
-
 struct preempting {
-	struct {
-		VEC_FIELDS(struct incumbent); /* of this step, by GPU */
-	} incumbents;
+	struct incumbents incumbents; /* of this step */
+	struct siege siege;
 	int64_t next_at; /* nobody is looked at before */
 };
+
+/* What is being opened, or has just been left, is waited for. */
+#define PREEMPT_PATIENCE_MS 10000
+/* When somebody who displaces another looks again, and when somebody who cannot. */
+#define PREEMPT_SOON_MS	 250
+#define PREEMPT_LATER_MS 5000
 
 /* After the decisions of a step. */
 void preempt_tenants(struct engine *e, struct plan *plan);
 void preempting_finish(struct preempting *p);
+bool preempt_allowed(const struct engine *e, const struct pod *pod);
+enum evict_state preempt_one(struct engine *e, const struct pod *for_whom,
+	const struct world_pod *victim, struct plan *plan);
+/* The UUIDs of these GPUs of the snapshot as a list, those that are known. */
+void gpus_list(const struct engine *e, const uint32_t *gpus, uint32_t count, struct str *out);
+
+/* whole_preempt.c: the same for whole GPUs */
+bool whole_preempts(const struct engine *e, const struct whole *w); /* is it due? */
+int64_t whole_preempts_at(const struct whole *w); /* when it will be; TIME_NEVER: it will not */
+void whole_preempt(struct engine *e, struct whole *w, struct plan *plan);
 
 #endif

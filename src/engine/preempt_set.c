@@ -1,14 +1,42 @@
 /* The search on one GPU. */
 #include "preempt_set.h"
 
+void contest_leave_node(struct place_node *n, const struct world_pod *p)
+{
+	n->free_cpu_milli += p->cpu_milli;
+	n->free_mem_bytes += p->mem_bytes;
+	n->free_slots++;
+}
+
 void contest_give_back(struct place_gpu *g, struct place_node *n, const struct world_pod *p)
 {
 	g->free_milli += p->gpu->milli;
 	g->free_mib += p->gpu->mem_mib;
 	g->tenants -= g->tenants > 0 ? 1 : 0;
-	n->free_cpu_milli += p->cpu_milli;
-	n->free_mem_bytes += p->mem_bytes;
-	n->free_slots++;
+	contest_leave_node(n, p);
+}
+
+void contest_join(struct contest_rules *all, const struct contest_rules *one)
+{
+	all->max_tenants =
+		one->max_tenants < all->max_tenants ? one->max_tenants : all->max_tenants;
+	if (all->company == PLACE_NOBODY) {
+		all->company = one->company;
+	} else if (all->company != one->company) {
+		all->company = PLACE_MIXED;
+	}
+}
+
+static void rules_without(const struct contest *c, uint64_t mask, struct place_gpu *g)
+{
+	struct contest_rules left = c->stay;
+	for (uint32_t i = 0; i < c->count; i++) {
+		if ((mask >> i & 1) == 0) {
+			contest_join(&left, &c->rules[i]);
+		}
+	}
+	g->company = left.company;
+	g->max_tenants = left.max_tenants;
 }
 
 static struct victims victims_of(const struct contest *c, uint64_t mask)
@@ -20,7 +48,7 @@ static struct victims victims_of(const struct contest *c, uint64_t mask)
 		}
 		const struct world_gpu *g = c->victims[i]->gpu;
 		v.count++;
-		v.milli += g->milli;
+		v.milli += g->milli * (g->devices > 1 ? (int64_t)g->devices : 1);
 		v.top_priority = g->priority > v.top_priority ? g->priority : v.top_priority;
 	}
 	return v;
@@ -34,6 +62,9 @@ static bool fits_without(const struct contest *c, struct victims *v)
 		if ((v->mask >> i & 1) != 0) {
 			contest_give_back(&g, &n, c->victims[i]);
 		}
+	}
+	if (c->rules_known) {
+		rules_without(c, v->mask, &g);
 	}
 	return place_would_fit(c->snap, c->request, &g, &n, &v->share);
 }

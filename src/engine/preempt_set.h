@@ -11,6 +11,12 @@
 #include "place/place.h"
 #include "world/world.h"
 
+/* Of those who share a GPU (place.h). */
+struct contest_rules {
+	uint64_t company;
+	uint32_t max_tenants;
+};
+
 struct contest {
 	const struct snapshot *snap;
 	const struct place_request *request;
@@ -18,6 +24,10 @@ struct contest {
 	struct place_node node;
 	const struct world_pod *victims[MODEL_GRANTS_MAX]; /* those who may go, in a fixed order */
 	uint32_t count;
+	/* Everybody who is there is known, so that it is known what holds without some of them: the
+	 * rules of those who stay for certain, and of those who may go. */
+	bool rules_known;
+	struct contest_rules stay, rules[MODEL_GRANTS_MAX];
 };
 
 struct victims {
@@ -28,6 +38,9 @@ struct victims {
 	struct place_verdict share; /* what the request gets there */
 };
 
+void contest_join(struct contest_rules *all, const struct contest_rules *one);
+/* What it takes of its node. */
+void contest_leave_node(struct place_node *n, const struct world_pod *p);
 /* A tenant of that GPU, bound or not, is taken out of both. */
 void contest_give_back(struct place_gpu *g, struct place_node *n, const struct world_pod *p);
 /* False: it would not fit though all of them went. */

@@ -107,6 +107,26 @@ static const char *keeper_name(const struct engine *e, const struct waiter *w, s
 	return arena_strdup(&plan->arena, str_text(&text));
 }
 
+/* The miss is that with most free compute; what is told is memory. */
+static void name_most_memory(struct engine *e, struct waiter *w)
+{
+	struct place_request r = w->asked;
+	struct claims_of claims;
+	(void)needs_claims(e, &w->pod, &claims);
+	r.pod = &w->pod;
+	r.claims = claims.items;
+	r.claim_count = claims.count;
+	r.apart = neighbours_mark(e, &w->pod);
+	uint32_t gpu = place_most_memory(&e->snap, &r);
+	if (gpu != PLACE_NOWHERE) {
+		const struct place_gpu *g = &e->snap.gpus.items[gpu];
+		w->miss.best_node = e->snap.nodes.items[g->node].noun->name;
+		w->miss.best_gpu = gpu;
+		w->miss.best_milli = g->free_milli;
+		w->miss.best_mib = g->free_mib;
+	}
+}
+
 static void tell_waiting(struct engine *e, struct waiter *w, int64_t now, struct plan *plan)
 {
 	wake_by(e,
@@ -116,6 +136,9 @@ static void tell_waiting(struct engine *e, struct waiter *w, int64_t now, struct
 	}
 	struct unfit_tally unfit = {0};
 	survey(e, w, &unfit);
+	if (w->reason == REASON_SHORT_MEMORY) {
+		name_most_memory(e, w);
+	}
 	int64_t next = w->retry_at > w->refused_until ? w->retry_at : w->refused_until;
 	struct claims_of claims = {.count = 0};
 	if (w->reason == REASON_VOLUME_NOT_READY) {

@@ -25,6 +25,7 @@ void wholes_init(struct engine *e)
 static void whole_free(struct whole *w)
 {
 	arena_finish(&w->arena);
+	free(w->hold);
 	free(w->uid);
 	free(w);
 }
@@ -58,6 +59,7 @@ struct whole *whole_touch(struct engine *e, const char *uid, int64_t now)
 		w->stamp = UINT64_MAX;
 		w->since = now;
 		w->offered_at = -1;
+		w->lacks_since = -1;
 		VEC_PUSH(&e->wholes.all, w);
 		map_put(&e->wholes.by_uid, hash_text(uid), (uint32_t)e->wholes.all.count - 1);
 	}
@@ -93,6 +95,21 @@ static int by_rank(const void *a, const void *b)
 	return pod_rank(x, y);
 }
 
+/* For whom evictions were made it is looked first, in the order of rank among themselves. */
+static void held_first(struct engine *e)
+{
+	struct wholes *all = &e->wholes;
+	size_t front = 0;
+	for (size_t i = 0; i < all->ranked.count; i++) {
+		struct whole *w = all->ranked.items[i];
+		if (whole_is_held(e, w)) {
+			memmove(&all->ranked.items[front + 1], &all->ranked.items[front],
+				(i - front) * sizeof *all->ranked.items);
+			all->ranked.items[front++] = w;
+		}
+	}
+}
+
 void wholes_rank(struct engine *e, int64_t now)
 {
 	struct wholes *all = &e->wholes;
@@ -116,6 +133,7 @@ void wholes_rank(struct engine *e, int64_t now)
 	if (all->ranked.count > 1) {
 		qsort(all->ranked.items, all->ranked.count, sizeof *all->ranked.items, by_rank);
 	}
+	held_first(e);
 }
 
 void wholes_picture_changed(struct engine *e)
@@ -125,7 +143,7 @@ void wholes_picture_changed(struct engine *e)
 
 /* What the scheduler may refuse it for and nobody judges here. GPUs are offered to such a pod too,
  * but nobody else waits for it longer than that. */
-static bool is_judged(const struct pod *p)
+bool whole_is_judged(const struct pod *p)
 {
 	return !p->too_complex && !p->has_pod_affinity && !p->has_spread && !p->has_claims &&
 	       !p->has_group;
@@ -204,10 +222,12 @@ static void keep_for(struct engine *e, struct whole *w, struct plan *plan)
 		rest(w, e->now);
 	}
 	if (e->now < w->rest_until) {
+		w->lacks_since = -1;
 		wake_by(e, w->rest_until);
 		return;
 	}
 	if (needs_claims(e, &w->pod, &claims) != REASON_NONE) {
+		w->lacks_since = -1;
 		return;
 	}
 	struct place_request r = {.pod = &w->pod,
@@ -216,13 +236,16 @@ static void keep_for(struct engine *e, struct whole *w, struct plan *plan)
 		.apart = neighbours_mark(e, &w->pod)};
 	wholes_know_rooms(e);
 	uint32_t keeper = keeper_add(e, &w->pod, true);
-	bool judged = is_judged(&w->pod);
+	bool judged = whole_is_judged(&w->pod);
 	uint32_t node = whole_best_node(e, &r, judged ? keeper : 0);
 	if (node != PLACE_NOWHERE) {
+		w->lacks_since = -1;
 		offer(e, w, node, keeper);
 		return;
 	}
 	w->offered_at = -1;
+	w->lacks_since = w->lacks_since < 0 ? e->now : w->lacks_since;
+	whole_hold(e, w, keeper);
 	if (judged) {
 		whole_drain(e, w, &r, plan);
 	}
@@ -234,7 +257,7 @@ void wholes_until(struct engine *e, const struct pod *tenant, struct plan *plan)
 	while (all->next < all->ranked.count) {
 		struct whole *w = all->ranked.items[all->next];
 		/* Of equal rank the whole pod comes first (C16). */
-		if (tenant != NULL && pod_rank_class(&w->pod, tenant) > 0) {
+		if (tenant != NULL && !whole_is_held(e, w) && pod_rank_class(&w->pod, tenant) > 0) {
 			return;
 		}
 		all->next++;

@@ -43,7 +43,11 @@ struct whole {
 			       cannot */
 	int64_t rest_until; /* nothing is kept for it: it was offered GPUs in vain */
 	uint32_t rests;
-	bool told; /* what is in its way */
+	bool told;	     /* what is in its way */
+	int64_t lacks_since; /* it fits nowhere, as far as we judge; -1: that is not so */
+	int64_t preempt_at;  /* whom it could displace is not looked for before */
+	char *hold;	     /* owned; GPUs that evictions free for it, a list; NULL: none */
+	int64_t hold_until;
 	uint64_t seen;
 };
 
@@ -61,6 +65,7 @@ struct whole_room {
 struct keeper {
 	const struct pod *pod; /* borrowed for the step */
 	bool whole;
+	bool held; /* evictions have freed it for that pod */
 };
 
 struct wholes {
@@ -115,9 +120,26 @@ bool whole_fits(struct engine *e, const struct place_request *r, uint32_t node);
  * `keeper` not 0: nobody opens a GPU on any of them. */
 uint32_t whole_best_node(struct engine *e, const struct place_request *r, uint32_t keeper);
 
+/* All that the scheduler may refuse it for is judged here. */
+bool whole_is_judged(const struct pod *p);
+
+/* whole_preempt.c: what evictions free for it */
+bool whole_is_held(const struct engine *e, const struct whole *w);
+void whole_hold(struct engine *e, struct whole *w, uint32_t keeper);
+
 /* whole_drain.c: it fits nowhere and has waited; a node is kept for it. */
 void whole_drain(
 	struct engine *e, struct whole *w, const struct place_request *r, struct plan *plan);
+
+/* What is missing on a GPU for a share of this size. */
+struct lack {
+	int64_t milli, mib;
+};
+/* reserve.c. False: it is no GPU for it. */
+bool reserve_lack_on(const struct place_gpu *g, const struct place_request *r, struct lack *ret);
+/* reserve_group.c: what is nearest on one node, for a tenant of several GPUs; how many GPUs are
+ * reserved. */
+uint32_t reserve_group(struct engine *e, struct waiter *w, const struct place_request *r);
 
 /* decide.c. Less than 0: the first comes before the second. By priority and age, and by those
  * alone. */
@@ -128,6 +150,8 @@ int pod_rank(const struct pod *a, const struct pod *b); /* then by name */
 int64_t patience_of(const struct engine *e);
 /* Something is kept for this pod: its number. */
 uint32_t keeper_add(struct engine *e, const struct pod *pod, bool whole);
+/* It could have this, which is kept for somebody who ranks before it. */
+void reserve_note(struct engine *e, struct waiter *w, const struct place_keep *k);
 /* It was looked for a GPU for this tenant; `lacks`: in vain, although there may be one later. */
 void reserve_judge(struct engine *e, struct waiter *w, bool lacks);
 /* An unfinished step goes on: what those before it keep, they keep still. */

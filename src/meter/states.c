@@ -49,6 +49,7 @@ struct states {
 	uint64_t round;
 	uint32_t mark;
 	uint32_t in_flight;
+	size_t first; /* whose turn it is */
 	int64_t deadline;
 };
 
@@ -332,7 +333,8 @@ static void leave_by_name(struct states *s, const char *pod)
 static void agent_set(struct states *s, const struct pod *p)
 {
 	char to[128];
-	if (s->records.count >= STATES_NODES_MAX) {
+	bool known = map_find(&s->by_node, hash_text(p->node), p->node) != MAP_NONE;
+	if (!known && s->records.count >= STATES_NODES_MAX) {
 		return;
 	}
 	struct record *r = record_touch(s, p->node);
@@ -399,22 +401,50 @@ void states_observe(struct states *s, const struct change *c)
 
 /* --- turns --- */
 
-void states_step(struct states *s, int64_t now, bool reads)
+/* Those that did not answer last time get half of the places, so that a zone that is lost does not
+ * keep the others from being asked. */
+static bool has_place(const struct states *s, const struct record *r, uint32_t slow)
 {
-	if (!reads || s->wire == NULL || now < s->deadline) {
-		return;
-	}
-	s->deadline = TIME_NEVER;
+	return s->in_flight < STATES_IN_FLIGHT_MAX &&
+	       (!r->failing || slow < STATES_IN_FLIGHT_MAX / 2);
+}
+
+static uint32_t count_slow(const struct states *s)
+{
+	uint32_t slow = 0;
 	for (size_t i = 0; i < s->records.count; i++) {
+		slow += s->records.items[i]->call != 0 && s->records.items[i]->failing;
+	}
+	return slow;
+}
+
+/* It begins after the one that was asked last, so that everybody has a turn. */
+static void ask_those_due(struct states *s, int64_t now)
+{
+	size_t count = s->records.count, last = s->first;
+	uint32_t slow = count_slow(s);
+	for (size_t k = 0; k < count; k++) {
+		size_t i = (s->first + k) % count;
 		struct record *r = s->records.items[i];
 		if (!is_wanted(r) || r->to == NULL || r->call != 0) {
 			continue;
 		}
-		if (now >= r->next_at && s->in_flight < STATES_IN_FLIGHT_MAX) {
-			ask(r, now);
-		} else if (now < r->next_at) {
+		if (now < r->next_at) {
 			s->deadline = time_min(s->deadline, r->next_at);
+		} else if (has_place(s, r, slow)) {
+			slow += r->failing ? 1 : 0;
+			last = i + 1;
+			ask(r, now);
 		}
+	}
+	s->first = last;
+}
+
+void states_step(struct states *s, int64_t now, bool reads)
+{
+	if (reads && s->wire != NULL && now >= s->deadline) {
+		s->deadline = TIME_NEVER;
+		ask_those_due(s, now);
 	}
 }
 

@@ -20,8 +20,8 @@ static bool takes(const struct snapshot *s, const struct place_party *p, uint32_
 	const struct place_gpu *g = &s->gpus.items[gpu];
 	int64_t milli, mib;
 	place_share(p->request, g->usable_mib, &milli, &mib);
-	return !is_had(p, gpu) && g->kept_by == 0 &&
-	       place_gpu_fits(g, p->request, milli, mib) == REASON_NONE;
+	bool kept = g->kept_by != 0 && !p->past_keeps;
+	return !kept && !is_had(p, gpu) && place_gpu_fits(g, p->request, milli, mib) == REASON_NONE;
 }
 
 /* With so many capacity pods more. Where the pod has its place already, the node has counted it,
@@ -46,11 +46,25 @@ static enum unfit node_unfit(
 	return fit_lasting(p->request, &rest, &what);
 }
 
-static uint32_t could_open(const struct place_party *p, const struct place_node *n)
+/* Had nothing been kept there. */
+static int64_t free_past_keeps(const struct snapshot *s, uint32_t node)
 {
-	bool none = n->no_opening || !place_opens(n) || !place_share_possible(n, p->request) ||
+	int64_t free = s->nodes.items[node].free_gpus;
+	vec_for_each (const struct place_keep, k, &s->keeps) {
+		free = k->node == node && k->free_gpus > free ? k->free_gpus : free;
+	}
+	return free;
+}
+
+static uint32_t could_open(const struct snapshot *s, const struct place_party *p, uint32_t node)
+{
+	const struct place_node *n = &s->nodes.items[node];
+	int64_t free = p->past_keeps	 ? free_past_keeps(s, node)
+		       : n->kept_by != 0 ? 0
+					 : n->free_gpus;
+	bool none = n->no_opening || free <= 0 || !place_share_possible(n, p->request) ||
 		    place_opens_above_quota(n, p->request);
-	return none ? 0 : n->free_gpus < p->count ? (uint32_t)n->free_gpus : p->count;
+	return none ? 0 : free < p->count ? (uint32_t)free : p->count;
 }
 
 /* Those of the node that are best, as many as there are and are asked for. */
@@ -123,7 +137,7 @@ static void try_node(const struct snapshot *s, const struct place_party *p, uint
 	uint32_t here, struct place_group *best)
 {
 	const struct place_node *n = &s->nodes.items[node];
-	uint32_t opens = could_open(p, n);
+	uint32_t opens = could_open(s, p, node);
 	uint32_t more = here < p->count ? p->count - here : 0;
 	enum unfit cause = node_unfit(s, p, node, more <= opens ? more : 0);
 	if (cause != UNFIT_NONE) {
@@ -149,14 +163,15 @@ struct place_group place_group(const struct snapshot *s, const struct place_part
 {
 	struct place_group best = {.node = PLACE_NOWHERE, .reason = REASON_NO_GPU_NODE};
 	CLEANUP(cleanup_free) uint32_t *here = xcalloc(s->nodes.count + 1, sizeof *here);
-	CLEANUP(cleanup_free) bool *known = xcalloc(s->nodes.count + 1, sizeof *known);
+	CLEANUP(cleanup_free) bool *any = xcalloc(s->nodes.count + 1, sizeof *any);
 	for (uint32_t i = 0; i < s->gpus.count; i++) {
 		here[s->gpus.items[i].node] += takes(s, p, i) ? 1 : 0;
-		known[s->gpus.items[i].node] = true;
+		any[s->gpus.items[i].node] = true;
 	}
+	/* A node without room has GPUs all the same: what is short there are GPUs with room. */
 	for (uint32_t i = 0; i < s->nodes.count; i++) {
 		bool asked = p->node == PLACE_NOWHERE || p->node == i;
-		if (asked && (known[i] || s->nodes.items[i].free_gpus > 0)) {
+		if (asked && (any[i] || s->nodes.items[i].free_gpus > 0 || p->past_keeps)) {
 			try_node(s, p, i, here[i], &best);
 		}
 	}
@@ -166,4 +181,19 @@ struct place_group place_group(const struct snapshot *s, const struct place_part
 		best.best_node = NULL;
 	}
 	return best;
+}
+
+const struct place_keep *place_group_kept_from(
+	const struct snapshot *s, const struct place_party *p)
+{
+	struct place_party free = *p;
+	free.past_keeps = true;
+	struct place_group g = s->keeps.count > 0 ? place_group(s, &free)
+						  : (struct place_group){.node = PLACE_NOWHERE};
+	vec_for_each (const struct place_keep, k, &s->keeps) {
+		if (g.node != PLACE_NOWHERE && k->node == g.node) {
+			return k;
+		}
+	}
+	return NULL;
 }

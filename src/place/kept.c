@@ -8,7 +8,7 @@ void place_keep_gpu(struct snapshot *s, uint32_t gpu, uint32_t keeper)
 	if (g->kept_by != 0) {
 		return;
 	}
-	struct place_keep made = {g->node, gpu, keeper};
+	struct place_keep made = {.node = g->node, .gpu = gpu, .keeper = keeper};
 	VEC_PUSH(&s->keeps, made);
 	g->kept_by = keeper;
 	snapshot_gpu_moved(s, gpu);
@@ -22,7 +22,7 @@ void place_keep_node(struct snapshot *s, uint32_t node, uint32_t keeper)
 	}
 	/* Without a free GPU there is none that could be had otherwise. */
 	if (n->free_gpus > 0) {
-		struct place_keep made = {node, PLACE_NOWHERE, keeper};
+		struct place_keep made = {node, PLACE_NOWHERE, keeper, n->free_gpus};
 		VEC_PUSH(&s->keeps, made);
 	}
 	n->kept_by = keeper;

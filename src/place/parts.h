@@ -21,7 +21,6 @@ bool place_better(const struct snapshot *s, const struct place_request *r,
 	const struct place_gpu *a, const struct place_gpu *b);
 void place_settle(struct place_verdict *v, size_t looked_at);
 bool place_opens(const struct place_node *n);
-bool place_share_possible(const struct place_node *n, const struct place_request *r);
 bool place_above_quota(const struct place_request *r, int64_t milli);
 bool place_opens_above_quota(const struct place_node *n, const struct place_request *r);
 void place_note_quota(struct place_verdict *v);

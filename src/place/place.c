@@ -193,7 +193,6 @@ bool place_opens(const struct place_node *n)
 	return n->free_gpus > 0 && n->kept_by == 0;
 }
 
-/* Could the share ever fit a GPU of this node? */
 bool place_share_possible(const struct place_node *n, const struct place_request *r)
 {
 	int64_t milli, mib;

@@ -359,11 +359,17 @@ static bool put_word(
 		int64_t number;
 	} numbers[] = {{"count", f->count}, {"limit", f->limit}, {"waited", f->waited_s},
 		{"next", f->next_s}};
+	bool room = view_equals(word, "limit") && reason == REASON_SHORT_GPUS;
 	const struct {
 		const char *word;
 		const char *text;
 	} texts[] = {{"name", f->name}, {"gpu", f->gpu}, {"node", f->best_node},
 		{"expected", f->expected}};
+	if (room && f->limit == 0) {
+		/* None at all is an answer too. */
+		str_append_text(out, "none");
+		return true;
+	}
 	for (size_t i = 0; i < COUNT_OF(numbers); i++) {
 		if (view_equals(word, numbers[i].word)) {
 			return put_number(out, numbers[i].number);

@@ -10,8 +10,8 @@ from waiting import wait_until
 
 from api import ApiError
 
-STACK = {"nodes": [("evict-%d" % i, 1) for i in range(5)], "arguments": ["--idle-grace-seconds=2"]}
-ALLOWING, REFUSING, STUCK, BARE, UPGRADED = ("evict-%d" % i for i in range(5))
+STACK = {"nodes": [("evict-%d" % i, 1) for i in range(6)], "arguments": ["--idle-grace-seconds=2"]}
+ALLOWING, REFUSING, STUCK, BARE, UPGRADED, WHOLE = ("evict-%d" % i for i in range(6))
 HIGH = "evict-high"
 UPGRADE = "nvidia.com/gpu-driver-upgrade-state"
 
@@ -89,7 +89,13 @@ def scene(stacks):
         made.stack.create_pod("bare", fraction="0.5", **on(BARE), **beside("bare"))
         made.allowed = made.displaced(ALLOWING, 0)
         made.refused = made.displaced(REFUSING, 1)
+        # A device is free as soon as the object of its pod is gone.
+        made.stack.kubelet.fault("free-delay", node=WHOLE, ms=0)
+        made.shares = [made.stack.create_pod("share-%d" % i, fraction="0.4", **on(WHOLE)) for i in range(2)]
         made.replicas("web", 2, "0.4", **on(UPGRADED))
+        for share in made.shares:
+            made.stack.wait_running(share["metadata"]["name"])
+        made.stack.create_pod("whole", gpus=1, priorityClassName=HIGH, **on(WHOLE))
         made.budget("web", 1)
         yield made
     finally:
@@ -136,6 +142,16 @@ def test_c17_a_budget_that_refuses(scene, stack):
     assert gates(stack.get_pod(high)) == [P + "gpu"]
     scene.drop_budget(name)
     stack.wait_running(high, 60)
+
+
+def test_c17_k16_a_whole_pod_of_a_higher_priority_has_the_gpu(scene, stack):
+    """Its tenants are evicted, the capacity pod goes at once, and no newcomer comes between."""
+    stack.create_pod("late", fraction="0.1", **on(WHOLE))
+    stack.wait_running("whole", 60)
+    for share in scene.shares:
+        assert "default/whole" in scene.told(share, "Preempted")
+        assert stack.api.find("pods", share["metadata"]["name"], "default") is None
+    assert gates(stack.get_pod("late")) == [P + "gpu"]
 
 
 def test_c21_a_stuck_tenant_is_recycled(scene, stack):

@@ -75,6 +75,7 @@ Test(group, k20_what_is_told_is_what_was_asked_for_not_what_stands_in_the_books)
 	publish(c, half);
 	run_for(c, 20000);
 	cr_assert_eq(entries_of(c, "g"), 1);
+	/* It has one and lacks the other: there are GPUs, and none has room. */
 	cr_expect_str_eq(c->said, "short of GPUs: needs 0.50 GPU on each of 2 of one node, n0 has "
 				  "room on 1");
 	cluster_free(c);
@@ -253,4 +254,18 @@ Test(group, faults_leave_no_halves)
 		cluster_free(c);
 	}
 	cr_assert_leq(waited, 36, "mostly there is one");
+}
+
+/* Not "no node has a GPU". */
+Test(group, without_any_room_gpus_are_what_is_short)
+{
+	struct cluster *c = cluster_new(1, 2, 1);
+	arrive(c, "a", 800);
+	arrive(c, "b", 800);
+	run_for(c, 2000);
+	arrive_many(c, "g", 2, 500);
+	run_for(c, 15000);
+	cr_assert_str_eq(c->said, "short of GPUs: needs 0.50 GPU on each of 2 of one node, n0 has "
+				  "room on none");
+	cluster_free(c);
 }

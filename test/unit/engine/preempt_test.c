@@ -6,14 +6,15 @@ struct wish {
 	int32_t priority;
 	bool never;
 	int64_t cpu_milli;
-	const char *zone;
+	const char *zone, *count;
 };
 
 static void tell_wish(struct bed *b, const struct wish *w)
 {
 	struct pair label[] = {{LABEL_TENANT, "true"}};
-	struct pair notes[] = {
-		{NOTE_ORIGINAL, "{}"}, {NOTE_SHARE, w->share}, {NOTE_POLICY, w->policy}};
+	struct pair notes[] = {{NOTE_ORIGINAL, "{}"}, {NOTE_SHARE, w->share},
+		{w->policy != NULL ? NOTE_POLICY : NOTE_GPU_COUNT,
+			w->policy != NULL ? w->policy : w->count}};
 	struct pair zone[] = {{"zone", w->zone}};
 	const char *gate[] = {NAME_GATE};
 	struct pod p = {.ns = "default",
@@ -24,7 +25,7 @@ static void tell_wish(struct bed *b, const struct wish *w)
 		.cpu_milli = w->cpu_milli > 0 ? w->cpu_milli : 10,
 		.mem_bytes = 100,
 		.labels = {label, 1},
-		.notes = {notes, w->policy != NULL ? 3 : 2},
+		.notes = {notes, w->policy != NULL || w->count != NULL ? 3 : 2},
 		.node_selector = {zone, w->zone != NULL ? 1 : 0},
 		.gates = gate,
 		.gate_count = 1};
@@ -263,4 +264,276 @@ Test(preempt, c17_never_for_a_saving)
 	tell_node(&b, "n0", 2, 110);
 	tell_wish(&b, &(struct wish){.name = "w", .share = "0.5", .priority = 10});
 	expect_nobody(&b);
+}
+
+/* Who ranks lower may have reserved the GPU meanwhile: that keeps nobody who ranks higher off. */
+Test(preempt, c17_a_keeper_of_lower_rank_is_in_nobodys_way)
+{
+	struct bed b = shared_by("600", 0, "300", 50);
+	tell_wish(&b, &(struct wish){.name = "k", .share = "0.5", .priority = 5, .never = true});
+	cr_expect_null(step(&b, ACTION_EVICT));
+	b.now += 61000;
+	cr_expect_null(step(&b, ACTION_EVICT));
+	tell_wish(&b, &(struct wish){.name = "w", .share = "0.5", .priority = 10});
+	expect_victim(&b, "a");
+}
+
+static void tell_policy(struct bed *b, const char *name, enum exclusivity exclusivity)
+{
+	struct policy p = {.name = name,
+		.generation = 1,
+		.mode = MODE_AUTOMATE,
+		.min_percent = 1,
+		.max_percent = 100,
+		.exclusivity = exclusivity,
+		.max_tenants = 16};
+	struct change set = {.type = CHANGE_SET, .kind = KIND_POLICY, .policy = &p};
+	engine_observe(b->e, &set);
+}
+
+/* There is room for it, but not in this company. */
+Test(preempt, c17_who_wants_a_gpu_alone_displaces_whoever_is_there)
+{
+	struct bed b = shared_by("200", 0, "300", 0);
+	tell_policy(&b, "solo", EXCLUSIVITY_DEDICATED);
+	tell_wish(
+		&b, &(struct wish){.name = "w", .share = "0.2", .policy = "solo", .priority = 10});
+	const struct action *a = wait_for_it(&b);
+	cr_assert_not_null(a);
+	cr_expect_str_eq(a->uid, "a");
+	settle(&b, a->id, 0, "");
+	b.now += 300;
+	a = step(&b, ACTION_EVICT);
+	cr_assert_not_null(a);
+	cr_expect_str_eq(a->uid, "c");
+	bed_finish(&b);
+	/* One of them may not be asked: then the other is not either. */
+	b = shared_by("200", 0, "300", 50);
+	tell_policy(&b, "solo", EXCLUSIVITY_DEDICATED);
+	tell_wish(
+		&b, &(struct wish){.name = "w", .share = "0.2", .policy = "solo", .priority = 10});
+	expect_nobody(&b);
+}
+
+/* --- several GPUs --- */
+
+static struct bed two_gpus(int32_t first, int32_t second)
+{
+	struct bed b = bed_make();
+	tell_node(&b, "n0", 2, 110);
+	tell_reach(&b, true);
+	struct grant a0[] = {{"a", "default", "a", 900, 1000}};
+	struct grant c1[] = {{"c", "default", "c", 700, 1000}};
+	tell_capacity(&b, &(struct cap){"c0", "c0-uid", "G0", false, {a0, 1}});
+	tell_capacity(&b, &(struct cap){"c1", "c1-uid", "G1", false, {c1, 1}});
+	tell_low(&b, "a", "900", first);
+	tell_tenant(&b, &(struct tenant){.name = "c",
+				.milli = "700",
+				.node = "n0",
+				.holder = "c1",
+				.uuid = "G1",
+				.priority = second});
+	return b;
+}
+
+Test(preempt, c17_a_tenant_of_several_gpus_displaces_on_each)
+{
+	struct bed b = two_gpus(0, 0);
+	tell_wish(&b, &(struct wish){.name = "w", .share = "0.5", .count = "2", .priority = 10});
+	const struct action *a = wait_for_it(&b);
+	cr_assert_not_null(a);
+	char first[8];
+	snprintf(first, sizeof first, "%s", a->uid);
+	cr_expect_eq(count_of(&b, ACTION_EVICT), 1);
+	settle(&b, a->id, 0, "");
+	b.now += 300;
+	a = step(&b, ACTION_EVICT);
+	cr_assert_not_null(a);
+	cr_expect_str_neq(a->uid, first);
+	settle(&b, a->id, 0, "");
+	/* What they free is held, on both. */
+	tell_wish(&b, &(struct wish){.name = "z", .share = "0.6", .priority = 40});
+	tell_tenant(
+		&b, &(struct tenant){.name = "a", .milli = "900", .node = "n0", .deleting = true});
+	tell_gone(&b, "default", "a");
+	tell_tenant(&b, &(struct tenant){.name = "c",
+				.milli = "700",
+				.node = "n0",
+				.holder = "c1",
+				.uuid = "G1",
+				.deleting = true});
+	tell_gone(&b, "default", "c");
+	b.now += 100;
+	(void)step(&b, ACTION_GRANT);
+	int granted = 0;
+	vec_for_each (const struct action, g, &b.plan.actions) {
+		if (g->type == ACTION_GRANT) {
+			cr_expect_eq(g->ledger.count, 1);
+			cr_expect_str_eq(g->ledger.items[0].uid, "w");
+			granted++;
+		}
+	}
+	cr_expect_eq(granted, 2);
+	bed_finish(&b);
+}
+
+/* One of the two GPUs cannot be freed: nobody goes in vain. */
+Test(preempt, c17_several_gpus_or_none)
+{
+	struct bed b = two_gpus(0, 50);
+	tell_wish(&b, &(struct wish){.name = "w", .share = "0.5", .count = "2", .priority = 10});
+	expect_nobody(&b);
+}
+
+Test(preempt, c17_a_tenant_of_several_gpus_gives_way)
+{
+	struct bed b = bed_make();
+	tell_node(&b, "n0", 2, 110);
+	tell_reach(&b, true);
+	struct grant g0[] = {{"g", "default", "g", 600, 1000}};
+	tell_capacity(&b, &(struct cap){"c0", "c0-uid", "G0", false, {g0, 1}});
+	tell_capacity(&b, &(struct cap){"c1", "c1-uid", "G1", false, {g0, 1}});
+	tell_tenant(&b, &(struct tenant){.name = "g",
+				.milli = "600",
+				.node = "n0",
+				.holder = "c0,c1",
+				.uuid = "G0,G1"});
+	tell_wish(&b, &(struct wish){.name = "w", .share = "0.5", .priority = 10});
+	expect_victim(&b, "g");
+}
+
+/* --- whole GPUs --- */
+
+struct ask {
+	const char *name;
+	int64_t gpus;
+	int32_t priority;
+	bool never, unjudged;
+};
+
+static void tell_whole(struct bed *b, const struct ask *ask)
+{
+	struct pod p = {.ns = "default",
+		.name = ask->name,
+		.uid = ask->name,
+		.gpus = ask->gpus,
+		.cpu_milli = 10,
+		.mem_bytes = 100,
+		.created_ms = 500,
+		.priority = ask->priority,
+		.never_preempts = ask->never,
+		.has_pod_affinity = ask->unjudged,
+		.unschedulable = true,
+		.phase = POD_PENDING};
+	tell_pod(b, &p);
+}
+
+Test(preempt, c17_a_whole_pod_displaces_tenants_of_lower_priority)
+{
+	struct bed b = shared_by("600", 0, "300", 5);
+	tell_whole(&b, &(struct ask){.name = "w", .gpus = 1, .priority = 10});
+	const struct action *a = wait_for_it(&b);
+	cr_assert_not_null(a);
+	cr_expect_eq(a->reason, REASON_PREEMPTED);
+	cr_expect_eq(count_of(&b, ACTION_EVICT), 1, "one after the other");
+	const struct action *told = event_of(&b, "Preempted");
+	cr_assert_not_null(told);
+	cr_expect(strstr(told->message, "default/w") != NULL, "%s", told->message);
+	cr_expect_str_eq(a->uid, "a");
+	settle(&b, a->id, 0, "");
+	b.now += 300;
+	a = step(&b, ACTION_EVICT);
+	cr_assert_not_null(a);
+	cr_expect_str_eq(a->uid, "c");
+	settle(&b, a->id, 0, "");
+	/* A tenant that ranks higher comes meanwhile: it is not for that that they went. */
+	tell_wish(&b, &(struct wish){.name = "z", .share = "0.5", .priority = 40, .never = true});
+	goes(&b, "a", "600");
+	b.now += 100;
+	cr_expect_null(step(&b, ACTION_GRANT) != NULL && b.plan.actions.items[0].ledger.count > 1
+			       ? "z has it"
+			       : NULL);
+	goes(&b, "c", "300");
+	b.now += 100;
+	const struct action *gone = step(&b, ACTION_DELETE_CAPACITY);
+	cr_assert_not_null(gone, "the GPU goes at once");
+	cr_expect_str_eq(gone->name, "c0");
+	bed_finish(&b);
+}
+
+Test(preempt, c17_a_whole_pod_displaces_nobody_who_does_not_rank_lower)
+{
+	static const struct ask asks[] = {{.name = "w", .gpus = 1, .priority = 5},
+		{.name = "w", .gpus = 1, .priority = 10, .never = true},
+		{.name = "w", .gpus = 1, .priority = 10, .unjudged = true},
+		{.name = "w", .gpus = 2, .priority = 10}};
+	for (size_t i = 0; i < COUNT_OF(asks); i++) {
+		struct bed b = shared_by("600", 0, "300", 5);
+		tell_whole(&b, &asks[i]);
+		expect_nobody(&b);
+	}
+}
+
+Test(preempt, c17_a_whole_pod_takes_the_gpu_that_costs_least)
+{
+	struct bed b = two_gpus(5, 0);
+	tell_whole(&b, &(struct ask){.name = "w", .gpus = 1, .priority = 10});
+	expect_victim(&b, "c");
+	/* What nobody uses counts, too. */
+	b = two_gpus(5, 0);
+	goes(&b, "a", "900");
+	tell_capacity(&b, &(struct cap){"c0", "c0-uid", "G0", false, {NULL, 0}});
+	tell_whole(&b, &(struct ask){.name = "w", .gpus = 2, .priority = 10});
+	expect_victim(&b, "c");
+}
+
+/* Two GPUs, on each of which somebody without a budget shares with a replica of one ReplicaSet. */
+static struct bed budgeted(void)
+{
+	static const char *const names[] = {"a0", "y0", "a1", "y1"};
+	static const char *const gpus[] = {"G0", "G1"}, *const pods[] = {"c0", "c1"};
+	struct bed b = bed_make();
+	tell_node(&b, "n0", 2, 110);
+	tell_reach(&b, true);
+	for (int i = 0; i < 2; i++) {
+		struct grant both[] = {{names[2 * i], "default", names[2 * i], 450, 1000},
+			{names[2 * i + 1], "default", names[2 * i + 1], 450, 1000}};
+		char uid[16];
+		snprintf(uid, sizeof uid, "%s-uid", pods[i]);
+		tell_capacity(&b, &(struct cap){pods[i], uid, gpus[i], false, {both, 2}});
+	}
+	for (int i = 0; i < 4; i++) {
+		tell_tenant(&b, &(struct tenant){.name = names[i],
+					.milli = "450",
+					.node = "n0",
+					.owner_kind = "ReplicaSet",
+					.owner = i % 2 == 1 ? "y" : NULL,
+					.holder = pods[i / 2],
+					.uuid = gpus[i / 2]});
+	}
+	return b;
+}
+
+Test(preempt, one_refused_by_its_budget_costs_no_neighbour_of_its_siblings)
+{
+	struct bed b = budgeted();
+	tell_wish(&b, &(struct wish){.name = "w", .share = "0.9", .priority = 10});
+	const struct action *a = wait_for_it(&b);
+	cr_assert_not_null(a);
+	cr_assert_str_eq(a->uid, "a0");
+	settle(&b, a->id, 0, "");
+	goes(&b, "a0", "450");
+	b.now += 500;
+	a = step(&b, ACTION_EVICT);
+	cr_assert_not_null(a);
+	cr_assert_str_eq(a->uid, "y0");
+	for (int i = 0; i < 40; i++) {
+		if (a != NULL) {
+			cr_assert_eq(a->uid[0], 'y', "%s goes in vain", a->uid);
+			settle(&b, a->id, 429, "429: the pod's disruption budget: y needs 2");
+		}
+		b.now += 1000;
+		a = step(&b, ACTION_EVICT);
+	}
+	bed_finish(&b);
 }

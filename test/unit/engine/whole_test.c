@@ -362,3 +362,81 @@ Test(whole, c17_a_hundred_others_are_enough)
 	cr_assert_eq(passed, 100);
 	cluster_free(c);
 }
+
+static void arrive_pair(struct cluster *c, const char *name, int64_t milli, const char *uid)
+{
+	struct obj *o = add(c, name);
+	o->gated = true;
+	o->ask_milli = milli;
+	o->count = 2;
+	snprintf(o->uid, sizeof o->uid, "%s", uid);
+	publish(c, o);
+}
+
+Test(whole, c17_a_tenant_of_several_gpus_reserves_where_the_least_is_missing)
+{
+	struct cluster *c = cluster_new(2, 2, 1);
+	const char *const names[] = {"a", "b", "d", "e"};
+	const int64_t shares[] = {900, 900, 700, 600};
+	char uid[8];
+	for (size_t i = 0; i < COUNT_OF(names); i++) {
+		snprintf(uid, sizeof uid, "u%s", names[i]);
+		arrive_as(c, names[i], shares[i], uid);
+		run_for(c, 1000);
+	}
+	cr_assert_eq(placed(c), 4);
+	arrive_pair(c, "pair", 500, "ug");
+	run_for(c, 61000);
+	cr_assert_not(runs(c, "pair"));
+	arrive_as(c, "small", 300, "uh");
+	run_for(c, 15000);
+	cr_assert_not(runs(c, "small"), "it fits only where the pair waits");
+	cr_assert_eq(waiting(c, REASON_RESERVED), 1);
+	arrive_as(c, "tiny", 100, "ui");
+	run_for(c, 2000);
+	cr_assert(runs(c, "tiny"), "the other node is nobody's");
+	leave(c, find(c, "d"));
+	run_for(c, 2000);
+	cr_assert_not(runs(c, "small"), "it would be in the way still");
+	leave(c, find(c, "e"));
+	run_for(c, 2000);
+	cr_assert(runs(c, "pair"));
+	cr_assert(runs(c, "small"));
+	cluster_free(c);
+}
+
+Test(whole, c17_nor_does_a_tenant_of_several_gpus_join_what_is_reserved)
+{
+	struct cluster *c = cluster_new(1, 2, 1);
+	arrive_as(c, "a", 600, "ua");
+	arrive_as(c, "b", 600, "ub");
+	run_for(c, 2000);
+	arrive_as(c, "big", 500, "uc");
+	run_for(c, 61000);
+	arrive_pair(c, "pair", 200, "ud");
+	run_for(c, 15000);
+	cr_assert_not(runs(c, "pair"));
+	cr_assert_eq(waiting(c, REASON_RESERVED), 1);
+	cr_assert(strstr(c->said, "default/big") != NULL, "%s", c->said);
+	leave(c, find(c, "a"));
+	run_for(c, 2000);
+	cr_assert(runs(c, "big"));
+	cr_assert(runs(c, "pair"));
+	cluster_free(c);
+}
+
+Test(whole, c16_a_tenant_of_several_gpus_is_told_that_a_whole_pod_comes_first)
+{
+	struct cluster *c = cluster_new(1, 2, 1);
+	tell_whole(c, WAITS("w", 1, 500));
+	arrive_pair(c, "pair", 250, "ua");
+	run_for(c, 15000);
+	cr_assert_eq(c->creates, 0);
+	cr_assert_eq(waiting(c, REASON_WHOLE_POD_FIRST), 1);
+	cr_assert_str_eq(c->said, "needs 0.25 GPU, what is left on n0 is kept for a pod that asks "
+				  "for whole GPUs and comes first: default/w");
+	whole_gone(c, "w");
+	run_for(c, 3000);
+	cr_assert(runs(c, "pair"));
+	cluster_free(c);
+}

@@ -69,3 +69,25 @@ Test(kept, who_keeps_it_is_told_to_whom_it_would_fit)
 	pod.cpu_milli = 0;
 	snapshot_finish(&s);
 }
+
+Test(kept, most_memory_is_not_where_most_compute_is)
+{
+	struct snapshot s = picture();
+	struct place_gpu g = s.gpus.items[0];
+	g.capacity_pod = "d";
+	g.free_milli = 400;
+	g.free_mib = 60000;
+	VEC_PUSH(&s.gpus, g);
+	g.capacity_pod = "e";
+	g.free_milli = 100;
+	g.free_mib = 70000;
+	VEC_PUSH(&s.gpus, g);
+	struct place_request r = ask(300);
+	r.mem_mib = 75000;
+	cr_assert_eq(place_most_memory(&s, &r), 1, "on e compute is short as well");
+	place_keep_gpu(&s, 1, 7);
+	cr_assert_eq(place_most_memory(&s, &r), 0);
+	r.mem_mib = 100;
+	cr_assert_eq(place_most_memory(&s, &r), PLACE_NOWHERE);
+	snapshot_finish(&s);
+}

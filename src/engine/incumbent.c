@@ -1,0 +1,120 @@
+/* Who runs on which GPU. */
+#include "incumbent.h"
+
+#include <stdlib.h>
+
+#include "preempt_set.h"
+#include "state.h"
+
+/* By GPU, and in an order that does not depend on chance. */
+static int by_gpu(const void *a, const void *b)
+{
+	const struct incumbent *x = a, *y = b;
+	if (x->gpu != y->gpu) {
+		return x->gpu < y->gpu ? -1 : 1;
+	}
+	return strcmp(world_pod_uid(x->pod), world_pod_uid(y->pod));
+}
+
+static void add(struct engine *e, size_t i)
+{
+	struct incumbents *all = &e->preempting.incumbents;
+	const struct world_pod *t = world_class_at(e->world, WORLD_TENANT, i);
+	struct incumbent one = {.pod = t,
+		.slot = world_class_slot(e->world, WORLD_TENANT, i),
+		.leaves = evict_look(e, t, REASON_PREEMPTED) == EVICT_GOING};
+	struct told told = told_of(t->gpu->uuid, NULL);
+	while (told_next(&told)) {
+		one.gpu = snap_gpu_by_uuid(e, told.uuid);
+		if (one.gpu != WORLD_NONE) {
+			VEC_PUSH(all, one);
+		}
+	}
+}
+
+void incumbents_gather(struct engine *e)
+{
+	struct incumbents *all = &e->preempting.incumbents;
+	VEC_CLEAR(all);
+	for (size_t i = 0; i < world_class_count(e->world, WORLD_TENANT); i++) {
+		const struct world_pod *t = world_class_at(e->world, WORLD_TENANT, i);
+		if (!t->gpu->gated && t->gpu->uuid != NULL && !world_pod_terminal(t)) {
+			add(e, i);
+		}
+	}
+	if (all->count > 1) {
+		qsort(all->items, all->count, sizeof *all->items, by_gpu);
+	}
+}
+
+struct incumbent_range incumbents_of(const struct engine *e, uint32_t gpu)
+{
+	const struct incumbents *all = &e->preempting.incumbents;
+	size_t low = 0, high = all->count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (all->items[middle].gpu < gpu) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	struct incumbent_range r = {low, low};
+	while (r.end < all->count && all->items[r.end].gpu == gpu) {
+		r.end++;
+	}
+	return r;
+}
+
+bool incumbent_may_go(struct engine *e, const struct incumbent *one, int32_t priority)
+{
+	return one->pod->gpu->priority < priority &&
+	       evict_look(e, one->pod, REASON_PREEMPTED) != EVICT_REFUSED;
+}
+
+static struct contest_rules rules_of(struct engine *e, const struct incumbent *one)
+{
+	struct manners m = manners_of_tenant(e, one->pod, one->slot);
+	return (struct contest_rules){m.company, m.max_tenants};
+}
+
+void incumbents_contest(struct engine *e, uint32_t gpu, int32_t priority, struct contest *ret)
+{
+	struct incumbent_range range = incumbents_of(e, gpu);
+	ret->gpu = e->snap.gpus.items[gpu];
+	ret->node = e->snap.nodes.items[ret->gpu.node];
+	ret->count = 0;
+	/* What else counts there, a grant that was not told yet, has rules too. */
+	ret->rules_known = ret->gpu.tenants == range.end - range.first;
+	ret->stay = (struct contest_rules){PLACE_NOBODY, MODEL_GRANTS_MAX};
+	for (size_t i = range.first; i < range.end; i++) {
+		const struct incumbent *one = &e->preempting.incumbents.items[i];
+		struct contest_rules rules = rules_of(e, one);
+		if (one->leaves) {
+			contest_give_back(&ret->gpu, &ret->node, one->pod);
+		} else if (ret->count < MODEL_GRANTS_MAX && incumbent_may_go(e, one, priority)) {
+			ret->rules[ret->count] = rules;
+			ret->victims[ret->count++] = one->pod;
+		} else {
+			contest_join(&ret->stay, &rules);
+		}
+	}
+}
+
+/* What evictions have freed is kept whoever ranks before. */
+bool kept_from(const struct engine *e, uint32_t keeper, const struct pod *pod, bool whole)
+{
+	if (keeper == 0) {
+		return false;
+	}
+	const struct keeper *k = &e->wholes.keepers.items[keeper - 1];
+	int class = pod_rank_class(k->pod, pod);
+	if (k->pod == pod) {
+		return false;
+	}
+	if (k->held || class != 0 || k->whole != whole) {
+		/* Of equal rank the whole pod comes first (C16). */
+		return k->held || class < 0 || (class == 0 && k->whole);
+	}
+	return pod_rank(k->pod, pod) < 0;
+}

@@ -1,0 +1,42 @@
+/* Who runs on which GPU, for those who may displace somebody (C17). Gathered once a step, if
+ * anybody asks; a tenant of several GPUs stands at each of them. Nothing here fails. */
+#ifndef ENGINE_INCUMBENT_H
+#define ENGINE_INCUMBENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/vec.h"
+
+struct contest;
+struct engine;
+struct pod;
+struct world_pod;
+
+/* A tenant that may have to give way, or goes already. */
+struct incumbent {
+	uint32_t gpu;  /* of the snapshot */
+	uint32_t slot; /* of the world's tenants */
+	const struct world_pod *pod;
+	bool leaves;
+};
+
+struct incumbents {
+	VEC_FIELDS(struct incumbent); /* by GPU */
+};
+
+void incumbents_gather(struct engine *e);
+/* Those of one GPU. */
+struct incumbent_range {
+	size_t first, end;
+};
+struct incumbent_range incumbents_of(const struct engine *e, uint32_t gpu);
+/* One that may be asked to go for a pod of this priority. */
+bool incumbent_may_go(struct engine *e, const struct incumbent *one, int32_t priority);
+/* The GPU as it will be without those who leave anyway, and who of the others may go. */
+void incumbents_contest(struct engine *e, uint32_t gpu, int32_t priority, struct contest *ret);
+/* It is kept for somebody whom the pod must not push aside. `whole`: it asks for whole GPUs. */
+bool kept_from(const struct engine *e, uint32_t keeper, const struct pod *pod, bool whole);
+
+#endif

@@ -1,0 +1,273 @@
+/* Which GPUs of which node, and who would have to go. */
+#include "siege.h"
+
+#include <stdlib.h>
+
+#include "state.h"
+
+static int32_t priority_of(const struct siege_want *want)
+{
+	return want->request->pod->priority;
+}
+
+static void add_front(
+	struct engine *e, const struct front *front, const struct contest *c, uint64_t mask)
+{
+	struct siege *s = &e->preempting.siege;
+	struct front made = *front;
+	made.first = s->pods.count;
+	for (uint32_t i = 0; i < c->count; i++) {
+		if ((mask >> i & 1) != 0) {
+			VEC_PUSH(&s->pods, c->victims[i]);
+		}
+	}
+	made.count = s->pods.count - made.first;
+	VEC_PUSH(&s->fronts, made);
+}
+
+/* Whether the node has room for it is asked of all its GPUs together. */
+static void lift_node(struct place_node *n)
+{
+	n->free_cpu_milli = n->free_mem_bytes = n->free_slots = INT64_MAX / 4;
+}
+
+/* A share of it. What is not open yet is counted in only as it is. */
+static void front_for_share(struct engine *e, const struct siege_want *want, uint32_t gpu)
+{
+	struct contest c = {.snap = &e->snap, .request = want->request};
+	struct victims v;
+	incumbents_contest(e, gpu, priority_of(want), &c);
+	lift_node(&c.node);
+	if (c.gpu.fenced || !contest_solve(&c, &v) || (v.count > 0 && c.gpu.state != GPU_OPEN)) {
+		return;
+	}
+	struct front front = {
+		.node = c.gpu.node, .gpu = gpu, .milli = v.share.milli, .mem_mib = v.share.mem_mib};
+	add_front(e, &front, &c, v.mask);
+}
+
+/* All of it: everybody who is there leaves or may be asked to, and nobody is there of whom nothing
+ * is known. */
+static void front_for_whole(struct engine *e, const struct siege_want *want, uint32_t gpu)
+{
+	struct contest c = {.snap = &e->snap, .request = want->request};
+	const struct snap_gpu *s = &e->snap_gpus.items[gpu];
+	incumbents_contest(e, gpu, priority_of(want), &c);
+	bool known = c.rules_known && c.gpu.tenants == c.count;
+	bool lives = c.gpu.state == GPU_OPEN || (c.gpu.tenants == 0 && holder_may_go(s->holder));
+	if (!known || !lives || c.gpu.fenced || s->holder->search || s->yields) {
+		return;
+	}
+	struct front front = {.node = c.gpu.node, .gpu = gpu};
+	add_front(e, &front, &c, UINT64_MAX);
+}
+
+static int by_node(const void *a, const void *b)
+{
+	const struct front *x = a, *y = b;
+	if (x->node != y->node) {
+		return x->node < y->node ? -1 : 1;
+	}
+	return x->gpu < y->gpu ? -1 : x->gpu > y->gpu;
+}
+
+static void find_fronts(struct engine *e, const struct siege_want *want)
+{
+	struct siege *s = &e->preempting.siege;
+	VEC_CLEAR(&s->fronts);
+	VEC_CLEAR(&s->pods);
+	for (uint32_t i = 0; i < e->snap.gpus.count; i++) {
+		const struct place_gpu *g = &e->snap.gpus.items[i];
+		if (e->snap.nodes.items[g->node].no_grants ||
+			kept_from(e, g->kept_by, want->request->pod, want->whole)) {
+			continue;
+		}
+		(want->whole ? front_for_whole : front_for_share)(e, want, i);
+	}
+	if (s->fronts.count > 1) {
+		qsort(s->fronts.items, s->fronts.count, sizeof *s->fronts.items, by_node);
+	}
+}
+
+/* GPUs of the node that it can have without anybody's going. */
+static uint32_t free_on(struct engine *e, const struct siege_want *want, uint32_t node)
+{
+	const struct place_node *n = &e->snap.nodes.items[node];
+	int64_t free = n->free_gpus > 0 ? n->free_gpus : 0;
+	bool kept = kept_from(e, n->kept_by, want->request->pod, want->whole);
+	if (kept || (!want->whole && (n->no_opening || !place_share_possible(n, want->request)))) {
+		free = 0;
+	}
+	free += want->whole ? e->wholes.rooms.items[node].leaving : 0;
+	return free < want->count ? (uint32_t)free : want->count;
+}
+
+static bool is_chosen(const struct siege *s, const struct world_pod *p)
+{
+	for (size_t i = 0; i < s->chosen.count; i++) {
+		if (s->chosen.items[i] == p) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void cost_add(struct victims *v, const struct world_pod *p)
+{
+	const struct world_gpu *g = p->gpu;
+	v->count++;
+	v->milli += g->milli * (g->devices > 1 ? (int64_t)g->devices : 1);
+	v->top_priority = g->priority > v->top_priority ? g->priority : v->top_priority;
+}
+
+/* Who has to go for this one beside those who go already. */
+static struct victims cost_of(const struct siege *s, const struct front *f)
+{
+	struct victims v = {.top_priority = INT32_MIN};
+	for (size_t i = 0; i < f->count; i++) {
+		const struct world_pod *p = s->pods.items[f->first + i];
+		if (!is_chosen(s, p)) {
+			cost_add(&v, p);
+		}
+	}
+	return v;
+}
+
+static struct front *cheapest(struct siege *s, size_t from, size_t end)
+{
+	struct front *best = NULL;
+	struct victims least = {0};
+	for (size_t i = from; i < end; i++) {
+		struct front *f = &s->fronts.items[i];
+		struct victims v = cost_of(s, f);
+		if (!f->taken && (best == NULL || victims_are_cheaper(&v, &least))) {
+			best = f;
+			least = v;
+		}
+	}
+	return best;
+}
+
+static void take(struct siege *s, struct front *f, struct siege_plan *plan)
+{
+	f->taken = true;
+	plan->gpus[plan->gpu_count++] = f->gpu;
+	struct place_verdict *share = &plan->cost.share;
+	share->milli = f->milli > share->milli ? f->milli : share->milli;
+	share->mem_mib = f->mem_mib > share->mem_mib ? f->mem_mib : share->mem_mib;
+	for (size_t i = 0; i < f->count; i++) {
+		const struct world_pod *p = s->pods.items[f->first + i];
+		if (!is_chosen(s, p)) {
+			cost_add(&plan->cost, p);
+			VEC_PUSH(&s->chosen, p);
+		}
+	}
+}
+
+/* Those who leave these GPUs anyway take nothing of the node any more either. */
+static void choose_leavers(struct engine *e, const struct siege_plan *plan)
+{
+	struct siege *s = &e->preempting.siege;
+	for (uint32_t k = 0; k < plan->gpu_count; k++) {
+		struct incumbent_range r = incumbents_of(e, plan->gpus[k]);
+		for (size_t i = r.first; i < r.end; i++) {
+			const struct incumbent *one = &e->preempting.incumbents.items[i];
+			if (one->leaves && !is_chosen(s, one->pod)) {
+				VEC_PUSH(&s->chosen, one->pod);
+			}
+		}
+	}
+}
+
+static bool node_takes(struct engine *e, const struct siege_want *want,
+	const struct siege_plan *plan, uint32_t opened)
+{
+	struct place_node rest = e->snap.nodes.items[plan->node];
+	choose_leavers(e, plan);
+	vec_for_each (const struct world_pod *const, p, &e->preempting.siege.chosen) {
+		contest_leave_node(&rest, *p);
+	}
+	while (want->whole && rest.free_gpus < want->count) {
+		place_return_capacity(&rest);
+	}
+	for (uint32_t i = 0; i < opened && !want->whole; i++) {
+		place_reserve_capacity(&rest);
+	}
+	return place_unfit(&e->snap, want->request, &rest, NULL) == UNFIT_NONE;
+}
+
+static const struct world_pod *first_of(const struct engine *e, const struct siege *s)
+{
+	vec_for_each (const struct world_pod *const, p, &s->chosen) {
+		if (evict_is_doubtful(e, *p)) {
+			return *p;
+		}
+	}
+	return s->chosen.count > 0 ? s->chosen.items[0] : NULL;
+}
+
+static struct siege_plan lay_on(
+	struct engine *e, const struct siege_want *want, size_t from, size_t end)
+{
+	struct siege *s = &e->preempting.siege;
+	struct siege_plan plan = {
+		.node = s->fronts.items[from].node, .cost = {.top_priority = INT32_MIN}};
+	uint32_t free = free_on(e, want, plan.node);
+	VEC_CLEAR(&s->chosen);
+	while (free + plan.gpu_count < want->count) {
+		struct front *f = cheapest(s, from, end);
+		if (f == NULL) {
+			plan.node = WORLD_NONE;
+			return plan;
+		}
+		take(s, f, &plan);
+	}
+	plan.first = first_of(e, s);
+	if (!node_takes(e, want, &plan, free)) {
+		plan.node = WORLD_NONE;
+	}
+	return plan;
+}
+
+static bool is_held(const struct engine *e, const struct siege_want *want, uint32_t node)
+{
+	struct told t = told_of(want->held, NULL);
+	uint32_t at = told_next(&t) ? snap_gpu_by_uuid(e, t.uuid) : WORLD_NONE;
+	return at != WORLD_NONE && e->snap.gpus.items[at].node == node;
+}
+
+/* Nothing is gained by moving on while another node is as good as the one that is held. */
+static bool is_better(const struct engine *e, const struct siege_want *want,
+	const struct siege_plan *a, const struct siege_plan *b)
+{
+	if (b->node == WORLD_NONE || victims_are_cheaper(&a->cost, &b->cost)) {
+		return true;
+	}
+	return !victims_are_cheaper(&b->cost, &a->cost) && is_held(e, want, a->node);
+}
+
+struct siege_plan siege_lay(struct engine *e, const struct siege_want *want)
+{
+	struct siege *s = &e->preempting.siege;
+	struct siege_plan best = {.node = WORLD_NONE};
+	find_fronts(e, want);
+	for (size_t from = 0, end; from < s->fronts.count; from = end) {
+		end = from;
+		while (end < s->fronts.count &&
+			s->fronts.items[end].node == s->fronts.items[from].node) {
+			end++;
+		}
+		struct siege_plan here = lay_on(e, want, from, end);
+		if (here.node != WORLD_NONE && is_better(e, want, &here, &best)) {
+			best = here;
+		}
+	}
+	return best;
+}
+
+void siege_finish(struct siege *s)
+{
+	VEC_FINISH(&s->fronts);
+	VEC_FINISH(&s->pods);
+	VEC_FINISH(&s->chosen);
+}

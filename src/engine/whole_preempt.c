@@ -1,0 +1,87 @@
+/* Tenants that give way to a pod that asks for whole GPUs and ranks higher (C17). What they free is
+ * kept for it for a minute, whoever ranks before: it comes first in the walk, and what it still
+ * lacks is out of the picture for everybody. docs/design/fairness.md */
+#include <stdlib.h>
+
+#include "preempt.h"
+#include "state.h"
+
+#define HOLD_MS 60000
+
+int64_t whole_preempts_at(const struct whole *w)
+{
+	int64_t at = w->lacks_since + PREEMPT_PATIENCE_MS;
+	return w->lacks_since < 0 ? TIME_NEVER : at > w->preempt_at ? at : w->preempt_at;
+}
+
+bool whole_preempts(const struct engine *e, const struct whole *w)
+{
+	return e->now >= whole_preempts_at(w) && whole_is_judged(&w->pod) &&
+	       w->pod.gpus <= MODEL_GPU_COUNT_MAX;
+}
+
+bool whole_is_held(const struct engine *e, const struct whole *w)
+{
+	return w->hold != NULL && e->now < w->hold_until;
+}
+
+static struct siege_plan look_for(struct engine *e, struct whole *w)
+{
+	struct siege_plan nowhere = {.node = WORLD_NONE};
+	struct claims_of claims;
+	if (!preempt_allowed(e, &w->pod) || needs_claims(e, &w->pod, &claims) != REASON_NONE) {
+		return nowhere;
+	}
+	struct place_request r = {.pod = &w->pod,
+		.claims = claims.items,
+		.claim_count = claims.count,
+		.apart = neighbours_mark(e, &w->pod)};
+	struct siege_want want = {
+		.request = &r, .count = (uint32_t)w->pod.gpus, .whole = true, .held = w->hold};
+	wholes_know_rooms(e);
+	return siege_lay(e, &want);
+}
+
+void whole_preempt(struct engine *e, struct whole *w, struct plan *plan)
+{
+	struct siege_plan found = look_for(e, w);
+	w->preempt_at = e->now + PREEMPT_LATER_MS;
+	if (found.node == WORLD_NONE || found.gpu_count == 0) {
+		return;
+	}
+	enum evict_state state =
+		found.first != NULL ? preempt_one(e, &w->pod, found.first, plan) : EVICT_GOING;
+	bool goes_on = whole_is_held(e, w);
+	if (state != EVICT_SENT && !(goes_on && state == EVICT_GOING)) {
+		w->preempt_at = goes_on ? e->now + PREEMPT_SOON_MS : w->preempt_at;
+		return;
+	}
+	CLEANUP(str_finish) struct str uuids = STR_INIT(MODEL_GPU_COUNT_MAX * GPU_UUID_MAX);
+	gpus_list(e, found.gpus, found.gpu_count, &uuids);
+	text_set(&w->hold, str_text(&uuids));
+	w->hold_until = e->now + HOLD_MS;
+	w->preempt_at = e->now + PREEMPT_SOON_MS;
+}
+
+/* It has not got all of it yet. A node is kept only as far as it needs what is free there. */
+void whole_hold(struct engine *e, struct whole *w, uint32_t keeper)
+{
+	if (!whole_is_held(e, w)) {
+		return;
+	}
+	wake_by(e, w->hold_until);
+	e->wholes.keepers.items[keeper - 1].held = true;
+	struct told t = told_of(w->hold, NULL);
+	while (told_next(&t)) {
+		uint32_t at = snap_gpu_by_uuid(e, t.uuid);
+		if (at == WORLD_NONE) {
+			continue;
+		}
+		uint32_t node = e->snap.gpus.items[at].node;
+		place_keep_gpu(&e->snap, at, keeper);
+		if (e->snap.nodes.items[node].free_gpus <= w->pod.gpus) {
+			place_keep_node(&e->snap, node, keeper);
+		}
+	}
+	wholes_picture_changed(e);
+}
