@@ -28,6 +28,8 @@ struct engine_config {
 	int64_t partial_ms; /* 0: 30 s that fewer GPUs are kept than a tenant asks for (group.h) */
 	uint32_t evictions_per_minute; /* 0: 30, of all tenants together */
 	int64_t patience_ms; /* 0: 60 s that a pod is passed over before GPUs are kept for it */
+	int64_t stuck_ms; /* 0: 30 s that the scheduler may refuse a tenant before it is recycled */
+	int64_t lacks_ms; /* 0: 10 s that a tenant fits nowhere before it displaces others */
 	const char *runtime_class; /* of capacity pods; NULL: none; copied */
 };
 

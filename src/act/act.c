@@ -229,13 +229,13 @@ static void read_object(struct job *j, enum job_stage stage)
 }
 
 /* The object in an answer. NULL is no failure: the write happened, and the watch will show the
- * object. */
+ * object. Of a placement nobody wants to see it, and in a burst those are most of the answers. */
 static const struct pod *answer_pod(
 	struct job *j, const struct kube_answer *answer, struct pod *storage)
 {
 	struct fault fault = {0};
 	enum action_type type = j->action.type;
-	if (type != ACTION_CREATE_CAPACITY && type != ACTION_GRANT && type != ACTION_PLACE) {
+	if (type != ACTION_CREATE_CAPACITY && type != ACTION_GRANT) {
 		return NULL;
 	}
 	if (pod_decode(answer->body, answer->body_size, &j->arena, storage, &fault) != 0) {
@@ -479,16 +479,22 @@ int64_t act_deadline(const struct act *a)
 /* --- submitting --- */
 
 /* A newer word about the same thing: the older one need not be said any more. */
-static void supersede(struct act *a, struct job_list *list, const struct action *newer)
+static void supersede(
+	struct act *a, struct job_list *list, enum action_type older, const struct action *newer)
 {
 	struct job *next;
 	for (struct job *j = list->head; j != NULL; j = next) {
 		next = j->next;
-		if (j->action.type == newer->type && same_object(&j->action, newer)) {
+		if (j->action.type == older && same_object(&j->action, newer)) {
 			list_remove(list, j);
 			refuse(a, j, FAULT_CONFLICT, "a newer action took its place in the queue");
 		}
 	}
+}
+
+bool act_is_busy(const struct act *a)
+{
+	return a->queue.count >= ACT_IN_FLIGHT_MAX;
 }
 
 void act_submit(struct act *a, const struct action *action)
@@ -506,13 +512,22 @@ void act_submit(struct act *a, const struct action *action)
 		refuse(a, j, FAULT_DENIED, "not leading");
 		return;
 	}
+	if (action->type == ACTION_EVENT && !action->warning && act_is_busy(a)) {
+		/* It would take the place of a write that somebody waits for. */
+		refuse(a, j, FAULT_LIMIT, "no events while so many writes wait");
+		return;
+	}
 	if (action->type == ACTION_EVENT) {
 		bool taken = event_hand_over(a->recorder, &j->action);
 		refuse(a, j, taken ? FAULT_NONE : FAULT_LIMIT, taken ? "" : "too many events");
 		return;
 	}
 	struct job_list *list = action->type == ACTION_CONDITION ? &a->conditions : &a->queue;
-	supersede(a, list, &j->action);
+	supersede(a, list, action->type, &j->action);
+	if (action->type == ACTION_PLACE) {
+		/* Why it waits need not be told any more, and to write it would fail this. */
+		supersede(a, &a->conditions, ACTION_CONDITION, &j->action);
+	}
 	if (list->count >= ACT_QUEUE_MAX) {
 		refuse(a, j, FAULT_LIMIT, "too many writes are waiting");
 		return;

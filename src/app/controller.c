@@ -28,6 +28,10 @@
  * writes. But nobody who is new waits for longer than this. */
 #define STEP_REST_TIMES	 8
 #define STEP_REST_MAX_MS 100
+/* What is decided while so many writes wait would only wait behind them, and the step takes its
+ * time from those that answer them. */
+#define STEP_BUSY_TIMES	 32
+#define STEP_BUSY_MAX_MS 250
 #define DRAIN_MS	 10000
 /* The journal in memory is the largest page. */
 #define DEBUG_REPLY_BYTES ((size_t)72 << 20)
@@ -182,10 +186,11 @@ static void follow_credentials(struct controller *c)
 	c->tls_generation = tls.generation;
 }
 
-static int64_t rest_after(int64_t step_us)
+static int64_t rest_after(const struct controller *c, int64_t step_us)
 {
-	int64_t rest = step_us * STEP_REST_TIMES / 1000;
-	rest = rest < STEP_REST_MAX_MS ? rest : STEP_REST_MAX_MS;
+	bool busy = act_is_busy(c->act);
+	int64_t rest = step_us * (busy ? STEP_BUSY_TIMES : STEP_REST_TIMES) / 1000;
+	rest = time_min(rest, busy ? STEP_BUSY_MAX_MS : STEP_REST_MAX_MS);
 	return rest > STEP_EVERY_MS ? rest : STEP_EVERY_MS;
 }
 
@@ -198,7 +203,6 @@ static void decide(struct controller *c, int64_t now)
 	int64_t began = clock_mono_us();
 	engine_step(c->engine, now_of(c), STEP_BUDGET, &c->plan);
 	int64_t took = clock_mono_us() - began;
-	c->step_at = now + rest_after(took);
 	metric_observe_us(metric_get(c->metrics, METRIC_HISTOGRAM, "aliquot_engine_step_seconds",
 				  "Time of one step of the engine.", NULL),
 		took);
@@ -215,6 +219,7 @@ static void decide(struct controller *c, int64_t now)
 			LOG_S("name", a->name), LOG_I("id", a->id));
 		act_submit(c->act, a);
 	}
+	c->step_at = now + rest_after(c, took);
 }
 
 /* The Lease is given back and every admission is answered, or it took too long. */
@@ -344,7 +349,9 @@ static int make_connection(struct controller *c, struct fault *f)
 	if (c->http == NULL) {
 		return -1;
 	}
-	c->kube = kube_create(http_client_wire(c->http), c->cred, c->clock, c->metrics);
+	c->crash = crash_create(http_client_wire(c->http));
+	struct wire *wire = crash_wire(c->crash, http_client_wire(c->http));
+	c->kube = kube_create(wire, c->cred, c->clock, c->metrics);
 	return 0;
 }
 
@@ -385,7 +392,9 @@ static void make_leader_side(struct controller *c)
 		.open_timeout_ms = c->options.open_timeout_s * 1000,
 		.evictions_per_minute = (uint32_t)c->options.evictions_per_minute,
 		.lost_ms = c->options.reacquire_s * 1000,
-		.patience_ms = c->options.patience_s * 1000};
+		.patience_ms = c->options.patience_s * 1000,
+		.stuck_ms = c->options.recycle_s * 1000,
+		.lacks_ms = c->options.preempt_s * 1000};
 	struct certs_config certs = {.ns = NAME_NAMESPACE, .extra_names = c->options.webhook_names};
 	struct certs_events certs_events = {.on_identity = on_identity, .leads = leads};
 	c->events =
@@ -475,6 +484,7 @@ static void controller_finish(struct controller *c)
 	recorder_destroy(c->recorder);
 	hook_destroy(c->hook);
 	kube_destroy(c->kube);
+	crash_destroy(c->crash);
 	http_client_destroy(c->http);
 	kube_cred_destroy(c->cred);
 	plan_finish(&c->plan);

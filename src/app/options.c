@@ -67,6 +67,12 @@ static const struct option_row rows[] = {
 		"are evicted"},
 	{"patience-seconds", NUMBER(patience_s), "60", 1, 3600, NULL,
 		"how long a pod is passed over by others before GPUs are kept for it"},
+	{"recycle-seconds", NUMBER(recycle_s), "30", 1, 3600, NULL,
+		"how long the scheduler may refuse a tenant where it was placed, before it is "
+		"evicted so that its owner makes another one"},
+	{"preempt-seconds", NUMBER(preempt_s), "10", 1, 3600, NULL,
+		"how long a tenant fits nowhere before tenants of a lower priority are evicted "
+		"for it"},
 	{"context-memory-mib", NUMBER(context_memory_mib), "512", 64, 8192, NULL,
 		"GPU memory of one CUDA context: the smallest memory share"},
 	{"journal", TEXT(journal), "", 0, 0, NULL,

@@ -32,6 +32,8 @@ struct options {
 	int64_t evictions_per_minute;
 	int64_t reacquire_s;
 	int64_t patience_s;
+	int64_t recycle_s;
+	int64_t preempt_s;
 	int64_t context_memory_mib;
 	int64_t journal_files;
 	int64_t journal_memory_mib;

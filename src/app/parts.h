@@ -6,6 +6,7 @@
 #include "agents.h"
 #include "canary.h"
 #include "certs.h"
+#include "crash.h"
 #include "engine/engine.h"
 #include "gate.h"
 #include "hook/hook.h"
@@ -28,6 +29,7 @@ struct controller {
 	struct metric_registry *metrics;
 	struct kube_cred *cred;
 	struct http_client *http;
+	struct crash *crash; /* NULL: no test asked for it */
 	struct kube *kube;
 	struct events *events;
 	struct election *election;

@@ -31,6 +31,7 @@ void book_init(struct engine *e)
 	map_init(&e->memos_by_name, memo_same, e);
 	map_init(&e->waiters_by_uid, waiter_same, e);
 	map_init(&e->holders_by_name, holder_same, e);
+	flights_init(e);
 	orphans_init(e);
 }
 
@@ -70,6 +71,7 @@ static struct waiter *waiter_add(struct engine *e, const char *uid, int64_t now)
 	w->first_seen = now;
 	w->passed.lacks_since = -1;
 	w->backoff = (struct backoff){.first_ms = 500, .cap_ms = 60000};
+	w->at = (uint32_t)e->waiters.count;
 	VEC_PUSH(&e->waiters, w);
 	map_put(&e->waiters_by_uid, hash_text(uid), (uint32_t)e->waiters.count - 1);
 	return w;
@@ -80,6 +82,33 @@ struct waiter *waiter_touch(struct engine *e, const char *uid, int64_t now)
 	struct waiter *w = waiter_find(e, uid);
 	w = w != NULL ? w : waiter_add(e, uid, now);
 	w->seen = e->step;
+	return w;
+}
+
+static void leave_slot(struct engine *e, const struct waiter *w)
+{
+	if (w->pod_slot < e->waiter_by_slot.count && e->waiter_by_slot.items[w->pod_slot] == w) {
+		e->waiter_by_slot.items[w->pod_slot] = NULL;
+	}
+}
+
+/* The same by the place of its pod, which saves hashing the uid of everybody who waits. A waiter
+ * that has read the pod as it stands there is the pod's: no two have the same stamp. */
+struct waiter *waiter_of(struct engine *e, const struct world_pod *p, int64_t now)
+{
+	uint32_t slot = world_class_slot(e->world, p->gpu->class, p->gpu->slot);
+	while (e->waiter_by_slot.count <= slot) {
+		VEC_PUSH(&e->waiter_by_slot, NULL);
+	}
+	struct waiter *w = e->waiter_by_slot.items[slot];
+	if (w != NULL && w->stamp == p->gpu->stamp) {
+		w->seen = e->step;
+		return w;
+	}
+	w = waiter_touch(e, world_pod_uid(p), now);
+	leave_slot(e, w);
+	w->pod_slot = slot;
+	e->waiter_by_slot.items[slot] = w;
 	return w;
 }
 
@@ -115,6 +144,7 @@ struct holder *holder_touch(struct engine *e, const char *name, int64_t now)
 		h->lost_at = -1;
 		h->idle_since = now;
 		h->backoff = (struct backoff){.first_ms = 1000, .cap_ms = 60000};
+		h->at = (uint32_t)e->holders.count;
 		VEC_PUSH(&e->holders, h);
 		map_put(&e->holders_by_name, hash_text(name), (uint32_t)e->holders.count - 1);
 	}
@@ -192,42 +222,54 @@ static void absence_free(struct absence *a)
 	free(a->uid);
 }
 
+/* The last one takes its place, and the indexes follow: in a burst some go in each step, and
+ * thousands stay. */
+static void drop_waiter(struct engine *e, uint32_t at)
+{
+	uint32_t last = (uint32_t)e->waiters.count - 1;
+	struct waiter *w = e->waiters.items[at], *moved = e->waiters.items[last];
+	map_remove(&e->waiters_by_uid, hash_text(w->uid), at);
+	waiter_heard(e, w);
+	if (at != last) {
+		map_remove(&e->waiters_by_uid, hash_text(moved->uid), last);
+		map_put(&e->waiters_by_uid, hash_text(moved->uid), at);
+		waiter_moves(e, moved, at);
+	}
+	VEC_REMOVE_SWAP(&e->waiters, at);
+	leave_slot(e, w);
+	waiter_free(w);
+}
+
 static void sweep_waiters(struct engine *e)
 {
-	bool any = false;
 	for (size_t i = e->waiters.count; i-- > 0;) {
 		if (e->waiters.items[i]->seen != e->step) {
-			waiter_free(e->waiters.items[i]);
-			VEC_REMOVE_SWAP(&e->waiters, i);
-			any = true;
+			drop_waiter(e, (uint32_t)i);
 		}
 	}
-	if (!any) {
-		return;
+}
+
+static void drop_holder(struct engine *e, uint32_t at)
+{
+	uint32_t last = (uint32_t)e->holders.count - 1;
+	struct holder *h = e->holders.items[at], *moved = e->holders.items[last];
+	map_remove(&e->holders_by_name, hash_text(h->name), at);
+	holder_heard(e, h);
+	if (at != last) {
+		map_remove(&e->holders_by_name, hash_text(moved->name), last);
+		map_put(&e->holders_by_name, hash_text(moved->name), at);
+		holder_moves(e, moved, at);
 	}
-	/* Places have moved: index anew. */
-	map_clear(&e->waiters_by_uid);
-	for (size_t i = 0; i < e->waiters.count; i++) {
-		map_put(&e->waiters_by_uid, hash_text(e->waiters.items[i]->uid), (uint32_t)i);
-	}
+	VEC_REMOVE_SWAP(&e->holders, at);
+	holder_free(h);
 }
 
 static void sweep_holders(struct engine *e)
 {
-	bool any = false;
 	for (size_t i = e->holders.count; i-- > 0;) {
 		if (e->holders.items[i]->seen != e->step) {
-			holder_free(e->holders.items[i]);
-			VEC_REMOVE_SWAP(&e->holders, i);
-			any = true;
+			drop_holder(e, (uint32_t)i);
 		}
-	}
-	if (!any) {
-		return;
-	}
-	map_clear(&e->holders_by_name);
-	for (size_t i = 0; i < e->holders.count; i++) {
-		map_put(&e->holders_by_name, hash_text(e->holders.items[i]->name), (uint32_t)i);
 	}
 }
 
@@ -283,6 +325,7 @@ void book_new_term(struct engine *e)
 		.ailments = e->ailments,
 		.waiters_by_uid = e->waiters_by_uid,
 		.holders_by_name = e->holders_by_name,
+		.flights = e->flights,
 		.memos_by_name = e->memos_by_name};
 	memset(&e->waiters, 0, sizeof e->waiters);
 	memset(&e->holders, 0, sizeof e->holders);
@@ -291,6 +334,7 @@ void book_new_term(struct engine *e)
 	evictions_new_term(&e->evictions);
 	memset(&e->orphans, 0, sizeof e->orphans);
 	memset(&e->ailments, 0, sizeof e->ailments);
+	VEC_CLEAR(&e->waiter_by_slot);
 	book_init(e);
 	wholes_finish(e);
 	wholes_init(e);
@@ -320,6 +364,7 @@ void book_finish(struct engine *e)
 		absence_free(a);
 	}
 	VEC_FINISH(&e->waiters);
+	VEC_FINISH(&e->waiter_by_slot);
 	VEC_FINISH(&e->holders);
 	VEC_FINISH(&e->memos);
 	VEC_FINISH(&e->absences);
@@ -327,5 +372,6 @@ void book_finish(struct engine *e)
 	health_forget(e);
 	map_finish(&e->waiters_by_uid);
 	map_finish(&e->holders_by_name);
+	flights_finish(&e->flights);
 	map_finish(&e->memos_by_name);
 }

@@ -14,6 +14,7 @@ struct engine;
 struct holder;
 struct ledger;
 struct waiter;
+struct world_pod;
 
 /* What is known of a node beside its object: that capacity pods failed there, and what those that
  * came up told of its GPUs. */
@@ -26,6 +27,8 @@ struct node_memo {
 };
 
 struct waiter *waiter_touch(struct engine *e, const char *uid, int64_t now);
+/* Of a tenant of the world. */
+struct waiter *waiter_of(struct engine *e, const struct world_pod *p, int64_t now);
 struct waiter *waiter_find(const struct engine *e, const char *uid);
 struct holder *holder_touch(struct engine *e, const char *name, int64_t now);
 struct holder *holder_find(const struct engine *e, const char *name);

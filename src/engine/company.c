@@ -125,18 +125,22 @@ struct manners manners_of_tenant(struct engine *e, const struct world_pod *p, ui
 	return t;
 }
 
-struct manners manners_of_uid(struct engine *e, const char *uid)
+struct manners manners_of_pod(struct engine *e, const struct world_pod *p)
 {
-	const struct world_pod *p = world_pod_by_uid(e->world, uid);
 	if (p == NULL) {
 		return (struct manners){.max_tenants = MODEL_GRANTS_MAX};
 	}
 	if (p->gpu->gated) {
-		struct waiter *w = waiter_touch(e, uid, e->now);
+		struct waiter *w = waiter_of(e, p, e->now);
 		waiter_refresh(w, p);
 		return manners_of_waiter(e, w);
 	}
 	return manners_of_tenant(e, p, world_class_slot(e->world, p->gpu->class, p->gpu->slot));
+}
+
+struct manners manners_of_uid(struct engine *e, const char *uid)
+{
+	return manners_of_pod(e, world_pod_by_uid(e->world, uid));
 }
 
 void company_joins(struct place_gpu *g, struct snap_gpu *s, const struct manners *t)

@@ -52,6 +52,8 @@ struct manners manners_of_tenant(struct engine *e, const struct world_pod *p, ui
 /* Of whoever stands in a ledger under this uid; PLACE_NOBODY for one who is gone and may run on, of
  * whom nothing is known any more. */
 struct manners manners_of_uid(struct engine *e, const char *uid);
+/* The same of the pod that the world has of this uid; NULL: none. */
+struct manners manners_of_pod(struct engine *e, const struct world_pod *p);
 /* One more tenant on a GPU of the snapshot. */
 void company_joins(struct place_gpu *g, struct snap_gpu *s, const struct manners *t);
 /* When all have joined: where only such are that nothing is known of, they do not mind company. */

@@ -1,70 +1,9 @@
-/* Steps 3 and 4: in which order tenants are looked at, and where each goes. */
+/* Step 4: where each of those who wait goes. */
 #include "state.h"
-
-#include <stdlib.h>
 
 #include "model/names.h"
 #include "model/quantity.h"
 #include "size/policy.h"
-
-int pod_rank_class(const struct pod *a, const struct pod *b)
-{
-	if (a->priority != b->priority) {
-		return a->priority > b->priority ? -1 : 1;
-	}
-	if (a->created_ms != b->created_ms) {
-		return a->created_ms < b->created_ms ? -1 : 1;
-	}
-	return 0;
-}
-
-int pod_rank(const struct pod *a, const struct pod *b)
-{
-	int class = pod_rank_class(a, b);
-	int ns = class != 0 ? class : strcmp(a->ns, b->ns);
-	return ns != 0 ? ns : strcmp(a->name, b->name);
-}
-
-static int by_rank(const void *a, const void *b)
-{
-	return pod_rank(&((const struct candidate *)a)->waiter->pod,
-		&((const struct candidate *)b)->waiter->pod);
-}
-
-void waiter_refresh(struct waiter *w, const struct world_pod *p)
-{
-	if (w->stamp == p->gpu->stamp) {
-		return;
-	}
-	arena_finish(&w->arena);
-	w->arena.block_bytes = 1024;
-	bool whole = world_pod_unpack(p, &w->arena, &w->pod);
-	ENSURE(whole);
-	w->stamp = p->gpu->stamp;
-	group_read(w);
-	if (w->placed_rv != NULL && version_passed(w->pod.resource_version, w->placed_rv)) {
-		text_set(&w->placed_rv, NULL);
-	}
-	landings_pass(w);
-}
-
-void rank_waiters(struct engine *e, int64_t now)
-{
-	VEC_CLEAR(&e->ranked);
-	for (size_t i = 0; i < world_class_count(e->world, WORLD_TENANT); i++) {
-		const struct world_pod *p = world_class_at(e->world, WORLD_TENANT, i);
-		if (!p->gpu->gated || p->deleting || world_pod_terminal(p)) {
-			continue;
-		}
-		struct candidate c = {waiter_touch(e, world_pod_uid(p), now),
-			world_class_slot(e->world, WORLD_TENANT, i)};
-		waiter_refresh(c.waiter, p);
-		VEC_PUSH(&e->ranked, c);
-	}
-	if (e->ranked.count > 1) {
-		qsort(e->ranked.items, e->ranked.count, sizeof *e->ranked.items, by_rank);
-	}
-}
 
 struct policy_choice policy_of(const struct engine *e, const struct pod *pod)
 {
@@ -361,6 +300,10 @@ static bool place_waiter(struct engine *e, int64_t now, struct waiter *w, struct
 		return false;
 	}
 	w->reason = REASON_GRANTING;
+	if (s->added == 0 && !flights_room(e)) {
+		return false;
+	}
+	e->flights.decided += s->added == 0 ? 1 : 0;
 	s->added++;
 	s->keepers += w->pod.keeps_node ? 1 : 0;
 	struct chosen c = {w, v.gpu, v.milli, v.mem_mib};
@@ -388,8 +331,8 @@ static bool decide_one(struct engine *e, int64_t now, struct waiter *w, struct p
 	w->reason = REASON_GRANTING;
 	/* Only an entry that the watch of pods has brought back may be told to the tenant: it was
 	 * acknowledged, and what is known of the node includes all that came before it (C21). */
-	if (!h->asked_holds && !view_lags(e) && h->in_world && h->pod.identity != NULL &&
-		!text_empty(h->pod.node)) {
+	if (!h->asked_holds && flights_room(e) && !view_lags(e) && h->in_world &&
+		h->pod.identity != NULL && !text_empty(h->pod.node)) {
 		emit_place(e, w, h, g, plan);
 	}
 	return false;
@@ -406,6 +349,7 @@ void decide(struct engine *e, int64_t now, uint32_t budget, struct plan *plan)
 	uint32_t first = i;
 	e->round = i == 0 ? e->step : e->round;
 	e->looked_at = 0;
+	e->flights.decided = 0;
 	for (uint32_t k = 0; k < first; k++) {
 		wholes_until(e, &e->ranked.items[k].waiter->pod, plan);
 		reserve_again(e, e->ranked.items[k].waiter);

@@ -1,5 +1,5 @@
-/* Steps 3 and 4 of the engine: in which order tenants are looked at, and where each goes. What is
- * decided stands in the engine's scratch and in the plan; nothing here fails. */
+/* Step 4 of the engine: where each of those who wait goes. What is decided stands in the engine's
+ * scratch and in the plan; nothing here fails. */
 #ifndef ENGINE_DECIDE_H
 #define ENGINE_DECIDE_H
 
@@ -15,10 +15,7 @@ struct place_verdict;
 struct plan;
 struct pod;
 struct waiter;
-struct world_pod;
 
-void waiter_refresh(struct waiter *w, const struct world_pod *p);
-void rank_waiters(struct engine *e, int64_t now);
 /* What it asks for, in w->asked, and its volumes; false: it gets nothing now, and has the reason.
  */
 bool waiter_asks(struct engine *e, struct waiter *w, struct claims_of *claims);

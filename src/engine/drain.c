@@ -53,8 +53,27 @@ static const char *cause_of(
 	return is_on_disrupted(e, p->gpu) ? "the capacity pod of its GPU is being evicted" : NULL;
 }
 
+/* Mostly nothing is, and tenants are many more than nodes and capacity pods. */
+static bool anything_leaves(const struct engine *e)
+{
+	for (uint32_t i = 0; i < world_node_slots(e->world); i++) {
+		if (upgrade_state(world_node_at(e->world, i)) != NULL) {
+			return true;
+		}
+	}
+	for (size_t i = 0; i < e->holders.count; i++) {
+		if (e->holders.items[i]->in_world && e->holders.items[i]->pod.disrupted) {
+			return true;
+		}
+	}
+	return false;
+}
+
 void drain_tenants(struct engine *e, struct plan *plan)
 {
+	if (!anything_leaves(e)) {
+		return;
+	}
 	for (size_t i = 0; i < world_class_count(e->world, WORLD_TENANT); i++) {
 		const struct world_pod *p = world_class_at(e->world, WORLD_TENANT, i);
 		if (p->gpu->gated || p->gpu->uuid == NULL || p->deleting || world_pod_terminal(p)) {

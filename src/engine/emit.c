@@ -53,8 +53,7 @@ void emit_create_again(struct engine *e, struct holder *h, const struct pod *pod
 	a->node = text_in(plan, h->node);
 	a->runtime_class = text_in(plan, e->runtime_class);
 	copy_tolerations(plan, a, pod);
-	h->flight = a->id;
-	h->flight_type = ACTION_CREATE_CAPACITY;
+	holder_sends(e, h, ACTION_CREATE_CAPACITY, a->id);
 }
 
 struct holder *emit_create(
@@ -79,8 +78,7 @@ void emit_delete(struct engine *e, struct holder *h, struct plan *plan)
 	a->uid = text_in(plan, h->uid);
 	a->resource_version = text_in(plan, holder_version(h));
 	text_set(&h->flight_rv, a->resource_version);
-	h->flight = a->id;
-	h->flight_type = ACTION_DELETE_CAPACITY;
+	holder_sends(e, h, ACTION_DELETE_CAPACITY, a->id);
 }
 
 /* As it is now: it is what was looked at when the share was given, or just as good. */
@@ -116,7 +114,7 @@ void emit_placing(
 	a->policy = policy_told(e, &w->pod, plan);
 	a->node_term_count = w->pod.node_term_count;
 	text_set(&w->flight_rv, a->resource_version);
-	w->flight = a->id;
+	waiter_sends(e, w, a->id);
 	landing_note(w, a);
 }
 
@@ -178,8 +176,7 @@ static void emit_grant(struct engine *e, uint32_t at, struct plan *plan)
 	h->asked_holds = true;
 	h->asked_keeps = a->keeps_node = e->snap_gpus.items[at].keepers > 0;
 	text_set(&h->flight_rv, a->resource_version);
-	h->flight = a->id;
-	h->flight_type = ACTION_GRANT;
+	holder_sends(e, h, ACTION_GRANT, a->id);
 	text_set(&h->acked_rv, NULL);
 	ledger_copy(&plan->arena, &h->asked, &a->ledger);
 }
@@ -204,6 +201,8 @@ static bool needs_mending(struct engine *e, uint32_t at)
 
 void emit_grants(struct engine *e, struct plan *plan)
 {
+	/* From now on they count as sent. */
+	e->flights.decided = 0;
 	for (uint32_t i = 0; i < e->snap_gpus.count; i++) {
 		const struct snap_gpu *s = &e->snap_gpus.items[i];
 		/* The last one has left: say so, that the node may be drained. */

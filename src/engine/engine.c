@@ -45,6 +45,7 @@ void engine_destroy(struct engine *e)
 	VEC_FINISH(&e->snap_nodes);
 	VEC_FINISH(&e->node_to_snap);
 	VEC_FINISH(&e->ranked);
+	ranking_finish(&e->ranking);
 	VEC_FINISH(&e->chosen);
 	VEC_FINISH(&e->counted);
 	VEC_FINISH(&e->quota_used);

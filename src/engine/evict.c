@@ -95,7 +95,8 @@ static bool owner_is_busy(
 	return false;
 }
 
-static bool minute_is_full(struct engine *e)
+/* What never ran has half of it, so that who must leave is not kept by who comes and goes. */
+static bool minute_is_full(struct engine *e, enum reason reason)
 {
 	struct evictions *all = &e->evictions;
 	uint32_t most = e->cfg.evictions_per_minute;
@@ -106,7 +107,8 @@ static bool minute_is_full(struct engine *e)
 		}
 	}
 	all->sent.count = kept;
-	return kept >= (most > 0 ? most : PER_MINUTE);
+	most = most > 0 ? most : PER_MINUTE;
+	return kept >= (reason == REASON_RECYCLED ? (most + 1) / 2 : most);
 }
 
 /* The API server failed for long enough to call it an answer, as it does where a pod is under two
@@ -134,7 +136,7 @@ static enum evict_state state_of(
 	if (v != NULL && e->now < v->retry_at) {
 		return v->refusal != NULL ? EVICT_REFUSED : EVICT_HELD;
 	}
-	if (!e->evictions.reached || minute_is_full(e)) {
+	if (!e->evictions.reached || minute_is_full(e, reason)) {
 		return EVICT_HELD;
 	}
 	return v != NULL && owner_is_busy(e, v->owner, v->uid, reason) ? EVICT_HELD : EVICT_SENT;
@@ -330,6 +332,10 @@ void evictions_new_term(struct evictions *all)
 	vec_for_each (struct stuck, s, &all->stuck) {
 		free(s->uid);
 	}
+	vec_for_each (struct recycled, r, &all->recycled) {
+		free(r->owner);
+	}
+	VEC_CLEAR(&all->recycled);
 	map_clear(&all->by_uid);
 	VEC_CLEAR(&all->items);
 	VEC_CLEAR(&all->stuck);
@@ -342,4 +348,5 @@ void evictions_finish(struct evictions *all)
 	VEC_FINISH(&all->items);
 	VEC_FINISH(&all->sent);
 	VEC_FINISH(&all->stuck);
+	VEC_FINISH(&all->recycled);
 }

@@ -66,6 +66,14 @@ struct stuck {
 	uint64_t seen;
 };
 
+/* An owner whose pods were recycled lately, in so many rounds: successors of those that were begin
+ * another one. */
+struct recycled {
+	char *owner; /* owned; its uid */
+	uint32_t rounds;
+	int64_t round_at, last_at;
+};
+
 struct evictions {
 	struct {
 		VEC_FIELDS(struct eviction);
@@ -77,6 +85,9 @@ struct evictions {
 	struct {
 		VEC_FIELDS(struct stuck);
 	} stuck;
+	struct {
+		VEC_FIELDS(struct recycled);
+	} recycled;
 	bool reached; /* C3: the API server reaches the webhook */
 };
 

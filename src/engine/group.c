@@ -77,7 +77,7 @@ static void tell(struct engine *e, struct waiter *w, struct plan *plan)
 	struct group *g = &w->group;
 	w->reason = REASON_GRANTING;
 	/* As for one GPU: what the watch has brought back, and a node that is known (C21). */
-	if (!all_acknowledged(g) || view_lags(e)) {
+	if (!all_acknowledged(g) || view_lags(e) || !flights_room(e)) {
 		return;
 	}
 	qsort(g->granted.items, g->granted.count, sizeof *g->granted.items, by_uuid);
@@ -158,7 +158,7 @@ static void take(struct engine *e, int64_t now, struct waiter *w, const struct p
 		s->demand++;
 		s->holder->wanted = e->step;
 		opening = state == GPU_OPENING ? s->holder : opening;
-		busy = busy || state == GPU_BUSY;
+		busy = busy || state == GPU_BUSY || !flights_room(e);
 	}
 	w->reason = REASON_GRANTING;
 	if (opening != NULL) {
@@ -167,6 +167,7 @@ static void take(struct engine *e, int64_t now, struct waiter *w, const struct p
 	}
 	for (uint32_t i = 0; i < g->count && !busy; i++) {
 		struct chosen c = {w, g->gpus[i], g->milli, g->mem_mib};
+		e->flights.decided += e->snap_gpus.items[g->gpus[i]].added == 0 ? 1 : 0;
 		e->snap_gpus.items[g->gpus[i]].added++;
 		e->snap_gpus.items[g->gpus[i]].keepers += w->pod.keeps_node ? 1 : 0;
 		VEC_PUSH(&e->chosen, c);
@@ -184,6 +185,7 @@ static void use(struct engine *e, int64_t now, struct waiter *w, const struct pl
 	take(e, now, w, g, plan);
 }
 
+/* True: there might be GPUs for it, and none suit it now. */
 static bool seek(struct engine *e, int64_t now, struct waiter *w, uint32_t have, struct plan *plan)
 {
 	struct claims_of claims;
@@ -241,8 +243,11 @@ bool group_decide(struct engine *e, int64_t now, struct waiter *w, struct plan *
 	}
 	if (have >= waiter_count(w) && !g->gives_back) {
 		tell(e, w, plan);
-	} else if (have == 0 || !(g->gives_back || past_completing(e, now, w))) {
+		return false;
+	}
+	if (have == 0 || !(g->gives_back || past_completing(e, now, w))) {
 		return seek(e, now, w, have, plan);
 	}
-	return false;
+	/* What it gives back is too little: it lacks as before. */
+	return w->passed.lacks_since >= 0;
 }

@@ -144,6 +144,8 @@ static void put_head(struct journal *j, const struct engine *e)
 	pack_i64(r, e->cfg.partial_ms);
 	pack_i64(r, e->cfg.evictions_per_minute);
 	pack_i64(r, e->cfg.patience_ms);
+	pack_i64(r, e->cfg.stuck_ms);
+	pack_i64(r, e->cfg.lacks_ms);
 	pack_text(r, e->cfg.runtime_class);
 	put_record(j, r);
 }

@@ -33,11 +33,19 @@ void evictions_save(struct engine *e, struct str *scratch, state_put put, void *
 		pack_i64(scratch, all->sent.items[i]);
 	}
 	pack_i64(scratch, e->preempting.next_at);
+	pack_u64(scratch, e->preempting.from);
 	pack_u64(scratch, all->stuck.count);
 	vec_for_each (const struct stuck, s, &all->stuck) {
 		pack_text(scratch, s->uid);
 		pack_i64(scratch, s->since);
 		pack_u64(scratch, s->seen);
+	}
+	pack_u64(scratch, all->recycled.count);
+	vec_for_each (const struct recycled, r, &all->recycled) {
+		pack_text(scratch, r->owner);
+		pack_u64(scratch, r->rounds);
+		pack_i64(scratch, r->round_at);
+		pack_i64(scratch, r->last_at);
 	}
 	put_record(scratch, put, data);
 	vec_for_each (const struct eviction, v, &all->items) {
@@ -48,14 +56,8 @@ void evictions_save(struct engine *e, struct str *scratch, state_put put, void *
 	}
 }
 
-static bool load_all(struct engine *e, struct unpack *u)
+static bool load_stuck(struct evictions *all, struct unpack *u)
 {
-	struct evictions *all = &e->evictions;
-	for (uint64_t n = unpack_u64(u); n > 0 && !u->bad; n--) {
-		int64_t at = unpack_i64(u);
-		VEC_PUSH(&all->sent, at);
-	}
-	e->preempting.next_at = unpack_i64(u);
 	for (uint64_t n = unpack_u64(u); n > 0 && !u->bad; n--) {
 		const char *uid = unpack_text(u);
 		struct stuck s = {.since = unpack_i64(u)};
@@ -67,6 +69,34 @@ static bool load_all(struct engine *e, struct unpack *u)
 		VEC_PUSH(&all->stuck, s);
 	}
 	return !u->bad;
+}
+
+static bool load_recycled(struct evictions *all, struct unpack *u)
+{
+	for (uint64_t n = unpack_u64(u); n > 0 && !u->bad; n--) {
+		const char *owner = unpack_text(u);
+		struct recycled r = {.rounds = (uint32_t)unpack_u64(u)};
+		r.round_at = unpack_i64(u);
+		r.last_at = unpack_i64(u);
+		if (u->bad) {
+			return false;
+		}
+		r.owner = xstrdup(text_or(owner, ""));
+		VEC_PUSH(&all->recycled, r);
+	}
+	return !u->bad;
+}
+
+static bool load_all(struct engine *e, struct unpack *u)
+{
+	struct evictions *all = &e->evictions;
+	for (uint64_t n = unpack_u64(u); n > 0 && !u->bad; n--) {
+		int64_t at = unpack_i64(u);
+		VEC_PUSH(&all->sent, at);
+	}
+	e->preempting.next_at = unpack_i64(u);
+	e->preempting.from = unpack_u64(u);
+	return load_stuck(all, u) && load_recycled(all, u);
 }
 
 bool eviction_load(struct engine *e, struct unpack *u)

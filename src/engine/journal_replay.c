@@ -130,6 +130,8 @@ static int read_head(struct unpack *u, const char *version, struct head *ret, st
 	h.config.partial_ms = unpack_i64(u);
 	h.config.evictions_per_minute = (uint32_t)unpack_i64(u);
 	h.config.patience_ms = unpack_i64(u);
+	h.config.stuck_ms = unpack_i64(u);
+	h.config.lacks_ms = unpack_i64(u);
 	h.config.runtime_class = unpack_text(u);
 	if (u->bad) {
 		return fault_set(f, FAULT_INVALID, "its head is damaged");

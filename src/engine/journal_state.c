@@ -128,7 +128,8 @@ static void save_waiter(struct saving *s, const struct waiter *w)
 		w->asked.milli, w->asked.mem_mib, w->asked.max_tenants, w->miss.best_milli,
 		w->miss.best_mib, w->condition_at, w->condition_reason, w->refused_until,
 		w->group.partial_since, w->group.gives_back, w->preempt_at, w->hold.milli,
-		w->hold.mem_mib, w->hold.until, w->passed.lacks_since, w->passed.by};
+		w->hold.mem_mib, w->hold.until, w->passed.lacks_since, w->passed.by,
+		w->passed.vain_until};
 	pack_text(out, w->uid);
 	pack_seen_pod(out, &w->pod, w->stamp, world_pod_by_uid(s->e->world, w->uid));
 	pack_u64(out, w->flight);
@@ -163,7 +164,7 @@ static bool load_waiter(struct engine *e, struct unpack *u)
 	unpack_seen_pod(u, &w->arena, &seen);
 	w->pod = seen.pod;
 	w->stamp = stamp_of(&seen, world_pod_by_uid(e->world, uid));
-	w->flight = unpack_u64(u);
+	waiter_sends(e, w, unpack_u64(u));
 	w->seen = unpack_u64(u);
 	text_set(&w->placed_rv, unpack_text(u));
 	text_set(&w->refusal, unpack_text(u));
@@ -190,6 +191,7 @@ static bool load_waiter(struct engine *e, struct unpack *u)
 	w->hold.until = unpack_i64(u);
 	w->passed.lacks_since = unpack_i64(u);
 	w->passed.by = (uint32_t)unpack_i64(u);
+	w->passed.vain_until = unpack_i64(u);
 	text_set(&w->hold.uuid, unpack_text(u));
 	unpack_landings(u, w);
 	return !u->bad;
@@ -259,7 +261,7 @@ static bool load_holder(struct engine *e, struct unpack *u)
 	h->search = flags & 32;
 	h->told_doubled = flags & 64;
 	h->asked_keeps = flags & 128;
-	h->flight = unpack_u64(u);
+	uint64_t flight = unpack_u64(u);
 	h->seen = unpack_u64(u);
 	h->wanted = unpack_u64(u);
 	text_set(&h->acked_rv, unpack_text(u));
@@ -268,7 +270,7 @@ static bool load_holder(struct engine *e, struct unpack *u)
 	text_set(&h->flight_rv, unpack_text(u));
 	h->backoff = backoff_unpack(u);
 	int64_t type = unpack_i64(u);
-	h->flight_type = (enum action_type)type;
+	holder_sends(e, h, (enum action_type)type, flight);
 	h->avoid_until = unpack_i64(u);
 	h->expires_at = unpack_i64(u);
 	h->idle_since = unpack_i64(u);

@@ -28,9 +28,14 @@ bool preempt_allowed(const struct engine *e, const struct pod *pod)
 	return !pod->never_preempts && (policy == NULL || !policy->never_preempts);
 }
 
-static int64_t due_at(const struct waiter *w)
+int64_t preempt_patience(const struct engine *e)
 {
-	int64_t at = w->passed.lacks_since + PREEMPT_PATIENCE_MS;
+	return e->cfg.lacks_ms > 0 ? e->cfg.lacks_ms : PREEMPT_PATIENCE_MS;
+}
+
+static int64_t due_at(const struct engine *e, const struct waiter *w)
+{
+	int64_t at = w->passed.lacks_since + preempt_patience(e);
 	return at > w->preempt_at ? at : w->preempt_at;
 }
 
@@ -38,7 +43,7 @@ static bool is_due(const struct engine *e, const struct waiter *w)
 {
 	/* Who has some of its GPUs completes them, or gives them back. */
 	return w->passed.lacks_since >= 0 && w->granted_step != e->step && lacks_room(w->reason) &&
-	       e->now >= due_at(w);
+	       e->now >= due_at(e, w);
 }
 
 static bool anyone_is_due(struct engine *e)
@@ -48,12 +53,12 @@ static bool anyone_is_due(struct engine *e)
 		const struct waiter *w = e->ranked.items[i].waiter;
 		due = due || is_due(e, w);
 		if (w->passed.lacks_since >= 0) {
-			wake_by(e, due_at(w));
+			wake_by(e, due_at(e, w));
 		}
 	}
 	vec_for_each (struct whole *const, w, &e->wholes.ranked) {
 		due = due || whole_preempts(e, *w);
-		wake_by(e, whole_preempts_at(*w));
+		wake_by(e, whole_preempts_at(e, *w));
 	}
 	return due;
 }
@@ -223,26 +228,45 @@ static size_t preempt_wholes(
 	return looked_at;
 }
 
+/* One after the other until that is enough for one look; the next goes on where it ended, so that
+ * those for whom there is never anybody to displace do not keep the others from being looked at. */
+static void look_round(struct engine *e, struct plan *plan)
+{
+	struct preempting *p = &e->preempting;
+	size_t looked_at = 0, next = 0, i = p->from < e->ranked.count ? p->from : 0;
+	for (; i < e->ranked.count && looked_at < LOOK_GPUS; i++) {
+		struct waiter *w = e->ranked.items[i].waiter;
+		looked_at += preempt_wholes(e, &next, &w->pod, plan);
+		if (!is_due(e, w)) {
+			continue;
+		}
+		/* Nobody goes for a pod that the scheduler may refuse for what is not judged. */
+		if (preempt_allowed(e, &w->pod) && whole_is_judged(&w->pod)) {
+			looked_at += e->snap.gpus.count;
+			preempt_for(e, w, plan);
+		} else {
+			w->preempt_at = e->now + PREEMPT_LATER_MS;
+		}
+	}
+	p->from = i < e->ranked.count ? i : 0;
+	if (looked_at < LOOK_GPUS) {
+		(void)preempt_wholes(e, &next, NULL, plan);
+	}
+}
+
 void preempt_tenants(struct engine *e, struct plan *plan)
 {
 	/* An unfinished step has not looked at everybody. */
-	if (plan->unfinished || e->resume != 0 || !anyone_is_due(e) ||
-		e->now < e->preempting.next_at) {
+	if (plan->unfinished || e->resume != 0 || !anyone_is_due(e)) {
 		return;
 	}
-	e->preempting.next_at = e->now + LOOK_MS;
-	incumbents_gather(e);
-	size_t looked_at = 0, next = 0;
-	for (size_t i = 0; i < e->ranked.count && looked_at < LOOK_GPUS; i++) {
-		struct waiter *w = e->ranked.items[i].waiter;
-		looked_at += preempt_wholes(e, &next, &w->pod, plan);
-		if (is_due(e, w) && preempt_allowed(e, &w->pod)) {
-			looked_at += e->snap.gpus.count;
-			preempt_for(e, w, plan);
-		}
+	if (e->now >= e->preempting.next_at) {
+		e->preempting.next_at = e->now + LOOK_MS;
+		incumbents_gather(e);
+		look_round(e, plan);
 	}
-	if (looked_at < LOOK_GPUS) {
-		(void)preempt_wholes(e, &next, NULL, plan);
+	if (anyone_is_due(e)) {
+		wake_by(e, e->preempting.next_at);
 	}
 }
 

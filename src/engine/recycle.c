@@ -34,6 +34,74 @@ static int64_t stuck_since(struct engine *e, const struct world_pod *p)
 	return made.since;
 }
 
+/* The rests of an owner grow so often, and begin anew after such a time without one. */
+#define OWNER_MAX    128
+#define DOUBLED_MOST 6
+#define CALM_MS	     ((int64_t)3600000)
+
+static int64_t stuck_ms(const struct engine *e)
+{
+	return e->cfg.stuck_ms > 0 ? e->cfg.stuck_ms : STUCK_MS;
+}
+
+static void owner_of(const struct world_pod *p, char *ret, size_t size)
+{
+	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 1024};
+	struct pod pod;
+	bool whole = world_pod_unpack(p, &arena, &pod);
+	ENSURE(whole);
+	snprintf(ret, size, "%s", text_or(pod.owner.uid, ""));
+}
+
+static struct recycled *recycled_of(struct engine *e, const struct world_pod *p)
+{
+	char owner[OWNER_MAX];
+	owner_of(p, owner, sizeof owner);
+	vec_for_each (struct recycled, r, &e->evictions.recycled) {
+		if (strcmp(r->owner, owner) == 0) {
+			return r;
+		}
+	}
+	return NULL;
+}
+
+static void recycled_count(struct engine *e, const struct world_pod *p, int64_t since)
+{
+	char owner[OWNER_MAX];
+	struct recycled *r = recycled_of(e, p);
+	if (r == NULL) {
+		owner_of(p, owner, sizeof owner);
+		struct recycled made = {.owner = xstrdup(owner), .round_at = INT64_MIN};
+		VEC_PUSH(&e->evictions.recycled, made);
+		r = &e->evictions.recycled.items[e->evictions.recycled.count - 1];
+	}
+	if (since > r->round_at) {
+		r->rounds++;
+		r->round_at = e->now;
+	}
+	r->last_at = e->now;
+}
+
+static void recycled_sweep(struct engine *e)
+{
+	struct evictions *all = &e->evictions;
+	for (size_t i = all->recycled.count; i-- > 0;) {
+		if (e->now - all->recycled.items[i].last_at >= CALM_MS) {
+			free(all->recycled.items[i].owner);
+			VEC_REMOVE_SWAP(&all->recycled, i);
+		}
+	}
+}
+
+/* What cannot be judged before the pin may refuse a pod's successors one after the other: those are
+ * given twice as long each time. */
+static int64_t rest_of(struct engine *e, const struct world_pod *p, int64_t since)
+{
+	const struct recycled *r = recycled_of(e, p);
+	uint32_t doubled = r == NULL ? 0 : since > r->round_at ? r->rounds : r->rounds - 1;
+	return stuck_ms(e) << (doubled < DOUBLED_MOST ? doubled : DOUBLED_MOST);
+}
+
 static bool is_made_anew(const struct world_pod *p)
 {
 	static const char *const kinds[][2] = {{"apps/v1", "ReplicaSet"},
@@ -86,14 +154,19 @@ static void tell(struct engine *e, const struct world_pod *p, enum reason reason
 static void recycle(struct engine *e, const struct world_pod *p, struct plan *plan)
 {
 	int64_t since = stuck_since(e, p);
-	wake_by(e, since + STUCK_MS);
-	if (e->now - since < STUCK_MS) {
+	int64_t rest = e->now - since < stuck_ms(e) ? stuck_ms(e) : rest_of(e, p, since);
+	wake_by(e, since + rest);
+	if (e->now - since < stuck_ms(e)) {
 		return;
 	}
 	struct explain_facts facts = facts_of(e, p);
 	facts.waited_s = (e->now - since) / 1000;
 	struct evict_why why = {.reason = REASON_RECYCLED, .facts = facts, .as_judged = true};
-	enum evict_state state = is_made_anew(p) ? evict_tenant(e, p, &why, plan) : EVICT_HELD;
+	bool goes = e->now - since >= rest && is_made_anew(p);
+	enum evict_state state = goes ? evict_tenant(e, p, &why, plan) : EVICT_HELD;
+	if (state == EVICT_SENT) {
+		recycled_count(e, p, since);
+	}
 	if (state == EVICT_HELD || state == EVICT_REFUSED) {
 		tell(e, p, REASON_PINNED_UNSCHEDULABLE, &facts, plan);
 	}
@@ -101,6 +174,7 @@ static void recycle(struct engine *e, const struct world_pod *p, struct plan *pl
 
 void recycle_tenants(struct engine *e, struct plan *plan)
 {
+	recycled_sweep(e);
 	for (size_t i = 0; i < world_class_count(e->world, WORLD_TENANT); i++) {
 		const struct world_pod *p = world_class_at(e->world, WORLD_TENANT, i);
 		if (is_stuck(p)) {

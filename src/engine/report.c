@@ -10,6 +10,7 @@
 /* A write that takes longer than this is worth a word; before, it is the normal course of things.
  */
 #define GRANTING_SLOW_MS 30000
+#define GRANTING_FULL_MS 60000
 
 #define SENTENCE_MAX 1024
 
@@ -28,17 +29,29 @@ static void about_pod(struct plan *plan, struct action *a, const struct pod *p)
 	a->resource_version = arena_strdup(&plan->arena, p->resource_version);
 }
 
-static bool worth_telling(const struct waiter *w, int64_t now)
+/* While as many writes are under way as may be, one that says so would only make it last longer. */
+static int64_t tell_after(const struct engine *e, const struct waiter *w)
 {
-	int64_t after = w->reason == REASON_GRANTING ? GRANTING_SLOW_MS : TELL_AFTER_MS;
+	int64_t slow = flights_room(e) ? GRANTING_SLOW_MS : GRANTING_FULL_MS;
+	return w->reason == REASON_GRANTING ? slow : TELL_AFTER_MS;
+}
+
+static bool worth_telling(const struct engine *e, const struct waiter *w, int64_t now)
+{
+	if (w->reason == REASON_NONE || now - w->first_seen < tell_after(e, w)) {
+		return false;
+	}
 	bool shown =
 		text_equals(w->pod.placed.reason, reason_name(w->reason)) && !w->pod.placed.is_true;
 	bool asked = w->condition_at != 0 && w->condition_reason == w->reason;
 	bool too_soon = w->condition_at != 0 && now - w->condition_at < TELL_EVERY_MS;
+	/* A write that is under way says it itself, and another to the same pod would end it. */
+	if (w->reason == REASON_GRANTING && w->flight != 0) {
+		return false;
+	}
 	/* Any write to the tenant ends what may land on it yet. */
 	bool news = !shown || landings_linger(w);
-	return w->reason != REASON_NONE && now - w->first_seen >= after && news && !too_soon &&
-	       (!asked || now - w->condition_at >= TELL_EVERY_MS);
+	return news && !too_soon && (!asked || now - w->condition_at >= TELL_EVERY_MS);
 }
 
 /* I7: the blocker by its name. */
@@ -131,7 +144,7 @@ static void tell_waiting(struct engine *e, struct waiter *w, int64_t now, struct
 {
 	wake_by(e,
 		now - w->first_seen < TELL_AFTER_MS ? w->first_seen + TELL_AFTER_MS : TIME_NEVER);
-	if (!worth_telling(w, now)) {
+	if (!worth_telling(e, w, now)) {
 		return;
 	}
 	struct unfit_tally unfit = {0};
@@ -182,9 +195,11 @@ static void tell_waiting(struct engine *e, struct waiter *w, int64_t now, struct
 /* A pod whose gate is gone and that we remember placing: say so once. */
 static void tell_placed(struct engine *e, struct waiter *w, struct plan *plan)
 {
+	if (w->seen == e->step || w->condition_reason == REASON_PLACED) {
+		return;
+	}
 	const struct world_pod *p = world_pod_by_uid(e->world, w->uid);
-	if (w->seen == e->step || p == NULL || p->gpu->uuid == NULL ||
-		w->condition_reason == REASON_PLACED) {
+	if (p == NULL || p->gpu->uuid == NULL) {
 		return;
 	}
 	const struct holder *h = holder_of_tenant(e, p->gpu);

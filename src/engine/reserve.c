@@ -1,6 +1,7 @@
 /* C17. Tenants among themselves: who was passed over for too long, or too often, reserves the GPU
- * on which the least is missing. Nobody who ranks lower joins it, so that less and less is missing
- * there, until the tenant fits or another GPU is nearer to it. */
+ * on which the least is missing, or as many GPUs of one node as it asks for. Nobody who ranks lower
+ * joins it, so that less and less is missing there, until the tenant fits or another GPU is nearer
+ * to it. */
 #include "whole.h"
 
 #include "state.h"
@@ -8,6 +9,8 @@
 #define PATIENCE_MS   60000
 #define PASSED_MOST   100
 #define RESERVED_MOST 64
+/* A search that finds nothing looks at every GPU, and mostly finds nothing the next time either. */
+#define VAIN_MS 30000
 
 int64_t patience_of(const struct engine *e)
 {
@@ -78,6 +81,17 @@ static uint32_t nearest(struct engine *e, const struct place_request *r)
 	return best;
 }
 
+static uint32_t reserve_one(struct engine *e, struct waiter *w, const struct place_request *r)
+{
+	uint32_t gpu = nearest(e, r);
+	if (gpu == PLACE_NOWHERE) {
+		return 0;
+	}
+	place_keep_gpu(&e->snap, gpu, keeper_add(e, &w->pod, false));
+	wholes_picture_changed(e);
+	return 1;
+}
+
 static void reserve(struct engine *e, struct waiter *w)
 {
 	struct claims_of claims;
@@ -86,7 +100,7 @@ static void reserve(struct engine *e, struct waiter *w)
 		wake_by(e, w->passed.lacks_since + patience_of(e));
 		return;
 	}
-	if (e->wholes.reserved >= RESERVED_MOST ||
+	if (e->wholes.reserved >= RESERVED_MOST || e->now < w->passed.vain_until ||
 		needs_claims(e, &w->pod, &claims) != REASON_NONE) {
 		return;
 	}
@@ -95,15 +109,11 @@ static void reserve(struct engine *e, struct waiter *w)
 	r.claims = claims.items;
 	r.claim_count = claims.count;
 	r.apart = neighbours_mark(e, &w->pod);
-	if (waiter_count(w) > 1) {
-		e->wholes.reserved += reserve_group(e, w, &r);
-		return;
-	}
-	uint32_t gpu = nearest(e, &r);
-	if (gpu != PLACE_NOWHERE) {
-		place_keep_gpu(&e->snap, gpu, keeper_add(e, &w->pod, false));
-		e->wholes.reserved++;
-		wholes_picture_changed(e);
+	uint32_t reserved = waiter_count(w) > 1 ? reserve_group(e, w, &r) : reserve_one(e, w, &r);
+	e->wholes.reserved += reserved;
+	w->passed.vain_until = reserved > 0 ? 0 : e->now + VAIN_MS;
+	if (reserved == 0) {
+		wake_by(e, w->passed.vain_until);
 	}
 }
 
@@ -113,6 +123,7 @@ void reserve_judge(struct engine *e, struct waiter *w, bool lacks)
 	if (!lacks) {
 		w->passed.lacks_since = -1;
 		w->passed.by = 0;
+		w->passed.vain_until = 0;
 		return;
 	}
 	if (w->passed.lacks_since < 0) {

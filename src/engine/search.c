@@ -7,6 +7,10 @@
 #include "orphan.h"
 #include "state.h"
 
+/* What was searched for long enough in vain is searched for seldom: each time the node's free GPUs
+ * are nobody else's for a moment. */
+#define LATE_MS 300000
+
 /* Cordoned is no obstacle: nothing new comes to the node. */
 static bool is_closed(const struct place_node *n)
 {
@@ -132,7 +136,9 @@ static void ask_where_due(struct engine *e, int64_t now, struct plan *plan)
 			s->asked = true;
 		}
 		if (s->asked) {
-			o->retry_at = now + backoff_next(&o->backoff, &e->rng);
+			int64_t rest = backoff_next(&o->backoff, &e->rng);
+			bool late = orphan_is_late(e, o) && rest < LATE_MS;
+			o->retry_at = now + (late ? LATE_MS : rest);
 		} else if (s->want > 0) {
 			wake_by(e, o->retry_at);
 		}

@@ -11,26 +11,6 @@
 /* A creation that was refused is remembered for so long after it may be tried again. */
 #define REFUSED_KEPT_MS 60000
 
-static struct holder *holder_of_flight(struct engine *e, uint64_t id)
-{
-	for (size_t i = 0; i < e->holders.count; i++) {
-		if (e->holders.items[i]->flight == id) {
-			return e->holders.items[i];
-		}
-	}
-	return NULL;
-}
-
-static struct waiter *waiter_of_flight(struct engine *e, uint64_t id)
-{
-	for (size_t i = 0; i < e->waiters.count; i++) {
-		if (e->waiters.items[i]->flight == id) {
-			return e->waiters.items[i];
-		}
-	}
-	return NULL;
-}
-
 /* C20: the answer must still show the same pod, running and not on its way out. */
 static bool answer_is_sound(const struct holder *h, const struct pod *p)
 {
@@ -130,7 +110,7 @@ static void await_version(struct waiter *w, int64_t until)
 static void settle_place(struct waiter *w, struct engine *e, int64_t now, const struct outcome *o)
 {
 	uint64_t flight = w->flight;
-	w->flight = 0;
+	waiter_heard(e, w);
 	text_set(&w->refusal, NULL);
 	if (o->fault.kind == FAULT_NONE) {
 		w->backoff.attempt = 0;
@@ -167,7 +147,7 @@ void engine_settle(
 	if (h == NULL) {
 		return;
 	}
-	h->flight = 0;
+	holder_heard(e, h);
 	if (h->flight_type == ACTION_GRANT) {
 		settle_grant(h, now.mono_ms, o);
 	} else if (h->flight_type == ACTION_CREATE_CAPACITY) {

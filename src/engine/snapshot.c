@@ -44,7 +44,8 @@ static void see_acked(struct holder *h)
 }
 
 /* What the watch shows replaces what was assumed. */
-static void holder_refresh(struct holder *h, const struct world_pod *p, int64_t now)
+static void holder_refresh(
+	struct engine *e, struct holder *h, const struct world_pod *p, int64_t now)
 {
 	bool fresh = !h->in_world || h->stamp != p->gpu->stamp;
 	h->in_world = true;
@@ -62,7 +63,7 @@ static void holder_refresh(struct holder *h, const struct world_pod *p, int64_t 
 		holder_drop_asked(h);
 		h->deleted = false;
 		/* What is still under way was about the other pod, and so is its outcome. */
-		h->flight = 0;
+		holder_heard(e, h);
 		h->opened_at = h->idle_since = now;
 		h->has_grace = false;
 		h->lost_at = -1;
@@ -115,9 +116,10 @@ bool ledger_has(const struct ledger *l, const char *uid)
 	return false;
 }
 
-bool grant_lives(struct engine *e, const struct holder *h, const struct grant *g)
+/* `p` is its tenant, NULL: the world knows of none. */
+static bool entry_lives(
+	struct engine *e, const struct holder *h, const struct grant *g, const struct world_pod *p)
 {
-	const struct world_pod *p = world_pod_by_uid(e->world, g->uid);
 	if (p == NULL && world_blind(e->world, KIND_POD)) {
 		/* It may be the one that could not be read, and run. */
 		return true;
@@ -130,6 +132,11 @@ bool grant_lives(struct engine *e, const struct holder *h, const struct grant *g
 	}
 	/* It was placed somewhere else: this entry lost a race long ago. */
 	return p->gpu->capacity_pod == NULL || tenant_is_on(h, p->gpu);
+}
+
+bool grant_lives(struct engine *e, const struct holder *h, const struct grant *g)
+{
+	return entry_lives(e, h, g, world_pod_by_uid(e->world, g->uid));
 }
 
 static bool node_drains(const struct node *n)
@@ -232,49 +239,51 @@ static bool holder_usable(const struct holder *h)
 	return !h->in_world || (!pod_is_terminal(p) && p->deleting_ms == 0 && !p->ledger_bad);
 }
 
+/* Marks the pods that some ledger names: those that run, so that the rest can be found, and those
+ * that still wait, so that their entry is not looked for again. */
+static void mark_counted(struct engine *e, struct holder *h, uint32_t i, const struct world_pod *p)
+{
+	if (tenant_is_on(h, p->gpu)) {
+		uint32_t slot = world_class_slot(e->world, p->gpu->class, p->gpu->slot);
+		e->counted.items[slot] = e->step;
+	} else if (p->gpu->gated) {
+		struct waiter *w = waiter_of(e, p, e->now);
+		group_note_entry(e, w, h, i);
+		w->granted_by = h;
+		w->granted_index = i;
+		w->granted_step = e->step;
+	}
+}
+
+static void count_entry(struct engine *e, struct place_gpu *g, struct snap_gpu *s,
+	const struct grant *entry, const struct world_pod *p)
+{
+	if (!entry_lives(e, s->holder, entry, p)) {
+		s->dead++;
+		s->given_back += group_gives_back(e, entry->uid) ? 1 : 0;
+		return;
+	}
+	if (e->quota_used.count > 0 && p == NULL) {
+		quotas_hold(e, entry->ns, entry->milli);
+	}
+	struct manners manners = manners_of_pod(e, p);
+	s->keepers += p != NULL && p->gpu->keeps_node ? 1 : 0;
+	s->entries++;
+	g->free_milli -= entry->milli;
+	g->free_mib -= entry->mem_mib;
+	g->tenants++;
+	company_joins(g, s, &manners);
+}
+
+/* The tenant of each entry is looked up once: these are all tenants of the cluster. */
 static void count_entries(struct engine *e, struct place_gpu *g, struct snap_gpu *s)
 {
 	const struct ledger *l = holder_ledger(s->holder);
 	for (uint32_t i = 0; i < l->count; i++) {
-		const struct grant *entry = &l->items[i];
-		if (!grant_lives(e, s->holder, entry)) {
-			s->dead++;
-			s->given_back += group_gives_back(e, entry->uid) ? 1 : 0;
-			continue;
-		}
-		const struct world_pod *p = world_pod_by_uid(e->world, entry->uid);
-		if (e->quota_used.count > 0 && p == NULL) {
-			quotas_hold(e, entry->ns, entry->milli);
-		}
-		struct manners manners = manners_of_uid(e, entry->uid);
-		s->keepers += p != NULL && p->gpu->keeps_node ? 1 : 0;
-		s->entries++;
-		g->free_milli -= entry->milli;
-		g->free_mib -= entry->mem_mib;
-		g->tenants++;
-		company_joins(g, s, &manners);
-	}
-}
-
-/* Marks the pods that some ledger names: those that run, so that the rest can be found, and those
- * that still wait, so that their entry is not looked for again. */
-static void mark_counted(struct engine *e, struct holder *h, int64_t now)
-{
-	const struct ledger *l = holder_ledger(h);
-	for (uint32_t i = 0; i < l->count; i++) {
 		const struct world_pod *p = world_pod_by_uid(e->world, l->items[i].uid);
-		if (p == NULL) {
-			continue;
-		}
-		if (tenant_is_on(h, p->gpu)) {
-			uint32_t slot = world_class_slot(e->world, p->gpu->class, p->gpu->slot);
-			e->counted.items[slot] = e->step;
-		} else if (p->gpu->gated) {
-			struct waiter *w = waiter_touch(e, l->items[i].uid, now);
-			group_note_entry(e, w, h, i);
-			w->granted_by = h;
-			w->granted_index = i;
-			w->granted_step = e->step;
+		count_entry(e, g, s, &l->items[i], p);
+		if (p != NULL) {
+			mark_counted(e, s->holder, i, p);
 		}
 	}
 }
@@ -336,7 +345,6 @@ static void add_holder(struct engine *e, struct holder *h, int64_t now)
 	g.free_mib = g.usable_mib;
 	struct snap_gpu s = {.holder = h};
 	count_entries(e, &g, &s);
-	mark_counted(e, h, now);
 	/* Until the scheduler has bound it, what it asks for is not in the node's sums. */
 	if (!h->in_world || text_empty(h->pod.node)) {
 		place_reserve_capacity(n);
@@ -352,7 +360,7 @@ static void add_holders(struct engine *e, int64_t now)
 {
 	for (size_t i = 0; i < world_class_count(e->world, WORLD_CAPACITY); i++) {
 		const struct world_pod *p = world_class_at(e->world, WORLD_CAPACITY, i);
-		holder_refresh(holder_touch(e, world_pod_name(p), now), p, now);
+		holder_refresh(e, holder_touch(e, world_pod_name(p), now), p, now);
 	}
 	for (size_t i = 0; i < e->holders.count; i++) {
 		struct holder *h = e->holders.items[i];

@@ -16,6 +16,7 @@
 #include "departed.h"
 #include "emit.h"
 #include "evict.h"
+#include "flight.h"
 #include "group.h"
 #include "health.h"
 #include "hold.h"
@@ -25,6 +26,7 @@
 #include "preempt.h"
 #include "orphan.h"
 #include "quota.h"
+#include "rank.h"
 #include "told.h"
 #include "size/policy.h"
 #include "place/place.h"
@@ -37,7 +39,8 @@ struct waiter {
 	struct arena arena; /* of `pod` */
 	struct pod pod;	    /* as of `stamp` */
 	uint64_t stamp;
-	uint64_t flight; /* the PLACE under way, 0: none */
+	uint32_t at;	 /* its place in the books */
+	uint64_t flight; /* the PLACE under way, 0: none; by waiter_sends alone */
 	char *flight_rv; /* owned; the version that it is, or was last, made from */
 	char *placed_rv; /* owned; placed from this version, the watch has not shown it yet */
 	int64_t placed_until;
@@ -53,7 +56,10 @@ struct waiter {
 		miss; /* the closest miss of the last look; texts live as long as the step */
 	int64_t condition_at; /* when one was last asked for; 0: never */
 	enum reason condition_reason;
-	uint64_t seen; /* the step that last met it */
+	uint64_t seen;	   /* the step that last met it */
+	uint64_t ranked;   /* the step in which it last had a rank, 0: none */
+	uint32_t rank;	   /* that one */
+	uint32_t pod_slot; /* its place in waiter_by_slot, if it is there */
 	struct {
 		VEC_FIELDS(struct landing);
 	} landings;
@@ -77,7 +83,8 @@ struct holder {
 	struct pod pod;	    /* as of `stamp` */
 	bool in_world;
 	uint64_t stamp;
-	uint64_t flight; /* the write under way, 0: none */
+	uint32_t at;	 /* its place in the books */
+	uint64_t flight; /* the write under way, 0: none; by holder_sends alone */
 	enum action_type flight_type;
 	char *flight_rv; /* owned; the version that a grant or deletion was last made from */
 	/* the ledger we asked for (while GRANT is under way or its fate unknown) or were
@@ -132,9 +139,13 @@ struct engine {
 	} waiters;
 	struct map waiters_by_uid;
 	struct {
+		VEC_FIELDS(struct waiter *); /* borrowed; NULL: not known */
+	} waiter_by_slot;		     /* beside the world's pods */
+	struct {
 		VEC_FIELDS(struct holder *); /* owned */
 	} holders;
 	struct map holders_by_name;
+	struct flights flights;
 	struct {
 		VEC_FIELDS(struct node_memo);
 	} memos;
@@ -153,6 +164,10 @@ struct engine {
 	size_t looked_at;   /* GPUs, nodes and guests, by the decision that runs */
 	uint32_t forgotten; /* tenants that run and that no ledger counts */
 	struct {
+		uint64_t step; /* of which `lags` is */
+		bool lags;
+	} view;
+	struct {
 		VEC_FIELDS(struct snap_gpu);
 	} snap_gpus; /* beside snap.gpus */
 	struct {
@@ -164,6 +179,7 @@ struct engine {
 	struct {
 		VEC_FIELDS(struct candidate);
 	} ranked;
+	struct ranking ranking;
 	struct {
 		VEC_FIELDS(struct chosen);
 	} chosen;
@@ -202,7 +218,7 @@ uint32_t snap_node_of(const struct engine *e, const char *name); /* NULL: none *
 bool grant_lives(struct engine *e, const struct holder *h, const struct grant *g);
 
 /* view.c: C21 */
-bool view_lags(const struct engine *e);
+bool view_lags(struct engine *e);
 
 /* capacity.c: the life of capacity pods */
 bool capacity_failed(struct engine *e, const struct holder *h, int64_t now);

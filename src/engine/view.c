@@ -15,7 +15,7 @@
 
 #define VIEW_MS 2000
 
-bool view_lags(const struct engine *e)
+static bool lags(const struct engine *e)
 {
 	for (size_t i = 0; i < e->holders.count; i++) {
 		const struct holder *h = e->holders.items[i];
@@ -25,4 +25,14 @@ bool view_lags(const struct engine *e)
 		}
 	}
 	return false;
+}
+
+/* Asked for each tenant that is told its share; nothing changes it while that is decided. */
+bool view_lags(struct engine *e)
+{
+	if (e->view.step != e->step) {
+		e->view.step = e->step;
+		e->view.lags = lags(e);
+	}
+	return e->view.lags;
 }

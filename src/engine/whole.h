@@ -15,17 +15,12 @@ struct engine;
 struct holder;
 struct waiter;
 
-/* One of those who are ranked. */
-struct candidate {
-	struct waiter *waiter;
-	uint32_t pod_slot;
-};
-
 /* How a tenant fares among others. */
 struct passed {
 	int64_t lacks_since; /* no GPU fits it although one might; -1: that is not so */
 	uint32_t by;	     /* so many that rank lower were given a GPU meanwhile */
 	size_t from;	     /* of this step's `chosen`: those before rank higher */
+	int64_t vain_until;  /* nothing was found to reserve, and is not looked for before */
 	uint32_t kept_for;   /* the keeper of what it could have otherwise; 0: nobody */
 };
 
@@ -140,11 +135,6 @@ bool reserve_lack_on(const struct place_gpu *g, const struct place_request *r, s
 /* reserve_group.c: what is nearest on one node, for a tenant of several GPUs; how many GPUs are
  * reserved. */
 uint32_t reserve_group(struct engine *e, struct waiter *w, const struct place_request *r);
-
-/* decide.c. Less than 0: the first comes before the second. By priority and age, and by those
- * alone. */
-int pod_rank_class(const struct pod *a, const struct pod *b);
-int pod_rank(const struct pod *a, const struct pod *b); /* then by name */
 
 /* reserve.c: tenants among themselves */
 int64_t patience_of(const struct engine *e);

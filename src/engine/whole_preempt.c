@@ -8,15 +8,15 @@
 
 #define HOLD_MS 60000
 
-int64_t whole_preempts_at(const struct whole *w)
+int64_t whole_preempts_at(const struct engine *e, const struct whole *w)
 {
-	int64_t at = w->lacks_since + PREEMPT_PATIENCE_MS;
+	int64_t at = w->lacks_since + preempt_patience(e);
 	return w->lacks_since < 0 ? TIME_NEVER : at > w->preempt_at ? at : w->preempt_at;
 }
 
 bool whole_preempts(const struct engine *e, const struct whole *w)
 {
-	return e->now >= whole_preempts_at(w) && whole_is_judged(&w->pod) &&
+	return e->now >= whole_preempts_at(e, w) && whole_is_judged(&w->pod) &&
 	       w->pod.gpus <= MODEL_GPU_COUNT_MAX;
 }
 

@@ -1,6 +1,7 @@
 /* Several GPUs of one node at once. Few ask for that, so every GPU is looked at. */
 #include "parts.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -67,28 +68,76 @@ static uint32_t could_open(const struct snapshot *s, const struct place_party *p
 	return none ? 0 : free < p->count ? (uint32_t)free : p->count;
 }
 
-/* Those of the node that are best, as many as there are and are asked for. */
-static void choose(const struct snapshot *s, const struct place_party *p, struct place_group *g)
+/* GPUs that it could have, node by node. */
+struct census {
+	uint32_t *first; /* of each node, and one more; owned */
+	uint32_t *gpus;	 /* owned */
+	bool *any;	 /* the node has open GPUs at all; owned */
+};
+
+static void census_finish(struct census *c)
 {
-	uint32_t best;
-	do {
-		best = PLACE_NOWHERE;
-		for (uint32_t i = 0; i < s->gpus.count && g->count < p->count; i++) {
-			bool chosen = false;
-			for (uint32_t k = 0; k < g->count; k++) {
-				chosen = chosen || g->gpus[k] == i;
-			}
-			const struct place_gpu *gpu = &s->gpus.items[i];
-			if (gpu->node == g->node && !chosen && takes(s, p, i) &&
+	free(c->first);
+	free(c->gpus);
+	free(c->any);
+}
+
+static struct census census_take(const struct snapshot *s, const struct place_party *p)
+{
+	struct census c = {.first = xcalloc(s->nodes.count + 2, sizeof *c.first),
+		.gpus = xcalloc(s->gpus.count + 1, sizeof *c.gpus),
+		.any = xcalloc(s->nodes.count + 1, sizeof *c.any)};
+	CLEANUP(cleanup_free) bool *fit = xcalloc(s->gpus.count + 1, sizeof *fit);
+	/* Counted one place ahead: after the places were given, each begins where it belongs. */
+	for (uint32_t i = 0; i < s->gpus.count; i++) {
+		fit[i] = takes(s, p, i);
+		c.any[s->gpus.items[i].node] = true;
+		c.first[s->gpus.items[i].node + 2] += fit[i] ? 1 : 0;
+	}
+	for (size_t n = 2; n < s->nodes.count + 2; n++) {
+		c.first[n] += c.first[n - 1];
+	}
+	for (uint32_t i = 0; i < s->gpus.count; i++) {
+		if (fit[i]) {
+			c.gpus[c.first[s->gpus.items[i].node + 1]++] = i;
+		}
+	}
+	return c;
+}
+
+static uint32_t census_of(const struct census *c, uint32_t node)
+{
+	return c->first[node + 1] - c->first[node];
+}
+
+static bool is_chosen(const struct place_group *g, uint32_t gpu)
+{
+	for (uint32_t k = 0; k < g->count; k++) {
+		if (g->gpus[k] == gpu) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Those of the node that are best, as many as there are and are asked for. */
+static void choose(const struct snapshot *s, const struct place_party *p, const struct census *c,
+	struct place_group *g)
+{
+	uint32_t here = census_of(c, g->node);
+	const uint32_t *gpus = &c->gpus[c->first[g->node]];
+	while (g->count < p->count && g->count < here) {
+		uint32_t best = PLACE_NOWHERE;
+		for (uint32_t i = 0; i < here; i++) {
+			if (!is_chosen(g, gpus[i]) &&
 				(best == PLACE_NOWHERE ||
-					place_better(s, p->request, gpu, &s->gpus.items[best]))) {
-				best = i;
+					place_better(s, p->request, &s->gpus.items[gpus[i]],
+						&s->gpus.items[best]))) {
+				best = gpus[i];
 			}
 		}
-		if (best != PLACE_NOWHERE) {
-			g->gpus[g->count++] = best;
-		}
-	} while (best != PLACE_NOWHERE);
+		g->gpus[g->count++] = best;
+	}
 }
 
 /* What all of them can give: GPUs of one node are mostly of one size, and where they are not, the
@@ -133,10 +182,11 @@ static void note_miss(struct place_group *best, const struct place_node *n, uint
 	best->reason = REASON_SHORT_GPUS;
 }
 
-static void try_node(const struct snapshot *s, const struct place_party *p, uint32_t node,
-	uint32_t here, struct place_group *best)
+static void try_node(const struct snapshot *s, const struct place_party *p, const struct census *c,
+	uint32_t node, struct place_group *best)
 {
 	const struct place_node *n = &s->nodes.items[node];
+	uint32_t here = census_of(c, node);
 	uint32_t opens = could_open(s, p, node);
 	uint32_t more = here < p->count ? p->count - here : 0;
 	enum unfit cause = node_unfit(s, p, node, more <= opens ? more : 0);
@@ -147,7 +197,9 @@ static void try_node(const struct snapshot *s, const struct place_party *p, uint
 		return;
 	}
 	struct place_group g = {.node = node};
-	choose(s, p, &g);
+	if (more <= opens) {
+		choose(s, p, c, &g);
+	}
 	if (more > opens || !agree(s, p, &g)) {
 		note_miss(best, n, here + opens < p->count ? here + opens : p->count - 1);
 		return;
@@ -162,17 +214,12 @@ static void try_node(const struct snapshot *s, const struct place_party *p, uint
 struct place_group place_group(const struct snapshot *s, const struct place_party *p)
 {
 	struct place_group best = {.node = PLACE_NOWHERE, .reason = REASON_NO_GPU_NODE};
-	CLEANUP(cleanup_free) uint32_t *here = xcalloc(s->nodes.count + 1, sizeof *here);
-	CLEANUP(cleanup_free) bool *any = xcalloc(s->nodes.count + 1, sizeof *any);
-	for (uint32_t i = 0; i < s->gpus.count; i++) {
-		here[s->gpus.items[i].node] += takes(s, p, i) ? 1 : 0;
-		any[s->gpus.items[i].node] = true;
-	}
+	CLEANUP(census_finish) struct census c = census_take(s, p);
 	/* A node without room has GPUs all the same: what is short there are GPUs with room. */
 	for (uint32_t i = 0; i < s->nodes.count; i++) {
 		bool asked = p->node == PLACE_NOWHERE || p->node == i;
-		if (asked && (any[i] || s->nodes.items[i].free_gpus > 0 || p->past_keeps)) {
-			try_node(s, p, i, here[i], &best);
+		if (asked && (c.any[i] || s->nodes.items[i].free_gpus > 0 || p->past_keeps)) {
+			try_node(s, p, &c, i, &best);
 		}
 	}
 	best.looked_at = (uint32_t)(s->gpus.count + s->nodes.count);

@@ -437,7 +437,7 @@ static const char *wrong_in(struct claim *c, const char *uid)
 			break;
 		}
 	}
-	return why != NULL || c->pod == NULL ? why : claim_miscounts_room(c);
+	return why != NULL || c->pod == NULL || group ? why : claim_miscounts_room(c);
 }
 
 static const char *wrong_at(struct claim *c, const char *uid, size_t moment)

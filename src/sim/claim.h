@@ -98,6 +98,7 @@ const struct stored *claim_fits(const struct claim *c);
 /* The span of what is taken of a quota. */
 struct span claim_quota_used(const struct claim *c, const struct quota *q);
 
+bool claim_is_drained(const struct node *n); /* for an upgrade of its driver */
 bool claim_may_come(const struct claim *c, const struct stored *o, const char *node);
 int64_t claim_opened_unseen(const struct claim *c); /* capacity pods that it asked for lately */
 

@@ -12,6 +12,7 @@
  * minutes. */
 #define ILL_MS	   720000
 #define EVICTED_MS 200000
+#define GONE_MS	   450000
 
 /* ": team/whole-1" at the end of the sentence: namespace and name. */
 static const struct stored *keeper_of(const struct claim *c)
@@ -158,6 +159,18 @@ static struct room_left room_for_certain(const struct claim *c, const struct sto
 	return r;
 }
 
+/* What somebody used there who is gone may count for a while. */
+static bool was_left(const struct claim *c, const char *node)
+{
+	vec_for_each (const struct promise, made, &c->sim->checker.promises) {
+		if (made->gone_at > 0 && sim_now(c->sim) - made->gone_at < GONE_MS &&
+			strcmp(made->node, node) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
 const char *claim_miscounts_room(struct claim *c)
 {
 	int64_t nodes = 0, cpu = 0, mem = 0;
@@ -168,6 +181,9 @@ const char *claim_miscounts_room(struct claim *c)
 		}
 		struct room_left r = room_for_certain(c, o);
 		nodes++;
+		if (was_left(c, o->name)) {
+			continue;
+		}
 		cpu += r.cpu >= c->pod->pod.cpu_milli;
 		mem += r.mem >= c->pod->pod.mem_bytes;
 	}

@@ -207,7 +207,7 @@ int64_t claim_opened_unseen(const struct claim *c)
 }
 
 /* C13: such a node gets nobody. */
-static bool is_drained(const struct node *n)
+bool claim_is_drained(const struct node *n)
 {
 	const char *driver = pairs_get(&n->labels, "nvidia.com/gpu-driver-upgrade-state");
 	return text_equals(driver, "pod-deletion-required") ||
@@ -231,7 +231,7 @@ static bool node_takes(const struct claim *c, const struct stored *node, bool op
 {
 	const struct node *n = &node->node;
 	const struct pod *p = &c->pod->pod;
-	if (!n->ready || n->unschedulable || is_drained(n) || !claim_selects(p, n) ||
+	if (!n->ready || n->unschedulable || claim_is_drained(n) || !claim_selects(p, n) ||
 		is_kept_maybe(c, n)) {
 		return false;
 	}

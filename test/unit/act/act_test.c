@@ -143,6 +143,60 @@ Test(act, one_write_at_a_time_to_one_object)
 	tear_down(f);
 }
 
+/* It would fail a write that is worth more. */
+Test(act, a_condition_that_waits_yields_to_the_placement_of_its_pod)
+{
+	struct fixture *f = set_up();
+	submit_place(f, 1, "a");
+	step(f, 0);
+	struct action x = place_action();
+	x.id = 2;
+	x.type = ACTION_CONDITION;
+	x.name = "a";
+	act_submit(f->act, &x);
+	x.id = 3;
+	x.name = "b";
+	act_submit(f->act, &x);
+	submit_place(f, 4, "a");
+	step(f, 0);
+	cr_expect_eq(f->count, 1);
+	cr_expect_eq(last_heard(f)->id, 2);
+	cr_expect_eq(last_heard(f)->fault.kind, FAULT_CONFLICT);
+	cr_expect_eq(f->wire->count, 2, "b is told");
+	tear_down(f);
+}
+
+Test(act, events_are_dropped_while_writes_wait)
+{
+	struct fixture *f = set_up();
+	struct action x = {.id = 1000,
+		.type = ACTION_EVENT,
+		.ns = "n",
+		.name = "p",
+		.uid = "u",
+		.regarding_kind = "Pod",
+		.regarding_api_version = "v1",
+		.event_reason = "Placed",
+		.message = "placed"};
+	for (uint64_t i = 0; i < ACT_IN_FLIGHT_MAX; i++) {
+		char name[16];
+		snprintf(name, sizeof name, "p-%u", (unsigned)i);
+		submit_place(f, i, name);
+	}
+	cr_expect(act_is_busy(f->act));
+	act_submit(f->act, &x);
+	step(f, 0);
+	cr_expect_eq(last_heard(f)->id, 1000);
+	cr_expect_eq(last_heard(f)->fault.kind, FAULT_LIMIT);
+	cr_expect_not(act_is_busy(f->act));
+	x.id++;
+	act_submit(f->act, &x);
+	step(f, 0);
+	cr_expect_eq(last_heard(f)->id, 1001);
+	cr_expect_eq(last_heard(f)->fault.kind, FAULT_NONE);
+	tear_down(f);
+}
+
 Test(act, conditions_keep_to_twenty_a_second)
 {
 	struct fixture *f = set_up();

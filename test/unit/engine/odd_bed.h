@@ -30,10 +30,9 @@ static inline void tell_node(struct bed *b, const char *name, int64_t gpus, int6
 	engine_observe(b->e, &set);
 }
 
-static inline struct bed bed_make(void)
+static inline struct bed bed_make_of(const struct engine_config *cfg)
 {
-	struct engine_config cfg = {0};
-	struct bed b = {.e = engine_create(&cfg, 1), .now = 1000};
+	struct bed b = {.e = engine_create(cfg, 1), .now = 1000};
 	for (int k = 0; k < KIND_COUNT; k++) {
 		struct change begin = {.type = CHANGE_RELIST_BEGIN, .kind = (enum kind)k};
 		struct change end = {.type = CHANGE_RELIST_END, .kind = (enum kind)k};
@@ -43,6 +42,11 @@ static inline struct bed bed_make(void)
 	struct change lead = {.type = CHANGE_LEADER, .leads = true};
 	engine_observe(b.e, &lead);
 	return b;
+}
+
+static inline struct bed bed_make(void)
+{
+	return bed_make_of(&(struct engine_config){0});
 }
 
 static inline void bed_finish(struct bed *b)

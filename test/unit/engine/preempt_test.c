@@ -46,9 +46,10 @@ static int64_t milli_of(const char *text)
 }
 
 /* One GPU, which `a` and `b` share. */
-static struct bed shared_by(const char *a, int32_t a_priority, const char *c, int32_t c_priority)
+static struct bed shared_of(const struct engine_config *cfg, const char *a, int32_t a_priority,
+	const char *c, int32_t c_priority)
 {
-	struct bed b = bed_make();
+	struct bed b = bed_make_of(cfg);
 	tell_node(&b, "n0", 1, 110);
 	tell_reach(&b, true);
 	struct grant both[] = {
@@ -57,6 +58,11 @@ static struct bed shared_by(const char *a, int32_t a_priority, const char *c, in
 	tell_low(&b, "a", a, a_priority);
 	tell_low(&b, "c", c, c_priority);
 	return b;
+}
+
+static struct bed shared_by(const char *a, int32_t a_priority, const char *c, int32_t c_priority)
+{
+	return shared_of(&(struct engine_config){0}, a, a_priority, c, c_priority);
 }
 
 /* The first eviction after it has waited long enough; NULL: none. */
@@ -98,6 +104,18 @@ Test(preempt, c17_a_tenant_of_lower_priority_gives_way)
 	const struct action *told = event_of(&b, "Preempted");
 	cr_assert_not_null(told);
 	cr_expect(strstr(told->message, "default/w") != NULL, "%s", told->message);
+	bed_finish(&b);
+}
+
+Test(preempt, c17_after_as_long_as_is_configured)
+{
+	struct bed b = shared_of(&(struct engine_config){.lacks_ms = 1000}, "600", 0, "300", 50);
+	tell_wish(&b, &(struct wish){.name = "w", .share = "0.5", .priority = 10});
+	cr_expect_null(step(&b, ACTION_EVICT));
+	b.now += 900;
+	cr_expect_null(step(&b, ACTION_EVICT));
+	b.now += 200;
+	cr_expect_not_null(step(&b, ACTION_EVICT));
 	bed_finish(&b);
 }
 

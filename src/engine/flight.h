@@ -1,0 +1,41 @@
+/* Which write under way is whose. The engine owns it; nothing here fails. */
+#ifndef ENGINE_FLIGHT_H
+#define ENGINE_FLIGHT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/map.h"
+#include "model/plan.h"
+
+struct engine;
+struct holder;
+struct waiter;
+
+/* By the action's number to places in the books. */
+struct flights {
+	struct map waiters;
+	struct map holders;
+	uint32_t decided; /* grants of this step, which leave at its end */
+};
+
+void flights_init(struct engine *e);
+void flights_finish(struct flights *f);
+/* So many writes are asked for at once. What is decided beyond that is decided again when some of
+ * them have been answered, as of then: more of them would only wait in act's queue, or not fit. */
+#define FLIGHTS_MAX 512
+
+/* There is room for one more, beside those that this step has decided on and not sent. */
+bool flights_room(const struct engine *e);
+/* A write leaves, id 0: none; its outcome has come, or is of no interest any more. */
+void waiter_sends(struct engine *e, struct waiter *w, uint64_t id);
+void waiter_heard(struct engine *e, struct waiter *w);
+void holder_sends(struct engine *e, struct holder *h, enum action_type type, uint64_t id);
+void holder_heard(struct engine *e, struct holder *h);
+struct waiter *waiter_of_flight(const struct engine *e, uint64_t id); /* NULL: nobody's */
+struct holder *holder_of_flight(const struct engine *e, uint64_t id);
+/* Another place in the books. */
+void waiter_moves(struct engine *e, struct waiter *w, uint32_t at);
+void holder_moves(struct engine *e, struct holder *h, uint32_t at);
+
+#endif

@@ -1,0 +1,40 @@
+/* Step 3 of the engine: who waits, in the order in which they are looked at. Nothing here fails. */
+#ifndef ENGINE_RANK_H
+#define ENGINE_RANK_H
+
+#include <stdint.h>
+
+#include "base/vec.h"
+
+struct engine;
+struct pod;
+struct waiter;
+struct world_pod;
+
+/* One of those who are ranked. */
+struct candidate {
+	struct waiter *waiter;
+	uint32_t pod_slot;
+};
+
+/* What the next ranking needs of the last, and scratch; the engine owns it. */
+struct ranking {
+	uint64_t last; /* the step in which it was done; 0: none yet */
+	struct {
+		VEC_FIELDS(struct candidate);
+	} kept; /* by their last rank */
+	struct {
+		VEC_FIELDS(struct candidate);
+	} fresh; /* who have none */
+};
+
+/* Fills e->ranked. */
+void rank_waiters(struct engine *e, int64_t now);
+void ranking_finish(struct ranking *r);
+/* The waiter's pod as the world has it now. */
+void waiter_refresh(struct waiter *w, const struct world_pod *p);
+/* Less than 0: the first comes before the second. By priority and age, and by those alone. */
+int pod_rank_class(const struct pod *a, const struct pod *b);
+int pod_rank(const struct pod *a, const struct pod *b); /* then by name */
+
+#endif
