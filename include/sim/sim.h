@@ -37,8 +37,6 @@ struct sim_hooks {
 	 * begins, where no other is free. */
 	bool devices_free_early;
 	int64_t partial_ms; /* how long a grant is kept that is not whole; 0: as shipped */
-	/* How long somebody is passed over before it reserves; 0: as the run has it. */
-	int64_t patience_ms;
 	/* An agent that does not answer passes for one that lists nobody. */
 	bool silence_is_nobody;
 	bool keeps_leading; /* the loss of the Lease is never told, nor asked for before a write */

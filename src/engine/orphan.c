@@ -156,12 +156,14 @@ static void strand(struct engine *e, const struct world_pod *p, uint32_t slot, c
 	VEC_PUSH(&e->orphans.stranded, s);
 }
 
-/* One that does not tell its GPU just now holds it all the same. */
+/* One that does not tell its GPU just now holds it all the same. Names come again: one that tells
+ * another GPU, of the same tenant too, is another one. */
 static bool ledger_of_named_has(
-	const struct engine *e, const char *capacity_pod, const struct world_pod *p)
+	const struct engine *e, const struct told *t, const struct world_pod *p)
 {
-	const struct holder *h = holder_find(e, capacity_pod);
-	return h != NULL && h->snap_step == e->step &&
+	const struct holder *h = holder_find(e, t->capacity_pod);
+	const char *tells = h != NULL && h->pod.identity != NULL ? h->pod.identity->uuid : t->uuid;
+	return h != NULL && h->snap_step == e->step && strcmp(tells, t->uuid) == 0 &&
 	       ledger_has(holder_ledger(h), world_pod_uid(p));
 }
 
@@ -181,7 +183,7 @@ static void find_stranded(struct engine *e)
 			if (at != WORLD_NONE) {
 				/* Found: from now on it is one like any other. */
 				e->snap_gpus.items[at].holder->search = false;
-			} else if (!ledger_of_named_has(e, t.capacity_pod, p)) {
+			} else if (!ledger_of_named_has(e, &t, p)) {
 				strand(e, p, slot, t.uuid);
 			}
 		}

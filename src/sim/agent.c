@@ -94,6 +94,7 @@ static void get_well(void *data, uint64_t index)
 	struct sim *s = data;
 	struct machine *m = &s->fleet.machines.items[index / COUNT_OF(m->devices)];
 	m->devices[index % COUNT_OF(m->devices)].sick = false;
+	m->sick_at = sim_now(s);
 }
 
 void agent_spells(struct sim *s)
@@ -105,6 +106,7 @@ void agent_spells(struct sim *s)
 	struct machine *m = &s->fleet.machines.items[at];
 	uint64_t device = (uint64_t)sim_between(s, 0, m->device_count - 1);
 	m->devices[device].sick = true;
+	m->sick_at = sim_now(s);
 	s->report->faults++;
 	dice_say(s, "%s of %s is not healthy", m->devices[device].uuid, m->name);
 	sim_trace(s, "%s of %s is not healthy", m->devices[device].uuid, m->name);

@@ -7,6 +7,9 @@
 #include "model/names.h"
 #include "sim_parts.h"
 
+/* So long a leader writes after the last renewal that it sent (C33), which came a little later. */
+#define WRITES_MS 8000
+
 void check_finish(struct sim *s)
 {
 	VEC_FINISH(&s->checker.promises);
@@ -295,10 +298,18 @@ static void check_doubles(struct sim *s, const struct stored *o)
 
 /* --- who may write what --- */
 
-static bool lives(const struct sim *s, const char *uid)
+/* It waits for what it was promised there, or runs on it; what is not whole may be given back, and
+ * what was told of another GPU needs no entry here. */
+static bool counts_on(const struct sim *s, const char *uid, const struct stored *capacity)
 {
-	const struct stored *o = store_find_uid(&s->store, uid);
-	return o != NULL && o->resource == RES_PODS && !pod_is_terminal(&o->pod);
+	const struct stored *t = store_find_uid(&s->store, uid);
+	if (t == NULL || t->resource != RES_PODS || pod_is_terminal(&t->pod)) {
+		return false;
+	}
+	const char *uuid = note(&t->pod, NOTE_GPU_UUID);
+	const struct gpu_identity *id = capacity->pod.identity;
+	bool waits = uuid == NULL && group_asked(&t->pod) == 1;
+	return waits || (id != NULL && gpu_list_has(uuid, id->uuid));
 }
 
 /* A deletion of ours begins or is done. */
@@ -315,7 +326,7 @@ static void check_deletion(struct sim *s, const struct stored *o)
 	}
 	for (uint32_t i = 0; i < o->pod.ledger.count; i++) {
 		const struct grant *g = &o->pod.ledger.items[i];
-		if (lives(s, g->uid)) {
+		if (counts_on(s, g->uid, o)) {
 			sim_fail(s, "I8",
 				"a controller deletes %s, which has promised %s/%s (%s) "
 				"a share",
@@ -357,14 +368,8 @@ static void check_struck_out(struct sim *s, const struct commit *c)
 	const struct ledger *had = &c->before->pod.ledger;
 	for (uint32_t i = 0; i < had->count; i++) {
 		const struct stored *t = store_find_uid(&s->store, had->items[i].uid);
-		if (t == NULL || t->resource != RES_PODS || pod_is_terminal(&t->pod) ||
-			ledger_has(&c->after->pod.ledger, had->items[i].uid)) {
-			continue;
-		}
-		const char *uuid = note(&t->pod, NOTE_GPU_UUID);
-		/* What is not whole may be given back. */
-		bool waits = uuid == NULL && group_asked(&t->pod) == 1;
-		if (waits || gpu_list_has(uuid, c->after->pod.identity->uuid)) {
+		if (!ledger_has(&c->after->pod.ledger, had->items[i].uid) &&
+			counts_on(s, had->items[i].uid, c->after)) {
 			sim_fail(s, "books", "a controller strikes %s/%s (%s) out of %s", t->ns,
 				t->name, t->uid, c->after->name);
 		}
@@ -452,18 +457,22 @@ void check_commit(struct sim *s, const struct commit *c)
 	}
 }
 
-/* Nobody writes pods while another holds the Lease: a leader stops before it could have lost it. */
+/* Nobody writes pods while another holds the Lease, be it an earlier process of its own; nor, by
+ * C33, more than 8 s after it was last renewed. A leader stops before it could have lost it. */
 void check_send(struct sim *s, int replica, const struct wire_request *r)
 {
 	bool about_pods = strstr(r->path, "/pods") != NULL;
-	char prefix[8];
-	if (r->method == WIRE_GET || !about_pods) {
+	char identity[32];
+	if (r->method == WIRE_GET || !about_pods ||
+		(s->config.scenario != NULL && s->config.scenario->everyone_leads)) {
 		return;
 	}
-	bool all_lead = s->config.scenario != NULL && s->config.scenario->everyone_leads;
-	snprintf(prefix, sizeof prefix, "r%d-", replica);
-	if (!all_lead && strncmp(s->lease_holder, prefix, strlen(prefix)) != 0) {
-		sim_fail(s, "lease", "r%d writes %s while %s holds the Lease", replica, r->path,
+	snprintf(identity, sizeof identity, "r%d-%d", replica, s->slots[replica].incarnation);
+	if (strcmp(s->lease_holder, identity) != 0) {
+		sim_fail(s, "lease", "%s writes %s while %s holds the Lease", identity, r->path,
 			s->lease_holder[0] != '\0' ? s->lease_holder : "nobody");
+	} else if (sim_now(s) - s->lease_at > WRITES_MS) {
+		sim_fail(s, "lease", "%s writes %s %lld ms after its Lease was renewed", identity,
+			r->path, (long long)(sim_now(s) - s->lease_at));
 	}
 }

@@ -11,7 +11,7 @@
 #include "model/wire.h"
 #include "store.h"
 
-#define SIM_RANKS 3 /* priorities of tenants, from 0 */
+#define SIM_RANKS 3 /* priorities of tenants, from 0; whole pods may have this one, too */
 
 struct action;
 struct sim;
@@ -67,7 +67,7 @@ struct checker {
 	struct {
 		VEC_FIELDS(struct promise); /* every entry of every ledger that ever was */
 	} promises;
-	int64_t waited[SIM_RANKS]; /* when one of this priority last waited; 0: never */
+	int64_t waited[SIM_RANKS + 1]; /* when one of this priority last waited; 0: never */
 };
 void check_finish(struct sim *s);
 /* check_evict.c */

@@ -18,7 +18,7 @@ static bool is_waiting(const struct stored *o)
 
 static int rank_of(const struct pod *p)
 {
-	return p->priority < 0 ? 0 : p->priority >= SIM_RANKS ? SIM_RANKS - 1 : p->priority;
+	return p->priority < 0 ? 0 : p->priority > SIM_RANKS ? SIM_RANKS : p->priority;
 }
 
 /* Each write tells who waits just before and just after it. */
@@ -43,7 +43,7 @@ static bool waited_lately(const struct sim *s, int rank)
 
 static bool is_outranked(const struct sim *s, const struct pod *p)
 {
-	for (int rank = rank_of(p) + 1; rank < SIM_RANKS; rank++) {
+	for (int rank = rank_of(p) + 1; rank <= SIM_RANKS; rank++) {
 		if (waited_lately(s, rank)) {
 			return true;
 		}

@@ -11,7 +11,9 @@
 
 #define LOOK_MS	 1000
 #define SLACK_MS 10000
-#define WELL_MS	 60000
+/* A search that was in vain is not repeated for so long. */
+#define VAIN_MS 30000
+#define WELL_MS 60000
 
 void overtake_finish(struct sim *s)
 {
@@ -37,7 +39,8 @@ static const struct stored *only_node(struct sim *s, const struct pod *p)
 			continue;
 		}
 		const struct machine *m = fleet_find(s, o->name);
-		bool open = o->node.ready && !o->node.unschedulable && !m->doubled;
+		bool open = o->node.ready && !o->node.unschedulable && !m->doubled &&
+			    !claim_is_drained(&o->node);
 		if (only != NULL || m->device_count != group_asked(p) || !open) {
 			return NULL;
 		}
@@ -115,7 +118,8 @@ static void look_at(struct sim *s, const struct stored *t, int replica)
 		      lacks_room(s, t, node) && !fair_has_orphan(s, node->name);
 	p->term = s->report->takeovers;
 	p->lacked_ms = counts ? p->lacked_ms + LOOK_MS : 0;
-	if (p->lacked_ms < s->patience_ms + SLACK_MS) {
+	int64_t patience = s->patience_ms > VAIN_MS ? s->patience_ms : VAIN_MS;
+	if (p->lacked_ms < patience + SLACK_MS) {
 		p->reserved_at = 0;
 	} else if (p->reserved_at == 0) {
 		p->reserved_at = sim_now(s);

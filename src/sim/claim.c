@@ -337,6 +337,10 @@ static const char *is_over_quota(struct claim *c)
 		if (o->resource != RES_QUOTAS || strcmp(o->name, name) != 0) {
 			continue;
 		}
+		struct quota_subject subject = quota_subject_of(&c->pod->pod);
+		if (!quota_covers(&o->quota, &subject)) {
+			return "it is not about this pod";
+		}
 		struct span used = claim_quota_used(c, &o->quota);
 		return o->quota.hard_milli != allowed		 ? "it allows another amount"
 		       : taken < used.least || taken > used.most ? "another amount is taken"
@@ -348,19 +352,24 @@ static const char *is_over_quota(struct claim *c)
 static const struct {
 	const char *reason;
 	const char *(*wrong)(struct claim *c);
+	bool of_groups; /* of a tenant of several GPUs it can be judged, too */
 } rows[] = {
-	{"ShortCompute", is_short},
-	{"ShortMemory", is_short},
-	{"MaxTenants", is_full},
-	{"NoGpuNode", is_full},
-	{"NodeUnfit", is_unfit},
-	{"LargerThanAnyGpu", is_larger},
-	{"WaitingForCapacity", is_opening},
-	{"Granting", is_granting},
-	{"CapacityFailed", has_failed},
-	{"ApiRefused", was_refused},
-	{"OtherGates", has_other_gate},
-	{"Quota", is_over_quota},
+	{"ShortGpus", claim_short_of_gpus, true},
+	{"WholePodFirst", claim_keeps_first, true},
+	{"Reserved", claim_keeps_first, true},
+	{"GpuUnhealthy", claim_is_ill, false},
+	{"ShortCompute", is_short, false},
+	{"ShortMemory", is_short, false},
+	{"MaxTenants", is_full, false},
+	{"NoGpuNode", is_full, false},
+	{"NodeUnfit", is_unfit, false},
+	{"LargerThanAnyGpu", is_larger, false},
+	{"WaitingForCapacity", is_opening, false},
+	{"Granting", is_granting, false},
+	{"CapacityFailed", has_failed, false},
+	{"ApiRefused", was_refused, false},
+	{"OtherGates", has_other_gate, false},
+	{"Quota", is_over_quota, false},
 };
 
 /* --- what every sentence may say besides --- */
@@ -420,15 +429,15 @@ static const char *wrong_in(struct claim *c, const char *uid)
 {
 	c->pod = claim_find(c, uid);
 	/* Where one of several GPUs would go is not made again here. */
-	if (c->pod != NULL && group_asked(&c->pod->pod) > 1) {
-		return NULL;
-	}
+	bool group = c->pod != NULL && group_asked(&c->pod->pod) > 1;
+	const char *why = NULL;
 	for (size_t i = 0; c->pod != NULL && i < COUNT_OF(rows); i++) {
-		if (strcmp(rows[i].reason, c->reason) == 0) {
-			return rows[i].wrong(c);
+		if (strcmp(rows[i].reason, c->reason) == 0 && (!group || rows[i].of_groups)) {
+			why = rows[i].wrong(c);
+			break;
 		}
 	}
-	return NULL;
+	return why != NULL || c->pod == NULL || group ? why : claim_miscounts_room(c);
 }
 
 static const char *wrong_at(struct claim *c, const char *uid, size_t moment)

@@ -98,6 +98,18 @@ const struct stored *claim_fits(const struct claim *c);
 /* The span of what is taken of a quota. */
 struct span claim_quota_used(const struct claim *c, const struct quota *q);
 
+bool claim_is_drained(const struct node *n); /* for an upgrade of its driver */
+bool claim_may_come(const struct claim *c, const struct stored *o, const char *node);
+int64_t claim_opened_unseen(const struct claim *c); /* capacity pods that it asked for lately */
+
+/* --- claim_first.c: NULL, or what is wrong with the claim --- */
+const char *claim_keeps_first(struct claim *c);
+const char *claim_short_of_gpus(struct claim *c);
+const char *claim_is_ill(struct claim *c);
+const char *claim_miscounts_room(struct claim *c);
+/* "node-1 has room on 2" */
+bool claim_room_on(const char *message, char *node, size_t room, int64_t *ret_count);
+
 /* --- claim_text.c --- */
 struct amount_told {
 	int64_t milli, mib; /* 0: not told */

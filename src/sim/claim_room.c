@@ -174,7 +174,7 @@ void claim_ahead(const struct claim *c, int64_t mem_mib, int64_t *ret_milli, int
 
 /* Bound there, or it may come there: its gate is gone, it was promised something, it comes first.
  */
-static bool may_come(const struct claim *c, const struct stored *o, const char *node)
+bool claim_may_come(const struct claim *c, const struct stored *o, const char *node)
 {
 	if (!is_live(o) || o == c->pod) {
 		return false;
@@ -182,7 +182,8 @@ static bool may_come(const struct claim *c, const struct stored *o, const char *
 	if (!text_empty(o->pod.node)) {
 		return text_equals(o->pod.node, node);
 	}
-	if (pod_is_capacity(&o->pod)) {
+	/* For a whole pod that waits room is kept. */
+	if (pod_is_capacity(&o->pod) || fair_is_pending(o)) {
 		return true;
 	}
 	if (!pod_is_tenant(&o->pod)) {
@@ -195,7 +196,7 @@ static bool may_come(const struct claim *c, const struct stored *o, const char *
 	return promised || !claim_is_waiting(o) || comes_first(c, o);
 }
 
-static int64_t opened_unseen(const struct claim *c)
+int64_t claim_opened_unseen(const struct claim *c)
 {
 	int64_t n = 0;
 	vec_for_each (const struct intent, i, &c->sim->claims.intents) {
@@ -206,28 +207,42 @@ static int64_t opened_unseen(const struct claim *c)
 }
 
 /* C13: such a node gets nobody. */
-static bool is_drained(const struct node *n)
+bool claim_is_drained(const struct node *n)
 {
 	const char *driver = pairs_get(&n->labels, "nvidia.com/gpu-driver-upgrade-state");
 	return text_equals(driver, "pod-deletion-required") ||
 	       text_equals(driver, "drain-required");
 }
 
+/* A pod for whole GPUs that ranks before it may have GPUs of this node kept for it (C16, C18). */
+static bool is_kept_maybe(const struct claim *c, const struct node *n)
+{
+	for (size_t i = 0; i < c->seen.count; i++) {
+		const struct stored *o = c->seen.items[i];
+		if (fair_is_pending(o) && o->pod.gpus <= n->gpus &&
+			fair_is_before(&o->pod, &c->pod->pod)) {
+			return true;
+		}
+	}
+	return false;
+}
+
 static bool node_takes(const struct claim *c, const struct stored *node, bool opens)
 {
 	const struct node *n = &node->node;
 	const struct pod *p = &c->pod->pod;
-	if (!n->ready || n->unschedulable || is_drained(n) || !claim_selects(p, n)) {
+	if (!n->ready || n->unschedulable || claim_is_drained(n) || !claim_selects(p, n) ||
+		is_kept_maybe(c, n)) {
 		return false;
 	}
-	int64_t unseen = opened_unseen(c) + (opens ? 1 : 0), ahead = 0;
+	int64_t unseen = claim_opened_unseen(c) + (opens ? 1 : 0), ahead = 0;
 	int64_t cpu = n->cpu_milli - unseen * CAPACITY_CPU_MILLI;
 	int64_t mem = n->mem_bytes - unseen * CAPACITY_MEM_BYTES;
 	int64_t slots = n->pod_slots - unseen, gpus = n->gpus - unseen;
 	for (size_t i = 0; i < c->seen.count; i++) {
 		const struct stored *o = c->seen.items[i];
 		ahead += comes_first(c, o) ? group_asked(&o->pod) : 0;
-		if (may_come(c, o, n->name)) {
+		if (claim_may_come(c, o, n->name)) {
 			cpu -= o->pod.cpu_milli;
 			mem -= o->pod.mem_bytes;
 			gpus -= o->pod.gpus;
@@ -282,8 +297,9 @@ static bool quotas_allow(const struct claim *c, int64_t milli)
 {
 	for (size_t i = 0; i < c->seen.count; i++) {
 		const struct stored *o = c->seen.items[i];
+		struct quota_subject subject = quota_subject_of(&c->pod->pod);
 		bool here = o->resource == RES_QUOTAS && text_equals(o->ns, c->pod->ns);
-		if (here && o->quota.bounds_gpus &&
+		if (here && quota_covers(&o->quota, &subject) &&
 			o->quota.hard_milli < milli + claim_quota_used(c, &o->quota).most) {
 			return false;
 		}

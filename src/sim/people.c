@@ -58,6 +58,21 @@ static void rank(struct sim *s, json_t *value)
 	}
 }
 
+/* Some pods may run for so long only, which is what scopes of quotas go by. */
+static bool set_deadline(struct sim *s, json_t *value)
+{
+	const char *name =
+		json_string_value(json_object_get(json_object_get(value, "metadata"), "name"));
+	struct dice back = dice_enter(s, dice_next(s, "deadline", name, 0));
+	bool has = s->weather.quota > 0 && sim_chance(s, 300);
+	if (has) {
+		json_object_set_new(json_object_get(value, "spec"), "activeDeadlineSeconds",
+			json_integer(86400));
+	}
+	dice_leave(s, back);
+	return has;
+}
+
 static void create_tenant(struct sim *s)
 {
 	static const char *const shares[] = {
@@ -86,6 +101,7 @@ static void create_tenant(struct sim *s)
 	json_t *value = pod_value(name, json_pack("{s:s}", LABEL_TENANT, "true"), notes,
 		json_pack("{s:s, s:s}", "cpu", cpus[sim_between(s, 0, 3)], "memory", "512Mi"));
 	rank(s, value);
+	(void)set_deadline(s, value);
 	json_t *spec = json_object_get(value, "spec");
 	json_t *gates = json_pack("[{s:s}]", "name", NAME_GATE);
 	if (sim_chance(s, 50)) {
@@ -100,17 +116,33 @@ static void create_tenant(struct sim *s)
 }
 
 /* The API server's own charge: whole GPUs, when their pod is made. */
-static bool is_charged(const struct sim *s, int64_t gpus)
+static bool is_charged(const struct sim *s, int64_t gpus, const struct quota_subject *subject)
 {
-	int64_t whole = 0, least = INT64_MAX;
+	int64_t whole = 0;
+	const struct stored *q = store_find(&s->store, RES_QUOTAS, TEAM, "gpus");
+	if (q == NULL || !quota_covers(&q->quota, subject)) {
+		return true;
+	}
 	for (size_t i = 0; i < s->store.items.count; i++) {
 		const struct stored *o = s->store.items.items[i];
-		bool lives = o->resource == RES_PODS && !pod_is_terminal(&o->pod);
-		whole += lives && strcmp(o->ns, TEAM) == 0 ? o->pod.gpus * MODEL_GPU_MILLI : 0;
-		bool bounds = o->resource == RES_QUOTAS && o->quota.hard_milli < least;
-		least = bounds ? o->quota.hard_milli : least;
+		struct quota_subject other = quota_subject_of(&o->pod);
+		bool counts = o->resource == RES_PODS && !pod_is_terminal(&o->pod) &&
+			      strcmp(o->ns, TEAM) == 0 && quota_covers(&q->quota, &other);
+		whole += counts ? o->pod.gpus * MODEL_GPU_MILLI : 0;
 	}
-	return whole + gpus * MODEL_GPU_MILLI <= least;
+	return whole + gpus * MODEL_GPU_MILLI <= q->quota.hard_milli;
+}
+
+/* Scopes are for good, as long as there is one of that name. */
+static json_t *scopes_of(struct sim *s, const struct stored *had)
+{
+	static const char *const names[] = {"NotTerminating", "Terminating"};
+	if (had != NULL) {
+		const json_t *spec = json_object_get(had->value, "spec");
+		json_t *scopes = json_object_get(spec, "scopes");
+		return scopes != NULL ? json_deep_copy(scopes) : json_array();
+	}
+	return sim_chance(s, 400) ? json_pack("[s]", names[sim_between(s, 0, 1)]) : json_array();
 }
 
 /* Made, changed, taken away. */
@@ -126,9 +158,9 @@ static void change_quota(struct sim *s)
 	const char *hard = hards[sim_between(s, 0, 3)];
 	dice_say(s, "a person sets a quota of %s GPUs", hard);
 	store_put(&s->store, RES_QUOTAS,
-		json_pack("{s:s, s:s, s:{s:s, s:s}, s:{s:{s:s}}}", "apiVersion", "v1", "kind",
+		json_pack("{s:s, s:s, s:{s:s, s:s}, s:{s:{s:s}, s:o}}", "apiVersion", "v1", "kind",
 			"ResourceQuota", "metadata", "name", "gpus", "namespace", TEAM, "spec",
-			"hard", "requests.nvidia.com/gpu", hard),
+			"hard", "requests.nvidia.com/gpu", hard, "scopes", scopes_of(s, o)),
 		ACTOR_PERSON);
 }
 
@@ -140,16 +172,19 @@ static void create_whole(struct sim *s)
 	}
 	dice_say(s, "a person creates %s", name);
 	int64_t number = sim_between(s, 1, 2);
-	if (!is_charged(s, number)) {
-		return;
-	}
 	snprintf(gpus, sizeof gpus, "%lld", (long long)number);
 	json_t *value = pod_value(name, json_object(), json_object(),
 		json_pack("{s:s, s:s, s:s}", "cpu", "100m", "memory", "512Mi", NAME_GPU_RESOURCE,
 			gpus));
-	if (sim_chance(s, s->weather.haughty)) {
+	bool haughty = sim_chance(s, s->weather.haughty);
+	if (haughty || sim_chance(s, 300)) {
 		json_object_set_new(json_object_get(value, "spec"), "priority",
-			json_integer(sim_between(s, 1, SIM_RANKS)));
+			json_integer(sim_between(s, 0, haughty ? SIM_RANKS : s->ranks - 1)));
+	}
+	struct quota_subject subject = {.has_deadline = set_deadline(s, value)};
+	if (!is_charged(s, number, &subject)) {
+		json_decref(value);
+		return;
 	}
 	store_put(&s->store, RES_PODS, value, ACTOR_PERSON);
 }

@@ -201,6 +201,14 @@ static const struct asking k16_script[] = {
 	{0},
 };
 
+/* The same, but nobody outranks anybody. */
+static const struct asking k16_equal_script[] = {
+	{1000, 4, {.name = "tenant", .share = "0.5"}},
+	{30000, 1, {.name = "whole", .gpus = "1"}},
+	{35000, 2, {.name = "late", .share = "0.5"}},
+	{0},
+};
+
 /* Everybody on one GPU leaves, whoever it is. */
 static void vacate(void *data, uint64_t arg)
 {
@@ -217,20 +225,41 @@ static void vacate(void *data, uint64_t arg)
 	}
 }
 
+static void k16_expect(struct sim *s, int tenants, int capacity, bool whole)
+{
+	if (count_running(s, "tenant") != tenants || count_capacity(s) != capacity ||
+		runs(s, "whole-0") != whole) {
+		sim_fail(s, "k16",
+			"%d tenants run, %d capacity pods are there, and the whole pod %s; not "
+			"%d and %d",
+			count_running(s, "tenant"), count_capacity(s),
+			runs(s, "whole-0") ? "runs" : "waits", tenants, capacity);
+	}
+}
+
+/* The two of one GPU are evicted, and its capacity pod goes when they have. */
 static void k16_look(void *data, uint64_t arg)
 {
-	struct sim *s = data;
 	(void)arg;
-	if (count_running(s, "tenant") != 4 || count_capacity(s) != 2 || runs(s, "whole-0")) {
-		sim_fail(s, "k16", "%d tenants run and %d capacity pods are there; not 4 and 2",
-			count_running(s, "tenant"), count_capacity(s));
-	}
+	k16_expect(data, 2, 1, true);
 }
 
 static void k16_begin(struct sim *s)
 {
 	one_node(s, 2, MIB);
 	at(s, 119000, k16_look);
+}
+
+static void k16_equal_look(void *data, uint64_t arg)
+{
+	(void)arg;
+	k16_expect(data, 4, 2, false);
+}
+
+static void k16_equal_begin(struct sim *s)
+{
+	one_node(s, 2, MIB);
+	at(s, 119000, k16_equal_look);
 	at(s, 120000, vacate);
 }
 
@@ -457,6 +486,8 @@ const struct sim_scenario scenarios_more[] = {
 		.script = k14_script, .trouble_ms = 120000},
 	{"k16", "a pod for a whole GPU that outranks everybody, on a full node", k16_begin,
 		k16_settled, .script = k16_script, .trouble_ms = 150000},
+	{"k16-equal", "the same of equal priority: it waits until a GPU is left", k16_equal_begin,
+		k16_settled, .script = k16_equal_script, .trouble_ms = 150000},
 	{"k17", "the last tenant ends, and a pod for the whole GPU comes", k17_begin, k17_settled,
 		.script = k17_script, .trouble_ms = 60000},
 	{"k20", "two GPUs at once, where one has room", k20_begin, k20_settled,

@@ -48,6 +48,7 @@ static void note_lease(struct sim *s, const struct stored *o)
 	const json_t *spec = json_object_get(o->value, "spec");
 	const char *holder = json_string_value(json_object_get(spec, "holderIdentity"));
 	snprintf(s->lease_holder, sizeof s->lease_holder, "%s", text_or(holder, ""));
+	s->lease_at = sim_now(s);
 }
 
 static const char *actor_name(int actor, char buffer[16])

@@ -127,6 +127,7 @@ struct machine {
 	bool gone;	     /* destroyed for good */
 	bool labelled;	     /* tells the size of its GPUs */
 	int64_t upgraded_at; /* when it last was in an upgrade; 0: never */
+	int64_t sick_at;     /* when one of its GPUs was last found ill or well again; 0: never */
 	struct device devices[8];
 	int device_count;
 	bool doubled; /* two of its GPUs tell one UUID */
@@ -211,6 +212,7 @@ struct sim {
 	uint32_t budget;
 	struct sim_tally tally;
 	char lease_holder[64];
+	int64_t lease_at;	   /* when it was last renewed */
 	uint64_t serving_term;	   /* in which the request was sent that is being served */
 	struct sim_report *report; /* borrowed */
 };

@@ -33,9 +33,9 @@ static void draw_work(struct sim *s)
 {
 	struct weather *w = &s->weather;
 	struct dice back = dice_enter(s, dice_key("kinds of work", NULL, 0));
-	bool grouped = sim_chance(s, 250);
+	bool grouped = sim_chance(s, 350);
 	w->grouped = grouped ? 700 : 200;
-	w->halved = grouped ? (uint32_t)sim_between(s, 100, 800) : 0;
+	w->halved = grouped ? (uint32_t)sim_between(s, 400, 1000) : 0;
 	w->haughty = sim_chance(s, 500) ? 700 : 0;
 	w->lasting = sim_chance(s, 250);
 	w->mortal = w->lasting ? w->mortal / 2 : w->mortal;

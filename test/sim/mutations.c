@@ -32,8 +32,6 @@ const struct mutation_row mutation_rows[] = {
 		.hooks = {.change = all_go_gently}},
 	{"ignore-whole-pods", "GPUs are opened under pods that wait for whole ones",
 		.hooks = {.change = ignore_whole_pods}},
-	{"no-reservations", "whoever is passed over reserves nothing, however long",
-		.hooks = {.patience_ms = INT64_MAX / 4}, .rare = true},
 	{"ignore-deletes", "deletions are not heard", .hooks = {.change = ignore_deletes}},
 	{"sweep-at-once", "a picture that has begun is taken for complete",
 		.hooks = {.change = sweep_at_once}, .rare = true},

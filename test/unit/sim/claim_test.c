@@ -36,6 +36,19 @@ Test(claim, counts_nodes_as_the_sentence_does)
 	cr_assert_eq(claim_nodes(text, "lacks memory", "lack memory"), -1);
 }
 
+Test(claim, reads_on_how_many_there_is_room)
+{
+	char node[64];
+	int64_t count;
+	const char *text =
+		"short of GPUs: needs 0.50 GPU on each of 2 of one node, node-3 has room "
+		"on 1; 1 node is cordoned";
+	cr_assert(claim_room_on(text, node, sizeof node, &count));
+	cr_assert_str_eq(node, "node-3");
+	cr_assert_eq(count, 1);
+	cr_assert_not(claim_room_on("short of GPUs", node, sizeof node, &count));
+}
+
 Test(claim, reads_quotas_beyond_ten)
 {
 	char name[64];
