@@ -41,15 +41,6 @@ void eviction_add(struct engine *e, struct eviction *v)
 	map_put(&e->evictions.by_uid, hash_text(v->uid), (uint32_t)e->evictions.items.count - 1);
 }
 
-/* The pod whole: who owns it, and in which version it is. */
-static struct pod pod_of(const struct world_pod *p, struct arena *arena)
-{
-	struct pod pod;
-	bool whole = world_pod_unpack(p, arena, &pod);
-	ENSURE(whole);
-	return pod;
-}
-
 static struct eviction *eviction_touch(struct engine *e, const struct world_pod *p)
 {
 	struct eviction *v = eviction_find(e, world_pod_uid(p));

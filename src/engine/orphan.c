@@ -127,9 +127,7 @@ static const char *where(const struct engine *e, const struct world_pod *p)
 static bool wants_eviction(const struct engine *e, const struct world_pod *p)
 {
 	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 1024};
-	struct pod pod;
-	bool whole = world_pod_unpack(p, &arena, &pod);
-	ENSURE(whole);
+	const struct pod pod = pod_of(p, &arena);
 	const struct policy *policy = policy_of(e, &pod).policy;
 	return policy != NULL && policy->capacity_lost == CAPACITY_LOST_EVICT;
 }

@@ -8,7 +8,9 @@
 
 #include "model/policy.h"
 
+struct arena;
 struct holder;
+struct world_pod;
 struct waiter;
 
 /* One GPU of the snapshot and what it came from. */
@@ -33,5 +35,8 @@ struct chosen {
 	uint32_t gpu;
 	int64_t milli, mem_mib;
 };
+
+/* The object of a pod that was read whole, as a tenant's was; what it points to is the arena's. */
+struct pod pod_of(const struct world_pod *p, struct arena *arena);
 
 #endif

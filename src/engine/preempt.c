@@ -260,11 +260,13 @@ void preempt_tenants(struct engine *e, struct plan *plan)
 	if (plan->unfinished || e->resume != 0 || !anyone_is_due(e)) {
 		return;
 	}
-	if (e->now >= e->preempting.next_at) {
-		e->preempting.next_at = e->now + LOOK_MS;
-		incumbents_gather(e);
-		look_round(e, plan);
+	if (e->now < e->preempting.next_at) {
+		wake_by(e, e->preempting.next_at);
+		return;
 	}
+	e->preempting.next_at = e->now + LOOK_MS;
+	incumbents_gather(e);
+	look_round(e, plan);
 	if (anyone_is_due(e)) {
 		wake_by(e, e->preempting.next_at);
 	}

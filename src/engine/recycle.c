@@ -35,7 +35,6 @@ static int64_t stuck_since(struct engine *e, const struct world_pod *p)
 }
 
 /* The rests of an owner grow so often, and begin anew after such a time without one. */
-#define OWNER_MAX    128
 #define DOUBLED_MOST 6
 #define CALM_MS	     ((int64_t)3600000)
 
@@ -44,19 +43,10 @@ static int64_t stuck_ms(const struct engine *e)
 	return e->cfg.stuck_ms > 0 ? e->cfg.stuck_ms : STUCK_MS;
 }
 
-static void owner_of(const struct world_pod *p, char *ret, size_t size)
-{
-	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 1024};
-	struct pod pod;
-	bool whole = world_pod_unpack(p, &arena, &pod);
-	ENSURE(whole);
-	snprintf(ret, size, "%s", text_or(pod.owner.uid, ""));
-}
-
 static struct recycled *recycled_of(struct engine *e, const struct world_pod *p)
 {
-	char owner[OWNER_MAX];
-	owner_of(p, owner, sizeof owner);
+	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 1024};
+	const char *owner = text_or(pod_of(p, &arena).owner.uid, "");
 	vec_for_each (struct recycled, r, &e->evictions.recycled) {
 		if (strcmp(r->owner, owner) == 0) {
 			return r;
@@ -67,11 +57,11 @@ static struct recycled *recycled_of(struct engine *e, const struct world_pod *p)
 
 static void recycled_count(struct engine *e, const struct world_pod *p, int64_t since)
 {
-	char owner[OWNER_MAX];
+	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 1024};
 	struct recycled *r = recycled_of(e, p);
 	if (r == NULL) {
-		owner_of(p, owner, sizeof owner);
-		struct recycled made = {.owner = xstrdup(owner), .round_at = INT64_MIN};
+		struct recycled made = {.round_at = INT64_MIN};
+		made.owner = xstrdup(text_or(pod_of(p, &arena).owner.uid, ""));
 		VEC_PUSH(&e->evictions.recycled, made);
 		r = &e->evictions.recycled.items[e->evictions.recycled.count - 1];
 	}
@@ -108,9 +98,7 @@ static bool is_made_anew(const struct world_pod *p)
 		{"apps/v1", "StatefulSet"}, {"apps/v1", "DaemonSet"},
 		{"v1", "ReplicationController"}};
 	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 1024};
-	struct pod pod;
-	bool whole = world_pod_unpack(p, &arena, &pod);
-	ENSURE(whole);
+	const struct pod pod = pod_of(p, &arena);
 	for (size_t i = 0; i < COUNT_OF(kinds); i++) {
 		if (text_equals(pod.owner.api_version, kinds[i][0]) &&
 			text_equals(pod.owner.kind, kinds[i][1])) {

@@ -105,6 +105,14 @@ static void holder_expire(struct holder *h, int64_t now)
 
 /* The device is what a tenant runs on. A name can be used again by a pod that got another GPU, and
  * the GPU may be held under another name by now. */
+struct pod pod_of(const struct world_pod *p, struct arena *arena)
+{
+	struct pod pod;
+	bool whole = world_pod_unpack(p, arena, &pod);
+	ENSURE(whole);
+	return pod;
+}
+
 bool tenant_is_on(const struct holder *h, const struct world_gpu *tenant)
 {
 	const struct gpu_identity *id = h->pod.identity;
