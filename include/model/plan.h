@@ -47,7 +47,8 @@ struct action {
 	uint32_t where_count;
 	bool unpinned;
 	/* CREATE_CAPACITY: no capacity pod but the companion of the one in `capacity_pod`, whose
-	 * uid is `uid`: it asks for so much and no GPU */
+	 * uid is `uid`: it asks for so much and no GPU. DELETE_CAPACITY: such a one, whatever its
+	 * version */
 	bool companion;
 	int64_t cpu_milli, mem_bytes;
 	/* GRANT: the whole new ledger */
