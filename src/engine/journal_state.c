@@ -202,7 +202,7 @@ static void save_holder(struct saving *s, const struct holder *h)
 	struct str *out = record_begin(s, RECORD_HOLDER);
 	const int64_t numbers[] = {h->flight_type, h->avoid_until, h->expires_at, h->idle_since,
 		h->opened_at, h->lost_at, h->retry_at, h->grace_ms, h->acked_at, h->mend_at,
-		h->companion_at, h->companion_gone_at};
+		h->companion_at, h->companion_gone_at, h->refused_at};
 	/* The asked ledger travels as that of a pod, which has a packer. */
 	const struct pod asked = {.ns = "", .name = "", .ledger = h->asked};
 	pack_text(out, h->name);
@@ -283,6 +283,7 @@ static bool load_holder(struct engine *e, struct unpack *u)
 	h->mend_at = unpack_i64(u);
 	h->companion_at = unpack_i64(u);
 	h->companion_gone_at = unpack_i64(u);
+	h->refused_at = unpack_i64(u);
 	/* A pod that is in the world has been looked at. */
 	bool sound = !u->bad && type >= 0 && type <= ACTION_EVENT && (seen.known || !h->in_world);
 	return sound && load_asked(h, u);
