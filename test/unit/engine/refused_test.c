@@ -102,3 +102,21 @@ Test(refused, one_that_is_bound_after_all_stays)
 	cr_assert_eq(c->deletes, 0);
 	cluster_free(c);
 }
+
+Test(refused, one_that_came_and_went_between_two_steps_is_not_waited_for)
+{
+	struct cluster *c = cluster_new(1, 1, 1);
+	c->by_hand = true;
+	arrive(c, "a", 250);
+	turn(c);
+	cr_assert_eq(c->creates, 1);
+	for (int i = 0; i < PODS_MAX; i++) {
+		if (c->pods[i].exists && c->pods[i].capacity) {
+			leave(c, &c->pods[i]);
+		}
+	}
+	run_for(c, 1000);
+	cr_assert_eq(c->creates, 2);
+	cr_assert(runs_on(c, "a", "n0"));
+	cluster_free(c);
+}
