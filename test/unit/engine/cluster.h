@@ -463,11 +463,9 @@ static void tell_sync(struct engine *e)
 	}
 }
 
-static void start_engine(struct cluster *c)
+/* All that there is, to an engine that knows nothing. */
+static void tell_cluster(struct cluster *c)
 {
-	struct engine_config cfg = {0};
-	engine_destroy(c->e);
-	c->e = engine_create(&cfg, 1);
 	tell_sync(c->e);
 	char name[16];
 	for (int i = 0; i < c->nodes; i++) {
@@ -489,6 +487,14 @@ static void start_engine(struct cluster *c)
 	}
 	struct change lead = {.type = CHANGE_LEADER, .leads = true};
 	engine_observe(c->e, &lead);
+}
+
+static void start_engine(struct cluster *c)
+{
+	struct engine_config cfg = {0};
+	engine_destroy(c->e);
+	c->e = engine_create(&cfg, 1);
+	tell_cluster(c);
 }
 
 static struct cluster *cluster_new(int nodes, int gpus, uint64_t seed)
