@@ -54,8 +54,15 @@ bool event_hand_over(struct events *recorder, const struct action *x);
 /* A pod that was there already under the name of one that we wanted: is it that one? */
 bool create_capacity_is_ours(const struct act_settings *s, const struct pod *pod);
 
-/* Parts of both kinds of pods that we make. */
-void make_security(struct build *b);	       /* of the pod */
+/* make.c: parts of both kinds of pods that we make. The draft and the beginning of its body. */
+MUST_CHECK int make_pod(const struct act_settings *s, const struct action *x,
+	struct draft *ret_draft, struct build *b, struct fault *ret_fault);
+/* "metadata" as far as the labels, of which more may follow; the owner ends both. */
+void make_metadata(struct build *b, const struct action *x, const char *app);
+void make_owner(struct build *b, const char *kind, const char *name, const char *uid);
+const char *make_owner_name(const struct act_settings *s); /* of the ConfigMap */
+/* "spec", begun: the caller ends it. */
+void make_spec(struct build *b, const char *priority, int64_t grace_s);
 void make_container_security(struct build *b); /* of a container */
 void make_toleration(struct build *b, const struct toleration *t);
 /* The image, and its command where the configuration has one. */

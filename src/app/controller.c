@@ -406,7 +406,8 @@ static void make_leader_side(struct controller *c)
 		.patience_ms = c->options.patience_s * 1000,
 		.stuck_ms = c->options.recycle_s * 1000,
 		.lacks_ms = c->options.preempt_s * 1000,
-		.scale_up_ms = c->options.scale_up_s * 1000};
+		.scale_up_ms = c->options.scale_up_s * 1000,
+		.context_mib = c->options.context_memory_mib};
 	struct certs_config certs = {.ns = NAME_NAMESPACE, .extra_names = c->options.webhook_names};
 	struct certs_events certs_events = {.on_identity = on_identity, .leads = leads};
 	c->events =

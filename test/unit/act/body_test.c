@@ -238,6 +238,24 @@ Test(body, a_capacity_pod_that_is_there_already_is_ours_or_not)
 		FAULT_CONFLICT);
 }
 
+Test(body, c14_a_companion_goes_whatever_its_version)
+{
+	struct fixture *f = set_up();
+	struct action x = {.id = 3, .type = ACTION_DELETE_CAPACITY, .name = "c", .uid = "u-1"};
+	act_submit(f->act, &x);
+	step(f, 0);
+	cr_expect_eq(f->wire->count, 0, "a capacity pod does not");
+	cr_expect_eq(last_heard(f)->fault.kind, FAULT_INVALID);
+	x.companion = true;
+	act_submit(f->act, &x);
+	step(f, 0);
+	cr_assert_eq(f->wire->count, 1);
+	cr_expect_not_null(strstr(fake_last(f->wire)->body, "{\"uid\":\"u-1\"}"), "%s",
+		fake_last(f->wire)->body);
+	fake_answer(fake_last(f->wire), 200, POD_ANSWER);
+	tear_down(f);
+}
+
 Test(body, delete_capacity_carries_its_preconditions)
 {
 	struct fixture *f = set_up();

@@ -9,7 +9,7 @@
 struct heard {
 	uint64_t id;
 	struct fault fault;
-	bool had_pod;
+	bool had_pod, spares;
 	char pod[64];
 };
 
@@ -33,8 +33,10 @@ static inline void on_outcome(
 	struct fixture *f = data;
 	cr_assert_lt(f->count, COUNT_OF(f->heard));
 	struct heard *h = &f->heard[f->count++];
-	*h = (struct heard){
-		.id = action->id, .fault = outcome->fault, .had_pod = outcome->pod != NULL};
+	*h = (struct heard){.id = action->id,
+		.fault = outcome->fault,
+		.had_pod = outcome->pod != NULL,
+		.spares = outcome->spares};
 	if (h->had_pod) {
 		snprintf(h->pod, sizeof h->pod, "%s@%s", outcome->pod->name,
 			outcome->pod->resource_version);
