@@ -147,6 +147,7 @@ static void put_head(struct journal *j, const struct engine *e)
 	pack_i64(r, e->cfg.stuck_ms);
 	pack_i64(r, e->cfg.lacks_ms);
 	pack_i64(r, e->cfg.scale_up_ms);
+	pack_i64(r, e->cfg.context_mib);
 	pack_text(r, e->cfg.runtime_class);
 	put_record(j, r);
 }
@@ -311,6 +312,7 @@ static void pack_outcome(
 	pack_i64(r, o->fault.status);
 	pack_i64(r, o->fault.retry_after_ms);
 	pack_u64(r, o->fault.unknown_outcome);
+	pack_u64(r, o->spares);
 	pack_text(r, o->fault.kind != FAULT_NONE ? o->fault.message : NULL);
 	pack_u64(r, o->pod != NULL);
 	if (o->pod != NULL) {

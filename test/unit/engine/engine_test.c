@@ -238,6 +238,40 @@ Test(engine, c8_the_policy_of_now_bounds_what_the_webhook_wrote)
 	cluster_free(c);
 }
 
+Test(engine, c8_who_asks_for_compute_does_not_get_more_memory_than_allowed)
+{
+	struct cluster *c = cluster_new(1, 1, 1);
+	struct policy p = {.name = "lean",
+		.generation = 1,
+		.has_selector = true,
+		.pods = {.present = true},
+		.mode = MODE_AUTOMATE,
+		.min_percent = 1,
+		.max_percent = 100,
+		.max_mem_mib = 8000,
+		.max_tenants = 16};
+	struct change set = {.type = CHANGE_SET, .kind = KIND_POLICY, .policy = &p};
+	engine_observe(c->e, &set);
+	arrive(c, "a", 500);
+	run_for(c, 3000);
+	cr_assert_eq(find(c, "a")->milli, 500);
+	cr_assert_eq(find(c, "a")->mib, 8000);
+	cluster_free(c);
+}
+
+Test(engine, the_context_of_the_configuration_is_the_smallest_share)
+{
+	struct cluster *c = cluster_new(1, 1, 1);
+	struct engine_config cfg = {.context_mib = 2048};
+	engine_destroy(c->e);
+	c->e = engine_create(&cfg, 1);
+	tell_cluster(c);
+	arrive(c, "a", 10);
+	run_for(c, 3000);
+	cr_assert_eq(find(c, "a")->mib, 2048);
+	cluster_free(c);
+}
+
 Test(engine, a_capacity_pod_deleted_by_hand_never_leads_to_two_shares_in_one_place)
 {
 	struct cluster *c = cluster_new(1, 1, 1);
