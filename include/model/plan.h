@@ -20,6 +20,7 @@ enum action_type {
 	ACTION_CONDITION,	/* PATCH pods/status: aliquot.dev/Placed */
 	ACTION_POLICY_STATUS,	/* PATCH gpupolicies/status */
 	ACTION_EVICT,		/* POST an Eviction of a tenant (I5) */
+	ACTION_READ_JOB,	/* GET a Job: does it count an evicted pod as failed? (C21) */
 	ACTION_EVENT,		/* POST an event; shed first */
 };
 
@@ -27,8 +28,9 @@ enum action_type {
 struct action {
 	uint64_t id; /* unique in this process; engine_settle names it */
 	enum action_type type;
-	/* the object: CREATE, DELETE, GRANT, PLACE, CONDITION, EVENT, EVICT; POLICY_STATUS uses
-	 * name. EVICT without a version: whatever has become of the pod meanwhile */
+	/* the object: CREATE, DELETE, GRANT, PLACE, CONDITION, EVENT, EVICT, READ_JOB;
+	 * POLICY_STATUS uses name. EVICT without a version: whatever has become of the pod
+	 * meanwhile */
 	const char *ns;
 	const char *name;
 	const char *uid;
@@ -45,7 +47,8 @@ struct action {
 	uint32_t where_count;
 	bool unpinned;
 	/* CREATE_CAPACITY: no capacity pod but the companion of the one in `capacity_pod`, whose
-	 * uid is `uid`: it asks for so much and no GPU */
+	 * uid is `uid`: it asks for so much and no GPU. DELETE_CAPACITY: such a one, whatever its
+	 * version */
 	bool companion;
 	int64_t cpu_milli, mem_bytes;
 	/* GRANT: the whole new ledger */
@@ -95,6 +98,7 @@ const char *action_type_name(enum action_type type);
 struct outcome {
 	struct fault fault;
 	const struct pod *pod; /* borrowed */
+	bool spares;	       /* READ_JOB that was done: an evicted pod is no failure */
 };
 
 #endif

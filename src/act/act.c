@@ -10,6 +10,7 @@
 #include "act_parts.h"
 #include "base/alloc.h"
 #include "base/log.h"
+#include "codec/job.h"
 #include "codec/pod.h"
 #include "json/decode.h"
 #include "model/names.h"
@@ -21,6 +22,7 @@ enum job_stage {
 	JOB_READING, /* a tenant with affinity of its own, before its placement */
 	JOB_WRITING,
 	JOB_READING_BACK, /* a capacity pod that was there already */
+	JOB_READING_ONLY, /* nothing is written */
 	JOB_OVER,	  /* `fault` is the outcome, to be told by the step */
 };
 
@@ -32,6 +34,7 @@ struct job {
 	enum job_stage stage;
 	uint64_t call;
 	struct fault fault;
+	bool spares;
 };
 
 struct job_list {
@@ -174,7 +177,7 @@ static void count_outcome(struct act *a, const struct job *j, const struct fault
 static void conclude(struct job *j, const struct fault *fault, const struct pod *pod)
 {
 	struct act *a = j->act;
-	struct outcome outcome = {.fault = *fault, .pod = pod};
+	struct outcome outcome = {.fault = *fault, .pod = pod, .spares = j->spares};
 	count_outcome(a, j, fault);
 	if (fault->kind == FAULT_NONE) {
 		log_debug("done", LOG_S("action", action_type_name(j->action.type)),
@@ -206,6 +209,11 @@ static int64_t write_ms(const struct act *a)
 static bool may_write(const struct act *a)
 {
 	return write_ms(a) > 0;
+}
+
+static int64_t term_of(const struct act *a)
+{
+	return a->events.term == NULL ? 0 : a->events.term(a->data);
 }
 
 /* --- answers --- */
@@ -316,13 +324,33 @@ static void live_answered(struct job *j, const struct kube_answer *answer)
 	}
 	if (fault.kind != FAULT_NONE ||
 		decode_parse(answer->body, answer->body_size, DECODE_MEND, &live, &fault) != 0 ||
-		place_draft(&j->action, live, &draft, &fault) != 0) {
+		place_draft(&j->action, live, term_of(j->act), &draft, &fault) != 0) {
 		str_finish(&draft.body);
 		conclude_sent(j, &fault, NULL);
 		return;
 	}
 	send_write(j, &draft);
 	str_finish(&draft.body);
+}
+
+static void read_job(struct job *j)
+{
+	j->stage = JOB_READING_ONLY;
+	struct kube_path path = {.group_version = "batch/v1",
+		.ns = j->action.ns,
+		.resource = "jobs",
+		.name = j->action.name};
+	j->call = kube_get(j->act->kube, &path, on_answer, j);
+}
+
+static void job_answered(struct job *j, const struct kube_answer *answer)
+{
+	struct fault fault = answer->fault;
+	if (fault.kind == FAULT_NONE && job_decode(answer->body, answer->body_size, j->action.uid,
+						&j->spares, &fault) != 0) {
+		j->spares = false;
+	}
+	conclude_sent(j, &fault, NULL);
 }
 
 static void on_answer(void *data, const struct kube_answer *answer)
@@ -338,6 +366,9 @@ static void on_answer(void *data, const struct kube_answer *answer)
 		return;
 	case JOB_READING_BACK:
 		read_back_answered(j, answer);
+		return;
+	case JOB_READING_ONLY:
+		job_answered(j, answer);
 		return;
 	case JOB_QUEUED:
 	case JOB_OVER:
@@ -361,13 +392,14 @@ static int build_draft(
 	case ACTION_GRANT:
 		return grant_draft(x, draft, ret_fault);
 	case ACTION_PLACE:
-		return place_draft(x, NULL, draft, ret_fault);
+		return place_draft(x, NULL, term_of(a), draft, ret_fault);
 	case ACTION_CONDITION:
 		return condition_draft(x, wall, draft, ret_fault);
 	case ACTION_POLICY_STATUS:
 		return policy_status_draft(x, wall, draft, ret_fault);
 	case ACTION_EVICT:
 		return evict_draft(x, draft, ret_fault);
+	case ACTION_READ_JOB:
 	case ACTION_EVENT:
 		break;
 	}
@@ -385,6 +417,11 @@ static void start(struct act *a, struct job_list *from, struct job *j)
 	if (j->action.type == ACTION_PLACE && j->action.node_term_count > 0) {
 		list_push(&a->in_flight, j);
 		read_object(j, JOB_READING);
+		return;
+	}
+	if (j->action.type == ACTION_READ_JOB) {
+		list_push(&a->in_flight, j);
+		read_job(j);
 		return;
 	}
 	struct draft draft = {.body = STR_INIT(DRAFT_BODY_MAX)};

@@ -36,9 +36,10 @@ MUST_CHECK int delete_capacity_draft(
 	const struct action *x, struct draft *ret_draft, struct fault *ret_fault);
 MUST_CHECK int grant_draft(
 	const struct action *x, struct draft *ret_draft, struct fault *ret_fault);
-/* `live` is the tenant as it was just read, needed where its own affinity has terms; else NULL. */
-MUST_CHECK int place_draft(const struct action *x, const json_t *live, struct draft *ret_draft,
-	struct fault *ret_fault);
+/* `live` is the tenant as it was just read, needed where its own affinity has terms; else NULL.
+ * `term` 0: none is written. */
+MUST_CHECK int place_draft(const struct action *x, const json_t *live, int64_t term,
+	struct draft *ret_draft, struct fault *ret_fault);
 MUST_CHECK int condition_draft(
 	const struct action *x, int64_t wall_ms, struct draft *ret_draft, struct fault *ret_fault);
 MUST_CHECK int policy_status_draft(
@@ -53,8 +54,15 @@ bool event_hand_over(struct events *recorder, const struct action *x);
 /* A pod that was there already under the name of one that we wanted: is it that one? */
 bool create_capacity_is_ours(const struct act_settings *s, const struct pod *pod);
 
-/* Parts of both kinds of pods that we make. */
-void make_security(struct build *b);	       /* of the pod */
+/* make.c: parts of both kinds of pods that we make. The draft and the beginning of its body. */
+MUST_CHECK int make_pod(const struct act_settings *s, const struct action *x,
+	struct draft *ret_draft, struct build *b, struct fault *ret_fault);
+/* "metadata" as far as the labels, of which more may follow; the owner ends both. */
+void make_metadata(struct build *b, const struct action *x, const char *app);
+void make_owner(struct build *b, const char *kind, const char *name, const char *uid);
+const char *make_owner_name(const struct act_settings *s); /* of the ConfigMap */
+/* "spec", begun: the caller ends it. */
+void make_spec(struct build *b, const char *priority, int64_t grace_s);
 void make_container_security(struct build *b); /* of a container */
 void make_toleration(struct build *b, const struct toleration *t);
 /* The image, and its command where the configuration has one. */

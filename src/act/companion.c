@@ -7,27 +7,9 @@
 
 static void write_metadata(struct build *b, const struct action *x)
 {
-	build_object_at(b, "metadata");
-	build_text_at(b, "name", x->name);
-	build_text_at(b, "namespace", x->ns);
-	build_object_at(b, "labels");
-	build_text_at(b, "app.kubernetes.io/name", NAME_COMPANION);
-	build_text_at(b, "app.kubernetes.io/part-of", "aliquot");
+	make_metadata(b, x, NAME_COMPANION);
 	build_text_at(b, LABEL_COMPANION, "true");
-	build_end(b);
-	build_object_at(b, "annotations");
-	build_text_at(b, NOTE_SAFE_TO_EVICT, "true");
-	build_end(b);
-	build_array_at(b, "ownerReferences");
-	build_begin_object(b);
-	build_text_at(b, "apiVersion", "v1");
-	build_text_at(b, "kind", "Pod");
-	build_text_at(b, "name", x->capacity_pod);
-	build_text_at(b, "uid", x->uid);
-	build_bool_at(b, "controller", true);
-	build_end(b);
-	build_end(b);
-	build_end(b);
+	make_owner(b, "Pod", x->capacity_pod, x->uid);
 }
 
 static void write_affinity(struct build *b, const struct action *x)
@@ -71,14 +53,7 @@ static void write_container(struct build *b, const struct act_settings *s, const
 
 static void write_spec(struct build *b, const struct act_settings *s, const struct action *x)
 {
-	build_object_at(b, "spec");
-	build_text_at(b, "restartPolicy", "Always");
-	build_i64_at(b, "terminationGracePeriodSeconds", 1);
-	build_text_at(b, "priorityClassName", NAME_COMPANION);
-	build_text_at(b, "serviceAccountName", NAME_CAPACITY);
-	build_bool_at(b, "automountServiceAccountToken", false);
-	build_bool_at(b, "enableServiceLinks", false);
-	make_security(b);
+	make_spec(b, NAME_COMPANION, 1);
 	build_array_at(b, "tolerations");
 	const struct toleration gpu = {.key = NAME_GPU_RESOURCE, .operator= "Exists" };
 	make_toleration(b, &gpu);
@@ -94,18 +69,10 @@ static void write_spec(struct build *b, const struct act_settings *s, const stru
 int companion_draft(const struct act_settings *s, const struct action *x, struct draft *ret_draft,
 	struct fault *ret_fault)
 {
-	if (text_empty(s->image)) {
-		return fault_set(
-			ret_fault, FAULT_INVALID, "no image for capacity pods is configured");
-	}
-	ret_draft->method = WIRE_POST;
-	ret_draft->path =
-		(struct kube_path){.group_version = "v1", .ns = x->ns, .resource = "pods"};
-	ret_draft->content_type = KUBE_JSON;
 	struct build b = build_into(&ret_draft->body);
-	build_begin_object(&b);
-	build_text_at(&b, "apiVersion", "v1");
-	build_text_at(&b, "kind", "Pod");
+	if (make_pod(s, x, ret_draft, &b, ret_fault) < 0) {
+		return -1;
+	}
 	write_metadata(&b, x);
 	write_spec(&b, s, x);
 	build_end(&b);

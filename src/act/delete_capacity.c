@@ -1,12 +1,13 @@
 /* A capacity pod goes only as we saw it: whoever was granted a share on it meanwhile has changed
- * its version. */
+ * its version. Of a companion only the uid counts: nothing is written on it. */
 #include "act_parts.h"
 
 #define GRACE_S 10
 
 int delete_capacity_draft(const struct action *x, struct draft *ret_draft, struct fault *ret_fault)
 {
-	if (text_empty(x->uid) || text_empty(x->resource_version)) {
+	bool versioned = !text_empty(x->resource_version);
+	if (text_empty(x->uid) || (!versioned && !x->companion)) {
 		return fault_set(
 			ret_fault, FAULT_INVALID, "a delete needs uid and resourceVersion");
 	}
@@ -21,7 +22,9 @@ int delete_capacity_draft(const struct action *x, struct draft *ret_draft, struc
 	build_i64_at(&b, "gracePeriodSeconds", GRACE_S);
 	build_object_at(&b, "preconditions");
 	build_text_at(&b, "uid", x->uid);
-	build_text_at(&b, "resourceVersion", x->resource_version);
+	if (versioned) {
+		build_text_at(&b, "resourceVersion", x->resource_version);
+	}
 	build_end(&b);
 	build_end(&b);
 	return draft_end(&b, ret_draft, ret_fault);

@@ -21,6 +21,7 @@ static const char *const guarded[] = {
 	NOTE_MPS_MEMORY,
 	NOTE_FRAMEWORK_MEMORY,
 	NOTE_CAPACITY_POD,
+	NOTE_TERM,
 	NOTE_GRANTS,
 };
 static const char *const marks[] = {

@@ -313,6 +313,7 @@ void evictions_sweep(struct engine *e)
 			VEC_REMOVE_SWAP(&all->stuck, i);
 		}
 	}
+	jobs_sweep(e);
 }
 
 void evictions_new_term(struct evictions *all)
@@ -330,6 +331,7 @@ void evictions_new_term(struct evictions *all)
 	map_clear(&all->by_uid);
 	VEC_CLEAR(&all->items);
 	VEC_CLEAR(&all->stuck);
+	jobs_forget(&all->jobs);
 }
 
 void evictions_finish(struct evictions *all)
@@ -340,4 +342,5 @@ void evictions_finish(struct evictions *all)
 	VEC_FINISH(&all->sent);
 	VEC_FINISH(&all->stuck);
 	VEC_FINISH(&all->recycled);
+	jobs_finish(&all->jobs);
 }

@@ -21,6 +21,7 @@
 #include "base/clock.h"
 #include "base/map.h"
 #include "base/vec.h"
+#include "jobs.h"
 #include "model/reason.h"
 #include "size/explain.h"
 
@@ -88,6 +89,7 @@ struct evictions {
 	struct {
 		VEC_FIELDS(struct recycled);
 	} recycled;
+	struct jobs jobs;
 	bool reached; /* C3: the API server reaches the webhook */
 };
 

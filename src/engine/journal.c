@@ -313,6 +313,7 @@ static void pack_outcome(
 	pack_i64(r, o->fault.status);
 	pack_i64(r, o->fault.retry_after_ms);
 	pack_u64(r, o->fault.unknown_outcome);
+	pack_u64(r, o->spares);
 	pack_text(r, o->fault.kind != FAULT_NONE ? o->fault.message : NULL);
 	pack_u64(r, o->pod != NULL);
 	if (o->pod != NULL) {

@@ -1,5 +1,5 @@
 /* Evictions as records of the state, and back. The first record is about all of them: when the last
- * ones left, and who has been stuck since when (C21). */
+ * ones left, who has been stuck since when, and what Jobs say of that (C21). */
 #include "journal_parts.h"
 
 static void put_record(struct str *out, state_put put, void *data)
@@ -47,6 +47,7 @@ void evictions_save(struct engine *e, struct str *scratch, state_put put, void *
 		pack_i64(scratch, r->round_at);
 		pack_i64(scratch, r->last_at);
 	}
+	jobs_pack(scratch, &all->jobs);
 	put_record(scratch, put, data);
 	vec_for_each (const struct eviction, v, &all->items) {
 		str_reset(scratch);
@@ -96,7 +97,7 @@ static bool load_all(struct engine *e, struct unpack *u)
 	}
 	e->preempting.next_at = unpack_i64(u);
 	e->preempting.from = unpack_u64(u);
-	return load_stuck(all, u) && load_recycled(all, u);
+	return load_stuck(all, u) && load_recycled(all, u) && jobs_unpack(&all->jobs, u);
 }
 
 bool eviction_load(struct engine *e, struct unpack *u)

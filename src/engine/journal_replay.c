@@ -267,6 +267,7 @@ static int on_settle(struct replay *r, struct unpack *u, struct fault *f)
 	o.fault.status = (int)unpack_i64(u);
 	o.fault.retry_after_ms = unpack_i64(u);
 	o.fault.unknown_outcome = unpack_u64(u) != 0;
+	o.spares = unpack_u64(u) != 0;
 	snprintf(o.fault.message, sizeof o.fault.message, "%s", text_or(unpack_text(u), ""));
 	bool answered = unpack_u64(u) != 0;
 	if (u->bad || kind > FAULT_FATAL || (answered && !pod_unpack(u, &pod))) {

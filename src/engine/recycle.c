@@ -1,12 +1,9 @@
 /* Tenants that were placed and that the scheduler cannot bind (C21): the node was cordoned or
  * filled between the grant and the binding. The pin cannot be taken back, so the pod is of no use.
  * Where a controller makes another one without counting this one as a failure, it is evicted, and
- * its share is free at once, since it never ran; a Pending pod passes every budget. Anybody else
- * keeps its share and waits, with a reason.
- *
- * A Job would count the deleted pod as failed, unless its podReplacementPolicy is Failed; that is
- * written in the Job, which we have no right to read and need none for anything else. So the pods
- * of Jobs wait. */
+ * its share is free as soon as it has ended, since it never ran; a Pending pod passes every budget.
+ * Anybody else keeps its share and waits, with a reason. Whether a Job counts it is written in the
+ * Job, which is read then (jobs.h). */
 #include "evict.h"
 
 #include "model/names.h"
@@ -43,10 +40,8 @@ static int64_t stuck_ms(const struct engine *e)
 	return e->cfg.stuck_ms > 0 ? e->cfg.stuck_ms : STUCK_MS;
 }
 
-static struct recycled *recycled_of(struct engine *e, const struct world_pod *p)
+static struct recycled *recycled_of(struct engine *e, const char *owner)
 {
-	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 1024};
-	const char *owner = text_or(pod_of(p, &arena).owner.uid, "");
 	vec_for_each (struct recycled, r, &e->evictions.recycled) {
 		if (strcmp(r->owner, owner) == 0) {
 			return r;
@@ -55,13 +50,11 @@ static struct recycled *recycled_of(struct engine *e, const struct world_pod *p)
 	return NULL;
 }
 
-static void recycled_count(struct engine *e, const struct world_pod *p, int64_t since)
+static void recycled_count(struct engine *e, const char *owner, int64_t since)
 {
-	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 1024};
-	struct recycled *r = recycled_of(e, p);
+	struct recycled *r = recycled_of(e, owner);
 	if (r == NULL) {
-		struct recycled made = {.round_at = INT64_MIN};
-		made.owner = xstrdup(text_or(pod_of(p, &arena).owner.uid, ""));
+		struct recycled made = {.owner = xstrdup(owner), .round_at = INT64_MIN};
 		VEC_PUSH(&e->evictions.recycled, made);
 		r = &e->evictions.recycled.items[e->evictions.recycled.count - 1];
 	}
@@ -85,23 +78,21 @@ static void recycled_sweep(struct engine *e)
 
 /* What cannot be judged before the pin may refuse a pod's successors one after the other: those are
  * given twice as long each time. */
-static int64_t rest_of(struct engine *e, const struct world_pod *p, int64_t since)
+static int64_t rest_of(struct engine *e, const char *owner, int64_t since)
 {
-	const struct recycled *r = recycled_of(e, p);
+	const struct recycled *r = recycled_of(e, owner);
 	uint32_t doubled = r == NULL ? 0 : since > r->round_at ? r->rounds : r->rounds - 1;
 	return stuck_ms(e) << (doubled < DOUBLED_MOST ? doubled : DOUBLED_MOST);
 }
 
-static bool is_made_anew(const struct world_pod *p)
+static bool is_made_anew(const struct pod *pod)
 {
 	static const char *const kinds[][2] = {{"apps/v1", "ReplicaSet"},
 		{"apps/v1", "StatefulSet"}, {"apps/v1", "DaemonSet"},
 		{"v1", "ReplicationController"}};
-	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 1024};
-	const struct pod pod = pod_of(p, &arena);
 	for (size_t i = 0; i < COUNT_OF(kinds); i++) {
-		if (text_equals(pod.owner.api_version, kinds[i][0]) &&
-			text_equals(pod.owner.kind, kinds[i][1])) {
+		if (text_equals(pod->owner.api_version, kinds[i][0]) &&
+			text_equals(pod->owner.kind, kinds[i][1])) {
 			return true;
 		}
 	}
@@ -139,24 +130,39 @@ static void tell(struct engine *e, const struct world_pod *p, enum reason reason
 	w->condition_reason = reason;
 }
 
-static void recycle(struct engine *e, const struct world_pod *p, struct plan *plan)
+/* It has been stuck for long enough to do something about it. */
+static void recycle(struct engine *e, const struct world_pod *p, int64_t since, struct plan *plan)
 {
-	int64_t since = stuck_since(e, p);
-	int64_t rest = e->now - since < stuck_ms(e) ? stuck_ms(e) : rest_of(e, p, since);
+	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 1024};
+	const struct pod pod = pod_of(p, &arena);
+	const char *owner = text_or(pod.owner.uid, "");
+	int64_t rest = rest_of(e, owner, since);
 	wake_by(e, since + rest);
-	if (e->now - since < stuck_ms(e)) {
+	enum job_says job = job_owns(&pod) ? job_ask(e, &pod, plan) : JOB_SAYS_MAX;
+	if (job == JOB_ASKED) {
 		return;
 	}
 	struct explain_facts facts = facts_of(e, p);
 	facts.waited_s = (e->now - since) / 1000;
 	struct evict_why why = {.reason = REASON_RECYCLED, .facts = facts, .as_judged = true};
-	bool goes = e->now - since >= rest && is_made_anew(p);
+	bool goes = e->now - since >= rest && (is_made_anew(&pod) || job == JOB_SPARES);
 	enum evict_state state = goes ? evict_tenant(e, p, &why, plan) : EVICT_HELD;
 	if (state == EVICT_SENT) {
-		recycled_count(e, p, since);
+		recycled_count(e, owner, since);
 	}
+	facts.name = job == JOB_COUNTS ? pod.owner.name : NULL;
 	if (state == EVICT_HELD || state == EVICT_REFUSED) {
 		tell(e, p, REASON_PINNED_UNSCHEDULABLE, &facts, plan);
+	}
+}
+
+static void look_at(struct engine *e, const struct world_pod *p, struct plan *plan)
+{
+	int64_t since = stuck_since(e, p);
+	if (e->now - since < stuck_ms(e)) {
+		wake_by(e, since + stuck_ms(e));
+	} else {
+		recycle(e, p, since, plan);
 	}
 }
 
@@ -166,7 +172,7 @@ void recycle_tenants(struct engine *e, struct plan *plan)
 	for (size_t i = 0; i < world_class_count(e->world, WORLD_TENANT); i++) {
 		const struct world_pod *p = world_class_at(e->world, WORLD_TENANT, i);
 		if (is_stuck(p)) {
-			recycle(e, p, plan);
+			look_at(e, p, plan);
 		} else if (p->gpu->told == REASON_PINNED_UNSCHEDULABLE && !p->gpu->gated &&
 			   p->node != WORLD_NONE && !world_pod_terminal(p)) {
 			struct explain_facts facts = facts_of(e, p);

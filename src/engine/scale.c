@@ -334,6 +334,7 @@ static void let_go(struct engine *e, struct plan *plan)
 			a->ns = NAME_NAMESPACE;
 			a->name = arena_strdup(&plan->arena, world_pod_name(p));
 			a->uid = arena_strdup(&plan->arena, world_pod_uid(p));
+			a->companion = true;
 			h->companion_gone_at = e->now;
 		}
 	}

@@ -31,7 +31,6 @@ enum fate {
 struct parcel {
 	struct link *link; /* borrowed */
 	uint64_t call;
-	uint64_t term;	/* takeovers until it was sent */
 	uint64_t scope; /* of what befalls it */
 	enum fate fate;
 	bool stream;
@@ -249,7 +248,6 @@ static void serve(struct parcel *p)
 	}
 	if (!watch) {
 		struct api_path path;
-		s->serving_term = p->term;
 		apiserver_handle(s, p->link->replica, &r, &p->answer);
 		bool lists = p->stream && p->answer.status == 200 &&
 			     api_path_parse(p->path, &path) && api_resource(&path, &p->resource);
@@ -269,7 +267,6 @@ static void send_again(const struct parcel *p)
 	struct parcel *again = xcalloc(1, sizeof *again);
 	*again = (struct parcel){.link = p->link,
 		.call = p->call,
-		.term = p->term,
 		.scope = p->scope + 1,
 		.fate = FATE_LOST_ANSWER,
 		.method = p->method,
@@ -461,7 +458,6 @@ static uint64_t link_send(
 	int64_t delay = sim_between(s, 0, s->weather.latency_ms);
 	*p = (struct parcel){.link = l,
 		.call = f->id,
-		.term = s->report->takeovers,
 		.scope = scope + 1,
 		.fate = draw_fate(s, l, r),
 		.stream = r->stream,

@@ -102,6 +102,8 @@ bool api_query(const char *query, const char *key, char *value, size_t room);
 bool api_resource(const struct api_path *p, enum resource *ret_resource);
 /* rules.c: NULL, or why the API server refuses this change of a pod. */
 const char *rules_check_pod(const json_t *before, const json_t *after);
+/* False: the placement is of a term that is over. `lease` NULL: there is none. */
+bool rules_fence(const json_t *lease, const json_t *before, const json_t *after);
 /* patch.c: both change `target` in place. */
 void patch_merge(json_t *target, const json_t *patch);
 void patch_conditions(json_t *target, const json_t *patch); /* strategic, of pods/status */
@@ -213,7 +215,6 @@ struct sim {
 	struct sim_tally tally;
 	char lease_holder[64];
 	int64_t lease_at;	   /* when it was last renewed */
-	uint64_t serving_term;	   /* in which the request was sent that is being served */
 	struct sim_report *report; /* borrowed */
 };
 

@@ -123,9 +123,9 @@ static const char *const templates[REASON_COUNT] = {
 	[REASON_CAPACITY_LOST] = "evicted, as far as its disruption budgets allow: nobody holds "
 				 "its GPU[ {gpu}] any more",
 	[REASON_PINNED_UNSCHEDULABLE] =
-		"has[ {want}][ on {gpu}][ of node {node}] and keeps it, but the scheduler does "
-		"not bind it there[, for {waited} s]; PodScheduled says why; delete the pod to "
-		"have it placed anew",
+		"has[ {want}][ on node {node}] and keeps it, but the scheduler does not bind it "
+		"there[, for {waited} s]; PodScheduled says why[; the Job {name} would count an "
+		"eviction as a failure]; delete the pod to have it placed anew",
 	[REASON_WHOLE_POD_FIRST] =
 		"needs[ {want}], what is left[ on {node}] is kept for a pod that asks for whole "
 		"GPUs and comes first[: {name}]",

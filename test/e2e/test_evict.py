@@ -10,11 +10,14 @@ from waiting import wait_until
 
 from api import ApiError
 
-STACK = {"nodes": [("evict-%d" % i, 1) for i in range(6)],
+STACK = {"nodes": [("evict-%d" % i, 1) for i in range(7)],
          "arguments": ["--idle-grace-seconds=2", "--recycle-seconds=2", "--preempt-seconds=1"]}
-ALLOWING, REFUSING, STUCK, BARE, UPGRADED, WHOLE = ("evict-%d" % i for i in range(6))
+ALLOWING, REFUSING, STUCK, BARE, UPGRADED, WHOLE, JOBS = ("evict-%d" % i for i in range(7))
 HIGH = "evict-high"
 UPGRADE = "nvidia.com/gpu-driver-upgrade-state"
+# What a Job must say so that an eviction is no failure.
+SPARES = {"podFailurePolicy": {"rules": [{"action": "Ignore", "onPodConditions": [
+    {"type": "DisruptionTarget", "status": "True"}]}]}}
 
 
 def beside(friend):
@@ -47,6 +50,16 @@ class Scene:
                                                "annotations": pod["metadata"]["annotations"]},
                                   "spec": pod["spec"]}}}, namespace="default")
 
+    def job(self, name, fraction, node, **spec):
+        """No pod of it may fail. It cannot be bound before a friend of the Job is there."""
+        pod = self.stack.pod("any", fraction=fraction, labels={"of": name}, restartPolicy="Never",
+                             **on(node), **beside(name))
+        self.api.create("jobs", {
+            "apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name},
+            "spec": {"backoffLimit": 0, **spec, "template": {
+                "metadata": {key: pod["metadata"][key] for key in ("labels", "annotations")},
+                "spec": pod["spec"]}}}, namespace="default")
+
     def pods(self, name):
         return [pod for pod in self.api.list("pods", "default", labelSelector="of=" + name)
                 if not pod["metadata"].get("deletionTimestamp")]
@@ -69,6 +82,17 @@ class Scene:
         self.stack.create_pod(high, fraction="0.6", priorityClassName=HIGH, **on(node))
         return pod, high
 
+    def succeeds(self, name, first, node):
+        """Another pod came instead of the first; it runs once its friend is there."""
+        def another():
+            found = self.pods(name)
+            return len(found) == 1 and found[0]["metadata"]["uid"] != first["metadata"]["uid"] and found
+        second = wait_until(another, 60, lambda: "a successor\n" + self.stack.logs())[0]
+        assert "has not bound it" in self.told(first, "Recycled")
+        self.stack.create_pod("friend-" + name, gpus=0, labels={"friend": name}, **on(node))
+        pod = self.stack.wait_running(second["metadata"]["name"], 40)
+        assert note(pod, "gpu-uuid")
+
     def told(self, pod, reason, timeout=40):
         found = wait_until(lambda: events(self.stack, pod, reason), timeout,
                            lambda: "the event %s\n%s" % (reason, self.stack.logs()))
@@ -90,6 +114,10 @@ def scene(stacks):
         made.stack.create_pod("bare", fraction="0.5", **on(BARE), **beside("bare"))
         made.allowed = made.displaced(ALLOWING, 0)
         made.refused = made.displaced(REFUSING, 1)
+        made.job("spares", "0.3", JOBS, **SPARES)
+        made.job("counts", "0.3", JOBS, podReplacementPolicy="Failed")
+        made.stuck, = wait_until(lambda: made.pods("stuck"), 20, "its first pod")
+        made.spared, = wait_until(lambda: made.pods("spares"), 20, "its first pod")
         # A device is free as soon as the object of its pod is gone.
         made.stack.kubelet.fault("free-delay", node=WHOLE, ms=0)
         made.shares = [made.stack.create_pod("share-%d" % i, fraction="0.4", **on(WHOLE)) for i in range(2)]
@@ -157,16 +185,23 @@ def test_c17_k16_a_whole_pod_of_a_higher_priority_has_the_gpu(scene, stack):
 
 def test_c21_a_stuck_tenant_is_recycled(scene, stack):
     """Its successor is placed anew, and runs once the scheduler has no more objections."""
-    first = scene.pods("stuck")[0]
+    scene.succeeds("stuck", scene.stuck, STUCK)
 
-    def another():
-        found = scene.pods("stuck")
-        return len(found) == 1 and found[0]["metadata"]["uid"] != first["metadata"]["uid"] and found
-    second = wait_until(another, 60, lambda: "a successor\n" + stack.logs())[0]
-    assert "has not bound it" in scene.told(first, "Recycled")
-    stack.create_pod("friend-stuck", gpus=0, labels={"friend": "stuck"}, **on(STUCK))
-    pod = stack.wait_running(second["metadata"]["name"], 40)
-    assert note(pod, "gpu-uuid")
+
+def test_c21_the_pod_of_a_job_that_spares_it_is_recycled(scene, stack):
+    """The Job makes another one once the pod garbage collector has called the first one failed, and counts nothing."""
+    scene.succeeds("spares", scene.spared, JOBS)
+    job = stack.api.get("jobs", "spares", "default")
+    assert job["status"].get("failed", 0) == 0 and job["status"]["active"] == 1, job["status"]
+
+
+def test_c21_the_pod_of_a_job_that_would_count_it_waits(scene, stack):
+    """With backoffLimit 0 an eviction would be the end of the Job, whatever its podReplacementPolicy."""
+    pod, = scene.pods("counts")
+    pod = stack.wait_pod(pod["metadata"]["name"], lambda p: placed(p).get("reason") == "PinnedUnschedulable", 60,
+                         what="PinnedUnschedulable")
+    assert "the Job counts would count an eviction as a failure" in placed(pod)["message"]
+    assert note(pod, "gpu-uuid") and not events(stack, pod, "Recycled")
 
 
 def test_c21_a_bare_one_waits_and_says_so(scene, stack):

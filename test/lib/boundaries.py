@@ -18,8 +18,10 @@ from waiting import wait_until
 HOME = "aliquot-system"
 OTHER_GATE = "example.com/not-yet"
 UPGRADE = "nvidia.com/gpu-driver-upgrade-state"
+POOL = {"example.com/pool": "to-come"}
 # For each write the method of Stories that leads to it.
-STORIES = {"Canary": "starting", "CreateCapacity": "placing", "Grant": "placing", "DeleteCapacity": "leaving",
+STORIES = {"Canary": "starting", "CreateCompanion": "growing", "CreateUnpinned": "growing",
+           "DeleteCompanion": "growing", "CreateCapacity": "placing", "Grant": "placing", "DeleteCapacity": "leaving",
            "Place": "placing", "Condition": "waiting", "Evict": "evicting", "PolicyStatus": "judging",
            "Event": "placing", "LeaseTake": "taking", "LeaseRelease": "ending", "LeaseRenew": "renewing",
            "Secret": "uncertified", "Webhook": "untrusted"}
@@ -95,6 +97,38 @@ class Stories:
             conditions = self.api.get("pods", name, "default")["status"].get("conditions", [])
             return any(c["type"] == P + "Placed" and c["reason"] == "LargerThanAnyGpu" for c in conditions)
         return told
+
+    def growing(self, boundary):
+        """Somebody fits nowhere, and a capacity pod and its companion wait for a node; then one comes."""
+        usual, node = self.leader.argv, self.stack.nodes[-1]["name"]
+        self.leader.kill()
+        self.leader.argv = ["--scale-up-seconds=1" if a.startswith("--scale-up-seconds") else a for a in usual]
+        self.leader.arm(boundary)
+        self.leader.start(wait_ready=False)
+        made = self.pods(1, nodeSelector=POOL)
+        comes = {"metadata": {"labels": POOL}}
+
+        def waiting():
+            found = self.api.list("pods", HOME, labelSelector=P + "pair")
+            beside = self.api.list("pods", HOME, labelSelector=P + "companion=true")
+            return len(found) == 1 and len(beside) == 1
+        if boundary.endswith(" DeleteCompanion"):
+            wait_until(waiting, 60, lambda: "two pods that wait for a node\n" + self.stack.logs())
+            self.api.patch("nodes", node, comes)
+
+        def grown():
+            if not self.all_run(made)():
+                if waiting():
+                    self.api.patch("nodes", node, comes)
+                return False
+            if self.api.list("pods", HOME, labelSelector=P + "companion=true"):
+                return False
+            self.api.patch("nodes", node, {"metadata": {"labels": {key: None for key in POOL}}})
+            self.leader.kill()
+            self.leader.argv = usual
+            self.leader.start(wait_ready=False)
+            return True
+        return grown
 
     def evicting(self, boundary):
         made = self.running(count=2)

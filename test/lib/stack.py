@@ -300,7 +300,7 @@ class Stack:
     def _emptied(self, namespace):
         kinds = ["pods"]
         if namespace == "default":
-            kinds = ["deployments", "replicasets", "gpupolicies", "pods"]
+            kinds = ["deployments", "replicasets", "jobs", "gpupolicies", "pods"]
         found = [(kind, obj) for kind in kinds for obj in self.api.list(
             kind, None if kind == "gpupolicies" else namespace)]
         # By force the shares of tenants would be held for minutes (C22).

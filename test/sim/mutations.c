@@ -16,6 +16,8 @@ const struct mutation_row mutation_rows[] = {
 		.hooks = {.request = place_without_uid}, .rare = true},
 	{"place-without-pin", "a placement forgets the node",
 		.hooks = {.request = place_without_pin}},
+	{"no-fence", "a placement does not say in which term it was sent",
+		.hooks = {.request = place_without_term}, .scenario = "fence"},
 	{"place-on-the-first", "a tenant of several GPUs is told one",
 		.hooks = {.request = place_on_the_first}},
 	{"keep-halves", "a partial multi-GPU grant is kept",

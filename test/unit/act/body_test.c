@@ -238,6 +238,24 @@ Test(body, a_capacity_pod_that_is_there_already_is_ours_or_not)
 		FAULT_CONFLICT);
 }
 
+Test(body, c14_a_companion_goes_whatever_its_version)
+{
+	struct fixture *f = set_up();
+	struct action x = {.id = 3, .type = ACTION_DELETE_CAPACITY, .name = "c", .uid = "u-1"};
+	act_submit(f->act, &x);
+	step(f, 0);
+	cr_expect_eq(f->wire->count, 0, "a capacity pod does not");
+	cr_expect_eq(last_heard(f)->fault.kind, FAULT_INVALID);
+	x.companion = true;
+	act_submit(f->act, &x);
+	step(f, 0);
+	cr_assert_eq(f->wire->count, 1);
+	cr_expect_not_null(strstr(fake_last(f->wire)->body, "{\"uid\":\"u-1\"}"), "%s",
+		fake_last(f->wire)->body);
+	fake_answer(fake_last(f->wire), 200, POD_ANSWER);
+	tear_down(f);
+}
+
 Test(body, delete_capacity_carries_its_preconditions)
 {
 	struct fixture *f = set_up();
@@ -334,6 +352,27 @@ Test(body, place_pins_a_pod_without_affinity)
 	fake_answer(c, 200, POD_ANSWER);
 	cr_expect_eq(last_heard(f)->fault.kind, FAULT_NONE);
 	cr_expect_str_eq(last_heard(f)->pod, "", "the watch shows it");
+	tear_down(f);
+}
+
+/* C33: that of the moment of sending, after whatever the action waited for. */
+Test(body, place_carries_the_term_in_which_it_is_sent)
+{
+	struct fixture *f = set_up();
+	struct action x = place_action();
+	f->term = 6;
+	act_submit(f->act, &x);
+	f->term = 7;
+	step(f, 0);
+	cr_expect_not_null(strstr(fake_last(f->wire)->body, "\"aliquot.dev/term\":\"7\""));
+	fake_answer(fake_last(f->wire), 200, POD_ANSWER);
+	x.node_term_count = 1;
+	act_submit(f->act, &x);
+	step(f, 0);
+	f->term = 2147483647;
+	fake_answer(fake_last(f->wire), 200, LIVE("41", "{" ZONE("In") "}"));
+	cr_expect_not_null(strstr(fake_last(f->wire)->body, "\"aliquot.dev/term\":\"2147483647\""));
+	fake_answer(fake_last(f->wire), 200, POD_ANSWER);
 	tear_down(f);
 }
 

@@ -78,3 +78,50 @@ Test(evict, a_budget_that_refuses_is_named)
 		told->message);
 	tear_down(f);
 }
+
+/* --- what a Job says of it (C21) --- */
+
+#define IGNORES                                                                                    \
+	"{\"action\":\"Ignore\",\"onPodConditions\":[{\"type\":\"DisruptionTarget\",\"status\":"   \
+	"\"True\"}]}"
+#define JOB(uid, rules)                                                                            \
+	"{\"metadata\":{\"uid\":\"" uid "\"},\"spec\":{\"podReplacementPolicy\":\"Failed\","       \
+	"\"podFailurePolicy\":{\"rules\":[" rules "]}}}"
+
+static struct fake_call *asked(struct fixture *f)
+{
+	struct action x = {
+		.id = 11, .type = ACTION_READ_JOB, .ns = "team", .name = "train", .uid = "j-uid"};
+	return sent(f, &x);
+}
+
+Test(evict, c21_a_job_is_read_and_nothing_is_written)
+{
+	struct fixture *f = set_up();
+	struct fake_call *c = asked(f);
+	cr_expect_eq(c->method, WIRE_GET);
+	cr_expect_str_eq(c->path, "/apis/batch/v1/namespaces/team/jobs/train");
+	fake_answer(c, 200, JOB("j-uid", IGNORES));
+	cr_expect_eq(last_heard(f)->fault.kind, FAULT_NONE);
+	cr_expect(last_heard(f)->spares);
+	cr_expect_eq(f->wire->count, 1);
+	tear_down(f);
+}
+
+Test(evict, c21_a_job_that_counts_another_or_none_spares_nothing)
+{
+	static const struct {
+		int status;
+		const char *body;
+		enum fault_kind kind;
+	} cases[] = {{200, JOB("j-uid", ""), FAULT_NONE},
+		{200, JOB("other", IGNORES), FAULT_NOT_FOUND}, {200, "[", FAULT_INVALID},
+		{403, "{\"kind\":\"Status\"}", FAULT_DENIED}, {404, "{}", FAULT_NOT_FOUND}};
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		struct fixture *f = set_up();
+		fake_answer(asked(f), cases[i].status, cases[i].body);
+		cr_expect_eq(last_heard(f)->fault.kind, cases[i].kind, "%zu", i);
+		cr_expect_not(last_heard(f)->spares, "%zu", i);
+		tear_down(f);
+	}
+}

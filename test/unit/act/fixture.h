@@ -9,7 +9,7 @@
 struct heard {
 	uint64_t id;
 	struct fault fault;
-	bool had_pod;
+	bool had_pod, spares;
 	char pod[64];
 };
 
@@ -22,6 +22,7 @@ struct fixture {
 	struct act *act;
 	bool leads;
 	int64_t left_ms;
+	int64_t term;
 	struct heard heard[2048];
 	size_t count;
 };
@@ -32,8 +33,10 @@ static inline void on_outcome(
 	struct fixture *f = data;
 	cr_assert_lt(f->count, COUNT_OF(f->heard));
 	struct heard *h = &f->heard[f->count++];
-	*h = (struct heard){
-		.id = action->id, .fault = outcome->fault, .had_pod = outcome->pod != NULL};
+	*h = (struct heard){.id = action->id,
+		.fault = outcome->fault,
+		.had_pod = outcome->pod != NULL,
+		.spares = outcome->spares};
 	if (h->had_pod) {
 		snprintf(h->pod, sizeof h->pod, "%s@%s", outcome->pod->name,
 			outcome->pod->resource_version);
@@ -46,7 +49,14 @@ static inline int64_t write_ms(void *data)
 	return f->leads ? f->left_ms : 0;
 }
 
-static const struct act_events events = {.on_outcome = on_outcome, .write_ms = write_ms};
+static inline int64_t term(void *data)
+{
+	const struct fixture *f = data;
+	return f->term;
+}
+
+static const struct act_events events = {
+	.on_outcome = on_outcome, .write_ms = write_ms, .term = term};
 
 static inline struct fixture *set_up(void)
 {

@@ -35,7 +35,8 @@ static inline void tell_tenant(struct bed *b, const struct tenant *t)
 		.labels = {label, 1},
 		.notes = {notes, 4}};
 	if (t->owner != NULL) {
-		p.owner = (struct owner){"apps/v1", t->owner_kind, "owner", t->owner};
+		const char *api = strcmp(t->owner_kind, "Job") == 0 ? "batch/v1" : "apps/v1";
+		p.owner = (struct owner){api, t->owner_kind, "owner", t->owner};
 	}
 	tell_pod(b, &p);
 }

@@ -59,7 +59,7 @@ Test(recycle, c21_only_where_a_deleted_pod_is_no_failure)
 		const char *kind;
 		bool recycled;
 	} cases[] = {{"ReplicaSet", true}, {"StatefulSet", true}, {"DaemonSet", true},
-		{"Job", false}, {"Workflow", false}, {NULL, false}};
+		{"Workflow", false}, {NULL, false}};
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		struct bed b = one_gpu();
 		tell_stuck(&b, cases[i].kind);
@@ -172,5 +172,109 @@ Test(recycle, c21_siblings_are_no_successors)
 	b.now += 30000;
 	step(&b, ACTION_EVICT);
 	cr_expect_eq(count_of(&b, ACTION_EVICT), 3);
+	bed_finish(&b);
+}
+
+/* A Job's pod is stuck for 30 s, and the Job is read: the action. */
+static const struct action *ask_job(struct bed *b)
+{
+	tell_stuck(b, "Job");
+	cr_expect_null(step(b, ACTION_READ_JOB));
+	b->now += 30000;
+	const struct action *a = step(b, ACTION_READ_JOB);
+	cr_assert_not_null(a);
+	return a;
+}
+
+static void job_says(struct bed *b, uint64_t id, bool spares)
+{
+	struct outcome o = {.spares = spares};
+	engine_settle(b->e, (struct engine_now){b->now, b->now}, id, &o);
+}
+
+Test(recycle, c21_a_job_is_read_before_its_pod_is_evicted)
+{
+	struct bed b = one_gpu();
+	const struct action *a = ask_job(&b);
+	cr_expect_str_eq(a->ns, "default");
+	cr_expect_str_eq(a->name, "owner");
+	cr_expect_str_eq(a->uid, "owner");
+	uint64_t id = a->id;
+	b.now += 1000;
+	cr_expect_null(step(&b, ACTION_READ_JOB), "once");
+	cr_expect_null(step(&b, ACTION_EVICT), "not before it has answered");
+	cr_expect_eq(count_of(&b, ACTION_CONDITION), 0);
+	job_says(&b, id, true);
+	a = step(&b, ACTION_EVICT);
+	cr_assert_not_null(a);
+	cr_expect_eq(a->reason, REASON_RECYCLED);
+	bed_finish(&b);
+}
+
+Test(recycle, c21_the_pod_of_a_job_that_would_count_it_waits)
+{
+	struct bed b = one_gpu();
+	job_says(&b, ask_job(&b)->id, false);
+	const struct action *a = step(&b, ACTION_CONDITION);
+	cr_assert_not_null(a);
+	cr_expect_eq(a->reason, REASON_PINNED_UNSCHEDULABLE);
+	cr_expect_not_null(strstr(a->message, "the Job owner would count"), "%s", a->message);
+	for (int i = 0; i < 100; i++) {
+		b.now += 7000;
+		cr_expect_null(step(&b, ACTION_EVICT));
+		cr_expect_eq(count_of(&b, ACTION_READ_JOB), 0, "it cannot change");
+	}
+	bed_finish(&b);
+}
+
+Test(recycle, c21_a_job_that_cannot_be_read_spares_nothing)
+{
+	struct bed b = one_gpu();
+	settle(&b, ask_job(&b)->id, 403, "no");
+	const struct action *a = step(&b, ACTION_CONDITION);
+	cr_assert_not_null(a);
+	cr_expect_null(strstr(a->message, "Job"), "%s", a->message);
+	cr_expect_eq(count_of(&b, ACTION_READ_JOB) + count_of(&b, ACTION_EVICT), 0);
+	int64_t next = engine_next_deadline(b.e);
+	cr_expect(next > b.now && next <= b.now + 2000, "%lld", (long long)(next - b.now));
+	b.now += 2000;
+	a = step(&b, ACTION_READ_JOB);
+	cr_assert_not_null(a, "asked again");
+	job_says(&b, a->id, true);
+	cr_expect_not_null(step(&b, ACTION_EVICT));
+	bed_finish(&b);
+}
+
+Test(recycle, c21_all_pods_of_a_job_ask_once)
+{
+	static const char *const names[] = {"t0", "t1", "t2"};
+	struct bed b = one_gpu();
+	for (int i = 0; i < 3; i++) {
+		tell_tenant(&b, &(struct tenant){.name = names[i],
+					.owner_kind = "Job",
+					.owner = "owner",
+					.milli = "200",
+					.unschedulable = true});
+	}
+	step(&b, ACTION_EVICT);
+	b.now += 30000;
+	const struct action *a = step(&b, ACTION_READ_JOB);
+	cr_assert_eq(count_of(&b, ACTION_READ_JOB), 1);
+	job_says(&b, a->id, true);
+	step(&b, ACTION_EVICT);
+	cr_expect_eq(count_of(&b, ACTION_EVICT), 3);
+	bed_finish(&b);
+}
+
+/* Another pod of that Job, an hour later. */
+Test(recycle, c21_what_a_job_said_is_forgotten_with_its_pods)
+{
+	struct bed b = one_gpu();
+	job_says(&b, ask_job(&b)->id, false);
+	step(&b, ACTION_CONDITION);
+	tell_gone(&b, "default", "t0");
+	b.now += 1000;
+	step(&b, ACTION_CONDITION);
+	cr_expect_not_null(ask_job(&b));
 	bed_finish(&b);
 }

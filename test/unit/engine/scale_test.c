@@ -180,6 +180,7 @@ Test(scale, c14_companions_ask_for_what_the_tenants_need)
 	const struct action *gone = step(&b, ACTION_DELETE_CAPACITY);
 	cr_assert_not_null(gone);
 	cr_expect_str_eq(gone->name, companion);
+	cr_expect(gone->companion, "nobody knows its version");
 	bool granted = false;
 	vec_for_each (const struct action, a, &b.plan.actions) {
 		granted = granted || (a->type == ACTION_GRANT && a->ledger.count == 2);

@@ -1,0 +1,122 @@
+/* What the pods that we make have in common: small, without rights, token or port, and fit for a
+ * namespace that enforces the restricted profile. */
+#include "act_parts.h"
+#include "model/names.h"
+
+#define NOT_ROOT 65532
+
+int make_pod(const struct act_settings *s, const struct action *x, struct draft *ret_draft,
+	struct build *b, struct fault *ret_fault)
+{
+	if (text_empty(s->image)) {
+		return fault_set(
+			ret_fault, FAULT_INVALID, "no image for capacity pods is configured");
+	}
+	ret_draft->method = WIRE_POST;
+	ret_draft->path =
+		(struct kube_path){.group_version = "v1", .ns = x->ns, .resource = "pods"};
+	ret_draft->content_type = KUBE_JSON;
+	build_begin_object(b);
+	build_text_at(b, "apiVersion", "v1");
+	build_text_at(b, "kind", "Pod");
+	return 0;
+}
+
+void make_metadata(struct build *b, const struct action *x, const char *app)
+{
+	build_object_at(b, "metadata");
+	build_text_at(b, "name", x->name);
+	build_text_at(b, "namespace", x->ns);
+	build_object_at(b, "annotations");
+	build_text_at(b, NOTE_SAFE_TO_EVICT, "true");
+	build_end(b);
+	build_object_at(b, "labels");
+	build_text_at(b, "app.kubernetes.io/name", app);
+	build_text_at(b, "app.kubernetes.io/part-of", "aliquot");
+}
+
+void make_owner(struct build *b, const char *kind, const char *name, const char *uid)
+{
+	build_end(b);
+	build_array_at(b, "ownerReferences");
+	build_begin_object(b);
+	build_text_at(b, "apiVersion", "v1");
+	build_text_at(b, "kind", kind);
+	build_text_at(b, "name", name);
+	build_text_at(b, "uid", uid);
+	build_bool_at(b, "controller", true);
+	build_end(b);
+	build_end(b);
+	build_end(b);
+}
+
+const char *make_owner_name(const struct act_settings *s)
+{
+	return text_empty(s->owner_name) ? NAME_CAPACITY : s->owner_name;
+}
+
+static void make_security(struct build *b)
+{
+	build_object_at(b, "securityContext");
+	build_bool_at(b, "runAsNonRoot", true);
+	build_i64_at(b, "runAsUser", NOT_ROOT);
+	build_i64_at(b, "runAsGroup", NOT_ROOT);
+	build_object_at(b, "seccompProfile");
+	build_text_at(b, "type", "RuntimeDefault");
+	build_end(b);
+	build_end(b);
+}
+
+void make_spec(struct build *b, const char *priority, int64_t grace_s)
+{
+	build_object_at(b, "spec");
+	/* Always: a main container that was killed finds its device again. It compares identities
+	 * first, so a pod that came back with another GPU holds nothing. */
+	build_text_at(b, "restartPolicy", "Always");
+	build_i64_at(b, "terminationGracePeriodSeconds", grace_s);
+	build_text_at(b, "priorityClassName", priority);
+	build_text_at(b, "serviceAccountName", NAME_CAPACITY);
+	build_bool_at(b, "automountServiceAccountToken", false);
+	build_bool_at(b, "enableServiceLinks", false);
+	make_security(b);
+}
+
+void make_container_security(struct build *b)
+{
+	build_object_at(b, "securityContext");
+	build_bool_at(b, "allowPrivilegeEscalation", false);
+	build_bool_at(b, "readOnlyRootFilesystem", true);
+	build_object_at(b, "capabilities");
+	build_array_at(b, "drop");
+	build_text(b, "ALL");
+	build_end(b);
+	build_end(b);
+	build_end(b);
+}
+
+void make_image(struct build *b, const struct act_settings *s)
+{
+	build_text_at(b, "image", s->image);
+	if (!text_empty(s->pull_policy)) {
+		build_text_at(b, "imagePullPolicy", s->pull_policy);
+	}
+	/* The image's entry point is the binary, unless the configuration knows better. */
+	if (!text_empty(s->command)) {
+		build_array_at(b, "command");
+		build_text(b, s->command);
+		build_end(b);
+	}
+}
+
+void make_toleration(struct build *b, const struct toleration *t)
+{
+	const char *texts[][2] = {{"key", t->key},
+		{"operator", t->operator}, {"value", t->value}, {"effect", t->effect}};
+	build_begin_object(b);
+	for (size_t i = 0; i < COUNT_OF(texts); i++) {
+		if (!text_empty(texts[i][1])) {
+			build_text_at(b, texts[i][0], texts[i][1]);
+		}
+	}
+	build_end(b);
+}

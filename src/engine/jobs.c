@@ -1,0 +1,129 @@
+/* When a Job is read, and what it said. */
+#include "jobs.h"
+
+#include <stdlib.h>
+
+#include "model/pack.h"
+#include "state.h"
+
+#define FIRST_MS 2000
+#define CAP_MS	 60000
+
+bool job_owns(const struct pod *pod)
+{
+	return text_equals(pod->owner.api_version, "batch/v1") &&
+	       text_equals(pod->owner.kind, "Job") && !text_empty(pod->owner.name) &&
+	       !text_empty(pod->owner.uid);
+}
+
+static struct job *touch(struct engine *e, const char *uid)
+{
+	struct jobs *all = &e->evictions.jobs;
+	vec_for_each (struct job, j, all) {
+		if (strcmp(j->uid, uid) == 0) {
+			return j;
+		}
+	}
+	struct job made = {
+		.uid = xstrdup(uid), .backoff = {.first_ms = FIRST_MS, .cap_ms = CAP_MS}};
+	VEC_PUSH(all, made);
+	return &all->items[all->count - 1];
+}
+
+enum job_says job_ask(struct engine *e, const struct pod *pod, struct plan *plan)
+{
+	struct job *j = touch(e, pod->owner.uid);
+	j->seen = e->step;
+	bool known = j->says == JOB_SPARES || j->says == JOB_COUNTS;
+	if (known || j->flight != 0) {
+		return j->says;
+	}
+	if (e->now < j->retry_at) {
+		wake_by(e, j->retry_at);
+		return j->says;
+	}
+	struct action *a = emit(e, plan, ACTION_READ_JOB);
+	a->ns = arena_strdup(&plan->arena, pod->ns);
+	a->name = arena_strdup(&plan->arena, pod->owner.name);
+	a->uid = arena_strdup(&plan->arena, pod->owner.uid);
+	j->flight = a->id;
+	return j->says;
+}
+
+void job_settle(struct engine *e, int64_t now, uint64_t id, const struct outcome *o)
+{
+	vec_for_each (struct job, j, &e->evictions.jobs) {
+		if (j->flight != id) {
+			continue;
+		}
+		j->flight = 0;
+		j->says = o->spares ? JOB_SPARES : JOB_COUNTS;
+		if (o->fault.kind != FAULT_NONE) {
+			j->says = JOB_UNREAD;
+			j->retry_at = now + backoff_next(&j->backoff, &e->rng);
+		}
+	}
+}
+
+static void remove_at(struct jobs *all, size_t i)
+{
+	free(all->items[i].uid);
+	VEC_REMOVE_SWAP(all, i);
+}
+
+void jobs_sweep(struct engine *e)
+{
+	struct jobs *all = &e->evictions.jobs;
+	for (size_t i = all->count; i-- > 0;) {
+		if (all->items[i].seen != e->step) {
+			remove_at(all, i);
+		}
+	}
+}
+
+void jobs_forget(struct jobs *all)
+{
+	while (all->count > 0) {
+		remove_at(all, all->count - 1);
+	}
+}
+
+void jobs_finish(struct jobs *all)
+{
+	jobs_forget(all);
+	VEC_FINISH(all);
+}
+
+void jobs_pack(struct str *out, const struct jobs *all)
+{
+	pack_u64(out, all->count);
+	vec_for_each (const struct job, j, all) {
+		pack_text(out, j->uid);
+		pack_u64(out, j->flight);
+		pack_u64(out, j->says);
+		pack_i64(out, j->retry_at);
+		pack_i64(out, j->backoff.attempt);
+		pack_u64(out, j->seen);
+	}
+}
+
+bool jobs_unpack(struct jobs *all, struct unpack *u)
+{
+	for (uint64_t n = unpack_u64(u); n > 0 && !u->bad; n--) {
+		const char *uid = unpack_text(u);
+		struct job j = {.flight = unpack_u64(u),
+			.backoff = {.first_ms = FIRST_MS, .cap_ms = CAP_MS}};
+		uint64_t says = unpack_u64(u);
+		j.retry_at = unpack_i64(u);
+		int64_t attempt = unpack_i64(u);
+		j.seen = unpack_u64(u);
+		if (u->bad || uid == NULL || says >= JOB_SAYS_MAX || attempt < 0 || attempt > 62) {
+			return false;
+		}
+		j.says = (enum job_says)says;
+		j.backoff.attempt = (int)attempt;
+		j.uid = xstrdup(uid);
+		VEC_PUSH(all, j);
+	}
+	return !u->bad;
+}
