@@ -407,7 +407,8 @@ static void make_leader_side(struct controller *c)
 		.stuck_ms = c->options.recycle_s * 1000,
 		.lacks_ms = c->options.preempt_s * 1000,
 		.scale_up_ms = c->options.scale_up_s * 1000,
-		.context_mib = c->options.context_memory_mib};
+		.context_mib = c->options.context_memory_mib,
+		.warm_gpus = (uint32_t)c->options.warm_gpus};
 	struct certs_config certs = {.ns = NAME_NAMESPACE, .extra_names = c->options.webhook_names};
 	struct certs_events certs_events = {.on_identity = on_identity, .leads = leads};
 	c->events =

@@ -177,8 +177,23 @@ static bool is_reserved(const struct engine *e, uint32_t gpu)
 	return keeper != 0 && !e->wholes.keepers.items[keeper - 1].whole;
 }
 
+/* Of those whose grace is over so many stay; they must be of use to whoever comes next. */
+static bool stays_warm(const struct engine *e, uint32_t gpu, uint32_t *warm)
+{
+	const struct place_gpu *g = &e->snap.gpus.items[gpu];
+	const struct place_node *n = &e->snap.nodes.items[g->node];
+	bool of_use = g->state != GPU_OPENING && !g->fenced && !n->no_grants &&
+		      place_given_out_by(n) == UNFIT_NONE;
+	if (!of_use || *warm >= e->cfg.warm_gpus) {
+		return false;
+	}
+	(*warm)++;
+	return true;
+}
+
 static void tend_idle(struct engine *e, int64_t now, struct plan *plan)
 {
+	uint32_t warm = 0;
 	for (uint32_t i = 0; i < e->snap_gpus.count; i++) {
 		const struct snap_gpu *s = &e->snap_gpus.items[i];
 		struct holder *h = s->holder;
@@ -198,7 +213,7 @@ static void tend_idle(struct engine *e, int64_t now, struct plan *plan)
 		wake_by(e, h->idle_since + grace);
 		bool fenced = e->snap.gpus.items[i].fenced;
 		if (now - h->idle_since >= grace && holder_may_go(h) &&
-			!(fenced && twin_goes(e, h))) {
+			!(fenced && twin_goes(e, h)) && !stays_warm(e, i, &warm)) {
 			/* A node that tells one UUID twice would be tried again at once. */
 			if (fenced && h->node != NULL) {
 				trouble_note(e, h->node, now);

@@ -47,7 +47,8 @@ static enum reason read_request(struct engine *e, const struct waiter *w, struct
 	const char *memory = pairs_get(&w->pod.notes, NOTE_MEMORY);
 	struct place_request r = {.pod = &w->pod, .context_mib = e->cfg.context_mib};
 	/* Without the label nobody would count it once its gate is gone. */
-	if (!pod_is_tenant(&w->pod) || text_empty(pairs_get(&w->pod.notes, NOTE_ORIGINAL)) ||
+	if (!pod_is_tenant(&w->pod) || w->pod.forged ||
+		text_empty(pairs_get(&w->pod.notes, NOTE_ORIGINAL)) ||
 		(text_empty(share) && text_empty(memory))) {
 		return REASON_NOT_OURS;
 	}

@@ -105,7 +105,7 @@ static const char *const templates[REASON_COUNT] = {
 	[REASON_LARGER_THAN_ANY_GPU] = "needs[ {want}], no GPU that it may use is so large[: the "
 				       "largest has {best}][, on {node}]",
 	[REASON_SHORT_GPUS] = "short of GPUs[: needs {want}][ on each of {count}] of one node"
-			      "[, {node} has room on {limit}][; {nodes}]",
+			      "[, {node} has room on {limit}][; {nodes}]" FOR_A_NODE,
 	[REASON_EXCLUSIVE] = "needs[ {want}][ with {name}], the GPUs with room have tenants[ with "
 			     "{value}][, the first on {node}][; {nodes}]",
 	[REASON_QUOTA] = "needs[ {want}][ on each of {count}], more than a ResourceQuota of the "
