@@ -40,6 +40,8 @@ struct act_events {
 	/* For how long nobody else can write, 0: not now. Asked at submit and at send, when it also
 	 * bounds the wait for the answer; NULL: always. */
 	int64_t (*write_ms)(void *data);
+	/* In which term what is sent now is sent; a placement carries it. NULL: none. */
+	int64_t (*term)(void *data);
 };
 
 struct act;
@@ -60,5 +62,7 @@ size_t act_queued(const struct act *a);
 /* As many writes wait as can be under way, conditions aside, which have a pace of their own. Then
  * events that are no warnings are dropped. */
 bool act_is_busy(const struct act *a);
+/* A placement that the API server refused because the Lease is in a later term. */
+bool act_was_fenced(const struct action *x, const struct fault *f);
 
 #endif

@@ -34,6 +34,8 @@ struct engine_config {
 	 * never
 	 */
 	int64_t scale_up_ms;
+	int64_t context_mib; /* 0: MODEL_CONTEXT_MIB, the smallest share of memory */
+	uint32_t warm_gpus;  /* so many capacity pods without tenants stay beyond their grace */
 	const char *runtime_class; /* of capacity pods; NULL: none; copied */
 };
 

@@ -2,8 +2,9 @@
  *
  * Only the local monotonic clock is trusted: a standby takes the Lease when it saw it unchanged for
  * duration_ms; a leader counts from the moment it SENT its last successful renewal and stops
- * writing renew_deadline_ms later, before anybody could have taken over. That is not fencing: a
- * write already on its way can still land, so every write carries preconditions as well. */
+ * writing renew_deadline_ms later, before anybody could have taken over. A write that is on its way
+ * can still land, so every write carries preconditions, and those that need it the term: each
+ * acquisition raises spec.leaseTransitions, and the API server refuses what is of a lower one. */
 #ifndef KUBE_ELECTION_H
 #define KUBE_ELECTION_H
 
@@ -48,7 +49,11 @@ const char *election_holder(
 /* How long ago the holder's renewTime was last seen to change. INT64_MAX: never since this process
  * looks, so a Lease whose holder died before we started never looks fresh. */
 int64_t election_age_ms(const struct election *e, int64_t now_mono_ms);
-int64_t election_transitions(const struct election *e);
+/* The number that the last acquisition of this process gave the Lease, 1 or more; it is known
+ * before election_leads is true, and no other acquisition has the same. 0: it never led. */
+int64_t election_term(const struct election *e);
+/* Something says that the Lease is another's by now: it is read again, soon. */
+void election_doubt(struct election *e);
 
 /* For shutdown: stop leading at once (on_change fires at the next step) and give the Lease back. */
 void election_release(struct election *e);

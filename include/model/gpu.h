@@ -38,8 +38,8 @@ bool gpu_list_has(const char *list, const char *name);
 uint32_t gpu_list_count(const char *list); /* NULL, "": 0 */
 
 /* Integer shares of a GPU with `usable` MiB (product contract): fraction alone decides memory,
- * memory alone compute. */
-int64_t share_memory_of_milli(int64_t milli, int64_t usable_mib);
+ * memory alone compute. Never less memory than one CUDA context (0: MODEL_CONTEXT_MIB). */
+int64_t share_memory_of_milli(int64_t milli, int64_t usable_mib, int64_t context_mib);
 int64_t share_milli_of_memory(int64_t mem_mib, int64_t usable_mib);
 
 #endif

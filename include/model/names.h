@@ -16,6 +16,7 @@
 #define NAME_WEBHOOK_CONFIG   "zz-aliquot"
 #define NAME_WEBHOOK_ENTRY    "pods.aliquot.dev"
 #define NAME_WEBHOOK_PATH     "/admit"
+#define NAME_FENCE	      "aliquot-term"	 /* ValidatingAdmissionPolicy */
 #define NAME_CAPACITY	      "aliquot-capacity" /* ServiceAccount, PriorityClass, ConfigMap, PDB */
 
 #define NAME_COMPANION	"aliquot-companion"		   /* PriorityClass */
@@ -68,6 +69,7 @@
 #define NOTE_MPS_MEMORY	      "aliquot.dev/mps-memory"
 #define NOTE_FRAMEWORK_MEMORY "aliquot.dev/framework-memory"
 #define NOTE_CAPACITY_POD     "aliquot.dev/capacity-pod"
+#define NOTE_TERM	      "aliquot.dev/term"   /* of the leader that placed it */
 #define NOTE_GRANTS	      "aliquot.dev/grants" /* on capacity pods */
 
 #define CAPACITY_INIT_CONTAINER "identify"

@@ -110,6 +110,7 @@ struct pod {
 			     only our gate is kept */
 	struct container *containers; /* init containers first */
 	uint32_t container_count;
+	bool forged;	 /* gated by us, and what it was before is there and cannot be read */
 	bool has_claims; /* spec.resourceClaims */
 	bool has_group;	 /* spec.schedulingGroup: a gang */
 	struct neighbour_term *neighbours;

@@ -108,8 +108,10 @@ struct place_request {
 	uint32_t apart;	       /* its number, for the nodes' `kept_apart`; 0: none keeps it off */
 	const struct volume_claim *const *claims; /* borrowed; its volumes, all of them ready */
 	uint32_t claim_count;
-	int64_t milli;	    /* 0: follows from memory */
-	int64_t mem_mib;    /* 0: follows from milli */
+	int64_t milli;	 /* 0: follows from memory */
+	int64_t mem_mib; /* 0: follows from milli */
+	/* of what follows from the other one; 0: no bound, and MODEL_CONTEXT_MIB */
+	int64_t max_milli, max_mib, context_mib;
 	int64_t most_milli; /* more than that is not to be given to it (C7); 0: no bound */
 	uint32_t max_tenants;
 	uint64_t company;

@@ -211,6 +211,11 @@ static bool may_write(const struct act *a)
 	return write_ms(a) > 0;
 }
 
+static int64_t term_of(const struct act *a)
+{
+	return a->events.term == NULL ? 0 : a->events.term(a->data);
+}
+
 /* --- answers --- */
 
 static void on_answer(void *data, const struct kube_answer *answer);
@@ -319,7 +324,7 @@ static void live_answered(struct job *j, const struct kube_answer *answer)
 	}
 	if (fault.kind != FAULT_NONE ||
 		decode_parse(answer->body, answer->body_size, DECODE_MEND, &live, &fault) != 0 ||
-		place_draft(&j->action, live, &draft, &fault) != 0) {
+		place_draft(&j->action, live, term_of(j->act), &draft, &fault) != 0) {
 		str_finish(&draft.body);
 		conclude_sent(j, &fault, NULL);
 		return;
@@ -387,7 +392,7 @@ static int build_draft(
 	case ACTION_GRANT:
 		return grant_draft(x, draft, ret_fault);
 	case ACTION_PLACE:
-		return place_draft(x, NULL, draft, ret_fault);
+		return place_draft(x, NULL, term_of(a), draft, ret_fault);
 	case ACTION_CONDITION:
 		return condition_draft(x, wall, draft, ret_fault);
 	case ACTION_POLICY_STATUS:

@@ -5,7 +5,10 @@
  * pod with terms of its own gets them all back with the pin in each, for they are alternatives;
  * they are taken as they are from the live pod, since what we keep of a pod is less than what its
  * owner wrote. Terms that pin to this node already (a DaemonSet's) and empty ones, which match
- * nothing, stay as they are (C15). */
+ * nothing, stay as they are (C15).
+ *
+ * It carries the term of the leader that sends it: the API server refuses it when it arrives in the
+ * term of another. */
 #include "act_parts.h"
 #include "json/decode.h"
 #include "model/names.h"
@@ -14,7 +17,7 @@
 	"spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution."               \
 	"nodeSelectorTerms"
 
-static void write_notes(struct build *b, const struct action *x)
+static void write_notes(struct build *b, const struct action *x, int64_t term)
 {
 	char number[24];
 	build_object_at(b, "annotations");
@@ -25,6 +28,10 @@ static void write_notes(struct build *b, const struct action *x)
 	snprintf(number, sizeof number, "%lld", (long long)x->mem_mib);
 	build_text_at(b, NOTE_MEMORY_MIB, number);
 	build_text_at(b, NOTE_CAPACITY_POD, x->capacity_pod);
+	if (term > 0) {
+		snprintf(number, sizeof number, "%lld", (long long)term);
+		build_text_at(b, NOTE_TERM, number);
+	}
 	if (x->policy != NULL) {
 		build_text_at(b, NOTE_POLICY_APPLIED, x->policy);
 	}
@@ -162,7 +169,7 @@ static int find_terms(const struct action *x, const json_t *live, const json_t *
 	return 0;
 }
 
-int place_draft(const struct action *x, const json_t *live, struct draft *ret_draft,
+int place_draft(const struct action *x, const json_t *live, int64_t term, struct draft *ret_draft,
 	struct fault *ret_fault)
 {
 	const json_t *terms = NULL;
@@ -180,9 +187,15 @@ int place_draft(const struct action *x, const json_t *live, struct draft *ret_dr
 	struct build b = build_into(&ret_draft->body);
 	build_begin_object(&b);
 	draft_metadata(&b, x);
-	write_notes(&b, x);
+	write_notes(&b, x, term);
 	build_end(&b);
 	write_spec(&b, x, terms);
 	build_end(&b);
 	return draft_end(&b, ret_draft, ret_fault);
+}
+
+bool act_was_fenced(const struct action *x, const struct fault *f)
+{
+	return x->type == ACTION_PLACE && (f->kind == FAULT_DENIED || f->kind == FAULT_INVALID) &&
+	       strstr(f->message, "'" NAME_FENCE "'") != NULL;
 }

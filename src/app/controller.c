@@ -72,6 +72,11 @@ static void on_outcome(void *data, const struct action *action, const struct out
 			LOG_I("id", action->id), LOG_F(&outcome->fault),
 			LOG_I("unknown", outcome->fault.unknown_outcome));
 	}
+	if (act_was_fenced(action, &outcome->fault)) {
+		log_warn("the API server says that the lease is in a later term: it is read again",
+			LOG_I("term", election_term(c->election)), LOG_S("name", action->name));
+		election_doubt(c->election);
+	}
 	engine_settle(c->engine, now_of(c), action->id, outcome);
 }
 
@@ -79,6 +84,12 @@ static int64_t write_ms(void *data)
 {
 	struct controller *c = data;
 	return election_write_ms(c->election, clock_mono(c->clock));
+}
+
+static int64_t term(void *data)
+{
+	const struct controller *c = data;
+	return election_term(c->election);
 }
 
 static bool leads(void *data)
@@ -387,7 +398,7 @@ static void make_leader_side(struct controller *c)
 		.pull_policy = text_empty(c->options.image_pull_policy)
 				       ? NULL
 				       : c->options.image_pull_policy};
-	struct act_events outcomes = {.on_outcome = on_outcome, .write_ms = write_ms};
+	struct act_events outcomes = {.on_outcome = on_outcome, .write_ms = write_ms, .term = term};
 	struct engine_config engine = {.idle_grace_ms = c->options.idle_grace_s * 1000,
 		.open_timeout_ms = c->options.open_timeout_s * 1000,
 		.evictions_per_minute = (uint32_t)c->options.evictions_per_minute,
@@ -395,7 +406,9 @@ static void make_leader_side(struct controller *c)
 		.patience_ms = c->options.patience_s * 1000,
 		.stuck_ms = c->options.recycle_s * 1000,
 		.lacks_ms = c->options.preempt_s * 1000,
-		.scale_up_ms = c->options.scale_up_s * 1000};
+		.scale_up_ms = c->options.scale_up_s * 1000,
+		.context_mib = c->options.context_memory_mib,
+		.warm_gpus = (uint32_t)c->options.warm_gpus};
 	struct certs_config certs = {.ns = NAME_NAMESPACE, .extra_names = c->options.webhook_names};
 	struct certs_events certs_events = {.on_identity = on_identity, .leads = leads};
 	c->events =

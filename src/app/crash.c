@@ -25,8 +25,11 @@ static const struct boundary {
 	const char *body; /* a part of it; NULL: any */
 } boundaries[] = {
 	{"Canary", WIRE_POST, "/api/v1/namespaces/" NAME_CANARY_NAMESPACE "/pods", NULL},
+	{"CreateCompanion", WIRE_POST, HOME "/pods", "\"" LABEL_COMPANION "\":\"true\""},
+	{"CreateUnpinned", WIRE_POST, HOME "/pods", "\"" LABEL_PAIR "\":\""},
 	{"CreateCapacity", WIRE_POST, HOME "/pods", NULL},
 	{"Grant", WIRE_PATCH, HOME "/pods/*", NULL},
+	{"DeleteCompanion", WIRE_DELETE, HOME "/pods/companion-*", NULL},
 	{"DeleteCapacity", WIRE_DELETE, HOME "/pods/*", NULL},
 	{"Place", WIRE_PATCH, "/api/v1/namespaces/*/pods/*", NULL},
 	{"Condition", WIRE_PATCH, "/api/v1/namespaces/*/pods/*/status", NULL},

@@ -58,6 +58,9 @@ static const struct option_row rows[] = {
 	{"idle-grace-seconds", NUMBER(idle_grace_s), "60", 1, 86400, NULL,
 		"how long a capacity pod without tenants stays, unless their GPUPolicies say "
 		"otherwise"},
+	{"warm-gpus", NUMBER(warm_gpus), "0", 0, 1000, NULL,
+		"how many capacity pods without tenants stay all the same, so that the next tenant "
+		"starts at once; a whole-GPU pod that waits has them before"},
 	{"open-timeout-seconds", NUMBER(open_timeout_s), "120", 5, 3600, NULL,
 		"how long a capacity pod may take to say which GPU it holds"},
 	{"evictions-per-minute", NUMBER(evictions_per_minute), "30", 1, 1000, NULL,

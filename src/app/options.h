@@ -36,6 +36,7 @@ struct options {
 	int64_t preempt_s;
 	int64_t scale_up_s;
 	int64_t context_memory_mib;
+	int64_t warm_gpus;
 	int64_t journal_files;
 	int64_t journal_memory_mib;
 	bool debug;

@@ -216,6 +216,7 @@ static void on_dump(void *data, const struct server_request *r, struct server_re
 	build_bool_at(&b, "synced", world_all_synced(w));
 	build_bool_at(&b, "leads", election_leads(c->election));
 	build_text_at(&b, "holder", election_holder(c->election));
+	build_i64_at(&b, "term", election_term(c->election));
 	build_i64_at(&b, "pods", (int64_t)world_pod_count(w));
 	build_i64_at(&b, "gpu_pods", (int64_t)gpu_pods);
 	write_nodes(&b, w);

@@ -27,11 +27,11 @@ static const struct decode_field range_fields[] = {
 	{"metadata.name", DECODE_TEXT, true, offsetof(struct limit_range, name), NULL},
 };
 
-/* A maximum alone never stops a pod that asks for none. */
+/* A maximum, too: the API server refuses a pod that it bounds and that says no limit at all. */
 static bool names_gpus(const json_t *limit)
 {
 	static const char *const parts[] = {
-		"min", "default", "defaultRequest", "maxLimitRequestRatio"};
+		"min", "max", "default", "defaultRequest", "maxLimitRequestRatio"};
 	for (size_t i = 0; i < COUNT_OF(parts); i++) {
 		if (json_object_get(decode_find(limit, parts[i]), NAME_GPU_RESOURCE) != NULL) {
 			return true;

@@ -4,6 +4,7 @@
 #include "codec/capacity.h"
 #include "model/names.h"
 #include "pod_parts.h"
+#include "tenant.h"
 
 #define MIRROR_NOTE "kubernetes.io/config.mirror"
 #define SOURCE_NOTE "kubernetes.io/config.source"
@@ -332,6 +333,13 @@ static int read_spec(const json_t *spec, bool admission, struct arena *arena, st
 
 /* --- the pod --- */
 
+/* A tenant could not be made whole again by it. */
+static bool is_forged(const struct pod *pod)
+{
+	const char *original = pairs_get(&pod->notes, NOTE_ORIGINAL);
+	return !text_empty(original) && !tenant_original_reads(original);
+}
+
 static int read_parts(const json_t *root, bool admission, struct arena *arena, struct pod *pod,
 	struct fault *ret_fault)
 {
@@ -355,6 +363,7 @@ static int read_parts(const json_t *root, bool admission, struct arena *arena, s
 	if (pod_status_decode(status, arena, pod, ret_fault) < 0) {
 		return fault_wrap(ret_fault, "status");
 	}
+	pod->forged = pod_has_gate(pod, NAME_GATE) && is_forged(pod);
 	if (pod_is_agent(pod)) {
 		pod_agent_decode(spec, status, arena, pod);
 	}

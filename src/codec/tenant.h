@@ -31,6 +31,8 @@ struct tenant_marks {
 /* The pod as a person wrote it: a new reference to a value that shares every part that did not
  * change. Never fails: what has the wrong type is left for the decoder to complain about. */
 json_t *tenant_plain(json_t *object, struct tenant_marks *ret_marks);
+/* Is this an `original` that could be followed, as far as it can be told without its pod? */
+bool tenant_original_reads(const char *text);
 /* The pod as a tenant, sharing likewise; `plain` must have been decoded without a fault. NULL: no
  * such container, an `original` of more than TENANT_ORIGINAL_MAX bytes, or annotations of more than
  * TENANT_NOTES_MAX. */

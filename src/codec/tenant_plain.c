@@ -21,6 +21,7 @@ static const char *const guarded[] = {
 	NOTE_MPS_MEMORY,
 	NOTE_FRAMEWORK_MEMORY,
 	NOTE_CAPACITY_POD,
+	NOTE_TERM,
 	NOTE_GRANTS,
 };
 static const char *const marks[] = {
@@ -352,15 +353,10 @@ static void strip_meta(json_t *pod, bool restored)
 	}
 }
 
-static json_t *read_original(const json_t *object, bool *ret_present)
+static json_t *parse_original(const char *text, size_t n)
 {
-	const json_t *notes = json_object_get(json_object_get(object, "metadata"), "annotations");
-	const json_t *note = json_object_get(notes, NOTE_ORIGINAL);
 	json_t *original = NULL;
-	*ret_present = note != NULL;
-	if (!json_is_string(note) || json_string_length(note) > TENANT_ORIGINAL_MAX ||
-		decode_parse(json_string_value(note), json_string_length(note), DECODE_UNIQUE,
-			&original, NULL) < 0) {
+	if (n > TENANT_ORIGINAL_MAX || decode_parse(text, n, DECODE_UNIQUE, &original, NULL) < 0) {
 		return NULL;
 	}
 	if (json_integer_value(json_object_get(original, "v")) != 1) {
@@ -368,6 +364,22 @@ static json_t *read_original(const json_t *object, bool *ret_present)
 		return NULL;
 	}
 	return original;
+}
+
+static json_t *read_original(const json_t *object, bool *ret_present)
+{
+	const json_t *notes = json_object_get(json_object_get(object, "metadata"), "annotations");
+	const json_t *note = json_object_get(notes, NOTE_ORIGINAL);
+	*ret_present = note != NULL;
+	return json_is_string(note)
+		       ? parse_original(json_string_value(note), json_string_length(note))
+		       : NULL;
+}
+
+bool tenant_original_reads(const char *text)
+{
+	CLEANUP(decode_release) json_t *original = parse_original(text, strlen(text));
+	return original != NULL;
 }
 
 json_t *tenant_plain(json_t *object, struct tenant_marks *ret_marks)

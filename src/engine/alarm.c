@@ -25,11 +25,14 @@ void alarm_failed(struct engine *e, const struct holder *h, int64_t now, struct 
 	const struct node_memo *m = memo_find(e, h->node);
 	bool over = pod_is_terminal(&h->pod);
 	int64_t since = h->pod.identity == NULL ? h->opened_at : h->lost_at;
+	const char *detail = over		  ? h->pod.status_reason
+			     : h->refused_at >= 0 ? "the scheduler does not bind it"
+						  : h->pod.trouble;
 	struct explain_failure f = {.node = h->node,
 		.ended = over,
 		.told = h->pod.identity != NULL,
 		.after_s = (now - since) / 1000,
-		.detail = over ? h->pod.status_reason : h->pod.trouble,
+		.detail = detail,
 		.rests_s = m != NULL && m->until > now ? (m->until - now + 999) / 1000 : 0};
 	explain_capacity_failed(&text, &f);
 	say(e, h, "CapacityFailed", &text, plan);

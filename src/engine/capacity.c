@@ -7,6 +7,8 @@
 
 #define OPEN_TIMEOUT_MS 120000
 #define IDLE_GRACE_MS	60000
+/* The scheduler tries a pod again within a second or two when what kept it off has gone. */
+#define REFUSED_MS 5000
 
 bool holder_may_go(const struct holder *h)
 {
@@ -19,7 +21,14 @@ static int64_t open_timeout(const struct engine *e)
 	return e->cfg.open_timeout_ms > 0 ? e->cfg.open_timeout_ms : OPEN_TIMEOUT_MS;
 }
 
-/* Failed, refused by the kubelet, silent for too long, or no longer holding what it told. */
+/* One that is pinned can go nowhere else. Who searches waits for what may not be free yet. */
+static bool is_refused(const struct holder *h)
+{
+	return h->refused_at >= 0 && !h->search && !scale_is_one(h);
+}
+
+/* Failed, refused by the scheduler or the kubelet, silent for too long, or no longer holding what
+ * it told. */
 bool capacity_failed(struct engine *e, const struct holder *h, int64_t now)
 {
 	if (pod_is_terminal(&h->pod)) {
@@ -28,6 +37,12 @@ bool capacity_failed(struct engine *e, const struct holder *h, int64_t now)
 	/* It waits for a node, as it should. */
 	if (scale_is_one(h) && text_empty(h->pod.node)) {
 		return false;
+	}
+	if (is_refused(h)) {
+		wake_by(e, h->refused_at + REFUSED_MS);
+		if (now - h->refused_at >= REFUSED_MS) {
+			return true;
+		}
 	}
 	int64_t since = h->pod.identity == NULL ? h->opened_at : h->lost_at;
 	if (since < 0) {
@@ -55,6 +70,23 @@ static bool has_tenants(struct engine *e, const struct holder *h)
 	bool counted = h->snap_step == e->step && h->pod.identity != NULL &&
 		       e->snap.gpus.items[h->snap_at].tenants > 0;
 	return !pod_is_terminal(&h->pod) && (counted || has_live_entries(e, h));
+}
+
+/* Somebody else was faster: the node has fewer GPUs than are asked of it. That is nobody's fault,
+ * and what waits there would have the next free GPU before any pod that ranks higher (C16). */
+static void tend_squeezed(struct engine *e, struct plan *plan)
+{
+	for (size_t i = 0; i < e->holders.count; i++) {
+		struct holder *h = e->holders.items[i];
+		uint32_t node = is_refused(h) ? snap_node_of(e, h->node) : WORLD_NONE;
+		if (node == WORLD_NONE || e->snap.nodes.items[node].free_gpus >= 0 ||
+			!holder_may_go(h)) {
+			continue;
+		}
+		place_return_capacity(&e->snap.nodes.items[node]);
+		snapshot_node_moved(&e->snap, node);
+		emit_delete(e, h, plan);
+	}
 }
 
 static void tend_broken(struct engine *e, int64_t now, struct plan *plan)
@@ -136,8 +168,23 @@ static bool twin_goes(const struct engine *e, const struct holder *h)
 	return false;
 }
 
+/* Of those whose grace is over so many stay; they must be of use to whoever comes next. */
+static bool stays_warm(const struct engine *e, uint32_t gpu, uint32_t *warm)
+{
+	const struct place_gpu *g = &e->snap.gpus.items[gpu];
+	const struct place_node *n = &e->snap.nodes.items[g->node];
+	bool of_use = g->state != GPU_OPENING && !g->fenced && !n->no_grants &&
+		      place_given_out_by(n) == UNFIT_NONE;
+	if (!of_use || *warm >= e->cfg.warm_gpus) {
+		return false;
+	}
+	(*warm)++;
+	return true;
+}
+
 static void tend_idle(struct engine *e, int64_t now, struct plan *plan)
 {
+	uint32_t warm = 0;
 	for (uint32_t i = 0; i < e->snap_gpus.count; i++) {
 		const struct snap_gpu *s = &e->snap_gpus.items[i];
 		struct holder *h = s->holder;
@@ -157,7 +204,7 @@ static void tend_idle(struct engine *e, int64_t now, struct plan *plan)
 		wake_by(e, h->idle_since + grace);
 		bool fenced = e->snap.gpus.items[i].fenced;
 		if (now - h->idle_since >= grace && holder_may_go(h) &&
-			!(fenced && twin_goes(e, h))) {
+			!(fenced && twin_goes(e, h)) && !stays_warm(e, i, &warm)) {
 			/* A node that tells one UUID twice would be tried again at once. */
 			if (fenced && h->node != NULL) {
 				trouble_note(e, h->node, now);
@@ -169,6 +216,7 @@ static void tend_idle(struct engine *e, int64_t now, struct plan *plan)
 
 void capacity_tend(struct engine *e, int64_t now, struct plan *plan)
 {
+	tend_squeezed(e, plan);
 	tend_broken(e, now, plan);
 	vec_for_each (const struct snap_gpu, s, &e->snap_gpus) {
 		learn_grace(e, s->holder);

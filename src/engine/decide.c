@@ -28,7 +28,11 @@ static enum reason apply_policy(struct engine *e, const struct waiter *w, struct
 	if (choice.mode == MODE_DISABLED) {
 		return REASON_DISABLED;
 	}
-	policy_bound_share(choice.policy, 0, &r->milli, &r->mem_mib);
+	policy_bound_share(choice.policy, e->cfg.context_mib, &r->milli, &r->mem_mib);
+	if (!choice.policy->built_in) {
+		r->max_milli = (int64_t)choice.policy->max_percent * 10;
+		r->max_mib = choice.policy->max_mem_mib;
+	}
 	struct manners manners = manners_under(e, choice.policy, &w->pod);
 	r->max_tenants = manners.max_tenants;
 	r->company = manners.company;
@@ -41,9 +45,10 @@ static enum reason read_request(struct engine *e, const struct waiter *w, struct
 {
 	const char *share = pairs_get(&w->pod.notes, NOTE_SHARE);
 	const char *memory = pairs_get(&w->pod.notes, NOTE_MEMORY);
-	struct place_request r = {.pod = &w->pod};
+	struct place_request r = {.pod = &w->pod, .context_mib = e->cfg.context_mib};
 	/* Without the label nobody would count it once its gate is gone. */
-	if (!pod_is_tenant(&w->pod) || text_empty(pairs_get(&w->pod.notes, NOTE_ORIGINAL)) ||
+	if (!pod_is_tenant(&w->pod) || w->pod.forged ||
+		text_empty(pairs_get(&w->pod.notes, NOTE_ORIGINAL)) ||
 		(text_empty(share) && text_empty(memory))) {
 		return REASON_NOT_OURS;
 	}

@@ -5,6 +5,7 @@
 
 #include "engine/journal.h"
 #include "journal_parts.h"
+#include "model/names.h"
 #include "policies.h"
 #include "state.h"
 #include "world/states.h"
@@ -66,6 +67,18 @@ void engine_record(struct engine *e, struct journal *journal)
 	}
 }
 
+/* A capacity pod that came and went between two steps: no step would ever meet it, and it would be
+ * waited for as long as one that was asked for and is not seen yet. */
+static void note_gone(struct engine *e, const struct change *c)
+{
+	bool one =
+		c->type == CHANGE_GONE && c->kind == KIND_POD && text_equals(c->ns, NAME_NAMESPACE);
+	struct holder *h = one ? holder_find(e, c->name) : NULL;
+	if (h != NULL && !h->in_world && h->flight == 0 && text_equals(h->uid, c->uid)) {
+		h->expires_at = 0;
+	}
+}
+
 bool engine_observe(struct engine *e, const struct change *c)
 {
 	if (!world_takes(e->world, c)) {
@@ -91,6 +104,7 @@ bool engine_observe(struct engine *e, const struct change *c)
 		runtime_take(e, c->runtime);
 		return true;
 	}
+	note_gone(e, c);
 	world_apply(e->world, c);
 	return true;
 }

@@ -125,11 +125,11 @@ static void save_waiter(struct saving *s, const struct waiter *w)
 {
 	struct str *out = record_begin(s, RECORD_WAITER);
 	const int64_t numbers[] = {w->placed_until, w->retry_at, w->first_seen, w->reason,
-		w->asked.milli, w->asked.mem_mib, w->asked.max_tenants, w->miss.best_milli,
-		w->miss.best_mib, w->condition_at, w->condition_reason, w->refused_until,
-		w->group.partial_since, w->group.gives_back, w->preempt_at, w->hold.milli,
-		w->hold.mem_mib, w->hold.until, w->passed.lacks_since, w->passed.by,
-		w->passed.vain_until};
+		w->asked.milli, w->asked.mem_mib, w->asked.max_milli, w->asked.max_mib,
+		w->asked.context_mib, w->asked.max_tenants, w->miss.best_milli, w->miss.best_mib,
+		w->condition_at, w->condition_reason, w->refused_until, w->group.partial_since,
+		w->group.gives_back, w->preempt_at, w->hold.milli, w->hold.mem_mib, w->hold.until,
+		w->passed.lacks_since, w->passed.by, w->passed.vain_until};
 	pack_text(out, w->uid);
 	pack_seen_pod(out, &w->pod, w->stamp, world_pod_by_uid(s->e->world, w->uid));
 	pack_u64(out, w->flight);
@@ -176,6 +176,9 @@ static bool load_waiter(struct engine *e, struct unpack *u)
 	w->reason = unpack_reason(u);
 	w->asked.milli = unpack_i64(u);
 	w->asked.mem_mib = unpack_i64(u);
+	w->asked.max_milli = unpack_i64(u);
+	w->asked.max_mib = unpack_i64(u);
+	w->asked.context_mib = unpack_i64(u);
 	w->asked.max_tenants = (uint32_t)unpack_i64(u);
 	w->miss.best_milli = unpack_i64(u);
 	w->miss.best_mib = unpack_i64(u);
@@ -202,7 +205,7 @@ static void save_holder(struct saving *s, const struct holder *h)
 	struct str *out = record_begin(s, RECORD_HOLDER);
 	const int64_t numbers[] = {h->flight_type, h->avoid_until, h->expires_at, h->idle_since,
 		h->opened_at, h->lost_at, h->retry_at, h->grace_ms, h->acked_at, h->mend_at,
-		h->companion_at, h->companion_gone_at};
+		h->companion_at, h->companion_gone_at, h->refused_at};
 	/* The asked ledger travels as that of a pod, which has a packer. */
 	const struct pod asked = {.ns = "", .name = "", .ledger = h->asked};
 	pack_text(out, h->name);
@@ -283,6 +286,7 @@ static bool load_holder(struct engine *e, struct unpack *u)
 	h->mend_at = unpack_i64(u);
 	h->companion_at = unpack_i64(u);
 	h->companion_gone_at = unpack_i64(u);
+	h->refused_at = unpack_i64(u);
 	/* A pod that is in the world has been looked at. */
 	bool sound = !u->bad && type >= 0 && type <= ACTION_EVENT && (seen.known || !h->in_world);
 	return sound && load_asked(h, u);

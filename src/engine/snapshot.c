@@ -66,7 +66,7 @@ static void holder_refresh(
 		holder_heard(e, h);
 		h->opened_at = h->idle_since = now;
 		h->has_grace = false;
-		h->lost_at = -1;
+		h->lost_at = h->refused_at = -1;
 		h->search = h->told_doubled = false;
 		h->companion_at = h->companion_gone_at = 0;
 		if (scale_is_one(h)) {
@@ -76,6 +76,8 @@ static void holder_refresh(
 	text_set(&h->uid, h->pod.uid);
 	bool lost = h->pod.identity != NULL && !h->pod.holds;
 	h->lost_at = !lost ? -1 : h->lost_at >= 0 ? h->lost_at : now;
+	bool refused = h->pod.unschedulable && text_empty(h->pod.node);
+	h->refused_at = !refused ? -1 : h->refused_at >= 0 ? h->refused_at : now;
 	if (!text_empty(h->pod.node)) {
 		/* Only what was not pinned comes to a node later than it was made. */
 		h->opened_at = h->node == NULL && scale_is_one(h) ? now : h->opened_at;

@@ -14,6 +14,7 @@
 #define IDENTITY_MAX	      256
 #define VERSION_MAX	      128
 #define THEIR_DURATION_MAX_MS 60000
+#define DOUBT_MS	      500 /* between two looks at a Lease that may be lost */
 
 enum election_stage {
 	ELECTION_IDLE,
@@ -51,6 +52,7 @@ struct election {
 	int64_t moved_ms;    /* local: when a renewal was last seen; -1: never */
 
 	bool leads;
+	int32_t term;	    /* the number that our last acquisition gave the Lease */
 	bool told;	    /* what on_change last said */
 	int64_t renewed_ms; /* local: when the last renewal that held was sent */
 	bool releasing;
@@ -189,6 +191,7 @@ static void send_create(struct election *e, int64_t now)
 		.resource_version = "",
 		.holder = e->config.identity,
 		.duration_s = (int32_t)((e->config.duration_ms + 999) / 1000),
+		.transitions = 1,
 		.acquire_ms = wall,
 		.renew_ms = wall,
 	};
@@ -206,12 +209,14 @@ static void send_create(struct election *e, int64_t now)
 	e->call = kube_put(e->kube, &write, on_answer, e);
 }
 
-/* A patch rather than the whole object: what others keep on the Lease (labels) stays. */
+/* A patch rather than the whole object: what others keep on the Lease (labels) stays. Each
+ * acquisition raises the number, that of a Lease which has our name already too: what was sent
+ * before it, by an earlier process of this name or by us, is of an earlier term. */
 static void write_patch(struct election *e, struct str *out, bool release)
 {
 	char now_text[TIME_TEXT_MAX];
 	time_format_micro(clock_wall(kube_clock(e->kube)), now_text);
-	bool takes = !release && !text_equals(e->holder, e->config.identity);
+	bool takes = !release && !e->leads;
 	struct build b = build_into(out);
 	build_begin_object(&b);
 	build_object_at(&b, "metadata");
@@ -272,9 +277,9 @@ static void won(struct election *e, int64_t now)
 	bool in_time = now < e->renewed_ms + e->config.renew_deadline_ms;
 	if (!e->leads && !e->releasing && in_time) {
 		e->leads = true;
+		e->term = e->transitions;
 		log_info("leading", LOG_S("lease", e->config.name),
-			LOG_S("identity", e->config.identity),
-			LOG_I("transitions", e->transitions));
+			LOG_S("identity", e->config.identity), LOG_I("term", e->term));
 	}
 }
 
@@ -299,6 +304,8 @@ static void handle_read(struct election *e, int64_t now)
 	e->fresh = true;
 	if (e->leads && !text_equals(e->holder, e->config.identity)) {
 		lost(e, "another process holds the lease");
+	} else if (e->leads && e->transitions != e->term) {
+		lost(e, "the lease was acquired since, under the same name");
 	}
 	if (e->config.never_lead || e->releasing) {
 		return;
@@ -427,9 +434,17 @@ int64_t election_age_ms(const struct election *e, int64_t now_mono_ms)
 	return e->moved_ms < 0 ? INT64_MAX : now_mono_ms - e->moved_ms;
 }
 
-int64_t election_transitions(const struct election *e)
+int64_t election_term(const struct election *e)
 {
-	return e->transitions;
+	return e->term;
+}
+
+void election_doubt(struct election *e)
+{
+	if (e->leads) {
+		e->fresh = false;
+		e->next_ms = time_min(e->next_ms, e->sent_ms + DOUBT_MS);
+	}
 }
 
 void election_release(struct election *e)

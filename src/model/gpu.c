@@ -3,10 +3,11 @@
 
 #include "base/str.h"
 
-int64_t share_memory_of_milli(int64_t milli, int64_t usable_mib)
+int64_t share_memory_of_milli(int64_t milli, int64_t usable_mib, int64_t context_mib)
 {
 	int64_t mib = usable_mib * milli / MODEL_GPU_MILLI;
-	return mib < MODEL_CONTEXT_MIB ? MODEL_CONTEXT_MIB : mib;
+	int64_t least = context_mib > 0 ? context_mib : MODEL_CONTEXT_MIB;
+	return mib < least ? least : mib;
 }
 
 int64_t share_milli_of_memory(int64_t mem_mib, int64_t usable_mib)

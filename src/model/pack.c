@@ -166,6 +166,7 @@ enum {
 	FLAG_CROSSES = 1 << 17,
 	FLAG_DISRUPTED = 1 << 18,
 	FLAG_KEEPS_NODE = 1 << 19,
+	FLAG_FORGED = 1 << 20,
 };
 
 static uint64_t pod_flags(const struct pod *p)
@@ -191,6 +192,7 @@ static uint64_t pod_flags(const struct pod *p)
 	f |= p->crosses_namespaces ? FLAG_CROSSES : 0;
 	f |= p->disrupted ? FLAG_DISRUPTED : 0;
 	f |= p->keeps_node ? FLAG_KEEPS_NODE : 0;
+	f |= p->forged ? FLAG_FORGED : 0;
 	return f;
 }
 
@@ -215,6 +217,7 @@ static void pod_set_flags(struct pod *p, uint64_t f)
 	p->crosses_namespaces = f & FLAG_CROSSES;
 	p->disrupted = f & FLAG_DISRUPTED;
 	p->keeps_node = f & FLAG_KEEPS_NODE;
+	p->forged = f & FLAG_FORGED;
 }
 
 void pack_amounts(struct str *out, const struct amounts *a)

@@ -6,6 +6,13 @@
 #include "base/str.h"
 #include "model/names.h"
 
+static int64_t at_most(int64_t value, int64_t max)
+{
+	return max > 0 && value > max ? max : value;
+}
+
+/* What follows from the other one on this GPU is not more than the policy allows either: who may
+ * have 8 GiB does not get 40 by asking for half of a GPU. */
 void place_share(
 	const struct place_request *r, int64_t usable_mib, int64_t *ret_milli, int64_t *ret_mib)
 {
@@ -13,9 +20,11 @@ void place_share(
 	int64_t mib = r->mem_mib;
 	if (milli == 0) {
 		milli = share_milli_of_memory(mib, usable_mib);
+		milli = milli > MODEL_GPU_MILLI ? milli : at_most(milli, r->max_milli);
 	}
 	if (mib == 0 && usable_mib > 0) {
-		mib = share_memory_of_milli(milli, usable_mib);
+		mib = share_memory_of_milli(milli, usable_mib, r->context_mib);
+		mib = at_most(mib, r->max_mib);
 	}
 	*ret_milli = milli;
 	*ret_mib = mib;

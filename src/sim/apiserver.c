@@ -163,9 +163,25 @@ static json_t *patched(struct verb *v, const struct stored *o, const json_t *pat
 	return draft;
 }
 
+static bool is_fenced(struct verb *v, const struct stored *o, const json_t *draft)
+{
+	const struct stored *lease =
+		store_find(&v->sim->store, RES_LEASES, NAME_NAMESPACE, NAME_CONTROLLER);
+	return v->resource == RES_PODS && v->path.sub[0] == '\0' &&
+	       !rules_fence(lease != NULL ? lease->value : NULL, o->value, draft);
+}
+
 static void apply(struct verb *v, struct stored *o, const json_t *patch)
 {
 	json_t *draft = patched(v, o, patch);
+	if (is_fenced(v, o, draft)) {
+		v->sim->report->fenced++;
+		api_status(v->answer, 403, "Forbidden",
+			"ValidatingAdmissionPolicy '" NAME_FENCE "' denied request: of a term that "
+			"is over");
+		json_decref(draft);
+		return;
+	}
 	const char *why = v->resource == RES_PODS ? rules_check_pod(o->value, draft) : NULL;
 	if (why != NULL) {
 		api_status(v->answer, 422, "Invalid", why);

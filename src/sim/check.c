@@ -162,9 +162,6 @@ static void check_placing_on(
 		check_pin(s, o, made->node);
 		fair_check_placing(s, o, made->node);
 		overtake_check(s, o, made->node);
-		bool gone = store_find_uid(&s->store, made->holder_uid) == NULL;
-		made->late = gone && s->serving_term != s->report->takeovers;
-		s->report->late += made->late;
 	}
 }
 
@@ -210,18 +207,10 @@ static void check_keys(struct sim *s, const struct commit *c)
 
 /* --- sums over the whole cluster --- */
 
-/* A placement that was on its way when somebody deleted its capacity pod cannot be called back, and
- * whoever opens the GPU next may not know of it: a known limit, counted and not held against the
- * sums. */
-static bool counts(const struct sim *s, const struct stored *o, const char *uuid)
+static bool counts(const struct stored *o, const char *uuid)
 {
 	struct told_gpu t;
-	const char *holder = uses_share(o) ? told_by(&o->pod, uuid, &t) : NULL;
-	if (holder == NULL) {
-		return false;
-	}
-	const struct promise *made = promise_find(s, holder, o->uid, uuid);
-	return made == NULL || !made->late;
+	return uses_share(o) && told_by(&o->pod, uuid, &t) != NULL;
 }
 
 /* I1 as it is: everybody who may use a GPU together fits it. */
@@ -236,7 +225,7 @@ static void check_gpu(struct sim *s, const char *uuid)
 	}
 	for (size_t i = 0; i < s->store.items.count; i++) {
 		const struct stored *o = s->store.items.items[i];
-		if (!counts(s, o, uuid)) {
+		if (!counts(o, uuid)) {
 			continue;
 		}
 		milli += number(&o->pod, NOTE_COMPUTE_MILLI);
@@ -267,7 +256,7 @@ static void check_promised(struct sim *s, const struct stored *o)
 	}
 	for (size_t i = 0; i < s->store.items.count; i++) {
 		const struct stored *t = s->store.items.items[i];
-		if (counts(s, t, p->identity->uuid)) {
+		if (counts(t, p->identity->uuid)) {
 			milli += number(&t->pod, NOTE_COMPUTE_MILLI);
 			mib += number(&t->pod, NOTE_MEMORY_MIB);
 		}

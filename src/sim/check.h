@@ -21,7 +21,6 @@ struct weather;
 struct promise {
 	char holder[64], holder_uid[40], uuid[96], node[64], tenant[40];
 	int64_t milli, mem_mib;
-	bool late;	 /* kept when its capacity pod was already gone */
 	int64_t gone_at; /* when the tenant's object went; 0: it is there */
 };
 /* What still runs although its pod is gone. */

@@ -22,7 +22,7 @@ bool need_read(const struct pod *p, int64_t usable_mib, struct need *ret)
 		n.milli = share_milli_of_memory(n.mem_mib, usable_mib);
 	}
 	if (memory == NULL) {
-		n.mem_mib = share_memory_of_milli(n.milli, usable_mib);
+		n.mem_mib = share_memory_of_milli(n.milli, usable_mib, 0);
 	}
 	*ret = n;
 	return true;

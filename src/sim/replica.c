@@ -139,6 +139,9 @@ static void on_outcome(void *data, const struct action *action, const struct out
 	if (hooks_of(r)->outcome != NULL) {
 		hooks_of(r)->outcome(action, &told, &storage);
 	}
+	if (act_was_fenced(action, &told.fault)) {
+		election_doubt(r->election);
+	}
 	engine_settle(r->engine, now_of(r), action->id, &told);
 }
 
@@ -147,6 +150,12 @@ static int64_t write_ms(void *data)
 	struct replica *r = data;
 	return keeps_leading(r) ? ACT_TIMEOUT_MS
 				: election_write_ms(r->election, clock_mono(&r->clock));
+}
+
+static int64_t term(void *data)
+{
+	const struct replica *r = data;
+	return election_term(r->election);
 }
 
 /* --- agents, as app/agents.c does it; they are where their machines are --- */
@@ -285,13 +294,16 @@ struct replica *replica_create(struct sim *s, int index)
 	struct election_config lease = {
 		.ns = NAME_NAMESPACE, .name = NAME_CONTROLLER, .identity = r->identity};
 	struct act_config act = {.image = "aliquot", .owner_uid = "uid-of-the-configmap"};
-	struct act_events outcomes = {.on_outcome = on_outcome, .write_ms = write_ms};
+	/* Where everyone leads there is no term, and no fence: the books must hold alone. */
+	struct act_events outcomes = {
+		.on_outcome = on_outcome, .write_ms = write_ms, .term = all_lead(s) ? NULL : term};
 	struct engine_config engine = {.idle_grace_ms = s->idle_grace_ms,
 		.open_timeout_ms = s->open_timeout_ms,
 		.lost_ms = s->lost_ms,
 		.held_ms = s->held_ms,
-		.patience_ms = s->patience_ms,
-		.partial_ms = s->config.hooks != NULL ? s->config.hooks->partial_ms : 0};
+		.patience_ms =
+			hooks_of(r)->patience_ms > 0 ? hooks_of(r)->patience_ms : s->patience_ms,
+		.partial_ms = hooks_of(r)->partial_ms};
 	struct dice back = dice_enter(s, dice_key("process", r->identity, 0));
 	r->cred = kube_cred_create_plain("https://api", NULL, &r->clock);
 	r->kube = kube_create(&s->slots[index].link.wire, r->cred, &r->clock, NULL);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "json/decode.h"
+#include "model/names.h"
 #include "sim_parts.h"
 
 #define TERMS                                                                                      \
@@ -81,6 +82,32 @@ static bool narrowed(const json_t *before, const json_t *after)
 		}
 	}
 	return true;
+}
+
+static const char *term_of(const json_t *pod)
+{
+	const json_t *notes = json_object_get(json_object_get(pod, "metadata"), "annotations");
+	return json_string_value(json_object_get(notes, NOTE_TERM));
+}
+
+static bool is_tenant(const json_t *pod)
+{
+	const json_t *labels = json_object_get(json_object_get(pod, "metadata"), "labels");
+	return text_equals(json_string_value(json_object_get(labels, LABEL_TENANT)), "true");
+}
+
+/* The policy of manifests/fence.yaml. What the API server knows of the Lease is never old here. */
+bool rules_fence(const json_t *lease, const json_t *before, const json_t *after)
+{
+	const char *term = term_of(after);
+	int64_t number = -1;
+	if (lease == NULL || term == NULL || text_equals(term, term_of(before)) ||
+		!(is_tenant(before) || is_tenant(after))) {
+		return true;
+	}
+	const json_t *spec = json_object_get(lease, "spec");
+	int64_t now = json_integer_value(json_object_get(spec, "leaseTransitions"));
+	return parse_i64(view_of(term), 0, INT64_MAX, &number) && number >= now;
 }
 
 const char *rules_check_pod(const json_t *before, const json_t *after)

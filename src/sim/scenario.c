@@ -188,8 +188,8 @@ static bool k7_settled(struct sim *s, struct str *why)
 
 static void k8_begin(struct sim *s)
 {
-	/* What a person takes away while a placement of another leader is under way is a limit that
-	 * is known and counted elsewhere. */
+	/* Where both lead at once nobody's term is over, and no fence keeps a placement from a GPU
+	 * whose capacity pod a person took away while it was under way. */
 	s->weather.hand_delete = s->weather.snatch = s->weather.doubled = 0;
 	s->weather.node_loss = 0;
 	s->replicas = SIM_REPLICAS;
@@ -310,9 +310,10 @@ static const struct sim_scenario scenarios[] = {
 const struct sim_scenario *sim_scenario_at(size_t i)
 {
 	size_t more = i < COUNT_OF(scenarios) ? 0 : i - COUNT_OF(scenarios);
-	return i < COUNT_OF(scenarios)	     ? &scenarios[i]
-	       : more < scenarios_more_count ? &scenarios_more[more]
-					     : NULL;
+	return i < COUNT_OF(scenarios)	      ? &scenarios[i]
+	       : more < scenarios_more_count  ? &scenarios_more[more]
+	       : more == scenarios_more_count ? &scenario_fence
+					      : NULL;
 }
 
 const struct sim_scenario *sim_scenario_find(const char *name)

@@ -102,6 +102,8 @@ bool api_query(const char *query, const char *key, char *value, size_t room);
 bool api_resource(const struct api_path *p, enum resource *ret_resource);
 /* rules.c: NULL, or why the API server refuses this change of a pod. */
 const char *rules_check_pod(const json_t *before, const json_t *after);
+/* False: the placement is of a term that is over. `lease` NULL: there is none. */
+bool rules_fence(const json_t *lease, const json_t *before, const json_t *after);
 /* patch.c: both change `target` in place. */
 void patch_merge(json_t *target, const json_t *patch);
 void patch_conditions(json_t *target, const json_t *patch); /* strategic, of pods/status */
@@ -156,6 +158,14 @@ void fleet_committed(struct sim *s, const struct commit *c);
 void scheduler_soon(struct sim *s);
 void kubelet_committed(struct sim *s, const struct commit *c);
 json_t *pod_condition_new(const char *type, bool is_true, const char *reason);
+
+/* --- crowd.c --- */
+void crowd_weather(struct weather *w);
+void crowd_work(void *data, uint64_t turn);
+
+/* --- meanwhile.c: what people do while a write is late, or lingers --- */
+void meanwhile_late(struct sim *s, const struct api_request *r);
+void meanwhile_lingers(struct sim *s, const char *path);
 
 /* --- rival.c --- */
 void rival_committed(struct sim *s, const struct commit *c);
@@ -213,7 +223,6 @@ struct sim {
 	struct sim_tally tally;
 	char lease_holder[64];
 	int64_t lease_at;	   /* when it was last renewed */
-	uint64_t serving_term;	   /* in which the request was sent that is being served */
 	struct sim_report *report; /* borrowed */
 };
 

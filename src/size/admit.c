@@ -233,7 +233,8 @@ static enum reason judge_gpu_container(const struct admit_input *in, struct admi
 	return framework != NULL ? found(&v->facts, REASON_PREALLOCATES, framework) : REASON_NONE;
 }
 
-/* What follows from the other dimension is bounded where the GPU is known. */
+/* What follows from the other dimension is bounded from above where the GPU is known (place_share).
+ */
 static void settle_share(const struct admit_input *in, struct admit_verdict *v)
 {
 	const struct policy *p = v->choice.policy;

@@ -13,7 +13,8 @@ P = "aliquot.dev/"
 GATE = P + "gpu"
 CDI = "nvidia.cdi.k8s.io/container.main"
 GUARDED = [P + key for key in ("gpu-uuid", "visible-devices", "compute-milli", "memory-mib",
-                               "mps-threads", "mps-memory", "framework-memory", "capacity-pod")]
+                               "mps-threads", "mps-memory", "framework-memory", "capacity-pod",
+                               "term")]
 HELD = GUARDED + [P + key for key in ("original", "container", "share", "memory")]
 AT_CREATE = ("only Aliquot writes the keys of a share; delete these lines from the metadata of "
              "this pod, or of the template that makes it: ")
@@ -272,7 +273,7 @@ def test_a_pod_of_the_largest_size_is_judged_too(pods, admin, space):
 
 
 def test_expressions_are_well_typed(admin):
-    for name in ("aliquot-guard", "aliquot-canary"):
+    for name in ("aliquot-guard", "aliquot-term", "aliquot-canary"):
         def checked(name=name):
             status = admin.get("validatingadmissionpolicies", name).get("status", {})
             return status.get("typeChecking") is not None and status

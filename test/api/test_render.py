@@ -13,7 +13,7 @@ import manifests
 
 NAMES_H = os.path.join(manifests.TREE, "include", "model", "names.h")
 GUARDED = {"gpu-uuid", "visible-devices", "compute-milli", "memory-mib", "mps-threads",
-           "mps-memory", "framework-memory", "capacity-pod"}
+           "mps-memory", "framework-memory", "capacity-pod", "term"}
 HELD = GUARDED | {"original", "container", "share", "memory"}
 
 
@@ -96,8 +96,21 @@ def test_the_controller_knows_these_names():
     for key in HELD | {"grants", "tenant", "capacity", "in-use", "gpu"}:
         assert '"aliquot.dev/%s"' % key in text, key
     for name in ("aliquot-system", "aliquot-canary", "aliquot-controller", "aliquot-webhook",
-                 "aliquot-capacity", "zz-aliquot"):
+                 "aliquot-capacity", "zz-aliquot", "aliquot-term"):
         assert '"%s"' % name in text, name
+
+
+def test_c33_the_fence_is_about_our_lease_and_our_tenants_only():
+    policy = one("ValidatingAdmissionPolicy", "aliquot-term")["spec"]
+    assert policy["paramKind"] == {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease"}
+    where = one("ValidatingAdmissionPolicyBinding", "aliquot-term")["spec"]["paramRef"]
+    lease = one("Lease", where["name"])
+    assert lease["metadata"]["namespace"] == where["namespace"]
+    assert where["parameterNotFoundAction"] == "Allow"
+    constraints = policy["matchConstraints"]
+    assert constraints["objectSelector"] == {"matchLabels": {"aliquot.dev/tenant": "true"}}
+    assert constraints["resourceRules"] == [{"apiGroups": [""], "apiVersions": ["v1"],
+                                             "operations": ["UPDATE"], "resources": ["pods"]}]
 
 
 def test_the_webhook_is_what_c1_asks_for():

@@ -20,7 +20,7 @@ from waiting import wait_until
 
 P = "aliquot.dev/"
 GUARDED = ["gpu-uuid", "visible-devices", "compute-milli", "memory-mib", "mps-threads",
-           "mps-memory", "framework-memory", "capacity-pod"]
+           "mps-memory", "framework-memory", "capacity-pod", "term"]
 GPU = {"nvidia.com/gpu": "1"}
 
 

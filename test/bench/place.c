@@ -114,7 +114,7 @@ static void add_gpu(struct bed *b, int64_t at, uint32_t tenants)
 		milli = milli < left ? milli : left;
 		left -= milli;
 		t[i] = (struct tenant){
-			.milli = milli, .mib = share_memory_of_milli(milli, USABLE_MIB)};
+			.milli = milli, .mib = share_memory_of_milli(milli, USABLE_MIB, 0)};
 		snprintf(t[i].name, sizeof t[i].name, "tenant-%06" PRIu64, b->uids);
 		snprintf(t[i].uid, sizeof t[i].uid, "uid-%08" PRIu64, b->uids++);
 		snprintf(t[i].holder, sizeof t[i].holder, "%s", holder);

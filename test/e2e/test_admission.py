@@ -234,16 +234,21 @@ def test_a_copy_of_a_live_tenant_is_a_new_pod(stack, node, name):
 
 def test_a_gate_that_is_not_ours_to_take(stack, node, name):
     """C19, case 35: our gate goes when it is the last one; without `original` it never goes."""
-    where, odd, waits = node(), name(), name()
+    where, odd, forged, waits = node(), name(), name(), name()
     made, warnings = create_warned(stack.api, stack.pod(
         odd, schedulingGates=[{"name": P + "gpu"}], gpus=0, labels={P + "tenant": "true"}))
     assert "carries our gate" in "".join(warnings) and gates(made) == [P + "gpu"], warnings
+    # Nor one of which nobody can read what it was.
+    stack.api.create("pods", stack.pod(forged, schedulingGates=[{"name": P + "gpu"}], gpus=0,
+                                       labels={P + "tenant": "true"}, **on(where),
+                                       annotations={P + "original": "nonsense", P + "share": "0.25"}))
     stack.create_pod(waits, fraction="0.25", schedulingGates=[{"name": "example.com/quota"}],
                      **on(where))
-    pod = stack.wait_pod(odd, placed, 40, what="a condition")
-    assert (placed(pod)["status"], placed(pod)["reason"]) == ("False", "NotOurs")
-    assert gates(pod) == [P + "gpu"] and note(pod, "gpu-uuid") is None
-    stack.api.delete("pods", odd, "default", grace=0)
+    for stranger in (odd, forged):
+        pod = stack.wait_pod(stranger, placed, 40, what="a condition")
+        assert (placed(pod)["status"], placed(pod)["reason"]) == ("False", "NotOurs")
+        assert gates(pod) == [P + "gpu"] and note(pod, "gpu-uuid") is None
+        stack.api.delete("pods", stranger, "default", grace=0)
     pod = stack.wait_pod(waits, placed, 40, what="a condition")
     assert placed(pod)["reason"] == "OtherGates" and "example.com/quota" in placed(pod)["message"]
     assert sorted(gates(pod)) == [P + "gpu", "example.com/quota"]

@@ -16,7 +16,7 @@ from waiting import wait_until
 STACK = asking.STACK
 CDI = "nvidia.cdi.k8s.io/container.main"
 GUARDED = ["gpu-uuid", "visible-devices", "compute-milli", "memory-mib", "mps-threads",
-           "mps-memory", "framework-memory", "capacity-pod"]
+           "mps-memory", "framework-memory", "capacity-pod", "term"]
 HELD = GUARDED + ["original", "container", "share", "memory"]
 HOME = "aliquot-system"
 
@@ -74,7 +74,7 @@ def test_a_tenants_keys_stay(unchanged, sub, value):
     stack, tenant, _ = unchanged
     keys = [key for key in HELD if note(stack.get_pod(tenant), key) is not None]
     assert {"gpu-uuid", "visible-devices", "compute-milli", "memory-mib", "capacity-pod",
-            "original", "container", "share", "memory"} <= set(keys)
+            "term", "original", "container", "share", "memory"} <= set(keys)
     for key in keys:
         said = refused(stack.api.patch, "pods", tenant, annotations(**{P + key: value}), "default",
                        sub)

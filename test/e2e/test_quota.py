@@ -78,6 +78,26 @@ def test_c7_a_quota_may_change_while_pods_wait(stack, node):
         stack.wait_running("more", 30, space)
 
 
+LIMITS = [("Container", "min", "1"), ("Container", "max", "4"), ("Container", "default", "1"),
+          ("Container", "maxLimitRequestRatio", "1"), ("Pod", "min", "1"), ("Pod", "max", "4"),
+          ("Pod", "maxLimitRequestRatio", "1")]
+
+
+def test_c7_a_limit_range_leaves_pods_whole(stack):
+    """A share would be refused, or get a GPU besides: the API server judges what the webhook left."""
+    with namespace(stack) as space:
+        assert is_tenant(made(stack, space, PLAIN))
+        for kind, part, amount in LIMITS:
+            stack.api.create("limitranges", {
+                "apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "gpus", "namespace": space},
+                "spec": {"limits": [{"type": kind, part: {"nvidia.com/gpu": amount}}]}}, namespace=space)
+            wait_until(lambda: is_whole(made(stack, space, PLAIN)), 10, "%s %s to be seen" % (kind, part),
+                       ignore=(AssertionError,))
+            stack.api.delete("limitranges", "gpus", space)
+            wait_until(lambda: is_tenant(made(stack, space, PLAIN)), 10, "%s %s to be gone" % (kind, part),
+                       ignore=(AssertionError,))
+
+
 @pytest.fixture(name="priority")
 def fixture_priority(stack):
     stack.api.create("priorityclasses", {

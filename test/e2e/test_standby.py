@@ -3,7 +3,10 @@
 import random
 import time
 
+import pytest
+
 import processes
+from api import ApiError
 from helpers import STEADY_TWO, gates, is_tenant, is_whole, new_seed, note, on
 from invariants import P, Picture
 from waiting import wait_until
@@ -72,9 +75,25 @@ def test_c2_without_a_leader_a_replica_is_ready_all_the_same(stack, node, name, 
         assert alone.stop() == 0 and not alone.findings()
 
 
+def term(stack):
+    """The number of the Lease, which every acquisition raises."""
+    return stack.api.get("leases", "aliquot-controller", "aliquot-system")["spec"]["leaseTransitions"]
+
+
+def late_placement(stack, pod_name, number, **options):
+    """A placement of that term as it would arrive now, with the rights of a controller."""
+    meta = stack.get_pod(pod_name)["metadata"]
+    body = {"metadata": {"uid": meta["uid"], "resourceVersion": meta["resourceVersion"], "annotations": {
+        P + "gpu-uuid": "GPU-late", P + "visible-devices": "GPU-late", P + "compute-milli": "300",
+        P + "memory-mib": "8192", P + "capacity-pod": "capacity-late", P + "term": str(number)}},
+        "spec": {"schedulingGates": [{"name": OTHER_GATE}]}}
+    return stack.plane.client("controller").patch("pods", pod_name, body, "default", **options)
+
+
 def test_the_leader_is_asked_to_end(stack, node, name, say):
     """It gives the Lease back: the other leads long before that would have expired."""
     leader, standby = pair(stack)
+    before = term(stack)
     began = time.monotonic()
     leader.terminate()
     wait_until(standby.leads, 10, "the standby to lead", every=0.02)
@@ -84,6 +103,7 @@ def test_the_leader_is_asked_to_end(stack, node, name, say):
     say("the former leader was gone %.1f s after SIGTERM" % (time.monotonic() - began))
     assert not leader.findings()
     assert took < 5, "it waited for the Lease, as if it had not been given back"
+    assert term(stack) == before + 1
     pod_name = name()
     stack.wait_converting(10)
     assert is_tenant(stack.create_pod(pod_name, fraction="0.5", **on(node())))
@@ -93,10 +113,11 @@ def test_the_leader_is_asked_to_end(stack, node, name, say):
 def test_c33_a_leader_that_slept_does_not_write(stack, node, name, say):
     """C2 and C33: the leader is frozen, the standby converts, leads and places. When the leader goes
     on, it believes that it leads, and there is a tenant that only needs its word: the other is kept
-    from giving it. Not one action may come of that."""
+    from giving it. Not one action may come of that. What it had sent before and what arrives only now is
+    refused by the API server; what the other says is done."""
     leader, standby = pair(stack)
     where, names, ripe = node(8), [name() for _ in range(8)], name()
-    acted, wrote = leader.metric("aliquot_actions_total"), leader.writes()
+    acted, wrote, before = leader.metric("aliquot_actions_total"), leader.writes(), term(stack)
     began = time.monotonic()
     leader.pause()
     stack.wait_converting(10)
@@ -107,7 +128,12 @@ def test_c33_a_leader_that_slept_does_not_write(stack, node, name, say):
     wait_until(standby.leads, 30, "the standby to lead")
     say("the standby led %.1f s after the leader froze" % (time.monotonic() - began))
     assert time.monotonic() - began > LEASE_S / 2, "it did not wait for the Lease to expire"
+    with pytest.raises(ApiError) as caught:
+        late_placement(stack, ripe, before)
+    assert caught.value.status == 403 and "'aliquot-term'" in caught.value.message, caught.value
+    late_placement(stack, ripe, before + 1, dryRun="All")
     pods = [stack.wait_running(pod_name) for pod_name in names]
+    assert {note(pod, "term") for pod in pods} == {str(before + 1)} == {str(term(stack))}
     standby.pause()
     stack.api.patch("pods", ripe, {"spec": {"schedulingGates": [{"name": P + "gpu"}]}}, "default")
     # The last news that it will get: it asks for no GPU, so nobody touches it.

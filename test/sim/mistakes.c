@@ -64,6 +64,14 @@ void place_without_pin(const struct wire_request *r, json_t *body)
 	}
 }
 
+void place_without_term(const struct wire_request *r, json_t *body)
+{
+	if (is_patch_of(r, false)) {
+		json_object_del(json_object_get(json_object_get(body, "metadata"), "annotations"),
+			NOTE_TERM);
+	}
+}
+
 /* --- what the engine hears of the cluster --- */
 
 static bool is_pod(const struct change *c)

@@ -12,6 +12,7 @@ void place_without_uid(const struct wire_request *r, json_t *body);
 void delete_without_version(const struct wire_request *r, json_t *body);
 void place_on_the_first(const struct wire_request *r, json_t *body);
 void place_without_pin(const struct wire_request *r, json_t *body);
+void place_without_term(const struct wire_request *r, json_t *body);
 void free_when_deleting(struct change *c, teller tell, void *data);
 void count_completed(struct change *c, teller tell, void *data);
 void relist_without_deletes(struct change *c, teller tell, void *data);

@@ -8,7 +8,8 @@ struct mutation_row {
 	const char *name;
 	const char *what;
 	struct sim_hooks hooks;
-	bool rare; /* needs luck: only a sweep of MUTATION_SEEDS is sure to meet it */
+	bool rare;	      /* needs luck: only a sweep of MUTATION_SEEDS is sure to meet it */
+	const char *scenario; /* where it is looked for; NULL: in the usual runs */
 };
 
 #define MUTATION_SEEDS 200

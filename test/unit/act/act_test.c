@@ -91,6 +91,35 @@ Test(act, an_unknown_outcome_is_called_so_and_nothing_is_retried)
 	tear_down(f);
 }
 
+#define FENCED                                                                                     \
+	"{\"kind\":\"Status\",\"code\":403,\"reason\":\"Forbidden\",\"message\":\"pods "           \
+	"\\\"tenant\\\" is "                                                                       \
+	"forbidden: ValidatingAdmissionPolicy 'aliquot-term' with binding 'aliquot-term' denied "  \
+	"request: no\"}"
+#define NO_RIGHT                                                                                   \
+	"{\"kind\":\"Status\",\"code\":403,\"reason\":\"Forbidden\",\"message\":\"pods "           \
+	"\\\"tenant\\\" is "                                                                       \
+	"forbidden: User cannot patch\"}"
+
+Test(act, c33_a_placement_of_an_earlier_term_is_told_from_other_refusals)
+{
+	struct fixture *f = set_up();
+	struct action x = place_action();
+	static const char *const answers[] = {FENCED, NO_RIGHT};
+	for (size_t i = 0; i < COUNT_OF(answers); i++) {
+		act_submit(f->act, &x);
+		step(f, 0);
+		fake_answer(fake_last(f->wire), 403, answers[i]);
+		const struct fault *fault = &last_heard(f)->fault;
+		cr_expect_eq(fault->kind, FAULT_DENIED);
+		cr_expect_not(fault->unknown_outcome);
+		cr_expect_eq(act_was_fenced(&x, fault), i == 0);
+	}
+	struct action other = create_action();
+	cr_expect_not(act_was_fenced(&other, &f->heard[0].fault), "only placements have a term");
+	tear_down(f);
+}
+
 static void submit_place(struct fixture *f, uint64_t id, const char *name)
 {
 	struct action x = place_action();

@@ -392,6 +392,27 @@ Test(body, place_pins_a_pod_without_affinity)
 	tear_down(f);
 }
 
+/* C33: that of the moment of sending, after whatever the action waited for. */
+Test(body, place_carries_the_term_in_which_it_is_sent)
+{
+	struct fixture *f = set_up();
+	struct action x = place_action();
+	f->term = 6;
+	act_submit(f->act, &x);
+	f->term = 7;
+	step(f, 0);
+	cr_expect_not_null(strstr(fake_last(f->wire)->body, "\"aliquot.dev/term\":\"7\""));
+	fake_answer(fake_last(f->wire), 200, POD_ANSWER);
+	x.node_term_count = 1;
+	act_submit(f->act, &x);
+	step(f, 0);
+	f->term = 2147483647;
+	fake_answer(fake_last(f->wire), 200, LIVE("41", "{" ZONE("In") "}"));
+	cr_expect_not_null(strstr(fake_last(f->wire)->body, "\"aliquot.dev/term\":\"2147483647\""));
+	fake_answer(fake_last(f->wire), 200, POD_ANSWER);
+	tear_down(f);
+}
+
 #define ZONE_IN	       ZONE("In")
 #define ZONE_NOT_IN    ZONE("NotIn")
 #define PIN_1	       PIN("gpu-1")

@@ -22,6 +22,7 @@ struct fixture {
 	struct act *act;
 	bool leads;
 	int64_t left_ms;
+	int64_t term;
 	struct heard heard[2048];
 	size_t count;
 };
@@ -48,7 +49,14 @@ static inline int64_t write_ms(void *data)
 	return f->leads ? f->left_ms : 0;
 }
 
-static const struct act_events events = {.on_outcome = on_outcome, .write_ms = write_ms};
+static inline int64_t term(void *data)
+{
+	const struct fixture *f = data;
+	return f->term;
+}
+
+static const struct act_events events = {
+	.on_outcome = on_outcome, .write_ms = write_ms, .term = term};
 
 static inline struct fixture *set_up(void)
 {

@@ -536,3 +536,31 @@ Test(pod, what_is_wrong_is_named)
 		".nodeSelectorTerms: [0]: matchExpressions: [0]: operator: \"Like\" is not known "
 		"here");
 }
+
+Test(pod, what_it_was_must_be_readable_as_long_as_it_waits)
+{
+	static const struct {
+		const char *gate, *original;
+		bool forged;
+	} rows[] = {
+		{NAME_GATE, "{\\\"v\\\":1,\\\"gpu\\\":{}}", false},
+		{NAME_GATE, "nonsense", true},
+		{NAME_GATE, "{\\\"v\\\":2}", true},
+		{NAME_GATE, "[]", true},
+		/* Missing is another thing, and of one that runs nobody asks. */
+		{NAME_GATE, "", false},
+		{"example.com/x", "nonsense", false},
+	};
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct arena arena = {0};
+		struct pod p;
+		struct fault f = {0};
+		char *json = arena_printf(&arena,
+			"{\"metadata\":{\"annotations\":{\"" NOTE_ORIGINAL "\":\"%s\"}},"
+			"\"spec\":{\"schedulingGates\":[{\"name\":\"%s\"}]}}",
+			rows[i].original, rows[i].gate);
+		cr_assert_eq(pod_decode(json, strlen(json), &arena, &p, &f), 0, "%s", f.message);
+		cr_expect_eq(p.forged, rows[i].forged, "row %zu", i);
+		arena_finish(&arena);
+	}
+}

@@ -71,7 +71,8 @@ Test(limit_range, only_what_would_touch_a_pod_without_gpus)
 		bool gpus;
 	} rows[] = {
 		{"[{\"type\":\"Container\",\"min\":{\"cpu\":\"1\"}}]", false},
-		{"[{\"max\":{\"nvidia.com/gpu\":\"1\"}}]", false},
+		{"[{\"type\":\"Pod\",\"max\":{\"nvidia.com/gpu\":\"1\"}}]", true},
+		{"[{\"max\":{\"cpu\":\"1\"}}]", false},
 		{"[{\"min\":{\"nvidia.com/gpu\":\"1\"}}]", true},
 		{"[{},{\"default\":{\"nvidia.com/gpu\":\"1\"}}]", true},
 		{"[{\"maxLimitRequestRatio\":{\"nvidia.com/gpu\":\"1\"}}]", true},

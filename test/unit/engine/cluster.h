@@ -20,6 +20,7 @@ struct obj {
 	bool exists, capacity, gated, running;
 	bool other_gate;      /* beside ours */
 	bool leaving;	      /* being deleted, with a grace */
+	bool unbound;	      /* a capacity pod that the scheduler refuses */
 	bool told, told_true; /* the condition Placed */
 	enum reason told_reason;
 	char name[64], uid[24], node[16], uuid[128], holder[256], ask[NODES_MAX * 8];
@@ -57,6 +58,7 @@ struct cluster {
 	char said[256]; /* the last condition */
 	bool by_hand;	/* a person deletes capacity pods */
 	bool doubled;	/* the GPUs of a node tell one UUID */
+	int refuses;	/* the scheduler binds no capacity pod to that node, counted from 1 */
 };
 
 static struct pod_condition condition_of(const struct obj *o)
@@ -120,7 +122,8 @@ static void observe(struct cluster *c, const struct obj *o)
 		.cpu_milli = 10,
 		.mem_bytes = 100,
 		.created_ms = 1000 + o->uid[1],
-		.node = o->node,
+		.node = o->unbound ? NULL : o->node,
+		.unschedulable = o->unbound,
 		.deleting_ms = o->leaving ? 1000 : 0,
 		.grace_s = o->leaving ? 30 : 0,
 		.phase = o->running ? POD_RUNNING : POD_PENDING};
@@ -295,7 +298,8 @@ static void apply_create(struct cluster *c, const struct action *a, struct outco
 		}
 	}
 	cr_assert(o->uuid[0] != '\0', "a capacity pod was created where no GPU is free");
-	o->running = true;
+	o->unbound = c->refuses > 0 && o->node[1] - '0' == c->refuses - 1;
+	o->running = !o->unbound;
 	publish(c, o);
 	(void)out;
 }
@@ -459,11 +463,9 @@ static void tell_sync(struct engine *e)
 	}
 }
 
-static void start_engine(struct cluster *c)
+/* All that there is, to an engine that knows nothing. */
+static void tell_cluster(struct cluster *c)
 {
-	struct engine_config cfg = {0};
-	engine_destroy(c->e);
-	c->e = engine_create(&cfg, 1);
 	tell_sync(c->e);
 	char name[16];
 	for (int i = 0; i < c->nodes; i++) {
@@ -485,6 +487,14 @@ static void start_engine(struct cluster *c)
 	}
 	struct change lead = {.type = CHANGE_LEADER, .leads = true};
 	engine_observe(c->e, &lead);
+}
+
+static void start_engine(struct cluster *c)
+{
+	struct engine_config cfg = {0};
+	engine_destroy(c->e);
+	c->e = engine_create(&cfg, 1);
+	tell_cluster(c);
 }
 
 static struct cluster *cluster_new(int nodes, int gpus, uint64_t seed)

@@ -238,6 +238,90 @@ Test(engine, c8_the_policy_of_now_bounds_what_the_webhook_wrote)
 	cluster_free(c);
 }
 
+Test(engine, c8_who_asks_for_compute_does_not_get_more_memory_than_allowed)
+{
+	struct cluster *c = cluster_new(1, 1, 1);
+	struct policy p = {.name = "lean",
+		.generation = 1,
+		.has_selector = true,
+		.pods = {.present = true},
+		.mode = MODE_AUTOMATE,
+		.min_percent = 1,
+		.max_percent = 100,
+		.max_mem_mib = 8000,
+		.max_tenants = 16};
+	struct change set = {.type = CHANGE_SET, .kind = KIND_POLICY, .policy = &p};
+	engine_observe(c->e, &set);
+	arrive(c, "a", 500);
+	run_for(c, 3000);
+	cr_assert_eq(find(c, "a")->milli, 500);
+	cr_assert_eq(find(c, "a")->mib, 8000);
+	cluster_free(c);
+}
+
+static int capacity_pods(struct cluster *c)
+{
+	int n = 0;
+	for (int i = 0; i < PODS_MAX; i++) {
+		n += c->pods[i].exists && c->pods[i].capacity;
+	}
+	return n;
+}
+
+static void tell_node(struct cluster *c, bool cordoned)
+{
+	struct node n = {.name = "n0",
+		.ready = true,
+		.unschedulable = cordoned,
+		.cpu_milli = 64000,
+		.mem_bytes = 1 << 30,
+		.pod_slots = 110,
+		.gpus = c->gpus};
+	struct change set = {.type = CHANGE_SET, .kind = KIND_NODE, .node = &n};
+	engine_observe(c->e, &set);
+}
+
+Test(engine, c12_some_idle_ones_stay_warm)
+{
+	struct cluster *c = cluster_new(1, 3, 1);
+	struct engine_config cfg = {.warm_gpus = 2, .idle_grace_ms = 5000};
+	engine_destroy(c->e);
+	c->e = engine_create(&cfg, 1);
+	tell_cluster(c);
+	arrive(c, "a", 900);
+	arrive(c, "b", 900);
+	arrive(c, "d", 900);
+	run_for(c, 3000);
+	cr_assert_eq(capacity_pods(c), 3);
+	for (const char *const *n = (const char *const[]){"a", "b", "d", NULL}; *n != NULL; n++) {
+		leave(c, find(c, *n));
+	}
+	run_for(c, 120000);
+	cr_assert_eq(capacity_pods(c), 2, "no more than that");
+	arrive(c, "f", 900);
+	run_for(c, 1000);
+	cr_assert_eq(placed(c), 1);
+	cr_assert_eq(c->creates, 3, "one of them took it");
+	/* What is of no use to anybody goes. */
+	tell_node(c, true);
+	run_for(c, 10000);
+	cr_assert_eq(capacity_pods(c), 1);
+	cluster_free(c);
+}
+
+Test(engine, the_context_of_the_configuration_is_the_smallest_share)
+{
+	struct cluster *c = cluster_new(1, 1, 1);
+	struct engine_config cfg = {.context_mib = 2048};
+	engine_destroy(c->e);
+	c->e = engine_create(&cfg, 1);
+	tell_cluster(c);
+	arrive(c, "a", 10);
+	run_for(c, 3000);
+	cr_assert_eq(find(c, "a")->mib, 2048);
+	cluster_free(c);
+}
+
 Test(engine, a_capacity_pod_deleted_by_hand_never_leads_to_two_shares_in_one_place)
 {
 	struct cluster *c = cluster_new(1, 1, 1);

@@ -22,6 +22,7 @@ struct candidate {
 	struct kube *kube;
 	struct election *e;
 	int gained, lost;
+	int64_t term;  /* when it was told that it leads */
 	size_t served; /* requests looked at */
 };
 
@@ -30,6 +31,7 @@ static void on_change(void *data, bool leads)
 	struct candidate *c = data;
 	c->gained += leads;
 	c->lost += !leads;
+	c->term = leads ? election_term(c->e) : c->term;
 }
 
 static void set_up(struct candidate *c, const char *identity, bool may_create)
@@ -94,7 +96,14 @@ static void serve_write(struct shelf *s, struct fake_call *c)
 			return;
 		}
 		fake_expect_path(c, "/leases/lock?");
-		s->transitions += strstr(c->body, "leaseTransitions") != NULL;
+	}
+	const char *number = strstr(c->body, "\"leaseTransitions\":");
+	if (number != NULL) {
+		number += strlen("\"leaseTransitions\":");
+		int64_t value = 0;
+		cr_assert(parse_i64(
+			(struct view){number, strspn(number, "0123456789")}, 0, INT32_MAX, &value));
+		s->transitions = (int)value;
 	}
 	s->exists = true;
 	s->version++;
@@ -177,6 +186,8 @@ Test(election, creates_the_lease_only_where_it_may)
 	settle(&c, &shelf);
 	cr_expect(shelf.exists);
 	cr_expect(election_leads(c.e));
+	cr_expect_eq(c.term, 1);
+	cr_expect_eq(shelf.transitions, 1);
 	tear_down(&c);
 }
 
@@ -206,6 +217,8 @@ Test(election, one_leads_and_the_other_takes_over_after_it_died)
 	cr_expect_leq(waited, 14100, "%lld", (long long)waited);
 	cr_expect_str_eq(shelf.holder, "two");
 	cr_expect_eq(shelf.transitions, 2);
+	cr_expect_eq(all[0].term, 1);
+	cr_expect_eq(all[1].term, 2);
 	tear_down(&all[0]);
 	tear_down(&all[1]);
 }
@@ -365,5 +378,124 @@ Test(election, whoever_must_never_lead_only_watches)
 	pass(&c, 1, &shelf, 30000);
 	cr_expect_not(election_leads(c.e));
 	cr_expect_eq(shelf.version, 1);
+	tear_down(&c);
+}
+
+/* C33: what the process before it had sent must be of an earlier term. */
+Test(election, the_same_name_after_a_restart_has_a_term_of_its_own)
+{
+	struct shelf shelf = {.exists = true,
+		.version = 1,
+		.transitions = 40,
+		.renew = "2026-01-02T03:04:05.000000Z"};
+	struct candidate c;
+	set_up(&c, "one", false);
+	settle(&c, &shelf);
+	pass(&c, 1, &shelf, 10000);
+	cr_expect_eq(c.term, 41);
+	tear_down(&c);
+	set_up(&c, "one", false);
+	cr_expect_eq(election_term(c.e), 0);
+	settle(&c, &shelf);
+	cr_expect(election_leads(c.e));
+	cr_expect_eq(c.term, 42);
+	cr_expect_eq(shelf.transitions, 42);
+	pass(&c, 1, &shelf, 10000);
+	cr_expect_eq(shelf.transitions, 42);
+	/* Nor has who lost it and gets it again without anybody between. */
+	fake_pass(&c.clock, 20000);
+	settle(&c, &shelf);
+	pass(&c, 1, &shelf, 4000);
+	cr_expect(election_leads(c.e));
+	cr_expect_eq(c.lost, 1);
+	cr_expect_eq(c.term, 43);
+	tear_down(&c);
+}
+
+Test(election, a_lease_that_was_given_back_has_a_new_term_for_whoever_takes_it)
+{
+	struct shelf shelf = {.exists = true, .version = 1};
+	struct candidate all[CANDIDATES];
+	set_up(&all[0], "one", false);
+	set_up(&all[1], "two", false);
+	settle(&all[0], &shelf);
+	pass(all, 2, &shelf, 5000);
+	election_release(all[0].e);
+	settle(&all[0], &shelf);
+	cr_expect_eq(shelf.transitions, 1, "nobody has it, and nobody has a new term");
+	pass(&all[1], 1, &shelf, 2100);
+	cr_expect_eq(all[1].term, 2);
+	tear_down(&all[0]);
+	tear_down(&all[1]);
+}
+
+/* A taking of unknown fate may have been done; the number that it gave is nobody's then. */
+Test(election, a_taking_without_an_answer_is_followed_by_one_of_a_later_term)
+{
+	struct shelf shelf = {.exists = true, .version = 1};
+	struct candidate c;
+	set_up(&c, "one", false);
+	election_step(c.e, c.clock.mono);
+	serve_one(&shelf, fake_last(c.wire));
+	election_step(c.e, c.clock.mono);
+	struct fake_call *patch = fake_last(c.wire);
+	cr_assert_eq(patch->method, WIRE_PATCH);
+	shelf.version++;
+	shelf.transitions = 1;
+	snprintf(shelf.holder, sizeof shelf.holder, "one");
+	snprintf(shelf.renew, sizeof shelf.renew, "2026-01-02T03:04:05.000000Z");
+	fake_fail(patch, true);
+	c.served = c.wire->count;
+	pass(&c, 1, &shelf, 3000);
+	cr_expect(election_leads(c.e));
+	cr_expect_eq(c.term, 2);
+	tear_down(&c);
+}
+
+/* Two processes of one name must not both lead: the number says whose it is. */
+Test(election, a_lease_that_was_taken_under_the_same_name_is_lost)
+{
+	struct shelf shelf = {.exists = true, .version = 1};
+	struct candidate all[CANDIDATES];
+	set_up(&all[0], "one", false);
+	set_up(&all[1], "one", false);
+	settle(&all[0], &shelf);
+	settle(&all[1], &shelf);
+	cr_expect_eq(all[1].term, 2);
+	fake_pass(&all[0].clock, 2000);
+	election_step(all[0].e, all[0].clock.mono);
+	serve_one(&shelf, fake_last(all[0].wire)); /* the renewal meets a conflict */
+	election_step(all[0].e, all[0].clock.mono);
+	serve_one(&shelf, fake_last(all[0].wire)); /* the read shows another number */
+	all[0].served = all[0].wire->count;
+	election_step(all[0].e, all[0].clock.mono);
+	cr_expect_not(election_leads(all[0].e));
+	cr_expect_eq(all[0].lost, 1);
+	tear_down(&all[0]);
+	tear_down(&all[1]);
+}
+
+Test(election, a_lease_in_doubt_is_read_soon_and_not_more_often)
+{
+	struct shelf shelf = {.exists = true, .version = 1};
+	struct candidate c;
+	set_up(&c, "one", false);
+	election_doubt(c.e);
+	settle(&c, &shelf);
+	cr_expect(election_leads(c.e));
+	size_t before = c.wire->count;
+	for (int i = 0; i < 100; i++) {
+		election_doubt(c.e);
+		pass(&c, 1, &shelf, 100);
+	}
+	cr_expect_geq(c.wire->count - before, 10);
+	cr_expect_leq(c.wire->count - before, 50, "%zu requests", c.wire->count - before);
+	cr_expect_eq(c.lost, 0);
+	/* Somebody has it. */
+	snprintf(shelf.holder, sizeof shelf.holder, "two");
+	shelf.version++;
+	election_doubt(c.e);
+	pass(&c, 1, &shelf, 600);
+	cr_expect_not(election_leads(c.e));
 	tear_down(&c);
 }

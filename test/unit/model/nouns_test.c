@@ -126,15 +126,17 @@ Test(memory, parses_floors_and_formats)
 
 Test(share, memory_and_compute_follow_each_other)
 {
-	cr_assert_eq(share_memory_of_milli(250, 81000), 20250);
-	cr_assert_eq(share_memory_of_milli(1, 81000), MODEL_CONTEXT_MIB);
+	cr_assert_eq(share_memory_of_milli(250, 81000, 0), 20250);
+	cr_assert_eq(share_memory_of_milli(1, 81000, 0), MODEL_CONTEXT_MIB);
+	cr_assert_eq(share_memory_of_milli(1, 81000, 256), 256);
+	cr_assert_eq(share_memory_of_milli(5, 81000, 256), 405);
 	cr_assert_eq(share_milli_of_memory(8192, 81000), 101);
 	cr_assert_eq(share_milli_of_memory(1, 81000), 1);
 	cr_assert_eq(share_milli_of_memory(81001, 81000), 1001);
 	cr_assert_eq(share_milli_of_memory(INT64_MAX, 81000), 1001);
 	/* Shares of a thousandth each never add up to more than the GPU has, context floor aside.
 	 */
-	cr_assert_leq(share_memory_of_milli(333, 81000) * 3, 81000);
+	cr_assert_leq(share_memory_of_milli(333, 81000, 0) * 3, 81000);
 }
 
 Test(labels, selectors)

@@ -54,6 +54,31 @@ Test(place, takes_the_tightest_gpu_and_breaks_ties_by_name)
 	snapshot_finish(&s);
 }
 
+Test(place, c8_what_follows_from_the_other_one_is_bounded_too)
+{
+	static const struct {
+		struct place_request r;
+		int64_t milli, mib;
+	} rows[] = {
+		{{.milli = 500}, 500, 40000},
+		{{.milli = 500, .max_mib = 8000}, 500, 8000},
+		{{.milli = 5}, 5, 512},
+		{{.milli = 5, .context_mib = 1024}, 5, 1024},
+		{{.milli = 5, .context_mib = 256}, 5, 400},
+		{{.mem_mib = 40000}, 500, 40000},
+		{{.mem_mib = 40000, .max_milli = 200}, 200, 40000},
+		/* What is written was bounded when it was read; what fits nowhere stays so. */
+		{{.milli = 500, .mem_mib = 9000, .max_mib = 8000}, 500, 9000},
+		{{.mem_mib = 90000, .max_milli = 200}, 1001, 90000},
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		int64_t milli, mib;
+		place_share(&rows[i].r, 80000, &milli, &mib);
+		cr_expect_eq(milli, rows[i].milli, "row %zu: %lld", i, (long long)milli);
+		cr_expect_eq(mib, rows[i].mib, "row %zu: %lld", i, (long long)mib);
+	}
+}
+
 Test(place, open_gpus_come_before_those_on_their_way)
 {
 	struct snapshot s = {0};

@@ -1,0 +1,78 @@
+/* One placement that is held up until another controller leads: its capacity pod is deleted by hand
+ * at once, its leader leaves, and the GPU is opened anew for somebody who comes first. When it gets
+ * there at last nobody knows of it, and only the API server can refuse it (C33). */
+#include <string.h>
+
+#include "model/names.h"
+#include "scenario.h"
+#include "sim_parts.h"
+
+#define TEAM "team"
+#define MIB  40000
+#define LATE "/namespaces/" TEAM "/pods/tenant-0"
+
+static const struct asking fence_script[] = {
+	{1000, 1, {.name = "tenant", .share = "0.6"}},
+	{0},
+};
+
+static bool runs(const struct sim *s, const char *name)
+{
+	const struct stored *o = store_find(&s->store, RES_PODS, TEAM, name);
+	return o != NULL && o->pod.phase == POD_RUNNING;
+}
+
+/* The leader is told to end, a person deletes what there is of capacity pods, others ask. */
+static void meanwhile(void *data, uint64_t arg)
+{
+	struct sim *s = data;
+	(void)arg;
+	for (int i = 0; i < s->replicas; i++) {
+		if (s->slots[i].leads && s->slots[i].replica != NULL) {
+			replica_leave(s->slots[i].replica);
+		}
+	}
+	for (size_t i = s->store.items.count; i-- > 0;) {
+		struct stored *o = s->store.items.items[i];
+		if (o->resource == RES_PODS && pod_is_capacity(&o->pod)) {
+			sim_trace(s, "a person deletes %s", o->name);
+			apiserver_delete_pod(s, o, 0, ACTOR_PERSON);
+		}
+	}
+	people_ask_for(s, &(struct ask){.name = "first-0", .share = "0.6", .priority = 3});
+}
+
+static void fence_begin(struct sim *s)
+{
+	scenario_fine_weather(s);
+	s->weather.late_ms = 25000;
+	s->replicas = SIM_REPLICAS;
+	fleet_make(s, 1, MIB);
+}
+
+static const char *fence_fate(struct sim *s, const struct wire_request *r)
+{
+	size_t n = strcspn(r->path, "?"), m = strlen(LATE);
+	bool of_it = n >= m && memcmp(r->path + n - m, LATE, m) == 0;
+	if (r->method != WIRE_PATCH || !of_it || s->tally.denied > 0) {
+		return NULL;
+	}
+	s->tally.denied++;
+	agenda_add(&s->agenda, sim_now(s) + 100, meanwhile, s, 0);
+	return "LATE";
+}
+
+/* Whoever came first runs, or the late one, if it got there in time. */
+static bool fence_settled(struct sim *s, struct str *why)
+{
+	bool late = runs(s, "tenant-0"), first = runs(s, "first-0");
+	if (late == first) {
+		str_append_format(
+			why, "%s of the late one and the first runs", late ? "each" : "none");
+	}
+	return late != first;
+}
+
+const struct sim_scenario scenario_fence = {"fence",
+	"a placement arrives when another controller has given its GPU away", fence_begin,
+	fence_settled, fence_fate, .script = fence_script, .trouble_ms = 60000};
