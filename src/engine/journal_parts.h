@@ -23,6 +23,7 @@ enum record {
 	RECORD_AILMENT = 'i',
 	RECORD_SCALE = 'u',
 	RECORD_STANDIN = 's',
+	RECORD_RUNTIME = 'r',
 	RECORD_PASS = 'p',
 	RECORD_ENGINE = 'e',
 	RECORD_READY = 'z', /* the state is complete; carries its hash */
