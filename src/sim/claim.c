@@ -155,7 +155,8 @@ bool claim_failed_on(const struct sim *s, const char *node, int64_t within_ms)
 	return false;
 }
 
-/* A capacity pod that is over, or that goes before it held its GPU: its node rests. */
+/* A capacity pod that is over, or that goes before it held its GPU: its node rests. So it does where
+ * the scheduler goes on refusing one. */
 void claim_committed(struct sim *s, const struct commit *c)
 {
 	const struct stored *o = c->after != NULL ? c->after : c->before;
@@ -164,7 +165,8 @@ void claim_committed(struct sim *s, const struct commit *c)
 	}
 	bool over = pod_is_terminal(&o->pod), goes = c->after == NULL || o->pod.deleting_ms != 0;
 	bool lost = o->pod.identity != NULL && !o->pod.holds;
-	if (over || lost || (goes && !o->pod.holds)) {
+	bool refused = o->pod.unschedulable && text_empty(o->pod.node);
+	if (over || lost || refused || (goes && !o->pod.holds)) {
 		note_failure(s, text_empty(o->pod.node) ? claim_pin(&o->pod) : o->pod.node);
 	}
 }
