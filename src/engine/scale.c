@@ -41,8 +41,9 @@ static bool is_short(enum reason reason)
 	       reason == REASON_SHORT_COMPUTE || reason == REASON_SHORT_MEMORY ||
 	       reason == REASON_MAX_TENANTS || reason == REASON_NODE_UNFIT ||
 	       reason == REASON_EXCLUSIVE || reason == REASON_OTHER_SHARING ||
-	       reason == REASON_GPU_UNHEALTHY || reason == REASON_NO_SCALE_UP ||
-	       reason == REASON_RESERVED || reason == REASON_WHOLE_POD_FIRST;
+	       reason == REASON_RUNTIME_CLASS || reason == REASON_GPU_UNHEALTHY ||
+	       reason == REASON_NO_SCALE_UP || reason == REASON_RESERVED ||
+	       reason == REASON_WHOLE_POD_FIRST;
 }
 
 static bool asks(struct engine *e, const struct waiter *w)

@@ -113,7 +113,7 @@ static enum slot send(
 	struct engine *e, const struct scale_bin *b, struct standin *s, struct plan *plan)
 {
 	struct action where = {.unpinned = true};
-	struct place_node taken = {.free_gpus = 0};
+	struct place_node taken = {.runtime = runtime_of(e)};
 	if (s->sent_at != 0 && e->now - s->sent_at < EVERY_MS) {
 		wake_by(e, s->sent_at + EVERY_MS);
 		return SLOT_WAITS;

@@ -80,6 +80,8 @@ static const char *const templates[REASON_COUNT] = {
 	[REASON_NO_SCALE_UP] =
 		"needs[ {want}], and no node has come although a capacity pod asked for one[ for "
 		"{asked} s][; {nodes}]",
+	[REASON_RUNTIME_CLASS] = "needs[ {want}], but the RuntimeClass of capacity pods rules out "
+				 "the nodes[: {nodes}]" FOR_A_NODE,
 	[REASON_OTHER_SHARING] =
 		"needs[ {want}], but somebody else gives out the GPUs of the nodes "
 		"that are left[: {nodes}]",
@@ -260,6 +262,8 @@ static bool put_charge(struct str *out, const struct explain_facts *f, int64_t m
 static const struct {
 	const char *one, *many, *of_several;
 } causes[UNFIT_COUNT] = {
+	[UNFIT_RUNTIME] = {"is not for the RuntimeClass of capacity pods",
+		"are not for the RuntimeClass of capacity pods", NULL},
 	[UNFIT_SHARED] = {"shares its GPUs already (time-slicing or MPS)",
 		"share their GPUs already (time-slicing or MPS)", NULL},
 	[UNFIT_DRA] = {"publishes its GPUs through DRA", "publish their GPUs through DRA", NULL},
