@@ -16,6 +16,8 @@
 #define INTENTS_MAX 4096
 #define LATELY_MS   120000
 #define FAILED_MS   900000
+/* So long a write may be without an answer, and its ledger counts. */
+#define ANSWER_MS 16000
 
 void claim_finish(struct sim *s)
 {
@@ -92,8 +94,10 @@ bool claim_intends(const struct claim *c, int kind, const char *name, int64_t wi
 bool claim_grants_unseen(const struct claim *c, const struct stored *holder)
 {
 	vec_for_each (const struct intent, i, &c->sim->claims.intents) {
-		if (i->kind == ACTION_GRANT && i->replica == c->replica &&
-			i->version >= holder->version && strcmp(i->name, holder->name) == 0) {
+		/* While there is no answer it counts, whatever others have written since. */
+		bool open = i->version >= holder->version || sim_now(c->sim) - i->at < ANSWER_MS;
+		if (i->kind == ACTION_GRANT && i->replica == c->replica && open &&
+			strcmp(i->name, holder->name) == 0) {
 			return true;
 		}
 	}
@@ -151,7 +155,8 @@ bool claim_failed_on(const struct sim *s, const char *node, int64_t within_ms)
 	return false;
 }
 
-/* A capacity pod that is over, or that goes before it held its GPU: its node rests. */
+/* A capacity pod that is over, or that goes before it held its GPU: its node rests. So it does where
+ * the scheduler goes on refusing one. */
 void claim_committed(struct sim *s, const struct commit *c)
 {
 	const struct stored *o = c->after != NULL ? c->after : c->before;
@@ -160,7 +165,8 @@ void claim_committed(struct sim *s, const struct commit *c)
 	}
 	bool over = pod_is_terminal(&o->pod), goes = c->after == NULL || o->pod.deleting_ms != 0;
 	bool lost = o->pod.identity != NULL && !o->pod.holds;
-	if (over || lost || (goes && !o->pod.holds)) {
+	bool refused = o->pod.unschedulable && text_empty(o->pod.node);
+	if (over || lost || refused || (goes && !o->pod.holds)) {
 		note_failure(s, text_empty(o->pod.node) ? claim_pin(&o->pod) : o->pod.node);
 	}
 }
