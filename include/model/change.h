@@ -10,6 +10,7 @@
 #include "model/pod.h"
 #include "model/policy.h"
 #include "model/quota.h"
+#include "model/runtime.h"
 #include "model/state.h"
 #include "model/volume.h"
 
@@ -39,6 +40,7 @@ enum change_type {
 	CHANGE_FRESH,	     /* and now it is not: it resumed where it broke */
 	CHANGE_LEADER,	     /* `leads` says whether this process may decide */
 	CHANGE_REACH,	     /* `reached` says whether the API server reaches the webhook (C3) */
+	CHANGE_RUNTIME,	     /* `runtime` is the class of capacity pods, NULL: none (C5) */
 };
 
 struct change {
@@ -56,6 +58,7 @@ struct change {
 	const struct gpu_slice *slice;
 	const struct volume_claim *claim;
 	const struct node_state *state;
+	const struct runtime_class *runtime;
 	/* CHANGE_GONE */
 	const char *ns;
 	const char *name;

@@ -32,6 +32,9 @@ const char *unpack_text(struct unpack *u);
 void pod_pack(struct str *out, const struct pod *pod);
 bool pod_unpack(struct unpack *u, struct pod *ret_pod);
 
+void runtime_pack(struct str *out, const struct runtime_class *runtime); /* NULL survives */
+const struct runtime_class *runtime_unpack(struct unpack *u);
+
 void change_pack(struct str *out, const struct change *change);
 /* The nouns live in the arena of `u`. */
 bool change_unpack(struct unpack *u, struct change *ret_change);

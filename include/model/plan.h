@@ -47,10 +47,11 @@ struct action {
 	uint32_t where_count;
 	bool unpinned;
 	/* CREATE_CAPACITY: no capacity pod but the companion of the one in `capacity_pod`, whose
-	 * uid is `uid`: it asks for so much and no GPU. DELETE_CAPACITY: such a one, whatever its
-	 * version */
+	 * uid is `uid`: it asks for so much and no GPU. With `gpus` it has no capacity
+	 * pod: it stands in for so many, and goes where the labels and terms above say.
+	 * DELETE_CAPACITY: such a one, whatever its version */
 	bool companion;
-	int64_t cpu_milli, mem_bytes;
+	int64_t cpu_milli, mem_bytes, gpus;
 	/* GRANT: the whole new ledger */
 	struct ledger ledger;
 	bool keeps_node; /* C15: no autoscaler may take the node of its tenants */

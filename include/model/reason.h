@@ -53,6 +53,7 @@ enum reason {
 	REASON_TOO_LARGE,	    /* admission: what we would write on the pod has no room */
 	REASON_LARGER_THAN_ANY_GPU, /* placement: no GPU that it may use has so much memory */
 	/* placement again */
+	REASON_RUNTIME_CLASS, /* C5: the class of capacity pods goes to none of the nodes */
 	REASON_OTHER_SHARING, /* C27: the nodes left have somebody else who gives out their GPUs */
 	REASON_READING_VOLUMES,	 /* where its volumes are is being read */
 	REASON_VOLUME_NOT_READY, /* a claim of it is missing, lost, leaving, or not bound yet */

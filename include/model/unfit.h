@@ -9,6 +9,7 @@
 
 enum unfit {
 	UNFIT_NONE,
+	UNFIT_RUNTIME, /* C5: the class of capacity pods does not go there */
 	/* the pod chooses others */
 	UNFIT_SELECTOR, /* nodeSelector, required node affinity */
 	UNFIT_TAINT,

@@ -24,11 +24,13 @@
 #include "model/node.h"
 #include "model/pod.h"
 #include "model/reason.h"
+#include "model/runtime.h"
 #include "model/unfit.h"
 #include "model/volume.h"
 
 struct place_node {
-	const struct node *noun; /* borrowed */
+	const struct node *noun;	     /* borrowed */
+	const struct runtime_class *runtime; /* borrowed; of capacity pods; NULL: none */
 	int64_t free_cpu_milli;
 	int64_t free_mem_bytes;
 	int64_t free_slots;

@@ -61,6 +61,8 @@ MUST_CHECK int make_pod(const struct act_settings *s, const struct action *x,
 void make_metadata(struct build *b, const struct action *x, const char *app);
 void make_owner(struct build *b, const char *kind, const char *name, const char *uid);
 const char *make_owner_name(const struct act_settings *s); /* of the ConfigMap */
+/* It is known. */
+MUST_CHECK int make_check_owner(const struct act_settings *s, struct fault *ret_fault);
 /* "spec", begun: the caller ends it. */
 void make_spec(struct build *b, const char *priority, int64_t grace_s);
 void make_container_security(struct build *b); /* of a container */

@@ -152,13 +152,8 @@ static void write_spec(struct build *b, const struct act_settings *s, const stru
 int create_capacity_draft(const struct act_settings *s, const struct action *x,
 	struct draft *ret_draft, struct fault *ret_fault)
 {
-	if (text_empty(s->owner_uid)) {
-		return fault_set(ret_fault, FAULT_TRANSIENT,
-			"the ConfigMap %s, which owns capacity pods, was not found yet",
-			make_owner_name(s));
-	}
 	struct build b = build_into(&ret_draft->body);
-	if (make_pod(s, x, ret_draft, &b, ret_fault) < 0) {
+	if (make_check_owner(s, ret_fault) < 0 || make_pod(s, x, ret_draft, &b, ret_fault) < 0) {
 		return -1;
 	}
 	write_metadata(&b, s, x);

@@ -55,6 +55,16 @@ const char *make_owner_name(const struct act_settings *s)
 	return text_empty(s->owner_name) ? NAME_CAPACITY : s->owner_name;
 }
 
+int make_check_owner(const struct act_settings *s, struct fault *ret_fault)
+{
+	if (text_empty(s->owner_uid)) {
+		return fault_set(ret_fault, FAULT_TRANSIENT,
+			"the ConfigMap %s, which owns capacity pods, was not found yet",
+			make_owner_name(s));
+	}
+	return 0;
+}
+
 static void make_security(struct build *b)
 {
 	build_object_at(b, "securityContext");

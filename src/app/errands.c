@@ -1,10 +1,12 @@
 /* Three things that are asked of the API server once and then now and then: the uid of the
- * ConfigMap that owns capacity pods (C9), whether the runtime class `nvidia` exists (C5), and our
- * own image. */
+ * ConfigMap that owns capacity pods (C9), whether the runtime class `nvidia` exists, or what the
+ * one asks for that the configuration names (C5), and our own image. */
 #include <stdlib.h>
 
 #include "base/log.h"
+#include "base/map.h"
 #include "codec/meta.h"
+#include "codec/runtime.h"
 #include "json/decode.h"
 #include "kube/path.h"
 #include "model/names.h"
@@ -54,6 +56,35 @@ static void on_owner(void *data, const struct kube_answer *a)
 		LOG_S("name", NAME_CAPACITY), LOG_F(&a->fault));
 }
 
+static bool is_auto(const struct controller *c)
+{
+	return text_equals(c->options.runtime_class, "auto");
+}
+
+static bool reads_class(const struct controller *c)
+{
+	return !text_equals(c->options.runtime_class, "none");
+}
+
+/* Told once, and when it is another one: every word of it is a line in the journal. */
+static void heed_class(struct controller *c, const struct kube_answer *a)
+{
+	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 1024};
+	struct runtime_class runtime;
+	struct fault fault = {0};
+	uint64_t hash = a != NULL ? hash_bytes(a->body, a->body_size, 1) : 0;
+	if (hash == c->told_class) {
+		return;
+	}
+	if (a != NULL && runtime_decode(a->body, a->body_size, &arena, &runtime, &fault) < 0) {
+		log_warn("the runtime class of capacity pods cannot be heeded", LOG_F(&fault));
+		return;
+	}
+	struct change change = {.type = CHANGE_RUNTIME, .runtime = a != NULL ? &runtime : NULL};
+	engine_observe(c->engine, &change);
+	c->told_class = hash;
+}
+
 static void on_class(void *data, const struct kube_answer *a)
 {
 	struct controller *c = data;
@@ -61,12 +92,15 @@ static void on_class(void *data, const struct kube_answer *a)
 	bool exists = a->fault.kind == FAULT_NONE;
 	if (!exists && a->fault.kind != FAULT_NOT_FOUND) {
 		failed(&c->class_at, &c->class_wait);
-		log_warn(
-			"whether the runtime class nvidia exists cannot be told", LOG_F(&a->fault));
+		log_warn("the runtime class of capacity pods cannot be read", LOG_F(&a->fault));
 		return;
 	}
 	c->class_known = true;
 	c->class_wait = 0;
+	if (!is_auto(c)) {
+		heed_class(c, exists ? a : NULL);
+		return;
+	}
 	/* A class that also moves pods about, or charges for itself, is not added behind a person's
 	 * back. */
 	CLEANUP(decode_release) json_t *root = NULL;
@@ -118,13 +152,13 @@ void errands_step(struct controller *c, int64_t now)
 		.ns = NAME_NAMESPACE,
 		.resource = "configmaps",
 		.name = NAME_CAPACITY};
-	static const struct kube_path class = {
-		.group_version = "node.k8s.io/v1", .resource = "runtimeclasses", .name = "nvidia"};
+	const struct kube_path class = {.group_version = "node.k8s.io/v1",
+		.resource = "runtimeclasses",
+		.name = is_auto(c) ? "nvidia" : c->options.runtime_class};
 	if (c->owner_call == 0 && now >= c->owner_at) {
 		c->owner_call = ask(c, &owner, &c->owner_at, now, on_owner);
 	}
-	if (text_equals(c->options.runtime_class, "auto") && c->class_call == 0 &&
-		now >= c->class_at) {
+	if (reads_class(c) && c->class_call == 0 && now >= c->class_at) {
 		c->class_call = ask(c, &class, &c->class_at, now, on_class);
 	}
 	const char *pod = getenv("POD_NAME");
@@ -149,7 +183,7 @@ void errands_step(struct controller *c, int64_t now)
 int64_t errands_deadline(const struct controller *c)
 {
 	int64_t at = c->owner_call == 0 ? c->owner_at : TIME_NEVER;
-	if (text_equals(c->options.runtime_class, "auto") && c->class_call == 0) {
+	if (reads_class(c) && c->class_call == 0) {
 		at = time_min(at, c->class_at);
 	}
 	return at;

@@ -65,6 +65,7 @@ struct controller {
 	bool failed;
 	/* small errands: the ConfigMap's uid, the runtime class, our own image */
 	uint64_t owner_call, class_call, pod_call;
+	uint64_t told_class; /* a hash of what the engine was told last; 0: nothing */
 	int64_t owner_at, class_at, pod_at;
 	int64_t owner_wait, class_wait, pod_wait; /* after a failure; 0: none */
 	bool owner_known, class_known;

@@ -168,6 +168,15 @@ static bool twin_goes(const struct engine *e, const struct holder *h)
 	return false;
 }
 
+/* A tenant of several GPUs waits for the others of that node. Given back, it would have to be
+ * opened again, and until then nothing would be kept for it. For whole pods it goes all the same.
+ */
+static bool is_reserved(const struct engine *e, uint32_t gpu)
+{
+	uint32_t keeper = e->snap.gpus.items[gpu].kept_by;
+	return keeper != 0 && !e->wholes.keepers.items[keeper - 1].whole;
+}
+
 /* Of those whose grace is over so many stay; they must be of use to whoever comes next. */
 static bool stays_warm(const struct engine *e, uint32_t gpu, uint32_t *warm)
 {
@@ -193,7 +202,7 @@ static void tend_idle(struct engine *e, int64_t now, struct plan *plan)
 		}
 		/* Those who wait were looked at in this step, or in those before since the first
 		 * of them. */
-		if (s->entries > 0 || s->demand > 0 || h->wanted >= e->round) {
+		if (s->entries > 0 || s->demand > 0 || h->wanted >= e->round || is_reserved(e, i)) {
 			h->idle_since = -1;
 			continue;
 		}

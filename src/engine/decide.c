@@ -111,7 +111,8 @@ static uint32_t add_opening(struct engine *e, struct holder *h, uint32_t node)
 
 static bool is_unfit(enum reason reason)
 {
-	return reason == REASON_NODE_UNFIT || reason == REASON_OTHER_SHARING;
+	return reason == REASON_NODE_UNFIT || reason == REASON_OTHER_SHARING ||
+	       reason == REASON_RUNTIME_CLASS;
 }
 
 /* The closest miss is kept with the waiter's reason, for the sentence. */

@@ -45,14 +45,38 @@ static void copy_tolerations(struct plan *plan, struct action *a, const struct p
 	}
 }
 
-void emit_create_again(struct engine *e, struct holder *h, const struct pod *pod, struct plan *plan)
+static struct action *create(
+	struct engine *e, const char *name, const struct pod *pod, struct plan *plan)
 {
 	struct action *a = emit(e, plan, ACTION_CREATE_CAPACITY);
 	a->ns = NAME_NAMESPACE;
-	a->name = text_in(plan, h->name);
-	a->node = text_in(plan, h->node);
+	a->name = text_in(plan, name);
 	a->runtime_class = text_in(plan, e->runtime_class);
 	copy_tolerations(plan, a, pod);
+	return a;
+}
+
+struct action *emit_companion(
+	struct engine *e, const char *name, const struct pod *pod, struct plan *plan)
+{
+	struct action *a = create(e, name, pod, plan);
+	a->companion = true;
+	return a;
+}
+
+void emit_companion_delete(struct engine *e, const struct world_pod *p, struct plan *plan)
+{
+	struct action *a = emit(e, plan, ACTION_DELETE_CAPACITY);
+	a->ns = NAME_NAMESPACE;
+	a->name = text_in(plan, world_pod_name(p));
+	a->uid = text_in(plan, world_pod_uid(p));
+	a->companion = true;
+}
+
+void emit_create_again(struct engine *e, struct holder *h, const struct pod *pod, struct plan *plan)
+{
+	struct action *a = create(e, h->name, pod, plan);
+	a->node = text_in(plan, h->node);
 	holder_sends(e, h, ACTION_CREATE_CAPACITY, a->id);
 }
 

@@ -10,6 +10,7 @@
 struct engine;
 struct holder;
 struct waiter;
+struct world_pod;
 
 void emit_grants(struct engine *e, struct plan *plan);
 void emit_place(struct engine *e, struct waiter *w, struct holder *h, const struct grant *g,
@@ -26,6 +27,10 @@ struct holder *emit_create(
 /* Once more what was refused, under the same name. */
 void emit_create_again(
 	struct engine *e, struct holder *h, const struct pod *pod, struct plan *plan);
+/* A pod that stands in for others beside capacity pods (C14); nobody waits for its outcome. */
+struct action *emit_companion(
+	struct engine *e, const char *name, const struct pod *pod, struct plan *plan);
+void emit_companion_delete(struct engine *e, const struct world_pod *p, struct plan *plan);
 void emit_delete(struct engine *e, struct holder *h, struct plan *plan);
 struct action *emit(struct engine *e, struct plan *plan, enum action_type type);
 

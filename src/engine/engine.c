@@ -55,6 +55,7 @@ void engine_destroy(struct engine *e)
 	map_finish(&e->gpus_by_uuid);
 	world_destroy(e->world);
 	free(e->runtime_class);
+	arena_finish(&e->runtime.arena);
 	free(e);
 }
 
@@ -97,6 +98,10 @@ bool engine_observe(struct engine *e, const struct change *c)
 	if (c->type == CHANGE_REACH) {
 		e->evictions.reached = c->reached;
 		e->dirty = true;
+		return true;
+	}
+	if (c->type == CHANGE_RUNTIME) {
+		runtime_take(e, c->runtime);
 		return true;
 	}
 	note_gone(e, c);

@@ -22,6 +22,8 @@ enum record {
 	RECORD_ORPHAN = 'o',
 	RECORD_AILMENT = 'i',
 	RECORD_SCALE = 'u',
+	RECORD_STANDIN = 's',
+	RECORD_RUNTIME = 'r',
 	RECORD_PASS = 'p',
 	RECORD_ENGINE = 'e',
 	RECORD_READY = 'z', /* the state is complete; carries its hash */
@@ -31,7 +33,7 @@ enum record {
 #define RECORD_FRAME 8
 /* An object takes at most 3 MiB as JSON and packs into less. */
 #define RECORD_MAX     ((size_t)4 << 20)
-#define JOURNAL_FORMAT 33
+#define JOURNAL_FORMAT 34
 
 static inline uint32_t record_sum(const void *p, size_t n)
 {

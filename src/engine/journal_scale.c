@@ -1,4 +1,4 @@
-/* Which groups of tenants ask for no node for a while. */
+/* Which groups of tenants ask for no node for a while, and what waits for several GPUs. */
 #include "journal_parts.h"
 
 void scale_rest_pack(struct str *out, const struct scale_rest *r)
@@ -15,5 +15,35 @@ bool scale_rest_unpack(struct engine *e, struct unpack *u)
 		return false;
 	}
 	VEC_PUSH(&e->scale.rests, r);
+	return true;
+}
+
+void standin_pack(struct str *out, const struct standin *s)
+{
+	pack_text(out, s->name);
+	pack_i64(out, s->since);
+	pack_i64(out, s->sent_at);
+	pack_text(out, s->node);
+	pack_i64(out, s->free_at);
+	pack_i64(out, s->gone_at);
+	pack_u64(out, s->wanted);
+}
+
+bool standin_unpack(struct engine *e, struct unpack *u)
+{
+	const char *name = unpack_text(u);
+	struct standin s = {.since = unpack_i64(u)};
+	s.sent_at = unpack_i64(u);
+	const char *node = text_or(unpack_text(u), "");
+	s.free_at = unpack_i64(u);
+	s.gone_at = unpack_i64(u);
+	s.wanted = unpack_u64(u);
+	if (u->bad || name == NULL || strlen(name) >= sizeof s.name ||
+		strlen(node) >= sizeof s.node) {
+		return false;
+	}
+	memcpy(s.name, name, strlen(name) + 1);
+	memcpy(s.node, node, strlen(node) + 1);
+	VEC_PUSH(&e->scale.standins, s);
 	return true;
 }

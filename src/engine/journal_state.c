@@ -363,6 +363,12 @@ static void save_lasting(struct saving *s)
 		scale_rest_pack(record_begin(s, RECORD_SCALE), r);
 		record_end(s);
 	}
+	runtime_pack(record_begin(s, RECORD_RUNTIME), runtime_of(s->e));
+	record_end(s);
+	vec_for_each (const struct standin, one, &s->e->scale.standins) {
+		standin_pack(record_begin(s, RECORD_STANDIN), one);
+		record_end(s);
+	}
 }
 
 static bool load_memo(struct engine *e, struct unpack *u)
@@ -570,6 +576,11 @@ bool state_load(struct engine *e, enum record type, struct unpack *u)
 		return ailment_unpack(e, u);
 	case RECORD_SCALE:
 		return scale_rest_unpack(e, u);
+	case RECORD_STANDIN:
+		return standin_unpack(e, u);
+	case RECORD_RUNTIME:
+		runtime_take(e, runtime_unpack(u));
+		return !u->bad;
 	case RECORD_PASS:
 		return load_pass(e, u);
 	case RECORD_ENGINE:

@@ -37,18 +37,18 @@ static bool is_going(const struct holder *h)
 
 static bool is_short(enum reason reason)
 {
-	return reason == REASON_NO_GPU_NODE || reason == REASON_SHORT_COMPUTE ||
-	       reason == REASON_SHORT_MEMORY || reason == REASON_MAX_TENANTS ||
-	       reason == REASON_NODE_UNFIT || reason == REASON_EXCLUSIVE ||
-	       reason == REASON_OTHER_SHARING || reason == REASON_GPU_UNHEALTHY ||
+	return reason == REASON_NO_GPU_NODE || reason == REASON_SHORT_GPUS ||
+	       reason == REASON_SHORT_COMPUTE || reason == REASON_SHORT_MEMORY ||
+	       reason == REASON_MAX_TENANTS || reason == REASON_NODE_UNFIT ||
+	       reason == REASON_EXCLUSIVE || reason == REASON_OTHER_SHARING ||
+	       reason == REASON_RUNTIME_CLASS || reason == REASON_GPU_UNHEALTHY ||
 	       reason == REASON_NO_SCALE_UP || reason == REASON_RESERVED ||
 	       reason == REASON_WHOLE_POD_FIRST;
 }
 
 static bool asks(struct engine *e, const struct waiter *w)
 {
-	if (w->passed.lacks_since < 0 || waiter_count(w) > 1 || w->hold.uuid != NULL ||
-		!is_short(w->reason)) {
+	if (w->passed.lacks_since < 0 || w->hold.uuid != NULL || !is_short(w->reason)) {
 		return false;
 	}
 	wake_by(e, w->passed.lacks_since + e->cfg.scale_up_ms);
@@ -81,10 +81,19 @@ static bool bin_takes(
 	uint32_t most =
 		b->max_tenants < w->asked.max_tenants ? b->max_tenants : w->asked.max_tenants;
 	return b->key == key && b->company == w->asked.company && b->tenants < most &&
-	       b->milli >= milli && b->mem_mib >= mib;
+	       b->gpus == waiter_count(w) && b->milli >= milli && b->mem_mib >= mib;
 }
 
-/* The first GPU with room, or one more; NULL: there are enough already. */
+static uint32_t gpus_asked(const struct engine *e)
+{
+	uint32_t sum = 0;
+	vec_for_each (const struct scale_bin, b, &e->scale.bins) {
+		sum += b->gpus;
+	}
+	return sum;
+}
+
+/* The first GPUs with room, or more of them; NULL: there are enough already. */
 static struct scale_bin *bin_for(
 	struct engine *e, uint64_t key, const struct waiter *w, int64_t milli, int64_t mib)
 {
@@ -93,11 +102,12 @@ static struct scale_bin *bin_for(
 			return b;
 		}
 	}
-	if (e->scale.bins.count >= SCALE_MOST) {
+	if (waiter_count(w) > SCALE_MOST - gpus_asked(e)) {
 		return NULL;
 	}
 	struct scale_bin made = {.key = key,
 		.first = w,
+		.gpus = waiter_count(w),
 		.milli = MODEL_GPU_MILLI,
 		.mem_mib = INT64_MAX,
 		.company = w->asked.company,
@@ -147,6 +157,7 @@ static void gather_asked(struct engine *e)
 			VEC_PUSH(&e->scale.asked, made);
 		}
 	}
+	standins_asked(e);
 }
 
 static void look_at(struct engine *e, struct waiter *w, int64_t guess)
@@ -235,20 +246,13 @@ static void create_companion(
 		return;
 	}
 	companion_name(h, name, sizeof name);
-	emit_create_again(e, h, &b->first->pod, plan);
-	struct action *a = &plan->actions.items[plan->actions.count - 1];
-	/* Nobody waits for its outcome. */
-	holder_heard(e, h);
-	a->companion = true;
-	a->name = arena_strdup(&plan->arena, name);
+	struct action *a = emit_companion(e, name, &b->first->pod, plan);
 	a->capacity_pod = arena_strdup(&plan->arena, h->name);
 	a->uid = arena_strdup(&plan->arena, h->uid);
 	a->cpu_milli = b->cpu_milli;
 	a->mem_bytes = b->mem_bytes;
 	h->companion_at = e->now;
 }
-
-enum slot { SLOT_TAKEN, SLOT_WAITS, SLOT_IMPOSSIBLE };
 
 static enum slot make(struct engine *e, const struct scale_bin *b, const char *name,
 	struct holder *again, struct plan *plan)
@@ -257,9 +261,13 @@ static enum slot make(struct engine *e, const struct scale_bin *b, const char *n
 }
 
 /* This slot of the group: one that waits already, or is made to now. */
-static enum slot fill_slot(
-	struct engine *e, const struct scale_bin *b, const char *name, struct plan *plan)
+static enum slot fill_slot(struct engine *e, const struct scale_bin *b, struct plan *plan)
 {
+	char name[64];
+	if (b->gpus > 1) {
+		return standin_fill(e, b, plan);
+	}
+	snprintf(name, sizeof name, NAME_HEAD "%012llx-%u", (unsigned long long)b->key, b->next);
 	struct holder *h = holder_find(e, name);
 	/* One that was asked for and never seen is forgotten with this step. */
 	if (h == NULL || (!h->in_world && h->seen != e->step)) {
@@ -296,10 +304,7 @@ static void ask(struct engine *e, struct plan *plan)
 		enum slot filled = SLOT_TAKEN;
 		for (b->next = first_slot(e, i); b->next < 2 * SCALE_MOST && filled == SLOT_TAKEN;
 			b->next++) {
-			char name[64];
-			snprintf(name, sizeof name, NAME_HEAD "%012llx-%u",
-				(unsigned long long)b->key, b->next);
-			filled = fill_slot(e, b, name, plan);
+			filled = fill_slot(e, b, plan);
 		}
 	}
 }
@@ -330,14 +335,11 @@ static void let_go(struct engine *e, struct plan *plan)
 		bool due = e->now - h->companion_gone_at >= COMPANION_GONE_MS ||
 			   h->companion_gone_at == 0;
 		if (p != NULL && !p->deleting && h->pod.identity != NULL && due) {
-			struct action *a = emit(e, plan, ACTION_DELETE_CAPACITY);
-			a->ns = NAME_NAMESPACE;
-			a->name = arena_strdup(&plan->arena, world_pod_name(p));
-			a->uid = arena_strdup(&plan->arena, world_pod_uid(p));
-			a->companion = true;
+			emit_companion_delete(e, p, plan);
 			h->companion_gone_at = e->now;
 		}
 	}
+	standins_let_go(e, plan);
 }
 
 void scale_up(struct engine *e, struct plan *plan)
@@ -357,6 +359,7 @@ void scale_up(struct engine *e, struct plan *plan)
 
 void scale_discount(struct engine *e)
 {
+	standins_mark(e);
 	for (size_t i = 0; i < e->holders.count; i++) {
 		const struct holder *h = e->holders.items[i];
 		const struct world_pod *p = scale_is_one(h) ? companion_of(e, h) : NULL;
@@ -377,6 +380,7 @@ void scale_forget(struct scale *s)
 	VEC_CLEAR(&s->rests);
 	VEC_CLEAR(&s->bins);
 	VEC_CLEAR(&s->asked);
+	VEC_CLEAR(&s->standins);
 }
 
 void scale_finish(struct scale *s)
@@ -384,4 +388,6 @@ void scale_finish(struct scale *s)
 	VEC_FINISH(&s->rests);
 	VEC_FINISH(&s->bins);
 	VEC_FINISH(&s->asked);
+	VEC_FINISH(&s->standins);
+	VEC_FINISH(&s->there);
 }

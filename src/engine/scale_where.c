@@ -64,6 +64,8 @@ uint64_t scale_key(struct engine *e, const struct waiter *w)
 		hash = add_node_terms(hash, claims.items[i]->terms, claims.items[i]->term_count);
 		hash = add_terms(hash, &claims.items[i]->zones);
 	}
+	uint32_t gpus = waiter_count(w);
+	hash = gpus > 1 ? hash_bytes(&gpus, sizeof gpus, hash) : hash;
 	return hash & KEY_BITS;
 }
 

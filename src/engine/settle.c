@@ -8,6 +8,10 @@
 #define AVOID_CONFLICT_MS 5000
 #define AVOID_REFUSED_MS  15000
 #define ASSUME_MS	  30000
+/* What was acknowledged under a number is shown under that or a higher one, or its pod is gone: a
+ * watch that is silent for longer is late. Only numbers that went back could be waited for in vain.
+ */
+#define ASSUME_NUMBERED_MS 600000
 /* A creation that was refused is remembered for so long after it may be tried again. */
 #define REFUSED_KEPT_MS 60000
 
@@ -35,6 +39,12 @@ static void avoid_written(struct holder *h, int64_t now)
 	avoid(h, h->flight_rv, now, AVOID_CONFLICT_MS);
 }
 
+static int64_t assume_ms(const char *version)
+{
+	int64_t number;
+	return parse_i64(view_of(version), 0, INT64_MAX, &number) ? ASSUME_NUMBERED_MS : ASSUME_MS;
+}
+
 static void settle_grant(struct holder *h, int64_t now, const struct outcome *o)
 {
 	if (o->fault.kind == FAULT_NONE && answer_is_sound(h, o->pod)) {
@@ -47,7 +57,7 @@ static void settle_grant(struct holder *h, int64_t now, const struct outcome *o)
 		}
 		text_set(&h->acked_rv, version);
 		h->acked_at = now;
-		h->expires_at = now + ASSUME_MS;
+		h->expires_at = now + assume_ms(version);
 		return;
 	}
 	bool may_have_happened = o->fault.kind == FAULT_NONE || o->fault.unknown_outcome;

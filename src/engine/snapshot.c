@@ -199,6 +199,7 @@ static void add_nodes(struct engine *e, int64_t now)
 			wake_by(e, t->until);
 		}
 		struct place_node s = {.noun = &n->noun,
+			.runtime = runtime_of(e),
 			.free_cpu_milli = n->noun.cpu_milli - n->cpu_milli,
 			.free_mem_bytes = n->noun.mem_bytes - n->mem_bytes,
 			.free_slots = n->noun.pod_slots - n->pods,

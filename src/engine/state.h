@@ -27,6 +27,7 @@
 #include "orphan.h"
 #include "quota.h"
 #include "rank.h"
+#include "runtime.h"
 #include "scale.h"
 #include "told.h"
 #include "size/policy.h"
@@ -89,8 +90,7 @@ struct holder {
 	uint64_t flight; /* the write under way, 0: none; by holder_sends alone */
 	enum action_type flight_type;
 	char *flight_rv; /* owned; the version that a grant or deletion was last made from */
-	/* the ledger we asked for (while GRANT is under way or its fate unknown) or were
-	 * acknowledged */
+	/* the ledger that was acknowledged, or asked for while the fate of that is open */
 	struct arena asked_arena;
 	struct ledger asked;
 	bool asked_holds; /* `asked` is what counts, not the world's */
@@ -127,6 +127,7 @@ struct engine {
 	struct engine_config cfg;
 	uint64_t seed;
 	char *runtime_class; /* owned */
+	struct runtime runtime;
 	struct world *world; /* owned */
 	struct rng rng;
 	bool leads;

@@ -120,6 +120,9 @@ void wholes_rank(struct engine *e, int64_t now)
 	all->drained = all->looks = all->reserved = 0;
 	for (size_t i = 0; i < world_class_count(e->world, WORLD_PENDING); i++) {
 		const struct world_pod *p = world_class_at(e->world, WORLD_PENDING, i);
+		if (standin_is_one(p)) {
+			continue;
+		}
 		struct whole *w = whole_touch(e, world_pod_uid(p), now);
 		if (w->stamp != p->gpu->stamp) {
 			arena_finish(&w->arena);

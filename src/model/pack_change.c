@@ -243,6 +243,31 @@ static void object_pack(struct str *out, const struct change *c)
 	}
 }
 
+void runtime_pack(struct str *out, const struct runtime_class *r)
+{
+	pack_u64(out, r != NULL);
+	if (r != NULL) {
+		pack_i64(out, r->cpu_milli);
+		pack_i64(out, r->mem_bytes);
+		pack_pairs(out, &r->selector);
+	}
+}
+
+const struct runtime_class *runtime_unpack(struct unpack *u)
+{
+	if (unpack_u64(u) == 0 || u->bad) {
+		return NULL;
+	}
+	struct runtime_class *r = ARENA_ARRAY(u->arena, struct runtime_class, 1);
+	r->cpu_milli = unpack_i64(u);
+	r->mem_bytes = unpack_i64(u);
+	r->selector = unpack_pairs(u);
+	/* Sums must not overflow. */
+	u->bad = u->bad || r->cpu_milli < 0 || r->mem_bytes < 0 ||
+		 r->cpu_milli > RUNTIME_AMOUNT_MAX || r->mem_bytes > RUNTIME_AMOUNT_MAX;
+	return r;
+}
+
 void change_pack(struct str *out, const struct change *c)
 {
 	pack_u64(out, c->type);
@@ -253,6 +278,9 @@ void change_pack(struct str *out, const struct change *c)
 	pack_text(out, c->uid);
 	if (c->type == CHANGE_SET) {
 		object_pack(out, c);
+	}
+	if (c->type == CHANGE_RUNTIME) {
+		runtime_pack(out, c->runtime);
 	}
 }
 
@@ -334,7 +362,7 @@ bool change_unpack(struct unpack *u, struct change *ret)
 	struct change c = {0};
 	uint64_t type = unpack_u64(u);
 	uint64_t kind = unpack_u64(u);
-	if (u->bad || type > CHANGE_REACH || kind >= KIND_COUNT) {
+	if (u->bad || type > CHANGE_RUNTIME || kind >= KIND_COUNT) {
 		u->bad = true;
 		return false;
 	}
@@ -349,6 +377,9 @@ bool change_unpack(struct unpack *u, struct change *ret)
 	c.uid = unpack_text(u);
 	if (c.type == CHANGE_SET) {
 		object_unpack(u, &c);
+	}
+	if (c.type == CHANGE_RUNTIME) {
+		c.runtime = runtime_unpack(u);
 	}
 	if (u->bad) {
 		return false;

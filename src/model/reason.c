@@ -51,6 +51,7 @@ static const char *const names[REASON_COUNT] = {
 	[REASON_BAD_AMOUNT] = "BadGpuAmount",
 	[REASON_TOO_LARGE] = "TooLarge",
 	[REASON_LARGER_THAN_ANY_GPU] = "LargerThanAnyGpu",
+	[REASON_RUNTIME_CLASS] = "RuntimeClass",
 	[REASON_OTHER_SHARING] = "OtherSharing",
 	[REASON_READING_VOLUMES] = "ReadingVolumes",
 	[REASON_VOLUME_NOT_READY] = "VolumeNotReady",

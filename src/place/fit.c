@@ -174,6 +174,12 @@ enum unfit fit_lasting(
 	const struct place_request *r, const struct place_node *n, const char **ret_what)
 {
 	enum unfit given_out = place_given_out_by(n);
+	/* A pod for whole GPUs needs no capacity pod. */
+	bool shares = r->milli > 0 || r->mem_mib > 0;
+	if (shares && n->runtime != NULL &&
+		!pairs_contain(&n->noun->labels, &n->runtime->selector)) {
+		return UNFIT_RUNTIME;
+	}
 	if (r->pod->too_complex || !selects(r->pod, n->noun)) {
 		return UNFIT_SELECTOR;
 	}

@@ -173,6 +173,14 @@ static bool is_better(
 					    : strcmp(x->noun->name, y->noun->name) < 0;
 }
 
+/* A capacity pod more than the node has GPUs never opens: asked for again while the watch was
+ * silent, or asked for of a GPU that the node has lost since. */
+static uint32_t room_on(const struct place_node *n, uint32_t here, uint32_t opens)
+{
+	uint32_t surplus = n->free_gpus < 0 ? (uint32_t)-n->free_gpus : 0;
+	return here + opens > surplus ? here + opens - surplus : 0;
+}
+
 static void note_miss(struct place_group *best, const struct place_node *n, uint32_t room)
 {
 	if (best->reason != REASON_SHORT_GPUS || room > best->best_count) {
@@ -201,7 +209,8 @@ static void try_node(const struct snapshot *s, const struct place_party *p, cons
 		choose(s, p, c, &g);
 	}
 	if (more > opens || !agree(s, p, &g)) {
-		note_miss(best, n, here + opens < p->count ? here + opens : p->count - 1);
+		uint32_t room = room_on(n, here, opens);
+		note_miss(best, n, room < p->count ? room : p->count - 1);
 		return;
 	}
 	if (best->node == PLACE_NOWHERE || is_better(s, &g, best)) {

@@ -77,6 +77,9 @@ static void name_unfit(struct place_verdict *v)
 	if (v->reason == REASON_NODE_UNFIT && unfit_is_given_out(v->nearest)) {
 		v->reason = REASON_OTHER_SHARING;
 	}
+	if (v->reason == REASON_NODE_UNFIT && v->nearest == UNFIT_RUNTIME) {
+		v->reason = REASON_RUNTIME_CLASS;
+	}
 }
 
 /* Open before busy before opening, then the least left over, memory breaking ties. Who spreads
@@ -321,20 +324,30 @@ void place_reserve(struct snapshot *s, const struct place_request *r, const stru
 	place_reserve_share(s, r, v->gpu, v->milli, v->mem_mib);
 }
 
+static int64_t capacity_cpu(const struct place_node *n)
+{
+	return CAPACITY_CPU_MILLI + (n->runtime != NULL ? n->runtime->cpu_milli : 0);
+}
+
+static int64_t capacity_mem(const struct place_node *n)
+{
+	return CAPACITY_MEM_BYTES + (n->runtime != NULL ? n->runtime->mem_bytes : 0);
+}
+
 void place_reserve_capacity(struct place_node *n)
 {
 	n->free_gpus--;
 	n->free_slots--;
-	n->free_cpu_milli -= CAPACITY_CPU_MILLI;
-	n->free_mem_bytes -= CAPACITY_MEM_BYTES;
+	n->free_cpu_milli -= capacity_cpu(n);
+	n->free_mem_bytes -= capacity_mem(n);
 }
 
 void place_return_capacity(struct place_node *n)
 {
 	n->free_gpus++;
 	n->free_slots++;
-	n->free_cpu_milli += CAPACITY_CPU_MILLI;
-	n->free_mem_bytes += CAPACITY_MEM_BYTES;
+	n->free_cpu_milli += capacity_cpu(n);
+	n->free_mem_bytes += capacity_mem(n);
 }
 
 void snapshot_clear(struct snapshot *s)

@@ -129,6 +129,14 @@ static bool is_open(const struct stored *o)
 	       o->pod.identity != NULL;
 }
 
+/* Memory is nobody knows how much compute before a GPU of the node was open, unless it is labelled.
+ */
+static int64_t quota_need(const struct machine *m, const struct pod *p, const struct need *n)
+{
+	bool known = m->labelled || pairs_get(&p->notes, NOTE_SHARE) != NULL;
+	return known ? n->milli : MODEL_GPU_MILLI;
+}
+
 /* The same share on each of several GPUs of one node. */
 static const struct stored *group_fit(const struct sim *s, const struct stored *w, int64_t count)
 {
@@ -153,7 +161,7 @@ static const struct stored *group_fit(const struct sim *s, const struct stored *
 		int64_t more = open < count ? count - open : 0;
 		bool fits = need_read(p, m->devices[0].mem_mib, &n) && n.milli <= MODEL_GPU_MILLI &&
 			    n.mem_mib <= m->devices[0].mem_mib &&
-			    quota_allows(s, w, n.milli * count);
+			    quota_allows(s, w, quota_need(m, p, &n) * count);
 		if (more <= r.gpus && (more == 0 || fits) && r.slots >= 1 + more &&
 			r.cpu_milli >= p->cpu_milli + 10 * more &&
 			r.mem_bytes >= p->mem_bytes + more * (32 << 20)) {
@@ -209,7 +217,8 @@ static struct fits all_fits(const struct sim *s, const struct stored *w)
 				  r.mem_bytes >= p->mem_bytes + (32 << 20) &&
 				  need_read(p, m->devices[0].mem_mib, &n) &&
 				  n.milli <= MODEL_GPU_MILLI &&
-				  n.mem_mib <= m->devices[0].mem_mib && quota_allows(s, w, n.milli);
+				  n.mem_mib <= m->devices[0].mem_mib &&
+				  quota_allows(s, w, quota_need(m, p, &n));
 		if (room && (could_open || (open && gpu_has_room(s, o, w)))) {
 			fits_add(&found, &node->node);
 		}
@@ -278,7 +287,23 @@ static bool is_taken(struct sim *s, const char *uuid, const struct pod *tenant)
 	return o != NULL && !pod_is_capacity(&o->pod) && !evict_is_allowed(s, tenant);
 }
 
-/* Could anybody who waits go there if it were open? Then it may be opening for them. */
+/* A tenant of several GPUs that has waited long enough keeps those that are free of a node until
+ * there are as many as it asks for (C17). */
+static bool is_kept_maybe(struct sim *s, const struct stored *holder)
+{
+	const struct stored *node = node_of(s, &holder->pod);
+	const struct machine *m = node != NULL ? fleet_find(s, node->name) : NULL;
+	for (size_t i = 0; m != NULL && i < s->store.items.count; i++) {
+		const struct stored *o = s->store.items.items[i];
+		int64_t count = group_asked(&o->pod);
+		if (is_waiting(o) && count > 1 && count <= m->device_count &&
+			allows(&o->pod, &node->node)) {
+			return true;
+		}
+	}
+	return false;
+}
+
 static bool settled_pod(struct sim *s, const struct stored *o, struct str *why)
 {
 	if (is_waiting(o)) {
@@ -311,7 +336,7 @@ static bool settled_pod(struct sim *s, const struct stored *o, struct str *why)
 		}
 	}
 	if (pod_is_capacity(&o->pod)) {
-		if (!check_ledger_lives(s, o) && !gpu_used(s, o)) {
+		if (!check_ledger_lives(s, o) && !gpu_used(s, o) && !is_kept_maybe(s, o)) {
 			str_append_format(why, "%s has no tenants and stays (I4)", o->name);
 			return false;
 		}

@@ -28,9 +28,10 @@ static int64_t allowance(const struct sim *s)
 int64_t fair_blind_ms(const struct weather *w)
 {
 	return CALM_BLIND_MS + (w->stream_lag > 0 ? w->lag_ms : 0) + (w->stall > 0 ? 60000 : 0) +
-	       (w->late + w->twice > 0 ? w->late_ms : 0) + (w->pause > 0 ? 30000 : 0) +
-	       (w->partition > 0 ? 40000 : 0) + (w->crash + w->leave > 0 ? 30000 : 0) +
-	       (w->server_restart > 0 ? 20000 : 0) + (w->crash_at_write > 0 ? 30000 : 0);
+	       (w->late + w->twice > 0 ? w->late_ms : 0) + (w->linger > 0 ? LINGER_MOST_MS : 0) +
+	       (w->pause > 0 ? 30000 : 0) + (w->partition > 0 ? 40000 : 0) +
+	       (w->crash + w->leave > 0 ? 30000 : 0) + (w->server_restart > 0 ? 20000 : 0) +
+	       (w->crash_at_write > 0 ? 30000 : 0);
 }
 
 static bool is_pod(const struct stored *o)

@@ -49,7 +49,7 @@ static const struct stored *only_node(struct sim *s, const struct pod *p)
 	return only;
 }
 
-/* What is promised there, and whether one more of that size has room. */
+/* What is promised there, and whether one more of that size has room, or it has been granted. */
 static bool has_room(const struct sim *s, const struct stored *holder, const struct pod *p)
 {
 	struct need n;
@@ -58,6 +58,7 @@ static bool has_room(const struct sim *s, const struct stored *holder, const str
 	for (uint32_t i = 0; i < l->count; i++) {
 		const struct stored *t = store_find_uid(&s->store, l->items[i].uid);
 		bool lives = t != NULL && t->resource == RES_PODS && !pod_is_terminal(&t->pod);
+		lives = lives && !text_equals(t->uid, p->uid);
 		milli += lives ? l->items[i].milli : 0;
 		mib += lives ? l->items[i].mem_mib : 0;
 	}
@@ -155,6 +156,20 @@ static int64_t decided_at(const struct sim *s, const char *uid)
 	return at < INT64_MAX ? at : 0;
 }
 
+/* All that it asks for is in the books: it waits for a write, not for room. */
+static bool is_granted(const struct sim *s, const struct stored *t)
+{
+	int64_t entries = 0;
+	for (size_t i = 0; i < s->store.items.count; i++) {
+		const struct stored *o = s->store.items.items[i];
+		bool holder = o->resource == RES_PODS && pod_is_capacity(&o->pod);
+		for (uint32_t k = 0; holder && k < o->pod.ledger.count; k++) {
+			entries += text_equals(o->pod.ledger.items[k].uid, t->uid);
+		}
+	}
+	return entries >= group_asked(&t->pod);
+}
+
 void overtake_check(struct sim *s, const struct stored *t, const char *node)
 {
 	int64_t at = decided_at(s, t->uid);
@@ -163,7 +178,7 @@ void overtake_check(struct sim *s, const struct stored *t, const char *node)
 						 ? store_find_uid(&s->store, p->uid)
 						 : NULL;
 		if (o != NULL && o != t && claim_is_waiting(o) && strcmp(p->node, node) == 0 &&
-			is_ahead(&o->pod, &t->pod)) {
+			is_ahead(&o->pod, &t->pod) && !is_granted(s, o)) {
 			sim_fail(s, "C17",
 				"%s/%s overtakes %s/%s on %s, the only node that could hold it, "
 				"which has lacked room for %lld s",

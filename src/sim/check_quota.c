@@ -3,6 +3,7 @@
  * quota that was made or changed just now was not heard yet. Two leaders at once count each for
  * itself (docs/design/quota.md), so that nothing is judged soon after a change of the lead. */
 #include <stdio.h>
+#include <string.h>
 
 #include "claim.h"
 #include "model/names.h"
@@ -24,14 +25,30 @@ static bool covers(const struct quota *q, const struct stored *o)
 	return text_equals(o->ns, q->ns) && quota_covers(q, &subject);
 }
 
+/* A placement was sent for what it is now: of a later version of it nothing was decided. */
+static bool may_be_told(const struct sim *s, const struct stored *t)
+{
+	vec_for_each (const struct intent, i, &s->claims.intents) {
+		if (i->kind == ACTION_PLACE && i->version >= t->version &&
+			strcmp(i->uid, t->uid) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
 /* What a tenant that still waits stands in ledgers with. From the first entry on, one of several
- * GPUs counts with its share on each. */
+ * GPUs counts with its share on each. Nobody is placed any more by a capacity pod that goes, but by
+ * what was sent before it went. */
 static int64_t promised(const struct sim *s, const struct stored *t)
 {
 	int64_t milli = 0;
+	bool told = may_be_told(s, t);
 	for (size_t i = 0; i < s->store.items.count; i++) {
 		const struct stored *o = s->store.items.items[i];
-		bool holder = o->resource == RES_PODS && pod_is_capacity(&o->pod);
+		bool goes = o->pod.deleting_ms != 0 || pod_is_terminal(&o->pod);
+		bool holder =
+			o->resource == RES_PODS && pod_is_capacity(&o->pod) && (told || !goes);
 		for (uint32_t k = 0; holder && k < o->pod.ledger.count; k++) {
 			const struct grant *g = &o->pod.ledger.items[k];
 			bool more = text_equals(g->uid, t->uid) && g->milli > milli;

@@ -16,6 +16,8 @@
 #define INTENTS_MAX 4096
 #define LATELY_MS   120000
 #define FAILED_MS   900000
+/* So long a write may be without an answer, and its ledger counts. */
+#define ANSWER_MS 16000
 
 void claim_finish(struct sim *s)
 {
@@ -92,8 +94,10 @@ bool claim_intends(const struct claim *c, int kind, const char *name, int64_t wi
 bool claim_grants_unseen(const struct claim *c, const struct stored *holder)
 {
 	vec_for_each (const struct intent, i, &c->sim->claims.intents) {
-		if (i->kind == ACTION_GRANT && i->replica == c->replica &&
-			i->version >= holder->version && strcmp(i->name, holder->name) == 0) {
+		/* While there is no answer it counts, whatever others have written since. */
+		bool open = i->version >= holder->version || sim_now(c->sim) - i->at < ANSWER_MS;
+		if (i->kind == ACTION_GRANT && i->replica == c->replica && open &&
+			strcmp(i->name, holder->name) == 0) {
 			return true;
 		}
 	}

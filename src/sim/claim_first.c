@@ -151,7 +151,9 @@ static struct room_left room_for_certain(const struct claim *c, const struct sto
 		node->node.mem_bytes - more * CAPACITY_MEM_BYTES};
 	for (size_t i = 0; i < c->seen.count; i++) {
 		const struct stored *o = c->seen.items[i];
-		if (claim_may_come(c, o, node->name)) {
+		/* It is counted when all of the step were looked at, whoever comes first. */
+		bool waits = o != c->pod && claim_is_waiting(o);
+		if (waits || claim_may_come(c, o, node->name)) {
 			r.cpu -= o->pod.cpu_milli;
 			r.mem -= o->pod.mem_bytes;
 		}

@@ -330,6 +330,10 @@ static bool fits_gpu(const struct claim *c, const struct stored *holder)
 		!need_read(&c->pod->pod, id->mem_mib, &n) || !node_takes(c, node, false)) {
 		return false;
 	}
+	/* It may be on its way out, and nobody has seen it. */
+	if (claim_intends(c, ACTION_DELETE_CAPACITY, holder->name, UNSEEN_MS)) {
+		return false;
+	}
 	struct used u = used_at_most(c, holder);
 	claim_ahead(c, id->mem_mib, &milli, &mib);
 	return u.tenants < MAX_TENANTS && u.milli + milli + n.milli <= MODEL_GPU_MILLI &&

@@ -21,6 +21,7 @@ enum fate {
 	FATE_REFUSED,	   /* the connection was refused: nothing has left */
 	FATE_BUSY,	   /* 429 */
 	FATE_BROKEN,	   /* 500, nothing was done */
+	FATE_LINGERS,	   /* a deletion: a gateway gives up at once, and passes it on later */
 	/* scenarios only */
 	FATE_DENIED, /* 403 */
 	FATE_CRASH_BEFORE,
@@ -46,7 +47,7 @@ struct parcel {
 
 static const char *const method_names[] = {"GET", "POST", "PUT", "PATCH", "DELETE"};
 static const char *const fate_names[] = {"", " LOST-REQUEST", " LOST-ANSWER", " 504", " LATE",
-	" TWICE", " REFUSED", " 429", " 500", " 403", " CRASH BEFORE", " CRASH AFTER"};
+	" TWICE", " REFUSED", " 429", " 500", " LINGERS", " 403", " CRASH BEFORE", " CRASH AFTER"};
 
 void parcel_free(struct parcel *p)
 {
@@ -190,6 +191,24 @@ static void reply(void *data, uint64_t arg)
 	parcel_done(p);
 }
 
+/* The gateway's word for a request that is on its way still. */
+static void give_up(void *data, uint64_t id)
+{
+	struct link *l = data;
+	struct sim *s = l->sim;
+	struct flight *f = flight_find(l, id);
+	if (f != NULL && sim_now(s) < held_until(l)) {
+		agenda_add(&s->agenda, held_until(l), give_up, l, id);
+		return;
+	}
+	struct api_answer made = {0};
+	api_status(&made, 504, "Timeout", "made up by the weather");
+	struct wire_answer answer = {.status = made.status, .body = made.body};
+	answer.body_size = strlen(answer.body);
+	flight_end(l, id, &answer);
+	free(made.body);
+}
+
 /* --- the server's side --- */
 
 static void answer_with(struct parcel *p, int code, const char *reason)
@@ -282,7 +301,8 @@ static void send_again(const struct parcel *p)
 /* What the server does with it; false: nothing is sent back. */
 static bool receive(struct sim *s, struct parcel *p)
 {
-	if (sim_now(s) < p->link->cut_until && p->fate != FATE_LATE) {
+	bool on_its_way = p->fate == FATE_LATE || p->fate == FATE_LINGERS;
+	if (sim_now(s) < p->link->cut_until && !on_its_way) {
 		p->fate = FATE_LOST_REQUEST;
 	}
 	bool of_server = p->agent[0] == '\0';
@@ -318,7 +338,7 @@ static bool receive(struct sim *s, struct parcel *p)
 	if (p->fate == FATE_TIMEOUT_504) {
 		answer_with(p, 504, "Timeout");
 	}
-	return !p->answered && p->fate != FATE_LOST_ANSWER;
+	return !p->answered && p->fate != FATE_LOST_ANSWER && p->fate != FATE_LINGERS;
 }
 
 static void arrive(void *data, uint64_t arg)
@@ -365,6 +385,7 @@ static enum fate draw_fate(struct sim *s, const struct link *l, const struct wir
 		{w->refused, FATE_REFUSED},
 		{w->busy, FATE_BUSY},
 		{w->broken, FATE_BROKEN},
+		{r->method == WIRE_DELETE ? w->linger : 0, FATE_LINGERS},
 	};
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
 		if (dice_falls(s, fate_names[rows[i].fate] + 1, rows[i].rate)) {
@@ -391,31 +412,6 @@ static void copy_body(struct parcel *p, const struct sim_hooks *hooks, const str
 	p->body_size = r->body_size;
 }
 
-/* A placement that is late, and somebody deletes the capacity pod that it names. */
-static void snatch(struct sim *s, const struct parcel *p)
-{
-	json_t *body = NULL;
-	const char *name = NULL;
-	if (p->fate == FATE_LATE && p->method == WIRE_DELETE &&
-		dice_falls(s, "comeback", 2 * s->weather.snatch)) {
-		dice_say(s, "people come while %s is late", p->path);
-		people_come_back(s);
-	}
-	if (p->fate != FATE_LATE || p->method != WIRE_PATCH ||
-		decode_parse(p->body, p->body_size, DECODE_PLAIN, &body, NULL) != 0) {
-		return;
-	}
-	const json_t *notes = json_object_get(json_object_get(body, "metadata"), "annotations");
-	name = json_string_value(json_object_get(notes, NOTE_CAPACITY_POD));
-	if (name != NULL && dice_falls(s, "snatch", s->weather.snatch)) {
-		char first[64];
-		snprintf(first, sizeof first, "%.*s", (int)strcspn(name, ","), name);
-		dice_say(s, "a person will delete %s", first);
-		people_snatch(s, first);
-	}
-	json_decref(body);
-}
-
 static struct flight *flight_make(
 	struct link *l, const struct wire_request *r, const struct wire_events *events, void *data)
 {
@@ -438,6 +434,23 @@ static uint64_t scope_of(const struct link *l, const struct wire_request *r)
 	snprintf(path, sizeof path, "%s %s%.*s", method_names[r->method], text_or(r->to, ""),
 		(int)strcspn(r->path, "?"), r->path);
 	return dice_next(l->sim, "call", path, (uint64_t)l->replica);
+}
+
+/* So much later it arrives, and what happens meanwhile. */
+static int64_t held_back(struct sim *s, const struct parcel *p, int64_t latency)
+{
+	int64_t delay = 0;
+	struct api_request r = {
+		.method = p->method, .path = p->path, .body = p->body, .body_size = p->body_size};
+	if (p->fate == FATE_LATE) {
+		delay = sim_between(s, 1000, s->weather.late_ms);
+		meanwhile_late(s, &r);
+	} else if (p->fate == FATE_LINGERS) {
+		delay = sim_between(s, LINGER_LEAST_MS, LINGER_MOST_MS);
+		agenda_add(&s->agenda, sim_now(s) + latency, give_up, p->link, p->call);
+		meanwhile_lingers(s, p->path);
+	}
+	return delay;
 }
 
 static uint64_t link_send(
@@ -470,10 +483,7 @@ static uint64_t link_send(
 	sim_trace(s, "r%d -> call %llu%s: %s %s %.600s", l->replica, (unsigned long long)f->id,
 		fate_names[p->fate], method_names[r->method], r->path, write ? p->body : "");
 	VEC_PUSH(&s->parcels, p);
-	if (p->fate == FATE_LATE) {
-		delay += sim_between(s, 1000, s->weather.late_ms);
-	}
-	snatch(s, p);
+	delay += held_back(s, p, delay);
 	agenda_add(&s->agenda, sim_now(s) + delay, arrive, p, 0);
 	agenda_add(&s->agenda, sim_now(s) + r->timeout_ms, time_out, l, f->id);
 	if (p->fate == FATE_CRASH_BEFORE || p->fate == FATE_CRASH_AFTER) {

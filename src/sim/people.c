@@ -73,7 +73,7 @@ static bool set_deadline(struct sim *s, json_t *value)
 	return has;
 }
 
-static void create_tenant(struct sim *s)
+void people_create_tenant(struct sim *s)
 {
 	static const char *const shares[] = {
 		"0.1", "0.2", "0.25", "0.3", "0.5", "0.5", "0.6", "0.9"};
@@ -391,7 +391,7 @@ static void act_once(struct sim *s)
 	}
 	int64_t what = sim_between(s, 0, 99);
 	if (what < 54) {
-		sim_chance(s, s->weather.whole) ? create_whole(s) : create_tenant(s);
+		sim_chance(s, s->weather.whole) ? create_whole(s) : people_create_tenant(s);
 	} else if (what < 70) {
 		delete_one(s, is_work);
 	} else if (what < 85) {
@@ -404,7 +404,7 @@ static void act_once(struct sim *s)
 		for (int64_t i = sim_between(s, 3, 16); i > 0; i--) {
 			struct dice back =
 				dice_enter(s, dice_key("burst", NULL, s->scope + (uint64_t)i));
-			create_tenant(s);
+			people_create_tenant(s);
 			dice_leave(s, back);
 		}
 	}
@@ -422,44 +422,6 @@ static void work(void *data, uint64_t turn)
 	act_once(s);
 	dice_leave(s, back);
 	agenda_add(&s->agenda, sim_now(s) + rest, work, s, turn + 1);
-}
-
-static void snatch(void *data, uint64_t serial)
-{
-	struct sim *s = data;
-	char uid[32];
-	snprintf(uid, sizeof uid, "uid-%06llu", (unsigned long long)serial);
-	struct stored *o = store_find_uid(&s->store, uid);
-	if (o != NULL) {
-		sim_trace(s, "a person snatches %s away", o->name);
-		apiserver_delete_pod(s, o, sim_between(s, 0, 2), ACTOR_PERSON);
-	}
-}
-
-void people_snatch(struct sim *s, const char *capacity_pod)
-{
-	struct stored *o = store_find(&s->store, RES_PODS, NAME_NAMESPACE, capacity_pod);
-	int64_t serial = 0;
-	if (o != NULL && parse_i64(view_of(o->uid + 4), 0, INT64_MAX, &serial)) {
-		agenda_add(&s->agenda, sim_now(s) + sim_between(s, 0, 3000), snatch, s,
-			(uint64_t)serial);
-	}
-}
-
-static void come_back(void *data, uint64_t scope)
-{
-	struct sim *s = data;
-	struct dice back = dice_enter(s, scope);
-	create_tenant(s);
-	dice_leave(s, back);
-}
-
-void people_come_back(struct sim *s)
-{
-	for (uint64_t i = 1; i <= 3; i++) {
-		agenda_add(&s->agenda, sim_now(s) + sim_between(s, 0, 15000), come_back, s,
-			s->scope + i);
-	}
 }
 
 static json_t *asked_tenant(const struct ask *a)
@@ -532,5 +494,6 @@ void people_prepare(struct sim *s)
 void people_start(struct sim *s)
 {
 	people_prepare(s);
-	agenda_add(&s->agenda, sim_now(s) + sim_between(s, 0, 5000), work, s, 0);
+	agenda_add(&s->agenda, sim_now(s) + sim_between(s, 0, 5000),
+		s->weather.crowded ? crowd_work : work, s, 0);
 }

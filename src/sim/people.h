@@ -20,7 +20,6 @@ struct ask {
 void people_ask_for(struct sim *s, const struct ask *a);
 void people_ask(struct sim *s, const char *name, const char *share);
 void people_take_away(struct sim *s, const char *name);
-void people_snatch(struct sim *s, const char *capacity_pod);
-void people_come_back(struct sim *s); /* while a GPU is about to be given back */
+void people_create_tenant(struct sim *s); /* one that the scope draws */
 
 #endif

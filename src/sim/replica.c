@@ -301,8 +301,9 @@ struct replica *replica_create(struct sim *s, int index)
 		.open_timeout_ms = s->open_timeout_ms,
 		.lost_ms = s->lost_ms,
 		.held_ms = s->held_ms,
-		.patience_ms = s->patience_ms,
-		.partial_ms = s->config.hooks != NULL ? s->config.hooks->partial_ms : 0};
+		.patience_ms =
+			hooks_of(r)->patience_ms > 0 ? hooks_of(r)->patience_ms : s->patience_ms,
+		.partial_ms = hooks_of(r)->partial_ms};
 	struct dice back = dice_enter(s, dice_key("process", r->identity, 0));
 	r->cred = kube_cred_create_plain("https://api", NULL, &r->clock);
 	r->kube = kube_create(&s->slots[index].link.wire, r->cred, &r->clock, NULL);

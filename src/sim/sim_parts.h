@@ -159,6 +159,14 @@ void scheduler_soon(struct sim *s);
 void kubelet_committed(struct sim *s, const struct commit *c);
 json_t *pod_condition_new(const char *type, bool is_true, const char *reason);
 
+/* --- crowd.c --- */
+void crowd_weather(struct weather *w);
+void crowd_work(void *data, uint64_t turn);
+
+/* --- meanwhile.c: what people do while a write is late, or lingers --- */
+void meanwhile_late(struct sim *s, const struct api_request *r);
+void meanwhile_lingers(struct sim *s, const char *path);
+
 /* --- rival.c --- */
 void rival_committed(struct sim *s, const struct commit *c);
 

@@ -27,8 +27,9 @@ static uint32_t rate(struct sim *s, uint32_t most)
 	return (uint32_t)sim_between(s, 1, sim_chance(s, 200) ? 5 * most : most);
 }
 
-/* Some runs are about tenants of several GPUs, about pods that outrank all of them, or about work
- * that does not end. Drawn apart, so that what else a seed draws does not depend on it. */
+/* Some runs are about tenants of several GPUs, about pods that outrank all of them, about work that
+ * does not end, about deletions that linger, or about one tenant that is passed over. Drawn apart,
+ * so that what else a seed draws does not depend on it. */
 static void draw_work(struct sim *s)
 {
 	struct weather *w = &s->weather;
@@ -40,6 +41,8 @@ static void draw_work(struct sim *s)
 	w->lasting = sim_chance(s, 250);
 	w->mortal = w->lasting ? w->mortal / 2 : w->mortal;
 	w->narrow = sim_chance(s, 150);
+	w->crowded = sim_chance(s, 60);
+	w->linger = sim_chance(s, 300) ? (uint32_t)sim_between(s, 200, 1000) : 0;
 	dice_leave(s, back);
 }
 
@@ -87,6 +90,9 @@ void weather_draw(struct sim *s)
 	w->mortal = (uint32_t)sim_between(s, 500, 980);
 	w->life_ms = sim_between(s, 3000, 60000);
 	draw_work(s);
+	if (w->crowded) {
+		crowd_weather(w);
+	}
 	w->node_change = w->narrow ? 0 : w->node_change;
 }
 

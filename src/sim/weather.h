@@ -8,6 +8,10 @@
 
 struct sim;
 
+/* So long after it was sent. */
+#define LINGER_LEAST_MS 6000
+#define LINGER_MOST_MS	30000
+
 struct weather {
 	uint32_t lost_request, lost_answer, late, twice, refused, busy, broken, conflict;
 	uint32_t duplicate, stream_break, stream_lag, stall;
@@ -20,6 +24,7 @@ struct weather {
 	uint32_t sick;	  /* a GPU is not healthy for a while */
 	uint32_t cached;  /* an agent answers with what it saw a while ago, and says so */
 	uint32_t snatch;  /* a placement is late, and its capacity pod deleted by hand meanwhile */
+	uint32_t linger;  /* a deletion arrives long after a gateway has given up on it */
 	uint32_t doubled; /* of machines: two of their GPUs tell the same UUID */
 	uint32_t halved;  /* a tenant of several GPUs is given some, and others are taken away */
 	int64_t latency_ms, lag_ms, late_ms;
@@ -28,6 +33,7 @@ struct weather {
 	uint32_t grouped; /* tenants of several GPUs */
 	uint32_t haughty; /* pods for whole GPUs with a priority */
 	bool lasting;	  /* whole GPUs are mostly kept for good */
+	bool crowded;	  /* it is about one that is passed over; crowd.c */
 	bool narrow;	  /* one machine of one or two GPUs is all there is */
 	int64_t pace_ms, life_ms;
 };

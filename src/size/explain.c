@@ -80,6 +80,8 @@ static const char *const templates[REASON_COUNT] = {
 	[REASON_NO_SCALE_UP] =
 		"needs[ {want}], and no node has come although a capacity pod asked for one[ for "
 		"{asked} s][; {nodes}]",
+	[REASON_RUNTIME_CLASS] = "needs[ {want}], but the RuntimeClass of capacity pods rules out "
+				 "the nodes[: {nodes}]" FOR_A_NODE,
 	[REASON_OTHER_SHARING] =
 		"needs[ {want}], but somebody else gives out the GPUs of the nodes "
 		"that are left[: {nodes}]",
@@ -105,7 +107,7 @@ static const char *const templates[REASON_COUNT] = {
 	[REASON_LARGER_THAN_ANY_GPU] = "needs[ {want}], no GPU that it may use is so large[: the "
 				       "largest has {best}][, on {node}]",
 	[REASON_SHORT_GPUS] = "short of GPUs[: needs {want}][ on each of {count}] of one node"
-			      "[, {node} has room on {limit}][; {nodes}]",
+			      "[, {node} has room on {limit}][; {nodes}]" FOR_A_NODE,
 	[REASON_EXCLUSIVE] = "needs[ {want}][ with {name}], the GPUs with room have tenants[ with "
 			     "{value}][, the first on {node}][; {nodes}]",
 	[REASON_QUOTA] = "needs[ {want}][ on each of {count}], more than a ResourceQuota of the "
@@ -260,6 +262,8 @@ static bool put_charge(struct str *out, const struct explain_facts *f, int64_t m
 static const struct {
 	const char *one, *many, *of_several;
 } causes[UNFIT_COUNT] = {
+	[UNFIT_RUNTIME] = {"is not for the RuntimeClass of capacity pods",
+		"are not for the RuntimeClass of capacity pods", NULL},
 	[UNFIT_SHARED] = {"shares its GPUs already (time-slicing or MPS)",
 		"share their GPUs already (time-slicing or MPS)", NULL},
 	[UNFIT_DRA] = {"publishes its GPUs through DRA", "publish their GPUs through DRA", NULL},

@@ -4,7 +4,7 @@ a companion with its CPU and memory; when a node comes that it fits, it runs the
 from helpers import note, on, pin, placed
 from waiting import wait_until
 
-STACK = {"nodes": [("small-0", 1), ("grown-0", 1)],
+STACK = {"nodes": [("small-0", 1), ("grown-0", 1), ("pair-0", 2)],
          "arguments": ["--scale-up-seconds=1", "--idle-grace-seconds=1"]}
 POOL = "example.com/pool"
 
@@ -52,3 +52,44 @@ def test_c14_k39_capacity_pods_ask_for_nodes(stack, name):
         stack.api.delete("pods", first, "default", grace=1)
     finally:
         label(stack, None)
+
+
+def take_away(stack, node):
+    """As if it had not come yet: the object that makes it come."""
+    obj = stack.api.get("nodes", node)
+    stack.api.delete("nodes", node)
+    for key in ("uid", "resourceVersion", "creationTimestamp", "managedFields"):
+        obj["metadata"].pop(key, None)
+    obj["spec"].pop("taints", None)
+    return obj
+
+
+def bring(stack, obj, **labels):
+    obj["metadata"]["labels"].update(labels)
+    stack.api.create("nodes", obj)
+    stack.api.patch("nodes", obj["metadata"]["name"], {"status": obj["status"]}, sub="status")
+
+
+def test_c14_tenants_of_several_gpus_ask_for_a_node_that_has_all(stack, name):
+    pod = name()
+    node = take_away(stack, "pair-0")
+    try:
+        stack.create_pod(pod, fraction="0.6", gpus=2, nodeSelector={POOL: "pairs"})
+        asked = wait_until(lambda: companions(stack), 30, lambda: "what stands in\n" + stack.logs())
+        assert len(asked) == 1 and not waiting(stack), asked
+        assert asked[0]["spec"]["containers"][0]["resources"]["requests"]["nvidia.com/gpu"] == "2"
+        assert asked[0]["spec"]["nodeSelector"] == {POOL: "pairs"}
+        # The scheduler is faster than we are, so that it lands there.
+        stack.controllers[0].pause()
+        try:
+            bring(stack, node, **{POOL: "pairs"})
+            wait_until(lambda: companions(stack)[0]["spec"].get("nodeName") == "pair-0", 30, "it to land")
+        finally:
+            stack.controllers[0].resume()
+        there = stack.wait_running(pod, 60)
+        assert there["spec"]["nodeName"] == "pair-0" and len(set(note(there, "gpu-uuid").split(","))) == 2
+        wait_until(lambda: not companions(stack), 20, "what stands in to go")
+        stack.api.delete("pods", pod, "default", grace=1)
+    finally:
+        if stack.api.find("nodes", "pair-0", None) is None:
+            bring(stack, node)

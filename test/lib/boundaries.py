@@ -99,29 +99,37 @@ class Stories:
         return told
 
     def growing(self, boundary):
-        """Somebody fits nowhere, and a capacity pod and its companion wait for a node; then one comes."""
+        """Somebody fits nowhere, and a capacity pod and its companion wait for a node; then one suits."""
         usual, node = self.leader.argv, self.stack.nodes[-1]["name"]
+        whole = self.whole_on(node)
         self.leader.kill()
         self.leader.argv = ["--scale-up-seconds=1" if a.startswith("--scale-up-seconds") else a for a in usual]
         self.leader.arm(boundary)
         self.leader.start(wait_ready=False)
         made = self.pods(1, nodeSelector=POOL)
-        comes = {"metadata": {"labels": POOL}}
 
         def waiting():
-            found = self.api.list("pods", HOME, labelSelector=P + "pair")
-            beside = self.api.list("pods", HOME, labelSelector=P + "companion=true")
-            return len(found) == 1 and len(beside) == 1
+            return [len(self.at_home(label)) for label in ("pair", "companion=true")] == [1, 1]
+
+        def comes():
+            self.api.delete("pods", whole, "default", grace=1)
+            wait_until(lambda: self.stack.kubelet.state()["nodes"][node]["free"], 30,
+                       "the kubelet to have that GPU back")
+            self.api.patch("nodes", node, {"metadata": {"labels": POOL}})
+
         if boundary.endswith(" DeleteCompanion"):
             wait_until(waiting, 60, lambda: "two pods that wait for a node\n" + self.stack.logs())
-            self.api.patch("nodes", node, comes)
+            # The scheduler is faster than the controller, which would else open a GPU there itself.
+            self.leader.pause()
+            comes()
+            wait_until(lambda: any(p["status"].get("phase") == "Running" for p in self.at_home("pair")), 30,
+                       "the one that waited to run")
+            self.leader.resume()
 
         def grown():
-            if not self.all_run(made)():
-                if waiting():
-                    self.api.patch("nodes", node, comes)
-                return False
-            if self.api.list("pods", HOME, labelSelector=P + "companion=true"):
+            if waiting() and self.api.find("pods", whole, "default"):
+                comes()
+            if not self.all_run(made)() or self.at_home("companion=true"):
                 return False
             self.api.patch("nodes", node, {"metadata": {"labels": {key: None for key in POOL}}})
             self.leader.kill()
@@ -129,6 +137,17 @@ class Stories:
             self.leader.start(wait_ready=False)
             return True
         return grown
+
+    def whole_on(self, node):
+        """A pod that has its GPU: no share can be given there meanwhile."""
+        name = "%s-whole-%d" % (self._prefix, next(self._numbers))
+        self.stack.create_surely(name, nodeSelector={"kubernetes.io/hostname": node})
+        wait_until(self.all_run([name]), 60, "the whole pod to run")
+        self._made.append(name)
+        return name
+
+    def at_home(self, selector):
+        return self.api.list("pods", HOME, labelSelector=P + selector)
 
     def evicting(self, boundary):
         made = self.running(count=2)

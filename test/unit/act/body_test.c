@@ -238,6 +238,43 @@ Test(body, a_capacity_pod_that_is_there_already_is_ours_or_not)
 		FAULT_CONFLICT);
 }
 
+Test(body, c14_one_that_stands_in_for_several_gpus_asks_for_them)
+{
+	struct fixture *f = set_up();
+	struct action x = create_action();
+	json_t *root;
+	x.node = "";
+	x.unpinned = x.companion = true;
+	x.gpus = 4;
+	x.runtime_class = "nvidia";
+	x.cpu_milli = 1500;
+	struct pair zone = {"zone", "far"};
+	x.where_labels = (struct pairs){&zone, 1};
+	act_submit(f->act, &x);
+	step(f, 0);
+	json_t *spec = spec_of(f, &root);
+	char *text =
+		json_dumps(json_object_get(json_array_get(json_object_get(spec, "containers"), 0),
+				   "resources"),
+			0);
+	expect_json(text,
+		"{\"requests\":{\"cpu\":\"1500m\",\"memory\":\"0\"},\"limits\":{\"nvidia.com/gpu\":"
+		"\"4\"}}");
+	free(text);
+	text = json_dumps(json_object_get(spec, "nodeSelector"), 0);
+	expect_json(text, "{\"zone\":\"far\"}");
+	free(text);
+	cr_expect_null(json_object_get(spec, "affinity"));
+	cr_expect_str_eq(json_string_value(json_object_get(spec, "runtimeClassName")), "nvidia");
+	json_t *meta = json_object_get(root, "metadata");
+	json_t *owner = json_array_get(json_object_get(meta, "ownerReferences"), 0);
+	cr_expect_str_eq(json_string_value(json_object_get(owner, "uid")), "cm-uid");
+	cr_expect_null(json_object_get(json_object_get(meta, "labels"), LABEL_CAPACITY));
+	json_decref(root);
+	fake_answer(fake_last(f->wire), 201, POD_ANSWER);
+	tear_down(f);
+}
+
 Test(body, c14_a_companion_goes_whatever_its_version)
 {
 	struct fixture *f = set_up();

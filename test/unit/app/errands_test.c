@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "../kube/fake_wire.h"
+#include "engine/engine.h"
 #include "parts.h"
 
 static const struct act_events no_events = {0};
@@ -32,6 +33,54 @@ Test(errands, what_cannot_be_had_is_asked_for_less_and_less_often)
 	}
 	cr_expect(asked_owner >= 10 && asked_owner <= 20, "%zu", asked_owner);
 	cr_expect(asked_image >= 10 && asked_image <= 20, "%zu", asked_image);
+	act_destroy(c.act);
+	kube_destroy(c.kube);
+	kube_cred_destroy(c.cred);
+	fake_wire_destroy(wire);
+}
+
+/* The last request that is open. */
+static struct fake_call *open_call(struct fake_wire *wire)
+{
+	for (size_t k = wire->count; k-- > 0;) {
+		if (wire->calls[k].open && strstr(wire->calls[k].path, "runtimeclasses") != NULL) {
+			return &wire->calls[k];
+		}
+	}
+	return NULL;
+}
+
+Test(errands, c5_the_class_that_is_named_is_heeded)
+{
+	static const char *const answers[] = {"{\"overhead\":{\"podFixed\":{\"cpu\":\"1\"}}}",
+		"{\"overhead\":{\"podFixed\":{\"cpu\":\"1\"}}}", "{}", NULL};
+	struct fake_clock clock = fake_clock_make();
+	struct fake_wire *wire = fake_wire_create();
+	struct act_config config = {0};
+	struct engine_config engine = {0};
+	struct controller c = {.clock = &clock.clock, .options = {.runtime_class = "mine"}};
+	uint64_t told[COUNT_OF(answers)];
+	c.cred = kube_cred_create_plain("https://api", NULL, &clock.clock);
+	c.kube = kube_create(&wire->wire, c.cred, &clock.clock, NULL);
+	c.act = act_create(c.kube, NULL, &config, &no_events, NULL);
+	c.engine = engine_create(&engine, 1);
+	for (size_t i = 0; i < COUNT_OF(answers); i++) {
+		errands_step(&c, clock.mono);
+		struct fake_call *call = open_call(wire);
+		cr_assert_not_null(call);
+		cr_expect_str_eq(call->path, "/apis/node.k8s.io/v1/runtimeclasses/mine");
+		fake_answer(call, answers[i] != NULL ? 200 : 404,
+			answers[i] != NULL ? answers[i] : "{}");
+		told[i] = c.told_class;
+		cr_expect_null(c.runtime_class, "that is the configuration's");
+		/* Again in a minute. */
+		errands_step(&c, clock.mono);
+		cr_expect_null(open_call(wire));
+		fake_pass(&clock, 60000);
+	}
+	cr_expect(told[0] != 0 && told[0] == told[1] && told[1] != told[2] && told[3] == 0);
+	errands_cancel(&c);
+	engine_destroy(c.engine);
 	act_destroy(c.act);
 	kube_destroy(c.kube);
 	kube_cred_destroy(c.cred);

@@ -6,6 +6,7 @@
 #include "codec/limitrange.h"
 #include "codec/meta.h"
 #include "codec/namespace.h"
+#include "codec/runtime.h"
 
 Test(meta, who_and_how_far)
 {
@@ -189,4 +190,37 @@ Test(event, a_long_note_is_cut_between_characters)
 	cr_assert_not_null(strstr(out.p, "\"namespace\":\"default\""));
 	cr_assert_not_null(strstr(out.p, "\"type\":\"Warning\""));
 	str_finish(&out);
+}
+
+static int decode_class(const char *json, struct runtime_class *r, struct arena *arena)
+{
+	struct fault f = {0};
+	return runtime_decode(json, strlen(json), arena, r, &f);
+}
+
+Test(runtime, c5_what_it_costs_and_where_it_goes)
+{
+	struct arena arena = {0};
+	struct runtime_class r = {0};
+	cr_assert_eq(
+		decode_class("{\"handler\":\"x\",\"overhead\":{\"podFixed\":{\"cpu\":\"250m\","
+			     "\"memory\":\"1Mi\"}},\"scheduling\":{\"nodeSelector\":{\"b\":\"2\","
+			     "\"a\":\"1\"}}}",
+			&r, &arena),
+		0);
+	cr_expect_eq(r.cpu_milli, 250);
+	cr_expect_eq(r.mem_bytes, 1 << 20);
+	cr_assert_eq(r.selector.count, 2);
+	cr_expect_str_eq(r.selector.items[0].key, "a");
+	cr_assert_eq(decode_class("{\"handler\":\"x\"}", &r, &arena), 0);
+	cr_expect_eq(r.cpu_milli + r.mem_bytes + r.selector.count, 0);
+	cr_assert_eq(decode_class("{\"overhead\":{\"podFixed\":{\"cpu\":\"-1\",\"memory\":"
+				  "\"8E\"}}}",
+			     &r, &arena),
+		0);
+	cr_expect_eq(r.cpu_milli, 0);
+	cr_expect_eq(r.mem_bytes, RUNTIME_AMOUNT_MAX);
+	cr_expect_eq(decode_class("{\"scheduling\":{\"nodeSelector\":7}}", &r, &arena), -1);
+	cr_expect_eq(decode_class("{\"overhead\":{\"podFixed\":{\"cpu\":{}}}}", &r, &arena), -1);
+	arena_finish(&arena);
 }

@@ -446,3 +446,36 @@ Test(fit, c27_a_node_that_publishes_through_dra_gets_nothing)
 	cr_expect_not_null(step(&b, ACTION_CREATE_CAPACITY));
 	bed_finish(&b);
 }
+
+static void tell_class(struct bed *b, const struct runtime_class *class)
+{
+	struct change c = {.type = CHANGE_RUNTIME, .runtime = class};
+	engine_observe(b->e, &c);
+}
+
+Test(fit, c5_says_that_the_class_of_capacity_pods_goes_elsewhere)
+{
+	struct bed b = bed_make();
+	struct pair wanted[] = {{"gpus", "shared"}};
+	tell_class(&b, &(struct runtime_class){.selector = {wanted, 1}});
+	tell_node(&b, "n0", 1, 110);
+	tell_want(&b, &(struct want){.name = "w"});
+	cr_expect_null(step(&b, ACTION_CREATE_CAPACITY));
+	const char *text = said(&b, REASON_RUNTIME_CLASS);
+	cr_expect_not_null(strstr(text, "1 node is not for the RuntimeClass"), "%s", text);
+	tell_class(&b, NULL);
+	cr_expect_not_null(step(&b, ACTION_CREATE_CAPACITY));
+	bed_finish(&b);
+}
+
+Test(fit, c5_a_class_costs_its_capacity_pods_cpu)
+{
+	for (int64_t cpu = 890; cpu <= 891; cpu++) {
+		struct bed b = bed_make();
+		tell_class(&b, &(struct runtime_class){.cpu_milli = cpu});
+		tell_node(&b, "n0", 1, 110);
+		tell_want(&b, &(struct want){.name = "w", .cpu_milli = 64000 - 900});
+		cr_expect_eq(step(&b, ACTION_CREATE_CAPACITY) != NULL, cpu == 890);
+		bed_finish(&b);
+	}
+}

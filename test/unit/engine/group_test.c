@@ -151,6 +151,25 @@ Test(group, c17_one_that_is_passed_over_reserves_all_that_it_needs)
 	cluster_free(c);
 }
 
+/* Given back, its place would be anybody's until it is open again. */
+Test(group, c17_what_is_reserved_is_not_given_back_for_being_empty)
+{
+	struct cluster *c = cluster_new(1, 2, 1);
+	arrive(c, "a", 600);
+	arrive(c, "b", 700);
+	run_for(c, 2000);
+	arrive_many(c, "g", 2, 500);
+	run_for(c, 61000);
+	struct obj *emptied = find(c, find(c, "a")->holder);
+	leave(c, find(c, "a"));
+	run_for(c, 90000);
+	cr_assert(emptied->exists, "it is reserved");
+	leave(c, find(c, "g"));
+	run_for(c, 90000);
+	cr_assert_not(emptied->exists, "nobody waits for it any more");
+	cluster_free(c);
+}
+
 Test(group, a_half_that_was_left_behind_is_completed)
 {
 	struct cluster *c = with_half("b");

@@ -146,6 +146,15 @@ static void reach(struct bed *b, bool reached)
 	engine_observe(b->e, &c);
 }
 
+static void tell_class(struct bed *b)
+{
+	struct pair label = {"zone", bed_below(b, 2) == 0 ? "a" : "b"};
+	struct runtime_class class = {.cpu_milli = (int64_t)bed_below(b, 100),
+		.selector = {&label, bed_below(b, 3) == 0 ? 1 : 0}};
+	struct change c = {.type = CHANGE_RUNTIME, .runtime = bed_below(b, 3) > 0 ? &class : NULL};
+	engine_observe(b->e, &c);
+}
+
 /* What was read of the claim that some tenants name. */
 static void tell_claim(struct bed *b)
 {
@@ -368,6 +377,7 @@ static void happen(struct bed *b)
 	} else if (what == 35) {
 		lead(b, bed_below(b, 4) > 0);
 		reach(b, bed_below(b, 4) > 0);
+		tell_class(b);
 	} else {
 		for (int k = 0; k < KIND_COUNT; k++) {
 			tell_kind(b, what < 38 ? CHANGE_RELIST_END : CHANGE_FRESH, (enum kind)k);

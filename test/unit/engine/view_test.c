@@ -32,6 +32,21 @@ Test(view, c21_an_acknowledged_grant_is_not_enough)
 	bed_finish(&b);
 }
 
+/* Forgotten, it would be asked for again, and of a quota it would not count. */
+Test(view, c7_what_was_acknowledged_counts_for_as_long_as_the_watch_is_late)
+{
+	const struct action *grant;
+	struct bed b = granted(&grant);
+	acknowledge(&b, grant);
+	b.now += 60000;
+	cr_expect_null(step(&b, ACTION_GRANT));
+	cr_expect_null(step(&b, ACTION_PLACE));
+	/* Numbers that went back would never show it. */
+	b.now += 600000;
+	cr_expect_not_null(step(&b, ACTION_GRANT));
+	bed_finish(&b);
+}
+
 Test(view, c21_a_watch_that_is_faster_than_the_answer_is_enough)
 {
 	const struct action *grant;

@@ -359,6 +359,8 @@ Test(pack, every_change_survives)
 		.terms = f.node_terms,
 		.term_count = 1,
 		.zones = {f.terms, 2}};
+	struct pair wanted = {"gpus", "shared"};
+	struct runtime_class runtime = {.cpu_milli = 5, .mem_bytes = 7, .selector = {&wanted, 1}};
 	struct change c = {.pod = &f.pod,
 		.state = &f.state,
 		.claim = &claim,
@@ -370,13 +372,14 @@ Test(pack, every_change_survives)
 		.quota = &quota,
 		.ns = "ns",
 		.name = "name"};
-	for (int type = CHANGE_SET; type <= CHANGE_REACH; type++) {
+	for (int type = CHANGE_SET; type <= CHANGE_RUNTIME; type++) {
 		for (int kind = 0; kind < KIND_COUNT; kind++) {
 			c.type = (enum change_type)type;
 			c.kind = (enum kind)kind;
 			c.leads = type == CHANGE_LEADER;
 			c.reached = type == CHANGE_REACH;
 			c.no_sweep = type == CHANGE_RELIST_END;
+			c.runtime = type == CHANGE_RUNTIME && kind > 0 ? &runtime : NULL;
 			c.uid = kind % 2 == 0 ? "uid" : NULL;
 			change_round_trip(&c, &arena);
 		}

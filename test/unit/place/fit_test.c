@@ -330,3 +330,49 @@ Test(fit, the_survey_counts_each_node_once)
 	cr_expect_eq(t.by[UNFIT_TAINT].whats, 2);
 	snapshot_finish(&b.s);
 }
+
+Test(fit, c5_the_class_of_capacity_pods_rules_nodes_out_for_shares_alone)
+{
+	struct bed b;
+	bed_init(&b);
+	struct pair wanted[] = {{"gpus", "shared"}};
+	struct runtime_class class = {.selector = {wanted, 1}};
+	node(&b)->runtime = &class;
+	cr_expect_eq(cause(&b), UNFIT_RUNTIME);
+	cr_expect_eq(place_open(&b.s, &b.r).reason, REASON_RUNTIME_CLASS);
+	b.r.milli = 0;
+	cr_expect_eq(cause(&b), UNFIT_NONE, "a whole pod needs none");
+	b.r.mem_mib = 1000;
+	cr_expect_eq(cause(&b), UNFIT_RUNTIME);
+	class.selector.items = node_labels;
+	cr_expect_eq(cause(&b), UNFIT_NONE);
+	/* One that is merely full is nearer. */
+	class.selector.items = wanted;
+	struct pair shared[] = {{"gpus", "shared"}};
+	struct node other = {.name = "m", .ready = true, .labels = {shared, 1}};
+	struct place_node full = *node(&b);
+	full.noun = &other;
+	full.free_cpu_milli = 0;
+	VEC_PUSH(&b.s.nodes, full);
+	cr_expect_eq(place_open(&b.s, &b.r).reason, REASON_NODE_UNFIT);
+	snapshot_finish(&b.s);
+}
+
+Test(fit, c5_what_a_class_costs_is_counted_for_capacity_pods)
+{
+	struct bed b;
+	bed_init(&b);
+	struct runtime_class class = {.cpu_milli = 890, .mem_bytes = 1 << 20};
+	node(&b)->runtime = &class;
+	cr_expect_eq(place_open(&b.s, &b.r).reason, REASON_NONE, "to the last");
+	class.cpu_milli++;
+	cr_expect_eq(place_open(&b.s, &b.r).reason, REASON_NODE_UNFIT);
+	class.cpu_milli = 0;
+	class.mem_bytes = 1 << 30;
+	cr_expect_eq(place_open(&b.s, &b.r).reason, REASON_NODE_UNFIT);
+	struct place_node n = *node(&b);
+	place_reserve_capacity(&n);
+	place_return_capacity(&n);
+	cr_expect_eq(n.free_mem_bytes, node(&b)->free_mem_bytes);
+	snapshot_finish(&b.s);
+}

@@ -118,6 +118,18 @@ Test(group, c17_what_is_kept_is_not_taken)
 	snapshot_finish(&s);
 }
 
+Test(group, a_capacity_pod_too_many_is_no_room)
+{
+	struct snapshot s = {0};
+	add_node(&s, 0, -1);
+	add_gpu(&s, 0, "a", 600, 60000);
+	add_gpu(&s, 0, "b", 1000, 80000);
+	struct place_group g = seek(&s, 3);
+	cr_assert_eq(g.reason, REASON_SHORT_GPUS);
+	cr_assert_eq(g.best_count, 1, "it has one GPU, whatever was asked for there");
+	snapshot_finish(&s);
+}
+
 Test(group, full_gpus_are_gpus_all_the_same)
 {
 	struct snapshot s = {0};

@@ -1,0 +1,59 @@
+"""C5: a RuntimeClass that the configuration names, which costs CPU and goes to some nodes only."""
+
+import contextlib
+
+import pytest
+
+from api import ApiError
+from helpers import gates, on
+from waiting import wait_until
+
+CLASS = "e2e-shared"
+STACK = {"nodes": [("class-0", 1), ("class-1", 1)],
+         "arguments": ["--runtime-class=" + CLASS, "--idle-grace-seconds=1", "--scale-up-seconds=0"]}
+LABEL = "example.com/shared"
+OTHER = "e2e-other"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def runtime_class(cp):
+    """There before the stack is: no pod is admitted with a class that does not exist."""
+    api = cp.admin
+    api.create("runtimeclasses", {
+        "apiVersion": "node.k8s.io/v1", "kind": "RuntimeClass", "metadata": {"name": CLASS}, "handler": "shared",
+        "overhead": {"podFixed": {"cpu": "500m"}}, "scheduling": {"nodeSelector": {LABEL: "yes"}}})
+    yield
+    with contextlib.suppress(ApiError):
+        api.delete("runtimeclasses", CLASS)
+
+
+def waits(stack, reason):
+    return stack.controllers[0].metric('aliquot_tenants_waiting{reason="%s"}' % reason)
+
+
+def test_c5_the_class_of_capacity_pods_is_counted(stack, name):
+    wanted, large = name(), name()
+    # They name another class themselves, so that only capacity pods are bound by the first.
+    stack.api.create("runtimeclasses", {"apiVersion": "node.k8s.io/v1", "kind": "RuntimeClass",
+                                        "metadata": {"name": OTHER}, "handler": "other"})
+    try:
+        stack.create_pod(wanted, fraction="0.5", runtimeClassName=OTHER)
+        wait_until(lambda: waits(stack, "RuntimeClass") == 1, 20, lambda: "its reason\n" + stack.logs())
+        # With the 10m of a capacity pod it would fit, with the 500m of its class it does not.
+        cpu = int(stack.api.get("nodes", "class-0")["status"]["allocatable"]["cpu"])
+        pod = stack.pod(large, fraction="0.5", runtimeClassName=OTHER, **on("class-0"))
+        pod["spec"]["containers"][0]["resources"]["requests"]["cpu"] = "%dm" % (1000 * cpu - 400)
+        stack.api.create("pods", pod, namespace="default")
+        wait_until(lambda: waits(stack, "RuntimeClass") == 2, 20, lambda: "its reason\n" + stack.logs())
+        for node in ("class-0", "class-1"):
+            stack.api.patch("nodes", node, {"metadata": {"labels": {LABEL: "yes"}}})
+        pod = stack.wait_running(wanted)
+        holder, = stack.capacity_pods()
+        assert holder["spec"]["overhead"] == {"cpu": "500m"} and holder["spec"]["runtimeClassName"] == CLASS
+        assert waits(stack, "NodeUnfit") == 1 and gates(stack.get_pod(large))
+    finally:
+        for pod in (wanted, large):
+            with contextlib.suppress(ApiError):
+                stack.api.delete("pods", pod, "default", grace=1)
+        wait_until(lambda: not stack.capacity_pods(), 30, "capacity pods to go")
+        stack.api.delete("runtimeclasses", OTHER)

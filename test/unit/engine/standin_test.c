@@ -1,0 +1,215 @@
+/* C14: tenants of several GPUs ask for a node that has all of them. */
+#include "scale_bed.h"
+
+static void tell_pair_guest(struct bed *b, const char *name, const char *share)
+{
+	tell_guest(
+		b, &(struct guest){.name = name, .share = share, .count = "2", .cpu_milli = 100});
+}
+
+/* The first one that the last plan creates. */
+static const struct action *standin_of(const struct bed *b)
+{
+	vec_for_each (const struct action, a, &b->plan.actions) {
+		if (a->type == ACTION_CREATE_CAPACITY && a->gpus > 0) {
+			return a;
+		}
+	}
+	return NULL;
+}
+
+/* The API server has it; `node`: the scheduler has bound it. */
+static void tell_standin(struct bed *b, const char *name, const char *node, bool deleting)
+{
+	struct pod p = {.ns = NAME_NAMESPACE,
+		.name = name,
+		.uid = name,
+		.node = node,
+		.gpus = 2,
+		.priority = -5,
+		.cpu_milli = 63000,
+		.unschedulable = node == NULL,
+		.deleting_ms = deleting ? 1000 : 0,
+		.phase = node != NULL ? POD_RUNNING : POD_PENDING};
+	tell_pod(b, &p);
+}
+
+/* What a pair of tenants' GPUs has waited for. */
+static void ask_of(struct bed *b, char name[64])
+{
+	tell_pair_guest(b, "a", "0.6");
+	struct made m = wait_for(b, 10000);
+	cr_assert_eq(m.companions, 1);
+	snprintf(name, 64, "%s", standin_of(b)->name);
+	settle_all(b);
+	tell_standin(b, name, NULL, false);
+	b->now += 100;
+	(void)step(b, ACTION_CREATE_CAPACITY);
+	cr_assert_eq(made_by(b).count + made_by(b).companions + deletions(b), 0);
+}
+
+Test(standin, c14_one_pod_asks_for_all_gpus_of_a_tenant)
+{
+	struct bed b = scaling_bed();
+	tell_pair_guest(&b, "a", "0.6");
+	struct made m = wait_for(&b, 10000);
+	cr_expect_eq(m.count, 0, "capacity pods could land apart");
+	cr_assert_eq(m.companions, 1);
+	const struct action *a = standin_of(&b);
+	cr_expect_eq(a->gpus, 2);
+	cr_expect(a->unpinned && text_empty(a->node) && text_empty(a->capacity_pod));
+	cr_expect_eq(a->cpu_milli, 120, "with those of two capacity pods");
+	settle_all(&b);
+	b.now += 1000;
+	(void)step(&b, ACTION_CREATE_CAPACITY);
+	cr_expect_eq(made_by(&b).companions, 0, "once");
+	b.now += 30000;
+	(void)step(&b, ACTION_CREATE_CAPACITY);
+	cr_expect_eq(made_by(&b).companions, 1, "it never came");
+	bed_finish(&b);
+}
+
+Test(standin, c14_tenants_of_as_many_gpus_share_them)
+{
+	struct bed b = scaling_bed();
+	tell_pair_guest(&b, "a", "0.6");
+	tell_pair_guest(&b, "b", "0.3");
+	tell_pair_guest(&b, "c", "0.3");
+	tell_guest(&b, &(struct guest){.name = "d", .share = "0.1"});
+	struct made m = wait_for(&b, 10000);
+	cr_expect_eq(m.companions, 2);
+	cr_expect_eq(m.count, 1, "of those of one GPU nobody is with them");
+	bed_finish(&b);
+}
+
+Test(standin, c14_a_node_that_can_give_gpus_is_left_out)
+{
+	struct bed b = scaling_bed();
+	tell_node(&b, "n0", 1, 110);
+	tell_pair_guest(&b, "a", "0.6");
+	cr_assert_eq(wait_for(&b, 10000).companions, 1);
+	const struct action *a = standin_of(&b);
+	cr_assert_eq(a->where_count, 1);
+	cr_assert_eq(a->where_terms[0].fields.count, 1);
+	cr_expect_str_eq(a->where_terms[0].fields.items[0].values[0], "n0");
+	bed_finish(&b);
+}
+
+static int opened_on(const struct bed *b, const char *node)
+{
+	int n = 0;
+	vec_for_each (const struct action, a, &b->plan.actions) {
+		n += a->type == ACTION_CREATE_CAPACITY && text_equals(a->node, node);
+	}
+	return n;
+}
+
+/* It is bound to n0, and goes. */
+static void land(struct bed *b, const char *name)
+{
+	tell_standin(b, name, "n0", false);
+	b->now += 100;
+	(void)step(b, ACTION_CREATE_CAPACITY);
+	cr_expect_eq(opened_on(b, "n0"), 0, "its GPUs are not free");
+	cr_assert_eq(deletions(b), 1);
+	cr_expect_null(step(b, ACTION_DELETE_CAPACITY), "once");
+	tell_standin(b, name, "n0", true);
+	b->now += 1000;
+	(void)step(b, ACTION_CREATE_CAPACITY);
+	cr_expect_eq(opened_on(b, "n0") + made_by(b).companions + deletions(b), 0);
+	tell_gone(b, NAME_NAMESPACE, name);
+	b->now += 100;
+	(void)step(b, ACTION_CREATE_CAPACITY);
+	cr_expect_eq(opened_on(b, "n0") + made_by(b).companions, 0, "the kubelet is late");
+}
+
+/* A node comes and it is bound there; its GPUs are the tenant's. */
+Test(standin, c14_where_it_was_bound_gpus_are_opened)
+{
+	struct bed b = scaling_bed();
+	char name[64];
+	ask_of(&b, name);
+	tell_node(&b, "n0", 2, 110);
+	land(&b, name);
+	b.now += 3000;
+	(void)step(&b, ACTION_CREATE_CAPACITY);
+	cr_expect_eq(opened_on(&b, "n0"), 2);
+	cr_expect_null(standin_of(&b));
+	bed_finish(&b);
+}
+
+/* Its tenant does not fit there after all. */
+Test(standin, c14_after_one_that_landed_in_vain_the_next_goes_elsewhere)
+{
+	struct bed b = scaling_bed();
+	char name[64];
+	ask_of(&b, name);
+	tell_node(&b, "n0", 2, 2);
+	land(&b, name);
+	b.now += 3000;
+	(void)step(&b, ACTION_CREATE_CAPACITY);
+	cr_expect_eq(opened_on(&b, "n0"), 0);
+	const struct action *a = standin_of(&b);
+	cr_assert_not_null(a);
+	cr_assert_eq(a->where_count, 1);
+	cr_expect_str_eq(a->where_terms[0].fields.items[0].values[0], "n0");
+	bed_finish(&b);
+}
+
+Test(standin, c14_it_goes_when_nobody_needs_it_any_more)
+{
+	struct bed b = scaling_bed();
+	char name[64];
+	ask_of(&b, name);
+	tell_gone(&b, "default", "a");
+	b.now += 100;
+	(void)step(&b, ACTION_DELETE_CAPACITY);
+	cr_expect_eq(deletions(&b), 1);
+	cr_expect_eq(engine_report(b.e)->waiting, 0);
+	b.now += 5000;
+	(void)step(&b, ACTION_DELETE_CAPACITY);
+	cr_expect_eq(deletions(&b), 1, "asked again");
+	bed_finish(&b);
+}
+
+/* Somebody who led before made it; nobody knows for whom. */
+Test(standin, c14_a_left_over_one_goes)
+{
+	struct bed b = scaling_bed();
+	tell_standin(&b, "companion-several-0123456789ab-0", NULL, false);
+	(void)step(&b, ACTION_DELETE_CAPACITY);
+	cr_expect_eq(deletions(&b), 1);
+	bed_finish(&b);
+}
+
+/* It looks like a pod that waits for whole GPUs, and keeps nothing from anybody. */
+Test(standin, c16_it_is_no_whole_pod)
+{
+	struct bed b = scaling_bed();
+	char name[64];
+	ask_of(&b, name);
+	tell_node(&b, "n0", 2, 110);
+	b.now += 100;
+	(void)step(&b, ACTION_CREATE_CAPACITY);
+	cr_expect_eq(opened_on(&b, "n0"), 2, "they are free now, without it");
+	cr_expect_eq(deletions(&b), 1);
+	bed_finish(&b);
+}
+
+Test(standin, c14_after_twenty_minutes_it_rests_and_says_so)
+{
+	struct bed b = scaling_bed();
+	char name[64];
+	ask_of(&b, name);
+	b.now += 60000;
+	const struct action *said = step(&b, ACTION_CONDITION);
+	cr_assert_not_null(said);
+	cr_expect(
+		strstr(said->message, "waits for a node since 60 s") != NULL, "%s", said->message);
+	b.now += 1140000;
+	said = step(&b, ACTION_CONDITION);
+	cr_assert_not_null(said);
+	cr_expect_eq(said->reason, REASON_NO_SCALE_UP);
+	cr_expect_eq(deletions(&b), 1);
+	bed_finish(&b);
+}
