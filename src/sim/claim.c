@@ -155,8 +155,8 @@ bool claim_failed_on(const struct sim *s, const char *node, int64_t within_ms)
 	return false;
 }
 
-/* A capacity pod that is over, or that goes before it held its GPU: its node rests. So it does where
- * the scheduler goes on refusing one. */
+/* A capacity pod that is over, or that goes before it held its GPU: its node rests. So it does
+ * where the scheduler goes on refusing one. */
 void claim_committed(struct sim *s, const struct commit *c)
 {
 	const struct stored *o = c->after != NULL ? c->after : c->before;
