@@ -42,6 +42,8 @@ struct hook *hook_create(const struct hook_config *config);
 void hook_destroy(struct hook *h);
 /* `auto` may learn of the class `nvidia` after the start. */
 void hook_set_runtime_class(struct hook *h, const char *name);
+/* What the class asks of nodes; copied. NULL: nothing. */
+void hook_set_runtime_selector(struct hook *h, const struct pairs *selector);
 /* Appends the answer to out and returns the HTTP status: 200, or 400 for bytes that name no
  * request, or 413. */
 int hook_admit(struct hook *h, const char *body, size_t size, struct str *out);

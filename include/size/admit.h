@@ -30,10 +30,11 @@ struct admit_input {
 	uint32_t scheduler_count;
 	const char *runtime_class; /* what configuration and the cluster's classes came to; NULL:
 				      none */
-	bool limits_gpus;	   /* a LimitRange of the namespace names nvidia.com/gpu (C7) */
-	const char *zero_quota;	   /* a ResourceQuota that allows it no GPU (C7); NULL: none */
-	enum reason cannot;	   /* REASON_NONE: C2 lets us convert; else why not */
-	bool in_group;		   /* an annotation outside our prefix makes it part of a gang */
+	struct pairs runtime_selector; /* borrowed; what that class asks of nodes */
+	bool limits_gpus;	       /* a LimitRange of the namespace names nvidia.com/gpu (C7) */
+	const char *zero_quota;	       /* a ResourceQuota that allows it no GPU (C7); NULL: none */
+	enum reason cannot;	       /* REASON_NONE: C2 lets us convert; else why not */
+	bool in_group;	 /* an annotation outside our prefix makes it part of a gang */
 	bool unreadable; /* it carries an `original` that makes no sense: nothing is done to it */
 	const char *recommendation; /* NAME@REVISION; NULL: there is none (nobody makes one yet) */
 	int64_t target_milli;	    /* what it recommends; counts where no person asks */

@@ -82,6 +82,7 @@ static void heed_class(struct controller *c, const struct kube_answer *a)
 	}
 	struct change change = {.type = CHANGE_RUNTIME, .runtime = a != NULL ? &runtime : NULL};
 	engine_observe(c->engine, &change);
+	hook_set_runtime_selector(c->hook, a != NULL ? &runtime.selector : NULL);
 	c->told_class = hash;
 }
 

@@ -256,6 +256,16 @@ static bool holder_usable(const struct holder *h)
 	return !h->in_world || (!pod_is_terminal(p) && p->deleting_ms == 0 && !p->ledger_bad);
 }
 
+/* Where nothing is given any more (C13) nobody is told of what was given before either: the pin
+ * would be for good. It is looked for elsewhere; until it runs there the entry counts as any other,
+ * since another leader may have told it. */
+static bool is_void(struct engine *e, const struct holder *h, const struct waiter *w)
+{
+	uint32_t node = snap_node_of(e, h->node);
+	bool closed = node != WORLD_NONE && e->snap.nodes.items[node].no_grants;
+	return (closed || health_is_bad(e, h)) && w->flight == 0 && w->landings.count == 0;
+}
+
 /* Marks the pods that some ledger names: those that run, so that the rest can be found, and those
  * that still wait, so that their entry is not looked for again. */
 static void mark_counted(struct engine *e, struct holder *h, uint32_t i, const struct world_pod *p)
@@ -265,6 +275,9 @@ static void mark_counted(struct engine *e, struct holder *h, uint32_t i, const s
 		e->counted.items[slot] = e->step;
 	} else if (p->gpu->gated) {
 		struct waiter *w = waiter_of(e, p, e->now);
+		if (is_void(e, h, w)) {
+			return;
+		}
 		group_note_entry(e, w, h, i);
 		w->granted_by = h;
 		w->granted_index = i;

@@ -48,8 +48,7 @@ struct waiter {
 	int64_t placed_until;
 	int64_t retry_at;
 	struct backoff backoff;
-	char *refusal; /* owned; what the API server said to the last write, or to the one it
-			  depends on */
+	char *refusal; /* owned; the answer to the last write, or to the one it depends on */
 	int64_t refused_until; /* that one rests */
 	int64_t first_seen;
 	enum reason reason;

@@ -25,6 +25,8 @@ struct hook {
 	char **schedulers;		 /* owned */
 	uint32_t scheduler_count;
 	char *runtime_class; /* owned */
+	struct pairs runtime_selector;
+	struct arena runtime_arena; /* of that */
 	int64_t count_max, context_mib;
 	struct review review; /* of the request at hand; its memory is used again */
 	struct metric *by_reason[REASON_COUNT]; /* borrowed from the registry; NULL: not yet seen */
@@ -70,6 +72,7 @@ void hook_destroy(struct hook *h)
 	}
 	free(h->schedulers);
 	free(h->runtime_class);
+	arena_finish(&h->runtime_arena);
 	review_finish(&h->review);
 	free(h);
 }
@@ -78,6 +81,21 @@ void hook_set_runtime_class(struct hook *h, const char *name)
 {
 	free(h->runtime_class);
 	h->runtime_class = text_empty(name) ? NULL : xstrdup(name);
+}
+
+void hook_set_runtime_selector(struct hook *h, const struct pairs *selector)
+{
+	uint32_t count = selector != NULL ? selector->count : 0;
+	arena_finish(&h->runtime_arena);
+	h->runtime_arena = (struct arena){.block_bytes = 256};
+	h->runtime_selector =
+		(struct pairs){ARENA_ARRAY(&h->runtime_arena, struct pair, count), count};
+	for (uint32_t i = 0; i < count; i++) {
+		const struct pair *p = &selector->items[i];
+		h->runtime_selector.items[i] =
+			(struct pair){arena_strdup(&h->runtime_arena, p->key),
+				arena_strdup(&h->runtime_arena, p->value)};
+	}
 }
 
 /* --- what is known --- */
@@ -100,6 +118,7 @@ static struct admit_input gather(struct hook *h, const struct namespace *canary)
 		.schedulers = (const char *const *)h->schedulers,
 		.scheduler_count = h->scheduler_count,
 		.runtime_class = h->runtime_class,
+		.runtime_selector = h->runtime_selector,
 		.limits_gpus = view->limits_gpus(view->data, r->pod.ns),
 		.zero_quota = view->zero_quota(view->data, &r->pod),
 		.cannot = view->may_convert(view->data, r->pod.ns),

@@ -309,6 +309,20 @@ struct admit_verdict admit_judge(const struct admit_input *in)
 	return v;
 }
 
+/* The API server merges the class's selector into the pod's, and refuses the pod where the two
+ * contradict each other: then it starts without the class rather than not at all. */
+static const char *class_for(const struct admit_input *in)
+{
+	const struct pairs *wanted = &in->runtime_selector;
+	for (uint32_t i = 0; i < wanted->count; i++) {
+		const char *own = pairs_get(&in->pod->node_selector, wanted->items[i].key);
+		if (own != NULL && !text_equals(own, wanted->items[i].value)) {
+			return NULL;
+		}
+	}
+	return text_empty(in->pod->runtime_class) ? in->runtime_class : NULL;
+}
+
 void admit_mutation(const struct admit_input *in, const struct admit_verdict *v, struct arena *a,
 	struct mutation *ret_mutation)
 {
@@ -322,7 +336,7 @@ void admit_mutation(const struct admit_input *in, const struct admit_verdict *v,
 		.policy_applied =
 			arena_printf(a, "%s@%lld", text_or(p->name, ""), (long long)p->generation),
 		.recommendation = ask_is_present(&v->ask) ? NULL : in->recommendation,
-		.runtime_class = text_empty(in->pod->runtime_class) ? in->runtime_class : NULL,
+		.runtime_class = class_for(in),
 		.env = tenant_env,
 		.env_count = TENANT_ENV_COUNT,
 		.others = others_env,

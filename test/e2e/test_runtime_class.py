@@ -5,7 +5,7 @@ import contextlib
 import pytest
 
 from api import ApiError
-from helpers import gates, on
+from helpers import gates, is_tenant, on
 from waiting import wait_until
 
 CLASS = "e2e-shared"
@@ -57,3 +57,13 @@ def test_c5_the_class_of_capacity_pods_is_counted(stack, name):
                 stack.api.delete("pods", pod, "default", grace=1)
         wait_until(lambda: not stack.capacity_pods(), 30, "capacity pods to go")
         stack.api.delete("runtimeclasses", OTHER)
+
+
+def test_c5_a_pod_that_contradicts_the_class_starts_without_it(stack):
+    """The API server refuses a pod whose node selector says something else than that of its class."""
+    def admitted(value):
+        made = stack.api.create("pods", stack.pod("probe", fraction="0.5", nodeSelector={LABEL: value}), dryRun="All")
+        assert is_tenant(made)
+        return made["spec"].get("runtimeClassName")
+    wait_until(lambda: admitted("no") is None, 10, "the class to be known", ignore=(ApiError,))
+    assert admitted("yes") == CLASS

@@ -182,6 +182,7 @@ def test_a_share_of_a_finished_pod_is_free(stack, node, name):
                                   "fake.kubelet/exit-code": "0"})
     stack.wait_pod(first, lambda p: p["status"].get("phase") == "Succeeded", 30, what="Succeeded")
     stack.create_pod(second, fraction="0.9", **on(where))
+    wait_until(lambda: note(stack.get_pod(second), "gpu-uuid"), 2, "the share to be its own")
     stack.wait_running(second)
     assert len(capacity_on(stack, where)) == 1
 

@@ -156,6 +156,24 @@ def test_c33_a_leader_that_slept_does_not_write(stack, node, name, say):
         [note(p, "gpu-uuid") for p in pods]
 
 
+def test_c33_a_number_that_a_person_raised(stack, node, name, say):
+    """Whoever leads is of an earlier term then, as far as anybody can tell. It takes the Lease anew, and
+    what was refused meanwhile is placed."""
+    leader, _ = pair(stack)
+    where, first, second = node(8), name(), name()
+    stack.create_pod(first, fraction="0.5", **on(where))
+    stack.wait_running(first)
+    before = term(stack)
+    stack.api.patch("leases", "aliquot-controller", {"spec": {"leaseTransitions": before + 5}}, "aliquot-system")
+    began = time.monotonic()
+    stack.create_pod(second, fraction="0.5", **on(where))
+    pod = stack.wait_running(second)
+    say("running %.1f s after the number was raised; refused: %d" % (
+        time.monotonic() - began, leader.log(1 << 20).count("the lease is in a later term: it is read again")))
+    assert note(pod, "term") == str(before + 6) == str(term(stack))
+    assert stack.leaders() == [leader] and "under the same name" in leader.log(1 << 20)
+
+
 def test_a_leader_freezes_in_the_middle_of_its_work(stack, node, name, say):
     """What it had begun the other finishes; nobody gets two shares, no GPU too many tenants."""
     seed = new_seed()

@@ -59,11 +59,13 @@ Test(errands, c5_the_class_that_is_named_is_heeded)
 	struct act_config config = {0};
 	struct engine_config engine = {0};
 	struct controller c = {.clock = &clock.clock, .options = {.runtime_class = "mine"}};
+	struct metric_registry *metrics = metric_registry_create();
 	uint64_t told[COUNT_OF(answers)];
 	c.cred = kube_cred_create_plain("https://api", NULL, &clock.clock);
 	c.kube = kube_create(&wire->wire, c.cred, &clock.clock, NULL);
 	c.act = act_create(c.kube, NULL, &config, &no_events, NULL);
 	c.engine = engine_create(&engine, 1);
+	c.hook = hook_create(&(struct hook_config){.metrics = metrics});
 	for (size_t i = 0; i < COUNT_OF(answers); i++) {
 		errands_step(&c, clock.mono);
 		struct fake_call *call = open_call(wire);
@@ -80,6 +82,8 @@ Test(errands, c5_the_class_that_is_named_is_heeded)
 	}
 	cr_expect(told[0] != 0 && told[0] == told[1] && told[1] != told[2] && told[3] == 0);
 	errands_cancel(&c);
+	hook_destroy(c.hook);
+	metric_registry_destroy(metrics);
 	engine_destroy(c.engine);
 	act_destroy(c.act);
 	kube_destroy(c.kube);

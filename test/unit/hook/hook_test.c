@@ -5,6 +5,7 @@
 #include <jansson.h>
 
 #include "base/cleanup.h"
+#include "base/base64.h"
 #include "model/names.h"
 
 struct cluster {
@@ -12,6 +13,7 @@ struct cluster {
 	struct pair notes[2];
 	bool unknown, limits, zero;
 	enum reason cannot;
+	const char *selector; /* of the pods, JSON; NULL: none */
 	struct policy policy;
 	const struct policy *list[1];
 	struct metric_registry *metrics;
@@ -76,9 +78,10 @@ static json_t *ask(struct cluster *c, const char *ns, bool dry_run, const char *
 		"\"Pod\"},"
 		"\"operation\":\"CREATE\",\"namespace\":\"%s\",\"dryRun\":%s,\"object\":{"
 		"\"metadata\":{"
-		"\"name\":\"p\",\"annotations\":%s},\"spec\":{\"containers\":[{\"name\":\"main\","
+		"\"name\":\"p\",\"annotations\":%s},\"spec\":{\"nodeSelector\":%s,"
+		"\"containers\":[{\"name\":\"main\","
 		"\"resources\":{\"limits\":{\"nvidia.com/gpu\":\"1\"}}}]}}}}",
-		ns, dry_run ? "true" : "false", notes);
+		ns, dry_run ? "true" : "false", notes, c->selector != NULL ? c->selector : "{}");
 	cr_assert_eq(hook_admit(c->hook, str_text(&body), body.len, &out), 200);
 	json_t *answer = json_loads(str_text(&out), 0, NULL);
 	cr_assert_not_null(answer);
@@ -222,4 +225,30 @@ Test(hook, refuses_bytes_that_name_no_request_and_nothing_else)
 	str_finish(&small);
 	hook_set_runtime_class(c.hook, NULL);
 	expect(&c, FRACTION, "Converted", NULL);
+}
+
+static bool gets_class(struct cluster *c, const char *selector)
+{
+	CLEANUP(str_finish) struct str patch = STR_INIT(100000);
+	c->selector = selector;
+	json_t *response = ask(c, "team", false, FRACTION);
+	const char *text = json_string_value(json_object_get(response, "patch"));
+	cr_assert(base64_decode(view_of(text), &patch));
+	json_decref(response);
+	return strstr(str_text(&patch), "runtimeClassName") != NULL;
+}
+
+/* The API server would refuse a pod that says something else of nodes than its class. */
+Test(hook, c5_who_contradicts_the_class_gets_none)
+{
+	CLEANUP(cluster_finish) struct cluster c;
+	cluster_init(&c);
+	struct pair wanted[] = {{"gpus", "shared"}};
+	cr_expect(gets_class(&c, "{\"gpus\":\"whole\"}"), "nothing is known of the class");
+	hook_set_runtime_selector(c.hook, &(struct pairs){wanted, 1});
+	cr_expect_not(gets_class(&c, "{\"gpus\":\"whole\"}"));
+	cr_expect(gets_class(&c, "{\"gpus\":\"shared\"}"));
+	cr_expect(gets_class(&c, "{\"zone\":\"a\"}"));
+	hook_set_runtime_selector(c.hook, NULL);
+	cr_expect(gets_class(&c, "{\"gpus\":\"whole\"}"));
 }
