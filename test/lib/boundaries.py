@@ -113,8 +113,7 @@ class Stories:
 
         def comes():
             self.api.delete("pods", whole, "default", grace=1)
-            wait_until(lambda: self.stack.kubelet.state()["nodes"][node]["free"], 30,
-                       "the kubelet to have that GPU back")
+            self.wait_free(node)
             self.api.patch("nodes", node, {"metadata": {"labels": POOL}})
 
         if boundary.endswith(" DeleteCompanion"):
@@ -141,10 +140,15 @@ class Stories:
     def whole_on(self, node):
         """A pod that has its GPU: no share can be given there meanwhile."""
         name = "%s-whole-%d" % (self._prefix, next(self._numbers))
+        self.wait_free(node)
         self.stack.create_surely(name, nodeSelector={"kubernetes.io/hostname": node})
         wait_until(self.all_run([name]), 60, "the whole pod to run")
         self._made.append(name)
         return name
+
+    def wait_free(self, node):
+        """A kubelet has a GPU back a while after the pod is gone, and refuses whoever comes before."""
+        wait_until(lambda: self.stack.kubelet.state()["nodes"][node]["free"], 30, "a free GPU of " + node)
 
     def at_home(self, selector):
         return self.api.list("pods", HOME, labelSelector=P + selector)
