@@ -25,9 +25,10 @@ void alarm_failed(struct engine *e, const struct holder *h, int64_t now, struct 
 	const struct node_memo *m = memo_find(e, h->node);
 	bool over = pod_is_terminal(&h->pod);
 	int64_t since = h->pod.identity == NULL ? h->opened_at : h->lost_at;
-	const char *detail = over		  ? h->pod.status_reason
-			     : h->refused_at >= 0 ? "the scheduler does not bind it"
-						  : h->pod.trouble;
+	bool unbound = h->refused_at >= 0 && text_empty(h->pod.node);
+	const char *detail = over      ? h->pod.status_reason
+			     : unbound ? "the scheduler does not bind it"
+				       : h->pod.trouble;
 	struct explain_failure f = {.node = h->node,
 		.ended = over,
 		.told = h->pod.identity != NULL,

@@ -9,6 +9,8 @@
 #define IDLE_GRACE_MS	60000
 /* The scheduler tries a pod again within a second or two when what kept it off has gone. */
 #define REFUSED_MS 5000
+/* The kubelet tries an image or a start again after 10 s, and then ever more rarely. */
+#define TROUBLED_MS 12000
 
 bool holder_may_go(const struct holder *h)
 {
@@ -24,7 +26,19 @@ static int64_t open_timeout(const struct engine *e)
 /* One that is pinned can go nowhere else. Who searches waits for what may not be free yet. */
 static bool is_refused(const struct holder *h)
 {
-	return h->refused_at >= 0 && !h->search && !scale_is_one(h);
+	return h->refused_at >= 0 && text_empty(h->pod.node) && !h->search && !scale_is_one(h);
+}
+
+/* Something keeps it from being bound, or from telling its GPU, for as long as one hopes. */
+static bool is_hopeless(struct engine *e, const struct holder *h, int64_t now)
+{
+	bool bound = !text_empty(h->pod.node);
+	int64_t patience = bound ? TROUBLED_MS : REFUSED_MS;
+	if (h->refused_at < 0 || (!bound && !is_refused(h))) {
+		return false;
+	}
+	wake_by(e, h->refused_at + patience);
+	return now - h->refused_at >= patience;
 }
 
 /* Failed, refused by the scheduler or the kubelet, silent for too long, or no longer holding what
@@ -38,11 +52,8 @@ bool capacity_failed(struct engine *e, const struct holder *h, int64_t now)
 	if (scale_is_one(h) && text_empty(h->pod.node)) {
 		return false;
 	}
-	if (is_refused(h)) {
-		wake_by(e, h->refused_at + REFUSED_MS);
-		if (now - h->refused_at >= REFUSED_MS) {
-			return true;
-		}
+	if (is_hopeless(e, h, now)) {
+		return true;
 	}
 	int64_t since = h->pod.identity == NULL ? h->opened_at : h->lost_at;
 	if (since < 0) {

@@ -76,7 +76,8 @@ static void holder_refresh(
 	text_set(&h->uid, h->pod.uid);
 	bool lost = h->pod.identity != NULL && !h->pod.holds;
 	h->lost_at = !lost ? -1 : h->lost_at >= 0 ? h->lost_at : now;
-	bool refused = h->pod.unschedulable && text_empty(h->pod.node);
+	bool refused = text_empty(h->pod.node) ? h->pod.unschedulable
+					       : h->pod.identity == NULL && h->pod.trouble != NULL;
 	h->refused_at = !refused ? -1 : h->refused_at >= 0 ? h->refused_at : now;
 	if (!text_empty(h->pod.node)) {
 		/* Only what was not pinned comes to a node later than it was made. */

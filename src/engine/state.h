@@ -108,7 +108,7 @@ struct holder {
 	uint64_t grace_stamp; /* that was learnt as of the `stamp` before this; 0: never */
 	int64_t opened_at;    /* when we first knew of it */
 	int64_t lost_at;      /* it told its GPU but does not hold it since then; -1: it does */
-	int64_t refused_at;   /* the scheduler does not bind it since then; -1: it may */
+	int64_t refused_at;   /* kept from its node or its start since then; -1: not */
 	uint64_t wanted;      /* the step in which a waiter last chose it */
 	bool deleted;	      /* our deletion was acknowledged */
 	bool search;	      /* opened to find an orphan, not found to hold one: gets nobody */

@@ -76,6 +76,13 @@ def wait_gone(stack, name, namespace="default", timeout=30):
                "%s to be gone" % name)
 
 
+def wait_policy(stack, policy):
+    """Until a pod that names this GPUPolicy would get it: before, it would start whole."""
+    probe = stack.pod("probe", fraction="0.5", annotations={P + "policy": policy})
+    wait_until(lambda: note(stack.api.create("pods", probe, dryRun="All"), "policy-applied"), 30,
+               "the policy %s to be known" % policy)
+
+
 # A leader whose successor may take the Lease at once, because it has the same name, and a replica
 # that serves the webhook but never leads.
 FAULTS = {"nodes": [("wide-%d" % i, 8) for i in range(4)] + [("one-%d" % i, 1) for i in range(16)],

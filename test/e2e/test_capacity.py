@@ -3,7 +3,7 @@ kubelets (C9 to C12, C15; cases 10 to 13, 15, 40, 41)."""
 
 import time
 
-from helpers import P, capacity_on, events, gates, note, on, pin, seen, wait_gone
+from helpers import P, capacity_on, events, gates, note, on, pin, seen, wait_gone, wait_policy
 from invariants import identity, ledger
 from waiting import wait_until
 
@@ -141,6 +141,7 @@ def test_c11_a_policy_may_have_them_evicted_instead(stack, node, name):
         "apiVersion": P + "v1alpha1", "kind": "GPUPolicy", "metadata": {"name": tenant},
         "spec": {"selector": {"podSelector": {"matchLabels": {"life": tenant}}},
                  "sharing": {"onCapacityLost": "Evict"}}})
+    wait_policy(stack, tenant)
     before, capacity = running(stack, where, tenant, labels={"life": tenant},
                                annotations={P + "policy": tenant})
     stack.api.create("poddisruptionbudgets", {

@@ -6,7 +6,7 @@ import pytest
 
 from api import ApiError
 from asking import told
-from helpers import P, note, on
+from helpers import P, note, on, wait_policy
 from waiting import wait_until
 
 POLICIES = {"x-alone": {"exclusivity": "Dedicated"}, "x-same": {"exclusivity": "SameWorkload"},
@@ -23,9 +23,7 @@ def fixture_policies(stack):
         stack.api.create("gpupolicies", {
             "apiVersion": "aliquot.dev/v1alpha1", "kind": "GPUPolicy", "metadata": {"name": name},
             "spec": {"sharing": sharing, "selector": {"podSelector": {"matchLabels": {"x": "x"}}}}})
-    probe = stack.pod("probe", fraction="0.5", **under("x-spread"))
-    wait_until(lambda: note(stack.api.create("pods", probe, dryRun="All"), "policy-applied"), 30,
-               "the policies to be known")
+    wait_policy(stack, "x-spread")
     yield
     for name in POLICIES:
         with contextlib.suppress(ApiError):

@@ -3,6 +3,8 @@
 import concurrent.futures
 import re
 
+import pytest
+
 from helpers import (MIB, P, capacity_on, environment, gates, is_tenant, note, on, pin, placed,
                      seen, wait_gone)
 from invariants import Picture, identity, ledger
@@ -211,10 +213,12 @@ def test_a_refused_capacity_pod_is_tried_again(stack, node, name):
     assert not failed, failed
 
 
-def test_a_refused_capacity_pod_opens_elsewhere(stack, node, name):
-    """Of two nodes the one that refuses is left alone while it rests."""
+@pytest.mark.parametrize("fault, on, off", [("reject-admission", {"count": 1000}, {"count": 0}),
+                                            ("no-image", {"on": True}, {"on": False})])
+def test_a_capacity_pod_that_cannot_start_opens_elsewhere(stack, node, name, fault, on, off):
+    """Of two nodes the one that refuses it, or cannot get its image, is left alone while it rests."""
     bad, good, pod_name = node(2), node(2), name()
-    stack.kubelet.fault("reject-admission", node=bad, count=1000)
+    stack.kubelet.fault(fault, node=bad, **on)
     affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {
         "nodeSelectorTerms": [{"matchExpressions": [{
             "key": "kubernetes.io/hostname", "operator": "In", "values": [bad, good]}]}]}}}
@@ -224,5 +228,5 @@ def test_a_refused_capacity_pod_opens_elsewhere(stack, node, name):
         assert pin(pod) == good
         assert pod["spec"]["nodeName"] == good
     finally:
-        stack.kubelet.fault("reject-admission", node=bad, count=0)
+        stack.kubelet.fault(fault, node=bad, **off)
         stack.api.delete("pods", pod_name, "default", grace=0)

@@ -48,6 +48,7 @@ class Node:
         self.devices = Devices(self.name, self.folder, self.gpus, args.free_delay_ms / 1000,
                                args.seed, shown)
         self.slow_start_s = 0.0
+        self.pulls = True
         self.silent = False
         self.agent_mute = self.lingers = False
         self.agent = None

@@ -23,6 +23,10 @@ class Faults:
         rules = ["delay-ms nvmlInit_v2 3600000", "delay-ms nvmlInitWithFlags 3600000"]
         self.kubelet.nodes[node].devices.change(rules=rules if on else [])
 
+    def no_image(self, node, on=True):
+        """Images cannot be pulled there."""
+        self.kubelet.nodes[node].pulls = not on
+
     def nvml(self, node, rules=None, index=None, **keys):
         """The topology's own words: rules of the node, or keys of one device (README)."""
         self.kubelet.nodes[node].devices.change(index=index, rules=rules, **keys)

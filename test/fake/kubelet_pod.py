@@ -225,6 +225,10 @@ class PodWorker(threading.Thread):
         now = time.monotonic()
         if container.running or now < container.not_before:
             return
+        if not self.node.pulls:
+            container.wait_with("ImagePullBackOff", 'Back-off pulling image "%s"' % container.spec["image"])
+            container.not_before = now + 1.0
+            return
         if container.ended:
             self._back_off(container)
             if time.monotonic() < container.not_before:

@@ -21,6 +21,7 @@ struct obj {
 	bool other_gate;      /* beside ours */
 	bool leaving;	      /* being deleted, with a grace */
 	bool unbound;	      /* a capacity pod that the scheduler refuses */
+	bool troubled;	      /* one whose image cannot be pulled */
 	bool told, told_true; /* the condition Placed */
 	enum reason told_reason;
 	char name[64], uid[24], node[16], uuid[128], holder[256], ask[NODES_MAX * 8];
@@ -59,6 +60,7 @@ struct cluster {
 	bool by_hand;	/* a person deletes capacity pods */
 	bool doubled;	/* the GPUs of a node tell one UUID */
 	int refuses;	/* the scheduler binds no capacity pod to that node, counted from 1 */
+	int troubles;	/* images cannot be pulled there, counted from 1 */
 };
 
 static struct pod_condition condition_of(const struct obj *o)
@@ -124,6 +126,7 @@ static void observe(struct cluster *c, const struct obj *o)
 		.created_ms = 1000 + o->uid[1],
 		.node = o->unbound ? NULL : o->node,
 		.unschedulable = o->unbound,
+		.trouble = o->troubled ? "ImagePullBackOff" : NULL,
 		.deleting_ms = o->leaving ? 1000 : 0,
 		.grace_s = o->leaving ? 30 : 0,
 		.phase = o->running ? POD_RUNNING : POD_PENDING};
@@ -299,7 +302,8 @@ static void apply_create(struct cluster *c, const struct action *a, struct outco
 	}
 	cr_assert(o->uuid[0] != '\0', "a capacity pod was created where no GPU is free");
 	o->unbound = c->refuses > 0 && o->node[1] - '0' == c->refuses - 1;
-	o->running = !o->unbound;
+	o->troubled = c->troubles > 0 && o->node[1] - '0' == c->troubles - 1;
+	o->running = !o->unbound && !o->troubled;
 	publish(c, o);
 	(void)out;
 }
