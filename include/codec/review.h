@@ -6,6 +6,9 @@
  * shall be, so an object that is already as it shall be gets none: a second pass in one admission
  * round changes nothing.
  *
+ * The other request that is ours is an UPDATE of a tenant's subresource ephemeralcontainers: each
+ * container that was not there before sees no GPU, and nothing else is touched (C5, case 30).
+ *
  * Owned by the caller from review_decode (also a failed one) to review_finish. Only bytes without a
  * usable request.uid fail; whatever else is wrong is told in `problem` and answered "allowed"
  * without a patch. */
@@ -36,13 +39,16 @@ struct review {
 	struct json_t *tenant; /* owned: what review_apply made of it; NULL: nothing */
 	struct str patch;      /* owned: from object to tenant */
 	const char *uid;
-	const char *operation; /* "CREATE" */
+	const char *operation; /* "CREATE"; "UPDATE" where a container is added to a tenant */
 	const char *ns;
 	const char *user;
 	bool dry_run;
 	bool restored;	     /* `original` was there and has been followed */
 	bool unreadable;     /* `original` was there and makes no sense: the pod is left as it is,
 				without its guarded keys */
+	bool debugged;	     /* a tenant gets ephemeral containers: no pod, the patch is ready */
+	const char *void_in; /* that one of them lost its own choice of devices; NULL: none */
+	const char *gpu_in;  /* the container that has the tenant's GPU; NULL: not known */
 	bool group_note;     /* an annotation makes it part of a gang (Volcano) */
 	const char *problem; /* NULL: pod is valid */
 	struct pod pod;

@@ -82,5 +82,7 @@ void explain_unhealthy(struct str *out, const char *uuid, const char *node, cons
 /* What could not be read on a pod that was left whole can be read now. */
 void explain_put_right(struct str *out);
 void explain_no_wall(struct str *out, const char *policy);
+/* A container that was added to a tenant asked for devices; `gpu_in` (or NULL) has the tenant's. */
+void explain_debugged(struct str *out, const char *container, const char *gpu_in);
 
 #endif

@@ -34,9 +34,23 @@ static const char *text_at(const json_t *object, const char *path)
 	return json_is_string(value) ? json_string_value(value) : "";
 }
 
-/* Why this request is none of ours; NULL: a pod is being created. */
+/* Why a container that is added is none of ours. What is asked is whether the pod is a tenant, and
+ * only the old object says so: the API server has not yet taken the rest of the update away. */
+static const char *refuse_debug(const json_t *request)
+{
+	const json_t *old = json_object_get(request, "oldObject");
+	if (!json_is_object(old) || !json_is_object(json_object_get(request, "object"))) {
+		return "no object";
+	}
+	return tenant_is(old) ? NULL : "not a tenant";
+}
+
+/* Why this request is none of ours; NULL: a pod is being created, or debugged. */
 static const char *refuse(const struct review *r, const json_t *request)
 {
+	if (r->debugged) {
+		return refuse_debug(request);
+	}
 	if (!text_equals(r->operation, "CREATE")) {
 		return "not a CREATE";
 	}
@@ -82,6 +96,22 @@ static void decode_object_of(struct review *r)
 	}
 }
 
+/* Where the patch does not fit there is none, and the guard judges the container alone. */
+static void debug_object_of(struct review *r, const json_t *old)
+{
+	const json_t *notes = decode_find(old, "metadata.annotations");
+	r->gpu_in = json_string_value(json_object_get(notes, NOTE_CONTAINER));
+	json_t *after = tenant_debug(r->object, old, &r->void_in);
+	r->patch = (struct str)STR_INIT(PATCH_MAX);
+	if (diff_write(r->object, after, &r->patch)) {
+		r->tenant = after;
+		return;
+	}
+	str_finish(&r->patch);
+	json_decref(after);
+	r->void_in = NULL;
+}
+
 /* What cannot be trimmed is parsed as it is: the parser finds the words for what is wrong with it.
  */
 static int parse(struct review *r, const char *body, size_t size, struct fault *ret_fault)
@@ -113,10 +143,16 @@ int review_decode(struct review *r, const char *body, size_t size, struct fault 
 	if (text_empty(r->uid) || strlen(r->uid) > UID_MAX) {
 		return fault_set(ret_fault, FAULT_INVALID, "request.uid: no usable text");
 	}
+	r->debugged = text_equals(r->operation, "UPDATE") &&
+		      strcmp(text_at(request, "subResource"), "ephemeralcontainers") == 0;
 	r->problem = refuse(r, request);
 	if (r->problem == NULL) {
 		r->object = json_object_get(request, "object");
-		decode_object_of(r);
+		if (r->debugged) {
+			debug_object_of(r, json_object_get(request, "oldObject"));
+		} else {
+			decode_object_of(r);
+		}
 	}
 	return 0;
 }

@@ -209,15 +209,22 @@ static void convert_tenant(json_t *container, const struct mutation *m, json_t *
 	set_if_any(original, "added", c.added);
 }
 
-static void convert_other(json_t *container, const struct mutation *m, json_t *others)
+json_t *container_edit_env(json_t *container, const struct env_edit *rows, uint32_t count)
 {
 	CLEANUP(env_change_finish)
-	struct env_change c = {m->others, m->others_count, json_array(), json_array()};
-	const char *name = entry_name(container);
+	struct env_change c = {rows, count, json_array(), json_array()};
 	edit_env(container, &c);
+	return json_incref(c.had);
+}
+
+static void convert_other(json_t *container, const struct mutation *m, json_t *others)
+{
+	const char *name = entry_name(container);
+	json_t *had = container_edit_env(container, m->others, m->others_count);
 	if (name != NULL) {
-		set_if_any(others, name, c.had);
+		set_if_any(others, name, had);
 	}
+	json_decref(had);
 }
 
 /* True if the container that had the GPUs is among them. */

@@ -37,6 +37,12 @@ bool tenant_original_reads(const char *text);
  * such container, an `original` of more than TENANT_ORIGINAL_MAX bytes, or annotations of more than
  * TENANT_NOTES_MAX. */
 json_t *tenant_convert(json_t *plain, const struct mutation *m);
+/* Does it carry the label of a tenant? */
+bool tenant_is(const json_t *object);
+/* The tenant with no GPU in those of its ephemeral containers that `old` has not: a new reference
+ * that shares the rest. `ret_overridden` is set to the name (of `object`, or NULL for none) of the
+ * last one whose own choice of devices went, else untouched. */
+json_t *tenant_debug(json_t *object, const json_t *old, const char **ret_overridden);
 
 /* Copy on write: the member as a copy of its own that may be changed. NULL if it is absent or of
  * another type. */
@@ -51,6 +57,9 @@ json_t *env_entry(const struct env_edit *row);
 /* Would that row have written this element? */
 bool env_entry_is(const json_t *entry, const struct env_edit *row);
 const char *entry_name(const json_t *entry);
+/* Applies the rows to a container that the caller owns. New reference: what was replaced or
+ * dropped, [[position, entry], …]. */
+json_t *container_edit_env(json_t *container, const struct env_edit *rows, uint32_t count);
 
 /* Is this expression of matchFields a node's name? */
 bool pins_a_node(const json_t *expression);

@@ -22,9 +22,8 @@ static const struct {
 	DROP(2, "resource"),
 	DROP(2, "requestKind"),
 	DROP(2, "requestResource"),
-	DROP(2, "oldObject"),
 	DROP(2, "options"),
-	/* request.userInfo, request.object */
+	/* request.userInfo, request.object, request.oldObject (null at CREATE) */
 	DROP(3, "groups"),
 	DROP(3, "extra"),
 	DROP(3, "status"),

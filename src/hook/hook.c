@@ -15,9 +15,10 @@
 /* Longer than what is kept of it, so that a cut is seen as one. */
 #define SENTENCE_MAX 512
 
-enum verdict { VERDICT_CONVERTED, VERDICT_WHOLE, VERDICT_IGNORED, VERDICT_COUNT };
+enum verdict { VERDICT_CONVERTED, VERDICT_WHOLE, VERDICT_IGNORED, VERDICT_DEBUGGED, VERDICT_COUNT };
 
-static const char *const verdict_names[VERDICT_COUNT] = {"converted", "whole", "ignored"};
+static const char *const verdict_names[VERDICT_COUNT] = {
+	"converted", "whole", "ignored", "debugged"};
 
 struct hook {
 	struct hook_view view;
@@ -30,7 +31,7 @@ struct hook {
 	int64_t count_max, context_mib;
 	struct review review; /* of the request at hand; its memory is used again */
 	struct metric *by_reason[REASON_COUNT]; /* borrowed from the registry; NULL: not yet seen */
-	struct metric *ignored, *malformed, *seconds;
+	struct metric *ignored, *malformed, *debugged, *seconds;
 };
 
 static struct metric *counter(struct hook *h, enum verdict verdict, const char *reason)
@@ -57,6 +58,7 @@ struct hook *hook_create(const struct hook_config *config)
 	hook_set_runtime_class(h, config->runtime_class);
 	h->ignored = counter(h, VERDICT_IGNORED, "NotAPod");
 	h->malformed = counter(h, VERDICT_IGNORED, "Malformed");
+	h->debugged = counter(h, VERDICT_DEBUGGED, "EphemeralContainer");
 	h->seconds = metric_get(h->metrics, METRIC_HISTOGRAM, "aliquot_admission_seconds",
 		"Time from the bytes of a review to the bytes of its answer", NULL);
 	return h;
@@ -230,6 +232,23 @@ static bool admit(struct hook *h, struct str *out)
 	return review_answer(r, &notes, out);
 }
 
+/* A container that a person adds to a tenant sees no GPU, whatever else is known: it needs none of
+ * the conditions of C2, since it stands in no queue. */
+static bool debug(struct hook *h, struct str *out)
+{
+	struct review *r = &h->review;
+	struct warnings w = {.count = 0};
+	if (r->void_in != NULL) {
+		CLEANUP(str_finish) struct str text = STR_INIT(SENTENCE_MAX);
+		explain_debugged(&text, r->void_in, r->gpu_in);
+		warn(&w, &r->arena, &text);
+	}
+	metric_add(h->debugged, 1);
+	struct review_notes notes = {
+		.verdict = "EphemeralContainer", .warnings = w.items, .warning_count = w.count};
+	return review_answer(r, &notes, out);
+}
+
 /* A request that is none of ours, or a pod that cannot be read: whatever it is, it is not for us to
  * stop. */
 static bool pass_by(struct hook *h, struct str *out)
@@ -261,7 +280,10 @@ int hook_admit(struct hook *h, const char *body, size_t size, struct str *out)
 	if (review_decode(&h->review, body, size, &f) < 0) {
 		status = refuse(h, 400, f.message, out);
 	} else {
-		answered = h->review.problem != NULL ? pass_by(h, out) : admit(h, out);
+		const struct review *r = &h->review;
+		answered = r->problem != NULL ? pass_by(h, out)
+			   : r->debugged      ? debug(h, out)
+					      : admit(h, out);
 		/* An answer that was cut off is none; the API server goes on without us. */
 		status = answered ? 200 : 500;
 	}

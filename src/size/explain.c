@@ -536,3 +536,17 @@ void explain_no_wall(struct str *out, const char *policy)
 		" asks for isolation MPS, which this version does not enforce: the share "
 		"is only accounted");
 }
+
+/* To share a process namespace (targetContainerName) is not to see its devices. */
+void explain_debugged(struct str *out, const char *container, const char *gpu_in)
+{
+	str_append_text(out, "container ");
+	(void)put_text(out, container);
+	str_append_text(out, " sees no GPU: NVIDIA_VISIBLE_DEVICES is void in what is added to a "
+			     "pod that shares one; run nvidia-smi in its container");
+	if (gpu_in != NULL) {
+		str_append_text(out, " ");
+		(void)put_text(out, gpu_in);
+	}
+	str_append_text(out, " (kubectl exec -c)");
+}

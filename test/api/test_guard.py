@@ -176,7 +176,8 @@ def test_other_gates_are_not(pods, admin, space):
 
 @pytest.mark.parametrize("sub, body", [
     ("ephemeralcontainers", {"spec": {"ephemeralContainers": [
-        {"name": "debug", "image": "none"}]}}),
+        {"name": "debug", "image": "none", "env": [
+            {"name": "NVIDIA_VISIBLE_DEVICES", "value": "void"}]}]}}),
     ("resize", {"spec": {"containers": [{"name": "main", "resources": {
         "requests": {"cpu": "2m"}}}]}})])
 def test_other_subresources_cannot_carry_keys(tenant, admin, space, sub, body):
@@ -187,6 +188,38 @@ def test_other_subresources_cannot_carry_keys(tenant, admin, space, sub, body):
     after = admin.get("pods", "tenant", space)["metadata"]
     assert after["annotations"] == before["annotations"]
     assert after["labels"] == before["labels"]
+
+
+# Containers that are added.
+
+DEVICES = "NVIDIA_VISIBLE_DEVICES"
+UNSEEN = {"name": DEVICES, "value": "void"}
+
+
+def added(name, *env):
+    return {"spec": {"ephemeralContainers": [{"name": name, "image": "none", "env": list(env)}]}}
+
+
+@pytest.mark.parametrize("env", [
+    [], [{"name": "A", "value": "void"}], [{"name": DEVICES, "value": "all"}], [{"name": DEVICES}],
+    [{"name": DEVICES, "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}}],
+    [UNSEEN, {"name": DEVICES, "value": "all"}]], ids=str)
+def test_k30_a_debugger_of_a_tenant_that_could_see_gpus_is_refused(tenant, admin, space, env):
+    refused("a container added to a pod that shares a GPU could see every GPU of the node; "
+            "Aliquot, which prevents that, did not answer: set NVIDIA_VISIBLE_DEVICES to void "
+            "yourself (kubectl debug --env=NVIDIA_VISIBLE_DEVICES=void) in debug", admin.patch,
+            "pods", "tenant", dict(added("debug", *env), metadata={"labels": {P + "tenant": None}}),
+            space, "ephemeralcontainers", "strategic")
+
+
+def test_k30_a_debugger_that_sees_none_is_added_beside_one_that_was_there(pods, controller, admin,
+                                                                           space):
+    pods()
+    admin.patch("pods", "pod", added("plain"), space, "ephemeralcontainers", "strategic")
+    controller.patch("pods", "pod", labels(P + "tenant"), space)
+    admin.patch("pods", "pod", added("void", UNSEEN), space, "ephemeralcontainers", "strategic")
+    spec = admin.get("pods", "pod", space)["spec"]
+    assert {one["name"] for one in spec["ephemeralContainers"]} == {"plain", "void"}
 
 
 # Bindings.

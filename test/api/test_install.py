@@ -67,7 +67,7 @@ def test_a_second_apply_changes_nothing(admin, controller, kind):
     webhook, = after[("MutatingWebhookConfiguration", "", "zz-aliquot")]["webhooks"]
     assert webhook["clientConfig"]["caBundle"] == bundle
     assert webhook["clientConfig"]["service"]["name"] == "aliquot-webhook"
-    assert len(webhook["matchConditions"]) == 1
+    assert len(webhook["matchConditions"]) == 2
 
 
 def authority(api):

@@ -129,7 +129,10 @@ def test_the_webhook_is_what_c1_asks_for():
         "key": "kubernetes.io/metadata.name", "operator": "NotIn",
         "values": ["aliquot-system", "kube-system"]}]}
     assert webhook["rules"] == [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"],
-                                 "resources": ["pods"], "scope": "Namespaced"}]
+                                 "resources": ["pods"], "scope": "Namespaced"},
+                                {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["UPDATE"],
+                                 "resources": ["pods/ephemeralcontainers"], "scope": "Namespaced"}]
+    assert our_keys(webhook["matchConditions"][1]["expression"]) == {"tenant"}
     port, = one("Service", "aliquot-webhook")["spec"]["ports"]
     assert (port["port"], port["targetPort"]) == (443, 10250)
 

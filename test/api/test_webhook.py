@@ -180,3 +180,22 @@ def test_updates_and_status_never_meet_it(met, pods, admin, space):
     admin.patch("pods", "updated", {"metadata": {"labels": {"a": "b"}}}, space)
     admin.patch("pods", "updated", {"status": {"phase": "Running"}}, space, "status")
     assert "updated" not in met.seen
+
+
+def test_k30_a_debugger_of_a_tenant_comes_and_no_other(met, pods, admin, space):
+    """A label that the update itself takes away or adds, which the server ignores, is none."""
+    def debug(name, value):
+        body = {"metadata": {"labels": {P + "tenant": value}}, "spec": {"ephemeralContainers": [
+            {"name": "debug", "image": "none", "env": [
+                {"name": "NVIDIA_VISIBLE_DEVICES", "value": "void"}]}]}}
+        met.seen.discard(name)
+        admin.patch("pods", name, body, space, "ephemeralcontainers", "strategic")
+        return name in met.seen
+    pods("debugged", labels={P + "tenant": "true"})
+    pods("ordinary", annotations={P + "gpu-fraction": "0.5"})
+    admin.create("pods", gpu_pod("whole", space))
+    try:
+        assert debug("debugged", None)
+        assert not debug("ordinary", "true") and not debug("whole", "true")
+    finally:
+        admin.delete("pods", "whole", space, grace=0)

@@ -22,20 +22,30 @@ _numbers = itertools.count()
 
 def create_warned(api, pod, **params):
     """(pod as stored, the warnings that kubectl would print)"""
-    # pylint: disable=protected-access
     path = api.path("pods", None, pod["metadata"]["namespace"])
     if params:
         path += "?" + "&".join("%s=%s" % item for item in params.items())
+    return _warned(api, "POST", path, pod, "application/json")
+
+
+def debug_warned(api, name, container):
+    """The same of what `kubectl debug` does: a container added to a running pod."""
+    return _warned(api, "PATCH", api.path("pods", name, "default", "ephemeralcontainers"),
+                   {"spec": {"ephemeralContainers": [container]}},
+                   "application/strategic-merge-patch+json")
+
+
+def _warned(api, method, path, body, kind):
+    # pylint: disable=protected-access
     connection = api._connect(30)
     try:
-        connection.request("POST", path, json.dumps(pod).encode(),
-                           api._headers(b"", "application/json"))
+        connection.request(method, path, json.dumps(body).encode(), api._headers(b"", kind))
         answer = connection.getresponse()
         body = json.loads(answer.read())
         said = answer.headers.get_all("Warning") or []
     finally:
         connection.close()
-    if answer.status != 201:
+    if answer.status not in (200, 201):
         raise ApiError(answer.status, body.get("reason", ""), body.get("message", ""), body)
     return body, [re.fullmatch(r'299 - "(.*)"', line, re.DOTALL).group(1).replace('\\"', '"')
                   .replace("\\\\", "\\") for line in said]

@@ -19,6 +19,7 @@ GUARDED = ["gpu-uuid", "visible-devices", "compute-milli", "memory-mib", "mps-th
            "mps-memory", "framework-memory", "capacity-pod", "term"]
 HELD = GUARDED + ["original", "container", "share", "memory"]
 HOME = "aliquot-system"
+DEVICES = "NVIDIA_VISIBLE_DEVICES"
 
 
 def refused(call, *args, **kwargs):
@@ -197,6 +198,49 @@ def test_a_capacity_pod_is_one_at_home_only(live, name, node):
     assert not capacity_on(stack, where) and stack.get_pod(fake)["status"]["phase"] == "Running"
 
 
+def debugger(name, *values):
+    """What `kubectl debug --image=cuda` adds, with these values of the variable."""
+    return {"name": name, "image": "cuda", "targetContainerName": "main", "env": [
+        {"name": "BEFORE", "value": "1"}, *({"name": DEVICES, "value": v} for v in values)]}
+
+
+def debuggers(stack, pod_name):
+    """{name: the values of the variable, in order} of the containers that were added."""
+    return {one["name"]: [entry.get("value") for entry in one["env"] if entry["name"] == DEVICES]
+            for one in stack.get_pod(pod_name)["spec"]["ephemeralContainers"]}
+
+
+def test_k30_a_debugger_of_a_tenant_sees_no_gpu(live, name):
+    """Its image may say `all`: silence is not enough. Nobody else's debugger meets the webhook."""
+    stack, tenant, _ = live
+    before = stack.get_pod(tenant)
+    asked = [("silent", [], False), ("choosing", ["all"], True), ("void", ["void"], False),
+             ("twice", ["void", "all"], True)]
+    for added, values, told in asked:
+        _, warnings = asking.debug_warned(stack.api, tenant, debugger(added, *values))
+        assert bool(warnings) == told, warnings
+        assert not told or "container %s sees no GPU" % added in warnings[0], warnings
+        assert not told or "in its container main (kubectl exec -c)" in warnings[0], warnings
+    assert debuggers(stack, tenant) == {added: ["void"] for added, _, _ in asked}
+    after = stack.get_pod(tenant)
+    assert after["spec"].pop("ephemeralContainers") and after["spec"] == before["spec"]
+    assert after["metadata"]["annotations"] == before["metadata"]["annotations"]
+    whole = name()
+    stack.create_pod(whole, **asking.NOWHERE)
+    met = asking.Meetings(stack.leader())
+    _, warnings = asking.debug_warned(stack.api, whole, debugger("own", "all"))
+    total, _, canaries = met.since()
+    assert not warnings and total <= canaries and debuggers(stack, whole) == {"own": ["all"]}
+    stack.api.delete("pods", whole, "default", grace=0)
+
+
+def refused_debugger(stack, tenant, container):
+    with pytest.raises(ApiError) as caught:
+        asking.debug_warned(stack.api, tenant, container)
+    assert caught.value.status == 403 and "'aliquot-guard'" in caught.value.message
+    return caught.value.message
+
+
 def test_without_the_webhook_a_forged_pod_is_refused(live, name):
     """The one case in which a pod is stopped, in a sentence that says what to delete."""
     stack, tenant, _ = live
@@ -208,6 +252,12 @@ def test_without_the_webhook_a_forged_pod_is_refused(live, name):
             said = refused(stack.api.create, "pods", stack.pod(
                 name(), annotations={P + key: uuid}, **asking.NOWHERE))
             assert "delete these lines from the metadata of this pod" in said and P + key in said
+        # Case 30: nor is a debugger that could see every GPU; one that cannot is.
+        for values in [], ["all"], ["void", "all"]:
+            said = refused_debugger(stack, tenant, debugger("alone", *values))
+            assert "--env=NVIDIA_VISIBLE_DEVICES=void) in alone" in said, said
+        asking.debug_warned(stack.api, tenant, debugger("alone", "void"))
+        assert debuggers(stack, tenant)["alone"] == ["void"]
     finally:
         controller.start()
     stack.wait_converting()

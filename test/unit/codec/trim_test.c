@@ -20,8 +20,8 @@ Test(trim, drops_members_by_name_and_level_and_mends_the_commas)
 		"{\"request\":{\"object\":{\"spec\":{}}}}");
 	trims("{\"request\":{\"object\":{\"spec\":{} , \"status\" : null }}}",
 		"{\"request\":{\"object\":{\"spec\":{} }}}");
-	trims("{\"request\":{\"options\":1,\"oldObject\":null}}", "{\"request\":{}}");
-	trims("{\"request\":{\"a\":1,\"options\":1,\"oldObject\":\"x\",\"b\":2}}",
+	trims("{\"request\":{\"options\":1,\"resource\":null}}", "{\"request\":{}}");
+	trims("{\"request\":{\"a\":1,\"options\":1,\"resource\":\"x\",\"b\":2}}",
 		"{\"request\":{\"a\":1,\"b\":2}}");
 	trims("{\"request\":{\"object\":{\"metadata\":{\"labels\":{\"status\":\"x\",\"volumes\":"
 	      "\"y\"},"

@@ -207,6 +207,102 @@ Test(hook, c3_the_canary_is_converted_whatever_c2_says)
 	json_decref(response);
 }
 
+/* The response to these containers being added to a pod with these labels, that had those (JSON
+ * text of a list each). */
+static json_t *debug(struct cluster *c, const char *labels, const char *had, const char *gets)
+{
+	CLEANUP(str_finish) struct str body = STR_INIT(100000), out = STR_INIT(100000);
+	static const char pod[] = "{\"metadata\":{\"name\":\"p\",\"labels\":%s,\"annotations\":{"
+				  "\"aliquot.dev/container\":\"main\"}},\"spec\":{\"containers\":["
+				  "{\"name\":\"main\"}],\"ephemeralContainers\":%s}}";
+	str_append_text(&body, "{\"request\":{\"uid\":\"u1\",\"kind\":{\"group\":\"\",\"version\":"
+			       "\"v1\",\"kind\":\"Pod\"},\"subResource\":\"ephemeralcontainers\","
+			       "\"operation\":\"UPDATE\",\"namespace\":\"team\",\"object\":");
+	str_append_format(&body, pod, "{}", gets);
+	str_append_text(&body, ",\"oldObject\":");
+	str_append_format(&body, pod, labels, had);
+	str_append_text(&body, "}}");
+	cr_assert_eq(hook_admit(c->hook, str_text(&body), body.len, &out), 200);
+	json_t *answer = json_loads(str_text(&out), 0, NULL);
+	json_t *response = json_incref(json_object_get(answer, "response"));
+	json_decref(answer);
+	cr_assert(json_is_true(json_object_get(response, "allowed")));
+	return response;
+}
+
+#define TENANT "{\"aliquot.dev/tenant\":\"true\"}"
+
+static void expect_debug(
+	struct cluster *c, const char *had, const char *gets, const char *patch, const char *said)
+{
+	json_t *response = debug(c, TENANT, had, gets);
+	const char *coded = json_string_value(json_object_get(response, "patch"));
+	CLEANUP(str_finish) struct str text = STR_INIT(100000);
+	cr_assert(coded == NULL || base64_decode(view_of(coded), &text));
+	cr_assert_str_eq(str_text(&text), patch, "%s", gets);
+	const json_t *warnings = json_object_get(response, "warnings");
+	const char *warning = json_string_value(json_array_get(warnings, 0));
+	cr_assert_str_eq(text_or(warning, ""), said, "%s", gets);
+	json_decref(response);
+}
+
+#define VOID "{\"name\":\"NVIDIA_VISIBLE_DEVICES\",\"value\":\"void\"}"
+#define ALL  "{\"name\":\"NVIDIA_VISIBLE_DEVICES\",\"value\":\"all\"}"
+#define FIELD                                                                                      \
+	"{\"name\":\"NVIDIA_VISIBLE_DEVICES\",\"valueFrom\":{\"fieldRef\":{\"fieldPath\":\"x\"}}}"
+#define OTHER	    "{\"name\":\"A\",\"value\":\"all\"}"
+#define ADDED(env)  "{\"name\":\"new\",\"env\":[" env "]}"
+#define AT(i, rest) "\"path\":\"/spec/ephemeralContainers/" #i "/env" rest
+
+Test(hook, case_30_what_is_added_to_a_tenant_sees_no_gpu)
+{
+	static const char said[] =
+		"aliquot.dev: container new sees no GPU: NVIDIA_VISIBLE_DEVICES is "
+		"void in what is added to a pod that shares one; run nvidia-smi in "
+		"its container main (kubectl exec -c)";
+	CLEANUP(cluster_finish) struct cluster c;
+	cluster_init(&c);
+	c.cannot = REASON_CONTROLLER_AWAY;
+	expect_debug(&c, "[]", "[{\"name\":\"new\"}]",
+		"[{\"op\":\"add\"," AT(0, "\",\"value\":[" VOID "]}]"), "");
+	expect_debug(&c, "[]", "[" ADDED(OTHER) "]",
+		"[{\"op\":\"add\"," AT(0, "/1\",\"value\":" VOID "}]"), "");
+	expect_debug(&c, "[]", "[" ADDED(VOID) "]", "", "");
+	expect_debug(&c, "[]", "[" ADDED(ALL "," OTHER) "]",
+		"[{\"op\":\"replace\"," AT(0, "/0/value\",\"value\":\"void\"}]"), said);
+	expect_debug(&c, "[]", "[" ADDED(OTHER "," FIELD) "]",
+		"[{\"op\":\"remove\"," AT(0, "/1/valueFrom\"},{\"op\":\"add\",")
+			AT(0, "/1/value\",\"value\":\"void\"}]"),
+		said);
+	expect_debug(&c, "[]", "[" ADDED(VOID "," OTHER "," ALL) "]",
+		"[{\"op\":\"remove\"," AT(0, "/2\"}]"), said);
+	/* What is there already can no longer be changed by anybody. */
+	expect_debug(&c, "[" ADDED(ALL) "]", "[" ADDED(ALL) "]", "", "");
+	expect_debug(&c, "[" ADDED(ALL) "]", "[" ADDED(ALL) ",{\"name\":\"b\",\"env\":[]}]",
+		"[{\"op\":\"add\"," AT(1, "/0\",\"value\":" VOID "}]"), "");
+	cr_assert_eq(counted(&c, "verdict=\"debugged\",reason=\"EphemeralContainer\""), 8);
+}
+
+Test(hook, case_30_what_is_added_to_other_pods_is_none_of_ours)
+{
+	CLEANUP(cluster_finish) struct cluster c;
+	cluster_init(&c);
+	static const char *const labels[] = {"{}", "null", "7", "{\"tenant\":\"true\"}"};
+	for (size_t i = 0; i < COUNT_OF(labels); i++) {
+		json_t *response = debug(&c, labels[i], "[]", "[" ADDED(ALL) "]");
+		cr_assert_null(json_object_get(response, "patch"));
+		cr_assert_null(json_object_get(response, "warnings"));
+		json_decref(response);
+	}
+	static const char *const lists[] = {"7", "{}", "[7,null,[]]", "null"};
+	for (size_t i = 0; i < COUNT_OF(lists); i++) {
+		json_t *response = debug(&c, TENANT, lists[i], lists[i]);
+		cr_assert_null(json_object_get(response, "patch"), "%s", lists[i]);
+		json_decref(response);
+	}
+	cr_assert_eq(counted(&c, "verdict=\"ignored\",reason=\"NotAPod\""), 4);
+}
+
 Test(hook, refuses_bytes_that_name_no_request_and_nothing_else)
 {
 	CLEANUP(cluster_finish) struct cluster c;
