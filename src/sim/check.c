@@ -452,8 +452,7 @@ void check_send(struct sim *s, int replica, const struct wire_request *r)
 {
 	bool about_pods = strstr(r->path, "/pods") != NULL;
 	char identity[32];
-	if (r->method == WIRE_GET || !about_pods ||
-		(s->config.scenario != NULL && s->config.scenario->everyone_leads)) {
+	if (r->method == WIRE_GET || !about_pods || sim_everyone_leads(s)) {
 		return;
 	}
 	snprintf(identity, sizeof identity, "r%d-%d", replica, s->slots[replica].incarnation);

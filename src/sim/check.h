@@ -39,7 +39,8 @@ struct pending {
 struct passed_over {
 	char uid[40], node[64];
 	uint64_t term;
-	int64_t lacked_ms;   /* while a leader could see and write */
+	int replica;	     /* whose seconds are counted */
+	int64_t lacked_ms;   /* while it led and could see and write */
 	int64_t reserved_at; /* since when nobody after it may come there; 0: not yet */
 };
 /* A GPU that its capacity pod let go, the last time. */

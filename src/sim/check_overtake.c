@@ -115,8 +115,10 @@ static void look_at(struct sim *s, const struct stored *t, int replica)
 	struct passed_over *p = passed_of(s, t->uid);
 	/* A GPU that is ill, or was just now, takes nobody and is kept for nobody. */
 	bool well = s->weather.sick == 0 && (!s->calm || sim_now(s) - s->calm_at > WELL_MS);
-	bool counts = well && node != NULL && replica >= 0 && p->term == s->report->takeovers &&
-		      lacks_room(s, t, node) && !fair_has_orphan(s, node->name);
+	bool same = p->replica == replica && p->term == s->report->takeovers;
+	bool counts = well && node != NULL && replica >= 0 && same && lacks_room(s, t, node) &&
+		      !fair_has_orphan(s, node->name);
+	p->replica = replica;
 	p->term = s->report->takeovers;
 	p->lacked_ms = counts ? p->lacked_ms + LOOK_MS : 0;
 	int64_t patience = s->patience_ms > VAIN_MS ? s->patience_ms : VAIN_MS;
@@ -146,14 +148,22 @@ static bool is_ahead(const struct pod *a, const struct pod *b)
 					  : a->created_ms < b->created_ms;
 }
 
-/* When somebody decided first that it gets a share; 0: it is not known. */
-static int64_t decided_at(const struct sim *s, const char *uid)
+/* Who decided first that it gets a share, and when; NULL: it is not known. */
+static const struct chosen *first_chosen(const struct sim *s, const char *uid)
 {
-	int64_t at = INT64_MAX;
+	const struct chosen *first = NULL;
 	vec_for_each (const struct chosen, c, &s->claims.chosen) {
-		at = strcmp(c->uid, uid) == 0 && c->at < at ? c->at : at;
+		bool earlier = first == NULL || c->at < first->at;
+		first = strcmp(c->uid, uid) == 0 && earlier ? c : first;
 	}
-	return at < INT64_MAX ? at : 0;
+	return first;
+}
+
+/* Where two lead, the patience of one is not the other's: it may have begun to see just now. */
+static bool had_reserved(const struct passed_over *p, const struct chosen *made)
+{
+	return made != NULL && p->reserved_at > 0 && made->at > p->reserved_at &&
+	       made->replica == p->replica;
 }
 
 /* All that it asks for is in the books: it waits for a write, not for room. */
@@ -172,11 +182,10 @@ static bool is_granted(const struct sim *s, const struct stored *t)
 
 void overtake_check(struct sim *s, const struct stored *t, const char *node)
 {
-	int64_t at = decided_at(s, t->uid);
+	const struct chosen *made = first_chosen(s, t->uid);
 	vec_for_each (const struct passed_over, p, &s->checker.passed) {
-		const struct stored *o = p->reserved_at > 0 && at > p->reserved_at
-						 ? store_find_uid(&s->store, p->uid)
-						 : NULL;
+		const struct stored *o =
+			had_reserved(p, made) ? store_find_uid(&s->store, p->uid) : NULL;
 		if (o != NULL && o != t && claim_is_waiting(o) && strcmp(p->node, node) == 0 &&
 			is_ahead(&o->pod, &t->pod) && !is_granted(s, o)) {
 			sim_fail(s, "C17",

@@ -75,6 +75,13 @@ bool claim_room_on(const char *message, char *node, size_t room, int64_t *ret_co
 	return parse_i64(digits, 0, 1000, ret_count);
 }
 
+/* While its own write is without an answer it goes by what it asked for: what a second leader has
+ * written there since is not in its book yet. */
+static bool knows_ledger(const struct claim *c, const struct stored *holder)
+{
+	return !sim_everyone_leads(c->sim) || !claim_grants_unseen(c, holder);
+}
+
 /* So many GPUs of the node may have room for its share: all that are not taken for certain. */
 static int64_t most_with_room(const struct claim *c, const struct stored *node)
 {
@@ -85,6 +92,7 @@ static int64_t most_with_room(const struct claim *c, const struct stored *node)
 		bool here = o->resource == RES_PODS && text_equals(o->pod.node, node->name) &&
 			    !pod_is_terminal(&o->pod);
 		if (!here || !pod_is_capacity(&o->pod) || !claim_is_open(o) ||
+			!knows_ledger(c, o) ||
 			!need_read(&c->pod->pod, o->pod.identity->mem_mib, &n)) {
 			continue;
 		}

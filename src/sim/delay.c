@@ -103,7 +103,9 @@ static void look_at(struct sim *s, const struct stored *o, int replica)
 	bool says = o->pod.placed.type != NULL && !o->pod.placed.is_true;
 	if (says || d->term != s->report->takeovers) {
 		d->term = s->report->takeovers;
-		d->waited_ms = says ? -AGAIN_MS : 0;
+		/* A second leader that begins takes from the first nothing that it remembers. */
+		bool remembers = sim_everyone_leads(s) && d->waited_ms < 0;
+		d->waited_ms = says ? -AGAIN_MS : remembers ? d->waited_ms : 0;
 		return;
 	}
 	d->waited_ms += told >= o->born ? LOOK_MS : 0;

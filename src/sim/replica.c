@@ -61,14 +61,9 @@ static const struct sim_hooks *hooks_of(const struct replica *r)
 	return r->sim->config.hooks != NULL ? r->sim->config.hooks : &none;
 }
 
-static bool all_lead(const struct sim *s)
-{
-	return s->config.scenario != NULL && s->config.scenario->everyone_leads;
-}
-
 static bool keeps_leading(const struct replica *r)
 {
-	return hooks_of(r)->keeps_leading || all_lead(r->sim);
+	return hooks_of(r)->keeps_leading || sim_everyone_leads(r->sim);
 }
 
 static struct engine_now now_of(const struct replica *r)
@@ -115,6 +110,11 @@ static void on_leadership(void *data, bool leads)
 	struct replica *r = data;
 	struct change change = {.type = CHANGE_LEADER, .leads = leads};
 	sim_trace(r->sim, "r%d %s", r->index, leads ? "leads" : "does not lead any more");
+	/* A term that ends with its process only: the engine goes on with its books, and so does
+	 * whoever counts terms. */
+	if (sim_everyone_leads(r->sim) && r->sim->slots[r->index].leads) {
+		return;
+	}
 	r->sim->report->takeovers += leads;
 	r->sim->slots[r->index].leads = leads;
 	if (leads) {
@@ -295,8 +295,9 @@ struct replica *replica_create(struct sim *s, int index)
 		.ns = NAME_NAMESPACE, .name = NAME_CONTROLLER, .identity = r->identity};
 	struct act_config act = {.image = "aliquot", .owner_uid = "uid-of-the-configmap"};
 	/* Where everyone leads there is no term, and no fence: the books must hold alone. */
-	struct act_events outcomes = {
-		.on_outcome = on_outcome, .write_ms = write_ms, .term = all_lead(s) ? NULL : term};
+	struct act_events outcomes = {.on_outcome = on_outcome,
+		.write_ms = write_ms,
+		.term = sim_everyone_leads(s) ? NULL : term};
 	struct engine_config engine = {.idle_grace_ms = s->idle_grace_ms,
 		.open_timeout_ms = s->open_timeout_ms,
 		.lost_ms = s->lost_ms,
@@ -321,7 +322,7 @@ struct replica *replica_create(struct sim *s, int index)
 	dice_leave(s, back);
 	past_forget(s, index);
 	s->slots[index].leads = false;
-	if (all_lead(s)) {
+	if (sim_everyone_leads(s)) {
 		on_leadership(r, true);
 	}
 	s->slots[index].replica = r;

@@ -187,7 +187,7 @@ struct slot {
 	struct replica *replica; /* owned; NULL while it is down */
 	int64_t paused_until;
 	int incarnation;
-	bool leads; /* its election says so */
+	bool leads; /* its election says so; where everyone leads, always */
 };
 
 struct sim {
@@ -230,6 +230,13 @@ static inline int64_t sim_now(const struct sim *s)
 {
 	return s->agenda.now;
 }
+
+/* For good: there is no term then but the life of a process, and no fence. */
+static inline bool sim_everyone_leads(const struct sim *s)
+{
+	return s->config.scenario != NULL && s->config.scenario->everyone_leads;
+}
+
 /* Draws. A rate of zero draws nothing, so that a fault that is off changes no other. */
 bool sim_chance(struct sim *s, uint32_t per_mille);
 int64_t sim_between(struct sim *s, int64_t least, int64_t most);
