@@ -102,7 +102,9 @@ func placePatch(p *core.Pod, id string, t *core.Pod) any {
 				"aliquot.dev/gpu-uuid": id, "aliquot.dev/visible-devices": id,
 				"aliquot.dev/compute-milli": fmt.Sprint(shareMilli),
 				"aliquot.dev/memory-mib":    fmt.Sprint(shareMiB),
-				"aliquot.dev/capacity-pod":  p.Name}},
+				"aliquot.dev/capacity-pod":  p.Name,
+				// As high as any that a Lease may have: what the fence has to do is part of both.
+				"aliquot.dev/term": "1000000000"}},
 		"spec": map[string]any{"schedulingGates": []any{},
 			"affinity": map[string]any{"nodeAffinity": map[string]any{
 				"requiredDuringSchedulingIgnoredDuringExecution": map[string]any{
