@@ -90,7 +90,7 @@ FAULTS = {"nodes": [("wide-%d" % i, 8) for i in range(4)] + [("one-%d" % i, 1) f
           "arguments": ["--idle-grace-seconds=2", "--open-timeout-seconds=10"]}
 # Two that may lead; each has a name of its own.
 STEADY_TWO = {"nodes": [("pair-%d" % i, 1) for i in range(6)] + [("octet-%d" % i, 8)
-                                                                for i in range(2)],
+                                                                for i in range(4)],
               "controllers": 2, "arguments": ["--idle-grace-seconds=2"]}
 
 
