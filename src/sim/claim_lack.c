@@ -11,7 +11,6 @@
 
 #define LATELY_MS   120000
 #define GONE_MS	    450000
-#define FAILED_MS   900000
 #define ILL_MS	    720000
 #define EVICTED_MS  200000
 #define MAX_TENANTS 16
@@ -188,7 +187,7 @@ static bool is_plain(const struct claim *c)
 static bool is_doubtful(const struct claim *c, const char *node)
 {
 	const struct machine *m = fleet_find(c->sim, node);
-	bool doubtful = m == NULL || m->doubled || claim_failed_on(c->sim, node, FAILED_MS) ||
+	bool doubtful = m == NULL || m->doubled ||
 			(m->sick_at > 0 && sim_now(c->sim) - m->sick_at < ILL_MS);
 	for (int i = 0; !doubtful && i < m->device_count; i++) {
 		doubtful = m->devices[i].sick;
@@ -226,7 +225,8 @@ static bool suits_for_certain(const struct claim *c, const struct stored *node)
 static bool lacks_for_certain(const struct claim *c, const struct stored *holder, bool memory)
 {
 	struct asked a;
-	if (!claim_is_open(holder) || claim_grants_unseen(c, holder) ||
+	if (!claim_is_open(holder) ||
+		(sim_everyone_leads(c->sim) && claim_grants_unseen(c, holder)) ||
 		claim_intends(c, ACTION_DELETE_CAPACITY, holder->name, LATELY_MS) ||
 		fleet_is_doubled(c->sim, holder->pod.identity->uuid) ||
 		holder->pod.ledger.count + 1 >= MAX_TENANTS ||
