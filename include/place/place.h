@@ -21,6 +21,7 @@
 
 #include "base/vec.h"
 #include "model/gpu.h"
+#include "model/lack.h"
 #include "model/node.h"
 #include "model/pod.h"
 #include "model/reason.h"
@@ -161,6 +162,9 @@ bool place_would_fit(const struct snapshot *s, const struct place_request *r,
 /* The GPU with most free memory among those on which nothing but memory is short, which is not
  * always the one with most free compute; PLACE_NOWHERE: there is none. */
 uint32_t place_most_memory(const struct snapshot *s, const struct place_request *r);
+/* Every GPU that does not take it, on a node that suits the pod, counted by what is in the way. */
+void place_count_lacks(
+	const struct snapshot *s, const struct place_request *r, struct lack_tally *ret_tally);
 /* On which node to open a GPU for it; node is PLACE_NOWHERE if on none. */
 struct place_verdict place_open(const struct snapshot *s, const struct place_request *r);
 /* The share is larger than every GPU of the nodes that suit the pod, whatever is free there; the

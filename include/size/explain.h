@@ -9,6 +9,7 @@
 
 #include "base/str.h"
 #include "model/gpu.h"
+#include "model/lack.h"
 #include "model/pod.h"
 #include "model/reason.h"
 #include "model/unfit.h"
@@ -23,6 +24,7 @@ struct explain_facts {
 	const struct pod *left;		  /* borrowed; Placed: what of it nobody judged is said */
 	const struct volume_claim *claim; /* borrowed; VolumeNotReady: the one that is waited for */
 	const struct unfit_tally *unfit;  /* borrowed; nodes that do not suit the pod, and why */
+	const struct lack_tally *lacks;	  /* borrowed; GPUs on those that do, and what they lack */
 	const char *gpu;		  /* UUID: Placed */
 	int64_t count;	  /* GPUs the pod asks for; tenants of a GPU (MaxTenants); what was tried */
 	int64_t limit;	  /* the bound that was reached */
@@ -37,7 +39,7 @@ struct explain_facts {
 	const char *expected; /* what to write instead */
 };
 
-/* Appends one sentence without a final full stop, at most about 700 bytes; texts from outside are
+/* Appends one sentence without a final full stop, at most about 900 bytes; texts from outside are
  * cut. */
 void explain(struct str *out, enum reason reason, const struct explain_facts *facts);
 /* `aliquot.dev/gpu-fraction: "0,5" cannot be read; write …`, for the warning that a person's

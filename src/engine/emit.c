@@ -5,8 +5,6 @@
 
 #include "model/names.h"
 
-/* Capacity pods asked for but not open yet, on all nodes together. */
-#define OPENING_MAX   256
 #define MEND_EVERY_MS 10000
 
 struct action *emit(struct engine *e, struct plan *plan, enum action_type type)
@@ -84,7 +82,7 @@ struct holder *emit_create(
 	struct engine *e, int64_t now, const char *node, const struct pod *pod, struct plan *plan)
 {
 	char name[64];
-	if (e->report.gpus_opening >= OPENING_MAX || !free_name(e, node, name, sizeof name)) {
+	if (!free_name(e, node, name, sizeof name) || !openings_take(e)) {
 		return NULL;
 	}
 	e->report.gpus_opening++;

@@ -34,4 +34,13 @@ void emit_companion_delete(struct engine *e, const struct world_pod *p, struct p
 void emit_delete(struct engine *e, struct holder *h, struct plan *plan);
 struct action *emit(struct engine *e, struct plan *plan, enum action_type type);
 
+/* opening.c: capacity pods on their way, of the step that runs. Those that something keeps up do
+ * not count, and so hold up nobody elsewhere. */
+struct openings {
+	uint32_t fresh;
+	int64_t until; /* when the first of them counts no more */
+};
+void openings_count(struct engine *e);
+bool openings_take(struct engine *e); /* false: no more for now; another step is asked for */
+
 #endif

@@ -128,6 +128,7 @@ static void decide_all(struct engine *e, struct engine_now now, uint32_t budget,
 	vec_for_each (const struct place_gpu, g, &e->snap.gpus) {
 		*(g->state == GPU_OPENING ? &e->report.gpus_opening : &e->report.gpus_open) += 1;
 	}
+	openings_count(e);
 	/* 3 rank */
 	rank_waiters(e, now.mono_ms);
 	wholes_rank(e, now.mono_ms);

@@ -126,10 +126,11 @@ static void save_waiter(struct saving *s, const struct waiter *w)
 	struct str *out = record_begin(s, RECORD_WAITER);
 	const int64_t numbers[] = {w->placed_until, w->retry_at, w->first_seen, w->reason,
 		w->asked.milli, w->asked.mem_mib, w->asked.max_milli, w->asked.max_mib,
-		w->asked.context_mib, w->asked.max_tenants, w->miss.best_milli, w->miss.best_mib,
-		w->condition_at, w->condition_reason, w->refused_until, w->group.partial_since,
-		w->group.gives_back, w->preempt_at, w->hold.milli, w->hold.mem_mib, w->hold.until,
-		w->passed.lacks_since, w->passed.by, w->passed.vain_until};
+		w->asked.context_mib, w->asked.max_tenants, (int64_t)w->asked.company,
+		w->miss.best_milli, w->miss.best_mib, w->condition_at, w->condition_reason,
+		w->refused_until, w->group.partial_since, w->group.gives_back, w->preempt_at,
+		w->hold.milli, w->hold.mem_mib, w->hold.until, w->passed.lacks_since, w->passed.by,
+		w->passed.vain_until};
 	pack_text(out, w->uid);
 	pack_seen_pod(out, &w->pod, w->stamp, world_pod_by_uid(s->e->world, w->uid));
 	pack_u64(out, w->flight);
@@ -180,6 +181,7 @@ static bool load_waiter(struct engine *e, struct unpack *u)
 	w->asked.max_mib = unpack_i64(u);
 	w->asked.context_mib = unpack_i64(u);
 	w->asked.max_tenants = (uint32_t)unpack_i64(u);
+	w->asked.company = (uint64_t)unpack_i64(u);
 	w->miss.best_milli = unpack_i64(u);
 	w->miss.best_mib = unpack_i64(u);
 	w->condition_at = unpack_i64(u);

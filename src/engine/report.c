@@ -65,16 +65,24 @@ static const char *other_gate(const struct pod *p)
 	return NULL;
 }
 
+/* What it asks for, of the picture as it is now. The claims are room for those of its volumes. */
+static struct place_request asked_now(
+	struct engine *e, const struct waiter *w, struct claims_of *claims)
+{
+	struct place_request r = w->asked;
+	(void)needs_claims(e, &w->pod, claims);
+	r.pod = &w->pod;
+	r.claims = claims->items;
+	r.claim_count = claims->count;
+	r.apart = neighbours_mark(e, &w->pod);
+	return r;
+}
+
 /* Why the nodes do not suit it, as of now; those included whose GPUs nobody offers to us at all. */
 static void survey(struct engine *e, const struct waiter *w, struct unfit_tally *ret)
 {
-	struct place_request r = w->asked;
 	struct claims_of claims;
-	(void)needs_claims(e, &w->pod, &claims);
-	r.pod = &w->pod;
-	r.claims = claims.items;
-	r.claim_count = claims.count;
-	r.apart = neighbours_mark(e, &w->pod);
+	struct place_request r = asked_now(e, w, &claims);
 	place_survey(&e->snap, &r, ret);
 	for (uint32_t i = 0; i < world_node_slots(e->world); i++) {
 		const struct world_node *n = world_node_at(e->world, i);
@@ -87,6 +95,25 @@ static void survey(struct engine *e, const struct waiter *w, struct unfit_tally 
 			unfit_add(ret, cause, NULL);
 		}
 	}
+}
+
+/* C23: of the nodes that do suit it, what their GPUs lack. A look at all of them, so only where the
+ * sentence has a place for it. What is kept for the pod itself would count as if others had it. */
+static bool count_lacks(struct engine *e, const struct waiter *w, struct lack_tally *ret)
+{
+	static const enum reason with_lacks[] = {REASON_SHORT_COMPUTE, REASON_SHORT_MEMORY,
+		REASON_MAX_TENANTS, REASON_NO_SCALE_UP, REASON_GPU_UNHEALTHY, REASON_SHORT_GPUS,
+		REASON_EXCLUSIVE};
+	bool has_some = w->granted_step == e->step || w->hold.count > 0 || landings_linger(w);
+	for (size_t i = 0; i < COUNT_OF(with_lacks) && !has_some; i++) {
+		if (w->reason == with_lacks[i]) {
+			struct claims_of claims;
+			struct place_request r = asked_now(e, w, &claims);
+			place_count_lacks(&e->snap, &r, ret);
+			return true;
+		}
+	}
+	return false;
 }
 
 /* The smallest number of those who are there and its own; or how many GPUs one node has for it. */
@@ -123,13 +150,8 @@ static const char *keeper_name(const struct engine *e, const struct waiter *w, s
 /* The miss is that with most free compute; what is told is memory. */
 static void name_most_memory(struct engine *e, struct waiter *w)
 {
-	struct place_request r = w->asked;
 	struct claims_of claims;
-	(void)needs_claims(e, &w->pod, &claims);
-	r.pod = &w->pod;
-	r.claims = claims.items;
-	r.claim_count = claims.count;
-	r.apart = neighbours_mark(e, &w->pod);
+	struct place_request r = asked_now(e, w, &claims);
 	uint32_t gpu = place_most_memory(&e->snap, &r);
 	if (gpu != PLACE_NOWHERE) {
 		const struct place_gpu *g = &e->snap.gpus.items[gpu];
@@ -149,6 +171,8 @@ static void tell_waiting(struct engine *e, struct waiter *w, int64_t now, struct
 	}
 	struct unfit_tally unfit = {0};
 	survey(e, w, &unfit);
+	struct lack_tally lacks;
+	bool counted = count_lacks(e, w, &lacks);
 	if (w->reason == REASON_SHORT_MEMORY) {
 		name_most_memory(e, w);
 	}
@@ -174,6 +198,7 @@ static void tell_waiting(struct engine *e, struct waiter *w, int64_t now, struct
 		.best_milli = w->miss.best_milli,
 		.best_mib = w->miss.best_mib,
 		.unfit = &unfit,
+		.lacks = counted ? &lacks : NULL,
 		.claim = claims.blocker,
 		.count = tells_count(w) ? waiter_count(w) : 0,
 		.limit = most_tenants(e, w),

@@ -166,6 +166,7 @@ struct engine {
 	struct wholes wholes;
 	struct needs needs;
 	struct snapshot snap;
+	struct openings openings;
 	uint32_t searches;  /* in this picture */
 	size_t looked_at;   /* GPUs, nodes and guests, by the decision that runs */
 	uint32_t forgotten; /* tenants that run and that no ledger counts */
@@ -223,8 +224,7 @@ uint32_t snap_node_of(const struct engine *e, const char *name); /* NULL: none *
 /* Does this entry still hold its share? */
 bool grant_lives(struct engine *e, const struct holder *h, const struct grant *g);
 
-/* view.c: C21 */
-bool view_lags(struct engine *e);
+bool view_lags(struct engine *e); /* view.c: C21 */
 
 /* capacity.c: the life of capacity pods */
 bool capacity_failed(struct engine *e, const struct holder *h, int64_t now);

@@ -467,6 +467,7 @@ static const char *wrong_words(struct claim *c, const char *uid, size_t moment)
 	if (c->pod != NULL) {
 		why = wants_something_else(c);
 		why = why != NULL ? why : miscounts(c);
+		why = why != NULL ? why : claim_miscounts_gpus(c);
 	}
 	VEC_FINISH(&c->seen);
 	return why;

@@ -95,6 +95,8 @@ struct span claim_used_mib(const struct claim *c, const struct stored *holder);
 void claim_ahead(const struct claim *c, int64_t mem_mib, int64_t *ret_milli, int64_t *ret_mib);
 /* Where it fits for certain; NULL: nowhere. */
 const struct stored *claim_fits(const struct claim *c);
+/* Has a GPU lost its capacity pod? */
+bool claim_has_orphans(const struct claim *c);
 /* The span of what is taken of a quota. */
 struct span claim_quota_used(const struct claim *c, const struct quota *q);
 
@@ -109,6 +111,13 @@ const char *claim_is_ill(struct claim *c);
 const char *claim_miscounts_room(struct claim *c);
 /* "node-1 has room on 2" */
 bool claim_room_on(const char *message, char *node, size_t room, int64_t *ret_count);
+
+/* --- claim_lack.c --- */
+const char *claim_miscounts_gpus(struct claim *c);
+/* How many GPUs are told to be so; 0: none. */
+int64_t claim_gpus(const char *message, const char *one, const char *many);
+/* The rest of the sentence behind what is told of GPUs. */
+const char *claim_past_gpus(const char *message);
 
 /* --- claim_text.c --- */
 struct amount_told {

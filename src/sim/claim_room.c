@@ -366,7 +366,7 @@ static bool is_held_by(const struct claim *c, const char *name)
 }
 
 /* A GPU that has lost its capacity pod is taken back before anybody is served (C11). */
-static bool has_orphans(const struct claim *c)
+bool claim_has_orphans(const struct claim *c)
 {
 	for (size_t i = 0; i < c->seen.count; i++) {
 		const struct stored *o = c->seen.items[i];
@@ -386,7 +386,7 @@ static bool has_orphans(const struct claim *c)
 const struct stored *claim_fits(const struct claim *c)
 {
 	/* What an eviction frees is kept for whom it was done (C17). */
-	if (has_orphans(c) || claim_intends(c, ACTION_EVICT, NULL, EVICTED_MS)) {
+	if (claim_has_orphans(c) || claim_intends(c, ACTION_EVICT, NULL, EVICTED_MS)) {
 		return NULL;
 	}
 	for (size_t i = 0; i < c->seen.count; i++) {

@@ -82,6 +82,7 @@ bool claim_best(const char *message, struct amount_told *ret_free, char *node, s
 
 int64_t claim_nodes(const char *message, const char *one, const char *many)
 {
+	message = claim_past_gpus(message);
 	const char *at = strstr(message, one);
 	at = at != NULL ? at : strstr(message, many);
 	if (at == NULL) {

@@ -1,7 +1,7 @@
 /* Sentences. One row a reason: a template whose {words} are filled from the facts. A part between [
  * and ] is left out where one of its words is not known. Templates are the whole vocabulary of the
  * product, so they can be read, and corrected, in one place. */
-#include "size/explain.h"
+#include "explain_parts.h"
 
 #include "base/alloc.h"
 #include "model/names.h"
@@ -69,24 +69,24 @@ static const char *const templates[REASON_COUNT] = {
 		"[: {nodes}]" FOR_A_NODE,
 	[REASON_SHORT_COMPUTE] =
 		"short of compute[: needs {want}]"
-		"[, the best GPU has {best} free][ on {node}][; {nodes}]" FOR_A_NODE,
+		"[, the best GPU has {best} free][ on {node}][; {lacks}][; {nodes}]" FOR_A_NODE,
 	[REASON_SHORT_MEMORY] =
 		"short of GPU memory[: needs {want}]"
-		"[, the best GPU has {best} free][ on {node}][; {nodes}]" FOR_A_NODE,
+		"[, the best GPU has {best} free][ on {node}][; {lacks}][; {nodes}]" FOR_A_NODE,
 	[REASON_MAX_TENANTS] = "needs[ {want}], the GPUs with room have their[ {limit}] tenants"
-			       "[ already, the first on {node}][; {nodes}]" FOR_A_NODE,
+			       "[ already, the first on {node}][; {lacks}][; {nodes}]" FOR_A_NODE,
 	[REASON_NODE_UNFIT] = "needs[ {want}], the nodes with a free share do not fit the pod"
 			      "[: {nodes}]" FOR_A_NODE,
 	[REASON_NO_SCALE_UP] =
 		"needs[ {want}], and no node has come although a capacity pod asked for one[ for "
-		"{asked} s][; {nodes}]",
+		"{asked} s][; {lacks}][; {nodes}]",
 	[REASON_RUNTIME_CLASS] = "needs[ {want}], but the RuntimeClass of capacity pods rules out "
 				 "the nodes[: {nodes}]" FOR_A_NODE,
 	[REASON_OTHER_SHARING] =
 		"needs[ {want}], but somebody else gives out the GPUs of the nodes "
 		"that are left[: {nodes}]",
 	[REASON_GPU_UNHEALTHY] = "needs[ {want}], but the GPU that has most free is not healthy"
-				 "[, on {node}][; {nodes}]",
+				 "[, on {node}][; {lacks}][; {nodes}]",
 	[REASON_READING_VOLUMES] = "where its volumes are is being read",
 	[REASON_VOLUME_NOT_READY] = "waits for a volume[: {claim}]",
 	[REASON_WAITING_FOR_CAPACITY] =
@@ -107,9 +107,9 @@ static const char *const templates[REASON_COUNT] = {
 	[REASON_LARGER_THAN_ANY_GPU] = "needs[ {want}], no GPU that it may use is so large[: the "
 				       "largest has {best}][, on {node}]",
 	[REASON_SHORT_GPUS] = "short of GPUs[: needs {want}][ on each of {count}] of one node"
-			      "[, {node} has room on {limit}][; {nodes}]" FOR_A_NODE,
+			      "[, {node} has room on {limit}][; {lacks}][; {nodes}]" FOR_A_NODE,
 	[REASON_EXCLUSIVE] = "needs[ {want}][ with {name}], the GPUs with room have tenants[ with "
-			     "{value}][, the first on {node}][; {nodes}]",
+			     "{value}][, the first on {node}][; {lacks}][; {nodes}]",
 	[REASON_QUOTA] = "needs[ {want}][ on each of {count}], more than a ResourceQuota of the "
 			 "namespace has left"
 			 "[: {name} allows {allowed}][, {used} of it taken]",
@@ -405,6 +405,9 @@ static bool put_word(
 	}
 	if (view_equals(word, "nodes")) {
 		return put_nodes(out, f->unfit);
+	}
+	if (view_equals(word, "lacks")) {
+		return explain_lacks(out, reason, f->lacks);
 	}
 	if (view_equals(word, "allowed")) {
 		return put_charge(out, f, f->quota_milli);

@@ -54,6 +54,8 @@ def test_k20_all_or_nothing_and_k18_all_come_back(stack, node, name):
     held = stack.wait_pod(third, lambda p: told(p, "ShortGpus"), 30)
     assert told(held, "ShortGpus").split(";")[0] == (
         "short of GPUs: needs 0.40 GPU on each of 2 of one node, %s has room on 1" % where)
+    # What the other one lacks is said of it, and no more (C23).
+    assert "; 1 GPU lacks compute" in told(held, "ShortGpus"), told(held, "ShortGpus")
     assert waits["metadata"]["uid"] not in shares(stack, where)
     stack.api.delete("pods", second, "default", grace=1)
     stack.wait_running(third)

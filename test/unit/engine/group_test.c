@@ -37,7 +37,7 @@ Test(group, k20_all_or_nothing)
 	cr_assert(find(c, "g")->gated);
 	cr_assert_eq(entries_of(c, "g"), 0, "nothing is held of what is not whole");
 	cr_assert_str_eq(c->said, "short of GPUs: needs 0.50 GPU on each of 2 of one node, n0 has "
-				  "room on 1");
+				  "room on 1; 1 GPU lacks compute");
 	leave(c, find(c, "a"));
 	run_for(c, 3000);
 	cr_assert_not(find(c, "g")->gated);
@@ -285,6 +285,6 @@ Test(group, without_any_room_gpus_are_what_is_short)
 	arrive_many(c, "g", 2, 500);
 	run_for(c, 15000);
 	cr_assert_str_eq(c->said, "short of GPUs: needs 0.50 GPU on each of 2 of one node, n0 has "
-				  "room on none");
+				  "room on none; 2 GPUs lack compute");
 	cluster_free(c);
 }

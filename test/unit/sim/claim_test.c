@@ -36,6 +36,22 @@ Test(claim, counts_nodes_as_the_sentence_does)
 	cr_assert_eq(claim_nodes(text, "lacks memory", "lack memory"), -1);
 }
 
+Test(claim, tells_gpus_from_nodes)
+{
+	const char *text = "short of compute: needs 0.60 GPU, the best GPU has 0.50 GPU free on "
+			   "node-7; 3 GPUs lack memory, 1 is not healthy; 2 nodes lack memory, 1 "
+			   "is cordoned; a capacity pod waits for a node since 4 s";
+	cr_assert_eq(claim_gpus(text, "lacks memory", "lack memory"), 3);
+	cr_assert_eq(claim_gpus(text, "is not healthy", "are not healthy"), 1);
+	cr_assert_eq(claim_gpus(text, "lacks compute", "lack compute"), 0);
+	cr_assert_eq(claim_gpus(text, "is cordoned", "are cordoned"), 0);
+	cr_assert_eq(claim_nodes(text, "lacks memory", "lack memory"), 2);
+	cr_assert_eq(claim_nodes(text, "is cordoned", "are cordoned"), 1);
+	text = "needs 0.60 GPU, the GPUs with room have their tenants already; 1 GPU lacks memory";
+	cr_assert_eq(claim_gpus(text, "lacks memory", "lack memory"), 1);
+	cr_assert_eq(claim_nodes(text, "lacks memory", "lack memory"), -1);
+}
+
 Test(claim, reads_on_how_many_there_is_room)
 {
 	char node[64];

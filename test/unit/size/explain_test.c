@@ -165,3 +165,36 @@ Test(explain, counts_the_nodes_by_what_is_wrong_with_them)
 			strstr(str_text(&out), ": 1 node "), "%d: %s", i, str_text(&out));
 	}
 }
+
+/* C23: the GPUs of the nodes that do suit it, but not what the sentence says already. */
+Test(explain, counts_the_gpus_by_what_they_lack)
+{
+	struct lack_tally t = {{[LACK_MEMORY] = 3, [LACK_COMPUTE] = 2}};
+	struct explain_facts f = {.want_milli = 600,
+		.best_milli = 500,
+		.best_mib = 1024,
+		.best_node = "node-7",
+		.asked_s = 40,
+		.lacks = &t};
+	says(REASON_SHORT_COMPUTE, f,
+		"short of compute: needs 0.60 GPU, the best GPU has 0.50 GPU free on node-7; 3 "
+		"GPUs lack memory; a capacity pod waits for a node since 40 s");
+	t.by[LACK_HEALTH] = 1;
+	says(REASON_SHORT_MEMORY, f,
+		"short of GPU memory: needs 0.60 GPU, the best GPU has 1Gi GPU memory free on "
+		"node-7; 2 GPUs lack compute, 1 is not healthy; a capacity pod waits for a node "
+		"since 40 s");
+	f.asked_s = 0;
+	t = (struct lack_tally){{[LACK_TENANTS] = 1}};
+	says(REASON_MAX_TENANTS, f,
+		"needs 0.60 GPU, the GPUs with room have their tenants already, the first on "
+		"node-7");
+	says(REASON_SHORT_GPUS, (struct explain_facts){.lacks = &t},
+		"short of GPUs of one node; 1 GPU has as many tenants as it may");
+	t = (struct lack_tally){{1, 1, 1, 2, 2, 2, 2}};
+	says(REASON_NO_SCALE_UP, (struct explain_facts){.want_milli = 600, .lacks = &t},
+		"needs 0.60 GPU, and no node has come although a capacity pod asked for one; 1 "
+		"GPU lacks memory, 1 lacks compute, 1 has as many tenants as it may, 2 have "
+		"tenants that it may not join, 2 are not healthy, 2 are out of use, 2 are kept "
+		"for pods before it");
+}

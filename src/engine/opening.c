@@ -1,0 +1,34 @@
+/* How many capacity pods may be on their way to a GPU at once. */
+#include "state.h"
+
+/* On all nodes together. */
+#define OPENING_MAX 256
+/* Mostly it is a second or two. One that takes longer waits for an image, a kubelet or a room on
+ * its node; others need not wait with it. */
+#define OPENING_FRESH_MS 15000
+
+void openings_count(struct engine *e)
+{
+	e->openings.fresh = 0;
+	e->openings.until = TIME_NEVER;
+	for (uint32_t i = 0; i < e->snap_gpus.count; i++) {
+		const struct holder *h = e->snap_gpus.items[i].holder;
+		bool stuck = h->refused_at >= 0 || e->now - h->opened_at >= OPENING_FRESH_MS;
+		if (e->snap.gpus.items[i].state == GPU_OPENING && !stuck) {
+			e->openings.fresh++;
+			e->openings.until =
+				time_min(e->openings.until, h->opened_at + OPENING_FRESH_MS);
+		}
+	}
+}
+
+bool openings_take(struct engine *e)
+{
+	if (e->openings.fresh >= OPENING_MAX) {
+		wake_by(e, e->openings.until);
+		return false;
+	}
+	e->openings.fresh++;
+	e->openings.until = time_min(e->openings.until, e->now + OPENING_FRESH_MS);
+	return true;
+}

@@ -1,0 +1,144 @@
+/* Capacity pods on their way: so many at once, and those that are stuck hold up nobody. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+
+#include "model/names.h"
+#include "state.h"
+
+#define NODES 80
+#define GPUS  8
+#define MOST  256
+
+struct field {
+	struct engine *e;
+	struct plan plan;
+	int64_t now;
+	int rv;
+};
+
+static void tell_node(struct field *f, int number)
+{
+	char name[32];
+	snprintf(name, sizeof name, "node-%03d", number);
+	struct node n = {.name = name,
+		.uid = name,
+		.resource_version = "1",
+		.ready = true,
+		.cpu_milli = 128000,
+		.mem_bytes = INT64_C(1) << 40,
+		.pod_slots = 250,
+		.gpus = GPUS};
+	struct change set = {.type = CHANGE_SET, .kind = KIND_NODE, .node = &n};
+	engine_observe(f->e, &set);
+}
+
+static void tell(struct field *f, struct pod *p)
+{
+	char rv[16];
+	snprintf(rv, sizeof rv, "%d", ++f->rv);
+	p->resource_version = rv;
+	struct change set = {.type = CHANGE_SET, .kind = KIND_POD, .pod = p};
+	engine_observe(f->e, &set);
+}
+
+static void tell_tenant(struct field *f, int number)
+{
+	char name[16];
+	const char *gate[] = {NAME_GATE};
+	struct pair labels[] = {{LABEL_TENANT, "true"}};
+	struct pair notes[] = {{NOTE_ORIGINAL, "{}"}, {NOTE_SHARE, "0.90"}};
+	snprintf(name, sizeof name, "t%05d", number);
+	struct pod p = {.ns = "default",
+		.name = name,
+		.uid = name,
+		.created_ms = 5000 + number,
+		.labels = {labels, 1},
+		.notes = {notes, COUNT_OF(notes)},
+		.gates = gate,
+		.gate_count = 1,
+		.cpu_milli = 100};
+	tell(f, &p);
+}
+
+/* It was made, is pinned, and goes no further. */
+static void hold(struct field *f, const struct action *a, bool refused)
+{
+	struct pair labels[] = {{LABEL_CAPACITY, "true"}};
+	char rv[16];
+	struct pod p = {.ns = NAME_NAMESPACE,
+		.name = a->name,
+		.uid = a->name,
+		.labels = {labels, 1},
+		.node = refused ? NULL : a->node,
+		.unschedulable = refused,
+		.gpus = 1,
+		.phase = POD_PENDING};
+	snprintf(rv, sizeof rv, "%d", f->rv + 1);
+	struct pod answer = {.uid = a->name, .resource_version = rv, .phase = POD_PENDING};
+	struct outcome done = {.pod = &answer};
+	tell(f, &p);
+	engine_settle(f->e, (struct engine_now){f->now, f->now}, a->id, &done);
+}
+
+static size_t step(struct field *f, int64_t after, bool refused)
+{
+	size_t created = 0;
+	f->now += after;
+	engine_step(f->e, (struct engine_now){f->now, f->now}, 1000000, &f->plan);
+	vec_for_each (const struct action, a, &f->plan.actions) {
+		if (a->type == ACTION_CREATE_CAPACITY) {
+			hold(f, a, refused);
+			created++;
+		}
+	}
+	return created;
+}
+
+static void field_init(struct field *f)
+{
+	const struct engine_config config = {.open_timeout_ms = 600000};
+	*f = (struct field){.e = engine_create(&config, 1), .now = 1000, .rv = 10};
+	for (int k = 0; k < KIND_COUNT; k++) {
+		struct change begin = {.type = CHANGE_RELIST_BEGIN, .kind = (enum kind)k};
+		struct change end = {.type = CHANGE_RELIST_END, .kind = (enum kind)k};
+		engine_observe(f->e, &begin);
+		engine_observe(f->e, &end);
+	}
+	struct change leads = {.type = CHANGE_LEADER, .leads = true};
+	engine_observe(f->e, &leads);
+	for (int i = 0; i < NODES; i++) {
+		tell_node(f, i);
+	}
+	for (int i = 0; i < NODES * GPUS; i++) {
+		tell_tenant(f, i);
+	}
+}
+
+static void field_finish(struct field *f)
+{
+	engine_destroy(f->e);
+	plan_finish(&f->plan);
+}
+
+Test(opening, those_that_take_long_do_not_hold_up_the_others)
+{
+	struct field f;
+	field_init(&f);
+	cr_assert_eq(step(&f, 10, false), MOST);
+	cr_assert_eq(step(&f, 1000, false), 0, "so many at once");
+	int64_t again = engine_next_deadline(f.e);
+	cr_assert_leq(again, 1010 + 15000, "it looks again when they count no more");
+	cr_assert_eq(step(&f, 15000, false), MOST, "none of the first has come up");
+	cr_assert_eq(step(&f, 15000, false), (size_t)NODES * GPUS - 2 * MOST);
+	field_finish(&f);
+}
+
+/* Their own node is in trouble: nobody waits for them at all. */
+Test(opening, those_that_the_scheduler_refuses_do_not_hold_up_the_others)
+{
+	struct field f;
+	field_init(&f);
+	cr_assert_eq(step(&f, 10, true), MOST);
+	cr_assert_eq(step(&f, 1000, true), MOST);
+	field_finish(&f);
+}
