@@ -472,6 +472,19 @@ static const char *wrong_words(struct claim *c, const char *uid, size_t moment)
 	return why;
 }
 
+/* What depends on nothing but the pod and the controller's own writes is so in any picture. */
+static const char *wrong_alone(struct claim *c, const char *uid)
+{
+	c->pod = store_find_uid(&c->sim->store, uid);
+	if (c->pod == NULL) {
+		return NULL;
+	}
+	const char *why = wants_something_else(c);
+	bool granting = strcmp(c->reason, "Granting") == 0;
+	bool refused = strcmp(c->reason, "ApiRefused") == 0;
+	return why != NULL ? why : granting ? is_granting(c) : refused ? was_refused(c) : NULL;
+}
+
 static void judge(struct sim *s, int replica, const struct intent *made, const json_t *condition)
 {
 	struct claim c = {.sim = s,
@@ -480,11 +493,10 @@ static void judge(struct sim *s, int replica, const struct intent *made, const j
 		.message = text_or(json_string_value(json_object_get(condition, "message")), "")};
 	/* Half a picture of newer objects beside older ones is none that can be made again. */
 	const bool *partial = s->memory.partial[replica];
-	if (partial[RES_PODS] || partial[RES_NODES] || partial[RES_QUOTAS]) {
-		return;
-	}
-	const char *why = wrong_words(&c, made->uid, made->moment);
-	if (why == NULL) {
+	bool half = partial[RES_PODS] || partial[RES_NODES] || partial[RES_QUOTAS];
+	const char *why =
+		half ? wrong_alone(&c, made->uid) : wrong_words(&c, made->uid, made->moment);
+	if (why == NULL && !half) {
 		why = wrong_at(&c, made->uid, made->moment);
 		/* It was so when it was found, if it is not now. */
 		size_t moment = past_before(s, replica, made->moment);
