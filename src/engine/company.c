@@ -157,6 +157,15 @@ void company_joins(struct place_gpu *g, struct snap_gpu *s, const struct manners
 	}
 }
 
+void company_comes(struct engine *e, const struct waiter *w, uint32_t gpu)
+{
+	if (e->snap.gpus.items[gpu].company == PLACE_NOBODY) {
+		struct manners t = manners_of_waiter(e, w);
+		e->snap_gpus.items[gpu].exclusivity = t.exclusivity;
+		e->snap_gpus.items[gpu].isolation = t.isolation;
+	}
+}
+
 void companies_settle(struct engine *e)
 {
 	for (size_t i = 0; i < e->snap_gpus.count; i++) {

@@ -56,6 +56,8 @@ struct manners manners_of_uid(struct engine *e, const char *uid);
 struct manners manners_of_pod(struct engine *e, const struct world_pod *p);
 /* One more tenant on a GPU of the snapshot. */
 void company_joins(struct place_gpu *g, struct snap_gpu *s, const struct manners *t);
+/* A waiter is about to be given a part of that GPU: whoever is kept off by it is told its rule. */
+void company_comes(struct engine *e, const struct waiter *w, uint32_t gpu);
 /* When all have joined: where only such are that nothing is known of, they do not mind company. */
 void companies_settle(struct engine *e);
 /* What keeps the waiter off the GPU of its closest miss: its own rule, and theirs. */

@@ -223,6 +223,7 @@ static bool find_gpu(struct engine *e, int64_t now, struct waiter *w, struct pla
 		}
 		v = open.gpu != PLACE_NOWHERE ? open : v;
 	}
+	company_comes(e, w, v.gpu);
 	place_reserve(&e->snap, &w->asked, &v);
 	*ret = v;
 	return true;

@@ -154,6 +154,7 @@ static void take(struct engine *e, int64_t now, struct waiter *w, const struct p
 	for (uint32_t i = 0; i < g->count; i++) {
 		struct snap_gpu *s = &e->snap_gpus.items[g->gpus[i]];
 		enum gpu_state state = e->snap.gpus.items[g->gpus[i]].state;
+		company_comes(e, w, g->gpus[i]);
 		place_reserve_share(&e->snap, &w->asked, g->gpus[i], g->milli, g->mem_mib);
 		s->demand++;
 		s->holder->wanted = e->step;

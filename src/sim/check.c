@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "model/names.h"
+#include "company.h"
 #include "sim_parts.h"
 
 /* So long a leader writes after the last renewal that it sent (C33), which came a little later. */
@@ -431,6 +432,7 @@ void check_commit(struct sim *s, const struct commit *c)
 	}
 	if (pod_is_capacity(&o->pod)) {
 		check_ledger(s, o);
+		company_check(s, o);
 		remember_ledger(s, o);
 	}
 	if (holds_gpu(o)) {

@@ -3,6 +3,7 @@
  * waits says why. */
 #include <string.h>
 
+#include "company.h"
 #include "model/names.h"
 #include "model/quantity.h"
 #include "sim_parts.h"
@@ -120,7 +121,8 @@ static bool gpu_has_room(const struct sim *s, const struct stored *holder, const
 		milli -= m;
 		mib -= b;
 	}
-	return n.milli <= milli && n.mem_mib <= mib && quota_allows(s, w, n.milli * group_asked(p));
+	return company_welcomes(s, holder, p) && n.milli <= milli && n.mem_mib <= mib &&
+	       quota_allows(s, w, n.milli * group_asked(p));
 }
 
 static bool is_open(const struct stored *o)

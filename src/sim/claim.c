@@ -1,5 +1,6 @@
 /* Judges what conditions say, one row a reason. A reason that has no row here is not judged. */
 #include "claim.h"
+#include "company.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -358,24 +359,24 @@ static const char *is_over_quota(struct claim *c)
 static const struct {
 	const char *reason;
 	const char *(*wrong)(struct claim *c);
-	bool of_groups; /* of a tenant of several GPUs it can be judged, too */
 } rows[] = {
-	{"ShortGpus", claim_short_of_gpus, true},
-	{"WholePodFirst", claim_keeps_first, true},
-	{"Reserved", claim_keeps_first, true},
-	{"GpuUnhealthy", claim_is_ill, false},
-	{"ShortCompute", is_short, false},
-	{"ShortMemory", is_short, false},
-	{"MaxTenants", is_full, false},
-	{"NoGpuNode", is_full, false},
-	{"NodeUnfit", is_unfit, false},
-	{"LargerThanAnyGpu", is_larger, false},
-	{"WaitingForCapacity", is_opening, false},
-	{"Granting", is_granting, false},
-	{"CapacityFailed", has_failed, false},
-	{"ApiRefused", was_refused, false},
-	{"OtherGates", has_other_gate, false},
-	{"Quota", is_over_quota, false},
+	{"ShortGpus", claim_short_of_gpus},
+	{"WholePodFirst", claim_keeps_first},
+	{"Reserved", claim_keeps_first},
+	{"GpuUnhealthy", claim_is_ill},
+	{"Exclusive", claim_is_exclusive},
+	{"ShortCompute", is_short},
+	{"ShortMemory", is_short},
+	{"MaxTenants", is_full},
+	{"NoGpuNode", is_full},
+	{"NodeUnfit", is_unfit},
+	{"LargerThanAnyGpu", is_larger},
+	{"WaitingForCapacity", is_opening},
+	{"Granting", is_granting},
+	{"CapacityFailed", has_failed},
+	{"ApiRefused", was_refused},
+	{"OtherGates", has_other_gate},
+	{"Quota", is_over_quota},
 };
 
 /* --- what every sentence may say besides --- */
@@ -434,11 +435,10 @@ static const char *miscounts(struct claim *c)
 static const char *wrong_in(struct claim *c, const char *uid)
 {
 	c->pod = claim_find(c, uid);
-	/* Where one of several GPUs would go is not made again here. */
 	bool group = c->pod != NULL && group_asked(&c->pod->pod) > 1;
 	const char *why = NULL;
 	for (size_t i = 0; c->pod != NULL && i < COUNT_OF(rows); i++) {
-		if (strcmp(rows[i].reason, c->reason) == 0 && (!group || rows[i].of_groups)) {
+		if (strcmp(rows[i].reason, c->reason) == 0) {
 			why = rows[i].wrong(c);
 			break;
 		}
@@ -473,6 +473,19 @@ static const char *wrong_words(struct claim *c, const char *uid, size_t moment)
 	return why;
 }
 
+/* What depends on nothing but the pod and the controller's own writes is so in any picture. */
+static const char *wrong_alone(struct claim *c, const char *uid)
+{
+	c->pod = store_find_uid(&c->sim->store, uid);
+	if (c->pod == NULL) {
+		return NULL;
+	}
+	const char *why = wants_something_else(c);
+	bool granting = strcmp(c->reason, "Granting") == 0;
+	bool refused = strcmp(c->reason, "ApiRefused") == 0;
+	return why != NULL ? why : granting ? is_granting(c) : refused ? was_refused(c) : NULL;
+}
+
 static void judge(struct sim *s, int replica, const struct intent *made, const json_t *condition)
 {
 	struct claim c = {.sim = s,
@@ -481,11 +494,10 @@ static void judge(struct sim *s, int replica, const struct intent *made, const j
 		.message = text_or(json_string_value(json_object_get(condition, "message")), "")};
 	/* Half a picture of newer objects beside older ones is none that can be made again. */
 	const bool *partial = s->memory.partial[replica];
-	if (partial[RES_PODS] || partial[RES_NODES] || partial[RES_QUOTAS]) {
-		return;
-	}
-	const char *why = wrong_words(&c, made->uid, made->moment);
-	if (why == NULL) {
+	bool half = partial[RES_PODS] || partial[RES_NODES] || partial[RES_QUOTAS];
+	const char *why =
+		half ? wrong_alone(&c, made->uid) : wrong_words(&c, made->uid, made->moment);
+	if (why == NULL && !half) {
 		why = wrong_at(&c, made->uid, made->moment);
 		/* It was so when it was found, if it is not now. */
 		size_t moment = past_before(s, replica, made->moment);

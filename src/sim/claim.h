@@ -13,6 +13,7 @@
 struct sim;
 struct action;
 struct parcel;
+struct promise;
 
 struct span {
 	int64_t least, most;
@@ -91,6 +92,10 @@ bool claim_is_open(const struct stored *o);
 bool claim_selects(const struct pod *p, const struct node *n);
 struct span claim_used_milli(const struct claim *c, const struct stored *holder);
 struct span claim_used_mib(const struct claim *c, const struct stored *holder);
+/* It was promised there, and nothing says that it is over; `holder` NULL: whatever its ledger says.
+ */
+bool claim_may_use(const struct claim *c, const struct promise *made, const struct stored *holder);
+bool claim_comes_first(const struct claim *c, const struct stored *o);
 /* What those who come first may take in this step. */
 void claim_ahead(const struct claim *c, int64_t mem_mib, int64_t *ret_milli, int64_t *ret_mib);
 /* Where it fits for certain; NULL: nowhere. */

@@ -110,6 +110,9 @@ const char *claim_short_of_gpus(struct claim *c)
 	if (asked < 2) {
 		return "it asks for one";
 	}
+	if (claim_fits(c) != NULL) {
+		return "it fits";
+	}
 	if (!claim_room_on(c->message, name, sizeof name, &told)) {
 		return NULL;
 	}

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "claim.h"
+#include "company.h"
 #include "model/names.h"
 #include "model/plan.h"
 #include "sim_parts.h"
@@ -13,6 +14,7 @@
 #define MOST_MILLI  1000000
 #define MAX_TENANTS 16
 #define EVICTED_MS  200000
+#define ILL_MS	    720000
 
 static bool is_live(const struct stored *o)
 {
@@ -99,13 +101,13 @@ static struct used used_for_certain(const struct claim *c, const struct stored *
 }
 
 /* It was promised there, and nothing says that it is over. */
-static bool may_use(const struct claim *c, const struct promise *made, const struct stored *holder)
+bool claim_may_use(const struct claim *c, const struct promise *made, const struct stored *holder)
 {
 	const struct stored *t = claim_find(c, made->tenant);
 	if (t != NULL) {
 		return !pod_is_terminal(&t->pod);
 	}
-	bool stands = entry_of(&holder->pod.ledger, made->tenant) != NULL;
+	bool stands = holder != NULL && entry_of(&holder->pod.ledger, made->tenant) != NULL;
 	return stands || made->gone_at == 0 || sim_now(c->sim) - made->gone_at < GONE_MS;
 }
 
@@ -117,7 +119,7 @@ static struct used used_at_most(const struct claim *c, const struct stored *hold
 	}
 	vec_for_each (const struct promise, made, &c->sim->checker.promises) {
 		if (text_equals(made->uuid, holder->pod.identity->uuid) &&
-			!text_equals(made->tenant, c->pod->uid) && may_use(c, made, holder)) {
+			!text_equals(made->tenant, c->pod->uid) && claim_may_use(c, made, holder)) {
 			u.milli += made->milli;
 			u.mib += made->mem_mib;
 			u.tenants++;
@@ -150,7 +152,7 @@ static bool is_ahead(const struct pod *a, const struct pod *b)
 	return ns != 0 ? ns < 0 : strcmp(a->name, b->name) < 0;
 }
 
-static bool comes_first(const struct claim *c, const struct stored *o)
+bool claim_comes_first(const struct claim *c, const struct stored *o)
 {
 	return o != c->pod && claim_is_waiting(o) && is_ahead(&o->pod, &c->pod->pod);
 }
@@ -160,7 +162,7 @@ void claim_ahead(const struct claim *c, int64_t mem_mib, int64_t *ret_milli, int
 	int64_t milli = 0, mib = 0;
 	for (size_t i = 0; i < c->seen.count; i++) {
 		struct need n;
-		if (comes_first(c, c->seen.items[i]) &&
+		if (claim_comes_first(c, c->seen.items[i]) &&
 			need_read(&c->seen.items[i]->pod, mem_mib, &n)) {
 			milli += n.milli;
 			mib += n.mem_mib;
@@ -193,7 +195,7 @@ bool claim_may_come(const struct claim *c, const struct stored *o, const char *n
 	vec_for_each (const struct promise, made, &c->sim->checker.promises) {
 		promised = promised || text_equals(made->tenant, o->uid);
 	}
-	return promised || !claim_is_waiting(o) || comes_first(c, o);
+	return promised || !claim_is_waiting(o) || claim_comes_first(c, o);
 }
 
 int64_t claim_opened_unseen(const struct claim *c)
@@ -227,7 +229,7 @@ static bool is_kept_maybe(const struct claim *c, const struct node *n)
 	return false;
 }
 
-static bool node_takes(const struct claim *c, const struct stored *node, bool opens)
+static bool node_takes(const struct claim *c, const struct stored *node, int64_t opens)
 {
 	const struct node *n = &node->node;
 	const struct pod *p = &c->pod->pod;
@@ -235,13 +237,13 @@ static bool node_takes(const struct claim *c, const struct stored *node, bool op
 		is_kept_maybe(c, n)) {
 		return false;
 	}
-	int64_t unseen = claim_opened_unseen(c) + (opens ? 1 : 0), ahead = 0;
+	int64_t unseen = claim_opened_unseen(c) + opens, ahead = 0;
 	int64_t cpu = n->cpu_milli - unseen * CAPACITY_CPU_MILLI;
 	int64_t mem = n->mem_bytes - unseen * CAPACITY_MEM_BYTES;
 	int64_t slots = n->pod_slots - unseen, gpus = n->gpus - unseen;
 	for (size_t i = 0; i < c->seen.count; i++) {
 		const struct stored *o = c->seen.items[i];
-		ahead += comes_first(c, o) ? group_asked(&o->pod) : 0;
+		ahead += claim_comes_first(c, o) ? group_asked(&o->pod) : 0;
 		if (claim_may_come(c, o, n->name)) {
 			cpu -= o->pod.cpu_milli;
 			mem -= o->pod.mem_bytes;
@@ -250,7 +252,7 @@ static bool node_takes(const struct claim *c, const struct stored *node, bool op
 		}
 	}
 	bool room = cpu >= p->cpu_milli && mem >= p->mem_bytes && slots >= 1;
-	return room && (!opens || gpus - ahead >= 0);
+	return room && (opens == 0 || gpus - ahead >= 0);
 }
 
 /* --- quotas --- */
@@ -320,24 +322,33 @@ static const struct stored *node_named(const struct claim *c, const char *name)
 	return NULL;
 }
 
-static bool fits_gpu(const struct claim *c, const struct stored *holder)
+/* Whatever its node may be. */
+static bool has_room(const struct claim *c, const struct stored *holder)
 {
 	struct need n;
 	int64_t milli, mib;
 	const struct gpu_identity *id = holder->pod.identity;
-	const struct stored *node = node_named(c, text_or(holder->pod.node, ""));
-	if (!claim_is_open(holder) || node == NULL || fleet_is_doubled(c->sim, id->uuid) ||
-		!need_read(&c->pod->pod, id->mem_mib, &n) || !node_takes(c, node, false)) {
+	if (!claim_is_open(holder) || fleet_is_doubled(c->sim, id->uuid) ||
+		!need_read(&c->pod->pod, id->mem_mib, &n)) {
 		return false;
 	}
 	/* It may be on its way out, and nobody has seen it. */
 	if (claim_intends(c, ACTION_DELETE_CAPACITY, holder->name, UNSEEN_MS)) {
 		return false;
 	}
+	if (company_may_bar(c, holder)) {
+		return false;
+	}
 	struct used u = used_at_most(c, holder);
 	claim_ahead(c, id->mem_mib, &milli, &mib);
 	return u.tenants < MAX_TENANTS && u.milli + milli + n.milli <= MODEL_GPU_MILLI &&
 	       u.mib + mib + n.mem_mib <= id->mem_mib && quotas_allow(c, n.milli);
+}
+
+static bool fits_gpu(const struct claim *c, const struct stored *holder)
+{
+	const struct stored *node = node_named(c, text_or(holder->pod.node, ""));
+	return node != NULL && has_room(c, holder) && node_takes(c, node, 0);
 }
 
 /* Deletions under way make the picture of its GPUs doubtful, and so does a capacity pod that
@@ -351,7 +362,61 @@ static bool opens_on(const struct claim *c, const struct stored *node)
 		return false;
 	}
 	return n.milli <= MODEL_GPU_MILLI && n.mem_mib <= m->devices[0].mem_mib &&
-	       node_takes(c, node, true) && quotas_allow(c, n.milli);
+	       node_takes(c, node, 1) && quotas_allow(c, n.milli);
+}
+
+/* A GPU of it counts as ill, or did not long ago. */
+static bool is_ill_maybe(const struct claim *c, const struct machine *m)
+{
+	bool ill = m->sick_at > 0 && sim_now(c->sim) - m->sick_at < ILL_MS;
+	for (int i = 0; i < m->device_count; i++) {
+		ill = ill || m->devices[i].sick;
+	}
+	return ill;
+}
+
+/* All of several GPUs, those with room first, and the rest opened. */
+static bool several_on(const struct claim *c, const struct stored *node)
+{
+	struct need n;
+	int64_t open = 0, asked = group_asked(&c->pod->pod);
+	const struct machine *m = fleet_find(c->sim, node->name);
+	if (m == NULL || m->doubled || is_ill_maybe(c, m) ||
+		claim_failed_on(c->sim, node->name, FAILED_MS) ||
+		!need_read(&c->pod->pod, m->devices[0].mem_mib, &n)) {
+		return false;
+	}
+	for (size_t i = 0; i < c->seen.count; i++) {
+		const struct stored *o = c->seen.items[i];
+		bool here = o->resource == RES_PODS && pod_is_capacity(&o->pod) &&
+			    text_equals(o->pod.node, node->name);
+		open += here && claim_is_open(o) && has_room(c, o);
+	}
+	int64_t more = open < asked ? asked - open : 0;
+	return n.milli <= MODEL_GPU_MILLI && n.mem_mib <= m->devices[0].mem_mib &&
+	       node_takes(c, node, more) && quotas_allow(c, n.milli * asked);
+}
+
+/* Who has some of its GPUs looks for the others beside them. */
+static bool has_some(const struct claim *c)
+{
+	vec_for_each (const struct promise, made, &c->sim->checker.promises) {
+		if (text_equals(made->tenant, c->pod->uid)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static const struct stored *several_fit(const struct claim *c)
+{
+	for (size_t i = 0; i < c->seen.count && !has_some(c); i++) {
+		const struct stored *o = c->seen.items[i];
+		if (o->resource == RES_NODES && several_on(c, o)) {
+			return o;
+		}
+	}
+	return NULL;
 }
 
 static bool is_held_by(const struct claim *c, const char *name)
@@ -388,6 +453,9 @@ const struct stored *claim_fits(const struct claim *c)
 	/* What an eviction frees is kept for whom it was done (C17). */
 	if (claim_has_orphans(c) || claim_intends(c, ACTION_EVICT, NULL, EVICTED_MS)) {
 		return NULL;
+	}
+	if (group_asked(&c->pod->pod) > 1) {
+		return several_fit(c);
 	}
 	for (size_t i = 0; i < c->seen.count; i++) {
 		const struct stored *o = c->seen.items[i];

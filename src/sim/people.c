@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "company.h"
 #include "model/names.h"
 #include "sim_parts.h"
 
@@ -102,6 +103,7 @@ void people_create_tenant(struct sim *s)
 		json_pack("{s:s, s:s}", "cpu", cpus[sim_between(s, 0, 3)], "memory", "512Mi"));
 	rank(s, value);
 	(void)set_deadline(s, value);
+	company_ask(s, value);
 	json_t *spec = json_object_get(value, "spec");
 	json_t *gates = json_pack("[{s:s}]", "name", NAME_GATE);
 	if (sim_chance(s, 50)) {
@@ -494,6 +496,7 @@ void people_prepare(struct sim *s)
 void people_start(struct sim *s)
 {
 	people_prepare(s);
+	company_begin(s);
 	agenda_add(&s->agenda, sim_now(s) + sim_between(s, 0, 5000),
 		s->weather.crowded ? crowd_work : work, s, 0);
 }

@@ -43,6 +43,7 @@ static void draw_work(struct sim *s)
 	w->narrow = sim_chance(s, 150);
 	w->crowded = sim_chance(s, 60);
 	w->linger = sim_chance(s, 300) ? (uint32_t)sim_between(s, 200, 1000) : 0;
+	w->exclusive = sim_chance(s, 250) ? 600 : 0;
 	dice_leave(s, back);
 }
 

@@ -30,11 +30,12 @@ struct weather {
 	int64_t latency_ms, lag_ms, late_ms;
 	/* of people and their work, calm or not */
 	uint32_t mortal, whole;
-	uint32_t grouped; /* tenants of several GPUs */
-	uint32_t haughty; /* pods for whole GPUs with a priority */
-	bool lasting;	  /* whole GPUs are mostly kept for good */
-	bool crowded;	  /* it is about one that is passed over; crowd.c */
-	bool narrow;	  /* one machine of one or two GPUs is all there is */
+	uint32_t grouped;   /* tenants of several GPUs */
+	uint32_t exclusive; /* tenants under a policy that says with whom they share */
+	uint32_t haughty;   /* pods for whole GPUs with a priority */
+	bool lasting;	    /* whole GPUs are mostly kept for good */
+	bool crowded;	    /* it is about one that is passed over; crowd.c */
+	bool narrow;	    /* one machine of one or two GPUs is all there is */
 	int64_t pace_ms, life_ms;
 };
 

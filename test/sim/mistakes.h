@@ -36,6 +36,8 @@ void less_cpu(struct change *c, teller tell, void *data);
 void quotas_unheard(struct change *c, teller tell, void *data);
 void say_less_is_free(const struct wire_request *r, json_t *body);
 void say_it_is_opening(const struct wire_request *r, json_t *body);
+void say_another_rule(const struct wire_request *r, json_t *body);
+void everybody_is_company(struct change *c, teller tell, void *data);
 void say_nothing(const struct wire_request *r, json_t *body);
 
 #endif

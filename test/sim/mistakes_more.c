@@ -98,6 +98,19 @@ void quotas_unheard(struct change *c, teller tell, void *data)
 	}
 }
 
+void everybody_is_company(struct change *c, teller tell, void *data)
+{
+	struct policy copy;
+	if (c->type == CHANGE_SET && c->kind == KIND_POLICY) {
+		copy = *c->policy;
+		copy.exclusivity = EXCLUSIVITY_ANY;
+		c->policy = &copy;
+		tell(data, c);
+		return;
+	}
+	tell(data, c);
+}
+
 /* --- sentences --- */
 
 static json_t *condition_of(const struct wire_request *r, json_t *body)
@@ -120,6 +133,23 @@ void say_less_is_free(const struct wire_request *r, json_t *body)
 	if (rest != NULL) {
 		snprintf(text, sizeof text, "%.*s0.001%s", (int)(at + strlen(start) - message),
 			message, rest);
+		json_object_set_new(c, "message", json_string(text));
+	}
+}
+
+void say_another_rule(const struct wire_request *r, json_t *body)
+{
+	static const char start[] = "have tenants with exclusivity ", any[] = "AnyWorkload";
+	char text[1024];
+	json_t *c = condition_of(r, body);
+	const char *message = text_or(json_string_value(json_object_get(c, "message")), "");
+	const char *at = strstr(message, start);
+	const char *rule = at != NULL ? at + strlen(start) : NULL;
+	const char *rest = rule != NULL ? strchr(rule, ',') : NULL;
+	if (rest != NULL) {
+		bool is_any = strncmp(rule, any, strlen(any)) == 0;
+		snprintf(text, sizeof text, "%.*s%s%s", (int)(rule - message), message,
+			is_any ? "Dedicated" : any, rest);
 		json_object_set_new(c, "message", json_string(text));
 	}
 }

@@ -71,6 +71,38 @@ Test(company, dedicated_is_alone_also_after_a_restart)
 	cluster_free(c);
 }
 
+/* Its capacity pods have a node, and do not run yet. */
+static void bind_slowly(struct cluster *c)
+{
+	for (int i = 0; i < PODS_MAX; i++) {
+		struct obj *o = &c->pods[i];
+		if (o->exists && o->capacity && o->unbound) {
+			o->unbound = false;
+			o->rv = ++c->rv;
+			publish(c, o);
+		}
+	}
+}
+
+/* Nobody is in the books of a GPU that is being opened, and one who was decided on keeps others off
+ * it. */
+Test(company, whoever_a_gpu_is_opened_for_is_named_by_its_rule)
+{
+	struct cluster *c = cluster_new(1, 1, 1);
+	set_policies(c);
+	c->refuses = 1;
+	arrive_under(c, "d", "alone", "");
+	bind_slowly(c);
+	arrive_under(c, "any", "", "");
+	for (int i = 0; i < 40 && strstr(c->said, "have tenants") == NULL; i++) {
+		run_for(c, 1000);
+	}
+	cr_assert(strstr(c->said, "with exclusivity AnyWorkload, the GPUs with room have tenants "
+				  "with exclusivity Dedicated, the first on n0") != NULL,
+		"%s", c->said);
+	cluster_free(c);
+}
+
 Test(company, pods_of_one_workload_meet_and_no_others)
 {
 	struct cluster *c = cluster_new(1, 2, 1);
