@@ -467,6 +467,19 @@ static void tell_sync(struct engine *e)
 	}
 }
 
+static void tell_node(struct cluster *c, const char *name, bool cordoned)
+{
+	struct node n = {.name = name,
+		.ready = true,
+		.unschedulable = cordoned,
+		.cpu_milli = 64000,
+		.mem_bytes = 1 << 30,
+		.pod_slots = 110,
+		.gpus = c->gpus};
+	struct change set = {.type = CHANGE_SET, .kind = KIND_NODE, .node = &n};
+	engine_observe(c->e, &set);
+}
+
 /* All that there is, to an engine that knows nothing. */
 static void tell_cluster(struct cluster *c)
 {
@@ -474,14 +487,7 @@ static void tell_cluster(struct cluster *c)
 	char name[16];
 	for (int i = 0; i < c->nodes; i++) {
 		snprintf(name, sizeof name, "n%d", i);
-		struct node n = {.name = name,
-			.ready = true,
-			.cpu_milli = 64000,
-			.mem_bytes = 1 << 30,
-			.pod_slots = 110,
-			.gpus = c->gpus};
-		struct change set = {.type = CHANGE_SET, .kind = KIND_NODE, .node = &n};
-		engine_observe(c->e, &set);
+		tell_node(c, name, false);
 	}
 	c->head = c->tail;
 	for (int i = 0; i < PODS_MAX; i++) {

@@ -268,19 +268,6 @@ static int capacity_pods(struct cluster *c)
 	return n;
 }
 
-static void tell_node(struct cluster *c, bool cordoned)
-{
-	struct node n = {.name = "n0",
-		.ready = true,
-		.unschedulable = cordoned,
-		.cpu_milli = 64000,
-		.mem_bytes = 1 << 30,
-		.pod_slots = 110,
-		.gpus = c->gpus};
-	struct change set = {.type = CHANGE_SET, .kind = KIND_NODE, .node = &n};
-	engine_observe(c->e, &set);
-}
-
 Test(engine, c12_some_idle_ones_stay_warm)
 {
 	struct cluster *c = cluster_new(1, 3, 1);
@@ -303,7 +290,7 @@ Test(engine, c12_some_idle_ones_stay_warm)
 	cr_assert_eq(placed(c), 1);
 	cr_assert_eq(c->creates, 3, "one of them took it");
 	/* What is of no use to anybody goes. */
-	tell_node(c, true);
+	tell_node(c, "n0", true);
 	run_for(c, 10000);
 	cr_assert_eq(capacity_pods(c), 1);
 	cluster_free(c);

@@ -128,8 +128,8 @@ static struct cluster *with_half(const char *room)
 	return c;
 }
 
-/* What gets free on either GPU of the node is kept until both have room. */
-Test(group, c17_one_that_is_passed_over_reserves_all_that_it_needs)
+/* "a" and "b" leave it no room on either GPU, for longer than anybody has patience. */
+static struct cluster *with_one_passed_over(void)
 {
 	struct cluster *c = cluster_new(1, 2, 1);
 	arrive(c, "a", 600);
@@ -137,6 +137,13 @@ Test(group, c17_one_that_is_passed_over_reserves_all_that_it_needs)
 	run_for(c, 2000);
 	arrive_many(c, "g", 2, 500);
 	run_for(c, 61000);
+	return c;
+}
+
+/* What gets free on either GPU of the node is kept until both have room. */
+Test(group, c17_one_that_is_passed_over_reserves_all_that_it_needs)
+{
+	struct cluster *c = with_one_passed_over();
 	arrive(c, "s", 300);
 	run_for(c, 15000);
 	cr_assert(find(c, "s")->gated, "there is room, and it is kept");
@@ -154,12 +161,7 @@ Test(group, c17_one_that_is_passed_over_reserves_all_that_it_needs)
 /* Given back, its place would be anybody's until it is open again. */
 Test(group, c17_what_is_reserved_is_not_given_back_for_being_empty)
 {
-	struct cluster *c = cluster_new(1, 2, 1);
-	arrive(c, "a", 600);
-	arrive(c, "b", 700);
-	run_for(c, 2000);
-	arrive_many(c, "g", 2, 500);
-	run_for(c, 61000);
+	struct cluster *c = with_one_passed_over();
 	struct obj *emptied = find(c, find(c, "a")->holder);
 	leave(c, find(c, "a"));
 	run_for(c, 90000);

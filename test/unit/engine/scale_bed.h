@@ -11,17 +11,7 @@ struct guest {
 
 static inline struct bed scaling_bed(void)
 {
-	struct engine_config cfg = {.scale_up_ms = 10000};
-	struct bed b = {.e = engine_create(&cfg, 1), .now = 1000};
-	for (int k = 0; k < KIND_COUNT; k++) {
-		struct change begin = {.type = CHANGE_RELIST_BEGIN, .kind = (enum kind)k};
-		struct change end = {.type = CHANGE_RELIST_END, .kind = (enum kind)k};
-		engine_observe(b.e, &begin);
-		engine_observe(b.e, &end);
-	}
-	struct change lead = {.type = CHANGE_LEADER, .leads = true};
-	engine_observe(b.e, &lead);
-	return b;
+	return bed_make_of(&(struct engine_config){.scale_up_ms = 10000});
 }
 
 static inline void tell_guest(struct bed *b, const struct guest *g)

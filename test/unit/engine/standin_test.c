@@ -123,16 +123,23 @@ static void land(struct bed *b, const char *name)
 	cr_expect_eq(opened_on(b, "n0") + made_by(b).companions, 0, "the kubelet is late");
 }
 
-/* A node comes and it is bound there; its GPUs are the tenant's. */
-Test(standin, c14_where_it_was_bound_gpus_are_opened)
+/* A node of so many pods came, the stand-in was bound there, and has gone. */
+static struct bed bed_landed(int64_t slots)
 {
 	struct bed b = scaling_bed();
 	char name[64];
 	ask_of(&b, name);
-	tell_node(&b, "n0", 2, 110);
+	tell_node(&b, "n0", 2, slots);
 	land(&b, name);
 	b.now += 3000;
 	(void)step(&b, ACTION_CREATE_CAPACITY);
+	return b;
+}
+
+/* Its GPUs are the tenant's. */
+Test(standin, c14_where_it_was_bound_gpus_are_opened)
+{
+	struct bed b = bed_landed(110);
 	cr_expect_eq(opened_on(&b, "n0"), 2);
 	cr_expect_null(standin_of(&b));
 	bed_finish(&b);
@@ -141,13 +148,7 @@ Test(standin, c14_where_it_was_bound_gpus_are_opened)
 /* Its tenant does not fit there after all. */
 Test(standin, c14_after_one_that_landed_in_vain_the_next_goes_elsewhere)
 {
-	struct bed b = scaling_bed();
-	char name[64];
-	ask_of(&b, name);
-	tell_node(&b, "n0", 2, 2);
-	land(&b, name);
-	b.now += 3000;
-	(void)step(&b, ACTION_CREATE_CAPACITY);
+	struct bed b = bed_landed(2);
 	cr_expect_eq(opened_on(&b, "n0"), 0);
 	const struct action *a = standin_of(&b);
 	cr_assert_not_null(a);

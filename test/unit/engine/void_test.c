@@ -1,19 +1,6 @@
 /* C13: a share that was given and not told yet, where nothing is given any more. */
 #include "cluster.h"
 
-static void tell_node(struct cluster *c, const char *name, bool cordoned)
-{
-	struct node n = {.name = name,
-		.ready = true,
-		.unschedulable = cordoned,
-		.cpu_milli = 64000,
-		.mem_bytes = 1 << 30,
-		.pod_slots = 110,
-		.gpus = c->gpus};
-	struct change set = {.type = CHANGE_SET, .kind = KIND_NODE, .node = &n};
-	engine_observe(c->e, &set);
-}
-
 /* Its GPU is open, it stands in the ledger, and has not been told. */
 static struct cluster *granted(int nodes, int count)
 {

@@ -143,6 +143,14 @@ static void settle(struct candidate *c, struct shelf *s)
 	}
 }
 
+/* The first has asked for the lease, the second has not looked yet. */
+static void set_up_two(struct candidate *all, struct shelf *s)
+{
+	set_up(&all[0], "one", false);
+	set_up(&all[1], "two", false);
+	settle(&all[0], s);
+}
+
 static void pass(struct candidate *all, size_t count, struct shelf *s, int64_t ms)
 {
 	for (int64_t t = 0; t < ms; t += 100) {
@@ -195,9 +203,7 @@ Test(election, one_leads_and_the_other_takes_over_after_it_died)
 {
 	struct shelf shelf = {.exists = true, .version = 1};
 	struct candidate all[CANDIDATES];
-	set_up(&all[0], "one", false);
-	set_up(&all[1], "two", false);
-	settle(&all[0], &shelf);
+	set_up_two(all, &shelf);
 	settle(&all[1], &shelf);
 	cr_expect_eq(election_age_ms(all[1].e, all[1].clock.mono), INT64_MAX,
 		"a lease that was only seen once proves no life");
@@ -227,9 +233,7 @@ Test(election, a_leader_that_was_stopped_writes_nothing_when_it_wakes)
 {
 	struct shelf shelf = {.exists = true, .version = 1};
 	struct candidate all[CANDIDATES];
-	set_up(&all[0], "one", false);
-	set_up(&all[1], "two", false);
-	settle(&all[0], &shelf);
+	set_up_two(all, &shelf);
 	pass(all, 2, &shelf, 10000);
 	/* Stopped for 20 s: its clock goes on, its code does not run. */
 	pass(&all[1], 1, &shelf, 20000);
@@ -333,9 +337,7 @@ Test(election, release_gives_the_lease_back_and_the_standby_takes_it_at_once)
 {
 	struct shelf shelf = {.exists = true, .version = 1};
 	struct candidate all[CANDIDATES];
-	set_up(&all[0], "one", false);
-	set_up(&all[1], "two", false);
-	settle(&all[0], &shelf);
+	set_up_two(all, &shelf);
 	pass(all, 2, &shelf, 5000);
 	election_release(all[0].e);
 	cr_expect_not(election_may_write(all[0].e, all[0].clock.mono));
@@ -353,9 +355,7 @@ Test(election, a_standby_has_nothing_to_release)
 {
 	struct shelf shelf = {.exists = true, .version = 1};
 	struct candidate all[CANDIDATES];
-	set_up(&all[0], "one", false);
-	set_up(&all[1], "two", false);
-	settle(&all[0], &shelf);
+	set_up_two(all, &shelf);
 	pass(all, 2, &shelf, 5000);
 	election_release(all[1].e);
 	settle(&all[1], &shelf);
@@ -416,9 +416,7 @@ Test(election, a_lease_that_was_given_back_has_a_new_term_for_whoever_takes_it)
 {
 	struct shelf shelf = {.exists = true, .version = 1};
 	struct candidate all[CANDIDATES];
-	set_up(&all[0], "one", false);
-	set_up(&all[1], "two", false);
-	settle(&all[0], &shelf);
+	set_up_two(all, &shelf);
 	pass(all, 2, &shelf, 5000);
 	election_release(all[0].e);
 	settle(&all[0], &shelf);
