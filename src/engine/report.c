@@ -103,7 +103,7 @@ static bool count_lacks(struct engine *e, const struct waiter *w, struct lack_ta
 {
 	static const enum reason with_lacks[] = {REASON_SHORT_COMPUTE, REASON_SHORT_MEMORY,
 		REASON_MAX_TENANTS, REASON_NO_SCALE_UP, REASON_GPU_UNHEALTHY, REASON_SHORT_GPUS,
-		REASON_EXCLUSIVE};
+		REASON_EXCLUSIVE, REASON_REACQUIRING};
 	bool has_some = w->granted_step == e->step || w->hold.count > 0 || landings_linger(w);
 	for (size_t i = 0; i < COUNT_OF(with_lacks) && !has_some; i++) {
 		if (w->reason == with_lacks[i]) {

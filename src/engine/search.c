@@ -88,7 +88,8 @@ void searches_plan(struct engine *e)
 	}
 	for (size_t i = 0; i < e->snap_gpus.count; i++) {
 		struct place_gpu *g = &e->snap.gpus.items[i];
-		g->fenced = g->fenced || e->snap_gpus.items[i].holder->search;
+		g->searches = !g->fenced && e->snap_gpus.items[i].holder->search;
+		g->fenced = g->fenced || g->searches;
 	}
 }
 

@@ -46,6 +46,7 @@ static const char *const names[REASON_COUNT] = {
 	[REASON_PLACED] = "Placed",
 	[REASON_CAPACITY_FAILED] = "CapacityFailed",
 	[REASON_GPU_UNHEALTHY] = "GpuUnhealthy",
+	[REASON_REACQUIRING] = "Reacquiring",
 	[REASON_API_REFUSED] = "ApiRefused",
 	[REASON_TOO_COMPLEX] = "TooComplex",
 	[REASON_BAD_AMOUNT] = "BadGpuAmount",

@@ -41,7 +41,9 @@ enum reason place_gpu_fits(
 	const struct place_gpu *g, const struct place_request *r, int64_t milli, int64_t mib)
 {
 	if (g->fenced) {
-		return g->unhealthy ? REASON_GPU_UNHEALTHY : REASON_CAPACITY_FAILED;
+		return g->unhealthy  ? REASON_GPU_UNHEALTHY
+		       : g->searches ? REASON_REACQUIRING
+				     : REASON_CAPACITY_FAILED;
 	}
 	if (g->company != PLACE_NOBODY && g->company != r->company) {
 		return REASON_EXCLUSIVE;

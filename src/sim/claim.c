@@ -318,6 +318,11 @@ static const char *has_failed(struct claim *c)
 	return "no capacity pod has failed";
 }
 
+static const char *is_searching(struct claim *c)
+{
+	return claim_has_orphans(c) ? NULL : "no GPU has lost its capacity pod";
+}
+
 static const char *was_refused(struct claim *c)
 {
 	int64_t at = c->sim->claims.refused_at[c->replica];
@@ -374,6 +379,7 @@ static const struct {
 	{"WaitingForCapacity", is_opening},
 	{"Granting", is_granting},
 	{"CapacityFailed", has_failed},
+	{"Reacquiring", is_searching},
 	{"ApiRefused", was_refused},
 	{"OtherGates", has_other_gate},
 	{"Quota", is_over_quota},

@@ -266,7 +266,7 @@ const char *claim_miscounts_gpus(struct claim *c)
 		{false, "lacks compute", "lack compute", "ShortCompute"},
 	};
 	static const char *const told_under[] = {"ShortCompute", "ShortMemory", "MaxTenants",
-		"NoScaleUp", "GpuUnhealthy", "ShortGpus", "Exclusive"};
+		"NoScaleUp", "GpuUnhealthy", "ShortGpus", "Exclusive", "Reacquiring"};
 	bool counted = false;
 	for (size_t i = 0; i < COUNT_OF(told_under); i++) {
 		counted = counted || strcmp(c->reason, told_under[i]) == 0;

@@ -419,11 +419,13 @@ static const struct stored *several_fit(const struct claim *c)
 	return NULL;
 }
 
-static bool is_held_by(const struct claim *c, const char *name)
+/* One that came later under the same name may have another. */
+static bool is_held(const struct claim *c, const char *uuid)
 {
 	for (size_t i = 0; i < c->seen.count; i++) {
 		const struct stored *h = c->seen.items[i];
-		if (text_equals(h->name, name) && h->resource == RES_PODS && claim_is_open(h)) {
+		if (h->resource == RES_PODS && claim_is_open(h) &&
+			text_equals(h->pod.identity->uuid, uuid)) {
 			return true;
 		}
 	}
@@ -440,7 +442,7 @@ bool claim_has_orphans(const struct claim *c)
 			t = told_gpus(&o->pod);
 		}
 		while (told_gpu_next(&t)) {
-			if (!is_held_by(c, t.holder)) {
+			if (!is_held(c, t.uuid)) {
 				return true;
 			}
 		}

@@ -87,6 +87,9 @@ static const char *const templates[REASON_COUNT] = {
 		"that are left[: {nodes}]",
 	[REASON_GPU_UNHEALTHY] = "needs[ {want}], but the GPU that has most free is not healthy"
 				 "[, on {node}][; {lacks}][; {nodes}]",
+	[REASON_REACQUIRING] = "needs[ {want}], the GPU that has most free is held while one that "
+			       "lost its capacity pod is looked for[, on {node}][; {lacks}]"
+			       "[; {nodes}]",
 	[REASON_READING_VOLUMES] = "where its volumes are is being read",
 	[REASON_VOLUME_NOT_READY] = "waits for a volume[: {claim}]",
 	[REASON_WAITING_FOR_CAPACITY] =

@@ -158,6 +158,7 @@ Test(orphan, c11_nobody_gets_anything_of_it_or_of_the_search)
 	make_all(&b);
 	tell_uuid(&b, 0, "GPU-B");
 	cr_expect_null(step(&b, ACTION_GRANT), "it is only held to keep it from being given out");
+	cr_expect_eq(engine_report(b.e)->by_reason[REASON_REACQUIRING], 1);
 	tell_uuid(&b, 1, "GPU-A");
 	const struct action *grant = step(&b, ACTION_GRANT);
 	cr_assert_not_null(grant);
