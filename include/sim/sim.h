@@ -91,6 +91,7 @@ struct sim_report {
 	uint64_t left;		   /* processes that outlived their pod */
 	uint64_t quotas;	   /* shares that were given where a quota is */
 	uint64_t claims;	   /* of why somebody waits, recomputed */
+	uint64_t half_claims;	   /* of these: only what no picture is needed for */
 	uint64_t fenced;	   /* placements of a term that was over, refused */
 	uint64_t digest;	   /* of every object as it was written */
 };

@@ -442,7 +442,7 @@ static const char *wrong_in(struct claim *c, const char *uid)
 {
 	c->pod = claim_find(c, uid);
 	bool group = c->pod != NULL && group_asked(&c->pod->pod) > 1;
-	const char *why = NULL;
+	const char *why = c->pod != NULL ? "that is a reason which nobody judges" : NULL;
 	for (size_t i = 0; c->pod != NULL && i < COUNT_OF(rows); i++) {
 		if (strcmp(rows[i].reason, c->reason) == 0) {
 			why = rows[i].wrong(c);
@@ -514,6 +514,7 @@ static void judge(struct sim *s, int replica, const struct intent *made, const j
 		}
 	}
 	s->report->claims++;
+	s->report->half_claims += half ? 1 : 0;
 	if (why != NULL) {
 		sim_fail(s, "claim", "r%d says of %s (%s): %s; but %s: %s", replica, made->name,
 			made->uid, c.reason, why, c.message);

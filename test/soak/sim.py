@@ -19,7 +19,7 @@ TREE = os.path.dirname(os.path.dirname(HERE))
 PROGRAM = os.path.join(os.environ.get("ALIQUOT_BUILD", ""), "test", "sim", "aliquot-sim")
 SANITIZERS = {"ASAN_OPTIONS": "halt_on_error=1:detect_leaks=1:exitcode=99",
               "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1:exitcode=99"}
-SUMS = ("seeds", "steps", "writes", "faults", "tenants", "placed", "crashes", "takeovers", "fenced", "claims", "quotas",
+SUMS = ("seeds", "steps", "writes", "faults", "tenants", "placed", "crashes", "takeovers", "fenced", "claims", "half_claims", "quotas",
         "evicted", "failed")
 
 
