@@ -77,6 +77,13 @@ static void want(struct search *s, struct place_node *n)
 	}
 }
 
+/* Those that have told another GPU keep it from being given out instead of the right one. */
+static bool goes_on(const struct search *s)
+{
+	return s != NULL && s->lost + s->leaving > 0 &&
+	       (s->opening > 0 || (s->want > 0 && s->fresh));
+}
+
 void searches_plan(struct engine *e)
 {
 	VEC_CLEAR(&e->orphans.searches);
@@ -88,7 +95,9 @@ void searches_plan(struct engine *e)
 	}
 	for (size_t i = 0; i < e->snap_gpus.count; i++) {
 		struct place_gpu *g = &e->snap.gpus.items[i];
-		g->searches = !g->fenced && e->snap_gpus.items[i].holder->search;
+		const struct holder *h = e->snap_gpus.items[i].holder;
+		/* What is left of a search that is over is anybody's who comes before it goes. */
+		g->searches = !g->fenced && h->search && goes_on(search_on(e, h->node));
 		g->fenced = g->fenced || g->searches;
 	}
 }
@@ -144,13 +153,6 @@ static void ask_where_due(struct engine *e, int64_t now, struct plan *plan)
 			wake_by(e, o->retry_at);
 		}
 	}
-}
-
-/* Those that have told another GPU keep it from being given out instead of the right one. */
-static bool goes_on(const struct search *s)
-{
-	return s != NULL && s->lost + s->leaving > 0 &&
-	       (s->opening > 0 || (s->want > 0 && s->fresh));
 }
 
 static bool is_used(const struct engine *e, const struct holder *h)

@@ -264,6 +264,24 @@ Test(orphan, c11_when_the_last_tenant_leaves_the_search_is_over)
 	bed_finish(&b);
 }
 
+/* To give it back and ask for it again would only take time. */
+Test(orphan, c11_what_is_left_of_a_search_goes_to_who_waits)
+{
+	struct bed b = bed_with_tenant(2);
+	tell_gone(&b, NAME_NAMESPACE, "cap-0");
+	step(&b, ACTION_EVENT);
+	make_all(&b);
+	tell_uuid(&b, 0, "GPU-B");
+	tell_waiting(&b, "w", "0.2");
+	cr_expect_null(step(&b, ACTION_GRANT));
+	tell_gone(&b, "default", "t");
+	const struct action *grant = step(&b, ACTION_GRANT);
+	cr_assert_not_null(grant);
+	cr_expect_str_eq(grant->name, asked.names[0]);
+	cr_expect_eq(count(&b, ACTION_DELETE_CAPACITY), 1, "the other");
+	bed_finish(&b);
+}
+
 Test(orphan, c11_one_whose_books_cannot_be_read_holds_its_gpu)
 {
 	struct bed b = bed_with_tenant(2);
