@@ -116,11 +116,19 @@ void fair_note(struct sim *s)
 	}
 }
 
-/* Its capacity pod is gone, or is about to go. */
-static bool is_let_go(const struct sim *s, const char *holder)
+/* No capacity pod holds it, or one that is about to go. One that came later under the name of the
+ * former may hold another. */
+static bool is_let_go(const struct sim *s, const char *uuid)
 {
-	const struct stored *o = store_find(&s->store, RES_PODS, NAME_NAMESPACE, holder);
-	return o == NULL || o->pod.deleting_ms != 0 || pod_is_terminal(&o->pod);
+	for (size_t i = 0; i < s->store.items.count; i++) {
+		const struct pod *p = &s->store.items.items[i]->pod;
+		if (is_pod(s->store.items.items[i]) && pod_is_capacity(p) && p->identity != NULL &&
+			text_equals(p->identity->uuid, uuid) && p->deleting_ms == 0 &&
+			!pod_is_terminal(p)) {
+			return false;
+		}
+	}
+	return true;
 }
 
 /* Where a GPU has lost its capacity pod, taking it back comes before everything. */
@@ -132,7 +140,7 @@ bool fair_has_orphan(const struct sim *s, const char *node)
 			     (text_empty(o->pod.node) || text_equals(o->pod.node, node));
 		struct told_gpu t = told_gpus(&o->pod);
 		while (there && told_gpu_next(&t)) {
-			if (is_let_go(s, t.holder)) {
+			if (is_let_go(s, t.uuid)) {
 				return true;
 			}
 		}
