@@ -19,6 +19,9 @@ struct plan;
 struct waiter;
 
 struct group {
+	/* C7: what entries still say that it is not told any more, of step `stale_step` */
+	int64_t stale_milli;
+	uint64_t stale_step;
 	uint32_t count;	 /* GPUs it asks for, as of the pod that is known; 0: nothing is known */
 	bool unreadable; /* somebody wrote what is no number */
 	bool gives_back; /* its entries count as dead until none is left */

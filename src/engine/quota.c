@@ -51,6 +51,9 @@ static int64_t expected(const struct engine *e, const struct waiter *w)
 	if (w->granted_step == e->step) {
 		milli = holder_ledger(w->granted_by)->items[w->granted_index].milli;
 	}
+	if (w->group.stale_step == e->step && w->group.stale_milli > milli) {
+		milli = w->group.stale_milli;
+	}
 	vec_for_each (const struct landing, t, &w->landings) {
 		milli = t->milli > milli ? t->milli : milli;
 	}

@@ -267,6 +267,16 @@ static bool is_void(struct engine *e, const struct holder *h, const struct waite
 	return (closed || health_is_bad(e, h)) && w->flight == 0 && w->landings.count == 0;
 }
 
+/* Until it is struck out another leader may tell it, so it is not anybody else's part of a quota.
+ */
+static void waiter_note_stale(const struct engine *e, struct waiter *w, int64_t milli)
+{
+	struct group *g = &w->group;
+	bool more = g->stale_step != e->step || milli > g->stale_milli;
+	g->stale_milli = more ? milli : g->stale_milli;
+	g->stale_step = e->step;
+}
+
 /* Marks the pods that some ledger names: those that run, so that the rest can be found, and those
  * that still wait, so that their entry is not looked for again. */
 static void mark_counted(struct engine *e, struct holder *h, uint32_t i, const struct world_pod *p)
@@ -277,6 +287,7 @@ static void mark_counted(struct engine *e, struct holder *h, uint32_t i, const s
 	} else if (p->gpu->gated) {
 		struct waiter *w = waiter_of(e, p, e->now);
 		if (is_void(e, h, w)) {
+			waiter_note_stale(e, w, holder_ledger(h)->items[i].milli);
 			return;
 		}
 		group_note_entry(e, w, h, i);
@@ -291,7 +302,10 @@ static void count_entry(struct engine *e, struct place_gpu *g, struct snap_gpu *
 {
 	if (!entry_lives(e, s->holder, entry, p)) {
 		s->dead++;
-		s->given_back += group_gives_back(e, entry->uid) ? 1 : 0;
+		if (group_gives_back(e, entry->uid)) {
+			s->given_back++;
+			waiter_note_stale(e, waiter_find(e, entry->uid), entry->milli);
+		}
 		return;
 	}
 	if (e->quota_used.count > 0 && p == NULL) {

@@ -44,6 +44,31 @@ static int64_t told(struct cluster *c)
 	return milli;
 }
 
+/* Given on a node where nothing is given any more, and not told: a leader that sees the node open
+ * again tells it. */
+Test(quota, c7_what_may_be_told_again_is_nobody_elses)
+{
+	struct cluster *c = cluster_new(2, 1, 1);
+	set_quota(c, "gpus", 1500, NULL);
+	arrive(c, "x", 500);
+	run_for(c, 2000);
+	arrive(c, "a", 600);
+	while (c->grants < 2) {
+		turn(c);
+	}
+	cr_assert_eq(c->places, 1);
+	const char *other = strcmp(find(c, "x")->node, "n0") == 0 ? "n1" : "n0";
+	tell_node(c, other, true);
+	arrive(c, "b", 450);
+	run_for(c, 15000);
+	cr_assert(find(c, "b")->gated, "there is room beside x, and 1.10 GPU of 1.50 are promised");
+	cr_assert_eq(waiting(c, REASON_QUOTA), 1);
+	tell_node(c, other, false);
+	run_for(c, 15000);
+	cr_assert_eq(told(c), 1100);
+	cluster_free(c);
+}
+
 Test(quota, c7_tenants_of_one_step_share_one_quota)
 {
 	struct cluster *c = cluster_new(2, 4, 1);
