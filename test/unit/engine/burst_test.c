@@ -1,79 +1,23 @@
 /* Thousands wait at once: who is looked at first, and how many writes are asked for. */
-#include <criterion/criterion.h>
-#include <stdio.h>
+#include "field.h"
 
 #include "base/rand.h"
-#include "model/names.h"
-#include "state.h"
 
-#define NODES	 80
-#define GPUS	 8
 #define TENANTS	 3000
 #define A_GPU	 5
 #define ARRIVALS 300
 
-struct field {
-	struct engine *e;
-	struct plan plan;
-	int64_t now;
-	int rv;
-};
-
-static void field_init(struct field *f)
-{
-	const struct engine_config config = {0};
-	*f = (struct field){.e = engine_create(&config, 1), .now = 1000, .rv = 10};
-	for (int k = 0; k < KIND_COUNT; k++) {
-		struct change begin = {.type = CHANGE_RELIST_BEGIN, .kind = (enum kind)k};
-		struct change end = {.type = CHANGE_RELIST_END, .kind = (enum kind)k};
-		engine_observe(f->e, &begin);
-		engine_observe(f->e, &end);
-	}
-	struct change leads = {.type = CHANGE_LEADER, .leads = true};
-	engine_observe(f->e, &leads);
-}
-
-static void field_finish(struct field *f)
-{
-	engine_destroy(f->e);
-	plan_finish(&f->plan);
-}
-
-static void tell(struct field *f, const struct pod *p)
-{
-	struct change set = {.type = CHANGE_SET, .kind = KIND_POD, .pod = p};
-	engine_observe(f->e, &set);
-}
-
-static void tell_node(struct field *f, int number)
-{
-	char name[32];
-	snprintf(name, sizeof name, "node-%03d", number);
-	struct node n = {.name = name,
-		.uid = name,
-		.resource_version = "1",
-		.ready = true,
-		.cpu_milli = 128000,
-		.mem_bytes = INT64_C(1) << 40,
-		.pod_slots = 250,
-		.gpus = GPUS};
-	struct change set = {.type = CHANGE_SET, .kind = KIND_NODE, .node = &n};
-	engine_observe(f->e, &set);
-}
-
 static void tell_holder(struct field *f, int number, const struct ledger *ledger)
 {
-	char name[32], node[16], rv[16];
+	char name[32], node[16];
 	struct gpu_identity id = {.mem_mib = 80000};
 	struct pair labels[] = {{LABEL_CAPACITY, "true"}};
 	snprintf(name, sizeof name, "capacity-%04d", number);
 	snprintf(node, sizeof node, "node-%03d", number / GPUS);
-	snprintf(rv, sizeof rv, "%d", ++f->rv);
 	snprintf(id.uuid, sizeof id.uuid, "GPU-%04d", number);
 	struct pod p = {.ns = NAME_NAMESPACE,
 		.name = name,
 		.uid = name,
-		.resource_version = rv,
 		.created_ms = 1000,
 		.labels = {labels, 1},
 		.node = node,
@@ -87,16 +31,14 @@ static void tell_holder(struct field *f, int number, const struct ledger *ledger
 
 static void tell_tenant(struct field *f, int number, int64_t created_ms, int32_t priority)
 {
-	char name[16], rv[16];
+	char name[16];
 	const char *gate[] = {NAME_GATE};
 	struct pair labels[] = {{LABEL_TENANT, "true"}};
 	struct pair notes[] = {{NOTE_ORIGINAL, "{}"}, {NOTE_SHARE, "0.20"}};
 	snprintf(name, sizeof name, "t%05d", number);
-	snprintf(rv, sizeof rv, "%d", ++f->rv);
 	struct pod p = {.ns = "default",
 		.name = name,
 		.uid = name,
-		.resource_version = rv,
 		.created_ms = created_ms,
 		.priority = priority,
 		.labels = {labels, 1},
@@ -146,7 +88,7 @@ static void hold(struct field *f, const struct action *a)
 Test(burst, asks_for_as_many_writes_as_there_is_room_for_and_for_the_first_of_those_who_wait)
 {
 	struct field f;
-	field_init(&f);
+	field_init(&f, &(struct engine_config){0});
 	for (int i = 0; i < NODES; i++) {
 		tell_node(&f, i);
 	}
@@ -173,7 +115,7 @@ Test(burst, what_found_no_room_follows_when_writes_are_answered)
 {
 	struct field f;
 	size_t grants = 0, places = 0;
-	field_init(&f);
+	field_init(&f, &(struct engine_config){0});
 	for (int i = 0; i < NODES; i++) {
 		tell_node(&f, i);
 	}
@@ -203,7 +145,7 @@ Test(burst, ranks_newcomers_among_those_who_wait_as_if_all_were_sorted)
 {
 	struct field f;
 	struct rng rng;
-	field_init(&f);
+	field_init(&f, &(struct engine_config){0});
 	rng_seed(&rng, 7);
 	for (int i = 0; i < ARRIVALS; i++) {
 		/* Some in the same second, some before everybody, some written again, some gone. */

@@ -1,45 +1,7 @@
 /* Capacity pods on their way: so many at once, and those that are stuck hold up nobody. */
-#include <criterion/criterion.h>
-#include <stdio.h>
+#include "field.h"
 
-#include "model/names.h"
-#include "state.h"
-
-#define NODES 80
-#define GPUS  8
-#define MOST  256
-
-struct field {
-	struct engine *e;
-	struct plan plan;
-	int64_t now;
-	int rv;
-};
-
-static void tell_node(struct field *f, int number)
-{
-	char name[32];
-	snprintf(name, sizeof name, "node-%03d", number);
-	struct node n = {.name = name,
-		.uid = name,
-		.resource_version = "1",
-		.ready = true,
-		.cpu_milli = 128000,
-		.mem_bytes = INT64_C(1) << 40,
-		.pod_slots = 250,
-		.gpus = GPUS};
-	struct change set = {.type = CHANGE_SET, .kind = KIND_NODE, .node = &n};
-	engine_observe(f->e, &set);
-}
-
-static void tell(struct field *f, struct pod *p)
-{
-	char rv[16];
-	snprintf(rv, sizeof rv, "%d", ++f->rv);
-	p->resource_version = rv;
-	struct change set = {.type = CHANGE_SET, .kind = KIND_POD, .pod = p};
-	engine_observe(f->e, &set);
-}
+#define MOST 256
 
 static void tell_tenant(struct field *f, int number)
 {
@@ -94,18 +56,10 @@ static size_t step(struct field *f, int64_t after, bool refused)
 	return created;
 }
 
-static void field_init(struct field *f)
+/* Who waits needs every GPU. */
+static void crowd(struct field *f)
 {
-	const struct engine_config config = {.open_timeout_ms = 600000};
-	*f = (struct field){.e = engine_create(&config, 1), .now = 1000, .rv = 10};
-	for (int k = 0; k < KIND_COUNT; k++) {
-		struct change begin = {.type = CHANGE_RELIST_BEGIN, .kind = (enum kind)k};
-		struct change end = {.type = CHANGE_RELIST_END, .kind = (enum kind)k};
-		engine_observe(f->e, &begin);
-		engine_observe(f->e, &end);
-	}
-	struct change leads = {.type = CHANGE_LEADER, .leads = true};
-	engine_observe(f->e, &leads);
+	field_init(f, &(struct engine_config){.open_timeout_ms = 600000});
 	for (int i = 0; i < NODES; i++) {
 		tell_node(f, i);
 	}
@@ -114,16 +68,10 @@ static void field_init(struct field *f)
 	}
 }
 
-static void field_finish(struct field *f)
-{
-	engine_destroy(f->e);
-	plan_finish(&f->plan);
-}
-
 Test(opening, those_that_take_long_do_not_hold_up_the_others)
 {
 	struct field f;
-	field_init(&f);
+	crowd(&f);
 	cr_assert_eq(step(&f, 10, false), MOST);
 	cr_assert_eq(step(&f, 1000, false), 0, "so many at once");
 	int64_t again = engine_next_deadline(f.e);
@@ -137,7 +85,7 @@ Test(opening, those_that_take_long_do_not_hold_up_the_others)
 Test(opening, those_that_the_scheduler_refuses_do_not_hold_up_the_others)
 {
 	struct field f;
-	field_init(&f);
+	crowd(&f);
 	cr_assert_eq(step(&f, 10, true), MOST);
 	cr_assert_eq(step(&f, 1000, true), MOST);
 	field_finish(&f);
