@@ -29,26 +29,6 @@ static void tell_holder(struct field *f, int number, const struct ledger *ledger
 	tell(f, &p);
 }
 
-static void tell_tenant(struct field *f, int number, int64_t created_ms, int32_t priority)
-{
-	char name[16];
-	const char *gate[] = {NAME_GATE};
-	struct pair labels[] = {{LABEL_TENANT, "true"}};
-	struct pair notes[] = {{NOTE_ORIGINAL, "{}"}, {NOTE_SHARE, "0.20"}};
-	snprintf(name, sizeof name, "t%05d", number);
-	struct pod p = {.ns = "default",
-		.name = name,
-		.uid = name,
-		.created_ms = created_ms,
-		.priority = priority,
-		.labels = {labels, 1},
-		.notes = {notes, COUNT_OF(notes)},
-		.gates = gate,
-		.gate_count = 1,
-		.cpu_milli = 100};
-	tell(f, &p);
-}
-
 static void step(struct field *f)
 {
 	f->now += 10;
@@ -96,7 +76,7 @@ Test(burst, asks_for_as_many_writes_as_there_is_room_for_and_for_the_first_of_th
 		tell_holder(&f, i, NULL);
 	}
 	for (int i = 0; i < TENANTS; i++) {
-		tell_tenant(&f, i, 5000 + i, 0);
+		tell_tenant(&f, i, "0.20", 5000 + i, 0);
 	}
 	step(&f);
 	cr_assert_eq(actions_of(&f.plan, ACTION_GRANT), FLIGHTS_MAX);
@@ -123,7 +103,7 @@ Test(burst, what_found_no_room_follows_when_writes_are_answered)
 		tell_holder(&f, i, NULL);
 	}
 	for (int i = 0; i < TENANTS; i++) {
-		tell_tenant(&f, i, 5000 + i, 0);
+		tell_tenant(&f, i, "0.20", 5000 + i, 0);
 	}
 	for (int turn = 0; turn < 40 && places < TENANTS; turn++) {
 		step(&f);
@@ -161,7 +141,7 @@ Test(burst, ranks_newcomers_among_those_who_wait_as_if_all_were_sorted)
 			engine_observe(f.e, &gone);
 		}
 		number = (int)rng_below(&rng, ARRIVALS);
-		tell_tenant(&f, number, 1000 * (int64_t)rng_below(&rng, 9),
+		tell_tenant(&f, number, "0.20", 1000 * (int64_t)rng_below(&rng, 9),
 			(int32_t)rng_below(&rng, 3));
 		step(&f);
 		cr_assert_eq(f.e->ranked.count, world_class_count(f.e->world, WORLD_TENANT));

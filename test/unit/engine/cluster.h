@@ -7,6 +7,7 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 
+#include "awake.h"
 #include "base/rand.h"
 #include "engine/engine.h"
 #include "model/names.h"
@@ -457,16 +458,6 @@ static void run_for(struct cluster *c, int64_t ms)
 	}
 }
 
-static void tell_sync(struct engine *e)
-{
-	for (int k = 0; k < KIND_COUNT; k++) {
-		struct change begin = {.type = CHANGE_RELIST_BEGIN, .kind = (enum kind)k};
-		struct change end = {.type = CHANGE_RELIST_END, .kind = (enum kind)k};
-		engine_observe(e, &begin);
-		engine_observe(e, &end);
-	}
-}
-
 static void tell_node(struct cluster *c, const char *name, bool cordoned)
 {
 	struct node n = {.name = name,
@@ -495,8 +486,7 @@ static void tell_cluster(struct cluster *c)
 			observe(c, &c->pods[i]);
 		}
 	}
-	struct change lead = {.type = CHANGE_LEADER, .leads = true};
-	engine_observe(c->e, &lead);
+	tell_lead(c->e);
 }
 
 static void start_engine(struct cluster *c)

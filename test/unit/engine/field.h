@@ -5,6 +5,7 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 
+#include "awake.h"
 #include "model/names.h"
 #include "state.h"
 
@@ -22,14 +23,8 @@ struct field {
 static inline void field_init(struct field *f, const struct engine_config *config)
 {
 	*f = (struct field){.e = engine_create(config, 1), .now = 1000, .rv = 10};
-	for (int k = 0; k < KIND_COUNT; k++) {
-		struct change begin = {.type = CHANGE_RELIST_BEGIN, .kind = (enum kind)k};
-		struct change end = {.type = CHANGE_RELIST_END, .kind = (enum kind)k};
-		engine_observe(f->e, &begin);
-		engine_observe(f->e, &end);
-	}
-	struct change leads = {.type = CHANGE_LEADER, .leads = true};
-	engine_observe(f->e, &leads);
+	tell_sync(f->e);
+	tell_lead(f->e);
 }
 
 static inline void field_finish(struct field *f)
@@ -62,6 +57,27 @@ static inline void tell_node(struct field *f, int number)
 		.gpus = GPUS};
 	struct change set = {.type = CHANGE_SET, .kind = KIND_NODE, .node = &n};
 	engine_observe(f->e, &set);
+}
+
+static inline void tell_tenant(
+	struct field *f, int number, const char *share, int64_t created_ms, int32_t priority)
+{
+	char name[16];
+	const char *gate[] = {NAME_GATE};
+	struct pair labels[] = {{LABEL_TENANT, "true"}};
+	struct pair notes[] = {{NOTE_ORIGINAL, "{}"}, {NOTE_SHARE, share}};
+	snprintf(name, sizeof name, "t%05d", number);
+	struct pod p = {.ns = "default",
+		.name = name,
+		.uid = name,
+		.created_ms = created_ms,
+		.priority = priority,
+		.labels = {labels, 1},
+		.notes = {notes, COUNT_OF(notes)},
+		.gates = gate,
+		.gate_count = 1,
+		.cpu_milli = 100};
+	tell(f, &p);
 }
 
 #endif

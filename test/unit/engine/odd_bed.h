@@ -6,7 +6,7 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 
-#include "engine/engine.h"
+#include "awake.h"
 #include "model/names.h"
 
 #define USABLE 80000
@@ -33,14 +33,8 @@ static inline void tell_node(struct bed *b, const char *name, int64_t gpus, int6
 static inline struct bed bed_make_of(const struct engine_config *cfg)
 {
 	struct bed b = {.e = engine_create(cfg, 1), .now = 1000};
-	for (int k = 0; k < KIND_COUNT; k++) {
-		struct change begin = {.type = CHANGE_RELIST_BEGIN, .kind = (enum kind)k};
-		struct change end = {.type = CHANGE_RELIST_END, .kind = (enum kind)k};
-		engine_observe(b.e, &begin);
-		engine_observe(b.e, &end);
-	}
-	struct change lead = {.type = CHANGE_LEADER, .leads = true};
-	engine_observe(b.e, &lead);
+	tell_sync(b.e);
+	tell_lead(b.e);
 	return b;
 }
 

@@ -3,25 +3,6 @@
 
 #define MOST 256
 
-static void tell_tenant(struct field *f, int number)
-{
-	char name[16];
-	const char *gate[] = {NAME_GATE};
-	struct pair labels[] = {{LABEL_TENANT, "true"}};
-	struct pair notes[] = {{NOTE_ORIGINAL, "{}"}, {NOTE_SHARE, "0.90"}};
-	snprintf(name, sizeof name, "t%05d", number);
-	struct pod p = {.ns = "default",
-		.name = name,
-		.uid = name,
-		.created_ms = 5000 + number,
-		.labels = {labels, 1},
-		.notes = {notes, COUNT_OF(notes)},
-		.gates = gate,
-		.gate_count = 1,
-		.cpu_milli = 100};
-	tell(f, &p);
-}
-
 /* It was made, is pinned, and goes no further. */
 static void hold(struct field *f, const struct action *a, bool refused)
 {
@@ -64,7 +45,7 @@ static void crowd(struct field *f)
 		tell_node(f, i);
 	}
 	for (int i = 0; i < NODES * GPUS; i++) {
-		tell_tenant(f, i);
+		tell_tenant(f, i, "0.90", 5000 + i, 0);
 	}
 }
 
