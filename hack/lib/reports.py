@@ -5,6 +5,15 @@ import re
 import xml.etree.ElementTree as ElementTree
 
 
+DETAIL_MAX = 400
+
+
+def told(name, what):
+    """A failure's name with the beginning of what it said, on one line."""
+    detail = " ".join(what.split())
+    return "%s: %s" % (name, detail[:DETAIL_MAX]) if detail else name
+
+
 class Tally:
     """How many passed, what failed, what was skipped and why."""
 
@@ -41,7 +50,8 @@ def criterion(path):
                 tally.skips.append((name, (skipped.get("message") or skipped.text or "").strip()
                                     if skipped is not None else ""))
             else:
-                tally.fail(name)
+                wrong = [e for e in case if e.tag in ("failure", "error")]
+                tally.fail(told(name, " ".join((e.text or "").strip() or e.get("message") or "" for e in wrong)))
     return tally
 
 
@@ -92,8 +102,9 @@ def junit(path):
     for case in cases:
         name = "%s::%s" % (case.get("classname", ""), case.get("name", ""))
         skipped = case.find("skipped")
-        if case.find("failure") is not None or case.find("error") is not None:
-            tally.fail(name)
+        wrong = [e for e in case if e.tag in ("failure", "error")]
+        if wrong:
+            tally.fail(told(name, wrong[0].get("message") or ""))
         elif skipped is not None:
             tally.skips.append((name, (skipped.get("message") or "").strip()))
         else:

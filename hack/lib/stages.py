@@ -22,6 +22,7 @@ import reports  # noqa: E402
 TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 DEV, SANITIZED = "build", "build-sanitized"
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
+FAILURES_TOLD = 30
 STRAGGLER_GRACE_S, TERM_GRACE_S = 5, 15
 
 
@@ -348,6 +349,12 @@ def run_all(stages, python, total):
     print("\n%-16s %8s %8s  %s" % ("stage", "seconds", "budget", "result"))
     for stage, tally in tallies:
         print("%-16s %8.1f %8d  %s" % (stage.name, tally.took, stage.budget_s, tally.line()))
+    # Once more at the end: who keeps only the last page of a long log still learns what failed.
+    failures = [(stage.name, name) for stage, tally in tallies for name in tally.failures]
+    for stage_name, name in failures[:FAILURES_TOLD]:
+        print("failed: %s: %s" % (stage_name, name))
+    if len(failures) > FAILURES_TOLD:
+        print("failed: and %d more" % (len(failures) - FAILURES_TOLD))
 
 
 def main():

@@ -62,7 +62,8 @@ def test_counts_and_succeeds():
 def test_one_failure_fails_the_run_but_not_other_stages():
     status, out = run(("one", 10, ["true", "exit 3"], []), ("two", 10, ["true"], []))
     assert (status, out[-1]) == (1, "2 passed, 1 failed")
-    assert "failed: one: exit 3: exit status 3" in out
+    assert out.count("failed: one: exit 3: exit status 3") == 2
+    assert out[-2] == "failed: one: exit 3: exit status 3", "what failed is told again at the end"
 
 
 def test_a_stage_whose_need_failed_is_not_run():
@@ -126,8 +127,10 @@ def test_killed_outright_its_command_ends_too(tmp_path):
 
 
 CRITERION = """<?xml version="1.0"?><testsuites name="Criterion Tests">
-<testsuite name="a"><testcase name="one" status="PASSED"/><testcase name="two" status="FAILED"/>
-<testcase name="three" status="ERRORED"/><testcase name="four" status="SKIPPED"><skipped message="why"/></testcase>
+<testsuite name="a"><testcase name="one" status="PASSED"/><testcase name="two" status="FAILED"><failure
+ type="assert" message="1 failed"><![CDATA[x.c:2: one is 1
+x.c:3: and two]]></failure></testcase>
+<testcase name="three" status="ERRORED"><error type="crash" message="The test crashed."/></testcase><testcase name="four" status="SKIPPED"><skipped message="why"/></testcase>
 </testsuite></testsuites>"""
 
 
@@ -141,7 +144,8 @@ def meson_log(tmp_path, *entries):
 def test_criterion_cases_are_counted(tmp_path):
     (tmp_path / "t1.xml").write_text(CRITERION)
     tally = reports.meson(meson_log(tmp_path, ("x/y", "FAIL", "t1")), str(tmp_path))
-    assert (tally.passed, tally.failures, tally.skips) == (1, ["a/two", "a/three"], [("a/four", "why")])
+    assert (tally.passed, tally.failures, tally.skips) == (1, ["a/two: x.c:2: one is 1 x.c:3: and two", "a/three: The test crashed."],
+                                                          [("a/four", "why")])
 
 
 def test_a_program_that_crashed_or_left_no_report_failed(tmp_path):
@@ -157,8 +161,8 @@ def test_a_program_that_crashed_or_left_no_report_failed(tmp_path):
 def test_pytest_cases_are_counted(tmp_path):
     path = tmp_path / "r.xml"
     path.write_text('<testsuites><testsuite><testcase classname="m" name="a"/><testcase classname="m" name="b">'
-                    '<failure/></testcase><testcase classname="m" name="c"><error/></testcase>'
+                    '<failure message="assert 1 == 2"/></testcase><testcase classname="m" name="c"><error/></testcase>'
                     '<testcase classname="m" name="d"><skipped message="no kwok"/></testcase></testsuite></testsuites>')
     tally = reports.junit(str(path))
-    assert (tally.passed, tally.failures, tally.skips) == (1, ["m::b", "m::c"], [("m::d", "no kwok")])
+    assert (tally.passed, tally.failures, tally.skips) == (1, ["m::b: assert 1 == 2", "m::c"], [("m::d", "no kwok")])
     assert tally.line() == "1 passed, 2 failed, 1 skipped"
