@@ -44,21 +44,20 @@ static int64_t latency_of_late(struct house *h, struct peer *p, int64_t busy_us)
 }
 
 /* What waited while the loop did something else counts as waiting. Where no socket of the machine
- * wanted it before, the kernel begins to note arrivals only some time after it was asked to. */
+ * wanted it before, the kernel begins to note arrivals only some time after it was asked to; and a
+ * machine that stands still makes one answer late all by itself, but not three in a row. */
 Test(server, measures_from_the_arrival_of_a_request)
 {
 	struct house h;
 	struct peer p;
-	int tries = 0;
+	int64_t us = 0;
 
 	house_open(&h, (struct server_config){0});
 	peer_open(&p, h.loop, server_port(h.server));
-	while (latency_of_late(&h, &p, 50 * 1000) < 50 * 1000) {
-		cr_assert(++tries < 60, "the kernel notes no arrivals");
-	}
-	for (int i = 0; i < 2; i++) {
-		int64_t us = latency_of_late(&h, &p, 300 * 1000);
-		cr_assert(us >= 300 * 1000, "%lld us", (long long)us);
+	for (int tries = 0, noted = 0; noted < 3; tries++) {
+		cr_assert(tries < 60, "the kernel notes no arrivals: %lld us", (long long)us);
+		us = latency_of_late(&h, &p, 150 * 1000);
+		noted = us >= 150 * 1000 ? noted + 1 : 0;
 	}
 	peer_close(&p);
 	house_close(&h);
