@@ -130,10 +130,25 @@ void departed_report(struct engine *e, struct plan *plan)
 	}
 }
 
+/* A write that strikes somebody out may still fail, and then the ledger names it again. */
+static void keep_struck_out(struct engine *e, const struct holder *h)
+{
+	for (uint32_t i = 0; h->asked_holds && i < h->pod.ledger.count; i++) {
+		struct world_departed *d =
+			world_departed_find(e->world, h->pod.ledger.items[i].uid);
+		if (d != NULL) {
+			d->needed = e->step;
+		}
+	}
+}
+
 /* What no ledger names has nothing to tell any more. If it comes to be needed after all, nobody
  * knows how it went, which holds its share for longer and never for less. */
 void departed_sweep(struct engine *e)
 {
+	for (size_t i = 0; i < e->holders.count; i++) {
+		keep_struck_out(e, e->holders.items[i]);
+	}
 	for (size_t i = world_departed_count(e->world); i-- > 0;) {
 		const struct world_departed *d = world_departed_at(e->world, i);
 		bool may_run = !d->ended && d->uuid != NULL && !node_is_gone(e, d->node);

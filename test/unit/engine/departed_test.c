@@ -104,6 +104,30 @@ Test(departed, c22_over_before_it_was_gone_the_share_is_free_at_once)
 	bed_finish(&b);
 }
 
+/* The grant that strikes it out did not land: how it went is still known. */
+Test(departed, c22_a_share_that_is_free_is_free_after_a_conflict_too)
+{
+	struct bed b = bed_with_tenant(true);
+	tell_tenant(&b, &(struct end){-1, POD_SUCCEEDED, "n0"});
+	tell_gone(&b, "default", "t");
+	for (int i = 0; i < 3; i++) {
+		const struct action *grant = step(&b, ACTION_GRANT);
+		cr_assert_not_null(grant, "try %d", i);
+		cr_assert_eq(grant->ledger.count, 1, "it is struck out");
+		uint64_t id = grant->id;
+		tell_waiting(&b, i == 0 ? "x" : i == 1 ? "y" : "z", "0.9");
+		cr_assert_null(step(&b, ACTION_GRANT), "that is on its way");
+		struct outcome o = {.fault = {.kind = FAULT_CONFLICT}};
+		engine_settle(b.e, (struct engine_now){b.now, b.now}, id, &o);
+		struct grant t[] = {{"t", "default", "t", 700, 50000}};
+		struct cap holder = cap;
+		holder.ledger = (struct ledger){t, 1};
+		tell_capacity(&b, &holder);
+		b.now += 10000;
+	}
+	bed_finish(&b);
+}
+
 Test(departed, c22_by_force_the_share_is_held_for_five_minutes_and_then_told)
 {
 	struct bed b = bed_with_tenant(true);
