@@ -116,13 +116,13 @@ void fair_note(struct sim *s)
 	}
 }
 
-/* No capacity pod holds it, or one that is about to go. One that came later under the name of the
- * former may hold another. */
-static bool is_let_go(const struct sim *s, const char *uuid)
+/* No capacity pod of these objects holds it, or one that is about to go. One that came later under
+ * the name of the former may hold another. */
+static bool is_let_go(const struct stored *const *items, size_t count, const char *uuid)
 {
-	for (size_t i = 0; i < s->store.items.count; i++) {
-		const struct pod *p = &s->store.items.items[i]->pod;
-		if (is_pod(s->store.items.items[i]) && pod_is_capacity(p) && p->identity != NULL &&
+	for (size_t i = 0; i < count; i++) {
+		const struct pod *p = &items[i]->pod;
+		if (is_pod(items[i]) && pod_is_capacity(p) && p->identity != NULL &&
 			text_equals(p->identity->uuid, uuid) && p->deleting_ms == 0 &&
 			!pod_is_terminal(p)) {
 			return false;
@@ -131,21 +131,27 @@ static bool is_let_go(const struct sim *s, const char *uuid)
 	return true;
 }
 
-/* Where a GPU has lost its capacity pod, taking it back comes before everything. */
-bool fair_has_orphan(const struct sim *s, const char *node)
+static bool has_orphan(const struct stored *const *items, size_t count, const char *node)
 {
-	for (size_t i = 0; i < s->store.items.count; i++) {
-		const struct stored *o = s->store.items.items[i];
+	for (size_t i = 0; i < count; i++) {
+		const struct stored *o = items[i];
 		bool there = is_pod(o) && !pod_is_terminal(&o->pod) &&
 			     (text_empty(o->pod.node) || text_equals(o->pod.node, node));
 		struct told_gpu t = told_gpus(&o->pod);
 		while (there && told_gpu_next(&t)) {
-			if (is_let_go(s, t.uuid)) {
+			if (is_let_go(items, count, t.uuid)) {
 				return true;
 			}
 		}
 	}
 	return false;
+}
+
+/* Where a GPU has lost its capacity pod, taking it back comes before everything. */
+bool fair_has_orphan(const struct sim *s, const char *node)
+{
+	return has_orphan(
+		(const struct stored *const *)s->store.items.items, s->store.items.count, node);
 }
 
 static const char *pinned_to(const struct pod *p)
@@ -156,16 +162,29 @@ static const char *pinned_to(const struct pod *p)
 		       : NULL;
 }
 
-/* How far the controller had been told of pods when it first asked for this one. */
-static int64_t told_when_asked(const struct sim *s, int replica, const char *name)
+/* When the controller first asked for this one; NULL: it is not remembered. */
+static const struct intent *asked_for(const struct sim *s, int replica, const char *name)
 {
 	vec_for_each (const struct intent, i, &s->claims.intents) {
 		if (i->kind == ACTION_CREATE_CAPACITY && i->replica == replica &&
 			strcmp(i->name, name) == 0) {
-			return past_version(s, replica, RES_PODS, i->moment);
+			return i;
 		}
 	}
-	return 0;
+	return NULL;
+}
+
+/* As far as it had been told then: the tenant of that GPU may have left since. */
+static bool saw_orphan(
+	const struct sim *s, int replica, const struct intent *asked, const char *node)
+{
+	struct picture seen = {0};
+	if (asked == NULL || !past_picture(s, replica, asked->moment, &seen)) {
+		return false;
+	}
+	bool saw = has_orphan(seen.items, seen.count, node);
+	VEC_FINISH(&seen);
+	return saw;
 }
 
 /* The scheduler had left it alone for so long that the reason may be one that nobody judges. */
@@ -192,7 +211,11 @@ void fair_check_opening(struct sim *s, const struct stored *capacity, int replic
 	if (node == NULL || fair_has_orphan(s, name)) {
 		return;
 	}
-	int64_t told = told_when_asked(s, replica, capacity->name);
+	const struct intent *asked = asked_for(s, replica, capacity->name);
+	int64_t told = asked != NULL ? past_version(s, replica, RES_PODS, asked->moment) : 0;
+	if (saw_orphan(s, replica, asked, name)) {
+		return;
+	}
 	vec_for_each (const struct pending, p, &s->checker.pending) {
 		const struct stored *o = store_find_uid(&s->store, p->uid);
 		if (o != NULL && o->pod.gpus == 1 && was_known(s, p, told) && node->node.ready &&

@@ -166,18 +166,31 @@ static bool had_reserved(const struct passed_over *p, const struct chosen *made)
 	       made->replica == p->replica;
 }
 
-/* All that it asks for is in the books: it waits for a write, not for room. */
-static bool is_granted(const struct sim *s, const struct stored *t)
+/* It has what it asks for of this GPU: what is given besides is nothing that it could have. */
+static bool has_share_of(const struct stored *holder, const struct stored *t)
 {
-	int64_t entries = 0;
-	for (size_t i = 0; i < s->store.items.count; i++) {
-		const struct stored *o = s->store.items.items[i];
-		bool holder = o->resource == RES_PODS && pod_is_capacity(&o->pod);
-		for (uint32_t k = 0; holder && k < o->pod.ledger.count; k++) {
-			entries += text_equals(o->pod.ledger.items[k].uid, t->uid);
+	for (uint32_t k = 0; k < holder->pod.ledger.count; k++) {
+		if (text_equals(holder->pod.ledger.items[k].uid, t->uid)) {
+			return true;
 		}
 	}
-	return entries >= group_asked(&t->pod);
+	return false;
+}
+
+/* All that it asks for is in the books, so that it waits for a write, not for room; or its part of
+ * every GPU that `other` was placed on. */
+static bool is_granted(const struct sim *s, const struct stored *t, const struct stored *other)
+{
+	int64_t entries = 0, elsewhere = 0;
+	for (size_t i = 0; i < s->store.items.count; i++) {
+		const struct stored *o = s->store.items.items[i];
+		if (o->resource == RES_PODS && pod_is_capacity(&o->pod)) {
+			bool has = has_share_of(o, t);
+			entries += has;
+			elsewhere += !has && has_share_of(o, other);
+		}
+	}
+	return entries >= group_asked(&t->pod) || elsewhere == 0;
 }
 
 void overtake_check(struct sim *s, const struct stored *t, const char *node)
@@ -187,7 +200,7 @@ void overtake_check(struct sim *s, const struct stored *t, const char *node)
 		const struct stored *o =
 			had_reserved(p, made) ? store_find_uid(&s->store, p->uid) : NULL;
 		if (o != NULL && o != t && claim_is_waiting(o) && strcmp(p->node, node) == 0 &&
-			is_ahead(&o->pod, &t->pod) && !is_granted(s, o)) {
+			is_ahead(&o->pod, &t->pod) && !is_granted(s, o, t)) {
 			sim_fail(s, "C17",
 				"%s/%s overtakes %s/%s on %s, the only node that could hold it, "
 				"which has lacked room for %lld s",
