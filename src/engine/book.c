@@ -117,6 +117,7 @@ static void waiter_free(struct waiter *w)
 	arena_finish(&w->arena);
 	landings_finish(w);
 	VEC_FINISH(&w->group.granted);
+	VEC_FINISH(&w->group.gives);
 	hold_drop(w);
 	free(w->placed_rv);
 	free(w->refusal);

@@ -17,11 +17,34 @@ void group_read(struct waiter *w)
 	w->group.count = w->group.unreadable ? 1 : (uint32_t)count;
 }
 
+static bool gives_on(const struct group *g, const struct holder *h)
+{
+	uint64_t hash = g->gives.count > 0 ? hash_text(text_or(h->uid, "")) : 0;
+	for (size_t i = 0; i < g->gives.count; i++) {
+		if (g->gives.items[i] == hash) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool gives_back(const struct group *g)
+{
+	return g->gives.count > 0;
+}
+
 void group_note_entry(struct engine *e, struct waiter *w, struct holder *h, uint32_t index)
 {
 	struct group *g = &w->group;
 	if (w->granted_step != e->step) {
 		VEC_CLEAR(&g->granted);
+		g->set = 0;
+	}
+	g->set += hash_text(text_or(h->uid, ""));
+	if (gives_back(g) && !gives_on(g, h)) {
+		/* Somebody gives to it anew, who may tell it soon: all begins again. */
+		VEC_CLEAR(&g->gives);
+		g->partial_since = 0;
 	}
 	/* One on another node is of no use to it. It is struck out once the tenant runs. */
 	bool apart =
@@ -32,10 +55,10 @@ void group_note_entry(struct engine *e, struct waiter *w, struct holder *h, uint
 	}
 }
 
-bool group_gives_back(const struct engine *e, const char *uid)
+bool group_gives_back(const struct engine *e, const char *uid, const struct holder *h)
 {
 	const struct waiter *w = waiter_find(e, uid);
-	return w != NULL && w->group.gives_back;
+	return w != NULL && gives_on(&w->group, h);
 }
 
 static const struct grant *entry_of(const struct granted *g)
@@ -216,21 +239,33 @@ static bool seek(struct engine *e, int64_t now, struct waiter *w, uint32_t have,
 	return !found && w->reason != REASON_WAITING_FOR_CAPACITY;
 }
 
+/* All that it has, on whatever node. */
+static void give_back(struct engine *e, struct waiter *w)
+{
+	for (size_t i = 0; i < e->holders.count; i++) {
+		const struct holder *h = e->holders.items[i];
+		if (ledger_has(holder_ledger(h), w->uid)) {
+			VEC_PUSH(&w->group.gives, hash_text(text_or(h->uid, "")));
+		}
+	}
+	e->dirty = true;
+}
+
 /* True: it is past completing. Where a placement may land yet it would land on these GPUs, so they
  * stay its own until it cannot. */
 static bool past_completing(struct engine *e, int64_t now, struct waiter *w)
 {
 	struct group *g = &w->group;
-	if (g->partial_since == 0) {
+	if (g->partial_since == 0 || (g->partial_set != g->set && !gives_back(g))) {
 		g->partial_since = now > 0 ? now : 1;
+		g->partial_set = g->set;
 	}
 	int64_t most = e->cfg.partial_ms > 0 ? e->cfg.partial_ms : PARTIAL_MS;
 	wake_by(e, g->partial_since + most);
-	if (!g->gives_back && now - g->partial_since >= most && w->landings.count == 0) {
-		g->gives_back = true;
-		e->dirty = true;
+	if (!gives_back(g) && now - g->partial_since >= most && w->landings.count == 0) {
+		give_back(e, w);
 	}
-	return g->gives_back;
+	return gives_back(g);
 }
 
 bool group_decide(struct engine *e, int64_t now, struct waiter *w, struct plan *plan)
@@ -240,13 +275,15 @@ bool group_decide(struct engine *e, int64_t now, struct waiter *w, struct plan *
 	w->reason = REASON_GRANTING;
 	if (have == 0 || have >= waiter_count(w)) {
 		g->partial_since = 0;
-		g->gives_back = g->gives_back && have > 0;
+		if (have == 0) {
+			VEC_CLEAR(&g->gives);
+		}
 	}
-	if (have >= waiter_count(w) && !g->gives_back) {
+	if (have >= waiter_count(w) && !gives_back(g)) {
 		tell(e, w, plan);
 		return false;
 	}
-	if (have == 0 || !(g->gives_back || past_completing(e, now, w))) {
+	if (have == 0 || !(gives_back(g) || past_completing(e, now, w))) {
 		return seek(e, now, w, have, plan);
 	}
 	/* What it gives back is too little: it lacks as before. */

@@ -24,9 +24,16 @@ struct group {
 	uint64_t stale_step;
 	uint32_t count;	 /* GPUs it asks for, as of the pod that is known; 0: nothing is known */
 	bool unreadable; /* somebody wrote what is no number */
-	bool gives_back; /* its entries count as dead until none is left */
+	/* Capacity pods, by their uids' hashes, whose entries for it count as dead until none is
+	 * left. An entry that comes later, by another who leads, is not among them. */
+	struct {
+		VEC_FIELDS(uint64_t);
+	} gives;
 	/* the first step that saw fewer entries than it needs; 0: none or all. Milliseconds */
 	int64_t partial_since;
+	/* On which capacity pods, as one number: in step `granted_step`, and when that began. Who
+	 * gives to it anew begins anew. */
+	uint64_t set, partial_set;
 	uint32_t best_count; /* how many GPUs the best node has for it; of the last look */
 	struct {
 		VEC_FIELDS(struct granted {
@@ -43,7 +50,7 @@ static inline uint32_t group_size(const struct group *g)
 }
 /* A ledger of the picture has the waiter; before granted_step says so. */
 void group_note_entry(struct engine *e, struct waiter *w, struct holder *h, uint32_t index);
-bool group_gives_back(const struct engine *e, const char *uid);
+bool group_gives_back(const struct engine *e, const char *uid, const struct holder *h);
 /* True: there might be GPUs for it, and none fit it now. */
 bool group_decide(struct engine *e, int64_t now, struct waiter *w, struct plan *plan);
 

@@ -33,7 +33,7 @@ enum record {
 #define RECORD_FRAME 8
 /* An object takes at most 3 MiB as JSON and packs into less. */
 #define RECORD_MAX     ((size_t)4 << 20)
-#define JOURNAL_FORMAT 41
+#define JOURNAL_FORMAT 42
 
 static inline uint32_t record_sum(const void *p, size_t n)
 {
@@ -73,6 +73,8 @@ bool orphan_unpack(struct engine *e, struct unpack *u);
 /* journal_health.c */
 void ailment_pack(struct str *out, const struct ailment *a);
 bool ailment_unpack(struct engine *e, struct unpack *u);
+void group_pack(struct str *out, const struct group *g);
+void group_unpack(struct unpack *u, struct group *g);
 void backoff_pack(struct str *out, const struct backoff *b);
 struct backoff backoff_unpack(struct unpack *u);
 /* A change from outside of the program: names where there must be names. */

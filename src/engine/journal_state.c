@@ -128,9 +128,8 @@ static void save_waiter(struct saving *s, const struct waiter *w)
 		w->asked.milli, w->asked.mem_mib, w->asked.max_milli, w->asked.max_mib,
 		w->asked.context_mib, w->asked.max_tenants, (int64_t)w->asked.company,
 		w->miss.best_milli, w->miss.best_mib, w->condition_at, w->condition_reason,
-		w->refused_until, w->group.partial_since, w->group.gives_back, w->preempt_at,
-		w->hold.milli, w->hold.mem_mib, w->hold.until, w->passed.lacks_since, w->passed.by,
-		w->passed.vain_until};
+		w->refused_until, w->preempt_at, w->hold.milli, w->hold.mem_mib, w->hold.until,
+		w->passed.lacks_since, w->passed.by, w->passed.vain_until};
 	pack_text(out, w->uid);
 	pack_seen_pod(out, &w->pod, w->stamp, world_pod_by_uid(s->e->world, w->uid));
 	pack_u64(out, w->flight);
@@ -144,6 +143,7 @@ static void save_waiter(struct saving *s, const struct waiter *w)
 	}
 	pack_text(out, w->hold.uuid);
 	pack_landings(out, w);
+	group_pack(out, &w->group);
 	record_end(s);
 }
 
@@ -187,8 +187,6 @@ static bool load_waiter(struct engine *e, struct unpack *u)
 	w->condition_at = unpack_i64(u);
 	w->condition_reason = unpack_reason(u);
 	w->refused_until = unpack_i64(u);
-	w->group.partial_since = unpack_i64(u);
-	w->group.gives_back = unpack_i64(u) != 0;
 	group_read(w);
 	w->preempt_at = unpack_i64(u);
 	w->hold.milli = unpack_i64(u);
@@ -199,6 +197,7 @@ static bool load_waiter(struct engine *e, struct unpack *u)
 	w->passed.vain_until = unpack_i64(u);
 	text_set(&w->hold.uuid, unpack_text(u));
 	unpack_landings(u, w);
+	group_unpack(u, &w->group);
 	return !u->bad;
 }
 

@@ -144,7 +144,7 @@ static bool entry_lives(
 	if (p == NULL) {
 		return departed_holds(e, h, g->uid);
 	}
-	if (world_pod_terminal(p) || (p->gpu->gated && group_gives_back(e, g->uid))) {
+	if (world_pod_terminal(p) || (p->gpu->gated && group_gives_back(e, g->uid, h))) {
 		return false;
 	}
 	/* It was placed somewhere else: this entry lost a race long ago. */
@@ -302,7 +302,7 @@ static void count_entry(struct engine *e, struct place_gpu *g, struct snap_gpu *
 {
 	if (!entry_lives(e, s->holder, entry, p)) {
 		s->dead++;
-		if (group_gives_back(e, entry->uid)) {
+		if (group_gives_back(e, entry->uid, s->holder)) {
 			s->given_back++;
 			waiter_note_stale(e, waiter_find(e, entry->uid), entry->milli);
 		}

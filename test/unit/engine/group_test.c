@@ -199,6 +199,38 @@ Test(group, a_half_that_cannot_be_completed_is_given_back)
 	cluster_free(c);
 }
 
+static struct obj *holder_with(struct cluster *c, const char *name)
+{
+	return find(c, find(c, name)->holder);
+}
+
+/* Another leader, who had waited as long as this one, gives its half back and at once another one
+ * on another GPU: that is as new as any. */
+Test(group, a_half_that_was_given_anew_is_not_given_back)
+{
+	struct cluster *c = with_half(NULL);
+	struct obj *from = holder_with(c, "a"), *to = holder_with(c, "b");
+	run_for(c, 29500);
+	cr_assert_eq(entries_of(c, "g"), 1);
+	arrive(c, "s", 600);
+	struct grant_copy *half = &to->grants[to->grant_count++], *had = &from->grants[1];
+	*half = *had;
+	half->milli = 300;
+	half->mib = 20000;
+	snprintf(had->uid, sizeof had->uid, "%s", find(c, "s")->uid);
+	had->milli = 600;
+	from->rv = ++c->rv;
+	to->rv = ++c->rv;
+	publish(c, from);
+	publish(c, to);
+	run_for(c, 15000);
+	cr_assert_not(find(c, "s")->gated);
+	cr_assert_eq(entries_of(c, "g"), 1, "the other one may tell it any moment");
+	run_for(c, 20000);
+	cr_assert_eq(entries_of(c, "g"), 0);
+	cluster_free(c);
+}
+
 Test(group, c7_each_of_its_gpus_counts)
 {
 	struct cluster *c = cluster_new(1, 4, 1);
