@@ -247,6 +247,13 @@ Test(http_stream, a_flood_is_taken_in_small_parts_so_that_others_get_their_turn)
 	streaming_close(&s);
 }
 
+static bool was_cancelled(void *data)
+{
+	const struct streaming *s = data;
+
+	return s->call.pieces.len >= s->call.cancel_after;
+}
+
 Test(http_stream, a_flood_may_be_ended_or_cancelled_while_it_is_held_back)
 {
 	for (size_t at = MUCH_CHUNK; at < 96 * 1024; at += 3 * MUCH_CHUNK) {
@@ -260,6 +267,7 @@ Test(http_stream, a_flood_may_be_ended_or_cancelled_while_it_is_held_back)
 		streaming_close(&s);
 		streaming_open(&s, answer_much, 5000);
 		s.call.cancel_after = at;
+		cr_assert(wait_for(s.loop, was_cancelled, &s, PATIENCE_MS));
 		cr_assert(!wait_for(s.loop, never, NULL, 20));
 		cr_assert(s.call.pieces.len >= at && s.call.pieces.len < at + 17 * 1024);
 		streaming_close(&s);
