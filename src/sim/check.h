@@ -41,6 +41,7 @@ struct passed_over {
 	uint64_t term;
 	int replica;	     /* whose seconds are counted */
 	int64_t lacked_ms;   /* while it led and could see and write */
+	int64_t leads_since; /* of the term in which that was seen */
 	int64_t reserved_at; /* since when nobody after it may come there; 0: not yet */
 };
 /* A GPU that its capacity pod let go, the last time. */

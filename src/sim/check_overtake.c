@@ -115,11 +115,14 @@ static void look_at(struct sim *s, const struct stored *t, int replica)
 	struct passed_over *p = passed_of(s, t->uid);
 	/* A GPU that is ill, or was just now, takes nobody and is kept for nobody. */
 	bool well = s->weather.sick == 0 && (!s->calm || sim_now(s) - s->calm_at > WELL_MS);
-	bool same = p->replica == replica && p->term == s->report->takeovers;
+	/* Who leads anew has seen nobody wait, though it led a moment ago. */
+	bool same = p->replica == replica && p->term == s->report->takeovers &&
+		    p->leads_since == s->claims.leads_since;
 	bool counts = well && node != NULL && replica >= 0 && same && lacks_room(s, t, node) &&
 		      !fair_has_orphan(s, node->name);
 	p->replica = replica;
 	p->term = s->report->takeovers;
+	p->leads_since = s->claims.leads_since;
 	p->lacked_ms = counts ? p->lacked_ms + LOOK_MS : 0;
 	int64_t patience = s->patience_ms > VAIN_MS ? s->patience_ms : VAIN_MS;
 	if (p->lacked_ms < patience + SLACK_MS) {
@@ -160,10 +163,11 @@ static const struct chosen *first_chosen(const struct sim *s, const char *uid)
 }
 
 /* Where two lead, the patience of one is not the other's: it may have begun to see just now. */
-static bool had_reserved(const struct passed_over *p, const struct chosen *made)
+static bool had_reserved(
+	const struct sim *s, const struct passed_over *p, const struct chosen *made)
 {
-	return made != NULL && p->reserved_at > 0 && made->at > p->reserved_at &&
-	       made->replica == p->replica;
+	return made != NULL && p->reserved_at > s->claims.leads_since &&
+	       made->at > p->reserved_at && made->replica == p->replica;
 }
 
 /* It has what it asks for of this GPU: what is given besides is nothing that it could have. */
@@ -198,7 +202,7 @@ void overtake_check(struct sim *s, const struct stored *t, const char *node)
 	const struct chosen *made = first_chosen(s, t->uid);
 	vec_for_each (const struct passed_over, p, &s->checker.passed) {
 		const struct stored *o =
-			had_reserved(p, made) ? store_find_uid(&s->store, p->uid) : NULL;
+			had_reserved(s, p, made) ? store_find_uid(&s->store, p->uid) : NULL;
 		if (o != NULL && o != t && claim_is_waiting(o) && strcmp(p->node, node) == 0 &&
 			is_ahead(&o->pod, &t->pod) && !is_granted(s, o, t)) {
 			sim_fail(s, "C17",

@@ -139,6 +139,19 @@ static bool is_such(const struct claim *c, const struct stored *o, enum company_
 	return other == rule && !agrees;
 }
 
+/* Has it given somebody a share of a GPU there that nobody sees yet? */
+static bool gives_unseen(const struct claim *c, const char *node)
+{
+	for (size_t i = 0; i < c->seen.count; i++) {
+		const struct stored *o = c->seen.items[i];
+		if (o->resource == RES_PODS && pod_is_capacity(&o->pod) &&
+			text_equals(o->pod.node, node) && claim_grants_unseen(c, o)) {
+			return true;
+		}
+	}
+	return false;
+}
+
 /* Somebody under that rule is on a GPU of that node or on its way there, and is no company for it.
  */
 static bool is_there(const struct claim *c, const char *node, enum company_rule rule)
@@ -150,10 +163,12 @@ static bool is_there(const struct claim *c, const char *node, enum company_rule 
 			return true;
 		}
 	}
-	/* What is decided in the step is not written yet. */
+	/* What is decided in the step is not written yet, what was sent is not seen yet. */
+	bool gives = gives_unseen(c, node);
 	for (size_t i = 0; i < c->seen.count; i++) {
 		const struct stored *o = c->seen.items[i];
-		if (claim_comes_first(c, o) && is_such(c, o, rule)) {
+		bool may_have_it = claim_comes_first(c, o) || (gives && claim_is_waiting(o));
+		if (may_have_it && is_such(c, o, rule)) {
 			return true;
 		}
 	}

@@ -8,7 +8,8 @@
 #include "model/plan.h"
 #include "sim_parts.h"
 
-#define LOOK_MS 1000
+#define LOOK_MS	   1000
+#define SETTLED_MS 6000
 /* 30 s where a share is being given, and a little for steps and requests. */
 #define MOST_MS 45000
 /* 10 s where nothing can be given. */
@@ -39,12 +40,19 @@ void delay_told(struct sim *s, const char *uid)
 	delay_of(s, uid)->waited_ms = -AGAIN_MS;
 }
 
+/* One that has told nothing yet stands for its reader after a while only (reflector.c). */
+static bool stands(const struct flight *f)
+{
+	bool settled = f->delivered > 0 || sim_now(f->link->sim) - f->opened_at >= SETTLED_MS;
+	return f->open && !f->picture && !f->over && settled;
+}
+
 static bool streams_flow(const struct link *l)
 {
 	uint32_t open = 0;
 	for (size_t i = 0; i < l->flights.count; i++) {
 		const struct flight *f = l->flights.items[i];
-		open |= f->open && !f->picture && !f->over ? 1u << f->resource : 0;
+		open |= stands(f) ? 1u << f->resource : 0;
 	}
 	uint32_t needed = (1u << RES_LEASES) - 1;
 	return (open & needed) == needed;

@@ -60,7 +60,7 @@ struct flight {
 	bool open, pumping, over, picture;
 	bool whole; /* it began with a picture, that is on its way while `picture` is set */
 	enum resource resource;
-	int64_t cursor, ends_at;
+	int64_t cursor, opened_at, ends_at;
 	uint64_t scope;		      /* of the bytes that are on their way */
 	struct str pending;	      /* bytes that are on their way */
 	uint64_t appended, delivered; /* bytes, since it was opened */

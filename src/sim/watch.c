@@ -265,6 +265,7 @@ bool watch_open(struct flight *f, const struct api_request *r, struct api_answer
 		f->cursor = from;
 	}
 	f->open = true;
+	f->opened_at = sim_now(s);
 	watch_pump_soon(f);
 	agenda_add(&s->agenda, sim_now(s) + BOOKMARK_MS, bookmark, f->link, f->id);
 	return true;
