@@ -54,6 +54,9 @@ struct action {
 	int64_t cpu_milli, mem_bytes, gpus;
 	/* GRANT: the whole new ledger */
 	struct ledger ledger;
+	/* GRANT: tenants that it strikes out although their pods are there. Each is asked for
+	 * first, and one that does not wait any more makes it a conflict: a watch may be late */
+	struct ledger still;
 	bool keeps_node; /* C15: no autoscaler may take the node of its tenants */
 	/* PLACE */
 	const char *uuid;

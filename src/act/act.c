@@ -1,7 +1,7 @@
 /* The in-flight table. An action waits in a queue, becomes a request or two, and ends as an
  * outcome.
  *
- *     submit ──▶ queue ──▶ (read the live pod) ──▶ write ──▶ (read back what was there) ──▶ outcome
+ *     submit ──▶ queue ──▶ (read live pods) ──▶ write ──▶ (read back what was there) ──▶ outcome
  *        └───────────────────────── refused ───────────────────────────────────────────────▲ */
 #include "act/act.h"
 
@@ -19,7 +19,8 @@
 
 enum job_stage {
 	JOB_QUEUED,
-	JOB_READING, /* a tenant with affinity of its own, before its placement */
+	JOB_CONFIRMING, /* that a tenant still waits that is struck out */
+	JOB_READING,	/* a tenant with affinity of its own, before its placement */
 	JOB_WRITING,
 	JOB_READING_BACK, /* a capacity pod that was there already */
 	JOB_READING_ONLY, /* nothing is written */
@@ -35,6 +36,7 @@ struct job {
 	uint64_t call;
 	struct fault fault;
 	bool spares;
+	uint32_t confirmed; /* of those that are struck out */
 };
 
 struct job_list {
@@ -159,26 +161,12 @@ void act_set_owner(struct act *a, const char *owner_uid)
 
 /* --- outcomes --- */
 
-static void count_outcome(struct act *a, const struct job *j, const struct fault *f)
-{
-	struct metric_registry *metrics = kube_metrics(a->kube);
-	if (metrics == NULL) {
-		return;
-	}
-	CLEANUP(str_finish) struct str labels = STR_INIT(128);
-	metric_label(&labels, "action", action_type_name(j->action.type));
-	metric_label(&labels, "outcome", f->unknown_outcome ? "unknown" : fault_kind_name(f->kind));
-	metric_add(metric_get(metrics, METRIC_COUNTER, "aliquot_actions_total",
-			   "Actions that ended, by type and outcome.", str_text(&labels)),
-		1);
-}
-
 /* The last thing that happens to a job; it must be in no list. */
 static void conclude(struct job *j, const struct fault *fault, const struct pod *pod)
 {
 	struct act *a = j->act;
 	struct outcome outcome = {.fault = *fault, .pod = pod, .spares = j->spares};
-	count_outcome(a, j, fault);
+	action_count(kube_metrics(a->kube), &j->action, fault);
 	if (fault->kind == FAULT_NONE) {
 		log_debug("done", LOG_S("action", action_type_name(j->action.type)),
 			LOG_S("ns", j->action.ns), LOG_S("name", j->action.name));
@@ -226,14 +214,16 @@ static void conclude_sent(struct job *j, const struct fault *fault, const struct
 	conclude(j, fault, pod);
 }
 
+static void read_pod(struct job *j, enum job_stage stage, const char *ns, const char *name)
+{
+	struct kube_path path = {.group_version = "v1", .ns = ns, .resource = "pods", .name = name};
+	j->stage = stage;
+	j->call = kube_get(j->act->kube, &path, on_answer, j);
+}
+
 static void read_object(struct job *j, enum job_stage stage)
 {
-	j->stage = stage;
-	struct kube_path path = {.group_version = "v1",
-		.ns = j->action.ns,
-		.resource = "pods",
-		.name = j->action.name};
-	j->call = kube_get(j->act->kube, &path, on_answer, j);
+	read_pod(j, stage, j->action.ns, j->action.name);
 }
 
 /* The object in an answer. NULL is no failure: the write happened, and the watch will show the
@@ -254,22 +244,11 @@ static const struct pod *answer_pod(
 	return storage;
 }
 
-/* A uid that is not the object's is answered as an invalid change where no version was given with
- * it (seen on 1.36). To the engine it is what it is: a precondition that did not hold. */
-static void read_uid_mismatch(const struct job *j, struct fault *f)
-{
-	bool about_uid = strstr(f->message, "metadata.uid") != NULL &&
-			 strstr(f->message, "immutable") != NULL;
-	if (f->kind == FAULT_INVALID && !text_empty(j->action.uid) && about_uid) {
-		f->kind = FAULT_CONFLICT;
-	}
-}
-
 static void write_answered(struct job *j, const struct kube_answer *answer)
 {
 	struct pod storage;
 	struct fault fault = answer->fault;
-	read_uid_mismatch(j, &fault);
+	confirm_uid(&j->action, &fault);
 	if (fault.kind == FAULT_NOT_FOUND && j->action.type == ACTION_DELETE_CAPACITY) {
 		fault = (struct fault){0};
 	}
@@ -333,6 +312,39 @@ static void live_answered(struct job *j, const struct kube_answer *answer)
 	str_finish(&draft.body);
 }
 
+/* The next one that is struck out, or the write. */
+static void confirm_next(struct job *j)
+{
+	const struct ledger *still = &j->action.still;
+	if (j->confirmed < still->count) {
+		const struct grant *g = &still->items[j->confirmed];
+		read_pod(j, JOB_CONFIRMING, g->ns, g->name);
+		return;
+	}
+	struct draft draft = {.body = STR_INIT(DRAFT_BODY_MAX)};
+	struct fault fault = {0};
+	if (!may_write(j->act)) {
+		fault_set(&fault, FAULT_DENIED, "not leading");
+	}
+	if (fault.kind != FAULT_NONE || grant_draft(&j->action, &draft, &fault) != 0) {
+		conclude_sent(j, &fault, NULL);
+	} else {
+		send_write(j, &draft);
+	}
+	str_finish(&draft.body);
+}
+
+static void confirm_answered(struct job *j, const struct kube_answer *answer)
+{
+	struct fault fault = {0};
+	if (!confirm_waits(answer, j->action.still.items[j->confirmed].uid, &fault)) {
+		conclude_sent(j, &fault, NULL);
+		return;
+	}
+	j->confirmed++;
+	confirm_next(j);
+}
+
 static void read_job(struct job *j)
 {
 	j->stage = JOB_READING_ONLY;
@@ -358,6 +370,9 @@ static void on_answer(void *data, const struct kube_answer *answer)
 	struct job *j = data;
 	j->call = 0;
 	switch (j->stage) {
+	case JOB_CONFIRMING:
+		confirm_answered(j, answer);
+		return;
 	case JOB_READING:
 		live_answered(j, answer);
 		return;
@@ -419,6 +434,11 @@ static void start(struct act *a, struct job_list *from, struct job *j)
 		read_object(j, JOB_READING);
 		return;
 	}
+	if (j->action.type == ACTION_GRANT && j->action.still.count > 0) {
+		list_push(&a->in_flight, j);
+		confirm_next(j);
+		return;
+	}
 	if (j->action.type == ACTION_READ_JOB) {
 		list_push(&a->in_flight, j);
 		read_job(j);
@@ -435,18 +455,11 @@ static void start(struct act *a, struct job_list *from, struct job *j)
 	str_finish(&draft.body);
 }
 
-static bool same_object(const struct action *x, const struct action *y)
-{
-	return text_equals(x->name, y->name) &&
-	       text_equals(text_or(x->ns, ""), text_or(y->ns, "")) &&
-	       (x->type == ACTION_POLICY_STATUS) == (y->type == ACTION_POLICY_STATUS);
-}
-
 /* Two writes to one object at a time could overtake each other. */
 static bool is_held(const struct act *a, const struct job *j)
 {
 	for (const struct job *other = a->in_flight.head; other != NULL; other = other->next) {
-		if (same_object(&other->action, &j->action)) {
+		if (action_same_object(&other->action, &j->action)) {
 			return true;
 		}
 	}
@@ -523,7 +536,7 @@ static void supersede(
 	struct job *next;
 	for (struct job *j = list->head; j != NULL; j = next) {
 		next = j->next;
-		if (j->action.type == older && same_object(&j->action, newer)) {
+		if (j->action.type == older && action_same_object(&j->action, newer)) {
 			list_remove(list, j);
 			refuse(a, j, FAULT_CONFLICT, "a newer action took its place in the queue");
 		}

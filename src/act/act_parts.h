@@ -26,6 +26,8 @@ struct draft {
 /* A deep copy; all of it in the arena. */
 void action_copy(struct arena *arena, const struct action *from, struct action *ret_action);
 
+bool action_same_object(const struct action *x, const struct action *y);
+
 /* Each fills a draft whose body is empty; a fault is told as the action's outcome. */
 MUST_CHECK int create_capacity_draft(const struct act_settings *s, const struct action *x,
 	struct draft *ret_draft, struct fault *ret_fault);
@@ -46,6 +48,7 @@ MUST_CHECK int policy_status_draft(
 	const struct action *x, int64_t wall_ms, struct draft *ret_draft, struct fault *ret_fault);
 MUST_CHECK int evict_draft(
 	const struct action *x, struct draft *ret_draft, struct fault *ret_fault);
+void action_count(struct metric_registry *metrics, const struct action *x, const struct fault *f);
 /* It was done: said and counted. */
 void evict_note(struct metric_registry *metrics, const struct action *x);
 /* False: the recorder dropped it. */
@@ -53,6 +56,15 @@ bool event_hand_over(struct events *recorder, const struct action *x);
 
 /* A pod that was there already under the name of one that we wanted: is it that one? */
 bool create_capacity_is_ours(const struct act_settings *s, const struct pod *pod);
+
+/* --- confirm.c --- */
+/* The answer is to a GET of a tenant: it waits for its share, or is gone. False: it does not, or
+ * nobody knows; the fault says it. */
+MUST_CHECK bool confirm_waits(
+	const struct kube_answer *answer, const char *uid, struct fault *ret_fault);
+/* A uid that is not the object's is answered as an invalid change where no version was given with
+ * it (seen on 1.36). To the engine it is what it is: a precondition that did not hold. */
+void confirm_uid(const struct action *x, struct fault *f);
 
 /* make.c: parts of both kinds of pods that we make. The draft and the beginning of its body. */
 MUST_CHECK int make_pod(const struct act_settings *s, const struct action *x,

@@ -69,19 +69,18 @@ static void copy_where(struct arena *a, const struct action *from, struct action
 	}
 }
 
-static void copy_ledger(struct arena *a, const struct action *from, struct action *to)
+static void copy_ledger(struct arena *a, const struct ledger *from, struct ledger *to)
 {
-	to->ledger = (struct ledger){.count = from->ledger.count};
-	if (from->ledger.count == 0) {
+	*to = (struct ledger){.count = from->count};
+	if (from->count == 0) {
 		return;
 	}
-	to->ledger.items = ARENA_ARRAY(a, struct grant, from->ledger.count);
-	for (uint32_t i = 0; i < from->ledger.count; i++) {
-		const struct grant *g = &from->ledger.items[i];
-		to->ledger.items[i] = *g;
-		to->ledger.items[i].uid = arena_strdup(a, g->uid);
-		to->ledger.items[i].ns = arena_strdup(a, g->ns);
-		to->ledger.items[i].name = arena_strdup(a, g->name);
+	to->items = ARENA_ARRAY(a, struct grant, from->count);
+	for (uint32_t i = 0; i < from->count; i++) {
+		to->items[i] = from->items[i];
+		to->items[i].uid = arena_strdup(a, from->items[i].uid);
+		to->items[i].ns = arena_strdup(a, from->items[i].ns);
+		to->items[i].name = arena_strdup(a, from->items[i].name);
 	}
 }
 
@@ -115,6 +114,14 @@ void action_copy(struct arena *arena, const struct action *from, struct action *
 	to->regarding_api_version = arena_strdup(arena, from->regarding_api_version);
 	copy_tolerations(arena, from, to);
 	copy_where(arena, from, to);
-	copy_ledger(arena, from, to);
+	copy_ledger(arena, &from->ledger, &to->ledger);
+	copy_ledger(arena, &from->still, &to->still);
 	copy_gates(arena, from, to);
+}
+
+bool action_same_object(const struct action *x, const struct action *y)
+{
+	return text_equals(x->name, y->name) &&
+	       text_equals(text_or(x->ns, ""), text_or(y->ns, "")) &&
+	       (x->type == ACTION_POLICY_STATUS) == (y->type == ACTION_POLICY_STATUS);
 }

@@ -186,6 +186,24 @@ static void write_ledger(struct engine *e, uint32_t at, struct holder *h)
 	h->asked = kept;
 }
 
+/* Those whose halves are given back: what is known of them may be old. */
+static struct ledger struck_out(const struct engine *e, const struct holder *h, struct plan *plan)
+{
+	const struct ledger *old = holder_ledger(h);
+	struct ledger out = {ARENA_ARRAY(&plan->arena, struct grant, old->count), 0};
+	for (uint32_t i = 0; i < old->count; i++) {
+		const struct waiter *w = group_gives_back(e, old->items[i].uid, h)
+						 ? waiter_find(e, old->items[i].uid)
+						 : NULL;
+		if (w != NULL) {
+			out.items[out.count++] = (struct grant){.uid = text_in(plan, w->uid),
+				.ns = text_in(plan, w->pod.ns),
+				.name = text_in(plan, w->pod.name)};
+		}
+	}
+	return out;
+}
+
 static void emit_grant(struct engine *e, uint32_t at, struct plan *plan)
 {
 	struct holder *h = e->snap_gpus.items[at].holder;
@@ -194,6 +212,7 @@ static void emit_grant(struct engine *e, uint32_t at, struct plan *plan)
 	a->name = text_in(plan, h->name);
 	a->uid = text_in(plan, h->uid);
 	a->resource_version = text_in(plan, holder_version(h));
+	a->still = struck_out(e, h, plan);
 	write_ledger(e, at, h);
 	h->asked_holds = true;
 	h->asked_keeps = a->keeps_node = e->snap_gpus.items[at].keepers > 0;

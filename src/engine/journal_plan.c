@@ -57,6 +57,7 @@ static void pack_lists(struct str *out, const struct action *a)
 		pack_text(out, a->gates[i]);
 	}
 	pack_ledger(out, &a->ledger);
+	pack_ledger(out, &a->still);
 }
 
 static void pack_action(struct str *out, const struct action *a)

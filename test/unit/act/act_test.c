@@ -270,3 +270,59 @@ Test(act, another_pod_of_the_same_name_is_a_conflict)
 	cr_expect_eq(last_heard(f)->fault.kind, FAULT_INVALID);
 	tear_down(f);
 }
+
+#define TENANT(uid, gates)                                                                         \
+	"{\"metadata\":{\"namespace\":\"team\",\"name\":\"half\",\"uid\":\"" uid "\","             \
+	"\"resourceVersion\":\"9\"},\"spec\":{\"containers\":[{\"name\":\"c\",\"image\":\"i\"}],"  \
+	"\"schedulingGates\":[" gates "]},\"status\":{\"phase\":\"Pending\"}}"
+#define GATE "{\"name\":\"" NAME_GATE "\"}"
+
+/* A watch may be late, and a ledger that has lost somebody who runs is sold twice. */
+Test(act, who_is_struck_out_is_asked_for_first)
+{
+	static const struct {
+		int status;
+		const char *body;
+		enum fault_kind ends; /* FAULT_NONE: it is written */
+	} rows[] = {
+		{200, TENANT("h1", GATE), FAULT_NONE},
+		{200, TENANT("another", ""), FAULT_NONE},
+		{404, "{}", FAULT_NONE},
+		{200, TENANT("h1", ""), FAULT_CONFLICT},
+		{200, TENANT("h1", "{\"name\":\"example.com/quota\"}"), FAULT_CONFLICT},
+		{500, "{}", FAULT_TRANSIENT},
+	};
+	struct grant half[] = {{.uid = "h1", .ns = "team", .name = "half"},
+		{.uid = "g1", .ns = "team", .name = "gone"}};
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct fixture *f = set_up();
+		struct action x = {.id = 6,
+			.type = ACTION_GRANT,
+			.ns = NAME_NAMESPACE,
+			.name = "cap",
+			.uid = "c1",
+			.resource_version = "7",
+			.still = {half, 2}};
+		act_submit(f->act, &x);
+		step(f, 0);
+		cr_assert_eq(fake_last(f->wire)->method, WIRE_GET, "row %zu", i);
+		cr_assert_str_eq(fake_last(f->wire)->path, "/api/v1/namespaces/team/pods/half");
+		fake_answer(fake_last(f->wire), rows[i].status, rows[i].body);
+		if (rows[i].ends != FAULT_NONE) {
+			cr_expect_eq(last_heard(f)->fault.kind, rows[i].ends, "row %zu", i);
+			cr_expect_eq(f->wire->count, 1, "and nothing is written");
+			tear_down(f);
+			continue;
+		}
+		cr_assert_str_eq(fake_last(f->wire)->path, "/api/v1/namespaces/team/pods/gone");
+		f->leads = i != 0;
+		fake_answer(fake_last(f->wire), 404, "{}");
+		if (i == 0) {
+			cr_expect_eq(last_heard(f)->fault.kind, FAULT_DENIED, "not leading now");
+		} else {
+			cr_expect_eq(fake_last(f->wire)->method, WIRE_PATCH, "row %zu", i);
+			cr_expect_eq(f->count, 0);
+		}
+		tear_down(f);
+	}
+}
