@@ -320,6 +320,21 @@ static void count_entry(struct engine *e, struct place_gpu *g, struct snap_gpu *
 	company_joins(g, s, &manners);
 }
 
+/* A part that is being given back stands there until the write has done it: until then it is part
+ * of a quota, whatever GPU the room is on. */
+static void count_struck_out(struct engine *e, const struct holder *h)
+{
+	const struct ledger *shown = &h->pod.ledger;
+	for (uint32_t i = 0; h->asked_holds && i < shown->count; i++) {
+		const struct grant *g = &shown->items[i];
+		const struct world_pod *p =
+			ledger_has(&h->asked, g->uid) ? NULL : world_pod_by_uid(e->world, g->uid);
+		if (p != NULL && p->gpu->gated) {
+			waiter_note_stale(e, waiter_of(e, p, e->now), g->milli);
+		}
+	}
+}
+
 /* The tenant of each entry is looked up once: these are all tenants of the cluster. */
 static void count_entries(struct engine *e, struct place_gpu *g, struct snap_gpu *s)
 {
@@ -330,6 +345,9 @@ static void count_entries(struct engine *e, struct place_gpu *g, struct snap_gpu
 		if (p != NULL) {
 			mark_counted(e, s->holder, i, p);
 		}
+	}
+	if (e->quota_used.count > 0) {
+		count_struck_out(e, s->holder);
 	}
 }
 
