@@ -60,8 +60,8 @@ bool check_could_ever_fit(struct sim *s, const struct pod *p)
 		const struct stored *o = s->store.items.items[i];
 		struct machine *m = o->resource == RES_NODES ? fleet_find(s, o->name) : NULL;
 		struct need n;
-		bool enough = m != NULL && m->device_count >= group_asked(p) &&
-			      (group_asked(p) == 1 || !m->doubled);
+		/* That two of its GPUs tell one UUID nobody knows before they were opened. */
+		bool enough = m != NULL && m->device_count >= group_asked(p);
 		if (enough && selects(p, &o->node) && need_read(p, m->devices[0].mem_mib, &n) &&
 			n.milli <= MODEL_GPU_MILLI && n.mem_mib <= m->devices[0].mem_mib) {
 			return true;
