@@ -15,7 +15,7 @@
 
 #include "base/clock.h"
 #include "base/fault.h"
-#include "node/probe.h"
+#include "gpu/probe.h"
 
 struct capacity_options {
 	const char *identity_file;   /* borrowed, as all of these */

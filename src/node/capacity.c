@@ -12,7 +12,7 @@
 #include "base/rand.h"
 #include "base/str.h"
 #include "codec/capacity.h"
-#include "node/nvml.h"
+#include "gpu/nvml.h"
 #include "watchdog.h"
 
 #define WAIT_FIRST_MS 100

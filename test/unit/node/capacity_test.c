@@ -7,7 +7,7 @@
 
 #include "base/str.h"
 #include "codec/capacity.h"
-#include "stub_library.h"
+#include "../gpu/stub_library.h"
 
 /* The probe of a test: a script of what each look finds. The last step repeats. */
 struct step {

@@ -1,5 +1,5 @@
 /* NVML by dlopen. Only what identifies a GPU is asked for, and nothing here knows why. */
-#include "node/nvml.h"
+#include "gpu/nvml.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

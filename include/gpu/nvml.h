@@ -1,11 +1,11 @@
-/* NVML behind the port of node/probe.h. The library is the driver's: it is loaded at run time,
+/* NVML behind the port of gpu/probe.h. The library is the driver's: it is loaded at run time,
  * every call is looked up by name, newest version first, and what an old driver lacks is done
  * without. */
-#ifndef NODE_NVML_H
-#define NODE_NVML_H
+#ifndef GPU_NVML_H
+#define GPU_NVML_H
 
 #include "base/fault.h"
-#include "node/probe.h"
+#include "gpu/probe.h"
 
 #define NVML_LIBRARY "libnvidia-ml.so.1"
 

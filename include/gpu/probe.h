@@ -1,12 +1,12 @@
-/* The port through which a GPU driver is asked what there is. NVML implements it (node/nvml.h);
+/* The port through which a GPU driver is asked what there is. NVML implements it (gpu/nvml.h);
  * tests implement it with arrays.
  *
  * FAULT_TRANSIENT: ask again later (driver not loaded yet, library missing, library and driver of
  * different versions during an upgrade). FAULT_GONE: the GPU fell off the bus. FAULT_DENIED: no
  * permission. FAULT_NOT_FOUND: no such device. FAULT_INVALID: the driver says what cannot be.
  * FAULT_FATAL: the GPU needs a reset or a repair. */
-#ifndef NODE_PROBE_H
-#define NODE_PROBE_H
+#ifndef GPU_PROBE_H
+#define GPU_PROBE_H
 
 #include <stdbool.h>
 #include <stdint.h>

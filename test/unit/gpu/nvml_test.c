@@ -1,5 +1,5 @@
 /* NVML by dlopen: what is asked of the library, and what its answers mean. */
-#include "node/nvml.h"
+#include "gpu/nvml.h"
 
 #include "stub_library.h"
 
