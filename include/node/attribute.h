@@ -73,13 +73,14 @@ struct device_use {
 };
 
 struct usage {
-	struct container_use *containers; /* by device, namespace, name, container */
+	struct container_use *containers; /* by device, namespace, name, uid, container */
 	uint32_t container_count;
-	struct pod_use *pods; /* by device, then uid */
+	struct pod_use *pods; /* by device, namespace, name, uid; unknown ones first */
 	uint32_t pod_count;
 	struct device_use *devices; /* as in the sample */
 	uint32_t device_count;
-	uint32_t gone; /* processes that ended between the driver's word and ours */
+	uint32_t gone;	 /* processes that ended between the driver's word and ours */
+	bool incomplete; /* there are more pods than USE_LINES_MAX: some are missing in `pods` */
 	bool host_pid_missing;
 };
 

@@ -10,6 +10,7 @@
 
 #define NODE_PODS_MAX	    2048 /* more are not kept; nothing can be attributed to them */
 #define NODE_CONTAINERS_MAX 64	 /* a pod: init ones and ephemeral ones too */
+#define NODE_UUIDS_MAX	    MODEL_GPU_COUNT_MAX
 
 struct node_container {
 	const char *name;
