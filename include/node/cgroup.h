@@ -3,7 +3,7 @@
  * Whoever runs in a container with cgroups of its own may make some below it and name them like
  * another pod's. So the outermost pod of a path is taken and never one further in, also where the
  * outermost one is not known to anybody; and of its container only what the runtime named, directly
- * below the pod. Hierarchies (cgroup v1) that name different pods name none. */
+ * below the pod. Hierarchies (cgroup v1) that contradict each other name none. */
 #ifndef NODE_CGROUP_H
 #define NODE_CGROUP_H
 

@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 
+#include "base/metric.h"
 #include "base/str.h"
 #include "gpu/sample.h"
 #include "node/attribute.h"
@@ -27,5 +28,9 @@ struct exposition_options {
  */
 bool exposition_write(struct str *out, const struct gpu_sample *sample, const struct usage *usage,
 	const struct exposition_options *options);
+/* Once for each sample: what only rises goes to the counters of the agent's registry, which is
+ * written beside this text and shares no name with it. */
+void exposition_count(struct metric_registry *registry, const struct gpu_sample *sample,
+	const struct usage *usage);
 
 #endif
