@@ -40,7 +40,7 @@ Test(attribute, adds_up_per_container_and_pod)
 	cr_assert_eq(main->use.processes, 2);
 	cr_assert(main->first && !side->first);
 	cr_assert_eq(side->use.sm, 20000);
-	const struct pod_use *a = bed_pod_use(&bed, 0, "a"), *b = bed_pod_use(&bed, 0, "b");
+	const struct pod_usage *a = bed_pod_usage(&bed, 0, "a"), *b = bed_pod_usage(&bed, 0, "b");
 	cr_assert(a->charged && b->charged);
 	cr_assert_eq(a->use.sm, 35000);
 	cr_assert_eq(a->use.mem_bytes, 250 * BED_MIB);
@@ -73,7 +73,7 @@ Test(attribute, pods_together_use_no_more_than_the_device)
 	bed.devices[0].figures[FIGURE_GPU_UTIL] = 80000;
 	bed_make(&bed);
 	cr_assert(bed.usage.devices[0].scaled);
-	const struct pod_use *a = bed_pod_use(&bed, 0, "a");
+	const struct pod_usage *a = bed_pod_usage(&bed, 0, "a");
 	cr_assert_eq(a->use.sm, 40000);
 	cr_assert_str_eq(a->use.source, "scaled");
 	cr_assert_eq(bed.usage.devices[0].lost.sm, 20000);
@@ -87,7 +87,7 @@ Test(attribute, the_largest_part_is_believed_before_the_whole)
 	bed_runs(&bed, 0, 1, "a", 60);
 	bed.devices[0].figures[FIGURE_GPU_UTIL] = 0; /* just now, not since the last sample */
 	bed_make(&bed);
-	cr_assert_eq(bed_pod_use(&bed, 0, "a")->use.sm, 60000);
+	cr_assert_eq(bed_pod_usage(&bed, 0, "a")->use.sm, 60000);
 	cr_assert_not(bed.usage.devices[0].scaled);
 }
 
@@ -99,7 +99,7 @@ Test(attribute, a_container_uses_a_whole_device_at_most)
 	bed_in_pod(&bed, 3, "a", "side-id");
 	bed_process(&bed, 0, 3, 50, 1);
 	bed_make(&bed);
-	cr_assert_leq(bed_pod_use(&bed, 0, "a")->use.sm, USE_FULL);
+	cr_assert_leq(bed_pod_usage(&bed, 0, "a")->use.sm, USE_FULL);
 	cr_assert_eq(bed_line(&bed, 0, "a", "main")->use.sm, 66666);
 	cr_assert_eq(sum_of_pods(0), 99999);
 }
@@ -130,10 +130,10 @@ Test(attribute, a_name_never_reaches_another_device)
 		cr_assert_str_eq(c->pod->name, owner);
 	}
 	/* For the state of the node they are all there. */
-	cr_assert_not(bed_pod_use(&bed, 0, "roams")->charged);
-	cr_assert_eq(bed_pod_use(&bed, 0, "deleted")->use.processes, 1);
-	cr_assert_null(bed_pod_use(&bed, 0, "deleted")->pod);
-	cr_assert_eq(bed_pod_use(&bed, 0, "whole")->use.mem_bytes, 100 * BED_MIB);
+	cr_assert_not(bed_pod_usage(&bed, 0, "roams")->charged);
+	cr_assert_eq(bed_pod_usage(&bed, 0, "deleted")->use.processes, 1);
+	cr_assert_null(bed_pod_usage(&bed, 0, "deleted")->pod);
+	cr_assert_eq(bed_pod_usage(&bed, 0, "whole")->use.mem_bytes, 100 * BED_MIB);
 }
 
 Test(attribute, a_pod_of_a_whole_gpu_has_its_own_lines)
@@ -143,7 +143,7 @@ Test(attribute, a_pod_of_a_whole_gpu_has_its_own_lines)
 	bed_runs(&bed, 1, 1, "whole", 70);
 	bed_make(&bed);
 	cr_assert_eq(bed_line(&bed, 1, "whole", "main")->use.sm, 70000);
-	cr_assert(bed_pod_use(&bed, 1, "whole")->charged);
+	cr_assert(bed_pod_usage(&bed, 1, "whole")->charged);
 	cr_assert(bed.usage.devices[0].shared);
 	cr_assert_not(bed.usage.devices[1].shared);
 }
@@ -171,9 +171,9 @@ Test(attribute, nobody_is_idle_where_no_process_can_be_found)
 	bed_make(&bed);
 	cr_assert(bed.usage.host_pid_missing);
 	cr_assert_eq(bed.usage.container_count, 0);
-	cr_assert_eq(bed_pod_use(&bed, 0, "a")->use.sm, -1);
-	cr_assert_eq(bed_pod_use(&bed, 0, "a")->use.mem_bytes, -1);
-	cr_assert_not(bed_pod_use(&bed, 0, "a")->charged);
+	cr_assert_eq(bed_pod_usage(&bed, 0, "a")->use.sm, -1);
+	cr_assert_eq(bed_pod_usage(&bed, 0, "a")->use.mem_bytes, -1);
+	cr_assert_not(bed_pod_usage(&bed, 0, "a")->charged);
 }
 
 Test(attribute, nobody_is_idle_beside_a_process_that_cannot_be_read)
@@ -223,7 +223,7 @@ Test(attribute, who_does_not_run_is_not_idle)
 	bed_make(&bed);
 	cr_assert_eq(bed.usage.container_count, 0);
 	cr_assert_eq(bed.usage.pod_count, 2, "who may use the device is there, who ended is not");
-	cr_assert_not_null(bed_pod_use(&bed, 0, "pending"));
+	cr_assert_not_null(bed_pod_usage(&bed, 0, "pending"));
 }
 
 Test(attribute, a_device_that_does_not_answer_says_nothing_of_pods)
@@ -232,7 +232,7 @@ Test(attribute, a_device_that_does_not_answer_says_nothing_of_pods)
 	bed.devices[0].answered = false;
 	bed_make(&bed);
 	cr_assert_eq(bed.usage.container_count, 0);
-	cr_assert_eq(bed_pod_use(&bed, 0, "a")->use.mem_bytes, -1);
+	cr_assert_eq(bed_pod_usage(&bed, 0, "a")->use.mem_bytes, -1);
 }
 
 /* Scenarios 6 and 11. */
@@ -246,7 +246,7 @@ Test(attribute, what_is_not_told_is_not_zero)
 	second->sm = second->enc = -1;
 	second->mem_bytes = -1;
 	bed_make(&bed);
-	const struct use *a = &bed_pod_use(&bed, 0, "a")->use;
+	const struct use *a = &bed_pod_usage(&bed, 0, "a")->use;
 	cr_assert_eq(a->sm, -1);
 	cr_assert_eq(a->mem_bytes, -1, "half of it is not all of it");
 	cr_assert_eq(a->processes, 2);
@@ -281,8 +281,8 @@ Test(attribute, one_pod_on_several_devices)
 	bed_process(&bed, 0, 1, 10, 10);
 	bed_process(&bed, 1, 1, 20, 30);
 	bed_make(&bed);
-	cr_assert_eq(bed_pod_use(&bed, 0, "a")->use.sm, 10000);
-	cr_assert_eq(bed_pod_use(&bed, 1, "a")->use.mem_bytes, 30 * BED_MIB);
+	cr_assert_eq(bed_pod_usage(&bed, 0, "a")->use.sm, 10000);
+	cr_assert_eq(bed_pod_usage(&bed, 1, "a")->use.mem_bytes, 30 * BED_MIB);
 }
 
 Test(attribute, what_is_over_a_share)
@@ -294,11 +294,11 @@ Test(attribute, what_is_over_a_share)
 	bed_in_pod(&bed, 2, "b", "b");
 	struct gpu_process *p = bed_process(&bed, 0, 2, 1, 1000);
 	bed_make(&bed);
-	cr_assert_eq(pod_use_over(bed_pod_use(&bed, 0, "a")), 200 * BED_MIB);
-	cr_assert_eq(pod_use_over(bed_pod_use(&bed, 0, "b")), 0);
+	cr_assert_eq(pod_usage_over(bed_pod_usage(&bed, 0, "a")), 200 * BED_MIB);
+	cr_assert_eq(pod_usage_over(bed_pod_usage(&bed, 0, "b")), 0);
 	p->mem_bytes = -1;
 	bed_make(&bed);
-	cr_assert_eq(pod_use_over(bed_pod_use(&bed, 0, "b")), 0);
+	cr_assert_eq(pod_usage_over(bed_pod_usage(&bed, 0, "b")), 0);
 }
 
 Test(attribute, lines_come_in_order)

@@ -144,7 +144,7 @@ static inline const struct container_use *bed_line(
 	return NULL;
 }
 
-static inline const struct pod_use *bed_pod_use(
+static inline const struct pod_usage *bed_pod_usage(
 	const struct bed *b, uint32_t device, const char *uid)
 {
 	for (uint32_t i = 0; i < b->usage.pod_count; i++) {
