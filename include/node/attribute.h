@@ -56,7 +56,7 @@ struct container_use {
 };
 
 /* One pod on one device, of whoever has a process there or was granted it, charged or not. */
-struct pod_on_device {
+struct pod_usage {
 	const char *uid;	    /* as the cgroup has it where pod is NULL */
 	const struct node_pod *pod; /* NULL: the API server knows no such pod here (any more) */
 	uint32_t device;
@@ -75,7 +75,7 @@ struct device_use {
 struct usage {
 	struct container_use *containers; /* by device, namespace, name, uid, container */
 	uint32_t container_count;
-	struct pod_on_device *pods; /* by device, namespace, name, uid; unknown ones first */
+	struct pod_usage *pods; /* by device, namespace, name, uid; unknown ones first */
 	uint32_t pod_count;
 	struct device_use *devices; /* as in the sample */
 	uint32_t device_count;
@@ -89,6 +89,6 @@ void usage_make(const struct gpu_sample *sample, const struct places *places,
 
 /* Of a pod on a device how much more than its share it has, in bytes; 0: it is within it, or one of
  * the two is not known. */
-int64_t pod_on_device_over(const struct pod_on_device *use);
+int64_t pod_usage_over(const struct pod_usage *use);
 
 #endif

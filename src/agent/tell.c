@@ -121,7 +121,7 @@ static int tell_uses(
 {
 	s->uses = ARENA_ARRAY(arena, struct pod_use, t->usage->pod_count + 1);
 	for (uint32_t i = 0; i < t->usage->pod_count; i++) {
-		const struct pod_on_device *p = &t->usage->pods[i];
+		const struct pod_usage *p = &t->usage->pods[i];
 		const char *uuid = t->sample->devices[p->device].device.identity.uuid;
 		if (p->use.processes == 0 || text_empty(uuid)) {
 			continue;

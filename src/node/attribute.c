@@ -229,7 +229,7 @@ static struct container_use *line_of(struct usage *u, const struct entry *e)
 static void add_pod(struct work *w, const struct entry *entries, uint32_t count)
 {
 	struct usage *u = w->usage;
-	struct pod_on_device pod = {.uid = entries->uid,
+	struct pod_usage pod = {.uid = entries->uid,
 		.pod = entries->pod,
 		.device = entries->device,
 		.use = nothing};
@@ -308,7 +308,7 @@ static void sum_pods(struct usage *u, uint32_t first_pod, uint32_t first_contain
 {
 	uint32_t c = first_container;
 	for (uint32_t i = first_pod; i < u->pod_count; i++) {
-		struct pod_on_device *p = &u->pods[i];
+		struct pod_usage *p = &u->pods[i];
 		if (!p->charged || c == u->container_count || u->containers[c].pod != p->pod) {
 			continue;
 		}
@@ -364,7 +364,7 @@ void usage_make(const struct gpu_sample *sample, const struct places *places,
 	w.entries = ARENA_ARRAY(arena, struct entry, most + 1);
 	usage.devices = ARENA_ARRAY(arena, struct device_use, sample->device_count + 1);
 	usage.containers = ARENA_ARRAY(arena, struct container_use, lines + 1);
-	usage.pods = ARENA_ARRAY(arena, struct pod_on_device, lines + 1);
+	usage.pods = ARENA_ARRAY(arena, struct pod_usage, lines + 1);
 	collect(&w);
 	for (uint32_t d = 0, at = 0, n; d < sample->device_count; d++, at += n) {
 		for (n = 0; at + n < w.count && w.entries[at + n].device == d;) {
@@ -375,7 +375,7 @@ void usage_make(const struct gpu_sample *sample, const struct places *places,
 	*ret_usage = usage;
 }
 
-int64_t pod_on_device_over(const struct pod_on_device *use)
+int64_t pod_usage_over(const struct pod_usage *use)
 {
 	if (!use->charged || use->pod == NULL || use->pod->mem_mib <= 0 || use->use.mem_bytes < 0) {
 		return 0;

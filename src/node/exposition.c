@@ -68,7 +68,8 @@ struct writer {
 	const struct gpu_sample *sample;
 	const struct usage *usage;
 	const struct exposition_options *options;
-	struct str *device_labels; /* one text a device */
+	struct str *device_labels; /* one text a device: dcgm-exporter's */
+	struct str *own_labels;	   /* the same for what the agent tells of itself */
 	struct str labels;	   /* of the line of a pod */
 	bool pods;		   /* false: their lines are left out */
 	const struct family *told; /* whose HELP and TYPE are written */
@@ -111,6 +112,10 @@ static void make_device_labels(struct writer *w, uint32_t device)
 	metric_label(labels, w->options->small_hostname ? "hostname" : "Hostname",
 		text_or(w->options->node, ""));
 	add_device_text(labels, "DCGM_FI_DRIVER_VERSION", w->sample->driver);
+	labels = &w->own_labels[device];
+	*labels = (struct str)STR_INIT(4096);
+	metric_label(labels, "gpu", index);
+	add_device_text(labels, "UUID", id->uuid);
 }
 
 static const char *pod_labels(struct writer *w, const struct container_use *c, const char *source)
@@ -169,7 +174,7 @@ static void write_line(struct writer *w, const struct family *f, const char *lab
 	str_append_char(w->out, '\n');
 }
 
-static const struct pod_on_device *pod_of(const struct usage *u, const struct container_use *c)
+static const struct pod_usage *pod_of(const struct usage *u, const struct container_use *c)
 {
 	for (uint32_t i = 0; i < u->pod_count; i++) {
 		if (u->pods[i].device == c->device && u->pods[i].pod == c->pod) {
@@ -193,7 +198,7 @@ static bool is_alone(const struct usage *u, const struct container_use *c)
 static int64_t free_of(const struct writer *w, const struct container_use *c)
 {
 	const struct gpu_reading *r = &w->sample->devices[c->device];
-	const struct pod_on_device *p = c->first ? pod_of(w->usage, c) : NULL;
+	const struct pod_usage *p = c->first ? pod_of(w->usage, c) : NULL;
 	if (p == NULL) {
 		return -1;
 	}
@@ -288,7 +293,7 @@ static void write_lost_by(struct writer *w)
 	for (uint32_t d = 0; d < w->usage->device_count; d++) {
 		for (int why = 0; w->sample->devices[d].answered && why < LOSS_COUNT; why++) {
 			str_reset(&w->labels);
-			str_append_text(&w->labels, str_text(&w->device_labels[d]));
+			str_append_text(&w->labels, str_text(&w->own_labels[d]));
 			metric_label(&w->labels, "reason", loss_name((enum loss)why));
 			write_line(
 				w, &lost, str_text(&w->labels), w->usage->devices[d].lost_by[why]);
@@ -317,7 +322,7 @@ static void write_own(struct writer *w)
 		for (uint32_t d = 0; d < w->usage->device_count; d++) {
 			int64_t value = own_figure(w, by_device[i], d);
 			if (value >= 0) {
-				write_line(w, by_device[i], str_text(&w->device_labels[d]), value);
+				write_line(w, by_device[i], str_text(&w->own_labels[d]), value);
 			}
 		}
 	}
@@ -360,13 +365,14 @@ bool exposition_write(struct str *out, const struct gpu_sample *sample, const st
 		.options = options,
 		.labels = STR_INIT(8192)};
 	ENSURE(usage->device_count == sample->device_count);
-	w.device_labels = xcalloc(sample->device_count + 1, sizeof *w.device_labels);
+	w.device_labels = xcalloc(2 * (size_t)sample->device_count + 1, sizeof *w.device_labels);
+	w.own_labels = w.device_labels + sample->device_count;
 	for (uint32_t d = 0; d < sample->device_count; d++) {
 		make_device_labels(&w, d);
 	}
 	bool done = write_all(&w, true) || write_all(&w, false);
-	for (uint32_t d = 0; d < sample->device_count; d++) {
-		str_finish(&w.device_labels[d]);
+	for (size_t i = 0; i < 2 * (size_t)sample->device_count; i++) {
+		str_finish(&w.device_labels[i]);
 	}
 	free(w.device_labels);
 	str_finish(&w.labels);

@@ -14,7 +14,7 @@ struct bed {
 	struct gpu_reading readings[2];
 	struct usage usage;
 	struct device_use uses[2];
-	struct pod_on_device on[4];
+	struct pod_usage on[4];
 	struct node_pods *pods;
 	struct cgroup_pods present;
 	const char *names[6];
@@ -74,7 +74,7 @@ static int told(struct bed *b)
 
 static void use(struct bed *b, const char *uid, uint32_t device, uint32_t processes, int64_t bytes)
 {
-	b->on[b->usage.pod_count++] = (struct pod_on_device){
+	b->on[b->usage.pod_count++] = (struct pod_usage){
 		.uid = uid, .device = device, .use = {.processes = processes, .mem_bytes = bytes}};
 }
 
