@@ -39,8 +39,9 @@ void latest_destroy(struct latest *l);
 
 /* --- whose use is wanted --- */
 
-/* Each time all of them; it may take several turns. A pod with another uid than before is another
- * pod, of which nothing is known. */
+/* Each time all of them; it may take several turns, in which one may be missed that was there all
+ * the while: who is not named twice in a row is forgotten. A pod with another uid than before is
+ * another pod, of which nothing is known. */
 void latest_want_begin(struct latest *l);
 /* `node`: NULL while it is bound to none. False: there are too many. */
 bool latest_want(

@@ -221,7 +221,7 @@ bool latest_want(
 void latest_want_end(struct latest *l)
 {
 	for (uint32_t i = (uint32_t)l->pods.count; i-- > 0;) {
-		if (l->pods.items[i]->round != l->round) {
+		if (l->round - l->pods.items[i]->round > 1) {
 			record_remove(l, i);
 		}
 	}
