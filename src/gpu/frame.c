@@ -271,6 +271,9 @@ static void take_reading(struct reader *r, struct gpu_reading *to)
 	take_text(r, to->pci_bus_id, sizeof to->pci_bus_id, "a place on the bus");
 	take_fault(r, &to->fault);
 	take_text(r, ill, sizeof ill, "why a device is ill");
+	if (to->ill == NULL && ill[0] != '\0') {
+		reader_refuse(r, "why a device is ill");
+	}
 	to->ill = to->ill != NULL ? arena_strdup(r->arena, ill) : NULL;
 	to->ill_xid = take_i32(r, 0, INT32_MAX, "an XID");
 	for (int i = 0; i < FIGURE_COUNT; i++) {
