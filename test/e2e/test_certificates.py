@@ -200,7 +200,7 @@ def test_a_secret_that_somebody_deleted_may_return_empty(stack):
     start = stack.api.list_raw("secrets", HOME)["metadata"]["resourceVersion"]
     with Stream(stack) as stream:
         stack.api.delete("secrets", SECRET, HOME)
-        empty, = [obj for obj in manifests.render() if obj["kind"] == "Secret"]
+        empty, = [obj for obj in manifests.render() if obj["kind"] == "Secret" and obj["metadata"]["name"] == SECRET]
         stack.api.apply(empty)
         kept = wait_until(lambda: secret(stack).get("ca.crt") not in (None, before["ca.crt"]) and
                           settled(stack), 60, "another authority")
