@@ -140,7 +140,7 @@ def test_applying_the_manifests_again_changes_nothing(stack):
     url = "https://127.0.0.1:%d/admit" % stack.webhook_port
     with Stream(stack) as stream:
         for obj in manifests.with_webhook_url(manifests.render(image="aliquot:test"), url):
-            if obj["kind"] != "Deployment":
+            if obj["kind"] not in manifests.WORKLOADS:
                 stack.api.apply(obj)
     assert (secret(stack), bundle(stack)) == (before, pem)
     assert (stream.whole, stream.errors) == (0, [])
