@@ -30,6 +30,8 @@
 #define NAME_MIG_PREFIX	  "nvidia.com/mig-"
 #define NAME_GATE	  "aliquot.dev/gpu"
 #define NAME_PLACED	  "aliquot.dev/Placed"
+#define NAME_OVERUSE	  "aliquot.dev/MemoryOveruse"
+#define NAME_CONTENTION	  "aliquot.dev/Contention"
 #define NAME_CDI_PREFIX	  "nvidia.cdi.k8s.io/container."
 
 /* labels */

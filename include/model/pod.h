@@ -136,6 +136,11 @@ struct pod {
 	bool unschedulable;	     /* PodScheduled=False, reason Unschedulable */
 	bool disrupted;		     /* DisruptionTarget=True: something is ending it */
 	struct pod_condition placed; /* aliquot.dev/Placed; type NULL if absent */
+	/* its conditions MemoryOveruse and Contention are True */
+	bool told_overuse, told_contention;
+	/* when one of its containers last ended because a GPU had no memory left, as far as it says
+	 * so; on its kubelet's clock, 0: never */
+	int64_t gpu_oom_ms;
 	/* capacity pods only */
 	const struct gpu_identity *identity; /* what `identify` told; NULL until it has */
 	struct ledger ledger;		     /* the annotation `grants` */

@@ -78,6 +78,14 @@ static void update_decisions(struct controller *c)
 		r->gpus_orphaned);
 	gauge(c, "aliquot_doubled_gpus", "GPUs that more than one capacity pod tells.", NULL,
 		r->gpus_doubled);
+	gauge(c, "aliquot_memory_overuse_tenants",
+		"Tenants that use more GPU memory than their share, as agents measure it.", NULL,
+		r->tenants_over);
+	gauge(c, "aliquot_memory_overuse_mib", "By how much, all of them together.", NULL,
+		r->over_mib);
+	gauge(c, "aliquot_memory_contended_tenants",
+		"Tenants that ran out of GPU memory through others in the last ten minutes.", NULL,
+		r->tenants_contended);
 	gauge(c, "aliquot_granted_milli", "Milli-GPUs granted to tenants.", NULL, r->granted_milli);
 }
 

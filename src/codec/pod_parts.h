@@ -1,5 +1,5 @@
-/* A pod is decoded in seven files: pod.c (metadata, spec), pod_placing.c, pod_neighbour.c,
- * pod_container.c, pod_need.c, pod_status.c, pod_door.c. */
+/* A pod is decoded in nine files: pod.c (metadata, spec), pod_placing.c, pod_neighbour.c,
+ * pod_container.c, pod_need.c, pod_status.c, pod_oom.c, pod_agent.c, pod_door.c. */
 #ifndef CODEC_POD_PARTS_H
 #define CODEC_POD_PARTS_H
 
@@ -21,6 +21,10 @@ bool pod_crosses_namespaces(const json_t *spec);
 /* status (NULL: none) */
 MUST_CHECK int pod_status_decode(
 	const json_t *status, struct arena *arena, struct pod *pod, struct fault *ret_fault);
+
+/* How a container ended (NULL: it has not): whether a GPU had no memory left for it. What says so
+ * in the wrong type says nothing. */
+void pod_oom_note(const json_t *terminated, struct pod *pod);
 
 struct basics {
 	int64_t cpu_milli;
