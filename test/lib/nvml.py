@@ -8,30 +8,36 @@ import subprocess
 import binaries
 import fleet
 
-SOURCES = ("calls.c", "topology.c")
+SOURCES = ("calls.c", "setting.c", "topology.c")
 FLAGS = ("-std=gnu11", "-D_GNU_SOURCE", "-O1", "-Wall", "-Wextra", "-Werror", "-fPIC",
          "-fvisibility=hidden", "-shared", "-Wl,-soname,libnvidia-ml.so.1")
 
 
-def library():
-    """Path of the fake: named by ALIQUOT_FAKE_NVML, else compiled into the cache by its content."""
-    given = os.environ.get("ALIQUOT_FAKE_NVML")
+def compiled(variable, folder, flags, name, sources):
+    """Path of a stand-in: named by that variable, else compiled into the cache by its content."""
+    given = os.environ.get(variable)
     if given:
         return os.path.abspath(given)
-    folder = os.path.join(binaries.TREE, "test", "fake", "nvml")
-    digest = hashlib.sha256(repr(FLAGS).encode())
+    folder = os.path.join(binaries.TREE, "test", "fake", folder)
+    digest = hashlib.sha256(repr(flags).encode())
     for path in sorted(glob.glob(os.path.join(folder, "*.[ch]"))):
         with open(path, "rb") as file:
             digest.update(file.read())
-    home = os.path.join(binaries.cache_dir(), "fake-nvml-" + digest.hexdigest()[:12])
-    path = os.path.join(home, "libnvidia-ml.so.1")
+    kind = os.path.basename(folder)
+    home = os.path.join(binaries.cache_dir(), "fake-%s-%s" % (kind, digest.hexdigest()[:12]))
+    path = os.path.join(home, name)
     if not os.path.exists(path):
         os.makedirs(home, exist_ok=True)
         aside = "%s.%d" % (path, os.getpid())
-        subprocess.run([os.environ.get("CC", "cc"), *FLAGS, "-o", aside,
-                        *(os.path.join(folder, name) for name in SOURCES)], check=True, timeout=120)
+        subprocess.run([os.environ.get("CC", "cc"), *flags, "-o", aside,
+                        *(os.path.join(folder, source) for source in sources)], check=True,
+                       timeout=120)
         os.replace(aside, path)
     return path
+
+
+def library():
+    return compiled("ALIQUOT_FAKE_NVML", "nvml", FLAGS, "libnvidia-ml.so.1", SOURCES)
 
 
 def uuid(node, index):

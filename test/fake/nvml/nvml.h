@@ -73,6 +73,7 @@ NVML_API int nvmlDeviceGetIndex(const void *handle, unsigned *index);
 NVML_API int nvmlDeviceGetMinorNumber(const void *handle, unsigned *minor);
 NVML_API int nvmlDeviceGetMemoryInfo(const void *handle, struct nvml_memory *memory);
 NVML_API int nvmlDeviceGetMemoryInfo_v2(const void *handle, struct nvml_memory_v2 *memory);
+NVML_API int nvmlDeviceSetComputeMode(const void *handle, int mode);
 NVML_API int nvmlDeviceGetMigMode(const void *handle, unsigned *current, unsigned *pending);
 NVML_API int nvmlDeviceGetPciInfo_v3(const void *handle, struct nvml_pci_info *pci);
 NVML_API int nvmlDeviceGetUtilizationRates(const void *handle, struct nvml_utilization *use);
