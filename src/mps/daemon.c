@@ -128,13 +128,14 @@ static void drop_call(struct mps_daemon *d)
 
 /* --- failing ---------------------------------------------------------------------------------- */
 
-/* What does not answer is ended before another one is started beside it. */
+/* What does not answer is ended before another one is started beside it; one that was never asked
+ * is not: its clients may be well. */
 static void fall(struct mps_daemon *d, const struct fault *why)
 {
 	drop_call(d);
 	forget_process(d);
 	mps_folder_clear_ready(&d->folder);
-	int killed = leftover_signal(d->folder.pipe, SIGKILL);
+	int killed = d->step != STEP_IDLE ? leftover_signal(d->folder.pipe, SIGKILL) : 0;
 	int64_t wait_ms = backoff_next(&d->backoff, &d->rng);
 	log_error("lost the MPS daemon", LOG_F(why), LOG_S("uuid", d->o.uuid),
 		LOG_I("killed", killed), LOG_I("retry_ms", wait_ms),
