@@ -3,61 +3,29 @@
 #include "leftover.h"
 
 #include <dirent.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/pidfd.h>
 #include <unistd.h>
 
 #include "base/str.h"
+#include "proc.h"
 
-#define NAME	  "nvidia-cuda-mps"
-#define VARIABLE  "CUDA_MPS_PIPE_DIRECTORY="
-#define ENV_BYTES 65536
-
-static bool proc_read(pid_t pid, const char *file, struct str *text)
-{
-	char path[64];
-	(void)snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, file);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0) {
-		return false;
-	}
-	str_reset(text);
-	for (;;) {
-		char piece[4096];
-		ssize_t n = read(fd, piece, sizeof piece);
-		if (n <= 0 || !str_append(text, piece, (size_t)n)) {
-			break;
-		}
-	}
-	(void)close(fd);
-	return text->len > 0;
-}
-
-static bool works_in(struct view environment, const char *pipe_dir)
-{
-	struct view pair;
-	while (view_next(&environment, '\0', &pair)) {
-		if (view_starts_with(pair, VARIABLE)) {
-			size_t skip = sizeof VARIABLE - 1;
-			return view_equals((struct view){pair.p + skip, pair.n - skip}, pipe_dir);
-		}
-	}
-	return false;
-}
+#define PROC "/proc"
+#define NAME "nvidia-cuda-mps"
 
 static bool is_of(pid_t pid, const char *pipe_dir, struct str *text)
 {
-	return proc_read(pid, "comm", text) &&
-	       view_starts_with((struct view){text->p, text->len}, NAME) &&
-	       proc_read(pid, "environ", text) &&
-	       works_in((struct view){text->p, text->len}, pipe_dir);
+	if (!proc_text(PROC, pid, "comm", text) ||
+		!view_starts_with((struct view){text->p, text->len}, NAME) ||
+		!proc_text(PROC, pid, "environ", text)) {
+		return false;
+	}
+	struct view environment = {text->p, text->len};
+	return view_equals(proc_variable(environment, "CUDA_MPS_PIPE_DIRECTORY"), pipe_dir);
 }
 
 int leftover_open(pid_t pid, const char *pipe_dir)
 {
-	CLEANUP(str_finish) struct str text = STR_INIT(ENV_BYTES);
+	CLEANUP(str_finish) struct str text = STR_INIT(PROC_BYTES_MAX);
 	int fd = pid > 1 ? pidfd_open(pid, 0) : -1;
 	if (fd >= 0 && !is_of(pid, pipe_dir, &text)) {
 		(void)close(fd);
@@ -68,7 +36,7 @@ int leftover_open(pid_t pid, const char *pipe_dir)
 
 int leftover_signal(const char *pipe_dir, int signo)
 {
-	DIR *processes = opendir("/proc");
+	DIR *processes = opendir(PROC);
 	int count = 0;
 	if (processes == NULL) {
 		return 0;
