@@ -9,8 +9,9 @@ FLAGS = ("-std=gnu11", "-D_GNU_SOURCE", "-O1", "-Wall", "-Wextra", "-Werror")
 
 def control():
     """Path of the fake: named by ALIQUOT_FAKE_MPS, else compiled into the cache by its content."""
-    return nvml.compiled("ALIQUOT_FAKE_MPS", "mps", FLAGS, "nvidia-cuda-mps-control",
-                         ("control.c",))
+    given = os.environ.get("ALIQUOT_FAKE_MPS")
+    return os.path.abspath(given) if given else \
+        nvml.compiled("mps", FLAGS, "nvidia-cuda-mps-control")
 
 
 class FakeMps:

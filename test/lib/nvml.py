@@ -8,16 +8,12 @@ import subprocess
 import binaries
 import fleet
 
-SOURCES = ("calls.c", "setting.c", "topology.c")
 FLAGS = ("-std=gnu11", "-D_GNU_SOURCE", "-O1", "-Wall", "-Wextra", "-Werror", "-fPIC",
          "-fvisibility=hidden", "-shared", "-Wl,-soname,libnvidia-ml.so.1")
 
 
-def compiled(variable, folder, flags, name, sources):
-    """Path of a stand-in: named by that variable, else compiled into the cache by its content."""
-    given = os.environ.get(variable)
-    if given:
-        return os.path.abspath(given)
+def compiled(folder, flags, name):
+    """Path of a stand-in of test/fake, compiled into the cache by its content."""
     folder = os.path.join(binaries.TREE, "test", "fake", folder)
     digest = hashlib.sha256(repr(flags).encode())
     for path in sorted(glob.glob(os.path.join(folder, "*.[ch]"))):
@@ -29,15 +25,21 @@ def compiled(variable, folder, flags, name, sources):
     if not os.path.exists(path):
         os.makedirs(home, exist_ok=True)
         aside = "%s.%d" % (path, os.getpid())
-        subprocess.run([os.environ.get("CC", "cc"), *flags, "-o", aside,
-                        *(os.path.join(folder, source) for source in sources)], check=True,
+        sources = sorted(glob.glob(os.path.join(folder, "*.c")))
+        subprocess.run([os.environ.get("CC", "cc"), *flags, "-o", aside, *sources], check=True,
                        timeout=120)
         os.replace(aside, path)
     return path
 
 
-def library():
-    return compiled("ALIQUOT_FAKE_NVML", "nvml", FLAGS, "libnvidia-ml.so.1", SOURCES)
+def library(driver=3):
+    """Path of the fake: named by ALIQUOT_FAKE_NVML, else compiled into the cache by its content.
+
+    driver is how new the driver is: 2 and 1 are older ones (FAKE_DRIVER in nvml.h)."""
+    given = os.environ.get("ALIQUOT_FAKE_NVML")
+    if given and driver == 3:
+        return os.path.abspath(given)
+    return compiled("nvml", (*FLAGS, "-DFAKE_DRIVER=%d" % driver), "libnvidia-ml.so.1")
 
 
 def uuid(node, index):
