@@ -68,6 +68,7 @@ struct action {
 	uint32_t node_term_count;
 	const char **gates; /* those that stay: none, C19 */
 	uint32_t gate_count;
+	const char *condition; /* CONDITION: its type; NULL: aliquot.dev/Placed */
 	/* CONDITION, EVENT, POLICY_STATUS; EVICT has a reason */
 	bool is_true;
 	enum reason reason;

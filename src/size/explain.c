@@ -127,6 +127,12 @@ static const char *const templates[REASON_COUNT] = {
 			     "its share, ]has a higher priority[, {limit},] and fits nowhere else",
 	[REASON_CAPACITY_LOST] = "evicted, as far as its disruption budgets allow: nobody holds "
 				 "its GPU[ {gpu}] any more",
+	[REASON_MEMORY_OVERUSE] =
+		"evicted, as far as its disruption budgets allow: it uses[ on GPU {gpu} {value}]"
+		"[, and {name}]",
+	[REASON_WITHIN_SHARE] = "uses no more GPU memory than its share any longer",
+	[REASON_CONTENTION] = "a GPU had no memory left for it because of others",
+	[REASON_NO_CONTENTION] = "has not been short of GPU memory through others for a while",
 	[REASON_PINNED_UNSCHEDULABLE] =
 		"has[ {want}][ on node {node}] and keeps it, but the scheduler does not bind it "
 		"there[, for {waited} s]; PodScheduled says why[; the Job {name} would count an "

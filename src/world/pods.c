@@ -154,6 +154,9 @@ static struct world_gpu *gpu_create(struct world *w, const struct pod *pod)
 	g->has_neighbours = pod->neighbour_count > 0;
 	g->is_kai = g->class == WORLD_WHOLE && is_kai(pod);
 	g->waiting_shown = pod->placed.type != NULL && !pod->placed.is_true;
+	g->overuse_shown = pod->told_overuse;
+	g->contention_shown = pod->told_contention;
+	g->gpu_oom_ms = pod->gpu_oom_ms;
 	g->told = reason_parse(pod->placed.reason);
 	g->told_ms = pod->placed.type != NULL ? pod->placed.since_ms : 0;
 	g->stamp = w->version;

@@ -511,6 +511,34 @@ Test(body, a_condition_touches_only_itself)
 	tear_down(f);
 }
 
+/* Another type leaves that of the waiting alone, also in the queue. */
+Test(body, a_condition_of_another_type_does_not_take_its_place)
+{
+	struct fixture *f = set_up();
+	struct action x = {.id = 5,
+		.type = ACTION_CONDITION,
+		.ns = "team",
+		.name = "tenant",
+		.uid = "t-uid",
+		.reason = REASON_PLACED};
+	act_submit(f->act, &x);
+	x.id = 6;
+	x.condition = NAME_OVERUSE;
+	x.reason = REASON_MEMORY_OVERUSE;
+	x.is_true = true;
+	act_submit(f->act, &x);
+	step(f, 0);
+	cr_expect_not_null(strstr(fake_last(f->wire)->body, "aliquot.dev/Placed"));
+	fake_answer(fake_last(f->wire), 200, POD_ANSWER);
+	cr_expect_eq(last_heard(f)->fault.kind, FAULT_NONE);
+	step(f, 0);
+	const char *body = fake_last(f->wire)->body;
+	cr_expect(
+		strstr(body, "aliquot.dev/MemoryOveruse") && strstr(body, "\"True\""), "%s", body);
+	fake_answer(fake_last(f->wire), 200, POD_ANSWER);
+	tear_down(f);
+}
+
 Test(body, policy_status)
 {
 	struct fixture *f = set_up();
