@@ -19,11 +19,12 @@
 #define NAME_FENCE	      "aliquot-term"	 /* ValidatingAdmissionPolicy */
 #define NAME_CAPACITY	      "aliquot-capacity" /* ServiceAccount, PriorityClass, ConfigMap, PDB */
 
-#define NAME_COMPANION	"aliquot-companion"		   /* PriorityClass */
-#define NAME_AGENT	"aliquot-agent"			   /* DaemonSet */
-#define NAME_AGENT_TLS	"aliquot-agent.aliquot-system.svc" /* in every agent's certificate */
-#define NAME_AGENT_PORT "state"				   /* of its container */
-#define NAME_AGENT_PATH "/v1/state"
+#define NAME_COMPANION	  "aliquot-companion"		     /* PriorityClass */
+#define NAME_AGENT	  "aliquot-agent"		     /* DaemonSet */
+#define NAME_AGENT_TLS	  "aliquot-agent.aliquot-system.svc" /* in every agent's certificate */
+#define NAME_AGENT_PORT	  "state"			     /* of its container */
+#define NAME_AGENT_PATH	  "/v1/state"
+#define NAME_METRICS_PORT "metrics" /* of an agent's container, as of any exporter's */
 
 #define NAME_GPU_RESOURCE "nvidia.com/gpu"
 #define NAME_MIG_PREFIX	  "nvidia.com/mig-"

@@ -149,9 +149,14 @@ struct pod {
 	const char *trouble; /* capacity pods: waiting reason of a container that cannot start, NULL
 				if none */
 	uint32_t restarts;   /* of all containers */
-	/* agents only: where they answer; not kept by the world */
+	/* where it answers; of the watch alone, and not kept by the world */
 	const char *address; /* an IP; NULL: none yet */
-	int64_t port;
+	bool on_node_network;
+	int64_t port;	      /* agents only: of their state; 0: none */
+	int64_t metrics_port; /* of a container's port that is called so; 0: none */
+	/* by its prometheus.io annotations; 0: they do not ask for it */
+	int64_t scrape_port;
+	const char *scrape_path; /* NULL: the usual one */
 };
 
 bool pod_is_terminal(const struct pod *p);
