@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "agent/agent.h"
 #include "base/str.h"
 #include "controller.h"
 #include "json/decode.h"
@@ -40,6 +41,7 @@ static const struct command commands[] = {
 	{"controller", controller_main,
 		"places tenants, serves the admission webhook; runs as a Deployment"},
 	{"capacity", capacity_main, "holds one GPU; runs in capacity pods (identify, hold)"},
+	{"agent", agent_main, "meters the GPUs of a node by pod; runs as a DaemonSet"},
 	{"replay", replay_main, "decides again what a journal recorded, and compares"},
 	{"agent-probe", agent_probe_main, NULL},
 	{"docs", docs_main, "writes reference documents (configuration)"},

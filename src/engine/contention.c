@@ -158,7 +158,9 @@ static void consider(
 	if (v.blame == BLAME_OTHERS) {
 		f->judged = true;
 		f->contended_at = e->now;
-		crowd_touch(e, v.uuid)->failed_at = e->now;
+		struct crowd *c = crowd_touch(e, v.uuid);
+		c->failed_at = e->now;
+		text_set(&c->victim, f->uid);
 		tell(e, f, p, &v, plan);
 	} else if (e->now - f->seen_at >= JUDGE_FOR_MS) {
 		f->judged = true;
@@ -200,7 +202,7 @@ void failures_tend(struct engine *e, int64_t policy_ms, struct plan *plan)
 	for (size_t i = 0; i < world_class_count(e->world, WORLD_TENANT); i++) {
 		const struct world_pod *p = world_class_at(e->world, WORLD_TENANT, i);
 		bool failed = p->gpu->gpu_oom_ms != 0 || p->gpu->contention_shown;
-		if (failed && overuse_concerns(e, p)) {
+		if (failed && overuse_concerns(p)) {
 			struct failure *f = failure_touch(e, p, policy_ms);
 			consider(e, f, p, plan);
 			keep_condition(e, f, p, plan);
