@@ -219,7 +219,6 @@ static int64_t power_of(
 {
 	int64_t all = w->sample->devices[c->device].figures[FIGURE_POWER_MW];
 	if (c->first && is_alone(w->usage, c)) {
-		*ret_source = NULL;
 		return all;
 	}
 	*ret_source = "compute";
@@ -229,7 +228,7 @@ static int64_t power_of(
 static int64_t figure_of(const struct writer *w, const struct family *f,
 	const struct container_use *c, const char **ret_source)
 {
-	*ret_source = NULL;
+	*ret_source = c->use.presumed ? c->use.source : NULL;
 	switch (f->part) {
 	case PART_SM:
 		*ret_source = c->use.source;
@@ -283,6 +282,7 @@ static const struct family lost = {"aliquot_agent_unattributed_processes", "gaug
 static const struct family lost_memory = {"aliquot_agent_unattributed_memory_bytes", "gauge", "Memory of the processes that are charged to no pod.", 0, UNIT_ONE, 0};
 static const struct family lost_compute = {"aliquot_agent_unattributed_compute_percent", "gauge", "Compute of the processes that are charged to no pod, in percent of the device.", 0, UNIT_MILLI, 0};
 static const struct family scaled = {"aliquot_agent_compute_scaled", "gauge", "1 where the pods' compute was made smaller to fit the device's.", 0, UNIT_ONE, 0};
+static const struct family unknown = {"aliquot_agent_devices_unknown", "gauge", "Devices that have not said so far which they are.", 0, UNIT_ONE, 0};
 static const struct family host_pid = {"aliquot_agent_host_pid_missing", "gauge", "1 while no process that the driver names can be found: the agent needs hostPID.", 0, UNIT_ONE, 0};
 static const struct family left_out = {"aliquot_agent_pods_left_out", "gauge", "1 while lines or pods are missing because there are too many.", 0, UNIT_ONE, 0};
 static const struct family took = {"aliquot_agent_sample_seconds", "gauge", "How long the last look at all devices took.", 0, UNIT_MILLI, 0};
@@ -301,10 +301,28 @@ static void write_lost_by(struct writer *w)
 	}
 }
 
+/* A series without the device's name could be any device's. */
+static bool is_known(const struct writer *w, uint32_t device)
+{
+	return w->sample->devices[device].device.identity.uuid[0] != '\0';
+}
+
+static int64_t count_unknown(const struct writer *w)
+{
+	int64_t count = 0;
+	for (uint32_t d = 0; d < w->usage->device_count; d++) {
+		count += !is_known(w, d);
+	}
+	return count;
+}
+
 static int64_t own_figure(const struct writer *w, const struct family *f, uint32_t device)
 {
 	const struct device_use *d = &w->usage->devices[device];
 	const struct gpu_reading *r = &w->sample->devices[device];
+	if (!is_known(w, device)) {
+		return -1;
+	}
 	if (f == &up || f == &healthy) {
 		return r->answered && (f == &up || r->ill == NULL) ? 1 : 0;
 	}
@@ -327,6 +345,7 @@ static void write_own(struct writer *w)
 		}
 	}
 	write_lost_by(w);
+	write_line(w, &unknown, "", count_unknown(w));
 	write_line(w, &host_pid, "", w->usage->host_pid_missing);
 	write_line(w, &left_out, "",
 		!w->pods || w->usage->incomplete || w->usage->container_count == USE_LINES_MAX);

@@ -253,6 +253,28 @@ Test(exposition, too_much_text_loses_the_pods_and_says_so)
 	cr_assert_str_eq(str_text(&small), "first\n");
 }
 
+Test(exposition, what_is_presumed_says_so_everywhere)
+{
+	bed_tenant(&bed, "a", "GPU-0");
+	bed_tenant(&bed, "b", "GPU-1");
+	bed_whole(&bed, "w");
+	CLEANUP(str_finish) struct str text = text_of(&plain);
+	cr_assert_eq(times(&text, "pod=\"w\""), 5);
+	cr_assert_eq(
+		times(&text, "pod=\"w\",attribution=\"estimated\",source=\"only-place\"} 0\n"), 5);
+}
+
+Test(exposition, devices_that_never_spoke_share_no_series)
+{
+	for (int d = 1; d < 3; d++) {
+		bed.devices[d].answered = false;
+		bed.devices[d].device.identity.uuid[0] = '\0';
+	}
+	CLEANUP(str_finish) struct str text = text_of(&plain);
+	cr_assert_eq(times(&text, "aliquot_agent_device_up{"), 1);
+	cr_assert(has(&text, "aliquot_agent_devices_unknown 2\n"));
+}
+
 Test(exposition, counts_what_only_rises)
 {
 	struct metric_registry *registry = metric_registry_create();
