@@ -3,7 +3,8 @@
 
 #include <inttypes.h>
 
-#define MIB (1 << 20)
+#define MIB	      (1 << 20)
+#define NODE_NAME_MAX 253
 
 enum unit {
 	UNIT_ONE,
@@ -72,6 +73,7 @@ struct writer {
 	struct str *own_labels;	   /* the same for what the agent tells of itself */
 	struct str labels;	   /* of the line of a pod */
 	bool pods;		   /* false: their lines are left out */
+	bool cut;		   /* a line was left out: its labels are too long */
 	const struct family *told; /* whose HELP and TYPE are written */
 };
 
@@ -100,17 +102,17 @@ static void make_device_labels(struct writer *w, uint32_t device)
 	const struct gpu_reading *r = &w->sample->devices[device];
 	const struct gpu_identity *id = &r->device.identity;
 	struct str *labels = &w->device_labels[device];
-	char index[16], name[32];
+	char index[16], name[32], node[NODE_NAME_MAX + 1];
 	snprintf(index, sizeof index, "%" PRId32, id->minor);
 	snprintf(name, sizeof name, "nvidia%" PRId32, id->minor);
+	snprintf(node, sizeof node, "%s", text_or(w->options->node, ""));
 	*labels = (struct str)STR_INIT(4096);
 	metric_label(labels, "gpu", index);
 	add_device_text(labels, "UUID", id->uuid);
 	add_device_text(labels, "pci_bus_id", r->pci_bus_id);
 	metric_label(labels, "device", name);
 	add_device_text(labels, "modelName", id->model);
-	metric_label(labels, w->options->small_hostname ? "hostname" : "Hostname",
-		text_or(w->options->node, ""));
+	metric_label(labels, w->options->small_hostname ? "hostname" : "Hostname", node);
 	add_device_text(labels, "DCGM_FI_DRIVER_VERSION", w->sample->driver);
 	labels = &w->own_labels[device];
 	*labels = (struct str)STR_INIT(4096);
@@ -266,8 +268,13 @@ static void write_family(struct writer *w, const struct family *f)
 		const struct container_use *c = &w->usage->containers[i];
 		const char *source;
 		int64_t value = figure_of(w, f, c, &source);
-		if (w->sample->devices[c->device].answered && value >= 0) {
-			write_line(w, f, pod_labels(w, c, source), value);
+		if (!w->sample->devices[c->device].answered || value < 0) {
+			continue;
+		}
+		const char *labels = pod_labels(w, c, source);
+		w->cut = w->cut || w->labels.overflow;
+		if (!w->labels.overflow) {
+			write_line(w, f, labels, value);
 		}
 	}
 }
@@ -348,7 +355,8 @@ static void write_own(struct writer *w)
 	write_line(w, &unknown, "", count_unknown(w));
 	write_line(w, &host_pid, "", w->usage->host_pid_missing);
 	write_line(w, &left_out, "",
-		!w->pods || w->usage->incomplete || w->usage->container_count == USE_LINES_MAX);
+		!w->pods || w->cut || w->usage->incomplete ||
+			w->usage->container_count == USE_LINES_MAX);
 	write_line(w, &took, "", w->sample->took_ms);
 }
 
@@ -389,7 +397,11 @@ bool exposition_write(struct str *out, const struct gpu_sample *sample, const st
 	for (uint32_t d = 0; d < sample->device_count; d++) {
 		make_device_labels(&w, d);
 	}
+	size_t limit = out->limit, room = limit > out->len ? limit - out->len : 0;
+	/* What comes after it has room, however much there is to tell here. */
+	out->limit = out->len + (room < METRICS_BYTES_MAX ? room : METRICS_BYTES_MAX);
 	bool done = write_all(&w, true) || write_all(&w, false);
+	out->limit = limit;
 	for (size_t i = 0; i < 2 * (size_t)sample->device_count; i++) {
 		str_finish(&w.device_labels[i]);
 	}

@@ -14,7 +14,7 @@ import manifests
 NAMES_H = os.path.join(manifests.TREE, "include", "model", "names.h")
 GUARDED = {"gpu-uuid", "visible-devices", "compute-milli", "memory-mib", "mps-threads",
            "mps-memory", "framework-memory", "capacity-pod", "term"}
-HELD = GUARDED | {"original", "container", "share", "memory"}
+HELD = GUARDED | {"original", "container", "share", "memory", "isolation"}
 
 
 def one(kind, name):
