@@ -20,10 +20,12 @@ static inline void tell_sharer(struct bed *b, const struct sharer *t)
 {
 	char applied[64];
 	snprintf(applied, sizeof applied, "%s@1", text_or(t->policy, "builtin-default"));
+	bool walled = text_equals(t->policy, "walls"); /* as the webhook does */
 	struct pair label[] = {{LABEL_TENANT, "true"}};
 	struct pair notes[] = {{NOTE_CAPACITY_POD, "c0"}, {NOTE_COMPUTE_MILLI, "100"},
-		{NOTE_GPU_UUID, "G0"}, {NOTE_MEMORY_MIB, text_or(t->mib, "10000")},
-		{NOTE_POLICY_APPLIED, applied}, {NOTE_POLICY, t->policy}};
+		{NOTE_GPU_UUID, "G0"}, {NOTE_ISOLATION, walled ? ISOLATION_MPS_TEXT : ""},
+		{NOTE_MEMORY_MIB, text_or(t->mib, "10000")}, {NOTE_POLICY_APPLIED, applied},
+		{NOTE_POLICY, t->policy}};
 	struct pod p = {.ns = text_or(t->ns, "default"),
 		.name = t->name,
 		.uid = t->name,
@@ -32,7 +34,7 @@ static inline void tell_sharer(struct bed *b, const struct sharer *t)
 		.grace_s = t->deleting ? 30 : 0,
 		.phase = t->failed ? POD_FAILED : POD_RUNNING,
 		.labels = {label, 1},
-		.notes = {notes, t->policy != NULL ? 6 : 5},
+		.notes = {notes, t->policy != NULL ? 7 : 6},
 		.gpu_oom_ms = t->oom_ms,
 		.told_overuse = t->overuse_shown,
 		.told_contention = t->contention_shown};
