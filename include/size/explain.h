@@ -80,6 +80,9 @@ struct explain_way {
 void explain_in_the_way(struct str *out, const struct explain_way *way, uint32_t names_max);
 /* The GPU gets no new tenants; `why` is the agent's word. */
 void explain_unhealthy(struct str *out, const char *uuid, const char *node, const char *why);
+/* The daemon of MPS of that GPU takes nobody else; `why` is the agent's word, or NULL. */
+void explain_mps_held(
+	struct str *out, const char *uuid, const char *node, bool fault, const char *why);
 /* explain_overuse.c. A tenant uses more GPU memory than it was granted. */
 struct explain_overuse {
 	const char *gpu;

@@ -196,7 +196,7 @@ static bool stays_warm(const struct engine *e, uint32_t gpu, uint32_t *warm)
 {
 	const struct place_gpu *g = &e->snap.gpus.items[gpu];
 	const struct place_node *n = &e->snap.nodes.items[g->node];
-	bool of_use = g->state != GPU_OPENING && !g->fenced && !n->no_grants &&
+	bool of_use = g->state != GPU_OPENING && !g->fenced && !g->held_off && !n->no_grants &&
 		      place_given_out_by(n) == UNFIT_NONE;
 	if (!of_use || *warm >= e->cfg.warm_gpus) {
 		return false;

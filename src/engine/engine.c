@@ -7,6 +7,7 @@
 #include "journal_parts.h"
 #include "model/names.h"
 #include "policies.h"
+#include "mps.h"
 #include "state.h"
 #include "world/states.h"
 
@@ -149,6 +150,7 @@ static void decide_all(struct engine *e, struct engine_now now, uint32_t budget,
 	departed_report(e, plan);
 	evictions_report(e, plan);
 	health_report(e, plan);
+	mps_report(e, plan);
 	departed_sweep(e);
 	evictions_sweep(e);
 	book_sweep(e);
@@ -205,7 +207,7 @@ uint32_t engine_unhealthy(const struct engine *e, const char *node)
 bool engine_wants_state(const struct engine *e, uint32_t node)
 {
 	const struct world_node *n = world_node_at(e->world, node);
-	return world_wants_state(e->world, node) || (n->known && health_wants_state(e, n->name));
+	return world_wants_state(e->world, node) || (n->known && (health_wants_state(e, n->name) || mps_wants_state(e, node)));
 }
 
 const struct world *engine_world(const struct engine *e)

@@ -217,7 +217,8 @@ static void save_holder(struct saving *s, const struct holder *h)
 	pack_u64(out, (h->in_world ? 1 : 0) | (h->asked_holds ? 2 : 0) | (h->deleted ? 4 : 0) |
 			      (h->has_grace ? 8 : 0) | (h->grace_stamp == h->stamp + 1 ? 16 : 0) |
 			      (h->search ? 32 : 0) | (h->told_doubled ? 64 : 0) |
-			      (h->asked_keeps ? 128 : 0) | (h->mps ? 256 : 0));
+			      (h->asked_keeps ? 128 : 0) | (h->mps ? 256 : 0) |
+			      (h->told_held ? 512 : 0));
 	pack_u64(out, h->flight);
 	pack_u64(out, h->seen);
 	pack_u64(out, h->wanted);
@@ -267,7 +268,7 @@ static bool load_holder(struct engine *e, struct unpack *u)
 	h->search = flags & 32;
 	h->told_doubled = flags & 64;
 	h->asked_keeps = flags & 128;
-	h->mps = flags & 256;
+	h->mps = flags & 256, h->told_held = flags & 512;
 	uint64_t flight = unpack_u64(u);
 	h->seen = unpack_u64(u);
 	h->wanted = unpack_u64(u);

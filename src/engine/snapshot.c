@@ -1,6 +1,7 @@
 /* Step 2: the picture on which one step decides. GPUs come from capacity pods, shares from their
  * ledgers and from the tenants themselves; where the two differ, the tenant wins, because it is
  * what runs. */
+#include "mps.h"
 #include "state.h"
 
 #include "model/names.h"
@@ -265,7 +266,7 @@ static bool is_void(struct engine *e, const struct holder *h, const struct waite
 {
 	uint32_t node = snap_node_of(e, h->node);
 	bool closed = node != WORLD_NONE && e->snap.nodes.items[node].no_grants;
-	return (closed || health_is_bad(e, h)) && w->flight == 0 && w->landings.count == 0;
+	return (closed || health_is_bad(e, h) || mps_is_ill(e, h)) && w->flight == 0 && w->landings.count == 0;
 }
 
 /* Until it is struck out another leader may tell it, so it is not anybody else's part of a quota.
@@ -543,6 +544,7 @@ void snapshot_build(struct engine *e, int64_t now)
 	landings_count(e);
 	holds_count(e);
 	companies_settle(e);
+	mps_settle(e);
 	quotas_count_waiters(e);
 	orphans_find(e);
 }

@@ -47,6 +47,7 @@ static const char *const names[REASON_COUNT] = {
 	[REASON_CAPACITY_FAILED] = "CapacityFailed",
 	[REASON_GPU_UNHEALTHY] = "GpuUnhealthy",
 	[REASON_REACQUIRING] = "Reacquiring",
+	[REASON_MPS_HELD_OFF] = "MpsHeldOff",
 	[REASON_API_REFUSED] = "ApiRefused",
 	[REASON_TOO_COMPLEX] = "TooComplex",
 	[REASON_BAD_AMOUNT] = "BadGpuAmount",

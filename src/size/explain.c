@@ -90,6 +90,9 @@ static const char *const templates[REASON_COUNT] = {
 	[REASON_REACQUIRING] = "needs[ {want}], the GPU that has most free is held while one that "
 			       "lost its capacity pod is looked for[, on {node}][; {lacks}]"
 			       "[; {nodes}]",
+	[REASON_MPS_HELD_OFF] =
+		"needs[ {want}], but the GPU that has most free takes no new client of MPS"
+		"[: {value}][, on {node}][; {lacks}][; {nodes}]",
 	[REASON_READING_VOLUMES] = "where its volumes are is being read",
 	[REASON_VOLUME_NOT_READY] = "waits for a volume[: {claim}]",
 	[REASON_WAITING_FOR_CAPACITY] =

@@ -47,3 +47,15 @@ void explain_doubled(struct str *out, const char *gpu, const char *other)
 		": neither gets a tenant as long as both are there",
 		text_or(gpu, "?"), text_or(other, "?"));
 }
+
+void explain_mps_held(
+	struct str *out, const char *uuid, const char *node, bool fault, const char *why)
+{
+	str_append_format(out, "the MPS daemon of the GPU " SHOWN " of " SHOWN " ",
+		text_or(uuid, "?"), text_or(node, "?"));
+	str_append_text(out, fault ? "reports a fault, which reaches all of its clients" : "is down");
+	if (!text_empty(why)) {
+		str_append_format(out, " (" SHOWN ")", why);
+	}
+	str_append_text(out, ": the GPU gets no new tenants until the daemon is active again");
+}
