@@ -62,6 +62,9 @@
 #define NOTE_MEMORY	    "aliquot.dev/memory"
 #define NOTE_POLICY_APPLIED "aliquot.dev/policy-applied"
 #define NOTE_RECOMMENDATION "aliquot.dev/recommendation"
+#define NOTE_ISOLATION	    "aliquot.dev/isolation" /* MPS, or None where MPS was asked for */
+#define ISOLATION_MPS_TEXT  "MPS"
+#define ISOLATION_NONE_TEXT "None"
 
 /* guarded: only our account sets, changes or removes these */
 #define NOTE_GPU_UUID	      "aliquot.dev/gpu-uuid"
