@@ -81,9 +81,19 @@
 #define CAPACITY_INIT_CONTAINER "identify"
 #define CAPACITY_MAIN_CONTAINER "hold"
 
-/* what a capacity pod asks for beside its GPU: 10m and 32Mi */
-#define CAPACITY_CPU_MILLI 10
-#define CAPACITY_MEM_BYTES (32 << 20)
+/* what a capacity pod asks for beside its GPU: 10m and 32Mi; in mode MPS, where NVIDIA's daemon and
+ * its server run in it, 200m and 512Mi */
+#define CAPACITY_CPU_MILLI     10
+#define CAPACITY_MEM_BYTES     (32 << 20)
+#define CAPACITY_MPS_CPU_MILLI 200
+#define CAPACITY_MPS_MEM_BYTES (512 << 20)
+
+/* MPS on a node: a directory a GPU, named by its UUID, with the daemon's pipes in `pipe`; and what
+ * is /dev/shm to the daemons and their clients */
+#define MPS_ROOT     "/run/aliquot/mps"
+#define MPS_SHM_ROOT "/dev/shm/aliquot-mps"
+/* A namespace whose pods may not mount directories of the node. */
+#define LABEL_POD_SECURITY "pod-security.kubernetes.io/enforce"
 
 #define MODEL_GPU_MILLI	    1000
 #define MODEL_CONTEXT_MIB   512 /* smallest memory share: one CUDA context */

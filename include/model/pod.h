@@ -168,6 +168,10 @@ bool pod_is_tenant(const struct pod *p); /* carries our label */
 bool pod_is_capacity(const struct pod *p);
 /* An agent is one only in our namespace, too. */
 bool pod_is_agent(const struct pod *p);
+/* Of a tenant and of a capacity pod: as it was made. */
+bool pod_is_mps(const struct pod *p);
+/* Its policy asked for MPS, and its namespace does not allow what that takes. */
+bool pod_lost_mps(const struct pod *p);
 bool pod_tolerates(const struct pod *p, const char *key, const char *value, const char *effect);
 
 #endif

@@ -99,10 +99,10 @@ struct explain_contention {
 	uint32_t name_count, others;
 };
 void explain_contention(struct str *out, const struct explain_contention *c);
-/* The policy promises a wall that is not there. */
 /* What could not be read on a pod that was left whole can be read now. */
 void explain_put_right(struct str *out);
-void explain_no_wall(struct str *out, const char *policy);
+/* The policy asks for MPS and the tenant does without, since its namespace enforces this level. */
+void explain_no_mps(struct str *out, const char *policy, const char *level);
 /* A container that was added to a tenant asked for devices; `gpu_in` (or NULL) has the tenant's. */
 void explain_debugged(struct str *out, const char *container, const char *gpu_in);
 

@@ -46,6 +46,7 @@ struct world_gpu {
 	int64_t told_ms;  /* when that was written; 0: there is no such condition */
 	uint64_t stamp;	  /* another one whenever the object was set again */
 	bool gated;	  /* our gate is still on it */
+	bool mps;	  /* a client of MPS, or the capacity pod of such */
 	bool other_gates, unschedulable; /* the last: the scheduler could not bind it */
 	int64_t gpus;			 /* nvidia.com/gpu it asks for */
 	struct world_claim **claims; /* owned list; of tenants with our gate, and pending ones */

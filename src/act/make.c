@@ -29,6 +29,9 @@ void make_metadata(struct build *b, const struct action *x, const char *app)
 	build_text_at(b, "namespace", x->ns);
 	build_object_at(b, "annotations");
 	build_text_at(b, NOTE_SAFE_TO_EVICT, "true");
+	if (x->mps) {
+		build_text_at(b, NOTE_ISOLATION, ISOLATION_MPS_TEXT);
+	}
 	build_end(b);
 	build_object_at(b, "labels");
 	build_text_at(b, "app.kubernetes.io/name", app);

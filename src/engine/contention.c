@@ -158,7 +158,9 @@ static void consider(
 	if (v.blame == BLAME_OTHERS) {
 		f->judged = true;
 		f->contended_at = e->now;
-		crowd_touch(e, v.uuid)->failed_at = e->now;
+		struct crowd *c = crowd_touch(e, v.uuid);
+		c->failed_at = e->now;
+		text_set(&c->victim, f->uid);
 		tell(e, f, p, &v, plan);
 	} else if (e->now - f->seen_at >= JUDGE_FOR_MS) {
 		f->judged = true;

@@ -79,6 +79,7 @@ void overuses_pack(struct str *out, const struct overuses *all)
 		pack_u64(out, c->members);
 		pack_i64(out, c->changed_at);
 		pack_i64(out, c->failed_at);
+		pack_text(out, c->victim);
 	}
 	pack_u64(out, all->remarks.count);
 	vec_for_each (const struct remark, r, &all->remarks) {
@@ -94,10 +95,12 @@ static bool crowds_unpack(struct overuses *all, struct unpack *u)
 		struct crowd c = {.members = unpack_u64(u)};
 		c.changed_at = unpack_i64(u);
 		c.failed_at = unpack_i64(u);
+		const char *victim = unpack_text(u);
 		if (u->bad || uuid == NULL) {
 			return false;
 		}
 		c.uuid = xstrdup(uuid);
+		text_set(&c.victim, victim);
 		VEC_PUSH(&all->crowds, c);
 	}
 	for (uint64_t n = unpack_u64(u); n > 0 && !u->bad; n--) {

@@ -191,6 +191,12 @@ static void look(struct engine *e)
 
 /* --- GPUs where somebody is over --- */
 
+static void crowd_free(struct crowd *c)
+{
+	free(c->uuid);
+	free(c->victim);
+}
+
 struct crowd *crowd_touch(struct engine *e, const char *uuid)
 {
 	struct overuses *all = &e->evictions.overuses;
@@ -233,7 +239,7 @@ static void crowds_gather(struct engine *e)
 	}
 	for (size_t i = all->crowds.count; i-- > 0;) {
 		if (!all->crowds.items[i].met) {
-			free(all->crowds.items[i].uuid);
+			crowd_free(&all->crowds.items[i]);
 			VEC_REMOVE_SWAP(&all->crowds, i);
 		}
 	}
@@ -405,7 +411,7 @@ void overuse_forget(struct overuses *all)
 		overuse_free(o);
 	}
 	vec_for_each (struct crowd, c, &all->crowds) {
-		free(c->uuid);
+		crowd_free(c);
 	}
 	vec_for_each (struct failure, f, &all->failures) {
 		free(f->uid);

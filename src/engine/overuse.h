@@ -40,6 +40,7 @@ struct crowd {
 	uint64_t members;   /* one number for all tenants that are there */
 	int64_t changed_at; /* these since then */
 	int64_t failed_at;  /* one of them ran out of memory through others; -1: not since */
+	char *victim;	    /* owned; uid of that one */
 	/* of this pass */
 	bool met, leaving;
 	uint64_t sum;

@@ -92,10 +92,11 @@ static bool lingers(struct engine *e, const struct crowd *c, const struct node_s
 	return false;
 }
 
-/* Why somebody must go, as words; false: nobody must. */
-static bool is_short(
-	const struct engine *e, const struct crowd *c, const struct node_state *s, struct str *why)
+/* Why somebody must go, as words; false: nobody must. Nobody goes for its own failure. */
+static bool is_short(const struct engine *e, const struct crowd *c, const struct node_state *s,
+	struct str *why, const char **ret_spared)
 {
+	*ret_spared = NULL;
 	const struct device_state *d = device_of(s, c->uuid);
 	if (d != NULL && d->total_mib > 0 && blame_is_short(d->total_mib, d->used_mib)) {
 		explain_short(why, d->total_mib - d->used_mib);
@@ -103,6 +104,7 @@ static bool is_short(
 	}
 	if (c->failed_at >= 0 && e->now - c->failed_at <= FAILED_FOR_MS) {
 		str_append_text(why, "another tenant had no memory left there");
+		*ret_spared = c->victim;
 		return true;
 	}
 	return false;
@@ -128,13 +130,17 @@ static void relieve(struct engine *e, const struct crowd *c, struct plan *plan)
 		return;
 	}
 	CLEANUP(str_finish) struct str why = STR_INIT(256);
+	const char *spared;
 	const struct node_state *s = world_state_of(e->world, all[0].pod->node);
 	if (s->seen_ms < c->changed_at + SETTLE_MS || lingers(e, c, s) ||
-		!is_short(e, c, s, &why)) {
+		!is_short(e, c, s, &why, &spared)) {
 		return;
 	}
 	/* One that a budget protects stays, and the next is asked meanwhile. */
 	for (size_t i = 0; i < n; i++) {
+		if (text_equals(all[i].overuse->uid, spared)) {
+			continue;
+		}
 		enum evict_state state = evict_look(e, all[i].pod, REASON_MEMORY_OVERUSE);
 		if (state == EVICT_SENT) {
 			send_away(e, &all[i], str_text(&why), plan);

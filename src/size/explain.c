@@ -96,7 +96,7 @@ static const char *const templates[REASON_COUNT] = {
 		"needs[ {want}], a GPU is being opened for it[ on {node}][ since {waited} s]",
 	[REASON_GRANTING] = "is being given[ {want}][ on {node}]",
 	[REASON_PLACED] = "is placed[ with {want}][ on each of {count}][ on {gpu}][ of node {node}]"
-			  "[; left to the scheduler: {left}]",
+			  "[; {value}][; left to the scheduler: {left}]",
 	[REASON_CAPACITY_FAILED] = "needs[ {want}], but capacity pods do not come up[ on {node}]"
 				   "[: {value}][; next try in {next} s]",
 	[REASON_API_REFUSED] =
@@ -540,13 +540,14 @@ void explain_unhealthy(struct str *out, const char *uuid, const char *node, cons
 		"it stays");
 }
 
-void explain_no_wall(struct str *out, const char *policy)
+void explain_no_mps(struct str *out, const char *policy, const char *level)
 {
 	str_append_text(out, "GPUPolicy ");
 	(void)put_text(out, text_or(policy, ""));
-	str_append_text(out,
-		" asks for isolation MPS, which this version does not enforce: the share "
-		"is only accounted");
+	str_append_text(out, " asks for isolation MPS, but the namespace enforces Pod Security ");
+	(void)put_text(out, level);
+	str_append_text(out, ", which forbids the directories that MPS takes: isolation is None, "
+			     "the share is only accounted");
 }
 
 /* To share a process namespace (targetContainerName) is not to see its devices. */

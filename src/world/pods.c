@@ -148,6 +148,7 @@ static struct world_gpu *gpu_create(struct world *w, const struct pod *pod)
 	str_trim_capacity(&w->scratch, 64 * 1024);
 	g->priority = pod->priority;
 	g->gated = pod_has_gate(pod, NAME_GATE);
+	g->mps = pod_is_mps(pod);
 	g->unschedulable = pod->unschedulable;
 	g->keeps_node = pod->keeps_node;
 	g->class = class_of(pod);

@@ -1,22 +1,5 @@
 /* Actions: what each asks of the API server, word for word. */
-#include <jansson.h>
-
-#include "fixture.h"
-
-static void expect_json(const char *found, const char *wanted)
-{
-	json_t *a = json_loads(found, 0, NULL);
-	json_t *b = json_loads(wanted, 0, NULL);
-	cr_assert_not_null(a, "not JSON: %s", found);
-	cr_assert_not_null(b, "not JSON: %s", wanted);
-	cr_expect(json_equal(a, b), "found\n%s\nwanted\n%s", found, wanted);
-	json_decref(a);
-	json_decref(b);
-}
-
-#define POD_ANSWER                                                                                 \
-	"{\"kind\":\"Pod\",\"metadata\":{\"namespace\":\"n\",\"name\":\"p\",\"uid\":\"u\","        \
-	"\"resourceVersion\":\"99\"},\"spec\":{},\"status\":{}}"
+#include "body.h"
 
 #define CONTAINER(name, args, mount)                                                               \
 	"{\"name\":\"" name "\",\"image\":\"registry/aliquot:1\",\"args\":[" args "],"             \
@@ -98,13 +81,6 @@ Test(body, create_capacity_unpinned_with_tolerations_and_runtime_class)
 			"\"runtimeClassName\":\"nvidia\","));
 	fake_answer(fake_last(f->wire), 201, POD_ANSWER);
 	tear_down(f);
-}
-
-static json_t *spec_of(const struct fixture *f, json_t **root)
-{
-	*root = json_loads(fake_last(f->wire)->body, 0, NULL);
-	cr_assert_not_null(*root);
-	return json_object_get(*root, "spec");
 }
 
 Test(body, c14_create_capacity_that_asks_for_a_node)

@@ -160,3 +160,20 @@ Test(contention, a_failure_that_was_its_own_sends_nobody_away)
 	cr_expect_null(event_of(&b, "Contention"));
 	bed_finish(&b);
 }
+
+/* Both are over; who failed is no reason for itself to go, and one for the other. */
+Test(contention, nobody_goes_for_its_own_failure)
+{
+	static const struct measure both = {80000, 40000, 0, {{"v", 19000}, {"t", 12000}}};
+	struct bed b = overuse_bed();
+	tell_sharer(&b, &(struct sharer){.name = "v", .policy = "evicts"});
+	tell_sharer(&b, &(struct sharer){.name = "t", .policy = "evicts"});
+	look_at(&b, &both, 3);
+	tell_sharer(&b, &(struct sharer){.name = "v", .policy = "evicts", .oom_ms = WALL + b.now});
+	later(&b, 1000);
+	const struct action *a = first_of(&b, ACTION_EVICT);
+	cr_assert_not_null(a);
+	cr_expect_str_eq(a->uid, "t", "although the other one is more over");
+	cr_expect_not_null(event_of(&b, "Contention"));
+	bed_finish(&b);
+}
