@@ -15,6 +15,7 @@
 #include "codec/capacity.h"
 #include "gpu/nvml.h"
 #include "mps/control.h"
+#include "model/names.h"
 #include "mps/folder.h"
 #include "watchdog.h"
 

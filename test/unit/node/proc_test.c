@@ -128,6 +128,22 @@ Test(proc, finds_pod_and_container)
 	cr_assert_not(places.host_pid_missing);
 }
 
+Test(proc, one_that_is_asked_for_is_looked_at_now)
+{
+	struct cgroup_name name;
+	put_process(7, UID_A, 100);
+	cr_assert(procs_ask(procs, 7, &name));
+	cr_expect_str_eq(name.pod, UID_A);
+	put_process(7, UID_B, 200);
+	cr_assert(procs_ask(procs, 7, &name));
+	cr_expect_str_eq(name.pod, UID_B);
+	put_process(8, "", 100);
+	cr_expect_not(procs_ask(procs, 8, &name), "the host's");
+	cr_expect_not(procs_ask(procs, 9, &name), "gone");
+	end_process(7);
+	end_process(8);
+}
+
 /* Scenario 13. */
 Test(proc, a_process_that_ended_is_counted_and_nobodys)
 {
