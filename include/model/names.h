@@ -38,6 +38,7 @@
 #define LABEL_AGENT	"aliquot.dev/agent"
 #define LABEL_PAIR	"aliquot.dev/pair" /* on capacity pods that ask for a node: their name */
 #define LABEL_COMPANION "aliquot.dev/companion" /* on what stands in for their tenants */
+#define LABEL_PROBE	"aliquot.dev/probe"	/* on what tries how a node gives GPUs (C26) */
 
 /* set by people */
 #define NOTE_POLICY	  "aliquot.dev/policy"
@@ -71,9 +72,11 @@
 #define NOTE_CAPACITY_POD     "aliquot.dev/capacity-pod"
 #define NOTE_TERM	      "aliquot.dev/term"   /* of the leader that placed it */
 #define NOTE_GRANTS	      "aliquot.dev/grants" /* on capacity pods */
+#define NOTE_INJECTION	      "aliquot.dev/injection" /* on them and on probes */
 
 #define CAPACITY_INIT_CONTAINER "identify"
 #define CAPACITY_MAIN_CONTAINER "hold"
+#define PROBE_CONTAINER		"probe"
 
 /* what a capacity pod asks for beside its GPU: 10m and 32Mi */
 #define CAPACITY_CPU_MILLI 10

@@ -73,6 +73,7 @@ enum reason {
 	REASON_GPU_UNHEALTHY, /* placement: its agent says so of the GPU that would be left */
 	REASON_NO_SCALE_UP,   /* placement, C14: no node came for it */
 	REASON_REACQUIRING,   /* placement, C11: free GPUs are held until a lost one is found */
+	REASON_NO_INJECTION,  /* placement, C26: containers there get no GPU by its name */
 	REASON_COUNT,
 };
 

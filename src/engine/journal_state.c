@@ -370,6 +370,7 @@ static void save_lasting(struct saving *s)
 		standin_pack(record_begin(s, RECORD_STANDIN), one);
 		record_end(s);
 	}
+	inject_save(s->e, s->out, s->put, s->data);
 }
 
 static bool load_memo(struct engine *e, struct unpack *u)
@@ -577,6 +578,8 @@ bool state_load(struct engine *e, enum record type, struct unpack *u)
 		return ailment_unpack(e, u);
 	case RECORD_SCALE:
 		return scale_rest_unpack(e, u);
+	case RECORD_INJECTION:
+		return inject_memo_unpack(e, u);
 	case RECORD_STANDIN:
 		return standin_unpack(e, u);
 	case RECORD_RUNTIME:

@@ -18,6 +18,7 @@ static bool lacks_room(enum reason reason)
 	return reason == REASON_SHORT_COMPUTE || reason == REASON_SHORT_MEMORY ||
 	       reason == REASON_MAX_TENANTS || reason == REASON_NODE_UNFIT ||
 	       reason == REASON_NO_GPU_NODE || reason == REASON_CAPACITY_FAILED ||
+	       reason == REASON_NO_INJECTION ||
 	       reason == REASON_EXCLUSIVE || reason == REASON_SHORT_GPUS ||
 	       reason == REASON_RESERVED || reason == REASON_WHOLE_POD_FIRST;
 }

@@ -68,6 +68,7 @@ static const char *const names[REASON_COUNT] = {
 	[REASON_EXCLUSIVE] = "Exclusive",
 	[REASON_SHORT_GPUS] = "ShortGpus",
 	[REASON_NO_SCALE_UP] = "NoScaleUp",
+	[REASON_NO_INJECTION] = "NoInjection",
 };
 
 const char *reason_name(enum reason reason)
