@@ -17,8 +17,10 @@
 #define STATE_BYTES_MAX	  ((size_t)256 * 1024)
 #define STATE_DEVICES_MAX 64
 #define STATE_PODS_MAX	  2048
-#define STATE_NAME_MAX	  253 /* of a node */
-#define STATE_TEXT_MAX	  96  /* of a boot, a pod's uid */
+#define STATE_USES_MAX	  4096
+#define STATE_MEMORY_MAX  ((int64_t)1 << 30) /* MiB: a petabyte */
+#define STATE_NAME_MAX	  253		     /* of a node */
+#define STATE_TEXT_MAX	  96		     /* of a boot, a pod's uid */
 #define STATE_WHY_MAX	  256
 /* What an agent kept for longer it must not tell at all. */
 #define STATE_AGE_MAX_MS STATE_FRESH_MS
@@ -27,7 +29,7 @@
  */
 MUST_CHECK int state_decode(const char *json, size_t n, struct arena *arena,
 	struct node_state *ret_state, struct fault *ret_fault);
-/* As an agent answers at wall_ms; every pod has one process. */
+/* As an agent answers at wall_ms; a pod's processes are those of its uses, or one. */
 bool state_write(struct str *out, const struct node_state *s, int64_t wall_ms);
 
 #endif

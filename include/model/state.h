@@ -10,9 +10,32 @@
 /* Nothing is concluded from what was seen longer ago than this. */
 #define STATE_FRESH_MS 10000
 
+/* The MPS daemon of a device, where a capacity pod keeps one. */
+enum mps_state {
+	MPS_UNSAID, /* no daemon is expected, or nothing is known of it */
+	MPS_STARTING,
+	MPS_ACTIVE,
+	MPS_FAULT, /* a client's fault reached all of them; no new ones until they have gone */
+	MPS_DOWN,
+	MPS_STATES
+};
+
 struct device_state {
 	const char *uuid;
-	const char *why; /* it is not healthy; NULL: it is */
+	const char *why;   /* it is not healthy; NULL: it is */
+	int64_t total_mib; /* memory; 0: not told, and then used_mib means nothing */
+	int64_t used_mib;
+	enum mps_state mps;
+	uint32_t contexts;   /* processes that are clients of the daemon */
+	const char *mps_why; /* what a person should know of that; or NULL */
+};
+
+/* What one pod uses of one device. A pod that is listed without any may use one soon. */
+struct pod_use {
+	const char *uid;
+	const char *uuid;
+	int64_t mem_mib; /* of all its processes there; -1: not known */
+	uint32_t processes;
 };
 
 struct node_state {
@@ -26,6 +49,8 @@ struct node_state {
 	uint32_t device_count;
 	const char **pods; /* uids of pods that may use a device of this node */
 	uint32_t pod_count;
+	struct pod_use *uses; /* by pods of that list, on devices of that list */
+	uint32_t use_count;
 };
 
 #endif

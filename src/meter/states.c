@@ -161,16 +161,34 @@ static int check_order(const struct record *r, const struct node_state *state, s
 	return 0;
 }
 
+static uint64_t mix_text(const char *text, uint64_t hash)
+{
+	const char *t = text_or(text, "");
+	return hash_bytes(t, strlen(t) + 1, hash);
+}
+
+static uint64_t mix_numbers(int64_t a, int64_t b, uint64_t hash)
+{
+	const int64_t both[] = {a, b};
+	return hash_bytes(both, sizeof both, hash);
+}
+
 static uint64_t content_of(const struct node_state *state)
 {
 	uint64_t hash = state->device_count;
 	for (uint32_t i = 0; i < state->device_count; i++) {
-		const char *why = text_or(state->devices[i].why, "");
-		hash = hash_bytes(state->devices[i].uuid, strlen(state->devices[i].uuid) + 1, hash);
-		hash = hash_bytes(why, strlen(why) + 1, hash);
+		const struct device_state *d = &state->devices[i];
+		hash = mix_text(d->why, mix_text(d->uuid, hash));
+		hash = mix_numbers(d->total_mib, d->used_mib, hash);
+		hash = mix_text(d->mps_why, mix_numbers(d->mps, d->contexts, hash));
 	}
 	for (uint32_t i = 0; i < state->pod_count; i++) {
-		hash = hash_bytes(state->pods[i], strlen(state->pods[i]) + 1, hash);
+		hash = mix_text(state->pods[i], hash);
+	}
+	for (uint32_t i = 0; i < state->use_count; i++) {
+		const struct pod_use *u = &state->uses[i];
+		hash = mix_text(u->uuid, mix_text(u->uid, hash));
+		hash = mix_numbers(u->mem_mib, u->processes, hash);
 	}
 	return hash;
 }

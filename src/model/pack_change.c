@@ -166,6 +166,44 @@ static void claim_unpack(struct unpack *u, struct volume_claim *v)
 	v->zones = unpack_terms(u);
 }
 
+static void device_pack(struct str *out, const struct device_state *d)
+{
+	pack_text(out, d->uuid);
+	pack_text(out, d->why);
+	pack_i64(out, d->total_mib);
+	pack_i64(out, d->used_mib);
+	pack_u64(out, d->mps);
+	pack_u64(out, d->contexts);
+	pack_text(out, d->mps_why);
+}
+
+static void device_unpack(struct unpack *u, struct device_state *d)
+{
+	d->uuid = unpack_text(u);
+	d->why = unpack_text(u);
+	d->total_mib = unpack_i64(u);
+	d->used_mib = unpack_i64(u);
+	uint64_t mps = unpack_u64(u);
+	u->bad |= d->uuid == NULL || mps >= MPS_STATES;
+	d->mps = (enum mps_state)mps;
+	d->contexts = (uint32_t)unpack_u64(u);
+	d->mps_why = unpack_text(u);
+}
+
+static void uses_unpack(struct unpack *u, struct node_state *s)
+{
+	s->use_count = unpack_count(u);
+	s->uses = ARENA_ARRAY(u->arena, struct pod_use, s->use_count);
+	for (uint32_t i = 0; i < s->use_count; i++) {
+		struct pod_use *use = &s->uses[i];
+		use->uid = unpack_text(u);
+		use->uuid = unpack_text(u);
+		use->mem_mib = unpack_i64(u);
+		use->processes = (uint32_t)unpack_u64(u);
+		u->bad |= use->uid == NULL || use->uuid == NULL;
+	}
+}
+
 static void state_pack(struct str *out, const struct node_state *s)
 {
 	pack_text(out, s->node);
@@ -175,10 +213,16 @@ static void state_pack(struct str *out, const struct node_state *s)
 	pack_u64(out, s->again);
 	pack_u64(out, s->again ? 0 : s->device_count);
 	for (uint32_t i = 0; !s->again && i < s->device_count; i++) {
-		pack_text(out, s->devices[i].uuid);
-		pack_text(out, s->devices[i].why);
+		device_pack(out, &s->devices[i]);
 	}
 	pack_texts(out, s->pods, s->again ? 0 : s->pod_count);
+	pack_u64(out, s->again ? 0 : s->use_count);
+	for (uint32_t i = 0; !s->again && i < s->use_count; i++) {
+		pack_text(out, s->uses[i].uid);
+		pack_text(out, s->uses[i].uuid);
+		pack_i64(out, s->uses[i].mem_mib);
+		pack_u64(out, s->uses[i].processes);
+	}
 }
 
 static void state_unpack(struct unpack *u, struct node_state *s)
@@ -191,14 +235,13 @@ static void state_unpack(struct unpack *u, struct node_state *s)
 	s->device_count = unpack_count(u);
 	s->devices = ARENA_ARRAY(u->arena, struct device_state, s->device_count);
 	for (uint32_t i = 0; i < s->device_count; i++) {
-		s->devices[i].uuid = unpack_text(u);
-		s->devices[i].why = unpack_text(u);
-		u->bad |= s->devices[i].uuid == NULL;
+		device_unpack(u, &s->devices[i]);
 	}
 	s->pods = unpack_texts(u, &s->pod_count);
 	for (uint32_t i = 0; i < s->pod_count; i++) {
 		u->bad |= s->pods[i] == NULL;
 	}
+	uses_unpack(u, s);
 	u->bad |= s->boot == NULL;
 }
 

@@ -71,7 +71,7 @@ char *agent_answer(struct sim *s, const char *node, bool nobody)
 	}
 	for (int i = 0; i < m->device_count; i++) {
 		devices[i] = (struct device_state){
-			m->devices[i].uuid, m->devices[i].sick ? "XID 79" : NULL};
+			.uuid = m->devices[i].uuid, .why = m->devices[i].sick ? "XID 79" : NULL};
 	}
 	snprintf(boot, sizeof boot, "boot-%d", m->boot);
 	struct node_state state = {.node = m->name,

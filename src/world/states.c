@@ -17,12 +17,16 @@ void states_drop(struct world_node *n)
 	}
 }
 
+/* How much of its memory is in use changes all the time and asks for no decision by itself: who
+ * judges by it looks at every state. */
 static bool same_devices(const struct node_state *a, const struct node_state *b)
 {
 	bool same = a->device_count == b->device_count;
 	for (uint32_t i = 0; same && i < a->device_count; i++) {
 		same = text_equals(a->devices[i].uuid, b->devices[i].uuid) &&
-		       text_equals(a->devices[i].why, b->devices[i].why);
+		       text_equals(a->devices[i].why, b->devices[i].why) &&
+		       a->devices[i].mps == b->devices[i].mps &&
+		       a->devices[i].contexts == b->devices[i].contexts;
 	}
 	return same;
 }

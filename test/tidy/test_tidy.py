@@ -137,11 +137,11 @@ def test_wrong_include_is_refused(copy, file, include, message):
 
 def test_right_includes_are_accepted(copy):
     copy.write("src/io/right.c", HELLO + '#include <ev.h>\n#include <curl/curl.h>\n#include "base/str.h"\n')
-    copy.write("src/node/right.c", HELLO + '#include <dlfcn.h>\n#include "kube/client.h"\n')
+    copy.write("src/gpu/right.c", HELLO + '#include <dlfcn.h>\n#include "model/gpu.h"\n')
     copy.write("src/place/own.h", HELLO)
     copy.write("src/place/right.c", HELLO + '#include "own.h"\n#include "place/place.h"\n')
     copy.write("src/app/right.c", HELLO + '#include "engine/engine.h"\n#include <curl/curl.h>\n')
-    for path in ("src/io/right.c", "src/node/right.c", "src/place/right.c", "src/place/own.h", "src/app/right.c"):
+    for path in ("src/io/right.c", "src/gpu/right.c", "src/place/right.c", "src/place/own.h", "src/app/right.c"):
         accepts(copy, "layers", path)
 
 

@@ -128,12 +128,76 @@ Test(state, limits)
 	}
 }
 
+/* What is asked of a driver or a daemon may be unknown: then it is left out, and never a zero. */
+Test(state, use_and_daemons)
+{
+	CLEANUP(arena_finish) struct arena arena = {0};
+	struct node_state s;
+	struct fault f;
+	cr_assert_eq(
+		decode(HEAD "\"devices\":[{\"uuid\":\"A\",\"healthy\":true,\"memory\":"
+			    "{\"totalMiB\":81559,\"usedMiB\":0},\"mps\":{\"state\":\"Fault\","
+			    "\"contexts\":4,\"why\":\"x\"}},{\"uuid\":\"B\",\"healthy\":true}],"
+			    "\"pods\":[{\"uid\":\"u1\",\"processes\":0},{\"uid\":\"u2\","
+			    "\"processes\":3,\"devices\":[{\"uuid\":\"A\",\"processes\":2,"
+			    "\"memoryMiB\":700},{\"uuid\":\"B\",\"processes\":1}]}]}",
+			&arena, &s, &f),
+		0, "%s", f.message);
+	cr_expect(s.devices[0].total_mib == 81559 && s.devices[0].used_mib == 0);
+	cr_expect(s.devices[0].mps == MPS_FAULT && s.devices[0].contexts == 4);
+	cr_expect_str_eq(s.devices[0].mps_why, "x");
+	cr_expect(s.devices[1].total_mib == 0 && s.devices[1].mps == MPS_UNSAID);
+	cr_assert_eq(s.use_count, 2);
+	cr_expect_str_eq(s.uses[0].uid, "u2");
+	cr_expect_str_eq(s.uses[1].uuid, "B");
+	cr_expect(s.uses[0].mem_mib == 700 && s.uses[0].processes == 2 && s.uses[1].mem_mib == -1);
+}
+
+Test(state, what_is_refused_of_use)
+{
+	static const char *const rows[][2] = {
+		{"\"memory\":{\"totalMiB\":10}", "memory"},
+		{"\"memory\":{\"usedMiB\":10}", "memory"},
+		{"\"memory\":{\"totalMiB\":0,\"usedMiB\":0}", "memory"},
+		{"\"memory\":{\"totalMiB\":10,\"usedMiB\":-2}", "memory"},
+		{"\"memory\":{\"totalMiB\":\"10\",\"usedMiB\":1}", "totalMiB"},
+		{"\"mps\":{\"state\":\"active\"}", "mps.state"},
+		{"\"mps\":{\"state\":\"Active\",\"contexts\":-1}", "mps.contexts"},
+	};
+	static const char *const uses[][2] = {
+		{"{\"uuid\":\"B\",\"processes\":1}", "not one of devices"},
+		{"{\"uuid\":\"A\"}", "processes"},
+		{"{\"uuid\":\"A\",\"processes\":-1}", "out of range"},
+		{"{\"uuid\":\"A\",\"processes\":1,\"memoryMiB\":-7}", "out of range"},
+	};
+	struct node_state s;
+	struct fault f;
+	for (size_t i = 0; i < COUNT_OF(rows) + COUNT_OF(uses); i++) {
+		CLEANUP(arena_finish) struct arena arena = {0};
+		CLEANUP(str_finish) struct str json = STR_INIT(4096);
+		bool of_pod = i >= COUNT_OF(rows);
+		const char *const *row = of_pod ? uses[i - COUNT_OF(rows)] : rows[i];
+		str_append_format(&json,
+			HEAD "\"devices\":[{\"uuid\":\"A\",\"healthy\":true%s%s}],\"pods\":["
+			     "{\"uid\":\"u\",\"processes\":1,\"devices\":[%s]}]}",
+			of_pod ? "" : ",", of_pod ? "" : row[0], of_pod ? row[0] : "");
+		cr_expect_eq(decode(str_text(&json), &arena, &s, &f), -1, "row %zu", i);
+		cr_expect_not_null(strstr(f.message, row[1]), "row %zu: %s", i, f.message);
+	}
+}
+
 Test(state, what_is_written_is_read_back)
 {
 	CLEANUP(arena_finish) struct arena arena = {0};
 	CLEANUP(str_finish) struct str json = STR_INIT(4096);
-	struct device_state devices[] = {{"GPU-A", NULL}, {"GPU-B", "XID 48"}};
-	const char *pods[] = {"u1"};
+	struct device_state devices[] = {{.uuid = "GPU-A",
+						 .total_mib = 80,
+						 .used_mib = 70,
+						 .mps = MPS_ACTIVE,
+						 .contexts = 2},
+		{.uuid = "GPU-B", .why = "XID 48"}};
+	const char *pods[] = {"u0", "u1"};
+	struct pod_use uses[] = {{"u1", "GPU-A", 60, 2}, {"u1", "GPU-B", -1, 1}};
 	struct node_state s, told = {.node = "n1",
 				     .boot = "b1",
 				     .sequence = 3,
@@ -141,10 +205,16 @@ Test(state, what_is_written_is_read_back)
 				     .devices = devices,
 				     .device_count = 2,
 				     .pods = pods,
-				     .pod_count = 1};
+				     .pod_count = 2,
+				     .uses = uses,
+				     .use_count = 2};
 	struct fault f;
 	cr_assert(state_write(&json, &told, 1795000000000));
+	cr_expect_not_null(strstr(str_text(&json), "{\"uid\":\"u1\",\"processes\":3,"));
 	cr_assert_eq(decode(str_text(&json), &arena, &s, &f), 0, "%s", f.message);
-	cr_expect(s.sequence == 3 && s.seen_ms == -40 && s.pod_count == 1);
+	cr_expect(s.sequence == 3 && s.seen_ms == -40 && s.pod_count == 2 && s.use_count == 2);
 	cr_expect_str_eq(s.devices[1].why, "XID 48");
+	cr_expect(s.devices[0].total_mib == 80 && s.devices[0].used_mib == 70);
+	cr_expect(s.devices[0].mps == MPS_ACTIVE && s.devices[0].contexts == 2);
+	cr_expect(s.uses[0].mem_mib == 60 && s.uses[1].mem_mib == -1);
 }

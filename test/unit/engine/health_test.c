@@ -13,7 +13,7 @@ struct say {
 
 static void tell_state(struct bed *b, const struct say *say)
 {
-	struct device_state device = {text_or(say->uuid, "GPU-A"), say->why};
+	struct device_state device = {.uuid = text_or(say->uuid, "GPU-A"), .why = say->why};
 	const char *pods[] = {say->uid};
 	struct node_state s = {.node = "n0",
 		.boot = "b",

@@ -192,7 +192,11 @@ static void tell_quota(struct bed *b)
 /* An agent tells of its node: devices that are well or not, and who may still use one. */
 static void tell_state(struct bed *b)
 {
-	struct device_state device = {"GPU-1", bed_below(b, 2) == 0 ? "XID 79" : NULL};
+	struct device_state device = {.uuid = "GPU-1",
+		.why = bed_below(b, 2) == 0 ? "XID 79" : NULL,
+		.total_mib = 81920,
+		.used_mib = (int64_t)bed_below(b, 81920),
+		.mps = (enum mps_state)bed_below(b, MPS_STATES)};
 	const char *pods[] = {"u1", "u2", "u3"};
 	struct node_state s = {.node = bed_below(b, 2) == 0 ? "n0" : "n1",
 		.boot = "b",

@@ -102,7 +102,7 @@ struct told {
 static void answer(struct bed *b, const struct told *t)
 {
 	CLEANUP(str_finish) struct str body = STR_INIT(4096);
-	struct device_state device = {"GPU-A", t->why};
+	struct device_state device = {.uuid = "GPU-A", .why = t->why};
 	const char *pods[] = {t->uid};
 	struct node_state s = {.node = t->node,
 		.boot = t->boot,

@@ -67,14 +67,22 @@ struct full {
 	const char *spaces[2];
 	struct neighbour_term neighbours[1];
 	struct device_state devices[2];
+	struct pod_use uses[2];
 	struct node_state state;
 	struct pod pod;
 };
 
 static void state_init(struct full *f)
 {
-	f->devices[0] = (struct device_state){"GPU-A", NULL};
-	f->devices[1] = (struct device_state){"GPU-B", "XID 79"};
+	f->devices[0] = (struct device_state){.uuid = "GPU-A",
+		.total_mib = 81559,
+		.used_mib = 4000,
+		.mps = MPS_FAULT,
+		.contexts = 3,
+		.mps_why = "a client failed"};
+	f->devices[1] = (struct device_state){.uuid = "GPU-B", .why = "XID 79"};
+	f->uses[0] = (struct pod_use){"uid", "GPU-A", 3900, 2};
+	f->uses[1] = (struct pod_use){"uid", "GPU-B", -1, 1};
 	f->state = (struct node_state){.node = "n",
 		.boot = "b",
 		.sequence = 9,
@@ -82,7 +90,9 @@ static void state_init(struct full *f)
 		.devices = f->devices,
 		.device_count = 2,
 		.pods = f->claims,
-		.pod_count = 2};
+		.pod_count = 2,
+		.uses = f->uses,
+		.use_count = 2};
 }
 
 static void full_init(struct full *f)

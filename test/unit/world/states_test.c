@@ -12,7 +12,7 @@ static void apply_node(struct world *w, const char *name)
 
 static void apply_state(struct world *w, struct node_state s)
 {
-	struct device_state device = {"GPU-A", NULL};
+	struct device_state device = {.uuid = "GPU-A"};
 	const char *pods[] = {"u1"};
 	s.boot = s.boot != NULL ? s.boot : "b1";
 	s.devices = &device;
