@@ -1,7 +1,7 @@
 /* C26. How a container that asks for no device is given one by name. There are three forms, and
- * which of them a node honours is tried, not assumed: a probe names a GPU in one form and tells what
- * it sees. What was tried, and on what machine, is a claim; a claim is proven when exactly the GPU
- * that it names was seen. The table of forms is in model/injection.c and nowhere else. */
+ * which of them a node honours is tried, not assumed: a probe names a GPU in one form and tells
+ * what it sees. What was tried, and on what machine, is a claim; a claim is proven when exactly the
+ * GPU that it names was seen. The table of forms is in model/injection.c and nowhere else. */
 #ifndef MODEL_INJECTION_H
 #define MODEL_INJECTION_H
 
@@ -18,7 +18,8 @@ struct unpack;
 enum inject_form {
 	INJECT_ENV, /* NVIDIA_VISIBLE_DEVICES has the UUID */
 	INJECT_CDI, /* it has a CDI name, for a runtime that makes the specification itself */
-	INJECT_NRI, /* an annotation has a CDI name, for NVIDIA's NRI plugin; the variable is void */
+	INJECT_NRI, /* an annotation has a CDI name, for NVIDIA's NRI plugin; the variable is void
+		     */
 	INJECT_FORMS,
 };
 

@@ -20,6 +20,7 @@
 #define NAME_CAPACITY	      "aliquot-capacity" /* ServiceAccount, PriorityClass, ConfigMap, PDB */
 
 #define NAME_COMPANION	"aliquot-companion"		   /* PriorityClass */
+#define NAME_PROBE	"aliquot-probe"			   /* app.kubernetes.io/name */
 #define NAME_AGENT	"aliquot-agent"			   /* DaemonSet */
 #define NAME_AGENT_TLS	"aliquot-agent.aliquot-system.svc" /* in every agent's certificate */
 #define NAME_AGENT_PORT "state"				   /* of its container */
@@ -70,8 +71,8 @@
 #define NOTE_MPS_MEMORY	      "aliquot.dev/mps-memory"
 #define NOTE_FRAMEWORK_MEMORY "aliquot.dev/framework-memory"
 #define NOTE_CAPACITY_POD     "aliquot.dev/capacity-pod"
-#define NOTE_TERM	      "aliquot.dev/term"   /* of the leader that placed it */
-#define NOTE_GRANTS	      "aliquot.dev/grants" /* on capacity pods */
+#define NOTE_TERM	      "aliquot.dev/term"      /* of the leader that placed it */
+#define NOTE_GRANTS	      "aliquot.dev/grants"    /* on capacity pods */
 #define NOTE_INJECTION	      "aliquot.dev/injection" /* on them and on probes */
 
 #define CAPACITY_INIT_CONTAINER "identify"

@@ -21,7 +21,7 @@ struct node {
 	struct pairs labels;
 	struct taint *taints;
 	uint32_t taint_count;
-	const char *boot;    /* boot id, and the container runtime with its version; NULL: not known */
+	const char *boot; /* boot id, and the container runtime with its version; NULL: not known */
 	const char *runtime;
 	bool unschedulable; /* cordoned */
 	bool ready;

@@ -140,10 +140,10 @@ struct pod {
 	/* capacity pods only */
 	const struct gpu_identity *identity; /* what `identify` told; NULL until it has */
 	struct ledger ledger;		     /* the annotation `grants` */
-	bool ledger_bad;     /* it is there but cannot be read: grant nothing here */
-	bool holds;	     /* the main container runs and is ready */
-	/* capacity pods: what is proven of their node; probes: what they try; NULL: nothing that can
-	 * be read */
+	bool ledger_bad; /* it is there but cannot be read: grant nothing here */
+	bool holds;	 /* the main container runs and is ready */
+	/* capacity pods: what is proven of their node; probes: what they try; NULL: nothing that
+	 * can be read */
 	const struct inject_claim *claim;
 	const struct inject_sight *sight; /* probes: what they saw; NULL: they have not told */
 	const char *trouble; /* capacity pods: waiting reason of a container that cannot start, NULL

@@ -400,8 +400,7 @@ static int build_draft(
 	int64_t wall = clock_wall(kube_clock(a->kube));
 	switch (x->type) {
 	case ACTION_CREATE_CAPACITY:
-		return x->companion ? companion_draft(&a->settings, x, draft, ret_fault)
-				    : create_capacity_draft(&a->settings, x, draft, ret_fault);
+		return create_draft(&a->settings, x, draft, ret_fault);
 	case ACTION_DELETE_CAPACITY:
 		return delete_capacity_draft(x, draft, ret_fault);
 	case ACTION_GRANT:

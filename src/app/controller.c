@@ -219,7 +219,7 @@ static void decide(struct controller *c, int64_t now)
 		took);
 	for (size_t i = 0; i < c->plan.actions.count; i++) {
 		struct action *a = &c->plan.actions.items[i];
-		if (a->type == ACTION_CREATE_CAPACITY) {
+		if (a->type == ACTION_CREATE_CAPACITY && a->claim == NULL) {
 			a->runtime_class = c->runtime_class;
 		}
 		if (a->type == ACTION_EVENT && a->warning) {
@@ -408,7 +408,8 @@ static void make_leader_side(struct controller *c)
 		.lacks_ms = c->options.preempt_s * 1000,
 		.scale_up_ms = c->options.scale_up_s * 1000,
 		.context_mib = c->options.context_memory_mib,
-		.warm_gpus = (uint32_t)c->options.warm_gpus};
+		.warm_gpus = (uint32_t)c->options.warm_gpus,
+		.injection = c->options.injection};
 	struct certs_config certs = {.ns = NAME_NAMESPACE, .extra_names = c->options.webhook_names};
 	struct certs_events certs_events = {.on_identity = on_identity, .leads = leads};
 	c->events =

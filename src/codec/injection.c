@@ -43,8 +43,8 @@ static const struct decode_field claim_fields[] = {
 	{"class", DECODE_TEXT, false, CLAIM(class), NULL},
 };
 
-static int read_claim(
-	const json_t *root, struct arena *arena, struct inject_claim *claim, struct fault *ret_fault)
+static int read_claim(const json_t *root, struct arena *arena, struct inject_claim *claim,
+	struct fault *ret_fault)
 {
 	struct claim_text t = {.claim = {.driver = "", .boot = "", .runtime = "", .class = ""}};
 	if (decode_fields(root, claim_fields, COUNT_OF(claim_fields), arena, &t, ret_fault) < 0) {

@@ -346,8 +346,7 @@ static bool decide_one(struct engine *e, int64_t now, struct waiter *w, struct p
 	 * acknowledged, and what is known of the node includes all that came before it (C21). */
 	enum inject_form form;
 	if (!h->asked_holds && flights_room(e) && !view_lags(e) && h->in_world &&
-		h->pod.identity != NULL && !text_empty(h->pod.node) &&
-		inject_knows(e, h, &form)) {
+		h->pod.identity != NULL && !text_empty(h->pod.node) && inject_knows(e, h, &form)) {
 		emit_place(e, w, h, g, plan);
 	}
 	return false;

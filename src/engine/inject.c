@@ -105,11 +105,13 @@ static bool suits(const struct engine *e, uint32_t node, const struct holder *h,
 }
 
 /* It tells its GPU, and nothing takes it away. */
-static bool is_told(const struct holder *h)
+static bool is_told(const struct engine *e, const struct holder *h)
 {
 	bool leaves = h->deleted || h->pod.deleting_ms != 0 ||
 		      (h->flight != 0 && h->flight_type == ACTION_DELETE_CAPACITY);
-	return h->in_world && h->pod.identity != NULL && !pod_is_terminal(&h->pod) && !leaves;
+	/* Of those that are gone the book tells only later in the step. */
+	return h->in_world && h->seen == e->step && h->pod.identity != NULL &&
+	       !pod_is_terminal(&h->pod) && !leaves;
 }
 
 /* NULL: none. */
@@ -199,7 +201,7 @@ static void add_proofs(struct engine *e)
 	memset(e->inject.popular, 0, sizeof e->inject.popular);
 	vec_for_each (struct holder *const, each, &e->holders) {
 		const struct holder *h = *each;
-		uint32_t at = is_told(h) ? snap_node_of(e, h->node) : WORLD_NONE;
+		uint32_t at = is_told(e, h) ? snap_node_of(e, h->node) : WORLD_NONE;
 		if (at != WORLD_NONE && e->inject.nodes.items[at].proof == NULL &&
 			suits(e, at, h, h->pod.claim)) {
 			e->inject.nodes.items[at].proof = h->pod.claim;
@@ -213,7 +215,7 @@ static struct holder *holder_of_probe(struct engine *e, const struct inject_prob
 {
 	const struct pod *pod = &p->pod;
 	struct holder *h = pod->owner.name != NULL ? holder_find(e, pod->owner.name) : NULL;
-	bool its = h != NULL && is_told(h) && text_equals(h->uid, pod->owner.uid) &&
+	bool its = h != NULL && is_told(e, h) && text_equals(h->uid, pod->owner.uid) &&
 		   p->node != WORLD_NONE && snap_node_of(e, h->node) == p->node &&
 		   strcmp(h->pod.identity->uuid, pod->claim->uuid) == 0 &&
 		   suits(e, p->node, h, pod->claim);
@@ -256,7 +258,7 @@ static void choose_subjects(struct engine *e)
 {
 	vec_for_each (struct holder *const, each, &e->holders) {
 		struct holder *h = *each;
-		struct inject_node *n = is_told(h) && !h->search ? node_of(e, h) : NULL;
+		struct inject_node *n = is_told(e, h) && !h->search ? node_of(e, h) : NULL;
 		enum inject_form form;
 		if (n == NULL || n->way != INJECT_BY_PROBE || inject_knows(e, h, &form)) {
 			continue;

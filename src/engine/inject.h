@@ -42,9 +42,9 @@ struct inject_try {
 };
 
 struct inject_memo {
-	char *node;	/* owned */
-	char *subject;	/* owned; uid of the capacity pod whose GPU is named */
-	int64_t until;	/* it rests until then; 0: it never did */
+	char *node;	 /* owned */
+	char *subject;	 /* owned; uid of the capacity pod whose GPU is named */
+	int64_t until;	 /* it rests until then; 0: it never did */
 	int64_t seen_at; /* it was last tried there, or known how */
 	struct backoff backoff;
 	enum inject_doubt doubts[INJECT_FORMS]; /* for which it rests */
@@ -57,8 +57,8 @@ struct inject_memo {
 
 /* A node of the snapshot, in this step. All pointers are borrowed. */
 struct inject_node {
-	int way;	/* a form, or INJECT_BY_PROBE */
-	uint32_t memo;	/* its place, WORLD_NONE: it has none */
+	int way;       /* a form, or INJECT_BY_PROBE */
+	uint32_t memo; /* its place, WORLD_NONE: it has none */
 	bool rests;
 	const struct inject_claim *proof; /* of some capacity pod there, or of a probe */
 	struct holder *writer;		  /* whose probe that is: nobody has it in writing */
@@ -115,7 +115,8 @@ const char *inject_blocker(
 /* inject.c, for inject_probe.c */
 struct inject_memo *inject_memo_touch(struct engine *e, const char *node);
 const struct inject_memo *inject_memo_find(const struct engine *e, const char *node);
-/* What a probe of this form claims that names the GPU of the holder, on the node of the snapshot. */
+/* What a probe of this form claims that names the GPU of the holder, on the node of the snapshot.
+ */
 struct inject_claim inject_claim_of(
 	const struct engine *e, uint32_t node, const struct holder *h, enum inject_form form);
 

@@ -11,10 +11,10 @@
  * waits for something else. */
 #define SILENT_MS 30000
 /* One that was asked for and is not seen is asked for again. */
-#define ASSUME_MS 10000
-#define GONE_EVERY_MS 5000
-#define REST_FIRST_MS 60000
-#define REST_CAP_MS   1800000
+#define ASSUME_MS      10000
+#define GONE_EVERY_MS  5000
+#define REST_FIRST_MS  60000
+#define REST_CAP_MS    1800000
 #define AGAIN_FIRST_MS 1000
 #define AGAIN_CAP_MS   30000
 
@@ -90,8 +90,8 @@ static bool judge(struct engine *e, const struct inject_probe *p, struct inject_
 	t->sent_at = 0;
 	if (p->pod.sight != NULL) {
 		*ret_doubt = inject_is_proven(p->pod.claim, p->pod.sight) ? DOUBT_NONE
-			     : p->pod.sight->devices == 0		 ? DOUBT_SEES_NONE
-									 : DOUBT_SEES_OTHERS;
+			     : p->pod.sight->devices == 0		  ? DOUBT_SEES_NONE
+									  : DOUBT_SEES_OTHERS;
 		return *ret_doubt != DOUBT_NONE;
 	}
 	if (is_refused(&p->pod)) {

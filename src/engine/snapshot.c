@@ -238,7 +238,8 @@ static enum gpu_state holder_state(const struct engine *e, const struct holder *
 {
 	const struct pod *p = &h->pod;
 	enum inject_form form;
-	if (!inject_knows(e, h, &form) || !h->in_world || p->identity == NULL || !p->holds || p->phase != POD_RUNNING) {
+	if (!inject_knows(e, h, &form) || !h->in_world || p->identity == NULL || !p->holds ||
+		p->phase != POD_RUNNING) {
 		return GPU_OPENING;
 	}
 	return h->flight != 0 || h->avoid_rv != NULL ? GPU_BUSY : GPU_OPEN;
@@ -266,7 +267,8 @@ static bool is_void(struct engine *e, const struct holder *h, const struct waite
 {
 	uint32_t node = snap_node_of(e, h->node);
 	bool closed = node != WORLD_NONE && e->snap.nodes.items[node].no_grants;
-	return (closed || health_is_bad(e, h) || inject_is_vain(e, h)) && w->flight == 0 && w->landings.count == 0;
+	return (closed || health_is_bad(e, h) || inject_is_vain(e, h)) && w->flight == 0 &&
+	       w->landings.count == 0;
 }
 
 /* Until it is struck out another leader may tell it, so it is not anybody else's part of a quota.
@@ -405,8 +407,8 @@ static void add_holder(struct engine *e, struct holder *h, int64_t now)
 		.usable_mib = h->pod.identity != NULL ? h->pod.identity->mem_mib : n->gpu_mem_mib,
 		.free_milli = MODEL_GPU_MILLI,
 		.max_tenants = MODEL_GRANTS_MAX,
-		.fenced = bad || inject_is_vain(e, h) ||
-			  (h->in_world && capacity_failed(e, h, now)),
+		.fenced =
+			bad || inject_is_vain(e, h) || (h->in_world && capacity_failed(e, h, now)),
 		.unhealthy = bad};
 	g.free_mib = g.usable_mib;
 	struct snap_gpu s = {.holder = h};

@@ -62,8 +62,8 @@ bool pod_is_capacity(const struct pod *p)
 
 bool pod_is_probe(const struct pod *p)
 {
-	return text_equals(p->ns, NAME_NAMESPACE) &&
-	       pairs_get(&p->labels, LABEL_PROBE) != NULL && !pod_is_capacity(p);
+	return text_equals(p->ns, NAME_NAMESPACE) && pairs_get(&p->labels, LABEL_PROBE) != NULL &&
+	       !pod_is_capacity(p);
 }
 
 bool pod_is_agent(const struct pod *p)

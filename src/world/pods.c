@@ -29,8 +29,8 @@ void pods_init(struct world *w)
 
 bool world_keeps_noun(const struct pod *p)
 {
-	return p->gpus > 0 || pod_is_tenant(p) || pod_is_capacity(p) || pod_has_gate(p, NAME_GATE) ||
-	       pod_is_probe(p);
+	return p->gpus > 0 || pod_is_tenant(p) || pod_is_capacity(p) ||
+	       pod_has_gate(p, NAME_GATE) || pod_is_probe(p);
 }
 
 /* Adds (sign 1) or removes (-1) what a pod uses on its node. Terminal pods use nothing. */
