@@ -66,12 +66,16 @@ struct gpu_process {
 };
 
 struct gpu_reading {
-	struct gpu_device device; /* identity; of a lost one what was known of it last */
-	char pci_bus_id[32];	  /* "00000000:41:00.0" */
+	/* Identity; of a lost one what was known of it last: of one that never answered the UUID is
+	 * empty. */
+	struct gpu_device device;
+	char pci_bus_id[32]; /* "00000000:41:00.0" */
 	bool answered;
-	struct fault fault; /* why it did not answer */
-	const char *ill;    /* why no new tenants should come here, for people; NULL: it is well */
-	bool process_use;   /* process utilisation can be told: false under MIG */
+	struct fault fault;  /* why it did not answer */
+	const char *ill;     /* why no new tenants should come here, for people; NULL: it is well */
+	int32_t ill_xid;     /* the XID that made it ill since the agent began; 0: none */
+	bool process_use;    /* process utilisation can be told: false under MIG */
+	bool processes_told; /* false: its lists could not be read, and some may use it */
 	int64_t figures[FIGURE_COUNT];
 	struct gpu_process *processes; /* borrowed from the sample's arena, by pid */
 	uint32_t process_count;
@@ -84,6 +88,7 @@ struct gpu_sample {
 	int64_t took_ms;
 	uint32_t retries; /* lists that grew while they were read */
 	uint32_t dropped; /* rows of utilisation that made no sense */
+	uint32_t errors;  /* calls that failed on a device that answers and has what they ask for */
 	char driver[48];
 	int32_t cuda; /* 12040: 12.4; 0: not told */
 };

@@ -6,13 +6,14 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "codec/secret.h"
+#include "agent_leaf.h"
 #include "kube/path.h"
+#include "leaf.h"
 #include "model/names.h"
 
 #define PASS_EVERY_MS  10000
 #define PASS_SOON_MS   100 /* until there is something to serve, and after a write */
 #define AUTHORITY_DAYS 730
-#define LEAF_DAYS      90
 #define DAY_MS	       ((int64_t)24 * 3600 * 1000)
 #define SETTLE_MS                                                                                  \
 	60000 /* API servers read a new caBundle at once; their connections may be older */
@@ -27,6 +28,7 @@ struct certs {
 	struct certs_config config;
 	struct certs_events events;
 	void *data;
+	struct agent_leaf *agent_leaf; /* owned */
 	enum certs_state state;
 	uint64_t call;
 	int64_t next_at;
@@ -104,38 +106,17 @@ static int64_t wall(const struct certs *c)
 	return clock_wall(kube_clock(c->kube));
 }
 
-/* 0..1000: how much of its life a certificate has left; -1 if it cannot be read, is over or has not
- * begun, as one that was made by a clock far ahead of ours. */
-static int life_left(const struct certs *c, const char *cert)
-{
-	struct tls_validity v;
-	if (cert == NULL || tls_validity(cert, &v, NULL) < 0 || v.not_after_ms <= wall(c) ||
-		v.not_before_ms > wall(c)) {
-		return -1;
-	}
-	return (int)((v.not_after_ms - wall(c)) * 1000 / (v.not_after_ms - v.not_before_ms + 1));
-}
-
 static struct tls_pair authority_of(const struct secret *s)
 {
 	return (struct tls_pair){(char *)(uintptr_t)s->ca_cert, (char *)(uintptr_t)s->ca_key};
 }
 
-static bool has_key(const char *cert, const char *key)
-{
-	struct tls_identity *identity = tls_identity_create(cert, key, NULL);
-	tls_identity_destroy(identity);
-	return identity != NULL;
-}
-
-static bool leaf_fits(const struct certs *c, const struct secret *s)
+static bool serves_well(const struct certs *c, const struct secret *s)
 {
 	struct tls_check check = {.bundle_pem = s->ca_cert,
-		.cert_pem = s->leaf_cert,
 		.name = NAME_WEBHOOK "." NAME_NAMESPACE ".svc",
 		.wall_ms = wall(c)};
-	return s->leaf_cert != NULL && s->leaf_key != NULL && tls_verify(&check, NULL) == 0 &&
-	       life_left(c, s->leaf_cert) > 333 && has_key(s->leaf_cert, s->leaf_key);
+	return leaf_fits(s, &check);
 }
 
 /* The leaf that we serve, and other replicas with us, is trusted by the caBundle as it stands. */
@@ -189,28 +170,19 @@ static bool make_leaf(struct certs *c, struct secret *s)
 {
 	const char *names[TLS_NAMES_MAX];
 	struct tls_pair authority = authority_of(s);
-	struct tls_pair leaf = {0};
-	struct fault f;
 	struct tls_spec spec = {.common_name = NAME_WEBHOOK,
 		.names = names,
 		.name_count = leaf_names(c, names, COUNT_OF(names)),
 		.days = c->config.leaf_days > 0 ? c->config.leaf_days : LEAF_DAYS,
 		.wall_ms = wall(c)};
-	if (tls_leaf_issue(&authority, &spec, &leaf, &f) < 0) {
-		log_error("a serving certificate could not be made", LOG_F(&f));
-		return false;
-	}
-	s->leaf_cert = arena_strdup(&c->arena, leaf.cert_pem);
-	s->leaf_key = arena_strdup(&c->arena, leaf.key_pem);
-	tls_pair_finish(&leaf);
-	return true;
+	return leaf_issue(s, &authority, &spec, &c->arena);
 }
 
 /* 4 to 6: the slow change from one authority to the next. */
 static void rotate(struct certs *c, struct secret *s)
 {
 	struct tls_validity leaf;
-	if (s->other_cert == NULL && life_left(c, s->ca_cert) < 333) {
+	if (s->other_cert == NULL && leaf_life(s->ca_cert, wall(c)) < LEAF_LEFT_MILLI) {
 		if (make_authority(c, &s->other_cert, &s->other_key)) {
 			write_secret(c, s, "the authority's time is near: its successor");
 			return;
@@ -246,7 +218,8 @@ static void replace_authority(struct certs *c)
 	size_t count;
 	if (served_is_trusted(c) && strlen(c->bundle.bundle) < FORMER_MAX) {
 		s.other_cert = c->bundle.bundle;
-	} else if (life_left(c, old->ca_cert) >= 0 && tls_count(old->ca_cert, &count, NULL) == 0) {
+	} else if (leaf_life(old->ca_cert, wall(c)) >= 0 &&
+		   tls_count(old->ca_cert, &count, NULL) == 0) {
 		s.other_cert = old->ca_cert;
 	}
 	if (make_authority(c, &s.ca_cert, &s.ca_key)) {
@@ -275,6 +248,7 @@ static void lead(struct certs *c)
 		write_secret(c, &s, "the other authority cannot be read");
 		return;
 	}
+	agent_leaf_offer(c->agent_leaf, s.ca_cert, s.ca_key, c->now);
 	c->published = c->bundle.found && text_equals(c->bundle.bundle, str_text(&bundle));
 	if (!c->published) {
 		c->bundle_right_since = -1;
@@ -284,7 +258,7 @@ static void lead(struct certs *c)
 	if (c->bundle_right_since < 0) {
 		c->bundle_right_since = c->now;
 	}
-	if (!leaf_fits(c, &s)) {
+	if (!serves_well(c, &s)) {
 		int64_t seen_at = c->bundle_right_since + BUNDLE_SEEN_MS;
 		if (c->now < seen_at && served_is_trusted(c)) {
 			pass_over(c, seen_at - c->now);
@@ -390,6 +364,7 @@ struct certs *certs_create(struct kube *kube, const struct certs_config *config,
 		.config = *config,
 		.events = *events,
 		.data = data,
+		.agent_leaf = agent_leaf_create(kube),
 		.bundle_right_since = -1};
 	return c;
 }
@@ -400,6 +375,7 @@ void certs_destroy(struct certs *c)
 		return;
 	}
 	kube_cancel(c->kube, c->call);
+	agent_leaf_destroy(c->agent_leaf);
 	arena_wipe(&c->arena);
 	arena_finish(&c->arena);
 	free(c->served);

@@ -174,29 +174,6 @@ static void on_identity(void *data, const struct tls_identity *identity)
 
 /* --- one turn --- */
 
-static void follow_credentials(struct controller *c)
-{
-	struct kube_tls tls;
-	struct fault f;
-	kube_cred_tls(c->cred, &tls);
-	if (tls.generation == c->tls_generation) {
-		return;
-	}
-	struct http_client_config config = {.base_url = kube_cred_server(c->cred),
-		.ca_pem = tls.ca_pem,
-		.cert_pem = tls.cert_pem,
-		.key_pem = tls.key_pem,
-		.insecure_skip_verify = tls.insecure,
-		.tls_server_name = tls.server_name,
-		.user_agent = NAME_FIELD_MANAGER "/" ALIQUOT_VERSION};
-	if (http_client_retarget(c->http, &config, &f) < 0) {
-		log_error("the new credentials cannot be used", LOG_F(&f));
-	} else {
-		log_info("the API server's certificates were read again");
-	}
-	c->tls_generation = tls.generation;
-}
-
 static int64_t rest_after(const struct controller *c, int64_t step_us)
 {
 	bool busy = act_is_busy(c->act);
@@ -246,8 +223,7 @@ static void on_turn(void *data)
 {
 	struct controller *c = data;
 	int64_t now = clock_mono(c->clock);
-	kube_cred_step(c->cred, now);
-	follow_credentials(c);
+	link_step(c->link, now);
 	election_step(c->election, now);
 	feeds_step(c->feeds, now);
 	volumes_step(c->volumes, now, election_leads(c->election));
@@ -265,7 +241,7 @@ static void on_turn(void *data)
 	events_step(c->events, now);
 	finish_stopping(c, now);
 	int64_t at = engine_next_deadline(c->engine);
-	at = time_min(at, kube_cred_deadline(c->cred));
+	at = time_min(at, link_deadline(c->link));
 	at = time_min(at, election_deadline(c->election));
 	at = time_min(at, feeds_deadline(c->feeds));
 	at = time_min(at, errands_deadline(c));
@@ -338,31 +314,28 @@ static char *make_identity(const struct options *o)
 	return xstrdup(name);
 }
 
+static struct wire *through_crash(void *data, struct wire *inner)
+{
+	struct controller *c = data;
+	c->crash = crash_create(inner);
+	return crash_wire(c->crash, inner);
+}
+
 static int make_connection(struct controller *c, struct fault *f)
 {
-	struct kube_cred_options source = {
-		.kubeconfig = c->options.kubeconfig, .context = c->options.context};
-	struct kube_tls tls;
-	c->cred = kube_cred_create(&source, c->clock, f);
-	if (c->cred == NULL) {
+	struct link_config config = {.loop = c->loop,
+		.clock = c->clock,
+		.metrics = c->metrics,
+		.kubeconfig = c->options.kubeconfig,
+		.context = c->options.context,
+		.user_agent = NAME_FIELD_MANAGER "/" ALIQUOT_VERSION,
+		.wrap = through_crash,
+		.data = c};
+	c->link = link_create(&config, f);
+	if (c->link == NULL) {
 		return -1;
 	}
-	kube_cred_tls(c->cred, &tls);
-	c->tls_generation = tls.generation;
-	struct http_client_config config = {.base_url = kube_cred_server(c->cred),
-		.ca_pem = tls.ca_pem,
-		.cert_pem = tls.cert_pem,
-		.key_pem = tls.key_pem,
-		.insecure_skip_verify = tls.insecure,
-		.tls_server_name = tls.server_name,
-		.user_agent = NAME_FIELD_MANAGER "/" ALIQUOT_VERSION};
-	c->http = http_client_create(c->loop, &config, f);
-	if (c->http == NULL) {
-		return -1;
-	}
-	c->crash = crash_create(http_client_wire(c->http));
-	struct wire *wire = crash_wire(c->crash, http_client_wire(c->http));
-	c->kube = kube_create(wire, c->cred, c->clock, c->metrics);
+	c->kube = link_kube(c->link);
 	return 0;
 }
 
@@ -498,10 +471,8 @@ static void controller_finish(struct controller *c)
 	engine_destroy(c->engine);
 	recorder_destroy(c->recorder);
 	hook_destroy(c->hook);
-	kube_destroy(c->kube);
+	link_destroy(c->link);
 	crash_destroy(c->crash);
-	http_client_destroy(c->http);
-	kube_cred_destroy(c->cred);
 	plan_finish(&c->plan);
 	VEC_FINISH(&c->unhealthy_shown);
 	metric_registry_destroy(c->metrics);
@@ -524,7 +495,7 @@ static int run(struct controller *c)
 	loop_on_signal(c->loop, SIGHUP, on_signal, c);
 	loop_on_turn(c->loop, on_turn, c);
 	log_info("started", LOG_S("version", ALIQUOT_VERSION),
-		LOG_S("server", kube_cred_server(c->cred)), LOG_S("identity", c->identity));
+		LOG_S("server", link_server(c->link)), LOG_S("identity", c->identity));
 	loop_run(c->loop);
 	loop_off_turn(c->loop, on_turn, c);
 	log_info("stopped");

@@ -10,13 +10,13 @@
 #include "engine/engine.h"
 #include "gate.h"
 #include "hook/hook.h"
-#include "io/http.h"
 #include "io/loop.h"
 #include "io/server.h"
 #include "kube/client.h"
 #include "kube/election.h"
 #include "kube/events.h"
 #include "kube/feeds.h"
+#include "link/link.h"
 #include "options.h"
 #include "recorder.h"
 #include "volumes.h"
@@ -27,10 +27,9 @@ struct controller {
 	/* all owned, in the order in which they are made */
 	struct loop *loop;
 	struct metric_registry *metrics;
-	struct kube_cred *cred;
-	struct http_client *http;
 	struct crash *crash; /* NULL: no test asked for it */
-	struct kube *kube;
+	struct link *link;
+	struct kube *kube; /* borrowed from the link */
 	struct events *events;
 	struct election *election;
 	struct act *act;
@@ -56,7 +55,6 @@ struct controller {
 	struct {
 		VEC_FIELDS(bool); /* by node: is it among the metrics of unhealthy GPUs? */
 	} unhealthy_shown;
-	uint64_t tls_generation;
 	int64_t step_at;   /* the engine, not before */
 	bool told_reached; /* to the engine */
 	bool stopping;

@@ -12,6 +12,7 @@
 #include "codec/meta.h"
 #include "codec/namespace.h"
 #include "codec/node.h"
+#include "codec/node_pod.h"
 #include "codec/pod.h"
 #include "codec/policy.h"
 #include "codec/quota.h"
@@ -36,6 +37,21 @@ static void fuzz_pod(const char *text, size_t n, struct arena *arena)
 	}
 	ENSURE(pod.cpu_milli >= 0 && pod.mem_bytes >= 0 && pod.gpus >= 0);
 	ENSURE(pod.ns != NULL && pod.name != NULL && pod.uid != NULL);
+}
+
+static void fuzz_node_pod(const char *text, size_t n, struct arena *arena)
+{
+	struct node_pod pod;
+	struct fault f = {0};
+	if (node_pod_decode(text, n, arena, &pod, &f) < 0) {
+		ENSURE(f.kind == FAULT_INVALID || f.kind == FAULT_LIMIT);
+		return;
+	}
+	ENSURE(pod.ns != NULL && pod.name != NULL && pod.uid != NULL && pod.gpus >= 0);
+	ENSURE(pod.milli >= 0 && pod.milli <= MODEL_GPU_MILLI && pod.mem_mib >= 0);
+	ENSURE(pod.container_count <= NODE_CONTAINERS_MAX);
+	ENSURE(pod.uuid_count <= MODEL_GPU_COUNT_MAX);
+	ENSURE(pod.uuid_count == 0 || pod.tenant || pod.capacity);
 }
 
 static void fuzz_admission(const char *text, size_t n, struct arena *arena)
@@ -261,6 +277,7 @@ static const target targets[] = {
 	fuzz_parse,
 	fuzz_volume,
 	fuzz_state,
+	fuzz_node_pod,
 	fuzz_injection,
 };
 

@@ -8,18 +8,20 @@ import subprocess
 import binaries
 import fleet
 
-SOURCES = ("calls.c", "topology.c")
 FLAGS = ("-std=gnu11", "-D_GNU_SOURCE", "-O1", "-Wall", "-Wextra", "-Werror", "-fPIC",
          "-fvisibility=hidden", "-shared", "-Wl,-soname,libnvidia-ml.so.1")
 
 
-def library():
-    """Path of the fake: named by ALIQUOT_FAKE_NVML, else compiled into the cache by its content."""
+def library(driver=3):
+    """Path of the fake: named by ALIQUOT_FAKE_NVML, else compiled into the cache by its content.
+
+    driver is how new the driver is: 2 and 1 are older ones (FAKE_DRIVER in nvml.h)."""
     given = os.environ.get("ALIQUOT_FAKE_NVML")
-    if given:
+    if given and driver == 3:
         return os.path.abspath(given)
+    flags = (*FLAGS, "-DFAKE_DRIVER=%d" % driver)
     folder = os.path.join(binaries.TREE, "test", "fake", "nvml")
-    digest = hashlib.sha256(repr(FLAGS).encode())
+    digest = hashlib.sha256(repr(flags).encode())
     for path in sorted(glob.glob(os.path.join(folder, "*.[ch]"))):
         with open(path, "rb") as file:
             digest.update(file.read())
@@ -28,8 +30,9 @@ def library():
     if not os.path.exists(path):
         os.makedirs(home, exist_ok=True)
         aside = "%s.%d" % (path, os.getpid())
-        subprocess.run([os.environ.get("CC", "cc"), *FLAGS, "-o", aside,
-                        *(os.path.join(folder, name) for name in SOURCES)], check=True, timeout=120)
+        sources = sorted(glob.glob(os.path.join(folder, "*.c")))
+        subprocess.run([os.environ.get("CC", "cc"), *flags, "-o", aside, *sources], check=True,
+                       timeout=120)
         os.replace(aside, path)
     return path
 

@@ -43,6 +43,36 @@ class Process(ctypes.Structure):
                 ("ci", ctypes.c_uint)]
 
 
+class OldProcess(ctypes.Structure):
+    _fields_ = [("pid", ctypes.c_uint), ("used", ctypes.c_ulonglong)]
+
+
+class Sample(ctypes.Structure):
+    _fields_ = [("pid", ctypes.c_uint), ("at", ctypes.c_ulonglong), ("sm", ctypes.c_uint),
+                ("memory", ctypes.c_uint), ("encoder", ctypes.c_uint), ("decoder", ctypes.c_uint)]
+
+
+class Field(ctypes.Structure):
+    _fields_ = [("id", ctypes.c_uint), ("scope", ctypes.c_uint), ("at", ctypes.c_longlong),
+                ("latency", ctypes.c_longlong), ("type", ctypes.c_int), ("code", ctypes.c_int),
+                ("value", ctypes.c_ulonglong)]
+
+
+class Metric(ctypes.Structure):
+    _fields_ = [("id", ctypes.c_uint), ("code", ctypes.c_int), ("value", ctypes.c_double),
+                ("names", ctypes.c_void_p * 3)]
+
+
+class Metrics(ctypes.Structure):
+    _fields_ = [("version", ctypes.c_uint), ("count", ctypes.c_uint), ("one", ctypes.c_void_p),
+                ("two", ctypes.c_void_p), ("metrics", Metric * 98)]
+
+
+class Event(ctypes.Structure):
+    _fields_ = [("device", ctypes.c_void_p), ("type", ctypes.c_ulonglong),
+                ("data", ctypes.c_ulonglong), ("gi", ctypes.c_uint), ("ci", ctypes.c_uint)]
+
+
 class Pci(ctypes.Structure):
     _fields_ = [("legacy", ctypes.c_char * 16), ("domain", ctypes.c_uint), ("bus", ctypes.c_uint),
                 ("device", ctypes.c_uint), ("id", ctypes.c_uint), ("subsystem", ctypes.c_uint),
@@ -80,6 +110,21 @@ def handle_of(lib, index=0):
     handle = ctypes.c_void_p()
     assert lib.nvmlDeviceGetHandleByIndex_v2(index, ctypes.byref(handle)) == 0
     return handle
+
+
+def number(lib, call, *arguments, type_=ctypes.c_uint):
+    """What a call that fills one number says, or minus its return code."""
+    value = type_()
+    code = getattr(lib, call)(handle_of(lib), *arguments, ctypes.byref(value))
+    return value.value if code == 0 else -code
+
+
+def used(lib, after=0, room=8):
+    """Rows of utilisation newer than that, as (pid, sm, memory), or the return code."""
+    rows, count = (Sample * room)(), ctypes.c_uint(room)
+    code = lib.nvmlDeviceGetProcessUtilization(handle_of(lib), rows, ctypes.byref(count),
+                                               ctypes.c_ulonglong(after))
+    return [(row.pid, row.sm, row.memory) for row in rows[:count.value]] if code == 0 else code
 
 
 def seen(path, visible):
@@ -148,13 +193,15 @@ def test_memory_in_both_versions(lib, topology):
 
 
 def test_mig_and_utilization(lib, topology):
-    topology([nvml.device(A, 0, mig="1 0", busy="37 12")])
+    topology([nvml.device(A, 0, mig="1 0", busy="37 12", use="10 50")])
     now, later = ctypes.c_uint(9), ctypes.c_uint(9)
     assert lib.nvmlDeviceGetMigMode(handle_of(lib), ctypes.byref(now), ctypes.byref(later)) == 0
     assert (now.value, later.value) == (1, 0)
     use = (ctypes.c_uint * 2)()
+    assert lib.nvmlDeviceGetUtilizationRates(handle_of(lib), use) == 3
+    assert used(lib) == 3
+    topology([nvml.device(A, 0, mig="unsupported", busy="37 12")])
     assert lib.nvmlDeviceGetUtilizationRates(handle_of(lib), use) == 0 and list(use) == [37, 12]
-    topology([nvml.device(A, 0, mig="unsupported")])
     assert lib.nvmlDeviceGetMigMode(handle_of(lib), ctypes.byref(now), ctypes.byref(later)) == 3
 
 
@@ -167,6 +214,105 @@ def test_processes_and_their_room(lib, topology):
     assert call(handle_of(lib), ctypes.byref(count), rows) == 0 and count.value == 2
     assert [(rows[i].pid, rows[i].used >> 20) for i in range(2)] == [(10, 100), (11, 50)]
     assert rows[0].gi == 0xFFFFFFFF
+
+
+def test_a_list_may_grow_while_it_is_read(lib, topology):
+    topology([nvml.device(A, 0, process="compute 10 100",
+                          grow="nvmlDeviceGetComputeRunningProcesses_v3 2")])
+    rows, count = (Process * 4)(), ctypes.c_uint(1)
+    call = lib.nvmlDeviceGetComputeRunningProcesses_v3
+    assert call(handle_of(lib), ctypes.byref(count), rows) == 7 and count.value == 2
+    assert call(handle_of(lib), ctypes.byref(count), rows) == 7 and count.value == 3
+    assert call(handle_of(lib), ctypes.byref(count), rows) == 0 and count.value == 1
+
+
+@pytest.mark.parametrize("driver, missing", [
+    (2, ["nvmlDeviceGetComputeRunningProcesses_v3", "nvmlDeviceGetMemoryInfo_v2",
+         "nvmlGpmSampleGet"]),
+    (1, ["nvmlDeviceGetComputeRunningProcesses_v3", "nvmlDeviceGetComputeRunningProcesses_v2",
+         "nvmlDeviceGetMPSComputeRunningProcesses_v2", "nvmlDeviceGetRemappedRows"])])
+def test_older_drivers(topology, driver, missing):
+    topology([nvml.device(A, 0, process=["compute 10 100", "compute 11 unknown"])])
+    old = ctypes.CDLL(nvml.library(driver))
+    assert old.nvmlInit_v2() == 0
+    assert not any(hasattr(old, name) for name in missing)
+    # An entry of the first version has 16 bytes; what lies behind them is not touched.
+    rows, count = (OldProcess * 3)(), ctypes.c_uint(2)
+    rows[2].pid, rows[2].used = 0xCAFE, 0xCAFE
+    call = old.nvmlDeviceGetComputeRunningProcesses
+    assert call(handle_of(old), ctypes.byref(count), rows) == 0 and count.value == 2
+    assert [(row.pid, row.used) for row in rows] == [
+        (10, 100 << 20), (11, 2 ** 64 - 1), (0xCAFE, 0xCAFE)]
+
+
+def test_utilisation_of_processes(lib, topology):
+    count = ctypes.c_uint()
+    sizing = lib.nvmlDeviceGetProcessUtilization
+    assert sizing(handle_of(lib), None, ctypes.byref(count), ctypes.c_ulonglong(0)) == 7
+    assert count.value == 100
+    assert used(lib) == 6  # NOT_FOUND: nobody ran
+    topology([nvml.device(A, 0, sample=["1000 10 50 20", "2000 11 30", "2000 12 0"])])
+    assert used(lib) == [(10, 50, 20), (11, 30, 0)]
+    assert used(lib, after=1000) == [(11, 30, 0)]
+    assert used(lib, after=2000) == 6
+    assert used(lib, room=1) == 7
+    topology([nvml.device(A, 0, garbage=2, use="10 25 5 1 2")])
+    assert used(lib) == [(0, 2147483632, 3452816845)] * 2 + [(10, 25, 5)]
+
+
+def test_what_a_device_measures(lib, topology):
+    topology([nvml.device(A, 0, temperature=61, power_mw=350123, energy_mj=2 ** 40, encoder=7,
+                          decoder="unsupported", ecc_uncorrected=3, remapped="1 2 1 0")])
+    assert number(lib, "nvmlDeviceGetTemperature", 0) == 61
+    assert number(lib, "nvmlDeviceGetPowerUsage") == 350123
+    assert number(lib, "nvmlDeviceGetTotalEnergyConsumption", type_=ctypes.c_ulonglong) == 2 ** 40
+    assert [number(lib, "nvmlDeviceGetClockInfo", which) for which in (1, 2)] == [1980, 2619]
+    assert number(lib, "nvmlDeviceGetPcieReplayCounter") == 0
+    use, period = ctypes.c_uint(), ctypes.c_uint()
+    call = lib.nvmlDeviceGetEncoderUtilization
+    assert call(handle_of(lib), ctypes.byref(use), ctypes.byref(period)) == 0 and use.value == 7
+    call = lib.nvmlDeviceGetDecoderUtilization
+    assert call(handle_of(lib), ctypes.byref(use), ctypes.byref(period)) == 3
+    assert number(lib, "nvmlDeviceGetTotalEccErrors", 1, 0, type_=ctypes.c_ulonglong) == 3
+    rows = [ctypes.c_uint() for _ in range(4)]
+    assert lib.nvmlDeviceGetRemappedRows(handle_of(lib), *map(ctypes.byref, rows)) == 0
+    assert [row.value for row in rows] == [1, 2, 1, 0]
+    fields = (Field * 2)(Field(id=82), Field(id=1))
+    assert lib.nvmlDeviceGetFieldValues(handle_of(lib), 2, fields) == 0
+    assert [(field.code, field.value) for field in fields] == [(0, 42), (3, 0)]
+
+
+def test_gpm(lib, topology):
+    topology([nvml.device(A, 0, gpm="40 30.5 20 10 5 100 200")])
+    metrics = Metrics(version=1, count=3)
+    for name in ("one", "two"):
+        sample = ctypes.c_void_p()
+        assert lib.nvmlGpmSampleAlloc(ctypes.byref(sample)) == 0
+        setattr(metrics, name, sample)
+    for i, id_ in enumerate((2, 21, 99)):
+        metrics.metrics[i].id = id_
+    assert lib.nvmlGpmSampleGet(handle_of(lib), ctypes.c_void_p(metrics.one)) == 0
+    assert lib.nvmlGpmMetricsGet(ctypes.byref(metrics)) == 2  # the second one was not taken
+    assert lib.nvmlGpmSampleGet(handle_of(lib), ctypes.c_void_p(metrics.two)) == 0
+    assert lib.nvmlGpmMetricsGet(ctypes.byref(metrics)) == 0
+    assert [(m.code, m.value) for m in metrics.metrics[:3]] == [(0, 30.5), (0, 200), (3, 0)]
+    topology([nvml.device(A, 0, gpm="unsupported")])
+    support = (ctypes.c_uint * 2)(1, 9)
+    assert lib.nvmlGpmQueryDeviceSupport(handle_of(lib), support) == 0 and support[1] == 0
+    assert lib.nvmlGpmSampleGet(handle_of(lib), ctypes.c_void_p(metrics.two)) == 3
+
+
+def test_xids_since_they_were_asked_for(lib, topology):
+    events, event = ctypes.c_void_p(), Event()
+    topology([nvml.device(A, 0, xid=[13])])
+    assert lib.nvmlEventSetCreate(ctypes.byref(events)) == 0
+    assert lib.nvmlDeviceRegisterEvents(handle_of(lib), ctypes.c_ulonglong(8), events) == 0
+    assert lib.nvmlEventSetWait_v2(events, ctypes.byref(event), 0) == 10  # TIMEOUT
+    topology([nvml.device(A, 0, xid=[13, 79]), nvml.device(B, 1, xid=[48])])
+    assert lib.nvmlEventSetWait_v2(events, ctypes.byref(event), 0) == 0
+    assert (event.device, event.type, event.data) == (handle_of(lib).value, 8, 79)
+    assert lib.nvmlEventSetWait_v2(events, ctypes.byref(event), 0) == 10
+    assert lib.nvmlEventSetFree(events) == 0
 
 
 def test_rules_are_read_at_each_call(lib, topology):

@@ -29,6 +29,9 @@ struct replica {
 struct bed {
 	struct fake_clock clock;
 	json_t *secret, *config;
+	json_t *agents; /* the Secret that agents mount */
+	int agent_writes;
+	bool no_agents; /* there is none */
 	int version;
 	int secret_writes, bundle_writes;
 	size_t bundled; /* certificates in the bundle when a leaf was last stored */
@@ -82,6 +85,11 @@ static void put(struct bed *b, const char *key, const char *bytes, size_t n)
 	set_version(b, b->secret);
 }
 
+static char *agents_of(const struct bed *b, const char *key)
+{
+	return unwrapped(json_object_get(b->agents, "data"), key);
+}
+
 static bool trusts(const struct bed *b, const char *cert)
 {
 	CLEANUP(cleanup_free) char *bundle = bundle_of(b);
@@ -92,11 +100,10 @@ static bool trusts(const struct bed *b, const char *cert)
 	return *bundle != '\0' && tls_verify(&check, NULL) == 0;
 }
 
-static void store_secret(struct bed *b, const json_t *data)
+static void merge(json_t *to, const json_t *data)
 {
-	json_t *to = json_object_get(b->secret, "data"), *value;
+	json_t *value;
 	const char *key;
-	CLEANUP(cleanup_free) char *before = secret_of(b, "tls.crt");
 	json_object_foreach((json_t *)(uintptr_t)data, key, value)
 	{
 		if (json_is_null(value)) {
@@ -105,6 +112,12 @@ static void store_secret(struct bed *b, const json_t *data)
 			json_object_set(to, key, value);
 		}
 	}
+}
+
+static void store_secret(struct bed *b, const json_t *data)
+{
+	CLEANUP(cleanup_free) char *before = secret_of(b, "tls.crt");
+	merge(json_object_get(b->secret, "data"), data);
 	b->secret_writes++;
 	CLEANUP(cleanup_free) char *leaf = secret_of(b, "tls.crt");
 	if (*leaf != '\0' && strcmp(leaf, before) != 0) {
@@ -134,6 +147,9 @@ static void serve_write(struct bed *b, struct fake_call *c, json_t *object)
 	}
 	if (object == b->secret) {
 		store_secret(b, json_object_get(patch, "data"));
+	} else if (object == b->agents) {
+		merge(json_object_get(b->agents, "data"), json_object_get(patch, "data"));
+		b->agent_writes++;
 	} else {
 		store_config(b, patch);
 	}
@@ -143,7 +159,13 @@ static void serve_write(struct bed *b, struct fake_call *c, json_t *object)
 
 static void serve_one(struct bed *b, struct fake_call *c)
 {
-	json_t *object = strstr(c->path, "/secrets/" NAME_WEBHOOK) != NULL ? b->secret : b->config;
+	json_t *object = strstr(c->path, "/secrets/" NAME_WEBHOOK) != NULL ? b->secret
+			 : strstr(c->path, "/secrets/" NAME_AGENT) != NULL ? b->agents
+									   : b->config;
+	if (object == b->agents && b->no_agents) {
+		fake_answer(c, 404, "{\"kind\":\"Status\",\"code\":404,\"reason\":\"NotFound\"}");
+		return;
+	}
 	if (c->method != WIRE_GET) {
 		serve_write(b, c, object);
 		return;
@@ -189,6 +211,7 @@ static struct bed *bed_make(void)
 	struct bed *b = xcalloc(1, sizeof *b);
 	b->clock = fake_clock_make();
 	b->secret = json_pack("{s:{s:s},s:{}}", "metadata", "resourceVersion", "1", "data");
+	b->agents = json_pack("{s:{s:s},s:{}}", "metadata", "resourceVersion", "1", "data");
 	b->config = json_pack("{s:{s:s},s:[{s:s,s:{s:s}}]}", "metadata", "resourceVersion", "1",
 		"webhooks", "name", NAME_WEBHOOK_ENTRY, "clientConfig", "url", "https://h/admit");
 	for (size_t i = 0; i < 2; i++) {
@@ -213,6 +236,7 @@ static void bed_free(struct bed *b)
 	}
 	json_decref(b->secret);
 	json_decref(b->config);
+	json_decref(b->agents);
 	free(b);
 }
 
@@ -243,6 +267,23 @@ static void pass(struct bed *b, int64_t ms)
 	}
 }
 
+/* What agents mount: a leaf of the authority that issues now, its key, and nothing else. */
+static void expect_agents_leaf(struct bed *b, const char *ca, const char *when)
+{
+	CLEANUP(cleanup_free) char *leaf = agents_of(b, "tls.crt");
+	CLEANUP(cleanup_free) char *key = agents_of(b, "tls.key");
+	struct tls_check check = {.bundle_pem = ca,
+		.cert_pem = leaf,
+		.name = NAME_AGENT_TLS,
+		.wall_ms = b->clock.wall};
+	struct fault f = {0};
+	cr_expect_eq(tls_verify(&check, &f), 0, "%s: the agents' leaf: %s", when, f.message);
+	struct tls_identity *identity = tls_identity_create(leaf, key, &f);
+	cr_expect_not_null(identity, "%s: the agents' key: %s", when, f.message);
+	tls_identity_destroy(identity);
+	cr_expect_eq(json_object_size(json_object_get(b->agents, "data")), 2, "%s", when);
+}
+
 /* Everything is of one piece: both serve the Secret's leaf, which the published authority issued.
  */
 static void expect_settled(struct bed *b, const char *when)
@@ -260,6 +301,7 @@ static void expect_settled(struct bed *b, const char *when)
 	cr_expect_eq(tls_verify(&by_ca, &f), 0, "%s: %s", when, f.message);
 	cr_expect(trusts(b, leaf), "%s", when);
 	cr_expect_not_null(strstr(bundle, ca), "%s", when);
+	expect_agents_leaf(b, ca, when);
 	for (size_t i = 0; i < 2; i++) {
 		cr_assert_not_null(b->replicas[i].served, "%s", when);
 		cr_expect_str_eq(b->replicas[i].served, leaf, "%s: replica %zu", when, i);
@@ -286,12 +328,14 @@ Test(certs, the_leader_makes_everything_in_three_writes_and_the_other_serves_it)
 	cr_expect_eq(b->secret_writes, 2, "the authority, then the leaf");
 	cr_expect_eq(b->bundle_writes, 1);
 	cr_expect_eq(b->bundled, 1);
+	cr_expect_eq(b->agent_writes, 1);
 	for (size_t i = 0; i < b->replicas[1].wire->count; i++) {
 		cr_expect_eq(b->replicas[1].wire->calls[i].method, WIRE_GET);
 		fake_expect_path(&b->replicas[1].wire->calls[i], "/secrets/");
 	}
 	pass(b, 600000);
 	cr_expect_eq(b->secret_writes + b->bundle_writes, 3, "and then nothing");
+	cr_expect_eq(b->agent_writes, 1);
 	bed_free(b);
 }
 
@@ -300,7 +344,7 @@ Test(certs, nobody_writes_where_nobody_leads)
 	struct bed *b = bed_make();
 	b->replicas[0].leads = false;
 	pass(b, 60000);
-	cr_expect_eq(b->secret_writes + b->bundle_writes, 0);
+	cr_expect_eq(b->secret_writes + b->bundle_writes + b->agent_writes, 0);
 	cr_expect_not(certs_serving(b->replicas[0].certs));
 	bed_free(b);
 }
@@ -374,6 +418,43 @@ Test(certs, a_secret_with_garbage_is_made_anew, .timeout = 60)
 			expect_settled(b, k < COUNT_OF(keys) ? keys[k] : "all keys");
 		}
 	}
+	bed_free(b);
+}
+
+/* Whatever stands in the Secret that agents mount goes, an authority's key above all. */
+Test(certs, nothing_but_a_leaf_stays_in_the_secret_of_the_agents)
+{
+	static const char *const keys[] = {
+		"ca.key", "ca-next.key", "tls.crt", "tls.key", "ca.crt", "ca-next.crt"};
+	struct bed *b = bed_settled();
+	CLEANUP(cleanup_free) char *ca = secret_of(b, "ca.crt");
+	CLEANUP(cleanup_free) char *key = secret_of(b, "ca.key");
+	for (size_t i = 0; i < COUNT_OF(keys); i++) {
+		CLEANUP(str_finish) struct str coded = STR_INIT(PEM_ROOM);
+		cr_assert(base64_encode(key, strlen(key), &coded));
+		json_object_set_new(
+			json_object_get(b->agents, "data"), keys[i], json_string(str_text(&coded)));
+		set_version(b, b->agents);
+		pass(b, 60000);
+		expect_agents_leaf(b, ca, keys[i]);
+	}
+	cr_expect_eq(b->secret_writes, 2, "the webhook's is left alone");
+	bed_free(b);
+}
+
+/* An installation whose manifests are older has no such Secret: the webhook's does not wait for it.
+ */
+Test(certs, without_a_secret_for_agents_all_else_goes_on)
+{
+	struct bed *b = bed_make();
+	b->no_agents = true;
+	pass(b, 60000);
+	cr_expect_eq(b->secret_writes, 2);
+	cr_expect(certs_published(b->replicas[0].certs));
+	cr_expect_not_null(b->replicas[1].served);
+	b->no_agents = false;
+	pass(b, 60000);
+	expect_settled(b, "once there is one");
 	bed_free(b);
 }
 

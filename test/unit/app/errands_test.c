@@ -16,8 +16,8 @@ Test(errands, what_cannot_be_had_is_asked_for_less_and_less_often)
 	size_t asked_owner = 0, asked_image = 0;
 	setenv("POD_NAME", "pod-1", 1);
 	setenv("POD_NAMESPACE", "aliquot-system", 1);
-	c.cred = kube_cred_create_plain("https://api", NULL, &clock.clock);
-	c.kube = kube_create(&wire->wire, c.cred, &clock.clock, NULL);
+	struct kube_cred *cred = kube_cred_create_plain("https://api", NULL, &clock.clock);
+	c.kube = kube_create(&wire->wire, cred, &clock.clock, NULL);
 	c.act = act_create(c.kube, NULL, &config, &no_events, NULL);
 	for (int i = 0; i < 600; i++) {
 		errands_step(&c, clock.mono);
@@ -35,7 +35,7 @@ Test(errands, what_cannot_be_had_is_asked_for_less_and_less_often)
 	cr_expect(asked_image >= 10 && asked_image <= 20, "%zu", asked_image);
 	act_destroy(c.act);
 	kube_destroy(c.kube);
-	kube_cred_destroy(c.cred);
+	kube_cred_destroy(cred);
 	fake_wire_destroy(wire);
 }
 
@@ -61,8 +61,8 @@ Test(errands, c5_the_class_that_is_named_is_heeded)
 	struct controller c = {.clock = &clock.clock, .options = {.runtime_class = "mine"}};
 	struct metric_registry *metrics = metric_registry_create();
 	uint64_t told[COUNT_OF(answers)];
-	c.cred = kube_cred_create_plain("https://api", NULL, &clock.clock);
-	c.kube = kube_create(&wire->wire, c.cred, &clock.clock, NULL);
+	struct kube_cred *cred = kube_cred_create_plain("https://api", NULL, &clock.clock);
+	c.kube = kube_create(&wire->wire, cred, &clock.clock, NULL);
 	c.act = act_create(c.kube, NULL, &config, &no_events, NULL);
 	c.engine = engine_create(&engine, 1);
 	c.hook = hook_create(&(struct hook_config){.metrics = metrics});
@@ -87,6 +87,6 @@ Test(errands, c5_the_class_that_is_named_is_heeded)
 	engine_destroy(c.engine);
 	act_destroy(c.act);
 	kube_destroy(c.kube);
-	kube_cred_destroy(c.cred);
+	kube_cred_destroy(cred);
 	fake_wire_destroy(wire);
 }

@@ -26,6 +26,17 @@ uint64_t bed_below(struct bed *b, uint64_t n)
 	return rng_below(&b->rng, n);
 }
 
+static void fill_probe(struct pod *p, const struct obj *o, const struct inject_claim *claimed)
+{
+	static struct pair label[] = {{LABEL_PROBE, "env"}};
+	static const struct inject_sight sights[] = {{1, "GPU-1"}, {0, ""}};
+	p->labels = (struct pairs){label, 1};
+	p->owner = (struct owner){"v1", "Pod", o->owner[0], o->owner[1]};
+	p->claim = claimed;
+	p->sight = o->running ? &sights[o->uid[1] % 2] : NULL;
+	p->phase = o->running ? POD_SUCCEEDED : POD_PENDING;
+}
+
 void bed_tell_pod(struct bed *b, const struct obj *o)
 {
 	char rv[16], milli[24];
@@ -40,8 +51,6 @@ void bed_tell_pod(struct bed *b, const struct obj *o)
 	struct amount amount = {"example.com/fpga", 1};
 	struct host_port port = {8080, "TCP", ""};
 	struct gpu_identity id = {.uuid = "GPU-1", .mem_mib = 80000};
-	struct pair probe[] = {{LABEL_PROBE, "env"}};
-	const struct inject_sight sights[] = {{1, "GPU-1"}, {0, ""}};
 	struct inject_claim claimed = o->claim;
 	claimed.node = o->claim_node;
 	claimed.uuid = "GPU-1";
@@ -68,11 +77,7 @@ void bed_tell_pod(struct bed *b, const struct obj *o)
 		p.runtime_class = "nvidia";
 		p.claim = o->claim_node[0] != '\0' ? &claimed : NULL;
 	} else if (o->probe) {
-		p.labels = (struct pairs){probe, 1};
-		p.owner = (struct owner){"v1", "Pod", o->owner[0], o->owner[1]};
-		p.claim = &claimed;
-		p.sight = o->running ? &sights[o->uid[1] % 2] : NULL;
-		p.phase = o->running ? POD_SUCCEEDED : POD_PENDING;
+		fill_probe(&p, o, &claimed);
 	} else if (o->whole) {
 		p.gpus = (int64_t)(o->rv % 3);
 		p.unschedulable = o->rv % 2 == 0;

@@ -18,7 +18,7 @@ static inline const char *stub_library(const char *name)
 	cr_assert(n > 0);
 	self[n] = '\0';
 	*strrchr(self, '/') = '\0';
-	(void)snprintf(path, sizeof path, "%s/node/lib%s.so", self, name);
+	(void)snprintf(path, sizeof path, "%s/gpu/lib%s.so", self, name);
 	return path;
 }
 

@@ -1,0 +1,32 @@
+/* Looks at all devices of a node through NVML, one look after the other. Every call into the driver
+ * blocks, some hang: this lives in a process of its own (node/gpu_worker.h).
+ *
+ * What one look must know of those before it is kept by device: when its processes' use was read
+ * last, GPM's sample, the XIDs that came. A device that does not answer is in the sample with its
+ * fault and the others go on. Where nothing can be looked at the fault says why and the library is
+ * opened anew, at the next look or, while that fails, with a capped back-off between the attempts;
+ * it is opened anew as well while a device is lost, once a minute, since only that finds it after a
+ * reset. */
+#ifndef GPU_SAMPLER_H
+#define GPU_SAMPLER_H
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "gpu/sample.h"
+
+struct sampler;
+
+/* `library` is a file name for dlopen and, like the clock, borrowed. Nothing is opened yet. */
+struct sampler *sampler_create(const char *library, const struct clock *clock);
+void sampler_destroy(struct sampler *s); /* NULL is fine */
+
+/* The sample's memory is the arena's. FAULT_TRANSIENT where waiting may help. */
+MUST_CHECK int sampler_look(struct sampler *s, struct arena *arena, struct gpu_sample *ret_sample,
+	struct fault *ret_fault);
+
+/* An XID that a program causes by its own mistake, after which the device is as good as before. */
+bool xid_is_the_programs(int64_t xid);
+/* "XID 79: the GPU has fallen off the bus", for people. */
+const char *xid_sentence(struct arena *arena, int32_t xid);
+
+#endif

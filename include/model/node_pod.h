@@ -1,0 +1,40 @@
+/* A pod as the agent of its node sees it: which devices it may use, and what its containers are
+ * called. */
+#ifndef MODEL_NODE_POD_H
+#define MODEL_NODE_POD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model/pod.h"
+
+#define NODE_PODS_MAX	    2048 /* more are not kept; nothing can be attributed to them */
+#define NODE_CONTAINERS_MAX 64	 /* a pod: init ones and ephemeral ones too */
+#define NODE_UUIDS_MAX	    MODEL_GPU_COUNT_MAX
+
+struct node_container {
+	const char *name;
+	const char *id; /* 64 hexadecimal digits, without "containerd://"; NULL: not started */
+};
+
+/* Who owns the text says whoever gives one. */
+struct node_pod {
+	const char *uid, *ns, *name;
+	/* A static pod's: by this its cgroup is called. Anybody may write the annotation: fill it
+	 * only for a pod that is a mirror (kubernetes.io/config.mirror the same, owned by a Node).
+	 */
+	const char *config_hash;
+	enum pod_phase phase;
+	bool tenant;   /* of ours, by its label; `uuids` and `mem_mib` are the guarded keys' */
+	bool capacity; /* a capacity pod of ours, in our namespace; `uuids` is the GPU it told */
+	int64_t gpus;  /* nvidia.com/gpu that it asks for: a pod of whole GPUs */
+	const char **uuids; /* the devices it was granted */
+	uint32_t uuid_count;
+	int64_t milli;		   /* granted on each, 0: not told */
+	int64_t mem_mib;	   /* the same */
+	const char *gpu_container; /* the one that gets the device; NULL: not told */
+	struct node_container *containers;
+	uint32_t container_count;
+};
+
+#endif

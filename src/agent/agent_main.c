@@ -1,0 +1,163 @@
+/* The command line of `aliquot agent`. */
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "agent/agent.h"
+#include "base/str.h"
+
+#define EXIT_USAGE 2
+
+static const char usage[] =
+	"usage: aliquot agent [OPTION...]\n"
+	"\n"
+	"  meters the GPUs of one node, by pod; runs as a DaemonSet\n"
+	"\n"
+	"      --node-name=NAME        the Node that it runs on ($NODE_NAME)\n"
+	"      --pod-uid=UID           its own pod, which must be among the cgroups ($POD_UID)\n"
+	"      --listen=ADDRESS        /metrics, /health and /readyz, plain (:9400)\n"
+	"      --state-listen=ADDRESS  /v1/state for the controller, TLS (:10251)\n"
+	"      --tls-dir=DIRECTORY     has tls.crt and tls.key; without it there is no /v1/state\n"
+	"      --interval-seconds=N    how often the devices are looked at (15)\n"
+	"      --nvml-library=FILE     the driver's library (libnvidia-ml.so.1)\n"
+	"      --proc-root=DIRECTORY   the host's processes (/proc)\n"
+	"      --cgroup-root=DIRECTORY the host's cgroups (/sys/fs/cgroup)\n"
+	"      --kubeconfig=FILE       empty: $KUBECONFIG, the pod's own account, ~/.kube/config\n"
+	"      --context=NAME          in the kubeconfig; empty: its current-context\n"
+	"      --small-hostname        the label is hostname, as in dcgm-exporter after 4.5.3\n"
+	"      --pod-uid-label         one label more on the lines of pods: pod_uid\n"
+	"      --log-level=LEVEL       debug, info, warn or error (info)\n"
+	"  -h, --help                  this text\n";
+
+static int usage_fault(const char *what, const char *value)
+{
+	(void)fprintf(stderr, "aliquot agent: %s %s\ntry `aliquot agent --help`\n", what, value);
+	return EXIT_USAGE;
+}
+
+enum {
+	OPTION_NODE = 256,
+	OPTION_POD_UID,
+	OPTION_LISTEN,
+	OPTION_STATE_LISTEN,
+	OPTION_TLS,
+	OPTION_INTERVAL,
+	OPTION_NVML,
+	OPTION_PROC,
+	OPTION_CGROUP,
+	OPTION_KUBECONFIG,
+	OPTION_CONTEXT,
+	OPTION_SMALL,
+	OPTION_UID_LABEL,
+	OPTION_LEVEL,
+};
+
+static const struct option long_options[] = {
+	{"node-name", required_argument, NULL, OPTION_NODE},
+	{"pod-uid", required_argument, NULL, OPTION_POD_UID},
+	{"listen", required_argument, NULL, OPTION_LISTEN},
+	{"state-listen", required_argument, NULL, OPTION_STATE_LISTEN},
+	{"tls-dir", required_argument, NULL, OPTION_TLS},
+	{"interval-seconds", required_argument, NULL, OPTION_INTERVAL},
+	{"nvml-library", required_argument, NULL, OPTION_NVML},
+	{"proc-root", required_argument, NULL, OPTION_PROC},
+	{"cgroup-root", required_argument, NULL, OPTION_CGROUP},
+	{"kubeconfig", required_argument, NULL, OPTION_KUBECONFIG},
+	{"context", required_argument, NULL, OPTION_CONTEXT},
+	{"small-hostname", no_argument, NULL, OPTION_SMALL},
+	{"pod-uid-label", no_argument, NULL, OPTION_UID_LABEL},
+	{"log-level", required_argument, NULL, OPTION_LEVEL},
+	{"help", no_argument, NULL, 'h'},
+	{NULL, 0, NULL, 0},
+};
+
+/* Where an option's text goes; NULL: it is no text. */
+static const char **text_of(struct agent_options *o, int option)
+{
+	switch (option) {
+	case OPTION_NODE:
+		return &o->node;
+	case OPTION_POD_UID:
+		return &o->pod_uid;
+	case OPTION_LISTEN:
+		return &o->listen;
+	case OPTION_STATE_LISTEN:
+		return &o->state_listen;
+	case OPTION_TLS:
+		return &o->tls_dir;
+	case OPTION_NVML:
+		return &o->nvml_library;
+	case OPTION_PROC:
+		return &o->proc_root;
+	case OPTION_CGROUP:
+		return &o->cgroup_root;
+	case OPTION_KUBECONFIG:
+		return &o->kubeconfig;
+	case OPTION_CONTEXT:
+		return &o->context;
+	default:
+		return NULL;
+	}
+}
+
+/* Returns -1 to go on, or an exit status. */
+static int take_option(struct agent_options *o, int option)
+{
+	const char **text = text_of(o, option);
+	int64_t seconds;
+	if (text != NULL) {
+		*text = optarg;
+		return -1;
+	}
+	switch (option) {
+	case OPTION_INTERVAL:
+		if (!parse_i64(view_of(optarg), 1, 300, &seconds)) {
+			return usage_fault("--interval-seconds wants 1 to 300, not", optarg);
+		}
+		o->interval_ms = seconds * 1000;
+		return -1;
+	case OPTION_SMALL:
+		o->small_hostname = true;
+		return -1;
+	case OPTION_UID_LABEL:
+		o->pod_uid_label = true;
+		return -1;
+	case OPTION_LEVEL:
+		return log_level_parse(optarg, &o->log_level)
+			       ? -1
+			       : usage_fault("--log-level wants debug, info, warn or error, not",
+					 optarg);
+	case 'h':
+		(void)fputs(usage, stdout);
+		return 0;
+	default:
+		/* getopt_long has said what was wrong. */
+		(void)fputs("try `aliquot agent --help`\n", stderr);
+		return EXIT_USAGE;
+	}
+}
+
+int agent_main(int argc, char **argv)
+{
+	struct agent_options options;
+	agent_options_init(&options);
+	optind = 0; /* getopt starts anew, whoever used it before */
+	for (;;) {
+		int option = getopt_long(argc, argv, "h", long_options, NULL);
+		if (option == -1) {
+			break;
+		}
+		int status = take_option(&options, option);
+		if (status >= 0) {
+			return status;
+		}
+	}
+	if (optind < argc) {
+		return usage_fault("has no use for", argv[optind]);
+	}
+	if (text_empty(options.node)) {
+		return usage_fault("wants", "--node-name=NAME or $NODE_NAME");
+	}
+	options.pod_uid = text_empty(options.pod_uid) ? NULL : options.pod_uid;
+	return agent_run(&options);
+}

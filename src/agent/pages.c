@@ -1,0 +1,204 @@
+/* What the agent answers: metrics and health for everybody, the node's state for the controller. */
+#include <stdio.h>
+
+#include "base/log.h"
+#include "cgroups.h"
+#include "codec/state.h"
+#include "model/names.h"
+#include "node/exposition.h"
+#include "parts.h"
+#include "tell.h"
+
+/* So many intervals after the last look what it saw is not shown any more. */
+#define STALE_INTERVALS 3
+
+const struct gpu_sample *agent_sample(const struct agent *a, int64_t now_ms)
+{
+	const struct gpu_sample *s = a->look.sample;
+	bool stale = s != NULL && now_ms - s->taken_ms > STALE_INTERVALS * a->options.interval_ms;
+	return stale ? NULL : s;
+}
+
+/* --- health ----------------------------------------------------------------------------------- */
+
+static void on_health(void *data, const struct server_request *r, struct server_reply *reply)
+{
+	(void)data;
+	(void)r;
+	str_append_text(&reply->body, "ok\n");
+}
+
+static void not_ready(struct server_reply *reply, const char *reason, const char *why)
+{
+	reply->status = 503;
+	str_append_format(&reply->body, "%s: %s\n", reason, why);
+}
+
+static void on_ready(void *data, const struct server_request *r, struct server_reply *reply)
+{
+	struct agent *a = data;
+	(void)r;
+	if (a->stopping) {
+		not_ready(reply, "Stopping", "it was asked to");
+	}
+	if (a->look.why.kind != FAULT_NONE) {
+		not_ready(reply, "NoDriver", a->look.why.message);
+	} else if (agent_sample(a, clock_mono(a->clock)) == NULL) {
+		not_ready(reply, "NoDriver", "the devices were not looked at yet, or too long ago");
+	}
+	if (a->look.sample != NULL && a->look.places.host_pid_missing) {
+		not_ready(reply, "HostPIDRequired",
+			"none of the processes that the driver names can be found; set hostPID: "
+			"true");
+	}
+	if (!watch_pods_synced(a->watch)) {
+		not_ready(reply, "NoPods", "the API server has not told the pods of this node yet");
+	}
+	if (!text_empty(a->options.tls_dir) && a->state == NULL) {
+		not_ready(reply, "NoCertificate",
+			"the controller cannot ask: /v1/state is not served");
+	}
+	if (reply->status == 200) {
+		str_append_text(&reply->body, "ok\n");
+	}
+}
+
+/* --- metrics ---------------------------------------------------------------------------------- */
+
+static void gauge(struct agent *a, const char *name, const char *help, int64_t value)
+{
+	metric_set(metric_get(a->metrics, METRIC_GAUGE, name, help, NULL), value);
+}
+
+static void update_gauges(struct agent *a, bool seen)
+{
+	gauge(a, "aliquot_agent_driver_up", "1 while the driver answers.",
+		seen && a->look.why.kind == FAULT_NONE ? 1 : 0);
+	gauge(a, "aliquot_agent_pods", "Pods of this node that the API server has told.",
+		node_pods_count(a->pods));
+	gauge(a, "aliquot_agent_pods_synced", "1 once all of them were told.",
+		watch_pods_synced(a->watch) ? 1 : 0);
+	gauge(a, "aliquot_agent_pods_stale",
+		"1 while the API server is not heard: pods are those that were known last.",
+		watch_pods_stale(a->watch) ? 1 : 0);
+	gauge(a, "aliquot_agent_state_served", "1 once there is a certificate for /v1/state.",
+		a->state != NULL ? 1 : 0);
+}
+
+static void on_metrics(void *data, const struct server_request *r, struct server_reply *reply)
+{
+	struct agent *a = data;
+	CLEANUP(arena_finish) struct arena arena = {0};
+	const struct gpu_sample *sample = agent_sample(a, clock_mono(a->clock));
+	struct exposition_options options = {.node = a->options.node,
+		.small_hostname = a->options.small_hostname,
+		.pod_uid = a->options.pod_uid_label};
+	(void)r;
+	reply->content_type = "text/plain; version=0.0.4; charset=utf-8";
+	if (sample != NULL) {
+		struct usage usage;
+		usage_make(sample, &a->look.places, a->pods, &arena, &usage);
+		(void)exposition_write(&reply->body, sample, &usage, &options);
+	}
+	update_gauges(a, sample != NULL);
+	metric_write(a->metrics, &reply->body);
+}
+
+/* --- the state -------------------------------------------------------------------------------- */
+
+static int make_state(
+	struct agent *a, struct arena *arena, struct node_state *ret_state, struct fault *ret_fault)
+{
+	struct cgroup_pods present;
+	struct usage usage;
+	if (a->look.sample == NULL) {
+		return fault_set(ret_fault, FAULT_TRANSIENT,
+			"the devices were not looked at yet: %s", a->look.why.message);
+	}
+	if (cgroups_scan(a->options.cgroup_root, arena, &present, ret_fault) < 0) {
+		return -1;
+	}
+	usage_make(a->look.sample, &a->look.places, a->pods, arena, &usage);
+	struct tell t = {.sample = a->look.sample,
+		.usage = &usage,
+		.pods = a->pods,
+		.present = &present,
+		.own_uid = a->options.pod_uid,
+		.now_ms = clock_mono(a->clock)};
+	return tell_state(&t, arena, ret_state, ret_fault);
+}
+
+static void on_state(void *data, const struct server_request *r, struct server_reply *reply)
+{
+	struct agent *a = data;
+	CLEANUP(arena_finish) struct arena arena = {0};
+	struct node_state s;
+	struct fault f = {0};
+	(void)r;
+	gpu_worker_refresh(a->worker);
+	if (make_state(a, &arena, &s, &f) == 0) {
+		s.node = a->options.node;
+		s.boot = a->boot;
+		s.sequence = ++a->sequence;
+		reply->content_type = "application/json";
+		reply->status = state_write(&reply->body, &s, clock_wall(a->clock)) ? 200 : 500;
+	} else {
+		log_debug("cannot tell the state", LOG_F(&f));
+		reply->status = 503;
+		str_append_format(&reply->body, "%s\n", f.message);
+	}
+	metric_add(metric_get(a->metrics, METRIC_COUNTER, "aliquot_agent_state_answers_total",
+			   "Answers of /v1/state; unknown: it could not see everything.",
+			   reply->status == 200 ? "answer=\"state\"" : "answer=\"unknown\""),
+		1);
+}
+
+/* --- the doors -------------------------------------------------------------------------------- */
+
+int pages_open(struct agent *a, struct fault *ret_fault)
+{
+	struct server_config config = {.name = "pages",
+		.listen = a->options.listen,
+		.metrics = a->metrics,
+		.body_limit = 4096,
+		.reply_limit = EXPOSITION_BYTES_MAX + ((size_t)1 << 20),
+		.connections_max = 64};
+	a->pages = server_create(a->loop, &config, ret_fault);
+	if (a->pages == NULL) {
+		return -1;
+	}
+	server_route(a->pages, "GET", "/metrics", on_metrics, a);
+	server_route(a->pages, "GET", "/health", on_health, a);
+	server_route(a->pages, "GET", "/readyz", on_ready, a);
+	log_info("serving metrics", LOG_I("port", server_port(a->pages)));
+	return 0;
+}
+
+void pages_show(struct agent *a, const struct tls_identity *identity)
+{
+	struct server_config config = {.name = "state",
+		.listen = a->options.state_listen,
+		.tls = identity,
+		.metrics = a->metrics,
+		.body_limit = 4096,
+		.reply_limit = STATE_BYTES_MAX,
+		.connections_max = 16};
+	struct fault f;
+	if (a->state != NULL) {
+		if (server_set_tls(a->state, identity, &f) < 0) {
+			log_error("the new certificate cannot be served", LOG_F(&f));
+		} else {
+			log_info("showing the new certificate");
+		}
+		return;
+	}
+	a->state = server_create(a->loop, &config, &f);
+	if (a->state == NULL) {
+		log_error("cannot listen", LOG_S("address", a->options.state_listen), LOG_F(&f));
+		a->failed = true;
+		loop_stop(a->loop);
+		return;
+	}
+	server_route(a->state, "GET", NAME_AGENT_PATH, on_state, a);
+	log_info("serving the state", LOG_I("port", server_port(a->state)));
+}

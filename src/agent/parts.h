@@ -1,0 +1,54 @@
+/* The agent's parts, wired in agent.c and shown to others in pages.c. */
+#ifndef AGENT_PARTS_H
+#define AGENT_PARTS_H
+
+#include "agent/agent.h"
+#include "base/clock.h"
+#include "base/metric.h"
+#include "gpu/sample.h"
+#include "io/loop.h"
+#include "io/server.h"
+#include "link/link.h"
+#include "mounted.h"
+#include "node/gpu_worker.h"
+#include "node/pods.h"
+#include "node/proc.h"
+#include "watch_pods.h"
+
+/* The last look at the devices, and where their processes were. */
+struct look {
+	const struct gpu_sample *sample; /* borrowed from the worker until its next; NULL: none */
+	struct places places;		 /* from the arena */
+	struct arena arena;
+	struct fault why; /* there is no newer one; FAULT_NONE: the last look succeeded */
+};
+
+struct agent {
+	struct agent_options options;
+	const struct clock *clock; /* borrowed */
+	char boot[40];
+	int64_t sequence;
+	/* all owned, in the order in which they are made */
+	struct loop *loop;
+	struct metric_registry *metrics;
+	struct link *link;
+	struct node_pods *pods;
+	struct watch_pods *watch;
+	struct procs *procs;
+	struct gpu_worker *worker;
+	struct look look;
+	struct mounted mounted;
+	struct server *pages; /* metrics and health */
+	struct server *state; /* exists once there is a certificate */
+	int draining;	      /* servers that have not ended yet */
+	bool stopping, failed;
+};
+
+/* pages.c */
+int pages_open(struct agent *a, struct fault *ret_fault);
+/* A certificate to show from now on; the first one opens the door. */
+void pages_show(struct agent *a, const struct tls_identity *identity);
+/* The sample, unless it is too old to be shown. */
+const struct gpu_sample *agent_sample(const struct agent *a, int64_t now_ms);
+
+#endif

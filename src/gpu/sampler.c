@@ -1,0 +1,306 @@
+/* The look: open, count, then each device by itself. */
+#include "sampler_parts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "device.h"
+#include "gpu/nvml.h"
+
+#define OPEN_FIRST_MS	1000
+#define OPEN_CAP_MS	30000
+#define REOPEN_EVERY_MS 60000
+
+struct sampler *sampler_create(const char *library, const struct clock *clock)
+{
+	struct sampler *s = xcalloc(1, sizeof *s);
+	s->library_name = library;
+	s->clock = clock;
+	s->backoff = (struct backoff){.first_ms = OPEN_FIRST_MS, .cap_ms = OPEN_CAP_MS};
+	rng_seed(&s->rng, rng_system_seed());
+	return s;
+}
+
+/* --- the library ------------------------------------------------------------------------------ */
+
+void device_forget_opening(struct device *d, const struct nvml_calls *calls)
+{
+	if (d->before != NULL) {
+		(void)calls->gpm_free(d->before);
+	}
+	if (d->after != NULL) {
+		(void)calls->gpm_free(d->after);
+	}
+	d->before = d->after = NULL;
+	d->before_ms = 0;
+	d->handle = NULL;
+}
+
+static void library_close(struct sampler *s)
+{
+	for (uint32_t i = 0; i < s->device_count; i++) {
+		device_forget_opening(s->devices[i], &s->library.calls);
+	}
+	if (s->events != NULL) {
+		(void)s->library.calls.events_free(s->events);
+		s->events = NULL;
+	}
+	nvml_library_finish(&s->library);
+	s->reopen_at_ms = 0;
+}
+
+void sampler_destroy(struct sampler *s)
+{
+	if (s == NULL) {
+		return;
+	}
+	library_close(s);
+	for (uint32_t i = 0; i < s->device_count; i++) {
+		free(s->devices[i]);
+	}
+	VEC_FINISH(&s->rows);
+	free(s);
+}
+
+static void events_open(struct sampler *s)
+{
+	const struct nvml_calls *calls = &s->library.calls;
+	bool whole = calls->events_make != NULL && calls->events_free != NULL &&
+		     calls->events_register != NULL && calls->events_wait != NULL;
+	if (whole && calls->events_make(&s->events) != NVML_SUCCESS) {
+		s->events = NULL;
+	}
+}
+
+static int library_open(struct sampler *s, struct fault *ret_fault)
+{
+	int64_t now_ms = clock_mono(s->clock);
+	if (s->library.initialised && s->reopen_at_ms != 0 && now_ms >= s->reopen_at_ms) {
+		library_close(s);
+	}
+	if (s->library.initialised) {
+		return 0;
+	}
+	if (now_ms < s->open_at_ms) {
+		fault_copy(ret_fault, &s->unopened);
+		return -1;
+	}
+	if (nvml_library_open(&s->library, s->library_name, &s->unopened) != 0) {
+		nvml_library_finish(&s->library);
+		s->open_at_ms = now_ms + backoff_next(&s->backoff, &s->rng);
+		fault_copy(ret_fault, &s->unopened);
+		return -1;
+	}
+	s->backoff.attempt = 0;
+	s->open_at_ms = 0;
+	events_open(s);
+	return 0;
+}
+
+/* --- one device ------------------------------------------------------------------------------- */
+
+bool look_took(struct look *l, int code, const char *call)
+{
+	switch (nvml_meaning(code)) {
+	case MEANS_DONE:
+		return true;
+	case MEANS_DEAF:
+		l->deaf = true;
+		/* fall through */
+	case MEANS_LOST:
+		(void)nvml_fault(&l->reading->fault, code, call);
+		l->reading->answered = false;
+		return false;
+	case MEANS_TROUBLE:
+		l->sample->errors++;
+		return false;
+	case MEANS_LACKING:
+	case MEANS_REFUSED:
+		break;
+	}
+	return false;
+}
+
+static struct device *device_of_index(struct sampler *s, uint32_t index)
+{
+	for (uint32_t i = 0; i < s->device_count; i++) {
+		if (s->devices[i]->index == index) {
+			return s->devices[i];
+		}
+	}
+	return NULL;
+}
+
+/* The memory of the device with this identity. Where all places are taken, one goes that no index
+ * points to. */
+static struct device *device_of(struct sampler *s, const struct gpu_device *told, uint32_t index)
+{
+	struct device *before = device_of_index(s, index);
+	struct device *found = NULL;
+	for (uint32_t i = 0; i < s->device_count && found == NULL; i++) {
+		if (text_equals(s->devices[i]->told.identity.uuid, told->identity.uuid)) {
+			found = s->devices[i];
+		}
+	}
+	if (before != NULL && before != found) {
+		before->index = UINT32_MAX;
+	}
+	if (found == NULL && s->device_count < PROBE_DEVICES_MAX) {
+		found = s->devices[s->device_count++] = xcalloc(1, sizeof *found);
+	} else if (found == NULL) {
+		found = device_of_index(s, UINT32_MAX);
+		ENSURE(found != NULL);
+		device_forget_opening(found, &s->library.calls);
+		*found = (struct device){0};
+	}
+	found->told = *told;
+	found->index = index;
+	return found;
+}
+
+static void figures_unknown(struct gpu_reading *r)
+{
+	for (int i = 0; i < FIGURE_COUNT; i++) {
+		r->figures[i] = GPU_UNKNOWN;
+	}
+}
+
+/* Asks who it is: false, it does not answer. */
+static bool device_meet(struct look *l, uint32_t index)
+{
+	char text[GPU_UUID_MAX];
+	struct gpu_device told = {0};
+	if (!look_took(l, l->calls->uuid(l->handle, text, sizeof text), "read the UUID")) {
+		return false;
+	}
+	if (device_describe(l->calls, l->handle, &told, &l->reading->fault) != 0) {
+		return false;
+	}
+	l->device = device_of(l->s, &told, index);
+	return true;
+}
+
+/* What did not answer keeps the name that it had, and what it has done until then. */
+static void reading_of_absent(struct look *l, uint32_t index)
+{
+	struct gpu_reading *r = l->reading;
+	struct device *d = l->device != NULL ? l->device : device_of_index(l->s, index);
+	r->answered = false;
+	r->processes = NULL;
+	r->process_count = 0;
+	r->processes_told = false;
+	r->ill = arena_strdup(l->arena, r->fault.message);
+	figures_unknown(r);
+	if (d == NULL) {
+		return;
+	}
+	r->device = d->told;
+	memcpy(r->pci_bus_id, d->pci_bus_id, sizeof r->pci_bus_id);
+	r->figures[FIGURE_XID] = d->heard ? d->xid : GPU_UNKNOWN;
+	r->ill_xid = d->ill_xid;
+	d->lost = r->fault.kind == FAULT_GONE || r->fault.kind == FAULT_FATAL;
+}
+
+static void device_look(struct look *l, uint32_t index)
+{
+	static void (*const steps[])(struct look * l) = {
+		xid_listen, look_figures, look_processes, look_use, look_gpm, look_health};
+	struct gpu_reading *r = l->reading;
+	figures_unknown(r);
+	r->answered = look_took(l, l->calls->handle(index, &l->handle), "open a GPU");
+	r->answered = r->answered && device_meet(l, index);
+	if (r->answered && l->device->lost) {
+		/* Whatever the XID stood for: it was reset since. */
+		l->device->lost = false;
+		l->device->ill_xid = 0;
+	}
+	for (size_t i = 0; r->answered && i < COUNT_OF(steps); i++) {
+		steps[i](l);
+	}
+	if (!r->answered) {
+		reading_of_absent(l, index);
+		return;
+	}
+	r->device = l->device->told;
+	memcpy(r->pci_bus_id, l->device->pci_bus_id, sizeof r->pci_bus_id);
+}
+
+/* --- the look --------------------------------------------------------------------------------- */
+
+static void driver_read(struct sampler *s, struct gpu_sample *sample)
+{
+	char text[96] = "";
+	int cuda = 0;
+	if (s->library.calls.driver_version(text, sizeof text) == NVML_SUCCESS) {
+		(void)snprintf(sample->driver, sizeof sample->driver, "%.*s",
+			(int)sizeof sample->driver - 1, text);
+	}
+	if (s->library.calls.cuda_version != NULL &&
+		s->library.calls.cuda_version(&cuda) == NVML_SUCCESS && cuda > 0) {
+		sample->cuda = cuda;
+	}
+}
+
+/* Devices that this process may not open are nobody's business here. */
+static int devices_look(struct sampler *s, struct arena *arena, struct gpu_sample *sample,
+	uint32_t count, struct fault *ret_fault)
+{
+	sample->devices = ARENA_ARRAY(arena, struct gpu_reading, count > 0 ? count : 1);
+	for (uint32_t i = 0; i < count; i++) {
+		struct look look = {.s = s,
+			.calls = &s->library.calls,
+			.arena = arena,
+			.sample = sample,
+			.reading = &sample->devices[sample->device_count]};
+		void *handle;
+		if (s->library.calls.handle(i, &handle) == NVML_NO_PERMISSION) {
+			continue;
+		}
+		device_look(&look, i);
+		if (look.deaf) {
+			fault_copy(ret_fault, &look.reading->fault);
+			return -1;
+		}
+		bool absent = !look.reading->answered;
+		if (absent && s->reopen_at_ms == 0) {
+			s->reopen_at_ms = clock_mono(s->clock) + REOPEN_EVERY_MS;
+		}
+		sample->device_count++;
+	}
+	return 0;
+}
+
+static int look_at_all(
+	struct sampler *s, struct arena *arena, struct gpu_sample *sample, struct fault *ret_fault)
+{
+	unsigned count = 0;
+	int code = s->library.calls.count(&count);
+	if (code != NVML_SUCCESS) {
+		return nvml_fault(ret_fault, code, "count the GPUs");
+	}
+	if (count > PROBE_DEVICES_MAX) {
+		return fault_set(ret_fault, FAULT_LIMIT,
+			"NVML counts %u GPUs; at most %d are expected", count, PROBE_DEVICES_MAX);
+	}
+	driver_read(s, sample);
+	xid_gather(s);
+	return devices_look(s, arena, sample, count, ret_fault);
+}
+
+int sampler_look(struct sampler *s, struct arena *arena, struct gpu_sample *ret_sample,
+	struct fault *ret_fault)
+{
+	struct gpu_sample sample = {.taken_ms = clock_mono(s->clock)};
+	if (library_open(s, ret_fault) != 0) {
+		return -1;
+	}
+	if (look_at_all(s, arena, &sample, ret_fault) != 0) {
+		library_close(s);
+		return -1;
+	}
+	sample.took_ms = clock_mono(s->clock) - sample.taken_ms;
+	*ret_sample = sample;
+	return 0;
+}

@@ -1,0 +1,385 @@
+/* Whose each process is, and what that makes of each pod: judge, sort, add up. */
+#include "node/attribute.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "attribute_parts.h"
+#include "base/str.h"
+
+#define MIB (1 << 20)
+
+/* One look at everything, while it is taken apart. */
+struct work {
+	const struct gpu_sample *sample;
+	const struct places *places;
+	const struct node_pods *pods;
+	struct usage *usage;
+	struct entry *entries;
+	uint32_t count;
+};
+
+const char *loss_name(enum loss why)
+{
+	static const char *const names[] = {[LOSS_GONE] = "gone",
+		[LOSS_UNREAD] = "unread",
+		[LOSS_HOST] = "host",
+		[LOSS_UNKNOWN_POD] = "unknown_pod",
+		[LOSS_NOT_GRANTED] = "not_granted",
+		[LOSS_NOT_MANAGED] = "not_managed",
+		[LOSS_CAPACITY] = "capacity",
+		[LOSS_LIMIT] = "limit"};
+	return (unsigned)why < COUNT_OF(names) ? names[why] : "?";
+}
+
+static bool is_over(const struct node_pod *pod)
+{
+	return pod->phase == POD_SUCCEEDED || pod->phase == POD_FAILED;
+}
+
+/* --- whose a process is ------------------------------------------------------------------------
+ */
+
+/* A device that has a capacity pod or a tenant is ours to share. */
+static void find_shared(struct work *w)
+{
+	for (uint32_t i = 0; i < node_pods_count(w->pods); i++) {
+		const struct node_pod *pod = node_pods_at(w->pods, i);
+		bool ours = (pod->tenant || pod->capacity) && !is_over(pod);
+		for (uint32_t d = 0; ours && d < w->sample->device_count; d++) {
+			const char *uuid = w->sample->devices[d].device.identity.uuid;
+			struct device_use *device = &w->usage->devices[d];
+			device->shared = device->shared || node_pod_granted(pod, uuid);
+		}
+	}
+}
+
+static enum loss judge_pod(const struct work *w, const struct node_pod *pod, uint32_t device)
+{
+	if (pod == NULL) {
+		return LOSS_UNKNOWN_POD;
+	}
+	if (pod->capacity) {
+		return LOSS_CAPACITY;
+	}
+	if (pod->tenant) {
+		const char *uuid = w->sample->devices[device].device.identity.uuid;
+		return node_pod_granted(pod, uuid) ? LOSS_COUNT : LOSS_NOT_GRANTED;
+	}
+	return w->usage->devices[device].shared ? LOSS_NOT_MANAGED : LOSS_COUNT;
+}
+
+static enum loss judge_place(const struct place *place)
+{
+	if (place == NULL || place->kind == PLACE_UNREAD) {
+		return LOSS_UNREAD;
+	}
+	return place->kind == PLACE_GONE ? LOSS_GONE : LOSS_HOST;
+}
+
+/* The runtime's name for a container may be new to the API server; the one that was given the
+ * device is the likely one then. */
+static const char *container_of(const struct node_pod *pod, const char *id)
+{
+	const struct node_container *c = id != NULL ? node_pod_container(pod, id) : NULL;
+	if (c == NULL && pod->gpu_container == NULL && pod->container_count == 1) {
+		c = &pod->containers[0];
+	}
+	return text_or(c != NULL ? c->name : pod->gpu_container, "");
+}
+
+static void add_process(struct work *w, uint32_t device, const struct gpu_process *process)
+{
+	const struct place *place = places_find(w->places, process->pid);
+	struct entry e = {.kind = ENTRY_PROCESS,
+		.device = device,
+		.uid = "",
+		.container = "",
+		.process = process,
+		.sm = process->sm,
+		.mem_util = process->mem_util};
+	if (place == NULL || place->kind != PLACE_POD) {
+		e.loss = judge_place(place);
+	} else {
+		e.pod = node_pods_of_cgroup(w->pods, place->name.pod);
+		e.uid = e.pod != NULL ? e.pod->uid : place->name.pod;
+		e.loss = judge_pod(w, e.pod, device);
+		e.container = e.pod != NULL ? container_of(e.pod, place->name.container) : "";
+	}
+	struct device_use *d = &w->usage->devices[device];
+	d->blind = d->blind || e.loss == LOSS_UNREAD;
+	w->entries[w->count++] = e;
+}
+
+/* --- who is idle -------------------------------------------------------------------------------
+ */
+
+static bool can_be_idle(const struct work *w, const struct node_pod *pod, uint32_t device)
+{
+	return pod->phase == POD_RUNNING && w->sample->devices[device].answered &&
+	       !w->usage->devices[device].blind;
+}
+
+static void add_granted(struct work *w, const struct node_pod *pod, uint32_t device)
+{
+	bool idle = can_be_idle(w, pod, device);
+	bool told = w->sample->devices[device].process_use;
+	w->entries[w->count++] = (struct entry){.kind = idle ? ENTRY_IDLE : ENTRY_GRANTED,
+		.device = device,
+		.uid = pod->uid,
+		.pod = pod,
+		.container = container_of(pod, NULL),
+		.sm = told ? 0 : -1,
+		.mem_util = told ? 0 : -1,
+		.loss = LOSS_COUNT};
+}
+
+/* How many there are; added only where there is a table to add them to. */
+static uint32_t add_tenants(struct work *w)
+{
+	uint32_t found = 0;
+	for (uint32_t i = 0; i < node_pods_count(w->pods); i++) {
+		const struct node_pod *pod = node_pods_at(w->pods, i);
+		for (uint32_t d = 0; d < w->sample->device_count; d++) {
+			const char *uuid = w->sample->devices[d].device.identity.uuid;
+			if (!pod->tenant || is_over(pod) || !node_pod_granted(pod, uuid)) {
+				continue;
+			}
+			found++;
+			if (w->entries != NULL) {
+				add_granted(w, pod, d);
+			}
+		}
+	}
+	return found;
+}
+
+/* --- adding up ---------------------------------------------------------------------------------
+ */
+
+static const struct use nothing = {0};
+static const struct use untold = {.sm = -1, .mem_util = -1, .enc = -1, .dec = -1, .mem_bytes = -1};
+
+static void add_figure(int64_t *sum, int64_t more, int64_t most)
+{
+	if (*sum < 0 || more < 0) {
+		*sum = -1;
+	} else {
+		*sum = more < most - *sum ? *sum + more : most;
+	}
+}
+
+static void add_use(struct use *sum, const struct use *more)
+{
+	add_figure(&sum->sm, more->sm, USE_FULL);
+	add_figure(&sum->mem_util, more->mem_util, USE_FULL);
+	add_figure(&sum->enc, more->enc, USE_FULL);
+	add_figure(&sum->dec, more->dec, USE_FULL);
+	add_figure(&sum->mem_bytes, more->mem_bytes, INT64_MAX);
+	sum->processes += more->processes;
+	sum->kinds |= more->kinds;
+	sum->source = sum->source != NULL ? sum->source : more->source;
+}
+
+static struct use use_of(const struct entry *e)
+{
+	struct use use = {.sm = e->sm, .mem_util = e->mem_util, .source = e->source};
+	if (e->kind != ENTRY_PROCESS) {
+		use.enc = use.dec = e->sm;
+		return use;
+	}
+	use.enc = e->process->enc;
+	use.dec = e->process->dec;
+	use.mem_bytes = e->process->mem_bytes;
+	use.kinds = e->process->kinds;
+	use.processes = 1;
+	return use;
+}
+
+static void lose(struct work *w, const struct entry *e, enum loss why)
+{
+	struct device_use *d = &w->usage->devices[e->device];
+	struct use use = use_of(e);
+	d->lost_by[why]++;
+	add_use(&d->lost, &use);
+}
+
+/* The container's line; NULL where there are too many. */
+static struct container_use *line_of(struct usage *u, const struct entry *e)
+{
+	struct container_use *last =
+		u->container_count > 0 ? &u->containers[u->container_count - 1] : NULL;
+	bool same_pod = last != NULL && last->device == e->device && last->pod == e->pod;
+	if (same_pod && text_equals(last->container, e->container)) {
+		return last;
+	}
+	if (u->container_count == USE_LINES_MAX) {
+		return NULL;
+	}
+	last = &u->containers[u->container_count++];
+	*last = (struct container_use){.pod = e->pod,
+		.container = e->container,
+		.device = e->device,
+		.first = !same_pod,
+		.use = nothing};
+	return last;
+}
+
+/* Entries of one pod on one device. */
+static void add_pod(struct work *w, const struct entry *entries, uint32_t count)
+{
+	struct usage *u = w->usage;
+	struct pod_usage pod = {.uid = entries->uid,
+		.pod = entries->pod,
+		.device = entries->device,
+		.use = nothing};
+	bool any = false;
+	for (uint32_t i = 0; i < count; i++) {
+		const struct entry *e = &entries[i];
+		struct use use = use_of(e);
+		if (e->kind == ENTRY_GRANTED) {
+			continue;
+		}
+		struct container_use *line = e->loss == LOSS_COUNT ? line_of(u, e) : NULL;
+		if (line != NULL) {
+			add_use(&line->use, &use);
+		} else if (e->kind == ENTRY_PROCESS) {
+			lose(w, e, e->loss == LOSS_COUNT ? LOSS_LIMIT : e->loss);
+		}
+		add_use(&pod.use, &use);
+		pod.charged = e->loss == LOSS_COUNT;
+		any = true;
+	}
+	pod.use = any ? pod.use : untold;
+	if (u->pod_count == USE_LINES_MAX) {
+		u->incomplete = true;
+		return;
+	}
+	u->pods[u->pod_count++] = pod;
+}
+
+/* --- in order ----------------------------------------------------------------------------------
+ */
+
+static int by_name(const struct node_pod *a, const struct node_pod *b)
+{
+	if (a == NULL || b == NULL) {
+		return (a != NULL) - (b != NULL);
+	}
+	int order = strcmp(a->ns, b->ns);
+	return order != 0 ? order : strcmp(a->name, b->name);
+}
+
+static int by_line(const void *x, const void *y)
+{
+	const struct entry *a = x, *b = y;
+	int order = a->device < b->device ? -1 : a->device > b->device;
+	order = order != 0 ? order : by_name(a->pod, b->pod);
+	order = order != 0 ? order : strcmp(a->uid, b->uid);
+	order = order != 0 ? order : strcmp(a->container, b->container);
+	if (order != 0 || a->process == NULL || b->process == NULL) {
+		return order != 0 ? order : (a->process != NULL) - (b->process != NULL);
+	}
+	return a->process->pid < b->process->pid ? -1 : a->process->pid > b->process->pid;
+}
+
+static bool same_pod(const struct entry *a, const struct entry *b)
+{
+	return a->device == b->device && a->pod == b->pod && text_equals(a->uid, b->uid);
+}
+
+static void add_up(struct work *w, const struct entry *entries, uint32_t count)
+{
+	for (uint32_t i = 0, n; i < count; i += n) {
+		n = 1;
+		if (entries[i].uid[0] == '\0') {
+			lose(w, &entries[i], entries[i].loss);
+			continue;
+		}
+		while (i + n < count && same_pod(&entries[i], &entries[i + n])) {
+			n++;
+		}
+		add_pod(w, entries + i, n);
+	}
+}
+
+/* A pod is what its containers are, so that its parts add up to it. */
+static void sum_pods(struct usage *u, uint32_t first_pod, uint32_t first_container)
+{
+	uint32_t c = first_container;
+	for (uint32_t i = first_pod; i < u->pod_count; i++) {
+		struct pod_usage *p = &u->pods[i];
+		if (!p->charged || c == u->container_count || u->containers[c].pod != p->pod) {
+			continue;
+		}
+		p->use = nothing;
+		for (; c < u->container_count && u->containers[c].pod == p->pod; c++) {
+			add_use(&p->use, &u->containers[c].use);
+		}
+	}
+}
+
+static void do_device(struct work *w, struct entry *entries, uint32_t count, uint32_t device)
+{
+	struct usage *u = w->usage;
+	uint32_t pods = u->pod_count, containers = u->container_count;
+	share_server(entries, count);
+	add_up(w, entries, count);
+	u->devices[device].scaled = share_scale(u->containers + containers,
+		u->container_count - containers, &u->devices[device], &w->sample->devices[device]);
+	sum_pods(u, pods, containers);
+}
+
+static size_t count_entries(struct work *w)
+{
+	size_t most = add_tenants(w);
+	for (uint32_t d = 0; d < w->sample->device_count; d++) {
+		most += w->sample->devices[d].process_count;
+	}
+	return most;
+}
+
+static void collect(struct work *w)
+{
+	find_shared(w);
+	for (uint32_t d = 0; d < w->sample->device_count; d++) {
+		const struct gpu_reading *r = &w->sample->devices[d];
+		w->usage->devices[d].blind = w->places->host_pid_missing;
+		for (uint32_t i = 0; i < r->process_count; i++) {
+			add_process(w, d, &r->processes[i]);
+		}
+	}
+	(void)add_tenants(w);
+	qsort(w->entries, w->count, sizeof *w->entries, by_line);
+}
+
+void usage_make(const struct gpu_sample *sample, const struct places *places,
+	const struct node_pods *pods, struct arena *arena, struct usage *ret_usage)
+{
+	struct usage usage = {.device_count = sample->device_count,
+		.gone = places->gone,
+		.host_pid_missing = places->host_pid_missing};
+	struct work w = {.sample = sample, .places = places, .pods = pods, .usage = &usage};
+	size_t most = count_entries(&w), lines = most < USE_LINES_MAX ? most : USE_LINES_MAX;
+	w.entries = ARENA_ARRAY(arena, struct entry, most + 1);
+	usage.devices = ARENA_ARRAY(arena, struct device_use, sample->device_count + 1);
+	usage.containers = ARENA_ARRAY(arena, struct container_use, lines + 1);
+	usage.pods = ARENA_ARRAY(arena, struct pod_usage, lines + 1);
+	collect(&w);
+	for (uint32_t d = 0, at = 0, n; d < sample->device_count; d++, at += n) {
+		for (n = 0; at + n < w.count && w.entries[at + n].device == d;) {
+			n++;
+		}
+		do_device(&w, w.entries + at, n, d);
+	}
+	*ret_usage = usage;
+}
+
+int64_t pod_usage_over(const struct pod_usage *use)
+{
+	if (!use->charged || use->pod == NULL || use->pod->mem_mib <= 0 || use->use.mem_bytes < 0) {
+		return 0;
+	}
+	int64_t over = use->use.mem_bytes - use->pod->mem_mib * MIB;
+	return over > 0 ? over : 0;
+}

@@ -1,0 +1,241 @@
+/* The node's pods: each with an arena of its own, found by uid through a map. */
+#include "node/pods.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/map.h"
+#include "base/str.h"
+#include "base/vec.h"
+
+#define POD_BLOCK_BYTES 512
+/* Of a static pod's name in a cgroup. A uid is longer: nobody is found by another's. */
+#define HASH_CHARS 32
+
+struct held {
+	struct node_pod pod;
+	struct arena arena; /* owns the pod's text */
+	uint32_t mark;	    /* of the relist that saw it last */
+};
+
+struct node_pods {
+	struct {
+		VEC_FIELDS(struct held *);
+	} all; /* owned */
+	struct map by_uid;
+	uint32_t mark;
+};
+
+static bool uid_same(const void *owner, uint32_t slot, const void *key)
+{
+	const struct node_pods *p = owner;
+	return text_equals(p->all.items[slot]->pod.uid, key);
+}
+
+struct node_pods *node_pods_create(void)
+{
+	struct node_pods *p = xcalloc(1, sizeof *p);
+	map_init(&p->by_uid, uid_same, p);
+	return p;
+}
+
+static void held_free(struct held *h)
+{
+	arena_finish(&h->arena);
+	free(h);
+}
+
+void node_pods_destroy(struct node_pods *p)
+{
+	if (p == NULL) {
+		return;
+	}
+	vec_for_each (struct held *, h, &p->all) {
+		held_free(*h);
+	}
+	VEC_FINISH(&p->all);
+	map_finish(&p->by_uid);
+	free(p);
+}
+
+/* --- changes ---------------------------------------------------------------------------------- */
+
+static const char *copy_text(struct arena *a, const char *text)
+{
+	return text != NULL ? arena_strdup(a, text) : NULL;
+}
+
+static void copy_lists(struct arena *a, struct node_pod *to, const struct node_pod *from)
+{
+	uint32_t containers = from->container_count;
+	to->container_count = containers < NODE_CONTAINERS_MAX ? containers : NODE_CONTAINERS_MAX;
+	to->containers = ARENA_ARRAY(a, struct node_container, to->container_count + 1);
+	for (uint32_t i = 0; i < to->container_count; i++) {
+		to->containers[i] = (struct node_container){
+			.name = copy_text(a, from->containers[i].name),
+			.id = copy_text(a, from->containers[i].id),
+		};
+	}
+	to->uuid_count = from->uuid_count < NODE_UUIDS_MAX ? from->uuid_count : NODE_UUIDS_MAX;
+	to->uuids = ARENA_ARRAY(a, const char *, to->uuid_count + 1);
+	for (uint32_t i = 0; i < to->uuid_count; i++) {
+		to->uuids[i] = copy_text(a, from->uuids[i]);
+	}
+}
+
+static struct held *held_make(const struct node_pod *pod)
+{
+	struct held *h = xcalloc(1, sizeof *h);
+	struct arena *a = &h->arena;
+	a->block_bytes = POD_BLOCK_BYTES;
+	h->pod = *pod;
+	h->pod.uid = copy_text(a, pod->uid);
+	h->pod.ns = arena_strdup(a, text_or(pod->ns, ""));
+	h->pod.name = arena_strdup(a, text_or(pod->name, ""));
+	h->pod.config_hash = copy_text(a, pod->config_hash);
+	h->pod.gpu_container = copy_text(a, pod->gpu_container);
+	copy_lists(a, &h->pod, pod);
+	return h;
+}
+
+static uint32_t slot_of(const struct node_pods *p, const char *uid)
+{
+	return map_find(&p->by_uid, hash_text(uid), uid);
+}
+
+bool node_pods_set(struct node_pods *p, const struct node_pod *pod)
+{
+	uint32_t slot = text_empty(pod->uid) ? MAP_NONE : slot_of(p, pod->uid);
+	if (text_empty(pod->uid) || (slot == MAP_NONE && p->all.count >= NODE_PODS_MAX)) {
+		return false;
+	}
+	/* Made first: what it is copied from may be of this very table. */
+	struct held *h = held_make(pod);
+	h->mark = p->mark;
+	if (slot != MAP_NONE) {
+		held_free(p->all.items[slot]);
+		p->all.items[slot] = h;
+	} else {
+		VEC_PUSH(&p->all, h);
+		map_put(&p->by_uid, hash_text(h->pod.uid), (uint32_t)p->all.count - 1);
+	}
+	return true;
+}
+
+static void remove_at(struct node_pods *p, uint32_t slot)
+{
+	uint32_t last = (uint32_t)p->all.count - 1;
+	struct held *gone = p->all.items[slot];
+	map_remove(&p->by_uid, hash_text(gone->pod.uid), slot);
+	if (slot != last) {
+		uint64_t hash = hash_text(p->all.items[last]->pod.uid);
+		map_remove(&p->by_uid, hash, last);
+		map_put(&p->by_uid, hash, slot);
+	}
+	VEC_REMOVE_SWAP(&p->all, slot);
+	held_free(gone);
+}
+
+void node_pods_remove(struct node_pods *p, const char *uid)
+{
+	uint32_t slot = text_empty(uid) ? MAP_NONE : slot_of(p, uid);
+	if (slot != MAP_NONE) {
+		remove_at(p, slot);
+	}
+}
+
+void node_pods_relist_begin(struct node_pods *p)
+{
+	p->mark++;
+}
+
+void node_pods_keep(struct node_pods *p, const char *uid)
+{
+	uint32_t slot = text_empty(uid) ? MAP_NONE : slot_of(p, uid);
+	if (slot != MAP_NONE) {
+		p->all.items[slot]->mark = p->mark;
+	}
+}
+
+void node_pods_relist_end(struct node_pods *p)
+{
+	for (uint32_t i = (uint32_t)p->all.count; i-- > 0;) {
+		if (p->all.items[i]->mark != p->mark) {
+			remove_at(p, i);
+		}
+	}
+}
+
+/* --- questions -------------------------------------------------------------------------------- */
+
+uint32_t node_pods_count(const struct node_pods *p)
+{
+	return (uint32_t)p->all.count;
+}
+
+const struct node_pod *node_pods_at(const struct node_pods *p, uint32_t i)
+{
+	return &p->all.items[i]->pod;
+}
+
+const struct node_pod *node_pods_find(const struct node_pods *p, const char *uid)
+{
+	uint32_t slot = text_empty(uid) ? MAP_NONE : slot_of(p, uid);
+	return slot != MAP_NONE ? &p->all.items[slot]->pod : NULL;
+}
+
+static const struct node_pod *by_hash(const struct node_pods *p, const char *hash)
+{
+	const struct node_pod *found = NULL;
+	for (size_t i = 0; i < p->all.count; i++) {
+		const struct node_pod *pod = &p->all.items[i]->pod;
+		if (!text_equals(pod->config_hash, hash)) {
+			continue;
+		}
+		if (found != NULL) {
+			return NULL;
+		}
+		found = pod;
+	}
+	return found;
+}
+
+const struct node_pod *node_pods_of_cgroup(const struct node_pods *p, const char *name)
+{
+	if (text_empty(name)) {
+		return NULL;
+	}
+	const struct node_pod *pod = node_pods_find(p, name);
+	return pod != NULL || strlen(name) != HASH_CHARS ? pod : by_hash(p, name);
+}
+
+const struct node_pod *node_pods_named(const struct node_pods *p, const char *ns, const char *name)
+{
+	for (size_t i = 0; i < p->all.count; i++) {
+		const struct node_pod *pod = &p->all.items[i]->pod;
+		if (text_equals(pod->ns, ns) && text_equals(pod->name, name)) {
+			return pod;
+		}
+	}
+	return NULL;
+}
+
+bool node_pod_granted(const struct node_pod *p, const char *uuid)
+{
+	for (uint32_t i = 0; i < p->uuid_count; i++) {
+		if (text_equals(p->uuids[i], uuid)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+const struct node_container *node_pod_container(const struct node_pod *p, const char *id)
+{
+	for (uint32_t i = 0; i < p->container_count && !text_empty(id); i++) {
+		if (text_equals(p->containers[i].id, id)) {
+			return &p->containers[i];
+		}
+	}
+	return NULL;
+}
