@@ -54,8 +54,8 @@ struct action {
 	bool companion;
 	int64_t cpu_milli, mem_bytes, gpus;
 	/* CREATE_CAPACITY: no capacity pod but a probe that tries this, and belongs to the one in
-	 * `capacity_pod`, whose uid is `uid`. GRANT: what is proven of its node, to be written
-	 * with it; NULL: as it is */
+	 * `capacity_pod`, whose uid is `uid`. DELETE_CAPACITY: such a one. GRANT: what is proven of
+	 * its node, to be written with it; NULL: as it is */
 	const struct inject_claim *claim;
 	/* GRANT: the whole new ledger */
 	struct ledger ledger;
@@ -103,6 +103,7 @@ void plan_reset(struct plan *p);
 void plan_finish(struct plan *p);
 struct action *plan_add(struct plan *p, enum action_type type, uint64_t id);
 const char *action_type_name(enum action_type type);
+const char *action_name(const struct action *a); /* the same, and probes by a name of their own */
 
 /* What became of an action. `fault.kind` FAULT_NONE: it was done. `pod`: the object as the API
  * server answered (CREATE, GRANT, PLACE), NULL if the answer had none. */

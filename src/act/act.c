@@ -168,7 +168,7 @@ static void conclude(struct job *j, const struct fault *fault, const struct pod 
 	struct outcome outcome = {.fault = *fault, .pod = pod, .spares = j->spares};
 	action_count(kube_metrics(a->kube), &j->action, fault);
 	if (fault->kind == FAULT_NONE) {
-		log_debug("done", LOG_S("action", action_type_name(j->action.type)),
+		log_debug("done", LOG_S("action", action_name(&j->action)),
 			LOG_S("ns", j->action.ns), LOG_S("name", j->action.name));
 	}
 	if (fault->kind == FAULT_NONE && j->action.type == ACTION_EVICT) {

@@ -67,7 +67,7 @@ static void on_outcome(void *data, const struct action *action, const struct out
 {
 	struct controller *c = data;
 	if (outcome->fault.kind != FAULT_NONE) {
-		log_info("a write did not succeed", LOG_S("action", action_type_name(action->type)),
+		log_info("a write did not succeed", LOG_S("action", action_name(action)),
 			LOG_S("ns", action->ns), LOG_S("name", action->name),
 			LOG_I("id", action->id), LOG_F(&outcome->fault),
 			LOG_I("unknown", outcome->fault.unknown_outcome));
@@ -203,7 +203,7 @@ static void decide(struct controller *c, int64_t now)
 			log_warn("told", LOG_S("reason", a->event_reason), LOG_S("ns", a->ns),
 				LOG_S("name", a->name), LOG_S("message", a->message));
 		}
-		log_debug("acting", LOG_S("action", action_type_name(a->type)),
+		log_debug("acting", LOG_S("action", action_name(a)),
 			LOG_S("name", a->name), LOG_I("id", a->id));
 		act_submit(c->act, a);
 	}

@@ -191,6 +191,8 @@ static void let_go(struct engine *e, struct plan *plan)
 			continue;
 		}
 		emit_companion_delete(e, p->world, plan);
+		plan->actions.items[plan->actions.count - 1].claim =
+			inject_claim_copy(&plan->arena, claim);
 		t->gone_at = e->now;
 	}
 }
