@@ -56,6 +56,10 @@ struct engine_report {
 	uint32_t gpus_orphaned; /* used by tenants and held by nobody */
 	uint32_t gpus_doubled;	/* told by more than one capacity pod */
 	int64_t granted_milli;
+	/* of GPU memory where nothing enforces it: those over their share, by how much together,
+	 * and those that lately ran out of memory through others */
+	uint32_t tenants_over, tenants_contended;
+	int64_t over_mib;
 	uint64_t steps, decisions;
 };
 

@@ -20,9 +20,13 @@ struct sampler;
 struct sampler *sampler_create(const char *library, const struct clock *clock);
 void sampler_destroy(struct sampler *s); /* NULL is fine */
 
-/* The sample's memory is the arena's. FAULT_TRANSIENT where waiting may help. */
-MUST_CHECK int sampler_look(struct sampler *s, struct arena *arena, struct gpu_sample *ret_sample,
-	struct fault *ret_fault);
+/* The sample's memory is the arena's. FAULT_TRANSIENT where waiting may help.
+ *
+ * What the processes use and GPM are read where they were read at least `use_every_ms` ago, and
+ * else are those of then, with -1 for a process that is new since: who looks in between, to see
+ * whether a process is gone, does not cut the interval of the metrics short. */
+MUST_CHECK int sampler_look(struct sampler *s, int64_t use_every_ms, struct arena *arena,
+	struct gpu_sample *ret_sample, struct fault *ret_fault);
 
 /* An XID that a program causes by its own mistake, after which the device is as good as before. */
 bool xid_is_the_programs(int64_t xid);

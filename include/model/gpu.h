@@ -42,4 +42,12 @@ uint32_t gpu_list_count(const char *list); /* NULL, "": 0 */
 int64_t share_memory_of_milli(int64_t milli, int64_t usable_mib, int64_t context_mib);
 int64_t share_milli_of_memory(int64_t mem_mib, int64_t usable_mib);
 
+/* What a client of MPS is told of its share: a percentage of the threads, and the memory of its one
+ * device, "0=20480M". The driver takes whole percents from 1. */
+int64_t mps_threads_of_milli(int64_t milli);
+#define MPS_MEMORY_TEXT_MAX 32
+const char *mps_memory_text(int64_t mem_mib, char text[MPS_MEMORY_TEXT_MAX]);
+/* Contexts that one GPU takes under MPS. */
+#define MPS_CONTEXTS_MAX 48
+
 #endif

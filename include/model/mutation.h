@@ -21,6 +21,14 @@ struct env_edit {
 	const char *note;  /* the annotation that the container reads through fieldRef */
 };
 
+/* A directory of the node that the tenant's container gets. */
+struct mount_edit {
+	const char *volume;   /* its name, if the pod has none of this name */
+	const char *host;     /* hostPath, a directory that must be there */
+	const char *path;     /* in the container; what a person mounts there goes */
+	const char *sub_path; /* subPathExpr; NULL: none */
+};
+
 struct mutation {
 	const char *container; /* the one that had the GPUs: its requests and limits lose them */
 	int64_t milli;	       /* annotation `share`; 0: follows from the memory, no annotation */
@@ -29,19 +37,30 @@ struct mutation {
 	const char *policy_applied; /* NAME@GENERATION */
 	const char *recommendation; /* NAME@REVISION; NULL: by a person's annotation alone */
 	const char *runtime_class;  /* set if the pod names none; NULL: left alone */
+	const char *isolation;	    /* annotation; NULL: None, and nobody asked for another */
 	const struct env_edit *env; /* tenant_env */
 	uint32_t env_count;
 	const struct env_edit *others; /* others_env */
 	uint32_t others_count;
+	const struct mount_edit *mounts; /* mps_mounts */
+	uint32_t mount_count;
 };
 
-/* Mode None, version 1 of `original`. What one version of the program writes, it and the next one
- * must be able to take away again, so rows are only ever added together with a new version. */
+/* Mode None is version 1 of `original`, mode MPS version 2. What one version of the program writes,
+ * it and the next one must be able to take away again, so rows are only ever added together with a
+ * new version. */
 #define TENANT_ENV_COUNT 8
 #define OTHERS_ENV_COUNT 1
+#define MPS_ENV_COUNT	 10
+#define MPS_MOUNTS_COUNT 2
 extern const struct env_edit tenant_env[TENANT_ENV_COUNT]; /* the container that had the GPUs */
 extern const struct env_edit
 	others_env[OTHERS_ENV_COUNT]; /* every other one, init containers too */
+/* The same of a client of MPS, whose limits the driver reads at each start of the container. */
+extern const struct env_edit mps_env[MPS_ENV_COUNT];
+/* The pipes of the daemon of its GPU, and the shared memory through which older drivers speak to
+ * it. */
+extern const struct mount_edit mps_mounts[MPS_MOUNTS_COUNT];
 /* The row that says what becomes of a variable; NULL: it is left alone. */
 const struct env_edit *env_edit_find(const struct env_edit *rows, uint32_t count, const char *name);
 

@@ -19,17 +19,20 @@
 #define NAME_FENCE	      "aliquot-term"	 /* ValidatingAdmissionPolicy */
 #define NAME_CAPACITY	      "aliquot-capacity" /* ServiceAccount, PriorityClass, ConfigMap, PDB */
 
-#define NAME_COMPANION	"aliquot-companion"		   /* PriorityClass */
-#define NAME_PROBE	"aliquot-probe"			   /* app.kubernetes.io/name */
-#define NAME_AGENT	"aliquot-agent"			   /* DaemonSet */
-#define NAME_AGENT_TLS	"aliquot-agent.aliquot-system.svc" /* in every agent's certificate */
-#define NAME_AGENT_PORT "state"				   /* of its container */
-#define NAME_AGENT_PATH "/v1/state"
+#define NAME_COMPANION	  "aliquot-companion"		     /* PriorityClass */
+#define NAME_PROBE	  "aliquot-probe"		     /* app.kubernetes.io/name */
+#define NAME_AGENT	  "aliquot-agent"		     /* DaemonSet */
+#define NAME_AGENT_TLS	  "aliquot-agent.aliquot-system.svc" /* in every agent's certificate */
+#define NAME_AGENT_PORT	  "state"			     /* of its container */
+#define NAME_AGENT_PATH	  "/v1/state"
+#define NAME_METRICS_PORT "metrics" /* of an agent's container, as of any exporter's */
 
 #define NAME_GPU_RESOURCE "nvidia.com/gpu"
 #define NAME_MIG_PREFIX	  "nvidia.com/mig-"
 #define NAME_GATE	  "aliquot.dev/gpu"
 #define NAME_PLACED	  "aliquot.dev/Placed"
+#define NAME_OVERUSE	  "aliquot.dev/MemoryOveruse"
+#define NAME_CONTENTION	  "aliquot.dev/Contention"
 #define NAME_CDI_PREFIX	  "nvidia.cdi.k8s.io/container."
 
 /* labels */
@@ -61,6 +64,9 @@
 #define NOTE_MEMORY	    "aliquot.dev/memory"
 #define NOTE_POLICY_APPLIED "aliquot.dev/policy-applied"
 #define NOTE_RECOMMENDATION "aliquot.dev/recommendation"
+#define NOTE_ISOLATION	    "aliquot.dev/isolation" /* MPS, or None where MPS was asked for */
+#define ISOLATION_MPS_TEXT  "MPS"
+#define ISOLATION_NONE_TEXT "None"
 
 /* guarded: only our account sets, changes or removes these */
 #define NOTE_GPU_UUID	      "aliquot.dev/gpu-uuid"
@@ -79,9 +85,19 @@
 #define CAPACITY_MAIN_CONTAINER "hold"
 #define PROBE_CONTAINER		"probe"
 
-/* what a capacity pod asks for beside its GPU: 10m and 32Mi */
-#define CAPACITY_CPU_MILLI 10
-#define CAPACITY_MEM_BYTES (32 << 20)
+/* what a capacity pod asks for beside its GPU: 10m and 32Mi; in mode MPS, where NVIDIA's daemon and
+ * its server run in it, 200m and 512Mi */
+#define CAPACITY_CPU_MILLI     10
+#define CAPACITY_MEM_BYTES     (32 << 20)
+#define CAPACITY_MPS_CPU_MILLI 200
+#define CAPACITY_MPS_MEM_BYTES (512 << 20)
+
+/* MPS on a node: a directory a GPU, named by its UUID, with the daemon's pipes in `pipe`; and what
+ * is /dev/shm to the daemons and their clients */
+#define MPS_ROOT     "/run/aliquot/mps"
+#define MPS_SHM_ROOT "/dev/shm/aliquot-mps"
+/* A namespace whose pods may not mount directories of the node. */
+#define LABEL_POD_SECURITY "pod-security.kubernetes.io/enforce"
 
 #define MODEL_GPU_MILLI	    1000
 #define MODEL_CONTEXT_MIB   512 /* smallest memory share: one CUDA context */

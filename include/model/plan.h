@@ -47,6 +47,7 @@ struct action {
 	struct node_term *where_terms; /* OR */
 	uint32_t where_count;
 	bool unpinned;
+	bool mps; /* CREATE_CAPACITY: it runs the daemon of MPS. PLACE: the tenant is its client */
 	/* CREATE_CAPACITY: no capacity pod but the companion of the one in `capacity_pod`, whose
 	 * uid is `uid`: it asks for so much and no GPU. With `gpus` it has no capacity
 	 * pod: it stands in for so many, and goes where the labels and terms above say.
@@ -75,6 +76,7 @@ struct action {
 	uint32_t node_term_count;
 	const char **gates; /* those that stay: none, C19 */
 	uint32_t gate_count;
+	const char *condition; /* CONDITION: its type; NULL: aliquot.dev/Placed */
 	/* CONDITION, EVENT, POLICY_STATUS; EVICT has a reason */
 	bool is_true;
 	enum reason reason;

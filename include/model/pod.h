@@ -137,6 +137,11 @@ struct pod {
 	bool unschedulable;	     /* PodScheduled=False, reason Unschedulable */
 	bool disrupted;		     /* DisruptionTarget=True: something is ending it */
 	struct pod_condition placed; /* aliquot.dev/Placed; type NULL if absent */
+	/* its conditions MemoryOveruse and Contention are True */
+	bool told_overuse, told_contention;
+	/* when one of its containers last ended because a GPU had no memory left, as far as it says
+	 * so; on its kubelet's clock, 0: never */
+	int64_t gpu_oom_ms;
 	/* capacity pods only */
 	const struct gpu_identity *identity; /* what `identify` told; NULL until it has */
 	struct ledger ledger;		     /* the annotation `grants` */
@@ -149,9 +154,14 @@ struct pod {
 	const char *trouble; /* capacity pods: waiting reason of a container that cannot start, NULL
 				if none */
 	uint32_t restarts;   /* of all containers */
-	/* agents only: where they answer; not kept by the world */
+	/* where it answers; of the watch alone, and not kept by the world */
 	const char *address; /* an IP; NULL: none yet */
-	int64_t port;
+	bool on_node_network;
+	int64_t port;	      /* agents only: of their state; 0: none */
+	int64_t metrics_port; /* of a container's port that is called so; 0: none */
+	/* by its prometheus.io annotations; 0: they do not ask for it */
+	int64_t scrape_port;
+	const char *scrape_path; /* NULL: the usual one */
 };
 
 bool pod_is_terminal(const struct pod *p);
@@ -164,6 +174,10 @@ bool pod_is_capacity(const struct pod *p);
 /* So is a probe of injection, and an agent. */
 bool pod_is_probe(const struct pod *p);
 bool pod_is_agent(const struct pod *p);
+/* Of a tenant and of a capacity pod: as it was made. */
+bool pod_is_mps(const struct pod *p);
+/* Its policy asked for MPS, and its namespace does not allow what that takes. */
+bool pod_lost_mps(const struct pod *p);
 bool pod_tolerates(const struct pod *p, const char *key, const char *value, const char *effect);
 
 #endif

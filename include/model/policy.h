@@ -13,6 +13,7 @@ enum isolation { ISOLATION_NONE, ISOLATION_MPS };
 enum exclusivity { EXCLUSIVITY_ANY, EXCLUSIVITY_SAME, EXCLUSIVITY_DEDICATED };
 enum capacity_lost { CAPACITY_LOST_REACQUIRE, CAPACITY_LOST_EVICT };
 enum packing { PACKING_PACK, PACKING_SPREAD };
+enum memory_overuse { OVERUSE_REPORT, OVERUSE_EVICT };
 
 struct owner_kind {
 	const char *group;
@@ -44,6 +45,7 @@ struct policy {
 	enum exclusivity exclusivity;
 	enum packing packing;
 	enum capacity_lost capacity_lost;
+	enum memory_overuse memory_overuse;
 	int32_t max_tenants;
 	int32_t idle_grace_s;
 	bool never_preempts; /* who waits under it displaces nobody (C17) */

@@ -67,13 +67,18 @@ enum reason {
 	REASON_PINNED_UNSCHEDULABLE, /* C21: as Recycled, and nobody would make it anew */
 	REASON_WHOLE_POD_FIRST,	     /* placement, C16: what fits is kept for a whole-GPU pod */
 	REASON_RESERVED,	     /* placement, C17: what fits is kept for another tenant */
-	REASON_EXCLUSIVE,     /* placement: the GPUs with room have tenants whose policies, or its
-				 own, keep them apart */
-	REASON_SHORT_GPUS,    /* placement: no node has room on so many GPUs */
-	REASON_GPU_UNHEALTHY, /* placement: its agent says so of the GPU that would be left */
-	REASON_NO_SCALE_UP,   /* placement, C14: no node came for it */
-	REASON_REACQUIRING,   /* placement, C11: free GPUs are held until a lost one is found */
-	REASON_NO_INJECTION,  /* placement, C26: containers there get no GPU by its name */
+	REASON_EXCLUSIVE,      /* placement: the GPUs with room have tenants whose policies, or its
+				  own, keep them apart */
+	REASON_SHORT_GPUS,     /* placement: no node has room on so many GPUs */
+	REASON_GPU_UNHEALTHY,  /* placement: its agent says so of the GPU that would be left */
+	REASON_NO_SCALE_UP,    /* placement, C14: no node came for it */
+	REASON_REACQUIRING,    /* placement, C11: free GPUs are held until a lost one is found */
+	REASON_MEMORY_OVERUSE, /* its use of memory is over its share; where it is evicted for it:
+				  and its GPU is short */
+	REASON_WITHIN_SHARE,   /* that is over */
+	REASON_CONTENTION,     /* C29: a GPU had no memory left because others were over */
+	REASON_NO_CONTENTION,  /* not any more */
+	REASON_NO_INJECTION,   /* placement, C26: containers there get no GPU by its name */
 	REASON_COUNT,
 };
 

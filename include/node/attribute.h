@@ -7,7 +7,8 @@
  *
  * What is not told is -1 and not zero. A pod that runs and has no process on its device uses 0 of
  * it, but only while the device answers and each of its processes could be looked at: otherwise one
- * of those may be the pod's, and the pod has no line at all. */
+ * of those may be the pod's, and the pod has no line at all. Which device a pod of whole GPUs holds
+ * is told by nobody but its processes: before the first one it may have no line either. */
 #ifndef NODE_ATTRIBUTE_H
 #define NODE_ATTRIBUTE_H
 
@@ -44,6 +45,7 @@ struct use {
 	uint32_t processes;
 	uint32_t kinds;	    /* of enum gpu_process_kind */
 	const char *source; /* what an estimate of `sm` rests on; NULL: it was measured */
+	bool presumed; /* nobody says that it is on this device at all: `source` is of all of it */
 };
 
 /* One container on one device: a line of the metrics. */
@@ -86,6 +88,11 @@ struct usage {
 
 void usage_make(const struct gpu_sample *sample, const struct places *places,
 	const struct node_pods *pods, struct arena *arena, struct usage *ret_usage);
+
+/* After each look: which pods of whole devices were seen where, so that one that lets go of its
+ * device for a while is idle there and not forgotten. */
+void usage_remember(
+	const struct usage *usage, const struct gpu_sample *sample, struct node_pods *pods);
 
 /* Of a pod on a device how much more than its share it has, in bytes; 0: it is within it, or one of
  * the two is not known. */

@@ -1,16 +1,18 @@
 /* The capacity pod: an init container that says which GPU the pod was given, and a main container
- * that holds it (C10). Neither needs a token, a port, a host namespace or root.
+ * that holds it (C10). Neither needs a token or a port, nor a host namespace or root, but for a
+ * hold that keeps the MPS daemon (docs/design/mps.md).
  *
  * identify  waits for NVML, wants exactly one whole GPU, writes its identity to a file for `hold`
  * and to the container's termination message for the controller. hold      wants to see the same
  * GPU, then waits for SIGTERM and looks at the GPU now and then.
  *
  * What fails is told by the fault, whose message begins with a word for programs where the cause is
- * one of NoGPU, MultipleGPUs, Mig, DeviceChanged; the termination message carries the same
- * sentence. */
+ * one of NoGPU, MultipleGPUs, Mig, DeviceChanged, MpsFailed; the termination message carries the
+ * same sentence. */
 #ifndef NODE_CAPACITY_H
 #define NODE_CAPACITY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/clock.h"
@@ -26,6 +28,11 @@ struct capacity_options {
 	int64_t wait_ms;	 /* how long NVML may take to appear */
 	int64_t check_ms;	 /* how often hold looks at the GPU */
 	int64_t patience_ms;	 /* a look at the driver that takes longer ends the process */
+	bool mps;		 /* hold keeps the GPU's MPS daemon */
+	const char *mps_root;
+	const char *mps_control; /* the program that starts and asks it */
+	const char *mps_shm;
+	int64_t mps_wait_ms; /* how long it may take to become healthy for the first time */
 	gpu_probe_open open_probe;
 	const struct clock *clock;
 };
@@ -36,6 +43,7 @@ struct capacity_options {
 /* Without persistence mode a driver brings the GPUs of a large machine up for the better part of a
  * minute. */
 #define CAPACITY_PATIENCE_MS 90000
+#define CAPACITY_MPS_WAIT_MS 60000
 
 /* The options of production. */
 void capacity_options_init(struct capacity_options *options);
@@ -45,6 +53,8 @@ void capacity_options_init(struct capacity_options *options);
 MUST_CHECK int capacity_identify(const struct capacity_options *options, struct fault *ret_fault);
 MUST_CHECK int capacity_hold(const struct capacity_options *options, struct fault *ret_fault);
 
+/* Whether the hold of that identity file under MPS has said lately that the daemon is healthy. */
+MUST_CHECK int capacity_ready(const struct capacity_options *options, struct fault *ret_fault);
 /* Tells by the termination message what a container sees that named a GPU (C26, codec/injection.h);
  * no GPU at all is an answer too. Waits for CAPACITY_PROBE_MS if the options say nothing else. */
 MUST_CHECK int capacity_probe(const struct capacity_options *options, struct fault *ret_fault);
@@ -52,8 +62,8 @@ MUST_CHECK int capacity_probe(const struct capacity_options *options, struct fau
 /* Returns once it was asked to stop. */
 void capacity_pause(void);
 
-/* `aliquot capacity identify|hold|probe|pause`; argv[0] is "capacity". Returns the exit status: 0,
- * 1 for a fault, 2 for a command line that means nothing. */
+/* `aliquot capacity identify|hold|ready|probe|pause`; argv[0] is "capacity". Returns the exit
+ * status: 0, 1 for a fault, 2 for a command line that means nothing. */
 int capacity_main(int argc, char **argv);
 
 #endif

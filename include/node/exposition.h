@@ -15,7 +15,7 @@
 #include "gpu/sample.h"
 #include "node/attribute.h"
 
-#define EXPOSITION_BYTES_MAX ((size_t)8 << 20)
+#define METRICS_BYTES_MAX ((size_t)8 << 20)
 
 struct exposition_options {
 	const char *node;    /* NODE_NAME: the value of Hostname */
@@ -23,8 +23,9 @@ struct exposition_options {
 	bool pod_uid;	     /* one label more on the lines of pods */
 };
 
-/* Appends. Where it would exceed `out`'s limit the lines of pods are left out, and
- * aliquot_agent_pods_left_out says so; false, and nothing is appended, if not even the rest fits.
+/* Appends METRICS_BYTES_MAX at most. Where that or `out`'s limit is too little the lines of pods
+ * are left out, and aliquot_agent_pods_left_out says so; false, and nothing is appended, if not
+ * even the rest fits.
  */
 bool exposition_write(struct str *out, const struct gpu_sample *sample, const struct usage *usage,
 	const struct exposition_options *options);

@@ -16,6 +16,8 @@ void node_pods_destroy(struct node_pods *p); /* NULL is fine */
 /* A copy is kept, in place of the former one of that uid. False: there are too many. */
 bool node_pods_set(struct node_pods *p, const struct node_pod *pod);
 void node_pods_remove(struct node_pods *p, const char *uid);
+/* Outlives the next node_pods_set of that uid. No more than NODE_UUIDS_MAX are kept. */
+void node_pods_saw(struct node_pods *p, const char *uid, const char *uuid);
 /* Round a relist: what was neither set nor kept in between is gone at its end. */
 void node_pods_relist_begin(struct node_pods *p);
 void node_pods_keep(struct node_pods *p, const char *uid);
@@ -32,6 +34,7 @@ const struct node_pod *node_pods_of_cgroup(const struct node_pods *p, const char
 const struct node_pod *node_pods_named(const struct node_pods *p, const char *ns, const char *name);
 
 bool node_pod_granted(const struct node_pod *p, const char *uuid);
+bool node_pod_seen(const struct node_pod *p, const char *uuid);
 /* NULL: none of its containers is called that so far. */
 const struct node_container *node_pod_container(const struct node_pod *p, const char *id);
 

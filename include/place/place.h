@@ -55,10 +55,20 @@ struct place_port {
 	uint32_t next;	       /* counted from 1 */
 };
 
-/* Who may be on one GPU: only those whose company is the same number. A GPU without tenants has
- * none, one whose tenants disagree takes nobody. */
-#define PLACE_NOBODY 0
-#define PLACE_MIXED  UINT64_MAX
+/* Who may be on one GPU: only those whose company is the same number. A GPU without tenants has the
+ * number of its mode, one for each mode of isolation, and takes who is of that mode; one whose
+ * tenants disagree takes nobody. */
+#define PLACE_NOBODY	 0
+#define PLACE_NOBODY_MPS (UINT64_MAX - 1)
+#define PLACE_MIXED	 UINT64_MAX
+static inline bool place_is_empty(uint64_t company)
+{
+	return company == PLACE_NOBODY || company == PLACE_NOBODY_MPS;
+}
+static inline uint64_t place_nobody(bool mps)
+{
+	return mps ? PLACE_NOBODY_MPS : PLACE_NOBODY;
+}
 /* What is kept for somebody, whose number is the caller's. */
 struct place_keep {
 	uint32_t node;
@@ -78,7 +88,8 @@ struct place_gpu {
 	int64_t free_mib;
 	uint32_t tenants;
 	uint32_t max_tenants; /* the smallest of its tenants' policies */
-	uint64_t company;     /* of its tenants */
+	uint64_t company;     /* of its tenants, or its mode */
+	bool mps;	      /* its mode */
 	bool fenced;	      /* something is wrong with it: nobody else goes there */
 	uint32_t kept_by;     /* nobody else goes there: it is kept for somebody; 0: it is not */
 	bool unhealthy;	      /* that is what is wrong */
@@ -117,6 +128,7 @@ struct place_request {
 	int64_t most_milli; /* more than that is not to be given to it (C7); 0: no bound */
 	uint32_t max_tenants;
 	uint64_t company;
+	bool mps;    /* it goes to GPUs of that mode only */
 	bool spread; /* the most free first, not the least */
 };
 
@@ -219,10 +231,10 @@ void place_note_kept(
 void place_reserve_pod(struct snapshot *s, struct place_node *n, const struct pod *pod);
 /* The same without CPU, memory and slot, where those are counted already. */
 void place_reserve_extra(struct snapshot *s, struct place_node *n, const struct extra *x);
-/* Takes what one more capacity pod needs out of a node. */
-void place_reserve_capacity(struct place_node *n);
+/* Takes what one more capacity pod of a mode needs out of a node. */
+void place_reserve_capacity(struct place_node *n, bool mps);
 /* The opposite: one that is there goes. */
-void place_return_capacity(struct place_node *n);
+void place_return_capacity(struct place_node *n, bool mps);
 
 /* Worth its while for the third request and later: making it looks at everything. */
 void snapshot_index(struct snapshot *s);

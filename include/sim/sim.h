@@ -88,6 +88,7 @@ struct sim_report {
 	uint64_t steps, writes, faults; /* agenda items, changes of objects, faults dealt out */
 	uint64_t placed, tenants, crashes, takeovers;
 	uint64_t evicted, refused; /* tenants, and those that a budget held */
+	uint64_t overused;	   /* decided, for memory over a share */
 	uint64_t left;		   /* processes that outlived their pod */
 	uint64_t quotas;	   /* shares that were given where a quota is */
 	uint64_t claims;	   /* of why somebody waits, recomputed */

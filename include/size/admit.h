@@ -53,7 +53,10 @@ struct admit_verdict {
 	int64_t milli;	    /* 0: follows from memory on the chosen GPU */
 	int64_t mem_mib;    /* 0: follows from milli on the chosen GPU */
 	int64_t count;
-	bool clamped; /* milli or mem_mib is not what was asked for */
+	bool clamped;		  /* milli or mem_mib is not what was asked for */
+	enum isolation isolation; /* that it gets */
+	const char *forbids_mps;  /* the policy asks for MPS, and this level of Pod Security forbids
+				     it; NULL: no */
 };
 
 struct admit_verdict admit_judge(const struct admit_input *in);

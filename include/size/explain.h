@@ -86,10 +86,29 @@ struct explain_way {
 void explain_in_the_way(struct str *out, const struct explain_way *way, uint32_t names_max);
 /* The GPU gets no new tenants; `why` is the agent's word. */
 void explain_unhealthy(struct str *out, const char *uuid, const char *node, const char *why);
-/* The policy promises a wall that is not there. */
+/* explain_overuse.c. A tenant uses more GPU memory than it was granted. */
+struct explain_overuse {
+	const char *gpu;
+	int64_t share_mib, used_mib;
+	const char *policy; /* that says what follows; NULL: none does */
+	bool evicts;
+};
+void explain_overuse(struct str *out, const struct explain_overuse *o);
+/* "9000Mi, 808Mi more than its share of 8Gi" */
+void explain_overuse_amount(struct str *out, const struct explain_overuse *o);
+void explain_short(struct str *out, int64_t free_mib);
+/* C29. A pod ran out of memory through others. Names are those of pods of its own namespace. */
+#define EXPLAIN_NAMES_MAX 4
+struct explain_contention {
+	const char *gpu;
+	const char *const *names;
+	uint32_t name_count, others;
+};
+void explain_contention(struct str *out, const struct explain_contention *c);
 /* What could not be read on a pod that was left whole can be read now. */
 void explain_put_right(struct str *out);
-void explain_no_wall(struct str *out, const char *policy);
+/* The policy asks for MPS and the tenant does without, since its namespace enforces this level. */
+void explain_no_mps(struct str *out, const char *policy, const char *level);
 /* A container that was added to a tenant asked for devices; `gpu_in` (or NULL) has the tenant's. */
 void explain_debugged(struct str *out, const char *container, const char *gpu_in);
 

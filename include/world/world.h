@@ -44,14 +44,17 @@ struct world_gpu {
 	uint32_t packed_size, slot; /* the latter of its pod */
 	int32_t priority;
 	enum world_class class;
-	bool has_neighbours; /* it keeps others off its node by anti-affinity */
-	bool keeps_node;     /* C15: no autoscaler may take its node */
-	bool is_kai;	     /* C27: KAI's scheduler gave it its GPU */
-	bool waiting_shown;  /* its condition Placed says False */
-	enum reason told;    /* in that condition, whatever it says; NONE: nothing of ours */
-	int64_t told_ms;     /* when that was written; 0: there is no such condition */
-	uint64_t stamp;	     /* another one whenever the object was set again */
-	bool gated;	     /* our gate is still on it */
+	bool has_neighbours;		      /* it keeps others off its node by anti-affinity */
+	bool keeps_node;		      /* C15: no autoscaler may take its node */
+	bool is_kai;			      /* C27: KAI's scheduler gave it its GPU */
+	bool waiting_shown;		      /* its condition Placed says False */
+	bool overuse_shown, contention_shown; /* its conditions of these names say True */
+	int64_t gpu_oom_ms;		      /* as the pod's */
+	enum reason told; /* in the condition Placed, whatever it says; NONE: nothing of ours */
+	int64_t told_ms;  /* when that was written; 0: there is no such condition */
+	uint64_t stamp;	  /* another one whenever the object was set again */
+	bool gated;	  /* our gate is still on it */
+	bool mps;	  /* a client of MPS, or the capacity pod of such */
 	bool other_gates, unschedulable; /* the last: the scheduler could not bind it */
 	int64_t gpus;			 /* nvidia.com/gpu it asks for */
 	struct world_claim **claims; /* owned list; of tenants with our gate, and pending ones */

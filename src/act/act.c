@@ -535,7 +535,8 @@ static void supersede(
 	struct job *next;
 	for (struct job *j = list->head; j != NULL; j = next) {
 		next = j->next;
-		if (j->action.type == older && action_same_object(&j->action, newer)) {
+		if (j->action.type == older && action_same_object(&j->action, newer) &&
+			text_equals(j->action.condition, newer->condition)) {
 			list_remove(list, j);
 			refuse(a, j, FAULT_CONFLICT, "a newer action took its place in the queue");
 		}

@@ -1,4 +1,5 @@
-/* Why a tenant waits, or that it no longer does: one condition through pods/status (C23). A
+/* Why a tenant waits, or that it no longer does, and what of its memory is worth knowing: one
+ * condition at a time through pods/status (C23). A
  * strategic merge patch touches the condition of our type and leaves the kubelet's and the
  * scheduler's alone. */
 #include "act_parts.h"
@@ -25,7 +26,7 @@ int condition_draft(
 	build_object_at(&b, "status");
 	build_array_at(&b, "conditions");
 	build_begin_object(&b);
-	build_text_at(&b, "type", NAME_PLACED);
+	build_text_at(&b, "type", text_or(x->condition, NAME_PLACED));
 	build_text_at(&b, "status", x->is_true ? "True" : "False");
 	build_text_at(&b, "reason", reason_name(x->reason));
 	build_text_at(&b, "message", text_or(x->message, ""));

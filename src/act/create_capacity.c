@@ -1,13 +1,35 @@
 /* The capacity pod (C9, C10, C15): small, Guaranteed, without rights, token or port, and fit for a
  * namespace that enforces the restricted profile. Its init container tells which GPU the device
- * plugin gave, its main container holds it. */
+ * plugin gave, its main container holds it.
+ *
+ * In mode MPS the main container runs NVIDIA's daemon beside that, and has what this takes (C28):
+ * the processes of the node, because the daemon knows its clients by them; root with a few
+ * capabilities, because those clients are of any user; and two directories of the node, through
+ * which they meet. The init container stays as it is. */
 #include "act_parts.h"
 #include "model/names.h"
 
-#define IDENTITY_DIR  "/run/aliquot"
-#define IDENTITY_FILE IDENTITY_DIR "/identity"
-#define VOLUME	      "identity"
-#define GRACE_S	      10
+#define IDENTITY_DIR "/run/aliquot"
+/* There the directory of MPS is mounted in the other mode, and nothing is mounted in what is
+ * mounted read-only. */
+#define IDENTITY_DIR_MPS "/run/aliquot-identity"
+#define IDENTITY_FILE	 "/identity"
+#define VOLUME		 "identity"
+#define GRACE_S		 10
+/* The daemon ends its clients' contexts first. */
+#define GRACE_MPS_S 15
+/* As docs/operating.md builds the image. */
+#define PROGRAM "/usr/bin/aliquot"
+
+/* The directories of the node that `hold` gets in mode MPS. */
+static const struct {
+	const char *volume, *host, *path;
+} mps_dirs[] = {{"mps", MPS_ROOT, MPS_ROOT}, {"mps-shm", MPS_SHM_ROOT, "/dev/shm"}};
+
+/* SYS_ADMIN sets the GPU's compute mode; SYS_PTRACE and KILL are for processes of other users, the
+ * rest for directories and sockets that those must reach. */
+static const char *const mps_capabilities[] = {
+	"CHOWN", "DAC_OVERRIDE", "FOWNER", "KILL", "SETGID", "SETUID", "SYS_ADMIN", "SYS_PTRACE"};
 
 static void write_labels(struct build *b, const struct action *x)
 {
@@ -25,41 +47,107 @@ static void write_metadata(struct build *b, const struct act_settings *s, const 
 	make_owner(b, "ConfigMap", make_owner_name(s), s->owner_uid);
 }
 
-static void write_amounts(struct build *b, const char *key)
+/* The scheduler counts the larger of the two containers. */
+static void write_amounts(struct build *b, const char *key, bool mps)
 {
 	build_object_at(b, key);
-	build_text_at(b, "cpu", "10m");
-	build_text_at(b, "memory", "32Mi");
+	build_text_at(b, "cpu", mps ? "200m" : "10m");
+	build_text_at(b, "memory", mps ? "512Mi" : "32Mi");
 	build_text_at(b, NAME_GPU_RESOURCE, "1");
 	build_end(b);
 }
 
-static void write_container_surroundings(struct build *b, bool init)
+static void write_mount(struct build *b, const char *volume, const char *path, bool read_only)
 {
-	/* NVML is all that is needed of the driver. */
-	build_array_at(b, "env");
 	build_begin_object(b);
-	build_text_at(b, "name", "NVIDIA_DRIVER_CAPABILITIES");
-	build_text_at(b, "value", "utility");
-	build_end(b);
-	build_end(b);
-	build_object_at(b, "resources");
-	write_amounts(b, "requests");
-	write_amounts(b, "limits");
-	build_end(b);
-	build_array_at(b, "volumeMounts");
-	build_begin_object(b);
-	build_text_at(b, "name", VOLUME);
-	build_text_at(b, "mountPath", IDENTITY_DIR);
-	if (!init) {
+	build_text_at(b, "name", volume);
+	build_text_at(b, "mountPath", path);
+	if (read_only) {
 		build_bool_at(b, "readOnly", true);
 	}
 	build_end(b);
-	build_end(b);
-	make_container_security(b);
 }
 
-static void write_container(struct build *b, const struct act_settings *s, bool init)
+static void write_mps_security(struct build *b)
+{
+	build_object_at(b, "securityContext");
+	build_bool_at(b, "runAsNonRoot", false);
+	build_i64_at(b, "runAsUser", 0);
+	build_i64_at(b, "runAsGroup", 0);
+	build_bool_at(b, "allowPrivilegeEscalation", false);
+	build_bool_at(b, "readOnlyRootFilesystem", true);
+	build_object_at(b, "capabilities");
+	build_array_at(b, "drop");
+	build_text(b, "ALL");
+	build_end(b);
+	build_array_at(b, "add");
+	for (size_t i = 0; i < COUNT_OF(mps_capabilities); i++) {
+		build_text(b, mps_capabilities[i]);
+	}
+	build_end(b);
+	build_end(b);
+	build_end(b);
+}
+
+static void write_container_surroundings(struct build *b, bool init, bool mps)
+{
+	bool serves = mps && !init;
+	/* NVML is all that is needed of the driver, and for the daemon what CUDA needs. */
+	build_array_at(b, "env");
+	build_begin_object(b);
+	build_text_at(b, "name", "NVIDIA_DRIVER_CAPABILITIES");
+	build_text_at(b, "value", serves ? "compute,utility" : "utility");
+	build_end(b);
+	build_end(b);
+	build_object_at(b, "resources");
+	write_amounts(b, "requests", serves);
+	write_amounts(b, "limits", serves);
+	build_end(b);
+	build_array_at(b, "volumeMounts");
+	write_mount(b, VOLUME, mps ? IDENTITY_DIR_MPS : IDENTITY_DIR, !init);
+	for (size_t i = 0; serves && i < COUNT_OF(mps_dirs); i++) {
+		write_mount(b, mps_dirs[i].volume, mps_dirs[i].path, false);
+	}
+	build_end(b);
+	if (serves) {
+		write_mps_security(b);
+	} else {
+		make_container_security(b);
+	}
+}
+
+static void write_identity_file(struct build *b, bool mps)
+{
+	build_text(b, mps ? "--identity-file=" IDENTITY_DIR_MPS IDENTITY_FILE
+			  : "--identity-file=" IDENTITY_DIR IDENTITY_FILE);
+}
+
+static void write_mps_options(struct build *b)
+{
+	build_text(b, "--mps");
+	build_text(b, "--mps-root=" MPS_ROOT);
+}
+
+/* Ready is a daemon that answers, so that no tenant comes before it does. */
+static void write_readiness(struct build *b, const struct act_settings *s)
+{
+	build_object_at(b, "readinessProbe");
+	build_object_at(b, "exec");
+	build_array_at(b, "command");
+	build_text(b, text_empty(s->command) ? PROGRAM : s->command);
+	build_text(b, "capacity");
+	build_text(b, "ready");
+	write_identity_file(b, true);
+	write_mps_options(b);
+	build_end(b);
+	build_end(b);
+	build_i64_at(b, "periodSeconds", 3);
+	build_i64_at(b, "failureThreshold", 1);
+	build_end(b);
+}
+
+static void write_container(
+	struct build *b, const struct act_settings *s, const struct action *x, bool init)
 {
 	build_begin_object(b);
 	build_text_at(b, "name", init ? CAPACITY_INIT_CONTAINER : CAPACITY_MAIN_CONTAINER);
@@ -67,23 +155,22 @@ static void write_container(struct build *b, const struct act_settings *s, bool 
 	build_array_at(b, "args");
 	build_text(b, "capacity");
 	build_text(b, init ? "identify" : "hold");
-	build_text(b, "--identity-file=" IDENTITY_FILE);
+	write_identity_file(b, x->mps);
 	if (init) {
 		build_text(b, "--termination-log=/dev/termination-log");
+	} else if (x->mps) {
+		write_mps_options(b);
 	}
 	build_end(b);
-	write_container_surroundings(b, init);
+	if (x->mps && !init) {
+		write_readiness(b, s);
+	}
+	write_container_surroundings(b, init, x->mps);
 	build_end(b);
 }
 
-static void write_containers(struct build *b, const struct act_settings *s)
+static void write_volumes(struct build *b, const struct action *x)
 {
-	build_array_at(b, "initContainers");
-	write_container(b, s, true);
-	build_end(b);
-	build_array_at(b, "containers");
-	write_container(b, s, false);
-	build_end(b);
 	build_array_at(b, "volumes");
 	build_begin_object(b);
 	build_text_at(b, "name", VOLUME);
@@ -92,7 +179,27 @@ static void write_containers(struct build *b, const struct act_settings *s)
 	build_text_at(b, "sizeLimit", "1Mi");
 	build_end(b);
 	build_end(b);
+	for (size_t i = 0; x->mps && i < COUNT_OF(mps_dirs); i++) {
+		build_begin_object(b);
+		build_text_at(b, "name", mps_dirs[i].volume);
+		build_object_at(b, "hostPath");
+		build_text_at(b, "path", mps_dirs[i].host);
+		build_text_at(b, "type", "DirectoryOrCreate");
+		build_end(b);
+		build_end(b);
+	}
 	build_end(b);
+}
+
+static void write_containers(struct build *b, const struct act_settings *s, const struct action *x)
+{
+	build_array_at(b, "initContainers");
+	write_container(b, s, x, true);
+	build_end(b);
+	build_array_at(b, "containers");
+	write_container(b, s, x, false);
+	build_end(b);
+	write_volumes(b, x);
 }
 
 /* One that is pinned is there because a tenant goes to that node or runs there, and leaves after
@@ -118,7 +225,10 @@ static void write_spec(struct build *b, const struct act_settings *s, const stru
 {
 	/* Always: a main container that was killed finds its device again. It compares identities
 	 * first, so a pod that came back with another GPU holds nothing. */
-	make_spec(b, "Always", NAME_CAPACITY, GRACE_S);
+	make_spec(b, "Always", NAME_CAPACITY, x->mps ? GRACE_MPS_S : GRACE_S);
+	if (x->mps) {
+		build_bool_at(b, "hostPID", true);
+	}
 	if (!text_empty(x->runtime_class)) {
 		build_text_at(b, "runtimeClassName", x->runtime_class);
 	}
@@ -128,7 +238,7 @@ static void write_spec(struct build *b, const struct act_settings *s, const stru
 	} else {
 		make_where(b, x);
 	}
-	write_containers(b, s);
+	write_containers(b, s, x);
 	build_end(b);
 }
 

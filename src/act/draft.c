@@ -111,6 +111,7 @@ void action_copy(struct arena *arena, const struct action *from, struct action *
 	to->claim = inject_claim_copy(arena, from->claim);
 	to->policy = arena_strdup(arena, from->policy);
 	to->event_reason = arena_strdup(arena, from->event_reason);
+	to->condition = arena_strdup(arena, from->condition);
 	to->message = arena_strdup(arena, from->message);
 	to->regarding_kind = arena_strdup(arena, from->regarding_kind);
 	to->regarding_api_version = arena_strdup(arena, from->regarding_api_version);

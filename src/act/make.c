@@ -29,6 +29,9 @@ void make_notes(struct build *b, const struct action *x)
 	build_text_at(b, "namespace", x->ns);
 	build_object_at(b, "annotations");
 	build_text_at(b, NOTE_SAFE_TO_EVICT, "true");
+	if (x->mps) {
+		build_text_at(b, NOTE_ISOLATION, ISOLATION_MPS_TEXT);
+	}
 }
 
 void make_labels(struct build *b, const char *app)

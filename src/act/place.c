@@ -11,6 +11,7 @@
  * term of another. */
 #include "act_parts.h"
 #include "json/decode.h"
+#include "model/gpu.h"
 #include "model/names.h"
 
 /* Of sixteen GPUs in the longest form. */
@@ -44,6 +45,12 @@ static void write_notes(struct build *b, const struct action *x, int64_t term)
 	build_text_at(b, NOTE_COMPUTE_MILLI, number);
 	snprintf(number, sizeof number, "%lld", (long long)x->mem_mib);
 	build_text_at(b, NOTE_MEMORY_MIB, number);
+	if (x->mps) {
+		char limit[MPS_MEMORY_TEXT_MAX];
+		snprintf(number, sizeof number, "%lld", (long long)mps_threads_of_milli(x->milli));
+		build_text_at(b, NOTE_MPS_THREADS, number);
+		build_text_at(b, NOTE_MPS_MEMORY, mps_memory_text(x->mem_mib, limit));
+	}
 	build_text_at(b, NOTE_CAPACITY_POD, x->capacity_pod);
 	if (term > 0) {
 		snprintf(number, sizeof number, "%lld", (long long)term);

@@ -56,6 +56,7 @@ static void on_sample(void *data, const struct gpu_sample *sample)
 	procs_look(
 		a->procs, sample, boot_time_of(sample->taken_ms), &a->look.arena, &a->look.places);
 	usage_make(sample, &a->look.places, a->pods, &arena, &usage);
+	usage_remember(&usage, sample, a->pods);
 	exposition_count(a->metrics, sample, &usage);
 	count_look(a, "result=\"seen\"");
 }

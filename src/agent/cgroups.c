@@ -1,3 +1,4 @@
+/* Walks the tree of cgroups for directories of pods. */
 #include "cgroups.h"
 
 #include <dirent.h>

@@ -1,3 +1,4 @@
+/* Reads the mounted certificate and key, and takes a pair once it is new and whole. */
 #include "mounted.h"
 
 #include <errno.h>

@@ -161,7 +161,7 @@ int pages_open(struct agent *a, struct fault *ret_fault)
 		.listen = a->options.listen,
 		.metrics = a->metrics,
 		.body_limit = 4096,
-		.reply_limit = EXPOSITION_BYTES_MAX + ((size_t)1 << 20),
+		.reply_limit = METRICS_BYTES_MAX + ((size_t)1 << 20),
 		.connections_max = 64};
 	a->pages = server_create(a->loop, &config, ret_fault);
 	if (a->pages == NULL) {

@@ -1,3 +1,4 @@
+/* Devices, then pods, then who uses what: the answer of /v1/state. */
 #include "tell.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* A reflector on one side, the node's pods on the other. */
 #include "watch_pods.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* One pass: read the Secret of the agents, issue a leaf where none fits. */
 #include "agent_leaf.h"
 
 #include <stdlib.h>

@@ -4,6 +4,7 @@
  *     watches -> engine.observe          (feeds.c)
  *     volumes of those who wait -> engine.observe   (volumes.c)
  *     agents of nodes with tenants -> engine.observe   (agents.c)
+ *     use of pods with a GPU             (usages.c)
  *     engine.step -> plan -> act         (turn, below)
  *     act -> outcome -> engine.settle
  *     admission -> hook                  (routes.c), with what the world knows */
@@ -41,6 +42,7 @@ static bool on_change(void *data, const struct change *change)
 {
 	struct controller *c = data;
 	agents_observe(c->agents, change);
+	usages_observe(c->usages, change);
 	return engine_observe(c->engine, change);
 }
 
@@ -203,8 +205,8 @@ static void decide(struct controller *c, int64_t now)
 			log_warn("told", LOG_S("reason", a->event_reason), LOG_S("ns", a->ns),
 				LOG_S("name", a->name), LOG_S("message", a->message));
 		}
-		log_debug("acting", LOG_S("action", action_name(a)),
-			LOG_S("name", a->name), LOG_I("id", a->id));
+		log_debug("acting", LOG_S("action", action_name(a)), LOG_S("name", a->name),
+			LOG_I("id", a->id));
 		act_submit(c->act, a);
 	}
 	c->step_at = now + rest_after(c, took);
@@ -230,6 +232,7 @@ static void on_turn(void *data)
 	errands_step(c, now);
 	certs_step(c->certs, now);
 	agents_step(c->agents, now, election_leads(c->election));
+	usages_step(c->usages, now, election_leads(c->election));
 	canary_step(c->canary, now,
 		election_leads(c->election) && certs_published(c->certs) && c->webhook != NULL);
 	tell_reach(c);
@@ -248,6 +251,7 @@ static void on_turn(void *data)
 	at = time_min(at, volumes_deadline(c->volumes, election_leads(c->election)));
 	at = time_min(at, certs_deadline(c->certs));
 	at = time_min(at, agents_deadline(c->agents, election_leads(c->election)));
+	at = time_min(at, usages_deadline(c->usages, election_leads(c->election)));
 	at = time_min(at, act_deadline(c->act));
 	at = time_min(at, events_deadline(c->events));
 	at = time_min(at, gate_deadline(&c->gate));
@@ -361,6 +365,17 @@ static void make_agents(struct controller *c)
 	c->agents = agents_create(&config);
 }
 
+static int make_usages(struct controller *c, struct fault *f)
+{
+	struct usages_config config = {.loop = c->loop,
+		.clock = c->clock,
+		.metrics = c->metrics,
+		.world = engine_world(c->engine),
+		.options = &c->options};
+	c->usages = usages_create(&config, f);
+	return c->usages != NULL ? 0 : -1;
+}
+
 static void make_leader_side(struct controller *c)
 {
 	struct election_config lease = {.ns = NAME_NAMESPACE,
@@ -450,7 +465,7 @@ static int controller_init(struct controller *c, struct fault *f)
 	}
 	make_hook(c);
 	make_leader_side(c);
-	return make_pages(c, f);
+	return make_usages(c, f) < 0 ? -1 : make_pages(c, f);
 }
 
 static void controller_finish(struct controller *c)
@@ -462,6 +477,7 @@ static void controller_finish(struct controller *c)
 	server_destroy(c->pages);
 	canary_destroy(c->canary);
 	agents_destroy(c->agents);
+	usages_destroy(c->usages);
 	certs_destroy(c->certs);
 	feeds_destroy(c->feeds);
 	volumes_destroy(c->volumes);

@@ -1,3 +1,4 @@
+/* What leaves of our authority have in common, whoever shows them. */
 #include "leaf.h"
 
 #include "base/log.h"

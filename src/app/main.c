@@ -2,17 +2,19 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "agent/agent.h"
 #include "base/str.h"
 #include "controller.h"
 #include "json/decode.h"
 #include "node/capacity.h"
+#include "node/gpu_worker.h"
 #include "options.h"
 #include "replay.h"
 
 struct command {
 	const char *name;
 	int (*run)(int argc, char **argv);
-	const char *help;
+	const char *help; /* NULL: the program's own, for nobody to type */
 };
 
 static int version_main(int argc, char **argv)
@@ -39,7 +41,9 @@ static const struct command commands[] = {
 	{"controller", controller_main,
 		"places tenants, serves the admission webhook; runs as a Deployment"},
 	{"capacity", capacity_main, "holds one GPU; runs in capacity pods (identify, hold)"},
+	{"agent", agent_main, "meters the GPUs of a node by pod; runs as a DaemonSet"},
 	{"replay", replay_main, "decides again what a journal recorded, and compares"},
+	{"agent-probe", agent_probe_main, NULL},
 	{"docs", docs_main, "writes reference documents (configuration)"},
 	{"version", version_main, "says which version this is"},
 };
@@ -48,7 +52,9 @@ static void usage(FILE *to)
 {
 	fputs("usage: aliquot COMMAND [options]\n\n", to);
 	for (size_t i = 0; i < COUNT_OF(commands); i++) {
-		fprintf(to, "  %-12s %s\n", commands[i].name, commands[i].help);
+		if (commands[i].help != NULL) {
+			fprintf(to, "  %-12s %s\n", commands[i].name, commands[i].help);
+		}
 	}
 	fputs("\naliquot COMMAND --help tells the options of a command.\n", to);
 }

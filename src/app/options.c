@@ -86,6 +86,21 @@ static const struct option_row rows[] = {
 		"autoscalers for a node; 0: never"},
 	{"context-memory-mib", NUMBER(context_memory_mib), "512", 64, 8192, NULL,
 		"GPU memory of one CUDA context: the smallest memory share"},
+	{"usage-agents", SWITCH(usage_agents), "true", 0, 0, NULL,
+		"read the use of pods from our agents"},
+	{"usage-exporter", TEXT(usage_exporter), "", 0, 0, NULL,
+		"dcgm-exporters to read use from where no agent is, as NAMESPACE/LABEL=VALUE or "
+		"NAMESPACE/LABEL=VALUE:PORT; empty: none"},
+	{"usage-prometheus", TEXT(usage_prometheus), "", 0, 0, NULL,
+		"URL of a Prometheus to read use from where neither is; empty: none"},
+	{"usage-prometheus-ca", TEXT(usage_prometheus_ca), "", 0, 0, NULL,
+		"file with the authorities of its certificate; empty: the system's"},
+	{"usage-prometheus-token", TEXT(usage_prometheus_token), "", 0, 0, NULL,
+		"file with a bearer token for it, which is sent over https only; empty: none"},
+	{"usage-seconds", NUMBER(usage_s), "15", 5, 300, NULL, "how often use is read"},
+	{"usage-gauges", TEXT(usage_gauges), "off", 0, 0, "off|pods|prometheus",
+		"what vLLM, SGLang and Triton tell of themselves: not read, read from pods by "
+		"their prometheus.io annotations, or from the Prometheus"},
 	{"journal", TEXT(journal), "", 0, 0, NULL,
 		"directory for the journal of the engine's inputs, of this process alone; read it "
 		"with aliquot replay; empty: none on disk"},
@@ -98,8 +113,8 @@ static const struct option_row rows[] = {
 	{"never-lead", SWITCH(never_lead), "false", 0, 0, NULL,
 		"serve the webhook but never take the Lease"},
 	{"debug", SWITCH(debug), "false", 0, 0, NULL,
-		"serve /debug/dump, /debug/latency, /debug/journal and POST /debug/relist on the "
-		"metrics port"},
+		"serve /debug/dump, /debug/usage, /debug/latency, /debug/journal and POST "
+		"/debug/relist on the metrics port"},
 };
 
 static const char *system_env(const char *name)

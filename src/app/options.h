@@ -28,6 +28,11 @@ struct options {
 	const char *injection;	   /* rules of model/injection.h */
 	const char *schedulers;	   /* comma separated */
 	const char *journal;	   /* directory */
+	const char *usage_exporter;
+	const char *usage_prometheus;	    /* a URL */
+	const char *usage_prometheus_ca;    /* a file */
+	const char *usage_prometheus_token; /* a file */
+	const char *usage_gauges;	    /* off, pods or prometheus */
 	int64_t idle_grace_s;
 	int64_t open_timeout_s;
 	int64_t evictions_per_minute;
@@ -40,6 +45,8 @@ struct options {
 	int64_t warm_gpus;
 	int64_t journal_files;
 	int64_t journal_memory_mib;
+	int64_t usage_s;
+	bool usage_agents;
 	bool debug;
 	bool never_lead;
 	bool help; /* a flag only */

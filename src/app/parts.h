@@ -19,6 +19,7 @@
 #include "link/link.h"
 #include "options.h"
 #include "recorder.h"
+#include "usages.h"
 #include "volumes.h"
 
 struct controller {
@@ -41,6 +42,7 @@ struct controller {
 	struct hook *hook;
 	struct certs *certs;
 	struct agents *agents;
+	struct usages *usages;
 	struct canary *canary;
 	struct server *pages;	/* metrics and health */
 	struct server *webhook; /* exists once there is a certificate */

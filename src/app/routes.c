@@ -78,6 +78,14 @@ static void update_decisions(struct controller *c)
 		r->gpus_orphaned);
 	gauge(c, "aliquot_doubled_gpus", "GPUs that more than one capacity pod tells.", NULL,
 		r->gpus_doubled);
+	gauge(c, "aliquot_memory_overuse_tenants",
+		"Tenants that use more GPU memory than their share, as agents measure it.", NULL,
+		r->tenants_over);
+	gauge(c, "aliquot_memory_overuse_mib", "By how much, all of them together.", NULL,
+		r->over_mib);
+	gauge(c, "aliquot_memory_contended_tenants",
+		"Tenants that ran out of GPU memory through others in the last ten minutes.", NULL,
+		r->tenants_contended);
 	gauge(c, "aliquot_granted_milli", "Milli-GPUs granted to tenants.", NULL, r->granted_milli);
 }
 
@@ -116,12 +124,42 @@ static void update_agents(struct controller *c)
 		leads ? known : 0);
 }
 
+/* Of a replica that does not lead zero: it reads nothing, and what it once read is of another time.
+ */
+static void update_usage(struct controller *c)
+{
+	struct latest_totals t = {0};
+	char labels[64];
+	if (election_leads(c->election)) {
+		usages_sum(c->usages, &t);
+	}
+	for (int i = 0; i < LATEST_STATES; i++) {
+		snprintf(labels, sizeof labels, "state=\"%s\"",
+			latest_state_name((enum latest_state)i));
+		gauge(c, "aliquot_metered_pods", "Pods with a GPU, by whether their use is known.",
+			labels, t.pods[i]);
+	}
+	for (int i = 0; i < METERED_SOURCES; i++) {
+		snprintf(labels, sizeof labels, "source=\"%s\"",
+			metered_source_name((enum metered_source)i));
+		gauge(c, "aliquot_metered_by", "Those whose use is known, by where from.", labels,
+			t.by_source[i]);
+	}
+	gauge(c, "aliquot_metered_applications", "Applications whose gauges are known.", NULL,
+		t.with_gauges);
+	gauge(c, "aliquot_used_milli", "Milli-GPUs that pods use, as far as it is known.", NULL,
+		t.compute * 1000 / METERED_FULL);
+	gauge(c, "aliquot_used_memory_mib", "GPU memory that pods use, as far as it is known.",
+		NULL, t.mem_bytes >> 20);
+}
+
 void routes_update_metrics(struct controller *c)
 {
 	const struct engine_report *r = engine_report(c->engine);
 	const struct world *w = engine_world(c->engine);
 	update_decisions(c);
 	update_agents(c);
+	update_usage(c);
 	gauge(c, "aliquot_tenants", "Tenants known.", NULL,
 		(int64_t)world_class_count(w, WORLD_TENANT));
 	gauge(c, "aliquot_pods", "Pods in the cache.", NULL, (int64_t)world_pod_count(w));
@@ -225,6 +263,14 @@ static void on_dump(void *data, const struct server_request *r, struct server_re
 	build_end(&b);
 }
 
+static void on_usage(void *data, const struct server_request *r, struct server_reply *reply)
+{
+	struct controller *c = data;
+	(void)r;
+	reply->content_type = "application/json";
+	usages_write(c->usages, &reply->body);
+}
+
 static void on_latency(void *data, const struct server_request *r, struct server_reply *reply)
 {
 	struct controller *c = data;
@@ -279,6 +325,7 @@ void routes_add_pages(struct controller *c)
 	server_route(c->pages, "GET", "/metrics", on_metrics, c);
 	if (c->options.debug) {
 		server_route(c->pages, "GET", "/debug/dump", on_dump, c);
+		server_route(c->pages, "GET", "/debug/usage", on_usage, c);
 		server_route(c->pages, "GET", "/debug/latency", on_latency, c);
 		server_route(c->pages, "POST", "/debug/latency/reset", on_latency_reset, c);
 		server_route(c->pages, "GET", "/debug/journal", on_journal, c);

@@ -19,6 +19,7 @@ static const struct slice_keep notes_keep[] = {
 	SLICE_KEEP(NOTE_DO_NOT_DISRUPT),
 	SLICE_KEEP(MIRROR_NOTE),
 	SLICE_KEEP(SOURCE_NOTE),
+	SLICE_KEEP_PREFIX("prometheus.io/"),
 	PARTS_BOOKMARK_KEEP,
 	SLICE_END,
 };
@@ -97,6 +98,7 @@ static const struct slice_keep spec_keep[] = {
 	SLICE_KEEP_IN("resourceClaims", claim_keep),
 	SLICE_KEEP_IN("resources", requests_keep),
 	SLICE_KEEP("activeDeadlineSeconds"),
+	SLICE_KEEP("hostNetwork"),
 	SLICE_KEEP("nodeName"),
 	SLICE_KEEP("nodeSelector"),
 	SLICE_KEEP("overhead"),
@@ -378,8 +380,8 @@ static int read_parts(const json_t *root, bool admission, struct arena *arena, s
 		return fault_wrap(ret_fault, "status");
 	}
 	pod->forged = pod_has_gate(pod, NAME_GATE) && is_forged(pod);
-	if (pod_is_agent(pod)) {
-		pod_agent_decode(spec, status, arena, pod);
+	if (!admission) {
+		pod_door_decode(root, arena, pod);
 	}
 	return 0;
 }

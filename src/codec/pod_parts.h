@@ -1,5 +1,5 @@
-/* A pod is decoded in seven files: pod.c (metadata, spec), pod_placing.c, pod_neighbour.c,
- * pod_container.c, pod_need.c, pod_status.c, pod_agent.c. */
+/* A pod is decoded in nine files: pod.c (metadata, spec), pod_placing.c, pod_neighbour.c,
+ * pod_container.c, pod_need.c, pod_status.c, pod_oom.c, pod_agent.c, pod_door.c. */
 #ifndef CODEC_POD_PARTS_H
 #define CODEC_POD_PARTS_H
 
@@ -22,6 +22,10 @@ bool pod_crosses_namespaces(const json_t *spec);
 MUST_CHECK int pod_status_decode(
 	const json_t *status, struct arena *arena, struct pod *pod, struct fault *ret_fault);
 
+/* How a container ended (NULL: it has not): whether a GPU had no memory left for it. What says so
+ * in the wrong type says nothing. */
+void pod_oom_note(const json_t *terminated, struct pod *pod);
+
 struct basics {
 	int64_t cpu_milli;
 	int64_t mem_bytes;
@@ -39,8 +43,7 @@ MUST_CHECK int pod_ports_decode(
 	const json_t *container, struct arena *arena, struct pod *pod, struct fault *ret_fault);
 
 /* Of an agent: address and port; neither where it cannot be called. */
-void pod_agent_decode(
-	const json_t *spec, const json_t *status, struct arena *arena, struct pod *pod);
+void pod_door_decode(const json_t *root, struct arena *arena, struct pod *pod);
 
 extern const struct slice_keep pod_container_keep[];
 extern const struct slice_keep pod_status_keep[];

@@ -10,6 +10,7 @@ static const struct slice_keep terminated_keep[] = {
 	SLICE_KEEP("exitCode"),
 	SLICE_KEEP("reason"),
 	SLICE_KEEP("message"),
+	SLICE_KEEP("finishedAt"),
 	SLICE_END,
 };
 static const struct slice_keep state_keep[] = {
@@ -86,6 +87,10 @@ static int read_condition(
 			text_equals(status, "False") && text_equals(reason, "Unschedulable");
 	} else if (text_equals(type, "DisruptionTarget")) {
 		pod->disrupted = is_true;
+	} else if (text_equals(type, NAME_OVERUSE)) {
+		pod->told_overuse = is_true;
+	} else if (text_equals(type, NAME_CONTENTION)) {
+		pod->told_contention = is_true;
 	} else if (text_equals(type, NAME_PLACED)) {
 		pod->placed.is_true = is_true;
 		return decode_fields(object, placed_fields, COUNT_OF(placed_fields), arena,
@@ -206,6 +211,8 @@ static int read_one(const json_t *object, bool init, struct arena *arena, struct
 		read_trouble(&s, arena, pod, ret_fault) < 0) {
 		return -1;
 	}
+	pod_oom_note(s.terminated, pod);
+	pod_oom_note(s.before, pod);
 	pod->restarts += s.restarts > 0 ? (uint32_t)s.restarts : 0;
 	if (init && text_equals(s.name, CAPACITY_INIT_CONTAINER)) {
 		return read_identity(&s, arena, pod, ret_fault);

@@ -116,6 +116,14 @@ static int read_capacity_lost(
 	return read_enum(value, words, COUNT_OF(words), field, ret_fault);
 }
 
+static int read_overuse(
+	const json_t *value, struct arena *arena, void *field, struct fault *ret_fault)
+{
+	static const char *const words[] = {[OVERUSE_REPORT] = "Report", [OVERUSE_EVICT] = "Evict"};
+	(void)arena;
+	return read_enum(value, words, COUNT_OF(words), field, ret_fault);
+}
+
 static int read_memory(
 	const json_t *value, struct arena *arena, void *field, struct fault *ret_fault)
 {
@@ -155,6 +163,8 @@ static const struct decode_field policy_fields[] = {
 		read_packing},
 	{"spec.sharing.onCapacityLost", DECODE_CUSTOM, false,
 		offsetof(struct policy, capacity_lost), read_capacity_lost},
+	{"spec.sharing.memoryOveruse", DECODE_CUSTOM, false,
+		offsetof(struct policy, memory_overuse), read_overuse},
 	{"spec.sharing.maxTenants", DECODE_I32, false, offsetof(struct policy, max_tenants), NULL},
 	{"spec.sharing.idleGraceSeconds", DECODE_I32, false, offsetof(struct policy, idle_grace_s),
 		NULL},

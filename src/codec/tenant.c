@@ -199,7 +199,8 @@ static void take_gpus(json_t *container, json_t *original)
 	json_object_set_new(original, "gpu", gpu);
 }
 
-static void convert_tenant(json_t *container, const struct mutation *m, json_t *original)
+static bool convert_tenant(
+	json_t *spec, json_t *container, const struct mutation *m, json_t *original)
 {
 	CLEANUP(env_change_finish)
 	struct env_change c = {m->env, m->env_count, json_array(), json_array()};
@@ -207,6 +208,7 @@ static void convert_tenant(json_t *container, const struct mutation *m, json_t *
 	edit_env(container, &c);
 	set_if_any(original, "env", c.had);
 	set_if_any(original, "added", c.added);
+	return mounts_add(spec, container, m, original);
 }
 
 json_t *container_edit_env(json_t *container, const struct env_edit *rows, uint32_t count)
@@ -227,11 +229,11 @@ static void convert_other(json_t *container, const struct mutation *m, json_t *o
 	json_decref(had);
 }
 
-/* True if the container that had the GPUs is among them. */
+/* True if the container that had the GPUs is among them, and could be changed. */
 static bool convert_containers(json_t *spec, const struct mutation *m, json_t *original)
 {
 	static const char *const lists[] = {"initContainers", "containers"};
-	bool found = false;
+	bool found = false, done = false;
 	json_t *others = json_object();
 	for (size_t i = 0; i < COUNT_OF(lists); i++) {
 		json_t *list = own_member(spec, lists[i], JSON_ARRAY);
@@ -242,7 +244,7 @@ static bool convert_containers(json_t *spec, const struct mutation *m, json_t *o
 			}
 			bool it = i == 1 && text_equals(entry_name(container), m->container);
 			if (it && !found) {
-				convert_tenant(container, m, original);
+				done = convert_tenant(spec, container, m, original);
 				found = true;
 			} else {
 				convert_other(container, m, others);
@@ -251,7 +253,7 @@ static bool convert_containers(json_t *spec, const struct mutation *m, json_t *o
 	}
 	json_object_set_new(original, "others", others);
 	prune_member(original, "others");
-	return found;
+	return done;
 }
 
 /* --- the rest of the pod --- */
@@ -344,6 +346,7 @@ static void convert_meta(json_t *meta, json_t *notes, const struct mutation *m)
 		set_note(notes, NOTE_GPU_COUNT, count);
 	}
 	set_note(notes, NOTE_RECOMMENDATION, m->recommendation);
+	set_note(notes, NOTE_ISOLATION, m->isolation);
 	json_t *labels = own_member_or_new(meta, "labels", JSON_OBJECT);
 	json_object_set_new(labels, LABEL_TENANT, json_string("true"));
 }
@@ -369,7 +372,8 @@ json_t *tenant_convert(json_t *plain, const struct mutation *m)
 	json_t *meta = own_member_or_new(pod, "metadata", JSON_OBJECT);
 	json_t *notes = own_member_or_new(meta, "annotations", JSON_OBJECT);
 	json_t *spec = own_member(pod, "spec", JSON_OBJECT);
-	json_t *original = json_pack("{s:i, s:s}", "v", 1, "container", m->container);
+	json_t *original =
+		json_pack("{s:i, s:s}", "v", m->mount_count > 0 ? 2 : 1, "container", m->container);
 	bool done = convert_containers(spec, m, original);
 	if (done) {
 		convert_spec(spec, m, original);

@@ -10,7 +10,9 @@
  *    "toleration":true                             it was added
  *    "runtimeClass":"nvidia"                       it was set
  *    "pin":true}                                   the pod named its node in its affinity by itself
- * Absent members stand for nothing done. */
+ * Absent members stand for nothing done. Version 2 is of a client of MPS: other rows, and
+ *    "volumes":["aliquot-mps","aliquot-mps-shm"]   those that were added, a row of mounts each
+ *    "mounts":[[0,{"name":…}],…]}                  what stood at their paths, with its position */
 #ifndef CODEC_TENANT_H
 #define CODEC_TENANT_H
 
@@ -60,6 +62,16 @@ const char *entry_name(const json_t *entry);
 /* Applies the rows to a container that the caller owns. New reference: what was replaced or
  * dropped, [[position, entry], …]. */
 json_t *container_edit_env(json_t *container, const struct env_edit *rows, uint32_t count);
+
+/* --- tenant_mounts.c: volumes and mounts of the container that had the GPUs --- */
+
+/* Adds them, and to `original` what it takes to go back. False: no name is free, or a path is
+ * mounted twice. */
+bool mounts_add(json_t *spec, json_t *container, const struct mutation *m, json_t *original);
+/* Takes away what was added, from the container and the spec, both the caller's own. False: the
+ * `original` of some other pod. */
+bool mounts_restore(json_t *container, const json_t *original);
+void volumes_restore(json_t *spec, const json_t *original);
 
 /* Is this expression of matchFields a node's name? */
 bool pins_a_node(const json_t *expression);

@@ -31,6 +31,7 @@ static const char *const marks[] = {
 	NOTE_MEMORY,
 	NOTE_POLICY_APPLIED,
 	NOTE_RECOMMENDATION,
+	NOTE_ISOLATION,
 };
 
 /* --- env --- */
@@ -173,13 +174,25 @@ static bool restore_gpus(json_t *container, const json_t *gpu)
 	return true;
 }
 
+static bool is_of_mps(const json_t *original)
+{
+	return json_integer_value(json_object_get(original, "v")) == 2;
+}
+
+static bool restore_tenant(json_t *container, const json_t *original)
+{
+	bool mps = is_of_mps(original);
+	return restore_env(container, mps ? mps_env : tenant_env,
+		       mps ? MPS_ENV_COUNT : TENANT_ENV_COUNT, json_object_get(original, "env"),
+		       json_object_get(original, "added")) &&
+	       (!mps || mounts_restore(container, original)) &&
+	       restore_gpus(container, json_object_get(original, "gpu"));
+}
+
 static bool restore_container(json_t *container, bool is_tenant, const json_t *original)
 {
 	if (is_tenant) {
-		return restore_env(container, tenant_env, TENANT_ENV_COUNT,
-			       json_object_get(original, "env"),
-			       json_object_get(original, "added")) &&
-		       restore_gpus(container, json_object_get(original, "gpu"));
+		return restore_tenant(container, original);
 	}
 	const char *name = entry_name(container);
 	json_t *others = json_object_get(original, "others");
@@ -282,6 +295,9 @@ static bool restore_spec(json_t *spec, const json_t *original)
 	if (spec == NULL || !restore_containers(spec, original)) {
 		return false;
 	}
+	if (is_of_mps(original)) {
+		volumes_restore(spec, original);
+	}
 	remove_gate(spec);
 	if (json_is_true(json_object_get(original, "toleration"))) {
 		remove_toleration(spec);
@@ -359,7 +375,8 @@ static json_t *parse_original(const char *text, size_t n)
 	if (n > TENANT_ORIGINAL_MAX || decode_parse(text, n, DECODE_UNIQUE, &original, NULL) < 0) {
 		return NULL;
 	}
-	if (json_integer_value(json_object_get(original, "v")) != 1) {
+	json_int_t version = json_integer_value(json_object_get(original, "v"));
+	if (version != 1 && version != 2) {
 		json_decref(original);
 		return NULL;
 	}

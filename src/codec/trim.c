@@ -29,11 +29,9 @@ static const struct {
 	DROP(3, "status"),
 	/* metadata, spec */
 	DROP(4, "managedFields"),
-	DROP(4, "volumes"),
 	DROP(4, "dnsConfig"),
 	DROP(4, "hostAliases"),
 	/* an element of containers */
-	DROP(6, "volumeMounts"),
 	DROP(6, "volumeDevices"),
 	DROP(6, "livenessProbe"),
 	DROP(6, "readinessProbe"),

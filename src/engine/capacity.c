@@ -1,6 +1,7 @@
 /* The life of capacity pods after they were asked for: those that fail go and their node rests,
  * those that nobody needs go after a grace. A deletion always carries uid and version, so a grant
  * that came in between stops it. */
+#include "modes.h"
 #include "state.h"
 
 #include "model/names.h"
@@ -94,7 +95,7 @@ static void tend_squeezed(struct engine *e, struct plan *plan)
 			!holder_may_go(h)) {
 			continue;
 		}
-		place_return_capacity(&e->snap.nodes.items[node]);
+		place_return_capacity(&e->snap.nodes.items[node], h->mps);
 		snapshot_node_moved(&e->snap, node);
 		emit_delete(e, h, plan);
 	}
@@ -185,8 +186,10 @@ static bool twin_goes(const struct engine *e, const struct holder *h)
  */
 static bool is_reserved(const struct engine *e, uint32_t gpu)
 {
-	uint32_t keeper = e->snap.gpus.items[gpu].kept_by;
-	return keeper != 0 && !e->wholes.keepers.items[keeper - 1].whole;
+	const struct place_gpu *g = &e->snap.gpus.items[gpu];
+	const struct keeper *k = g->kept_by != 0 ? &e->wholes.keepers.items[g->kept_by - 1] : NULL;
+	/* Of no use to a tenant of the other mode: its GPU is. */
+	return k != NULL && !k->whole && pod_is_mps(k->pod) == g->mps;
 }
 
 /* Of those whose grace is over so many stay; they must be of use to whoever comes next. */
@@ -245,6 +248,7 @@ void capacity_tend(struct engine *e, int64_t now, struct plan *plan)
 	wholes_tend(e, plan);
 	/* An unfinished step has not seen all demand: nobody is idle for sure. */
 	if (!plan->unfinished && e->resume == 0) {
+		modes_tend(e, plan);
 		tend_idle(e, now, plan);
 	}
 }

@@ -1,7 +1,8 @@
 /* With whom a tenant may share a GPU. What two policies say must agree: AnyWorkload goes with
  * AnyWorkload, SameWorkload with pods of the same workload under SameWorkload, Dedicated with
- * nobody, and one mode of isolation with itself. All of that comes to one number that must be the
- * same, so that who may join whom is one comparison (place). */
+ * nobody. And one mode of isolation goes with itself, on a GPU whose capacity pod is of that mode:
+ * that of a tenant is fixed at its creation. All of that comes to one number that must be the same,
+ * so that who may join whom is one comparison (place). */
 #include "company.h"
 
 #include <string.h>
@@ -43,23 +44,23 @@ static uint64_t workload_of(const struct engine *e, const struct pod *pod)
 	return add_text(add_text(add_text(hash, view_of(top.kind)), top.group), top.name);
 }
 
-static uint64_t named(const struct policy *p, uint64_t hash)
+static uint64_t named(bool mps, uint64_t hash)
 {
-	hash = hash_bytes(&p->isolation, sizeof p->isolation, hash);
-	return hash >= COMPANY_NAMED && hash != PLACE_MIXED ? hash : COMPANY_NAMED;
+	hash = hash_bytes(mps ? "M" : "N", 1, hash);
+	return hash >= COMPANY_NAMED && hash < PLACE_NOBODY_MPS ? hash : COMPANY_NAMED;
 }
 
 /* All but the company, and that where it takes no look at the owner. */
 static struct manners manners_by_uid(
-	const struct engine *e, const struct policy *p, const char *uid)
+	const struct engine *e, const struct policy *p, const char *uid, bool mps)
 {
 	struct manners t = {
 		.max_tenants = p->max_tenants > 0 ? (uint32_t)p->max_tenants : DEFAULT_MAX,
 		.exclusivity = p->exclusivity,
-		.isolation = p->isolation,
-		.company = COMPANY_ANY + (uint64_t)p->isolation};
+		.mps = mps,
+		.company = COMPANY_ANY + (mps ? 1 : 0)};
 	if (p->exclusivity == EXCLUSIVITY_DEDICATED) {
-		t.company = named(p, add_text(e->seed, view_of(text_or(uid, ""))));
+		t.company = named(mps, add_text(e->seed, view_of(text_or(uid, ""))));
 	}
 	return t;
 }
@@ -67,9 +68,9 @@ static struct manners manners_by_uid(
 struct manners manners_under(
 	const struct engine *e, const struct policy *policy, const struct pod *pod)
 {
-	struct manners t = manners_by_uid(e, policy, pod->uid);
+	struct manners t = manners_by_uid(e, policy, pod->uid, pod_is_mps(pod));
 	if (policy->exclusivity == EXCLUSIVITY_SAME) {
-		t.company = named(policy, workload_of(e, pod));
+		t.company = named(t.mps, workload_of(e, pod));
 	}
 	return t;
 }
@@ -118,9 +119,9 @@ static uint64_t workload_in(struct engine *e, const struct world_pod *p, uint32_
 struct manners manners_of_tenant(struct engine *e, const struct world_pod *p, uint32_t slot)
 {
 	const struct policy *policy = policy_by_name(e, p->gpu->policy);
-	struct manners t = manners_by_uid(e, policy, world_pod_uid(p));
+	struct manners t = manners_by_uid(e, policy, world_pod_uid(p), p->gpu->mps);
 	if (policy->exclusivity == EXCLUSIVITY_SAME) {
-		t.company = named(policy, workload_in(e, p, slot));
+		t.company = named(t.mps, workload_in(e, p, slot));
 	}
 	return t;
 }
@@ -148,10 +149,9 @@ void company_joins(struct place_gpu *g, struct snap_gpu *s, const struct manners
 	g->max_tenants = g->max_tenants < t->max_tenants ? g->max_tenants : t->max_tenants;
 	if (t->company == PLACE_NOBODY) {
 		s->strangers++;
-	} else if (g->company == PLACE_NOBODY) {
+	} else if (g->company == place_nobody(t->mps)) {
 		g->company = t->company;
 		s->exclusivity = t->exclusivity;
-		s->isolation = t->isolation;
 	} else if (g->company != t->company) {
 		g->company = PLACE_MIXED;
 	}
@@ -159,10 +159,8 @@ void company_joins(struct place_gpu *g, struct snap_gpu *s, const struct manners
 
 void company_comes(struct engine *e, const struct waiter *w, uint32_t gpu)
 {
-	if (e->snap.gpus.items[gpu].company == PLACE_NOBODY) {
-		struct manners t = manners_of_waiter(e, w);
-		e->snap_gpus.items[gpu].exclusivity = t.exclusivity;
-		e->snap_gpus.items[gpu].isolation = t.isolation;
+	if (place_is_empty(e->snap.gpus.items[gpu].company)) {
+		e->snap_gpus.items[gpu].exclusivity = manners_of_waiter(e, w).exclusivity;
 	}
 }
 
@@ -170,8 +168,8 @@ void companies_settle(struct engine *e)
 {
 	for (size_t i = 0; i < e->snap_gpus.count; i++) {
 		struct place_gpu *g = &e->snap.gpus.items[i];
-		if (e->snap_gpus.items[i].strangers > 0 && g->company == PLACE_NOBODY) {
-			g->company = COMPANY_ANY;
+		if (e->snap_gpus.items[i].strangers > 0 && place_is_empty(g->company)) {
+			g->company = COMPANY_ANY + (g->mps ? 1 : 0);
 		}
 	}
 }
@@ -179,7 +177,6 @@ void companies_settle(struct engine *e)
 void company_explain(const struct engine *e, const struct waiter *w, const char **ret_own,
 	const char **ret_theirs)
 {
-	static const char *const isolations[] = {"isolation None", "isolation MPS"};
 	static const char *const rules[] = {
 		"exclusivity AnyWorkload", "exclusivity SameWorkload", "exclusivity Dedicated"};
 	struct manners own = manners_of_waiter(e, w);
@@ -190,12 +187,13 @@ void company_explain(const struct engine *e, const struct waiter *w, const char 
 		return;
 	}
 	const struct snap_gpu *s = &e->snap_gpus.items[at];
+	const struct place_gpu *g = &e->snap.gpus.items[at];
 	*ret_theirs = rules[s->exclusivity];
-	if (e->snap.gpus.items[at].company == PLACE_MIXED) {
+	if (g->company == PLACE_MIXED) {
 		*ret_theirs = "rules that do not agree";
-	} else if (s->isolation != own.isolation) {
-		*ret_own = isolations[own.isolation];
-		*ret_theirs = isolations[s->isolation];
+	} else if (g->mps != own.mps) {
+		*ret_own = own.mps ? "isolation MPS" : "isolation None";
+		*ret_theirs = own.mps ? "isolation None" : "isolation MPS";
 	} else if (s->exclusivity == EXCLUSIVITY_SAME && own.exclusivity == s->exclusivity) {
 		*ret_theirs = "exclusivity SameWorkload and another workload";
 	}

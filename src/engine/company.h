@@ -5,6 +5,7 @@
 #ifndef ENGINE_COMPANY_H
 #define ENGINE_COMPANY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/vec.h"
@@ -21,7 +22,7 @@ struct manners {
 	uint64_t company;
 	uint32_t max_tenants;
 	enum exclusivity exclusivity;
-	enum isolation isolation;
+	bool mps; /* as it was created, whatever its policy says by now */
 };
 
 /* What is looked up once. Policies hold for a step; workloads as long as the pod's object is the

@@ -36,6 +36,7 @@ static enum reason apply_policy(struct engine *e, const struct waiter *w, struct
 	struct manners manners = manners_under(e, choice.policy, &w->pod);
 	r->max_tenants = manners.max_tenants;
 	r->company = manners.company;
+	r->mps = manners.mps;
 	r->spread = choice.policy->packing == PACKING_SPREAD;
 	return REASON_NONE;
 }
@@ -99,9 +100,11 @@ static uint32_t add_opening(struct engine *e, struct holder *h, uint32_t node)
 		.usable_mib = n->gpu_mem_mib,
 		.free_milli = MODEL_GPU_MILLI,
 		.free_mib = n->gpu_mem_mib,
-		.max_tenants = MODEL_GRANTS_MAX};
+		.max_tenants = MODEL_GRANTS_MAX,
+		.company = place_nobody(h->mps),
+		.mps = h->mps};
 	struct snap_gpu s = {.holder = h};
-	place_reserve_capacity(n);
+	place_reserve_capacity(n, h->mps);
 	VEC_PUSH(&e->snap.gpus, g);
 	VEC_PUSH(&e->snap_gpus, s);
 	uint32_t at = (uint32_t)e->snap.gpus.count - 1;

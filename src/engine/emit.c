@@ -87,6 +87,7 @@ void emit_create_again(struct engine *e, struct holder *h, const struct pod *pod
 {
 	struct action *a = create(e, h->name, pod, plan);
 	a->node = text_in(plan, h->node);
+	a->mps = h->mps = pod_is_mps(pod);
 	holder_sends(e, h, ACTION_CREATE_CAPACITY, a->id);
 }
 
@@ -149,6 +150,7 @@ void emit_placing(
 	a->milli = where->milli;
 	a->mem_mib = where->mem_mib;
 	a->policy = policy_told(e, &w->pod, plan);
+	a->mps = pod_is_mps(&w->pod);
 	a->node_term_count = w->pod.node_term_count;
 	text_set(&w->flight_rv, a->resource_version);
 	waiter_sends(e, w, a->id);

@@ -149,6 +149,7 @@ static void decide_all(struct engine *e, struct engine_now now, uint32_t budget,
 	recycle_tenants(e, plan);
 	drain_tenants(e, plan);
 	orphans_tend(e, now.mono_ms, plan);
+	overuse_tend(e, now, plan);
 	alarm_doubled(e, plan);
 	report_waiting(e, now, plan);
 	departed_report(e, plan);

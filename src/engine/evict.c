@@ -332,6 +332,7 @@ void evictions_new_term(struct evictions *all)
 	VEC_CLEAR(&all->items);
 	VEC_CLEAR(&all->stuck);
 	jobs_forget(&all->jobs);
+	overuse_forget(&all->overuses);
 }
 
 void evictions_finish(struct evictions *all)

@@ -23,6 +23,7 @@
 #include "base/vec.h"
 #include "jobs.h"
 #include "model/reason.h"
+#include "overuse.h"
 #include "size/explain.h"
 
 struct engine;
@@ -38,7 +39,8 @@ enum evict_state {
 };
 
 struct evict_why {
-	/* RECYCLED, NODE_LEAVES, PREEMPTED or CAPACITY_LOST; its sentence is made of the facts */
+	/* RECYCLED, NODE_LEAVES, PREEMPTED, CAPACITY_LOST or MEMORY_OVERUSE; its sentence is made
+	 * of the facts */
 	enum reason reason;
 	struct explain_facts facts;
 	bool as_judged; /* only in the version that the world has now */
@@ -90,6 +92,7 @@ struct evictions {
 		VEC_FIELDS(struct recycled);
 	} recycled;
 	struct jobs jobs;
+	struct overuses overuses;
 	bool reached; /* C3: the API server reaches the webhook */
 };
 

@@ -86,7 +86,7 @@ void incumbents_contest(struct engine *e, uint32_t gpu, int32_t priority, struct
 	ret->count = 0;
 	/* What else counts there, a grant that was not told yet, has rules too. */
 	ret->rules_known = ret->gpu.tenants == range.end - range.first;
-	ret->stay = (struct contest_rules){PLACE_NOBODY, MODEL_GRANTS_MAX};
+	ret->stay = (struct contest_rules){place_nobody(ret->gpu.mps), MODEL_GRANTS_MAX};
 	for (size_t i = range.first; i < range.end; i++) {
 		const struct incumbent *one = &e->preempting.incumbents.items[i];
 		struct contest_rules rules = rules_of(e, one);

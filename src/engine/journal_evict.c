@@ -1,5 +1,6 @@
 /* Evictions as records of the state, and back. The first record is about all of them: when the last
- * ones left, who has been stuck since when, and what Jobs say of that (C21). */
+ * ones left, who has been stuck since when, what Jobs say of that (C21), and who uses more
+ * memory than its share. */
 #include "journal_parts.h"
 
 static void put_record(struct str *out, state_put put, void *data)
@@ -48,6 +49,7 @@ void evictions_save(struct engine *e, struct str *scratch, state_put put, void *
 		pack_i64(scratch, r->last_at);
 	}
 	jobs_pack(scratch, &all->jobs);
+	overuses_pack(scratch, &all->overuses);
 	put_record(scratch, put, data);
 	vec_for_each (const struct eviction, v, &all->items) {
 		str_reset(scratch);
@@ -97,7 +99,8 @@ static bool load_all(struct engine *e, struct unpack *u)
 	}
 	e->preempting.next_at = unpack_i64(u);
 	e->preempting.from = unpack_u64(u);
-	return load_stuck(all, u) && load_recycled(all, u) && jobs_unpack(&all->jobs, u);
+	return load_stuck(all, u) && load_recycled(all, u) && jobs_unpack(&all->jobs, u) &&
+	       overuses_unpack(&all->overuses, u);
 }
 
 bool eviction_load(struct engine *e, struct unpack *u)

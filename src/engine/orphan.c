@@ -151,6 +151,7 @@ static void strand(struct engine *e, const struct world_pod *p, uint32_t slot, c
 		.slot = slot,
 		.go = wants_eviction(e, p)};
 	o->searched = o->searched || !s.go;
+	o->mps = p->gpu->mps;
 	VEC_PUSH(&e->orphans.stranded, s);
 }
 

@@ -33,6 +33,7 @@ struct orphan {
 	/* of this step */
 	bool leaving;  /* its capacity pod is still there, on its way out */
 	bool searched; /* some tenant's policy says Reacquire */
+	bool mps;      /* its tenants are clients of MPS */
 };
 
 /* A tenant of an orphan, in this step. */
@@ -47,6 +48,7 @@ struct search {
 	uint32_t opening;	/* capacity pods of the search that have not told their GPU */
 	uint32_t unbound;	/* those of them that no node has yet */
 	int64_t want;		/* how many more to ask for */
+	uint32_t mps;		/* orphans whose capacity pod was of that mode */
 	bool due, fresh;	/* may ask now; some orphan's time is not over */
 	bool asked;
 };

@@ -26,7 +26,6 @@ struct snap_gpu {
 	uint32_t given_back; /* of `dead`: those that must not wait for the next write */
 	/* for people: the rules of a tenant of it */
 	enum exclusivity exclusivity;
-	enum isolation isolation;
 	uint32_t strangers; /* of whose rules nothing is known */
 };
 

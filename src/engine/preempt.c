@@ -150,6 +150,7 @@ static struct choice look_for(struct engine *e, struct waiter *w)
 	int64_t left = quotas_left(e, w, &quota) / waiter_count(w);
 	r.pod = &w->pod;
 	r.company = manners_of_waiter(e, w).company;
+	r.mps = pod_is_mps(&w->pod);
 	r.claims = claims.items;
 	r.claim_count = claims.count;
 	r.apart = neighbours_mark(e, &w->pod);

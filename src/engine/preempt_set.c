@@ -20,7 +20,7 @@ void contest_join(struct contest_rules *all, const struct contest_rules *one)
 {
 	all->max_tenants =
 		one->max_tenants < all->max_tenants ? one->max_tenants : all->max_tenants;
-	if (all->company == PLACE_NOBODY) {
+	if (place_is_empty(all->company)) {
 		all->company = one->company;
 	} else if (all->company != one->company) {
 		all->company = PLACE_MIXED;

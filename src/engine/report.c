@@ -13,6 +13,7 @@
 #define GRANTING_FULL_MS 60000
 
 #define SENTENCE_MAX 1024
+#define LOST_MPS     "isolation None, not MPS: its namespace enforces Pod Security"
 
 static const char *sentence(struct plan *plan, enum reason reason, const struct explain_facts *f)
 {
@@ -237,6 +238,7 @@ static void tell_placed(struct engine *e, struct waiter *w, struct plan *plan)
 		.count = p->gpu->devices > 1 ? p->gpu->devices : 0,
 		.gpu = p->gpu->uuid,
 		.best_node = h != NULL ? h->node : NULL,
+		.value = pod_lost_mps(&w->pod) ? LOST_MPS : NULL,
 		.left = &w->pod};
 	struct action *a = emit(e, plan, ACTION_EVENT);
 	/* Not all that is remembered has looked at its pod: an entry of the ledger is

@@ -42,6 +42,8 @@ bool reserve_lack_on(const struct place_gpu *g, const struct place_request *r, s
 		return false;
 	}
 	ret->milli = milli > g->free_milli ? milli - g->free_milli : 0;
+	/* Of the other mode: whoever is there must leave first. */
+	ret->milli = g->mps != r->mps ? MODEL_GPU_MILLI - g->free_milli : ret->milli;
 	ret->mib = g->usable_mib > 0 && mib > g->free_mib ? mib - g->free_mib : 0;
 	return true;
 }

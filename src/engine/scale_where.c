@@ -48,6 +48,7 @@ uint64_t scale_key(struct engine *e, const struct waiter *w)
 {
 	const struct pod *p = &w->pod;
 	uint64_t hash = add_text(0, p->runtime_class);
+	hash = pod_is_mps(p) ? add_text(hash, NOTE_ISOLATION) : hash;
 	for (uint32_t i = 0; i < p->node_selector.count; i++) {
 		hash = add_text(hash, p->node_selector.items[i].key);
 		hash = add_text(hash, p->node_selector.items[i].value);

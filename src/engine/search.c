@@ -43,6 +43,7 @@ static bool count_orphans(struct engine *e)
 		if (s != NULL) {
 			s->leaving += o->leaving ? 1 : 0;
 			s->lost += o->leaving ? 0 : 1;
+			s->mps += o->mps ? 1 : 0;
 			s->due = s->due || e->now >= o->retry_at;
 			s->fresh = s->fresh || !orphan_is_late(e, o);
 		}
@@ -104,9 +105,10 @@ void searches_plan(struct engine *e)
 
 /* Whatever keeps others off the node now must not keep off who holds what is used there; but what
  * is about to be taken away is not clung to. */
-static struct pod who_comes(const struct place_node *n, struct arena *arena)
+static struct pod who_comes(const struct place_node *n, bool mps, struct arena *arena)
 {
-	struct pod pod = {
+	static struct pair mode[] = {{NOTE_ISOLATION, ISOLATION_MPS_TEXT}};
+	struct pod pod = {.notes = {mode, mps ? 1 : 0},
 		.tolerations = ARENA_ARRAY(arena, struct toleration, n->noun->taint_count + 1)};
 	for (uint32_t i = 0; i < n->noun->taint_count; i++) {
 		const struct taint *t = &n->noun->taints[i];
@@ -123,7 +125,10 @@ static void ask(struct engine *e, int64_t now, uint32_t node, struct plan *plan)
 {
 	struct search *s = &e->orphans.searches.items[node];
 	const struct place_node *n = &e->snap.nodes.items[node];
-	const struct pod pod = who_comes(n, &plan->arena);
+	/* Which of them gets which GPU is chance: where both modes are looked for at once, the one
+	 * that more need. */
+	bool mps = s->mps > s->lost + s->leaving - s->mps;
+	const struct pod pod = who_comes(n, mps, &plan->arena);
 	for (; s->want > 0; s->want--) {
 		struct holder *h = emit_create(e, now, n->noun->name, &pod, plan);
 		if (h == NULL) {
@@ -171,7 +176,7 @@ static void ask_again(struct engine *e, int64_t now, struct holder *h, struct pl
 		wake_by(e, h->retry_at);
 		return;
 	}
-	const struct pod pod = who_comes(&e->snap.nodes.items[node], &plan->arena);
+	const struct pod pod = who_comes(&e->snap.nodes.items[node], h->mps, &plan->arena);
 	emit_create_again(e, h, &pod, plan);
 }
 

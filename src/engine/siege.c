@@ -188,10 +188,10 @@ static bool node_takes(struct engine *e, const struct siege_want *want,
 		contest_leave_node(&rest, *p);
 	}
 	while (want->whole && rest.free_gpus < want->count) {
-		place_return_capacity(&rest);
+		place_return_capacity(&rest, false);
 	}
 	for (uint32_t i = 0; i < opened && !want->whole; i++) {
-		place_reserve_capacity(&rest);
+		place_reserve_capacity(&rest, want->request->mps);
 	}
 	return place_unfit(&e->snap, want->request, &rest, NULL) == UNFIT_NONE;
 }

@@ -58,6 +58,7 @@ static void holder_refresh(
 	bool whole = world_pod_unpack(p, &h->arena, &h->pod);
 	ENSURE(whole);
 	h->stamp = p->gpu->stamp;
+	h->mps = pod_is_mps(&h->pod);
 	if (h->uid != NULL && !text_equals(h->uid, h->pod.uid)) {
 		/* The name was used again: nothing that was assumed holds. */
 		holder_drop_asked(h);
@@ -407,6 +408,8 @@ static void add_holder(struct engine *e, struct holder *h, int64_t now)
 		.usable_mib = h->pod.identity != NULL ? h->pod.identity->mem_mib : n->gpu_mem_mib,
 		.free_milli = MODEL_GPU_MILLI,
 		.max_tenants = MODEL_GRANTS_MAX,
+		.company = place_nobody(h->mps),
+		.mps = h->mps,
 		.fenced =
 			bad || inject_is_vain(e, h) || (h->in_world && capacity_failed(e, h, now)),
 		.unhealthy = bad};
@@ -415,7 +418,7 @@ static void add_holder(struct engine *e, struct holder *h, int64_t now)
 	count_entries(e, &g, &s);
 	/* Until the scheduler has bound it, what it asks for is not in the node's sums. */
 	if (!h->in_world || text_empty(h->pod.node)) {
-		place_reserve_capacity(n);
+		place_reserve_capacity(n, h->mps);
 	}
 	h->snap_at = (uint32_t)e->snap_gpus.count;
 	h->snap_step = e->step;

@@ -122,7 +122,7 @@ static enum slot send(
 		return SLOT_IMPOSSIBLE;
 	}
 	for (uint32_t i = 0; i < b->gpus; i++) {
-		place_reserve_capacity(&taken);
+		place_reserve_capacity(&taken, b->first->asked.mps);
 	}
 	struct action *a = emit_companion(e, s->name, &b->first->pod, plan);
 	a->unpinned = true;

@@ -37,7 +37,6 @@
 #include "whole.h"
 
 /* A tenant that waits, by uid. */
-struct holder;
 struct waiter {
 	char *uid;	    /* owned */
 	struct arena arena; /* of `pod` */
@@ -115,6 +114,7 @@ struct holder {
 	bool deleted;	      /* our deletion was acknowledged */
 	bool search;	      /* opened to find an orphan, not found to hold one: gets nobody */
 	bool told_doubled;    /* that another tells its GPU too */
+	bool mps;	      /* it runs the daemon of MPS, as it was asked for or is */
 	char *refusal;	      /* owned; why it could not be created; asked again at `retry_at` */
 	int64_t retry_at;
 	struct backoff backoff;

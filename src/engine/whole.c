@@ -179,7 +179,7 @@ static void take(struct engine *e, const struct pod *pod, uint32_t node, uint32_
 		place_keep_node(&e->snap, node, keeper);
 	}
 	while (n->free_gpus < pod->gpus) {
-		place_return_capacity(n);
+		place_return_capacity(n, false);
 		if (room->leaving > 0) {
 			room->leaving--;
 			continue;

@@ -79,7 +79,7 @@ bool whole_fits(struct engine *e, const struct place_request *r, uint32_t node)
 	}
 	struct place_node rest = *n;
 	while (rest.free_gpus < r->pod->gpus) {
-		place_return_capacity(&rest);
+		place_return_capacity(&rest, false);
 	}
 	return place_unfit(&e->snap, r, &rest, NULL) == UNFIT_NONE;
 }

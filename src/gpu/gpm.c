@@ -1,4 +1,6 @@
 /* GPM: what Hopper and later count of their work between two samples. */
+#include <string.h>
+
 #include "sampler_parts.h"
 
 /* Two samples that are closer tell nothing. */
@@ -74,17 +76,20 @@ static bool samples_made(struct look *l)
 	return d->before != NULL && d->after != NULL;
 }
 
-void look_gpm(struct look *l)
+/* Is it time for a second sample? */
+static bool gpm_is_due(const struct look *l, int64_t now_ms)
+{
+	int64_t since_ms = now_ms - l->device->before_ms;
+	return since_ms >= BETWEEN_MS && since_ms >= l->use_every_ms;
+}
+
+static void gpm_read(struct look *l, int64_t now_ms)
 {
 	struct device *d = l->device;
-	int64_t now_ms = clock_mono(l->s->clock);
 	bool second = d->before_ms != 0;
-	if ((second && now_ms - d->before_ms < BETWEEN_MS) || !gpm_supported(l) ||
-		!samples_made(l)) {
-		return;
-	}
-	if (!look_took(l, l->calls->gpm_get(l->handle, second ? d->after : d->before),
-		    "take a sample of GPM")) {
+	if (!gpm_supported(l) || !samples_made(l) ||
+		!look_took(l, l->calls->gpm_get(l->handle, second ? d->after : d->before),
+			"take a sample of GPM")) {
 		return;
 	}
 	d->before_ms = now_ms;
@@ -94,4 +99,17 @@ void look_gpm(struct look *l)
 		d->before = d->after;
 		d->after = older;
 	}
+}
+
+void look_gpm(struct look *l)
+{
+	struct device *d = l->device;
+	int64_t *figures = &l->reading->figures[FIGURE_PROF_GR_ENGINE_ACTIVE];
+	int64_t now_ms = clock_mono(l->s->clock);
+	if (d->before_ms != 0 && !gpm_is_due(l, now_ms)) {
+		memcpy(figures, d->gpm, sizeof d->gpm);
+		return;
+	}
+	gpm_read(l, now_ms);
+	memcpy(d->gpm, figures, sizeof d->gpm);
 }

@@ -26,6 +26,8 @@ static const struct {
 	{CALL(uuid), true, {"nvmlDeviceGetUUID", NULL}},
 	{CALL(name), true, {"nvmlDeviceGetName", NULL}},
 	{CALL(minor), true, {"nvmlDeviceGetMinorNumber", NULL}},
+	{CALL(by_uuid), false, {"nvmlDeviceGetHandleByUUID", NULL}},
+	{CALL(set_compute_mode), false, {"nvmlDeviceSetComputeMode", NULL}},
 	{CALL(memory_v2), false, {"nvmlDeviceGetMemoryInfo_v2", NULL}},
 	{CALL(memory), true, {"nvmlDeviceGetMemoryInfo", NULL}},
 	{CALL(mig_mode), false, {"nvmlDeviceGetMigMode", NULL}},

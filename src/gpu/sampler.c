@@ -25,7 +25,8 @@ struct sampler *sampler_create(const char *library, const struct clock *clock)
 
 /* --- the library ------------------------------------------------------------------------------ */
 
-void device_forget_opening(struct device *d, const struct nvml_calls *calls)
+/* Frees what belongs to the opening of the library that is about to end. */
+static void device_forget_opening(struct device *d, const struct nvml_calls *calls)
 {
 	if (d->before != NULL) {
 		(void)calls->gpm_free(d->before);
@@ -58,6 +59,7 @@ void sampler_destroy(struct sampler *s)
 	}
 	library_close(s);
 	for (uint32_t i = 0; i < s->device_count; i++) {
+		VEC_FINISH(&s->devices[i]->used);
 		free(s->devices[i]);
 	}
 	VEC_FINISH(&s->rows);
@@ -153,6 +155,7 @@ static struct device *device_of(struct sampler *s, const struct gpu_device *told
 		found = device_of_index(s, UINT32_MAX);
 		ENSURE(found != NULL);
 		device_forget_opening(found, &s->library.calls);
+		VEC_FINISH(&found->used);
 		*found = (struct device){0};
 	}
 	found->told = *told;
@@ -244,16 +247,14 @@ static void driver_read(struct sampler *s, struct gpu_sample *sample)
 }
 
 /* Devices that this process may not open are nobody's business here. */
-static int devices_look(struct sampler *s, struct arena *arena, struct gpu_sample *sample,
-	uint32_t count, struct fault *ret_fault)
+static int devices_look(const struct look *as, uint32_t count, struct fault *ret_fault)
 {
-	sample->devices = ARENA_ARRAY(arena, struct gpu_reading, count > 0 ? count : 1);
+	struct sampler *s = as->s;
+	struct gpu_sample *sample = as->sample;
+	sample->devices = ARENA_ARRAY(as->arena, struct gpu_reading, count + 1);
 	for (uint32_t i = 0; i < count; i++) {
-		struct look look = {.s = s,
-			.calls = &s->library.calls,
-			.arena = arena,
-			.sample = sample,
-			.reading = &sample->devices[sample->device_count]};
+		struct look look = *as;
+		look.reading = &sample->devices[sample->device_count];
 		void *handle;
 		if (s->library.calls.handle(i, &handle) == NVML_NO_PERMISSION) {
 			continue;
@@ -272,11 +273,10 @@ static int devices_look(struct sampler *s, struct arena *arena, struct gpu_sampl
 	return 0;
 }
 
-static int look_at_all(
-	struct sampler *s, struct arena *arena, struct gpu_sample *sample, struct fault *ret_fault)
+static int look_at_all(const struct look *as, struct fault *ret_fault)
 {
 	unsigned count = 0;
-	int code = s->library.calls.count(&count);
+	int code = as->calls->count(&count);
 	if (code != NVML_SUCCESS) {
 		return nvml_fault(ret_fault, code, "count the GPUs");
 	}
@@ -284,19 +284,24 @@ static int look_at_all(
 		return fault_set(ret_fault, FAULT_LIMIT,
 			"NVML counts %u GPUs; at most %d are expected", count, PROBE_DEVICES_MAX);
 	}
-	driver_read(s, sample);
-	xid_gather(s);
-	return devices_look(s, arena, sample, count, ret_fault);
+	driver_read(as->s, as->sample);
+	xid_gather(as->s);
+	return devices_look(as, count, ret_fault);
 }
 
-int sampler_look(struct sampler *s, struct arena *arena, struct gpu_sample *ret_sample,
-	struct fault *ret_fault)
+int sampler_look(struct sampler *s, int64_t use_every_ms, struct arena *arena,
+	struct gpu_sample *ret_sample, struct fault *ret_fault)
 {
 	struct gpu_sample sample = {.taken_ms = clock_mono(s->clock)};
+	struct look look = {.s = s,
+		.calls = &s->library.calls,
+		.arena = arena,
+		.sample = &sample,
+		.use_every_ms = use_every_ms};
 	if (library_open(s, ret_fault) != 0) {
 		return -1;
 	}
-	if (look_at_all(s, arena, &sample, ret_fault) != 0) {
+	if (look_at_all(&look, ret_fault) != 0) {
 		library_close(s);
 		return -1;
 	}

@@ -7,6 +7,9 @@
 #include "gpu/sampler.h"
 #include "library.h"
 
+/* GPM's figures are the last ones. */
+#define GPM_FIGURES (FIGURE_COUNT - FIGURE_PROF_GR_ENGINE_ACTIVE)
+
 /* What is remembered of a device from one look to the next. Found by its UUID, since an index may
  * mean another device after the library was opened anew. */
 struct device {
@@ -19,9 +22,14 @@ struct device {
 	uint64_t use_us;      /* NVML's time of the newest row of use that was taken */
 	int64_t use_asked_us; /* monotonic: when that was; 0: never */
 	int64_t offset_us;    /* of the wall's clock to the monotonic one, then */
-	void *before, *after; /* owned, GPM's samples; NULL: none */
-	int64_t before_ms;    /* monotonic: when `before` was taken; 0: it is empty */
-	int32_t xid, ill_xid; /* the last one; the last one that is not the program's own */
+	struct {
+		VEC_FIELDS(struct gpu_process);
+	} used;			  /* what the processes used when it was read last; by pid */
+	bool process_use;	  /* it could be */
+	int64_t gpm[GPM_FIGURES]; /* as they were read last */
+	void *before, *after;	  /* owned, GPM's samples; NULL: none */
+	int64_t before_ms;	  /* monotonic: when `before` was taken; 0: it is empty */
+	int32_t xid, ill_xid;	  /* the last one; the last one that is not the program's own */
 };
 
 struct sampler {
@@ -50,7 +58,8 @@ struct look {
 	struct gpu_reading *reading;
 	struct device *device;
 	void *handle; /* NVML's */
-	bool deaf;    /* the library must be opened anew: reading->fault says why */
+	int64_t use_every_ms;
+	bool deaf; /* the library must be opened anew: reading->fault says why */
 };
 
 /* What a return code means for the look: true, go on with what was filled. What is lacking or
@@ -67,9 +76,6 @@ void look_health(struct look *l); /* last: `ill` */
 /* XIDs: `listen` for a device that is new, `gather` once a look, before the devices. */
 void xid_listen(struct look *l);
 void xid_gather(struct sampler *s);
-
-/* Frees what belongs to the opening of the library that is about to end. */
-void device_forget_opening(struct device *d, const struct nvml_calls *calls);
 
 /* Room for `count` rows of `size` bytes. */
 static inline void *sampler_rows(struct sampler *s, size_t count, size_t size)

@@ -2,6 +2,7 @@
 #include "use.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "sampler_parts.h"
 
@@ -174,26 +175,62 @@ static void follow_clock(struct device *d, int64_t wall_us, int64_t mono_us)
 	d->offset_us = offset_us;
 }
 
-void look_use(struct look *l)
+/* What was read last, for who was there then. */
+static void use_again(struct look *l)
+{
+	struct gpu_reading *r = l->reading;
+	const struct device *d = l->device;
+	size_t at = 0;
+	use_unknown(l);
+	r->process_use = d->process_use;
+	for (uint32_t i = 0; i < r->process_count; i++) {
+		struct gpu_process *p = &r->processes[i];
+		while (at < d->used.count && d->used.items[at].pid < p->pid) {
+			at++;
+		}
+		if (at < d->used.count && d->used.items[at].pid == p->pid) {
+			const struct gpu_process *then = &d->used.items[at];
+			p->sm = then->sm;
+			p->mem_util = then->mem_util;
+			p->enc = then->enc;
+			p->dec = then->dec;
+		}
+	}
+}
+
+static void use_keep(struct look *l)
+{
+	struct device *d = l->device;
+	size_t count = l->reading->process_count;
+	VEC_CLEAR(&d->used);
+	VEC_RESERVE(&d->used, count);
+	if (count > 0) {
+		memcpy(d->used.items, l->reading->processes, count * sizeof *d->used.items);
+	}
+	d->used.count = count;
+	d->process_use = l->reading->process_use;
+}
+
+/* From when rows are wanted, which is a little before the look before: they may have come late. */
+static uint64_t wanted_after(const struct device *d, uint64_t now_us, uint64_t interval_us)
+{
+	uint64_t reach_us = interval_us + (d->use_asked_us == 0 ? 0 : LATE_US);
+	uint64_t after_us = now_us > reach_us ? now_us - reach_us : 0;
+	return d->use_us > after_us ? d->use_us : after_us;
+}
+
+static void use_read(struct look *l, int64_t mono_us, int64_t wall_us)
 {
 	struct device *d = l->device;
 	struct gpu_reading *r = l->reading;
 	struct use_rows rows = {0};
-	int64_t mono_us = clock_mono(l->s->clock) * 1000, wall_us = clock_wall(l->s->clock) * 1000;
-	bool first = d->use_asked_us == 0;
-	use_unknown(l);
-	if (l->calls->use == NULL || d->told.mig) {
-		return;
-	}
-	follow_clock(d, wall_us, mono_us);
 	uint64_t now_us = wall_us > 0 ? (uint64_t)wall_us : 0;
-	uint64_t interval_us = first ? LATE_US : (uint64_t)(mono_us - d->use_asked_us);
-	uint64_t reach_us = interval_us + (first ? 0 : LATE_US);
-	uint64_t after_us = now_us > reach_us ? now_us - reach_us : 0;
-	after_us = d->use_us > after_us ? d->use_us : after_us;
+	uint64_t interval_us =
+		d->use_asked_us == 0 ? LATE_US : (uint64_t)(mono_us - d->use_asked_us);
+	uint64_t after_us = wanted_after(d, now_us, interval_us);
 	int code = rows_ask(l, after_us, &rows);
-	bool nobody = code == NVML_NOT_FOUND; /* a meaning of its own: nobody ran */
-	if (!nobody && !look_took(l, code, "read the processes' utilisation")) {
+	/* Nothing found has a meaning of its own here: nobody ran. */
+	if (code != NVML_NOT_FOUND && !look_took(l, code, "read the processes' utilisation")) {
 		r->process_use = r->answered && nvml_meaning(code) == MEANS_TROUBLE;
 		return;
 	}
@@ -203,5 +240,22 @@ void look_use(struct look *l)
 	use_share(&rows, &span, r->processes, r->process_count);
 	uint64_t last_us = newest(&rows);
 	d->use_us = last_us > d->use_us ? last_us : d->use_us;
-	d->use_asked_us = mono_us > 0 ? mono_us : 1;
+	d->use_asked_us = mono_us;
+}
+
+void look_use(struct look *l)
+{
+	struct device *d = l->device;
+	int64_t mono_us = clock_mono(l->s->clock) * 1000, wall_us = clock_wall(l->s->clock) * 1000;
+	if (d->use_asked_us != 0 && mono_us - d->use_asked_us < l->use_every_ms * 1000) {
+		use_again(l);
+		return;
+	}
+	use_unknown(l);
+	if (l->calls->use == NULL || d->told.mig) {
+		return;
+	}
+	follow_clock(d, wall_us, mono_us);
+	use_read(l, mono_us, wall_us);
+	use_keep(l);
 }

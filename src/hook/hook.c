@@ -164,8 +164,8 @@ static void warn_of_share(struct warnings *w, struct arena *a, const struct admi
 		explain_clamped(&text, &asked, &given);
 		warn(w, a, &text);
 	}
-	if (v->convert && p->isolation == ISOLATION_MPS) {
-		explain_no_wall(&text, p->name);
+	if (v->convert && v->forbids_mps != NULL) {
+		explain_no_mps(&text, p->name, v->forbids_mps);
 		warn(w, a, &text);
 	}
 }

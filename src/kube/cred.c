@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "base/str.h"
-#include "file.h"
+#include "kube/file.h"
 
 struct kube_cred {
 	const struct clock *clock; /* borrowed */

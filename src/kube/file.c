@@ -1,5 +1,5 @@
 /* Reading a small file whole. */
-#include "file.h"
+#include "kube/file.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+/* Credentials, client and requests, made together and followed while they rotate. */
 #include "link/link.h"
 
 #include <stdlib.h>

@@ -372,7 +372,7 @@ static void agent_set(struct states *s, const struct pod *p)
 static void observe_pod(struct states *s, const struct pod *p)
 {
 	bool answers = pod_is_agent(p) && p->phase == POD_RUNNING && p->deleting_ms == 0 &&
-		       p->address != NULL && !text_empty(p->node);
+		       p->address != NULL && p->port > 0 && !text_empty(p->node);
 	if (answers) {
 		agent_set(s, p);
 	} else if (text_equals(p->ns, NAME_NAMESPACE)) {

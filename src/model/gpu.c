@@ -1,6 +1,8 @@
 /* What a share of one GPU amounts to on the other axis. */
 #include "model/gpu.h"
 
+#include <stdio.h>
+
 #include "base/str.h"
 
 int64_t share_memory_of_milli(int64_t milli, int64_t usable_mib, int64_t context_mib)
@@ -21,6 +23,18 @@ int64_t share_milli_of_memory(int64_t mem_mib, int64_t usable_mib)
 	}
 	int64_t milli = MODEL_GPU_MILLI * mem_mib / usable_mib;
 	return milli < 1 ? 1 : milli;
+}
+
+int64_t mps_threads_of_milli(int64_t milli)
+{
+	int64_t percent = milli * 100 / MODEL_GPU_MILLI;
+	return percent < 1 ? 1 : percent > 100 ? 100 : percent;
+}
+
+const char *mps_memory_text(int64_t mem_mib, char text[MPS_MEMORY_TEXT_MAX])
+{
+	snprintf(text, MPS_MEMORY_TEXT_MAX, "0=%lldM", (long long)mem_mib);
+	return text;
 }
 
 bool gpu_list_has(const char *list, const char *name)

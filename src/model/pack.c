@@ -167,6 +167,8 @@ enum {
 	FLAG_DISRUPTED = 1 << 18,
 	FLAG_KEEPS_NODE = 1 << 19,
 	FLAG_FORGED = 1 << 20,
+	FLAG_TOLD_OVERUSE = 1 << 21,
+	FLAG_TOLD_CONTENTION = 1 << 22,
 };
 
 static uint64_t pod_flags(const struct pod *p)
@@ -193,6 +195,8 @@ static uint64_t pod_flags(const struct pod *p)
 	f |= p->disrupted ? FLAG_DISRUPTED : 0;
 	f |= p->keeps_node ? FLAG_KEEPS_NODE : 0;
 	f |= p->forged ? FLAG_FORGED : 0;
+	f |= p->told_overuse ? FLAG_TOLD_OVERUSE : 0;
+	f |= p->told_contention ? FLAG_TOLD_CONTENTION : 0;
 	return f;
 }
 
@@ -218,6 +222,8 @@ static void pod_set_flags(struct pod *p, uint64_t f)
 	p->disrupted = f & FLAG_DISRUPTED;
 	p->keeps_node = f & FLAG_KEEPS_NODE;
 	p->forged = f & FLAG_FORGED;
+	p->told_overuse = f & FLAG_TOLD_OVERUSE;
+	p->told_contention = f & FLAG_TOLD_CONTENTION;
 }
 
 void pack_amounts(struct str *out, const struct amounts *a)
@@ -399,7 +405,8 @@ void pod_pack(struct str *out, const struct pod *p)
 		p->scheduler, p->runtime_class, p->priority_class, p->status_reason, p->placed.type,
 		p->placed.reason, p->placed.message, p->trouble};
 	const int64_t numbers[] = {p->created_ms, p->deleting_ms, p->grace_s, p->priority,
-		p->cpu_milli, p->mem_bytes, p->gpus, p->phase, p->placed.since_ms, p->restarts};
+		p->cpu_milli, p->mem_bytes, p->gpus, p->phase, p->placed.since_ms, p->restarts,
+		p->gpu_oom_ms};
 	for (size_t i = 0; i < COUNT_OF(texts); i++) {
 		pack_text(out, texts[i]);
 	}
@@ -436,6 +443,7 @@ bool pod_unpack(struct unpack *u, struct pod *ret)
 	p.phase = (enum pod_phase)unpack_i64(u);
 	p.placed.since_ms = unpack_i64(u);
 	p.restarts = (uint32_t)unpack_i64(u);
+	p.gpu_oom_ms = unpack_i64(u);
 	uint64_t flags = unpack_u64(u);
 	pod_set_flags(&p, flags);
 	p.labels = unpack_pairs(u);

@@ -76,9 +76,9 @@ static void policy_pack(struct str *out, const struct policy *p)
 	const int64_t numbers[] = {p->generation, p->created_ms, p->priority, p->mode,
 		p->min_percent, p->max_percent, p->step_percent, p->min_mem_mib, p->max_mem_mib,
 		p->isolation, p->exclusivity, p->packing, p->capacity_lost, p->max_tenants,
-		p->idle_grace_s, p->status_observed_generation, p->status_matched,
-		p->status_automated, p->status_accepted_ms, p->status_overlapping_ms,
-		p->status_ready_ms};
+		p->memory_overuse, p->idle_grace_s, p->status_observed_generation,
+		p->status_matched, p->status_automated, p->status_accepted_ms,
+		p->status_overlapping_ms, p->status_ready_ms};
 	for (size_t i = 0; i < COUNT_OF(texts); i++) {
 		pack_text(out, texts[i]);
 	}
@@ -113,6 +113,7 @@ static void policy_unpack_numbers(struct unpack *u, struct policy *p)
 	p->packing = (enum packing)unpack_i64(u);
 	p->capacity_lost = (enum capacity_lost)unpack_i64(u);
 	p->max_tenants = (int32_t)unpack_i64(u);
+	p->memory_overuse = (enum memory_overuse)unpack_i64(u);
 	p->idle_grace_s = (int32_t)unpack_i64(u);
 	p->status_observed_generation = unpack_i64(u);
 	p->status_matched = (int32_t)unpack_i64(u);

@@ -72,6 +72,16 @@ bool pod_is_agent(const struct pod *p)
 	       text_equals(pairs_get(&p->labels, LABEL_AGENT), "true");
 }
 
+bool pod_is_mps(const struct pod *p)
+{
+	return text_equals(pairs_get(&p->notes, NOTE_ISOLATION), ISOLATION_MPS_TEXT);
+}
+
+bool pod_lost_mps(const struct pod *p)
+{
+	return text_equals(pairs_get(&p->notes, NOTE_ISOLATION), ISOLATION_NONE_TEXT);
+}
+
 /* Lt and Gt, where the cluster has them, compare the taint's number with the toleration's. */
 static bool tolerates_value(const struct toleration *t, const char *value)
 {

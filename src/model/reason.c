@@ -68,6 +68,10 @@ static const char *const names[REASON_COUNT] = {
 	[REASON_EXCLUSIVE] = "Exclusive",
 	[REASON_SHORT_GPUS] = "ShortGpus",
 	[REASON_NO_SCALE_UP] = "NoScaleUp",
+	[REASON_MEMORY_OVERUSE] = "MemoryOveruse",
+	[REASON_WITHIN_SHARE] = "WithinShare",
+	[REASON_CONTENTION] = "Contention",
+	[REASON_NO_CONTENTION] = "NoContention",
 	[REASON_NO_INJECTION] = "NoInjection",
 };
 

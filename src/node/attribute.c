@@ -9,16 +9,6 @@
 
 #define MIB (1 << 20)
 
-/* One look at everything, while it is taken apart. */
-struct work {
-	const struct gpu_sample *sample;
-	const struct places *places;
-	const struct node_pods *pods;
-	struct usage *usage;
-	struct entry *entries;
-	uint32_t count;
-};
-
 const char *loss_name(enum loss why)
 {
 	static const char *const names[] = {[LOSS_GONE] = "gone",
@@ -32,7 +22,7 @@ const char *loss_name(enum loss why)
 	return (unsigned)why < COUNT_OF(names) ? names[why] : "?";
 }
 
-static bool is_over(const struct node_pod *pod)
+bool work_pod_is_over(const struct node_pod *pod)
 {
 	return pod->phase == POD_SUCCEEDED || pod->phase == POD_FAILED;
 }
@@ -45,7 +35,7 @@ static void find_shared(struct work *w)
 {
 	for (uint32_t i = 0; i < node_pods_count(w->pods); i++) {
 		const struct node_pod *pod = node_pods_at(w->pods, i);
-		bool ours = (pod->tenant || pod->capacity) && !is_over(pod);
+		bool ours = (pod->tenant || pod->capacity) && !work_pod_is_over(pod);
 		for (uint32_t d = 0; ours && d < w->sample->device_count; d++) {
 			const char *uuid = w->sample->devices[d].device.identity.uuid;
 			struct device_use *device = &w->usage->devices[d];
@@ -120,7 +110,8 @@ static bool can_be_idle(const struct work *w, const struct node_pod *pod, uint32
 	       !w->usage->devices[device].blind;
 }
 
-static void add_granted(struct work *w, const struct node_pod *pod, uint32_t device)
+void work_add_holder(
+	struct work *w, const struct node_pod *pod, uint32_t device, const char *source)
 {
 	bool idle = can_be_idle(w, pod, device);
 	bool told = w->sample->devices[device].process_use;
@@ -131,6 +122,7 @@ static void add_granted(struct work *w, const struct node_pod *pod, uint32_t dev
 		.container = container_of(pod, NULL),
 		.sm = told ? 0 : -1,
 		.mem_util = told ? 0 : -1,
+		.source = idle ? source : NULL,
 		.loss = LOSS_COUNT};
 }
 
@@ -142,12 +134,12 @@ static uint32_t add_tenants(struct work *w)
 		const struct node_pod *pod = node_pods_at(w->pods, i);
 		for (uint32_t d = 0; d < w->sample->device_count; d++) {
 			const char *uuid = w->sample->devices[d].device.identity.uuid;
-			if (!pod->tenant || is_over(pod) || !node_pod_granted(pod, uuid)) {
+			if (!pod->tenant || work_pod_is_over(pod) || !node_pod_granted(pod, uuid)) {
 				continue;
 			}
 			found++;
 			if (w->entries != NULL) {
-				add_granted(w, pod, d);
+				work_add_holder(w, pod, d, NULL);
 			}
 		}
 	}
@@ -179,6 +171,7 @@ static void add_use(struct use *sum, const struct use *more)
 	sum->processes += more->processes;
 	sum->kinds |= more->kinds;
 	sum->source = sum->source != NULL ? sum->source : more->source;
+	sum->presumed = sum->presumed || more->presumed;
 }
 
 static struct use use_of(const struct entry *e)
@@ -186,6 +179,7 @@ static struct use use_of(const struct entry *e)
 	struct use use = {.sm = e->sm, .mem_util = e->mem_util, .source = e->source};
 	if (e->kind != ENTRY_PROCESS) {
 		use.enc = use.dec = e->sm;
+		use.presumed = e->source != NULL;
 		return use;
 	}
 	use.enc = e->process->enc;
@@ -332,7 +326,7 @@ static void do_device(struct work *w, struct entry *entries, uint32_t count, uin
 
 static size_t count_entries(struct work *w)
 {
-	size_t most = add_tenants(w);
+	size_t most = add_tenants(w) + whole_most(w);
 	for (uint32_t d = 0; d < w->sample->device_count; d++) {
 		most += w->sample->devices[d].process_count;
 	}
@@ -344,12 +338,13 @@ static void collect(struct work *w)
 	find_shared(w);
 	for (uint32_t d = 0; d < w->sample->device_count; d++) {
 		const struct gpu_reading *r = &w->sample->devices[d];
-		w->usage->devices[d].blind = w->places->host_pid_missing;
+		w->usage->devices[d].blind = w->places->host_pid_missing || !r->processes_told;
 		for (uint32_t i = 0; i < r->process_count; i++) {
 			add_process(w, d, &r->processes[i]);
 		}
 	}
 	(void)add_tenants(w);
+	whole_add(w);
 	qsort(w->entries, w->count, sizeof *w->entries, by_line);
 }
 
@@ -359,10 +354,12 @@ void usage_make(const struct gpu_sample *sample, const struct places *places,
 	struct usage usage = {.device_count = sample->device_count,
 		.gone = places->gone,
 		.host_pid_missing = places->host_pid_missing};
-	struct work w = {.sample = sample, .places = places, .pods = pods, .usage = &usage};
+	struct work w = {
+		.sample = sample, .places = places, .pods = pods, .arena = arena, .usage = &usage};
+	usage.devices = ARENA_ARRAY(arena, struct device_use, sample->device_count + 1);
+	/* Nothing is known to be shared so far: rather too many than too few. */
 	size_t most = count_entries(&w), lines = most < USE_LINES_MAX ? most : USE_LINES_MAX;
 	w.entries = ARENA_ARRAY(arena, struct entry, most + 1);
-	usage.devices = ARENA_ARRAY(arena, struct device_use, sample->device_count + 1);
 	usage.containers = ARENA_ARRAY(arena, struct container_use, lines + 1);
 	usage.pods = ARENA_ARRAY(arena, struct pod_usage, lines + 1);
 	collect(&w);

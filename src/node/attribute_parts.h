@@ -24,6 +24,28 @@ struct entry {
 	const char *source;		   /* as in struct use */
 };
 
+/* One look at everything, while it is taken apart. */
+struct work {
+	const struct gpu_sample *sample;
+	const struct places *places;
+	const struct node_pods *pods;
+	struct arena *arena;
+	struct usage *usage;
+	struct entry *entries;
+	uint32_t count;
+};
+
+bool work_pod_is_over(const struct node_pod *pod);
+/* The word that a pod may use a device, and what that rests on. */
+void work_add_holder(
+	struct work *w, const struct node_pod *pod, uint32_t device, const char *source);
+
+/* After the processes were added: which pod of whole devices holds which, where that can be known.
+ * Nobody tells it; a pod keeps a device on which it was seen, and the last one without is where
+ * else nobody can be. Adds at most what whole_most says. */
+void whole_add(struct work *w);
+size_t whole_most(const struct work *w);
+
 /* Entries of one device, those of a pod side by side. What the server of MPS did goes to its
  * clients, where the driver tells nothing of what they did themselves. */
 void share_server(struct entry *entries, uint32_t count);

@@ -11,9 +11,12 @@
 #include "base/log.h"
 #include "base/rand.h"
 #include "base/str.h"
+#include "capacity_mps.h"
 #include "codec/capacity.h"
 #include "gpu/nvml.h"
 #include "capacity_parts.h"
+#include "mps/control.h"
+#include "mps/folder.h"
 #include "watchdog.h"
 
 #define WAIT_FIRST_MS 100
@@ -30,6 +33,10 @@ void capacity_options_init(struct capacity_options *options)
 		.wait_ms = CAPACITY_WAIT_MS,
 		.check_ms = CAPACITY_CHECK_MS,
 		.patience_ms = CAPACITY_PATIENCE_MS,
+		.mps_root = MPS_ROOT,
+		.mps_control = MPS_CONTROL,
+		.mps_shm = "/dev/shm",
+		.mps_wait_ms = CAPACITY_MPS_WAIT_MS,
 		.open_probe = nvml_probe_open,
 		.clock = &clock_system,
 	};
@@ -324,42 +331,61 @@ static int same_device(const struct gpu_identity *wanted, const struct gpu_ident
 		found->uuid, wanted->uuid);
 }
 
+struct holding {
+	const struct capacity_options *o; /* borrowed */
+	struct gpu_probe *probe;	  /* borrowed */
+	struct gpu_identity wanted;
+	int silent; /* checks in a row */
+};
+
 /* Looks once more. A driver that is silent for a while is forgiven, anything else is not. */
-static int check(const struct capacity_options *o, struct gpu_probe *probe,
-	const struct gpu_identity *wanted, int *silent, struct fault *ret_fault)
+static int check(void *data, struct fault *ret_fault)
 {
+	struct holding *h = data;
 	struct gpu_device device;
 	struct fault fault = {0};
-	if (look(o, &probe, &device, &fault) == 0 &&
-		same_device(wanted, &device.identity, &fault) == 0) {
-		*silent = 0;
+	if (look(h->o, &h->probe, &device, &fault) == 0 &&
+		same_device(&h->wanted, &device.identity, &fault) == 0) {
+		h->silent = 0;
 		return 0;
 	}
-	if (fault.kind == FAULT_TRANSIENT && ++*silent < SILENT_CHECKS_MAX) {
-		log_warn("could not look at the GPU", LOG_F(&fault), LOG_I("checks", *silent));
+	if (fault.kind == FAULT_TRANSIENT && ++h->silent < SILENT_CHECKS_MAX) {
+		log_warn("could not look at the GPU", LOG_F(&fault), LOG_I("checks", h->silent));
 		return 0;
 	}
 	fault_copy(ret_fault, &fault);
 	return -1;
 }
 
-static int hold(const struct capacity_options *o, struct fault *ret_fault)
+static int serve(struct holding *h, struct fault *ret_fault)
 {
-	CLEANUP(cleanup_gpu_probe) struct gpu_probe *probe = NULL;
-	struct gpu_identity wanted;
-	struct gpu_device device;
-	if (identity_load(o->identity_file, &wanted, ret_fault) != 0 ||
-		wait_for_device(o, &probe, &device, ret_fault) != 0 ||
-		same_device(&wanted, &device.identity, ret_fault) != 0) {
-		return -1;
+	if (h->o->mps) {
+		return capacity_serve_mps(h->o, h->wanted.uuid, check, h, ret_fault);
 	}
-	log_info("holding the GPU", LOG_S("uuid", wanted.uuid));
-	for (int silent = 0; !capacity_stopped_within(o->check_ms);) {
-		if (check(o, probe, &wanted, &silent, ret_fault) != 0) {
+	while (!capacity_stopped_within(h->o->check_ms)) {
+		if (check(h, ret_fault) != 0) {
 			return -1;
 		}
 	}
-	log_info("released the GPU", LOG_S("uuid", wanted.uuid));
+	return 0;
+}
+
+static int hold(const struct capacity_options *o, struct fault *ret_fault)
+{
+	CLEANUP(cleanup_gpu_probe) struct gpu_probe *probe = NULL;
+	struct holding h = {.o = o};
+	struct gpu_device device;
+	if (identity_load(o->identity_file, &h.wanted, ret_fault) != 0 ||
+		wait_for_device(o, &probe, &device, ret_fault) != 0 ||
+		same_device(&h.wanted, &device.identity, ret_fault) != 0) {
+		return -1;
+	}
+	h.probe = probe;
+	log_info("holding the GPU", LOG_S("uuid", h.wanted.uuid));
+	if (serve(&h, ret_fault) != 0) {
+		return -1;
+	}
+	log_info("released the GPU", LOG_S("uuid", h.wanted.uuid));
 	return 0;
 }
 
@@ -376,6 +402,21 @@ int capacity_hold(const struct capacity_options *options, struct fault *ret_faul
 		fault_copy(ret_fault, &fault);
 	}
 	return -1;
+}
+
+int capacity_ready(const struct capacity_options *o, struct fault *ret_fault)
+{
+	struct gpu_identity id;
+	struct mps_folder folder;
+	if (identity_load(o->identity_file, &id, ret_fault) != 0 ||
+		mps_folder_name(&folder, o->mps_root, id.uuid, ret_fault) != 0) {
+		return -1;
+	}
+	return mps_folder_is_ready(&folder, clock_wall(o->clock))
+		       ? 0
+		       : fault_set(ret_fault, FAULT_TRANSIENT,
+				 "the MPS daemon of %s has not been healthy for %d s", id.uuid,
+				 MPS_READY_OLD_MS / 1000);
 }
 
 void capacity_pause(void)

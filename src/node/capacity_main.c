@@ -12,10 +12,11 @@
 #define WAIT_MAX_S 3600
 
 static const char usage[] =
-	"usage: aliquot capacity identify|hold|probe|pause --identity-file=FILE [OPTION...]\n"
+	"usage: aliquot capacity identify|hold|ready|probe|pause --identity-file=FILE [OPTION...]\n"
 	"\n"
 	"  identify   finds the one GPU of this container and writes down which it is\n"
 	"  hold       wants to see the same GPU and holds it until SIGTERM\n"
+	"  ready      tells by its status whether the MPS daemon of hold is healthy\n"
 	"  probe      tells which GPUs are visible in this container; wants no file\n"
 	"  pause      does nothing until SIGTERM; wants no file\n"
 	"\n"
@@ -25,6 +26,9 @@ static const char usage[] =
 	"      --nvml-library=FILE     the driver's library (libnvidia-ml.so.1)\n"
 	"      --wait-seconds=N        how long the driver may take to appear (20; probe: 0)\n"
 	"      --check-seconds=N       how often hold looks at the GPU (30)\n"
+	"      --mps                   hold keeps the GPU's MPS daemon; needs root\n"
+	"      --mps-root=DIR          where its directories are (/run/aliquot/mps)\n"
+	"      --mps-control=PROGRAM   what starts and asks it (nvidia-cuda-mps-control)\n"
 	"  -h, --help                  this text\n";
 
 static int usage_fault(const char *format, const char *what)
@@ -45,7 +49,16 @@ static bool parse_seconds(const char *text, int64_t least_s, int64_t *ret_ms)
 	return true;
 }
 
-enum { OPTION_IDENTITY = 256, OPTION_TERMINATION, OPTION_NVML, OPTION_WAIT, OPTION_CHECK };
+enum {
+	OPTION_IDENTITY = 256,
+	OPTION_TERMINATION,
+	OPTION_NVML,
+	OPTION_WAIT,
+	OPTION_CHECK,
+	OPTION_MPS,
+	OPTION_MPS_ROOT,
+	OPTION_MPS_CONTROL
+};
 
 static const struct option long_options[] = {
 	{"identity-file", required_argument, NULL, OPTION_IDENTITY},
@@ -53,6 +66,9 @@ static const struct option long_options[] = {
 	{"nvml-library", required_argument, NULL, OPTION_NVML},
 	{"wait-seconds", required_argument, NULL, OPTION_WAIT},
 	{"check-seconds", required_argument, NULL, OPTION_CHECK},
+	{"mps", no_argument, NULL, OPTION_MPS},
+	{"mps-root", required_argument, NULL, OPTION_MPS_ROOT},
+	{"mps-control", required_argument, NULL, OPTION_MPS_CONTROL},
 	{"help", no_argument, NULL, 'h'},
 	{NULL, 0, NULL, 0},
 };
@@ -78,6 +94,15 @@ static int take_option(struct capacity_options *o, int option)
 		return parse_seconds(optarg, 1, &o->check_ms)
 			       ? -1
 			       : usage_fault("--check-seconds wants 1 to 3600, not", optarg);
+	case OPTION_MPS:
+		o->mps = true;
+		return -1;
+	case OPTION_MPS_ROOT:
+		o->mps_root = optarg;
+		return -1;
+	case OPTION_MPS_CONTROL:
+		o->mps_control = optarg;
+		return -1;
 	case 'h':
 		(void)fputs(usage, stdout);
 		return 0;
@@ -86,6 +111,25 @@ static int take_option(struct capacity_options *o, int option)
 		(void)fputs("try `aliquot capacity --help`\n", stderr);
 		return EXIT_USAGE;
 	}
+}
+
+static const struct action {
+	const char *verb;
+	int (*run)(const struct capacity_options *options, struct fault *ret_fault);
+} actions[] = {
+	{"identify", capacity_identify},
+	{"hold", capacity_hold},
+	{"ready", capacity_ready},
+};
+
+static const struct action *action_find(const char *verb)
+{
+	for (size_t i = 0; i < COUNT_OF(actions); i++) {
+		if (text_equals(verb, actions[i].verb)) {
+			return &actions[i];
+		}
+	}
+	return NULL;
 }
 
 int capacity_main(int argc, char **argv)
@@ -113,9 +157,9 @@ int capacity_main(int argc, char **argv)
 		options.wait_ms = waits ? options.wait_ms : CAPACITY_PROBE_MS;
 		return capacity_probe(&options, NULL) == 0 ? 0 : EXIT_FAULT;
 	}
-	bool identifies = text_equals(verb, "identify");
-	if (!identifies && !text_equals(verb, "hold")) {
-		return usage_fault("wants identify, hold, probe or pause, not",
+	const struct action *action = action_find(verb);
+	if (action == NULL) {
+		return usage_fault("wants identify, hold, ready, probe or pause, not",
 			*verb != '\0' ? verb : "nothing");
 	}
 	if (optind + 1 < argc) {
@@ -124,6 +168,5 @@ int capacity_main(int argc, char **argv)
 	if (text_empty(options.identity_file)) {
 		return usage_fault("wants", "--identity-file=FILE");
 	}
-	int result = identifies ? capacity_identify(&options, NULL) : capacity_hold(&options, NULL);
-	return result == 0 ? 0 : EXIT_FAULT;
+	return action->run(&options, NULL) == 0 ? 0 : EXIT_FAULT;
 }

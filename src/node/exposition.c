@@ -3,7 +3,8 @@
 
 #include <inttypes.h>
 
-#define MIB (1 << 20)
+#define MIB	      (1 << 20)
+#define NODE_NAME_MAX 253
 
 enum unit {
 	UNIT_ONE,
@@ -72,6 +73,7 @@ struct writer {
 	struct str *own_labels;	   /* the same for what the agent tells of itself */
 	struct str labels;	   /* of the line of a pod */
 	bool pods;		   /* false: their lines are left out */
+	bool cut;		   /* a line was left out: its labels are too long */
 	const struct family *told; /* whose HELP and TYPE are written */
 };
 
@@ -100,17 +102,17 @@ static void make_device_labels(struct writer *w, uint32_t device)
 	const struct gpu_reading *r = &w->sample->devices[device];
 	const struct gpu_identity *id = &r->device.identity;
 	struct str *labels = &w->device_labels[device];
-	char index[16], name[32];
+	char index[16], name[32], node[NODE_NAME_MAX + 1];
 	snprintf(index, sizeof index, "%" PRId32, id->minor);
 	snprintf(name, sizeof name, "nvidia%" PRId32, id->minor);
+	snprintf(node, sizeof node, "%s", text_or(w->options->node, ""));
 	*labels = (struct str)STR_INIT(4096);
 	metric_label(labels, "gpu", index);
 	add_device_text(labels, "UUID", id->uuid);
 	add_device_text(labels, "pci_bus_id", r->pci_bus_id);
 	metric_label(labels, "device", name);
 	add_device_text(labels, "modelName", id->model);
-	metric_label(labels, w->options->small_hostname ? "hostname" : "Hostname",
-		text_or(w->options->node, ""));
+	metric_label(labels, w->options->small_hostname ? "hostname" : "Hostname", node);
 	add_device_text(labels, "DCGM_FI_DRIVER_VERSION", w->sample->driver);
 	labels = &w->own_labels[device];
 	*labels = (struct str)STR_INIT(4096);
@@ -219,7 +221,6 @@ static int64_t power_of(
 {
 	int64_t all = w->sample->devices[c->device].figures[FIGURE_POWER_MW];
 	if (c->first && is_alone(w->usage, c)) {
-		*ret_source = NULL;
 		return all;
 	}
 	*ret_source = "compute";
@@ -229,7 +230,7 @@ static int64_t power_of(
 static int64_t figure_of(const struct writer *w, const struct family *f,
 	const struct container_use *c, const char **ret_source)
 {
-	*ret_source = NULL;
+	*ret_source = c->use.presumed ? c->use.source : NULL;
 	switch (f->part) {
 	case PART_SM:
 		*ret_source = c->use.source;
@@ -267,8 +268,13 @@ static void write_family(struct writer *w, const struct family *f)
 		const struct container_use *c = &w->usage->containers[i];
 		const char *source;
 		int64_t value = figure_of(w, f, c, &source);
-		if (w->sample->devices[c->device].answered && value >= 0) {
-			write_line(w, f, pod_labels(w, c, source), value);
+		if (!w->sample->devices[c->device].answered || value < 0) {
+			continue;
+		}
+		const char *labels = pod_labels(w, c, source);
+		w->cut = w->cut || w->labels.overflow;
+		if (!w->labels.overflow) {
+			write_line(w, f, labels, value);
 		}
 	}
 }
@@ -283,6 +289,7 @@ static const struct family lost = {"aliquot_agent_unattributed_processes", "gaug
 static const struct family lost_memory = {"aliquot_agent_unattributed_memory_bytes", "gauge", "Memory of the processes that are charged to no pod.", 0, UNIT_ONE, 0};
 static const struct family lost_compute = {"aliquot_agent_unattributed_compute_percent", "gauge", "Compute of the processes that are charged to no pod, in percent of the device.", 0, UNIT_MILLI, 0};
 static const struct family scaled = {"aliquot_agent_compute_scaled", "gauge", "1 where the pods' compute was made smaller to fit the device's.", 0, UNIT_ONE, 0};
+static const struct family unknown = {"aliquot_agent_devices_unknown", "gauge", "Devices that have not said so far which they are.", 0, UNIT_ONE, 0};
 static const struct family host_pid = {"aliquot_agent_host_pid_missing", "gauge", "1 while no process that the driver names can be found: the agent needs hostPID.", 0, UNIT_ONE, 0};
 static const struct family left_out = {"aliquot_agent_pods_left_out", "gauge", "1 while lines or pods are missing because there are too many.", 0, UNIT_ONE, 0};
 static const struct family took = {"aliquot_agent_sample_seconds", "gauge", "How long the last look at all devices took.", 0, UNIT_MILLI, 0};
@@ -301,10 +308,28 @@ static void write_lost_by(struct writer *w)
 	}
 }
 
+/* A series without the device's name could be any device's. */
+static bool is_known(const struct writer *w, uint32_t device)
+{
+	return w->sample->devices[device].device.identity.uuid[0] != '\0';
+}
+
+static int64_t count_unknown(const struct writer *w)
+{
+	int64_t count = 0;
+	for (uint32_t d = 0; d < w->usage->device_count; d++) {
+		count += !is_known(w, d);
+	}
+	return count;
+}
+
 static int64_t own_figure(const struct writer *w, const struct family *f, uint32_t device)
 {
 	const struct device_use *d = &w->usage->devices[device];
 	const struct gpu_reading *r = &w->sample->devices[device];
+	if (!is_known(w, device)) {
+		return -1;
+	}
 	if (f == &up || f == &healthy) {
 		return r->answered && (f == &up || r->ill == NULL) ? 1 : 0;
 	}
@@ -327,9 +352,11 @@ static void write_own(struct writer *w)
 		}
 	}
 	write_lost_by(w);
+	write_line(w, &unknown, "", count_unknown(w));
 	write_line(w, &host_pid, "", w->usage->host_pid_missing);
 	write_line(w, &left_out, "",
-		!w->pods || w->usage->incomplete || w->usage->container_count == USE_LINES_MAX);
+		!w->pods || w->cut || w->usage->incomplete ||
+			w->usage->container_count == USE_LINES_MAX);
 	write_line(w, &took, "", w->sample->took_ms);
 }
 
@@ -370,7 +397,11 @@ bool exposition_write(struct str *out, const struct gpu_sample *sample, const st
 	for (uint32_t d = 0; d < sample->device_count; d++) {
 		make_device_labels(&w, d);
 	}
+	size_t limit = out->limit, room = limit > out->len ? limit - out->len : 0;
+	/* What comes after it has room, however much there is to tell here. */
+	out->limit = out->len + (room < METRICS_BYTES_MAX ? room : METRICS_BYTES_MAX);
 	bool done = write_all(&w, true) || write_all(&w, false);
+	out->limit = limit;
 	for (size_t i = 0; i < 2 * (size_t)sample->device_count; i++) {
 		str_finish(&w.device_labels[i]);
 	}

@@ -94,6 +94,8 @@ static struct held *held_make(const struct node_pod *pod)
 	h->pod.name = arena_strdup(a, text_or(pod->name, ""));
 	h->pod.config_hash = copy_text(a, pod->config_hash);
 	h->pod.gpu_container = copy_text(a, pod->gpu_container);
+	h->pod.seen = NULL;
+	h->pod.seen_count = 0;
 	copy_lists(a, &h->pod, pod);
 	return h;
 }
@@ -101,6 +103,33 @@ static struct held *held_make(const struct node_pod *pod)
 static uint32_t slot_of(const struct node_pods *p, const char *uid)
 {
 	return map_find(&p->by_uid, hash_text(uid), uid);
+}
+
+static void see(struct held *h, const char *uuid)
+{
+	struct node_pod *pod = &h->pod;
+	if (pod->seen_count == NODE_UUIDS_MAX || text_empty(uuid) || node_pod_seen(pod, uuid)) {
+		return;
+	}
+	if (pod->seen == NULL) {
+		pod->seen = ARENA_ARRAY(&h->arena, const char *, NODE_UUIDS_MAX);
+	}
+	pod->seen[pod->seen_count++] = copy_text(&h->arena, uuid);
+}
+
+static void keep_seen(struct held *h, const struct held *former)
+{
+	for (uint32_t i = 0; i < former->pod.seen_count; i++) {
+		see(h, former->pod.seen[i]);
+	}
+}
+
+void node_pods_saw(struct node_pods *p, const char *uid, const char *uuid)
+{
+	uint32_t slot = text_empty(uid) ? MAP_NONE : slot_of(p, uid);
+	if (slot != MAP_NONE) {
+		see(p->all.items[slot], uuid);
+	}
 }
 
 bool node_pods_set(struct node_pods *p, const struct node_pod *pod)
@@ -113,6 +142,7 @@ bool node_pods_set(struct node_pods *p, const struct node_pod *pod)
 	struct held *h = held_make(pod);
 	h->mark = p->mark;
 	if (slot != MAP_NONE) {
+		keep_seen(h, p->all.items[slot]);
 		held_free(p->all.items[slot]);
 		p->all.items[slot] = h;
 	} else {
@@ -220,14 +250,25 @@ const struct node_pod *node_pods_named(const struct node_pods *p, const char *ns
 	return NULL;
 }
 
-bool node_pod_granted(const struct node_pod *p, const char *uuid)
+static bool is_among(const char **uuids, uint32_t count, const char *uuid)
 {
-	for (uint32_t i = 0; i < p->uuid_count; i++) {
-		if (text_equals(p->uuids[i], uuid)) {
+	/* A device that never answered has none. */
+	for (uint32_t i = 0; i < count && !text_empty(uuid); i++) {
+		if (text_equals(uuids[i], uuid)) {
 			return true;
 		}
 	}
 	return false;
+}
+
+bool node_pod_granted(const struct node_pod *p, const char *uuid)
+{
+	return is_among(p->uuids, p->uuid_count, uuid);
+}
+
+bool node_pod_seen(const struct node_pod *p, const char *uuid)
+{
+	return is_among(p->seen, p->seen_count, uuid);
 }
 
 const struct node_container *node_pod_container(const struct node_pod *p, const char *id)

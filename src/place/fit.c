@@ -228,7 +228,7 @@ void place_survey(
 		struct place_node rest = s->nodes.items[i];
 		enum unfit cause = place_unfit(s, r, &rest, &what);
 		if (cause == UNFIT_NONE && rest.free_gpus > 0) {
-			place_reserve_capacity(&rest);
+			place_reserve_capacity(&rest, r->mps);
 			cause = place_unfit(s, r, &rest, &what);
 		}
 		if (cause != UNFIT_NONE) {

@@ -33,7 +33,7 @@ static enum unfit node_unfit(
 	struct place_node rest = s->nodes.items[node];
 	const char *what;
 	for (uint32_t i = 0; i < more; i++) {
-		place_reserve_capacity(&rest);
+		place_reserve_capacity(&rest, p->request->mps);
 	}
 	if (p->node == PLACE_NOWHERE) {
 		return place_unfit(s, p->request, &rest, &what);

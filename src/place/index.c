@@ -104,8 +104,8 @@ static void seek_in_trees(struct search *f, struct place_verdict *v)
 	if (f->r->spread) {
 		index_know_spread(f->s);
 	}
-	seek_in_company(f, v, PLACE_NOBODY);
-	if (f->r->company != PLACE_NOBODY) {
+	seek_in_company(f, v, place_nobody(f->r->mps));
+	if (f->r->company != place_nobody(f->r->mps)) {
 		seek_in_company(f, v, f->r->company);
 	}
 }
@@ -245,7 +245,7 @@ struct place_verdict index_best_fit(const struct snapshot *s, const struct place
 static enum unfit rest_unfit(struct search *f, uint32_t node)
 {
 	struct place_node rest = f->s->nodes.items[node];
-	place_reserve_capacity(&rest);
+	place_reserve_capacity(&rest, f->r->mps);
 	f->looked_at++;
 	return shape_unfit(f->s, f->r, f->shape, node, &rest);
 }

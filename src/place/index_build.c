@@ -266,12 +266,12 @@ void index_know_misses(const struct snapshot *s)
 	x->knows_misses = true;
 }
 
-/* A node with a capacity pod more. */
+/* A node with a capacity pod more, the smallest; who needs a larger one looks again. */
 static struct tree_amounts open_amounts(const struct place_node *n)
 {
 	struct place_node rest = *n;
 	struct tree_amounts a = {.milli = INT64_MAX, .mib = INT64_MAX};
-	place_reserve_capacity(&rest);
+	place_reserve_capacity(&rest, false);
 	node_amounts(&rest, &a);
 	return a;
 }

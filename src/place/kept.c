@@ -45,7 +45,7 @@ static bool could_open(const struct snapshot *s, const struct place_request *r, 
 		place_opens_above_quota(&rest, r)) {
 		return false;
 	}
-	place_reserve_capacity(&rest);
+	place_reserve_capacity(&rest, r->mps);
 	return place_unfit(s, r, &rest, NULL) == UNFIT_NONE;
 }
 

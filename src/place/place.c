@@ -45,7 +45,7 @@ enum reason place_gpu_fits(
 		       : g->searches ? REASON_REACQUIRING
 				     : REASON_CAPACITY_FAILED;
 	}
-	if (g->company != PLACE_NOBODY && g->company != r->company) {
+	if (g->company != place_nobody(r->mps) && g->company != r->company) {
 		return REASON_EXCLUSIVE;
 	}
 	uint32_t most = g->max_tenants < r->max_tenants ? g->max_tenants : r->max_tenants;
@@ -280,7 +280,7 @@ struct place_verdict walk_open(const struct snapshot *s, const struct place_requ
 		}
 		/* Both must fit, or the GPU would be opened for nobody, again and again. */
 		struct place_node rest = *n;
-		place_reserve_capacity(&rest);
+		place_reserve_capacity(&rest, r->mps);
 		bool suits = fits(s, r, &rest, &v);
 		if (n->no_opening || !suits) {
 			place_note_closed(&v, &rest, suits);
@@ -315,7 +315,7 @@ void place_reserve_share(struct snapshot *s, const struct place_request *r, uint
 	g->free_mib -= g->usable_mib > 0 ? mem_mib : 0;
 	g->tenants++;
 	g->max_tenants = g->max_tenants < r->max_tenants ? g->max_tenants : r->max_tenants;
-	g->company = g->company == PLACE_NOBODY ? r->company : g->company;
+	g->company = place_is_empty(g->company) ? r->company : g->company;
 	snapshot_gpu_moved(s, gpu);
 }
 
@@ -326,30 +326,32 @@ void place_reserve(struct snapshot *s, const struct place_request *r, const stru
 	place_reserve_share(s, r, v->gpu, v->milli, v->mem_mib);
 }
 
-static int64_t capacity_cpu(const struct place_node *n)
+static int64_t capacity_cpu(const struct place_node *n, bool mps)
 {
-	return CAPACITY_CPU_MILLI + (n->runtime != NULL ? n->runtime->cpu_milli : 0);
+	return (mps ? CAPACITY_MPS_CPU_MILLI : CAPACITY_CPU_MILLI) +
+	       (n->runtime != NULL ? n->runtime->cpu_milli : 0);
 }
 
-static int64_t capacity_mem(const struct place_node *n)
+static int64_t capacity_mem(const struct place_node *n, bool mps)
 {
-	return CAPACITY_MEM_BYTES + (n->runtime != NULL ? n->runtime->mem_bytes : 0);
+	return (mps ? CAPACITY_MPS_MEM_BYTES : CAPACITY_MEM_BYTES) +
+	       (n->runtime != NULL ? n->runtime->mem_bytes : 0);
 }
 
-void place_reserve_capacity(struct place_node *n)
+void place_reserve_capacity(struct place_node *n, bool mps)
 {
 	n->free_gpus--;
 	n->free_slots--;
-	n->free_cpu_milli -= capacity_cpu(n);
-	n->free_mem_bytes -= capacity_mem(n);
+	n->free_cpu_milli -= capacity_cpu(n, mps);
+	n->free_mem_bytes -= capacity_mem(n, mps);
 }
 
-void place_return_capacity(struct place_node *n)
+void place_return_capacity(struct place_node *n, bool mps)
 {
 	n->free_gpus++;
 	n->free_slots++;
-	n->free_cpu_milli += capacity_cpu(n);
-	n->free_mem_bytes += capacity_mem(n);
+	n->free_cpu_milli += capacity_cpu(n, mps);
+	n->free_mem_bytes += capacity_mem(n, mps);
 }
 
 void snapshot_clear(struct snapshot *s)

@@ -10,6 +10,7 @@
 
 /* An agent looks at its node no less often. */
 #define SAMPLE_MS 5000
+#define USES_MAX  512
 
 static void sample_clear(struct sample *t)
 {
@@ -31,6 +32,7 @@ void agent_finish(struct machine *m)
 {
 	sample_clear(&m->sample);
 	VEC_FINISH(&m->sample.pods);
+	portions_finish(&m->sample.portions);
 }
 
 static void sample_take(struct sim *s, struct machine *m)
@@ -50,6 +52,23 @@ static void sample_take(struct sim *s, struct machine *m)
 	for (const struct left *left; (left = left_on(s, m->name, &at)) != NULL;) {
 		VEC_PUSH(&t->pods, xstrdup(left->tenant));
 	}
+	portions_take(s, m, &t->portions);
+}
+
+/* Those of one pod stand together, in the order of the pods. */
+static uint32_t uses_of(const struct machine *m, struct pod_use *out, uint32_t most)
+{
+	const struct sample *t = &m->sample;
+	uint32_t n = 0;
+	for (size_t i = 0; i < t->pods.count; i++) {
+		vec_for_each (const struct portion, p, &t->portions.uses) {
+			if (n < most && strcmp(p->uid, t->pods.items[i]) == 0) {
+				out[n++] = (struct pod_use){
+					t->pods.items[i], m->devices[p->device].uuid, p->mib, 1};
+			}
+		}
+	}
+	return n;
 }
 
 char *agent_answer(struct sim *s, const char *node, bool nobody)
@@ -72,7 +91,12 @@ char *agent_answer(struct sim *s, const char *node, bool nobody)
 	for (int i = 0; i < m->device_count; i++) {
 		devices[i] = (struct device_state){
 			.uuid = m->devices[i].uuid, .why = m->devices[i].sick ? "XID 79" : NULL};
+		if (m->sample.portions.told && !nobody) {
+			devices[i].total_mib = m->devices[i].mem_mib;
+			devices[i].used_mib = m->sample.portions.used_mib[i];
+		}
 	}
+	struct pod_use uses[USES_MAX];
 	snprintf(boot, sizeof boot, "boot-%d", m->boot);
 	struct node_state state = {.node = m->name,
 		.boot = boot,
@@ -81,7 +105,9 @@ char *agent_answer(struct sim *s, const char *node, bool nobody)
 		.devices = devices,
 		.device_count = (uint32_t)m->device_count,
 		.pods = (const char **)(uintptr_t)m->sample.pods.items,
-		.pod_count = nobody ? 0 : (uint32_t)m->sample.pods.count};
+		.pod_count = nobody ? 0 : (uint32_t)m->sample.pods.count,
+		.uses = uses,
+		.use_count = nobody ? 0 : uses_of(m, uses, USES_MAX)};
 	bool whole = state_write(&out, &state, store_wall(&s->store));
 	ENSURE(whole);
 	return str_take(&out);

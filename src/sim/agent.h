@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "appetite.h"
 #include "base/vec.h"
 
 struct machine;
@@ -16,6 +17,7 @@ struct sample {
 	struct {
 		VEC_FIELDS(char *); /* owned; uids */
 	} pods;
+	struct portions portions;
 };
 
 /* NULL: there is no machine that answers. Owned by the caller. With `nobody` as an agent would that

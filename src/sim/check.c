@@ -17,6 +17,7 @@ void check_finish(struct sim *s)
 	VEC_FINISH(&s->checker.left);
 	VEC_FINISH(&s->checker.halves);
 	VEC_FINISH(&s->checker.lost);
+	greed_finish(&s->checker.greed);
 	VEC_FINISH(&s->checker.pending);
 	overtake_finish(s);
 }

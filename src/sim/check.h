@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "appetite.h"
 #include "base/str.h"
 #include "base/vec.h"
 #include "check_group.h"
@@ -50,6 +51,7 @@ struct lost_gpu {
 	int64_t at;
 };
 struct checker {
+	struct greed greed;
 	struct {
 		VEC_FIELDS(struct lost_gpu);
 	} lost;

@@ -130,7 +130,7 @@ void check_eviction(struct sim *s, const struct stored *o)
 	if (!pod_is_tenant(p) || pod_has_gate(p, NAME_GATE)) {
 		sim_fail(s, "I5", "%s/%s is evicted and shares no GPU", o->ns, o->name);
 	} else if (!is_stuck(p) && !is_upgraded(s, p) && !is_outranked(s, p) &&
-		   !is_orphaned(s, p)) {
+		   !is_orphaned(s, p) && !memory_excuses(s, o)) {
 		sim_fail(s, "I5", "%s/%s of priority %d is evicted for nothing", o->ns, o->name,
 			p->priority);
 	}

@@ -44,6 +44,10 @@ static void check_rate(struct sim *s, const struct intent *made)
 
 void claim_intended(struct sim *s, int replica, const struct action *a)
 {
+	/* What is told of memory is not why it waits. */
+	if (a->condition != NULL) {
+		return;
+	}
 	struct intent made = {.at = sim_now(s),
 		.moment = s->memory.told.count,
 		.version = s->store.version,

@@ -75,6 +75,7 @@ void apiserver_evict(
 	a->body = xstrdup("{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"status\":\"Success\"}");
 	if (o->pod.deleting_ms == 0 && actor >= 0) {
 		check_eviction(s, o);
+		memory_evicted(s, actor, o);
 	}
 	s->evicting = true;
 	apiserver_delete_pod(s, o, GRACE_S, actor);

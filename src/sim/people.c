@@ -104,6 +104,7 @@ void people_create_tenant(struct sim *s)
 	rank(s, value);
 	(void)set_deadline(s, value);
 	company_ask(s, value);
+	appetite_ask(s, value);
 	json_t *spec = json_object_get(value, "spec");
 	json_t *gates = json_pack("[{s:s}]", "name", NAME_GATE);
 	if (sim_chance(s, 50)) {
@@ -497,6 +498,7 @@ void people_start(struct sim *s)
 {
 	people_prepare(s);
 	company_begin(s);
+	appetite_begin(s);
 	agenda_add(&s->agenda, sim_now(s) + sim_between(s, 0, 5000),
 		s->weather.crowded ? crowd_work : work, s, 0);
 }

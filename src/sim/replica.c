@@ -216,6 +216,7 @@ static void decide(struct replica *r, int64_t now)
 		sim_trace(r->sim, "r%d: action %llu: %s %s/%s", r->index, (unsigned long long)a->id,
 			action_type_name(a->type), text_or(a->ns, ""), text_or(a->name, ""));
 		claim_intended(r->sim, r->index, a);
+		memory_intended(r->sim, r->index, a);
 		act_submit(r->act, a);
 	}
 }

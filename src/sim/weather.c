@@ -44,6 +44,7 @@ static void draw_work(struct sim *s)
 	w->crowded = sim_chance(s, 60);
 	w->linger = sim_chance(s, 300) ? (uint32_t)sim_between(s, 200, 1000) : 0;
 	w->exclusive = sim_chance(s, 250) ? 600 : 0;
+	w->greedy = sim_chance(s, 300) ? (uint32_t)sim_between(s, 50, 600) : 0;
 	dice_leave(s, back);
 }
 
@@ -192,6 +193,7 @@ static void spells(void *data, uint64_t turn)
 		controller_spells(s);
 		server_spells(s);
 		agent_spells(s);
+		appetite_spells(s);
 	}
 	dice_leave(s, back);
 	agenda_add(&s->agenda, sim_now(s) + SPELL_EVERY_MS, spells, s, turn + 1);

@@ -228,7 +228,8 @@ static enum reason judge_gpu_container(const struct admit_input *in, struct admi
 	if (c != NULL || p->has_claims) {
 		return found(&v->facts, REASON_RESOURCE_CLAIMS, c != NULL ? c->name : NULL);
 	}
-	/* No mode has a wall yet, and no framework is told its share. */
+	/* No framework is told its share. MPS would stop it, and it would end: what it reads of the
+	 * memory under that limit is not known (gpu-truth, R8). */
 	const char *framework = admit_preallocator(gpu);
 	return framework != NULL ? found(&v->facts, REASON_PREALLOCATES, framework) : REASON_NONE;
 }
@@ -249,6 +250,17 @@ static void settle_share(const struct admit_input *in, struct admit_verdict *v)
 	v->facts.want_mib = v->mem_mib;
 }
 
+/* A client of MPS mounts directories of the node, which Pod Security refuses from the level
+ * baseline on: such a pod would never be created. */
+static void settle_isolation(const struct admit_input *in, struct admit_verdict *v)
+{
+	const char *level = in->ns != NULL ? pairs_get(&in->ns->labels, LABEL_POD_SECURITY) : NULL;
+	bool asked = v->choice.policy->isolation == ISOLATION_MPS;
+	bool forbidden = text_equals(level, "baseline") || text_equals(level, "restricted");
+	v->isolation = asked && !forbidden ? ISOLATION_MPS : ISOLATION_NONE;
+	v->forbids_mps = asked && forbidden ? level : NULL;
+}
+
 static enum reason judge_value(const struct admit_input *in, struct admit_verdict *v)
 {
 	const struct container *gpu = &in->pod->containers[v->container];
@@ -267,8 +279,9 @@ static enum reason judge_value(const struct admit_input *in, struct admit_verdic
 	if (v->milli == MODEL_GPU_MILLI) {
 		return REASON_WHOLE;
 	}
+	settle_isolation(in, v);
 	/* An MPS client has one pipe directory, so it can be a client of one GPU only. */
-	bool mps = v->choice.policy->isolation == ISOLATION_MPS;
+	bool mps = v->isolation == ISOLATION_MPS;
 	v->facts.limit = mps || in->count_max < 1 ? 1 : in->count_max;
 	return gpu->gpus > v->facts.limit ? REASON_MULTI_GPU : REASON_NONE;
 }
@@ -328,6 +341,7 @@ void admit_mutation(const struct admit_input *in, const struct admit_verdict *v,
 {
 	ENSURE(v->convert);
 	const struct policy *p = v->choice.policy;
+	bool mps = v->isolation == ISOLATION_MPS;
 	*ret_mutation = (struct mutation){
 		.container = in->pod->containers[v->container].name,
 		.milli = v->milli,
@@ -337,9 +351,14 @@ void admit_mutation(const struct admit_input *in, const struct admit_verdict *v,
 			arena_printf(a, "%s@%lld", text_or(p->name, ""), (long long)p->generation),
 		.recommendation = ask_is_present(&v->ask) ? NULL : in->recommendation,
 		.runtime_class = class_for(in),
-		.env = tenant_env,
-		.env_count = TENANT_ENV_COUNT,
+		.isolation = mps		      ? ISOLATION_MPS_TEXT
+			     : v->forbids_mps != NULL ? ISOLATION_NONE_TEXT
+						      : NULL,
+		.env = mps ? mps_env : tenant_env,
+		.env_count = mps ? MPS_ENV_COUNT : TENANT_ENV_COUNT,
 		.others = others_env,
 		.others_count = OTHERS_ENV_COUNT,
+		.mounts = mps ? mps_mounts : NULL,
+		.mount_count = mps ? MPS_MOUNTS_COUNT : 0,
 	};
 }

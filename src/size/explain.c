@@ -96,7 +96,7 @@ static const char *const templates[REASON_COUNT] = {
 		"needs[ {want}], a GPU is being opened for it[ on {node}][ since {waited} s]",
 	[REASON_GRANTING] = "is being given[ {want}][ on {node}]",
 	[REASON_PLACED] = "is placed[ with {want}][ on each of {count}][ on {gpu}][ of node {node}]"
-			  "[; left to the scheduler: {left}]",
+			  "[; {value}][; left to the scheduler: {left}]",
 	[REASON_CAPACITY_FAILED] = "needs[ {want}], but capacity pods do not come up[ on {node}]"
 				   "[: {value}][; next try in {next} s]",
 	[REASON_NO_INJECTION] =
@@ -130,6 +130,12 @@ static const char *const templates[REASON_COUNT] = {
 			     "its share, ]has a higher priority[, {limit},] and fits nowhere else",
 	[REASON_CAPACITY_LOST] = "evicted, as far as its disruption budgets allow: nobody holds "
 				 "its GPU[ {gpu}] any more",
+	[REASON_MEMORY_OVERUSE] =
+		"evicted, as far as its disruption budgets allow: it uses[ on GPU {gpu} {value}]"
+		"[, and {name}]",
+	[REASON_WITHIN_SHARE] = "uses no more GPU memory than its share any longer",
+	[REASON_CONTENTION] = "a GPU had no memory left for it because of others",
+	[REASON_NO_CONTENTION] = "has not been short of GPU memory through others for a while",
 	[REASON_PINNED_UNSCHEDULABLE] =
 		"has[ {want}][ on node {node}] and keeps it, but the scheduler does not bind it "
 		"there[, for {waited} s]; PodScheduled says why[; the Job {name} would count an "
@@ -537,13 +543,14 @@ void explain_unhealthy(struct str *out, const char *uuid, const char *node, cons
 		"it stays");
 }
 
-void explain_no_wall(struct str *out, const char *policy)
+void explain_no_mps(struct str *out, const char *policy, const char *level)
 {
 	str_append_text(out, "GPUPolicy ");
 	(void)put_text(out, text_or(policy, ""));
-	str_append_text(out,
-		" asks for isolation MPS, which this version does not enforce: the share "
-		"is only accounted");
+	str_append_text(out, " asks for isolation MPS, but the namespace enforces Pod Security ");
+	(void)put_text(out, level);
+	str_append_text(out, ", which forbids the directories that MPS takes: isolation is None, "
+			     "the share is only accounted");
 }
 
 /* To share a process namespace (targetContainerName) is not to see its devices. */

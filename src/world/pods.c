@@ -152,12 +152,16 @@ static struct world_gpu *gpu_create(struct world *w, const struct pod *pod)
 	str_trim_capacity(&w->scratch, 64 * 1024);
 	g->priority = pod->priority;
 	g->gated = pod_has_gate(pod, NAME_GATE);
+	g->mps = pod_is_mps(pod);
 	g->unschedulable = pod->unschedulable;
 	g->keeps_node = pod->keeps_node;
 	g->class = class_of(pod);
 	g->has_neighbours = pod->neighbour_count > 0;
 	g->is_kai = g->class == WORLD_WHOLE && is_kai(pod);
 	g->waiting_shown = pod->placed.type != NULL && !pod->placed.is_true;
+	g->overuse_shown = pod->told_overuse;
+	g->contention_shown = pod->told_contention;
+	g->gpu_oom_ms = pod->gpu_oom_ms;
 	g->told = reason_parse(pod->placed.reason);
 	g->told_ms = pod->placed.type != NULL ? pod->placed.since_ms : 0;
 	g->stamp = w->version;

@@ -28,6 +28,12 @@ def controller(cp, installed):  # pylint: disable=unused-argument
 
 
 @pytest.fixture(scope="session")
+def agent(cp, installed):  # pylint: disable=unused-argument
+    """An agent's own account."""
+    return cp.client("agent")
+
+
+@pytest.fixture(scope="session")
 def jane(cp, installed, space):  # pylint: disable=unused-argument
     """An ML engineer: the role edit in the suite's namespace."""
     cp.admin.apply({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "RoleBinding",

@@ -15,7 +15,7 @@ CDI = "nvidia.cdi.k8s.io/container.main"
 GUARDED = [P + key for key in ("gpu-uuid", "visible-devices", "compute-milli", "memory-mib",
                                "mps-threads", "mps-memory", "framework-memory", "capacity-pod",
                                "term")]
-HELD = GUARDED + [P + key for key in ("original", "container", "share", "memory")]
+HELD = GUARDED + [P + key for key in ("original", "container", "share", "memory", "isolation")]
 AT_CREATE = ("only Aliquot writes the keys of a share; delete these lines from the metadata of "
              "this pod, or of the template that makes it: ")
 AT_UPDATE = ("only Aliquot sets, changes or removes what it keeps on a pod; leave these as they "
@@ -50,7 +50,7 @@ def tenant(pods, controller, space):
     """A pod as the webhook leaves it, to which the controller then granted a share."""
     made = pods("tenant", gates=[GATE], labels={P + "tenant": "true"},
                 annotations={P + "original": "{}", P + "container": "main", P + "share": "0.25",
-                             P + "memory": "8Gi"})
+                             P + "memory": "8Gi", P + "isolation": "MPS"})
     controller.patch("pods", "tenant", notes(*GUARDED, CDI, value="1"), space)
     return made
 

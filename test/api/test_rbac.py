@@ -33,8 +33,10 @@ AT_HOME = EVERYWHERE + [
     ("create delete", "", "pods", ""),
     ("get patch", "coordination.k8s.io", "leases", "aliquot-controller"),
     ("get list watch patch", "", "secrets", "aliquot-webhook"),
+    ("get patch", "", "secrets", "aliquot-agent"),
     ("get", "", "configmaps", "aliquot-capacity"),
 ]
+OF_AN_AGENT = [("get list watch", "", "pods", "")]
 IN_CANARY = EVERYWHERE + [("create", "", "pods", "")]
 
 
@@ -67,6 +69,25 @@ def test_the_rights_are_exactly_these(controller, namespace, rows):
     assert granted(controller, namespace) == rights(rows)
 
 
+@pytest.mark.parametrize("namespace", ["default", HOME, CANARY])
+def test_an_agent_reads_pods_and_nothing_else(agent, namespace):
+    """Least of all the Secrets: what it shows is mounted by its kubelet."""
+    assert granted(agent, namespace) == rights(OF_AN_AGENT)
+
+
+@pytest.mark.parametrize("verb, path", [
+    ("GET", "/api/v1/namespaces/aliquot-system/secrets/aliquot-agent"),
+    ("GET", "/api/v1/namespaces/aliquot-system/secrets/aliquot-webhook"),
+    ("PATCH", "/api/v1/namespaces/default/pods/any"),
+    ("PATCH", "/api/v1/namespaces/default/pods/any/status"),
+    ("GET", "/api/v1/nodes"),
+])
+def test_what_an_agent_may_not(agent, verb, path):
+    error = refusal(agent.request, verb, path, {} if verb != "GET" else None,
+                    content_type="application/merge-patch+json" if verb == "PATCH" else "application/json")
+    assert error.status == 403
+
+
 @pytest.mark.parametrize("verb, path", [
     ("POST", "/api/v1/namespaces/default/pods"),
     ("DELETE", "/api/v1/namespaces/default/pods/any"),
@@ -95,6 +116,8 @@ def test_the_rights_are_exactly_these(controller, namespace, rows):
     ("PATCH", "/apis/coordination.k8s.io/v1/namespaces/aliquot-system/leases/other"),
     ("DELETE", "/apis/coordination.k8s.io/v1/namespaces/aliquot-system/leases/aliquot-controller"),
     ("PUT", "/api/v1/namespaces/aliquot-system/secrets/aliquot-webhook"),
+    ("PUT", "/api/v1/namespaces/aliquot-system/secrets/aliquot-agent"),
+    ("DELETE", "/api/v1/namespaces/aliquot-system/secrets/aliquot-agent"),
     ("PATCH", "/apis/apps/v1/namespaces/default/deployments/any"),
     ("PATCH", "/apis/apps/v1/namespaces/aliquot-system/deployments/aliquot-controller"),
     ("PATCH", "/apis/aliquot.dev/v1alpha1/gpupolicies/any"),

@@ -14,7 +14,7 @@ import manifests
 NAMES_H = os.path.join(manifests.TREE, "include", "model", "names.h")
 GUARDED = {"gpu-uuid", "visible-devices", "compute-milli", "memory-mib", "mps-threads",
            "mps-memory", "framework-memory", "capacity-pod", "term"}
-HELD = GUARDED | {"original", "container", "share", "memory"}
+HELD = GUARDED | {"original", "container", "share", "memory", "isolation"}
 
 
 def one(kind, name):
@@ -52,8 +52,10 @@ def test_namespaces_and_kinds_come_first():
 def test_the_image_is_set_everywhere():
     image = "registry.example/aliquot@sha256:" + "0" * 64
     deployment = next(obj for obj in manifests.render(image=image) if obj["kind"] == "Deployment")
-    containers = deployment["spec"]["template"]["spec"]["containers"]
-    assert [container["image"] for container in containers] == [image]
+    daemons = next(obj for obj in manifests.render(image=image) if obj["kind"] == "DaemonSet")
+    for workload in (deployment, daemons):
+        containers = workload["spec"]["template"]["spec"]["containers"]
+        assert [container["image"] for container in containers] == [image]
     assert one("Deployment", "aliquot-controller")["spec"]["template"]["spec"]["containers"][0][
         "image"] == "aliquot:dev"
 
@@ -96,7 +98,7 @@ def test_the_controller_knows_these_names():
     for key in HELD | {"grants", "tenant", "capacity", "in-use", "gpu"}:
         assert '"aliquot.dev/%s"' % key in text, key
     for name in ("aliquot-system", "aliquot-canary", "aliquot-controller", "aliquot-webhook",
-                 "aliquot-capacity", "zz-aliquot", "aliquot-term"):
+                 "aliquot-capacity", "zz-aliquot", "aliquot-term", "aliquot-agent"):
         assert '"%s"' % name in text, name
 
 
@@ -137,6 +139,28 @@ def test_the_webhook_is_what_c1_asks_for():
     assert (port["port"], port["targetPort"]) == (443, 10250)
 
 
+def test_an_agent_is_what_the_controller_looks_for_and_has_no_right_to_spare():
+    """Found by its label and port (docs/design/state.md); no root, no capability, no network of the host's."""
+    template = one("DaemonSet", "aliquot-agent")["spec"]["template"]
+    spec, (container,) = template["spec"], template["spec"]["containers"]
+    assert template["metadata"]["labels"]["aliquot.dev/agent"] == "true"
+    assert {port["name"]: port["containerPort"] for port in container["ports"]} == {"metrics": 9400, "state": 10251}
+    assert spec["hostPID"] and not {"hostNetwork", "hostIPC"} & set(spec)
+    assert spec["securityContext"]["runAsNonRoot"]
+    assert container["securityContext"] == {"allowPrivilegeEscalation": False, "readOnlyRootFilesystem": True,
+                                            "capabilities": {"drop": ["ALL"]}}
+    paths = {volume["name"]: volume["hostPath"]["path"] for volume in spec["volumes"] if "hostPath" in volume}
+    assert paths == {"cgroup": "/sys/fs/cgroup"}
+    assert all(mount["readOnly"] for mount in container["volumeMounts"])
+    secret, = [volume["secret"]["secretName"] for volume in spec["volumes"] if "secret" in volume]
+    assert one("Secret", secret)
+    assert one("PriorityClass", spec["priorityClassName"])["preemptionPolicy"] == "Never"
+    policy = one("NetworkPolicy", "aliquot-agent")["spec"]
+    assert policy["podSelector"]["matchLabels"].items() <= template["metadata"]["labels"].items()
+    state, = [rule for rule in policy["ingress"] if rule["ports"] == [{"protocol": "TCP", "port": 10251}]]
+    assert state["from"], "only the controller asks for the state"
+
+
 def test_the_webhook_url_can_be_replaced():
     url = "https://127.0.0.1:20001/admit"
     changed = manifests.with_webhook_url(manifests.render(), url)
@@ -146,7 +170,8 @@ def test_the_webhook_url_can_be_replaced():
 
 def test_state_is_shipped_empty():
     assert "spec" not in one("Lease", "aliquot-controller")
-    assert not {"data", "stringData"} & set(one("Secret", "aliquot-webhook"))
+    for name in ("aliquot-webhook", "aliquot-agent"):
+        assert not {"data", "stringData"} & set(one("Secret", name))
     webhook = one("MutatingWebhookConfiguration", "zz-aliquot")["webhooks"][0]
     assert "caBundle" not in webhook["clientConfig"]
 

@@ -25,10 +25,12 @@ import kubelet_control  # noqa: E402
 import nvml  # noqa: E402
 from api import Api, ApiError  # noqa: E402
 from kubelet_devices import Devices  # noqa: E402
+from kubelet_host import Host  # noqa: E402
 from kubelet_pod import PodWorker  # noqa: E402
 from kubelet_run import Runner  # noqa: E402
 
 HEARTBEAT_S = 10.0
+REMOUNT_S = 2.0
 WATCH_S = 300
 SHAPE_KEYS = ("product", "memory_mib", "cpu", "memory", "pods", "labels", "taints")
 
@@ -47,6 +49,7 @@ class Node:
             shown["name"] = spec["model"]
         self.devices = Devices(self.name, self.folder, self.gpus, args.free_delay_ms / 1000,
                                args.seed, shown)
+        self.host = Host(self.folder)
         self.slow_start_s = 0.0
         self.pulls = True
         self.silent = False
@@ -107,6 +110,13 @@ class Kubelet:
                     fleet.renew_lease(self.api, node.name)
                 except ApiError as error:
                     print("heartbeat of %s: %s" % (node.name, error), file=sys.stderr, flush=True)
+
+    def remount(self):
+        while not self.stopping.wait(REMOUNT_S):
+            with self.lock:
+                workers = list(self.workers.values())
+            for worker in workers:
+                worker.remount()
 
     def watch(self):
         """Lists, then watches, for ever; whatever goes wrong, it lists again."""
@@ -240,7 +250,7 @@ def main():
     port = kubelet_control.serve(kubelet, args.control_port)
     print("control on http://127.0.0.1:%d" % port, flush=True)
     kubelet.register()
-    for loop in (kubelet.heartbeat, kubelet.watch):
+    for loop in (kubelet.heartbeat, kubelet.remount, kubelet.watch):
         threading.Thread(target=loop, name=loop.__name__, daemon=True).start()
     while not kubelet.stopping.is_set():
         time.sleep(0.2)

@@ -5,6 +5,7 @@ import shlex
 import time
 
 import kubelet_env
+import kubelet_host
 import kubelet_volumes
 
 MESSAGE_MAX = 4096
@@ -19,8 +20,8 @@ def stamp():
 class Container:
     """Waiting, running or terminated; its pod's thread alone changes it."""
 
-    def __init__(self, spec, init):
-        self.spec = spec
+    def __init__(self, uid, spec, init):
+        self.uid, self.spec = uid, spec
         self.name = spec["name"]
         self.init = init
         self.sidecar = init and spec.get("restartPolicy") == "Always"
@@ -36,6 +37,7 @@ class Container:
         self.backoff = 0.0
         self.began = 0.0
         self.killed = False
+        self.pid = self.identity = None  # of its process, while it runs
 
     running = property(lambda self: "running" in self.state)
     ended = property(lambda self: "terminated" in self.state)
@@ -69,7 +71,7 @@ class Container:
         spec = self.spec
         return {"name": self.name, "image": spec["image"], "imageID": "fake://" + spec["image"],
                 "ready": self.ready, "started": self.running, "restartCount": self.restarts,
-                "containerID": "fake://%s-%d" % (self.name, self.restarts),
+                "containerID": "fake://" + kubelet_host.container_id(self.uid, self.name, self.restarts),
                 "state": self.state, "lastState": self.last}
 
     def wait_with(self, reason, message=""):

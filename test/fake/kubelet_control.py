@@ -52,6 +52,13 @@ class Faults:
             raise KeyError("%s/%s" % (namespace, pod))
         worker.kill(container, int(code))
 
+    def use(self, namespace, pod, container="main", mib=0, sm=0, index=0):
+        """A container's process has so much memory on a device that it sees, and works so hard; MIB null: it left."""
+        worker = self.kubelet.find(namespace, pod)
+        if worker is None:
+            raise KeyError("%s/%s" % (namespace, pod))
+        worker.use(container, mib, sm, index)
+
     def slow_start(self, node, ms):
         """Pods that come from now on start this much later."""
         self.kubelet.nodes[node].slow_start_s = int(ms) / 1000

@@ -49,6 +49,7 @@ class Devices:
         self._changes = {}
         self._rules = []
         self._late = {}
+        self._loads = {}
         self.rejections = 0
         self.unhealthy = set()
         self.sick = {}
@@ -128,9 +129,29 @@ class Devices:
 
     def write_topology(self):
         with self._lock:
-            devices = [nvml.device(uuid, index, **{**self._shape, **self._changes.get(index, {})})
+            devices = [nvml.device(uuid, index, **{**self._shape, **self._use(uuid), **self._changes.get(index, {})})
                        for index, uuid in enumerate(self.uuids)]
             nvml.write_topology(self.topology, devices, self._rules)
+
+    def _use(self, uuid):
+        """What processes have on a device, in the topology's words."""
+        here = [(pid, mib, sm) for pid, (where, mib, sm) in sorted(self._loads.items()) if where == uuid]
+        if not here:
+            return {}
+        return {"process": ["compute %d %d" % (pid, mib) for pid, mib, _ in here],
+                "use": ["%d %d" % (pid, sm) for pid, _, sm in here if sm],
+                "used_mib": sum(mib for _, mib, _ in here), "busy": "%d 0" % min(100, sum(sm for _, _, sm in here))}
+
+    def load(self, pid, uuid, mib, sm):
+        """A process is on a device from now on, with so much memory and compute."""
+        with self._lock:
+            self._loads[pid] = (uuid, mib, sm)
+            self.write_topology()
+
+    def unload(self, pid):
+        with self._lock:
+            if self._loads.pop(pid, None) is not None:
+                self.write_topology()
 
     def change(self, index=None, rules=None, **keys):
         """Changes one device's lines, or the node's rules; no keys puts the device right again."""

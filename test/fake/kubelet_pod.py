@@ -10,6 +10,7 @@ import traceback
 import kubelet_agent
 import kubelet_devices
 import kubelet_env
+import kubelet_host
 import kubelet_volumes
 from api import ApiError
 from kubelet_container import Container, Launcher, stamp
@@ -28,8 +29,8 @@ class PodWorker(threading.Thread):
         self.namespace, self.pod_name = pod["metadata"]["namespace"], pod["metadata"]["name"]
         self.known = pod.get("status") or {}
         self.ip = self.known.get("podIP") or ("127.0.0.1" if pod["spec"].get("hostNetwork") else ip)
-        self.inits = [Container(c, True) for c in pod["spec"].get("initContainers") or []]
-        self.mains = [Container(c, False) for c in pod["spec"]["containers"]]
+        self.inits = [Container(self.uid, c, True) for c in pod["spec"].get("initContainers") or []]
+        self.mains = [Container(self.uid, c, False) for c in pod["spec"]["containers"]]
         self.folder = os.path.join(node.folder, "pods", self.uid)
         self.launcher = Launcher(kubelet, node)
         self.volumes = None
@@ -74,6 +75,22 @@ class PodWorker(threading.Thread):
         """Nothing of it runs, and nothing will."""
         return self.phase in ("Succeeded", "Failed") and not self.running()
 
+    def use(self, name, mib, sm, index=0):
+        """The container's process has so much on the device that it sees at INDEX; nothing where MIB is None."""
+        container = next(c for c in self.inits + self.mains if c.name == name)
+        if container.pid is None:
+            raise KeyError("%s does not run" % name)
+        if mib is None:
+            self.node.devices.unload(container.pid)
+        else:
+            self.node.devices.load(container.pid, container.visible[int(index)], int(mib), int(sm))
+
+    def remount(self):
+        """Secrets reach a container that runs a while after they changed."""
+        volumes = self.volumes
+        if volumes is not None and any(c.process for c in self.mains):
+            volumes.refresh()
+
     def poke(self):
         """Something that it waits for may have changed."""
         with self.cond:
@@ -108,6 +125,8 @@ class PodWorker(threading.Thread):
         finally:
             if self.agent is not None:
                 self.agent.stop()
+            if not self.retired:
+                self._show_processes(over=True)
             self.kubelet.forget(self)
 
     def admit(self):
@@ -125,6 +144,7 @@ class PodWorker(threading.Thread):
             self.message = str(error)
             return
         os.makedirs(self.folder, exist_ok=True)
+        self.node.host.pod_begins(self.uid)
         self.volumes = kubelet_volumes.Volumes(self.kubelet.api, self.pod, self.folder,
                                                self.node.folder, self._addresses())
         self._adopt()
@@ -206,6 +226,20 @@ class PodWorker(threading.Thread):
         policy = self._policy(container)
         return policy == "Always" or (policy == "OnFailure" and container.code != 0)
 
+    def _show_processes(self, over=False):
+        """What the node's kernel shows of it: a process a container that runs, a cgroup until it is over."""
+        for container in self.inits + self.mains:
+            identity = kubelet_host.container_id(self.uid, container.name, container.restarts)
+            if container.pid is not None and (over or not container.running or container.identity != identity):
+                self.node.devices.unload(container.pid)
+                self.node.host.process_ends(self.uid, container.identity, container.pid)
+                container.pid = container.identity = None
+            if container.pid is None and container.running and not over:
+                container.identity = identity
+                container.pid = self.node.host.process_begins(self.uid, identity)
+        if over or self.over():
+            self.node.host.pod_ends(self.uid)
+
     def _settle_phase(self):
         if all(c.ended and not self._restartable(c) for c in self.mains):
             self.phase = "Failed" if any(c.code for c in self.mains) else "Succeeded"
@@ -216,9 +250,12 @@ class PodWorker(threading.Thread):
         elif any(c.running or c.ended or c.restarts for c in self.mains):
             self.phase = "Running"
             port = kubelet_agent.port_of(self.pod)
-            if port is not None and self.agent is None:
+            if port is not None and self.agent is None and self._is_played():
                 self.agent = self.node.agent = kubelet_agent.Agent(
                     self.kubelet, self.node, (self.ip, port), os.path.join(self.folder, "agent"))
+
+    def _is_played(self):
+        return all(self.launcher.plays(container.spec) for container in self.mains)
 
     def _start(self, container):
         """Starts a container unless it runs or has to wait; the stored pod says what it is told."""
@@ -388,6 +425,7 @@ class PodWorker(threading.Thread):
 
     def _publish(self):
         """Writes the status if it changed; a failure is tried again at the next turn."""
+        self._show_processes()
         status = self._status()
         if status == self.published or self.known.get("phase") in ("Succeeded", "Failed"):
             self.published = status
@@ -411,6 +449,6 @@ class PodWorker(threading.Thread):
                 "node": self.node.name, "phase": self.phase, "reason": self.reason, "ip": self.ip,
                 "folder": self.folder, "containers": {c.name: {
                     "init": c.init, "state": next(iter(c.state)), "restarts": c.restarts,
-                    "pid": c.process.pid if c.process else None, "env": c.env,
+                    "pid": c.process.pid if c.process else None, "host_pid": c.pid, "env": c.env,
                     "visible": c.visible, "allocated": self.share.get(c.name, []),
                 } for c in self.inits + self.mains}}

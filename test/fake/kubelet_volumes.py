@@ -1,6 +1,7 @@
 """A pod's volumes as folders, and paths rewritten to them for want of mount namespaces."""
 
 import base64
+import contextlib
 import os
 import re
 import shutil
@@ -33,6 +34,13 @@ class Volumes:
                     raise ConfigError("MountVolume.SetUp failed for volume %s: %s" % (
                         volume["name"], error.message)) from error
                 raise
+
+    def refresh(self):
+        """Secrets anew, as they are by now."""
+        for volume in self.pod["spec"].get("volumes") or []:
+            if "secret" in volume:
+                with contextlib.suppress(ApiError, ConfigError):
+                    self._fill(volume, self._path(volume))
 
     def remove(self):
         shutil.rmtree(self.folder, ignore_errors=True)

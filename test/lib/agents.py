@@ -1,5 +1,10 @@
-"""Agents on fake nodes: a DaemonSet as the product will have it. What they tell is the fake kubelet's."""
+"""Agents on fake nodes: played ones, which tell what the fake kubelet says, and real ones, by the product's DaemonSet."""
 
+import copy
+import urllib.error
+import urllib.request
+
+import manifests
 from invariants import P
 from waiting import wait_until
 
@@ -35,3 +40,92 @@ def start(stack, nodes):
 def stop(stack):
     stack.api.delete("daemonsets", NAME, HOME, propagationPolicy="Background")
     wait_until(lambda: not pods(stack), 30, "agents to leave")
+
+
+# Real ones.
+
+METRICS_PORT, STATE_PORT = 9400, 10251
+
+
+def product(stack, nodes, arguments=()):
+    """The DaemonSet of the manifests, but for what a machine without namespaces wants: addresses of the pod's own, /proc of
+    the fake node, credentials in a file. A look a second, for tests have no patience."""
+    image = next(obj for obj in manifests.render() if obj["kind"] == "DaemonSet")
+    found = copy.deepcopy(image)
+    spec = found["spec"]["template"]["spec"]
+    hosts = {"key": "kubernetes.io/hostname", "operator": "In", "values": list(nodes)}
+    rule = spec["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
+    for term in rule["nodeSelectorTerms"]:
+        term["matchExpressions"].append(hosts)
+    container, = spec["containers"]
+    container["image"] = "aliquot:test"
+    container["args"] += ["--listen=$(POD_IP):%d" % METRICS_PORT, "--state-listen=$(POD_IP):%d" % STATE_PORT,
+                          "--proc-root=/host/proc", "--interval-seconds=1", "--log-level=debug", *arguments]
+    container["env"] += [{"name": "POD_IP", "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}},
+                         {"name": "KUBECONFIG", "value": stack.plane.kubeconfig("agent")}]
+    container["volumeMounts"].append({"name": "proc", "mountPath": "/host/proc"})
+    spec["volumes"].append({"name": "proc", "hostPath": {"path": "/proc"}})
+    return found
+
+
+def start_product(stack, nodes, arguments=()):
+    stack.api.create("daemonsets", product(stack, nodes, arguments))
+    wait_until(lambda: len([node for node in nodes if ready(stack, node)]) == len(nodes), 60,
+               lambda: "agents to be ready\n" + "\n".join(log(stack, node) for node in nodes))
+
+
+def pod_on(stack, node):
+    """The agent's pod on a node; None where there is none."""
+    return next((pod for pod in pods(stack) if pod["spec"].get("nodeName") == node and
+                 not pod["metadata"].get("deletionTimestamp")), None)
+
+
+def get(stack, node, path="/metrics"):
+    """(status, text) of a page of a node's agent."""
+    address = pod_on(stack, node)["status"]["podIP"]
+    try:
+        with urllib.request.urlopen("http://%s:%d%s" % (address, METRICS_PORT, path), timeout=5) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read().decode()
+
+
+def ready(stack, node):
+    """Whether the agent there says that it sees all it needs."""
+    try:
+        return get(stack, node, "/readyz")[0] == 200
+    except (OSError, KeyError, TypeError):
+        return False
+
+
+def samples(stack, node):
+    """{(name, labels as a frozenset of pairs): value} of /metrics."""
+    found = {}
+    for line in get(stack, node)[1].splitlines():
+        if line and not line.startswith("#"):
+            series, value = line.rsplit(" ", 1)
+            name, _, rest = series.partition("{")
+            pairs = frozenset(tuple(pair.split("=", 1)) for pair in rest.rstrip("}").split(",") if "=" in pair)
+            found[name, pairs] = float(value)
+    return found
+
+
+def figure(stack, node, metric, **labels):
+    """The value of the one series with these labels; None where there is none."""
+    wanted = {(key, '"%s"' % value) for key, value in labels.items()}
+    found = [value for (name, pairs), value in samples(stack, node).items() if name == metric and wanted <= pairs]
+    assert len(found) < 2, (metric, labels, found)
+    return found[0] if found else None
+
+
+def log(stack, node, size=6000):
+    """The end of what the agent there wrote."""
+    pod = pod_on(stack, node)
+    if pod is None:
+        return "no agent on " + node
+    state = stack.kubelet.state()["pods"].get(pod["metadata"]["uid"]) or {}
+    try:
+        with open(state["folder"] + "/agent.log", encoding="utf-8", errors="replace") as file:
+            return file.read()[-size:]
+    except (OSError, KeyError) as error:
+        return "no log on %s: %s" % (node, error)

@@ -21,6 +21,8 @@ USERS = {
     "controller": ("system:serviceaccount:aliquot-system:aliquot-controller",
                    "system:serviceaccounts,system:serviceaccounts:aliquot-system,"
                    "system:authenticated"),
+    "agent": ("system:serviceaccount:aliquot-system:aliquot-agent",
+              "system:serviceaccounts,system:serviceaccounts:aliquot-system,system:authenticated"),
     "jane": ("jane", ""),
     "kubelet": ("system:fake-kubelet", MASTERS),
     "kcm": ("system:kube-controller-manager", MASTERS),

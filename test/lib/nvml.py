@@ -12,21 +12,16 @@ FLAGS = ("-std=gnu11", "-D_GNU_SOURCE", "-O1", "-Wall", "-Wextra", "-Werror", "-
          "-fvisibility=hidden", "-shared", "-Wl,-soname,libnvidia-ml.so.1")
 
 
-def library(driver=3):
-    """Path of the fake: named by ALIQUOT_FAKE_NVML, else compiled into the cache by its content.
-
-    driver is how new the driver is: 2 and 1 are older ones (FAKE_DRIVER in nvml.h)."""
-    given = os.environ.get("ALIQUOT_FAKE_NVML")
-    if given and driver == 3:
-        return os.path.abspath(given)
-    flags = (*FLAGS, "-DFAKE_DRIVER=%d" % driver)
-    folder = os.path.join(binaries.TREE, "test", "fake", "nvml")
+def compiled(folder, flags, name):
+    """Path of a stand-in of test/fake, compiled into the cache by its content."""
+    folder = os.path.join(binaries.TREE, "test", "fake", folder)
     digest = hashlib.sha256(repr(flags).encode())
     for path in sorted(glob.glob(os.path.join(folder, "*.[ch]"))):
         with open(path, "rb") as file:
             digest.update(file.read())
-    home = os.path.join(binaries.cache_dir(), "fake-nvml-" + digest.hexdigest()[:12])
-    path = os.path.join(home, "libnvidia-ml.so.1")
+    kind = os.path.basename(folder)
+    home = os.path.join(binaries.cache_dir(), "fake-%s-%s" % (kind, digest.hexdigest()[:12]))
+    path = os.path.join(home, name)
     if not os.path.exists(path):
         os.makedirs(home, exist_ok=True)
         aside = "%s.%d" % (path, os.getpid())
@@ -35,6 +30,16 @@ def library(driver=3):
                        timeout=120)
         os.replace(aside, path)
     return path
+
+
+def library(driver=3):
+    """Path of the fake: named by ALIQUOT_FAKE_NVML, else compiled into the cache by its content.
+
+    driver is how new the driver is: 2 and 1 are older ones (FAKE_DRIVER in nvml.h)."""
+    given = os.environ.get("ALIQUOT_FAKE_NVML")
+    if given and driver == 3:
+        return os.path.abspath(given)
+    return compiled("nvml", (*FLAGS, "-DFAKE_DRIVER=%d" % driver), "libnvidia-ml.so.1")
 
 
 def uuid(node, index):

@@ -111,6 +111,76 @@ void everybody_is_company(struct change *c, teller tell, void *data)
 	tell(data, c);
 }
 
+/* --- memory --- */
+
+static bool tells_memory(const struct change *c)
+{
+	return c->type == CHANGE_SET && c->kind == KIND_STATE && !c->state->again;
+}
+
+void uses_count_twice(struct change *c, teller tell, void *data)
+{
+	struct node_state copy;
+	struct pod_use uses[512];
+	if (!tells_memory(c) || c->state->use_count > COUNT_OF(uses)) {
+		tell(data, c);
+		return;
+	}
+	copy = *c->state;
+	copy.uses = uses;
+	for (uint32_t i = 0; i < copy.use_count; i++) {
+		uses[i] = c->state->uses[i];
+		uses[i].mem_mib *= 2;
+	}
+	c->state = &copy;
+	tell(data, c);
+}
+
+/* What was seen once passes for what is there now. */
+void figures_never_age(struct change *c, teller tell, void *data)
+{
+	struct node_state copy;
+	if (c->type == CHANGE_SET && c->kind == KIND_STATE) {
+		copy = *c->state;
+		copy.seen_ms += 60000;
+		c->state = &copy;
+		tell(data, c);
+		return;
+	}
+	tell(data, c);
+}
+
+void devices_are_full(struct change *c, teller tell, void *data)
+{
+	struct node_state copy;
+	struct device_state devices[16];
+	if (!tells_memory(c) || c->state->device_count > COUNT_OF(devices)) {
+		tell(data, c);
+		return;
+	}
+	copy = *c->state;
+	copy.devices = devices;
+	for (uint32_t i = 0; i < copy.device_count; i++) {
+		devices[i] = c->state->devices[i];
+		devices[i].used_mib = devices[i].total_mib;
+	}
+	c->state = &copy;
+	tell(data, c);
+}
+
+void every_policy_evicts(struct change *c, teller tell, void *data)
+{
+	struct policy copy;
+	if (c->type == CHANGE_SET && c->kind == KIND_POLICY) {
+		copy = *c->policy;
+		copy.memory_overuse = OVERUSE_EVICT;
+		c->policy = &copy;
+		tell(data, c);
+		return;
+	}
+	tell(data, c);
+}
+
 /* --- sentences --- */
 
 static json_t *condition_of(const struct wire_request *r, json_t *body)

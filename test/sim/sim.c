@@ -34,7 +34,7 @@ struct options {
 
 struct totals {
 	uint64_t seeds, steps, writes, faults, placed, tenants, crashes, takeovers, left, fenced,
-		claims, half_claims, quotas, evicted, failed;
+		claims, half_claims, quotas, evicted, overused, failed;
 };
 
 static int usage(void)
@@ -198,6 +198,7 @@ static void add(struct totals *t, const struct sim_report *r)
 	t->half_claims += r->half_claims;
 	t->quotas += r->quotas;
 	t->evicted += r->evicted;
+	t->overused += r->overused;
 	t->failed += r->failed;
 }
 
@@ -207,11 +208,11 @@ static void summary(const struct totals *t, bool holds)
 	       ", \"faults\": %" PRIu64 ", \"tenants\": %" PRIu64 ", \"placed\": %" PRIu64
 	       ", \"crashes\": %" PRIu64 ", \"takeovers\": %" PRIu64 ", \"left\": %" PRIu64
 	       ", \"fenced\": %" PRIu64 ", \"claims\": %" PRIu64 ", \"half_claims\": %" PRIu64
-	       ", \"quotas\": %" PRIu64 ", \"evicted\": %" PRIu64 ", \"failed\": %" PRIu64
-	       ", \"holds\": %s}\n",
+	       ", \"quotas\": %" PRIu64 ", \"evicted\": %" PRIu64 ", \"overused\": %" PRIu64
+	       ", \"failed\": %" PRIu64 ", \"holds\": %s}\n",
 		t->seeds, t->steps, t->writes, t->faults, t->tenants, t->placed, t->crashes,
 		t->takeovers, t->left, t->fenced, t->claims, t->half_claims, t->quotas, t->evicted,
-		t->failed, holds ? "true" : "false");
+		t->overused, t->failed, holds ? "true" : "false");
 }
 
 static bool goes_on(const struct options *o, const struct totals *t)

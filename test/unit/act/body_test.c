@@ -1,22 +1,5 @@
 /* Actions: what each asks of the API server, word for word. */
-#include <jansson.h>
-
-#include "fixture.h"
-
-static void expect_json(const char *found, const char *wanted)
-{
-	json_t *a = json_loads(found, 0, NULL);
-	json_t *b = json_loads(wanted, 0, NULL);
-	cr_assert_not_null(a, "not JSON: %s", found);
-	cr_assert_not_null(b, "not JSON: %s", wanted);
-	cr_expect(json_equal(a, b), "found\n%s\nwanted\n%s", found, wanted);
-	json_decref(a);
-	json_decref(b);
-}
-
-#define POD_ANSWER                                                                                 \
-	"{\"kind\":\"Pod\",\"metadata\":{\"namespace\":\"n\",\"name\":\"p\",\"uid\":\"u\","        \
-	"\"resourceVersion\":\"99\"},\"spec\":{},\"status\":{}}"
+#include "body.h"
 
 #define CONTAINER(name, args, mount)                                                               \
 	"{\"name\":\"" name "\",\"image\":\"registry/aliquot:1\",\"args\":[" args "],"             \
@@ -98,13 +81,6 @@ Test(body, create_capacity_unpinned_with_tolerations_and_runtime_class)
 			"\"runtimeClassName\":\"nvidia\","));
 	fake_answer(fake_last(f->wire), 201, POD_ANSWER);
 	tear_down(f);
-}
-
-static json_t *spec_of(const struct fixture *f, json_t **root)
-{
-	*root = json_loads(fake_last(f->wire)->body, 0, NULL);
-	cr_assert_not_null(*root);
-	return json_object_get(*root, "spec");
 }
 
 Test(body, c14_create_capacity_that_asks_for_a_node)
@@ -508,6 +484,34 @@ Test(body, a_condition_touches_only_itself)
 	expect_json(c->body, str_text(&wanted));
 	fake_answer(c, 200, POD_ANSWER);
 	cr_expect_not(last_heard(f)->had_pod);
+	tear_down(f);
+}
+
+/* Another type leaves that of the waiting alone, also in the queue. */
+Test(body, a_condition_of_another_type_does_not_take_its_place)
+{
+	struct fixture *f = set_up();
+	struct action x = {.id = 5,
+		.type = ACTION_CONDITION,
+		.ns = "team",
+		.name = "tenant",
+		.uid = "t-uid",
+		.reason = REASON_PLACED};
+	act_submit(f->act, &x);
+	x.id = 6;
+	x.condition = NAME_OVERUSE;
+	x.reason = REASON_MEMORY_OVERUSE;
+	x.is_true = true;
+	act_submit(f->act, &x);
+	step(f, 0);
+	cr_expect_not_null(strstr(fake_last(f->wire)->body, "aliquot.dev/Placed"));
+	fake_answer(fake_last(f->wire), 200, POD_ANSWER);
+	cr_expect_eq(last_heard(f)->fault.kind, FAULT_NONE);
+	step(f, 0);
+	const char *body = fake_last(f->wire)->body;
+	cr_expect(
+		strstr(body, "aliquot.dev/MemoryOveruse") && strstr(body, "\"True\""), "%s", body);
+	fake_answer(fake_last(f->wire), 200, POD_ANSWER);
 	tear_down(f);
 }
 

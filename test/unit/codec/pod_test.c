@@ -545,7 +545,8 @@ Test(pod, what_it_was_must_be_readable_as_long_as_it_waits)
 	} rows[] = {
 		{NAME_GATE, "{\\\"v\\\":1,\\\"gpu\\\":{}}", false},
 		{NAME_GATE, "nonsense", true},
-		{NAME_GATE, "{\\\"v\\\":2}", true},
+		{NAME_GATE, "{\\\"v\\\":2}", false},
+		{NAME_GATE, "{\\\"v\\\":3}", true},
 		{NAME_GATE, "[]", true},
 		/* Missing is another thing, and of one that runs nobody asks. */
 		{NAME_GATE, "", false},

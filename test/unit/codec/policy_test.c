@@ -36,6 +36,7 @@ Test(policy, every_field)
 	cr_assert_eq(p.exclusivity, EXCLUSIVITY_SAME);
 	cr_assert_eq(p.packing, PACKING_SPREAD);
 	cr_assert_eq(p.capacity_lost, CAPACITY_LOST_EVICT);
+	cr_assert_eq(p.memory_overuse, OVERUSE_EVICT);
 	cr_assert_eq(p.max_tenants, 4);
 	cr_assert_eq(p.idle_grace_s, 0);
 	cr_assert_eq(p.status_observed_generation, 2);

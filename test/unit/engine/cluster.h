@@ -23,6 +23,7 @@ struct obj {
 	bool leaving;	      /* being deleted, with a grace */
 	bool unbound;	      /* a capacity pod that the scheduler refuses */
 	bool troubled;	      /* one whose image cannot be pulled */
+	bool mps;	      /* a client of MPS, or a capacity pod for such */
 	bool told, told_true; /* the condition Placed */
 	enum reason told_reason;
 	char name[64], uid[24], node[16], uuid[128], holder[256], ask[NODES_MAX * 8];
@@ -113,8 +114,8 @@ static void observe(struct cluster *c, const struct obj *o)
 	size_t owned = strlen(o->owner);
 	struct pair tenant_label[] = {{LABEL_TENANT, "true"},
 		{"pod-template-hash", owned > 0 ? &o->owner[owned - 1] : ""}};
-	struct pair notes[12];
-	uint32_t n = 0;
+	struct pair notes[12] = {{NOTE_ISOLATION, ISOLATION_MPS_TEXT}};
+	uint32_t n = o->mps ? 1 : 0;
 	const char *gate[] = {NAME_GATE, "example.com/quota"};
 	struct gpu_identity id = {.mem_mib = USABLE};
 	struct grant grants[MODEL_GRANTS_MAX];
@@ -133,6 +134,7 @@ static void observe(struct cluster *c, const struct obj *o)
 		.phase = o->running ? POD_RUNNING : POD_PENDING};
 	if (o->capacity) {
 		fill_capacity(o, &p, &id, grants);
+		p.notes = (struct pairs){notes, n};
 	} else {
 		if (o->holder[0] != '\0') {
 			snprintf(milli, sizeof milli, "%lld", (long long)o->milli);
@@ -267,6 +269,7 @@ static void apply_place(
 		return;
 	}
 	cr_assert(o->gated);
+	cr_assert_eq(a->mps, o->mps, "it is told limits exactly where it is a client of MPS");
 	o->gated = false;
 	o->running = true;
 	o->milli = a->milli;
@@ -302,6 +305,7 @@ static void apply_create(struct cluster *c, const struct action *a, struct outco
 		}
 	}
 	cr_assert(o->uuid[0] != '\0', "a capacity pod was created where no GPU is free");
+	o->mps = a->mps;
 	o->unbound = c->refuses > 0 && o->node[1] - '0' == c->refuses - 1;
 	o->troubled = c->troubles > 0 && o->node[1] - '0' == c->troubles - 1;
 	o->running = !o->unbound && !o->troubled;

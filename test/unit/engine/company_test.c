@@ -27,6 +27,7 @@ static void arrive_under(struct cluster *c, const char *name, const char *policy
 	struct obj *o = find(c, name);
 	snprintf(o->policy, sizeof o->policy, "%s", policy);
 	snprintf(o->owner, sizeof o->owner, "%s", owner);
+	o->mps = strcmp(policy, "mps") == 0; /* as the webhook does */
 	publish(c, o);
 	run_for(c, 2000);
 }
@@ -136,6 +137,61 @@ Test(company, modes_of_isolation_are_never_mixed)
 	cr_assert(strstr(c->said, "with isolation None, the GPUs with room have tenants with "
 				  "isolation MPS") != NULL,
 		"%s", c->said);
+	cluster_free(c);
+}
+
+Test(company, a_mode_is_fixed_at_creation)
+{
+	struct cluster *c = cluster_new(1, 2, 1);
+	set_policies(c);
+	arrive_under(c, "m", "mps", "");
+	/* What the policy says by now is of no moment to those who are there or wait. */
+	set_policy(c, "mps", (struct policy){.isolation = ISOLATION_NONE});
+	arrive_under(c, "none", "", "");
+	cr_assert_not(find(c, "none")->gated);
+	cr_assert(strcmp(where(c, "m"), where(c, "none")) != 0);
+	arrive_under(c, "n", "mps", "");
+	cr_assert_not(find(c, "n")->gated);
+	cr_assert_str_eq(where(c, "m"), where(c, "n"));
+	cr_assert(find(c, find(c, "m")->holder)->mps);
+	cr_assert_not(find(c, find(c, "none")->holder)->mps);
+	cluster_free(c);
+}
+
+Test(company, an_empty_gpu_of_the_other_mode_is_of_no_use)
+{
+	struct cluster *c = cluster_new(1, 2, 1);
+	set_policies(c);
+	arrive_under(c, "a", "", "");
+	leave(c, find(c, "a"));
+	run_for(c, 1000);
+	restart(c);
+	arrive_under(c, "m", "mps", "");
+	cr_assert_not(find(c, "m")->gated);
+	cr_assert_eq(c->creates, 2, "the one that is idle stays as it is");
+	cr_assert(find(c, find(c, "m")->holder)->mps);
+	cluster_free(c);
+}
+
+Test(company, an_idle_gpu_of_the_other_mode_goes_at_once_for_who_waits)
+{
+	struct cluster *c = cluster_new(1, 1, 1);
+	set_policies(c);
+	arrive_under(c, "a", "", "");
+	leave(c, find(c, "a"));
+	run_for(c, 1000);
+	arrive_under(c, "m", "mps", "");
+	run_for(c, 5000);
+	cr_assert_not(find(c, "m")->gated, "long before the grace of the idle one is over");
+	cr_assert_eq(c->deletes, 1);
+	cr_assert(find(c, find(c, "m")->holder)->mps);
+	/* And one that somebody uses stays. */
+	arrive_under(c, "b", "", "");
+	cr_assert(waits(c, "b"));
+	cr_assert_eq(c->deletes, 1);
+	leave(c, find(c, "m"));
+	run_for(c, 5000);
+	cr_assert_not(find(c, "b")->gated);
 	cluster_free(c);
 }
 

@@ -93,6 +93,9 @@ void bed_tell_pod(struct bed *b, const struct obj *o)
 			(struct extra){{&amount, (uint32_t)o->uid[1] % 2}, {&port, p.claim_count}};
 		p.gates = gates;
 		p.gate_count = o->gated ? 1 : 0;
+		p.gpu_oom_ms = o->rv % 3 == 0 ? b->now : 0;
+		p.told_overuse = o->rv % 5 == 0;
+		p.told_contention = o->rv % 7 == 0;
 		pairs_sort(&p.notes);
 	}
 	struct change set = {.type = CHANGE_SET, .kind = KIND_POD, .pod = &p};
@@ -218,7 +221,20 @@ static void tell_state(struct bed *b)
 		.used_mib = (int64_t)bed_below(b, 81920),
 		.mps = (enum mps_state)bed_below(b, MPS_STATES)};
 	const char *pods[] = {"u1", "u2", "u3"};
-	struct node_state s = {.node = bed_below(b, 2) == 0 ? "n0" : "n1",
+	const char *node = bed_below(b, 2) == 0 ? "n0" : "n1";
+	struct pod_use uses[PODS_MAX];
+	uint32_t count = 0;
+	for (int i = 0; i < PODS_MAX; i++) {
+		const struct obj *o = &b->pods[i];
+		if (o->exists && !o->capacity && strcmp(o->node, node) == 0) {
+			uses[count++] = (struct pod_use){
+				o->uid, "GPU-1", (int64_t)bed_below(b, 400) - 1, 1};
+		}
+	}
+	if (bed_below(b, 2) == 0) {
+		device.used_mib = device.total_mib;
+	}
+	struct node_state s = {.node = node,
 		.boot = "b",
 		.sequence = 1,
 		.seen_ms = b->now - (int64_t)bed_below(b, 3000),
@@ -226,7 +242,9 @@ static void tell_state(struct bed *b)
 		.devices = &device,
 		.device_count = 1,
 		.pods = pods,
-		.pod_count = (uint32_t)bed_below(b, 4)};
+		.pod_count = (uint32_t)bed_below(b, 4),
+		.uses = uses,
+		.use_count = count};
 	struct change c = {.type = bed_below(b, 8) == 0 ? CHANGE_GONE : CHANGE_SET,
 		.kind = KIND_STATE,
 		.state = &s,
@@ -245,6 +263,7 @@ static void small_object(struct bed *b)
 		.priority = (int32_t)bed_below(b, 3),
 		.has_selector = true,
 		.generation = (int64_t)bed_below(b, 5),
+		.memory_overuse = bed_below(b, 2) == 0 ? OVERUSE_REPORT : OVERUSE_EVICT,
 		.max_tenants = 16};
 	struct namespace ns = {.name = name, .terminating = bed_below(b, 2) == 0};
 	struct limit_range range = {.ns = name, .name = "l", .limits_gpus = bed_below(b, 2) == 0};

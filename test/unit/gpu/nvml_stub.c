@@ -28,6 +28,8 @@ int nvmlDeviceGetMinorNumber(void *device, unsigned *minor);
 int nvmlDeviceGetMemoryInfo(void *device, struct memory *memory);
 int nvmlDeviceGetMemoryInfo_v2(void *device, struct memory_v2 *memory);
 int nvmlDeviceGetMigMode(void *device, unsigned *current, unsigned *pending);
+int nvmlDeviceGetHandleByUUID(const char *uuid, void **device);
+int nvmlDeviceSetComputeMode(void *device, int mode);
 
 static char devices[STUB_DEVICES];
 
@@ -93,6 +95,19 @@ int nvmlDeviceGetMemoryInfo(void *device, struct memory *memory)
 }
 
 #ifndef OLD_DRIVER
+/* The first device, by its name as a '#' has it. */
+int nvmlDeviceGetHandleByUUID(const char *uuid, void **device)
+{
+	*device = &devices[0];
+	return strcmp(uuid, nvml_stub.uuid) == 0 ? 0 : 6;
+}
+
+int nvmlDeviceSetComputeMode(void *device, int mode)
+{
+	nvml_stub.compute_mode = mode;
+	return device == &devices[0] ? nvml_stub.compute_mode_code : 2;
+}
+
 int nvmlInit_v2(void)
 {
 	return nvmlInit();

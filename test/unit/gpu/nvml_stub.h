@@ -14,6 +14,7 @@ struct nvml_stub {
 	unsigned mig_current, mig_pending;
 	char uuid[96]; /* the device's index replaces a '#' */
 	int inits, shutdowns;
+	int compute_mode, compute_mode_code;
 	unsigned memory_version; /* that the caller asked for */
 };
 

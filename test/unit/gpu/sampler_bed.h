@@ -19,6 +19,7 @@
 struct bed {
 	struct clock clock;
 	int64_t mono_ms, wall_ms;
+	int64_t use_every_ms; /* 0: at every look */
 	char library[4096], topology[256];
 	struct sampler *sampler; /* owned */
 	struct arena arena;
@@ -86,7 +87,7 @@ static inline int bed_try(struct bed *b)
 {
 	arena_reset(&b->arena);
 	b->fault = (struct fault){0};
-	return sampler_look(b->sampler, &b->arena, &b->sample, &b->fault);
+	return sampler_look(b->sampler, b->use_every_ms, &b->arena, &b->sample, &b->fault);
 }
 
 /* A look that succeeds, at what the topology now says. */

@@ -283,3 +283,34 @@ Test(use, scenario_7_rows_that_grow)
 	cr_assert_geq(s->retries, 1);
 	bed_destroy(b);
 }
+
+Test(use, looks_in_between_do_not_cut_the_interval_short)
+{
+	struct bed *b = bed_create("libnvidia-ml.so.1");
+	char text[1024] = BUSY "gpm 40 30 20 10 5 0 0\n";
+	b->use_every_ms = 14500;
+	bed_write(b, text);
+	(void)bed_look(b);
+	const struct gpu_sample *s = bed_next(b);
+	cr_assert_eq(sm_of(s, 7), 0);
+	cr_assert_eq(s->devices[0].figures[FIGURE_PROF_SM_ACTIVE], 300);
+	bed_pass(b, 2000);
+	bed_sample(b, text, sizeof text, 0, "7 90");
+	(void)snprintf(text + strlen(text), sizeof text - strlen(text),
+		"gpm 80 60 20 10 5 0 0\nprocess compute 9 10\n");
+	bed_write(b, text);
+	s = bed_look(b);
+	cr_assert_eq(sm_of(s, 7), 0, "as it was read last");
+	cr_assert_eq(sm_of(s, 9), -1, "it is new: nothing is known of it");
+	cr_assert_eq(s->devices[0].figures[FIGURE_PROF_SM_ACTIVE], 300);
+	cr_assert(s->devices[0].process_use);
+	bed_pass(b, 13000);
+	bed_sample(b, text, sizeof text, 0, "8 30");
+	bed_write(b, text);
+	s = bed_look(b);
+	cr_assert_eq(sm_of(s, 7), 12000, "2 of 15 seconds at 90 %%");
+	cr_assert_eq(sm_of(s, 8), 30000);
+	cr_assert_eq(sm_of(s, 9), 0);
+	cr_assert_eq(s->devices[0].figures[FIGURE_PROF_SM_ACTIVE], 600);
+	bed_destroy(b);
+}

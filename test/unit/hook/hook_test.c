@@ -170,7 +170,11 @@ Test(hook, tells_a_person_what_is_wrong)
 		.has_selector = true,
 		.max_percent = 100,
 		.isolation = ISOLATION_MPS};
-	expect(&c, FRACTION, "Converted", "walled asks for isolation MPS");
+	expect(&c, FRACTION, "Converted", NULL);
+	c.ns.labels = (struct pairs){&(struct pair){LABEL_POD_SECURITY, "restricted"}, 1};
+	expect(&c, FRACTION, "Converted",
+		"walled asks for isolation MPS, but the namespace enforces Pod Security "
+		"restricted");
 }
 
 Test(hook, o4_and_c7_and_c2_leave_pods_whole)

@@ -258,7 +258,8 @@ Test(pack, no_field_is_forgotten)
 		TEXT(pod.placed.message), WIDE(pod.placed.since_ms), WIDE(identity.mem_mib),
 		HALF(identity.minor), TEXT(grants[0].uid), TEXT(grants[0].ns), TEXT(grants[1].name),
 		WIDE(grants[1].milli), WIDE(grants[0].mem_mib), FLAG(pod.ledger_bad),
-		FLAG(pod.holds), TEXT(pod.trouble), HALF(pod.restarts)};
+		FLAG(pod.holds), TEXT(pod.trouble), HALF(pod.restarts), FLAG(pod.told_overuse),
+		FLAG(pod.told_contention), WIDE(pod.gpu_oom_ms)};
 	CLEANUP(str_finish) struct str before = STR_INIT(PACKED_MAX);
 	struct full f;
 	full_init(&f);

@@ -190,6 +190,24 @@ Test(attribute, nobody_is_idle_beside_a_process_that_cannot_be_read)
 	cr_assert_not_null(bed_line(&bed, 1, "b", "main"), "the other device is not concerned");
 }
 
+Test(attribute, nobody_is_idle_where_the_driver_lists_no_processes)
+{
+	bed_tenant(&bed, "a", "GPU-0");
+	bed.devices[0].processes_told = false;
+	bed_make(&bed);
+	cr_assert_eq(bed.usage.container_count, 0);
+	cr_assert_eq(bed_pod_usage(&bed, 0, "a")->use.sm, -1);
+}
+
+Test(attribute, a_device_without_a_name_is_nobodys)
+{
+	bed_tenant(&bed, "a", "");
+	bed.devices[0].device.identity.uuid[0] = '\0';
+	bed_make(&bed);
+	cr_assert_eq(bed.usage.pod_count, 0);
+	cr_assert_not(bed.usage.devices[0].shared);
+}
+
 /* Scenario 18. */
 Test(attribute, an_idle_pod_uses_nothing_and_a_deleted_one_has_no_line)
 {

@@ -4,6 +4,7 @@
 #include <malloc.h>
 
 #include "../codec/data.h"
+#include "codec/exposition.h"
 #include "usage_bed.h"
 
 static struct bed bed;
@@ -31,7 +32,7 @@ TestSuite(exposition, .init = begin, .fini = end);
 
 static struct str text_of(const struct exposition_options *options)
 {
-	struct str out = STR_INIT(EXPOSITION_BYTES_MAX);
+	struct str out = STR_INIT(METRICS_BYTES_MAX);
 	bed_make(&bed);
 	cr_assert(exposition_write(&out, &bed.sample, &bed.usage, options));
 	return out;
@@ -113,6 +114,28 @@ Test(exposition, the_whole_of_it)
 	a_node();
 	CLEANUP(str_finish) struct str text = text_of(&plain);
 	cr_assert_str_eq(str_text(&text), str_text(&expected));
+}
+
+static int count_sample(void *data, const struct exposition_sample *sample, struct fault *ret_fault)
+{
+	(void)sample;
+	(void)ret_fault;
+	++*(size_t *)data;
+	return 0;
+}
+
+/* The other end of it, in the controller. */
+Test(exposition, our_own_parser_reads_it)
+{
+	size_t samples = 0;
+	struct fault f = {0};
+	struct exposition *parser = exposition_create(count_sample, &samples);
+	a_node();
+	CLEANUP(str_finish) struct str text = text_of(&plain);
+	cr_assert_eq(exposition_feed(parser, str_text(&text), text.len, &f), 0, "%s", f.message);
+	cr_assert_eq(exposition_end(parser, &f), 0, "%s", f.message);
+	cr_assert_eq(samples, times(&text, "\n") - 2 * times(&text, "# HELP "));
+	exposition_destroy(parser);
 }
 
 /* Scenario 17, the switches. */
@@ -231,6 +254,25 @@ Test(exposition, the_drivers_words_need_not_be_text)
 	cr_assert(has(&text, "} -0.001\n"));
 }
 
+Test(exposition, a_name_that_is_too_long_breaks_no_line)
+{
+	char *name = ARENA_ARRAY(&bed.arena, char, 9001);
+	struct exposition_options options = {.node = name};
+	const char *uuid = "GPU-0";
+	memset(name, 'x', 9000);
+	bed_tenant(&bed, "short", uuid);
+	bed_pod(&bed, (struct node_pod){.uid = "long",
+			      .name = name,
+			      .phase = POD_RUNNING,
+			      .tenant = true,
+			      .uuids = &uuid,
+			      .uuid_count = 1});
+	CLEANUP(str_finish) struct str text = text_of(&options);
+	cr_assert(has(&text, "pod=\"short\"} 0\n"));
+	cr_assert_eq(times(&text, "pod=\""), times(&text, "pod=\"short\"}"));
+	cr_assert(has(&text, "aliquot_agent_pods_left_out 1\n"));
+}
+
 Test(exposition, too_much_text_loses_the_pods_and_says_so)
 {
 	bed.devices[0].figures[FIGURE_GPU_UTIL] = 40000;
@@ -251,6 +293,28 @@ Test(exposition, too_much_text_loses_the_pods_and_says_so)
 	str_append_text(&small, "first\n");
 	cr_assert_not(exposition_write(&small, &bed.sample, &bed.usage, &plain));
 	cr_assert_str_eq(str_text(&small), "first\n");
+}
+
+Test(exposition, what_is_presumed_says_so_everywhere)
+{
+	bed_tenant(&bed, "a", "GPU-0");
+	bed_tenant(&bed, "b", "GPU-1");
+	bed_whole(&bed, "w");
+	CLEANUP(str_finish) struct str text = text_of(&plain);
+	cr_assert_eq(times(&text, "pod=\"w\""), 5);
+	cr_assert_eq(
+		times(&text, "pod=\"w\",attribution=\"estimated\",source=\"only-place\"} 0\n"), 5);
+}
+
+Test(exposition, devices_that_never_spoke_share_no_series)
+{
+	for (int d = 1; d < 3; d++) {
+		bed.devices[d].answered = false;
+		bed.devices[d].device.identity.uuid[0] = '\0';
+	}
+	CLEANUP(str_finish) struct str text = text_of(&plain);
+	cr_assert_eq(times(&text, "aliquot_agent_device_up{"), 1);
+	cr_assert(has(&text, "aliquot_agent_devices_unknown 2\n"));
 }
 
 Test(exposition, counts_what_only_rises)
@@ -288,7 +352,7 @@ static void a_look(struct arena *arena, struct str *out)
 Test(exposition, ten_thousand_looks_leave_nothing)
 {
 	struct arena arena = {0};
-	CLEANUP(str_finish) struct str out = STR_INIT(EXPOSITION_BYTES_MAX);
+	CLEANUP(str_finish) struct str out = STR_INIT(METRICS_BYTES_MAX);
 	a_node();
 	for (int i = 0; i < 10; i++) {
 		a_look(&arena, &out);

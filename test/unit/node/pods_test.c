@@ -126,6 +126,33 @@ Test(pods, nobody_is_found_by_anothers_uid)
 	cr_assert_null(node_pods_of_cgroup(pods, victim));
 }
 
+Test(pods, where_it_was_seen_outlives_a_change)
+{
+	char uuid[] = "GPU-1";
+	set("u1", "a");
+	node_pods_saw(pods, "u1", uuid);
+	node_pods_saw(pods, "u1", uuid);
+	node_pods_saw(pods, "u1", "");
+	node_pods_saw(pods, "never", uuid);
+	uuid[4] = '2';
+	struct node_pod changed = *node_pods_find(pods, "u1");
+	changed.name = "b";
+	cr_assert(node_pods_set(pods, &changed));
+	const struct node_pod *pod = node_pods_find(pods, "u1");
+	cr_assert_eq(pod->seen_count, 1);
+	cr_assert(node_pod_seen(pod, "GPU-1"));
+	cr_assert_not(node_pod_seen(pod, "GPU-2"));
+	for (int i = 0; i < 2 * NODE_UUIDS_MAX; i++) {
+		char name[16];
+		snprintf(name, sizeof name, "GPU-%d", i);
+		node_pods_saw(pods, "u1", name);
+	}
+	cr_assert_eq(node_pods_find(pods, "u1")->seen_count, NODE_UUIDS_MAX);
+	node_pods_remove(pods, "u1");
+	set("u1", "a");
+	cr_assert_eq(node_pods_find(pods, "u1")->seen_count, 0);
+}
+
 Test(pods, has_limits)
 {
 	char uid[16];

@@ -31,8 +31,10 @@ static inline void bed_init(struct bed *b, uint32_t devices)
 	b->pods = node_pods_create();
 	for (uint32_t d = 0; d < devices; d++) {
 		struct gpu_reading *r = &b->devices[d];
-		*r = (struct gpu_reading){
-			.answered = true, .process_use = true, .processes = b->processes[d]};
+		*r = (struct gpu_reading){.answered = true,
+			.process_use = true,
+			.processes_told = true,
+			.processes = b->processes[d]};
 		snprintf(r->device.identity.uuid, sizeof r->device.identity.uuid, "GPU-%u", d);
 		r->device.identity.minor = (int32_t)d;
 		for (int f = 0; f < FIGURE_COUNT; f++) {

@@ -63,6 +63,33 @@ Test(company, joins_its_own_or_nobody)
 	snapshot_finish(&s);
 }
 
+Test(company, an_empty_gpu_takes_its_own_mode_only)
+{
+	struct snapshot s = one_node(0);
+	add_gpu(&s, "none's", 1000, PLACE_NOBODY);
+	struct place_request r = ask(300, 2, false);
+	r.mps = true;
+	for (int indexed = 0; indexed < 2; indexed++) {
+		struct place_verdict v = place_best_fit(&s, &r);
+		cr_assert_eq(v.gpu, PLACE_NOWHERE);
+		cr_assert_eq(v.reason, REASON_EXCLUSIVE);
+		snapshot_index(&s);
+	}
+	add_gpu(&s, "of MPS", 1000, PLACE_NOBODY_MPS);
+	snapshot_gpu_moved(&s, 1);
+	struct place_request none = ask(1000, 1, false);
+	struct place_verdict v = place_best_fit(&s, &none);
+	cr_assert_eq(v.gpu, 0);
+	v = place_best_fit(&s, &r);
+	cr_assert_eq(v.gpu, 1);
+	place_reserve(&s, &r, &v);
+	cr_assert_eq(s.gpus.items[1].company, 2);
+	none.milli = 100;
+	place_reserve(&s, &none, &(struct place_verdict){.gpu = 0, .milli = 950, .mem_mib = 1});
+	cr_assert_eq(place_best_fit(&s, &none).gpu, PLACE_NOWHERE);
+	snapshot_finish(&s);
+}
+
 Test(company, who_spreads_takes_what_is_emptiest)
 {
 	struct snapshot s = one_node(1);

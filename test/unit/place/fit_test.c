@@ -371,8 +371,8 @@ Test(fit, c5_what_a_class_costs_is_counted_for_capacity_pods)
 	class.mem_bytes = 1 << 30;
 	cr_expect_eq(place_open(&b.s, &b.r).reason, REASON_NODE_UNFIT);
 	struct place_node n = *node(&b);
-	place_reserve_capacity(&n);
-	place_return_capacity(&n);
+	place_reserve_capacity(&n, false);
+	place_return_capacity(&n, false);
 	cr_expect_eq(n.free_mem_bytes, node(&b)->free_mem_bytes);
 	snapshot_finish(&b.s);
 }

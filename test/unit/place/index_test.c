@@ -69,7 +69,8 @@ static void add_node(struct scene *c, uint32_t i, bool tight)
 	VEC_PUSH(&c->s.nodes, n);
 }
 
-static const uint64_t companies[] = {PLACE_NOBODY, PLACE_NOBODY, 1, 1, 77, PLACE_MIXED};
+static const uint64_t companies[] = {
+	PLACE_NOBODY, PLACE_NOBODY, PLACE_NOBODY_MPS, 1, 1, 2, 77, PLACE_MIXED};
 
 static void add_gpu(struct scene *c, bool full)
 {
@@ -86,7 +87,7 @@ static void add_gpu(struct scene *c, bool full)
 		.free_milli = 100 * (below(c, full ? 4 : 12) - 1),
 		.tenants = (uint32_t)below(c, 6),
 		.max_tenants = one_in(c, 3) ? (uint32_t)below(c, 6) : MODEL_GRANTS_MAX,
-		.company = companies[rng_below(&c->rng, 6)],
+		.company = companies[rng_below(&c->rng, COUNT_OF(companies))],
 		.fenced = one_in(c, 15)};
 	g.free_mib = g.usable_mib > 0 ? 4000 * (below(c, 12) - 1) : -1000 * below(c, 3);
 	VEC_PUSH(&c->s.gpus, g);
@@ -129,6 +130,7 @@ static struct place_request make_request(struct scene *c)
 		.company = one_in(c, 2)	  ? 1
 			   : one_in(c, 2) ? 77
 					  : 1000 + rng_below(&c->rng, 3),
+		.mps = one_in(c, 4),
 		.spread = one_in(c, 3)};
 	bool by_memory = one_in(c, 3);
 	r.milli = by_memory ? 0 : 50 * (1 + below(c, 20));
@@ -164,7 +166,7 @@ static void go_on(struct scene *c, const struct place_request *r, struct place_v
 	struct place_verdict open)
 {
 	if (fit.gpu == PLACE_NOWHERE && open.node != PLACE_NOWHERE && c->s.gpus.count < GPUS_MAX) {
-		place_reserve_capacity(&c->s.nodes.items[open.node]);
+		place_reserve_capacity(&c->s.nodes.items[open.node], r->mps);
 		add_gpu(c, false);
 		fit = open;
 		fit.gpu = (uint32_t)c->s.gpus.count - 1;

@@ -1,0 +1,67 @@
+/* Reads use from a Prometheus that somebody else runs: what it scraped lately of the pods that
+ * `latest` wants, and, when asked, what it kept of their past.
+ *
+ * One query at a time. Pods are asked for in batches, each with its names in the query, so that an
+ * answer stays within PROMQL_BYTES_MAX; where it does not, the batch is halved. What is asked for
+ * are samples with the times at which they were taken, never a value that Prometheus carried on:
+ * an exporter that stopped is seen to be silent.
+ *
+ * Owner: whoever creates it destroys it before its wire and before `latest`. */
+#ifndef METER_PROMETHEUS_H
+#define METER_PROMETHEUS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/metric.h"
+#include "meter/latest.h"
+#include "model/wire.h"
+
+#define PROMETHEUS_TIMEOUT_MS  15000
+#define PROMETHEUS_HISTORY_MAX 256 /* that wait */
+
+struct prometheus_config {
+	const struct clock *clock;	 /* borrowed */
+	struct metric_registry *metrics; /* borrowed; NULL: nothing is counted */
+	struct latest *latest;		 /* borrowed */
+	uint64_t seed;			 /* of the jitter */
+	int64_t every_ms;
+	int64_t window_ms; /* how far back a sample is looked for */
+	bool gauges;	   /* what applications tell, too */
+};
+
+struct prometheus;
+struct prometheus *prometheus_create(const struct prometheus_config *config);
+void prometheus_destroy(struct prometheus *p);
+/* NULL: nobody can be asked. What is under way on another wire is dropped, and asked again. */
+void prometheus_use(struct prometheus *p, struct wire *wire);
+/* Sent with each query; copied; NULL: none. */
+void prometheus_token(struct prometheus *p, const char *token);
+/* `reads`: whether to ask at all; only a leader decides. */
+void prometheus_step(struct prometheus *p, int64_t now_mono_ms, bool reads);
+int64_t prometheus_deadline(const struct prometheus *p, bool reads);
+
+/* --- the past --- */
+
+struct history_ask {
+	const char *ns;
+	const char *pods;	/* a regular expression (RE2) for their names, of our own making */
+	int64_t from_ms, to_ms; /* since 1970 */
+	int64_t step_ms;	/* whole seconds */
+};
+
+struct history_events {
+	/* One figure each: the mean compute, or the peak memory, of the step that ends at `at_ms`.
+	 * First all of compute, then all of memory, each in windows from the oldest on. */
+	void (*on_points)(void *data, const struct metered *points, size_t count);
+	/* Once, at the end; NULL: all was told. After a fault nothing more comes. */
+	void (*on_end)(void *data, const struct fault *fault);
+};
+
+/* Copies what it keeps. 0: more than PROMETHEUS_HISTORY_MAX wait. */
+uint64_t prometheus_history(struct prometheus *p, const struct history_ask *ask,
+	const struct history_events *events, void *data);
+void prometheus_history_cancel(struct prometheus *p, uint64_t id); /* unknown ids are fine */
+
+#endif

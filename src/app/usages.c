@@ -1,0 +1,323 @@
+/* The readers, the world that says whose use is wanted, and the clients. */
+#include "usages.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "base/rand.h"
+#include "base/str.h"
+#include "io/http.h"
+#include "kube/file.h"
+#include "meter/prometheus.h"
+#include "meter/scrape.h"
+#include "model/names.h"
+
+/* Pods looked at in one turn, some tenths of a millisecond. */
+#define WALK_PODS      500
+#define WALK_EVERY_MS  5000
+#define FILES_EVERY_MS 60000
+#define CONNECT_MS     2000
+#define FRESH_MS       60000
+/* Many a Prometheus scrapes once a minute. */
+#define WINDOW_MS      150000
+#define APPS_EVERY_MS  60000
+#define FILE_BYTES_MAX ((size_t)256 * 1024)
+#define AGENT_NAME     NAME_FIELD_MANAGER "/" ALIQUOT_VERSION
+
+struct usages {
+	struct usages_config config;
+	struct arena arena;		     /* of the exporter's names */
+	struct latest *latest;		     /* owned */
+	struct scrape *scrape;		     /* owned */
+	struct http_client *pods;	     /* owned */
+	struct prometheus *prometheus;	     /* owned; NULL: none is read */
+	struct http_client *prometheus_http; /* owned */
+	char *authorities;		     /* owned; NULL: the system's */
+	int64_t files_at;
+	/* the walk over the world */
+	int64_t walk_at;
+	bool walking, crowded;
+	enum world_class class;
+	size_t at; /* in its list */
+};
+
+/* --- whose use is wanted --- */
+
+/* False: there are too many. */
+static bool want(struct usages *u, const struct world_pod *p)
+{
+	if (p->node == WORLD_NONE || p->phase != POD_RUNNING) {
+		return true;
+	}
+	const char *node = world_node_at(u->config.world, p->node)->name;
+	return latest_want(u->latest, p->ns, world_pod_name(p), world_pod_uid(p), node);
+}
+
+static void walk_end(struct usages *u, int64_t now)
+{
+	latest_want_end(u->latest);
+	u->walking = false;
+	u->walk_at = now + WALK_EVERY_MS;
+}
+
+static void walk_begin(struct usages *u)
+{
+	latest_want_begin(u->latest);
+	u->walking = true;
+	u->class = WORLD_TENANT;
+	u->at = 0;
+}
+
+static void say_crowded(struct usages *u)
+{
+	if (!u->crowded) {
+		u->crowded = true;
+		log_warn("the use of some pods is not read: there are too many",
+			LOG_I("most", LATEST_PODS_MAX));
+	}
+}
+
+/* Tenants first, then pods of whole GPUs. */
+static void walk(struct usages *u, int64_t now)
+{
+	for (int budget = WALK_PODS; budget > 0; budget--) {
+		if (u->at < world_class_count(u->config.world, u->class)) {
+			if (!want(u, world_class_at(u->config.world, u->class, u->at++))) {
+				say_crowded(u);
+			}
+		} else if (u->class == WORLD_TENANT) {
+			u->class = WORLD_WHOLE;
+			u->at = 0;
+		} else {
+			walk_end(u, now);
+			return;
+		}
+	}
+}
+
+/* --- the files of the Prometheus --- */
+
+static int read_text(const char *path, char **ret_text, struct fault *f)
+{
+	*ret_text = NULL;
+	return text_empty(path) ? 0 : file_read(path, FILE_BYTES_MAX, ret_text, f);
+}
+
+static void trim_end(char *text)
+{
+	size_t n = text != NULL ? strlen(text) : 0;
+	while (n > 0 && strchr(" \t\r\n", text[n - 1]) != NULL) {
+		text[--n] = '\0';
+	}
+}
+
+static int read_token(struct usages *u, struct fault *f)
+{
+	CLEANUP(cleanup_free) char *token = NULL;
+	if (read_text(u->config.options->usage_prometheus_token, &token, f) < 0) {
+		return fault_wrap(f, "usage-prometheus-token");
+	}
+	trim_end(token);
+	prometheus_token(u->prometheus, token);
+	if (token != NULL) {
+		explicit_bzero(token, strlen(token));
+	}
+	return 0;
+}
+
+static struct http_client_config client_of(const struct usages *u, const char *authorities)
+{
+	return (struct http_client_config){.base_url = u->config.options->usage_prometheus,
+		.ca_pem = authorities,
+		.user_agent = AGENT_NAME,
+		.connect_timeout_ms = CONNECT_MS,
+		.connections = 2};
+}
+
+static int read_authorities(struct usages *u, struct fault *f)
+{
+	CLEANUP(cleanup_free) char *text = NULL;
+	if (read_text(u->config.options->usage_prometheus_ca, &text, f) < 0) {
+		return fault_wrap(f, "usage-prometheus-ca");
+	}
+	if (u->prometheus_http != NULL && text_equals(text, u->authorities)) {
+		return 0;
+	}
+	struct http_client_config config = client_of(u, text);
+	if (u->prometheus_http == NULL) {
+		u->prometheus_http = http_client_create(u->config.loop, &config, f);
+	} else if (http_client_retarget(u->prometheus_http, &config, f) < 0) {
+		return fault_wrap(f, "usage-prometheus-ca");
+	}
+	if (u->prometheus_http == NULL) {
+		return fault_wrap(f, "usage-prometheus");
+	}
+	free(u->authorities);
+	u->authorities = TAKE(text);
+	return 0;
+}
+
+/* What cannot be read now leaves what was read before. */
+static void follow_files(struct usages *u, int64_t now)
+{
+	struct fault f = {0};
+	if (u->prometheus == NULL || now < u->files_at) {
+		return;
+	}
+	u->files_at = now + FILES_EVERY_MS;
+	if (read_authorities(u, &f) < 0 || read_token(u, &f) < 0) {
+		log_error("the files of the Prometheus cannot be read", LOG_F(&f));
+	}
+}
+
+/* --- turns --- */
+
+void usages_observe(struct usages *u, const struct change *c)
+{
+	scrape_observe(u->scrape, c);
+}
+
+void usages_step(struct usages *u, int64_t now, bool reads)
+{
+	if (!reads) {
+		return;
+	}
+	if (!u->walking && now >= u->walk_at) {
+		walk_begin(u);
+	}
+	if (u->walking) {
+		walk(u, now);
+	}
+	scrape_step(u->scrape, now, true);
+	if (u->prometheus != NULL) {
+		follow_files(u, now);
+		prometheus_step(u->prometheus, now, true);
+	}
+}
+
+int64_t usages_deadline(const struct usages *u, bool reads)
+{
+	if (!reads) {
+		return TIME_NEVER;
+	}
+	int64_t at = u->walking ? 0 : u->walk_at;
+	at = time_min(at, scrape_deadline(u->scrape, true));
+	return u->prometheus != NULL ? time_min(at, prometheus_deadline(u->prometheus, true)) : at;
+}
+
+void usages_sum(const struct usages *u, struct latest_totals *ret)
+{
+	latest_sum(u->latest, ret);
+}
+
+const struct latest *usages_latest(const struct usages *u)
+{
+	return u->latest;
+}
+
+/* --- its life --- */
+
+static int64_t larger(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+static int make_scrape(struct usages *u, struct fault *f)
+{
+	const struct options *o = u->config.options;
+	int64_t every_ms = o->usage_s * 1000;
+	struct http_client_config client = {.base_url = "http://pods.invalid",
+		.user_agent = AGENT_NAME,
+		.connect_timeout_ms = CONNECT_MS,
+		.connections = SCRAPE_IN_FLIGHT_MAX};
+	struct scrape_config config = {.clock = u->config.clock,
+		.metrics = u->config.metrics,
+		.latest = u->latest,
+		.seed = rng_system_seed(),
+		.every_ms = every_ms,
+		.apps_every_ms = larger(every_ms, APPS_EVERY_MS),
+		.agents = o->usage_agents,
+		.apps = text_equals(o->usage_gauges, "pods")};
+	if (!text_empty(o->usage_exporter) &&
+		scrape_exporter_parse(o->usage_exporter, &u->arena, &config.exporter, f) < 0) {
+		return fault_wrap(f, "usage-exporter");
+	}
+	u->scrape = scrape_create(&config);
+	u->pods = http_client_create(u->config.loop, &client, f);
+	if (u->pods == NULL) {
+		return -1;
+	}
+	scrape_use(u->scrape, http_client_wire(u->pods));
+	return 0;
+}
+
+static int check_prometheus(const struct options *o, struct fault *f)
+{
+	bool none = text_empty(o->usage_prometheus);
+	if (none && text_equals(o->usage_gauges, "prometheus")) {
+		return fault_set(f, FAULT_INVALID,
+			"usage-gauges is \"prometheus\"; write its URL to usage-prometheus");
+	}
+	if (!text_empty(o->usage_prometheus_token) &&
+		strncmp(o->usage_prometheus, "https://", 8) != 0) {
+		return fault_set(f, FAULT_INVALID,
+			"usage-prometheus-token: a token is sent over https:// only");
+	}
+	return 0;
+}
+
+static int make_prometheus(struct usages *u, struct fault *f)
+{
+	const struct options *o = u->config.options;
+	struct prometheus_config config = {.clock = u->config.clock,
+		.metrics = u->config.metrics,
+		.latest = u->latest,
+		.seed = rng_system_seed(),
+		.every_ms = o->usage_s * 1000,
+		.window_ms = larger(WINDOW_MS, 4 * o->usage_s * 1000),
+		.gauges = text_equals(o->usage_gauges, "prometheus")};
+	if (check_prometheus(o, f) < 0 || text_empty(o->usage_prometheus)) {
+		return f->kind == FAULT_NONE ? 0 : -1;
+	}
+	u->prometheus = prometheus_create(&config);
+	if (read_authorities(u, f) < 0 || read_token(u, f) < 0) {
+		return -1;
+	}
+	u->files_at = clock_mono(u->config.clock) + FILES_EVERY_MS;
+	prometheus_use(u->prometheus, http_client_wire(u->prometheus_http));
+	return 0;
+}
+
+struct usages *usages_create(const struct usages_config *config, struct fault *ret_fault)
+{
+	struct usages *u = xcalloc(1, sizeof *u);
+	struct fault f = {0};
+	int64_t fresh = larger(FRESH_MS, 4 * config->options->usage_s * 1000);
+	struct latest_config latest = {.clock = config->clock,
+		.fresh_ms = {fresh, fresh, larger(WINDOW_MS, fresh)},
+		.gauges_fresh_ms = larger(fresh, 4 * (int64_t)APPS_EVERY_MS)};
+	u->config = *config;
+	u->latest = latest_create(&latest);
+	if (make_scrape(u, &f) < 0 || make_prometheus(u, &f) < 0) {
+		fault_copy(ret_fault, &f);
+		usages_destroy(u);
+		return NULL;
+	}
+	return u;
+}
+
+void usages_destroy(struct usages *u)
+{
+	if (u == NULL) {
+		return;
+	}
+	prometheus_destroy(u->prometheus);
+	scrape_destroy(u->scrape);
+	http_client_destroy(u->prometheus_http);
+	http_client_destroy(u->pods);
+	latest_destroy(u->latest);
+	arena_finish(&u->arena);
+	free(u->authorities);
+	free(u);
+}

@@ -1,0 +1,39 @@
+/* The use of every pod with a GPU: who is wanted, as the world says, and the readers of meter with
+ * the HTTP clients they need.
+ *
+ * Agents, exporters and applications are read over plain HTTP, a Prometheus over what its URL says.
+ * Its authorities and its token are files, read again every minute. */
+#ifndef APP_USAGES_H
+#define APP_USAGES_H
+
+#include "base/metric.h"
+#include "io/loop.h"
+#include "meter/latest.h"
+#include "model/change.h"
+#include "options.h"
+#include "world/world.h"
+
+struct usages;
+struct usages_config {
+	struct loop *loop; /* all borrowed */
+	const struct clock *clock;
+	struct metric_registry *metrics;
+	const struct world *world;
+	const struct options *options;
+};
+
+/* NULL with FAULT_INVALID for an option that cannot be meant, or FAULT_NOT_FOUND for a file that is
+ * not there. */
+struct usages *usages_create(const struct usages_config *config, struct fault *ret_fault);
+void usages_destroy(struct usages *u);
+/* Of pods, what the watch says: where they answer. */
+void usages_observe(struct usages *u, const struct change *c);
+/* `reads`: whether to ask at all; only a leader decides. */
+void usages_step(struct usages *u, int64_t now_mono_ms, bool reads);
+int64_t usages_deadline(const struct usages *u, bool reads);
+void usages_sum(const struct usages *u, struct latest_totals *ret);
+const struct latest *usages_latest(const struct usages *u);
+/* Everything that is known, as JSON. */
+void usages_write(const struct usages *u, struct str *out);
+
+#endif

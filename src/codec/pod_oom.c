@@ -1,0 +1,68 @@
+/* Did a container end because a GPU had no memory left? Kubernetes does not know; what the program
+ * wrote last does, where the kubelet keeps it: a termination message, or the end of the log with
+ * terminationMessagePolicy FallbackToLogsOnError. */
+#include "pod_parts.h"
+
+#include "base/clock.h"
+
+/* The end of a message is where a program says why it ends; a kubelet keeps 4 KiB at most. */
+#define LOOKED_AT_MAX 8192
+/* It was killed, by whomever: of memory of the host at most. */
+#define EXIT_KILLED 137
+
+/* How the driver, the runtime and what is built on them say it. In small letters. */
+static const char *const words[] = {
+	"cuda out of memory",
+	"cuda_error_out_of_memory",
+	"cudaerrormemoryallocation",
+	"cuda error: out of memory",
+	"cuda failure 2 'out of memory'",
+	"cudamalloc failed: out of memory",
+	"cublas_status_alloc_failed",
+	"cudnn_status_alloc_failed",
+	"resource_exhausted: out of memory while trying to allocate",
+	/* vLLM, before it takes its share of what is free */
+	"is less than desired gpu memory utilization",
+};
+
+static char small(char c)
+{
+	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+static bool begins_with(const char *text, const char *word)
+{
+	while (*word != '\0' && small(*text) == *word) {
+		text++;
+		word++;
+	}
+	return *word == '\0';
+}
+
+static bool says_so(const char *message)
+{
+	size_t n = strlen(message);
+	for (const char *p = message + (n > LOOKED_AT_MAX ? n - LOOKED_AT_MAX : 0); *p != '\0';
+		p++) {
+		for (size_t i = 0; i < COUNT_OF(words); i++) {
+			if (begins_with(p, words[i])) {
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+void pod_oom_note(const json_t *terminated, struct pod *pod)
+{
+	const json_t *code = decode_find(terminated, "exitCode");
+	const char *message = json_string_value(decode_find(terminated, "message"));
+	const char *finished = json_string_value(decode_find(terminated, "finishedAt"));
+	int64_t at = 0;
+	bool failed = json_is_integer(code) && json_integer_value(code) != 0 &&
+		      json_integer_value(code) != EXIT_KILLED;
+	if (failed && message != NULL && finished != NULL && time_parse(finished, &at) &&
+		at > pod->gpu_oom_ms && says_so(message)) {
+		pod->gpu_oom_ms = at;
+	}
+}

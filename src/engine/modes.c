@@ -1,0 +1,111 @@
+/* Which capacity pods go because they are of the wrong mode. */
+#include "modes.h"
+
+#include "state.h"
+
+/* GPUs that are looked at for those who wait, in one step. */
+#define LOOKS_MAX 4096
+
+/* Reserved for this very tenant, it is no more needed than one that is not. */
+static bool is_free_for(const struct engine *e, uint32_t gpu, const struct waiter *w)
+{
+	const struct place_gpu *g = &e->snap.gpus.items[gpu];
+	const struct snap_gpu *s = &e->snap_gpus.items[gpu];
+	bool needed = s->entries > 0 || s->demand > 0 || g->tenants > 0 ||
+		      s->holder->wanted >= e->round || s->holder->search || s->yields;
+	bool kept = g->kept_by != 0 && e->wholes.keepers.items[g->kept_by - 1].pod != &w->pod;
+	return !needed && !kept && holder_may_go(s->holder);
+}
+
+/* Is there any, so that those who wait need be looked at? */
+static bool any_idle(const struct engine *e, bool mps)
+{
+	for (uint32_t i = 0; i < e->snap_gpus.count; i++) {
+		const struct snap_gpu *s = &e->snap_gpus.items[i];
+		if (e->snap.gpus.items[i].mps == mps && s->entries == 0 && s->demand == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Would its GPU do, held in the other mode? */
+static bool would_do(struct engine *e, uint32_t gpu, const struct place_request *r)
+{
+	struct place_gpu g = e->snap.gpus.items[gpu];
+	struct place_node n = e->snap.nodes.items[g.node];
+	struct place_verdict v;
+	if (n.no_opening || n.kept_by != 0 || g.unhealthy) {
+		return false;
+	}
+	place_return_capacity(&n, g.mps);
+	place_reserve_capacity(&n, r->mps);
+	g.mps = r->mps;
+	g.company = place_nobody(r->mps);
+	g.max_tenants = MODEL_GRANTS_MAX;
+	g.fenced = false;
+	g.kept_by = 0;
+	return place_would_fit(&e->snap, r, &g, &n, &v);
+}
+
+/* True: one goes for it. */
+static bool take_one(struct engine *e, struct waiter *w, uint32_t *looks, struct plan *plan)
+{
+	struct claims_of claims;
+	if (needs_claims(e, &w->pod, &claims) != REASON_NONE) {
+		return false;
+	}
+	struct place_request r = w->asked;
+	r.pod = &w->pod;
+	r.claims = claims.items;
+	r.claim_count = claims.count;
+	r.apart = neighbours_mark(e, &w->pod);
+	for (uint32_t i = 0; i < e->snap_gpus.count && *looks < LOOKS_MAX; i++) {
+		if (e->snap.gpus.items[i].mps == r.mps || !is_free_for(e, i, w)) {
+			continue;
+		}
+		(*looks)++;
+		if (would_do(e, i, &r)) {
+			emit_delete(e, e->snap_gpus.items[i].holder, plan);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Those that are on their way out serve as many who wait; more need not go for them. */
+static uint32_t count_going(const struct engine *e, bool mps)
+{
+	uint32_t n = 0;
+	for (size_t i = 0; i < e->holders.count; i++) {
+		const struct holder *h = e->holders.items[i];
+		bool asked = h->flight != 0 && h->flight_type == ACTION_DELETE_CAPACITY;
+		bool goes = asked || h->deleted || h->pod.deleting_ms != 0;
+		n += goes && h->in_world && h->mps == mps ? 1 : 0;
+	}
+	return n;
+}
+
+void modes_tend(struct engine *e, struct plan *plan)
+{
+	uint32_t looks = 0;
+	for (int mps = 0; mps < 2; mps++) {
+		/* Of this mode they are idle, of the other one wait. */
+		if (!any_idle(e, mps == 1)) {
+			continue;
+		}
+		uint32_t going = count_going(e, mps == 1);
+		for (size_t i = 0; i < e->ranked.count && looks < LOOKS_MAX; i++) {
+			struct waiter *w = e->ranked.items[i].waiter;
+			if (w->asked.mps == (mps == 1) || w->passed.lacks_since < 0 ||
+				w->hold.uuid != NULL) {
+				continue;
+			}
+			if (going > 0) {
+				going--;
+			} else {
+				(void)take_one(e, w, &looks, plan);
+			}
+		}
+	}
+}

@@ -1,0 +1,13 @@
+/* GPUs of one mode of isolation for tenants of the other: a capacity pod is of one mode for as long
+ * as it lives, so one that nobody needs goes when somebody who waits could have its GPU in the
+ * other mode. Nothing here fails. */
+#ifndef ENGINE_MODES_H
+#define ENGINE_MODES_H
+
+struct engine;
+struct plan;
+
+/* After decisions were made, in a step that has looked at everybody. */
+void modes_tend(struct engine *e, struct plan *plan);
+
+#endif

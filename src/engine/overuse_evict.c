@@ -1,0 +1,159 @@
+/* Who must go because a GPU is short of memory: whoever is most over its share among those whose
+ * policy says so, one at a time, and the next only after memory was measured without the last. */
+#include <stdlib.h>
+
+#include "model/gpu.h"
+#include "overuse.h"
+#include "size/blame.h"
+#include "state.h"
+#include "world/departed.h"
+#include "world/states.h"
+
+/* So long somebody's failure is a reason. */
+#define FAILED_FOR_MS 60000
+/* A look that was begun before somebody came or left may not show it yet. */
+#define SETTLE_MS 1000
+
+struct candidate_over {
+	const struct world_pod *pod;
+	const struct overuse *overuse;
+};
+
+/* A built-in policy says what the configuration would: nothing. */
+static bool may_evict(const struct engine *e, const struct world_pod *p)
+{
+	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 1024};
+	const struct pod pod = pod_of(p, &arena);
+	const struct policy *policy = policy_of(e, &pod).policy;
+	return policy != NULL && policy->memory_overuse == OVERUSE_EVICT;
+}
+
+static int64_t excess(const struct overuse *o)
+{
+	const struct blame_user user = {o->share_mib, o->used_mib};
+	return blame_excess(&user);
+}
+
+static int by_excess(const void *a, const void *b)
+{
+	const struct candidate_over *x = a, *y = b;
+	int64_t ex = excess(x->overuse), ey = excess(y->overuse);
+	if (ex != ey) {
+		return ex > ey ? -1 : 1;
+	}
+	return strcmp(x->overuse->uid, y->overuse->uid);
+}
+
+/* Those of the GPU that are over now, the worst first. */
+static size_t gather(
+	struct engine *e, const struct crowd *c, struct candidate_over out[MODEL_GRANTS_MAX])
+{
+	size_t n = 0;
+	vec_for_each (const struct overuse, o, &e->evictions.overuses.items) {
+		const struct world_pod *p = world_pod_by_uid(e->world, o->uid);
+		if (strcmp(o->uuid, c->uuid) == 0 && o->over && o->known && excess(o) > 0 &&
+			p != NULL && may_evict(e, p) && n < MODEL_GRANTS_MAX) {
+			out[n++] = (struct candidate_over){p, o};
+		}
+	}
+	qsort(out, n, sizeof *out, by_excess);
+	return n;
+}
+
+static const struct device_state *device_of(const struct node_state *s, const char *uuid)
+{
+	for (uint32_t i = 0; i < s->device_count; i++) {
+		if (strcmp(s->devices[i].uuid, uuid) == 0) {
+			return &s->devices[i];
+		}
+	}
+	return NULL;
+}
+
+static bool lists(const struct node_state *s, const char *uid)
+{
+	for (uint32_t i = 0; i < s->pod_count; i++) {
+		if (strcmp(s->pods[i], uid) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Somebody whose object is gone runs on, so that its memory is still counted. */
+static bool lingers(struct engine *e, const struct crowd *c, const struct node_state *s)
+{
+	for (size_t i = 0; i < world_departed_count(e->world); i++) {
+		const struct world_departed *d = world_departed_at(e->world, i);
+		if (d->uuid != NULL && gpu_list_has(d->uuid, c->uuid) && lists(s, d->uid)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Why somebody must go, as words; false: nobody must. Nobody goes for its own failure. */
+static bool is_short(const struct engine *e, const struct crowd *c, const struct node_state *s,
+	struct str *why, const char **ret_spared)
+{
+	*ret_spared = NULL;
+	const struct device_state *d = device_of(s, c->uuid);
+	if (d != NULL && d->total_mib > 0 && blame_is_short(d->total_mib, d->used_mib)) {
+		explain_short(why, d->total_mib - d->used_mib);
+		return true;
+	}
+	if (c->failed_at >= 0 && e->now - c->failed_at <= FAILED_FOR_MS) {
+		str_append_text(why, "another tenant had no memory left there");
+		*ret_spared = c->victim;
+		return true;
+	}
+	return false;
+}
+
+static void send_away(
+	struct engine *e, const struct candidate_over *one, const char *cause, struct plan *plan)
+{
+	CLEANUP(str_finish) struct str amount = STR_INIT(256);
+	const struct explain_overuse facts = {
+		.share_mib = one->overuse->share_mib, .used_mib = one->overuse->used_mib};
+	explain_overuse_amount(&amount, &facts);
+	const struct evict_why why = {.reason = REASON_MEMORY_OVERUSE,
+		.facts = {.gpu = one->overuse->uuid, .value = str_text(&amount), .name = cause}};
+	(void)evict_tenant(e, one->pod, &why, plan);
+}
+
+static void relieve(struct engine *e, const struct crowd *c, struct plan *plan)
+{
+	struct candidate_over all[MODEL_GRANTS_MAX];
+	size_t n = c->leaving ? 0 : gather(e, c, all);
+	if (n == 0) {
+		return;
+	}
+	CLEANUP(str_finish) struct str why = STR_INIT(256);
+	const char *spared;
+	const struct node_state *s = world_state_of(e->world, all[0].pod->node);
+	if (s->seen_ms < c->changed_at + SETTLE_MS || lingers(e, c, s) ||
+		!is_short(e, c, s, &why, &spared)) {
+		return;
+	}
+	/* One that a budget protects stays, and the next is asked meanwhile. */
+	for (size_t i = 0; i < n; i++) {
+		if (text_equals(all[i].overuse->uid, spared)) {
+			continue;
+		}
+		enum evict_state state = evict_look(e, all[i].pod, REASON_MEMORY_OVERUSE);
+		if (state == EVICT_SENT) {
+			send_away(e, &all[i], str_text(&why), plan);
+		}
+		if (state != EVICT_REFUSED) {
+			return;
+		}
+	}
+}
+
+void crowds_relieve(struct engine *e, struct plan *plan)
+{
+	vec_for_each (const struct crowd, c, &e->evictions.overuses.crowds) {
+		relieve(e, c, plan);
+	}
+}

@@ -1,0 +1,84 @@
+/* Names are checked because they are compared, kept and shown; figures because exporters write
+ * numbers of their own for "blank". */
+#include "dcgm.h"
+
+#include "base/cleanup.h"
+#include "base/str.h"
+
+#define MIB ((int64_t)1 << 20)
+
+/* The first one of three that is there. */
+static const char *label_of(
+	const struct series *s, const char *exported, const char *plain, const char *former)
+{
+	const char *value = series_label(s, exported);
+	value = value != NULL ? value : series_label(s, plain);
+	return value != NULL ? value : series_label(s, former);
+}
+
+static bool is_name(const char *text, size_t most)
+{
+	size_t n = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-.");
+	return text[n] == '\0' && n <= most;
+}
+
+static bool is_word(const char *text, size_t most)
+{
+	size_t n = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_");
+	return text[n] == '\0' && n <= most;
+}
+
+static bool names_are_right(const struct metered *m)
+{
+	return is_name(m->ns, 63) && is_name(m->pod, METERED_NAME_MAX) &&
+	       is_name(m->container, 63) && is_word(m->uuid, METERED_DEVICE_MAX) &&
+	       (m->uid == NULL || is_word(m->uid, 63)) &&
+	       (m->basis == NULL || is_word(m->basis, METERED_BASIS_MAX));
+}
+
+static enum dcgm_verdict take_compute(struct figure value, struct metered *m)
+{
+	if (value.micro < 0 || value.micro > (int64_t)100 * FIGURE_ONE) {
+		return DCGM_ODD;
+	}
+	m->compute = value.micro / (FIGURE_ONE / 1000);
+	return DCGM_TAKEN;
+}
+
+static enum dcgm_verdict take_memory(struct figure value, struct metered *m)
+{
+	if (value.micro < 0 || value.micro / FIGURE_ONE > METERED_MEMORY_MAX / MIB) {
+		return DCGM_ODD;
+	}
+	m->mem_bytes = value.micro / FIGURE_ONE * MIB + value.micro % FIGURE_ONE * MIB / FIGURE_ONE;
+	return DCGM_TAKEN;
+}
+
+enum dcgm_verdict dcgm_read(
+	const char *name, const struct series *s, struct figure value, struct metered *ret_metered)
+{
+	struct metered m = *ret_metered;
+	bool compute = text_equals(name, DCGM_COMPUTE);
+	if ((!compute && !text_equals(name, DCGM_MEMORY)) || series_label(s, "GPU_I_ID") != NULL) {
+		return DCGM_OTHER;
+	}
+	m.ns = label_of(s, "exported_namespace", "namespace", "pod_namespace");
+	m.pod = label_of(s, "exported_pod", "pod", "pod_name");
+	m.container = text_or(label_of(s, "exported_container", "container", "container_name"), "");
+	m.uuid = text_or(label_of(s, "UUID", "uuid", "gpu_uuid"), "");
+	m.uid = series_label(s, "pod_uid");
+	m.basis = series_label(s, "source");
+	m.estimated = text_equals(series_label(s, "attribution"), "estimated");
+	m.compute = m.mem_bytes = METERED_ABSENT;
+	if (text_empty(m.ns) || text_empty(m.pod)) {
+		return DCGM_OTHER;
+	}
+	if (!figure_is_number(value) || !names_are_right(&m)) {
+		return DCGM_ODD;
+	}
+	enum dcgm_verdict verdict = compute ? take_compute(value, &m) : take_memory(value, &m);
+	if (verdict == DCGM_TAKEN) {
+		*ret_metered = m;
+	}
+	return verdict;
+}

@@ -1,0 +1,18 @@
+/* What vLLM, SGLang and Triton tell of themselves, by the names of their series. */
+#ifndef METER_GAUGES_H
+#define METER_GAUGES_H
+
+#include "base/str.h"
+#include "codec/figure.h"
+#include "codec/series.h"
+#include "model/metered.h"
+
+enum gauges_verdict { GAUGES_OTHER, GAUGES_ODD, GAUGES_TAKEN };
+
+/* One series more of one pod: counts of several models are added, of pools the fullest counts. */
+enum gauges_verdict gauges_take(
+	struct app_gauges *g, const char *name, const struct series *s, struct figure value);
+/* All names that are read, with '|' between. */
+void gauges_write_names(struct str *out);
+
+#endif

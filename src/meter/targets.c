@@ -1,0 +1,232 @@
+/* One record a pod that answers. */
+#include "targets.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/str.h"
+#include "model/names.h"
+
+#define EXPORTER_PORT 9400
+
+struct name_key {
+	const char *ns, *name;
+};
+
+static bool target_same(const void *owner, uint32_t slot, const void *key)
+{
+	const struct targets *t = owner;
+	const struct name_key *k = key;
+	const struct target *a = t->all.items[slot];
+	return strcmp(a->name, k->name) == 0 && strcmp(a->ns, k->ns) == 0;
+}
+
+static uint32_t find(const struct targets *t, const char *ns, const char *name)
+{
+	struct name_key key = {ns, name};
+	return map_find(&t->by_name, hash_pair(ns, name), &key);
+}
+
+static void target_free(struct target *a)
+{
+	free(a->ns);
+	free(a->name);
+	free(a->node);
+	free(a->to);
+	free(a->path);
+	free(a);
+}
+
+static void remove_at(struct targets *t, uint32_t at)
+{
+	struct target *a = t->all.items[at];
+	uint32_t last = (uint32_t)t->all.count - 1;
+	const struct target *moved = t->all.items[last];
+	t->drop(t->data, a);
+	t->apps -= a->kind == TARGET_APP ? 1 : 0;
+	map_remove(&t->by_name, hash_pair(a->ns, a->name), at);
+	if (at != last) {
+		uint64_t hash = hash_pair(moved->ns, moved->name);
+		map_remove(&t->by_name, hash, last);
+		map_put(&t->by_name, hash, at);
+	}
+	VEC_REMOVE_SWAP(&t->all, at);
+	target_free(a);
+}
+
+static void remove_named(struct targets *t, const char *ns, const char *name)
+{
+	uint32_t at = find(t, ns, name);
+	if (at != MAP_NONE) {
+		remove_at(t, at);
+	}
+}
+
+/* --- is it one? --- */
+
+struct door {
+	enum target_kind kind;
+	int64_t port;
+	const char *path; /* NULL: /metrics */
+};
+
+static bool is_exporter(const struct scrape_exporter *e, const struct pod *p)
+{
+	return e->ns != NULL && text_equals(p->ns, e->ns) &&
+	       text_equals(pairs_get(&p->labels, e->key), e->value);
+}
+
+static bool door_of(const struct targets *t, const struct pod *p, struct door *ret)
+{
+	const struct scrape_config *c = &t->config;
+	if (pod_is_agent(p)) {
+		*ret = (struct door){.kind = TARGET_AGENT, .port = p->metrics_port};
+		return c->agents;
+	}
+	if (is_exporter(&c->exporter, p)) {
+		int64_t port = c->exporter.port > 0 ? c->exporter.port : p->metrics_port;
+		*ret = (struct door){
+			.kind = TARGET_EXPORTER, .port = port > 0 ? port : EXPORTER_PORT};
+		return true;
+	}
+	/* On its node's network anybody could be meant by a port. */
+	*ret = (struct door){.kind = TARGET_APP, .port = p->scrape_port, .path = p->scrape_path};
+	return c->apps && (pod_is_tenant(p) || p->gpus > 0) && !p->on_node_network;
+}
+
+static bool answers(const struct pod *p)
+{
+	return p->phase == POD_RUNNING && p->deleting_ms == 0 && p->address != NULL &&
+	       !text_empty(p->node);
+}
+
+/* --- keeping them --- */
+
+static bool has_room(struct targets *t, enum target_kind kind)
+{
+	if (kind != TARGET_APP) {
+		return t->all.count - t->apps < SCRAPE_NODES_MAX;
+	}
+	t->left_out += t->apps < SCRAPE_APPS_MAX ? 0 : 1;
+	return t->apps < SCRAPE_APPS_MAX;
+}
+
+static struct target *add(struct targets *t, const struct pod *p, enum target_kind kind)
+{
+	if (!has_room(t, kind)) {
+		return NULL;
+	}
+	struct target *a = xcalloc(1, sizeof *a);
+	a->kind = kind;
+	a->ns = xstrdup(p->ns);
+	a->name = xstrdup(p->name);
+	t->apps += kind == TARGET_APP ? 1 : 0;
+	VEC_PUSH(&t->all, a);
+	map_put(&t->by_name, hash_pair(p->ns, p->name), (uint32_t)t->all.count - 1);
+	return a;
+}
+
+static void replace(char **slot, const char *value)
+{
+	char *copy = xstrdup(value);
+	free(*slot);
+	*slot = copy;
+}
+
+/* True: it is new, or answers elsewhere. */
+static bool set(struct targets *t, const struct pod *p, const struct door *door)
+{
+	char to[128];
+	uint32_t at = find(t, p->ns, p->name);
+	if (at != MAP_NONE && t->all.items[at]->kind != door->kind) {
+		remove_at(t, at);
+		at = MAP_NONE;
+	}
+	struct target *a = at != MAP_NONE ? t->all.items[at] : add(t, p, door->kind);
+	if (a == NULL) {
+		return false;
+	}
+	snprintf(to, sizeof to, "%.90s:%lld", p->address, (long long)door->port);
+	a->mark = t->mark;
+	if (text_equals(a->to, to) && text_equals(a->path, door->path) &&
+		text_equals(a->node, p->node)) {
+		return false;
+	}
+	t->drop(t->data, a);
+	replace(&a->to, to);
+	replace(&a->path, door->path);
+	replace(&a->node, p->node);
+	a->backoff.attempt = 0;
+	a->next_at = 0;
+	return true;
+}
+
+static bool observe_pod(struct targets *t, const struct pod *p)
+{
+	struct door door;
+	if (answers(p) && door_of(t, p, &door) && door.port > 0) {
+		return set(t, p, &door);
+	}
+	remove_named(t, p->ns, p->name);
+	return false;
+}
+
+static void keep(struct targets *t, const struct change *c)
+{
+	uint32_t at = c->ns != NULL && c->name != NULL ? find(t, c->ns, c->name) : MAP_NONE;
+	if (at != MAP_NONE) {
+		t->all.items[at]->mark = t->mark;
+	}
+}
+
+static void sweep(struct targets *t)
+{
+	for (uint32_t i = (uint32_t)t->all.count; i-- > 0;) {
+		if (t->all.items[i]->mark != t->mark) {
+			remove_at(t, i);
+		}
+	}
+}
+
+bool targets_observe(struct targets *t, const struct change *c)
+{
+	if (c->kind != KIND_POD) {
+		return false;
+	}
+	if (c->type == CHANGE_SET) {
+		return observe_pod(t, c->pod);
+	}
+	if (c->type == CHANGE_GONE && c->ns != NULL && c->name != NULL) {
+		remove_named(t, c->ns, c->name);
+	} else if (c->type == CHANGE_KEEP) {
+		keep(t, c);
+	} else if (c->type == CHANGE_RELIST_BEGIN) {
+		t->mark++;
+		t->left_out = 0;
+	} else if (c->type == CHANGE_RELIST_END && !c->no_sweep) {
+		sweep(t);
+	}
+	return false;
+}
+
+const char *target_kind_name(enum target_kind kind)
+{
+	static const char *const names[] = {"agent", "exporter", "application"};
+	return kind < TARGET_KINDS ? names[kind] : "";
+}
+
+void targets_init(struct targets *t, const struct scrape_config *config)
+{
+	t->config = *config;
+	map_init(&t->by_name, target_same, t);
+}
+
+void targets_finish(struct targets *t)
+{
+	while (t->all.count > 0) {
+		remove_at(t, (uint32_t)t->all.count - 1);
+	}
+	VEC_FINISH(&t->all);
+	map_finish(&t->by_name);
+}

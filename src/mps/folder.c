@@ -1,0 +1,256 @@
+/* Directories are opened, then looked at and changed by descriptor: what a name means may change
+ * between two looks. */
+#include "mps/folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/str.h"
+
+#define LEFT_MAX    4096 /* files that a tenant may have put into pipe/ */
+#define PID_LARGEST 4194304
+#define PID_FILE    "nvidia-cuda-mps-control.pid"
+
+struct fd {
+	int number; /* owned; -1: none */
+};
+
+static void cleanup_fd(struct fd *fd)
+{
+	if (fd->number >= 0) {
+		(void)close(fd->number);
+	}
+}
+
+static int path_fault(struct fault *ret_fault, const char *verb, const char *path)
+{
+	int why = errno;
+	enum fault_kind kind = why == EACCES || why == EPERM ? FAULT_DENIED : FAULT_FATAL;
+	return fault_set(ret_fault, kind, "%s %s: %s", verb, path, strerror(why));
+}
+
+static bool is_uuid(const char *uuid)
+{
+	struct view rest = view_of(uuid);
+	bool good = view_starts_with(rest, "GPU-") && rest.n < 96;
+	for (size_t i = 0; good && i < rest.n; i++) {
+		char c = rest.p[i];
+		good = c == '-' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+		       (c >= 'A' && c <= 'Z');
+	}
+	return good;
+}
+
+int mps_folder_name(
+	struct mps_folder *f, const char *root, const char *uuid, struct fault *ret_fault)
+{
+	if (!is_uuid(uuid)) {
+		return fault_set(ret_fault, FAULT_INVALID,
+			"\"%.40s\" is not the UUID of a whole GPU, GPU- and letters, digits and "
+			"'-'",
+			text_or(uuid, ""));
+	}
+	if (root[0] != '/' || strlen(root) >= MPS_ROOT_MAX) {
+		return fault_set(ret_fault, FAULT_LIMIT,
+			"the MPS root \"%.40s\" is not an absolute path of less than %d bytes",
+			root, MPS_ROOT_MAX);
+	}
+	(void)snprintf(f->root, sizeof f->root, "%s", root);
+	(void)snprintf(f->base, sizeof f->base, "%s/%s", root, uuid);
+	(void)snprintf(f->pipe, sizeof f->pipe, "%s/%s/pipe", root, uuid);
+	(void)snprintf(f->log, sizeof f->log, "%s/%s/log", root, uuid);
+	(void)snprintf(f->ready, sizeof f->ready, "%s/%s/ready", root, uuid);
+	(void)snprintf(f->lock, sizeof f->lock, "%s/%s/lock", root, uuid);
+	return 0;
+}
+
+/* --- directories ------------------------------------------------------------------------------ */
+
+static int directory_open(const char *path, struct fd *fd, struct stat *at, struct fault *ret_fault)
+{
+	fd->number = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd->number < 0 || fstat(fd->number, at) != 0) {
+		return path_fault(ret_fault, "open the directory", path);
+	}
+	if (at->st_uid != geteuid()) {
+		return fault_set(ret_fault, FAULT_DENIED,
+			"%s belongs to uid %u, not to us: somebody else made it; remove it", path,
+			(unsigned)at->st_uid);
+	}
+	return 0;
+}
+
+/* The kubelet makes what it mounts a part of with a mode of its own, if it comes first. */
+static int directory_make(const char *path, struct fault *ret_fault)
+{
+	CLEANUP(cleanup_fd) struct fd fd = {-1};
+	struct stat at;
+	if (mkdir(path, 0755) != 0 && errno != EEXIST) {
+		return path_fault(ret_fault, "make the directory", path);
+	}
+	if (directory_open(path, &fd, &at, ret_fault) != 0) {
+		return -1;
+	}
+	if ((at.st_mode & 07777) != 0755 && fchmod(fd.number, 0755) != 0) {
+		return path_fault(ret_fault, "set the mode of", path);
+	}
+	return 0;
+}
+
+/* Above the root nothing is ours to change. */
+static void warn_of_closed_parents(const char *root)
+{
+	char path[MPS_ROOT_MAX];
+	(void)snprintf(path, sizeof path, "%s", root);
+	for (char *slash = strrchr(path, '/'); slash != NULL && slash > path;
+		slash = strrchr(path, '/')) {
+		struct stat at;
+		*slash = '\0';
+		if (stat(path, &at) == 0 && (at.st_mode & 01) == 0) {
+			log_warn("found a directory that other users cannot traverse",
+				LOG_S("path", path));
+		}
+	}
+}
+
+int mps_folder_lock(const struct mps_folder *f, int *ret_fd, struct fault *ret_fault)
+{
+	if (directory_make(f->root, ret_fault) != 0 || directory_make(f->base, ret_fault) != 0) {
+		return -1;
+	}
+	CLEANUP(cleanup_fd)
+	struct fd fd = {open(f->lock, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600)};
+	if (fd.number < 0) {
+		return path_fault(ret_fault, "open", f->lock);
+	}
+	if (flock(fd.number, LOCK_EX | LOCK_NB) != 0) {
+		return errno != EWOULDBLOCK ? path_fault(ret_fault, "lock", f->lock)
+					    : fault_set(ret_fault, FAULT_CONFLICT,
+						      "another process keeps the MPS daemon in %s: "
+						      "a GPU has one",
+						      f->base);
+	}
+	*ret_fd = fd.number;
+	fd.number = -1;
+	return 0;
+}
+
+int mps_folder_prepare(const struct mps_folder *f, struct fault *ret_fault)
+{
+	warn_of_closed_parents(f->root);
+	if (directory_make(f->root, ret_fault) != 0 || directory_make(f->base, ret_fault) != 0 ||
+		directory_make(f->pipe, ret_fault) != 0) {
+		return -1;
+	}
+	return directory_make(f->log, ret_fault);
+}
+
+int mps_folder_check(const struct mps_folder *f, struct fault *ret_fault)
+{
+	CLEANUP(cleanup_fd) struct fd fd = {-1};
+	struct stat at;
+	if (directory_open(f->pipe, &fd, &at, ret_fault) != 0) {
+		return -1;
+	}
+	return (at.st_mode & 022) == 0 ? 0
+				       : fault_set(ret_fault, FAULT_DENIED,
+						 "%s can be written to by others (mode %o)",
+						 f->pipe, (unsigned)at.st_mode & 07777);
+}
+
+/* Neither a link nor a directory with something in it is a daemon's. */
+static int entry_remove(int folder, const char *name)
+{
+	if (unlinkat(folder, name, 0) == 0 || errno == ENOENT) {
+		return 0;
+	}
+	return errno == EISDIR ? unlinkat(folder, name, AT_REMOVEDIR) : -1;
+}
+
+static void cleanup_listing(DIR **listing)
+{
+	if (*listing != NULL) {
+		(void)closedir(*listing);
+	}
+}
+
+int mps_folder_clear(const struct mps_folder *f, struct fault *ret_fault)
+{
+	CLEANUP(cleanup_fd) struct fd fd = {-1};
+	struct stat at;
+	int left = 0;
+	if (directory_open(f->pipe, &fd, &at, ret_fault) != 0) {
+		return -1;
+	}
+	CLEANUP(cleanup_listing) DIR *listing = fdopendir(fd.number);
+	if (listing == NULL) {
+		return path_fault(ret_fault, "list", f->pipe);
+	}
+	int folder = fd.number;
+	fd.number = -1; /* the listing's now */
+	for (struct dirent *e = readdir(listing); e != NULL; e = readdir(listing)) {
+		if (text_equals(e->d_name, ".") || text_equals(e->d_name, "..")) {
+			continue;
+		}
+		if (++left > LEFT_MAX) {
+			return fault_set(ret_fault, FAULT_LIMIT,
+				"%s holds more than %d files: somebody fills it", f->pipe,
+				LEFT_MAX);
+		}
+		if (entry_remove(folder, e->d_name) != 0) {
+			return path_fault(ret_fault, "empty", f->pipe);
+		}
+	}
+	return 0;
+}
+
+/* --- files ------------------------------------------------------------------------------------ */
+
+pid_t mps_folder_pid(const struct mps_folder *f)
+{
+	char path[MPS_PATH_MAX + 64], text[32];
+	struct stat at;
+	int64_t pid;
+	(void)snprintf(path, sizeof path, "%s/" PID_FILE, f->pipe);
+	/* A pipe in its place must not make us wait. */
+	CLEANUP(cleanup_fd)
+	struct fd fd = {open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)};
+	if (fd.number < 0 || fstat(fd.number, &at) != 0 || !S_ISREG(at.st_mode)) {
+		return 0;
+	}
+	ssize_t n = read(fd.number, text, sizeof text);
+	struct view told = view_trim((struct view){text, n > 0 ? (size_t)n : 0});
+	return parse_i64(told, 2, PID_LARGEST, &pid) ? (pid_t)pid : 0;
+}
+
+int mps_folder_set_ready(const struct mps_folder *f, struct fault *ret_fault)
+{
+	CLEANUP(cleanup_fd)
+	struct fd fd = {open(f->ready, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644)};
+	if (fd.number < 0 || futimens(fd.number, NULL) != 0) {
+		return path_fault(ret_fault, "write", f->ready);
+	}
+	return 0;
+}
+
+void mps_folder_clear_ready(const struct mps_folder *f)
+{
+	(void)unlink(f->ready);
+}
+
+bool mps_folder_is_ready(const struct mps_folder *f, int64_t wall_ms)
+{
+	struct stat at;
+	if (lstat(f->ready, &at) != 0 || !S_ISREG(at.st_mode)) {
+		return false;
+	}
+	int64_t touched_ms = (int64_t)at.st_mtim.tv_sec * 1000 + at.st_mtim.tv_nsec / 1000000;
+	return wall_ms - touched_ms < MPS_READY_OLD_MS;
+}

@@ -1,0 +1,137 @@
+/* The shell round mps/daemon.h: signals, the looks at the GPU, and an end in time. */
+#include "capacity_mps.h"
+
+#include <signal.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "gpu/compute_mode.h"
+#include "io/loop.h"
+#include "mps/daemon.h"
+#include "mps/folder.h"
+#include "watchdog.h"
+
+struct keeper {
+	const struct capacity_options *o; /* borrowed, as all of these */
+	const char *uuid;
+	capacity_check check;
+	void *data;
+	struct loop *loop;	   /* owned */
+	struct mps_daemon *daemon; /* owned */
+	struct loop_timer looks, wait;
+	struct fault fault; /* why it ends; none: it was asked to */
+	char last[FAULT_MESSAGE_MAX];
+	bool stopping;
+};
+
+static void stopped(void *data)
+{
+	struct keeper *k = data;
+	loop_stop(k->loop);
+}
+
+static void keeper_stop(struct keeper *k)
+{
+	if (!k->stopping) {
+		k->stopping = true;
+		loop_timer_stop(&k->looks);
+		loop_timer_stop(&k->wait);
+		mps_daemon_stop(k->daemon, stopped);
+	}
+}
+
+static void on_signal(void *data, int signo)
+{
+	(void)signo;
+	keeper_stop(data);
+}
+
+static void on_look(void *data)
+{
+	struct keeper *k = data;
+	if (k->check(k->data, &k->fault) != 0) {
+		keeper_stop(k);
+	}
+}
+
+static void on_wait_over(void *data)
+{
+	struct keeper *k = data;
+	(void)fault_set(&k->fault, FAULT_FATAL, "MpsFailed: no healthy MPS daemon after %lld s: %s",
+		(long long)(k->o->mps_wait_ms / 1000),
+		k->last[0] != '\0' ? k->last : "it does not come up");
+	keeper_stop(k);
+}
+
+static void on_changed(void *data, enum mps_state state, const char *why)
+{
+	struct keeper *k = data;
+	log_info("changed the state of MPS", LOG_S("uuid", k->uuid),
+		LOG_S("state", mps_state_name(state)), LOG_S("why", why));
+	if (state == MPS_ACTIVE) {
+		loop_timer_stop(&k->wait);
+	} else if (*why != '\0') {
+		(void)snprintf(k->last, sizeof k->last, "%s", why);
+	}
+}
+
+static int set_exclusive(void *data, bool exclusive, struct fault *ret_fault)
+{
+	const struct keeper *k = data;
+	CLEANUP(cleanup_watchdog) struct watchdog watchdog;
+	watchdog_arm(&watchdog, k->o->patience_ms, k->o->termination_log,
+		"the NVIDIA driver does not answer: setting the compute mode did not come back");
+	return gpu_compute_mode_set(k->o->nvml_library, k->uuid,
+		exclusive ? COMPUTE_MODE_EXCLUSIVE_PROCESS : COMPUTE_MODE_DEFAULT, ret_fault);
+}
+
+/* The loop hears them by a handler. */
+static void take_signals(struct keeper *k)
+{
+	sigset_t set;
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	loop_on_signal(k->loop, SIGTERM, on_signal, k);
+	loop_on_signal(k->loop, SIGINT, on_signal, k);
+	(void)sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
+static void keeper_finish(struct keeper *k)
+{
+	mps_daemon_destroy(k->daemon);
+	loop_destroy(k->loop);
+}
+
+int capacity_serve_mps(const struct capacity_options *o, const char *uuid, capacity_check check,
+	void *data, struct fault *ret_fault)
+{
+	CLEANUP(keeper_finish)
+	struct keeper k = {.o = o, .uuid = uuid, .check = check, .data = data};
+	k.loop = loop_create();
+	const struct mps_daemon_options options = {.loop = k.loop,
+		.program = o->mps_control,
+		.root = o->mps_root,
+		.uuid = uuid,
+		.shm = o->mps_shm,
+		.health_ms = MPS_HEALTH_MS,
+		.timeout_ms = MPS_TIMEOUT_MS,
+		.retry_ms = MPS_RETRY_MS,
+		.set_exclusive = set_exclusive,
+		.changed = on_changed,
+		.data = &k};
+	if (mps_daemon_create(&options, &k.daemon, ret_fault) != 0) {
+		return fault_wrap(ret_fault, "MpsFailed");
+	}
+	loop_timer_init(&k.looks, k.loop, on_look, &k);
+	loop_timer_repeat_ms(&k.looks, o->check_ms);
+	loop_timer_init(&k.wait, k.loop, on_wait_over, &k);
+	loop_timer_start_ms(&k.wait, o->mps_wait_ms);
+	take_signals(&k);
+	loop_run(k.loop);
+	if (k.fault.kind != FAULT_NONE) {
+		fault_copy(ret_fault, &k.fault);
+		return -1;
+	}
+	return 0;
+}

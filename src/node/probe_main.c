@@ -1,0 +1,97 @@
+/* The child: waits for a question, looks, answers. It ends with the agent, by the end of the socket
+ * or by the signal that it asked the kernel for. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/str.h"
+#include "gpu/frame.h"
+#include "gpu/nvml.h"
+#include "gpu/sampler.h"
+#include "node/gpu_worker.h"
+
+#define SOCKET	   STDIN_FILENO
+#define KEEP_BYTES (64 * 1024)
+
+/* False: the agent is gone, or closed its end. */
+static bool request_read(char request[FRAME_REQUEST_BYTES])
+{
+	for (size_t have = 0; have < FRAME_REQUEST_BYTES;) {
+		ssize_t n = read(SOCKET, request + have, FRAME_REQUEST_BYTES - have);
+		if (n == 0 || (n < 0 && errno != EINTR)) {
+			return false;
+		}
+		have += n > 0 ? (size_t)n : 0;
+	}
+	return true;
+}
+
+static bool answer_write(const struct str *answer)
+{
+	for (size_t done = 0; done < answer->len;) {
+		ssize_t n = write(SOCKET, answer->p + done, answer->len - done);
+		if (n < 0 && errno != EINTR) {
+			return false;
+		}
+		done += n > 0 ? (size_t)n : 0;
+	}
+	return true;
+}
+
+static bool answer(struct sampler *s, uint32_t use_every_ms, struct str *text, struct arena *arena)
+{
+	struct gpu_sample sample;
+	struct fault why = {0};
+	str_reset(text);
+	arena_reset(arena);
+	if (sampler_look(s, use_every_ms, arena, &sample, &why) == 0 &&
+		!frame_write_sample(text, &sample)) {
+		(void)fault_set(&why, FAULT_LIMIT,
+			"the devices have more processes than fit in an answer of %zu bytes",
+			FRAME_BYTES_MAX);
+	}
+	if (why.kind != FAULT_NONE) {
+		str_finish(text);
+		*text = (struct str)STR_INIT(FRAME_BYTES_MAX);
+		(void)frame_write_fault(text, &why);
+	}
+	bool done = answer_write(text);
+	str_trim_capacity(text, KEEP_BYTES);
+	return done;
+}
+
+static int serve(const char *library)
+{
+	CLEANUP(str_finish) struct str text = STR_INIT(FRAME_BYTES_MAX);
+	CLEANUP(arena_finish) struct arena arena = {0};
+	struct sampler *s = sampler_create(library, &clock_system);
+	char request[FRAME_REQUEST_BYTES];
+	struct fault fault = {0};
+	uint32_t use_every_ms;
+	bool going = true;
+	while (going && request_read(request)) {
+		going = frame_read_request(request, &use_every_ms, &fault) == 0 &&
+			answer(s, use_every_ms, &text, &arena);
+	}
+	sampler_destroy(s);
+	return going ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+int agent_probe_main(int argc, char **argv)
+{
+	static const char option[] = "--nvml-library=";
+	const char *library = NVML_LIBRARY;
+	if (argc > 2 || (argc == 2 && strncmp(argv[1], option, sizeof option - 1) != 0)) {
+		(void)fputs("usage: aliquot agent-probe [--nvml-library=FILE]\n"
+			    "the agent starts it for itself\n",
+			stderr);
+		return 2;
+	}
+	if (argc == 2) {
+		library = argv[1] + sizeof option - 1;
+	}
+	return serve(library);
+}

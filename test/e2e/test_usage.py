@@ -1,0 +1,209 @@
+"""Use of pods, read from exporters and from a real Prometheus: what is not known is never zero."""
+
+import json
+import shutil
+import socket
+import subprocess
+
+import pytest
+
+import exporting
+import stack as stacks_of
+from helpers import on
+from prometheus import Prometheus
+from waiting import wait_until
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+# The Prometheus must be named before the controller starts.
+PROMETHEUS_PORT, EXPORTER_PORT = free_port(), 9400
+STACK = {"nodes": [("metered-%d" % i, 1) for i in range(12)],
+         "arguments": ["--idle-grace-seconds=1", "--usage-seconds=5", "--usage-gauges=pods",
+                       "--usage-exporter=default/app=dcgm:%d" % EXPORTER_PORT,
+                       "--usage-prometheus=http://127.0.0.1:%d" % PROMETHEUS_PORT]}
+READS = "aliquot_usage_reads_total"
+
+
+def known(stack, pod):
+    """What the leader knows of a pod; None: it does not want to."""
+    meta = pod["metadata"]
+    said = json.loads(stack.wait_leader().get("/debug/usage")[1])
+    return next((p for p in said["pods"] if (p["ns"], p["name"]) == (meta["namespace"], meta["name"])), None)
+
+
+def wait_known(stack, pod, condition, what, timeout=40):
+    last = {}
+
+    def holds():
+        last["pod"] = known(stack, pod)
+        return last["pod"] is not None and condition(last["pod"])
+    wait_until(holds, timeout, lambda: "%s; known: %s\n%s" % (what, last["pod"], stack.logs()), every=0.2)
+    return last["pod"]
+
+
+def reads(stack, source, verdict):
+    return stack.wait_leader().metric('%s{source="%s",verdict="%s"}' % (READS, source, verdict))
+
+
+def tenant(stack, name, where, **options):
+    pod_name = name()
+    stack.create_pod(pod_name, fraction="0.5", **options, **on(where))
+    return stack.wait_running(pod_name)
+
+
+@pytest.fixture(name="exporter_on")
+def fixture_exporter_on(stack, name):
+    """exporter_on(node, body): a pod with the exporters' label there, and who answers at its address."""
+    made = []
+
+    def make(where, body):
+        pod_name = name()
+        stack.create_pod(pod_name, gpus=0, labels={"app": "dcgm"}, **on(where))
+        pod = stack.wait_running(pod_name)
+        made.append(exporting.Exporter(pod["status"]["podIP"], EXPORTER_PORT, body))
+        return made[-1]
+    yield make
+    for exporter in made:
+        exporter.stop()
+
+
+@pytest.fixture(name="prometheus_of")
+def fixture_prometheus_of():
+    """prometheus_of(exporter, …): a real Prometheus that scrapes it, where the controller looks for one."""
+    made = []
+
+    def make(exporter, **options):
+        host, port = exporter.server.server_address
+        made.append(Prometheus(PROMETHEUS_PORT, "%s:%d" % (host, port), **options))
+        return made[-1]
+    yield make
+    for prometheus in made:
+        prometheus.stop()
+
+
+def test_an_exporter_is_read_and_its_silence_is_stale(stack, node, name, exporter_on):
+    where = node()
+    pod = tenant(stack, name, where)
+    assert wait_known(stack, pod, lambda p: True, "it to be wanted")["state"] == "unknown"
+    exporter = exporter_on(where, lambda: exporting.use(pod, 37.5, 2048))
+    found = wait_known(stack, pod, lambda p: p["state"] == "fresh", "its use")
+    figure, = found["figures"]
+    assert (found["source"], found["node"], found["state"]) == ("exporter", where, "fresh")
+    assert (figure["milli_percent"], figure["mem_bytes"]) == (37500, 2048 << 20)
+    leader = stack.wait_leader()
+    assert leader.metric('aliquot_metered_by{source="exporter"}') == 1
+    assert leader.metric("aliquot_used_milli") == 375
+    assert leader.metric("aliquot_used_memory_mib") == 2048
+    exporter.stop()
+    wait_until(lambda: reads(stack, "exporter", "unreachable") >= 1, 30, "silence to be counted")
+    found = wait_known(stack, pod, lambda p: p["state"] == "stale", "it to be stale", 90)
+    assert found["figures"][0]["milli_percent"] == 37500, "what was known last, and no zero"
+    assert leader.metric("aliquot_used_milli") == 0, "of what is fresh there is nothing"
+    assert leader.metric('aliquot_metered_pods{state="stale"}') == 1
+
+
+MALFORMED = [("malformed", lambda pod: exporting.use(pod, 10, 10) + "DCGM_FI_DEV_GPU_UTIL{pod= 3\n"),
+             ("malformed", lambda pod: exporting.use(pod, "0x10", 10)),
+             ("malformed", lambda pod: exporting.use(pod, 10, 10) + "cut"),
+             ("too_large", lambda pod: exporting.use(pod, 10, 10) + "x" * 20000 + " 1\n"),
+             ("malformed", lambda pod: "<html>\n")]
+
+
+@pytest.mark.parametrize("verdict, text", MALFORMED, ids=lambda value: value if isinstance(value, str) else "")
+def test_what_cannot_be_read_is_counted_and_never_zero(stack, node, name, exporter_on, verdict, text):
+    where = node()
+    pod = tenant(stack, name, where)
+    before = reads(stack, "exporter", verdict)
+    exporter_on(where, lambda: text(pod))
+    wait_until(lambda: reads(stack, "exporter", verdict) > before, 30, lambda: "it to be counted\n" + stack.logs())
+    found = known(stack, pod)
+    assert (found["state"], found["figures"]) == ("unknown", [])
+
+
+def test_an_answer_that_breaks_off_and_one_of_an_error(stack, node, name, exporter_on):
+    where = node()
+    pod = tenant(stack, name, where)
+    exporter = exporter_on(where, lambda: exporting.use(pod, 10, 10))
+    exporter.breaks = True
+    before = reads(stack, "exporter", "unreachable")
+    wait_until(lambda: reads(stack, "exporter", "unreachable") > before, 40, "it to be counted")
+    assert known(stack, pod)["state"] == "unknown"
+    exporter.breaks, exporter.status = False, 500
+    before = reads(stack, "exporter", "status")
+    wait_until(lambda: reads(stack, "exporter", "status") > before, 60, "it to be counted")
+    assert known(stack, pod)["state"] == "unknown"
+
+
+def test_an_application_speaks_for_its_pod(stack, node, name):
+    where, port = node(), 8000
+    pod = tenant(stack, name, where, annotations={
+        "prometheus.io/scrape": "true", "prometheus.io/port": str(port), "prometheus.io/path": "/own"})
+    text = 'vllm:kv_cache_usage_perc{engine="0"} 0.25\nvllm:num_requests_waiting{engine="0"} 3\n'
+    application = exporting.Exporter(pod["status"]["podIP"], port, lambda: text + exporting.use(pod, 50, 5))
+    try:
+        found = wait_known(stack, pod, lambda p: "application" in p, "its gauges", 90)
+    finally:
+        application.stop()
+    assert set(application.asked) == {"/own"}
+    told = found["application"]
+    assert (told["engine"], told["kv_used_millionths"], told["waiting"]) == ("vllm", 250000, 3)
+    assert told["preemptions"] is None and found["state"] == "unknown", "of the GPU its word does not count"
+
+
+@pytest.mark.parametrize("honor", [True, False], ids=["honor-labels", "exported-labels"])
+def test_a_real_prometheus(stack, node, name, prometheus_of, honor):
+    """Its samples are as old as they were scraped; an exporter that is gone becomes stale, not zero."""
+    where = node()
+    pod = tenant(stack, name, where)
+    exporter = exporting.Exporter("127.0.0.1", 0, lambda: exporting.use(pod, 42, 1024))
+    try:
+        prometheus = prometheus_of(exporter, honor_labels=honor)
+        prometheus.wait_scraped("DCGM_FI_DEV_GPU_UTIL")
+        found = wait_known(stack, pod, lambda p: p["state"] == "fresh", "its use", 90)
+    finally:
+        exporter.stop()
+    figure, = found["figures"]
+    assert (found["source"], figure["container"]) == ("prometheus", "main")
+    assert (figure["milli_percent"], figure["mem_bytes"]) == (42000, 1024 << 20)
+    # By now it is silent: what is known gets older, whatever an instant query would still say.
+    first = known(stack, pod)["figures"][0]
+    later = wait_known(stack, pod, lambda p: p["figures"][0]["age_ms"] > 15000, "it to get older")
+    assert later["figures"][0]["at_ms"] - first["at_ms"] < 5000
+    assert later["figures"][0]["milli_percent"] == 42000
+
+
+def test_a_real_prometheus_that_is_gone(stack, prometheus_of):
+    exporter = exporting.Exporter("127.0.0.1", 0, lambda: "up 1\n")
+    try:
+        prometheus_of(exporter).stop()
+    finally:
+        exporter.stop()
+    before = reads(stack, "prometheus", "unreachable")
+    wait_until(lambda: reads(stack, "prometheus", "unreachable") > before, 120, "it to be counted")
+
+
+BAD = [("--usage-exporter=app=dcgm", "write NAMESPACE/LABEL=VALUE"),
+       ("--usage-prometheus=ftp://x", "neither http nor https"),
+       ("--usage-gauges=prometheus", "write its URL to usage-prometheus"),
+       ("--usage-prometheus=http://x --usage-prometheus-token=/dev/null", "over https:// only"),
+       ("--usage-prometheus=https://x --usage-prometheus-token=/nowhere", "/nowhere")]
+
+
+@pytest.mark.parametrize("arguments, message", BAD)
+def test_an_option_that_cannot_be_meant(cp, arguments, message):
+    ended = subprocess.run([stacks_of.binary(), "controller", "--kubeconfig", cp.kubeconfig("controller"),
+                            "--metrics-listen", "127.0.0.1:0", *arguments.split()], stdin=subprocess.DEVNULL,
+                           capture_output=True, text=True, timeout=60, check=False)
+    assert ended.returncode == 1 and message in ended.stderr, ended.stderr
+
+
+def test_our_own_metrics_as_promtool_reads_them(stack):
+    assert shutil.which("promtool"), "Debian's prometheus has it"
+    ended = subprocess.run(["promtool", "check", "metrics"], input=stack.wait_leader().get("/metrics")[1],
+                           capture_output=True, text=True, timeout=60, check=False)
+    assert "error" not in ended.stderr.lower() and ended.returncode in (0, 3), (ended.returncode, ended.stderr)

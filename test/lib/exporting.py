@@ -1,0 +1,63 @@
+"""An exporter of a test's own: it answers /metrics with what the test says, and can misbehave."""
+
+import http.server
+import threading
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    """GET of any path."""
+
+    exporter = None
+    timeout = 30
+
+    def log_message(self, *_):
+        """Quiet."""
+
+    def do_GET(self):  # pylint: disable=invalid-name
+        exporter = self.exporter
+        exporter.asked.append(self.path)
+        status, body = exporter.status, exporter.body().encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "text/plain; version=0.0.4")
+        # More than will come: the connection breaks in the middle.
+        self.send_header("Content-Length", str(len(body) + (10 if exporter.breaks else 0)))
+        self.end_headers()
+        self.wfile.write(body)
+
+
+class Exporter:
+    """Answers at (ADDRESS, PORT), until stop. `body` gives the text; `status` and `breaks` are for misbehaviour."""
+
+    def __init__(self, address, port, body):
+        self.body, self.status, self.breaks = body, 200, False
+        self.asked = []
+        handler = type("BoundHandler", (Handler,), {"exporter": self})
+        self.server = http.server.ThreadingHTTPServer((address, port), handler)
+        self.server.daemon_threads = True
+        self.server.handle_error = lambda *_: None
+        self.thread = threading.Thread(target=self.server.serve_forever, args=(0.05,), daemon=True)
+        self.thread.start()
+
+    @property
+    def port(self):
+        return self.server.server_address[1]
+
+    def stop(self):
+        """Nobody answers there any more."""
+        if self.server is not None:
+            self.server.shutdown()
+            self.server.server_close()
+            self.thread.join(10)
+            self.server = None
+
+
+def line(name, pod, value, **labels):
+    """One line about the container `main` of a pod of the API."""
+    meta = pod["metadata"]
+    labels = {"UUID": "GPU-test", "container": "main", "namespace": meta["namespace"], "pod": meta["name"],
+              **labels}
+    return "%s{%s} %s\n" % (name, ",".join('%s="%s"' % item for item in labels.items()), value)
+
+
+def use(pod, percent, mib):
+    return line("DCGM_FI_DEV_GPU_UTIL", pod, percent) + line("DCGM_FI_DEV_FB_USED", pod, mib)

@@ -1,0 +1,179 @@
+/* Directories, their modes, the lock, and what a tenant that is root may leave in them. */
+#include "mps/folder.h"
+
+#include "base/clock.h"
+#include "harness.h"
+
+#define UUID "GPU-0123abcd-0000-1111-2222-333344445555"
+
+static struct mps_folder f;
+
+static void setup(void)
+{
+	folder_make();
+	cr_assert_eq(mps_folder_name(&f, in_folder("root"), UUID, NULL), 0);
+}
+
+TestSuite(folder, .init = setup, .fini = folder_drop, .timeout = 20);
+
+static unsigned mode(const char *path)
+{
+	struct stat at;
+	cr_assert_eq(stat(path, &at), 0, "%s", path);
+	return at.st_mode & 07777;
+}
+
+static void prepare(void)
+{
+	struct fault fault;
+	cr_assert_eq(mkdir(f.root, 0700), 0);
+	cr_assert_eq(mkdir(f.base, 0700), 0);
+	cr_assert_eq(mps_folder_prepare(&f, &fault), 0, "%s", fault.message);
+}
+
+Test(folder, a_name_is_a_whole_gpus_uuid)
+{
+	static const char *const bad[] = {
+		NULL, "", "GPU", "MIG-1", "GPU-../../etc", "GPU-a/b", "GPU-a b", "GPU-\n", "gpu-1"};
+	struct fault fault;
+	for (size_t i = 0; i < COUNT_OF(bad); i++) {
+		cr_expect_eq(mps_folder_name(&f, "/r", bad[i], &fault), -1);
+		cr_expect_eq(fault.kind, FAULT_INVALID);
+	}
+	cr_expect_eq(mps_folder_name(&f, "relative", UUID, &fault), -1);
+	char root[MPS_ROOT_MAX + 2];
+	memset(root, '/', sizeof root - 1);
+	root[sizeof root - 1] = '\0';
+	cr_expect_eq(mps_folder_name(&f, root, UUID, &fault), -1);
+	cr_expect_eq(fault.kind, FAULT_LIMIT);
+	cr_assert_eq(mps_folder_name(&f, MPS_ROOT, UUID, &fault), 0);
+	cr_expect_str_eq(f.pipe, "/run/aliquot/mps/" UUID "/pipe");
+}
+
+Test(folder, everybody_may_come_through)
+{
+	(void)umask(077);
+	prepare();
+	cr_expect_eq(mode(f.root), 0755);
+	cr_expect_eq(mode(f.base), 0755);
+	cr_expect_eq(mode(f.pipe), 0755);
+	cr_expect_eq(mode(f.log), 0755);
+	cr_expect_eq(mps_folder_check(&f, NULL), 0);
+}
+
+Test(folder, only_one_has_the_lock)
+{
+	int first = -1, second = -1;
+	struct fault fault;
+	cr_assert_eq(mps_folder_lock(&f, &first, NULL), 0);
+	cr_expect_eq(mps_folder_lock(&f, &second, &fault), -1);
+	cr_expect_eq(fault.kind, FAULT_CONFLICT);
+	cr_expect_eq(second, -1);
+	(void)close(first);
+	cr_assert_eq(mps_folder_lock(&f, &second, NULL), 0);
+	(void)close(second);
+	cr_expect_eq(mode(f.lock), 0600);
+}
+
+Test(folder, a_link_is_not_followed)
+{
+	struct fault fault;
+	int fd = -1;
+	prepare();
+	cr_assert_eq(rmdir(f.pipe), 0);
+	cr_assert_eq(symlink("/tmp", f.pipe), 0);
+	cr_expect_eq(mps_folder_prepare(&f, &fault), -1);
+	cr_expect_eq(mps_folder_clear(&f, &fault), -1);
+	cr_expect_eq(mps_folder_check(&f, &fault), -1);
+	cr_assert_eq(symlink("/tmp/aliquot-nothing", f.lock), 0);
+	cr_expect_eq(mps_folder_lock(&f, &fd, &fault), -1);
+	cr_expect_not(is_there("/tmp/aliquot-nothing"));
+}
+
+Test(folder, what_others_may_write_to_is_not_trusted)
+{
+	struct fault fault;
+	prepare();
+	cr_assert_eq(chmod(f.pipe, 0777), 0);
+	cr_expect_eq(mps_folder_check(&f, &fault), -1);
+	cr_expect_eq(fault.kind, FAULT_DENIED);
+	cr_assert_eq(mps_folder_prepare(&f, NULL), 0);
+	cr_expect_eq(mps_folder_check(&f, NULL), 0);
+}
+
+Test(folder, one_of_somebody_else_is_not_trusted)
+{
+	struct fault fault;
+	if (geteuid() != 0) {
+		cr_skip_test("needs root to give a directory away");
+	}
+	prepare();
+	cr_assert_eq(chown(f.pipe, 1000, 1000), 0);
+	cr_expect_eq(mps_folder_check(&f, &fault), -1);
+	cr_expect(strstr(fault.message, "belongs to uid 1000") != NULL, "%s", fault.message);
+}
+
+static const char *in_pipe(const char *name)
+{
+	static char path[MPS_PATH_MAX + 64];
+	(void)snprintf(path, sizeof path, "%s/%s", f.pipe, name);
+	return path;
+}
+
+Test(folder, is_emptied_but_not_removed)
+{
+	struct fault fault;
+	prepare();
+	put(in_pipe("control"), "");
+	cr_assert_eq(mkfifo(in_pipe("log"), 0666), 0);
+	cr_assert_eq(symlink(f.log, in_pipe("link")), 0);
+	cr_assert_eq(mkdir(in_pipe("empty"), 0755), 0);
+	cr_assert_eq(mps_folder_clear(&f, &fault), 0, "%s", fault.message);
+	cr_expect(is_there(f.pipe) && is_there(f.log));
+	cr_expect_not(is_there(in_pipe("control")));
+	cr_expect_not(is_there(in_pipe("log")));
+	cr_expect_not(is_there(in_pipe("link")));
+	cr_expect_not(is_there(in_pipe("empty")));
+}
+
+Test(folder, a_full_directory_in_it_is_named_as_a_fault)
+{
+	struct fault fault;
+	prepare();
+	cr_assert_eq(mkdir(in_pipe("trap"), 0755), 0);
+	put(in_pipe("trap/x"), "");
+	cr_expect_eq(mps_folder_clear(&f, &fault), -1);
+	cr_expect(strstr(fault.message, "empty ") != NULL, "%s", fault.message);
+}
+
+Test(folder, the_pid_is_a_number_in_a_file)
+{
+	static const struct {
+		const char *text;
+		pid_t pid;
+	} cases[] = {{"4711\n", 4711}, {"4711", 4711}, {"", 0}, {"1\n", 0}, {"0", 0}, {"-4", 0},
+		{"47 11", 0}, {"4194305", 0}, {"47110000000000000000000000000000000000000000", 0}};
+	prepare();
+	cr_expect_eq(mps_folder_pid(&f), 0);
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		(void)unlink(in_pipe("nvidia-cuda-mps-control.pid"));
+		put(in_pipe("nvidia-cuda-mps-control.pid"), cases[i].text);
+		cr_expect_eq(mps_folder_pid(&f), cases[i].pid, "\"%s\"", cases[i].text);
+	}
+	(void)unlink(in_pipe("nvidia-cuda-mps-control.pid"));
+	cr_assert_eq(mkfifo(in_pipe("nvidia-cuda-mps-control.pid"), 0666), 0);
+	cr_expect_eq(mps_folder_pid(&f), 0, "and does not wait");
+}
+
+Test(folder, ready_grows_old)
+{
+	prepare();
+	int64_t now = clock_wall(&clock_system);
+	cr_expect_not(mps_folder_is_ready(&f, now));
+	cr_assert_eq(mps_folder_set_ready(&f, NULL), 0);
+	cr_expect(mps_folder_is_ready(&f, now));
+	cr_expect_not(mps_folder_is_ready(&f, now + MPS_READY_OLD_MS + 1000));
+	cr_assert_eq(mps_folder_set_ready(&f, NULL), 0, "again");
+	mps_folder_clear_ready(&f);
+	cr_expect_not(mps_folder_is_ready(&f, now));
+}

@@ -1,0 +1,53 @@
+/* Who becomes a client of MPS. */
+#include <criterion/criterion.h>
+
+#include "model/names.h"
+#include "size/admit.h"
+
+static struct admit_verdict judge(struct policy *policy, const char *level, struct arena *arena,
+	struct mutation *ret_mutation)
+{
+	struct container main = {.name = "main", .gpus = 1, .image = "pytorch:2"};
+	struct pair fraction = {NOTE_GPU_FRACTION, "0.25"}, label = {LABEL_POD_SECURITY, level};
+	struct pod pod = {.ns = "team",
+		.name = "p",
+		.notes = {&fraction, 1},
+		.containers = &main,
+		.container_count = 1};
+	struct namespace ns = {.name = "team", .labels = {&label, level != NULL ? 1 : 0}};
+	const struct policy *list[] = {policy};
+	struct admit_input in = {.pod = &pod, .ns = &ns, .policies = {list, 1}};
+	struct admit_verdict v = admit_judge(&in);
+	cr_assert(v.convert);
+	admit_mutation(&in, &v, arena, ret_mutation);
+	return v;
+}
+
+Test(isolation, is_mps_where_the_policy_says_so_and_pod_security_allows_it)
+{
+	static const struct {
+		const char *level;
+		bool mps;
+	} rows[] = {{NULL, true}, {"privileged", true}, {"baseline", false}, {"restricted", false}};
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		CLEANUP(arena_finish) struct arena arena = {0};
+		struct mutation m;
+		struct policy policy = {.name = "own",
+			.has_selector = true,
+			.min_percent = 1,
+			.max_percent = 100,
+			.isolation = ISOLATION_MPS};
+		struct admit_verdict v = judge(&policy, rows[i].level, &arena, &m);
+		cr_assert_eq(v.isolation == ISOLATION_MPS, rows[i].mps);
+		cr_assert_eq(v.forbids_mps != NULL, !rows[i].mps);
+		cr_assert_str_eq(m.isolation, rows[i].mps ? "MPS" : "None");
+		cr_assert_eq(m.env, rows[i].mps ? mps_env : tenant_env);
+		cr_assert_eq(m.mount_count, rows[i].mps ? MPS_MOUNTS_COUNT : 0u);
+		policy.isolation = ISOLATION_NONE;
+		v = judge(&policy, rows[i].level, &arena, &m);
+		cr_assert_null(m.isolation, "nobody asked for anything else");
+		cr_assert_null(v.forbids_mps);
+		cr_assert_eq(m.env, tenant_env);
+		cr_assert_eq(m.mount_count, 0);
+	}
+}
