@@ -202,7 +202,7 @@ void failures_tend(struct engine *e, int64_t policy_ms, struct plan *plan)
 	for (size_t i = 0; i < world_class_count(e->world, WORLD_TENANT); i++) {
 		const struct world_pod *p = world_class_at(e->world, WORLD_TENANT, i);
 		bool failed = p->gpu->gpu_oom_ms != 0 || p->gpu->contention_shown;
-		if (failed && overuse_concerns(e, p)) {
+		if (failed && overuse_concerns(p)) {
 			struct failure *f = failure_touch(e, p, policy_ms);
 			consider(e, f, p, plan);
 			keep_condition(e, f, p, plan);

@@ -59,19 +59,15 @@ int64_t overuse_measured(const struct engine *e, const struct world_pod *p, cons
 	return sum;
 }
 
-bool overuse_concerns(struct engine *e, const struct world_pod *p)
+bool overuse_concerns(const struct world_pod *p)
 {
-	if (p->gpu == NULL || p->gpu->class != WORLD_TENANT || p->gpu->gated ||
-		p->gpu->uuid == NULL || p->gpu->mem_mib <= 0) {
-		return false;
-	}
-	uint32_t slot = world_class_slot(e->world, p->gpu->class, p->gpu->slot);
-	return manners_of_tenant(e, p, slot).isolation == ISOLATION_NONE;
+	return p->gpu != NULL && p->gpu->class == WORLD_TENANT && !p->gpu->gated && !p->gpu->mps &&
+	       p->gpu->uuid != NULL && p->gpu->mem_mib > 0;
 }
 
-static bool uses_now(struct engine *e, const struct world_pod *p)
+static bool uses_now(const struct world_pod *p)
 {
-	return p != NULL && !p->deleting && !world_pod_terminal(p) && overuse_concerns(e, p);
+	return p != NULL && !p->deleting && !world_pod_terminal(p) && overuse_concerns(p);
 }
 
 static struct overuse *overuse_find(struct engine *e, const char *uid, const char *uuid)
@@ -104,7 +100,7 @@ static void find_new(struct engine *e, const struct node_state *s, uint32_t node
 			continue;
 		}
 		user.share_mib = p->gpu->mem_mib;
-		if (blame_excess(&user) > 0 && uses_now(e, p) &&
+		if (blame_excess(&user) > 0 && uses_now(p) &&
 			overuse_find(e, u->uid, u->uuid) == NULL) {
 			struct overuse made = {.uid = xstrdup(u->uid),
 				.uuid = xstrdup(u->uuid),
@@ -143,7 +139,7 @@ static bool look_again(struct engine *e, struct overuse *o)
 {
 	const struct world_pod *p = world_pod_by_uid(e->world, o->uid);
 	o->known = false;
-	if (!uses_now(e, p) || !gpu_list_has(p->gpu->uuid, o->uuid)) {
+	if (!uses_now(p) || !gpu_list_has(p->gpu->uuid, o->uuid)) {
 		return false;
 	}
 	int64_t used = overuse_measured(e, p, o->uuid);
@@ -367,7 +363,7 @@ static void tell_ended(struct engine *e, struct plan *plan)
 {
 	for (size_t i = 0; i < world_class_count(e->world, WORLD_TENANT); i++) {
 		const struct world_pod *p = world_class_at(e->world, WORLD_TENANT, i);
-		if (p->gpu->overuse_shown && uses_now(e, p) && is_within(e, p)) {
+		if (p->gpu->overuse_shown && uses_now(p) && is_within(e, p)) {
 			overuse_remark(e, p,
 				&(struct action){
 					.condition = NAME_OVERUSE, .reason = REASON_WITHIN_SHARE},

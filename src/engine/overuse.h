@@ -84,7 +84,7 @@ void overuse_forget(struct overuses *all);
 #define OVERUSE_TELL_EVERY_MS 600000
 /* A tenant whose memory somebody may be watching: it runs, or has just ended, on a GPU in mode
  * None. */
-bool overuse_concerns(struct engine *e, const struct world_pod *p);
+bool overuse_concerns(const struct world_pod *p);
 /* What it uses of the device; -1: not known. */
 int64_t overuse_measured(const struct engine *e, const struct world_pod *p, const char *uuid);
 struct crowd *crowd_touch(struct engine *e, const char *uuid);

@@ -23,7 +23,10 @@ static inline void tell_sharer(struct bed *b, const struct sharer *t)
 	struct pair label[] = {{LABEL_TENANT, "true"}};
 	struct pair notes[] = {{NOTE_CAPACITY_POD, "c0"}, {NOTE_COMPUTE_MILLI, "100"},
 		{NOTE_GPU_UUID, "G0"}, {NOTE_MEMORY_MIB, text_or(t->mib, "10000")},
-		{NOTE_POLICY_APPLIED, applied}, {NOTE_POLICY, t->policy}};
+		{NOTE_POLICY_APPLIED, applied}, {NOTE_POLICY, t->policy},
+		{NOTE_ISOLATION, ISOLATION_MPS_TEXT}};
+	/* The mode is the pod's own from its creation on, whatever its policy says now. */
+	uint32_t note_count = t->policy == NULL ? 5 : strcmp(t->policy, "walls") != 0 ? 6 : 7;
 	struct pod p = {.ns = text_or(t->ns, "default"),
 		.name = t->name,
 		.uid = t->name,
@@ -32,7 +35,7 @@ static inline void tell_sharer(struct bed *b, const struct sharer *t)
 		.grace_s = t->deleting ? 30 : 0,
 		.phase = t->failed ? POD_FAILED : POD_RUNNING,
 		.labels = {label, 1},
-		.notes = {notes, t->policy != NULL ? 6 : 5},
+		.notes = {notes, note_count},
 		.gpu_oom_ms = t->oom_ms,
 		.told_overuse = t->overuse_shown,
 		.told_contention = t->contention_shown};
