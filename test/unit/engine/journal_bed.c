@@ -26,6 +26,16 @@ uint64_t bed_below(struct bed *b, uint64_t n)
 	return rng_below(&b->rng, n);
 }
 
+static struct inject_claim claim_of(const struct obj *o)
+{
+	struct inject_claim c = o->claim;
+	c.node = o->claim_node;
+	c.uuid = "GPU-1";
+	c.class = o->claim_class;
+	c.driver = c.boot = c.runtime = "";
+	return c;
+}
+
 static void fill_probe(struct pod *p, const struct obj *o, const struct inject_claim *claimed)
 {
 	static struct pair label[] = {{LABEL_PROBE, "env"}};
@@ -51,11 +61,7 @@ void bed_tell_pod(struct bed *b, const struct obj *o)
 	struct amount amount = {"example.com/fpga", 1};
 	struct host_port port = {8080, "TCP", ""};
 	struct gpu_identity id = {.uuid = "GPU-1", .mem_mib = 80000};
-	struct inject_claim claimed = o->claim;
-	claimed.node = o->claim_node;
-	claimed.uuid = "GPU-1";
-	claimed.class = o->claim_class;
-	claimed.driver = claimed.boot = claimed.runtime = "";
+	const struct inject_claim claimed = claim_of(o);
 	struct pod p = {.ns = o->ns,
 		.name = o->name,
 		.uid = o->uid,
