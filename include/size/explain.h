@@ -9,6 +9,7 @@
 
 #include "base/str.h"
 #include "model/gpu.h"
+#include "model/injection.h"
 #include "model/lack.h"
 #include "model/pod.h"
 #include "model/reason.h"
@@ -70,6 +71,11 @@ struct explain_failure {
 };
 void explain_capacity_failed(struct str *out, const struct explain_failure *failure);
 void explain_doubled(struct str *out, const char *gpu, const char *other);
+/* C26: why a node rests, and for how long. */
+void explain_no_injection(struct str *out, const char *node,
+	const enum inject_doubt doubts[INJECT_FORMS], int64_t rests_s);
+/* "env sees no GPU, cdi …" */
+void explain_doubts(struct str *out, const enum inject_doubt doubts[INJECT_FORMS]);
 /* What keeps a whole-GPU pod from running. All text is borrowed. */
 struct explain_way {
 	int64_t gpus;		   /* it asks for */

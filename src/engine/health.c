@@ -197,8 +197,8 @@ static void tell(struct engine *e, const struct world_pod *p, const char *reason
 }
 
 /* Where nobody has anything to do with it, whoever holds it first is told. */
-bool gpu_tell(struct engine *e, const char *uuid, const char *reason, const char *text,
-	struct plan *plan)
+bool gpu_tell(
+	struct engine *e, const char *uuid, const char *reason, const char *text, struct plan *plan)
 {
 	bool any = false;
 	for (size_t i = 0; i < world_class_count(e->world, WORLD_TENANT); i++) {
@@ -224,8 +224,8 @@ static void tell_one(struct engine *e, struct ailment *a, struct plan *plan)
 {
 	CLEANUP(str_finish) struct str sentence = STR_INIT(1024);
 	explain_unhealthy(&sentence, a->uuid, a->node, a->why);
-	a->told = gpu_tell(e, a->uuid, "GpuUnhealthy",
-		arena_strdup(&plan->arena, str_text(&sentence)), plan);
+	a->told = gpu_tell(
+		e, a->uuid, "GpuUnhealthy", arena_strdup(&plan->arena, str_text(&sentence)), plan);
 }
 
 void health_report(struct engine *e, struct plan *plan)

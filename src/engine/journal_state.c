@@ -363,16 +363,10 @@ static void save_lasting(struct saving *s)
 		orphan_pack(record_begin(s, RECORD_ORPHAN), o);
 		record_end(s);
 	}
-	vec_for_each (const struct scale_rest, r, &s->e->scale.rests) {
-		scale_rest_pack(record_begin(s, RECORD_SCALE), r);
-		record_end(s);
-	}
 	runtime_pack(record_begin(s, RECORD_RUNTIME), runtime_of(s->e));
 	record_end(s);
-	vec_for_each (const struct standin, one, &s->e->scale.standins) {
-		standin_pack(record_begin(s, RECORD_STANDIN), one);
-		record_end(s);
-	}
+	scale_save(s->e, s->out, s->put, s->data);
+	inject_save(s->e, s->out, s->put, s->data);
 }
 
 static bool load_memo(struct engine *e, struct unpack *u)
@@ -580,6 +574,8 @@ bool state_load(struct engine *e, enum record type, struct unpack *u)
 		return ailment_unpack(e, u);
 	case RECORD_SCALE:
 		return scale_rest_unpack(e, u);
+	case RECORD_INJECTION:
+		return inject_memo_unpack(e, u);
 	case RECORD_STANDIN:
 		return standin_unpack(e, u);
 	case RECORD_RUNTIME:

@@ -1,7 +1,7 @@
-/* What agents tell of the daemons of MPS, as decisions use it: a GPU whose daemon is not active gets
- * no new tenants, and no GPU gets more processes than MPS takes. What was never told holds nobody
- * off: a capacity pod is ready only while its daemon answers. A fault, which that does not show,
- * lasts until the agent says that it is over, whatever silence comes between.
+/* What agents tell of the daemons of MPS, as decisions use it: a GPU whose daemon is not active
+ * gets no new tenants, and no GPU gets more processes than MPS takes. What was never told holds
+ * nobody off: a capacity pod is ready only while its daemon answers. A fault, which that does not
+ * show, lasts until the agent says that it is over, whatever silence comes between.
  *
  * Nothing here fails or allocates. */
 #ifndef ENGINE_MPS_H

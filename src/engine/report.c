@@ -179,6 +179,7 @@ static void tell_waiting(struct engine *e, struct waiter *w, int64_t now, struct
 		name_most_memory(e, w);
 	}
 	int64_t next = w->retry_at > w->refused_until ? w->retry_at : w->refused_until;
+	const char *no_injection = inject_blocker(e, w, &plan->arena, &next);
 	struct claims_of claims = {.count = 0};
 	if (w->reason == REASON_VOLUME_NOT_READY) {
 		(void)needs_claims(e, &w->pod, &claims);
@@ -197,7 +198,9 @@ static void tell_waiting(struct engine *e, struct waiter *w, int64_t now, struct
 		.want_mib = w->asked.mem_mib,
 		.quota_milli = quota.hard,
 		.quota_used_milli = quota.used,
-		.value = w->reason == REASON_API_REFUSED ? w->refusal : theirs,
+		.value = w->reason == REASON_API_REFUSED ? w->refusal
+			 : no_injection != NULL		 ? no_injection
+							 : theirs,
 		.best_node = w->miss.best_node,
 		.best_milli = w->miss.best_milli,
 		.best_mib = w->miss.best_mib,

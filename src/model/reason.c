@@ -73,6 +73,7 @@ static const char *const names[REASON_COUNT] = {
 	[REASON_WITHIN_SHARE] = "WithinShare",
 	[REASON_CONTENTION] = "Contention",
 	[REASON_NO_CONTENTION] = "NoContention",
+	[REASON_NO_INJECTION] = "NoInjection",
 };
 
 const char *reason_name(enum reason reason)

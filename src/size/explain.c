@@ -102,6 +102,9 @@ static const char *const templates[REASON_COUNT] = {
 			  "[; {value}][; left to the scheduler: {left}]",
 	[REASON_CAPACITY_FAILED] = "needs[ {want}], but capacity pods do not come up[ on {node}]"
 				   "[: {value}][; next try in {next} s]",
+	[REASON_NO_INJECTION] =
+		"needs[ {want}], but no container gets a GPU by its name[ on {node}]"
+		"[: {value}][; next try in {next} s]",
 	[REASON_API_REFUSED] =
 		"the API server refused our write[: {value}][; next try in {next} s]",
 	[REASON_TOO_COMPLEX] = "has more node selectors, affinity terms, their values, tolerations "

@@ -4,8 +4,8 @@
 static void arrives(struct bed *b, const char *name)
 {
 	struct pair label[] = {{LABEL_TENANT, "true"}};
-	struct pair notes[] = {{NOTE_ISOLATION, ISOLATION_MPS_TEXT}, {NOTE_ORIGINAL, "{}"},
-		{NOTE_SHARE, "0.01"}};
+	struct pair notes[] = {
+		{NOTE_ISOLATION, ISOLATION_MPS_TEXT}, {NOTE_ORIGINAL, "{}"}, {NOTE_SHARE, "0.01"}};
 	const char *gate[] = {NAME_GATE};
 	struct pod p = {.ns = "default",
 		.name = name,
@@ -120,8 +120,8 @@ Test(mps, what_waits_is_told_what_holds_it_off)
 		const struct action *a = step(&b, ACTION_CONDITION);
 		if (a != NULL) {
 			cr_assert_eq(a->reason, REASON_MPS_HELD_OFF);
-			cr_assert(strstr(a->message, "takes no new client of MPS: its daemon is down")
-					!= NULL,
+			cr_assert(strstr(a->message,
+					  "takes no new client of MPS: its daemon is down") != NULL,
 				"%s", a->message);
 			bed_finish(&b);
 			return;
@@ -135,9 +135,9 @@ Test(mps, silence_holds_nobody_off_nor_does_what_was_said_of_an_earlier_capacity
 	static const struct {
 		enum mps_state state;
 		bool old, goes;
-	} rows[] = {{MPS_UNSAID, false, true}, {MPS_ACTIVE, false, true}, {MPS_STARTING, false, false},
-		{MPS_DOWN, false, false}, {MPS_DOWN, true, true}, {MPS_STARTING, true, true},
-		{MPS_FAULT, true, false}};
+	} rows[] = {{MPS_UNSAID, false, true}, {MPS_ACTIVE, false, true},
+		{MPS_STARTING, false, false}, {MPS_DOWN, false, false}, {MPS_DOWN, true, true},
+		{MPS_STARTING, true, true}, {MPS_FAULT, true, false}};
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
 		struct bed b = one_gpu();
 		b.now += 1000;
