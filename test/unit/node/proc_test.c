@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/str.h"
@@ -173,6 +174,29 @@ Test(proc, a_process_that_began_after_the_sample_is_not_the_one)
 	cr_assert_eq(look_at(&pid, 1, 49999).items[0].kind, PLACE_GONE);
 	cr_assert_eq(look_at(&pid, 1, 50000).items[0].kind, PLACE_POD);
 	cr_assert_eq(look_at(&pid, 1, 49999).items[0].kind, PLACE_GONE, "also where it is known");
+}
+
+/* A pipe in place of the file shows when it is read. */
+Test(proc, a_pid_that_changes_hands_between_two_files_is_nobodys)
+{
+	char path[128];
+	put_process(100, UID_A, 5000);
+	path_of(path, sizeof path, 100, "cgroup");
+	cr_assert_eq(remove(path), 0);
+	cr_assert_eq(mkfifo(path, 0600), 0);
+	pid_t other = fork();
+	cr_assert_geq(other, 0);
+	if (other == 0) {
+		FILE *pipe = fopen(path, "w");
+		put_stat(100, "next", 6000);
+		fputs("0::/kubepods/pod" UID_B "/" ID "\n", pipe);
+		fclose(pipe);
+		_exit(0);
+	}
+	cr_assert_eq(kind_of(100), PLACE_GONE);
+	int status = 0;
+	cr_assert_eq(waitpid(other, &status, 0), other);
+	cr_assert_eq(status, 0);
 }
 
 Test(proc, one_that_is_known_costs_no_second_file)
