@@ -148,6 +148,23 @@ Test(attribute, a_pod_of_a_whole_gpu_has_its_own_lines)
 	cr_assert_not(bed.usage.devices[1].shared);
 }
 
+/* What replaces a pod under the same name does not get the bill of what was there before. */
+Test(attribute, a_name_that_is_used_again_is_another_pod)
+{
+	const char *uuid = "GPU-0";
+	bed_pod(&bed, (struct node_pod){.uid = "new",
+			      .name = "web-0",
+			      .phase = POD_RUNNING,
+			      .tenant = true,
+			      .uuids = &uuid,
+			      .uuid_count = 1,
+			      .gpu_container = "main"});
+	bed_runs(&bed, 0, 1, "old", 40);
+	bed_make(&bed);
+	cr_assert_eq(bed_line(&bed, 0, "web-0", "main")->use.sm, 0);
+	cr_assert_eq(lost(0, LOSS_UNKNOWN_POD), 1);
+}
+
 /* Scenario 13. */
 Test(attribute, a_process_that_ended_is_charged_to_nobody)
 {

@@ -348,13 +348,12 @@ Test(gpu_worker, looks_sooner_for_who_wants_it_fresh)
 {
 	struct bed *b = bed_create();
 	b->config.interval_ms = 3600000;
+	int64_t at_ms = loop_now_ms();
 	begin(b);
 	await(b, 1, 0);
 	gpu_worker_refresh(b->worker);
-	int64_t at_ms = loop_now_ms(), began_ms = b->sample->taken_ms;
 	await(b, 1, 0);
-	cr_assert_lt(loop_now_ms() - at_ms, 15000);
-	cr_assert_geq(b->sample->taken_ms - began_ms, GPU_WORKER_FRESH_MS - 100);
+	cr_assert_geq(b->sample->taken_ms - at_ms, GPU_WORKER_FRESH_MS);
 	end(b);
 }
 
