@@ -28,6 +28,16 @@ static void tell_memory(const struct gpu_reading *r, struct device_state *d)
 	}
 }
 
+static void tell_mps(const struct mps_fleet *mps, struct arena *arena, struct device_state *d)
+{
+	const struct mps_status *s = mps != NULL ? mps_fleet_status(mps, d->uuid) : NULL;
+	if (s != NULL) {
+		d->mps = s->state;
+		d->contexts = s->contexts;
+		d->mps_why = s->why[0] != '\0' ? arena_strdup(arena, s->why) : NULL;
+	}
+}
+
 /* One that never said its UUID cannot be told, and nobody can have been placed on it. */
 static int tell_devices(
 	const struct tell *t, struct arena *arena, struct node_state *s, struct fault *ret_fault)
@@ -46,6 +56,7 @@ static int tell_devices(
 		d->uuid = r->device.identity.uuid;
 		d->why = why_ill(r, arena);
 		tell_memory(r, d);
+		tell_mps(t->mps, arena, d);
 	}
 	return 0;
 }

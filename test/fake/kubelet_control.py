@@ -45,12 +45,12 @@ class Faults:
         self.kubelet.api.patch("nodes", node, {"status": {
             "allocatable": {"nvidia.com/gpu": count}}}, sub="status")
 
-    def kill(self, namespace, pod, container, code=-9):
-        """A container dies now: by signal -CODE, or, where only played, exiting with CODE."""
+    def kill(self, namespace, pod, container, code=-9, message=""):
+        """A container dies now: by signal -CODE, or, where only played, exiting with CODE and that message."""
         worker = self.kubelet.find(namespace, pod)
         if worker is None:
             raise KeyError("%s/%s" % (namespace, pod))
-        worker.kill(container, int(code))
+        worker.kill(container, int(code), message)
 
     def use(self, namespace, pod, container="main", mib=0, sm=0, index=0):
         """A container's process has so much memory on a device that it sees, and works so hard; MIB null: it left."""

@@ -61,10 +61,10 @@ class PodWorker(threading.Thread):
             self.gone = True
             self._wake()
 
-    def kill(self, name, code):
+    def kill(self, name, code, message):
         """The container dies now, with this exit code or by this signal where it is negative."""
         with self.cond:
-            self.kills.append((name, code))
+            self.kills.append((name, code, message))
             self._wake()
 
     def running(self):
@@ -171,8 +171,8 @@ class PodWorker(threading.Thread):
             return True
         for container, code in exits:
             self._ended(container, code)
-        for name, code in kills:
-            self._die(name, code)
+        for death in kills:
+            self._die(*death)
         self._end_plays()
         if deleting or gone:
             return self._stopping(pod, gone)
@@ -313,14 +313,14 @@ class PodWorker(threading.Thread):
                 text = container.behaviour(self.pod, "termination-message") or ""
                 container.end(container.exit_code, text[:4096])
 
-    def _die(self, name, code):
+    def _die(self, name, code, message):
         for container in self.inits + self.mains:
             if container.name != name or not container.running:
                 continue
             if container.process:
                 container.process.signal(signal.SIGKILL if code >= 0 else -code)
             else:
-                container.end(code if code >= 0 else 128 - code, "")
+                container.end(code if code >= 0 else 128 - code, message[:4096])
 
     def _stop(self, container, number):
         if container.process:

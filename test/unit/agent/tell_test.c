@@ -204,3 +204,35 @@ Test(tell, what_is_not_whole_is_not_told)
 	cr_expect_eq(told(&b), 0);
 	end(&b);
 }
+
+static bool nobodys(void *data, int32_t pid, struct mps_owner *ret_owner)
+{
+	(void)data;
+	(void)pid;
+	(void)ret_owner;
+	return false;
+}
+
+Test(tell, a_daemon_of_mps_is_told_where_one_is_expected)
+{
+	static const char *const uuids[] = {"GPU-1"};
+	struct bed b;
+	begin(&b);
+	cr_assert_eq(told(&b), 0, "%s", b.fault.message);
+	cr_expect_eq(b.state.devices[1].mps, MPS_UNSAID);
+	struct loop *loop = loop_create();
+	struct mps_fleet *fleet = mps_fleet_create(&(struct mps_fleet_options){.loop = loop,
+		.program = "none",
+		.root = "/none",
+		.ask_ms = 1000,
+		.owner = nobodys});
+	mps_fleet_expect(fleet, uuids, 1);
+	b.tell.mps = fleet;
+	cr_assert_eq(told(&b), 0, "%s", b.fault.message);
+	cr_expect_eq(b.state.devices[0].mps, MPS_UNSAID);
+	cr_expect_eq(b.state.devices[1].mps, MPS_STARTING);
+	cr_expect_null(b.state.devices[1].mps_why);
+	mps_fleet_destroy(fleet);
+	loop_destroy(loop);
+	end(&b);
+}
