@@ -86,11 +86,16 @@ def pod_on(stack, node):
                  not pod["metadata"].get("deletionTimestamp")), None)
 
 
-def get(stack, node, path="/metrics"):
-    """(status, text) of a page of a node's agent."""
-    address = pod_on(stack, node)["status"]["podIP"]
+def address(stack, node):
+    """Where the agent of a node is, as the API server says."""
+    return pod_on(stack, node)["status"]["podIP"]
+
+
+def get(stack, node, path="/metrics", where=None):
+    """(status, text) of a page of a node's agent, or of the one at the address WHERE."""
+    url = "http://%s:%d%s" % (where or address(stack, node), METRICS_PORT, path)
     try:
-        with urllib.request.urlopen("http://%s:%d%s" % (address, METRICS_PORT, path), timeout=5) as answer:
+        with urllib.request.urlopen(url, timeout=5) as answer:
             return answer.status, answer.read().decode()
     except urllib.error.HTTPError as error:
         return error.code, error.read().decode()
@@ -104,10 +109,10 @@ def ready(stack, node):
         return False
 
 
-def samples(stack, node):
+def samples(stack, node, where=None):
     """{(name, labels as a frozenset of pairs): value} of /metrics."""
     found = {}
-    for line in get(stack, node)[1].splitlines():
+    for line in get(stack, node, where=where)[1].splitlines():
         if line and not line.startswith("#"):
             series, value = line.rsplit(" ", 1)
             name, _, rest = series.partition("{")
@@ -116,10 +121,10 @@ def samples(stack, node):
     return found
 
 
-def figure(stack, node, metric, **labels):
+def figure(stack, node, metric, where=None, **labels):
     """The value of the one series with these labels; None where there is none."""
     wanted = {(key, '"%s"' % value) for key, value in labels.items()}
-    found = [value for (name, pairs), value in samples(stack, node).items() if name == metric and wanted <= pairs]
+    found = [value for (name, pairs), value in samples(stack, node, where).items() if name == metric and wanted <= pairs]
     assert len(found) < 2, (metric, labels, found)
     return found[0] if found else None
 
