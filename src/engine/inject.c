@@ -23,6 +23,8 @@ static void memo_free(struct inject_memo *m)
 {
 	free(m->node);
 	free(m->subject);
+	free(m->boot);
+	free(m->runtime);
 	free(m->refusal);
 }
 
@@ -171,6 +173,14 @@ static void add_nodes(struct engine *e)
 	}
 }
 
+/* It may work there now. */
+static void end_stale_rest(struct inject_memo *m, const struct node *n)
+{
+	bool same = text_equals(text_or(m->boot, ""), text_or(n->boot, "")) &&
+		    text_equals(text_or(m->runtime, ""), text_or(n->runtime, ""));
+	m->until = same ? m->until : 0;
+}
+
 /* Nothing is opened on a node that rests: it would only be given back. */
 static void add_memos(struct engine *e)
 {
@@ -182,12 +192,13 @@ static void add_memos(struct engine *e)
 		}
 	}
 	for (uint32_t i = 0; i < e->inject.memos.count; i++) {
-		const struct inject_memo *m = &e->inject.memos.items[i];
+		struct inject_memo *m = &e->inject.memos.items[i];
 		uint32_t at = snap_node_of(e, m->node);
 		if (at == WORLD_NONE || e->inject.nodes.items[at].way != INJECT_BY_PROBE) {
 			continue;
 		}
 		e->inject.nodes.items[at].memo = i;
+		end_stale_rest(m, e->snap.nodes.items[at].noun);
 		if (e->now < m->until) {
 			e->inject.nodes.items[at].rests = true;
 			e->snap.nodes.items[at].no_opening = true;

@@ -42,10 +42,11 @@ struct inject_try {
 };
 
 struct inject_memo {
-	char *node;	 /* owned */
-	char *subject;	 /* owned; uid of the capacity pod whose GPU is named */
-	int64_t until;	 /* it rests until then; 0: it never did */
-	int64_t seen_at; /* it was last tried there, or known how */
+	char *node;	      /* owned */
+	char *boot, *runtime; /* owned; of the node when it began to rest */
+	char *subject;	      /* owned; uid of the capacity pod whose GPU is named */
+	int64_t until;	      /* it rests until then; 0: it never did */
+	int64_t seen_at;      /* it was last tried there, or known how */
 	struct backoff backoff;
 	enum inject_doubt doubts[INJECT_FORMS]; /* for which it rests */
 	struct inject_try tries[INJECT_FORMS];

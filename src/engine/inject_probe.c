@@ -116,13 +116,17 @@ static void order_forms(const struct engine *e, enum inject_form ret_order[INJEC
 	}
 }
 
-static void rest(struct engine *e, struct inject_memo *m, const struct holder *h, struct plan *plan)
+static void rest(struct engine *e, struct inject_memo *m, uint32_t node, struct plan *plan)
 {
+	const struct holder *h = e->inject.nodes.items[node].subject;
+	const struct node *noun = e->snap.nodes.items[node].noun;
 	CLEANUP(str_finish) struct str text = STR_INIT(1024);
 	if (m->backoff.first_ms == 0) {
 		m->backoff = (struct backoff){.first_ms = REST_FIRST_MS, .cap_ms = REST_CAP_MS};
 	}
 	m->until = e->now + backoff_next(&m->backoff, &e->rng);
+	text_set(&m->boot, noun->boot);
+	text_set(&m->runtime, noun->runtime);
 	wake_by(e, m->until);
 	e->dirty = true;
 	explain_no_injection(&text, m->node, m->doubts, (m->until - e->now + 999) / 1000);
@@ -156,7 +160,7 @@ static void try_node(struct engine *e, uint32_t node, struct plan *plan)
 			return;
 		}
 	}
-	rest(e, m, n->subject, plan);
+	rest(e, m, node, plan);
 }
 
 /* --- going --- */

@@ -25,6 +25,8 @@ static void memo_pack(struct str *out, const struct inject_memo *m)
 	pack_text(out, m->node);
 	pack_text(out, m->subject);
 	pack_text(out, m->refusal);
+	pack_text(out, m->boot);
+	pack_text(out, m->runtime);
 	pack_i64(out, m->until);
 	pack_i64(out, m->seen_at);
 	pack_i64(out, m->retry_at);
@@ -52,6 +54,8 @@ bool inject_memo_unpack(struct engine *e, struct unpack *u)
 	const char *node = unpack_text(u);
 	const char *subject = unpack_text(u);
 	const char *refusal = unpack_text(u);
+	const char *boot = unpack_text(u);
+	const char *runtime = unpack_text(u);
 	struct inject_memo m = {.until = unpack_i64(u)};
 	m.seen_at = unpack_i64(u);
 	m.retry_at = unpack_i64(u);
@@ -69,6 +73,8 @@ bool inject_memo_unpack(struct engine *e, struct unpack *u)
 	m.node = xstrdup(node);
 	m.subject = xstrdup(subject);
 	m.refusal = xstrdup(refusal);
+	m.boot = xstrdup(boot);
+	m.runtime = xstrdup(runtime);
 	VEC_PUSH(&e->inject.memos, m);
 	return true;
 }

@@ -1,8 +1,10 @@
 /* Directories, their modes, the lock, and what a tenant that is root may leave in them. */
 #include "mps/folder.h"
+#include "model/names.h"
 
 #include "base/clock.h"
 #include "harness.h"
+#include "model/names.h"
 
 #define UUID "GPU-0123abcd-0000-1111-2222-333344445555"
 
