@@ -5,7 +5,7 @@ import pytest
 
 import agents
 import mps
-from helpers import P, capacity_on, note, on, wait_gone, wait_policy
+from helpers import P, capacity_on, events, note, on, placed, wait_gone, wait_policy
 from waiting import wait_until
 
 SERVER = 41
@@ -96,3 +96,17 @@ def test_g29_an_empty_gpu_is_left_as_it_was(stack, ground, name, policy):
         stack.leader().log(3000), agents.log(stack, where, 3000)))
     wait_until(lambda: fake.journal()[-1] == "compute-mode %s 0" % uuid, 15, fake.journal)
     assert "command quit ready=0" in fake.journal()
+
+
+def test_g25_a_fault_holds_new_tenants_off_until_it_is_over(stack, ground, name, policy):
+    where, fake = ground
+    pod, late = tenant(stack, where, name(), policy), name()
+    wait_daemons(stack, where, "Active")
+    clients(fake, [pid_of(stack, where, pod)], "FAULT")
+    wait_until(lambda: events(stack, pod, "MpsHeldOff"), 30, "its tenant to be told")
+    stack.create_pod(late, fraction="0.25", labels={"mode": "mps"}, annotations={P + "policy": policy}, **on(where))
+    waiting = stack.wait_pod(late, lambda one: placed(one).get("reason") == "MpsHeldOff", 40)
+    assert "a fault of one client has reached all of them" in placed(waiting)["message"]
+    clients(fake, [pid_of(stack, where, pod)])
+    assert note(stack.wait_running(late, 40), "gpu-uuid") == note(pod, "gpu-uuid")
+    assert len(events(stack, pod, "MpsHeldOff")) == 1

@@ -1,6 +1,5 @@
 /* Directories, their modes, the lock, and what a tenant that is root may leave in them. */
 #include "mps/folder.h"
-#include "model/names.h"
 
 #include "base/clock.h"
 #include "harness.h"
