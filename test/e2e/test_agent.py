@@ -24,7 +24,7 @@ UTIL, USED = "DCGM_FI_DEV_GPU_UTIL", "DCGM_FI_DEV_FB_USED"
 def fixture_agents_on(stack):
     """agents_on(node, …): the product's agents on these nodes, until the test ends."""
     yield lambda *nodes, **more: agents.start_product(stack, nodes, **more)
-    agents.stop(stack)
+    agents.end_product(stack)
 
 
 def wait_figure(stack, where, metric, value, timeout=15, address=None, **labels):

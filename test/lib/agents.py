@@ -1,6 +1,7 @@
 """Agents on fake nodes: played ones, which tell what the fake kubelet says, and real ones, by the product's DaemonSet."""
 
 import copy
+import signal
 import urllib.error
 import urllib.request
 
@@ -78,6 +79,21 @@ def start_product(stack, nodes, arguments=(), steers=False):
     stack.api.create("daemonsets", product(stack, nodes, arguments, steers))
     wait_until(lambda: len([node for node in nodes if ready(stack, node)]) == len(nodes), 60,
                lambda: "agents to be ready\n" + "\n".join(log(stack, node) for node in nodes))
+
+
+def end_product(stack):
+    """Each is told to end and does, well: a sanitizer's finding would be an exit status. Then they go."""
+    for pod in pods(stack):
+        name = pod["metadata"]["name"]
+        where = pod["spec"]["nodeName"]
+        stack.kubelet.fault("kill", namespace=HOME, pod=name, container="agent", code=-int(signal.SIGTERM))
+
+        def ended(name=name):
+            found = stack.api.get("pods", name, HOME)["status"]["containerStatuses"][0]
+            return {**found.get("state", {}), **found.get("lastState", {})}.get("terminated")
+        code = wait_until(ended, 15, "the agent to end")["exitCode"]
+        assert code in (0, 137), "%d\n%s" % (code, log(stack, where))
+    stop(stack)
 
 
 def pod_on(stack, node):
