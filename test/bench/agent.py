@@ -160,6 +160,7 @@ class Agent:
              "--cgroup-root=" + node.host.cgroup, "--interval-seconds=%d" % INTERVAL_S, "--kubeconfig=" + config],
             self.log_path, env=dict(os.environ, FAKE_NVML_TOPOLOGY=node.topology, KUBECONFIG=""))
         self.pid = self.record["pid"]
+        self.reconnects = 0
         self.pages = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
         # Whom it shows itself to is the controller's business.
         context = ssl.create_default_context()
@@ -167,9 +168,16 @@ class Agent:
         self.states = http.client.HTTPSConnection("127.0.0.1", self.state_port, timeout=10, context=context)
 
     def ask(self, door, path):
-        """(status, body) over a kept connection."""
-        door.request("GET", path)
-        answer = door.getresponse()
+        """(status, body) over a kept connection, or a new one where a machine that stood still let it grow old."""
+        try:
+            door.request("GET", path)
+            answer = door.getresponse()
+        except http.client.RemoteDisconnected:
+            if not processes.alive(self.record):
+                raise
+            self.reconnects += 1
+            door.request("GET", path)
+            answer = door.getresponse()
         return answer.status, answer.read()
 
     def ready(self):
@@ -249,7 +257,7 @@ def steady(agent, seconds):
     took = time.monotonic() - began
     return {"seconds": round(took, 1), "cpu_percent": round((agent.cpu_s() - cpu) * 100 / took, 3),
             "rss_anon_kib": most["RssAnon"], "rss_kib": most["VmRSS"], "rss_anon_first_kib": first,
-            "rss_anon_last_kib": last, "asked": turn, "refused": refused}
+            "rss_anon_last_kib": last, "asked": turn, "refused": refused, "reconnects": agent.reconnects}
 
 
 def at_rest(agent):
