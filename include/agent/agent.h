@@ -23,6 +23,8 @@ struct agent_options {
 	const char *tls_dir; /* tls.crt and tls.key; "": /v1/state is not served */
 	const char *nvml_library;
 	const char *proc_root, *cgroup_root;
+	const char *mps_root; /* "": MPS daemons are not steered, which takes root */
+	const char *mps_control;
 	const char *kubeconfig, *context;
 	int64_t interval_ms;
 	bool small_hostname, pod_uid_label;

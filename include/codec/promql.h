@@ -15,8 +15,8 @@
 #include "codec/figure.h"
 #include "codec/series.h"
 
-/* Nothing else is served while an answer is read: some milliseconds for this many bytes. */
-#define PROMQL_BYTES_MAX  ((size_t)256 * 1024)
+/* Nothing else is served while an answer is read: three milliseconds for this many bytes. */
+#define PROMQL_BYTES_MAX  ((size_t)128 * 1024)
 #define PROMQL_SERIES_MAX 2048
 #define PROMQL_POINTS_MAX 16000 /* of all series together */
 #define PROMQL_LABELS_MAX 64

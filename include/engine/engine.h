@@ -37,6 +37,9 @@ struct engine_config {
 	int64_t context_mib; /* 0: MODEL_CONTEXT_MIB, the smallest share of memory */
 	uint32_t warm_gpus;  /* so many capacity pods without tenants stay beyond their grace */
 	const char *runtime_class; /* of capacity pods; NULL: none; copied */
+	/* C26: rules as model/injection.h has them, which must parse; NULL: `env` everywhere;
+	 * copied */
+	const char *injection;
 };
 
 /* Two clocks, named: see base/clock.h. */

@@ -49,11 +49,12 @@ void scrape_destroy(struct scrape *s);
 void scrape_use(struct scrape *s, struct wire *wire);
 /* What the watch of pods says. */
 void scrape_observe(struct scrape *s, const struct change *c);
-/* `reads`: whether to ask at all; only a leader decides. */
+/* `reads`: whether to ask at all; only a leader decides. What is under way when it does not any
+ * more is dropped. */
 void scrape_step(struct scrape *s, int64_t now_mono_ms, bool reads);
 int64_t scrape_deadline(const struct scrape *s, bool reads);
-/* For pages: applications that are not read because there are more than SCRAPE_APPS_MAX. */
-uint32_t scrape_left_out(const struct scrape *s);
+/* For pages: there were more targets than are remembered, since the last relist. */
+bool scrape_crowded(const struct scrape *s);
 
 /* "NAMESPACE/KEY=VALUE" or "NAMESPACE/KEY=VALUE:PORT", into the arena. */
 MUST_CHECK int scrape_exporter_parse(const char *text, struct arena *arena,

@@ -20,6 +20,7 @@
 #define NAME_CAPACITY	      "aliquot-capacity" /* ServiceAccount, PriorityClass, ConfigMap, PDB */
 
 #define NAME_COMPANION	  "aliquot-companion"		     /* PriorityClass */
+#define NAME_PROBE	  "aliquot-probe"		     /* app.kubernetes.io/name */
 #define NAME_AGENT	  "aliquot-agent"		     /* DaemonSet */
 #define NAME_AGENT_TLS	  "aliquot-agent.aliquot-system.svc" /* in every agent's certificate */
 #define NAME_AGENT_PORT	  "state"			     /* of its container */
@@ -41,6 +42,7 @@
 #define LABEL_AGENT	"aliquot.dev/agent"
 #define LABEL_PAIR	"aliquot.dev/pair" /* on capacity pods that ask for a node: their name */
 #define LABEL_COMPANION "aliquot.dev/companion" /* on what stands in for their tenants */
+#define LABEL_PROBE	"aliquot.dev/probe"	/* on what tries how a node gives GPUs (C26) */
 
 /* set by people */
 #define NOTE_POLICY	  "aliquot.dev/policy"
@@ -75,11 +77,13 @@
 #define NOTE_MPS_MEMORY	      "aliquot.dev/mps-memory"
 #define NOTE_FRAMEWORK_MEMORY "aliquot.dev/framework-memory"
 #define NOTE_CAPACITY_POD     "aliquot.dev/capacity-pod"
-#define NOTE_TERM	      "aliquot.dev/term"   /* of the leader that placed it */
-#define NOTE_GRANTS	      "aliquot.dev/grants" /* on capacity pods */
+#define NOTE_TERM	      "aliquot.dev/term"      /* of the leader that placed it */
+#define NOTE_GRANTS	      "aliquot.dev/grants"    /* on capacity pods */
+#define NOTE_INJECTION	      "aliquot.dev/injection" /* on them and on probes */
 
 #define CAPACITY_INIT_CONTAINER "identify"
 #define CAPACITY_MAIN_CONTAINER "hold"
+#define PROBE_CONTAINER		"probe"
 
 /* what a capacity pod asks for beside its GPU: 10m and 32Mi; in mode MPS, where NVIDIA's daemon and
  * its server run in it, 200m and 512Mi */

@@ -21,6 +21,8 @@ struct node {
 	struct pairs labels;
 	struct taint *taints;
 	uint32_t taint_count;
+	const char *boot; /* boot id, and the container runtime with its version; NULL: not known */
+	const char *runtime;
 	bool unschedulable; /* cordoned */
 	bool ready;
 	int64_t cpu_milli; /* allocatable */

@@ -27,11 +27,16 @@ struct node_pod {
 	enum pod_phase phase;
 	bool tenant;   /* of ours, by its label; `uuids` and `mem_mib` are the guarded keys' */
 	bool capacity; /* a capacity pod of ours, in our namespace; `uuids` is the GPU it told */
+	bool mps;      /* in mode MPS: a capacity pod that keeps a daemon, or a client of one */
 	int64_t gpus;  /* nvidia.com/gpu that it asks for: a pod of whole GPUs */
 	const char **uuids; /* the devices it was granted */
 	uint32_t uuid_count;
-	int64_t milli;		   /* granted on each, 0: not told */
-	int64_t mem_mib;	   /* the same */
+	int64_t milli;	 /* granted on each, 0: not told */
+	int64_t mem_mib; /* the same */
+	/* A tenant's limits under MPS, as its guarded keys have them; NULL: none. */
+	const char *mps_threads, *mps_memory;
+	int64_t deleting_ms; /* wall clock: when its grace period ends; 0: it is not being deleted
+			      */
 	const char *gpu_container; /* the one that gets the device; NULL: not told */
 	struct node_container *containers;
 	uint32_t container_count;

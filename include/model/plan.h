@@ -9,6 +9,7 @@
 #include "base/fault.h"
 #include "base/vec.h"
 #include "model/gpu.h"
+#include "model/injection.h"
 #include "model/pod.h"
 #include "model/reason.h"
 
@@ -53,6 +54,10 @@ struct action {
 	 * DELETE_CAPACITY: such a one, whatever its version */
 	bool companion;
 	int64_t cpu_milli, mem_bytes, gpus;
+	/* CREATE_CAPACITY: no capacity pod but a probe that tries this, and belongs to the one in
+	 * `capacity_pod`, whose uid is `uid`. DELETE_CAPACITY: such a one. GRANT: what is proven of
+	 * its node, to be written with it; NULL: as it is */
+	const struct inject_claim *claim;
 	/* GRANT: the whole new ledger */
 	struct ledger ledger;
 	/* GRANT: tenants that it strikes out although their pods are there. Each is asked for
@@ -60,6 +65,8 @@ struct action {
 	struct ledger still;
 	bool keeps_node; /* C15: no autoscaler may take the node of its tenants */
 	/* PLACE */
+	enum inject_form form; /* in which it is told the GPUs */
+	const char *container; /* that has them; NULL: not known */
 	const char *uuid;
 	const char *capacity_pod;
 	int64_t milli;
@@ -98,6 +105,7 @@ void plan_reset(struct plan *p);
 void plan_finish(struct plan *p);
 struct action *plan_add(struct plan *p, enum action_type type, uint64_t id);
 const char *action_type_name(enum action_type type);
+const char *action_name(const struct action *a); /* the same, and probes by a name of their own */
 
 /* What became of an action. `fault.kind` FAULT_NONE: it was done. `pod`: the object as the API
  * server answered (CREATE, GRANT, PLACE), NULL if the answer had none. */

@@ -11,6 +11,7 @@
 
 #include "model/extra.h"
 #include "model/gpu.h"
+#include "model/injection.h"
 #include "model/labels.h"
 
 #define POD_CLAIMS_MAX 32
@@ -144,8 +145,12 @@ struct pod {
 	/* capacity pods only */
 	const struct gpu_identity *identity; /* what `identify` told; NULL until it has */
 	struct ledger ledger;		     /* the annotation `grants` */
-	bool ledger_bad;     /* it is there but cannot be read: grant nothing here */
-	bool holds;	     /* the main container runs and is ready */
+	bool ledger_bad; /* it is there but cannot be read: grant nothing here */
+	bool holds;	 /* the main container runs and is ready */
+	/* capacity pods: what is proven of their node; probes: what they try; NULL: nothing that
+	 * can be read */
+	const struct inject_claim *claim;
+	const struct inject_sight *sight; /* probes: what they saw; NULL: they have not told */
 	const char *trouble; /* capacity pods: waiting reason of a container that cannot start, NULL
 				if none */
 	uint32_t restarts;   /* of all containers */
@@ -166,7 +171,8 @@ bool pod_has_gate(const struct pod *p, const char *gate);
 bool pod_is_tenant(const struct pod *p); /* carries our label */
 /* A capacity pod is one only in our namespace; the label alone proves nothing. */
 bool pod_is_capacity(const struct pod *p);
-/* An agent is one only in our namespace, too. */
+/* So is a probe of injection, and an agent. */
+bool pod_is_probe(const struct pod *p);
 bool pod_is_agent(const struct pod *p);
 /* Of a tenant and of a capacity pod: as it was made. */
 bool pod_is_mps(const struct pod *p);

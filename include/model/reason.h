@@ -78,6 +78,9 @@ enum reason {
 	REASON_WITHIN_SHARE,   /* that is over */
 	REASON_CONTENTION,     /* C29: a GPU had no memory left because others were over */
 	REASON_NO_CONTENTION,  /* not any more */
+	REASON_MPS_HELD_OFF,   /* placement: the daemon of MPS of the GPU that would be left takes
+				  nobody */
+	REASON_NO_INJECTION,   /* placement, C26: containers there get no GPU by its name */
 	REASON_COUNT,
 };
 

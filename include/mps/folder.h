@@ -1,4 +1,4 @@
-/* The place of one GPU's MPS daemon on its node, ROOT/UUID:
+/* The place of one GPU's MPS daemon on its node, ROOT/UUID (MPS_ROOT of model/names.h):
  *
  *   pipe/  0755  the daemon's pipe directory, mounted into tenants; only its files change hands
  *   log/   0755  the daemon's logs; no tenant sees it
@@ -16,7 +16,6 @@
 
 #include "base/fault.h"
 
-#define MPS_ROOT	 "/run/aliquot/mps"
 #define MPS_ROOT_MAX	 512
 #define MPS_PATH_MAX	 768
 #define MPS_READY_OLD_MS 15000

@@ -11,7 +11,7 @@
 
 #define MPS_REPLY_BYTES_MAX 65536
 #define MPS_PIDS_MAX	    1024
-#define MPS_PID_LARGEST	    4194304 /* the kernel's own bound */
+#define MPS_PID_LARGEST	    INT32_MAX
 #define MPS_QUOTE_MAX	    80
 
 struct mps_pids {

@@ -39,6 +39,7 @@ struct capacity_options {
 
 #define CAPACITY_WAIT_MS  20000
 #define CAPACITY_CHECK_MS 30000
+#define CAPACITY_PROBE_MS 300
 /* Without persistence mode a driver brings the GPUs of a large machine up for the better part of a
  * minute. */
 #define CAPACITY_PATIENCE_MS 90000
@@ -54,12 +55,15 @@ MUST_CHECK int capacity_hold(const struct capacity_options *options, struct faul
 
 /* Whether the hold of that identity file under MPS has said lately that the daemon is healthy. */
 MUST_CHECK int capacity_ready(const struct capacity_options *options, struct fault *ret_fault);
+/* Tells by the termination message what a container sees that named a GPU (C26, codec/injection.h);
+ * no GPU at all is an answer too. Waits for CAPACITY_PROBE_MS if the options say nothing else. */
+MUST_CHECK int capacity_probe(const struct capacity_options *options, struct fault *ret_fault);
 
 /* Returns once it was asked to stop. */
 void capacity_pause(void);
 
-/* `aliquot capacity identify|hold|ready|pause`; argv[0] is "capacity". Returns the exit status: 0,
- * 1 for a fault, 2 for a command line that means nothing. */
+/* `aliquot capacity identify|hold|ready|probe|pause`; argv[0] is "capacity". Returns the exit
+ * status: 0, 1 for a fault, 2 for a command line that means nothing. */
 int capacity_main(int argc, char **argv);
 
 #endif

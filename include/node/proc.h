@@ -45,6 +45,8 @@ void procs_destroy(struct procs *p);	      /* NULL is fine */
  */
 void procs_look(struct procs *p, const struct gpu_sample *sample, int64_t began_ms,
 	struct arena *arena, struct places *ret_places);
+/* The pod of one process, now. False: it has gone, or is in no pod. */
+bool procs_ask(struct procs *p, uint32_t pid, struct cgroup_name *ret_name);
 const struct place *places_find(const struct places *p, uint32_t pid); /* NULL if absent */
 
 #endif

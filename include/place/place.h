@@ -93,6 +93,7 @@ struct place_gpu {
 	bool fenced;	      /* something is wrong with it: nobody else goes there */
 	uint32_t kept_by;     /* nobody else goes there: it is kept for somebody; 0: it is not */
 	bool unhealthy;	      /* that is what is wrong */
+	bool held_off;	      /* its daemon of MPS takes nobody else, now */
 	bool searches;	      /* or this: it was opened in search of another (C11) */
 };
 

@@ -9,6 +9,7 @@
 
 #include "base/str.h"
 #include "model/gpu.h"
+#include "model/injection.h"
 #include "model/lack.h"
 #include "model/pod.h"
 #include "model/reason.h"
@@ -70,6 +71,11 @@ struct explain_failure {
 };
 void explain_capacity_failed(struct str *out, const struct explain_failure *failure);
 void explain_doubled(struct str *out, const char *gpu, const char *other);
+/* C26: why a node rests, and for how long. */
+void explain_no_injection(struct str *out, const char *node,
+	const enum inject_doubt doubts[INJECT_FORMS], int64_t rests_s);
+/* "env sees no GPU, cdi …" */
+void explain_doubts(struct str *out, const enum inject_doubt doubts[INJECT_FORMS]);
 /* What keeps a whole-GPU pod from running. All text is borrowed. */
 struct explain_way {
 	int64_t gpus;		   /* it asks for */
@@ -80,6 +86,9 @@ struct explain_way {
 void explain_in_the_way(struct str *out, const struct explain_way *way, uint32_t names_max);
 /* The GPU gets no new tenants; `why` is the agent's word. */
 void explain_unhealthy(struct str *out, const char *uuid, const char *node, const char *why);
+/* The daemon of MPS of that GPU takes nobody else; `why` is the agent's word, or NULL. */
+void explain_mps_held(
+	struct str *out, const char *uuid, const char *node, bool fault, const char *why);
 /* explain_overuse.c. A tenant uses more GPU memory than it was granted. */
 struct explain_overuse {
 	const char *gpu;

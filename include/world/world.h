@@ -27,8 +27,16 @@
 
 #define WORLD_NONE UINT32_MAX
 
-/* Whole GPUs; those that the scheduler cannot place; our label or gate; holds one for us. */
-enum world_class { WORLD_WHOLE, WORLD_PENDING, WORLD_TENANT, WORLD_CAPACITY, WORLD_CLASSES };
+/* Whole GPUs; those that the scheduler cannot place; our label or gate; holds one for us; tries how
+ * a node gives GPUs. */
+enum world_class {
+	WORLD_WHOLE,
+	WORLD_PENDING,
+	WORLD_TENANT,
+	WORLD_CAPACITY,
+	WORLD_PROBE,
+	WORLD_CLASSES
+};
 
 /* What a GPU pod keeps beside its packed noun: the few fields that are asked for all the time. */
 struct world_gpu {

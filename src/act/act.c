@@ -168,7 +168,7 @@ static void conclude(struct job *j, const struct fault *fault, const struct pod 
 	struct outcome outcome = {.fault = *fault, .pod = pod, .spares = j->spares};
 	action_count(kube_metrics(a->kube), &j->action, fault);
 	if (fault->kind == FAULT_NONE) {
-		log_debug("done", LOG_S("action", action_type_name(j->action.type)),
+		log_debug("done", LOG_S("action", action_name(&j->action)),
 			LOG_S("ns", j->action.ns), LOG_S("name", j->action.name));
 	}
 	if (fault->kind == FAULT_NONE && j->action.type == ACTION_EVICT) {
@@ -400,8 +400,7 @@ static int build_draft(
 	int64_t wall = clock_wall(kube_clock(a->kube));
 	switch (x->type) {
 	case ACTION_CREATE_CAPACITY:
-		return x->companion ? companion_draft(&a->settings, x, draft, ret_fault)
-				    : create_capacity_draft(&a->settings, x, draft, ret_fault);
+		return create_draft(&a->settings, x, draft, ret_fault);
 	case ACTION_DELETE_CAPACITY:
 		return delete_capacity_draft(x, draft, ret_fault);
 	case ACTION_GRANT:

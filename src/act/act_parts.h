@@ -34,6 +34,12 @@ MUST_CHECK int create_capacity_draft(const struct act_settings *s, const struct 
 /* What stands in for the tenants of a capacity pod that asks for a node (C14). */
 MUST_CHECK int companion_draft(const struct act_settings *s, const struct action *x,
 	struct draft *ret_draft, struct fault *ret_fault);
+/* What tries how the node of a capacity pod gives GPUs (C26). */
+MUST_CHECK int probe_draft(const struct act_settings *s, const struct action *x,
+	struct draft *ret_draft, struct fault *ret_fault);
+/* Whichever of the three it is. */
+MUST_CHECK int create_draft(const struct act_settings *s, const struct action *x,
+	struct draft *ret_draft, struct fault *ret_fault);
 MUST_CHECK int delete_capacity_draft(
 	const struct action *x, struct draft *ret_draft, struct fault *ret_fault);
 MUST_CHECK int grant_draft(
@@ -71,18 +77,23 @@ MUST_CHECK int make_pod(const struct act_settings *s, const struct action *x,
 	struct draft *ret_draft, struct build *b, struct fault *ret_fault);
 /* "metadata" as far as the labels, of which more may follow; the owner ends both. */
 void make_metadata(struct build *b, const struct action *x, const char *app);
+/* The same, with its annotations: the caller ends them, and begins "labels" by make_labels. */
+void make_notes(struct build *b, const struct action *x);
+void make_labels(struct build *b, const char *app);
 void make_owner(struct build *b, const char *kind, const char *name, const char *uid);
 const char *make_owner_name(const struct act_settings *s); /* of the ConfigMap */
 /* It is known. */
 MUST_CHECK int make_check_owner(const struct act_settings *s, struct fault *ret_fault);
 /* "spec", begun: the caller ends it. */
-void make_spec(struct build *b, const char *priority, int64_t grace_s);
+void make_spec(struct build *b, const char *restart, const char *priority, int64_t grace_s);
 void make_container_security(struct build *b); /* of a container */
 void make_toleration(struct build *b, const struct toleration *t);
 /* The image, and its command where the configuration has one. */
 void make_image(struct build *b, const struct act_settings *s);
 /* "nodeSelector" and "affinity", where the action has any. */
 void make_where(struct build *b, const struct action *x);
+/* "affinity": this node and no other. */
+void make_pin(struct build *b, const char *node);
 
 /* "metadata": begins, with uid and resourceVersion as preconditions where they are known. The
  * caller ends it. */

@@ -69,7 +69,7 @@ static void write_container(struct build *b, const struct act_settings *s, const
 
 static void write_spec(struct build *b, const struct act_settings *s, const struct action *x)
 {
-	make_spec(b, NAME_COMPANION, 1);
+	make_spec(b, "Always", NAME_COMPANION, 1);
 	if (x->gpus > 0 && !text_empty(x->runtime_class)) {
 		build_text_at(b, "runtimeClassName", x->runtime_class);
 	}

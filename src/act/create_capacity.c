@@ -221,28 +221,11 @@ static void write_tolerations(struct build *b, const struct action *x)
 	build_end(b);
 }
 
-/* The pin is a field, not a hostname label: labels can lie and be shared (C15). */
-static void write_pin(struct build *b, const char *node)
-{
-	build_object_at(b, "affinity");
-	build_object_at(b, "nodeAffinity");
-	build_object_at(b, "requiredDuringSchedulingIgnoredDuringExecution");
-	build_array_at(b, "nodeSelectorTerms");
-	build_begin_object(b);
-	build_array_at(b, "matchFields");
-	build_begin_object(b);
-	build_text_at(b, "key", "metadata.name");
-	build_text_at(b, "operator", "In");
-	build_array_at(b, "values");
-	build_text(b, node);
-	for (int i = 0; i < 8; i++) {
-		build_end(b);
-	}
-}
-
 static void write_spec(struct build *b, const struct act_settings *s, const struct action *x)
 {
-	make_spec(b, NAME_CAPACITY, x->mps ? GRACE_MPS_S : GRACE_S);
+	/* Always: a main container that was killed finds its device again. It compares identities
+	 * first, so a pod that came back with another GPU holds nothing. */
+	make_spec(b, "Always", NAME_CAPACITY, x->mps ? GRACE_MPS_S : GRACE_S);
 	if (x->mps) {
 		build_bool_at(b, "hostPID", true);
 	}
@@ -251,7 +234,7 @@ static void write_spec(struct build *b, const struct act_settings *s, const stru
 	}
 	write_tolerations(b, x);
 	if (!text_empty(x->node)) {
-		write_pin(b, x->node);
+		make_pin(b, x->node);
 	} else {
 		make_where(b, x);
 	}

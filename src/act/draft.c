@@ -107,6 +107,8 @@ void action_copy(struct arena *arena, const struct action *from, struct action *
 	to->runtime_class = arena_strdup(arena, from->runtime_class);
 	to->uuid = arena_strdup(arena, from->uuid);
 	to->capacity_pod = arena_strdup(arena, from->capacity_pod);
+	to->container = arena_strdup(arena, from->container);
+	to->claim = inject_claim_copy(arena, from->claim);
 	to->policy = arena_strdup(arena, from->policy);
 	to->event_reason = arena_strdup(arena, from->event_reason);
 	to->condition = arena_strdup(arena, from->condition);

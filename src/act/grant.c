@@ -3,6 +3,7 @@
  * same moment, and what keeps autoscalers off, as long as a tenant needs it (C15). */
 #include "act_parts.h"
 #include "codec/capacity.h"
+#include "codec/injection.h"
 #include "model/names.h"
 
 int grant_draft(const struct action *x, struct draft *ret_draft, struct fault *ret_fault)
@@ -14,6 +15,11 @@ int grant_draft(const struct action *x, struct draft *ret_draft, struct fault *r
 	if (!ledger_write(&ledger, &x->ledger)) {
 		return fault_set(ret_fault, FAULT_LIMIT, "the ledger would be larger than %d KiB",
 			LEDGER_TEXT_MAX / 1024);
+	}
+	CLEANUP(str_finish) struct str claim = STR_INIT(INJECTION_TEXT_MAX);
+	if (x->claim != NULL && !inject_claim_write(&claim, x->claim)) {
+		return fault_set(
+			ret_fault, FAULT_LIMIT, "what is proven is too long to be written");
 	}
 	ret_draft->method = WIRE_PATCH;
 	ret_draft->path = (struct kube_path){
@@ -27,6 +33,9 @@ int grant_draft(const struct action *x, struct draft *ret_draft, struct fault *r
 	build_end(&b);
 	build_object_at(&b, "annotations");
 	build_text_at(&b, NOTE_GRANTS, str_text(&ledger));
+	if (x->claim != NULL) {
+		build_text_at(&b, NOTE_INJECTION, str_text(&claim));
+	}
 	build_text_at(&b, NOTE_SAFE_TO_EVICT, x->keeps_node ? "false" : "true");
 	if (x->keeps_node) {
 		build_text_at(&b, NOTE_DO_NOT_DISRUPT, "true");

@@ -22,7 +22,7 @@ int make_pod(const struct act_settings *s, const struct action *x, struct draft 
 	return 0;
 }
 
-void make_metadata(struct build *b, const struct action *x, const char *app)
+void make_notes(struct build *b, const struct action *x)
 {
 	build_object_at(b, "metadata");
 	build_text_at(b, "name", x->name);
@@ -32,10 +32,20 @@ void make_metadata(struct build *b, const struct action *x, const char *app)
 	if (x->mps) {
 		build_text_at(b, NOTE_ISOLATION, ISOLATION_MPS_TEXT);
 	}
-	build_end(b);
+}
+
+void make_labels(struct build *b, const char *app)
+{
 	build_object_at(b, "labels");
 	build_text_at(b, "app.kubernetes.io/name", app);
 	build_text_at(b, "app.kubernetes.io/part-of", "aliquot");
+}
+
+void make_metadata(struct build *b, const struct action *x, const char *app)
+{
+	make_notes(b, x);
+	build_end(b);
+	make_labels(b, app);
 }
 
 void make_owner(struct build *b, const char *kind, const char *name, const char *uid)
@@ -80,12 +90,10 @@ static void make_security(struct build *b)
 	build_end(b);
 }
 
-void make_spec(struct build *b, const char *priority, int64_t grace_s)
+void make_spec(struct build *b, const char *restart, const char *priority, int64_t grace_s)
 {
 	build_object_at(b, "spec");
-	/* Always: a main container that was killed finds its device again. It compares identities
-	 * first, so a pod that came back with another GPU holds nothing. */
-	build_text_at(b, "restartPolicy", "Always");
+	build_text_at(b, "restartPolicy", restart);
 	build_i64_at(b, "terminationGracePeriodSeconds", grace_s);
 	build_text_at(b, "priorityClassName", priority);
 	build_text_at(b, "serviceAccountName", NAME_CAPACITY);
@@ -132,4 +140,33 @@ void make_toleration(struct build *b, const struct toleration *t)
 		}
 	}
 	build_end(b);
+}
+
+/* The pin is a field, not a hostname label: labels can lie and be shared (C15). */
+void make_pin(struct build *b, const char *node)
+{
+	build_object_at(b, "affinity");
+	build_object_at(b, "nodeAffinity");
+	build_object_at(b, "requiredDuringSchedulingIgnoredDuringExecution");
+	build_array_at(b, "nodeSelectorTerms");
+	build_begin_object(b);
+	build_array_at(b, "matchFields");
+	build_begin_object(b);
+	build_text_at(b, "key", "metadata.name");
+	build_text_at(b, "operator", "In");
+	build_array_at(b, "values");
+	build_text(b, node);
+	for (int i = 0; i < 8; i++) {
+		build_end(b);
+	}
+}
+
+int create_draft(const struct act_settings *s, const struct action *x, struct draft *ret_draft,
+	struct fault *ret_fault)
+{
+	if (x->claim != NULL) {
+		return probe_draft(s, x, ret_draft, ret_fault);
+	}
+	return x->companion ? companion_draft(s, x, ret_draft, ret_fault)
+			    : create_capacity_draft(s, x, ret_draft, ret_fault);
 }

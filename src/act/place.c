@@ -14,16 +14,33 @@
 #include "model/gpu.h"
 #include "model/names.h"
 
+/* Of sixteen GPUs in the longest form. */
+#define DEVICES_MAX (16 * (GPU_UUID_MAX + 64))
 #define TERMS_PATH                                                                                 \
 	"spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution."               \
 	"nodeSelectorTerms"
+
+/* C26: in the form that is proven of its node. */
+static void write_devices(struct build *b, const struct action *x)
+{
+	CLEANUP(str_finish) struct str text = STR_INIT(DEVICES_MAX);
+	CLEANUP(str_finish) struct str key = STR_INIT(DEVICES_MAX);
+	inject_write_value(&text, x->form, x->uuid);
+	build_text_at(b, NOTE_VISIBLE_DEVICES, str_text(&text));
+	str_reset(&text);
+	if (inject_write_note(&text, x->form, x->uuid)) {
+		str_append_format(&key, "%s%s", NAME_CDI_PREFIX, text_or(x->container, ""));
+		build_text_at(b, str_text(&key), str_text(&text));
+	}
+	b->out->overflow = b->out->overflow || text.overflow || key.overflow;
+}
 
 static void write_notes(struct build *b, const struct action *x, int64_t term)
 {
 	char number[24];
 	build_object_at(b, "annotations");
 	build_text_at(b, NOTE_GPU_UUID, x->uuid);
-	build_text_at(b, NOTE_VISIBLE_DEVICES, x->uuid);
+	write_devices(b, x);
 	snprintf(number, sizeof number, "%lld", (long long)x->milli);
 	build_text_at(b, NOTE_COMPUTE_MILLI, number);
 	snprintf(number, sizeof number, "%lld", (long long)x->mem_mib);
@@ -183,6 +200,11 @@ int place_draft(const struct action *x, const json_t *live, int64_t term, struct
 	if (text_empty(x->uid) || text_empty(x->resource_version) || text_empty(x->node)) {
 		return fault_set(ret_fault, FAULT_INVALID,
 			"a placement needs uid, resourceVersion and node");
+	}
+	if (x->form == INJECT_NRI && text_empty(x->container)) {
+		return fault_set(ret_fault, FAULT_INVALID,
+			"the pod does not say which container gets the GPU: " NOTE_CONTAINER
+			" is missing");
 	}
 	if (live != NULL && find_terms(x, live, &terms, ret_fault) != 0) {
 		return -1;

@@ -13,6 +13,7 @@
 #include "base/str.h"
 #include "gpu/nvml.h"
 #include "model/names.h"
+#include "mps/control.h"
 #include "node/attribute.h"
 #include "node/exposition.h"
 #include "parts.h"
@@ -144,6 +145,8 @@ void agent_options_init(struct agent_options *options)
 		.nvml_library = NVML_LIBRARY,
 		.proc_root = "/proc",
 		.cgroup_root = "/sys/fs/cgroup",
+		.mps_root = "",
+		.mps_control = MPS_CONTROL,
 		.interval_ms = 15000,
 		.log_level = LOG_INFO};
 }
@@ -171,6 +174,15 @@ static int agent_init(struct agent *a, struct fault *ret_fault)
 	a->watch =
 		watch_pods_create(link_kube(a->link), a->options.node, a->pods, rng_system_seed());
 	a->procs = procs_create(a->options.proc_root);
+	if (!text_empty(a->options.mps_root)) {
+		a->steer = steer_create(&(struct steer_config){.loop = a->loop,
+			.pods = a->pods,
+			.procs = a->procs,
+			.metrics = a->metrics,
+			.control = a->options.mps_control,
+			.root = a->options.mps_root,
+			.proc_root = a->options.proc_root});
+	}
 	struct gpu_worker_config worker = {.loop = a->loop,
 		.clock = a->clock,
 		.metrics = a->metrics,
@@ -189,6 +201,7 @@ static void agent_finish(struct agent *a)
 	server_destroy(a->pages);
 	mounted_finish(&a->mounted);
 	gpu_worker_destroy(a->worker);
+	steer_destroy(a->steer);
 	procs_destroy(a->procs);
 	watch_pods_destroy(a->watch);
 	node_pods_destroy(a->pods);

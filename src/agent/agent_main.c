@@ -22,6 +22,9 @@ static const char usage[] =
 	"      --nvml-library=FILE     the driver's library (libnvidia-ml.so.1)\n"
 	"      --proc-root=DIRECTORY   the host's processes (/proc)\n"
 	"      --cgroup-root=DIRECTORY the host's cgroups (/sys/fs/cgroup)\n"
+	"      --mps-root=DIRECTORY    steers the MPS daemons whose directories are there; needs "
+	"root\n"
+	"      --mps-control=PROGRAM   what asks them (nvidia-cuda-mps-control)\n"
 	"      --kubeconfig=FILE       empty: $KUBECONFIG, the pod's own account, ~/.kube/config\n"
 	"      --context=NAME          in the kubeconfig; empty: its current-context\n"
 	"      --small-hostname        the label is hostname, as in dcgm-exporter after 4.5.3\n"
@@ -45,6 +48,8 @@ enum {
 	OPTION_NVML,
 	OPTION_PROC,
 	OPTION_CGROUP,
+	OPTION_MPS_ROOT,
+	OPTION_MPS_CONTROL,
 	OPTION_KUBECONFIG,
 	OPTION_CONTEXT,
 	OPTION_SMALL,
@@ -62,6 +67,8 @@ static const struct option long_options[] = {
 	{"nvml-library", required_argument, NULL, OPTION_NVML},
 	{"proc-root", required_argument, NULL, OPTION_PROC},
 	{"cgroup-root", required_argument, NULL, OPTION_CGROUP},
+	{"mps-root", required_argument, NULL, OPTION_MPS_ROOT},
+	{"mps-control", required_argument, NULL, OPTION_MPS_CONTROL},
 	{"kubeconfig", required_argument, NULL, OPTION_KUBECONFIG},
 	{"context", required_argument, NULL, OPTION_CONTEXT},
 	{"small-hostname", no_argument, NULL, OPTION_SMALL},
@@ -91,6 +98,10 @@ static const char **text_of(struct agent_options *o, int option)
 		return &o->proc_root;
 	case OPTION_CGROUP:
 		return &o->cgroup_root;
+	case OPTION_MPS_ROOT:
+		return &o->mps_root;
+	case OPTION_MPS_CONTROL:
+		return &o->mps_control;
 	case OPTION_KUBECONFIG:
 		return &o->kubeconfig;
 	case OPTION_CONTEXT:

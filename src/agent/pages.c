@@ -101,6 +101,9 @@ static void on_metrics(void *data, const struct server_request *r, struct server
 		(void)exposition_write(&reply->body, sample, &usage, &options);
 	}
 	update_gauges(a, sample != NULL);
+	if (a->steer != NULL) {
+		steer_gauges(a->steer);
+	}
 	metric_write(a->metrics, &reply->body);
 }
 
@@ -123,6 +126,7 @@ static int make_state(
 		.usage = &usage,
 		.pods = a->pods,
 		.present = &present,
+		.mps = a->steer != NULL ? steer_fleet(a->steer) : NULL,
 		.own_uid = a->options.pod_uid,
 		.now_ms = clock_mono(a->clock)};
 	return tell_state(&t, arena, ret_state, ret_fault);

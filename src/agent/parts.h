@@ -13,6 +13,7 @@
 #include "node/gpu_worker.h"
 #include "node/pods.h"
 #include "node/proc.h"
+#include "steer.h"
 #include "watch_pods.h"
 
 /* The last look at the devices, and where their processes were. */
@@ -35,6 +36,7 @@ struct agent {
 	struct node_pods *pods;
 	struct watch_pods *watch;
 	struct procs *procs;
+	struct steer *steer; /* NULL: MPS is not steered */
 	struct gpu_worker *worker;
 	struct look look;
 	struct mounted mounted;

@@ -28,6 +28,16 @@ static void tell_memory(const struct gpu_reading *r, struct device_state *d)
 	}
 }
 
+static void tell_mps(const struct mps_fleet *mps, struct arena *arena, struct device_state *d)
+{
+	const struct mps_status *s = mps != NULL ? mps_fleet_status(mps, d->uuid) : NULL;
+	if (s != NULL) {
+		d->mps = s->state;
+		d->contexts = s->contexts;
+		d->mps_why = s->why[0] != '\0' ? arena_strdup(arena, s->why) : NULL;
+	}
+}
+
 /* One that never said its UUID cannot be told, and nobody can have been placed on it. */
 static int tell_devices(
 	const struct tell *t, struct arena *arena, struct node_state *s, struct fault *ret_fault)
@@ -46,6 +56,7 @@ static int tell_devices(
 		d->uuid = r->device.identity.uuid;
 		d->why = why_ill(r, arena);
 		tell_memory(r, d);
+		tell_mps(t->mps, arena, d);
 	}
 	return 0;
 }
@@ -117,6 +128,14 @@ static int tell_pods(
 	return 0;
 }
 
+/* In the order of the pods, as they are written. */
+static int by_pod(const void *a, const void *b)
+{
+	const struct pod_use *x = a, *y = b;
+	int order = strcmp(x->uid, y->uid);
+	return order != 0 ? order : strcmp(x->uuid, y->uuid);
+}
+
 static int tell_uses(
 	const struct tell *t, struct arena *arena, struct node_state *s, struct fault *ret_fault)
 {
@@ -136,6 +155,7 @@ static int tell_uses(
 			.mem_mib = p->use.mem_bytes < 0 ? -1 : p->use.mem_bytes >> 20,
 			.processes = p->use.processes};
 	}
+	qsort(s->uses, s->use_count, sizeof *s->uses, by_pod);
 	return 0;
 }
 

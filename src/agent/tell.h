@@ -8,6 +8,7 @@
 #include "cgroups.h"
 #include "gpu/sample.h"
 #include "model/state.h"
+#include "mps/fleet.h"
 #include "node/attribute.h"
 #include "node/pods.h"
 
@@ -16,6 +17,7 @@ struct tell {
 	const struct usage *usage;
 	const struct node_pods *pods;
 	const struct cgroup_pods *present;
+	const struct mps_fleet *mps; /* NULL: nothing is known of daemons */
 	const char *own_uid; /* its cgroup must be among those that are there; NULL: not told */
 	int64_t now_ms;	     /* monotonic */
 };

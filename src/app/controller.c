@@ -69,7 +69,7 @@ static void on_outcome(void *data, const struct action *action, const struct out
 {
 	struct controller *c = data;
 	if (outcome->fault.kind != FAULT_NONE) {
-		log_info("a write did not succeed", LOG_S("action", action_type_name(action->type)),
+		log_info("a write did not succeed", LOG_S("action", action_name(action)),
 			LOG_S("ns", action->ns), LOG_S("name", action->name),
 			LOG_I("id", action->id), LOG_F(&outcome->fault),
 			LOG_I("unknown", outcome->fault.unknown_outcome));
@@ -198,15 +198,15 @@ static void decide(struct controller *c, int64_t now)
 		took);
 	for (size_t i = 0; i < c->plan.actions.count; i++) {
 		struct action *a = &c->plan.actions.items[i];
-		if (a->type == ACTION_CREATE_CAPACITY) {
+		if (a->type == ACTION_CREATE_CAPACITY && a->claim == NULL) {
 			a->runtime_class = c->runtime_class;
 		}
 		if (a->type == ACTION_EVENT && a->warning) {
 			log_warn("told", LOG_S("reason", a->event_reason), LOG_S("ns", a->ns),
 				LOG_S("name", a->name), LOG_S("message", a->message));
 		}
-		log_debug("acting", LOG_S("action", action_type_name(a->type)),
-			LOG_S("name", a->name), LOG_I("id", a->id));
+		log_debug("acting", LOG_S("action", action_name(a)), LOG_S("name", a->name),
+			LOG_I("id", a->id));
 		act_submit(c->act, a);
 	}
 	c->step_at = now + rest_after(c, took);
@@ -396,7 +396,8 @@ static void make_leader_side(struct controller *c)
 		.lacks_ms = c->options.preempt_s * 1000,
 		.scale_up_ms = c->options.scale_up_s * 1000,
 		.context_mib = c->options.context_memory_mib,
-		.warm_gpus = (uint32_t)c->options.warm_gpus};
+		.warm_gpus = (uint32_t)c->options.warm_gpus,
+		.injection = c->options.injection};
 	struct certs_config certs = {.ns = NAME_NAMESPACE, .extra_names = c->options.webhook_names};
 	struct certs_events certs_events = {.on_identity = on_identity, .leads = leads};
 	c->events =

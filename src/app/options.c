@@ -8,10 +8,11 @@
 
 #include "json/decode.h"
 #include "json/yaml.h"
+#include "model/injection.h"
 
 #define FILE_MAX_BYTES (256 * 1024)
 
-enum option_type { OPTION_TEXT, OPTION_NUMBER, OPTION_SWITCH };
+enum option_type { OPTION_TEXT, OPTION_RULES, OPTION_NUMBER, OPTION_SWITCH };
 
 struct option_row {
 	const char *flag; /* without dashes; the environment and YAML names follow from it */
@@ -24,6 +25,7 @@ struct option_row {
 };
 
 #define TEXT(field)   OPTION_TEXT, offsetof(struct options, field)
+#define RULES(field)  OPTION_RULES, offsetof(struct options, field)
 #define NUMBER(field) OPTION_NUMBER, offsetof(struct options, field)
 #define SWITCH(field) OPTION_SWITCH, offsetof(struct options, field)
 
@@ -53,6 +55,9 @@ static const struct option_row rows[] = {
 	{"runtime-class", TEXT(runtime_class), "auto", 0, 0, NULL,
 		"runtimeClassName of tenants and capacity pods: auto (nvidia if that class "
 		"exists), none, or a name"},
+	{"injection", RULES(injection), "env", 0, 0, NULL,
+		"how a node gives a container its GPU: probe (it is tried), env, cdi or nri; for "
+		"some nodes LABEL=VALUE:WAY, separated by commas, the first that matches counts"},
 	{"schedulers", TEXT(schedulers), "default-scheduler", 0, 0, NULL,
 		"schedulers whose pods may become tenants, separated by commas"},
 	{"idle-grace-seconds", NUMBER(idle_grace_s), "60", 1, 86400, NULL,
@@ -147,6 +152,13 @@ static int set_switch(const char *value, bool *field, const char *flag, struct f
 	return 0;
 }
 
+static int check_rules(const char *flag, const char *value, struct fault *f)
+{
+	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 1024};
+	struct inject_rules rules;
+	return inject_rules_parse(value, &arena, &rules, f) < 0 ? fault_wrap(f, "%s", flag) : 0;
+}
+
 /* The caller says in front of the message where the value came from. */
 static int set_value(
 	struct options *o, const struct option_row *row, const char *value, struct fault *f)
@@ -168,6 +180,9 @@ static int set_value(
 	if (row->choices != NULL && !is_choice(row->choices, value)) {
 		return fault_set(f, FAULT_INVALID, "%s is \"%.60s\"; write one of %s", row->flag,
 			value, row->choices);
+	}
+	if (row->type == OPTION_RULES && check_rules(row->flag, value, f) < 0) {
+		return -1;
 	}
 	*(const char **)field = arena_strdup(&o->arena, value);
 	return 0;

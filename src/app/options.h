@@ -25,6 +25,7 @@ struct options {
 	const char *image_pull_policy;
 	const char *identity;
 	const char *runtime_class; /* auto, none or a name */
+	const char *injection;	   /* rules of model/injection.h */
 	const char *schedulers;	   /* comma separated */
 	const char *journal;	   /* directory */
 	const char *usage_exporter;

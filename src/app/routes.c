@@ -147,6 +147,9 @@ static void update_usage(struct controller *c)
 	}
 	gauge(c, "aliquot_metered_applications", "Applications whose gauges are known.", NULL,
 		t.with_gauges);
+	gauge(c, "aliquot_metered_crowded",
+		"1 while there are more pods, or applications, than are read.", NULL,
+		election_leads(c->election) && usages_crowded(c->usages) ? 1 : 0);
 	gauge(c, "aliquot_used_milli", "Milli-GPUs that pods use, as far as it is known.", NULL,
 		t.compute * 1000 / METERED_FULL);
 	gauge(c, "aliquot_used_memory_mib", "GPU memory that pods use, as far as it is known.",

@@ -18,7 +18,6 @@
 #define WALK_EVERY_MS  5000
 #define FILES_EVERY_MS 60000
 #define CONNECT_MS     2000
-#define FRESH_MS       60000
 /* Many a Prometheus scrapes once a minute. */
 #define WINDOW_MS      150000
 #define APPS_EVERY_MS  60000
@@ -37,7 +36,8 @@ struct usages {
 	int64_t files_at;
 	/* the walk over the world */
 	int64_t walk_at;
-	bool walking, crowded;
+	bool walking;
+	bool crowding, crowded; /* in this walk, in the last one: more than are kept */
 	enum world_class class;
 	size_t at; /* in its list */
 };
@@ -58,6 +58,7 @@ static void walk_end(struct usages *u, int64_t now)
 {
 	latest_want_end(u->latest);
 	u->walking = false;
+	u->crowded = u->crowding;
 	u->walk_at = now + WALK_EVERY_MS;
 }
 
@@ -65,17 +66,9 @@ static void walk_begin(struct usages *u)
 {
 	latest_want_begin(u->latest);
 	u->walking = true;
+	u->crowding = false;
 	u->class = WORLD_TENANT;
 	u->at = 0;
-}
-
-static void say_crowded(struct usages *u)
-{
-	if (!u->crowded) {
-		u->crowded = true;
-		log_warn("the use of some pods is not read: there are too many",
-			LOG_I("most", LATEST_PODS_MAX));
-	}
 }
 
 /* Tenants first, then pods of whole GPUs. */
@@ -83,9 +76,9 @@ static void walk(struct usages *u, int64_t now)
 {
 	for (int budget = WALK_PODS; budget > 0; budget--) {
 		if (u->at < world_class_count(u->config.world, u->class)) {
-			if (!want(u, world_class_at(u->config.world, u->class, u->at++))) {
-				say_crowded(u);
-			}
+			const struct world_pod *p =
+				world_class_at(u->config.world, u->class, u->at++);
+			u->crowding = !want(u, p) || u->crowding;
 		} else if (u->class == WORLD_TENANT) {
 			u->class = WORLD_WHOLE;
 			u->at = 0;
@@ -181,6 +174,7 @@ void usages_observe(struct usages *u, const struct change *c)
 void usages_step(struct usages *u, int64_t now, bool reads)
 {
 	if (!reads) {
+		scrape_step(u->scrape, now, false);
 		return;
 	}
 	if (!u->walking && now >= u->walk_at) {
@@ -209,6 +203,11 @@ int64_t usages_deadline(const struct usages *u, bool reads)
 void usages_sum(const struct usages *u, struct latest_totals *ret)
 {
 	latest_sum(u->latest, ret);
+}
+
+bool usages_crowded(const struct usages *u)
+{
+	return u->crowded || scrape_crowded(u->scrape);
 }
 
 const struct latest *usages_latest(const struct usages *u)
@@ -293,7 +292,7 @@ struct usages *usages_create(const struct usages_config *config, struct fault *r
 {
 	struct usages *u = xcalloc(1, sizeof *u);
 	struct fault f = {0};
-	int64_t fresh = larger(FRESH_MS, 4 * config->options->usage_s * 1000);
+	int64_t fresh = 4 * config->options->usage_s * 1000;
 	struct latest_config latest = {.clock = config->clock,
 		.fresh_ms = {fresh, fresh, larger(WINDOW_MS, fresh)},
 		.gauges_fresh_ms = larger(fresh, 4 * (int64_t)APPS_EVERY_MS)};

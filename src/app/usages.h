@@ -32,6 +32,8 @@ void usages_observe(struct usages *u, const struct change *c);
 void usages_step(struct usages *u, int64_t now_mono_ms, bool reads);
 int64_t usages_deadline(const struct usages *u, bool reads);
 void usages_sum(const struct usages *u, struct latest_totals *ret);
+/* There are more pods, or more to read them from, than are kept. */
+bool usages_crowded(const struct usages *u);
 const struct latest *usages_latest(const struct usages *u);
 /* Everything that is known, as JSON. */
 void usages_write(const struct usages *u, struct str *out);

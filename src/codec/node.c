@@ -12,6 +12,7 @@
 /* Nodes that carry it belong to one of KAI's schedulers. */
 #define KAI_LABEL "kai.scheduler/node-pool"
 
+#define INFO_MAX   253
 #define OTHERS_MAX 256 /* kinds of resources of one node */
 
 static const struct slice_keep notes_keep[] = {
@@ -38,9 +39,12 @@ static const struct slice_keep condition_keep[] = {
 	SLICE_KEEP("status"),
 	SLICE_END,
 };
+static const struct slice_keep info_keep[] = {
+	SLICE_KEEP("bootID"), SLICE_KEEP("containerRuntimeVersion"), SLICE_END};
 static const struct slice_keep status_keep[] = {
 	SLICE_KEEP("allocatable"),
 	SLICE_KEEP_IN("conditions", condition_keep),
+	SLICE_KEEP_IN("nodeInfo", info_keep),
 	SLICE_END,
 };
 static const struct slice_keep node_keep[] = {
@@ -60,6 +64,9 @@ static const struct decode_field node_fields[] = {
 	{"metadata.uid", DECODE_TEXT, false, offsetof(struct node, uid), NULL},
 	{"metadata.resourceVersion", DECODE_TEXT, false, offsetof(struct node, resource_version),
 		NULL},
+	{"status.nodeInfo.bootID", DECODE_TEXT, false, offsetof(struct node, boot), NULL},
+	{"status.nodeInfo.containerRuntimeVersion", DECODE_TEXT, false,
+		offsetof(struct node, runtime), NULL},
 	{"spec.unschedulable", DECODE_BOOL, false, offsetof(struct node, unschedulable), NULL},
 	{"status.allocatable.cpu", DECODE_CUSTOM, false, offsetof(struct node, cpu_milli),
 		parts_read_milli},
@@ -173,6 +180,12 @@ static bool serves_hami(const json_t *root)
 	return !text_empty(text) && !text_equals(text, "[]");
 }
 
+/* A proof of how the node gives GPUs names them: what is too long for that is not known. */
+static const char *bounded(const char *text)
+{
+	return text != NULL && strlen(text) <= INFO_MAX ? text : NULL;
+}
+
 static int read_node(
 	const json_t *root, struct arena *arena, struct node *node, struct fault *ret_fault)
 {
@@ -188,6 +201,8 @@ static int read_node(
 		read_ready(root, node, ret_fault) < 0 || read_gpus(root, node, ret_fault) < 0) {
 		return -1;
 	}
+	node->boot = bounded(node->boot);
+	node->runtime = bounded(node->runtime);
 	read_others(root, arena, node);
 	node->shares_already = shares_already(&node->labels);
 	node->serves_hami = serves_hami(root);

@@ -17,6 +17,9 @@ static const struct slice_keep notes_keep[] = {
 	SLICE_KEEP(NOTE_COMPUTE_MILLI),
 	SLICE_KEEP(NOTE_MEMORY_MIB),
 	SLICE_KEEP(NOTE_CONTAINER),
+	SLICE_KEEP(NOTE_ISOLATION),
+	SLICE_KEEP(NOTE_MPS_THREADS),
+	SLICE_KEEP(NOTE_MPS_MEMORY),
 	SLICE_KEEP(MIRROR_NOTE),
 	SLICE_KEEP(HASH_NOTE),
 	PARTS_BOOKMARK_KEEP,
@@ -27,6 +30,7 @@ static const struct slice_keep labels_keep[] = {
 static const struct slice_keep owner_keep[] = {SLICE_KEEP("kind"), SLICE_END};
 static const struct slice_keep meta_keep[] = {
 	PARTS_META_KEEP,
+	SLICE_KEEP("deletionTimestamp"),
 	SLICE_KEEP_IN("labels", labels_keep),
 	SLICE_KEEP_IN("annotations", notes_keep),
 	SLICE_KEEP_IN("ownerReferences", owner_keep),
@@ -100,6 +104,8 @@ static void read_grant(const json_t *notes, struct arena *arena, struct node_pod
 		view_of(text_at(notes, NOTE_COMPUTE_MILLI)), 0, MODEL_GPU_MILLI, &pod->milli);
 	(void)!parse_i64(view_of(text_at(notes, NOTE_MEMORY_MIB)), 0, INT32_MAX, &pod->mem_mib);
 	pod->gpu_container = arena_strdup(arena, text_at(notes, NOTE_CONTAINER));
+	pod->mps_threads = arena_strdup(arena, text_at(notes, NOTE_MPS_THREADS));
+	pod->mps_memory = arena_strdup(arena, text_at(notes, NOTE_MPS_MEMORY));
 }
 
 /* Anybody may write annotations: it is a mirror only where a Node owns it, which nobody but its
@@ -119,6 +125,7 @@ static const struct decode_field meta_fields[] = {
 	{"uid", DECODE_TEXT, true, offsetof(struct node_pod, uid), NULL},
 	{"namespace", DECODE_TEXT, true, offsetof(struct node_pod, ns), NULL},
 	{"name", DECODE_TEXT, true, offsetof(struct node_pod, name), NULL},
+	{"deletionTimestamp", DECODE_TIME, false, offsetof(struct node_pod, deleting_ms), NULL},
 };
 
 static int read_meta(
@@ -133,6 +140,8 @@ static int read_meta(
 	pod->tenant = text_equals(text_at(labels, LABEL_TENANT), "true");
 	pod->capacity = text_equals(pod->ns, NAME_NAMESPACE) &&
 			text_equals(text_at(labels, LABEL_CAPACITY), "true");
+	pod->mps = (pod->tenant || pod->capacity) &&
+		   text_equals(text_at(notes, NOTE_ISOLATION), ISOLATION_MPS_TEXT);
 	if (pod->tenant) {
 		read_grant(notes, arena, pod);
 	}

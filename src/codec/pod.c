@@ -2,6 +2,7 @@
 #include "codec/pod.h"
 
 #include "codec/capacity.h"
+#include "codec/injection.h"
 #include "model/names.h"
 #include "pod_parts.h"
 #include "tenant.h"
@@ -201,6 +202,16 @@ static void read_ledger(struct arena *arena, struct pod *pod)
 	pod->ledger_bad = ledger_decode(text, arena, &pod->ledger, NULL) < 0;
 }
 
+/* One that cannot be read proves nothing. */
+static void read_claim(struct arena *arena, struct pod *pod)
+{
+	const char *text = pairs_get(&pod->notes, NOTE_INJECTION);
+	struct inject_claim *claim = ARENA_NEW(arena, struct inject_claim);
+	if (text != NULL && inject_claim_decode(text, arena, claim, NULL) == 0) {
+		pod->claim = claim;
+	}
+}
+
 static int read_meta(
 	const json_t *meta, struct arena *arena, struct pod *pod, struct fault *ret_fault)
 {
@@ -220,6 +231,9 @@ static int read_meta(
 	}
 	if (pod_is_capacity(pod)) {
 		read_ledger(arena, pod);
+	}
+	if (pod_is_capacity(pod) || pod_is_probe(pod)) {
+		read_claim(arena, pod);
 	}
 	if (read_owner(meta, arena, pod, ret_fault) < 0) {
 		return -1;

@@ -41,7 +41,7 @@ static const char *address_of(const json_t *status, struct arena *arena)
 		strspn(ip, "0123456789abcdefABCDEF.:") != strlen(ip)) {
 		return NULL;
 	}
-	return arena_printf(arena, strchr(ip, ':') != NULL ? "[%s]" : "%s", ip);
+	return strchr(ip, ':') != NULL ? arena_printf(arena, "[%s]", ip) : arena_strdup(arena, ip);
 }
 
 static bool is_path(const char *path)

@@ -1,6 +1,7 @@
 /* What has become of a pod. */
 #include "model/names.h"
 #include "codec/capacity.h"
+#include "codec/injection.h"
 #include "pod_parts.h"
 
 static const struct slice_keep nothing_keep[] = {SLICE_END};
@@ -153,6 +154,24 @@ static int read_identity(const struct container_status *s, struct arena *arena, 
 	return 0;
 }
 
+/* The last word of a probe. One that cannot be read says nothing. */
+static int read_sight(const struct container_status *s, struct arena *arena, struct pod *pod,
+	struct fault *ret_fault)
+{
+	const char *message = NULL;
+	if (!exited_well(s->terminated)) {
+		return 0;
+	}
+	if (decode_text(s->terminated, "message", &message, ret_fault) < 0) {
+		return fault_wrap(ret_fault, "terminated");
+	}
+	struct inject_sight *sight = ARENA_NEW(arena, struct inject_sight);
+	if (!text_empty(message) && inject_sight_decode(message, arena, sight, NULL) == 0) {
+		pod->sight = sight;
+	}
+	return 0;
+}
+
 /* Every container waits like this before its first start. */
 static bool is_normal_wait(const char *reason)
 {
@@ -200,6 +219,9 @@ static int read_one(const json_t *object, bool init, struct arena *arena, struct
 	}
 	if (!init && text_equals(s.name, CAPACITY_MAIN_CONTAINER)) {
 		pod->holds = s.ready && s.running != NULL;
+	}
+	if (!init && text_equals(s.name, PROBE_CONTAINER) && pod_is_probe(pod)) {
+		return read_sight(&s, arena, pod, ret_fault);
 	}
 	return 0;
 }

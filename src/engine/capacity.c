@@ -107,7 +107,8 @@ static void tend_broken(struct engine *e, int64_t now, struct plan *plan)
 		struct holder *h = e->holders.items[i];
 		/* Nothing here touches tenants; those whose capacity pod is over are orphans. A GPU
 		 * that is ill is of no use to the next one either; one that was may be soon. */
-		bool broken = capacity_failed(e, h, now) || health_is_ill(e, h);
+		bool broken =
+			capacity_failed(e, h, now) || health_is_ill(e, h) || inject_is_vain(e, h);
 		if (!holder_may_go(h) || !broken || has_tenants(e, h)) {
 			continue;
 		}
@@ -116,7 +117,7 @@ static void tend_broken(struct engine *e, int64_t now, struct plan *plan)
 		if (h->node != NULL && !h->search) {
 			trouble_note(e, h->node, now);
 		}
-		/* Of the other kind health.c tells. */
+		/* Of the others health.c and inject_probe.c tell. */
 		if (h->node != NULL && !h->search && capacity_failed(e, h, now)) {
 			alarm_failed(e, h, now, plan);
 		}
@@ -196,7 +197,7 @@ static bool stays_warm(const struct engine *e, uint32_t gpu, uint32_t *warm)
 {
 	const struct place_gpu *g = &e->snap.gpus.items[gpu];
 	const struct place_node *n = &e->snap.nodes.items[g->node];
-	bool of_use = g->state != GPU_OPENING && !g->fenced && !n->no_grants &&
+	bool of_use = g->state != GPU_OPENING && !g->fenced && !g->held_off && !n->no_grants &&
 		      place_given_out_by(n) == UNFIT_NONE;
 	if (!of_use || *warm >= e->cfg.warm_gpus) {
 		return false;

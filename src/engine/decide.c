@@ -155,6 +155,9 @@ void await_creation(
 	struct engine *e, int64_t now, struct waiter *w, struct holder *h, struct plan *plan)
 {
 	w->reason = REASON_WAITING_FOR_CAPACITY;
+	if (inject_refusal(e, w, h)) {
+		return;
+	}
 	if (h->refusal == NULL || h->flight != 0 || h->in_world) {
 		return;
 	}
@@ -344,8 +347,9 @@ static bool decide_one(struct engine *e, int64_t now, struct waiter *w, struct p
 	w->reason = REASON_GRANTING;
 	/* Only an entry that the watch of pods has brought back may be told to the tenant: it was
 	 * acknowledged, and what is known of the node includes all that came before it (C21). */
+	enum inject_form form;
 	if (!h->asked_holds && flights_room(e) && !view_lags(e) && h->in_world &&
-		h->pod.identity != NULL && !text_empty(h->pod.node)) {
+		h->pod.identity != NULL && !text_empty(h->pod.node) && inject_knows(e, h, &form)) {
 		emit_place(e, w, h, g, plan);
 	}
 	return false;
@@ -375,7 +379,9 @@ void decide(struct engine *e, int64_t now, uint32_t budget, struct plan *plan)
 		struct waiter *w = e->ranked.items[i].waiter;
 		e->looked_at = e->needs.guests.count;
 		wholes_until(e, &w->pod, plan);
-		reserve_judge(e, w, decide_one(e, now, w, plan));
+		bool lacks = decide_one(e, now, w, plan);
+		inject_reason(e, w);
+		reserve_judge(e, w, lacks);
 		e->report.decisions++;
 		work += 1 + (uint32_t)(e->looked_at / LOOKS_A_UNIT);
 	}

@@ -62,6 +62,18 @@ struct action *emit_companion(
 	return a;
 }
 
+uint64_t emit_probe(struct engine *e, const char *name, const struct holder *h,
+	const struct inject_claim *claim, struct plan *plan)
+{
+	struct action *a = create(e, name, &h->pod, plan);
+	a->node = text_in(plan, h->node);
+	a->capacity_pod = text_in(plan, h->name);
+	a->uid = text_in(plan, h->uid);
+	a->runtime_class = text_in(plan, h->pod.runtime_class);
+	a->claim = inject_claim_copy(&plan->arena, claim);
+	return a->id;
+}
+
 void emit_companion_delete(struct engine *e, const struct world_pod *p, struct plan *plan)
 {
 	struct action *a = emit(e, plan, ACTION_DELETE_CAPACITY);
@@ -115,10 +127,11 @@ static const char *policy_told(const struct engine *e, const struct pod *pod, st
 void emit_place(struct engine *e, struct waiter *w, struct holder *h, const struct grant *g,
 	struct plan *plan)
 {
-	emit_placing(e, w,
-		&(struct placing){
-			h->pod.node, h->pod.identity->uuid, h->name, g->milli, g->mem_mib},
-		plan);
+	struct placing where = {
+		h->pod.node, h->pod.identity->uuid, h->name, g->milli, g->mem_mib, INJECT_ENV};
+	bool known = inject_knows(e, h, &where.form);
+	ENSURE(known);
+	emit_placing(e, w, &where, plan);
 }
 
 void emit_placing(
@@ -132,6 +145,8 @@ void emit_placing(
 	a->node = text_in(plan, where->node);
 	a->uuid = text_in(plan, where->uuid);
 	a->capacity_pod = text_in(plan, where->capacity_pod);
+	a->form = where->form;
+	a->container = text_in(plan, pairs_get(&w->pod.notes, NOTE_CONTAINER));
 	a->milli = where->milli;
 	a->mem_mib = where->mem_mib;
 	a->policy = policy_told(e, &w->pod, plan);
@@ -222,6 +237,7 @@ static void emit_grant(struct engine *e, uint32_t at, struct plan *plan)
 	holder_sends(e, h, ACTION_GRANT, a->id);
 	text_set(&h->acked_rv, NULL);
 	ledger_copy(&plan->arena, &h->asked, &a->ledger);
+	a->claim = inject_claim_copy(&plan->arena, inject_proof_for(e, h));
 }
 
 /* Whoever runs there stands in the ledger: it was another's, or has lost them. What is sold over is
@@ -235,6 +251,9 @@ static bool needs_mending(struct engine *e, uint32_t at)
 	bool kept = h->asked_holds ? h->asked_keeps : h->pod.keeps_node;
 	bool forgotten = s->forgotten > 0 && !g->fenced && g->free_milli >= 0 && g->free_mib >= 0 &&
 			 s->entries + s->forgotten <= MODEL_GRANTS_MAX;
+	if (inject_owes(e, h)) {
+		return flights_room(e);
+	}
 	if (!forgotten && kept == (s->keepers > 0)) {
 		return false;
 	}

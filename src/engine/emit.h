@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include "model/injection.h"
 #include "model/plan.h"
 
 struct engine;
@@ -19,6 +20,7 @@ void emit_place(struct engine *e, struct waiter *w, struct holder *h, const stru
 struct placing {
 	const char *node, *uuid, *capacity_pod;
 	int64_t milli, mem_mib;
+	enum inject_form form;
 };
 void emit_placing(
 	struct engine *e, struct waiter *w, const struct placing *where, struct plan *plan);
@@ -31,6 +33,9 @@ void emit_create_again(
 struct action *emit_companion(
 	struct engine *e, const char *name, const struct pod *pod, struct plan *plan);
 void emit_companion_delete(struct engine *e, const struct world_pod *p, struct plan *plan);
+/* Of the capacity pod `h`; returns the action's number. */
+uint64_t emit_probe(struct engine *e, const char *name, const struct holder *h,
+	const struct inject_claim *claim, struct plan *plan);
 void emit_delete(struct engine *e, struct holder *h, struct plan *plan);
 struct action *emit(struct engine *e, struct plan *plan, enum action_type type);
 

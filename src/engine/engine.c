@@ -7,6 +7,7 @@
 #include "journal_parts.h"
 #include "model/names.h"
 #include "policies.h"
+#include "mps.h"
 #include "state.h"
 #include "world/states.h"
 
@@ -21,11 +22,14 @@ struct engine *engine_create(const struct engine_config *config, uint64_t seed)
 	e->cfg = *config;
 	e->runtime_class = xstrdup(config->runtime_class);
 	e->cfg.runtime_class = e->runtime_class;
+	e->injection = xstrdup(config->injection);
+	e->cfg.injection = e->injection;
 	e->world = world_create();
 	e->seed = seed;
 	rng_seed(&e->rng, seed);
 	book_init(e);
 	evictions_init(e);
+	inject_init(e);
 	wholes_init(e);
 	return e;
 }
@@ -40,6 +44,7 @@ void engine_destroy(struct engine *e)
 	evictions_finish(&e->evictions);
 	preempting_finish(&e->preempting);
 	scale_finish(&e->scale);
+	inject_finish(&e->inject);
 	snapshot_finish(&e->snap);
 	needs_finish(&e->needs);
 	companies_finish(&e->companies);
@@ -55,6 +60,7 @@ void engine_destroy(struct engine *e)
 	map_finish(&e->gpus_by_uuid);
 	world_destroy(e->world);
 	free(e->runtime_class);
+	free(e->injection);
 	arena_finish(&e->runtime.arena);
 	free(e);
 }
@@ -139,6 +145,7 @@ static void decide_all(struct engine *e, struct engine_now now, uint32_t budget,
 	scale_up(e, plan);
 	/* 5 and 6, assume and emit: every action is remembered under its id before it leaves */
 	emit_grants(e, plan);
+	inject_tend(e, plan);
 	capacity_tend(e, now.mono_ms, plan);
 	recycle_tenants(e, plan);
 	drain_tenants(e, plan);
@@ -149,6 +156,7 @@ static void decide_all(struct engine *e, struct engine_now now, uint32_t budget,
 	departed_report(e, plan);
 	evictions_report(e, plan);
 	health_report(e, plan);
+	mps_report(e, plan);
 	departed_sweep(e);
 	evictions_sweep(e);
 	book_sweep(e);
@@ -205,7 +213,8 @@ uint32_t engine_unhealthy(const struct engine *e, const char *node)
 bool engine_wants_state(const struct engine *e, uint32_t node)
 {
 	const struct world_node *n = world_node_at(e->world, node);
-	return world_wants_state(e->world, node) || (n->known && health_wants_state(e, n->name));
+	return world_wants_state(e->world, node) ||
+	       (n->known && (health_wants_state(e, n->name) || mps_wants_state(e, node)));
 }
 
 const struct world *engine_world(const struct engine *e)

@@ -182,7 +182,8 @@ bool health_shows_gone(
 
 /* --- telling those whom it concerns, once --- */
 
-static void tell(struct engine *e, struct plan *plan, const struct world_pod *p, const char *text)
+static void tell(struct engine *e, const struct world_pod *p, const char *reason, const char *text,
+	struct plan *plan)
 {
 	struct action *x = emit(e, plan, ACTION_EVENT);
 	x->ns = arena_strdup(&plan->arena, p->ns);
@@ -190,42 +191,41 @@ static void tell(struct engine *e, struct plan *plan, const struct world_pod *p,
 	x->uid = arena_strdup(&plan->arena, world_pod_uid(p));
 	x->regarding_kind = "Pod";
 	x->regarding_api_version = "v1";
-	x->event_reason = "GpuUnhealthy";
+	x->event_reason = reason;
 	x->warning = true;
 	x->message = text;
 }
 
-static bool tell_tenants(
-	struct engine *e, const struct ailment *a, const char *text, struct plan *plan)
+/* Where nobody has anything to do with it, whoever holds it first is told. */
+bool gpu_tell(
+	struct engine *e, const char *uuid, const char *reason, const char *text, struct plan *plan)
 {
 	bool any = false;
 	for (size_t i = 0; i < world_class_count(e->world, WORLD_TENANT); i++) {
 		const struct world_pod *p = world_class_at(e->world, WORLD_TENANT, i);
-		if (p->gpu->uuid != NULL && gpu_list_has(p->gpu->uuid, a->uuid) &&
+		if (p->gpu->uuid != NULL && gpu_list_has(p->gpu->uuid, uuid) &&
 			!world_pod_terminal(p)) {
-			tell(e, plan, p, text);
+			tell(e, p, reason, text, plan);
 			any = true;
 		}
 	}
-	return any;
-}
-
-/* Where nobody has anything to do with it, whoever holds it first is told. */
-static void tell_one(struct engine *e, struct ailment *a, struct plan *plan)
-{
-	CLEANUP(str_finish) struct str sentence = STR_INIT(1024);
-	uint32_t at = snap_gpu_by_uuid(e, a->uuid);
+	uint32_t at = snap_gpu_by_uuid(e, uuid);
 	const struct world_pod *holder = at == WORLD_NONE
 						 ? NULL
 						 : world_pod_find(e->world, NAME_NAMESPACE,
 							   e->snap_gpus.items[at].holder->name);
-	explain_unhealthy(&sentence, a->uuid, a->node, a->why);
-	const char *text = arena_strdup(&plan->arena, str_text(&sentence));
-	a->told = tell_tenants(e, a, text, plan);
 	if (holder != NULL) {
-		tell(e, plan, holder, text);
-		a->told = true;
+		tell(e, holder, reason, text, plan);
 	}
+	return any || holder != NULL;
+}
+
+static void tell_one(struct engine *e, struct ailment *a, struct plan *plan)
+{
+	CLEANUP(str_finish) struct str sentence = STR_INIT(1024);
+	explain_unhealthy(&sentence, a->uuid, a->node, a->why);
+	a->told = gpu_tell(
+		e, a->uuid, "GpuUnhealthy", arena_strdup(&plan->arena, str_text(&sentence)), plan);
 }
 
 void health_report(struct engine *e, struct plan *plan)

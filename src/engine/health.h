@@ -40,6 +40,10 @@ bool health_wants_state(const struct engine *e, const char *node);
 bool health_shows_gone(
 	const struct engine *e, uint32_t node, const char *uuid, const char *uid, int64_t since);
 void health_report(struct engine *e, struct plan *plan);
+/* A warning to those who run on that GPU and to the capacity pod that holds it. False: there is
+ * nobody. */
+bool gpu_tell(struct engine *e, const char *uuid, const char *reason, const char *text,
+	struct plan *plan);
 void health_forget(struct engine *e); /* all of it */
 /* What is fenced on the node, for metrics. */
 uint32_t health_count(const struct engine *e, const char *node);

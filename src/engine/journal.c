@@ -150,6 +150,7 @@ static void put_head(struct journal *j, const struct engine *e)
 	pack_i64(r, e->cfg.context_mib);
 	pack_i64(r, e->cfg.warm_gpus);
 	pack_text(r, e->cfg.runtime_class);
+	pack_text(r, e->cfg.injection);
 	put_record(j, r);
 }
 

@@ -24,6 +24,7 @@ enum record {
 	RECORD_SCALE = 'u',
 	RECORD_STANDIN = 's',
 	RECORD_RUNTIME = 'r',
+	RECORD_INJECTION = 'j',
 	RECORD_PASS = 'p',
 	RECORD_ENGINE = 'e',
 	RECORD_READY = 'z', /* the state is complete; carries its hash */
@@ -73,6 +74,11 @@ bool orphan_unpack(struct engine *e, struct unpack *u);
 /* journal_health.c */
 void ailment_pack(struct str *out, const struct ailment *a);
 bool ailment_unpack(struct engine *e, struct unpack *u);
+/* journal_scale.c: all that it knows how to load */
+void scale_save(const struct engine *e, struct str *scratch, state_put put, void *data);
+/* journal_inject.c */
+void inject_save(const struct engine *e, struct str *scratch, state_put put, void *data);
+bool inject_memo_unpack(struct engine *e, struct unpack *u);
 void group_pack(struct str *out, const struct group *g);
 void group_unpack(struct unpack *u, struct group *g);
 void backoff_pack(struct str *out, const struct backoff *b);

@@ -64,11 +64,11 @@ static void pack_action(struct str *out, const struct action *a)
 {
 	const char *const texts[] = {a->ns, a->name, a->uid, a->resource_version, a->node,
 		a->runtime_class, a->uuid, a->capacity_pod, a->policy, a->event_reason, a->message,
-		a->regarding_kind, a->regarding_api_version, a->condition};
+		a->regarding_kind, a->regarding_api_version, a->condition, a->container};
 	const int64_t numbers[] = {a->type, a->milli, a->mem_mib, a->node_term_count, a->is_true,
 		a->keeps_node, a->reason, a->warning, a->generation, a->matched, a->automated,
 		a->overlapping, a->accepted_ms, a->overlapping_ms, a->ready_ms, a->unpinned,
-		a->companion, a->cpu_milli, a->mem_bytes, a->gpus, a->mps};
+		a->companion, a->cpu_milli, a->mem_bytes, a->gpus, a->mps, a->form};
 	pack_u64(out, a->id);
 	for (size_t i = 0; i < COUNT_OF(texts); i++) {
 		pack_text(out, texts[i]);
@@ -76,6 +76,7 @@ static void pack_action(struct str *out, const struct action *a)
 	for (size_t i = 0; i < COUNT_OF(numbers); i++) {
 		pack_i64(out, numbers[i]);
 	}
+	inject_claim_pack(out, a->claim);
 	pack_lists(out, a);
 }
 

@@ -136,7 +136,10 @@ static int read_head(struct unpack *u, const char *version, struct head *ret, st
 	h.config.context_mib = unpack_i64(u);
 	h.config.warm_gpus = (uint32_t)unpack_i64(u);
 	h.config.runtime_class = unpack_text(u);
-	if (u->bad) {
+	h.config.injection = unpack_text(u);
+	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 1024};
+	struct inject_rules rules;
+	if (u->bad || inject_rules_parse(h.config.injection, &arena, &rules, f) < 0) {
 		return fault_set(f, FAULT_INVALID, "its head is damaged");
 	}
 	*ret = h;

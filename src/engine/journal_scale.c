@@ -1,7 +1,7 @@
 /* Which groups of tenants ask for no node for a while, and what waits for several GPUs. */
 #include "journal_parts.h"
 
-void scale_rest_pack(struct str *out, const struct scale_rest *r)
+static void rest_pack(struct str *out, const struct scale_rest *r)
 {
 	pack_u64(out, r->key);
 	pack_i64(out, r->until);
@@ -18,7 +18,7 @@ bool scale_rest_unpack(struct engine *e, struct unpack *u)
 	return true;
 }
 
-void standin_pack(struct str *out, const struct standin *s)
+static void one_pack(struct str *out, const struct standin *s)
 {
 	pack_text(out, s->name);
 	pack_i64(out, s->since);
@@ -46,4 +46,22 @@ bool standin_unpack(struct engine *e, struct unpack *u)
 	memcpy(s.node, node, strlen(node) + 1);
 	VEC_PUSH(&e->scale.standins, s);
 	return true;
+}
+
+void scale_save(const struct engine *e, struct str *scratch, state_put put, void *data)
+{
+	vec_for_each (const struct scale_rest, r, &e->scale.rests) {
+		str_reset(scratch);
+		str_append_char(scratch, RECORD_SCALE);
+		rest_pack(scratch, r);
+		ENSURE(!scratch->overflow);
+		put(data, scratch);
+	}
+	vec_for_each (const struct standin, one, &e->scale.standins) {
+		str_reset(scratch);
+		str_append_char(scratch, RECORD_STANDIN);
+		one_pack(scratch, one);
+		ENSURE(!scratch->overflow);
+		put(data, scratch);
+	}
 }

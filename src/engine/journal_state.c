@@ -217,7 +217,8 @@ static void save_holder(struct saving *s, const struct holder *h)
 	pack_u64(out, (h->in_world ? 1 : 0) | (h->asked_holds ? 2 : 0) | (h->deleted ? 4 : 0) |
 			      (h->has_grace ? 8 : 0) | (h->grace_stamp == h->stamp + 1 ? 16 : 0) |
 			      (h->search ? 32 : 0) | (h->told_doubled ? 64 : 0) |
-			      (h->asked_keeps ? 128 : 0) | (h->mps ? 256 : 0));
+			      (h->asked_keeps ? 128 : 0) | (h->mps ? 256 : 0) |
+			      (h->told_held ? 512 : 0));
 	pack_u64(out, h->flight);
 	pack_u64(out, h->seen);
 	pack_u64(out, h->wanted);
@@ -267,7 +268,7 @@ static bool load_holder(struct engine *e, struct unpack *u)
 	h->search = flags & 32;
 	h->told_doubled = flags & 64;
 	h->asked_keeps = flags & 128;
-	h->mps = flags & 256;
+	h->mps = flags & 256, h->told_held = flags & 512;
 	uint64_t flight = unpack_u64(u);
 	h->seen = unpack_u64(u);
 	h->wanted = unpack_u64(u);
@@ -362,16 +363,10 @@ static void save_lasting(struct saving *s)
 		orphan_pack(record_begin(s, RECORD_ORPHAN), o);
 		record_end(s);
 	}
-	vec_for_each (const struct scale_rest, r, &s->e->scale.rests) {
-		scale_rest_pack(record_begin(s, RECORD_SCALE), r);
-		record_end(s);
-	}
 	runtime_pack(record_begin(s, RECORD_RUNTIME), runtime_of(s->e));
 	record_end(s);
-	vec_for_each (const struct standin, one, &s->e->scale.standins) {
-		standin_pack(record_begin(s, RECORD_STANDIN), one);
-		record_end(s);
-	}
+	scale_save(s->e, s->out, s->put, s->data);
+	inject_save(s->e, s->out, s->put, s->data);
 }
 
 static bool load_memo(struct engine *e, struct unpack *u)
@@ -579,6 +574,8 @@ bool state_load(struct engine *e, enum record type, struct unpack *u)
 		return ailment_unpack(e, u);
 	case RECORD_SCALE:
 		return scale_rest_unpack(e, u);
+	case RECORD_INJECTION:
+		return inject_memo_unpack(e, u);
 	case RECORD_STANDIN:
 		return standin_unpack(e, u);
 	case RECORD_RUNTIME:

@@ -183,8 +183,8 @@ static void visit(struct engine *e, const struct world_pod *wp, struct plan *pla
 {
 	struct policies_pass *p = e->pass;
 	struct pod pod;
-	if (wp->gpu == NULL || wp->gpu->class == WORLD_CAPACITY || world_pod_terminal(wp) ||
-		!world_pod_unpack(wp, &p->arena, &pod)) {
+	if (wp->gpu == NULL || wp->gpu->class == WORLD_CAPACITY || wp->gpu->class == WORLD_PROBE ||
+		world_pod_terminal(wp) || !world_pod_unpack(wp, &p->arena, &pod)) {
 		return;
 	}
 	const struct world_namespace *n = world_namespace_find(e->world, wp->ns);

@@ -18,8 +18,9 @@ static bool lacks_room(enum reason reason)
 	return reason == REASON_SHORT_COMPUTE || reason == REASON_SHORT_MEMORY ||
 	       reason == REASON_MAX_TENANTS || reason == REASON_NODE_UNFIT ||
 	       reason == REASON_NO_GPU_NODE || reason == REASON_CAPACITY_FAILED ||
-	       reason == REASON_EXCLUSIVE || reason == REASON_SHORT_GPUS ||
-	       reason == REASON_RESERVED || reason == REASON_WHOLE_POD_FIRST;
+	       reason == REASON_NO_INJECTION || reason == REASON_EXCLUSIVE ||
+	       reason == REASON_SHORT_GPUS || reason == REASON_RESERVED ||
+	       reason == REASON_WHOLE_POD_FIRST;
 }
 
 bool preempt_allowed(const struct engine *e, const struct pod *pod)

@@ -1,4 +1,5 @@
 /* What people are told: why a tenant waits, where it went, and the counts behind the metrics. */
+#include "mps.h"
 #include "state.h"
 
 #include "model/names.h"
@@ -104,7 +105,7 @@ static bool count_lacks(struct engine *e, const struct waiter *w, struct lack_ta
 {
 	static const enum reason with_lacks[] = {REASON_SHORT_COMPUTE, REASON_SHORT_MEMORY,
 		REASON_MAX_TENANTS, REASON_NO_SCALE_UP, REASON_GPU_UNHEALTHY, REASON_SHORT_GPUS,
-		REASON_EXCLUSIVE, REASON_REACQUIRING};
+		REASON_EXCLUSIVE, REASON_REACQUIRING, REASON_MPS_HELD_OFF};
 	bool has_some = w->granted_step == e->step || w->hold.count > 0 || landings_linger(w);
 	for (size_t i = 0; i < COUNT_OF(with_lacks) && !has_some; i++) {
 		if (w->reason == with_lacks[i]) {
@@ -178,6 +179,7 @@ static void tell_waiting(struct engine *e, struct waiter *w, int64_t now, struct
 		name_most_memory(e, w);
 	}
 	int64_t next = w->retry_at > w->refused_until ? w->retry_at : w->refused_until;
+	const char *no_injection = inject_blocker(e, w, &plan->arena, &next);
 	struct claims_of claims = {.count = 0};
 	if (w->reason == REASON_VOLUME_NOT_READY) {
 		(void)needs_claims(e, &w->pod, &claims);
@@ -189,12 +191,16 @@ static void tell_waiting(struct engine *e, struct waiter *w, int64_t now, struct
 	const char *rule = NULL, *theirs = NULL;
 	if (w->reason == REASON_EXCLUSIVE) {
 		company_explain(e, w, &rule, &theirs);
+	} else if (w->reason == REASON_MPS_HELD_OFF) {
+		theirs = mps_explain(e, w);
 	}
 	struct explain_facts f = {.want_milli = w->asked.milli,
 		.want_mib = w->asked.mem_mib,
 		.quota_milli = quota.hard,
 		.quota_used_milli = quota.used,
-		.value = w->reason == REASON_API_REFUSED ? w->refusal : theirs,
+		.value = w->reason == REASON_API_REFUSED ? w->refusal
+			 : no_injection != NULL		 ? no_injection
+							 : theirs,
 		.best_node = w->miss.best_node,
 		.best_milli = w->miss.best_milli,
 		.best_mib = w->miss.best_mib,

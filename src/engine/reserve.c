@@ -37,7 +37,7 @@ bool reserve_lack_on(const struct place_gpu *g, const struct place_request *r, s
 {
 	int64_t milli, mib;
 	place_share(r, g->usable_mib, &milli, &mib);
-	if (g->fenced || g->kept_by != 0 || milli > MODEL_GPU_MILLI ||
+	if (g->fenced || g->held_off || g->kept_by != 0 || milli > MODEL_GPU_MILLI ||
 		(g->usable_mib > 0 && mib > g->usable_mib)) {
 		return false;
 	}

@@ -42,8 +42,8 @@ static bool is_short(enum reason reason)
 	       reason == REASON_MAX_TENANTS || reason == REASON_NODE_UNFIT ||
 	       reason == REASON_EXCLUSIVE || reason == REASON_OTHER_SHARING ||
 	       reason == REASON_RUNTIME_CLASS || reason == REASON_GPU_UNHEALTHY ||
-	       reason == REASON_NO_SCALE_UP || reason == REASON_RESERVED ||
-	       reason == REASON_WHOLE_POD_FIRST;
+	       reason == REASON_MPS_HELD_OFF || reason == REASON_NO_SCALE_UP ||
+	       reason == REASON_RESERVED || reason == REASON_WHOLE_POD_FIRST;
 }
 
 static bool asks(struct engine *e, const struct waiter *w)

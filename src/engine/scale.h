@@ -93,7 +93,6 @@ void scale_discount(struct engine *e);
 void scale_up(struct engine *e, struct plan *plan);
 void scale_forget(struct scale *s);
 void scale_finish(struct scale *s);
-void scale_rest_pack(struct str *out, const struct scale_rest *r);
 bool scale_rest_unpack(struct engine *e, struct unpack *u);
 
 /* standin.c */
@@ -103,7 +102,6 @@ enum slot standin_fill(struct engine *e, const struct scale_bin *b, struct plan 
 void standins_mark(struct engine *e);
 void standins_asked(struct engine *e); /* into scale.asked */
 void standins_let_go(struct engine *e, struct plan *plan);
-void standin_pack(struct str *out, const struct standin *s);
 bool standin_unpack(struct engine *e, struct unpack *u);
 
 /* scale_where.c: what a tenant says of nodes */

@@ -1,6 +1,7 @@
 /* Step 2: the picture on which one step decides. GPUs come from capacity pods, shares from their
  * ledgers and from the tenants themselves; where the two differ, the tenant wins, because it is
  * what runs. */
+#include "mps.h"
 #include "state.h"
 
 #include "model/names.h"
@@ -234,10 +235,13 @@ static void learn_memory(struct engine *e, struct place_node *n, const struct ho
 	}
 }
 
-static enum gpu_state holder_state(const struct holder *h)
+/* Nothing is given before it is proven that it would arrive (C26). */
+static enum gpu_state holder_state(const struct engine *e, const struct holder *h)
 {
 	const struct pod *p = &h->pod;
-	if (!h->in_world || p->identity == NULL || !p->holds || p->phase != POD_RUNNING) {
+	enum inject_form form;
+	if (!inject_knows(e, h, &form) || !h->in_world || p->identity == NULL || !p->holds ||
+		p->phase != POD_RUNNING) {
 		return GPU_OPENING;
 	}
 	return h->flight != 0 || h->avoid_rv != NULL ? GPU_BUSY : GPU_OPEN;
@@ -265,7 +269,8 @@ static bool is_void(struct engine *e, const struct holder *h, const struct waite
 {
 	uint32_t node = snap_node_of(e, h->node);
 	bool closed = node != WORLD_NONE && e->snap.nodes.items[node].no_grants;
-	return (closed || health_is_bad(e, h)) && w->flight == 0 && w->landings.count == 0;
+	bool useless = closed || health_is_bad(e, h) || mps_is_ill(e, h) || inject_is_vain(e, h);
+	return useless && w->flight == 0 && w->landings.count == 0;
 }
 
 /* Until it is struck out another leader may tell it, so it is not anybody else's part of a quota.
@@ -394,7 +399,7 @@ static void add_holder(struct engine *e, struct holder *h, int64_t now)
 	if (!holder_usable(h) || node == WORLD_NONE) {
 		return;
 	}
-	enum gpu_state state = holder_state(h);
+	enum gpu_state state = holder_state(e, h);
 	struct place_node *n = &e->snap.nodes.items[node];
 	learn_memory(e, n, h);
 	bool bad = h->in_world && health_is_bad(e, h);
@@ -406,7 +411,8 @@ static void add_holder(struct engine *e, struct holder *h, int64_t now)
 		.max_tenants = MODEL_GRANTS_MAX,
 		.company = place_nobody(h->mps),
 		.mps = h->mps,
-		.fenced = bad || (h->in_world && capacity_failed(e, h, now)),
+		.fenced =
+			bad || inject_is_vain(e, h) || (h->in_world && capacity_failed(e, h, now)),
 		.unhealthy = bad};
 	g.free_mib = g.usable_mib;
 	struct snap_gpu s = {.holder = h};
@@ -428,6 +434,7 @@ static void add_holders(struct engine *e, int64_t now)
 		const struct world_pod *p = world_class_at(e->world, WORLD_CAPACITY, i);
 		holder_refresh(e, holder_touch(e, world_pod_name(p), now), p, now);
 	}
+	inject_look(e);
 	for (size_t i = 0; i < e->holders.count; i++) {
 		struct holder *h = e->holders.items[i];
 		holder_expire(h, now);
@@ -543,6 +550,7 @@ void snapshot_build(struct engine *e, int64_t now)
 	landings_count(e);
 	holds_count(e);
 	companies_settle(e);
+	mps_settle(e);
 	quotas_count_waiters(e);
 	orphans_find(e);
 }

@@ -10,6 +10,7 @@
 #include "base/str.h"
 #include "base/vec.h"
 #include "engine/engine.h"
+#include "alarm.h"
 #include "book.h"
 #include "company.h"
 #include "decide.h"
@@ -20,6 +21,7 @@
 #include "group.h"
 #include "health.h"
 #include "hold.h"
+#include "inject.h"
 #include "landing.h"
 #include "needs.h"
 #include "picture.h"
@@ -112,7 +114,7 @@ struct holder {
 	bool deleted;	      /* our deletion was acknowledged */
 	bool search;	      /* opened to find an orphan, not found to hold one: gets nobody */
 	bool told_doubled;    /* that another tells its GPU too */
-	bool mps;	      /* it runs the daemon of MPS, as it was asked for or is */
+	bool mps, told_held;  /* it runs the daemon of MPS; that this takes nobody was told */
 	char *refusal;	      /* owned; why it could not be created; asked again at `retry_at` */
 	int64_t retry_at;
 	struct backoff backoff;
@@ -125,7 +127,8 @@ struct policies_pass; /* policies.h */
 struct engine {
 	struct engine_config cfg;
 	uint64_t seed;
-	char *runtime_class; /* owned */
+	char *runtime_class, *injection; /* owned */
+	struct injecting inject;
 	struct runtime runtime;
 	struct world *world; /* owned */
 	struct rng rng;
@@ -230,10 +233,6 @@ bool view_lags(struct engine *e); /* view.c: C21 */
 bool capacity_failed(struct engine *e, const struct holder *h, int64_t now);
 bool holder_may_go(const struct holder *h); /* it is there, nothing is under way to it */
 void capacity_tend(struct engine *e, int64_t now, struct plan *plan);
-
-/* alarm.c: events about capacity pods */
-void alarm_failed(struct engine *e, const struct holder *h, int64_t now, struct plan *plan);
-void alarm_doubled(struct engine *e, struct plan *plan);
 
 /* report.c: conditions and counts */
 void report_waiting(struct engine *e, struct engine_now now, struct plan *plan);

@@ -284,8 +284,18 @@ static void look_at_all(struct scrape *s, int64_t now)
 	s->first = last;
 }
 
+static void drop_all(struct scrape *s)
+{
+	for (size_t i = 0; i < s->targets.all.count && s->in_flight > 0; i++) {
+		drop(s, s->targets.all.items[i]);
+	}
+}
+
 void scrape_step(struct scrape *s, int64_t now, bool reads)
 {
+	if (!reads) {
+		drop_all(s);
+	}
 	if (reads && s->wire != NULL && now >= s->deadline) {
 		s->deadline = now + s->config.every_ms / 10;
 		look_at_all(s, now);
@@ -309,16 +319,14 @@ void scrape_use(struct scrape *s, struct wire *wire)
 	if (s->wire == wire) {
 		return;
 	}
-	for (size_t i = 0; i < s->targets.all.count; i++) {
-		drop(s, s->targets.all.items[i]);
-	}
+	drop_all(s);
 	s->wire = wire;
 	s->deadline = 0;
 }
 
-uint32_t scrape_left_out(const struct scrape *s)
+bool scrape_crowded(const struct scrape *s)
 {
-	return s->targets.left_out;
+	return s->targets.crowded;
 }
 
 /* --- which pods are exporters --- */

@@ -105,11 +105,10 @@ static bool answers(const struct pod *p)
 
 static bool has_room(struct targets *t, enum target_kind kind)
 {
-	if (kind != TARGET_APP) {
-		return t->all.count - t->apps < SCRAPE_NODES_MAX;
-	}
-	t->left_out += t->apps < SCRAPE_APPS_MAX ? 0 : 1;
-	return t->apps < SCRAPE_APPS_MAX;
+	bool room = kind == TARGET_APP ? t->apps < SCRAPE_APPS_MAX
+				       : t->all.count - t->apps < SCRAPE_NODES_MAX;
+	t->crowded = t->crowded || !room;
+	return room;
 }
 
 static struct target *add(struct targets *t, const struct pod *p, enum target_kind kind)
@@ -203,7 +202,7 @@ bool targets_observe(struct targets *t, const struct change *c)
 		keep(t, c);
 	} else if (c->type == CHANGE_RELIST_BEGIN) {
 		t->mark++;
-		t->left_out = 0;
+		t->crowded = false;
 	} else if (c->type == CHANGE_RELIST_END && !c->no_sweep) {
 		sweep(t);
 	}

@@ -28,7 +28,8 @@ struct targets {
 		VEC_FIELDS(struct target *); /* owned */
 	} all;
 	struct map by_name;
-	uint32_t mark, apps, left_out;
+	uint32_t mark, apps;
+	bool crowded; /* since the last relist */
 	/* before a target goes or is asked elsewhere */
 	void (*drop)(void *data, struct target *t);
 	void *data;

@@ -354,6 +354,8 @@ static void pack_held(struct str *out, const struct pod *p)
 		pack_i64(out, p->identity->mem_mib);
 		pack_i64(out, p->identity->minor);
 	}
+	inject_claim_pack(out, p->claim);
+	inject_sight_pack(out, p->sight);
 	pack_u64(out, p->ledger.count);
 	for (uint32_t i = 0; i < p->ledger.count; i++) {
 		const struct grant *g = &p->ledger.items[i];
@@ -382,6 +384,8 @@ static void unpack_held(struct unpack *u, struct pod *p, bool has_identity)
 		id->minor = (int32_t)unpack_i64(u);
 		p->identity = id;
 	}
+	p->claim = inject_claim_unpack(u);
+	p->sight = inject_sight_unpack(u);
 	p->ledger.count = unpack_count(u);
 	p->ledger.items = ARENA_ARRAY(u->arena, struct grant, p->ledger.count);
 	for (uint32_t i = 0; i < p->ledger.count; i++) {

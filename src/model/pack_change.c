@@ -8,6 +8,8 @@ static void node_pack(struct str *out, const struct node *n)
 	pack_text(out, n->name);
 	pack_text(out, n->uid);
 	pack_text(out, n->resource_version);
+	pack_text(out, n->boot);
+	pack_text(out, n->runtime);
 	pack_pairs(out, &n->labels);
 	pack_u64(out, n->taint_count);
 	for (uint32_t i = 0; i < n->taint_count; i++) {
@@ -30,6 +32,8 @@ static void node_unpack(struct unpack *u, struct node *n)
 	n->name = unpack_text(u);
 	n->uid = unpack_text(u);
 	n->resource_version = unpack_text(u);
+	n->boot = unpack_text(u);
+	n->runtime = unpack_text(u);
 	n->labels = unpack_pairs(u);
 	n->taint_count = unpack_count(u);
 	n->taints = ARENA_ARRAY(u->arena, struct taint, n->taint_count);

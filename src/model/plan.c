@@ -33,6 +33,17 @@ const char *action_type_name(enum action_type type)
 	return names[type];
 }
 
+const char *action_name(const struct action *a)
+{
+	if (a->claim != NULL && a->type == ACTION_CREATE_CAPACITY) {
+		return "CreateProbe";
+	}
+	if (a->claim != NULL && a->type == ACTION_DELETE_CAPACITY) {
+		return "DeleteProbe";
+	}
+	return action_type_name(a->type);
+}
+
 const char *kind_name(enum kind kind)
 {
 	static const char *const names[] = {"Pod", "Node", "GPUPolicy", "Namespace", "LimitRange",

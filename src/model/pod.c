@@ -60,6 +60,12 @@ bool pod_is_capacity(const struct pod *p)
 	       text_equals(pairs_get(&p->labels, LABEL_CAPACITY), "true");
 }
 
+bool pod_is_probe(const struct pod *p)
+{
+	return text_equals(p->ns, NAME_NAMESPACE) && pairs_get(&p->labels, LABEL_PROBE) != NULL &&
+	       !pod_is_capacity(p);
+}
+
 bool pod_is_agent(const struct pod *p)
 {
 	return text_equals(p->ns, NAME_NAMESPACE) &&

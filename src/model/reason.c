@@ -47,6 +47,7 @@ static const char *const names[REASON_COUNT] = {
 	[REASON_CAPACITY_FAILED] = "CapacityFailed",
 	[REASON_GPU_UNHEALTHY] = "GpuUnhealthy",
 	[REASON_REACQUIRING] = "Reacquiring",
+	[REASON_MPS_HELD_OFF] = "MpsHeldOff",
 	[REASON_API_REFUSED] = "ApiRefused",
 	[REASON_TOO_COMPLEX] = "TooComplex",
 	[REASON_BAD_AMOUNT] = "BadGpuAmount",
@@ -72,6 +73,7 @@ static const char *const names[REASON_COUNT] = {
 	[REASON_WITHIN_SHARE] = "WithinShare",
 	[REASON_CONTENTION] = "Contention",
 	[REASON_NO_CONTENTION] = "NoContention",
+	[REASON_NO_INJECTION] = "NoInjection",
 };
 
 const char *reason_name(enum reason reason)

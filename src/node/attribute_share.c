@@ -114,15 +114,17 @@ static int64_t at_least(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-/* What the device did is told over another time than what its processes did: the last moments, and
- * all the time since the last sample. So the largest part is believed before the whole. */
+/* Only GPM counts what the device did over the same time as its processes are counted. The use that
+ * every driver tells is of its last moments: a pod made small by those would be given a share that
+ * is too small for it. So without GPM nothing but the device's whole limits. */
 static int64_t limit_of(const struct gpu_reading *reading, int64_t largest)
 {
 	int64_t told = reading->figures[FIGURE_GPU_UTIL];
 	int64_t engine = reading->figures[FIGURE_PROF_GR_ENGINE_ACTIVE];
-	int64_t limit = told >= 0 ? told : engine >= 0 ? 0 : USE_FULL;
-	limit = at_least(limit, engine >= 0 ? engine * (USE_FULL / 1000) : 0);
-	limit = at_least(limit, largest);
+	if (engine < 0) {
+		return USE_FULL;
+	}
+	int64_t limit = at_least(at_least(told, engine * (USE_FULL / 1000)), largest);
 	return limit < USE_FULL ? limit : USE_FULL;
 }
 

@@ -14,7 +14,9 @@
 #include "capacity_mps.h"
 #include "codec/capacity.h"
 #include "gpu/nvml.h"
+#include "capacity_parts.h"
 #include "mps/control.h"
+#include "model/names.h"
 #include "mps/folder.h"
 #include "watchdog.h"
 
@@ -131,7 +133,7 @@ static int identity_load(
 }
 
 /* The kubelet mounts the file it wants filled. In /dev, a missing one means that it wants none. */
-static int termination_write(const char *path, const struct str *text, struct fault *ret_fault)
+int termination_write(const char *path, const struct str *text, struct fault *ret_fault)
 {
 	if (path == NULL) {
 		return 0;
@@ -144,7 +146,7 @@ static int termination_write(const char *path, const struct str *text, struct fa
 	return file_write(path, O_TRUNC | (device ? 0 : O_CREAT), text, ret_fault);
 }
 
-static void termination_explain(const struct capacity_options *o, const struct fault *why)
+void termination_explain(const struct capacity_options *o, const struct fault *why)
 {
 	CLEANUP(str_finish) struct str text = STR_INIT(FAULT_MESSAGE_MAX);
 	struct fault fault;
@@ -165,15 +167,14 @@ static sigset_t stop_signals(void)
 	return set;
 }
 
-static void block_stop_signals(void)
+void capacity_block_signals(void)
 {
 	/* As process 1 of a container we get no signal that we neither handle nor wait for. */
 	sigset_t set = stop_signals();
 	(void)sigprocmask(SIG_BLOCK, &set, NULL);
 }
 
-/* Sleeps; true if we were asked to stop. */
-static bool stopped_within(int64_t ms)
+bool capacity_stopped_within(int64_t ms)
 {
 	sigset_t set = stop_signals();
 	struct timespec left = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
@@ -261,7 +262,7 @@ static int wait_for_device(const struct capacity_options *o, struct gpu_probe **
 		if (attempt == 1) {
 			log_warn("waiting for the GPU driver", LOG_F(&fault));
 		}
-		if (stopped_within(time_min(backoff_next(&backoff, &rng), left_ms))) {
+		if (capacity_stopped_within(time_min(backoff_next(&backoff, &rng), left_ms))) {
 			return fault_set(
 				ret_fault, FAULT_FATAL, "stopped while waiting: %s", fault.message);
 		}
@@ -306,7 +307,7 @@ static int identify(const struct capacity_options *o, struct fault *ret_fault)
 int capacity_identify(const struct capacity_options *options, struct fault *ret_fault)
 {
 	struct fault fault = {0};
-	block_stop_signals();
+	capacity_block_signals();
 	if (identify(options, &fault) == 0) {
 		return 0;
 	}
@@ -362,7 +363,7 @@ static int serve(struct holding *h, struct fault *ret_fault)
 	if (h->o->mps) {
 		return capacity_serve_mps(h->o, h->wanted.uuid, check, h, ret_fault);
 	}
-	while (!stopped_within(h->o->check_ms)) {
+	while (!capacity_stopped_within(h->o->check_ms)) {
 		if (check(h, ret_fault) != 0) {
 			return -1;
 		}
@@ -392,7 +393,7 @@ static int hold(const struct capacity_options *o, struct fault *ret_fault)
 int capacity_hold(const struct capacity_options *options, struct fault *ret_fault)
 {
 	struct fault fault = {0};
-	block_stop_signals();
+	capacity_block_signals();
 	if (hold(options, &fault) == 0) {
 		return 0;
 	}
@@ -421,7 +422,7 @@ int capacity_ready(const struct capacity_options *o, struct fault *ret_fault)
 
 void capacity_pause(void)
 {
-	block_stop_signals();
-	while (!stopped_within(INT32_MAX)) {
+	capacity_block_signals();
+	while (!capacity_stopped_within(INT32_MAX)) {
 	}
 }

@@ -12,18 +12,19 @@
 #define WAIT_MAX_S 3600
 
 static const char usage[] =
-	"usage: aliquot capacity identify|hold|ready|pause --identity-file=FILE [OPTION...]\n"
+	"usage: aliquot capacity identify|hold|ready|probe|pause --identity-file=FILE [OPTION...]\n"
 	"\n"
 	"  identify   finds the one GPU of this container and writes down which it is\n"
 	"  hold       wants to see the same GPU and holds it until SIGTERM\n"
 	"  ready      tells by its status whether the MPS daemon of hold is healthy\n"
+	"  probe      tells which GPUs are visible in this container; wants no file\n"
 	"  pause      does nothing until SIGTERM; wants no file\n"
 	"\n"
 	"      --identity-file=FILE    carries the identity from identify to hold\n"
 	"      --termination-log=FILE  where the kubelet looks for the last word "
 	"(/dev/termination-log)\n"
 	"      --nvml-library=FILE     the driver's library (libnvidia-ml.so.1)\n"
-	"      --wait-seconds=N        how long the driver may take to appear (20)\n"
+	"      --wait-seconds=N        how long the driver may take to appear (20; probe: 0)\n"
 	"      --check-seconds=N       how often hold looks at the GPU (30)\n"
 	"      --mps                   hold keeps the GPU's MPS daemon; needs root\n"
 	"      --mps-root=DIR          where its directories are (/run/aliquot/mps)\n"
@@ -151,9 +152,14 @@ int capacity_main(int argc, char **argv)
 		capacity_pause();
 		return 0;
 	}
+	if (text_equals(verb, "probe") && optind + 1 == argc) {
+		bool waits = options.wait_ms != CAPACITY_WAIT_MS;
+		options.wait_ms = waits ? options.wait_ms : CAPACITY_PROBE_MS;
+		return capacity_probe(&options, NULL) == 0 ? 0 : EXIT_FAULT;
+	}
 	const struct action *action = action_find(verb);
 	if (action == NULL) {
-		return usage_fault("wants identify, hold, ready or pause, not",
+		return usage_fault("wants identify, hold, ready, probe or pause, not",
 			*verb != '\0' ? verb : "nothing");
 	}
 	if (optind + 1 < argc) {

@@ -94,6 +94,8 @@ static struct held *held_make(const struct node_pod *pod)
 	h->pod.name = arena_strdup(a, text_or(pod->name, ""));
 	h->pod.config_hash = copy_text(a, pod->config_hash);
 	h->pod.gpu_container = copy_text(a, pod->gpu_container);
+	h->pod.mps_threads = copy_text(a, pod->mps_threads);
+	h->pod.mps_memory = copy_text(a, pod->mps_memory);
 	h->pod.seen = NULL;
 	h->pod.seen_count = 0;
 	copy_lists(a, &h->pod, pod);

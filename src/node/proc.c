@@ -201,6 +201,11 @@ static void remember_gone(struct procs *p, const struct places *places)
 	}
 }
 
+bool procs_ask(struct procs *p, uint32_t pid, struct cgroup_name *ret_name)
+{
+	return read_cgroup(p, pid, ret_name) == PLACE_POD;
+}
+
 void procs_look(struct procs *p, const struct gpu_sample *sample, int64_t began_ms,
 	struct arena *arena, struct places *ret_places)
 {

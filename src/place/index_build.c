@@ -49,7 +49,7 @@ static struct tree_key miss_key(const struct place_gpu *g, uint32_t at)
 /* May anybody at all join it? */
 static bool joinable(const struct place_gpu *g)
 {
-	return !g->fenced && g->kept_by == 0 && g->tenants < g->max_tenants &&
+	return !g->fenced && !g->held_off && g->kept_by == 0 && g->tenants < g->max_tenants &&
 	       g->tenants < MODEL_GRANTS_MAX && g->free_milli > 0 && g->company != PLACE_MIXED;
 }
 

@@ -13,6 +13,7 @@ static const struct {
 	{REASON_GPU_UNHEALTHY, LACK_HEALTH},
 	{REASON_CAPACITY_FAILED, LACK_USE},
 	{REASON_REACQUIRING, LACK_USE},
+	{REASON_MPS_HELD_OFF, LACK_USE},
 };
 
 /* LACK_COUNT: nothing that is counted. */

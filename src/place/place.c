@@ -45,6 +45,9 @@ enum reason place_gpu_fits(
 		       : g->searches ? REASON_REACQUIRING
 				     : REASON_CAPACITY_FAILED;
 	}
+	if (g->held_off && r->mps) {
+		return REASON_MPS_HELD_OFF;
+	}
 	if (g->company != place_nobody(r->mps) && g->company != r->company) {
 		return REASON_EXCLUSIVE;
 	}

@@ -6,6 +6,7 @@
 
 #include "model/names.h"
 #include "company.h"
+#include "modes.h"
 #include "sim_parts.h"
 
 /* So long a leader writes after the last renewal that it sent (C33), which came a little later. */
@@ -430,10 +431,12 @@ void check_commit(struct sim *s, const struct commit *c)
 	}
 	if (pod_is_tenant(&o->pod)) {
 		check_keys(s, c);
+		modes_check_told(s, o);
 	}
 	if (pod_is_capacity(&o->pod)) {
 		check_ledger(s, o);
 		company_check(s, o);
+		modes_check_ledger(s, o);
 		remember_ledger(s, o);
 	}
 	if (holds_gpu(o)) {

@@ -6,6 +6,7 @@
 #include "claim.h"
 #include "model/names.h"
 #include "model/plan.h"
+#include "modes.h"
 #include "sim_parts.h"
 
 /* A GPU counts as ill until it was told well for half a minute; where its agent is silent, for ten
@@ -158,8 +159,8 @@ struct room_left {
 static struct room_left room_for_certain(const struct claim *c, const struct stored *node)
 {
 	int64_t more = claim_opened_unseen(c) + group_asked(&c->pod->pod);
-	struct room_left r = {node->node.cpu_milli - more * CAPACITY_CPU_MILLI,
-		node->node.mem_bytes - more * CAPACITY_MEM_BYTES};
+	struct room_left r = {node->node.cpu_milli - more * modes_capacity_cpu(c->sim),
+		node->node.mem_bytes - more * modes_capacity_mem(c->sim)};
 	for (size_t i = 0; i < c->seen.count; i++) {
 		const struct stored *o = c->seen.items[i];
 		/* It is counted when all of the step were looked at, whoever comes first. */

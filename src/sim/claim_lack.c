@@ -7,6 +7,7 @@
 #include "claim.h"
 #include "model/names.h"
 #include "model/plan.h"
+#include "modes.h"
 #include "sim_parts.h"
 
 #define LATELY_MS   120000
@@ -207,8 +208,8 @@ static bool suits_for_certain(const struct claim *c, const struct stored *node)
 		return false;
 	}
 	int64_t unseen = opened_unseen(c);
-	int64_t cpu = node->node.cpu_milli - unseen * CAPACITY_CPU_MILLI;
-	int64_t mem = node->node.mem_bytes - unseen * CAPACITY_MEM_BYTES;
+	int64_t cpu = node->node.cpu_milli - unseen * modes_capacity_cpu(c->sim);
+	int64_t mem = node->node.mem_bytes - unseen * modes_capacity_mem(c->sim);
 	int64_t slots = node->node.pod_slots - unseen;
 	for (size_t i = 0; i < c->seen.count; i++) {
 		const struct stored *o = c->seen.items[i];
@@ -247,7 +248,7 @@ static struct span lacking(const struct claim *c, bool memory)
 	for (size_t i = 0; i < c->seen.count; i++) {
 		const struct stored *o = c->seen.items[i];
 		if (o->resource != RES_PODS || !pod_is_capacity(&o->pod) ||
-			!may_suit(c, node_of(c, &o->pod))) {
+			!modes_agree(&o->pod, &c->pod->pod) || !may_suit(c, node_of(c, &o->pod))) {
 			continue;
 		}
 		n.most += may_lack(c, o, memory) ? 1 : 0;
@@ -266,7 +267,7 @@ const char *claim_miscounts_gpus(struct claim *c)
 		{false, "lacks compute", "lack compute", "ShortCompute"},
 	};
 	static const char *const told_under[] = {"ShortCompute", "ShortMemory", "MaxTenants",
-		"NoScaleUp", "GpuUnhealthy", "ShortGpus", "Exclusive", "Reacquiring"};
+		"NoScaleUp", "GpuUnhealthy", "ShortGpus", "Exclusive", "Reacquiring", "MpsHeldOff"};
 	bool counted = false;
 	for (size_t i = 0; i < COUNT_OF(told_under); i++) {
 		counted = counted || strcmp(c->reason, told_under[i]) == 0;

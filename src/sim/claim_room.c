@@ -5,6 +5,7 @@
 #include "company.h"
 #include "model/names.h"
 #include "model/plan.h"
+#include "modes.h"
 #include "sim_parts.h"
 
 /* A write that was sent so long ago is seen by now, or was forgotten. */
@@ -238,8 +239,8 @@ static bool node_takes(const struct claim *c, const struct stored *node, int64_t
 		return false;
 	}
 	int64_t unseen = claim_opened_unseen(c) + opens, ahead = 0;
-	int64_t cpu = n->cpu_milli - unseen * CAPACITY_CPU_MILLI;
-	int64_t mem = n->mem_bytes - unseen * CAPACITY_MEM_BYTES;
+	int64_t cpu = n->cpu_milli - unseen * modes_capacity_cpu(c->sim);
+	int64_t mem = n->mem_bytes - unseen * modes_capacity_mem(c->sim);
 	int64_t slots = n->pod_slots - unseen, gpus = n->gpus - unseen;
 	for (size_t i = 0; i < c->seen.count; i++) {
 		const struct stored *o = c->seen.items[i];

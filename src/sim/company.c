@@ -8,6 +8,7 @@
 
 #include "model/names.h"
 #include "model/plan.h"
+#include "modes.h"
 #include "sim_parts.h"
 
 static const char *const rules[] = {"AnyWorkload", "SameWorkload", "Dedicated"};
@@ -64,7 +65,7 @@ static bool same_workload(const struct pod *a, const struct pod *b)
 bool company_agrees(const struct sim *s, const struct pod *a, const struct pod *b)
 {
 	enum company_rule rule = company_rule_of(s, a);
-	if (rule != company_rule_of(s, b)) {
+	if (rule != company_rule_of(s, b) || !modes_agree(a, b)) {
 		return false;
 	}
 	return rule == COMPANY_ANY ||
@@ -73,6 +74,9 @@ bool company_agrees(const struct sim *s, const struct pod *a, const struct pod *
 
 bool company_welcomes(const struct sim *s, const struct stored *holder, const struct pod *p)
 {
+	if (!modes_agree(&holder->pod, p)) {
+		return false;
+	}
 	for (size_t i = 0; i < s->store.items.count; i++) {
 		const struct stored *o = s->store.items.items[i];
 		if (o->resource == RES_PODS && !pod_is_terminal(&o->pod) &&
@@ -115,6 +119,9 @@ static bool bars(const struct claim *c, const char *uid)
 
 bool company_may_bar(const struct claim *c, const struct stored *holder)
 {
+	if (!modes_agree(&holder->pod, &c->pod->pod)) {
+		return true;
+	}
 	vec_for_each (const struct promise, made, &c->sim->checker.promises) {
 		if (text_equals(made->uuid, holder->pod.identity->uuid) &&
 			!text_equals(made->tenant, c->pod->uid) && claim_may_use(c, made, holder) &&
@@ -211,6 +218,9 @@ const char *claim_is_exclusive(struct claim *c)
 	enum company_rule own, theirs;
 	if (claim_fits(c) != NULL) {
 		return "it fits";
+	}
+	if (strstr(c->message, " with isolation ") != NULL) {
+		return modes_claim(c);
 	}
 	/* In a step that was cut short nobody is named. */
 	if (!rule_told(c->message, " have tenants ", &theirs) ||

@@ -6,6 +6,7 @@
 
 #include "company.h"
 #include "model/names.h"
+#include "modes.h"
 #include "sim_parts.h"
 
 #define TEAM	   "team"
@@ -104,6 +105,7 @@ void people_create_tenant(struct sim *s)
 	rank(s, value);
 	(void)set_deadline(s, value);
 	company_ask(s, value);
+	modes_ask(s, value);
 	appetite_ask(s, value);
 	json_t *spec = json_object_get(value, "spec");
 	json_t *gates = json_pack("[{s:s}]", "name", NAME_GATE);

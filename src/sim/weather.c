@@ -45,6 +45,7 @@ static void draw_work(struct sim *s)
 	w->linger = sim_chance(s, 300) ? (uint32_t)sim_between(s, 200, 1000) : 0;
 	w->exclusive = sim_chance(s, 250) ? 600 : 0;
 	w->greedy = sim_chance(s, 300) ? (uint32_t)sim_between(s, 50, 600) : 0;
+	w->walled = sim_chance(s, 250) ? (uint32_t)sim_between(s, 100, 900) : 0;
 	dice_leave(s, back);
 }
 

@@ -90,6 +90,9 @@ static const char *const templates[REASON_COUNT] = {
 	[REASON_REACQUIRING] = "needs[ {want}], the GPU that has most free is held while one that "
 			       "lost its capacity pod is looked for[, on {node}][; {lacks}]"
 			       "[; {nodes}]",
+	[REASON_MPS_HELD_OFF] =
+		"needs[ {want}], but the GPU that has most free takes no new client of MPS"
+		"[: {value}][, on {node}][; {lacks}][; {nodes}]",
 	[REASON_READING_VOLUMES] = "where its volumes are is being read",
 	[REASON_VOLUME_NOT_READY] = "waits for a volume[: {claim}]",
 	[REASON_WAITING_FOR_CAPACITY] =
@@ -99,6 +102,9 @@ static const char *const templates[REASON_COUNT] = {
 			  "[; {value}][; left to the scheduler: {left}]",
 	[REASON_CAPACITY_FAILED] = "needs[ {want}], but capacity pods do not come up[ on {node}]"
 				   "[: {value}][; next try in {next} s]",
+	[REASON_NO_INJECTION] =
+		"needs[ {want}], but no container gets a GPU by its name[ on {node}]"
+		"[: {value}][; next try in {next} s]",
 	[REASON_API_REFUSED] =
 		"the API server refused our write[: {value}][; next try in {next} s]",
 	[REASON_TOO_COMPLEX] = "has more node selectors, affinity terms, their values, tolerations "

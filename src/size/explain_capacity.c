@@ -47,3 +47,40 @@ void explain_doubled(struct str *out, const char *gpu, const char *other)
 		": neither gets a tenant as long as both are there",
 		text_or(gpu, "?"), text_or(other, "?"));
 }
+
+void explain_mps_held(
+	struct str *out, const char *uuid, const char *node, bool fault, const char *why)
+{
+	str_append_format(out, "the MPS daemon of the GPU " SHOWN " of " SHOWN " ",
+		text_or(uuid, "?"), text_or(node, "?"));
+	str_append_text(
+		out, fault ? "reports a fault, which reaches all of its clients" : "is down");
+	if (!text_empty(why)) {
+		str_append_format(out, " (" SHOWN ")", why);
+	}
+	str_append_text(out, ": the GPU gets no new tenants until the daemon is active again");
+}
+
+void explain_doubts(struct str *out, const enum inject_doubt doubts[INJECT_FORMS])
+{
+	static const char *const words[DOUBTS] = {
+		[DOUBT_NONE] = "works",
+		[DOUBT_SEES_NONE] = "sees none",
+		[DOUBT_SEES_OTHERS] = "sees others",
+		[DOUBT_REFUSED] = "is refused",
+		[DOUBT_SILENT] = "is silent",
+	};
+	for (int i = 0; i < INJECT_FORMS; i++) {
+		str_append_format(out, "%s%s %s", i > 0 ? ", " : "",
+			inject_form_name((enum inject_form)i), words[doubts[i]]);
+	}
+}
+
+void explain_no_injection(struct str *out, const char *node,
+	const enum inject_doubt doubts[INJECT_FORMS], int64_t rests_s)
+{
+	str_append_text(out, "no container gets this GPU by its name (");
+	explain_doubts(out, doubts);
+	str_append_format(
+		out, "); node " SHOWN " rests for %lld s", text_or(node, "?"), (long long)rests_s);
+}

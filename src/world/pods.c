@@ -29,7 +29,8 @@ void pods_init(struct world *w)
 
 bool world_keeps_noun(const struct pod *p)
 {
-	return p->gpus > 0 || pod_is_tenant(p) || pod_is_capacity(p) || pod_has_gate(p, NAME_GATE);
+	return p->gpus > 0 || pod_is_tenant(p) || pod_is_capacity(p) ||
+	       pod_has_gate(p, NAME_GATE) || pod_is_probe(p);
 }
 
 /* Adds (sign 1) or removes (-1) what a pod uses on its node. Terminal pods use nothing. */
@@ -130,6 +131,9 @@ static enum world_class class_of(const struct pod *pod)
 {
 	if (pod_is_capacity(pod)) {
 		return WORLD_CAPACITY;
+	}
+	if (pod_is_probe(pod)) {
+		return WORLD_PROBE;
 	}
 	if (pod_is_tenant(pod) || pod_has_gate(pod, NAME_GATE)) {
 		return WORLD_TENANT;

@@ -325,7 +325,7 @@ def capacity(pods, controller):
                                                           P + "in-use": "false"})
 
 
-@pytest.mark.parametrize("key", ["capacity", "in-use"])
+@pytest.mark.parametrize("key", ["capacity", "in-use", "probe"])
 def test_only_the_controller_makes_capacity_pods(pods, key):
     refused(AT_CREATE + P + key, pods, "forged", HOME, labels={P + key: "true"})
 
@@ -334,7 +334,8 @@ def test_nobody_makes_a_capacity_pod_of_another(pods, admin):
     pods("other", HOME)
     for sub in (None, "status"):
         for body, key in ((labels(P + "capacity"), "capacity"), (labels(P + "in-use"), "in-use"),
-                          (notes(P + "grants"), "grants")):
+                          (notes(P + "grants"), "grants"), (labels(P + "probe"), "probe"),
+                          (notes(P + "injection"), "injection")):
             refused(AT_UPDATE + P + key + ELSE, admin.patch, "pods", "other", body, HOME, sub)
 
 

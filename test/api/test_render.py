@@ -85,8 +85,8 @@ def test_the_guard_and_the_webhook_name_the_same_keys():
     values = {item["name"]: item["expression"] for item in guard["spec"]["variables"]}
     assert our_keys(values["guarded"]) == GUARDED
     assert our_keys(values["held"]) | GUARDED == HELD
-    assert our_keys(values["keys"]) == {"grants"}
-    assert our_keys(values["labelKeys"]) == {"tenant", "capacity", "in-use"}
+    assert our_keys(values["keys"]) == {"grants", "injection"}
+    assert our_keys(values["labelKeys"]) == {"tenant", "capacity", "in-use", "probe"}
     webhook = one("MutatingWebhookConfiguration", "zz-aliquot")["webhooks"][0]
     condition = webhook["matchConditions"][0]["expression"]
     assert our_keys(condition) == GUARDED | {"grants", "in-use", "tenant", "gpu"}

@@ -155,7 +155,7 @@ class Ground:
         say("control plane in %s" % self.plane.dir)
         self._fill()
         manifests.install(self.api, webhook_url="https://127.0.0.1:%d/admit" % self.webhook_port,
-                          without=("Deployment",))
+                          without=manifests.WORKLOADS)
 
     def _fill(self):
         wanted = {"pods": str(self.args.pods), "nodes": str(self.args.nodes),

@@ -124,7 +124,7 @@ class Ground:
             self.webhook_port, self.metrics_port = ports.reserve(
                 controlplane.home(), self.plane.dir, 2)
             manifests.install(self.api, webhook_url="https://127.0.0.1:%d/admit" % self.webhook_port,
-                              without=("Deployment",))
+                              without=manifests.WORKLOADS)
             self._without_webhook()
             # Where one picture is all, the servers need not start once more for it.
             self.empty = self._save("empty") if self.args.cold else None

@@ -140,7 +140,7 @@ def test_applying_the_manifests_again_changes_nothing(stack):
     url = "https://127.0.0.1:%d/admit" % stack.webhook_port
     with Stream(stack) as stream:
         for obj in manifests.with_webhook_url(manifests.render(image="aliquot:test"), url):
-            if obj["kind"] != "Deployment":
+            if obj["kind"] not in manifests.WORKLOADS:
                 stack.api.apply(obj)
     assert (secret(stack), bundle(stack)) == (before, pem)
     assert (stream.whole, stream.errors) == (0, [])
@@ -200,7 +200,7 @@ def test_a_secret_that_somebody_deleted_may_return_empty(stack):
     start = stack.api.list_raw("secrets", HOME)["metadata"]["resourceVersion"]
     with Stream(stack) as stream:
         stack.api.delete("secrets", SECRET, HOME)
-        empty, = [obj for obj in manifests.render() if obj["kind"] == "Secret"]
+        empty, = [obj for obj in manifests.render() if obj["kind"] == "Secret" and obj["metadata"]["name"] == SECRET]
         stack.api.apply(empty)
         kept = wait_until(lambda: secret(stack).get("ca.crt") not in (None, before["ca.crt"]) and
                           settled(stack), 60, "another authority")

@@ -22,6 +22,7 @@ sys.path.insert(0, HERE)
 
 import fleet  # noqa: E402
 import kubelet_control  # noqa: E402
+import mps  # noqa: E402
 import nvml  # noqa: E402
 from api import Api, ApiError  # noqa: E402
 from kubelet_devices import Devices  # noqa: E402
@@ -70,6 +71,7 @@ class Kubelet:
         parts = urllib.parse.urlsplit(self.api.url)
         self.server = (parts.hostname, parts.port)
         self.binary, self.nvml = args.binary, args.nvml or nvml.library()
+        self.mps = mps.control()
         self.images = dict(item.split("=", 1) for item in args.image)
         self.backoff_s = args.backoff_ms / 1000
         self.keep = args.keep

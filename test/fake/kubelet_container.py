@@ -7,6 +7,7 @@ import time
 import kubelet_env
 import kubelet_host
 import kubelet_volumes
+import mps
 
 MESSAGE_MAX = 4096
 ANNOTATION = "fake.kubelet/"
@@ -144,6 +145,9 @@ class Launcher:
         env["FAKE_NVML_TOPOLOGY"] = self.node.devices.topology
         if self.kubelet.nvml:
             env["LD_LIBRARY_PATH"] = os.path.dirname(self.kubelet.nvml)
+        # As the container toolkit brings the driver's programs along.
+        env["PATH"] = "%s:%s" % (os.path.dirname(self.kubelet.mps), env["PATH"])
+        env.update(mps.FakeMps(os.path.dirname(self.node.devices.topology)).env)
         log = os.path.join(folder, container.name + ".log")
         container.process = self.kubelet.runner.start(argv, env, folder, log, on_exit)
         container.ready_at = time.monotonic()

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "codec/capacity.h"
+#include "codec/injection.h"
 #include "codec/lease.h"
 #include "codec/limitrange.h"
 #include "codec/meta.h"
@@ -166,6 +167,25 @@ static void fuzz_identity(const char *text, size_t n, struct arena *arena)
 	str_finish(&out);
 }
 
+static void fuzz_injection(const char *text, size_t n, struct arena *arena)
+{
+	struct inject_claim c, again;
+	struct inject_sight s, seen;
+	struct str out = STR_INIT(INJECTION_TEXT_MAX);
+	(void)n;
+	if (inject_claim_decode(text, arena, &c, NULL) == 0 && inject_claim_write(&out, &c)) {
+		ENSURE(inject_claim_decode(out.p, arena, &again, NULL) == 0);
+		ENSURE(inject_claim_equals(&c, &again));
+	}
+	str_reset(&out);
+	out.overflow = false;
+	if (inject_sight_decode(text, arena, &s, NULL) == 0 && inject_sight_write(&out, &s)) {
+		ENSURE(inject_sight_decode(out.p, arena, &seen, NULL) == 0);
+		ENSURE(s.devices == seen.devices && strcmp(s.uuid, seen.uuid) == 0);
+	}
+	str_finish(&out);
+}
+
 static void fuzz_status(const char *text, size_t n, struct arena *arena)
 {
 	struct fault f;
@@ -258,6 +278,7 @@ static const target targets[] = {
 	fuzz_volume,
 	fuzz_state,
 	fuzz_node_pod,
+	fuzz_injection,
 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -56,9 +56,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	bool helped = data[0] % 2 == 1;
 	size_t n = helped ? size - 1 + FRAME_HEAD_BYTES : size - 1;
 	char *bytes = xmalloc(n + 1);
-	memcpy(bytes, head.p, FRAME_HEAD_BYTES);
+	if (helped) {
+		memcpy(bytes, head.p, FRAME_HEAD_BYTES);
+	}
 	if (size > 1) {
-		memcpy(helped ? bytes + FRAME_HEAD_BYTES : bytes, data + 1, size - 1);
+		memcpy(bytes + (helped ? FRAME_HEAD_BYTES : 0), data + 1, size - 1);
 	}
 	char *exact = xmemdup(bytes, n);
 	struct view view = {exact, n};

@@ -47,9 +47,10 @@ def stop(stack):
 METRICS_PORT, STATE_PORT = 9400, 10251
 
 
-def product(stack, nodes, arguments=()):
+def product(stack, nodes, arguments=(), steers=False):
     """The DaemonSet of the manifests, but for what a machine without namespaces wants: addresses of the pod's own, /proc of
-    the fake node, credentials in a file. A look a second, for tests have no patience."""
+    the fake node, credentials in a file. A look a second, for tests have no patience. STEERS: it steers MPS, by what
+    docs/operating.md adds for that."""
     image = next(obj for obj in manifests.render() if obj["kind"] == "DaemonSet")
     found = copy.deepcopy(image)
     spec = found["spec"]["template"]["spec"]
@@ -65,11 +66,16 @@ def product(stack, nodes, arguments=()):
                          {"name": "KUBECONFIG", "value": stack.plane.kubeconfig("agent")}]
     container["volumeMounts"].append({"name": "proc", "mountPath": "/host/proc"})
     spec["volumes"].append({"name": "proc", "hostPath": {"path": "/proc"}})
+    if steers:
+        container["args"].append("--mps-root=/run/aliquot/mps")
+        container["volumeMounts"].append({"name": "mps", "mountPath": "/run/aliquot/mps"})
+        spec["volumes"].append({"name": "mps", "hostPath": {"path": "/run/aliquot/mps",
+                                                            "type": "DirectoryOrCreate"}})
     return found
 
 
-def start_product(stack, nodes, arguments=()):
-    stack.api.create("daemonsets", product(stack, nodes, arguments))
+def start_product(stack, nodes, arguments=(), steers=False):
+    stack.api.create("daemonsets", product(stack, nodes, arguments, steers))
     wait_until(lambda: len([node for node in nodes if ready(stack, node)]) == len(nodes), 60,
                lambda: "agents to be ready\n" + "\n".join(log(stack, node) for node in nodes))
 
@@ -80,11 +86,16 @@ def pod_on(stack, node):
                  not pod["metadata"].get("deletionTimestamp")), None)
 
 
-def get(stack, node, path="/metrics"):
-    """(status, text) of a page of a node's agent."""
-    address = pod_on(stack, node)["status"]["podIP"]
+def address(stack, node):
+    """Where the agent of a node is, as the API server says."""
+    return pod_on(stack, node)["status"]["podIP"]
+
+
+def get(stack, node, path="/metrics", where=None):
+    """(status, text) of a page of a node's agent, or of the one at the address WHERE."""
+    url = "http://%s:%d%s" % (where or address(stack, node), METRICS_PORT, path)
     try:
-        with urllib.request.urlopen("http://%s:%d%s" % (address, METRICS_PORT, path), timeout=5) as answer:
+        with urllib.request.urlopen(url, timeout=5) as answer:
             return answer.status, answer.read().decode()
     except urllib.error.HTTPError as error:
         return error.code, error.read().decode()
@@ -98,10 +109,10 @@ def ready(stack, node):
         return False
 
 
-def samples(stack, node):
+def samples(stack, node, where=None):
     """{(name, labels as a frozenset of pairs): value} of /metrics."""
     found = {}
-    for line in get(stack, node)[1].splitlines():
+    for line in get(stack, node, where=where)[1].splitlines():
         if line and not line.startswith("#"):
             series, value = line.rsplit(" ", 1)
             name, _, rest = series.partition("{")
@@ -110,10 +121,10 @@ def samples(stack, node):
     return found
 
 
-def figure(stack, node, metric, **labels):
+def figure(stack, node, metric, where=None, **labels):
     """The value of the one series with these labels; None where there is none."""
     wanted = {(key, '"%s"' % value) for key, value in labels.items()}
-    found = [value for (name, pairs), value in samples(stack, node).items() if name == metric and wanted <= pairs]
+    found = [value for (name, pairs), value in samples(stack, node, where).items() if name == metric and wanted <= pairs]
     assert len(found) < 2, (metric, labels, found)
     return found[0] if found else None
 

@@ -39,8 +39,8 @@ class Exporter:
         self.thread.start()
 
     @property
-    def port(self):
-        return self.server.server_address[1]
+    def target(self):
+        return "%s:%d" % self.server.server_address
 
     def stop(self):
         """Nobody answers there any more."""

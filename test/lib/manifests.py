@@ -19,6 +19,8 @@ API_VERSION = "kustomize.config.k8s.io/v1beta1"
 KNOWN = {"apiVersion", "kind", "resources", "images"}
 KNOWN_IMAGE = {"name", "newName", "newTag"}
 FIRST = ("Namespace", "CustomResourceDefinition")
+# What tests run themselves, outside of the cluster or as they please.
+WORKLOADS = ("Deployment", "DaemonSet")
 
 
 class ManifestError(ValueError):

@@ -18,10 +18,11 @@ class FakeMps:
     """A scenario and a journal in a folder; `env` is what the program under test is given."""
 
     def __init__(self, folder):
-        self.scenario_path = os.path.join(folder, "scenario")
-        self.journal_path = os.path.join(folder, "journal")
+        self.scenario_path = os.path.join(folder, "mps-scenario")
+        self.journal_path = os.path.join(folder, "mps-journal")
         self.env = {"FAKE_MPS_SCENARIO": self.scenario_path, "FAKE_JOURNAL": self.journal_path}
-        self.scenario()
+        if not os.path.exists(self.scenario_path):
+            self.scenario()
 
     def scenario(self, *lines):
         """Replaces it at once; it holds from the next run on."""
@@ -37,3 +38,14 @@ class FakeMps:
         except FileNotFoundError:
             return []
         return [line for line in lines if not beginnings or line.startswith(beginnings)]
+
+
+def pids_of(folder, uid):
+    """The processes of a pod on a fake node, by its /proc."""
+    root = os.path.join(folder, "host", "proc")
+    found = []
+    for pid in sorted(filter(str.isdigit, os.listdir(root)), key=int):
+        with open(os.path.join(root, pid, "cgroup"), encoding="utf-8") as file:
+            if uid.replace("-", "_") in file.read():
+                found.append(int(pid))
+    return found

@@ -22,15 +22,16 @@ scrape_configs:
 
 
 class Prometheus:
-    def __init__(self, port, target, honor_labels=True):
+    def __init__(self, port, target, honor_labels=True, config=None):
+        """CONFIG, a whole configuration, stands in for the one that scrapes TARGET."""
         self.url = "http://127.0.0.1:%d" % port
         self.dir = tempfile.mkdtemp(prefix="aliquot-prometheus-")
-        config = os.path.join(self.dir, "prometheus.yml")
-        with open(config, "w", encoding="ascii") as file:
-            file.write(CONFIG % ("true" if honor_labels else "false", json.dumps(target)))
+        path = os.path.join(self.dir, "prometheus.yml")
+        with open(path, "w", encoding="ascii") as file:
+            file.write(config or CONFIG % ("true" if honor_labels else "false", json.dumps(target)))
         self.log = os.path.join(self.dir, "log")
         self.record = processes.start(
-            ["prometheus", "--config.file=" + config, "--storage.tsdb.path=" + os.path.join(self.dir, "data"),
+            ["prometheus", "--config.file=" + path, "--storage.tsdb.path=" + os.path.join(self.dir, "data"),
              "--web.listen-address=127.0.0.1:%d" % port], self.log)
 
     def query(self, text):

@@ -212,7 +212,7 @@ class Stack:
         self.webhook_port = ports.reserve(os.path.dirname(self.plane.dir), self.plane.dir, 1)[0]
         manifests.install(self.api, manifests.render(image=IMAGE),
                           webhook_url="https://127.0.0.1:%d/admit" % self.webhook_port,
-                          without=("Deployment", "DaemonSet"))
+                          without=manifests.WORKLOADS)
 
     def backends(self):
         return [(c.webhook_port, "http://127.0.0.1:%d/readyz" % c.metrics_port)

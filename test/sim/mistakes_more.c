@@ -111,6 +111,19 @@ void everybody_is_company(struct change *c, teller tell, void *data)
 	tell(data, c);
 }
 
+void modes_unheard(struct change *c, teller tell, void *data)
+{
+	struct pod copy;
+	if (c->type == CHANGE_SET && c->kind == KIND_POD && pod_is_capacity(c->pod)) {
+		copy = *c->pod;
+		copy.notes = (struct pairs){NULL, 0};
+		c->pod = &copy;
+		tell(data, c);
+		return;
+	}
+	tell(data, c);
+}
+
 /* --- memory --- */
 
 static bool tells_memory(const struct change *c)

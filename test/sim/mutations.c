@@ -69,6 +69,8 @@ const struct mutation_row mutation_rows[] = {
 		.hooks = {.request = say_less_is_free}, .rare = true},
 	{"everybody-is-company", "policies are heard, and not with whom they share",
 		.hooks = {.change = everybody_is_company}, .rare = true},
+	{"modes-unheard", "every capacity pod passes for one of mode None",
+		.hooks = {.change = modes_unheard}},
 	{"uses-count-twice", "a tenant is taken to use twice the memory that it does",
 		.hooks = {.change = uses_count_twice}},
 	{"figures-never-age", "what an agent said of memory a minute ago passes for now",

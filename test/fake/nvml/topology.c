@@ -314,11 +314,19 @@ static int topology_read_again(struct topology *t, struct stat *ret_read_as, con
 	return rc;
 }
 
+/* One a thread: an interface without a context leaves no other place. */
+static _Thread_local struct topology *here;
+static _Thread_local struct stat read_as;
+
+/* A program that loads and unloads the library again and again is watched for leaks. */
+__attribute__((destructor)) static void topology_forget(void)
+{
+	free(here);
+	here = NULL;
+}
+
 struct topology *topology_load(void)
 {
-	/* One a thread: an interface without a context leaves no other place. */
-	static _Thread_local struct topology *here;
-	static _Thread_local struct stat read_as;
 	const char *path = getenv("FAKE_NVML_TOPOLOGY");
 	struct stat now;
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "codec/state.h"
 
 #define GIB ((int64_t)1 << 30)
 
@@ -120,6 +121,37 @@ Test(tell, whoever_has_a_process_is_listed_with_what_it_uses)
 	end(&b);
 }
 
+/* What is made is what a reader gets, also where devices tell their pods in another order. */
+Test(tell, the_answer_reads_as_it_was_meant)
+{
+	struct bed b;
+	begin(&b);
+	CLEANUP(str_finish) struct str out = STR_INIT(STATE_BYTES_MAX);
+	struct node_state read;
+	use(&b, "whole", 0, 1, GIB);
+	use(&b, "tenant", 0, 2, 2 * GIB);
+	use(&b, "unknown", 1, 3, -1);
+	use(&b, "tenant", 1, 4, 4 * GIB);
+	cr_assert_eq(told(&b), 0, "%s", b.fault.message);
+	b.state.node = "n";
+	b.state.boot = "b";
+	b.state.sequence = 1;
+	cr_assert(state_write(&out, &b.state, 0));
+	cr_assert_eq(
+		state_decode(out.p, out.len, &b.arena, &read, &b.fault), 0, "%s", b.fault.message);
+	static const struct pod_use want[] = {{"tenant", "GPU-0", 2048, 2},
+		{"tenant", "GPU-1", 4096, 4}, {"unknown", "GPU-1", -1, 3},
+		{"whole", "GPU-0", 1024, 1}};
+	cr_assert_eq(read.use_count, COUNT_OF(want));
+	for (size_t i = 0; i < COUNT_OF(want); i++) {
+		cr_expect_str_eq(read.uses[i].uid, want[i].uid);
+		cr_expect_str_eq(read.uses[i].uuid, want[i].uuid);
+		cr_expect(read.uses[i].mem_mib == want[i].mem_mib &&
+			  read.uses[i].processes == want[i].processes);
+	}
+	end(&b);
+}
+
 /* Where it cannot be told who is on a device, everybody may be. */
 Test(tell, blindness_lists_everybody)
 {
@@ -170,5 +202,37 @@ Test(tell, what_is_not_whole_is_not_told)
 	cr_expect_not_null(strstr(b.fault.message, "cgroups"));
 	b.tell.own_uid = NULL;
 	cr_expect_eq(told(&b), 0);
+	end(&b);
+}
+
+static bool nobodys(void *data, int32_t pid, struct mps_owner *ret_owner)
+{
+	(void)data;
+	(void)pid;
+	(void)ret_owner;
+	return false;
+}
+
+Test(tell, a_daemon_of_mps_is_told_where_one_is_expected)
+{
+	static const char *const uuids[] = {"GPU-1"};
+	struct bed b;
+	begin(&b);
+	cr_assert_eq(told(&b), 0, "%s", b.fault.message);
+	cr_expect_eq(b.state.devices[1].mps, MPS_UNSAID);
+	struct loop *loop = loop_create();
+	struct mps_fleet *fleet = mps_fleet_create(&(struct mps_fleet_options){.loop = loop,
+		.program = "none",
+		.root = "/none",
+		.ask_ms = 1000,
+		.owner = nobodys});
+	mps_fleet_expect(fleet, uuids, 1);
+	b.tell.mps = fleet;
+	cr_assert_eq(told(&b), 0, "%s", b.fault.message);
+	cr_expect_eq(b.state.devices[0].mps, MPS_UNSAID);
+	cr_expect_eq(b.state.devices[1].mps, MPS_STARTING);
+	cr_expect_null(b.state.devices[1].mps_why);
+	mps_fleet_destroy(fleet);
+	loop_destroy(loop);
 	end(&b);
 }

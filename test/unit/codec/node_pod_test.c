@@ -223,3 +223,39 @@ Test(node_pod, what_is_refused_names_its_place)
 			strstr(f.message, rows[i].part), "%s: %s", rows[i].json, f.message);
 	}
 }
+
+Test(node_pod, what_mps_takes_of_a_tenant_and_of_a_capacity_pod)
+{
+	CLEANUP(arena_finish) struct arena arena = {0};
+	struct node_pod p;
+	struct fault f = {0};
+	cr_assert_eq(
+		decode(META(",\"deletionTimestamp\":\"2026-11-21T10:00:00Z\","
+			    "\"labels\":{\"aliquot.dev/tenant\":\"true\"},\"annotations\":{"
+			    "\"aliquot.dev/isolation\":\"MPS\",\"aliquot.dev/mps-threads\":\"25\","
+			    "\"aliquot.dev/mps-memory\":\"0=1024M\"}") "}",
+			&arena, &p, &f),
+		0, "%s", f.message);
+	cr_expect(p.tenant && p.mps);
+	cr_expect_str_eq(p.mps_threads, "25");
+	cr_expect_str_eq(p.mps_memory, "0=1024M");
+	cr_expect_eq(p.deleting_ms, 1795255200000);
+	cr_assert_eq(decode(META(",\"labels\":{\"aliquot.dev/tenant\":\"true\"},\"annotations\":{"
+				 "\"aliquot.dev/isolation\":\"None\"}") "}",
+			     &arena, &p, &f),
+		0, "%s", f.message);
+	cr_expect_not(p.mps);
+	cr_expect_null(p.mps_threads);
+	cr_expect_eq(p.deleting_ms, 0);
+	/* Nobody's word but that of our own pods. */
+	cr_assert_eq(decode(META(",\"annotations\":{\"aliquot.dev/isolation\":\"MPS\"}") "}",
+			     &arena, &p, &f),
+		0, "%s", f.message);
+	cr_expect_not(p.mps);
+	cr_assert_eq(decode("{\"metadata\":{\"uid\":\"u1\",\"namespace\":\"aliquot-system\","
+			    "\"name\":\"c\",\"labels\":{\"aliquot.dev/capacity\":\"true\"},"
+			    "\"annotations\":{\"aliquot.dev/isolation\":\"MPS\"}}}",
+			     &arena, &p, &f),
+		0, "%s", f.message);
+	cr_expect(p.capacity && p.mps);
+}

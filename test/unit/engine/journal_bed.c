@@ -26,6 +26,27 @@ uint64_t bed_below(struct bed *b, uint64_t n)
 	return rng_below(&b->rng, n);
 }
 
+static struct inject_claim claim_of(const struct obj *o)
+{
+	struct inject_claim c = o->claim;
+	c.node = o->claim_node;
+	c.uuid = "GPU-1";
+	c.class = o->claim_class;
+	c.driver = c.boot = c.runtime = "";
+	return c;
+}
+
+static void fill_probe(struct pod *p, const struct obj *o, const struct inject_claim *claimed)
+{
+	static struct pair label[] = {{LABEL_PROBE, "env"}};
+	static const struct inject_sight sights[] = {{1, "GPU-1"}, {0, ""}};
+	p->labels = (struct pairs){label, 1};
+	p->owner = (struct owner){"v1", "Pod", o->owner[0], o->owner[1]};
+	p->claim = claimed;
+	p->sight = o->running ? &sights[o->uid[1] % 2] : NULL;
+	p->phase = o->running ? POD_SUCCEEDED : POD_PENDING;
+}
+
 void bed_tell_pod(struct bed *b, const struct obj *o)
 {
 	char rv[16], milli[24];
@@ -40,6 +61,7 @@ void bed_tell_pod(struct bed *b, const struct obj *o)
 	struct amount amount = {"example.com/fpga", 1};
 	struct host_port port = {8080, "TCP", ""};
 	struct gpu_identity id = {.uuid = "GPU-1", .mem_mib = 80000};
+	const struct inject_claim claimed = claim_of(o);
 	struct pod p = {.ns = o->ns,
 		.name = o->name,
 		.uid = o->uid,
@@ -58,6 +80,10 @@ void bed_tell_pod(struct bed *b, const struct obj *o)
 		p.identity = o->running ? &id : NULL;
 		p.holds = o->running;
 		p.ledger = (struct ledger){(struct grant *)o->grants, o->grant_count};
+		p.runtime_class = "nvidia";
+		p.claim = o->claim_node[0] != '\0' ? &claimed : NULL;
+	} else if (o->probe) {
+		fill_probe(&p, o, &claimed);
 	} else if (o->whole) {
 		p.gpus = (int64_t)(o->rv % 3);
 		p.unschedulable = o->rv % 2 == 0;
@@ -274,17 +300,32 @@ static void small_object(struct bed *b)
 }
 
 /* The write happens in our table, and the watch may or may not tell of it at once. */
+static void keep_claim(struct obj *o, const struct inject_claim *claim)
+{
+	if (claim != NULL) {
+		o->claim.form = claim->form;
+		snprintf(o->claim_node, sizeof o->claim_node, "%s", claim->node);
+		snprintf(o->claim_class, sizeof o->claim_class, "%s", claim->class);
+	}
+}
+
 void bed_carry_out(struct bed *b, const struct action *a, int at)
 {
 	struct obj *o = at >= 0 ? &b->pods[at] : NULL;
 	if (a->type == ACTION_CREATE_CAPACITY && o == NULL) {
 		o = bed_pod_add(b, NAME_NAMESPACE, a->name);
 		if (o != NULL) {
-			o->capacity = true;
+			keep_claim(o, a->claim);
+			o->probe = a->claim != NULL;
+			snprintf(o->owner[0], sizeof o->owner[0], "%s",
+				text_or(a->capacity_pod, ""));
+			snprintf(o->owner[1], sizeof o->owner[1], "%s", text_or(a->uid, ""));
+			o->capacity = !o->probe;
 			o->running = bed_below(b, 4) > 0;
 			snprintf(o->node, sizeof o->node, "%s", a->node);
 		}
 	} else if (a->type == ACTION_GRANT && o != NULL) {
+		keep_claim(o, a->claim);
 		o->grant_count = a->ledger.count;
 		for (uint32_t i = 0; i < a->ledger.count; i++) {
 			snprintf(o->grant_uids[i], sizeof o->grant_uids[i], "%s",
@@ -416,7 +457,9 @@ struct bed *bed_new(uint64_t seed, size_t segment_bytes, bool in_memory)
 	struct journal_config jc = {.version = BED_VERSION,
 		.sink = in_memory ? NULL : &sink,
 		.segment_bytes = segment_bytes};
-	struct engine_config ec = {.idle_grace_ms = 5000, .runtime_class = "nvidia"};
+	struct engine_config ec = {.idle_grace_ms = 5000,
+		.runtime_class = "nvidia",
+		.injection = seed % 2 == 0 ? "probe" : NULL};
 	b->bytes = (struct str)STR_INIT(64u << 20);
 	b->now = 1000;
 	rng_seed(&b->rng, seed);

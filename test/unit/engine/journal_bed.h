@@ -12,8 +12,11 @@
 #define PODS_MAX    48
 
 struct obj {
-	bool exists, capacity, gated, running, whole;
+	bool exists, capacity, gated, running, whole, probe;
 	char ns[16], name[64], uid[24], node[16], holder[64];
+	struct inject_claim claim; /* of probes; of capacity pods where it has a node */
+	char claim_node[16], claim_class[16];
+	char owner[2][64]; /* of probes: name and uid */
 	int rv;
 	int64_t milli;
 	struct grant grants[MODEL_GRANTS_MAX];

@@ -71,9 +71,11 @@ struct cap {
 	struct ledger ledger;
 };
 
-static inline void tell_capacity(struct bed *b, const struct cap *c)
+/* `mps`: it runs that daemon. */
+static inline void tell_capacity_of(struct bed *b, const struct cap *c, bool mps)
 {
 	struct pair label[] = {{LABEL_CAPACITY, "true"}};
+	struct pair mode[] = {{NOTE_ISOLATION, ISOLATION_MPS_TEXT}};
 	struct gpu_identity id = {.mem_mib = USABLE};
 	snprintf(id.uuid, sizeof id.uuid, "%s", c->uuid != NULL ? c->uuid : "");
 	struct pod p = {.ns = NAME_NAMESPACE,
@@ -83,10 +85,16 @@ static inline void tell_capacity(struct bed *b, const struct cap *c)
 		.gpus = 1,
 		.phase = c->uuid != NULL ? POD_RUNNING : POD_PENDING,
 		.labels = {label, 1},
+		.notes = {mode, mps ? 1 : 0},
 		.identity = c->uuid != NULL ? &id : NULL,
 		.holds = c->uuid != NULL && !c->broken,
 		.ledger = c->ledger};
 	tell_pod(b, &p);
+}
+
+static inline void tell_capacity(struct bed *b, const struct cap *c)
+{
+	tell_capacity_of(b, c, false);
 }
 
 static inline void tell_waiting(struct bed *b, const char *name, const char *share)

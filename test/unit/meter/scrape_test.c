@@ -167,6 +167,10 @@ Test(scrape, who_does_not_lead_or_is_not_wanted)
 	cr_expect_eq(scrape_deadline(b.s, false), TIME_NEVER);
 	pass(&b, 200);
 	cr_expect_eq(b.wire->count, 1);
+	scrape_step(b.s, b.clock.mono, false);
+	cr_expect(fake_last(b.wire)->cancelled, "who leads no more waits for nothing");
+	pass(&b, 200);
+	cr_expect_eq(b.wire->count, 2);
 	bed_finish(&b);
 }
 
@@ -359,6 +363,26 @@ Test(scrape, few_at_once)
 	fake_close(fake_last(b.wire));
 	pass(&b, 100);
 	cr_expect_eq(b.wire->count, SCRAPE_IN_FLIGHT_MAX + 1);
+	bed_finish(&b);
+}
+
+Test(scrape, applications_have_a_limit)
+{
+	struct bed b;
+	char name[16];
+	bed_init(&b);
+	for (int i = 0; i < SCRAPE_APPS_MAX; i++) {
+		snprintf(name, sizeof name, "p%d", i);
+		app_is(&b, name, 8000);
+	}
+	cr_expect_not(scrape_crowded(b.s));
+	app_is(&b, "p7", 8001);
+	cr_expect_not(scrape_crowded(b.s), "who is known stays");
+	app_is(&b, "more", 8000);
+	cr_expect(scrape_crowded(b.s));
+	agent_is(&b, "n1");
+	pass(&b, 100);
+	cr_expect_str_eq(fake_last(b.wire)->path, "/metrics", "an agent has its place");
 	bed_finish(&b);
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "harness.h"
+#include "model/names.h"
 
 #define UUID "GPU-0123abcd-0000-1111-2222-333344445555"
 

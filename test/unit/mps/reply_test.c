@@ -55,7 +55,7 @@ Test(reply, lists_of_processes)
 
 Test(reply, refuses_what_is_no_list)
 {
-	static const char *const bad[] = {"0", "-5", "4194305", "12\nServer 7 not found", "1 2",
+	static const char *const bad[] = {"0", "-5", "2147483648", "12\nServer 7 not found", "1 2",
 		"1\n\n2", "99999999999999999999", "0x1f", "\x01\x02"};
 	struct mps_pids pids = {.count = 7};
 	for (size_t i = 0; i < COUNT_OF(bad); i++) {

@@ -63,6 +63,14 @@ Test(attribute_share, not_where_clients_have_their_own)
 	cr_assert_eq(bed.usage.devices[0].lost.sm, 60000);
 }
 
+Test(attribute_share, also_where_the_server_is_listed_as_a_client)
+{
+	bed.processes[0][0].kinds |= PROCESS_MPS_CLIENT;
+	client(2, "a", 0);
+	bed_make(&bed);
+	cr_assert_eq(bed_pod_usage(&bed, 0, "a")->use.sm, 60000);
+}
+
 Test(attribute_share, not_without_clients)
 {
 	bed_runs(&bed, 0, 2, "a", 5);

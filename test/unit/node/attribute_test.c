@@ -71,6 +71,7 @@ Test(attribute, pods_together_use_no_more_than_the_device)
 	bed_place(&bed, 3, PLACE_HOST);
 	bed_process(&bed, 0, 3, 30, 10);
 	bed.devices[0].figures[FIGURE_GPU_UTIL] = 80000;
+	bed.devices[0].figures[FIGURE_PROF_GR_ENGINE_ACTIVE] = 700;
 	bed_make(&bed);
 	cr_assert(bed.usage.devices[0].scaled);
 	const struct pod_usage *a = bed_pod_usage(&bed, 0, "a");
@@ -81,11 +82,30 @@ Test(attribute, pods_together_use_no_more_than_the_device)
 	cr_assert_null(bed_line(&bed, 1, "a", "main"));
 }
 
+/* What the device did in its last moments says nothing of the time since the last look: only a
+ * whole device limits where there is no better count. */
+Test(attribute, without_gpm_only_the_whole_device_limits)
+{
+	bed_tenant(&bed, "a", "GPU-0");
+	bed_tenant(&bed, "b", "GPU-0");
+	bed_runs(&bed, 0, 1, "a", 40);
+	bed_runs(&bed, 0, 2, "b", 40);
+	bed.devices[0].figures[FIGURE_GPU_UTIL] = 0;
+	bed_make(&bed);
+	cr_assert_not(bed.usage.devices[0].scaled);
+	cr_assert_eq(sum_of_pods(0), 80000);
+	bed_process(&bed, 0, 2, 80, 10);
+	bed_make(&bed);
+	cr_assert(bed.usage.devices[0].scaled);
+	cr_assert(sum_of_pods(0) <= 100000 && sum_of_pods(0) >= 99998);
+}
+
 Test(attribute, the_largest_part_is_believed_before_the_whole)
 {
 	bed_tenant(&bed, "a", "GPU-0");
 	bed_runs(&bed, 0, 1, "a", 60);
 	bed.devices[0].figures[FIGURE_GPU_UTIL] = 0; /* just now, not since the last sample */
+	bed.devices[0].figures[FIGURE_PROF_GR_ENGINE_ACTIVE] = 100;
 	bed_make(&bed);
 	cr_assert_eq(bed_pod_usage(&bed, 0, "a")->use.sm, 60000);
 	cr_assert_not(bed.usage.devices[0].scaled);
@@ -146,6 +166,23 @@ Test(attribute, a_pod_of_a_whole_gpu_has_its_own_lines)
 	cr_assert(bed_pod_usage(&bed, 1, "whole")->charged);
 	cr_assert(bed.usage.devices[0].shared);
 	cr_assert_not(bed.usage.devices[1].shared);
+}
+
+/* What replaces a pod under the same name does not get the bill of what was there before. */
+Test(attribute, a_name_that_is_used_again_is_another_pod)
+{
+	const char *uuid = "GPU-0";
+	bed_pod(&bed, (struct node_pod){.uid = "new",
+			      .name = "web-0",
+			      .phase = POD_RUNNING,
+			      .tenant = true,
+			      .uuids = &uuid,
+			      .uuid_count = 1,
+			      .gpu_container = "main"});
+	bed_runs(&bed, 0, 1, "old", 40);
+	bed_make(&bed);
+	cr_assert_eq(bed_line(&bed, 0, "web-0", "main")->use.sm, 0);
+	cr_assert_eq(lost(0, LOSS_UNKNOWN_POD), 1);
 }
 
 /* Scenario 13. */

@@ -138,6 +138,16 @@ Test(exposition, our_own_parser_reads_it)
 	exposition_destroy(parser);
 }
 
+/* Scenario 4: in a container the driver counts from 0 what it is allowed to see. */
+Test(exposition, a_device_is_called_by_its_minor_number)
+{
+	bed.devices[0].device.identity.minor = 5;
+	bed.devices[0].figures[FIGURE_GPU_TEMP] = 40;
+	CLEANUP(str_finish) struct str text = text_of(&plain);
+	cr_assert(has(&text, "DCGM_FI_DEV_GPU_TEMP{gpu=\"5\",UUID=\"GPU-0\","
+			     "pci_bus_id=\"00000000:41:00.0\",device=\"nvidia5\","));
+}
+
 /* Scenario 17, the switches. */
 Test(exposition, both_spellings_of_the_host_and_a_uid)
 {

@@ -302,6 +302,19 @@ Test(gpu_worker, ends_a_child_that_talks_nonsense)
 	}
 }
 
+Test(gpu_worker, ends_a_child_that_answers_twice)
+{
+	struct bed *b = bed_create();
+	b->config.library = "play:eager";
+	b->config.interval_ms = 3600000;
+	begin(b);
+	while (ends(b, "reason=\"nonsense\"") == 0) {
+		await(b, 0, 1);
+	}
+	cr_assert_eq(b->fault.kind, FAULT_INVALID, "%s", b->fault.message);
+	end(b);
+}
+
 Test(gpu_worker, says_that_its_program_cannot_be_started)
 {
 	struct bed *b = bed_create();
@@ -348,13 +361,12 @@ Test(gpu_worker, looks_sooner_for_who_wants_it_fresh)
 {
 	struct bed *b = bed_create();
 	b->config.interval_ms = 3600000;
+	int64_t at_ms = loop_now_ms();
 	begin(b);
 	await(b, 1, 0);
 	gpu_worker_refresh(b->worker);
-	int64_t at_ms = loop_now_ms(), began_ms = b->sample->taken_ms;
 	await(b, 1, 0);
-	cr_assert_lt(loop_now_ms() - at_ms, 15000);
-	cr_assert_geq(b->sample->taken_ms - began_ms, GPU_WORKER_FRESH_MS - 100);
+	cr_assert_geq(b->sample->taken_ms - at_ms, GPU_WORKER_FRESH_MS);
 	end(b);
 }
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/str.h"
@@ -127,6 +128,22 @@ Test(proc, finds_pod_and_container)
 	cr_assert_not(places.host_pid_missing);
 }
 
+Test(proc, one_that_is_asked_for_is_looked_at_now)
+{
+	struct cgroup_name name;
+	put_process(7, UID_A, 100);
+	cr_assert(procs_ask(procs, 7, &name));
+	cr_expect_str_eq(name.pod, UID_A);
+	put_process(7, UID_B, 200);
+	cr_assert(procs_ask(procs, 7, &name));
+	cr_expect_str_eq(name.pod, UID_B);
+	put_process(8, "", 100);
+	cr_expect_not(procs_ask(procs, 8, &name), "the host's");
+	cr_expect_not(procs_ask(procs, 9, &name), "gone");
+	end_process(7);
+	end_process(8);
+}
+
 /* Scenario 13. */
 Test(proc, a_process_that_ended_is_counted_and_nobodys)
 {
@@ -157,6 +174,29 @@ Test(proc, a_process_that_began_after_the_sample_is_not_the_one)
 	cr_assert_eq(look_at(&pid, 1, 49999).items[0].kind, PLACE_GONE);
 	cr_assert_eq(look_at(&pid, 1, 50000).items[0].kind, PLACE_POD);
 	cr_assert_eq(look_at(&pid, 1, 49999).items[0].kind, PLACE_GONE, "also where it is known");
+}
+
+/* A pipe in place of the file shows when it is read. */
+Test(proc, a_pid_that_changes_hands_between_two_files_is_nobodys)
+{
+	char path[128];
+	put_process(100, UID_A, 5000);
+	path_of(path, sizeof path, 100, "cgroup");
+	cr_assert_eq(remove(path), 0);
+	cr_assert_eq(mkfifo(path, 0600), 0);
+	pid_t other = fork();
+	cr_assert_geq(other, 0);
+	if (other == 0) {
+		FILE *pipe = fopen(path, "w");
+		put_stat(100, "next", 6000);
+		fputs("0::/kubepods/pod" UID_B "/" ID "\n", pipe);
+		fclose(pipe);
+		_exit(0);
+	}
+	cr_assert_eq(kind_of(100), PLACE_GONE);
+	int status = 0;
+	cr_assert_eq(waitpid(other, &status, 0), other);
+	cr_assert_eq(status, 0);
 }
 
 Test(proc, one_that_is_known_costs_no_second_file)

@@ -1,0 +1,128 @@
+/* What was tried to give a container its GPU, and what it saw. */
+#include "codec/injection.h"
+
+#include "json/build.h"
+#include "parts.h"
+
+#define TEXT_VERSION 1
+#define PART_MAX     253
+
+static int read_root(const char *text, json_t **ret_root, struct fault *ret_fault)
+{
+	size_t n = strnlen(text_or(text, ""), INJECTION_TEXT_MAX + 1);
+	json_t *root = NULL;
+	if (n > INJECTION_TEXT_MAX) {
+		return fault_set(
+			ret_fault, FAULT_INVALID, "more than %d bytes", INJECTION_TEXT_MAX);
+	}
+	if (decode_parse(text_or(text, ""), n, DECODE_UNIQUE, &root, ret_fault) < 0) {
+		return -1;
+	}
+	const json_t *version = decode_find(root, "v");
+	if (!json_is_integer(version) || json_integer_value(version) != TEXT_VERSION) {
+		json_decref(root);
+		return fault_set(ret_fault, FAULT_INVALID, "v: version %d expected", TEXT_VERSION);
+	}
+	*ret_root = root;
+	return 0;
+}
+
+struct claim_text {
+	const char *form;
+	struct inject_claim claim;
+};
+
+#define CLAIM(field) offsetof(struct claim_text, claim.field)
+static const struct decode_field claim_fields[] = {
+	{"form", DECODE_TEXT, true, offsetof(struct claim_text, form), NULL},
+	{"node", DECODE_TEXT, true, CLAIM(node), NULL},
+	{"uuid", DECODE_TEXT, true, CLAIM(uuid), NULL},
+	{"driver", DECODE_TEXT, false, CLAIM(driver), NULL},
+	{"boot", DECODE_TEXT, false, CLAIM(boot), NULL},
+	{"runtime", DECODE_TEXT, false, CLAIM(runtime), NULL},
+	{"class", DECODE_TEXT, false, CLAIM(class), NULL},
+};
+
+static int read_claim(const json_t *root, struct arena *arena, struct inject_claim *claim,
+	struct fault *ret_fault)
+{
+	struct claim_text t = {.claim = {.driver = "", .boot = "", .runtime = "", .class = ""}};
+	if (decode_fields(root, claim_fields, COUNT_OF(claim_fields), arena, &t, ret_fault) < 0) {
+		return -1;
+	}
+	if (!inject_form_parse(view_of(t.form), &t.claim.form)) {
+		return fault_set(ret_fault, FAULT_INVALID, "form: %.40s is none", t.form);
+	}
+	const char *const texts[] = {t.claim.node, t.claim.uuid, t.claim.driver, t.claim.boot,
+		t.claim.runtime, t.claim.class};
+	for (size_t i = 0; i < COUNT_OF(texts); i++) {
+		if (strlen(texts[i]) > PART_MAX || (i < 2 && *texts[i] == '\0')) {
+			return fault_set(ret_fault, FAULT_INVALID, "%s: empty or too long",
+				claim_fields[i + 1].path);
+		}
+	}
+	*claim = t.claim;
+	return 0;
+}
+
+int inject_claim_decode(const char *text, struct arena *arena, struct inject_claim *ret_claim,
+	struct fault *ret_fault)
+{
+	CLEANUP(decode_release) json_t *root = NULL;
+	struct inject_claim claim;
+	if (read_root(text, &root, ret_fault) < 0 ||
+		read_claim(root, arena, &claim, ret_fault) < 0) {
+		return fault_wrap(ret_fault, "injection");
+	}
+	*ret_claim = claim;
+	return 0;
+}
+
+bool inject_claim_write(struct str *out, const struct inject_claim *c)
+{
+	struct build b = build_into(out);
+	build_begin_object(&b);
+	build_i64_at(&b, "v", TEXT_VERSION);
+	build_text_at(&b, "form", inject_form_name(c->form));
+	build_text_at(&b, "node", c->node);
+	build_text_at(&b, "uuid", c->uuid);
+	build_text_at(&b, "driver", c->driver);
+	build_text_at(&b, "boot", c->boot);
+	build_text_at(&b, "runtime", c->runtime);
+	build_text_at(&b, "class", c->class);
+	build_end(&b);
+	return build_ok(&b) && !out->overflow;
+}
+
+static const struct decode_field sight_fields[] = {
+	{"devices", DECODE_I64, true, offsetof(struct inject_sight, devices), NULL},
+	{"uuid", DECODE_TEXT, false, offsetof(struct inject_sight, uuid), NULL},
+};
+
+int inject_sight_decode(const char *text, struct arena *arena, struct inject_sight *ret_sight,
+	struct fault *ret_fault)
+{
+	CLEANUP(decode_release) json_t *root = NULL;
+	struct inject_sight s = {.uuid = ""};
+	if (read_root(text, &root, ret_fault) < 0 ||
+		decode_fields(root, sight_fields, COUNT_OF(sight_fields), arena, &s, ret_fault) <
+			0) {
+		return fault_wrap(ret_fault, "sight");
+	}
+	if (s.devices < 0 || s.devices > INJECT_DEVICES_MAX || strlen(s.uuid) > PART_MAX) {
+		return fault_set(ret_fault, FAULT_INVALID, "sight: devices or uuid: out of range");
+	}
+	*ret_sight = s;
+	return 0;
+}
+
+bool inject_sight_write(struct str *out, const struct inject_sight *s)
+{
+	struct build b = build_into(out);
+	build_begin_object(&b);
+	build_i64_at(&b, "v", TEXT_VERSION);
+	build_i64_at(&b, "devices", s->devices);
+	build_text_at(&b, "uuid", s->uuid);
+	build_end(&b);
+	return build_ok(&b) && !out->overflow;
+}

@@ -1,0 +1,14 @@
+/* Events about capacity pods that do not do what they are for. Nothing here fails. */
+#ifndef ENGINE_ALARM_H
+#define ENGINE_ALARM_H
+
+#include <stdint.h>
+
+struct engine;
+struct holder;
+struct plan;
+
+void alarm_failed(struct engine *e, const struct holder *h, int64_t now, struct plan *plan);
+void alarm_doubled(struct engine *e, struct plan *plan);
+
+#endif

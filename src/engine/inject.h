@@ -1,0 +1,124 @@
+/* C26. No tenant goes to a node before it is proven how a container there gets a GPU by its name.
+ *
+ * When the first capacity pod of a node has told its UUID, probes name that UUID, in one form after
+ * the other and beginning with the one that most other nodes honour, until one of them sees exactly
+ * that GPU. What it claimed is then written on the capacity pod together with its ledger, and on
+ * the node's others with theirs, so that the proof lasts as long as one of them does. Until then
+ * the node's GPUs count as being opened. What the proof was about (the boot, the container runtime,
+ * the driver, the RuntimeClass) stands in it; where one of them is another now it proves nothing.
+ *
+ * Where no form works the capacity pods are given back and the node rests.
+ *
+ * The probes tell how far it is, and their owner is the capacity pod, so nothing has to be
+ * remembered but how long one is silent and which nodes rest. The engine owns that and may lose it.
+ * Nothing here fails. */
+#ifndef ENGINE_INJECT_H
+#define ENGINE_INJECT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/vec.h"
+#include "model/injection.h"
+#include "model/pod.h"
+
+struct engine;
+struct holder;
+struct outcome;
+struct plan;
+struct str;
+struct waiter;
+struct world_pod;
+
+/* The probe of one form. Times are 0 where it was not. */
+struct inject_try {
+	uint64_t uid;	 /* hash of that of the one that is there */
+	int64_t since;	 /* it is */
+	int64_t sent_at; /* it was asked for, and not seen since */
+	int64_t gone_at; /* it was last asked to go */
+	uint64_t flight; /* of its creation; 0: none under way */
+};
+
+struct inject_memo {
+	char *node;	      /* owned */
+	char *boot, *runtime; /* owned; of the node when it began to rest */
+	char *subject;	      /* owned; uid of the capacity pod whose GPU is named */
+	int64_t until;	      /* it rests until then; 0: it never did */
+	int64_t seen_at;      /* it was last tried there, or known how */
+	struct backoff backoff;
+	enum inject_doubt doubts[INJECT_FORMS]; /* for which it rests */
+	struct inject_try tries[INJECT_FORMS];
+	/* no probe could be made: why, and when the next one is asked for */
+	char *refusal; /* owned */
+	int64_t retry_at;
+	struct backoff again;
+};
+
+/* A node of the snapshot, in this step. All pointers are borrowed. */
+struct inject_node {
+	int way;       /* a form, or INJECT_BY_PROBE */
+	uint32_t memo; /* its place, WORLD_NONE: it has none */
+	bool rests;
+	const struct inject_claim *proof; /* of some capacity pod there, or of a probe */
+	struct holder *writer;		  /* whose probe that is: nobody has it in writing */
+	struct holder *subject;		  /* whose GPU is to be named; NULL: all is proven */
+	uint32_t rank;			  /* of `subject`, among those who could be */
+	struct holder *probed;		  /* whose GPU a probe names */
+};
+
+struct inject_probe {
+	const struct world_pod *world; /* borrowed */
+	struct pod pod;
+	uint32_t node; /* of the snapshot; WORLD_NONE: of none */
+};
+
+struct injecting {
+	struct inject_rules rules;
+	struct arena rules_arena;
+	struct {
+		VEC_FIELDS(struct inject_memo);
+	} memos;
+	/* the step's scratch */
+	struct arena arena;
+	struct {
+		VEC_FIELDS(struct inject_node);
+	} nodes; /* beside the snapshot's */
+	struct {
+		VEC_FIELDS(struct inject_probe);
+	} probes;
+	uint32_t popular[INJECT_FORMS]; /* nodes where it is proven */
+};
+
+void inject_init(struct engine *e);
+void inject_finish(struct injecting *all);
+void inject_forget(struct engine *e); /* all but the rules */
+/* In the snapshot, when nodes are there and holders are up to date. */
+void inject_look(struct engine *e);
+/* A tenant there gets its GPU, in this form. */
+bool inject_knows(const struct engine *e, const struct holder *h, enum inject_form *ret_form);
+/* It has told its GPU, and the node rests since no form works. */
+bool inject_is_vain(const struct engine *e, const struct holder *h);
+/* What is to be written with its ledger; NULL: nothing. */
+const struct inject_claim *inject_proof_for(const struct engine *e, const struct holder *h);
+/* It is to be written now, whether there is anything else to write or not. */
+bool inject_owes(const struct engine *e, const struct holder *h);
+/* After the decisions of a step. */
+void inject_tend(struct engine *e, struct plan *plan);
+void inject_settle(struct engine *e, int64_t now, uint64_t id, const struct outcome *o);
+/* The waiter's reason, where injection is what it waits for; what is told of it. */
+void inject_reason(struct engine *e, struct waiter *w);
+bool inject_refusal(struct engine *e, struct waiter *w, const struct holder *h);
+const char *inject_blocker(
+	const struct engine *e, const struct waiter *w, struct arena *arena, int64_t *ret_next);
+
+/* inject.c, for inject_probe.c */
+struct inject_memo *inject_memo_touch(struct engine *e, const char *node);
+const struct inject_memo *inject_memo_find(const struct engine *e, const char *node);
+/* What a probe of this form claims that names the GPU of the holder, on the node of the snapshot.
+ */
+struct inject_claim inject_claim_of(
+	const struct engine *e, uint32_t node, const struct holder *h, enum inject_form form);
+
+#endif
