@@ -35,6 +35,7 @@ struct weather {
 	uint32_t walled;    /* tenants that are clients of MPS */
 	uint32_t greedy;    /* it is about memory: how often somebody has none left */
 	uint32_t haughty;   /* pods for whole GPUs with a priority */
+	bool probed;	    /* it is proven how machines give GPUs (C26) */
 	bool lasting;	    /* whole GPUs are mostly kept for good */
 	bool crowded;	    /* it is about one that is passed over; crowd.c */
 	bool narrow;	    /* one machine of one or two GPUs is all there is */
