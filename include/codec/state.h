@@ -29,7 +29,7 @@
  */
 MUST_CHECK int state_decode(const char *json, size_t n, struct arena *arena,
 	struct node_state *ret_state, struct fault *ret_fault);
-/* As an agent answers at wall_ms; a pod's processes are those of its uses, or one. */
+/* As an agent answers at wall_ms; a pod's processes are those of its uses. */
 bool state_write(struct str *out, const struct node_state *s, int64_t wall_ms);
 
 #endif

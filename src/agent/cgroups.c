@@ -72,9 +72,12 @@ static int take_entry(
 	struct walk *w, int parent, const struct dirent *entry, int depth, struct fault *ret_fault)
 {
 	size_t before = w->path.len;
-	if (entry->d_name[0] == '.' || !is_directory(parent, entry) ||
-		!str_append_format(&w->path, "/%s", entry->d_name)) {
+	if (entry->d_name[0] == '.' || !is_directory(parent, entry)) {
 		return 0;
+	}
+	if (!str_append_format(&w->path, "/%s", entry->d_name)) {
+		return fault_set(
+			ret_fault, FAULT_LIMIT, "a path of more than %d bytes", PATH_BYTES);
 	}
 	int result = note_pod(w, ret_fault);
 	if (result == 0 && depth < DEPTH_MAX && leads_to_pods(entry->d_name)) {
@@ -100,8 +103,13 @@ static int walk_into(
 		return result;
 	}
 	int result = 0;
-	for (const struct dirent *e = readdir(dir); e != NULL && result == 0; e = readdir(dir)) {
+	const struct dirent *e;
+	/* A list that breaks off must not pass for a whole one. */
+	for (errno = 0; result == 0 && (e = readdir(dir)) != NULL; errno = 0) {
 		result = take_entry(w, fd, e, depth, ret_fault);
+	}
+	if (result == 0 && errno != 0) {
+		result = fault_of(ret_fault, str_text(&w->path));
 	}
 	(void)closedir(dir);
 	return result;

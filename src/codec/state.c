@@ -371,7 +371,7 @@ static void write_pod(struct build *b, const struct node_state *s, const char *u
 	}
 	build_begin_object(b);
 	build_text_at(b, "uid", uid);
-	build_i64_at(b, "processes", first == *next ? 1 : processes);
+	build_i64_at(b, "processes", processes);
 	if (first < *next) {
 		build_array_at(b, "devices");
 		for (uint32_t i = first; i < *next; i++) {

@@ -67,6 +67,7 @@ static int64_t memory_of(unsigned long long told)
 
 struct gathered {
 	VEC_FIELDS(struct gpu_process);
+	bool nameless; /* a row had no PID: somebody is there who is not told */
 };
 
 static void gathered_finish(struct gathered *g)
@@ -80,6 +81,7 @@ static void list_take(
 	for (unsigned i = 0; i < rows->count; i++) {
 		struct nvml_process_v1 row;
 		memcpy(&row, rows->at + i * rows->bytes, sizeof row);
+		found->nameless = found->nameless || row.pid == 0;
 		if (row.pid != 0) {
 			VEC_PUSH(found, ((struct gpu_process){.pid = row.pid,
 						.kinds = kind,
@@ -144,7 +146,8 @@ void look_processes(struct look *l)
 		told = list_look(l, &lists[i], &found) && told;
 	}
 	merge(&found);
-	if (!l->reading->answered || !told || found.count > SAMPLE_PROCESSES_MAX) {
+	if (!l->reading->answered || !told || found.nameless ||
+		found.count > SAMPLE_PROCESSES_MAX) {
 		return;
 	}
 	struct gpu_reading *r = l->reading;

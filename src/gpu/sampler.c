@@ -170,12 +170,21 @@ static void figures_unknown(struct gpu_reading *r)
 	}
 }
 
+/* What a device cannot be looked at without: whatever it says instead is why it did not answer. */
+static bool look_needs(struct look *l, int code, const char *call)
+{
+	if (!look_took(l, code, call) && l->reading->fault.kind == FAULT_NONE) {
+		(void)nvml_fault(&l->reading->fault, code, call);
+	}
+	return code == NVML_SUCCESS;
+}
+
 /* Asks who it is: false, it does not answer. */
 static bool device_meet(struct look *l, uint32_t index)
 {
 	char text[GPU_UUID_MAX];
 	struct gpu_device told = {0};
-	if (!look_took(l, l->calls->uuid(l->handle, text, sizeof text), "read the UUID")) {
+	if (!look_needs(l, l->calls->uuid(l->handle, text, sizeof text), "read the UUID")) {
 		return false;
 	}
 	if (device_describe(l->calls, l->handle, &told, &l->reading->fault) != 0) {
@@ -203,7 +212,8 @@ static void reading_of_absent(struct look *l, uint32_t index)
 	memcpy(r->pci_bus_id, d->pci_bus_id, sizeof r->pci_bus_id);
 	r->figures[FIGURE_XID] = d->heard ? d->xid : GPU_UNKNOWN;
 	r->ill_xid = d->ill_xid;
-	d->lost = r->fault.kind == FAULT_GONE || r->fault.kind == FAULT_FATAL;
+	/* On its way back it may fail otherwise for a while. */
+	d->lost = d->lost || r->fault.kind == FAULT_GONE || r->fault.kind == FAULT_FATAL;
 }
 
 static void device_look(struct look *l, uint32_t index)
@@ -212,7 +222,7 @@ static void device_look(struct look *l, uint32_t index)
 		xid_listen, look_figures, look_processes, look_use, look_gpm, look_health};
 	struct gpu_reading *r = l->reading;
 	figures_unknown(r);
-	r->answered = look_took(l, l->calls->handle(index, &l->handle), "open a GPU");
+	r->answered = look_needs(l, l->calls->handle(index, &l->handle), "open a GPU");
 	r->answered = r->answered && device_meet(l, index);
 	if (r->answered && l->device->lost) {
 		/* Whatever the XID stood for: it was reset since. */

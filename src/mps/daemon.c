@@ -177,9 +177,9 @@ static void run(struct mps_daemon *d)
 		fall(d, &fault);
 		return;
 	}
+	/* Then the pod is not ready, which is so. Its tenants lose nothing by that. */
 	if (mps_folder_set_ready(&d->folder, &fault) != 0) {
-		fall(d, &fault);
-		return;
+		log_warn("could not say that MPS is ready", LOG_F(&fault));
 	}
 	if (loop_now_ms() - d->since_ms >= FORGET_MS) {
 		d->backoff.attempt = 0;

@@ -180,7 +180,8 @@ static uint32_t collect(const struct gpu_sample *sample, struct arena *arena, ui
 static void judge_namespace(struct procs *p, const struct places *places)
 {
 	bool again = false;
-	if (places->gone < places->count) {
+	/* Where none is named, none is hidden. */
+	if (places->count == 0 || places->gone < places->count) {
 		p->host_pid_missing = false;
 	}
 	for (uint32_t i = 0; i < places->count && places->gone == places->count; i++) {

@@ -50,6 +50,17 @@ Test(processes, scenario_3_as_many_as_there_is_room_for_in_the_first_version)
 	bed_destroy(b);
 }
 
+/* What the driver cannot name here, as in another PID namespace, is somebody all the same. */
+Test(processes, a_process_without_a_number_makes_the_list_unknown)
+{
+	struct bed *b = bed_create("libnvidia-ml.so.1");
+	bed_write(b, BED_ONE "process compute 7 10\nprocess compute 0 60000\n");
+	const struct gpu_reading *r = &bed_look(b)->devices[0];
+	cr_assert(r->answered && !r->processes_told);
+	cr_assert_eq(r->process_count, 0);
+	bed_destroy(b);
+}
+
 Test(processes, scenario_6_memory_only_under_mig)
 {
 	struct bed *b = bed_create("libnvidia-ml.so.1");

@@ -206,8 +206,9 @@ Test(sampler, takes_every_code_of_every_call)
 		"nvmlDeviceGetGraphicsRunningProcesses_v3", "nvmlDeviceGetProcessUtilization",
 		"nvmlGpmQueryDeviceSupport", "nvmlGpmSampleGet", "nvmlDeviceRegisterEvents",
 		"nvmlEventSetCreate", "nvmlEventSetWait_v2", "nvmlSystemGetDriverVersion",
-		"nvmlDeviceGetCount_v2"};
-	static const int codes[] = {1, 2, 3, 4, 6, 7, 9, 10, 15, 16, 18, 25, 999, 4711};
+		"nvmlDeviceGetCount_v2", "nvmlDeviceGetHandleByIndex_v2"};
+	static const int codes[] = {
+		1, 2, 3, 4, 6, 7, 9, 10, 11, 14, 15, 16, 17, 18, 25, 28, 999, 4711};
 	struct bed *b = bed_create("libnvidia-ml.so.1");
 	for (size_t i = 0; i < COUNT_OF(calls) * COUNT_OF(codes); i++) {
 		const char *call = calls[i / COUNT_OF(codes)];
@@ -226,6 +227,7 @@ Test(sampler, takes_every_code_of_every_call)
 				const struct gpu_reading *r = &b->sample.devices[k];
 				cr_expect(r->answered || (r->ill != NULL && !r->processes_told),
 					"%s", text);
+				cr_expect_eq(r->answered, r->fault.kind == FAULT_NONE, "%s", text);
 				cr_expect(r->processes_told || r->process_count == 0, "%s", text);
 			}
 			bed_pass(b, 1000);

@@ -255,7 +255,9 @@ Test(proc, nobody_found_twice_means_another_pid_namespace)
 	struct places places = look_at(others, 2, LATER);
 	cr_assert(places.host_pid_missing);
 	cr_assert_eq(places.gone, 2);
-	cr_assert(look_at(NULL, 0, LATER).host_pid_missing, "silence proves nothing");
+	cr_assert_not(
+		look_at(NULL, 0, LATER).host_pid_missing, "where none is named, none is hidden");
+	cr_assert_not(look_at(all, 2, LATER).host_pid_missing);
 	cr_assert(look_at(all, 2, LATER).host_pid_missing);
 	put_process(502, UID_A, 5);
 	cr_assert_not(look_at(all, 2, LATER).host_pid_missing, "one that is there does");
