@@ -122,6 +122,14 @@ struct device {
 	int64_t mem_mib;
 	char holder[40]; /* uid of the pod that has it; "": free */
 	bool sick;
+	bool faulty; /* its daemon of MPS says so, as long as it has one */
+	/* of whose daemon a controller was told so, and since when, without a word to the contrary
+	 */
+	struct {
+		char holder[40];
+		int incarnation;
+		int64_t since;
+	} faults_told[SIM_REPLICAS];
 };
 struct machine {
 	char name[32];
