@@ -128,6 +128,14 @@ static int tell_pods(
 	return 0;
 }
 
+/* In the order of the pods, as they are written. */
+static int by_pod(const void *a, const void *b)
+{
+	const struct pod_use *x = a, *y = b;
+	int order = strcmp(x->uid, y->uid);
+	return order != 0 ? order : strcmp(x->uuid, y->uuid);
+}
+
 static int tell_uses(
 	const struct tell *t, struct arena *arena, struct node_state *s, struct fault *ret_fault)
 {
@@ -147,6 +155,7 @@ static int tell_uses(
 			.mem_mib = p->use.mem_bytes < 0 ? -1 : p->use.mem_bytes >> 20,
 			.processes = p->use.processes};
 	}
+	qsort(s->uses, s->use_count, sizeof *s->uses, by_pod);
 	return 0;
 }
 

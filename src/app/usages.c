@@ -18,7 +18,6 @@
 #define WALK_EVERY_MS  5000
 #define FILES_EVERY_MS 60000
 #define CONNECT_MS     2000
-#define FRESH_MS       60000
 /* Many a Prometheus scrapes once a minute. */
 #define WINDOW_MS      150000
 #define APPS_EVERY_MS  60000
@@ -293,7 +292,7 @@ struct usages *usages_create(const struct usages_config *config, struct fault *r
 {
 	struct usages *u = xcalloc(1, sizeof *u);
 	struct fault f = {0};
-	int64_t fresh = larger(FRESH_MS, 4 * config->options->usage_s * 1000);
+	int64_t fresh = 4 * config->options->usage_s * 1000;
 	struct latest_config latest = {.clock = config->clock,
 		.fresh_ms = {fresh, fresh, larger(WINDOW_MS, fresh)},
 		.gauges_fresh_ms = larger(fresh, 4 * (int64_t)APPS_EVERY_MS)};

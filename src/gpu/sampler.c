@@ -246,6 +246,12 @@ static void driver_read(struct sampler *s, struct gpu_sample *sample)
 	}
 }
 
+/* What cannot be, or is not allowed, is the same tomorrow. */
+static bool reopening_may_help(const struct gpu_reading *r)
+{
+	return !r->answered && r->fault.kind != FAULT_INVALID && r->fault.kind != FAULT_DENIED;
+}
+
 /* Devices that this process may not open are nobody's business here. */
 static int devices_look(const struct look *as, uint32_t count, struct fault *ret_fault)
 {
@@ -264,8 +270,7 @@ static int devices_look(const struct look *as, uint32_t count, struct fault *ret
 			fault_copy(ret_fault, &look.reading->fault);
 			return -1;
 		}
-		bool absent = !look.reading->answered;
-		if (absent && s->reopen_at_ms == 0) {
+		if (reopening_may_help(look.reading) && s->reopen_at_ms == 0) {
 			s->reopen_at_ms = clock_mono(s->clock) + REOPEN_EVERY_MS;
 		}
 		sample->device_count++;

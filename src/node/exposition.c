@@ -424,6 +424,9 @@ void exposition_count(struct metric_registry *registry, const struct gpu_sample 
 			"Rows of the driver's utilization that made no sense.", sample->dropped},
 		{"aliquot_agent_list_retries_total",
 			"Lists of processes that grew while they were read.", sample->retries},
+		{"aliquot_agent_call_errors_total",
+			"Calls that failed on devices that answer and have what was asked for.",
+			sample->errors},
 	};
 	for (size_t i = 0; i < COUNT_OF(counters); i++) {
 		metric_add(metric_get(registry, METRIC_COUNTER, counters[i].name, counters[i].help,

@@ -222,14 +222,17 @@ static void on_ready(void *data, unsigned ready)
 	if (rc == 0) {
 		return;
 	}
-	/* What was not asked for is as bad as what cannot be read. */
 	if (rc > 0 && w->state == STATE_ASKED) {
 		answer_take(w, now_ms);
 		return;
 	}
-	child_end(w, now_ms,
-		rc < 0 && fault.kind == FAULT_NONE ? "reason=\"died\"" : "reason=\"nonsense\"");
-	if (fault.kind != FAULT_NONE) {
+	if (rc > 0) {
+		(void)fault_set(&fault, FAULT_INVALID,
+			"the process that asks the driver answered without being asked");
+	}
+	bool nonsense = fault.kind != FAULT_NONE;
+	child_end(w, now_ms, nonsense ? "reason=\"nonsense\"" : "reason=\"died\"");
+	if (nonsense) {
 		tell_fault(w, &fault);
 	}
 }

@@ -7,6 +7,7 @@
 #include "model/names.h"
 #include "company.h"
 #include "modes.h"
+#include "prober.h"
 #include "sim_parts.h"
 
 /* So long a leader writes after the last renewal that it sent (C33), which came a little later. */
@@ -162,6 +163,7 @@ static void check_placing_on(
 			o->ns, o->name, note(p, NOTE_COMPUTE_MILLI), note(p, NOTE_MEMORY_MIB),
 			(long long)made->milli, (long long)made->mem_mib);
 	} else {
+		(void)prober_check_told(s, o, note(p, NOTE_GPU_UUID), made->node);
 		check_pin(s, o, made->node);
 		fair_check_placing(s, o, made->node);
 		overtake_check(s, o, made->node);
@@ -171,10 +173,6 @@ static void check_placing_on(
 static void check_placing(struct sim *s, const struct stored *o)
 {
 	struct told_gpu t = told_gpus(&o->pod);
-	if (!text_equals(note(&o->pod, NOTE_GPU_UUID), note(&o->pod, NOTE_VISIBLE_DEVICES))) {
-		sim_fail(s, "I3", "%s/%s: gpu-uuid and visible-devices differ", o->ns, o->name);
-		return;
-	}
 	check_whole(s, o);
 	while (told_gpu_next(&t)) {
 		check_placing_on(s, o, t.uuid, t.holder);
@@ -307,6 +305,9 @@ static bool counts_on(const struct sim *s, const char *uid, const struct stored 
 /* A deletion of ours begins or is done. */
 static void check_deletion(struct sim *s, const struct stored *o)
 {
+	if (pod_is_probe(&o->pod)) {
+		return;
+	}
 	if (!pod_is_capacity(&o->pod)) {
 		sim_fail(s, "I5", "a controller deletes %s/%s, which is no capacity pod", o->ns,
 			o->name);
@@ -378,6 +379,9 @@ static void check_author(struct sim *s, const struct commit *c)
 		sim_fail(s, "I6", "a controller writes %s %s", resource_name(o->resource), o->name);
 		return;
 	}
+	if (pod_is_probe(&o->pod) && s->weather.probed) {
+		return;
+	}
 	if (c->type == PAST_ADDED && !pod_is_capacity(&o->pod)) {
 		sim_fail(s, "I6", "a controller creates %s/%s", o->ns, o->name);
 	}
@@ -437,6 +441,7 @@ void check_commit(struct sim *s, const struct commit *c)
 		check_ledger(s, o);
 		company_check(s, o);
 		modes_check_ledger(s, o);
+		prober_check_ledger(s, c);
 		remember_ledger(s, o);
 	}
 	if (holds_gpu(o)) {

@@ -6,6 +6,7 @@
 #include "company.h"
 #include "model/names.h"
 #include "model/quantity.h"
+#include "prober.h"
 #include "sim_parts.h"
 
 bool need_read(const struct pod *p, int64_t usable_mib, struct need *ret)
@@ -350,7 +351,7 @@ bool check_settled(struct sim *s, struct str *why)
 {
 	for (size_t i = 0; i < s->store.items.count; i++) {
 		const struct stored *o = s->store.items.items[i];
-		if (is_pod(o) && !settled_pod(s, o, why)) {
+		if (is_pod(o) && (!settled_pod(s, o, why) || !prober_settled(s, o, why))) {
 			return false;
 		}
 	}

@@ -505,7 +505,8 @@ static void judge(struct sim *s, int replica, const struct intent *made, const j
 		.message = text_or(json_string_value(json_object_get(condition, "message")), "")};
 	/* Half a picture of newer objects beside older ones is none that can be made again. */
 	const bool *partial = s->memory.partial[replica];
-	bool half = partial[RES_PODS] || partial[RES_NODES] || partial[RES_QUOTAS];
+	bool half =
+		partial[RES_PODS] || partial[RES_NODES] || partial[RES_QUOTAS] || s->weather.probed;
 	const char *why =
 		half ? wrong_alone(&c, made->uid) : wrong_words(&c, made->uid, made->moment);
 	if (why == NULL && !half) {

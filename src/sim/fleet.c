@@ -5,6 +5,7 @@
 
 #include "json/decode.h"
 #include "model/names.h"
+#include "prober.h"
 #include "sim_parts.h"
 
 #define NOT_READY_AFTER_MS 20000
@@ -66,6 +67,7 @@ static struct machine make(struct sim *s, int gpus, int64_t mem_mib)
 		m.devices[i].mem_mib = mem_mib;
 		snprintf(m.devices[i].uuid, sizeof m.devices[i].uuid, "GPU-%d-%d", number, i);
 	}
+	prober_draw(s, &m);
 	return m;
 }
 
@@ -202,6 +204,7 @@ void fleet_repair(struct sim *s)
 		struct machine *m = &s->fleet.machines.items[i];
 		come_back(s, (uint64_t)i);
 		fleet_upgrade(s, m, false);
+		prober_repair(s, m);
 		for (int k = 0; k < m->device_count; k++) {
 			bool ill = m->devices[k].sick || m->devices[k].faulty;
 			m->sick_at = ill ? sim_now(s) : m->sick_at;

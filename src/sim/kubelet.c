@@ -8,6 +8,7 @@
 
 #include "codec/capacity.h"
 #include "model/names.h"
+#include "prober.h"
 #include "sim_parts.h"
 
 #define RETRY_MS 1000
@@ -200,6 +201,10 @@ static void start(void *data, uint64_t serial)
 	struct machine *m = machine_of(s, o);
 	if (m == NULL) {
 		later(s, RETRY_MS, start, serial);
+		return;
+	}
+	if (pod_is_probe(&o->pod)) {
+		prober_run(s, o, m);
 		return;
 	}
 	if (!allocate(s, m, o)) {

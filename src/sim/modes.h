@@ -16,6 +16,14 @@ struct pod;
 struct sim;
 struct stored;
 
+/* Of whose daemon a controller was told that it came to a fault, and since when, without a word to
+ * the contrary. */
+struct fault_told {
+	char holder[40];
+	int incarnation;
+	int64_t since; /* 0: it was not */
+};
+
 void modes_ask(struct sim *s, json_t *value); /* a tenant that is about to be made */
 bool modes_agree(const struct pod *a, const struct pod *b);
 void modes_check_ledger(struct sim *s, const struct stored *holder); /* one was written */

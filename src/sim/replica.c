@@ -307,6 +307,7 @@ struct replica *replica_create(struct sim *s, int index)
 		.held_ms = s->held_ms,
 		.patience_ms =
 			hooks_of(r)->patience_ms > 0 ? hooks_of(r)->patience_ms : s->patience_ms,
+		.injection = s->weather.probed && !hooks_of(r)->assumes_env ? "probe" : "env",
 		.partial_ms = hooks_of(r)->partial_ms};
 	struct dice back = dice_enter(s, dice_key("process", r->identity, 0));
 	r->cred = kube_cred_create_plain("https://api", NULL, &r->clock);

@@ -10,6 +10,7 @@
 #include "base/rand.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "modes.h"
 #include "check.h"
 #include "dice.h"
 #include "claim.h"
@@ -123,13 +124,7 @@ struct device {
 	char holder[40]; /* uid of the pod that has it; "": free */
 	bool sick;
 	bool faulty; /* its daemon of MPS says so, as long as it has one */
-	/* of whose daemon a controller was told so, and since when, without a word to the contrary
-	 */
-	struct {
-		char holder[40];
-		int incarnation;
-		int64_t since;
-	} faults_told[SIM_REPLICAS];
+	struct fault_told faults_told[SIM_REPLICAS];
 };
 struct machine {
 	char name[32];
@@ -140,7 +135,9 @@ struct machine {
 	int64_t sick_at;     /* when one of its GPUs was last found ill or well again; 0: never */
 	struct device devices[8];
 	int device_count;
-	bool doubled; /* two of its GPUs tell one UUID */
+	bool doubled;	/* two of its GPUs tell one UUID */
+	uint32_t forms; /* prober.h */
+	bool shows_all;
 	int boot;
 	int64_t sequence;
 	struct sample sample;

@@ -36,6 +36,7 @@ struct weather {
 	uint32_t faulty;    /* a daemon of MPS comes to a fault */
 	uint32_t greedy;    /* it is about memory: how often somebody has none left */
 	uint32_t haughty;   /* pods for whole GPUs with a priority */
+	bool probed;	    /* it is proven how machines give GPUs (C26) */
 	bool lasting;	    /* whole GPUs are mostly kept for good */
 	bool crowded;	    /* it is about one that is passed over; crowd.c */
 	bool narrow;	    /* one machine of one or two GPUs is all there is */

@@ -1,12 +1,20 @@
 """Real agents on fake nodes: what they meter, what they tell the controller, and what becomes of both when the driver, the
 agent or the API server is away. The driver, /proc and the cgroups are stand-ins; the rest is the product."""
 
+import json
+import os
+import shutil
 import signal
+import time
+import urllib.parse
+import urllib.request
 
 import pytest
 
 import agents
-from helpers import capacity_on, events, note, on, seen, wait_gone
+import ports
+import processes
+from helpers import capacity_on, environment, events, note, on, seen, wait_gone
 from waiting import wait_until
 
 UTIL, USED = "DCGM_FI_DEV_GPU_UTIL", "DCGM_FI_DEV_FB_USED"
@@ -16,14 +24,14 @@ UTIL, USED = "DCGM_FI_DEV_GPU_UTIL", "DCGM_FI_DEV_FB_USED"
 def fixture_agents_on(stack):
     """agents_on(node, …): the product's agents on these nodes, until the test ends."""
     yield lambda *nodes, **more: agents.start_product(stack, nodes, **more)
-    agents.stop(stack)
+    agents.end_product(stack)
 
 
-def wait_figure(stack, where, metric, value, timeout=15, **labels):
+def wait_figure(stack, where, metric, value, timeout=15, address=None, **labels):
     """Until the series with these labels has this value; None: until there is none."""
-    wait_until(lambda: agents.figure(stack, where, metric, **labels) == value, timeout,
+    wait_until(lambda: agents.figure(stack, where, metric, address, **labels) == value, timeout,
                lambda: "%s%s to be %s\n%s" % (metric, labels, value, "\n".join(
-                   "%s %s" % (dict(key[1]), found) for key, found in agents.samples(stack, where).items()
+                   "%s %s" % (dict(key[1]), found) for key, found in agents.samples(stack, where, address).items()
                    if key[0] == metric)), ignore=(OSError,))
 
 
@@ -160,3 +168,117 @@ def test_k30_a_driver_that_hangs_and_comes_back(stack, node, name, agents_on):
     stack.kubelet.fault("nvml", node=where, rules=[])
     wait_figure(stack, where, USED, 512, 60, **who(pod))
     wait_until(lambda: agents.ready(stack, where), 30, "the agent to be ready")
+
+
+PROMETHEUS = """
+global: {scrape_interval: 1s, scrape_timeout: 1s}
+scrape_configs:
+  - job_name: agent
+    static_configs: [{targets: ["%s:9400"], labels: {namespace: aliquot-system, pod: agent, container: agent}}]
+"""
+
+
+@pytest.fixture(name="prometheus")
+def fixture_prometheus(stack, tmp_path):
+    """prometheus(node): Debian's, which scrapes the agent of that node; gives a function that asks it."""
+    program = shutil.which("prometheus")
+    if program is None:
+        pytest.skip("prometheus is not installed (apt-get install prometheus)")
+    started = []
+
+    def start(where):
+        port, = ports.reserve(os.path.dirname(stack.plane.dir), stack.plane.dir, 1)
+        config = tmp_path / "prometheus.yml"
+        config.write_text(PROMETHEUS % agents.pod_on(stack, where)["status"]["podIP"], encoding="ascii")
+        started.append(processes.start(
+            [program, "--config.file=%s" % config, "--storage.tsdb.path=%s" % (tmp_path / "data"),
+             "--web.listen-address=127.0.0.1:%d" % port, "--log.level=warn"], str(tmp_path / "prometheus.log")))
+        stack.plane.adopt("prometheus-%d" % port, started[-1])
+
+        def ask(path, **params):
+            url = "http://127.0.0.1:%d/api/v1/%s?%s" % (port, path, urllib.parse.urlencode(params))
+            with urllib.request.urlopen(url, timeout=5) as answer:
+                return json.load(answer)["data"]
+        return ask
+    yield start
+    processes.stop(started, 10)
+
+
+def test_a_real_prometheus_scrapes_it(stack, node, name, agents_on, prometheus):
+    """Every line is taken, under the names that dashboards ask for, and gone when the pod is. The target has labels as a
+    PodMonitor gives it, so that the lines' own are kept as exported_pod and so on."""
+    where = node()
+    agents_on(where)
+    pod, = tenants(stack, name, where, "0.5")
+    stack.kubelet.fault("use", **who(pod), mib=2048, sm=30)
+    wait_figure(stack, where, UTIL, 30, **who(pod))
+    ask = prometheus(where)
+    query = '%s{exported_pod="%s"}' % (UTIL, pod["metadata"]["name"])
+
+    def value(text):
+        return [one["value"][1] for one in ask("query", query=text)["result"]]
+    wait_until(lambda: value(query) == ["30"], 30, "the figure in Prometheus", ignore=(OSError,))
+    assert value("up") == ["1"] and float(value("scrape_samples_scraped")[0]) > 30
+    target, = ask("targets")["activeTargets"]
+    assert (target["health"], target["lastError"]) == ("up", "")
+    # The device as a whole has no pod, so that a sum over pods counts nothing twice.
+    assert len(value('%s{exported_pod=""}' % UTIL)) == 1
+    stack.api.delete("pods", pod["metadata"]["name"], "default", grace=0)
+    wait_until(lambda: value(query) == [], 30, "the series to end")
+
+
+def test_an_api_server_that_is_away_takes_nothing_away(stack, node, name, agents_on):
+    """Its pods are those that were known last, and it says so."""
+    where = node()
+    agents_on(where)
+    pod, = tenants(stack, name, where, "0.5")
+    stack.kubelet.fault("use", **who(pod), mib=64, sm=1)
+    wait_figure(stack, where, USED, 64, **who(pod))
+    address = agents.address(stack, where)
+    stack.plane.stop("kube-apiserver")
+    try:
+        wait_figure(stack, where, "aliquot_agent_pods_stale", 1, 40, address=address)
+        assert agents.figure(stack, where, USED, address, **who(pod)) == 64
+    finally:
+        stack.plane.start("kube-apiserver")
+    wait_figure(stack, where, "aliquot_agent_pods_stale", 0, 60, address=address)
+    stack.heal()
+
+
+def test_k29_a_capacity_pod_that_is_told_to_end_does(stack, node, name):
+    """Scenario 29, the part without MPS: SIGTERM, and it has ended, well, within ten seconds."""
+    where = node()
+    tenants(stack, name, where, "0.5")
+    capacity, = capacity_on(stack, where)
+    began = time.monotonic()
+    stack.kubelet.fault("kill", namespace=agents.HOME, pod=capacity["metadata"]["name"], container="hold",
+                        code=-int(signal.SIGTERM))
+
+    def ended():
+        found = stack.api.get("pods", capacity["metadata"]["name"], agents.HOME)["status"]["containerStatuses"][0]
+        return {**found.get("state", {}), **found.get("lastState", {})}.get("terminated")
+    assert wait_until(ended, 15, "its end")["exitCode"] == 0
+    assert time.monotonic() - began < 10
+
+
+def reader(stack, name, notes):
+    """A pod with an annotation in its environment, as tenants have their device (scenario 31)."""
+    pod = stack.pod(name, gpus=0, annotations=notes)
+    pod["spec"]["containers"][0]["env"] = [{"name": "SEES", "valueFrom": {
+        "fieldRef": {"fieldPath": "metadata.annotations['example.com/sees']"}}}]
+    return stack.api.create("pods", pod, namespace="default")
+
+
+def test_k31_an_annotation_reaches_the_container_at_each_start(stack, name):
+    """Scenario 31, on the fake kubelet: the value at the start, a new one after the container was killed, and nothing
+    where there is no annotation."""
+    first, bare = name(), name()
+    reader(stack, first, {"example.com/sees": "GPU-1"})
+    reader(stack, bare, {})
+    pod, none = stack.wait_running(first), stack.wait_running(bare)
+    assert environment(stack, pod)["SEES"] == "GPU-1"
+    assert environment(stack, none)["SEES"] == ""
+    stack.api.patch("pods", first, {"metadata": {"annotations": {"example.com/sees": "GPU-2"}}}, "default")
+    assert environment(stack, pod)["SEES"] == "GPU-1", "a container that runs keeps what it was given"
+    stack.kubelet.fault("kill", namespace="default", pod=first, container="main", code=1)
+    wait_until(lambda: environment(stack, pod)["SEES"] == "GPU-2", 15, "the next start")

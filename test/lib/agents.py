@@ -1,6 +1,7 @@
 """Agents on fake nodes: played ones, which tell what the fake kubelet says, and real ones, by the product's DaemonSet."""
 
 import copy
+import signal
 import urllib.error
 import urllib.request
 
@@ -80,17 +81,37 @@ def start_product(stack, nodes, arguments=(), steers=False):
                lambda: "agents to be ready\n" + "\n".join(log(stack, node) for node in nodes))
 
 
+def end_product(stack):
+    """Each is told to end and does, well: a sanitizer's finding would be an exit status. Then they go."""
+    for pod in pods(stack):
+        name = pod["metadata"]["name"]
+        where = pod["spec"]["nodeName"]
+        stack.kubelet.fault("kill", namespace=HOME, pod=name, container="agent", code=-int(signal.SIGTERM))
+
+        def ended(name=name):
+            found = stack.api.get("pods", name, HOME)["status"]["containerStatuses"][0]
+            return {**found.get("state", {}), **found.get("lastState", {})}.get("terminated")
+        code = wait_until(ended, 15, "the agent to end")["exitCode"]
+        assert code in (0, 137), "%d\n%s" % (code, log(stack, where))
+    stop(stack)
+
+
 def pod_on(stack, node):
     """The agent's pod on a node; None where there is none."""
     return next((pod for pod in pods(stack) if pod["spec"].get("nodeName") == node and
                  not pod["metadata"].get("deletionTimestamp")), None)
 
 
-def get(stack, node, path="/metrics"):
-    """(status, text) of a page of a node's agent."""
-    address = pod_on(stack, node)["status"]["podIP"]
+def address(stack, node):
+    """Where the agent of a node is, as the API server says."""
+    return pod_on(stack, node)["status"]["podIP"]
+
+
+def get(stack, node, path="/metrics", where=None):
+    """(status, text) of a page of a node's agent, or of the one at the address WHERE."""
+    url = "http://%s:%d%s" % (where or address(stack, node), METRICS_PORT, path)
     try:
-        with urllib.request.urlopen("http://%s:%d%s" % (address, METRICS_PORT, path), timeout=5) as answer:
+        with urllib.request.urlopen(url, timeout=5) as answer:
             return answer.status, answer.read().decode()
     except urllib.error.HTTPError as error:
         return error.code, error.read().decode()
@@ -104,10 +125,10 @@ def ready(stack, node):
         return False
 
 
-def samples(stack, node):
+def samples(stack, node, where=None):
     """{(name, labels as a frozenset of pairs): value} of /metrics."""
     found = {}
-    for line in get(stack, node)[1].splitlines():
+    for line in get(stack, node, where=where)[1].splitlines():
         if line and not line.startswith("#"):
             series, value = line.rsplit(" ", 1)
             name, _, rest = series.partition("{")
@@ -116,10 +137,10 @@ def samples(stack, node):
     return found
 
 
-def figure(stack, node, metric, **labels):
+def figure(stack, node, metric, where=None, **labels):
     """The value of the one series with these labels; None where there is none."""
     wanted = {(key, '"%s"' % value) for key, value in labels.items()}
-    found = [value for (name, pairs), value in samples(stack, node).items() if name == metric and wanted <= pairs]
+    found = [value for (name, pairs), value in samples(stack, node, where).items() if name == metric and wanted <= pairs]
     assert len(found) < 2, (metric, labels, found)
     return found[0] if found else None
 

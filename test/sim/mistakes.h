@@ -24,6 +24,7 @@ void forget_ledgers(struct change *c, teller tell, void *data);
 void more_memory(struct change *c, teller tell, void *data);
 void accept_doubles(struct change *c, teller tell, void *data);
 void place_without_mark(const struct wire_request *r, json_t *body);
+void believe_any_probe(struct change *c, teller tell, void *data);
 void waiters_rank_higher(struct change *c, teller tell, void *data);
 
 /* --- mistakes_more.c: answers, departures, sentences, quotas --- */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "codec/state.h"
 
 #define GIB ((int64_t)1 << 30)
 
@@ -117,6 +118,37 @@ Test(tell, whoever_has_a_process_is_listed_with_what_it_uses)
 	cr_expect(b.state.uses[0].mem_mib == 3072 && b.state.uses[0].processes == 2);
 	cr_expect_eq(b.state.uses[1].mem_mib, -1);
 	cr_expect_str_eq(b.state.uses[1].uuid, "GPU-1");
+	end(&b);
+}
+
+/* What is made is what a reader gets, also where devices tell their pods in another order. */
+Test(tell, the_answer_reads_as_it_was_meant)
+{
+	struct bed b;
+	begin(&b);
+	CLEANUP(str_finish) struct str out = STR_INIT(STATE_BYTES_MAX);
+	struct node_state read;
+	use(&b, "whole", 0, 1, GIB);
+	use(&b, "tenant", 0, 2, 2 * GIB);
+	use(&b, "unknown", 1, 3, -1);
+	use(&b, "tenant", 1, 4, 4 * GIB);
+	cr_assert_eq(told(&b), 0, "%s", b.fault.message);
+	b.state.node = "n";
+	b.state.boot = "b";
+	b.state.sequence = 1;
+	cr_assert(state_write(&out, &b.state, 0));
+	cr_assert_eq(
+		state_decode(out.p, out.len, &b.arena, &read, &b.fault), 0, "%s", b.fault.message);
+	static const struct pod_use want[] = {{"tenant", "GPU-0", 2048, 2},
+		{"tenant", "GPU-1", 4096, 4}, {"unknown", "GPU-1", -1, 3},
+		{"whole", "GPU-0", 1024, 1}};
+	cr_assert_eq(read.use_count, COUNT_OF(want));
+	for (size_t i = 0; i < COUNT_OF(want); i++) {
+		cr_expect_str_eq(read.uses[i].uid, want[i].uid);
+		cr_expect_str_eq(read.uses[i].uuid, want[i].uuid);
+		cr_expect(read.uses[i].mem_mib == want[i].mem_mib &&
+			  read.uses[i].processes == want[i].processes);
+	}
 	end(&b);
 }
 

@@ -167,6 +167,19 @@ Test(sampler, finds_a_device_after_its_reset_by_opening_anew)
 	bed_destroy(b);
 }
 
+Test(sampler, does_not_open_anew_for_what_will_not_change)
+{
+	struct bed *b = bed_create("libnvidia-ml.so.1");
+	/* A library that refuses to be opened again shows that it is not. */
+	bed_write(b, BED_ONE);
+	(void)bed_look(b);
+	bed_write(b, "return nvmlInit_v2 9\n" BED_ONE "return nvmlDeviceGetName 3\n");
+	for (int look = 0; look < 10; look++) {
+		cr_assert_not(bed_next(b)->devices[0].answered);
+	}
+	bed_destroy(b);
+}
+
 Test(sampler, passes_over_what_it_may_not_open)
 {
 	struct bed *b = bed_create("libnvidia-ml.so.1");

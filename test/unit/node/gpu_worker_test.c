@@ -302,6 +302,19 @@ Test(gpu_worker, ends_a_child_that_talks_nonsense)
 	}
 }
 
+Test(gpu_worker, ends_a_child_that_answers_twice)
+{
+	struct bed *b = bed_create();
+	b->config.library = "play:eager";
+	b->config.interval_ms = 3600000;
+	begin(b);
+	while (ends(b, "reason=\"nonsense\"") == 0) {
+		await(b, 0, 1);
+	}
+	cr_assert_eq(b->fault.kind, FAULT_INVALID, "%s", b->fault.message);
+	end(b);
+}
+
 Test(gpu_worker, says_that_its_program_cannot_be_started)
 {
 	struct bed *b = bed_create();
