@@ -6,6 +6,7 @@
 
 #include "codec/state.h"
 #include "model/names.h"
+#include "modes.h"
 #include "sim_parts.h"
 
 /* An agent looks at its node no less often. */
@@ -89,8 +90,9 @@ char *agent_answer(struct sim *s, const char *node, bool nobody)
 			(long long)(now - m->sample.taken_at));
 	}
 	for (int i = 0; i < m->device_count; i++) {
-		devices[i] = (struct device_state){
-			.uuid = m->devices[i].uuid, .why = m->devices[i].sick ? "XID 79" : NULL};
+		devices[i] = (struct device_state){.uuid = m->devices[i].uuid,
+			.why = m->devices[i].sick ? "XID 79" : NULL,
+			.mps = nobody ? MPS_UNSAID : modes_daemon(s, &m->devices[i])};
 		if (m->sample.portions.told && !nobody) {
 			devices[i].total_mib = m->devices[i].mem_mib;
 			devices[i].used_mib = m->sample.portions.used_mib[i];
@@ -125,6 +127,7 @@ static void get_well(void *data, uint64_t index)
 
 void agent_spells(struct sim *s)
 {
+	modes_spells(s);
 	if (s->fleet.machines.count == 0 || !dice_falls(s, "sick GPU", s->weather.sick)) {
 		return;
 	}

@@ -114,7 +114,8 @@ static void look_at(struct sim *s, const struct stored *t, int replica)
 	const struct stored *node = only_node(s, &t->pod);
 	struct passed_over *p = passed_of(s, t->uid);
 	/* A GPU that is ill, or was just now, takes nobody and is kept for nobody. */
-	bool well = s->weather.sick == 0 && (!s->calm || sim_now(s) - s->calm_at > WELL_MS);
+	bool well = s->weather.sick == 0 && s->weather.faulty == 0 &&
+		    (!s->calm || sim_now(s) - s->calm_at > WELL_MS);
 	/* Who leads anew has seen nobody wait, though it led a moment ago. */
 	bool same = p->replica == replica && p->term == s->report->takeovers &&
 		    p->leads_since == s->claims.leads_since;

@@ -8,6 +8,7 @@
 #include "claim.h"
 #include "model/names.h"
 #include "model/plan.h"
+#include "modes.h"
 #include "sim_parts.h"
 
 #define TERM_MS 60000
@@ -125,6 +126,7 @@ static void chosen_touch(struct sim *s, int replica, const char *holder, const c
 	snprintf(made.holder, sizeof made.holder, "%s", holder);
 	snprintf(made.uid, sizeof made.uid, "%s", uid);
 	VEC_PUSH(&s->claims.chosen, made);
+	modes_check_chosen(s, replica, holder, uid);
 }
 
 /* What a write repeats was decided when it was first said: that one may land still, or has landed

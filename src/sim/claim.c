@@ -373,6 +373,7 @@ static const struct {
 	{"WholePodFirst", claim_keeps_first},
 	{"Reserved", claim_keeps_first},
 	{"GpuUnhealthy", claim_is_ill},
+	{"MpsHeldOff", claim_is_ill},
 	{"Exclusive", claim_is_exclusive},
 	{"ShortCompute", is_short},
 	{"ShortMemory", is_short},

@@ -141,7 +141,7 @@ const char *claim_is_ill(struct claim *c)
 			strstr(c->message, m->name) != NULL || strstr(c->message, ", on ") == NULL;
 		bool ill = m->sick_at > 0 && sim_now(c->sim) - m->sick_at < ILL_MS;
 		for (int i = 0; i < m->device_count; i++) {
-			ill = ill || m->devices[i].sick;
+			ill = ill || m->devices[i].sick || m->devices[i].faulty;
 		}
 		if (named && ill) {
 			return NULL;

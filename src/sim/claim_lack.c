@@ -191,7 +191,7 @@ static bool is_doubtful(const struct claim *c, const char *node)
 	bool doubtful = m == NULL || m->doubled ||
 			(m->sick_at > 0 && sim_now(c->sim) - m->sick_at < ILL_MS);
 	for (int i = 0; !doubtful && i < m->device_count; i++) {
-		doubtful = m->devices[i].sick;
+		doubtful = m->devices[i].sick || m->devices[i].faulty;
 	}
 	vec_for_each (const struct promise, made, &c->sim->checker.promises) {
 		doubtful = doubtful ||

@@ -371,7 +371,7 @@ static bool is_ill_maybe(const struct claim *c, const struct machine *m)
 {
 	bool ill = m->sick_at > 0 && sim_now(c->sim) - m->sick_at < ILL_MS;
 	for (int i = 0; i < m->device_count; i++) {
-		ill = ill || m->devices[i].sick;
+		ill = ill || m->devices[i].sick || m->devices[i].faulty;
 	}
 	return ill;
 }

@@ -16,7 +16,7 @@ void crowd_weather(struct weather *w)
 	w->lasting = false;
 	w->mortal = 1000;
 	w->life_ms = LIFE_MS;
-	w->quota = w->sick = w->cordon = w->doubled = w->hand_delete = w->upgrade = 0;
+	w->quota = w->sick = w->faulty = w->cordon = w->doubled = w->hand_delete = w->upgrade = 0;
 	w->node_loss = w->kubelet_refusal = w->snatch = w->halved = 0;
 	w->partition = w->pause = w->crash = w->leave = w->server_restart = w->crash_at_write = 0;
 }

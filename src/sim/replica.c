@@ -10,6 +10,7 @@
 #include "kube/feeds.h"
 #include "meter/states.h"
 #include "model/names.h"
+#include "modes.h"
 #include "sim_parts.h"
 
 #define STEP_EVERY_MS	10
@@ -92,6 +93,7 @@ static void forget_assumptions(struct replica *r)
 static bool on_change(void *data, const struct change *c)
 {
 	struct replica *r = data;
+	modes_told(r->sim, r->index, c);
 	if (hooks_of(r)->forgets_at_relist && c->type == CHANGE_RELIST_END) {
 		bool goes_on = engine_observe(r->engine, c);
 		forget_assumptions(r);

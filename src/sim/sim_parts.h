@@ -10,6 +10,7 @@
 #include "base/rand.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "modes.h"
 #include "check.h"
 #include "dice.h"
 #include "claim.h"
@@ -120,8 +121,9 @@ void apiserver_evict(struct sim *s, int actor, struct stored *o, const json_t *b
 struct device {
 	char uuid[40];
 	int64_t mem_mib;
-	char holder[40]; /* uid of the pod that has it; "": free */
-	bool sick;
+	char holder[40];   /* uid of the pod that has it; "": free */
+	bool sick, faulty; /* the latter: its daemon of MPS says so, while it has one */
+	struct fault_told faults_told[SIM_REPLICAS];
 };
 struct machine {
 	char name[32];

@@ -71,6 +71,8 @@ const struct mutation_row mutation_rows[] = {
 		.hooks = {.change = everybody_is_company}, .rare = true},
 	{"modes-unheard", "every capacity pod passes for one of mode None",
 		.hooks = {.change = modes_unheard}},
+	{"faults-unheard", "every daemon of MPS passes for active",
+		.hooks = {.change = faults_unheard}, .rare = true},
 	{"uses-count-twice", "a tenant is taken to use twice the memory that it does",
 		.hooks = {.change = uses_count_twice}},
 	{"figures-never-age", "what an agent said of memory a minute ago passes for now",
