@@ -138,6 +138,22 @@ static void flood(long bytes)
 
 /* --- the daemon ------------------------------------------------------------------------------- */
 
+/* Neither one that nobody has waited for yet nor another program that has its number now. */
+static bool is_alive(long pid)
+{
+	char path[64], line[512] = "";
+
+	(void)snprintf(path, sizeof path, "/proc/%ld/stat", pid);
+	FILE *file = fopen(path, "r");
+	if (file == NULL)
+		return false;
+	bool read = fgets(line, sizeof line, file) != NULL;
+	(void)fclose(file);
+	const char *name = strchr(line, '('), *end = strrchr(line, ')');
+	return read && name != NULL && end != NULL && strncmp(name + 1, "nvidia-cuda-mps", 15) == 0 &&
+	       end[1] == ' ' && end[2] != 'Z' && end[2] != 'X';
+}
+
 static pid_t daemon_pid(void)
 {
 	char path[4200];
@@ -147,7 +163,7 @@ static pid_t daemon_pid(void)
 	FILE *file = fopen(path, "r");
 	if (file == NULL)
 		return 0;
-	if (fscanf(file, "%ld", &pid) != 1 || pid < 2 || kill((pid_t)pid, 0) != 0)
+	if (fscanf(file, "%ld", &pid) != 1 || pid < 2 || !is_alive(pid))
 		pid = 0;
 	(void)fclose(file);
 	return (pid_t)pid;
