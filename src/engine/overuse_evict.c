@@ -122,19 +122,20 @@ static void send_away(
 	(void)evict_tenant(e, one->pod, &why, plan);
 }
 
-static void relieve(struct engine *e, const struct crowd *c, struct plan *plan)
+/* Returns who is asked to go now; NULL: nobody. */
+static const struct world_pod *relieve(struct engine *e, const struct crowd *c, struct plan *plan)
 {
 	struct candidate_over all[MODEL_GRANTS_MAX];
 	size_t n = c->leaving ? 0 : gather(e, c, all);
 	if (n == 0) {
-		return;
+		return NULL;
 	}
 	CLEANUP(str_finish) struct str why = STR_INIT(256);
 	const char *spared;
 	const struct node_state *s = world_state_of(e->world, all[0].pod->node);
 	if (s->seen_ms < c->changed_at + SETTLE_MS || lingers(e, c, s) ||
 		!is_short(e, c, s, &why, &spared)) {
-		return;
+		return NULL;
 	}
 	/* One that a budget protects stays, and the next is asked meanwhile. */
 	for (size_t i = 0; i < n; i++) {
@@ -144,16 +145,24 @@ static void relieve(struct engine *e, const struct crowd *c, struct plan *plan)
 		enum evict_state state = evict_look(e, all[i].pod, REASON_MEMORY_OVERUSE);
 		if (state == EVICT_SENT) {
 			send_away(e, &all[i], str_text(&why), plan);
+			return all[i].pod;
 		}
 		if (state != EVICT_REFUSED) {
-			return;
+			return NULL;
 		}
 	}
+	return NULL;
 }
 
 void crowds_relieve(struct engine *e, struct plan *plan)
 {
 	vec_for_each (const struct crowd, c, &e->evictions.overuses.crowds) {
-		relieve(e, c, plan);
+		const struct world_pod *sent = relieve(e, c, plan);
+		/* Whoever leaves several GPUs leaves room on all of them. */
+		vec_for_each (struct crowd, other, &e->evictions.overuses.crowds) {
+			other->leaving =
+				other->leaving ||
+				(sent != NULL && gpu_list_has(sent->gpu->uuid, other->uuid));
+		}
 	}
 }

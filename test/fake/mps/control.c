@@ -150,8 +150,9 @@ static bool is_alive(long pid)
 	bool read = fgets(line, sizeof line, file) != NULL;
 	(void)fclose(file);
 	const char *name = strchr(line, '('), *end = strrchr(line, ')');
-	return read && name != NULL && end != NULL && strncmp(name + 1, "nvidia-cuda-mps", 15) == 0 &&
-	       end[1] == ' ' && end[2] != 'Z' && end[2] != 'X';
+	return read && name != NULL && end != NULL &&
+	       strncmp(name + 1, "nvidia-cuda-mps", 15) == 0 && end[1] == ' ' && end[2] != 'Z' &&
+	       end[2] != 'X';
 }
 
 static pid_t daemon_pid(void)

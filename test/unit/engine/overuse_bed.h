@@ -12,7 +12,9 @@ struct sharer {
 	const char *mib;       /* NULL: 10000 */
 	const char *policy;    /* NULL: none */
 	const char *owner;     /* uid of its ReplicaSet; NULL: none */
+	const char *holder;    /* "c1": it is on G1; NULL: on G0 */
 	int64_t oom_ms;
+	bool both; /* of G0 and of G1 */
 	bool overuse_shown, contention_shown, deleting, failed;
 };
 
@@ -21,10 +23,13 @@ static inline void tell_sharer(struct bed *b, const struct sharer *t)
 	char applied[64];
 	snprintf(applied, sizeof applied, "%s@1", text_or(t->policy, "builtin-default"));
 	struct pair label[] = {{LABEL_TENANT, "true"}};
-	struct pair notes[] = {{NOTE_CAPACITY_POD, "c0"}, {NOTE_COMPUTE_MILLI, "100"},
-		{NOTE_GPU_UUID, "G0"}, {NOTE_MEMORY_MIB, text_or(t->mib, "10000")},
-		{NOTE_POLICY_APPLIED, applied}, {NOTE_POLICY, t->policy},
-		{NOTE_ISOLATION, ISOLATION_MPS_TEXT}};
+	struct pair notes[] = {{NOTE_CAPACITY_POD, t->both ? "c0,c1" : text_or(t->holder, "c0")},
+		{NOTE_COMPUTE_MILLI, "100"},
+		{NOTE_GPU_UUID, t->both		    ? "G0,G1"
+				: t->holder != NULL ? "G1"
+						    : "G0"},
+		{NOTE_MEMORY_MIB, text_or(t->mib, "10000")}, {NOTE_POLICY_APPLIED, applied},
+		{NOTE_POLICY, t->policy}, {NOTE_ISOLATION, ISOLATION_MPS_TEXT}};
 	/* The mode is the pod's own from its creation on, whatever its policy says now. */
 	uint32_t note_count = t->policy == NULL ? 5 : strcmp(t->policy, "walls") != 0 ? 6 : 7;
 	struct pod p = {.ns = text_or(t->ns, "default"),

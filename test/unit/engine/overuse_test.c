@@ -275,3 +275,40 @@ Test(overuse, c3_nobody_is_evicted_while_the_webhook_is_not_reached)
 	cr_expect_not_null(first_of(&b, ACTION_EVICT));
 	bed_finish(&b);
 }
+
+/* Its leaving makes room on both, and nobody knows yet how much. */
+Test(overuse, who_leaves_two_gpus_goes_alone)
+{
+	struct bed b = overuse_bed();
+	tell_node(&b, "n0", 2, 110);
+	tell_capacity(&b, &(struct cap){"c1", "c1-uid", "G1", false, {0}});
+	tell_sharer(&b, &(struct sharer){.name = "t", .policy = "evicts", .both = true});
+	tell_sharer(&b, &(struct sharer){.name = "u", .policy = "evicts", .holder = "c1"});
+	struct device_state devices[] = {{.uuid = "G0", .total_mib = 80000, .used_mib = 79900},
+		{.uuid = "G1", .total_mib = 80000, .used_mib = 79900}};
+	const char *pods[] = {"t", "u"};
+	struct pod_use uses[] = {
+		{"t", "G0", 12000, 1}, {"t", "G1", 11000, 1}, {"u", "G1", 15000, 1}};
+	size_t sent = 0;
+	for (int look = 0; look < 2; look++) {
+		b.now += 2000;
+		struct node_state s = {.node = "n0",
+			.boot = "b",
+			.sequence = b.now,
+			.seen_ms = b.now,
+			.devices = devices,
+			.device_count = 2,
+			.pods = pods,
+			.pod_count = 2,
+			.uses = uses,
+			.use_count = 3};
+		struct change c = {.type = CHANGE_SET, .kind = KIND_STATE, .state = &s};
+		engine_observe(b.e, &c);
+		later(&b, 0);
+		vec_for_each (const struct action, a, &b.plan.actions) {
+			sent += a->type == ACTION_EVICT;
+		}
+	}
+	cr_expect_eq(sent, 1);
+	bed_finish(&b);
+}
