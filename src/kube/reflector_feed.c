@@ -85,6 +85,7 @@ void reflector_end_picture(struct reflector *r, const char *version)
 	r->stood_ms = clock_mono(kube_clock(r->kube));
 	r->synced = true;
 	r->events.on_end(r->data, r->sweep);
+	reflector_count(r, "aliquot_watch_pictures_total", "Complete pictures taken.", NULL);
 	log_info("synced", LOG_S("kind", r->kind.name), LOG_S("version", r->version));
 }
 
