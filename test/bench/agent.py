@@ -38,6 +38,7 @@ CPU_BAR_PERCENT = 0.5
 GROWTH_BAR_KIB = 64
 NODE = "bench"
 INTERVAL_S, ASK_S = 15, 2
+STATE_TIMEOUT_S = 10
 NAME = "aliquot-agent.aliquot-system.svc"
 
 
@@ -223,9 +224,15 @@ class Agent:
 
 def check(node, agent):
     """What it tells must be right, or its figures are of something else."""
-    if os.environ.get("DUMP"):
-        print(agent.ask(agent.pages, "/metrics")[1].decode())
-    status, body = agent.ask(agent.states, "/v1/state")
+    answers = []
+
+    def answered():
+        answers.append(agent.ask(agent.states, "/v1/state"))
+        return answers[-1][0] != 503
+    # A look for the state is made when somebody asks, so whoever comes after a pause asks once more.
+    with contextlib.suppress(RuntimeError):
+        _ground.wait(answered, STATE_TIMEOUT_S, "a state")
+    status, body = answers[-1]
     state = json.loads(body) if status == 200 else {}
     if status != 200 or len(state["pods"]) != len(node.pods) or len(state["devices"]) != len(node.uuids) or \
             sum(one["processes"] for one in state["pods"]) != node.count:
