@@ -5,29 +5,9 @@
 #include "model/names.h"
 #include "parts.h"
 
-#define TEXT_VERSION  1
 #define MEMORY_MAX    ((int64_t)1 << 30) /* MiB: a petabyte */
 #define GRANT_UID_MAX 64
 #define NAME_MAX_SIZE 253
-
-static int read_root(const char *text, size_t limit, json_t **ret_root, struct fault *ret_fault)
-{
-	size_t n = strnlen(text, limit + 1);
-	if (n > limit) {
-		return fault_set(ret_fault, FAULT_INVALID, "more than %zu bytes", limit);
-	}
-	json_t *root = NULL;
-	if (decode_parse(text, n, DECODE_UNIQUE, &root, ret_fault) < 0) {
-		return -1;
-	}
-	const json_t *version = decode_find(root, "v");
-	if (!json_is_integer(version) || json_integer_value(version) != TEXT_VERSION) {
-		json_decref(root);
-		return fault_set(ret_fault, FAULT_INVALID, "v: version %d expected", TEXT_VERSION);
-	}
-	*ret_root = root;
-	return 0;
-}
 
 /* --- identity --- */
 
@@ -95,7 +75,7 @@ int identity_decode(const char *text, struct gpu_identity *ret_identity, struct 
 {
 	CLEANUP(decode_release) json_t *root = NULL;
 	struct gpu_identity id = {0};
-	if (read_root(text_or(text, ""), IDENTITY_TEXT_MAX, &root, ret_fault) < 0 ||
+	if (parts_read_text(text, IDENTITY_TEXT_MAX, &root, ret_fault) < 0 ||
 		read_identity(root, &id, ret_fault) < 0) {
 		return fault_wrap(ret_fault, "identity");
 	}
@@ -107,7 +87,7 @@ bool identity_write(struct str *out, const struct gpu_identity *identity)
 {
 	struct build b = build_into(out);
 	build_begin_object(&b);
-	build_i64_at(&b, "v", TEXT_VERSION);
+	build_i64_at(&b, "v", PARTS_TEXT_VERSION);
 	build_text_at(&b, "uuid", identity->uuid);
 	build_i64_at(&b, "memory", identity->mem_mib);
 	build_text_at(&b, "model", identity->model);
@@ -191,7 +171,7 @@ int ledger_decode(
 {
 	CLEANUP(decode_release) json_t *root = NULL;
 	struct ledger ledger = {0};
-	if (!text_empty(text) && (read_root(text, LEDGER_TEXT_MAX, &root, ret_fault) < 0 ||
+	if (!text_empty(text) && (parts_read_text(text, LEDGER_TEXT_MAX, &root, ret_fault) < 0 ||
 					 read_ledger(root, arena, &ledger, ret_fault) < 0)) {
 		return fault_wrap(ret_fault, "ledger");
 	}
@@ -203,7 +183,7 @@ bool ledger_write(struct str *out, const struct ledger *ledger)
 {
 	struct build b = build_into(out);
 	build_begin_object(&b);
-	build_i64_at(&b, "v", TEXT_VERSION);
+	build_i64_at(&b, "v", PARTS_TEXT_VERSION);
 	build_array_at(&b, "grants");
 	for (uint32_t i = 0; i < ledger->count; i++) {
 		const struct grant *g = &ledger->items[i];

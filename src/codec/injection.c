@@ -4,28 +4,7 @@
 #include "json/build.h"
 #include "parts.h"
 
-#define TEXT_VERSION 1
-#define PART_MAX     253
-
-static int read_root(const char *text, json_t **ret_root, struct fault *ret_fault)
-{
-	size_t n = strnlen(text_or(text, ""), INJECTION_TEXT_MAX + 1);
-	json_t *root = NULL;
-	if (n > INJECTION_TEXT_MAX) {
-		return fault_set(
-			ret_fault, FAULT_INVALID, "more than %d bytes", INJECTION_TEXT_MAX);
-	}
-	if (decode_parse(text_or(text, ""), n, DECODE_UNIQUE, &root, ret_fault) < 0) {
-		return -1;
-	}
-	const json_t *version = decode_find(root, "v");
-	if (!json_is_integer(version) || json_integer_value(version) != TEXT_VERSION) {
-		json_decref(root);
-		return fault_set(ret_fault, FAULT_INVALID, "v: version %d expected", TEXT_VERSION);
-	}
-	*ret_root = root;
-	return 0;
-}
+#define PART_MAX 253
 
 struct claim_text {
 	const char *form;
@@ -70,7 +49,7 @@ int inject_claim_decode(const char *text, struct arena *arena, struct inject_cla
 {
 	CLEANUP(decode_release) json_t *root = NULL;
 	struct inject_claim claim;
-	if (read_root(text, &root, ret_fault) < 0 ||
+	if (parts_read_text(text, INJECTION_TEXT_MAX, &root, ret_fault) < 0 ||
 		read_claim(root, arena, &claim, ret_fault) < 0) {
 		return fault_wrap(ret_fault, "injection");
 	}
@@ -82,7 +61,7 @@ bool inject_claim_write(struct str *out, const struct inject_claim *c)
 {
 	struct build b = build_into(out);
 	build_begin_object(&b);
-	build_i64_at(&b, "v", TEXT_VERSION);
+	build_i64_at(&b, "v", PARTS_TEXT_VERSION);
 	build_text_at(&b, "form", inject_form_name(c->form));
 	build_text_at(&b, "node", c->node);
 	build_text_at(&b, "uuid", c->uuid);
@@ -104,7 +83,7 @@ int inject_sight_decode(const char *text, struct arena *arena, struct inject_sig
 {
 	CLEANUP(decode_release) json_t *root = NULL;
 	struct inject_sight s = {.uuid = ""};
-	if (read_root(text, &root, ret_fault) < 0 ||
+	if (parts_read_text(text, INJECTION_TEXT_MAX, &root, ret_fault) < 0 ||
 		decode_fields(root, sight_fields, COUNT_OF(sight_fields), arena, &s, ret_fault) <
 			0) {
 		return fault_wrap(ret_fault, "sight");
@@ -120,7 +99,7 @@ bool inject_sight_write(struct str *out, const struct inject_sight *s)
 {
 	struct build b = build_into(out);
 	build_begin_object(&b);
-	build_i64_at(&b, "v", TEXT_VERSION);
+	build_i64_at(&b, "v", PARTS_TEXT_VERSION);
 	build_i64_at(&b, "devices", s->devices);
 	build_text_at(&b, "uuid", s->uuid);
 	build_end(&b);

@@ -218,3 +218,24 @@ int parts_read_selector(const json_t *object, struct arena *arena, struct select
 	*ret_selector = selector;
 	return 0;
 }
+
+int parts_read_text(const char *text, size_t limit, json_t **ret_root, struct fault *ret_fault)
+{
+	const char *given = text_or(text, "");
+	size_t n = strnlen(given, limit + 1);
+	if (n > limit) {
+		return fault_set(ret_fault, FAULT_INVALID, "more than %zu bytes", limit);
+	}
+	json_t *root = NULL;
+	if (decode_parse(given, n, DECODE_UNIQUE, &root, ret_fault) < 0) {
+		return -1;
+	}
+	const json_t *version = decode_find(root, "v");
+	if (!json_is_integer(version) || json_integer_value(version) != PARTS_TEXT_VERSION) {
+		json_decref(root);
+		return fault_set(
+			ret_fault, FAULT_INVALID, "v: version %d expected", PARTS_TEXT_VERSION);
+	}
+	*ret_root = root;
+	return 0;
+}

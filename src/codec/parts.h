@@ -47,4 +47,10 @@ MUST_CHECK int parts_read_selector(const json_t *object, struct arena *arena,
 MUST_CHECK int parts_read_word(const json_t *value, const char *const *words, size_t count,
 	size_t *ret_position, struct fault *ret_fault);
 
+/* A text of ours on an object, of the one version that there is so far: bounded, no key twice. The
+ * root is the caller's to release. */
+#define PARTS_TEXT_VERSION 1
+MUST_CHECK int parts_read_text(
+	const char *text, size_t limit, json_t **ret_root, struct fault *ret_fault);
+
 #endif
