@@ -1,11 +1,13 @@
 /* What is said about capacity pods that do not do what they are for. The pod may be gone by the
  * time somebody reads it; events stay. */
+#include "alarm.h"
+
 #include "model/names.h"
 #include "size/explain.h"
 #include "state.h"
 
-static void say(struct engine *e, const struct holder *h, const char *reason,
-	const struct str *text, struct plan *plan)
+void alarm_say(struct engine *e, const struct holder *h, const char *reason, const struct str *text,
+	struct plan *plan)
 {
 	struct action *a = emit(e, plan, ACTION_EVENT);
 	a->ns = NAME_NAMESPACE;
@@ -36,7 +38,7 @@ void alarm_failed(struct engine *e, const struct holder *h, int64_t now, struct 
 		.detail = detail,
 		.rests_s = m != NULL && m->until > now ? (m->until - now + 999) / 1000 : 0};
 	explain_capacity_failed(&text, &f);
-	say(e, h, "CapacityFailed", &text, plan);
+	alarm_say(e, h, "CapacityFailed", &text, plan);
 }
 
 static void tell_doubled(
@@ -50,7 +52,7 @@ static void tell_doubled(
 	/* One more would tell the same again. */
 	trouble_note(e, h->node, e->now);
 	explain_doubled(&text, h->pod.identity->uuid, other->name);
-	say(e, h, "GpuDoubled", &text, plan);
+	alarm_say(e, h, "GpuDoubled", &text, plan);
 }
 
 /* The map has the first of those that tell one UUID. */

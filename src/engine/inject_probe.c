@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "alarm.h"
 #include "inject.h"
 #include "model/names.h"
 #include "size/explain.h"
@@ -130,15 +131,7 @@ static void rest(struct engine *e, struct inject_memo *m, uint32_t node, struct 
 	wake_by(e, m->until);
 	e->dirty = true;
 	explain_no_injection(&text, m->node, m->doubts, (m->until - e->now + 999) / 1000);
-	struct action *a = emit(e, plan, ACTION_EVENT);
-	a->ns = NAME_NAMESPACE;
-	a->name = arena_strdup(&plan->arena, h->name);
-	a->uid = arena_strdup(&plan->arena, h->uid);
-	a->regarding_kind = "Pod";
-	a->regarding_api_version = "v1";
-	a->event_reason = "NoInjection";
-	a->warning = true;
-	a->message = arena_strdup(&plan->arena, str_text(&text));
+	alarm_say(e, h, "NoInjection", &text, plan);
 }
 
 static void try_node(struct engine *e, uint32_t node, struct plan *plan)
