@@ -2,6 +2,8 @@
 shipped program, on played nodes whose runtimes honour one form, or none."""
 
 import json
+import statistics
+import time
 
 import pytest
 
@@ -10,8 +12,9 @@ from helpers import P, capacity_on, events, gates, note, on, placed, seen, wait_
 from invariants import Picture
 from waiting import wait_until
 
-STACK = {"nodes": [("give-%d" % i, 2) for i in range(16)],
-         "arguments": ["--injection=probe", "--idle-grace-seconds=2"], "controllers": [["--identity=prover"]]}
+TOLD_LABEL = "example.com/told"
+STACK = {"nodes": [("give-%d" % i, 2) for i in range(26)], "controllers": [["--identity=prover"]],
+         "arguments": ["--injection=%s=yes:env,probe" % TOLD_LABEL, "--idle-grace-seconds=2"]}
 SYSTEM = "aliquot-system"
 NRI = "nvidia.cdi.k8s.io/container.main"
 VARIABLE = "NVIDIA_VISIBLE_DEVICES"
@@ -124,6 +127,35 @@ def test_c26_the_proof_outlives_the_controller(stack, node, name):
     assert made_since(stack, start) == []
     assert [claim(holder) for holder in capacity_on(stack, where)] == before * 2
     assert events(stack, pod, "GpuOrphaned") == []
+
+
+def seconds_to_place(stack, name, fraction, where):
+    """From the pod's creation to the patch that takes its gate off."""
+    start, began = now(stack), time.monotonic()
+    stack.create_pod(name, fraction=fraction, **on(where))
+    for _, pod in stack.api.watch("pods", "default", version=start, timeout=60, fieldSelector="metadata.name=" + name):
+        if note(pod, "gpu-uuid"):
+            return time.monotonic() - began
+    raise AssertionError(name + " was not placed")
+
+
+def test_c26_an_admin_may_say_it_and_what_the_proof_costs(stack, node, name, say):
+    """The first start on a node that is proven waits for a probe, one of which it is said does not; later ones wait
+    for nothing on either."""
+    took = {"said": [], "proven": []}
+    for way, found in [(way, found) for _ in range(5) for way, found in took.items()]:
+        where = node(2)
+        stack.api.patch("nodes", where, {"metadata": {"labels": {TOLD_LABEL: "yes" if way == "said" else None}}})
+        start = now(stack)
+        found.append([seconds_to_place(stack, name(), "0.5", where)])
+        tried = made_since(stack, start)
+        assert bool(tried) == (way == "proven"), (way, tried)
+        start = now(stack)
+        found[-1] += [seconds_to_place(stack, name(), fraction, where) for fraction in ("0.5", "0.9")]
+        assert made_since(stack, start) == []
+        assert all(bool(claim(holder)) == (way == "proven") for holder in capacity_on(stack, where))
+    for what, times in zip(("first", "on the same GPU", "on the next GPU"), zip(*[zip(*took[w]) for w in took])):
+        say("%s: %s" % (what, ", ".join("%s %.2f s" % (way, statistics.median(of)) for way, of in zip(took, times))))
 
 
 @pytest.mark.parametrize("boundary", WRITES)
