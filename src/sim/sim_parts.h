@@ -123,6 +123,7 @@ struct device {
 	int64_t mem_mib;
 	char holder[40];   /* uid of the pod that has it; "": free */
 	bool sick, faulty; /* the latter: its daemon of MPS says so, while it has one */
+	bool unheard;	   /* its agent was started after it fell ill, and does not know */
 	struct fault_told faults_told[SIM_REPLICAS];
 };
 struct machine {
