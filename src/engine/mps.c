@@ -11,7 +11,7 @@ static const struct node_state *state_of(const struct engine *e, const struct ho
 	uint32_t node = h->node != NULL ? world_node_find(e->world, h->node) : WORLD_NONE;
 	const struct node_state *s = node != WORLD_NONE ? world_state_of(e->world, node) : NULL;
 	bool serves = h->mps && h->in_world && h->pod.identity != NULL;
-	return serves && s != NULL && s->seen_ms >= h->opened_at ? s : NULL;
+	return serves && s != NULL && s->seen_ms >= h->told_from ? s : NULL;
 }
 
 static bool is_fresh(const struct engine *e, const struct node_state *s)

@@ -120,13 +120,15 @@ static bool says_contrary(const struct overuse *o)
 		       : blame_excess(&user) > 0;
 }
 
-static void count_look(struct overuse *o, int64_t seen_ms)
+/* Two answers may tell of one look: where the first took long, that was taken later than it says.
+ */
+static void count_look(struct overuse *o, const struct node_state *s)
 {
-	if (seen_ms < o->seen_ms + APART_MS) {
+	if (s->seen_ms < o->seen_ms + APART_MS) {
 		return;
 	}
-	bool in_a_row = seen_ms - o->seen_ms <= STATE_FRESH_MS;
-	o->seen_ms = seen_ms;
+	bool in_a_row = s->seen_ms - o->seen_ms <= STATE_FRESH_MS;
+	o->seen_ms = s->seen_by_ms > s->seen_ms ? s->seen_by_ms : s->seen_ms;
 	o->looks = !says_contrary(o) ? 0 : in_a_row ? o->looks + 1 : 1;
 	if (o->looks >= LOOKS) {
 		o->over = !o->over;
@@ -149,7 +151,7 @@ static bool look_again(struct engine *e, struct overuse *o)
 	o->known = true;
 	o->used_mib = used;
 	o->share_mib = p->gpu->mem_mib;
-	count_look(o, fresh_state(e, p->node)->seen_ms);
+	count_look(o, fresh_state(e, p->node));
 	bool told = o->told_at >= 0 && e->now - o->told_at < OVERUSE_TELL_EVERY_MS;
 	return o->over || o->looks > 0 || told;
 }

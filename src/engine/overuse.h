@@ -27,7 +27,7 @@ struct world_pod;
 struct overuse {
 	char *uid, *uuid; /* owned */
 	int64_t share_mib, used_mib;
-	int64_t seen_ms; /* the look that counted last was taken then */
+	int64_t seen_ms; /* the look that counted last had been taken by then */
 	uint32_t looks;	 /* in a row that say the contrary of `over` */
 	bool over;
 	bool known;	 /* the figures are fresh, as of the last pass */

@@ -44,6 +44,23 @@ Test(overuse, is_told_after_two_looks_with_share_use_and_what_follows)
 	}
 }
 
+/* An answer took long, and the next one tells of the same look: it is as old as it says at most. */
+Test(overuse, two_answers_of_one_look_are_one)
+{
+	struct bed b = two(NULL);
+	struct measure m = over;
+	tell_late_measure(&b, &m, 3000);
+	later(&b, 0);
+	m.age_ms = 1100;
+	b.now += 1000;
+	tell_measure(&b, &m);
+	later(&b, 0);
+	cr_expect_null(event_of(&b, "MemoryOveruse"), "the peak may be over");
+	look_at(&b, &over, 1);
+	cr_expect_not_null(event_of(&b, "MemoryOveruse"));
+	bed_finish(&b);
+}
+
 Test(overuse, is_told_again_only_after_ten_minutes)
 {
 	struct bed b = two(NULL);
