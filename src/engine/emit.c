@@ -127,10 +127,8 @@ static const char *policy_told(const struct engine *e, const struct pod *pod, st
 void emit_place(struct engine *e, struct waiter *w, struct holder *h, const struct grant *g,
 	struct plan *plan)
 {
-	struct placing where = {
-		h->pod.node, h->pod.identity->uuid, h->name, g->milli, g->mem_mib, INJECT_ENV};
-	bool known = inject_knows(e, h, &where.form);
-	ENSURE(known);
+	struct placing where = {h->pod.node, h->pod.identity->uuid, h->name, g->milli, g->mem_mib,
+		inject_form_for(e, h, &w->pod)};
 	emit_placing(e, w, &where, plan);
 }
 
