@@ -73,18 +73,18 @@ struct selector unpack_selector(struct unpack *u)
 static void policy_pack(struct str *out, const struct policy *p)
 {
 	const char *const texts[] = {p->name, p->uid, p->resource_version, p->status_ready_reason};
-	const int64_t numbers[] = {p->generation, p->created_ms, p->priority, p->mode,
-		p->min_percent, p->max_percent, p->step_percent, p->min_mem_mib, p->max_mem_mib,
-		p->isolation, p->exclusivity, p->packing, p->capacity_lost, p->max_tenants,
-		p->memory_overuse, p->idle_grace_s, p->status_observed_generation,
-		p->status_matched, p->status_automated, p->status_accepted_ms,
-		p->status_overlapping_ms, p->status_ready_ms};
+	const int64_t numbers[] = {p->generation, p->created_ms, p->priority, p->mode, p->isolation,
+		p->exclusivity, p->packing, p->capacity_lost, p->max_tenants, p->memory_overuse,
+		p->idle_grace_s, p->status_observed_generation, p->status_matched,
+		p->status_automated, p->status_accepted_ms, p->status_overlapping_ms,
+		p->status_ready_ms};
 	for (size_t i = 0; i < COUNT_OF(texts); i++) {
 		pack_text(out, texts[i]);
 	}
 	for (size_t i = 0; i < COUNT_OF(numbers); i++) {
 		pack_i64(out, numbers[i]);
 	}
+	pack_sizing(out, &p->sizing);
 	pack_u64(out, (p->is_fallback ? 1 : 0) | (p->has_selector ? 2 : 0) | (p->built_in ? 4 : 0) |
 			      (p->status_overlapping ? 8 : 0) | (p->never_preempts ? 16 : 0));
 	pack_selector(out, &p->namespaces);
@@ -103,11 +103,6 @@ static void policy_unpack_numbers(struct unpack *u, struct policy *p)
 	p->created_ms = unpack_i64(u);
 	p->priority = (int32_t)unpack_i64(u);
 	p->mode = (enum policy_mode)unpack_i64(u);
-	p->min_percent = (int32_t)unpack_i64(u);
-	p->max_percent = (int32_t)unpack_i64(u);
-	p->step_percent = (int32_t)unpack_i64(u);
-	p->min_mem_mib = unpack_i64(u);
-	p->max_mem_mib = unpack_i64(u);
 	p->isolation = (enum isolation)unpack_i64(u);
 	p->exclusivity = (enum exclusivity)unpack_i64(u);
 	p->packing = (enum packing)unpack_i64(u);
@@ -121,6 +116,7 @@ static void policy_unpack_numbers(struct unpack *u, struct policy *p)
 	p->status_accepted_ms = unpack_i64(u);
 	p->status_overlapping_ms = unpack_i64(u);
 	p->status_ready_ms = unpack_i64(u);
+	p->sizing = unpack_sizing(u);
 }
 
 static void policy_unpack(struct unpack *u, struct policy *p)
