@@ -93,6 +93,12 @@ static const struct option_row rows[] = {
 		"NAMESPACE/LABEL=VALUE:PORT; empty: none"},
 	{"usage-prometheus", TEXT(usage_prometheus), "", 0, 0, NULL,
 		"URL of a Prometheus to read use from where neither is; empty: none"},
+	{"usage-prometheus-matcher", TEXT(usage_prometheus_matcher), "", 0, 0, NULL,
+		"label matchers of its GPU exporters, as job=\"dcgm-exporter\": only what they "
+		"tell is "
+		"read, and is believed of every pod; empty: exported_namespace and exported_pod "
+		"are "
+		"believed of nobody"},
 	{"usage-prometheus-ca", TEXT(usage_prometheus_ca), "", 0, 0, NULL,
 		"file with the authorities of its certificate; empty: the system's"},
 	{"usage-prometheus-token", TEXT(usage_prometheus_token), "", 0, 0, NULL,

@@ -9,6 +9,7 @@ static void node_pack(struct str *out, const struct node *n)
 	pack_text(out, n->uid);
 	pack_text(out, n->resource_version);
 	pack_text(out, n->boot);
+	pack_text(out, n->gpus_reset);
 	pack_text(out, n->runtime);
 	pack_pairs(out, &n->labels);
 	pack_u64(out, n->taint_count);
@@ -33,6 +34,7 @@ static void node_unpack(struct unpack *u, struct node *n)
 	n->uid = unpack_text(u);
 	n->resource_version = unpack_text(u);
 	n->boot = unpack_text(u);
+	n->gpus_reset = unpack_text(u);
 	n->runtime = unpack_text(u);
 	n->labels = unpack_pairs(u);
 	n->taint_count = unpack_count(u);
@@ -171,6 +173,7 @@ static void device_pack(struct str *out, const struct device_state *d)
 {
 	pack_text(out, d->uuid);
 	pack_text(out, d->why);
+	pack_u64(out, d->cause);
 	pack_i64(out, d->total_mib);
 	pack_i64(out, d->used_mib);
 	pack_u64(out, d->mps);
@@ -182,6 +185,9 @@ static void device_unpack(struct unpack *u, struct device_state *d)
 {
 	d->uuid = unpack_text(u);
 	d->why = unpack_text(u);
+	uint64_t cause = unpack_u64(u);
+	d->cause = cause < ILL_CAUSES ? (enum ill_cause)cause : ILL_ASKED;
+	u->bad |= cause >= ILL_CAUSES;
 	d->total_mib = unpack_i64(u);
 	d->used_mib = unpack_i64(u);
 	uint64_t mps = unpack_u64(u);
