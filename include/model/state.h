@@ -20,9 +20,18 @@ enum mps_state {
 	MPS_STATES
 };
 
+/* Whence an agent knows that a device is not healthy. */
+enum ill_cause {
+	ILL_ASKED, /* the driver says so whenever it is asked */
+	ILL_HEARD, /* an event said so once: an agent that was started since knows nothing of it */
+	ILL_LOST,  /* it is out of reach, and will not be back without a reset */
+	ILL_CAUSES
+};
+
 struct device_state {
 	const char *uuid;
-	const char *why;   /* it is not healthy; NULL: it is */
+	const char *why; /* it is not healthy; NULL: it is */
+	enum ill_cause cause;
 	int64_t total_mib; /* memory; 0: not told, and then used_mib means nothing */
 	int64_t used_mib;
 	enum mps_state mps;

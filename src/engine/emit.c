@@ -127,10 +127,8 @@ static const char *policy_told(const struct engine *e, const struct pod *pod, st
 void emit_place(struct engine *e, struct waiter *w, struct holder *h, const struct grant *g,
 	struct plan *plan)
 {
-	struct placing where = {
-		h->pod.node, h->pod.identity->uuid, h->name, g->milli, g->mem_mib, INJECT_ENV};
-	bool known = inject_knows(e, h, &where.form);
-	ENSURE(known);
+	struct placing where = {h->pod.node, h->pod.identity->uuid, h->name, g->milli, g->mem_mib,
+		inject_form_for(e, h, &w->pod)};
 	emit_placing(e, w, &where, plan);
 }
 
@@ -189,7 +187,7 @@ static void write_ledger(struct engine *e, uint32_t at, struct holder *h)
 	}
 	for (size_t i = 0; i < e->chosen.count && next.count < MODEL_GRANTS_MAX; i++) {
 		const struct chosen *c = &e->chosen.items[i];
-		if (c->gpu == at) {
+		if (c->gpu == at && !ledger_has(&next, c->waiter->uid)) {
 			items[next.count++] = (struct grant){c->waiter->uid, c->waiter->pod.ns,
 				c->waiter->pod.name, c->milli, c->mem_mib};
 		}

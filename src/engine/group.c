@@ -85,13 +85,13 @@ static int by_uuid(const void *a, const void *b)
 }
 
 /* And so that a container there gets its GPU. */
-static bool all_acknowledged(
-	const struct engine *e, const struct group *g, enum inject_form *ret_form)
+static bool all_acknowledged(const struct engine *e, const struct group *g)
 {
+	enum inject_form form;
 	for (size_t i = 0; i < g->granted.count; i++) {
 		const struct holder *h = g->granted.items[i].holder;
 		if (h->asked_holds || !h->in_world || h->pod.identity == NULL ||
-			text_empty(h->pod.node) || !inject_knows(e, h, ret_form)) {
+			text_empty(h->pod.node) || !inject_knows(e, h, &form)) {
 			return false;
 		}
 	}
@@ -125,8 +125,7 @@ static void tell(struct engine *e, struct waiter *w, struct plan *plan)
 	struct group *g = &w->group;
 	w->reason = REASON_GRANTING;
 	/* As for one GPU: what the watch has brought back, and a node that is known (C21). */
-	enum inject_form form = INJECT_ENV;
-	if (!all_acknowledged(e, g, &form) || !all_sure(e, g) || view_lags(e) || !flights_room(e)) {
+	if (!all_acknowledged(e, g) || !all_sure(e, g) || view_lags(e) || !flights_room(e)) {
 		return;
 	}
 	qsort(g->granted.items, g->granted.count, sizeof *g->granted.items, by_uuid);
@@ -137,6 +136,7 @@ static void tell(struct engine *e, struct waiter *w, struct plan *plan)
 		join(&names, g->granted.items[i].holder->name);
 	}
 	const struct grant *entry = entry_of(&g->granted.items[0]);
+	enum inject_form form = inject_form_for(e, g->granted.items[0].holder, &w->pod);
 	emit_placing(e, w,
 		&(struct placing){g->granted.items[0].holder->pod.node, str_text(&uuids),
 			str_text(&names), entry->milli, entry->mem_mib, form},

@@ -99,6 +99,34 @@ def test_k42_an_xid_that_the_driver_told_keeps_tenants_away(stack, node, name, a
     assert note(other, "gpu-uuid") != uuid
 
 
+def test_c10_an_xid_outlives_the_agent_that_heard_it(stack, node, name, agents_on):
+    """The driver tells an event once. The agent that its kubelet starts anew calls the GPU healthy, since it heard of
+    nothing: the fence stays for longer than it would after a recovery, until a person says that the GPU was reset."""
+    where = node()
+    agents_on(where)
+    pod, = tenants(stack, name, where, "0.5")
+    leader, uuid = heard(stack, where), note(pod, "gpu-uuid")
+    series = 'aliquot_unhealthy_gpus{node="%s"}' % where
+    stack.kubelet.fault("nvml", node=where, index=0, xid=95)
+    wait_until(lambda: leader.metrics()[series] == 1, 20, lambda: "the XID to be known\n" + agents.log(stack, where))
+    agent = agents.pod_on(stack, where)["metadata"]["name"]
+    stack.kubelet.fault("kill", namespace=agents.HOME, pod=agent, container="agent", code=-int(signal.SIGKILL))
+    wait_figure(stack, where, "aliquot_agent_device_healthy", 1, 40, UUID=uuid)
+    healthy_since, asked = time.monotonic(), leader.metric('aliquot_agent_reads_total{result="ok"}')
+    second = name()
+    stack.create_pod(second, fraction="0.4", **on(where))
+
+    def fenced_all_the_while():
+        assert leader.metrics()[series] == 1, "the new agent's word ended the fence"
+        assert note(stack.get_pod(second), "gpu-uuid") is None
+        return (time.monotonic() - healthy_since > 40
+                and leader.metric('aliquot_agent_reads_total{result="ok"}') > asked + 15)
+    wait_until(fenced_all_the_while, 90, "the new agent to be heard for longer than a fence lasts", every=0.5)
+    assert agents.figure(stack, where, "aliquot_agent_device_healthy", UUID=uuid) == 1
+    stack.api.patch("nodes", where, {"metadata": {"annotations": {"aliquot.dev/gpus-reset": "today"}}})
+    assert note(stack.wait_running(second, 60), "gpu-uuid") == uuid
+
+
 def forced(stack, name, where):
     """A tenant that is deleted by force and runs on, and one that waits for its share."""
     first, = tenants(stack, name, where, "0.7")

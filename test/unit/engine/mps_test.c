@@ -109,6 +109,20 @@ Test(mps, a_fault_holds_new_tenants_off_until_the_agent_says_active)
 	bed_finish(&b);
 }
 
+Test(mps, a_fault_is_over_when_its_node_was_started_anew)
+{
+	struct bed b = one_gpu();
+	tell_started(&b, "n0", 1, 110, &(struct started){"boot-1", NULL});
+	b.now += 1000;
+	says(&b, MPS_FAULT, 2, NULL, 0);
+	arrives(&b, "t");
+	cr_assert_null(step(&b, ACTION_GRANT));
+	/* Its agent does not come back, and its daemon is another one. */
+	tell_started(&b, "n0", 1, 110, &(struct started){"boot-2", NULL});
+	cr_assert_not_null(step(&b, ACTION_GRANT));
+	bed_finish(&b);
+}
+
 Test(mps, what_waits_is_told_what_holds_it_off)
 {
 	struct bed b = one_gpu();

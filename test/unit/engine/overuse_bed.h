@@ -57,9 +57,9 @@ static inline void tell_overuse_policy(
 		.uid = name,
 		.generation = 1,
 		.mode = MODE_AUTOMATE,
-		.min_percent = 1,
-		.max_percent = 100,
-		.step_percent = 1,
+		.sizing.min_percent = 1,
+		.sizing.max_percent = 100,
+		.sizing.step_percent = 1,
 		.max_tenants = 16,
 		.memory_overuse = overuse,
 		.isolation = isolation};

@@ -45,8 +45,8 @@ static void scene_init(struct scene *s)
 		.generation = 3,
 		.has_selector = true,
 		.mode = MODE_RECOMMEND,
-		.min_percent = 1,
-		.max_percent = 100};
+		.sizing.min_percent = 1,
+		.sizing.max_percent = 100};
 	s->policy_list[0] = &s->policy;
 	s->in = (struct admit_input){.pod = &s->pod, .ns = &s->ns, .policies = {s->policy_list, 1}};
 }
@@ -511,10 +511,10 @@ Test(admit, c6_a_persons_policy_clamps_and_a_built_in_never_does)
 		if (cases[i].memory != NULL) {
 			note(&s, NOTE_GPU_MEMORY, cases[i].memory);
 		}
-		s.policy.min_percent = cases[i].min;
-		s.policy.max_percent = cases[i].max;
-		s.policy.min_mem_mib = cases[i].min_mib;
-		s.policy.max_mem_mib = cases[i].max_mib;
+		s.policy.sizing.min_percent = cases[i].min;
+		s.policy.sizing.max_percent = cases[i].max;
+		s.policy.sizing.min_mem_mib = cases[i].min_mib;
+		s.policy.sizing.max_mem_mib = cases[i].max_mib;
 		struct admit_verdict v = admit_judge(&s.in);
 		cr_assert(v.convert, "case %zu", i);
 		cr_assert_eq(v.milli, cases[i].milli, "case %zu", i);
@@ -534,7 +534,7 @@ Test(admit, a_share_clamped_to_a_whole_gpu_is_left_whole)
 {
 	struct scene s;
 	scene_init(&s);
-	s.policy.min_percent = 100;
+	s.policy.sizing.min_percent = 100;
 	whole(&s, REASON_WHOLE, "min 100 %");
 }
 
