@@ -49,10 +49,12 @@ static size_t gather(
 	struct engine *e, const struct crowd *c, struct candidate_over out[MODEL_GRANTS_MAX])
 {
 	size_t n = 0;
-	vec_for_each (const struct overuse, o, &e->evictions.overuses.items) {
+	const struct overuse *items = e->evictions.overuses.items.items;
+	for (uint32_t i = c->first; i != MAP_NONE; i = items[i].next) {
+		const struct overuse *o = &items[i];
 		const struct world_pod *p = world_pod_by_uid(e->world, o->uid);
-		if (strcmp(o->uuid, c->uuid) == 0 && o->over && o->known && excess(o) > 0 &&
-			p != NULL && may_evict(e, p) && n < MODEL_GRANTS_MAX) {
+		if (o->over && o->known && excess(o) > 0 && p != NULL && may_evict(e, p) &&
+			n < MODEL_GRANTS_MAX) {
 			out[n++] = (struct candidate_over){p, o};
 		}
 	}
@@ -159,10 +161,12 @@ void crowds_relieve(struct engine *e, struct plan *plan)
 	vec_for_each (const struct crowd, c, &e->evictions.overuses.crowds) {
 		const struct world_pod *sent = relieve(e, c, plan);
 		/* Whoever leaves several GPUs leaves room on all of them. */
-		vec_for_each (struct crowd, other, &e->evictions.overuses.crowds) {
-			other->leaving =
-				other->leaving ||
-				(sent != NULL && gpu_list_has(sent->gpu->uuid, other->uuid));
+		struct told t = told_of(sent != NULL ? sent->gpu->uuid : NULL, NULL);
+		while (told_next(&t)) {
+			struct crowd *other = crowd_find(&e->evictions.overuses, t.uuid);
+			if (other != NULL) {
+				other->leaving = true;
+			}
 		}
 	}
 }
