@@ -187,7 +187,7 @@ static void write_ledger(struct engine *e, uint32_t at, struct holder *h)
 	}
 	for (size_t i = 0; i < e->chosen.count && next.count < MODEL_GRANTS_MAX; i++) {
 		const struct chosen *c = &e->chosen.items[i];
-		if (c->gpu == at) {
+		if (c->gpu == at && !ledger_has(&next, c->waiter->uid)) {
 			items[next.count++] = (struct grant){c->waiter->uid, c->waiter->pod.ns,
 				c->waiter->pod.name, c->milli, c->mem_mib};
 		}
