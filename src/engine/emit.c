@@ -187,7 +187,7 @@ static void write_ledger(struct engine *e, uint32_t at, struct holder *h)
 	}
 	for (size_t i = 0; i < e->chosen.count && next.count < MODEL_GRANTS_MAX; i++) {
 		const struct chosen *c = &e->chosen.items[i];
-		if (c->gpu == at) {
+		if (c->gpu == at && !ledger_has(&next, c->waiter->uid)) {
 			items[next.count++] = (struct grant){c->waiter->uid, c->waiter->pod.ns,
 				c->waiter->pod.name, c->milli, c->mem_mib};
 		}
@@ -228,6 +228,7 @@ static void emit_grant(struct engine *e, uint32_t at, struct plan *plan)
 	a->uid = text_in(plan, h->uid);
 	a->resource_version = text_in(plan, holder_version(h));
 	a->still = struck_out(e, h, plan);
+	h->trust.strikes = a->still.count > 0;
 	write_ledger(e, at, h);
 	h->asked_holds = true;
 	h->asked_keeps = a->keeps_node = e->snap_gpus.items[at].keepers > 0;
@@ -249,7 +250,7 @@ static bool needs_mending(struct engine *e, uint32_t at)
 	bool kept = h->asked_holds ? h->asked_keeps : h->pod.keeps_node;
 	bool forgotten = s->forgotten > 0 && !g->fenced && g->free_milli >= 0 && g->free_mib >= 0 &&
 			 s->entries + s->forgotten <= MODEL_GRANTS_MAX;
-	if (inject_owes(e, h)) {
+	if (s->confirms || inject_owes(e, h)) {
 		return flights_room(e);
 	}
 	if (!forgotten && kept == (s->keepers > 0)) {

@@ -213,6 +213,7 @@ static void state_pack(struct str *out, const struct node_state *s)
 	pack_text(out, s->boot);
 	pack_i64(out, s->sequence);
 	pack_i64(out, s->seen_ms);
+	pack_i64(out, s->seen_by_ms);
 	pack_u64(out, s->again);
 	pack_u64(out, s->again ? 0 : s->device_count);
 	for (uint32_t i = 0; !s->again && i < s->device_count; i++) {
@@ -234,6 +235,7 @@ static void state_unpack(struct unpack *u, struct node_state *s)
 	s->boot = unpack_text(u);
 	s->sequence = unpack_i64(u);
 	s->seen_ms = unpack_i64(u);
+	s->seen_by_ms = unpack_i64(u);
 	s->again = unpack_u64(u) != 0;
 	s->device_count = unpack_count(u);
 	s->devices = ARENA_ARRAY(u->arena, struct device_state, s->device_count);

@@ -141,7 +141,7 @@ static void fuzz_ledger(const char *text, size_t n, struct arena *arena)
 	if (ledger_decode(text, arena, &l, NULL) < 0) {
 		return;
 	}
-	ENSURE(ledger_write(&out, &l));
+	ENSURE(ledger_write(&out, &l, NULL));
 	/* Escapes may make it longer than what is accepted. */
 	if (out.len <= LEDGER_TEXT_MAX) {
 		ENSURE(ledger_decode(out.p, arena, &again, NULL) == 0 && again.count == l.count);

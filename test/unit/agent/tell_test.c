@@ -230,11 +230,8 @@ Test(tell, a_daemon_of_mps_is_told_where_one_is_expected)
 	cr_assert_eq(told(&b), 0, "%s", b.fault.message);
 	cr_expect_eq(b.state.devices[1].mps, MPS_UNSAID);
 	struct loop *loop = loop_create();
-	struct mps_fleet *fleet = mps_fleet_create(&(struct mps_fleet_options){.loop = loop,
-		.program = "none",
-		.root = "/none",
-		.ask_ms = 1000,
-		.owner = nobodys});
+	struct mps_fleet *fleet = mps_fleet_create(&(struct mps_fleet_options){
+		.loop = loop, .root = "/none", .ask_ms = 1000, .owner = nobodys});
 	mps_fleet_expect(fleet, uuids, 1);
 	b.tell.mps = fleet;
 	cr_assert_eq(told(&b), 0, "%s", b.fault.message);
