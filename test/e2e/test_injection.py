@@ -15,7 +15,7 @@ from invariants import Picture
 from waiting import wait_until
 
 TOLD_LABEL = "example.com/told"
-STACK = {"nodes": [("give-%d" % i, 2) for i in range(26)], "controllers": [["--identity=prover"]],
+STACK = {"nodes": [("give-%d" % i, 2) for i in range(27)], "controllers": [["--identity=prover"]],
          "arguments": ["--injection=%s=yes:env,probe" % TOLD_LABEL, "--idle-grace-seconds=2"]}
 SYSTEM = "aliquot-system"
 NRI = "nvidia.cdi.k8s.io/container.main"
@@ -214,6 +214,28 @@ def test_c26_killed_at_each_write_of_the_proof(stack, node, name, boundary):
     assert claim(holder)["form"] == "env"
     # What a probe told is not asked for again: the next leader believes the one that is there.
     assert made_since(stack, start) == ["env"], boundary
+
+
+def test_c26_killed_after_each_of_three_probes(stack, node, name):
+    """How far it is the probes say: the next leader goes on with the form after those that were refused."""
+    wait_empty(stack)
+    leader, where, tenant = stack.controllers[0], node(2), name()
+    if not leader.can_crash():
+        pytest.skip("this build does not end at writes; a sanitized one does")
+    stack.kubelet.fault("injection", node=where, forms=["nri"])
+    start = now(stack)
+    leader.arm("after CreateProbe")
+    stack.create_pod(tenant, fraction="0.5", **on(where))
+    for count in (1, 2, 3):
+        leader.wait_crashed()
+        assert len(made_since(stack, start)) == count
+        if count < 3:
+            leader.arm("after CreateProbe")
+        leader.start(wait_ready=False)
+    stack.heal()
+    check_told(stack, stack.wait_running(tenant, timeout=60), "nri")
+    wait_no_probe(stack)
+    assert made_since(stack, start) == list(TOLD)
 
 
 def test_c26_the_writes_are_all_there_are():
