@@ -268,7 +268,8 @@ void emit_grants(struct engine *e, struct plan *plan)
 		const struct snap_gpu *s = &e->snap_gpus.items[i];
 		/* The last one has left: say so, that the node may be drained. */
 		bool emptied = s->dead > 0 && s->entries == 0 && s->demand == 0 && !s->yields;
-		if (e->snap.gpus.items[i].state != GPU_OPEN) {
+		/* Whoever runs where it cannot be served is not taken into its books. */
+		if (e->snap.gpus.items[i].state != GPU_OPEN || s->holder->amiss == e->step) {
 			continue;
 		}
 		bool mends = s->added == 0 && !emptied && needs_mending(e, i);

@@ -328,7 +328,12 @@ static void tell_over(struct engine *e, struct overuse *o, struct plan *plan)
 {
 	const struct world_pod *p = world_pod_by_uid(e->world, o->uid);
 	bool due = o->told_at < 0 || e->now - o->told_at >= OVERUSE_TELL_EVERY_MS;
-	if (!o->over || !o->known || (!due && p->gpu->overuse_shown)) {
+	if (!o->over || !o->known) {
+		return;
+	}
+	/* It is known by everybody, or was said a moment ago. */
+	if (!due &&
+		(p->gpu->overuse_shown || remark_find(&e->evictions.overuses, o->uid) != NULL)) {
 		return;
 	}
 	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 1024};

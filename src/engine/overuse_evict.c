@@ -112,6 +112,28 @@ static bool is_short(const struct engine *e, const struct crowd *c, const struct
 	return false;
 }
 
+/* Memory that is used and that nobody tells is somebody's. */
+static bool all_are_measured(const struct engine *e, const struct crowd *c, uint32_t node)
+{
+	for (size_t i = 0; i < world_class_count(e->world, WORLD_TENANT); i++) {
+		const struct world_pod *p = world_class_at(e->world, WORLD_TENANT, i);
+		if (p->node == node && p->gpu->uuid != NULL && !world_pod_terminal(p) &&
+			gpu_list_has(p->gpu->uuid, c->uuid) &&
+			overuse_measured(e, p, c->uuid) < 0) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Is what one has too much all that is missing? */
+static bool excess_covers(const struct node_state *s, const struct overuse *o)
+{
+	const struct device_state *d = device_of(s, o->uuid);
+	return d != NULL && d->total_mib > 0 &&
+	       !blame_is_short(d->total_mib, d->used_mib - excess(o));
+}
+
 static void send_away(
 	struct engine *e, const struct candidate_over *one, const char *cause, struct plan *plan)
 {
@@ -139,9 +161,11 @@ static const struct world_pod *relieve(struct engine *e, const struct crowd *c, 
 		!is_short(e, c, s, &why, &spared)) {
 		return NULL;
 	}
+	bool measured = all_are_measured(e, c, all[0].pod->node);
 	/* One that a budget protects stays, and the next is asked meanwhile. */
 	for (size_t i = 0; i < n; i++) {
-		if (text_equals(all[i].overuse->uid, spared)) {
+		if (text_equals(all[i].overuse->uid, spared) ||
+			(!measured && !excess_covers(s, all[i].overuse))) {
 			continue;
 		}
 		enum evict_state state = evict_look(e, all[i].pod, REASON_MEMORY_OVERUSE);
