@@ -187,7 +187,7 @@ static void write_ledger(struct engine *e, uint32_t at, struct holder *h)
 	}
 	for (size_t i = 0; i < e->chosen.count && next.count < MODEL_GRANTS_MAX; i++) {
 		const struct chosen *c = &e->chosen.items[i];
-		if (c->gpu == at) {
+		if (c->gpu == at && !ledger_has(&next, c->waiter->uid)) {
 			items[next.count++] = (struct grant){c->waiter->uid, c->waiter->pod.ns,
 				c->waiter->pod.name, c->milli, c->mem_mib};
 		}
@@ -268,7 +268,8 @@ void emit_grants(struct engine *e, struct plan *plan)
 		const struct snap_gpu *s = &e->snap_gpus.items[i];
 		/* The last one has left: say so, that the node may be drained. */
 		bool emptied = s->dead > 0 && s->entries == 0 && s->demand == 0 && !s->yields;
-		if (e->snap.gpus.items[i].state != GPU_OPEN) {
+		/* Whoever runs where it cannot be served is not taken into its books. */
+		if (e->snap.gpus.items[i].state != GPU_OPEN || s->holder->amiss == e->step) {
 			continue;
 		}
 		bool mends = s->added == 0 && !emptied && needs_mending(e, i);

@@ -25,9 +25,32 @@ static struct waiter *untold(const struct engine *e, const struct holder *h, con
 	return NULL;
 }
 
-static void forget_entry(struct waiter *w, const struct holder *h)
+/* Two that led may each have promised it something: there is another entry, and room there. */
+static bool stands_elsewhere(struct engine *e, struct waiter *w)
+{
+	for (uint32_t i = 0; i < e->snap_gpus.count; i++) {
+		const struct place_gpu *g = &e->snap.gpus.items[i];
+		struct holder *h = e->snap_gpus.items[i].holder;
+		const struct ledger *l = holder_ledger(h);
+		for (uint32_t k = 0; h != w->granted_by && k < l->count; k++) {
+			bool its = strcmp(l->items[k].uid, w->uid) == 0;
+			if (its && g->free_milli >= 0 && g->free_mib >= 0) {
+				w->granted_by = h;
+				w->granted_index = k;
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+static void forget_entry(struct engine *e, struct waiter *w, const struct holder *h)
 {
 	struct group *g = &w->group;
+	if (waiter_count(w) == 1) {
+		w->granted_step = stands_elsewhere(e, w) ? e->step : 0;
+		return;
+	}
 	for (size_t i = g->granted.count; i-- > 0;) {
 		if (g->granted.items[i].holder == h) {
 			VEC_REMOVE_SWAP(&g->granted, i);
@@ -43,7 +66,7 @@ static void relieve(struct engine *e, const struct place_gpu *g, const struct ho
 	for (uint32_t i = l->count; i-- > 0 && (milli < 0 || mib < 0);) {
 		struct waiter *w = untold(e, h, &l->items[i]);
 		if (w != NULL) {
-			forget_entry(w, h);
+			forget_entry(e, w, h);
 			waiter_note_stale(e, w, l->items[i].milli);
 			milli += l->items[i].milli;
 			mib += l->items[i].mem_mib;
