@@ -2,9 +2,8 @@
  *
  * First hit: the pod's annotation `policy`, the namespace's `default-policy`, the selectors
  * (highest priority; tie: older; tie: name), the built-in of the detected workload type, a policy
- * that declares itself the fallback, and last the general built-in. What a GPUWorkloadGroup names
- * comes after the annotations. A policy that is named but does not exist is never replaced by
- * another: the choice then has no policy and reason PolicyNotFound.
+ * that declares itself the fallback, and last the general built-in. A policy that is named but does
+ * not exist is never replaced by another: the choice then has no policy and reason PolicyNotFound.
  *
  * Nothing here fails and nothing allocates. What a person wrote and cannot mean anything (mode
  * "Foo", exclude "maybe") is ignored and reported in `bad`. */
@@ -18,7 +17,6 @@
 #include "model/pod.h"
 #include "model/policy.h"
 #include "model/reason.h"
-#include "owner/owner.h"
 
 /* Every policy of the cluster, in any order; built-in ones are known here and not part of it. */
 struct policy_set {
@@ -26,16 +24,26 @@ struct policy_set {
 	uint32_t count;
 };
 
+/* The top owner as far as names tell it: a ReplicaSet whose name ends in the pod's
+ * pod-template-hash is a Deployment's (or an Argo Rollout's), a Job whose name ends in a plausible
+ * minute is a CronJob's. */
+struct owner_top {
+	const char *kind;  /* borrowed or literal; NULL: the pod has no controller that is named in
+			      full */
+	struct view group; /* of the API, "" for core */
+	struct view name;  /* borrowed from the pod */
+	bool guessed;	   /* by name: to be verified once the owner is known */
+};
+struct owner_top admit_owner_top(const struct pod *pod);
+
 /* Who asks. A pod on its way in and a workload that runs are asked about in the same words. */
 struct policy_subject {
 	const struct pairs *labels; /* borrowed: the pod's */
 	const struct pairs *notes;  /* borrowed: the pod's, aliquot.dev/ only */
 	const struct namespace *ns; /* borrowed; NULL: unknown, no namespace selector matches */
 	struct owner_top owner;
-	enum workload_type type;
-	const char *group_policy; /* what its GPUWorkloadGroup names; NULL: none */
+	const char *workload_type; /* NULL: not detected */
 };
-/* By what the pod alone tells. */
 struct policy_subject policy_subject_of(const struct pod *pod, const struct namespace *ns);
 
 enum policy_source {

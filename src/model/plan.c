@@ -47,7 +47,6 @@ const char *action_name(const struct action *a)
 const char *kind_name(enum kind kind)
 {
 	static const char *const names[] = {"Pod", "Node", "GPUPolicy", "Namespace", "LimitRange",
-		"ResourceQuota", "ResourceSlice", "PersistentVolumeClaim", "NodeState",
-		"GPURecommendation", "GPUWorkloadGroup"};
+		"ResourceQuota", "ResourceSlice", "PersistentVolumeClaim", "NodeState"};
 	return kind < KIND_COUNT ? names[kind] : "?";
 }

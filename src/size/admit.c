@@ -120,7 +120,7 @@ static enum reason judge_will(const struct admit_input *in, struct admit_verdict
 	if (v->choice.mode != MODE_AUTOMATE) {
 		return found(&v->facts, REASON_NOT_AUTOMATED, v->choice.policy->name);
 	}
-	if (p->owner.uid != NULL && owner_top_of(p, NULL).kind == NULL) {
+	if (p->owner.uid != NULL && admit_owner_top(p).kind == NULL) {
 		return found(&v->facts, REASON_OWNER_UNKNOWN, p->owner.uid);
 	}
 	return REASON_NONE;

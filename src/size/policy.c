@@ -61,9 +61,8 @@ static bool owner_is_listed(const struct policy *p, const struct owner_top *owne
 	return false;
 }
 
-static bool type_is_listed(const struct policy *p, enum workload_type work)
+static bool type_is_listed(const struct policy *p, const char *type)
 {
-	const char *type = workload_type_name(work);
 	if (p->workload_type_count == 0) {
 		return true;
 	}
@@ -85,7 +84,7 @@ bool policy_selects(const struct policy *p, const struct policy_subject *who)
 		return false;
 	}
 	return selector_matches(&p->pods, who->labels) && owner_is_listed(p, &who->owner) &&
-	       type_is_listed(p, who->type);
+	       type_is_listed(p, who->workload_type);
 }
 
 /* The order among policies that all match: priority, age, name. Names are unique, so it is total.

@@ -209,8 +209,6 @@ void objects_set(struct world *w, const struct change *c)
 		states_set(w, c);
 		return;
 	case KIND_POD:
-	case KIND_RECOMMENDATION:
-	case KIND_GROUP:
 	case KIND_COUNT:
 		break;
 	}
@@ -254,8 +252,6 @@ void objects_gone(struct world *w, const struct change *c)
 	case KIND_CLAIM: /* that one is missing is a state of it */
 		return;
 	case KIND_POD:
-	case KIND_RECOMMENDATION:
-	case KIND_GROUP:
 	case KIND_COUNT:
 		break;
 	}
@@ -304,8 +300,6 @@ void objects_keep(struct world *w, const struct change *c)
 	case KIND_STATE:
 		return;
 	case KIND_POD:
-	case KIND_RECOMMENDATION:
-	case KIND_GROUP:
 	case KIND_COUNT:
 		break;
 	}
