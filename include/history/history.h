@@ -42,7 +42,7 @@ void history_destroy(struct history *h);
 /* Follows the policy's window and half life; before the first sample, and whenever the policy may
  * have changed: nothing happens where they are the same. A shorter window drops hours, a longer one
  * begins with a gap. */
-void history_fit(struct history *h, const struct sizing *s);
+void history_fit(struct history *h, const struct sizing *s, int64_t now_ms);
 /* What it takes in memory, allocations included. */
 size_t history_bytes(const struct history *h);
 

@@ -15,7 +15,7 @@ struct history *history_create(void)
 {
 	static const struct sizing sizing = SIZING_DEFAULT;
 	struct history *h = xcalloc(1, sizeof *h);
-	history_fit(h, &sizing);
+	history_fit(h, &sizing, 0);
 	return h;
 }
 
@@ -32,7 +32,7 @@ void history_destroy(struct history *h)
 	free(h);
 }
 
-void history_fit(struct history *h, const struct sizing *s)
+void history_fit(struct history *h, const struct sizing *s, int64_t now_ms)
 {
 	uint32_t window_s = (uint32_t)s->window_s, half_life_s = (uint32_t)s->half_life_s;
 	h->active_above = (uint32_t)s->active_above_percent;
@@ -42,11 +42,11 @@ void history_fit(struct history *h, const struct sizing *s)
 	h->window_s = window_s;
 	h->half_life_s = half_life_s;
 	for (uint32_t i = 0; i < h->count; i++) {
-		levels_fit(&h->tracks[i].compute, half_life_s, window_s);
+		levels_fit(&h->tracks[i].compute, half_life_s, window_s, now_ms);
 		hours_fit(&h->tracks[i].hours, window_s);
 	}
 	if (h->kv != NULL) {
-		levels_fit(h->kv, half_life_s, window_s);
+		levels_fit(h->kv, half_life_s, window_s, now_ms);
 	}
 }
 

@@ -74,15 +74,20 @@ static void shift(struct hours *h, int32_t minute)
 	h->minute = minute;
 }
 
-/* False: it was counted, or is too long ago to know. */
-static bool is_new(struct hours *h, uint64_t *bits, int32_t minute)
+/* Is this minute one more than the hour has? Of what is told more than an hour late nobody knows
+ * whether it was counted: it makes one minute, so that its hour is no gap. */
+static bool is_new(struct hours *h, uint64_t *bits, int64_t at_ms, uint32_t minutes)
 {
+	int32_t minute = (int32_t)(at_ms / MINUTE_MS);
 	shift(h, minute);
 	int32_t back = h->minute - minute;
-	uint64_t bit = back < 64 ? (uint64_t)1 << back : 0;
-	bool found = bit == 0 || (*bits & bit) != 0;
+	if (back >= 64) {
+		return minutes == 0;
+	}
+	uint64_t bit = (uint64_t)1 << back;
+	bool found = (*bits & bit) != 0;
 	*bits |= bit;
-	return !found;
+	return !found && minutes < 60;
 }
 
 static uint32_t *touch(struct hours *h, int64_t at_ms)
@@ -103,7 +108,7 @@ void hours_add_memory(struct hours *h, int64_t mib, int64_t at_ms)
 		*cell = most << MIB_BITS | (*cell & ((1u << MIB_BITS) - 1));
 	}
 	uint32_t minutes = *cell >> MEMORY_BITS & MINUTES_MASK;
-	if (is_new(h, &h->memory_bits, (int32_t)(at_ms / MINUTE_MS)) && minutes < 60) {
+	if (is_new(h, &h->memory_bits, at_ms, minutes)) {
 		*cell += 1u << MEMORY_BITS;
 	}
 }
@@ -111,8 +116,7 @@ void hours_add_memory(struct hours *h, int64_t mib, int64_t at_ms)
 void hours_add_compute(struct hours *h, int64_t at_ms)
 {
 	uint32_t *cell = touch(h, at_ms);
-	if (cell != NULL && is_new(h, &h->compute_bits, (int32_t)(at_ms / MINUTE_MS)) &&
-		(*cell & MINUTES_MASK) < 60) {
+	if (cell != NULL && is_new(h, &h->compute_bits, at_ms, *cell & MINUTES_MASK)) {
 		*cell += 1;
 	}
 }

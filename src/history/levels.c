@@ -262,16 +262,16 @@ void levels_init(struct levels *l, uint32_t half_life_s, uint32_t window_s)
 	l->half_life_s = half_life_s < window_s ? half_life_s : window_s;
 }
 
-void levels_fit(struct levels *l, uint32_t half_life_s, uint32_t window_s)
+void levels_fit(struct levels *l, uint32_t half_life_s, uint32_t window_s, int64_t now_ms)
 {
+	forget_old(l, turn_at(l, now_ms));
 	struct levels former = *l;
-	int64_t now = (int64_t)l->turn * turn_ms(l);
 	l->window_s = window_s;
 	l->half_life_s = half_life_s < window_s ? half_life_s : window_s;
-	l->turn = turn_at(l, now);
+	l->turn = turn_at(l, now_ms);
 	if (l->reference_ms != 0) {
 		/* A new sample must weigh what it did just before. */
-		int64_t since = now > l->reference_ms ? now - l->reference_ms : 0;
+		int64_t since = now_ms > l->reference_ms ? now_ms - l->reference_ms : 0;
 		l->reference_ms += since - since * l->half_life_s / former.half_life_s;
 	}
 	for (uint32_t i = 0; i < LEVELS; i++) {

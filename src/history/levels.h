@@ -33,8 +33,8 @@ struct levels {
 };
 
 void levels_init(struct levels *l, uint32_t half_life_s, uint32_t window_s);
-/* Another policy: weights stay as they are, and age anew from here. */
-void levels_fit(struct levels *l, uint32_t half_life_s, uint32_t window_s);
+/* Another policy: weights stay as they are, and age otherwise from here. */
+void levels_fit(struct levels *l, uint32_t half_life_s, uint32_t window_s, int64_t now_ms);
 void levels_add(struct levels *l, uint32_t level, int64_t at_ms);
 /* It was seen to be at this level or above, nobody knows where: it adds to what is known from there
  * up, in proportion, and none of that is forgotten; to this level itself where nothing is. */
