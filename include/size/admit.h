@@ -17,6 +17,7 @@
 #include "model/pod.h"
 #include "model/policy.h"
 #include "model/reason.h"
+#include "owner/groups.h"
 #include "size/ask.h"
 #include "size/explain.h"
 #include "size/policy.h"
@@ -36,7 +37,8 @@ struct admit_input {
 	enum reason cannot;	       /* REASON_NONE: C2 lets us convert; else why not */
 	bool in_group;	 /* an annotation outside our prefix makes it part of a gang */
 	bool unreadable; /* it carries an `original` that makes no sense: nothing is done to it */
-	const char *recommendation; /* NAME@REVISION; NULL: there is none (nobody makes one yet) */
+	const struct workload *workload; /* borrowed; NULL: what the pod alone tells */
+	const char *recommendation; /* NAME@REVISION; NULL: there is none that may be applied */
 	int64_t target_milli;	    /* what it recommends; counts where no person asks */
 	int64_t target_mib;
 	int64_t count_max;   /* GPUs a tenant may share at once; 0 means 1 */

@@ -111,7 +111,30 @@ static bool is_canary(const struct review *r)
 	return r->dry_run && text_equals(r->ns, NAME_CANARY_NAMESPACE);
 }
 
-static struct admit_input gather(struct hook *h, const struct namespace *canary)
+/* What its workload's recommendation says of the container that asks for a GPU. */
+static void take_advice(struct hook *h, const struct workload *w, struct admit_input *in)
+{
+	struct review *r = &h->review;
+	const struct advised *x =
+		w->key.name != NULL ? h->view.recommendation(h->view.data, &w->key) : NULL;
+	const char *name = NULL;
+	for (uint32_t i = 0; name == NULL && i < r->pod.container_count; i++) {
+		name = r->pod.containers[i].gpus > 0 ? r->pod.containers[i].name : NULL;
+	}
+	for (uint32_t i = 0; x != NULL && x->ready && i < x->container_count; i++) {
+		const struct advised_container *c = &x->containers[i];
+		if (text_equals(c->name, name)) {
+			in->recommendation =
+				arena_printf(&r->arena, "%s@%lld", x->name, (long long)x->revision);
+			in->target_milli = c->target.milli;
+			in->target_mib = c->target.mib;
+			return;
+		}
+	}
+}
+
+static struct admit_input gather(
+	struct hook *h, const struct namespace *canary, struct workload *workload)
 {
 	const struct hook_view *view = &h->view;
 	const struct review *r = &h->review;
@@ -131,7 +154,10 @@ static struct admit_input gather(struct hook *h, const struct namespace *canary)
 		.count_max = h->count_max,
 		.context_mib = h->context_mib,
 		.notes_names = h->notes_names,
+		.workload = workload,
 	};
+	workload_of(view->groups(view->data), NULL, &r->pod, &h->review.arena, workload);
+	take_advice(h, workload, &in);
 	if (is_canary(r)) {
 		in.cannot = REASON_NONE;
 		in.ns = in.ns != NULL ? in.ns : canary;
@@ -213,7 +239,8 @@ static bool admit(struct hook *h, struct str *out)
 {
 	struct review *r = &h->review;
 	struct namespace canary = {.name = NAME_CANARY_NAMESPACE};
-	struct admit_input in = gather(h, &canary);
+	struct workload workload;
+	struct admit_input in = gather(h, &canary, &workload);
 	struct admit_verdict v = admit_judge(&in);
 	struct warnings w = {.count = 0};
 	if (v.convert) {

@@ -290,8 +290,10 @@ static void object_pack(struct str *out, const struct change *c)
 	case KIND_STATE:
 		state_pack(out, c->state);
 		break;
+	case KIND_RECOMMENDATION:
+	case KIND_GROUP:
 	case KIND_COUNT:
-		BUG("not a kind");
+		BUG("not a kind of the engine");
 	}
 }
 
@@ -404,6 +406,8 @@ static void object_unpack(struct unpack *u, struct change *c)
 		state_unpack(u, state);
 		c->state = state;
 		break;
+	case KIND_RECOMMENDATION:
+	case KIND_GROUP:
 	case KIND_COUNT:
 		break;
 	}
@@ -414,7 +418,7 @@ bool change_unpack(struct unpack *u, struct change *ret)
 	struct change c = {0};
 	uint64_t type = unpack_u64(u);
 	uint64_t kind = unpack_u64(u);
-	if (u->bad || type > CHANGE_RUNTIME || kind >= KIND_COUNT) {
+	if (u->bad || type > CHANGE_RUNTIME || kind >= KIND_ENGINE) {
 		u->bad = true;
 		return false;
 	}
