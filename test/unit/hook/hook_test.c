@@ -13,8 +13,9 @@ struct cluster {
 	struct pair notes[2];
 	bool unknown, limits, zero;
 	enum reason cannot;
-	const char *selector; /* of the pods, JSON; NULL: none */
-	const char *owner;    /* their controller, JSON; NULL: none */
+	const char *selector;  /* of the pods, JSON; NULL: none */
+	const char *owner;     /* their controller, JSON; NULL: none */
+	const char *container; /* NULL: main */
 	struct policy policy;
 	const struct policy *list[1];
 	struct groups *groups;
@@ -74,7 +75,8 @@ static void cluster_init(struct cluster *c)
 	struct hook_config config = {.view = {c, find_namespace, get_policies, limits_gpus,
 					     zero_quota, get_groups, get_advice, may_convert},
 		.metrics = c->metrics,
-		.runtime_class = "nvidia"};
+		.runtime_class = "nvidia",
+		.notes_names = true};
 	c->hook = hook_create(&config);
 }
 
@@ -97,10 +99,10 @@ static json_t *ask(struct cluster *c, const char *ns, bool dry_run, const char *
 		"\"metadata\":{"
 		"\"name\":\"p\",\"ownerReferences\":[%s],\"annotations\":%s},\"spec\":{"
 		"\"nodeSelector\":%s,"
-		"\"containers\":[{\"name\":\"main\","
+		"\"containers\":[{\"name\":\"%s\","
 		"\"resources\":{\"limits\":{\"nvidia.com/gpu\":\"1\"}}}]}}}}",
 		ns, dry_run ? "true" : "false", text_or(c->owner, ""), notes,
-		c->selector != NULL ? c->selector : "{}");
+		c->selector != NULL ? c->selector : "{}", text_or(c->container, "main"));
 	cr_assert_eq(hook_admit(c->hook, str_text(&body), body.len, &out), 200);
 	json_t *answer = json_loads(str_text(&out), 0, NULL);
 	cr_assert_not_null(answer);
@@ -413,4 +415,14 @@ Test(hook, c5_who_contradicts_the_class_gets_none)
 	cr_expect(gets_class(&c, "{\"zone\":\"a\"}"));
 	hook_set_runtime_selector(c.hook, NULL);
 	cr_expect(gets_class(&c, "{\"gpus\":\"whole\"}"));
+}
+
+Test(hook, c26_a_name_that_the_annotation_has_no_room_for_is_told)
+{
+	CLEANUP(cluster_finish) struct cluster c;
+	cluster_init(&c);
+	c.container = "a-container-with-a-name-of-exactly-fifty-four-letters-";
+	expect(&c, FRACTION, "LongContainerName", "53 characters at most");
+	c.container++;
+	expect(&c, FRACTION, "Converted", NULL);
 }
