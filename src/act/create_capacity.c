@@ -158,6 +158,10 @@ static void write_container(
 	write_identity_file(b, x->mps);
 	if (init) {
 		build_text(b, "--termination-log=/dev/termination-log");
+	}
+	if (init && x->mps) {
+		/* The compute mode of that GPU is hold's to set. */
+		build_text(b, "--mps");
 	} else if (x->mps) {
 		write_mps_options(b);
 	}

@@ -26,7 +26,8 @@ static const char usage[] =
 	"      --nvml-library=FILE     the driver's library (libnvidia-ml.so.1)\n"
 	"      --wait-seconds=N        how long the driver may take to appear (20; probe: 0)\n"
 	"      --check-seconds=N       how often hold looks at the GPU (30)\n"
-	"      --mps                   hold keeps the GPU's MPS daemon; needs root\n"
+	"      --mps                   the GPU is shared under MPS: hold keeps its daemon and "
+	"needs root\n"
 	"      --mps-root=DIR          where its directories are (/run/aliquot/mps)\n"
 	"      --mps-control=PROGRAM   what starts and asks it (nvidia-cuda-mps-control)\n"
 	"  -h, --help                  this text\n";

@@ -12,6 +12,9 @@
 #include "mps/relay.h"
 #include "watchdog.h"
 
+/* What the driver gets to set the compute mode back: the kubelet waits for 15 s in all. */
+#define LAST_CALL_MS 1500
+
 struct keeper {
 	const struct capacity_options *o; /* borrowed, as all of these */
 	const char *uuid;
@@ -49,10 +52,24 @@ static void on_signal(void *data, int signo)
 	keeper_stop(data);
 }
 
+/* A call into the driver blocks the loop. What asks for the end meanwhile is kept for the watchdog
+ * to find, and comes to the loop afterwards. */
+static void stop_signals_mask(int how)
+{
+	sigset_t set;
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	(void)sigprocmask(how, &set, NULL);
+}
+
 static void on_look(void *data)
 {
 	struct keeper *k = data;
-	if (k->check(k->data, &k->fault) != 0) {
+	stop_signals_mask(SIG_BLOCK);
+	int result = k->check(k->data, &k->fault);
+	stop_signals_mask(SIG_UNBLOCK);
+	if (result != 0) {
 		keeper_stop(k);
 	}
 }
@@ -82,22 +99,23 @@ static int set_exclusive(void *data, bool exclusive, struct fault *ret_fault)
 {
 	const struct keeper *k = data;
 	CLEANUP(cleanup_watchdog) struct watchdog watchdog;
-	watchdog_arm(&watchdog, k->o->patience_ms, k->o->termination_log,
+	watchdog_arm(&watchdog,
+		k->stopping ? time_min(LAST_CALL_MS, k->o->patience_ms) : k->o->patience_ms,
+		k->o->termination_log,
 		"the NVIDIA driver does not answer: setting the compute mode did not come back");
-	return gpu_compute_mode_set(k->o->nvml_library, k->uuid,
+	stop_signals_mask(SIG_BLOCK);
+	int result = gpu_compute_mode_set(k->o->nvml_library, k->uuid,
 		exclusive ? COMPUTE_MODE_EXCLUSIVE_PROCESS : COMPUTE_MODE_DEFAULT, ret_fault);
+	stop_signals_mask(SIG_UNBLOCK);
+	return result;
 }
 
 /* The loop hears them by a handler. */
 static void take_signals(struct keeper *k)
 {
-	sigset_t set;
-	sigemptyset(&set);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGINT);
 	loop_on_signal(k->loop, SIGTERM, on_signal, k);
 	loop_on_signal(k->loop, SIGINT, on_signal, k);
-	(void)sigprocmask(SIG_UNBLOCK, &set, NULL);
+	stop_signals_mask(SIG_UNBLOCK);
 }
 
 /* MPS is worth having without it: the agent says that nobody steers. */
