@@ -32,7 +32,8 @@ struct capacity_options {
 	const char *mps_root;
 	const char *mps_control; /* the program that starts and asks it */
 	const char *mps_shm;
-	int64_t mps_wait_ms; /* how long it may take to become healthy for the first time */
+	const char *mps_sweep; /* emptied by the last one that leaves; NULL: nothing is */
+	int64_t mps_wait_ms;   /* how long it may take to become healthy for the first time */
 	gpu_probe_open open_probe;
 	const struct clock *clock;
 };

@@ -164,6 +164,7 @@ static void write_container(
 		build_text(b, "--mps");
 	} else if (x->mps) {
 		write_mps_options(b);
+		build_text(b, "--mps-sweep=/dev/shm");
 	}
 	build_end(b);
 	if (x->mps && !init) {

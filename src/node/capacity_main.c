@@ -30,6 +30,9 @@ static const char usage[] =
 	"needs root\n"
 	"      --mps-root=DIR          where its directories are (/run/aliquot/mps)\n"
 	"      --mps-control=PROGRAM   what starts and asks it (nvidia-cuda-mps-control)\n"
+	"      --mps-sweep=DIR         shared memory of all tenants under MPS, emptied by the last "
+	"hold\n"
+	"                              of the node (none)\n"
 	"  -h, --help                  this text\n";
 
 static int usage_fault(const char *format, const char *what)
@@ -58,7 +61,8 @@ enum {
 	OPTION_CHECK,
 	OPTION_MPS,
 	OPTION_MPS_ROOT,
-	OPTION_MPS_CONTROL
+	OPTION_MPS_CONTROL,
+	OPTION_MPS_SWEEP
 };
 
 static const struct option long_options[] = {
@@ -70,6 +74,7 @@ static const struct option long_options[] = {
 	{"mps", no_argument, NULL, OPTION_MPS},
 	{"mps-root", required_argument, NULL, OPTION_MPS_ROOT},
 	{"mps-control", required_argument, NULL, OPTION_MPS_CONTROL},
+	{"mps-sweep", required_argument, NULL, OPTION_MPS_SWEEP},
 	{"help", no_argument, NULL, 'h'},
 	{NULL, 0, NULL, 0},
 };
@@ -103,6 +108,9 @@ static int take_option(struct capacity_options *o, int option)
 		return -1;
 	case OPTION_MPS_CONTROL:
 		o->mps_control = optarg;
+		return -1;
+	case OPTION_MPS_SWEEP:
+		o->mps_sweep = optarg;
 		return -1;
 	case 'h':
 		(void)fputs(usage, stdout);

@@ -2,6 +2,7 @@
 #include "capacity_mps.h"
 
 #include <signal.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -23,15 +24,27 @@ struct keeper {
 	struct loop *loop;	   /* owned */
 	struct mps_daemon *daemon; /* owned */
 	struct mps_relay *relay;   /* owned; NULL: nobody steers */
+	int shm_lock;		   /* owned; -1: none */
 	struct loop_timer looks, wait;
 	struct fault fault; /* why it ends; none: it was asked to */
 	char last[FAULT_MESSAGE_MAX];
 	bool stopping;
 };
 
+/* Asked to end, it is the last to go: the tenants of its GPU have left. */
+static void empty_shm(const struct keeper *k)
+{
+	struct fault fault;
+	if (k->o->mps_sweep != NULL && k->shm_lock >= 0 && k->fault.kind == FAULT_NONE &&
+		mps_folder_empty_shm(k->shm_lock, k->o->mps_sweep, &fault) != 0) {
+		log_warn("could not empty the shared memory", LOG_F(&fault));
+	}
+}
+
 static void stopped(void *data)
 {
 	struct keeper *k = data;
+	empty_shm(k);
 	loop_stop(k->loop);
 }
 
@@ -137,6 +150,9 @@ static void keeper_finish(struct keeper *k)
 {
 	mps_relay_destroy(k->relay);
 	mps_daemon_destroy(k->daemon);
+	if (k->shm_lock >= 0) {
+		(void)close(k->shm_lock);
+	}
 	loop_destroy(k->loop);
 }
 
@@ -144,7 +160,7 @@ int capacity_serve_mps(const struct capacity_options *o, const char *uuid, capac
 	void *data, struct fault *ret_fault)
 {
 	CLEANUP(keeper_finish)
-	struct keeper k = {.o = o, .uuid = uuid, .check = check, .data = data};
+	struct keeper k = {.o = o, .uuid = uuid, .check = check, .data = data, .shm_lock = -1};
 	k.loop = loop_create();
 	const struct mps_daemon_options options = {.loop = k.loop,
 		.program = o->mps_control,
@@ -157,7 +173,10 @@ int capacity_serve_mps(const struct capacity_options *o, const char *uuid, capac
 		.set_exclusive = set_exclusive,
 		.changed = on_changed,
 		.data = &k};
-	if (mps_daemon_create(&options, &k.daemon, ret_fault) != 0) {
+	struct mps_folder folder;
+	if (mps_daemon_create(&options, &k.daemon, ret_fault) != 0 ||
+		mps_folder_name(&folder, o->mps_root, uuid, ret_fault) != 0 ||
+		mps_folder_share_shm(&folder, &k.shm_lock, ret_fault) != 0) {
 		return fault_wrap(ret_fault, "MpsFailed");
 	}
 	open_relay(&k);

@@ -321,3 +321,13 @@ def test_what_a_tenant_that_is_root_left_is_removed(hold):
         os.chown(hold.pipe, 1000, 1000)
     hold.up()
     assert sorted(os.listdir(hold.pipe)) == ["control", "control_lock", "nvidia-cuda-mps-control.pid"]
+
+
+def test_the_last_to_go_empties_the_shared_memory(hold):
+    shm = os.path.join(hold.folder, "shm")
+    os.makedirs(os.path.join(shm, "nccl"))
+    record = hold.up("--mps-sweep=" + shm)
+    assert os.listdir(shm) == ["nccl"]
+    processes.send(record, 15)
+    assert processes.await_exit([record], 10) and record["status"] == 0, hold.log()
+    assert os.listdir(shm) == []
