@@ -53,6 +53,8 @@ struct node_state {
 	int64_t sequence; /* grows with every answer of one boot */
 	/* On the reader's monotonic clock: what is told was so at this time or later. */
 	int64_t seen_ms;
+	/* It was at this time or earlier; where that is before seen_ms nothing is known of it. */
+	int64_t seen_by_ms;
 	bool again; /* devices and pods are as they were told before, and left out here */
 	struct device_state *devices;
 	uint32_t device_count;

@@ -55,7 +55,7 @@ static const struct option_row rows[] = {
 	{"runtime-class", TEXT(runtime_class), "auto", 0, 0, NULL,
 		"runtimeClassName of tenants and capacity pods: auto (nvidia if that class "
 		"exists), none, or a name"},
-	{"injection", RULES(injection), "env", 0, 0, NULL,
+	{"injection", RULES(injection), "probe", 0, 0, NULL,
 		"how a node gives a container its GPU: probe (it is tried), env, cdi or nri; for "
 		"some nodes LABEL=VALUE:WAY, separated by commas, the first that matches counts"},
 	{"schedulers", TEXT(schedulers), "default-scheduler", 0, 0, NULL,

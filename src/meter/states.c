@@ -238,6 +238,7 @@ static void take(struct record *r, const struct wire_answer *a)
 		failed(r, f.kind == FAULT_CONFLICT ? "stale" : result_of(&f), &f);
 		return;
 	}
+	state.seen_by_ms = state.seen_ms + now;
 	state.seen_ms += r->asked_at;
 	tell(r, &state, now);
 	count(s, "ok");

@@ -75,18 +75,18 @@ struct selector unpack_selector(struct unpack *u)
 static void policy_pack(struct str *out, const struct policy *p)
 {
 	const char *const texts[] = {p->name, p->uid, p->resource_version, p->status_ready_reason};
-	const int64_t numbers[] = {p->generation, p->created_ms, p->priority, p->mode,
-		p->min_percent, p->max_percent, p->step_percent, p->min_mem_mib, p->max_mem_mib,
-		p->isolation, p->exclusivity, p->packing, p->capacity_lost, p->max_tenants,
-		p->memory_overuse, p->idle_grace_s, p->status_observed_generation,
-		p->status_matched, p->status_automated, p->status_accepted_ms,
-		p->status_overlapping_ms, p->status_ready_ms};
+	const int64_t numbers[] = {p->generation, p->created_ms, p->priority, p->mode, p->isolation,
+		p->exclusivity, p->packing, p->capacity_lost, p->max_tenants, p->memory_overuse,
+		p->idle_grace_s, p->status_observed_generation, p->status_matched,
+		p->status_automated, p->status_accepted_ms, p->status_overlapping_ms,
+		p->status_ready_ms};
 	for (size_t i = 0; i < COUNT_OF(texts); i++) {
 		pack_text(out, texts[i]);
 	}
 	for (size_t i = 0; i < COUNT_OF(numbers); i++) {
 		pack_i64(out, numbers[i]);
 	}
+	pack_sizing(out, &p->sizing);
 	pack_u64(out, (p->is_fallback ? 1 : 0) | (p->has_selector ? 2 : 0) | (p->built_in ? 4 : 0) |
 			      (p->status_overlapping ? 8 : 0) | (p->never_preempts ? 16 : 0));
 	pack_selector(out, &p->namespaces);
@@ -105,11 +105,6 @@ static void policy_unpack_numbers(struct unpack *u, struct policy *p)
 	p->created_ms = unpack_i64(u);
 	p->priority = (int32_t)unpack_i64(u);
 	p->mode = (enum policy_mode)unpack_i64(u);
-	p->min_percent = (int32_t)unpack_i64(u);
-	p->max_percent = (int32_t)unpack_i64(u);
-	p->step_percent = (int32_t)unpack_i64(u);
-	p->min_mem_mib = unpack_i64(u);
-	p->max_mem_mib = unpack_i64(u);
 	p->isolation = (enum isolation)unpack_i64(u);
 	p->exclusivity = (enum exclusivity)unpack_i64(u);
 	p->packing = (enum packing)unpack_i64(u);
@@ -123,6 +118,7 @@ static void policy_unpack_numbers(struct unpack *u, struct policy *p)
 	p->status_accepted_ms = unpack_i64(u);
 	p->status_overlapping_ms = unpack_i64(u);
 	p->status_ready_ms = unpack_i64(u);
+	p->sizing = unpack_sizing(u);
 }
 
 static void policy_unpack(struct unpack *u, struct policy *p)
@@ -217,6 +213,7 @@ static void state_pack(struct str *out, const struct node_state *s)
 	pack_text(out, s->boot);
 	pack_i64(out, s->sequence);
 	pack_i64(out, s->seen_ms);
+	pack_i64(out, s->seen_by_ms);
 	pack_u64(out, s->again);
 	pack_u64(out, s->again ? 0 : s->device_count);
 	for (uint32_t i = 0; !s->again && i < s->device_count; i++) {
@@ -238,6 +235,7 @@ static void state_unpack(struct unpack *u, struct node_state *s)
 	s->boot = unpack_text(u);
 	s->sequence = unpack_i64(u);
 	s->seen_ms = unpack_i64(u);
+	s->seen_by_ms = unpack_i64(u);
 	s->again = unpack_u64(u) != 0;
 	s->device_count = unpack_count(u);
 	s->devices = ARENA_ARRAY(u->arena, struct device_state, s->device_count);

@@ -243,8 +243,36 @@ static void check_gpu(struct sim *s, const char *uuid)
 	}
 }
 
+static int64_t placed_under(const struct sim *s, const struct stored *t)
+{
+	for (size_t i = s->memory.changes.count; i-- > 0;) {
+		const struct happened *h = &s->memory.changes.items[i];
+		if (h->before != NULL && h->after != NULL && text_equals(h->after->uid, t->uid) &&
+			!is_placed(&h->before->pod) && is_placed(&h->after->pod)) {
+			return h->version;
+		}
+	}
+	return 0;
+}
+
+/* It was told of the GPU by a capacity pod that held it before, and whoever promises something now
+ * had not been told so when it decided: an old leader's placement has landed a moment ago. What is
+ * promised then is told to nobody, which check_gpu sees to. */
+static bool came_unseen(struct sim *s, const struct stored *o, const struct stored *t, int replica)
+{
+	struct told_gpu told;
+	const char *holder = told_by(&t->pod, o->pod.identity->uuid, &told);
+	const struct promise *made =
+		holder != NULL ? promise_find(s, holder, t->uid, o->pod.identity->uuid) : NULL;
+	const struct intent *asked = replica >= 0 ? claim_grant_of(s, replica, o->name) : NULL;
+	if (made == NULL || asked == NULL || strcmp(made->holder_uid, o->uid) == 0) {
+		return false;
+	}
+	return placed_under(s, t) > past_version(s, replica, RES_PODS, asked->moment);
+}
+
 /* And everybody who was promised a part of it: entries of tenants that still wait count too. */
-static void check_promised(struct sim *s, const struct stored *o)
+static void check_promised(struct sim *s, const struct stored *o, int replica)
 {
 	const struct pod *p = &o->pod;
 	int64_t milli = 0, mib = 0;
@@ -257,7 +285,7 @@ static void check_promised(struct sim *s, const struct stored *o)
 	}
 	for (size_t i = 0; i < s->store.items.count; i++) {
 		const struct stored *t = s->store.items.items[i];
-		if (counts(t, p->identity->uuid)) {
+		if (counts(t, p->identity->uuid) && !came_unseen(s, o, t, replica)) {
 			milli += number(&t->pod, NOTE_COMPUTE_MILLI);
 			mib += number(&t->pod, NOTE_MEMORY_MIB);
 		}
@@ -302,6 +330,12 @@ static bool counts_on(const struct sim *s, const char *uid, const struct stored 
 	return waits || (id != NULL && gpu_list_has(uuid, id->uuid));
 }
 
+/* One of the other mode is of no use to it, and goes so that one of its own can come (C11). */
+static bool is_served_by(const struct stored *tenant, const struct stored *capacity)
+{
+	return pod_is_mps(&tenant->pod) == pod_is_mps(&capacity->pod);
+}
+
 /* A deletion of ours begins or is done. */
 static void check_deletion(struct sim *s, const struct stored *o)
 {
@@ -337,7 +371,7 @@ static void check_deletion(struct sim *s, const struct stored *o)
 	}
 	for (size_t i = 0; i < s->store.items.count && !doubled; i++) {
 		const struct stored *t = s->store.items.items[i];
-		if (uses_share(t) && o->pod.identity != NULL &&
+		if (uses_share(t) && o->pod.identity != NULL && is_served_by(t, o) &&
 			gpu_list_has(note(&t->pod, NOTE_GPU_UUID), o->pod.identity->uuid)) {
 			sim_fail(s, "I8", "a controller deletes %s, on whose GPU %s/%s runs",
 				o->name, t->ns, t->name);
@@ -449,7 +483,7 @@ void check_commit(struct sim *s, const struct commit *c)
 	}
 	/* What one on its way out has promised is promised anew elsewhere. */
 	if (holds_gpu(o) && o->pod.deleting_ms == 0) {
-		check_promised(s, o);
+		check_promised(s, o, c->actor);
 	}
 	struct told_gpu t = told_gpus(&o->pod);
 	while (uses_share(o) && told_gpu_next(&t)) {

@@ -47,6 +47,7 @@ static void tell_again(struct world_node *n, const struct node_state *s)
 	if (n->state != NULL && text_equals(n->state->noun.boot, s->boot)) {
 		n->state->noun.sequence = s->sequence;
 		n->state->noun.seen_ms = s->seen_ms;
+		n->state->noun.seen_by_ms = s->seen_by_ms;
 	}
 }
 

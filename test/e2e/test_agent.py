@@ -3,7 +3,6 @@ agent or the API server is away. The driver, /proc and the cgroups are stand-ins
 
 import json
 import os
-import shutil
 import signal
 import time
 import urllib.parse
@@ -12,6 +11,7 @@ import urllib.request
 import pytest
 
 import agents
+import debs
 import ports
 import processes
 from helpers import capacity_on, environment, events, note, on, seen, wait_gone
@@ -198,6 +198,38 @@ def test_k30_a_driver_that_hangs_and_comes_back(stack, node, name, agents_on):
     wait_until(lambda: agents.ready(stack, where), 30, "the agent to be ready")
 
 
+def test_k30_one_gpu_that_hangs_hides_no_other(stack, node, name, agents_on):
+    """One of eight, of which a call does not return: it is told ill and gets nobody, the other seven are seen and used,
+    and it comes back by itself."""
+    where = node(8)
+    agents_on(where)
+    pod, = tenants(stack, name, where, "0.5")
+    leader, uuids = heard(stack, where), stack.kubelet.state()["nodes"][where]["uuids"]
+    index, series = uuids.index(note(pod, "gpu-uuid")), 'aliquot_unhealthy_gpus{node="%s"}' % where
+    well = [uuid for uuid in uuids if uuid != uuids[index]]
+    for uuid in uuids:
+        wait_figure(stack, where, "aliquot_agent_device_up", 1, UUID=uuid)
+    stack.kubelet.fault("nvml", node=where, index=index, delay_ms="nvmlDeviceGetMemoryInfo_v2 3600000")
+    wait_figure(stack, where, "aliquot_agent_device_up", 0, 40, UUID=uuids[index])
+    wait_until(lambda: leader.metrics()[series] == 1, 20, lambda: "it to be fenced\n" + agents.log(stack, where))
+    event, = wait_until(lambda: events(stack, pod, "GpuUnhealthy"), 10, "an event")
+    assert uuids[index] in event["message"] and "did not come back" in event["message"], event
+    other, = tenants(stack, name, where, "0.5")
+    assert note(other, "gpu-uuid") in well
+    stack.kubelet.fault("use", **who(other), mib=777, sm=5)
+    wait_figure(stack, where, USED, 777, 30, **who(other))
+
+    def told(metric, wanted):
+        return {dict(labels)["UUID"].strip('"') for (found, labels), value in agents.samples(stack, where).items()
+                if found == metric and value == wanted}
+    # While the one is tried again there is no look for some seconds, which is longer than this agent's three intervals.
+    wait_until(lambda: told("aliquot_agent_device_up", 1) == told("DCGM_FI_DEV_GPU_TEMP", 35) == set(well), 30, "seven")
+    assert told("aliquot_agent_device_up", 0) == {uuids[index]}
+    wait_until(lambda: agents.ready(stack, where), 30, "the agent to be ready")
+    stack.kubelet.fault("nvml", node=where, index=index)
+    wait_figure(stack, where, "aliquot_agent_device_up", 1, 100, UUID=uuids[index])
+
+
 PROMETHEUS = """
 global: {scrape_interval: 1s, scrape_timeout: 1s}
 scrape_configs:
@@ -209,9 +241,7 @@ scrape_configs:
 @pytest.fixture(name="prometheus")
 def fixture_prometheus(stack, tmp_path):
     """prometheus(node): Debian's, which scrapes the agent of that node; gives a function that asks it."""
-    program = shutil.which("prometheus")
-    if program is None:
-        pytest.skip("prometheus is not installed (apt-get install prometheus)")
+    program = debs.find("prometheus")
     started = []
 
     def start(where):

@@ -165,8 +165,28 @@ Test(mps, silence_holds_nobody_off_nor_does_what_was_said_of_an_earlier_capacity
 	tell_node(&b, "n0", 1, 110);
 	says(&b, MPS_FAULT, 1, NULL, 0);
 	b.now += 1000;
+	tell_capacity_of(&b, &(struct cap){.name = "c1", .uid = "c1"}, true);
+	(void)step(&b, ACTION_GRANT);
+	b.now += 1000;
 	tell_capacity_of(&b, &(struct cap){.name = "c1", .uid = "c1", .uuid = "G0"}, true);
 	arrives(&b, "t");
+	cr_assert_not_null(step(&b, ACTION_GRANT));
+	bed_finish(&b);
+}
+
+/* Agents answer a new leader while one of its other watches is late, and it decides nothing. */
+Test(mps, what_was_said_before_the_first_step_counts)
+{
+	struct bed b = bed_make();
+	tell_node(&b, "n0", 1, 110);
+	tell_capacity_of(&b, &(struct cap){.name = "c1", .uid = "c1", .uuid = "G0"}, true);
+	says(&b, MPS_FAULT, 1, NULL, 0);
+	b.now += 1000;
+	arrives(&b, "t");
+	cr_assert_null(step(&b, ACTION_GRANT));
+	cr_assert_eq(held(&b), 1);
+	b.now += 1000;
+	says(&b, MPS_ACTIVE, 0, NULL, 0);
 	cr_assert_not_null(step(&b, ACTION_GRANT));
 	bed_finish(&b);
 }

@@ -87,6 +87,7 @@ static void state_init(struct full *f)
 		.boot = "b",
 		.sequence = 9,
 		.seen_ms = -5,
+		.seen_by_ms = 40,
 		.devices = f->devices,
 		.device_count = 2,
 		.pods = f->claims,
