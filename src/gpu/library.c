@@ -28,6 +28,7 @@ static const struct {
 	{CALL(minor), true, {"nvmlDeviceGetMinorNumber", NULL}},
 	{CALL(by_uuid), false, {"nvmlDeviceGetHandleByUUID", NULL}},
 	{CALL(set_compute_mode), false, {"nvmlDeviceSetComputeMode", NULL}},
+	{CALL(get_compute_mode), false, {"nvmlDeviceGetComputeMode", NULL}},
 	{CALL(memory_v2), false, {"nvmlDeviceGetMemoryInfo_v2", NULL}},
 	{CALL(memory), true, {"nvmlDeviceGetMemoryInfo", NULL}},
 	{CALL(mig_mode), false, {"nvmlDeviceGetMigMode", NULL}},

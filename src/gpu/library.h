@@ -105,6 +105,7 @@ typedef int (*nvml_count_fn)(unsigned *count);
 typedef int (*nvml_handle_fn)(unsigned index, void **device);
 typedef int (*nvml_by_uuid_fn)(const char *uuid, void **device);
 typedef int (*nvml_device_set_fn)(void *device, int value);
+typedef int (*nvml_device_integer_fn)(void *device, int *value);
 typedef int (*nvml_device_text_fn)(void *device, char *buffer, unsigned size);
 typedef int (*nvml_device_number_fn)(void *device, unsigned *number);
 typedef int (*nvml_device_large_fn)(void *device, unsigned long long *number);
@@ -132,6 +133,7 @@ struct nvml_calls {
 	nvml_handle_fn handle;
 	nvml_by_uuid_fn by_uuid;
 	nvml_device_set_fn set_compute_mode;
+	nvml_device_integer_fn get_compute_mode;
 	nvml_device_text_fn uuid, name;
 	nvml_device_number_fn minor, power, pcie_replay;
 	nvml_device_choice_fn clock, temperature;

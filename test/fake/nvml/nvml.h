@@ -141,6 +141,7 @@ NVML_API int nvmlDeviceGetIndex(const void *handle, unsigned *index);
 NVML_API int nvmlDeviceGetMinorNumber(const void *handle, unsigned *minor);
 NVML_API int nvmlDeviceGetMemoryInfo(const void *handle, struct nvml_memory *memory);
 NVML_API int nvmlDeviceSetComputeMode(const void *handle, int mode);
+NVML_API int nvmlDeviceGetComputeMode(const void *handle, int *mode);
 NVML_API int nvmlDeviceGetMigMode(const void *handle, unsigned *current, unsigned *pending);
 NVML_API int nvmlDeviceGetPciInfo_v2(const void *handle, struct nvml_pci_info_v2 *pci);
 
