@@ -56,6 +56,7 @@ static const struct {
 	{CALL(compute_v1), false, {"nvmlDeviceGetComputeRunningProcesses", NULL}},
 	{CALL(graphics_v1), false, {"nvmlDeviceGetGraphicsRunningProcesses", NULL}},
 	{CALL(use), false, {"nvmlDeviceGetProcessUtilization", NULL}},
+	{CALL(samples), false, {"nvmlDeviceGetSamples", NULL}},
 	{CALL(gpm_support), false, {"nvmlGpmQueryDeviceSupport", NULL}},
 	{CALL(gpm_make), false, {"nvmlGpmSampleAlloc", NULL}},
 	{CALL(gpm_free), false, {"nvmlGpmSampleFree", NULL}},
