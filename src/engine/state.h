@@ -113,7 +113,7 @@ struct holder {
 	uint64_t wanted;     /* the step in which a waiter last chose it */
 	bool deleted;	     /* our deletion was acknowledged */
 	bool search;	     /* opened to find an orphan, not found to hold one: gets nobody */
-	uint64_t amiss;      /* the step in which tenants of the other mode were seen on its GPU */
+	uint64_t amiss;	     /* the step in which tenants of the other mode were seen on its GPU */
 	bool told_doubled;   /* that another tells its GPU too */
 	struct trust trust;  /* in its ledger, as it stands */
 	bool mps, told_held; /* it runs the daemon of MPS; that this takes nobody was told */
