@@ -41,6 +41,7 @@ struct hook_config {
 	int64_t count_max;	   /* GPUs a tenant may share at once; 0 means 1 */
 	int64_t context_mib;	   /* 0: MODEL_CONTEXT_MIB */
 	bool notes_names;	   /* as admit_input's */
+	bool mps_unlabelled;	   /* the same */
 };
 
 struct hook;

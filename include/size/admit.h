@@ -43,6 +43,7 @@ struct admit_input {
 	int64_t target_mib;
 	int64_t count_max;   /* GPUs a tenant may share at once; 0 means 1 */
 	int64_t context_mib; /* smallest memory share; 0: MODEL_CONTEXT_MIB */
+	bool mps_unlabelled; /* a namespace without a level of Pod Security may have MPS */
 	bool notes_names;    /* a node may have to be told the name of the container (C26) */
 };
 
@@ -59,7 +60,7 @@ struct admit_verdict {
 	bool clamped;		  /* milli or mem_mib is not what was asked for */
 	enum isolation isolation; /* that it gets */
 	const char *forbids_mps;  /* the policy asks for MPS, and this level of Pod Security forbids
-				     it; NULL: no */
+				     it, "": that there is none; NULL: no */
 };
 
 struct admit_verdict admit_judge(const struct admit_input *in);

@@ -462,7 +462,8 @@ static void make_hook(struct controller *c)
 		.runtime_class = c->runtime_class,
 		.count_max = MODEL_GPU_COUNT_MAX,
 		.context_mib = c->options.context_memory_mib,
-		.notes_names = may_note(&c->options)};
+		.notes_names = may_note(&c->options),
+		.mps_unlabelled = c->options.mps_unlabelled};
 	c->hook = hook_create(&config);
 }
 

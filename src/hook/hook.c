@@ -29,7 +29,7 @@ struct hook {
 	struct pairs runtime_selector;
 	struct arena runtime_arena; /* of that */
 	int64_t count_max, context_mib;
-	bool notes_names;
+	bool notes_names, mps_unlabelled;
 	struct review review; /* of the request at hand; its memory is used again */
 	struct metric *by_reason[REASON_COUNT]; /* borrowed from the registry; NULL: not yet seen */
 	struct metric *ignored, *malformed, *debugged, *seconds;
@@ -52,6 +52,7 @@ struct hook *hook_create(const struct hook_config *config)
 	h->count_max = config->count_max;
 	h->context_mib = config->context_mib;
 	h->notes_names = config->notes_names;
+	h->mps_unlabelled = config->mps_unlabelled;
 	h->scheduler_count = config->scheduler_count;
 	h->schedulers = xcalloc(config->scheduler_count + 1, sizeof *h->schedulers);
 	for (uint32_t i = 0; i < config->scheduler_count; i++) {
@@ -155,6 +156,7 @@ static struct admit_input gather(
 		.context_mib = h->context_mib,
 		.notes_names = h->notes_names,
 		.workload = workload,
+		.mps_unlabelled = h->mps_unlabelled,
 	};
 	workload_of(view->groups(view->data), NULL, &r->pod, &h->review.arena, workload);
 	take_advice(h, workload, &in);

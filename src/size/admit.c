@@ -258,14 +258,16 @@ static void settle_share(const struct admit_input *in, struct admit_verdict *v)
 }
 
 /* A client of MPS mounts directories of the node, which Pod Security refuses from the level
- * baseline on: such a pod would never be created. */
+ * baseline on: such a pod would never be created. A cluster may enforce that, or forbid them by
+ * other means, where a namespace has no label; so nothing but the word of the namespace's owner
+ * counts. */
 static void settle_isolation(const struct admit_input *in, struct admit_verdict *v)
 {
 	const char *level = in->ns != NULL ? pairs_get(&in->ns->labels, LABEL_POD_SECURITY) : NULL;
 	bool asked = v->choice.policy->isolation == ISOLATION_MPS;
-	bool forbidden = text_equals(level, "baseline") || text_equals(level, "restricted");
+	bool forbidden = level != NULL ? !text_equals(level, "privileged") : !in->mps_unlabelled;
 	v->isolation = asked && !forbidden ? ISOLATION_MPS : ISOLATION_NONE;
-	v->forbids_mps = asked && forbidden ? level : NULL;
+	v->forbids_mps = asked && forbidden ? text_or(level, "") : NULL;
 }
 
 static enum reason judge_value(const struct admit_input *in, struct admit_verdict *v)

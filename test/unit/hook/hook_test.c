@@ -234,6 +234,9 @@ Test(hook, tells_a_person_what_is_wrong)
 		.has_selector = true,
 		.sizing.max_percent = 100,
 		.isolation = ISOLATION_MPS};
+	expect(&c, FRACTION, "Converted",
+		"has no label pod-security.kubernetes.io/enforce=privileged");
+	c.ns.labels = (struct pairs){&(struct pair){LABEL_POD_SECURITY, "privileged"}, 1};
 	expect(&c, FRACTION, "Converted", NULL);
 	c.ns.labels = (struct pairs){&(struct pair){LABEL_POD_SECURITY, "restricted"}, 1};
 	expect(&c, FRACTION, "Converted",
