@@ -144,6 +144,7 @@ def stage_sanitized(run):
 
 def stage_controlplane(run):
     run.step("hack/controlplane", "build")
+    run.step("python3", "test/lib/debs.py")
 
 
 def of_build(folder):
