@@ -227,7 +227,6 @@ uint32_t snap_gpu_by_uuid(const struct engine *e, const char *uuid);
 uint32_t snap_node_of(const struct engine *e, const char *name); /* NULL: none */
 /* Does this entry still hold its share? */
 bool grant_lives(struct engine *e, const struct holder *h, const struct grant *g);
-
 bool view_lags(struct engine *e); /* view.c: C21 */
 
 /* capacity.c: the life of capacity pods */
