@@ -122,7 +122,7 @@ struct device {
 	char uuid[40];
 	int64_t mem_mib;
 	char holder[40];	    /* uid of the pod that has it; "": free */
-	bool sick, unheard, faulty; /* its agent was started since; its daemon says so, if any */
+	bool sick, was_sick, unheard, open, faulty; /* agent.c; its daemon says so, if any */
 	struct fault_told faults_told[SIM_REPLICAS];
 };
 struct machine {
