@@ -125,6 +125,9 @@ int32_t history_recent(const struct history *h, int32_t percentile, int64_t now_
 int64_t history_peak(const struct history *h, int64_t now_ms);
 /* The highest of this hour and the one before. */
 int64_t history_used(const struct history *h, int64_t now_ms);
+/* For how many hours in a row the peak has been rising up to now, by more than 1 % and more than
+ * 64 MiB each, as the leading source told it; a gap ends it. */
+int32_t history_rising(const struct history *h, int64_t now_ms);
 /* As history_compute, of the pool for keys and values: percent of it, 0..100. */
 int32_t history_kv(const struct history *h, int32_t percentile, int64_t now_ms);
 

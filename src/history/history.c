@@ -304,6 +304,11 @@ int64_t history_used(const struct history *h, int64_t now_ms)
 	return peak_of(h, 1, now_ms);
 }
 
+int32_t history_rising(const struct history *h, int64_t now_ms)
+{
+	return h->count > 0 ? hours_rising(&h->tracks[h->lead].hours, now_ms) : 0;
+}
+
 int32_t history_kv(const struct history *h, int32_t percentile, int64_t now_ms)
 {
 	int32_t level = h->kv != NULL ? levels_percentile(h->kv, percentile, now_ms) : -1;

@@ -11,6 +11,8 @@
 #define MIB_BITS     12
 #define MEMORY_BITS  6
 #define MINUTES_MASK 63u
+#define RISE_MIB     64
+#define RISE_PERCENT 1
 
 static uint16_t cells_for(uint32_t window_s)
 {
@@ -153,6 +155,31 @@ void hours_observed(
 		*ret_compute += *cell_at(h, i) & MINUTES_MASK;
 		*ret_memory += *cell_at(h, i) >> MEMORY_BITS & MINUTES_MASK;
 	}
+}
+
+/* What rises by less is rounding. */
+static bool rises(int64_t from, int64_t to)
+{
+	return from > 0 && to > from + RISE_MIB && to * 100 > from * (100 + RISE_PERCENT);
+}
+
+int32_t hours_rising(const struct hours *h, int64_t now_ms)
+{
+	int32_t count = 0, now = (int32_t)(now_ms / HOUR_MS);
+	if (h->last < now - 1) {
+		return 0;
+	}
+	/* The hour that is not over may be one in which the rise is still to come. */
+	int32_t to = h->last;
+	if (to == now && !rises(*cell_at(h, to - 1) >> MIB_BITS, *cell_at(h, to) >> MIB_BITS)) {
+		to--;
+	}
+	while (count < h->count - 2 &&
+		rises(*cell_at(h, to - 1) >> MIB_BITS, *cell_at(h, to) >> MIB_BITS)) {
+		count++;
+		to--;
+	}
+	return count;
 }
 
 /* --- as bytes --- */

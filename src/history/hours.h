@@ -30,6 +30,7 @@ void hours_add_memory(struct hours *h, int64_t mib, int64_t at_ms);
 void hours_add_compute(struct hours *h, int64_t at_ms);
 /* Of the last so many hours and the one that is not over; -1: nothing is known of them. */
 int64_t hours_peak(const struct hours *h, uint32_t hours, int64_t now_ms);
+int32_t hours_rising(const struct hours *h, int64_t now_ms);
 void hours_observed(
 	const struct hours *h, int64_t now_ms, int64_t *ret_compute, int64_t *ret_memory);
 

@@ -96,3 +96,23 @@ Test(hours, another_window_keeps_the_latest)
 	hours_fit(&h, 24 * 3600);
 	cr_expect_eq(hours_peak(&h, 24, now), 997, "what was dropped is a gap");
 }
+
+Test(hours, a_rise_ends_with_a_plateau_or_a_gap)
+{
+	for (int64_t hour = 0; hour < 5; hour++) {
+		cr_expect_eq(hours_rising(&h, START + hour * HOUR_MS), hour > 0 ? hour - 1 : 0);
+		hours_add_memory(&h, 1000 + hour * 100, START + hour * HOUR_MS);
+		cr_expect_eq(hours_rising(&h, START + hour * HOUR_MS), hour);
+	}
+	int64_t now = START + 5 * HOUR_MS;
+	hours_add_memory(&h, 1400, now);
+	cr_expect_eq(hours_rising(&h, now), 4, "this hour is not over");
+	now += HOUR_MS;
+	hours_add_memory(&h, 1450, now);
+	cr_expect_eq(hours_rising(&h, now), 0, "that was a plateau");
+	hours_add_memory(&h, 2000, now);
+	cr_expect_eq(hours_rising(&h, now), 1);
+	hours_add_memory(&h, 3000, now + 2 * HOUR_MS);
+	cr_expect_eq(hours_rising(&h, now + 2 * HOUR_MS), 0, "nothing was told for an hour");
+	cr_expect_eq(hours_rising(&h, now + 9 * HOUR_MS), 0);
+}
