@@ -70,6 +70,7 @@ Test(mps, c28_create_capacity_in_mode_mps)
 	tear_down(f);
 }
 
+/* Scenario 22: percentages are rounded down and at least 1, so that no sum is beyond the whole. */
 Test(mps, a_client_is_told_its_limits)
 {
 	static const struct {
@@ -77,6 +78,7 @@ Test(mps, a_client_is_told_its_limits)
 		const char *threads, *memory;
 	} rows[] = {
 		{250, 20096, "\"25\"", "\"0=20096M\""},
+		{250, 143771 / 4, "\"25\"", "\"0=35942M\""},
 		{1, 512, "\"1\"", "\"0=512M\""},
 		{19, 513, "\"1\"", "\"0=513M\""},
 		{999, 80000, "\"99\"", "\"0=80000M\""},

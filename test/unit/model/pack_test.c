@@ -360,7 +360,6 @@ Test(pack, every_change_survives)
 		.workload_types = types,
 		.workload_type_count = 1,
 		.mode = MODE_AUTOMATE,
-		.sizing = SIZING_DEFAULT,
 		.max_tenants = 4};
 	struct namespace ns = {.name = "ns", .labels = {f.labels, 2}, .terminating = true};
 	struct limit_range range = {.ns = "ns", .name = "l", .limits_gpus = true};
