@@ -87,6 +87,7 @@ static void policy_pack(struct str *out, const struct policy *p)
 		pack_i64(out, numbers[i]);
 	}
 	pack_sizing(out, &p->sizing);
+	pack_rollout(out, &p->rollout);
 	pack_u64(out, (p->is_fallback ? 1 : 0) | (p->has_selector ? 2 : 0) | (p->built_in ? 4 : 0) |
 			      (p->status_overlapping ? 8 : 0) | (p->never_preempts ? 16 : 0));
 	pack_selector(out, &p->namespaces);
@@ -119,6 +120,7 @@ static void policy_unpack_numbers(struct unpack *u, struct policy *p)
 	p->status_overlapping_ms = unpack_i64(u);
 	p->status_ready_ms = unpack_i64(u);
 	p->sizing = unpack_sizing(u);
+	p->rollout = unpack_rollout(u);
 }
 
 static void policy_unpack(struct unpack *u, struct policy *p)

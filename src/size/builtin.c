@@ -11,7 +11,7 @@
 #define COMMON                                                                                     \
 	.uid = "", .resource_version = "", .generation = 1, .built_in = true,                      \
 	.mode = MODE_RECOMMEND, .isolation = ISOLATION_NONE, .exclusivity = EXCLUSIVITY_ANY,       \
-	.packing = PACKING_PACK, .max_tenants = 16, .idle_grace_s = 60
+	.packing = PACKING_PACK, .max_tenants = 16, .idle_grace_s = 60, .rollout = ROLLOUT_DEFAULT
 
 /* What the kinds of work have in common, as the CRD's defaults. */
 #define SIZING_COMMON                                                                              \
