@@ -367,6 +367,7 @@ static void save_lasting(struct saving *s)
 	record_end(s);
 	scale_save(s->e, s->out, s->put, s->data);
 	inject_save(s->e, s->out, s->put, s->data);
+	resizes_save(s->e, s->out, s->put, s->data);
 }
 
 static bool load_memo(struct engine *e, struct unpack *u)
@@ -578,6 +579,8 @@ bool state_load(struct engine *e, enum record type, struct unpack *u)
 		return inject_memo_unpack(e, u);
 	case RECORD_STANDIN:
 		return standin_unpack(e, u);
+	case RECORD_RESIZE:
+		return resize_unpack(e, u);
 	case RECORD_RUNTIME:
 		runtime_take(e, runtime_unpack(u));
 		return !u->bad;

@@ -125,14 +125,19 @@ bool tenant_is_on(const struct holder *h, const struct world_gpu *tenant)
 						  : gpu_list_has(tenant->capacity_pod, h->name);
 }
 
-bool ledger_has(const struct ledger *l, const char *uid)
+const struct grant *ledger_find(const struct ledger *l, const char *uid)
 {
 	for (uint32_t i = 0; i < l->count; i++) {
 		if (strcmp(l->items[i].uid, uid) == 0) {
-			return true;
+			return &l->items[i];
 		}
 	}
-	return false;
+	return NULL;
+}
+
+bool ledger_has(const struct ledger *l, const char *uid)
+{
+	return ledger_find(l, uid) != NULL;
 }
 
 /* `p` is its tenant, NULL: the world knows of none. */
@@ -320,8 +325,9 @@ static void count_entry(struct engine *e, struct place_gpu *g, struct snap_gpu *
 	struct manners manners = manners_of_pod(e, p);
 	s->keepers += p != NULL && p->gpu->keeps_node ? 1 : 0;
 	s->entries++;
-	g->free_milli -= entry->milli;
-	g->free_mib -= entry->mem_mib;
+	struct share counted = resize_counts(e, s->holder, entry, p);
+	g->free_milli -= counted.milli;
+	g->free_mib -= counted.mem_mib;
 	g->tenants++;
 	company_joins(g, s, &manners);
 }
@@ -537,6 +543,7 @@ void snapshot_build(struct engine *e, int64_t now)
 		VEC_PUSH(&e->counted, 0);
 	}
 	quotas_begin(e);
+	resizes_begin(e);
 	companies_begin(&e->companies);
 	add_nodes(e, now);
 	health_look(e);
