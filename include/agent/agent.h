@@ -24,7 +24,6 @@ struct agent_options {
 	const char *nvml_library;
 	const char *proc_root, *cgroup_root;
 	const char *mps_root; /* "": MPS daemons are not steered, which takes root */
-	const char *mps_control;
 	const char *kubeconfig, *context;
 	int64_t interval_ms;
 	bool small_hostname, pod_uid_label;

@@ -23,6 +23,8 @@ bool identity_write(struct str *out, const struct gpu_identity *identity);
 /* NULL or "" is an empty ledger: a capacity pod is born without the annotation. */
 MUST_CHECK int ledger_decode(
 	const char *text, struct arena *arena, struct ledger *ret_ledger, struct fault *ret_fault);
-bool ledger_write(struct str *out, const struct ledger *ledger);
+/* `by` names the write, NULL: it has no name. No two writes may have one, for what changes nothing
+ * gets no new version from the API server. Nobody reads it. */
+bool ledger_write(struct str *out, const struct ledger *ledger, const char *by);
 
 #endif

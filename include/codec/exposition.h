@@ -27,6 +27,12 @@
 #define EXPOSITION_SAMPLES_MAX 200000
 #define EXPOSITION_BYTES_MAX   ((size_t)64 << 20)
 
+/* For whoever is to say less. */
+struct exposition_limits {
+	size_t bytes;
+	uint32_t samples;
+};
+
 /* Borrowed for the call. */
 struct exposition_sample {
 	struct series series;
@@ -41,6 +47,8 @@ typedef int (*exposition_reader)(
 
 struct exposition;
 struct exposition *exposition_create(exposition_reader on_sample, void *data);
+/* Before the first piece; more than the limits above is not allowed either way. */
+void exposition_limit(struct exposition *e, struct exposition_limits limits);
 void exposition_destroy(struct exposition *e);
 /* Not called again after it failed. */
 MUST_CHECK int exposition_feed(

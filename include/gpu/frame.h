@@ -12,7 +12,8 @@
 
 #define FRAME_BYTES_MAX	    ((size_t)2 << 20)
 #define FRAME_HEAD_BYTES    8
-#define FRAME_REQUEST_BYTES 8
+#define FRAME_REQUEST_BYTES 16
+#define FRAME_MARK_BYTES    8
 
 struct frame {
 	bool looked;		  /* the sample counts, else why */
@@ -31,9 +32,20 @@ MUST_CHECK int64_t frame_size(struct view bytes, struct fault *ret_fault);
 MUST_CHECK int frame_read(
 	struct view bytes, struct arena *arena, struct frame *ret_frame, struct fault *ret_fault);
 
-/* What is asked: a look, in which use and GPM are read anew where they are older than this. */
-void frame_write_request(char to[FRAME_REQUEST_BYTES], uint32_t use_every_ms);
-MUST_CHECK int frame_read_request(
-	const char from[FRAME_REQUEST_BYTES], uint32_t *ret_use_every_ms, struct fault *ret_fault);
+/* What is asked: a look, in which use and GPM are read anew where they are older than this, and in
+ * which the devices of these indices, a bit each, are not touched. */
+struct frame_request {
+	uint32_t use_every_ms;
+	uint64_t left_out;
+};
+
+void frame_write_request(char to[FRAME_REQUEST_BYTES], const struct frame_request *request);
+MUST_CHECK int frame_read_request(const char from[FRAME_REQUEST_BYTES],
+	struct frame_request *ret_request, struct fault *ret_fault);
+
+/* Any number of marks come before the frame that answers: the index of the device that is about to
+ * be asked. False: the bytes do not begin with a whole one. */
+void frame_write_mark(char to[FRAME_MARK_BYTES], uint32_t index);
+bool frame_read_mark(struct view bytes, uint32_t *ret_index);
 
 #endif

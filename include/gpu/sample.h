@@ -70,6 +70,7 @@ struct gpu_reading {
 	 * empty. */
 	struct gpu_device device;
 	char pci_bus_id[32]; /* "00000000:41:00.0" */
+	uint32_t index;	     /* NVML's, in this look; grows from one device to the next */
 	bool answered;
 	struct fault fault;  /* why it did not answer */
 	const char *ill;     /* why no new tenants should come here, for people; NULL: it is well */

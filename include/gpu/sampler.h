@@ -28,6 +28,12 @@ void sampler_destroy(struct sampler *s); /* NULL is fine */
 MUST_CHECK int sampler_look(struct sampler *s, int64_t use_every_ms, struct arena *arena,
 	struct gpu_sample *ret_sample, struct fault *ret_fault);
 
+/* Says which device is about to be asked, by its index: who does not come back is still there. */
+void sampler_watch(struct sampler *s, void (*on_device)(void *data, uint32_t index), void *data);
+/* The devices of these indices, a bit each, are not touched from the next look on: a call about
+ * them may not come back. They are in the sample as such that do not answer. */
+void sampler_leave_out(struct sampler *s, uint64_t indices);
+
 /* An XID that a program causes by its own mistake, after which the device is as good as before. */
 bool xid_is_the_programs(int64_t xid);
 /* "XID 79: the GPU has fallen off the bus", for people. */

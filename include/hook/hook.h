@@ -34,6 +34,7 @@ struct hook_config {
 	const char *runtime_class; /* copied; NULL: none (see hook_set_runtime_class) */
 	int64_t count_max;	   /* GPUs a tenant may share at once; 0 means 1 */
 	int64_t context_mib;	   /* 0: MODEL_CONTEXT_MIB */
+	bool notes_names;	   /* as admit_input's */
 };
 
 struct hook;

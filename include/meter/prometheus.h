@@ -29,7 +29,15 @@ struct prometheus_config {
 	int64_t every_ms;
 	int64_t window_ms; /* how far back a sample is looked for */
 	bool gauges;	   /* what applications tell, too */
+	/* Label matchers that only exporters meet, which are believed of every pod, by whatever
+	 * labels; checked; borrowed. NULL: nothing is believed but the labels that Prometheus wrote
+	 * itself, for anybody that it scrapes could write the others. */
+	const char *matcher;
 };
+
+/* `NAME="VALUE"` with commas between, as in PromQL: = != =~ !~, of which one at least names
+ * somebody. Names by which pods are asked for are not allowed. */
+MUST_CHECK int prometheus_matcher_check(const char *text, struct fault *ret_fault);
 
 struct prometheus;
 struct prometheus *prometheus_create(const struct prometheus_config *config);

@@ -23,7 +23,10 @@
 #define SCRAPE_IN_FLIGHT_MAX 32
 #define SCRAPE_NODES_MAX     20000 /* agents and exporters; more are not remembered */
 #define SCRAPE_APPS_MAX	     2000  /* applications */
-#define SCRAPE_TIMEOUT_MS    10000 /* of one reading, slow or silent */
+/* A tenant writes what its application says; agents and exporters have the limits of the format. */
+#define SCRAPE_APP_BYTES_MAX   ((size_t)2 << 20)
+#define SCRAPE_APP_SAMPLES_MAX 20000
+#define SCRAPE_TIMEOUT_MS      10000 /* of one reading, slow or silent */
 
 /* Which pods are exporters. */
 struct scrape_exporter {

@@ -29,6 +29,9 @@ bool inject_form_parse(struct view name, enum inject_form *ret_form);
 void inject_write_value(struct str *out, enum inject_form form, const char *uuids);
 /* The same of the annotation of the container; false, and nothing: the form has none. */
 bool inject_write_note(struct str *out, enum inject_form form, const char *uuids);
+/* A container with a longer name can have none: "container." stands before it in the key, of which
+ * the API server takes 63 characters. */
+#define INJECT_NOTED_NAME_MAX 53
 
 /* What was tried, and on what. What is not known is "". All text is borrowed. */
 struct inject_claim {
@@ -87,5 +90,7 @@ struct inject_rules {
 MUST_CHECK int inject_rules_parse(const char *text, struct arena *arena,
 	struct inject_rules *ret_rules, struct fault *ret_fault);
 int inject_rules_way(const struct inject_rules *rules, const struct pairs *labels);
+/* Some node may be one whose containers need an annotation. */
+bool inject_rules_may_note(const struct inject_rules *rules);
 
 #endif

@@ -23,7 +23,9 @@ struct node {
 	uint32_t taint_count;
 	const char *boot; /* boot id, and the container runtime with its version; NULL: not known */
 	const char *runtime;
-	bool unschedulable; /* cordoned */
+	const char
+		*gpus_reset; /* a person's word that its GPUs were reset, another one each time */
+	bool unschedulable;  /* cordoned */
 	bool ready;
 	int64_t cpu_milli; /* allocatable */
 	int64_t mem_bytes;

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "model/labels.h"
+#include "model/sizing.h"
 
 enum policy_mode { MODE_RECOMMEND, MODE_AUTOMATE, MODE_DISABLED };
 enum isolation { ISOLATION_NONE, ISOLATION_MPS };
@@ -39,8 +40,7 @@ struct policy {
 	uint32_t workload_type_count;
 
 	enum policy_mode mode;
-	int32_t min_percent, max_percent, step_percent;
-	int64_t min_mem_mib, max_mem_mib; /* max 0: unset */
+	struct sizing sizing;
 	enum isolation isolation;
 	enum exclusivity exclusivity;
 	enum packing packing;

@@ -81,6 +81,7 @@ enum reason {
 	REASON_MPS_HELD_OFF,   /* placement: the daemon of MPS of the GPU that would be left takes
 				  nobody */
 	REASON_NO_INJECTION,   /* placement, C26: containers there get no GPU by its name */
+	REASON_LONG_NAME,      /* admission, C26: a container that a form cannot name */
 	REASON_COUNT,
 };
 

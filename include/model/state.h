@@ -20,9 +20,18 @@ enum mps_state {
 	MPS_STATES
 };
 
+/* Whence an agent knows that a device is not healthy. */
+enum ill_cause {
+	ILL_ASKED, /* the driver says so whenever it is asked */
+	ILL_HEARD, /* an event said so once: an agent that was started since knows nothing of it */
+	ILL_LOST,  /* it is out of reach, and will not be back without a reset */
+	ILL_CAUSES
+};
+
 struct device_state {
 	const char *uuid;
-	const char *why;   /* it is not healthy; NULL: it is */
+	const char *why; /* it is not healthy; NULL: it is */
+	enum ill_cause cause;
 	int64_t total_mib; /* memory; 0: not told, and then used_mib means nothing */
 	int64_t used_mib;
 	enum mps_state mps;
@@ -44,6 +53,8 @@ struct node_state {
 	int64_t sequence; /* grows with every answer of one boot */
 	/* On the reader's monotonic clock: what is told was so at this time or later. */
 	int64_t seen_ms;
+	/* It was at this time or earlier; where that is before seen_ms nothing is known of it. */
+	int64_t seen_by_ms;
 	bool again; /* devices and pods are as they were told before, and left out here */
 	struct device_state *devices;
 	uint32_t device_count;

@@ -3,9 +3,9 @@
  * else, is killed.
  *
  * The callback comes exactly once, never inside the call that started it and never after a cancel.
- * A fault: FAULT_NOT_FOUND (no such program), FAULT_TRANSIENT (not in time; ended with another
- * status than 0, with what it said; ended by a signal), FAULT_LIMIT (it said more than
- * MPS_REPLY_BYTES_MAX). */
+ * A fault: FAULT_NOT_FOUND (no such program) and FAULT_FATAL (no process, no descriptor: the daemon
+ * was not asked), FAULT_TRANSIENT (not in time; ended with another status than 0, with what it
+ * said; ended by a signal), FAULT_LIMIT (it said more than MPS_REPLY_BYTES_MAX). */
 #ifndef MPS_CONTROL_H
 #define MPS_CONTROL_H
 

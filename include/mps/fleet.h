@@ -3,6 +3,7 @@
  * with work under way may take the others with it.
  *
  * Which GPUs have a daemon is told by their capacity pods' mode, never by what lies in a directory.
+ * They are asked through who keeps them (mps/relay.h).
  * What a daemon says is a stranger's word: a PID counts for terminate_client only where the owner
  * of that process, asked at that moment, is the tenant that goes. No command that changes a limit
  * is ever sent: protocol 2 has none that reaches a running client. */
@@ -30,12 +31,10 @@ struct mps_owner {
 };
 
 struct mps_fleet_options {
-	struct loop *loop;     /* borrowed, as all of these */
-	const char *program;   /* MPS_CONTROL */
-	const char *root;      /* MPS_ROOT */
-	const char *proc_root; /* "/proc" */
-	int64_t ask_ms;	       /* MPS_ASK_MS */
-	int64_t timeout_ms;    /* MPS_TIMEOUT_MS */
+	struct loop *loop;  /* borrowed, as all of these */
+	const char *root;   /* MPS_ROOT */
+	int64_t ask_ms;	    /* MPS_ASK_MS */
+	int64_t timeout_ms; /* MPS_TIMEOUT_MS */
 	/* Whose process of this host that is, looked up now (cgroup); false: nobody's we know. */
 	bool (*owner)(void *data, int32_t pid, struct mps_owner *ret_owner);
 	/* A status is another than before; from the loop. NULL: nobody wants to know. */
@@ -44,10 +43,11 @@ struct mps_fleet_options {
 };
 
 struct mps_status {
-	enum mps_state state;
-	uint32_t contexts; /* processes that are clients */
-	uint32_t pending;  /* of them, those whose limits are not their pod's: until a restart */
-	char why[160];	   /* "" while it is well */
+	enum mps_state state; /* MPS_UNSAID: there is no way to it, `why` says for what reason */
+	uint32_t contexts;    /* processes that are clients */
+	uint32_t pending;     /* of them, those whose limits are not their pod's: until a restart */
+	uint32_t unread;      /* of them, those of known pods whose limits could not be read */
+	char why[160];	      /* "" while it is well */
 };
 
 struct mps_fleet;

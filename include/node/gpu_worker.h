@@ -3,6 +3,10 @@
  * while the agent answers on. There is one child at most, also while an old one hangs in the kernel
  * and cannot be ended; and it does not outlive the agent.
  *
+ * Where it was known to ask one device for most of that time, the next ones leave that device out,
+ * so that the others are seen, and try it again later (gpu_hang.h); then a few old ones may hang on
+ * beside the new one.
+ *
  * The worker asks for a look every interval, and sooner when somebody wants a fresh one. What the
  * driver said of a device before its child ended is remembered: an XID makes a device ill until it
  * was reset or the agent is started anew.
@@ -33,6 +37,7 @@ struct gpu_worker_config {
 	const char *library;		 /* NVML's file name */
 	int64_t interval_ms;
 	int64_t deadline_ms, first_deadline_ms; /* 0: those above */
+	int64_t try_ms; /* at first until a device that hung is tried again; 0: 15 s */
 	/* The sample is the worker's and valid until the next one. */
 	void (*on_sample)(void *data, const struct gpu_sample *sample);
 	/* There is no look: why. Once for each failure, and once an interval while it lasts. */

@@ -41,6 +41,7 @@ struct admit_input {
 	int64_t target_mib;
 	int64_t count_max;   /* GPUs a tenant may share at once; 0 means 1 */
 	int64_t context_mib; /* smallest memory share; 0: MODEL_CONTEXT_MIB */
+	bool notes_names;    /* a node may have to be told the name of the container (C26) */
 };
 
 struct admit_verdict {

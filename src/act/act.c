@@ -326,7 +326,8 @@ static void confirm_next(struct job *j)
 	if (!may_write(j->act)) {
 		fault_set(&fault, FAULT_DENIED, "not leading");
 	}
-	if (fault.kind != FAULT_NONE || grant_draft(&j->action, &draft, &fault) != 0) {
+	if (fault.kind != FAULT_NONE ||
+		grant_draft(&j->action, term_of(j->act), &draft, &fault) != 0) {
 		conclude_sent(j, &fault, NULL);
 	} else {
 		send_write(j, &draft);
@@ -404,7 +405,7 @@ static int build_draft(
 	case ACTION_DELETE_CAPACITY:
 		return delete_capacity_draft(x, draft, ret_fault);
 	case ACTION_GRANT:
-		return grant_draft(x, draft, ret_fault);
+		return grant_draft(x, term_of(a), draft, ret_fault);
 	case ACTION_PLACE:
 		return place_draft(x, NULL, term_of(a), draft, ret_fault);
 	case ACTION_RESIZE:

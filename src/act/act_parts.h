@@ -43,7 +43,7 @@ MUST_CHECK int create_draft(const struct act_settings *s, const struct action *x
 MUST_CHECK int delete_capacity_draft(
 	const struct action *x, struct draft *ret_draft, struct fault *ret_fault);
 MUST_CHECK int grant_draft(
-	const struct action *x, struct draft *ret_draft, struct fault *ret_fault);
+	const struct action *x, int64_t term, struct draft *ret_draft, struct fault *ret_fault);
 /* `live` is the tenant as it was just read, needed where its own affinity has terms; else NULL.
  * `term` 0: none is written. */
 MUST_CHECK int place_draft(const struct action *x, const json_t *live, int64_t term,

@@ -1,18 +1,24 @@
 /* The compare-and-swap: the whole new ledger of one capacity pod, on condition that nobody changed
  * the pod since. The label goes with it, so that the disruption budget sees the pod in use from the
- * same moment, and what keeps autoscalers off, as long as a tenant needs it (C15). */
+ * same moment, and what keeps autoscalers off, as long as a tenant needs it (C15). It names itself
+ * by the leader's term and its own number, so that each gets a version of its own. */
+#include <stdio.h>
+
 #include "act_parts.h"
 #include "codec/capacity.h"
 #include "codec/injection.h"
 #include "model/names.h"
 
-int grant_draft(const struct action *x, struct draft *ret_draft, struct fault *ret_fault)
+int grant_draft(
+	const struct action *x, int64_t term, struct draft *ret_draft, struct fault *ret_fault)
 {
+	char by[48];
 	CLEANUP(str_finish) struct str ledger = STR_INIT(LEDGER_TEXT_MAX);
 	if (text_empty(x->uid) || text_empty(x->resource_version)) {
 		return fault_set(ret_fault, FAULT_INVALID, "a grant needs uid and resourceVersion");
 	}
-	if (!ledger_write(&ledger, &x->ledger)) {
+	snprintf(by, sizeof by, "%lld.%llu", (long long)term, (unsigned long long)x->id);
+	if (!ledger_write(&ledger, &x->ledger, by)) {
 		return fault_set(ret_fault, FAULT_LIMIT, "the ledger would be larger than %d KiB",
 			LEDGER_TEXT_MAX / 1024);
 	}

@@ -206,6 +206,12 @@ int place_draft(const struct action *x, const json_t *live, int64_t term, struct
 			"the pod does not say which container gets the GPU: " NOTE_CONTAINER
 			" is missing");
 	}
+	if (x->form == INJECT_NRI && strlen(x->container) > INJECT_NOTED_NAME_MAX) {
+		return fault_set(ret_fault, FAULT_INVALID,
+			"container %s gets no GPU on node %s: the annotation that it needs there "
+			"has room for %d characters of its name",
+			x->container, x->node, INJECT_NOTED_NAME_MAX);
+	}
 	if (live != NULL && find_terms(x, live, &terms, ret_fault) != 0) {
 		return -1;
 	}

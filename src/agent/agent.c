@@ -13,7 +13,6 @@
 #include "base/str.h"
 #include "gpu/nvml.h"
 #include "model/names.h"
-#include "mps/control.h"
 #include "node/attribute.h"
 #include "node/exposition.h"
 #include "parts.h"
@@ -146,7 +145,6 @@ void agent_options_init(struct agent_options *options)
 		.proc_root = "/proc",
 		.cgroup_root = "/sys/fs/cgroup",
 		.mps_root = "",
-		.mps_control = MPS_CONTROL,
 		.interval_ms = 15000,
 		.log_level = LOG_INFO};
 }
@@ -179,9 +177,7 @@ static int agent_init(struct agent *a, struct fault *ret_fault)
 			.pods = a->pods,
 			.procs = a->procs,
 			.metrics = a->metrics,
-			.control = a->options.mps_control,
-			.root = a->options.mps_root,
-			.proc_root = a->options.proc_root});
+			.root = a->options.mps_root});
 	}
 	struct gpu_worker_config worker = {.loop = a->loop,
 		.clock = a->clock,

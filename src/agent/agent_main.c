@@ -22,9 +22,7 @@ static const char usage[] =
 	"      --nvml-library=FILE     the driver's library (libnvidia-ml.so.1)\n"
 	"      --proc-root=DIRECTORY   the host's processes (/proc)\n"
 	"      --cgroup-root=DIRECTORY the host's cgroups (/sys/fs/cgroup)\n"
-	"      --mps-root=DIRECTORY    steers the MPS daemons whose directories are there; needs "
-	"root\n"
-	"      --mps-control=PROGRAM   what asks them (nvidia-cuda-mps-control)\n"
+	"      --mps-root=DIRECTORY    steers the MPS daemons whose directories are there\n"
 	"      --kubeconfig=FILE       empty: $KUBECONFIG, the pod's own account, ~/.kube/config\n"
 	"      --context=NAME          in the kubeconfig; empty: its current-context\n"
 	"      --small-hostname        the label is hostname, as in dcgm-exporter after 4.5.3\n"
@@ -49,7 +47,6 @@ enum {
 	OPTION_PROC,
 	OPTION_CGROUP,
 	OPTION_MPS_ROOT,
-	OPTION_MPS_CONTROL,
 	OPTION_KUBECONFIG,
 	OPTION_CONTEXT,
 	OPTION_SMALL,
@@ -68,7 +65,6 @@ static const struct option long_options[] = {
 	{"proc-root", required_argument, NULL, OPTION_PROC},
 	{"cgroup-root", required_argument, NULL, OPTION_CGROUP},
 	{"mps-root", required_argument, NULL, OPTION_MPS_ROOT},
-	{"mps-control", required_argument, NULL, OPTION_MPS_CONTROL},
 	{"kubeconfig", required_argument, NULL, OPTION_KUBECONFIG},
 	{"context", required_argument, NULL, OPTION_CONTEXT},
 	{"small-hostname", no_argument, NULL, OPTION_SMALL},
@@ -100,8 +96,6 @@ static const char **text_of(struct agent_options *o, int option)
 		return &o->cgroup_root;
 	case OPTION_MPS_ROOT:
 		return &o->mps_root;
-	case OPTION_MPS_CONTROL:
-		return &o->mps_control;
 	case OPTION_KUBECONFIG:
 		return &o->kubeconfig;
 	case OPTION_CONTEXT:

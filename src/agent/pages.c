@@ -104,6 +104,7 @@ static void on_metrics(void *data, const struct server_request *r, struct server
 	if (a->steer != NULL) {
 		steer_gauges(a->steer);
 	}
+	steer_gauge_unsteered(a->steer, a->pods, a->metrics);
 	metric_write(a->metrics, &reply->body);
 }
 

@@ -77,15 +77,13 @@ struct steer *steer_create(const struct steer_config *config)
 	struct steer *s = xcalloc(1, sizeof *s);
 	s->c = *config;
 	s->fleet = mps_fleet_create(&(struct mps_fleet_options){.loop = config->loop,
-		.program = config->control,
 		.root = config->root,
-		.proc_root = config->proc_root,
 		.ask_ms = MPS_ASK_MS,
 		.timeout_ms = MPS_TIMEOUT_MS,
 		.owner = owner,
 		.data = s});
 	loop_timer_init(&s->timer, config->loop, on_timer, s);
-	loop_timer_repeat_ms(&s->timer, LOOK_MS);
+	loop_timer_repeat_ms(&s->timer, config->look_ms > 0 ? config->look_ms : LOOK_MS);
 	return s;
 }
 
@@ -110,7 +108,7 @@ static void gauge(struct steer *s, const char *name, const char *help, int64_t v
 
 void steer_gauges(struct steer *s)
 {
-	int64_t daemons[MPS_STATES] = {0}, clients = 0, pending = 0;
+	int64_t daemons[MPS_STATES] = {0}, clients = 0, pending = 0, unread = 0;
 	for (uint32_t i = 0; i < node_pods_count(s->c.pods); i++) {
 		const struct node_pod *pod = node_pods_at(s->c.pods, i);
 		const struct mps_status *status =
@@ -119,6 +117,7 @@ void steer_gauges(struct steer *s)
 			daemons[status->state]++;
 			clients += status->contexts;
 			pending += status->pending;
+			unread += status->unread;
 		}
 	}
 	for (enum mps_state state = MPS_STARTING; state < MPS_STATES; state++) {
@@ -134,4 +133,22 @@ void steer_gauges(struct steer *s)
 		"Clients of MPS whose limits are not their pod's until their container is "
 		"started again.",
 		pending);
+	gauge(s, "aliquot_agent_mps_unread_limits",
+		"Clients of MPS whose limits could not be read.", unread);
+}
+
+void steer_gauge_unsteered(
+	const struct steer *s, const struct node_pods *pods, struct metric_registry *metrics)
+{
+	int64_t unsteered = 0;
+	for (uint32_t i = 0; i < node_pods_count(pods); i++) {
+		const struct node_pod *pod = node_pods_at(pods, i);
+		const struct mps_status *status =
+			s != NULL && keeps_daemon(pod) ? mps_fleet_status(s->fleet, pod->uuids[0])
+						       : NULL;
+		unsteered += keeps_daemon(pod) && (status == NULL || status->state == MPS_UNSAID);
+	}
+	metric_set(metric_get(metrics, METRIC_GAUGE, "aliquot_agent_mps_unsteered",
+			   "GPUs in mode MPS whose daemon this agent cannot reach.", NULL),
+		unsteered);
 }

@@ -14,7 +14,8 @@ struct steer_config {
 	const struct node_pods *pods;
 	struct procs *procs;
 	struct metric_registry *metrics;
-	const char *control, *root, *proc_root;
+	const char *root;
+	int64_t look_ms; /* how often at the pods; 0: each second */
 };
 
 struct steer;
@@ -24,5 +25,9 @@ void steer_destroy(struct steer *s); /* NULL is fine */
 const struct mps_fleet *steer_fleet(const struct steer *s);
 /* Sets the gauges, before they are shown. */
 void steer_gauges(struct steer *s);
+/* Sets the gauge of the GPUs whose daemon nobody steers, also where nothing is steered at all:
+ * `s` may be NULL. */
+void steer_gauge_unsteered(
+	const struct steer *s, const struct node_pods *pods, struct metric_registry *metrics);
 
 #endif

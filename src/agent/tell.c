@@ -19,6 +19,15 @@ static const char *why_ill(const struct gpu_reading *r, struct arena *arena)
 	return arena_strndup(arena, why, strnlen(why, STATE_WHY_MAX));
 }
 
+static enum ill_cause cause_of(const struct gpu_reading *r)
+{
+	bool lost = r->fault.kind == FAULT_GONE || r->fault.kind == FAULT_FATAL;
+	if (!r->answered && lost) {
+		return ILL_LOST;
+	}
+	return r->ill_xid != 0 ? ILL_HEARD : ILL_ASKED;
+}
+
 static void tell_memory(const struct gpu_reading *r, struct device_state *d)
 {
 	int64_t total = r->figures[FIGURE_FB_TOTAL], used = r->figures[FIGURE_FB_USED];
@@ -55,6 +64,7 @@ static int tell_devices(
 		struct device_state *d = &s->devices[s->device_count++];
 		d->uuid = r->device.identity.uuid;
 		d->why = why_ill(r, arena);
+		d->cause = d->why != NULL ? cause_of(r) : ILL_ASKED;
 		tell_memory(r, d);
 		tell_mps(t->mps, arena, d);
 	}

@@ -416,6 +416,15 @@ static void make_leader_side(struct controller *c)
 		.world = engine_world(c->engine), .election = c->election, .clock = c->clock};
 }
 
+/* The options were checked when they were read. */
+static bool may_note(const struct options *o)
+{
+	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 1024};
+	struct inject_rules rules;
+	return inject_rules_parse(o->injection, &arena, &rules, NULL) < 0 ||
+	       inject_rules_may_note(&rules);
+}
+
 static void make_hook(struct controller *c)
 {
 	struct hook_config config = {.view = {.data = c,
@@ -429,7 +438,8 @@ static void make_hook(struct controller *c)
 		.scheduler_count = c->scheduler_count,
 		.runtime_class = c->runtime_class,
 		.count_max = MODEL_GPU_COUNT_MAX,
-		.context_mib = c->options.context_memory_mib};
+		.context_mib = c->options.context_memory_mib,
+		.notes_names = may_note(&c->options)};
 	c->hook = hook_create(&config);
 }
 

@@ -26,10 +26,12 @@ static const struct boundary {
 } boundaries[] = {
 	{"Canary", WIRE_POST, "/api/v1/namespaces/" NAME_CANARY_NAMESPACE "/pods", NULL},
 	{"CreateCompanion", WIRE_POST, HOME "/pods", "\"" LABEL_COMPANION "\":\"true\""},
+	{"CreateProbe", WIRE_POST, HOME "/pods", "\"" LABEL_PROBE "\":\""},
 	{"CreateUnpinned", WIRE_POST, HOME "/pods", "\"" LABEL_PAIR "\":\""},
 	{"CreateCapacity", WIRE_POST, HOME "/pods", NULL},
 	{"Grant", WIRE_PATCH, HOME "/pods/*", NULL},
 	{"DeleteCompanion", WIRE_DELETE, HOME "/pods/companion-*", NULL},
+	{"DeleteProbe", WIRE_DELETE, HOME "/pods/probe-*", NULL},
 	{"DeleteCapacity", WIRE_DELETE, HOME "/pods/*", NULL},
 	{"Place", WIRE_PATCH, "/api/v1/namespaces/*/pods/*", NULL},
 	{"Condition", WIRE_PATCH, "/api/v1/namespaces/*/pods/*/status", NULL},

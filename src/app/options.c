@@ -55,7 +55,7 @@ static const struct option_row rows[] = {
 	{"runtime-class", TEXT(runtime_class), "auto", 0, 0, NULL,
 		"runtimeClassName of tenants and capacity pods: auto (nvidia if that class "
 		"exists), none, or a name"},
-	{"injection", RULES(injection), "env", 0, 0, NULL,
+	{"injection", RULES(injection), "probe", 0, 0, NULL,
 		"how a node gives a container its GPU: probe (it is tried), env, cdi or nri; for "
 		"some nodes LABEL=VALUE:WAY, separated by commas, the first that matches counts"},
 	{"schedulers", TEXT(schedulers), "default-scheduler", 0, 0, NULL,
@@ -93,6 +93,12 @@ static const struct option_row rows[] = {
 		"NAMESPACE/LABEL=VALUE:PORT; empty: none"},
 	{"usage-prometheus", TEXT(usage_prometheus), "", 0, 0, NULL,
 		"URL of a Prometheus to read use from where neither is; empty: none"},
+	{"usage-prometheus-matcher", TEXT(usage_prometheus_matcher), "", 0, 0, NULL,
+		"label matchers of its GPU exporters, as job=\"dcgm-exporter\": only what they "
+		"tell is "
+		"read, and is believed of every pod; empty: exported_namespace and exported_pod "
+		"are "
+		"believed of nobody"},
 	{"usage-prometheus-ca", TEXT(usage_prometheus_ca), "", 0, 0, NULL,
 		"file with the authorities of its certificate; empty: the system's"},
 	{"usage-prometheus-token", TEXT(usage_prometheus_token), "", 0, 0, NULL,

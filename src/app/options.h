@@ -29,7 +29,8 @@ struct options {
 	const char *schedulers;	   /* comma separated */
 	const char *journal;	   /* directory */
 	const char *usage_exporter;
-	const char *usage_prometheus;	    /* a URL */
+	const char *usage_prometheus; /* a URL */
+	const char *usage_prometheus_matcher;
 	const char *usage_prometheus_ca;    /* a file */
 	const char *usage_prometheus_token; /* a file */
 	const char *usage_gauges;	    /* off, pods or prometheus */

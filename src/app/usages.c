@@ -263,7 +263,16 @@ static int check_prometheus(const struct options *o, struct fault *f)
 		return fault_set(f, FAULT_INVALID,
 			"usage-prometheus-token: a token is sent over https:// only");
 	}
-	return 0;
+	if (text_empty(o->usage_prometheus_matcher)) {
+		return 0;
+	}
+	if (none) {
+		return fault_set(f, FAULT_INVALID,
+			"usage-prometheus-matcher is there; write the URL to usage-prometheus");
+	}
+	return prometheus_matcher_check(o->usage_prometheus_matcher, f) < 0
+		       ? fault_wrap(f, "usage-prometheus-matcher")
+		       : 0;
 }
 
 static int make_prometheus(struct usages *u, struct fault *f)
@@ -275,7 +284,9 @@ static int make_prometheus(struct usages *u, struct fault *f)
 		.seed = rng_system_seed(),
 		.every_ms = o->usage_s * 1000,
 		.window_ms = larger(WINDOW_MS, 4 * o->usage_s * 1000),
-		.gauges = text_equals(o->usage_gauges, "prometheus")};
+		.gauges = text_equals(o->usage_gauges, "prometheus"),
+		.matcher = text_empty(o->usage_prometheus_matcher) ? NULL
+								   : o->usage_prometheus_matcher};
 	if (check_prometheus(o, f) < 0 || text_empty(o->usage_prometheus)) {
 		return f->kind == FAULT_NONE ? 0 : -1;
 	}

@@ -179,11 +179,14 @@ int ledger_decode(
 	return 0;
 }
 
-bool ledger_write(struct str *out, const struct ledger *ledger)
+bool ledger_write(struct str *out, const struct ledger *ledger, const char *by)
 {
 	struct build b = build_into(out);
 	build_begin_object(&b);
 	build_i64_at(&b, "v", PARTS_TEXT_VERSION);
+	if (by != NULL) {
+		build_text_at(&b, "by", by);
+	}
 	build_array_at(&b, "grants");
 	for (uint32_t i = 0; i < ledger->count; i++) {
 		const struct grant *g = &ledger->items[i];

@@ -11,6 +11,7 @@ struct exposition {
 	void *data; /* borrowed */
 	struct str line;
 	int64_t number; /* of the line */
+	struct exposition_limits limits;
 	size_t bytes;
 	uint32_t samples;
 	struct series_label labels[EXPOSITION_LABELS_MAX];
@@ -161,8 +162,8 @@ static int read_sample(struct exposition *e, char *at, struct fault *f)
 	if ((labels && read_labels(e, &p, &s, f) < 0) || read_value(p, &s, f) < 0) {
 		return -1;
 	}
-	if (++e->samples > EXPOSITION_SAMPLES_MAX) {
-		return fault_set(f, FAULT_LIMIT, "more values than %d", EXPOSITION_SAMPLES_MAX);
+	if (++e->samples > e->limits.samples) {
+		return fault_set(f, FAULT_LIMIT, "more values than %u", e->limits.samples);
 	}
 	return e->on_sample(e->data, &s, f);
 }
@@ -199,8 +200,8 @@ int exposition_feed(struct exposition *e, const char *p, size_t n, struct fault 
 	struct fault f = {0};
 	struct fault *fault = ret_fault != NULL ? ret_fault : &f;
 	e->bytes += n;
-	if (e->bytes > EXPOSITION_BYTES_MAX) {
-		return fault_set(fault, FAULT_LIMIT, "longer than %zu bytes", EXPOSITION_BYTES_MAX);
+	if (e->bytes > e->limits.bytes) {
+		return fault_set(fault, FAULT_LIMIT, "longer than %zu bytes", e->limits.bytes);
 	}
 	while (n > 0) {
 		const char *newline = memchr(p, '\n', n);
@@ -238,7 +239,14 @@ struct exposition *exposition_create(exposition_reader on_sample, void *data)
 	e->data = data;
 	e->line.limit = EXPOSITION_LINE_MAX;
 	e->number = 1;
+	e->limits = (struct exposition_limits){EXPOSITION_BYTES_MAX, EXPOSITION_SAMPLES_MAX};
 	return e;
+}
+
+void exposition_limit(struct exposition *e, struct exposition_limits limits)
+{
+	e->limits.bytes = limits.bytes < e->limits.bytes ? limits.bytes : e->limits.bytes;
+	e->limits.samples = limits.samples < e->limits.samples ? limits.samples : e->limits.samples;
 }
 
 void exposition_destroy(struct exposition *e)

@@ -16,7 +16,7 @@
 #define OTHERS_MAX 256 /* kinds of resources of one node */
 
 static const struct slice_keep notes_keep[] = {
-	PARTS_BOOKMARK_KEEP, SLICE_KEEP(HAMI_NOTE), SLICE_END};
+	PARTS_BOOKMARK_KEEP, SLICE_KEEP(HAMI_NOTE), SLICE_KEEP(NOTE_GPUS_RESET), SLICE_END};
 static const struct slice_keep meta_keep[] = {
 	PARTS_META_KEEP,
 	SLICE_KEEP("labels"),
@@ -171,16 +171,22 @@ static bool shares_already(const struct pairs *labels)
 	return replicas != NULL && parse_i64(view_of(replicas), 0, INT32_MAX, &count) && count > 1;
 }
 
+/* A key with a dot is no path. "": there is none. */
+static const char *note_of(const json_t *root, const char *key)
+{
+	const json_t *notes = decode_find(root, "metadata.annotations");
+	const json_t *value = json_object_get(notes, key);
+	return json_is_string(value) ? json_string_value(value) : "";
+}
+
 /* Nothing is registered any more where the list is empty. */
 static bool serves_hami(const json_t *root)
 {
-	const json_t *notes = decode_find(root, "metadata.annotations");
-	const json_t *value = json_object_get(notes, HAMI_NOTE);
-	const char *text = json_is_string(value) ? json_string_value(value) : "";
+	const char *text = note_of(root, HAMI_NOTE);
 	return !text_empty(text) && !text_equals(text, "[]");
 }
 
-/* A proof of how the node gives GPUs names them: what is too long for that is not known. */
+/* What is remembered of a node is compared with them: what is too long for that is not known. */
 static const char *bounded(const char *text)
 {
 	return text != NULL && strlen(text) <= INFO_MAX ? text : NULL;
@@ -203,6 +209,8 @@ static int read_node(
 	}
 	node->boot = bounded(node->boot);
 	node->runtime = bounded(node->runtime);
+	const char *reset = bounded(note_of(root, NOTE_GPUS_RESET));
+	node->gpus_reset = text_empty(reset) ? NULL : arena_strdup(arena, reset);
 	read_others(root, arena, node);
 	node->shares_already = shares_already(&node->labels);
 	node->serves_hami = serves_hami(root);

@@ -147,13 +147,15 @@ static const struct decode_field policy_fields[] = {
 	{"spec.isDefault", DECODE_CUSTOM, false, offsetof(struct policy, is_fallback),
 		read_fallback},
 	{"spec.mode", DECODE_CUSTOM, false, offsetof(struct policy, mode), read_mode},
-	{"spec.compute.minPercent", DECODE_I32, false, offsetof(struct policy, min_percent), NULL},
-	{"spec.compute.maxPercent", DECODE_I32, false, offsetof(struct policy, max_percent), NULL},
-	{"spec.compute.stepPercent", DECODE_I32, false, offsetof(struct policy, step_percent),
+	{"spec.compute.minPercent", DECODE_I32, false, offsetof(struct policy, sizing.min_percent),
 		NULL},
-	{"spec.memory.min", DECODE_CUSTOM, false, offsetof(struct policy, min_mem_mib),
+	{"spec.compute.maxPercent", DECODE_I32, false, offsetof(struct policy, sizing.max_percent),
+		NULL},
+	{"spec.compute.stepPercent", DECODE_I32, false,
+		offsetof(struct policy, sizing.step_percent), NULL},
+	{"spec.memory.min", DECODE_CUSTOM, false, offsetof(struct policy, sizing.min_mem_mib),
 		read_memory},
-	{"spec.memory.max", DECODE_CUSTOM, false, offsetof(struct policy, max_mem_mib),
+	{"spec.memory.max", DECODE_CUSTOM, false, offsetof(struct policy, sizing.max_mem_mib),
 		read_memory},
 	{"spec.sharing.isolation", DECODE_CUSTOM, false, offsetof(struct policy, isolation),
 		read_isolation},
@@ -191,16 +193,18 @@ static int check_range(
 static int check_policy(const struct policy *p, struct fault *ret_fault)
 {
 	if (check_range("spec.priority", p->priority, 0, 10000, ret_fault) < 0 ||
-		check_range("spec.compute.maxPercent", p->max_percent, 1, 100, ret_fault) < 0 ||
-		check_range("spec.compute.minPercent", p->min_percent, 1, p->max_percent,
-			ret_fault) < 0 ||
-		check_range("spec.compute.stepPercent", p->step_percent, 1, 100, ret_fault) < 0 ||
+		check_range("spec.compute.maxPercent", p->sizing.max_percent, 1, 100, ret_fault) <
+			0 ||
+		check_range("spec.compute.minPercent", p->sizing.min_percent, 1,
+			p->sizing.max_percent, ret_fault) < 0 ||
+		check_range("spec.compute.stepPercent", p->sizing.step_percent, 1, 100, ret_fault) <
+			0 ||
 		check_range("spec.sharing.maxTenants", p->max_tenants, 1, 64, ret_fault) < 0 ||
 		check_range("spec.sharing.idleGraceSeconds", p->idle_grace_s, 0, 86400, ret_fault) <
 			0) {
 		return -1;
 	}
-	if (p->max_mem_mib != 0 && p->max_mem_mib < p->min_mem_mib) {
+	if (p->sizing.max_mem_mib != 0 && p->sizing.max_mem_mib < p->sizing.min_mem_mib) {
 		return fault_set(
 			ret_fault, FAULT_INVALID, "spec.memory.max: less than spec.memory.min");
 	}
@@ -316,10 +320,7 @@ int policy_decode(const char *json, size_t n, struct arena *arena, struct policy
 		.resource_version = "",
 		.priority = 100,
 		.mode = MODE_RECOMMEND,
-		.min_percent = 10,
-		.max_percent = 100,
-		.step_percent = 5,
-		.min_mem_mib = 1024,
+		.sizing = SIZING_DEFAULT,
 		.max_tenants = 16,
 		.idle_grace_s = 60,
 	};

@@ -56,7 +56,7 @@ static int check_facts(const struct facts *f, struct fault *ret_fault)
 /* --- devices --- */
 
 struct device_facts {
-	const char *uuid, *why, *mps_state, *mps_why;
+	const char *uuid, *why, *cause, *mps_state, *mps_why;
 	bool healthy;
 	int64_t total_mib, used_mib, contexts;
 };
@@ -65,6 +65,7 @@ static const struct decode_field device_fields[] = {
 	{"uuid", DECODE_TEXT, true, offsetof(struct device_facts, uuid), NULL},
 	{"healthy", DECODE_BOOL, true, offsetof(struct device_facts, healthy), NULL},
 	{"why", DECODE_TEXT, false, offsetof(struct device_facts, why), NULL},
+	{"cause", DECODE_TEXT, false, offsetof(struct device_facts, cause), NULL},
 	{"memory.totalMiB", DECODE_I64, false, offsetof(struct device_facts, total_mib), NULL},
 	{"memory.usedMiB", DECODE_I64, false, offsetof(struct device_facts, used_mib), NULL},
 	{"mps.state", DECODE_TEXT, false, offsetof(struct device_facts, mps_state), NULL},
@@ -78,6 +79,26 @@ static const char *const mps_words[MPS_STATES] = {
 	[MPS_FAULT] = "Fault",
 	[MPS_DOWN] = "Down",
 };
+
+static const char *const cause_words[ILL_CAUSES] = {
+	[ILL_ASKED] = "Asked",
+	[ILL_HEARD] = "Heard",
+	[ILL_LOST] = "Lost",
+};
+
+static int read_cause(const struct device_facts *f, struct device_state *d, struct fault *ret_fault)
+{
+	if (f->healthy || f->cause == NULL) {
+		return 0;
+	}
+	for (enum ill_cause i = ILL_ASKED; i < ILL_CAUSES; i++) {
+		if (strcmp(f->cause, cause_words[i]) == 0) {
+			d->cause = i;
+			return 0;
+		}
+	}
+	return fault_set(ret_fault, FAULT_INVALID, "cause: '%.32s' is none we know", f->cause);
+}
 
 static int read_mps(const struct device_facts *f, struct device_state *d, struct fault *ret_fault)
 {
@@ -136,7 +157,10 @@ static int read_device(
 	}
 	const char *why = text_empty(f.why) ? "not said why" : f.why;
 	*d = (struct device_state){.uuid = f.uuid, .why = f.healthy ? NULL : why};
-	return read_memory(&f, d, ret_fault) < 0 || read_mps(&f, d, ret_fault) < 0 ? -1 : 0;
+	if (read_cause(&f, d, ret_fault) < 0 || read_memory(&f, d, ret_fault) < 0) {
+		return -1;
+	}
+	return read_mps(&f, d, ret_fault);
 }
 
 static int read_devices(
@@ -338,6 +362,7 @@ static void write_device(struct build *b, const struct device_state *d)
 	build_bool_at(b, "healthy", d->why == NULL);
 	if (d->why != NULL) {
 		build_text_at(b, "why", d->why);
+		build_text_at(b, "cause", cause_words[d->cause]);
 	}
 	if (d->total_mib > 0) {
 		build_object_at(b, "memory");

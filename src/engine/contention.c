@@ -23,16 +23,6 @@ struct verdict {
 	uint32_t name_count, others;
 };
 
-static struct failure *failure_find(struct engine *e, const char *uid)
-{
-	vec_for_each (struct failure, f, &e->evictions.overuses.failures) {
-		if (strcmp(f->uid, uid) == 0) {
-			return f;
-		}
-	}
-	return NULL;
-}
-
 /* --- judging --- */
 
 /* Tenants of one GPU, the victim among them. */
@@ -55,7 +45,8 @@ static void bench_fill(
 	sit(e, b, victim, uuid);
 	for (size_t i = 0; i < world_class_count(e->world, WORLD_TENANT); i++) {
 		const struct world_pod *p = world_class_at(e->world, WORLD_TENANT, i);
-		if (p != victim && !p->gpu->gated && p->gpu->uuid != NULL &&
+		bool elsewhere = p->node != victim->node && p->node != WORLD_NONE;
+		if (p != victim && !elsewhere && !p->gpu->gated && p->gpu->uuid != NULL &&
 			!world_pod_terminal(p) && gpu_list_has(p->gpu->uuid, uuid) &&
 			b->count < MODEL_GRANTS_MAX) {
 			sit(e, b, p, uuid);
@@ -101,7 +92,8 @@ static void judge(struct engine *e, const struct world_pod *p, struct verdict *r
 
 static struct failure *failure_touch(struct engine *e, const struct world_pod *p, int64_t policy_ms)
 {
-	struct failure *f = failure_find(e, world_pod_uid(p));
+	struct overuses *all = &e->evictions.overuses;
+	struct failure *f = failure_find(all, world_pod_uid(p));
 	int64_t age = policy_ms - p->gpu->gpu_oom_ms;
 	if (f == NULL) {
 		/* What the condition says, another leader has judged. */
@@ -111,8 +103,7 @@ static struct failure *failure_touch(struct engine *e, const struct world_pod *p
 			.told_at = told ? e->now - age : -1,
 			.judged = told,
 			.at_ms = told ? p->gpu->gpu_oom_ms : 0};
-		VEC_PUSH(&e->evictions.overuses.failures, made);
-		f = &e->evictions.overuses.failures.items[e->evictions.overuses.failures.count - 1];
+		f = failure_add(all, &made);
 	}
 	if (f->at_ms != p->gpu->gpu_oom_ms) {
 		f->at_ms = p->gpu->gpu_oom_ms;
@@ -186,8 +177,7 @@ static void sweep(struct overuses *all)
 {
 	for (size_t i = all->failures.count; i-- > 0;) {
 		if (!all->failures.items[i].met) {
-			free(all->failures.items[i].uid);
-			VEC_REMOVE_SWAP(&all->failures, i);
+			failure_drop(all, i);
 		}
 	}
 }

@@ -30,8 +30,8 @@ static enum reason apply_policy(struct engine *e, const struct waiter *w, struct
 	}
 	policy_bound_share(choice.policy, e->cfg.context_mib, &r->milli, &r->mem_mib);
 	if (!choice.policy->built_in) {
-		r->max_milli = (int64_t)choice.policy->max_percent * 10;
-		r->max_mib = choice.policy->max_mem_mib;
+		r->max_milli = (int64_t)choice.policy->sizing.max_percent * 10;
+		r->max_mib = choice.policy->sizing.max_mem_mib;
 	}
 	struct manners manners = manners_under(e, choice.policy, &w->pod);
 	r->max_tenants = manners.max_tenants;

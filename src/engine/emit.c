@@ -127,10 +127,8 @@ const char *emit_policy(const struct engine *e, const struct pod *pod, struct pl
 void emit_place(struct engine *e, struct waiter *w, struct holder *h, const struct grant *g,
 	struct plan *plan)
 {
-	struct placing where = {
-		h->pod.node, h->pod.identity->uuid, h->name, g->milli, g->mem_mib, INJECT_ENV};
-	bool known = inject_knows(e, h, &where.form);
-	ENSURE(known);
+	struct placing where = {h->pod.node, h->pod.identity->uuid, h->name, g->milli, g->mem_mib,
+		inject_form_for(e, h, &w->pod)};
 	emit_placing(e, w, &where, plan);
 }
 
@@ -190,7 +188,7 @@ static void write_ledger(struct engine *e, uint32_t at, struct holder *h)
 	}
 	for (size_t i = 0; i < e->chosen.count && next.count < MODEL_GRANTS_MAX; i++) {
 		const struct chosen *c = &e->chosen.items[i];
-		if (c->gpu == at) {
+		if (c->gpu == at && !ledger_has(&next, c->waiter->uid)) {
 			items[next.count++] = (struct grant){c->waiter->uid, c->waiter->pod.ns,
 				c->waiter->pod.name, c->milli, c->mem_mib};
 		}
@@ -231,6 +229,7 @@ static void emit_grant(struct engine *e, uint32_t at, struct plan *plan)
 	a->uid = text_in(plan, h->uid);
 	a->resource_version = text_in(plan, holder_version(h));
 	a->still = struck_out(e, h, plan);
+	h->trust.strikes = a->still.count > 0;
 	write_ledger(e, at, h);
 	h->asked_holds = true;
 	h->asked_keeps = a->keeps_node = e->snap_gpus.items[at].keepers > 0;
@@ -252,7 +251,7 @@ static bool needs_mending(struct engine *e, uint32_t at)
 	bool kept = h->asked_holds ? h->asked_keeps : h->pod.keeps_node;
 	bool forgotten = s->forgotten > 0 && !g->fenced && g->free_milli >= 0 && g->free_mib >= 0 &&
 			 s->entries + s->forgotten <= MODEL_GRANTS_MAX;
-	if (inject_owes(e, h)) {
+	if (s->confirms || inject_owes(e, h)) {
 		return flights_room(e);
 	}
 	if (!forgotten && kept == (s->keepers > 0)) {
@@ -270,7 +269,8 @@ void emit_grants(struct engine *e, struct plan *plan)
 		const struct snap_gpu *s = &e->snap_gpus.items[i];
 		/* The last one has left: say so, that the node may be drained. */
 		bool emptied = s->dead > 0 && s->entries == 0 && s->demand == 0 && !s->yields;
-		if (e->snap.gpus.items[i].state != GPU_OPEN) {
+		/* Whoever runs where it cannot be served is not taken into its books. */
+		if (e->snap.gpus.items[i].state != GPU_OPEN || s->holder->amiss == e->step) {
 			continue;
 		}
 		bool mends = s->added == 0 && !emptied && needs_mending(e, i);

@@ -27,6 +27,7 @@ static bool eviction_same(const void *owner, uint32_t slot, const void *key)
 void evictions_init(struct engine *e)
 {
 	map_init(&e->evictions.by_uid, eviction_same, e);
+	overuses_init(&e->evictions.overuses);
 }
 
 static struct eviction *eviction_find(struct engine *e, const char *uid)

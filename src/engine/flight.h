@@ -19,6 +19,12 @@ struct flights {
 	uint32_t decided; /* grants of this step, which leave at its end */
 };
 
+/* May a write of an earlier term be done yet, and strike out whoever counts on the ledger? */
+struct trust {
+	bool sure;    /* no: this term has written it since, under a later version */
+	bool strikes; /* what was sent last strikes out somebody who waits */
+};
+
 void flights_init(struct engine *e);
 void flights_finish(struct flights *f);
 /* So many writes are asked for at once. What is decided beyond that is decided again when some of

@@ -61,6 +61,16 @@ bool group_gives_back(const struct engine *e, const char *uid, const struct hold
 	return w != NULL && gives_on(&w->group, h);
 }
 
+/* Until it is struck out another leader may tell it, so it is not anybody else's part of a quota.
+ */
+void waiter_note_stale(const struct engine *e, struct waiter *w, int64_t milli)
+{
+	struct group *g = &w->group;
+	bool more = g->stale_step != e->step || milli > g->stale_milli;
+	g->stale_milli = more ? milli : g->stale_milli;
+	g->stale_step = e->step;
+}
+
 static const struct grant *entry_of(const struct granted *g)
 {
 	return &holder_ledger(g->holder)->items[g->index];
@@ -75,17 +85,30 @@ static int by_uuid(const void *a, const void *b)
 }
 
 /* And so that a container there gets its GPU. */
-static bool all_acknowledged(
-	const struct engine *e, const struct group *g, enum inject_form *ret_form)
+static bool all_acknowledged(const struct engine *e, const struct group *g)
 {
+	enum inject_form form;
 	for (size_t i = 0; i < g->granted.count; i++) {
 		const struct holder *h = g->granted.items[i].holder;
 		if (h->asked_holds || !h->in_world || h->pod.identity == NULL ||
-			text_empty(h->pod.node) || !inject_knows(e, h, ret_form)) {
+			text_empty(h->pod.node) || !inject_knows(e, h, &form)) {
 			return false;
 		}
 	}
 	return true;
+}
+
+/* What an earlier term had sent may be done late: it struck halves out of a ledger that has not
+ * changed since, though whoever had them is whole by now. So each ledger is written anew first. */
+static bool all_sure(struct engine *e, const struct group *g)
+{
+	bool sure = true;
+	for (size_t i = 0; i < g->granted.count; i++) {
+		const struct holder *h = g->granted.items[i].holder;
+		e->snap_gpus.items[h->snap_at].confirms = !h->trust.sure;
+		sure = sure && h->trust.sure;
+	}
+	return sure;
 }
 
 static void join(struct str *list, const char *name)
@@ -102,8 +125,7 @@ static void tell(struct engine *e, struct waiter *w, struct plan *plan)
 	struct group *g = &w->group;
 	w->reason = REASON_GRANTING;
 	/* As for one GPU: what the watch has brought back, and a node that is known (C21). */
-	enum inject_form form = INJECT_ENV;
-	if (!all_acknowledged(e, g, &form) || view_lags(e) || !flights_room(e)) {
+	if (!all_acknowledged(e, g) || !all_sure(e, g) || view_lags(e) || !flights_room(e)) {
 		return;
 	}
 	qsort(g->granted.items, g->granted.count, sizeof *g->granted.items, by_uuid);
@@ -114,6 +136,7 @@ static void tell(struct engine *e, struct waiter *w, struct plan *plan)
 		join(&names, g->granted.items[i].holder->name);
 	}
 	const struct grant *entry = entry_of(&g->granted.items[0]);
+	enum inject_form form = inject_form_for(e, g->granted.items[0].holder, &w->pod);
 	emit_placing(e, w,
 		&(struct placing){g->granted.items[0].holder->pod.node, str_text(&uuids),
 			str_text(&names), entry->milli, entry->mem_mib, form},

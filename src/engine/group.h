@@ -50,6 +50,8 @@ static inline uint32_t group_size(const struct group *g)
 }
 /* A ledger of the picture has the waiter; before granted_step says so. */
 void group_note_entry(struct engine *e, struct waiter *w, struct holder *h, uint32_t index);
+/* One that it is not told of any more stands there until it is struck out. */
+void waiter_note_stale(const struct engine *e, struct waiter *w, int64_t milli);
 bool group_gives_back(const struct engine *e, const char *uid, const struct holder *h);
 /* True: there might be GPUs for it, and none fit it now. */
 bool group_decide(struct engine *e, int64_t now, struct waiter *w, struct plan *plan);

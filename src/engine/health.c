@@ -11,7 +11,8 @@
 
 /* So long it must be told healthy: an error that comes back every few seconds is one error. */
 #define WELL_FOR_MS 30000
-/* Of a device that nobody holds and nobody speaks of any more nothing is remembered after this. */
+/* Of a device that nobody holds and nobody speaks of any more nothing is remembered after this, but
+ * for an event: as long as the device may be there, nobody else remembers that. */
 #define FORGET_MS 600000
 /* A kubelet that was just told of a pod may be about to begin it; what its node shows a moment
  * after the pod was seen to be gone holds for good. */
@@ -32,7 +33,33 @@ static struct ailment *ailment_find(const struct engine *e, const char *uuid)
 	return NULL;
 }
 
-static void ailment_note(struct engine *e, const struct node_state *s, const struct device_state *d)
+/* A device that is lost does not come back without a reset, and who heard of an event knows when it
+ * is over. */
+static void event_note(struct ailment *a, const struct node_state *s, enum ill_cause cause,
+	const struct node *node)
+{
+	if (cause == ILL_HEARD) {
+		text_set(&a->heard_by, s->boot);
+		text_set(&a->node_boot, node->boot);
+		text_set(&a->node_reset, node->gpus_reset);
+	} else if (cause == ILL_LOST || text_equals(a->heard_by, s->boot)) {
+		text_set(&a->heard_by, NULL);
+	}
+}
+
+/* Of an event the word of an agent that was started since is worth nothing, unless the node or its
+ * GPUs were started anew, too. */
+static bool event_lasts(
+	const struct ailment *a, const struct node_state *s, const struct node *node)
+{
+	bool booted =
+		a->node_boot != NULL && node->boot != NULL && strcmp(a->node_boot, node->boot) != 0;
+	bool reset = node->gpus_reset != NULL && !text_equals(a->node_reset, node->gpus_reset);
+	return a->heard_by != NULL && !booted && !reset && !text_equals(a->heard_by, s->boot);
+}
+
+static void ailment_note(
+	struct engine *e, uint32_t node, const struct node_state *s, const struct device_state *d)
 {
 	struct ailment *a = ailment_find(e, d->uuid);
 	if (a == NULL) {
@@ -45,10 +72,14 @@ static void ailment_note(struct engine *e, const struct node_state *s, const str
 	a->last_at = e->now;
 	a->well_since = -1;
 	a->ill = true;
+	event_note(a, s, d->cause, &world_node_at(e->world, node)->noun);
 }
 
 static void ailment_free(struct ailment *a)
 {
+	free(a->heard_by);
+	free(a->node_boot);
+	free(a->node_reset);
 	free(a->uuid);
 	free(a->node);
 	free(a->why);
@@ -62,19 +93,25 @@ void health_forget(struct engine *e)
 	VEC_FINISH(&e->ailments);
 }
 
+static bool is_listed(const struct node_state *s, const char *uuid)
+{
+	for (uint32_t i = 0; i < s->device_count; i++) {
+		if (strcmp(s->devices[i].uuid, uuid) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
 /* Where two devices tell one UUID, both must be well. */
 static bool is_told_well(const struct node_state *s, const char *uuid)
 {
-	bool listed = false;
 	for (uint32_t i = 0; i < s->device_count; i++) {
-		if (strcmp(s->devices[i].uuid, uuid) == 0) {
-			listed = true;
-			if (s->devices[i].why != NULL) {
-				return false;
-			}
+		if (strcmp(s->devices[i].uuid, uuid) == 0 && s->devices[i].why != NULL) {
+			return false;
 		}
 	}
-	return listed;
+	return is_listed(s, uuid);
 }
 
 /* False: it is over. */
@@ -82,11 +119,16 @@ static bool ailment_lasts(struct engine *e, struct ailment *a)
 {
 	uint32_t node = world_node_find(e->world, a->node);
 	const struct node_state *s = node != WORLD_NONE ? world_state_of(e->world, node) : NULL;
+	bool fresh = is_fresh(e, s);
+	if (a->heard_by != NULL && (!fresh || is_listed(s, a->uuid))) {
+		a->last_at = e->now;
+	}
 	if (node == WORLD_NONE || !world_node_at(e->world, node)->known ||
 		e->now - a->last_at > FORGET_MS) {
 		return false;
 	}
-	if (!is_fresh(e, s) || !is_told_well(s, a->uuid)) {
+	if (!fresh || !is_told_well(s, a->uuid) ||
+		event_lasts(a, s, &world_node_at(e->world, node)->noun)) {
 		a->well_since = -1;
 		return true;
 	}
@@ -104,7 +146,7 @@ void health_look(struct engine *e)
 		const struct node_state *s = world_state_of(e->world, i);
 		for (uint32_t k = 0; is_fresh(e, s) && k < s->device_count; k++) {
 			if (s->devices[k].why != NULL) {
-				ailment_note(e, s, &s->devices[k]);
+				ailment_note(e, i, s, &s->devices[k]);
 			}
 		}
 	}
@@ -154,11 +196,7 @@ static bool lists_all(const struct node_state *s, const char *uuids)
 {
 	struct told t = told_of(uuids, NULL);
 	while (told_next(&t)) {
-		bool listed = false;
-		for (uint32_t i = 0; i < s->device_count && !listed; i++) {
-			listed = strcmp(s->devices[i].uuid, t.uuid) == 0;
-		}
-		if (!listed) {
+		if (!is_listed(s, t.uuid)) {
 			return false;
 		}
 	}

@@ -2,8 +2,11 @@
  * pod that an agent does not list any more holds no share (C22). What is older than STATE_FRESH_MS,
  * or was never told, is unknown: it fences nothing, frees nothing, and ends no fence.
  *
- * The engine's book owns the ailments; they may be lost, and are then learnt from the next state.
- * Nothing here fails. */
+ * An event is told once, to the agent that listens: that an agent which was started since calls the
+ * device healthy ends no fence (docs/design/state.md).
+ *
+ * The engine's book owns the ailments; they may be lost, and are then learnt from the next state,
+ * as far as its agent knows of them. Nothing here fails. */
 #ifndef ENGINE_HEALTH_H
 #define ENGINE_HEALTH_H
 
@@ -21,8 +24,11 @@ struct ailment {
 	char *uuid, *node, *why; /* owned */
 	int64_t last_at;	 /* when it was last told, or somebody last held the device */
 	int64_t well_since;	 /* told healthy ever since; -1: not healthy, or unknown */
-	bool ill;		 /* that is what is told now, as of the last look */
-	bool told;		 /* to those whom it concerns */
+	/* Of an event: the agent's boot that heard it, and the node's then; NULL: not of one, or
+	 * not known. owned */
+	char *heard_by, *node_boot, *node_reset;
+	bool ill;  /* that is what is told now, as of the last look */
+	bool told; /* to those whom it concerns */
 };
 
 struct ailments {

@@ -23,6 +23,7 @@ static void memo_free(struct inject_memo *m)
 {
 	free(m->node);
 	free(m->subject);
+	free(m->failed);
 	free(m->boot);
 	free(m->runtime);
 	free(m->refusal);
@@ -35,6 +36,7 @@ void inject_forget(struct engine *e)
 	}
 	VEC_CLEAR(&e->inject.memos);
 	VEC_CLEAR(&e->inject.nodes);
+	VEC_CLEAR(&e->inject.proofs);
 	VEC_CLEAR(&e->inject.probes);
 }
 
@@ -45,6 +47,7 @@ void inject_finish(struct injecting *all)
 	}
 	VEC_FINISH(&all->memos);
 	VEC_FINISH(&all->nodes);
+	VEC_FINISH(&all->proofs);
 	VEC_FINISH(&all->probes);
 	arena_finish(&all->arena);
 	arena_finish(&all->rules_arena);
@@ -116,6 +119,17 @@ static bool is_told(const struct engine *e, const struct holder *h)
 	       !pod_is_terminal(&h->pod) && !leaves;
 }
 
+/* What is proven of its node that is about this one too; NULL: nothing. */
+static const struct inject_proof *proof_there(
+	const struct engine *e, uint32_t node, const struct holder *h)
+{
+	uint32_t at = e->inject.nodes.items[node].proof;
+	while (at != WORLD_NONE && !suits(e, node, h, e->inject.proofs.items[at].claim)) {
+		at = e->inject.proofs.items[at].next;
+	}
+	return at != WORLD_NONE ? &e->inject.proofs.items[at] : NULL;
+}
+
 /* NULL: none. */
 static const struct inject_claim *proof_of(const struct engine *e, const struct holder *h)
 {
@@ -123,10 +137,20 @@ static const struct inject_claim *proof_of(const struct engine *e, const struct 
 	if (at >= e->inject.nodes.count || h->pod.identity == NULL) {
 		return NULL;
 	}
-	const struct inject_claim *of_node = e->inject.nodes.items[at].proof;
-	return suits(e, at, h, h->pod.claim) ? h->pod.claim
-	       : suits(e, at, h, of_node)    ? of_node
-					     : NULL;
+	if (suits(e, at, h, h->pod.claim)) {
+		return h->pod.claim;
+	}
+	const struct inject_proof *p = proof_there(e, at, h);
+	return p != NULL ? p->claim : NULL;
+}
+
+static void proof_add(
+	struct engine *e, uint32_t node, const struct inject_claim *claim, struct holder *writer)
+{
+	struct inject_node *n = &e->inject.nodes.items[node];
+	struct inject_proof made = {.claim = claim, .writer = writer, .next = n->proof};
+	n->proof = (uint32_t)e->inject.proofs.count;
+	VEC_PUSH(&e->inject.proofs, made);
 }
 
 bool inject_knows(const struct engine *e, const struct holder *h, enum inject_form *ret_form)
@@ -139,6 +163,24 @@ bool inject_knows(const struct engine *e, const struct holder *h, enum inject_fo
 	}
 	*ret_form = (enum inject_form)n->way;
 	return true;
+}
+
+enum inject_form inject_form_for(
+	const struct engine *e, const struct holder *h, const struct pod *tenant)
+{
+	enum inject_form form;
+	bool known = inject_knows(e, h, &form);
+	ENSURE(known);
+	const struct inject_node *n = node_of(e, h);
+	uint32_t at = n != NULL && n->way == INJECT_BY_PROBE ? n->proof : WORLD_NONE;
+	for (; at != WORLD_NONE; at = e->inject.proofs.items[at].next) {
+		const struct inject_claim *c = e->inject.proofs.items[at].claim;
+		if (text_equals(c->class, text_or(tenant->runtime_class, "")) &&
+			text_equals(c->driver, h->pod.identity->driver)) {
+			return c->form;
+		}
+	}
+	return form;
 }
 
 bool inject_is_vain(const struct engine *e, const struct holder *h)
@@ -157,8 +199,21 @@ const struct inject_claim *inject_proof_for(const struct engine *e, const struct
 
 bool inject_owes(const struct engine *e, const struct holder *h)
 {
-	const struct inject_node *n = node_of(e, h);
-	return n != NULL && n->writer == h && inject_proof_for(e, h) != NULL;
+	uint32_t at = snap_node_of(e, h->node);
+	if (at >= e->inject.nodes.count || inject_proof_for(e, h) == NULL) {
+		return false;
+	}
+	const struct inject_proof *p = proof_there(e, at, h);
+	return p != NULL && p->writer == h;
+}
+
+bool inject_is_awaited(const struct engine *e, uint32_t node, const struct inject_claim *claim)
+{
+	uint32_t at = e->inject.nodes.items[node].proof;
+	while (at != WORLD_NONE && e->inject.proofs.items[at].claim != claim) {
+		at = e->inject.proofs.items[at].next;
+	}
+	return at != WORLD_NONE && e->inject.proofs.items[at].writer != NULL;
 }
 
 /* --- the look --- */
@@ -166,8 +221,10 @@ bool inject_owes(const struct engine *e, const struct holder *h)
 static void add_nodes(struct engine *e)
 {
 	VEC_CLEAR(&e->inject.nodes);
+	VEC_CLEAR(&e->inject.proofs);
 	vec_for_each (const struct place_node, n, &e->snap.nodes) {
 		struct inject_node made = {.memo = WORLD_NONE,
+			.proof = WORLD_NONE,
 			.way = inject_rules_way(&e->inject.rules, &n->noun->labels)};
 		VEC_PUSH(&e->inject.nodes, made);
 	}
@@ -213,9 +270,9 @@ static void add_proofs(struct engine *e)
 	vec_for_each (struct holder *const, each, &e->holders) {
 		const struct holder *h = *each;
 		uint32_t at = is_told(e, h) ? snap_node_of(e, h->node) : WORLD_NONE;
-		if (at != WORLD_NONE && e->inject.nodes.items[at].proof == NULL &&
-			suits(e, at, h, h->pod.claim)) {
-			e->inject.nodes.items[at].proof = h->pod.claim;
+		if (at != WORLD_NONE && suits(e, at, h, h->pod.claim) &&
+			proof_there(e, at, h) == NULL) {
+			proof_add(e, at, h->pod.claim, NULL);
 			e->inject.popular[h->pod.claim->form]++;
 		}
 	}
@@ -247,29 +304,41 @@ static void add_probes(struct engine *e)
 		if (h == NULL) {
 			continue;
 		}
-		struct inject_node *n = &e->inject.nodes.items[p.node];
-		n->probed = h;
-		if (n->proof == NULL && p.pod.sight != NULL &&
-			inject_is_proven(claim, p.pod.sight)) {
-			n->proof = claim;
-			n->writer = h;
+		e->inject.nodes.items[p.node].probed = h;
+		if (p.pod.sight != NULL && inject_is_proven(claim, p.pod.sight) &&
+			proof_of(e, h) == NULL) {
+			proof_add(e, p.node, claim, h);
 		}
 	}
 }
 
-/* Who is named already stays, or it would begin anew with every GPU that is opened. */
+/* Who is named already stays, or it would begin anew with every GPU that is opened. One in vain is
+ * the last that is named again: it may be the GPU and not the node. */
 static uint32_t rank_of(const struct engine *e, const struct inject_node *n, const struct holder *h)
 {
 	const struct inject_memo *m =
 		n->memo != WORLD_NONE ? &e->inject.memos.items[n->memo] : NULL;
-	return n->probed == h ? 3 : m != NULL && text_equals(m->subject, h->uid) ? 2 : 1;
+	if (n->probed == h) {
+		return 3;
+	}
+	return m != NULL && text_equals(m->failed, h->uid)    ? 0
+	       : m != NULL && text_equals(m->subject, h->uid) ? 2
+							      : 1;
+}
+
+/* What a probe sees of a GPU that is ill, or whose capacity pod does not run, says nothing of the
+ * node. */
+static bool may_be_named(struct engine *e, const struct holder *h)
+{
+	return is_told(e, h) && !h->search && h->pod.holds && !health_is_bad(e, h) &&
+	       !capacity_failed(e, h, e->now);
 }
 
 static void choose_subjects(struct engine *e)
 {
 	vec_for_each (struct holder *const, each, &e->holders) {
 		struct holder *h = *each;
-		struct inject_node *n = is_told(e, h) && !h->search ? node_of(e, h) : NULL;
+		struct inject_node *n = may_be_named(e, h) ? node_of(e, h) : NULL;
 		enum inject_form form;
 		if (n == NULL || n->way != INJECT_BY_PROBE || inject_knows(e, h, &form)) {
 			continue;

@@ -35,16 +35,20 @@ struct world_pod;
 /* The probe of one form. Times are 0 where it was not. */
 struct inject_try {
 	uint64_t uid;	 /* hash of that of the one that is there */
-	int64_t since;	 /* it is */
+	int64_t since;	 /* it has its node */
+	bool taken;	 /* the node ended it before it could tell */
 	int64_t sent_at; /* it was asked for, and not seen since */
 	int64_t gone_at; /* it was last asked to go */
 	uint64_t flight; /* of its creation; 0: none under way */
+	uint64_t name;	 /* which of its names is asked for: others may be somebody else's */
+	bool conflicts;	 /* that one is somebody's */
 };
 
 struct inject_memo {
 	char *node;	      /* owned */
 	char *boot, *runtime; /* owned; of the node when it began to rest */
 	char *subject;	      /* owned; uid of the capacity pod whose GPU is named */
+	char *failed;	      /* owned; of the one for which it last began to rest */
 	int64_t until;	      /* it rests until then; 0: it never did */
 	int64_t seen_at;      /* it was last tried there, or known how */
 	struct backoff backoff;
@@ -61,11 +65,17 @@ struct inject_node {
 	int way;       /* a form, or INJECT_BY_PROBE */
 	uint32_t memo; /* its place, WORLD_NONE: it has none */
 	bool rests;
-	const struct inject_claim *proof; /* of some capacity pod there, or of a probe */
-	struct holder *writer;		  /* whose probe that is: nobody has it in writing */
-	struct holder *subject;		  /* whose GPU is to be named; NULL: all is proven */
-	uint32_t rank;			  /* of `subject`, among those who could be */
-	struct holder *probed;		  /* whose GPU a probe names */
+	uint32_t proof;		/* the first of them; WORLD_NONE: there is none */
+	struct holder *subject; /* whose GPU is to be named; NULL: all is proven */
+	uint32_t rank;		/* of `subject`, among those who could be */
+	struct holder *probed;	/* whose GPU a probe names */
+};
+
+/* What is proven of a node for one driver and one RuntimeClass; of others nothing follows. */
+struct inject_proof {
+	const struct inject_claim *claim; /* borrowed; of some capacity pod there, or of a probe */
+	struct holder *writer; /* borrowed; whose probe that is: nobody has it in writing */
+	uint32_t next;	       /* of the same node; WORLD_NONE: the last */
 };
 
 struct inject_probe {
@@ -86,9 +96,12 @@ struct injecting {
 		VEC_FIELDS(struct inject_node);
 	} nodes; /* beside the snapshot's */
 	struct {
+		VEC_FIELDS(struct inject_proof);
+	} proofs;
+	struct {
 		VEC_FIELDS(struct inject_probe);
 	} probes;
-	uint32_t popular[INJECT_FORMS]; /* nodes where it is proven */
+	uint32_t popular[INJECT_FORMS]; /* how often it is proven */
 };
 
 void inject_init(struct engine *e);
@@ -98,6 +111,10 @@ void inject_forget(struct engine *e); /* all but the rules */
 void inject_look(struct engine *e);
 /* A tenant there gets its GPU, in this form. */
 bool inject_knows(const struct engine *e, const struct holder *h, enum inject_form *ret_form);
+/* The form for this tenant on a GPU of which it is known: that of its own RuntimeClass, if its node
+ * has a proof for it, else that of the GPU. */
+enum inject_form inject_form_for(
+	const struct engine *e, const struct holder *h, const struct pod *tenant);
 /* It has told its GPU, and the node rests since no form works. */
 bool inject_is_vain(const struct engine *e, const struct holder *h);
 /* What is to be written with its ledger; NULL: nothing. */
@@ -116,6 +133,8 @@ const char *inject_blocker(
 /* inject.c, for inject_probe.c */
 struct inject_memo *inject_memo_touch(struct engine *e, const char *node);
 const struct inject_memo *inject_memo_find(const struct engine *e, const char *node);
+/* The probe of this claim proves something that nobody has in writing. */
+bool inject_is_awaited(const struct engine *e, uint32_t node, const struct inject_claim *claim);
 /* What a probe of this form claims that names the GPU of the holder, on the node of the snapshot.
  */
 struct inject_claim inject_claim_of(

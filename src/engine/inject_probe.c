@@ -19,10 +19,16 @@
 #define AGAIN_FIRST_MS 1000
 #define AGAIN_CAP_MS   30000
 
-static void probe_name(const char *node, enum inject_form form, char *name, size_t room)
+/* So many names a probe may have: a pod that is none may stand under one. */
+#define NAMES 8
+
+static void probe_name(const char *node, enum inject_form form, uint64_t which, char name[64])
 {
 	unsigned long long hash = (unsigned long long)hash_text(node) & 0xffffffffffffull;
-	snprintf(name, room, "probe-%012llx-%s", hash, inject_form_name(form));
+	int n = snprintf(name, 64, "probe-%012llx-%s", hash, inject_form_name(form));
+	if (which > 0) {
+		snprintf(name + n, 64 - (size_t)n, "-%llu", (unsigned long long)which);
+	}
 }
 
 /* The one of that form which names the subject's GPU; NULL: there is none. */
@@ -41,6 +47,34 @@ static const struct inject_probe *probe_of(
 	return NULL;
 }
 
+static bool is_probe(const struct world_pod *p)
+{
+	return p->gpu != NULL && p->gpu->class == WORLD_PROBE;
+}
+
+/* False: a probe of another GPU or of another boot has it, and goes first; or no name is left. */
+static bool free_name(struct engine *e, struct inject_memo *m, enum inject_form form, char name[64])
+{
+	struct inject_try *t = &m->tries[form];
+	if (t->conflicts) {
+		/* Were it a probe, it would have been seen by now. */
+		t->conflicts = false;
+		t->name = (t->name + 1) % NAMES;
+	}
+	for (int i = 0; i < NAMES; i++) {
+		probe_name(m->node, form, t->name, name);
+		const struct world_pod *there = world_pod_find(e->world, NAME_NAMESPACE, name);
+		if (there == NULL || is_probe(there)) {
+			return there == NULL;
+		}
+		t->name = (t->name + 1) % NAMES;
+	}
+	CLEANUP(str_finish) struct str text = STR_INIT(256);
+	str_append_format(&text, "pods that are no probes have the names of probes, as %s", name);
+	text_set(&m->refusal, str_text(&text));
+	return false;
+}
+
 static void create(struct engine *e, uint32_t node, struct inject_memo *m, enum inject_form form,
 	struct plan *plan)
 {
@@ -56,9 +90,7 @@ static void create(struct engine *e, uint32_t node, struct inject_memo *m, enum 
 		wake_by(e, due);
 		return;
 	}
-	probe_name(m->node, form, name, sizeof name);
-	if (world_pod_find(e->world, NAME_NAMESPACE, name) != NULL) {
-		/* Of another GPU, or of another boot: it goes first. */
+	if (!free_name(e, m, form, name)) {
 		return;
 	}
 	struct inject_claim claim = inject_claim_of(e, node, h, form);
@@ -67,41 +99,74 @@ static void create(struct engine *e, uint32_t node, struct inject_memo *m, enum 
 	text_set(&m->subject, h->uid);
 }
 
+/* The node or the cluster ended it: that is no word about the form. Its container may have been
+ * killed for it. */
+static bool is_taken(const struct pod *p)
+{
+	return pod_is_terminal(p) && p->sight == NULL &&
+	       (!text_empty(p->status_reason) || p->disrupted ||
+		       (p->phase == POD_FAILED && text_empty(p->trouble)) ||
+		       text_equals(p->trouble, "ContainerStatusUnknown"));
+}
+
 /* Something of the node, of which time may be the cure, is no word about the form. */
 static bool is_refused(const struct pod *p)
 {
 	static const char *const words[] = {
 		"CreateContainerError", "RunContainerError", "StartError", "ContainerCannotRun"};
-	for (size_t i = 0; i < COUNT_OF(words); i++) {
+	for (size_t i = 0; i < COUNT_OF(words) && !pod_is_terminal(p); i++) {
 		if (text_equals(p->trouble, words[i])) {
 			return true;
 		}
 	}
-	return pod_is_terminal(p);
+	return pod_is_terminal(p) && !is_taken(p);
+}
+
+static void try_anew(struct engine *e, struct inject_memo *m, int64_t now)
+{
+	if (m->again.first_ms == 0) {
+		m->again = (struct backoff){.first_ms = AGAIN_FIRST_MS, .cap_ms = AGAIN_CAP_MS};
+	}
+	m->retry_at = now + backoff_next(&m->again, &e->rng);
 }
 
 /* False: not decided yet. */
-static bool judge(struct engine *e, const struct inject_probe *p, struct inject_try *t,
-	enum inject_doubt *ret_doubt)
+static bool judge(struct engine *e, const struct inject_probe *p, struct inject_memo *m)
 {
+	enum inject_form form = p->pod.claim->form;
+	struct inject_try *t = &m->tries[form];
 	uint64_t uid = hash_text(text_or(p->pod.uid, ""));
 	if (t->uid != uid) {
-		*t = (struct inject_try){.uid = uid, .since = e->now, .flight = t->flight};
+		*t = (struct inject_try){.uid = uid, .flight = t->flight, .name = t->name};
 	}
 	t->sent_at = 0;
-	if (p->pod.sight != NULL) {
-		*ret_doubt = inject_is_proven(p->pod.claim, p->pod.sight) ? DOUBT_NONE
-			     : p->pod.sight->devices == 0		  ? DOUBT_SEES_NONE
-									  : DOUBT_SEES_OTHERS;
-		return *ret_doubt != DOUBT_NONE;
+	t->conflicts = false;
+	m->doubts[form] = DOUBT_SILENT;
+	if (p->pod.sight != NULL || is_refused(&p->pod)) {
+		const struct inject_sight *s = p->pod.sight;
+		m->again.attempt = 0;
+		m->doubts[form] = s == NULL			      ? DOUBT_REFUSED
+				  : inject_is_proven(p->pod.claim, s) ? DOUBT_NONE
+				  : s->devices == 0		      ? DOUBT_SEES_NONE
+								      : DOUBT_SEES_OTHERS;
+		return m->doubts[form] != DOUBT_NONE;
 	}
-	if (is_refused(&p->pod)) {
-		*ret_doubt = DOUBT_REFUSED;
+	if (t->since > 0 && !t->taken && e->now - t->since >= SILENT_MS) {
 		return true;
 	}
-	wake_by(e, t->since + SILENT_MS);
-	*ret_doubt = DOUBT_SILENT;
-	return e->now - t->since >= SILENT_MS;
+	if (is_taken(&p->pod)) {
+		if (!t->taken) {
+			t->taken = true;
+			try_anew(e, m, e->now);
+		}
+		return false;
+	}
+	/* As long as no node has it, it cannot speak. */
+	if (!text_empty(p->pod.node)) {
+		t->since = t->since > 0 ? t->since : e->now;
+		wake_by(e, t->since + SILENT_MS);
+	}
+	return false;
 }
 
 /* Those that work elsewhere come first. */
@@ -126,6 +191,7 @@ static void rest(struct engine *e, struct inject_memo *m, uint32_t node, struct 
 		m->backoff = (struct backoff){.first_ms = REST_FIRST_MS, .cap_ms = REST_CAP_MS};
 	}
 	m->until = e->now + backoff_next(&m->backoff, &e->rng);
+	text_set(&m->failed, h->uid);
 	text_set(&m->boot, noun->boot);
 	text_set(&m->runtime, noun->runtime);
 	wake_by(e, m->until);
@@ -149,7 +215,7 @@ static void try_node(struct engine *e, uint32_t node, struct plan *plan)
 			create(e, node, m, order[i], plan);
 			return;
 		}
-		if (!judge(e, p, &m->tries[order[i]], &m->doubts[order[i]])) {
+		if (!judge(e, p, m)) {
 			return;
 		}
 	}
@@ -167,8 +233,12 @@ static bool is_needed(const struct engine *e, const struct inject_probe *p)
 	const struct inject_node *n = &e->inject.nodes.items[p->node];
 	const struct inject_memo *m = inject_memo_find(e, p->pod.claim->node);
 	bool rests = m != NULL && e->now < m->until;
-	if (n->writer != NULL && n->proof == p->pod.claim) {
+	if (inject_is_awaited(e, p->node, p->pod.claim)) {
 		return true;
+	}
+	if (m != NULL && m->tries[p->pod.claim->form].taken &&
+		m->tries[p->pod.claim->form].uid == hash_text(text_or(p->pod.uid, ""))) {
+		return false;
 	}
 	return n->subject != NULL && !rests && probe_of(e, p->node, p->pod.claim->form) == p;
 }
@@ -199,12 +269,12 @@ static void note_proven(struct engine *e)
 {
 	for (size_t i = 0; i < e->inject.nodes.count; i++) {
 		const struct inject_node *n = &e->inject.nodes.items[i];
-		if (n->memo == WORLD_NONE || n->proof == NULL) {
+		if (n->memo == WORLD_NONE || n->proof == WORLD_NONE || n->subject != NULL) {
 			continue;
 		}
 		struct inject_memo *m = &e->inject.memos.items[n->memo];
 		m->backoff.attempt = 0;
-		m->until = n->subject == NULL ? 0 : m->until;
+		m->until = 0;
 	}
 }
 
@@ -230,19 +300,13 @@ void inject_settle(struct engine *e, int64_t now, uint64_t id, const struct outc
 		t->flight = 0;
 		bool may_be_there = o->fault.kind == FAULT_NONE || o->fault.unknown_outcome ||
 				    o->fault.kind == FAULT_CONFLICT;
+		t->conflicts = o->fault.kind == FAULT_CONFLICT;
 		text_set(&m->refusal, may_be_there ? NULL : o->fault.message);
-		if (may_be_there) {
-			m->again = (struct backoff){
-				.first_ms = AGAIN_FIRST_MS, .cap_ms = AGAIN_CAP_MS};
-			m->retry_at = 0;
-			return;
+		m->retry_at = 0;
+		if (!may_be_there) {
+			t->sent_at = 0;
+			try_anew(e, m, now);
 		}
-		t->sent_at = 0;
-		if (m->again.first_ms == 0) {
-			m->again = (struct backoff){
-				.first_ms = AGAIN_FIRST_MS, .cap_ms = AGAIN_CAP_MS};
-		}
-		m->retry_at = now + backoff_next(&m->again, &e->rng);
 		return;
 	}
 }

@@ -5,18 +5,24 @@ static void try_pack(struct str *out, const struct inject_try *t)
 {
 	pack_u64(out, t->uid);
 	pack_i64(out, t->since);
+	pack_u64(out, t->taken);
 	pack_i64(out, t->sent_at);
 	pack_i64(out, t->gone_at);
 	pack_u64(out, t->flight);
+	pack_u64(out, t->name);
+	pack_u64(out, t->conflicts);
 }
 
 static struct inject_try try_unpack(struct unpack *u)
 {
 	struct inject_try t = {.uid = unpack_u64(u)};
 	t.since = unpack_i64(u);
+	t.taken = unpack_u64(u) != 0;
 	t.sent_at = unpack_i64(u);
 	t.gone_at = unpack_i64(u);
 	t.flight = unpack_u64(u);
+	t.name = unpack_u64(u);
+	t.conflicts = unpack_u64(u) != 0;
 	return t;
 }
 
@@ -24,6 +30,7 @@ static void memo_pack(struct str *out, const struct inject_memo *m)
 {
 	pack_text(out, m->node);
 	pack_text(out, m->subject);
+	pack_text(out, m->failed);
 	pack_text(out, m->refusal);
 	pack_text(out, m->boot);
 	pack_text(out, m->runtime);
@@ -53,6 +60,7 @@ bool inject_memo_unpack(struct engine *e, struct unpack *u)
 {
 	const char *node = unpack_text(u);
 	const char *subject = unpack_text(u);
+	const char *failed = unpack_text(u);
 	const char *refusal = unpack_text(u);
 	const char *boot = unpack_text(u);
 	const char *runtime = unpack_text(u);
@@ -72,6 +80,7 @@ bool inject_memo_unpack(struct engine *e, struct unpack *u)
 	}
 	m.node = xstrdup(node);
 	m.subject = xstrdup(subject);
+	m.failed = xstrdup(failed);
 	m.refusal = xstrdup(refusal);
 	m.boot = xstrdup(boot);
 	m.runtime = xstrdup(runtime);

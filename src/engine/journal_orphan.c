@@ -11,6 +11,8 @@ void orphan_pack(struct str *out, const struct orphan *o)
 	pack_i64(out, o->retry_at);
 	pack_u64(out, o->seen);
 	pack_u64(out, o->leaving);
+	pack_u64(out, o->amiss);
+	pack_u64(out, o->asked_mps);
 	backoff_pack(out, &o->backoff);
 	pack_u64(out, o->told.count);
 	for (size_t i = 0; i < o->told.count; i++) {
@@ -30,6 +32,8 @@ bool orphan_unpack(struct engine *e, struct unpack *u)
 	o->retry_at = unpack_i64(u);
 	o->seen = unpack_u64(u);
 	o->leaving = unpack_u64(u) != 0;
+	o->amiss = unpack_u64(u) != 0;
+	o->asked_mps = unpack_u64(u) != 0;
 	o->backoff = backoff_unpack(u);
 	for (uint64_t n = unpack_u64(u); n > 0 && !u->bad; n--) {
 		const char *uid = unpack_text(u);

@@ -27,12 +27,13 @@ static bool overuse_unpack(struct overuses *all, struct unpack *u)
 	/* Amounts are added and compared. */
 	bool sound = o.share_mib >= 0 && o.share_mib <= INT64_MAX / 4 && o.used_mib >= 0 &&
 		     o.used_mib <= INT64_MAX / 4;
-	if (u->bad || !sound || uid == NULL || uuid == NULL) {
+	if (u->bad || !sound || uid == NULL || uuid == NULL ||
+		overuse_find(all, uid, uuid) != NULL) {
 		return false;
 	}
 	o.uid = xstrdup(uid);
 	o.uuid = xstrdup(uuid);
-	VEC_PUSH(&all->items, o);
+	(void)overuse_add(all, &o);
 	return true;
 }
 
@@ -54,11 +55,11 @@ static bool failure_unpack(struct overuses *all, struct unpack *u)
 	f.judged = unpack_u64(u) != 0;
 	f.contended_at = unpack_i64(u);
 	f.told_at = unpack_i64(u);
-	if (u->bad || uid == NULL) {
+	if (u->bad || uid == NULL || failure_find(all, uid) != NULL) {
 		return false;
 	}
 	f.uid = xstrdup(uid);
-	VEC_PUSH(&all->failures, f);
+	(void)failure_add(all, &f);
 	return true;
 }
 
@@ -92,25 +93,25 @@ static bool crowds_unpack(struct overuses *all, struct unpack *u)
 {
 	for (uint64_t n = unpack_u64(u); n > 0 && !u->bad; n--) {
 		const char *uuid = unpack_text(u);
-		struct crowd c = {.members = unpack_u64(u)};
+		struct crowd c = {.members = unpack_u64(u), .first = MAP_NONE};
 		c.changed_at = unpack_i64(u);
 		c.failed_at = unpack_i64(u);
 		const char *victim = unpack_text(u);
-		if (u->bad || uuid == NULL) {
+		if (u->bad || uuid == NULL || crowd_find(all, uuid) != NULL) {
 			return false;
 		}
 		c.uuid = xstrdup(uuid);
 		text_set(&c.victim, victim);
-		VEC_PUSH(&all->crowds, c);
+		(void)crowd_add(all, &c);
 	}
 	for (uint64_t n = unpack_u64(u); n > 0 && !u->bad; n--) {
 		const char *uid = unpack_text(u);
 		struct remark r = {.at = unpack_i64(u)};
-		if (u->bad || uid == NULL) {
+		if (u->bad || uid == NULL || remark_find(all, uid) != NULL) {
 			return false;
 		}
 		r.uid = xstrdup(uid);
-		VEC_PUSH(&all->remarks, r);
+		(void)remark_add(all, &r);
 	}
 	return !u->bad;
 }

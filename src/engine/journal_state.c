@@ -207,7 +207,7 @@ static void save_holder(struct saving *s, const struct holder *h)
 	struct str *out = record_begin(s, RECORD_HOLDER);
 	const int64_t numbers[] = {h->flight_type, h->avoid_until, h->expires_at, h->idle_since,
 		h->opened_at, h->lost_at, h->retry_at, h->grace_ms, h->acked_at, h->mend_at,
-		h->companion_at, h->companion_gone_at, h->refused_at};
+		h->companion_at, h->companion_gone_at, h->refused_at, h->told_from};
 	/* The asked ledger travels as that of a pod, which has a packer. */
 	const struct pod asked = {.ns = "", .name = "", .ledger = h->asked};
 	pack_text(out, h->name);
@@ -218,7 +218,8 @@ static void save_holder(struct saving *s, const struct holder *h)
 			      (h->has_grace ? 8 : 0) | (h->grace_stamp == h->stamp + 1 ? 16 : 0) |
 			      (h->search ? 32 : 0) | (h->told_doubled ? 64 : 0) |
 			      (h->asked_keeps ? 128 : 0) | (h->mps ? 256 : 0) |
-			      (h->told_held ? 512 : 0));
+			      (h->told_held ? 512 : 0) | (h->trust.sure ? 1024 : 0) |
+			      (h->trust.strikes ? 2048 : 0));
 	pack_u64(out, h->flight);
 	pack_u64(out, h->seen);
 	pack_u64(out, h->wanted);
@@ -269,6 +270,7 @@ static bool load_holder(struct engine *e, struct unpack *u)
 	h->told_doubled = flags & 64;
 	h->asked_keeps = flags & 128;
 	h->mps = flags & 256, h->told_held = flags & 512;
+	h->trust = (struct trust){flags & 1024, flags & 2048};
 	uint64_t flight = unpack_u64(u);
 	h->seen = unpack_u64(u);
 	h->wanted = unpack_u64(u);
@@ -291,6 +293,7 @@ static bool load_holder(struct engine *e, struct unpack *u)
 	h->companion_at = unpack_i64(u);
 	h->companion_gone_at = unpack_i64(u);
 	h->refused_at = unpack_i64(u);
+	h->told_from = unpack_i64(u);
 	/* A pod that is in the world has been looked at. */
 	bool sound = !u->bad && type >= 0 && type <= ACTION_EVENT && (seen.known || !h->in_world);
 	return sound && load_asked(h, u);

@@ -11,7 +11,7 @@ static const struct node_state *state_of(const struct engine *e, const struct ho
 	uint32_t node = h->node != NULL ? world_node_find(e->world, h->node) : WORLD_NONE;
 	const struct node_state *s = node != WORLD_NONE ? world_state_of(e->world, node) : NULL;
 	bool serves = h->mps && h->in_world && h->pod.identity != NULL;
-	return serves && s != NULL && s->seen_ms >= h->opened_at ? s : NULL;
+	return serves && s != NULL && s->seen_ms >= h->told_from ? s : NULL;
 }
 
 static bool is_fresh(const struct engine *e, const struct node_state *s)
@@ -47,15 +47,19 @@ bool mps_is_ill(const struct engine *e, const struct holder *h)
 static uint32_t count_seen(const struct node_state *s, const struct holder *h)
 {
 	const struct ledger *l = holder_ledger(h);
+	bool seen[MODEL_GRANTS_MAX] = {false};
 	uint32_t n = 0;
-	for (uint32_t i = 0; i < l->count; i++) {
-		bool seen = false;
-		for (uint32_t k = 0; k < s->use_count && !seen; k++) {
-			const struct pod_use *u = &s->uses[k];
-			seen = u->processes > 0 && strcmp(u->uid, l->items[i].uid) == 0 &&
-			       strcmp(u->uuid, h->pod.identity->uuid) == 0;
+	/* A node tells more uses than one GPU has tenants. */
+	for (uint32_t k = 0; k < s->use_count; k++) {
+		const struct pod_use *u = &s->uses[k];
+		bool here = u->processes > 0 && strcmp(u->uuid, h->pod.identity->uuid) == 0;
+		for (uint32_t i = 0; here && i < l->count; i++) {
+			if (!seen[i] && strcmp(u->uid, l->items[i].uid) == 0) {
+				seen[i] = true;
+				n++;
+				break;
+			}
 		}
-		n += seen ? 1 : 0;
 	}
 	return n;
 }

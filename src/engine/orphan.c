@@ -132,7 +132,9 @@ static bool wants_eviction(const struct engine *e, const struct world_pod *p)
 	return policy != NULL && policy->capacity_lost == CAPACITY_LOST_EVICT;
 }
 
-static void strand(struct engine *e, const struct world_pod *p, uint32_t slot, const char *uuid)
+/* `amiss`: a capacity pod that cannot be its own has it. */
+static void strand(
+	struct engine *e, const struct world_pod *p, uint32_t slot, const char *uuid, bool amiss)
 {
 	const struct holder *h = holder_outside(e, uuid);
 	const char *node = where(e, p);
@@ -152,6 +154,7 @@ static void strand(struct engine *e, const struct world_pod *p, uint32_t slot, c
 		.go = wants_eviction(e, p)};
 	o->searched = o->searched || !s.go;
 	o->mps = p->gpu->mps;
+	o->amiss = o->amiss || amiss;
 	VEC_PUSH(&e->orphans.stranded, s);
 }
 
@@ -164,6 +167,20 @@ static bool ledger_of_named_has(
 	const char *tells = h != NULL && h->pod.identity != NULL ? h->pod.identity->uuid : t->uuid;
 	return h != NULL && h->snap_step == e->step && strcmp(tells, t->uuid) == 0 &&
 	       ledger_has(holder_ledger(h), world_pod_uid(p));
+}
+
+/* From now on it is one like any other; but clients of MPS that start again would find no daemon
+ * under a capacity pod of mode None, and the others no device under one of MPS. */
+static void found(struct engine *e, const struct world_pod *p, uint32_t slot, uint32_t gpu)
+{
+	struct holder *h = e->snap_gpus.items[gpu].holder;
+	if (h->mps == p->gpu->mps) {
+		h->search = false;
+		return;
+	}
+	h->amiss = e->step;
+	e->snap.gpus.items[gpu].fenced = true;
+	strand(e, p, slot, h->pod.identity->uuid, true);
 }
 
 /* Whoever stands in the ledger of a capacity pod of the picture is on its GPU. */
@@ -180,10 +197,9 @@ static void find_stranded(struct engine *e)
 		while (told_next(&t)) {
 			uint32_t at = snap_gpu_by_uuid(e, t.uuid);
 			if (at != WORLD_NONE) {
-				/* Found: from now on it is one like any other. */
-				e->snap_gpus.items[at].holder->search = false;
+				found(e, p, slot, at);
 			} else if (!ledger_of_named_has(e, &t, p)) {
-				strand(e, p, slot, t.uuid);
+				strand(e, p, slot, t.uuid, false);
 			}
 		}
 	}
@@ -230,7 +246,8 @@ static void keep_time(struct engine *e)
 		if (!is_now(e, o)) {
 			continue;
 		}
-		if (o->leaving || !answers) {
+		/* One of the other mode that goes is no hope of it. */
+		if ((o->leaving && !o->amiss) || !answers) {
 			o->since = -1;
 		} else if (o->since < 0) {
 			o->since = e->now;

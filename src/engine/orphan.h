@@ -30,6 +30,8 @@ struct orphan {
 		VEC_FIELDS(char *); /* owned; uids of the tenants that were told */
 	} told;
 	uint64_t seen;
+	bool amiss;	/* a capacity pod of the other mode had it */
+	bool asked_mps; /* the mode of those that were last asked for */
 	/* of this step */
 	bool leaving;  /* its capacity pod is still there, on its way out */
 	bool searched; /* some tenant's policy says Reacquire */
@@ -49,8 +51,10 @@ struct search {
 	uint32_t unbound;	/* those of them that no node has yet */
 	int64_t want;		/* how many more to ask for */
 	uint32_t mps;		/* orphans whose capacity pod was of that mode */
+	uint32_t amiss;		/* capacity pods of the other mode, which go */
+	bool mps_is_free;	/* one of those orphans was found in mode None since then */
 	bool due, fresh;	/* may ask now; some orphan's time is not over */
-	bool asked;
+	bool asked, asked_mps;
 };
 
 struct orphans {

@@ -70,27 +70,12 @@ static bool uses_now(const struct world_pod *p)
 	return p != NULL && !p->deleting && !world_pod_terminal(p) && overuse_concerns(p);
 }
 
-static struct overuse *overuse_find(struct engine *e, const char *uid, const char *uuid)
-{
-	vec_for_each (struct overuse, o, &e->evictions.overuses.items) {
-		if (strcmp(o->uid, uid) == 0 && (uuid == NULL || strcmp(o->uuid, uuid) == 0)) {
-			return o;
-		}
-	}
-	return NULL;
-}
-
-static void overuse_free(struct overuse *o)
-{
-	free(o->uid);
-	free(o->uuid);
-}
-
 /* --- looking --- */
 
 /* Those of one state that are over and were not known to be. */
 static void find_new(struct engine *e, const struct node_state *s, uint32_t node)
 {
+	struct overuses *all = &e->evictions.overuses;
 	for (uint32_t i = 0; i < s->use_count; i++) {
 		const struct pod_use *u = &s->uses[i];
 		const struct world_pod *p = world_pod_by_uid(e->world, u->uid);
@@ -101,13 +86,43 @@ static void find_new(struct engine *e, const struct node_state *s, uint32_t node
 		}
 		user.share_mib = p->gpu->mem_mib;
 		if (blame_excess(&user) > 0 && uses_now(p) &&
-			overuse_find(e, u->uid, u->uuid) == NULL) {
+			overuse_find(all, u->uid, u->uuid) == NULL) {
 			struct overuse made = {.uid = xstrdup(u->uid),
 				.uuid = xstrdup(u->uuid),
 				.seen_ms = s->seen_ms - STATE_FRESH_MS - 1,
 				/* Another leader has said so, not long ago. */
 				.told_at = p->gpu->overuse_shown ? e->now : -1};
-			VEC_PUSH(&e->evictions.overuses.items, made);
+			(void)overuse_add(all, &made);
+		}
+	}
+}
+
+static void add_up(struct engine *e, const struct node_state *s, uint32_t node)
+{
+	for (uint32_t i = 0; i < s->use_count; i++) {
+		const struct pod_use *u = &s->uses[i];
+		struct overuse *o = overuse_find(&e->evictions.overuses, u->uid, u->uuid);
+		const struct world_pod *p = o != NULL ? world_pod_by_uid(e->world, u->uid) : NULL;
+		if (p != NULL && p->node == node) {
+			bool known = u->mem_mib >= 0 && o->sum_mib >= 0;
+			o->sum_mib = known ? o->sum_mib + u->mem_mib : -1;
+		}
+	}
+}
+
+/* What overuse_measured says of each that is remembered. */
+static void measure_all(struct engine *e)
+{
+	struct overuses *all = &e->evictions.overuses;
+	vec_for_each (struct overuse, o, &all->items) {
+		const struct world_pod *p = world_pod_by_uid(e->world, o->uid);
+		const struct node_state *s = p != NULL ? fresh_state(e, p->node) : NULL;
+		o->sum_mib = s != NULL && device_is_measured(s, o->uuid) ? 0 : -1;
+	}
+	for (uint32_t i = 0; i < world_node_slots(e->world) && all->items.count > 0; i++) {
+		const struct node_state *s = fresh_state(e, i);
+		if (s != NULL) {
+			add_up(e, s, i);
 		}
 	}
 }
@@ -120,13 +135,15 @@ static bool says_contrary(const struct overuse *o)
 		       : blame_excess(&user) > 0;
 }
 
-static void count_look(struct overuse *o, int64_t seen_ms)
+/* Two answers may tell of one look: where the first took long, that was taken later than it says.
+ */
+static void count_look(struct overuse *o, const struct node_state *s)
 {
-	if (seen_ms < o->seen_ms + APART_MS) {
+	if (s->seen_ms < o->seen_ms + APART_MS) {
 		return;
 	}
-	bool in_a_row = seen_ms - o->seen_ms <= STATE_FRESH_MS;
-	o->seen_ms = seen_ms;
+	bool in_a_row = s->seen_ms - o->seen_ms <= STATE_FRESH_MS;
+	o->seen_ms = s->seen_by_ms > s->seen_ms ? s->seen_by_ms : s->seen_ms;
 	o->looks = !says_contrary(o) ? 0 : in_a_row ? o->looks + 1 : 1;
 	if (o->looks >= LOOKS) {
 		o->over = !o->over;
@@ -142,14 +159,14 @@ static bool look_again(struct engine *e, struct overuse *o)
 	if (!uses_now(p) || !gpu_list_has(p->gpu->uuid, o->uuid)) {
 		return false;
 	}
-	int64_t used = overuse_measured(e, p, o->uuid);
+	int64_t used = o->sum_mib;
 	if (used < 0) {
 		return e->now - o->seen_ms <= FORGET_MS;
 	}
 	o->known = true;
 	o->used_mib = used;
 	o->share_mib = p->gpu->mem_mib;
-	count_look(o, fresh_state(e, p->node)->seen_ms);
+	count_look(o, fresh_state(e, p->node));
 	bool told = o->told_at >= 0 && e->now - o->told_at < OVERUSE_TELL_EVERY_MS;
 	return o->over || o->looks > 0 || told;
 }
@@ -158,8 +175,9 @@ static bool look_again(struct engine *e, struct overuse *o)
  */
 static void relieved(struct overuses *all, const char *uuid)
 {
-	vec_for_each (struct crowd, c, &all->crowds) {
-		c->failed_at = strcmp(c->uuid, uuid) == 0 ? -1 : c->failed_at;
+	struct crowd *c = crowd_find(all, uuid);
+	if (c != NULL) {
+		c->failed_at = -1;
 	}
 }
 
@@ -172,6 +190,7 @@ static void look(struct engine *e)
 			find_new(e, s, i);
 		}
 	}
+	measure_all(e);
 	for (size_t i = all->items.count; i-- > 0;) {
 		struct overuse *o = &all->items.items[i];
 		bool was = o->over, stays = look_again(e, o);
@@ -179,31 +198,23 @@ static void look(struct engine *e)
 			relieved(all, o->uuid);
 		}
 		if (!stays) {
-			overuse_free(o);
-			VEC_REMOVE_SWAP(&all->items, i);
+			overuse_drop(all, i);
 		}
 	}
 }
 
 /* --- GPUs where somebody is over --- */
 
-static void crowd_free(struct crowd *c)
-{
-	free(c->uuid);
-	free(c->victim);
-}
-
 struct crowd *crowd_touch(struct engine *e, const char *uuid)
 {
 	struct overuses *all = &e->evictions.overuses;
-	struct crowd *c = NULL;
-	vec_for_each (struct crowd, one, &all->crowds) {
-		c = strcmp(one->uuid, uuid) == 0 ? one : c;
-	}
+	struct crowd *c = crowd_find(all, uuid);
 	if (c == NULL) {
-		struct crowd made = {.uuid = xstrdup(uuid), .changed_at = e->now, .failed_at = -1};
-		VEC_PUSH(&all->crowds, made);
-		c = &all->crowds.items[all->crowds.count - 1];
+		struct crowd made = {.uuid = xstrdup(uuid),
+			.changed_at = e->now,
+			.failed_at = -1,
+			.first = MAP_NONE};
+		c = crowd_add(all, &made);
 	}
 	c->met = true;
 	return c;
@@ -211,11 +222,35 @@ struct crowd *crowd_touch(struct engine *e, const char *uuid)
 
 static void count_member(struct engine *e, const struct world_pod *p)
 {
-	vec_for_each (struct crowd, c, &e->evictions.overuses.crowds) {
-		if (gpu_list_has(p->gpu->uuid, c->uuid)) {
+	struct told t = told_of(p->gpu->uuid, NULL);
+	while (told_next(&t)) {
+		struct crowd *c = crowd_find(&e->evictions.overuses, t.uuid);
+		if (c != NULL) {
 			bool going = evict_look(e, p, REASON_MEMORY_OVERUSE) == EVICT_GOING;
 			c->leaving = c->leaving || going;
 			c->sum += hash_text(world_pod_uid(p));
+		}
+	}
+}
+
+static void crowds_begin(struct engine *e, struct overuses *all)
+{
+	vec_for_each (struct crowd, c, &all->crowds) {
+		c->met = c->leaving = false;
+		c->sum = 0;
+		c->first = MAP_NONE;
+	}
+	for (uint32_t i = 0; i < all->items.count; i++) {
+		struct overuse *o = &all->items.items[i];
+		if (o->over || o->looks > 0) {
+			struct crowd *c = crowd_touch(e, o->uuid);
+			o->next = c->first;
+			c->first = i;
+		}
+	}
+	for (size_t i = all->crowds.count; i-- > 0;) {
+		if (!all->crowds.items[i].met) {
+			crowd_drop(all, i);
 		}
 	}
 }
@@ -224,21 +259,7 @@ static void count_member(struct engine *e, const struct world_pod *p)
 static void crowds_gather(struct engine *e)
 {
 	struct overuses *all = &e->evictions.overuses;
-	vec_for_each (struct crowd, c, &all->crowds) {
-		c->met = c->leaving = false;
-		c->sum = 0;
-	}
-	vec_for_each (const struct overuse, o, &all->items) {
-		if (o->over || o->looks > 0) {
-			(void)crowd_touch(e, o->uuid);
-		}
-	}
-	for (size_t i = all->crowds.count; i-- > 0;) {
-		if (!all->crowds.items[i].met) {
-			crowd_free(&all->crowds.items[i]);
-			VEC_REMOVE_SWAP(&all->crowds, i);
-		}
-	}
+	crowds_begin(e, all);
 	size_t tenants = all->crowds.count > 0 ? world_class_count(e->world, WORLD_TENANT) : 0;
 	for (size_t i = 0; i < tenants; i++) {
 		const struct world_pod *p = world_class_at(e->world, WORLD_TENANT, i);
@@ -270,26 +291,19 @@ void overuse_tell(struct engine *e, const struct world_pod *p, enum reason reaso
 	x->message = arena_strdup(&plan->arena, text);
 }
 
-static bool was_remarked(struct engine *e, const char *uid)
+static void remarks_expire(struct engine *e, struct overuses *all)
 {
-	struct overuses *all = &e->evictions.overuses;
-	bool found = false;
 	for (size_t i = all->remarks.count; i-- > 0;) {
-		struct remark *r = &all->remarks.items[i];
-		if (e->now - r->at >= REMARK_EVERY_MS) {
-			free(r->uid);
-			VEC_REMOVE_SWAP(&all->remarks, i);
-		} else {
-			found = found || strcmp(r->uid, uid) == 0;
+		if (e->now - all->remarks.items[i].at >= REMARK_EVERY_MS) {
+			remark_drop(all, i);
 		}
 	}
-	return found;
 }
 
 void overuse_remark(
 	struct engine *e, const struct world_pod *p, const struct action *what, struct plan *plan)
 {
-	if (was_remarked(e, world_pod_uid(p))) {
+	if (remark_find(&e->evictions.overuses, world_pod_uid(p)) != NULL) {
 		return;
 	}
 	CLEANUP(str_finish) struct str text = STR_INIT(SENTENCE_MAX);
@@ -307,14 +321,19 @@ void overuse_remark(
 	a->reason = what->reason;
 	a->message = arena_strdup(&plan->arena, message);
 	struct remark made = {xstrdup(world_pod_uid(p)), e->now};
-	VEC_PUSH(&e->evictions.overuses.remarks, made);
+	(void)remark_add(&e->evictions.overuses, &made);
 }
 
 static void tell_over(struct engine *e, struct overuse *o, struct plan *plan)
 {
 	const struct world_pod *p = world_pod_by_uid(e->world, o->uid);
 	bool due = o->told_at < 0 || e->now - o->told_at >= OVERUSE_TELL_EVERY_MS;
-	if (!o->over || !o->known || (!due && p->gpu->overuse_shown)) {
+	if (!o->over || !o->known) {
+		return;
+	}
+	/* It is known by everybody, or was said a moment ago. */
+	if (!due &&
+		(p->gpu->overuse_shown || remark_find(&e->evictions.overuses, o->uid) != NULL)) {
 		return;
 	}
 	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 1024};
@@ -345,14 +364,12 @@ static void tell_over(struct engine *e, struct overuse *o, struct plan *plan)
  * be within. */
 static bool is_within(struct engine *e, const struct world_pod *p)
 {
-	vec_for_each (const struct overuse, o, &e->evictions.overuses.items) {
-		if (strcmp(o->uid, world_pod_uid(p)) == 0 && (o->over || o->looks > 0)) {
-			return false;
-		}
-	}
 	struct told t = told_of(p->gpu->uuid, NULL);
 	while (told_next(&t)) {
-		if (overuse_measured(e, p, t.uuid) < 0) {
+		const struct overuse *o =
+			overuse_find(&e->evictions.overuses, world_pod_uid(p), t.uuid);
+		if ((o != NULL && (o->over || o->looks > 0)) ||
+			overuse_measured(e, p, t.uuid) < 0) {
 			return false;
 		}
 	}
@@ -394,30 +411,10 @@ void overuse_tend(struct engine *e, struct engine_now now, struct plan *plan)
 		return;
 	}
 	all->next_at = e->now + PASS_MS;
+	remarks_expire(e, all);
 	look(e);
 	crowds_gather(e);
 	report(e, plan);
 	failures_tend(e, now.policy_ms, plan);
 	crowds_relieve(e, plan);
-}
-
-void overuse_forget(struct overuses *all)
-{
-	vec_for_each (struct overuse, o, &all->items) {
-		overuse_free(o);
-	}
-	vec_for_each (struct crowd, c, &all->crowds) {
-		crowd_free(c);
-	}
-	vec_for_each (struct failure, f, &all->failures) {
-		free(f->uid);
-	}
-	vec_for_each (struct remark, r, &all->remarks) {
-		free(r->uid);
-	}
-	VEC_FINISH(&all->items);
-	VEC_FINISH(&all->crowds);
-	VEC_FINISH(&all->failures);
-	VEC_FINISH(&all->remarks);
-	all->next_at = 0;
 }

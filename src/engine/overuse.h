@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/map.h"
 #include "base/vec.h"
 #include "engine/engine.h"
 
@@ -27,11 +28,14 @@ struct world_pod;
 struct overuse {
 	char *uid, *uuid; /* owned */
 	int64_t share_mib, used_mib;
-	int64_t seen_ms; /* the look that counted last was taken then */
+	int64_t seen_ms; /* the look that counted last had been taken by then */
 	uint32_t looks;	 /* in a row that say the contrary of `over` */
 	bool over;
 	bool known;	 /* the figures are fresh, as of the last pass */
 	int64_t told_at; /* -1: not yet */
+	/* of this pass */
+	int64_t sum_mib; /* what its node tells; -1: not known */
+	uint32_t next;	 /* of the same crowd; MAP_NONE: none */
 };
 
 /* A GPU on which somebody may be over. */
@@ -44,6 +48,7 @@ struct crowd {
 	/* of this pass */
 	bool met, leaving;
 	uint64_t sum;
+	uint32_t first; /* of those that are over or may be; MAP_NONE: none */
 };
 
 /* A tenant that told that a GPU had no memory left. */
@@ -57,28 +62,53 @@ struct failure {
 	bool met;	      /* in this pass */
 };
 
+/* A condition was asked for. */
+struct remark {
+	char *uid; /* owned */
+	int64_t at;
+};
+
+/* There may be as many of each as there are tenants, so each is found by its key. They come and go
+ * through overuse_find.c alone. */
 struct overuses {
 	struct {
 		VEC_FIELDS(struct overuse);
+		struct map by_key; /* uid and uuid */
 	} items;
 	struct {
 		VEC_FIELDS(struct crowd);
+		struct map by_uuid;
 	} crowds;
 	struct {
 		VEC_FIELDS(struct failure);
+		struct map by_uid;
 	} failures;
 	struct {
-		VEC_FIELDS(struct remark {
-			char *uid; /* owned */
-			int64_t at;
-		});
-	} remarks; /* conditions that were asked for in the last minute */
+		VEC_FIELDS(struct remark);
+		struct map by_uid;
+	} remarks; /* of the last minute */
 	int64_t next_at;
 };
 
 /* Once a second, whatever calls it. */
 void overuse_tend(struct engine *e, struct engine_now now, struct plan *plan);
+
+/* overuse_find.c: found by key, NULL: there is none. What is added must not be there, and its texts
+ * are taken; a pointer dies when another one is added or dropped. */
+void overuses_init(struct overuses *all);
 void overuse_forget(struct overuses *all);
+struct overuse *overuse_find(struct overuses *all, const char *uid, const char *uuid);
+struct overuse *overuse_add(struct overuses *all, const struct overuse *made);
+void overuse_drop(struct overuses *all, size_t i);
+struct crowd *crowd_find(struct overuses *all, const char *uuid);
+struct crowd *crowd_add(struct overuses *all, const struct crowd *made);
+void crowd_drop(struct overuses *all, size_t i);
+struct failure *failure_find(struct overuses *all, const char *uid);
+struct failure *failure_add(struct overuses *all, const struct failure *made);
+void failure_drop(struct overuses *all, size_t i);
+struct remark *remark_find(struct overuses *all, const char *uid);
+struct remark *remark_add(struct overuses *all, const struct remark *made);
+void remark_drop(struct overuses *all, size_t i);
 
 /* What is shared with contention.c. */
 #define OVERUSE_TELL_EVERY_MS 600000

@@ -49,10 +49,12 @@ static size_t gather(
 	struct engine *e, const struct crowd *c, struct candidate_over out[MODEL_GRANTS_MAX])
 {
 	size_t n = 0;
-	vec_for_each (const struct overuse, o, &e->evictions.overuses.items) {
+	const struct overuse *items = e->evictions.overuses.items.items;
+	for (uint32_t i = c->first; i != MAP_NONE; i = items[i].next) {
+		const struct overuse *o = &items[i];
 		const struct world_pod *p = world_pod_by_uid(e->world, o->uid);
-		if (strcmp(o->uuid, c->uuid) == 0 && o->over && o->known && excess(o) > 0 &&
-			p != NULL && may_evict(e, p) && n < MODEL_GRANTS_MAX) {
+		if (o->over && o->known && excess(o) > 0 && p != NULL && may_evict(e, p) &&
+			n < MODEL_GRANTS_MAX) {
 			out[n++] = (struct candidate_over){p, o};
 		}
 	}
@@ -110,6 +112,28 @@ static bool is_short(const struct engine *e, const struct crowd *c, const struct
 	return false;
 }
 
+/* Memory that is used and that nobody tells is somebody's. */
+static bool all_are_measured(const struct engine *e, const struct crowd *c, uint32_t node)
+{
+	for (size_t i = 0; i < world_class_count(e->world, WORLD_TENANT); i++) {
+		const struct world_pod *p = world_class_at(e->world, WORLD_TENANT, i);
+		if (p->node == node && p->gpu->uuid != NULL && !world_pod_terminal(p) &&
+			gpu_list_has(p->gpu->uuid, c->uuid) &&
+			overuse_measured(e, p, c->uuid) < 0) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Is what one has too much all that is missing? */
+static bool excess_covers(const struct node_state *s, const struct overuse *o)
+{
+	const struct device_state *d = device_of(s, o->uuid);
+	return d != NULL && d->total_mib > 0 &&
+	       !blame_is_short(d->total_mib, d->used_mib - excess(o));
+}
+
 static void send_away(
 	struct engine *e, const struct candidate_over *one, const char *cause, struct plan *plan)
 {
@@ -137,9 +161,11 @@ static const struct world_pod *relieve(struct engine *e, const struct crowd *c, 
 		!is_short(e, c, s, &why, &spared)) {
 		return NULL;
 	}
+	bool measured = all_are_measured(e, c, all[0].pod->node);
 	/* One that a budget protects stays, and the next is asked meanwhile. */
 	for (size_t i = 0; i < n; i++) {
-		if (text_equals(all[i].overuse->uid, spared)) {
+		if (text_equals(all[i].overuse->uid, spared) ||
+			(!measured && !excess_covers(s, all[i].overuse))) {
 			continue;
 		}
 		enum evict_state state = evict_look(e, all[i].pod, REASON_MEMORY_OVERUSE);
@@ -159,10 +185,12 @@ void crowds_relieve(struct engine *e, struct plan *plan)
 	vec_for_each (const struct crowd, c, &e->evictions.overuses.crowds) {
 		const struct world_pod *sent = relieve(e, c, plan);
 		/* Whoever leaves several GPUs leaves room on all of them. */
-		vec_for_each (struct crowd, other, &e->evictions.overuses.crowds) {
-			other->leaving =
-				other->leaving ||
-				(sent != NULL && gpu_list_has(sent->gpu->uuid, other->uuid));
+		struct told t = told_of(sent != NULL ? sent->gpu->uuid : NULL, NULL);
+		while (told_next(&t)) {
+			struct crowd *other = crowd_find(&e->evictions.overuses, t.uuid);
+			if (other != NULL) {
+				other->leaving = true;
+			}
 		}
 	}
 }

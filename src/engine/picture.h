@@ -23,6 +23,7 @@ struct snap_gpu {
 	uint32_t keepers;    /* tenants whose node no autoscaler may take */
 	uint32_t forgotten;  /* tenants that run on it and are not in the ledger */
 	bool yields;	     /* it goes at once, for a whole pod */
+	bool confirms;	     /* its ledger is to be written again, as it is */
 	uint32_t given_back; /* of `dead`: those that must not wait for the next write */
 	/* for people: the rules of a tenant of it */
 	enum exclusivity exclusivity;

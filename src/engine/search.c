@@ -44,6 +44,7 @@ static bool count_orphans(struct engine *e)
 			s->leaving += o->leaving ? 1 : 0;
 			s->lost += o->leaving ? 0 : 1;
 			s->mps += o->mps ? 1 : 0;
+			s->mps_is_free = s->mps_is_free || (o->mps && o->amiss && !o->asked_mps);
 			s->due = s->due || e->now >= o->retry_at;
 			s->fresh = s->fresh || !orphan_is_late(e, o);
 		}
@@ -51,10 +52,21 @@ static bool count_orphans(struct engine *e)
 	return any;
 }
 
+/* Not with somebody in its ledger. */
+static bool goes_amiss(const struct engine *e, const struct holder *h)
+{
+	return h->amiss == e->step && h->snap_step == e->step &&
+	       e->snap_gpus.items[h->snap_at].entries == 0;
+}
+
 static void count_searchers(struct engine *e)
 {
 	for (size_t i = 0; i < e->holders.count; i++) {
 		const struct holder *h = e->holders.items[i];
+		struct search *of = goes_amiss(e, h) ? search_on(e, h->node) : NULL;
+		if (of != NULL) {
+			of->amiss++;
+		}
 		struct search *s =
 			h->search && h->snap_step == e->step ? search_on(e, h->node) : NULL;
 		if (s != NULL) {
@@ -82,7 +94,7 @@ static void want(struct search *s, struct place_node *n)
 static bool goes_on(const struct search *s)
 {
 	return s != NULL && s->lost + s->leaving > 0 &&
-	       (s->opening > 0 || (s->want > 0 && s->fresh));
+	       (s->opening > 0 || ((s->want > 0 || s->amiss > 0) && s->fresh));
 }
 
 void searches_plan(struct engine *e)
@@ -121,13 +133,18 @@ static struct pod who_comes(const struct place_node *n, bool mps, struct arena *
 	return pod;
 }
 
+/* Which of them gets which GPU is chance. Where both modes are looked for at once it is None, which
+ * changes nothing on a device that is another; once that has found one of MPS, by turns. */
+static bool asks_for_mps(const struct search *s)
+{
+	return s->mps > 0 && (s->mps == s->lost + s->leaving || s->mps_is_free);
+}
+
 static void ask(struct engine *e, int64_t now, uint32_t node, struct plan *plan)
 {
 	struct search *s = &e->orphans.searches.items[node];
 	const struct place_node *n = &e->snap.nodes.items[node];
-	/* Which of them gets which GPU is chance: where both modes are looked for at once, the one
-	 * that more need. */
-	bool mps = s->mps > s->lost + s->leaving - s->mps;
+	bool mps = s->asked_mps = asks_for_mps(s);
 	const struct pod pod = who_comes(n, mps, &plan->arena);
 	for (; s->want > 0; s->want--) {
 		struct holder *h = emit_create(e, now, n->noun->name, &pod, plan);
@@ -151,6 +168,7 @@ static void ask_where_due(struct engine *e, int64_t now, struct plan *plan)
 			s->asked = true;
 		}
 		if (s->asked) {
+			o->asked_mps = s->asked_mps;
 			int64_t rest = backoff_next(&o->backoff, &e->rng);
 			bool late = orphan_is_late(e, o) && rest < LATE_MS;
 			o->retry_at = now + (late ? LATE_MS : rest);
@@ -185,6 +203,12 @@ void searches_tend(struct engine *e, int64_t now, struct plan *plan)
 	ask_where_due(e, now, plan);
 	for (size_t i = 0; i < e->holders.count; i++) {
 		struct holder *h = e->holders.items[i];
+		if (goes_amiss(e, h)) {
+			if (holder_may_go(h)) {
+				emit_delete(e, h, plan);
+			}
+			continue;
+		}
 		if (!h->search) {
 			continue;
 		}

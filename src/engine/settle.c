@@ -48,6 +48,7 @@ static int64_t assume_ms(const char *version)
 static void settle_grant(struct holder *h, int64_t now, const struct outcome *o)
 {
 	if (o->fault.kind == FAULT_NONE && answer_is_sound(h, o->pod)) {
+		h->trust.sure = true;
 		const char *version = o->pod->resource_version;
 		const char *shown = h->in_world ? h->pod.resource_version : NULL;
 		if (text_equals(shown, version) || version_passed(shown, version)) {
@@ -62,6 +63,7 @@ static void settle_grant(struct holder *h, int64_t now, const struct outcome *o)
 	}
 	bool may_have_happened = o->fault.kind == FAULT_NONE || o->fault.unknown_outcome;
 	bool refused = o->fault.kind == FAULT_DENIED || o->fault.kind == FAULT_INVALID;
+	h->trust.sure = h->trust.sure && !(may_have_happened && h->trust.strikes);
 	if (refused) {
 		avoid(h, h->pod.resource_version, now, AVOID_REFUSED_MS);
 	} else {

@@ -3,6 +3,7 @@
  * what runs. */
 #include "mps.h"
 #include "state.h"
+#include "void.h"
 
 #include "model/names.h"
 
@@ -60,20 +61,27 @@ static void holder_refresh(
 	ENSURE(whole);
 	h->stamp = p->gpu->stamp;
 	h->mps = pod_is_mps(&h->pod);
+	bool met = h->uid == NULL && h->node == NULL;
 	if (h->uid != NULL && !text_equals(h->uid, h->pod.uid)) {
 		/* The name was used again: nothing that was assumed holds. */
 		holder_drop_asked(h);
 		h->deleted = false;
 		/* What is still under way was about the other pod, and so is its outcome. */
 		holder_heard(e, h);
-		h->opened_at = h->idle_since = now;
+		h->opened_at = h->told_from = h->idle_since = now;
 		h->has_grace = false;
 		h->lost_at = h->refused_at = -1;
-		h->search = h->told_doubled = false;
+		h->search = h->told_doubled = h->trust.sure = false;
 		h->companion_at = h->companion_gone_at = 0;
 		if (scale_is_one(h)) {
 			text_set(&h->node, NULL);
 		}
+		met = true;
+	}
+	if (met && h->pod.identity != NULL) {
+		/* This step may be the first for long. It was there before, nobody knows since
+		 * when, and its agent may have spoken of it already. */
+		h->told_from = INT64_MIN;
 	}
 	text_set(&h->uid, h->pod.uid);
 	bool lost = h->pod.identity != NULL && !h->pod.holds;
@@ -276,16 +284,6 @@ static bool is_void(struct engine *e, const struct holder *h, const struct waite
 	bool closed = node != WORLD_NONE && e->snap.nodes.items[node].no_grants;
 	bool useless = closed || health_is_bad(e, h) || mps_is_ill(e, h) || inject_is_vain(e, h);
 	return useless && w->flight == 0 && w->landings.count == 0;
-}
-
-/* Until it is struck out another leader may tell it, so it is not anybody else's part of a quota.
- */
-static void waiter_note_stale(const struct engine *e, struct waiter *w, int64_t milli)
-{
-	struct group *g = &w->group;
-	bool more = g->stale_step != e->step || milli > g->stale_milli;
-	g->stale_milli = more ? milli : g->stale_milli;
-	g->stale_step = e->step;
 }
 
 /* Marks the pods that some ledger names: those that run, so that the rest can be found, and those
@@ -555,6 +553,7 @@ void snapshot_build(struct engine *e, int64_t now)
 	}
 	departed_count(e);
 	landings_count(e);
+	promises_void(e);
 	holds_count(e);
 	companies_settle(e);
 	mps_settle(e);

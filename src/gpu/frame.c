@@ -6,6 +6,7 @@
 
 #define FRAME_MAGIC   0x414c4651u
 #define REQUEST_MAGIC 0x414c4652u
+#define MARK_MAGIC    0x414c4653u
 
 enum { KIND_SAMPLE = 1, KIND_FAULT = 2 };
 enum { FLAG_ANSWERED = 1, FLAG_USE = 2, FLAG_TOLD = 4, FLAG_ILL = 8, FLAG_MIG = 16, FLAGS = 31 };
@@ -65,6 +66,7 @@ static void put_process(struct str *to, const struct gpu_process *p)
 static void put_reading(struct str *to, const struct gpu_reading *r)
 {
 	const struct gpu_identity *id = &r->device.identity;
+	put_u32(to, r->index);
 	put_u32(to, flags_of(r));
 	put_text(to, id->uuid);
 	put_text(to, id->model);
@@ -124,10 +126,18 @@ bool frame_write_fault(struct str *to, const struct fault *why)
 	return frame_close(to, at);
 }
 
-void frame_write_request(char to[FRAME_REQUEST_BYTES], uint32_t use_every_ms)
+void frame_write_request(char to[FRAME_REQUEST_BYTES], const struct frame_request *request)
 {
-	uint32_t words[2] = {REQUEST_MAGIC, use_every_ms};
-	_Static_assert(sizeof words == FRAME_REQUEST_BYTES, "two numbers");
+	uint32_t words[2] = {REQUEST_MAGIC, request->use_every_ms};
+	_Static_assert(sizeof words + sizeof request->left_out == FRAME_REQUEST_BYTES, "all of it");
+	memcpy(to, words, sizeof words);
+	memcpy(to + sizeof words, &request->left_out, sizeof request->left_out);
+}
+
+void frame_write_mark(char to[FRAME_MARK_BYTES], uint32_t index)
+{
+	uint32_t words[2] = {MARK_MAGIC, index};
+	_Static_assert(sizeof words == FRAME_MARK_BYTES, "two numbers");
 	memcpy(to, words, sizeof words);
 }
 
@@ -266,6 +276,7 @@ static void take_flags(struct reader *r, struct gpu_reading *to)
 static void take_reading(struct reader *r, struct gpu_reading *to)
 {
 	char ill[ILL_MAX];
+	to->index = (uint32_t)take_i32(r, 0, PROBE_DEVICES_MAX - 1, "the index of a device");
 	take_flags(r, to);
 	take_identity(r, &to->device.identity);
 	take_text(r, to->pci_bus_id, sizeof to->pci_bus_id, "a place on the bus");
@@ -293,7 +304,7 @@ static void take_reading(struct reader *r, struct gpu_reading *to)
 		reader_refuse(r, "whether a device answered");
 	}
 }
-enum { READING_BYTES = 4 * 11 + 8 + FIGURE_COUNT * 8 };
+enum { READING_BYTES = 4 * 12 + 8 + FIGURE_COUNT * 8 };
 
 static void take_sample(struct reader *r, struct gpu_sample *s)
 {
@@ -308,6 +319,9 @@ static void take_sample(struct reader *r, struct gpu_sample *s)
 	s->devices = ARENA_ARRAY(r->arena, struct gpu_reading, s->device_count + 1u);
 	for (uint32_t i = 0; i < s->device_count; i++) {
 		take_reading(r, &s->devices[i]);
+		if (i > 0 && s->devices[i].index <= s->devices[i - 1].index) {
+			reader_refuse(r, "the order of the devices");
+		}
 	}
 }
 
@@ -365,14 +379,29 @@ int frame_read(
 	return 0;
 }
 
-int frame_read_request(
-	const char from[FRAME_REQUEST_BYTES], uint32_t *ret_use_every_ms, struct fault *ret_fault)
+int frame_read_request(const char from[FRAME_REQUEST_BYTES], struct frame_request *ret_request,
+	struct fault *ret_fault)
 {
 	uint32_t words[2];
 	memcpy(words, from, sizeof words);
 	if (words[0] != REQUEST_MAGIC) {
 		return fault_set(ret_fault, FAULT_INVALID, "what was asked is no request");
 	}
-	*ret_use_every_ms = words[1];
+	ret_request->use_every_ms = words[1];
+	memcpy(&ret_request->left_out, from + sizeof words, sizeof ret_request->left_out);
 	return 0;
+}
+
+bool frame_read_mark(struct view bytes, uint32_t *ret_index)
+{
+	uint32_t words[2];
+	if (bytes.n < sizeof words) {
+		return false;
+	}
+	memcpy(words, bytes.p, sizeof words);
+	if (words[0] != MARK_MAGIC || words[1] >= PROBE_DEVICES_MAX) {
+		return false;
+	}
+	*ret_index = words[1];
+	return true;
 }

@@ -240,6 +240,15 @@ static void device_look(struct look *l, uint32_t index)
 	memcpy(r->pci_bus_id, l->device->pci_bus_id, sizeof r->pci_bus_id);
 }
 
+static void device_leave_out(struct look *l, uint32_t index)
+{
+	figures_unknown(l->reading);
+	(void)fault_set(&l->reading->fault, FAULT_TRANSIENT,
+		"a call to the driver about this GPU did not come back; it is left out and tried "
+		"again later");
+	reading_of_absent(l, index);
+}
+
 /* --- the look --------------------------------------------------------------------------------- */
 
 static void driver_read(struct sampler *s, struct gpu_sample *sample)
@@ -263,27 +272,41 @@ static bool reopening_may_help(const struct gpu_reading *r)
 }
 
 /* Devices that this process may not open are nobody's business here. */
+static void index_look(struct look *l, uint32_t index)
+{
+	struct sampler *s = l->s;
+	void *handle;
+	l->reading->index = index;
+	if ((s->left_out >> index & 1) != 0) {
+		device_leave_out(l, index);
+		l->sample->device_count++;
+		return;
+	}
+	if (s->on_device != NULL) {
+		s->on_device(s->data, index);
+	}
+	if (s->library.calls.handle(index, &handle) == NVML_NO_PERMISSION) {
+		return;
+	}
+	device_look(l, index);
+	if (reopening_may_help(l->reading) && s->reopen_at_ms == 0) {
+		s->reopen_at_ms = clock_mono(s->clock) + REOPEN_EVERY_MS;
+	}
+	l->sample->device_count++;
+}
+
 static int devices_look(const struct look *as, uint32_t count, struct fault *ret_fault)
 {
-	struct sampler *s = as->s;
 	struct gpu_sample *sample = as->sample;
 	sample->devices = ARENA_ARRAY(as->arena, struct gpu_reading, count + 1);
 	for (uint32_t i = 0; i < count; i++) {
 		struct look look = *as;
 		look.reading = &sample->devices[sample->device_count];
-		void *handle;
-		if (s->library.calls.handle(i, &handle) == NVML_NO_PERMISSION) {
-			continue;
-		}
-		device_look(&look, i);
+		index_look(&look, i);
 		if (look.deaf) {
 			fault_copy(ret_fault, &look.reading->fault);
 			return -1;
 		}
-		if (reopening_may_help(look.reading) && s->reopen_at_ms == 0) {
-			s->reopen_at_ms = clock_mono(s->clock) + REOPEN_EVERY_MS;
-		}
-		sample->device_count++;
 	}
 	return 0;
 }
@@ -302,6 +325,18 @@ static int look_at_all(const struct look *as, struct fault *ret_fault)
 	driver_read(as->s, as->sample);
 	xid_gather(as->s);
 	return devices_look(as, count, ret_fault);
+}
+
+void sampler_watch(struct sampler *s, void (*on_device)(void *data, uint32_t index), void *data)
+{
+	s->on_device = on_device;
+	s->data = data;
+}
+
+void sampler_leave_out(struct sampler *s, uint64_t indices)
+{
+	_Static_assert(PROBE_DEVICES_MAX <= 64, "a bit for each");
+	s->left_out = indices;
 }
 
 int sampler_look(struct sampler *s, int64_t use_every_ms, struct arena *arena,

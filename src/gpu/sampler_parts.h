@@ -44,6 +44,9 @@ struct sampler {
 	void *events;				   /* owned, NVML's set of events; NULL: none */
 	struct device *devices[PROBE_DEVICES_MAX]; /* owned */
 	uint32_t device_count;
+	void (*on_device)(void *data, uint32_t index); /* or NULL */
+	void *data;				       /* of on_device */
+	uint64_t left_out;			       /* a bit for each index */
 	struct {
 		VEC_FIELDS(unsigned char);
 	} rows; /* for lists of NVML's structs */

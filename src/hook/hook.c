@@ -29,6 +29,7 @@ struct hook {
 	struct pairs runtime_selector;
 	struct arena runtime_arena; /* of that */
 	int64_t count_max, context_mib;
+	bool notes_names;
 	struct review review; /* of the request at hand; its memory is used again */
 	struct metric *by_reason[REASON_COUNT]; /* borrowed from the registry; NULL: not yet seen */
 	struct metric *ignored, *malformed, *debugged, *seconds;
@@ -50,6 +51,7 @@ struct hook *hook_create(const struct hook_config *config)
 	h->metrics = config->metrics;
 	h->count_max = config->count_max;
 	h->context_mib = config->context_mib;
+	h->notes_names = config->notes_names;
 	h->scheduler_count = config->scheduler_count;
 	h->schedulers = xcalloc(config->scheduler_count + 1, sizeof *h->schedulers);
 	for (uint32_t i = 0; i < config->scheduler_count; i++) {
@@ -128,6 +130,7 @@ static struct admit_input gather(struct hook *h, const struct namespace *canary)
 		.unreadable = r->unreadable,
 		.count_max = h->count_max,
 		.context_mib = h->context_mib,
+		.notes_names = h->notes_names,
 	};
 	if (is_canary(r)) {
 		in.cannot = REASON_NONE;

@@ -7,13 +7,31 @@
 
 #define MIB ((int64_t)1 << 20)
 
-/* The first one of three that is there. */
-static const char *label_of(
-	const struct series *s, const char *exported, const char *plain, const char *former)
+static const char *label_of(const struct series *s, const char *plain, const char *former)
 {
-	const char *value = series_label(s, exported);
-	value = value != NULL ? value : series_label(s, plain);
+	const char *value = series_label(s, plain);
 	return value != NULL ? value : series_label(s, former);
+}
+
+/* Somebody put other labels in front, so that the plain ones are of whom it scraped; but for those
+ * that it had none of. */
+static bool is_exported(const struct series *s)
+{
+	return series_label(s, "exported_namespace") != NULL ||
+	       series_label(s, "exported_pod") != NULL;
+}
+
+static void take_names(const struct series *s, struct metered *m)
+{
+	if (is_exported(s)) {
+		m->ns = series_label(s, "exported_namespace");
+		m->pod = series_label(s, "exported_pod");
+		m->container = text_or(label_of(s, "exported_container", "container"), "");
+		return;
+	}
+	m->ns = label_of(s, "namespace", "pod_namespace");
+	m->pod = label_of(s, "pod", "pod_name");
+	m->container = text_or(label_of(s, "container", "container_name"), "");
 }
 
 static bool is_name(const char *text, size_t most)
@@ -54,18 +72,19 @@ static enum dcgm_verdict take_memory(struct figure value, struct metered *m)
 	return DCGM_TAKEN;
 }
 
-enum dcgm_verdict dcgm_read(
-	const char *name, const struct series *s, struct figure value, struct metered *ret_metered)
+enum dcgm_verdict dcgm_read(const char *name, const struct series *s, struct figure value,
+	bool exported, struct metered *ret_metered)
 {
 	struct metered m = *ret_metered;
 	bool compute = text_equals(name, DCGM_COMPUTE);
 	if ((!compute && !text_equals(name, DCGM_MEMORY)) || series_label(s, "GPU_I_ID") != NULL) {
 		return DCGM_OTHER;
 	}
-	m.ns = label_of(s, "exported_namespace", "namespace", "pod_namespace");
-	m.pod = label_of(s, "exported_pod", "pod", "pod_name");
-	m.container = text_or(label_of(s, "exported_container", "container", "container_name"), "");
-	m.uuid = text_or(label_of(s, "UUID", "uuid", "gpu_uuid"), "");
+	if (!exported && is_exported(s)) {
+		return DCGM_ODD;
+	}
+	take_names(s, &m);
+	m.uuid = text_or(label_of(s, "UUID", "uuid"), text_or(series_label(s, "gpu_uuid"), ""));
 	m.uid = series_label(s, "pod_uid");
 	m.basis = series_label(s, "source");
 	m.estimated = text_equals(series_label(s, "attribution"), "estimated");

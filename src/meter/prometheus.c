@@ -53,6 +53,14 @@ static void append_exactly(struct str *query, const char *name)
 	}
 }
 
+void prometheus_append_matcher(
+	const struct prometheus *p, struct str *query, const char *before, const char *after)
+{
+	if (p->config.matcher != NULL) {
+		str_append_format(query, "%s%s%s", before, p->config.matcher, after);
+	}
+}
+
 int64_t prometheus_policy_ms(const struct prometheus *p, int64_t wall_ms)
 {
 	const struct clock *c = p->config.clock;
@@ -74,7 +82,8 @@ static void append_label(
 {
 	struct latest_pod pod;
 	const char *before = NULL;
-	str_append_format(query, ",%s%s=~\"", p->exported ? "exported_" : "", label);
+	str_append_format(
+		query, ",%s%s=~\"", p->part == PROMETHEUS_EXPORTED ? "exported_" : "", label);
 	for (uint32_t i = p->cursor; i < p->end; i++) {
 		bool needed = needs(p, i, &pod);
 		const char *text = names ? pod.name : pod.ns;
@@ -89,14 +98,17 @@ static void append_label(
 	str_append_text(query, "\"");
 }
 
+/* Applications are scraped by other jobs than the one that is believed of GPUs. */
 static void write_query(const struct prometheus *p, struct str *query)
 {
-	str_append_text(query, "{__name__=~\"" DCGM_COMPUTE "|" DCGM_MEMORY);
-	if (p->config.gauges) {
-		str_append_text(query, "|");
+	str_append_text(query, "{__name__=~\"");
+	if (p->part == PROMETHEUS_GAUGES) {
 		gauges_write_names(query);
+		str_append_text(query, "\"");
+	} else {
+		str_append_text(query, DCGM_COMPUTE "|" DCGM_MEMORY "\"");
+		prometheus_append_matcher(p, query, ",", "");
 	}
-	str_append_text(query, "\"");
 	append_label(query, p, "namespace", false);
 	append_label(query, p, "pod", true);
 	str_append_format(query, "}[%llds]", (long long)(p->config.window_ms / 1000));
@@ -137,12 +149,10 @@ static bool last_point(const struct prometheus *p, const struct promql_series *s
 	return last->time_ms <= clock_wall(p->config.clock) + AHEAD_MAX_MS;
 }
 
+/* Only the names that Prometheus wrote, whoever else the application says that it is. */
 static struct app *app_of(struct apps *apps, const struct series *s)
 {
-	const char *ns = series_label(s, "exported_namespace"),
-		   *pod = series_label(s, "exported_pod");
-	ns = ns != NULL ? ns : series_label(s, "namespace");
-	pod = pod != NULL ? pod : series_label(s, "pod");
+	const char *ns = series_label(s, "namespace"), *pod = series_label(s, "pod");
 	if (ns == NULL || pod == NULL) {
 		return NULL;
 	}
@@ -181,10 +191,11 @@ static uint32_t take_series(struct prometheus *p, struct apps *apps, const struc
 	if (!last_point(p, s, &value, &m.at_ms)) {
 		return s->point_count > 0 ? 1 : 0;
 	}
-	enum dcgm_verdict verdict = dcgm_read(s->series.name, &s->series, value, &m);
-	if (verdict == DCGM_OTHER) {
+	if (p->part == PROMETHEUS_GAUGES) {
 		return take_gauge(apps, s, value, m.at_ms);
 	}
+	enum dcgm_verdict verdict =
+		dcgm_read(s->series.name, &s->series, value, p->config.matcher != NULL, &m);
 	if (verdict == DCGM_TAKEN && latest_wants(p->config.latest, m.ns, m.pod)) {
 		return gather_take(&p->gather, &m) ? 0 : 1;
 	}
@@ -210,6 +221,21 @@ static void tell(struct prometheus *p, const struct apps *apps, uint32_t odd)
 	count_figures(p->config.metrics, SOURCE, "odd", odd);
 }
 
+/* Where a Prometheus puts its own labels in front, the pod's are called otherwise. False: all was
+ * asked of these pods. */
+static bool next_part(struct prometheus *p)
+{
+	if (p->part == PROMETHEUS_PLAIN && p->config.matcher != NULL) {
+		p->part = PROMETHEUS_EXPORTED;
+		return true;
+	}
+	if (p->part != PROMETHEUS_GAUGES && p->config.gauges) {
+		p->part = PROMETHEUS_GAUGES;
+		return true;
+	}
+	return false;
+}
+
 static void take_batch(struct prometheus *p, const struct promql_answer *a)
 {
 	struct apps apps = {0};
@@ -220,12 +246,10 @@ static void take_batch(struct prometheus *p, const struct promql_answer *a)
 	}
 	tell(p, &apps, odd);
 	VEC_FINISH(&apps);
-	/* Where a Prometheus puts its own labels in front, the pod's are called otherwise. */
-	if (!p->exported) {
-		p->exported = true;
+	if (next_part(p)) {
 		return;
 	}
-	p->exported = false;
+	p->part = PROMETHEUS_PLAIN;
 	p->cursor = p->end;
 	p->batch = p->batch + 8 < BATCH_MAX ? p->batch + 8 : BATCH_MAX;
 }
@@ -246,7 +270,7 @@ static void failed(struct prometheus *p, const char *verdict, const struct fault
 /* Smaller batches are answered; one that cannot get smaller is left out this time. */
 static void ask_for_less(struct prometheus *p)
 {
-	p->exported = false;
+	p->part = PROMETHEUS_PLAIN;
 	if (p->end - p->cursor <= 1) {
 		p->cursor = p->end;
 	}
@@ -307,7 +331,7 @@ static void on_done(void *data, const struct wire_answer *answer)
 		ask_for_less(p);
 	} else {
 		/* Whatever is the matter with these, the others have their turn. */
-		p->exported = false;
+		p->part = PROMETHEUS_PLAIN;
 		p->cursor = p->end;
 	}
 	arena_reset(&p->arena);
@@ -335,7 +359,7 @@ static void begin_round(struct prometheus *p, int64_t now)
 	int64_t every = p->config.every_ms;
 	p->round_at = now + every - (int64_t)rng_below(&p->rng, (uint64_t)every / 10 + 1);
 	p->in_round = true;
-	p->exported = false;
+	p->part = PROMETHEUS_PLAIN;
 	p->cursor = p->end = 0;
 }
 
@@ -344,7 +368,7 @@ static bool next_batch(struct prometheus *p)
 {
 	struct latest_pod pod;
 	uint32_t count = latest_count(p->config.latest);
-	while (p->cursor < count && !p->exported && !needs(p, p->cursor, &pod)) {
+	while (p->cursor < count && p->part == PROMETHEUS_PLAIN && !needs(p, p->cursor, &pod)) {
 		p->cursor++;
 	}
 	if (p->cursor >= count) {

@@ -29,10 +29,13 @@ static int64_t window_end(const struct history *h)
 	return time_min(h->at_s + (h->points - 1) * h->step_s, h->to_s);
 }
 
-static void append_figure(struct str *query, const struct history *h, const char *prefix)
+static void append_figure(
+	const struct prometheus *p, struct str *query, const struct history *h, const char *prefix)
 {
-	str_append_format(query, "%s_over_time(%s{%snamespace=\"", h->memory ? "max" : "avg",
-		h->memory ? DCGM_MEMORY : DCGM_COMPUTE, prefix);
+	str_append_format(query, "%s_over_time(%s{", h->memory ? "max" : "avg",
+		h->memory ? DCGM_MEMORY : DCGM_COMPUTE);
+	prometheus_append_matcher(p, query, "", ",");
+	str_append_format(query, "%snamespace=\"", prefix);
 	prometheus_append_quoted(query, h->ns);
 	str_append_format(query, "\",%spod=~\"", prefix);
 	prometheus_append_quoted(query, h->pods);
@@ -43,9 +46,11 @@ void history_send(struct prometheus *p, struct history *h)
 {
 	CLEANUP(str_finish) struct str query = STR_INIT(QUERY_TEXT_MAX);
 	CLEANUP(str_finish) struct str form = STR_INIT(QUERY_TEXT_MAX * 3);
-	append_figure(&query, h, "");
-	str_append_text(&query, " or ");
-	append_figure(&query, h, "exported_");
+	append_figure(p, &query, h, "");
+	if (p->config.matcher != NULL) {
+		str_append_text(&query, " or ");
+		append_figure(p, &query, h, "exported_");
+	}
 	str_append_format(&form,
 		"timeout=10s&start=%lld&end=%lld&step=%lld&query=", (long long)h->at_s,
 		(long long)window_end(h), (long long)h->step_s);
@@ -65,7 +70,7 @@ static void tell_series(
 		struct metered m = {.source = METERED_PROMETHEUS,
 			.at_ms = prometheus_policy_ms(p, s->points[i].time_ms)};
 		if (dcgm_read(h->memory ? DCGM_MEMORY : DCGM_COMPUTE, &s->series,
-			    s->points[i].value, &m) != DCGM_TAKEN) {
+			    s->points[i].value, p->config.matcher != NULL, &m) != DCGM_TAKEN) {
 			continue;
 		}
 		points[count++] = m;

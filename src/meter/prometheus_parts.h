@@ -13,6 +13,9 @@
 
 struct history;
 
+/* Pods by their own labels, by those that stand behind "exported_", and what applications say. */
+enum prometheus_part { PROMETHEUS_PLAIN, PROMETHEUS_EXPORTED, PROMETHEUS_GAUGES };
+
 struct prometheus {
 	struct prometheus_config config;
 	struct wire *wire; /* borrowed; NULL: nobody can be asked */
@@ -29,7 +32,8 @@ struct prometheus {
 	int64_t round_at;     /* when the next look at all pods begins */
 	uint32_t cursor, end; /* pods of `latest`: the batch begins and ends here */
 	uint32_t batch;	      /* how many at once */
-	bool in_round, exported;
+	bool in_round;
+	enum prometheus_part part; /* of the questions about one batch */
 	/* the past, the oldest first */
 	struct {
 		VEC_FIELDS(struct history *); /* owned */
@@ -43,6 +47,9 @@ void prometheus_send(struct prometheus *p, const char *path, const struct str *f
 void prometheus_append_encoded(struct str *form, const char *text);
 /* Text within a PromQL string. */
 void prometheus_append_quoted(struct str *query, const char *text);
+/* With what stands before and after it; nothing where there is none. */
+void prometheus_append_matcher(
+	const struct prometheus *p, struct str *query, const char *before, const char *after);
 int64_t prometheus_policy_ms(const struct prometheus *p, int64_t wall_ms);
 
 /* prometheus_history.c */

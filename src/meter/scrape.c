@@ -54,7 +54,7 @@ static bool time_of(const struct reading *r, const struct exposition_sample *s, 
 static int take_pod(struct reading *r, const struct exposition_sample *s, struct fault *f)
 {
 	struct metered m = {0};
-	enum dcgm_verdict verdict = dcgm_read(s->series.name, &s->series, s->value, &m);
+	enum dcgm_verdict verdict = dcgm_read(s->series.name, &s->series, s->value, false, &m);
 	if (verdict == DCGM_OTHER) {
 		return 0;
 	}
@@ -218,6 +218,10 @@ static void ask(struct scrape *s, struct target *t, int64_t now)
 	r->gauges = app_gauges_none();
 	gather_init(&r->gather);
 	r->text = exposition_create(on_sample, r);
+	if (t->kind == TARGET_APP) {
+		exposition_limit(r->text,
+			(struct exposition_limits){SCRAPE_APP_BYTES_MAX, SCRAPE_APP_SAMPLES_MAX});
+	}
 	t->reading = r;
 	s->in_flight++;
 	r->call = wire_send(s->wire, &request, &events, r);

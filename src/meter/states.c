@@ -180,6 +180,7 @@ static uint64_t content_of(const struct node_state *state)
 		const struct device_state *d = &state->devices[i];
 		hash = mix_text(d->why, mix_text(d->uuid, hash));
 		hash = mix_numbers(d->total_mib, d->used_mib, hash);
+		hash = mix_numbers(d->cause, 0, hash);
 		hash = mix_text(d->mps_why, mix_numbers(d->mps, d->contexts, hash));
 	}
 	for (uint32_t i = 0; i < state->pod_count; i++) {
@@ -237,6 +238,7 @@ static void take(struct record *r, const struct wire_answer *a)
 		failed(r, f.kind == FAULT_CONFLICT ? "stale" : result_of(&f), &f);
 		return;
 	}
+	state.seen_by_ms = state.seen_ms + now;
 	state.seen_ms += r->asked_at;
 	tell(r, &state, now);
 	count(s, "ok");

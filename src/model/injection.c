@@ -218,3 +218,17 @@ int inject_rules_way(const struct inject_rules *rules, const struct pairs *label
 	}
 	return INJECT_BY_PROBE;
 }
+
+bool inject_rules_may_note(const struct inject_rules *rules)
+{
+	for (uint32_t i = 0; i < rules->count; i++) {
+		const struct inject_rule *r = &rules->items[i];
+		if (r->way == INJECT_NRI || r->way == INJECT_BY_PROBE) {
+			return true;
+		}
+		if (r->key == NULL) {
+			return false;
+		}
+	}
+	return true;
+}

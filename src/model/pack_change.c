@@ -9,6 +9,7 @@ static void node_pack(struct str *out, const struct node *n)
 	pack_text(out, n->uid);
 	pack_text(out, n->resource_version);
 	pack_text(out, n->boot);
+	pack_text(out, n->gpus_reset);
 	pack_text(out, n->runtime);
 	pack_pairs(out, &n->labels);
 	pack_u64(out, n->taint_count);
@@ -33,6 +34,7 @@ static void node_unpack(struct unpack *u, struct node *n)
 	n->uid = unpack_text(u);
 	n->resource_version = unpack_text(u);
 	n->boot = unpack_text(u);
+	n->gpus_reset = unpack_text(u);
 	n->runtime = unpack_text(u);
 	n->labels = unpack_pairs(u);
 	n->taint_count = unpack_count(u);
@@ -73,18 +75,18 @@ struct selector unpack_selector(struct unpack *u)
 static void policy_pack(struct str *out, const struct policy *p)
 {
 	const char *const texts[] = {p->name, p->uid, p->resource_version, p->status_ready_reason};
-	const int64_t numbers[] = {p->generation, p->created_ms, p->priority, p->mode,
-		p->min_percent, p->max_percent, p->step_percent, p->min_mem_mib, p->max_mem_mib,
-		p->isolation, p->exclusivity, p->packing, p->capacity_lost, p->max_tenants,
-		p->memory_overuse, p->idle_grace_s, p->status_observed_generation,
-		p->status_matched, p->status_automated, p->status_accepted_ms,
-		p->status_overlapping_ms, p->status_ready_ms};
+	const int64_t numbers[] = {p->generation, p->created_ms, p->priority, p->mode, p->isolation,
+		p->exclusivity, p->packing, p->capacity_lost, p->max_tenants, p->memory_overuse,
+		p->idle_grace_s, p->status_observed_generation, p->status_matched,
+		p->status_automated, p->status_accepted_ms, p->status_overlapping_ms,
+		p->status_ready_ms};
 	for (size_t i = 0; i < COUNT_OF(texts); i++) {
 		pack_text(out, texts[i]);
 	}
 	for (size_t i = 0; i < COUNT_OF(numbers); i++) {
 		pack_i64(out, numbers[i]);
 	}
+	pack_sizing(out, &p->sizing);
 	pack_u64(out, (p->is_fallback ? 1 : 0) | (p->has_selector ? 2 : 0) | (p->built_in ? 4 : 0) |
 			      (p->status_overlapping ? 8 : 0) | (p->never_preempts ? 16 : 0));
 	pack_selector(out, &p->namespaces);
@@ -103,11 +105,6 @@ static void policy_unpack_numbers(struct unpack *u, struct policy *p)
 	p->created_ms = unpack_i64(u);
 	p->priority = (int32_t)unpack_i64(u);
 	p->mode = (enum policy_mode)unpack_i64(u);
-	p->min_percent = (int32_t)unpack_i64(u);
-	p->max_percent = (int32_t)unpack_i64(u);
-	p->step_percent = (int32_t)unpack_i64(u);
-	p->min_mem_mib = unpack_i64(u);
-	p->max_mem_mib = unpack_i64(u);
 	p->isolation = (enum isolation)unpack_i64(u);
 	p->exclusivity = (enum exclusivity)unpack_i64(u);
 	p->packing = (enum packing)unpack_i64(u);
@@ -121,6 +118,7 @@ static void policy_unpack_numbers(struct unpack *u, struct policy *p)
 	p->status_accepted_ms = unpack_i64(u);
 	p->status_overlapping_ms = unpack_i64(u);
 	p->status_ready_ms = unpack_i64(u);
+	p->sizing = unpack_sizing(u);
 }
 
 static void policy_unpack(struct unpack *u, struct policy *p)
@@ -171,6 +169,7 @@ static void device_pack(struct str *out, const struct device_state *d)
 {
 	pack_text(out, d->uuid);
 	pack_text(out, d->why);
+	pack_u64(out, d->cause);
 	pack_i64(out, d->total_mib);
 	pack_i64(out, d->used_mib);
 	pack_u64(out, d->mps);
@@ -182,6 +181,9 @@ static void device_unpack(struct unpack *u, struct device_state *d)
 {
 	d->uuid = unpack_text(u);
 	d->why = unpack_text(u);
+	uint64_t cause = unpack_u64(u);
+	d->cause = cause < ILL_CAUSES ? (enum ill_cause)cause : ILL_ASKED;
+	u->bad |= cause >= ILL_CAUSES;
 	d->total_mib = unpack_i64(u);
 	d->used_mib = unpack_i64(u);
 	uint64_t mps = unpack_u64(u);
@@ -211,6 +213,7 @@ static void state_pack(struct str *out, const struct node_state *s)
 	pack_text(out, s->boot);
 	pack_i64(out, s->sequence);
 	pack_i64(out, s->seen_ms);
+	pack_i64(out, s->seen_by_ms);
 	pack_u64(out, s->again);
 	pack_u64(out, s->again ? 0 : s->device_count);
 	for (uint32_t i = 0; !s->again && i < s->device_count; i++) {
@@ -232,6 +235,7 @@ static void state_unpack(struct unpack *u, struct node_state *s)
 	s->boot = unpack_text(u);
 	s->sequence = unpack_i64(u);
 	s->seen_ms = unpack_i64(u);
+	s->seen_by_ms = unpack_i64(u);
 	s->again = unpack_u64(u) != 0;
 	s->device_count = unpack_count(u);
 	s->devices = ARENA_ARRAY(u->arena, struct device_state, s->device_count);

@@ -3,6 +3,7 @@
 #define MODEL_PACK_PARTS_H
 
 #include "model/pack.h"
+#include "model/sizing.h"
 
 uint32_t unpack_count(struct unpack *u);
 void pack_pairs(struct str *out, const struct pairs *p);
@@ -17,5 +18,7 @@ void pack_selector(struct str *out, const struct selector *s);
 struct selector unpack_selector(struct unpack *u);
 void pack_amounts(struct str *out, const struct amounts *a);
 struct amounts unpack_amounts(struct unpack *u);
+void pack_sizing(struct str *out, const struct sizing *s);
+struct sizing unpack_sizing(struct unpack *u);
 
 #endif

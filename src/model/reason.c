@@ -52,6 +52,7 @@ static const char *const names[REASON_COUNT] = {
 	[REASON_TOO_COMPLEX] = "TooComplex",
 	[REASON_BAD_AMOUNT] = "BadGpuAmount",
 	[REASON_TOO_LARGE] = "TooLarge",
+	[REASON_LONG_NAME] = "LongContainerName",
 	[REASON_LARGER_THAN_ANY_GPU] = "LargerThanAnyGpu",
 	[REASON_RUNTIME_CLASS] = "RuntimeClass",
 	[REASON_OTHER_SHARING] = "OtherSharing",

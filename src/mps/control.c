@@ -299,8 +299,8 @@ static int call_spawn(struct mps_call *c, const struct mps_command *command)
 	arguments_make(&s, command);
 	signals_reset(&s);
 	if (!input_open(&s, command->line) || !output_open(&s, command->output_path)) {
-		return fault_set(&c->fault, FAULT_TRANSIENT, "open a pipe to %s: %s",
-			command->program, strerror(errno));
+		return fault_set(&c->fault, FAULT_FATAL, "open a pipe to %s: %s", command->program,
+			strerror(errno));
 	}
 	(void)posix_spawn_file_actions_adddup2(&s.files, s.input[0], STDIN_FILENO);
 	(void)posix_spawn_file_actions_adddup2(&s.files, s.output[1], STDOUT_FILENO);
@@ -308,7 +308,7 @@ static int call_spawn(struct mps_call *c, const struct mps_command *command)
 	int why = posix_spawnp(&c->pid, command->program, &s.files, &s.attributes, s.argv, s.env);
 	if (why != 0) {
 		c->pid = 0;
-		return fault_set(&c->fault, why == ENOENT ? FAULT_NOT_FOUND : FAULT_TRANSIENT,
+		return fault_set(&c->fault, why == ENOENT ? FAULT_NOT_FOUND : FAULT_FATAL,
 			"start %s: %s", command->program, strerror(why));
 	}
 	c->output = s.output[0];
@@ -325,7 +325,7 @@ static int call_watch(struct mps_call *c, bool pipe)
 		(void)kill(c->pid, SIGKILL);
 		(void)waitpid(c->pid, NULL, 0);
 		c->pid = 0;
-		return fault_set(&c->fault, FAULT_TRANSIENT, "open a pidfd: %s", strerror(why));
+		return fault_set(&c->fault, FAULT_FATAL, "open a pidfd: %s", strerror(why));
 	}
 	c->ends = watch_create(c->loop, c->pidfd, WATCH_READ, on_end, c);
 	if (pipe) {

@@ -55,6 +55,7 @@ struct mps_daemon {
 	struct rng rng;
 	int64_t since_ms; /* when the step, or its health, began */
 	int silent;	  /* health commands in a row that failed */
+	bool exclusive;	  /* the compute mode was set */
 	loop_fn done;	  /* of stop; NULL: it goes on */
 };
 
@@ -134,6 +135,7 @@ static void fall(struct mps_daemon *d, const struct fault *why)
 {
 	drop_call(d);
 	forget_process(d);
+	d->silent = 0;
 	mps_folder_clear_ready(&d->folder);
 	int killed = d->step != STEP_IDLE ? leftover_signal(d->folder.pipe, SIGKILL) : 0;
 	int64_t wait_ms = backoff_next(&d->backoff, &d->rng);
@@ -152,6 +154,26 @@ static void on_death(void *data, unsigned ready)
 	(void)ready;
 	(void)fault_set(&why, FAULT_GONE, "the MPS daemon has ended");
 	fall(d, &why);
+}
+
+/* It cannot be told what is there, so nothing is ended and nothing is started. */
+static void fall_blind(struct mps_daemon *d)
+{
+	struct fault why;
+	(void)fault_set(&why, FAULT_FATAL, "list the processes of this node: %s", strerror(errno));
+	d->step = STEP_IDLE;
+	fall(d, &why);
+}
+
+/* --- the compute mode ------------------------------------------------------------------------- */
+
+static int exclude_others(struct mps_daemon *d, struct fault *ret_fault)
+{
+	if (!d->exclusive && d->o.set_exclusive(d->o.data, true, ret_fault) != 0) {
+		return -1;
+	}
+	d->exclusive = true;
+	return 0;
 }
 
 /* --- health ----------------------------------------------------------------------------------- */
@@ -180,6 +202,11 @@ static void run(struct mps_daemon *d)
 	/* Then the pod is not ready, which is so. Its tenants lose nothing by that. */
 	if (mps_folder_set_ready(&d->folder, &fault) != 0) {
 		log_warn("could not say that MPS is ready", LOG_F(&fault));
+	}
+	/* One that was taken over is not ended for a driver's sake. */
+	if (exclude_others(d, &fault) != 0) {
+		log_warn("could not set the compute mode yet", LOG_F(&fault),
+			LOG_S("uuid", d->o.uuid));
 	}
 	if (loop_now_ms() - d->since_ms >= FORGET_MS) {
 		d->backoff.attempt = 0;
@@ -215,8 +242,12 @@ static int health_judge(struct view reply, const struct fault *fault, struct fau
 static void clear_and_launch(struct mps_daemon *d)
 {
 	struct fault fault;
-	(void)leftover_signal(d->folder.pipe, SIGKILL);
-	if (mps_folder_clear(&d->folder, &fault) != 0) {
+	if (leftover_signal(d->folder.pipe, SIGKILL) < 0) {
+		fall_blind(d);
+		return;
+	}
+	d->exclusive = false;
+	if (exclude_others(d, &fault) != 0 || mps_folder_clear(&d->folder, &fault) != 0) {
 		fall(d, &fault);
 		return;
 	}
@@ -241,12 +272,14 @@ static void daemon_start(struct mps_daemon *d)
 {
 	struct fault fault;
 	state_set(d, MPS_STARTING, "");
-	if (d->o.set_exclusive(d->o.data, true, &fault) != 0 ||
-		mps_folder_prepare(&d->folder, &fault) != 0 || shm_open_up(d->o.shm, &fault) != 0) {
+	if (mps_folder_prepare(&d->folder, &fault) != 0 || shm_open_up(d->o.shm, &fault) != 0) {
 		fall(d, &fault);
 		return;
 	}
-	if (leftover_signal(d->folder.pipe, 0) > 0) {
+	int left = leftover_signal(d->folder.pipe, 0);
+	if (left < 0) {
+		fall_blind(d);
+	} else if (left > 0) {
 		ask(d, STEP_ADOPT, HEALTH_COMMAND, d->o.timeout_ms);
 	} else {
 		clear_and_launch(d);
@@ -272,7 +305,7 @@ static void stopped(struct mps_daemon *d)
 
 static void end_await(struct mps_daemon *d)
 {
-	bool there = leftover_signal(d->folder.pipe, 0) > 0;
+	bool there = leftover_signal(d->folder.pipe, 0) != 0;
 	if (there && loop_now_ms() - d->since_ms < END_MS) {
 		loop_timer_start_ms(&d->timer, POLL_MS);
 	} else {
@@ -286,7 +319,7 @@ void mps_daemon_stop(struct mps_daemon *d, loop_fn done)
 	forget_process(d);
 	mps_folder_clear_ready(&d->folder);
 	d->done = done;
-	if (leftover_signal(d->folder.pipe, 0) > 0) {
+	if (leftover_signal(d->folder.pipe, 0) != 0) {
 		ask(d, STEP_QUIT, "quit", QUIT_MS);
 	} else {
 		d->step = STEP_END;
@@ -307,15 +340,42 @@ static void try_later(struct mps_daemon *d, const struct fault *fault)
 	}
 }
 
+static bool was_asked(const struct fault *fault)
+{
+	return fault->kind != FAULT_NOT_FOUND && fault->kind != FAULT_FATAL;
+}
+
+/* False: it has been silent for too long. What could not be asked has not been silent. */
+static bool bears_silence(struct mps_daemon *d, const struct fault *fault)
+{
+	if (was_asked(fault) && ++d->silent >= SILENT_MAX) {
+		return false;
+	}
+	log_warn("got no health from the MPS daemon", LOG_F(fault));
+	if (!was_asked(fault)) {
+		state_set(d, MPS_DOWN, fault->message);
+	}
+	loop_timer_start_ms(&d->timer, d->o.health_ms);
+	return true;
+}
+
 static void health_answered(struct mps_daemon *d, const struct fault *fault)
 {
 	if (fault == NULL) {
 		run(d);
-	} else if (++d->silent >= SILENT_MAX) {
+	} else if (!bears_silence(d, fault)) {
 		fall(d, fault);
-	} else {
-		log_warn("got no health from the MPS daemon", LOG_F(fault));
-		loop_timer_start_ms(&d->timer, d->o.health_ms);
+	}
+}
+
+/* Its clients would die with it. */
+static void adopted(struct mps_daemon *d, const struct fault *fault)
+{
+	if (fault == NULL) {
+		is_healthy(d);
+	} else if (!bears_silence(d, fault)) {
+		d->silent = 0;
+		clear_and_launch(d);
 	}
 }
 
@@ -335,13 +395,11 @@ static void on_reply(void *data, struct view reply, const struct fault *fault)
 {
 	struct mps_daemon *d = data;
 	struct fault ill;
-	bool well;
 
 	d->call = NULL; /* it is gone when its callback returns */
 	switch (d->step) {
 	case STEP_ADOPT:
-		well = health_judge(reply, fault, &ill) == 0;
-		(well ? is_healthy : clear_and_launch)(d);
+		adopted(d, health_judge(reply, fault, &ill) == 0 ? NULL : &ill);
 		break;
 	case STEP_LAUNCH:
 	case STEP_LAUNCH_AGAIN:
@@ -389,6 +447,7 @@ static void on_timer(void *data)
 	case STEP_DEFAULTS:
 		ask(d, STEP_DEFAULTS, DEFAULTS, d->o.timeout_ms);
 		break;
+	case STEP_ADOPT:
 	case STEP_HEALTH:
 	case STEP_RUN:
 		ask(d, d->step, HEALTH_COMMAND, d->o.timeout_ms);
@@ -396,7 +455,6 @@ static void on_timer(void *data)
 	case STEP_END:
 		end_await(d);
 		break;
-	case STEP_ADOPT:
 	case STEP_LAUNCH:
 	case STEP_LAUNCH_AGAIN:
 	case STEP_QUIT:

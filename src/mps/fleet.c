@@ -4,15 +4,15 @@
 
 #include <stdio.h>
 
+#include "ask.h"
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/vec.h"
-#include "mps/control.h"
 #include "mps/daemon.h"
 #include "mps/folder.h"
+#include "mps/relay.h"
 #include "mps/reply.h"
-#include "proc.h"
 
 #define GPUS_MAX     64
 #define DOOMED_MAX   64
@@ -20,8 +20,6 @@
 #define FAILURES_MAX 2
 #define START_MS     60000  /* a daemon that is expected may take so long */
 #define DOOM_OLD_MS  600000 /* and a tenant that goes so long to go */
-
-enum ask { ASK_SERVERS, ASK_STATE, ASK_CLIENTS, ASK_END };
 
 struct doom {
 	char pod_uid[MPS_UID_MAX];
@@ -42,12 +40,13 @@ struct gpu {
 	} doomed;
 	struct mps_pids ended; /* processes whose contexts were ended, while they are clients */
 	/* The look under way. */
-	struct mps_call *call; /* owned; NULL: none */
-	enum ask ask;
+	struct mps_ask *call; /* owned; NULL: none */
+	enum mps_question_kind ask;
 	int64_t began_ms;
 	struct fault problem; /* the first of it; none: it went well */
 	struct mps_pids servers, going, seen;
-	uint32_t server, next; /* of servers, of going */
+	struct mps_question limits; /* of clients of one server whose pods are known */
+	uint32_t server, next;	    /* of servers, of going */
 	struct mps_status found;
 };
 
@@ -56,7 +55,6 @@ struct mps_fleet {
 	struct {
 		VEC_FIELDS(struct gpu *);
 	} gpus; /* owned */
-	struct str environment;
 };
 
 static void on_reply(void *data, struct view reply, const struct fault *fault);
@@ -118,16 +116,27 @@ static void status_set(struct gpu *g, const struct mps_status *now)
 {
 	struct mps_status before = g->status;
 	g->status = *now;
-	if (before.state != now->state) {
+	if (before.state != now->state && now->state == MPS_UNSAID) {
+		log_warn("cannot steer the MPS daemon", LOG_S("uuid", g->uuid),
+			LOG_S("why", now->why));
+	} else if (before.state != now->state) {
 		log_info("found MPS in another state", LOG_S("uuid", g->uuid),
 			LOG_S("state", mps_state_name(now->state)), LOG_S("why", now->why),
 			LOG_I("contexts", now->contexts));
 	}
 	bool same = before.state == now->state && before.contexts == now->contexts &&
-		    before.pending == now->pending && text_equals(before.why, now->why);
+		    before.pending == now->pending && before.unread == now->unread &&
+		    text_equals(before.why, now->why);
 	if (!same && g->fleet->o.changed != NULL) {
 		g->fleet->o.changed(g->fleet->o.data, g->uuid);
 	}
+}
+
+/* Its capacity pod is of another version than the agent, or the agent may not come near. Nothing is
+ * known of the daemon then. */
+static bool is_closed(const struct gpu *g, const struct fault *fault)
+{
+	return !g->answered && (fault->kind == FAULT_NOT_FOUND || fault->kind == FAULT_DENIED);
 }
 
 /* One failure may be a daemon that is started again this moment. */
@@ -136,7 +145,11 @@ static void look_failed(struct gpu *g, const struct fault *fault)
 	struct mps_status now = g->status;
 	bool late = loop_now_ms() - g->since_ms >= START_MS;
 	g->failures++;
-	if (g->answered || late) {
+	if (g->found.state == MPS_FAULT) {
+		now = (struct mps_status){.state = MPS_FAULT, .contexts = now.contexts};
+	} else if (is_closed(g, fault)) {
+		now = (struct mps_status){.state = MPS_UNSAID};
+	} else if (g->answered || late) {
 		if (g->failures >= FAILURES_MAX) {
 			now = (struct mps_status){.state = MPS_DOWN};
 		}
@@ -144,6 +157,7 @@ static void look_failed(struct gpu *g, const struct fault *fault)
 		now = (struct mps_status){.state = MPS_STARTING};
 	}
 	(void)snprintf(now.why, sizeof now.why, "%.*s", (int)sizeof now.why - 1, fault->message);
+	dooms_forget(g, loop_now_ms());
 	look_later(g);
 	status_set(g, &now);
 }
@@ -180,75 +194,105 @@ static void look_ended(struct gpu *g)
 
 /* --- a look ----------------------------------------------------------------------------------- */
 
-static void ask(struct gpu *g, enum ask what, const char *line)
+/* The longest of what the other side may need: a command that is not answered, and its end. */
+#define RELAY_MS 3000
+
+static void ask(struct gpu *g, const struct mps_question *q)
 {
-	g->ask = what;
-	g->call = mps_call_start(g->fleet->o.loop,
-		&(struct mps_command){.program = g->fleet->o.program,
-			.pipe_dir = g->folder.pipe,
-			.line = line,
-			.timeout_ms = g->fleet->o.timeout_ms},
+	CLEANUP(str_finish) struct str line = STR_INIT(MPS_RELAY_LINE_MAX);
+	mps_question_write(q, &line);
+	g->ask = q->kind;
+	g->call = mps_ask_start(g->fleet->o.loop,
+		&(struct mps_asked){.folder = g->folder.base,
+			.line = str_text(&line),
+			.timeout_ms = g->fleet->o.timeout_ms + RELAY_MS},
 		on_reply, g);
 }
 
-static void ask_of_server(struct gpu *g, enum ask what, const char *words)
+static void ask_of_server(struct gpu *g, enum mps_question_kind what)
 {
-	char line[96];
-	(void)snprintf(line, sizeof line, "%s %d", words, g->servers.items[g->server]);
-	ask(g, what, line);
+	ask(g, &(struct mps_question){
+		       .kind = what, .count = 1, .numbers = {g->servers.items[g->server]}});
 }
 
 static void next_server(struct gpu *g)
 {
 	if (g->server < g->servers.count && g->server < SERVERS_MAX) {
-		ask_of_server(g, ASK_STATE, "get_server_status");
+		ask_of_server(g, MPS_ASK_STATUS);
 	} else {
 		look_ended(g);
 	}
 }
 
+/* A client's pod, while its contexts are to be ended: asked anew each time, for between a list and
+ * its last line a number may have become somebody else's. */
+static bool goes(struct gpu *g, int32_t pid, const struct mps_owner *owner)
+{
+	const struct doom *d = doom_find(g, owner->pod_uid);
+	return d != NULL && d->due_ms <= loop_now_ms() && !pids_have(&g->ended, pid);
+}
+
+static bool owner_of(struct gpu *g, int32_t pid, struct mps_owner *ret_owner)
+{
+	*ret_owner = (struct mps_owner){.pod_uid = ""};
+	return g->fleet->o.owner(g->fleet->o.data, pid, ret_owner);
+}
+
 static void next_end(struct gpu *g)
 {
-	if (g->next < g->going.count) {
-		char line[96];
-		(void)snprintf(line, sizeof line, "terminate_client %d %d",
-			g->servers.items[g->server], g->going.items[g->next]);
-		ask(g, ASK_END, line);
+	for (; g->next < g->going.count; g->next++) {
+		struct mps_owner owner;
+		int32_t pid = g->going.items[g->next];
+		if (owner_of(g, pid, &owner) && goes(g, pid, &owner)) {
+			ask(g, &(struct mps_question){.kind = MPS_ASK_END,
+				       .count = 2,
+				       .numbers = {g->servers.items[g->server], pid}});
+			return;
+		}
+	}
+	if (g->limits.count > 0) {
+		ask(g, &g->limits);
 		return;
 	}
 	g->server++;
 	next_server(g);
 }
 
-static bool is_pending(struct mps_fleet *f, int32_t pid, const struct mps_owner *owner)
-{
-	if (!proc_text(f->o.proc_root, (pid_t)pid, "environ", &f->environment)) {
-		return false;
-	}
-	struct view environment = {f->environment.p, f->environment.len};
-	return !view_equals(proc_variable(environment, "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE"),
-		       owner->threads) ||
-	       !view_equals(proc_variable(environment, "CUDA_MPS_PINNED_DEVICE_MEM_LIMIT"),
-		       owner->memory);
-}
-
 static void clients_judge(struct gpu *g, const struct mps_pids *clients)
 {
-	int64_t now_ms = loop_now_ms();
 	g->found.contexts += clients->count;
 	for (uint32_t i = 0; i < clients->count; i++) {
-		struct mps_owner owner = {.pod_uid = ""};
+		struct mps_owner owner;
 		int32_t pid = clients->items[i];
 		pids_add(&g->seen, pid);
-		if (!g->fleet->o.owner(g->fleet->o.data, pid, &owner)) {
+		if (!owner_of(g, pid, &owner)) {
 			continue;
 		}
-		g->found.pending += is_pending(g->fleet, pid, &owner);
-		const struct doom *d = doom_find(g, owner.pod_uid);
-		if (d != NULL && d->due_ms <= now_ms && !pids_have(&g->ended, pid)) {
+		g->found.unread++; /* until they are told */
+		if (g->limits.count < MPS_RELAY_NUMBERS_MAX) {
+			g->limits.numbers[g->limits.count++] = pid;
+		}
+		if (goes(g, pid, &owner)) {
 			pids_add(&g->going, pid);
 		}
 	}
+}
+
+/* PID, threads, memory; - for none. */
+static void limits_judge(struct gpu *g, struct view line)
+{
+	struct view rest = line, pid, threads = VIEW("");
+	struct mps_owner owner;
+	int64_t number;
+	bool good = view_next(&rest, ' ', &pid) && view_next(&rest, ' ', &threads) &&
+		    parse_i64(pid, 1, MPS_PID_LARGEST, &number);
+	if (!good || g->found.unread == 0 || !owner_of(g, (int32_t)number, &owner)) {
+		return;
+	}
+	g->found.unread--;
+	g->found.pending +=
+		!view_equals(threads, text_empty(owner.threads) ? "-" : owner.threads) ||
+		!view_equals(rest, text_empty(owner.memory) ? "-" : owner.memory);
 }
 
 /* A server may end between two questions; the others are asked all the same. */
@@ -286,7 +330,7 @@ static void state_told(struct gpu *g, struct view reply, const struct fault *fau
 	if (state == MPS_SERVER_FAULT) {
 		g->found.state = MPS_FAULT;
 	}
-	ask_of_server(g, ASK_CLIENTS, "get_client_list");
+	ask_of_server(g, MPS_ASK_CLIENTS);
 }
 
 static void clients_told(struct gpu *g, struct view reply, const struct fault *fault)
@@ -297,6 +341,7 @@ static void clients_told(struct gpu *g, struct view reply, const struct fault *f
 		fault = &ill;
 	}
 	g->going.count = g->next = 0;
+	g->limits = (struct mps_question){.kind = MPS_ASK_LIMITS};
 	if (fault != NULL) {
 		note_problem(g, fault);
 	} else {
@@ -324,13 +369,25 @@ static void end_told(struct gpu *g, struct view reply, const struct fault *fault
 	next_end(g);
 }
 
+/* What is not told stays unread. */
+static void limits_told(struct gpu *g, struct view reply, const struct fault *fault)
+{
+	struct view rest = reply, line;
+	while (fault == NULL && rest.n > 0 && view_next(&rest, '\n', &line)) {
+		limits_judge(g, line);
+	}
+	g->server++;
+	next_server(g);
+}
+
 static void on_reply(void *data, struct view reply, const struct fault *fault)
 {
 	static void (*const told[])(struct gpu *, struct view, const struct fault *) = {
-		[ASK_SERVERS] = servers_told,
-		[ASK_STATE] = state_told,
-		[ASK_CLIENTS] = clients_told,
-		[ASK_END] = end_told,
+		[MPS_ASK_SERVERS] = servers_told,
+		[MPS_ASK_STATUS] = state_told,
+		[MPS_ASK_CLIENTS] = clients_told,
+		[MPS_ASK_END] = end_told,
+		[MPS_ASK_LIMITS] = limits_told,
 	};
 	struct gpu *g = data;
 	g->call = NULL; /* it is gone when its callback returns */
@@ -340,16 +397,11 @@ static void on_reply(void *data, struct view reply, const struct fault *fault)
 static void on_timer(void *data)
 {
 	struct gpu *g = data;
-	struct fault fault;
 	g->found = (struct mps_status){.state = MPS_ACTIVE};
 	g->seen.count = 0;
 	g->problem.kind = FAULT_NONE;
 	g->began_ms = loop_now_ms();
-	if (mps_folder_check(&g->folder, &fault) != 0) {
-		look_failed(g, &fault);
-		return;
-	}
-	ask(g, ASK_SERVERS, "get_server_list");
+	ask(g, &(struct mps_question){.kind = MPS_ASK_SERVERS});
 }
 
 /* --- which ------------------------------------------------------------------------------------ */
@@ -366,7 +418,7 @@ static struct gpu *gpu_find(const struct mps_fleet *f, const char *uuid)
 
 static void gpu_destroy(struct gpu *g)
 {
-	mps_call_cancel(g->call);
+	mps_ask_cancel(g->call);
 	loop_timer_stop(&g->timer);
 	VEC_FINISH(&g->doomed);
 	free(g);
@@ -400,7 +452,6 @@ struct mps_fleet *mps_fleet_create(const struct mps_fleet_options *options)
 {
 	struct mps_fleet *f = xcalloc(1, sizeof *f);
 	f->o = *options;
-	f->environment = (struct str)STR_INIT(PROC_BYTES_MAX);
 	return f;
 }
 
@@ -411,7 +462,6 @@ void mps_fleet_destroy(struct mps_fleet *f)
 	}
 	mps_fleet_expect(f, NULL, 0);
 	VEC_FINISH(&f->gpus);
-	str_finish(&f->environment);
 	free(f);
 }
 

@@ -87,6 +87,23 @@ static int directory_open(const char *path, struct fd *fd, struct stat *at, stru
 	return 0;
 }
 
+/* A tenant that is root can give pipe/ away, and it is on the node for longer than the tenant. What
+ * is above it is ours alone, so that it can be taken back. */
+static int directory_take_back(const char *path, struct fault *ret_fault)
+{
+	CLEANUP(cleanup_fd)
+	struct fd fd = {open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)};
+	struct stat at;
+	if (fd.number < 0 && errno == ENOENT) {
+		return 0;
+	}
+	if (fd.number < 0 || fstat(fd.number, &at) != 0 ||
+		(at.st_uid != geteuid() && fchown(fd.number, geteuid(), getegid()) != 0)) {
+		return path_fault(ret_fault, "take back the directory", path);
+	}
+	return 0;
+}
+
 /* The kubelet makes what it mounts a part of with a mode of its own, if it comes first. */
 static int directory_make(const char *path, struct fault *ret_fault)
 {
@@ -146,6 +163,7 @@ int mps_folder_prepare(const struct mps_folder *f, struct fault *ret_fault)
 {
 	warn_of_closed_parents(f->root);
 	if (directory_make(f->root, ret_fault) != 0 || directory_make(f->base, ret_fault) != 0 ||
+		directory_take_back(f->pipe, ret_fault) != 0 ||
 		directory_make(f->pipe, ret_fault) != 0) {
 		return -1;
 	}
@@ -165,15 +183,6 @@ int mps_folder_check(const struct mps_folder *f, struct fault *ret_fault)
 						 f->pipe, (unsigned)at.st_mode & 07777);
 }
 
-/* Neither a link nor a directory with something in it is a daemon's. */
-static int entry_remove(int folder, const char *name)
-{
-	if (unlinkat(folder, name, 0) == 0 || errno == ENOENT) {
-		return 0;
-	}
-	return errno == EISDIR ? unlinkat(folder, name, AT_REMOVEDIR) : -1;
-}
-
 static void cleanup_listing(DIR **listing)
 {
 	if (*listing != NULL) {
@@ -181,34 +190,100 @@ static void cleanup_listing(DIR **listing)
 	}
 }
 
+/* What is being emptied. A tenant may have made directories in directories: they are brought to the
+ * top one by one, so that no depth is too deep and nothing is followed. */
+struct sweep {
+	int top; /* borrowed */
+	int left, moved;
+};
+
+static int folder_empty(struct sweep *s, int folder);
+
+/* A name that is taken already is somebody's idea. */
+static int directory_raise(struct sweep *s, int folder, const char *name)
+{
+	char top[32];
+	int tries = 0, result;
+	do {
+		(void)snprintf(top, sizeof top, ".swept-%d", s->moved++);
+		result = renameat(folder, name, s->top, top);
+	} while (result != 0 && (errno == ENOTEMPTY || errno == EEXIST || errno == ENOTDIR) &&
+		 ++tries < LEFT_MAX);
+	return result;
+}
+
+/* A directory that is not empty gives its own directories to the top, and goes. */
+static int directory_remove(struct sweep *s, int folder, const char *name)
+{
+	if (unlinkat(folder, name, AT_REMOVEDIR) == 0) {
+		return 0;
+	}
+	if (errno != ENOTEMPTY && errno != EEXIST) {
+		return -1;
+	}
+	if (folder != s->top) {
+		return directory_raise(s, folder, name);
+	}
+	CLEANUP(cleanup_fd)
+	struct fd fd = {openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)};
+	return fd.number >= 0 && folder_empty(s, fd.number) == 0
+		       ? unlinkat(folder, name, AT_REMOVEDIR)
+		       : -1;
+}
+
+static int entry_remove(struct sweep *s, int folder, const char *name)
+{
+	if (++s->left > LEFT_MAX) {
+		errno = EMFILE;
+		return -1;
+	}
+	if (unlinkat(folder, name, 0) == 0 || errno == ENOENT) {
+		return 0;
+	}
+	return errno == EISDIR ? directory_remove(s, folder, name) : -1;
+}
+
+/* What comes to the top meanwhile may be missed by a listing under way. */
+static int folder_empty(struct sweep *s, int folder)
+{
+	int before = s->moved, again = dup(folder);
+	CLEANUP(cleanup_listing) DIR *listing = again >= 0 ? fdopendir(again) : NULL;
+	const struct dirent *e;
+	if (listing == NULL) {
+		return -1;
+	}
+	rewinddir(listing); /* a copy of a descriptor shares its place */
+	for (errno = 0; (e = readdir(listing)) != NULL; errno = 0) {
+		bool self = text_equals(e->d_name, ".") || text_equals(e->d_name, "..");
+		if (!self && entry_remove(s, folder, e->d_name) != 0) {
+			return -1;
+		}
+	}
+	if (errno != 0) {
+		return -1;
+	}
+	return folder != s->top || s->moved == before ? 0 : 1;
+}
+
 int mps_folder_clear(const struct mps_folder *f, struct fault *ret_fault)
 {
 	CLEANUP(cleanup_fd) struct fd fd = {-1};
 	struct stat at;
-	int left = 0;
 	if (directory_open(f->pipe, &fd, &at, ret_fault) != 0) {
 		return -1;
 	}
-	CLEANUP(cleanup_listing) DIR *listing = fdopendir(fd.number);
-	if (listing == NULL) {
-		return path_fault(ret_fault, "list", f->pipe);
+	struct sweep s = {.top = fd.number};
+	int result;
+	do {
+		result = folder_empty(&s, fd.number);
+	} while (result > 0);
+	if (result == 0) {
+		return 0;
 	}
-	int folder = fd.number;
-	fd.number = -1; /* the listing's now */
-	for (struct dirent *e = readdir(listing); e != NULL; e = readdir(listing)) {
-		if (text_equals(e->d_name, ".") || text_equals(e->d_name, "..")) {
-			continue;
-		}
-		if (++left > LEFT_MAX) {
-			return fault_set(ret_fault, FAULT_LIMIT,
-				"%s holds more than %d files: somebody fills it", f->pipe,
-				LEFT_MAX);
-		}
-		if (entry_remove(folder, e->d_name) != 0) {
-			return path_fault(ret_fault, "empty", f->pipe);
-		}
-	}
-	return 0;
+	return s.left > LEFT_MAX ? fault_set(ret_fault, FAULT_LIMIT,
+					   "%s holds more than %d files: somebody fills it",
+					   f->pipe, LEFT_MAX)
+				 : path_fault(ret_fault, "empty", f->pipe);
 }
 
 /* --- files ------------------------------------------------------------------------------------ */

@@ -3,19 +3,32 @@
 #include "leftover.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <sys/pidfd.h>
 #include <unistd.h>
 
 #include "base/str.h"
 #include "proc.h"
 
-#define PROC "/proc"
-#define NAME "nvidia-cuda-mps"
+#define PROC   "/proc"
+#define NAME   "nvidia-cuda-mps"
+#define SERVER "mps-server"
+
+/* A daemon was given `-d`, its servers have a name of their own. A control program that was given
+ * nothing asks a question, and is gone in a moment. */
+static bool is_question(struct view command_line)
+{
+	struct view rest = command_line, program;
+	return view_next(&rest, '\0', &program) && rest.n == 0 &&
+	       memmem(program.p, program.n, SERVER, sizeof SERVER - 1) == NULL;
+}
 
 static bool is_of(pid_t pid, const char *pipe_dir, struct str *text)
 {
 	if (!proc_text(PROC, pid, "comm", text) ||
 		!view_starts_with((struct view){text->p, text->len}, NAME) ||
+		!proc_text(PROC, pid, "cmdline", text) ||
+		is_question((struct view){text->p, text->len}) ||
 		!proc_text(PROC, pid, "environ", text)) {
 		return false;
 	}
@@ -37,11 +50,13 @@ int leftover_open(pid_t pid, const char *pipe_dir)
 int leftover_signal(const char *pipe_dir, int signo)
 {
 	DIR *processes = opendir(PROC);
+	const struct dirent *e;
 	int count = 0;
 	if (processes == NULL) {
-		return 0;
+		return -1;
 	}
-	for (struct dirent *e = readdir(processes); e != NULL; e = readdir(processes)) {
+	/* A list that breaks off must not pass for a whole one. */
+	for (errno = 0; (e = readdir(processes)) != NULL; errno = 0) {
 		int64_t pid;
 		if (!parse_i64(view_of(e->d_name), 2, INT32_MAX, &pid)) {
 			continue;
@@ -53,6 +68,7 @@ int leftover_signal(const char *pipe_dir, int signo)
 			(void)close(fd);
 		}
 	}
+	bool whole = errno == 0;
 	(void)closedir(processes);
-	return count;
+	return whole ? count : -1;
 }

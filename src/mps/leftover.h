@@ -8,7 +8,8 @@
 
 /* A pidfd of the process if it is one of those, else -1. The caller closes it. */
 int leftover_open(pid_t pid, const char *pipe_dir);
-/* How many there are; each gets the signal (0: none). */
+/* How many there are; each gets the signal (0: none). -1: the processes could not be listed, and
+ * some may be there. */
 int leftover_signal(const char *pipe_dir, int signo);
 
 #endif

@@ -9,6 +9,7 @@
 #include "io/loop.h"
 #include "mps/daemon.h"
 #include "mps/folder.h"
+#include "mps/relay.h"
 #include "watchdog.h"
 
 struct keeper {
@@ -18,6 +19,7 @@ struct keeper {
 	void *data;
 	struct loop *loop;	   /* owned */
 	struct mps_daemon *daemon; /* owned */
+	struct mps_relay *relay;   /* owned; NULL: nobody steers */
 	struct loop_timer looks, wait;
 	struct fault fault; /* why it ends; none: it was asked to */
 	char last[FAULT_MESSAGE_MAX];
@@ -36,6 +38,7 @@ static void keeper_stop(struct keeper *k)
 		k->stopping = true;
 		loop_timer_stop(&k->looks);
 		loop_timer_stop(&k->wait);
+		mps_relay_destroy(TAKE(k->relay));
 		mps_daemon_stop(k->daemon, stopped);
 	}
 }
@@ -97,8 +100,24 @@ static void take_signals(struct keeper *k)
 	(void)sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
+/* MPS is worth having without it: the agent says that nobody steers. */
+static void open_relay(struct keeper *k)
+{
+	const struct mps_relay_options options = {.loop = k->loop,
+		.program = k->o->mps_control,
+		.root = k->o->mps_root,
+		.uuid = k->uuid,
+		.proc_root = "/proc",
+		.timeout_ms = MPS_TIMEOUT_MS};
+	struct fault fault;
+	if (mps_relay_create(&options, &k->relay, &fault) != 0) {
+		log_error("could not open the agent's way to the MPS daemon", LOG_F(&fault));
+	}
+}
+
 static void keeper_finish(struct keeper *k)
 {
+	mps_relay_destroy(k->relay);
 	mps_daemon_destroy(k->daemon);
 	loop_destroy(k->loop);
 }
@@ -123,6 +142,7 @@ int capacity_serve_mps(const struct capacity_options *o, const char *uuid, capac
 	if (mps_daemon_create(&options, &k.daemon, ret_fault) != 0) {
 		return fault_wrap(ret_fault, "MpsFailed");
 	}
+	open_relay(&k);
 	loop_timer_init(&k.looks, k.loop, on_look, &k);
 	loop_timer_repeat_ms(&k.looks, o->check_ms);
 	loop_timer_init(&k.wait, k.loop, on_wait_over, &k);

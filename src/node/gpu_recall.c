@@ -1,4 +1,5 @@
-/* The driver tells an XID once, to who listens. */
+/* The driver tells an XID once, to who listens; and a process that never heard a device does not
+ * know who it is. */
 #include "gpu_recall.h"
 
 #include <string.h>
@@ -18,6 +19,7 @@ static struct recalled *recall_of(struct recall *r, const char *uuid)
 	}
 	struct recalled fresh = {0};
 	memcpy(fresh.uuid, uuid, sizeof fresh.uuid);
+	fresh.index = UINT32_MAX;
 	VEC_PUSH(r, fresh);
 	return &r->items[r->count - 1];
 }
@@ -49,13 +51,52 @@ static void reading_merge(struct recalled *m, struct gpu_reading *reading, struc
 	}
 }
 
+static bool is_told(const struct gpu_sample *sample, const char *uuid)
+{
+	for (uint32_t i = 0; i < sample->device_count; i++) {
+		if (text_equals(sample->devices[i].device.identity.uuid, uuid)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void place_note(struct recall *r, struct recalled *m, const struct gpu_reading *reading)
+{
+	vec_for_each (struct recalled, other, r) {
+		other->index = other->index == reading->index ? UINT32_MAX : other->index;
+	}
+	m->index = reading->index;
+	m->device = reading->device;
+	memcpy(m->pci_bus_id, reading->pci_bus_id, sizeof m->pci_bus_id);
+}
+
+/* It is the one that was there before, as long as that one is not seen elsewhere. */
+static void name_restore(
+	const struct recall *r, const struct gpu_sample *sample, struct gpu_reading *reading)
+{
+	vec_for_each (const struct recalled, m, r) {
+		if (m->index == reading->index && !is_told(sample, m->uuid)) {
+			reading->device = m->device;
+			memcpy(reading->pci_bus_id, m->pci_bus_id, sizeof reading->pci_bus_id);
+			return;
+		}
+	}
+}
+
 void recall_merge(struct recall *r, struct gpu_sample *sample, struct arena *arena)
 {
 	for (uint32_t i = 0; i < sample->device_count; i++) {
 		struct gpu_reading *reading = &sample->devices[i];
+		if (text_empty(reading->device.identity.uuid)) {
+			name_restore(r, sample, reading);
+		}
 		struct recalled *m = recall_of(r, reading->device.identity.uuid);
 		if (m != NULL) {
 			reading_merge(m, reading, arena);
+		}
+		if (m != NULL && reading->answered) {
+			place_note(r, m, reading);
 		}
 	}
 }

@@ -7,6 +7,9 @@
 
 struct recalled {
 	char uuid[GPU_UUID_MAX];
+	struct gpu_device device; /* as it said when it answered last */
+	char pci_bus_id[32];
+	uint32_t index;	 /* NVML's, then; UINT32_MAX: another device has it since */
 	int64_t xid;	 /* the last one */
 	int32_t ill_xid; /* 0: none */
 	bool lost;
@@ -16,7 +19,8 @@ struct recall {
 	VEC_FIELDS(struct recalled); /* at most PROBE_DEVICES_MAX */
 };
 
-/* Notes what the sample tells and adds what it does not know any more. */
+/* Notes what the sample tells and adds what it does not know any more: XIDs, and who a device is
+ * that does not answer. */
 void recall_merge(struct recall *r, struct gpu_sample *sample, struct arena *arena);
 void recall_finish(struct recall *r);
 

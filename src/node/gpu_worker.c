@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -13,6 +14,7 @@
 #include "base/vec.h"
 #include "gpu/frame.h"
 #include "gpu_child.h"
+#include "gpu_hang.h"
 #include "gpu_recall.h"
 #include "io/watch.h"
 
@@ -20,6 +22,7 @@
 #define START_CAP_MS   60000
 #define REAP_EVERY_MS  20
 #define REAP_FINAL_MS  200
+#define KEEP_AFTER_MS  1000
 #define KEEP_BYTES     (64 * 1024)
 /* Use is read anew a little before its interval is over: timers are not that exact. */
 #define USE_SLACK_MS 500
@@ -49,6 +52,11 @@ struct gpu_worker {
 	int shown;
 	struct gpu_sample sample;
 	struct recall recall;
+	struct hangs hangs;
+	uint32_t marks;	     /* of the look that is under way */
+	uint32_t at;	     /* the device that is being asked; or HANG_NO_DEVICE */
+	int64_t at_since_ms; /* when that was heard */
+	uint32_t hung_on;    /* what the child that was ended did not come back from, or the same */
 };
 
 struct gpu_worker *gpu_worker_create(const struct gpu_worker_config *config)
@@ -69,6 +77,9 @@ struct gpu_worker *gpu_worker_create(const struct gpu_worker_config *config)
 	w->answer = (struct str)STR_INIT(FRAME_BYTES_MAX + FRAME_HEAD_BYTES);
 	w->began_ms = INT64_MIN / 2;
 	rng_seed(&w->rng, rng_system_seed());
+	hangs_init(&w->hangs, w->config.try_ms > 0 ? w->config.try_ms : HANG_FIRST_MS,
+		rng_system_seed());
+	w->at = w->hung_on = HANG_NO_DEVICE;
 	return w;
 }
 
@@ -127,6 +138,14 @@ static void child_reap(struct gpu_worker *w, int64_t now_ms)
 		return;
 	}
 	w->reap_at_ms = now_ms + REAP_EVERY_MS;
+	if (now_ms - w->ended_ms >= KEEP_AFTER_MS && w->hung_on != HANG_NO_DEVICE &&
+		hangs_keep(&w->hangs, w->hung_on, w->child.pid)) {
+		log_warn("a process hangs in the kernel and could not be ended, another one asks",
+			LOG_I("pid", w->child.pid), LOG_I("device", w->hung_on));
+		w->child.pid = 0;
+		w->state = STATE_NONE;
+		return;
+	}
 	if (now_ms < w->next_at_ms || now_ms - w->ended_ms < 1000) {
 		return;
 	}
@@ -141,9 +160,22 @@ static void child_reap(struct gpu_worker *w, int64_t now_ms)
 	tell_fault(w, &why);
 }
 
+/* Where the look was for the larger part of its time, unless it only wanted to see whether that
+ * device still hangs. A machine that stood still is no device's fault. */
+static uint32_t hung_on(const struct gpu_worker *w, int64_t now_ms)
+{
+	bool long_there = 2 * (now_ms - w->at_since_ms) >= now_ms - w->began_ms;
+	return long_there || w->at == w->hangs.tried ? w->at : HANG_NO_DEVICE;
+}
+
 static void look_late(struct gpu_worker *w, int64_t now_ms)
 {
 	struct fault why;
+	w->hung_on = w->at != HANG_NO_DEVICE ? hung_on(w, now_ms) : HANG_NO_DEVICE;
+	if (w->hung_on != HANG_NO_DEVICE) {
+		log_warn("a device hangs and is left out", LOG_I("device", w->hung_on));
+		hangs_note(&w->hangs, w->hung_on, now_ms);
+	}
 	child_end(w, now_ms, "reason=\"hung\"");
 	(void)fault_set(&why, FAULT_TRANSIENT,
 		"the NVIDIA driver does not answer: a look at the GPUs took more than %lld ms; the "
@@ -176,11 +208,26 @@ static void answer_take(struct gpu_worker *w, int64_t now_ms)
 		w->config.on_fault(w->config.data, &frame.why);
 		return;
 	}
+	hangs_done(&w->hangs);
 	w->sample = frame.sample;
 	w->shown = next;
 	recall_merge(&w->recall, &w->sample, &w->arenas[next]);
 	w->config.on_sample(w->config.data, &w->sample);
 	arena_reset(&w->arenas[1 - next]);
+}
+
+/* What comes before the answer. */
+static void marks_take(struct gpu_worker *w)
+{
+	uint32_t index;
+	while (w->marks < PROBE_DEVICES_MAX &&
+		frame_read_mark((struct view){str_text(&w->answer), w->answer.len}, &index)) {
+		w->answer.len -= FRAME_MARK_BYTES;
+		memmove(w->answer.p, w->answer.p + FRAME_MARK_BYTES, w->answer.len + 1);
+		w->marks++;
+		w->at = index;
+		w->at_since_ms = clock_mono(w->config.clock);
+	}
 }
 
 /* Reads what there is: 1, the answer is whole; 0, more is to come; -1, the child closed its end. */
@@ -201,6 +248,7 @@ static int answer_read(struct gpu_worker *w, struct fault *ret_fault)
 		if (!str_append(&w->answer, piece, (size_t)n)) {
 			return fault_set(ret_fault, FAULT_LIMIT, "the answer is too large");
 		}
+		marks_take(w);
 		int64_t size =
 			frame_size((struct view){str_text(&w->answer), w->answer.len}, ret_fault);
 		if (size < 0) {
@@ -255,20 +303,36 @@ static void child_start(struct gpu_worker *w, int64_t now_ms)
 	w->state = STATE_IDLE;
 }
 
-/* The socket takes the few bytes of a question, unless the child is gone: then its end says so. */
-static void ask(struct gpu_worker *w, int64_t now_ms)
+static uint32_t use_every_ms(const struct gpu_worker *w)
 {
-	char request[FRAME_REQUEST_BYTES];
 	int64_t every_ms = w->config.interval_ms - USE_SLACK_MS;
 	if (w->config.interval_ms < 2 * USE_SLACK_MS) {
 		every_ms = w->config.interval_ms / 2;
 	}
-	frame_write_request(request, (uint32_t)(every_ms < UINT32_MAX ? every_ms : UINT32_MAX));
-	(void)send(w->child.fd, request, sizeof request, MSG_NOSIGNAL);
+	return (uint32_t)(every_ms < UINT32_MAX ? every_ms : UINT32_MAX);
+}
+
+/* A first look brings the devices up, and is no time to try one that hung. */
+static int64_t patience_ms(const struct gpu_worker *w)
+{
+	int64_t ms = w->met ? w->config.deadline_ms : w->config.first_deadline_ms;
+	return w->hangs.tried != HANG_NO_DEVICE ? time_min(ms, HANG_TRY_MS) : ms;
+}
+
+/* The socket takes the few bytes of a question, unless the child is gone: then its end says so. */
+static void ask(struct gpu_worker *w, int64_t now_ms)
+{
+	char bytes[FRAME_REQUEST_BYTES];
+	struct frame_request request = {.use_every_ms = use_every_ms(w),
+		.left_out = hangs_begin(&w->hangs, now_ms, w->met)};
+	frame_write_request(bytes, &request);
+	(void)send(w->child.fd, bytes, sizeof bytes, MSG_NOSIGNAL);
 	w->state = STATE_ASKED;
+	w->marks = 0;
+	w->at = w->hung_on = HANG_NO_DEVICE;
 	w->began_ms = now_ms;
 	w->next_at_ms = now_ms + w->config.interval_ms;
-	w->answer_by_ms = now_ms + (w->met ? w->config.deadline_ms : w->config.first_deadline_ms);
+	w->answer_by_ms = now_ms + patience_ms(w);
 }
 
 void gpu_worker_step(struct gpu_worker *w, int64_t now_ms)

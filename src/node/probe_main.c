@@ -29,16 +29,25 @@ static bool request_read(char request[FRAME_REQUEST_BYTES])
 	return true;
 }
 
-static bool answer_write(const struct str *answer)
+static bool all_written(const char *bytes, size_t size)
 {
-	for (size_t done = 0; done < answer->len;) {
-		ssize_t n = write(SOCKET, answer->p + done, answer->len - done);
+	for (size_t done = 0; done < size;) {
+		ssize_t n = write(SOCKET, bytes + done, size - done);
 		if (n < 0 && errno != EINTR) {
 			return false;
 		}
 		done += n > 0 ? (size_t)n : 0;
 	}
 	return true;
+}
+
+/* If that fails the agent is gone, which the answer will show. */
+static void on_device(void *data, uint32_t index)
+{
+	char mark[FRAME_MARK_BYTES];
+	(void)data;
+	frame_write_mark(mark, index);
+	(void)all_written(mark, sizeof mark);
 }
 
 static bool answer(struct sampler *s, uint32_t use_every_ms, struct str *text, struct arena *arena)
@@ -58,7 +67,7 @@ static bool answer(struct sampler *s, uint32_t use_every_ms, struct str *text, s
 		*text = (struct str)STR_INIT(FRAME_BYTES_MAX);
 		(void)frame_write_fault(text, &why);
 	}
-	bool done = answer_write(text);
+	bool done = all_written(text->p, text->len);
 	str_trim_capacity(text, KEEP_BYTES);
 	return done;
 }
@@ -70,11 +79,13 @@ static int serve(const char *library)
 	struct sampler *s = sampler_create(library, &clock_system);
 	char request[FRAME_REQUEST_BYTES];
 	struct fault fault = {0};
-	uint32_t use_every_ms;
+	struct frame_request asked;
 	bool going = true;
+	sampler_watch(s, on_device, NULL);
 	while (going && request_read(request)) {
-		going = frame_read_request(request, &use_every_ms, &fault) == 0 &&
-			answer(s, use_every_ms, &text, &arena);
+		going = frame_read_request(request, &asked, &fault) == 0;
+		sampler_leave_out(s, going ? asked.left_out : 0);
+		going = going && answer(s, asked.use_every_ms, &text, &arena);
 	}
 	sampler_destroy(s);
 	return going ? EXIT_SUCCESS : EXIT_FAILURE;

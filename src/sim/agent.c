@@ -25,6 +25,9 @@ void agent_restart(struct machine *m)
 {
 	m->boot++;
 	m->sequence = 0;
+	for (int i = 0; i < m->device_count; i++) {
+		m->devices[i].unheard = m->devices[i].sick;
+	}
 	sample_clear(&m->sample);
 	m->sample.taken_at = -SAMPLE_MS;
 }
@@ -90,8 +93,10 @@ char *agent_answer(struct sim *s, const char *node, bool nobody)
 			(long long)(now - m->sample.taken_at));
 	}
 	for (int i = 0; i < m->device_count; i++) {
+		bool heard = m->devices[i].sick && !m->devices[i].unheard;
 		devices[i] = (struct device_state){.uuid = m->devices[i].uuid,
-			.why = m->devices[i].sick ? "XID 79" : NULL,
+			.why = heard ? "XID 95" : NULL,
+			.cause = heard ? ILL_HEARD : ILL_ASKED,
 			.mps = nobody ? MPS_UNSAID : modes_daemon(s, &m->devices[i])};
 		if (m->sample.portions.told && !nobody) {
 			devices[i].total_mib = m->devices[i].mem_mib;
@@ -117,12 +122,41 @@ char *agent_answer(struct sim *s, const char *node, bool nobody)
 
 /* --- GPUs fall ill and get well --- */
 
+/* Who does not know of the event cannot tell that it is over: a person says it. */
+static void say_it_was_reset(struct sim *s, const struct machine *m)
+{
+	struct stored *o = m->gone ? NULL : store_find(&s->store, RES_NODES, "", m->name);
+	if (o == NULL) {
+		return;
+	}
+	json_t *draft = store_draft(o);
+	json_t *meta = json_object_get(draft, "metadata");
+	if (json_object_get(meta, "annotations") == NULL) {
+		json_object_set_new(meta, "annotations", json_object());
+	}
+	json_object_set_new(json_object_get(meta, "annotations"), NOTE_GPUS_RESET,
+		json_sprintf("%lld", (long long)sim_now(s)));
+	store_put(&s->store, RES_NODES, draft, ACTOR_PERSON);
+	sim_trace(s, "a person says that the GPUs of %s were reset", m->name);
+}
+
+void agent_heal(struct sim *s, struct machine *m, int device)
+{
+	struct device *d = &m->devices[device];
+	if (d->sick) {
+		m->sick_at = sim_now(s);
+	}
+	if (d->sick && d->unheard) {
+		say_it_was_reset(s, m);
+	}
+	d->sick = d->unheard = false;
+}
+
 static void get_well(void *data, uint64_t index)
 {
 	struct sim *s = data;
 	struct machine *m = &s->fleet.machines.items[index / COUNT_OF(m->devices)];
-	m->devices[index % COUNT_OF(m->devices)].sick = false;
-	m->sick_at = sim_now(s);
+	agent_heal(s, m, (int)(index % COUNT_OF(m->devices)));
 }
 
 void agent_spells(struct sim *s)
@@ -135,6 +169,7 @@ void agent_spells(struct sim *s)
 	struct machine *m = &s->fleet.machines.items[at];
 	uint64_t device = (uint64_t)sim_between(s, 0, m->device_count - 1);
 	m->devices[device].sick = true;
+	m->devices[device].unheard = false;
 	m->sick_at = sim_now(s);
 	s->report->faults++;
 	dice_say(s, "%s of %s is not healthy", m->devices[device].uuid, m->name);

@@ -276,8 +276,36 @@ static void check_gpu(struct sim *s, const char *uuid)
 	}
 }
 
+static int64_t placed_under(const struct sim *s, const struct stored *t)
+{
+	for (size_t i = s->memory.changes.count; i-- > 0;) {
+		const struct happened *h = &s->memory.changes.items[i];
+		if (h->before != NULL && h->after != NULL && text_equals(h->after->uid, t->uid) &&
+			!is_placed(&h->before->pod) && is_placed(&h->after->pod)) {
+			return h->version;
+		}
+	}
+	return 0;
+}
+
+/* It was told of the GPU by a capacity pod that held it before, and whoever promises something now
+ * had not been told so when it decided: an old leader's placement has landed a moment ago. What is
+ * promised then is told to nobody, which check_gpu sees to. */
+static bool came_unseen(struct sim *s, const struct stored *o, const struct stored *t, int replica)
+{
+	struct told_gpu told;
+	const char *holder = told_by(&t->pod, o->pod.identity->uuid, &told);
+	const struct promise *made =
+		holder != NULL ? promise_find(s, holder, t->uid, o->pod.identity->uuid) : NULL;
+	const struct intent *asked = replica >= 0 ? claim_grant_of(s, replica, o->name) : NULL;
+	if (made == NULL || asked == NULL || strcmp(made->holder_uid, o->uid) == 0) {
+		return false;
+	}
+	return placed_under(s, t) > past_version(s, replica, RES_PODS, asked->moment);
+}
+
 /* And everybody who was promised a part of it: entries of tenants that still wait count too. */
-static void check_promised(struct sim *s, const struct stored *o)
+static void check_promised(struct sim *s, const struct stored *o, int replica)
 {
 	const struct pod *p = &o->pod;
 	int64_t milli = 0, mib = 0;
@@ -290,7 +318,7 @@ static void check_promised(struct sim *s, const struct stored *o)
 	}
 	for (size_t i = 0; i < s->store.items.count; i++) {
 		const struct stored *t = s->store.items.items[i];
-		if (counts(t, p->identity->uuid)) {
+		if (counts(t, p->identity->uuid) && !came_unseen(s, o, t, replica)) {
 			milli += number(&t->pod, NOTE_COMPUTE_MILLI);
 			mib += number(&t->pod, NOTE_MEMORY_MIB);
 		}
@@ -502,7 +530,7 @@ void check_commit(struct sim *s, const struct commit *c)
 	}
 	/* What one on its way out has promised is promised anew elsewhere. */
 	if (holds_gpu(o) && o->pod.deleting_ms == 0) {
-		check_promised(s, o);
+		check_promised(s, o, c->actor);
 	}
 	struct told_gpu t = told_gpus(&o->pod);
 	while (uses_share(o) && told_gpu_next(&t)) {

@@ -72,6 +72,18 @@ void claim_intended(struct sim *s, int replica, const struct action *a)
 	}
 }
 
+const struct intent *claim_grant_of(const struct sim *s, int replica, const char *holder)
+{
+	for (size_t i = s->claims.intents.count; i-- > 0;) {
+		const struct intent *made = &s->claims.intents.items[i];
+		if (made->kind == ACTION_GRANT && made->replica == replica &&
+			strcmp(made->name, holder) == 0) {
+			return made;
+		}
+	}
+	return NULL;
+}
+
 static const struct intent *last_intent(const struct sim *s, int replica, const char *name)
 {
 	for (size_t i = s->claims.intents.count; i-- > 0;) {

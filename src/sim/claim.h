@@ -73,6 +73,8 @@ void claim_sent(struct sim *s, int replica, const char *path, const char *body, 
 void claim_refused(struct sim *s, int replica);
 void claim_committed(struct sim *s, const struct commit *c);
 bool claim_failed_on(const struct sim *s, const char *node, int64_t within_ms);
+/* The last write to that capacity pod's ledger that this controller decided; NULL: none. */
+const struct intent *claim_grant_of(const struct sim *s, int replica, const char *holder);
 /* Has this controller meant to do that to the object of this name lately? NULL: to any. */
 bool claim_intends(const struct claim *c, int kind, const char *name, int64_t within_ms);
 

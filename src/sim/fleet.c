@@ -206,9 +206,9 @@ void fleet_repair(struct sim *s)
 		fleet_upgrade(s, m, false);
 		prober_repair(s, m);
 		for (int k = 0; k < m->device_count; k++) {
-			bool ill = m->devices[k].sick || m->devices[k].faulty;
-			m->sick_at = ill ? sim_now(s) : m->sick_at;
-			m->devices[k].sick = m->devices[k].faulty = false;
+			m->sick_at = m->devices[k].faulty ? sim_now(s) : m->sick_at;
+			m->devices[k].faulty = false;
+			agent_heal(s, m, k);
 		}
 		struct stored *o = m->gone ? NULL : store_find(&s->store, RES_NODES, "", m->name);
 		if (o != NULL) {

@@ -428,7 +428,7 @@ static bool k22_settled(struct sim *s, struct str *why)
 	return good;
 }
 
-/* --- 42: a GPU that its node's agent calls unhealthy --- */
+/* --- 42: a GPU that its node's agent calls unhealthy, until the agent is started anew --- */
 
 static const struct asking k42_script[] = {
 	{1000, 1, {.name = "tenant", .share = "0.3"}},
@@ -449,6 +449,13 @@ static void fall_ill(void *data, uint64_t arg)
 	d->sick = true;
 }
 
+static void forget_it(void *data, uint64_t arg)
+{
+	struct sim *s = data;
+	(void)arg;
+	agent_restart(&s->fleet.machines.items[0]);
+}
+
 /* Nobody new comes to it, who was there stays, and who would fit there is told. */
 static void k42_look(void *data, uint64_t arg)
 {
@@ -467,6 +474,7 @@ static void k42_begin(struct sim *s)
 {
 	one_node(s, 2, MIB);
 	at(s, 20000, fall_ill);
+	at(s, 45000, forget_it);
 	at(s, 90000, k42_look);
 }
 
@@ -496,7 +504,7 @@ const struct sim_scenario scenarios_more[] = {
 		.script = k21_script, .trouble_ms = 90000},
 	{"k22", "24 of 2000 MiB on a GPU of 46068 MiB", k22_begin, k22_settled,
 		.script = k22_script, .trouble_ms = 60000},
-	{"k42", "a GPU that its node's agent calls unhealthy", k42_begin, k42_settled,
-		.script = k42_script, .trouble_ms = 100000},
+	{"k42", "a GPU that its node's agent calls unhealthy, and a new one does not", k42_begin,
+		k42_settled, .script = k42_script, .trouble_ms = 100000},
 };
 const size_t scenarios_more_count = COUNT_OF(scenarios_more);

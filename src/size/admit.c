@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "model/injection.h"
 #include "model/names.h"
 
 /* Pods of these are started together or not at all; half of a gang must not wait at our gate. */
@@ -227,6 +228,10 @@ static enum reason judge_gpu_container(const struct admit_input *in, struct admi
 	c = first(p, has_claims, 0);
 	if (c != NULL || p->has_claims) {
 		return found(&v->facts, REASON_RESOURCE_CLAIMS, c != NULL ? c->name : NULL);
+	}
+	if (in->notes_names && gpu != NULL && strlen(gpu->name) > INJECT_NOTED_NAME_MAX) {
+		v->facts.limit = INJECT_NOTED_NAME_MAX;
+		return found(&v->facts, REASON_LONG_NAME, gpu->name);
 	}
 	/* No framework is told its share. MPS would stop it, and it would end: what it reads of the
 	 * memory under that limit is not known (gpu-truth, R8). */

@@ -149,6 +149,10 @@ static const char *const templates[REASON_COUNT] = {
 	[REASON_RESERVED] =
 		"needs[ {want}], what is left on the GPU[ of {node}] is kept for a pod that comes "
 		"first and has waited too long[: {name}]",
+	[REASON_LONG_NAME] =
+		"left whole: [container {name} ]has a name too long for the annotation "
+		"by which some nodes give a container its GPU[, {limit} characters at "
+		"most]",
 	[REASON_TOO_LARGE] = "left whole: what would have to be written on the pod is too large",
 };
 

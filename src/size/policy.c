@@ -16,10 +16,7 @@ static const struct policy builtin_default = {
 	.generation = 1,
 	.built_in = true,
 	.mode = MODE_RECOMMEND,
-	.min_percent = 10,
-	.max_percent = 100,
-	.step_percent = 5,
-	.min_mem_mib = 1024,
+	.sizing = SIZING_DEFAULT,
 	.isolation = ISOLATION_NONE,
 	.exclusivity = EXCLUSIVITY_ANY,
 	.packing = PACKING_PACK,
@@ -272,10 +269,11 @@ void policy_bound_share(
 {
 	bool bounds = p != NULL && !p->built_in;
 	if (bounds && *milli > 0) {
-		*milli = clamp(*milli, (int64_t)p->min_percent * 10, (int64_t)p->max_percent * 10);
+		*milli = clamp(*milli, (int64_t)p->sizing.min_percent * 10,
+			(int64_t)p->sizing.max_percent * 10);
 	}
 	if (bounds && *mem_mib > 0) {
-		*mem_mib = clamp(*mem_mib, p->min_mem_mib, p->max_mem_mib);
+		*mem_mib = clamp(*mem_mib, p->sizing.min_mem_mib, p->sizing.max_mem_mib);
 	}
 	if (*mem_mib > 0) {
 		*mem_mib = clamp(*mem_mib, context_mib > 0 ? context_mib : MODEL_CONTEXT_MIB, 0);

@@ -59,6 +59,11 @@ static void node_set(struct world *w, const struct change *c)
 	uint32_t i = nodes_touch(w, c->node->name);
 	struct world_node *n = w->nodes.items[i];
 	struct change copy;
+	if (n->known && n->noun.boot != NULL && c->node->boot != NULL &&
+		!text_equals(n->noun.boot, c->node->boot)) {
+		/* It was started anew, and whatever its agent told with it. */
+		states_drop(n);
+	}
 	world_copy_noun(w, c, &n->arena, &copy);
 	n->noun = *copy.node;
 	n->known = true;

@@ -25,6 +25,7 @@ static bool same_devices(const struct node_state *a, const struct node_state *b)
 	for (uint32_t i = 0; same && i < a->device_count; i++) {
 		same = text_equals(a->devices[i].uuid, b->devices[i].uuid) &&
 		       text_equals(a->devices[i].why, b->devices[i].why) &&
+		       a->devices[i].cause == b->devices[i].cause &&
 		       a->devices[i].mps == b->devices[i].mps &&
 		       a->devices[i].contexts == b->devices[i].contexts;
 	}
@@ -46,6 +47,7 @@ static void tell_again(struct world_node *n, const struct node_state *s)
 	if (n->state != NULL && text_equals(n->state->noun.boot, s->boot)) {
 		n->state->noun.sequence = s->sequence;
 		n->state->noun.seen_ms = s->seen_ms;
+		n->state->noun.seen_by_ms = s->seen_by_ms;
 	}
 }
 
@@ -60,7 +62,9 @@ void states_set(struct world *w, const struct change *c)
 		tell_again(n, c->state);
 		return;
 	}
-	bool news = n->state == NULL || !same_devices(&n->state->noun, c->state) ||
+	/* What an agent knows of events depends on when it was started. */
+	bool news = n->state == NULL || !text_equals(n->state->noun.boot, c->state->boot) ||
+		    !same_devices(&n->state->noun, c->state) ||
 		    !same_pods(&n->state->noun, c->state);
 	if (n->state == NULL) {
 		n->state = xcalloc(1, sizeof *n->state);

@@ -99,6 +99,34 @@ def test_k42_an_xid_that_the_driver_told_keeps_tenants_away(stack, node, name, a
     assert note(other, "gpu-uuid") != uuid
 
 
+def test_c10_an_xid_outlives_the_agent_that_heard_it(stack, node, name, agents_on):
+    """The driver tells an event once. The agent that its kubelet starts anew calls the GPU healthy, since it heard of
+    nothing: the fence stays for longer than it would after a recovery, until a person says that the GPU was reset."""
+    where = node()
+    agents_on(where)
+    pod, = tenants(stack, name, where, "0.5")
+    leader, uuid = heard(stack, where), note(pod, "gpu-uuid")
+    series = 'aliquot_unhealthy_gpus{node="%s"}' % where
+    stack.kubelet.fault("nvml", node=where, index=0, xid=95)
+    wait_until(lambda: leader.metrics()[series] == 1, 20, lambda: "the XID to be known\n" + agents.log(stack, where))
+    agent = agents.pod_on(stack, where)["metadata"]["name"]
+    stack.kubelet.fault("kill", namespace=agents.HOME, pod=agent, container="agent", code=-int(signal.SIGKILL))
+    wait_figure(stack, where, "aliquot_agent_device_healthy", 1, 40, UUID=uuid)
+    healthy_since, asked = time.monotonic(), leader.metric('aliquot_agent_reads_total{result="ok"}')
+    second = name()
+    stack.create_pod(second, fraction="0.4", **on(where))
+
+    def fenced_all_the_while():
+        assert leader.metrics()[series] == 1, "the new agent's word ended the fence"
+        assert note(stack.get_pod(second), "gpu-uuid") is None
+        return (time.monotonic() - healthy_since > 40
+                and leader.metric('aliquot_agent_reads_total{result="ok"}') > asked + 15)
+    wait_until(fenced_all_the_while, 90, "the new agent to be heard for longer than a fence lasts", every=0.5)
+    assert agents.figure(stack, where, "aliquot_agent_device_healthy", UUID=uuid) == 1
+    stack.api.patch("nodes", where, {"metadata": {"annotations": {"aliquot.dev/gpus-reset": "today"}}})
+    assert note(stack.wait_running(second, 60), "gpu-uuid") == uuid
+
+
 def forced(stack, name, where):
     """A tenant that is deleted by force and runs on, and one that waits for its share."""
     first, = tenants(stack, name, where, "0.7")
@@ -168,6 +196,38 @@ def test_k30_a_driver_that_hangs_and_comes_back(stack, node, name, agents_on):
     stack.kubelet.fault("nvml", node=where, rules=[])
     wait_figure(stack, where, USED, 512, 60, **who(pod))
     wait_until(lambda: agents.ready(stack, where), 30, "the agent to be ready")
+
+
+def test_k30_one_gpu_that_hangs_hides_no_other(stack, node, name, agents_on):
+    """One of eight, of which a call does not return: it is told ill and gets nobody, the other seven are seen and used,
+    and it comes back by itself."""
+    where = node(8)
+    agents_on(where)
+    pod, = tenants(stack, name, where, "0.5")
+    leader, uuids = heard(stack, where), stack.kubelet.state()["nodes"][where]["uuids"]
+    index, series = uuids.index(note(pod, "gpu-uuid")), 'aliquot_unhealthy_gpus{node="%s"}' % where
+    well = [uuid for uuid in uuids if uuid != uuids[index]]
+    for uuid in uuids:
+        wait_figure(stack, where, "aliquot_agent_device_up", 1, UUID=uuid)
+    stack.kubelet.fault("nvml", node=where, index=index, delay_ms="nvmlDeviceGetMemoryInfo_v2 3600000")
+    wait_figure(stack, where, "aliquot_agent_device_up", 0, 40, UUID=uuids[index])
+    wait_until(lambda: leader.metrics()[series] == 1, 20, lambda: "it to be fenced\n" + agents.log(stack, where))
+    event, = wait_until(lambda: events(stack, pod, "GpuUnhealthy"), 10, "an event")
+    assert uuids[index] in event["message"] and "did not come back" in event["message"], event
+    other, = tenants(stack, name, where, "0.5")
+    assert note(other, "gpu-uuid") in well
+    stack.kubelet.fault("use", **who(other), mib=777, sm=5)
+    wait_figure(stack, where, USED, 777, 30, **who(other))
+
+    def told(metric, wanted):
+        return {dict(labels)["UUID"].strip('"') for (found, labels), value in agents.samples(stack, where).items()
+                if found == metric and value == wanted}
+    # While the one is tried again there is no look for some seconds, which is longer than this agent's three intervals.
+    wait_until(lambda: told("aliquot_agent_device_up", 1) == told("DCGM_FI_DEV_GPU_TEMP", 35) == set(well), 30, "seven")
+    assert told("aliquot_agent_device_up", 0) == {uuids[index]}
+    wait_until(lambda: agents.ready(stack, where), 30, "the agent to be ready")
+    stack.kubelet.fault("nvml", node=where, index=index)
+    wait_figure(stack, where, "aliquot_agent_device_up", 1, 100, UUID=uuids[index])
 
 
 PROMETHEUS = """

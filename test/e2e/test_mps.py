@@ -18,7 +18,7 @@ def fixture_policy():
 
 @pytest.fixture(name="ground")
 def fixture_ground(stack, node, policy):
-    """(node, its fake of MPS): an agent that steers is there, and a policy asks for MPS."""
+    """(node, its fake of MPS): an agent is there, and a policy asks for MPS."""
     where = node()
     if policy not in [one["metadata"]["name"] for one in stack.api.list("gpupolicies")]:
         stack.api.create("gpupolicies", {
@@ -26,7 +26,7 @@ def fixture_ground(stack, node, policy):
             "spec": {"selector": {"podSelector": {"matchLabels": {"mode": "mps"}}},
                      "sharing": {"isolation": "MPS", "idleGraceSeconds": 2}}})
     wait_policy(stack, policy)
-    agents.start_product(stack, [where], steers=True)
+    agents.start_product(stack, [where])
     yield where, mps.FakeMps(stack.kubelet.state()["nodes"][where]["folder"])
     agents.stop(stack)
 

@@ -28,7 +28,8 @@ PROMETHEUS_PORT, EXPORTER_PORT = free_port(), 9400
 STACK = {"nodes": [("metered-%d" % i, 1) for i in range(12)],
          "arguments": ["--idle-grace-seconds=1", "--usage-seconds=5", "--usage-gauges=pods",
                        "--usage-exporter=default/app=dcgm:%d" % EXPORTER_PORT,
-                       "--usage-prometheus=http://127.0.0.1:%d" % PROMETHEUS_PORT]}
+                       "--usage-prometheus=http://127.0.0.1:%d" % PROMETHEUS_PORT,
+                       "--usage-prometheus-matcher=job=\"exporter\""]}
 READS = "aliquot_usage_reads_total"
 
 
@@ -222,6 +223,39 @@ def test_a_real_prometheus(stack, node, name, prometheus_of, honor):
     assert later["figures"][0]["milli_percent"] == 42000
 
 
+FORGED = """
+global: {scrape_interval: 1s, scrape_timeout: 1s}
+scrape_configs:
+- job_name: exporter
+  static_configs: [{targets: ["%(exporter)s"], labels: {namespace: monitoring, pod: exporter}}]
+- job_name: tenants
+  static_configs: [{targets: ["%(tenant)s"], labels: {namespace: default, pod: forger}}]
+- job_name: tenants-whose-labels-are-kept
+  honor_labels: true
+  static_configs: [{targets: ["%(tenant)s"], labels: {namespace: default, pod: forger}}]
+"""
+
+
+def test_a_tenant_cannot_tell_of_another_through_a_prometheus(stack, node, name, prometheus_of):
+    where = node()
+    pod = tenant(stack, name, where)
+    exporter = exporting.Exporter("127.0.0.1", 0, lambda: exporting.use(pod, 42, 1024))
+    forger = exporting.Exporter("127.0.0.1", 0, lambda: exporting.use(pod, 99, 9999))
+    try:
+        prometheus = prometheus_of(None, config=FORGED % {"exporter": exporter.target, "tenant": forger.target})
+        for names in ("exported_pod", "pod"):
+            prometheus.wait_scraped('DCGM_FI_DEV_GPU_UTIL{job=~"tenants.*",%s="%s"}' % (names, pod["metadata"]["name"]))
+        wait_known(stack, pod, lambda p: p["state"] == "fresh", "its use", 90)
+        exporter.stop()
+        # Now only the forger speaks.
+        found = wait_known(stack, pod, lambda p: p["figures"][0]["age_ms"] > 20000, "it to get older", 60)
+    finally:
+        exporter.stop()
+        forger.stop()
+    figure, = found["figures"]
+    assert (figure["milli_percent"], figure["mem_bytes"]) == (42000, 1024 << 20)
+
+
 def test_a_real_prometheus_that_is_gone(stack, prometheus_of):
     exporter = exporting.Exporter("127.0.0.1", 0, lambda: "up 1\n")
     try:
@@ -234,6 +268,10 @@ def test_a_real_prometheus_that_is_gone(stack, prometheus_of):
 
 BAD = [("--usage-exporter=app=dcgm", "write NAMESPACE/LABEL=VALUE"),
        ("--usage-prometheus=ftp://x", "neither http nor https"),
+       ("--usage-prometheus-matcher=job=\"x\"", "write the URL to usage-prometheus"),
+       ("--usage-prometheus=http://x --usage-prometheus-matcher=dcgm-exporter", "usage-prometheus-matcher: "),
+       ("--usage-prometheus=http://x --usage-prometheus-matcher=namespace=\"x\"", "pods are asked for by it"),
+       ("--usage-prometheus=http://x --usage-prometheus-matcher=job!=\"x\"", "it names nobody"),
        ("--usage-gauges=prometheus", "write its URL to usage-prometheus"),
        ("--usage-prometheus=http://x --usage-prometheus-token=/dev/null", "over https:// only"),
        ("--usage-prometheus=https://x --usage-prometheus-token=/nowhere", "/nowhere")]

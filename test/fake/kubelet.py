@@ -29,6 +29,7 @@ from kubelet_devices import Devices  # noqa: E402
 from kubelet_host import Host  # noqa: E402
 from kubelet_pod import PodWorker  # noqa: E402
 from kubelet_run import Runner  # noqa: E402
+from kubelet_runtime import Runtime  # noqa: E402
 
 HEARTBEAT_S = 10.0
 REMOUNT_S = 2.0
@@ -51,6 +52,7 @@ class Node:
         self.devices = Devices(self.name, self.folder, self.gpus, args.free_delay_ms / 1000,
                                args.seed, shown)
         self.host = Host(self.folder)
+        self.runtime = Runtime(spec.get("injection"))
         self.slow_start_s = 0.0
         self.pulls = True
         self.silent = False

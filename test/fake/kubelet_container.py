@@ -135,7 +135,9 @@ class Launcher:
             pass
         env = self._env(pod, container, status, share)
         container.env = env
-        container.visible = self.node.devices.visible(env.get("NVIDIA_VISIBLE_DEVICES"))
+        # The device plugin has ways of its own, whatever the runtime makes of names.
+        container.visible = self.node.devices.visible(share or self.node.runtime.names(
+            pod, container.name, env.get("NVIDIA_VISIBLE_DEVICES")))
         if self.plays(container.spec):
             container.play(pod)
             return
@@ -143,6 +145,7 @@ class Launcher:
         argv = [kubelet_volumes.rewrite(word, pairs) for word in self._argv(container.spec, env)]
         env = {key: kubelet_volumes.rewrite(value, pairs) for key, value in env.items()}
         env["FAKE_NVML_TOPOLOGY"] = self.node.devices.topology
+        env["FAKE_NVML_GIVEN"] = ",".join(container.visible)
         if self.kubelet.nvml:
             env["LD_LIBRARY_PATH"] = os.path.dirname(self.kubelet.nvml)
         # As the container toolkit brings the driver's programs along.

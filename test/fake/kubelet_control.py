@@ -59,6 +59,14 @@ class Faults:
             raise KeyError("%s/%s" % (namespace, pod))
         worker.use(container, mib, sm, index)
 
+    def injection(self, node, forms, besides=(), version=None):
+        """Which forms of injection its container runtime honours from now on, and what it gives to everybody BESIDES;
+        VERSION: what it calls itself then."""
+        self.kubelet.nodes[node].runtime.set(forms, besides)
+        if version is not None:
+            self.kubelet.api.patch("nodes", node, {"status": {"nodeInfo": {
+                "containerRuntimeVersion": version}}}, sub="status", kind="strategic")
+
     def slow_start(self, node, ms):
         """Pods that come from now on start this much later."""
         self.kubelet.nodes[node].slow_start_s = int(ms) / 1000

@@ -162,10 +162,7 @@ class Devices:
                 self._changes[index] = keys
             self.write_topology()
 
-    def visible(self, value):
-        """The UUIDs that a container with this NVIDIA_VISIBLE_DEVICES sees."""
-        names = set()
-        for entry in (value or "").split(","):
-            names.add(entry.rpartition("=")[2])
+    def visible(self, names):
+        """The UUIDs that a container sees which was given these: UUIDs, indices or all."""
         return [uuid for index, uuid in enumerate(self.uuids)
                 if "all" in names or uuid in names or str(index) in names]

@@ -77,7 +77,8 @@ static void fuzz_policy(const char *text, size_t n, struct arena *arena)
 	struct policy p;
 	struct fault f = {0};
 	if (policy_decode(text, n, arena, &p, &f) == 0) {
-		ENSURE(p.min_percent >= 1 && p.min_percent <= p.max_percent && p.max_tenants >= 1);
+		ENSURE(p.sizing.min_percent >= 1 && p.sizing.min_percent <= p.sizing.max_percent &&
+			p.max_tenants >= 1);
 	}
 }
 
@@ -140,7 +141,7 @@ static void fuzz_ledger(const char *text, size_t n, struct arena *arena)
 	if (ledger_decode(text, arena, &l, NULL) < 0) {
 		return;
 	}
-	ENSURE(ledger_write(&out, &l));
+	ENSURE(ledger_write(&out, &l, NULL));
 	/* Escapes may make it longer than what is accepted. */
 	if (out.len <= LEDGER_TEXT_MAX) {
 		ENSURE(ledger_decode(out.p, arena, &again, NULL) == 0 && again.count == l.count);

@@ -1,8 +1,9 @@
-/* Replies of the MPS control program: numbers in their range, lists without doubles that read back
- * as they are written, and quotes of printable characters only. */
+/* Replies of the MPS control program and questions of agents: numbers in their range, lists without
+ * doubles that read back as they are written, and quotes of printable characters only. */
 #include <stdint.h>
 
 #include "base/alloc.h"
+#include "mps/relay.h"
 #include "mps/reply.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -37,6 +38,22 @@ static void check_quote(struct view v)
 	}
 }
 
+/* What is taken has no byte in it that we did not write. */
+static void check_question(struct view v)
+{
+	CLEANUP(str_finish) struct str text = STR_INIT(MPS_RELAY_LINE_MAX);
+	struct mps_question q, again;
+	if (mps_question_parse(v, &q, NULL) != 0) {
+		return;
+	}
+	ENSURE(q.count <= MPS_RELAY_NUMBERS_MAX);
+	mps_question_write(&q, &text);
+	ENSURE(strchr(str_text(&text), '\n') == NULL);
+	ENSURE(mps_question_parse((struct view){text.p, text.len}, &again, NULL) == 0);
+	ENSURE(again.kind == q.kind && again.count == q.count);
+	ENSURE(memcmp(again.numbers, q.numbers, q.count * sizeof *q.numbers) == 0);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct view v = {(const char *)data, size};
@@ -58,5 +75,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	check_pids(v);
 	check_quote(v);
+	check_question(v);
 	return 0;
 }

@@ -65,8 +65,8 @@ static struct hook *hook_of(struct cluster *c, unsigned how, struct metric_regis
 		.has_selector = true,
 		.mode = how & 8 ? MODE_DISABLED : MODE_AUTOMATE,
 		.isolation = how & 4 ? ISOLATION_MPS : ISOLATION_NONE,
-		.min_percent = 10,
-		.max_percent = 90,
+		.sizing.min_percent = 10,
+		.sizing.max_percent = 90,
 		.max_tenants = 8};
 	struct hook_config config = {
 		.view = {c, find_namespace, get_policies, limits_gpus, zero_quota, may_convert},

@@ -48,10 +48,9 @@ def stop(stack):
 METRICS_PORT, STATE_PORT = 9400, 10251
 
 
-def product(stack, nodes, arguments=(), steers=False):
+def product(stack, nodes, arguments=()):
     """The DaemonSet of the manifests, but for what a machine without namespaces wants: addresses of the pod's own, /proc of
-    the fake node, credentials in a file. A look a second, for tests have no patience. STEERS: it steers MPS, by what
-    docs/operating.md adds for that."""
+    the fake node, credentials in a file. A look a second, for tests have no patience."""
     image = next(obj for obj in manifests.render() if obj["kind"] == "DaemonSet")
     found = copy.deepcopy(image)
     spec = found["spec"]["template"]["spec"]
@@ -67,16 +66,11 @@ def product(stack, nodes, arguments=(), steers=False):
                          {"name": "KUBECONFIG", "value": stack.plane.kubeconfig("agent")}]
     container["volumeMounts"].append({"name": "proc", "mountPath": "/host/proc"})
     spec["volumes"].append({"name": "proc", "hostPath": {"path": "/proc"}})
-    if steers:
-        container["args"].append("--mps-root=/run/aliquot/mps")
-        container["volumeMounts"].append({"name": "mps", "mountPath": "/run/aliquot/mps"})
-        spec["volumes"].append({"name": "mps", "hostPath": {"path": "/run/aliquot/mps",
-                                                            "type": "DirectoryOrCreate"}})
     return found
 
 
-def start_product(stack, nodes, arguments=(), steers=False):
-    stack.api.create("daemonsets", product(stack, nodes, arguments, steers))
+def start_product(stack, nodes, arguments=()):
+    stack.api.create("daemonsets", product(stack, nodes, arguments))
     wait_until(lambda: len([node for node in nodes if ready(stack, node)]) == len(nodes), 60,
                lambda: "agents to be ready\n" + "\n".join(log(stack, node) for node in nodes))
 

@@ -21,10 +21,10 @@ UPGRADE = "nvidia.com/gpu-driver-upgrade-state"
 POOL = {"example.com/pool": "to-come"}
 # For each write the method of Stories that leads to it.
 STORIES = {"Canary": "starting", "CreateCompanion": "growing", "CreateUnpinned": "growing",
-           "DeleteCompanion": "growing", "CreateCapacity": "placing", "Grant": "placing", "DeleteCapacity": "leaving",
-           "Place": "placing", "Condition": "waiting", "Evict": "evicting", "PolicyStatus": "judging",
-           "Event": "placing", "LeaseTake": "taking", "LeaseRelease": "ending", "LeaseRenew": "renewing",
-           "Secret": "uncertified", "Webhook": "untrusted"}
+           "DeleteCompanion": "growing", "CreateCapacity": "placing", "CreateProbe": "placing", "Grant": "placing",
+           "DeleteProbe": "placing", "DeleteCapacity": "leaving", "Place": "placing", "Condition": "waiting",
+           "Evict": "evicting", "PolicyStatus": "judging", "Event": "placing", "LeaseTake": "taking",
+           "LeaseRelease": "ending", "LeaseRenew": "renewing", "Secret": "uncertified", "Webhook": "untrusted"}
 # Names that no story leads to, and why.
 ELSEWHERE = {"EventSeries": "written five minutes after the first word, at the earliest: unit test kube/events",
              "LeaseCreate": "the manifests make the Lease, and the controller has no right to"}

@@ -13,7 +13,7 @@ from waiting import wait_until
 CONFIG = """
 global: {scrape_interval: 1s, scrape_timeout: 1s}
 scrape_configs:
-- job_name: test
+- job_name: exporter
   honor_labels: %s
   static_configs:
   - targets: [%s]

@@ -40,6 +40,7 @@ void say_it_is_opening(const struct wire_request *r, json_t *body);
 void say_another_rule(const struct wire_request *r, json_t *body);
 void everybody_is_company(struct change *c, teller tell, void *data);
 void faults_unheard(struct change *c, teller tell, void *data);
+void events_are_asked_for(struct change *c, teller tell, void *data);
 void modes_unheard(struct change *c, teller tell, void *data);
 void uses_count_twice(struct change *c, teller tell, void *data);
 void figures_never_age(struct change *c, teller tell, void *data);

@@ -144,6 +144,26 @@ void faults_unheard(struct change *c, teller tell, void *data)
 	tell(data, c);
 }
 
+void events_are_asked_for(struct change *c, teller tell, void *data)
+{
+	struct node_state copy;
+	struct device_state devices[16];
+	bool tells = c->type == CHANGE_SET && c->kind == KIND_STATE && !c->state->again &&
+		     c->state->device_count <= COUNT_OF(devices);
+	if (!tells) {
+		tell(data, c);
+		return;
+	}
+	copy = *c->state;
+	copy.devices = devices;
+	for (uint32_t i = 0; i < copy.device_count; i++) {
+		devices[i] = c->state->devices[i];
+		devices[i].cause = ILL_ASKED;
+	}
+	c->state = &copy;
+	tell(data, c);
+}
+
 /* --- memory --- */
 
 static bool tells_memory(const struct change *c)

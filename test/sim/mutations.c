@@ -73,6 +73,8 @@ const struct mutation_row mutation_rows[] = {
 		.hooks = {.change = modes_unheard}},
 	{"faults-unheard", "every daemon of MPS passes for active",
 		.hooks = {.change = faults_unheard}, .rare = true},
+	{"illness-forgotten", "an agent that was started anew ends what it does not know of",
+		.hooks = {.change = events_are_asked_for}, .scenario = "k42"},
 	{"uses-count-twice", "a tenant is taken to use twice the memory that it does",
 		.hooks = {.change = uses_count_twice}},
 	{"figures-never-age", "what an agent said of memory a minute ago passes for now",

@@ -76,7 +76,7 @@ def test_two_planes_share_nothing_survive_a_crash_and_go_with_their_parent(cp):
 
 
 def kwok_plays(api):
-    """Ready nodes with GPUs, pods that run, jobs that end, pods that go."""
+    """Ready nodes with GPUs, pods that run, jobs that end, probes that tell what they saw, pods that go."""
     assert [node["status"]["allocatable"]["nvidia.com/gpu"] for node in api.list("nodes")] == [
         "2"] * 3
     spec = {"containers": [{"name": "c", "image": "played",
@@ -88,8 +88,21 @@ def kwok_plays(api):
                "the pod to run")
     wait_until(lambda: api.get("jobs", "ends", "default")["status"].get("succeeded") == 1, 20,
                "the job to end")
+    assert [probed(api, form, value) for form, value in (("env", "GPU-1"), ("cdi", "GPU-1"), ("nri", "void"))] == [
+        {"v": 1, "devices": 1, "uuid": "GPU-1"}] + [{"v": 1, "devices": 0, "uuid": ""}] * 2
     api.delete("pods", "runs", "default")
     wait_until(lambda: api.find("pods", "runs", "default") is None, 20, "the pod to go")
+
+
+def probed(api, form, value):
+    """What a probe of that form tells on a node that kwok plays."""
+    name = "probes-" + form
+    api.create("pods", {"metadata": {"name": name, "labels": {"aliquot.dev/probe": form}}, "spec": {
+        "restartPolicy": "Never", "containers": [{"name": "probe", "image": "played", "env": [
+            {"name": "NVIDIA_VISIBLE_DEVICES", "value": value}]}]}}, "default")
+    wait_until(lambda: api.get("pods", name, "default")["status"]["phase"] == "Succeeded", 20, "the probe to end")
+    status, = api.get("pods", name, "default")["status"]["containerStatuses"]
+    return json.loads(status["state"]["terminated"]["message"])
 
 
 def crash(plane):

@@ -141,6 +141,39 @@ def test_a_container_sees_its_devices_through_nvml(api, kubelet, make):
     assert kubelet.pod(shared)["containers"]["main"]["allocated"] == []
 
 
+def test_a_node_honours_what_its_runtime_does(api, kubelet, make):
+    """What a container names is given in the forms that count there; what it was allocated, always."""
+    uuid = nvml.uuid("two", 1)
+    named = {"env": uuid, "cdi": "runtime.nvidia.com/gpu=" + uuid, "nri": "void"}
+    note = {"nvidia.cdi.k8s.io/container.main": "k8s.device-plugin.nvidia.com/gpu=" + uuid}
+
+    def given(form):
+        container = {"name": "main", "image": "played",
+                     "env": [{"name": "NVIDIA_VISIBLE_DEVICES", "value": named[form]}]}
+        name = make("two", containers=[container], annotations=note if form == "nri" else None)
+        wait_phase(api, name, "Running")
+        return kubelet.pod(name)["containers"]["main"]["visible"] == [uuid]
+    try:
+        for forms in (["env"], ["cdi"], ["nri"], []):
+            kubelet.fault("injection", node="two", forms=forms)
+            assert [form for form in named if given(form)] == forms
+        kubelet.fault("injection", node="two", forms={"other": ["cdi"], "*": "env"})
+        assert given("env") and not given("cdi")
+        kubelet.fault("injection", node="two", forms=[], besides=["all"], version="fake://2")
+        shown = make("two")
+        wait_phase(api, shown, "Running")
+        assert len(kubelet.pod(shown)["containers"]["main"]["visible"]) == 2
+        assert api.get("nodes", "two")["status"]["nodeInfo"]["containerRuntimeVersion"] == "fake://2"
+        kubelet.fault("injection", node="two", forms=[])
+        held = make("two", gpus=1)
+        wait_phase(api, held, "Running")
+        assert len(kubelet.pod(held)["containers"]["main"]["visible"]) == 1
+        with pytest.raises(ValueError, match="no form of injection"):
+            kubelet.fault("injection", node="two", forms=["magic"])
+    finally:
+        kubelet.fault("injection", node="two", forms=["env", "cdi"])
+
+
 def test_environment_is_resolved_from_the_stored_pod(api, kubelet, make):
     def ref(name, path):
         return {"name": name, "valueFrom": {"fieldRef": {"fieldPath": path}}}

@@ -127,9 +127,9 @@ def used(lib, after=0, room=8):
     return [(row.pid, row.sm, row.memory) for row in rows[:count.value]] if code == 0 else code
 
 
-def seen(path, visible):
+def seen(path, visible, **given):
     """What a fresh process with NVIDIA_VISIBLE_DEVICES=visible sees; None leaves it unset."""
-    env = dict(os.environ, FAKE_NVML_TOPOLOGY=path)
+    env = dict(os.environ, FAKE_NVML_TOPOLOGY=path, **given)
     env.pop("NVIDIA_VISIBLE_DEVICES", None)
     if visible is not None:
         env["NVIDIA_VISIBLE_DEVICES"] = visible
@@ -151,6 +151,11 @@ def test_a_node_may_refuse_a_bare_uuid(topology):
     path = topology(rules=["refuse-bare-uuid"])
     assert seen(path, A)["uuids"] == []
     assert seen(path, "runtime.nvidia.com/gpu=" + A)["uuids"] == [A]
+
+
+def test_what_a_played_node_gave_is_not_read_again(topology):
+    assert seen(topology(), "void", FAKE_NVML_GIVEN="%s,%s" % (A, C))["uuids"] == [A, C]
+    assert seen(topology(), A, FAKE_NVML_GIVEN="")["uuids"] == []
 
 
 def test_identity(lib):

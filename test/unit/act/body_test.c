@@ -317,14 +317,15 @@ Test(body, grant_is_a_compare_and_swap_of_the_ledger)
 	cr_expect_eq(c->method, WIRE_PATCH);
 	cr_expect_str_eq(c->content_type, "application/merge-patch+json");
 	cr_expect_str_eq(c->path, "/api/v1/namespaces/aliquot-system/pods/c?fieldManager=aliquot");
-	expect_json(c->body, "{\"metadata\":{\"uid\":\"c-uid\",\"resourceVersion\":\"12\","
-			     "\"labels\":{\"aliquot.dev/in-use\":"
-			     "\"true\"},\"annotations\":{\"aliquot.dev/"
-			     "grants\":\"{\\\"v\\\":1,\\\"grants\\\":[{\\\"uid\\\":"
-			     "\\\"t-uid\\\",\\\"ns\\\":\\\"team\\\",\\\"name\\\":\\\"tenant\\\","
-			     "\\\"milli\\\":250,\\\"mib\\\":20096}]}"
-			     "\",\"cluster-autoscaler.kubernetes.io/safe-to-evict\":\"true\","
-			     "\"karpenter.sh/do-not-disrupt\":null}}}");
+	expect_json(c->body,
+		"{\"metadata\":{\"uid\":\"c-uid\",\"resourceVersion\":\"12\","
+		"\"labels\":{\"aliquot.dev/in-use\":"
+		"\"true\"},\"annotations\":{\"aliquot.dev/"
+		"grants\":\"{\\\"v\\\":1,\\\"by\\\":\\\"0.3\\\",\\\"grants\\\":[{\\\"uid\\\":"
+		"\\\"t-uid\\\",\\\"ns\\\":\\\"team\\\",\\\"name\\\":\\\"tenant\\\","
+		"\\\"milli\\\":250,\\\"mib\\\":20096}]}"
+		"\",\"cluster-autoscaler.kubernetes.io/safe-to-evict\":\"true\","
+		"\"karpenter.sh/do-not-disrupt\":null}}}");
 	fake_answer(c, 200, POD_ANSWER);
 	cr_expect_str_eq(last_heard(f)->pod, "p@99");
 	x.keeps_node = true;

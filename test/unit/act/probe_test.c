@@ -185,3 +185,24 @@ Test(probe, c26_an_annotation_needs_the_name_of_the_container)
 	cr_expect_not_null(strstr(last_heard(f)->fault.message, "aliquot.dev/container"));
 	tear_down(f);
 }
+
+/* A key's part has 63 characters. Such a pod was converted when nothing was said by annotation. */
+Test(probe, c26_a_name_that_has_no_room_in_the_annotation_is_told)
+{
+	struct fixture *f = set_up();
+	struct action x = place_action();
+	x.form = INJECT_NRI;
+	x.container = "a-container-with-a-name-of-exactly-fifty-four-letters-";
+	cr_assert_eq(strlen(x.container), 54);
+	act_submit(f->act, &x);
+	step(f, 0);
+	cr_expect_eq(f->wire->count, 0);
+	cr_expect_eq(last_heard(f)->fault.kind, FAULT_INVALID);
+	cr_expect_not_null(strstr(last_heard(f)->fault.message, "53 characters"));
+	x.container++;
+	act_submit(f->act, &x);
+	step(f, 0);
+	cr_expect_eq(f->wire->count, 1);
+	fake_answer(fake_last(f->wire), 200, POD_ANSWER);
+	tear_down(f);
+}

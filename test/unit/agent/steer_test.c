@@ -8,10 +8,12 @@
 #include "folder.h"
 #include "model/names.h"
 #include "mps/folder.h"
+#include "mps/relay.h"
 
-#define UUID "GPU-0123abcd-0000-1111-2222-333344445555"
-#define ONE  "11111111-2222-3333-4444-555555555555"
-#define TWO  "66666666-2222-3333-4444-555555555555"
+#define UUID  "GPU-0123abcd-0000-1111-2222-333344445555"
+#define OTHER "GPU-99999999-0000-1111-2222-333344445555"
+#define ONE   "11111111-2222-3333-4444-555555555555"
+#define TWO   "66666666-2222-3333-4444-555555555555"
 
 static const char script[] = "#!/bin/sh\n"
 			     "read -r line\n"
@@ -29,10 +31,12 @@ struct bed {
 	struct metric_registry *metrics;
 	struct node_pods *pods;
 	struct procs *procs;
+	struct mps_relay *relay;
 	struct steer *steer;
 	struct loop_timer poll;
 	char control[128], root[128], proc[128];
 	const char *awaited; /* a line of what was asked */
+	bool unsteered;	     /* or that the other GPU was asked in vain */
 };
 
 static void process(struct bed *b, int pid, const char *uid)
@@ -47,15 +51,20 @@ static void process(struct bed *b, int pid, const char *uid)
 	folder_file(&b->dir, path, "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE=25");
 }
 
-static void know(struct bed *b, struct node_pod pod)
+static void know_on(struct bed *b, struct node_pod pod, const char *uuid)
 {
-	static const char *uuids[] = {UUID};
+	const char *uuids[] = {uuid};
 	pod.ns = "a";
 	pod.name = pod.uid;
 	pod.phase = POD_RUNNING;
 	pod.uuids = uuids;
 	pod.uuid_count = 1;
 	cr_assert(node_pods_set(b->pods, &pod));
+}
+
+static void know(struct bed *b, struct node_pod pod)
+{
+	know_on(b, pod, UUID);
 }
 
 static void begin(struct bed *b)
@@ -73,18 +82,25 @@ static void begin(struct bed *b)
 	b->metrics = metric_registry_create();
 	b->pods = node_pods_create();
 	b->procs = procs_create(b->proc);
+	const struct mps_relay_options relay = {.loop = b->loop,
+		.program = b->control,
+		.root = b->root,
+		.uuid = UUID,
+		.proc_root = b->proc,
+		.timeout_ms = 5000};
+	cr_assert_eq(mps_relay_create(&relay, &b->relay, NULL), 0);
 	b->steer = steer_create(&(struct steer_config){.loop = b->loop,
 		.pods = b->pods,
 		.procs = b->procs,
 		.metrics = b->metrics,
-		.control = b->control,
 		.root = b->root,
-		.proc_root = b->proc});
+		.look_ms = 20});
 }
 
 static void end(struct bed *b)
 {
 	steer_destroy(b->steer);
+	mps_relay_destroy(b->relay);
 	procs_destroy(b->procs);
 	node_pods_destroy(b->pods);
 	metric_registry_destroy(b->metrics);
@@ -109,7 +125,9 @@ static void on_poll(void *data)
 {
 	struct bed *b = data;
 	const struct mps_status *s = mps_fleet_status(steer_fleet(b->steer), UUID);
-	bool active = s != NULL && s->state == MPS_ACTIVE;
+	const struct mps_status *other = mps_fleet_status(steer_fleet(b->steer), OTHER);
+	bool active = b->unsteered ? other != NULL && other->state == MPS_UNSAID
+				   : s != NULL && s->state == MPS_ACTIVE;
 	if (b->awaited != NULL ? was_asked(b, b->awaited) : active) {
 		loop_stop(b->loop);
 	}
@@ -129,6 +147,7 @@ static bool shows(struct bed *b, const char *line)
 {
 	CLEANUP(str_finish) struct str text = STR_INIT(16384);
 	steer_gauges(b->steer);
+	steer_gauge_unsteered(b->steer, b->pods, b->metrics);
 	metric_write(b->metrics, &text);
 	return strstr(str_text(&text), line) != NULL;
 }
@@ -150,6 +169,8 @@ Test(steer, a_tenant_that_goes_loses_its_clients_and_nobody_else)
 	cr_expect(shows(&b, "aliquot_agent_mps_clients 4\n"));
 	cr_expect(shows(&b, "aliquot_agent_mps_pending_restart 1\n"), "one has other limits");
 	cr_expect(shows(&b, "aliquot_agent_mps_daemons{state=\"Active\"} 1\n"));
+	cr_expect(shows(&b, "aliquot_agent_mps_unread_limits 0\n"));
+	cr_expect(shows(&b, "aliquot_agent_mps_unsteered 0\n"));
 	cr_expect_not(was_asked(&b, "terminate_client"));
 	know(&b, (struct node_pod){.uid = ONE,
 			 .tenant = true,
@@ -163,11 +184,6 @@ Test(steer, a_tenant_that_goes_loses_its_clients_and_nobody_else)
 	end(&b);
 }
 
-static void stop_loop(void *data)
-{
-	loop_stop(data);
-}
-
 /* Whatever lies in the directories: the mode of the capacity pod counts. */
 Test(steer, nobody_is_asked_without_a_capacity_pod_in_that_mode)
 {
@@ -175,11 +191,25 @@ Test(steer, nobody_is_asked_without_a_capacity_pod_in_that_mode)
 	begin(&b);
 	know(&b, (struct node_pod){.uid = "capacity", .capacity = true});
 	know(&b, (struct node_pod){.uid = ONE, .tenant = true, .mps = true, .deleting_ms = 1});
-	loop_timer_init(&b.poll, b.loop, stop_loop, b.loop);
-	loop_timer_start_ms(&b.poll, 1300);
-	loop_run(b.loop);
+	/* One that is in that mode shows that the pods were looked at. It has no relay. */
+	know_on(&b, (struct node_pod){.uid = "other", .capacity = true, .mps = true}, OTHER);
+	b.unsteered = true;
+	await(&b, NULL);
+	cr_expect(shows(&b, "aliquot_agent_mps_unsteered 1\n"));
 	cr_expect_null(mps_fleet_status(steer_fleet(b.steer), UUID));
 	cr_expect_not(was_asked(&b, "g"));
 	cr_expect(shows(&b, "aliquot_agent_mps_daemons{state=\"Active\"} 0\n"));
+	end(&b);
+}
+
+Test(steer, an_agent_that_does_not_steer_says_so)
+{
+	CLEANUP(str_finish) struct str text = STR_INIT(16384);
+	struct bed b;
+	begin(&b);
+	know(&b, (struct node_pod){.uid = "capacity", .capacity = true, .mps = true});
+	steer_gauge_unsteered(NULL, b.pods, b.metrics);
+	metric_write(b.metrics, &text);
+	cr_expect_not_null(strstr(str_text(&text), "aliquot_agent_mps_unsteered 1\n"));
 	end(&b);
 }

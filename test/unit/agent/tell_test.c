@@ -172,11 +172,20 @@ Test(tell, a_device_that_is_ill_or_silent_says_why)
 	struct bed b;
 	begin(&b);
 	b.readings[0].ill = "XID 79";
+	b.readings[0].ill_xid = 79;
 	b.readings[1].answered = false;
+	b.readings[1].ill_xid = 48;
 	fault_set(&b.readings[1].fault, FAULT_GONE, "the GPU is lost");
 	cr_assert_eq(told(&b), 0);
 	cr_expect_str_eq(b.state.devices[0].why, "XID 79");
+	cr_expect_eq(b.state.devices[0].cause, ILL_HEARD, "nobody can ask for it again");
 	cr_expect_str_eq(b.state.devices[1].why, "the GPU is lost");
+	cr_expect_eq(b.state.devices[1].cause, ILL_LOST, "whatever was heard of it before");
+	b.readings[0].ill_xid = 0;
+	fault_set(&b.readings[1].fault, FAULT_TRANSIENT, "the driver is out of memory");
+	cr_assert_eq(told(&b), 0);
+	cr_expect_eq(b.state.devices[0].cause, ILL_ASKED);
+	cr_expect_eq(b.state.devices[1].cause, ILL_HEARD, "it may answer again as it is");
 	cr_expect_eq(b.state.devices[1].total_mib, 0, "what a silent one has is not told");
 	b.readings[1].device.identity.uuid[0] = '\0';
 	cr_assert_eq(told(&b), 0);
@@ -221,11 +230,8 @@ Test(tell, a_daemon_of_mps_is_told_where_one_is_expected)
 	cr_assert_eq(told(&b), 0, "%s", b.fault.message);
 	cr_expect_eq(b.state.devices[1].mps, MPS_UNSAID);
 	struct loop *loop = loop_create();
-	struct mps_fleet *fleet = mps_fleet_create(&(struct mps_fleet_options){.loop = loop,
-		.program = "none",
-		.root = "/none",
-		.ask_ms = 1000,
-		.owner = nobodys});
+	struct mps_fleet *fleet = mps_fleet_create(&(struct mps_fleet_options){
+		.loop = loop, .root = "/none", .ask_ms = 1000, .owner = nobodys});
 	mps_fleet_expect(fleet, uuids, 1);
 	b.tell.mps = fleet;
 	cr_assert_eq(told(&b), 0, "%s", b.fault.message);

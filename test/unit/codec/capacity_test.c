@@ -80,8 +80,15 @@ Test(capacity, ledger_both_ways)
 	cr_assert_str_eq(l.items[1].name, "b");
 	cr_assert_eq(l.items[0].milli, 250);
 	cr_assert_eq(l.items[0].mem_mib, 20096);
-	cr_assert(ledger_write(&out, &l));
+	cr_assert(ledger_write(&out, &l, NULL));
 	cr_assert_str_eq(out.p, text);
+	str_finish(&out);
+	out = (struct str)STR_INIT(LEDGER_TEXT_MAX);
+	/* A name sets a write apart and changes nothing for a reader. */
+	cr_assert(ledger_write(&out, &l, "7.12"));
+	cr_assert_not_null(strstr(str_text(&out), "\"by\":\"7.12\""));
+	cr_assert_eq(ledger_decode(str_text(&out), &arena, &l, &f), 0, "%s", f.message);
+	cr_assert_eq(l.count, 2);
 	str_finish(&out);
 	arena_finish(&arena);
 }
@@ -95,7 +102,7 @@ Test(capacity, no_annotation_is_an_empty_ledger)
 	cr_assert_eq(l.count, 0);
 	cr_assert_eq(ledger_decode("{\"v\":1,\"grants\":[]}", &arena, &l, NULL), 0);
 	cr_assert_eq(l.count, 0);
-	cr_assert(ledger_write(&out, &l));
+	cr_assert(ledger_write(&out, &l, NULL));
 	cr_assert_str_eq(out.p, "{\"v\":1,\"grants\":[]}");
 	str_finish(&out);
 	arena_finish(&arena);
@@ -150,7 +157,7 @@ Test(capacity, a_ledger_has_an_end)
 		for (uint32_t i = 0; i < count; i++) {
 			l.items[i] = (struct grant){arena_printf(&arena, "u%u", i), "n", "p", 1, 1};
 		}
-		cr_assert(ledger_write(&out, &l));
+		cr_assert(ledger_write(&out, &l, NULL));
 		cr_assert_eq(
 			ledger_decode(out.p, &arena, &l, &f), count > MODEL_GRANTS_MAX ? -1 : 0);
 		str_finish(&out);

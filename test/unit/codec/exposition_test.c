@@ -145,6 +145,24 @@ static int count_only(void *data, const struct exposition_sample *s, struct faul
 	return 0;
 }
 
+Test(exposition, limits_of_its_own_are_smaller_ones)
+{
+	struct fault f = {0};
+	uint32_t count = 0;
+	struct exposition *e = exposition_create(count_only, &count);
+	exposition_limit(e, (struct exposition_limits){EXPOSITION_BYTES_MAX + 1, 2});
+	cr_assert_eq(exposition_feed(e, "a 1\nb 1\n", 8, &f), 0, "%s", f.message);
+	cr_expect(exposition_feed(e, "c 1\n", 4, &f) < 0);
+	cr_expect(f.kind == FAULT_LIMIT && count == 2 && strstr(f.message, "than 2") != NULL);
+	exposition_destroy(e);
+	e = exposition_create(count_only, &count);
+	exposition_limit(e, (struct exposition_limits){8, 100});
+	cr_assert_eq(exposition_feed(e, "a 1\nb 1\n", 8, &f), 0, "%s", f.message);
+	cr_expect(exposition_feed(e, "c", 1, &f) < 0);
+	cr_expect(f.kind == FAULT_LIMIT && strstr(f.message, "than 8 bytes") != NULL);
+	exposition_destroy(e);
+}
+
 Test(exposition, samples_and_bytes_have_a_limit)
 {
 	struct fault f = {0};

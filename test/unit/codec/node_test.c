@@ -102,6 +102,24 @@ Test(node, c27_nodes_that_serve_others)
 	}
 }
 
+Test(node, a_persons_word_that_its_gpus_were_reset)
+{
+	static const char *const rows[][2] = {
+		{"\"annotations\":{\"aliquot.dev/gpus-reset\":\"2026-11-22\"}", "2026-11-22"},
+		{"\"annotations\":{\"aliquot.dev/gpus-reset\":\"\"}", NULL},
+		{"\"annotations\":{\"aliquot.dev/gpus-reset\":7}", NULL},
+		{"\"labels\":{\"aliquot.dev/gpus-reset\":\"x\"}", NULL},
+	};
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct arena arena = {0};
+		char *json = arena_printf(&arena, "{\"metadata\":{\"name\":\"n\",%s}}", rows[i][0]);
+		struct node n = decoded(json, &arena);
+		cr_expect(text_equals(n.gpus_reset, rows[i][1]), "row %zu: %s", i,
+			text_or(n.gpus_reset, "none"));
+		arena_finish(&arena);
+	}
+}
+
 Test(node, c27_slices_of_nvidias_driver)
 {
 	static const struct {

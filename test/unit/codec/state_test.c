@@ -20,17 +20,21 @@ Test(state, everything_that_is_told)
 	struct fault f;
 	cr_assert_eq(decode(HEAD "\"devices\":[{\"uuid\":\"GPU-A\",\"healthy\":true,\"why\":\"\"},"
 				 "{\"uuid\":\"GPU-B\",\"healthy\":false,\"why\":\"XID 79\"},"
-				 "{\"uuid\":\"GPU-C\",\"healthy\":false}],"
+				 "{\"uuid\":\"GPU-C\",\"healthy\":false,\"cause\":\"Heard\"},"
+				 "{\"uuid\":\"GPU-D\",\"healthy\":true,\"cause\":\"Later\"}],"
 				 "\"pods\":[{\"uid\":\"u1\",\"processes\":3,\"later\":[]},"
 				 "{\"uid\":\"u2\",\"processes\":0}],\"more\":{}}",
 			     &arena, &s, &f),
 		0, "%s", f.message);
 	cr_assert_str_eq(s.node, "n1");
 	cr_assert_str_eq(s.boot, "b1");
-	cr_expect(s.sequence == 7 && s.seen_ms == -250 && s.device_count == 3 && s.pod_count == 2);
+	cr_expect(s.sequence == 7 && s.seen_ms == -250 && s.device_count == 4 && s.pod_count == 2);
 	cr_expect_null(s.devices[0].why);
 	cr_expect_str_eq(s.devices[1].why, "XID 79");
 	cr_expect_str_eq(s.devices[2].why, "not said why");
+	cr_expect_eq(s.devices[1].cause, ILL_ASKED, "one that does not tell it knows no events");
+	cr_expect_eq(s.devices[2].cause, ILL_HEARD);
+	cr_expect_eq(s.devices[3].cause, ILL_ASKED, "of one that is well it means nothing");
 	cr_expect_str_eq(s.pods[1], "u2");
 }
 
@@ -58,6 +62,9 @@ Test(state, what_is_refused_names_its_place)
 		{HEAD "\"devices\":[{\"uuid\":\"GPU-A\"}],\"pods\":[]}", "devices[0]: healthy"},
 		{HEAD "\"devices\":[{\"uuid\":\"GPU-A\",\"healthy\":1}],\"pods\":[]}", "healthy"},
 		{HEAD "\"devices\":[{\"uuid\":\"\",\"healthy\":true}],\"pods\":[]}", "uuid"},
+		{HEAD "\"devices\":[{\"uuid\":\"G\",\"healthy\":false,\"cause\":\"heard\"}],"
+		      "\"pods\":[]}",
+			"devices[0]: cause"},
 		{HEAD "\"devices\":[],\"pods\":[{\"uid\":\"u1\"}]}", "pods[0]: processes"},
 		{HEAD "\"devices\":[],\"pods\":[{\"processes\":1}]}", "pods[0]: uid"},
 		{HEAD "\"devices\":[],\"pods\":[{\"uid\":\"u 1\",\"processes\":1}]}", "pods[0]"},

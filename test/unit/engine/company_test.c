@@ -6,7 +6,7 @@ static void set_policy(struct cluster *c, const char *name, struct policy p)
 	p.name = name;
 	p.uid = p.resource_version = "1";
 	p.generation = 1;
-	p.max_percent = 100;
+	p.sizing.max_percent = 100;
 	p.max_tenants = p.max_tenants > 0 ? p.max_tenants : 16;
 	struct change set = {.type = CHANGE_SET, .kind = KIND_POLICY, .policy = &p};
 	engine_observe(c->e, &set);

@@ -101,9 +101,9 @@ static void tell_policy(struct cluster *c, const char *name, int32_t grace_s)
 	struct policy p = {.name = name,
 		.generation = 1,
 		.mode = MODE_AUTOMATE,
-		.min_percent = 1,
-		.max_percent = 100,
-		.step_percent = 5,
+		.sizing.min_percent = 1,
+		.sizing.max_percent = 100,
+		.sizing.step_percent = 5,
 		.max_tenants = 16,
 		.idle_grace_s = grace_s};
 	struct change set = {.type = CHANGE_SET, .kind = KIND_POLICY, .policy = &p};
@@ -221,9 +221,9 @@ Test(engine, c8_the_policy_of_now_bounds_what_the_webhook_wrote)
 		.has_selector = true,
 		.pods = {.present = true},
 		.mode = MODE_AUTOMATE,
-		.min_percent = 1,
-		.max_percent = 30,
-		.step_percent = 5,
+		.sizing.min_percent = 1,
+		.sizing.max_percent = 30,
+		.sizing.step_percent = 5,
 		.max_tenants = 2};
 	struct change set = {.type = CHANGE_SET, .kind = KIND_POLICY, .policy = &p};
 	engine_observe(c->e, &set);
@@ -246,9 +246,9 @@ Test(engine, c8_who_asks_for_compute_does_not_get_more_memory_than_allowed)
 		.has_selector = true,
 		.pods = {.present = true},
 		.mode = MODE_AUTOMATE,
-		.min_percent = 1,
-		.max_percent = 100,
-		.max_mem_mib = 8000,
+		.sizing.min_percent = 1,
+		.sizing.max_percent = 100,
+		.sizing.max_mem_mib = 8000,
 		.max_tenants = 16};
 	struct change set = {.type = CHANGE_SET, .kind = KIND_POLICY, .policy = &p};
 	engine_observe(c->e, &set);

@@ -46,6 +46,30 @@ Test(group, k20_all_or_nothing)
 	cluster_free(c);
 }
 
+/* What an earlier term sent may be done late, and strike it out of a ledger that is as it was then.
+ * So a new one writes each ledger before it tells a tenant of several GPUs what stands there. */
+Test(group, a_new_term_writes_the_ledgers_of_who_was_not_told)
+{
+	struct cluster *c = cluster_new(1, 2, 1);
+	arrive_many(c, "g", 2, 500);
+	for (int i = 0; i < 10 && c->grants < 2; i++) {
+		turn(c);
+	}
+	cr_assert_eq(entries_of(c, "g"), 2);
+	cr_assert_eq(c->places, 0);
+	start_engine(c);
+	for (int i = 0; i < 10 && c->grants < 4; i++) {
+		cr_assert_eq(c->places, 0, "it is not told before");
+		turn(c);
+	}
+	run_for(c, 3000);
+	cr_assert_not(find(c, "g")->gated);
+	cr_assert_eq(c->grants, 4, "%d", (int)c->grants);
+	run_for(c, 20000);
+	cr_assert_eq(c->grants, 4, "once");
+	cluster_free(c);
+}
+
 /* The capacity pod that has nobody in its books. */
 static struct obj *empty_one(struct cluster *c)
 {

@@ -9,14 +9,17 @@ struct say {
 	const char *why;  /* of GPU-A; NULL: it is well */
 	const char *uid;  /* NULL: no pod */
 	const char *uuid; /* NULL: GPU-A */
+	const char *boot; /* NULL: b */
+	enum ill_cause cause;
 };
 
 static void tell_state(struct bed *b, const struct say *say)
 {
-	struct device_state device = {.uuid = text_or(say->uuid, "GPU-A"), .why = say->why};
+	struct device_state device = {
+		.uuid = text_or(say->uuid, "GPU-A"), .why = say->why, .cause = say->cause};
 	const char *pods[] = {say->uid};
 	struct node_state s = {.node = "n0",
-		.boot = "b",
+		.boot = text_or(say->boot, "b"),
 		.sequence = b->now,
 		.seen_ms = say->seen_ms,
 		.devices = &device,
@@ -29,7 +32,7 @@ static void tell_state(struct bed *b, const struct say *say)
 
 static void tell_health(struct bed *b, const char *why)
 {
-	tell_state(b, &(struct say){b->now, why, NULL, NULL});
+	tell_state(b, &(struct say){.seen_ms = b->now, .why = why});
 }
 
 static struct bed bed_open(bool with_tenant)
@@ -112,7 +115,7 @@ Test(health, c10_silence_ends_no_fence_and_begins_none)
 	cr_expect_eq(waits(&b, NULL, false), 0, "nobody ever said anything");
 	bed_finish(&b);
 	b = bed_open(true);
-	tell_state(&b, &(struct say){b.now - STATE_FRESH_MS - 1, "XID 79", NULL, NULL});
+	tell_state(&b, &(struct say){.seen_ms = b.now - STATE_FRESH_MS - 1, .why = "XID 79"});
 	tell_waiting(&b, "w", "0.25");
 	cr_expect_eq(waits(&b, NULL, false), 0, "too long ago");
 	bed_finish(&b);
@@ -160,6 +163,111 @@ Test(health, c10_an_unhealthy_gpu_without_tenants_goes_back_and_its_node_rests)
 	bed_finish(&b);
 }
 
+/* --- what was heard once --- */
+
+static void tell_by(struct bed *b, const char *boot, const char *why, enum ill_cause cause)
+{
+	tell_state(b, &(struct say){.seen_ms = b->now, .why = why, .boot = boot, .cause = cause});
+}
+
+/* How many seconds until somebody gets a share, while that agent calls the device healthy. */
+static int waits_for(struct bed *b, const char *boot)
+{
+	int s = 0;
+	while (s < 120 && step(b, ACTION_GRANT) == NULL) {
+		b->now += 1000;
+		s++;
+		tell_by(b, boot, NULL, ILL_ASKED);
+	}
+	return s;
+}
+
+static struct bed bed_heard(void)
+{
+	struct bed b = bed_open(true);
+	tell_started(&b, "n0", 1, 110, &(struct started){"boot-1", "once"});
+	tell_by(&b, "b", "XID 79", ILL_HEARD);
+	tell_waiting(&b, "w", "0.25");
+	cr_assert_null(step(&b, ACTION_GRANT));
+	return b;
+}
+
+Test(health, c10_an_agent_that_was_started_anew_knows_nothing_of_an_event)
+{
+	struct bed b = bed_heard();
+	cr_expect_eq(waits_for(&b, "b2"), 120);
+	cr_expect_eq(waits_for(&b, "b3"), 120);
+	cr_expect_eq(engine_unhealthy(b.e, "n0"), 1);
+	bed_finish(&b);
+}
+
+Test(health, c10_who_heard_an_event_knows_when_it_is_over)
+{
+	struct bed b = bed_heard();
+	cr_expect_eq(waits_for(&b, "b"), 31);
+	bed_finish(&b);
+	/* The second one heard another, and that one it knows to be over. */
+	b = bed_heard();
+	tell_by(&b, "b2", "XID 79", ILL_HEARD);
+	cr_assert_null(step(&b, ACTION_GRANT));
+	cr_expect_eq(waits_for(&b, "b2"), 31);
+	bed_finish(&b);
+}
+
+Test(health, c10_an_event_is_over_after_a_reset)
+{
+	static const struct {
+		const char *why;
+		enum ill_cause cause; /* of what the second agent says before */
+		struct started started;
+		int waited;
+	} rows[] = {
+		{"XID 79 is unheard, the driver is busy", ILL_ASKED, {"boot-1", "once"}, 120},
+		{"XID 79 is unheard, the GPU is lost", ILL_LOST, {"boot-1", "once"}, 31},
+		{NULL, ILL_ASKED, {"boot-2", "once"}, 31},
+		{NULL, ILL_ASKED, {NULL, "once"}, 120},
+		{NULL, ILL_ASKED, {"boot-1", "again"}, 31},
+		{NULL, ILL_ASKED, {"boot-1", NULL}, 120},
+	};
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct bed b = bed_heard();
+		tell_by(&b, "b2", rows[i].why, rows[i].cause);
+		cr_assert_null(step(&b, ACTION_GRANT));
+		tell_started(&b, "n0", 1, 110, &rows[i].started);
+		int waited = waits_for(&b, "b2");
+		cr_expect(waited == rows[i].waited || waited == rows[i].waited - 1, "row %zu: %d s",
+			i, waited);
+		bed_finish(&b);
+	}
+}
+
+/* Neither silence nor time makes anybody forget an event, but that the device is not there. */
+Test(health, c10_an_event_is_remembered_as_long_as_the_device_may_be_there)
+{
+	struct bed b = bed_open(false);
+	tell_by(&b, "b", "XID 79", ILL_HEARD);
+	(void)step(&b, ACTION_GRANT);
+	tell_gone(&b, NAME_NAMESPACE, "cap");
+	for (int i = 0; i < 30; i++) {
+		b.now += 60000;
+		(void)step(&b, ACTION_GRANT);
+	}
+	cr_expect_eq(engine_unhealthy(b.e, "n0"), 1, "nobody holds it, nobody speaks of it");
+	for (int i = 0; i < 200; i++) {
+		b.now += 5000;
+		tell_by(&b, "b2", NULL, ILL_ASKED);
+		(void)step(&b, ACTION_GRANT);
+	}
+	cr_expect_eq(engine_unhealthy(b.e, "n0"), 1, "who speaks of it does not know");
+	for (int i = 0; i < 200; i++) {
+		b.now += 5000;
+		tell_state(&b, &(struct say){.seen_ms = b.now, .uuid = "GPU-B", .boot = "b2"});
+		(void)step(&b, ACTION_GRANT);
+	}
+	cr_expect_eq(engine_unhealthy(b.e, "n0"), 0, "it was taken out");
+	bed_finish(&b);
+}
+
 /* --- C22 --- */
 
 /* `t` was taken away by force at b->now, and `w` waits for a half. */
@@ -177,10 +285,10 @@ Test(health, c22_a_share_is_free_when_its_agent_does_not_list_the_pod_any_more)
 {
 	struct bed b = bed_forced();
 	b.now += 5000;
-	tell_state(&b, &(struct say){b.now, NULL, "t", NULL});
+	tell_state(&b, &(struct say){.seen_ms = b.now, .uid = "t"});
 	cr_expect_null(step(&b, ACTION_GRANT), "it runs still");
 	b.now += 2000;
-	tell_state(&b, &(struct say){b.now, NULL, NULL, NULL});
+	tell_state(&b, &(struct say){.seen_ms = b.now});
 	const struct action *a = step(&b, ACTION_GRANT);
 	cr_assert_not_null(a);
 	cr_expect(a->ledger.count == 1 && strcmp(a->ledger.items[0].uid, "w") == 0);
@@ -204,7 +312,8 @@ Test(health, c22_what_was_seen_before_it_was_gone_says_nothing)
 		struct bed b = bed_forced();
 		int64_t gone_at = b.now;
 		b.now += 6000;
-		tell_state(&b, &(struct say){gone_at + rows[i].after_ms, NULL, NULL, rows[i].uuid});
+		tell_state(&b,
+			&(struct say){.seen_ms = gone_at + rows[i].after_ms, .uuid = rows[i].uuid});
 		cr_expect_eq(step(&b, ACTION_GRANT) != NULL, rows[i].frees, "row %zu", i);
 		bed_finish(&b);
 	}
@@ -232,10 +341,10 @@ Test(health, c22_of_one_that_left_before_we_came)
 	tell_waiting(&b, "w", "0.5");
 	cr_assert_null(step(&b, ACTION_GRANT));
 	b.now += 3000;
-	tell_state(&b, &(struct say){b.now, NULL, "t", NULL});
+	tell_state(&b, &(struct say){.seen_ms = b.now, .uid = "t"});
 	cr_assert_null(step(&b, ACTION_GRANT));
 	b.now += 3000;
-	tell_state(&b, &(struct say){b.now, NULL, "other", NULL});
+	tell_state(&b, &(struct say){.seen_ms = b.now, .uid = "other"});
 	cr_expect_not_null(step(&b, ACTION_GRANT));
 	bed_finish(&b);
 }

@@ -125,6 +125,54 @@ Test(landing, what_may_land_does_not_stand_in_the_way_of_its_own_tenant)
 }
 
 /* The same process leads again: what it sent before is still on its way. */
+/* Another leader's, sent for a capacity pod that is gone: it shows when its share was promised. */
+Test(landing, one_of_another_leader_comes_before_what_was_promised)
+{
+	struct bed b = bed_make();
+	struct grant promised[] = {
+		{"w", "default", "w", 200, 16000}, {"v", "default", "v", 200, 16000}};
+	struct cap cap = second;
+	cap.ledger = (struct ledger){promised, 2};
+	tell_node(&b, "n0", 1, 110);
+	tell_capacity(&b, &cap);
+	tell_waiting(&b, "w", "0.2");
+	tell_waiting(&b, "v", "0.2");
+	tell_running(&b, "r", first.name, first.uuid);
+	const struct action *a = step(&b, ACTION_PLACE);
+	cr_assert_not_null(a);
+	cr_expect_str_eq(a->name, "w", "who was promised last gives way");
+	int placed = 0;
+	vec_for_each (const struct action, one, &b.plan.actions) {
+		placed += one->type == ACTION_PLACE;
+	}
+	cr_expect_eq(placed, 1);
+	bed_finish(&b);
+}
+
+Test(landing, who_was_promised_twice_takes_the_other_promise)
+{
+	for (int i = 0; i < 2; i++) {
+		struct bed b = bed_make();
+		struct grant promised[] = {{"w", "default", "w", 400, 32000}};
+		struct cap held = second,
+			   other = {.name = i == 0 ? "cap-2" : "a", .uid = "c3", .uuid = "GPU-B"};
+		held.ledger = other.ledger = (struct ledger){promised, 1};
+		tell_node(&b, "n0", 2, 110);
+		tell_capacity(&b, &held);
+		tell_capacity(&b, &other);
+		tell_waiting(&b, "w", "0.4");
+		tell_running(&b, "r", first.name, first.uuid);
+		const struct action *a = step(&b, ACTION_PLACE);
+		cr_assert_not_null(a, "%d", i);
+		cr_expect_str_eq(a->uuid, "GPU-B");
+		vec_for_each (const struct action, one, &b.plan.actions) {
+			cr_expect(one->type != ACTION_GRANT || one->ledger.count < 2 ||
+				  strcmp(one->name, other.name) != 0);
+		}
+		bed_finish(&b);
+	}
+}
+
 Test(landing, a_new_term_does_not_forget_what_may_land)
 {
 	struct bed b = bed_with_entry("0.5", 500);

@@ -109,6 +109,20 @@ Test(mps, a_fault_holds_new_tenants_off_until_the_agent_says_active)
 	bed_finish(&b);
 }
 
+Test(mps, a_fault_is_over_when_its_node_was_started_anew)
+{
+	struct bed b = one_gpu();
+	tell_started(&b, "n0", 1, 110, &(struct started){"boot-1", NULL});
+	b.now += 1000;
+	says(&b, MPS_FAULT, 2, NULL, 0);
+	arrives(&b, "t");
+	cr_assert_null(step(&b, ACTION_GRANT));
+	/* Its agent does not come back, and its daemon is another one. */
+	tell_started(&b, "n0", 1, 110, &(struct started){"boot-2", NULL});
+	cr_assert_not_null(step(&b, ACTION_GRANT));
+	bed_finish(&b);
+}
+
 Test(mps, what_waits_is_told_what_holds_it_off)
 {
 	struct bed b = one_gpu();
@@ -151,8 +165,28 @@ Test(mps, silence_holds_nobody_off_nor_does_what_was_said_of_an_earlier_capacity
 	tell_node(&b, "n0", 1, 110);
 	says(&b, MPS_FAULT, 1, NULL, 0);
 	b.now += 1000;
+	tell_capacity_of(&b, &(struct cap){.name = "c1", .uid = "c1"}, true);
+	(void)step(&b, ACTION_GRANT);
+	b.now += 1000;
 	tell_capacity_of(&b, &(struct cap){.name = "c1", .uid = "c1", .uuid = "G0"}, true);
 	arrives(&b, "t");
+	cr_assert_not_null(step(&b, ACTION_GRANT));
+	bed_finish(&b);
+}
+
+/* Agents answer a new leader while one of its other watches is late, and it decides nothing. */
+Test(mps, what_was_said_before_the_first_step_counts)
+{
+	struct bed b = bed_make();
+	tell_node(&b, "n0", 1, 110);
+	tell_capacity_of(&b, &(struct cap){.name = "c1", .uid = "c1", .uuid = "G0"}, true);
+	says(&b, MPS_FAULT, 1, NULL, 0);
+	b.now += 1000;
+	arrives(&b, "t");
+	cr_assert_null(step(&b, ACTION_GRANT));
+	cr_assert_eq(held(&b), 1);
+	b.now += 1000;
+	says(&b, MPS_ACTIVE, 0, NULL, 0);
 	cr_assert_not_null(step(&b, ACTION_GRANT));
 	bed_finish(&b);
 }

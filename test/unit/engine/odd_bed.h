@@ -18,9 +18,17 @@ struct bed {
 	int rv;
 };
 
-static inline void tell_node(struct bed *b, const char *name, int64_t gpus, int64_t slots)
+/* What changes when a node is started anew, and what a person says of its GPUs. */
+struct started {
+	const char *boot, *reset;
+};
+
+static inline void tell_started(
+	struct bed *b, const char *name, int64_t gpus, int64_t slots, const struct started *started)
 {
 	struct node n = {.name = name,
+		.boot = started->boot,
+		.gpus_reset = started->reset,
 		.ready = true,
 		.cpu_milli = 64000,
 		.mem_bytes = (int64_t)1 << 40,
@@ -28,6 +36,11 @@ static inline void tell_node(struct bed *b, const char *name, int64_t gpus, int6
 		.gpus = gpus};
 	struct change set = {.type = CHANGE_SET, .kind = KIND_NODE, .node = &n};
 	engine_observe(b->e, &set);
+}
+
+static inline void tell_node(struct bed *b, const char *name, int64_t gpus, int64_t slots)
+{
+	tell_started(b, name, gpus, slots, &(struct started){NULL, NULL});
 }
 
 static inline struct bed bed_make_of(const struct engine_config *cfg)

@@ -390,9 +390,9 @@ static void tell_policy(struct bed *b, enum capacity_lost lost)
 	struct policy p = {.name = "strict",
 		.generation = 1,
 		.mode = MODE_AUTOMATE,
-		.min_percent = 1,
-		.max_percent = 100,
-		.step_percent = 5,
+		.sizing.min_percent = 1,
+		.sizing.max_percent = 100,
+		.sizing.step_percent = 5,
 		.max_tenants = 16,
 		.capacity_lost = lost};
 	engine_observe(

@@ -57,9 +57,9 @@ static inline void tell_overuse_policy(
 		.uid = name,
 		.generation = 1,
 		.mode = MODE_AUTOMATE,
-		.min_percent = 1,
-		.max_percent = 100,
-		.step_percent = 1,
+		.sizing.min_percent = 1,
+		.sizing.max_percent = 100,
+		.sizing.step_percent = 1,
 		.max_tenants = 16,
 		.memory_overuse = overuse,
 		.isolation = isolation};
@@ -77,7 +77,8 @@ struct measure {
 	} uses[8];
 };
 
-static inline void tell_measure(struct bed *b, const struct measure *m)
+/* The answer took so long. */
+static inline void tell_late_measure(struct bed *b, const struct measure *m, int64_t late_ms)
 {
 	struct device_state device = {.uuid = "G0", .total_mib = m->total, .used_mib = m->used};
 	const char *pods[8];
@@ -91,7 +92,8 @@ static inline void tell_measure(struct bed *b, const struct measure *m)
 	struct node_state s = {.node = "n0",
 		.boot = "b",
 		.sequence = b->now,
-		.seen_ms = b->now - m->age_ms,
+		.seen_ms = b->now - m->age_ms - late_ms,
+		.seen_by_ms = b->now - m->age_ms,
 		.devices = &device,
 		.device_count = 1,
 		.pods = pods,
@@ -100,6 +102,11 @@ static inline void tell_measure(struct bed *b, const struct measure *m)
 		.use_count = n};
 	struct change c = {.type = CHANGE_SET, .kind = KIND_STATE, .state = &s};
 	engine_observe(b->e, &c);
+}
+
+static inline void tell_measure(struct bed *b, const struct measure *m)
+{
+	tell_late_measure(b, m, 0);
 }
 
 /* The next step, so many milliseconds later. */

@@ -44,6 +44,23 @@ Test(overuse, is_told_after_two_looks_with_share_use_and_what_follows)
 	}
 }
 
+/* An answer took long, and the next one tells of the same look: it is as old as it says at most. */
+Test(overuse, two_answers_of_one_look_are_one)
+{
+	struct bed b = two(NULL);
+	struct measure m = over;
+	tell_late_measure(&b, &m, 3000);
+	later(&b, 0);
+	m.age_ms = 1100;
+	b.now += 1000;
+	tell_measure(&b, &m);
+	later(&b, 0);
+	cr_expect_null(event_of(&b, "MemoryOveruse"), "the peak may be over");
+	look_at(&b, &over, 1);
+	cr_expect_not_null(event_of(&b, "MemoryOveruse"));
+	bed_finish(&b);
+}
+
 Test(overuse, is_told_again_only_after_ten_minutes)
 {
 	struct bed b = two(NULL);
@@ -274,6 +291,27 @@ Test(overuse, c3_nobody_is_evicted_while_the_webhook_is_not_reached)
 	later(&b, 1000);
 	cr_expect_not_null(first_of(&b, ACTION_EVICT));
 	bed_finish(&b);
+}
+
+/* Of what is unknown nothing follows, unless who is over has all that is missing. */
+Test(overuse, nobody_goes_for_what_a_neighbour_may_use)
+{
+	static const struct {
+		int64_t used, over;
+		bool goes;
+	} rows[] = {{79900, 11000, false}, {79900, 12000, true}, {80000, 11590, false},
+		{80000, 11600, true}};
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct bed b = two("evicts");
+		struct measure m = {80000, rows[i].used, 0, {{"t", rows[i].over}, {"n", -1}}};
+		look_at(&b, &m, 2);
+		cr_expect_eq(first_of(&b, ACTION_EVICT) != NULL, rows[i].goes, "row %zu", i);
+		m.uses[1].mib = 9000;
+		look_at(&b, &m, 1);
+		cr_expect(rows[i].goes || first_of(&b, ACTION_EVICT) != NULL,
+			"row %zu: now it is known", i);
+		bed_finish(&b);
+	}
 }
 
 /* Its leaving makes room on both, and nobody knows yet how much. */

@@ -140,8 +140,8 @@ Test(preempt, c17_never_of_its_policy)
 		struct policy p = {.name = "polite",
 			.generation = 1,
 			.mode = MODE_AUTOMATE,
-			.min_percent = 1,
-			.max_percent = 100,
+			.sizing.min_percent = 1,
+			.sizing.max_percent = 100,
 			.max_tenants = 16,
 			.never_preempts = never};
 		struct change set = {.type = CHANGE_SET, .kind = KIND_POLICY, .policy = &p};
@@ -301,8 +301,8 @@ static void tell_policy(struct bed *b, const char *name, enum exclusivity exclus
 	struct policy p = {.name = name,
 		.generation = 1,
 		.mode = MODE_AUTOMATE,
-		.min_percent = 1,
-		.max_percent = 100,
+		.sizing.min_percent = 1,
+		.sizing.max_percent = 100,
 		.exclusivity = exclusivity,
 		.max_tenants = 16};
 	struct change set = {.type = CHANGE_SET, .kind = KIND_POLICY, .policy = &p};

@@ -30,6 +30,7 @@ static struct gpu_sample sample_made(void)
 						     .mem_mib = 81000,
 						     .minor = 3}},
 		.pci_bus_id = "00000000:41:00.0",
+		.index = 1,
 		.answered = true,
 		.process_use = true,
 		.processes_told = true,
@@ -41,6 +42,7 @@ static struct gpu_sample sample_made(void)
 		r->figures[i] = i % 3 == 0 ? GPU_UNKNOWN : i * 1000;
 	}
 	readings[1] = (struct gpu_reading){.device = {.mig = true},
+		.index = 4,
 		.ill = "lost",
 		.fault = {.kind = FAULT_GONE, .message = "lost"}};
 	return (struct gpu_sample){.devices = readings,
@@ -102,6 +104,7 @@ Test(frame, a_sample_comes_back_as_it_was)
 	cr_assert_eq(f.sample.device_count, 2);
 	expect_same(&f.sample.devices[0], &readings[0]);
 	expect_same(&f.sample.devices[1], &readings[1]);
+	cr_expect(f.sample.devices[0].index == 1 && f.sample.devices[1].index == 4);
 }
 
 Test(frame, a_fault_comes_back_as_it_was)
@@ -198,11 +201,43 @@ Test(frame, says_its_size_and_has_a_limit)
 Test(frame, a_request_comes_back_as_it_was)
 {
 	char bytes[FRAME_REQUEST_BYTES];
-	uint32_t every_ms = 0;
+	struct frame_request asked = {0};
 	struct fault fault = {0};
-	frame_write_request(bytes, 14500);
-	cr_assert_eq(frame_read_request(bytes, &every_ms, &fault), 0);
-	cr_assert_eq(every_ms, 14500);
+	frame_write_request(bytes, &(struct frame_request){14500, UINT64_C(1) << 63 | 2});
+	cr_assert_eq(frame_read_request(bytes, &asked, &fault), 0);
+	cr_assert(asked.use_every_ms == 14500 && asked.left_out == (UINT64_C(1) << 63 | 2));
 	bytes[0] = 'x';
-	cr_assert_eq(frame_read_request(bytes, &every_ms, &fault), -1);
+	cr_assert_eq(frame_read_request(bytes, &asked, &fault), -1);
+}
+
+Test(frame, a_mark_is_none_of_the_answer)
+{
+	char bytes[FRAME_MARK_BYTES];
+	uint32_t index = 7;
+	struct fault fault = {0};
+	frame_write_mark(bytes, PROBE_DEVICES_MAX - 1);
+	cr_assert(frame_read_mark((struct view){bytes, sizeof bytes}, &index));
+	cr_assert_eq(index, PROBE_DEVICES_MAX - 1);
+	cr_assert_eq(frame_size((struct view){bytes, sizeof bytes}, &fault), -1);
+	cr_assert_not(frame_read_mark((struct view){bytes, sizeof bytes - 1}, &index));
+	frame_write_mark(bytes, PROBE_DEVICES_MAX);
+	cr_assert_not(frame_read_mark((struct view){bytes, sizeof bytes}, &index));
+	CLEANUP(str_finish) struct str text = STR_INIT(1024);
+	cr_assert(frame_write_fault(&text, &(struct fault){.kind = FAULT_TRANSIENT}));
+	cr_assert_not(frame_read_mark(view_of_str(&text), &index));
+}
+
+Test(frame, devices_come_in_their_order)
+{
+	CLEANUP(str_finish) struct str text = STR_INIT(FRAME_BYTES_MAX);
+	CLEANUP(arena_finish) struct arena arena = {0};
+	struct gpu_sample s = sample_made();
+	struct frame f;
+	struct fault fault = {0};
+	uint32_t kept = readings[1].index;
+	readings[1].index = readings[0].index;
+	cr_assert(frame_write_sample(&text, &s));
+	readings[1].index = kept;
+	cr_expect_eq(frame_read(view_of_str(&text), &arena, &f, &fault), -1);
+	cr_expect_not_null(strstr(fault.message, "order of the devices"), "%s", fault.message);
 }

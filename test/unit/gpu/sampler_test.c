@@ -148,6 +148,39 @@ Test(sampler, scenario_30_a_device_that_never_answered_has_no_name)
 	bed_destroy(b);
 }
 
+static void on_device(void *data, uint32_t index)
+{
+	uint64_t *asked = data;
+	*asked |= UINT64_C(1) << index;
+}
+
+Test(sampler, scenario_30_a_device_that_is_left_out_is_not_touched)
+{
+	struct bed *b = bed_create("libnvidia-ml.so.1");
+	uint64_t asked = 0;
+	bed_write(b, TWO);
+	sampler_watch(b->sampler, on_device, &asked);
+	cr_assert_eq(bed_look(b)->device_count, 2);
+	cr_assert_eq(asked, 3);
+	asked = 0;
+	sampler_leave_out(b->sampler, 2);
+	bed_write(b, TWO "crash nvmlDeviceGetHandleByIndex_v2 0\n"
+			 "crash nvmlDeviceGetUUID 0\ncrash nvmlDeviceGetPowerUsage 0\n");
+	const struct gpu_sample *s = bed_next(b);
+	cr_assert_eq(asked, 1);
+	cr_assert(s->devices[0].answered && s->devices[0].index == 0);
+	cr_assert_not(s->devices[1].answered);
+	cr_assert_eq(s->devices[1].index, 1);
+	cr_assert_not(s->devices[1].processes_told);
+	cr_assert_eq(s->devices[1].fault.kind, FAULT_TRANSIENT);
+	cr_assert_str_eq(s->devices[1].device.identity.uuid, BED_B);
+	cr_assert_not_null(s->devices[1].ill);
+	bed_write(b, TWO);
+	sampler_leave_out(b->sampler, 0);
+	cr_assert(bed_next(b)->devices[1].answered);
+	bed_destroy(b);
+}
+
 Test(sampler, finds_a_device_after_its_reset_by_opening_anew)
 {
 	struct bed *b = bed_create("libnvidia-ml.so.1");

@@ -168,7 +168,7 @@ Test(hook, tells_a_person_what_is_wrong)
 	expect(&c, "{\"aliquot.dev/original\":\"{}\"}", "NotOurs", "unreadable");
 	c.policy = (struct policy){.name = "walled",
 		.has_selector = true,
-		.max_percent = 100,
+		.sizing.max_percent = 100,
 		.isolation = ISOLATION_MPS};
 	expect(&c, FRACTION, "Converted", NULL);
 	c.ns.labels = (struct pairs){&(struct pair){LABEL_POD_SECURITY, "restricted"}, 1};

@@ -14,8 +14,8 @@
 		}                                                                                  \
 	}
 
-static enum dcgm_verdict verdict_of(
-	const char *name, const struct series_label *labels, const char *value, struct metered *m)
+static enum dcgm_verdict read_as(const char *name, const struct series_label *labels,
+	const char *value, bool exported, struct metered *m)
 {
 	struct series s = {.name = name, .labels = labels};
 	struct figure f = {0};
@@ -24,7 +24,13 @@ static enum dcgm_verdict verdict_of(
 	}
 	cr_assert(figure_parse(view_of(value), &f));
 	*m = (struct metered){.at_ms = 7, .source = METERED_EXPORTER};
-	return dcgm_read(name, &s, f, m);
+	return dcgm_read(name, &s, f, exported, m);
+}
+
+static enum dcgm_verdict verdict_of(
+	const char *name, const struct series_label *labels, const char *value, struct metered *m)
+{
+	return read_as(name, labels, value, false, m);
 }
 
 Test(dcgm, compute_and_memory_of_a_pod)
@@ -69,14 +75,27 @@ Test(dcgm, an_estimate_says_so)
 Test(dcgm, names_of_the_pod)
 {
 	struct metered m;
-	cr_assert_eq(verdict_of(DCGM_COMPUTE,
-			     LABELS({"namespace", "gpu-operator"}, {"pod", "exporter-x"},
-				     {"container", "exporter"}, {"exported_namespace", "a"},
-				     {"exported_pod", "p"}, {"exported_container", "c"}),
-			     "5", &m),
-		DCGM_TAKEN);
+	const struct series_label *exported = LABELS({"namespace", "gpu-operator"},
+		{"pod", "exporter-x"}, {"container", "exporter"}, {"exported_namespace", "a"},
+		{"exported_pod", "p"}, {"exported_container", "c"});
+	cr_assert_eq(read_as(DCGM_COMPUTE, exported, "5", true, &m), DCGM_TAKEN);
 	cr_expect(
 		text_equals(m.ns, "a") && text_equals(m.pod, "p") && text_equals(m.container, "c"));
+	cr_expect_eq(read_as(DCGM_COMPUTE, exported, "5", false, &m), DCGM_ODD, "not believed");
+	cr_assert_eq(read_as(DCGM_COMPUTE,
+			     LABELS({"namespace", "b"}, {"pod", "x"}, {"container", "c"},
+				     {"exported_namespace", "a"}, {"exported_pod", "p"}),
+			     "5", true, &m),
+		DCGM_TAKEN);
+	cr_expect_str_eq(m.container, "c", "nobody was in front of it");
+	cr_expect_eq(read_as(DCGM_COMPUTE,
+			     LABELS({"namespace", "a"}, {"pod", "p"}, {"exported_pod", "q"}), "5",
+			     true, &m),
+		DCGM_OTHER, "half of a name is none");
+	cr_expect_eq(
+		verdict_of(DCGM_COMPUTE,
+			LABELS({"namespace", "a"}, {"pod", "p"}, {"exported_pod", "q"}), "5", &m),
+		DCGM_ODD);
 	cr_assert_eq(verdict_of(DCGM_COMPUTE,
 			     LABELS({"uuid", "GPU-2"}, {"pod_namespace", "a"}, {"pod_name", "p"},
 				     {"container_name", "c"}),

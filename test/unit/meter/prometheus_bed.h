@@ -15,7 +15,7 @@ struct bed {
 	struct prometheus *p;
 };
 
-static inline void bed_init(struct bed *b, bool gauges)
+static inline void bed_init_with(struct bed *b, bool gauges, const char *matcher)
 {
 	*b = (struct bed){.clock = fake_clock_make(),
 		.wire = fake_wire_create(),
@@ -30,9 +30,15 @@ static inline void bed_init(struct bed *b, bool gauges)
 		.seed = 1,
 		.every_ms = EVERY_MS,
 		.window_ms = 150000,
-		.gauges = gauges};
+		.gauges = gauges,
+		.matcher = matcher};
 	b->p = prometheus_create(&config);
 	prometheus_use(b->p, &b->wire->wire);
+}
+
+static inline void bed_init(struct bed *b, bool gauges)
+{
+	bed_init_with(b, gauges, NULL);
 }
 
 static inline void bed_finish(struct bed *b)

@@ -45,16 +45,50 @@ Test(prometheus, samples_of_wanted_pods)
 	cr_assert(p.state == LATEST_FRESH && p.figure_count == 1);
 	cr_expect(p.source == METERED_PROMETHEUS && p.figures[0].compute == 42500);
 	cr_expect_eq(p.figures[0].age_ms, 30000, "when it was scraped, not when it was asked for");
+	bed_pass(&b, 12000);
+	cr_expect_eq(b.wire->count, 1, "the round is over");
+	bed_pass(&b, 4000);
+	cr_assert_eq(b.wire->count, 2);
+	fake_answer(fake_last(b.wire), 200, MATRIX(""));
+	cr_expect(bed_counted(&b, "ok") == 1 && bed_counted(&b, "nothing") == 1);
+	bed_finish(&b);
+}
+
+#define FORGED                                                                                     \
+	"\"__name__\":\"DCGM_FI_DEV_GPU_UTIL\",\"namespace\":\"b\",\"pod\":\"tenant\","            \
+	"\"exported_namespace\":\"a\",\"exported_pod\":\"p.0\",\"UUID\":\"GPU-1\""
+
+/* Anybody that is scraped may write what then stands behind "exported_". */
+Test(prometheus, nobody_tells_of_another_unless_he_is_named)
+{
+	struct bed b;
+	char query[4096];
+	bed_init(&b, false);
+	bed_want(&b, 1);
+	bed_pass(&b, 100);
+	answer_sample(&b, FORGED, 0, "1");
+	cr_expect_eq(look(&b).state, LATEST_UNKNOWN);
+	bed_finish(&b);
+
+	bed_init_with(&b, false, "job=\"dcgm-exporter\"");
+	bed_want(&b, 2);
+	bed_pass(&b, 100);
+	bed_decoded(fake_last(b.wire), query, sizeof query);
+	cr_expect_str_eq(query,
+		"timeout=10s&query={__name__=~\"DCGM_FI_DEV_GPU_UTIL|DCGM_FI_DEV_FB_USED\","
+		"job=\"dcgm-exporter\",namespace=~\"a\",pod=~\"p[.]0|p[.]1\"}[150s]");
+	fake_answer(fake_last(b.wire), 200, MATRIX(""));
 	bed_pass(&b, 100);
 	cr_assert_eq(b.wire->count, 2);
 	bed_decoded(fake_last(b.wire), query, sizeof query);
-	cr_expect(strstr(query, "exported_namespace=~\"a\",exported_pod=~\"p[.]0|p[.]1\"") != NULL);
-	fake_answer(fake_last(b.wire), 200, MATRIX(""));
+	cr_expect(strstr(query,
+			  ",job=\"dcgm-exporter\",exported_namespace=~\"a\",exported_pod=~\"p[.]"
+			  "0|p[.]1\"}") != NULL,
+		"%s", query);
+	answer_sample(&b, FORGED, 0, "1");
+	cr_expect_eq(look(&b).figures[0].compute, 1000, "an exporter's word");
 	bed_pass(&b, 12000);
 	cr_expect_eq(b.wire->count, 2, "the round is over");
-	bed_pass(&b, 4000);
-	cr_expect_eq(b.wire->count, 3);
-	cr_expect(bed_counted(&b, "ok") == 1 && bed_counted(&b, "nothing") == 1);
 	bed_finish(&b);
 }
 
@@ -171,8 +205,6 @@ Test(prometheus, a_batch_gets_smaller_where_it_must)
 	cr_expect_eq(names_in(fake_last(b.wire)), 4);
 	fake_answer(fake_last(b.wire), 200, MATRIX(""));
 	bed_pass(&b, 100);
-	fake_answer(fake_last(b.wire), 200, MATRIX(""));
-	bed_pass(&b, 100);
 	cr_expect_eq(names_in(fake_last(b.wire)), 12, "and larger again");
 	cr_expect_eq(bed_counted(&b, "too_large"), 2);
 	bed_finish(&b);
@@ -220,17 +252,48 @@ Test(prometheus, gauges_of_applications)
 {
 	struct bed b;
 	char query[4096];
-	bed_init(&b, true);
+	bed_init_with(&b, true, "job=\"dcgm-exporter\"");
 	bed_want(&b, 1);
+	for (int i = 0; i < 2; i++) {
+		bed_pass(&b, 100);
+		bed_decoded(fake_last(b.wire), query, sizeof query);
+		cr_expect(strstr(query, "vllm:") == NULL, "%s", query);
+		fake_answer(fake_last(b.wire), 200, MATRIX(""));
+	}
 	bed_pass(&b, 100);
 	bed_decoded(fake_last(b.wire), query, sizeof query);
-	cr_expect(strstr(query, "|vllm:kv_cache_usage_perc|") != NULL, "%s", query);
+	cr_expect(strstr(query, "{__name__=~\"vllm:kv_cache_usage_perc|") != NULL, "%s", query);
+	cr_expect(strstr(query, "\",namespace=~\"a\",pod=~\"p[.]0\"}") != NULL &&
+			  strstr(query, "job=") == NULL,
+		"applications are other jobs: %s", query);
 	answer_sample(&b,
 		"\"__name__\":\"vllm:num_requests_waiting\",\"namespace\":\"a\",\"pod\":\"p.0\"",
 		5000, "7");
 	struct latest_pod p = look(&b);
 	cr_expect(p.gauges_state == LATEST_FRESH && p.gauges.waiting == 7);
 	cr_expect_eq(p.state, LATEST_UNKNOWN);
+	bed_finish(&b);
+}
+
+/* The names that Prometheus wrote are the truth, whatever an application calls itself. */
+Test(prometheus, an_application_tells_of_its_own_pod)
+{
+	struct bed b;
+	bed_init_with(&b, true, "job=\"dcgm-exporter\"");
+	bed_want(&b, 2);
+	for (int i = 0; i < 2; i++) {
+		bed_pass(&b, 100);
+		fake_answer(fake_last(b.wire), 200, MATRIX(""));
+	}
+	bed_pass(&b, 100);
+	answer_sample(&b,
+		"\"__name__\":\"vllm:num_requests_waiting\",\"namespace\":\"a\",\"pod\":\"p.1\","
+		"\"exported_namespace\":\"a\",\"exported_pod\":\"p.0\"",
+		5000, "7");
+	struct latest_pod p = look(&b);
+	cr_expect_eq(p.gauges_state, LATEST_UNKNOWN);
+	cr_assert(latest_find(b.latest, "a", "p.1", &p));
+	cr_expect_eq(p.gauges.waiting, 7);
 	bed_finish(&b);
 }
 

@@ -395,6 +395,55 @@ static void relist(struct bed *b, bool with_agent)
 	scrape_observe(b->s, &(struct change){.type = CHANGE_RELIST_END, .kind = KIND_POD});
 }
 
+/* True: all of it was taken. */
+static bool says(struct bed *b, const char *line, size_t times)
+{
+	struct fake_call *c = fake_last(b->wire);
+	bool good = true;
+	cr_assert(c->open, "nobody asked");
+	fake_accept(c);
+	for (size_t i = 0; i < times && good; i++) {
+		good = fake_data(c, line);
+	}
+	if (good) {
+		fake_close(c);
+	}
+	return good;
+}
+
+/* A tenant writes what its application says. */
+Test(scrape, an_application_says_less_than_an_exporter)
+{
+	static const char line[] = "vllm:num_requests_waiting 1\n";
+	char comment[4097] = "# ";
+	memset(comment + 2, 'x', sizeof comment - 4);
+	comment[4095] = '\n';
+	struct {
+		const char *line;
+		size_t most;
+	} rows[] = {{line, SCRAPE_APP_SAMPLES_MAX}, {comment, SCRAPE_APP_BYTES_MAX / 4096}};
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct bed b;
+		bed_init(&b);
+		app_is(&b, "p", 8000);
+		pass(&b, 100);
+		cr_expect(says(&b, rows[i].line, rows[i].most), "row %zu", i);
+		pass(&b, EVERY_MS + 100);
+		cr_expect(!says(&b, rows[i].line, rows[i].most + 1), "row %zu", i);
+		cr_expect_eq(counted(&b, "application", "too_large"), 1, "row %zu", i);
+		cr_expect_eq(look(&b).gauges.waiting,
+			i == 0 ? (int64_t)SCRAPE_APP_SAMPLES_MAX : METERED_ABSENT,
+			"nothing of what was too much");
+		bed_finish(&b);
+	}
+	struct bed b;
+	bed_init(&b);
+	agent_is(&b, "n1");
+	pass(&b, 100);
+	cr_expect(says(&b, LINE "37\n", SCRAPE_APP_SAMPLES_MAX + 1), "a node has many pods");
+	bed_finish(&b);
+}
+
 Test(scrape, targets_come_and_go)
 {
 	struct bed b;

@@ -38,6 +38,22 @@ Test(injection, forms_by_name)
 	cr_expect_eq(untouched, INJECT_CDI);
 }
 
+Test(injection, which_rules_may_need_an_annotation)
+{
+	static const struct {
+		const char *text;
+		bool may;
+	} rows[] = {{"env", false}, {"cdi", false}, {"nri", true}, {"probe", true}, {"", true},
+		{"a=b:cdi", true}, {"a=b:cdi,env", false}, {"a=b:nri,env", true},
+		{"env,a=b:nri", false}};
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		CLEANUP(arena_finish) struct arena arena = {.block_bytes = 1024};
+		struct inject_rules rules;
+		cr_assert_eq(inject_rules_parse(rows[i].text, &arena, &rules, NULL), 0);
+		cr_expect_eq(inject_rules_may_note(&rules), rows[i].may, "%s", rows[i].text);
+	}
+}
+
 static const struct inject_claim claim = {.form = INJECT_CDI,
 	.node = "n",
 	.uuid = "GPU-a",

@@ -80,13 +80,14 @@ static void state_init(struct full *f)
 		.mps = MPS_FAULT,
 		.contexts = 3,
 		.mps_why = "a client failed"};
-	f->devices[1] = (struct device_state){.uuid = "GPU-B", .why = "XID 79"};
+	f->devices[1] = (struct device_state){.uuid = "GPU-B", .why = "XID 79", .cause = ILL_HEARD};
 	f->uses[0] = (struct pod_use){"uid", "GPU-A", 3900, 2};
 	f->uses[1] = (struct pod_use){"uid", "GPU-B", -1, 1};
 	f->state = (struct node_state){.node = "n",
 		.boot = "b",
 		.sequence = 9,
 		.seen_ms = -5,
+		.seen_by_ms = 40,
 		.devices = f->devices,
 		.device_count = 2,
 		.pods = f->claims,
@@ -359,6 +360,7 @@ Test(pack, every_change_survives)
 		.workload_types = types,
 		.workload_type_count = 1,
 		.mode = MODE_AUTOMATE,
+		.sizing = SIZING_DEFAULT,
 		.max_tenants = 4};
 	struct namespace ns = {.name = "ns", .labels = {f.labels, 2}, .terminating = true};
 	struct limit_range range = {.ns = "ns", .name = "l", .limits_gpus = true};

@@ -6,6 +6,7 @@
 
 #include "harness.h"
 #include "mps/folder.h"
+#include "sleeper.h"
 
 #define UUID "GPU-0123abcd-0000-1111-2222-333344445555"
 
@@ -92,6 +93,18 @@ static void run_until(enum mps_state state)
 	if (scene.daemon == NULL) {
 		cr_assert_eq(create(&scene.daemon, &fault), 0, "%s", fault.message);
 	}
+	loop_run(scene.loop);
+}
+
+static void stop_loop(void *data);
+
+/* For as long as a few looks take. */
+static void look_once(void)
+{
+	struct loop_timer later;
+	scene.until = MPS_STATES;
+	loop_timer_init(&later, scene.loop, stop_loop, &scene);
+	loop_timer_start_ms(&later, 50);
 	loop_run(scene.loop);
 }
 
@@ -185,4 +198,77 @@ Test(daemon, stops_before_it_was_started)
 	struct fault fault;
 	cr_assert_eq(create(&scene.daemon, &fault), 0, "%s", fault.message);
 	expect_stop();
+}
+
+/* --- one that lives from before --------------------------------------------------------------- */
+
+static pid_t leave_daemon(void)
+{
+	struct mps_folder f;
+	cr_assert_eq(mps_folder_name(&f, root, UUID, NULL), 0);
+	pid_t pid = sleeper("nvidia-cuda-mps-control", f.pipe);
+	await(pid, f.pipe);
+	return pid;
+}
+
+static bool lives(pid_t pid)
+{
+	return waitpid(pid, NULL, WNOHANG) == 0;
+}
+
+Test(daemon, one_that_lives_is_asked_twice_before_it_is_ended)
+{
+	pid_t left = leave_daemon();
+	script("[ \"$1\" = -d ] && touch $0.started\n"
+	       "[ -e $0.once ] && echo 100.0 && exit\n"
+	       "touch $0.once\nexit 1\n");
+	run_until(MPS_ACTIVE);
+	cr_expect(lives(left), "its clients live");
+	cr_expect_not(is_there(in_folder("control.started")));
+	cr_expect_eq(kill(left, SIGKILL), 0);
+	end(left, SIGKILL);
+}
+
+Test(daemon, one_that_lives_and_is_silent_is_ended)
+{
+	pid_t left = leave_daemon();
+	script("[ \"$1\" = -d ] && touch $0.started && exit\n"
+	       "[ -e $0.started ] && echo 100.0 && exit\nexit 1\n");
+	run_until(MPS_ACTIVE);
+	end(left, SIGKILL);
+}
+
+/* A driver that does not answer is no reason to end the clients of one that is well. */
+Test(daemon, one_that_lives_is_taken_over_without_the_compute_mode)
+{
+	pid_t left = leave_daemon();
+	script("echo 100.0\n");
+	scene.denied = true;
+	run_until(MPS_ACTIVE);
+	cr_expect(lives(left));
+	scene.denied = false;
+	while (scene.exclusive == 0) {
+		look_once();
+	}
+	cr_expect(lives(left), "and it is set as soon as it can be");
+	cr_expect_eq(kill(left, SIGKILL), 0);
+	end(left, SIGKILL);
+}
+
+Test(daemon, one_that_could_not_be_asked_is_not_ended)
+{
+	pid_t left = leave_daemon();
+	script("echo 100.0\n");
+	run_until(MPS_ACTIVE);
+	(void)unlink(program);
+	run_until(MPS_DOWN);
+	for (int i = 0; i < 5; i++) {
+		look_once();
+	}
+	cr_expect(lives(left));
+	script("echo 100.0\n");
+	run_until(MPS_ACTIVE);
+	cr_expect(lives(left));
+	cr_expect_eq(kill(left, SIGKILL), 0);
+	end(left, SIGKILL);
 }

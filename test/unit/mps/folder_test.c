@@ -137,14 +137,65 @@ Test(folder, is_emptied_but_not_removed)
 	cr_expect_not(is_there(in_pipe("empty")));
 }
 
-Test(folder, a_full_directory_in_it_is_named_as_a_fault)
+/* Deeper than a path may be long, and with a link that leads out. */
+Test(folder, directories_of_any_depth_are_emptied)
 {
 	struct fault fault;
+	char outside[512];
 	prepare();
-	cr_assert_eq(mkdir(in_pipe("trap"), 0755), 0);
-	put(in_pipe("trap/x"), "");
-	cr_expect_eq(mps_folder_clear(&f, &fault), -1);
-	cr_expect(strstr(fault.message, "empty ") != NULL, "%s", fault.message);
+	(void)snprintf(outside, sizeof outside, "%s", in_folder("outside"));
+	put(outside, "keep");
+	for (int tree = 0; tree < 2; tree++) {
+		int at = open(f.pipe, O_RDONLY | O_DIRECTORY);
+		for (int depth = 0; depth < 300; depth++) {
+			const char *name = tree == 0 ? "directory-of-a-tenant" : "other";
+			cr_assert_eq(mkdirat(at, name, 0700), 0);
+			cr_assert_eq(symlinkat(outside, at, tree == 0 ? "link" : "more"), 0);
+			int below = openat(at, name, O_RDONLY | O_DIRECTORY);
+			(void)close(at);
+			at = below;
+		}
+		(void)close(at);
+	}
+	cr_assert_eq(mps_folder_clear(&f, &fault), 0, "%s", fault.message);
+	cr_expect_eq(rmdir(f.pipe), 0, "it is empty");
+	cr_expect(is_there(outside));
+}
+
+Test(folder, more_than_it_removes_at_once_is_gone_after_some_attempts)
+{
+	struct fault fault;
+	int attempts = 1;
+	prepare();
+	cr_assert_eq(mkdir(in_pipe("many"), 0755), 0);
+	for (int i = 0; i < 5000; i++) {
+		char name[32];
+		(void)snprintf(name, sizeof name, "many/%d", i);
+		(void)close(open(in_pipe(name), O_WRONLY | O_CREAT, 0600));
+	}
+	for (; mps_folder_clear(&f, &fault) != 0; attempts++) {
+		cr_assert_eq(fault.kind, FAULT_LIMIT, "%s", fault.message);
+		cr_assert_lt(attempts, 5);
+	}
+	cr_expect_gt(attempts, 1);
+	cr_expect_not(is_there(in_pipe("many")));
+}
+
+Test(folder, one_that_a_tenant_gave_away_is_taken_back)
+{
+	struct fault fault;
+	struct stat at;
+	if (geteuid() != 0) {
+		cr_skip_test("needs root to give a directory away");
+	}
+	prepare();
+	cr_assert_eq(chown(f.pipe, 1000, 1000), 0);
+	cr_assert_eq(mps_folder_prepare(&f, &fault), 0, "%s", fault.message);
+	cr_expect_eq(mps_folder_check(&f, &fault), 0, "%s", fault.message);
+	cr_assert_eq(chown(f.base, 1000, 1000), 0);
+	cr_expect_eq(mps_folder_prepare(&f, &fault), -1, "no tenant sees that one");
+	cr_assert_eq(stat(f.pipe, &at), 0);
+	cr_expect_eq(at.st_uid, 0);
 }
 
 Test(folder, the_pid_is_a_number_in_a_file)

@@ -1,51 +1,13 @@
 /* Which processes are MPS's and ours, told by name and by environment. */
 #include "leftover.h"
 
-#include <signal.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
+#include <sys/resource.h>
 
 #include "harness.h"
+#include "proc.h"
+#include "sleeper.h"
 
 TestSuite(leftover, .init = folder_make, .fini = folder_drop, .timeout = 20);
-
-/* A sleeper under a name and with a pipe directory, both as a program sees them in /proc. */
-static pid_t sleeper(const char *name, const char *pipe_dir)
-{
-	char path[512], variable[512];
-	(void)snprintf(path, sizeof path, "%s", in_folder(name));
-	(void)snprintf(variable, sizeof variable, "CUDA_MPS_PIPE_DIRECTORY=%s", pipe_dir);
-	(void)symlink("/bin/sleep", path);
-	pid_t pid = fork();
-	if (pid == 0) {
-		char *const argv[] = {path, (char[]){"60"}, NULL};
-		char *const env[] = {(char[]){"A=b"}, variable, NULL};
-		(void)execve(path, argv, env);
-		_exit(1);
-	}
-	return pid;
-}
-
-static void end(pid_t pid, int expected)
-{
-	int status = 0;
-	cr_assert_eq(waitpid(pid, &status, 0), pid);
-	cr_expect_eq(WTERMSIG(status), expected);
-}
-
-/* The name in /proc appears with exec. */
-static void await(pid_t pid, const char *pipe_dir)
-{
-	for (int i = 0; i < 1000; i++) {
-		int fd = leftover_open(pid, pipe_dir);
-		if (fd >= 0) {
-			(void)close(fd);
-			return;
-		}
-		(void)usleep(5000);
-	}
-	cr_assert_fail("it is not seen");
-}
 
 Test(leftover, is_told_by_name_and_directory)
 {
@@ -67,4 +29,37 @@ Test(leftover, is_told_by_name_and_directory)
 	cr_expect_eq(kill(tenant, SIGTERM), 0);
 	end(elsewhere, SIGTERM);
 	end(tenant, SIGTERM);
+}
+
+/* The agent's or our own: neither a daemon nor a server. */
+Test(leftover, a_question_that_is_being_asked_is_none)
+{
+	char path[512];
+	(void)snprintf(path, sizeof path, "%s", in_folder("nvidia-cuda-mps-control"));
+	cr_assert_eq(symlink("/bin/cat", path), 0);
+	pid_t question = start(path, NULL, folder);
+	pid_t ours = sleeper("nvidia-cuda-mps-server", folder);
+	CLEANUP(str_finish) struct str name = STR_INIT(64);
+	await(ours, folder);
+	while (!proc_text("/proc", question, "comm", &name) ||
+		strcmp(str_text(&name), "nvidia-cuda-mps\n") != 0) {
+		(void)usleep(1000);
+	}
+	cr_expect_eq(leftover_signal(folder, 0), 1);
+	cr_expect_eq(leftover_open(question, folder), -1);
+	cr_expect_eq(kill(question, SIGKILL), 0);
+	cr_expect_eq(kill(ours, SIGKILL), 0);
+	end(question, SIGKILL);
+	end(ours, SIGKILL);
+}
+
+Test(leftover, processes_that_cannot_be_listed_are_not_none)
+{
+	struct rlimit few = {.rlim_cur = 0, .rlim_max = 0}, before;
+	cr_assert_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
+	few.rlim_max = before.rlim_max;
+	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
+	cr_expect_eq(leftover_signal(folder, 0), -1);
+	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
+	cr_expect_eq(leftover_signal(folder, 0), 0);
 }

@@ -83,3 +83,32 @@ Test(gpu_recall, has_a_limit_and_needs_a_name)
 	recall_finish(&r);
 	arena_finish(&arena);
 }
+
+/* A new process that leaves a device out has never heard who it is. */
+Test(gpu_recall, a_device_that_does_not_answer_keeps_its_name)
+{
+	struct recall r = {0};
+	struct arena arena = {0};
+	struct gpu_reading two[2] = {reading_of("GPU-a"), reading_of("GPU-b")};
+	struct gpu_sample sample = {.devices = two, .device_count = 2};
+	two[1].index = 3;
+	two[1].device.identity.minor = 5;
+	(void)snprintf(two[1].pci_bus_id, sizeof two[1].pci_bus_id, "00000000:41:00.0");
+	recall_merge(&r, &sample, &arena);
+	two[1] = (struct gpu_reading){.index = 3, .ill = "it hangs"};
+	recall_merge(&r, &sample, &arena);
+	cr_assert_str_eq(two[1].device.identity.uuid, "GPU-b");
+	cr_assert_eq(two[1].device.identity.minor, 5);
+	cr_assert_str_eq(two[1].pci_bus_id, "00000000:41:00.0");
+	/* The other one has its place now: nobody knows who this is. */
+	two[0] = (struct gpu_reading){.index = 0, .ill = "it hangs"};
+	two[1] = reading_of("GPU-a");
+	two[1].index = 3;
+	recall_merge(&r, &sample, &arena);
+	cr_assert_str_empty(two[0].device.identity.uuid);
+	two[1] = (struct gpu_reading){.index = 3, .ill = "it hangs"};
+	recall_merge(&r, &sample, &arena);
+	cr_assert_str_eq(two[1].device.identity.uuid, "GPU-a");
+	recall_finish(&r);
+	arena_finish(&arena);
+}

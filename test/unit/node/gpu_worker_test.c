@@ -227,6 +227,52 @@ Test(gpu_worker, scenario_30_a_driver_that_hangs_is_left_to_its_child)
 	end(b);
 }
 
+static void await_device(struct bed *b, uint32_t device, bool answers)
+{
+	int64_t until_ms = loop_now_ms() + WAIT_MS;
+	while (b->sample == NULL || b->sample->device_count <= device ||
+		b->sample->devices[device].answered != answers) {
+		await(b, 1, 0);
+		cr_assert_lt(loop_now_ms(), until_ms, "device %u", device);
+	}
+}
+
+Test(gpu_worker, scenario_30_one_device_that_hangs_hides_no_other)
+{
+	static const char three[] = ONE "device\nuuid GPU-b\n%sdevice\nuuid GPU-c\n";
+	char text[512];
+	struct bed *b = bed_create();
+	b->config.deadline_ms = 300;
+	b->config.try_ms = 1500;
+	(void)snprintf(text, sizeof text, three, "");
+	topology(b, text);
+	begin(b);
+	await_device(b, 2, true);
+	(void)snprintf(text, sizeof text, three, "delay-ms nvmlDeviceGetPowerUsage 60000\n");
+	topology(b, text);
+	await_device(b, 1, false);
+	const struct gpu_reading *ill = &b->sample->devices[1];
+	cr_assert_eq(b->sample->device_count, 3);
+	cr_assert_str_eq(ill->device.identity.uuid, "GPU-b", "the new child never heard of it");
+	cr_assert_not_null(strstr(ill->ill, "did not come back"), "%s", ill->ill);
+	cr_assert(b->sample->devices[0].answered && b->sample->devices[2].answered);
+	/* It is tried again, and that costs no more than a moment. */
+	int hung = (int)ends(b, "reason=\"hung\"");
+	int64_t until_ms = loop_now_ms() + WAIT_MS;
+	while (ends(b, "reason=\"hung\"") == hung) {
+		await(b, 1, 0);
+		cr_assert_lt(loop_now_ms(), until_ms);
+	}
+	await(b, 2, 0);
+	cr_assert_not(b->sample->devices[1].answered);
+	cr_assert(b->sample->devices[0].answered && b->sample->devices[2].answered);
+	(void)snprintf(text, sizeof text, three, "");
+	topology(b, text);
+	await_device(b, 1, true);
+	cr_assert_null(b->sample->devices[1].ill);
+	end(b);
+}
+
 Test(gpu_worker, scenario_30_a_library_that_crashes_takes_only_its_child)
 {
 	struct bed *b = bed_create();
@@ -290,7 +336,8 @@ Test(gpu_worker, ends_a_child_that_talks_nonsense)
 	static const struct {
 		const char *library, *words;
 	} rows[] = {{"play:noise", "does not begin as one"},
-		{"play:chatter", "does not begin as one"}, {"play:leave", "status 3"}};
+		{"play:chatter", "does not begin as one"}, {"play:marks", "does not begin as one"},
+		{"play:leave", "status 3"}};
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
 		struct bed *b = bed_create();
 		b->config.library = rows[i].library;

@@ -21,8 +21,17 @@ static int answer_twice(void)
 	return pause();
 }
 
-/* Answers what is no answer; says something without being asked; ends at once; has inherited
- * descriptors that are none of its business. */
+static int mark_without_end(void)
+{
+	char mark[FRAME_MARK_BYTES];
+	frame_write_mark(mark, 0);
+	while (write(0, mark, sizeof mark) == sizeof mark) {
+	}
+	return 1;
+}
+
+/* Answers what is no answer; says where it is without end; says something without being asked; ends
+ * at once; has inherited descriptors that are none of its business. */
 static int play(const char *what)
 {
 	char byte;
@@ -31,6 +40,9 @@ static int play(const char *what)
 	}
 	if (strcmp(what, "chatter") == 0) {
 		return write(0, "unasked, unwanted", 17) == 17 ? pause() : 1;
+	}
+	if (strcmp(what, "marks") == 0 && read(0, &byte, 1) == 1) {
+		return mark_without_end();
 	}
 	if (strcmp(what, "descriptors") == 0 && read(0, &byte, 1) == 1) {
 		int open_too = 0;

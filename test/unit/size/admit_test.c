@@ -45,8 +45,8 @@ static void scene_init(struct scene *s)
 		.generation = 3,
 		.has_selector = true,
 		.mode = MODE_RECOMMEND,
-		.min_percent = 1,
-		.max_percent = 100};
+		.sizing.min_percent = 1,
+		.sizing.max_percent = 100};
 	s->policy_list[0] = &s->policy;
 	s->in = (struct admit_input){.pod = &s->pod, .ns = &s->ns, .policies = {s->policy_list, 1}};
 }
@@ -233,6 +233,11 @@ static void vllm(struct scene *s)
 {
 	s->containers[2].image = "vllm/vllm-openai:v0.6";
 }
+static void long_name(struct scene *s)
+{
+	s->in.notes_names = true;
+	s->containers[2].name = "a-container-with-a-name-of-exactly-fifty-four-letters-";
+}
 static void limit_range(struct scene *s)
 {
 	s->in.limits_gpus = true;
@@ -312,6 +317,7 @@ static const struct {
 	{"claims of the pod", claims, REASON_RESOURCE_CLAIMS},
 	{"claims of a container", claim_of_one, REASON_RESOURCE_CLAIMS},
 	{"vllm", vllm, REASON_PREALLOCATES},
+	{"C26 name", long_name, REASON_LONG_NAME},
 	{"C7 LimitRange", limit_range, REASON_LIMIT_RANGE},
 	{"bad value", bad_value, REASON_BAD_VALUE},
 	{"bad default", bad_default, REASON_BAD_VALUE},
@@ -511,10 +517,10 @@ Test(admit, c6_a_persons_policy_clamps_and_a_built_in_never_does)
 		if (cases[i].memory != NULL) {
 			note(&s, NOTE_GPU_MEMORY, cases[i].memory);
 		}
-		s.policy.min_percent = cases[i].min;
-		s.policy.max_percent = cases[i].max;
-		s.policy.min_mem_mib = cases[i].min_mib;
-		s.policy.max_mem_mib = cases[i].max_mib;
+		s.policy.sizing.min_percent = cases[i].min;
+		s.policy.sizing.max_percent = cases[i].max;
+		s.policy.sizing.min_mem_mib = cases[i].min_mib;
+		s.policy.sizing.max_mem_mib = cases[i].max_mib;
 		struct admit_verdict v = admit_judge(&s.in);
 		cr_assert(v.convert, "case %zu", i);
 		cr_assert_eq(v.milli, cases[i].milli, "case %zu", i);
@@ -534,7 +540,7 @@ Test(admit, a_share_clamped_to_a_whole_gpu_is_left_whole)
 {
 	struct scene s;
 	scene_init(&s);
-	s.policy.min_percent = 100;
+	s.policy.sizing.min_percent = 100;
 	whole(&s, REASON_WHOLE, "min 100 %");
 }
 
@@ -560,41 +566,20 @@ Test(admit, gpu_count_must_be_the_pods_and_stay_within_what_can_be_done)
 	whole(&s, REASON_NO_RECOMMENDATION, "a count alone asks for nothing");
 }
 
-/* --- frameworks -------------------------------------------------------------------------- */
-
-Test(framework, is_found_by_image_command_and_variable)
+Test(admit, c26_a_long_name_is_no_fault_where_it_is_not_told_or_has_room)
 {
-	static const struct {
-		const char *image, *arg, *env, *framework;
-	} cases[] = {
-		{"vllm/vllm-openai:latest", NULL, NULL, "vLLM"},
-		{"mirror.example/VLLM-custom", NULL, NULL, "vLLM"},
-		{"python:3", "exec python3 -m vllm.entrypoints.openai.api_server", NULL, "vLLM"},
-		{"python:3", NULL, "VLLM_ATTENTION_BACKEND", "vLLM"},
-		{"lmsysorg/sglang:v0.4", NULL, NULL, "SGLang"},
-		{"python:3", "sglang.launch_server", NULL, "SGLang"},
-		{"ghcr.io/nvidia/jax:base", NULL, NULL, "JAX"},
-		{"example/ajax-web", NULL, NULL, NULL},
-		{"python:3", "pip install jax && python t.py", NULL, "JAX"},
-		{"python:3", "pip install relajax", NULL, NULL},
-		{"python:3", NULL, "XLA_PYTHON_CLIENT_PREALLOCATE", "JAX"},
-		{"tensorflow/serving:2-gpu", NULL, NULL, "TensorFlow"},
-		{"python:3", NULL, "TF_FORCE_GPU_ALLOW_GROWTH", "TensorFlow"},
-		{"python:3", NULL, "TF_VAR_region", NULL},
-		{"nvcr.io/nvidia/tritonserver:24.08-py3", NULL, NULL, "TensorRT-LLM"},
-		{"python:3", "trtllm-serve", NULL, "TensorRT-LLM"},
-		{"pytorch/pytorch:2.4", "train.py", "PYTORCH_CUDA_ALLOC_CONF", NULL},
-		{NULL, NULL, NULL, NULL},
-	};
-	for (size_t i = 0; i < COUNT_OF(cases); i++) {
-		const char *args[] = {"sh", cases[i].arg};
-		struct pair env = {cases[i].env, ""};
-		struct container c = {.image = cases[i].image,
-			.args = args,
-			.arg_count = cases[i].arg != NULL ? 2 : 1,
-			.env = {&env, cases[i].env != NULL ? 1 : 0}};
-		const char *got = admit_preallocator(&c);
-		cr_assert(text_equals(got, cases[i].framework), "case %zu: %s", i,
-			text_or(got, "none"));
-	}
+	struct scene s;
+	scene_init(&s);
+	long_name(&s);
+	s.in.notes_names = false;
+	whole(&s, REASON_CONVERTED, "no node needs it");
+	scene_init(&s);
+	long_name(&s);
+	s.containers[2].name++;
+	whole(&s, REASON_CONVERTED, "53 characters");
+	scene_init(&s);
+	long_name(&s);
+	s.containers[1].name = s.containers[2].name;
+	s.containers[2].name = "main";
+	whole(&s, REASON_CONVERTED, "that container asks for no GPU");
 }

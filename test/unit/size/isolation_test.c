@@ -34,8 +34,8 @@ Test(isolation, is_mps_where_the_policy_says_so_and_pod_security_allows_it)
 		struct mutation m;
 		struct policy policy = {.name = "own",
 			.has_selector = true,
-			.min_percent = 1,
-			.max_percent = 100,
+			.sizing.min_percent = 1,
+			.sizing.max_percent = 100,
 			.isolation = ISOLATION_MPS};
 		struct admit_verdict v = judge(&policy, rows[i].level, &arena, &m);
 		cr_assert_eq(v.isolation == ISOLATION_MPS, rows[i].mps);

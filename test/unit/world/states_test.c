@@ -61,6 +61,25 @@ Test(states, the_last_one_of_a_node_that_is_there)
 	world_destroy(w);
 }
 
+Test(states, what_was_told_before_the_node_was_started_says_nothing)
+{
+	struct world *w = world_create();
+	const char *boots[] = {NULL, "b1", "b1", NULL, "b1"};
+	struct node n = {.name = "n1", .uid = "n1"};
+	struct change set = {.type = CHANGE_SET, .kind = KIND_NODE, .node = &n};
+	world_apply(w, &set);
+	apply_state(w, (struct node_state){.node = "n1", .sequence = 1});
+	for (size_t i = 0; i < COUNT_OF(boots); i++) {
+		n.boot = boots[i];
+		world_apply(w, &set);
+		cr_assert_not_null(state(w, "n1"), "row %zu: the same boot, or nobody knows", i);
+	}
+	n.boot = "b2";
+	world_apply(w, &set);
+	cr_expect_null(state(w, "n1"));
+	world_destroy(w);
+}
+
 static void apply_tenant(struct world *w, const char *label, enum pod_phase phase)
 {
 	struct pair labels = {label, "true"};

@@ -1,0 +1,76 @@
+/* The numbers by which a workload's share is found and kept: those of a GPUPolicy (spec.compute,
+ * spec.memory, spec.history, spec.healing and what of spec.update is about a share and not about
+ * pods), or those of a built-in policy, which has some more that no policy can say.
+ *
+ * Percentages are whole: of one GPU where the name ends in `_percent` of a bound or a step, else of
+ * what they are applied to. Memory is in MiB, time in seconds. All of it is within the limits of
+ * the CRD: codec/policy checks what a person wrote, a test what is compiled in. */
+#ifndef MODEL_SIZING_H
+#define MODEL_SIZING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The longest window, and so the most hours that a history keeps. */
+#define SIZING_WINDOW_MAX_S 2592000
+
+/* spec.memory.preallocated: what to do with a framework that takes memory ahead of need. */
+enum preallocated {
+	PREALLOCATED_APP_METRICS, /* sized by its own gauges; where there are none, as KEEP_USED */
+	PREALLOCATED_KEEP_USED,	  /* what it uses stays */
+	PREALLOCATED_SHRINK,	  /* treated as if it grew with need */
+};
+
+/* One half of spec.healing. */
+struct sizing_heal {
+	bool enabled;	      /* false: the pressure is only said */
+	int32_t step_percent; /* is added, of the share */
+	int64_t min_step;     /* at least this much: percent of one GPU, or MiB */
+	int64_t hold_s;	      /* for so long it is not shrunk afterwards */
+};
+
+struct sizing {
+	/* --- how much: compute, in percent of one GPU --- */
+	int32_t percentile;	  /* of use that the share covers, 50..100 */
+	int32_t headroom_percent; /* of that, on top */
+	int32_t min_percent, max_percent;
+	int32_t step_percent;		/* shares are rounded up to a multiple of it */
+	int32_t whole_from_p50_percent; /* a median of so much or more: the whole GPU; 0: never */
+	int32_t active_above_percent;	/* a minute of no more than this is idle and does not count
+					   for compute; 0: every minute counts */
+
+	/* --- memory --- */
+	int32_t mem_headroom_percent;	  /* on top of the peak */
+	int64_t min_mem_mib, max_mem_mib; /* max 0: unset */
+	int64_t step_mem_mib;
+	enum preallocated preallocated;
+
+	/* --- history --- */
+	int64_t window_s;
+	int64_t required_s;    /* observed minutes, as seconds, before anything is changed */
+	int64_t half_life_s;   /* of compute; at most the window counts */
+	int32_t required_runs; /* or so many runs that ended, each of at least: 0: none asked for */
+	int64_t required_run_s;
+
+	/* --- change --- */
+	int32_t min_change_percent; /* of the present share; less is not done */
+	int64_t scale_down_delay_s;
+	int64_t shrink_idle_s; /* and only after so long without activity; 0: at any time */
+	bool keeps_running;    /* a running pod is never shrunk: the next one gets less */
+
+	/* --- healing --- */
+	struct sizing_heal heal_memory, heal_compute;
+};
+
+/* What the CRD has where a policy says nothing; also what real-time inference gets. */
+#define SIZING_DEFAULT                                                                             \
+	{                                                                                          \
+		.percentile = 98, .headroom_percent = 25, .min_percent = 10, .max_percent = 100,   \
+		.step_percent = 5, .mem_headroom_percent = 15, .min_mem_mib = 1024,                \
+		.step_mem_mib = 256, .preallocated = PREALLOCATED_APP_METRICS, .window_s = 604800, \
+		.required_s = 86400, .half_life_s = 86400, .min_change_percent = 10,               \
+		.scale_down_delay_s = 86400, .heal_memory = {true, 20, 1024, 86400},               \
+		.heal_compute = {true, 30, 10, 21600},                                             \
+	}
+
+#endif

@@ -1,0 +1,185 @@
+"""C26: no tenant goes to a node before it is proven how a container gets its GPU there, end to end: the probe is the
+shipped program, on played nodes whose runtimes honour one form, or none."""
+
+import json
+import statistics
+import time
+
+import pytest
+
+import boundaries
+from helpers import P, capacity_on, events, gates, note, on, placed, seen, wait_empty
+from invariants import Picture
+from waiting import wait_until
+
+TOLD_LABEL = "example.com/told"
+STACK = {"nodes": [("give-%d" % i, 2) for i in range(26)], "controllers": [["--identity=prover"]],
+         "arguments": ["--injection=%s=yes:env,probe" % TOLD_LABEL, "--idle-grace-seconds=2"]}
+SYSTEM = "aliquot-system"
+NRI = "nvidia.cdi.k8s.io/container.main"
+VARIABLE = "NVIDIA_VISIBLE_DEVICES"
+TOLD = {"env": ("%s", None), "cdi": ("runtime.nvidia.com/gpu=%s", None),
+        "nri": ("void", "k8s.device-plugin.nvidia.com/gpu=%s")}
+# From the first probe to the last: what the controller writes on the way to a first tenant.
+WRITES = ["%s %s" % (when, name) for name in ("CreateProbe", "Grant", "Place", "DeleteProbe")
+          for when in ("before", "after")]
+
+
+def probes(stack):
+    return stack.api.list("pods", SYSTEM, labelSelector=P + "probe")
+
+
+def now(stack):
+    return stack.api.list_raw("pods")["metadata"]["resourceVersion"]
+
+
+def made_since(stack, version):
+    """The forms of the probes that were created since, in order."""
+    return [pod["metadata"]["labels"][P + "probe"] for kind, pod in stack.api.watch(
+        "pods", SYSTEM, version=version, timeout=1, labelSelector=P + "probe") if kind == "ADDED"]
+
+
+def claim(pod):
+    return json.loads(note(pod, "injection") or "{}")
+
+
+def wait_no_probe(stack):
+    wait_until(lambda: not probes(stack), 20, "the probes to be gone")
+
+
+def check_told(stack, pod, form):
+    """It runs, sees exactly its GPU, and was told of it in this form and no other."""
+    uuid = note(pod, "gpu-uuid")
+    value, noted = TOLD[form]
+    assert note(pod, "visible-devices") == (value % uuid if "%s" in value else value)
+    assert pod["metadata"]["annotations"].get(NRI) == (noted and noted % uuid)
+    told = stack.kubelet.state()["pods"][pod["metadata"]["uid"]]["containers"]["main"]["env"]
+    assert told[VARIABLE] == note(pod, "visible-devices") and seen(stack, pod) == [uuid]
+
+
+@pytest.mark.parametrize("form", list(TOLD))
+def test_c26_a_tenant_gets_its_gpu_in_the_form_of_its_node(stack, node, name, form):
+    where, one, two, three = node(2), name(), name(), name()
+    stack.kubelet.fault("injection", node=where, forms=[form])
+    start = now(stack)
+    stack.create_pod(one, fraction="0.5", **on(where))
+    pod = stack.wait_running(one)
+    check_told(stack, pod, form)
+    proof, = [claim(holder) for holder in capacity_on(stack, where)]
+    assert (proof["form"], proof["node"], proof["uuid"]) == (form, where, note(pod, "gpu-uuid"))
+    assert proof["runtime"] == "fake://1"
+    tried = made_since(stack, start)
+    assert tried[-1] == form and len(tried) == len(set(tried)), tried
+    wait_no_probe(stack)
+    # It is proven of the node: neither for its neighbour on the GPU nor for the next GPU is anything tried.
+    start = now(stack)
+    for tenant, fraction in ((two, "0.5"), (three, "0.9")):
+        stack.create_pod(tenant, fraction=fraction, **on(where))
+        check_told(stack, stack.wait_running(tenant), form)
+    assert made_since(stack, start) == [] and len(capacity_on(stack, where)) == 2
+    notes = stack.api.get("nodes", where)["metadata"].get("annotations", {})
+    assert not any(key.startswith(P) for key in notes), notes
+
+
+def test_c26_where_no_form_works_nobody_goes_and_it_is_said(stack, node, name):
+    where, tenant = node(2), name()
+    stack.kubelet.fault("injection", node=where, forms=[])
+    start = now(stack)
+    stack.create_pod(tenant, fraction="0.5", **on(where))
+    pod = stack.wait_pod(tenant, lambda p: placed(p).get("reason") == "NoInjection", 60, what="its reason")
+    said = placed(pod)["message"]
+    assert all("%s sees none" % form in said for form in TOLD) and where in said, said
+    assert gates(pod) == [P + "gpu"] and note(pod, "gpu-uuid") is None and "nodeName" not in pod["spec"]
+    assert sorted(made_since(stack, start)) == sorted(TOLD)
+    told = wait_until(lambda: [e for e in stack.api.list("events", SYSTEM) if e["reason"] == "NoInjection" and
+                               where in e["message"]], 10, "the event")
+    assert told[0]["type"] == "Warning" and told[0]["involvedObject"]["name"].startswith("capacity-"), told
+    wait_until(lambda: not capacity_on(stack, where), 20, "its capacity pod to be given back")
+    wait_no_probe(stack)
+    # Another container runtime is tried at once, not after its rest.
+    stack.kubelet.fault("injection", node=where, forms=["cdi"], version="fake://mended")
+    pod = stack.wait_running(tenant)
+    check_told(stack, pod, "cdi")
+    assert claim(capacity_on(stack, where)[0])["runtime"] == "fake://mended"
+
+
+def test_c26_a_node_that_gives_another_gpu_is_no_place_either(stack, node, name):
+    """The container sees a GPU, and it is not the one that was named."""
+    where, tenant = node(2), name()
+    stack.kubelet.fault("injection", node=where, forms=[], besides=["all"])
+    stack.create_pod(tenant, fraction="0.5", **on(where))
+    pod = stack.wait_pod(tenant, lambda p: placed(p).get("reason") == "NoInjection", 60, what="its reason")
+    assert "env sees others" in placed(pod)["message"], placed(pod)
+    stack.api.delete("pods", tenant, "default", grace=0)
+
+
+def test_c26_the_proof_outlives_the_controller(stack, node, name):
+    where, one, two = node(2), name(), name()
+    stack.kubelet.fault("injection", node=where, forms=["env"])
+    stack.create_pod(one, fraction="0.9", **on(where))
+    pod = stack.wait_running(one)
+    wait_no_probe(stack)
+    before, start = [claim(holder) for holder in capacity_on(stack, where)], now(stack)
+    stack.controllers[0].kill()
+    stack.heal()
+    stack.create_pod(two, fraction="0.9", **on(where))
+    check_told(stack, stack.wait_running(two), "env")
+    assert made_since(stack, start) == []
+    assert [claim(holder) for holder in capacity_on(stack, where)] == before * 2
+    assert events(stack, pod, "GpuOrphaned") == []
+
+
+def seconds_to_place(stack, name, fraction, where):
+    """From the pod's creation to the patch that takes its gate off."""
+    start, began = now(stack), time.monotonic()
+    stack.create_pod(name, fraction=fraction, **on(where))
+    for _, pod in stack.api.watch("pods", "default", version=start, timeout=60, fieldSelector="metadata.name=" + name):
+        if note(pod, "gpu-uuid"):
+            return time.monotonic() - began
+    raise AssertionError(name + " was not placed")
+
+
+def test_c26_an_admin_may_say_it_and_what_the_proof_costs(stack, node, name, say):
+    """The first start on a node that is proven waits for a probe, one of which it is said does not; later ones wait
+    for nothing on either."""
+    took = {"said": [], "proven": []}
+    for way, found in [(way, found) for _ in range(5) for way, found in took.items()]:
+        where = node(2)
+        stack.api.patch("nodes", where, {"metadata": {"labels": {TOLD_LABEL: "yes" if way == "said" else None}}})
+        start = now(stack)
+        found.append([seconds_to_place(stack, name(), "0.5", where)])
+        tried = made_since(stack, start)
+        assert bool(tried) == (way == "proven"), (way, tried)
+        start = now(stack)
+        found[-1] += [seconds_to_place(stack, name(), fraction, where) for fraction in ("0.5", "0.9")]
+        assert made_since(stack, start) == []
+        assert all(bool(claim(holder)) == (way == "proven") for holder in capacity_on(stack, where))
+    for what, times in zip(("first", "on the same GPU", "on the next GPU"), zip(*[zip(*took[w]) for w in took])):
+        say("%s: %s" % (what, ", ".join("%s %.2f s" % (way, statistics.median(of)) for way, of in zip(took, times))))
+
+
+@pytest.mark.parametrize("boundary", WRITES)
+def test_c26_killed_at_each_write_of_the_proof(stack, node, name, boundary):
+    wait_empty(stack)
+    leader, where, tenant = stack.controllers[0], node(2), name()
+    if not leader.can_crash():
+        pytest.skip("this build does not end at writes; a sanitized one does")
+    start = now(stack)
+    leader.arm(boundary)
+    stack.create_pod(tenant, fraction="0.5", **on(where))
+    leader.wait_crashed()
+    Picture(stack.api).check()
+    leader.start(wait_ready=False)
+    stack.heal()
+    check_told(stack, stack.wait_running(tenant, timeout=60), "env")
+    wait_no_probe(stack)
+    wait_until(lambda: Picture(stack.api).check_settled(), 30, "rest", ignore=(AssertionError,))
+    holder, = capacity_on(stack, where)
+    assert claim(holder)["form"] == "env"
+    # What a probe told is not asked for again: the next leader believes the one that is there.
+    assert made_since(stack, start) == ["env"], boundary
+
+
+def test_c26_the_writes_are_all_there_are():
+    """A write of the proof that is new is to be killed at, too."""
+    assert {boundary.split()[1] for boundary in WRITES} - set(boundaries.names()) == set()
