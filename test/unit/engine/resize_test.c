@@ -1,12 +1,11 @@
-/* Shares of tenants that run are changed where they are; nothing restarts and nothing is oversold. */
+/* Shares of tenants that run are changed where they are; nothing restarts and nothing is oversold.
+ */
 #include "cluster.h"
 
 static void want(struct cluster *c, const char *name, int64_t milli, int64_t mib)
 {
-	struct change share = {.type = CHANGE_SHARE,
-		.uid = find(c, name)->uid,
-		.milli = milli,
-		.mem_mib = mib};
+	struct change share = {
+		.type = CHANGE_SHARE, .uid = find(c, name)->uid, .milli = milli, .mem_mib = mib};
 	engine_observe(c->e, &share);
 }
 
