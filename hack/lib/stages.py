@@ -144,6 +144,7 @@ def stage_sanitized(run):
 
 def stage_controlplane(run):
     run.step("hack/controlplane", "build")
+    run.step("python3", "test/lib/debs.py")
 
 
 def of_build(folder):
@@ -167,7 +168,7 @@ def stage_stage(run):
 # Parts of the suite that are about equal by time, each on a control plane of its own; all other files are one more.
 # Most of it is waiting for leases and deadlines, so two cores can do them all at once.
 E2E_PARTS = [
-    ["test_agent", "test_apiserver", "test_capacity", "test_frozen", "test_isolation", "test_kill", "test_mps",
+    ["test_agent", "test_apiserver", "test_capacity", "test_frozen", "test_isolation", "test_kill", "test_mps", "test_real",
      "test_standby", "test_uninstall"],
     ["test_backlog", "test_certificates", "test_conformance", "test_driver", "test_evict", "test_fair", "test_install",
      "test_journal", "test_unread"],

@@ -74,6 +74,7 @@ struct sim_config {
 	const struct sim_scenario *scenario; /* borrowed; NULL: none */
 	const struct sim_only *only;	     /* borrowed; NULL: all that the seed draws */
 	struct sim_log *log;	       /* borrowed; what happened is appended; NULL: not told */
+	bool probed;		       /* machines differ in how they give GPUs (C26) */
 	bool trace;		       /* every request, answer and change on stdout */
 	const struct sim_hooks *hooks; /* borrowed; NULL: none */
 	int64_t trouble_ms, calm_ms;   /* 0: drawn by the seed */

@@ -6,11 +6,11 @@ static void resize_pack(struct str *out, const struct resize *r)
 	pack_text(out, r->uid);
 	pack_text(out, r->rv);
 	pack_i64(out, r->want.milli);
-	pack_i64(out, r->want.mem_mib);
+	pack_i64(out, r->want.mib);
 	pack_u64(out, r->state);
 	pack_u64(out, r->flight);
 	pack_i64(out, r->sent.milli);
-	pack_i64(out, r->sent.mem_mib);
+	pack_i64(out, r->sent.mib);
 	pack_u64(out, r->sealed);
 	pack_i64(out, r->behind_since);
 	pack_i64(out, r->rest_until);
@@ -32,16 +32,16 @@ bool resize_unpack(struct engine *e, struct unpack *u)
 {
 	const char *uid = unpack_text(u), *rv = unpack_text(u);
 	struct share want = {.milli = unpack_i64(u)};
-	want.mem_mib = unpack_i64(u);
+	want.mib = unpack_i64(u);
 	uint64_t state = unpack_u64(u), flight = unpack_u64(u);
 	struct share sent = {.milli = unpack_i64(u)};
-	sent.mem_mib = unpack_i64(u);
+	sent.mib = unpack_i64(u);
 	bool sealed = unpack_u64(u) != 0;
 	int64_t behind_since = unpack_i64(u);
 	int64_t rest_until = unpack_i64(u);
 	struct backoff backoff = backoff_unpack(u);
-	bool sound = want.milli >= 0 && want.milli <= MODEL_GPU_MILLI && want.mem_mib >= 0 &&
-		     want.mem_mib <= RESIZE_MIB_MAX && state <= SHARE_FIXED;
+	bool sound = want.milli >= 0 && want.milli <= MODEL_GPU_MILLI && want.mib >= 0 &&
+		     want.mib <= RESIZE_MIB_MAX && state <= SHARE_FIXED;
 	if (u->bad || !sound || uid == NULL) {
 		return false;
 	}

@@ -88,8 +88,7 @@ void resizes_begin(struct engine *e)
 
 static struct share larger(struct share a, struct share b)
 {
-	return (struct share){a.milli > b.milli ? a.milli : b.milli,
-		a.mem_mib > b.mem_mib ? a.mem_mib : b.mem_mib};
+	return (struct share){a.milli > b.milli ? a.milli : b.milli, a.mib > b.mib ? a.mib : b.mib};
 }
 
 static struct share told(const struct world_pod *p)
@@ -104,12 +103,12 @@ static struct share given(const struct grant *entry)
 
 static bool same(struct share a, struct share b)
 {
-	return a.milli == b.milli && a.mem_mib == b.mem_mib;
+	return a.milli == b.milli && a.mib == b.mib;
 }
 
 static bool covers(struct share a, struct share b)
 {
-	return a.milli >= b.milli && a.mem_mib >= b.mem_mib;
+	return a.milli >= b.milli && a.mib >= b.mib;
 }
 
 struct share resize_counts(struct engine *e, const struct holder *h, const struct grant *entry,
@@ -157,7 +156,7 @@ static enum share_state judge_gpu(const struct engine *e, uint32_t at, const str
 	}
 	const struct place_gpu *g = &e->snap.gpus.items[at];
 	struct share next = goal(r, p, given(entry));
-	int64_t milli = next.milli - entry->milli, mib = next.mem_mib - entry->mem_mib;
+	int64_t milli = next.milli - entry->milli, mib = next.mib - entry->mem_mib;
 	*more_milli += milli;
 	/* Nobody gets more of a GPU that gets nobody new. */
 	bool closed = g->fenced || e->snap.nodes.items[g->node].no_grants;
@@ -204,7 +203,7 @@ static int64_t take(struct engine *e, uint32_t at, const struct resize *r,
 		return 0;
 	}
 	g->free_milli -= one.share.milli - entry->milli;
-	g->free_mib -= one.share.mem_mib - entry->mem_mib;
+	g->free_mib -= one.share.mib - entry->mem_mib;
 	e->flights.decided += s->added == 0 ? 1 : 0;
 	s->added++;
 	*written = true;
@@ -260,7 +259,7 @@ void resize_entry(const struct engine *e, uint32_t at, struct grant *entry)
 	vec_for_each (const struct resized, d, &e->resizes.decided) {
 		if (d->gpu == at && strcmp(d->uid, entry->uid) == 0) {
 			entry->milli = d->share.milli;
-			entry->mem_mib = d->share.mem_mib;
+			entry->mem_mib = d->share.mib;
 		}
 	}
 }
@@ -281,7 +280,7 @@ static bool ledgers_have(const struct engine *e, const struct world_pod *p, stru
 			return false;
 		}
 		least.milli = g->milli < least.milli ? g->milli : least.milli;
-		least.mem_mib = g->mem_mib < least.mem_mib ? g->mem_mib : least.mem_mib;
+		least.mib = g->mem_mib < least.mib ? g->mem_mib : least.mib;
 	}
 	*ret = least;
 	return least.milli != INT64_MAX;
@@ -302,7 +301,7 @@ static void send(struct engine *e, struct resize *r, const struct world_pod *p, 
 	a->uid = arena_strdup(&plan->arena, pod.uid);
 	a->resource_version = arena_strdup(&plan->arena, pod.resource_version);
 	a->milli = share.milli;
-	a->mem_mib = share.mem_mib;
+	a->mem_mib = share.mib;
 	a->policy = emit_policy(e, &pod, plan);
 	text_set(&r->rv, pod.resource_version);
 	r->flight = a->id;

@@ -26,6 +26,7 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "engine/engine.h"
+#include "model/recommendation.h"
 
 /* More memory than any GPU has. */
 #define RESIZE_MIB_MAX ((int64_t)1 << 30)
@@ -36,10 +37,6 @@ struct holder;
 struct outcome;
 struct plan;
 struct world_pod;
-
-struct share {
-	int64_t milli, mem_mib; /* on each of its GPUs */
-};
 
 /* A tenant that should have another share, or of whom the books differ. */
 struct resize {

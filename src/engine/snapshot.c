@@ -325,7 +325,7 @@ static void count_entry(struct engine *e, struct place_gpu *g, struct snap_gpu *
 	s->entries++;
 	struct share counted = resize_counts(e, s->holder, entry, p);
 	g->free_milli -= counted.milli;
-	g->free_mib -= counted.mem_mib;
+	g->free_mib -= counted.mib;
 	g->tenants++;
 	company_joins(g, s, &manners);
 }

@@ -1,4 +1,5 @@
-/* The past of some pods: one window after another, first of compute, then of memory. */
+/* The past of some pods, one day after another: first of compute, then of memory, in windows that
+ * fit into an answer. */
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -7,16 +8,26 @@
 
 #define WINDOW_POINTS 360 /* each series has at most so many in one answer */
 #define TOLD_AT_ONCE  256
+#define DAY_S	      86400
+
+/* What stays of a series: whose it is. Exporters add much else, and themselves, so that a pod's
+ * series would be another one after each of their restarts. */
+#define KEPT_LABELS                                                                                \
+	"namespace,pod,container,exported_namespace,exported_pod,exported_container,pod_uid,UUID," \
+	"uuid,gpu_uuid,source,attribution"
 
 struct history {
 	uint64_t id;
 	char *ns, *pods; /* owned */
-	int64_t from_s, to_s, step_s;
-	int64_t at_s;	/* where the next window begins */
-	int64_t points; /* of a window */
-	bool memory;	/* compute was told */
+	int64_t to_s;
+	int64_t step_s[2]; /* of compute, of memory */
+	int64_t day_s;	   /* it is asked for the day that begins after this */
+	int64_t at_s;	   /* the end of the last window of it */
+	int64_t points;	   /* of a window */
+	bool memory;	   /* compute of this day was told */
 	uint32_t failures;
 	bool telling, cancelled;
+	struct history_end end;
 	struct history_events events;
 	void *data; /* borrowed */
 };
@@ -24,22 +35,32 @@ struct history {
 /* So often in a row, with the pauses of the reader in between. */
 #define FAILURES_MAX 8
 
+static int64_t step_of(const struct history *h)
+{
+	return h->step_s[h->memory ? 1 : 0];
+}
+
+static int64_t day_end(const struct history *h)
+{
+	return time_min(h->day_s + DAY_S, h->to_s);
+}
+
 static int64_t window_end(const struct history *h)
 {
-	return time_min(h->at_s + (h->points - 1) * h->step_s, h->to_s);
+	return time_min(h->at_s + h->points * step_of(h), day_end(h));
 }
 
 static void append_figure(
 	const struct prometheus *p, struct str *query, const struct history *h, const char *prefix)
 {
-	str_append_format(query, "%s_over_time(%s{", h->memory ? "max" : "avg",
-		h->memory ? DCGM_MEMORY : DCGM_COMPUTE);
+	str_append_format(query, "max by(" KEPT_LABELS ")(%s_over_time(%s{",
+		h->memory ? "max" : "avg", h->memory ? DCGM_MEMORY : DCGM_COMPUTE);
 	prometheus_append_matcher(p, query, "", ",");
-	str_append_format(query, "%snamespace=\"", prefix);
+	str_append_format(query, "GPU_I_ID=\"\",%snamespace=\"", prefix);
 	prometheus_append_quoted(query, h->ns);
 	str_append_format(query, "\",%spod=~\"", prefix);
 	prometheus_append_quoted(query, h->pods);
-	str_append_format(query, "\"}[%llds])", (long long)h->step_s);
+	str_append_format(query, "\"}[%llds]))", (long long)step_of(h));
 }
 
 void history_send(struct prometheus *p, struct history *h)
@@ -51,17 +72,24 @@ void history_send(struct prometheus *p, struct history *h)
 		str_append_text(&query, " or ");
 		append_figure(p, &query, h, "exported_");
 	}
-	str_append_format(&form,
-		"timeout=10s&start=%lld&end=%lld&step=%lld&query=", (long long)h->at_s,
-		(long long)window_end(h), (long long)h->step_s);
+	/* A value at a time is of the step that ends there. */
+	str_append_format(&form, "timeout=10s&start=%lld&end=%lld&step=%lld&query=",
+		(long long)(h->at_s + step_of(h)), (long long)window_end(h), (long long)step_of(h));
 	prometheus_append_encoded(&form, str_text(&query));
 	prometheus_send(p, "/api/v1/query_range", &form);
 }
 
 /* --- its answer --- */
 
-static void tell_series(
-	struct prometheus *p, const struct history *h, const struct promql_series *s)
+static void pass_on(struct history *h, const struct metered *points, size_t count)
+{
+	if (count > 0 && !h->cancelled) {
+		h->end.points += count;
+		h->events.on_points(h->data, points, count);
+	}
+}
+
+static void tell_series(struct prometheus *p, struct history *h, const struct promql_series *s)
 {
 	/* Who is told may have had enough. */
 	struct metered points[TOLD_AT_ONCE];
@@ -71,17 +99,16 @@ static void tell_series(
 			.at_ms = prometheus_policy_ms(p, s->points[i].time_ms)};
 		if (dcgm_read(h->memory ? DCGM_MEMORY : DCGM_COMPUTE, &s->series,
 			    s->points[i].value, p->config.matcher != NULL, &m) != DCGM_TAKEN) {
+			h->end.odd++;
 			continue;
 		}
 		points[count++] = m;
 		if (count == TOLD_AT_ONCE) {
-			h->events.on_points(h->data, points, count);
+			pass_on(h, points, count);
 			count = 0;
 		}
 	}
-	if (count > 0 && !h->cancelled) {
-		h->events.on_points(h->data, points, count);
-	}
+	pass_on(h, points, count);
 }
 
 static void history_free(struct history *h)
@@ -106,7 +133,9 @@ static void take_out(struct prometheus *p, const struct history *h)
 static void end(struct prometheus *p, struct history *h, const struct fault *f)
 {
 	take_out(p, h);
-	h->events.on_end(h->data, f);
+	h->end.fault = f;
+	h->end.told_ms = h->day_s * 1000;
+	h->events.on_end(h->data, &h->end);
 	history_free(h);
 }
 
@@ -122,33 +151,36 @@ static void took_too_much(struct prometheus *p, struct history *h, const struct 
 /* True: there is a window left. */
 static bool go_on(struct history *h)
 {
-	h->at_s = window_end(h) + h->step_s;
-	if (h->at_s <= h->to_s) {
+	h->at_s = window_end(h);
+	if (h->at_s < day_end(h)) {
 		return true;
 	}
-	if (h->memory) {
-		return false;
+	h->day_s = h->memory ? day_end(h) : h->day_s;
+	h->memory = !h->memory;
+	h->at_s = h->day_s;
+	/* What was too much on one day need not be on another. */
+	h->points = h->points * 2 < WINDOW_POINTS ? h->points * 2 : WINDOW_POINTS;
+	return h->day_s < h->to_s;
+}
+
+static void failed(struct prometheus *p, struct history *h, const struct fault *f)
+{
+	if (f->kind == FAULT_LIMIT) {
+		took_too_much(p, h, f);
+	} else if (++h->failures == FAILURES_MAX || f->kind == FAULT_DENIED) {
+		end(p, h, f);
 	}
-	h->memory = true;
-	h->at_s = h->from_s;
-	return true;
 }
 
 void history_take(struct prometheus *p, struct history *h, const struct promql_answer *a,
 	const struct fault *f)
 {
-	if (f != NULL && f->kind == FAULT_LIMIT) {
-		took_too_much(p, h, f);
-		return;
-	}
 	if (f != NULL) {
-		h->failures++;
-		if (h->failures == FAILURES_MAX || f->kind == FAULT_DENIED) {
-			end(p, h, f);
-		}
+		failed(p, h, f);
 		return;
 	}
 	h->failures = 0;
+	h->end.partial = h->end.partial || a->warning_count > 0;
 	h->telling = true;
 	for (uint32_t i = 0; i < a->series_count; i++) {
 		tell_series(p, h, &a->series[i]);
@@ -164,22 +196,68 @@ void history_take(struct prometheus *p, struct history *h, const struct promql_a
 
 /* --- asking --- */
 
-uint64_t prometheus_history(struct prometheus *p, const struct history_ask *ask,
-	const struct history_events *events, void *data)
+static bool is_printable(const char *text)
 {
+	for (; *text != '\0'; text++) {
+		if (*text < ' ' || *text > '~') {
+			return false;
+		}
+	}
+	return true;
+}
+
+static int check(const struct prometheus *p, const struct history_ask *ask, struct fault *f)
+{
+	int64_t day = (int64_t)DAY_S * 1000, compute = ask->compute_step_ms;
+	int64_t memory = ask->memory_step_ms;
 	if (p->waiting.count >= PROMETHEUS_HISTORY_MAX) {
+		return fault_set(f, FAULT_LIMIT, "%d wait already", PROMETHEUS_HISTORY_MAX);
+	}
+	if (text_empty(ask->ns) || !is_printable(ask->ns) || strlen(ask->ns) > 63 ||
+		text_empty(ask->pods) || !is_printable(ask->pods) ||
+		strlen(ask->pods) > HISTORY_PODS_MAX) {
+		return fault_set(f, FAULT_INVALID, "no names of pods, or names that cannot be");
+	}
+	if (compute < HISTORY_STEP_MIN_MS || compute % 1000 != 0 || memory < compute ||
+		memory % compute != 0 || memory > day || day % memory != 0) {
+		return fault_set(f, FAULT_INVALID, "steps of %lld and %lld ms do not make a day",
+			(long long)compute, (long long)memory);
+	}
+	if (ask->from_ms < 0 || ask->to_ms <= ask->from_ms ||
+		(ask->to_ms - ask->from_ms) / day >= HISTORY_DAYS_MAX) {
+		return fault_set(f, FAULT_INVALID, "not between 0 and %d days", HISTORY_DAYS_MAX);
+	}
+	return 0;
+}
+
+/* Of a step that has not ended only a part would be told. */
+static int64_t last_whole(const struct prometheus *p, const struct history_ask *ask)
+{
+	return time_min(ask->to_ms, clock_wall(p->config.clock)) / ask->memory_step_ms *
+	       ask->memory_step_ms;
+}
+
+uint64_t prometheus_history(struct prometheus *p, const struct history_ask *ask,
+	const struct history_events *events, void *data, struct fault *ret_fault)
+{
+	if (check(p, ask, ret_fault) < 0) {
+		return 0;
+	}
+	/* Steps lie where they would lie for anybody, so that two askers are told the same. */
+	int64_t from = ask->from_ms / ask->memory_step_ms * ask->memory_step_ms;
+	int64_t to = last_whole(p, ask);
+	if (to <= from) {
+		fault_set(ret_fault, FAULT_INVALID, "no step has ended in that time yet");
 		return 0;
 	}
 	struct history *h = xcalloc(1, sizeof *h);
 	h->id = ++p->last_id;
 	h->ns = xstrdup(ask->ns);
 	h->pods = xstrdup(ask->pods);
-	h->step_s = ask->step_ms / 1000 > 0 ? ask->step_ms / 1000 : 1;
-	/* Steps lie where they would lie for anybody, so that two askers are told the same. */
-	h->from_s = ask->from_ms / 1000 / h->step_s * h->step_s;
-	h->to_s = ask->to_ms / 1000 / h->step_s * h->step_s;
-	h->to_s = h->to_s < h->from_s ? h->from_s : h->to_s;
-	h->at_s = h->from_s;
+	h->step_s[0] = ask->compute_step_ms / 1000;
+	h->step_s[1] = ask->memory_step_ms / 1000;
+	h->day_s = h->at_s = from / 1000;
+	h->to_s = to / 1000;
 	h->points = WINDOW_POINTS;
 	h->events = *events;
 	h->data = data;

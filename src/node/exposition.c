@@ -71,10 +71,14 @@ struct writer {
 	const struct exposition_options *options;
 	struct str *device_labels; /* one text a device: dcgm-exporter's */
 	struct str *own_labels;	   /* the same for what the agent tells of itself */
-	struct str labels;	   /* of the line of a pod */
-	bool pods;		   /* false: their lines are left out */
-	bool cut;		   /* a line was left out: its labels are too long */
-	const struct family *told; /* whose HELP and TYPE are written */
+	/* By container and by device: made once, for all families. */
+	const char **pod_labels;	 /* NULL where they are too long */
+	const struct pod_usage **pod_of; /* NULL where it is not the first of its pod there */
+	bool *is_alone;			 /* all that uses the device is of one pod, and known */
+	struct str labels;		 /* of the line of a pod */
+	bool pods;			 /* false: their lines are left out */
+	bool cut;			 /* a line was left out: its labels are too long */
+	const struct family *told;	 /* whose HELP and TYPE are written */
 };
 
 /* --- labels ------------------------------------------------------------------------------------
@@ -120,7 +124,9 @@ static void make_device_labels(struct writer *w, uint32_t device)
 	add_device_text(labels, "UUID", id->uuid);
 }
 
-static const char *pod_labels(struct writer *w, const struct container_use *c, const char *source)
+/* NULL: they are too long. */
+static const char *make_pod_labels(
+	struct writer *w, const struct container_use *c, struct arena *arena)
 {
 	struct str *labels = &w->labels;
 	str_reset(labels);
@@ -131,11 +137,21 @@ static const char *pod_labels(struct writer *w, const struct container_use *c, c
 	if (w->options->pod_uid) {
 		metric_label(labels, "pod_uid", c->pod->uid);
 	}
-	if (source != NULL) {
-		metric_label(labels, "attribution", "estimated");
-		metric_label(labels, "source", source);
+	return labels->overflow ? NULL : arena_strndup(arena, str_text(labels), labels->len);
+}
+
+/* NULL: they are too long. */
+static const char *labels_of(struct writer *w, uint32_t container, const char *source)
+{
+	const char *labels = w->pod_labels[container];
+	if (source == NULL || labels == NULL) {
+		return labels;
 	}
-	return str_text(labels);
+	str_reset(&w->labels);
+	str_append_text(&w->labels, labels);
+	metric_label(&w->labels, "attribution", "estimated");
+	metric_label(&w->labels, "source", source);
+	return w->labels.overflow ? NULL : str_text(&w->labels);
 }
 
 /* --- lines -------------------------------------------------------------------------------------
@@ -168,44 +184,58 @@ static void write_line(struct writer *w, const struct family *f, const char *lab
 		w->told = f;
 	}
 	str_append_text(w->out, f->name);
+	/* Nearly all of the page is labels: they are not formatted again. */
 	if (labels[0] != '\0') {
-		str_append_format(w->out, "{%s}", labels);
+		str_append_char(w->out, '{');
+		str_append_text(w->out, labels);
+		str_append_char(w->out, '}');
 	}
 	str_append_char(w->out, ' ');
 	write_value(w->out, value, f->unit);
 	str_append_char(w->out, '\n');
 }
 
-static const struct pod_usage *pod_of(const struct usage *u, const struct container_use *c)
+/* Both lists are in one order, but that only one of them has pods that nobody knows. */
+static void find_pods(struct writer *w)
 {
-	for (uint32_t i = 0; i < u->pod_count; i++) {
-		if (u->pods[i].device == c->device && u->pods[i].pod == c->pod) {
-			return &u->pods[i];
+	const struct usage *u = w->usage;
+	uint32_t at = 0;
+	for (uint32_t i = 0; i < u->container_count; i++) {
+		const struct container_use *c = &u->containers[i];
+		while (c->first && at < u->pod_count &&
+			(u->pods[at].device < c->device ||
+				(u->pods[at].device == c->device && u->pods[at].pod != c->pod))) {
+			at++;
 		}
+		bool found = c->first && at < u->pod_count && u->pods[at].device == c->device;
+		w->pod_of[i] = found ? &u->pods[at] : NULL;
 	}
-	return NULL;
 }
 
-static bool is_alone(const struct usage *u, const struct container_use *c)
+static void find_alone(struct writer *w)
 {
-	for (uint32_t i = 0; i < u->container_count; i++) {
-		if (u->containers[i].device == c->device && u->containers[i].pod != c->pod) {
-			return false;
+	const struct usage *u = w->usage;
+	for (uint32_t d = 0; d < u->device_count; d++) {
+		w->is_alone[d] = !u->devices[d].shared && u->devices[d].lost.processes == 0;
+	}
+	for (uint32_t i = 1; i < u->container_count; i++) {
+		const struct container_use *c = &u->containers[i], *before = c - 1;
+		if (c->device == before->device && c->pod != before->pod) {
+			w->is_alone[c->device] = false;
 		}
 	}
-	return !u->devices[c->device].shared && u->devices[c->device].lost.processes == 0;
 }
 
 /* What is left of a share belongs to the pod and not to each of its containers. */
 static int64_t free_of(const struct writer *w, const struct container_use *c)
 {
 	const struct gpu_reading *r = &w->sample->devices[c->device];
-	const struct pod_usage *p = c->first ? pod_of(w->usage, c) : NULL;
+	const struct pod_usage *p = w->pod_of[c - w->usage->containers];
 	if (p == NULL) {
 		return -1;
 	}
 	if (!c->pod->tenant) {
-		return is_alone(w->usage, c) ? r->figures[FIGURE_FB_FREE] : -1;
+		return w->is_alone[c->device] ? r->figures[FIGURE_FB_FREE] : -1;
 	}
 	if (c->pod->mem_mib <= 0 || p->use.mem_bytes < 0) {
 		return -1;
@@ -220,7 +250,7 @@ static int64_t power_of(
 	const struct writer *w, const struct container_use *c, const char **ret_source)
 {
 	int64_t all = w->sample->devices[c->device].figures[FIGURE_POWER_MW];
-	if (c->first && is_alone(w->usage, c)) {
+	if (c->first && w->is_alone[c->device]) {
 		return all;
 	}
 	*ret_source = "compute";
@@ -271,9 +301,9 @@ static void write_family(struct writer *w, const struct family *f)
 		if (!w->sample->devices[c->device].answered || value < 0) {
 			continue;
 		}
-		const char *labels = pod_labels(w, c, source);
-		w->cut = w->cut || w->labels.overflow;
-		if (!w->labels.overflow) {
+		const char *labels = labels_of(w, i, source);
+		w->cut = w->cut || labels == NULL;
+		if (labels != NULL) {
 			write_line(w, f, labels, value);
 		}
 	}
@@ -386,6 +416,7 @@ static bool write_all(struct writer *w, bool pods)
 bool exposition_write(struct str *out, const struct gpu_sample *sample, const struct usage *usage,
 	const struct exposition_options *options)
 {
+	CLEANUP(arena_finish) struct arena arena = {0};
 	struct writer w = {.out = out,
 		.sample = sample,
 		.usage = usage,
@@ -396,6 +427,14 @@ bool exposition_write(struct str *out, const struct gpu_sample *sample, const st
 	w.own_labels = w.device_labels + sample->device_count;
 	for (uint32_t d = 0; d < sample->device_count; d++) {
 		make_device_labels(&w, d);
+	}
+	w.pod_of = ARENA_ARRAY(&arena, const struct pod_usage *, usage->container_count + 1u);
+	w.is_alone = ARENA_ARRAY(&arena, bool, usage->device_count + 1u);
+	w.pod_labels = ARENA_ARRAY(&arena, const char *, usage->container_count + 1u);
+	find_pods(&w);
+	find_alone(&w);
+	for (uint32_t i = 0; i < usage->container_count; i++) {
+		w.pod_labels[i] = make_pod_labels(&w, &usage->containers[i], &arena);
 	}
 	size_t limit = out->limit, room = limit > out->len ? limit - out->len : 0;
 	/* What comes after it has room, however much there is to tell here. */

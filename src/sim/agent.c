@@ -26,7 +26,10 @@ void agent_restart(struct machine *m)
 	m->boot++;
 	m->sequence = 0;
 	for (int i = 0; i < m->device_count; i++) {
-		m->devices[i].unheard = m->devices[i].sick;
+		struct device *d = &m->devices[i];
+		d->unheard = d->sick;
+		/* The agent that heard of it ended, and perhaps nobody was told that it is over. */
+		d->open = d->open || d->was_sick || d->sick;
 	}
 	sample_clear(&m->sample);
 	m->sample.taken_at = -SAMPLE_MS;
@@ -146,10 +149,10 @@ void agent_heal(struct sim *s, struct machine *m, int device)
 	if (d->sick) {
 		m->sick_at = sim_now(s);
 	}
-	if (d->sick && d->unheard) {
+	if (d->open) {
 		say_it_was_reset(s, m);
 	}
-	d->sick = d->unheard = false;
+	d->sick = d->unheard = d->open = false;
 }
 
 static void get_well(void *data, uint64_t index)
@@ -168,7 +171,7 @@ void agent_spells(struct sim *s)
 	uint64_t at = (uint64_t)sim_between(s, 0, (int64_t)s->fleet.machines.count - 1);
 	struct machine *m = &s->fleet.machines.items[at];
 	uint64_t device = (uint64_t)sim_between(s, 0, m->device_count - 1);
-	m->devices[device].sick = true;
+	m->devices[device].sick = m->devices[device].was_sick = true;
 	m->devices[device].unheard = false;
 	m->sick_at = sim_now(s);
 	s->report->faults++;

@@ -363,6 +363,12 @@ static bool counts_on(const struct sim *s, const char *uid, const struct stored 
 	return waits || (id != NULL && gpu_list_has(uuid, id->uuid));
 }
 
+/* One of the other mode is of no use to it, and goes so that one of its own can come (C11). */
+static bool is_served_by(const struct stored *tenant, const struct stored *capacity)
+{
+	return pod_is_mps(&tenant->pod) == pod_is_mps(&capacity->pod);
+}
+
 /* A deletion of ours begins or is done. */
 static void check_deletion(struct sim *s, const struct stored *o)
 {
@@ -398,7 +404,7 @@ static void check_deletion(struct sim *s, const struct stored *o)
 	}
 	for (size_t i = 0; i < s->store.items.count && !doubled; i++) {
 		const struct stored *t = s->store.items.items[i];
-		if (uses_share(t) && o->pod.identity != NULL &&
+		if (uses_share(t) && o->pod.identity != NULL && is_served_by(t, o) &&
 			gpu_list_has(note(&t->pod, NOTE_GPU_UUID), o->pod.identity->uuid)) {
 			sim_fail(s, "I8", "a controller deletes %s, on whose GPU %s/%s runs",
 				o->name, t->ns, t->name);

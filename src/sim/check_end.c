@@ -267,14 +267,14 @@ static bool gpu_used(const struct sim *s, const struct stored *holder)
 	return false;
 }
 
-/* I8: somebody who stays holds the GPU of whoever runs. */
-static bool is_held(const struct sim *s, const char *uuid)
+/* I8: somebody who stays holds the GPU of whoever runs, in its mode. */
+static bool is_held(const struct sim *s, const char *uuid, bool mps)
 {
 	for (size_t i = 0; i < s->store.items.count; i++) {
 		const struct stored *o = s->store.items.items[i];
 		if (is_pod(o) && pod_is_capacity(&o->pod) && !pod_is_terminal(&o->pod) &&
 			o->pod.deleting_ms == 0 && o->pod.identity != NULL &&
-			text_equals(o->pod.identity->uuid, uuid)) {
+			pod_is_mps(&o->pod) == mps && text_equals(o->pod.identity->uuid, uuid)) {
 			return true;
 		}
 	}
@@ -331,7 +331,7 @@ static bool settled_pod(struct sim *s, const struct stored *o, struct str *why)
 	struct told_gpu t = told_gpus(&o->pod);
 	bool runs = pod_is_tenant(&o->pod) && !text_empty(o->pod.node) && !pod_is_terminal(&o->pod);
 	while (runs && told_gpu_next(&t)) {
-		if (!fleet_is_doubled(s, t.uuid) && !is_held(s, t.uuid) &&
+		if (!fleet_is_doubled(s, t.uuid) && !is_held(s, t.uuid, pod_is_mps(&o->pod)) &&
 			!is_taken(s, t.uuid, &o->pod)) {
 			str_append_format(why, "%s/%s runs on %s, which nobody holds (I8)", o->ns,
 				o->name, t.uuid);

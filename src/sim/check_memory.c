@@ -62,11 +62,15 @@ static bool began_before(const struct sim *s, const struct greedy_look *l)
 	return false;
 }
 
-static int64_t gone_at(const struct sim *s, const char *uid)
+/* Its memory is free when it has ended, whenever its object goes. */
+static int64_t ended_at(const struct sim *s, const char *uid)
 {
-	vec_for_each (const struct promise, made, &s->checker.promises) {
-		if (strcmp(made->tenant, uid) == 0) {
-			return made->gone_at;
+	for (size_t i = s->memory.changes.count; i-- > 0;) {
+		const struct happened *h = &s->memory.changes.items[i];
+		if (h->before != NULL && strcmp(h->before->uid, uid) == 0 &&
+			!pod_is_terminal(&h->before->pod) &&
+			(h->after == NULL || pod_is_terminal(&h->after->pod))) {
+			return h->at;
 		}
 	}
 	return 0;
@@ -85,7 +89,7 @@ static int64_t measured_after(const struct sim *s, int replica, const char *uuid
 		}
 		const struct stored *o = store_find_uid(&s->store, e->uid);
 		int64_t since =
-			o != NULL && !pod_is_terminal(&o->pod) ? INT64_MAX : gone_at(s, e->uid);
+			o != NULL && !pod_is_terminal(&o->pod) ? INT64_MAX : ended_at(s, e->uid);
 		after = since > after ? since : after;
 	}
 	return after;

@@ -75,6 +75,7 @@ static void enter(struct sim *s, const struct machine *m)
 {
 	VEC_PUSH(&s->fleet.machines, *m);
 	store_put(&s->store, RES_NODES, node_value(s, m), ACTOR_CLUSTER);
+	prober_place_stranger(s, m);
 }
 
 void fleet_make(struct sim *s, int gpus, int64_t mem_mib)

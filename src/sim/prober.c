@@ -24,6 +24,25 @@ void prober_draw(struct sim *s, struct machine *m)
 	dice_leave(s, back);
 }
 
+/* Under the first name that a probe would have there: it is one of a person, and no probe. */
+void prober_place_stranger(struct sim *s, const struct machine *m)
+{
+	char name[64];
+	struct dice back = dice_enter(s, dice_key("stranger", m->name, 0));
+	bool comes = s->weather.probed && sim_chance(s, 150);
+	dice_leave(s, back);
+	unsigned long long hash = (unsigned long long)hash_text(m->name) & 0xffffffffffffull;
+	snprintf(name, sizeof name, "probe-%012llx-env", hash);
+	if (comes) {
+		store_put(&s->store, RES_PODS,
+			json_pack("{s:s, s:s, s:{s:s, s:s}, s:{s:s, s:[{s:s}]}, s:{s:s}}",
+				"apiVersion", "v1", "kind", "Pod", "metadata", "name", name,
+				"namespace", NAME_NAMESPACE, "spec", "nodeName", m->name,
+				"containers", "name", "main", "status", "phase", "Running"),
+			ACTOR_PERSON);
+	}
+}
+
 /* Another runtime, that honours whatever anybody may ask of it. */
 void prober_repair(struct sim *s, struct machine *m)
 {
@@ -99,9 +118,38 @@ static struct inject_sight sight_of(const struct machine *m, const struct stored
 	return sight;
 }
 
+/* Its machine is short of something, or a pod that counts for more has come. */
+static bool is_sent_off(struct sim *s, struct stored *o)
+{
+	struct dice back = dice_enter(s, dice_next(s, "probe", o->name, 0));
+	bool falls = dice_falls(s, "probe sent off", s->weather.kubelet_refusal);
+	bool killed = sim_chance(s, 500);
+	dice_leave(s, back);
+	if (!falls) {
+		return false;
+	}
+	dice_say(s, "the kubelet sends %s off", o->name);
+	s->report->faults++;
+	json_t *draft = store_draft(o);
+	json_t *status = json_object_get(draft, "status");
+	json_object_set_new(status, "phase", json_string("Failed"));
+	json_object_set_new(status, "reason", json_string(killed ? "Evicted" : "OutOfpods"));
+	if (killed) {
+		json_object_set_new(status, "containerStatuses",
+			json_pack("[{s:s, s:b, s:i, s:{s:{s:i, s:s}}}]", "name", PROBE_CONTAINER,
+				"ready", 0, "restartCount", 0, "state", "terminated", "exitCode",
+				137, "reason", "Error"));
+	}
+	store_put(&s->store, RES_PODS, draft, ACTOR_KUBELET);
+	return true;
+}
+
 void prober_run(struct sim *s, struct stored *o, const struct machine *m)
 {
 	CLEANUP(str_finish) struct str text = STR_INIT(INJECTION_TEXT_MAX);
+	if (is_sent_off(s, o)) {
+		return;
+	}
 	struct inject_sight sight = sight_of(m, o);
 	bool fits = inject_sight_write(&text, &sight);
 	ENSURE(fits);

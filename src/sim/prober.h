@@ -13,6 +13,7 @@ struct stored;
 struct str;
 
 void prober_draw(struct sim *s, struct machine *m);
+void prober_place_stranger(struct sim *s, const struct machine *m);
 void prober_repair(struct sim *s, struct machine *m);
 void prober_run(struct sim *s, struct stored *o, const struct machine *m); /* a probe starts */
 void prober_check_ledger(struct sim *s, const struct commit *c);

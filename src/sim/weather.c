@@ -46,7 +46,7 @@ static void draw_work(struct sim *s)
 	w->exclusive = sim_chance(s, 250) ? 600 : 0;
 	w->greedy = sim_chance(s, 300) ? (uint32_t)sim_between(s, 50, 600) : 0;
 	w->walled = sim_chance(s, 250) ? (uint32_t)sim_between(s, 100, 900) : 0;
-	w->probed = sim_chance(s, 350) && s->config.scenario == NULL;
+	w->probed = (sim_chance(s, 350) || s->config.probed) && s->config.scenario == NULL;
 	w->faulty = w->walled > 0 && sim_chance(s, 500) ? (uint32_t)sim_between(s, 20, 200) : 0;
 	dice_leave(s, back);
 }

@@ -219,7 +219,9 @@ class Ground:
                 "--kubeconfig", self.plane.kubeconfig("controller"),
                 "--webhook-listen", "127.0.0.1:%d" % self.webhook_port,
                 "--metrics-listen", "127.0.0.1:%d" % self.metrics_port,
-                "--debug", "--journal-memory-mib=0", "--log-level", "info"]
+                "--debug", "--journal-memory-mib=0", "--log-level", "info",
+                # Its nodes have no container runtime that could answer a probe.
+                "--injection=env"]
         return self._start("controller", argv, self.metrics_port)
 
     def informer(self):

@@ -185,7 +185,9 @@ class Ground:
         argv = [self.args.binary, "controller", "--kubeconfig", self.plane.kubeconfig("controller"),
                 "--webhook-listen", "127.0.0.1:%d" % self.webhook_port,
                 "--metrics-listen", "127.0.0.1:%d" % self.metrics_port,
-                "--image", "aliquot:bench", "--journal-memory-mib=0", "--log-level", "info"]
+                "--image", "aliquot:bench", "--journal-memory-mib=0", "--log-level", "info",
+                # Its nodes have no container runtime that could answer a probe.
+                "--injection=env"]
         log = os.path.join(self.plane.dir, "bench-controller.log")
         subject = _ground.Subject("controller", processes.start(argv, log), self.metrics_port)
         self.plane.adopt("controller", subject.record)

@@ -3,7 +3,6 @@ agent or the API server is away. The driver, /proc and the cgroups are stand-ins
 
 import json
 import os
-import shutil
 import signal
 import time
 import urllib.parse
@@ -12,6 +11,7 @@ import urllib.request
 import pytest
 
 import agents
+import debs
 import ports
 import processes
 from helpers import capacity_on, environment, events, note, on, seen, wait_gone
@@ -241,9 +241,7 @@ scrape_configs:
 @pytest.fixture(name="prometheus")
 def fixture_prometheus(stack, tmp_path):
     """prometheus(node): Debian's, which scrapes the agent of that node; gives a function that asks it."""
-    program = shutil.which("prometheus")
-    if program is None:
-        pytest.skip("prometheus is not installed (apt-get install prometheus)")
+    program = debs.find("prometheus")
     started = []
 
     def start(where):

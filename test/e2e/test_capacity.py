@@ -196,7 +196,7 @@ def test_k40_one_that_cannot_leave_stops_nobody(stack, node, name):
     for other in (elsewhere, where):
         pod, used = running(stack, other, name(), "0.9")
         assert used["metadata"]["name"] != stuck and pin(pod) == other
-    # Two of each: create, grant, place, and a few events and conditions; nothing for the stuck one.
+    # Two of each: create, a probe made and gone, grant, place, and a few events and conditions; nothing for the stuck one.
     assert stack.leader().writes() - began < 30
     assert stack.leader().metric('aliquot_actions_total{action="DeleteCapacity"') == before + 1
     stack.api.patch("pods", stuck, {"metadata": {"finalizers": None}}, SYSTEM)

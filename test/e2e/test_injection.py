@@ -1,6 +1,7 @@
 """C26: no tenant goes to a node before it is proven how a container gets its GPU there, end to end: the probe is the
 shipped program, on played nodes whose runtimes honour one form, or none."""
 
+import contextlib
 import json
 import statistics
 import time
@@ -8,12 +9,13 @@ import time
 import pytest
 
 import boundaries
+from api import ApiError
 from helpers import P, capacity_on, events, gates, note, on, placed, seen, wait_empty
 from invariants import Picture
 from waiting import wait_until
 
 TOLD_LABEL = "example.com/told"
-STACK = {"nodes": [("give-%d" % i, 2) for i in range(26)], "controllers": [["--identity=prover"]],
+STACK = {"nodes": [("give-%d" % i, 2) for i in range(27)], "controllers": [["--identity=prover"]],
          "arguments": ["--injection=%s=yes:env,probe" % TOLD_LABEL, "--idle-grace-seconds=2"]}
 SYSTEM = "aliquot-system"
 NRI = "nvidia.cdi.k8s.io/container.main"
@@ -113,6 +115,40 @@ def test_c26_a_node_that_gives_another_gpu_is_no_place_either(stack, node, name)
     stack.api.delete("pods", tenant, "default", grace=0)
 
 
+def test_c26_a_runtime_class_that_comes_to_a_living_node_is_proven_too(stack, node, name):
+    """Under the class of the first tenant the node honours another form than under that of the second."""
+    where, one, two = node(2), name(), name()
+    stack.kubelet.fault("injection", node=where, forms={"": ["env"], "nvidia": ["cdi"]})
+    stack.create_pod(one, fraction="0.9", **on(where))
+    check_told(stack, stack.wait_running(one), "env")
+    stack.api.create("runtimeclasses", {"apiVersion": "node.k8s.io/v1", "kind": "RuntimeClass",
+                                        "metadata": {"name": "nvidia"}, "handler": "nvidia"})
+    try:
+        def follows():
+            probe = stack.pod("probe", fraction="0.5")
+            return stack.api.create("pods", probe, dryRun="All")["spec"].get("runtimeClassName") == "nvidia"
+        # Classes are read when it starts, and once a minute.
+        stack.controllers[0].kill()
+        stack.heal()
+        wait_until(follows, 20, "the class to be known")
+        start = now(stack)
+        stack.create_pod(two, fraction="0.9", **on(where))
+        check_told(stack, stack.wait_running(two, timeout=60), "cdi")
+        assert made_since(stack, start)[-1] == "cdi"
+        assert {(claim(p)["class"], claim(p)["form"]) for p in capacity_on(stack, where)} == {
+            ("", "env"), ("nvidia", "cdi")}
+        check_told(stack, stack.get_pod(one), "env")
+        wait_no_probe(stack)
+    finally:
+        for tenant in (one, two):
+            with contextlib.suppress(ApiError):
+                stack.api.delete("pods", tenant, "default", grace=1)
+        wait_until(lambda: not capacity_on(stack, where), 30, "its capacity pods to go")
+        stack.api.delete("runtimeclasses", "nvidia")
+        # It would go on naming the class for a minute, and the API server refuse whoever names one that is gone.
+        stack.controllers[0].kill()
+
+
 def test_c26_the_proof_outlives_the_controller(stack, node, name):
     where, one, two = node(2), name(), name()
     stack.kubelet.fault("injection", node=where, forms=["env"])
@@ -178,6 +214,28 @@ def test_c26_killed_at_each_write_of_the_proof(stack, node, name, boundary):
     assert claim(holder)["form"] == "env"
     # What a probe told is not asked for again: the next leader believes the one that is there.
     assert made_since(stack, start) == ["env"], boundary
+
+
+def test_c26_killed_after_each_of_three_probes(stack, node, name):
+    """How far it is the probes say: the next leader goes on with the form after those that were refused."""
+    wait_empty(stack)
+    leader, where, tenant = stack.controllers[0], node(2), name()
+    if not leader.can_crash():
+        pytest.skip("this build does not end at writes; a sanitized one does")
+    stack.kubelet.fault("injection", node=where, forms=["nri"])
+    start = now(stack)
+    leader.arm("after CreateProbe")
+    stack.create_pod(tenant, fraction="0.5", **on(where))
+    for count in (1, 2, 3):
+        leader.wait_crashed()
+        assert len(made_since(stack, start)) == count
+        if count < 3:
+            leader.arm("after CreateProbe")
+        leader.start(wait_ready=False)
+    stack.heal()
+    check_told(stack, stack.wait_running(tenant, timeout=60), "nri")
+    wait_no_probe(stack)
+    assert made_since(stack, start) == list(TOLD)
 
 
 def test_c26_the_writes_are_all_there_are():

@@ -136,8 +136,8 @@ class Launcher:
         env = self._env(pod, container, status, share)
         container.env = env
         # The device plugin has ways of its own, whatever the runtime makes of names.
-        container.visible = self.node.devices.visible(share or self.node.runtime.names(
-            pod, container.name, env.get("NVIDIA_VISIBLE_DEVICES")))
+        container.visible = self.node.devices.given(share)[1] if share else self.node.devices.visible(
+            self.node.runtime.names(pod, container.name, env.get("NVIDIA_VISIBLE_DEVICES")))
         if self.plays(container.spec):
             container.play(pod)
             return
@@ -165,7 +165,7 @@ class Launcher:
         env = kubelet_env.resolve(self.kubelet.api, pod, container.spec, status, base)
         if share:
             # The device plugin's answer comes last and wins.
-            env["NVIDIA_VISIBLE_DEVICES"] = ",".join(share)
+            env["NVIDIA_VISIBLE_DEVICES"] = self.node.devices.given(share)[0]
         else:
             env.setdefault("NVIDIA_VISIBLE_DEVICES", self._baked(pod))
         return env

@@ -45,6 +45,13 @@ class Faults:
         self.kubelet.api.patch("nodes", node, {"status": {
             "allocatable": {"nvidia.com/gpu": count}}}, sub="status")
 
+    def device_plugin(self, node, says=None, shows="own"):
+        """It sets the variable to SAYS instead of UUIDs (void, as with CDI), and shows a container its own, all, or none."""
+        if shows not in ("own", "all", "none"):
+            raise ValueError("shows: own, all or none")
+        devices = self.kubelet.nodes[node].devices
+        devices.says, devices.shows = says, shows
+
     def kill(self, namespace, pod, container, code=-9, message=""):
         """A container dies now: by signal -CODE, or, where only played, exiting with CODE and that message."""
         worker = self.kubelet.find(namespace, pod)

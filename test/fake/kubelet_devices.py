@@ -51,6 +51,7 @@ class Devices:
         self._late = {}
         self._loads = {}
         self.rejections = 0
+        self.says, self.shows = None, "own"
         self.unhealthy = set()
         self.sick = {}
         try:
@@ -124,6 +125,11 @@ class Devices:
         with open(self._books + ".new", "w", encoding="utf-8") as file:
             json.dump(self.held, file)
         os.replace(self._books + ".new", self._books)
+
+    def given(self, share):
+        """(what the device plugin sets NVIDIA_VISIBLE_DEVICES to, the UUIDs that a container with this share sees)."""
+        shown = {"own": share, "all": self.uuids, "none": []}[self.shows]
+        return self.says if self.says is not None else ",".join(share), list(shown)
 
     # What NVML says.
 

@@ -242,6 +242,6 @@ class Stories:
         placed = {p["metadata"]["name"] for p in picture.placed}
         unplaced = {p["metadata"]["name"] for p in picture.tenants if not note(p, "gpu-uuid")}
         self.remove()
-        wait_until(lambda: not self.stack.capacity_pods(), 60, lambda: "all capacity pods to leave\n" +
-                   self.stack.logs())
+        wait_until(lambda: not self.stack.capacity_pods() and not self.at_home("probe"), 60,
+                   lambda: "all capacity pods and probes to leave\n" + self.stack.logs())
         return placed, unplaced

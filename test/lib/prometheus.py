@@ -1,4 +1,4 @@
-"""A real Prometheus (Debian's) on loopback that scrapes what a test gives it, once a second."""
+"""A real Prometheus (Debian's, debs.py) on loopback that scrapes what a test gives it, once a second."""
 
 import json
 import os
@@ -7,6 +7,7 @@ import tempfile
 import urllib.parse
 import urllib.request
 
+import debs
 import processes
 from waiting import wait_until
 
@@ -31,7 +32,7 @@ class Prometheus:
             file.write(config or CONFIG % ("true" if honor_labels else "false", json.dumps(target)))
         self.log = os.path.join(self.dir, "log")
         self.record = processes.start(
-            ["prometheus", "--config.file=" + path, "--storage.tsdb.path=" + os.path.join(self.dir, "data"),
+            [debs.find("prometheus"), "--config.file=" + path, "--storage.tsdb.path=" + os.path.join(self.dir, "data"),
              "--web.listen-address=127.0.0.1:%d" % port], self.log)
 
     def query(self, text):

@@ -296,3 +296,20 @@ void believe_any_probe(struct change *c, teller tell, void *data)
 	}
 	tell(data, c);
 }
+
+void read_proofs_as_env(struct change *c, teller tell, void *data)
+{
+	struct pod pod;
+	struct inject_claim claim;
+	if (c->type == CHANGE_SET && c->kind == KIND_POD && c->pod->claim != NULL &&
+		pod_is_capacity(c->pod)) {
+		pod = *c->pod;
+		claim = *c->pod->claim;
+		claim.form = INJECT_ENV;
+		pod.claim = &claim;
+		c->pod = &pod;
+		tell(data, c);
+		return;
+	}
+	tell(data, c);
+}

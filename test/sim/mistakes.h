@@ -25,6 +25,7 @@ void more_memory(struct change *c, teller tell, void *data);
 void accept_doubles(struct change *c, teller tell, void *data);
 void place_without_mark(const struct wire_request *r, json_t *body);
 void believe_any_probe(struct change *c, teller tell, void *data);
+void read_proofs_as_env(struct change *c, teller tell, void *data);
 void waiters_rank_higher(struct change *c, teller tell, void *data);
 
 /* --- mistakes_more.c: answers, departures, sentences, quotas --- */

@@ -91,6 +91,8 @@ const struct mutation_row mutation_rows[] = {
 		.hooks = {.assumes_env = true}},
 	{"believes-any-probe", "a probe proves its form whatever it has seen",
 		.hooks = {.change = believe_any_probe}},
+	{"proofs-are-env", "whatever form is proven, env is read",
+		.hooks = {.change = read_proofs_as_env}},
 	{"say-nothing", "conditions are written under another name",
 		.hooks = {.request = say_nothing}},
 	{"keeps-leading", "a leader does not notice that its Lease is over",

@@ -10,6 +10,7 @@ struct run {
 	int64_t seed;
 	const struct mutation_row *mutation; /* borrowed; NULL: none */
 	const struct sim_scenario *scenario; /* borrowed; NULL: none */
+	bool probed;			     /* it is about the proof of injection */
 };
 
 /* `only` and `log` may be NULL, as in struct sim_config. */

@@ -9,6 +9,7 @@
  *     sim --scenario NAME        one that is named, --times (or --seeds) times
  *     sim --scenarios            their names
  *     sim --shrink               the first failing seed, as short as it gets; needs one that fails
+ *     sim --probed               machines differ in how they give GPUs in each run, not in a third
  *     sim --twice                each seed twice, which must be the same run to the byte
  *
  * A failure is shrunk (for --shrink-s seconds, 0: not at all) and kept as a file in --keep. */
@@ -42,7 +43,8 @@ static int usage(void)
 	fprintf(stderr,
 		"usage: sim [--seeds N] [--first SEED] [--steps N] [--trace SEED] [--replay FILE] "
 		"[--mutation NAME] [--mutations] [--all-mutations] [--scenario NAME] "
-		"[--scenarios] [--shrink] [--shrink-s SECONDS] [--keep FOLDER] [--twice]\n");
+		"[--scenarios] [--shrink] [--shrink-s SECONDS] [--keep FOLDER] [--probed] "
+		"[--twice]\n");
 	return 2;
 }
 
@@ -52,7 +54,7 @@ static bool take_flag(struct options *o, const char *key)
 		const char *key;
 		bool *value;
 	} rows[] = {{"--twice", &o->twice}, {"--all-mutations", &o->all_mutations},
-		{"--shrink", &o->shrink}};
+		{"--shrink", &o->shrink}, {"--probed", &o->run.probed}};
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
 		if (strcmp(rows[i].key, key) == 0) {
 			*rows[i].value = true;
@@ -132,6 +134,7 @@ struct sim_report run_once(
 	struct sim_report report;
 	struct sim_config config = {.seed = (uint64_t)run->seed,
 		.scenario = run->scenario,
+		.probed = run->probed,
 		.only = only,
 		.log = log,
 		.trace = trace,
@@ -156,6 +159,9 @@ static void tell(const struct run *run, const struct sim_report *r)
 	}
 	if (run->mutation != NULL) {
 		printf(" --mutation %s", run->mutation->name);
+	}
+	if (run->probed) {
+		printf(" --probed");
 	}
 	printf(" --trace %" PRId64 "\n", run->seed);
 	fflush(stdout);

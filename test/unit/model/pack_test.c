@@ -360,7 +360,6 @@ Test(pack, every_change_survives)
 		.workload_types = types,
 		.workload_type_count = 1,
 		.mode = MODE_AUTOMATE,
-		.sizing = SIZING_DEFAULT,
 		.max_tenants = 4};
 	struct namespace ns = {.name = "ns", .labels = {f.labels, 2}, .terminating = true};
 	struct limit_range range = {.ns = "ns", .name = "l", .limits_gpus = true};
@@ -386,7 +385,7 @@ Test(pack, every_change_survives)
 		.ns = "ns",
 		.name = "name"};
 	for (int type = CHANGE_SET; type <= CHANGE_RUNTIME; type++) {
-		for (int kind = 0; kind < KIND_COUNT; kind++) {
+		for (int kind = 0; kind < KIND_ENGINE; kind++) {
 			c.type = (enum change_type)type;
 			c.kind = (enum kind)kind;
 			c.leads = type == CHANGE_LEADER;

@@ -1,0 +1,110 @@
+/* More at once for a workload under pressure. Signals go in, what it is to have and why comes out;
+ * until the hold is over nothing shrinks, then what was added goes step by step. Pure.
+ *
+ * A step is taken from the ALLOCATION, never from what an earlier step asked for: while that has
+ * not arrived, a further signal says nothing new. What caps it ends it. Healing waits for no
+ * history and no age of a pod; budgets are for whoever replaces pods.
+ *
+ * The state is one container's. Beside the paused flag it can be found again from a
+ * GPURecommendation (heal_restore). */
+#ifndef RIGHT_HEAL_H
+#define RIGHT_HEAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model/recommendation.h"
+#include "model/sizing.h"
+#include "right/press.h"
+#include "size/blame.h"
+
+/* A second signal within this escalates. */
+#define HEAL_AGAIN_MS	 3600000
+#define HEAL_PRESS_MS	 600000	   /* between two steps of compute */
+#define HEAL_NEAR_MS	 300000	   /* near the limit for so long is a signal */
+#define HEAL_DOWN_MS	 1800000   /* between two steps down after the hold */
+#define HEAL_RESTARTS	 2	   /* so many */
+#define HEAL_RESTARTS_MS 600000	   /* within this after a shrink of ours undo it */
+#define HEAL_ROLLBACK_MS 259200000 /* and block another for so long */
+#define HEAL_LEAK_HOURS	 6	   /* of rising without a plateau, and */
+#define HEAL_LEAK_STEPS	 2	   /* so many steps: a leak */
+
+/* --- signals --- */
+
+struct heal_exit {
+	int32_t code;	  /* of the container */
+	bool told;	  /* its last words are a CUDA out-of-memory */
+	int64_t used_mib; /* in its last minute; METERED_ABSENT: not known */
+	int64_t share_mib;
+};
+/* Did it end for lack of GPU memory? 137 is the host's memory, whatever it used. */
+bool heal_exit_is_memory(const struct heal_exit *e);
+
+enum heal_signal {
+	HEAL_QUIET,
+	HEAL_DENIED,	    /* an allocation was denied, or it ended for lack of memory */
+	HEAL_NEAR_LIMIT,    /* what grows with need is near its limit */
+	HEAL_PRESSED,	    /* compute */
+	HEAL_CONTENTION,    /* not its share is too small: a neighbour takes it */
+	HEAL_RESTARTS_LOOP, /* it restarts since we shrank it */
+};
+const char *heal_signal_name(enum heal_signal s); /* for events and messages */
+
+struct heal_ask {
+	const struct sizing *sizing; /* borrowed */
+	int64_t now_ms;
+	struct share allocated;	  /* what running pods have */
+	struct share recommended; /* what they should have without healing (hold_answer.target) */
+	int64_t device_mib;	  /* usable memory of the largest GPU; 0: not known */
+
+	bool denied;	      /* since it was asked last */
+	enum blame blame;     /* if so: with others over their share it is theirs (C29). Where an
+				 enforced limit denied it: BLAME_OWN */
+	int64_t used_mib;     /* METERED_ABSENT: not known */
+	bool grows;	      /* its memory is of the growing class */
+	int32_t rising_hours; /* history_rising */
+	enum press_verdict press; /* of as many replicas as count (press_counts) */
+
+	int64_t shrunk_ms;	  /* when we last shrank it; 0: never */
+	struct share shrunk_from; /* what it had before */
+	int32_t restarts;	  /* of its containers since then, within HEAL_RESTARTS_MS */
+};
+
+/* --- state --- */
+
+struct heal_half {
+	int64_t value; /* what it is held at; 0: not healed */
+	int64_t since_ms, until_ms, last_ms;
+	int32_t step;
+};
+
+struct heal {
+	struct heal_half compute, memory; /* milli-GPU, MiB */
+	int64_t near_ms;		  /* near the limit since; 0: it is not */
+	int64_t rolled_ms;		  /* the shrink that was undone; 0: none */
+	bool paused;	/* until a person or the policy says otherwise: heal_resume */
+	bool exhausted; /* a whole device was not enough */
+	bool leaking;	/* growth has stopped */
+};
+
+void heal_restore(struct heal *h, const struct recommended_healing *told, struct share target);
+void heal_resume(struct heal *h);
+
+/* --- what follows --- */
+
+struct heal_answer {
+	struct share target; /* never less than what is recommended, but for a leak */
+	struct share
+		uncapped; /* what the last step asked for; at most a step above the allocation */
+	bool healing;	  /* the rest of these is told in status */
+	struct recommended_healing told;
+	bool capped;	      /* the policy or the device kept the step from being what it was */
+	int64_t blocked_ms;   /* nothing shrinks before; 0: nothing blocks */
+	enum heal_signal saw; /* now: an event. QUIET: nothing */
+	bool acted;	      /* and the target rose, or went back */
+	bool contention;      /* ask for another GPU, for it or its neighbour */
+};
+
+void heal_step(struct heal *h, const struct heal_ask *ask, struct heal_answer *ret);
+
+#endif

@@ -1,0 +1,91 @@
+/* Frameworks that take a GPU's memory ahead of need: how they are known, what they need, and what
+ * they are told. What such a process uses says nothing of what it needs. Pure. */
+#ifndef RIGHT_PREALLOC_H
+#define RIGHT_PREALLOC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "history/history.h"
+#include "model/sizing.h"
+
+/* --- which class --- */
+
+/* Sticky: once one of the latter two it stays (history_kept.memory_class), for within a share a
+ * growing allocator that reached its peak looks just like one that took everything at start. */
+enum memory_class { MEMORY_UNDECIDED, MEMORY_GROWING, MEMORY_PREALLOCATED };
+
+/* How long the memory of one pod has been level. The caller's, one a pod; all zero at first. */
+struct prealloc_watch {
+	int64_t since_ms;
+	int64_t low_mib, high_mib;
+};
+
+struct prealloc_look {
+	bool hinted;	     /* image, arguments or environment name such a framework */
+	bool owns_device;    /* the pod has a whole GPU */
+	int64_t started_ms;  /* the container */
+	int64_t used_mib;    /* METERED_ABSENT: not told */
+	int64_t visible_mib; /* of the device */
+	int64_t now_ms;
+};
+
+/* Judged by use only while the pod has the whole device and 5 minutes after its start: level within
+ * 1 % for an hour means PREALLOCATED from 70 % of the device up, else GROWING. */
+enum memory_class prealloc_classify(
+	enum memory_class now, struct prealloc_watch *w, const struct prealloc_look *look);
+
+/* --- what it needs --- */
+
+/* What recommend.h has to know of it. */
+struct prealloc_state {
+	enum memory_class memory_class;
+	bool owns_device;      /* its pods have whole GPUs */
+	int64_t allocated_mib; /* else their share; 0: they have none */
+	int64_t kv_pool_mib;   /* of the pool for keys and values; METERED_ABSENT: not told */
+	bool starved;	       /* requests were preempted for lack of memory within the window */
+};
+
+enum prealloc_by {
+	PREALLOC_NOT,	     /* it grows with need, or is treated so: the peak counts */
+	PREALLOC_BY_APP,     /* sized by its own gauges; MemoryPreallocated=True AppMetrics */
+	PREALLOC_NO_METRICS, /* it has none: NoAppMetrics */
+	PREALLOC_KEPT,	     /* the policy says so: KeepUsed */
+};
+const char *prealloc_by_name(enum prealloc_by by); /* the condition's reason; NOT: NULL */
+
+struct prealloc_need {
+	enum prealloc_by by;
+	int64_t mib; /* without any headroom on top; 0: not known. PREALLOC_NOT: not looked at */
+};
+struct prealloc_need prealloc_need(const struct sizing *s, const struct history *h,
+	const struct prealloc_state *state, int64_t now_ms);
+
+/* --- what it is told --- */
+
+enum prealloc_tell {
+	TELL_NOTHING,  /* it has no way to be told, or not enough is known */
+	TELL_FRACTION, /* of the device's memory */
+	TELL_FREE,     /* of what is free after the weights are loaded */
+	TELL_GROWTH,   /* to take memory as it needs it; no limit */
+};
+
+struct prealloc_slice {
+	const char *framework; /* as size/admit.h names it */
+	int64_t share_mib;
+	int64_t context_mib; /* of the share, for the CUDA context */
+	int64_t device_mib;  /* all of the device that was chosen */
+	int64_t weights_mib; /* of the model; METERED_ABSENT: not known */
+};
+
+struct prealloc_word {
+	enum prealloc_tell tell;
+	const char *argument; /* such as --gpu-memory-utilization; NULL: there is none */
+	const char *variable; /* of the environment; NULL: there is none */
+	int32_t thousandths;  /* of FRACTION and FREE, rounded down */
+};
+
+/* So that all it takes, its CUDA context included, stays within the share. */
+struct prealloc_word prealloc_tell(const struct prealloc_slice *slice);
+
+#endif

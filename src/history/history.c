@@ -1,0 +1,316 @@
+/* One container's past: what is told, who leads, what is known. */
+#include "history/history.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "track.h"
+
+#define AHEAD_MS    30000 /* clocks of nodes differ */
+#define EARLIEST_MS ((int64_t)SIZING_WINDOW_MAX_S * 2000)
+#define FEED_MAX    40000
+#define KV_LEVEL    (METERED_GAUGE_FULL / LEVELS)
+
+struct history *history_create(void)
+{
+	static const struct sizing sizing = SIZING_DEFAULT;
+	struct history *h = xcalloc(1, sizeof *h);
+	history_fit(h, &sizing, 0);
+	return h;
+}
+
+void history_destroy(struct history *h)
+{
+	if (h == NULL) {
+		return;
+	}
+	for (uint32_t i = 0; i < h->count; i++) {
+		track_finish(&h->tracks[i]);
+	}
+	free(h->tracks);
+	free(h->kv);
+	free(h);
+}
+
+void history_fit(struct history *h, const struct sizing *s, int64_t now_ms)
+{
+	uint32_t window_s = (uint32_t)s->window_s, half_life_s = (uint32_t)s->half_life_s;
+	h->active_above = (uint32_t)s->active_above_percent;
+	if (window_s == h->window_s && half_life_s == h->half_life_s) {
+		return;
+	}
+	h->window_s = window_s;
+	h->half_life_s = half_life_s;
+	for (uint32_t i = 0; i < h->count; i++) {
+		levels_fit(&h->tracks[i].compute, half_life_s, window_s, now_ms);
+		hours_fit(&h->tracks[i].hours, window_s);
+	}
+	if (h->kv != NULL) {
+		levels_fit(h->kv, half_life_s, window_s, now_ms);
+	}
+}
+
+size_t history_bytes(const struct history *h)
+{
+	size_t bytes = sizeof *h + (h->kv != NULL ? sizeof *h->kv : 0);
+	for (uint32_t i = 0; i < h->count; i++) {
+		const struct hours *hours = &h->tracks[i].hours;
+		bytes += sizeof h->tracks[i] + hours->count * sizeof *hours->cells;
+	}
+	return bytes;
+}
+
+struct history_kept *history_kept(struct history *h)
+{
+	return &h->kept;
+}
+
+/* --- what is told --- */
+
+static void feed_close(struct history *h, struct history_feed *f)
+{
+	struct track *t = f->count > 0 ? track_find(h, f->serial) : NULL;
+	if (t != NULL) {
+		track_add_minute(t, h, f->sum / f->count, f->wall, f->minute);
+	}
+	f->sum = 0;
+	f->count = 0;
+}
+
+static void feed_add(struct history_feed *f, const struct history_sample *s)
+{
+	int64_t compute = s->compute < METERED_FULL ? s->compute : METERED_FULL;
+	bool walled = s->wall > 0 && s->wall < METERED_FULL;
+	if (f->count < FEED_MAX) {
+		f->sum += (uint32_t)compute;
+		f->count++;
+	}
+	f->wall = walled ? (uint32_t)s->wall : METERED_FULL;
+}
+
+static bool can_be(const struct history *h, const struct history_sample *s, int64_t now_ms)
+{
+	return s->at_ms <= now_ms + AHEAD_MS && s->at_ms > EARLIEST_MS &&
+	       s->at_ms > now_ms - (int64_t)h->window_s * 1000 &&
+	       (s->compute >= 0 || s->mem_bytes >= 0);
+}
+
+bool history_take(
+	struct history *h, struct history_feed *f, const struct history_sample *s, int64_t now_ms)
+{
+	int32_t minute = (int32_t)(s->at_ms / MINUTE_MS);
+	if (s->at_ms <= f->last_ms || !can_be(h, s, now_ms)) {
+		return false;
+	}
+	struct track *t = track_touch(h, &s->source);
+	if (minute != f->minute || t->serial != f->serial) {
+		feed_close(h, f);
+	}
+	f->last_ms = s->at_ms;
+	f->minute = minute;
+	f->serial = t->serial;
+	t->samples += t->samples < UINT32_MAX;
+	t->first_ms = t->first_ms == 0 || s->at_ms < t->first_ms ? s->at_ms : t->first_ms;
+	t->last_ms = s->at_ms > t->last_ms ? s->at_ms : t->last_ms;
+	if (s->compute >= 0) {
+		feed_add(f, s);
+	}
+	if (s->mem_bytes >= 0) {
+		hours_add_memory(&t->hours, (s->mem_bytes + (1 << 20) - 1) >> 20, s->at_ms);
+	}
+	return true;
+}
+
+void history_settle(struct history *h, struct history_feed *f, int64_t now_ms)
+{
+	if (now_ms / MINUTE_MS > f->minute) {
+		feed_close(h, f);
+	}
+}
+
+void history_leave(struct history *h, struct history_feed *f)
+{
+	feed_close(h, f);
+}
+
+void history_add_run(struct history *h)
+{
+	h->runs += h->runs < INT32_MAX;
+}
+
+void history_take_kv(struct history *h, int64_t used, int64_t now_ms)
+{
+	if (used < 0 || now_ms <= EARLIEST_MS) {
+		return;
+	}
+	if (h->kv == NULL) {
+		h->kv = xcalloc(1, sizeof *h->kv);
+		levels_init(h->kv, h->half_life_s, h->window_s);
+	}
+	int64_t level = used > 0 ? (used - 1) / KV_LEVEL : 0;
+	levels_add(h->kv, (uint32_t)(level < LEVELS ? level : LEVELS - 1), now_ms);
+}
+
+/* --- who leads --- */
+
+static bool is_enough(
+	const struct history *h, const struct track *t, const struct sizing *s, int64_t now_ms)
+{
+	int64_t compute = 0, memory = 0;
+	if (s->required_runs > 0 && h->runs >= s->required_runs) {
+		return true;
+	}
+	if (s->required_runs > 0 && s->required_s == 0) {
+		return false;
+	}
+	hours_observed(&t->hours, now_ms, &compute, &memory);
+	return compute * 60 >= s->required_s && memory * 60 >= s->required_s;
+}
+
+static bool is_fresh(const struct track *t, int64_t now_ms)
+{
+	return now_ms - t->last_ms <= HISTORY_FRESH_MS;
+}
+
+static int32_t rank_of(const struct track *t)
+{
+	return t->source * 2 + (t->estimated ? 1 : 0);
+}
+
+static int64_t minutes_of(const struct track *t, int64_t now_ms)
+{
+	int64_t compute = 0, memory = 0;
+	hours_observed(&t->hours, now_ms, &compute, &memory);
+	return compute < memory ? compute : memory;
+}
+
+/* Another one that is heard takes the lead if it knows enough and either the leader does not, or is
+ * the worse source, or has been silent for as long as it takes to know enough. While neither knows
+ * enough nothing is done by either, and the one shown is the one that is heard. */
+static bool takes_lead(
+	const struct history *h, const struct track *t, const struct sizing *s, int64_t now_ms)
+{
+	const struct track *lead = &h->tracks[h->lead];
+	bool silent = !is_fresh(lead, now_ms);
+	if (!is_fresh(t, now_ms)) {
+		return false;
+	}
+	if (!is_enough(h, lead, s, now_ms)) {
+		return is_enough(h, t, s, now_ms) ||
+		       (silent && minutes_of(t, now_ms) > minutes_of(lead, now_ms));
+	}
+	bool long_silent = silent && now_ms - lead->last_ms >= s->required_s * 1000;
+	return is_enough(h, t, s, now_ms) && (long_silent || rank_of(t) < rank_of(lead));
+}
+
+static void choose_lead(struct history *h, const struct sizing *s, int64_t now_ms)
+{
+	for (uint32_t i = 0; i < h->count; i++) {
+		if (i != h->lead && takes_lead(h, &h->tracks[i], s, now_ms)) {
+			h->lead = (uint8_t)i;
+		}
+	}
+}
+
+/* --- what is known --- */
+
+static bool is_heard(const struct history *h, int64_t now_ms)
+{
+	for (uint32_t i = 0; i < h->count; i++) {
+		if (is_fresh(&h->tracks[i], now_ms)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static enum history_state state_of(
+	const struct history *h, const struct sizing *s, int64_t now_ms, bool running)
+{
+	const struct track *lead = &h->tracks[h->lead];
+	if (running && !is_heard(h, now_ms)) {
+		return HISTORY_STALE;
+	}
+	bool led = !running || is_fresh(lead, now_ms);
+	return led && is_enough(h, lead, s, now_ms) ? HISTORY_SUFFICIENT : HISTORY_LEARNING;
+}
+
+static void count_samples(const struct history *h, struct history_facts *f)
+{
+	for (uint32_t i = 0; i < h->count; i++) {
+		const struct track *t = &h->tracks[i];
+		f->first_ms = i == 0 || t->first_ms < f->first_ms ? t->first_ms : f->first_ms;
+		f->last_ms = t->last_ms > f->last_ms ? t->last_ms : f->last_ms;
+		f->active_ms = t->active_ms > f->active_ms ? t->active_ms : f->active_ms;
+		f->samples += t->samples;
+	}
+}
+
+struct history_facts history_judge(
+	struct history *h, const struct sizing *s, int64_t now_ms, bool running)
+{
+	struct history_facts f = {.state = HISTORY_NONE, .runs = h->runs};
+	if (h->count == 0) {
+		return f;
+	}
+	choose_lead(h, s, now_ms);
+	const struct track *lead = &h->tracks[h->lead];
+	count_samples(h, &f);
+	hours_observed(&lead->hours, now_ms, &f.compute_minutes, &f.mem_minutes);
+	int64_t rarer = f.compute_minutes < f.mem_minutes ? f.compute_minutes : f.mem_minutes;
+	int64_t percent = rarer * 60 * 100 / h->window_s;
+	f.coverage_percent = percent < 100 ? (int32_t)percent : 100;
+	f.source = track_source(lead);
+	f.state = state_of(h, s, now_ms, running);
+	return f;
+}
+
+int32_t history_compute(const struct history *h, int32_t percentile, int64_t now_ms)
+{
+	int32_t level = -1;
+	if (h->count > 0) {
+		level = levels_percentile(&h->tracks[h->lead].compute, percentile, now_ms);
+	}
+	return level < 0 ? -1 : level + 1;
+}
+
+int32_t history_recent(const struct history *h, int32_t percentile, int64_t now_ms)
+{
+	int64_t compute = -1;
+	if (h->count > 0) {
+		compute = recent_median(&h->tracks[h->lead].recent, percentile, now_ms);
+	}
+	int64_t level = compute / (METERED_FULL / LEVELS);
+	return compute < 0 ? -1 : (int32_t)(level < LEVELS ? level + 1 : LEVELS);
+}
+
+static int64_t peak_of(const struct history *h, uint32_t hours, int64_t now_ms)
+{
+	int64_t peak = -1;
+	for (uint32_t i = 0; i < h->count; i++) {
+		int64_t mib = hours_peak(&h->tracks[i].hours, hours, now_ms);
+		peak = mib > peak ? mib : peak;
+	}
+	return peak;
+}
+
+int64_t history_peak(const struct history *h, int64_t now_ms)
+{
+	return peak_of(h, (h->window_s + 3599) / 3600, now_ms);
+}
+
+int64_t history_used(const struct history *h, int64_t now_ms)
+{
+	return peak_of(h, 1, now_ms);
+}
+
+int32_t history_rising(const struct history *h, int64_t now_ms)
+{
+	return h->count > 0 ? hours_rising(&h->tracks[h->lead].hours, now_ms) : 0;
+}
+
+int32_t history_kv(const struct history *h, int32_t percentile, int64_t now_ms)
+{
+	int32_t level = h->kv != NULL ? levels_percentile(h->kv, percentile, now_ms) : -1;
+	return level < 0 ? -1 : level + 1;
+}

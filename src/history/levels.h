@@ -1,0 +1,50 @@
+/* How often each of a hundred levels was seen, the old ones counting less: a histogram of linear
+ * buckets whose weights are halved at each half life. Integers only.
+ *
+ * A sample weighs 2^(age/-half life), as 16 bits after the point. Instead of making all weights
+ * smaller all the time a new sample weighs more, from 1 at the reference up to 2 a half life later;
+ * then all are halved and the reference moves on. Where the sum of a bucket would not fit in 32
+ * bits, all are halved and new samples weigh half (`scale`); the next half lives give that back.
+ *
+ * A level that was not seen for the window is forgotten: `seen` is when, in 64ths of the window, so
+ * it may be kept for one of those longer. */
+#ifndef HISTORY_LEVELS_H
+#define HISTORY_LEVELS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model/pack.h"
+#include "model/sizing.h"
+
+#define LEVELS		 100
+#define LEVELS_WINDOW	 64
+#define LEVELS_FULL	 ((uint32_t)1 << 31)
+#define LEVELS_SCALE_MAX 16
+#define LEVELS_TIME_MAX	 ((int64_t)1 << 43) /* the year 2248, in ms */
+
+struct levels {
+	uint32_t weights[LEVELS];
+	uint8_t seen[LEVELS]; /* of `turn`, its lowest bits; counts where there is weight */
+	uint8_t scale;
+	uint32_t half_life_s, window_s;
+	int32_t turn;	      /* of the window's 64ths, the last one that was looked at */
+	int64_t reference_ms; /* 0: nothing was ever seen */
+};
+
+void levels_init(struct levels *l, uint32_t half_life_s, uint32_t window_s);
+/* Another policy: weights stay as they are, and age otherwise from here. */
+void levels_fit(struct levels *l, uint32_t half_life_s, uint32_t window_s, int64_t now_ms);
+void levels_add(struct levels *l, uint32_t level, int64_t at_ms);
+/* It was seen to be at this level or above, nobody knows where: it adds to what is known from there
+ * up, in proportion, and none of that is forgotten; to this level itself where nothing is. */
+void levels_add_censored(struct levels *l, uint32_t level, int64_t at_ms);
+/* The lowest level such that it and those below hold so many percent of the weight; -1: nothing is
+ * known. */
+int32_t levels_percentile(const struct levels *l, int32_t percent, int64_t now_ms);
+
+void levels_pack(const struct levels *l, struct str *out);
+/* Sets u->bad where no histogram is like that. */
+void levels_unpack(struct levels *l, struct unpack *u);
+
+#endif

@@ -1,0 +1,190 @@
+/* A history as bytes of a checkpoint, and back. What is read may have been written by anybody who
+ * may write a checkpoint: nothing is believed that could not have been written here. */
+#include "history/history.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "track.h"
+
+/* A leader's clock may be behind that of the one before. */
+#define AHEAD_MS 600000
+
+static void pack_lower(struct str *out, const struct history_lower *l)
+{
+	pack_i64(out, l->since_ms);
+	pack_i64(out, l->told_ms);
+	pack_i64(out, l->high);
+}
+
+static void pack_track(struct str *out, const struct track *t)
+{
+	pack_u64(out, t->source);
+	pack_u64(out, t->estimated);
+	pack_text(out, t->basis);
+	pack_u64(out, t->samples);
+	pack_i64(out, t->first_ms);
+	pack_i64(out, t->last_ms);
+	pack_i64(out, t->active_ms);
+	levels_pack(&t->compute, out);
+	recent_pack(&t->recent, out);
+	hours_pack(&t->hours, out);
+}
+
+bool history_pack(const struct history *h, struct str *out)
+{
+	pack_u64(out, HISTORY_VERSION);
+	pack_u64(out, h->window_s);
+	pack_u64(out, h->half_life_s);
+	pack_u64(out, (uint64_t)h->runs);
+	pack_u64(out, h->kept.memory_class);
+	pack_lower(out, &h->kept.compute);
+	pack_lower(out, &h->kept.memory);
+	pack_u64(out, h->count);
+	pack_u64(out, h->lead);
+	for (uint32_t i = 0; i < h->count; i++) {
+		pack_track(out, &h->tracks[i]);
+	}
+	pack_u64(out, h->kv != NULL);
+	if (h->kv != NULL) {
+		levels_pack(h->kv, out);
+	}
+	return !out->overflow;
+}
+
+/* --- reading --- */
+
+static uint64_t unpack_most(struct unpack *u, uint64_t most)
+{
+	uint64_t value = unpack_u64(u);
+	u->bad |= value > most;
+	return u->bad ? 0 : value;
+}
+
+static int64_t unpack_time(struct unpack *u)
+{
+	int64_t ms = unpack_i64(u);
+	u->bad |= ms < 0 || ms > LEVELS_TIME_MAX;
+	return u->bad ? 0 : ms;
+}
+
+static struct history_lower unpack_lower(struct unpack *u)
+{
+	struct history_lower l = {0};
+	l.since_ms = unpack_time(u);
+	l.told_ms = unpack_time(u);
+	l.high = unpack_i64(u);
+	u->bad |= l.since_ms > l.told_ms || l.high < 0 || l.high > METERED_MEMORY_MAX;
+	return l;
+}
+
+static void unpack_track(struct unpack *u, const struct history *h, struct track *t)
+{
+	*t = (struct track){.serial = h->serial};
+	t->source = (uint8_t)unpack_most(u, METERED_SOURCES - 1);
+	t->estimated = unpack_most(u, 1) != 0;
+	const char *basis = unpack_text(u);
+	u->bad |= basis == NULL || strlen(basis) > METERED_BASIS_MAX;
+	snprintf(t->basis, sizeof t->basis, "%s", u->bad ? "" : basis);
+	t->samples = (uint32_t)unpack_most(u, UINT32_MAX);
+	t->first_ms = unpack_time(u);
+	t->last_ms = unpack_time(u);
+	t->active_ms = unpack_time(u);
+	u->bad |= t->first_ms > t->last_ms;
+	levels_unpack(&t->compute, u);
+	recent_unpack(&t->recent, u);
+	hours_unpack(&t->hours, h->window_s, u);
+	u->bad |= t->compute.window_s != h->window_s;
+}
+
+static bool has_twin(const struct history *h, const struct track *t)
+{
+	for (const struct track *other = h->tracks; other < t; other++) {
+		if (other->source == t->source && other->estimated == t->estimated &&
+			strcmp(other->basis, t->basis) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void unpack_tracks(struct unpack *u, struct history *h)
+{
+	uint32_t count = (uint32_t)unpack_most(u, HISTORY_SOURCES);
+	h->lead = (uint8_t)unpack_most(u, count > 0 ? count - 1 : 0);
+	if (!u->bad && count > 0) {
+		h->tracks = xcalloc(count, sizeof *h->tracks);
+	}
+	for (uint32_t i = 0; i < count && !u->bad; i++) {
+		h->count++;
+		h->serial++;
+		unpack_track(u, h, &h->tracks[i]);
+		u->bad |= has_twin(h, &h->tracks[i]);
+	}
+	if (unpack_most(u, 1) == 1) {
+		h->kv = xcalloc(1, sizeof *h->kv);
+		levels_unpack(h->kv, u);
+	}
+}
+
+static void unpack_history(struct unpack *u, struct history *h)
+{
+	h->window_s = (uint32_t)unpack_most(u, SIZING_WINDOW_MAX_S);
+	h->half_life_s = (uint32_t)unpack_most(u, SIZING_WINDOW_MAX_S);
+	h->runs = (int32_t)unpack_most(u, INT32_MAX);
+	u->bad |= h->window_s < 3600 || h->half_life_s < 60;
+	h->kept.memory_class = (uint8_t)unpack_most(u, UINT8_MAX);
+	h->kept.compute = unpack_lower(u);
+	h->kept.memory = unpack_lower(u);
+	if (!u->bad) {
+		unpack_tracks(u, h);
+	}
+}
+
+static bool is_levels_after(const struct levels *l, int64_t ms)
+{
+	int64_t turn_ms = (int64_t)l->window_s * 1000 / LEVELS_WINDOW;
+	return l->reference_ms > ms || l->turn * turn_ms > ms;
+}
+
+/* What is told for a time to come would be fresh until then. */
+static bool is_after(const struct history *h, int64_t ms)
+{
+	bool after = h->kv != NULL && is_levels_after(h->kv, ms);
+	for (uint32_t i = 0; i < h->count; i++) {
+		const struct track *t = &h->tracks[i];
+		after |= t->last_ms > ms || t->active_ms > ms || t->recent.last > ms / MINUTE_MS;
+		after |= t->hours.last > ms / HOUR_MS || is_levels_after(&t->compute, ms);
+	}
+	return after || h->kept.compute.told_ms > ms || h->kept.memory.told_ms > ms;
+}
+
+int history_unpack(struct view bytes, int64_t now_ms, struct history **ret, struct fault *ret_fault)
+{
+	CLEANUP(arena_finish) struct arena arena = {0};
+	struct unpack u = {.p = bytes.p, .n = bytes.n, .arena = &arena};
+	if (bytes.n > HISTORY_BYTES_MAX) {
+		return fault_set(ret_fault, FAULT_INVALID, "history: %zu bytes, at most %zu",
+			bytes.n, HISTORY_BYTES_MAX);
+	}
+	uint64_t version = unpack_u64(&u);
+	if (u.bad || version != HISTORY_VERSION) {
+		return fault_set(ret_fault, FAULT_INVALID,
+			"history: version %llu, this program reads %d", (unsigned long long)version,
+			HISTORY_VERSION);
+	}
+	struct history *h = xcalloc(1, sizeof *h);
+	unpack_history(&u, h);
+	if (!u.bad && is_after(h, now_ms + AHEAD_MS)) {
+		history_destroy(h);
+		return fault_set(ret_fault, FAULT_INVALID, "history: of a time to come");
+	}
+	if (u.bad || u.n > 0) {
+		history_destroy(h);
+		return fault_set(ret_fault, FAULT_INVALID, "history: %s",
+			u.bad ? "cut short, or no such values" : "bytes follow it");
+	}
+	*ret = h;
+	return 0;
+}

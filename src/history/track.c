@@ -1,0 +1,110 @@
+/* The samples of one source. */
+#include "track.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+#define LEVEL		 (METERED_FULL / LEVELS)
+#define CENSORED_PERCENT 95
+
+void track_init(struct track *t, const struct history *h)
+{
+	*t = (struct track){.serial = h->serial};
+	levels_init(&t->compute, h->half_life_s, h->window_s);
+	hours_init(&t->hours, h->window_s);
+}
+
+void track_finish(struct track *t)
+{
+	hours_finish(&t->hours);
+}
+
+struct history_source track_source(const struct track *t)
+{
+	return (struct history_source){(enum metered_source)t->source, t->estimated,
+		t->basis[0] != '\0' ? t->basis : NULL};
+}
+
+static bool is_from(const struct track *t, const struct history_source *source)
+{
+	return t->source == source->source && t->estimated == source->estimated &&
+	       strncmp(t->basis, text_or(source->basis, ""), METERED_BASIS_MAX) == 0;
+}
+
+static uint32_t most_silent(const struct history *h)
+{
+	uint32_t at = h->lead == 0 ? 1 : 0;
+	for (uint32_t i = 0; i < h->count; i++) {
+		if (i != h->lead && h->tracks[i].last_ms < h->tracks[at].last_ms) {
+			at = i;
+		}
+	}
+	return at;
+}
+
+static struct track *track_place(struct history *h)
+{
+	if (h->count < HISTORY_SOURCES) {
+		h->tracks = xreallocarray(h->tracks, h->count + 1u, sizeof *h->tracks);
+		return &h->tracks[h->count++];
+	}
+	struct track *t = &h->tracks[most_silent(h)];
+	track_finish(t);
+	return t;
+}
+
+struct track *track_touch(struct history *h, const struct history_source *source)
+{
+	for (uint32_t i = 0; i < h->count; i++) {
+		if (is_from(&h->tracks[i], source)) {
+			return &h->tracks[i];
+		}
+	}
+	struct track *t = track_place(h);
+	h->serial = h->serial < UINT16_MAX ? (uint16_t)(h->serial + 1) : 1;
+	track_init(t, h);
+	t->source = (uint8_t)source->source;
+	t->estimated = source->estimated;
+	snprintf(t->basis, sizeof t->basis, "%s", text_or(source->basis, ""));
+	return t;
+}
+
+struct track *track_find(const struct history *h, uint16_t serial)
+{
+	for (uint32_t i = 0; i < h->count; i++) {
+		if (h->tracks[i].serial == serial) {
+			return &h->tracks[i];
+		}
+	}
+	return NULL;
+}
+
+/* Whoever is held by a wall needs at least what the wall lets through. One that is further above
+ * than meters are off is not held. */
+static bool is_censored(int64_t compute, int64_t wall)
+{
+	return compute * 100 >= wall * CENSORED_PERCENT && compute * CENSORED_PERCENT <= wall * 100;
+}
+
+void track_add_minute(
+	struct track *t, const struct history *h, int64_t compute, int64_t wall, int32_t minute)
+{
+	int64_t at_ms = (int64_t)minute * MINUTE_MS;
+	uint32_t level = (uint32_t)(compute / LEVEL), cap = (uint32_t)((wall - 1) / LEVEL);
+	level = level < LEVELS ? level : LEVELS - 1;
+	recent_add(&t->recent, compute, minute);
+	if (compute > (int64_t)h->active_above * LEVEL) {
+		t->active_ms = at_ms > t->active_ms ? at_ms : t->active_ms;
+	} else if (h->active_above > 0) {
+		return;
+	}
+	hours_add_compute(&t->hours, at_ms);
+	if (is_censored(compute, wall)) {
+		levels_add_censored(&t->compute, level > cap ? level : cap, at_ms);
+	} else {
+		levels_add(&t->compute, level, at_ms);
+	}
+}

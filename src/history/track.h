@@ -1,0 +1,44 @@
+/* What one source told of a container. */
+#ifndef HISTORY_TRACK_H
+#define HISTORY_TRACK_H
+
+#include "history/history.h"
+#include "hours.h"
+#include "levels.h"
+#include "recent.h"
+
+struct track {
+	uint16_t serial; /* 1 and up: names it also after another took its place */
+	uint8_t source;
+	bool estimated;
+	char basis[METERED_BASIS_MAX + 1]; /* "": not told */
+	uint32_t samples;
+	int64_t first_ms, last_ms;
+	int64_t active_ms;
+	struct levels compute;
+	struct recent recent;
+	struct hours hours;
+};
+
+struct history {
+	struct track *tracks; /* owned */
+	struct levels *kv;    /* owned; NULL: nothing was told */
+	uint32_t window_s, half_life_s, active_above;
+	uint16_t serial;
+	uint8_t count, lead;
+	int32_t runs;
+	struct history_kept kept;
+};
+
+struct history_source track_source(const struct track *t);
+/* The one of this source, made if need be; where there are too many the one that has been silent
+ * the longest goes, but never the one that leads. */
+struct track *track_touch(struct history *h, const struct history_source *source);
+struct track *track_find(const struct history *h, uint16_t serial); /* NULL: gone */
+void track_init(struct track *t, const struct history *h);
+void track_finish(struct track *t);
+/* A minute of one replica; `wall` as in history_sample. */
+void track_add_minute(
+	struct track *t, const struct history *h, int64_t compute, int64_t wall, int32_t minute);
+
+#endif

@@ -1,0 +1,153 @@
+/* When a share changes: growth at once, shrinking late, trifles never. */
+#include "right/hold.h"
+
+#define FULL_MILLI 1000
+
+const char *hold_why_name(enum hold_why why)
+{
+	static const char *const names[HOLD_WHYS] = {
+		[HOLD_SAME] = "Applied",
+		[HOLD_CONVERTS] = "Applied",
+		[HOLD_GROWS] = "Applied",
+		[HOLD_SHRINKS] = "Applied",
+		[HOLD_UNKNOWN] = "Unknown",
+		[HOLD_SMALL] = "BelowThreshold",
+		[HOLD_LEARNING] = "Learning",
+		[HOLD_STALE] = "Stale",
+		[HOLD_DELAY] = "ScaleDownDelay",
+		[HOLD_HEALING] = "Healing",
+		[HOLD_ACTIVE] = "InUse",
+	};
+	return names[why];
+}
+
+static bool is_worth(int64_t from, int64_t to, int64_t least, const struct sizing *s)
+{
+	int64_t delta = from > to ? from - to : to - from;
+	return delta >= least && delta * 100 >= from * s->min_change_percent;
+}
+
+static struct hold_part wait(enum hold_why why, int64_t next_ms)
+{
+	return (struct hold_part){why, next_ms};
+}
+
+/* What keeps any share from becoming smaller now; HOLD_SHRINKS: nothing. */
+static struct hold_part check_shrink(const struct hold_ask *ask, int64_t since_ms)
+{
+	const struct sizing *s = ask->sizing;
+	int64_t due = since_ms + s->scale_down_delay_s * 1000;
+	int64_t idle_due = ask->facts.active_ms + s->shrink_idle_s * 1000;
+	if (ask->facts.state == HISTORY_STALE) {
+		return wait(HOLD_STALE, 0);
+	}
+	if (ask->facts.state != HISTORY_SUFFICIENT) {
+		return wait(HOLD_LEARNING, 0);
+	}
+	if (ask->now_ms < due) {
+		return wait(HOLD_DELAY, due);
+	}
+	if (ask->now_ms < ask->blocked_ms) {
+		return wait(HOLD_HEALING, ask->blocked_ms);
+	}
+	if (s->shrink_idle_s > 0 && ask->now_ms < idle_due) {
+		return wait(HOLD_ACTIVE, idle_due);
+	}
+	return wait(HOLD_SHRINKS, 0);
+}
+
+/* --- from a whole GPU --- */
+
+static void convert(const struct hold_ask *ask, struct hold_answer *ret)
+{
+	struct hold_part part = check_shrink(ask, ask->facts.first_ms);
+	if (ask->wanted.milli == 0 || ask->wanted.mib == 0) {
+		part = wait(HOLD_UNKNOWN, 0);
+	} else if (ask->wanted.milli >= FULL_MILLI) {
+		part = wait(HOLD_SAME, 0);
+	} else if (!is_worth(FULL_MILLI, ask->wanted.milli, HOLD_MIN_MILLI, ask->sizing)) {
+		part = wait(HOLD_SMALL, 0);
+	} else if (part.why == HOLD_SHRINKS) {
+		part.why = HOLD_CONVERTS;
+		ret->target = ask->wanted;
+		ret->changes = true;
+	}
+	ret->compute = ret->memory = part;
+}
+
+/* --- from one share to another --- */
+
+/* One of compute and memory. */
+struct half {
+	int64_t current, wanted, least;
+	struct history_lower *lower; /* borrowed */
+	int64_t target;
+};
+
+/* Those that are smaller must be so all the time; what is applied in the end is the highest. Time
+ * in which nothing was heard, or nobody asked, is not time in which it was enough. */
+static void follow_lower(struct history_lower *l, const struct hold_ask *ask, int64_t wanted)
+{
+	int64_t now = ask->now_ms;
+	if (l->since_ms == 0) {
+		*l = (struct history_lower){now, now, wanted};
+		return;
+	}
+	if (ask->facts.state == HISTORY_STALE) {
+		return;
+	}
+	if (now - l->told_ms > 2 * HISTORY_FRESH_MS) {
+		l->since_ms += now - l->told_ms;
+	}
+	l->told_ms = now > l->told_ms ? now : l->told_ms;
+	l->high = wanted > l->high ? wanted : l->high;
+}
+
+static struct hold_part judge_lower(const struct hold_ask *ask, struct half *x)
+{
+	follow_lower(x->lower, ask, x->wanted);
+	struct hold_part part = check_shrink(ask, x->lower->since_ms);
+	if (part.why == HOLD_SHRINKS) {
+		x->target = x->lower->high;
+		*x->lower = (struct history_lower){0};
+	}
+	return part;
+}
+
+static struct hold_part judge(const struct hold_ask *ask, struct half *x)
+{
+	x->target = x->current;
+	if (x->wanted == 0) {
+		return wait(HOLD_UNKNOWN, 0); /* nor is what was pending any less so */
+	}
+	bool worth = is_worth(x->current, x->wanted, x->least, ask->sizing);
+	if (worth && x->wanted < x->current) {
+		return judge_lower(ask, x);
+	}
+	*x->lower = (struct history_lower){0};
+	if (!worth) {
+		return wait(x->wanted == x->current ? HOLD_SAME : HOLD_SMALL, 0);
+	}
+	if (ask->facts.state == HISTORY_STALE) {
+		return wait(HOLD_STALE, 0);
+	}
+	x->target = x->wanted;
+	return wait(HOLD_GROWS, 0);
+}
+
+void hold_step(const struct hold_ask *ask, struct history_kept *kept, struct hold_answer *ret)
+{
+	*ret = (struct hold_answer){.target = ask->current};
+	if (ask->whole) {
+		kept->compute = kept->memory = (struct history_lower){0};
+		convert(ask, ret);
+		return;
+	}
+	struct half compute = {
+		ask->current.milli, ask->wanted.milli, HOLD_MIN_MILLI, &kept->compute, 0};
+	struct half memory = {ask->current.mib, ask->wanted.mib, HOLD_MIN_MIB, &kept->memory, 0};
+	ret->compute = judge(ask, &compute);
+	ret->memory = judge(ask, &memory);
+	ret->target = (struct share){compute.target, memory.target};
+	ret->changes = compute.target != compute.current || memory.target != memory.current;
+}

@@ -1,0 +1,80 @@
+/* Minutes as bits. */
+#include "right/press.h"
+
+#define MINUTE_MS	  60000
+#define SATURATED_PERCENT 80 /* of the minutes */
+#define THROTTLED	  (METERED_GAUGE_FULL / 5)
+#define CROWDED_PERCENT	  98
+#define BEGINNING	  3 /* minutes */
+
+static void shift(struct press *p, int32_t minute)
+{
+	int32_t by = minute - p->minute;
+	if (by <= 0) {
+		return;
+	}
+	uint32_t keep = by < 32 ? UINT32_MAX : 0;
+	uint32_t steps = by < 32 ? (uint32_t)by : 0;
+	p->seen = (p->seen & keep) << steps;
+	p->full = (p->full & keep) << steps;
+	p->told = (p->told & keep) << steps;
+	p->waits = (p->waits & keep) << steps;
+	p->crowded = (p->crowded & keep) << steps;
+	p->minute = minute;
+}
+
+static void set(uint32_t *bits, uint32_t bit, bool yes)
+{
+	*bits = yes ? *bits | bit : *bits & ~bit;
+}
+
+void press_take(struct press *p, const struct press_look *look)
+{
+	int32_t minute = (int32_t)(look->at_ms / MINUTE_MS);
+	shift(p, minute);
+	int32_t back = p->minute - minute;
+	if (look->compute < 0 || look->share <= 0 || back >= 32) {
+		return;
+	}
+	uint32_t bit = 1u << back;
+	p->seen |= bit;
+	set(&p->full, bit, look->compute * 100 >= look->share * PRESS_FULL_PERCENT);
+	set(&p->crowded, bit, look->device * 100 >= (int64_t)METERED_FULL * CROWDED_PERCENT);
+	/* What came once within the minute stays. */
+	p->told |= look->throttled >= 0 || look->waiting >= 0 ? bit : 0;
+	p->waits |= look->throttled >= THROTTLED || look->waiting > 0 ? bit : 0;
+}
+
+static uint32_t count(uint32_t bits)
+{
+	return (uint32_t)__builtin_popcount(bits);
+}
+
+static bool is_most(uint32_t bits, uint32_t minutes)
+{
+	return count(bits) * 100 >= minutes * SATURATED_PERCENT;
+}
+
+enum press_verdict press_judge(const struct press *p, int64_t now_ms)
+{
+	struct press at = *p;
+	/* The minute that is not over is left out. */
+	shift(&at, (int32_t)(now_ms / MINUTE_MS));
+	uint32_t ten = ((1u << PRESS_MINUTES) - 1) << 1;
+	uint32_t long_while = ((1u << PRESS_MINUTES_LONG) - 1) << 1;
+	/* It lasts for so long if it was so at the beginning, too. */
+	uint32_t beginning = long_while & ~(long_while >> BEGINNING);
+	bool full = is_most(at.full & ten, PRESS_MINUTES);
+	bool lasts = is_most(at.full & long_while, PRESS_MINUTES_LONG) && (at.full & beginning);
+	bool waits = (at.waits & ten) != 0, told = (at.told & ten) != 0;
+	if (full && (waits || (!told && lasts))) {
+		return PRESS_MORE;
+	}
+	return !full && is_most(at.crowded & ten, PRESS_MINUTES) ? PRESS_CONTENTION : PRESS_NONE;
+}
+
+bool press_counts(uint32_t pressed, uint32_t replicas, int32_t percentile)
+{
+	return pressed > 0 &&
+	       (uint64_t)pressed * 100 > (uint64_t)replicas * (uint32_t)(100 - percentile);
+}

@@ -1,0 +1,166 @@
+/* A history as bytes: what comes back is what went, and nothing else is read. */
+#include <criterion/criterion.h>
+
+#include "base/rand.h"
+#include "bed.h"
+#include "model/pack.h"
+
+static struct history *h;
+static struct history_feed feed;
+static struct history_source source;
+static int64_t now;
+
+static void set_up(void)
+{
+	h = history_create();
+	feed = (struct history_feed){0};
+	source = (struct history_source){METERED_AGENT, false, "sm"};
+	now = START;
+}
+
+static void tear_down(void)
+{
+	history_destroy(h);
+}
+
+TestSuite(history_pack, .init = set_up, .fini = tear_down);
+
+static struct history *again(struct str *bytes)
+{
+	struct history *got = NULL;
+	struct fault fault = {0};
+	cr_assert(history_pack(h, bytes));
+	struct view view = {bytes->p, bytes->len};
+	cr_assert_eq(history_unpack(view, now, &got, &fault), 0, "%s", fault.message);
+	return got;
+}
+
+static void expect_same(struct history *a, struct history *b)
+{
+	for (int32_t p = 50; p <= 100; p++) {
+		cr_assert_eq(history_compute(a, p, now), history_compute(b, p, now), "P%d", p);
+		cr_assert_eq(history_kv(a, p, now), history_kv(b, p, now), "P%d", p);
+	}
+	cr_assert_eq(history_recent(a, 98, now), history_recent(b, 98, now));
+	cr_assert_eq(history_peak(a, now), history_peak(b, now));
+	cr_assert_eq(history_used(a, now), history_used(b, now));
+	struct history_facts fa = history_judge(a, &real_time, now, true);
+	struct history_facts fb = history_judge(b, &real_time, now, true);
+	cr_assert_eq(fa.state, fb.state);
+	cr_assert_eq(fa.samples, fb.samples);
+	cr_assert_eq(fa.first_ms, fb.first_ms);
+	cr_assert_eq(fa.last_ms, fb.last_ms);
+	cr_assert_eq(fa.compute_minutes, fb.compute_minutes);
+	cr_assert_eq(fa.mem_minutes, fb.mem_minutes);
+	cr_assert_eq(fa.source.source, fb.source.source);
+	cr_assert_str_eq(fa.source.basis, fb.source.basis);
+}
+
+static void use_much(struct rng *rng)
+{
+	for (int i = 0; i < 26 * 60; i++) {
+		USE(1, (int64_t)rng_below(rng, 60000), 500 + (int64_t)rng_below(rng, 4000));
+		history_take_kv(h, (int64_t)rng_below(rng, METERED_GAUGE_FULL), now);
+	}
+	source = (struct history_source){METERED_EXPORTER, true, "device"};
+	USE(90, 77000, 9000);
+	history_add_run(h);
+	*history_kept(h) = (struct history_kept){2, {START, now, 400}, {START, now, 7168}};
+}
+
+Test(history_pack, R11_after_a_restart_it_is_the_same)
+{
+	CLEANUP(str_finish) struct str bytes = STR_INIT(HISTORY_BYTES_MAX);
+	struct rng rng;
+	rng_seed(&rng, 11);
+	use_much(&rng);
+	struct history *got = again(&bytes);
+	expect_same(h, got);
+	cr_expect_eq(history_kept(got)->memory_class, 2);
+	cr_expect_eq(history_kept(got)->compute.high, 400);
+	cr_expect_eq(history_kept(got)->memory.told_ms, now);
+	cr_expect_lt(bytes.len, 3000, "%zu bytes", bytes.len);
+	/* And it goes on as if nothing had been. */
+	struct history *former = h;
+	struct history_feed fed = feed;
+	int64_t then = now;
+	USE(300, 99000, 12000);
+	int64_t end = now;
+	h = got;
+	feed = fed;
+	now = then;
+	USE(300, 99000, 12000);
+	cr_expect_eq(now, end);
+	expect_same(former, h);
+	history_destroy(former);
+}
+
+Test(history_pack, nothing_comes_back_as_nothing)
+{
+	CLEANUP(str_finish) struct str bytes = STR_INIT(HISTORY_BYTES_MAX);
+	struct history *got = again(&bytes);
+	cr_expect_eq(history_compute(got, 98, now), -1);
+	cr_expect_eq(history_judge(got, &real_time, now, true).state, HISTORY_NONE);
+	history_destroy(got);
+}
+
+static void expect_refused(struct view bytes, int64_t at, const char *why)
+{
+	struct history *got = NULL;
+	struct fault fault = {0};
+	cr_expect_eq(history_unpack(bytes, at, &got, &fault), -1);
+	cr_expect_eq(fault.kind, FAULT_INVALID);
+	cr_expect_null(got);
+	cr_expect_not_null(strstr(fault.message, why), "%s", fault.message);
+}
+
+Test(history_pack, R11_what_is_not_ours_is_refused)
+{
+	CLEANUP(str_finish) struct str bytes = STR_INIT(HISTORY_BYTES_MAX);
+	CLEANUP(str_finish) struct str other = STR_INIT(HISTORY_BYTES_MAX);
+	USE(90, 20000, 500);
+	history_destroy(again(&bytes));
+	struct view whole = {bytes.p, bytes.len};
+	pack_u64(&other, HISTORY_VERSION + 1);
+	str_append(&other, bytes.p + 1, bytes.len - 1);
+	expect_refused((struct view){other.p, other.len}, now, "version 2, this program reads 1");
+	expect_refused((struct view){"", 0}, now, "version 0");
+	expect_refused(whole, now - HOUR, "of a time to come");
+	for (size_t n = 1; n < bytes.len; n++) {
+		expect_refused((struct view){bytes.p, n}, now, "cut short");
+	}
+	str_append_char(&bytes, '\0');
+	expect_refused((struct view){bytes.p, bytes.len}, now, "bytes follow it");
+	char *large = xcalloc(1, HISTORY_BYTES_MAX + 1);
+	large[0] = HISTORY_VERSION;
+	expect_refused((struct view){large, HISTORY_BYTES_MAX + 1}, now, "at most");
+	free(large);
+}
+
+/* Any byte replaced: refused, or read as something that can be used. */
+Test(history_pack, a_byte_that_changed_breaks_nothing)
+{
+	CLEANUP(str_finish) struct str bytes = STR_INIT(HISTORY_BYTES_MAX);
+	struct rng rng;
+	rng_seed(&rng, 7);
+	USE(200, 20000, 500);
+	history_destroy(again(&bytes));
+	for (size_t i = 0; i < bytes.len * 8; i++) {
+		char *copy = xmemdup(bytes.p, bytes.len);
+		struct history *got = NULL;
+		copy[i / 8] = (char)rng_below(&rng, 256);
+		if (history_unpack((struct view){copy, bytes.len}, now, &got, NULL) == 0) {
+			struct history *former = h;
+			int64_t then = now;
+			h = got;
+			history_fit(h, &real_time, now);
+			USE(1, 50000, 600);
+			cr_assert_geq(history_peak(h, now), 600);
+			h = former;
+			now = then;
+			feed = (struct history_feed){0};
+			history_destroy(got);
+		}
+		free(copy);
+	}
+}

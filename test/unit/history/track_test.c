@@ -1,0 +1,75 @@
+/* The samples of one source, and what a wall hides. */
+#include <criterion/criterion.h>
+
+#include "bed.h"
+#include "track.h"
+
+static struct history *h;
+static struct track t;
+
+static void set_up(void)
+{
+	h = history_create();
+	track_init(&t, h);
+}
+
+static void tear_down(void)
+{
+	track_finish(&t);
+	history_destroy(h);
+}
+
+TestSuite(track, .init = set_up, .fini = tear_down);
+
+Test(track, who_is_held_by_a_wall_is_at_the_wall)
+{
+	static const struct {
+		int64_t compute, wall;
+		uint32_t level;
+	} rows[] = {
+		{20000, 100000, 20},
+		{94999, 100000, 94},
+		{95000, 100000, 99}, /* all of a device is a wall too */
+		{28499, 30000, 28},
+		{28500, 30000, 29}, /* its end is the wall */
+		{30000, 30000, 30},
+		{31000, 30000, 31},
+		{60000, 30000, 60}, /* this wall holds nobody */
+		{0, 30000, 0},
+		{100000, 100000, 99},
+	};
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		track_finish(&t);
+		track_init(&t, h);
+		track_add_minute(&t, h, rows[i].compute, rows[i].wall, (int32_t)(START / MINUTE));
+		cr_expect_gt(t.compute.weights[rows[i].level], 0, "row %zu", i);
+	}
+}
+
+Test(track, a_source_is_told_from_another_by_anything)
+{
+	static const struct history_source sources[] = {
+		{METERED_AGENT, false, NULL},
+		{METERED_AGENT, true, NULL},
+		{METERED_AGENT, true, "sm"},
+		{METERED_EXPORTER, true, "sm"},
+	};
+	for (size_t i = 0; i < COUNT_OF(sources); i++) {
+		struct track *made = track_touch(h, &sources[i]);
+		uint16_t serial = made->serial;
+		cr_expect_eq(h->count, i + 1);
+		cr_expect_eq(track_touch(h, &sources[i])->serial, serial);
+		cr_expect_eq(track_find(h, serial)->source, sources[i].source);
+	}
+	/* The place of one that went is not found by its serial any more. */
+	struct history_source fifth = {METERED_PROMETHEUS, false, NULL};
+	h->tracks[0].last_ms = 5;
+	h->lead = 1;
+	h->tracks[1].last_ms = 1;
+	h->tracks[2].last_ms = 3;
+	h->tracks[3].last_ms = 4;
+	uint16_t gone = h->tracks[2].serial;
+	track_touch(h, &fifth);
+	cr_expect_eq(h->count, HISTORY_SOURCES);
+	cr_expect_null(track_find(h, gone));
+}

@@ -1,0 +1,204 @@
+/* Frameworks that take memory ahead of need. The device has 80 GiB. */
+#include <criterion/criterion.h>
+
+#include "bed.h"
+
+static struct bed b;
+
+static void set_up(void)
+{
+	bed_init(&b);
+	b.device_mib = 80LL * GIB;
+	b.prealloc.owns_device = true;
+}
+
+static void tear_down(void)
+{
+	bed_finish(&b);
+}
+
+TestSuite(prealloc, .init = set_up, .fini = tear_down);
+
+/* Of a pod that started at START: its class after so many minutes at this level. */
+static enum memory_class watch(
+	enum memory_class class, struct prealloc_watch *w, bool whole, int64_t minutes, int64_t mib)
+{
+	for (int64_t i = 0; i < minutes; i++, b.now += MINUTE) {
+		struct prealloc_look look = {.owns_device = whole,
+			.started_ms = START,
+			.used_mib = mib,
+			.visible_mib = 80LL * GIB,
+			.now_ms = b.now};
+		class = prealloc_classify(class, w, &look);
+	}
+	return class;
+}
+
+Test(prealloc, P1_without_gauges_what_it_took_stays)
+{
+	int64_t taken = 73 * GIB + 615; /* 73.6 GiB */
+	struct prealloc_watch w = {0};
+	struct prealloc_look look = {.hinted = true};
+	b.prealloc.memory_class = prealloc_classify(MEMORY_UNDECIDED, &w, &look);
+	bed_use(&b, 24 * 60, 20, taken);
+	struct recommend_answer a = bed_recommend(&b);
+	cr_expect_eq(a.memory_by, PREALLOC_NO_METRICS);
+	cr_expect_str_eq(prealloc_by_name(a.memory_by), "NoAppMetrics");
+	cr_expect_eq(a.target.mib, 73 * GIB + 768);
+	cr_expect_eq(a.target.milli, 300, "its compute shrinks all the same");
+	/* Within its share it is the share, whatever it takes of it. */
+	b.prealloc.owns_device = false;
+	b.prealloc.allocated_mib = a.target.mib;
+	bed_use(&b, 10 * 24 * 60, 20, 66 * GIB);
+	cr_expect_eq(bed_recommend(&b).target.mib, 73 * GIB + 768);
+	b.sizing.preallocated = PREALLOCATED_SHRINK;
+	cr_expect_eq(bed_recommend(&b).target.mib, 76 * GIB, "66 GiB and 15 %%");
+	b.sizing.preallocated = PREALLOCATED_KEEP_USED;
+	a = bed_recommend(&b);
+	cr_expect_eq(a.memory_by, PREALLOC_KEPT);
+	cr_expect_eq(a.target.mib, 73 * GIB + 768);
+}
+
+/* 16 GiB of weights and activations, a pool of 57.6 GiB. */
+static void use_pool(int64_t kv_percent)
+{
+	b.prealloc.memory_class = MEMORY_PREALLOCATED;
+	b.prealloc.kv_pool_mib = 57 * GIB + 614;
+	bed_use(&b, 60, 20, 16 * GIB + b.prealloc.kv_pool_mib);
+	for (int i = 0; i < 1000; i++) {
+		history_take_kv(b.history, kv_percent * METERED_GAUGE_FULL / 100, b.now);
+	}
+}
+
+Test(prealloc, P2_its_pool_is_sized_by_its_gauges)
+{
+	use_pool(20);
+	struct recommend_answer a = bed_recommend(&b);
+	cr_expect_eq(a.memory_by, PREALLOC_BY_APP);
+	cr_expect_eq(a.target.mib, 30 * GIB + 512, "%lld", (long long)a.target.mib);
+	/* One full moment in a thousand is not the 99th percentile; twenty are. */
+	history_take_kv(b.history, METERED_GAUGE_FULL, b.now);
+	cr_expect_eq(bed_recommend(&b).target.mib, 30 * GIB + 512);
+	for (int i = 0; i < 20; i++) {
+		history_take_kv(b.history, METERED_GAUGE_FULL, b.now);
+	}
+	cr_expect_eq(bed_recommend(&b).target.mib, 80 * GIB);
+}
+
+Test(prealloc, P2_but_the_pool_keeps_a_floor)
+{
+	use_pool(0);
+	cr_expect_eq(bed_recommend(&b).target.mib, 18 * GIB);
+}
+
+Test(prealloc, P3_a_full_pool_does_not_shrink)
+{
+	use_pool(95);
+	struct recommend_answer a = bed_recommend(&b);
+	cr_expect_eq(a.target.mib, 80 * GIB);
+	cr_expect_gt(a.uncapped.mib, 80 * GIB, "healing may give it more elsewhere");
+}
+
+Test(prealloc, P3_nor_one_whose_requests_are_preempted)
+{
+	use_pool(20);
+	b.prealloc.owns_device = false;
+	b.prealloc.allocated_mib = 40 * GIB;
+	cr_expect_eq(bed_recommend(&b).target.mib, 30 * GIB + 512);
+	b.prealloc.starved = true;
+	cr_expect_eq(bed_recommend(&b).target.mib, 40 * GIB);
+}
+
+Test(prealloc, P6_level_and_large_is_preallocated)
+{
+	struct prealloc_watch w = {0};
+	b.now += 5 * MINUTE;
+	cr_expect_eq(watch(MEMORY_UNDECIDED, &w, true, 60, 60 * GIB), MEMORY_UNDECIDED);
+	cr_expect_eq(watch(MEMORY_UNDECIDED, &w, true, 1, 60 * GIB), MEMORY_PREALLOCATED);
+}
+
+Test(prealloc, P6_what_grows_and_then_stays_is_growing)
+{
+	struct prealloc_watch w = {0};
+	enum memory_class class = MEMORY_UNDECIDED;
+	for (int64_t gib = 4; gib <= 9; gib++) {
+		class = watch(class, &w, true, 20, gib * GIB);
+		cr_expect_eq(class, MEMORY_UNDECIDED);
+		bed_use(&b, 5, 20, gib * GIB);
+	}
+	class = watch(class, &w, true, 61, 9 * GIB);
+	cr_expect_eq(class, MEMORY_GROWING);
+	b.prealloc.memory_class = class;
+	cr_expect_eq(bed_recommend(&b).target.mib, 10 * GIB + 512);
+	/* In a share of 10.5 GiB it fills 86 % of what it sees, level; it stays what it is. */
+	cr_expect_eq(watch(class, &w, false, 120, 9 * GIB), MEMORY_GROWING);
+	b.prealloc.owns_device = false;
+	b.prealloc.allocated_mib = 10 * GIB + 512;
+	bed_use(&b, 60, 20, 9 * GIB);
+	cr_expect_eq(bed_recommend(&b).target.mib, 10 * GIB + 512);
+}
+
+Test(prealloc, nothing_is_judged_within_a_share_or_at_the_start)
+{
+	struct prealloc_watch w = {0};
+	cr_expect_eq(watch(MEMORY_UNDECIDED, &w, false, 200, 60 * GIB), MEMORY_UNDECIDED);
+	b.now = START;
+	w = (struct prealloc_watch){0};
+	cr_expect_eq(watch(MEMORY_UNDECIDED, &w, true, 65, 60 * GIB), MEMORY_UNDECIDED);
+	cr_expect_eq(watch(MEMORY_UNDECIDED, &w, true, 1, 60 * GIB), MEMORY_PREALLOCATED);
+}
+
+Test(prealloc, what_is_not_told_is_not_level)
+{
+	struct prealloc_watch w = {0};
+	b.now += 5 * MINUTE;
+	cr_expect_eq(watch(MEMORY_UNDECIDED, &w, true, 200, METERED_ABSENT), MEMORY_UNDECIDED);
+}
+
+Test(prealloc, each_framework_is_told_in_its_own_way)
+{
+	static const struct {
+		const char *framework;
+		int64_t weights;
+		enum prealloc_tell tell;
+		int32_t thousandths;
+	} rows[] = {
+		{"vLLM", METERED_ABSENT, TELL_FRACTION, 243}, /* (20480-512)/81920 */
+		{"JAX", METERED_ABSENT, TELL_FRACTION, 243},
+		{"SGLang", METERED_ABSENT, TELL_FRACTION, 207},
+		{"TensorFlow", METERED_ABSENT, TELL_GROWTH, 0},
+		{"TensorRT-LLM", METERED_ABSENT, TELL_NOTHING, 0},
+		{"TensorRT-LLM", 10240, TELL_FREE, 135}, /* 9728 of 71680 */
+		{"TensorRT-LLM", 19968, TELL_NOTHING, 0},
+		{"PyTorch", METERED_ABSENT, TELL_NOTHING, 0},
+		{NULL, METERED_ABSENT, TELL_NOTHING, 0},
+	};
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct prealloc_slice slice = {
+			rows[i].framework, 20480, 512, 81920, rows[i].weights};
+		struct prealloc_word word = prealloc_tell(&slice);
+		cr_expect_eq(word.tell, rows[i].tell, "row %zu", i);
+		cr_expect_eq(
+			word.thousandths, rows[i].thousandths, "row %zu: %d", i, word.thousandths);
+		bool told = word.argument != NULL || word.variable != NULL;
+		cr_expect_eq(told, word.tell != TELL_NOTHING, "row %zu", i);
+	}
+}
+
+/* Whatever the numbers, what three are told to take never adds up to more than their shares. */
+Test(prealloc, what_they_are_told_fits_their_shares)
+{
+	static const char *const names[] = {"vLLM", "JAX", "SGLang"};
+	for (int64_t device = 15000; device < 200000; device += 7919) {
+		int64_t taken = 0, shares = 0;
+		for (int i = 0; i < 3; i++) {
+			int64_t share = device * (20 + 5 * i) / 100;
+			struct prealloc_slice slice = {
+				names[i], share, 512, device, METERED_ABSENT};
+			taken += 512 + device * prealloc_tell(&slice).thousandths / 1000;
+			shares += share;
+		}
+		cr_assert_leq(taken, shares);
+		cr_assert_geq(taken, shares * 85 / 100, "and they use them");
+	}
+}
