@@ -182,8 +182,9 @@ static void write_ledger(struct engine *e, uint32_t at, struct holder *h)
 		bool forgotten = !p->gpu->gated && !world_pod_terminal(p) &&
 				 tenant_is_on(h, p->gpu) && !counted;
 		if (forgotten && next.count < MODEL_GRANTS_MAX) {
-			items[next.count++] = (struct grant){world_pod_uid(p), p->ns,
-				world_pod_name(p), p->gpu->milli, p->gpu->mem_mib};
+			struct share share = resize_may_have(e, p);
+			items[next.count++] = (struct grant){
+				world_pod_uid(p), p->ns, world_pod_name(p), share.milli, share.mib};
 		}
 	}
 	for (size_t i = 0; i < e->chosen.count && next.count < MODEL_GRANTS_MAX; i++) {

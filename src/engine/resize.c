@@ -129,6 +129,13 @@ struct share resize_counts(struct engine *e, const struct holder *h, const struc
 	return counted;
 }
 
+struct share resize_may_have(const struct engine *e, const struct world_pod *p)
+{
+	const struct resize *r = resize_find(e, world_pod_uid(p));
+	bool open = r != NULL && !r->sealed && r->sent.milli > 0;
+	return open ? larger(told(p), r->sent) : told(p);
+}
+
 /* --- what is wanted --- */
 
 /* The entry that the tenant has on the GPU at `at`; NULL: none that can be written anew now. */
@@ -202,13 +209,15 @@ static int64_t take(struct engine *e, uint32_t at, const struct resize *r,
 	if (same(one.share, given(entry))) {
 		return 0;
 	}
-	g->free_milli -= one.share.milli - entry->milli;
-	g->free_mib -= one.share.mib - entry->mem_mib;
+	/* What it gives back is free once that is written. */
+	int64_t milli = one.share.milli - entry->milli, mib = one.share.mib - entry->mem_mib;
+	g->free_milli -= milli > 0 ? milli : 0;
+	g->free_mib -= mib > 0 ? mib : 0;
 	e->flights.decided += s->added == 0 ? 1 : 0;
 	s->added++;
 	*written = true;
 	VEC_PUSH(&e->resizes.decided, one);
-	return one.share.milli - entry->milli;
+	return milli;
 }
 
 static bool entries_say(const struct engine *e, const struct world_pod *p, struct share want)

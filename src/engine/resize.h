@@ -79,6 +79,8 @@ void resizes_begin(struct engine *e); /* of a picture */
 /* What an entry takes of its GPU; `p` is its tenant, NULL: the world knows of none. */
 struct share resize_counts(struct engine *e, const struct holder *h, const struct grant *entry,
 	const struct world_pod *p);
+/* At most what a tenant that no ledger names was told, or may yet be told by what was sent. */
+struct share resize_may_have(const struct engine *e, const struct world_pod *p);
 /* Step 4, before those who wait: what runs comes first. */
 void resizes_decide(struct engine *e);
 /* The entry as it is to be written into the ledger of GPU `at` of the snapshot. */

@@ -482,8 +482,9 @@ static void add_uncounted(struct engine *e, const struct world_pod *p, uint32_t 
 	struct place_gpu *g = &e->snap.gpus.items[at];
 	struct manners manners = manners_of_tenant(e, p, slot);
 	company_joins(g, &e->snap_gpus.items[at], &manners);
-	g->free_milli -= p->gpu->milli;
-	g->free_mib -= p->gpu->mem_mib;
+	struct share share = resize_may_have(e, p);
+	g->free_milli -= share.milli;
+	g->free_mib -= share.mib;
 	g->tenants++;
 	e->snap_gpus.items[at].demand++;
 	e->snap_gpus.items[at].forgotten++;
