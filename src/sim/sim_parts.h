@@ -121,7 +121,7 @@ void apiserver_evict(struct sim *s, int actor, struct stored *o, const json_t *b
 struct device {
 	char uuid[40];
 	int64_t mem_mib;
-	char holder[40];	    /* uid of the pod that has it; "": free */
+	char holder[40];			    /* uid of the pod that has it; "": free */
 	bool sick, was_sick, unheard, open, faulty; /* agent.c; its daemon says so, if any */
 	struct fault_told faults_told[SIM_REPLICAS];
 };

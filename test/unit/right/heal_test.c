@@ -270,13 +270,16 @@ Test(heal, H12_a_leak_stops_growing)
 		ask.recommended.mib = (ask.used_mib * 115 / 100 + 255) / 256 * 256;
 		ask.recommended.mib = ask.recommended.mib < ask.allocated.mib ? ask.recommended.mib
 									      : ask.allocated.mib;
+		bool leaked = heal.leaking;
 		raised += step()->acted;
+		cr_assert_not(leaked && last.acted);
 	}
 	cr_expect(heal.leaking);
 	cr_expect_geq(raised, 2);
 	int64_t stopped = ask.allocated.mib;
 	ask.recommended.mib = stopped + 10 * GIB;
 	cr_expect_eq(deny(MINUTE)->target.mib, stopped, "nor by its peak");
+	cr_expect_not(last.acted);
 	heal_resume(&heal);
 	ask.rising_hours = 0;
 	cr_expect_gt(deny(MINUTE)->target.mib, stopped);
