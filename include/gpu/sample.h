@@ -29,6 +29,8 @@ enum gpu_figure {
 	FIGURE_MEM_COPY_UTIL, /* the same */
 	FIGURE_ENC_UTIL,
 	FIGURE_DEC_UTIL,
+	/* The same as GPU_UTIL, the mean since the look before, of devices without GPM. */
+	FIGURE_GPU_UTIL_MEAN,
 	FIGURE_XID,	/* the last one seen, 0: none since the agent began */
 	FIGURE_FB_FREE, /* bytes; exported in MiB */
 	FIGURE_FB_USED,

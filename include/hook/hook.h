@@ -12,7 +12,9 @@
 #include "model/pod.h"
 #include "model/policy.h"
 #include "model/reason.h"
+#include "owner/groups.h"
 #include "size/policy.h"
+#include "world/advice.h"
 
 /* What the hook may ask; each answer is borrowed until the hook returns. */
 struct hook_view {
@@ -22,6 +24,10 @@ struct hook_view {
 	bool (*limits_gpus)(void *data, const char *ns);
 	/* A ResourceQuota that covers the pod and allows no GPU; NULL: none does */
 	const char *(*zero_quota)(void *data, const struct pod *pod);
+	/* NULL: there are none */
+	const struct groups *(*groups)(void *data);
+	/* NULL: nothing is recommended */
+	const struct advised *(*recommendation)(void *data, const struct workload_key *workload);
 	/* REASON_NONE, or C2's reason why no pod of this namespace is converted now */
 	enum reason (*may_convert)(void *data, const char *ns);
 };
@@ -35,6 +41,7 @@ struct hook_config {
 	int64_t count_max;	   /* GPUs a tenant may share at once; 0 means 1 */
 	int64_t context_mib;	   /* 0: MODEL_CONTEXT_MIB */
 	bool notes_names;	   /* as admit_input's */
+	bool mps_unlabelled;	   /* the same */
 };
 
 struct hook;

@@ -1,6 +1,6 @@
 /* The watches: reflectors on one side, changes for the engine on the other. The controller and the
- * simulation read the cluster through the same ones. Six must be there; ResourceSlices are watched
- * where the API server has them. */
+ * simulation read the cluster through the same ones. Six must be there; ResourceSlices,
+ * GPURecommendations and GPUWorkloadGroups are watched where the API server has them. */
 #ifndef KUBE_FEEDS_H
 #define KUBE_FEEDS_H
 

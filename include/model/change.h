@@ -1,15 +1,17 @@
-/* Everything that enters the engine: what a watch said, what a relist began or finished, who leads.
- */
+/* What a watch said, what a relist began or finished, who leads: everything that enters the engine,
+ * and what the watches of recommendations and groups say. */
 #ifndef MODEL_CHANGE_H
 #define MODEL_CHANGE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "model/group.h"
 #include "model/node.h"
 #include "model/pod.h"
 #include "model/policy.h"
 #include "model/quota.h"
+#include "model/recommendation.h"
 #include "model/runtime.h"
 #include "model/state.h"
 #include "model/volume.h"
@@ -24,9 +26,13 @@ enum kind {
 	KIND_SLICE, /* watched where the API server has it; nobody waits for it */
 	KIND_CLAIM, /* not watched: read for those who wait and name one */
 	KIND_STATE, /* not watched: read where tenants run; its name is the node's */
+	/* watched where the API server has them, and none of the engine's: what is recommended
+	 * stands beside its journal */
+	KIND_RECOMMENDATION,
+	KIND_GROUP,
 	KIND_COUNT,
+	KIND_ENGINE = KIND_RECOMMENDATION, /* the engine is told of the kinds before it */
 	KIND_REQUIRED = KIND_SLICE, /* nothing is decided before the kinds before it were listed */
-	KIND_WATCHED = KIND_CLAIM,  /* the kinds before it have a watch */
 };
 
 enum change_type {
@@ -58,6 +64,8 @@ struct change {
 	const struct gpu_slice *slice;
 	const struct volume_claim *claim;
 	const struct node_state *state;
+	const struct recommendation *recommendation;
+	const struct workload_group *group;
 	const struct runtime_class *runtime;
 	/* CHANGE_GONE */
 	const char *ns;

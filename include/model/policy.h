@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "model/labels.h"
+#include "model/rollout.h"
 #include "model/sizing.h"
 
 enum policy_mode { MODE_RECOMMEND, MODE_AUTOMATE, MODE_DISABLED };
@@ -41,6 +42,7 @@ struct policy {
 
 	enum policy_mode mode;
 	struct sizing sizing;
+	struct rollout rollout;
 	enum isolation isolation;
 	enum exclusivity exclusivity;
 	enum packing packing;

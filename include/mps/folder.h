@@ -44,6 +44,14 @@ MUST_CHECK int mps_folder_clear(const struct mps_folder *f, struct fault *ret_fa
  * is sent through it. */
 MUST_CHECK int mps_folder_check(const struct mps_folder *f, struct fault *ret_fault);
 
+/* All keepers of a node share what their daemons and clients put into shared memory; a lock says
+ * that one is there, until its descriptor is closed. FAULT_FATAL also while another one empties. */
+MUST_CHECK int mps_folder_share_shm(
+	const struct mps_folder *f, int *ret_lock, struct fault *ret_fault);
+/* Empties it where nobody else has it: what killed tenants left is on the node for good otherwise.
+ * The lock is kept as it is or for us alone; the caller closes it next. */
+MUST_CHECK int mps_folder_empty_shm(int lock, const char *shm, struct fault *ret_fault);
+
 /* The daemon's PID as its file tells; 0: it tells none. Somebody else's word. */
 pid_t mps_folder_pid(const struct mps_folder *f);
 

@@ -7,8 +7,8 @@
  * GPU, then waits for SIGTERM and looks at the GPU now and then.
  *
  * What fails is told by the fault, whose message begins with a word for programs where the cause is
- * one of NoGPU, MultipleGPUs, Mig, DeviceChanged, MpsFailed; the termination message carries the
- * same sentence. */
+ * one of NoGPU, MultipleGPUs, Mig, ComputeMode, DeviceChanged, MpsFailed; the termination message
+ * carries the same sentence. */
 #ifndef NODE_CAPACITY_H
 #define NODE_CAPACITY_H
 
@@ -28,11 +28,12 @@ struct capacity_options {
 	int64_t wait_ms;	 /* how long NVML may take to appear */
 	int64_t check_ms;	 /* how often hold looks at the GPU */
 	int64_t patience_ms;	 /* a look at the driver that takes longer ends the process */
-	bool mps;		 /* hold keeps the GPU's MPS daemon */
+	bool mps;		 /* the GPU is shared under MPS: hold keeps its daemon */
 	const char *mps_root;
 	const char *mps_control; /* the program that starts and asks it */
 	const char *mps_shm;
-	int64_t mps_wait_ms; /* how long it may take to become healthy for the first time */
+	const char *mps_sweep; /* emptied by the last one that leaves; NULL: nothing is */
+	int64_t mps_wait_ms;   /* how long it may take to become healthy for the first time */
 	gpu_probe_open open_probe;
 	const struct clock *clock;
 };

@@ -17,6 +17,7 @@
 #include "model/pod.h"
 #include "model/policy.h"
 #include "model/reason.h"
+#include "owner/groups.h"
 #include "size/ask.h"
 #include "size/explain.h"
 #include "size/policy.h"
@@ -36,11 +37,13 @@ struct admit_input {
 	enum reason cannot;	       /* REASON_NONE: C2 lets us convert; else why not */
 	bool in_group;	 /* an annotation outside our prefix makes it part of a gang */
 	bool unreadable; /* it carries an `original` that makes no sense: nothing is done to it */
-	const char *recommendation; /* NAME@REVISION; NULL: there is none (nobody makes one yet) */
+	const struct workload *workload; /* borrowed; NULL: what the pod alone tells */
+	const char *recommendation; /* NAME@REVISION; NULL: there is none that may be applied */
 	int64_t target_milli;	    /* what it recommends; counts where no person asks */
 	int64_t target_mib;
 	int64_t count_max;   /* GPUs a tenant may share at once; 0 means 1 */
 	int64_t context_mib; /* smallest memory share; 0: MODEL_CONTEXT_MIB */
+	bool mps_unlabelled; /* a namespace without a level of Pod Security may have MPS */
 	bool notes_names;    /* a node may have to be told the name of the container (C26) */
 };
 
@@ -57,7 +60,7 @@ struct admit_verdict {
 	bool clamped;		  /* milli or mem_mib is not what was asked for */
 	enum isolation isolation; /* that it gets */
 	const char *forbids_mps;  /* the policy asks for MPS, and this level of Pod Security forbids
-				     it; NULL: no */
+				     it, "": that there is none; NULL: no */
 };
 
 struct admit_verdict admit_judge(const struct admit_input *in);

@@ -2,8 +2,9 @@
  *
  * First hit: the pod's annotation `policy`, the namespace's `default-policy`, the selectors
  * (highest priority; tie: older; tie: name), the built-in of the detected workload type, a policy
- * that declares itself the fallback, and last the general built-in. A policy that is named but does
- * not exist is never replaced by another: the choice then has no policy and reason PolicyNotFound.
+ * that declares itself the fallback, and last the general built-in. What a GPUWorkloadGroup names
+ * comes after the annotations. A policy that is named but does not exist is never replaced by
+ * another: the choice then has no policy and reason PolicyNotFound.
  *
  * Nothing here fails and nothing allocates. What a person wrote and cannot mean anything (mode
  * "Foo", exclude "maybe") is ignored and reported in `bad`. */
@@ -17,6 +18,7 @@
 #include "model/pod.h"
 #include "model/policy.h"
 #include "model/reason.h"
+#include "owner/owner.h"
 
 /* Every policy of the cluster, in any order; built-in ones are known here and not part of it. */
 struct policy_set {
@@ -24,31 +26,22 @@ struct policy_set {
 	uint32_t count;
 };
 
-/* The top owner as far as names tell it: a ReplicaSet whose name ends in the pod's
- * pod-template-hash is a Deployment's (or an Argo Rollout's), a Job whose name ends in a plausible
- * minute is a CronJob's. */
-struct owner_top {
-	const char *kind;  /* borrowed or literal; NULL: the pod has no controller that is named in
-			      full */
-	struct view group; /* of the API, "" for core */
-	struct view name;  /* borrowed from the pod */
-	bool guessed;	   /* by name: to be verified once the owner is known */
-};
-struct owner_top admit_owner_top(const struct pod *pod);
-
 /* Who asks. A pod on its way in and a workload that runs are asked about in the same words. */
 struct policy_subject {
 	const struct pairs *labels; /* borrowed: the pod's */
 	const struct pairs *notes;  /* borrowed: the pod's, aliquot.dev/ only */
 	const struct namespace *ns; /* borrowed; NULL: unknown, no namespace selector matches */
 	struct owner_top owner;
-	const char *workload_type; /* NULL: not detected */
+	enum workload_type type;
+	const char *group_policy; /* what its GPUWorkloadGroup names; NULL: none */
 };
+/* By what the pod alone tells. */
 struct policy_subject policy_subject_of(const struct pod *pod, const struct namespace *ns);
 
 enum policy_source {
 	POLICY_FROM_ANNOTATION,
 	POLICY_FROM_NAMESPACE,
+	POLICY_FROM_GROUP,
 	POLICY_FROM_SELECTOR,
 	POLICY_FROM_TYPE,
 	POLICY_FROM_FALLBACK,
@@ -79,9 +72,12 @@ struct policy_choice {
 struct policy_choice policy_choose(const struct policy_set *set, const struct policy_subject *who);
 /* Does p's selector (if it has one) match? */
 bool policy_selects(const struct policy *p, const struct policy_subject *who);
-/* The compiled-in policy that holds where nothing else does: mode Recommend, so that nothing
- * changes. */
+/* The compiled-in policies, all in mode Recommend, so that nothing changes: what holds where
+ * nothing else does; that of a kind of work (UNKNOWN: NULL); that of a name, in whatever case
+ * (builtin-TYPE; NULL: none). */
 const struct policy *policy_builtin(void);
+const struct policy *policy_builtin_for(enum workload_type type);
+const struct policy *policy_builtin_named(const char *name);
 
 /* Keeps a share within the bounds of a person's policy (a built-in one has none) and its memory at
  * one CUDA context or more (context_mib 0: MODEL_CONTEXT_MIB). A zero stays: it follows from the

@@ -158,8 +158,13 @@ static void write_container(
 	write_identity_file(b, x->mps);
 	if (init) {
 		build_text(b, "--termination-log=/dev/termination-log");
+	}
+	if (init && x->mps) {
+		/* The compute mode of that GPU is hold's to set. */
+		build_text(b, "--mps");
 	} else if (x->mps) {
 		write_mps_options(b);
+		build_text(b, "--mps-sweep=/dev/shm");
 	}
 	build_end(b);
 	if (x->mps && !init) {

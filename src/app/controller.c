@@ -5,6 +5,7 @@
  *     volumes of those who wait -> engine.observe   (volumes.c)
  *     agents of nodes with tenants -> engine.observe   (agents.c)
  *     use of pods with a GPU             (usages.c)
+ *     recommendations, groups -> what admission needs of them
  *     engine.step -> plan -> act         (turn, below)
  *     act -> outcome -> engine.settle
  *     admission -> hook                  (routes.c), with what the world knows */
@@ -41,6 +42,12 @@
 static bool on_change(void *data, const struct change *change)
 {
 	struct controller *c = data;
+	if (change->kind == KIND_RECOMMENDATION) {
+		return advice_apply(c->advice, change);
+	}
+	if (change->kind == KIND_GROUP) {
+		return groups_apply(c->groups, change);
+	}
 	agents_observe(c->agents, change);
 	usages_observe(c->usages, change);
 	return engine_observe(c->engine, change);
@@ -138,6 +145,18 @@ static const char *view_zero_quota(void *data, const struct pod *pod)
 {
 	struct controller *c = data;
 	return world_zero_quota(engine_world(c->engine), pod);
+}
+
+static const struct groups *view_groups(void *data)
+{
+	const struct controller *c = data;
+	return c->groups;
+}
+
+static const struct advised *view_recommendation(void *data, const struct workload_key *workload)
+{
+	const struct controller *c = data;
+	return advice_find(c->advice, workload);
 }
 
 static enum reason view_may_convert(void *data, const char *ns)
@@ -406,6 +425,8 @@ static void make_leader_side(struct controller *c)
 	c->act = act_create(c->kube, c->events, &act, &outcomes, c);
 	c->engine = engine_create(&engine, rng_system_seed());
 	make_recorder(c);
+	c->advice = advice_create();
+	c->groups = groups_create();
 	c->feeds = feeds_create(c->kube, rng_system_seed(), on_change, c);
 	c->volumes =
 		volumes_create(c->kube, engine_world(c->engine), rng_system_seed(), on_change, c);
@@ -432,6 +453,8 @@ static void make_hook(struct controller *c)
 					     .policies = view_policies,
 					     .limits_gpus = view_limits,
 					     .zero_quota = view_zero_quota,
+					     .groups = view_groups,
+					     .recommendation = view_recommendation,
 					     .may_convert = view_may_convert},
 		.metrics = c->metrics,
 		.schedulers = c->scheduler_list,
@@ -439,7 +462,8 @@ static void make_hook(struct controller *c)
 		.runtime_class = c->runtime_class,
 		.count_max = MODEL_GPU_COUNT_MAX,
 		.context_mib = c->options.context_memory_mib,
-		.notes_names = may_note(&c->options)};
+		.notes_names = may_note(&c->options),
+		.mps_unlabelled = c->options.mps_unlabelled};
 	c->hook = hook_create(&config);
 }
 
@@ -495,6 +519,8 @@ static void controller_finish(struct controller *c)
 	election_destroy(c->election);
 	events_destroy(c->events);
 	engine_destroy(c->engine);
+	advice_destroy(c->advice);
+	groups_destroy(c->groups);
 	recorder_destroy(c->recorder);
 	hook_destroy(c->hook);
 	link_destroy(c->link);

@@ -60,6 +60,10 @@ static const struct option_row rows[] = {
 		"some nodes LABEL=VALUE:WAY, separated by commas, the first that matches counts"},
 	{"schedulers", TEXT(schedulers), "default-scheduler", 0, 0, NULL,
 		"schedulers whose pods may become tenants, separated by commas"},
+	{"mps-unlabelled", SWITCH(mps_unlabelled), "false", 0, 0, NULL,
+		"mode MPS also in namespaces without the label pod-security.kubernetes.io/enforce: "
+		"where the cluster forbids directories of the node to them, no such pod is "
+		"created"},
 	{"idle-grace-seconds", NUMBER(idle_grace_s), "60", 1, 86400, NULL,
 		"how long a capacity pod without tenants stays, unless their GPUPolicies say "
 		"otherwise"},

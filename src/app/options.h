@@ -50,6 +50,7 @@ struct options {
 	bool usage_agents;
 	bool debug;
 	bool never_lead;
+	bool mps_unlabelled;
 	bool help; /* a flag only */
 };
 

@@ -20,7 +20,9 @@
 #include "options.h"
 #include "recorder.h"
 #include "usages.h"
+#include "owner/groups.h"
 #include "volumes.h"
+#include "world/advice.h"
 
 struct controller {
 	struct options options;
@@ -35,6 +37,8 @@ struct controller {
 	struct election *election;
 	struct act *act;
 	struct engine *engine;
+	struct advice *advice;	   /* what admission takes from recommendations, */
+	struct groups *groups;	   /* and how it knows whose they are */
 	struct recorder *recorder; /* NULL: nothing is recorded */
 	struct feeds *feeds;
 	struct volumes *volumes;

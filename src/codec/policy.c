@@ -2,8 +2,7 @@
 #include "codec/policy.h"
 
 #include "base/clock.h"
-#include "model/quantity.h"
-#include "parts.h"
+#include "policy_parts.h"
 
 #define MAX_OWNER_KINDS 32
 
@@ -124,17 +123,6 @@ static int read_overuse(
 	return read_enum(value, words, COUNT_OF(words), field, ret_fault);
 }
 
-static int read_memory(
-	const json_t *value, struct arena *arena, void *field, struct fault *ret_fault)
-{
-	(void)arena;
-	if (!json_is_string(value)) {
-		return decode_mismatch(value, "quantity", ret_fault);
-	}
-	struct view text = {json_string_value(value), json_string_length(value)};
-	return memory_parse(text, field, ret_fault);
-}
-
 static const struct decode_field policy_fields[] = {
 	{"metadata.name", DECODE_TEXT, true, offsetof(struct policy, name), NULL},
 	{"metadata.uid", DECODE_TEXT, false, offsetof(struct policy, uid), NULL},
@@ -147,16 +135,6 @@ static const struct decode_field policy_fields[] = {
 	{"spec.isDefault", DECODE_CUSTOM, false, offsetof(struct policy, is_fallback),
 		read_fallback},
 	{"spec.mode", DECODE_CUSTOM, false, offsetof(struct policy, mode), read_mode},
-	{"spec.compute.minPercent", DECODE_I32, false, offsetof(struct policy, sizing.min_percent),
-		NULL},
-	{"spec.compute.maxPercent", DECODE_I32, false, offsetof(struct policy, sizing.max_percent),
-		NULL},
-	{"spec.compute.stepPercent", DECODE_I32, false,
-		offsetof(struct policy, sizing.step_percent), NULL},
-	{"spec.memory.min", DECODE_CUSTOM, false, offsetof(struct policy, sizing.min_mem_mib),
-		read_memory},
-	{"spec.memory.max", DECODE_CUSTOM, false, offsetof(struct policy, sizing.max_mem_mib),
-		read_memory},
 	{"spec.sharing.isolation", DECODE_CUSTOM, false, offsetof(struct policy, isolation),
 		read_isolation},
 	{"spec.sharing.exclusivity", DECODE_CUSTOM, false, offsetof(struct policy, exclusivity),
@@ -180,35 +158,14 @@ static const struct decode_field policy_fields[] = {
 		NULL},
 };
 
-static int check_range(
-	const char *path, int64_t value, int64_t min, int64_t max, struct fault *ret_fault)
-{
-	if (value >= min && value <= max) {
-		return 0;
-	}
-	return fault_set(ret_fault, FAULT_INVALID, "%s: %lld is not between %lld and %lld", path,
-		(long long)value, (long long)min, (long long)max);
-}
-
 static int check_policy(const struct policy *p, struct fault *ret_fault)
 {
-	if (check_range("spec.priority", p->priority, 0, 10000, ret_fault) < 0 ||
-		check_range("spec.compute.maxPercent", p->sizing.max_percent, 1, 100, ret_fault) <
-			0 ||
-		check_range("spec.compute.minPercent", p->sizing.min_percent, 1,
-			p->sizing.max_percent, ret_fault) < 0 ||
-		check_range("spec.compute.stepPercent", p->sizing.step_percent, 1, 100, ret_fault) <
-			0 ||
-		check_range("spec.sharing.maxTenants", p->max_tenants, 1, 64, ret_fault) < 0 ||
-		check_range("spec.sharing.idleGraceSeconds", p->idle_grace_s, 0, 86400, ret_fault) <
-			0) {
-		return -1;
-	}
-	if (p->sizing.max_mem_mib != 0 && p->sizing.max_mem_mib < p->sizing.min_mem_mib) {
-		return fault_set(
-			ret_fault, FAULT_INVALID, "spec.memory.max: less than spec.memory.min");
-	}
-	return 0;
+	const struct policy_range ranges[] = {
+		{"spec.priority", p->priority, 0, 10000},
+		{"spec.sharing.maxTenants", p->max_tenants, 1, 64},
+		{"spec.sharing.idleGraceSeconds", p->idle_grace_s, 0, 86400},
+	};
+	return policy_check_ranges(ranges, COUNT_OF(ranges), ret_fault);
 }
 
 /* --- whom it is for --- */
@@ -321,13 +278,17 @@ int policy_decode(const char *json, size_t n, struct arena *arena, struct policy
 		.priority = 100,
 		.mode = MODE_RECOMMEND,
 		.sizing = SIZING_DEFAULT,
+		.rollout = ROLLOUT_DEFAULT,
 		.max_tenants = 16,
 		.idle_grace_s = 60,
 	};
 	if (decode_parse(json, n, DECODE_MEND, &root, ret_fault) < 0 ||
 		decode_fields(root, policy_fields, COUNT_OF(policy_fields), arena, &p, ret_fault) <
 			0 ||
-		check_policy(&p, ret_fault) < 0 || read_selectors(root, arena, &p, ret_fault) < 0 ||
+		check_policy(&p, ret_fault) < 0 ||
+		policy_read_sizing(root, arena, &p.sizing, ret_fault) < 0 ||
+		policy_read_rollout(root, arena, &p.rollout, ret_fault) < 0 ||
+		read_selectors(root, arena, &p, ret_fault) < 0 ||
 		read_conditions(root, arena, &p, ret_fault) < 0) {
 		return fault_wrap(ret_fault, "gpupolicy %.63s", p.name);
 	}

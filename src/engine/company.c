@@ -36,7 +36,7 @@ static uint64_t add_text(uint64_t hash, struct view text)
  * many ReplicaSets it has; a pod without one is a workload by itself. */
 static uint64_t workload_of(const struct engine *e, const struct pod *pod)
 {
-	struct owner_top top = admit_owner_top(pod);
+	struct owner_top top = owner_top_of(pod, NULL);
 	uint64_t hash = add_text(e->seed, view_of(pod->ns));
 	if (top.kind == NULL) {
 		return add_text(hash, view_of(text_or(pod->uid, "")));

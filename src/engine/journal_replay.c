@@ -75,6 +75,8 @@ bool change_is_sound(const struct change *c)
 		return (is_set ? c->policy->name : name) != NULL;
 	case KIND_NAMESPACE:
 		return (is_set ? c->namespace->name : name) != NULL;
+	case KIND_RECOMMENDATION:
+	case KIND_GROUP:
 	case KIND_COUNT:
 		break;
 	}

@@ -14,7 +14,7 @@
 #define GRANTING_FULL_MS 60000
 
 #define SENTENCE_MAX 1024
-#define LOST_MPS     "isolation None, not MPS: its namespace enforces Pod Security"
+#define LOST_MPS     "isolation None, not MPS: its namespace does not allow it"
 
 static const char *sentence(struct plan *plan, enum reason reason, const struct explain_facts *f)
 {

@@ -108,16 +108,15 @@ struct holder {
 	int64_t grace_ms;	      /* how long it stays after those that it had last */
 	uint64_t grace_stamp;	      /* that was learnt as of the `stamp` before this; 0: never */
 	int64_t opened_at, told_from; /* first known; what agents saw since is of it */
-	int64_t lost_at;     /* it told its GPU but does not hold it since then; -1: it does */
-	int64_t refused_at;  /* kept from its node or its start since then; -1: not */
-	uint64_t wanted;     /* the step in which a waiter last chose it */
-	bool deleted;	     /* our deletion was acknowledged */
-	bool search;	     /* opened to find an orphan, not found to hold one: gets nobody */
-	uint64_t amiss;	     /* the step in which tenants of the other mode were seen on its GPU */
-	bool told_doubled;   /* that another tells its GPU too */
-	struct trust trust;  /* in its ledger, as it stands */
-	bool mps, told_held; /* it runs the daemon of MPS; that this takes nobody was told */
-	char *refusal;	     /* owned; why it could not be created; asked again at `retry_at` */
+	int64_t lost_at;	/* it told its GPU but does not hold it since then; -1: it does */
+	int64_t refused_at;	/* kept from its node or its start since then; -1: not */
+	uint64_t wanted, amiss; /* steps: a waiter chose it; who is not of its mode was on it */
+	bool deleted;		/* our deletion was acknowledged */
+	bool search;		/* opened to find an orphan, not found to hold one: gets nobody */
+	bool told_doubled;	/* that another tells its GPU too */
+	struct trust trust;	/* in its ledger, as it stands */
+	bool mps, told_held;	/* it runs the daemon of MPS; that this takes nobody was told */
+	char *refusal;		/* owned; why it could not be created; asked again at `retry_at` */
 	int64_t retry_at;
 	struct backoff backoff;
 	uint32_t snap_at; /* its place in the snapshot of step `snap_step` */
@@ -228,7 +227,6 @@ uint32_t snap_gpu_by_uuid(const struct engine *e, const char *uuid);
 uint32_t snap_node_of(const struct engine *e, const char *name); /* NULL: none */
 /* Does this entry still hold its share? */
 bool grant_lives(struct engine *e, const struct holder *h, const struct grant *g);
-
 bool view_lags(struct engine *e); /* view.c: C21 */
 
 /* capacity.c: the life of capacity pods */

@@ -49,6 +49,17 @@ struct nvml_use {
 	unsigned sm, memory, encoder, decoder;
 };
 
+/* What a device did until `time_us`, as a number of the kind that the call tells. */
+struct nvml_sample {
+	unsigned long long time_us;
+	union {
+		double real;
+		unsigned whole;
+		unsigned long long large;
+	} value;
+};
+enum { NVML_SAMPLES_GPU_USE = 1, NVML_VALUE_WHOLE = 1 };
+
 #define NVML_FIELD_MEMORY_TEMP 82u
 struct nvml_field {
 	unsigned id, scope;
@@ -105,6 +116,7 @@ typedef int (*nvml_count_fn)(unsigned *count);
 typedef int (*nvml_handle_fn)(unsigned index, void **device);
 typedef int (*nvml_by_uuid_fn)(const char *uuid, void **device);
 typedef int (*nvml_device_set_fn)(void *device, int value);
+typedef int (*nvml_device_integer_fn)(void *device, int *value);
 typedef int (*nvml_device_text_fn)(void *device, char *buffer, unsigned size);
 typedef int (*nvml_device_number_fn)(void *device, unsigned *number);
 typedef int (*nvml_device_large_fn)(void *device, unsigned long long *number);
@@ -118,6 +130,8 @@ typedef int (*nvml_fields_fn)(void *device, int count, struct nvml_field *fields
 typedef int (*nvml_list_fn)(void *device, unsigned *count, void *rows);
 typedef int (*nvml_use_fn)(
 	void *device, struct nvml_use *rows, unsigned *count, unsigned long long last_seen_us);
+typedef int (*nvml_samples_fn)(void *device, int which, unsigned long long last_seen_us,
+	int *value_kind, unsigned *count, struct nvml_sample *samples);
 typedef int (*nvml_make_fn)(void **thing);
 typedef int (*nvml_free_fn)(void *thing);
 typedef int (*nvml_gpm_get_fn)(void *device, void *sample);
@@ -132,6 +146,7 @@ struct nvml_calls {
 	nvml_handle_fn handle;
 	nvml_by_uuid_fn by_uuid;
 	nvml_device_set_fn set_compute_mode;
+	nvml_device_integer_fn get_compute_mode;
 	nvml_device_text_fn uuid, name;
 	nvml_device_number_fn minor, power, pcie_replay;
 	nvml_device_choice_fn clock, temperature;
@@ -144,6 +159,7 @@ struct nvml_calls {
 	nvml_list_fn compute, graphics, mps;  /* of struct nvml_process */
 	nvml_list_fn compute_v1, graphics_v1; /* of struct nvml_process_v1 */
 	nvml_use_fn use;
+	nvml_samples_fn samples;
 	nvml_make_fn gpm_make, events_make;
 	nvml_free_fn gpm_free, events_free;
 	nvml_device_struct_fn gpm_support;

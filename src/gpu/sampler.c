@@ -218,8 +218,8 @@ static void reading_of_absent(struct look *l, uint32_t index)
 
 static void device_look(struct look *l, uint32_t index)
 {
-	static void (*const steps[])(struct look * l) = {
-		xid_listen, look_figures, look_processes, look_use, look_gpm, look_health};
+	static void (*const steps[])(struct look * l) = {xid_listen, look_figures, look_processes,
+		look_use, look_gpm, look_samples, look_health};
 	struct gpu_reading *r = l->reading;
 	figures_unknown(r);
 	r->answered = look_needs(l, l->calls->handle(index, &l->handle), "open a GPU");

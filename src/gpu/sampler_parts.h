@@ -26,6 +26,9 @@ struct device {
 		VEC_FIELDS(struct gpu_process);
 	} used;			  /* what the processes used when it was read last; by pid */
 	bool process_use;	  /* it could be */
+	int64_t samples_asked_us; /* monotonic: when its own use was read; 0: never */
+	uint64_t samples_us;	  /* NVML's time of the newest sample */
+	int64_t mean;		  /* of them, as it was told last */
 	int64_t gpm[GPM_FIGURES]; /* as they were read last */
 	void *before, *after;	  /* owned, GPM's samples; NULL: none */
 	int64_t before_ms;	  /* monotonic: when `before` was taken; 0: it is empty */
@@ -74,7 +77,8 @@ void look_figures(struct look *l);
 void look_processes(struct look *l);
 void look_use(struct look *l); /* after the processes */
 void look_gpm(struct look *l);
-void look_health(struct look *l); /* last: `ill` */
+void look_samples(struct look *l); /* after GPM, which is better */
+void look_health(struct look *l);  /* last: `ill` */
 
 /* XIDs: `listen` for a device that is new, `gather` once a look, before the devices. */
 void xid_listen(struct look *l);

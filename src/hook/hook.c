@@ -29,7 +29,7 @@ struct hook {
 	struct pairs runtime_selector;
 	struct arena runtime_arena; /* of that */
 	int64_t count_max, context_mib;
-	bool notes_names;
+	bool notes_names, mps_unlabelled;
 	struct review review; /* of the request at hand; its memory is used again */
 	struct metric *by_reason[REASON_COUNT]; /* borrowed from the registry; NULL: not yet seen */
 	struct metric *ignored, *malformed, *debugged, *seconds;
@@ -52,6 +52,7 @@ struct hook *hook_create(const struct hook_config *config)
 	h->count_max = config->count_max;
 	h->context_mib = config->context_mib;
 	h->notes_names = config->notes_names;
+	h->mps_unlabelled = config->mps_unlabelled;
 	h->scheduler_count = config->scheduler_count;
 	h->schedulers = xcalloc(config->scheduler_count + 1, sizeof *h->schedulers);
 	for (uint32_t i = 0; i < config->scheduler_count; i++) {
@@ -111,7 +112,30 @@ static bool is_canary(const struct review *r)
 	return r->dry_run && text_equals(r->ns, NAME_CANARY_NAMESPACE);
 }
 
-static struct admit_input gather(struct hook *h, const struct namespace *canary)
+/* What its workload's recommendation says of the container that asks for a GPU. */
+static void take_advice(struct hook *h, const struct workload *w, struct admit_input *in)
+{
+	struct review *r = &h->review;
+	const struct advised *x =
+		w->key.name != NULL ? h->view.recommendation(h->view.data, &w->key) : NULL;
+	const char *name = NULL;
+	for (uint32_t i = 0; name == NULL && i < r->pod.container_count; i++) {
+		name = r->pod.containers[i].gpus > 0 ? r->pod.containers[i].name : NULL;
+	}
+	for (uint32_t i = 0; x != NULL && x->ready && i < x->container_count; i++) {
+		const struct advised_container *c = &x->containers[i];
+		if (text_equals(c->name, name)) {
+			in->recommendation =
+				arena_printf(&r->arena, "%s@%lld", x->name, (long long)x->revision);
+			in->target_milli = c->target.milli;
+			in->target_mib = c->target.mib;
+			return;
+		}
+	}
+}
+
+static struct admit_input gather(
+	struct hook *h, const struct namespace *canary, struct workload *workload)
 {
 	const struct hook_view *view = &h->view;
 	const struct review *r = &h->review;
@@ -131,7 +155,11 @@ static struct admit_input gather(struct hook *h, const struct namespace *canary)
 		.count_max = h->count_max,
 		.context_mib = h->context_mib,
 		.notes_names = h->notes_names,
+		.workload = workload,
+		.mps_unlabelled = h->mps_unlabelled,
 	};
+	workload_of(view->groups(view->data), NULL, &r->pod, &h->review.arena, workload);
+	take_advice(h, workload, &in);
 	if (is_canary(r)) {
 		in.cannot = REASON_NONE;
 		in.ns = in.ns != NULL ? in.ns : canary;
@@ -213,7 +241,8 @@ static bool admit(struct hook *h, struct str *out)
 {
 	struct review *r = &h->review;
 	struct namespace canary = {.name = NAME_CANARY_NAMESPACE};
-	struct admit_input in = gather(h, &canary);
+	struct workload workload;
+	struct admit_input in = gather(h, &canary, &workload);
 	struct admit_verdict v = admit_judge(&in);
 	struct warnings w = {.count = 0};
 	if (v.convert) {

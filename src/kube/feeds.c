@@ -6,30 +6,33 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "codec/gpuslice.h"
+#include "codec/group.h"
 #include "codec/limitrange.h"
 #include "codec/namespace.h"
 #include "codec/node.h"
 #include "codec/pod.h"
 #include "codec/policy.h"
 #include "codec/quota.h"
+#include "codec/recommendation.h"
 #include "kube/reflector.h"
 #include "model/names.h"
 
 struct feed {
 	struct feeds *all; /* borrowed */
 	enum kind kind;
-	struct reflector *reflector; /* owned */
+	struct reflector *reflector; /* owned; NULL: there is no watch, or not yet */
+	/* of those that need not be there */
+	uint64_t call; /* whether the API server has them; 0: none under way */
+	int64_t ask_at;
 };
 
 struct feeds {
-	struct feed items[KIND_WATCHED];
+	struct feed items[KIND_COUNT];
 	bool (*on_change)(void *data, const struct change *c);
 	void *data;
 	struct arena arena; /* of one object */
 	struct kube *kube;  /* borrowed */
 	uint64_t seed;
-	uint64_t call; /* whether the API server has ResourceSlices; 0: none under way */
-	int64_t ask_at;
 };
 
 static int decode(struct feed *f, const char *json, size_t n, struct change *c, struct fault *fault)
@@ -70,6 +73,16 @@ static int decode(struct feed *f, const char *json, size_t n, struct change *c, 
 		struct gpu_slice *slice = ARENA_NEW(a, struct gpu_slice);
 		c->slice = slice;
 		return gpu_slice_decode(json, n, a, slice, fault);
+	}
+	case KIND_RECOMMENDATION: {
+		struct recommendation *recommendation = ARENA_NEW(a, struct recommendation);
+		c->recommendation = recommendation;
+		return recommendation_decode(json, n, a, recommendation, fault);
+	}
+	case KIND_GROUP: {
+		struct workload_group *group = ARENA_NEW(a, struct workload_group);
+		c->group = group;
+		return group_decode(json, n, a, group, fault);
 	}
 	case KIND_CLAIM:
 	case KIND_STATE:
@@ -134,11 +147,37 @@ static const struct reflector_events feed_events = {.on_begin = on_begin,
 	.on_end = on_end,
 	.on_stale = on_stale};
 
-/* --- ResourceSlices, where the API server has them (from 1.34 on) --- */
+/* --- those that need not be there: ResourceSlices (from 1.34 on), and ours of which somebody may
+ * have left a CRD out --- */
 
 #define SLICES_API   "resource.k8s.io/v1"
+#define OUR_API	     NAME_GROUP "/" NAME_VERSION
 #define ASK_EVERY_MS 300000
 #define ASK_AGAIN_MS 10000
+
+static const struct optional {
+	enum kind kind;
+	const char *ask; /* answered with 404 where they are not */
+	struct reflector_kind reflector;
+	const struct slice_keep *(*projection)(void);
+} optionals[] = {
+	{KIND_SLICE, "/apis/" SLICES_API,
+		{.name = "resourceslices",
+			.group_version = SLICES_API,
+			.resource = "resourceslices",
+			.field_selector = GPU_SLICE_SELECTOR},
+		gpu_slice_projection},
+	{KIND_RECOMMENDATION, "/apis/" OUR_API "/gpurecommendations?limit=1",
+		{.name = "gpurecommendations",
+			.group_version = OUR_API,
+			.resource = "gpurecommendations"},
+		recommendation_projection},
+	{KIND_GROUP, "/apis/" OUR_API "/gpuworkloadgroups?limit=1",
+		{.name = "gpuworkloadgroups",
+			.group_version = OUR_API,
+			.resource = "gpuworkloadgroups"},
+		group_projection},
+};
 
 static void start(struct feed *f, const struct reflector_kind *kind)
 {
@@ -146,31 +185,47 @@ static void start(struct feed *f, const struct reflector_kind *kind)
 	f->reflector = reflector_create(f->all->kube, kind, &options, &feed_events, f);
 }
 
-static void on_slices_api(void *data, const struct kube_answer *answer)
+static void on_asked(void *data, const struct kube_answer *answer)
 {
-	static const struct reflector_kind slices = {.name = "resourceslices",
-		.group_version = SLICES_API,
-		.resource = "resourceslices",
-		.field_selector = GPU_SLICE_SELECTOR};
-	struct feeds *f = data;
+	struct feed *f = data;
 	f->call = 0;
-	if (answer->fault.kind == FAULT_NONE) {
-		struct reflector_kind kind = slices;
-		kind.projection = gpu_slice_projection();
-		start(&f->items[KIND_SLICE], &kind);
+	if (answer->fault.kind != FAULT_NONE) {
+		bool absent = answer->fault.kind == FAULT_NOT_FOUND;
+		f->ask_at = clock_mono(kube_clock(f->all->kube)) +
+			    (absent ? ASK_EVERY_MS : ASK_AGAIN_MS);
 		return;
 	}
-	f->ask_at = clock_mono(kube_clock(f->kube)) +
-		    (answer->fault.kind == FAULT_NOT_FOUND ? ASK_EVERY_MS : ASK_AGAIN_MS);
+	for (size_t i = 0; i < COUNT_OF(optionals); i++) {
+		if (optionals[i].kind == f->kind) {
+			struct reflector_kind kind = optionals[i].reflector;
+			kind.projection = optionals[i].projection();
+			start(f, &kind);
+		}
+	}
 }
 
 /* A watch of what is not there would fail every ten seconds. */
-static void ask_for_slices(struct feeds *f, int64_t now)
+static void ask_for_optionals(struct feeds *all, int64_t now)
 {
-	struct kube_request request = {.method = WIRE_GET, .path = "/apis/" SLICES_API};
-	if (f->items[KIND_SLICE].reflector == NULL && f->call == 0 && now >= f->ask_at) {
-		f->call = kube_call(f->kube, &request, on_slices_api, f);
+	for (size_t i = 0; i < COUNT_OF(optionals); i++) {
+		struct feed *f = &all->items[optionals[i].kind];
+		struct kube_request request = {.method = WIRE_GET, .path = optionals[i].ask};
+		if (f->reflector == NULL && f->call == 0 && now >= f->ask_at) {
+			f->call = kube_call(all->kube, &request, on_asked, f);
+		}
 	}
+}
+
+static int64_t asking_deadline(const struct feeds *all)
+{
+	int64_t at = TIME_NEVER;
+	for (size_t i = 0; i < COUNT_OF(optionals); i++) {
+		const struct feed *f = &all->items[optionals[i].kind];
+		if (f->reflector == NULL && f->call == 0) {
+			at = time_min(at, f->ask_at);
+		}
+	}
+	return at;
 }
 
 /* --- all of them --- */
@@ -188,7 +243,7 @@ struct feeds *feeds_create(struct kube *kube, uint64_t seed,
 			.resource = "nodes",
 			.projection = node_projection()},
 		[KIND_POLICY] = {.name = "gpupolicies",
-			.group_version = NAME_GROUP "/" NAME_VERSION,
+			.group_version = OUR_API,
 			.resource = "gpupolicies",
 			.projection = policy_projection()},
 		[KIND_NAMESPACE] = {.name = "namespaces",
@@ -209,7 +264,7 @@ struct feeds *feeds_create(struct kube *kube, uint64_t seed,
 	f->data = data;
 	f->kube = kube;
 	f->seed = seed;
-	for (int k = 0; k < KIND_WATCHED; k++) {
+	for (int k = 0; k < KIND_COUNT; k++) {
 		f->items[k] = (struct feed){.all = f, .kind = (enum kind)k};
 		if (k < KIND_REQUIRED) {
 			start(&f->items[k], &kinds[k]);
@@ -223,8 +278,8 @@ void feeds_destroy(struct feeds *f)
 	if (f == NULL) {
 		return;
 	}
-	kube_cancel(f->kube, f->call);
-	for (int k = 0; k < KIND_WATCHED; k++) {
+	for (int k = 0; k < KIND_COUNT; k++) {
+		kube_cancel(f->kube, f->items[k].call);
 		reflector_destroy(f->items[k].reflector);
 	}
 	arena_finish(&f->arena);
@@ -234,26 +289,25 @@ void feeds_destroy(struct feeds *f)
 void feeds_step(struct feeds *f, int64_t now_mono_ms)
 {
 	int64_t accepted = -1;
-	for (int k = 0; k < KIND_WATCHED; k++) {
+	for (int k = 0; k < KIND_COUNT; k++) {
 		if (f->items[k].reflector != NULL) {
 			int64_t at = reflector_accepted_ms(f->items[k].reflector);
 			accepted = at > accepted ? at : accepted;
 		}
 	}
-	for (int k = 0; k < KIND_WATCHED; k++) {
+	for (int k = 0; k < KIND_COUNT; k++) {
 		if (f->items[k].reflector != NULL) {
 			reflector_server_accepts(f->items[k].reflector, accepted, now_mono_ms);
 			reflector_step(f->items[k].reflector, now_mono_ms);
 		}
 	}
-	ask_for_slices(f, now_mono_ms);
+	ask_for_optionals(f, now_mono_ms);
 }
 
 int64_t feeds_deadline(const struct feeds *f)
 {
-	bool asks = f->items[KIND_SLICE].reflector == NULL && f->call == 0;
-	int64_t at = asks ? f->ask_at : TIME_NEVER;
-	for (int k = 0; k < KIND_WATCHED; k++) {
+	int64_t at = asking_deadline(f);
+	for (int k = 0; k < KIND_COUNT; k++) {
 		if (f->items[k].reflector != NULL) {
 			at = time_min(at, reflector_deadline(f->items[k].reflector));
 		}
@@ -263,7 +317,7 @@ int64_t feeds_deadline(const struct feeds *f)
 
 void feeds_relist(struct feeds *f)
 {
-	for (int k = 0; k < KIND_WATCHED; k++) {
+	for (int k = 0; k < KIND_COUNT; k++) {
 		if (f->items[k].reflector != NULL) {
 			reflector_relist(f->items[k].reflector);
 		}

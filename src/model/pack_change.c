@@ -87,6 +87,7 @@ static void policy_pack(struct str *out, const struct policy *p)
 		pack_i64(out, numbers[i]);
 	}
 	pack_sizing(out, &p->sizing);
+	pack_rollout(out, &p->rollout);
 	pack_u64(out, (p->is_fallback ? 1 : 0) | (p->has_selector ? 2 : 0) | (p->built_in ? 4 : 0) |
 			      (p->status_overlapping ? 8 : 0) | (p->never_preempts ? 16 : 0));
 	pack_selector(out, &p->namespaces);
@@ -119,6 +120,7 @@ static void policy_unpack_numbers(struct unpack *u, struct policy *p)
 	p->status_overlapping_ms = unpack_i64(u);
 	p->status_ready_ms = unpack_i64(u);
 	p->sizing = unpack_sizing(u);
+	p->rollout = unpack_rollout(u);
 }
 
 static void policy_unpack(struct unpack *u, struct policy *p)
@@ -290,8 +292,10 @@ static void object_pack(struct str *out, const struct change *c)
 	case KIND_STATE:
 		state_pack(out, c->state);
 		break;
+	case KIND_RECOMMENDATION:
+	case KIND_GROUP:
 	case KIND_COUNT:
-		BUG("not a kind");
+		BUG("not a kind of the engine");
 	}
 }
 
@@ -404,6 +408,8 @@ static void object_unpack(struct unpack *u, struct change *c)
 		state_unpack(u, state);
 		c->state = state;
 		break;
+	case KIND_RECOMMENDATION:
+	case KIND_GROUP:
 	case KIND_COUNT:
 		break;
 	}
@@ -414,7 +420,7 @@ bool change_unpack(struct unpack *u, struct change *ret)
 	struct change c = {0};
 	uint64_t type = unpack_u64(u);
 	uint64_t kind = unpack_u64(u);
-	if (u->bad || type > CHANGE_RUNTIME || kind >= KIND_COUNT) {
+	if (u->bad || type > CHANGE_RUNTIME || kind >= KIND_ENGINE) {
 		u->bad = true;
 		return false;
 	}

@@ -3,6 +3,7 @@
 #define MODEL_PACK_PARTS_H
 
 #include "model/pack.h"
+#include "model/rollout.h"
 #include "model/sizing.h"
 
 uint32_t unpack_count(struct unpack *u);
@@ -20,5 +21,7 @@ void pack_amounts(struct str *out, const struct amounts *a);
 struct amounts unpack_amounts(struct unpack *u);
 void pack_sizing(struct str *out, const struct sizing *s);
 struct sizing unpack_sizing(struct unpack *u);
+void pack_rollout(struct str *out, const struct rollout *r);
+struct rollout unpack_rollout(struct unpack *u);
 
 #endif

@@ -47,6 +47,7 @@ const char *action_name(const struct action *a)
 const char *kind_name(enum kind kind)
 {
 	static const char *const names[] = {"Pod", "Node", "GPUPolicy", "Namespace", "LimitRange",
-		"ResourceQuota", "ResourceSlice", "PersistentVolumeClaim", "NodeState"};
+		"ResourceQuota", "ResourceSlice", "PersistentVolumeClaim", "NodeState",
+		"GPURecommendation", "GPUWorkloadGroup"};
 	return kind < KIND_COUNT ? names[kind] : "?";
 }

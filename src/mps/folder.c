@@ -16,6 +16,7 @@
 
 #define LEFT_MAX    4096 /* files that a tenant may have put into pipe/ */
 #define PID_LARGEST 4194304
+#define SHM_LOCK    "shm.lock"
 #define PID_FILE    "nvidia-cuda-mps-control.pid"
 
 struct fd {
@@ -265,6 +266,22 @@ static int folder_empty(struct sweep *s, int folder)
 	return folder != s->top || s->moved == before ? 0 : 1;
 }
 
+static int folder_sweep(int folder, const char *path, struct fault *ret_fault)
+{
+	struct sweep s = {.top = folder};
+	int result;
+	do {
+		result = folder_empty(&s, folder);
+	} while (result > 0);
+	if (result == 0) {
+		return 0;
+	}
+	return s.left > LEFT_MAX
+		       ? fault_set(ret_fault, FAULT_LIMIT,
+				 "%s holds more than %d files: somebody fills it", path, LEFT_MAX)
+		       : path_fault(ret_fault, "empty", path);
+}
+
 int mps_folder_clear(const struct mps_folder *f, struct fault *ret_fault)
 {
 	CLEANUP(cleanup_fd) struct fd fd = {-1};
@@ -272,18 +289,34 @@ int mps_folder_clear(const struct mps_folder *f, struct fault *ret_fault)
 	if (directory_open(f->pipe, &fd, &at, ret_fault) != 0) {
 		return -1;
 	}
-	struct sweep s = {.top = fd.number};
-	int result;
-	do {
-		result = folder_empty(&s, fd.number);
-	} while (result > 0);
-	if (result == 0) {
-		return 0;
+	return folder_sweep(fd.number, f->pipe, ret_fault);
+}
+
+/* --- shared memory ---------------------------------------------------------------------------- */
+
+int mps_folder_share_shm(const struct mps_folder *f, int *ret_lock, struct fault *ret_fault)
+{
+	char path[MPS_PATH_MAX];
+	(void)snprintf(path, sizeof path, "%s/" SHM_LOCK, f->root);
+	CLEANUP(cleanup_fd)
+	struct fd fd = {open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600)};
+	if (fd.number < 0 || flock(fd.number, LOCK_SH | LOCK_NB) != 0) {
+		return path_fault(ret_fault, "share", path);
 	}
-	return s.left > LEFT_MAX ? fault_set(ret_fault, FAULT_LIMIT,
-					   "%s holds more than %d files: somebody fills it",
-					   f->pipe, LEFT_MAX)
-				 : path_fault(ret_fault, "empty", f->pipe);
+	*ret_lock = fd.number;
+	fd.number = -1;
+	return 0;
+}
+
+int mps_folder_empty_shm(int lock, const char *shm, struct fault *ret_fault)
+{
+	CLEANUP(cleanup_fd) struct fd fd = {-1};
+	if (flock(lock, LOCK_EX | LOCK_NB) != 0) {
+		return errno == EWOULDBLOCK ? 0 : path_fault(ret_fault, "lock", SHM_LOCK);
+	}
+	fd.number = open(shm, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return fd.number < 0 ? path_fault(ret_fault, "open the directory", shm)
+			     : folder_sweep(fd.number, shm, ret_fault);
 }
 
 /* --- files ------------------------------------------------------------------------------------ */

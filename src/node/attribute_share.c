@@ -6,8 +6,9 @@
 
 #include "base/str.h"
 
-#define SOURCE_SERVER "mps-server"
-#define SOURCE_SCALED "scaled"
+#define SOURCE_SERVER  "mps-server"
+#define SOURCE_SCALED  "scaled"
+#define SOURCE_SAMPLES "samples"
 /* A client weighs what its pod was granted; this much where that is not known. */
 #define MILLI_UNKNOWN 100
 
@@ -114,25 +115,34 @@ static int64_t at_least(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-/* Only GPM counts what the device did over the same time as its processes are counted. The use that
- * every driver tells is of its last moments: a pod made small by those would be given a share that
- * is too small for it. So without GPM nothing but the device's whole limits. */
-static int64_t limit_of(const struct gpu_reading *reading, int64_t largest)
+/* Only GPM, and before it the mean of the driver's samples, count what the device did over the same
+ * time as its processes are counted. The use that every driver tells is of its last moments: a pod
+ * made small by those would be given a share that is too small for it. So without either nothing
+ * but the device's whole limits. */
+static int64_t limit_of(const struct gpu_reading *reading, int64_t largest, const char **ret_source)
 {
 	int64_t told = reading->figures[FIGURE_GPU_UTIL];
 	int64_t engine = reading->figures[FIGURE_PROF_GR_ENGINE_ACTIVE];
-	if (engine < 0) {
+	int64_t mean = reading->figures[FIGURE_GPU_UTIL_MEAN];
+	*ret_source = engine < 0 && mean >= 0 ? SOURCE_SAMPLES : SOURCE_SCALED;
+	if (engine < 0 && mean < 0) {
 		return USE_FULL;
 	}
-	int64_t limit = at_least(at_least(told, engine * (USE_FULL / 1000)), largest);
+	int64_t whole = engine < 0 ? mean : engine * (USE_FULL / 1000);
+	int64_t limit = at_least(at_least(told, whole), largest);
 	return limit < USE_FULL ? limit : USE_FULL;
 }
 
-static void scale(struct use *use, int64_t limit, int64_t sum)
+struct scale {
+	int64_t limit, sum;
+	const char *source;
+};
+
+static void scale(struct use *use, const struct scale *by)
 {
 	if (use->sm > 0) {
-		use->sm = use->sm * limit / sum;
-		use->source = use->source != NULL ? use->source : SOURCE_SCALED;
+		use->sm = use->sm * by->limit / by->sum;
+		use->source = use->source != NULL ? use->source : by->source;
 	}
 }
 
@@ -144,13 +154,14 @@ bool share_scale(struct container_use *containers, uint32_t count, struct device
 		sum += at_least(containers[i].use.sm, 0);
 		largest = at_least(largest, containers[i].use.sm);
 	}
-	int64_t limit = limit_of(reading, largest);
-	if (sum <= limit) {
+	struct scale by = {.sum = sum};
+	by.limit = limit_of(reading, largest, &by.source);
+	if (sum <= by.limit) {
 		return false;
 	}
 	for (uint32_t i = 0; i < count; i++) {
-		scale(&containers[i].use, limit, sum);
+		scale(&containers[i].use, &by);
 	}
-	scale(&device->lost, limit, sum);
+	scale(&device->lost, &by);
 	return true;
 }

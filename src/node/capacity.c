@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/rand.h"
 #include "base/str.h"
+#include "capacity_mode.h"
 #include "capacity_mps.h"
 #include "codec/capacity.h"
 #include "gpu/nvml.h"
@@ -289,6 +290,9 @@ static int identify(const struct capacity_options *o, struct fault *ret_fault)
 	}
 	const struct gpu_identity *id = &device.identity;
 	compare_with_environment(o, id->uuid);
+	if (!o->mps && capacity_let_all_in(o, id->uuid, ret_fault) != 0) {
+		return -1;
+	}
 	if (identity_save(o->identity_file, id, ret_fault) != 0) {
 		return -1;
 	}
@@ -378,7 +382,8 @@ static int hold(const struct capacity_options *o, struct fault *ret_fault)
 	struct gpu_device device;
 	if (identity_load(o->identity_file, &h.wanted, ret_fault) != 0 ||
 		wait_for_device(o, &probe, &device, ret_fault) != 0 ||
-		same_device(&h.wanted, &device.identity, ret_fault) != 0) {
+		same_device(&h.wanted, &device.identity, ret_fault) != 0 ||
+		(!o->mps && capacity_let_all_in(o, h.wanted.uuid, ret_fault) != 0)) {
 		return -1;
 	}
 	h.probe = probe;

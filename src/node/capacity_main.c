@@ -26,9 +26,13 @@ static const char usage[] =
 	"      --nvml-library=FILE     the driver's library (libnvidia-ml.so.1)\n"
 	"      --wait-seconds=N        how long the driver may take to appear (20; probe: 0)\n"
 	"      --check-seconds=N       how often hold looks at the GPU (30)\n"
-	"      --mps                   hold keeps the GPU's MPS daemon; needs root\n"
+	"      --mps                   the GPU is shared under MPS: hold keeps its daemon and "
+	"needs root\n"
 	"      --mps-root=DIR          where its directories are (/run/aliquot/mps)\n"
 	"      --mps-control=PROGRAM   what starts and asks it (nvidia-cuda-mps-control)\n"
+	"      --mps-sweep=DIR         shared memory of all tenants under MPS, emptied by the last "
+	"hold\n"
+	"                              of the node (none)\n"
 	"  -h, --help                  this text\n";
 
 static int usage_fault(const char *format, const char *what)
@@ -57,7 +61,8 @@ enum {
 	OPTION_CHECK,
 	OPTION_MPS,
 	OPTION_MPS_ROOT,
-	OPTION_MPS_CONTROL
+	OPTION_MPS_CONTROL,
+	OPTION_MPS_SWEEP
 };
 
 static const struct option long_options[] = {
@@ -69,6 +74,7 @@ static const struct option long_options[] = {
 	{"mps", no_argument, NULL, OPTION_MPS},
 	{"mps-root", required_argument, NULL, OPTION_MPS_ROOT},
 	{"mps-control", required_argument, NULL, OPTION_MPS_CONTROL},
+	{"mps-sweep", required_argument, NULL, OPTION_MPS_SWEEP},
 	{"help", no_argument, NULL, 'h'},
 	{NULL, 0, NULL, 0},
 };
@@ -102,6 +108,9 @@ static int take_option(struct capacity_options *o, int option)
 		return -1;
 	case OPTION_MPS_CONTROL:
 		o->mps_control = optarg;
+		return -1;
+	case OPTION_MPS_SWEEP:
+		o->mps_sweep = optarg;
 		return -1;
 	case 'h':
 		(void)fputs(usage, stdout);

@@ -2,6 +2,7 @@
 #include "capacity_mps.h"
 
 #include <signal.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -12,6 +13,9 @@
 #include "mps/relay.h"
 #include "watchdog.h"
 
+/* What the driver gets to set the compute mode back: the kubelet waits for 15 s in all. */
+#define LAST_CALL_MS 1500
+
 struct keeper {
 	const struct capacity_options *o; /* borrowed, as all of these */
 	const char *uuid;
@@ -20,15 +24,27 @@ struct keeper {
 	struct loop *loop;	   /* owned */
 	struct mps_daemon *daemon; /* owned */
 	struct mps_relay *relay;   /* owned; NULL: nobody steers */
+	int shm_lock;		   /* owned; -1: none */
 	struct loop_timer looks, wait;
 	struct fault fault; /* why it ends; none: it was asked to */
 	char last[FAULT_MESSAGE_MAX];
 	bool stopping;
 };
 
+/* Asked to end, it is the last to go: the tenants of its GPU have left. */
+static void empty_shm(const struct keeper *k)
+{
+	struct fault fault;
+	if (k->o->mps_sweep != NULL && k->shm_lock >= 0 && k->fault.kind == FAULT_NONE &&
+		mps_folder_empty_shm(k->shm_lock, k->o->mps_sweep, &fault) != 0) {
+		log_warn("could not empty the shared memory", LOG_F(&fault));
+	}
+}
+
 static void stopped(void *data)
 {
 	struct keeper *k = data;
+	empty_shm(k);
 	loop_stop(k->loop);
 }
 
@@ -49,10 +65,24 @@ static void on_signal(void *data, int signo)
 	keeper_stop(data);
 }
 
+/* A call into the driver blocks the loop. What asks for the end meanwhile is kept for the watchdog
+ * to find, and comes to the loop afterwards. */
+static void stop_signals_mask(int how)
+{
+	sigset_t set;
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	(void)sigprocmask(how, &set, NULL);
+}
+
 static void on_look(void *data)
 {
 	struct keeper *k = data;
-	if (k->check(k->data, &k->fault) != 0) {
+	stop_signals_mask(SIG_BLOCK);
+	int result = k->check(k->data, &k->fault);
+	stop_signals_mask(SIG_UNBLOCK);
+	if (result != 0) {
 		keeper_stop(k);
 	}
 }
@@ -82,22 +112,23 @@ static int set_exclusive(void *data, bool exclusive, struct fault *ret_fault)
 {
 	const struct keeper *k = data;
 	CLEANUP(cleanup_watchdog) struct watchdog watchdog;
-	watchdog_arm(&watchdog, k->o->patience_ms, k->o->termination_log,
+	watchdog_arm(&watchdog,
+		k->stopping ? time_min(LAST_CALL_MS, k->o->patience_ms) : k->o->patience_ms,
+		k->o->termination_log,
 		"the NVIDIA driver does not answer: setting the compute mode did not come back");
-	return gpu_compute_mode_set(k->o->nvml_library, k->uuid,
+	stop_signals_mask(SIG_BLOCK);
+	int result = gpu_compute_mode_set(k->o->nvml_library, k->uuid,
 		exclusive ? COMPUTE_MODE_EXCLUSIVE_PROCESS : COMPUTE_MODE_DEFAULT, ret_fault);
+	stop_signals_mask(SIG_UNBLOCK);
+	return result;
 }
 
 /* The loop hears them by a handler. */
 static void take_signals(struct keeper *k)
 {
-	sigset_t set;
-	sigemptyset(&set);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGINT);
 	loop_on_signal(k->loop, SIGTERM, on_signal, k);
 	loop_on_signal(k->loop, SIGINT, on_signal, k);
-	(void)sigprocmask(SIG_UNBLOCK, &set, NULL);
+	stop_signals_mask(SIG_UNBLOCK);
 }
 
 /* MPS is worth having without it: the agent says that nobody steers. */
@@ -119,6 +150,9 @@ static void keeper_finish(struct keeper *k)
 {
 	mps_relay_destroy(k->relay);
 	mps_daemon_destroy(k->daemon);
+	if (k->shm_lock >= 0) {
+		(void)close(k->shm_lock);
+	}
 	loop_destroy(k->loop);
 }
 
@@ -126,7 +160,7 @@ int capacity_serve_mps(const struct capacity_options *o, const char *uuid, capac
 	void *data, struct fault *ret_fault)
 {
 	CLEANUP(keeper_finish)
-	struct keeper k = {.o = o, .uuid = uuid, .check = check, .data = data};
+	struct keeper k = {.o = o, .uuid = uuid, .check = check, .data = data, .shm_lock = -1};
 	k.loop = loop_create();
 	const struct mps_daemon_options options = {.loop = k.loop,
 		.program = o->mps_control,
@@ -139,7 +173,10 @@ int capacity_serve_mps(const struct capacity_options *o, const char *uuid, capac
 		.set_exclusive = set_exclusive,
 		.changed = on_changed,
 		.data = &k};
-	if (mps_daemon_create(&options, &k.daemon, ret_fault) != 0) {
+	struct mps_folder folder;
+	if (mps_daemon_create(&options, &k.daemon, ret_fault) != 0 ||
+		mps_folder_name(&folder, o->mps_root, uuid, ret_fault) != 0 ||
+		mps_folder_share_shm(&folder, &k.shm_lock, ret_fault) != 0) {
 		return fault_wrap(ret_fault, "MpsFailed");
 	}
 	open_relay(&k);

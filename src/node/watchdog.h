@@ -1,6 +1,7 @@
 /* Ends the process when a call into the driver does not come back: a driver can hang for good, and
  * nobody outside would learn why the container does nothing. The sentence goes to the termination
- * log.
+ * log. A process that is asked to end meanwhile, by SIGTERM or SIGINT that it has blocked, gives
+ * the call two seconds more.
  *
  * The watchdog lies in the caller's frame; it must be disarmed before that is left. */
 #ifndef NODE_WATCHDOG_H
@@ -15,6 +16,8 @@
 struct watchdog {
 	timer_t timer;
 	bool armed;
+	int64_t until_ms;     /* monotonic */
+	int asked;	      /* ticks at which an end was asked for */
 	const char *path;     /* borrowed; NULL: no file */
 	const char *sentence; /* borrowed */
 };

@@ -93,6 +93,9 @@ static void forget_assumptions(struct replica *r)
 static bool on_change(void *data, const struct change *c)
 {
 	struct replica *r = data;
+	if (c->kind >= KIND_ENGINE) {
+		return true; /* no admission here asks for it */
+	}
 	modes_told(r->sim, r->index, c);
 	if (hooks_of(r)->forgets_at_relist && c->type == CHANGE_RELIST_END) {
 		bool goes_on = engine_observe(r->engine, c);

@@ -120,7 +120,9 @@ static enum reason judge_will(const struct admit_input *in, struct admit_verdict
 	if (v->choice.mode != MODE_AUTOMATE) {
 		return found(&v->facts, REASON_NOT_AUTOMATED, v->choice.policy->name);
 	}
-	if (p->owner.uid != NULL && admit_owner_top(p).kind == NULL) {
+	bool is_owned = in->workload != NULL ? in->workload->key.name != NULL
+					     : owner_top_of(p, NULL).kind != NULL;
+	if (p->owner.uid != NULL && !is_owned) {
 		return found(&v->facts, REASON_OWNER_UNKNOWN, p->owner.uid);
 	}
 	return REASON_NONE;
@@ -250,20 +252,22 @@ static void settle_share(const struct admit_input *in, struct admit_verdict *v)
 	v->milli = milli;
 	v->mem_mib = mem_mib;
 	policy_bound_share(p, in->context_mib, &v->milli, &v->mem_mib);
-	v->clamped = v->milli != milli || v->mem_mib != mem_mib;
+	v->clamped = asked && (v->milli != milli || v->mem_mib != mem_mib);
 	v->facts.want_milli = v->milli;
 	v->facts.want_mib = v->mem_mib;
 }
 
 /* A client of MPS mounts directories of the node, which Pod Security refuses from the level
- * baseline on: such a pod would never be created. */
+ * baseline on: such a pod would never be created. A cluster may enforce that, or forbid them by
+ * other means, where a namespace has no label; so nothing but the word of the namespace's owner
+ * counts. */
 static void settle_isolation(const struct admit_input *in, struct admit_verdict *v)
 {
 	const char *level = in->ns != NULL ? pairs_get(&in->ns->labels, LABEL_POD_SECURITY) : NULL;
 	bool asked = v->choice.policy->isolation == ISOLATION_MPS;
-	bool forbidden = text_equals(level, "baseline") || text_equals(level, "restricted");
+	bool forbidden = level != NULL ? !text_equals(level, "privileged") : !in->mps_unlabelled;
 	v->isolation = asked && !forbidden ? ISOLATION_MPS : ISOLATION_NONE;
-	v->forbids_mps = asked && forbidden ? level : NULL;
+	v->forbids_mps = asked && forbidden ? text_or(level, "") : NULL;
 }
 
 static enum reason judge_value(const struct admit_input *in, struct admit_verdict *v)
@@ -285,9 +289,10 @@ static enum reason judge_value(const struct admit_input *in, struct admit_verdic
 		return REASON_WHOLE;
 	}
 	settle_isolation(in, v);
-	/* An MPS client has one pipe directory, so it can be a client of one GPU only. */
-	bool mps = v->isolation == ISOLATION_MPS;
-	v->facts.limit = mps || in->count_max < 1 ? 1 : in->count_max;
+	/* An MPS client has one pipe directory, so it can be a client of one GPU only. And what
+	 * was measured of several GPUs is recommended, but nobody's wish. */
+	bool one = v->isolation == ISOLATION_MPS || !ask_is_present(&v->ask);
+	v->facts.limit = one || in->count_max < 1 ? 1 : in->count_max;
 	return gpu->gpus > v->facts.limit ? REASON_MULTI_GPU : REASON_NONE;
 }
 
@@ -308,12 +313,23 @@ static enum reason judge_cluster(const struct admit_input *in, struct admit_verd
 				      : REASON_NONE;
 }
 
+static struct policy_subject subject_of(const struct admit_input *in)
+{
+	struct policy_subject who = policy_subject_of(in->pod, in->ns);
+	if (in->workload != NULL) {
+		who.owner = in->workload->top;
+		who.type = in->workload->type;
+		who.group_policy = in->workload->policy;
+	}
+	return who;
+}
+
 struct admit_verdict admit_judge(const struct admit_input *in)
 {
 	static enum reason (*const groups[])(
 		const struct admit_input *in, struct admit_verdict *v) = {judge_will, judge_pod,
 		judge_containers, judge_gpu_container, judge_cluster, judge_value, judge_now};
-	struct policy_subject who = policy_subject_of(in->pod, in->ns);
+	struct policy_subject who = subject_of(in);
 	struct admit_verdict v = {.choice = policy_choose(&in->policies, &who),
 		.ask = ask_read(in->pod, in->ns),
 		.reason = REASON_NONE};

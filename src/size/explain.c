@@ -554,10 +554,16 @@ void explain_no_mps(struct str *out, const char *policy, const char *level)
 {
 	str_append_text(out, "GPUPolicy ");
 	(void)put_text(out, text_or(policy, ""));
-	str_append_text(out, " asks for isolation MPS, but the namespace enforces Pod Security ");
-	(void)put_text(out, level);
-	str_append_text(out, ", which forbids the directories that MPS takes: isolation is None, "
-			     "the share is only accounted");
+	str_append_text(out, " asks for isolation MPS, but the namespace ");
+	if (text_empty(level)) {
+		str_append_text(out, "has no label " LABEL_POD_SECURITY "=privileged, without "
+				     "which the directories that MPS takes may be forbidden");
+	} else {
+		str_append_text(out, "enforces Pod Security ");
+		(void)put_text(out, level);
+		str_append_text(out, ", which forbids the directories that MPS takes");
+	}
+	str_append_text(out, ": isolation is None, the share is only accounted");
 }
 
 /* To share a process namespace (targetContainerName) is not to see its devices. */

@@ -7,28 +7,6 @@
 #include "base/alloc.h"
 #include "model/names.h"
 
-/* Percentages and memory bounds are those of the CRD's defaults; they never clamp (C6), for a
- * built-in policy is nobody's will. */
-static const struct policy builtin_default = {
-	.name = "builtin-default",
-	.uid = "",
-	.resource_version = "",
-	.generation = 1,
-	.built_in = true,
-	.mode = MODE_RECOMMEND,
-	.sizing = SIZING_DEFAULT,
-	.isolation = ISOLATION_NONE,
-	.exclusivity = EXCLUSIVITY_ANY,
-	.packing = PACKING_PACK,
-	.max_tenants = 16,
-	.idle_grace_s = 60,
-};
-
-const struct policy *policy_builtin(void)
-{
-	return &builtin_default;
-}
-
 const char *policy_source_name(enum policy_source source)
 {
 	switch (source) {
@@ -36,6 +14,8 @@ const char *policy_source_name(enum policy_source source)
 		return "Annotation";
 	case POLICY_FROM_NAMESPACE:
 		return "NamespaceAnnotation";
+	case POLICY_FROM_GROUP:
+		return "Group";
 	case POLICY_FROM_SELECTOR:
 		return "Selector";
 	case POLICY_FROM_TYPE:
@@ -61,8 +41,9 @@ static bool owner_is_listed(const struct policy *p, const struct owner_top *owne
 	return false;
 }
 
-static bool type_is_listed(const struct policy *p, const char *type)
+static bool type_is_listed(const struct policy *p, enum workload_type work)
 {
+	const char *type = workload_type_name(work);
 	if (p->workload_type_count == 0) {
 		return true;
 	}
@@ -72,6 +53,16 @@ static bool type_is_listed(const struct policy *p, const char *type)
 		}
 	}
 	return false;
+}
+
+struct policy_subject policy_subject_of(const struct pod *pod, const struct namespace *ns)
+{
+	struct owner_top top = owner_top_of(pod, NULL);
+	return (struct policy_subject){.labels = &pod->labels,
+		.notes = &pod->notes,
+		.ns = ns,
+		.owner = top,
+		.type = owner_work_of(pod, &top)};
 }
 
 bool policy_selects(const struct policy *p, const struct policy_subject *who)
@@ -84,7 +75,7 @@ bool policy_selects(const struct policy *p, const struct policy_subject *who)
 		return false;
 	}
 	return selector_matches(&p->pods, who->labels) && owner_is_listed(p, &who->owner) &&
-	       type_is_listed(p, who->workload_type);
+	       type_is_listed(p, who->type);
 }
 
 /* The order among policies that all match: priority, age, name. Names are unique, so it is total.
@@ -140,7 +131,7 @@ static const struct policy *find_named(const struct policy_set *set, const char 
 			return set->items[i];
 		}
 	}
-	return text_equals(builtin_default.name, name) ? &builtin_default : NULL;
+	return policy_builtin_named(name);
 }
 
 /* The value of KEY on the pod or, failing that, of default-KEY on the namespace. */
@@ -211,17 +202,24 @@ static void choose_policy(const struct policy_set *set, const struct policy_subj
 		choose_by_name(set, name, POLICY_FROM_NAMESPACE, c);
 		return;
 	}
+	if (who->group_policy != NULL) {
+		choose_by_name(set, who->group_policy, POLICY_FROM_GROUP, c);
+		return;
+	}
 	c->source = POLICY_FROM_SELECTOR;
 	c->policy = best_selected(set, who, &c->conflict);
 	if (c->policy != NULL) {
 		return;
 	}
-	/* Built-ins by workload type stand between the selectors and the fallback; until types are
-	 * detected there is none. */
+	c->source = POLICY_FROM_TYPE;
+	c->policy = policy_builtin_for(who->type);
+	if (c->policy != NULL) {
+		return;
+	}
 	c->source = POLICY_FROM_FALLBACK;
 	c->policy = best_fallback(set);
 	if (c->policy == NULL) {
-		c->policy = &builtin_default;
+		c->policy = policy_builtin();
 	}
 }
 

@@ -209,6 +209,8 @@ void objects_set(struct world *w, const struct change *c)
 		states_set(w, c);
 		return;
 	case KIND_POD:
+	case KIND_RECOMMENDATION:
+	case KIND_GROUP:
 	case KIND_COUNT:
 		break;
 	}
@@ -252,6 +254,8 @@ void objects_gone(struct world *w, const struct change *c)
 	case KIND_CLAIM: /* that one is missing is a state of it */
 		return;
 	case KIND_POD:
+	case KIND_RECOMMENDATION:
+	case KIND_GROUP:
 	case KIND_COUNT:
 		break;
 	}
@@ -300,6 +304,8 @@ void objects_keep(struct world *w, const struct change *c)
 	case KIND_STATE:
 		return;
 	case KIND_POD:
+	case KIND_RECOMMENDATION:
+	case KIND_GROUP:
 	case KIND_COUNT:
 		break;
 	}

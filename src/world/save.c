@@ -244,7 +244,7 @@ static void save_marks(const struct saver *s, enum kind kind)
 void world_save(const struct world *w, world_tell tell_change, void *data)
 {
 	const struct saver s = {w, tell_change, data};
-	for (int k = 0; k < KIND_COUNT; k++) {
+	for (int k = 0; k < KIND_ENGINE; k++) {
 		if (w->sync[k].complete) {
 			tell_kind(&s, CHANGE_RELIST_BEGIN, (enum kind)k);
 			tell_kind(&s, CHANGE_RELIST_END, (enum kind)k);
@@ -260,7 +260,7 @@ void world_save(const struct world *w, world_tell tell_change, void *data)
 	save_classes(&s);
 	save_claims(&s);
 	save_states(&s);
-	for (int k = 0; k < KIND_COUNT; k++) {
+	for (int k = 0; k < KIND_ENGINE; k++) {
 		if (w->sync[k].blind) {
 			tell_kind(&s, CHANGE_KEEP, (enum kind)k);
 		}

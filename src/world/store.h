@@ -80,7 +80,7 @@ struct world {
 	struct map claims_by_name;
 	uint32_t claims_unused; /* entries that nobody names any more */
 	uint64_t claims_version;
-	struct sync_state sync[KIND_COUNT];
+	struct sync_state sync[KIND_ENGINE];
 	uint64_t version;
 	uint64_t policy_version;
 	struct str scratch; /* packing */

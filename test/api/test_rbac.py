@@ -26,6 +26,12 @@ EVERYWHERE = [
     ("get list watch", "node.k8s.io", "runtimeclasses", ""),
     ("get list watch", "aliquot.dev", "gpupolicies", ""),
     ("patch", "aliquot.dev", "gpupolicies/status", ""),
+    ("get list watch", "aliquot.dev", "gpuworkloadgroups", ""),
+    ("patch", "aliquot.dev", "gpuworkloadgroups/status", ""),
+    ("get list watch create patch delete", "aliquot.dev", "gpurecommendations", ""),
+    ("patch", "aliquot.dev", "gpurecommendations/status", ""),
+    ("get list watch create patch delete", "aliquot.dev", "gpuusagecheckpoints", ""),
+    ("patch", "aliquot.dev", "gpuusagecheckpoints/status", ""),
     ("create patch", "events.k8s.io", "events", ""),
     ("get patch", "admissionregistration.k8s.io", "mutatingwebhookconfigurations", "zz-aliquot"),
 ]

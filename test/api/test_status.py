@@ -63,9 +63,7 @@ SHOWN = {
     "GPUUsageCheckpoint": (
         {"recommendationName": "deployment-llm", "containerName": "server"},
         {"version": "v1", "samples": 5760, "lastUpdateTime": "2026-01-02T03:04:05Z",
-         "compute": [{"source": "sm_active", "totalWeight": 10000, "weights": "AAEC",
-                      "referenceTime": "2026-01-02T00:00:00Z"}],
-         "memory": {"lastHour": "2026-01-02T03:00:00Z", "peaks": "AAECAw=="}},
+         "data": "AAECAw=="},
         {"Recommendation": "deployment-llm", "Container": "server", "Version": "v1",
          "Samples": 5760}),
 }

@@ -83,6 +83,14 @@ def wait_policy(stack, policy):
                "the policy %s to be known" % policy)
 
 
+def allow_mps(stack, policy):
+    """The namespace `default` says that its pods may have directories of the node, and that is known."""
+    stack.api.patch("namespaces", "default", {"metadata": {"labels": {
+        "pod-security.kubernetes.io/enforce": "privileged"}}})
+    probe = stack.pod("probe", fraction="0.5", annotations={P + "policy": policy})
+    wait_until(lambda: note(stack.api.create("pods", probe, dryRun="All"), "isolation") == "MPS", 30, "MPS to be allowed")
+
+
 # A leader whose successor may take the Lease at once, because it has the same name, and a replica
 # that serves the webhook but never leads.
 FAULTS = {"nodes": [("wide-%d" % i, 8) for i in range(4)] + [("one-%d" % i, 1) for i in range(16)],

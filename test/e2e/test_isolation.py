@@ -2,8 +2,8 @@
 
 import pytest
 
-from asking import create_warned
-from helpers import P, capacity_on, environment, events, note, on, placed, wait_policy
+from asking import create_warned, namespace
+from helpers import P, allow_mps, capacity_on, environment, events, note, on, placed, wait_policy
 from waiting import wait_until
 
 BASELINE = "isolation-baseline"
@@ -18,6 +18,7 @@ def fixture_policy(stack):
             "spec": {"selector": {"podSelector": {"matchLabels": {"walled": "yes"}}},
                      "sharing": {"isolation": "MPS", "idleGraceSeconds": 2}}})
     wait_policy(stack, name)
+    allow_mps(stack, name)
     return name
 
 
@@ -63,6 +64,17 @@ def test_a_client_is_told_its_limits_and_finds_the_daemon_of_its_gpu(stack, node
     assert not events(stack, pod, "Placed")[0]["message"].count("isolation None")
 
 
+def test_a_namespace_that_says_nothing_has_no_mps(stack, node, name, policy):
+    """The cluster may forbid directories of the node there, and then the pod would not be created."""
+    with namespace(stack) as space:
+        obj = walled(stack, node(), name(), policy, namespace=space)
+        wait_until(lambda: note(create_warned(stack.api, obj, dryRun="All")[0], "isolation"), 30, "it to be known")
+        stored, said = create_warned(stack.api, obj, dryRun="All")
+    assert any("has no label pod-security.kubernetes.io/enforce=privileged" in line for line in said), said
+    assert note(stored, "isolation") == "None" and not [
+        one for one in stored["spec"].get("volumes", []) if "hostPath" in one]
+
+
 def test_c28_where_pod_security_forbids_it_there_is_none_and_that_is_said(stack, node, name, policy, baseline):
     where, title = node(), name()
     wait_until(lambda: note(create_warned(
@@ -77,7 +89,7 @@ def test_c28_where_pod_security_forbids_it_there_is_none_and_that_is_said(stack,
     assert not [key for key in env if key.startswith("CUDA_MPS_") and key != "CUDA_MPS_PIPE_DIRECTORY"]
     assert not pod["spec"].get("volumes") or not [v for v in pod["spec"]["volumes"] if "hostPath" in v]
     wait_until(lambda: events(stack, pod, "Placed"), 20, "the event")
-    assert "isolation None, not MPS: its namespace enforces Pod Security" in events(stack, pod, "Placed")[0]["message"]
+    assert "isolation None, not MPS: its namespace does not allow it" in events(stack, pod, "Placed")[0]["message"]
     holder, = capacity_on(stack, where)
     assert note(holder, "isolation") is None and not holder["spec"].get("hostPID")
 

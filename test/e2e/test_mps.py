@@ -5,7 +5,7 @@ import pytest
 
 import agents
 import mps
-from helpers import P, capacity_on, events, note, on, placed, wait_gone, wait_policy
+from helpers import P, allow_mps, capacity_on, events, note, on, placed, wait_gone, wait_policy
 from waiting import wait_until
 
 SERVER = 41
@@ -26,6 +26,7 @@ def fixture_ground(stack, node, policy):
             "spec": {"selector": {"podSelector": {"matchLabels": {"mode": "mps"}}},
                      "sharing": {"isolation": "MPS", "idleGraceSeconds": 2}}})
     wait_policy(stack, policy)
+    allow_mps(stack, policy)
     agents.start_product(stack, [where])
     yield where, mps.FakeMps(stack.kubelet.state()["nodes"][where]["folder"])
     agents.stop(stack)

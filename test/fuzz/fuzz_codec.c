@@ -6,6 +6,8 @@
 
 #include "base/alloc.h"
 #include "codec/capacity.h"
+#include "codec/checkpoint.h"
+#include "codec/group.h"
 #include "codec/injection.h"
 #include "codec/lease.h"
 #include "codec/limitrange.h"
@@ -16,6 +18,7 @@
 #include "codec/pod.h"
 #include "codec/policy.h"
 #include "codec/quota.h"
+#include "codec/recommendation.h"
 #include "codec/state.h"
 #include "codec/status.h"
 #include "codec/volume.h"
@@ -263,6 +266,67 @@ static void fuzz_parse(const char *text, size_t n, struct arena *arena)
 	ENSURE((decode_parse(text, n, DECODE_UNIQUE, &unique, NULL) == 0) == (theirs != NULL));
 }
 
+static void fuzz_group(const char *text, size_t n, struct arena *arena)
+{
+	struct workload_group g;
+	struct fault f = {0};
+	if (group_decode(text, n, arena, &g, &f) < 0) {
+		ENSURE(f.kind == FAULT_INVALID || f.kind == FAULT_LIMIT);
+		return;
+	}
+	ENSURE(g.name != NULL && g.rule_count >= 1 && g.rule_count <= GROUP_RULES_MAX);
+}
+
+#define OBJECT                                                                                     \
+	"{\"metadata\":{\"name\":\"n\",\"namespace\":\"s\"},\"spec\":{\"targetRef\":{\"kind\":"    \
+	"\"k\","                                                                                   \
+	"\"name\":\"n\"},\"recommendationName\":\"r\",\"containerName\":\"c\"},\"status\":"
+
+/* What is written of it is read and written as the same again. */
+static void fuzz_recommendation(const char *text, size_t n, struct arena *arena)
+{
+	CLEANUP(str_finish) struct str once = STR_INIT(8 << 20);
+	CLEANUP(str_finish) struct str again = STR_INIT(8 << 20);
+	struct recommendation r;
+	struct recommendation back;
+	struct fault f = {0};
+	if (recommendation_decode(text, n, arena, &r, &f) < 0) {
+		ENSURE(f.kind == FAULT_INVALID || f.kind == FAULT_LIMIT);
+		return;
+	}
+	ENSURE(r.container_count <= RECOMMENDED_CONTAINERS_MAX);
+	str_append_text(&once, OBJECT);
+	size_t head = once.len;
+	struct build b = build_into(&once);
+	recommendation_write_status(&b, &r);
+	str_append_char(&once, '}');
+	ENSURE(!once.overflow);
+	ENSURE(recommendation_decode(once.p, once.len, arena, &back, &f) == 0);
+	b = build_into(&again);
+	recommendation_write_status(&b, &back);
+	ENSURE(again.len == once.len - head - 1 && memcmp(again.p, once.p + head, again.len) == 0);
+}
+
+static void fuzz_checkpoint(const char *text, size_t n, struct arena *arena)
+{
+	CLEANUP(str_finish) struct str json = STR_INIT(1 << 20);
+	struct checkpoint c;
+	struct checkpoint back;
+	struct fault f = {0};
+	if (checkpoint_decode(text, n, arena, &c, &f) < 0) {
+		ENSURE(f.kind == FAULT_INVALID || f.kind == FAULT_LIMIT);
+		return;
+	}
+	ENSURE(c.bytes.n <= CHECKPOINT_BYTES_MAX);
+	str_append_text(&json, OBJECT);
+	struct build b = build_into(&json);
+	checkpoint_write_status(&b, &c);
+	str_append_char(&json, '}');
+	ENSURE(checkpoint_decode(json.p, json.len, arena, &back, &f) == 0);
+	ENSURE(back.bytes.n == c.bytes.n);
+	ENSURE(c.bytes.n == 0 || memcmp(back.bytes.p, c.bytes.p, c.bytes.n) == 0);
+}
+
 static const target targets[] = {
 	fuzz_pod,
 	fuzz_admission,
@@ -280,6 +344,9 @@ static const target targets[] = {
 	fuzz_state,
 	fuzz_node_pod,
 	fuzz_injection,
+	fuzz_group,
+	fuzz_recommendation,
+	fuzz_checkpoint,
 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

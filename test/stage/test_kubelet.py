@@ -165,6 +165,7 @@ def test_a_node_honours_what_its_runtime_does(api, kubelet, make):
         assert len(kubelet.pod(shown)["containers"]["main"]["visible"]) == 2
         assert api.get("nodes", "two")["status"]["nodeInfo"]["containerRuntimeVersion"] == "fake://2"
         kubelet.fault("injection", node="two", forms=[])
+        wait_until(lambda: all_free(kubelet, "two"), 10, "its GPUs to be free")
         held = make("two", gpus=1)
         wait_phase(api, held, "Running")
         assert len(kubelet.pod(held)["containers"]["main"]["visible"]) == 1

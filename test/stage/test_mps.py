@@ -34,7 +34,7 @@ class Hold:
         self.last_word = os.path.join(self.folder, "last-word")
         self.identity = os.path.join(self.folder, "identity")
         self.records = []
-        topology = os.path.join(self.folder, "topology")
+        self.topology = topology = os.path.join(self.folder, "topology")
         nvml.write_topology(topology, [nvml.device(UUID, 0)])
         self.env = {**os.environ, **self.fake.env, "FAKE_NVML_TOPOLOGY": topology,
                     "CUDA_MPS_PIPE_DIRECTORY": "/nowhere", "CUDA_VISIBLE_DEVICES": "0"}
@@ -286,3 +286,48 @@ def test_without_the_option_nothing_is_different(hold):
     processes.send(record, 15)
     assert processes.await_exit([record], 5) and record["status"] == 0
     assert not hold.fake.journal() and not os.path.exists(hold.root)
+
+
+def killed(hold):
+    """A hold that was killed with its daemon, as by the end of a container: nobody sets the compute mode back."""
+    record = hold.up()
+    daemon = hold.daemon()
+    processes.send(record, 9)
+    processes.send(daemon, 9)
+    assert processes.await_exit([record], 5)
+    assert hold.fake.journal("compute-mode") == ["compute-mode %s 3" % UUID]
+
+
+def test_what_a_killed_one_left_is_set_back_by_one_without_mps(hold):
+    killed(hold)
+    assert hold.run("identify") == 0, hold.log()
+    assert hold.fake.journal("compute-mode")[-1] == "compute-mode %s 0" % UUID
+
+
+@pytest.mark.parametrize("verb", ["identify", "hold"])
+def test_what_a_killed_one_left_is_named_by_one_that_may_not(hold, verb):
+    killed(hold)
+    nvml.write_topology(hold.topology, [nvml.device(UUID, 0)], ["return nvmlDeviceSetComputeMode 4"])
+    assert hold.run(verb) == 1
+    with open(hold.last_word, encoding="utf-8") as file:
+        assert file.read().startswith("ComputeMode: %s is in mode Exclusive_Process, " % UUID)
+    # One of mode MPS is what sets it.
+    assert hold.run("identify", "--mps") == 0, hold.log()
+
+
+def test_what_a_tenant_that_is_root_left_is_removed(hold):
+    os.makedirs(os.path.join(hold.pipe, "a", "b", "c"))
+    if os.geteuid() == 0:
+        os.chown(hold.pipe, 1000, 1000)
+    hold.up()
+    assert sorted(os.listdir(hold.pipe)) == ["control", "control_lock", "nvidia-cuda-mps-control.pid"]
+
+
+def test_the_last_to_go_empties_the_shared_memory(hold):
+    shm = os.path.join(hold.folder, "shm")
+    os.makedirs(os.path.join(shm, "nccl"))
+    record = hold.up("--mps-sweep=" + shm)
+    assert os.listdir(shm) == ["nccl"]
+    processes.send(record, 15)
+    assert processes.await_exit([record], 10) and record["status"] == 0, hold.log()
+    assert os.listdir(shm) == []

@@ -53,6 +53,33 @@ int nvmlDeviceGetUtilizationRates(const void *handle, struct nvml_utilization *u
 	return NVML_SUCCESS;
 }
 
+/* Of the use alone, as the real one tells it: a whole number of percent. */
+int nvmlDeviceGetSamples(const void *handle, int which, unsigned long long last_seen,
+	int *value_kind, unsigned *count, struct nvml_own_sample *samples)
+{
+	struct topology *t;
+	int gpu;
+	int rc = answer_device("nvmlDeviceGetSamples", handle, &t, &gpu);
+	unsigned found = 0, room = samples != NULL ? *count : 0;
+
+	if (rc != NVML_SUCCESS)
+		return rc;
+	if (which != 1 || t->gpu[gpu].mig_current != 0)
+		return NVML_ERROR_NOT_SUPPORTED;
+	for (int i = 0; i < t->gpu[gpu].owns; i++) {
+		if (t->gpu[gpu].own_us[i] <= last_seen)
+			continue;
+		if (found < room)
+			samples[found] =
+				(struct nvml_own_sample){.time_stamp = t->gpu[gpu].own_us[i],
+					.value.whole = t->gpu[gpu].own[i]};
+		found++;
+	}
+	*value_kind = 1;
+	*count = found < room || samples == NULL ? found : room;
+	return found == 0 ? NVML_ERROR_NOT_FOUND : NVML_SUCCESS;
+}
+
 int nvmlDeviceGetClockInfo(const void *handle, int clock, unsigned *mhz)
 {
 	return whole("nvmlDeviceGetClockInfo", handle,

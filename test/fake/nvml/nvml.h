@@ -82,6 +82,15 @@ struct nvml_sample {
 	unsigned sm, memory, encoder, decoder;
 };
 
+struct nvml_own_sample {
+	unsigned long long time_stamp;
+	union {
+		double real;
+		unsigned whole;
+		unsigned long long large;
+	} value;
+};
+
 struct nvml_field {
 	unsigned id, scope;
 	long long time_stamp, latency_us;
@@ -122,6 +131,7 @@ _Static_assert(sizeof(struct nvml_pci_info) == 68, "nvmlPciInfo_t");
 _Static_assert(sizeof(struct nvml_process_v1) == 16, "nvmlProcessInfo_v1_t");
 _Static_assert(sizeof(struct nvml_process) == 24, "nvmlProcessInfo_t");
 _Static_assert(sizeof(struct nvml_sample) == 32, "nvmlProcessUtilizationSample_t");
+_Static_assert(sizeof(struct nvml_own_sample) == 16, "nvmlSample_t");
 _Static_assert(sizeof(struct nvml_field) == 40, "nvmlFieldValue_t");
 _Static_assert(sizeof(struct nvml_gpm_metric) == 40, "nvmlGpmMetric_t");
 _Static_assert(sizeof(struct nvml_event) == 32, "nvmlEventData_t");
@@ -141,6 +151,7 @@ NVML_API int nvmlDeviceGetIndex(const void *handle, unsigned *index);
 NVML_API int nvmlDeviceGetMinorNumber(const void *handle, unsigned *minor);
 NVML_API int nvmlDeviceGetMemoryInfo(const void *handle, struct nvml_memory *memory);
 NVML_API int nvmlDeviceSetComputeMode(const void *handle, int mode);
+NVML_API int nvmlDeviceGetComputeMode(const void *handle, int *mode);
 NVML_API int nvmlDeviceGetMigMode(const void *handle, unsigned *current, unsigned *pending);
 NVML_API int nvmlDeviceGetPciInfo_v2(const void *handle, struct nvml_pci_info_v2 *pci);
 
@@ -162,6 +173,9 @@ NVML_API int nvmlDeviceGetGraphicsRunningProcesses(
 	const void *handle, unsigned *count, struct nvml_process_v1 *processes);
 NVML_API int nvmlDeviceGetProcessUtilization(const void *handle, struct nvml_sample *samples,
 	unsigned *count, unsigned long long last_seen);
+
+NVML_API int nvmlDeviceGetSamples(const void *handle, int which, unsigned long long last_seen,
+	int *value_kind, unsigned *count, struct nvml_own_sample *samples);
 
 NVML_API int nvmlEventSetCreate(void **set);
 NVML_API int nvmlEventSetFree(void *set);

@@ -126,6 +126,15 @@ static int use_add(struct topology *t, const char *value, bool timed)
 	return 0;
 }
 
+static int own_add(struct gpu *gpu, const char *value)
+{
+	if (gpu->owns == OWN_MAX ||
+		sscanf(value, "%llu %u", &gpu->own_us[gpu->owns], &gpu->own[gpu->owns]) != 2)
+		return -1;
+	gpu->owns++;
+	return 0;
+}
+
 static int xid_add(struct gpu *gpu, const char *value)
 {
 	if (gpu->xids == XID_MAX)
@@ -198,6 +207,8 @@ static int device_line(struct topology *t, const char *key, const char *value)
 		return use_add(t, value, false);
 	if (strcmp(key, "sample") == 0)
 		return use_add(t, value, true);
+	if (strcmp(key, "own-sample") == 0)
+		return own_add(gpu, value);
 	if (strcmp(key, "xid") == 0)
 		return xid_add(gpu, value);
 	if (strcmp(key, "garbage") == 0) {

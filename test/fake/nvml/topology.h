@@ -13,7 +13,14 @@
 
 #include <stdbool.h>
 
-enum { GPU_MAX = 64, PROCESS_MAX = 8192, USE_MAX = 8192, RULE_MAX = 128, XID_MAX = 64 };
+enum {
+	GPU_MAX = 64,
+	PROCESS_MAX = 8192,
+	USE_MAX = 8192,
+	RULE_MAX = 128,
+	XID_MAX = 64,
+	OWN_MAX = 128
+};
 
 enum process_kind { PROCESS_COMPUTE, PROCESS_MPS, PROCESS_GRAPHICS };
 
@@ -56,6 +63,9 @@ struct gpu {
 	bool mig_known;
 	unsigned mig_current, mig_pending;
 	double measures[MEASURE_COUNT];
+	unsigned long long own_us[OWN_MAX]; /* samples of its own use: when, and percent */
+	unsigned own[OWN_MAX];
+	int owns;
 	unsigned garbage; /* rows of utilisation that mean nothing */
 	unsigned xid[XID_MAX];
 	int xids;

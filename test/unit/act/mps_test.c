@@ -34,7 +34,7 @@ Test(mps, c28_create_capacity_in_mode_mps)
 		json_integer_value(json_object_get(spec, "terminationGracePeriodSeconds")), 15);
 	at_is(hold, "args",
 		"[\"capacity\",\"hold\",\"--identity-file=/run/aliquot-identity/identity\","
-		"\"--mps\",\"--mps-root=/run/aliquot/mps\"]");
+		"\"--mps\",\"--mps-root=/run/aliquot/mps\",\"--mps-sweep=/dev/shm\"]");
 	at_is(hold, "securityContext",
 		"{\"runAsNonRoot\":false,\"runAsUser\":0,\"runAsGroup\":0,"
 		"\"allowPrivilegeEscalation\":false,\"readOnlyRootFilesystem\":true,"
@@ -60,6 +60,9 @@ Test(mps, c28_create_capacity_in_mode_mps)
 		"\"DirectoryOrCreate\"}},{\"name\":\"mps-shm\",\"hostPath\":{\"path\":"
 		"\"/dev/shm/aliquot-mps\",\"type\":\"DirectoryOrCreate\"}}]");
 	const json_t *identify = json_array_get(json_object_get(spec, "initContainers"), 0);
+	at_is(identify, "args",
+		"[\"capacity\",\"identify\",\"--identity-file=/run/aliquot-identity/identity\","
+		"\"--termination-log=/dev/termination-log\",\"--mps\"]");
 	at_is(identify, "securityContext",
 		"{\"allowPrivilegeEscalation\":false,\"readOnlyRootFilesystem\":true,"
 		"\"capabilities\":{\"drop\":[\"ALL\"]}}");

@@ -205,7 +205,7 @@ static void end(struct replica *r)
 
 static void fill_caches(struct replica *r)
 {
-	for (int k = 0; k < KIND_COUNT; k++) {
+	for (int k = 0; k < KIND_ENGINE; k++) {
 		struct change c = {.type = CHANGE_RELIST_BEGIN, .kind = (enum kind)k};
 		world_apply(r->world, &c);
 		c.type = CHANGE_RELIST_END;

@@ -7,7 +7,7 @@
 /* Every watch has shown all that there is, which is nothing yet. */
 static inline void tell_sync(struct engine *e)
 {
-	for (int k = 0; k < KIND_COUNT; k++) {
+	for (int k = 0; k < KIND_ENGINE; k++) {
 		struct change begin = {.type = CHANGE_RELIST_BEGIN, .kind = (enum kind)k};
 		struct change end = {.type = CHANGE_RELIST_END, .kind = (enum kind)k};
 		engine_observe(e, &begin);

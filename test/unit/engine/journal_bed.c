@@ -429,9 +429,9 @@ static void happen(struct bed *b)
 	} else if (what < 32) {
 		tell_node(b, (int)bed_below(b, NODES), bed_below(b, 8) > 0);
 	} else if (what == 32) {
-		tell_kind(b, CHANGE_STALE, (enum kind)bed_below(b, KIND_COUNT));
+		tell_kind(b, CHANGE_STALE, (enum kind)bed_below(b, KIND_ENGINE));
 	} else if (what == 33) {
-		tell_kind(b, CHANGE_RELIST_BEGIN, (enum kind)bed_below(b, KIND_COUNT));
+		tell_kind(b, CHANGE_RELIST_BEGIN, (enum kind)bed_below(b, KIND_ENGINE));
 	} else if (what == 34 && o->exists) {
 		struct change keep = {.type = CHANGE_KEEP,
 			.kind = KIND_POD,
@@ -443,7 +443,7 @@ static void happen(struct bed *b)
 		reach(b, bed_below(b, 4) > 0);
 		tell_class(b);
 	} else {
-		for (int k = 0; k < KIND_COUNT; k++) {
+		for (int k = 0; k < KIND_ENGINE; k++) {
 			tell_kind(b, what < 38 ? CHANGE_RELIST_END : CHANGE_FRESH, (enum kind)k);
 		}
 		lead(b, true);
@@ -466,7 +466,7 @@ struct bed *bed_new(uint64_t seed, size_t segment_bytes, bool in_memory)
 	b->e = engine_create(&ec, seed);
 	b->j = journal_create(&jc);
 	engine_record(b->e, b->j);
-	for (int k = 0; k < KIND_COUNT; k++) {
+	for (int k = 0; k < KIND_ENGINE; k++) {
 		tell_kind(b, CHANGE_RELIST_BEGIN, (enum kind)k);
 		tell_kind(b, CHANGE_RELIST_END, (enum kind)k);
 	}

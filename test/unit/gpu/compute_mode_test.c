@@ -58,3 +58,23 @@ Test(compute_mode, a_library_that_is_missing_or_too_old)
 	cr_expect_eq(fault.kind, FAULT_INVALID);
 	cr_expect_not_null(strstr(fault.message, "lacks the function"), "%s", fault.message);
 }
+
+Test(compute_mode, is_asked_for)
+{
+	struct fault fault;
+	enum gpu_compute_mode mode = COMPUTE_MODE_PROHIBITED;
+	const char *library = stub_library("nvml-stub");
+	cr_assert_eq(gpu_compute_mode_get(library, UUID, &mode, &fault), 0, "%s", fault.message);
+	cr_expect_eq(mode, COMPUTE_MODE_DEFAULT);
+	stub->compute_mode = 3;
+	cr_assert_eq(gpu_compute_mode_get(library, UUID, &mode, &fault), 0, "%s", fault.message);
+	cr_expect_eq(mode, COMPUTE_MODE_EXCLUSIVE_PROCESS);
+	cr_expect_str_eq(gpu_compute_mode_name(mode), "Exclusive_Process");
+	cr_expect_str_eq(gpu_compute_mode_name((enum gpu_compute_mode)9), "Unknown");
+	stub->compute_mode_get_code = 3;
+	mode = COMPUTE_MODE_PROHIBITED;
+	cr_expect_eq(gpu_compute_mode_get(library, UUID, &mode, &fault), -1);
+	cr_expect_eq(mode, COMPUTE_MODE_PROHIBITED, "untouched");
+	cr_expect_eq(gpu_compute_mode_get(stub_library("nvml-stub-old"), UUID, &mode, &fault), -1);
+	cr_expect_not_null(strstr(fault.message, "lacks the function"), "%s", fault.message);
+}

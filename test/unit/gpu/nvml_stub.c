@@ -30,6 +30,7 @@ int nvmlDeviceGetMemoryInfo_v2(void *device, struct memory_v2 *memory);
 int nvmlDeviceGetMigMode(void *device, unsigned *current, unsigned *pending);
 int nvmlDeviceGetHandleByUUID(const char *uuid, void **device);
 int nvmlDeviceSetComputeMode(void *device, int mode);
+int nvmlDeviceGetComputeMode(void *device, int *mode);
 
 static char devices[STUB_DEVICES];
 
@@ -104,8 +105,16 @@ int nvmlDeviceGetHandleByUUID(const char *uuid, void **device)
 
 int nvmlDeviceSetComputeMode(void *device, int mode)
 {
-	nvml_stub.compute_mode = mode;
+	if (nvml_stub.compute_mode_code == 0) {
+		nvml_stub.compute_mode = mode;
+	}
 	return device == &devices[0] ? nvml_stub.compute_mode_code : 2;
+}
+
+int nvmlDeviceGetComputeMode(void *device, int *mode)
+{
+	*mode = nvml_stub.compute_mode;
+	return device == &devices[0] ? nvml_stub.compute_mode_get_code : 2;
 }
 
 int nvmlInit_v2(void)

@@ -14,7 +14,7 @@ struct nvml_stub {
 	unsigned mig_current, mig_pending;
 	char uuid[96]; /* the device's index replaces a '#' */
 	int inits, shutdowns;
-	int compute_mode, compute_mode_code;
+	int compute_mode, compute_mode_code, compute_mode_get_code;
 	unsigned memory_version; /* that the caller asked for */
 };
 

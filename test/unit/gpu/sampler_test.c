@@ -237,9 +237,10 @@ Test(sampler, takes_every_code_of_every_call)
 		"nvmlDeviceGetFieldValues", "nvmlDeviceGetComputeRunningProcesses_v3",
 		"nvmlDeviceGetMPSComputeRunningProcesses_v3",
 		"nvmlDeviceGetGraphicsRunningProcesses_v3", "nvmlDeviceGetProcessUtilization",
-		"nvmlGpmQueryDeviceSupport", "nvmlGpmSampleGet", "nvmlDeviceRegisterEvents",
-		"nvmlEventSetCreate", "nvmlEventSetWait_v2", "nvmlSystemGetDriverVersion",
-		"nvmlDeviceGetCount_v2", "nvmlDeviceGetHandleByIndex_v2"};
+		"nvmlDeviceGetSamples", "nvmlGpmQueryDeviceSupport", "nvmlGpmSampleGet",
+		"nvmlDeviceRegisterEvents", "nvmlEventSetCreate", "nvmlEventSetWait_v2",
+		"nvmlSystemGetDriverVersion", "nvmlDeviceGetCount_v2",
+		"nvmlDeviceGetHandleByIndex_v2"};
 	static const int codes[] = {
 		1, 2, 3, 4, 6, 7, 9, 10, 11, 14, 15, 16, 17, 18, 25, 28, 999, 4711};
 	struct bed *b = bed_create("libnvidia-ml.so.1");

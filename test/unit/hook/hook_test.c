@@ -13,9 +13,13 @@ struct cluster {
 	struct pair notes[2];
 	bool unknown, limits, zero;
 	enum reason cannot;
-	const char *selector; /* of the pods, JSON; NULL: none */
+	const char *selector;  /* of the pods, JSON; NULL: none */
+	const char *owner;     /* their controller, JSON; NULL: none */
+	const char *container; /* NULL: main */
 	struct policy policy;
 	const struct policy *list[1];
+	struct groups *groups;
+	struct advice *advice;
 	struct metric_registry *metrics;
 	struct hook *hook;
 };
@@ -44,6 +48,18 @@ static const char *zero_quota(void *data, const struct pod *pod)
 	return c->zero && text_equals(pod->ns, c->ns.name) ? "gpus" : NULL;
 }
 
+static const struct groups *get_groups(void *data)
+{
+	const struct cluster *c = data;
+	return c->groups;
+}
+
+static const struct advised *get_advice(void *data, const struct workload_key *workload)
+{
+	const struct cluster *c = data;
+	return c->advice != NULL ? advice_find(c->advice, workload) : NULL;
+}
+
 static enum reason may_convert(void *data, const char *ns)
 {
 	(void)ns;
@@ -56,10 +72,11 @@ static void cluster_init(struct cluster *c)
 	*c = (struct cluster){.ns = {.name = "team"}, .metrics = metric_registry_create()};
 	c->ns.notes.items = c->notes;
 	c->list[0] = &c->policy;
-	struct hook_config config = {
-		.view = {c, find_namespace, get_policies, limits_gpus, zero_quota, may_convert},
+	struct hook_config config = {.view = {c, find_namespace, get_policies, limits_gpus,
+					     zero_quota, get_groups, get_advice, may_convert},
 		.metrics = c->metrics,
-		.runtime_class = "nvidia"};
+		.runtime_class = "nvidia",
+		.notes_names = true};
 	c->hook = hook_create(&config);
 }
 
@@ -67,6 +84,8 @@ static void cluster_finish(struct cluster *c)
 {
 	hook_destroy(c->hook);
 	metric_registry_destroy(c->metrics);
+	groups_destroy(c->groups);
+	advice_destroy(c->advice);
 }
 
 /* The response to a pod of this namespace with these annotations (JSON text of an object). */
@@ -78,10 +97,12 @@ static json_t *ask(struct cluster *c, const char *ns, bool dry_run, const char *
 		"\"Pod\"},"
 		"\"operation\":\"CREATE\",\"namespace\":\"%s\",\"dryRun\":%s,\"object\":{"
 		"\"metadata\":{"
-		"\"name\":\"p\",\"annotations\":%s},\"spec\":{\"nodeSelector\":%s,"
-		"\"containers\":[{\"name\":\"main\","
+		"\"name\":\"p\",\"ownerReferences\":[%s],\"annotations\":%s},\"spec\":{"
+		"\"nodeSelector\":%s,"
+		"\"containers\":[{\"name\":\"%s\","
 		"\"resources\":{\"limits\":{\"nvidia.com/gpu\":\"1\"}}}]}}}}",
-		ns, dry_run ? "true" : "false", notes, c->selector != NULL ? c->selector : "{}");
+		ns, dry_run ? "true" : "false", text_or(c->owner, ""), notes,
+		c->selector != NULL ? c->selector : "{}", text_or(c->container, "main"));
 	cr_assert_eq(hook_admit(c->hook, str_text(&body), body.len, &out), 200);
 	json_t *answer = json_loads(str_text(&out), 0, NULL);
 	cr_assert_not_null(answer);
@@ -128,6 +149,49 @@ Test(hook, converts_a_pod_that_asks_and_no_other)
 	cr_assert_eq(counted(&c, "verdict=\"whole\",reason=\"NoRecommendation\""), 1);
 }
 
+/* What stands in the cache becomes annotations, by the name of the container that asks. */
+Test(hook, a_recommendation_is_the_share_of_the_next_pod)
+{
+	CLEANUP(cluster_finish) struct cluster c;
+	cluster_init(&c);
+	c.advice = advice_create();
+	c.policy = (struct policy){.name = "own",
+		.uid = "p",
+		.generation = 2,
+		.has_selector = true,
+		.mode = MODE_AUTOMATE,
+		.sizing = SIZING_DEFAULT};
+	c.owner = "{\"apiVersion\":\"apps/v1\",\"kind\":\"StatefulSet\",\"name\":\"db\","
+		  "\"uid\":\"u\",\"controller\":true}";
+	expect(&c, "{}", "NoRecommendation", NULL);
+	struct recommended_container container = {.name = "other", .target = {300, 7168}};
+	struct recommendation r = {.name = "statefulset-db",
+		.target = {"team", "apps", "StatefulSet", "db"},
+		.revision = 17,
+		.containers = &container,
+		.container_count = 1};
+	struct change set = {.type = CHANGE_SET, .kind = KIND_RECOMMENDATION, .recommendation = &r};
+	r.conditions[RECOMMENDATION_HISTORY_SUFFICIENT].status = CONDITION_TRUE;
+	cr_assert(advice_apply(c.advice, &set));
+	expect(&c, "{}", "NoRecommendation", NULL);
+	container.name = "main";
+	cr_assert(advice_apply(c.advice, &set));
+	expect(&c, "{}", "Converted", NULL);
+	json_t *response = ask(&c, "team", false, "{}");
+	CLEANUP(str_finish) struct str patch = STR_INIT(100000);
+	cr_assert(base64_decode(
+		view_of(json_string_value(json_object_get(response, "patch"))), &patch));
+	static const char *const parts[] = {"recommendation\",\"value\":\"statefulset-db@17\"",
+		"share\",\"value\":\"0.30\"", "memory\",\"value\":\"7Gi\"",
+		"policy-applied\",\"value\":\"own@2\""};
+	for (size_t i = 0; i < COUNT_OF(parts); i++) {
+		cr_assert_not_null(strstr(str_text(&patch), parts[i]), "%s", str_text(&patch));
+	}
+	json_decref(response);
+	c.policy.mode = MODE_RECOMMEND;
+	expect(&c, "{}", "NotAutomated", NULL);
+}
+
 /* Every container of 30000 needs a change of its own: the patch does not fit, and the pod must not
  * be counted as if it did. */
 Test(hook, a_pod_whose_patch_would_be_too_large_is_left_and_counted_whole)
@@ -170,6 +234,9 @@ Test(hook, tells_a_person_what_is_wrong)
 		.has_selector = true,
 		.sizing.max_percent = 100,
 		.isolation = ISOLATION_MPS};
+	expect(&c, FRACTION, "Converted",
+		"has no label pod-security.kubernetes.io/enforce=privileged");
+	c.ns.labels = (struct pairs){&(struct pair){LABEL_POD_SECURITY, "privileged"}, 1};
 	expect(&c, FRACTION, "Converted", NULL);
 	c.ns.labels = (struct pairs){&(struct pair){LABEL_POD_SECURITY, "restricted"}, 1};
 	expect(&c, FRACTION, "Converted",
@@ -351,4 +418,14 @@ Test(hook, c5_who_contradicts_the_class_gets_none)
 	cr_expect(gets_class(&c, "{\"zone\":\"a\"}"));
 	hook_set_runtime_selector(c.hook, NULL);
 	cr_expect(gets_class(&c, "{\"gpus\":\"whole\"}"));
+}
+
+Test(hook, c26_a_name_that_the_annotation_has_no_room_for_is_told)
+{
+	CLEANUP(cluster_finish) struct cluster c;
+	cluster_init(&c);
+	c.container = "a-container-with-a-name-of-exactly-fifty-four-letters-";
+	expect(&c, FRACTION, "LongContainerName", "53 characters at most");
+	c.container++;
+	expect(&c, FRACTION, "Converted", NULL);
 }

@@ -385,7 +385,7 @@ Test(pack, every_change_survives)
 		.ns = "ns",
 		.name = "name"};
 	for (int type = CHANGE_SET; type <= CHANGE_RUNTIME; type++) {
-		for (int kind = 0; kind < KIND_COUNT; kind++) {
+		for (int kind = 0; kind < KIND_ENGINE; kind++) {
 			c.type = (enum change_type)type;
 			c.kind = (enum kind)kind;
 			c.leads = type == CHANGE_LEADER;

@@ -229,3 +229,24 @@ Test(folder, ready_grows_old)
 	mps_folder_clear_ready(&f);
 	cr_expect_not(mps_folder_is_ready(&f, now));
 }
+
+Test(folder, the_last_one_of_a_node_empties_the_shared_memory)
+{
+	char shm[512], left[512];
+	int first = -1, second = -1;
+	prepare();
+	(void)snprintf(shm, sizeof shm, "%s", in_folder("shm"));
+	(void)snprintf(left, sizeof left, "%s", in_folder("shm/torch_1"));
+	cr_assert_eq(mkdir(shm, 01777), 0);
+	put(left, "x");
+	cr_assert_eq(mps_folder_share_shm(&f, &first, NULL), 0);
+	cr_assert_eq(mps_folder_share_shm(&f, &second, NULL), 0);
+	cr_expect_eq(mps_folder_empty_shm(second, shm, NULL), 0);
+	cr_expect(is_there(left), "another one has it");
+	(void)close(second);
+	cr_expect_eq(mps_folder_empty_shm(first, shm, NULL), 0);
+	cr_expect_not(is_there(left));
+	cr_expect(is_there(shm));
+	cr_expect_eq(mps_folder_share_shm(&f, &second, NULL), -1, "while it empties");
+	(void)close(first);
+}

@@ -115,3 +115,21 @@ Test(attribute_share, an_engine_that_is_told_limits_too)
 	cr_assert_eq(bed_pod_usage(&bed, 0, "a")->use.sm, 50000);
 	cr_assert_not(bed.usage.devices[0].scaled);
 }
+
+/* Before Hopper the driver's samples are of the same time as the processes' use. */
+Test(attribute_share, the_mean_of_samples_limits_too)
+{
+	bed.processes[0][0].sm = 0;
+	bed_runs(&bed, 0, 2, "a", 50);
+	bed_runs(&bed, 0, 3, "b", 50);
+	bed.devices[0].figures[FIGURE_GPU_UTIL] = 10000;
+	bed.devices[0].figures[FIGURE_GPU_UTIL_MEAN] = 80000;
+	bed_make(&bed);
+	cr_assert(bed.usage.devices[0].scaled);
+	cr_assert_eq(bed_pod_usage(&bed, 0, "a")->use.sm, 40000);
+	cr_assert_str_eq(bed.usage.containers[0].use.source, "samples");
+	bed.devices[0].figures[FIGURE_PROF_GR_ENGINE_ACTIVE] = 900;
+	bed_make(&bed);
+	cr_assert_eq(bed_pod_usage(&bed, 0, "a")->use.sm, 45000, "GPM is better");
+	cr_assert_str_eq(bed.usage.containers[0].use.source, "scaled");
+}

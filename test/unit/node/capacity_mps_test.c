@@ -3,10 +3,12 @@
 
 #include <signal.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "../gpu/stub_library.h"
 #include "base/str.h"
+#include "watchdog.h"
 
 /* As the stub names its only device. */
 #define UUID "GPU-00000000-1111-2222-3333-444444444444"
@@ -115,6 +117,37 @@ Test(capacity_mps, a_driver_that_forbids_the_compute_mode_is_named)
 	o.mps_wait_ms = 300;
 	cr_assert_eq(serve(&o, unasked, &fault), -1);
 	cr_expect_not_null(strstr(fault.message, "no permission"), "%s", fault.message);
+}
+
+static int hangs(void *data, struct fault *ret_fault)
+{
+	struct watchdog watchdog;
+	(void)data;
+	(void)ret_fault;
+	watchdog_arm(&watchdog, 600000, NULL, "the driver hangs");
+	(void)raise(SIGTERM);
+	while (watchdog.armed) {
+		(void)pause();
+	}
+	return 0;
+}
+
+/* A look that hangs blocks the loop, and with it whatever SIGTERM would begin. */
+Test(capacity_mps, ends_when_it_is_asked_to_while_the_driver_hangs)
+{
+	struct capacity_options o = options("#!/bin/sh\necho 100.0\n");
+	int status = -1;
+	pid_t child = fork();
+	if (child == 0) {
+		struct fault fault;
+		_exit(serve(&o, hangs, &fault) == 0 ? 40 : 41);
+	}
+	for (int i = 0; i < 800 && waitpid(child, &status, WNOHANG) == 0; i++) {
+		(void)usleep(10000);
+	}
+	(void)kill(child, SIGKILL);
+	cr_assert(WIFEXITED(status), "it hangs");
+	cr_expect_eq(WEXITSTATUS(status), WATCHDOG_STATUS);
 }
 
 Test(capacity_mps, ready_follows_the_file_that_hold_writes)

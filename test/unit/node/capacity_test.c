@@ -13,6 +13,7 @@
 struct step {
 	enum fault_kind open, count, describe;
 	bool hangs; /* describe does not come back */
+	bool asked; /* it is asked to end meanwhile */
 	uint32_t devices;
 	const char *uuid;
 	bool mig;
@@ -51,6 +52,9 @@ static int script_describe(
 	const struct step *s = step_now();
 	script.looks++;
 	cr_assert_eq(index, 0);
+	if (s->asked) {
+		(void)raise(SIGTERM);
+	}
 	while (s->hangs) {
 		(void)pause();
 	}
@@ -422,6 +426,19 @@ Test(hold, ends_when_the_driver_hangs_later)
 	cr_assert_not_null(strstr(contents(termination_path), "does not answer"));
 }
 
+/* The kubelet kills after ten seconds, and nobody would learn why. */
+Test(hold, ends_when_it_is_asked_to_while_the_driver_hangs)
+{
+	struct timespec began, ended;
+	PLAY(ONE_GPU, ONE_GPU, {.devices = 1, .uuid = "GPU-a", .hangs = true, .asked = true});
+	identified("GPU-a");
+	(void)clock_gettime(CLOCK_MONOTONIC, &began);
+	cr_assert_eq(status_of(capacity_hold, 20000), 1);
+	(void)clock_gettime(CLOCK_MONOTONIC, &ended);
+	cr_expect_lt(ended.tv_sec - began.tv_sec, 8);
+	cr_assert_not_null(strstr(contents(termination_path), "does not answer"));
+}
+
 /* Patience is for one look, not for the hold: all looks together outlast it. */
 Test(hold, is_patient_with_each_look_anew)
 {
@@ -479,8 +496,8 @@ Test(command, identifies_and_holds_through_the_library)
 	cr_assert_eq(id.mem_mib, 81347);
 	stop_soon();
 	cr_assert_eq(RUN("capacity", "hold", identity, termination, library), 0);
-	cr_assert_eq(stub->inits, 2);
-	cr_assert_eq(stub->shutdowns, 2);
+	cr_assert_eq(stub->inits, 4, "each also asks for the compute mode");
+	cr_assert_eq(stub->shutdowns, 4);
 	stub->count = 2;
 	cr_assert_eq(RUN("capacity", "identify", identity, termination, library), 1);
 	cr_assert_eq(strncmp(contents(termination_path), "MultipleGPUs: ", 14), 0);

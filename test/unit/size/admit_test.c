@@ -557,6 +557,7 @@ Test(admit, gpu_count_must_be_the_pods_and_stay_within_what_can_be_done)
 	cr_assert(v.convert);
 	cr_assert_eq(v.count, 2, "it defaults to the pod's nvidia.com/gpu");
 	s.policy.isolation = ISOLATION_MPS;
+	s.ns.labels = (struct pairs){&(struct pair){LABEL_POD_SECURITY, "privileged"}, 1};
 	whole(&s, REASON_MULTI_GPU, "an MPS client has one pipe directory");
 	s.ns.labels = (struct pairs){&(struct pair){LABEL_POD_SECURITY, "baseline"}, 1};
 	whole(&s, REASON_CONVERTED, "here it is none");

@@ -4,8 +4,8 @@
 #include "model/names.h"
 #include "size/admit.h"
 
-static struct admit_verdict judge(struct policy *policy, const char *level, struct arena *arena,
-	struct mutation *ret_mutation)
+static struct admit_verdict judge_in(struct policy *policy, const char *level, bool unlabelled,
+	struct arena *arena, struct mutation *ret_mutation)
 {
 	struct container main = {.name = "main", .gpus = 1, .image = "pytorch:2"};
 	struct pair fraction = {NOTE_GPU_FRACTION, "0.25"}, label = {LABEL_POD_SECURITY, level};
@@ -16,11 +16,37 @@ static struct admit_verdict judge(struct policy *policy, const char *level, stru
 		.container_count = 1};
 	struct namespace ns = {.name = "team", .labels = {&label, level != NULL ? 1 : 0}};
 	const struct policy *list[] = {policy};
-	struct admit_input in = {.pod = &pod, .ns = &ns, .policies = {list, 1}};
+	struct admit_input in = {
+		.pod = &pod, .ns = &ns, .policies = {list, 1}, .mps_unlabelled = unlabelled};
 	struct admit_verdict v = admit_judge(&in);
 	cr_assert(v.convert);
 	admit_mutation(&in, &v, arena, ret_mutation);
 	return v;
+}
+
+static struct admit_verdict judge(struct policy *policy, const char *level, struct arena *arena,
+	struct mutation *ret_mutation)
+{
+	return judge_in(policy, level, false, arena, ret_mutation);
+}
+
+/* What a namespace does not say the cluster may say, and then no pod would be created. */
+Test(isolation, a_namespace_that_says_nothing_has_no_mps_unless_it_is_allowed)
+{
+	struct policy policy = {.name = "own",
+		.has_selector = true,
+		.sizing.min_percent = 1,
+		.sizing.max_percent = 100,
+		.isolation = ISOLATION_MPS};
+	CLEANUP(arena_finish) struct arena arena = {0};
+	struct mutation m;
+	struct admit_verdict v = judge_in(&policy, NULL, false, &arena, &m);
+	cr_expect_eq(v.isolation, ISOLATION_NONE);
+	cr_assert_str_eq(v.forbids_mps, "");
+	v = judge_in(&policy, NULL, true, &arena, &m);
+	cr_expect(v.isolation == ISOLATION_MPS && v.forbids_mps == NULL);
+	v = judge_in(&policy, "baseline", true, &arena, &m);
+	cr_expect_eq(v.isolation, ISOLATION_NONE, "that is said");
 }
 
 Test(isolation, is_mps_where_the_policy_says_so_and_pod_security_allows_it)
@@ -28,7 +54,8 @@ Test(isolation, is_mps_where_the_policy_says_so_and_pod_security_allows_it)
 	static const struct {
 		const char *level;
 		bool mps;
-	} rows[] = {{NULL, true}, {"privileged", true}, {"baseline", false}, {"restricted", false}};
+	} rows[] = {{NULL, false}, {"privileged", true}, {"baseline", false}, {"restricted", false},
+		{"what-it-takes-for-restricted", false}};
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
 		CLEANUP(arena_finish) struct arena arena = {0};
 		struct mutation m;

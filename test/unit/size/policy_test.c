@@ -210,58 +210,66 @@ Test(policy, selectors_look_at_namespace_pod_owner_and_type)
 	p.workload_types = (const char *[]){"Training"};
 	p.workload_type_count = 1;
 	cr_assert_not(policy_selects(&p, &who), "no type is detected");
-	who.workload_type = "Training";
+	who.type = WORKLOAD_TRAINING;
 	cr_assert(policy_selects(&p, &who));
 	p.has_selector = false;
 	cr_assert_not(policy_selects(&p, &who));
 }
 
-static struct owner_top top_of(const char *api_version, const char *kind, const char *name,
-	const char *label, const char *hash)
+Test(policy, o7_a_detected_type_has_its_built_in)
 {
-	struct pair pair = {label, hash};
-	struct pod pod = {.owner = {api_version, kind, name, "uid"},
-		.labels = {&pair, label != NULL ? 1 : 0}};
-	return admit_owner_top(&pod);
+	struct container c = {.name = "main", .gpus = 1};
+	struct pod pod = {.owner = {"kubeflow.org/v1", "PyTorchJob", "t", "u"},
+		.containers = &c,
+		.container_count = 1};
+	struct policy_subject who = policy_subject_of(&pod, NULL);
+	struct policy_set none = {NULL, 0};
+	struct policy_choice choice = policy_choose(&none, &who);
+	cr_assert_eq(who.type, WORKLOAD_TRAINING);
+	cr_assert_str_eq(choice.policy->name, "builtin-Training");
+	cr_assert_str_eq(policy_source_name(choice.source), "Detected");
+	cr_assert_eq(choice.mode, MODE_RECOMMEND);
+
+	/* before the fallback, after the selectors and what a group names */
+	struct policy fallback = {.name = "rest", .is_fallback = true};
+	struct policy all = selecting_all("all", 1, 1);
+	struct policy_set both = SET(&fallback, &all), one = SET(&fallback);
+	cr_assert_str_eq(policy_choose(&one, &who).policy->name, "builtin-Training");
+	cr_assert_str_eq(policy_choose(&both, &who).policy->name, "all");
+	who.group_policy = "rest";
+	choice = policy_choose(&both, &who);
+	cr_assert_eq(choice.policy, &fallback);
+	cr_assert_str_eq(policy_source_name(choice.source), "Group");
+	who.group_policy = NULL;
+	who.type = WORKLOAD_UNKNOWN;
+	cr_assert_str_eq(policy_choose(&one, &who).policy->name, "rest");
 }
 
-Test(owner, c4_names_tell_the_owner_above)
+/* Of every kind of work, and within what the CRD would allow. */
+Test(policy, built_ins_change_no_pod)
 {
-	const struct {
-		const char *api, *kind, *name, *label, *hash;
-		const char *top_group, *top_kind, *top_name;
-		bool guessed;
-	} cases[] = {
-		{"apps/v1", "ReplicaSet", "web-7d4b9c", "pod-template-hash", "7d4b9c", "apps",
-			"Deployment", "web", true},
-		{"apps/v1", "ReplicaSet", "web-7d4b9c", "rollouts-pod-template-hash", "7d4b9c",
-			"argoproj.io", "Rollout", "web", true},
-		{"apps/v1", "ReplicaSet", "web-7d4b9c", "pod-template-hash", "other", "apps",
-			"ReplicaSet", "web-7d4b9c", false},
-		{"apps/v1", "ReplicaSet", "web", NULL, NULL, "apps", "ReplicaSet", "web", false},
-		{"apps/v1", "ReplicaSet", "-abc", "pod-template-hash", "abc", "apps", "ReplicaSet",
-			"-abc", false},
-		{"batch/v1", "Job", "nightly-29405160", NULL, NULL, "batch", "CronJob", "nightly",
-			true},
-		{"batch/v1", "Job", "train-20261121", NULL, NULL, "batch", "Job", "train-20261121",
-			false},
-		{"batch/v1", "Job", "train-x9405160", NULL, NULL, "batch", "Job", "train-x9405160",
-			false},
-		{"example.com/v1", "Job", "nightly-29405160", NULL, NULL, "example.com", "Job",
-			"nightly-29405160", false},
-		{"v1", "ReplicationController", "rc", NULL, NULL, "", "ReplicationController", "rc",
-			false},
-		{"kubeflow.org/v1", "PyTorchJob", "t", NULL, NULL, "kubeflow.org", "PyTorchJob",
-			"t", false},
-	};
-	for (size_t i = 0; i < COUNT_OF(cases); i++) {
-		struct owner_top top = top_of(
-			cases[i].api, cases[i].kind, cases[i].name, cases[i].label, cases[i].hash);
-		cr_assert_str_eq(top.kind, cases[i].top_kind, "case %zu", i);
-		cr_assert(view_equals(top.group, cases[i].top_group), "case %zu", i);
-		cr_assert(view_equals(top.name, cases[i].top_name), "case %zu", i);
-		cr_assert_eq(top.guessed, cases[i].guessed, "case %zu", i);
+	for (int i = WORKLOAD_UNKNOWN + 1; i < WORKLOAD_TYPES; i++) {
+		const char *type = workload_type_name((enum workload_type)i);
+		const struct policy *p = policy_builtin_for((enum workload_type)i);
+		cr_assert_not_null(p, "%s", type);
+		cr_assert_str_eq(p->name + sizeof "builtin", type);
+		cr_assert_eq(policy_builtin_named(p->name), p);
+		cr_assert(p->built_in);
+		cr_assert_eq(p->mode, MODE_RECOMMEND);
+		const struct sizing *s = &p->sizing;
+		cr_assert(s->percentile >= 50 && s->percentile <= 100, "%s", type);
+		cr_assert(s->headroom_percent >= 0 && s->headroom_percent <= 200, "%s", type);
+		cr_assert(s->min_percent >= 1 && s->min_percent <= s->max_percent, "%s", type);
+		cr_assert(s->max_percent <= 100 && 100 % s->step_percent == 0, "%s", type);
+		cr_assert(s->min_mem_mib > 0 && s->step_mem_mib > 0, "%s", type);
+		cr_assert(s->window_s >= 3600 && s->window_s <= SIZING_WINDOW_MAX_S, "%s", type);
+		cr_assert_leq(s->required_s, s->window_s, "%s", type);
+		cr_assert(s->required_s > 0 || s->required_runs > 0, "%s", type);
+		cr_assert(s->heal_memory.enabled && s->heal_compute.enabled, "%s", type);
 	}
-	cr_assert_null(top_of("v1", NULL, NULL, NULL, NULL).kind);
-	cr_assert_null(top_of(NULL, "Job", "x", NULL, NULL).kind);
+	cr_assert_null(policy_builtin_for(WORKLOAD_UNKNOWN));
+	cr_assert_eq(
+		policy_builtin_named("builtin-training"), policy_builtin_for(WORKLOAD_TRAINING));
+	cr_assert_eq(policy_builtin_named("builtin-default"), policy_builtin());
+	cr_assert_null(policy_builtin_named("builtin-"));
 }

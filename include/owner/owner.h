@@ -1,0 +1,68 @@
+/* Who a pod belongs to: the owner at the top of its chain of owners, as far as references, labels
+ * and names tell it.
+ *
+ * A pod names its controller alone. What stands above it is told by an owner_port, if there is one
+ * and it knows; by labels that the controllers of those kinds put on their pods; and by names: a
+ * ReplicaSet whose name ends in the pod's pod-template-hash is a Deployment's (or an Argo
+ * Rollout's), a Job whose name ends in a plausible minute is a CronJob's. At admission that is all
+ * there is: a new ReplicaSet may not be known to anyone yet.
+ *
+ * The climb ends at the workload that people know and that lives on: at a Deployment although an
+ * operator made it, but at the CronJob above a Job, the TrainJob above a JobSet, the Service of
+ * Knative above a Deployment. Kinds that are not in the table are followed to the top. */
+#ifndef OWNER_OWNER_H
+#define OWNER_OWNER_H
+
+#include <stdbool.h>
+
+#include "base/str.h"
+#include "model/pod.h"
+#include "model/workload.h"
+
+enum owner_role {
+	OWNER_TOP,     /* a workload; only a GATHERS stands above it */
+	OWNER_PART,    /* never a workload if anything stands above it */
+	OWNER_GATHERS, /* a workload that makes others */
+};
+
+/* What is known of a kind of owner. */
+struct owner_row {
+	const char *group; /* of the API, "" for core */
+	const char *kind;
+	enum owner_role role;
+	bool ongoing;		 /* running pods are brought to a new share (else: new pods) */
+	bool leaves;		 /* its pods end by themselves: evicting one loses work */
+	enum workload_type type; /* UNKNOWN: the kind does not tell */
+};
+
+/* NULL: not one of the table. */
+const struct owner_row *owner_row_find(struct view group, const char *kind);
+
+struct owner_top {
+	const char *kind;  /* borrowed or literal; NULL: the pod has no controller that is named in
+			      full */
+	struct view group; /* of the API, "" for core */
+	struct view name;  /* borrowed from the pod or from what the port handed out */
+	bool guessed;	   /* by name or by label: nobody has seen the reference */
+};
+
+enum owner_answer { OWNER_UNKNOWN, OWNER_NONE, OWNER_ABOVE };
+
+/* Who knows objects and their owners. */
+struct owner_port {
+	void *data; /* borrowed, handed back */
+	/* The controller of that object: not known, none, or *ret_owner. What it points to stays
+	 * until the climb has ended. */
+	enum owner_answer (*above)(void *data, const char *ns, const struct owner_top *object,
+		struct owner *ret_owner);
+};
+
+/* `port` may be NULL: labels and names alone. */
+struct owner_top owner_top_of(const struct pod *pod, const struct owner_port *port);
+
+/* The kind of work: by the owner's kind, else by what the pod's labels, or the image, command and
+ * arguments of its GPU container say. UNKNOWN where nothing does. A pod from the watch carries
+ * neither image nor arguments, so that there is less to tell by. */
+enum workload_type owner_work_of(const struct pod *pod, const struct owner_top *top);
+
+#endif

@@ -1,0 +1,288 @@
+/* The set of groups: kept in the order in which they are matched. */
+#include "owner/groups.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vec.h"
+#include "groups_parts.h"
+#include "model/names.h"
+
+struct groups {
+	struct {
+		VEC_FIELDS(struct group *);
+	} all;
+	uint32_t mark;
+	uint64_t version;
+};
+
+struct groups *groups_create(void)
+{
+	return xcalloc(1, sizeof(struct groups));
+}
+
+static void group_destroy(struct group *g)
+{
+	if (g == NULL) {
+		return;
+	}
+	for (uint32_t i = 0; i < g->rule_count; i++) {
+		pattern_finish(&g->rules[i].owner_name);
+		pattern_finish(&g->rules[i].image);
+		pattern_finish(&g->rules[i].container_name);
+	}
+	pattern_finish(&g->suffix);
+	arena_finish(&g->arena);
+	free(g);
+}
+
+void groups_destroy(struct groups *g)
+{
+	if (g == NULL) {
+		return;
+	}
+	for (size_t i = 0; i < g->all.count; i++) {
+		group_destroy(g->all.items[i]);
+	}
+	VEC_FINISH(&g->all);
+	free(g);
+}
+
+/* --- one group: a copy of its noun, and its expressions --- */
+
+static void copy_pairs(struct group_pairs *pairs, struct arena *a)
+{
+	struct group_pair *items = ARENA_ARRAY(a, struct group_pair, pairs->count + 1);
+	for (uint32_t i = 0; i < pairs->count; i++) {
+		items[i] = (struct group_pair){arena_strdup(a, pairs->items[i].key),
+			arena_strdup(a, pairs->items[i].value)};
+	}
+	pairs->items = items;
+}
+
+static void copy_rule(struct group_rule *rule, struct arena *a)
+{
+	rule->owner_group = arena_strdup(a, text_or(rule->owner_group, ""));
+	rule->owner_kind = arena_strdup(a, rule->owner_kind);
+	rule->owner_name_regex = arena_strdup(a, rule->owner_name_regex);
+	rule->image_regex = arena_strdup(a, rule->image_regex);
+	rule->container_name_regex = arena_strdup(a, rule->container_name_regex);
+	copy_pairs(&rule->labels, a);
+	copy_pairs(&rule->notes, a);
+	copy_pairs(&rule->excluded, a);
+}
+
+static void copy_noun(struct group *g, const struct workload_group *noun)
+{
+	struct arena *a = &g->arena;
+	g->noun = *noun;
+	g->noun.name = arena_strdup(a, noun->name);
+	g->noun.uid = arena_strdup(a, text_or(noun->uid, ""));
+	g->noun.resource_version = arena_strdup(a, text_or(noun->resource_version, ""));
+	g->noun.key_name = arena_strdup(a, noun->key_name);
+	g->noun.owner_suffix_regex = arena_strdup(a, noun->owner_suffix_regex);
+	g->noun.policy = arena_strdup(a, noun->policy);
+	g->noun.status_accepted_reason = arena_strdup(a, noun->status_accepted_reason);
+	g->noun.rules = ARENA_ARRAY(a, struct group_rule, noun->rule_count + 1);
+	for (uint32_t i = 0; i < noun->rule_count; i++) {
+		g->noun.rules[i] = noun->rules[i];
+		copy_rule(&g->noun.rules[i], a);
+	}
+}
+
+static bool compile_one(struct group *g, struct pattern *p, const char *text, const char *where)
+{
+	struct fault f = {0};
+	if (pattern_compile(p, text, false, &f) == 0) {
+		return true;
+	}
+	g->problem = arena_printf(
+		&g->arena, "%s is not a regular expression that can be used: %s", where, f.message);
+	return false;
+}
+
+static void compile(struct group *g)
+{
+	struct fault f = {0};
+	const struct workload_group *noun = &g->noun;
+	g->rules = ARENA_ARRAY(&g->arena, struct compiled_rule, noun->rule_count + 1);
+	g->rule_count = noun->rule_count;
+	for (uint32_t i = 0; i < noun->rule_count; i++) {
+		struct compiled_rule *r = &g->rules[i];
+		const struct group_rule *rule = &noun->rules[i];
+		bool alone = rule->owner_kind == NULL && rule->labels.count == 0 &&
+			     rule->notes.count == 0 && rule->image_regex == NULL;
+		r->noun = rule;
+		if (alone) {
+			g->problem = arena_printf(&g->arena,
+				"rules[%u] needs at least one of topOwner, labels, annotations or "
+				"imageRegex",
+				i);
+			return;
+		}
+		if (!compile_one(g, &r->owner_name, rule->owner_name_regex,
+			    arena_printf(&g->arena, "rules[%u].topOwner.nameRegex", i)) ||
+			!compile_one(g, &r->image, rule->image_regex,
+				arena_printf(&g->arena, "rules[%u].imageRegex", i)) ||
+			!compile_one(g, &r->container_name, rule->container_name_regex,
+				arena_printf(&g->arena, "rules[%u].containerNameRegex", i))) {
+			return;
+		}
+	}
+	if (pattern_compile(&g->suffix, noun->owner_suffix_regex, true, &f) < 0) {
+		g->problem = arena_printf(&g->arena,
+			"ownerSuffixRegex is not a regular expression that can be used: %s",
+			f.message);
+	}
+}
+
+/* --- the set --- */
+
+static size_t find(const struct groups *g, const char *name)
+{
+	size_t i = 0;
+	while (i < g->all.count && !text_equals(g->all.items[i]->noun.name, name)) {
+		i++;
+	}
+	return i;
+}
+
+static void remove_at(struct groups *g, size_t at)
+{
+	group_destroy(g->all.items[at]);
+	memmove(g->all.items + at, g->all.items + at + 1,
+		(g->all.count - at - 1) * sizeof *g->all.items);
+	g->all.count--;
+	g->version++;
+}
+
+static bool before(const struct workload_group *a, const struct workload_group *b)
+{
+	return a->weight != b->weight ? a->weight > b->weight : strcmp(a->name, b->name) < 0;
+}
+
+static bool set(struct groups *g, const struct workload_group *noun)
+{
+	size_t old = find(g, noun->name);
+	if (old < g->all.count) {
+		remove_at(g, old);
+	}
+	if (g->all.count >= GROUPS_MAX || noun->rule_count > GROUP_RULES_MAX) {
+		return false;
+	}
+	struct group *made = xcalloc(1, sizeof *made);
+	made->arena.block_bytes = 512;
+	made->mark = g->mark;
+	copy_noun(made, noun);
+	compile(made);
+	size_t at = g->all.count;
+	VEC_PUSH(&g->all, made);
+	for (; at > 0 && before(&made->noun, &g->all.items[at - 1]->noun); at--) {
+		g->all.items[at] = g->all.items[at - 1];
+	}
+	g->all.items[at] = made;
+	g->version++;
+	return true;
+}
+
+/* Something of this kind could not be read: what is known of it stays. */
+static void keep(struct groups *g, const char *name)
+{
+	for (size_t i = 0; i < g->all.count; i++) {
+		struct group *one = g->all.items[i];
+		if (name == NULL || text_equals(one->noun.name, name)) {
+			one->mark = g->mark;
+		}
+	}
+}
+
+static void sweep(struct groups *g)
+{
+	for (size_t i = g->all.count; i-- > 0;) {
+		if (g->all.items[i]->mark != g->mark) {
+			remove_at(g, i);
+		}
+	}
+}
+
+bool groups_apply(struct groups *g, const struct change *c)
+{
+	size_t at;
+	switch (c->type) {
+	case CHANGE_SET:
+		return set(g, c->group);
+	case CHANGE_GONE:
+		at = find(g, c->name);
+		if (at < g->all.count) {
+			remove_at(g, at);
+		}
+		return true;
+	case CHANGE_KEEP:
+		keep(g, c->name);
+		return true;
+	case CHANGE_RELIST_BEGIN:
+		g->mark++;
+		return true;
+	case CHANGE_RELIST_END:
+		if (!c->no_sweep) {
+			sweep(g);
+		}
+		return true;
+	case CHANGE_STALE:
+	case CHANGE_FRESH:
+	case CHANGE_LEADER:
+	case CHANGE_REACH:
+	case CHANGE_RUNTIME:
+		return true;
+	}
+	BUG("not a change");
+}
+
+uint64_t groups_version(const struct groups *g)
+{
+	return g->version;
+}
+
+size_t groups_count(const struct groups *g)
+{
+	return g->all.count;
+}
+
+const struct workload_group *groups_at(const struct groups *g, size_t i)
+{
+	return &g->all.items[i]->noun;
+}
+
+const char *groups_problem(const struct groups *g, size_t i)
+{
+	return g->all.items[i]->problem;
+}
+
+/* --- what a pod belongs to --- */
+
+void workload_of(const struct groups *groups, const struct owner_port *port, const struct pod *pod,
+	struct arena *a, struct workload *ret)
+{
+	struct workload w = {.top = owner_top_of(pod, port)};
+	w.type = owner_work_of(pod, &w.top);
+	w.key.ns = text_or(pod->ns, "");
+	for (size_t i = 0; groups != NULL && i < groups->all.count; i++) {
+		const struct group *g = groups->all.items[i];
+		const char *key = group_key_of(g, pod, &w.top, a);
+		if (key != NULL) {
+			w.key.group = NAME_GROUP;
+			w.key.kind = WORKLOAD_GROUP_KIND;
+			w.key.name = key;
+			w.policy = g->noun.policy;
+			w.retention_s = g->noun.retention_s;
+			*ret = w;
+			return;
+		}
+	}
+	if (w.top.kind != NULL) {
+		w.key.group = arena_strndup(a, w.top.group.p, w.top.group.n);
+		w.key.kind = w.top.kind;
+		w.key.name = arena_strndup(a, w.top.name.p, w.top.name.n);
+	}
+	*ret = w;
+}

@@ -1,0 +1,27 @@
+/* A group with its expressions compiled, and the key it gives a pod. */
+#ifndef OWNER_GROUPS_PARTS_H
+#define OWNER_GROUPS_PARTS_H
+
+#include "owner/groups.h"
+#include "regex.h"
+
+struct compiled_rule {
+	const struct group_rule *noun; /* borrowed from the group's */
+	struct pattern owner_name, image, container_name;
+};
+
+struct group {
+	struct workload_group noun; /* its texts are of the arena */
+	struct arena arena;
+	struct compiled_rule *rules;
+	uint32_t rule_count;
+	struct pattern suffix;
+	const char *problem; /* NULL: accepted */
+	uint32_t mark;
+};
+
+/* GROUP.KEY, of the arena; NULL: the group does not take the pod. */
+const char *group_key_of(
+	const struct group *g, const struct pod *pod, const struct owner_top *top, struct arena *a);
+
+#endif

@@ -1,0 +1,205 @@
+/* The climb, step by step: by label, by reference, by name. */
+#include "owner/owner.h"
+
+#include "base/cleanup.h"
+
+/* More than any chain that makes sense; a circle ends here. */
+#define CLIMB_MAX 8
+
+/* A CronJob's Job is called NAME-MINUTE, the minute since 1970 it was due. Between 2020 and 2060,
+ * so that a Job that a person named after a date (train-20261121) is not taken for one. */
+#define MINUTE_DIGITS 8
+#define MINUTE_FIRST  26297280
+#define MINUTE_LAST   47336400
+
+static struct view group_of(const char *api_version)
+{
+	struct view rest = view_of(api_version);
+	for (size_t i = 0; i < rest.n; i++) {
+		if (rest.p[i] == '/') {
+			return (struct view){rest.p, i};
+		}
+	}
+	return (struct view){"", 0};
+}
+
+static bool is_kind(const struct owner_top *at, const char *group, const char *kind)
+{
+	return text_equals(at->kind, kind) && view_equals(at->group, group);
+}
+
+/* --- by label: controllers of these kinds put the name of their object on its pods --- */
+
+static const struct {
+	const char *from_group, *from_kind;
+	const char *label;
+	const char *group, *kind;
+	/* another label that must have this value; NULL: none */
+	const char *beside, *beside_value;
+} label_steps[] = {
+	{"apps", "Deployment", "serving.knative.dev/service", "serving.knative.dev", "Service",
+		NULL, NULL},
+	{"apps", "StatefulSet", "leaderworkerset.sigs.k8s.io/name", "leaderworkerset.x-k8s.io",
+		"LeaderWorkerSet", NULL, NULL},
+	{"apps", "StatefulSet", "notebook-name", "kubeflow.org", "Notebook", NULL, NULL},
+	{"", "ReplicationController", "deploymentconfig", "apps.openshift.io", "DeploymentConfig",
+		NULL, NULL},
+	{"", "Pod", "sparkoperator.k8s.io/app-name", "sparkoperator.k8s.io", "SparkApplication",
+		NULL, NULL},
+	{"batch", "Job", "jobset.sigs.k8s.io/jobset-name", "jobset.x-k8s.io", "JobSet", NULL, NULL},
+	{"jobset.x-k8s.io", "JobSet", "trainer.kubeflow.org/trainjob-name", "trainer.kubeflow.org",
+		"TrainJob", NULL, NULL},
+	{"ray.io", "RayCluster", "ray.io/originated-from-cr-name", "ray.io", "RayService",
+		"ray.io/originated-from-crd", "RayService"},
+	{"ray.io", "RayCluster", "ray.io/originated-from-cr-name", "ray.io", "RayJob",
+		"ray.io/originated-from-crd", "RayJob"},
+	/* Runs have generated names; what they are runs of lives on. */
+	{"argoproj.io", "Workflow", "workflows.argoproj.io/cron-workflow", "argoproj.io",
+		"CronWorkflow", NULL, NULL},
+	{"argoproj.io", "Workflow", "workflows.argoproj.io/workflow-template", "argoproj.io",
+		"WorkflowTemplate", NULL, NULL},
+	{"tekton.dev", "PipelineRun", "tekton.dev/pipeline", "tekton.dev", "Pipeline", NULL, NULL},
+	{"tekton.dev", "TaskRun", "tekton.dev/pipeline", "tekton.dev", "Pipeline", NULL, NULL},
+	{"tekton.dev", "TaskRun", "tekton.dev/task", "tekton.dev", "Task", NULL, NULL},
+	{"actions.github.com", "EphemeralRunner", "actions.github.com/scale-set-name",
+		"actions.github.com", "AutoscalingRunnerSet", NULL, NULL},
+	{"actions.summerwind.dev", "Runner", "runner-deployment-name", "actions.summerwind.dev",
+		"RunnerDeployment", NULL, NULL},
+};
+
+static bool climb_by_label(struct owner_top *at, const struct pairs *labels)
+{
+	for (size_t i = 0; i < COUNT_OF(label_steps); i++) {
+		if (!is_kind(at, label_steps[i].from_group, label_steps[i].from_kind)) {
+			continue;
+		}
+		const char *name = pairs_get(labels, label_steps[i].label);
+		const char *beside = label_steps[i].beside;
+		if (text_empty(name) || (beside != NULL && !text_equals(pairs_get(labels, beside),
+								   label_steps[i].beside_value))) {
+			continue;
+		}
+		*at = (struct owner_top){.group = view_of(label_steps[i].group),
+			.kind = label_steps[i].kind,
+			.name = view_of(name),
+			.guessed = true};
+		return true;
+	}
+	return false;
+}
+
+/* --- by name --- */
+
+/* Cuts "-SUFFIX" off the end of name. */
+static bool cut_suffix(struct view *name, struct view suffix)
+{
+	if (suffix.n == 0 || name->n < suffix.n + 2 || name->p[name->n - suffix.n - 1] != '-' ||
+		memcmp(name->p + name->n - suffix.n, suffix.p, suffix.n) != 0) {
+		return false;
+	}
+	name->n -= suffix.n + 1;
+	return true;
+}
+
+static bool climb_to(struct owner_top *at, struct view suffix, const char *group, const char *kind)
+{
+	if (!cut_suffix(&at->name, suffix)) {
+		return false;
+	}
+	at->group = view_of(group);
+	at->kind = kind;
+	at->guessed = true;
+	return true;
+}
+
+static bool climb_replica_set(struct owner_top *at, const struct pairs *labels)
+{
+	static const struct {
+		const char *label, *group, *kind;
+	} makers[] = {
+		{"rollouts-pod-template-hash", "argoproj.io", "Rollout"},
+		{"pod-template-hash", "apps", "Deployment"},
+	};
+	for (size_t i = 0; i < COUNT_OF(makers); i++) {
+		struct view hash = view_of(pairs_get(labels, makers[i].label));
+		if (climb_to(at, hash, makers[i].group, makers[i].kind)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool climb_job(struct owner_top *at)
+{
+	if (at->name.n <= MINUTE_DIGITS) {
+		return false;
+	}
+	struct view minute = {at->name.p + at->name.n - MINUTE_DIGITS, MINUTE_DIGITS};
+	int64_t value;
+	return parse_i64(minute, MINUTE_FIRST, MINUTE_LAST, &value) &&
+	       climb_to(at, minute, "batch", "CronJob");
+}
+
+static bool climb_by_name(struct owner_top *at, const struct pairs *labels)
+{
+	if (is_kind(at, "apps", "ReplicaSet")) {
+		return climb_replica_set(at, labels);
+	}
+	return is_kind(at, "batch", "Job") && climb_job(at);
+}
+
+/* --- by reference --- */
+
+static struct owner_top top_from(const struct owner *o)
+{
+	if (text_empty(o->kind) || text_empty(o->name) || text_empty(o->api_version)) {
+		return (struct owner_top){.kind = NULL};
+	}
+	return (struct owner_top){
+		.kind = o->kind, .group = group_of(o->api_version), .name = view_of(o->name)};
+}
+
+/* Is what stands above the workload rather than this? */
+static bool goes_on(const struct owner_top *at, const struct owner_top *above)
+{
+	const struct owner_row *row = owner_row_find(at->group, at->kind);
+	const struct owner_row *next = owner_row_find(above->group, above->kind);
+	if (next != NULL && next->role == OWNER_GATHERS) {
+		return true;
+	}
+	return row == NULL || row->role == OWNER_PART;
+}
+
+static bool climb_by_reference(
+	struct owner_top *at, const char *ns, const struct owner_port *port, bool *ret_known)
+{
+	struct owner owner = {0};
+	enum owner_answer answer =
+		port != NULL ? port->above(port->data, ns, at, &owner) : OWNER_UNKNOWN;
+	*ret_known = answer != OWNER_UNKNOWN;
+	if (answer != OWNER_ABOVE) {
+		return false;
+	}
+	struct owner_top above = top_from(&owner);
+	if (above.kind == NULL || !goes_on(at, &above)) {
+		return false;
+	}
+	above.guessed = at->guessed;
+	*at = above;
+	return true;
+}
+
+struct owner_top owner_top_of(const struct pod *pod, const struct owner_port *port)
+{
+	struct owner_top at = top_from(&pod->owner);
+	for (int i = 0; at.kind != NULL && i < CLIMB_MAX; i++) {
+		bool known = false;
+		bool climbed = climb_by_label(&at, &pod->labels) ||
+			       climb_by_reference(&at, pod->ns, port, &known) ||
+			       (!known && climb_by_name(&at, &pod->labels));
+		if (!climbed) {
+			break;
+		}
+	}
+	return at;
+}
