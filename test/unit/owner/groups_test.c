@@ -9,7 +9,6 @@
 
 struct scene {
 	struct pair label_items[2], note_items[1];
-	struct container container;
 	struct pod pod;
 	struct group_rule rule;
 	struct group_pair wanted;
@@ -23,14 +22,13 @@ static void scene_init(struct scene *s)
 {
 	*s = (struct scene){.groups = groups_create()};
 	s->label_items[0] = (struct pair){"example.com/run", "nightly"};
-	s->container = (struct container){.name = "main", .gpus = 1, .image = "reg/train:2"};
 	s->pod = (struct pod){.ns = "team",
 		.name = "p",
 		.owner = {"argoproj.io/v1alpha1", "Workflow", "nightly-x7k2p", "u"},
 		.labels = {s->label_items, 1},
 		.notes = {s->note_items, 0},
-		.containers = &s->container,
-		.container_count = 1};
+		.gpu_container = "main",
+		.gpu_image = "reg/train:2"};
 	s->rule = (struct group_rule){.owner_group = "argoproj.io", .owner_kind = "Workflow"};
 	s->group = (struct workload_group){.name = "runs",
 		.rules = &s->rule,
@@ -222,15 +220,14 @@ Test(groups, every_part_of_a_rule_must_hold)
 		.container_name_regex = "^main$"};
 	cr_assert(set(&s));
 	belongs_to(&s, "runs.nightly");
-	s.container.gpus = 0;
-	is_left_alone(&s, "the container has no GPU");
-	s.container.gpus = 1;
-	s.container.name = "side";
+	s.pod.gpu_container = "side";
 	is_left_alone(&s, "another container");
-	s.container.name = "main";
-	s.container.image = NULL;
+	s.pod.gpu_container = NULL;
+	is_left_alone(&s, "no container has a GPU");
+	s.pod.gpu_container = "main";
+	s.pod.gpu_image = NULL;
 	is_left_alone(&s, "an image that is not known");
-	s.container.image = "reg/train:2";
+	s.pod.gpu_image = "reg/train:2";
 	s.wanted.value = "weekly";
 	cr_assert(set(&s));
 	is_left_alone(&s, "another value");
