@@ -120,6 +120,8 @@ Test(groups, o10_what_cannot_be_used_says_why)
 		{"((a{100}){100}){100}", "repeats"},
 		{"a{99999999999999999999}", "repeats"},
 		{"a{1,2", NULL},
+		{"a++", "repeats a repetition"},
+		{"((((((((((((a+)+)+)+)+)+)+)+)+)+)+)+)", "repeats more"},
 	};
 	struct scene s;
 	scene_init(&s);
@@ -133,6 +135,14 @@ Test(groups, o10_what_cannot_be_used_says_why)
 			problem);
 		is_left_alone(&s, cases[i].regex);
 	}
+	struct group_pair foreign = {"example.com/x", NULL};
+	s.rule = (struct group_rule){.notes = {&foreign, 1}};
+	cr_assert(set(&s));
+	cr_assert_not_null(strstr(groups_problem(s.groups, 0), "use a label"));
+	s.group.key_from = GROUP_KEY_ANNOTATION_VALUE;
+	cr_assert(set(&s));
+	cr_assert_not_null(strstr(groups_problem(s.groups, 0), "keyName"));
+	s.group.key_from = GROUP_KEY_LABEL_VALUE;
 	s.rule = (struct group_rule){.container_name_regex = "main"};
 	cr_assert(set(&s));
 	cr_assert_not_null(strstr(groups_problem(s.groups, 0), "at least one of"));
@@ -144,6 +154,22 @@ Test(groups, o10_what_cannot_be_used_says_why)
 	cr_assert(set(&s));
 	cr_assert_null(groups_problem(s.groups, 0));
 	belongs_to(&s, "runs.nightly");
+	scene_finish(&s);
+}
+
+/* Inside of a set, or after a backslash, they repeat nothing. */
+Test(groups, what_looks_costly_and_is_not)
+{
+	static const char *const fine[] = {"[+*?{}]+", "^[][:digit:]+++]*$", "\\+\\+\\+*",
+		"^([a-z0-9]+)(-[a-z0-9]+)?(-[0-9]{4}){1,3}-.*$"};
+	struct scene s;
+	scene_init(&s);
+	for (size_t i = 0; i < COUNT_OF(fine); i++) {
+		s.rule.image_regex = fine[i];
+		cr_assert(set(&s));
+		cr_assert_null(groups_problem(s.groups, 0), "%s: %s", fine[i],
+			groups_problem(s.groups, 0));
+	}
 	scene_finish(&s);
 }
 
