@@ -72,6 +72,9 @@ bool eviction_load(struct engine *e, struct unpack *u);
 /* journal_orphan.c: a part of it */
 void orphan_pack(struct str *out, const struct orphan *o);
 bool orphan_unpack(struct engine *e, struct unpack *u);
+/* journal_lasting.c */
+bool memo_unpack(struct engine *e, struct unpack *u);
+bool absence_unpack(struct engine *e, struct unpack *u);
 /* journal_health.c */
 void ailment_pack(struct str *out, const struct ailment *a);
 bool ailment_unpack(struct engine *e, struct unpack *u);

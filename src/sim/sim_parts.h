@@ -167,13 +167,6 @@ json_t *pod_condition_new(const char *type, bool is_true, const char *reason);
 void crowd_weather(struct weather *w);
 void crowd_work(void *data, uint64_t turn);
 
-/* --- meanwhile.c: what people do while a write is late, or lingers --- */
-void meanwhile_late(struct sim *s, const struct api_request *r);
-void meanwhile_lingers(struct sim *s, const char *path);
-
-/* --- wish.c --- */
-void wish_start(struct sim *s);
-
 /* --- rival.c --- */
 void rival_committed(struct sim *s, const struct commit *c);
 

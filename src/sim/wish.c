@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "model/names.h"
+#include "people.h"
 #include "sim_parts.h"
 
 #define SHARES 6
