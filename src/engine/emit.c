@@ -230,7 +230,7 @@ static void emit_grant(struct engine *e, uint32_t at, struct plan *plan)
 	a->uid = text_in(plan, h->uid);
 	a->resource_version = text_in(plan, holder_version(h));
 	a->still = struck_out(e, h, plan);
-	h->trust.strikes = a->still.count > 0;
+	h->trust.strikes = a->still.count > 0 || resizes_shrink(e, at);
 	write_ledger(e, at, h);
 	h->asked_holds = true;
 	h->asked_keeps = a->keeps_node = e->snap_gpus.items[at].keepers > 0;

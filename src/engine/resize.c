@@ -205,7 +205,8 @@ static int64_t take(struct engine *e, uint32_t at, const struct resize *r,
 	struct place_gpu *g = &e->snap.gpus.items[at];
 	struct snap_gpu *s = &e->snap_gpus.items[at];
 	const struct grant *entry = entry_at(e, at, r->uid);
-	struct resized one = {at, r->uid, goal(r, p, given(entry))};
+	struct share next = goal(r, p, given(entry));
+	struct resized one = {at, r->uid, next, !covers(next, given(entry))};
 	if (same(one.share, given(entry))) {
 		return 0;
 	}
@@ -231,6 +232,31 @@ static bool entries_say(const struct engine *e, const struct world_pod *p, struc
 	return all;
 }
 
+/* A write that lets a ledger shrink may be late, and land as long as that has not changed since. So
+ * before somebody is told more, each ledger is written anew where that could be. */
+static bool all_sure(const struct engine *e, const struct world_pod *p)
+{
+	struct told t = told_of(p->gpu->uuid, p->gpu->capacity_pod);
+	bool sure = true;
+	while (told_next(&t)) {
+		uint32_t at = snap_gpu_by_uuid(e, t.uuid);
+		sure = sure && at != WORLD_NONE && e->snap_gpus.items[at].holder->trust.sure;
+	}
+	return sure;
+}
+
+static void confirm(struct engine *e, const struct world_pod *p)
+{
+	struct told t = told_of(p->gpu->uuid, p->gpu->capacity_pod);
+	while (told_next(&t)) {
+		uint32_t at = snap_gpu_by_uuid(e, t.uuid);
+		struct snap_gpu *s = at != WORLD_NONE ? &e->snap_gpus.items[at] : NULL;
+		if (s != NULL && !s->holder->trust.sure) {
+			s->confirms = true;
+		}
+	}
+}
+
 /* All of its entries; what finds no room among the writes of this step is left to the next. */
 static void decide_one(struct engine *e, struct resize *r, const struct world_pod *p)
 {
@@ -244,6 +270,9 @@ static void decide_one(struct engine *e, struct resize *r, const struct world_po
 	while (flights_room(e) && told_next(&t)) {
 		more_milli += take(e, snap_gpu_by_uuid(e, t.uuid), r, p, &written);
 	}
+	if (!covers(told(p), r->want)) {
+		confirm(e, p);
+	}
 	bool there = !written && same(r->want, told(p)) && entries_say(e, p, r->want);
 	r->state = there ? SHARE_HELD : SHARE_UNDERWAY;
 	if (more_milli > 0) {
@@ -255,10 +284,14 @@ void resizes_decide(struct engine *e)
 {
 	e->flights.decided = 0;
 	vec_for_each (struct resize, r, &e->resizes.items) {
-		const struct world_pod *p =
-			r->want.milli > 0 ? world_pod_by_uid(e->world, r->uid) : NULL;
-		if (p != NULL && p->gpu->class == WORLD_TENANT && !world_pod_terminal(p)) {
+		const struct world_pod *p = world_pod_by_uid(e->world, r->uid);
+		bool is_tenant =
+			p != NULL && p->gpu->class == WORLD_TENANT && !world_pod_terminal(p);
+		if (is_tenant && r->want.milli > 0) {
 			decide_one(e, r, p);
+		} else if (is_tenant && r->behind_since > 0 &&
+			   e->now - r->behind_since >= BEHIND_MS) {
+			confirm(e, p);
 		}
 	}
 }
@@ -271,6 +304,15 @@ void resize_entry(const struct engine *e, uint32_t at, struct grant *entry)
 			entry->mem_mib = d->share.mib;
 		}
 	}
+}
+
+bool resizes_shrink(const struct engine *e, uint32_t at)
+{
+	bool any = false;
+	vec_for_each (const struct resized, d, &e->resizes.decided) {
+		any = any || (d->gpu == at && d->shrinks);
+	}
+	return any;
 }
 
 /* --- the tenant is told --- */
@@ -326,7 +368,7 @@ static void follow(struct engine *e, struct resize *r, const struct world_pod *p
 	int64_t due = r->behind_since + BEHIND_MS;
 	if (e->now < due) {
 		wake_by(e, due);
-	} else if (!same(ledger, told(p))) {
+	} else if (all_sure(e, p) && !same(ledger, told(p))) {
 		send(e, r, p, ledger, plan);
 	}
 }
@@ -344,7 +386,8 @@ static void tell(struct engine *e, struct resize *r, const struct world_pod *p, 
 	}
 	bool settled = same(told(p), r->want) &&
 		       ((r->sealed && same(r->sent, r->want)) || entries_say(e, p, r->want));
-	if (!settled && covers(ledger, r->want)) {
+	bool sure = covers(told(p), r->want) || all_sure(e, p);
+	if (!settled && sure && covers(ledger, r->want)) {
 		send(e, r, p, r->want, plan);
 	}
 }

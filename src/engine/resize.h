@@ -68,6 +68,7 @@ struct resizes {
 			uint32_t gpu;	 /* of the snapshot */
 			const char *uid; /* borrowed from the item's text */
 			struct share share;
+			bool shrinks;
 		});
 	} decided;
 };
@@ -85,6 +86,8 @@ struct share resize_may_have(const struct engine *e, const struct world_pod *p);
 void resizes_decide(struct engine *e);
 /* The entry as it is to be written into the ledger of GPU `at` of the snapshot. */
 void resize_entry(const struct engine *e, uint32_t at, struct grant *entry);
+/* Does what is to be written there give less to somebody? */
+bool resizes_shrink(const struct engine *e, uint32_t at);
 /* Tenants are told. */
 void resizes_emit(struct engine *e, struct plan *plan);
 void resize_settle(struct engine *e, int64_t now, uint64_t id, const struct outcome *o);
