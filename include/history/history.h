@@ -106,7 +106,8 @@ struct history_facts {
 		mem_minutes;	  /* observed within the window, by the leading source */
 	int32_t coverage_percent; /* of the window, by the rarer of the two */
 	int32_t runs;
-	int64_t active_ms; /* the last minute above sizing.active_above_percent; 0: none */
+	int64_t active_ms; /* the last minute above sizing.active_above_percent, or 1 %; 0: none */
+	int32_t quiet_minutes; /* observed since then, by the leading source */
 };
 
 /* Chooses who leads, then tells. Enough is: the minutes observed within the window, of compute and

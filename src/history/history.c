@@ -261,6 +261,7 @@ struct history_facts history_judge(
 	int64_t rarer = f.compute_minutes < f.mem_minutes ? f.compute_minutes : f.mem_minutes;
 	int64_t percent = rarer * 60 * 100 / h->window_s;
 	f.coverage_percent = percent < 100 ? (int32_t)percent : 100;
+	f.quiet_minutes = lead->hours.quiet;
 	f.source = track_source(lead);
 	f.state = state_of(h, s, now_ms, running);
 	return f;
