@@ -22,6 +22,8 @@ const struct mutation_row mutation_rows[] = {
 		.hooks = {.request = place_on_the_first}},
 	{"reserves-nothing", "whoever is passed over reserves nothing",
 		.hooks = {.patience_ms = INT64_MAX / 4}, .rare = true},
+	{"shrinks-untold", "a refused patch of a tenant that runs is taken for done",
+		.hooks = {.outcome = resized_anyway}},
 	{"keep-halves", "a partial multi-GPU grant is kept",
 		.hooks = {.partial_ms = INT64_MAX / 4}},
 	{"delete-without-version", "a capacity pod goes although it was just granted from",
