@@ -22,6 +22,7 @@
 #include "base/fault.h"
 #include "base/str.h"
 #include "model/metered.h"
+#include "model/recommendation.h"
 #include "model/sizing.h"
 
 /* Older than this is stale. */
@@ -135,12 +136,13 @@ int32_t history_kv(const struct history *h, int32_t percentile, int64_t now_ms);
  * restart as the samples do; all zero at first. */
 struct history_lower {
 	int64_t since_ms; /* a smaller share has been enough since then; 0: it is not */
-	int64_t told_ms;  /* until then that was known; a silence after it does not count */
 	int64_t high;	  /* the most that was asked for since */
 };
 struct history_kept {
 	uint8_t memory_class;		      /* enum memory_class, right/prealloc.h */
 	struct history_lower compute, memory; /* milli-GPU and MiB, right/hold.h */
+	int64_t told_ms;		      /* the last look on which something was heard */
+	struct share held; /* put in force then, what healing added apart; 0: nothing yet */
 };
 struct history_kept *history_kept(struct history *h);
 

@@ -241,7 +241,8 @@ static void count_samples(const struct history *h, struct history_facts *f)
 		const struct track *t = &h->tracks[i];
 		f->first_ms = i == 0 || t->first_ms < f->first_ms ? t->first_ms : f->first_ms;
 		f->last_ms = t->last_ms > f->last_ms ? t->last_ms : f->last_ms;
-		f->active_ms = t->active_ms > f->active_ms ? t->active_ms : f->active_ms;
+		int64_t active_ms = (int64_t)t->active * MINUTE_MS;
+		f->active_ms = active_ms > f->active_ms ? active_ms : f->active_ms;
 		f->samples += t->samples;
 	}
 }

@@ -97,7 +97,7 @@ void track_add_minute(
 	level = level < LEVELS ? level : LEVELS - 1;
 	recent_add(&t->recent, compute, minute);
 	if (compute > (int64_t)h->active_above * LEVEL) {
-		t->active_ms = at_ms > t->active_ms ? at_ms : t->active_ms;
+		t->active = minute > t->active ? minute : t->active;
 	} else if (h->active_above > 0) {
 		return;
 	}
