@@ -283,6 +283,7 @@ bool groups_apply(struct groups *g, const struct change *c)
 	case CHANGE_FRESH:
 	case CHANGE_LEADER:
 	case CHANGE_REACH:
+	case CHANGE_SHARE:
 	case CHANGE_RUNTIME:
 		return true;
 	}
