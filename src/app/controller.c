@@ -256,6 +256,7 @@ static void on_turn(void *data)
 	agents_step(c->agents, now, election_leads(c->election));
 	usages_step(c->usages, now, election_leads(c->election));
 	sizes_step(c->sizes, now, election_leads(c->election));
+	group_status_step(c->group_status, now, election_leads(c->election));
 	canary_step(c->canary, now,
 		election_leads(c->election) && certs_published(c->certs) && c->webhook != NULL);
 	tell_reach(c);
@@ -276,6 +277,7 @@ static void on_turn(void *data)
 	at = time_min(at, agents_deadline(c->agents, election_leads(c->election)));
 	at = time_min(at, usages_deadline(c->usages, election_leads(c->election)));
 	at = time_min(at, sizes_deadline(c->sizes, election_leads(c->election)));
+	at = time_min(at, group_status_deadline(c->group_status, election_leads(c->election)));
 	at = time_min(at, act_deadline(c->act));
 	at = time_min(at, events_deadline(c->events));
 	at = time_min(at, gate_deadline(&c->gate));
@@ -397,19 +399,18 @@ static int make_usages(struct controller *c, struct fault *f)
 		.world = engine_world(c->engine),
 		.options = &c->options};
 	c->usages = usages_create(&config, f);
-	return c->usages != NULL ? 0 : -1;
-}
-
-static void make_sizes(struct controller *c)
-{
-	struct sizes_config config = {.clock = c->clock,
+	if (c->usages == NULL) {
+		return -1;
+	}
+	struct sizes_config sizes = {.clock = c->clock,
 		.world = engine_world(c->engine),
 		.groups = c->groups,
 		.latest = usages_latest(c->usages),
 		.act = c->act,
 		.round_ms = c->options.rightsizing_s * 1000,
 		.use_ms = c->options.usage_s * 1000};
-	c->sizes = sizes_create(&config);
+	c->sizes = sizes_create(&sizes);
+	return 0;
 }
 
 static void make_leader_side(struct controller *c)
@@ -444,6 +445,7 @@ static void make_leader_side(struct controller *c)
 	make_recorder(c);
 	c->advice = advice_create();
 	c->groups = groups_create();
+	c->group_status = group_status_create(c->kube, c->groups);
 	c->feeds = feeds_create(c->kube, rng_system_seed(), on_change, c);
 	c->volumes =
 		volumes_create(c->kube, engine_world(c->engine), rng_system_seed(), on_change, c);
@@ -516,11 +518,7 @@ static int controller_init(struct controller *c, struct fault *f)
 	}
 	make_hook(c);
 	make_leader_side(c);
-	if (make_usages(c, f) < 0) {
-		return -1;
-	}
-	make_sizes(c);
-	return make_pages(c, f);
+	return make_usages(c, f) < 0 ? -1 : make_pages(c, f);
 }
 
 static void controller_finish(struct controller *c)
@@ -542,6 +540,7 @@ static void controller_finish(struct controller *c)
 	events_destroy(c->events);
 	engine_destroy(c->engine);
 	advice_destroy(c->advice);
+	group_status_destroy(c->group_status);
 	groups_destroy(c->groups);
 	recorder_destroy(c->recorder);
 	hook_destroy(c->hook);

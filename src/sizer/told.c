@@ -138,6 +138,7 @@ bool sizer_observe(struct sizer *s, const struct change *c)
 	case CHANGE_FRESH:
 	case CHANGE_LEADER:
 	case CHANGE_REACH:
+	case CHANGE_SHARE:
 	case CHANGE_RUNTIME:
 		return true;
 	}
