@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/fault.h"
 #include "base/vec.h"
+#include "model/checkpoint.h"
 #include "model/gpu.h"
 #include "model/injection.h"
 #include "model/pod.h"
@@ -26,7 +27,8 @@ enum action_type {
 	ACTION_READ_JOB,	      /* GET a Job: does it count an evicted pod as failed? (C21) */
 	ACTION_CREATE_RECOMMENDATION, /* POST a GPURecommendation, after its owner was read */
 	ACTION_RECOMMENDATION_STATUS, /* apply its status */
-	ACTION_EVENT,		      /* POST an event; shed first */
+	ACTION_CHECKPOINT, /* apply the status of a GPUUsageCheckpoint, which may have to be made */
+	ACTION_EVENT,	   /* POST an event; shed first */
 };
 
 /* One flat struct; which fields count is said beside them. All text lives in the plan's arena. */
@@ -97,6 +99,10 @@ struct action {
 	int64_t accepted_ms, overlapping_ms, ready_ms; /* since when it is so; 0: from now on */
 	/* CREATE_RECOMMENDATION, RECOMMENDATION_STATUS */
 	const struct recommendation *recommendation;
+	/* CHECKPOINT: it goes with the GPURecommendation of that uid */
+	const struct checkpoint *checkpoint;
+	bool makes;
+	const char *owner_uid;
 	/* CREATE_RECOMMENDATION: with whom it goes; api_version NULL: nobody. Without a uid it is
 	 * read first */
 	struct owner owner;

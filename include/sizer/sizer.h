@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 #include "model/change.h"
+#include "model/checkpoint.h"
 #include "model/metered.h"
 #include "model/plan.h"
 #include "owner/groups.h"
@@ -41,6 +42,7 @@ struct sizer;
 struct sizer_config {
 	const struct groups *groups; /* borrowed */
 	int64_t round_ms;	     /* from one look at everything to the next */
+	int64_t checkpoint_ms;	     /* a checkpoint is not written more often; 0: none is */
 };
 
 /* Monotonic for waits, policy time for all that is measured. */
@@ -53,6 +55,32 @@ void sizer_destroy(struct sizer *s);
 
 /* What the watch of GPURecommendations said. False: it is too large to be kept. */
 bool sizer_observe(struct sizer *s, const struct change *c);
+
+/* All GPURecommendations are known; nothing is done before. */
+bool sizer_listed(const struct sizer *s);
+
+/* --- checkpoints --- */
+
+/* What was measured before is forgotten: somebody else may have measured since. For whoever begins
+ * to lead, before the checkpoints are read. */
+void sizer_forget(struct sizer *s);
+
+enum sizer_recall {
+	SIZER_RECALL_TAKEN,
+	SIZER_RECALL_NOT_WANTED, /* of no workload that is known, or too late */
+	SIZER_RECALL_VERSION,	 /* of a version that is not known: an event will tell */
+	SIZER_RECALL_MALFORMED,	 /* the same */
+};
+const char *sizer_recall_name(enum sizer_recall r);
+/* One checkpoint, after all GPURecommendations are known and before the first step. */
+enum sizer_recall sizer_recall(struct sizer *s, const struct checkpoint *from, int64_t now_ms);
+
+/* The process is about to end: the next steps write whatever is not in a checkpoint yet, at no
+ * pace. */
+void sizer_end(struct sizer *s);
+bool sizer_ended(const struct sizer *s, struct sizer_now now);
+
+/* --- use --- */
 
 struct sizer_figure {
 	const char *container; /* "": not told which */

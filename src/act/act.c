@@ -173,6 +173,8 @@ static const struct pod *answer_pod(
 	return storage;
 }
 
+static void write_made(struct job *j);
+
 static void write_answered(struct job *j, const struct kube_answer *answer)
 {
 	struct pod storage;
@@ -180,6 +182,11 @@ static void write_answered(struct job *j, const struct kube_answer *answer)
 	confirm_uid(&j->action, &fault);
 	if (fault.kind == FAULT_NOT_FOUND && j->action.type == ACTION_DELETE_CAPACITY) {
 		fault = (struct fault){0};
+	}
+	if (j->action.type == ACTION_CHECKPOINT && j->action.makes &&
+		(fault.kind == FAULT_NONE || fault.kind == FAULT_CONFLICT)) {
+		write_made(j);
+		return;
 	}
 	if (fault.kind == FAULT_CONFLICT && j->action.type == ACTION_CREATE_CAPACITY) {
 		/* Perhaps it is the one that an earlier attempt of unknown fate made. */
@@ -220,6 +227,23 @@ static void send_write(struct job *j, struct draft *draft)
 	};
 	j->stage = JOB_WRITING;
 	j->call = kube_put(j->act->kube, &write, on_answer, j);
+}
+
+/* It is there now, whoever made it: what it should say. */
+static void write_made(struct job *j)
+{
+	struct draft draft = {.body = STR_INIT(DRAFT_BODY_MAX)};
+	struct fault fault = {0};
+	j->action.makes = false;
+	if (!may_write(j->act)) {
+		fault_set(&fault, FAULT_DENIED, "not leading");
+	}
+	if (fault.kind != FAULT_NONE || checkpoint_draft(&j->action, &draft, &fault) != 0) {
+		conclude_sent(j, &fault, NULL);
+	} else {
+		send_write(j, &draft);
+	}
+	str_finish(&draft.body);
 }
 
 static void live_answered(struct job *j, const struct kube_answer *answer)
@@ -377,6 +401,8 @@ static int build_draft(
 		return create_recommendation_draft(x, draft, ret_fault);
 	case ACTION_RECOMMENDATION_STATUS:
 		return recommendation_status_draft(x, draft, ret_fault);
+	case ACTION_CHECKPOINT:
+		return checkpoint_draft(x, draft, ret_fault);
 	case ACTION_READ_JOB:
 	case ACTION_EVENT:
 		break;

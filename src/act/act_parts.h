@@ -62,6 +62,9 @@ MUST_CHECK int create_recommendation_draft(
 	const struct action *x, struct draft *ret_draft, struct fault *ret_fault);
 MUST_CHECK int recommendation_status_draft(
 	const struct action *x, struct draft *ret_draft, struct fault *ret_fault);
+/* Makes it where it has to be made, else writes its status. */
+MUST_CHECK int checkpoint_draft(
+	const struct action *x, struct draft *ret_draft, struct fault *ret_fault);
 /* Is the owner to be read before it is made? Where, and what was read. */
 bool recommendation_reads_owner(const struct action *x);
 struct kube_path recommendation_owner_path(const struct action *x, struct arena *a);

@@ -107,6 +107,26 @@ static void copy_recommendation(struct arena *a, const struct action *from, stru
 	}
 }
 
+static void copy_checkpoint(struct arena *a, const struct action *from, struct action *to)
+{
+	const struct checkpoint *c = from->checkpoint;
+	to->owner_uid = arena_strdup(a, from->owner_uid);
+	if (c == NULL) {
+		return;
+	}
+	struct checkpoint *made = ARENA_NEW(a, struct checkpoint);
+	*made = *c;
+	made->ns = arena_strdup(a, c->ns);
+	made->name = arena_strdup(a, c->name);
+	made->uid = arena_strdup(a, c->uid);
+	made->resource_version = arena_strdup(a, c->resource_version);
+	made->recommendation = arena_strdup(a, c->recommendation);
+	made->container = arena_strdup(a, c->container);
+	made->version = arena_strdup(a, c->version);
+	made->bytes.p = memcpy(arena_alloc(a, c->bytes.n + 1), c->bytes.p, c->bytes.n);
+	to->checkpoint = made;
+}
+
 void action_copy(struct arena *arena, const struct action *from, struct action *ret_action)
 {
 	struct action *to = ret_action;
@@ -128,6 +148,7 @@ void action_copy(struct arena *arena, const struct action *from, struct action *
 	to->regarding_kind = arena_strdup(arena, from->regarding_kind);
 	to->regarding_api_version = arena_strdup(arena, from->regarding_api_version);
 	copy_recommendation(arena, from, to);
+	copy_checkpoint(arena, from, to);
 	copy_tolerations(arena, from, to);
 	copy_where(arena, from, to);
 	copy_ledger(arena, &from->ledger, &to->ledger);

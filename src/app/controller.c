@@ -35,10 +35,8 @@
  * time from those that answer them. */
 #define STEP_BUSY_TIMES	 32
 #define STEP_BUSY_MAX_MS 250
-#define DRAIN_MS	 10000
 /* The journal in memory is the largest page. */
 #define DEBUG_REPLY_BYTES ((size_t)72 << 20)
-#define RELEASE_WAIT_MS	  3000
 
 static bool on_change(void *data, const struct change *change)
 {
@@ -234,15 +232,6 @@ static void decide(struct controller *c, int64_t now)
 	c->step_at = now + rest_after(c, took);
 }
 
-/* The Lease is given back and every admission is answered, or it took too long. */
-static void finish_stopping(struct controller *c, int64_t now)
-{
-	bool given_back = election_is_released(c->election);
-	if (c->stopping && c->drained && (given_back || now >= c->release_by)) {
-		loop_stop(c->loop);
-	}
-}
-
 static void on_turn(void *data)
 {
 	struct controller *c = data;
@@ -266,7 +255,7 @@ static void on_turn(void *data)
 	decide(c, now);
 	act_step(c->act, now);
 	events_step(c->events, now);
-	finish_stopping(c, now);
+	ending_step(c, now);
 	int64_t at = engine_next_deadline(c->engine);
 	at = time_min(at, link_deadline(c->link));
 	at = time_min(at, election_deadline(c->election));
@@ -283,36 +272,6 @@ static void on_turn(void *data)
 	at = time_min(at, gate_deadline(&c->gate));
 	/* What is due now was just looked at; never spin faster than the engine's own pace. */
 	loop_wake_at(c->loop, at > now + STEP_EVERY_MS ? at : now + STEP_EVERY_MS);
-}
-
-/* --- the end --- */
-
-static void on_drained(void *data)
-{
-	struct controller *c = data;
-	c->drained = true;
-}
-
-/* Not ready, give the Lease back, finish what was asked, close. A second signal ends it at once. */
-static void on_signal(void *data, int signo)
-{
-	struct controller *c = data;
-	if (signo == SIGHUP) {
-		return;
-	}
-	if (c->stopping) {
-		loop_stop(c->loop);
-		return;
-	}
-	log_info("stopping", LOG_I("signal", signo));
-	c->stopping = true;
-	c->release_by = clock_mono(c->clock) + RELEASE_WAIT_MS;
-	election_release(c->election);
-	if (c->webhook == NULL) {
-		c->drained = true;
-		return;
-	}
-	server_drain(c->webhook, DRAIN_MS, on_drained, c);
 }
 
 /* --- the beginning --- */
@@ -402,12 +361,14 @@ static int make_usages(struct controller *c, struct fault *f)
 	if (c->usages == NULL) {
 		return -1;
 	}
-	struct sizes_config sizes = {.clock = c->clock,
+	struct sizes_config sizes = {.kube = c->kube,
+		.clock = c->clock,
 		.world = engine_world(c->engine),
 		.groups = c->groups,
 		.latest = usages_latest(c->usages),
 		.act = c->act,
 		.round_ms = c->options.rightsizing_s * 1000,
+		.checkpoint_ms = c->options.checkpoint_s * 1000,
 		.use_ms = c->options.usage_s * 1000};
 	c->sizes = sizes_create(&sizes);
 	return 0;
@@ -563,9 +524,9 @@ static int run(struct controller *c)
 		log_error("cannot start", LOG_F(&f));
 		return 1;
 	}
-	loop_on_signal(c->loop, SIGTERM, on_signal, c);
-	loop_on_signal(c->loop, SIGINT, on_signal, c);
-	loop_on_signal(c->loop, SIGHUP, on_signal, c);
+	loop_on_signal(c->loop, SIGTERM, ending_on_signal, c);
+	loop_on_signal(c->loop, SIGINT, ending_on_signal, c);
+	loop_on_signal(c->loop, SIGHUP, ending_on_signal, c);
 	loop_on_turn(c->loop, on_turn, c);
 	log_info("started", LOG_S("version", ALIQUOT_VERSION),
 		LOG_S("server", link_server(c->link)), LOG_S("identity", c->identity));

@@ -110,6 +110,9 @@ static const struct option_row rows[] = {
 	{"usage-seconds", NUMBER(usage_s), "15", 5, 300, NULL, "how often use is read"},
 	{"rightsizing-seconds", NUMBER(rightsizing_s), "30", 1, 3600, NULL,
 		"how often it is looked at what each workload should have"},
+	{"checkpoint-seconds", NUMBER(checkpoint_s), "300", 5, 3600, NULL,
+		"how old the checkpoint of what was measured of a container gets, before it is "
+		"written again"},
 	{"usage-gauges", TEXT(usage_gauges), "off", 0, 0, "off|pods|prometheus",
 		"what vLLM, SGLang and Triton tell of themselves: not read, read from pods by "
 		"their prometheus.io annotations, or from the Prometheus"},

@@ -68,7 +68,8 @@ struct controller {
 	int64_t step_at;   /* the engine, not before */
 	bool told_reached; /* to the engine */
 	bool stopping;
-	int64_t release_by; /* once stopping */
+	bool releasing;	    /* the Lease is being given back */
+	int64_t release_by; /* once stopping: when to release it, then when it should be */
 	bool drained;
 	bool failed;
 	/* small errands: the ConfigMap's uid, the runtime class, our own image */
@@ -85,6 +86,11 @@ void routes_add_pages(struct controller *c);
 void routes_add_webhook(struct controller *c);
 void routes_update_metrics(struct controller *c);
 bool controller_ready(const struct controller *c);
+
+/* ending.c: not ready, what was measured written down, the Lease given back, what was asked
+ * finished. A second signal ends it at once. */
+void ending_on_signal(void *data, int signo);
+void ending_step(struct controller *c, int64_t now);
 
 /* errands.c */
 void errands_step(struct controller *c, int64_t now);

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "recall.h"
 
 /* Pods whose figures are handed on in one turn, and units of work of one step of the sizer: some
  * tenths of a millisecond each. */
@@ -15,6 +16,8 @@ struct sizes {
 	struct sizes_config config;
 	struct sizer *sizer; /* owned */
 	struct plan plan;
+	struct recall *recall; /* owned; while checkpoints are read */
+	bool led, recalled, ending;
 	int64_t walk_at;
 	bool walking;
 	uint32_t at; /* in what is known */
@@ -22,7 +25,9 @@ struct sizes {
 
 struct sizes *sizes_create(const struct sizes_config *config)
 {
-	struct sizer_config sizer = {.groups = config->groups, .round_ms = config->round_ms};
+	struct sizer_config sizer = {.groups = config->groups,
+		.round_ms = config->round_ms,
+		.checkpoint_ms = config->checkpoint_ms};
 	struct sizes *z = xcalloc(1, sizeof *z);
 	z->config = *config;
 	z->sizer = sizer_create(&sizer);
@@ -34,6 +39,7 @@ void sizes_destroy(struct sizes *z)
 	if (z == NULL) {
 		return;
 	}
+	recall_destroy(z->recall);
 	sizer_destroy(z->sizer);
 	plan_finish(&z->plan);
 	free(z);
@@ -93,15 +99,44 @@ static struct sizer_now now_of(const struct sizes *z)
 	return (struct sizer_now){clock_mono(z->config.clock), clock_policy(z->config.clock)};
 }
 
+static void end_recall(struct sizes *z)
+{
+	recall_destroy(z->recall);
+	z->recall = NULL;
+}
+
+/* Somebody else may have measured before: his checkpoints count. */
+static bool is_acquainted(struct sizes *z, int64_t now)
+{
+	if (!z->led) {
+		sizer_forget(z->sizer);
+		z->led = true;
+		z->recalled = false;
+	}
+	if (!z->recalled && z->recall == NULL && sizer_listed(z->sizer)) {
+		z->recall = recall_create(z->config.kube, z->sizer);
+	}
+	if (z->recall != NULL && recall_step(z->recall, now)) {
+		end_recall(z);
+		z->recalled = true;
+	}
+	return z->recalled;
+}
+
 void sizes_step(struct sizes *z, int64_t now, bool leads)
 {
-	if (!leads || !world_all_synced(z->config.world)) {
+	if (!leads) {
+		z->led = false;
+		end_recall(z);
+		return;
+	}
+	if (!world_all_synced(z->config.world) || !is_acquainted(z, now)) {
 		return;
 	}
 	if (z->walking || now >= z->walk_at) {
 		walk(z, now);
 	}
-	if (now < sizer_deadline(z->sizer)) {
+	if (now < sizer_deadline(z->sizer) && !z->ending) {
 		return;
 	}
 	sizer_step(z->sizer, now_of(z), z->config.world, STEP_BUDGET, &z->plan);
@@ -124,7 +159,21 @@ int64_t sizes_deadline(const struct sizes *z, bool leads)
 	if (!leads) {
 		return TIME_NEVER;
 	}
+	if (z->recall != NULL) {
+		return recall_deadline(z->recall);
+	}
 	return time_min(z->walking ? 0 : z->walk_at, sizer_deadline(z->sizer));
+}
+
+void sizes_end(struct sizes *z)
+{
+	z->ending = true;
+	sizer_end(z->sizer);
+}
+
+bool sizes_ended(const struct sizes *z, bool leads)
+{
+	return !leads || !z->recalled || sizer_ended(z->sizer, now_of(z));
 }
 
 void sizes_sum(const struct sizes *z, struct sizer_totals *ret)

@@ -30,7 +30,7 @@ const char *action_type_name(enum action_type type)
 {
 	static const char *const names[] = {"CreateCapacity", "DeleteCapacity", "Grant", "Place",
 		"Resize", "Condition", "PolicyStatus", "Evict", "ReadJob", "CreateRecommendation",
-		"RecommendationStatus", "Event"};
+		"RecommendationStatus", "Checkpoint", "Event"};
 	return names[type];
 }
 

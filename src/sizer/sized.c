@@ -126,6 +126,19 @@ struct sized_container *sized_container_of(struct sized *x, const char *name)
 	return c;
 }
 
+void sized_container_forget(const struct sized *x, struct sized_container *c)
+{
+	bool part = c->told.milli > 0 && c->told.milli < MODEL_GPU_MILLI && c->told.mib > 0;
+	history_destroy(c->history);
+	c->history = history_create();
+	c->fitted = false;
+	c->facts = (struct history_facts){0};
+	c->answer = (struct recommend_answer){0};
+	c->in_force = c->told;
+	c->converted = part && x->holds;
+	c->save = (struct sized_save){.exists = c->save.exists};
+}
+
 void sized_container_drop(struct sized *x, struct sized_container *c)
 {
 	ENSURE(c->feeds == 0);
@@ -136,6 +149,7 @@ void sized_container_drop(struct sized *x, struct sized_container *c)
 		}
 	}
 	history_destroy(c->history);
+	free(c->refused);
 	free(c->name);
 	free(c);
 }

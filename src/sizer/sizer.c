@@ -210,6 +210,7 @@ static bool look_at_workload(struct sizer *s, struct sized *x, struct turn *t)
 		x->seen_ms = d.now_ms;
 	}
 	drop_containers(x, d.now_ms);
+	save_tell(s, x, t->plan);
 	bool known = decide_workload(s, x, &d);
 	if (known && !write_workload(s, x, &d, t->now, t->plan)) {
 		return false;
@@ -260,7 +261,16 @@ void sizer_step(struct sizer *s, struct sizer_now now, const struct world *w, ui
 	struct turn t = {now, w, plan, budget, false};
 	plan_reset(plan);
 	write_fill(s, now.mono_ms);
-	if (!s->listed || (s->phase == SIZER_RESTS && now.mono_ms < s->round_at)) {
+	if (!s->listed) {
+		return;
+	}
+	if (s->ending) {
+		enter(s, SIZER_RESTS);
+	}
+	if (s->phase == SIZER_RESTS) {
+		save_step(s, now, plan);
+	}
+	if (s->phase == SIZER_RESTS && (s->ending || now.mono_ms < s->round_at)) {
 		return;
 	}
 	if (s->phase == SIZER_RESTS) {
@@ -292,7 +302,15 @@ int64_t sizer_deadline(const struct sizer *s)
 	if (!s->listed) {
 		return TIME_NEVER;
 	}
-	return s->phase == SIZER_RESTS ? s->round_at : write_next(s);
+	if (s->phase != SIZER_RESTS) {
+		return write_next(s);
+	}
+	return s->config.checkpoint_ms > 0 ? time_min(s->round_at, s->save_at) : s->round_at;
+}
+
+bool sizer_listed(const struct sizer *s)
+{
+	return s->listed;
 }
 
 void sizer_sum(const struct sizer *s, struct sizer_totals *ret)

@@ -24,6 +24,15 @@ struct sized_tally {
 	bool whole; /* one of them has whole GPUs */
 };
 
+/* Its checkpoint. */
+struct sized_save {
+	bool exists;
+	uint64_t action;	/* 0: none is under way */
+	int64_t at_ms, samples; /* of what is written */
+	int64_t asked_ms, asked_samples;
+	int64_t retry_ms; /* monotonic */
+};
+
 /* One container of one workload. */
 struct sized_container {
 	char *name;		 /* owned */
@@ -35,6 +44,8 @@ struct sized_container {
 	struct share asked;	 /* that the write under way shows */
 	uint32_t feeds;		 /* of pods */
 	int64_t seen_ms;	 /* a pod had it last */
+	char *refused;		 /* owned; why its checkpoint was not used, to be told */
+	struct sized_save save;
 	struct sized_tally tally;
 	/* of the last decision */
 	struct history_facts facts;
@@ -67,7 +78,8 @@ struct sized {
 	enum workload_type type;
 
 	/* the GPURecommendation as it is */
-	char *uid; /* owned; NULL: there is none */
+	char *uid;  /* owned; NULL: there is none */
+	bool holds; /* its targets may be applied */
 	int64_t generation, revision;
 	uint64_t urgent, all; /* digests of its status */
 	struct sized_said said[RECOMMENDATION_CONDITIONS];
@@ -131,6 +143,8 @@ struct sizer {
 	struct arena scratch;
 	uint64_t rounds;
 
+	bool ending;
+	int64_t save_at; /* monotonic */
 	uint64_t next_id;
 	int64_t tokens_ms, filled_ms; /* of writes */
 	struct sizer_totals totals, counting;
@@ -145,6 +159,8 @@ void sized_remove(struct sizer *s, struct sized *x);
 struct sized_container *sized_container_find(const struct sized *x, const char *name);
 /* NULL: there are too many. */
 struct sized_container *sized_container_of(struct sized *x, const char *name);
+/* As after a start: what is in force is what was told. */
+void sized_container_forget(const struct sized *x, struct sized_container *c);
 void sized_container_drop(struct sized *x, struct sized_container *c);
 
 /* --- pods.c: whose they are --- */
@@ -175,6 +191,15 @@ void told_set(struct sized *x, const struct recommendation *r);
 bool write_workload(struct sizer *s, struct sized *x, const struct decision *d,
 	struct sizer_now now, struct plan *plan);
 void write_fill(struct sizer *s, int64_t mono_ms);
+bool write_may(struct sizer *s); /* one that can wait; it is counted */
+struct action *write_action(struct sizer *s, struct plan *plan, enum action_type type);
+/* About its GPURecommendation. */
+struct action *write_event(struct sizer *s, const struct sized *x, struct plan *plan);
 int64_t write_next(const struct sizer *s); /* when the next one may be, monotonic */
+
+/* --- save.c: checkpoints --- */
+void save_step(struct sizer *s, struct sizer_now now, struct plan *plan);
+void save_tell(struct sizer *s, struct sized *x, struct plan *plan);
+bool save_settle(struct sizer *s, struct sizer_now now, uint64_t id, const struct fault *f);
 
 #endif

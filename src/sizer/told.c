@@ -29,6 +29,7 @@ void told_set(struct sized *x, const struct recommendation *r)
 {
 	set_text(&x->uid, r->uid);
 	set_text(&x->policy, r->policy.name);
+	x->holds = recommendation_holds(r);
 	x->generation = r->generation;
 	x->revision = r->revision;
 	x->urgent = say_digest(r, true);

@@ -34,7 +34,7 @@ int64_t write_next(const struct sizer *s)
 	return s->tokens_ms >= TOKEN_MS ? s->filled_ms : s->filled_ms + TOKEN_MS - s->tokens_ms;
 }
 
-static struct action *emit(struct sizer *s, struct plan *plan, enum action_type type)
+struct action *write_action(struct sizer *s, struct plan *plan, enum action_type type)
 {
 	return plan_add(plan, type, ID_BIT | ++s->next_id);
 }
@@ -74,7 +74,7 @@ static struct owner owner_of(struct sizer *s, const struct sized *x, const struc
 
 static void create(struct sizer *s, struct sized *x, const struct decision *d, struct plan *plan)
 {
-	struct action *a = emit(s, plan, ACTION_CREATE_RECOMMENDATION);
+	struct action *a = write_action(s, plan, ACTION_CREATE_RECOMMENDATION);
 	struct recommendation *r = ARENA_NEW(&plan->arena, struct recommendation);
 	const struct recommendation made = {.name = x->object, .target = x->key};
 	struct owner owner = owner_of(s, x, d->world);
@@ -87,6 +87,17 @@ static void create(struct sizer *s, struct sized *x, const struct decision *d, s
 		arena_strdup(&plan->arena, owner.uid)};
 	x->action = a->id;
 	x->creates = true;
+}
+
+struct action *write_event(struct sizer *s, const struct sized *x, struct plan *plan)
+{
+	struct action *a = write_action(s, plan, ACTION_EVENT);
+	a->ns = arena_strdup(&plan->arena, x->key.ns);
+	a->name = arena_strdup(&plan->arena, x->object);
+	a->uid = arena_strdup(&plan->arena, x->uid);
+	a->regarding_kind = "GPURecommendation";
+	a->regarding_api_version = NAME_GROUP "/" NAME_VERSION;
+	return a;
 }
 
 /* --- its status --- */
@@ -109,12 +120,7 @@ static void tell(struct sizer *s, const struct sized *x, struct plan *plan)
 			(c->in_force.milli == c->told.milli && c->in_force.mib == c->told.mib)) {
 			continue;
 		}
-		struct action *a = emit(s, plan, ACTION_EVENT);
-		a->ns = arena_strdup(&plan->arena, x->key.ns);
-		a->name = arena_strdup(&plan->arena, x->object);
-		a->uid = arena_strdup(&plan->arena, x->uid);
-		a->regarding_kind = "GPURecommendation";
-		a->regarding_api_version = NAME_GROUP "/" NAME_VERSION;
+		struct action *a = write_event(s, x, plan);
 		a->event_reason = "RecommendationUpdated";
 		a->message = arena_printf(&plan->arena, "%s: the target is %s now, it was %s",
 			c->name, share_text(&plan->arena, &c->in_force),
@@ -125,7 +131,7 @@ static void tell(struct sizer *s, const struct sized *x, struct plan *plan)
 static void write_status(
 	struct sizer *s, struct sized *x, const struct recommendation *r, struct plan *plan)
 {
-	struct action *a = emit(s, plan, ACTION_RECOMMENDATION_STATUS);
+	struct action *a = write_action(s, plan, ACTION_RECOMMENDATION_STATUS);
 	struct recommendation *copy = ARENA_NEW(&plan->arena, struct recommendation);
 	recommendation_copy(&plan->arena, r, copy);
 	a->ns = copy->target.ns;
@@ -156,6 +162,11 @@ static bool take_token(struct sizer *s, int64_t least)
 	}
 	s->tokens_ms -= TOKEN_MS;
 	return true;
+}
+
+bool write_may(struct sizer *s)
+{
+	return take_token(s, FIGURES_AT);
 }
 
 bool write_workload(struct sizer *s, struct sized *x, const struct decision *d,
@@ -229,4 +240,5 @@ void sizer_settle(
 			return;
 		}
 	}
+	(void)save_settle(s, now, action_id, &outcome->fault);
 }

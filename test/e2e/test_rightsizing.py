@@ -7,11 +7,12 @@ import pytest
 import agents
 import asking
 from api import ApiError
-from helpers import is_tenant, is_whole, note, on
+from helpers import events, is_tenant, is_whole, note, on
 from waiting import wait_until
 
 STACK = {"nodes": [("sized-%d" % i, 1) for i in range(6)],
-         "arguments": ["--idle-grace-seconds=1", "--usage-seconds=5", "--rightsizing-seconds=1"]}
+         "arguments": ["--idle-grace-seconds=1", "--usage-seconds=5", "--rightsizing-seconds=1",
+                       "--checkpoint-seconds=3600"]}
 QUICK = {"compute": {"percentile": 98, "headroomPercent": 25, "minPercent": 10, "maxPercent": 100, "stepPercent": 5},
          "memory": {"headroomPercent": 15, "min": "1Gi", "step": "256Mi"},
          "history": {"windowSeconds": 3600, "requiredSeconds": 60, "halfLifeSeconds": 600},
@@ -142,3 +143,49 @@ def test_what_is_measured_becomes_the_share_of_the_next_pod(sized, node, agents_
     deployment = sized.api.get("deployments", "llm", sized.space)
     assert deployment["metadata"]["generation"] == 1
     assert "aliquot" not in {m["manager"] for m in deployment["metadata"]["managedFields"]}
+
+
+def learnt(sized, where, agents_on, name="llm"):
+    """A Deployment on that node with 20 % and 6 GiB that are known well enough."""
+    sized.deploy(name, where)
+    sized.use(sized.running(name), 20, 6144)
+    agents_on(where)
+    return sized.wait(name, lambda g: condition(g, "HistorySufficient") == ("True", "Sufficient"), "enough history", 200)
+
+
+def restart(stack):
+    controller, = stack.controllers
+    assert controller.stop() == 0
+    controller.start()
+
+
+def test_a_restart_forgets_nothing(sized, node, agents_on):
+    """R11, G4: what was measured is written at the end and read at the start; what cannot be read is learnt anew, and
+    what is in force stays meanwhile. It all goes with the Deployment."""
+    where, api = node(), sized.api
+    before = learnt(sized, where, agents_on)
+    restart(sized.stack)
+    checkpoint, = api.list("gpuusagecheckpoints", sized.space)
+    assert checkpoint["spec"] == {"recommendationName": "deployment-llm", "containerName": "main"}
+    assert checkpoint["metadata"]["ownerReferences"][0]["uid"] == before["metadata"]["uid"]
+    samples = checkpoint["status"]["samples"]
+    assert checkpoint["status"]["version"] == "v1" and samples >= before["status"]["history"]["samples"]
+    after = sized.wait("llm", lambda g: g["status"]["history"]["samples"] > samples, "more samples", 100)
+    assert target(after) == target(before) == (30, "7Gi")
+    assert after["status"]["revision"] == before["status"]["revision"]
+    assert condition(after, "HistorySufficient") == ("True", "Sufficient")
+    assert after["status"]["history"]["firstSampleTime"] == before["status"]["history"]["firstSampleTime"]
+
+    controller, = sized.stack.controllers
+    assert controller.stop() == 0
+    api.patch("gpuusagecheckpoints", checkpoint["metadata"]["name"], {"status": {"version": "v9"}}, sized.space,
+              sub="status")
+    controller.start()
+    wait_until(lambda: events(sized.stack, after, "CheckpointIgnored"), 30, "an event about the checkpoint")
+    again = sized.wait("llm", lambda g: condition(g, "HistorySufficient") == ("False", "Relearning"),
+                       "it to learn anew", 40)
+    assert target(again) == (30, "7Gi") and again["status"]["revision"] == before["status"]["revision"]
+
+    api.delete("deployments", "llm", sized.space, propagationPolicy="Background")
+    wait_until(lambda: not api.list("gpurecommendations", sized.space), 60, "the recommendation to go")
+    wait_until(lambda: not api.list("gpuusagecheckpoints", sized.space), 60, "the checkpoint to go")

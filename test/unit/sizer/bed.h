@@ -39,7 +39,11 @@ struct bed {
 	enum policy_mode mode;
 	int64_t policy_generation;
 	bool fails; /* every write */
-	int creates, statuses, events;
+	int creates, statuses, events, saves;
+	struct arena kept; /* of the last checkpoint */
+	struct checkpoint checkpoint;
+	int64_t checkpoint_ms;
+	enum fault_kind fails_with;
 	char message[256]; /* of the last event */
 };
 
@@ -218,13 +222,32 @@ static inline void bed_status(struct bed *b, const struct action *a)
 	b->statuses++;
 }
 
+static inline void bed_save(struct bed *b, const struct action *a)
+{
+	const struct checkpoint *c = a->checkpoint;
+	b->saves++;
+	if (b->fails) {
+		return;
+	}
+	arena_reset(&b->kept);
+	b->checkpoint = *c;
+	b->checkpoint.ns = arena_strdup(&b->kept, c->ns);
+	b->checkpoint.name = arena_strdup(&b->kept, c->name);
+	b->checkpoint.recommendation = arena_strdup(&b->kept, c->recommendation);
+	b->checkpoint.container = arena_strdup(&b->kept, c->container);
+	b->checkpoint.bytes.p =
+		memcpy(arena_alloc(&b->kept, c->bytes.n + 1), c->bytes.p, c->bytes.n);
+}
+
 static inline void bed_apply(struct bed *b, const struct action *a)
 {
-	struct outcome outcome = {.fault.kind = b->fails ? FAULT_TRANSIENT : FAULT_NONE};
+	struct outcome outcome = {.fault.kind = b->fails ? b->fails_with : FAULT_NONE};
 	cr_assert(sizer_owns(a->id));
 	if (a->type == ACTION_EVENT) {
 		snprintf(b->message, sizeof b->message, "%s", a->message);
 		b->events++;
+	} else if (a->type == ACTION_CHECKPOINT) {
+		bed_save(b, a);
 	} else if (!b->fails && a->type == ACTION_CREATE_RECOMMENDATION) {
 		bed_create(b, a);
 	} else if (!b->fails) {
@@ -234,7 +257,7 @@ static inline void bed_apply(struct bed *b, const struct action *a)
 	snprintf(name, sizeof name, "%s", text_or(a->name, ""));
 	sizer_settle(b->sizer, b->now, a->id, &outcome);
 	struct bed_object *o = bed_object(b, name);
-	if (o != NULL && a->type != ACTION_EVENT) {
+	if (o != NULL && a->type != ACTION_EVENT && a->type != ACTION_CHECKPOINT) {
 		bed_echo(b, o);
 	}
 }
@@ -314,8 +337,10 @@ static inline struct bed *bed_new(void)
 	b->sizing.half_life_s = 3600;
 	b->policy_generation = 1;
 	b->budget = BED_BUDGET;
+	b->fails_with = FAULT_TRANSIENT;
 	b->now = (struct sizer_now){1000, BED_START};
-	struct sizer_config config = {.groups = b->groups, .round_ms = BED_ROUND};
+	struct sizer_config config = {
+		.groups = b->groups, .round_ms = BED_ROUND, .checkpoint_ms = b->checkpoint_ms};
 	b->sizer = sizer_create(&config);
 	bed_node(b, "node");
 	bed_policy(b);
@@ -326,7 +351,8 @@ static inline struct bed *bed_new(void)
 /* The process ends and another one starts; what the API server has is there. */
 static inline void bed_restart(struct bed *b)
 {
-	struct sizer_config config = {.groups = b->groups, .round_ms = BED_ROUND};
+	struct sizer_config config = {
+		.groups = b->groups, .round_ms = BED_ROUND, .checkpoint_ms = b->checkpoint_ms};
 	sizer_destroy(b->sizer);
 	b->sizer = sizer_create(&config);
 	bed_list(b);
@@ -338,6 +364,7 @@ static inline void bed_free(struct bed *b)
 	groups_destroy(b->groups);
 	world_destroy(b->world);
 	plan_finish(&b->plan);
+	arena_finish(&b->kept);
 	for (size_t i = 0; i < b->count; i++) {
 		arena_finish(&b->objects[i].arena);
 	}

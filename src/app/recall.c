@@ -1,0 +1,126 @@
+/* A reflector that is ended with its first complete picture. */
+#include "recall.h"
+
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "base/rand.h"
+#include "codec/checkpoint.h"
+#include "kube/reflector.h"
+#include "model/names.h"
+
+/* Without them all is learnt anew, which is better than to decide nothing. */
+#define WAIT_MS 30000
+
+struct recall {
+	struct kube *kube;	     /* borrowed */
+	struct sizer *sizer;	     /* borrowed */
+	struct reflector *reflector; /* owned */
+	struct arena arena;
+	int64_t until;
+	int64_t taken, refused;
+	bool ended;
+};
+
+static bool on_object(void *data, const char *json, size_t n)
+{
+	struct recall *r = data;
+	struct checkpoint c;
+	struct fault f = {0};
+	int result = checkpoint_decode(json, n, &r->arena, &c, &f);
+	if (result < 0) {
+		log_warn("a checkpoint cannot be read, what it holds is learnt anew", LOG_F(&f));
+		r->refused++;
+	} else if (!r->ended) {
+		enum sizer_recall verdict =
+			sizer_recall(r->sizer, &c, clock_policy(kube_clock(r->kube)));
+		r->taken += verdict == SIZER_RECALL_TAKEN;
+		if (verdict != SIZER_RECALL_TAKEN) {
+			r->refused++;
+			log_info("a checkpoint is not used", LOG_S("ns", c.ns),
+				LOG_S("name", c.name), LOG_S("why", sizer_recall_name(verdict)));
+		}
+	}
+	arena_reset(&r->arena);
+	return result == 0;
+}
+
+static void on_end(void *data, bool sweep)
+{
+	struct recall *r = data;
+	(void)sweep;
+	r->ended = true;
+}
+
+static void on_begin(void *data)
+{
+	(void)data;
+}
+
+static void on_gone(void *data, const char *ns, const char *name, const char *uid)
+{
+	(void)data, (void)ns, (void)name, (void)uid;
+}
+
+static void on_unread(void *data, const char *ns, const char *name)
+{
+	(void)data, (void)ns, (void)name;
+}
+
+static void on_stale(void *data, bool stale)
+{
+	(void)data, (void)stale;
+}
+
+static const struct reflector_events recall_events = {.on_begin = on_begin,
+	.on_object = on_object,
+	.on_gone = on_gone,
+	.on_unread = on_unread,
+	.on_end = on_end,
+	.on_stale = on_stale};
+
+struct recall *recall_create(struct kube *kube, struct sizer *sizer)
+{
+	struct recall *r = xcalloc(1, sizeof *r);
+	const struct reflector_kind kind = {.name = "gpuusagecheckpoints",
+		.group_version = NAME_GROUP "/" NAME_VERSION,
+		.resource = "gpuusagecheckpoints",
+		.projection = checkpoint_projection()};
+	const struct reflector_options options = {.seed = rng_system_seed()};
+	r->kube = kube;
+	r->sizer = sizer;
+	r->until = clock_mono(kube_clock(kube)) + WAIT_MS;
+	r->reflector = reflector_create(kube, &kind, &options, &recall_events, r);
+	return r;
+}
+
+void recall_destroy(struct recall *r)
+{
+	if (r == NULL) {
+		return;
+	}
+	reflector_destroy(r->reflector);
+	arena_finish(&r->arena);
+	free(r);
+}
+
+bool recall_step(struct recall *r, int64_t now)
+{
+	if (!r->ended && now < r->until) {
+		reflector_step(r->reflector, now);
+		return false;
+	}
+	if (r->ended) {
+		log_info("checkpoints were read", LOG_I("taken", r->taken),
+			LOG_I("refused", r->refused));
+	} else {
+		log_warn("checkpoints cannot be read: the use of every workload is learnt anew",
+			LOG_I("taken", r->taken));
+	}
+	return true;
+}
+
+int64_t recall_deadline(const struct recall *r)
+{
+	return r->ended ? 0 : time_min(r->until, reflector_deadline(r->reflector));
+}

@@ -1,0 +1,17 @@
+/* Checkpoints are listed once, when somebody begins to lead, and handed to the sizer. */
+#ifndef APP_RECALL_H
+#define APP_RECALL_H
+
+#include "kube/client.h"
+#include "sizer/sizer.h"
+
+struct recall;
+
+/* Both borrowed. All GPURecommendations must be known. */
+struct recall *recall_create(struct kube *kube, struct sizer *sizer);
+void recall_destroy(struct recall *r);
+/* True: all of them were read, or it took too long. */
+bool recall_step(struct recall *r, int64_t now_mono_ms);
+int64_t recall_deadline(const struct recall *r);
+
+#endif

@@ -1,0 +1,246 @@
+/* Checkpoints: what was measured of each container, written now and then so that a restart forgets
+ * nothing, those first that were written the longest ago; and read at the start. */
+#include <stdlib.h>
+
+#include "state.h"
+
+#define SAVES_AT_ONCE 5
+#define SAVES_LAST    64 /* at the end there is no pace, only room */
+#define BETWEEN_MS    500
+#define AGAIN_MS      30000
+
+const char *sizer_recall_name(enum sizer_recall r)
+{
+	static const char *const names[] = {
+		"taken", "not wanted", "of another version", "malformed"};
+	return names[r];
+}
+
+/* --- the start --- */
+
+void sizer_forget(struct sizer *s)
+{
+	while (s->pods.count > 0) {
+		pods_drop(s, s->pods.items[s->pods.count - 1]);
+	}
+	for (size_t i = 0; i < s->workloads.count; i++) {
+		struct sized *x = s->workloads.items[i];
+		for (size_t k = 0; k < x->containers.count; k++) {
+			sized_container_forget(x, x->containers.items[k]);
+		}
+	}
+	s->phase = SIZER_RESTS;
+	s->round_at = 0;
+}
+
+static enum sizer_recall refuse(
+	struct sized_container *c, const struct checkpoint *from, const struct fault *f)
+{
+	free(c->refused);
+	c->refused = NULL;
+	if (f == NULL) {
+		CLEANUP(str_finish) struct str text = STR_INIT(256);
+		(void)str_append_format(&text,
+			"%s: the checkpoint %.127s is of version %.16s, which "
+			"is not known: its use is learnt anew",
+			c->name, from->name, text_or(from->version, "none"));
+		c->refused = xstrdup(str_text(&text));
+		return SIZER_RECALL_VERSION;
+	}
+	CLEANUP(str_finish) struct str text = STR_INIT(1024);
+	(void)str_append_format(&text,
+		"%s: the checkpoint %.127s cannot be used: %.512s; its use is "
+		"learnt anew",
+		c->name, from->name, f->message);
+	c->refused = xstrdup(str_text(&text));
+	return SIZER_RECALL_MALFORMED;
+}
+
+enum sizer_recall sizer_recall(struct sizer *s, const struct checkpoint *from, int64_t now_ms)
+{
+	struct fault fault = {0};
+	struct history *history = NULL;
+	struct sized *x = sized_find(s, from->ns, text_or(from->recommendation, ""));
+	if (x == NULL || text_empty(from->container)) {
+		return SIZER_RECALL_NOT_WANTED;
+	}
+	struct sized_container *c = sized_container_of(x, from->container);
+	if (c == NULL || c->feeds > 0) {
+		return SIZER_RECALL_NOT_WANTED;
+	}
+	c->save.exists = true;
+	c->save.at_ms = from->written_ms;
+	if (from->version == NULL) {
+		return SIZER_RECALL_NOT_WANTED; /* it was made, and nothing was written to it */
+	}
+	if (!text_equals(from->version, CHECKPOINT_VERSION)) {
+		return refuse(c, from, NULL);
+	}
+	if (history_unpack(from->bytes, now_ms, &history, &fault) < 0) {
+		return refuse(c, from, &fault);
+	}
+	history_destroy(c->history);
+	c->history = history;
+	c->fitted = false;
+	c->seen_ms = from->last_ms;
+	c->save.samples = from->samples;
+	return SIZER_RECALL_TAKEN;
+}
+
+void save_tell(struct sizer *s, struct sized *x, struct plan *plan)
+{
+	for (size_t i = 0; i < x->containers.count; i++) {
+		struct sized_container *c = x->containers.items[i];
+		if (c->refused == NULL || x->uid == NULL) {
+			continue;
+		}
+		struct action *a = write_event(s, x, plan);
+		a->event_reason = "CheckpointIgnored";
+		a->warning = true;
+		a->message = arena_strdup(&plan->arena, c->refused);
+		free(c->refused);
+		c->refused = NULL;
+	}
+}
+
+/* --- writing --- */
+
+static bool is_due(const struct sizer *s, const struct sized *x, const struct sized_container *c,
+	struct sizer_now now)
+{
+	bool news = c->facts.samples > 0 && c->facts.samples != c->save.samples;
+	bool old = s->ending || now.policy_ms - c->save.at_ms >= s->config.checkpoint_ms;
+	return x->uid != NULL && c->fitted && c->save.action == 0 && news && old &&
+	       now.mono_ms >= c->save.retry_ms;
+}
+
+struct due {
+	struct sized *x;
+	struct sized_container *c;
+};
+
+static struct due oldest(struct sizer *s, struct sizer_now now)
+{
+	struct due found = {NULL, NULL};
+	for (size_t i = 0; i < s->workloads.count; i++) {
+		struct sized *x = s->workloads.items[i];
+		for (size_t k = 0; k < x->containers.count; k++) {
+			struct sized_container *c = x->containers.items[k];
+			if (is_due(s, x, c, now) &&
+				(found.c == NULL || c->save.at_ms < found.c->save.at_ms)) {
+				found = (struct due){x, c};
+			}
+		}
+	}
+	return found;
+}
+
+/* False: there is more than a checkpoint holds. */
+static bool save(struct sizer *s, const struct due *d, struct sizer_now now, struct plan *plan)
+{
+	CLEANUP(str_finish) struct str bytes = STR_INIT(CHECKPOINT_BYTES_MAX);
+	struct arena *a = &plan->arena;
+	if (!history_pack(d->c->history, &bytes)) {
+		return false;
+	}
+	struct checkpoint *c = ARENA_NEW(a, struct checkpoint);
+	char *copy = arena_alloc(a, bytes.len + 1);
+	memcpy(copy, str_text(&bytes), bytes.len);
+	*c = (struct checkpoint){
+		.ns = arena_strdup(a, d->x->key.ns),
+		.name = arena_printf(a, "%s.%s", d->x->object, d->c->name),
+		.recommendation = arena_strdup(a, d->x->object),
+		.container = arena_strdup(a, d->c->name),
+		.version = CHECKPOINT_VERSION,
+		.written_ms = now.policy_ms,
+		.first_ms = d->c->facts.first_ms,
+		.last_ms = d->c->facts.last_ms,
+		.samples = d->c->facts.samples,
+		.bytes = {copy, bytes.len},
+	};
+	struct action *x = write_action(s, plan, ACTION_CHECKPOINT);
+	x->ns = c->ns;
+	x->name = c->name;
+	x->checkpoint = c;
+	x->makes = !d->c->save.exists;
+	x->owner_uid = arena_strdup(a, d->x->uid);
+	d->c->save.action = x->id;
+	d->c->save.asked_ms = now.policy_ms;
+	d->c->save.asked_samples = c->samples;
+	return true;
+}
+
+static size_t under_way(const struct sizer *s)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < s->workloads.count; i++) {
+		const struct sized *x = s->workloads.items[i];
+		for (size_t k = 0; k < x->containers.count; k++) {
+			n += x->containers.items[k]->save.action != 0;
+		}
+	}
+	return n;
+}
+
+void save_step(struct sizer *s, struct sizer_now now, struct plan *plan)
+{
+	if (s->config.checkpoint_ms <= 0 || (!s->ending && now.mono_ms < s->save_at)) {
+		return;
+	}
+	size_t room = s->ending ? SAVES_LAST - under_way(s) : SAVES_AT_ONCE;
+	struct due d = {NULL, NULL};
+	for (; room > 0 && (s->ending || write_may(s)); room--) {
+		d = oldest(s, now);
+		if (d.c == NULL) {
+			break;
+		}
+		if (!save(s, &d, now, plan)) {
+			d.c->save.at_ms = now.policy_ms; /* later, when less is known perhaps */
+			d.c->save.samples = d.c->facts.samples;
+		}
+	}
+	s->save_at = now.mono_ms + (d.c != NULL ? BETWEEN_MS : s->config.checkpoint_ms / 10);
+}
+
+bool save_settle(struct sizer *s, struct sizer_now now, uint64_t id, const struct fault *f)
+{
+	for (size_t i = 0; i < s->workloads.count; i++) {
+		const struct sized *x = s->workloads.items[i];
+		for (size_t k = 0; k < x->containers.count; k++) {
+			struct sized_save *save = &x->containers.items[k]->save;
+			if (save->action != id) {
+				continue;
+			}
+			save->action = 0;
+			if (f->kind == FAULT_NONE) {
+				save->exists = true;
+				save->at_ms = save->asked_ms;
+				save->samples = save->asked_samples;
+			} else {
+				save->exists = save->exists && f->kind != FAULT_NOT_FOUND;
+				save->retry_ms = now.mono_ms + AGAIN_MS;
+			}
+			return true;
+		}
+	}
+	return false;
+}
+
+void sizer_end(struct sizer *s)
+{
+	s->ending = true;
+}
+
+bool sizer_ended(const struct sizer *s, struct sizer_now now)
+{
+	for (size_t i = 0; i < s->workloads.count; i++) {
+		const struct sized *x = s->workloads.items[i];
+		for (size_t k = 0; k < x->containers.count; k++) {
+			const struct sized_container *c = x->containers.items[k];
+			if (c->save.action != 0 || is_due(s, x, c, now)) {
+				return false;
+			}
+		}
+	}
+	return true;
+}

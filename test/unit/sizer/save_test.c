@@ -1,0 +1,121 @@
+/* Checkpoints: written now and then, at the end at once, and read again. */
+#include "bed.h"
+
+#define WEB "deployment-web"
+
+static struct bed *learnt(int64_t checkpoint_ms)
+{
+	struct bed *b = bed_new();
+	b->checkpoint_ms = checkpoint_ms;
+	bed_restart(b);
+	bed_pod(b, "web", "web-1", 1);
+	bed_turn(b);
+	bed_run(b, "web-1", 20, 6144, 35);
+	return b;
+}
+
+Test(save, one_is_written_when_it_is_old_and_something_is_new)
+{
+	struct bed *b = learnt(5 * MINUTE_MS);
+	cr_expect_geq(b->saves, 6);
+	cr_expect_leq(b->saves, 8);
+	cr_expect_str_eq(b->checkpoint.name, "deployment-web.main");
+	cr_expect_str_eq(b->checkpoint.recommendation, WEB);
+	cr_expect_str_eq(b->checkpoint.container, "main");
+	int before = b->saves;
+	bed_run(b, NULL, 0, 0, 20);
+	cr_expect_leq(b->saves, before + 1, "nothing is new");
+	bed_free(b);
+}
+
+Test(save, r11_what_was_measured_is_there_again)
+{
+	struct bed *b = learnt(5 * MINUTE_MS);
+	sizer_end(b->sizer);
+	cr_expect(!sizer_ended(b->sizer, b->now));
+	bed_step(b);
+	cr_expect(sizer_ended(b->sizer, b->now));
+	int64_t samples = b->checkpoint.samples;
+	cr_expect_gt(samples, 60);
+	bed_restart(b);
+	cr_expect_eq(sizer_recall(b->sizer, &b->checkpoint, b->now.policy_ms), SIZER_RECALL_TAKEN);
+	bed_turn(b);
+	bed_run(b, "web-1", 20, 6144, 2);
+	const struct recommendation *r = bed_told(b, WEB);
+	cr_expect_eq(r->containers[0].target.milli, 300);
+	cr_expect_str_eq(bed_reason(b, WEB, RECOMMENDATION_HISTORY_SUFFICIENT), "Sufficient");
+	cr_expect_gt(r->history.samples, samples);
+	cr_expect_eq(b->creates, 1);
+	bed_free(b);
+}
+
+Test(save, r11_an_unknown_version_is_told_and_learnt_anew)
+{
+	struct bed *b = learnt(5 * MINUTE_MS);
+	int events = b->events;
+	bed_restart(b);
+	b->checkpoint.version = "v9";
+	cr_expect_eq(
+		sizer_recall(b->sizer, &b->checkpoint, b->now.policy_ms), SIZER_RECALL_VERSION);
+	bed_turn(b);
+	bed_turn(b);
+	cr_expect_eq(b->events, events + 1);
+	cr_expect_not_null(strstr(b->message, "v9"));
+	bed_run(b, "web-1", 5, 1024, 10);
+	cr_expect_eq(bed_told(b, WEB)->containers[0].target.milli, 300);
+	bed_free(b);
+}
+
+Test(save, bytes_that_make_no_sense_are_told)
+{
+	struct bed *b = learnt(5 * MINUTE_MS);
+	int events = b->events;
+	bed_restart(b);
+	b->checkpoint.bytes.n /= 2;
+	cr_expect_eq(
+		sizer_recall(b->sizer, &b->checkpoint, b->now.policy_ms), SIZER_RECALL_MALFORMED);
+	bed_turn(b);
+	cr_expect_eq(b->events, events + 1);
+	bed_free(b);
+}
+
+Test(save, what_nobody_asked_for_is_not_taken)
+{
+	struct bed *b = learnt(5 * MINUTE_MS);
+	cr_expect_eq(sizer_recall(b->sizer, &b->checkpoint, b->now.policy_ms),
+		SIZER_RECALL_NOT_WANTED, "it is measured already");
+	bed_restart(b);
+	b->checkpoint.recommendation = "deployment-other";
+	cr_expect_eq(
+		sizer_recall(b->sizer, &b->checkpoint, b->now.policy_ms), SIZER_RECALL_NOT_WANTED);
+	bed_free(b);
+}
+
+Test(save, one_that_fails_is_tried_again_later)
+{
+	struct bed *b = bed_new();
+	b->checkpoint_ms = 5 * MINUTE_MS;
+	bed_restart(b);
+	bed_pod(b, "web", "web-1", 1);
+	bed_turn(b);
+	bed_turn(b);
+	b->fails = true;
+	bed_run(b, "web-1", 20, 6144, 5);
+	cr_expect_geq(b->saves, 3);
+	cr_expect_leq(b->saves, 12);
+	b->fails = false;
+	bed_run(b, "web-1", 20, 6144, 2);
+	cr_expect_not_null(b->checkpoint.name);
+	bed_free(b);
+}
+
+Test(save, who_leads_anew_begins_with_what_is_told)
+{
+	struct bed *b = learnt(5 * MINUTE_MS);
+	sizer_forget(b->sizer);
+	cr_expect_eq(sizer_recall(b->sizer, &b->checkpoint, b->now.policy_ms), SIZER_RECALL_TAKEN);
+	bed_turn(b);
+	cr_expect_eq(bed_told(b, WEB)->containers[0].target.milli, 300);
+	cr_expect(recommendation_holds(bed_told(b, WEB)));
+	bed_free(b);
+}
