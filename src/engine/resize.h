@@ -45,9 +45,11 @@ struct resize {
 	enum share_state state;
 	uint64_t flight;      /* the patch of the tenant under way, 0: none */
 	struct share sent;    /* by the last one */
+	struct share most;    /* of all that were made from `rv` and may be done: the largest */
 	bool sealed;	      /* that was done, and none was sent since */
 	char *rv;	      /* owned; of the tenant: the last one was made from this */
 	int64_t rest_until;   /* with `rv` still shown nothing is sent before that */
+	bool follows;	      /* nobody asked: `want` is what its ledgers have */
 	int64_t behind_since; /* nobody asks, and the books differ; 0: they do not */
 	struct backoff backoff;
 };
@@ -92,7 +94,7 @@ bool resizes_shrink(const struct engine *e, uint32_t at);
 void resizes_emit(struct engine *e, struct plan *plan);
 void resize_settle(struct engine *e, int64_t now, uint64_t id, const struct outcome *o);
 void resizes_sweep(struct engine *e);
-void resizes_new_term(struct resizes *all);
+void resizes_new_term(struct engine *e);
 
 struct resize *resize_touch(struct engine *e, const char *uid);
 
