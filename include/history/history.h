@@ -22,6 +22,7 @@
 #include "base/fault.h"
 #include "base/str.h"
 #include "model/metered.h"
+#include "model/recommendation.h"
 #include "model/sizing.h"
 
 /* Older than this is stale. */
@@ -43,6 +44,11 @@ void history_destroy(struct history *h);
  * have changed: nothing happens where they are the same. A shorter window drops hours, a longer one
  * begins with a gap. */
 void history_fit(struct history *h, const struct sizing *s, int64_t now_ms);
+/* Nothing was told for a day more than the window: whoever it was about is not there any more, or
+ * what is known of them says nothing. Until then it is kept, whatever became of the container: a
+ * workload that cannot be looked up for a while must not lose its past. One that was never told
+ * anything is not over: make it with its first sample. */
+bool history_is_over(const struct history *h, int64_t now_ms);
 /* What it takes in memory, allocations included. */
 size_t history_bytes(const struct history *h);
 
@@ -105,7 +111,8 @@ struct history_facts {
 		mem_minutes;	  /* observed within the window, by the leading source */
 	int32_t coverage_percent; /* of the window, by the rarer of the two */
 	int32_t runs;
-	int64_t active_ms; /* the last minute above sizing.active_above_percent; 0: none */
+	int64_t active_ms; /* the last minute above sizing.active_above_percent, or 1 %; 0: none */
+	int32_t quiet_minutes; /* observed since then, by the leading source */
 };
 
 /* Chooses who leads, then tells. Enough is: the minutes observed within the window, of compute and
@@ -135,12 +142,13 @@ int32_t history_kv(const struct history *h, int32_t percentile, int64_t now_ms);
  * restart as the samples do; all zero at first. */
 struct history_lower {
 	int64_t since_ms; /* a smaller share has been enough since then; 0: it is not */
-	int64_t told_ms;  /* until then that was known; a silence after it does not count */
 	int64_t high;	  /* the most that was asked for since */
 };
 struct history_kept {
 	uint8_t memory_class;		      /* enum memory_class, right/prealloc.h */
 	struct history_lower compute, memory; /* milli-GPU and MiB, right/hold.h */
+	int64_t told_ms;		      /* the last look on which something was heard */
+	struct share held; /* put in force then, what healing added apart; 0: nothing yet */
 };
 struct history_kept *history_kept(struct history *h);
 

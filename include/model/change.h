@@ -46,6 +46,8 @@ enum change_type {
 	CHANGE_FRESH,	     /* and now it is not: it resumed where it broke */
 	CHANGE_LEADER,	     /* `leads` says whether this process may decide */
 	CHANGE_REACH,	     /* `reached` says whether the API server reaches the webhook (C3) */
+	CHANGE_SHARE,	     /* a tenant that runs, by `uid`, should have `milli` and `mem_mib` on
+				each of its GPUs; 0: whatever it has */
 	CHANGE_RUNTIME,	     /* `runtime` is the class of capacity pods, NULL: none (C5) */
 };
 
@@ -70,7 +72,8 @@ struct change {
 	/* CHANGE_GONE */
 	const char *ns;
 	const char *name;
-	const char *uid; /* NULL: whatever has this name */
+	const char *uid;	/* NULL: whatever has this name */
+	int64_t milli, mem_mib; /* CHANGE_SHARE */
 };
 
 const char *kind_name(enum kind kind);

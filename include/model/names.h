@@ -79,6 +79,7 @@
 #define NOTE_FRAMEWORK_MEMORY "aliquot.dev/framework-memory"
 #define NOTE_CAPACITY_POD     "aliquot.dev/capacity-pod"
 #define NOTE_TERM	      "aliquot.dev/term"      /* of the leader that placed it */
+#define NOTE_RESIZED	      "aliquot.dev/resized"   /* when it got another share as it ran */
 #define NOTE_GRANTS	      "aliquot.dev/grants"    /* on capacity pods */
 #define NOTE_INJECTION	      "aliquot.dev/injection" /* on them and on probes */
 

@@ -18,6 +18,7 @@ enum action_type {
 	ACTION_DELETE_CAPACITY, /* DELETE with preconditions uid and resourceVersion */
 	ACTION_GRANT,		/* PATCH the ledger of a capacity pod: the compare-and-swap */
 	ACTION_PLACE,		/* PATCH a tenant: guarded keys, pin, gate off */
+	ACTION_RESIZE,		/* PATCH a tenant that runs: how much of its GPU is its own */
 	ACTION_CONDITION,	/* PATCH pods/status: aliquot.dev/Placed */
 	ACTION_POLICY_STATUS,	/* PATCH gpupolicies/status */
 	ACTION_EVICT,		/* POST an Eviction of a tenant (I5) */

@@ -42,12 +42,12 @@ struct container {
 			  the same limit */
 	bool mig;      /* asks for nvidia.com/mig-* */
 	bool claims;   /* resources.claims */
+	const char *image;
 	/* admission only */
 	bool privileged;
 	enum env_state visible_devices; /* NVIDIA_VISIBLE_DEVICES */
-	const char *image;
-	struct pairs env;  /* literal values only, in order of appearance, unsorted */
-	const char **args; /* command, then args */
+	struct pairs env;		/* literal values only, in order of appearance, unsorted */
+	const char **args;		/* command, then args */
 	uint32_t arg_count;
 	bool env_is_missing; /* the object has no env list at all */
 };
@@ -111,6 +111,10 @@ struct pod {
 			     only our gate is kept */
 	struct container *containers; /* init containers first */
 	uint32_t container_count;
+	/* the container that asks for GPUs, or did before the pod became a tenant; the first of
+	 * several. Unlike the others it is kept by the world */
+	const char *gpu_container; /* by name; NULL: none */
+	const char *gpu_image;
 	bool forged;	 /* gated by us, and what it was before is there and cannot be read */
 	bool has_claims; /* spec.resourceClaims */
 	bool has_group;	 /* spec.schedulingGroup: a gang */

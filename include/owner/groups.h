@@ -31,6 +31,8 @@ uint64_t groups_version(const struct groups *g);
 /* In the order in which they are matched. Borrowed until the next groups_apply. */
 size_t groups_count(const struct groups *g);
 const struct workload_group *groups_at(const struct groups *g, size_t i);
+/* Of its condition Accepted: one word. */
+const char *groups_reason(const struct groups *g, size_t i);
 /* NULL: it is accepted. Else which expression of it is wrong, and how. */
 const char *groups_problem(const struct groups *g, size_t i);
 

@@ -61,8 +61,8 @@ struct owner_port {
 struct owner_top owner_top_of(const struct pod *pod, const struct owner_port *port);
 
 /* The kind of work: by the owner's kind, else by what the pod's labels, or the image, command and
- * arguments of its GPU container say. UNKNOWN where nothing does. A pod from the watch carries
- * neither image nor arguments, so that there is less to tell by. */
+ * arguments of its GPU container say. UNKNOWN where nothing does. A pod from the watch carries no
+ * command and no arguments, so that there is less to tell by. */
 enum workload_type owner_work_of(const struct pod *pod, const struct owner_top *top);
 
 #endif

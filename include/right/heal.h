@@ -54,7 +54,7 @@ struct heal_ask {
 	const struct sizing *sizing; /* borrowed */
 	int64_t now_ms;
 	struct share allocated;	  /* what running pods have */
-	struct share recommended; /* what they should have without healing (hold_answer.target) */
+	struct share recommended; /* what they should have without healing: hold_answer.target */
 	int64_t device_mib;	  /* usable memory of the largest GPU; 0: not known */
 
 	bool denied;	      /* since it was asked last */

@@ -22,10 +22,12 @@
 struct hold_ask {
 	const struct sizing *sizing; /* borrowed */
 	struct history_facts facts;
-	struct share current; /* in force; of a workload that is still whole the whole GPU, or 0 */
-	bool whole;	      /* it has not been converted yet */
-	struct share wanted;  /* recommend_answer.target; 0: not known */
-	int64_t blocked_ms;   /* nothing shrinks before (healing); 0: nothing blocks */
+	struct share
+		current;     /* in force without what healing added: history_kept.held where that
+				is known, else the status's target; while it is whole the whole GPU */
+	bool whole;	     /* it has not been converted yet */
+	struct share wanted; /* recommend_answer.target; 0: not known */
+	int64_t blocked_ms;  /* nothing shrinks before (healing); 0: nothing blocks */
 	int64_t now_ms;
 };
 
@@ -58,7 +60,10 @@ struct hold_answer {
 	struct hold_part compute, memory;
 };
 
-/* `kept`: of the container's history (history_kept); it is followed up, so ask at every turn. */
+/* `kept`: of the container's history (history_kept); it is followed up, so ask at every turn.
+ *
+ * While a workload is whole its status shows what is recommended as the target, although nothing is
+ * in force; from then on it shows what this says, or what healing makes of it (right/heal.h). */
 void hold_step(const struct hold_ask *ask, struct history_kept *kept, struct hold_answer *ret);
 
 #endif

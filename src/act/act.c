@@ -408,6 +408,8 @@ static int build_draft(
 		return grant_draft(x, term_of(a), draft, ret_fault);
 	case ACTION_PLACE:
 		return place_draft(x, NULL, term_of(a), draft, ret_fault);
+	case ACTION_RESIZE:
+		return resize_draft(x, wall, term_of(a), draft, ret_fault);
 	case ACTION_CONDITION:
 		return condition_draft(x, wall, draft, ret_fault);
 	case ACTION_POLICY_STATUS:

@@ -48,6 +48,9 @@ MUST_CHECK int grant_draft(
  * `term` 0: none is written. */
 MUST_CHECK int place_draft(const struct action *x, const json_t *live, int64_t term,
 	struct draft *ret_draft, struct fault *ret_fault);
+/* A tenant that runs is told another share. */
+MUST_CHECK int resize_draft(const struct action *x, int64_t wall_ms, int64_t term,
+	struct draft *ret_draft, struct fault *ret_fault);
 MUST_CHECK int condition_draft(
 	const struct action *x, int64_t wall_ms, struct draft *ret_draft, struct fault *ret_fault);
 MUST_CHECK int policy_status_draft(

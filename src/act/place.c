@@ -231,6 +231,7 @@ int place_draft(const struct action *x, const json_t *live, int64_t term, struct
 
 bool act_was_fenced(const struct action *x, const struct fault *f)
 {
-	return x->type == ACTION_PLACE && (f->kind == FAULT_DENIED || f->kind == FAULT_INVALID) &&
+	return (x->type == ACTION_PLACE || x->type == ACTION_RESIZE) &&
+	       (f->kind == FAULT_DENIED || f->kind == FAULT_INVALID) &&
 	       strstr(f->message, "'" NAME_FENCE "'") != NULL;
 }

@@ -252,6 +252,7 @@ static void on_turn(void *data)
 	certs_step(c->certs, now);
 	agents_step(c->agents, now, election_leads(c->election));
 	usages_step(c->usages, now, election_leads(c->election));
+	group_status_step(c->group_status, now, election_leads(c->election));
 	canary_step(c->canary, now,
 		election_leads(c->election) && certs_published(c->certs) && c->webhook != NULL);
 	tell_reach(c);
@@ -271,6 +272,7 @@ static void on_turn(void *data)
 	at = time_min(at, certs_deadline(c->certs));
 	at = time_min(at, agents_deadline(c->agents, election_leads(c->election)));
 	at = time_min(at, usages_deadline(c->usages, election_leads(c->election)));
+	at = time_min(at, group_status_deadline(c->group_status, election_leads(c->election)));
 	at = time_min(at, act_deadline(c->act));
 	at = time_min(at, events_deadline(c->events));
 	at = time_min(at, gate_deadline(&c->gate));
@@ -427,6 +429,7 @@ static void make_leader_side(struct controller *c)
 	make_recorder(c);
 	c->advice = advice_create();
 	c->groups = groups_create();
+	c->group_status = group_status_create(c->kube, c->groups);
 	c->feeds = feeds_create(c->kube, rng_system_seed(), on_change, c);
 	c->volumes =
 		volumes_create(c->kube, engine_world(c->engine), rng_system_seed(), on_change, c);
@@ -520,6 +523,7 @@ static void controller_finish(struct controller *c)
 	events_destroy(c->events);
 	engine_destroy(c->engine);
 	advice_destroy(c->advice);
+	group_status_destroy(c->group_status);
 	groups_destroy(c->groups);
 	recorder_destroy(c->recorder);
 	hook_destroy(c->hook);

@@ -9,6 +9,7 @@
 #include "crash.h"
 #include "engine/engine.h"
 #include "gate.h"
+#include "group_status.h"
 #include "hook/hook.h"
 #include "io/loop.h"
 #include "io/server.h"
@@ -37,8 +38,9 @@ struct controller {
 	struct election *election;
 	struct act *act;
 	struct engine *engine;
-	struct advice *advice;	   /* what admission takes from recommendations, */
-	struct groups *groups;	   /* and how it knows whose they are */
+	struct advice *advice; /* what admission takes from recommendations, */
+	struct groups *groups; /* and how it knows whose they are */
+	struct group_status *group_status;
 	struct recorder *recorder; /* NULL: nothing is recorded */
 	struct feeds *feeds;
 	struct volumes *volumes;

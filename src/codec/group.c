@@ -209,3 +209,52 @@ int group_decode(const char *json, size_t n, struct arena *arena, struct workloa
 	*ret_group = g;
 	return 0;
 }
+
+/* --- out --- */
+
+struct condition {
+	const char *type;
+	bool is_true;
+	const char *reason, *message;
+	int64_t since_ms; /* 0: from now on */
+};
+
+static void write_condition(
+	struct build *b, const struct condition *c, const struct workload_group *g, int64_t wall_ms)
+{
+	char since[TIME_TEXT_MAX];
+	build_begin_object(b);
+	build_text_at(b, "type", c->type);
+	build_text_at(b, "status", c->is_true ? "True" : "False");
+	build_i64_at(b, "observedGeneration", g->generation);
+	build_text_at(b, "lastTransitionTime",
+		time_format(c->since_ms > 0 ? c->since_ms : wall_ms, since));
+	build_text_at(b, "reason", c->reason);
+	build_text_at(b, "message", c->message);
+	build_end(b);
+}
+
+void group_write_status(
+	struct build *b, const struct workload_group *g, const struct group_verdict *verdict)
+{
+	bool good = verdict->problem == NULL;
+	bool same = text_equals(g->status_accepted_reason, verdict->reason);
+	const struct condition accepted = {"Accepted", good, verdict->reason,
+		good ? "The group can be used as it is written." : verdict->problem,
+		same ? g->status_accepted_ms : 0};
+	const struct condition ready = {"Ready", good, good ? "Ready" : verdict->reason,
+		good ? "Pods are matched." : "The group matches no pod.",
+		same ? g->status_ready_ms : 0};
+	build_begin_object(b);
+	build_object_at(b, "metadata");
+	build_text_at(b, "uid", g->uid);
+	build_end(b);
+	build_object_at(b, "status");
+	build_i64_at(b, "observedGeneration", g->generation);
+	build_array_at(b, "conditions");
+	write_condition(b, &accepted, g, verdict->wall_ms);
+	write_condition(b, &ready, g, verdict->wall_ms);
+	build_end(b);
+	build_end(b);
+	build_end(b);
+}

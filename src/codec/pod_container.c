@@ -18,6 +18,7 @@ static const struct slice_keep port_keep[] = {
 };
 const struct slice_keep pod_container_keep[] = {
 	SLICE_KEEP("name"),
+	SLICE_KEEP("image"),
 	SLICE_KEEP_IN("ports", port_keep),
 	SLICE_KEEP("restartPolicy"),
 	SLICE_KEEP_IN("resources", resources_keep),
@@ -176,7 +177,6 @@ static int read_args(
 }
 
 static const struct decode_field admission_fields[] = {
-	{"image", DECODE_TEXT, false, offsetof(struct container, image), NULL},
 	{"securityContext.privileged", DECODE_BOOL, false, offsetof(struct container, privileged),
 		NULL},
 };
@@ -196,6 +196,7 @@ static int read_for_admission(
 
 static const struct decode_field container_fields[] = {
 	{"name", DECODE_TEXT, false, offsetof(struct container, name), NULL},
+	{"image", DECODE_TEXT, false, offsetof(struct container, image), NULL},
 };
 
 static int read_container(const json_t *object, bool admission, struct arena *arena,
@@ -218,6 +219,19 @@ static int read_ports(const json_t *object, struct arena *arena, struct pod *pod
 	const struct container *c, struct fault *ret_fault)
 {
 	return c->init && !c->sidecar ? 0 : pod_ports_decode(object, arena, pod, ret_fault);
+}
+
+/* A tenant asks for none any more, and says which one it was. */
+static void find_gpu_container(struct pod *pod)
+{
+	const char *noted = pod_is_tenant(pod) ? pairs_get(&pod->notes, NOTE_CONTAINER) : NULL;
+	for (uint32_t i = 0; i < pod->container_count && pod->gpu_container == NULL; i++) {
+		const struct container *c = &pod->containers[i];
+		if (noted != NULL ? text_equals(c->name, noted) : c->gpus > 0) {
+			pod->gpu_container = c->name;
+			pod->gpu_image = c->image;
+		}
+	}
 }
 
 int pod_containers_decode(const json_t *spec, bool admission, struct arena *arena, struct pod *pod,
@@ -246,5 +260,6 @@ int pod_containers_decode(const json_t *spec, bool admission, struct arena *aren
 			pod->too_complex = pod->too_complex || c->too_many;
 		}
 	}
+	find_gpu_container(pod);
 	return pod_need_decode(spec, arena, pod, ret_fault);
 }

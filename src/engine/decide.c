@@ -366,7 +366,6 @@ void decide(struct engine *e, int64_t now, uint32_t budget, struct plan *plan)
 	uint32_t first = i;
 	e->round = i == 0 ? e->step : e->round;
 	e->looked_at = 0;
-	e->flights.decided = 0;
 	for (uint32_t k = 0; k < first; k++) {
 		wholes_until(e, &e->ranked.items[k].waiter->pod, plan);
 		reserve_again(e, e->ranked.items[k].waiter);

@@ -117,7 +117,7 @@ void emit_delete(struct engine *e, struct holder *h, struct plan *plan)
 }
 
 /* As it is now: it is what was looked at when the share was given, or just as good. */
-static const char *policy_told(const struct engine *e, const struct pod *pod, struct plan *plan)
+const char *emit_policy(const struct engine *e, const struct pod *pod, struct plan *plan)
 {
 	const struct policy *p = policy_of(e, pod).policy;
 	return p == NULL ? NULL
@@ -147,7 +147,7 @@ void emit_placing(
 	a->container = text_in(plan, pairs_get(&w->pod.notes, NOTE_CONTAINER));
 	a->milli = where->milli;
 	a->mem_mib = where->mem_mib;
-	a->policy = policy_told(e, &w->pod, plan);
+	a->policy = emit_policy(e, &w->pod, plan);
 	a->mps = pod_is_mps(&w->pod);
 	a->node_term_count = w->pod.node_term_count;
 	text_set(&w->flight_rv, a->resource_version);
@@ -167,7 +167,8 @@ static void write_ledger(struct engine *e, uint32_t at, struct holder *h)
 	struct ledger next = {items, 0};
 	for (uint32_t i = 0; i < old->count && next.count < MODEL_GRANTS_MAX; i++) {
 		if (grant_lives(e, h, &old->items[i])) {
-			items[next.count++] = old->items[i];
+			items[next.count] = old->items[i];
+			resize_entry(e, at, &items[next.count++]);
 		}
 	}
 	/* Mostly there is none, and a ledger does not cost a look at every tenant. */
@@ -181,8 +182,9 @@ static void write_ledger(struct engine *e, uint32_t at, struct holder *h)
 		bool forgotten = !p->gpu->gated && !world_pod_terminal(p) &&
 				 tenant_is_on(h, p->gpu) && !counted;
 		if (forgotten && next.count < MODEL_GRANTS_MAX) {
-			items[next.count++] = (struct grant){world_pod_uid(p), p->ns,
-				world_pod_name(p), p->gpu->milli, p->gpu->mem_mib};
+			struct share share = resize_may_have(e, p);
+			items[next.count++] = (struct grant){
+				world_pod_uid(p), p->ns, world_pod_name(p), share.milli, share.mib};
 		}
 	}
 	for (size_t i = 0; i < e->chosen.count && next.count < MODEL_GRANTS_MAX; i++) {
@@ -228,7 +230,7 @@ static void emit_grant(struct engine *e, uint32_t at, struct plan *plan)
 	a->uid = text_in(plan, h->uid);
 	a->resource_version = text_in(plan, holder_version(h));
 	a->still = struck_out(e, h, plan);
-	h->trust.strikes = a->still.count > 0;
+	h->trust.strikes = a->still.count > 0 || resizes_shrink(e, at);
 	write_ledger(e, at, h);
 	h->asked_holds = true;
 	h->asked_keeps = a->keeps_node = e->snap_gpus.items[at].keepers > 0;

@@ -38,6 +38,8 @@ uint64_t emit_probe(struct engine *e, const char *name, const struct holder *h,
 	const struct inject_claim *claim, struct plan *plan);
 void emit_delete(struct engine *e, struct holder *h, struct plan *plan);
 struct action *emit(struct engine *e, struct plan *plan, enum action_type type);
+/* NAME@GENERATION of what the pod is under; NULL: nothing. */
+const char *emit_policy(const struct engine *e, const struct pod *pod, struct plan *plan);
 
 /* opening.c: capacity pods on their way, of the step that runs. Those that something keeps up do
  * not count, and so hold up nobody elsewhere. */

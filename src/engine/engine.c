@@ -29,6 +29,7 @@ struct engine *engine_create(const struct engine_config *config, uint64_t seed)
 	rng_seed(&e->rng, seed);
 	book_init(e);
 	evictions_init(e);
+	resizes_init(e);
 	inject_init(e);
 	wholes_init(e);
 	return e;
@@ -42,6 +43,7 @@ void engine_destroy(struct engine *e)
 	policies_finish(e);
 	book_finish(e);
 	evictions_finish(&e->evictions);
+	resizes_finish(&e->resizes);
 	preempting_finish(&e->preempting);
 	scale_finish(&e->scale);
 	inject_finish(&e->inject);
@@ -106,6 +108,10 @@ bool engine_observe(struct engine *e, const struct change *c)
 		e->dirty = true;
 		return true;
 	}
+	if (c->type == CHANGE_SHARE) {
+		resize_wanted(e, c);
+		return true;
+	}
 	if (c->type == CHANGE_RUNTIME) {
 		runtime_take(e, c->runtime);
 		return true;
@@ -139,12 +145,15 @@ static void decide_all(struct engine *e, struct engine_now now, uint32_t budget,
 	rank_waiters(e, now.mono_ms);
 	wholes_rank(e, now.mono_ms);
 	needs_count(e);
-	/* 4 decide: each tenant finds a GPU in the picture and takes its share out of it */
+	/* 4 decide: those that run get what they need, then each tenant that waits finds a GPU in
+	 * the picture and takes its share out of it */
+	resizes_decide(e);
 	decide(e, now.mono_ms, budget, plan);
 	preempt_tenants(e, plan);
 	scale_up(e, plan);
 	/* 5 and 6, assume and emit: every action is remembered under its id before it leaves */
 	emit_grants(e, plan);
+	resizes_emit(e, plan);
 	inject_tend(e, plan);
 	capacity_tend(e, now.mono_ms, plan);
 	recycle_tenants(e, plan);
@@ -159,6 +168,7 @@ static void decide_all(struct engine *e, struct engine_now now, uint32_t budget,
 	mps_report(e, plan);
 	departed_sweep(e);
 	evictions_sweep(e);
+	resizes_sweep(e);
 	book_sweep(e);
 	wholes_sweep(e);
 	e->decided_version = version;

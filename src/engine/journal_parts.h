@@ -24,6 +24,7 @@ enum record {
 	RECORD_SCALE = 'u',
 	RECORD_STANDIN = 's',
 	RECORD_RUNTIME = 'r',
+	RECORD_RESIZE = 't',
 	RECORD_INJECTION = 'j',
 	RECORD_PASS = 'p',
 	RECORD_ENGINE = 'e',
@@ -34,7 +35,7 @@ enum record {
 #define RECORD_FRAME 8
 /* An object takes at most 3 MiB as JSON and packs into less. */
 #define RECORD_MAX     ((size_t)4 << 20)
-#define JOURNAL_FORMAT 49
+#define JOURNAL_FORMAT 61
 
 static inline uint32_t record_sum(const void *p, size_t n)
 {
@@ -71,6 +72,9 @@ bool eviction_load(struct engine *e, struct unpack *u);
 /* journal_orphan.c: a part of it */
 void orphan_pack(struct str *out, const struct orphan *o);
 bool orphan_unpack(struct engine *e, struct unpack *u);
+/* journal_lasting.c */
+bool memo_unpack(struct engine *e, struct unpack *u);
+bool absence_unpack(struct engine *e, struct unpack *u);
 /* journal_health.c */
 void ailment_pack(struct str *out, const struct ailment *a);
 bool ailment_unpack(struct engine *e, struct unpack *u);
@@ -79,6 +83,9 @@ void scale_save(const struct engine *e, struct str *scratch, state_put put, void
 /* journal_inject.c */
 void inject_save(const struct engine *e, struct str *scratch, state_put put, void *data);
 bool inject_memo_unpack(struct engine *e, struct unpack *u);
+/* journal_resize.c */
+void resizes_save(const struct engine *e, struct str *scratch, state_put put, void *data);
+bool resize_unpack(struct engine *e, struct unpack *u);
 void group_pack(struct str *out, const struct group *g);
 void group_unpack(struct unpack *u, struct group *g);
 void backoff_pack(struct str *out, const struct backoff *b);

@@ -370,40 +370,7 @@ static void save_lasting(struct saving *s)
 	record_end(s);
 	scale_save(s->e, s->out, s->put, s->data);
 	inject_save(s->e, s->out, s->put, s->data);
-}
-
-static bool load_memo(struct engine *e, struct unpack *u)
-{
-	const char *name = unpack_text(u);
-	if (name == NULL || memo_find(e, name) != NULL) {
-		return false;
-	}
-	struct node_memo *m = memo_touch(e, name);
-	m->until = unpack_i64(u);
-	m->last_failure = unpack_i64(u);
-	m->usable_mib = unpack_i64(u);
-	m->backoff = backoff_unpack(u);
-	return !u->bad;
-}
-
-static bool load_absence(struct engine *e, struct unpack *u)
-{
-	const char *uid = unpack_text(u);
-	struct absence a = {.since = unpack_i64(u)};
-	a.seen = unpack_u64(u);
-	if (u->bad || uid == NULL) {
-		return false;
-	}
-	const char *holder = unpack_text(u);
-	a.told = unpack_u64(u) != 0;
-	a.ended = unpack_u64(u) != 0;
-	if (u->bad || holder == NULL) {
-		return false;
-	}
-	a.uid = xstrdup(uid);
-	a.holder = xstrdup(holder);
-	VEC_PUSH(&e->absences, a);
-	return true;
+	resizes_save(s->e, s->out, s->put, s->data);
 }
 
 static void save_pass(struct saving *s)
@@ -566,9 +533,9 @@ bool state_load(struct engine *e, enum record type, struct unpack *u)
 	case RECORD_WHOLE:
 		return load_whole(e, u);
 	case RECORD_NODE:
-		return load_memo(e, u);
+		return memo_unpack(e, u);
 	case RECORD_ABSENCE:
-		return load_absence(e, u);
+		return absence_unpack(e, u);
 	case RECORD_EVICTION:
 		return eviction_load(e, u);
 	case RECORD_ORPHAN:
@@ -581,6 +548,8 @@ bool state_load(struct engine *e, enum record type, struct unpack *u)
 		return inject_memo_unpack(e, u);
 	case RECORD_STANDIN:
 		return standin_unpack(e, u);
+	case RECORD_RESIZE:
+		return resize_unpack(e, u);
 	case RECORD_RUNTIME:
 		runtime_take(e, runtime_unpack(u));
 		return !u->bad;

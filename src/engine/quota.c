@@ -34,7 +34,7 @@ void quotas_hold(struct engine *e, const char *ns, int64_t milli)
 	}
 }
 
-static void take(struct engine *e, const struct world_pod *p, int64_t milli)
+void quotas_take_pod(struct engine *e, const struct world_pod *p, int64_t milli)
 {
 	const struct world_namespace *n = world_namespace_find(e->world, p->ns);
 	for (size_t i = 0; n != NULL && i < n->quotas.count; i++) {
@@ -67,7 +67,7 @@ void quotas_count_waiters(struct engine *e)
 		const struct world_pod *p = world_pod_by_uid(e->world, w->uid);
 		w->quota_milli = p != NULL && p->gpu->gated ? expected(e, w) : 0;
 		if (w->quota_milli > 0) {
-			take(e, p, w->quota_milli);
+			quotas_take_pod(e, p, w->quota_milli);
 		}
 	}
 }
@@ -77,21 +77,21 @@ void quotas_take(struct engine *e, struct waiter *w, int64_t milli)
 	const struct world_pod *p =
 		e->quota_used.count > 0 ? world_pod_by_uid(e->world, w->uid) : NULL;
 	if (p != NULL && milli > w->quota_milli) {
-		take(e, p, milli - w->quota_milli);
+		quotas_take_pod(e, p, milli - w->quota_milli);
 		w->quota_milli = milli;
 	}
 }
 
 /* The tightest quota that covers the pod; by name where two are equal. */
-int64_t quotas_left(const struct engine *e, const struct waiter *w, struct quota_view *ret_view)
+int64_t quotas_left_pod(const struct engine *e, const struct world_pod *p, int64_t own_milli,
+	struct quota_view *ret_view)
 {
 	struct quota_view tightest = {.left = INT64_MAX};
-	const struct world_pod *p =
-		e->quota_used.count > 0 ? world_pod_by_uid(e->world, w->uid) : NULL;
-	const struct world_namespace *n = p != NULL ? world_namespace_find(e->world, p->ns) : NULL;
+	bool any = p != NULL && e->quota_used.count > 0;
+	const struct world_namespace *n = any ? world_namespace_find(e->world, p->ns) : NULL;
 	for (size_t i = 0; n != NULL && i < n->quotas.count; i++) {
 		const struct world_quota *q = n->quotas.items[i];
-		int64_t used = e->quota_used.items[q->at] - w->quota_milli;
+		int64_t used = e->quota_used.items[q->at] - own_milli;
 		if (!world_quota_covers(q, p) || q->noun.hard_milli == INT64_MAX) {
 			continue;
 		}
@@ -105,4 +105,11 @@ int64_t quotas_left(const struct engine *e, const struct waiter *w, struct quota
 	}
 	*ret_view = tightest;
 	return tightest.left;
+}
+
+int64_t quotas_left(const struct engine *e, const struct waiter *w, struct quota_view *ret_view)
+{
+	const struct world_pod *p =
+		e->quota_used.count > 0 ? world_pod_by_uid(e->world, w->uid) : NULL;
+	return quotas_left_pod(e, p, w->quota_milli, ret_view);
 }

@@ -7,6 +7,7 @@
 
 struct engine;
 struct waiter;
+struct world_pod;
 
 /* A quota as a waiter meets it: without what it is counted with itself. */
 struct quota_view {
@@ -20,5 +21,9 @@ void quotas_count_waiters(struct engine *e);
 /* What is left for the waiter, INT64_MAX without a quota, and of which. */
 int64_t quotas_left(const struct engine *e, const struct waiter *w, struct quota_view *ret_view);
 void quotas_take(struct engine *e, struct waiter *w, int64_t milli);
+/* The same of a tenant, which is counted with `own_milli`. */
+int64_t quotas_left_pod(const struct engine *e, const struct world_pod *p, int64_t own_milli,
+	struct quota_view *ret_view);
+void quotas_take_pod(struct engine *e, const struct world_pod *p, int64_t milli);
 
 #endif

@@ -153,6 +153,7 @@ void engine_settle(
 	if (h == NULL && w == NULL) {
 		eviction_settle(e, now.mono_ms, action_id, o);
 		job_settle(e, now.mono_ms, action_id, o);
+		resize_settle(e, now.mono_ms, action_id, o);
 		inject_settle(e, now.mono_ms, action_id, o);
 	}
 	if (w != NULL) {

@@ -133,14 +133,19 @@ bool tenant_is_on(const struct holder *h, const struct world_gpu *tenant)
 						  : gpu_list_has(tenant->capacity_pod, h->name);
 }
 
-bool ledger_has(const struct ledger *l, const char *uid)
+const struct grant *ledger_find(const struct ledger *l, const char *uid)
 {
 	for (uint32_t i = 0; i < l->count; i++) {
 		if (strcmp(l->items[i].uid, uid) == 0) {
-			return true;
+			return &l->items[i];
 		}
 	}
-	return false;
+	return NULL;
+}
+
+bool ledger_has(const struct ledger *l, const char *uid)
+{
+	return ledger_find(l, uid) != NULL;
 }
 
 /* `p` is its tenant, NULL: the world knows of none. */
@@ -318,8 +323,9 @@ static void count_entry(struct engine *e, struct place_gpu *g, struct snap_gpu *
 	struct manners manners = manners_of_pod(e, p);
 	s->keepers += p != NULL && p->gpu->keeps_node ? 1 : 0;
 	s->entries++;
-	g->free_milli -= entry->milli;
-	g->free_mib -= entry->mem_mib;
+	struct share counted = resize_counts(e, s->holder, entry, p);
+	g->free_milli -= counted.milli;
+	g->free_mib -= counted.mib;
 	g->tenants++;
 	company_joins(g, s, &manners);
 }
@@ -476,8 +482,9 @@ static void add_uncounted(struct engine *e, const struct world_pod *p, uint32_t 
 	struct place_gpu *g = &e->snap.gpus.items[at];
 	struct manners manners = manners_of_tenant(e, p, slot);
 	company_joins(g, &e->snap_gpus.items[at], &manners);
-	g->free_milli -= p->gpu->milli;
-	g->free_mib -= p->gpu->mem_mib;
+	struct share share = resize_may_have(e, p);
+	g->free_milli -= share.milli;
+	g->free_mib -= share.mib;
 	g->tenants++;
 	e->snap_gpus.items[at].demand++;
 	e->snap_gpus.items[at].forgotten++;
@@ -535,6 +542,7 @@ void snapshot_build(struct engine *e, int64_t now)
 		VEC_PUSH(&e->counted, 0);
 	}
 	quotas_begin(e);
+	resizes_begin(e);
 	companies_begin(&e->companies);
 	add_nodes(e, now);
 	health_look(e);

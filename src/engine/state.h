@@ -29,8 +29,10 @@
 #include "orphan.h"
 #include "quota.h"
 #include "rank.h"
+#include "resize.h"
 #include "runtime.h"
 #include "scale.h"
+#include "snapshot.h"
 #include "told.h"
 #include "size/policy.h"
 #include "place/place.h"
@@ -165,6 +167,7 @@ struct engine {
 	struct preempting preempting;
 	struct orphans orphans;
 	struct scale scale;
+	struct resizes resizes;
 
 	/* the step's scratch */
 	struct wholes wholes;
@@ -214,19 +217,6 @@ static inline uint32_t waiter_count(const struct waiter *w)
 	return group_size(&w->group);
 }
 
-/* snapshot.c */
-void snapshot_build(struct engine *e, int64_t now);
-const struct ledger *holder_ledger(const struct holder *h);
-const char *holder_version(const struct holder *h);
-/* The watch shows something newer than `from`. */
-bool version_passed(const char *have, const char *from);
-bool tenant_is_on(const struct holder *h, const struct world_gpu *tenant);
-bool ledger_has(const struct ledger *l, const char *uid);
-/* The GPU of the snapshot that tells this UUID, WORLD_NONE: none. */
-uint32_t snap_gpu_by_uuid(const struct engine *e, const char *uuid);
-uint32_t snap_node_of(const struct engine *e, const char *name); /* NULL: none */
-/* Does this entry still hold its share? */
-bool grant_lives(struct engine *e, const struct holder *h, const struct grant *g);
 bool view_lags(struct engine *e); /* view.c: C21 */
 
 /* capacity.c: the life of capacity pods */

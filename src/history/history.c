@@ -8,6 +8,7 @@
 
 #define AHEAD_MS    30000 /* clocks of nodes differ */
 #define EARLIEST_MS ((int64_t)SIZING_WINDOW_MAX_S * 2000)
+#define DAY_MS	    86400000
 #define FEED_MAX    40000
 #define KV_LEVEL    (METERED_GAUGE_FULL / LEVELS)
 
@@ -48,6 +49,15 @@ void history_fit(struct history *h, const struct sizing *s, int64_t now_ms)
 	if (h->kv != NULL) {
 		levels_fit(h->kv, half_life_s, window_s, now_ms);
 	}
+}
+
+bool history_is_over(const struct history *h, int64_t now_ms)
+{
+	int64_t keep_ms = (int64_t)h->window_s * 1000 + DAY_MS, last_ms = 0;
+	for (uint32_t i = 0; i < h->count; i++) {
+		last_ms = h->tracks[i].last_ms > last_ms ? h->tracks[i].last_ms : last_ms;
+	}
+	return h->count > 0 && now_ms - last_ms > keep_ms;
 }
 
 size_t history_bytes(const struct history *h)
@@ -241,7 +251,8 @@ static void count_samples(const struct history *h, struct history_facts *f)
 		const struct track *t = &h->tracks[i];
 		f->first_ms = i == 0 || t->first_ms < f->first_ms ? t->first_ms : f->first_ms;
 		f->last_ms = t->last_ms > f->last_ms ? t->last_ms : f->last_ms;
-		f->active_ms = t->active_ms > f->active_ms ? t->active_ms : f->active_ms;
+		int64_t active_ms = (int64_t)t->active * MINUTE_MS;
+		f->active_ms = active_ms > f->active_ms ? active_ms : f->active_ms;
 		f->samples += t->samples;
 	}
 }
@@ -260,6 +271,7 @@ struct history_facts history_judge(
 	int64_t rarer = f.compute_minutes < f.mem_minutes ? f.compute_minutes : f.mem_minutes;
 	int64_t percent = rarer * 60 * 100 / h->window_s;
 	f.coverage_percent = percent < 100 ? (int32_t)percent : 100;
+	f.quiet_minutes = lead->hours.quiet;
 	f.source = track_source(lead);
 	f.state = state_of(h, s, now_ms, running);
 	return f;

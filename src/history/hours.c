@@ -188,6 +188,7 @@ void hours_pack(const struct hours *h, struct str *out)
 {
 	pack_i64(out, h->last);
 	pack_i64(out, h->minute);
+	pack_u64(out, h->quiet);
 	pack_u64(out, h->compute_bits);
 	pack_u64(out, h->memory_bits);
 	for (int32_t i = 0; i < h->count; i++) {
@@ -207,13 +208,16 @@ void hours_unpack(struct hours *h, uint32_t window_s, struct unpack *u)
 {
 	hours_init(h, window_s);
 	int64_t last = unpack_i64(u), minute = unpack_i64(u);
-	u->bad |= last < 0 || last > INT32_MAX / 60 || minute < 0 || minute > INT32_MAX;
+	uint64_t quiet = unpack_u64(u);
+	u->bad |= quiet > UINT16_MAX || last < 0 || last > INT32_MAX / 60 || minute < 0 ||
+		  minute > INT32_MAX;
 	u->bad |= minute / 60 > last || (last > 0 && last < h->count);
 	if (u->bad) {
 		return;
 	}
 	h->last = (int32_t)last;
 	h->minute = (int32_t)minute;
+	h->quiet = (uint16_t)quiet;
 	h->compute_bits = unpack_u64(u);
 	h->memory_bits = unpack_u64(u);
 	for (int32_t i = 0; i < h->count; i++) {

@@ -16,7 +16,8 @@
 struct hours {
 	uint32_t *cells; /* owned; MiB, minutes of memory, minutes of compute */
 	uint16_t count;
-	int32_t last; /* since 1970; 0: nothing was told */
+	uint16_t quiet; /* observed minutes since one in which the GPU did anything */
+	int32_t last;	/* since 1970; 0: nothing was told */
 	/* which of the last 64 minutes were observed, the lowest bit is `minute` */
 	int32_t minute;
 	uint64_t compute_bits, memory_bits;

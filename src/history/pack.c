@@ -14,7 +14,6 @@
 static void pack_lower(struct str *out, const struct history_lower *l)
 {
 	pack_i64(out, l->since_ms);
-	pack_i64(out, l->told_ms);
 	pack_i64(out, l->high);
 }
 
@@ -26,7 +25,7 @@ static void pack_track(struct str *out, const struct track *t)
 	pack_u64(out, t->samples);
 	pack_i64(out, t->first_ms);
 	pack_i64(out, t->last_ms);
-	pack_i64(out, t->active_ms);
+	pack_u64(out, (uint64_t)t->active);
 	levels_pack(&t->compute, out);
 	recent_pack(&t->recent, out);
 	hours_pack(&t->hours, out);
@@ -41,6 +40,9 @@ bool history_pack(const struct history *h, struct str *out)
 	pack_u64(out, h->kept.memory_class);
 	pack_lower(out, &h->kept.compute);
 	pack_lower(out, &h->kept.memory);
+	pack_i64(out, h->kept.told_ms);
+	pack_u64(out, (uint64_t)h->kept.held.milli);
+	pack_u64(out, (uint64_t)h->kept.held.mib);
 	pack_u64(out, h->count);
 	pack_u64(out, h->lead);
 	for (uint32_t i = 0; i < h->count; i++) {
@@ -73,9 +75,8 @@ static struct history_lower unpack_lower(struct unpack *u)
 {
 	struct history_lower l = {0};
 	l.since_ms = unpack_time(u);
-	l.told_ms = unpack_time(u);
 	l.high = unpack_i64(u);
-	u->bad |= l.since_ms > l.told_ms || l.high < 0 || l.high > METERED_MEMORY_MAX;
+	u->bad |= l.high < 0 || l.high > METERED_MEMORY_MAX;
 	return l;
 }
 
@@ -90,7 +91,7 @@ static void unpack_track(struct unpack *u, const struct history *h, struct track
 	t->samples = (uint32_t)unpack_most(u, UINT32_MAX);
 	t->first_ms = unpack_time(u);
 	t->last_ms = unpack_time(u);
-	t->active_ms = unpack_time(u);
+	t->active = (int32_t)unpack_most(u, INT32_MAX);
 	u->bad |= t->first_ms > t->last_ms;
 	levels_unpack(&t->compute, u);
 	recent_unpack(&t->recent, u);
@@ -137,6 +138,9 @@ static void unpack_history(struct unpack *u, struct history *h)
 	h->kept.memory_class = (uint8_t)unpack_most(u, UINT8_MAX);
 	h->kept.compute = unpack_lower(u);
 	h->kept.memory = unpack_lower(u);
+	h->kept.told_ms = unpack_time(u);
+	h->kept.held.milli = (int64_t)unpack_most(u, 1000);
+	h->kept.held.mib = (int64_t)unpack_most(u, METERED_MEMORY_MAX);
 	if (!u->bad) {
 		unpack_tracks(u, h);
 	}
@@ -154,10 +158,12 @@ static bool is_after(const struct history *h, int64_t ms)
 	bool after = h->kv != NULL && is_levels_after(h->kv, ms);
 	for (uint32_t i = 0; i < h->count; i++) {
 		const struct track *t = &h->tracks[i];
-		after |= t->last_ms > ms || t->active_ms > ms || t->recent.last > ms / MINUTE_MS;
+		after |= t->last_ms > ms || t->active > ms / MINUTE_MS ||
+			 t->recent.last > ms / MINUTE_MS;
 		after |= t->hours.last > ms / HOUR_MS || is_levels_after(&t->compute, ms);
 	}
-	return after || h->kept.compute.told_ms > ms || h->kept.memory.told_ms > ms;
+	return after || h->kept.told_ms > ms || h->kept.compute.since_ms > ms ||
+	       h->kept.memory.since_ms > ms;
 }
 
 int history_unpack(struct view bytes, int64_t now_ms, struct history **ret, struct fault *ret_fault)

@@ -89,16 +89,30 @@ static bool is_censored(int64_t compute, int64_t wall)
 	return compute * 100 >= wall * CENSORED_PERCENT && compute * CENSORED_PERCENT <= wall * 100;
 }
 
+/* Below the first level nothing is done but staying alive. */
+static bool note_activity(struct track *t, const struct history *h, int64_t compute, int32_t minute)
+{
+	uint32_t above = h->active_above > 0 ? h->active_above : 1;
+	if (compute > (int64_t)above * LEVEL) {
+		t->active = minute > t->active ? minute : t->active;
+		t->hours.quiet = 0;
+		return false;
+	}
+	if (minute > t->recent.last && t->hours.quiet < UINT16_MAX) {
+		t->hours.quiet++;
+	}
+	return true;
+}
+
 void track_add_minute(
 	struct track *t, const struct history *h, int64_t compute, int64_t wall, int32_t minute)
 {
 	int64_t at_ms = (int64_t)minute * MINUTE_MS;
 	uint32_t level = (uint32_t)(compute / LEVEL), cap = (uint32_t)((wall - 1) / LEVEL);
 	level = level < LEVELS ? level : LEVELS - 1;
+	bool idle = note_activity(t, h, compute, minute);
 	recent_add(&t->recent, compute, minute);
-	if (compute > (int64_t)h->active_above * LEVEL) {
-		t->active_ms = at_ms > t->active_ms ? at_ms : t->active_ms;
-	} else if (h->active_above > 0) {
+	if (idle && h->active_above > 0) {
 		return;
 	}
 	hours_add_compute(&t->hours, at_ms);

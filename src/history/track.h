@@ -14,9 +14,9 @@ struct track {
 	char basis[METERED_BASIS_MAX + 1]; /* "": not told */
 	uint32_t samples;
 	int64_t first_ms, last_ms;
-	int64_t active_ms;
 	struct levels compute;
 	struct recent recent;
+	int32_t active; /* the last minute that was; 0: none */
 	struct hours hours;
 };
 

@@ -118,13 +118,9 @@ static void take_advice(struct hook *h, const struct workload *w, struct admit_i
 	struct review *r = &h->review;
 	const struct advised *x =
 		w->key.name != NULL ? h->view.recommendation(h->view.data, &w->key) : NULL;
-	const char *name = NULL;
-	for (uint32_t i = 0; name == NULL && i < r->pod.container_count; i++) {
-		name = r->pod.containers[i].gpus > 0 ? r->pod.containers[i].name : NULL;
-	}
 	for (uint32_t i = 0; x != NULL && x->ready && i < x->container_count; i++) {
 		const struct advised_container *c = &x->containers[i];
-		if (text_equals(c->name, name)) {
+		if (text_equals(c->name, r->pod.gpu_container)) {
 			in->recommendation =
 				arena_printf(&r->arena, "%s@%lld", x->name, (long long)x->revision);
 			in->target_milli = c->target.milli;

@@ -338,6 +338,10 @@ void change_pack(struct str *out, const struct change *c)
 	if (c->type == CHANGE_RUNTIME) {
 		runtime_pack(out, c->runtime);
 	}
+	if (c->type == CHANGE_SHARE) {
+		pack_i64(out, c->milli);
+		pack_i64(out, c->mem_mib);
+	}
 }
 
 static void namespace_unpack(struct unpack *u, struct namespace *n)
@@ -438,6 +442,10 @@ bool change_unpack(struct unpack *u, struct change *ret)
 	}
 	if (c.type == CHANGE_RUNTIME) {
 		c.runtime = runtime_unpack(u);
+	}
+	if (c.type == CHANGE_SHARE) {
+		c.milli = unpack_i64(u);
+		c.mem_mib = unpack_i64(u);
 	}
 	if (u->bad) {
 		return false;

@@ -29,7 +29,7 @@ struct action *plan_add(struct plan *p, enum action_type type, uint64_t id)
 const char *action_type_name(enum action_type type)
 {
 	static const char *const names[] = {"CreateCapacity", "DeleteCapacity", "Grant", "Place",
-		"Condition", "PolicyStatus", "Evict", "ReadJob", "Event"};
+		"Resize", "Condition", "PolicyStatus", "Evict", "ReadJob", "Event"};
 	return names[type];
 }
 

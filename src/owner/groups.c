@@ -90,50 +90,101 @@ static void copy_noun(struct group *g, const struct workload_group *noun)
 	}
 }
 
+/* The watch keeps our annotations and no others. */
+static bool is_foreign(const char *key)
+{
+	return !view_starts_with(view_of(key), NAME_PREFIX);
+}
+
+static bool has_foreign_note(const struct group_rule *rule)
+{
+	bool found = false;
+	for (uint32_t i = 0; i < rule->notes.count; i++) {
+		found = found || is_foreign(rule->notes.items[i].key);
+	}
+	return found;
+}
+
+static bool refuse(struct group *g, const char *reason, const char *problem)
+{
+	g->reason = reason;
+	g->problem = problem;
+	return false;
+}
+
 static bool compile_one(struct group *g, struct pattern *p, const char *text, const char *where)
 {
 	struct fault f = {0};
 	if (pattern_compile(p, text, false, &f) == 0) {
 		return true;
 	}
-	g->problem = arena_printf(
-		&g->arena, "%s is not a regular expression that can be used: %s", where, f.message);
-	return false;
+	return refuse(g, "BadRegex",
+		arena_printf(&g->arena, "%s is not a regular expression that can be used: %s",
+			where, f.message));
+}
+
+/* The schema of the CRD asks for it too. */
+static bool says_something(const struct group_rule *rule)
+{
+	return rule->owner_kind != NULL || rule->labels.count > 0 || rule->notes.count > 0 ||
+	       rule->image_regex != NULL;
+}
+
+static bool compile_rule(struct group *g, uint32_t i)
+{
+	const struct group_rule *rule = &g->noun.rules[i];
+	struct compiled_rule *r = &g->rules[g->rule_count++];
+	struct arena *a = &g->arena;
+	r->noun = rule;
+	if (has_foreign_note(rule)) {
+		return refuse(g, "BadAnnotation",
+			arena_printf(a,
+				"rules[%u].annotations names one that is not under " NAME_PREFIX
+				": others are not read, use a label",
+				i));
+	}
+	if (!says_something(rule)) {
+		return refuse(g, "BadRule",
+			arena_printf(a,
+				"rules[%u] needs at least one of topOwner, labels, annotations or "
+				"imageRegex",
+				i));
+	}
+	return compile_one(g, &r->owner_name, rule->owner_name_regex,
+		       arena_printf(a, "rules[%u].topOwner.nameRegex", i)) &&
+	       compile_one(g, &r->image, rule->image_regex,
+		       arena_printf(a, "rules[%u].imageRegex", i)) &&
+	       compile_one(g, &r->container_name, rule->container_name_regex,
+		       arena_printf(a, "rules[%u].containerNameRegex", i));
+}
+
+static bool compile_suffix(struct group *g)
+{
+	struct fault f = {0};
+	if (pattern_compile(&g->suffix, g->noun.owner_suffix_regex, true, &f) == 0) {
+		return true;
+	}
+	return refuse(g, "BadRegex",
+		arena_printf(&g->arena,
+			"ownerSuffixRegex is not a regular expression that can be used: %s",
+			f.message));
 }
 
 static void compile(struct group *g)
 {
-	struct fault f = {0};
 	const struct workload_group *noun = &g->noun;
+	if (noun->key_from == GROUP_KEY_ANNOTATION_VALUE && is_foreign(noun->key_name)) {
+		(void)refuse(g, "BadAnnotation",
+			"keyName is an annotation that is not under " NAME_PREFIX
+			": others are not read, use a label");
+		return;
+	}
 	g->rules = ARENA_ARRAY(&g->arena, struct compiled_rule, noun->rule_count + 1);
-	g->rule_count = noun->rule_count;
-	for (uint32_t i = 0; i < noun->rule_count; i++) {
-		struct compiled_rule *r = &g->rules[i];
-		const struct group_rule *rule = &noun->rules[i];
-		bool alone = rule->owner_kind == NULL && rule->labels.count == 0 &&
-			     rule->notes.count == 0 && rule->image_regex == NULL;
-		r->noun = rule;
-		if (alone) {
-			g->problem = arena_printf(&g->arena,
-				"rules[%u] needs at least one of topOwner, labels, annotations or "
-				"imageRegex",
-				i);
-			return;
-		}
-		if (!compile_one(g, &r->owner_name, rule->owner_name_regex,
-			    arena_printf(&g->arena, "rules[%u].topOwner.nameRegex", i)) ||
-			!compile_one(g, &r->image, rule->image_regex,
-				arena_printf(&g->arena, "rules[%u].imageRegex", i)) ||
-			!compile_one(g, &r->container_name, rule->container_name_regex,
-				arena_printf(&g->arena, "rules[%u].containerNameRegex", i))) {
-			return;
-		}
+	bool good = true;
+	for (uint32_t i = 0; good && i < noun->rule_count; i++) {
+		good = compile_rule(g, i);
 	}
-	if (pattern_compile(&g->suffix, noun->owner_suffix_regex, true, &f) < 0) {
-		g->problem = arena_printf(&g->arena,
-			"ownerSuffixRegex is not a regular expression that can be used: %s",
-			f.message);
-	}
+	(void)(good && compile_suffix(g));
 }
 
 /* --- the set --- */
@@ -232,6 +283,7 @@ bool groups_apply(struct groups *g, const struct change *c)
 	case CHANGE_FRESH:
 	case CHANGE_LEADER:
 	case CHANGE_REACH:
+	case CHANGE_SHARE:
 	case CHANGE_RUNTIME:
 		return true;
 	}
@@ -251,6 +303,12 @@ size_t groups_count(const struct groups *g)
 const struct workload_group *groups_at(const struct groups *g, size_t i)
 {
 	return &g->all.items[i]->noun;
+}
+
+const char *groups_reason(const struct groups *g, size_t i)
+{
+	const struct group *one = g->all.items[i];
+	return one->problem != NULL ? one->reason : "Accepted";
 }
 
 const char *groups_problem(const struct groups *g, size_t i)

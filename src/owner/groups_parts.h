@@ -17,6 +17,7 @@ struct group {
 	uint32_t rule_count;
 	struct pattern suffix;
 	const char *problem; /* NULL: accepted */
+	const char *reason;  /* of that, one word */
 	uint32_t mark;
 };
 

@@ -34,17 +34,8 @@ static bool has_any(const struct pairs *of_pod, const struct group_pairs *unwant
 
 static bool container_matches(const struct compiled_rule *r, const struct pod *pod)
 {
-	if (!r->image.present && !r->container_name.present) {
-		return true;
-	}
-	for (uint32_t i = 0; i < pod->container_count; i++) {
-		const struct container *c = &pod->containers[i];
-		if (c->gpus > 0 && pattern_matches(&r->image, c->image, NULL, NULL) &&
-			pattern_matches(&r->container_name, c->name, NULL, NULL)) {
-			return true;
-		}
-	}
-	return false;
+	return pattern_matches(&r->image, pod->gpu_image, NULL, NULL) &&
+	       pattern_matches(&r->container_name, pod->gpu_container, NULL, NULL);
 }
 
 /* The top owner as texts: views have no end. */

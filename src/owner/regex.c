@@ -6,14 +6,15 @@
 
 #include "model/group.h"
 
-/* What repetitions multiply to: each is unrolled when it is compiled. */
-#define REPEAT_MAX 1000
+/* What repetitions multiply to: {N} is unrolled when it is compiled, and `+` is two. */
+#define COST_MAX	1024
+#define REPETITIONS_MAX 24
 
 static int64_t read_number(const char **c)
 {
 	int64_t number = 0;
 	for (; **c >= '0' && **c <= '9'; (*c)++) {
-		number = number <= REPEAT_MAX ? number * 10 + (**c - '0') : number;
+		number = number <= COST_MAX ? number * 10 + (**c - '0') : number;
 	}
 	return number;
 }
@@ -28,32 +29,76 @@ static int64_t read_repeat(const char **c)
 		(*c)++;
 		high = read_number(c);
 	}
+	*c += **c == '}' ? 1 : 0;
 	return low > high ? low : high;
 }
 
-/* A back-reference takes time that is exponential in the text, nested repetitions take memory that
- * is exponential in the expression. */
+/* Past a set such as []a-z[:digit:]]. */
+static const char *after_set(const char *c)
+{
+	c += c[1] == '^' ? 2 : 1;
+	c += *c == ']' ? 1 : 0;
+	while (*c != '\0' && *c != ']') {
+		const char *end = *c == '[' && c[1] == ':' ? strstr(c + 2, ":]") : NULL;
+		c = end != NULL ? end + 2 : c + 1;
+	}
+	return *c == ']' ? c + 1 : c;
+}
+
+/* The next thing of an expression: how often it repeats what stood before it (0: it is no
+ * repetition). */
+static int64_t next_repeat(const char **c)
+{
+	switch (**c) {
+	case '{':
+		return read_repeat(c);
+	case '+':
+		(*c)++;
+		return 2;
+	case '*':
+	case '?':
+		(*c)++;
+		return 1;
+	case '[':
+		*c = after_set(*c);
+		return 0;
+	case '\\':
+		*c += (*c)[1] != '\0' ? 2 : 1;
+		return 0;
+	default:
+		(*c)++;
+		return 0;
+	}
+}
+
+static bool refers_back(const char *c)
+{
+	return *c == '\\' && c[1] >= '1' && c[1] <= '9';
+}
+
+/* The C library takes memory and time that are exponential in repetitions of repetitions when it
+ * compiles, and in the text where it is referred back. */
 static int check_cost(const char *text, struct fault *ret_fault)
 {
-	int64_t repeats = 1;
+	int64_t cost = 1;
+	int repetitions = 0;
+	bool repeated = false;
 	for (const char *c = text; *c != '\0';) {
-		if (*c == '\\' && c[1] >= '1' && c[1] <= '9') {
+		if (refers_back(c)) {
 			return fault_set(
 				ret_fault, FAULT_INVALID, "it refers back with \\%c", c[1]);
 		}
-		if (*c == '\\' && c[1] != '\0') {
-			c += 2;
-			continue;
-		}
-		if (*c != '{') {
-			c++;
-			continue;
-		}
-		int64_t repeat = read_repeat(&c);
-		repeats *= repeat > 1 ? repeat : 1;
-		if (repeats > REPEAT_MAX) {
+		int64_t repeat = next_repeat(&c);
+		if (repeat > 0 && repeated) {
 			return fault_set(ret_fault, FAULT_INVALID,
-				"it repeats more than %d times in all", REPEAT_MAX);
+				"it repeats a repetition: write parentheses or leave one out");
+		}
+		repeated = repeat > 0;
+		repetitions += repeated ? 1 : 0;
+		cost *= repeat > 1 ? repeat : 1;
+		if (cost > COST_MAX || repetitions > REPETITIONS_MAX) {
+			return fault_set(ret_fault, FAULT_INVALID,
+				"it repeats more than can be computed: write fewer of + and {}");
 		}
 	}
 	return 0;

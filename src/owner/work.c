@@ -118,15 +118,20 @@ static bool args_mention(const struct container *c, const char *word)
 	return false;
 }
 
-static enum workload_type by_program(const struct container *c)
+static enum workload_type by_args(const struct container *c)
 {
-	for (size_t i = 0; i < COUNT_OF(arg_hints); i++) {
+	for (size_t i = 0; c != NULL && i < COUNT_OF(arg_hints); i++) {
 		if (args_mention(c, arg_hints[i].word)) {
 			return arg_hints[i].type;
 		}
 	}
-	for (size_t i = 0; i < COUNT_OF(image_hints); i++) {
-		if (mentions(text_or(c->image, ""), image_hints[i].word)) {
+	return WORKLOAD_UNKNOWN;
+}
+
+static enum workload_type by_image(const char *image)
+{
+	for (size_t i = 0; image != NULL && i < COUNT_OF(image_hints); i++) {
+		if (mentions(image, image_hints[i].word)) {
 			return image_hints[i].type;
 		}
 	}
@@ -136,31 +141,34 @@ static enum workload_type by_program(const struct container *c)
 static const struct container *gpu_container(const struct pod *pod)
 {
 	for (uint32_t i = 0; i < pod->container_count; i++) {
-		if (pod->containers[i].gpus > 0) {
+		if (text_equals(pod->containers[i].name, pod->gpu_container)) {
 			return &pod->containers[i];
 		}
 	}
 	return NULL;
 }
 
+static enum workload_type by_pod(const struct pod *pod)
+{
+	enum workload_type type = by_labels(&pod->labels);
+	type = type != WORKLOAD_UNKNOWN ? type : by_args(gpu_container(pod));
+	return type != WORKLOAD_UNKNOWN ? type : by_image(pod->gpu_image);
+}
+
 enum workload_type owner_work_of(const struct pod *pod, const struct owner_top *top)
 {
 	const struct owner_row *row = owner_row_find(top->group, top->kind);
 	enum workload_type by_kind = row != NULL ? row->type : WORKLOAD_UNKNOWN;
-	const struct container *gpu = gpu_container(pod);
 	/* A Job may train as well; what the other kinds say is said. */
 	if (by_kind != WORKLOAD_UNKNOWN && by_kind != WORKLOAD_BATCH) {
 		return by_kind;
 	}
-	enum workload_type said = by_labels(&pod->labels);
-	if (said == WORKLOAD_UNKNOWN && gpu != NULL) {
-		said = by_program(gpu);
+	enum workload_type said = by_pod(pod);
+	if (by_kind != WORKLOAD_BATCH) {
+		return said;
 	}
-	if (by_kind == WORKLOAD_BATCH) {
-		bool trains = said == WORKLOAD_TRAINING || (gpu != NULL && gpu->gpus > 1);
-		return trains			? WORKLOAD_TRAINING
-		       : said == WORKLOAD_BUILD ? WORKLOAD_BUILD
-						: WORKLOAD_BATCH;
+	if (said == WORKLOAD_TRAINING || pod->gpus > 1) {
+		return WORKLOAD_TRAINING;
 	}
-	return said;
+	return said == WORKLOAD_BUILD ? WORKLOAD_BUILD : WORKLOAD_BATCH;
 }

@@ -234,10 +234,8 @@ static void roll_back(struct heal *h, const struct heal_ask *ask, struct heal_an
 static void step_down(struct heal_half *half, const struct sizing_heal *p, int64_t unit,
 	int64_t recommended, int64_t now)
 {
-	if (half->value == 0 || now < half->until_ms) {
-		return;
-	}
-	if (half->last_ms >= half->until_ms && now - half->last_ms < HEAL_DOWN_MS) {
+	bool due = now >= half->until_ms && now - half->last_ms >= HEAL_DOWN_MS;
+	if (half->value == 0 || !due) {
 		return;
 	}
 	int64_t next = round_up(half->value * 100 / (100 + p->step_percent), unit);

@@ -84,28 +84,32 @@ struct half {
 	int64_t target;
 };
 
-/* Those that are smaller must be so all the time; what is applied in the end is the highest. Time
- * in which nothing was heard, or nobody asked, is not time in which it was enough. */
-static void follow_lower(struct history_lower *l, const struct hold_ask *ask, int64_t wanted)
+/* Those that are smaller must be so all the time; what is applied in the end is the highest. */
+static void follow_lower(struct history_lower *l, int64_t wanted, int64_t now_ms)
 {
-	int64_t now = ask->now_ms;
 	if (l->since_ms == 0) {
-		*l = (struct history_lower){now, now, wanted};
-		return;
+		*l = (struct history_lower){now_ms, wanted};
 	}
+	l->high = wanted > l->high ? wanted : l->high;
+}
+
+/* Time in which nothing was heard, or nobody asked, is not time in which less was enough. */
+static void skip_silence(const struct hold_ask *ask, struct history_kept *kept)
+{
+	int64_t silent = kept->told_ms > 0 ? ask->now_ms - kept->told_ms : 0;
 	if (ask->facts.state == HISTORY_STALE) {
 		return;
 	}
-	if (now - l->told_ms > 2 * HISTORY_FRESH_MS) {
-		l->since_ms += now - l->told_ms;
+	if (silent > 2 * HISTORY_FRESH_MS) {
+		kept->compute.since_ms += kept->compute.since_ms > 0 ? silent : 0;
+		kept->memory.since_ms += kept->memory.since_ms > 0 ? silent : 0;
 	}
-	l->told_ms = now > l->told_ms ? now : l->told_ms;
-	l->high = wanted > l->high ? wanted : l->high;
+	kept->told_ms = silent >= 0 ? ask->now_ms : kept->told_ms;
 }
 
 static struct hold_part judge_lower(const struct hold_ask *ask, struct half *x)
 {
-	follow_lower(x->lower, ask, x->wanted);
+	follow_lower(x->lower, x->wanted, ask->now_ms);
 	struct hold_part part = check_shrink(ask, x->lower->since_ms);
 	if (part.why == HOLD_SHRINKS) {
 		x->target = x->lower->high;
@@ -138,9 +142,11 @@ static struct hold_part judge(const struct hold_ask *ask, struct half *x)
 void hold_step(const struct hold_ask *ask, struct history_kept *kept, struct hold_answer *ret)
 {
 	*ret = (struct hold_answer){.target = ask->current};
+	skip_silence(ask, kept);
 	if (ask->whole) {
 		kept->compute = kept->memory = (struct history_lower){0};
 		convert(ask, ret);
+		kept->held = ret->changes ? ret->target : (struct share){0};
 		return;
 	}
 	struct half compute = {
@@ -150,4 +156,5 @@ void hold_step(const struct hold_ask *ask, struct history_kept *kept, struct hol
 	ret->memory = judge(ask, &memory);
 	ret->target = (struct share){compute.target, memory.target};
 	ret->changes = compute.target != compute.current || memory.target != memory.current;
+	kept->held = ret->target;
 }

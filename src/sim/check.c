@@ -179,10 +179,42 @@ static void check_placing(struct sim *s, const struct stored *o)
 	}
 }
 
+static bool ledger_covers(const struct stored *holder, const char *uuid, const struct stored *o)
+{
+	const struct pod *p = &holder->pod;
+	for (uint32_t i = 0; i < p->ledger.count; i++) {
+		const struct grant *g = &p->ledger.items[i];
+		if (p->identity != NULL && text_equals(p->identity->uuid, uuid) &&
+			text_equals(g->uid, o->uid)) {
+			return g->milli >= number(&o->pod, NOTE_COMPUTE_MILLI) &&
+			       g->mem_mib >= number(&o->pod, NOTE_MEMORY_MIB);
+		}
+	}
+	return false;
+}
+
+/* Whoever holds the GPU now has at least as much for a tenant as it is told while it runs. */
+static bool is_covered(struct sim *s, const struct stored *o)
+{
+	struct told_gpu t = told_gpus(&o->pod);
+	bool all = true;
+	while (all && told_gpu_next(&t)) {
+		bool covered = false;
+		for (size_t i = 0; i < s->store.items.count && !covered; i++) {
+			const struct stored *h = s->store.items.items[i];
+			covered = h->resource == RES_PODS && pod_is_capacity(&h->pod) &&
+				  ledger_covers(h, t.uuid, o);
+		}
+		all = covered;
+	}
+	return all;
+}
+
 static void check_keys(struct sim *s, const struct commit *c)
 {
-	static const char *const keys[] = {NOTE_GPU_UUID, NOTE_VISIBLE_DEVICES, NOTE_COMPUTE_MILLI,
-		NOTE_MEMORY_MIB, NOTE_CAPACITY_POD};
+	static const char note_milli[] = NOTE_COMPUTE_MILLI, note_mib[] = NOTE_MEMORY_MIB;
+	static const char *const keys[] = {
+		NOTE_GPU_UUID, NOTE_VISIBLE_DEVICES, note_milli, note_mib, NOTE_CAPACITY_POD};
 	const struct stored *o = c->after;
 	bool was_gated = c->before != NULL && pod_has_gate(&c->before->pod, NAME_GATE);
 	bool gated = pod_has_gate(&o->pod, NAME_GATE);
@@ -198,7 +230,11 @@ static void check_keys(struct sim *s, const struct commit *c)
 	}
 	for (size_t i = 0; i < COUNT_OF(keys) && c->before != NULL; i++) {
 		const char *had = note(&c->before->pod, keys[i]);
-		if (!text_equals(had, note(&o->pod, keys[i]))) {
+		bool amount = (keys[i] == note_milli || keys[i] == note_mib) && had != NULL;
+		amount = amount && note(&o->pod, keys[i]) != NULL;
+		bool less = amount && number(&o->pod, keys[i]) < number(&c->before->pod, keys[i]);
+		if (!text_equals(had, note(&o->pod, keys[i])) && !less &&
+			!(amount && is_covered(s, o))) {
 			sim_fail(s, "keys", "%s/%s: %s changed from %s to %s", o->ns, o->name,
 				keys[i], text_or(had, "none"),
 				text_or(note(&o->pod, keys[i]), "none"));
@@ -403,6 +439,25 @@ static void check_struck_out(struct sim *s, const struct commit *c)
 	}
 }
 
+/* Nobody has less in the ledger of its GPU than it was told. */
+static void check_shrunk(struct sim *s, const struct commit *c)
+{
+	const struct ledger *l = &c->after->pod.ledger;
+	for (uint32_t i = 0; i < l->count; i++) {
+		const struct stored *t = store_find_uid(&s->store, l->items[i].uid);
+		struct told_gpu told;
+		bool here = t != NULL && t->resource == RES_PODS && uses_share(t) &&
+			    c->after->pod.identity != NULL &&
+			    told_by(&t->pod, c->after->pod.identity->uuid, &told) != NULL;
+		if (here && (l->items[i].milli < number(&t->pod, NOTE_COMPUTE_MILLI) ||
+				    l->items[i].mem_mib < number(&t->pod, NOTE_MEMORY_MIB))) {
+			sim_fail(s, "books",
+				"the ledger of %s says less of %s/%s (%s) than it was told",
+				c->after->name, t->ns, t->name, t->uid);
+		}
+	}
+}
+
 static void check_author(struct sim *s, const struct commit *c)
 {
 	const struct stored *o = c->after != NULL ? c->after : c->before;
@@ -428,6 +483,7 @@ static void check_author(struct sim *s, const struct commit *c)
 	}
 	if (c->type == PAST_MODIFIED && pod_is_capacity(&o->pod) && o->pod.identity != NULL) {
 		check_struck_out(s, c);
+		check_shrunk(s, c);
 	}
 	bool begins = c->after != NULL && c->before != NULL && c->before->pod.deleting_ms == 0 &&
 		      c->after->pod.deleting_ms != 0;

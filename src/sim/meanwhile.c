@@ -4,6 +4,7 @@
  * or won in milliseconds otherwise, and hardly ever met. */
 #include "json/decode.h"
 #include "model/names.h"
+#include "people.h"
 #include "sim_parts.h"
 
 #define COME_BACK_MS 15000

@@ -501,6 +501,7 @@ void people_start(struct sim *s)
 	people_prepare(s);
 	company_begin(s);
 	appetite_begin(s);
+	wish_start(s);
 	agenda_add(&s->agenda, sim_now(s) + sim_between(s, 0, 5000),
 		s->weather.crowded ? crowd_work : work, s, 0);
 }

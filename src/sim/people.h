@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+struct api_request;
 struct sim;
 
 void people_prepare(struct sim *s); /* what is there before anybody comes */
@@ -21,5 +22,11 @@ void people_ask_for(struct sim *s, const struct ask *a);
 void people_ask(struct sim *s, const char *name, const char *share);
 void people_take_away(struct sim *s, const char *name);
 void people_create_tenant(struct sim *s); /* one that the scope draws */
+
+/* wish.c: somebody wants other shares for tenants that run */
+void wish_start(struct sim *s);
+/* meanwhile.c: what people do while a write is late, or lingers */
+void meanwhile_late(struct sim *s, const struct api_request *r);
+void meanwhile_lingers(struct sim *s, const char *path);
 
 #endif

@@ -378,3 +378,9 @@ void replica_jump(struct replica *r, int64_t wall_ms)
 {
 	r->wall_offset_ms += wall_ms;
 }
+
+void replica_tell(struct replica *r, const struct change *c)
+{
+	(void)engine_observe(r->engine, c);
+	replica_wake(r, sim_now(r->sim));
+}

@@ -167,10 +167,6 @@ json_t *pod_condition_new(const char *type, bool is_true, const char *reason);
 void crowd_weather(struct weather *w);
 void crowd_work(void *data, uint64_t turn);
 
-/* --- meanwhile.c: what people do while a write is late, or lingers --- */
-void meanwhile_late(struct sim *s, const struct api_request *r);
-void meanwhile_lingers(struct sim *s, const char *path);
-
 /* --- rival.c --- */
 void rival_committed(struct sim *s, const struct commit *c);
 
@@ -181,7 +177,8 @@ void replica_destroy(struct replica *r);
 void replica_wake(struct replica *r, int64_t at);
 void replica_doom(struct replica *r); /* it will be gone by the end of its turn */
 bool replica_doomed(const struct replica *r);
-void replica_leave(struct replica *r); /* SIGTERM */
+void replica_leave(struct replica *r);			      /* SIGTERM */
+void replica_tell(struct replica *r, const struct change *c); /* its engine */
 void replica_jump(struct replica *r, int64_t wall_ms);
 
 void sim_fail(struct sim *s, const char *rule, const char *format, ...) PRINTF(3, 4);

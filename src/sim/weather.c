@@ -99,6 +99,7 @@ void weather_draw(struct sim *s)
 		crowd_weather(w);
 	}
 	w->node_change = w->narrow ? 0 : w->node_change;
+	w->wish = sim_chance(s, 500) ? 600 : 0;
 }
 
 /* --- spells --- */

@@ -32,6 +32,7 @@ struct weather {
 	uint32_t mortal, whole;
 	uint32_t grouped;   /* tenants of several GPUs */
 	uint32_t exclusive; /* tenants under a policy that says with whom they share */
+	uint32_t wish;	    /* tenants that run should have another share */
 	uint32_t walled;    /* tenants that are clients of MPS */
 	uint32_t faulty;    /* a daemon of MPS comes to a fault */
 	uint32_t greedy;    /* it is about memory: how often somebody has none left */

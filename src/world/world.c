@@ -133,6 +133,7 @@ void world_apply(struct world *w, const struct change *c)
 		return;
 	case CHANGE_LEADER:
 	case CHANGE_REACH:
+	case CHANGE_SHARE:
 	case CHANGE_RUNTIME:
 		return;
 	}

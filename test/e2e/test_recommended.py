@@ -160,3 +160,26 @@ def test_exclude_keeps_the_whole_gpu(recommended):
     recommended.api.patch("namespaces", recommended.space,
                           {"metadata": {"annotations": {P + "default-exclude": "true"}}})
     recommended.wait_would("a", is_whole, "the namespace to be excluded")
+
+
+def test_a_group_that_cannot_be_used_says_so(recommended):
+    """O10."""
+    name = "bad-" + recommended.space
+    api = recommended.api
+    api.create("gpuworkloadgroups", {
+        "apiVersion": "aliquot.dev/v1alpha1", "kind": "GPUWorkloadGroup", "metadata": {"name": name},
+        "spec": {"rules": [{"imageRegex": "vllm("}]}})
+
+    def accepted():
+        status = api.get("gpuworkloadgroups", name).get("status", {})
+        return next((c for c in status.get("conditions", []) if c["type"] == "Accepted"), {})
+    try:
+        wait_until(lambda: accepted().get("reason") == "BadRegex", 30, accepted)
+        assert accepted()["status"] == "False" and "rules[0].imageRegex" in accepted()["message"]
+        api.patch("gpuworkloadgroups", name, {"spec": {"rules": [{"imageRegex": "vllm"}]}})
+        wait_until(lambda: accepted().get("status") == "True", 30, accepted)
+        version = api.get("gpuworkloadgroups", name)["metadata"]["resourceVersion"]
+        recommended.wait_would("any", is_whole, "a pod")
+        assert api.get("gpuworkloadgroups", name)["metadata"]["resourceVersion"] == version
+    finally:
+        api.delete("gpuworkloadgroups", name)

@@ -30,6 +30,7 @@ void waiters_rank_higher(struct change *c, teller tell, void *data);
 
 /* --- mistakes_more.c: answers, departures, sentences, quotas --- */
 void lost_is_failed(const struct action *a, struct outcome *o, struct pod *storage);
+void tell_more(const struct wire_request *r, json_t *body);
 void write_without_version(const struct wire_request *r, json_t *body);
 void gone_when_deleting(struct change *c, teller tell, void *data);
 void ignore_whole_pods(struct change *c, teller tell, void *data);

@@ -16,6 +16,14 @@ void lost_is_failed(const struct action *a, struct outcome *o, struct pod *stora
 	o->fault.unknown_outcome = false;
 }
 
+void tell_more(const struct wire_request *r, json_t *body)
+{
+	json_t *notes = json_object_get(json_object_get(body, "metadata"), "annotations");
+	if (r->method == WIRE_PATCH && json_object_get(notes, NOTE_RESIZED) != NULL) {
+		json_object_set_new(notes, NOTE_MEMORY_MIB, json_string("30000"));
+	}
+}
+
 /* What saves whoever forgot a write: the next one is made from a version that is no more. */
 void write_without_version(const struct wire_request *r, json_t *body)
 {

@@ -22,6 +22,8 @@ const struct mutation_row mutation_rows[] = {
 		.hooks = {.request = place_on_the_first}},
 	{"reserves-nothing", "whoever is passed over reserves nothing",
 		.hooks = {.patience_ms = INT64_MAX / 4}, .rare = true},
+	{"tells-more", "a tenant that runs is told more memory than its ledger has",
+		.hooks = {.request = tell_more}},
 	{"keep-halves", "a partial multi-GPU grant is kept",
 		.hooks = {.partial_ms = INT64_MAX / 4}},
 	{"delete-without-version", "a capacity pod goes although it was just granted from",

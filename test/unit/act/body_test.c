@@ -457,6 +457,37 @@ Test(body, place_gives_up_when_the_pod_is_no_longer_the_one_that_was_judged)
 	tear_down(f);
 }
 
+/* Each makes a new version of the pod, whatever it says: the time is in it. */
+Test(body, a_resize_writes_the_amounts_and_when)
+{
+	struct fixture *f = set_up();
+	struct action x = {.id = 5,
+		.type = ACTION_RESIZE,
+		.ns = "team",
+		.name = "tenant",
+		.uid = "t-uid",
+		.resource_version = "41",
+		.milli = 300,
+		.mem_mib = 7168,
+		.policy = "small@3"};
+	act_submit(f->act, &x);
+	step(f, 0);
+	struct fake_call *c = fake_last(f->wire);
+	cr_expect_str_eq(c->content_type, "application/merge-patch+json");
+	cr_expect_str_eq(c->path, "/api/v1/namespaces/team/pods/tenant?fieldManager=aliquot");
+	char now[TIME_TEXT_MAX];
+	CLEANUP(str_finish) struct str wanted = STR_INIT(4096);
+	str_append_format(&wanted,
+		"{\"metadata\":{\"uid\":\"t-uid\",\"resourceVersion\":\"41\",\"annotations\":{"
+		"\"aliquot.dev/compute-milli\":\"300\",\"aliquot.dev/memory-mib\":\"7168\","
+		"\"aliquot.dev/resized\":\"%s\",\"aliquot.dev/policy-applied\":\"small@3\"}}}",
+		time_format_micro(f->clock.wall, now));
+	expect_json(c->body, str_text(&wanted));
+	fake_answer(c, 200, POD_ANSWER);
+	cr_expect_eq(last_heard(f)->fault.kind, FAULT_NONE);
+	tear_down(f);
+}
+
 Test(body, a_condition_touches_only_itself)
 {
 	struct fixture *f = set_up();

@@ -91,3 +91,34 @@ Test(group, what_cannot_mean_anything)
 	refused("{\"rules\":[{\"labels\":[{\"value\":\"x\"}]}]}", "labels[0]");
 	refused("{\"keyFrom\":\"Nowhere\",\"rules\":[{}]}", "spec.keyFrom");
 }
+
+/* What was said stays true since then; what changed is true from now on. */
+Test(group, the_verdict_of_its_status)
+{
+	CLEANUP(str_finish) struct str json = STR_INIT(4096);
+	struct workload_group g = {.name = "runs",
+		.uid = "u-1",
+		.generation = 4,
+		.status_accepted_reason = "Accepted",
+		.status_accepted_ms = 1000,
+		.status_ready_ms = 2000};
+	struct group_verdict verdict = {"BadRegex", "rules[0].imageRegex is wrong", 1795392000000};
+	struct build b = build_into(&json);
+	group_write_status(&b, &g, &verdict);
+	cr_assert(build_ok(&b));
+	cr_assert_str_eq(str_text(&json),
+		"{\"metadata\":{\"uid\":\"u-1\"},\"status\":{\"observedGeneration\":4,"
+		"\"conditions\":[{\"type\":\"Accepted\",\"status\":\"False\","
+		"\"observedGeneration\":4,\"lastTransitionTime\":\"2026-11-23T00:00:00Z\","
+		"\"reason\":\"BadRegex\",\"message\":\"rules[0].imageRegex is wrong\"},{\"type\":"
+		"\"Ready\",\"status\":\"False\",\"observedGeneration\":4,\"lastTransitionTime\":"
+		"\"2026-11-23T00:00:00Z\",\"reason\":\"BadRegex\",\"message\":\"The group matches "
+		"no pod.\"}]}}");
+	str_reset(&json);
+	verdict = (struct group_verdict){"Accepted", NULL, 1795392000000};
+	b = build_into(&json);
+	group_write_status(&b, &g, &verdict);
+	cr_assert_not_null(strstr(str_text(&json), "1970-01-01T00:00:01Z"));
+	cr_assert_not_null(strstr(str_text(&json), "1970-01-01T00:00:02Z"));
+	cr_assert_null(strstr(str_text(&json), "2026"));
+}

@@ -95,6 +95,31 @@ static void check_serving(const struct pod *p)
 	cr_assert_eq(p->restarts, 3);
 	cr_assert_null(p->trouble);
 	cr_assert_null(p->identity);
+	cr_assert_str_eq(p->gpu_container, p->containers[2].name);
+	cr_assert_str_eq(p->gpu_image, "registry.local/llm@sha256:8a1d");
+}
+
+/* It asks for no GPU any more: its annotation says which container it was. */
+Test(pod, the_gpu_container_of_a_tenant)
+{
+	static const char json[] =
+		"{\"metadata\":{\"namespace\":\"a\",\"name\":\"b\",\"uid\":\"c\",\"labels\":{"
+		"\"aliquot.dev/tenant\":\"true\"},\"annotations\":{\"aliquot.dev/"
+		"container\":\"y\"}},"
+		"\"spec\":{\"containers\":[{\"name\":\"x\",\"image\":\"i:1\"},{\"name\":\"y\","
+		"\"image\":"
+		"\"j:2\"}]}}";
+	CLEANUP(arena_finish) struct arena arena = {0};
+	struct pod p;
+	struct fault f = {0};
+	cr_assert_eq(pod_decode(json, sizeof json - 1, &arena, &p, &f), 0, "%s", f.message);
+	cr_assert_str_eq(p.gpu_container, "y");
+	cr_assert_str_eq(p.gpu_image, "j:2");
+	static const char plain[] =
+		"{\"metadata\":{\"namespace\":\"a\",\"name\":\"b\",\"uid\":\"c\"},"
+		"\"spec\":{\"containers\":[{\"name\":\"x\"}]}}";
+	cr_assert_eq(pod_decode(plain, sizeof plain - 1, &arena, &p, &f), 0, "%s", f.message);
+	cr_assert_null(p.gpu_container);
 }
 
 Test(pod, a_serving_pod)

@@ -57,7 +57,7 @@ struct cluster {
 	int delay_ms, lose_percent, fail_percent;
 	struct event queue[4096];
 	size_t head, tail;
-	int grants, places, creates, deletes, conditions;
+	int grants, places, creates, deletes, conditions, resizes;
 	char said[256]; /* the last condition */
 	bool by_hand;	/* a person deletes capacity pods */
 	bool doubled;	/* the GPUs of a node tell one UUID */
@@ -282,6 +282,20 @@ static void apply_place(
 	publish(c, o);
 }
 
+/* Nothing restarts: only what it was told changes, and no ledger has less for it. */
+static void apply_resize(
+	struct cluster *c, const struct action *a, struct obj *o, struct outcome *out)
+{
+	if (!preconditions_hold(a, o, out)) {
+		return;
+	}
+	cr_assert(o->running && !o->mps);
+	o->milli = a->milli;
+	o->mib = a->mem_mib;
+	o->rv = ++c->rv;
+	publish(c, o);
+}
+
 /* The device plugin gives the lowest GPU of the node that no capacity pod has; none free: the pod
  * fails. */
 static void apply_create(struct cluster *c, const struct action *a, struct outcome *out)
@@ -358,6 +372,9 @@ static void apply(struct cluster *c, const struct action *a)
 	} else if (a->type == ACTION_DELETE_CAPACITY) {
 		c->deletes++;
 		apply_delete(c, a, o, &out);
+	} else if (a->type == ACTION_RESIZE) {
+		c->resizes++;
+		apply_resize(c, a, o, &out);
 	} else if (a->type == ACTION_CONDITION) {
 		c->conditions++;
 		snprintf(c->said, sizeof c->said, "%s", text_or(a->message, ""));
@@ -419,6 +436,23 @@ static void check_told(struct cluster *c, const struct obj *o)
 	cr_assert_eq(count, o->count > 1 ? (uint32_t)o->count : 1, "%s: all or nothing", o->name);
 }
 
+/* The ledger never says less than its tenants were told. */
+static void check_ledger(struct cluster *c, const struct obj *h)
+{
+	for (uint32_t i = 0; i < h->grant_count; i++) {
+		for (int k = 0; k < PODS_MAX; k++) {
+			const struct obj *t = &c->pods[k];
+			bool on = t->exists && !t->capacity && !t->gated &&
+				  strcmp(t->uid, h->grants[i].uid) == 0 &&
+				  gpu_list_has(t->uuid, h->uuid);
+			cr_assert(!on || (h->grants[i].milli >= t->milli &&
+						 h->grants[i].mib >= t->mib),
+				"the ledger of %s says less of %s than it was told", h->name,
+				t->name);
+		}
+	}
+}
+
 /* I1, I2, I3, I8 from the objects alone: what tenants were told, and where. */
 static void check(struct cluster *c)
 {
@@ -429,6 +463,7 @@ static void check(struct cluster *c)
 		}
 		if (o->capacity) {
 			check_gpu(c, o->uuid);
+			check_ledger(c, o);
 			for (int k = 0; k < i; k++) {
 				const struct obj *other = &c->pods[k];
 				cr_assert(c->doubled || !other->exists || !other->capacity ||

@@ -175,6 +175,18 @@ static void reach(struct bed *b, bool reached)
 	engine_observe(b->e, &c);
 }
 
+/* Somebody should have another share, or nobody knows whom that was about. */
+static void tell_share(struct bed *b)
+{
+	char uid[24];
+	snprintf(uid, sizeof uid, "u%d", (int)bed_below(b, 60));
+	struct change c = {.type = CHANGE_SHARE,
+		.uid = uid,
+		.milli = (int64_t)bed_below(b, 12) * 100,
+		.mem_mib = (int64_t)bed_below(b, 12) * 4000};
+	engine_observe(b->e, &c);
+}
+
 static void tell_class(struct bed *b)
 {
 	struct pair label = {"zone", bed_below(b, 2) == 0 ? "a" : "b"};
@@ -333,6 +345,8 @@ void bed_carry_out(struct bed *b, const struct action *a, int at)
 			o->grants[i] = (struct grant){o->grant_uids[i], "default", "x",
 				a->ledger.items[i].milli, a->ledger.items[i].mem_mib};
 		}
+	} else if (a->type == ACTION_RESIZE && o != NULL) {
+		o->milli = a->milli;
 	} else if (a->type == ACTION_PLACE && o != NULL) {
 		o->gated = false;
 		o->running = true;
@@ -442,6 +456,7 @@ static void happen(struct bed *b)
 		lead(b, bed_below(b, 4) > 0);
 		reach(b, bed_below(b, 4) > 0);
 		tell_class(b);
+		tell_share(b);
 	} else {
 		for (int k = 0; k < KIND_ENGINE; k++) {
 			tell_kind(b, what < 38 ? CHANGE_RELIST_END : CHANGE_FRESH, (enum kind)k);

@@ -65,7 +65,7 @@ static void use_much(struct rng *rng)
 	source = (struct history_source){METERED_EXPORTER, true, "device"};
 	USE(90, 77000, 9000);
 	history_add_run(h);
-	*history_kept(h) = (struct history_kept){2, {START, now, 400}, {START, now, 7168}};
+	*history_kept(h) = (struct history_kept){2, {START, 400}, {START, 7168}, now, {300, 6144}};
 }
 
 Test(history_pack, R11_after_a_restart_it_is_the_same)
@@ -78,7 +78,9 @@ Test(history_pack, R11_after_a_restart_it_is_the_same)
 	expect_same(h, got);
 	cr_expect_eq(history_kept(got)->memory_class, 2);
 	cr_expect_eq(history_kept(got)->compute.high, 400);
-	cr_expect_eq(history_kept(got)->memory.told_ms, now);
+	cr_expect_eq(history_kept(got)->memory.since_ms, START);
+	cr_expect_eq(history_kept(got)->told_ms, now);
+	cr_expect_eq(history_kept(got)->held.mib, 6144);
 	cr_expect_lt(bytes.len, 3000, "%zu bytes", bytes.len);
 	/* And it goes on as if nothing had been. */
 	struct history *former = h;

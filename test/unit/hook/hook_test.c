@@ -188,6 +188,12 @@ Test(hook, a_recommendation_is_the_share_of_the_next_pod)
 		cr_assert_not_null(strstr(str_text(&patch), parts[i]), "%s", str_text(&patch));
 	}
 	json_decref(response);
+	r.conditions[RECOMMENDATION_HISTORY_SUFFICIENT] =
+		(struct recommended_condition){CONDITION_FALSE, "Learning", "", 1};
+	cr_assert(advice_apply(c.advice, &set));
+	expect(&c, "{}", "NoRecommendation", NULL);
+	r.conditions[RECOMMENDATION_HISTORY_SUFFICIENT].status = CONDITION_TRUE;
+	cr_assert(advice_apply(c.advice, &set));
 	c.policy.mode = MODE_RECOMMEND;
 	expect(&c, "{}", "NotAutomated", NULL);
 }

@@ -152,6 +152,8 @@ static void full_init(struct full *f)
 		.identity = &f->identity,
 		.ledger = {f->grants, 2},
 		.trouble = "ImagePullBackOff",
+		.gpu_container = "main",
+		.gpu_image = "app:2",
 		.restarts = 18};
 }
 
@@ -203,6 +205,8 @@ Test(pack, a_full_pod_comes_back_whole)
 	cr_assert_str_eq(back.ledger.items[1].name, "t2");
 	cr_assert_eq(back.ledger.items[1].mem_mib, 40000);
 	cr_assert_str_eq(back.trouble, "ImagePullBackOff");
+	cr_assert_str_eq(back.gpu_container, "main");
+	cr_assert_str_eq(back.gpu_image, "app:2");
 	cr_assert_eq(back.restarts, 18);
 }
 
@@ -259,8 +263,9 @@ Test(pack, no_field_is_forgotten)
 		TEXT(pod.placed.message), WIDE(pod.placed.since_ms), WIDE(identity.mem_mib),
 		HALF(identity.minor), TEXT(grants[0].uid), TEXT(grants[0].ns), TEXT(grants[1].name),
 		WIDE(grants[1].milli), WIDE(grants[0].mem_mib), FLAG(pod.ledger_bad),
-		FLAG(pod.holds), TEXT(pod.trouble), HALF(pod.restarts), FLAG(pod.told_overuse),
-		FLAG(pod.told_contention), WIDE(pod.gpu_oom_ms)};
+		FLAG(pod.holds), TEXT(pod.trouble), TEXT(pod.gpu_container), TEXT(pod.gpu_image),
+		HALF(pod.restarts), FLAG(pod.told_overuse), FLAG(pod.told_contention),
+		WIDE(pod.gpu_oom_ms)};
 	CLEANUP(str_finish) struct str before = STR_INIT(PACKED_MAX);
 	struct full f;
 	full_init(&f);

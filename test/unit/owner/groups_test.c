@@ -9,7 +9,6 @@
 
 struct scene {
 	struct pair label_items[2], note_items[1];
-	struct container container;
 	struct pod pod;
 	struct group_rule rule;
 	struct group_pair wanted;
@@ -23,14 +22,13 @@ static void scene_init(struct scene *s)
 {
 	*s = (struct scene){.groups = groups_create()};
 	s->label_items[0] = (struct pair){"example.com/run", "nightly"};
-	s->container = (struct container){.name = "main", .gpus = 1, .image = "reg/train:2"};
 	s->pod = (struct pod){.ns = "team",
 		.name = "p",
 		.owner = {"argoproj.io/v1alpha1", "Workflow", "nightly-x7k2p", "u"},
 		.labels = {s->label_items, 1},
 		.notes = {s->note_items, 0},
-		.containers = &s->container,
-		.container_count = 1};
+		.gpu_container = "main",
+		.gpu_image = "reg/train:2"};
 	s->rule = (struct group_rule){.owner_group = "argoproj.io", .owner_kind = "Workflow"};
 	s->group = (struct workload_group){.name = "runs",
 		.rules = &s->rule,
@@ -122,6 +120,8 @@ Test(groups, o10_what_cannot_be_used_says_why)
 		{"((a{100}){100}){100}", "repeats"},
 		{"a{99999999999999999999}", "repeats"},
 		{"a{1,2", NULL},
+		{"a++", "repeats a repetition"},
+		{"((((((((((((a+)+)+)+)+)+)+)+)+)+)+)+)", "repeats more"},
 	};
 	struct scene s;
 	scene_init(&s);
@@ -135,6 +135,14 @@ Test(groups, o10_what_cannot_be_used_says_why)
 			problem);
 		is_left_alone(&s, cases[i].regex);
 	}
+	struct group_pair foreign = {"example.com/x", NULL};
+	s.rule = (struct group_rule){.notes = {&foreign, 1}};
+	cr_assert(set(&s));
+	cr_assert_not_null(strstr(groups_problem(s.groups, 0), "use a label"));
+	s.group.key_from = GROUP_KEY_ANNOTATION_VALUE;
+	cr_assert(set(&s));
+	cr_assert_not_null(strstr(groups_problem(s.groups, 0), "keyName"));
+	s.group.key_from = GROUP_KEY_LABEL_VALUE;
 	s.rule = (struct group_rule){.container_name_regex = "main"};
 	cr_assert(set(&s));
 	cr_assert_not_null(strstr(groups_problem(s.groups, 0), "at least one of"));
@@ -146,6 +154,22 @@ Test(groups, o10_what_cannot_be_used_says_why)
 	cr_assert(set(&s));
 	cr_assert_null(groups_problem(s.groups, 0));
 	belongs_to(&s, "runs.nightly");
+	scene_finish(&s);
+}
+
+/* Inside of a set, or after a backslash, they repeat nothing. */
+Test(groups, what_looks_costly_and_is_not)
+{
+	static const char *const fine[] = {"[+*?{}]+", "^[][:digit:]+++]*$", "\\+\\+\\+*",
+		"^([a-z0-9]+)(-[a-z0-9]+)?(-[0-9]{4}){1,3}-.*$"};
+	struct scene s;
+	scene_init(&s);
+	for (size_t i = 0; i < COUNT_OF(fine); i++) {
+		s.rule.image_regex = fine[i];
+		cr_assert(set(&s));
+		cr_assert_null(groups_problem(s.groups, 0), "%s: %s", fine[i],
+			groups_problem(s.groups, 0));
+	}
 	scene_finish(&s);
 }
 
@@ -222,15 +246,14 @@ Test(groups, every_part_of_a_rule_must_hold)
 		.container_name_regex = "^main$"};
 	cr_assert(set(&s));
 	belongs_to(&s, "runs.nightly");
-	s.container.gpus = 0;
-	is_left_alone(&s, "the container has no GPU");
-	s.container.gpus = 1;
-	s.container.name = "side";
+	s.pod.gpu_container = "side";
 	is_left_alone(&s, "another container");
-	s.container.name = "main";
-	s.container.image = NULL;
+	s.pod.gpu_container = NULL;
+	is_left_alone(&s, "no container has a GPU");
+	s.pod.gpu_container = "main";
+	s.pod.gpu_image = NULL;
 	is_left_alone(&s, "an image that is not known");
-	s.container.image = "reg/train:2";
+	s.pod.gpu_image = "reg/train:2";
 	s.wanted.value = "weekly";
 	cr_assert(set(&s));
 	is_left_alone(&s, "another value");

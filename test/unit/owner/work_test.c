@@ -10,7 +10,10 @@ static enum workload_type work(
 	struct pod pod = {.owner = {api, kind, "x", "u"},
 		.labels = {&label, label.key != NULL ? 1 : 0},
 		.containers = &c,
-		.container_count = 1};
+		.container_count = 1,
+		.gpu_container = c.name,
+		.gpu_image = c.image,
+		.gpus = c.gpus};
 	struct owner_top top = owner_top_of(&pod, NULL);
 	return owner_work_of(&pod, &top);
 }
@@ -19,13 +22,13 @@ static const struct pair none;
 
 Test(work, o7_a_pytorch_job_trains)
 {
-	struct container c = {.gpus = 1, .image = "registry/pytorch:2"};
+	struct container c = {.name = "main", .gpus = 1, .image = "registry/pytorch:2"};
 	cr_assert_eq(work("kubeflow.org/v1", "PyTorchJob", c, none), WORKLOAD_TRAINING);
 }
 
 Test(work, the_owner_tells)
 {
-	struct container c = {.gpus = 1};
+	struct container c = {.name = "main", .gpus = 1};
 	cr_assert_eq(work("batch/v1", "Job", c, none), WORKLOAD_BATCH);
 	cr_assert_eq(work("kubeflow.org/v1", "Notebook", c, none), WORKLOAD_NOTEBOOK);
 	cr_assert_eq(work("tekton.dev/v1", "TaskRun", c, none), WORKLOAD_BUILD);
@@ -38,7 +41,7 @@ Test(work, the_owner_tells)
 
 Test(work, labels_tell)
 {
-	struct container c = {.gpus = 1};
+	struct container c = {.name = "main", .gpus = 1};
 	struct pair kserve = {"serving.kserve.io/inferenceservice", "llm"};
 	struct pair hub = {"component", "singleuser-server"}, other = {"component", "web"};
 	cr_assert_eq(work("apps/v1", "Deployment", c, kserve), WORKLOAD_INFERENCE_REAL_TIME);
@@ -49,7 +52,8 @@ Test(work, labels_tell)
 static enum workload_type run(const char *kind, const char *image, const char *a, const char *b)
 {
 	const char *args[] = {a, b};
-	struct container c = {.gpus = 1,
+	struct container c = {.name = "main",
+		.gpus = 1,
 		.image = image,
 		.args = args,
 		.arg_count = b != NULL	 ? 2

@@ -3,12 +3,8 @@
 #include <criterion/criterion.h>
 
 #include "base/alloc.h"
+#include "bed.h"
 #include "right/heal.h"
-
-#define START  1767225600000
-#define MINUTE 60000LL
-#define HOUR   (60 * MINUTE)
-#define GIB    1024LL
 
 static const struct sizing real_time = SIZING_DEFAULT;
 static struct sizing sizing;
@@ -270,13 +266,16 @@ Test(heal, H12_a_leak_stops_growing)
 		ask.recommended.mib = (ask.used_mib * 115 / 100 + 255) / 256 * 256;
 		ask.recommended.mib = ask.recommended.mib < ask.allocated.mib ? ask.recommended.mib
 									      : ask.allocated.mib;
+		bool leaked = heal.leaking;
 		raised += step()->acted;
+		cr_assert_not(leaked && last.acted);
 	}
 	cr_expect(heal.leaking);
 	cr_expect_geq(raised, 2);
 	int64_t stopped = ask.allocated.mib;
 	ask.recommended.mib = stopped + 10 * GIB;
 	cr_expect_eq(deny(MINUTE)->target.mib, stopped, "nor by its peak");
+	cr_expect_not(last.acted);
 	heal_resume(&heal);
 	ask.rising_hours = 0;
 	cr_expect_gt(deny(MINUTE)->target.mib, stopped);
@@ -335,4 +334,36 @@ Test(heal, it_is_found_again_after_a_restart)
 	struct recommended_healing none = {0};
 	heal_restore(&again, &none, last.target);
 	cr_expect_eq(again.memory.value, 0);
+}
+
+/* As who uses all of it does: what healing adds stays apart from what is held. */
+Test(heal, H5_after_it_what_is_recommended_is_in_force_again)
+{
+	struct bed b;
+	struct share held = {1000, 80LL * GIB};
+	bool whole = true;
+	bed_init(&b);
+	bed_use(&b, 24 * 60, 20, 6 * GIB);
+	bed_hold(&b, &held, &whole);
+	cr_assert_eq(held.mib, 7 * GIB);
+	int64_t healed = b.now, at_rest = 0;
+	for (int look = 0; look < 30 * 12 && at_rest == 0; look++) {
+		struct hold_answer a = bed_hold(&b, &held, &whole);
+		cr_assert_eq(a.target.mib, 7 * GIB);
+		cr_assert_eq(history_kept(b.history)->held.mib, 7 * GIB);
+		ask.now_ms = b.now;
+		ask.recommended = a.target;
+		ask.allocated = look == 0 ? a.target : last.target;
+		ask.denied = look == 0;
+		heal_step(&heal, &ask, &last);
+		at_rest = last.target.mib == 7 * GIB ? b.now : 0;
+		if (b.now < healed + DAY) {
+			cr_assert_eq(last.target.mib, 8 * GIB + 512);
+		}
+		bed_use(&b, 5, 20, 6 * GIB);
+	}
+	/* A day, then two steps of which the second would be below. */
+	cr_expect_eq(at_rest - healed, DAY + 30 * MINUTE);
+	cr_expect_not(last.healing);
+	bed_finish(&b);
 }

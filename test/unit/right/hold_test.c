@@ -1,6 +1,7 @@
 /* When a share is put in force. */
 #include <criterion/criterion.h>
 
+#include "base/rand.h"
 #include "bed.h"
 
 static const struct sizing real_time = SIZING_DEFAULT;
@@ -161,4 +162,81 @@ Test(hold, a_whole_gpu_is_converted_in_one_change)
 		cr_expect_eq(a.target.milli, a.changes ? 300 : 1000, "row %zu", i);
 		cr_expect_eq(a.target.mib, a.changes ? 7168 : 81920, "row %zu", i);
 	}
+}
+
+/* --- whatever happens --- */
+
+#define LOOKS_A_DAY (24 * 12)
+
+struct walk {
+	struct bed b;
+	struct rng rng;
+	int64_t percent, mib;
+	/* what was wanted at the looks of the last day, in a ring */
+	struct share wanted[LOOKS_A_DAY];
+	int looks;
+};
+
+/* It stays as it is for hours, and then is something else; sometimes nothing is heard. */
+static void live_on(struct walk *w)
+{
+	if (rng_below(&w->rng, 60) == 0) {
+		w->percent = (int64_t)rng_below(&w->rng, 101);
+		w->mib = 200 + (int64_t)rng_below(&w->rng, 100000);
+	}
+	if (rng_below(&w->rng, 200) == 0) {
+		w->b.now += (int64_t)rng_below(&w->rng, 20) * MINUTE;
+	}
+	bed_use(&w->b, 5, w->percent, w->mib);
+}
+
+static int64_t most_wanted(const struct walk *w, bool memory)
+{
+	int64_t most = 0;
+	for (int i = 0; i < LOOKS_A_DAY && i < w->looks; i++) {
+		int64_t value = memory ? w->wanted[i].mib : w->wanted[i].milli;
+		most = value > most ? value : most;
+	}
+	return most;
+}
+
+static void expect_sound(const struct walk *w, struct share from, struct share to)
+{
+	cr_assert(to.milli >= 100 && to.milli <= 1000 && to.milli % 50 == 0);
+	cr_assert(to.mib >= 1024 && to.mib <= w->b.device_mib);
+	cr_assert(to.mib % 256 == 0 || to.mib == w->b.device_mib);
+	/* Whoever asks for more than this within a day of it is served with it. */
+	cr_assert(to.milli >= from.milli || to.milli >= most_wanted(w, false));
+	cr_assert(to.mib >= from.mib || to.mib >= most_wanted(w, true));
+}
+
+Test(hold, whatever_happens_nothing_shrinks_below_what_a_day_asked_for)
+{
+	static struct walk w;
+	int grew = 0, shrank = 0;
+	for (uint64_t seed = 1; seed <= 6; seed++) {
+		struct share current = {1000, 80LL * GIB};
+		bool whole = true;
+		w = (struct walk){.percent = 20, .mib = 6000};
+		bed_init(&w.b);
+		w.b.sizing.half_life_s = 4 * 3600;
+		w.b.sizing.window_s = 2 * 86400;
+		history_fit(w.b.history, &w.b.sizing, w.b.now);
+		rng_seed(&w.rng, seed);
+		for (int look = 0; look < 40 * LOOKS_A_DAY; look++) {
+			live_on(&w);
+			struct share before = current;
+			bool was_whole = whole;
+			w.wanted[w.looks++ % LOOKS_A_DAY] = bed_recommend(&w.b).target;
+			bed_hold(&w.b, &current, &whole);
+			if (!was_whole) {
+				expect_sound(&w, before, current);
+				grew += current.milli > before.milli;
+				shrank += current.milli < before.milli;
+			}
+		}
+		bed_finish(&w.b);
+	}
+	cr_expect_gt(grew, 20, "%d", grew);
+	cr_expect_gt(shrank, 20, "%d", shrank);
 }

@@ -130,6 +130,10 @@ Test(prealloc, P6_what_grows_and_then_stays_is_growing)
 	cr_expect_eq(class, MEMORY_GROWING);
 	b.prealloc.memory_class = class;
 	cr_expect_eq(bed_recommend(&b).target.mib, 10 * GIB + 512);
+	/* Nor does anything else make it another: a whole device again, or a name. */
+	cr_expect_eq(watch(class, &w, true, 120, 70 * GIB), MEMORY_GROWING);
+	struct prealloc_look named = {.hinted = true};
+	cr_expect_eq(prealloc_classify(class, &w, &named), MEMORY_GROWING);
 	/* In a share of 10.5 GiB it fills 86 % of what it sees, level; it stays what it is. */
 	cr_expect_eq(watch(class, &w, false, 120, 9 * GIB), MEMORY_GROWING);
 	b.prealloc.owns_device = false;

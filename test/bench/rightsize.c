@@ -1,10 +1,11 @@
 /* What sizing costs: the histories of a cluster in memory, a round of samples, a round of
  * recommendations.
  *
- *     aliquot-bench-sizing [WORKLOADS [PODS [MINUTES]]]
+ *     aliquot-bench-rightsize [WORKLOADS [PODS [MINUTES]]]
  *
- * Prints the CPU time of one scrape of all pods, of the scrape that closes their minute, and of one
- * recommendation and its hold for each workload; and the memory of one history. */
+ * Tells the CPU time of one scrape of all pods, of the scrape that closes their minute, and of one
+ * recommendation and its hold for each workload, the worst of each; and the memory that a workload
+ * takes, its pods' part included. The bench itself is rightsize.py. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -108,13 +109,11 @@ int main(int argc, char **argv)
 		bytes += history_bytes(b.histories[i]);
 		history_destroy(b.histories[i]);
 	}
-	printf("%" PRId64 " workloads, %" PRId64 " pods, %" PRId64 " minutes\n", b.workloads,
-		b.pods, b.minutes);
-	printf("one scrape: at most %.1f ms of CPU, one that closes a minute %.1f ms\n", within,
-		closing);
-	printf("one recommendation of all: %.1f ms\n", one);
-	printf("one history: %zu bytes, and %zu for each pod\n", bytes / (size_t)b.workloads,
-		sizeof *b.feeds);
+	bytes += (size_t)b.pods * sizeof *b.feeds;
+	printf("{\"workloads\": %" PRId64 ", \"pods\": %" PRId64
+	       ", \"scrape_ms\": %.2f, \"minute_ms\": %.2f, \"recommend_ms\": %.2f"
+	       ", \"workload_bytes\": %zu}\n",
+		b.workloads, b.pods, within, closing, one, bytes / (size_t)b.workloads);
 	free(b.histories);
 	free(b.feeds);
 	return milli > 0 ? 0 : 1;

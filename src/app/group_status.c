@@ -1,0 +1,100 @@
+/* The first group whose status does not say what is so is written, then the next. */
+#include "group_status.h"
+
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "codec/group.h"
+#include "model/names.h"
+
+#define AFTER_MS  1000
+#define FAILED_MS 10000
+#define BODY_MAX  16384
+
+struct group_status {
+	struct kube *kube;
+	const struct groups *groups;
+	uint64_t call;	  /* 0: none under way */
+	uint64_t version; /* of the groups, when all of them said what is so */
+	int64_t next_at;
+};
+
+struct group_status *group_status_create(struct kube *kube, const struct groups *groups)
+{
+	struct group_status *s = xcalloc(1, sizeof *s);
+	s->kube = kube;
+	s->groups = groups;
+	return s;
+}
+
+void group_status_destroy(struct group_status *s)
+{
+	if (s != NULL) {
+		kube_cancel(s->kube, s->call);
+		free(s);
+	}
+}
+
+static bool says_so(const struct groups *groups, size_t i)
+{
+	const struct workload_group *g = groups_at(groups, i);
+	return g->status_observed_generation == g->generation &&
+	       text_equals(g->status_accepted_reason, groups_reason(groups, i));
+}
+
+static void on_written(void *data, const struct kube_answer *answer)
+{
+	struct group_status *s = data;
+	bool failed = answer->fault.kind != FAULT_NONE;
+	s->call = 0;
+	s->next_at = clock_mono(kube_clock(s->kube)) + (failed ? FAILED_MS : AFTER_MS);
+	if (failed) {
+		log_warn("the status of a group cannot be written", LOG_F(&answer->fault));
+	}
+}
+
+static void write_status(struct group_status *s, size_t i)
+{
+	CLEANUP(str_finish) struct str body = STR_INIT(BODY_MAX);
+	const struct workload_group *g = groups_at(s->groups, i);
+	const char *problem = groups_problem(s->groups, i);
+	struct group_verdict verdict = {
+		groups_reason(s->groups, i), problem, clock_wall(kube_clock(s->kube))};
+	struct build b = build_into(&body);
+	group_write_status(&b, g, &verdict);
+	ENSURE(build_ok(&b));
+	if (problem != NULL) {
+		log_warn("a group cannot be used", LOG_S("name", g->name),
+			LOG_S("reason", verdict.reason), LOG_S("problem", problem));
+	}
+	struct kube_write write = {.method = WIRE_PATCH,
+		.path = {.group_version = NAME_GROUP "/" NAME_VERSION,
+			.resource = "gpuworkloadgroups",
+			.name = g->name,
+			.subresource = "status"},
+		.content_type = KUBE_MERGE_PATCH,
+		.body = str_text(&body),
+		.body_size = body.len};
+	s->call = kube_put(s->kube, &write, on_written, s);
+}
+
+void group_status_step(struct group_status *s, int64_t now_mono_ms, bool writes)
+{
+	uint64_t version = groups_version(s->groups);
+	if (!writes || s->call != 0 || now_mono_ms < s->next_at || s->version == version) {
+		return;
+	}
+	for (size_t i = 0; i < groups_count(s->groups); i++) {
+		if (!says_so(s->groups, i)) {
+			write_status(s, i);
+			return;
+		}
+	}
+	s->version = version;
+}
+
+int64_t group_status_deadline(const struct group_status *s, bool writes)
+{
+	bool waits = s->call != 0 || s->version == groups_version(s->groups);
+	return writes && !waits ? s->next_at : TIME_NEVER;
+}

@@ -1,0 +1,464 @@
+/* Shares of tenants that run, in the picture of one step, in ledgers, and told. */
+#include "resize.h"
+
+#include <stdlib.h>
+
+#include "state.h"
+
+/* A write that was answered is shown by the watch, or it is asked for again. */
+#define ASSUME_MS   30000
+#define CONFLICT_MS 5000
+/* Whoever wants something has said so by then, after a restart too. */
+#define BEHIND_MS 600000
+
+static bool resize_same(const void *owner, uint32_t slot, const void *key)
+{
+	const struct resizes *all = owner;
+	return strcmp(all->items.items[slot].uid, key) == 0;
+}
+
+void resizes_init(struct engine *e)
+{
+	map_init(&e->resizes.by_uid, resize_same, &e->resizes);
+}
+
+static void resize_free(struct resize *r)
+{
+	free(r->uid);
+	free(r->rv);
+}
+
+void resizes_finish(struct resizes *all)
+{
+	vec_for_each (struct resize, r, &all->items) {
+		resize_free(r);
+	}
+	VEC_FINISH(&all->items);
+	VEC_FINISH(&all->behind);
+	VEC_FINISH(&all->decided);
+	map_finish(&all->by_uid);
+}
+
+static struct resize *resize_find(const struct engine *e, const char *uid)
+{
+	uint32_t i = map_find(&e->resizes.by_uid, hash_text(uid), uid);
+	return i == MAP_NONE ? NULL : &e->resizes.items.items[i];
+}
+
+struct resize *resize_touch(struct engine *e, const char *uid)
+{
+	struct resizes *all = &e->resizes;
+	struct resize *r = resize_find(e, uid);
+	if (r == NULL) {
+		struct resize fresh = {
+			.uid = xstrdup(uid), .backoff = {.first_ms = 1000, .cap_ms = 60000}};
+		VEC_PUSH(&all->items, fresh);
+		map_put(&all->by_uid, hash_text(uid), (uint32_t)all->items.count - 1);
+		r = &all->items.items[all->items.count - 1];
+	}
+	return r;
+}
+
+void resize_wanted(struct engine *e, const struct change *c)
+{
+	bool sound = c->milli > 0 && c->milli <= MODEL_GPU_MILLI && c->mem_mib > 0 &&
+		     c->mem_mib <= RESIZE_MIB_MAX;
+	if (text_empty(c->uid)) {
+		return;
+	}
+	struct resize *r = resize_touch(e, c->uid);
+	r->want = sound ? (struct share){c->milli, c->mem_mib} : (struct share){0};
+	r->state = sound ? SHARE_UNDERWAY : SHARE_UNASKED;
+	e->dirty = true;
+}
+
+enum share_state engine_share_state(const struct engine *e, const char *uid)
+{
+	const struct resize *r = resize_find(e, uid);
+	return r != NULL ? r->state : SHARE_UNASKED;
+}
+
+/* --- the picture --- */
+
+void resizes_begin(struct engine *e)
+{
+	VEC_CLEAR(&e->resizes.behind);
+	VEC_CLEAR(&e->resizes.decided);
+}
+
+static struct share larger(struct share a, struct share b)
+{
+	return (struct share){a.milli > b.milli ? a.milli : b.milli, a.mib > b.mib ? a.mib : b.mib};
+}
+
+static struct share told(const struct world_pod *p)
+{
+	return (struct share){p->gpu->milli, p->gpu->mem_mib};
+}
+
+static struct share given(const struct grant *entry)
+{
+	return (struct share){entry->milli, entry->mem_mib};
+}
+
+static bool same(struct share a, struct share b)
+{
+	return a.milli == b.milli && a.mib == b.mib;
+}
+
+static bool covers(struct share a, struct share b)
+{
+	return a.milli >= b.milli && a.mib >= b.mib;
+}
+
+struct share resize_counts(struct engine *e, const struct holder *h, const struct grant *entry,
+	const struct world_pod *p)
+{
+	/* A write under way that lets it shrink may fail. */
+	const struct grant *shown = h->asked_holds ? ledger_find(&h->pod.ledger, entry->uid) : NULL;
+	struct share counted = shown != NULL ? larger(given(entry), given(shown)) : given(entry);
+	bool runs = p != NULL && !p->gpu->gated && tenant_is_on(h, p->gpu);
+	if (runs && !same(counted, told(p))) {
+		uint32_t slot = world_class_slot(e->world, p->gpu->class, p->gpu->slot);
+		VEC_PUSH(&e->resizes.behind, slot);
+	}
+	/* A quota has what the tenant shows. */
+	if (runs && counted.milli > p->gpu->milli) {
+		quotas_take_pod(e, p, counted.milli - p->gpu->milli);
+	}
+	return counted;
+}
+
+struct share resize_may_have(const struct engine *e, const struct world_pod *p)
+{
+	const struct resize *r = resize_find(e, world_pod_uid(p));
+	bool open = r != NULL && !r->sealed && r->sent.milli > 0;
+	return open ? larger(told(p), r->sent) : told(p);
+}
+
+/* --- what is wanted --- */
+
+/* The entry that the tenant has on the GPU at `at`; NULL: none that can be written anew now. */
+static const struct grant *entry_at(const struct engine *e, uint32_t at, const char *uid)
+{
+	if (at == WORLD_NONE || e->snap.gpus.items[at].state != GPU_OPEN) {
+		return NULL;
+	}
+	return ledger_find(holder_ledger(e->snap_gpus.items[at].holder), uid);
+}
+
+/* What its entry should say now. */
+static struct share goal(const struct resize *r, const struct world_pod *p, struct share entry)
+{
+	bool settled = r->sealed && same(r->sent, r->want) && same(told(p), r->want);
+	return settled ? r->want : larger(entry, r->want);
+}
+
+static enum share_state judge_gpu(const struct engine *e, uint32_t at, const struct resize *r,
+	const struct world_pod *p, int64_t *more_milli)
+{
+	const struct grant *entry = entry_at(e, at, r->uid);
+	if (entry == NULL) {
+		return SHARE_UNDERWAY;
+	}
+	const struct place_gpu *g = &e->snap.gpus.items[at];
+	struct share next = goal(r, p, given(entry));
+	int64_t milli = next.milli - entry->milli, mib = next.mib - entry->mem_mib;
+	*more_milli += milli;
+	/* Nobody gets more of a GPU that gets nobody new. */
+	bool closed = g->fenced || e->snap.nodes.items[g->node].no_grants;
+	bool fits = (milli <= 0 || milli <= g->free_milli) && (mib <= 0 || mib <= g->free_mib);
+	return (milli > 0 || mib > 0) && (closed || !fits) ? SHARE_NO_ROOM : SHARE_HELD;
+}
+
+static bool within_quota(const struct engine *e, const struct world_pod *p, int64_t more_milli)
+{
+	struct quota_view quota;
+	return more_milli <= 0 || more_milli <= quotas_left_pod(e, p, 0, &quota);
+}
+
+/* SHARE_HELD: its ledgers can say what they should. */
+static enum share_state judge(
+	const struct engine *e, const struct resize *r, const struct world_pod *p)
+{
+	struct told t = told_of(p->gpu->uuid, p->gpu->capacity_pod);
+	enum share_state worst = SHARE_HELD;
+	int64_t more_milli = 0;
+	if (p->gpu->mps) {
+		return SHARE_FIXED;
+	}
+	if (p->gpu->gated || p->deleting || text_empty(p->gpu->uuid)) {
+		return SHARE_UNDERWAY;
+	}
+	while (told_next(&t)) {
+		enum share_state one = judge_gpu(e, snap_gpu_by_uuid(e, t.uuid), r, p, &more_milli);
+		worst = one > worst ? one : worst;
+	}
+	return worst == SHARE_HELD && !within_quota(e, p, more_milli) ? SHARE_QUOTA : worst;
+}
+
+/* Returns by how much more compute it is counted with; its entry says what it should where that is
+ * none, and `written` stays. */
+static int64_t take(struct engine *e, uint32_t at, const struct resize *r,
+	const struct world_pod *p, bool *written)
+{
+	struct place_gpu *g = &e->snap.gpus.items[at];
+	struct snap_gpu *s = &e->snap_gpus.items[at];
+	const struct grant *entry = entry_at(e, at, r->uid);
+	struct share next = goal(r, p, given(entry));
+	struct resized one = {at, r->uid, next, !covers(next, given(entry))};
+	if (same(one.share, given(entry))) {
+		return 0;
+	}
+	/* What it gives back is free once that is written. */
+	int64_t milli = one.share.milli - entry->milli, mib = one.share.mib - entry->mem_mib;
+	g->free_milli -= milli > 0 ? milli : 0;
+	g->free_mib -= mib > 0 ? mib : 0;
+	e->flights.decided += s->added == 0 ? 1 : 0;
+	s->added++;
+	*written = true;
+	VEC_PUSH(&e->resizes.decided, one);
+	return milli;
+}
+
+static bool entries_say(const struct engine *e, const struct world_pod *p, struct share want)
+{
+	struct told t = told_of(p->gpu->uuid, p->gpu->capacity_pod);
+	bool all = true;
+	while (all && told_next(&t)) {
+		const struct grant *g = entry_at(e, snap_gpu_by_uuid(e, t.uuid), world_pod_uid(p));
+		all = g != NULL && same(given(g), want);
+	}
+	return all;
+}
+
+/* A write that lets a ledger shrink may be late, and land as long as that has not changed since. So
+ * before somebody is told more, each ledger is written anew where that could be. */
+static bool all_sure(const struct engine *e, const struct world_pod *p)
+{
+	struct told t = told_of(p->gpu->uuid, p->gpu->capacity_pod);
+	bool sure = true;
+	while (told_next(&t)) {
+		uint32_t at = snap_gpu_by_uuid(e, t.uuid);
+		sure = sure && at != WORLD_NONE && e->snap_gpus.items[at].holder->trust.sure;
+	}
+	return sure;
+}
+
+static void confirm(struct engine *e, const struct world_pod *p)
+{
+	struct told t = told_of(p->gpu->uuid, p->gpu->capacity_pod);
+	while (told_next(&t)) {
+		uint32_t at = snap_gpu_by_uuid(e, t.uuid);
+		struct snap_gpu *s = at != WORLD_NONE ? &e->snap_gpus.items[at] : NULL;
+		if (s != NULL && !s->holder->trust.sure) {
+			s->confirms = true;
+		}
+	}
+}
+
+/* All of its entries; what finds no room among the writes of this step is left to the next. */
+static void decide_one(struct engine *e, struct resize *r, const struct world_pod *p)
+{
+	r->state = judge(e, r, p);
+	if (r->state != SHARE_HELD) {
+		return;
+	}
+	struct told t = told_of(p->gpu->uuid, p->gpu->capacity_pod);
+	int64_t more_milli = 0;
+	bool written = false;
+	while (flights_room(e) && told_next(&t)) {
+		more_milli += take(e, snap_gpu_by_uuid(e, t.uuid), r, p, &written);
+	}
+	if (!covers(told(p), r->want)) {
+		confirm(e, p);
+	}
+	bool there = !written && same(r->want, told(p)) && entries_say(e, p, r->want);
+	r->state = there ? SHARE_HELD : SHARE_UNDERWAY;
+	if (more_milli > 0) {
+		quotas_take_pod(e, p, more_milli);
+	}
+}
+
+void resizes_decide(struct engine *e)
+{
+	e->flights.decided = 0;
+	vec_for_each (struct resize, r, &e->resizes.items) {
+		const struct world_pod *p = world_pod_by_uid(e->world, r->uid);
+		bool is_tenant =
+			p != NULL && p->gpu->class == WORLD_TENANT && !world_pod_terminal(p);
+		if (is_tenant && r->want.milli > 0) {
+			decide_one(e, r, p);
+		} else if (is_tenant && r->behind_since > 0 &&
+			   e->now - r->behind_since >= BEHIND_MS) {
+			confirm(e, p);
+		}
+	}
+}
+
+void resize_entry(const struct engine *e, uint32_t at, struct grant *entry)
+{
+	vec_for_each (const struct resized, d, &e->resizes.decided) {
+		if (d->gpu == at && strcmp(d->uid, entry->uid) == 0) {
+			entry->milli = d->share.milli;
+			entry->mem_mib = d->share.mib;
+		}
+	}
+}
+
+bool resizes_shrink(const struct engine *e, uint32_t at)
+{
+	bool any = false;
+	vec_for_each (const struct resized, d, &e->resizes.decided) {
+		any = any || (d->gpu == at && d->shrinks);
+	}
+	return any;
+}
+
+/* --- the tenant is told --- */
+
+/* What all of its ledgers have for it, as the watch shows them: the least of each. False: one is
+ * being written, or has nothing for it. */
+static bool ledgers_have(const struct engine *e, const struct world_pod *p, struct share *ret)
+{
+	struct told t = told_of(p->gpu->uuid, p->gpu->capacity_pod);
+	struct share least = {INT64_MAX, INT64_MAX};
+	while (told_next(&t)) {
+		uint32_t at = snap_gpu_by_uuid(e, t.uuid);
+		const struct grant *g = entry_at(e, at, world_pod_uid(p));
+		const struct holder *h = g != NULL ? e->snap_gpus.items[at].holder : NULL;
+		if (h == NULL || h->asked_holds || h->flight != 0) {
+			return false;
+		}
+		least.milli = g->milli < least.milli ? g->milli : least.milli;
+		least.mib = g->mem_mib < least.mib ? g->mem_mib : least.mib;
+	}
+	*ret = least;
+	return least.milli != INT64_MAX;
+}
+
+static void send(struct engine *e, struct resize *r, const struct world_pod *p, struct share share,
+	struct plan *plan)
+{
+	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 1024};
+	const struct pod pod = pod_of(p, &arena);
+	if (text_equals(r->rv, pod.resource_version) && e->now < r->rest_until) {
+		wake_by(e, r->rest_until);
+		return;
+	}
+	struct action *a = emit(e, plan, ACTION_RESIZE);
+	a->ns = arena_strdup(&plan->arena, pod.ns);
+	a->name = arena_strdup(&plan->arena, pod.name);
+	a->uid = arena_strdup(&plan->arena, pod.uid);
+	a->resource_version = arena_strdup(&plan->arena, pod.resource_version);
+	a->milli = share.milli;
+	a->mem_mib = share.mib;
+	a->policy = emit_policy(e, &pod, plan);
+	text_set(&r->rv, pod.resource_version);
+	r->flight = a->id;
+	r->sent = share;
+	r->sealed = false;
+}
+
+/* Nobody wants anything for it, and its books differ. */
+static void follow(struct engine *e, struct resize *r, const struct world_pod *p,
+	struct share ledger, struct plan *plan)
+{
+	r->behind_since = r->behind_since > 0 ? r->behind_since : e->now;
+	int64_t due = r->behind_since + BEHIND_MS;
+	if (e->now < due) {
+		wake_by(e, due);
+	} else if (all_sure(e, p) && !same(ledger, told(p))) {
+		send(e, r, p, ledger, plan);
+	}
+}
+
+static void tell(struct engine *e, struct resize *r, const struct world_pod *p, struct plan *plan)
+{
+	struct share ledger = {0};
+	if (r->flight != 0 || p->gpu->mps || p->gpu->gated || p->deleting ||
+		world_pod_terminal(p) || !flights_room(e) || !ledgers_have(e, p, &ledger)) {
+		return;
+	}
+	if (r->want.milli == 0) {
+		follow(e, r, p, ledger, plan);
+		return;
+	}
+	bool settled = same(told(p), r->want) &&
+		       ((r->sealed && same(r->sent, r->want)) || entries_say(e, p, r->want));
+	bool sure = covers(told(p), r->want) || all_sure(e, p);
+	if (!settled && sure && covers(ledger, r->want)) {
+		send(e, r, p, r->want, plan);
+	}
+}
+
+void resizes_emit(struct engine *e, struct plan *plan)
+{
+	vec_for_each (const uint32_t, slot, &e->resizes.behind) {
+		(void)resize_touch(e, world_pod_uid(world_pod_at(e->world, *slot)));
+	}
+	vec_for_each (struct resize, r, &e->resizes.items) {
+		const struct world_pod *p = world_pod_by_uid(e->world, r->uid);
+		if (p != NULL && p->gpu->class == WORLD_TENANT) {
+			tell(e, r, p, plan);
+		}
+	}
+}
+
+void resize_settle(struct engine *e, int64_t now, uint64_t id, const struct outcome *o)
+{
+	vec_for_each (struct resize, r, &e->resizes.items) {
+		if (r->flight != id) {
+			continue;
+		}
+		r->flight = 0;
+		r->sealed = o->fault.kind == FAULT_NONE;
+		if (r->sealed) {
+			r->backoff.attempt = 0;
+			r->rest_until = now + ASSUME_MS;
+		} else if (o->fault.kind == FAULT_CONFLICT || o->fault.unknown_outcome) {
+			r->rest_until = now + CONFLICT_MS;
+		} else {
+			r->rest_until = now + backoff_next(&r->backoff, &e->rng);
+		}
+		return;
+	}
+}
+
+static void forget(struct resizes *all, size_t i)
+{
+	map_remove(&all->by_uid, hash_text(all->items.items[i].uid), (uint32_t)i);
+	resize_free(&all->items.items[i]);
+	size_t last = all->items.count - 1;
+	if (i != last) {
+		const char *uid = all->items.items[last].uid;
+		map_remove(&all->by_uid, hash_text(uid), (uint32_t)last);
+		map_put(&all->by_uid, hash_text(uid), (uint32_t)i);
+	}
+	VEC_REMOVE_SWAP(&all->items, i);
+}
+
+void resizes_sweep(struct engine *e)
+{
+	struct resizes *all = &e->resizes;
+	for (size_t i = all->items.count; i-- > 0;) {
+		const struct resize *r = &all->items.items[i];
+		const struct world_pod *p = world_pod_by_uid(e->world, r->uid);
+		bool gone = p == NULL || world_pod_terminal(p);
+		bool idle = r->want.milli == 0 && e->now >= r->rest_until &&
+			    (p == NULL || entries_say(e, p, told(p)));
+		if (r->flight == 0 && (gone || idle)) {
+			forget(all, i);
+		}
+	}
+}
+
+/* What is wanted is told anew by who wants it; what was under way then is nobody's. */
+void resizes_new_term(struct resizes *all)
+{
+	vec_for_each (struct resize, r, &all->items) {
+		resize_free(r);
+	}
+	VEC_CLEAR(&all->items);
+	map_clear(&all->by_uid);
+}
