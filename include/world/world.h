@@ -66,6 +66,8 @@ struct world_gpu {
 	bool told_memory, ready; /* its framework was told what to take; its condition Ready */
 	const char *uuid, *capacity_pod; /* interned; lists, as model/gpu.h says */
 	const char *policy;		 /* interned; by name, under which it was placed */
+	/* interned; that asks for its GPUs, or did; NULL: several do, or it is not told */
+	const char *container;
 	/* what the scopes of quotas ask for */
 	const char *priority_class; /* interned */
 	bool has_deadline, best_effort, crosses_namespaces;

@@ -150,7 +150,7 @@ def test_an_agent_is_what_the_controller_looks_for_and_has_no_right_to_spare():
     assert container["securityContext"] == {"allowPrivilegeEscalation": False, "readOnlyRootFilesystem": True,
                                             "capabilities": {"drop": ["ALL"]}}
     paths = {volume["name"]: volume["hostPath"]["path"] for volume in spec["volumes"] if "hostPath" in volume}
-    assert paths == {"cgroup": "/sys/fs/cgroup"}
+    assert paths == {"cgroup": "/sys/fs/cgroup", "mps": "/run/aliquot/mps"}
     assert all(mount["readOnly"] for mount in container["volumeMounts"])
     secret, = [volume["secret"]["secretName"] for volume in spec["volumes"] if "secret" in volume]
     assert one("Secret", secret)
