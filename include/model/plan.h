@@ -12,18 +12,21 @@
 #include "model/injection.h"
 #include "model/pod.h"
 #include "model/reason.h"
+#include "model/recommendation.h"
 
 enum action_type {
-	ACTION_CREATE_CAPACITY, /* POST a capacity pod */
-	ACTION_DELETE_CAPACITY, /* DELETE with preconditions uid and resourceVersion */
-	ACTION_GRANT,		/* PATCH the ledger of a capacity pod: the compare-and-swap */
-	ACTION_PLACE,		/* PATCH a tenant: guarded keys, pin, gate off */
-	ACTION_RESIZE,		/* PATCH a tenant that runs: how much of its GPU is its own */
-	ACTION_CONDITION,	/* PATCH pods/status: aliquot.dev/Placed */
-	ACTION_POLICY_STATUS,	/* PATCH gpupolicies/status */
-	ACTION_EVICT,		/* POST an Eviction of a tenant (I5) */
-	ACTION_READ_JOB,	/* GET a Job: does it count an evicted pod as failed? (C21) */
-	ACTION_EVENT,		/* POST an event; shed first */
+	ACTION_CREATE_CAPACITY,	      /* POST a capacity pod */
+	ACTION_DELETE_CAPACITY,	      /* DELETE with preconditions uid and resourceVersion */
+	ACTION_GRANT,		      /* PATCH the ledger of a capacity pod: the compare-and-swap */
+	ACTION_PLACE,		      /* PATCH a tenant: guarded keys, pin, gate off */
+	ACTION_RESIZE,		      /* PATCH a tenant that runs: how much of its GPU is its own */
+	ACTION_CONDITION,	      /* PATCH pods/status: aliquot.dev/Placed */
+	ACTION_POLICY_STATUS,	      /* PATCH gpupolicies/status */
+	ACTION_EVICT,		      /* POST an Eviction of a tenant (I5) */
+	ACTION_READ_JOB,	      /* GET a Job: does it count an evicted pod as failed? (C21) */
+	ACTION_CREATE_RECOMMENDATION, /* POST a GPURecommendation, after its owner was read */
+	ACTION_RECOMMENDATION_STATUS, /* apply its status */
+	ACTION_EVENT,		      /* POST an event; shed first */
 };
 
 /* One flat struct; which fields count is said beside them. All text lives in the plan's arena. */
@@ -72,6 +75,7 @@ struct action {
 	const char *capacity_pod;
 	int64_t milli;
 	int64_t mem_mib;
+	int32_t framework_memory; /* thousandths that its framework is told; 0: it is told none */
 	const char *policy; /* NAME@GENERATION under which it was given; NULL: there is none */
 	/* the pod's own required OR terms count: every one must get the pin */
 	uint32_t node_term_count;
@@ -92,6 +96,11 @@ struct action {
 	int32_t matched, automated;
 	bool overlapping;
 	int64_t accepted_ms, overlapping_ms, ready_ms; /* since when it is so; 0: from now on */
+	/* CREATE_RECOMMENDATION, RECOMMENDATION_STATUS */
+	const struct recommendation *recommendation;
+	/* CREATE_RECOMMENDATION: with whom it goes; api_version NULL: nobody. Without a uid it is
+	 * read first */
+	struct owner owner;
 };
 
 struct plan {

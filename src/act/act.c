@@ -12,38 +12,11 @@
 #include "base/log.h"
 #include "codec/job.h"
 #include "codec/pod.h"
+#include "jobs.h"
 #include "json/decode.h"
 #include "model/names.h"
 
 #define TOKEN_MS (1000 / ACT_CONDITIONS_PER_SECOND)
-
-enum job_stage {
-	JOB_QUEUED,
-	JOB_CONFIRMING, /* that a tenant still waits that is struck out */
-	JOB_READING,	/* a tenant with affinity of its own, before its placement */
-	JOB_WRITING,
-	JOB_READING_BACK, /* a capacity pod that was there already */
-	JOB_READING_ONLY, /* nothing is written */
-	JOB_OVER,	  /* `fault` is the outcome, to be told by the step */
-};
-
-struct job {
-	struct job *next; /* owned by its list */
-	struct act *act;  /* borrowed */
-	struct arena arena;
-	struct action action; /* in the arena */
-	enum job_stage stage;
-	uint64_t call;
-	struct fault fault;
-	bool spares;
-	uint32_t confirmed; /* of those that are struck out */
-};
-
-struct job_list {
-	struct job *head;  /* owned */
-	struct job **tail; /* where the next one is hung in */
-	size_t count;
-};
 
 struct act {
 	struct kube *kube;	 /* borrowed */
@@ -58,50 +31,6 @@ struct act {
 	int64_t tokens_ms, filled_ms;
 	bool news; /* something may be startable */
 };
-
-/* --- lists --- */
-
-static void list_init(struct job_list *l)
-{
-	*l = (struct job_list){.tail = &l->head};
-}
-
-static void list_push(struct job_list *l, struct job *j)
-{
-	j->next = NULL;
-	*l->tail = j;
-	l->tail = &j->next;
-	l->count++;
-}
-
-static void list_remove(struct job_list *l, struct job *j)
-{
-	struct job **slot = &l->head;
-	while (*slot != j) {
-		slot = &(*slot)->next;
-	}
-	*slot = j->next;
-	if (l->tail == &j->next) {
-		l->tail = slot;
-	}
-	l->count--;
-}
-
-static void job_destroy(struct job *j)
-{
-	arena_finish(&j->arena);
-	free(j);
-}
-
-static void list_finish(struct job_list *l)
-{
-	while (l->head != NULL) {
-		struct job *j = l->head;
-		list_remove(l, j);
-		kube_cancel(j->act->kube, j->call);
-		job_destroy(j);
-	}
-}
 
 /* --- lifecycle --- */
 
@@ -121,10 +50,10 @@ struct act *act_create(struct kube *kube, struct events *recorder, const struct 
 	};
 	a->events = *events;
 	a->data = data;
-	list_init(&a->queue);
-	list_init(&a->conditions);
-	list_init(&a->in_flight);
-	list_init(&a->over);
+	job_list_init(&a->queue);
+	job_list_init(&a->conditions);
+	job_list_init(&a->in_flight);
+	job_list_init(&a->over);
 	a->tokens_ms = 1000;
 	a->filled_ms = clock_mono(kube_clock(kube));
 	return a;
@@ -135,10 +64,10 @@ void act_destroy(struct act *a)
 	if (a == NULL) {
 		return;
 	}
-	list_finish(&a->queue);
-	list_finish(&a->conditions);
-	list_finish(&a->in_flight);
-	list_finish(&a->over);
+	job_list_finish(&a->queue, a->kube);
+	job_list_finish(&a->conditions, a->kube);
+	job_list_finish(&a->in_flight, a->kube);
+	job_list_finish(&a->over, a->kube);
 	char *all[] = {a->settings.ns, a->settings.image, a->settings.pull_policy,
 		a->settings.owner_name, a->settings.owner_uid, a->settings.command};
 	for (size_t i = 0; i < COUNT_OF(all); i++) {
@@ -183,7 +112,7 @@ static void refuse(struct act *a, struct job *j, enum fault_kind kind, const cha
 {
 	fault_set(&j->fault, kind, "%s", why);
 	j->stage = JOB_OVER;
-	list_push(&a->over, j);
+	job_list_push(&a->over, j);
 	a->news = true;
 }
 
@@ -210,7 +139,7 @@ static void on_answer(void *data, const struct kube_answer *answer);
 
 static void conclude_sent(struct job *j, const struct fault *fault, const struct pod *pod)
 {
-	list_remove(&j->act->in_flight, j);
+	job_list_remove(&j->act->in_flight, j);
 	conclude(j, fault, pod);
 }
 
@@ -286,6 +215,7 @@ static void send_write(struct job *j, struct draft *draft)
 		.content_type = draft->content_type,
 		.body = str_text(&draft->body),
 		.body_size = draft->body.len,
+		.options = draft->options,
 		.timeout_ms = left > 0 ? left : 1,
 	};
 	j->stage = JOB_WRITING;
@@ -346,6 +276,30 @@ static void confirm_answered(struct job *j, const struct kube_answer *answer)
 	confirm_next(j);
 }
 
+static void read_owner(struct job *j)
+{
+	struct kube_path path = recommendation_owner_path(&j->action, &j->arena);
+	j->stage = JOB_READING_OWNER;
+	j->call = kube_get(j->act->kube, &path, on_answer, j);
+}
+
+static void owner_answered(struct job *j, const struct kube_answer *answer)
+{
+	struct draft draft = {.body = STR_INIT(DRAFT_BODY_MAX)};
+	struct fault fault = {0};
+	if (!may_write(j->act)) {
+		fault_set(&fault, FAULT_DENIED, "not leading");
+	}
+	if (fault.kind != FAULT_NONE ||
+		recommendation_owner_read(&j->action, answer, &j->arena, &fault) != 0 ||
+		create_recommendation_draft(&j->action, &draft, &fault) != 0) {
+		conclude_sent(j, &fault, NULL);
+	} else {
+		send_write(j, &draft);
+	}
+	str_finish(&draft.body);
+}
+
 static void read_job(struct job *j)
 {
 	j->stage = JOB_READING_ONLY;
@@ -383,6 +337,9 @@ static void on_answer(void *data, const struct kube_answer *answer)
 	case JOB_READING_BACK:
 		read_back_answered(j, answer);
 		return;
+	case JOB_READING_OWNER:
+		owner_answered(j, answer);
+		return;
 	case JOB_READING_ONLY:
 		job_answered(j, answer);
 		return;
@@ -416,6 +373,10 @@ static int build_draft(
 		return policy_status_draft(x, wall, draft, ret_fault);
 	case ACTION_EVICT:
 		return evict_draft(x, draft, ret_fault);
+	case ACTION_CREATE_RECOMMENDATION:
+		return create_recommendation_draft(x, draft, ret_fault);
+	case ACTION_RECOMMENDATION_STATUS:
+		return recommendation_status_draft(x, draft, ret_fault);
 	case ACTION_READ_JOB:
 	case ACTION_EVENT:
 		break;
@@ -426,32 +387,37 @@ static int build_draft(
 /* Out of its queue and on its way, or over. */
 static void start(struct act *a, struct job_list *from, struct job *j)
 {
-	list_remove(from, j);
+	job_list_remove(from, j);
 	if (!may_write(a)) {
 		refuse(a, j, FAULT_DENIED, "not leading");
 		return;
 	}
 	if (j->action.type == ACTION_PLACE && j->action.node_term_count > 0) {
-		list_push(&a->in_flight, j);
+		job_list_push(&a->in_flight, j);
 		read_object(j, JOB_READING);
 		return;
 	}
 	if (j->action.type == ACTION_GRANT && j->action.still.count > 0) {
-		list_push(&a->in_flight, j);
+		job_list_push(&a->in_flight, j);
 		confirm_next(j);
 		return;
 	}
+	if (recommendation_reads_owner(&j->action)) {
+		job_list_push(&a->in_flight, j);
+		read_owner(j);
+		return;
+	}
 	if (j->action.type == ACTION_READ_JOB) {
-		list_push(&a->in_flight, j);
+		job_list_push(&a->in_flight, j);
 		read_job(j);
 		return;
 	}
 	struct draft draft = {.body = STR_INIT(DRAFT_BODY_MAX)};
 	if (build_draft(a, &j->action, &draft, &j->fault) != 0) {
 		j->stage = JOB_OVER;
-		list_push(&a->over, j);
+		job_list_push(&a->over, j);
 	} else {
-		list_push(&a->in_flight, j);
+		job_list_push(&a->in_flight, j);
 		send_write(j, &draft);
 	}
 	str_finish(&draft.body);
@@ -503,7 +469,7 @@ static void tell_over(struct act *a)
 	/* What the receiver submits meanwhile waits for the next step. */
 	for (size_t left = a->over.count; left > 0; left--) {
 		struct job *j = a->over.head;
-		list_remove(&a->over, j);
+		job_list_remove(&a->over, j);
 		conclude(j, &j->fault, NULL);
 	}
 }
@@ -540,7 +506,7 @@ static void supersede(
 		next = j->next;
 		if (j->action.type == older && action_same_object(&j->action, newer) &&
 			text_equals(j->action.condition, newer->condition)) {
-			list_remove(list, j);
+			job_list_remove(list, j);
 			refuse(a, j, FAULT_CONFLICT, "a newer action took its place in the queue");
 		}
 	}
@@ -586,7 +552,7 @@ void act_submit(struct act *a, const struct action *action)
 		refuse(a, j, FAULT_LIMIT, "too many writes are waiting");
 		return;
 	}
-	list_push(list, j);
+	job_list_push(list, j);
 }
 
 size_t act_in_flight(const struct act *a)

@@ -20,6 +20,7 @@ struct draft {
 	enum wire_method method;
 	struct kube_path path;
 	const char *content_type;
+	unsigned options; /* of kube_write */
 	struct str body;
 };
 
@@ -57,6 +58,15 @@ MUST_CHECK int policy_status_draft(
 	const struct action *x, int64_t wall_ms, struct draft *ret_draft, struct fault *ret_fault);
 MUST_CHECK int evict_draft(
 	const struct action *x, struct draft *ret_draft, struct fault *ret_fault);
+MUST_CHECK int create_recommendation_draft(
+	const struct action *x, struct draft *ret_draft, struct fault *ret_fault);
+MUST_CHECK int recommendation_status_draft(
+	const struct action *x, struct draft *ret_draft, struct fault *ret_fault);
+/* Is the owner to be read before it is made? Where, and what was read. */
+bool recommendation_reads_owner(const struct action *x);
+struct kube_path recommendation_owner_path(const struct action *x, struct arena *a);
+MUST_CHECK int recommendation_owner_read(struct action *x, const struct kube_answer *answer,
+	struct arena *a, struct fault *ret_fault);
 void action_count(struct metric_registry *metrics, const struct action *x, const struct fault *f);
 /* It was done: said and counted. */
 void evict_note(struct metric_registry *metrics, const struct action *x);

@@ -95,6 +95,18 @@ static void copy_gates(struct arena *a, const struct action *from, struct action
 	}
 }
 
+static void copy_recommendation(struct arena *a, const struct action *from, struct action *to)
+{
+	const struct owner *o = &from->owner;
+	to->owner = (struct owner){arena_strdup(a, o->api_version), arena_strdup(a, o->kind),
+		arena_strdup(a, o->name), arena_strdup(a, o->uid)};
+	if (from->recommendation != NULL) {
+		struct recommendation *r = ARENA_NEW(a, struct recommendation);
+		recommendation_copy(a, from->recommendation, r);
+		to->recommendation = r;
+	}
+}
+
 void action_copy(struct arena *arena, const struct action *from, struct action *ret_action)
 {
 	struct action *to = ret_action;
@@ -115,6 +127,7 @@ void action_copy(struct arena *arena, const struct action *from, struct action *
 	to->message = arena_strdup(arena, from->message);
 	to->regarding_kind = arena_strdup(arena, from->regarding_kind);
 	to->regarding_api_version = arena_strdup(arena, from->regarding_api_version);
+	copy_recommendation(arena, from, to);
 	copy_tolerations(arena, from, to);
 	copy_where(arena, from, to);
 	copy_ledger(arena, &from->ledger, &to->ledger);

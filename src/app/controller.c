@@ -6,6 +6,7 @@
  *     agents of nodes with tenants -> engine.observe   (agents.c)
  *     use of pods with a GPU             (usages.c)
  *     recommendations, groups -> what admission needs of them
+ *     use -> sizer.step -> plan -> act   (sizes.c)
  *     engine.step -> plan -> act         (turn, below)
  *     act -> outcome -> engine.settle
  *     admission -> hook                  (routes.c), with what the world knows */
@@ -43,7 +44,7 @@ static bool on_change(void *data, const struct change *change)
 {
 	struct controller *c = data;
 	if (change->kind == KIND_RECOMMENDATION) {
-		return advice_apply(c->advice, change);
+		return advice_apply(c->advice, change) && sizes_observe(c->sizes, change);
 	}
 	if (change->kind == KIND_GROUP) {
 		return groups_apply(c->groups, change);
@@ -86,7 +87,9 @@ static void on_outcome(void *data, const struct action *action, const struct out
 			LOG_I("term", election_term(c->election)), LOG_S("name", action->name));
 		election_doubt(c->election);
 	}
-	engine_settle(c->engine, now_of(c), action->id, outcome);
+	if (!sizes_settle(c->sizes, action, outcome)) {
+		engine_settle(c->engine, now_of(c), action->id, outcome);
+	}
 }
 
 static int64_t write_ms(void *data)
@@ -252,6 +255,7 @@ static void on_turn(void *data)
 	certs_step(c->certs, now);
 	agents_step(c->agents, now, election_leads(c->election));
 	usages_step(c->usages, now, election_leads(c->election));
+	sizes_step(c->sizes, now, election_leads(c->election));
 	group_status_step(c->group_status, now, election_leads(c->election));
 	canary_step(c->canary, now,
 		election_leads(c->election) && certs_published(c->certs) && c->webhook != NULL);
@@ -272,6 +276,7 @@ static void on_turn(void *data)
 	at = time_min(at, certs_deadline(c->certs));
 	at = time_min(at, agents_deadline(c->agents, election_leads(c->election)));
 	at = time_min(at, usages_deadline(c->usages, election_leads(c->election)));
+	at = time_min(at, sizes_deadline(c->sizes, election_leads(c->election)));
 	at = time_min(at, group_status_deadline(c->group_status, election_leads(c->election)));
 	at = time_min(at, act_deadline(c->act));
 	at = time_min(at, events_deadline(c->events));
@@ -394,7 +399,18 @@ static int make_usages(struct controller *c, struct fault *f)
 		.world = engine_world(c->engine),
 		.options = &c->options};
 	c->usages = usages_create(&config, f);
-	return c->usages != NULL ? 0 : -1;
+	if (c->usages == NULL) {
+		return -1;
+	}
+	struct sizes_config sizes = {.clock = c->clock,
+		.world = engine_world(c->engine),
+		.groups = c->groups,
+		.latest = usages_latest(c->usages),
+		.act = c->act,
+		.round_ms = c->options.rightsizing_s * 1000,
+		.use_ms = c->options.usage_s * 1000};
+	c->sizes = sizes_create(&sizes);
+	return 0;
 }
 
 static void make_leader_side(struct controller *c)
@@ -514,6 +530,7 @@ static void controller_finish(struct controller *c)
 	server_destroy(c->pages);
 	canary_destroy(c->canary);
 	agents_destroy(c->agents);
+	sizes_destroy(c->sizes);
 	usages_destroy(c->usages);
 	certs_destroy(c->certs);
 	feeds_destroy(c->feeds);

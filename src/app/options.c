@@ -108,6 +108,8 @@ static const struct option_row rows[] = {
 	{"usage-prometheus-token", TEXT(usage_prometheus_token), "", 0, 0, NULL,
 		"file with a bearer token for it, which is sent over https only; empty: none"},
 	{"usage-seconds", NUMBER(usage_s), "15", 5, 300, NULL, "how often use is read"},
+	{"rightsizing-seconds", NUMBER(rightsizing_s), "30", 1, 3600, NULL,
+		"how often it is looked at what each workload should have"},
 	{"usage-gauges", TEXT(usage_gauges), "off", 0, 0, "off|pods|prometheus",
 		"what vLLM, SGLang and Triton tell of themselves: not read, read from pods by "
 		"their prometheus.io annotations, or from the Prometheus"},

@@ -47,6 +47,7 @@ struct options {
 	int64_t journal_files;
 	int64_t journal_memory_mib;
 	int64_t usage_s;
+	int64_t rightsizing_s;
 	bool usage_agents;
 	bool debug;
 	bool never_lead;

@@ -20,6 +20,7 @@
 #include "link/link.h"
 #include "options.h"
 #include "recorder.h"
+#include "sizes.h"
 #include "usages.h"
 #include "owner/groups.h"
 #include "volumes.h"
@@ -49,6 +50,7 @@ struct controller {
 	struct certs *certs;
 	struct agents *agents;
 	struct usages *usages;
+	struct sizes *sizes;
 	struct canary *canary;
 	struct server *pages;	/* metrics and health */
 	struct server *webhook; /* exists once there is a certificate */

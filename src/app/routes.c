@@ -156,6 +156,34 @@ static void update_usage(struct controller *c)
 		NULL, t.mem_bytes >> 20);
 }
 
+static void update_sizes(struct controller *c)
+{
+	struct sizer_totals t = {0};
+	if (election_leads(c->election)) {
+		sizes_sum(c->sizes, &t);
+	}
+	const struct {
+		const char *labels;
+		int64_t value;
+	} states[] = {{"state=\"ready\"", t.ready}, {"state=\"learning\"", t.learning},
+		{"state=\"stale\"", t.stale}};
+	for (size_t i = 0; i < COUNT_OF(states); i++) {
+		gauge(c, "aliquot_recommendations",
+			"Workloads with GPU pods, by what is known of their use.", states[i].labels,
+			states[i].value);
+	}
+	gauge(c, "aliquot_recommendation_workloads", "Workloads that are remembered.", NULL,
+		t.workloads);
+	gauge(c, "aliquot_recommendation_pods", "Pods whose use is remembered.", NULL, t.pods);
+	gauge(c, "aliquot_recommendation_bytes", "Memory that all of that takes.", NULL,
+		(int64_t)t.bytes);
+	gauge(c, "aliquot_recommendation_rounds", "How often all workloads were looked at.", NULL,
+		(int64_t)t.rounds);
+	gauge(c, "aliquot_saved_milli",
+		"Milli-GPUs that running pods have less than their templates ask for.", NULL,
+		t.saved_milli);
+}
+
 void routes_update_metrics(struct controller *c)
 {
 	const struct engine_report *r = engine_report(c->engine);
@@ -163,6 +191,7 @@ void routes_update_metrics(struct controller *c)
 	update_decisions(c);
 	update_agents(c);
 	update_usage(c);
+	update_sizes(c);
 	gauge(c, "aliquot_tenants", "Tenants known.", NULL,
 		(int64_t)world_class_count(w, WORLD_TENANT));
 	gauge(c, "aliquot_pods", "Pods in the cache.", NULL, (int64_t)world_pod_count(w));

@@ -309,6 +309,12 @@ static void decide_one(struct engine *e, struct resize *r, const struct world_po
 	}
 }
 
+/* What its framework was told at its start it has taken, and stays in the books. */
+static void keep_memory(struct resize *r, const struct world_pod *p)
+{
+	r->want.mib = p->gpu->told_memory ? p->gpu->mem_mib : r->want.mib;
+}
+
 void resizes_decide(struct engine *e)
 {
 	e->flights.decided = 0;
@@ -317,6 +323,7 @@ void resizes_decide(struct engine *e)
 		bool is_tenant =
 			p != NULL && p->gpu->class == WORLD_TENANT && !world_pod_terminal(p);
 		if (is_tenant && r->want.milli > 0) {
+			keep_memory(r, p);
 			decide_one(e, r, p);
 		}
 	}

@@ -14,8 +14,9 @@
  * Who wants another share for a tenant says so by CHANGE_SHARE, once; it is remembered while the
  * tenant is there, by this process alone, and tried whenever there may be room. Where nobody says
  * anything and the books differ for long, somebody was interrupted: the tenant is told what its
- * ledger says. Tenants of MPS cannot be changed while they run: they are left as they are. The
- * engine owns it; nothing fails. */
+ * ledger says. Tenants of MPS cannot be changed while they run: they are left as they are; of a
+ * framework that was told at its start what to take the compute alone changes. The engine owns it;
+ * nothing fails. */
 #ifndef ENGINE_RESIZE_H
 #define ENGINE_RESIZE_H
 

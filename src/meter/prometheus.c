@@ -324,7 +324,7 @@ static void on_done(void *data, const struct wire_answer *answer)
 		failed(p, count_verdict(&f), &f);
 	}
 	if (asking != NULL) {
-		history_take(p, asking, &a, good ? NULL : &f);
+		history_answered(p, asking, &a, good ? NULL : &f);
 	} else if (good) {
 		take_batch(p, &a);
 	} else if (f.kind == FAULT_LIMIT) {

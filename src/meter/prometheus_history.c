@@ -172,7 +172,7 @@ static void failed(struct prometheus *p, struct history *h, const struct fault *
 	}
 }
 
-void history_take(struct prometheus *p, struct history *h, const struct promql_answer *a,
+void history_answered(struct prometheus *p, struct history *h, const struct promql_answer *a,
 	const struct fault *f)
 {
 	if (f != NULL) {

@@ -55,7 +55,7 @@ int64_t prometheus_policy_ms(const struct prometheus *p, int64_t wall_ms);
 /* prometheus_history.c */
 void history_send(struct prometheus *p, struct history *h);
 /* `f`: NULL where there is an answer. True: it is at its end and gone. */
-void history_take(struct prometheus *p, struct history *h, const struct promql_answer *a,
+void history_answered(struct prometheus *p, struct history *h, const struct promql_answer *a,
 	const struct fault *f);
 void history_finish_all(struct prometheus *p);
 

@@ -29,7 +29,8 @@ struct action *plan_add(struct plan *p, enum action_type type, uint64_t id)
 const char *action_type_name(enum action_type type)
 {
 	static const char *const names[] = {"CreateCapacity", "DeleteCapacity", "Grant", "Place",
-		"Resize", "Condition", "PolicyStatus", "Evict", "ReadJob", "Event"};
+		"Resize", "Condition", "PolicyStatus", "Evict", "ReadJob", "CreateRecommendation",
+		"RecommendationStatus", "Event"};
 	return names[type];
 }
 

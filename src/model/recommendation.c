@@ -80,6 +80,38 @@ void recommendation_set_condition(struct recommendation *r, enum recommendation_
 	own->since_ms = since;
 }
 
+bool recommendation_holds(const struct recommendation *r)
+{
+	const struct recommended_condition *c = &r->conditions[RECOMMENDATION_HISTORY_SUFFICIENT];
+	return c->status == CONDITION_TRUE ||
+	       (c->status == CONDITION_FALSE &&
+		       (text_equals(c->reason, "Stale") || text_equals(c->reason, "Relearning")));
+}
+
+void recommendation_copy(
+	struct arena *a, const struct recommendation *from, struct recommendation *ret)
+{
+	const struct workload_key *key = &from->target;
+	*ret = *from;
+	ret->name = arena_strdup(a, from->name);
+	ret->uid = arena_strdup(a, from->uid);
+	ret->resource_version = arena_strdup(a, from->resource_version);
+	ret->target = (struct workload_key){arena_strdup(a, key->ns), arena_strdup(a, key->group),
+		arena_strdup(a, key->kind), arena_strdup(a, key->name)};
+	ret->policy.name = arena_strdup(a, from->policy.name);
+	ret->policy.source = arena_strdup(a, from->policy.source);
+	ret->last_update.reason = arena_strdup(a, from->last_update.reason);
+	ret->containers = ARENA_ARRAY(a, struct recommended_container, from->container_count + 1);
+	for (uint32_t i = 0; i < from->container_count; i++) {
+		ret->containers[i] = from->containers[i];
+		ret->containers[i].name = arena_strdup(a, from->containers[i].name);
+	}
+	for (int i = 0; i < RECOMMENDATION_CONDITIONS; i++) {
+		ret->conditions[i].reason = arena_strdup(a, from->conditions[i].reason);
+		ret->conditions[i].message = arena_strdup(a, from->conditions[i].message);
+	}
+}
+
 /* --- the same? --- */
 
 static bool share_equals(const struct share *a, const struct share *b)

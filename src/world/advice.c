@@ -87,14 +87,6 @@ static void remove_at(struct advice *a, uint32_t at)
 	entry_destroy(e);
 }
 
-/* Two things keep a target from being applied: too little is known, or nobody said. */
-static bool is_ready(const struct recommendation *r)
-{
-	const struct recommended_condition *c = &r->conditions[RECOMMENDATION_HISTORY_SUFFICIENT];
-	return c->status == CONDITION_TRUE ||
-	       (c->status == CONDITION_FALSE && text_equals(c->reason, "Stale"));
-}
-
 static struct entry *entry_create(const struct recommendation *r)
 {
 	struct entry *e = xcalloc(1, sizeof *e);
@@ -116,7 +108,7 @@ static struct entry *entry_create(const struct recommendation *r)
 					 arena_strdup(a, key->kind), arena_strdup(a, key->name)},
 			.name = arena_strdup(a, r->name),
 			.revision = r->revision,
-			.ready = is_ready(r),
+			.ready = recommendation_holds(r),
 			.containers = made,
 			.container_count = count};
 	return e;

@@ -64,6 +64,7 @@ static void gpu_free(struct world *w, struct world_gpu *g)
 	claims_leave(w, g);
 	intern_release(w->words, g->uuid);
 	intern_release(w->words, g->priority_class);
+	intern_release(w->words, g->container);
 	intern_release(w->words, g->capacity_pod);
 	intern_release(w->words, g->policy);
 	free(g->packed);
@@ -141,6 +142,21 @@ static enum world_class class_of(const struct pod *pod)
 	return is_pending(pod) ? WORLD_PENDING : WORLD_WHOLE;
 }
 
+/* A tenant's asked before it became one. */
+static const char *gpu_container(const struct pod *pod)
+{
+	const char *name = NULL;
+	for (uint32_t i = 0; i < pod->container_count; i++) {
+		if (pod->containers[i].gpus > 0) {
+			if (name != NULL) {
+				return NULL;
+			}
+			name = pod->containers[i].name;
+		}
+	}
+	return name != NULL ? name : pairs_get(&pod->notes, NOTE_CONTAINER);
+}
+
 static struct world_gpu *gpu_create(struct world *w, const struct pod *pod)
 {
 	struct world_gpu *g = xcalloc(1, sizeof *g);
@@ -168,6 +184,7 @@ static struct world_gpu *gpu_create(struct world *w, const struct pod *pod)
 	g->other_gates = pod->gate_count > (g->gated ? 1u : 0u);
 	g->gpus = summable(pod->gpus);
 	g->created_ms = pod->created_ms;
+	g->container = intern_add(w->words, gpu_container(pod));
 	g->priority_class = intern_add(w->words, pod->priority_class);
 	g->has_deadline = pod->has_deadline;
 	g->best_effort = pod->best_effort;
@@ -183,6 +200,8 @@ static struct world_gpu *gpu_create(struct world *w, const struct pod *pod)
 		g->capacity_pod = intern_add(w->words, pairs_get(&pod->notes, NOTE_CAPACITY_POD));
 		g->policy = policy_name(w, pod);
 		g->devices = gpu_list_count(g->uuid);
+		g->told_memory = pairs_get(&pod->notes, NOTE_FRAMEWORK_MEMORY) != NULL;
+		g->ready = pod->ready;
 	}
 	return g;
 }

@@ -1,0 +1,102 @@
+/* The memory of workloads: whose pods used how much, what each workload should have, and what its
+ * GPURecommendation says of it. Sibling of the engine, with the same contract: figures and changes
+ * go in, actions come out, what became of each comes back. Pure: no I/O, and time is an argument.
+ *
+ *     observe   GPURecommendations, as the watch tells them
+ *     recall    checkpoints, once at the start
+ *     take      the figures of one pod
+ *     step      looks at every pod and every workload once a round, in slices
+ *     settle    what became of an action
+ *
+ * It may be restarted at any instruction: the share that is in force, its revision and the times of
+ * conditions stand in the GPURecommendation, what was measured in the checkpoints. Only a leader
+ * steps; who does not lead keeps what the watch told.
+ *
+ * The engine alone changes shares. Admission takes the target of the next pod from the
+ * GPURecommendation (world/advice.h). */
+#ifndef SIZER_SIZER_H
+#define SIZER_SIZER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model/change.h"
+#include "model/metered.h"
+#include "model/plan.h"
+#include "owner/groups.h"
+#include "world/world.h"
+
+#define SIZER_WORKLOADS_MAX  20000
+#define SIZER_PODS_MAX	     20000
+#define SIZER_CONTAINERS_MAX 8 /* with a GPU, of one workload */
+/* A status in which nothing but figures is another is written no more often. */
+#define SIZER_FIGURES_MS 60000
+/* Writes, in all. */
+#define SIZER_PER_SECOND 10
+/* What is kept of a workload without pods, or of a container that no pod has any more. */
+#define SIZER_KEEP_S 691200
+
+struct sizer;
+struct sizer_config {
+	const struct groups *groups; /* borrowed */
+	int64_t round_ms;	     /* from one look at everything to the next */
+};
+
+/* Monotonic for waits, policy time for all that is measured. */
+struct sizer_now {
+	int64_t mono_ms, policy_ms;
+};
+
+struct sizer *sizer_create(const struct sizer_config *config);
+void sizer_destroy(struct sizer *s);
+
+/* What the watch of GPURecommendations said. False: it is too large to be kept. */
+bool sizer_observe(struct sizer *s, const struct change *c);
+
+struct sizer_figure {
+	const char *container; /* "": not told which */
+	const char *basis;     /* NULL: not told */
+	bool estimated;
+	int64_t compute;   /* of METERED_FULL; or METERED_ABSENT */
+	int64_t mem_bytes; /* or METERED_ABSENT */
+	int64_t at_ms;	   /* policy time */
+};
+
+/* What one source knows of one pod now; a container that uses several devices has a figure for
+ * each. */
+struct sizer_use {
+	const char *uid; /* of the pod */
+	enum metered_source source;
+	const struct sizer_figure *figures; /* borrowed for the call */
+	uint32_t figure_count;
+	int64_t kv_used; /* as app_gauges tell it; METERED_ABSENT */
+};
+/* False: the pod is none of a workload that is known. The same figure may be told again. */
+bool sizer_take(struct sizer *s, const struct sizer_use *use, int64_t now_ms);
+
+/* Looks at no more than `budget` pods and workloads; `plan` is reset and filled. A plan that is
+ * unfinished asks to go on soon. */
+void sizer_step(struct sizer *s, struct sizer_now now, const struct world *w, uint32_t budget,
+	struct plan *plan);
+/* Is the action one of ours? Its number tells it from the engine's. */
+bool sizer_owns(uint64_t action_id);
+void sizer_settle(
+	struct sizer *s, struct sizer_now now, uint64_t action_id, const struct outcome *outcome);
+/* Monotonic; when to step again. */
+int64_t sizer_deadline(const struct sizer *s);
+
+/* --- what is known, for metrics --- */
+
+struct sizer_totals {
+	uint32_t workloads, pods;
+	uint32_t ready;	     /* workloads with enough history and a target */
+	uint32_t learning;   /* that have too little history, or none */
+	uint32_t stale;	     /* that are not heard any more */
+	int64_t saved_milli; /* that their running pods have less than their templates ask for */
+	size_t bytes;	     /* that all of it takes, about */
+	uint64_t rounds;
+};
+void sizer_sum(const struct sizer *s, struct sizer_totals *ret);
+
+#endif

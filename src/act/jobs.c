@@ -1,0 +1,46 @@
+/* Lists of jobs. */
+#include "jobs.h"
+
+#include <stdlib.h>
+
+void job_list_init(struct job_list *l)
+{
+	*l = (struct job_list){.tail = &l->head};
+}
+
+void job_list_push(struct job_list *l, struct job *j)
+{
+	j->next = NULL;
+	*l->tail = j;
+	l->tail = &j->next;
+	l->count++;
+}
+
+void job_list_remove(struct job_list *l, struct job *j)
+{
+	struct job **slot = &l->head;
+	while (*slot != j) {
+		slot = &(*slot)->next;
+	}
+	*slot = j->next;
+	if (l->tail == &j->next) {
+		l->tail = slot;
+	}
+	l->count--;
+}
+
+void job_destroy(struct job *j)
+{
+	arena_finish(&j->arena);
+	free(j);
+}
+
+void job_list_finish(struct job_list *l, struct kube *kube)
+{
+	while (l->head != NULL) {
+		struct job *j = l->head;
+		job_list_remove(l, j);
+		kube_cancel(kube, j->call);
+		job_destroy(j);
+	}
+}

@@ -1,0 +1,312 @@
+/* Pods: to which workload each belongs, what all of a workload's have, and what each of them uses.
+ */
+#include <stdlib.h>
+
+#include "state.h"
+
+/* --- the table --- */
+
+static struct sized_pod *find(const struct sizer *s, const char *uid)
+{
+	uint32_t at = map_find(&s->by_uid, hash_text(uid), uid);
+	return at != MAP_NONE ? s->pods.items[at] : NULL;
+}
+
+/* What it was told is counted; who comes next begins anew. */
+static void leave(struct sized_pod *p)
+{
+	for (uint8_t i = 0; i < p->feed_count; i++) {
+		struct sized_feed *f = &p->feeds[i];
+		history_leave(f->container->history, &f->feed);
+		f->container->feeds--;
+	}
+	p->feed_count = 0;
+	p->of->pods--;
+	if (p->of->newest == p) {
+		p->of->newest = NULL;
+	}
+}
+
+void pods_drop(struct sizer *s, struct sized_pod *p)
+{
+	leave(p);
+	map_remove(&s->by_uid, hash_text(p->uid), p->slot);
+	struct sized_pod *last = s->pods.items[s->pods.count - 1];
+	if (last != p) {
+		map_remove(&s->by_uid, hash_text(last->uid), last->slot);
+		last->slot = p->slot;
+		s->pods.items[last->slot] = last;
+		map_put(&s->by_uid, hash_text(last->uid), last->slot);
+	}
+	s->pods.count--;
+	free(p->feeds);
+	free(p);
+}
+
+static struct sized_pod *make(struct sizer *s, struct sized *of, const char *uid)
+{
+	struct sized_pod *p = xcalloc(1, sizeof *p);
+	p->of = of;
+	memcpy(p->uid, uid, strlen(uid) + 1);
+	p->slot = (uint32_t)s->pods.count;
+	VEC_PUSH(&s->pods, p);
+	map_put(&s->by_uid, hash_text(uid), p->slot);
+	of->pods++;
+	return p;
+}
+
+static struct sized_feed *feed_of(struct sized_pod *p, const char *container)
+{
+	for (uint8_t i = 0; i < p->feed_count; i++) {
+		if (text_equals(p->feeds[i].container->name, container)) {
+			return &p->feeds[i];
+		}
+	}
+	struct sized_container *c = sized_container_of(p->of, container);
+	if (c == NULL || p->feed_count >= SIZER_CONTAINERS_MAX) {
+		return NULL;
+	}
+	p->feeds = xreallocarray(p->feeds, p->feed_count + 1u, sizeof *p->feeds);
+	p->feeds[p->feed_count] = (struct sized_feed){.container = c};
+	c->feeds++;
+	return &p->feeds[p->feed_count++];
+}
+
+/* --- whose --- */
+
+/* The workload of a pod, by its noun; NULL: it has none, or none that can be kept. */
+static struct sized *owner_of(struct sizer *s, const struct world_pod *wp)
+{
+	struct pod pod;
+	struct workload w;
+	arena_reset(&s->scratch);
+	if (!world_pod_unpack(wp, &s->scratch, &pod)) {
+		return NULL;
+	}
+	workload_of(s->config.groups, NULL, &pod, &s->scratch, &w);
+	if (w.key.name == NULL) {
+		return NULL;
+	}
+	struct sized *x = sized_of(s, &w.key);
+	if (x != NULL) {
+		x->type = w.type;
+		x->retention_s = w.retention_s;
+	}
+	return x;
+}
+
+static uint64_t groups_now(const struct sizer *s)
+{
+	return s->config.groups != NULL ? groups_version(s->config.groups) : 0;
+}
+
+/* Groups may have changed since it was given to its workload. */
+static struct sized_pod *known(struct sizer *s, const struct world_pod *wp)
+{
+	const char *uid = world_pod_uid(wp);
+	struct sized_pod *p = find(s, uid);
+	if (p != NULL && p->groups_version == groups_now(s)) {
+		return p;
+	}
+	struct sized *of = strlen(uid) <= SIZED_UID_MAX ? owner_of(s, wp) : NULL;
+	if (p != NULL && p->of != of) {
+		pods_drop(s, p);
+		p = NULL;
+	}
+	if (p == NULL && of != NULL && s->pods.count < SIZER_PODS_MAX) {
+		p = make(s, of, uid);
+	}
+	if (p != NULL) {
+		p->groups_version = groups_now(s);
+	}
+	return p;
+}
+
+/* --- what they have --- */
+
+static void begin_tally(const struct sizer *s, struct sized *x)
+{
+	if (x->round == s->round) {
+		return;
+	}
+	x->round = s->round;
+	x->multi = 0;
+	x->newest_ms = 0;
+	x->newest = NULL;
+	for (size_t i = 0; i < x->containers.count; i++) {
+		x->containers.items[i]->tally = (struct sized_tally){0};
+	}
+}
+
+static int64_t larger(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+static bool has(const struct share *want, int64_t milli, int64_t mib)
+{
+	return want->milli > 0 && want->milli == milli && want->mib == mib;
+}
+
+static void tally_tenant(struct sized_tally *t, const struct world_gpu *g, const struct share *want)
+{
+	int64_t devices = g->devices > 1 ? g->devices : 1;
+	t->original.milli = larger(t->original.milli, devices * MODEL_GPU_MILLI);
+	if (g->milli == 0) {
+		t->pending++;
+		return;
+	}
+	t->running++;
+	t->allocated.milli = larger(t->allocated.milli, g->milli);
+	t->allocated.mib = larger(t->allocated.mib, g->mem_mib);
+	t->saved_milli += devices * (MODEL_GPU_MILLI - g->milli);
+	t->up_to_date += has(want, g->milli, g->mem_mib);
+}
+
+static void tally_whole(struct sized_tally *t, const struct world_pod *wp, const struct share *want,
+	int64_t device_mib)
+{
+	int64_t gpus = wp->gpu->gpus > 1 ? wp->gpu->gpus : 1;
+	t->whole = true;
+	t->original.milli = larger(t->original.milli, gpus * MODEL_GPU_MILLI);
+	t->original.mib = larger(t->original.mib, device_mib);
+	if (wp->phase != POD_RUNNING) {
+		t->pending++;
+		return;
+	}
+	t->running++;
+	t->allocated.milli = larger(t->allocated.milli, gpus * MODEL_GPU_MILLI);
+	t->allocated.mib = larger(t->allocated.mib, device_mib);
+	t->up_to_date += want->milli >= MODEL_GPU_MILLI;
+}
+
+static void tally(struct sizer *s, struct sized_pod *p, const struct world_pod *wp, int64_t now_ms)
+{
+	const struct world_gpu *g = wp->gpu;
+	struct sized_feed *f = g->container != NULL ? feed_of(p, g->container) : NULL;
+	if (f == NULL) {
+		return;
+	}
+	struct sized_container *c = f->container;
+	c->seen_ms = now_ms;
+	c->tally.pods++;
+	if (g->class == WORLD_TENANT) {
+		tally_tenant(&c->tally, g, &c->in_force);
+	} else {
+		tally_whole(&c->tally, wp, &c->in_force, s->device_mib);
+	}
+}
+
+void pods_settle(struct sized_pod *p, int64_t now_ms)
+{
+	for (uint8_t i = 0; i < p->feed_count; i++) {
+		history_settle(p->feeds[i].container->history, &p->feeds[i].feed, now_ms);
+	}
+}
+
+void pods_see(struct sizer *s, const struct world_pod *wp, int64_t now_ms)
+{
+	const struct world_gpu *g = wp->gpu;
+	if (world_pod_terminal(wp) || wp->deleting) {
+		return;
+	}
+	struct sized_pod *p = known(s, wp);
+	if (p == NULL) {
+		return;
+	}
+	struct sized *x = p->of;
+	begin_tally(s, x);
+	p->round = s->round;
+	p->whole = g->class != WORLD_TENANT;
+	p->created_ms = g->created_ms;
+	p->wall =
+		g->mps && g->milli > 0 ? g->milli * (METERED_FULL / MODEL_GPU_MILLI) : METERED_FULL;
+	p->mib = g->mem_mib;
+	x->seen_ms = now_ms;
+	x->multi += g->container == NULL || g->gpus > 1 || g->devices > 1;
+	if (x->newest == NULL || g->created_ms > x->newest_ms) {
+		x->newest = p;
+		x->newest_ms = g->created_ms;
+	}
+	tally(s, p, wp, now_ms);
+}
+
+/* --- what they use --- */
+
+/* One device's figure and the next one's: a share is on each, so the larger counts. */
+static int64_t merge(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+static const char *name_of(const struct sized_pod *p, const struct sizer_figure *f)
+{
+	if (f->container[0] != '\0') {
+		return f->container;
+	}
+	return p->feed_count == 1 ? p->feeds[0].container->name : NULL;
+}
+
+static void classify(const struct sizer *s, const struct sized_pod *p, struct sized_feed *f,
+	const struct history_sample *sample)
+{
+	struct history_kept *kept = history_kept(f->container->history);
+	struct prealloc_look look = {
+		.owns_device = p->whole,
+		.started_ms = p->created_ms,
+		.used_mib = sample->mem_bytes != METERED_ABSENT ? sample->mem_bytes >> 20
+								: METERED_ABSENT,
+		.visible_mib = s->device_mib,
+		.now_ms = sample->at_ms,
+	};
+	kept->memory_class =
+		(uint8_t)prealloc_classify((enum memory_class)kept->memory_class, &f->watch, &look);
+}
+
+static void take_one(const struct sizer *s, struct sized_pod *p, const struct sizer_use *use,
+	uint32_t at, int64_t now_ms)
+{
+	const struct sizer_figure *first = &use->figures[at];
+	const char *name = name_of(p, first);
+	struct history_sample sample = {
+		.source = {use->source, first->estimated, first->basis},
+		.at_ms = first->at_ms,
+		.compute = first->compute,
+		.wall = p->wall,
+		.mem_bytes = first->mem_bytes,
+	};
+	for (uint32_t i = 0; i < use->figure_count; i++) {
+		const struct sizer_figure *f = &use->figures[i];
+		if (i == at || !text_equals(f->container, first->container)) {
+			continue;
+		}
+		if (i < at) {
+			return; /* it was counted there */
+		}
+		sample.compute = merge(sample.compute, f->compute);
+		sample.mem_bytes = merge(sample.mem_bytes, f->mem_bytes);
+	}
+	struct sized_feed *feed = name != NULL ? feed_of(p, name) : NULL;
+	if (feed == NULL || !feed->container->fitted) {
+		return;
+	}
+	feed->container->seen_ms = now_ms;
+	if (history_take(feed->container->history, &feed->feed, &sample, now_ms)) {
+		classify(s, p, feed, &sample);
+	}
+}
+
+bool sizer_take(struct sizer *s, const struct sizer_use *use, int64_t now_ms)
+{
+	struct sized_pod *p = find(s, use->uid);
+	if (p == NULL) {
+		return false;
+	}
+	for (uint32_t i = 0; i < use->figure_count; i++) {
+		take_one(s, p, use, i, now_ms);
+	}
+	if (use->kv_used != METERED_ABSENT && p->feed_count == 1) {
+		history_take_kv(p->feeds[0].container->history, use->kv_used, now_ms);
+	}
+	return true;
+}

@@ -1,0 +1,141 @@
+/* Workloads by the name of their GPURecommendation, and their containers. */
+#include <stdlib.h>
+
+#include "state.h"
+
+#define TEXT_MAX 1024
+
+struct object_key {
+	const char *ns, *object;
+};
+
+static bool same_object(const void *owner, uint32_t slot, const void *key)
+{
+	const struct sizer *s = owner;
+	const struct object_key *k = key;
+	const struct sized *x = s->workloads.items[slot];
+	return text_equals(x->key.ns, k->ns) && text_equals(x->object, k->object);
+}
+
+static bool same_uid(const void *owner, uint32_t slot, const void *key)
+{
+	const struct sizer *s = owner;
+	return text_equals(s->pods.items[slot]->uid, key);
+}
+
+void sized_init(struct sizer *s)
+{
+	map_init(&s->by_object, same_object, s);
+	map_init(&s->by_uid, same_uid, s);
+}
+
+static uint64_t hash_of(const struct sized *x)
+{
+	return hash_pair(x->key.ns, x->object);
+}
+
+struct sized *sized_find(const struct sizer *s, const char *ns, const char *object)
+{
+	struct object_key key = {ns, object};
+	uint32_t at = map_find(&s->by_object, hash_pair(ns, object), &key);
+	return at != MAP_NONE ? s->workloads.items[at] : NULL;
+}
+
+static bool is_too_long(const char *text)
+{
+	return text == NULL || strlen(text) > TEXT_MAX;
+}
+
+static struct sized *make(struct sizer *s, const struct workload_key *key, const char *object)
+{
+	struct sized *x = xcalloc(1, sizeof *x);
+	x->arena.block_bytes = 192;
+	x->key = (struct workload_key){arena_strdup(&x->arena, key->ns),
+		arena_strdup(&x->arena, key->group), arena_strdup(&x->arena, key->kind),
+		arena_strdup(&x->arena, key->name)};
+	x->object = arena_strdup(&x->arena, object);
+	x->slot = (uint32_t)s->workloads.count;
+	x->mark = s->mark;
+	VEC_PUSH(&s->workloads, x);
+	map_put(&s->by_object, hash_of(x), x->slot);
+	return x;
+}
+
+struct sized *sized_of(struct sizer *s, const struct workload_key *key)
+{
+	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 512};
+	if (is_too_long(key->ns) || is_too_long(key->group) || is_too_long(key->kind) ||
+		is_too_long(key->name)) {
+		return NULL;
+	}
+	const char *object = workload_object_name(key, &arena);
+	struct sized *x = sized_find(s, key->ns, object);
+	if (x != NULL) {
+		return workload_key_equals(&x->key, key) ? x : NULL;
+	}
+	return s->workloads.count < SIZER_WORKLOADS_MAX ? make(s, key, object) : NULL;
+}
+
+void sized_remove(struct sizer *s, struct sized *x)
+{
+	ENSURE(x->pods == 0);
+	map_remove(&s->by_object, hash_of(x), x->slot);
+	struct sized *last = s->workloads.items[s->workloads.count - 1];
+	if (last != x) {
+		map_remove(&s->by_object, hash_of(last), last->slot);
+		last->slot = x->slot;
+		s->workloads.items[last->slot] = last;
+		map_put(&s->by_object, hash_of(last), last->slot);
+	}
+	s->workloads.count--;
+	while (x->containers.count > 0) {
+		sized_container_drop(x, x->containers.items[0]);
+	}
+	VEC_FINISH(&x->containers);
+	arena_finish(&x->arena);
+	free(x->uid);
+	free(x->policy);
+	free(x);
+}
+
+/* --- containers --- */
+
+struct sized_container *sized_container_find(const struct sized *x, const char *name)
+{
+	for (size_t i = 0; i < x->containers.count; i++) {
+		if (text_equals(x->containers.items[i]->name, name)) {
+			return x->containers.items[i];
+		}
+	}
+	return NULL;
+}
+
+struct sized_container *sized_container_of(struct sized *x, const char *name)
+{
+	struct sized_container *c = sized_container_find(x, name);
+	if (c != NULL) {
+		return c;
+	}
+	if (x->containers.count >= SIZER_CONTAINERS_MAX) {
+		return NULL;
+	}
+	c = xcalloc(1, sizeof *c);
+	c->name = xstrdup(name);
+	c->history = history_create();
+	VEC_PUSH(&x->containers, c);
+	return c;
+}
+
+void sized_container_drop(struct sized *x, struct sized_container *c)
+{
+	ENSURE(c->feeds == 0);
+	for (size_t i = 0; i < x->containers.count; i++) {
+		if (x->containers.items[i] == c) {
+			VEC_REMOVE_SWAP(&x->containers, i);
+			break;
+		}
+	}
+	history_destroy(c->history);
+	free(c->name);
+	free(c);
+}

@@ -1,0 +1,301 @@
+/* The round: nodes for the largest GPU, pods for who is there and has what, those that went, then
+ * workload by workload what it should have and whether that has to be written. */
+#include <stdlib.h>
+
+#include "state.h"
+
+#define LABEL_GPU_MEMORY "nvidia.com/gpu.memory"
+#define MEMORY_MAX	 (1 << 24)
+#define NODE_UNITS	 1
+#define WORKLOAD_UNITS	 8
+/* What one holds usably is less than its label by no more than a tenth. */
+#define LABEL_TENTHS 9
+
+struct sizer *sizer_create(const struct sizer_config *config)
+{
+	struct sizer *s = xcalloc(1, sizeof *s);
+	s->config = *config;
+	s->scratch.block_bytes = 4096;
+	s->tokens_ms = 1000;
+	sized_init(s);
+	return s;
+}
+
+void sizer_destroy(struct sizer *s)
+{
+	if (s == NULL) {
+		return;
+	}
+	while (s->pods.count > 0) {
+		pods_drop(s, s->pods.items[s->pods.count - 1]);
+	}
+	while (s->workloads.count > 0) {
+		sized_remove(s, s->workloads.items[s->workloads.count - 1]);
+	}
+	VEC_FINISH(&s->pods);
+	VEC_FINISH(&s->workloads);
+	map_finish(&s->by_uid);
+	map_finish(&s->by_object);
+	arena_finish(&s->scratch);
+	free(s);
+}
+
+/* --- one phase after the other --- */
+
+struct turn {
+	struct sizer_now now;
+	const struct world *world;
+	struct plan *plan;
+	int64_t budget;
+	bool waits; /* for a write's turn */
+};
+
+static void enter(struct sizer *s, enum sizer_phase phase)
+{
+	s->phase = phase;
+	s->at = 0;
+}
+
+static void begin(struct sizer *s, const struct turn *t)
+{
+	s->round++;
+	s->round_at = t->now.mono_ms + s->config.round_ms;
+	s->label_mib = s->held_mib = 0;
+	s->counting = (struct sizer_totals){0};
+	s->skipped = false;
+	s->from = s->workloads.count > 0 ? s->next_from % s->workloads.count : 0;
+	enter(s, SIZER_NODES);
+}
+
+/* The largest GPU that a node's label tells; what its capacity pods found is exact. */
+static void look_at_nodes(struct sizer *s, struct turn *t)
+{
+	for (; s->at < world_node_slots(t->world); s->at++, t->budget -= NODE_UNITS) {
+		if (t->budget <= 0) {
+			return;
+		}
+		int64_t mib = 0;
+		const struct world_node *n = world_node_at(t->world, (uint32_t)s->at);
+		const char *label = n->known ? pairs_get(&n->noun.labels, LABEL_GPU_MEMORY) : NULL;
+		if (label != NULL && parse_i64(view_of(label), 1, MEMORY_MAX, &mib) &&
+			mib > s->label_mib) {
+			s->label_mib = mib;
+		}
+	}
+	enter(s, SIZER_PODS);
+	s->class = WORLD_CAPACITY;
+}
+
+static void look_at_held(struct sizer *s, const struct world_pod *wp)
+{
+	struct pod pod;
+	arena_reset(&s->scratch);
+	if (world_pod_unpack(wp, &s->scratch, &pod) && pod.identity != NULL &&
+		pod.identity->mem_mib > s->held_mib) {
+		s->held_mib = pod.identity->mem_mib;
+	}
+}
+
+static void settle_device(struct sizer *s)
+{
+	bool exact = s->held_mib * 10 >= s->label_mib * LABEL_TENTHS;
+	s->device_mib = exact ? s->held_mib : s->label_mib;
+}
+
+static void look_at_pods(struct sizer *s, struct turn *t)
+{
+	for (; t->budget > 0; t->budget--) {
+		if (s->at < world_class_count(t->world, s->class)) {
+			const struct world_pod *wp = world_class_at(t->world, s->class, s->at++);
+			if (s->class == WORLD_CAPACITY) {
+				look_at_held(s, wp);
+			} else {
+				pods_see(s, wp, t->now.policy_ms);
+			}
+			continue;
+		}
+		s->at = 0;
+		switch (s->class) {
+		case WORLD_CAPACITY:
+			settle_device(s);
+			s->class = WORLD_TENANT;
+			break;
+		case WORLD_TENANT:
+			s->class = WORLD_WHOLE;
+			break;
+		case WORLD_WHOLE:
+			s->class = WORLD_PENDING;
+			break;
+		case WORLD_PENDING:
+		case WORLD_PROBE:
+		case WORLD_CLASSES:
+			enter(s, SIZER_SWEEP);
+			return;
+		}
+	}
+}
+
+/* The lists are in no order and change between slices, so one that was not met may be there. */
+static bool is_gone(const struct turn *t, const struct sized_pod *p)
+{
+	const struct world_pod *wp = world_pod_by_uid(t->world, p->uid);
+	return wp == NULL || wp->deleting || world_pod_terminal(wp);
+}
+
+static void sweep(struct sizer *s, struct turn *t)
+{
+	for (; s->at < s->pods.count; t->budget--) {
+		if (t->budget <= 0) {
+			return;
+		}
+		struct sized_pod *p = s->pods.items[s->at];
+		if (p->round != s->round && is_gone(t, p)) {
+			pods_drop(s, p);
+		} else {
+			pods_settle(p, t->now.policy_ms);
+			s->at++;
+		}
+	}
+	enter(s, SIZER_WORKLOADS);
+}
+
+/* --- workloads --- */
+
+static void drop_containers(struct sized *x, int64_t now_ms)
+{
+	for (size_t i = x->containers.count; i-- > 0;) {
+		struct sized_container *c = x->containers.items[i];
+		if (c->seen_ms == 0) {
+			c->seen_ms = now_ms;
+		}
+		if (c->feeds == 0 && now_ms - c->seen_ms > SIZER_KEEP_S * INT64_C(1000)) {
+			sized_container_drop(x, c);
+		}
+	}
+}
+
+static bool is_over(const struct sized *x, int64_t now_ms)
+{
+	int64_t keep_s = x->retention_s > 0 ? x->retention_s : SIZER_KEEP_S;
+	return x->pods == 0 && x->uid == NULL && now_ms - x->seen_ms > keep_s * 1000;
+}
+
+static void count(struct sizer *s, struct sized *x)
+{
+	struct sizer_totals *t = &s->counting;
+	enum history_state worst = HISTORY_SUFFICIENT;
+	bool ready = x->containers.count > 0;
+	t->workloads++;
+	t->bytes += sizeof *x + x->arena.used_bytes;
+	for (size_t i = 0; i < x->containers.count; i++) {
+		const struct sized_container *c = x->containers.items[i];
+		t->bytes += sizeof *c + history_bytes(c->history);
+		t->saved_milli += c->tally.saved_milli;
+		ready = ready && c->in_force.milli > 0;
+		if (c->facts.state != HISTORY_SUFFICIENT && worst != HISTORY_LEARNING) {
+			worst = c->facts.state == HISTORY_STALE ? HISTORY_STALE : HISTORY_LEARNING;
+		}
+	}
+	worst = x->containers.count == 0 ? HISTORY_LEARNING : worst;
+	t->ready += worst == HISTORY_SUFFICIENT && ready;
+	t->learning += worst == HISTORY_LEARNING;
+	t->stale += worst == HISTORY_STALE;
+}
+
+/* False: its write has to wait. */
+static bool look_at_workload(struct sizer *s, struct sized *x, struct turn *t)
+{
+	struct decision d = {.world = t->world, .now_ms = t->now.policy_ms};
+	if (x->seen_ms == 0) {
+		x->seen_ms = d.now_ms;
+	}
+	drop_containers(x, d.now_ms);
+	bool known = decide_workload(s, x, &d);
+	if (known && !write_workload(s, x, &d, t->now, t->plan)) {
+		return false;
+	}
+	count(s, x);
+	return true;
+}
+
+static void finish(struct sizer *s)
+{
+	struct sizer_totals *t = &s->counting;
+	t->pods = (uint32_t)s->pods.count;
+	t->bytes += s->pods.count * (sizeof(struct sized_pod) + sizeof(struct sized_feed));
+	s->rounds++;
+	t->rounds = s->rounds;
+	s->totals = *t;
+	if (!s->skipped) {
+		s->next_from = 0;
+	}
+	enter(s, SIZER_RESTS);
+}
+
+static void look_at_workloads(struct sizer *s, struct turn *t)
+{
+	while (s->at < s->workloads.count) {
+		if (t->budget <= 0) {
+			return;
+		}
+		t->budget -= WORKLOAD_UNITS;
+		size_t slot = (s->from + s->at) % s->workloads.count;
+		struct sized *x = s->workloads.items[slot];
+		if (is_over(x, t->now.policy_ms)) {
+			sized_remove(s, x);
+			continue;
+		}
+		if (!look_at_workload(s, x, t)) {
+			t->waits = true;
+			return;
+		}
+		s->at++;
+	}
+	finish(s);
+}
+
+void sizer_step(struct sizer *s, struct sizer_now now, const struct world *w, uint32_t budget,
+	struct plan *plan)
+{
+	struct turn t = {now, w, plan, budget, false};
+	plan_reset(plan);
+	write_fill(s, now.mono_ms);
+	if (!s->listed || (s->phase == SIZER_RESTS && now.mono_ms < s->round_at)) {
+		return;
+	}
+	if (s->phase == SIZER_RESTS) {
+		begin(s, &t);
+	}
+	while (s->phase != SIZER_RESTS && t.budget > 0 && !t.waits) {
+		switch (s->phase) {
+		case SIZER_NODES:
+			look_at_nodes(s, &t);
+			break;
+		case SIZER_PODS:
+			look_at_pods(s, &t);
+			break;
+		case SIZER_SWEEP:
+			sweep(s, &t);
+			break;
+		case SIZER_WORKLOADS:
+			look_at_workloads(s, &t);
+			break;
+		case SIZER_RESTS:
+			break;
+		}
+	}
+	plan->unfinished = s->phase != SIZER_RESTS && !t.waits;
+}
+
+int64_t sizer_deadline(const struct sizer *s)
+{
+	if (!s->listed) {
+		return TIME_NEVER;
+	}
+	return s->phase == SIZER_RESTS ? s->round_at : write_next(s);
+}
+
+void sizer_sum(const struct sizer *s, struct sizer_totals *ret)
+{
+	*ret = s->totals;
+}

@@ -1,0 +1,146 @@
+/* What the watch of GPURecommendations tells: what is written there now, and after a start what was
+ * in force before. */
+#include <stdlib.h>
+
+#include "state.h"
+
+static void set_text(char **slot, const char *text)
+{
+	if (!text_equals(*slot, text)) {
+		free(*slot);
+		*slot = xstrdup(text);
+	}
+}
+
+/* A container that nobody knew: what is told of it is what was in force. */
+static void restore(
+	struct sized *x, const struct recommendation *r, const struct recommended_container *told)
+{
+	struct sized_container *c = sized_container_of(x, told->name);
+	if (c == NULL) {
+		return;
+	}
+	bool part = told->target.milli > 0 && told->target.milli < MODEL_GPU_MILLI;
+	c->in_force = told->target;
+	c->converted = part && told->target.mib > 0 && recommendation_holds(r);
+}
+
+void told_set(struct sized *x, const struct recommendation *r)
+{
+	set_text(&x->uid, r->uid);
+	set_text(&x->policy, r->policy.name);
+	x->generation = r->generation;
+	x->revision = r->revision;
+	x->urgent = say_digest(r, true);
+	x->all = say_digest(r, false);
+	for (int i = 0; i < RECOMMENDATION_CONDITIONS; i++) {
+		const struct recommended_condition *c = &r->conditions[i];
+		x->said[i] = (struct sized_said){c->since_ms, (uint8_t)c->status};
+	}
+	for (size_t i = 0; i < x->containers.count; i++) {
+		x->containers.items[i]->told = (struct share){0, 0};
+	}
+	for (uint32_t i = 0; i < r->container_count; i++) {
+		const struct recommended_container *told = &r->containers[i];
+		if (sized_container_find(x, told->name) == NULL) {
+			restore(x, r, told);
+		}
+		struct sized_container *c = sized_container_find(x, told->name);
+		if (c != NULL) {
+			c->told = told->target;
+		}
+	}
+}
+
+/* --- the watch --- */
+
+static bool set(struct sizer *s, const struct recommendation *r)
+{
+	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 512};
+	/* Anybody may write one of another name about a workload of his. */
+	if (!text_equals(workload_object_name(&r->target, &arena), r->name)) {
+		return true;
+	}
+	struct sized *x = sized_of(s, &r->target);
+	if (x == NULL) {
+		return false;
+	}
+	x->mark = s->mark;
+	told_set(x, r);
+	return true;
+}
+
+static void gone(struct sized *x)
+{
+	free(x->uid);
+	x->uid = NULL;
+	x->generation = x->revision = 0;
+	x->urgent = x->all = 0;
+	memset(x->said, 0, sizeof x->said);
+	for (size_t i = 0; i < x->containers.count; i++) {
+		x->containers.items[i]->told = (struct share){0, 0};
+	}
+}
+
+/* The object goes with its owner: nobody will ask for this workload again. */
+static void gone_at(struct sizer *s, struct sized *x)
+{
+	gone(x);
+	if (x->pods == 0) {
+		sized_remove(s, x);
+	}
+}
+
+static void keep(struct sizer *s, const char *ns, const char *name)
+{
+	struct sized *x = name != NULL ? sized_find(s, text_or(ns, ""), name) : NULL;
+	for (size_t i = 0; name == NULL && i < s->workloads.count; i++) {
+		s->workloads.items[i]->mark = s->mark;
+	}
+	if (x != NULL) {
+		x->mark = s->mark;
+	}
+}
+
+static void end_list(struct sizer *s, bool sweep)
+{
+	s->listed = true;
+	for (size_t i = s->workloads.count; sweep && i-- > 0;) {
+		struct sized *x = s->workloads.items[i];
+		if (x->mark != s->mark && x->uid != NULL) {
+			gone_at(s, x);
+		}
+	}
+}
+
+bool sizer_observe(struct sizer *s, const struct change *c)
+{
+	struct sized *x = NULL;
+	switch (c->type) {
+	case CHANGE_SET:
+		return set(s, c->recommendation);
+	case CHANGE_GONE:
+		x = sized_find(s, text_or(c->ns, ""), text_or(c->name, ""));
+		if (x != NULL && x->uid != NULL) {
+			gone_at(s, x);
+		}
+		return true;
+	case CHANGE_KEEP:
+		keep(s, c->ns, c->name);
+		return true;
+	case CHANGE_RELIST_BEGIN:
+		s->mark++;
+		return true;
+	case CHANGE_RELIST_END:
+		end_list(s, !c->no_sweep);
+		return true;
+	case CHANGE_STALE:
+	case CHANGE_FRESH:
+	case CHANGE_LEADER:
+	case CHANGE_REACH:
+	case CHANGE_SHARE:
+	case CHANGE_RUNTIME:
+		return true;
+	}
+	BUG("not a change");
+}

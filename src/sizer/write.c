@@ -1,0 +1,232 @@
+/* When a GPURecommendation is made or its status written: one write of one object at a time, at
+ * most SIZER_PER_SECOND in all, and those that only bring new figures wait for a minute, and for
+ * all others. */
+#include "state.h"
+
+#include "model/names.h"
+#include "model/quantity.h"
+
+#define TOKEN_MS   (1000 / SIZER_PER_SECOND)
+#define FULL_MS	   1000
+#define FIGURES_AT (FULL_MS / 2) /* the rest is for what cannot wait */
+#define ID_BIT	   (UINT64_C(1) << 63)
+#define AGAIN_MS   2000
+#define AGAIN_MAX  5	/* doublings */
+#define ECHO_MS	   5000 /* until the watch shows what was made */
+
+bool sizer_owns(uint64_t action_id)
+{
+	return (action_id & ID_BIT) != 0;
+}
+
+/* --- the pace --- */
+
+void write_fill(struct sizer *s, int64_t mono_ms)
+{
+	int64_t more = mono_ms - s->filled_ms;
+	s->tokens_ms =
+		more < FULL_MS && s->tokens_ms + more < FULL_MS ? s->tokens_ms + more : FULL_MS;
+	s->filled_ms = mono_ms;
+}
+
+int64_t write_next(const struct sizer *s)
+{
+	return s->tokens_ms >= TOKEN_MS ? s->filled_ms : s->filled_ms + TOKEN_MS - s->tokens_ms;
+}
+
+static struct action *emit(struct sizer *s, struct plan *plan, enum action_type type)
+{
+	return plan_add(plan, type, ID_BIT | ++s->next_id);
+}
+
+/* --- who owns it --- */
+
+/* The owners that stand above the controller of a pod, and are read for their uid. */
+static const struct {
+	const char *group, *kind, *api_version;
+} read_owners[] = {
+	{"apps", "Deployment", "apps/v1"},
+	{"batch", "CronJob", "batch/v1"},
+	{"argoproj.io", "Rollout", "argoproj.io/v1alpha1"},
+};
+
+/* Its GPURecommendation goes with it; api_version NULL: with nobody. */
+static struct owner owner_of(struct sizer *s, const struct sized *x, const struct world *w)
+{
+	struct pod pod;
+	const struct owner none = {NULL, NULL, NULL, NULL};
+	const struct world_pod *wp = world_pod_by_uid(w, x->newest->uid);
+	for (size_t i = 0; i < COUNT_OF(read_owners); i++) {
+		if (text_equals(read_owners[i].group, x->key.group) &&
+			text_equals(read_owners[i].kind, x->key.kind)) {
+			return (struct owner){
+				read_owners[i].api_version, x->key.kind, x->key.name, NULL};
+		}
+	}
+	arena_reset(&s->scratch);
+	if (wp == NULL || !world_pod_unpack(wp, &s->scratch, &pod)) {
+		return none;
+	}
+	bool direct = text_equals(pod.owner.kind, x->key.kind) &&
+		      text_equals(pod.owner.name, x->key.name);
+	return direct && pod.owner.uid != NULL ? pod.owner : none;
+}
+
+static void create(struct sizer *s, struct sized *x, const struct decision *d, struct plan *plan)
+{
+	struct action *a = emit(s, plan, ACTION_CREATE_RECOMMENDATION);
+	struct recommendation *r = ARENA_NEW(&plan->arena, struct recommendation);
+	const struct recommendation made = {.name = x->object, .target = x->key};
+	struct owner owner = owner_of(s, x, d->world);
+	recommendation_copy(&plan->arena, &made, r);
+	a->ns = r->target.ns;
+	a->name = r->name;
+	a->recommendation = r;
+	a->owner = (struct owner){arena_strdup(&plan->arena, owner.api_version),
+		arena_strdup(&plan->arena, owner.kind), arena_strdup(&plan->arena, owner.name),
+		arena_strdup(&plan->arena, owner.uid)};
+	x->action = a->id;
+	x->creates = true;
+}
+
+/* --- its status --- */
+
+static const char *share_text(struct arena *a, const struct share *s)
+{
+	char memory[QUANTITY_TEXT_MAX];
+	if (s->milli == 0) {
+		return "nothing";
+	}
+	return arena_printf(a, "%lld%% and %s", (long long)((s->milli + 5) / 10),
+		memory_format(s->mib, memory));
+}
+
+static void tell(struct sizer *s, const struct sized *x, struct plan *plan)
+{
+	for (size_t i = 0; i < x->containers.count; i++) {
+		const struct sized_container *c = x->containers.items[i];
+		if (c->in_force.milli == 0 ||
+			(c->in_force.milli == c->told.milli && c->in_force.mib == c->told.mib)) {
+			continue;
+		}
+		struct action *a = emit(s, plan, ACTION_EVENT);
+		a->ns = arena_strdup(&plan->arena, x->key.ns);
+		a->name = arena_strdup(&plan->arena, x->object);
+		a->uid = arena_strdup(&plan->arena, x->uid);
+		a->regarding_kind = "GPURecommendation";
+		a->regarding_api_version = NAME_GROUP "/" NAME_VERSION;
+		a->event_reason = "RecommendationUpdated";
+		a->message = arena_printf(&plan->arena, "%s: the target is %s now, it was %s",
+			c->name, share_text(&plan->arena, &c->in_force),
+			share_text(&plan->arena, &c->told));
+	}
+}
+
+static void write_status(
+	struct sizer *s, struct sized *x, const struct recommendation *r, struct plan *plan)
+{
+	struct action *a = emit(s, plan, ACTION_RECOMMENDATION_STATUS);
+	struct recommendation *copy = ARENA_NEW(&plan->arena, struct recommendation);
+	recommendation_copy(&plan->arena, r, copy);
+	a->ns = copy->target.ns;
+	a->name = copy->name;
+	a->uid = copy->uid;
+	a->recommendation = copy;
+	x->action = a->id;
+	x->creates = false;
+	x->want_urgent = say_digest(r, true);
+	x->want_all = say_digest(r, false);
+	x->want_revision = r->revision;
+	for (int i = 0; i < RECOMMENDATION_CONDITIONS; i++) {
+		x->want_said[i] = (struct sized_said){
+			r->conditions[i].since_ms, (uint8_t)r->conditions[i].status};
+	}
+	for (size_t i = 0; i < x->containers.count; i++) {
+		x->containers.items[i]->asked = x->containers.items[i]->in_force;
+	}
+	if (recommendation_holds(r)) {
+		tell(s, x, plan);
+	}
+}
+
+static bool take_token(struct sizer *s, int64_t least)
+{
+	if (s->tokens_ms < least) {
+		return false;
+	}
+	s->tokens_ms -= TOKEN_MS;
+	return true;
+}
+
+bool write_workload(struct sizer *s, struct sized *x, const struct decision *d,
+	struct sizer_now now, struct plan *plan)
+{
+	struct recommendation r;
+	if (x->action != 0 || now.mono_ms < x->retry_ms) {
+		return true;
+	}
+	if (x->uid == NULL) {
+		if (!take_token(s, TOKEN_MS)) {
+			return false;
+		}
+		create(s, x, d, plan);
+		return true;
+	}
+	say_recommendation(x, d, &plan->arena, &r);
+	if (say_digest(&r, false) == x->all) {
+		return true;
+	}
+	bool urgent = say_digest(&r, true) != x->urgent;
+	if (!urgent && now.mono_ms - x->wrote_ms < SIZER_FIGURES_MS) {
+		return true;
+	}
+	if (!take_token(s, urgent ? TOKEN_MS : FIGURES_AT)) {
+		if (!urgent && !s->skipped) {
+			s->skipped = true;
+			s->next_from = x->slot;
+		}
+		return !urgent;
+	}
+	x->wrote_ms = now.mono_ms;
+	write_status(s, x, &r, plan);
+	return true;
+}
+
+/* --- what became of it --- */
+
+static void written(struct sized *x)
+{
+	x->urgent = x->want_urgent;
+	x->all = x->want_all;
+	x->revision = x->want_revision;
+	memcpy(x->said, x->want_said, sizeof x->said);
+	for (size_t i = 0; i < x->containers.count; i++) {
+		x->containers.items[i]->told = x->containers.items[i]->asked;
+	}
+}
+
+static void settle(struct sized *x, struct sizer_now now, const struct outcome *outcome)
+{
+	x->action = 0;
+	if (outcome->fault.kind == FAULT_NONE) {
+		x->failures = 0;
+		x->retry_ms = x->creates ? now.mono_ms + ECHO_MS : now.mono_ms;
+		if (!x->creates) {
+			written(x);
+		}
+		return;
+	}
+	x->retry_ms = now.mono_ms + (AGAIN_MS << x->failures);
+	x->failures += x->failures < AGAIN_MAX;
+}
+
+void sizer_settle(
+	struct sizer *s, struct sizer_now now, uint64_t action_id, const struct outcome *outcome)
+{
+	for (size_t i = 0; i < s->workloads.count; i++) {
+		if (s->workloads.items[i]->action == action_id) {
+			settle(s->workloads.items[i], now, outcome);
+			return;
+		}
+	}
+}

@@ -1,0 +1,144 @@
+"""From what pods use to a GPURecommendation, and from there to the share of the next pod."""
+
+import contextlib
+
+import pytest
+
+import agents
+import asking
+from api import ApiError
+from helpers import is_tenant, is_whole, note, on
+from waiting import wait_until
+
+STACK = {"nodes": [("sized-%d" % i, 1) for i in range(6)],
+         "arguments": ["--idle-grace-seconds=1", "--usage-seconds=5", "--rightsizing-seconds=1"]}
+QUICK = {"compute": {"percentile": 98, "headroomPercent": 25, "minPercent": 10, "maxPercent": 100, "stepPercent": 5},
+         "memory": {"headroomPercent": 15, "min": "1Gi", "step": "256Mi"},
+         "history": {"windowSeconds": 3600, "requiredSeconds": 60, "halfLifeSeconds": 600},
+         "update": {"scaleDownDelaySeconds": 0}}
+
+
+class Sized:
+    """Workloads and the policy of one test, in a namespace of its own."""
+
+    def __init__(self, stack, space):
+        self.stack, self.api, self.space = stack, stack.api, space
+
+    def deploy(self, name, where):
+        pod = self.stack.pod("x", **on(where))
+        labels = {"app": name}
+        return self.api.create("deployments", {
+            "apiVersion": "apps/v1", "kind": "Deployment",
+            "metadata": {"name": name, "namespace": self.space,
+                         "labels": {"app.kubernetes.io/instance": "theirs"}},
+            "spec": {"replicas": 1, "selector": {"matchLabels": labels}, "template": {
+                "metadata": {"labels": labels}, "spec": pod["spec"]}}})
+
+    def pods(self, name):
+        return [p for p in self.api.list("pods", self.space, labelSelector="app=" + name)
+                if not p["metadata"].get("deletionTimestamp")]
+
+    def running(self, name):
+        pod = wait_until(lambda: next(iter(self.pods(name)), None), 30, "a pod of " + name)
+        return self.stack.wait_running(pod["metadata"]["name"], 60, self.space)
+
+    def next_pod(self, name):
+        old = {p["metadata"]["uid"] for p in self.pods(name)}
+        for pod in self.pods(name):
+            self.api.delete("pods", pod["metadata"]["name"], self.space, grace=0)
+        return wait_until(lambda: next((p for p in self.pods(name) if p["metadata"]["uid"] not in old), None),
+                          30, "another pod of " + name)
+
+    def use(self, pod, percent, mib):
+        self.stack.kubelet.fault("use", namespace=self.space, pod=pod["metadata"]["name"], mib=mib, sm=percent)
+
+    def found(self, name):
+        return self.api.find("gpurecommendations", "deployment-" + name, self.space)
+
+    def wait(self, name, condition, what, timeout=40):
+        last = {}
+
+        def holds():
+            last["grec"] = self.found(name)
+            return last["grec"] is not None and condition(last["grec"])
+        wait_until(holds, timeout, lambda: "%s; it says %s\n%s" % (what, last["grec"], self.stack.logs()), every=0.3)
+        return last["grec"]
+
+    def mode(self, mode):
+        self.api.patch("gpupolicies", self.space, {"spec": {"mode": mode}})
+
+
+def condition(grec, kind):
+    """(status, reason)"""
+    for one in grec.get("status", {}).get("conditions", []):
+        if one["type"] == kind:
+            return one["status"], one["reason"]
+    return None
+
+
+def target(grec):
+    containers = grec.get("status", {}).get("containers", [])
+    found = containers[0].get("target") if containers else None
+    return found and (found.get("computePercent"), found.get("memory"))
+
+
+@pytest.fixture
+def sized(stack):
+    with asking.namespace(stack) as space:
+        stack.api.create("gpupolicies", {
+            "apiVersion": "aliquot.dev/v1alpha1", "kind": "GPUPolicy", "metadata": {"name": space},
+            "spec": dict(QUICK, mode="Recommend", selector={"namespaceSelector": {
+                "matchLabels": {"kubernetes.io/metadata.name": space}}})})
+        try:
+            yield Sized(stack, space)
+        finally:
+            with contextlib.suppress(ApiError):
+                stack.api.delete("gpupolicies", space)
+
+
+@pytest.fixture(name="agents_on")
+def fixture_agents_on(stack):
+    """agents_on(node, …): the product's agents on these nodes, until the test ends."""
+    yield lambda *nodes: agents.start_product(stack, nodes)
+    with contextlib.suppress(ApiError):
+        agents.stop(stack)
+
+
+def test_what_is_measured_becomes_the_share_of_the_next_pod(sized, node, agents_on):
+    """R1, R3, O6, G3: nothing known, nothing recommended; learnt, shown and not applied; then, in mode Automate, the
+    next pod has it. The Deployment is never written."""
+    where = node()
+    deployment = sized.deploy("llm", where)
+    pod = sized.running("llm")
+    assert is_whole(pod)
+    grec = sized.wait("llm", lambda g: condition(g, "Recommended") is not None, "it to be made")
+    owner, = grec["metadata"]["ownerReferences"]
+    assert (owner["kind"], owner["name"], owner["uid"]) == ("Deployment", "llm", deployment["metadata"]["uid"])
+    assert "labels" not in grec["metadata"]
+    assert grec["spec"]["targetRef"] == {"group": "apps", "kind": "Deployment", "name": "llm"}
+    assert condition(grec, "HistorySufficient") == ("False", "Learning")
+    assert grec["status"]["policy"] == {"name": sized.space, "generation": 1, "source": "Selector"}
+
+    sized.use(pod, 20, 6144)
+    agents_on(where)
+    grec = sized.wait("llm", lambda g: condition(g, "HistorySufficient") == ("True", "Sufficient"), "enough history", 200)
+    assert target(grec) == (30, "7Gi"), grec["status"]
+    container, = grec["status"]["containers"]
+    assert container["name"] == "main" and container["original"]["computePercent"] == 100
+    assert container["usage"]["computeTarget"] == 21 and container["usage"]["memoryPeak"] == "6Gi"
+    assert grec["status"]["revision"] >= 1
+    assert condition(grec, "Ready") == ("True", "Recommending")
+    assert is_whole(sized.running("llm")), "mode Recommend changes nothing"
+    assert [m["manager"] for m in grec["metadata"]["managedFields"]] == ["aliquot"] * len(
+        grec["metadata"]["managedFields"])
+
+    sized.mode("Automate")
+    sized.wait("llm", lambda g: condition(g, "Ready") == ("True", "Ready"), "the mode to be known")
+    second = sized.next_pod("llm")
+    assert is_tenant(second)
+    assert (note(second, "share"), note(second, "memory")) == ("0.30", "7Gi")
+    sized.running("llm")
+    sized.wait("llm", lambda g: g["status"]["summary"].get("pods") == "1/1", "that every pod has it")
+    deployment = sized.api.get("deployments", "llm", sized.space)
+    assert deployment["metadata"]["generation"] == 1
+    assert "aliquot" not in {m["manager"] for m in deployment["metadata"]["managedFields"]}

@@ -1,0 +1,360 @@
+/* What the tests of this room share: a world with some pods, a sizer, and an API server that does
+ * what the actions say and tells it back as a watch does. */
+#ifndef UNIT_SIZER_BED_H
+#define UNIT_SIZER_BED_H
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/map.h"
+#include "model/names.h"
+#include "sizer/sizer.h"
+#include "state.h"
+
+#define BED_MIB	   81920
+#define BED_START  INT64_C(1790000000000)
+#define MINUTE_MS  INT64_C(60000)
+#define HOUR_MS	   (60 * MINUTE_MS)
+#define BED_ROUND  10000
+#define BED_BUDGET 1000000
+
+struct bed_object {
+	struct arena arena;
+	struct recommendation r;
+	bool there;
+	int writes;
+};
+
+struct bed {
+	struct world *world;
+	struct sizer *sizer;
+	struct groups *groups;
+	struct sizing sizing;
+	struct plan plan;
+	struct sizer_now now;
+	struct bed_object objects[64];
+	size_t count;
+	uint32_t budget;
+	enum policy_mode mode;
+	int64_t policy_generation;
+	bool fails; /* every write */
+	int creates, statuses, events;
+	char message[256]; /* of the last event */
+};
+
+static inline void bed_world(struct bed *b, struct change *c)
+{
+	c->type = CHANGE_SET;
+	world_apply(b->world, c);
+}
+
+static inline void bed_policy(struct bed *b)
+{
+	struct policy p = {.name = "quick",
+		.uid = "p",
+		.resource_version = "1",
+		.generation = b->policy_generation,
+		.priority = 100,
+		.has_selector = true,
+		.mode = b->mode,
+		.sizing = b->sizing};
+	struct change c = {.kind = KIND_POLICY, .policy = &p};
+	bed_world(b, &c);
+}
+
+static inline void bed_node(struct bed *b, const char *name)
+{
+	struct pair label = {"nvidia.com/gpu.memory", "81920"};
+	struct node n = {.name = name,
+		.uid = name,
+		.resource_version = "1",
+		.labels = {&label, 1},
+		.gpus = 8,
+		.ready = true};
+	struct change c = {.kind = KIND_NODE, .node = &n};
+	bed_world(b, &c);
+}
+
+/* With a whole GPU, of the Deployment; several of them are several pods. */
+static inline void bed_pod(struct bed *b, const char *deployment, const char *name, int64_t gpus)
+{
+	char owner[128];
+	struct pair label = {"pod-template-hash", "1234abcd"};
+	struct container main = {.name = "main", .gpus = gpus};
+	snprintf(owner, sizeof owner, "%s-1234abcd", deployment);
+	struct pod p = {.ns = "team",
+		.name = name,
+		.uid = name,
+		.resource_version = "1",
+		.node = "node",
+		.phase = POD_RUNNING,
+		.created_ms = b->now.policy_ms,
+		.labels = {&label, 1},
+		.owner = {"apps/v1", "ReplicaSet", owner, "rs"},
+		.containers = &main,
+		.container_count = 1,
+		.gpus = gpus};
+	struct change c = {.kind = KIND_POD, .pod = &p};
+	bed_world(b, &c);
+}
+
+/* A tenant of so much of one GPU, of the same. */
+static inline void bed_tenant(
+	struct bed *b, const char *deployment, const char *name, int64_t milli, int64_t mib)
+{
+	char owner[128], share[32], memory[32];
+	struct pair labels[] = {{LABEL_TENANT, "true"}, {"pod-template-hash", "1234abcd"}};
+	snprintf(owner, sizeof owner, "%s-1234abcd", deployment);
+	snprintf(share, sizeof share, "%lld", (long long)milli);
+	snprintf(memory, sizeof memory, "%lld", (long long)mib);
+	struct pair notes[] = {{NOTE_COMPUTE_MILLI, share}, {NOTE_CONTAINER, "main"},
+		{NOTE_GPU_UUID, "GPU-1"}, {NOTE_MEMORY_MIB, memory}};
+	struct pod p = {.ns = "team",
+		.name = name,
+		.uid = name,
+		.resource_version = "1",
+		.node = "node",
+		.phase = POD_RUNNING,
+		.created_ms = b->now.policy_ms,
+		.labels = {labels, COUNT_OF(labels)},
+		.notes = {notes, COUNT_OF(notes)},
+		.owner = {"apps/v1", "ReplicaSet", owner, "rs"}};
+	struct change c = {.kind = KIND_POD, .pod = &p};
+	bed_world(b, &c);
+}
+
+static inline void bed_pod_gone(struct bed *b, const char *name)
+{
+	struct change c = {
+		.type = CHANGE_GONE, .kind = KIND_POD, .ns = "team", .name = name, .uid = name};
+	world_apply(b->world, &c);
+}
+
+/* --- the API server --- */
+
+static inline void bed_list(struct bed *b)
+{
+	struct change c = {.type = CHANGE_RELIST_BEGIN, .kind = KIND_RECOMMENDATION};
+	(void)sizer_observe(b->sizer, &c);
+	for (size_t i = 0; i < b->count; i++) {
+		if (b->objects[i].there) {
+			struct change set = {.type = CHANGE_SET,
+				.kind = KIND_RECOMMENDATION,
+				.recommendation = &b->objects[i].r};
+			cr_assert(sizer_observe(b->sizer, &set));
+		}
+	}
+	c.type = CHANGE_RELIST_END;
+	(void)sizer_observe(b->sizer, &c);
+}
+
+static inline struct bed_object *bed_object(struct bed *b, const char *name)
+{
+	for (size_t i = 0; i < b->count; i++) {
+		if (b->objects[i].there && text_equals(b->objects[i].r.name, name)) {
+			return &b->objects[i];
+		}
+	}
+	return NULL;
+}
+
+static inline void bed_echo(struct bed *b, struct bed_object *o)
+{
+	struct change c = {
+		.type = CHANGE_SET, .kind = KIND_RECOMMENDATION, .recommendation = &o->r};
+	cr_assert(sizer_observe(b->sizer, &c));
+}
+
+static inline void bed_remove(struct bed *b, const char *name)
+{
+	struct bed_object *o = bed_object(b, name);
+	struct change c = {
+		.type = CHANGE_GONE, .kind = KIND_RECOMMENDATION, .ns = "team", .name = name};
+	o->there = false;
+	(void)sizer_observe(b->sizer, &c);
+}
+
+/* As the codec writes it: whole percents and seconds. */
+static inline void bed_round(struct recommendation *r)
+{
+	for (uint32_t i = 0; i < r->container_count; i++) {
+		struct recommended_container *c = &r->containers[i];
+		if (c->allocated_pods == 0) {
+			c->allocated = (struct share){0, 0};
+		}
+		c->usage.last_sample_ms -= c->usage.last_sample_ms % 1000;
+	}
+	for (int i = 0; i < RECOMMENDATION_CONDITIONS; i++) {
+		r->conditions[i].since_ms -= r->conditions[i].since_ms % 1000;
+	}
+	r->history.first_sample_ms -= r->history.first_sample_ms % 1000;
+}
+
+static inline void bed_create(struct bed *b, const struct action *a)
+{
+	cr_assert_null(bed_object(b, a->name));
+	cr_assert_lt(b->count, COUNT_OF(b->objects));
+	struct bed_object *o = &b->objects[b->count++];
+	recommendation_copy(&o->arena, a->recommendation, &o->r);
+	o->r.uid = arena_printf(&o->arena, "uid-%zu", b->count);
+	o->r.generation = 1;
+	o->there = true;
+	b->creates++;
+}
+
+static inline void bed_status(struct bed *b, const struct action *a)
+{
+	struct bed_object *o = bed_object(b, a->name);
+	cr_assert_not_null(o);
+	cr_assert_str_eq(a->uid, o->r.uid);
+	char uid[64];
+	snprintf(uid, sizeof uid, "%s", o->r.uid);
+	arena_reset(&o->arena);
+	recommendation_copy(&o->arena, a->recommendation, &o->r);
+	o->r.uid = arena_strdup(&o->arena, uid);
+	bed_round(&o->r);
+	o->writes++;
+	b->statuses++;
+}
+
+static inline void bed_apply(struct bed *b, const struct action *a)
+{
+	struct outcome outcome = {.fault.kind = b->fails ? FAULT_TRANSIENT : FAULT_NONE};
+	cr_assert(sizer_owns(a->id));
+	if (a->type == ACTION_EVENT) {
+		snprintf(b->message, sizeof b->message, "%s", a->message);
+		b->events++;
+	} else if (!b->fails && a->type == ACTION_CREATE_RECOMMENDATION) {
+		bed_create(b, a);
+	} else if (!b->fails) {
+		bed_status(b, a);
+	}
+	char name[64];
+	snprintf(name, sizeof name, "%s", text_or(a->name, ""));
+	sizer_settle(b->sizer, b->now, a->id, &outcome);
+	struct bed_object *o = bed_object(b, name);
+	if (o != NULL && a->type != ACTION_EVENT) {
+		bed_echo(b, o);
+	}
+}
+
+/* --- time --- */
+
+/* One step, and what it asks for. */
+static inline void bed_step(struct bed *b)
+{
+	sizer_step(b->sizer, b->now, b->world, b->budget, &b->plan);
+	for (size_t i = 0; i < b->plan.actions.count; i++) {
+		bed_apply(b, &b->plan.actions.items[i]);
+	}
+}
+
+static inline void bed_pass(struct bed *b, int64_t ms)
+{
+	b->now.mono_ms += ms;
+	b->now.policy_ms += ms;
+}
+
+/* Until the next round has ended. */
+static inline void bed_turn(struct bed *b)
+{
+	struct sizer_totals before, after;
+	sizer_sum(b->sizer, &before);
+	bed_pass(b, BED_ROUND);
+	for (int i = 0; i < 100000; i++) {
+		bed_step(b);
+		sizer_sum(b->sizer, &after);
+		if (after.rounds > before.rounds) {
+			return;
+		}
+		if (!b->plan.unfinished) {
+			bed_pass(b, 100);
+		}
+	}
+	cr_assert_fail("the round does not end");
+}
+
+static inline bool bed_use(struct bed *b, const char *pod, int percent, int64_t mib)
+{
+	struct sizer_figure f = {.container = "main",
+		.compute = percent * (METERED_FULL / 100),
+		.mem_bytes = mib << 20,
+		.at_ms = b->now.policy_ms};
+	struct sizer_use use = {.uid = pod,
+		.source = METERED_AGENT,
+		.figures = &f,
+		.figure_count = 1,
+		.kv_used = METERED_ABSENT};
+	return sizer_take(b->sizer, &use, b->now.policy_ms);
+}
+
+/* For so many minutes a pod uses that, told each half of one. */
+static inline void bed_run(struct bed *b, const char *pod, int percent, int64_t mib, int minutes)
+{
+	for (int i = 0; i < minutes * 2; i++) {
+		if (pod != NULL) {
+			cr_assert(bed_use(b, pod, percent, mib));
+		}
+		bed_pass(b, 30000 - BED_ROUND);
+		bed_turn(b);
+	}
+}
+
+static inline struct bed *bed_new(void)
+{
+	static const struct sizing sizing = SIZING_DEFAULT;
+	struct bed *b = xcalloc(1, sizeof *b);
+	b->world = world_create();
+	b->groups = groups_create();
+	b->sizing = sizing;
+	b->sizing.window_s = 7200;
+	b->sizing.required_s = 1800;
+	b->sizing.scale_down_delay_s = 600;
+	b->sizing.half_life_s = 3600;
+	b->policy_generation = 1;
+	b->budget = BED_BUDGET;
+	b->now = (struct sizer_now){1000, BED_START};
+	struct sizer_config config = {.groups = b->groups, .round_ms = BED_ROUND};
+	b->sizer = sizer_create(&config);
+	bed_node(b, "node");
+	bed_policy(b);
+	bed_list(b);
+	return b;
+}
+
+/* The process ends and another one starts; what the API server has is there. */
+static inline void bed_restart(struct bed *b)
+{
+	struct sizer_config config = {.groups = b->groups, .round_ms = BED_ROUND};
+	sizer_destroy(b->sizer);
+	b->sizer = sizer_create(&config);
+	bed_list(b);
+}
+
+static inline void bed_free(struct bed *b)
+{
+	sizer_destroy(b->sizer);
+	groups_destroy(b->groups);
+	world_destroy(b->world);
+	plan_finish(&b->plan);
+	for (size_t i = 0; i < b->count; i++) {
+		arena_finish(&b->objects[i].arena);
+	}
+	free(b);
+}
+
+static inline const struct recommendation *bed_told(struct bed *b, const char *name)
+{
+	struct bed_object *o = bed_object(b, name);
+	cr_assert_not_null(o, "%s is not there", name);
+	return &o->r;
+}
+
+static inline const char *bed_reason(
+	struct bed *b, const char *name, enum recommendation_condition type)
+{
+	return text_or(bed_told(b, name)->conditions[type].reason, "absent");
+}
+
+#endif
