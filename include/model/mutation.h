@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "model/names.h"
+
 enum env_rule {
 	ENV_RULE_SET,	  /* replaced where it stands, else appended; doubles go */
 	ENV_RULE_REPLACE, /* replaced where it stands, never appended */
@@ -44,11 +46,19 @@ struct mutation {
 	uint32_t others_count;
 	const struct mount_edit *mounts; /* mps_mounts */
 	uint32_t mount_count;
+	const char *framework; /* annotation; version 3, whose rows `env` is; NULL: none is told */
+	/* at the end of its args; NULL: nothing */
+	const char *argument;
+	/* of command and args together, this element ends in the argument instead: a shell's
+	 * script; MUTATION_NO_SCRIPT: none does */
+	uint32_t script;
 };
+#define MUTATION_NO_SCRIPT UINT32_MAX
 
-/* Mode None is version 1 of `original`, mode MPS version 2. What one version of the program writes,
- * it and the next one must be able to take away again, so rows are only ever added together with a
- * new version. */
+/* Mode None is version 1 of `original`, mode MPS version 2, version 3 is mode None with a framework
+ * that is told its share (model/framework.h). What one version of the program writes, it and the
+ * next one must be able to take away again, so rows are only ever added together with a new
+ * version. */
 #define TENANT_ENV_COUNT 8
 #define OTHERS_ENV_COUNT 1
 #define MPS_ENV_COUNT	 10
@@ -61,6 +71,22 @@ extern const struct env_edit mps_env[MPS_ENV_COUNT];
 /* The pipes of the daemon of its GPU, and the shared memory through which older drivers speak to
  * it. */
 extern const struct mount_edit mps_mounts[MPS_MOUNTS_COUNT];
+/* What every tenant of mode None gets. A person's CUDA_VISIBLE_DEVICES would count devices that the
+ * container no longer sees. No directory NO_MPS ever exists in a container: it is named so that the
+ * toolkit's habit of mounting a host's /tmp/nvidia-mps does not let a daemon of the host capture
+ * the tenant. */
+#define NO_MPS "/run/aliquot/no-mps"
+#define TENANT_ENV_ROWS                                                                            \
+	{"NVIDIA_VISIBLE_DEVICES", ENV_RULE_SET, NULL, NOTE_VISIBLE_DEVICES},                      \
+		{"CUDA_VISIBLE_DEVICES", ENV_RULE_REPLACE, NULL, NOTE_GPU_UUID},                   \
+		{"CUDA_MPS_PIPE_DIRECTORY", ENV_RULE_SET, NO_MPS, NULL},                           \
+		{"CUDA_MPS_", ENV_RULE_DROP, NULL, NULL},                                          \
+		{"ALIQUOT_GPU_UUID", ENV_RULE_SET, NULL, NOTE_GPU_UUID},                           \
+		{"ALIQUOT_COMPUTE_MILLI", ENV_RULE_SET, NULL, NOTE_COMPUTE_MILLI},                 \
+		{"ALIQUOT_MEMORY_MIB", ENV_RULE_SET, NULL, NOTE_MEMORY_MIB},                       \
+	{                                                                                          \
+		"NVIDIA_DRIVER_CAPABILITIES", ENV_RULE_DEFAULT, "compute,utility", NULL            \
+	}
 /* The row that says what becomes of a variable; NULL: it is left alone. */
 const struct env_edit *env_edit_find(const struct env_edit *rows, uint32_t count, const char *name);
 

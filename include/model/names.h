@@ -66,6 +66,7 @@
 #define NOTE_POLICY_APPLIED "aliquot.dev/policy-applied"
 #define NOTE_RECOMMENDATION "aliquot.dev/recommendation"
 #define NOTE_ISOLATION	    "aliquot.dev/isolation" /* MPS, or None where MPS was asked for */
+#define NOTE_FRAMEWORK	    "aliquot.dev/framework" /* that is told its share of the memory */
 #define ISOLATION_MPS_TEXT  "MPS"
 #define ISOLATION_NONE_TEXT "None"
 

@@ -77,6 +77,7 @@ struct action {
 	const char *capacity_pod;
 	int64_t milli;
 	int64_t mem_mib;
+	int32_t framework_memory; /* thousandths that its framework is told; 0: it is told none */
 	const char *policy; /* NAME@GENERATION under which it was given; NULL: there is none */
 	/* the pod's own required OR terms count: every one must get the pin */
 	uint32_t node_term_count;

@@ -46,10 +46,10 @@ struct container {
 	/* admission only */
 	bool privileged;
 	enum env_state visible_devices; /* NVIDIA_VISIBLE_DEVICES */
-	struct pairs env;		/* literal values only, in order of appearance, unsorted */
-	const char **args;		/* command, then args */
-	uint32_t arg_count;
-	bool env_is_missing; /* the object has no env list at all */
+	struct pairs env;  /* in order of appearance, unsorted; a value from elsewhere is NULL */
+	const char **args; /* command, then args */
+	uint32_t arg_count, command_count; /* of all, and those of the command */
+	bool env_is_missing;		   /* the object has no env list at all */
 };
 
 struct toleration {

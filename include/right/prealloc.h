@@ -1,5 +1,6 @@
-/* Frameworks that take a GPU's memory ahead of need: how they are known, what they need, and what
- * they are told. What such a process uses says nothing of what it needs. Pure. */
+/* Frameworks that take a GPU's memory ahead of need: how they are known, and what they need;
+ * model/framework.h has what they are told. What such a process uses says
+ * nothing of what it needs. Pure. */
 #ifndef RIGHT_PREALLOC_H
 #define RIGHT_PREALLOC_H
 
@@ -60,32 +61,5 @@ struct prealloc_need {
 };
 struct prealloc_need prealloc_need(const struct sizing *s, const struct history *h,
 	const struct prealloc_state *state, int64_t now_ms);
-
-/* --- what it is told --- */
-
-enum prealloc_tell {
-	TELL_NOTHING,  /* it has no way to be told, or not enough is known */
-	TELL_FRACTION, /* of the device's memory */
-	TELL_FREE,     /* of what is free after the weights are loaded */
-	TELL_GROWTH,   /* to take memory as it needs it; no limit */
-};
-
-struct prealloc_slice {
-	const char *framework; /* as size/admit.h names it */
-	int64_t share_mib;
-	int64_t context_mib; /* of the share, for the CUDA context */
-	int64_t device_mib;  /* all of the device that was chosen */
-	int64_t weights_mib; /* of the model; METERED_ABSENT: not known */
-};
-
-struct prealloc_word {
-	enum prealloc_tell tell;
-	const char *argument; /* such as --gpu-memory-utilization; NULL: there is none */
-	const char *variable; /* of the environment; NULL: there is none */
-	int32_t thousandths;  /* of FRACTION and FREE, rounded down */
-};
-
-/* So that all it takes, its CUDA context included, stays within the share. */
-struct prealloc_word prealloc_tell(const struct prealloc_slice *slice);
 
 #endif

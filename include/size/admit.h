@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/alloc.h"
+#include "model/framework.h"
 #include "model/mutation.h"
 #include "model/pod.h"
 #include "model/policy.h"
@@ -57,6 +58,9 @@ struct admit_verdict {
 	int64_t milli;	    /* 0: follows from memory on the chosen GPU */
 	int64_t mem_mib;    /* 0: follows from milli on the chosen GPU */
 	int64_t count;
+	/* takes memory at start and is told its share; NULL: neither */
+	const struct framework *framework;
+	uint32_t script;	  /* as in struct mutation */
 	bool clamped;		  /* milli or mem_mib is not what was asked for */
 	enum isolation isolation; /* that it gets */
 	const char *forbids_mps;  /* the policy asks for MPS, and this level of Pod Security forbids

@@ -61,8 +61,9 @@ struct world_gpu {
 	uint32_t claim_count;
 	int64_t created_ms;
 	/* tenants that were placed */
-	int64_t milli, mem_mib;		 /* on each of its GPUs, */
-	uint32_t devices;		 /* so many */
+	int64_t milli, mem_mib;	 /* on each of its GPUs, */
+	uint32_t devices;	 /* so many */
+	bool told_memory, ready; /* its framework was told what to take; its condition Ready */
 	const char *uuid, *capacity_pod; /* interned; lists, as model/gpu.h says */
 	const char *policy;		 /* interned; by name, under which it was placed */
 	/* interned; that asks for its GPUs, or did; NULL: several do, or it is not told */

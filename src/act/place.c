@@ -11,6 +11,7 @@
  * term of another. */
 #include "act_parts.h"
 #include "json/decode.h"
+#include "model/framework.h"
 #include "model/gpu.h"
 #include "model/names.h"
 
@@ -50,6 +51,11 @@ static void write_notes(struct build *b, const struct action *x, int64_t term)
 		snprintf(number, sizeof number, "%lld", (long long)mps_threads_of_milli(x->milli));
 		build_text_at(b, NOTE_MPS_THREADS, number);
 		build_text_at(b, NOTE_MPS_MEMORY, mps_memory_text(x->mem_mib, limit));
+	}
+	if (x->framework_memory > 0) {
+		char fraction[FRAMEWORK_TEXT_MAX];
+		build_text_at(
+			b, NOTE_FRAMEWORK_MEMORY, framework_text(x->framework_memory, fraction));
 	}
 	build_text_at(b, NOTE_CAPACITY_POD, x->capacity_pod);
 	if (term > 0) {

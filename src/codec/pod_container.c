@@ -124,10 +124,8 @@ static int read_variable(
 	if (strcmp(name, "NVIDIA_VISIBLE_DEVICES") == 0) {
 		c->visible_devices = from ? ENV_VALUE_FROM : state_of(value);
 	}
-	if (!from) {
-		c->env.items[c->env.count++] = (struct pair){
-			.key = arena_strdup(arena, name), .value = arena_strdup(arena, value)};
-	}
+	c->env.items[c->env.count++] = (struct pair){.key = arena_strdup(arena, name),
+		.value = from ? NULL : arena_strdup(arena, value)};
 	return 0;
 }
 
@@ -166,6 +164,7 @@ static int read_args(
 			return fault_wrap(ret_fault, "%s", lists[i]);
 		}
 	}
+	c->command_count = counts[0];
 	c->arg_count = counts[0] + counts[1];
 	if (c->arg_count > 0) {
 		c->args = ARENA_ARRAY(arena, const char *, c->arg_count);

@@ -199,6 +199,24 @@ static void take_gpus(json_t *container, json_t *original)
 	json_object_set_new(original, "gpu", gpu);
 }
 
+static void add_argument(json_t *container, const struct mutation *m)
+{
+	json_t *command = json_object_get(container, "command");
+	size_t before = json_array_size(command);
+	bool first = m->script < before;
+	if (m->argument == NULL) {
+		return;
+	}
+	json_t *list = own_member_or_new(container, first ? "command" : "args", JSON_ARRAY);
+	if (m->script == MUTATION_NO_SCRIPT) {
+		json_array_append_new(list, json_string(m->argument));
+		return;
+	}
+	size_t at = first ? m->script : m->script - before;
+	const char *script = text_or(json_string_value(json_array_get(list, at)), "");
+	json_array_set_new(list, at, json_sprintf("%s %s", script, m->argument));
+}
+
 static bool convert_tenant(
 	json_t *spec, json_t *container, const struct mutation *m, json_t *original)
 {
@@ -206,6 +224,7 @@ static bool convert_tenant(
 	struct env_change c = {m->env, m->env_count, json_array(), json_array()};
 	take_gpus(container, original);
 	edit_env(container, &c);
+	add_argument(container, m);
 	set_if_any(original, "env", c.had);
 	set_if_any(original, "added", c.added);
 	return mounts_add(spec, container, m, original);
@@ -347,6 +366,7 @@ static void convert_meta(json_t *meta, json_t *notes, const struct mutation *m)
 	}
 	set_note(notes, NOTE_RECOMMENDATION, m->recommendation);
 	set_note(notes, NOTE_ISOLATION, m->isolation);
+	set_note(notes, NOTE_FRAMEWORK, m->framework);
 	json_t *labels = own_member_or_new(meta, "labels", JSON_OBJECT);
 	json_object_set_new(labels, LABEL_TENANT, json_string("true"));
 }
@@ -366,14 +386,23 @@ static bool notes_fit(const json_t *notes)
 	return sum <= TENANT_NOTES_MAX;
 }
 
+static json_t *new_original(const struct mutation *m)
+{
+	int version = m->framework != NULL ? 3 : m->mount_count > 0 ? 2 : 1;
+	json_t *original = json_pack("{s:i, s:s}", "v", version, "container", m->container);
+	if (m->framework != NULL) {
+		json_object_set_new(original, "framework", json_string(m->framework));
+	}
+	return original;
+}
+
 json_t *tenant_convert(json_t *plain, const struct mutation *m)
 {
 	json_t *pod = json_copy(plain);
 	json_t *meta = own_member_or_new(pod, "metadata", JSON_OBJECT);
 	json_t *notes = own_member_or_new(meta, "annotations", JSON_OBJECT);
 	json_t *spec = own_member(pod, "spec", JSON_OBJECT);
-	json_t *original =
-		json_pack("{s:i, s:s}", "v", m->mount_count > 0 ? 2 : 1, "container", m->container);
+	json_t *original = new_original(m);
 	bool done = convert_containers(spec, m, original);
 	if (done) {
 		convert_spec(spec, m, original);

@@ -12,7 +12,10 @@
  *    "pin":true}                                   the pod named its node in its affinity by itself
  * Absent members stand for nothing done. Version 2 is of a client of MPS: other rows, and
  *    "volumes":["aliquot-mps","aliquot-mps-shm"]   those that were added, a row of mounts each
- *    "mounts":[[0,{"name":…}],…]}                  what stood at their paths, with its position */
+ *    "mounts":[[0,{"name":…}],…]}                  what stood at their paths, with its position
+ * Version 3 is of a framework that is told its share: its rows, its argument at the end of the
+ * command line, and
+ *    "framework":"vLLM" */
 #ifndef CODEC_TENANT_H
 #define CODEC_TENANT_H
 

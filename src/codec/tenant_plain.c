@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/str.h"
 #include "json/decode.h"
+#include "model/framework.h"
 #include "model/names.h"
 
 static const char *const guarded[] = {
@@ -32,6 +33,7 @@ static const char *const marks[] = {
 	NOTE_POLICY_APPLIED,
 	NOTE_RECOMMENDATION,
 	NOTE_ISOLATION,
+	NOTE_FRAMEWORK,
 };
 
 /* --- env --- */
@@ -174,19 +176,78 @@ static bool restore_gpus(json_t *container, const json_t *gpu)
 	return true;
 }
 
+static json_int_t version_of(const json_t *original)
+{
+	return json_integer_value(json_object_get(original, "v"));
+}
+
 static bool is_of_mps(const json_t *original)
 {
-	return json_integer_value(json_object_get(original, "v")) == 2;
+	return version_of(original) == 2;
+}
+
+/* What it was told, as an element of its own or at the end of a script. True if it was there. */
+static bool cut_argument(json_t *list, const char *argument)
+{
+	size_t n = strlen(argument);
+	for (size_t i = json_array_size(list); i > 0; i--) {
+		const char *text = text_or(json_string_value(json_array_get(list, i - 1)), "");
+		size_t length = strlen(text);
+		if (length < n || strcmp(text + length - n, argument) != 0) {
+			continue;
+		}
+		if (length == n) {
+			json_array_remove(list, i - 1);
+			return true;
+		}
+		if (text[length - n - 1] == ' ') {
+			json_array_set_new(list, i - 1, json_stringn(text, length - n - 1));
+			return true;
+		}
+	}
+	return false;
+}
+
+static void remove_argument(json_t *container, const struct framework *f)
+{
+	static const char *const lists[] = {"args", "command"};
+	bool cut = f->argument == NULL;
+	for (size_t i = 0; i < COUNT_OF(lists) && !cut; i++) {
+		json_t *list = own_member(container, lists[i], JSON_ARRAY);
+		cut = cut_argument(list, f->argument);
+		if (cut) {
+			prune_member(container, lists[i]);
+		}
+	}
+}
+
+/* NULL: none that anybody was ever told of. */
+static const struct framework *framework_of(const json_t *original)
+{
+	const char *name = json_string_value(json_object_get(original, "framework"));
+	const struct framework *f = framework_find(name);
+	return f != NULL && f->env != NULL ? f : NULL;
+}
+
+static bool restore_framework(json_t *container, const json_t *original)
+{
+	const struct framework *f = framework_of(original);
+	remove_argument(container, f);
+	return restore_env(container, f->env, f->env_count, json_object_get(original, "env"),
+		json_object_get(original, "added"));
 }
 
 static bool restore_tenant(json_t *container, const json_t *original)
 {
+	const json_t *gpu = json_object_get(original, "gpu");
+	if (version_of(original) == 3) {
+		return restore_framework(container, original) && restore_gpus(container, gpu);
+	}
 	bool mps = is_of_mps(original);
 	return restore_env(container, mps ? mps_env : tenant_env,
 		       mps ? MPS_ENV_COUNT : TENANT_ENV_COUNT, json_object_get(original, "env"),
 		       json_object_get(original, "added")) &&
-	       (!mps || mounts_restore(container, original)) &&
-	       restore_gpus(container, json_object_get(original, "gpu"));
+	       (!mps || mounts_restore(container, original)) && restore_gpus(container, gpu);
 }
 
 static bool restore_container(json_t *container, bool is_tenant, const json_t *original)
@@ -375,8 +436,8 @@ static json_t *parse_original(const char *text, size_t n)
 	if (n > TENANT_ORIGINAL_MAX || decode_parse(text, n, DECODE_UNIQUE, &original, NULL) < 0) {
 		return NULL;
 	}
-	json_int_t version = json_integer_value(json_object_get(original, "v"));
-	if (version != 1 && version != 2) {
+	bool known = version_of(original) != 3 || framework_of(original) != NULL;
+	if (version_of(original) < 1 || version_of(original) > 3 || !known) {
 		json_decref(original);
 		return NULL;
 	}

@@ -333,7 +333,7 @@ void book_new_term(struct engine *e)
 	memset(&e->memos, 0, sizeof e->memos);
 	memset(&e->absences, 0, sizeof e->absences);
 	evictions_new_term(&e->evictions);
-	resizes_new_term(&e->resizes);
+	resizes_new_term(e);
 	scale_forget(&e->scale);
 	inject_forget(e);
 	memset(&e->orphans, 0, sizeof e->orphans);

@@ -1,6 +1,7 @@
 /* Step 4: where each of those who wait goes. */
 #include "state.h"
 
+#include "model/framework.h"
 #include "model/names.h"
 #include "model/quantity.h"
 #include "size/policy.h"
@@ -28,7 +29,7 @@ static enum reason apply_policy(struct engine *e, const struct waiter *w, struct
 	if (choice.mode == MODE_DISABLED) {
 		return REASON_DISABLED;
 	}
-	policy_bound_share(choice.policy, e->cfg.context_mib, &r->milli, &r->mem_mib);
+	policy_bound_share(choice.policy, r->context_mib, &r->milli, &r->mem_mib);
 	if (!choice.policy->built_in) {
 		r->max_milli = (int64_t)choice.policy->sizing.max_percent * 10;
 		r->max_mib = choice.policy->sizing.max_mem_mib;
@@ -41,12 +42,18 @@ static enum reason apply_policy(struct engine *e, const struct waiter *w, struct
 	return REASON_NONE;
 }
 
+static int64_t least_mib(const struct engine *e, const struct waiter *w)
+{
+	bool told = pairs_get(&w->pod.notes, NOTE_FRAMEWORK) != NULL;
+	return told ? framework_least_mib(e->cfg.context_mib) : e->cfg.context_mib;
+}
+
 /* What the webhook wrote is a request, not an authority: it is read again, strictly. */
 static enum reason read_request(struct engine *e, const struct waiter *w, struct place_request *ret)
 {
 	const char *share = pairs_get(&w->pod.notes, NOTE_SHARE);
 	const char *memory = pairs_get(&w->pod.notes, NOTE_MEMORY);
-	struct place_request r = {.pod = &w->pod, .context_mib = e->cfg.context_mib};
+	struct place_request r = {.pod = &w->pod};
 	/* Without the label nobody would count it once its gate is gone. */
 	if (!pod_is_tenant(&w->pod) || w->pod.forged ||
 		text_empty(pairs_get(&w->pod.notes, NOTE_ORIGINAL)) ||
@@ -59,10 +66,14 @@ static enum reason read_request(struct engine *e, const struct waiter *w, struct
 	if (!text_empty(memory) && memory_parse(view_of(memory), &r.mem_mib, NULL) < 0) {
 		return REASON_NOT_OURS;
 	}
-	/* A tenant that still asks for a whole GPU would take two. */
-	if (w->pod.gpus != 0 || w->group.unreadable) {
+	/* A tenant that still asks for a whole GPU would take two, and one that nobody here can
+	 * tell its memory would take all of it. */
+	const char *framework = pairs_get(&w->pod.notes, NOTE_FRAMEWORK);
+	if (w->pod.gpus != 0 || w->group.unreadable ||
+		(framework != NULL && framework_find(framework) == NULL)) {
 		return REASON_NOT_OURS;
 	}
+	r.context_mib = least_mib(e, w);
 	enum reason reason = apply_policy(e, w, &r);
 	if (reason == REASON_NONE) {
 		*ret = r;

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "model/framework.h"
 #include "model/names.h"
 
 #define MEND_EVERY_MS 10000
@@ -128,8 +129,17 @@ void emit_place(struct engine *e, struct waiter *w, struct holder *h, const stru
 	struct plan *plan)
 {
 	struct placing where = {h->pod.node, h->pod.identity->uuid, h->name, g->milli, g->mem_mib,
-		inject_form_for(e, h, &w->pod)};
+		h->pod.identity->mem_mib, inject_form_for(e, h, &w->pod)};
 	emit_placing(e, w, &where, plan);
+}
+
+/* One fraction for all of its GPUs, so that of the largest it is not too much. */
+static int32_t framework_memory(
+	const struct engine *e, const struct waiter *w, const struct placing *where)
+{
+	const struct framework *f = framework_find(pairs_get(&w->pod.notes, NOTE_FRAMEWORK));
+	struct framework_slice s = {where->mem_mib, e->cfg.context_mib, where->device_mib};
+	return f != NULL ? framework_thousandths(f, &s) : 0;
 }
 
 void emit_placing(
@@ -147,6 +157,7 @@ void emit_placing(
 	a->container = text_in(plan, pairs_get(&w->pod.notes, NOTE_CONTAINER));
 	a->milli = where->milli;
 	a->mem_mib = where->mem_mib;
+	a->framework_memory = framework_memory(e, w, where);
 	a->policy = emit_policy(e, &w->pod, plan);
 	a->mps = pod_is_mps(&w->pod);
 	a->node_term_count = w->pod.node_term_count;

@@ -19,7 +19,7 @@ void emit_place(struct engine *e, struct waiter *w, struct holder *h, const stru
 /* The same on several GPUs: lists, as model/gpu.h says. */
 struct placing {
 	const char *node, *uuid, *capacity_pod;
-	int64_t milli, mem_mib;
+	int64_t milli, mem_mib, device_mib; /* the last: all of the largest of them */
 	enum inject_form form;
 };
 void emit_placing(

@@ -36,7 +36,7 @@ void flights_finish(struct flights *f)
 bool flights_room(const struct engine *e)
 {
 	const struct flights *f = &e->flights;
-	return f->waiters.count + f->holders.count + f->decided < FLIGHTS_MAX;
+	return f->waiters.count + f->holders.count + f->decided + f->told < FLIGHTS_MAX;
 }
 
 void waiter_sends(struct engine *e, struct waiter *w, uint64_t id)

@@ -17,6 +17,7 @@ struct flights {
 	struct map waiters;
 	struct map holders;
 	uint32_t decided; /* grants of this step, which leave at its end */
+	uint32_t told;	  /* patches of tenants that run */
 };
 
 /* May a write of an earlier term be done yet, and strike out whoever counts on the ledger? */

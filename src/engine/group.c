@@ -131,15 +131,18 @@ static void tell(struct engine *e, struct waiter *w, struct plan *plan)
 	qsort(g->granted.items, g->granted.count, sizeof *g->granted.items, by_uuid);
 	CLEANUP(str_finish) struct str uuids = STR_INIT(MODEL_GPU_COUNT_MAX * GPU_UUID_MAX);
 	CLEANUP(str_finish) struct str names = STR_INIT(MODEL_GPU_COUNT_MAX * 64);
+	int64_t largest = 0;
 	for (uint32_t i = 0; i < waiter_count(w); i++) {
-		join(&uuids, g->granted.items[i].holder->pod.identity->uuid);
+		const struct gpu_identity *gpu = g->granted.items[i].holder->pod.identity;
+		join(&uuids, gpu->uuid);
 		join(&names, g->granted.items[i].holder->name);
+		largest = gpu->mem_mib > largest ? gpu->mem_mib : largest;
 	}
 	const struct grant *entry = entry_of(&g->granted.items[0]);
 	enum inject_form form = inject_form_for(e, g->granted.items[0].holder, &w->pod);
 	emit_placing(e, w,
 		&(struct placing){g->granted.items[0].holder->pod.node, str_text(&uuids),
-			str_text(&names), entry->milli, entry->mem_mib, form},
+			str_text(&names), entry->milli, entry->mem_mib, largest, form},
 		plan);
 }
 

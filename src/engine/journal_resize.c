@@ -11,7 +11,10 @@ static void resize_pack(struct str *out, const struct resize *r)
 	pack_u64(out, r->flight);
 	pack_i64(out, r->sent.milli);
 	pack_i64(out, r->sent.mib);
+	pack_i64(out, r->most.milli);
+	pack_i64(out, r->most.mib);
 	pack_u64(out, r->sealed);
+	pack_u64(out, r->follows);
 	pack_i64(out, r->behind_since);
 	pack_i64(out, r->rest_until);
 	backoff_pack(out, &r->backoff);
@@ -36,7 +39,9 @@ bool resize_unpack(struct engine *e, struct unpack *u)
 	uint64_t state = unpack_u64(u), flight = unpack_u64(u);
 	struct share sent = {.milli = unpack_i64(u)};
 	sent.mib = unpack_i64(u);
-	bool sealed = unpack_u64(u) != 0;
+	struct share most = {.milli = unpack_i64(u)};
+	most.mib = unpack_i64(u);
+	bool sealed = unpack_u64(u) != 0, follows = unpack_u64(u) != 0;
 	int64_t behind_since = unpack_i64(u);
 	int64_t rest_until = unpack_i64(u);
 	struct backoff backoff = backoff_unpack(u);
@@ -50,7 +55,10 @@ bool resize_unpack(struct engine *e, struct unpack *u)
 	r->state = (enum share_state)state;
 	r->flight = flight;
 	r->sent = sent;
+	r->most = most;
 	r->sealed = sealed;
+	r->follows = follows;
+	e->flights.told += flight != 0 ? 1 : 0;
 	r->behind_since = behind_since;
 	r->rest_until = rest_until;
 	r->backoff = backoff;

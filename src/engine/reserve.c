@@ -63,6 +63,19 @@ static bool is_nearer(const struct engine *e, uint32_t a, const struct lack *on_
 	return by_node != 0 ? by_node < 0 : strcmp(x->capacity_pod, y->capacity_pod) < 0;
 }
 
+bool reserve_lack_in_the_end(
+	const struct place_gpu *g, const struct place_request *r, struct lack *ret)
+{
+	struct place_gpu later = *g;
+	later.kept_by = 0;
+	if (!reserve_lack_on(&later, r, ret)) {
+		return false;
+	}
+	/* No GPU lacks so much otherwise. */
+	ret->milli += g->kept_by != 0 ? 2 * MODEL_GPU_MILLI : 0;
+	return true;
+}
+
 /* Only where nothing but the GPU is missing: no reservation makes CPU free. */
 static uint32_t nearest(struct engine *e, const struct place_request *r)
 {
@@ -70,7 +83,7 @@ static uint32_t nearest(struct engine *e, const struct place_request *r)
 	struct lack least = {0}, on;
 	for (uint32_t i = 0; i < e->snap.gpus.count; i++) {
 		const struct place_gpu *g = &e->snap.gpus.items[i];
-		if (!reserve_lack_on(g, r, &on) ||
+		if (!reserve_lack_in_the_end(g, r, &on) ||
 			(best != PLACE_NOWHERE && !is_nearer(e, i, &on, best, &least)) ||
 			place_unfit(&e->snap, r, &e->snap.nodes.items[g->node], NULL) !=
 				UNFIT_NONE) {
@@ -83,15 +96,31 @@ static uint32_t nearest(struct engine *e, const struct place_request *r)
 	return best;
 }
 
-static uint32_t reserve_one(struct engine *e, struct waiter *w, const struct place_request *r)
+/* True: it was in vain. Behind somebody who may get what is kept in this very step it is not: it
+ * looks again in the next, or it would rest while that GPU goes to those after it. */
+static bool reserve_one(struct engine *e, struct waiter *w, const struct place_request *r)
 {
 	uint32_t gpu = nearest(e, r);
 	if (gpu == PLACE_NOWHERE) {
-		return 0;
+		return true;
+	}
+	if (e->snap.gpus.items[gpu].kept_by != 0) {
+		return e->wholes.behind++ >= RESERVED_MOST;
 	}
 	place_keep_gpu(&e->snap, gpu, keeper_add(e, &w->pod, false));
 	wholes_picture_changed(e);
-	return 1;
+	e->wholes.reserved++;
+	return false;
+}
+
+static bool reserve_any(struct engine *e, struct waiter *w, const struct place_request *r)
+{
+	if (waiter_count(w) == 1) {
+		return reserve_one(e, w, r);
+	}
+	uint32_t reserved = reserve_group(e, w, r);
+	e->wholes.reserved += reserved;
+	return reserved == 0;
 }
 
 static void reserve(struct engine *e, struct waiter *w)
@@ -111,10 +140,9 @@ static void reserve(struct engine *e, struct waiter *w)
 	r.claims = claims.items;
 	r.claim_count = claims.count;
 	r.apart = neighbours_mark(e, &w->pod);
-	uint32_t reserved = waiter_count(w) > 1 ? reserve_group(e, w, &r) : reserve_one(e, w, &r);
-	e->wholes.reserved += reserved;
-	w->passed.vain_until = reserved > 0 ? 0 : e->now + VAIN_MS;
-	if (reserved == 0) {
+	bool vain = reserve_any(e, w, &r);
+	w->passed.vain_until = vain ? e->now + VAIN_MS : 0;
+	if (vain) {
 		wake_by(e, w->passed.vain_until);
 	}
 }

@@ -58,20 +58,6 @@ static bool camp_close(struct engine *e, struct camp *c, uint32_t node,
 	return c->count + c->opens >= most && place_unfit(&e->snap, r, n, NULL) == UNFIT_NONE;
 }
 
-/* What is kept for somebody before it is kept from others anyway, and may be of use afterwards;
- * but anything else is nearer. */
-static bool lack_in_the_end(
-	const struct place_gpu *g, const struct place_request *r, struct lack *ret)
-{
-	struct place_gpu later = *g;
-	later.kept_by = 0;
-	if (!reserve_lack_on(&later, r, ret)) {
-		return false;
-	}
-	ret->milli += g->kept_by != 0 ? MODEL_GPU_MILLI : 0;
-	return true;
-}
-
 /* Nodes in the order of the picture, which is that of the world. */
 static uint32_t nearest(
 	struct engine *e, const struct place_request *r, uint32_t most, struct camp *ret)
@@ -82,7 +68,7 @@ static uint32_t nearest(
 	struct lack on;
 	for (uint32_t i = 0; i < e->snap.gpus.count; i++) {
 		const struct place_gpu *g = &e->snap.gpus.items[i];
-		if (lack_in_the_end(g, r, &on)) {
+		if (reserve_lack_in_the_end(g, r, &on)) {
 			camp_add(&camps[g->node], most, i, &on);
 		}
 	}

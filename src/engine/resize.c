@@ -69,13 +69,15 @@ void resize_wanted(struct engine *e, const struct change *c)
 	struct resize *r = resize_touch(e, c->uid);
 	r->want = sound ? (struct share){c->milli, c->mem_mib} : (struct share){0};
 	r->state = sound ? SHARE_UNDERWAY : SHARE_UNASKED;
+	r->follows = false;
+	r->behind_since = 0;
 	e->dirty = true;
 }
 
 enum share_state engine_share_state(const struct engine *e, const char *uid)
 {
 	const struct resize *r = resize_find(e, uid);
-	return r != NULL ? r->state : SHARE_UNASKED;
+	return r != NULL && !r->follows ? r->state : SHARE_UNASKED;
 }
 
 /* --- the picture --- */
@@ -118,22 +120,37 @@ struct share resize_counts(struct engine *e, const struct holder *h, const struc
 	const struct grant *shown = h->asked_holds ? ledger_find(&h->pod.ledger, entry->uid) : NULL;
 	struct share counted = shown != NULL ? larger(given(entry), given(shown)) : given(entry);
 	bool runs = p != NULL && !p->gpu->gated && tenant_is_on(h, p->gpu);
-	if (runs && !same(counted, told(p))) {
+	if (!runs) {
+		return counted;
+	}
+	if (!same(counted, told(p))) {
 		uint32_t slot = world_class_slot(e->world, p->gpu->class, p->gpu->slot);
 		VEC_PUSH(&e->resizes.behind, slot);
 	}
+	/* A ledger never says less than that, unless somebody else has written it. */
+	counted = larger(counted, told(p));
 	/* A quota has what the tenant shows. */
-	if (runs && counted.milli > p->gpu->milli) {
+	if (counted.milli > p->gpu->milli) {
 		quotas_take_pod(e, p, counted.milli - p->gpu->milli);
 	}
 	return counted;
 }
 
+/* One that was answered is not shown yet, and of two that were not either may be done: as long as
+ * the watch shows the version that they were made from. */
+static bool is_open(const struct resize *r, const struct world_pod *p)
+{
+	if (r == NULL || r->most.milli == 0) {
+		return false;
+	}
+	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 1024};
+	return !version_passed(pod_of(p, &arena).resource_version, r->rv);
+}
+
 struct share resize_may_have(const struct engine *e, const struct world_pod *p)
 {
 	const struct resize *r = resize_find(e, world_pod_uid(p));
-	bool open = r != NULL && !r->sealed && r->sent.milli > 0;
-	return open ? larger(told(p), r->sent) : told(p);
+	return is_open(r, p) ? larger(told(p), r->most) : told(p);
 }
 
 /* --- what is wanted --- */
@@ -151,7 +168,7 @@ static const struct grant *entry_at(const struct engine *e, uint32_t at, const c
 static struct share goal(const struct resize *r, const struct world_pod *p, struct share entry)
 {
 	bool settled = r->sealed && same(r->sent, r->want) && same(told(p), r->want);
-	return settled ? r->want : larger(entry, r->want);
+	return settled ? r->want : larger(larger(entry, r->want), told(p));
 }
 
 static enum share_state judge_gpu(const struct engine *e, uint32_t at, const struct resize *r,
@@ -162,8 +179,8 @@ static enum share_state judge_gpu(const struct engine *e, uint32_t at, const str
 		return SHARE_UNDERWAY;
 	}
 	const struct place_gpu *g = &e->snap.gpus.items[at];
-	struct share next = goal(r, p, given(entry));
-	int64_t milli = next.milli - entry->milli, mib = next.mib - entry->mem_mib;
+	struct share next = goal(r, p, given(entry)), has = larger(given(entry), told(p));
+	int64_t milli = next.milli - has.milli, mib = next.mib - has.mib;
 	*more_milli += milli;
 	/* Nobody gets more of a GPU that gets nobody new. */
 	bool closed = g->fenced || e->snap.nodes.items[g->node].no_grants;
@@ -211,7 +228,8 @@ static int64_t take(struct engine *e, uint32_t at, const struct resize *r,
 		return 0;
 	}
 	/* What it gives back is free once that is written. */
-	int64_t milli = one.share.milli - entry->milli, mib = one.share.mib - entry->mem_mib;
+	struct share has = larger(given(entry), told(p));
+	int64_t milli = one.share.milli - has.milli, mib = one.share.mib - has.mib;
 	g->free_milli -= milli > 0 ? milli : 0;
 	g->free_mib -= mib > 0 ? mib : 0;
 	e->flights.decided += s->added == 0 ? 1 : 0;
@@ -257,6 +275,14 @@ static void confirm(struct engine *e, const struct world_pod *p)
 	}
 }
 
+static void unask(struct resize *r)
+{
+	r->want = (struct share){0};
+	r->state = SHARE_UNASKED;
+	r->follows = false;
+	r->behind_since = 0;
+}
+
 /* All of its entries; what finds no room among the writes of this step is left to the next. */
 static void decide_one(struct engine *e, struct resize *r, const struct world_pod *p)
 {
@@ -275,9 +301,18 @@ static void decide_one(struct engine *e, struct resize *r, const struct world_po
 	}
 	bool there = !written && same(r->want, told(p)) && entries_say(e, p, r->want);
 	r->state = there ? SHARE_HELD : SHARE_UNDERWAY;
+	if (there && r->follows) {
+		unask(r);
+	}
 	if (more_milli > 0) {
 		quotas_take_pod(e, p, more_milli);
 	}
+}
+
+/* What its framework was told at its start it has taken, and stays in the books. */
+static void keep_memory(struct resize *r, const struct world_pod *p)
+{
+	r->want.mib = p->gpu->told_memory ? p->gpu->mem_mib : r->want.mib;
 }
 
 void resizes_decide(struct engine *e)
@@ -288,10 +323,8 @@ void resizes_decide(struct engine *e)
 		bool is_tenant =
 			p != NULL && p->gpu->class == WORLD_TENANT && !world_pod_terminal(p);
 		if (is_tenant && r->want.milli > 0) {
+			keep_memory(r, p);
 			decide_one(e, r, p);
-		} else if (is_tenant && r->behind_since > 0 &&
-			   e->now - r->behind_since >= BEHIND_MS) {
-			confirm(e, p);
 		}
 	}
 }
@@ -354,23 +387,27 @@ static void send(struct engine *e, struct resize *r, const struct world_pod *p, 
 	a->milli = share.milli;
 	a->mem_mib = share.mib;
 	a->policy = emit_policy(e, &pod, plan);
+	bool again = text_equals(r->rv, pod.resource_version);
 	text_set(&r->rv, pod.resource_version);
 	r->flight = a->id;
+	e->flights.told++;
 	r->sent = share;
+	r->most = again ? larger(r->most, share) : share;
 	r->sealed = false;
 }
 
-/* Nobody wants anything for it, and its books differ. */
-static void follow(struct engine *e, struct resize *r, const struct world_pod *p,
-	struct share ledger, struct plan *plan)
+/* Nobody wants anything for it, and its books differ: it gets what all of its ledgers have. */
+static void follow(struct engine *e, struct resize *r, struct share ledger)
 {
 	r->behind_since = r->behind_since > 0 ? r->behind_since : e->now;
 	int64_t due = r->behind_since + BEHIND_MS;
 	if (e->now < due) {
 		wake_by(e, due);
-	} else if (all_sure(e, p) && !same(ledger, told(p))) {
-		send(e, r, p, ledger, plan);
+		return;
 	}
+	r->want = ledger;
+	r->follows = true;
+	e->dirty = true;
 }
 
 static void tell(struct engine *e, struct resize *r, const struct world_pod *p, struct plan *plan)
@@ -381,7 +418,7 @@ static void tell(struct engine *e, struct resize *r, const struct world_pod *p, 
 		return;
 	}
 	if (r->want.milli == 0) {
-		follow(e, r, p, ledger, plan);
+		follow(e, r, ledger);
 		return;
 	}
 	bool settled = same(told(p), r->want) &&
@@ -412,8 +449,10 @@ void resize_settle(struct engine *e, int64_t now, uint64_t id, const struct outc
 			continue;
 		}
 		r->flight = 0;
+		e->flights.told--;
 		r->sealed = o->fault.kind == FAULT_NONE;
 		if (r->sealed) {
+			r->most = r->sent; /* no other of that version can be done any more */
 			r->backoff.attempt = 0;
 			r->rest_until = now + ASSUME_MS;
 		} else if (o->fault.kind == FAULT_CONFLICT || o->fault.unknown_outcome) {
@@ -446,19 +485,21 @@ void resizes_sweep(struct engine *e)
 		const struct world_pod *p = world_pod_by_uid(e->world, r->uid);
 		bool gone = p == NULL || world_pod_terminal(p);
 		bool idle = r->want.milli == 0 && e->now >= r->rest_until &&
-			    (p == NULL || entries_say(e, p, told(p)));
+			    (p == NULL || (entries_say(e, p, told(p)) && !is_open(r, p)));
 		if (r->flight == 0 && (gone || idle)) {
 			forget(all, i);
 		}
 	}
 }
 
-/* What is wanted is told anew by who wants it; what was under way then is nobody's. */
-void resizes_new_term(struct resizes *all)
+/* What is wanted is told anew by who wants it; but what was sent may still be done. */
+void resizes_new_term(struct engine *e)
 {
-	vec_for_each (struct resize, r, &all->items) {
-		resize_free(r);
+	vec_for_each (struct resize, r, &e->resizes.items) {
+		unask(r);
+		r->flight = 0;
+		r->rest_until = 0;
+		r->sealed = false;
 	}
-	VEC_CLEAR(&all->items);
-	map_clear(&all->by_uid);
+	e->flights.told = 0;
 }

@@ -14,8 +14,9 @@
  * Who wants another share for a tenant says so by CHANGE_SHARE, once; it is remembered while the
  * tenant is there, by this process alone, and tried whenever there may be room. Where nobody says
  * anything and the books differ for long, somebody was interrupted: the tenant is told what its
- * ledger says. Tenants of MPS cannot be changed while they run: they are left as they are. The
- * engine owns it; nothing fails. */
+ * ledger says. Tenants of MPS cannot be changed while they run: they are left as they are; of a
+ * framework that was told at its start what to take the compute alone changes. The engine owns it;
+ * nothing fails. */
 #ifndef ENGINE_RESIZE_H
 #define ENGINE_RESIZE_H
 
@@ -45,9 +46,11 @@ struct resize {
 	enum share_state state;
 	uint64_t flight;      /* the patch of the tenant under way, 0: none */
 	struct share sent;    /* by the last one */
+	struct share most;    /* of all that were made from `rv` and may be done: the largest */
 	bool sealed;	      /* that was done, and none was sent since */
 	char *rv;	      /* owned; of the tenant: the last one was made from this */
 	int64_t rest_until;   /* with `rv` still shown nothing is sent before that */
+	bool follows;	      /* nobody asked: `want` is what its ledgers have */
 	int64_t behind_since; /* nobody asks, and the books differ; 0: they do not */
 	struct backoff backoff;
 };
@@ -92,7 +95,7 @@ bool resizes_shrink(const struct engine *e, uint32_t at);
 void resizes_emit(struct engine *e, struct plan *plan);
 void resize_settle(struct engine *e, int64_t now, uint64_t id, const struct outcome *o);
 void resizes_sweep(struct engine *e);
-void resizes_new_term(struct resizes *all);
+void resizes_new_term(struct engine *e);
 
 struct resize *resize_touch(struct engine *e, const char *uid);
 

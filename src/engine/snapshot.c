@@ -483,6 +483,9 @@ static void add_uncounted(struct engine *e, const struct world_pod *p, uint32_t 
 	struct manners manners = manners_of_tenant(e, p, slot);
 	company_joins(g, &e->snap_gpus.items[at], &manners);
 	struct share share = resize_may_have(e, p);
+	if (share.milli > p->gpu->milli) {
+		quotas_take_pod(e, p, share.milli - p->gpu->milli);
+	}
 	g->free_milli -= share.milli;
 	g->free_mib -= share.mib;
 	g->tenants++;

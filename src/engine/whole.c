@@ -117,7 +117,7 @@ void wholes_rank(struct engine *e, int64_t now)
 	VEC_CLEAR(&all->keepers);
 	all->next = 0;
 	all->rooms_begun = all->rooms_known = all->guests_known = false;
-	all->drained = all->looks = all->reserved = 0;
+	all->drained = all->looks = all->reserved = all->behind = 0;
 	for (size_t i = 0; i < world_class_count(e->world, WORLD_PENDING); i++) {
 		const struct world_pod *p = world_class_at(e->world, WORLD_PENDING, i);
 		if (standin_is_one(p)) {

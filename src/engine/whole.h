@@ -86,6 +86,7 @@ struct wholes {
 	uint32_t drained;  /* nodes that get no new shares */
 	uint32_t looks;	   /* for such a node */
 	uint32_t reserved; /* GPUs, for tenants */
+	uint32_t behind;   /* tenants for which all that would do was reserved already */
 };
 
 /* whole.c */
@@ -133,6 +134,10 @@ struct lack {
 };
 /* reserve.c. False: it is no GPU for it. */
 bool reserve_lack_on(const struct place_gpu *g, const struct place_request *r, struct lack *ret);
+/* The same, but what is kept for somebody before it may be of use afterwards; anything else is
+ * nearer. */
+bool reserve_lack_in_the_end(
+	const struct place_gpu *g, const struct place_request *r, struct lack *ret);
 /* reserve_group.c: what is nearest on one node, for a tenant of several GPUs; how many GPUs are
  * reserved. */
 uint32_t reserve_group(struct engine *e, struct waiter *w, const struct place_request *r);

@@ -6,21 +6,7 @@
 #include "base/str.h"
 #include "model/names.h"
 
-/* No directory of this name ever exists in a container. It is set so that the toolkit's habit of
- * mounting a host's /tmp/nvidia-mps does not let a daemon of the host capture the tenant. */
-#define NO_MPS "/run/aliquot/no-mps"
-
-const struct env_edit tenant_env[TENANT_ENV_COUNT] = {
-	{"NVIDIA_VISIBLE_DEVICES", ENV_RULE_SET, NULL, NOTE_VISIBLE_DEVICES},
-	/* A person's index would count devices that the container no longer sees. */
-	{"CUDA_VISIBLE_DEVICES", ENV_RULE_REPLACE, NULL, NOTE_GPU_UUID},
-	{"CUDA_MPS_PIPE_DIRECTORY", ENV_RULE_SET, NO_MPS, NULL},
-	{"CUDA_MPS_", ENV_RULE_DROP, NULL, NULL},
-	{"ALIQUOT_GPU_UUID", ENV_RULE_SET, NULL, NOTE_GPU_UUID},
-	{"ALIQUOT_COMPUTE_MILLI", ENV_RULE_SET, NULL, NOTE_COMPUTE_MILLI},
-	{"ALIQUOT_MEMORY_MIB", ENV_RULE_SET, NULL, NOTE_MEMORY_MIB},
-	{"NVIDIA_DRIVER_CAPABILITIES", ENV_RULE_DEFAULT, "compute,utility", NULL},
-};
+const struct env_edit tenant_env[TENANT_ENV_COUNT] = {TENANT_ENV_ROWS};
 
 const struct env_edit mps_env[MPS_ENV_COUNT] = {
 	{"NVIDIA_VISIBLE_DEVICES", ENV_RULE_SET, NULL, NOTE_VISIBLE_DEVICES},

@@ -75,6 +75,7 @@ static const char *const names[REASON_COUNT] = {
 	[REASON_CONTENTION] = "Contention",
 	[REASON_NO_CONTENTION] = "NoContention",
 	[REASON_NO_INJECTION] = "NoInjection",
+	[REASON_USER_PINNED] = "UserPinned",
 };
 
 const char *reason_name(enum reason reason)

@@ -1,17 +1,16 @@
-/* Frameworks that take memory ahead of need. The table at the end is what each can be told. */
+/* Frameworks that take memory ahead of need. */
 #include "right/prealloc.h"
 
 #include "base/alloc.h"
 #include "base/str.h"
 
-#define SETTLED_AFTER_MS   300000
-#define LEVEL_FOR_MS	   3600000
-#define LEVEL_PERCENT	   1
-#define TAKEN_PERCENT	   70
-#define KV_PERCENTILE	   99
-#define KV_HEADROOM	   25
-#define FLOOR_MIB	   2048 /* of the pool, whatever is in use */
-#define SGLANG_STATIC_PART 85
+#define SETTLED_AFTER_MS 300000
+#define LEVEL_FOR_MS	 3600000
+#define LEVEL_PERCENT	 1
+#define TAKEN_PERCENT	 70
+#define KV_PERCENTILE	 99
+#define KV_HEADROOM	 25
+#define FLOOR_MIB	 2048 /* of the pool, whatever is in use */
 
 /* --- which class --- */
 
@@ -104,58 +103,4 @@ struct prealloc_need prealloc_need(const struct sizing *s, const struct history 
 		need = kept;
 	}
 	return (struct prealloc_need){PREALLOC_BY_APP, need};
-}
-
-/* --- what it is told --- */
-
-static const struct way {
-	const char *framework;
-	enum prealloc_tell tell;
-	int32_t part_percent; /* of the share's memory that the fraction is about */
-	const char *argument, *variable;
-} ways[] = {
-	{"vLLM", TELL_FRACTION, 100, "--gpu-memory-utilization", NULL},
-	/* Its fraction is weights and pool; what it computes with comes on top. */
-	{"SGLang", TELL_FRACTION, SGLANG_STATIC_PART, "--mem-fraction-static", NULL},
-	{"JAX", TELL_FRACTION, 100, NULL, "XLA_PYTHON_CLIENT_MEM_FRACTION"},
-	{"TensorRT-LLM", TELL_FREE, 100, "--kv_cache_free_gpu_mem_fraction", NULL},
-	{"TensorFlow", TELL_GROWTH, 0, NULL, "TF_FORCE_GPU_ALLOW_GROWTH"},
-};
-
-static const struct way *way_of(const char *framework)
-{
-	for (size_t i = 0; i < COUNT_OF(ways); i++) {
-		if (text_equals(ways[i].framework, framework)) {
-			return &ways[i];
-		}
-	}
-	return NULL;
-}
-
-/* The device may be all free when it asks: then what is free is the device less the weights. If
- * less is free it takes less. */
-static int64_t thousandths_of(const struct way *w, const struct prealloc_slice *s)
-{
-	int64_t mib = s->share_mib - s->context_mib, of = s->device_mib;
-	if (w->tell == TELL_FREE) {
-		mib -= s->weights_mib;
-		of -= s->weights_mib;
-	}
-	return mib > 0 && of > 0 ? mib * 10 * w->part_percent / of : 0;
-}
-
-struct prealloc_word prealloc_tell(const struct prealloc_slice *slice)
-{
-	const struct prealloc_word nothing = {.tell = TELL_NOTHING};
-	const struct way *w = way_of(slice->framework);
-	if (w == NULL || (w->tell == TELL_FREE && slice->weights_mib < 0)) {
-		return nothing;
-	}
-	struct prealloc_word word = {w->tell, w->argument, w->variable, 0};
-	if (w->tell == TELL_GROWTH) {
-		return word;
-	}
-	int64_t thousandths = thousandths_of(w, slice);
-	word.thousandths = (int32_t)(thousandths < 1000 ? thousandths : 1000);
-	return word.thousandths > 0 ? word : nothing;
 }

@@ -84,10 +84,17 @@ static bool narrowed(const json_t *before, const json_t *after)
 	return true;
 }
 
-static const char *term_of(const json_t *pod)
+static const char *note_of(const json_t *pod, const char *key)
 {
 	const json_t *notes = json_object_get(json_object_get(pod, "metadata"), "annotations");
-	return json_string_value(json_object_get(notes, NOTE_TERM));
+	return json_string_value(json_object_get(notes, key));
+}
+
+/* A placement, or another share. */
+static bool is_of_a_term(const json_t *before, const json_t *after)
+{
+	return !text_equals(note_of(after, NOTE_TERM), note_of(before, NOTE_TERM)) ||
+	       !text_equals(note_of(after, NOTE_RESIZED), note_of(before, NOTE_RESIZED));
 }
 
 static bool is_tenant(const json_t *pod)
@@ -99,9 +106,9 @@ static bool is_tenant(const json_t *pod)
 /* The policy of manifests/fence.yaml. What the API server knows of the Lease is never old here. */
 bool rules_fence(const json_t *lease, const json_t *before, const json_t *after)
 {
-	const char *term = term_of(after);
+	const char *term = note_of(after, NOTE_TERM);
 	int64_t number = -1;
-	if (lease == NULL || term == NULL || text_equals(term, term_of(before)) ||
+	if (lease == NULL || term == NULL || !is_of_a_term(before, after) ||
 		!(is_tenant(before) || is_tenant(after))) {
 		return true;
 	}

@@ -310,10 +310,11 @@ static const struct sim_scenario scenarios[] = {
 const struct sim_scenario *sim_scenario_at(size_t i)
 {
 	size_t more = i < COUNT_OF(scenarios) ? 0 : i - COUNT_OF(scenarios);
-	return i < COUNT_OF(scenarios)	      ? &scenarios[i]
-	       : more < scenarios_more_count  ? &scenarios_more[more]
-	       : more == scenarios_more_count ? &scenario_fence
-					      : NULL;
+	size_t fence = more < scenarios_more_count ? 0 : more - scenarios_more_count;
+	return i < COUNT_OF(scenarios)	       ? &scenarios[i]
+	       : more < scenarios_more_count   ? &scenarios_more[more]
+	       : fence < scenarios_fence_count ? &scenarios_fence[fence]
+					       : NULL;
 }
 
 const struct sim_scenario *sim_scenario_find(const char *name)

@@ -44,7 +44,8 @@ struct sim_tally {
 extern const struct sim_scenario scenarios_more[];
 extern const size_t scenarios_more_count;
 /* scenario_fence.c */
-extern const struct sim_scenario scenario_fence;
+extern const struct sim_scenario scenarios_fence[];
+extern const size_t scenarios_fence_count;
 /* Nothing goes wrong that the scenario does not name, and nobody's work ends. */
 void scenario_fine_weather(struct sim *s);
 

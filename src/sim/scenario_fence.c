@@ -1,6 +1,7 @@
-/* One placement that is held up until another controller leads: its capacity pod is deleted by hand
- * at once, its leader leaves, and the GPU is opened anew for somebody who comes first. When it gets
- * there at last nobody knows of it, and only the API server can refuse it (C33). */
+/* One placement, or one share for a tenant that runs, that is held up until another controller
+ * leads: its capacity pod is deleted by hand at once, its leader leaves, and the GPU is opened anew
+ * for somebody who comes first. When it gets there at last nobody knows of it, and only the API
+ * server can refuse it (C33). */
 #include <string.h>
 
 #include "model/names.h"
@@ -42,6 +43,19 @@ static void meanwhile(void *data, uint64_t arg)
 	people_ask_for(s, &(struct ask){.name = "first-0", .share = "0.6", .priority = 3});
 }
 
+static bool is_of_the_tenant(const struct wire_request *r)
+{
+	size_t n = strcspn(r->path, "?"), m = strlen(LATE);
+	return r->method == WIRE_PATCH && n >= m && memcmp(r->path + n - m, LATE, m) == 0;
+}
+
+static const char *hold_up(struct sim *s)
+{
+	s->tally.denied++;
+	agenda_add(&s->agenda, sim_now(s) + 100, meanwhile, s, 0);
+	return "LATE";
+}
+
 static void fence_begin(struct sim *s)
 {
 	scenario_fine_weather(s);
@@ -52,14 +66,7 @@ static void fence_begin(struct sim *s)
 
 static const char *fence_fate(struct sim *s, const struct wire_request *r)
 {
-	size_t n = strcspn(r->path, "?"), m = strlen(LATE);
-	bool of_it = n >= m && memcmp(r->path + n - m, LATE, m) == 0;
-	if (r->method != WIRE_PATCH || !of_it || s->tally.denied > 0) {
-		return NULL;
-	}
-	s->tally.denied++;
-	agenda_add(&s->agenda, sim_now(s) + 100, meanwhile, s, 0);
-	return "LATE";
+	return is_of_the_tenant(r) && s->tally.denied == 0 ? hold_up(s) : NULL;
 }
 
 /* Whoever came first runs, or the late one, if it got there in time. */
@@ -73,6 +80,52 @@ static bool fence_settled(struct sim *s, struct str *why)
 	return late != first;
 }
 
-const struct sim_scenario scenario_fence = {"fence",
-	"a placement arrives when another controller has given its GPU away", fence_begin,
-	fence_settled, fence_fate, .script = fence_script, .trouble_ms = 60000};
+static const struct asking share_script[] = {
+	{1000, 1, {.name = "tenant", .share = "0.3"}},
+	{0},
+};
+
+/* It should have nearly all of the GPU, on which nobody else is. */
+static void wish(void *data, uint64_t arg)
+{
+	struct sim *s = data;
+	const struct stored *o = store_find(&s->store, RES_PODS, TEAM, "tenant-0");
+	struct change c = {.type = CHANGE_SHARE, .milli = 900, .mem_mib = MIB / 2};
+	(void)arg;
+	c.uid = o != NULL ? o->uid : "";
+	for (int i = 0; i < s->replicas; i++) {
+		if (s->slots[i].leads && s->slots[i].replica != NULL) {
+			replica_tell(s->slots[i].replica, &c);
+		}
+	}
+}
+
+static void share_begin(struct sim *s)
+{
+	fence_begin(s);
+	agenda_add(&s->agenda, 20000, wish, s, 0);
+}
+
+static const char *share_fate(struct sim *s, const struct wire_request *r)
+{
+	bool told = is_of_the_tenant(r) && sim_now(s) >= 20000;
+	return told && s->tally.denied == 0 ? hold_up(s) : NULL;
+}
+
+static bool share_settled(struct sim *s, struct str *why)
+{
+	bool both = runs(s, "tenant-0") && runs(s, "first-0");
+	if (!both || s->tally.denied == 0) {
+		str_append_format(why, "%s", both ? "no share was told" : "not both run");
+	}
+	return both && s->tally.denied > 0;
+}
+
+const struct sim_scenario scenarios_fence[] = {
+	{"fence", "a placement arrives when another controller has given its GPU away", fence_begin,
+		fence_settled, fence_fate, .script = fence_script, .trouble_ms = 60000},
+	{"fence-share", "a larger share arrives when another controller has given its GPU away",
+		share_begin, share_settled, share_fate, .script = share_script,
+		.trouble_ms = 60000},
+};
+const size_t scenarios_fence_count = COUNT_OF(scenarios_fence);

@@ -14,6 +14,7 @@
 #include "base/cleanup.h"
 #include "model/injection.h"
 #include "model/names.h"
+#include "framework.h"
 
 /* Pods of these are started together or not at all; half of a gang must not wait at our gate. */
 static const char *const gang_labels[] = {
@@ -212,6 +213,37 @@ static enum reason judge_containers(const struct admit_input *in, struct admit_v
 	return REASON_NONE;
 }
 
+/* A client of MPS mounts directories of the node, which Pod Security refuses from the level
+ * baseline on: such a pod would never be created. A cluster may enforce that, or forbid them by
+ * other means, where a namespace has no label; so nothing but the word of the namespace's owner
+ * counts. */
+static void settle_isolation(const struct admit_input *in, struct admit_verdict *v)
+{
+	const char *level = in->ns != NULL ? pairs_get(&in->ns->labels, LABEL_POD_SECURITY) : NULL;
+	bool asked = v->choice.policy->isolation == ISOLATION_MPS;
+	bool forbidden = level != NULL ? !text_equals(level, "privileged") : !in->mps_unlabelled;
+	v->isolation = asked && !forbidden ? ISOLATION_MPS : ISOLATION_NONE;
+	v->forbids_mps = asked && forbidden ? text_or(level, "") : NULL;
+}
+
+/* MPS would stop it, and it would end: what it reads of the memory under that limit is not known
+ * (gpu-truth, R8). So there it is left whole, whatever it could be told. */
+static enum reason judge_framework(const struct container *gpu, struct admit_verdict *v)
+{
+	struct telling t = telling_of(gpu);
+	v->framework = t.tells;
+	v->script = t.script;
+	bool walled = v->isolation != ISOLATION_NONE;
+	if (t.name == NULL || (t.tells != NULL && !walled)) {
+		return REASON_NONE;
+	}
+	if (t.pinned == NULL || walled) {
+		return found(&v->facts, REASON_PREALLOCATES, t.name);
+	}
+	v->facts.expected = t.name;
+	return found(&v->facts, REASON_USER_PINNED, t.pinned);
+}
+
 static enum reason judge_gpu_container(const struct admit_input *in, struct admit_verdict *v)
 {
 	const struct pod *p = in->pod;
@@ -235,10 +267,8 @@ static enum reason judge_gpu_container(const struct admit_input *in, struct admi
 		v->facts.limit = INJECT_NOTED_NAME_MAX;
 		return found(&v->facts, REASON_LONG_NAME, gpu->name);
 	}
-	/* No framework is told its share. MPS would stop it, and it would end: what it reads of the
-	 * memory under that limit is not known (gpu-truth, R8). */
-	const char *framework = admit_preallocator(gpu);
-	return framework != NULL ? found(&v->facts, REASON_PREALLOCATES, framework) : REASON_NONE;
+	settle_isolation(in, v);
+	return judge_framework(gpu, v);
 }
 
 /* What follows from the other dimension is bounded from above where the GPU is known (place_share).
@@ -251,23 +281,12 @@ static void settle_share(const struct admit_input *in, struct admit_verdict *v)
 	int64_t mem_mib = asked ? v->ask.mem_mib : in->target_mib;
 	v->milli = milli;
 	v->mem_mib = mem_mib;
-	policy_bound_share(p, in->context_mib, &v->milli, &v->mem_mib);
+	int64_t least =
+		v->framework != NULL ? framework_least_mib(in->context_mib) : in->context_mib;
+	policy_bound_share(p, least, &v->milli, &v->mem_mib);
 	v->clamped = asked && (v->milli != milli || v->mem_mib != mem_mib);
 	v->facts.want_milli = v->milli;
 	v->facts.want_mib = v->mem_mib;
-}
-
-/* A client of MPS mounts directories of the node, which Pod Security refuses from the level
- * baseline on: such a pod would never be created. A cluster may enforce that, or forbid them by
- * other means, where a namespace has no label; so nothing but the word of the namespace's owner
- * counts. */
-static void settle_isolation(const struct admit_input *in, struct admit_verdict *v)
-{
-	const char *level = in->ns != NULL ? pairs_get(&in->ns->labels, LABEL_POD_SECURITY) : NULL;
-	bool asked = v->choice.policy->isolation == ISOLATION_MPS;
-	bool forbidden = level != NULL ? !text_equals(level, "privileged") : !in->mps_unlabelled;
-	v->isolation = asked && !forbidden ? ISOLATION_MPS : ISOLATION_NONE;
-	v->forbids_mps = asked && forbidden ? text_or(level, "") : NULL;
 }
 
 static enum reason judge_value(const struct admit_input *in, struct admit_verdict *v)
@@ -288,7 +307,6 @@ static enum reason judge_value(const struct admit_input *in, struct admit_verdic
 	if (v->milli == MODEL_GPU_MILLI) {
 		return REASON_WHOLE;
 	}
-	settle_isolation(in, v);
 	/* An MPS client has one pipe directory, so it can be a client of one GPU only. And what
 	 * was measured of several GPUs is recommended, but nobody's wish. */
 	bool one = v->isolation == ISOLATION_MPS || !ask_is_present(&v->ask);
@@ -363,6 +381,7 @@ void admit_mutation(const struct admit_input *in, const struct admit_verdict *v,
 	ENSURE(v->convert);
 	const struct policy *p = v->choice.policy;
 	bool mps = v->isolation == ISOLATION_MPS;
+	const struct framework *f = v->framework;
 	*ret_mutation = (struct mutation){
 		.container = in->pod->containers[v->container].name,
 		.milli = v->milli,
@@ -375,8 +394,15 @@ void admit_mutation(const struct admit_input *in, const struct admit_verdict *v,
 		.isolation = mps		      ? ISOLATION_MPS_TEXT
 			     : v->forbids_mps != NULL ? ISOLATION_NONE_TEXT
 						      : NULL,
-		.env = mps ? mps_env : tenant_env,
-		.env_count = mps ? MPS_ENV_COUNT : TENANT_ENV_COUNT,
+		.env = f != NULL ? f->env
+		       : mps	 ? mps_env
+				 : tenant_env,
+		.env_count = f != NULL ? f->env_count
+			     : mps     ? MPS_ENV_COUNT
+				       : TENANT_ENV_COUNT,
+		.framework = f != NULL ? f->name : NULL,
+		.argument = f != NULL ? f->argument : NULL,
+		.script = v->script,
 		.others = others_env,
 		.others_count = OTHERS_ENV_COUNT,
 		.mounts = mps ? mps_mounts : NULL,

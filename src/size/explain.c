@@ -46,7 +46,10 @@ static const char *const templates[REASON_COUNT] = {
 	[REASON_RESOURCE_CLAIMS] = "left whole: [container {name} ]uses resource claims",
 	[REASON_PREALLOCATES] =
 		"left whole: [{name} ]takes a GPU's memory at start whatever its share is, and "
-		"nothing here would stop it",
+		"nothing here would stop it, for it cannot be told its share",
+	[REASON_USER_PINNED] =
+		"left whole: the pod sets[ {name},] how much GPU memory[ {expected}] takes at "
+		"start; without it Aliquot tells the share",
 	[REASON_LIMIT_RANGE] =
 		"left whole: a LimitRange of the namespace sets bounds for " NAME_GPU_RESOURCE,
 	[REASON_BAD_VALUE] = "left whole: an annotation cannot be read[, {name}: {value}]"

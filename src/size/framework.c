@@ -2,8 +2,12 @@
  * says.
  *
  * In a mode that enforces no memory such a process would take its neighbours' share, so it is
- * better to leave one pod too many whole than one too few: a hint from any column is enough. */
+ * better to leave one pod too many whole than one too few: a hint from any column is enough, and
+ * one that is told its share must be the only one, must read what it is told, and must not be told
+ * anything else by its owner. */
 #include "size/admit.h"
+
+#include "framework.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -20,6 +24,7 @@ enum hint {
 	HINT_ANY,    /* in image, command or args, anywhere */
 	HINT_ENV,    /* a variable of this name */
 	HINT_PREFIX, /* a variable whose name begins like this */
+	HINT_WEAK,   /* the same, but other frameworks read it too */
 };
 
 static const struct {
@@ -42,7 +47,6 @@ static const struct {
 	{"TensorFlow", HINT_ENV, "TF_CONFIG"},
 	{"TensorFlow", HINT_ENV, "TF_FORCE_GPU_ALLOW_GROWTH"},
 	{"TensorFlow", HINT_PREFIX, "TF_GPU_"},
-	{"TensorFlow", HINT_PREFIX, "TF_CPP_"},
 	{"TensorFlow", HINT_PREFIX, "TF_XLA_"},
 	{"TensorRT-LLM", HINT_ANY, "tritonserver"},
 	{"TensorRT-LLM", HINT_ANY, "tensorrt-llm"},
@@ -50,6 +54,7 @@ static const struct {
 	{"TensorRT-LLM", HINT_ANY, "trtllm"},
 	{"TensorRT-LLM", HINT_PREFIX, "TRTLLM_"},
 	{"TensorRT-LLM", HINT_PREFIX, "TLLM_"},
+	{"TensorFlow", HINT_WEAK, "TF_CPP_"},
 };
 
 static bool ends_word(const char *text, size_t at, size_t n)
@@ -95,24 +100,123 @@ static bool container_sets(const struct container *c, const char *name, bool is_
 	return false;
 }
 
+static bool is_hinted(const struct container *c, size_t row)
+{
+	const char *text = hints[row].text;
+	switch (hints[row].hint) {
+	case HINT_WORD:
+	case HINT_ANY:
+		return container_mentions(c, text, hints[row].hint == HINT_WORD);
+	case HINT_ENV:
+		return container_sets(c, text, false);
+	case HINT_PREFIX:
+	case HINT_WEAK:
+		return container_sets(c, text, true);
+	}
+	return true;
+}
+
+/* The first of the table; `ret_alone` is false where there is a second one. */
+static const char *find(const struct container *c, bool *ret_alone)
+{
+	const char *found = NULL;
+	*ret_alone = true;
+	for (size_t i = 0; i < COUNT_OF(hints) && *ret_alone; i++) {
+		bool same = text_equals(found, hints[i].framework);
+		bool weak = hints[i].hint == HINT_WEAK;
+		if (same || (weak && found != NULL) || !is_hinted(c, i)) {
+			continue;
+		}
+		*ret_alone = found == NULL;
+		found = found == NULL ? hints[i].framework : found;
+	}
+	return found;
+}
+
 const char *admit_preallocator(const struct container *c)
 {
-	for (size_t i = 0; i < COUNT_OF(hints); i++) {
-		const char *text = hints[i].text;
-		bool found = false;
-		switch (hints[i].hint) {
-		case HINT_WORD:
-		case HINT_ANY:
-			found = container_mentions(c, text, hints[i].hint == HINT_WORD);
-			break;
-		case HINT_ENV:
-		case HINT_PREFIX:
-			found = container_sets(c, text, hints[i].hint == HINT_PREFIX);
-			break;
+	bool alone;
+	return find(c, &alone);
+}
+
+/* --- what its owner tells it --- */
+
+#define OPTION_MAX 64
+/* Parsers take the beginning of an option for the option. */
+#define SHORTENED_MIN 5
+
+/* "--Gpu_Memory_x=1" as "gpu-memory-x"; the option's name alone. False: it is none. */
+static bool option_name(const char *word, char name[OPTION_MAX])
+{
+	size_t n = 0;
+	if (strncmp(word, "--", 2) != 0) {
+		return false;
+	}
+	for (const char *p = word + 2; *p != '\0' && *p != '=' && n + 1 < OPTION_MAX; p++) {
+		name[n++] = *p == '_' ? '-' : *p;
+	}
+	name[n] = '\0';
+	return n >= SHORTENED_MIN;
+}
+
+/* In a script an option stands anywhere, in either spelling. */
+static bool script_names(const char *text, const char *option)
+{
+	char spelled[OPTION_MAX];
+	size_t n = strlen(option);
+	ENSURE(n < OPTION_MAX);
+	for (size_t i = 0; i <= n; i++) {
+		spelled[i] = option[i] == '-' ? '_' : option[i];
+	}
+	return mentions(text, option, false) || mentions(text, spelled, false);
+}
+
+static bool word_names(const char *word, const char *option)
+{
+	char name[OPTION_MAX];
+	bool shortened = option_name(word, name) && strncmp(option, name, strlen(name)) == 0;
+	return shortened || script_names(word, option);
+}
+
+static const char *pin_of(const struct container *c, const struct framework *f)
+{
+	for (size_t i = 0; f->options[i] != NULL; i++) {
+		for (uint32_t k = 0; k < c->arg_count; k++) {
+			if (word_names(c->args[k], f->options[i])) {
+				return f->options[i];
+			}
 		}
-		if (found) {
-			return hints[i].framework;
+	}
+	for (size_t i = 0; f->variables[i] != NULL; i++) {
+		const char *name = f->variables[i];
+		const struct env_edit *row = env_edit_find(f->env, f->env_count, name);
+		for (uint32_t k = 0; k < c->env.count; k++) {
+			/* Some say what we would say. */
+			bool as_ours = row != NULL && row->value != NULL &&
+				       text_equals(c->env.items[k].value, row->value);
+			if (text_equals(c->env.items[k].key, name) && !as_ours) {
+				return name;
+			}
+		}
+		for (uint32_t k = 0; k < c->arg_count; k++) {
+			if (mentions(c->args[k], name, false)) {
+				return name;
+			}
 		}
 	}
 	return NULL;
+}
+
+struct telling telling_of(const struct container *c)
+{
+	bool alone;
+	struct telling t = {.name = find(c, &alone), .script = MUTATION_NO_SCRIPT};
+	const struct framework *f = framework_find(t.name);
+	if (f == NULL || f->env == NULL || !alone) {
+		return t;
+	}
+	t.pinned = pin_of(c, f);
+	bool reads = f->argument == NULL || command_takes_option(c, f->name, &t.script);
+	t.tells = t.pinned == NULL && reads ? f : NULL;
+	return t;
 }

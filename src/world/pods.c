@@ -200,6 +200,8 @@ static struct world_gpu *gpu_create(struct world *w, const struct pod *pod)
 		g->capacity_pod = intern_add(w->words, pairs_get(&pod->notes, NOTE_CAPACITY_POD));
 		g->policy = policy_name(w, pod);
 		g->devices = gpu_list_count(g->uuid);
+		g->told_memory = pairs_get(&pod->notes, NOTE_FRAMEWORK_MEMORY) != NULL;
+		g->ready = pod->ready;
 	}
 	return g;
 }

@@ -76,6 +76,22 @@ def test_c33_the_same_and_later_terms_pass(term, tenant, controller, space):
         controller.patch("pods", "good-" + number, placing(number), space)
 
 
+def test_c33_another_share_of_an_earlier_term_is_refused(term, tenant, controller, space):
+    """Its number is the one that stands there, from the same leader's placement."""
+    tenant("resized")
+    term(5)
+    controller.patch("pods", "resized", placing("5"), space)
+    first = {P + "resized": "2026-01-01T00:00:00.000000Z"}
+    controller.patch("pods", "resized", placing("5", **first), space)
+    term(6)
+    error = refusal(controller.patch, "pods", "resized",
+                    placing("5", **{P + "resized": "2026-01-01T00:00:01.000000Z"}), space)
+    assert error.message.partition(HEAD)[2] == SENTENCE % ("5", 6), error.message
+    # Whatever else the controller says of it says nothing about a share.
+    controller.patch("pods", "resized", placing("5", **{P + "note": "x", **first}), space)
+    controller.patch("pods", "resized", placing("6", **{P + "resized": "2026-01-01T00:00:02.000000Z"}), space)
+
+
 def test_c33_at_the_moment_of_the_change_nobody_good_is_refused(term, tenant, controller, space):
     term(7)
     for number in range(8, 28):

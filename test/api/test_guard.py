@@ -15,7 +15,7 @@ CDI = "nvidia.cdi.k8s.io/container.main"
 GUARDED = [P + key for key in ("gpu-uuid", "visible-devices", "compute-milli", "memory-mib",
                                "mps-threads", "mps-memory", "framework-memory", "capacity-pod",
                                "term")]
-HELD = GUARDED + [P + key for key in ("original", "container", "share", "memory", "isolation")]
+HELD = GUARDED + [P + key for key in ("original", "container", "share", "memory", "isolation", "framework")]
 AT_CREATE = ("only Aliquot writes the keys of a share; delete these lines from the metadata of "
              "this pod, or of the template that makes it: ")
 AT_UPDATE = ("only Aliquot sets, changes or removes what it keeps on a pod; leave these as they "

@@ -14,7 +14,7 @@ import manifests
 NAMES_H = os.path.join(manifests.TREE, "include", "model", "names.h")
 GUARDED = {"gpu-uuid", "visible-devices", "compute-milli", "memory-mib", "mps-threads",
            "mps-memory", "framework-memory", "capacity-pod", "term"}
-HELD = GUARDED | {"original", "container", "share", "memory", "isolation"}
+HELD = GUARDED | {"original", "container", "share", "memory", "isolation", "framework"}
 
 
 def one(kind, name):

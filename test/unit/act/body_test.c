@@ -370,15 +370,17 @@ Test(body, place_pins_a_pod_without_affinity)
 }
 
 /* C33: that of the moment of sending, after whatever the action waited for. */
-Test(body, place_carries_the_term_in_which_it_is_sent)
+Test(body, place_carries_the_term_in_which_it_is_sent_and_what_a_framework_is_told)
 {
 	struct fixture *f = set_up();
 	struct action x = place_action();
+	x.framework_memory = 243;
 	f->term = 6;
 	act_submit(f->act, &x);
 	f->term = 7;
 	step(f, 0);
 	cr_expect_not_null(strstr(fake_last(f->wire)->body, "\"aliquot.dev/term\":\"7\""));
+	cr_expect_not_null(strstr(fake_last(f->wire)->body, "framework-memory\":\"0.243\""));
 	fake_answer(fake_last(f->wire), 200, POD_ANSWER);
 	x.node_term_count = 1;
 	act_submit(f->act, &x);

@@ -158,10 +158,13 @@ Test(pod, the_same_at_admission)
 	const struct container *c = &p.containers[2];
 	cr_assert_str_eq(c->image, "registry.local/llm@sha256:8a1d");
 	cr_assert_eq(c->arg_count, 5);
+	cr_assert_eq(c->command_count, 3);
 	cr_assert_str_eq(c->args[0], "python3");
 	cr_assert_str_eq(c->args[4], "$(MODEL)");
-	cr_assert_eq(c->env.count, 3, "literal values only");
+	cr_assert_eq(c->env.count, 4);
 	cr_assert_str_eq(c->env.items[0].key, "MODEL");
+	cr_assert_str_eq(c->env.items[1].key, "TOKEN");
+	cr_assert_null(c->env.items[1].value, "from elsewhere");
 	cr_assert_eq(c->visible_devices, ENV_ALL, "the last duplicate wins");
 	cr_assert_not(c->env_is_missing);
 	cr_assert(p.containers[3].env_is_missing);
@@ -571,7 +574,9 @@ Test(pod, what_it_was_must_be_readable_as_long_as_it_waits)
 		{NAME_GATE, "{\\\"v\\\":1,\\\"gpu\\\":{}}", false},
 		{NAME_GATE, "nonsense", true},
 		{NAME_GATE, "{\\\"v\\\":2}", false},
+		{NAME_GATE, "{\\\"v\\\":3,\\\"framework\\\":\\\"JAX\\\"}", false},
 		{NAME_GATE, "{\\\"v\\\":3}", true},
+		{NAME_GATE, "{\\\"v\\\":4}", true},
 		{NAME_GATE, "[]", true},
 		/* Missing is another thing, and of one that runs nobody asks. */
 		{NAME_GATE, "", false},

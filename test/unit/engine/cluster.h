@@ -29,7 +29,10 @@ struct obj {
 	char name[64], uid[24], node[16], uuid[128], holder[256], ask[NODES_MAX * 8];
 	int count; /* gpu-count; 0: not said */
 	int rv;
-	char policy[16];  /* its annotation */
+	char policy[16];       /* its annotation */
+	const char *framework; /* that is told its memory, in thousandths when it is placed */
+	int32_t told_memory;
+	bool ready;
 	char applied[24]; /* what it was placed under */
 	char owner[16];	  /* a ReplicaSet whose hash is `a` or `b`; empty: none */
 	int64_t ask_milli, ask_mib, milli, mib;
@@ -103,6 +106,19 @@ static void fill_capacity(
 	p->ledger = (struct ledger){grants, o->grant_count};
 }
 
+static uint32_t note_policy(const struct obj *o, struct pair *notes)
+{
+	uint32_t n = 0;
+	notes[n] = (struct pair){NOTE_POLICY, o->policy};
+	n += o->policy[0] != '\0' ? 1 : 0;
+	notes[n] = (struct pair){NOTE_POLICY_APPLIED, o->applied};
+	n += o->applied[0] != '\0' ? 1 : 0;
+	notes[n] = (struct pair){NOTE_FRAMEWORK, o->framework};
+	n += o->framework != NULL ? 1 : 0;
+	notes[n] = (struct pair){NOTE_FRAMEWORK_MEMORY, "0.1"};
+	return n + (o->told_memory > 0 ? 1 : 0);
+}
+
 static void observe(struct cluster *c, const struct obj *o)
 {
 	char rv[16], milli[24], mib[24], share[QUANTITY_TEXT_MAX], count[16];
@@ -114,7 +130,7 @@ static void observe(struct cluster *c, const struct obj *o)
 	size_t owned = strlen(o->owner);
 	struct pair tenant_label[] = {{LABEL_TENANT, "true"},
 		{"pod-template-hash", owned > 0 ? &o->owner[owned - 1] : ""}};
-	struct pair notes[12] = {{NOTE_ISOLATION, ISOLATION_MPS_TEXT}};
+	struct pair notes[16] = {{NOTE_ISOLATION, ISOLATION_MPS_TEXT}};
 	uint32_t n = o->mps ? 1 : 0;
 	const char *gate[] = {NAME_GATE, "example.com/quota"};
 	struct gpu_identity id = {.mem_mib = USABLE};
@@ -131,6 +147,7 @@ static void observe(struct cluster *c, const struct obj *o)
 		.trouble = o->troubled ? "ImagePullBackOff" : NULL,
 		.deleting_ms = o->leaving ? 1000 : 0,
 		.grace_s = o->leaving ? 30 : 0,
+		.ready = o->ready,
 		.phase = o->running ? POD_RUNNING : POD_PENDING};
 	if (o->capacity) {
 		fill_capacity(o, &p, &id, grants);
@@ -146,10 +163,7 @@ static void observe(struct cluster *c, const struct obj *o)
 		}
 		notes[n++] = (struct pair){NOTE_ORIGINAL, "{}"};
 		notes[n++] = (struct pair){NOTE_SHARE, share_format(o->ask_milli, share)};
-		notes[n] = (struct pair){NOTE_POLICY, o->policy};
-		n += o->policy[0] != '\0' ? 1 : 0;
-		notes[n] = (struct pair){NOTE_POLICY_APPLIED, o->applied};
-		n += o->applied[0] != '\0' ? 1 : 0;
+		n += note_policy(o, notes + n);
 		snprintf(count, sizeof count, "%d", o->count);
 		notes[n] = (struct pair){NOTE_GPU_COUNT, count};
 		n += o->count > 0 ? 1 : 0;
@@ -274,6 +288,7 @@ static void apply_place(
 	o->running = true;
 	o->milli = a->milli;
 	o->mib = a->mem_mib;
+	o->told_memory = a->framework_memory;
 	snprintf(o->node, sizeof o->node, "%s", a->node);
 	snprintf(o->uuid, sizeof o->uuid, "%s", a->uuid);
 	snprintf(o->holder, sizeof o->holder, "%s", a->capacity_pod);

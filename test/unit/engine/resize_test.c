@@ -239,3 +239,185 @@ Test(resize, who_left_is_forgotten)
 	cr_expect_eq(engine_share_state(c->e, "u1"), SHARE_UNASKED);
 	cluster_free(c);
 }
+
+/* Somebody else has written less into the ledger than the tenant was told: what runs counts. */
+Test(resize, what_it_was_told_counts_where_a_ledger_says_less)
+{
+	struct cluster *c = with_one(600);
+	struct obj *h = find(c, find(c, "a")->holder);
+	h->grants[0].milli = 100;
+	h->grants[0].mib = 8000;
+	h->rv = ++c->rv;
+	observe(c, h);
+	arrive(c, "b", 500);
+	for (int i = 0; i < 100; i++, c->now += 50) {
+		deliver(c);
+		engine_step(c->e, (struct engine_now){c->now, c->now}, 100000, &c->plan);
+		for (size_t k = 0; k < c->plan.actions.count; k++) {
+			struct action a = c->plan.actions.items[k];
+			apply(c, &a);
+		}
+	}
+	cr_expect(find(c, "b")->gated, "there are 400 left");
+	want(c, "a", 600, 48000);
+	run_for(c, 5000);
+	expect_both(c, "a", 600, 48000);
+	cluster_free(c);
+}
+
+/* One GPU of two had room and was written, the other has none, and then nobody wants it any more.
+ */
+Test(resize, what_one_gpu_has_too_much_is_given_back)
+{
+	struct cluster *c = cluster_new(1, 2, 1);
+	arrive(c, "a", 300);
+	find(c, "a")->count = 2;
+	publish(c, find(c, "a"));
+	run_for(c, 8000);
+	cr_assert_not(find(c, "a")->gated);
+	for (int i = 0; i < PODS_MAX; i++) {
+		struct obj *h = &c->pods[i];
+		if (h->exists && h->capacity) {
+			h->grants[0].milli = 900;
+			h->rv = ++c->rv;
+			publish(c, h);
+			break;
+		}
+	}
+	start_engine(c);
+	run_for(c, 620000);
+	arrive(c, "b", 700);
+	arrive(c, "d", 700);
+	run_for(c, 5000);
+	cr_expect_eq(placed(c), 3);
+	cr_expect_eq(find(c, "a")->milli, 300);
+	cr_expect_eq(state_of(c, "a"), SHARE_UNASKED);
+	cluster_free(c);
+}
+
+/* Steps; what is sent is done, but for patches of tenants, of which the last is kept. */
+static bool hold_patch(struct cluster *c, struct action *ret)
+{
+	bool any = false;
+	engine_step(c->e, (struct engine_now){c->now, c->now}, 100000, &c->plan);
+	for (size_t i = 0; i < c->plan.actions.count; i++) {
+		struct action a = c->plan.actions.items[i];
+		if (a.type == ACTION_RESIZE) {
+			*ret = a;
+			any = true;
+		} else {
+			apply(c, &a);
+		}
+	}
+	c->now += 50;
+	return any;
+}
+
+static void lose_answer(struct cluster *c, uint64_t id)
+{
+	struct outcome lost = {.fault = {.kind = FAULT_TRANSIENT, .unknown_outcome = true}};
+	engine_settle(c->e, (struct engine_now){c->now, c->now}, id, &lost);
+}
+
+/* Sends a patch that is held up: its version, and what it says. */
+static void send_late(struct cluster *c, int64_t milli, int64_t mib)
+{
+	struct action late = {0};
+	want(c, "a", milli, mib);
+	for (int i = 0; !hold_patch(c, &late); i++) {
+		cr_assert_lt(i, 1000);
+		deliver(c);
+	}
+	cr_assert_eq(late.milli, milli);
+	lose_answer(c, late.id);
+}
+
+static void lose_capacity(struct cluster *c)
+{
+	struct obj *h = find(c, find(c, "a")->holder);
+	c->by_hand = true;
+	h->exists = false;
+	h->rv = ++c->rv;
+	publish(c, h);
+}
+
+/* The GPU is found again by another capacity pod: its ledger has what the tenant may yet be told.
+ */
+static void expect_found_with(struct cluster *c, int64_t milli, int64_t mib)
+{
+	struct action late = {0};
+	for (int i = 0; i < 400; i++) {
+		deliver(c);
+		(void)hold_patch(c, &late);
+	}
+	int found = 0;
+	for (int i = 0; i < PODS_MAX; i++) {
+		const struct obj *h = &c->pods[i];
+		for (uint32_t k = 0; h->exists && h->capacity && k < h->grant_count; k++) {
+			bool its = strcmp(h->grants[k].uid, find(c, "a")->uid) == 0;
+			found += its ? 1 : 0;
+			cr_expect(!its || (h->grants[k].milli >= milli && h->grants[k].mib >= mib),
+				"%lld", (long long)h->grants[k].milli);
+		}
+	}
+	cr_expect_eq(found, 1);
+	cr_expect(find(c, "b")->gated, "there is no room for it");
+}
+
+Test(resize, c11_a_ledger_that_is_made_anew_has_the_larger_share)
+{
+	struct cluster *c = with_one(300);
+	send_late(c, 700, 24000);
+	lose_capacity(c);
+	arrive(c, "b", 500);
+	expect_found_with(c, 700, 24000);
+	cluster_free(c);
+}
+
+/* Two were sent from one version, the larger first: either may be done. */
+Test(resize, c11_of_all_that_may_be_told_the_largest_counts)
+{
+	struct cluster *c = with_one(300);
+	send_late(c, 700, 24000);
+	send_late(c, 100, 8000);
+	lose_capacity(c);
+	arrive(c, "b", 500);
+	expect_found_with(c, 700, 24000);
+	cluster_free(c);
+}
+
+/* It was done and answered, and the watch is late with it. */
+Test(resize, c11_what_was_answered_counts_before_it_is_shown)
+{
+	struct cluster *c = with_one(300);
+	struct action late = {0};
+	want(c, "a", 700, 24000);
+	for (int i = 0; !hold_patch(c, &late); i++) {
+		cr_assert_lt(i, 1000);
+		deliver(c);
+	}
+	char rv[16];
+	snprintf(rv, sizeof rv, "%d", ++c->rv);
+	struct pod answer = {.uid = find(c, "a")->uid, .resource_version = rv};
+	struct outcome done = {.pod = &answer};
+	engine_settle(c->e, (struct engine_now){c->now, c->now}, late.id, &done);
+	lose_capacity(c);
+	arrive(c, "b", 500);
+	expect_found_with(c, 700, 24000);
+	cluster_free(c);
+}
+
+/* The same process leads again: what it sent before may still be done. */
+Test(resize, what_was_sent_is_not_forgotten_with_the_lead)
+{
+	struct cluster *c = with_one(300);
+	send_late(c, 700, 24000);
+	struct change lead = {.type = CHANGE_LEADER};
+	engine_observe(c->e, &lead);
+	lead.leads = true;
+	engine_observe(c->e, &lead);
+	lose_capacity(c);
+	arrive(c, "b", 500);
+	expect_found_with(c, 700, 24000);
+	cluster_free(c);
+}

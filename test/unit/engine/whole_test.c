@@ -339,6 +339,27 @@ Test(whole, c17_a_tenant_passed_over_reserves_its_best_gpu)
 	cluster_free(c);
 }
 
+/* What would do for it is kept for somebody before it: it is next in the step in which that one
+ * comes, not half a minute later. */
+Test(whole, c17_who_is_behind_a_reservation_is_next)
+{
+	struct cluster *c = cluster_new(1, 1, 1);
+	arrive_as(c, "a", 900, "ua");
+	run_for(c, 2000);
+	arrive_as(c, "middle", 300, "ub");
+	arrive_as(c, "big", 900, "uc");
+	run_for(c, 70000);
+	arrive_as(c, "small", 200, "ud");
+	run_for(c, 5000);
+	leave(c, find(c, "a"));
+	run_for(c, 2000);
+	cr_assert(runs(c, "middle"));
+	run_for(c, 15000);
+	cr_assert_not(runs(c, "small"), "the big one waited before it");
+	cr_assert_eq(waiting(c, REASON_RESERVED), 1);
+	cluster_free(c);
+}
+
 Test(whole, c17_a_hundred_others_are_enough)
 {
 	struct cluster *c = cluster_new(1, 1, 1);

@@ -1,0 +1,211 @@
+/* Whether a running pod of one workload is replaced now, which and how, and if not what keeps it.
+ * Pure: what is asked is a value, the answer another, and `struct roll` is what is remembered from
+ * one turn to the next. Nothing here is lost that matters when it is forgotten: the pods themselves
+ * tell what is under way, and roll_restore reads the rest from the GPURecommendation.
+ *
+ * One replacement at a time of a workload and of a node (and so of a GPU), a share of all pods in
+ * ten minutes (roll/fleet.h). The next one comes when the new pod is Ready, measured, and has been
+ * so for a while. The last Ready replica goes only where the policy says so. */
+#ifndef ROLL_ROLL_H
+#define ROLL_ROLL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/alloc.h"
+#include "model/recommendation.h"
+#include "model/rollout.h"
+#include "model/workload.h"
+#include "model/zone.h"
+#include "roll/fleet.h"
+#include "roll/scaler.h"
+
+#define ROLL_START_MS	 120000	   /* the views were whole for so long */
+#define ROLL_WEBHOOK_MS	 60000	   /* and the webhook was seen within this */
+#define ROLL_METRICS_MS	 300000	   /* and the workload measured within this */
+#define ROLL_SOAK_MS	 300000	   /* a new pod has done well for so long before the next goes */
+#define ROLL_READY_MS	 1200000   /* one that is not Ready after so long is a failure */
+#define ROLL_RESTARTS	 2	   /* so is one that restarted so often */
+#define ROLL_FAILURES	 2	   /* so many, and the share goes back */
+#define ROLL_NO_EFFECT	 2	   /* so many that came back without a share, and it stops */
+#define ROLL_PAUSE_MS	 259200000 /* for so long */
+#define ROLL_RETRY_MS	 30000	   /* after a refusal, doubling to */
+#define ROLL_RETRY_CAP	 600000
+#define ROLL_BLOCKER_MAX 256
+
+/* --- what is asked --- */
+
+enum roll_cause {
+	ROLL_SAVES, /* pods are not as a new one would be */
+	ROLL_HEALS, /* and need more: waits for no window, no age, no cooldown and no sample */
+};
+
+struct roll_pod {
+	const char *uid, *name;
+	const char *node;    /* NULL: not bound */
+	int64_t created_ms;  /* by the API server's clock */
+	int64_t ready_ms;    /* since when; 0: it is not */
+	int64_t sample_ms;   /* last measured; 0: never */
+	int32_t ordinal;     /* of a StatefulSet, the highest goes first; else 0 */
+	int32_t restarts;    /* of its containers */
+	bool sized;	     /* it has a share of ours */
+	bool up_to_date;     /* the one that a new pod would get */
+	bool leaving;	     /* being deleted, or ended */
+	bool must_stay;	     /* an annotation of a person's says so */
+	bool of_old_version; /* of a ReplicaSet that its owner is moving away from, or tries out */
+};
+
+/* What its owner is doing of its own. Where nobody can tell, kinds that step by themselves
+ * (Rollouts) are left alone. */
+enum roll_owner { ROLL_OWNER_STEADY, ROLL_OWNER_BUSY, ROLL_OWNER_UNKNOWN };
+
+/* Where the new pod would have room while the old one still runs (planner A, B, C). */
+enum roll_room {
+	ROLL_ROOM_NONE,
+	ROLL_ROOM_OPEN, /* a GPU that is shared already */
+	ROLL_ROOM_FREE, /* a whole one */
+	ROLL_ROOM_NODE, /* on a node that could be added */
+};
+
+struct roll_budget {
+	bool known;	  /* false: the API server will say */
+	const char *name; /* of the PodDisruptionBudget */
+	int32_t allowed;  /* status.disruptionsAllowed */
+};
+
+/* Of the controller, the same for all workloads. */
+struct roll_gate {
+	bool leads;
+	int64_t synced_ms;  /* its views are whole since; 0: they are not */
+	int64_t webhook_ms; /* somebody who answers for the webhook was seen last (its Lease); 0 */
+	bool reached;	    /* the canary came back with our mark (C3) */
+};
+
+struct roll_ask {
+	int64_t now_ms; /* policy time */
+	const struct workload_key *key;
+	int64_t revision; /* of the target */
+	enum roll_cause cause;
+	const struct rollout *rollout;
+	const struct zone *const *zones; /* of its windows, in order; NULL there: not known */
+	const struct roll_pod *pods;
+	uint32_t pod_count;
+	int32_t replicas;	 /* that its owner wants; -1: not known, as many as there are */
+	int64_t min_ready_ms;	 /* minReadySeconds of its owner */
+	int64_t measured_ms;	 /* any of its pods, last */
+	const char *unsupported; /* recommended only, because; NULL: no */
+	bool bare;		 /* nobody makes its pods anew */
+	bool gang;		 /* its pods change together or not at all */
+	enum roll_owner owner;
+	const struct scaler *scaler; /* HPA, ScaledObject; NULL: none */
+	struct roll_budget budget;
+	const char *surge_unfit; /* why the new pod cannot come first; NULL: it can */
+	enum roll_room room;
+	bool fits_after; /* it would have room once the old one is gone */
+	struct roll_gate gate;
+};
+
+/* --- what is answered --- */
+
+enum roll_do {
+	ROLL_NOTHING, /* all pods are as they should be, or nobody touches them while they run */
+	ROLL_WAIT,    /* something is under way */
+	ROLL_BLOCKED, /* condition UpdateBlocked */
+	ROLL_EVICT,
+	ROLL_SURGE,
+	ROLL_ROLLBACK, /* told once: the share before is the target again, and it is paused */
+};
+
+enum roll_why {
+	ROLL_UP_TO_DATE,
+	ROLL_ON_CREATION, /* strategy OnCreate */
+	ROLL_NEVER_SIZED, /* strategy Never */
+	/* waits */
+	ROLL_STARTING,
+	ROLL_UNDER_WAY,
+	ROLL_NODE_BUSY, /* another replacement on that node */
+	/* blocked: the names are conditions' reasons */
+	ROLL_UNSUPPORTED,
+	ROLL_PAUSED,
+	ROLL_WITHOUT_EFFECT,
+	ROLL_SURGE_LOST,
+	ROLL_NOT_LEADING,
+	ROLL_WEBHOOK,
+	ROLL_STALE,
+	ROLL_OWNER_MOVES,
+	ROLL_SCALING,
+	ROLL_WINDOW,
+	ROLL_ZONE,
+	ROLL_COOLDOWN,
+	ROLL_YOUNG,
+	ROLL_MUST_STAY,
+	ROLL_MIN_REPLICAS,
+	ROLL_LAST_READY,
+	ROLL_NOT_READY,
+	ROLL_NO_ROOM,
+	ROLL_BUDGET,
+	ROLL_REFUSED,
+	ROLL_GLOBAL_BUDGET,
+	ROLL_WHYS
+};
+const char *roll_why_name(enum roll_why why); /* one CamelCase word */
+
+struct roll_verdict {
+	enum roll_do does;
+	enum roll_why why;
+	uint32_t pod; /* in `pods`: EVICT, SURGE; else whoever it is about, if `has_pod` */
+	bool has_pod;
+	const char *blocker; /* its name, borrowed from the ask or the roll; NULL: none */
+	int64_t next_ms;     /* when it is asked again at the latest; 0: when something changes */
+};
+
+/* --- what is remembered --- */
+
+struct roll {
+	enum roll_do doing; /* EVICT, SURGE: under way; else nothing is */
+	uint64_t id;	    /* of what is under way, in the fleet */
+	int64_t since_ms;   /* for so long */
+	int64_t newest_ms;  /* pods that were created later than this are new */
+	int64_t revision;   /* of the change that was begun last */
+	int64_t begun_ms;   /* its last replacement; 0: never */
+	int64_t retry_ms;   /* after a refusal: not before */
+	enum roll_why refused;
+	int32_t refusals, failures, no_effect;
+	enum roll_why paused;		/* PAUSED, WITHOUT_EFFECT, SURGE_LOST; 0: it is not */
+	int64_t paused_ms;		/* since */
+	bool rolls_back;		/* to be told */
+	char blocker[ROLL_BLOCKER_MAX]; /* who refused */
+};
+
+/* What the GPURecommendation says of the past. */
+void roll_restore(struct roll *r, const struct recommendation *told);
+/* A person, or another policy: what stopped it is over. */
+void roll_resume(struct roll *r);
+
+/* Follows up what is under way, then judges. */
+void roll_plan(struct roll *r, struct roll_fleet *fleet, const struct roll_ask *ask,
+	struct roll_verdict *ret);
+/* The caller carries the verdict out: EVICT, SURGE. */
+void roll_begin(struct roll *r, struct roll_fleet *fleet, const struct roll_ask *ask,
+	const struct roll_verdict *v);
+
+enum roll_end {
+	ROLL_END_DONE,	  /* the pod is going; what comes instead is watched */
+	ROLL_END_GONE,	  /* it was gone before */
+	ROLL_END_BUDGET,  /* a disruption budget refused */
+	ROLL_END_REFUSED, /* something else did, or the surge was dropped */
+	ROLL_END_LOST,	  /* the wrong pod went (C25) */
+};
+struct roll_ending {
+	enum roll_end end;
+	const char *by;	 /* who refused; NULL: nobody is named */
+	int64_t wait_ms; /* as it asked; 0: it did not */
+};
+/* What became of it. */
+void roll_settle(
+	struct roll *r, struct roll_fleet *fleet, const struct roll_ending *e, int64_t now_ms);
+
+/* One sentence for a condition: what keeps it, who, and when it is tried again. In the arena. */
+const char *roll_explain(const struct roll_ask *ask, const struct roll_verdict *v, struct arena *a);
+
+#endif

@@ -1,0 +1,248 @@
+/* What becomes of a replacement that was begun. The pods tell it, not the answer to the write: the
+ * old one goes, a new one comes, and only what it does then counts. */
+#include "parts.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/str.h"
+
+/* --- what stops a workload --- */
+
+static void pause_at(struct roll *r, enum roll_why why, int64_t now_ms)
+{
+	r->paused = why;
+	r->paused_ms = now_ms;
+}
+
+void roll_resume(struct roll *r)
+{
+	r->paused = ROLL_UP_TO_DATE;
+	r->paused_ms = 0;
+	r->failures = r->no_effect = 0;
+	r->rolls_back = false;
+}
+
+bool roll_is_paused(struct roll *r, int64_t now_ms, int64_t *ret_until_ms)
+{
+	int64_t until = r->paused_ms + ROLL_PAUSE_MS;
+	if (r->paused == ROLL_PAUSED && now_ms >= until) {
+		roll_resume(r);
+	}
+	*ret_until_ms = r->paused == ROLL_PAUSED ? until : 0;
+	return r->paused != ROLL_UP_TO_DATE;
+}
+
+void roll_restore(struct roll *r, const struct recommendation *told)
+{
+	static const enum roll_why stops[] = {ROLL_PAUSED, ROLL_WITHOUT_EFFECT, ROLL_SURGE_LOST};
+	const struct recommended_condition *c = &told->conditions[RECOMMENDATION_PAUSED];
+	*r = (struct roll){.revision = -1};
+	if (told->last_update.result != UPDATE_NONE) {
+		r->begun_ms = told->last_update.at_ms;
+	}
+	if (c->status != CONDITION_TRUE) {
+		return;
+	}
+	/* A reason of somebody else's stops it no less, and ends like the first. */
+	pause_at(r, ROLL_PAUSED, c->since_ms);
+	for (size_t i = 0; i < COUNT_OF(stops); i++) {
+		if (text_equals(c->reason, roll_why_name(stops[i]))) {
+			r->paused = stops[i];
+		}
+	}
+}
+
+/* --- what is under way --- */
+
+static void finish(struct roll *r, struct roll_fleet *fleet)
+{
+	roll_fleet_end(fleet, r->id);
+	r->doing = ROLL_NOTHING;
+	r->id = 0;
+}
+
+static void succeed(struct roll *r, struct roll_fleet *fleet)
+{
+	r->failures = r->no_effect = r->refusals = 0;
+	finish(r, fleet);
+}
+
+/* True: once too often. */
+static bool fail(struct roll *r, struct roll_fleet *fleet, int64_t now_ms)
+{
+	if (++r->failures < ROLL_FAILURES) {
+		return false;
+	}
+	pause_at(r, ROLL_PAUSED, now_ms);
+	r->rolls_back = true;
+	finish(r, fleet);
+	return true;
+}
+
+static const struct roll_pod *newcomer(const struct roll *r, const struct roll_ask *ask)
+{
+	const struct roll_pod *found = NULL;
+	for (uint32_t i = 0; i < ask->pod_count; i++) {
+		const struct roll_pod *p = &ask->pods[i];
+		if (roll_pod_counts(p) && p->created_ms > r->newest_ms &&
+			(found == NULL || p->created_ms > found->created_ms)) {
+			found = p;
+		}
+	}
+	return found;
+}
+
+/* It came as if we were not there. */
+static bool follow_whole(struct roll *r, struct roll_fleet *fleet, int64_t now_ms)
+{
+	if (++r->no_effect >= ROLL_NO_EFFECT) {
+		pause_at(r, ROLL_WITHOUT_EFFECT, now_ms);
+	}
+	finish(r, fleet);
+	return false;
+}
+
+static bool follow_ready(struct roll *r, struct roll_fleet *fleet, const struct roll_ask *ask,
+	const struct roll_pod *p, int64_t *ret_next_ms)
+{
+	int64_t soak = ask->min_ready_ms > ROLL_SOAK_MS ? ask->min_ready_ms : ROLL_SOAK_MS;
+	*ret_next_ms = p->ready_ms + soak;
+	if (ask->now_ms < *ret_next_ms) {
+		return true;
+	}
+	if (p->sample_ms >= p->ready_ms) {
+		succeed(r, fleet);
+		return false;
+	}
+	/* Nobody measures it. Whether that is the pod's fault nobody can tell, and what is not
+	 * measured is not changed any further. */
+	*ret_next_ms = r->since_ms + ROLL_READY_MS;
+	if (ask->now_ms < *ret_next_ms) {
+		return true;
+	}
+	finish(r, fleet);
+	return false;
+}
+
+static int32_t present(const struct roll_ask *ask)
+{
+	int32_t n = 0;
+	for (uint32_t i = 0; i < ask->pod_count; i++) {
+		n += roll_pod_counts(&ask->pods[i]) ? 1 : 0;
+	}
+	return n;
+}
+
+int32_t roll_replicas(const struct roll_ask *ask)
+{
+	return ask->replicas >= 0 ? ask->replicas : present(ask);
+}
+
+/* It is not there, or not Ready, for too long: counted, and given as long again. */
+static bool follow_late(struct roll *r, struct roll_fleet *fleet, const struct roll_ask *ask,
+	const struct roll_pod *p, int64_t *ret_next_ms)
+{
+	*ret_next_ms = r->since_ms + ROLL_READY_MS;
+	if (ask->now_ms < *ret_next_ms) {
+		return true;
+	}
+	if (p == NULL && present(ask) >= roll_replicas(ask)) {
+		finish(r, fleet); /* there are fewer now, and nobody is missed */
+		return false;
+	}
+	if (fail(r, fleet, ask->now_ms)) {
+		return false;
+	}
+	r->since_ms = ask->now_ms;
+	*ret_next_ms = ask->now_ms + ROLL_READY_MS;
+	return true;
+}
+
+bool roll_follow(
+	struct roll *r, struct roll_fleet *fleet, const struct roll_ask *ask, int64_t *ret_next_ms)
+{
+	*ret_next_ms = 0;
+	if (r->doing == ROLL_SURGE) {
+		return true; /* whoever steps the surge says how it ends */
+	}
+	if (r->doing != ROLL_EVICT) {
+		return false;
+	}
+	const struct roll_pod *p = newcomer(r, ask);
+	if (p != NULL && !p->sized) {
+		return follow_whole(r, fleet, ask->now_ms);
+	}
+	if (p != NULL && p->restarts >= ROLL_RESTARTS) {
+		if (!fail(r, fleet, ask->now_ms)) {
+			finish(r, fleet);
+		}
+		return false;
+	}
+	if (p != NULL && p->ready_ms != 0) {
+		return follow_ready(r, fleet, ask, p, ret_next_ms);
+	}
+	return follow_late(r, fleet, ask, p, ret_next_ms);
+}
+
+/* --- begin and end --- */
+
+void roll_begin(struct roll *r, struct roll_fleet *fleet, const struct roll_ask *ask,
+	const struct roll_verdict *v)
+{
+	const struct roll_pod *victim = &ask->pods[v->pod];
+	r->newest_ms = 0;
+	for (uint32_t i = 0; i < ask->pod_count; i++) {
+		const struct roll_pod *p = &ask->pods[i];
+		r->newest_ms = p->created_ms > r->newest_ms ? p->created_ms : r->newest_ms;
+	}
+	r->doing = v->does;
+	r->since_ms = r->begun_ms = ask->now_ms;
+	r->revision = ask->revision;
+	r->id = roll_fleet_begin(fleet, victim->node, ask->now_ms);
+}
+
+static int64_t retry_after(const struct roll *r, int64_t wait_ms)
+{
+	int64_t wait = ROLL_RETRY_MS;
+	for (int32_t i = 1; i < r->refusals && wait < ROLL_RETRY_CAP; i++) {
+		wait *= 2;
+	}
+	wait = wait_ms > wait ? wait_ms : wait;
+	return wait < ROLL_RETRY_CAP ? wait : ROLL_RETRY_CAP;
+}
+
+static void refuse(struct roll *r, enum roll_why why, const struct roll_ending *e, int64_t now_ms)
+{
+	r->refusals += r->refusals < INT32_MAX ? 1 : 0;
+	r->refused = why;
+	r->retry_ms = now_ms + retry_after(r, e->wait_ms);
+	snprintf(r->blocker, sizeof r->blocker, "%s", text_or(e->by, ""));
+}
+
+void roll_settle(
+	struct roll *r, struct roll_fleet *fleet, const struct roll_ending *e, int64_t now_ms)
+{
+	switch (e->end) {
+	case ROLL_END_DONE:
+		if (r->doing == ROLL_SURGE) {
+			r->doing = ROLL_EVICT; /* from here on it is the same */
+			r->since_ms = now_ms;
+		}
+		return;
+	case ROLL_END_GONE:
+		return;
+	case ROLL_END_BUDGET:
+		refuse(r, ROLL_BUDGET, e, now_ms);
+		roll_fleet_cancel(fleet, r->id);
+		break;
+	case ROLL_END_REFUSED:
+		refuse(r, ROLL_REFUSED, e, now_ms);
+		roll_fleet_cancel(fleet, r->id);
+		break;
+	case ROLL_END_LOST:
+		pause_at(r, ROLL_SURGE_LOST, now_ms);
+		break;
+	}
+	finish(r, fleet);
+}

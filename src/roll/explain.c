@@ -1,0 +1,88 @@
+/* What people read where a running pod is not brought to its new share. */
+#include "roll/roll.h"
+
+#include <inttypes.h>
+
+#include "base/clock.h"
+#include "base/str.h"
+
+#define SENTENCE_MAX 1024
+
+/* `%s` once: the blocker, or the second text where there is none. */
+struct sentence {
+	const char *text, *nobody;
+};
+
+static const struct sentence sentences[ROLL_WHYS] = {
+	[ROLL_UP_TO_DATE] = {"every pod has its share", NULL},
+	[ROLL_ON_CREATION] = {"running pods are left alone (strategy OnCreate); a new pod gets the "
+			      "new share",
+		NULL},
+	[ROLL_NEVER_SIZED] = {"no pod is sized (strategy Never)", NULL},
+	[ROLL_STARTING] = {"the controller has just begun to lead", NULL},
+	[ROLL_UNDER_WAY] = {"a pod is being replaced", NULL},
+	[ROLL_NODE_BUSY] = {"another pod of node %s is being replaced", "its own"},
+	[ROLL_UNSUPPORTED] = {"its running pods are not replaced: %s", "not supported"},
+	[ROLL_PAUSED] = {"replaced pods did not become Ready, so the share before is in force "
+			 "again and nothing is replaced for 72 hours",
+		NULL},
+	[ROLL_WITHOUT_EFFECT] =
+		{"replaced pods came back without a share; see why the webhook left them whole, "
+		 "then change the policy or its annotation to go on",
+			NULL},
+	[ROLL_SURGE_LOST] = {"its ReplicaSet deleted another pod than the one that was replaced; "
+			     "change the policy to go on",
+		NULL},
+	[ROLL_NOT_LEADING] = {"another controller leads", NULL},
+	[ROLL_WEBHOOK] = {"the webhook is not known to answer, so a new pod might start whole",
+		NULL},
+	[ROLL_STALE] = {"nothing was measured of it for 5 minutes", NULL},
+	[ROLL_OWNER_MOVES] = {"its owner %s is at a rollout of its own, or nobody can tell", "?"},
+	[ROLL_SCALING] = {"%s changes the number of its replicas, or did in the last 10 minutes",
+		"a horizontal autoscaler"},
+	[ROLL_WINDOW] = {"none of the policy's update windows is open", NULL},
+	[ROLL_ZONE] = {"the time zone %s of an update window is not known here; write an IANA "
+		       "name, and see that the controller's image has the zone files",
+		"?"},
+	[ROLL_COOLDOWN] = {"the last change of this workload was less than cooldownSeconds ago",
+		NULL},
+	[ROLL_YOUNG] = {"pod %s is younger than minPodAgeSeconds", "?"},
+	[ROLL_MUST_STAY] = {"pod %s says by an annotation that it must not be moved", "?"},
+	[ROLL_MIN_REPLICAS] = {"it has fewer replicas than the policy's minReplicas", NULL},
+	[ROLL_LAST_READY] =
+		{"it is the last Ready replica, and a new pod cannot be started before it goes: %s",
+			"not all pods are Ready"},
+	[ROLL_NOT_READY] = {"as many pods as the policy's maxUnavailable are away already", NULL},
+	[ROLL_NO_ROOM] = {"no GPU has room for the new pod", NULL},
+	[ROLL_BUDGET] = {"the PodDisruptionBudget %s allows no eviction now", "of its pods"},
+	[ROLL_REFUSED] = {"the replacement was refused: %s", "no reason was given"},
+	[ROLL_GLOBAL_BUDGET] = {"as many pods as may be replaced in 10 minutes have been", NULL},
+};
+
+static void append(struct str *out, const struct sentence *s, const char *blocker)
+{
+	const char *hole = strstr(s->text, "%s");
+	if (hole == NULL) {
+		str_append_text(out, s->text);
+		return;
+	}
+	str_append(out, s->text, (size_t)(hole - s->text));
+	str_append_text(out, text_empty(blocker) ? s->nobody : blocker);
+	str_append_text(out, hole + 2);
+}
+
+const char *roll_explain(const struct roll_ask *ask, const struct roll_verdict *v, struct arena *a)
+{
+	CLEANUP(str_finish) struct str out = STR_INIT(SENTENCE_MAX);
+	char when[TIME_TEXT_MAX];
+	if (v->does == ROLL_EVICT || v->does == ROLL_SURGE) {
+		str_append_format(&out, "pod %s is replaced by one with the new share",
+			ask->pods[v->pod].name);
+		return arena_strdup(a, str_text(&out));
+	}
+	append(&out, &sentences[v->why], v->blocker);
+	if (v->next_ms > ask->now_ms) {
+		str_append_format(&out, "; looked at again at %s", time_format(v->next_ms, when));
+	}
+	return arena_strdup(a, str_text(&out));
+}

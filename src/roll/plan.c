@@ -1,0 +1,371 @@
+/* The order in which a workload is asked: is there anything to do, may we at all, is something
+ * under way, is it time, which pod, and how. The first that says no is what people are told. */
+#include "parts.h"
+
+#include <stddef.h>
+
+#include "base/str.h"
+#include "owner/owner.h"
+#include "roll/window.h"
+
+const char *roll_why_name(enum roll_why why)
+{
+	static const char *const names[ROLL_WHYS] = {
+		[ROLL_UP_TO_DATE] = "UpToDate",
+		[ROLL_ON_CREATION] = "OnCreate",
+		[ROLL_NEVER_SIZED] = "Never",
+		[ROLL_STARTING] = "Starting",
+		[ROLL_UNDER_WAY] = "UnderWay",
+		[ROLL_NODE_BUSY] = "NodeBusy",
+		[ROLL_UNSUPPORTED] = "Unsupported",
+		[ROLL_PAUSED] = "Paused",
+		[ROLL_WITHOUT_EFFECT] = "NoEffect",
+		[ROLL_SURGE_LOST] = "SurgeLostRace",
+		[ROLL_NOT_LEADING] = "NotLeading",
+		[ROLL_WEBHOOK] = "WebhookUnhealthy",
+		[ROLL_STALE] = "Stale",
+		[ROLL_OWNER_MOVES] = "OwnerRollout",
+		[ROLL_SCALING] = "HorizontalScaler",
+		[ROLL_WINDOW] = "Window",
+		[ROLL_ZONE] = "TimeZoneUnknown",
+		[ROLL_COOLDOWN] = "Cooldown",
+		[ROLL_YOUNG] = "PodTooYoung",
+		[ROLL_MUST_STAY] = "NotEvictable",
+		[ROLL_MIN_REPLICAS] = "MinReplicas",
+		[ROLL_LAST_READY] = "LastReadyReplica",
+		[ROLL_NOT_READY] = "PodsNotReady",
+		[ROLL_NO_ROOM] = "NoSurgeCapacity",
+		[ROLL_BUDGET] = "PDB",
+		[ROLL_REFUSED] = "Refused",
+		[ROLL_GLOBAL_BUDGET] = "GlobalBudget",
+	};
+	return names[why];
+}
+
+/* Each of these answers true where it has decided. */
+
+static bool block(struct roll_verdict *v, enum roll_why why, const char *blocker, int64_t next_ms)
+{
+	v->does = ROLL_BLOCKED;
+	v->why = why;
+	v->blocker = blocker;
+	v->next_ms = next_ms;
+	return true;
+}
+
+static bool wait(struct roll_verdict *v, enum roll_why why, int64_t next_ms)
+{
+	block(v, why, NULL, next_ms);
+	v->does = ROLL_WAIT;
+	return true;
+}
+
+static bool leave(struct roll_verdict *v, enum roll_why why)
+{
+	block(v, why, NULL, 0);
+	v->does = ROLL_NOTHING;
+	return true;
+}
+
+/* --- is there anything to do --- */
+
+static bool is_outdated(const struct roll_pod *p)
+{
+	return roll_pod_counts(p) && !p->up_to_date && !p->of_old_version;
+}
+
+static bool check_work(const struct roll_ask *ask, struct roll_verdict *v)
+{
+	for (uint32_t i = 0; i < ask->pod_count; i++) {
+		if (is_outdated(&ask->pods[i])) {
+			return false;
+		}
+	}
+	return leave(v, ROLL_UP_TO_DATE);
+}
+
+static const struct owner_row *row_of(const struct roll_ask *ask)
+{
+	return owner_row_find(view_of(text_or(ask->key->group, "")), ask->key->kind);
+}
+
+static enum rollout_strategy strategy_of(const struct roll_ask *ask)
+{
+	const struct owner_row *row = row_of(ask);
+	for (uint32_t i = 0; i < ask->rollout->kind_count; i++) {
+		if (text_equals(ask->rollout->kinds[i].kind, ask->key->kind)) {
+			return ask->rollout->kinds[i].strategy;
+		}
+	}
+	return row != NULL && row->ongoing ? ROLLOUT_ONGOING : ROLLOUT_ON_CREATE;
+}
+
+static bool check_kind(const struct roll_ask *ask, struct roll_verdict *v)
+{
+	const struct owner_row *row = row_of(ask);
+	enum rollout_strategy strategy = strategy_of(ask);
+	if (strategy != ROLLOUT_ONGOING) {
+		return leave(v, strategy == ROLLOUT_NEVER ? ROLL_NEVER_SIZED : ROLL_ON_CREATION);
+	}
+	if (ask->unsupported != NULL) {
+		return block(v, ROLL_UNSUPPORTED, ask->unsupported, 0);
+	}
+	if (ask->bare) {
+		return block(v, ROLL_UNSUPPORTED, "nobody makes its pods anew", 0);
+	}
+	if (ask->gang) {
+		return block(v, ROLL_UNSUPPORTED, "its pods change together or not at all", 0);
+	}
+	if (row != NULL && row->leaves) {
+		return block(v, ROLL_UNSUPPORTED, "its running pods would lose their work", 0);
+	}
+	return false;
+}
+
+/* --- may we --- */
+
+static bool check_gate(const struct roll_ask *ask, struct roll_verdict *v)
+{
+	const struct roll_gate *g = &ask->gate;
+	if (!g->leads) {
+		return wait(v, ROLL_NOT_LEADING, 0);
+	}
+	if (g->synced_ms == 0 || ask->now_ms < g->synced_ms + ROLL_START_MS) {
+		return wait(v, ROLL_STARTING, g->synced_ms == 0 ? 0 : g->synced_ms + ROLL_START_MS);
+	}
+	if (!g->reached || g->webhook_ms == 0 || ask->now_ms - g->webhook_ms > ROLL_WEBHOOK_MS) {
+		return block(v, ROLL_WEBHOOK, NULL, 0);
+	}
+	return false;
+}
+
+static bool check_paused(struct roll *r, const struct roll_ask *ask, struct roll_verdict *v)
+{
+	int64_t until;
+	if (r->rolls_back) {
+		r->rolls_back = false;
+		block(v, ROLL_PAUSED, NULL, r->paused_ms + ROLL_PAUSE_MS);
+		v->does = ROLL_ROLLBACK;
+		return true;
+	}
+	return roll_is_paused(r, ask->now_ms, &until) && block(v, r->paused, NULL, until);
+}
+
+/* What would end for want of memory has no samples while it is down, so healing waits for none. */
+static bool check_measured(const struct roll_ask *ask, struct roll_verdict *v)
+{
+	return ask->cause != ROLL_HEALS &&
+	       (ask->measured_ms == 0 || ask->now_ms - ask->measured_ms > ROLL_METRICS_MS) &&
+	       block(v, ROLL_STALE, NULL, 0);
+}
+
+/* --- is it time --- */
+
+static bool check_owner(const struct roll_ask *ask, struct roll_verdict *v)
+{
+	bool steps = text_equals(ask->key->kind, "Rollout");
+	bool busy = ask->owner == ROLL_OWNER_BUSY || (steps && ask->owner == ROLL_OWNER_UNKNOWN);
+	return busy && block(v, ROLL_OWNER_MOVES, ask->key->name, 0);
+}
+
+static bool check_scaler(const struct roll_ask *ask, struct roll_verdict *v)
+{
+	int64_t until = scaler_frozen_until(ask->scaler, ask->now_ms);
+	return until != 0 &&
+	       block(v, ROLL_SCALING, ask->scaler->name, until == INT64_MAX ? 0 : until);
+}
+
+static bool check_window(const struct roll_ask *ask, struct roll_verdict *v)
+{
+	struct window_answer w = window_judge(ask->rollout, ask->zones, ask->now_ms);
+	if (ask->cause == ROLL_HEALS || w.open) {
+		return false;
+	}
+	return w.bad_zone != NULL && w.next_ms == 0 ? block(v, ROLL_ZONE, w.bad_zone, 0)
+						    : block(v, ROLL_WINDOW, NULL, w.next_ms);
+}
+
+/* Pods that follow one another to the same target are one change. */
+static bool check_cooldown(const struct roll *r, const struct roll_ask *ask, struct roll_verdict *v)
+{
+	int64_t due = r->begun_ms + ask->rollout->cooldown_s * 1000;
+	return ask->cause != ROLL_HEALS && r->begun_ms != 0 && r->revision != ask->revision &&
+	       ask->now_ms < due && block(v, ROLL_COOLDOWN, NULL, due);
+}
+
+static bool check_refused(const struct roll *r, const struct roll_ask *ask, struct roll_verdict *v)
+{
+	return ask->now_ms < r->retry_ms &&
+	       block(v, r->refused, r->blocker[0] != '\0' ? r->blocker : NULL, r->retry_ms);
+}
+
+static bool check_replicas(const struct roll_ask *ask, struct roll_verdict *v)
+{
+	return roll_replicas(ask) < ask->rollout->min_replicas &&
+	       block(v, ROLL_MIN_REPLICAS, NULL, 0);
+}
+
+/* --- which pod --- */
+
+/* What is not Ready serves nobody; of a StatefulSet the last one goes first; then the oldest. */
+static bool goes_before(const struct roll_pod *a, const struct roll_pod *b)
+{
+	if ((a->ready_ms == 0) != (b->ready_ms == 0)) {
+		return a->ready_ms == 0;
+	}
+	if (a->ordinal != b->ordinal) {
+		return a->ordinal > b->ordinal;
+	}
+	if (a->created_ms != b->created_ms) {
+		return a->created_ms < b->created_ms;
+	}
+	return strcmp(a->uid, b->uid) < 0;
+}
+
+/* Why this one does not go now; UP_TO_DATE: it may. */
+static enum roll_why check_pod(
+	const struct roll_ask *ask, const struct roll_fleet *fleet, const struct roll_pod *p)
+{
+	int64_t grown_up = p->created_ms + ask->rollout->min_pod_age_s * 1000;
+	if (p->must_stay) {
+		return ROLL_MUST_STAY;
+	}
+	if (ask->cause != ROLL_HEALS && ask->now_ms < grown_up) {
+		return ROLL_YOUNG;
+	}
+	return roll_fleet_is_busy(fleet, p->node) ? ROLL_NODE_BUSY : ROLL_UP_TO_DATE;
+}
+
+/* Nobody may go: the pod that may soonest says why. */
+static bool none_goes(const struct roll_ask *ask, const uint32_t *kept, struct roll_verdict *v)
+{
+	const struct roll_pod *p;
+	if (kept[ROLL_NODE_BUSY] != UINT32_MAX) {
+		v->pod = kept[ROLL_NODE_BUSY];
+		p = &ask->pods[v->pod];
+		wait(v, ROLL_NODE_BUSY, 0);
+		v->blocker = p->node;
+	} else if (kept[ROLL_YOUNG] != UINT32_MAX) {
+		v->pod = kept[ROLL_YOUNG];
+		p = &ask->pods[v->pod];
+		block(v, ROLL_YOUNG, p->name, p->created_ms + ask->rollout->min_pod_age_s * 1000);
+	} else {
+		v->pod = kept[ROLL_MUST_STAY];
+		block(v, ROLL_MUST_STAY, ask->pods[v->pod].name, 0);
+	}
+	v->has_pod = true;
+	return true;
+}
+
+static bool pick(const struct roll_ask *ask, const struct roll_fleet *fleet, struct roll_verdict *v)
+{
+	uint32_t best[ROLL_WHYS];
+	for (size_t i = 0; i < ROLL_WHYS; i++) {
+		best[i] = UINT32_MAX;
+	}
+	for (uint32_t i = 0; i < ask->pod_count; i++) {
+		const struct roll_pod *p = &ask->pods[i];
+		if (!is_outdated(p)) {
+			continue;
+		}
+		uint32_t *slot = &best[check_pod(ask, fleet, p)];
+		if (*slot == UINT32_MAX || goes_before(p, &ask->pods[*slot])) {
+			*slot = i;
+		}
+	}
+	if (best[ROLL_UP_TO_DATE] == UINT32_MAX) {
+		return none_goes(ask, best, v);
+	}
+	v->pod = best[ROLL_UP_TO_DATE];
+	v->has_pod = true;
+	return false;
+}
+
+/* --- how --- */
+
+struct count {
+	int32_t replicas, present, ready;
+};
+
+static struct count count_pods(const struct roll_ask *ask)
+{
+	struct count n = {.replicas = roll_replicas(ask)};
+	for (uint32_t i = 0; i < ask->pod_count; i++) {
+		const struct roll_pod *p = &ask->pods[i];
+		n.present += roll_pod_counts(p) ? 1 : 0;
+		n.ready += roll_pod_counts(p) && p->ready_ms != 0 ? 1 : 0;
+	}
+	return n;
+}
+
+static int64_t max_unavailable(const struct roll_ask *ask, int32_t replicas)
+{
+	int64_t most = ask->rollout->max_unavailable;
+	if (ask->rollout->max_unavailable_is_percent) {
+		most = most * replicas / 100;
+	}
+	return most > 1 ? most : 1;
+}
+
+static bool has_room(const struct roll_ask *ask)
+{
+	return ask->room != ROLL_ROOM_NONE &&
+	       (ask->room != ROLL_ROOM_NODE || ask->rollout->may_add_nodes);
+}
+
+/* The adopted pod must be the one too many, and the old one the one that goes (C25): that is so
+ * only where all are there and Ready. */
+static bool could_surge(const struct roll_ask *ask, const struct count *n)
+{
+	return !ask->rollout->evicts && ask->surge_unfit == NULL && n->present == n->replicas &&
+	       n->ready == n->present;
+}
+
+/* Why this pod is not evicted; UP_TO_DATE: it is. */
+static bool check_evict(const struct roll_ask *ask, const struct count *n, struct roll_verdict *v)
+{
+	bool serves = ask->pods[v->pod].ready_ms != 0;
+	int64_t away = n->replicas > n->ready ? n->replicas - n->ready : 0;
+	if (serves && n->ready < 2 && !ask->rollout->evicts) {
+		return block(v, could_surge(ask, n) ? ROLL_NO_ROOM : ROLL_LAST_READY,
+			ask->surge_unfit, 0);
+	}
+	if (serves && away + 1 > max_unavailable(ask, n->replicas)) {
+		return block(v, ROLL_NOT_READY, NULL, 0);
+	}
+	if (ask->budget.known && ask->budget.allowed < 1) {
+		return block(v, ROLL_BUDGET, ask->budget.name, 0);
+	}
+	return !ask->fits_after && block(v, ROLL_NO_ROOM, NULL, 0);
+}
+
+static bool choose(struct roll_fleet *fleet, const struct roll_ask *ask, struct roll_verdict *v)
+{
+	struct count n = count_pods(ask);
+	bool surges = could_surge(ask, &n) && has_room(ask);
+	if (!surges && check_evict(ask, &n, v)) {
+		return true;
+	}
+	int64_t due = roll_fleet_due(fleet, ask->now_ms);
+	if (due > ask->now_ms) {
+		return block(v, ROLL_GLOBAL_BUDGET, NULL, due);
+	}
+	v->does = surges ? ROLL_SURGE : ROLL_EVICT;
+	return true;
+}
+
+void roll_plan(struct roll *r, struct roll_fleet *fleet, const struct roll_ask *ask,
+	struct roll_verdict *ret)
+{
+	int64_t next;
+	*ret = (struct roll_verdict){0};
+	if (roll_follow(r, fleet, ask, &next)) {
+		wait(ret, ROLL_UNDER_WAY, next);
+		return;
+	}
+	(void)(check_paused(r, ask, ret) || check_work(ask, ret) || check_kind(ask, ret) ||
+		check_gate(ask, ret) || check_measured(ask, ret) || check_owner(ask, ret) ||
+		check_scaler(ask, ret) || check_window(ask, ret) || check_cooldown(r, ask, ret) ||
+		check_refused(r, ask, ret) || check_replicas(ask, ret) || pick(ask, fleet, ret) ||
+		choose(fleet, ask, ret));
+}

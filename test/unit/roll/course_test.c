@@ -1,0 +1,206 @@
+/* What becomes of a replacement. */
+#include <criterion/criterion.h>
+
+#include "base/str.h"
+#include "parts.h"
+#include "played.h"
+
+struct bench {
+	struct played p;
+	struct roll_fleet fleet;
+};
+
+/* One of two has been evicted, and another one made. */
+static void set_up(struct bench *b)
+{
+	played_init(&b->p, 2, START);
+	roll_fleet_init(&b->fleet);
+	b->fleet.managed = 1000;
+	cr_assert_eq(played_step(&b->p, &b->fleet, START).does, ROLL_EVICT);
+}
+
+static void tear_down(struct bench *b)
+{
+	roll_fleet_finish(&b->fleet);
+}
+
+static struct roll_verdict at(struct bench *b, int64_t now)
+{
+	struct roll_verdict v;
+	b->p.ask.now_ms = b->p.ask.measured_ms = b->p.ask.gate.webhook_ms = now;
+	roll_plan(&b->p.roll, &b->fleet, &b->p.ask, &v);
+	return v;
+}
+
+Test(course, the_next_one_waits_until_this_one_has_done_well_for_a_while)
+{
+	struct bench b;
+	set_up(&b);
+	b.p.pods[0].ready_ms = START + MINUTE;
+	struct roll_verdict v = at(&b, START + 6 * MINUTE - 1);
+	cr_expect_eq(v.why, ROLL_UNDER_WAY);
+	cr_expect_eq(v.next_ms, START + 6 * MINUTE);
+	cr_expect_eq(at(&b, START + 6 * MINUTE).why, ROLL_UNDER_WAY, "not measured yet");
+	b.p.pods[0].sample_ms = START + 5 * MINUTE;
+	cr_expect_eq(at(&b, START + 6 * MINUTE).does, ROLL_EVICT);
+	cr_expect_eq(b.fleet.flights.count, 0);
+	tear_down(&b);
+}
+
+Test(course, min_ready_seconds_of_its_owner_count)
+{
+	struct bench b;
+	set_up(&b);
+	b.p.ask.min_ready_ms = 10 * MINUTE;
+	b.p.pods[0].ready_ms = START + MINUTE;
+	b.p.pods[0].sample_ms = START + 2 * MINUTE;
+	cr_expect_eq(at(&b, START + 11 * MINUTE - 1).why, ROLL_UNDER_WAY);
+	cr_expect_eq(at(&b, START + 11 * MINUTE).does, ROLL_EVICT);
+	tear_down(&b);
+}
+
+Test(course, U12_two_that_come_back_whole_stop_it)
+{
+	struct bench b;
+	set_up(&b);
+	b.p.pods[0].sized = b.p.pods[0].up_to_date = false;
+	b.p.pods[0].ready_ms = START + MINUTE;
+	b.p.webhook = false;
+	b.p.rollout.min_pod_age_s = 0;
+	cr_expect_eq(played_step(&b.p, &b.fleet, START + 2 * MINUTE).does, ROLL_EVICT);
+	struct roll_verdict v = at(&b, START + 3 * MINUTE);
+	cr_expect_eq(v.does, ROLL_BLOCKED);
+	cr_expect_eq(v.why, ROLL_WITHOUT_EFFECT);
+	cr_expect_str_eq(roll_why_name(v.why), "NoEffect");
+	cr_expect_eq(at(&b, START + 30 * DAY).why, ROLL_WITHOUT_EFFECT, "no time heals it");
+	roll_resume(&b.p.roll);
+	b.p.pods[0].ready_ms = b.p.pods[1].ready_ms = START;
+	cr_expect_eq(at(&b, START + 30 * DAY).does, ROLL_EVICT);
+	tear_down(&b);
+}
+
+Test(course, two_failures_roll_back_and_pause)
+{
+	struct bench b;
+	set_up(&b);
+	int64_t now = START + ROLL_READY_MS;
+	cr_expect_eq(at(&b, now - 1).why, ROLL_UNDER_WAY);
+	cr_expect_eq(at(&b, now).why, ROLL_UNDER_WAY);
+	cr_expect_eq(b.p.roll.failures, 1);
+	now += ROLL_READY_MS;
+	cr_expect_eq(at(&b, now - 1).why, ROLL_UNDER_WAY);
+	struct roll_verdict v = at(&b, now);
+	cr_expect_eq(v.does, ROLL_ROLLBACK);
+	v = at(&b, now);
+	cr_expect_eq(v.does, ROLL_BLOCKED, "told once");
+	cr_expect_eq(v.why, ROLL_PAUSED);
+	cr_expect_eq(v.next_ms, now + 72 * HOUR);
+	cr_expect_eq(at(&b, now + 72 * HOUR - 1).why, ROLL_PAUSED);
+	b.p.pods[0].ready_ms = now;
+	cr_expect_eq(at(&b, now + 72 * HOUR).does, ROLL_EVICT);
+	tear_down(&b);
+}
+
+Test(course, one_that_restarts_again_and_again_is_a_failure)
+{
+	struct bench b;
+	set_up(&b);
+	b.p.pods[0].ready_ms = START + MINUTE;
+	b.p.pods[0].restarts = 2;
+	(void)at(&b, START + 2 * MINUTE);
+	cr_expect_eq(b.p.roll.failures, 1);
+	cr_expect_eq(b.fleet.flights.count, 0);
+	tear_down(&b);
+}
+
+Test(course, a_workload_that_shrank_misses_nobody)
+{
+	struct bench b;
+	set_up(&b);
+	b.p.ask.pods = &b.p.pods[1];
+	b.p.ask.pod_count = 1;
+	b.p.ask.replicas = 1;
+	(void)at(&b, START + ROLL_READY_MS);
+	cr_expect_eq(b.p.roll.failures, 0);
+	cr_expect_eq(b.fleet.flights.count, 0);
+	tear_down(&b);
+}
+
+Test(course, a_refusal_costs_nothing_of_the_budget)
+{
+	struct bench b;
+	set_up(&b);
+	b.p.pods[0].ready_ms = START;
+	b.fleet.managed = 0; /* one in ten minutes, and it is spent */
+	cr_expect_gt(roll_fleet_due(&b.fleet, START), START);
+	roll_settle(&b.p.roll, &b.fleet, &(struct roll_ending){ROLL_END_REFUSED, "no", 0}, START);
+	cr_expect_eq(roll_fleet_due(&b.fleet, START), START);
+	struct roll_verdict v = at(&b, START + 29999);
+	cr_expect_eq(v.why, ROLL_REFUSED);
+	cr_expect_str_eq(v.blocker, "no");
+	cr_expect_eq(at(&b, START + 30000).does, ROLL_EVICT);
+	tear_down(&b);
+}
+
+Test(course, a_server_that_asks_for_more_time_gets_it_within_the_cap)
+{
+	struct bench b;
+	set_up(&b);
+	roll_settle(
+		&b.p.roll, &b.fleet, &(struct roll_ending){ROLL_END_BUDGET, NULL, 90000}, START);
+	cr_expect_eq(b.p.roll.retry_ms, START + 90000);
+	roll_settle(&b.p.roll, &b.fleet,
+		&(struct roll_ending){ROLL_END_BUDGET, NULL, INT64_MAX / 2}, START);
+	cr_expect_eq(b.p.roll.retry_ms, START + ROLL_RETRY_CAP);
+	tear_down(&b);
+}
+
+Test(course, C25_a_lost_race_stops_it)
+{
+	struct bench b;
+	set_up(&b);
+	roll_settle(&b.p.roll, &b.fleet, &(struct roll_ending){ROLL_END_LOST, NULL, 0}, START);
+	cr_expect_eq(at(&b, START + 30 * DAY).why, ROLL_SURGE_LOST);
+	cr_expect_str_eq(roll_why_name(ROLL_SURGE_LOST), "SurgeLostRace");
+	tear_down(&b);
+}
+
+Test(course, a_surge_is_watched_as_an_eviction_once_the_old_pod_goes)
+{
+	struct bench b;
+	played_init(&b.p, 2, START);
+	roll_fleet_init(&b.fleet);
+	b.p.ask.surge_unfit = NULL;
+	b.p.ask.room = ROLL_ROOM_OPEN;
+	struct roll_verdict v = at(&b, START);
+	cr_assert_eq(v.does, ROLL_SURGE);
+	roll_begin(&b.p.roll, &b.fleet, &b.p.ask, &v);
+	cr_expect_eq(at(&b, START + DAY).why, ROLL_UNDER_WAY);
+	roll_settle(
+		&b.p.roll, &b.fleet, &(struct roll_ending){ROLL_END_DONE, NULL, 0}, START + MINUTE);
+	played_make(&b.p, v.pod, START + 1000, true);
+	b.p.pods[v.pod].ready_ms = START + MINUTE;
+	b.p.pods[v.pod].sample_ms = START + 2 * MINUTE;
+	cr_expect_eq(at(&b, START + 6 * MINUTE - 1).why, ROLL_UNDER_WAY);
+	(void)at(&b, START + 6 * MINUTE);
+	cr_expect_eq(b.fleet.flights.count, 0);
+	roll_fleet_finish(&b.fleet);
+}
+
+Test(course, what_stopped_it_is_read_back)
+{
+	struct recommendation told = {.last_update = {UPDATE_SUCCEEDED, START, NULL}};
+	struct roll r;
+	int64_t until;
+	roll_restore(&r, &told);
+	cr_expect_eq(r.begun_ms, START);
+	cr_expect_not(roll_is_paused(&r, START, &until));
+	told.conditions[RECOMMENDATION_PAUSED] =
+		(struct recommended_condition){CONDITION_TRUE, "NoEffect", NULL, START};
+	roll_restore(&r, &told);
+	cr_expect_eq(r.paused, ROLL_WITHOUT_EFFECT);
+	told.conditions[RECOMMENDATION_PAUSED].reason = "Rollback";
+	roll_restore(&r, &told);
+	cr_expect_eq(r.paused, ROLL_PAUSED);
+	cr_expect_eq(r.paused_ms, START);
+}
