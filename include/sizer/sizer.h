@@ -12,8 +12,8 @@
  * conditions stand in the GPURecommendation, what was measured in the checkpoints. Only a leader
  * steps; who does not lead keeps what the watch told.
  *
- * The engine alone changes shares. Admission takes the target of the next pod from the
- * GPURecommendation (world/advice.h). */
+ * The engine alone changes shares: of tenants that run it is told what they should have (wishes).
+ * Admission takes the target of the next pod from the GPURecommendation (world/advice.h). */
 #ifndef SIZER_SIZER_H
 #define SIZER_SIZER_H
 
@@ -107,6 +107,14 @@ bool sizer_take(struct sizer *s, const struct sizer_use *use, int64_t now_ms);
  * unfinished asks to go on soon. */
 void sizer_step(struct sizer *s, struct sizer_now now, const struct world *w, uint32_t budget,
 	struct plan *plan);
+/* Tenants that run and should have another share where they are, found in the last step; for the
+ * engine, as CHANGE_SHARE. 0, 0: whatever they have. */
+#define SIZER_UID_MAX 39
+struct sizer_wish {
+	char uid[SIZER_UID_MAX + 1];
+	int64_t milli, mib; /* on each of its GPUs */
+};
+const struct sizer_wish *sizer_wishes(const struct sizer *s, size_t *ret_count);
 /* Is the action one of ours? Its number tells it from the engine's. */
 bool sizer_owns(uint64_t action_id);
 void sizer_settle(

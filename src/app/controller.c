@@ -361,7 +361,9 @@ static int make_usages(struct controller *c, struct fault *f)
 	if (c->usages == NULL) {
 		return -1;
 	}
-	struct sizes_config sizes = {.kube = c->kube,
+	struct sizes_config sizes = {.tell = on_state,
+		.data = c,
+		.kube = c->kube,
 		.clock = c->clock,
 		.world = engine_world(c->engine),
 		.groups = c->groups,

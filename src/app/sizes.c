@@ -94,6 +94,21 @@ static void walk(struct sizes *z, int64_t now)
 
 /* --- turns --- */
 
+/* Whoever runs and should have another share. */
+static void ask_engine(struct sizes *z)
+{
+	size_t count = 0;
+	const struct sizer_wish *wishes = sizer_wishes(z->sizer, &count);
+	for (size_t i = 0; i < count; i++) {
+		struct change c = {.type = CHANGE_SHARE,
+			.kind = KIND_POD,
+			.uid = wishes[i].uid,
+			.milli = wishes[i].milli,
+			.mem_mib = wishes[i].mib};
+		(void)z->config.tell(z->config.data, &c);
+	}
+}
+
 static struct sizer_now now_of(const struct sizes *z)
 {
 	return (struct sizer_now){clock_mono(z->config.clock), clock_policy(z->config.clock)};
@@ -143,6 +158,7 @@ void sizes_step(struct sizes *z, int64_t now, bool leads)
 	for (size_t i = 0; i < z->plan.actions.count; i++) {
 		act_submit(z->config.act, &z->plan.actions.items[i]);
 	}
+	ask_engine(z);
 }
 
 bool sizes_settle(struct sizes *z, const struct action *action, const struct outcome *outcome)

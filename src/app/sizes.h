@@ -15,6 +15,9 @@ struct sizes_config { /* all borrowed */
 	const struct groups *groups;
 	const struct latest *latest;
 	struct act *act;
+	/* the engine's door */
+	bool (*tell)(void *data, const struct change *c);
+	void *data;
 	int64_t round_ms; /* of the sizer, */
 	int64_t checkpoint_ms;
 	int64_t use_ms; /* and how often it is told what is used */

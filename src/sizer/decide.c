@@ -1,4 +1,6 @@
 /* What one workload should have: its policy, then each container by itself. */
+#include <stdlib.h>
+
 #include "state.h"
 
 #define FULL_MILLI MODEL_GPU_MILLI
@@ -100,13 +102,48 @@ static void decide_container(const struct sizer *s, struct sized_container *c, s
 	}
 }
 
+static void remember(struct sized *x, const struct policy_choice *choice)
+{
+	const char *name = choice->policy != NULL ? choice->policy->name : NULL;
+	if (!text_equals(x->policy, name)) {
+		free(x->policy);
+		x->policy = xstrdup(name);
+	}
+	x->decided = true;
+	x->mode = choice->mode;
+	x->source = choice->source;
+	x->excluded = choice->excluded;
+}
+
+/* Without a pod what was decided last holds, as long as this process remembers it. */
+static bool choose_again(struct sized *x, struct decision *d)
+{
+	const struct policy *p = x->policy != NULL ? world_policy_find(d->world, x->policy) : NULL;
+	if (!x->decided || x->pods > 0 || x->policy == NULL) {
+		return false;
+	}
+	d->choice =
+		(struct policy_choice){.policy = p != NULL ? p : policy_builtin_named(x->policy),
+			.source = x->source,
+			.mode = x->mode,
+			.excluded = x->excluded};
+	for (size_t i = 0; i < x->containers.count; i++) {
+		x->containers.items[i]->tally = (struct sized_tally){0};
+	}
+	x->multi = 0;
+	return d->choice.policy != NULL;
+}
+
 bool decide_workload(struct sizer *s, struct sized *x, struct decision *d)
 {
-	if (!choose(s, x, d)) {
+	if (choose(s, x, d)) {
+		remember(x, &d->choice);
+	} else if (!choose_again(x, d)) {
 		return false;
 	}
 	for (size_t i = 0; i < x->containers.count && d->choice.policy != NULL; i++) {
 		decide_container(s, x->containers.items[i], d);
 	}
+	wish_decide(x, d);
 	return true;
 }

@@ -4,6 +4,8 @@
 
 #include "state.h"
 
+#include "model/names.h"
+
 /* --- the table --- */
 
 static struct sized_pod *find(const struct sizer *s, const char *uid)
@@ -75,7 +77,7 @@ static struct sized_feed *feed_of(struct sized_pod *p, const char *container)
 /* --- whose --- */
 
 /* The workload of a pod, by its noun; NULL: it has none, or none that can be kept. */
-static struct sized *owner_of(struct sizer *s, const struct world_pod *wp)
+static struct sized *owner_of(struct sizer *s, const struct world_pod *wp, bool *ret_advised)
 {
 	struct pod pod;
 	struct workload w;
@@ -84,6 +86,7 @@ static struct sized *owner_of(struct sizer *s, const struct world_pod *wp)
 		return NULL;
 	}
 	workload_of(s->config.groups, NULL, &pod, &s->scratch, &w);
+	*ret_advised = pairs_get(&pod.notes, NOTE_RECOMMENDATION) != NULL;
 	if (w.key.name == NULL) {
 		return NULL;
 	}
@@ -108,7 +111,8 @@ static struct sized_pod *known(struct sizer *s, const struct world_pod *wp)
 	if (p != NULL && p->groups_version == groups_now(s)) {
 		return p;
 	}
-	struct sized *of = strlen(uid) <= SIZED_UID_MAX ? owner_of(s, wp) : NULL;
+	bool advised = false;
+	struct sized *of = strlen(uid) <= SIZER_UID_MAX ? owner_of(s, wp, &advised) : NULL;
 	if (p != NULL && p->of != of) {
 		pods_drop(s, p);
 		p = NULL;
@@ -118,6 +122,7 @@ static struct sized_pod *known(struct sizer *s, const struct world_pod *wp)
 	}
 	if (p != NULL) {
 		p->groups_version = groups_now(s);
+		p->advised = advised;
 	}
 	return p;
 }
@@ -221,7 +226,10 @@ void pods_see(struct sizer *s, const struct world_pod *wp, int64_t now_ms)
 	p->created_ms = g->created_ms;
 	p->wall =
 		g->mps && g->milli > 0 ? g->milli * (METERED_FULL / MODEL_GPU_MILLI) : METERED_FULL;
-	p->mib = g->mem_mib;
+	p->has = (struct share){0, 0};
+	if (g->class == WORLD_TENANT && !g->mps) {
+		p->has = (struct share){g->milli, g->mem_mib};
+	}
 	x->seen_ms = now_ms;
 	x->multi += g->container == NULL || g->gpus > 1 || g->devices > 1;
 	if (x->newest == NULL || g->created_ms > x->newest_ms) {

@@ -33,6 +33,7 @@ void sizer_destroy(struct sizer *s)
 		sized_remove(s, s->workloads.items[s->workloads.count - 1]);
 	}
 	VEC_FINISH(&s->pods);
+	VEC_FINISH(&s->wishes);
 	VEC_FINISH(&s->workloads);
 	map_finish(&s->by_uid);
 	map_finish(&s->by_object);
@@ -252,6 +253,17 @@ static void look_at_workloads(struct sizer *s, struct turn *t)
 		}
 		s->at++;
 	}
+	enter(s, SIZER_WISHES);
+}
+
+static void look_for_wishes(struct sizer *s, struct turn *t)
+{
+	for (; s->at < s->pods.count; s->at++, t->budget--) {
+		if (t->budget <= 0) {
+			return;
+		}
+		wish_pod(s, s->pods.items[s->at]);
+	}
 	finish(s);
 }
 
@@ -260,6 +272,7 @@ void sizer_step(struct sizer *s, struct sizer_now now, const struct world *w, ui
 {
 	struct turn t = {now, w, plan, budget, false};
 	plan_reset(plan);
+	VEC_CLEAR(&s->wishes);
 	write_fill(s, now.mono_ms);
 	if (!s->listed) {
 		return;
@@ -289,6 +302,9 @@ void sizer_step(struct sizer *s, struct sizer_now now, const struct world *w, ui
 			break;
 		case SIZER_WORKLOADS:
 			look_at_workloads(s, &t);
+			break;
+		case SIZER_WISHES:
+			look_for_wishes(s, &t);
 			break;
 		case SIZER_RESTS:
 			break;

@@ -12,8 +12,6 @@
 #include "size/policy.h"
 #include "sizer/sizer.h"
 
-#define SIZED_UID_MAX 39
-
 /* What the pods of a workload have, counted in one round. */
 struct sized_tally {
 	uint32_t pods, pending, running;
@@ -76,6 +74,13 @@ struct sized {
 	int64_t seen_ms;
 	int32_t retention_s;
 	enum workload_type type;
+	/* of the last decision */
+	bool decided;
+	enum policy_mode mode;
+	enum policy_source source;
+	bool excluded;
+	bool acts;	    /* running tenants get the target where they are, */
+	bool keeps_running; /* but never less than they have */
 
 	/* the GPURecommendation as it is */
 	char *uid;  /* owned; NULL: there is none */
@@ -107,16 +112,25 @@ struct sized_pod {
 	struct sized_feed *feeds; /* owned */
 	uint8_t feed_count;
 	bool whole;
-	char uid[SIZED_UID_MAX + 1];
+	char uid[SIZER_UID_MAX + 1];
 	uint32_t slot;
 	uint32_t round;		 /* in which it was seen last */
 	uint64_t groups_version; /* by which it was given to its workload */
 	int64_t created_ms;
-	int64_t wall; /* of METERED_FULL */
-	int64_t mib;  /* its share, or 0 */
+	int64_t wall;	     /* of METERED_FULL */
+	bool advised;	     /* its share was recommended */
+	struct share has;    /* of a tenant that can be changed while it runs, or 0 */
+	struct share wished; /* the engine was asked for that; 0: for nothing */
 };
 
-enum sizer_phase { SIZER_RESTS, SIZER_NODES, SIZER_PODS, SIZER_SWEEP, SIZER_WORKLOADS };
+enum sizer_phase {
+	SIZER_RESTS,
+	SIZER_NODES,
+	SIZER_PODS,
+	SIZER_SWEEP,
+	SIZER_WORKLOADS,
+	SIZER_WISHES
+};
 
 struct sizer {
 	struct sizer_config config;
@@ -147,6 +161,9 @@ struct sizer {
 	int64_t save_at; /* monotonic */
 	uint64_t next_id;
 	int64_t tokens_ms, filled_ms; /* of writes */
+	struct {
+		VEC_FIELDS(struct sizer_wish);
+	} wishes;
 	struct sizer_totals totals, counting;
 };
 
@@ -196,6 +213,10 @@ struct action *write_action(struct sizer *s, struct plan *plan, enum action_type
 /* About its GPURecommendation. */
 struct action *write_event(struct sizer *s, const struct sized *x, struct plan *plan);
 int64_t write_next(const struct sizer *s); /* when the next one may be, monotonic */
+
+/* --- wish.c: shares of tenants that run --- */
+void wish_decide(struct sized *x, const struct decision *d);
+void wish_pod(struct sizer *s, struct sized_pod *p);
 
 /* --- save.c: checkpoints --- */
 void save_step(struct sizer *s, struct sizer_now now, struct plan *plan);

@@ -176,6 +176,9 @@ bool write_workload(struct sizer *s, struct sized *x, const struct decision *d,
 	if (x->action != 0 || now.mono_ms < x->retry_ms) {
 		return true;
 	}
+	if (x->uid == NULL && x->newest == NULL) {
+		return true;
+	}
 	if (x->uid == NULL) {
 		if (!take_token(s, TOKEN_MS)) {
 			return false;

@@ -105,6 +105,7 @@ def fixture_agents_on(stack):
         agents.stop(stack)
 
 
+@pytest.mark.timeout(300)
 def test_what_is_measured_becomes_the_share_of_the_next_pod(sized, node, agents_on):
     """R1, R3, O6, G3: nothing known, nothing recommended; learnt, shown and not applied; then, in mode Automate, the
     next pod has it. The Deployment is never written."""
@@ -159,6 +160,7 @@ def restart(stack):
     controller.start()
 
 
+@pytest.mark.timeout(300)
 def test_a_restart_forgets_nothing(sized, node, agents_on):
     """R11, G4: what was measured is written at the end and read at the start; what cannot be read is learnt anew, and
     what is in force stays meanwhile. It all goes with the Deployment."""
@@ -189,3 +191,27 @@ def test_a_restart_forgets_nothing(sized, node, agents_on):
     api.delete("deployments", "llm", sized.space, propagationPolicy="Background")
     wait_until(lambda: not api.list("gpurecommendations", sized.space), 60, "the recommendation to go")
     wait_until(lambda: not api.list("gpuusagecheckpoints", sized.space), 60, "the checkpoint to go")
+
+
+@pytest.mark.timeout(400)
+def test_a_running_tenant_gets_the_new_target_where_it_is(sized, node, agents_on):
+    """It uses more, the target grows, and so does its share: the same pod, not restarted, and the ledger says so."""
+    where = node()
+    learnt(sized, where, agents_on)
+    sized.mode("Automate")
+    sized.wait("llm", lambda g: condition(g, "Ready") == ("True", "Ready"), "the mode to be known")
+    sized.next_pod("llm")
+    pod = sized.running("llm")
+    assert (note(pod, "compute-milli"), note(pod, "memory-mib")) == ("300", "7168")
+    sized.use(pod, 50, 12288)
+    grown = sized.wait("llm", lambda g: target(g) == (65, "14Gi"), "the target to grow", 200)
+    assert grown["status"]["revision"] > 1
+
+    def shares():
+        now = sized.running("llm")
+        assert now["metadata"]["uid"] == pod["metadata"]["uid"]
+        return note(now, "compute-milli"), note(now, "memory-mib")
+    wait_until(lambda: shares() == ("650", "14336"), 30, lambda: "its share to grow\n" + sized.stack.logs())
+    sized.wait("llm", lambda g: g["status"]["summary"].get("allocatedCompute") == "65%" and
+               g["status"]["summary"]["pods"] == "1/1", "that to be told", 90)
+    assert not [s for s in sized.running("llm")["status"]["containerStatuses"] if s["restartCount"]]

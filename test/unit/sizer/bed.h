@@ -38,7 +38,12 @@ struct bed {
 	uint32_t budget;
 	enum policy_mode mode;
 	int64_t policy_generation;
-	bool fails; /* every write */
+	struct rollout_kind kinds[1];
+	uint32_t kind_count;
+	bool unadvised; /* tenants that are made: a person asked for the share */
+	size_t wish_count;
+	struct sizer_wish wish; /* the last one */
+	bool fails;		/* every write */
 	int creates, statuses, events, saves;
 	struct arena kept; /* of the last checkpoint */
 	struct checkpoint checkpoint;
@@ -62,6 +67,7 @@ static inline void bed_policy(struct bed *b)
 		.priority = 100,
 		.has_selector = true,
 		.mode = b->mode,
+		.rollout = {.kinds = b->kinds, .kind_count = b->kind_count},
 		.sizing = b->sizing};
 	struct change c = {.kind = KIND_POLICY, .policy = &p};
 	bed_world(b, &c);
@@ -113,7 +119,8 @@ static inline void bed_tenant(
 	snprintf(share, sizeof share, "%lld", (long long)milli);
 	snprintf(memory, sizeof memory, "%lld", (long long)mib);
 	struct pair notes[] = {{NOTE_COMPUTE_MILLI, share}, {NOTE_CONTAINER, "main"},
-		{NOTE_GPU_UUID, "GPU-1"}, {NOTE_MEMORY_MIB, memory}};
+		{NOTE_GPU_UUID, "GPU-1"}, {NOTE_MEMORY_MIB, memory},
+		{NOTE_RECOMMENDATION, "deployment-web@1"}};
 	struct pod p = {.ns = "team",
 		.name = name,
 		.uid = name,
@@ -122,7 +129,7 @@ static inline void bed_tenant(
 		.phase = POD_RUNNING,
 		.created_ms = b->now.policy_ms,
 		.labels = {labels, COUNT_OF(labels)},
-		.notes = {notes, COUNT_OF(notes)},
+		.notes = {notes, COUNT_OF(notes) - b->unadvised},
 		.owner = {"apps/v1", "ReplicaSet", owner, "rs"}};
 	struct change c = {.kind = KIND_POD, .pod = &p};
 	bed_world(b, &c);
@@ -268,6 +275,12 @@ static inline void bed_apply(struct bed *b, const struct action *a)
 static inline void bed_step(struct bed *b)
 {
 	sizer_step(b->sizer, b->now, b->world, b->budget, &b->plan);
+	size_t count = 0;
+	const struct sizer_wish *wishes = sizer_wishes(b->sizer, &count);
+	b->wish_count += count;
+	if (count > 0) {
+		b->wish = wishes[count - 1];
+	}
 	for (size_t i = 0; i < b->plan.actions.count; i++) {
 		bed_apply(b, &b->plan.actions.items[i]);
 	}

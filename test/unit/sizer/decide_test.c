@@ -1,0 +1,98 @@
+/* Which policy, and what comes of a history under it. */
+#include "bed.h"
+
+#define WEB "deployment-web"
+
+static const struct recommended_container *container(struct bed *b)
+{
+	cr_assert_eq(bed_told(b, WEB)->container_count, 1);
+	return &bed_told(b, WEB)->containers[0];
+}
+
+static struct bed *learnt(void)
+{
+	struct bed *b = bed_new();
+	bed_pod(b, "web", "web-1", 1);
+	bed_turn(b);
+	bed_run(b, "web-1", 20, 6144, 35);
+	return b;
+}
+
+Test(decide, o7_without_a_policy_the_built_in_one_holds)
+{
+	struct bed *b = bed_new();
+	struct change gone = {.type = CHANGE_GONE, .kind = KIND_POLICY, .name = "quick"};
+	world_apply(b->world, &gone);
+	bed_pod(b, "web", "web-1", 1);
+	bed_turn(b);
+	bed_turn(b);
+	cr_expect_str_eq(bed_told(b, WEB)->policy.name, policy_builtin()->name);
+	bed_free(b);
+}
+
+Test(decide, o6_the_mode_is_told)
+{
+	struct bed *b = learnt();
+	cr_expect_str_eq(bed_reason(b, WEB, RECOMMENDATION_READY), "Recommending");
+	b->mode = MODE_AUTOMATE;
+	bed_policy(b);
+	bed_turn(b);
+	cr_expect_str_eq(bed_reason(b, WEB, RECOMMENDATION_READY), "Ready");
+	b->mode = MODE_DISABLED;
+	bed_policy(b);
+	bed_turn(b);
+	cr_expect_str_eq(bed_reason(b, WEB, RECOMMENDATION_READY), "Disabled");
+	bed_free(b);
+}
+
+Test(decide, r7_a_bound_of_the_policy)
+{
+	struct bed *b = learnt();
+	b->sizing.max_percent = 25;
+	b->sizing.scale_down_delay_s = 0;
+	bed_policy(b);
+	bed_run(b, "web-1", 20, 6144, 2);
+	cr_expect_eq(container(b)->target.milli, 250);
+	cr_expect_eq(container(b)->uncapped.milli, 300);
+	cr_expect_eq(container(b)->capped_by, CAPPED_BY_POLICY_MAX);
+	cr_expect_str_eq(bed_reason(b, WEB, RECOMMENDATION_CAPPED), "PolicyMax");
+	bed_free(b);
+}
+
+Test(decide, r13_silence_is_stale_and_changes_nothing)
+{
+	struct bed *b = learnt();
+	bed_run(b, NULL, 0, 0, 6);
+	cr_expect_str_eq(bed_reason(b, WEB, RECOMMENDATION_HISTORY_SUFFICIENT), "Stale");
+	cr_expect_eq(container(b)->target.milli, 300);
+	cr_expect(recommendation_holds(bed_told(b, WEB)));
+	bed_free(b);
+}
+
+Test(decide, r10_growth_at_once_and_shrinking_after_the_delay)
+{
+	struct bed *b = learnt();
+	bed_run(b, "web-1", 40, 6144, 9);
+	cr_expect_eq(container(b)->target.milli, 550);
+	int64_t revision = bed_told(b, WEB)->revision;
+	bed_run(b, "web-1", 5, 6144, 5);
+	cr_expect_eq(container(b)->target.milli, 550);
+	cr_expect_eq(bed_told(b, WEB)->revision, revision);
+	bed_free(b);
+}
+
+/* R12: who the workload is stands in its pods; nobody reads the Deployment for what is known. */
+Test(decide, r12_a_pod_that_is_gone_takes_nothing_with_it)
+{
+	struct bed *b = learnt();
+	bed_pod_gone(b, "web-1");
+	bed_run(b, NULL, 0, 0, 10);
+	cr_expect_eq(container(b)->target.milli, 300);
+	cr_expect_str_eq(bed_reason(b, WEB, RECOMMENDATION_HISTORY_SUFFICIENT), "Sufficient",
+		"without pods nothing is stale");
+	bed_pod(b, "web", "web-2", 1);
+	bed_turn(b);
+	bed_run(b, "web-2", 20, 6144, 2);
+	cr_expect_eq(container(b)->target.milli, 300);
+	bed_free(b);
+}

@@ -1,0 +1,51 @@
+/* The table of workloads. */
+#include "bed.h"
+
+static struct workload_key key(const char *name)
+{
+	return (struct workload_key){"team", "apps", "Deployment", name};
+}
+
+Test(sized, it_is_found_by_its_key_and_its_object)
+{
+	struct bed *b = bed_new();
+	struct workload_key web = key("web"), api = key("api");
+	struct sized *x = sized_of(b->sizer, &web);
+	cr_assert_not_null(x);
+	cr_expect_eq(sized_of(b->sizer, &web), x);
+	cr_expect_neq(sized_of(b->sizer, &api), x);
+	cr_expect_eq(sized_find(b->sizer, "team", "deployment-web"), x);
+	cr_expect_null(sized_find(b->sizer, "other", "deployment-web"));
+	sized_remove(b->sizer, x);
+	cr_expect_null(sized_find(b->sizer, "team", "deployment-web"));
+	cr_expect_not_null(sized_find(b->sizer, "team", "deployment-api"));
+	bed_free(b);
+}
+
+Test(sized, what_no_object_can_be_called_is_not_kept)
+{
+	struct bed *b = bed_new();
+	char name[2000];
+	memset(name, 'a', sizeof name);
+	name[sizeof name - 1] = '\0';
+	struct workload_key long_one = key(name);
+	cr_expect_null(sized_of(b->sizer, &long_one));
+	bed_free(b);
+}
+
+Test(sized, containers_are_bounded)
+{
+	struct bed *b = bed_new();
+	char name[16];
+	struct workload_key web = key("web");
+	struct sized *x = sized_of(b->sizer, &web);
+	for (int i = 0; i < SIZER_CONTAINERS_MAX; i++) {
+		snprintf(name, sizeof name, "c%d", i);
+		cr_assert_not_null(sized_container_of(x, name));
+	}
+	cr_expect_null(sized_container_of(x, "more"));
+	sized_container_drop(x, sized_container_find(x, "c3"));
+	cr_expect_null(sized_container_find(x, "c3"));
+	cr_expect_not_null(sized_container_find(x, "c7"));
+	bed_free(b);
+}
