@@ -99,7 +99,8 @@ void weather_draw(struct sim *s)
 		crowd_weather(w);
 	}
 	w->node_change = w->narrow ? 0 : w->node_change;
-	w->wish = sim_chance(s, 500) ? 600 : 0;
+	/* Not drawn, so that it changes no other draw. */
+	w->wish = dice_key("wish", NULL, s->config.seed) % 2 == 0 ? 600 : 0;
 }
 
 /* --- spells --- */
