@@ -83,6 +83,7 @@ enum reason {
 	REASON_NO_INJECTION,   /* placement, C26: containers there get no GPU by its name */
 	REASON_LONG_NAME,      /* admission, C26: a container that a form cannot name */
 	REASON_USER_PINNED,    /* admission: its owner tells a framework how much memory to take */
+	REASON_STARTS_IN_TURN, /* placement: a framework that takes memory at start starts there */
 	REASON_COUNT,
 };
 

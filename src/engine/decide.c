@@ -338,6 +338,17 @@ static bool place_waiter(struct engine *e, int64_t now, struct waiter *w, struct
 	return false;
 }
 
+static void place_in_turn(struct engine *e, struct waiter *w, struct holder *h,
+	const struct grant *g, struct plan *plan)
+{
+	int64_t until;
+	if (turn_of_another(e, w, &until) != NULL) {
+		w->reason = REASON_STARTS_IN_TURN;
+	} else {
+		emit_place(e, w, h, g, plan);
+	}
+}
+
 static bool decide_one(struct engine *e, int64_t now, struct waiter *w, struct plan *plan)
 {
 	if (held_back(e, w, now)) {
@@ -361,7 +372,7 @@ static bool decide_one(struct engine *e, int64_t now, struct waiter *w, struct p
 	enum inject_form form;
 	if (!h->asked_holds && flights_room(e) && !view_lags(e) && h->in_world &&
 		h->pod.identity != NULL && !text_empty(h->pod.node) && inject_knows(e, h, &form)) {
-		emit_place(e, w, h, g, plan);
+		place_in_turn(e, w, h, g, plan);
 	}
 	return false;
 }

@@ -164,6 +164,7 @@ void emit_placing(
 	text_set(&w->flight_rv, a->resource_version);
 	waiter_sends(e, w, a->id);
 	landing_note(w, a);
+	turn_begins(e, w);
 }
 
 /* Old entries that live, entries of tenants that the ledger has forgotten, and those decided now.

@@ -44,6 +44,7 @@ void engine_destroy(struct engine *e)
 	book_finish(e);
 	evictions_finish(&e->evictions);
 	resizes_finish(&e->resizes);
+	turns_finish(&e->turns);
 	preempting_finish(&e->preempting);
 	scale_finish(&e->scale);
 	inject_finish(&e->inject);
@@ -169,6 +170,7 @@ static void decide_all(struct engine *e, struct engine_now now, uint32_t budget,
 	departed_sweep(e);
 	evictions_sweep(e);
 	resizes_sweep(e);
+	turns_sweep(e);
 	book_sweep(e);
 	wholes_sweep(e);
 	e->decided_version = version;

@@ -128,6 +128,11 @@ static void tell(struct engine *e, struct waiter *w, struct plan *plan)
 	if (!all_acknowledged(e, g) || !all_sure(e, g) || view_lags(e) || !flights_room(e)) {
 		return;
 	}
+	int64_t until;
+	if (turn_of_another(e, w, &until) != NULL) {
+		w->reason = REASON_STARTS_IN_TURN;
+		return;
+	}
 	qsort(g->granted.items, g->granted.count, sizeof *g->granted.items, by_uuid);
 	CLEANUP(str_finish) struct str uuids = STR_INIT(MODEL_GPU_COUNT_MAX * GPU_UUID_MAX);
 	CLEANUP(str_finish) struct str names = STR_INIT(MODEL_GPU_COUNT_MAX * 64);

@@ -1,5 +1,5 @@
 /* What lasts beside waiters and holders, from its records: nodes that failed, tenants that are
- * gone. */
+ * gone, and those that start. */
 #include "journal_parts.h"
 
 #include <stdlib.h>
@@ -35,5 +35,17 @@ bool absence_unpack(struct engine *e, struct unpack *u)
 	a.uid = xstrdup(uid);
 	a.holder = xstrdup(holder);
 	VEC_PUSH(&e->absences, a);
+	return true;
+}
+
+bool turn_unpack(struct engine *e, struct unpack *u)
+{
+	const char *uid = unpack_text(u);
+	struct turn t = {.since = unpack_i64(u)};
+	if (u->bad || uid == NULL) {
+		return false;
+	}
+	t.uid = xstrdup(uid);
+	VEC_PUSH(&e->turns, t);
 	return true;
 }

@@ -18,6 +18,7 @@ enum record {
 	RECORD_WHOLE = 'g',
 	RECORD_NODE = 'n',
 	RECORD_ABSENCE = 'a',
+	RECORD_TURN = 'b',
 	RECORD_EVICTION = 'v',
 	RECORD_ORPHAN = 'o',
 	RECORD_AILMENT = 'i',
@@ -75,6 +76,7 @@ bool orphan_unpack(struct engine *e, struct unpack *u);
 /* journal_lasting.c */
 bool memo_unpack(struct engine *e, struct unpack *u);
 bool absence_unpack(struct engine *e, struct unpack *u);
+bool turn_unpack(struct engine *e, struct unpack *u);
 /* journal_health.c */
 void ailment_pack(struct str *out, const struct ailment *a);
 bool ailment_unpack(struct engine *e, struct unpack *u);

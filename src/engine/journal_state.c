@@ -358,6 +358,12 @@ static void save_lasting(struct saving *s)
 		pack_u64(out, a->ended);
 		record_end(s);
 	}
+	vec_for_each (const struct turn, t, &s->e->turns) {
+		struct str *out = record_begin(s, RECORD_TURN);
+		pack_text(out, t->uid);
+		pack_i64(out, t->since);
+		record_end(s);
+	}
 	vec_for_each (const struct ailment, a, &s->e->ailments) {
 		ailment_pack(record_begin(s, RECORD_AILMENT), a);
 		record_end(s);
@@ -536,6 +542,8 @@ bool state_load(struct engine *e, enum record type, struct unpack *u)
 		return memo_unpack(e, u);
 	case RECORD_ABSENCE:
 		return absence_unpack(e, u);
+	case RECORD_TURN:
+		return turn_unpack(e, u);
 	case RECORD_EVICTION:
 		return eviction_load(e, u);
 	case RECORD_ORPHAN:

@@ -193,6 +193,8 @@ static void tell_waiting(struct engine *e, struct waiter *w, int64_t now, struct
 		company_explain(e, w, &rule, &theirs);
 	} else if (w->reason == REASON_MPS_HELD_OFF) {
 		theirs = mps_explain(e, w);
+	} else if (w->reason == REASON_STARTS_IN_TURN) {
+		rule = turn_name(e, w, &plan->arena, &next);
 	}
 	struct explain_facts f = {.want_milli = w->asked.milli,
 		.want_mib = w->asked.mem_mib,

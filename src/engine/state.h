@@ -34,6 +34,7 @@
 #include "scale.h"
 #include "snapshot.h"
 #include "told.h"
+#include "turn.h"
 #include "size/policy.h"
 #include "place/place.h"
 #include "whole.h"
@@ -165,6 +166,7 @@ struct engine {
 	struct ailments ailments;
 	struct evictions evictions;
 	struct preempting preempting;
+	struct turns turns;
 	struct orphans orphans;
 	struct scale scale;
 	struct resizes resizes;

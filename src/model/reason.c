@@ -76,6 +76,7 @@ static const char *const names[REASON_COUNT] = {
 	[REASON_NO_CONTENTION] = "NoContention",
 	[REASON_NO_INJECTION] = "NoInjection",
 	[REASON_USER_PINNED] = "UserPinned",
+	[REASON_STARTS_IN_TURN] = "StartsInTurn",
 };
 
 const char *reason_name(enum reason reason)

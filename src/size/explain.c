@@ -108,6 +108,9 @@ static const char *const templates[REASON_COUNT] = {
 	[REASON_NO_INJECTION] =
 		"needs[ {want}], but no container gets a GPU by its name[ on {node}]"
 		"[: {value}][; next try in {next} s]",
+	[REASON_STARTS_IN_TURN] =
+		"has its share, and starts once[ {name}] on the same GPU is Ready, for both look "
+		"at their start how much memory is free[; at the latest in {next} s]",
 	[REASON_API_REFUSED] =
 		"the API server refused our write[: {value}][; next try in {next} s]",
 	[REASON_TOO_COMPLEX] = "has more node selectors, affinity terms, their values, tolerations "

@@ -31,6 +31,7 @@ class Container:
         self.restarts = 0
         self.process = None
         self.env = {}
+        self.argv = []  # as its runtime gets them, without the image's entrypoint
         self.visible = []
         self.ends_at = self.ready_at = None
         self.exit_code = 0
@@ -135,6 +136,7 @@ class Launcher:
             pass
         env = self._env(pod, container, status, share)
         container.env = env
+        container.argv = self._words(container.spec, env)
         # The device plugin has ways of its own, whatever the runtime makes of names.
         container.visible = self.node.devices.given(share)[1] if share else self.node.devices.visible(
             self.node.runtime.names(pod, container.name, env.get("NVIDIA_VISIBLE_DEVICES")))
@@ -190,9 +192,13 @@ class Launcher:
         """Whether the image has no program here and is only played."""
         return not self._program(spec)
 
+    @staticmethod
+    def _words(spec, env):
+        return [kubelet_env.expand(word, env)
+                for word in (spec.get("command") or []) + (spec.get("args") or [])]
+
     def _argv(self, spec, env):
-        words = [kubelet_env.expand(word, env)
-                 for word in (spec.get("command") or []) + (spec.get("args") or [])]
+        words = self._words(spec, env)
         program = self._program(spec)
         if program == "command":
             return words

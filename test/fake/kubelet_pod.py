@@ -450,5 +450,5 @@ class PodWorker(threading.Thread):
                 "folder": self.folder, "containers": {c.name: {
                     "init": c.init, "state": next(iter(c.state)), "restarts": c.restarts,
                     "pid": c.process.pid if c.process else None, "host_pid": c.pid, "env": c.env,
-                    "visible": c.visible, "allocated": self.share.get(c.name, []),
+                    "argv": c.argv, "visible": c.visible, "allocated": self.share.get(c.name, []),
                 } for c in self.inits + self.mains}}

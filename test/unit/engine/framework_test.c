@@ -78,3 +78,106 @@ Test(framework, keeps_its_memory_where_its_compute_changes)
 	cr_expect_eq(o->mib, 24000);
 	cluster_free(c);
 }
+
+/* --- one after the other --- */
+
+static void gets_ready(struct cluster *c, struct obj *o)
+{
+	o->ready = true;
+	o->rv = ++c->rv;
+	publish(c, o);
+}
+
+static struct cluster *with_two(const char *first, const char *second)
+{
+	struct cluster *c = cluster_new(1, 1, 1);
+	arrive_of(c, "a", first, 300);
+	arrive_of(c, "b", second, 300);
+	run_for(c, 15000);
+	return c;
+}
+
+static struct obj *placed_one(struct cluster *c)
+{
+	return find(c, find(c, "a")->gated ? "b" : "a");
+}
+
+Test(framework, P5_the_second_starts_once_the_first_is_ready)
+{
+	struct cluster *c = with_two("vLLM", "JAX");
+	cr_assert_eq(placed(c), 1);
+	cr_expect(waits_for(c, REASON_STARTS_IN_TURN));
+	char wanted[64];
+	snprintf(wanted, sizeof wanted, "starts once default/%s on the same GPU is Ready",
+		placed_one(c)->name);
+	cr_expect(strstr(c->said, wanted) != NULL, "%s", c->said);
+	cr_expect(strstr(c->said, "at the latest in 5") != NULL, "%s", c->said);
+	/* Its share is held meanwhile. */
+	arrive(c, "late", 600);
+	run_for(c, 5000);
+	cr_assert_eq(placed(c), 1);
+	gets_ready(c, placed_one(c));
+	run_for(c, 2000);
+	cr_expect_eq(placed(c), 2);
+	cr_expect(find(c, "late")->gated);
+	cluster_free(c);
+}
+
+Test(framework, P5_or_after_ten_minutes)
+{
+	struct cluster *c = with_two("vLLM", "vLLM");
+	run_for(c, 570000);
+	cr_assert_eq(placed(c), 1);
+	run_for(c, 30000);
+	cr_expect_eq(placed(c), 2);
+	/* Two that never get Ready hold a third back for the time of the last. */
+	arrive_of(c, "third", "vLLM", 300);
+	run_for(c, 560000);
+	cr_assert_eq(placed(c), 2);
+	run_for(c, 60000);
+	cr_expect_eq(placed(c), 3);
+	cluster_free(c);
+}
+
+Test(framework, P5_binds_nobody_who_looks_at_nothing)
+{
+	struct cluster *c = with_two("vLLM", "TensorFlow");
+	arrive(c, "torch", 300);
+	run_for(c, 5000);
+	cr_expect_eq(placed(c), 3);
+	cluster_free(c);
+}
+
+Test(framework, P5_ends_with_the_one_before)
+{
+	struct cluster *c = with_two("vLLM", "SGLang");
+	cr_assert_eq(placed(c), 1);
+	leave(c, placed_one(c));
+	run_for(c, 5000);
+	cr_expect_eq(placed(c), 1);
+	cr_expect_not(waits_for(c, REASON_STARTS_IN_TURN));
+	cluster_free(c);
+}
+
+Test(framework, P5_holds_under_a_new_leader)
+{
+	struct cluster *c = with_two("vLLM", "vLLM");
+	cr_assert_eq(placed(c), 1);
+	start_engine(c);
+	run_for(c, 20000);
+	cr_expect_eq(placed(c), 1);
+	gets_ready(c, placed_one(c));
+	run_for(c, 5000);
+	cr_expect_eq(placed(c), 2);
+	cluster_free(c);
+}
+
+Test(framework, P5_is_of_each_gpu)
+{
+	struct cluster *c = cluster_new(1, 2, 1);
+	arrive_of(c, "a", "vLLM", 700);
+	arrive_of(c, "b", "vLLM", 700);
+	run_for(c, 10000);
+	cr_expect_eq(placed(c), 2);
+	cluster_free(c);
+}

@@ -55,7 +55,8 @@ void bed_tell_pod(struct bed *b, const struct obj *o)
 	struct pair tenant[] = {{LABEL_TENANT, "true"}}, capacity[] = {{LABEL_CAPACITY, "true"}};
 	struct pair notes[] = {{NOTE_CAPACITY_POD, (char *)o->holder}, {NOTE_COMPUTE_MILLI, milli},
 		{NOTE_GPU_UUID, "GPU-1"}, {NOTE_MEMORY_MIB, "100"}, {NOTE_ORIGINAL, "{}"},
-		{NOTE_SHARE, "0.25"}};
+		{NOTE_SHARE, "0.25"}, {NOTE_FRAMEWORK, "JAX"}, {NOTE_FRAMEWORK_MEMORY, "0.1"}};
+	uint32_t told = o->uid[1] % 2;
 	const char *gates[] = {NAME_GATE};
 	const char *claim = "data";
 	struct amount amount = {"example.com/fpga", 1};
@@ -91,7 +92,8 @@ void bed_tell_pod(struct bed *b, const struct obj *o)
 		p.claim_count = (uint32_t)o->uid[1] % 3 == 0 ? 1 : 0;
 	} else {
 		p.labels = (struct pairs){tenant, 1};
-		p.notes = o->gated ? (struct pairs){notes + 4, 2} : (struct pairs){notes, 6};
+		p.notes = o->gated ? (struct pairs){notes + 4, 2 + told}
+				   : (struct pairs){notes, 6 + 2 * told};
 		/* Some name a volume, some take more of their node than CPU and memory. */
 		p.claims = &claim;
 		p.claim_count = (uint32_t)o->uid[1] % 3 == 0 ? 1 : 0;

@@ -1,0 +1,127 @@
+/* Who starts, and since when. */
+#include "turn.h"
+
+#include <stdlib.h>
+
+#include "model/framework.h"
+#include "model/names.h"
+#include "state.h"
+
+/* A large model takes minutes to load. One that is not Ready by then may never be. */
+#define TURN_MS 600000
+
+static struct turn *turn_find(const struct engine *e, const char *uid)
+{
+	vec_for_each (struct turn, t, &e->turns) {
+		if (strcmp(t->uid, uid) == 0) {
+			return t;
+		}
+	}
+	return NULL;
+}
+
+static const struct turn *turn_touch(struct engine *e, const char *uid)
+{
+	struct turn *t = turn_find(e, uid);
+	if (t == NULL) {
+		struct turn made = {xstrdup(uid), e->now};
+		VEC_PUSH(&e->turns, made);
+		t = &e->turns.items[e->turns.count - 1];
+	}
+	return t;
+}
+
+static bool takes_turns(const struct waiter *w)
+{
+	const struct framework *f = framework_find(pairs_get(&w->pod.notes, NOTE_FRAMEWORK));
+	return f != NULL && f->way == FRAMEWORK_FRACTION;
+}
+
+void turn_begins(struct engine *e, const struct waiter *w)
+{
+	if (takes_turns(w)) {
+		(void)turn_touch(e, w->uid);
+	}
+}
+
+/* Being placed, or placed and not Ready. */
+static bool is_starting(const struct engine *e, const struct world_pod *p)
+{
+	if (p == NULL || p->deleting || world_pod_terminal(p)) {
+		return false;
+	}
+	if (!p->gpu->gated) {
+		return p->gpu->told_memory && !p->gpu->ready;
+	}
+	const struct waiter *w = waiter_find(e, world_pod_uid(p));
+	return w != NULL && takes_turns(w) &&
+	       (w->flight != 0 || w->placed_rv != NULL || w->landings.count > 0);
+}
+
+static const struct world_pod *starts_on(
+	struct engine *e, const struct holder *h, const char *but, int64_t *ret_until)
+{
+	const struct ledger *l = holder_ledger(h);
+	for (uint32_t i = 0; i < l->count; i++) {
+		const struct world_pod *p = world_pod_by_uid(e->world, l->items[i].uid);
+		if (strcmp(l->items[i].uid, but) == 0 || !is_starting(e, p)) {
+			continue;
+		}
+		int64_t until = turn_touch(e, l->items[i].uid)->since + TURN_MS;
+		if (e->now < until) {
+			*ret_until = until;
+			return p;
+		}
+	}
+	return NULL;
+}
+
+const struct world_pod *turn_of_another(
+	struct engine *e, const struct waiter *w, int64_t *ret_until)
+{
+	const struct world_pod *found = NULL;
+	bool several = waiter_count(w) > 1;
+	size_t count = several ? w->group.granted.count : 1;
+	if (!takes_turns(w) || w->granted_step != e->step) {
+		return NULL;
+	}
+	for (size_t i = 0; i < count && found == NULL; i++) {
+		const struct holder *h = several ? w->group.granted.items[i].holder : w->granted_by;
+		found = starts_on(e, h, w->uid, ret_until);
+	}
+	if (found != NULL) {
+		wake_by(e, *ret_until);
+	}
+	return found;
+}
+
+const char *turn_name(struct engine *e, const struct waiter *w, struct arena *a, int64_t *ret_until)
+{
+	const struct world_pod *p = turn_of_another(e, w, ret_until);
+	return p != NULL ? arena_printf(a, "%s/%s", p->ns, world_pod_name(p)) : NULL;
+}
+
+void turns_sweep(struct engine *e)
+{
+	for (size_t i = e->turns.count; i-- > 0;) {
+		struct turn *t = &e->turns.items[i];
+		if (!is_starting(e, world_pod_by_uid(e->world, t->uid))) {
+			free(t->uid);
+			VEC_REMOVE_SWAP(&e->turns, i);
+		}
+	}
+}
+
+void turns_forget(struct turns *all)
+{
+	vec_for_each (struct turn, t, all) {
+		free(t->uid);
+	}
+	VEC_CLEAR(all);
+}
+
+void turns_finish(struct turns *all)
+{
+	turns_forget(all);
+	VEC_FINISH(all);
+}

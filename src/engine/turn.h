@@ -1,0 +1,39 @@
+/* Frameworks that are told a part of the memory look at their start how much is free, and one that
+ * starts beside them changes that while they look. So of those on one GPU one starts after the
+ * other: the next is placed once the one before it is Ready, or has had its time. The share is held
+ * meanwhile. Whom this process did not see start gets its time anew. Nothing here fails. */
+#ifndef ENGINE_TURN_H
+#define ENGINE_TURN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/alloc.h"
+#include "base/vec.h"
+
+struct engine;
+struct waiter;
+struct world_pod;
+
+/* A tenant that starts. */
+struct turn {
+	char *uid; /* owned */
+	int64_t since;
+};
+
+struct turns {
+	VEC_FIELDS(struct turn);
+};
+
+/* Who starts on one of the GPUs that the waiter was granted, and until when that holds it back;
+ * NULL: nobody. The step is woken then. */
+const struct world_pod *turn_of_another(
+	struct engine *e, const struct waiter *w, int64_t *ret_until);
+/* For the sentence: namespace and name, and `ret_until` as above; NULL: nobody. */
+const char *turn_name(
+	struct engine *e, const struct waiter *w, struct arena *a, int64_t *ret_until);
+void turn_begins(struct engine *e, const struct waiter *w); /* it is being placed */
+void turns_sweep(struct engine *e);
+void turns_forget(struct turns *all);
+void turns_finish(struct turns *all);
+#endif
