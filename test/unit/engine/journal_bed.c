@@ -56,7 +56,7 @@ void bed_tell_pod(struct bed *b, const struct obj *o)
 	struct pair notes[] = {{NOTE_CAPACITY_POD, (char *)o->holder}, {NOTE_COMPUTE_MILLI, milli},
 		{NOTE_GPU_UUID, "GPU-1"}, {NOTE_MEMORY_MIB, "100"}, {NOTE_ORIGINAL, "{}"},
 		{NOTE_SHARE, "0.25"}, {NOTE_FRAMEWORK, "JAX"}, {NOTE_FRAMEWORK_MEMORY, "0.1"}};
-	uint32_t told = o->uid[1] % 2;
+	uint32_t told = (uint32_t)(o->uid[1] % 2);
 	const char *gates[] = {NAME_GATE};
 	const char *claim = "data";
 	struct amount amount = {"example.com/fpga", 1};
