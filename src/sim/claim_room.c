@@ -76,9 +76,9 @@ struct used {
 	int tenants;
 };
 
-/* Those who stand in its ledger and live, and those who run there. A ledger of its own that was sent
- * and not answered counts for whoever sent it, and may leave out what another leader has written
- * meanwhile. */
+/* Those who stand in its ledger and live, and those who run there. A ledger of its own that was
+ * sent and not answered counts for whoever sent it, and may leave out what another leader has
+ * written meanwhile. */
 static struct used used_for_certain(const struct claim *c, const struct stored *holder)
 {
 	struct used u = {0};
