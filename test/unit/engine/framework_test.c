@@ -107,7 +107,7 @@ Test(framework, P5_the_second_starts_once_the_first_is_ready)
 	struct cluster *c = with_two("vLLM", "JAX");
 	cr_assert_eq(placed(c), 1);
 	cr_expect(waits_for(c, REASON_STARTS_IN_TURN));
-	char wanted[64];
+	char wanted[128];
 	snprintf(wanted, sizeof wanted, "starts once default/%s on the same GPU is Ready",
 		placed_one(c)->name);
 	cr_expect(strstr(c->said, wanted) != NULL, "%s", c->said);
