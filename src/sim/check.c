@@ -179,33 +179,61 @@ static void check_placing(struct sim *s, const struct stored *o)
 	}
 }
 
-static bool ledger_covers(const struct stored *holder, const char *uuid, const struct stored *o)
+static const struct grant *entry_on(
+	const struct stored *holder, const char *uuid, const struct stored *o)
 {
 	const struct pod *p = &holder->pod;
 	for (uint32_t i = 0; i < p->ledger.count; i++) {
-		const struct grant *g = &p->ledger.items[i];
 		if (p->identity != NULL && text_equals(p->identity->uuid, uuid) &&
-			text_equals(g->uid, o->uid)) {
-			return g->milli >= number(&o->pod, NOTE_COMPUTE_MILLI) &&
-			       g->mem_mib >= number(&o->pod, NOTE_MEMORY_MIB);
+			text_equals(p->ledger.items[i].uid, o->uid)) {
+			return &p->ledger.items[i];
+		}
+	}
+	return NULL;
+}
+
+static bool covers(const struct stored *o, int64_t milli, int64_t mem_mib)
+{
+	return milli >= number(&o->pod, NOTE_COMPUTE_MILLI) &&
+	       mem_mib >= number(&o->pod, NOTE_MEMORY_MIB);
+}
+
+/* The capacity pod is gone and its ledger had as much: whoever finds the GPU again counts it. */
+static bool was_covered(struct sim *s, const char *uuid, const struct stored *o)
+{
+	vec_for_each (const struct promise, p, &s->checker.promises) {
+		if (text_equals(p->tenant, o->uid) && text_equals(p->uuid, uuid) &&
+			covers(o, p->milli, p->mem_mib) &&
+			store_find_uid(&s->store, p->holder_uid) == NULL) {
+			return true;
 		}
 	}
 	return false;
 }
 
 /* Whoever holds the GPU now has at least as much for a tenant as it is told while it runs. */
+static bool is_covered_on(struct sim *s, const char *uuid, const struct stored *o)
+{
+	bool any = false;
+	for (size_t i = 0; i < s->store.items.count; i++) {
+		const struct stored *h = s->store.items.items[i];
+		const struct grant *g = h->resource == RES_PODS && pod_is_capacity(&h->pod)
+						? entry_on(h, uuid, o)
+						: NULL;
+		if (g != NULL && covers(o, g->milli, g->mem_mib)) {
+			return true;
+		}
+		any = any || g != NULL;
+	}
+	return !any && was_covered(s, uuid, o);
+}
+
 static bool is_covered(struct sim *s, const struct stored *o)
 {
 	struct told_gpu t = told_gpus(&o->pod);
 	bool all = true;
 	while (all && told_gpu_next(&t)) {
-		bool covered = false;
-		for (size_t i = 0; i < s->store.items.count && !covered; i++) {
-			const struct stored *h = s->store.items.items[i];
-			covered = h->resource == RES_PODS && pod_is_capacity(&h->pod) &&
-				  ledger_covers(h, t.uuid, o);
-		}
-		all = covered;
+		all = is_covered_on(s, t.uuid, o);
 	}
 	return all;
 }
