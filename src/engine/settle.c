@@ -63,7 +63,11 @@ static void settle_grant(struct holder *h, int64_t now, const struct outcome *o)
 	}
 	bool may_have_happened = o->fault.kind == FAULT_NONE || o->fault.unknown_outcome;
 	bool refused = o->fault.kind == FAULT_DENIED || o->fault.kind == FAULT_INVALID;
-	h->trust.sure = h->trust.sure && !(may_have_happened && h->trust.strikes);
+	/* What was acknowledged before and is not shown yet is forgotten with this one: the watch
+	 * shows what somebody had earlier, perhaps more. */
+	bool shown = h->in_world && (text_equals(h->pod.resource_version, h->flight_rv) ||
+					    version_passed(h->pod.resource_version, h->flight_rv));
+	h->trust.sure = h->trust.sure && shown && !(may_have_happened && h->trust.strikes);
 	if (refused) {
 		avoid(h, h->pod.resource_version, now, AVOID_REFUSED_MS);
 	} else {
