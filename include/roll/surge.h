@@ -1,0 +1,113 @@
+/* One surge: a pod that is made beside another one, and takes its place in the ReplicaSet without
+ * a word to its owner (C24, C25).
+ *
+ *     create ──▶ Ready ──▶ all is read live ──▶ the old one is cheap to delete ──▶ read again
+ *        │         │             │                                                     │
+ *        └─────────┴── dropped ◀─┴──── 10 minutes, a rollout, ... ◀────── label: adopted, done
+ *
+ * What to do next follows from the objects alone: the new pod's label names the old one's uid, its
+ * creation starts the clock, and the old pod's annotation says that we made it cheap. So nothing
+ * is remembered, and whoever leads after a kill goes on (U16). Each step is one write, and the
+ * next one is asked for after the cluster shows it. Pure. */
+#ifndef ROLL_SURGE_H
+#define ROLL_SURGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define SURGE_DEADLINE_MS 600000
+#define SURGE_LIVE_MS	  2000 /* what was read is live for so long */
+#define SURGE_COST	  (-1000)
+
+struct surge_pod {
+	const char *name, *uid;
+	int64_t created_ms;
+	int64_t ready_ms; /* 0: it is not */
+	bool leaving;	  /* being deleted, or ended */
+	bool sized;	  /* the new one: with the share that it was made for */
+	bool adopted;	  /* it has a controller */
+	bool adopted_here;
+	bool cheap; /* the old one: by us, and so it says */
+};
+
+/* As it was read last, whatever the watch says. */
+struct surge_live {
+	int64_t read_ms; /* 0: it was not */
+	bool same_set;	 /* the ReplicaSet has the uid, the template and the number as at the
+			    beginning */
+	int32_t spec_replicas, status_replicas;
+	bool all_ready;	   /* and all of its pods are Ready */
+	bool cheaper;	   /* another pod of it costs as little to delete as the old one will */
+	bool other_claims; /* another controller's selector matches the new pod */
+	bool scaling;	   /* a horizontal autoscaler is at it */
+	bool budget_allows;
+};
+
+struct surge_ask {
+	int64_t now_ms;
+	bool wanted;	  /* its roll still says so */
+	bool began;	  /* the new pod was created, as far as this process knows */
+	bool current;	  /* the ReplicaSet is there, its owner's newest, and not being emptied */
+	int32_t replicas; /* that it should have, */
+	int32_t present;  /* and how many it has that are not leaving */
+	int64_t min_ready_ms;
+	const struct surge_pod *old;   /* NULL: gone */
+	const struct surge_pod *fresh; /* NULL: none, or gone */
+	const struct surge_live *live; /* NULL: never read */
+};
+
+enum surge_do {
+	SURGE_WAIT,
+	SURGE_CREATE,
+	SURGE_READ,    /* what surge_live has */
+	SURGE_CHEAPEN, /* the old pod's deletion cost */
+	SURGE_ADOPT,   /* the label that the new one lacks */
+	SURGE_DROP,    /* delete the new one, which is ours */
+	SURGE_RESTORE, /* take the deletion cost off the old one */
+	SURGE_DONE,
+	SURGE_FAILED, /* over; all is as before */
+	SURGE_LOST,   /* the ReplicaSet took another pod: SurgeLostRace */
+};
+
+enum surge_why {
+	SURGE_GOES,
+	SURGE_STARTS,	/* not Ready yet */
+	SURGE_SETTLES,	/* the ReplicaSet has not deleted one yet */
+	SURGE_LEAVES,	/* the new one is going */
+	SURGE_TOO_LONG, /* the deadline */
+	SURGE_ROLLOUT,	/* its owner went on to another version (U15) */
+	SURGE_OLD_LEFT, /* the old one went by itself */
+	SURGE_ENDED,	/* the new one did */
+	SURGE_WHOLE,	/* the new one came without a share */
+	SURGE_UNWANTED,
+	SURGE_SET_CHANGED, /* C25, as read live */
+	SURGE_NOT_STEADY,
+	SURGE_NOT_READY,
+	SURGE_CHEAPER,
+	SURGE_OTHER_CLAIMS,
+	SURGE_SCALING,
+	SURGE_PDB,
+	SURGE_WHYS
+};
+const char *surge_why_text(enum surge_why why); /* a clause for a message */
+
+struct surge_verdict {
+	enum surge_do does;
+	enum surge_why why;
+	int64_t next_ms; /* WAIT: asked again at the latest; 0: when something changes */
+};
+
+void surge_step(const struct surge_ask *ask, struct surge_verdict *ret);
+
+/* What of a pod's template makes a second one beside it impossible or dangerous. */
+struct surge_form {
+	bool deployment; /* the owner above its ReplicaSet */
+	bool host_ports;
+	bool exclusive_volume; /* a claim that only one node, or one pod, may have */
+	bool selects_by_hash;  /* it has pod-template-hash, without which it is not selected */
+	bool own_cost;	       /* a person's deletion costs are on its pods */
+};
+/* Why it cannot be: a sentence for roll_ask.surge_unfit; NULL: it can. */
+const char *surge_unfit(const struct surge_form *form);
+
+#endif

@@ -1,0 +1,185 @@
+/* From what there is to the next write of one surge. */
+#include "roll/surge.h"
+
+#include <stddef.h>
+
+const char *surge_why_text(enum surge_why why)
+{
+	static const char *const texts[SURGE_WHYS] = {
+		[SURGE_GOES] = "it goes on",
+		[SURGE_STARTS] = "the new pod is not Ready yet",
+		[SURGE_SETTLES] = "its ReplicaSet has not deleted the old pod yet",
+		[SURGE_LEAVES] = "the new pod is leaving",
+		[SURGE_TOO_LONG] = "the new pod was not adopted within 10 minutes",
+		[SURGE_ROLLOUT] = "its owner went on to another version",
+		[SURGE_OLD_LEFT] = "the old pod left by itself",
+		[SURGE_ENDED] = "the new pod ended",
+		[SURGE_WHOLE] = "the new pod came without its share",
+		[SURGE_UNWANTED] = "it is not wanted any more",
+		[SURGE_SET_CHANGED] = "the ReplicaSet is not the same any more",
+		[SURGE_NOT_STEADY] = "the ReplicaSet has not as many pods as it should",
+		[SURGE_NOT_READY] = "a pod of the ReplicaSet is not Ready and would go instead",
+		[SURGE_CHEAPER] = "another pod of the ReplicaSet has as low a deletion cost",
+		[SURGE_OTHER_CLAIMS] = "another controller selects the new pod",
+		[SURGE_SCALING] = "a horizontal autoscaler changes the number of replicas",
+		[SURGE_PDB] = "a PodDisruptionBudget would not allow the old pod to go",
+	};
+	return texts[why];
+}
+
+static void say(struct surge_verdict *v, enum surge_do does, enum surge_why why)
+{
+	*v = (struct surge_verdict){.does = does, .why = why};
+}
+
+static bool is_there(const struct surge_pod *p)
+{
+	return p != NULL && !p->leaving;
+}
+
+/* --- nothing of ours is there --- */
+
+static void step_none(const struct surge_ask *ask, struct surge_verdict *v)
+{
+	if (is_there(ask->old) && ask->old->cheap) {
+		say(v, SURGE_RESTORE, SURGE_UNWANTED);
+	} else if (ask->began) {
+		say(v, SURGE_FAILED, SURGE_ENDED);
+	} else if (!ask->wanted) {
+		say(v, SURGE_FAILED, SURGE_UNWANTED);
+	} else if (!ask->current) {
+		say(v, SURGE_FAILED, SURGE_ROLLOUT);
+	} else if (!is_there(ask->old)) {
+		say(v, SURGE_FAILED, SURGE_OLD_LEFT);
+	} else {
+		say(v, SURGE_CREATE, SURGE_GOES);
+	}
+}
+
+/* --- it is adopted, and so no longer ours --- */
+
+static void step_adopted(const struct surge_ask *ask, struct surge_verdict *v)
+{
+	if (ask->fresh->leaving || !ask->fresh->adopted_here) {
+		say(v, SURGE_LOST, ask->fresh->leaving ? SURGE_LEAVES : SURGE_OTHER_CLAIMS);
+	} else if (!is_there(ask->old)) {
+		say(v, SURGE_DONE, SURGE_GOES);
+	} else if (ask->present <= ask->replicas) {
+		say(v, SURGE_LOST, SURGE_SETTLES);
+	} else {
+		say(v, SURGE_WAIT, SURGE_SETTLES);
+	}
+}
+
+/* --- it is ours --- */
+
+/* Why it is given up; GOES: it is not. */
+static enum surge_why check_drop(const struct surge_ask *ask)
+{
+	const struct surge_pod *fresh = ask->fresh;
+	if (!ask->current) {
+		return SURGE_ROLLOUT;
+	}
+	if (!is_there(ask->old)) {
+		return SURGE_OLD_LEFT;
+	}
+	if (!ask->wanted) {
+		return SURGE_UNWANTED;
+	}
+	if (!fresh->sized) {
+		return SURGE_WHOLE;
+	}
+	return ask->now_ms >= fresh->created_ms + SURGE_DEADLINE_MS ? SURGE_TOO_LONG : SURGE_GOES;
+}
+
+/* C25, each as it was read; GOES: nothing speaks against it. */
+static enum surge_why check_live(const struct surge_live *live)
+{
+	if (!live->same_set) {
+		return SURGE_SET_CHANGED;
+	}
+	if (live->status_replicas != live->spec_replicas) {
+		return SURGE_NOT_STEADY;
+	}
+	if (!live->all_ready) {
+		return SURGE_NOT_READY;
+	}
+	if (live->cheaper) {
+		return SURGE_CHEAPER;
+	}
+	if (live->other_claims) {
+		return SURGE_OTHER_CLAIMS;
+	}
+	if (live->scaling) {
+		return SURGE_SCALING;
+	}
+	return live->budget_allows ? SURGE_GOES : SURGE_PDB;
+}
+
+static void step_ready(const struct surge_ask *ask, struct surge_verdict *v)
+{
+	const struct surge_live *live = ask->live;
+	if (live == NULL || live->read_ms == 0 || ask->now_ms - live->read_ms > SURGE_LIVE_MS) {
+		say(v, SURGE_READ, SURGE_GOES);
+		return;
+	}
+	enum surge_why why = check_live(live);
+	if (why != SURGE_GOES) {
+		say(v, SURGE_WAIT, why);
+		v->next_ms = live->read_ms + SURGE_LIVE_MS + 1;
+		return;
+	}
+	say(v, ask->old->cheap ? SURGE_ADOPT : SURGE_CHEAPEN, SURGE_GOES);
+}
+
+static void step_ours(const struct surge_ask *ask, struct surge_verdict *v)
+{
+	const struct surge_pod *fresh = ask->fresh;
+	if (fresh->leaving) {
+		say(v, SURGE_WAIT, SURGE_LEAVES);
+		return;
+	}
+	enum surge_why why = check_drop(ask);
+	if (why != SURGE_GOES) {
+		/* Before it goes the old one is dear again: what follows needs no memory. */
+		bool cheap = is_there(ask->old) && ask->old->cheap;
+		say(v, cheap ? SURGE_RESTORE : SURGE_DROP, why);
+		return;
+	}
+	int64_t ripe = fresh->ready_ms + ask->min_ready_ms;
+	if (fresh->ready_ms == 0 || ask->now_ms < ripe) {
+		int64_t deadline = fresh->created_ms + SURGE_DEADLINE_MS;
+		say(v, SURGE_WAIT, SURGE_STARTS);
+		v->next_ms = fresh->ready_ms != 0 && ripe < deadline ? ripe : deadline;
+		return;
+	}
+	step_ready(ask, v);
+}
+
+void surge_step(const struct surge_ask *ask, struct surge_verdict *ret)
+{
+	if (ask->fresh == NULL) {
+		step_none(ask, ret);
+	} else if (ask->fresh->adopted) {
+		step_adopted(ask, ret);
+	} else {
+		step_ours(ask, ret);
+	}
+}
+
+const char *surge_unfit(const struct surge_form *form)
+{
+	if (!form->deployment) {
+		return "only pods of a Deployment can have their successor beside them";
+	}
+	if (!form->selects_by_hash) {
+		return "its pods lack the label pod-template-hash";
+	}
+	if (form->host_ports) {
+		return "its pods use ports of the node";
+	}
+	if (form->exclusive_volume) {
+		return "its pods use a volume that only one of them can have";
+	}
+	return form->own_cost ? "its pods carry deletion costs of their own" : NULL;
+}
