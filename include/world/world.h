@@ -178,7 +178,8 @@ void world_apply(struct world *w, const struct change *c);
 bool world_synced(const struct world *w, enum kind kind);
 bool world_all_synced(const struct world *w);
 /* Something of this kind is there that was never read: what is absent here need not be gone. Until
- * the next relist that can read everything. */
+ * the next relist that can read everything; and while one is on its way, for what it tells first
+ * may name what it tells last. */
 bool world_blind(const struct world *w, enum kind kind);
 /* Grows with every change that could matter to a decision. */
 uint64_t world_version(const struct world *w);

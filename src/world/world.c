@@ -146,7 +146,7 @@ bool world_synced(const struct world *w, enum kind kind)
 
 bool world_blind(const struct world *w, enum kind kind)
 {
-	return w->sync[kind].blind;
+	return w->sync[kind].blind || w->sync[kind].relisting;
 }
 
 bool world_all_synced(const struct world *w)

@@ -218,6 +218,22 @@ Test(departed, an_entry_whose_tenant_was_never_seen_is_held_like_one_that_went_b
 	bed_finish(&b);
 }
 
+/* A picture tells capacity pods before their tenants: who is not told of yet is not gone. */
+Test(departed, while_a_picture_is_told_nobody_is_gone)
+{
+	struct bed b = bed_make();
+	struct grant t[] = {{"t", "default", "t", 700, 50000}};
+	struct cap holder = cap;
+	holder.ledger = (struct ledger){t, 1};
+	tell_ready(&b, true);
+	struct change begin = {.type = CHANGE_RELIST_BEGIN, .kind = KIND_POD};
+	engine_observe(b.e, &begin);
+	tell_capacity(&b, &holder);
+	tell_waiting(&b, "w", "0.5");
+	cr_expect_eq(waits(&b), 1000, "however long it takes");
+	bed_finish(&b);
+}
+
 Test(departed, c12_a_gpu_that_may_be_used_still_is_not_given_back)
 {
 	struct bed b = bed_with_tenant(false);

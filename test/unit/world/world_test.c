@@ -325,6 +325,7 @@ Test(world, is_blind_until_a_relist_reads_everything)
 	mark(w, CHANGE_RELIST_END);
 	cr_expect_not(world_blind(w, KIND_POD));
 	mark(w, CHANGE_RELIST_BEGIN);
+	cr_expect(world_blind(w, KIND_POD), "what is told first may name what is told last");
 	keep.ns = keep.name = NULL;
 	world_apply(w, &keep);
 	mark(w, CHANGE_RELIST_END);
