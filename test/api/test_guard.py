@@ -50,7 +50,8 @@ def tenant(pods, controller, space):
     """A pod as the webhook leaves it, to which the controller then granted a share."""
     made = pods("tenant", gates=[GATE], labels={P + "tenant": "true"},
                 annotations={P + "original": "{}", P + "container": "main", P + "share": "0.25",
-                             P + "memory": "8Gi", P + "isolation": "MPS"})
+                             P + "memory": "8Gi", P + "isolation": "MPS",
+                             P + "framework": "vLLM"})
     controller.patch("pods", "tenant", notes(*GUARDED, CDI, value="1"), space)
     return made
 
