@@ -14,6 +14,7 @@
 #define HOME	    "/api/v1/namespaces/" NAME_NAMESPACE
 #define EVENTS	    "/apis/events.k8s.io/v1/namespaces/*/events"
 #define LEASES	    "/apis/coordination.k8s.io/v1/namespaces/*/leases"
+#define OURS	    "/apis/" NAME_GROUP "/*/namespaces/*/"
 #define PATH_MAX_OF 1024
 
 /* Every write that there is; the first row that matches is its name. A write without one stops the
@@ -33,10 +34,20 @@ static const struct boundary {
 	{"DeleteCompanion", WIRE_DELETE, HOME "/pods/companion-*", NULL},
 	{"DeleteProbe", WIRE_DELETE, HOME "/pods/probe-*", NULL},
 	{"DeleteCapacity", WIRE_DELETE, HOME "/pods/*", NULL},
+	{"Resize", WIRE_PATCH, "/api/v1/namespaces/*/pods/*", "\"" NOTE_RESIZED "\":\""},
 	{"Place", WIRE_PATCH, "/api/v1/namespaces/*/pods/*", NULL},
 	{"Condition", WIRE_PATCH, "/api/v1/namespaces/*/pods/*/status", NULL},
 	{"Evict", WIRE_POST, "/api/v1/namespaces/*/pods/*/eviction", NULL},
 	{"PolicyStatus", WIRE_PATCH, "/apis/" NAME_GROUP "/*/gpupolicies/*/status", NULL},
+	{"GroupStatus", WIRE_PATCH, "/apis/" NAME_GROUP "/*/gpuworkloadgroups/*/status", NULL},
+	{"Recommendation", WIRE_POST, OURS "gpurecommendations", NULL},
+	{"RecommendationWrite", WIRE_PATCH, OURS "gpurecommendations/*", NULL},
+	{"RecommendationStatus", WIRE_PATCH, OURS "gpurecommendations/*/status", NULL},
+	{"RecommendationDelete", WIRE_DELETE, OURS "gpurecommendations/*", NULL},
+	{"Checkpoint", WIRE_POST, OURS "gpuusagecheckpoints", NULL},
+	{"CheckpointWrite", WIRE_PATCH, OURS "gpuusagecheckpoints/*", NULL},
+	{"CheckpointStatus", WIRE_PATCH, OURS "gpuusagecheckpoints/*/status", NULL},
+	{"CheckpointDelete", WIRE_DELETE, OURS "gpuusagecheckpoints/*", NULL},
 	{"Event", WIRE_POST, EVENTS, NULL},
 	{"EventSeries", WIRE_PATCH, EVENTS "/*", NULL},
 	{"LeaseCreate", WIRE_POST, LEASES, NULL},

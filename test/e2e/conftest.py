@@ -16,7 +16,7 @@ from waiting import wait_until
 
 # Many small nodes, so that every test has some of its own: NAME-0, NAME-1, …
 STEADY = {"nodes": [("one-%d" % i, 1) for i in range(56)] + [("two-%d" % i, 2) for i in range(16)] +
-          [("eight-%d" % i, 8) for i in range(2)], "arguments": ["--idle-grace-seconds=2"]}
+          [("eight-%d" % i, 8) for i in range(5)], "arguments": ["--idle-grace-seconds=2"]}
 
 
 def wanted(item):

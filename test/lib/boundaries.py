@@ -27,6 +27,9 @@ STORIES = {"Canary": "starting", "CreateCompanion": "growing", "CreateUnpinned":
            "LeaseRelease": "ending", "LeaseRenew": "renewing", "Secret": "uncertified", "Webhook": "untrusted"}
 # Names that no story leads to, and why.
 ELSEWHERE = {"EventSeries": "written five minutes after the first word, at the earliest: unit test kube/events",
+             **dict.fromkeys(["Resize", "GroupStatus", "Recommendation", "RecommendationWrite", "RecommendationStatus",
+                              "RecommendationDelete", "Checkpoint", "CheckpointWrite", "CheckpointStatus",
+                              "CheckpointDelete"], "no story leads to it yet (roadmap)"),
              "LeaseCreate": "the manifests make the Lease, and the controller has no right to"}
 
 
