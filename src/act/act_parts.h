@@ -114,6 +114,9 @@ void make_pin(struct build *b, const char *node);
 /* "metadata": begins, with uid and resourceVersion as preconditions where they are known. The
  * caller ends it. */
 void draft_metadata(struct build *b, const struct action *x);
+/* A merge patch of the pod that the action names, begun up to its metadata, as above; the caller
+ * ends both. */
+struct build draft_patch_pod(const struct action *x, struct draft *ret_draft);
 /* Checks that the body is whole. */
 MUST_CHECK int draft_end(const struct build *b, struct draft *d, struct fault *ret_fault);
 

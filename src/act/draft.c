@@ -12,6 +12,18 @@ void draft_metadata(struct build *b, const struct action *x)
 	}
 }
 
+struct build draft_patch_pod(const struct action *x, struct draft *ret_draft)
+{
+	ret_draft->method = WIRE_PATCH;
+	ret_draft->path = (struct kube_path){
+		.group_version = "v1", .ns = x->ns, .resource = "pods", .name = x->name};
+	ret_draft->content_type = KUBE_MERGE_PATCH;
+	struct build b = build_into(&ret_draft->body);
+	build_begin_object(&b);
+	draft_metadata(&b, x);
+	return b;
+}
+
 int draft_end(const struct build *b, struct draft *d, struct fault *ret_fault)
 {
 	if (!build_ok(b) || d->body.overflow) {

@@ -27,13 +27,7 @@ int grant_draft(
 		return fault_set(
 			ret_fault, FAULT_LIMIT, "what is proven is too long to be written");
 	}
-	ret_draft->method = WIRE_PATCH;
-	ret_draft->path = (struct kube_path){
-		.group_version = "v1", .ns = x->ns, .resource = "pods", .name = x->name};
-	ret_draft->content_type = KUBE_MERGE_PATCH;
-	struct build b = build_into(&ret_draft->body);
-	build_begin_object(&b);
-	draft_metadata(&b, x);
+	struct build b = draft_patch_pod(x, ret_draft);
 	build_object_at(&b, "labels");
 	build_text_at(&b, LABEL_IN_USE, x->ledger.count > 0 ? "true" : "false");
 	build_end(&b);

@@ -221,13 +221,7 @@ int place_draft(const struct action *x, const json_t *live, int64_t term, struct
 	if (live != NULL && find_terms(x, live, &terms, ret_fault) != 0) {
 		return -1;
 	}
-	ret_draft->method = WIRE_PATCH;
-	ret_draft->path = (struct kube_path){
-		.group_version = "v1", .ns = x->ns, .resource = "pods", .name = x->name};
-	ret_draft->content_type = KUBE_MERGE_PATCH;
-	struct build b = build_into(&ret_draft->body);
-	build_begin_object(&b);
-	draft_metadata(&b, x);
+	struct build b = draft_patch_pod(x, ret_draft);
 	write_notes(&b, x, term);
 	build_end(&b);
 	write_spec(&b, x, terms);

@@ -13,13 +13,7 @@ int resize_draft(const struct action *x, int64_t wall_ms, int64_t term, struct d
 		return fault_set(
 			ret_fault, FAULT_INVALID, "a resize needs uid and resourceVersion");
 	}
-	ret_draft->method = WIRE_PATCH;
-	ret_draft->path = (struct kube_path){
-		.group_version = "v1", .ns = x->ns, .resource = "pods", .name = x->name};
-	ret_draft->content_type = KUBE_MERGE_PATCH;
-	struct build b = build_into(&ret_draft->body);
-	build_begin_object(&b);
-	draft_metadata(&b, x);
+	struct build b = draft_patch_pod(x, ret_draft);
 	build_object_at(&b, "annotations");
 	snprintf(number, sizeof number, "%lld", (long long)x->milli);
 	build_text_at(&b, NOTE_COMPUTE_MILLI, number);

@@ -42,7 +42,7 @@ static void setup(void)
 {
 	folder_make();
 	(void)snprintf(program, sizeof program, "%s", in_folder("control"));
-	(void)snprintf(root, sizeof root, "%s", in_folder("root"));
+	(void)snprintf(root, sizeof root, "%s", in_folder("gpus"));
 	(void)snprintf(proc, sizeof proc, "%s", in_folder("proc"));
 	put(program, script);
 	cr_assert_eq(chmod(program, 0755), 0);
@@ -148,7 +148,7 @@ static int visit(const char *text)
 {
 	struct sockaddr_un at = {.sun_family = AF_UNIX};
 	(void)snprintf(
-		at.sun_path, sizeof at.sun_path, "%.40s/root/" UUID "/" MPS_RELAY_NAME, folder);
+		at.sun_path, sizeof at.sun_path, "%.40s/gpus/" UUID "/" MPS_RELAY_NAME, folder);
 	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
 	cr_assert_eq(connect(fd, (const struct sockaddr *)&at, sizeof at), 0);
 	(void)!send(fd, text, strlen(text), MSG_NOSIGNAL);
