@@ -10,6 +10,9 @@
  * its body collected for the completion (64 KiB at most) and not given to on_data. A 200 is told as
  * soon as its head is there, with no bytes.
  *
+ * A call whose content_type is application/grpc says that it takes trailers, and its answer has the
+ * status in them.
+ *
  * A call with `to` goes there instead of to the URL's host, whose name is still the one that is
  * verified: one client for many servers that share a name.
  *
@@ -46,7 +49,12 @@ struct http_client_config {
 		*tls_server_name; /* the name to verify instead of the URL's host; NULL: the host */
 	const char *user_agent;	  /* NULL: aliquot */
 	int64_t connect_timeout_ms; /* 0: 10 s */
-	int connections;	    /* kept, in use or not; 0: HTTP_CALLS_MAX */
+	/* A socket of this machine to connect to, whatever the URL's host; NULL: the URL's. */
+	const char *unix_socket;
+	/* Spoken from the first byte on, also without TLS, by each call on a connection of its own;
+	 * not by streams. */
+	bool http2;
+	int connections; /* kept, in use or not; 0: HTTP_CALLS_MAX */
 };
 
 struct http_client;

@@ -27,6 +27,7 @@
 struct kube_request {
 	enum wire_method method;
 	const char *path;	  /* with query */
+	const char *accept;	  /* NULL: application/json */
 	const char *content_type; /* NULL: no body */
 	const char *body;
 	size_t body_size;

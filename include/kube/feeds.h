@@ -1,6 +1,7 @@
 /* The watches: reflectors on one side, changes for the engine on the other. The controller and the
  * simulation read the cluster through the same ones. Six must be there; ResourceSlices,
- * GPURecommendations and GPUWorkloadGroups are watched where the API server has them. */
+ * GPURecommendations, GPUWorkloadGroups, HorizontalPodAutoscalers, ScaledObjects and
+ * PodDisruptionBudgets are watched where the API server has them. */
 #ifndef KUBE_FEEDS_H
 #define KUBE_FEEDS_H
 
@@ -18,6 +19,8 @@ struct feeds *feeds_create(struct kube *kube, uint64_t seed,
 void feeds_destroy(struct feeds *f);
 void feeds_step(struct feeds *f, int64_t now_mono_ms);
 int64_t feeds_deadline(const struct feeds *f);
+/* Of each kind that need not be there all is known, or that it is not to be seen. */
+bool feeds_settled(const struct feeds *f);
 void feeds_relist(struct feeds *f); /* all of them, from the beginning */
 
 #endif

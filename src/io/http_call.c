@@ -6,6 +6,8 @@
 #include "base/alloc.h"
 #include "http_internal.h"
 
+#define GRPC		  "application/grpc"
+#define RPC_MESSAGE_MAX	  512
 #define ERROR_BODY_MAX	  ((size_t)64 * 1024)
 #define PATH_MAX_BYTES	  8192
 #define BEARER_MAX_BYTES  (16 * 1024)
@@ -62,6 +64,7 @@ struct http_call *http_call_create(struct http_client *c, const struct wire_requ
 	struct http_call *call = xcalloc(1, sizeof *call);
 
 	call->client = c;
+	call->socket.directory = -1;
 	call->method = r->method;
 	call->stream = r->stream;
 	call->has_body = r->content_type != NULL;
@@ -176,6 +179,9 @@ static void headers_set(struct http_call *call)
 	header_add(call, "Accept-Encoding", "identity");
 	if (call->has_body) {
 		header_add(call, "Content-Type", call->content_type);
+		if (text_equals(call->content_type, GRPC)) {
+			header_add(call, "TE", "trailers");
+		}
 		/* No waiting for "100 Continue": our bodies are small. */
 		call->headers = curl_slist_append(call->headers, "Expect:");
 	}
@@ -242,9 +248,22 @@ static void connection_set(struct http_call *call, struct http_target *t)
 		curl_easy_setopt(e, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
 		curl_easy_setopt(e, CURLOPT_BUFFERSIZE, STREAM_BUFFER_BYTES);
 	} else {
-		curl_easy_setopt(e, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
+		curl_easy_setopt(e, CURLOPT_HTTP_VERSION,
+			t->http2 ? (long)CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE
+				 : (long)CURL_HTTP_VERSION_2TLS);
 		curl_easy_setopt(e, CURLOPT_PIPEWAIT, 1L);
 		curl_easy_setopt(e, CURLOPT_MAXFILESIZE_LARGE, (curl_off_t)call->answer_body.limit);
+	}
+	if (t->http2) {
+		/* libcurl 7.88 breaks the second call on a connection that began so. */
+		curl_easy_setopt(e, CURLOPT_FRESH_CONNECT, 1L);
+		curl_easy_setopt(e, CURLOPT_FORBID_REUSE, 1L);
+	}
+	if (t->unix_socket != NULL) {
+		/* Where there is no such directory libcurl says what it has against the path. */
+		int found = local_address_init(&call->socket, t->unix_socket, NULL);
+		curl_easy_setopt(e, CURLOPT_UNIX_SOCKET_PATH,
+			found == 0 ? call->socket.at.sun_path : t->unix_socket);
 	}
 	if (call->to != NULL || t->connect_to != NULL) {
 		struct str any CLEANUP(str_finish) = STR_INIT(512);
@@ -304,7 +323,8 @@ static void fault_of(struct http_call *call, CURLcode rc)
 {
 	struct fault *f = &call->answer.fault;
 	const char *why = call->error[0] != '\0' ? call->error : curl_easy_strerror(rc);
-	const char *at = text_or(call->to, call->target->base_url);
+	const char *at =
+		text_or(call->to, text_or(call->target->unix_socket, call->target->base_url));
 
 	if (rc == CURLE_OK || call->stopped) {
 		f->kind = FAULT_NONE;
@@ -324,12 +344,35 @@ static void fault_of(struct http_call *call, CURLcode rc)
 	}
 }
 
+/* Among the trailers, or among the headers where there was nothing else to say. */
+static char *rpc_word(CURL *e, const char *name)
+{
+	struct curl_header *h;
+	unsigned where = CURLH_TRAILER | CURLH_HEADER;
+
+	if (curl_easy_header(e, name, 0, where, -1, &h) != CURLHE_OK) {
+		return NULL;
+	}
+	return xstrndup(h->value, strnlen(h->value, RPC_MESSAGE_MAX));
+}
+
+static void rpc_conclude(struct http_call *call)
+{
+	if (text_equals(call->content_type, GRPC)) {
+		call->rpc_status = rpc_word(call->easy, "grpc-status");
+		call->rpc_message = rpc_word(call->easy, "grpc-message");
+	}
+	call->answer.rpc_status = call->rpc_status;
+	call->answer.rpc_message = call->rpc_message;
+}
+
 void http_call_conclude(struct http_call *call, CURLcode rc)
 {
 	struct wire_answer *a = &call->answer;
 
 	a->status = (int)status_of(call);
 	a->retry_after_ms = retry_after_ms(call->easy);
+	rpc_conclude(call);
 	fault_of(call, rc);
 	a->fault.status = a->status;
 	a->fault.retry_after_ms = a->retry_after_ms;
@@ -339,6 +382,7 @@ void http_call_release(struct http_call *call)
 {
 	curl_easy_cleanup(call->easy);
 	call->easy = NULL;
+	local_address_finish(&call->socket);
 	curl_slist_free_all(call->headers);
 	call->headers = NULL;
 	curl_slist_free_all(call->connect_to);
@@ -354,6 +398,8 @@ void http_call_destroy(struct http_call *call)
 	free(call->body);
 	free(call->content_type);
 	free(call->accept);
+	free(call->rpc_status);
+	free(call->rpc_message);
 	if (call->bearer != NULL) {
 		explicit_bzero(call->bearer, strlen(call->bearer));
 	}

@@ -12,6 +12,7 @@
 
 #include "base/str.h"
 #include "io/http.h"
+#include "io/local.h"
 #include "loop_ev.h"
 
 struct http_target;
@@ -35,7 +36,9 @@ struct http_target {
 	struct http_lane lanes[LANE_COUNT];
 	/* owned texts */
 	char *base_url, *connect_to, *ca_pem, *cert_pem, *key_pem, *user_agent;
-	char *trust; /* what a person calls the authority */
+	char *unix_socket; /* NULL: TCP */
+	char *trust;	   /* what a person calls the authority */
+	bool http2;
 	bool insecure;
 	int64_t connect_timeout_ms;
 	long connections; /* kept, in use or not */
@@ -61,6 +64,8 @@ struct http_call {
 	struct wire_answer answer;
 	const struct wire_events *events;
 	void *data;
+	struct local_address socket;
+	char *rpc_status, *rpc_message; /* owned */
 	bool cancelled, stopped, too_large, sent;
 	bool paused; /* libcurl holds back what came, until a later turn */
 	char error[CURL_ERROR_SIZE];

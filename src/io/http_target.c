@@ -146,6 +146,7 @@ static void texts_free(struct http_target *t)
 	free(t->cert_pem);
 	free(t->key_pem);
 	free(t->user_agent);
+	free(t->unix_socket);
 	free(t->trust);
 }
 
@@ -168,6 +169,8 @@ struct http_target *http_target_create(
 	t->cert_pem = xstrdup(config->cert_pem);
 	t->key_pem = xstrdup(config->cert_pem != NULL ? config->key_pem : NULL);
 	t->user_agent = xstrdup(text_or(config->user_agent, "aliquot"));
+	t->unix_socket = xstrdup(config->unix_socket);
+	t->http2 = config->http2;
 	t->insecure = config->insecure_skip_verify;
 	t->connect_timeout_ms =
 		config->connect_timeout_ms > 0 ? config->connect_timeout_ms : CONNECT_MS;
@@ -187,7 +190,9 @@ struct http_target *http_target_renew(const struct http_target *old)
 	t->cert_pem = xstrdup(old->cert_pem);
 	t->key_pem = xstrdup(old->key_pem);
 	t->user_agent = xstrdup(old->user_agent);
+	t->unix_socket = xstrdup(old->unix_socket);
 	t->trust = xstrdup(old->trust);
+	t->http2 = old->http2;
 	t->insecure = old->insecure;
 	t->connect_timeout_ms = old->connect_timeout_ms;
 	t->connections = old->connections;

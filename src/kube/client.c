@@ -201,6 +201,7 @@ uint64_t kube_call(struct kube *k, const struct kube_request *request, kube_done
 	struct wire_request out = {
 		.method = request->method,
 		.path = request->path,
+		.accept = request->accept,
 		.content_type = request->content_type,
 		.body = request->body,
 		.body_size = request->body_size,

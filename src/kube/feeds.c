@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "codec/budget.h"
 #include "codec/gpuslice.h"
 #include "codec/group.h"
 #include "codec/limitrange.h"
@@ -14,6 +15,7 @@
 #include "codec/policy.h"
 #include "codec/quota.h"
 #include "codec/recommendation.h"
+#include "codec/scaler.h"
 #include "kube/reflector.h"
 #include "model/names.h"
 
@@ -24,6 +26,7 @@ struct feed {
 	/* of those that need not be there */
 	uint64_t call; /* whether the API server has them; 0: none under way */
 	int64_t ask_at;
+	bool refused; /* it does not, or does not let us see them */
 };
 
 struct feeds {
@@ -34,6 +37,22 @@ struct feeds {
 	struct kube *kube;  /* borrowed */
 	uint64_t seed;
 };
+
+/* What else acts on workloads. */
+static int decode_around(
+	struct feed *f, const char *json, size_t n, struct change *c, struct fault *fault)
+{
+	struct arena *a = &f->all->arena;
+	if (f->kind == KIND_BUDGET) {
+		struct budget *budget = ARENA_NEW(a, struct budget);
+		c->budget = budget;
+		return budget_decode(json, n, a, budget, fault);
+	}
+	struct scaler *scaler = ARENA_NEW(a, struct scaler);
+	c->scaler = scaler;
+	return f->kind == KIND_SCALER ? scaler_decode(json, n, a, scaler, fault)
+				      : scaled_object_decode(json, n, a, scaler, fault);
+}
 
 static int decode(struct feed *f, const char *json, size_t n, struct change *c, struct fault *fault)
 {
@@ -84,6 +103,10 @@ static int decode(struct feed *f, const char *json, size_t n, struct change *c, 
 		c->group = group;
 		return group_decode(json, n, a, group, fault);
 	}
+	case KIND_SCALER:
+	case KIND_SCALED_OBJECT:
+	case KIND_BUDGET:
+		return decode_around(f, json, n, c, fault);
 	case KIND_CLAIM:
 	case KIND_STATE:
 	case KIND_COUNT:
@@ -147,10 +170,13 @@ static const struct reflector_events feed_events = {.on_begin = on_begin,
 	.on_end = on_end,
 	.on_stale = on_stale};
 
-/* --- those that need not be there: ResourceSlices (from 1.34 on), and ours of which somebody may
- * have left a CRD out --- */
+/* --- those that need not be there: ResourceSlices (from 1.34 on), ours of which somebody may have
+ * left a CRD out, KEDA's, and what somebody may not let us see --- */
 
 #define SLICES_API   "resource.k8s.io/v1"
+#define SCALERS_API  "autoscaling/v2"
+#define KEDA_API     "keda.sh/v1alpha1"
+#define BUDGETS_API  "policy/v1"
 #define OUR_API	     NAME_GROUP "/" NAME_VERSION
 #define ASK_EVERY_MS 300000
 #define ASK_AGAIN_MS 10000
@@ -177,6 +203,19 @@ static const struct optional {
 			.group_version = OUR_API,
 			.resource = "gpuworkloadgroups"},
 		group_projection},
+	{KIND_SCALER, "/apis/" SCALERS_API "/horizontalpodautoscalers?limit=1",
+		{.name = "horizontalpodautoscalers",
+			.group_version = SCALERS_API,
+			.resource = "horizontalpodautoscalers"},
+		scaler_projection},
+	{KIND_SCALED_OBJECT, "/apis/" KEDA_API "/scaledobjects?limit=1",
+		{.name = "scaledobjects", .group_version = KEDA_API, .resource = "scaledobjects"},
+		scaled_object_projection},
+	{KIND_BUDGET, "/apis/" BUDGETS_API "/poddisruptionbudgets?limit=1",
+		{.name = "poddisruptionbudgets",
+			.group_version = BUDGETS_API,
+			.resource = "poddisruptionbudgets"},
+		budget_projection},
 };
 
 static void start(struct feed *f, const struct reflector_kind *kind)
@@ -191,6 +230,7 @@ static void on_asked(void *data, const struct kube_answer *answer)
 	f->call = 0;
 	if (answer->fault.kind != FAULT_NONE) {
 		bool absent = answer->fault.kind == FAULT_NOT_FOUND;
+		f->refused = absent || answer->fault.kind == FAULT_DENIED;
 		f->ask_at = clock_mono(kube_clock(f->all->kube)) +
 			    (absent ? ASK_EVERY_MS : ASK_AGAIN_MS);
 		return;
@@ -322,4 +362,15 @@ void feeds_relist(struct feeds *f)
 			reflector_relist(f->items[k].reflector);
 		}
 	}
+}
+
+bool feeds_settled(const struct feeds *f)
+{
+	for (size_t i = 0; i < COUNT_OF(optionals); i++) {
+		const struct feed *o = &f->items[optionals[i].kind];
+		if (o->reflector != NULL ? !reflector_synced(o->reflector) : !o->refused) {
+			return false;
+		}
+	}
+	return true;
 }

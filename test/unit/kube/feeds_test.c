@@ -29,6 +29,10 @@ static bool on_change(void *data, const struct change *c)
 		name = c->recommendation->target.name;
 	} else if (c->kind == KIND_GROUP) {
 		name = c->group->name;
+	} else if (c->kind == KIND_SCALER || c->kind == KIND_SCALED_OBJECT) {
+		name = c->scaler->name;
+	} else if (c->kind == KIND_BUDGET) {
+		name = c->budget->name;
 	}
 	str_append_format(&f->heard, "%s:%s ", kind_name(c->kind), name);
 	return true;
@@ -136,5 +140,53 @@ Test(feeds, no_answer_is_not_absence)
 	step(&f, 2000);
 	cr_assert_not_null(asked(&f, OURS "gpuworkloadgroups"));
 	cr_assert_not_null(asked(&f, OURS "gpurecommendations"));
+	tear_down(&f);
+}
+
+#define SCALER                                                                                     \
+	"{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"namespace\":\"n\",\"name\":"              \
+	"\"hpa\",\"uid\":\"u\",\"resourceVersion\":\"3\"},\"spec\":{\"scaleTargetRef\":{"          \
+	"\"name\":\"llm\"}}}}\n"
+#define BUDGET                                                                                     \
+	"{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"namespace\":\"n\",\"name\":"              \
+	"\"pdb\",\"uid\":\"u\",\"resourceVersion\":\"3\"},\"spec\":{}}}\n"
+
+Test(feeds, U14_what_else_acts_on_workloads_is_watched_where_it_is)
+{
+	struct fixture f;
+	set_up(&f);
+	fake_answer(asked(&f, "/apis/autoscaling/v2/horizontalpodautoscalers"), 200, "{}");
+	fake_answer(asked(&f, "/apis/keda.sh/v1alpha1/scaledobjects"), 404, "404 page not found");
+	fake_answer(asked(&f, "/apis/policy/v1/poddisruptionbudgets"), 200, "{}");
+	step(&f, 1);
+	fake_data(asked(&f, "/apis/autoscaling/v2"), SCALER END_OF("HorizontalPodAutoscaler"));
+	fake_data(asked(&f, "/apis/policy/v1"), BUDGET END_OF("PodDisruptionBudget"));
+	cr_assert_str_eq(str_text(&f.heard), "HorizontalPodAutoscaler:hpa HorizontalPodAutoscaler. "
+					     "PodDisruptionBudget:pdb PodDisruptionBudget. ");
+	cr_assert_null(asked(&f, "/apis/keda.sh"));
+	step(&f, 300000);
+	fake_answer(asked(&f, "/apis/keda.sh"), 200, "{}");
+	step(&f, 1);
+	fake_data(asked(&f, "/apis/keda.sh"), SCALER);
+	cr_assert_not_null(strstr(str_text(&f.heard), "ScaledObject:hpa"));
+	tear_down(&f);
+}
+
+/* Nothing is concluded from what was not answered yet. */
+Test(feeds, all_is_settled_once_each_was_answered)
+{
+	static const char *const denied[] = {OURS "gpuworkloadgroups", "/apis/keda.sh",
+		"/apis/autoscaling", "/apis/policy", "/apis/resource.k8s.io"};
+	struct fixture f;
+	set_up(&f);
+	for (size_t i = 0; i < COUNT_OF(denied); i++) {
+		fake_answer(asked(&f, denied[i]), i % 2 == 0 ? 403 : 404, "{}");
+	}
+	cr_assert_not(feeds_settled(f.feeds));
+	fake_answer(asked(&f, OURS "gpurecommendations"), 200, "{}");
+	step(&f, 1);
+	cr_assert_not(feeds_settled(f.feeds), "not all of them were told");
+	fake_data(asked(&f, OURS "gpurecommendations"), END_OF("GPURecommendation"));
+	cr_assert(feeds_settled(f.feeds));
 	tear_down(&f);
 }
