@@ -3,7 +3,9 @@
 #ifndef CODEC_GROUP_H
 #define CODEC_GROUP_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/alloc.h"
 #include "base/fault.h"
@@ -19,8 +21,10 @@ struct group_verdict {
 	const char *reason;  /* of the condition Accepted */
 	const char *problem; /* what to write instead; NULL: it is accepted */
 	int64_t wall_ms;
+	bool counted; /* else the counts stay as they are */
+	int32_t pods, groups;
 };
-/* A merge patch of the status; its counts stay as they are. The group that it is about must be the
+/* A merge patch of the status. The group that it is about must be the
  * one that was judged: the patch names its uid. */
 void group_write_status(
 	struct build *b, const struct workload_group *g, const struct group_verdict *verdict);

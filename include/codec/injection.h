@@ -12,7 +12,7 @@
 #include "base/str.h"
 #include "model/injection.h"
 
-#define INJECTION_TEXT_MAX 2048
+#define INJECTION_TEXT_MAX 8192
 
 MUST_CHECK int inject_claim_decode(const char *text, struct arena *arena,
 	struct inject_claim *ret_claim, struct fault *ret_fault);

@@ -1,11 +1,12 @@
 /* What a watch said, what a relist began or finished, who leads: everything that enters the engine,
- * and what the watches of recommendations and groups say. */
+ * and what the watches of recommendations, groups and of what else acts on workloads say. */
 #ifndef MODEL_CHANGE_H
 #define MODEL_CHANGE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "model/budget.h"
 #include "model/group.h"
 #include "model/node.h"
 #include "model/pod.h"
@@ -13,6 +14,7 @@
 #include "model/quota.h"
 #include "model/recommendation.h"
 #include "model/runtime.h"
+#include "model/scaler.h"
 #include "model/state.h"
 #include "model/volume.h"
 
@@ -30,6 +32,9 @@ enum kind {
 	 * stands beside its journal */
 	KIND_RECOMMENDATION,
 	KIND_GROUP,
+	KIND_SCALER,	    /* HorizontalPodAutoscaler */
+	KIND_SCALED_OBJECT, /* of KEDA */
+	KIND_BUDGET,	    /* PodDisruptionBudget */
 	KIND_COUNT,
 	KIND_ENGINE = KIND_RECOMMENDATION, /* the engine is told of the kinds before it */
 	KIND_REQUIRED = KIND_SLICE, /* nothing is decided before the kinds before it were listed */
@@ -68,6 +73,8 @@ struct change {
 	const struct node_state *state;
 	const struct recommendation *recommendation;
 	const struct workload_group *group;
+	const struct scaler *scaler; /* of KIND_SCALED_OBJECT too */
+	const struct budget *budget;
 	const struct runtime_class *runtime;
 	/* CHANGE_GONE */
 	const char *ns;

@@ -33,16 +33,32 @@ bool inject_write_note(struct str *out, enum inject_form form, const char *uuids
  * the API server takes 63 characters. */
 #define INJECT_NOTED_NAME_MAX 53
 
+/* What else is proven of the same machine: the form under another RuntimeClass. */
+#define INJECT_CLASSES_MAX 8
+struct inject_class {
+	const char *class;
+	enum inject_form form;
+};
+
+/* A RuntimeClass under which no container of a node gets a GPU. */
+struct inject_void {
+	const char *class; /* borrowed; "": none */
+	const struct inject_void *next;
+};
+
 /* What was tried, and on what. What is not known is "". All text is borrowed. */
 struct inject_claim {
 	enum inject_form form;
 	const char *node, *uuid;
-	const char *driver;  /* of the GPU */
-	const char *boot;    /* the node's boot id */
-	const char *runtime; /* name and version of its container runtime */
-	const char *class;   /* RuntimeClass of the pod that tried */
+	const char *driver;		   /* of the GPU */
+	const char *boot;		   /* the node's boot id */
+	const char *runtime;		   /* name and version of its container runtime */
+	const char *class;		   /* RuntimeClass of the pod that tried */
+	const struct inject_class *others; /* borrowed; of other classes, on capacity pods only */
+	uint32_t other_count;
 };
 
+/* What they say of other classes aside. */
 bool inject_claim_equals(const struct inject_claim *a, const struct inject_claim *b);
 /* All of it in the arena; NULL survives. */
 const struct inject_claim *inject_claim_copy(struct arena *arena, const struct inject_claim *from);

@@ -43,6 +43,7 @@
 #define LABEL_PAIR	"aliquot.dev/pair" /* on capacity pods that ask for a node: their name */
 #define LABEL_COMPANION "aliquot.dev/companion" /* on what stands in for their tenants */
 #define LABEL_PROBE	"aliquot.dev/probe"	/* on what tries how a node gives GPUs (C26) */
+#define LABEL_SURGE	"aliquot.dev/surge" /* on a pod made beside another: that one's uid (C24) */
 
 /* set by people */
 #define NOTE_POLICY	  "aliquot.dev/policy"
@@ -57,6 +58,14 @@
 /* what keeps autoscalers of nodes off a pod */
 #define NOTE_SAFE_TO_EVICT  "cluster-autoscaler.kubernetes.io/safe-to-evict"
 #define NOTE_DO_NOT_DISRUPT "karpenter.sh/do-not-disrupt"
+
+/* on a pod that goes once its successor is adopted (C25) */
+#define NOTE_DELETION_COST "controller.kubernetes.io/pod-deletion-cost"
+#define NOTE_SURGED_BY	   "aliquot.dev/surged-by" /* the successor's name: the cost is ours */
+/* on that successor: what its ReplicaSet was when it was made */
+#define NOTE_SURGE_HASH	      "aliquot.dev/surge-hash"	     /* the label that it lacks yet */
+#define NOTE_SURGE_GENERATION "aliquot.dev/surge-generation" /* grows with template and number */
+#define LABEL_TEMPLATE_HASH   "pod-template-hash"
 
 /* set by the webhook */
 #define NOTE_ORIGINAL	    "aliquot.dev/original"

@@ -11,10 +11,17 @@
 #define NODE_PODS_MAX	    2048 /* more are not kept; nothing can be attributed to them */
 #define NODE_CONTAINERS_MAX 64	 /* a pod: init ones and ephemeral ones too */
 #define NODE_UUIDS_MAX	    MODEL_GPU_COUNT_MAX
+#define NODE_TOLD_MAX	    64 /* devices of a pod, of all its containers */
 
 struct node_container {
 	const char *name;
 	const char *id; /* 64 hexadecimal digits, without "containerd://"; NULL: not started */
+};
+
+/* A device that the kubelet gave to a container. */
+struct node_device {
+	const char *uuid;
+	const char *container; /* its name */
 };
 
 /* Who owns the text says whoever gives one. */
@@ -43,6 +50,10 @@ struct node_pod {
 	/* Devices that it used at any time; filled by node_pods_saw (node/pods.h) alone. */
 	const char **seen;
 	uint32_t seen_count;
+	/* What the kubelet says that it was given; 0: it has said nothing. Filled by
+	 * node_pods_told alone. */
+	const struct node_device *told;
+	uint32_t told_count;
 };
 
 #endif

@@ -14,6 +14,8 @@
 #include "model/pod.h"
 #include "model/reason.h"
 #include "model/recommendation.h"
+#include "model/standing.h"
+#include "model/surge.h"
 
 enum action_type {
 	ACTION_CREATE_CAPACITY,	      /* POST a capacity pod */
@@ -25,9 +27,12 @@ enum action_type {
 	ACTION_POLICY_STATUS,	      /* PATCH gpupolicies/status */
 	ACTION_EVICT,		      /* POST an Eviction of a tenant (I5) */
 	ACTION_READ_JOB,	      /* GET a Job: does it count an evicted pod as failed? (C21) */
+	ACTION_READ_OWNER,	      /* GET the owner of a workload: how does it stand? */
 	ACTION_CREATE_RECOMMENDATION, /* POST a GPURecommendation, after its owner was read */
 	ACTION_RECOMMENDATION_STATUS, /* apply its status */
+	ACTION_DELETE_RECOMMENDATION, /* DELETE one without an owner, with precondition uid */
 	ACTION_CHECKPOINT, /* apply the status of a GPUUsageCheckpoint, which may have to be made */
+	ACTION_SURGE,	   /* one task of a surge: a write of a pod, or reads (C24, C25) */
 	ACTION_EVENT,	   /* POST an event; shed first */
 };
 
@@ -105,8 +110,11 @@ struct action {
 	bool makes;
 	const char *owner_uid;
 	/* CREATE_RECOMMENDATION: with whom it goes; api_version NULL: nobody. Without a uid it is
-	 * read first */
+	 * read first. READ_OWNER: who is read, its api_version by standing_api_version; ns and name
+	 * are its own too */
 	struct owner owner;
+	/* SURGE */
+	const struct surge_order *surge;
 };
 
 struct plan {
@@ -127,8 +135,10 @@ const char *action_name(const struct action *a); /* the same, and probes by a na
  * server answered (CREATE, GRANT, PLACE), NULL if the answer had none. */
 struct outcome {
 	struct fault fault;
-	const struct pod *pod; /* borrowed */
-	bool spares;	       /* READ_JOB that was done: an evicted pod is no failure */
+	const struct pod *pod;		 /* borrowed */
+	bool spares;			 /* READ_JOB that was done: an evicted pod is no failure */
+	const struct standing *standing; /* READ_OWNER that was done; borrowed */
+	const struct surge_seen *seen;	 /* SURGE that was done and reads; borrowed; else NULL */
 };
 
 #endif

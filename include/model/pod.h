@@ -87,7 +87,12 @@ struct pod {
 	int64_t grace_s;     /* deletionGracePeriodSeconds */
 	struct pairs labels;
 	struct pairs notes; /* annotations under aliquot.dev/ and nvidia.cdi.k8s.io/ only */
+	/* Of a pod that was made beside another one and is not adopted yet (C24) the ReplicaSet
+	 * that it is meant for, and `beside` says so. */
 	struct owner owner;
+	bool beside;
+	/* it goes once its successor is adopted: its deletion cost is ours; or a person's (C25) */
+	bool surged, own_cost;
 	bool is_static; /* a static or mirror pod */
 	/* an autoscaler of nodes must not take its node: by annotation, or it is of a Job */
 	bool keeps_node;
@@ -146,6 +151,9 @@ struct pod {
 	/* when one of its containers last ended because a GPU had no memory left, as far as it says
 	 * so; on its kubelet's clock, 0: never */
 	int64_t gpu_oom_ms;
+	/* when its container with the GPU last ended with an error, whatever it said, but for a
+	 * kill (137: the host's memory at most); on its kubelet's clock, 0: never */
+	int64_t failed_ms;
 	/* capacity pods only */
 	const struct gpu_identity *identity; /* what `identify` told; NULL until it has */
 	struct ledger ledger;		     /* the annotation `grants` */
@@ -155,9 +163,10 @@ struct pod {
 	 * can be read */
 	const struct inject_claim *claim;
 	const struct inject_sight *sight; /* probes: what they saw; NULL: they have not told */
-	const char *trouble; /* capacity pods: waiting reason of a container that cannot start, NULL
-				if none */
-	uint32_t restarts;   /* of all containers */
+	/* capacity pods: what a container that failed said of it, else the reason for which one
+	 * does not start or has ended; NULL: none */
+	const char *trouble;
+	uint32_t restarts; /* of all containers */
 	/* where it answers; of the watch alone, and not kept by the world */
 	const char *address; /* an IP; NULL: none yet */
 	bool on_node_network;

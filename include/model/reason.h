@@ -84,6 +84,10 @@ enum reason {
 	REASON_LONG_NAME,      /* admission, C26: a container that a form cannot name */
 	REASON_USER_PINNED,    /* admission: its owner tells a framework how much memory to take */
 	REASON_STARTS_IN_TURN, /* placement: a framework that takes memory at start starts there */
+	REASON_RIGHTSIZED,     /* why a pod is taken down (I5): the next one gets the new share */
+	REASON_PROVING, /* placement, C26: how containers get a GPU by its name is being tried */
+	REASON_PROBE_ENDED, /* the same, but its node ends each probe */
+	REASON_NEVER_SIZED, /* admission: its policy's strategy for pods of its kind is Never */
 	REASON_COUNT,
 };
 

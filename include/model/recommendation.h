@@ -78,8 +78,8 @@ enum healing_kind { HEALING_NONE, HEALING_MEMORY, HEALING_COMPUTE, HEALING_ROLLB
 
 struct recommended_healing {
 	enum healing_kind kind; /* NONE: the rest does not count */
-	int64_t since_ms, until_ms;
 	int32_t step;
+	int64_t since_ms, until_ms;
 };
 
 enum update_result { UPDATE_NONE, UPDATE_SUCCEEDED, UPDATE_FAILED, UPDATE_ROLLED_BACK };
@@ -113,6 +113,7 @@ struct recommendation {
 	const char *resource_version;
 	int64_t generation;
 	int64_t created_ms;
+	bool owned; /* it names an owner, with which it goes */
 	struct workload_key target;
 
 	int64_t observed_generation;

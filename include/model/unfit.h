@@ -19,6 +19,7 @@ enum unfit {
 	UNFIT_HAMI,
 	UNFIT_KAI,
 	UNFIT_VOLUME, /* a volume that is bound elsewhere */
+	UNFIT_CLASS,  /* C26: containers of its RuntimeClass get no GPU there */
 	/* C13: the node takes nobody now */
 	UNFIT_CORDONED,
 	UNFIT_NOT_READY,

@@ -35,6 +35,8 @@ struct wire_answer {
 	int64_t retry_after_ms;
 	const char *body; /* borrowed; NUL-terminated; empty for a stream with status 200 */
 	size_t body_size;
+	/* What a gRPC server said at the end of its answer; NULL: it said nothing. Borrowed. */
+	const char *rpc_status, *rpc_message;
 	/* FAULT_NONE if an answer came, whatever its status. FAULT_TRANSIENT: the connection or a
 	 * deadline; FAULT_LIMIT: the answer was too large; FAULT_DENIED: TLS did not verify. */
 	struct fault fault;

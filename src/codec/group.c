@@ -251,6 +251,10 @@ void group_write_status(
 	build_end(b);
 	build_object_at(b, "status");
 	build_i64_at(b, "observedGeneration", g->generation);
+	if (verdict->counted) {
+		build_i64_at(b, "matchedPods", verdict->pods);
+		build_i64_at(b, "groups", verdict->groups);
+	}
 	build_array_at(b, "conditions");
 	write_condition(b, &accepted, g, verdict->wall_ms);
 	write_condition(b, &ready, g, verdict->wall_ms);

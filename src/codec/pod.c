@@ -17,6 +17,7 @@ static const struct slice_keep notes_keep[] = {
 	SLICE_KEEP_PREFIX(NAME_CDI_PREFIX),
 	SLICE_KEEP(NOTE_SAFE_TO_EVICT),
 	SLICE_KEEP(NOTE_DO_NOT_DISRUPT),
+	SLICE_KEEP(NOTE_DELETION_COST),
 	SLICE_KEEP(MIRROR_NOTE),
 	SLICE_KEEP(SOURCE_NOTE),
 	SLICE_KEEP_PREFIX("prometheus.io/"),
@@ -145,6 +146,29 @@ static const struct decode_field owner_fields[] = {
 	{"uid", DECODE_TEXT, false, offsetof(struct owner, uid), NULL},
 };
 
+static bool is_replica_set(const json_t *owner)
+{
+	return text_equals(json_string_value(decode_find(owner, "kind")), "ReplicaSet") &&
+	       text_equals(json_string_value(decode_find(owner, "apiVersion")), "apps/v1");
+}
+
+/* Where the owner stands among them that counts; as many as there are: none does. */
+static size_t find_owner(const json_t *owners, struct pod *pod)
+{
+	size_t count = json_array_size(owners);
+	for (size_t i = 0; i < count; i++) {
+		if (json_is_true(decode_find(json_array_get(owners, i), "controller"))) {
+			return i;
+		}
+	}
+	if (count != 1 || pairs_get(&pod->labels, LABEL_SURGE) == NULL ||
+		!is_replica_set(json_array_get(owners, 0))) {
+		return count;
+	}
+	pod->beside = true;
+	return 0;
+}
+
 static int read_owner(
 	const json_t *meta, struct arena *arena, struct pod *pod, struct fault *ret_fault)
 {
@@ -152,16 +176,13 @@ static int read_owner(
 	if (decode_array(meta, "ownerReferences", &owners, ret_fault) < 0) {
 		return -1;
 	}
-	for (size_t i = 0; owners != NULL && i < json_array_size(owners); i++) {
+	size_t i = find_owner(owners, pod);
+	if (i < json_array_size(owners)) {
 		const json_t *owner = json_array_get(owners, i);
-		if (!json_is_true(decode_find(owner, "controller"))) {
-			continue;
-		}
 		if (decode_fields(owner, owner_fields, COUNT_OF(owner_fields), arena, &pod->owner,
 			    ret_fault) < 0) {
 			return fault_wrap(ret_fault, "ownerReferences[%zu]", i);
 		}
-		break;
 	}
 	return 0;
 }
@@ -187,6 +208,8 @@ static int read_notes(
 		return fault_wrap(ret_fault, "annotations");
 	}
 	pod->keeps_node = keeps_node(notes);
+	pod->surged = pairs_get(&pod->notes, NOTE_SURGED_BY) != NULL;
+	pod->own_cost = !pod->surged && json_object_get(notes, NOTE_DELETION_COST) != NULL;
 	/* Keys with dots: not a path. */
 	const json_t *source = json_object_get(notes, SOURCE_NOTE);
 	pod->is_static = json_object_get(notes, MIRROR_NOTE) != NULL ||

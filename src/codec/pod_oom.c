@@ -53,16 +53,28 @@ static bool says_so(const char *message)
 	return false;
 }
 
-void pod_oom_note(const json_t *terminated, struct pod *pod)
+/* When it ended with an error that is not a kill; 0: it did not. */
+static int64_t failed_at(const json_t *terminated)
 {
 	const json_t *code = decode_find(terminated, "exitCode");
-	const char *message = json_string_value(decode_find(terminated, "message"));
 	const char *finished = json_string_value(decode_find(terminated, "finishedAt"));
 	int64_t at = 0;
 	bool failed = json_is_integer(code) && json_integer_value(code) != 0 &&
 		      json_integer_value(code) != EXIT_KILLED;
-	if (failed && message != NULL && finished != NULL && time_parse(finished, &at) &&
-		at > pod->gpu_oom_ms && says_so(message)) {
+	return failed && finished != NULL && time_parse(finished, &at) ? at : 0;
+}
+
+void pod_oom_note(const json_t *terminated, struct pod *pod)
+{
+	const char *message = json_string_value(decode_find(terminated, "message"));
+	int64_t at = failed_at(terminated);
+	if (message != NULL && at > pod->gpu_oom_ms && says_so(message)) {
 		pod->gpu_oom_ms = at;
 	}
+}
+
+void pod_oom_failed(const json_t *terminated, struct pod *pod)
+{
+	int64_t at = failed_at(terminated);
+	pod->failed_ms = at > pod->failed_ms ? at : pod->failed_ms;
 }

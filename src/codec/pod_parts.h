@@ -25,6 +25,8 @@ MUST_CHECK int pod_status_decode(
 /* How a container ended (NULL: it has not): whether a GPU had no memory left for it. What says so
  * in the wrong type says nothing. */
 void pod_oom_note(const json_t *terminated, struct pod *pod);
+/* The same: when it ended with an error. */
+void pod_oom_failed(const json_t *terminated, struct pod *pod);
 
 struct basics {
 	int64_t cpu_milli;

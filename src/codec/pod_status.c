@@ -4,6 +4,8 @@
 #include "codec/injection.h"
 #include "pod_parts.h"
 
+#define FAILURE_SAID_MAX 160
+
 static const struct slice_keep nothing_keep[] = {SLICE_END};
 static const struct slice_keep waiting_keep[] = {SLICE_KEEP("reason"), SLICE_END};
 static const struct slice_keep terminated_keep[] = {
@@ -179,6 +181,29 @@ static bool is_normal_wait(const char *reason)
 	       strcmp(reason, "PodInitializing") == 0;
 }
 
+/* What our own program said of its failure: the beginning of a sentence. The log's end, which a
+ * kubelet takes where there is none, is JSON. */
+static const char *failure_said(const struct container_status *s, struct arena *arena)
+{
+	const json_t *from = s->terminated != NULL ? s->terminated : s->before;
+	const char *text = json_string_value(decode_find(from, "message"));
+	size_t n = 0;
+	if (exited_well(from) || text_empty(text) || text[0] == '{') {
+		return NULL;
+	}
+	while (n < FAILURE_SAID_MAX && (unsigned char)text[n] >= ' ' && text[n] < 0x7f) {
+		n++;
+	}
+	return n > 0 ? arena_strndup(arena, text, n) : NULL;
+}
+
+/* "CrashLoopBackOff" says that something failed; why, the capacity pod itself has told. */
+static void explain_trouble(const struct container_status *s, struct arena *arena, struct pod *pod)
+{
+	const char *said = pod_is_capacity(pod) ? failure_said(s, arena) : NULL;
+	pod->trouble = said != NULL ? said : pod->trouble;
+}
+
 static int read_trouble(const struct container_status *s, struct arena *arena, struct pod *pod,
 	struct fault *ret_fault)
 {
@@ -191,6 +216,7 @@ static int read_trouble(const struct container_status *s, struct arena *arena, s
 	}
 	if (!is_normal_wait(reason)) {
 		pod->trouble = arena_strdup(arena, reason);
+		explain_trouble(s, arena, pod);
 		return 0;
 	}
 	if (s->terminated == NULL || exited_well(s->terminated)) {
@@ -200,6 +226,7 @@ static int read_trouble(const struct container_status *s, struct arena *arena, s
 		return fault_wrap(ret_fault, "state.terminated");
 	}
 	pod->trouble = text_empty(reason) ? "Error" : arena_strdup(arena, reason);
+	explain_trouble(s, arena, pod);
 	return 0;
 }
 
@@ -213,6 +240,10 @@ static int read_one(const json_t *object, bool init, struct arena *arena, struct
 	}
 	pod_oom_note(s.terminated, pod);
 	pod_oom_note(s.before, pod);
+	if (!init && text_equals(s.name, pod->gpu_container)) {
+		pod_oom_failed(s.terminated, pod);
+		pod_oom_failed(s.before, pod);
+	}
 	pod->restarts += s.restarts > 0 ? (uint32_t)s.restarts : 0;
 	if (init && text_equals(s.name, CAPACITY_INIT_CONTAINER)) {
 		return read_identity(&s, arena, pod, ret_fault);

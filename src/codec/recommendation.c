@@ -13,6 +13,7 @@ static const struct slice_keep meta_keep[] = {
 	PARTS_META_KEEP,
 	SLICE_KEEP("generation"),
 	SLICE_KEEP("creationTimestamp"),
+	SLICE_KEEP("ownerReferences"),
 	SLICE_KEEP_IN("annotations", notes_keep),
 	SLICE_END,
 };
@@ -294,6 +295,7 @@ int recommendation_decode(const char *json, size_t n, struct arena *arena,
 		read_conditions(root, arena, &r, ret_fault) < 0) {
 		return fault_wrap(ret_fault, "gpurecommendation %.63s/%.63s", r.target.ns, r.name);
 	}
+	r.owned = json_array_size(decode_find(root, "metadata.ownerReferences")) > 0;
 	r.saves = decode_find(root, "status.savings.gpuMilli") != NULL;
 	*ret_recommendation = r;
 	return 0;

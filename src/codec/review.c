@@ -90,6 +90,11 @@ static void decode_object_of(struct review *r)
 		r->pod = (struct pod){0};
 		return;
 	}
+	/* Only our own word makes a pod one that stands beside another: anyone else's is bare. */
+	if (r->pod.beside && !text_equals(r->user, NAME_CONTROLLER_USER)) {
+		r->pod.beside = false;
+		r->pod.owner = (struct owner){NULL, NULL, NULL, NULL};
+	}
 	/* At CREATE the object need not repeat the namespace of the request. */
 	if (text_empty(r->pod.ns)) {
 		r->pod.ns = r->ns;

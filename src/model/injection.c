@@ -85,7 +85,14 @@ const struct inject_claim *inject_claim_copy(struct arena *arena, const struct i
 		.driver = arena_strdup(arena, from->driver),
 		.boot = arena_strdup(arena, from->boot),
 		.runtime = arena_strdup(arena, from->runtime),
-		.class = arena_strdup(arena, from->class)};
+		.class = arena_strdup(arena, from->class),
+		.other_count = from->other_count};
+	struct inject_class *others = ARENA_ARRAY(arena, struct inject_class, from->other_count);
+	for (uint32_t i = 0; i < from->other_count; i++) {
+		others[i] = (struct inject_class){
+			arena_strdup(arena, from->others[i].class), from->others[i].form};
+	}
+	c->others = others;
 	return c;
 }
 
@@ -98,7 +105,30 @@ void inject_claim_pack(struct str *out, const struct inject_claim *c)
 		for (size_t i = 0; i < COUNT_OF(texts); i++) {
 			pack_text(out, texts[i]);
 		}
+		pack_u64(out, c->other_count);
+		for (uint32_t i = 0; i < c->other_count; i++) {
+			pack_text(out, c->others[i].class);
+			pack_u64(out, (uint64_t)c->others[i].form);
+		}
 	}
+}
+
+static void unpack_others(struct unpack *u, struct inject_claim *c)
+{
+	uint64_t count = unpack_u64(u);
+	u->bad = u->bad || count > INJECT_CLASSES_MAX;
+	struct inject_class *others =
+		ARENA_ARRAY(u->arena, struct inject_class, u->bad ? 0 : count);
+	for (uint32_t i = 0; !u->bad && i < count; i++) {
+		const char *class = unpack_text(u);
+		uint64_t form = unpack_u64(u);
+		u->bad = u->bad || class == NULL || form >= INJECT_FORMS;
+		if (!u->bad) {
+			others[c->other_count++] =
+				(struct inject_class){class, (enum inject_form)form};
+		}
+	}
+	c->others = others;
 }
 
 const struct inject_claim *inject_claim_unpack(struct unpack *u)
@@ -116,6 +146,7 @@ const struct inject_claim *inject_claim_unpack(struct unpack *u)
 		*texts[i] = unpack_text(u);
 		u->bad = u->bad || *texts[i] == NULL;
 	}
+	unpack_others(u, c);
 	return c;
 }
 

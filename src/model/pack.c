@@ -169,6 +169,9 @@ enum {
 	FLAG_FORGED = 1 << 20,
 	FLAG_TOLD_OVERUSE = 1 << 21,
 	FLAG_TOLD_CONTENTION = 1 << 22,
+	FLAG_BESIDE = 1 << 23,
+	FLAG_SURGED = 1 << 24,
+	FLAG_OWN_COST = 1 << 25,
 };
 
 static uint64_t pod_flags(const struct pod *p)
@@ -197,6 +200,9 @@ static uint64_t pod_flags(const struct pod *p)
 	f |= p->forged ? FLAG_FORGED : 0;
 	f |= p->told_overuse ? FLAG_TOLD_OVERUSE : 0;
 	f |= p->told_contention ? FLAG_TOLD_CONTENTION : 0;
+	f |= p->beside ? FLAG_BESIDE : 0;
+	f |= p->surged ? FLAG_SURGED : 0;
+	f |= p->own_cost ? FLAG_OWN_COST : 0;
 	return f;
 }
 
@@ -224,6 +230,9 @@ static void pod_set_flags(struct pod *p, uint64_t f)
 	p->forged = f & FLAG_FORGED;
 	p->told_overuse = f & FLAG_TOLD_OVERUSE;
 	p->told_contention = f & FLAG_TOLD_CONTENTION;
+	p->beside = f & FLAG_BESIDE;
+	p->surged = f & FLAG_SURGED;
+	p->own_cost = f & FLAG_OWN_COST;
 }
 
 void pack_amounts(struct str *out, const struct amounts *a)
@@ -406,7 +415,7 @@ void pod_pack(struct str *out, const struct pod *p)
 		p->placed.reason, p->placed.message, p->trouble, p->gpu_container, p->gpu_image};
 	const int64_t numbers[] = {p->created_ms, p->deleting_ms, p->grace_s, p->priority,
 		p->cpu_milli, p->mem_bytes, p->gpus, p->phase, p->placed.since_ms, p->restarts,
-		p->gpu_oom_ms};
+		p->gpu_oom_ms, p->failed_ms};
 	for (size_t i = 0; i < COUNT_OF(texts); i++) {
 		pack_text(out, texts[i]);
 	}
@@ -444,6 +453,7 @@ bool pod_unpack(struct unpack *u, struct pod *ret)
 	p.placed.since_ms = unpack_i64(u);
 	p.restarts = (uint32_t)unpack_i64(u);
 	p.gpu_oom_ms = unpack_i64(u);
+	p.failed_ms = unpack_i64(u);
 	uint64_t flags = unpack_u64(u);
 	pod_set_flags(&p, flags);
 	p.labels = unpack_pairs(u);

@@ -294,6 +294,9 @@ static void object_pack(struct str *out, const struct change *c)
 		break;
 	case KIND_RECOMMENDATION:
 	case KIND_GROUP:
+	case KIND_SCALER:
+	case KIND_SCALED_OBJECT:
+	case KIND_BUDGET:
 	case KIND_COUNT:
 		BUG("not a kind of the engine");
 	}
@@ -414,6 +417,9 @@ static void object_unpack(struct unpack *u, struct change *c)
 		break;
 	case KIND_RECOMMENDATION:
 	case KIND_GROUP:
+	case KIND_SCALER:
+	case KIND_SCALED_OBJECT:
+	case KIND_BUDGET:
 	case KIND_COUNT:
 		break;
 	}

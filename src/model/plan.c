@@ -29,8 +29,10 @@ struct action *plan_add(struct plan *p, enum action_type type, uint64_t id)
 const char *action_type_name(enum action_type type)
 {
 	static const char *const names[] = {"CreateCapacity", "DeleteCapacity", "Grant", "Place",
-		"Resize", "Condition", "PolicyStatus", "Evict", "ReadJob", "CreateRecommendation",
-		"RecommendationStatus", "Checkpoint", "Event"};
+		"Resize", "Condition", "PolicyStatus", "Evict", "ReadJob", "ReadOwner",
+		"CreateRecommendation", "RecommendationStatus", "DeleteRecommendation",
+		"Checkpoint", "Surge", "Event"};
+	_Static_assert(COUNT_OF(names) == ACTION_EVENT + 1, "each action has a name");
 	return names[type];
 }
 
@@ -42,13 +44,24 @@ const char *action_name(const struct action *a)
 	if (a->claim != NULL && a->type == ACTION_DELETE_CAPACITY) {
 		return "DeleteProbe";
 	}
+	if (a->type == ACTION_SURGE && a->surge != NULL) {
+		return surge_task_name(a->surge->task);
+	}
 	return action_type_name(a->type);
+}
+
+const char *surge_task_name(enum surge_task task)
+{
+	static const char *const names[] = {"SurgeLook", "SurgeRead", "SurgeCreate", "SurgeCheapen",
+		"SurgeRestore", "SurgeAdopt", "SurgeDrop"};
+	return names[task];
 }
 
 const char *kind_name(enum kind kind)
 {
 	static const char *const names[] = {"Pod", "Node", "GPUPolicy", "Namespace", "LimitRange",
 		"ResourceQuota", "ResourceSlice", "PersistentVolumeClaim", "NodeState",
-		"GPURecommendation", "GPUWorkloadGroup"};
+		"GPURecommendation", "GPUWorkloadGroup", "HorizontalPodAutoscaler", "ScaledObject",
+		"PodDisruptionBudget"};
 	return kind < KIND_COUNT ? names[kind] : "?";
 }

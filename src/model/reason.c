@@ -77,6 +77,10 @@ static const char *const names[REASON_COUNT] = {
 	[REASON_NO_INJECTION] = "NoInjection",
 	[REASON_USER_PINNED] = "UserPinned",
 	[REASON_STARTS_IN_TURN] = "StartsInTurn",
+	[REASON_RIGHTSIZED] = "Rightsized",
+	[REASON_PROVING] = "ProvingInjection",
+	[REASON_PROBE_ENDED] = "ProbeEnded",
+	[REASON_NEVER_SIZED] = "NeverSized",
 };
 
 const char *reason_name(enum reason reason)

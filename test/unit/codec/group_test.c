@@ -102,7 +102,9 @@ Test(group, the_verdict_of_its_status)
 		.status_accepted_reason = "Accepted",
 		.status_accepted_ms = 1000,
 		.status_ready_ms = 2000};
-	struct group_verdict verdict = {"BadRegex", "rules[0].imageRegex is wrong", 1795392000000};
+	struct group_verdict verdict = {.reason = "BadRegex",
+		.problem = "rules[0].imageRegex is wrong",
+		.wall_ms = 1795392000000};
 	struct build b = build_into(&json);
 	group_write_status(&b, &g, &verdict);
 	cr_assert(build_ok(&b));
@@ -115,10 +117,15 @@ Test(group, the_verdict_of_its_status)
 		"\"2026-11-23T00:00:00Z\",\"reason\":\"BadRegex\",\"message\":\"The group matches "
 		"no pod.\"}]}}");
 	str_reset(&json);
-	verdict = (struct group_verdict){"Accepted", NULL, 1795392000000};
+	verdict = (struct group_verdict){.reason = "Accepted",
+		.wall_ms = 1795392000000,
+		.counted = true,
+		.pods = 7,
+		.groups = 2};
 	b = build_into(&json);
 	group_write_status(&b, &g, &verdict);
 	cr_assert_not_null(strstr(str_text(&json), "1970-01-01T00:00:01Z"));
 	cr_assert_not_null(strstr(str_text(&json), "1970-01-01T00:00:02Z"));
 	cr_assert_null(strstr(str_text(&json), "2026"));
+	cr_assert_not_null(strstr(str_text(&json), "\"matchedPods\":7,\"groups\":2,"));
 }

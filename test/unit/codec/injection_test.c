@@ -28,6 +28,48 @@ Test(injection, claims_both_ways)
 	arena_finish(&arena);
 }
 
+#define CLASSES(list)                                                                              \
+	"{\"v\":1,\"form\":\"env\",\"node\":\"n\",\"uuid\":\"u\",\"driver\":\"\","                 \
+	"\"boot\":\"\",\"runtime\":\"\",\"class\":\"\",\"classes\":" list "}"
+#define CLASS(name) "{\"class\":\"" name "\",\"form\":\"nri\"}"
+#define EIGHT                                                                                      \
+	CLASS("a")                                                                                 \
+	"," CLASS("b") "," CLASS("c") "," CLASS("d") "," CLASS("e") "," CLASS("f") "," CLASS(      \
+		"g") "," CLASS("")
+
+Test(injection, classes_beside_both_ways)
+{
+	CLEANUP(arena_finish) struct arena arena = {0};
+	CLEANUP(str_finish) struct str out = STR_INIT(INJECTION_TEXT_MAX);
+	struct inject_claim c;
+	struct fault f = {0};
+	cr_assert_eq(
+		inject_claim_decode(CLASSES("[" EIGHT "]"), &arena, &c, &f), 0, "%s", f.message);
+	cr_assert_eq(c.other_count, INJECT_CLASSES_MAX);
+	cr_expect_str_eq(c.others[1].class, "b");
+	cr_expect_str_eq(c.others[7].class, "");
+	cr_expect_eq(c.others[7].form, INJECT_NRI);
+	cr_assert(inject_claim_write(&out, &c));
+	cr_expect_str_eq(out.p, CLASSES("[" EIGHT "]"));
+}
+
+/* As long as names may be, it has room: a claim that could not be written would hold back all
+ * grants. */
+Test(injection, the_longest_claim_has_room)
+{
+	CLEANUP(str_finish) struct str out = STR_INIT(INJECTION_TEXT_MAX);
+	char longest[254];
+	struct inject_class others[INJECT_CLASSES_MAX];
+	memset(longest, 'x', sizeof longest - 1);
+	longest[sizeof longest - 1] = '\0';
+	for (int i = 0; i < INJECT_CLASSES_MAX; i++) {
+		others[i] = (struct inject_class){longest, INJECT_NRI};
+	}
+	struct inject_claim c = {
+		INJECT_NRI, longest, longest, longest, longest, longest, longest, others, 8};
+	cr_expect(inject_claim_write(&out, &c));
+}
+
 Test(injection, claims_that_are_none)
 {
 	char uuid[300], text[400];
@@ -42,7 +84,10 @@ Test(injection, claims_that_are_none)
 		"{\"v\":1,\"form\":\"env\",\"node\":\"n\",\"uuid\":\"\"}",
 		"{\"v\":1,\"form\":\"env\",\"node\":\"n\"}",
 		"{\"v\":1,\"form\":\"env\",\"form\":\"cdi\",\"node\":\"n\",\"uuid\":\"u\"}",
-		"{\"v\":1,\"form\":\"env\",\"node\":\"n\",\"uuid\":\"u\",\"boot\":7}"};
+		"{\"v\":1,\"form\":\"env\",\"node\":\"n\",\"uuid\":\"u\",\"boot\":7}",
+		CLASSES("{}"), CLASSES("[7]"), CLASSES("[{\"class\":\"a\"}]"),
+		CLASSES("[{\"class\":\"a\",\"form\":\"none\"}]"),
+		CLASSES("[" EIGHT "," CLASS("i") "]")};
 	for (size_t i = 0; i < COUNT_OF(bad); i++) {
 		CLEANUP(arena_finish) struct arena arena = {0};
 		struct inject_claim c = {.form = INJECT_NRI};

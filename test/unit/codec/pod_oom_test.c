@@ -78,6 +78,33 @@ Test(pod_oom, the_end_of_a_long_message)
 	cr_expect_eq(oom_of(1, text), 0);
 }
 
+static int64_t failed_of(const char *container, int code)
+{
+	CLEANUP(arena_finish) struct arena arena = {0};
+	CLEANUP(str_finish) struct str json = STR_INIT(4096);
+	struct pod p;
+	struct fault f;
+	str_append_format(&json,
+		"{\"metadata\":{\"name\":\"p\"},\"spec\":{\"containers\":[{\"name\":\"main\","
+		"\"resources\":{\"limits\":{\"nvidia.com/gpu\":\"1\"}}},{\"name\":\"side\"}]},"
+		"\"status\":{\"containerStatuses\":[{\"name\":\"%s\",\"restartCount\":1,"
+		"\"lastState\":{\"terminated\":{\"exitCode\":%d,\"finishedAt\":\"" AT "\"}}}]}}",
+		container, code);
+	cr_assert_eq(pod_decode(str_text(&json), json.len, &arena, &p, &f), 0, "%s", f.message);
+	return p.failed_ms;
+}
+
+Test(pod_oom, an_error_of_the_container_with_the_gpu_is_noted_but_for_a_kill)
+{
+	int64_t at;
+	cr_assert(time_parse(AT, &at));
+	cr_expect_eq(failed_of("main", 1), at);
+	cr_expect_eq(failed_of("main", 134), at);
+	cr_expect_eq(failed_of("main", 137), 0, "H10: of memory of the host at most");
+	cr_expect_eq(failed_of("main", 0), 0);
+	cr_expect_eq(failed_of("side", 1), 0, "it has no GPU");
+}
+
 Test(pod_oom, the_last_of_several_ends_counts_and_wrong_types_say_nothing)
 {
 	CLEANUP(arena_finish) struct arena arena = {0};

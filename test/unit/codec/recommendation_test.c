@@ -39,7 +39,7 @@ static struct recommendation full(void)
 		.container_count = 2,
 		.history = {NOW_MS - 7 * DAY_MS, 40320, 100},
 		.pods = {3, 2, 1},
-		.healing = {HEALING_MEMORY, NOW_MS - 60000, NOW_MS + DAY_MS, 2},
+		.healing = {HEALING_MEMORY, 2, NOW_MS - 60000, NOW_MS + DAY_MS},
 		.saves = true,
 		.saved_milli = 2100,
 		.last_update = {UPDATE_SUCCEEDED, NOW_MS - 120000, "TargetChanged"},

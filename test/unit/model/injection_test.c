@@ -104,9 +104,14 @@ Test(injection, claims_and_sights_are_copied_and_packed)
 	struct arena arena = {0};
 	struct str out = STR_INIT(4096);
 	const struct inject_sight sight = {1, "GPU-a"};
+	const struct inject_class others[] = {{"boxed", INJECT_NRI}, {"", INJECT_ENV}};
+	struct inject_claim all = claim;
+	all.others = others;
+	all.other_count = 2;
 	cr_expect_null(inject_claim_copy(&arena, NULL));
+	cr_expect_str_eq(inject_claim_copy(&arena, &all)->others[0].class, "boxed");
 	cr_expect(inject_claim_equals(inject_claim_copy(&arena, &claim), &claim));
-	inject_claim_pack(&out, &claim);
+	inject_claim_pack(&out, &all);
 	inject_claim_pack(&out, NULL);
 	inject_sight_pack(&out, &sight);
 	inject_sight_pack(&out, NULL);
@@ -114,6 +119,9 @@ Test(injection, claims_and_sights_are_copied_and_packed)
 	const struct inject_claim *c = inject_claim_unpack(&u);
 	cr_assert_not_null(c);
 	cr_expect(inject_claim_equals(c, &claim));
+	cr_assert_eq(c->other_count, 2);
+	cr_expect_str_eq(c->others[0].class, "boxed");
+	cr_expect_eq(c->others[0].form, INJECT_NRI);
 	cr_expect_null(inject_claim_unpack(&u));
 	const struct inject_sight *s = inject_sight_unpack(&u);
 	cr_assert_not_null(s);

@@ -265,7 +265,7 @@ Test(pack, no_field_is_forgotten)
 		WIDE(grants[1].milli), WIDE(grants[0].mem_mib), FLAG(pod.ledger_bad),
 		FLAG(pod.holds), TEXT(pod.trouble), TEXT(pod.gpu_container), TEXT(pod.gpu_image),
 		HALF(pod.restarts), FLAG(pod.told_overuse), FLAG(pod.told_contention),
-		WIDE(pod.gpu_oom_ms)};
+		WIDE(pod.gpu_oom_ms), WIDE(pod.failed_ms)};
 	CLEANUP(str_finish) struct str before = STR_INIT(PACKED_MAX);
 	struct full f;
 	full_init(&f);
