@@ -23,7 +23,9 @@ struct agent_options {
 	const char *tls_dir; /* tls.crt and tls.key; "": /v1/state is not served */
 	const char *nvml_library;
 	const char *proc_root, *cgroup_root;
-	const char *mps_root; /* "": MPS daemons are not steered, which takes root */
+	const char *mps_root;	    /* "": MPS daemons are not steered, which takes root */
+	const char *kubelet_socket; /* "": the kubelet is not asked which pod has which GPU */
+	const char *gpu_resources;  /* whose devices those are: names with commas between them */
 	const char *kubeconfig, *context;
 	int64_t interval_ms;
 	bool small_hostname, pod_uid_label;
@@ -39,5 +41,9 @@ int agent_run(const struct agent_options *options);
 /* `aliquot agent`; argv[0] is "agent". Returns the exit status: 0, 1 for a fault, 2 for a command
  * line that means nothing. */
 int agent_main(int argc, char **argv);
+
+/* `aliquot relay`: passes bytes from one socket of this machine to another; argv and status as
+ * above. */
+int relay_main(int argc, char **argv);
 
 #endif

@@ -8,7 +8,8 @@
  * What is not told is -1 and not zero. A pod that runs and has no process on its device uses 0 of
  * it, but only while the device answers and each of its processes could be looked at: otherwise one
  * of those may be the pod's, and the pod has no line at all. Which device a pod of whole GPUs holds
- * is told by nobody but its processes: before the first one it may have no line either. */
+ * is told by the kubelet, or by nobody but its processes: before the first one it may have no line
+ * then. */
 #ifndef NODE_ATTRIBUTE_H
 #define NODE_ATTRIBUTE_H
 

@@ -18,6 +18,14 @@ bool node_pods_set(struct node_pods *p, const struct node_pod *pod);
 void node_pods_remove(struct node_pods *p, const char *uid);
 /* Outlives the next node_pods_set of that uid. No more than NODE_UUIDS_MAX are kept. */
 void node_pods_saw(struct node_pods *p, const char *uid, const char *uuid);
+/* Round a question to the kubelet, which tells pods by name: what was told between the two is taken
+ * where the pod was known when it was asked, and one pod alone was told by that name. It outlives
+ * the next node_pods_set of its uid, and an answer that says nothing of it: a pod keeps its
+ * devices.
+ */
+void node_pods_ask(struct node_pods *p);
+void node_pods_told(struct node_pods *p, const char *ns, const char *name,
+	const struct node_device *devices, uint32_t count);
 /* Round a relist: what was neither set nor kept in between is gone at its end. */
 void node_pods_relist_begin(struct node_pods *p);
 void node_pods_keep(struct node_pods *p, const char *uid);
@@ -35,6 +43,7 @@ const struct node_pod *node_pods_named(const struct node_pods *p, const char *ns
 
 bool node_pod_granted(const struct node_pod *p, const char *uuid);
 bool node_pod_seen(const struct node_pod *p, const char *uuid);
+bool node_pod_told(const struct node_pod *p, const char *uuid);
 /* NULL: none of its containers is called that so far. */
 const struct node_container *node_pod_container(const struct node_pod *p, const char *id);
 

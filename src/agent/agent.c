@@ -58,6 +58,9 @@ static void on_sample(void *data, const struct gpu_sample *sample)
 	usage_make(sample, &a->look.places, a->pods, &arena, &usage);
 	usage_remember(&usage, sample, a->pods);
 	exposition_count(a->metrics, sample, &usage);
+	if (watch_pods_synced(a->watch) && !watch_pods_stale(a->watch)) {
+		left_look(&a->left, sample, a->pods);
+	}
 	count_look(a, "result=\"seen\"");
 }
 
@@ -145,8 +148,25 @@ void agent_options_init(struct agent_options *options)
 		.proc_root = "/proc",
 		.cgroup_root = "/sys/fs/cgroup",
 		.mps_root = "",
+		.kubelet_socket = "",
+		.gpu_resources = NAME_GPU_RESOURCE "," NAME_GPU_RESOURCE ".shared",
 		.interval_ms = 15000,
 		.log_level = LOG_INFO};
+}
+
+static int ask_kubelet(struct agent *a, struct fault *ret_fault)
+{
+	if (text_empty(a->options.kubelet_socket)) {
+		return 0;
+	}
+	a->kubelet = kubelet_create(&(struct kubelet_config){.loop = a->loop,
+					    .pods = a->pods,
+					    .metrics = a->metrics,
+					    .socket = a->options.kubelet_socket,
+					    .resources = a->options.gpu_resources,
+					    .interval_ms = a->options.interval_ms},
+		ret_fault);
+	return a->kubelet != NULL ? 0 : -1;
 }
 
 static int agent_init(struct agent *a, struct fault *ret_fault)
@@ -172,12 +192,16 @@ static int agent_init(struct agent *a, struct fault *ret_fault)
 	a->watch =
 		watch_pods_create(link_kube(a->link), a->options.node, a->pods, rng_system_seed());
 	a->procs = procs_create(a->options.proc_root);
+	a->left.mps_root = a->options.mps_root;
 	if (!text_empty(a->options.mps_root)) {
 		a->steer = steer_create(&(struct steer_config){.loop = a->loop,
 			.pods = a->pods,
 			.procs = a->procs,
 			.metrics = a->metrics,
 			.root = a->options.mps_root});
+	}
+	if (ask_kubelet(a, ret_fault) < 0) {
+		return -1;
 	}
 	struct gpu_worker_config worker = {.loop = a->loop,
 		.clock = a->clock,
@@ -197,12 +221,14 @@ static void agent_finish(struct agent *a)
 	server_destroy(a->pages);
 	mounted_finish(&a->mounted);
 	gpu_worker_destroy(a->worker);
+	kubelet_destroy(a->kubelet);
 	steer_destroy(a->steer);
 	procs_destroy(a->procs);
 	watch_pods_destroy(a->watch);
 	node_pods_destroy(a->pods);
 	link_destroy(a->link);
 	arena_finish(&a->look.arena);
+	left_finish(&a->left);
 	metric_registry_destroy(a->metrics);
 	loop_destroy(a->loop);
 }

@@ -23,6 +23,9 @@ static const char usage[] =
 	"      --proc-root=DIRECTORY   the host's processes (/proc)\n"
 	"      --cgroup-root=DIRECTORY the host's cgroups (/sys/fs/cgroup)\n"
 	"      --mps-root=DIRECTORY    steers the MPS daemons whose directories are there\n"
+	"      --kubelet-socket=FILE   asks the kubelet which pod has which GPU (off)\n"
+	"      --gpu-resources=NAMES   whose devices those are, with commas between them\n"
+	"                              (nvidia.com/gpu,nvidia.com/gpu.shared)\n"
 	"      --kubeconfig=FILE       empty: $KUBECONFIG, the pod's own account, ~/.kube/config\n"
 	"      --context=NAME          in the kubeconfig; empty: its current-context\n"
 	"      --small-hostname        the label is hostname, as in dcgm-exporter after 4.5.3\n"
@@ -47,6 +50,8 @@ enum {
 	OPTION_PROC,
 	OPTION_CGROUP,
 	OPTION_MPS_ROOT,
+	OPTION_KUBELET,
+	OPTION_RESOURCES,
 	OPTION_KUBECONFIG,
 	OPTION_CONTEXT,
 	OPTION_SMALL,
@@ -65,6 +70,8 @@ static const struct option long_options[] = {
 	{"proc-root", required_argument, NULL, OPTION_PROC},
 	{"cgroup-root", required_argument, NULL, OPTION_CGROUP},
 	{"mps-root", required_argument, NULL, OPTION_MPS_ROOT},
+	{"kubelet-socket", required_argument, NULL, OPTION_KUBELET},
+	{"gpu-resources", required_argument, NULL, OPTION_RESOURCES},
 	{"kubeconfig", required_argument, NULL, OPTION_KUBECONFIG},
 	{"context", required_argument, NULL, OPTION_CONTEXT},
 	{"small-hostname", no_argument, NULL, OPTION_SMALL},
@@ -96,6 +103,10 @@ static const char **text_of(struct agent_options *o, int option)
 		return &o->cgroup_root;
 	case OPTION_MPS_ROOT:
 		return &o->mps_root;
+	case OPTION_KUBELET:
+		return &o->kubelet_socket;
+	case OPTION_RESOURCES:
+		return &o->gpu_resources;
 	case OPTION_KUBECONFIG:
 		return &o->kubeconfig;
 	case OPTION_CONTEXT:

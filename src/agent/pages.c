@@ -81,6 +81,9 @@ static void update_gauges(struct agent *a, bool seen)
 	gauge(a, "aliquot_agent_pods_stale",
 		"1 while the API server is not heard: pods are those that were known last.",
 		watch_pods_stale(a->watch) ? 1 : 0);
+	gauge(a, "aliquot_agent_compute_modes_left",
+		"GPUs that a killed MPS daemon left in a mode for one process at a time.",
+		left_count(&a->left));
 	gauge(a, "aliquot_agent_state_served", "1 once there is a certificate for /v1/state.",
 		a->state != NULL ? 1 : 0);
 }
@@ -103,6 +106,9 @@ static void on_metrics(void *data, const struct server_request *r, struct server
 	update_gauges(a, sample != NULL);
 	if (a->steer != NULL) {
 		steer_gauges(a->steer);
+	}
+	if (a->kubelet != NULL) {
+		kubelet_gauges(a->kubelet);
 	}
 	steer_gauge_unsteered(a->steer, a->pods, a->metrics);
 	metric_write(a->metrics, &reply->body);
@@ -128,6 +134,7 @@ static int make_state(
 		.pods = a->pods,
 		.present = &present,
 		.mps = a->steer != NULL ? steer_fleet(a->steer) : NULL,
+		.left = &a->left,
 		.own_uid = a->options.pod_uid,
 		.now_ms = clock_mono(a->clock)};
 	return tell_state(&t, arena, ret_state, ret_fault);

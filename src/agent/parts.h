@@ -8,6 +8,8 @@
 #include "gpu/sample.h"
 #include "io/loop.h"
 #include "io/server.h"
+#include "kubelet.h"
+#include "left.h"
 #include "link/link.h"
 #include "mounted.h"
 #include "node/gpu_worker.h"
@@ -36,9 +38,11 @@ struct agent {
 	struct node_pods *pods;
 	struct watch_pods *watch;
 	struct procs *procs;
-	struct steer *steer; /* NULL: MPS is not steered */
+	struct steer *steer;	 /* NULL: MPS is not steered */
+	struct kubelet *kubelet; /* NULL: it is not asked */
 	struct gpu_worker *worker;
 	struct look look;
+	struct leftovers left;
 	struct mounted mounted;
 	struct server *pages; /* metrics and health */
 	struct server *state; /* exists once there is a certificate */

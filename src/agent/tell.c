@@ -64,6 +64,9 @@ static int tell_devices(
 		struct device_state *d = &s->devices[s->device_count++];
 		d->uuid = r->device.identity.uuid;
 		d->why = why_ill(r, arena);
+		if (d->why == NULL && t->left != NULL) {
+			d->why = left_why(t->left, d->uuid);
+		}
 		d->cause = d->why != NULL ? cause_of(r) : ILL_ASKED;
 		tell_memory(r, d);
 		tell_mps(t->mps, arena, d);

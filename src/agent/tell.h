@@ -7,6 +7,7 @@
 #include "base/fault.h"
 #include "cgroups.h"
 #include "gpu/sample.h"
+#include "left.h"
 #include "model/state.h"
 #include "mps/fleet.h"
 #include "node/attribute.h"
@@ -17,7 +18,8 @@ struct tell {
 	const struct usage *usage;
 	const struct node_pods *pods;
 	const struct cgroup_pods *present;
-	const struct mps_fleet *mps; /* NULL: nothing is known of daemons */
+	const struct mps_fleet *mps;  /* NULL: nothing is known of daemons */
+	const struct leftovers *left; /* NULL: nothing is known of those either */
 	const char *own_uid; /* its cgroup must be among those that are there; NULL: not told */
 	int64_t now_ms;	     /* monotonic */
 };

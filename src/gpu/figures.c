@@ -133,10 +133,21 @@ static void place_look(struct look *l)
 		pci.bus & 0xffu, pci.device & 0xffu);
 }
 
+static void mode_look(struct look *l)
+{
+	int mode = 0;
+	if (l->calls->get_compute_mode != NULL &&
+		look_took(l, l->calls->get_compute_mode(l->handle, &mode),
+			"ask for the compute mode") &&
+		mode >= 0) {
+		figure_set(l, FIGURE_COMPUTE_MODE, (uint64_t)mode);
+	}
+}
+
 void look_figures(struct look *l)
 {
 	static void (*const steps[])(struct look * l) = {
-		place_look, memory_look, rates_look, heat_look, clocks_look, rows_look};
+		place_look, memory_look, rates_look, heat_look, clocks_look, rows_look, mode_look};
 	for (size_t i = 0; l->reading->answered && i < COUNT_OF(steps); i++) {
 		steps[i](l);
 	}

@@ -110,19 +110,31 @@ static bool can_be_idle(const struct work *w, const struct node_pod *pod, uint32
 	       !w->usage->devices[device].blind;
 }
 
-void work_add_holder(
-	struct work *w, const struct node_pod *pod, uint32_t device, const char *source)
+/* The pod's own word for it, which outlives the kubelet's. */
+static const char *holder_of(const struct holding *h)
 {
+	for (uint32_t i = 0; h->container != NULL && i < h->pod->container_count; i++) {
+		if (text_equals(h->pod->containers[i].name, h->container)) {
+			return h->pod->containers[i].name;
+		}
+	}
+	return container_of(h->pod, NULL);
+}
+
+void work_add_holder(struct work *w, const struct holding *holding)
+{
+	const struct node_pod *pod = holding->pod;
+	uint32_t device = holding->device;
 	bool idle = can_be_idle(w, pod, device);
 	bool told = w->sample->devices[device].process_use;
 	w->entries[w->count++] = (struct entry){.kind = idle ? ENTRY_IDLE : ENTRY_GRANTED,
 		.device = device,
 		.uid = pod->uid,
 		.pod = pod,
-		.container = container_of(pod, NULL),
+		.container = holder_of(holding),
 		.sm = told ? 0 : -1,
 		.mem_util = told ? 0 : -1,
-		.source = idle ? source : NULL,
+		.source = idle ? holding->source : NULL,
 		.loss = LOSS_COUNT};
 }
 
@@ -139,7 +151,7 @@ static uint32_t add_tenants(struct work *w)
 			}
 			found++;
 			if (w->entries != NULL) {
-				work_add_holder(w, pod, d, NULL);
+				work_add_holder(w, &(struct holding){.pod = pod, .device = d});
 			}
 		}
 	}

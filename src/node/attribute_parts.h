@@ -36,13 +36,18 @@ struct work {
 };
 
 bool work_pod_is_over(const struct node_pod *pod);
-/* The word that a pod may use a device, and what that rests on. */
-void work_add_holder(
-	struct work *w, const struct node_pod *pod, uint32_t device, const char *source);
+/* A pod may use a device. */
+struct holding {
+	const struct node_pod *pod;
+	uint32_t device;
+	const char *container; /* its name as it was told; NULL: it was not */
+	const char *source;    /* what that rests on */
+};
+void work_add_holder(struct work *w, const struct holding *holding);
 
 /* After the processes were added: which pod of whole devices holds which, where that can be known.
- * Nobody tells it; a pod keeps a device on which it was seen, and the last one without is where
- * else nobody can be. Adds at most what whole_most says. */
+ * The kubelet tells it, if it is asked. Else a pod keeps a device on which it was seen, and the
+ * last one without is where else nobody can be. Adds at most what whole_most says. */
 void whole_add(struct work *w);
 size_t whole_most(const struct work *w);
 

@@ -1,4 +1,5 @@
-/* Pods of whole devices: who holds which. The kubelet knows and the API server does not. */
+/* Pods of whole devices: who holds which. The kubelet knows and the API server does not. What the
+ * kubelet told is taken; only of pods of which it has told nothing anything is concluded. */
 #include "attribute_parts.h"
 
 #include "base/str.h"
@@ -7,7 +8,19 @@
 
 static bool is_whole(const struct node_pod *pod)
 {
-	return pod->gpus > 0 && !pod->tenant && !pod->capacity && !work_pod_is_over(pod);
+	return (pod->gpus > 0 || pod->told_count > 0) && !pod->tenant && !pod->capacity &&
+	       !work_pod_is_over(pod);
+}
+
+/* The sample's count where it is not in there. */
+static uint32_t device_of(const struct work *w, const char *uuid)
+{
+	uint32_t d = 0;
+	while (d < w->sample->device_count &&
+		!text_equals(w->sample->devices[d].device.identity.uuid, uuid)) {
+		d++;
+	}
+	return d;
 }
 
 /* A device that is shared by now is no longer its own; and who was seen on more devices than it
@@ -63,13 +76,30 @@ static void add_lack(struct lack *lack, const struct node_pod *pod, int64_t devi
 	}
 }
 
+/* A device that is shared by us is not a pod's own, whoever says so. */
+static void add_told(struct work *w, const struct node_pod *pod, bool *taken)
+{
+	for (uint32_t i = 0; i < pod->told_count; i++) {
+		struct holding holding = {.pod = pod, .container = pod->told[i].container};
+		uint32_t d = device_of(w, pod->told[i].uuid);
+		if (d == w->sample->device_count) {
+			continue;
+		}
+		taken[d] = true;
+		holding.device = d;
+		if (!pod->capacity && !w->usage->devices[d].shared) {
+			work_add_holder(w, &holding);
+		}
+	}
+}
+
 static void look_at(struct work *w, const struct node_pod *pod, bool *taken, struct lack *lack)
 {
 	int64_t held = 0;
 	for (uint32_t d = 0; d < w->sample->device_count; d++) {
 		bool seen = was_seen(w, pod, d);
 		if (seen) {
-			work_add_holder(w, pod, d, NULL);
+			work_add_holder(w, &(struct holding){.pod = pod, .device = d});
 		}
 		if (seen || has_process(w, pod, d)) {
 			taken[d] = true;
@@ -96,9 +126,12 @@ void whole_add(struct work *w)
 	bool unclear = is_unclear(w);
 	for (uint32_t i = 0; i < node_pods_count(w->pods); i++) {
 		const struct node_pod *pod = node_pods_at(w->pods, i);
-		if (is_whole(pod)) {
+		bool holds = is_whole(pod) || (pod->capacity && !work_pod_is_over(pod));
+		if (holds && pod->told_count > 0) {
+			add_told(w, pod, taken);
+		} else if (is_whole(pod)) {
 			look_at(w, pod, taken, &lack);
-		} else if (pod->capacity && pod->uuid_count == 0 && !work_pod_is_over(pod)) {
+		} else if (holds && pod->uuid_count == 0) {
 			/* It holds one and has not said which. */
 			add_lack(&lack, NULL, 1);
 		}
@@ -108,7 +141,9 @@ void whole_add(struct work *w)
 	}
 	for (uint32_t d = 0; d < devices; d++) {
 		if (!taken[d] && !w->usage->devices[d].shared) {
-			work_add_holder(w, lack.pod, d, SOURCE_ONLY_PLACE);
+			work_add_holder(w,
+				&(struct holding){
+					.pod = lack.pod, .device = d, .source = SOURCE_ONLY_PLACE});
 		}
 	}
 }
@@ -118,6 +153,7 @@ size_t whole_most(const struct work *w)
 	size_t most = w->sample->device_count;
 	for (uint32_t i = 0; i < node_pods_count(w->pods); i++) {
 		const struct node_pod *pod = node_pods_at(w->pods, i);
+		most += is_whole(pod) ? pod->told_count : 0;
 		for (uint32_t d = 0; is_whole(pod) && d < w->sample->device_count; d++) {
 			most += was_seen(w, pod, d);
 		}

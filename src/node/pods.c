@@ -15,7 +15,10 @@
 struct held {
 	struct node_pod pod;
 	struct arena arena; /* owns the pod's text */
+	struct arena told;  /* owns what the kubelet said of it */
 	uint32_t mark;	    /* of the relist that saw it last */
+	uint64_t since;	    /* the last question before it was known */
+	uint64_t heard;	    /* the last question that its name was told to */
 };
 
 struct node_pods {
@@ -24,6 +27,7 @@ struct node_pods {
 	} all; /* owned */
 	struct map by_uid;
 	uint32_t mark;
+	uint64_t asked; /* questions to the kubelet */
 };
 
 static bool uid_same(const void *owner, uint32_t slot, const void *key)
@@ -42,6 +46,7 @@ struct node_pods *node_pods_create(void)
 static void held_free(struct held *h)
 {
 	arena_finish(&h->arena);
+	arena_finish(&h->told);
 	free(h);
 }
 
@@ -87,7 +92,7 @@ static struct held *held_make(const struct node_pod *pod)
 {
 	struct held *h = xcalloc(1, sizeof *h);
 	struct arena *a = &h->arena;
-	a->block_bytes = POD_BLOCK_BYTES;
+	a->block_bytes = h->told.block_bytes = POD_BLOCK_BYTES;
 	h->pod = *pod;
 	h->pod.uid = copy_text(a, pod->uid);
 	h->pod.ns = arena_strdup(a, text_or(pod->ns, ""));
@@ -98,6 +103,8 @@ static struct held *held_make(const struct node_pod *pod)
 	h->pod.mps_memory = copy_text(a, pod->mps_memory);
 	h->pod.seen = NULL;
 	h->pod.seen_count = 0;
+	h->pod.told = NULL;
+	h->pod.told_count = 0;
 	copy_lists(a, &h->pod, pod);
 	return h;
 }
@@ -105,6 +112,17 @@ static struct held *held_make(const struct node_pod *pod)
 static uint32_t slot_of(const struct node_pods *p, const char *uid)
 {
 	return map_find(&p->by_uid, hash_text(uid), uid);
+}
+
+static struct held *held_named(const struct node_pods *p, const char *ns, const char *name)
+{
+	for (size_t i = 0; i < p->all.count; i++) {
+		struct held *h = p->all.items[i];
+		if (text_equals(h->pod.ns, ns) && text_equals(h->pod.name, name)) {
+			return h;
+		}
+	}
+	return NULL;
 }
 
 static void see(struct held *h, const char *uuid)
@@ -126,6 +144,61 @@ static void keep_seen(struct held *h, const struct held *former)
 	}
 }
 
+static void keep_told(struct held *h, struct held *former)
+{
+	h->told = former->told;
+	h->pod.told = former->pod.told;
+	h->pod.told_count = former->pod.told_count;
+	h->since = former->since;
+	h->heard = former->heard;
+	former->told = (struct arena){0};
+}
+
+void node_pods_ask(struct node_pods *p)
+{
+	p->asked++;
+}
+
+static bool same_devices(const struct node_pod *pod, const struct node_device *devices, uint32_t n)
+{
+	bool same = pod->told_count == n;
+	for (uint32_t i = 0; same && i < n; i++) {
+		same = text_equals(pod->told[i].uuid, devices[i].uuid) &&
+		       text_equals(pod->told[i].container, devices[i].container);
+	}
+	return same;
+}
+
+static void tell(struct held *h, const struct node_device *devices, uint32_t count)
+{
+	uint32_t n = count < NODE_TOLD_MAX ? count : NODE_TOLD_MAX;
+	if (same_devices(&h->pod, devices, n)) {
+		return;
+	}
+	arena_reset(&h->told);
+	struct node_device *told = ARENA_ARRAY(&h->told, struct node_device, n + 1);
+	for (uint32_t i = 0; i < n; i++) {
+		told[i] = (struct node_device){.uuid = copy_text(&h->told, devices[i].uuid),
+			.container = copy_text(&h->told, devices[i].container)};
+	}
+	h->pod.told = told;
+	h->pod.told_count = n;
+}
+
+void node_pods_told(struct node_pods *p, const char *ns, const char *name,
+	const struct node_device *devices, uint32_t count)
+{
+	struct held *h = held_named(p, ns, name);
+	if (h == NULL) {
+		return;
+	}
+	bool twice = h->heard == p->asked;
+	h->heard = p->asked;
+	if (h->since < p->asked) {
+		tell(h, devices, twice ? 0 : count);
+	}
+}
+
 void node_pods_saw(struct node_pods *p, const char *uid, const char *uuid)
 {
 	uint32_t slot = text_empty(uid) ? MAP_NONE : slot_of(p, uid);
@@ -143,8 +216,10 @@ bool node_pods_set(struct node_pods *p, const struct node_pod *pod)
 	/* Made first: what it is copied from may be of this very table. */
 	struct held *h = held_make(pod);
 	h->mark = p->mark;
+	h->since = p->asked;
 	if (slot != MAP_NONE) {
 		keep_seen(h, p->all.items[slot]);
+		keep_told(h, p->all.items[slot]);
 		held_free(p->all.items[slot]);
 		p->all.items[slot] = h;
 	} else {
@@ -243,13 +318,8 @@ const struct node_pod *node_pods_of_cgroup(const struct node_pods *p, const char
 
 const struct node_pod *node_pods_named(const struct node_pods *p, const char *ns, const char *name)
 {
-	for (size_t i = 0; i < p->all.count; i++) {
-		const struct node_pod *pod = &p->all.items[i]->pod;
-		if (text_equals(pod->ns, ns) && text_equals(pod->name, name)) {
-			return pod;
-		}
-	}
-	return NULL;
+	const struct held *h = held_named(p, ns, name);
+	return h != NULL ? &h->pod : NULL;
 }
 
 static bool is_among(const char **uuids, uint32_t count, const char *uuid)
@@ -271,6 +341,16 @@ bool node_pod_granted(const struct node_pod *p, const char *uuid)
 bool node_pod_seen(const struct node_pod *p, const char *uuid)
 {
 	return is_among(p->seen, p->seen_count, uuid);
+}
+
+bool node_pod_told(const struct node_pod *p, const char *uuid)
+{
+	for (uint32_t i = 0; i < p->told_count && !text_empty(uuid); i++) {
+		if (text_equals(p->told[i].uuid, uuid)) {
+			return true;
+		}
+	}
+	return false;
 }
 
 const struct node_container *node_pod_container(const struct node_pod *p, const char *id)

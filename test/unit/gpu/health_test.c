@@ -41,7 +41,8 @@ Test(figures, what_is_not_told_is_unknown)
 	(void)bed_look(b);
 	const struct gpu_reading *r = &bed_next(b)->devices[0];
 	for (int i = 0; i < FIGURE_COUNT; i++) {
-		bool told = i == FIGURE_XID || (i >= FIGURE_FB_FREE && i <= FIGURE_FB_TOTAL);
+		bool told = i == FIGURE_XID || i == FIGURE_COMPUTE_MODE ||
+			    (i >= FIGURE_FB_FREE && i <= FIGURE_FB_TOTAL);
 		cr_expect_eq(r->figures[i] != GPU_UNKNOWN, told, "figure %d", i);
 	}
 	cr_assert(r->answered);

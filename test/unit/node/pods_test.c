@@ -177,3 +177,67 @@ Test(pods, has_limits)
 	node_pods_remove(pods, "u7");
 	cr_assert(set("one-more", "x"));
 }
+
+/* What the kubelet tells. */
+
+static const struct node_device given[] = {{"GPU-1", "main"}, {"GPU-2", "side"}};
+
+static void told(const char *name, uint32_t count)
+{
+	node_pods_told(pods, "team", name, given, count);
+}
+
+Test(pods, what_the_kubelet_told_is_kept_as_long_as_the_pod)
+{
+	set("u1", "web");
+	node_pods_ask(pods);
+	told("web", 2);
+	const struct node_pod *pod = node_pods_find(pods, "u1");
+	cr_assert_eq(pod->told_count, 2);
+	cr_assert_str_eq(pod->told[1].uuid, "GPU-2");
+	cr_assert_str_eq(pod->told[1].container, "side");
+	cr_assert(node_pod_told(pod, "GPU-1"));
+	cr_assert_not(node_pod_told(pod, "GPU-3"));
+	cr_assert_not(node_pod_told(pod, ""));
+	set("u1", "web");
+	cr_assert_eq(node_pods_find(pods, "u1")->told_count, 2, "the watch says it anew");
+	node_pods_ask(pods);
+	told("other", 1);
+	cr_assert_eq(node_pods_find(pods, "u1")->told_count, 2, "an answer without it");
+	node_pods_ask(pods);
+	told("web", 1);
+	cr_assert_eq(node_pods_find(pods, "u1")->told_count, 1);
+	node_pods_remove(pods, "u1");
+	set("u1", "web");
+	cr_assert_eq(node_pods_find(pods, "u1")->told_count, 0);
+}
+
+Test(pods, a_new_pod_of_an_old_name_waits_for_a_new_answer)
+{
+	set("u1", "web");
+	node_pods_ask(pods);
+	node_pods_remove(pods, "u1");
+	set("u2", "web");
+	told("web", 1);
+	cr_assert_eq(node_pods_find(pods, "u2")->told_count, 0, "this was about the former one");
+	set("u2", "web");
+	told("web", 1);
+	cr_assert_eq(node_pods_find(pods, "u2")->told_count, 0, "and no later by being set again");
+	node_pods_ask(pods);
+	told("web", 1);
+	cr_assert_eq(node_pods_find(pods, "u2")->told_count, 1);
+}
+
+Test(pods, two_of_one_name_are_neither)
+{
+	set("u1", "web");
+	node_pods_ask(pods);
+	told("web", 1);
+	told("web", 0);
+	cr_assert_eq(node_pods_find(pods, "u1")->told_count, 0);
+	told("web", 2);
+	cr_assert_eq(node_pods_find(pods, "u1")->told_count, 0);
+	node_pods_ask(pods);
+	told("web", 1);
+	cr_assert_eq(node_pods_find(pods, "u1")->told_count, 1);
+}
