@@ -88,6 +88,10 @@ bool history_take(
 void history_settle(struct history *h, struct history_feed *f, int64_t now_ms);
 /* The same when the pod is gone: its minute is over. */
 void history_leave(struct history *h, struct history_feed *f);
+/* Takes over what another history knows by sources that this one does not know, or knows less of:
+ * a past that was read elsewhere. Both have the same window and half life, or nothing is taken. The
+ * other one is used up. False: nothing was taken. */
+bool history_adopt(struct history *h, struct history *past, int64_t now_ms);
 /* A run (of a Job) ended that lasted long enough to count (sizing.required_run_s). */
 void history_add_run(struct history *h);
 /* How full a serving framework's pool for keys and values is, METERED_GAUGE_FULL is all. */

@@ -41,8 +41,9 @@ struct workload {
 	struct workload_key key; /* name NULL: nobody owns the pod, and no group takes it */
 	struct owner_top top;
 	enum workload_type type;
-	const char *policy;  /* of the group, by name; NULL: none */
-	int32_t retention_s; /* 0: no group's, the usual one holds */
+	const char *gathered_by; /* the group; NULL: none takes the pod */
+	const char *policy;	 /* of the group, by name; NULL: none */
+	int32_t retention_s;	 /* 0: no group's, the usual one holds */
 };
 
 /* `groups` and `port` may be NULL. */

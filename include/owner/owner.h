@@ -14,6 +14,7 @@
 #define OWNER_OWNER_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/str.h"
 #include "model/pod.h"
@@ -43,10 +44,17 @@ struct owner_top {
 			      full */
 	struct view group; /* of the API, "" for core */
 	struct view name;  /* borrowed from the pod or from what the port handed out */
-	bool guessed;	   /* by name or by label: nobody has seen the reference */
+	const char *api_version, *uid; /* as the reference has them; NULL: nobody has seen it */
+	bool guessed;		       /* by name or by label: nobody has seen the reference */
+	bool pending;		       /* somebody is being asked: it may be another one soon */
 };
 
-enum owner_answer { OWNER_UNKNOWN, OWNER_NONE, OWNER_ABOVE };
+enum owner_answer {
+	OWNER_UNKNOWN,
+	OWNER_LATER, /* the same, and it is being asked for */
+	OWNER_NONE,
+	OWNER_ABOVE,
+};
 
 /* Who knows objects and their owners. */
 struct owner_port {
@@ -55,7 +63,14 @@ struct owner_port {
 	 * until the climb has ended. */
 	enum owner_answer (*above)(void *data, const char *ns, const struct owner_top *object,
 		struct owner *ret_owner);
+	/* Grows when something turned out to be otherwise than was answered; NULL: nothing does */
+	uint64_t (*version)(void *data);
 };
+
+/* May a reference say more of that object's owner than labels and names do? Whoever reads objects
+ * to answer leaves the others alone: those of kinds above which there is nothing that counts, and
+ * those whose names tell. */
+bool owner_is_worth_asking(const struct owner_top *object);
 
 /* `port` may be NULL: labels and names alone. */
 struct owner_top owner_top_of(const struct pod *pod, const struct owner_port *port);

@@ -2,8 +2,8 @@
  * until the hold is over nothing shrinks, then what was added goes step by step. Pure.
  *
  * A step is taken from the ALLOCATION, never from what an earlier step asked for: while that has
- * not arrived, a further signal says nothing new. What caps it ends it. Healing waits for no
- * history and no age of a pod; budgets are for whoever replaces pods.
+ * not arrived where the signal comes from, a further one says nothing new. What caps it ends it.
+ * Healing waits for no history and no age of a pod; budgets are for whoever replaces pods.
  *
  * The state is one container's. Beside the paused flag it can be found again from a
  * GPURecommendation (heal_restore). */
@@ -25,6 +25,7 @@
 #define HEAL_DOWN_MS	 1800000   /* between two steps down after the hold */
 #define HEAL_RESTARTS	 2	   /* so many */
 #define HEAL_RESTARTS_MS 600000	   /* within this after a shrink of ours undo it */
+#define HEAL_PROVEN_MS	 3600000   /* with it a pod did well for so long: it is no cause any more */
 #define HEAL_ROLLBACK_MS 259200000 /* and block another for so long */
 #define HEAL_LEAK_HOURS	 6	   /* of rising without a plateau, and */
 #define HEAL_LEAK_STEPS	 2	   /* so many steps: a leak */
@@ -55,19 +56,22 @@ struct heal_ask {
 	int64_t now_ms;
 	struct share allocated;	  /* what running pods have */
 	struct share recommended; /* what they should have without healing: hold_answer.target */
+	bool sure;		  /* enough is known now: what was added may go */
 	int64_t device_mib;	  /* usable memory of the largest GPU; 0: not known */
 
-	bool denied;	      /* since it was asked last */
-	enum blame blame;     /* if so: with others over their share it is theirs (C29). Where an
-				 enforced limit denied it: BLAME_OWN */
-	int64_t used_mib;     /* METERED_ABSENT: not known */
-	bool grows;	      /* its memory is of the growing class */
-	int32_t rising_hours; /* history_rising */
+	bool denied;	       /* since it was asked last */
+	enum blame blame;      /* if so: with others over their share it is theirs (C29). Where an
+				  enforced limit denied it: BLAME_OWN */
+	int64_t denied_of_mib; /* what those had, at most; 0: what is allocated */
+	int64_t used_mib;      /* METERED_ABSENT: not known */
+	bool grows;	       /* its memory is of the growing class */
+	int32_t rising_hours;  /* history_rising */
 	enum press_verdict press; /* of as many replicas as count (press_counts) */
+	int64_t pressed_milli;	  /* what those have, at most; 0: what is allocated */
 
 	int64_t shrunk_ms;	  /* when we last shrank it; 0: never */
 	struct share shrunk_from; /* what it had before */
-	int32_t restarts;	  /* of its containers since then, within HEAL_RESTARTS_MS */
+	int32_t restarts; /* since it came to a pod, within HEAL_RESTARTS_MS; of the worst one */
 };
 
 /* --- state --- */
@@ -87,7 +91,8 @@ struct heal {
 	bool leaking;	/* growth has stopped */
 };
 
-void heal_restore(struct heal *h, const struct recommended_healing *told, struct share target);
+void heal_restore(struct heal *h, const struct recommended_healing *told, struct share target,
+	const struct sizing *sizing);
 void heal_resume(struct heal *h);
 
 /* --- what follows --- */

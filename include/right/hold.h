@@ -27,6 +27,7 @@ struct hold_ask {
 				is known, else the status's target; while it is whole the whole GPU */
 	bool whole;	     /* it has not been converted yet */
 	struct share wanted; /* recommend_answer.target; 0: not known */
+	bool keeps_compute;  /* who scales on compute forbids us to change it (U14) */
 	int64_t blocked_ms;  /* nothing shrinks before (healing); 0: nothing blocks */
 	int64_t now_ms;
 };
@@ -42,11 +43,12 @@ enum hold_why {
 	HOLD_STALE,    /* nothing is heard */
 	HOLD_DELAY,    /* it has not been enough for long enough */
 	HOLD_HEALING,  /* blocked */
+	HOLD_SCALED,   /* the number of its pods follows from what they use */
 	HOLD_ACTIVE,   /* in use, and the policy shrinks idle ones only */
 	HOLD_WHYS
 };
 /* As in a condition's reason: Applied, BelowThreshold, Learning, Stale, ScaleDownDelay, Healing,
- * InUse, Unknown. */
+ * HorizontalScalerOnGPU, InUse, Unknown. */
 const char *hold_why_name(enum hold_why why);
 
 struct hold_part {

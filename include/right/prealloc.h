@@ -19,7 +19,7 @@ enum memory_class { MEMORY_UNDECIDED, MEMORY_GROWING, MEMORY_PREALLOCATED };
 /* How long the memory of one pod has been level. The caller's, one a pod; all zero at first. */
 struct prealloc_watch {
 	int64_t since_ms;
-	int64_t low_mib, high_mib;
+	int32_t low_mib, high_mib; /* at most HISTORY_MIB_MAX */
 };
 
 struct prealloc_look {

@@ -16,9 +16,10 @@
 struct press {
 	int32_t minute; /* the last one, since 1970 */
 	/* one bit a minute, the lowest is the last one */
-	uint32_t seen, full;
-	uint32_t told, waits; /* whether it waits was told, and it did */
-	uint32_t crowded;     /* the device was full */
+	uint32_t full;
+	/* of these no more than PRESS_MINUTES are looked at */
+	uint16_t told, waits; /* whether it waits was told, and it did */
+	uint16_t crowded;     /* the device was full */
 };
 
 struct press_look {

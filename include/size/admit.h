@@ -72,6 +72,9 @@ struct admit_verdict admit_judge(const struct admit_input *in);
 void admit_mutation(const struct admit_input *in, const struct admit_verdict *v, struct arena *a,
 	struct mutation *ret_mutation);
 
+/* By what of it the pod starts together with others; NULL: by nothing that is known. */
+const char *admit_gang(const struct pod *pod);
+
 /* Frameworks that take most of a GPU's memory at start whatever their share is. NULL, or its name.
  */
 const char *admit_preallocator(const struct container *c);

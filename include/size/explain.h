@@ -72,8 +72,13 @@ struct explain_failure {
 void explain_capacity_failed(struct str *out, const struct explain_failure *failure);
 void explain_doubled(struct str *out, const char *gpu, const char *other);
 /* C26: why a node rests, and for how long. */
-void explain_no_injection(struct str *out, const char *node,
-	const enum inject_doubt doubts[INJECT_FORMS], int64_t rests_s);
+struct explain_vain {
+	const char *node;
+	const char *class;		 /* of tenants, "": none; NULL: that of the capacity pods */
+	const enum inject_doubt *doubts; /* INJECT_FORMS of them */
+	int64_t rests_s;
+};
+void explain_no_injection(struct str *out, const struct explain_vain *v);
 /* "env sees no GPU, cdi …" */
 void explain_doubts(struct str *out, const enum inject_doubt doubts[INJECT_FORMS]);
 /* What keeps a whole-GPU pod from running. All text is borrowed. */

@@ -72,6 +72,8 @@ struct policy_choice {
 struct policy_choice policy_choose(const struct policy_set *set, const struct policy_subject *who);
 /* Does p's selector (if it has one) match? */
 bool policy_selects(const struct policy *p, const struct policy_subject *who);
+/* Does p's strategy for owners of that kind say that no recommendation is applied? */
+bool policy_never_sizes(const struct policy *p, const char *kind);
 /* The compiled-in policies, all in mode Recommend, so that nothing changes: what holds where
  * nothing else does; that of a kind of work (UNKNOWN: NULL); that of a name, in whatever case
  * (builtin-TYPE; NULL: none). */

@@ -2,6 +2,7 @@
 #include "history/history.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "track.h"
@@ -65,7 +66,9 @@ size_t history_bytes(const struct history *h)
 	size_t bytes = sizeof *h + (h->kv != NULL ? sizeof *h->kv : 0);
 	for (uint32_t i = 0; i < h->count; i++) {
 		const struct hours *hours = &h->tracks[i].hours;
+		const char *basis = h->tracks[i].basis;
 		bytes += sizeof h->tracks[i] + hours->count * sizeof *hours->cells;
+		bytes += basis != NULL ? strlen(basis) + 1 : 0;
 	}
 	return bytes;
 }
@@ -143,6 +146,17 @@ void history_leave(struct history *h, struct history_feed *f)
 	feed_close(h, f);
 }
 
+bool history_adopt(struct history *h, struct history *past, int64_t now_ms)
+{
+	bool taken = false,
+	     fits = h->window_s == past->window_s && h->half_life_s == past->half_life_s;
+	for (uint32_t i = 0; i < past->count && fits; i++) {
+		taken = track_adopt(h, &past->tracks[i], now_ms) || taken;
+	}
+	history_destroy(past);
+	return taken;
+}
+
 void history_add_run(struct history *h)
 {
 	h->runs += h->runs < INT32_MAX;
@@ -194,16 +208,16 @@ static int64_t minutes_of(const struct track *t, int64_t now_ms)
 	return compute < memory ? compute : memory;
 }
 
-/* Another one that is heard takes the lead if it knows enough and either the leader does not, or is
- * the worse source, or has been silent for as long as it takes to know enough. While neither knows
- * enough nothing is done by either, and the one shown is the one that is heard. */
+/* Another one takes the lead if it knows enough and the leader does not; or it is heard, and the
+ * leader is the worse source, or has been silent for as long as it takes to know enough. While
+ * neither knows enough nothing is done by either, and the one shown is the one that is heard. */
 static bool takes_lead(
 	const struct history *h, const struct track *t, const struct sizing *s, int64_t now_ms)
 {
 	const struct track *lead = &h->tracks[h->lead];
 	bool silent = !is_fresh(lead, now_ms);
 	if (!is_fresh(t, now_ms)) {
-		return false;
+		return is_enough(h, t, s, now_ms) && !is_enough(h, lead, s, now_ms);
 	}
 	if (!is_enough(h, lead, s, now_ms)) {
 		return is_enough(h, t, s, now_ms) ||

@@ -21,7 +21,7 @@ static void pack_track(struct str *out, const struct track *t)
 {
 	pack_u64(out, t->source);
 	pack_u64(out, t->estimated);
-	pack_text(out, t->basis);
+	pack_text(out, text_or(t->basis, ""));
 	pack_u64(out, t->samples);
 	pack_i64(out, t->first_ms);
 	pack_i64(out, t->last_ms);
@@ -87,7 +87,7 @@ static void unpack_track(struct unpack *u, const struct history *h, struct track
 	t->estimated = unpack_most(u, 1) != 0;
 	const char *basis = unpack_text(u);
 	u->bad |= basis == NULL || strlen(basis) > METERED_BASIS_MAX;
-	snprintf(t->basis, sizeof t->basis, "%s", u->bad ? "" : basis);
+	track_name(t, u->bad ? NULL : basis);
 	t->samples = (uint32_t)unpack_most(u, UINT32_MAX);
 	t->first_ms = unpack_time(u);
 	t->last_ms = unpack_time(u);
@@ -103,7 +103,7 @@ static bool has_twin(const struct history *h, const struct track *t)
 {
 	for (const struct track *other = h->tracks; other < t; other++) {
 		if (other->source == t->source && other->estimated == t->estimated &&
-			strcmp(other->basis, t->basis) == 0) {
+			text_equals(other->basis, t->basis)) {
 			return true;
 		}
 	}

@@ -1,7 +1,6 @@
 /* The samples of one source. */
 #include "track.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,19 +18,20 @@ void track_init(struct track *t, const struct history *h)
 
 void track_finish(struct track *t)
 {
+	free(t->basis);
+	t->basis = NULL;
 	hours_finish(&t->hours);
 }
 
 struct history_source track_source(const struct track *t)
 {
-	return (struct history_source){(enum metered_source)t->source, t->estimated,
-		t->basis[0] != '\0' ? t->basis : NULL};
+	return (struct history_source){(enum metered_source)t->source, t->estimated, t->basis};
 }
 
 static bool is_from(const struct track *t, const struct history_source *source)
 {
 	return t->source == source->source && t->estimated == source->estimated &&
-	       strncmp(t->basis, text_or(source->basis, ""), METERED_BASIS_MAX) == 0;
+	       strncmp(text_or(t->basis, ""), text_or(source->basis, ""), METERED_BASIS_MAX) == 0;
 }
 
 static uint32_t most_silent(const struct history *h)
@@ -56,6 +56,17 @@ static struct track *track_place(struct history *h)
 	return t;
 }
 
+void track_name(struct track *t, const char *basis)
+{
+	size_t n = strnlen(text_or(basis, ""), METERED_BASIS_MAX);
+	free(t->basis);
+	t->basis = NULL;
+	if (n > 0) {
+		t->basis = xcalloc(n + 1, 1);
+		memcpy(t->basis, basis, n);
+	}
+}
+
 struct track *track_touch(struct history *h, const struct history_source *source)
 {
 	for (uint32_t i = 0; i < h->count; i++) {
@@ -68,8 +79,35 @@ struct track *track_touch(struct history *h, const struct history_source *source
 	track_init(t, h);
 	t->source = (uint8_t)source->source;
 	t->estimated = source->estimated;
-	snprintf(t->basis, sizeof t->basis, "%s", text_or(source->basis, ""));
+	track_name(t, source->basis);
 	return t;
+}
+
+static int64_t minutes_of(const struct track *t, int64_t now_ms)
+{
+	int64_t compute = 0, memory = 0;
+	hours_observed(&t->hours, now_ms, &compute, &memory);
+	return compute < memory ? compute : memory;
+}
+
+/* Feeds of the one that it replaces see by the serial that they are of a former one. */
+bool track_adopt(struct history *h, struct track *from, int64_t now_ms)
+{
+	struct history_source source = track_source(from);
+	if (minutes_of(from, now_ms) == 0) {
+		return false;
+	}
+	struct track *t = track_touch(h, &source);
+	if (minutes_of(t, now_ms) >= minutes_of(from, now_ms)) {
+		return false;
+	}
+	track_finish(t);
+	*t = *from;
+	h->serial = h->serial < UINT16_MAX ? (uint16_t)(h->serial + 1) : 1;
+	t->serial = h->serial;
+	from->hours.cells = NULL;
+	from->basis = NULL;
+	return true;
 }
 
 struct track *track_find(const struct history *h, uint16_t serial)

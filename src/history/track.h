@@ -11,8 +11,8 @@ struct track {
 	uint16_t serial; /* 1 and up: names it also after another took its place */
 	uint8_t source;
 	bool estimated;
-	char basis[METERED_BASIS_MAX + 1]; /* "": not told */
 	uint32_t samples;
+	char *basis; /* owned; NULL: not told */
 	int64_t first_ms, last_ms;
 	struct levels compute;
 	struct recent recent;
@@ -35,6 +35,10 @@ struct history_source track_source(const struct track *t);
  * the longest goes, but never the one that leads. */
 struct track *track_touch(struct history *h, const struct history_source *source);
 struct track *track_find(const struct history *h, uint16_t serial); /* NULL: gone */
+/* A track of another history, whose hours go with it; `now_ms`: by which both are compared. */
+bool track_adopt(struct history *h, struct track *from, int64_t now_ms);
+/* On what it rests, cut to METERED_BASIS_MAX; NULL or empty: not told. */
+void track_name(struct track *t, const char *basis);
 void track_init(struct track *t, const struct history *h);
 void track_finish(struct track *t);
 /* A minute of one replica; `wall` as in history_sample. */

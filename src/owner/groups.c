@@ -212,9 +212,30 @@ static bool before(const struct workload_group *a, const struct workload_group *
 	return a->weight != b->weight ? a->weight > b->weight : strcmp(a->name, b->name) < 0;
 }
 
+/* Only its status is another: it matches as before. */
+static bool set_status(struct group *one, const struct workload_group *noun)
+{
+	struct workload_group *kept = &one->noun;
+	if (noun->generation == 0 || kept->generation != noun->generation ||
+		!text_equals(kept->uid, text_or(noun->uid, "")) ||
+		!text_equals(kept->status_accepted_reason, noun->status_accepted_reason)) {
+		return false;
+	}
+	kept->status_observed_generation = noun->status_observed_generation;
+	kept->status_pods = noun->status_pods;
+	kept->status_groups = noun->status_groups;
+	kept->status_accepted_ms = noun->status_accepted_ms;
+	kept->status_ready_ms = noun->status_ready_ms;
+	return true;
+}
+
 static bool set(struct groups *g, const struct workload_group *noun)
 {
 	size_t old = find(g, noun->name);
+	if (old < g->all.count && set_status(g->all.items[old], noun)) {
+		g->all.items[old]->mark = g->mark;
+		return true;
+	}
 	if (old < g->all.count) {
 		remove_at(g, old);
 	}
@@ -331,6 +352,7 @@ void workload_of(const struct groups *groups, const struct owner_port *port, con
 			w.key.group = NAME_GROUP;
 			w.key.kind = WORKLOAD_GROUP_KIND;
 			w.key.name = key;
+			w.gathered_by = g->noun.name;
 			w.policy = g->noun.policy;
 			w.retention_s = g->noun.retention_s;
 			*ret = w;

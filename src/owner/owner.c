@@ -2,6 +2,7 @@
 #include "owner/owner.h"
 
 #include "base/cleanup.h"
+#include "model/names.h"
 
 /* More than any chain that makes sense; a circle ends here. */
 #define CLIMB_MAX 8
@@ -82,7 +83,8 @@ static bool climb_by_label(struct owner_top *at, const struct pairs *labels)
 		*at = (struct owner_top){.group = view_of(label_steps[i].group),
 			.kind = label_steps[i].kind,
 			.name = view_of(name),
-			.guessed = true};
+			.guessed = true,
+			.pending = at->pending};
 		return true;
 	}
 	return false;
@@ -109,19 +111,25 @@ static bool climb_to(struct owner_top *at, struct view suffix, const char *group
 	at->group = view_of(group);
 	at->kind = kind;
 	at->guessed = true;
+	at->api_version = at->uid = NULL;
 	return true;
 }
 
-static bool climb_replica_set(struct owner_top *at, const struct pairs *labels)
+/* Who was made beside another pod lacks the label, and an annotation says what it will be. */
+static bool climb_replica_set(struct owner_top *at, const struct pod *pod)
 {
 	static const struct {
 		const char *label, *group, *kind;
 	} makers[] = {
 		{"rollouts-pod-template-hash", "argoproj.io", "Rollout"},
-		{"pod-template-hash", "apps", "Deployment"},
+		{LABEL_TEMPLATE_HASH, "apps", "Deployment"},
 	};
+	if (pod->beside) {
+		return climb_to(
+			at, view_of(pairs_get(&pod->notes, NOTE_SURGE_HASH)), "apps", "Deployment");
+	}
 	for (size_t i = 0; i < COUNT_OF(makers); i++) {
-		struct view hash = view_of(pairs_get(labels, makers[i].label));
+		struct view hash = view_of(pairs_get(&pod->labels, makers[i].label));
 		if (climb_to(at, hash, makers[i].group, makers[i].kind)) {
 			return true;
 		}
@@ -140,23 +148,58 @@ static bool climb_job(struct owner_top *at)
 	       climb_to(at, minute, "batch", "CronJob");
 }
 
-static bool climb_by_name(struct owner_top *at, const struct pairs *labels)
+static bool climb_by_name(struct owner_top *at, const struct pod *pod)
 {
 	if (is_kind(at, "apps", "ReplicaSet")) {
-		return climb_replica_set(at, labels);
+		return climb_replica_set(at, pod);
 	}
 	return is_kind(at, "batch", "Job") && climb_job(at);
 }
 
 /* --- by reference --- */
 
+/* As Kubernetes makes the ends of names: no vowels, nothing that looks like another. */
+static bool is_generated_end(struct view end)
+{
+	static const char alphabet[] = "bcdfghjklmnpqrstvwxz2456789";
+	bool good = end.n >= 5 && end.n <= 10;
+	for (size_t i = 0; i < end.n; i++) {
+		good = good && strchr(alphabet, end.p[i]) != NULL;
+	}
+	return good;
+}
+
+static bool has_generated_end(struct view name)
+{
+	size_t at = name.n;
+	while (at > 0 && name.p[at - 1] != '-') {
+		at--;
+	}
+	return at > 1 && is_generated_end((struct view){name.p + at, name.n - at});
+}
+
+bool owner_is_worth_asking(const struct owner_top *object)
+{
+	if (object->group.n == 0 || is_kind(object, "batch", "CronJob")) {
+		return false;
+	}
+	if (view_equals(object->group, "apps")) {
+		return is_kind(object, "apps", "ReplicaSet") && !has_generated_end(object->name);
+	}
+	struct owner_top job = *object;
+	return !is_kind(object, "batch", "Job") || !climb_job(&job);
+}
+
 static struct owner_top top_from(const struct owner *o)
 {
 	if (text_empty(o->kind) || text_empty(o->name) || text_empty(o->api_version)) {
 		return (struct owner_top){.kind = NULL};
 	}
-	return (struct owner_top){
-		.kind = o->kind, .group = group_of(o->api_version), .name = view_of(o->name)};
+	return (struct owner_top){.kind = o->kind,
+		.group = group_of(o->api_version),
+		.name = view_of(o->name),
+		.api_version = o->api_version,
+		.uid = o->uid};
 }
 
 /* Is what stands above the workload rather than this? */
@@ -176,7 +219,8 @@ static bool climb_by_reference(
 	struct owner owner = {0};
 	enum owner_answer answer =
 		port != NULL ? port->above(port->data, ns, at, &owner) : OWNER_UNKNOWN;
-	*ret_known = answer != OWNER_UNKNOWN;
+	*ret_known = answer == OWNER_NONE || answer == OWNER_ABOVE;
+	at->pending = at->pending || answer == OWNER_LATER;
 	if (answer != OWNER_ABOVE) {
 		return false;
 	}
@@ -185,6 +229,7 @@ static bool climb_by_reference(
 		return false;
 	}
 	above.guessed = at->guessed;
+	above.pending = at->pending;
 	*at = above;
 	return true;
 }
@@ -196,7 +241,7 @@ struct owner_top owner_top_of(const struct pod *pod, const struct owner_port *po
 		bool known = false;
 		bool climbed = climb_by_label(&at, &pod->labels) ||
 			       climb_by_reference(&at, pod->ns, port, &known) ||
-			       (!known && climb_by_name(&at, &pod->labels));
+			       (!known && climb_by_name(&at, pod));
 		if (!climbed) {
 			break;
 		}

@@ -85,10 +85,10 @@ static int64_t memory_limit(const struct heal_ask *ask)
 }
 
 /* The first step adds the policy's, the second of an hour half, the third is all of a device. */
-static int64_t memory_want(const struct heal_ask *ask, bool denied, int32_t step)
+static int64_t memory_want(const struct heal_ask *ask, int64_t allocated, bool denied, int32_t step)
 {
 	const struct sizing_heal *p = &ask->sizing->heal_memory;
-	int64_t base = larger(ask->used_mib, ask->allocated.mib);
+	int64_t base = larger(ask->used_mib, allocated);
 	if (denied && step >= 3 && ask->device_mib > 0) {
 		return larger(ask->device_mib, base);
 	}
@@ -103,13 +103,15 @@ static void raise_memory(
 {
 	const struct sizing *s = ask->sizing;
 	struct heal_half *m = &h->memory;
-	int64_t allocated = ask->allocated.mib;
+	/* Not what the largest pod has: that one may be the first that got the last step. */
+	int64_t had = denied ? ask->denied_of_mib : 0;
+	int64_t allocated = had > 0 ? had : ask->allocated.mib;
 	bool again = m->step > 0 && ask->now_ms - m->last_ms <= HEAL_AGAIN_MS;
 	if (is_awaited(m, allocated)) {
 		hold_on(m, s->heal_memory.hold_s, ask->now_ms);
 		return;
 	}
-	int64_t want = memory_want(ask, denied, again ? m->step + 1 : 1);
+	int64_t want = memory_want(ask, allocated, denied, again ? m->step + 1 : 1);
 	int64_t value = at_most(want, memory_limit(ask));
 	ret->uncapped.mib =
 		at_most(want, larger(round_up(allocated * 3 / 2, s->step_mem_mib), value));
@@ -174,8 +176,10 @@ static void raise_compute(struct heal *h, const struct heal_ask *ask, struct hea
 {
 	const struct sizing *s = ask->sizing;
 	struct heal_half *c = &h->compute;
-	int64_t allocated = ask->allocated.milli, most = (int64_t)s->max_percent * MILLI_PERCENT;
+	int64_t most = (int64_t)s->max_percent * MILLI_PERCENT;
+	int64_t allocated = ask->pressed_milli > 0 ? ask->pressed_milli : ask->allocated.milli;
 	if (is_awaited(c, allocated)) {
+		c->last_ms = ask->now_ms; /* how it does with it is known that much later */
 		hold_on(c, s->heal_compute.hold_s, ask->now_ms);
 		return;
 	}
@@ -223,9 +227,12 @@ static void roll_back(struct heal *h, const struct heal_ask *ask, struct heal_an
 	const int64_t hold_s = HEAL_ROLLBACK_MS / 1000;
 	h->rolled_ms = ask->shrunk_ms;
 	h->paused = true;
+	/* What was healed since then is more, and stays. */
+	int64_t milli = larger(h->compute.value, ask->shrunk_from.milli);
+	int64_t mib = larger(h->memory.value, ask->shrunk_from.mib);
 	h->compute = h->memory = (struct heal_half){0};
-	raise(&h->compute, ask->shrunk_from.milli, hold_s, ask->now_ms);
-	raise(&h->memory, ask->shrunk_from.mib, hold_s, ask->now_ms);
+	raise(&h->compute, milli, hold_s, ask->now_ms);
+	raise(&h->memory, mib, hold_s, ask->now_ms);
 	ret->saw = HEAL_RESTARTS_LOOP;
 	ret->acted = true;
 }
@@ -253,12 +260,16 @@ static void go_down(struct heal *h, const struct heal_ask *ask)
 	const struct sizing *s = ask->sizing;
 	struct sizing_heal compute = s->heal_compute;
 	compute.min_step *= MILLI_PERCENT;
-	step_down(&h->compute, &compute, (int64_t)s->step_percent * MILLI_PERCENT,
-		ask->recommended.milli, ask->now_ms);
-	step_down(&h->memory, &s->heal_memory, s->step_mem_mib, ask->recommended.mib, ask->now_ms);
+	/* Silence is no sign that less would do. */
+	if (ask->sure) {
+		step_down(&h->compute, &compute, (int64_t)s->step_percent * MILLI_PERCENT,
+			ask->recommended.milli, ask->now_ms);
+		step_down(&h->memory, &s->heal_memory, s->step_mem_mib, ask->recommended.mib,
+			ask->now_ms);
+	}
 	if (h->memory.value == 0) {
 		h->exhausted = false;
-		h->leaking = h->leaking && ask->rising_hours > 0;
+		h->leaking = h->leaking && (!ask->sure || ask->rising_hours > 0);
 	}
 }
 
@@ -274,7 +285,7 @@ static struct recommended_healing tell(const struct heal *h)
 	if (h->paused && h->rolled_ms > 0) {
 		kind = HEALING_ROLLBACK;
 	}
-	return (struct recommended_healing){kind, half->since_ms, half->until_ms, half->step};
+	return (struct recommended_healing){kind, half->step, half->since_ms, half->until_ms};
 }
 
 static void answer(const struct heal *h, const struct heal_ask *ask, struct heal_answer *ret)
@@ -304,11 +315,21 @@ void heal_step(struct heal *h, const struct heal_ask *ask, struct heal_answer *r
 	answer(h, ask, ret);
 }
 
-void heal_restore(struct heal *h, const struct recommended_healing *told, struct share target)
+/* The last step, or the last signal that was answered: the hold began with it. */
+static int64_t answered_ms(const struct recommended_healing *told, const struct sizing *s)
+{
+	int64_t hold_s = told->kind == HEALING_MEMORY	 ? s->heal_memory.hold_s
+			 : told->kind == HEALING_COMPUTE ? s->heal_compute.hold_s
+							 : HEAL_ROLLBACK_MS / 1000;
+	return larger(told->since_ms, told->until_ms - hold_s * 1000);
+}
+
+void heal_restore(struct heal *h, const struct recommended_healing *told, struct share target,
+	const struct sizing *sizing)
 {
 	struct heal_half half = {.since_ms = told->since_ms,
 		.until_ms = told->until_ms,
-		.last_ms = told->since_ms,
+		.last_ms = answered_ms(told, sizing),
 		.step = told->step};
 	*h = (struct heal){0};
 	if (told->kind == HEALING_COMPUTE || told->kind == HEALING_ROLLBACK) {

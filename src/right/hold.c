@@ -16,6 +16,7 @@ const char *hold_why_name(enum hold_why why)
 		[HOLD_STALE] = "Stale",
 		[HOLD_DELAY] = "ScaleDownDelay",
 		[HOLD_HEALING] = "Healing",
+		[HOLD_SCALED] = "HorizontalScalerOnGPU",
 		[HOLD_ACTIVE] = "InUse",
 	};
 	return names[why];
@@ -63,6 +64,8 @@ static void convert(const struct hold_ask *ask, struct hold_answer *ret)
 	struct hold_part part = check_shrink(ask, ask->facts.first_ms);
 	if (ask->wanted.milli == 0 || ask->wanted.mib == 0) {
 		part = wait(HOLD_UNKNOWN, 0);
+	} else if (ask->keeps_compute) {
+		part = wait(HOLD_SCALED, 0); /* memory alone makes no room for anybody */
 	} else if (ask->wanted.milli >= FULL_MILLI) {
 		part = wait(HOLD_SAME, 0);
 	} else if (!is_worth(FULL_MILLI, ask->wanted.milli, HOLD_MIN_MILLI, ask->sizing)) {
@@ -152,7 +155,13 @@ void hold_step(const struct hold_ask *ask, struct history_kept *kept, struct hol
 	struct half compute = {
 		ask->current.milli, ask->wanted.milli, HOLD_MIN_MILLI, &kept->compute, 0};
 	struct half memory = {ask->current.mib, ask->wanted.mib, HOLD_MIN_MIB, &kept->memory, 0};
-	ret->compute = judge(ask, &compute);
+	if (ask->keeps_compute) {
+		kept->compute = (struct history_lower){0};
+		compute.target = compute.current;
+		ret->compute = wait(HOLD_SCALED, 0);
+	} else {
+		ret->compute = judge(ask, &compute);
+	}
 	ret->memory = judge(ask, &memory);
 	ret->target = (struct share){compute.target, memory.target};
 	ret->changes = compute.target != compute.current || memory.target != memory.current;

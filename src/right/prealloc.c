@@ -16,16 +16,18 @@
 
 static bool is_level(const struct prealloc_watch *w)
 {
-	return (w->high_mib - w->low_mib) * 100 <= w->high_mib * LEVEL_PERCENT;
+	int64_t high = w->high_mib;
+	return (high - w->low_mib) * 100 <= high * LEVEL_PERCENT;
 }
 
 static void follow(struct prealloc_watch *w, const struct prealloc_look *look)
 {
 	struct prealloc_watch next = *w;
-	next.low_mib = look->used_mib < w->low_mib ? look->used_mib : w->low_mib;
-	next.high_mib = look->used_mib > w->high_mib ? look->used_mib : w->high_mib;
+	int32_t used = look->used_mib < HISTORY_MIB_MAX ? (int32_t)look->used_mib : HISTORY_MIB_MAX;
+	next.low_mib = used < w->low_mib ? used : w->low_mib;
+	next.high_mib = used > w->high_mib ? used : w->high_mib;
 	bool begins = w->since_ms == 0 || !is_level(&next);
-	*w = begins ? (struct prealloc_watch){look->now_ms, look->used_mib, look->used_mib} : next;
+	*w = begins ? (struct prealloc_watch){look->now_ms, used, used} : next;
 }
 
 enum memory_class prealloc_classify(
@@ -46,7 +48,7 @@ enum memory_class prealloc_classify(
 	if (look->now_ms - w->since_ms < LEVEL_FOR_MS) {
 		return now;
 	}
-	bool most = w->high_mib * 100 >= look->visible_mib * TAKEN_PERCENT;
+	bool most = (int64_t)w->high_mib * 100 >= look->visible_mib * TAKEN_PERCENT;
 	return most ? MEMORY_PREALLOCATED : MEMORY_GROWING;
 }
 

@@ -15,17 +15,16 @@ static void shift(struct press *p, int32_t minute)
 	}
 	uint32_t keep = by < 32 ? UINT32_MAX : 0;
 	uint32_t steps = by < 32 ? (uint32_t)by : 0;
-	p->seen = (p->seen & keep) << steps;
 	p->full = (p->full & keep) << steps;
-	p->told = (p->told & keep) << steps;
-	p->waits = (p->waits & keep) << steps;
-	p->crowded = (p->crowded & keep) << steps;
+	p->told = (uint16_t)((p->told & keep) << steps);
+	p->waits = (uint16_t)((p->waits & keep) << steps);
+	p->crowded = (uint16_t)((p->crowded & keep) << steps);
 	p->minute = minute;
 }
 
-static void set(uint32_t *bits, uint32_t bit, bool yes)
+static uint32_t with(uint32_t bits, uint32_t bit, bool yes)
 {
-	*bits = yes ? *bits | bit : *bits & ~bit;
+	return yes ? bits | bit : bits & ~bit;
 }
 
 void press_take(struct press *p, const struct press_look *look)
@@ -37,12 +36,15 @@ void press_take(struct press *p, const struct press_look *look)
 		return;
 	}
 	uint32_t bit = 1u << back;
-	p->seen |= bit;
-	set(&p->full, bit, look->compute * 100 >= look->share * PRESS_FULL_PERCENT);
-	set(&p->crowded, bit, look->device * 100 >= (int64_t)METERED_FULL * CROWDED_PERCENT);
+	bool full = look->compute * 100 >= look->share * PRESS_FULL_PERCENT;
+	bool crowded = look->device * 100 >= (int64_t)METERED_FULL * CROWDED_PERCENT;
+	bool told = look->throttled >= 0 || look->waiting >= 0;
+	bool waits = look->throttled >= THROTTLED || look->waiting > 0;
+	p->full = with(p->full, bit, full);
+	p->crowded = (uint16_t)with(p->crowded, bit, crowded);
 	/* What came once within the minute stays. */
-	p->told |= look->throttled >= 0 || look->waiting >= 0 ? bit : 0;
-	p->waits |= look->throttled >= THROTTLED || look->waiting > 0 ? bit : 0;
+	p->told = (uint16_t)(p->told | (told ? bit : 0));
+	p->waits = (uint16_t)(p->waits | (waits ? bit : 0));
 }
 
 static uint32_t count(uint32_t bits)

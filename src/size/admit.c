@@ -121,8 +121,12 @@ static enum reason judge_will(const struct admit_input *in, struct admit_verdict
 	if (v->choice.mode != MODE_AUTOMATE) {
 		return found(&v->facts, REASON_NOT_AUTOMATED, v->choice.policy->name);
 	}
-	bool is_owned = in->workload != NULL ? in->workload->key.name != NULL
-					     : owner_top_of(p, NULL).kind != NULL;
+	const char *kind =
+		in->workload != NULL ? in->workload->key.kind : owner_top_of(p, NULL).kind;
+	if (policy_never_sizes(v->choice.policy, kind)) {
+		return found(&v->facts, REASON_NEVER_SIZED, v->choice.policy->name);
+	}
+	bool is_owned = in->workload != NULL ? in->workload->key.name != NULL : kind != NULL;
 	if (p->owner.uid != NULL && !is_owned) {
 		return found(&v->facts, REASON_OWNER_UNKNOWN, p->owner.uid);
 	}
@@ -144,17 +148,23 @@ static bool scheduler_is_allowed(const struct admit_input *in)
 	return false;
 }
 
-static const char *gang_of(const struct admit_input *in)
+const char *admit_gang(const struct pod *pod)
 {
-	if (in->pod->has_group) {
+	if (pod->has_group) {
 		return "spec.schedulingGroup";
 	}
 	for (size_t i = 0; i < COUNT_OF(gang_labels); i++) {
-		if (pairs_get(&in->pod->labels, gang_labels[i]) != NULL) {
+		if (pairs_get(&pod->labels, gang_labels[i]) != NULL) {
 			return gang_labels[i];
 		}
 	}
-	return in->in_group ? "a group annotation" : NULL;
+	return NULL;
+}
+
+static const char *gang_of(const struct admit_input *in)
+{
+	const char *gang = admit_gang(in->pod);
+	return gang == NULL && in->in_group ? "a group annotation" : gang;
 }
 
 static bool is_bare(const struct pod *p)

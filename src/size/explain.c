@@ -22,6 +22,7 @@ static const char *const templates[REASON_COUNT] = {
 		"with the annotation " NOTE_GPU_FRACTION,
 	[REASON_NOT_AUTOMATED] =
 		"left whole: [policy {name} ]only recommends; set mode Automate to act on it",
+	[REASON_NEVER_SIZED] = "left whole: strategy Never for pods of its kind[, policy {name}]",
 	[REASON_DISABLED] = "gets no share: mode Disabled[, policy {name}]" ON_WAITING,
 	[REASON_EXCLUDED] = "gets no share: excluded by the annotation " NOTE_EXCLUDE
 			    " of the pod or by its namespace's default" ON_WAITING,
@@ -106,8 +107,15 @@ static const char *const templates[REASON_COUNT] = {
 	[REASON_CAPACITY_FAILED] = "needs[ {want}], but capacity pods do not come up[ on {node}]"
 				   "[: {value}][; next try in {next} s]",
 	[REASON_NO_INJECTION] =
-		"needs[ {want}], but no container gets a GPU by its name[ on {node}]"
+		"needs[ {want}], but no container[ of RuntimeClass {name}] gets a GPU by its name"
+		"[ on {node}]"
 		"[: {value}][; next try in {next} s]",
+	[REASON_PROVING] =
+		"needs[ {want}], and how a container[ of RuntimeClass {name}] gets a GPU "
+		"by its name is being tried[ on {node}][: {value}]",
+	[REASON_PROBE_ENDED] =
+		"needs[ {want}], but each probe of a container[ of RuntimeClass {name}] with a GPU "
+		"is ended[ on {node}][, {limit} in a row][: {value}][; next try in {next} s]",
 	[REASON_STARTS_IN_TURN] =
 		"has its share, and starts once[ {name}] on the same GPU is Ready, for both look "
 		"at their start how much memory is free[; at the latest in {next} s]",
@@ -142,6 +150,8 @@ static const char *const templates[REASON_COUNT] = {
 	[REASON_MEMORY_OVERUSE] =
 		"evicted, as far as its disruption budgets allow: it uses[ on GPU {gpu} {value}]"
 		"[, and {name}]",
+	[REASON_RIGHTSIZED] = "evicted, as far as its disruption budgets allow, so that the next "
+			      "pod gets the new share",
 	[REASON_WITHIN_SHARE] = "uses no more GPU memory than its share any longer",
 	[REASON_CONTENTION] = "a GPU had no memory left for it because of others",
 	[REASON_NO_CONTENTION] = "has not been short of GPU memory through others for a while",
@@ -301,6 +311,8 @@ static const struct {
 	[UNFIT_VOLUME] = {"cannot have the volume of claim {}",
 		"cannot have the volume of claim {}",
 		"cannot have the volumes, that of claim {} among them"},
+	[UNFIT_CLASS] = {"gives containers of RuntimeClass {} no GPU",
+		"give containers of RuntimeClass {} no GPU", NULL},
 	[UNFIT_CORDONED] = {"is cordoned", "are cordoned", NULL},
 	[UNFIT_NOT_READY] = {"is not ready", "are not ready", NULL},
 	[UNFIT_DRAINING] = {"is being drained", "are being drained", NULL},

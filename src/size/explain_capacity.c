@@ -4,7 +4,8 @@
 #include <stdio.h>
 
 /* Text from outside is shown, never more of it than helps. */
-#define SHOWN "%.80s"
+#define SHOWN	 "%.80s"
+#define SENTENCE "%.160s"
 
 void explain_orphaned(struct str *out, const struct explain_loss *l)
 {
@@ -32,7 +33,7 @@ void explain_capacity_failed(struct str *out, const struct explain_failure *f)
 			(long long)f->after_s);
 	}
 	if (!text_empty(f->detail)) {
-		str_append_format(out, ": " SHOWN, f->detail);
+		str_append_format(out, ": " SENTENCE, f->detail);
 	}
 	str_append_format(out, "; node " SHOWN " rests", text_or(f->node, "?"));
 	if (f->rests_s > 0) {
@@ -76,11 +77,15 @@ void explain_doubts(struct str *out, const enum inject_doubt doubts[INJECT_FORMS
 	}
 }
 
-void explain_no_injection(struct str *out, const char *node,
-	const enum inject_doubt doubts[INJECT_FORMS], int64_t rests_s)
+void explain_no_injection(struct str *out, const struct explain_vain *v)
 {
-	str_append_text(out, "no container gets this GPU by its name (");
-	explain_doubts(out, doubts);
-	str_append_format(
-		out, "); node " SHOWN " rests for %lld s", text_or(node, "?"), (long long)rests_s);
+	str_append_text(out, "no container ");
+	if (v->class != NULL) {
+		str_append_format(
+			out, "of RuntimeClass " SHOWN " ", *v->class != '\0' ? v->class : "none");
+	}
+	str_append_text(out, "gets this GPU by its name (");
+	explain_doubts(out, v->doubts);
+	str_append_format(out, "); node " SHOWN " rests for %s%lld s", text_or(v->node, "?"),
+		v->class != NULL ? "tenants of that class for " : "", (long long)v->rests_s);
 }

@@ -277,3 +277,13 @@ void policy_bound_share(
 		*mem_mib = clamp(*mem_mib, context_mib > 0 ? context_mib : MODEL_CONTEXT_MIB, 0);
 	}
 }
+
+bool policy_never_sizes(const struct policy *p, const char *kind)
+{
+	for (uint32_t i = 0; i < p->rollout.kind_count; i++) {
+		if (text_equals(p->rollout.kinds[i].kind, kind)) {
+			return p->rollout.kinds[i].strategy == ROLLOUT_NEVER;
+		}
+	}
+	return false;
+}

@@ -73,3 +73,40 @@ Test(track, a_source_is_told_from_another_by_anything)
 	cr_expect_eq(h->count, HISTORY_SOURCES);
 	cr_expect_null(track_find(h, gone));
 }
+
+static struct history *told_by(enum metered_source source, int minutes, int64_t from_ms)
+{
+	static const struct sizing sizing = SIZING_DEFAULT;
+	struct history *told = history_create();
+	struct history_feed feed = {0};
+	history_fit(told, &sizing, from_ms);
+	for (int i = 0; i < minutes; i++) {
+		struct history_sample s = {.source = {source, false, NULL},
+			.at_ms = from_ms + i * INT64_C(60000),
+			.compute = 20000,
+			.wall = METERED_FULL,
+			.mem_bytes = INT64_C(1) << 30};
+		cr_assert(history_take(told, &feed, &s, s.at_ms));
+	}
+	history_leave(told, &feed);
+	return told;
+}
+
+Test(track, a_past_is_adopted_where_it_knows_more)
+{
+	static const struct sizing sizing = SIZING_DEFAULT;
+	int64_t from = INT64_C(1790000040000), now = from + 600 * INT64_C(60000);
+	struct history *told = told_by(METERED_PROMETHEUS, 10, now - 10 * INT64_C(60000));
+	cr_expect(history_adopt(told, told_by(METERED_PROMETHEUS, 600, from), now));
+	cr_expect_eq(history_judge(told, &sizing, now, true).compute_minutes, 600);
+	cr_expect_not(
+		history_adopt(told, told_by(METERED_PROMETHEUS, 5, from), now), "it knows less");
+	cr_expect(history_adopt(told, told_by(METERED_AGENT, 5, from), now), "another source");
+	cr_expect_eq(history_judge(told, &sizing, now, true).compute_minutes, 600);
+	struct history *other = told_by(METERED_EXPORTER, 5, from);
+	struct sizing longer = sizing;
+	longer.window_s *= 2;
+	history_fit(other, &longer, now);
+	cr_expect_not(history_adopt(told, other, now), "of another window");
+	history_destroy(told);
+}

@@ -311,6 +311,30 @@ Test(groups, a_relist_forgets_what_is_gone_and_keeps_what_was_unreadable)
 	scene_finish(&s);
 }
 
+/* Every word of its status would else have all pods looked at again. */
+Test(groups, a_status_alone_changes_no_pod)
+{
+	struct scene s;
+	scene_init(&s);
+	s.group.uid = "u";
+	s.group.generation = 3;
+	s.group.status_accepted_reason = "Accepted";
+	cr_assert(set(&s));
+	uint64_t version = groups_version(s.groups);
+	s.group.status_pods = 7;
+	s.group.status_groups = 2;
+	s.group.status_observed_generation = 3;
+	cr_assert(set(&s));
+	cr_expect_eq(groups_version(s.groups), version);
+	cr_expect_eq(groups_at(s.groups, 0)->status_pods, 7);
+	cr_expect_eq(groups_at(s.groups, 0)->status_groups, 2);
+	s.group.generation = 4;
+	cr_assert(set(&s));
+	cr_expect_gt(groups_version(s.groups), version);
+	cr_expect_eq(groups_count(s.groups), 1);
+	scene_finish(&s);
+}
+
 Test(groups, there_is_an_end)
 {
 	struct scene s;

@@ -74,6 +74,20 @@ Test(owner, c4_names_tell_the_owner_above)
 }
 
 /* A label of Knative leads on from the Deployment that the name told of. */
+/* It lacks the label yet; an annotation has what that will be. */
+Test(owner, C24_a_pod_beside_another_is_of_the_same_deployment)
+{
+	struct pair note = {"aliquot.dev/surge-hash", "7d"};
+	struct pod pod = {.owner = {"apps/v1", "ReplicaSet", "web-7d", "uid"},
+		.notes = {&note, 1},
+		.beside = true};
+	struct owner_top top = owner_top_of(&pod, NULL);
+	cr_expect_str_eq(top.kind, "Deployment");
+	cr_expect(view_equals(top.name, "web"));
+	pod.beside = false;
+	cr_expect_str_eq(owner_top_of(&pod, NULL).kind, "ReplicaSet");
+}
+
 Test(owner, steps_follow_each_other)
 {
 	struct pair labels[] = {
@@ -119,7 +133,7 @@ static struct owner_top climb(const struct known *known, struct owner first)
 {
 	struct pair hash = {"pod-template-hash", "abc"};
 	struct pod pod = {.ns = "team", .owner = first, .labels = {&hash, 1}};
-	struct owner_port port = {(void *)(uintptr_t)known, look_up};
+	struct owner_port port = {(void *)(uintptr_t)known, look_up, NULL};
 	return owner_top_of(&pod, &port);
 }
 
@@ -145,6 +159,42 @@ Test(owner, references_beat_names)
 		"new", true);
 }
 
+Test(owner, what_is_being_asked_for_is_told_and_names_do_meanwhile)
+{
+	const struct known known[] = {
+		{"Gadget", "g", {"example.com/v1", "Factory", "f", "u"}, OWNER_ABOVE},
+		{"Factory", "f", {0}, OWNER_LATER},
+		{"ReplicaSet", "web-abc", {0}, OWNER_LATER},
+		{NULL, NULL, {0}, OWNER_UNKNOWN},
+	};
+	struct owner_top top = climb(known, (struct owner){"example.com/v1", "Gadget", "g", "u"});
+	ends_at(top, "Factory", "f", false);
+	cr_expect(top.pending);
+	top = climb(known, (struct owner){"apps/v1", "ReplicaSet", "web-abc", "u"});
+	ends_at(top, "Deployment", "web", true);
+	cr_expect(top.pending);
+	cr_expect_not(climb(known, (struct owner){"apps/v1", "ReplicaSet", "x-abc", "u"}).pending);
+}
+
+Test(owner, only_what_a_reference_may_tell_is_worth_asking)
+{
+	static const struct {
+		const char *group, *kind, *name;
+		bool worth;
+	} rows[] = {{"apps", "Deployment", "web", false}, {"apps", "StatefulSet", "db", false},
+		{"apps", "ReplicaSet", "web-7d4b9c6f5x", false},
+		{"apps", "ReplicaSet", "web", true}, {"apps", "ReplicaSet", "web-abc", true},
+		{"", "ReplicationController", "rc", false}, {"batch", "CronJob", "c", false},
+		{"batch", "Job", "train", true}, {"batch", "Job", "nightly-29384756", false},
+		{"jobset.x-k8s.io", "JobSet", "s", true}, {"example.com", "Gadget", "g", true}};
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct owner_top top = {.group = view_of(rows[i].group),
+			.kind = rows[i].kind,
+			.name = view_of(rows[i].name)};
+		cr_expect_eq(owner_is_worth_asking(&top), rows[i].worth, "row %zu", i);
+	}
+}
+
 /* A Deployment is the workload although an operator made it; a Job is not if a CronJob did; what
  * nobody has heard of is followed to the top. */
 Test(owner, the_climb_ends_where_people_look)
@@ -163,8 +213,12 @@ Test(owner, the_climb_ends_where_people_look)
 	ends_at(climb(known, (struct owner){"apps/v1", "Deployment", "llm", "u"}), "Deployment",
 		"llm", false);
 	ends_at(climb(known, (struct owner){"batch/v1", "Job", "j", "u"}), "TrainJob", "t", false);
-	ends_at(climb(known, (struct owner){"example.com/v1", "Gadget", "g", "u"}), "Factory", "f",
-		false);
+	struct owner_top factory =
+		climb(known, (struct owner){"example.com/v1", "Gadget", "g", "g-u"});
+	ends_at(factory, "Factory", "f", false);
+	cr_expect_str_eq(factory.api_version, "example.com/v1");
+	cr_expect_str_eq(factory.uid, "u", "of the object that was referred to");
+	cr_expect_null(climb(known, (struct owner){"apps/v1", "ReplicaSet", "x-abc", "u"}).uid);
 	ends_at(climb(known, (struct owner){"ray.io/v1", "RayCluster", "c-x7k", "u"}), "RayJob",
 		"r", false);
 }

@@ -20,6 +20,7 @@ static void set_up(void)
 		.now_ms = START,
 		.allocated = {300, 8 * GIB},
 		.recommended = {300, 8 * GIB},
+		.sure = true,
 		.device_mib = 80 * GIB,
 		.blame = BLAME_OWN,
 		.used_mib = METERED_ABSENT};
@@ -87,6 +88,20 @@ Test(heal, H3_after_an_hour_it_is_a_first_one_again)
 	cr_expect_eq(last.told.step, 1);
 }
 
+Test(heal, H3_who_has_not_got_the_last_step_asks_for_no_other)
+{
+	deny(0);
+	/* One replica has it, and those that wait for theirs end again. */
+	for (int i = 0; i < 5; i++) {
+		ask.denied_of_mib = 8 * GIB;
+		cr_assert_eq(deny(5 * MINUTE)->target.mib, 9 * GIB + 768);
+		cr_assert_eq(last.told.step, 1);
+		cr_assert_eq(last.told.until_ms, ask.now_ms + 24 * HOUR, "it is held for them");
+	}
+	ask.denied_of_mib = 9 * GIB + 768;
+	cr_expect_eq(deny(5 * MINUTE)->target.mib, 14 * GIB + 768);
+}
+
 /* kubernetes/autoscaler#9521: a bump that feeds on itself. */
 Test(heal, H4_a_cap_ends_it)
 {
@@ -149,6 +164,23 @@ Test(heal, H5_it_stays_for_the_hold_and_goes_step_by_step)
 	cr_expect_eq(heal.memory.value, 0);
 }
 
+Test(heal, H5_nothing_goes_while_too_little_is_known)
+{
+	deny(0);
+	ask.press = PRESS_MORE;
+	step();
+	ask.recommended = (struct share){100, 1 * GIB};
+	ask.sure = false;
+	for (int hour = 0; hour < 48; hour++, ask.now_ms += HOUR) {
+		cr_assert_eq(step()->target.mib, 9 * GIB + 768, "hour %d", hour);
+		cr_assert_eq(last.target.milli, 400);
+		cr_assert(last.healing);
+	}
+	ask.sure = true;
+	cr_expect_lt(step()->target.mib, 9 * GIB + 768);
+	cr_expect_lt(last.target.milli, 400);
+}
+
 Test(heal, H6_pressure_adds_ten_points_at_least)
 {
 	ask.press = PRESS_MORE;
@@ -169,6 +201,25 @@ Test(heal, H6_pressure_adds_ten_points_at_least)
 		cr_expect_eq(step()->target.milli, then[i], "%lld", (long long)last.target.milli);
 	}
 	cr_expect(last.capped);
+}
+
+Test(heal, H6_who_has_not_got_the_last_step_asks_for_no_other)
+{
+	ask.press = PRESS_MORE;
+	step();
+	for (int i = 0; i < 5; i++) {
+		ask.now_ms += 10 * MINUTE;
+		ask.press = PRESS_MORE;
+		ask.pressed_milli = 300; /* one replica has 400 */
+		cr_assert_eq(step()->target.milli, 400);
+	}
+	/* It comes to them: ten minutes with it tell whether it does. */
+	for (int minute = 1; minute <= 10; minute++) {
+		ask.now_ms += MINUTE;
+		ask.press = PRESS_MORE;
+		ask.pressed_milli = 400;
+		cr_assert_eq(step()->target.milli, minute < 10 ? 400 : 550, "minute %d", minute);
+	}
 }
 
 Test(heal, H6_no_more_than_the_policy_allows)
@@ -253,6 +304,18 @@ Test(heal, H11_a_shrink_that_breaks_it_is_undone)
 	cr_expect_not(heal.paused);
 }
 
+Test(heal, H11_what_was_healed_since_the_shrink_is_not_undone_with_it)
+{
+	ask.allocated = ask.recommended = (struct share){200, 8 * GIB};
+	ask.shrunk_ms = START - 5 * MINUTE;
+	ask.shrunk_from = (struct share){400, 8 * GIB};
+	cr_assert_eq(deny(0)->target.mib, 9 * GIB + 768);
+	ask.restarts = 2;
+	ask.now_ms += MINUTE;
+	cr_expect_eq(step()->target.milli, 400);
+	cr_expect_eq(last.target.mib, 9 * GIB + 768);
+}
+
 Test(heal, H12_a_leak_stops_growing)
 {
 	ask.grows = true;
@@ -323,7 +386,8 @@ Test(heal, it_is_found_again_after_a_restart)
 	deny(0);
 	deny(20 * MINUTE);
 	struct heal again;
-	heal_restore(&again, &last.told, last.target);
+	heal_restore(&again, &last.told, last.target, &sizing);
+	cr_expect_eq(again.memory.last_ms, START + 20 * MINUTE);
 	cr_expect_eq(again.memory.value, heal.memory.value);
 	cr_expect_eq(again.memory.until_ms, heal.memory.until_ms);
 	cr_expect_eq(again.memory.step, 2);
@@ -332,7 +396,7 @@ Test(heal, it_is_found_again_after_a_restart)
 	ask.now_ms += 5 * HOUR;
 	cr_expect_eq(step()->target.mib, 14 * GIB + 768);
 	struct recommended_healing none = {0};
-	heal_restore(&again, &none, last.target);
+	heal_restore(&again, &none, last.target, &sizing);
 	cr_expect_eq(again.memory.value, 0);
 }
 

@@ -240,3 +240,20 @@ Test(hold, whatever_happens_nothing_shrinks_below_what_a_day_asked_for)
 	cr_expect_gt(grew, 20, "%d", grew);
 	cr_expect_gt(shrank, 20, "%d", shrank);
 }
+
+Test(hold, U14_compute_stays_where_somebody_scales_on_it_and_memory_does_not)
+{
+	struct history_kept kept = {0};
+	struct hold_ask ask = ask_of((struct share){300, 7168}, (struct share){550, 14336});
+	ask.keeps_compute = true;
+	struct hold_answer a = step(&ask, &kept);
+	cr_expect_eq(a.target.milli, 300);
+	cr_expect_eq(a.target.mib, 14336);
+	cr_expect_eq(a.compute.why, HOLD_SCALED);
+	cr_expect_str_eq(hold_why_name(a.compute.why), "HorizontalScalerOnGPU");
+	ask.whole = true;
+	ask.current = (struct share){1000, 81920};
+	a = step(&ask, &kept);
+	cr_expect_not(a.changes, "nor is one that is whole converted");
+	cr_expect_eq(a.compute.why, HOLD_SCALED);
+}

@@ -143,6 +143,24 @@ Test(recommended, o6_only_automate_applies_it)
 	judged(&s, REASON_DISABLED);
 }
 
+Test(recommended, the_strategy_never_applies_none)
+{
+	struct scene s;
+	struct rollout_kind kinds[] = {
+		{"DaemonSet", ROLLOUT_NEVER}, {"StatefulSet", ROLLOUT_ON_CREATE}};
+	scene_init(&s);
+	s.policy.rollout.kinds = kinds;
+	s.policy.rollout.kind_count = COUNT_OF(kinds);
+	judged(&s, REASON_CONVERTED);
+	kinds[1].strategy = ROLLOUT_NEVER;
+	struct admit_verdict v = judged(&s, REASON_NEVER_SIZED);
+	cr_expect_str_eq(v.facts.name, "own");
+	s.in.workload = NULL;
+	judged(&s, REASON_NEVER_SIZED);
+	note(&s, NOTE_GPU_FRACTION, "0.5");
+	judged(&s, REASON_CONVERTED);
+}
+
 /* Installing changes no pod: without a person's policy nothing is automated. */
 Test(recommended, o7_no_built_in_applies_it)
 {
