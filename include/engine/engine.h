@@ -18,6 +18,7 @@
 
 #include "model/change.h"
 #include "model/plan.h"
+#include "model/share.h"
 #include "world/world.h"
 
 struct engine_config {
@@ -81,16 +82,12 @@ int64_t engine_next_deadline(const struct engine *e);
 /* GPUs of the node that get no new tenants because its agent told that they are not healthy. */
 uint32_t engine_unhealthy(const struct engine *e, const char *node);
 
-/* What became of a share that was asked for by CHANGE_SHARE, the worse the later. */
-enum share_state {
-	SHARE_UNASKED,	/* nothing was, or the tenant is gone */
-	SHARE_HELD,	/* it has it */
-	SHARE_UNDERWAY, /* it gets it, or something else has to end first */
-	SHARE_QUOTA,	/* a quota has no room for it */
-	SHARE_NO_ROOM,	/* its GPU has none */
-	SHARE_FIXED,	/* it cannot be changed while it runs */
-};
+/* What became of a share that was asked for by CHANGE_SHARE. */
 enum share_state engine_share_state(const struct engine *e, const char *uid);
+void engine_share_fate(const struct engine *e, const char *uid, struct share_fate *ret);
+
+/* Is it taking that pod down, or another one of its owner? */
+bool engine_evicts(const struct engine *e, const char *uid);
 
 /* Should the agent of this node of the world be asked? */
 bool engine_wants_state(const struct engine *e, uint32_t node);

@@ -26,6 +26,7 @@ struct hook_view {
 	const char *(*zero_quota)(void *data, const struct pod *pod);
 	/* NULL: there are none */
 	const struct groups *(*groups)(void *data);
+	const struct owner_port *owners; /* borrowed; NULL: nobody knows more than the pod says */
 	/* NULL: nothing is recommended */
 	const struct advised *(*recommendation)(void *data, const struct workload_key *workload);
 	/* REASON_NONE, or C2's reason why no pod of this namespace is converted now */

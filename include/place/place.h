@@ -35,10 +35,11 @@ struct place_node {
 	int64_t free_cpu_milli;
 	int64_t free_mem_bytes;
 	int64_t free_slots;
-	int64_t free_gpus;   /* GPUs that nobody has asked for */
-	int64_t gpu_mem_mib; /* of one GPU here, as far as labels tell; 0: unknown */
-	bool no_grants;	     /* cordoned, not ready, being drained */
-	bool no_opening;     /* capacity pods failed here lately */
+	int64_t free_gpus;		 /* GPUs that nobody has asked for */
+	int64_t gpu_mem_mib;		 /* of one GPU here, as far as labels tell; 0: unknown */
+	bool no_grants;			 /* cordoned, not ready, being drained */
+	bool no_opening;		 /* capacity pods failed here lately */
+	const struct inject_void *voids; /* borrowed; the first of them, NULL: none */
 	uint32_t kept_apart; /* the `apart` of a request whose pod must not come here; 0: none */
 	bool serves_dra, serves_kai; /* C27, as far as the node's own object does not tell */
 	/* what is left of the node's other resources: a piece of the snapshot's `others` */

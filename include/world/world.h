@@ -49,21 +49,24 @@ struct world_gpu {
 	bool is_kai;			      /* C27: KAI's scheduler gave it its GPU */
 	bool waiting_shown;		      /* its condition Placed says False */
 	bool overuse_shown, contention_shown; /* its conditions of these names say True */
-	int64_t gpu_oom_ms;		      /* as the pod's */
-	enum reason told; /* in the condition Placed, whatever it says; NONE: nothing of ours */
-	int64_t told_ms;  /* when that was written; 0: there is no such condition */
-	uint64_t stamp;	  /* another one whenever the object was set again */
-	bool gated;	  /* our gate is still on it */
-	bool mps;	  /* a client of MPS, or the capacity pod of such */
+	int64_t gpu_oom_ms, failed_ms;	      /* as the pod's */
+	enum reason told;    /* in the condition Placed, whatever it says; NONE: nothing of ours */
+	int64_t told_ms;     /* when that was written; 0: there is no such condition */
+	uint64_t stamp;	     /* another one whenever the object was set again */
+	bool gated;	     /* our gate is still on it */
+	bool beside, surged; /* as the pod's: a surge is under way (C24) */
+	bool mps;	     /* a client of MPS, or the capacity pod of such */
 	bool other_gates, unschedulable; /* the last: the scheduler could not bind it */
 	int64_t gpus;			 /* nvidia.com/gpu it asks for */
 	struct world_claim **claims; /* owned list; of tenants with our gate, and pending ones */
 	uint32_t claim_count;
 	int64_t created_ms;
+	uint32_t restarts; /* of all its containers */
+	bool ready;	   /* its condition Ready */
 	/* tenants that were placed */
-	int64_t milli, mem_mib;	 /* on each of its GPUs, */
-	uint32_t devices;	 /* so many */
-	bool told_memory, ready; /* its framework was told what to take; its condition Ready */
+	int64_t milli, mem_mib;		 /* on each of its GPUs, */
+	uint32_t devices;		 /* so many */
+	bool told_memory;		 /* its framework was told what to take */
 	const char *uuid, *capacity_pod; /* interned; lists, as model/gpu.h says */
 	const char *policy;		 /* interned; by name, under which it was placed */
 	/* interned; that asks for its GPUs, or did; NULL: several do, or it is not told */

@@ -24,11 +24,12 @@ void alarm_say(struct engine *e, const struct holder *h, const char *reason, con
 void alarm_failed(struct engine *e, const struct holder *h, int64_t now, struct plan *plan)
 {
 	CLEANUP(str_finish) struct str text = STR_INIT(1024);
-	const struct node_memo *m = memo_find(e, h->node);
+	struct node_memo *m = memo_find(e, h->node);
 	bool over = pod_is_terminal(&h->pod);
 	int64_t since = h->pod.identity == NULL ? h->opened_at : h->lost_at;
 	bool unbound = h->refused_at >= 0 && text_empty(h->pod.node);
-	const char *detail = over      ? h->pod.status_reason
+	bool refused = over && !text_empty(h->pod.status_reason);
+	const char *detail = refused   ? h->pod.status_reason
 			     : unbound ? "the scheduler does not bind it"
 				       : h->pod.trouble;
 	struct explain_failure f = {.node = h->node,
@@ -37,6 +38,9 @@ void alarm_failed(struct engine *e, const struct holder *h, int64_t now, struct 
 		.after_s = (now - since) / 1000,
 		.detail = detail,
 		.rests_s = m != NULL && m->until > now ? (m->until - now + 999) / 1000 : 0};
+	if (m != NULL) {
+		text_set(&m->why, detail);
+	}
 	explain_capacity_failed(&text, &f);
 	alarm_say(e, h, "CapacityFailed", &text, plan);
 }

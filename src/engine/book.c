@@ -364,6 +364,7 @@ void book_finish(struct engine *e)
 	}
 	vec_for_each (struct node_memo, m, &e->memos) {
 		free(m->name);
+		free(m->why);
 	}
 	vec_for_each (struct absence, a, &e->absences) {
 		absence_free(a);

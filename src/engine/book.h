@@ -20,6 +20,7 @@ struct world_pod;
  * came up told of its GPUs. */
 struct node_memo {
 	char *name; /* owned */
+	char *why;  /* owned; what the last failure was, NULL: nobody said */
 	int64_t until;
 	struct backoff backoff; /* first_ms 0: none failed */
 	int64_t last_failure;

@@ -126,7 +126,7 @@ static uint32_t add_opening(struct engine *e, struct holder *h, uint32_t node)
 static bool is_unfit(enum reason reason)
 {
 	return reason == REASON_NODE_UNFIT || reason == REASON_OTHER_SHARING ||
-	       reason == REASON_RUNTIME_CLASS;
+	       reason == REASON_RUNTIME_CLASS || reason == REASON_NO_INJECTION;
 }
 
 /* The closest miss is kept with the waiter's reason, for the sentence. */
@@ -166,7 +166,7 @@ void await_creation(
 	struct engine *e, int64_t now, struct waiter *w, struct holder *h, struct plan *plan)
 {
 	w->reason = REASON_WAITING_FOR_CAPACITY;
-	if (inject_refusal(e, w, h)) {
+	if (inject_tries(e, w, h)) {
 		return;
 	}
 	if (h->refusal == NULL || h->flight != 0 || h->in_world) {
@@ -326,6 +326,9 @@ static bool place_waiter(struct engine *e, int64_t now, struct waiter *w, struct
 		}
 		return false;
 	}
+	if (inject_awaits(e, w, s->holder)) {
+		return false;
+	}
 	w->reason = REASON_GRANTING;
 	if (s->added == 0 && !flights_room(e)) {
 		return false;
@@ -369,9 +372,8 @@ static bool decide_one(struct engine *e, int64_t now, struct waiter *w, struct p
 	w->reason = REASON_GRANTING;
 	/* Only an entry that the watch of pods has brought back may be told to the tenant: it was
 	 * acknowledged, and what is known of the node includes all that came before it (C21). */
-	enum inject_form form;
 	if (!h->asked_holds && flights_room(e) && !view_lags(e) && h->in_world &&
-		h->pod.identity != NULL && !text_empty(h->pod.node) && inject_knows(e, h, &form)) {
+		h->pod.identity != NULL && !text_empty(h->pod.node) && !inject_awaits(e, w, h)) {
 		place_in_turn(e, w, h, g, plan);
 	}
 	return false;

@@ -70,7 +70,7 @@ uint64_t emit_probe(struct engine *e, const char *name, const struct holder *h,
 	a->node = text_in(plan, h->node);
 	a->capacity_pod = text_in(plan, h->name);
 	a->uid = text_in(plan, h->uid);
-	a->runtime_class = text_in(plan, h->pod.runtime_class);
+	a->runtime_class = text_in(plan, claim->class);
 	a->claim = inject_claim_copy(&plan->arena, claim);
 	return a->id;
 }
@@ -128,8 +128,11 @@ const char *emit_policy(const struct engine *e, const struct pod *pod, struct pl
 void emit_place(struct engine *e, struct waiter *w, struct holder *h, const struct grant *g,
 	struct plan *plan)
 {
+	enum inject_form form;
+	bool known = inject_knows_for(e, h, &w->pod, &form);
+	ENSURE(known);
 	struct placing where = {h->pod.node, h->pod.identity->uuid, h->name, g->milli, g->mem_mib,
-		h->pod.identity->mem_mib, inject_form_for(e, h, &w->pod)};
+		h->pod.identity->mem_mib, form};
 	emit_placing(e, w, &where, plan);
 }
 

@@ -118,6 +118,9 @@ bool engine_observe(struct engine *e, const struct change *c)
 		return true;
 	}
 	note_gone(e, c);
+	if (c->kind == KIND_POD) {
+		resize_noted(e, c);
+	}
 	world_apply(e->world, c);
 	return true;
 }

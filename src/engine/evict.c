@@ -277,6 +277,21 @@ void eviction_settle(struct engine *e, int64_t now, uint64_t id, const struct ou
 	}
 }
 
+bool engine_evicts(const struct engine *e, const char *uid)
+{
+	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 1024};
+	const struct world_pod *p = world_pod_by_uid(e->world, uid);
+	const char *owner = p != NULL ? pod_of(p, &arena).owner.uid : NULL;
+	vec_for_each (const struct eviction, v, &e->evictions.items) {
+		bool same = strcmp(v->uid, uid) == 0;
+		bool kin = owner != NULL && text_equals(v->owner, owner);
+		if (is_on_its_way(v) && (same || kin)) {
+			return true;
+		}
+	}
+	return false;
+}
+
 static void eviction_free(struct eviction *v)
 {
 	free(v->uid);

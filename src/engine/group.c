@@ -85,13 +85,13 @@ static int by_uuid(const void *a, const void *b)
 }
 
 /* And so that a container there gets its GPU. */
-static bool all_acknowledged(const struct engine *e, const struct group *g)
+static bool all_acknowledged(struct engine *e, struct waiter *w)
 {
-	enum inject_form form;
+	const struct group *g = &w->group;
 	for (size_t i = 0; i < g->granted.count; i++) {
-		const struct holder *h = g->granted.items[i].holder;
+		struct holder *h = g->granted.items[i].holder;
 		if (h->asked_holds || !h->in_world || h->pod.identity == NULL ||
-			text_empty(h->pod.node) || !inject_knows(e, h, &form)) {
+			text_empty(h->pod.node) || inject_awaits(e, w, h)) {
 			return false;
 		}
 	}
@@ -125,7 +125,7 @@ static void tell(struct engine *e, struct waiter *w, struct plan *plan)
 	struct group *g = &w->group;
 	w->reason = REASON_GRANTING;
 	/* As for one GPU: what the watch has brought back, and a node that is known (C21). */
-	if (!all_acknowledged(e, g) || !all_sure(e, g) || view_lags(e) || !flights_room(e)) {
+	if (!all_acknowledged(e, w) || !all_sure(e, g) || view_lags(e) || !flights_room(e)) {
 		return;
 	}
 	int64_t until;
@@ -144,7 +144,9 @@ static void tell(struct engine *e, struct waiter *w, struct plan *plan)
 		largest = gpu->mem_mib > largest ? gpu->mem_mib : largest;
 	}
 	const struct grant *entry = entry_of(&g->granted.items[0]);
-	enum inject_form form = inject_form_for(e, g->granted.items[0].holder, &w->pod);
+	enum inject_form form;
+	bool known = inject_knows_for(e, g->granted.items[0].holder, &w->pod, &form);
+	ENSURE(known);
 	emit_placing(e, w,
 		&(struct placing){g->granted.items[0].holder->pod.node, str_text(&uuids),
 			str_text(&names), entry->milli, entry->mem_mib, largest, form},
@@ -222,6 +224,11 @@ static void take(struct engine *e, int64_t now, struct waiter *w, const struct p
 	if (opening != NULL) {
 		await_creation(e, now, w, opening, plan);
 		return;
+	}
+	for (uint32_t i = 0; i < g->count; i++) {
+		if (inject_awaits(e, w, e->snap_gpus.items[g->gpus[i]].holder)) {
+			return;
+		}
 	}
 	for (uint32_t i = 0; i < g->count && !busy; i++) {
 		struct chosen c = {w, g->gpus[i], g->milli, g->mem_mib};

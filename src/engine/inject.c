@@ -22,6 +22,8 @@ void inject_init(struct engine *e)
 static void memo_free(struct inject_memo *m)
 {
 	free(m->node);
+	free(m->class);
+	free(m->ended_why);
 	free(m->subject);
 	free(m->failed);
 	free(m->boot);
@@ -53,30 +55,36 @@ void inject_finish(struct injecting *all)
 	arena_finish(&all->rules_arena);
 }
 
-const struct inject_memo *inject_memo_find(const struct engine *e, const char *node)
+const struct inject_memo *inject_memo_find(
+	const struct engine *e, const char *node, const char *class)
 {
 	vec_for_each (const struct inject_memo, m, &e->inject.memos) {
-		if (strcmp(m->node, node) == 0) {
+		bool same = class == NULL || m->class == NULL ? class == m->class
+							      : strcmp(class, m->class) == 0;
+		if (same && strcmp(m->node, node) == 0) {
 			return m;
 		}
 	}
 	return NULL;
 }
 
-struct inject_memo *inject_memo_touch(struct engine *e, const char *node)
+struct inject_memo *inject_memo_touch(struct engine *e, const char *node, const char *class)
 {
-	vec_for_each (struct inject_memo, m, &e->inject.memos) {
-		if (strcmp(m->node, node) == 0) {
-			m->seen_at = e->now;
-			return m;
-		}
+	const struct inject_memo *found = inject_memo_find(e, node, class);
+	if (found != NULL) {
+		struct inject_memo *m = &e->inject.memos.items[found - e->inject.memos.items];
+		m->seen_at = e->now;
+		return m;
 	}
-	struct inject_memo made = {.node = xstrdup(node), .seen_at = e->now};
+	struct inject_memo made = {.node = xstrdup(node),
+		.class = class != NULL ? xstrdup(class) : NULL,
+		.seen_at = e->now,
+		.next = WORLD_NONE};
 	VEC_PUSH(&e->inject.memos, made);
 	return &e->inject.memos.items[e->inject.memos.count - 1];
 }
 
-static struct inject_node *node_of(const struct engine *e, const struct holder *h)
+struct inject_node *inject_node_of(const struct engine *e, const struct holder *h)
 {
 	uint32_t at = snap_node_of(e, h->node);
 	return at < e->inject.nodes.count ? &e->inject.nodes.items[at] : NULL;
@@ -97,16 +105,26 @@ struct inject_claim inject_claim_of(
 		.class = text_or(h->pod.runtime_class, "")};
 }
 
-/* It is about what this GPU is under now, whichever GPU it named. */
+/* It is about the machine as it is now, whichever GPU it named and under whichever class. */
+static bool is_current(const struct engine *e, uint32_t node, const struct holder *h,
+	const struct inject_claim *claim)
+{
+	struct inject_claim now = inject_claim_of(e, node, h, claim->form);
+	now.uuid = claim->uuid;
+	now.class = claim->class;
+	return inject_claim_equals(claim, &now);
+}
+
+static bool is_own(const struct holder *h, const char *class)
+{
+	return strcmp(class, text_or(h->pod.runtime_class, "")) == 0;
+}
+
+/* The same, of its own class. */
 static bool suits(const struct engine *e, uint32_t node, const struct holder *h,
 	const struct inject_claim *claim)
 {
-	if (claim == NULL) {
-		return false;
-	}
-	struct inject_claim now = inject_claim_of(e, node, h, claim->form);
-	now.uuid = claim->uuid;
-	return inject_claim_equals(claim, &now);
+	return claim != NULL && is_own(h, claim->class) && is_current(e, node, h, claim);
 }
 
 /* It tells its GPU, and nothing takes it away. */
@@ -119,19 +137,29 @@ static bool is_told(const struct engine *e, const struct holder *h)
 	       !pod_is_terminal(&h->pod) && !leaves;
 }
 
+/* All of a node are of the machine as it is now. */
+const struct inject_proof *inject_proof_of_class(
+	const struct engine *e, uint32_t node, const struct holder *h, const char *class)
+{
+	uint32_t at = e->inject.nodes.items[node].proof;
+	for (; at != WORLD_NONE; at = e->inject.proofs.items[at].next) {
+		const struct inject_proof *p = &e->inject.proofs.items[at];
+		if (strcmp(p->claim->class, class) == 0 &&
+			strcmp(p->claim->driver, h->pod.identity->driver) == 0) {
+			return p;
+		}
+	}
+	return NULL;
+}
+
 /* What is proven of its node that is about this one too; NULL: nothing. */
 static const struct inject_proof *proof_there(
 	const struct engine *e, uint32_t node, const struct holder *h)
 {
-	uint32_t at = e->inject.nodes.items[node].proof;
-	while (at != WORLD_NONE && !suits(e, node, h, e->inject.proofs.items[at].claim)) {
-		at = e->inject.proofs.items[at].next;
-	}
-	return at != WORLD_NONE ? &e->inject.proofs.items[at] : NULL;
+	return inject_proof_of_class(e, node, h, text_or(h->pod.runtime_class, ""));
 }
 
-/* NULL: none. */
-static const struct inject_claim *proof_of(const struct engine *e, const struct holder *h)
+const struct inject_claim *inject_own_proof(const struct engine *e, const struct holder *h)
 {
 	uint32_t at = snap_node_of(e, h->node);
 	if (at >= e->inject.nodes.count || h->pod.identity == NULL) {
@@ -155,9 +183,9 @@ static void proof_add(
 
 bool inject_knows(const struct engine *e, const struct holder *h, enum inject_form *ret_form)
 {
-	const struct inject_node *n = node_of(e, h);
+	const struct inject_node *n = inject_node_of(e, h);
 	if (n == NULL || n->way == INJECT_BY_PROBE) {
-		const struct inject_claim *proof = proof_of(e, h);
+		const struct inject_claim *proof = inject_own_proof(e, h);
 		*ret_form = proof != NULL ? proof->form : INJECT_ENV;
 		return proof != NULL;
 	}
@@ -165,55 +193,11 @@ bool inject_knows(const struct engine *e, const struct holder *h, enum inject_fo
 	return true;
 }
 
-enum inject_form inject_form_for(
-	const struct engine *e, const struct holder *h, const struct pod *tenant)
-{
-	enum inject_form form;
-	bool known = inject_knows(e, h, &form);
-	ENSURE(known);
-	const struct inject_node *n = node_of(e, h);
-	uint32_t at = n != NULL && n->way == INJECT_BY_PROBE ? n->proof : WORLD_NONE;
-	for (; at != WORLD_NONE; at = e->inject.proofs.items[at].next) {
-		const struct inject_claim *c = e->inject.proofs.items[at].claim;
-		if (text_equals(c->class, text_or(tenant->runtime_class, "")) &&
-			text_equals(c->driver, h->pod.identity->driver)) {
-			return c->form;
-		}
-	}
-	return form;
-}
-
 bool inject_is_vain(const struct engine *e, const struct holder *h)
 {
 	enum inject_form form;
-	const struct inject_node *n = node_of(e, h);
+	const struct inject_node *n = inject_node_of(e, h);
 	return n != NULL && n->rests && h->pod.identity != NULL && !inject_knows(e, h, &form);
-}
-
-const struct inject_claim *inject_proof_for(const struct engine *e, const struct holder *h)
-{
-	const struct inject_node *n = node_of(e, h);
-	const struct inject_claim *proof = n != NULL ? proof_of(e, h) : NULL;
-	return n == NULL || n->way != INJECT_BY_PROBE || proof == h->pod.claim ? NULL : proof;
-}
-
-bool inject_owes(const struct engine *e, const struct holder *h)
-{
-	uint32_t at = snap_node_of(e, h->node);
-	if (at >= e->inject.nodes.count || inject_proof_for(e, h) == NULL) {
-		return false;
-	}
-	const struct inject_proof *p = proof_there(e, at, h);
-	return p != NULL && p->writer == h;
-}
-
-bool inject_is_awaited(const struct engine *e, uint32_t node, const struct inject_claim *claim)
-{
-	uint32_t at = e->inject.nodes.items[node].proof;
-	while (at != WORLD_NONE && e->inject.proofs.items[at].claim != claim) {
-		at = e->inject.proofs.items[at].next;
-	}
-	return at != WORLD_NONE && e->inject.proofs.items[at].writer != NULL;
 }
 
 /* --- the look --- */
@@ -225,6 +209,7 @@ static void add_nodes(struct engine *e)
 	vec_for_each (const struct place_node, n, &e->snap.nodes) {
 		struct inject_node made = {.memo = WORLD_NONE,
 			.proof = WORLD_NONE,
+			.classes = WORLD_NONE,
 			.way = inject_rules_way(&e->inject.rules, &n->noun->labels)};
 		VEC_PUSH(&e->inject.nodes, made);
 	}
@@ -238,8 +223,7 @@ static void end_stale_rest(struct inject_memo *m, const struct node *n)
 	m->until = same ? m->until : 0;
 }
 
-/* Nothing is opened on a node that rests: it would only be given back. */
-static void add_memos(struct engine *e)
+static void forget_old(struct engine *e)
 {
 	for (size_t i = e->inject.memos.count; i-- > 0;) {
 		struct inject_memo *m = &e->inject.memos.items[i];
@@ -248,18 +232,49 @@ static void add_memos(struct engine *e)
 			VEC_REMOVE_SWAP(&e->inject.memos, i);
 		}
 	}
+}
+
+/* Nothing is opened on a node that rests: it would only be given back. */
+static void add_memos(struct engine *e)
+{
+	forget_old(e);
 	for (uint32_t i = 0; i < e->inject.memos.count; i++) {
 		struct inject_memo *m = &e->inject.memos.items[i];
 		uint32_t at = snap_node_of(e, m->node);
 		if (at == WORLD_NONE || e->inject.nodes.items[at].way != INJECT_BY_PROBE) {
 			continue;
 		}
-		e->inject.nodes.items[at].memo = i;
 		end_stale_rest(m, e->snap.nodes.items[at].noun);
 		if (e->now < m->until) {
-			e->inject.nodes.items[at].rests = true;
-			e->snap.nodes.items[at].no_opening = true;
 			wake_by(e, m->until);
+		}
+		if (m->class == NULL) {
+			bool rests = e->now < m->until;
+			e->inject.nodes.items[at].memo = i;
+			e->inject.nodes.items[at].rests = rests;
+			e->snap.nodes.items[at].no_opening |= rests;
+		}
+	}
+	inject_add_classes(e);
+}
+
+/* With what stands beside it. */
+static void add_standing(struct engine *e, uint32_t node, const struct holder *h)
+{
+	const struct inject_claim *c = h->pod.claim;
+	if (proof_there(e, node, h) == NULL) {
+		proof_add(e, node, c, NULL);
+		e->inject.popular[c->form]++;
+	}
+	for (uint32_t i = 0; i < c->other_count; i++) {
+		const struct inject_class *other = &c->others[i];
+		if (inject_proof_of_class(e, node, h, other->class) == NULL) {
+			struct inject_claim *its = ARENA_NEW(&e->inject.arena, struct inject_claim);
+			*its = *c;
+			its->class = other->class;
+			its->form = other->form;
+			its->other_count = 0;
+			proof_add(e, node, its, NULL);
 		}
 	}
 }
@@ -267,13 +282,12 @@ static void add_memos(struct engine *e)
 static void add_proofs(struct engine *e)
 {
 	memset(e->inject.popular, 0, sizeof e->inject.popular);
+	arena_reset(&e->inject.arena);
 	vec_for_each (struct holder *const, each, &e->holders) {
 		const struct holder *h = *each;
 		uint32_t at = is_told(e, h) ? snap_node_of(e, h->node) : WORLD_NONE;
-		if (at != WORLD_NONE && suits(e, at, h, h->pod.claim) &&
-			proof_there(e, at, h) == NULL) {
-			proof_add(e, at, h->pod.claim, NULL);
-			e->inject.popular[h->pod.claim->form]++;
+		if (at != WORLD_NONE && suits(e, at, h, h->pod.claim)) {
+			add_standing(e, at, h);
 		}
 	}
 }
@@ -286,13 +300,38 @@ static struct holder *holder_of_probe(struct engine *e, const struct inject_prob
 	bool its = h != NULL && is_told(e, h) && text_equals(h->uid, pod->owner.uid) &&
 		   p->node != WORLD_NONE && snap_node_of(e, h->node) == p->node &&
 		   strcmp(h->pod.identity->uuid, pod->claim->uuid) == 0 &&
-		   suits(e, p->node, h, pod->claim);
+		   is_current(e, p->node, h, pod->claim);
 	return its && pod->deleting_ms == 0 ? h : NULL;
+}
+
+const char *inject_class_of(const struct engine *e, const struct inject_probe *p)
+{
+	const struct holder *h =
+		p->pod.owner.name != NULL ? holder_find(e, p->pod.owner.name) : NULL;
+	bool other =
+		h != NULL && h->in_world && p->pod.claim != NULL && !is_own(h, p->pod.claim->class);
+	return other ? p->pod.claim->class : NULL;
+}
+
+static void add_probe(struct engine *e, const struct inject_probe *p, struct holder *h)
+{
+	const struct inject_claim *claim = p->pod.claim;
+	const char *class = inject_class_of(e, p);
+	struct inject_memo *m = class != NULL ? inject_class_memo(e, p->node, class) : NULL;
+	bool open = inject_proof_of_class(e, p->node, h, claim->class) == NULL;
+	if (class == NULL) {
+		e->inject.nodes.items[p->node].probed = h;
+		open = inject_own_proof(e, h) == NULL;
+	} else if (m != NULL && open) {
+		m->probed = h;
+	}
+	if (p->pod.sight != NULL && inject_is_proven(claim, p->pod.sight) && open) {
+		proof_add(e, p->node, claim, h);
+	}
 }
 
 static void add_probes(struct engine *e)
 {
-	arena_reset(&e->inject.arena);
 	VEC_CLEAR(&e->inject.probes);
 	for (size_t i = 0; i < world_class_count(e->world, WORLD_PROBE); i++) {
 		struct inject_probe p = {.world = world_class_at(e->world, WORLD_PROBE, i)};
@@ -301,13 +340,8 @@ static void add_probes(struct engine *e)
 		p.node = claim != NULL ? snap_node_of(e, claim->node) : WORLD_NONE;
 		VEC_PUSH(&e->inject.probes, p);
 		struct holder *h = holder_of_probe(e, &p);
-		if (h == NULL) {
-			continue;
-		}
-		e->inject.nodes.items[p.node].probed = h;
-		if (p.pod.sight != NULL && inject_is_proven(claim, p.pod.sight) &&
-			proof_of(e, h) == NULL) {
-			proof_add(e, p.node, claim, h);
+		if (h != NULL) {
+			add_probe(e, &p, h);
 		}
 	}
 }
@@ -328,7 +362,7 @@ static uint32_t rank_of(const struct engine *e, const struct inject_node *n, con
 
 /* What a probe sees of a GPU that is ill, or whose capacity pod does not run, says nothing of the
  * node. */
-static bool may_be_named(struct engine *e, const struct holder *h)
+bool inject_may_name(struct engine *e, const struct holder *h)
 {
 	return is_told(e, h) && !h->search && h->pod.holds && !health_is_bad(e, h) &&
 	       !capacity_failed(e, h, e->now);
@@ -338,7 +372,7 @@ static void choose_subjects(struct engine *e)
 {
 	vec_for_each (struct holder *const, each, &e->holders) {
 		struct holder *h = *each;
-		struct inject_node *n = may_be_named(e, h) ? node_of(e, h) : NULL;
+		struct inject_node *n = inject_may_name(e, h) ? inject_node_of(e, h) : NULL;
 		enum inject_form form;
 		if (n == NULL || n->way != INJECT_BY_PROBE || inject_knows(e, h, &form)) {
 			continue;
@@ -358,49 +392,6 @@ void inject_look(struct engine *e)
 	add_memos(e);
 	add_proofs(e);
 	add_probes(e);
+	inject_add_voids(e);
 	choose_subjects(e);
-}
-
-/* --- what is told --- */
-
-static const struct inject_memo *resting(const struct engine *e, const char *node)
-{
-	const struct inject_memo *m = node != NULL ? inject_memo_find(e, node) : NULL;
-	return m != NULL && e->now < m->until ? m : NULL;
-}
-
-/* To place, a node that rests is one on which capacity pods do not come up. */
-void inject_reason(struct engine *e, struct waiter *w)
-{
-	if (w->reason == REASON_CAPACITY_FAILED && resting(e, w->miss.best_node) != NULL) {
-		w->reason = w->miss.reason = REASON_NO_INJECTION;
-	}
-}
-
-bool inject_refusal(struct engine *e, struct waiter *w, const struct holder *h)
-{
-	const struct inject_node *n = node_of(e, h);
-	const struct inject_memo *m =
-		n != NULL && n->memo != WORLD_NONE ? &e->inject.memos.items[n->memo] : NULL;
-	if (m == NULL || n->subject == NULL || m->refusal == NULL) {
-		return false;
-	}
-	text_set(&w->refusal, m->refusal);
-	w->refused_until = m->retry_at;
-	w->reason = REASON_API_REFUSED;
-	return true;
-}
-
-const char *inject_blocker(
-	const struct engine *e, const struct waiter *w, struct arena *arena, int64_t *ret_next)
-{
-	const struct inject_memo *m =
-		w->reason == REASON_NO_INJECTION ? resting(e, w->miss.best_node) : NULL;
-	if (m == NULL) {
-		return NULL;
-	}
-	CLEANUP(str_finish) struct str text = STR_INIT(256);
-	explain_doubts(&text, m->doubts);
-	*ret_next = m->until;
-	return arena_strdup(arena, str_text(&text));
 }

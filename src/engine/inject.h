@@ -9,6 +9,10 @@
  *
  * Where no form works the capacity pods are given back and the node rests.
  *
+ * What is proven is of one RuntimeClass. A tenant of another one has the GPUs of a node as soon as
+ * a probe of its own class has seen one there (inject_class.c); that proof stands beside the
+ * other. Where no form works the node is none for tenants of that class, and rests for them alone.
+ *
  * The probes tell how far it is, and their owner is the capacity pod, so nothing has to be
  * remembered but how long one is silent and which nodes rest. The engine owns that and may lose it.
  * Nothing here fails. */
@@ -33,6 +37,7 @@ struct waiter;
 struct world_pod;
 
 /* The probe of one form. Times are 0 where it was not. */
+#define PROBES_ENDED 2 /* so many in a row are more than chance */
 struct inject_try {
 	uint64_t uid;	 /* hash of that of the one that is there */
 	int64_t since;	 /* it has its node */
@@ -44,20 +49,30 @@ struct inject_try {
 	bool conflicts;	 /* that one is somebody's */
 };
 
+/* Of one node, and of the RuntimeClass of its capacity pods or of one that tenants have. */
 struct inject_memo {
 	char *node;	      /* owned */
+	char *class;	      /* owned; of tenants; NULL: that of the capacity pods */
 	char *boot, *runtime; /* owned; of the node when it began to rest */
 	char *subject;	      /* owned; uid of the capacity pod whose GPU is named */
 	char *failed;	      /* owned; of the one for which it last began to rest */
 	int64_t until;	      /* it rests until then; 0: it never did */
 	int64_t seen_at;      /* it was last tried there, or known how */
+	int64_t wanted_at;    /* somebody of this class was last to have a GPU there */
 	struct backoff backoff;
 	enum inject_doubt doubts[INJECT_FORMS]; /* for which it rests */
 	struct inject_try tries[INJECT_FORMS];
+	/* how many probes in a row were ended for the node's sake, and why the last one was */
+	uint64_t ended;
+	char *ended_why; /* owned */
 	/* no probe could be made: why, and when the next one is asked for */
 	char *refusal; /* owned */
 	int64_t retry_at;
 	struct backoff again;
+	/* scratch of the step, borrowed: whose GPU a probe of this class names, and whose a waiter
+	 * was to have */
+	struct holder *probed, *asked;
+	uint32_t next; /* of another class on the same node; WORLD_NONE: the last */
 };
 
 /* A node of the snapshot, in this step. All pointers are borrowed. */
@@ -69,6 +84,7 @@ struct inject_node {
 	struct holder *subject; /* whose GPU is to be named; NULL: all is proven */
 	uint32_t rank;		/* of `subject`, among those who could be */
 	struct holder *probed;	/* whose GPU a probe names */
+	uint32_t classes; /* the first memo of a class of tenants; WORLD_NONE: there is none */
 };
 
 /* What is proven of a node for one driver and one RuntimeClass; of others nothing follows. */
@@ -109,35 +125,73 @@ void inject_finish(struct injecting *all);
 void inject_forget(struct engine *e); /* all but the rules */
 /* In the snapshot, when nodes are there and holders are up to date. */
 void inject_look(struct engine *e);
-/* A tenant there gets its GPU, in this form. */
+/* A tenant of its capacity pod's class gets its GPU, in this form. */
 bool inject_knows(const struct engine *e, const struct holder *h, enum inject_form *ret_form);
-/* The form for this tenant on a GPU of which it is known: that of its own RuntimeClass, if its node
- * has a proof for it, else that of the GPU. */
-enum inject_form inject_form_for(
-	const struct engine *e, const struct holder *h, const struct pod *tenant);
 /* It has told its GPU, and the node rests since no form works. */
 bool inject_is_vain(const struct engine *e, const struct holder *h);
-/* What is to be written with its ledger; NULL: nothing. */
-const struct inject_claim *inject_proof_for(const struct engine *e, const struct holder *h);
+
+/* inject_class.c: the same for a tenant, by its own class. */
+bool inject_knows_for(const struct engine *e, const struct holder *h, const struct pod *tenant,
+	enum inject_form *ret_form);
+bool inject_is_vain_for(const struct engine *e, const struct holder *h, const struct pod *tenant);
+/* True: the waiter may not have that GPU yet, which is told; what is not proven will be tried. */
+bool inject_awaits(struct engine *e, struct waiter *w, struct holder *h);
+bool inject_asks(struct engine *e, const struct pod *tenant, struct holder *h); /* no reason */
+/* inject_write.c. What is to be written with its ledger; NULL: nothing. */
+const struct inject_claim *inject_proof_for(struct engine *e, const struct holder *h);
 /* It is to be written now, whether there is anything else to write or not. */
-bool inject_owes(const struct engine *e, const struct holder *h);
+bool inject_owes(struct engine *e, const struct holder *h);
 /* After the decisions of a step. */
 void inject_tend(struct engine *e, struct plan *plan);
 void inject_settle(struct engine *e, int64_t now, uint64_t id, const struct outcome *o);
 /* The waiter's reason, where injection is what it waits for; what is told of it. */
 void inject_reason(struct engine *e, struct waiter *w);
-bool inject_refusal(struct engine *e, struct waiter *w, const struct holder *h);
-const char *inject_blocker(
-	const struct engine *e, const struct waiter *w, struct arena *arena, int64_t *ret_next);
+/* True: its GPU is there, and how its node gives it is being found out; the waiter has the reason.
+ */
+bool inject_tries(struct engine *e, struct waiter *w, const struct holder *h);
+void inject_note_progress(struct waiter *w, const struct inject_memo *m); /* the reason */
+struct inject_words {
+	const char *class; /* NULL: that of the capacity pods */
+	const char *value;
+	uint32_t times;
+	int64_t next; /* 0: nothing is known of it */
+};
+struct inject_words inject_words(struct engine *e, struct waiter *w, struct arena *arena);
 
-/* inject.c, for inject_probe.c */
-struct inject_memo *inject_memo_touch(struct engine *e, const char *node);
-const struct inject_memo *inject_memo_find(const struct engine *e, const char *node);
+/* What is to be tried: of a node of the snapshot, on whose GPU, for which class. */
+struct inject_errand {
+	uint32_t node;
+	struct holder *subject;
+	const char *class;     /* borrowed */
+	struct inject_memo *m; /* borrowed; until another one is touched */
+};
+/* True: there is something to try for the class of this memo. */
+bool inject_class_errand(struct engine *e, struct inject_memo *m, struct inject_errand *ret_errand);
+
+/* inject.c, for the other two */
+struct inject_memo *inject_memo_touch(struct engine *e, const char *node, const char *class);
+const struct inject_memo *inject_memo_find(
+	const struct engine *e, const char *node, const char *class);
+struct inject_node *inject_node_of(const struct engine *e, const struct holder *h);
+/* Of that class on a GPU of the holder's driver; NULL: nothing. */
+const struct inject_proof *inject_proof_of_class(
+	const struct engine *e, uint32_t node, const struct holder *h, const char *class);
+/* The proof for its own class; NULL: none. */
+const struct inject_claim *inject_own_proof(const struct engine *e, const struct holder *h);
+/* Its GPU can be named: what is seen of it says something of the node. */
+bool inject_may_name(struct engine *e, const struct holder *h);
+/* inject_class.c, for inject.c */
+void inject_add_classes(struct engine *e); /* memos to their nodes */
+void inject_add_voids(struct engine *e);   /* nodes that are none for some class */
+struct inject_memo *inject_class_memo(struct engine *e, uint32_t node, const char *class);
+bool inject_class_is_wanted(const struct engine *e, const struct inject_memo *m);
 /* The probe of this claim proves something that nobody has in writing. */
-bool inject_is_awaited(const struct engine *e, uint32_t node, const struct inject_claim *claim);
+bool inject_is_awaited(struct engine *e, uint32_t node, const struct inject_claim *claim);
 /* What a probe of this form claims that names the GPU of the holder, on the node of the snapshot.
  */
 struct inject_claim inject_claim_of(
 	const struct engine *e, uint32_t node, const struct holder *h, enum inject_form form);
+/* The class of that probe, where it is not that of its capacity pod; NULL: it is. */
+const char *inject_class_of(const struct engine *e, const struct inject_probe *p);
 
 #endif

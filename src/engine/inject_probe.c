@@ -22,25 +22,42 @@
 /* So many names a probe may have: a pod that is none may stand under one. */
 #define NAMES 8
 
-static void probe_name(const char *node, enum inject_form form, uint64_t which, char name[64])
+/* No node has such a name. */
+#define CLASS_MARK "/"
+
+static void probe_name(
+	const struct inject_memo *m, enum inject_form form, uint64_t which, char name[64])
 {
-	unsigned long long hash = (unsigned long long)hash_text(node) & 0xffffffffffffull;
+	CLEANUP(str_finish) struct str of = STR_INIT(1024);
+	str_append_text(&of, m->node);
+	if (m->class != NULL) {
+		str_append_text(&of, CLASS_MARK);
+		str_append_text(&of, m->class);
+	}
+	unsigned long long hash = (unsigned long long)hash_text(str_text(&of)) & 0xffffffffffffull;
 	int n = snprintf(name, 64, "probe-%012llx-%s", hash, inject_form_name(form));
 	if (which > 0) {
 		snprintf(name + n, 64 - (size_t)n, "-%llu", (unsigned long long)which);
 	}
 }
 
+static struct inject_claim claim_of(
+	const struct engine *e, const struct inject_errand *x, enum inject_form form)
+{
+	struct inject_claim claim = inject_claim_of(e, x->node, x->subject, form);
+	claim.class = x->class;
+	return claim;
+}
+
 /* The one of that form which names the subject's GPU; NULL: there is none. */
 static const struct inject_probe *probe_of(
-	const struct engine *e, uint32_t node, enum inject_form form)
+	const struct engine *e, const struct inject_errand *x, enum inject_form form)
 {
-	const struct holder *h = e->inject.nodes.items[node].subject;
-	struct inject_claim wanted = inject_claim_of(e, node, h, form);
+	struct inject_claim wanted = claim_of(e, x, form);
 	vec_for_each (const struct inject_probe, p, &e->inject.probes) {
-		if (p->node == node && p->pod.deleting_ms == 0 &&
+		if (p->node == x->node && p->pod.deleting_ms == 0 &&
 			inject_claim_equals(p->pod.claim, &wanted) &&
-			text_equals(p->pod.owner.uid, h->uid)) {
+			text_equals(p->pod.owner.uid, x->subject->uid)) {
 			return p;
 		}
 	}
@@ -62,7 +79,7 @@ static bool free_name(struct engine *e, struct inject_memo *m, enum inject_form 
 		t->name = (t->name + 1) % NAMES;
 	}
 	for (int i = 0; i < NAMES; i++) {
-		probe_name(m->node, form, t->name, name);
+		probe_name(m, form, t->name, name);
 		const struct world_pod *there = world_pod_find(e->world, NAME_NAMESPACE, name);
 		if (there == NULL || is_probe(there)) {
 			return there == NULL;
@@ -75,12 +92,12 @@ static bool free_name(struct engine *e, struct inject_memo *m, enum inject_form 
 	return false;
 }
 
-static void create(struct engine *e, uint32_t node, struct inject_memo *m, enum inject_form form,
-	struct plan *plan)
+static void create(
+	struct engine *e, const struct inject_errand *x, enum inject_form form, struct plan *plan)
 {
 	char name[64];
+	struct inject_memo *m = x->m;
 	struct inject_try *t = &m->tries[form];
-	struct holder *h = e->inject.nodes.items[node].subject;
 	if (t->flight != 0 || !flights_room(e)) {
 		return;
 	}
@@ -93,10 +110,10 @@ static void create(struct engine *e, uint32_t node, struct inject_memo *m, enum 
 	if (!free_name(e, m, form, name)) {
 		return;
 	}
-	struct inject_claim claim = inject_claim_of(e, node, h, form);
-	t->flight = emit_probe(e, name, h, &claim, plan);
+	struct inject_claim claim = claim_of(e, x, form);
+	t->flight = emit_probe(e, name, x->subject, &claim, plan);
 	t->sent_at = e->now;
-	text_set(&m->subject, h->uid);
+	text_set(&m->subject, x->subject->uid);
 }
 
 /* The node or the cluster ended it: that is no word about the form. Its container may have been
@@ -122,6 +139,14 @@ static bool is_refused(const struct pod *p)
 	return pod_is_terminal(p) && !is_taken(p);
 }
 
+static const char *why_taken(const struct pod *p)
+{
+	return !text_empty(p->status_reason) ? p->status_reason
+	       : !text_empty(p->trouble)     ? p->trouble
+	       : p->disrupted		     ? "DisruptionTarget"
+					     : "Failed";
+}
+
 static void try_anew(struct engine *e, struct inject_memo *m, int64_t now)
 {
 	if (m->again.first_ms == 0) {
@@ -145,6 +170,7 @@ static bool judge(struct engine *e, const struct inject_probe *p, struct inject_
 	if (p->pod.sight != NULL || is_refused(&p->pod)) {
 		const struct inject_sight *s = p->pod.sight;
 		m->again.attempt = 0;
+		m->ended = 0;
 		m->doubts[form] = s == NULL			      ? DOUBT_REFUSED
 				  : inject_is_proven(p->pod.claim, s) ? DOUBT_NONE
 				  : s->devices == 0		      ? DOUBT_SEES_NONE
@@ -157,6 +183,9 @@ static bool judge(struct engine *e, const struct inject_probe *p, struct inject_
 	if (is_taken(&p->pod)) {
 		if (!t->taken) {
 			t->taken = true;
+			m->ended++;
+			text_set(&m->ended_why, why_taken(&p->pod));
+			e->dirty = true;
 			try_anew(e, m, e->now);
 		}
 		return false;
@@ -182,10 +211,11 @@ static void order_forms(const struct engine *e, enum inject_form ret_order[INJEC
 	}
 }
 
-static void rest(struct engine *e, struct inject_memo *m, uint32_t node, struct plan *plan)
+static void rest(struct engine *e, const struct inject_errand *x, struct plan *plan)
 {
-	const struct holder *h = e->inject.nodes.items[node].subject;
-	const struct node *noun = e->snap.nodes.items[node].noun;
+	struct inject_memo *m = x->m;
+	const struct holder *h = x->subject;
+	const struct node *noun = e->snap.nodes.items[x->node].noun;
 	CLEANUP(str_finish) struct str text = STR_INIT(1024);
 	if (m->backoff.first_ms == 0) {
 		m->backoff = (struct backoff){.first_ms = REST_FIRST_MS, .cap_ms = REST_CAP_MS};
@@ -196,51 +226,74 @@ static void rest(struct engine *e, struct inject_memo *m, uint32_t node, struct 
 	text_set(&m->runtime, noun->runtime);
 	wake_by(e, m->until);
 	e->dirty = true;
-	explain_no_injection(&text, m->node, m->doubts, (m->until - e->now + 999) / 1000);
+	struct explain_vain vain = {m->node, m->class, m->doubts, (m->until - e->now + 999) / 1000};
+	explain_no_injection(&text, &vain);
 	alarm_say(e, h, "NoInjection", &text, plan);
 }
 
-static void try_node(struct engine *e, uint32_t node, struct plan *plan)
+static void try_forms(struct engine *e, const struct inject_errand *x, struct plan *plan)
 {
-	const struct inject_node *n = &e->inject.nodes.items[node];
-	struct inject_memo *m = inject_memo_touch(e, e->snap.nodes.items[node].noun->name);
 	enum inject_form order[INJECT_FORMS];
-	if (n->rests || e->snap.nodes.items[node].no_grants) {
+	if (e->snap.nodes.items[x->node].no_grants) {
 		return;
 	}
 	order_forms(e, order);
 	for (int i = 0; i < INJECT_FORMS; i++) {
-		const struct inject_probe *p = probe_of(e, node, order[i]);
+		const struct inject_probe *p = probe_of(e, x, order[i]);
 		if (p == NULL) {
-			create(e, node, m, order[i], plan);
+			create(e, x, order[i], plan);
 			return;
 		}
-		if (!judge(e, p, m)) {
+		if (!judge(e, p, x->m)) {
 			return;
 		}
 	}
-	rest(e, m, node, plan);
+	rest(e, x, plan);
+}
+
+static struct inject_errand errand_of(struct engine *e, uint32_t node)
+{
+	const struct inject_node *n = &e->inject.nodes.items[node];
+	struct inject_memo *m = inject_memo_touch(e, e->snap.nodes.items[node].noun->name, NULL);
+	return (struct inject_errand){
+		node, n->subject, text_or(n->subject->pod.runtime_class, ""), m};
 }
 
 /* --- going --- */
 
-/* One that tells how far it is, or whose word nobody has in writing. */
-static bool is_needed(const struct engine *e, const struct inject_probe *p)
+/* What of its node and class is being tried; false: nothing. */
+static bool errand_for(struct engine *e, const struct inject_probe *p, struct inject_errand *ret)
 {
+	const char *class = inject_class_of(e, p);
+	if (class != NULL) {
+		struct inject_memo *m = inject_class_memo(e, p->node, class);
+		return m != NULL && inject_class_errand(e, m, ret);
+	}
+	const struct inject_node *n = &e->inject.nodes.items[p->node];
+	const struct inject_memo *m = inject_memo_find(e, p->pod.claim->node, NULL);
+	if (n->subject == NULL || (m != NULL && e->now < m->until)) {
+		return false;
+	}
+	*ret = errand_of(e, p->node);
+	return true;
+}
+
+/* One that tells how far it is, or whose word nobody has in writing. */
+static bool is_needed(struct engine *e, const struct inject_probe *p)
+{
+	struct inject_errand x;
 	if (p->node == WORLD_NONE) {
 		return false;
 	}
-	const struct inject_node *n = &e->inject.nodes.items[p->node];
-	const struct inject_memo *m = inject_memo_find(e, p->pod.claim->node);
-	bool rests = m != NULL && e->now < m->until;
 	if (inject_is_awaited(e, p->node, p->pod.claim)) {
 		return true;
 	}
-	if (m != NULL && m->tries[p->pod.claim->form].taken &&
-		m->tries[p->pod.claim->form].uid == hash_text(text_or(p->pod.uid, ""))) {
+	if (!errand_for(e, p, &x)) {
 		return false;
 	}
-	return n->subject != NULL && !rests && probe_of(e, p->node, p->pod.claim->form) == p;
+	const struct inject_try *t = &x.m->tries[p->pod.claim->form];
+	bool taken = t->taken && t->uid == hash_text(text_or(p->pod.uid, ""));
+	return !taken && probe_of(e, &x, p->pod.claim->form) == p;
 }
 
 static void let_go(struct engine *e, struct plan *plan)
@@ -251,7 +304,8 @@ static void let_go(struct engine *e, struct plan *plan)
 		}
 		const struct inject_claim *claim = p->pod.claim;
 		struct inject_memo *m =
-			inject_memo_touch(e, claim != NULL ? claim->node : p->pod.name);
+			inject_memo_touch(e, claim != NULL ? claim->node : p->pod.name,
+				claim != NULL ? inject_class_of(e, p) : NULL);
 		struct inject_try *t = &m->tries[claim != NULL ? claim->form : INJECT_ENV];
 		if (t->gone_at > 0 && e->now - t->gone_at < GONE_EVERY_MS) {
 			wake_by(e, t->gone_at + GONE_EVERY_MS);
@@ -275,15 +329,43 @@ static void note_proven(struct engine *e)
 		struct inject_memo *m = &e->inject.memos.items[n->memo];
 		m->backoff.attempt = 0;
 		m->until = 0;
+		m->ended = 0;
+	}
+}
+
+static void note_proven_classes(struct engine *e)
+{
+	for (size_t i = 0; i < e->inject.nodes.count; i++) {
+		uint32_t at = e->inject.nodes.items[i].proof;
+		for (; at != WORLD_NONE; at = e->inject.proofs.items[at].next) {
+			const char *class = e->inject.proofs.items[at].claim->class;
+			struct inject_memo *m = inject_class_memo(e, (uint32_t)i, class);
+			if (m != NULL) {
+				m->backoff.attempt = 0;
+				m->until = 0;
+				m->ended = 0;
+			}
+		}
 	}
 }
 
 void inject_tend(struct engine *e, struct plan *plan)
 {
+	struct inject_errand x;
 	note_proven(e);
+	note_proven_classes(e);
 	for (uint32_t i = 0; i < e->inject.nodes.count; i++) {
-		if (e->inject.nodes.items[i].subject != NULL) {
-			try_node(e, i, plan);
+		const struct inject_node *n = &e->inject.nodes.items[i];
+		if (n->subject != NULL) {
+			x = errand_of(e, i);
+			if (!n->rests) {
+				try_forms(e, &x, plan);
+			}
+		}
+	}
+	for (size_t i = 0; i < e->inject.memos.count; i++) {
+		if (inject_class_errand(e, &e->inject.memos.items[i], &x)) {
+			try_forms(e, &x, plan);
 		}
 	}
 	let_go(e, plan);

@@ -29,6 +29,10 @@ static struct inject_try try_unpack(struct unpack *u)
 static void memo_pack(struct str *out, const struct inject_memo *m)
 {
 	pack_text(out, m->node);
+	pack_text(out, m->class);
+	pack_text(out, m->ended_why);
+	pack_u64(out, m->ended);
+	pack_i64(out, m->wanted_at);
 	pack_text(out, m->subject);
 	pack_text(out, m->failed);
 	pack_text(out, m->refusal);
@@ -59,12 +63,17 @@ void inject_save(const struct engine *e, struct str *scratch, state_put put, voi
 bool inject_memo_unpack(struct engine *e, struct unpack *u)
 {
 	const char *node = unpack_text(u);
+	const char *class = unpack_text(u);
+	const char *ended_why = unpack_text(u);
+	uint64_t ended = unpack_u64(u);
+	int64_t wanted_at = unpack_i64(u);
 	const char *subject = unpack_text(u);
 	const char *failed = unpack_text(u);
 	const char *refusal = unpack_text(u);
 	const char *boot = unpack_text(u);
 	const char *runtime = unpack_text(u);
-	struct inject_memo m = {.until = unpack_i64(u)};
+	struct inject_memo m = {
+		.until = unpack_i64(u), .ended = ended, .wanted_at = wanted_at, .next = WORLD_NONE};
 	m.seen_at = unpack_i64(u);
 	m.retry_at = unpack_i64(u);
 	m.backoff = backoff_unpack(u);
@@ -75,10 +84,12 @@ bool inject_memo_unpack(struct engine *e, struct unpack *u)
 		m.doubts[i] = u->bad ? DOUBT_NONE : (enum inject_doubt)doubt;
 		m.tries[i] = try_unpack(u);
 	}
-	if (u->bad || node == NULL || inject_memo_find(e, node) != NULL) {
+	if (u->bad || node == NULL || inject_memo_find(e, node, class) != NULL) {
 		return false;
 	}
 	m.node = xstrdup(node);
+	m.class = xstrdup(class);
+	m.ended_why = xstrdup(ended_why);
 	m.subject = xstrdup(subject);
 	m.failed = xstrdup(failed);
 	m.refusal = xstrdup(refusal);

@@ -15,6 +15,7 @@ bool memo_unpack(struct engine *e, struct unpack *u)
 	m->last_failure = unpack_i64(u);
 	m->usable_mib = unpack_i64(u);
 	m->backoff = backoff_unpack(u);
+	text_set(&m->why, unpack_text(u));
 	return !u->bad;
 }
 

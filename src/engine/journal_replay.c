@@ -77,6 +77,9 @@ bool change_is_sound(const struct change *c)
 		return (is_set ? c->namespace->name : name) != NULL;
 	case KIND_RECOMMENDATION:
 	case KIND_GROUP:
+	case KIND_SCALER:
+	case KIND_SCALED_OBJECT:
+	case KIND_BUDGET:
 	case KIND_COUNT:
 		break;
 	}

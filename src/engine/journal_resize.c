@@ -1,12 +1,14 @@
 /* A share that is wanted, or being told, as a record of the state, and back. */
 #include "journal_parts.h"
 
-static void resize_pack(struct str *out, const struct resize *r)
+static void resize_pack(struct str *out, const struct resize *r, bool rests)
 {
 	pack_text(out, r->uid);
+	pack_u64(out, rests);
 	pack_text(out, r->rv);
 	pack_i64(out, r->want.milli);
 	pack_i64(out, r->want.mib);
+	pack_u64(out, r->memory_stays);
 	pack_u64(out, r->state);
 	pack_u64(out, r->flight);
 	pack_i64(out, r->sent.milli);
@@ -22,10 +24,10 @@ static void resize_pack(struct str *out, const struct resize *r)
 
 void resizes_save(const struct engine *e, struct str *scratch, state_put put, void *data)
 {
-	vec_for_each (const struct resize, r, &e->resizes.items) {
+	for (uint32_t i = 0; i < e->resizes.items.count; i++) {
 		str_reset(scratch);
 		str_append_char(scratch, RECORD_RESIZE);
-		resize_pack(scratch, r);
+		resize_pack(scratch, &e->resizes.items.items[i], i >= e->resizes.awake);
 		ENSURE(!scratch->overflow);
 		put(data, scratch);
 	}
@@ -33,9 +35,12 @@ void resizes_save(const struct engine *e, struct str *scratch, state_put put, vo
 
 bool resize_unpack(struct engine *e, struct unpack *u)
 {
-	const char *uid = unpack_text(u), *rv = unpack_text(u);
+	const char *uid = unpack_text(u);
+	bool rests = unpack_u64(u) != 0;
+	const char *rv = unpack_text(u);
 	struct share want = {.milli = unpack_i64(u)};
 	want.mib = unpack_i64(u);
+	bool memory_stays = unpack_u64(u) != 0;
 	uint64_t state = unpack_u64(u), flight = unpack_u64(u);
 	struct share sent = {.milli = unpack_i64(u)};
 	sent.mib = unpack_i64(u);
@@ -46,12 +51,13 @@ bool resize_unpack(struct engine *e, struct unpack *u)
 	int64_t rest_until = unpack_i64(u);
 	struct backoff backoff = backoff_unpack(u);
 	bool sound = want.milli >= 0 && want.milli <= MODEL_GPU_MILLI && want.mib >= 0 &&
-		     want.mib <= RESIZE_MIB_MAX && state <= SHARE_FIXED;
+		     want.mib <= RESIZE_MIB_MAX && state < SHARE_STATES;
 	if (u->bad || !sound || uid == NULL) {
 		return false;
 	}
-	struct resize *r = resize_touch(e, uid);
+	struct resize *r = resize_restore(e, uid, rests);
 	r->want = want;
+	r->memory_stays = memory_stays;
 	r->state = (enum share_state)state;
 	r->flight = flight;
 	r->sent = sent;

@@ -346,6 +346,7 @@ static void save_lasting(struct saving *s)
 		pack_i64(out, m->last_failure);
 		pack_i64(out, m->usable_mib);
 		backoff_pack(out, &m->backoff);
+		pack_text(out, m->why);
 		record_end(s);
 	}
 	vec_for_each (const struct absence, a, &s->e->absences) {

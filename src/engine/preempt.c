@@ -198,6 +198,10 @@ static void preempt_for(struct engine *e, struct waiter *w, struct plan *plan)
 	CLEANUP(str_finish) struct str uuids = STR_INIT(MODEL_GPU_COUNT_MAX * GPU_UUID_MAX);
 	uint32_t one[] = {found.gpu};
 	gpus_list(e, found.count > 0 ? found.gpus : one, found.count > 0 ? found.count : 1, &uuids);
+	/* Nobody goes for who may get nothing there. */
+	if (inject_asks(e, &w->pod, e->snap_gpus.items[found.gpu].holder)) {
+		return;
+	}
 	bool goes_on = hold_is_on(w, found.gpu);
 	enum evict_state state = EVICT_GOING;
 	if (found.first != NULL) {

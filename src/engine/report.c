@@ -164,11 +164,29 @@ static void name_most_memory(struct engine *e, struct waiter *w)
 	}
 }
 
-static void tell_waiting(struct engine *e, struct waiter *w, int64_t now, struct plan *plan)
+/* What its daemon, or the last capacity pod of its node, said. */
+static const char *failure_of(struct engine *e, const struct waiter *w)
+{
+	if (w->reason == REASON_MPS_HELD_OFF) {
+		return mps_explain(e, w);
+	}
+	if (w->reason != REASON_CAPACITY_FAILED || w->miss.best_node == NULL) {
+		return NULL;
+	}
+	const struct node_memo *m = memo_find(e, w->miss.best_node);
+	return m != NULL && e->now < m->until ? m->why : NULL;
+}
+
+static bool is_time(struct engine *e, const struct waiter *w, int64_t now)
 {
 	wake_by(e,
 		now - w->first_seen < TELL_AFTER_MS ? w->first_seen + TELL_AFTER_MS : TIME_NEVER);
-	if (!worth_telling(e, w, now)) {
+	return worth_telling(e, w, now);
+}
+
+static void tell_waiting(struct engine *e, struct waiter *w, int64_t now, struct plan *plan)
+{
+	if (!is_time(e, w, now)) {
 		return;
 	}
 	struct unfit_tally unfit = {0};
@@ -179,7 +197,8 @@ static void tell_waiting(struct engine *e, struct waiter *w, int64_t now, struct
 		name_most_memory(e, w);
 	}
 	int64_t next = w->retry_at > w->refused_until ? w->retry_at : w->refused_until;
-	const char *no_injection = inject_blocker(e, w, &plan->arena, &next);
+	struct inject_words injection = inject_words(e, w, &plan->arena);
+	next = injection.next > 0 ? injection.next : next;
 	struct claims_of claims = {.count = 0};
 	if (w->reason == REASON_VOLUME_NOT_READY) {
 		(void)needs_claims(e, &w->pod, &claims);
@@ -188,11 +207,9 @@ static void tell_waiting(struct engine *e, struct waiter *w, int64_t now, struct
 	if (w->reason == REASON_QUOTA) {
 		(void)quotas_left(e, w, &quota);
 	}
-	const char *rule = NULL, *theirs = NULL;
+	const char *rule = NULL, *theirs = failure_of(e, w);
 	if (w->reason == REASON_EXCLUSIVE) {
 		company_explain(e, w, &rule, &theirs);
-	} else if (w->reason == REASON_MPS_HELD_OFF) {
-		theirs = mps_explain(e, w);
 	} else if (w->reason == REASON_STARTS_IN_TURN) {
 		rule = turn_name(e, w, &plan->arena, &next);
 	}
@@ -201,7 +218,7 @@ static void tell_waiting(struct engine *e, struct waiter *w, int64_t now, struct
 		.quota_milli = quota.hard,
 		.quota_used_milli = quota.used,
 		.value = w->reason == REASON_API_REFUSED ? w->refusal
-			 : no_injection != NULL		 ? no_injection
+			 : injection.value != NULL	 ? injection.value
 							 : theirs,
 		.best_node = w->miss.best_node,
 		.best_milli = w->miss.best_milli,
@@ -210,8 +227,9 @@ static void tell_waiting(struct engine *e, struct waiter *w, int64_t now, struct
 		.lacks = counted ? &lacks : NULL,
 		.claim = claims.blocker,
 		.count = tells_count(w) ? waiter_count(w) : 0,
-		.limit = most_tenants(e, w),
+		.limit = injection.times > 0 ? injection.times : most_tenants(e, w),
 		.name = w->reason == REASON_OTHER_GATES ? other_gate(&w->pod)
+			: injection.class != NULL	? injection.class
 			: rule != NULL			? rule
 			: w->passed.kept_for != 0	? keeper_name(e, w, plan)
 							: quota.name,

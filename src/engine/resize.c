@@ -1,84 +1,10 @@
 /* Shares of tenants that run, in the picture of one step, in ledgers, and told. */
 #include "resize.h"
 
-#include <stdlib.h>
-
 #include "state.h"
 
-/* A write that was answered is shown by the watch, or it is asked for again. */
-#define ASSUME_MS   30000
-#define CONFLICT_MS 5000
 /* Whoever wants something has said so by then, after a restart too. */
 #define BEHIND_MS 600000
-
-static bool resize_same(const void *owner, uint32_t slot, const void *key)
-{
-	const struct resizes *all = owner;
-	return strcmp(all->items.items[slot].uid, key) == 0;
-}
-
-void resizes_init(struct engine *e)
-{
-	map_init(&e->resizes.by_uid, resize_same, &e->resizes);
-}
-
-static void resize_free(struct resize *r)
-{
-	free(r->uid);
-	free(r->rv);
-}
-
-void resizes_finish(struct resizes *all)
-{
-	vec_for_each (struct resize, r, &all->items) {
-		resize_free(r);
-	}
-	VEC_FINISH(&all->items);
-	VEC_FINISH(&all->behind);
-	VEC_FINISH(&all->decided);
-	map_finish(&all->by_uid);
-}
-
-static struct resize *resize_find(const struct engine *e, const char *uid)
-{
-	uint32_t i = map_find(&e->resizes.by_uid, hash_text(uid), uid);
-	return i == MAP_NONE ? NULL : &e->resizes.items.items[i];
-}
-
-struct resize *resize_touch(struct engine *e, const char *uid)
-{
-	struct resizes *all = &e->resizes;
-	struct resize *r = resize_find(e, uid);
-	if (r == NULL) {
-		struct resize fresh = {
-			.uid = xstrdup(uid), .backoff = {.first_ms = 1000, .cap_ms = 60000}};
-		VEC_PUSH(&all->items, fresh);
-		map_put(&all->by_uid, hash_text(uid), (uint32_t)all->items.count - 1);
-		r = &all->items.items[all->items.count - 1];
-	}
-	return r;
-}
-
-void resize_wanted(struct engine *e, const struct change *c)
-{
-	bool sound = c->milli > 0 && c->milli <= MODEL_GPU_MILLI && c->mem_mib > 0 &&
-		     c->mem_mib <= RESIZE_MIB_MAX;
-	if (text_empty(c->uid)) {
-		return;
-	}
-	struct resize *r = resize_touch(e, c->uid);
-	r->want = sound ? (struct share){c->milli, c->mem_mib} : (struct share){0};
-	r->state = sound ? SHARE_UNDERWAY : SHARE_UNASKED;
-	r->follows = false;
-	r->behind_since = 0;
-	e->dirty = true;
-}
-
-enum share_state engine_share_state(const struct engine *e, const char *uid)
-{
-	const struct resize *r = resize_find(e, uid);
-	return r != NULL && !r->follows ? r->state : SHARE_UNASKED;
-}
 
 /* --- the picture --- */
 
@@ -188,15 +114,19 @@ static enum share_state judge_gpu(const struct engine *e, uint32_t at, const str
 	return (milli > 0 || mib > 0) && (closed || !fits) ? SHARE_NO_ROOM : SHARE_HELD;
 }
 
-static bool within_quota(const struct engine *e, const struct world_pod *p, int64_t more_milli)
+static bool within_quota(
+	const struct engine *e, struct resize *r, const struct world_pod *p, int64_t more_milli)
 {
 	struct quota_view quota;
-	return more_milli <= 0 || more_milli <= quotas_left_pod(e, p, 0, &quota);
+	if (more_milli <= 0 || more_milli <= quotas_left_pod(e, p, 0, &quota)) {
+		return true;
+	}
+	text_set(&r->quota, quota.name);
+	return false;
 }
 
 /* SHARE_HELD: its ledgers can say what they should. */
-static enum share_state judge(
-	const struct engine *e, const struct resize *r, const struct world_pod *p)
+static enum share_state judge(const struct engine *e, struct resize *r, const struct world_pod *p)
 {
 	struct told t = told_of(p->gpu->uuid, p->gpu->capacity_pod);
 	enum share_state worst = SHARE_HELD;
@@ -211,7 +141,7 @@ static enum share_state judge(
 		enum share_state one = judge_gpu(e, snap_gpu_by_uuid(e, t.uuid), r, p, &more_milli);
 		worst = one > worst ? one : worst;
 	}
-	return worst == SHARE_HELD && !within_quota(e, p, more_milli) ? SHARE_QUOTA : worst;
+	return worst == SHARE_HELD && !within_quota(e, r, p, more_milli) ? SHARE_QUOTA : worst;
 }
 
 /* Returns by how much more compute it is counted with; its entry says what it should where that is
@@ -275,14 +205,6 @@ static void confirm(struct engine *e, const struct world_pod *p)
 	}
 }
 
-static void unask(struct resize *r)
-{
-	r->want = (struct share){0};
-	r->state = SHARE_UNASKED;
-	r->follows = false;
-	r->behind_since = 0;
-}
-
 /* All of its entries; what finds no room among the writes of this step is left to the next. */
 static void decide_one(struct engine *e, struct resize *r, const struct world_pod *p)
 {
@@ -300,9 +222,10 @@ static void decide_one(struct engine *e, struct resize *r, const struct world_po
 		confirm(e, p);
 	}
 	bool there = !written && same(r->want, told(p)) && entries_say(e, p, r->want);
-	r->state = there ? SHARE_HELD : SHARE_UNDERWAY;
+	enum share_state held = r->memory_stays ? SHARE_MEMORY_STAYS : SHARE_HELD;
+	r->state = there ? held : SHARE_UNDERWAY;
 	if (there && r->follows) {
-		unask(r);
+		resize_unask(r);
 	}
 	if (more_milli > 0) {
 		quotas_take_pod(e, p, more_milli);
@@ -312,13 +235,20 @@ static void decide_one(struct engine *e, struct resize *r, const struct world_po
 /* What its framework was told at its start it has taken, and stays in the books. */
 static void keep_memory(struct resize *r, const struct world_pod *p)
 {
-	r->want.mib = p->gpu->told_memory ? p->gpu->mem_mib : r->want.mib;
+	if (p->gpu->told_memory && r->want.mib != p->gpu->mem_mib) {
+		r->want.mib = p->gpu->mem_mib;
+		r->memory_stays = true;
+	}
 }
 
 void resizes_decide(struct engine *e)
 {
 	e->flights.decided = 0;
-	vec_for_each (struct resize, r, &e->resizes.items) {
+	vec_for_each (const uint32_t, slot, &e->resizes.behind) {
+		resize_wake(e, world_pod_uid(world_pod_at(e->world, *slot)));
+	}
+	for (uint32_t i = 0; i < e->resizes.awake; i++) {
+		struct resize *r = &e->resizes.items.items[i];
 		const struct world_pod *p = world_pod_by_uid(e->world, r->uid);
 		bool is_tenant =
 			p != NULL && p->gpu->class == WORLD_TENANT && !world_pod_terminal(p);
@@ -434,7 +364,8 @@ void resizes_emit(struct engine *e, struct plan *plan)
 	vec_for_each (const uint32_t, slot, &e->resizes.behind) {
 		(void)resize_touch(e, world_pod_uid(world_pod_at(e->world, *slot)));
 	}
-	vec_for_each (struct resize, r, &e->resizes.items) {
+	for (uint32_t i = 0; i < e->resizes.awake; i++) {
+		struct resize *r = &e->resizes.items.items[i];
 		const struct world_pod *p = world_pod_by_uid(e->world, r->uid);
 		if (p != NULL && p->gpu->class == WORLD_TENANT) {
 			tell(e, r, p, plan);
@@ -442,64 +373,26 @@ void resizes_emit(struct engine *e, struct plan *plan)
 	}
 }
 
-void resize_settle(struct engine *e, int64_t now, uint64_t id, const struct outcome *o)
+/* It has what is wanted, and so it stays until something about it changes. */
+static bool has_it(const struct resize *r)
 {
-	vec_for_each (struct resize, r, &e->resizes.items) {
-		if (r->flight != id) {
-			continue;
-		}
-		r->flight = 0;
-		e->flights.told--;
-		r->sealed = o->fault.kind == FAULT_NONE;
-		if (r->sealed) {
-			r->most = r->sent; /* no other of that version can be done any more */
-			r->backoff.attempt = 0;
-			r->rest_until = now + ASSUME_MS;
-		} else if (o->fault.kind == FAULT_CONFLICT || o->fault.unknown_outcome) {
-			r->rest_until = now + CONFLICT_MS;
-		} else {
-			r->rest_until = now + backoff_next(&r->backoff, &e->rng);
-		}
-		return;
-	}
-}
-
-static void forget(struct resizes *all, size_t i)
-{
-	map_remove(&all->by_uid, hash_text(all->items.items[i].uid), (uint32_t)i);
-	resize_free(&all->items.items[i]);
-	size_t last = all->items.count - 1;
-	if (i != last) {
-		const char *uid = all->items.items[last].uid;
-		map_remove(&all->by_uid, hash_text(uid), (uint32_t)last);
-		map_put(&all->by_uid, hash_text(uid), (uint32_t)i);
-	}
-	VEC_REMOVE_SWAP(&all->items, i);
+	return r->want.milli > 0 && !r->follows && r->flight == 0 &&
+	       (r->state == SHARE_HELD || r->state == SHARE_MEMORY_STAYS);
 }
 
 void resizes_sweep(struct engine *e)
 {
 	struct resizes *all = &e->resizes;
-	for (size_t i = all->items.count; i-- > 0;) {
+	for (uint32_t i = all->awake; i-- > 0;) {
 		const struct resize *r = &all->items.items[i];
 		const struct world_pod *p = world_pod_by_uid(e->world, r->uid);
 		bool gone = p == NULL || world_pod_terminal(p);
 		bool idle = r->want.milli == 0 && e->now >= r->rest_until &&
 			    (p == NULL || (entries_say(e, p, told(p)) && !is_open(r, p)));
 		if (r->flight == 0 && (gone || idle)) {
-			forget(all, i);
+			resize_forget(all, i);
+		} else if (has_it(r)) {
+			resize_rest(all, i);
 		}
 	}
-}
-
-/* What is wanted is told anew by who wants it; but what was sent may still be done. */
-void resizes_new_term(struct engine *e)
-{
-	vec_for_each (struct resize, r, &e->resizes.items) {
-		unask(r);
-		r->flight = 0;
-		r->rest_until = 0;
-		r->sealed = false;
-	}
-	e->flights.told = 0;
 }

@@ -43,7 +43,9 @@ struct world_pod;
 struct resize {
 	char *uid;	   /* owned */
 	struct share want; /* 0, 0: nobody asks for anything */
+	bool memory_stays; /* other memory was asked for than it can have as it runs */
 	enum share_state state;
+	char *quota;	      /* owned; that has no room; NULL: none */
 	uint64_t flight;      /* the patch of the tenant under way, 0: none */
 	struct share sent;    /* by the last one */
 	struct share most;    /* of all that were made from `rv` and may be done: the largest */
@@ -59,6 +61,7 @@ struct resizes {
 	struct {
 		VEC_FIELDS(struct resize);
 	} items;
+	uint32_t awake; /* so many of the first are looked at in each step; the rest have it */
 	struct map by_uid;
 	/* of this step: tenants of whom the books differ, by pod slot; one of several GPUs may
 	 * stand here more than once */
@@ -97,6 +100,16 @@ void resize_settle(struct engine *e, int64_t now, uint64_t id, const struct outc
 void resizes_sweep(struct engine *e);
 void resizes_new_term(struct engine *e);
 
-struct resize *resize_touch(struct engine *e, const char *uid);
+/* --- resizes.c: the table --- */
+struct resize *resize_find(const struct engine *e, const char *uid); /* NULL: nobody */
+struct resize *resize_touch(struct engine *e, const char *uid);	     /* awake; made if need be */
+/* Of a journal, in the order in which they were. */
+struct resize *resize_restore(struct engine *e, const char *uid, bool rests);
+void resize_unask(struct resize *r);
+void resize_wake(struct engine *e, const char *uid);
+void resize_rest(struct resizes *all, uint32_t i); /* one that is awake */
+void resize_forget(struct resizes *all, uint32_t i);
+/* What a watch of pods said, before the world has it: whoever it is about may have to wake. */
+void resize_noted(struct engine *e, const struct change *c);
 
 #endif

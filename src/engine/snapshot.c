@@ -282,7 +282,8 @@ static bool is_void(struct engine *e, const struct holder *h, const struct waite
 {
 	uint32_t node = snap_node_of(e, h->node);
 	bool closed = node != WORLD_NONE && e->snap.nodes.items[node].no_grants;
-	bool useless = closed || health_is_bad(e, h) || mps_is_ill(e, h) || inject_is_vain(e, h);
+	bool useless = closed || health_is_bad(e, h) || mps_is_ill(e, h) || inject_is_vain(e, h) ||
+		       inject_is_vain_for(e, h, &w->pod);
 	return useless && w->flight == 0 && w->landings.count == 0;
 }
 

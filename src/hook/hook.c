@@ -154,7 +154,7 @@ static struct admit_input gather(
 		.workload = workload,
 		.mps_unlabelled = h->mps_unlabelled,
 	};
-	workload_of(view->groups(view->data), NULL, &r->pod, &h->review.arena, workload);
+	workload_of(view->groups(view->data), view->owners, &r->pod, &h->review.arena, workload);
 	take_advice(h, workload, &in);
 	if (is_canary(r)) {
 		in.cannot = REASON_NONE;

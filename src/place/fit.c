@@ -6,6 +6,7 @@
 #include "parts.h"
 
 #include "base/str.h"
+#include "model/injection.h"
 #include "model/names.h"
 
 /* C27: two that give out the same GPU give it out twice. */
@@ -94,6 +95,19 @@ static bool volumes_admit(
 		}
 	}
 	return true;
+}
+
+static bool class_is_void(
+	const struct place_request *r, const struct place_node *n, const char **ret_what)
+{
+	const char *class = text_or(r->pod->runtime_class, "");
+	for (const struct inject_void *v = n->voids; v != NULL; v = v->next) {
+		if (strcmp(v->class, class) == 0) {
+			*ret_what = *class != '\0' ? class : "none";
+			return true;
+		}
+	}
+	return false;
 }
 
 /* The node takes nobody, whoever asks. Why in detail is asked of its object. */
@@ -191,6 +205,9 @@ enum unfit fit_lasting(
 	}
 	if (!volumes_admit(r, n->noun, ret_what)) {
 		return UNFIT_VOLUME;
+	}
+	if (shares && class_is_void(r, n, ret_what)) {
+		return UNFIT_CLASS;
 	}
 	return n->no_grants ? closed_by(n->noun) : UNFIT_NONE;
 }

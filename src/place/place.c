@@ -85,6 +85,9 @@ static void name_unfit(struct place_verdict *v)
 	if (v->reason == REASON_NODE_UNFIT && v->nearest == UNFIT_RUNTIME) {
 		v->reason = REASON_RUNTIME_CLASS;
 	}
+	if (v->reason == REASON_NODE_UNFIT && v->nearest == UNFIT_CLASS) {
+		v->reason = REASON_NO_INJECTION;
+	}
 }
 
 /* Open before busy before opening, then the least left over, memory breaking ties. Who spreads

@@ -41,6 +41,7 @@ static void put_request(struct str *out, const struct place_request *r)
 {
 	const struct pod *p = r->pod;
 	put_number(out, p->too_complex ? 1 : 0);
+	put_text(out, p->runtime_class);
 	put_number(out, p->node_selector.count);
 	for (uint32_t i = 0; i < p->node_selector.count; i++) {
 		put_text(out, p->node_selector.items[i].key);

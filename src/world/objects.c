@@ -211,6 +211,9 @@ void objects_set(struct world *w, const struct change *c)
 	case KIND_POD:
 	case KIND_RECOMMENDATION:
 	case KIND_GROUP:
+	case KIND_SCALER:
+	case KIND_SCALED_OBJECT:
+	case KIND_BUDGET:
 	case KIND_COUNT:
 		break;
 	}
@@ -256,6 +259,9 @@ void objects_gone(struct world *w, const struct change *c)
 	case KIND_POD:
 	case KIND_RECOMMENDATION:
 	case KIND_GROUP:
+	case KIND_SCALER:
+	case KIND_SCALED_OBJECT:
+	case KIND_BUDGET:
 	case KIND_COUNT:
 		break;
 	}
@@ -306,6 +312,9 @@ void objects_keep(struct world *w, const struct change *c)
 	case KIND_POD:
 	case KIND_RECOMMENDATION:
 	case KIND_GROUP:
+	case KIND_SCALER:
+	case KIND_SCALED_OBJECT:
+	case KIND_BUDGET:
 	case KIND_COUNT:
 		break;
 	}

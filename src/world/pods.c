@@ -168,6 +168,8 @@ static struct world_gpu *gpu_create(struct world *w, const struct pod *pod)
 	str_trim_capacity(&w->scratch, 64 * 1024);
 	g->priority = pod->priority;
 	g->gated = pod_has_gate(pod, NAME_GATE);
+	g->beside = pod->beside;
+	g->surged = pod->surged;
 	g->mps = pod_is_mps(pod);
 	g->unschedulable = pod->unschedulable;
 	g->keeps_node = pod->keeps_node;
@@ -178,12 +180,15 @@ static struct world_gpu *gpu_create(struct world *w, const struct pod *pod)
 	g->overuse_shown = pod->told_overuse;
 	g->contention_shown = pod->told_contention;
 	g->gpu_oom_ms = pod->gpu_oom_ms;
+	g->failed_ms = pod->failed_ms;
+	g->restarts = pod->restarts;
 	g->told = reason_parse(pod->placed.reason);
 	g->told_ms = pod->placed.type != NULL ? pod->placed.since_ms : 0;
 	g->stamp = w->version;
 	g->other_gates = pod->gate_count > (g->gated ? 1u : 0u);
 	g->gpus = summable(pod->gpus);
 	g->created_ms = pod->created_ms;
+	g->ready = pod->ready;
 	g->container = intern_add(w->words, gpu_container(pod));
 	g->priority_class = intern_add(w->words, pod->priority_class);
 	g->has_deadline = pod->has_deadline;
@@ -201,7 +206,6 @@ static struct world_gpu *gpu_create(struct world *w, const struct pod *pod)
 		g->policy = policy_name(w, pod);
 		g->devices = gpu_list_count(g->uuid);
 		g->told_memory = pairs_get(&pod->notes, NOTE_FRAMEWORK_MEMORY) != NULL;
-		g->ready = pod->ready;
 	}
 	return g;
 }

@@ -112,6 +112,7 @@ Test(evict, two_of_one_owner_never_go_at_once)
 	struct bed b = leaving_node(2, "rs");
 	uint64_t id = step(&b, ACTION_EVICT)->id;
 	cr_expect_eq(count_of(&b, ACTION_EVICT), 1);
+	cr_expect(engine_evicts(b.e, "t0") && engine_evicts(b.e, "t1"), "and it says so");
 	settle(&b, id, 0, "");
 	b.now += 1000;
 	cr_expect_null(step(&b, ACTION_EVICT), "the first is on its way still");

@@ -54,7 +54,7 @@ Test(inject_probe, c26_each_runtime_class_has_a_proof_of_its_own)
 	tell_holding(&b, &old);
 	tell_running(&b, "t", "cap", "GPU-A");
 	tell_holding(&b, &new);
-	tell_waiting(&b, "w", "0.75");
+	tell_waiting_as(&b, "w", "0.75", "nvidia");
 	struct asked p = asked_for(&b);
 	cr_expect_str_eq(p.owner, "cap-2");
 	cr_expect_str_eq(p.claim->class, "nvidia");
@@ -275,7 +275,7 @@ Test(inject_probe, c26_probes_that_do_not_last_are_made_ever_more_seldom)
 {
 	struct bed b = bed_open();
 	int64_t longest = 0;
-	tell_waiting(&b, "w", "0.25");
+	tell_waiting_as(&b, "w", "0.25", "nvidia");
 	struct asked p = asked_for(&b);
 	for (int i = 0; i < 8; i++) {
 		settle(&b, p.id, FAULT_NONE);
@@ -304,7 +304,7 @@ Test(inject_probe, c26_probes_that_do_not_last_are_made_ever_more_seldom)
 Test(inject_probe, c26_one_without_a_node_is_not_silent)
 {
 	struct bed b = bed_open();
-	tell_waiting(&b, "w", "0.25");
+	tell_waiting_as(&b, "w", "0.25", "nvidia");
 	struct asked p = asked_for(&b);
 	settle(&b, p.id, FAULT_NONE);
 	tell_probe(&b, &p, &(struct fate){.phase = POD_PENDING, .unbound = true});
@@ -387,7 +387,7 @@ Test(inject_probe, where_all_names_are_taken_those_who_wait_are_told)
 		tell_stranger(&b, name);
 	}
 	settle(&b, p.id, FAULT_CONFLICT);
-	tell_waiting(&b, "w", "0.25");
+	tell_waiting_as(&b, "w", "0.25", "nvidia");
 	b.now += 20000;
 	(void)step(&b, ACTION_GRANT);
 	cr_expect_null(find_probe(&b));

@@ -4,7 +4,7 @@
 Test(inject, c26_nobody_is_granted_before_a_probe_has_seen_the_gpu)
 {
 	struct bed b = bed_open();
-	tell_waiting(&b, "w", "0.25");
+	tell_waiting_as(&b, "w", "0.25", "nvidia");
 	cr_expect_eq(play(&b, &right), INJECT_ENV);
 	const struct action *g = step(&b, ACTION_GRANT);
 	cr_assert_not_null(g, "now it is proven");
@@ -103,7 +103,7 @@ Test(inject, c26_tenants_are_told_in_the_form_that_is_proven)
 	struct holding written = cap;
 	written.claim = &proven;
 	written.ledger = (struct ledger){&entry, 1};
-	tell_waiting(&b, "w", "0.25");
+	tell_waiting_as(&b, "w", "0.25", "nvidia");
 	tell_holding(&b, &written);
 	const struct action *a = step(&b, ACTION_PLACE);
 	cr_assert_not_null(a);
@@ -126,7 +126,7 @@ Test(inject, c26_a_proof_is_of_one_boot_runtime_driver_and_class)
 		struct holding written = cap;
 		written.claim = &old;
 		written.ledger = (struct ledger){&entry, 1};
-		tell_waiting(&b, "w", "0.25");
+		tell_waiting_as(&b, "w", "0.25", "nvidia");
 		tell_holding(&b, &written);
 		cr_expect_null(step(&b, ACTION_PLACE), "%s", what[i]);
 		cr_expect_not_null(find_probe(&b), "%s", what[i]);
@@ -143,8 +143,8 @@ Test(inject, c26_the_proof_of_one_gpu_holds_for_the_others_of_its_node)
 	second.uuid = "GPU-B";
 	tell_holding(&b, &written);
 	tell_holding(&b, &second);
-	tell_waiting(&b, "w", "0.75");
-	tell_waiting(&b, "x", "0.75");
+	tell_waiting_as(&b, "w", "0.75", "nvidia");
+	tell_waiting_as(&b, "x", "0.75", "nvidia");
 	int carried = 0, grants = 0;
 	(void)step(&b, ACTION_GRANT);
 	vec_for_each (const struct action, a, &b.plan.actions) {
@@ -181,7 +181,7 @@ Test(inject, c26_what_works_elsewhere_is_tried_first)
 Test(inject, c26_a_node_where_no_form_works_is_given_back_and_rests)
 {
 	struct bed b = bed_open();
-	tell_waiting(&b, "w", "0.25");
+	tell_waiting_as(&b, "w", "0.25", "nvidia");
 	cr_expect_eq(play(&b, &nothing), INJECT_ENV);
 	cr_expect_eq(play(&b, &another), INJECT_CDI);
 	cr_expect_eq(play(&b, &nothing), INJECT_NRI);
@@ -220,7 +220,7 @@ Test(inject, c26_an_entry_whose_node_turns_out_to_be_of_no_use_is_looked_for_els
 	struct grant entry = {"w", "default", "w", 250, 20000};
 	struct holding written = cap;
 	written.ledger = (struct ledger){&entry, 1};
-	tell_waiting(&b, "w", "0.25");
+	tell_waiting_as(&b, "w", "0.25", "nvidia");
 	tell_holding(&b, &written);
 	for (int i = 0; i < INJECT_FORMS; i++) {
 		(void)play(&b, &nothing);
@@ -236,7 +236,7 @@ Test(inject, c26_an_entry_whose_node_turns_out_to_be_of_no_use_is_looked_for_els
 Test(inject, a_creation_that_is_refused_is_told_and_tried_again)
 {
 	struct bed b = bed_open();
-	tell_waiting(&b, "w", "0.25");
+	tell_waiting_as(&b, "w", "0.25", "nvidia");
 	struct asked p = asked_for(&b);
 	settle(&b, p.id, FAULT_DENIED);
 	(void)step(&b, ACTION_GRANT);
@@ -335,7 +335,7 @@ Test(inject, c26_the_word_of_an_admin_needs_no_proof)
 	written.ledger = (struct ledger){&entry, 1};
 	tell_gpu_node(&b, "n0", &first_boot);
 	tell_holding(&b, &written);
-	tell_waiting(&b, "w", "0.25");
+	tell_waiting_as(&b, "w", "0.25", "nvidia");
 	const struct action *a = step(&b, ACTION_PLACE);
 	cr_assert_not_null(a);
 	cr_expect_eq(a->form, INJECT_NRI);

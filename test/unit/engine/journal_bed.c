@@ -33,6 +33,7 @@ static struct inject_claim claim_of(const struct obj *o)
 	c.uuid = "GPU-1";
 	c.class = o->claim_class;
 	c.driver = c.boot = c.runtime = "";
+	c.others = &o->other;
 	return c;
 }
 
@@ -318,6 +319,10 @@ static void keep_claim(struct obj *o, const struct inject_claim *claim)
 {
 	if (claim != NULL) {
 		o->claim.form = claim->form;
+		/* There is but one class beside theirs: none. */
+		o->claim.other_count = claim->other_count > 0 ? 1 : 0;
+		o->other = (struct inject_class){
+			"", claim->other_count > 0 ? claim->others[0].form : INJECT_ENV};
 		snprintf(o->claim_node, sizeof o->claim_node, "%s", claim->node);
 		snprintf(o->claim_class, sizeof o->claim_class, "%s", claim->class);
 	}

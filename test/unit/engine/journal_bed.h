@@ -14,6 +14,7 @@
 struct obj {
 	bool exists, capacity, gated, running, whole, probe;
 	char ns[16], name[64], uid[24], node[16], holder[64];
+	struct inject_class other; /* of the claim */
 	struct inject_claim claim; /* of probes; of capacity pods where it has a node */
 	char claim_node[16], claim_class[16];
 	char owner[2][64]; /* of probes: name and uid */

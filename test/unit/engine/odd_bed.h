@@ -110,7 +110,8 @@ static inline void tell_capacity(struct bed *b, const struct cap *c)
 	tell_capacity_of(b, c, false);
 }
 
-static inline void tell_waiting(struct bed *b, const char *name, const char *share)
+static inline void tell_waiting_as(
+	struct bed *b, const char *name, const char *share, const char *class)
 {
 	struct pair label[] = {{LABEL_TENANT, "true"}};
 	struct pair notes[] = {{NOTE_ORIGINAL, "{}"}, {NOTE_SHARE, share}};
@@ -118,6 +119,7 @@ static inline void tell_waiting(struct bed *b, const char *name, const char *sha
 	struct pod p = {.ns = "default",
 		.name = name,
 		.uid = name,
+		.runtime_class = class,
 		.cpu_milli = 10,
 		.mem_bytes = 100,
 		.labels = {label, 1},
@@ -125,6 +127,11 @@ static inline void tell_waiting(struct bed *b, const char *name, const char *sha
 		.gates = gate,
 		.gate_count = 1};
 	tell_pod(b, &p);
+}
+
+static inline void tell_waiting(struct bed *b, const char *name, const char *share)
+{
+	tell_waiting_as(b, name, share, NULL);
 }
 
 static inline void tell_running(

@@ -6,7 +6,7 @@ struct wish {
 	int32_t priority;
 	bool never;
 	int64_t cpu_milli;
-	const char *zone, *count;
+	const char *zone, *count, *class;
 };
 
 static void tell_wish(struct bed *b, const struct wish *w)
@@ -22,6 +22,7 @@ static void tell_wish(struct bed *b, const struct wish *w)
 		.uid = w->name,
 		.priority = w->priority,
 		.never_preempts = w->never,
+		.runtime_class = w->class,
 		.cpu_milli = w->cpu_milli > 0 ? w->cpu_milli : 10,
 		.mem_bytes = 100,
 		.labels = {label, 1},
@@ -105,6 +106,44 @@ Test(preempt, c17_a_tenant_of_lower_priority_gives_way)
 	cr_assert_not_null(told);
 	cr_expect(strstr(told->message, "default/w") != NULL, "%s", told->message);
 	bed_finish(&b);
+}
+
+/* Whoever goes would go for nothing, where its class may see no GPU there (C26). */
+Test(preempt, c26_nobody_goes_before_the_class_is_proven)
+{
+	struct inject_class other = {"boxed", INJECT_CDI};
+	struct inject_claim claim = {.node = "n0",
+		.uuid = "G0",
+		.driver = "",
+		.boot = "",
+		.runtime = "",
+		.class = "",
+		.others = &other};
+	for (uint32_t proven = 0; proven < 2; proven++) {
+		struct engine_config cfg = {.injection = "probe"};
+		struct bed b = shared_of(&cfg, "700", 0, "300", 5);
+		struct grant both[] = {
+			{"a", "default", "a", 700, 1000}, {"c", "default", "c", 300, 1000}};
+		claim.other_count = proven;
+		struct pair label[] = {{LABEL_CAPACITY, "true"}};
+		struct gpu_identity id = {.uuid = "G0", .mem_mib = USABLE};
+		tell_pod(&b, &(struct pod){.ns = NAME_NAMESPACE,
+				     .name = "c0",
+				     .uid = "c0-uid",
+				     .node = "n0",
+				     .gpus = 1,
+				     .phase = POD_RUNNING,
+				     .labels = {label, 1},
+				     .identity = &id,
+				     .holds = true,
+				     .claim = &claim,
+				     .ledger = {both, 2}});
+		tell_wish(
+			&b, &(struct wish){
+				    .name = "w", .share = "0.5", .priority = 9, .class = "boxed"});
+		cr_expect_eq(wait_for_it(&b) != NULL, proven == 1);
+		bed_finish(&b);
+	}
 }
 
 Test(preempt, c17_after_as_long_as_is_configured)

@@ -92,7 +92,10 @@ Test(resize, what_does_not_fit_is_said_and_done_when_it_does)
 	run_for(c, 5000);
 	want(c, "a", 500, 24000);
 	run_for(c, 3000);
-	cr_expect_eq(state_of(c, "a"), SHARE_NO_ROOM);
+	struct share_fate fate;
+	engine_share_fate(c->e, find(c, "a")->uid, &fate);
+	cr_expect_eq(fate.state, SHARE_NO_ROOM);
+	cr_expect_str_eq(fate.blocker, find(c, "a")->uuid);
 	cr_expect_eq(find(c, "a")->milli, 300);
 	leave(c, find(c, "b"));
 	run_for(c, 5000);
@@ -119,7 +122,10 @@ Test(resize, c7_a_quota_bounds_what_it_grows_to)
 	engine_observe(c->e, &set);
 	want(c, "a", 500, 24000);
 	run_for(c, 3000);
-	cr_expect_eq(state_of(c, "a"), SHARE_QUOTA);
+	struct share_fate fate;
+	engine_share_fate(c->e, find(c, "a")->uid, &fate);
+	cr_expect_eq(fate.state, SHARE_QUOTA);
+	cr_expect_str_eq(fate.blocker, "gpus");
 	want(c, "a", 400, 24000);
 	run_for(c, 3000);
 	expect_both(c, "a", 400, 24000);

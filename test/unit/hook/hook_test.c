@@ -15,6 +15,8 @@ struct cluster {
 	enum reason cannot;
 	const char *selector;  /* of the pods, JSON; NULL: none */
 	const char *owner;     /* their controller, JSON; NULL: none */
+	const char *user;      /* who makes them; NULL: nobody is told */
+	const char *labels;    /* JSON; NULL: none */
 	const char *container; /* NULL: main */
 	struct policy policy;
 	const struct policy *list[1];
@@ -73,7 +75,7 @@ static void cluster_init(struct cluster *c)
 	c->ns.notes.items = c->notes;
 	c->list[0] = &c->policy;
 	struct hook_config config = {.view = {c, find_namespace, get_policies, limits_gpus,
-					     zero_quota, get_groups, get_advice, may_convert},
+					     zero_quota, get_groups, NULL, get_advice, may_convert},
 		.metrics = c->metrics,
 		.runtime_class = "nvidia",
 		.notes_names = true};
@@ -95,14 +97,17 @@ static json_t *ask(struct cluster *c, const char *ns, bool dry_run, const char *
 	str_append_format(&body,
 		"{\"request\":{\"uid\":\"u1\",\"kind\":{\"group\":\"\",\"version\":\"v1\",\"kind\":"
 		"\"Pod\"},"
-		"\"operation\":\"CREATE\",\"namespace\":\"%s\",\"dryRun\":%s,\"object\":{"
+		"\"operation\":\"CREATE\",\"namespace\":\"%s\",\"dryRun\":%s,"
+		"\"userInfo\":{\"username\":\"%s\"},\"object\":{"
 		"\"metadata\":{"
-		"\"name\":\"p\",\"ownerReferences\":[%s],\"annotations\":%s},\"spec\":{"
+		"\"name\":\"p\",\"labels\":%s,\"ownerReferences\":[%s],\"annotations\":%s},"
+		"\"spec\":{"
 		"\"nodeSelector\":%s,"
 		"\"containers\":[{\"name\":\"%s\","
 		"\"resources\":{\"limits\":{\"nvidia.com/gpu\":\"1\"}}}]}}}}",
-		ns, dry_run ? "true" : "false", text_or(c->owner, ""), notes,
-		c->selector != NULL ? c->selector : "{}", text_or(c->container, "main"));
+		ns, dry_run ? "true" : "false", text_or(c->user, ""), text_or(c->labels, "{}"),
+		text_or(c->owner, ""), notes, c->selector != NULL ? c->selector : "{}",
+		text_or(c->container, "main"));
 	cr_assert_eq(hook_admit(c->hook, str_text(&body), body.len, &out), 200);
 	json_t *answer = json_loads(str_text(&out), 0, NULL);
 	cr_assert_not_null(answer);
@@ -196,6 +201,43 @@ Test(hook, a_recommendation_is_the_share_of_the_next_pod)
 	cr_assert(advice_apply(c.advice, &set));
 	c.policy.mode = MODE_RECOMMEND;
 	expect(&c, "{}", "NotAutomated", NULL);
+}
+
+/* A pod that our own account makes beside another is one of its Deployment's; anyone else's is
+ * bare.
+ */
+Test(hook, c24_a_pod_beside_another_gets_the_share_of_its_workload)
+{
+	CLEANUP(cluster_finish) struct cluster c;
+	cluster_init(&c);
+	c.advice = advice_create();
+	c.policy = (struct policy){.name = "own",
+		.uid = "p",
+		.generation = 2,
+		.has_selector = true,
+		.mode = MODE_AUTOMATE,
+		.sizing = SIZING_DEFAULT};
+	struct recommended_container container = {.name = "main", .target = {300, 7168}};
+	struct recommendation r = {.name = "deployment-web",
+		.target = {"team", "apps", "Deployment", "web"},
+		.revision = 3,
+		.containers = &container,
+		.container_count = 1};
+	struct change set = {.type = CHANGE_SET, .kind = KIND_RECOMMENDATION, .recommendation = &r};
+	r.conditions[RECOMMENDATION_HISTORY_SUFFICIENT].status = CONDITION_TRUE;
+	cr_assert(advice_apply(c.advice, &set));
+	c.owner = "{\"apiVersion\":\"apps/v1\",\"kind\":\"ReplicaSet\",\"name\":\"web-7d\","
+		  "\"uid\":\"u\",\"controller\":false}";
+	c.labels = "{\"aliquot.dev/surge\":\"old\"}";
+	static const char notes[] = "{\"aliquot.dev/surge-hash\":\"7d\"}";
+	c.user = NAME_CONTROLLER_USER;
+	expect(&c, notes, "Converted", NULL);
+	expect(&c, "{}", "NoRecommendation", NULL);
+	c.user = "jane";
+	expect(&c, notes, "NoRecommendation", NULL);
+	c.user = NAME_CONTROLLER_USER;
+	c.labels = "{}";
+	expect(&c, notes, "NoRecommendation", NULL);
 }
 
 /* Every container of 30000 needs a change of its own: the patch does not fit, and the pod must not

@@ -2,6 +2,7 @@
  */
 #include <criterion/criterion.h>
 
+#include "model/injection.h"
 #include "place/place.h"
 
 /* A node on which an ordinary pod fits, and a request that it suits; a test spoils one thing. */
@@ -328,6 +329,28 @@ Test(fit, the_survey_counts_each_node_once)
 	cr_expect_eq(t.by[UNFIT_TAINT].nodes, 2);
 	cr_expect_str_eq(t.by[UNFIT_TAINT].what, "x");
 	cr_expect_eq(t.by[UNFIT_TAINT].whats, 2);
+	snapshot_finish(&b.s);
+}
+
+Test(fit, c26_a_class_that_sees_no_gpu_rules_nodes_out_for_its_pods_alone)
+{
+	struct inject_void none = {"", NULL}, boxed = {"boxed", &none};
+	struct pod pod = {.runtime_class = "boxed"};
+	struct bed b;
+	bed_init(&b);
+	b.r.pod = &pod;
+	cr_expect_eq(cause(&b), UNFIT_NONE);
+	node(&b)->voids = &boxed;
+	cr_expect_eq(cause(&b), UNFIT_CLASS);
+	cr_expect_str_eq(what(&b), "boxed");
+	cr_expect_eq(place_open(&b.s, &b.r).reason, REASON_NO_INJECTION);
+	pod.runtime_class = "other";
+	cr_expect_eq(cause(&b), UNFIT_NONE);
+	pod.runtime_class = NULL;
+	cr_expect_eq(cause(&b), UNFIT_CLASS);
+	cr_expect_str_eq(what(&b), "none");
+	b.r.milli = 0;
+	cr_expect_eq(cause(&b), UNFIT_NONE, "a whole pod is given its GPU by its kubelet");
 	snapshot_finish(&b.s);
 }
 

@@ -1,0 +1,186 @@
+/* Tenants whose RuntimeClass is not that of the capacity pods: what they may have, and what is to
+ * be tried for them. */
+#include "inject.h"
+
+#include "state.h"
+
+/* So long after somebody last was to have a GPU of the node its class is tried, and kept. */
+#define WANTED_MS 60000
+
+static const char *class_of(const struct pod *tenant)
+{
+	return text_or(tenant->runtime_class, "");
+}
+
+static bool is_foreign(const struct holder *h, const struct pod *tenant)
+{
+	return strcmp(class_of(tenant), text_or(h->pod.runtime_class, "")) != 0;
+}
+
+/* By the word of an admin classes make no difference. */
+static bool is_tried(const struct inject_node *n)
+{
+	return n == NULL || n->way == INJECT_BY_PROBE;
+}
+
+bool inject_knows_for(const struct engine *e, const struct holder *h, const struct pod *tenant,
+	enum inject_form *ret_form)
+{
+	const struct inject_node *n = inject_node_of(e, h);
+	if (n == NULL || !is_tried(n) || !is_foreign(h, tenant)) {
+		return inject_knows(e, h, ret_form);
+	}
+	const struct inject_proof *p =
+		h->pod.identity == NULL
+			? NULL
+			: inject_proof_of_class(e, snap_node_of(e, h->node), h, class_of(tenant));
+	if (p != NULL) {
+		*ret_form = p->claim->form;
+	}
+	return p != NULL;
+}
+
+/* --- memos --- */
+
+struct inject_memo *inject_class_memo(struct engine *e, uint32_t node, const char *class)
+{
+	uint32_t at = e->inject.nodes.items[node].classes;
+	while (at != WORLD_NONE && strcmp(e->inject.memos.items[at].class, class) != 0) {
+		at = e->inject.memos.items[at].next;
+	}
+	return at != WORLD_NONE ? &e->inject.memos.items[at] : NULL;
+}
+
+bool inject_class_is_wanted(const struct engine *e, const struct inject_memo *m)
+{
+	return m->wanted_at > 0 && e->now - m->wanted_at < WANTED_MS;
+}
+
+static void add_class(struct engine *e, uint32_t node, uint32_t memo)
+{
+	e->inject.memos.items[memo].next = e->inject.nodes.items[node].classes;
+	e->inject.nodes.items[node].classes = memo;
+}
+
+void inject_add_classes(struct engine *e)
+{
+	for (uint32_t i = 0; i < e->inject.memos.count; i++) {
+		struct inject_memo *m = &e->inject.memos.items[i];
+		uint32_t at = snap_node_of(e, m->node);
+		m->probed = m->asked = NULL;
+		m->next = WORLD_NONE;
+		if (m->class != NULL && at != WORLD_NONE && is_tried(&e->inject.nodes.items[at])) {
+			add_class(e, at, i);
+		}
+	}
+}
+
+static bool proven_somewhere(const struct engine *e, uint32_t node, const char *class)
+{
+	uint32_t at = e->inject.nodes.items[node].proof;
+	while (at != WORLD_NONE && strcmp(e->inject.proofs.items[at].claim->class, class) != 0) {
+		at = e->inject.proofs.items[at].next;
+	}
+	return at != WORLD_NONE;
+}
+
+void inject_add_voids(struct engine *e)
+{
+	for (uint32_t i = 0; i < e->inject.memos.count; i++) {
+		struct inject_memo *m = &e->inject.memos.items[i];
+		uint32_t at = m->class != NULL && e->now < m->until ? snap_node_of(e, m->node)
+								    : WORLD_NONE;
+		if (at == WORLD_NONE || !is_tried(&e->inject.nodes.items[at]) ||
+			proven_somewhere(e, at, m->class)) {
+			continue;
+		}
+		struct inject_void *made = ARENA_NEW(&e->inject.arena, struct inject_void);
+		*made = (struct inject_void){
+			arena_strdup(&e->inject.arena, m->class), e->snap.nodes.items[at].voids};
+		e->snap.nodes.items[at].voids = made;
+	}
+}
+
+bool inject_is_vain_for(const struct engine *e, const struct holder *h, const struct pod *tenant)
+{
+	uint32_t at = snap_node_of(e, h->node);
+	const struct inject_void *v =
+		at < e->snap.nodes.count ? e->snap.nodes.items[at].voids : NULL;
+	while (v != NULL && strcmp(v->class, class_of(tenant)) != 0) {
+		v = v->next;
+	}
+	return v != NULL && is_foreign(h, tenant);
+}
+
+/* --- asking --- */
+
+/* NULL: so many are wanted there that no more can be kept beside each other. */
+static struct inject_memo *want(struct engine *e, uint32_t node, const char *class)
+{
+	struct inject_memo *m = inject_class_memo(e, node, class);
+	uint32_t wanted = 0, at = e->inject.nodes.items[node].classes;
+	if (m == NULL || !inject_class_is_wanted(e, m)) {
+		for (; at != WORLD_NONE; at = e->inject.memos.items[at].next) {
+			wanted += inject_class_is_wanted(e, &e->inject.memos.items[at]) ? 1 : 0;
+		}
+		if (wanted >= INJECT_CLASSES_MAX) {
+			return NULL;
+		}
+	}
+	if (m == NULL) {
+		m = inject_memo_touch(e, e->snap.nodes.items[node].noun->name, class);
+		add_class(e, node, (uint32_t)(m - e->inject.memos.items));
+	}
+	m->wanted_at = e->now > 0 ? e->now : 1;
+	m->seen_at = e->now;
+	return m;
+}
+
+bool inject_asks(struct engine *e, const struct pod *tenant, struct holder *h)
+{
+	enum inject_form form;
+	struct inject_node *n = inject_node_of(e, h);
+	bool known = inject_knows_for(e, h, tenant, &form);
+	if (n == NULL || !is_tried(n) || h->pod.identity == NULL || !is_foreign(h, tenant)) {
+		return !known;
+	}
+	struct inject_memo *m = want(e, snap_node_of(e, h->node), class_of(tenant));
+	bool nearer = m != NULL && (m->asked == NULL || strcmp(h->name, m->asked->name) < 0);
+	if (!known && nearer) {
+		m->asked = h;
+	}
+	return !known;
+}
+
+bool inject_awaits(struct engine *e, struct waiter *w, struct holder *h)
+{
+	if (!inject_asks(e, &w->pod, h)) {
+		return false;
+	}
+	uint32_t at = snap_node_of(e, h->node);
+	struct inject_memo *m = is_foreign(h, &w->pod) && at < e->inject.nodes.count
+					? inject_class_memo(e, at, class_of(&w->pod))
+					: NULL;
+	w->crowded = is_foreign(h, &w->pod) && (m == NULL || !inject_class_is_wanted(e, m));
+	w->miss.best_node = at < e->snap.nodes.count ? e->snap.nodes.items[at].noun->name : NULL;
+	inject_note_progress(w, m);
+	return true;
+}
+
+/* A probe that is there goes on: whom a waiter was to have may be another in every step. */
+bool inject_class_errand(struct engine *e, struct inject_memo *m, struct inject_errand *ret_errand)
+{
+	uint32_t at = m->class != NULL ? snap_node_of(e, m->node) : WORLD_NONE;
+	if (at == WORLD_NONE || !is_tried(&e->inject.nodes.items[at]) || e->now < m->until ||
+		!inject_class_is_wanted(e, m)) {
+		return false;
+	}
+	struct holder *h = m->probed != NULL ? m->probed : m->asked;
+	enum inject_form form;
+	if (h == NULL || !inject_may_name(e, h) || !inject_knows(e, h, &form) ||
+		inject_proof_of_class(e, at, h, m->class) != NULL) {
+		return false;
+	}
+	*ret_errand = (struct inject_errand){at, h, m->class, m};
+	return true;
+}

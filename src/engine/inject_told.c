@@ -1,0 +1,118 @@
+/* What those who wait are told of a node's way to give GPUs. */
+#include "inject.h"
+
+#include "size/explain.h"
+#include "state.h"
+
+static const struct inject_memo *memo_of(
+	const struct engine *e, const char *node, const char *class)
+{
+	return node != NULL ? inject_memo_find(e, node, class) : NULL;
+}
+
+static const struct inject_memo *resting(const struct engine *e, const char *node)
+{
+	const struct inject_memo *m = memo_of(e, node, NULL);
+	return m != NULL && e->now < m->until ? m : NULL;
+}
+
+/* The next of the nodes that rest for a tenant of its class. */
+static const struct inject_memo *resting_for(const struct engine *e, const struct waiter *w)
+{
+	const struct inject_memo *next = NULL;
+	vec_for_each (const struct inject_memo, m, &e->inject.memos) {
+		if (e->now < m->until && m->class != NULL &&
+			strcmp(m->class, text_or(w->pod.runtime_class, "")) == 0 &&
+			(next == NULL || m->until < next->until)) {
+			next = m;
+		}
+	}
+	return next;
+}
+
+/* To place, a node that rests is one on which capacity pods do not come up. */
+void inject_reason(struct engine *e, struct waiter *w)
+{
+	if (w->reason == REASON_CAPACITY_FAILED && resting(e, w->miss.best_node) != NULL) {
+		w->reason = w->miss.reason = REASON_NO_INJECTION;
+	}
+}
+
+/* Of its class where that is another one than the capacity pods'. */
+static const struct inject_memo *tried_for(const struct engine *e, const struct waiter *w)
+{
+	const struct inject_memo *m =
+		memo_of(e, w->miss.best_node, text_or(w->pod.runtime_class, ""));
+	return m != NULL && inject_class_is_wanted(e, m) ? m : memo_of(e, w->miss.best_node, NULL);
+}
+
+/* How far it is: a node that ends each probe is to be read by those who wait. */
+void inject_note_progress(struct waiter *w, const struct inject_memo *m)
+{
+	w->reason = REASON_PROVING;
+	if (m != NULL && m->refusal != NULL) {
+		text_set(&w->refusal, m->refusal);
+		w->refused_until = m->retry_at;
+		w->reason = REASON_API_REFUSED;
+	} else if (m != NULL && m->ended >= PROBES_ENDED) {
+		w->reason = REASON_PROBE_ENDED;
+	}
+}
+
+bool inject_tries(struct engine *e, struct waiter *w, const struct holder *h)
+{
+	enum inject_form form;
+	const struct inject_node *n = inject_node_of(e, h);
+	if (n == NULL || n->subject == NULL || n->rests || h->pod.identity == NULL ||
+		!h->pod.holds || inject_knows(e, h, &form)) {
+		return false;
+	}
+	w->miss.best_node = e->snap.nodes.items[snap_node_of(e, h->node)].noun->name;
+	w->crowded = false;
+	inject_note_progress(w, n->memo != WORLD_NONE ? &e->inject.memos.items[n->memo] : NULL);
+	return true;
+}
+
+/* The node rests for its class alone. */
+static void name_class(struct engine *e, struct waiter *w, const struct inject_memo *m)
+{
+	uint32_t at = snap_node_of(e, m->node);
+	if (w->miss.best_node == NULL && at < e->snap.nodes.count) {
+		w->miss.best_node = e->snap.nodes.items[at].noun->name;
+	}
+}
+
+struct inject_words inject_words(struct engine *e, struct waiter *w, struct arena *arena)
+{
+	struct inject_words words = {0};
+	const struct inject_memo *m = NULL;
+	CLEANUP(str_finish) struct str text = STR_INIT(256);
+	if (w->reason == REASON_NO_INJECTION) {
+		m = resting(e, w->miss.best_node);
+		m = m != NULL ? m : resting_for(e, w);
+	} else if (w->reason == REASON_PROVING || w->reason == REASON_PROBE_ENDED) {
+		m = tried_for(e, w);
+	}
+	if (w->crowded && w->reason == REASON_PROVING) {
+		words.value = "as many classes as can be are wanted there already";
+		words.class = text_empty(w->pod.runtime_class) ? "none" : w->pod.runtime_class;
+		return words;
+	}
+	if (m == NULL) {
+		return words;
+	}
+	name_class(e, w, m);
+	if (w->reason == REASON_NO_INJECTION) {
+		explain_doubts(&text, m->doubts);
+		words.value = arena_strdup(arena, str_text(&text));
+		words.next = m->until;
+	} else if (w->reason == REASON_PROBE_ENDED) {
+		words.value = arena_strdup(arena, m->ended_why);
+		words.times = (uint32_t)m->ended;
+		words.next = m->retry_at;
+	}
+	words.class = m->class == NULL	  ? NULL
+		      : *m->class != '\0' ? arena_strdup(arena, m->class)
+					  : "none";
+	return words;
+}
