@@ -10,11 +10,11 @@
 #include "act_parts.h"
 #include "base/alloc.h"
 #include "base/log.h"
-#include "codec/job.h"
 #include "codec/pod.h"
 #include "jobs.h"
 #include "json/decode.h"
 #include "model/names.h"
+#include "surge.h"
 
 #define TOKEN_MS (1000 / ACT_CONDITIONS_PER_SECOND)
 
@@ -40,14 +40,7 @@ struct act *act_create(struct kube *kube, struct events *recorder, const struct 
 	struct act *a = xcalloc(1, sizeof *a);
 	a->kube = kube;
 	a->recorder = recorder;
-	a->settings = (struct act_settings){
-		.ns = xstrdup(text_or(config->ns, NAME_NAMESPACE)),
-		.image = xstrdup(config->image),
-		.pull_policy = xstrdup(config->pull_policy),
-		.owner_name = xstrdup(config->owner_name),
-		.owner_uid = xstrdup(config->owner_uid),
-		.command = xstrdup(config->command),
-	};
+	act_settings_init(&a->settings, config);
 	a->events = *events;
 	a->data = data;
 	job_list_init(&a->queue);
@@ -68,11 +61,7 @@ void act_destroy(struct act *a)
 	job_list_finish(&a->conditions, a->kube);
 	job_list_finish(&a->in_flight, a->kube);
 	job_list_finish(&a->over, a->kube);
-	char *all[] = {a->settings.ns, a->settings.image, a->settings.pull_policy,
-		a->settings.owner_name, a->settings.owner_uid, a->settings.command};
-	for (size_t i = 0; i < COUNT_OF(all); i++) {
-		free(all[i]);
-	}
+	act_settings_finish(&a->settings);
 	free(a);
 }
 
@@ -94,7 +83,11 @@ void act_set_owner(struct act *a, const char *owner_uid)
 static void conclude(struct job *j, const struct fault *fault, const struct pod *pod)
 {
 	struct act *a = j->act;
-	struct outcome outcome = {.fault = *fault, .pod = pod, .spares = j->spares};
+	struct outcome outcome = {.fault = *fault,
+		.pod = pod,
+		.spares = j->sight.spares,
+		.standing = j->sight.standing,
+		.seen = surge_course_seen(j->surge)};
 	action_count(kube_metrics(a->kube), &j->action, fault);
 	if (fault->kind == FAULT_NONE) {
 		log_debug("done", LOG_S("action", action_name(&j->action)),
@@ -180,7 +173,9 @@ static void write_answered(struct job *j, const struct kube_answer *answer)
 	struct pod storage;
 	struct fault fault = answer->fault;
 	confirm_uid(&j->action, &fault);
-	if (fault.kind == FAULT_NOT_FOUND && j->action.type == ACTION_DELETE_CAPACITY) {
+	bool removes = j->action.type == ACTION_DELETE_CAPACITY ||
+		       j->action.type == ACTION_DELETE_RECOMMENDATION;
+	if (fault.kind == FAULT_NOT_FOUND && removes) {
 		fault = (struct fault){0};
 	}
 	if (j->action.type == ACTION_CHECKPOINT && j->action.makes &&
@@ -324,24 +319,27 @@ static void owner_answered(struct job *j, const struct kube_answer *answer)
 	str_finish(&draft.body);
 }
 
-static void read_job(struct job *j)
+static void read_only(struct job *j)
 {
+	struct kube_path path = read_path(&j->action, &j->arena);
 	j->stage = JOB_READING_ONLY;
-	struct kube_path path = {.group_version = "batch/v1",
-		.ns = j->action.ns,
-		.resource = "jobs",
-		.name = j->action.name};
 	j->call = kube_get(j->act->kube, &path, on_answer, j);
 }
 
-static void job_answered(struct job *j, const struct kube_answer *answer)
+static void read_answered(struct job *j, const struct kube_answer *answer)
 {
-	struct fault fault = answer->fault;
-	if (fault.kind == FAULT_NONE && job_decode(answer->body, answer->body_size, j->action.uid,
-						&j->spares, &fault) != 0) {
-		j->spares = false;
-	}
+	struct fault fault = {0};
+	read_take(&j->action, answer, &j->arena, &j->sight, &fault);
 	conclude_sent(j, &fault, NULL);
+}
+
+/* The next request of it, or its end. */
+static void go_on(struct job *j, const struct kube_answer *answer)
+{
+	j->stage = JOB_SURGING;
+	if (!surge_course_go(j, answer, j->act->kube, write_ms(j->act), on_answer)) {
+		conclude_sent(j, &j->fault, NULL);
+	}
 }
 
 static void on_answer(void *data, const struct kube_answer *answer)
@@ -365,7 +363,10 @@ static void on_answer(void *data, const struct kube_answer *answer)
 		owner_answered(j, answer);
 		return;
 	case JOB_READING_ONLY:
-		job_answered(j, answer);
+		read_answered(j, answer);
+		return;
+	case JOB_SURGING:
+		go_on(j, answer);
 		return;
 	case JOB_QUEUED:
 	case JOB_OVER:
@@ -401,9 +402,14 @@ static int build_draft(
 		return create_recommendation_draft(x, draft, ret_fault);
 	case ACTION_RECOMMENDATION_STATUS:
 		return recommendation_status_draft(x, draft, ret_fault);
+	case ACTION_DELETE_RECOMMENDATION:
+		return delete_recommendation_draft(x, draft, ret_fault);
 	case ACTION_CHECKPOINT:
 		return checkpoint_draft(x, draft, ret_fault);
+	case ACTION_SURGE:
+		return surge_draft(x, draft, ret_fault);
 	case ACTION_READ_JOB:
+	case ACTION_READ_OWNER:
 	case ACTION_EVENT:
 		break;
 	}
@@ -433,9 +439,15 @@ static void start(struct act *a, struct job_list *from, struct job *j)
 		read_owner(j);
 		return;
 	}
-	if (j->action.type == ACTION_READ_JOB) {
+	if (read_is_all(&j->action)) {
 		job_list_push(&a->in_flight, j);
-		read_job(j);
+		read_only(j);
+		return;
+	}
+	if (surge_is_course(&j->action)) {
+		job_list_push(&a->in_flight, j);
+		j->surge = surge_course_create(&j->action, clock_wall(kube_clock(a->kube)));
+		go_on(j, NULL);
 		return;
 	}
 	struct draft draft = {.body = STR_INIT(DRAFT_BODY_MAX)};
@@ -449,24 +461,14 @@ static void start(struct act *a, struct job_list *from, struct job *j)
 	str_finish(&draft.body);
 }
 
-/* Two writes to one object at a time could overtake each other. */
-static bool is_held(const struct act *a, const struct job *j)
-{
-	for (const struct job *other = a->in_flight.head; other != NULL; other = other->next) {
-		if (action_same_object(&other->action, &j->action)) {
-			return true;
-		}
-	}
-	return false;
-}
-
 static void start_writes(struct act *a)
 {
 	struct job *next;
 	for (struct job *j = a->queue.head; j != NULL && a->in_flight.count < ACT_IN_FLIGHT_MAX;
 		j = next) {
 		next = j->next;
-		if (!is_held(a, j)) {
+		/* Two writes to one object at a time could overtake each other. */
+		if (!job_list_names(&a->in_flight, &j->action)) {
 			start(a, &a->queue, j);
 		}
 	}
@@ -483,7 +485,7 @@ static void start_conditions(struct act *a, int64_t now)
 		if (a->tokens_ms < TOKEN_MS || a->in_flight.count >= ACT_IN_FLIGHT_MAX) {
 			return;
 		}
-		if (!is_held(a, j)) {
+		if (!job_list_names(&a->in_flight, &j->action)) {
 			a->tokens_ms -= TOKEN_MS;
 			start(a, &a->conditions, j);
 		}

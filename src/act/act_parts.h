@@ -14,6 +14,9 @@ struct act_settings {
 	char *ns, *image, *pull_policy, *owner_name, *owner_uid, *command; /* owned; may be NULL */
 };
 
+void act_settings_init(struct act_settings *s, const struct act_config *config);
+void act_settings_finish(struct act_settings *s);
+
 /* One request, ready to be sent. Text other than the body is borrowed from the action and the
  * settings. */
 struct draft {
@@ -63,6 +66,8 @@ MUST_CHECK int create_recommendation_draft(
 MUST_CHECK int recommendation_status_draft(
 	const struct action *x, struct draft *ret_draft, struct fault *ret_fault);
 /* Makes it where it has to be made, else writes its status. */
+MUST_CHECK int delete_recommendation_draft(
+	const struct action *x, struct draft *ret_draft, struct fault *ret_fault);
 MUST_CHECK int checkpoint_draft(
 	const struct action *x, struct draft *ret_draft, struct fault *ret_fault);
 /* Is the owner to be read before it is made? Where, and what was read. */
@@ -110,6 +115,11 @@ void make_image(struct build *b, const struct act_settings *s);
 void make_where(struct build *b, const struct action *x);
 /* "affinity": this node and no other. */
 void make_pin(struct build *b, const char *node);
+
+/* A delete of exactly that object: with its uid, and with its version where the action has one.
+ * `grace_s` 0: the object's own. */
+int draft_delete(const struct action *x, const struct kube_path *path, int64_t grace_s,
+	struct draft *ret_draft, struct fault *ret_fault);
 
 /* "metadata": begins, with uid and resourceVersion as preconditions where they are known. The
  * caller ends it. */

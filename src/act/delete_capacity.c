@@ -11,21 +11,7 @@ int delete_capacity_draft(const struct action *x, struct draft *ret_draft, struc
 		return fault_set(
 			ret_fault, FAULT_INVALID, "a delete needs uid and resourceVersion");
 	}
-	ret_draft->method = WIRE_DELETE;
-	ret_draft->path = (struct kube_path){
+	const struct kube_path path = {
 		.group_version = "v1", .ns = x->ns, .resource = "pods", .name = x->name};
-	ret_draft->content_type = KUBE_JSON;
-	struct build b = build_into(&ret_draft->body);
-	build_begin_object(&b);
-	build_text_at(&b, "apiVersion", "v1");
-	build_text_at(&b, "kind", "DeleteOptions");
-	build_i64_at(&b, "gracePeriodSeconds", GRACE_S);
-	build_object_at(&b, "preconditions");
-	build_text_at(&b, "uid", x->uid);
-	if (versioned) {
-		build_text_at(&b, "resourceVersion", x->resource_version);
-	}
-	build_end(&b);
-	build_end(&b);
-	return draft_end(&b, ret_draft, ret_fault);
+	return draft_delete(x, &path, GRACE_S, ret_draft, ret_fault);
 }

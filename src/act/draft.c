@@ -139,6 +139,22 @@ static void copy_checkpoint(struct arena *a, const struct action *from, struct a
 	to->checkpoint = made;
 }
 
+static void copy_surge(struct arena *a, const struct action *from, struct action *to)
+{
+	if (from->surge == NULL) {
+		return;
+	}
+	struct surge_order *made = ARENA_NEW(a, struct surge_order);
+	*made = *from->surge;
+	made->set_name = arena_strdup(a, made->set_name);
+	made->set_uid = arena_strdup(a, made->set_uid);
+	made->hash = arena_strdup(a, made->hash);
+	made->old_uid = arena_strdup(a, made->old_uid);
+	made->fresh_name = arena_strdup(a, made->fresh_name);
+	made->fresh_uid = arena_strdup(a, made->fresh_uid);
+	to->surge = made;
+}
+
 void action_copy(struct arena *arena, const struct action *from, struct action *ret_action)
 {
 	struct action *to = ret_action;
@@ -161,6 +177,7 @@ void action_copy(struct arena *arena, const struct action *from, struct action *
 	to->regarding_api_version = arena_strdup(arena, from->regarding_api_version);
 	copy_recommendation(arena, from, to);
 	copy_checkpoint(arena, from, to);
+	copy_surge(arena, from, to);
 	copy_tolerations(arena, from, to);
 	copy_where(arena, from, to);
 	copy_ledger(arena, &from->ledger, &to->ledger);
@@ -170,7 +187,35 @@ void action_copy(struct arena *arena, const struct action *from, struct action *
 
 bool action_same_object(const struct action *x, const struct action *y)
 {
+	/* What is read is no pod, and of several kinds. */
+	if (x->type == ACTION_READ_OWNER || y->type == ACTION_READ_OWNER) {
+		return x->type == y->type && text_equals(x->owner.kind, y->owner.kind) &&
+		       text_equals(x->owner.name, y->owner.name) && text_equals(x->ns, y->ns);
+	}
 	return text_equals(x->name, y->name) &&
 	       text_equals(text_or(x->ns, ""), text_or(y->ns, "")) &&
 	       (x->type == ACTION_POLICY_STATUS) == (y->type == ACTION_POLICY_STATUS);
+}
+
+int draft_delete(const struct action *x, const struct kube_path *path, int64_t grace_s,
+	struct draft *ret_draft, struct fault *ret_fault)
+{
+	ret_draft->method = WIRE_DELETE;
+	ret_draft->path = *path;
+	ret_draft->content_type = KUBE_JSON;
+	struct build b = build_into(&ret_draft->body);
+	build_begin_object(&b);
+	build_text_at(&b, "apiVersion", "v1");
+	build_text_at(&b, "kind", "DeleteOptions");
+	if (grace_s > 0) {
+		build_i64_at(&b, "gracePeriodSeconds", grace_s);
+	}
+	build_object_at(&b, "preconditions");
+	build_text_at(&b, "uid", x->uid);
+	if (!text_empty(x->resource_version)) {
+		build_text_at(&b, "resourceVersion", x->resource_version);
+	}
+	build_end(&b);
+	build_end(&b);
+	return draft_end(&b, ret_draft, ret_fault);
 }

@@ -3,6 +3,9 @@
 
 #include <stdlib.h>
 
+#include "act_parts.h"
+#include "surge.h"
+
 void job_list_init(struct job_list *l)
 {
 	*l = (struct job_list){.tail = &l->head};
@@ -31,6 +34,7 @@ void job_list_remove(struct job_list *l, struct job *j)
 
 void job_destroy(struct job *j)
 {
+	surge_course_destroy(j->surge);
 	arena_finish(&j->arena);
 	free(j);
 }
@@ -43,4 +47,14 @@ void job_list_finish(struct job_list *l, struct kube *kube)
 		kube_cancel(kube, j->call);
 		job_destroy(j);
 	}
+}
+
+bool job_list_names(const struct job_list *l, const struct action *x)
+{
+	for (const struct job *j = l->head; j != NULL; j = j->next) {
+		if (action_same_object(&j->action, x)) {
+			return true;
+		}
+	}
+	return false;
 }

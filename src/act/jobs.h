@@ -4,6 +4,7 @@
 
 #include "act/act.h"
 #include "base/alloc.h"
+#include "read.h"
 
 enum job_stage {
 	JOB_QUEUED,
@@ -13,6 +14,7 @@ enum job_stage {
 	JOB_READING_BACK,  /* a capacity pod that was there already */
 	JOB_READING_OWNER, /* of a GPURecommendation, before it is made */
 	JOB_READING_ONLY,  /* nothing is written */
+	JOB_SURGING,	   /* one request of several (surge_course.c) */
 	JOB_OVER,	   /* `fault` is the outcome, to be told by the step */
 };
 
@@ -24,8 +26,9 @@ struct job {
 	enum job_stage stage;
 	uint64_t call;
 	struct fault fault;
-	bool spares;
-	uint32_t confirmed; /* of those that are struck out */
+	struct read_sight sight;
+	uint32_t confirmed;	    /* of those that are struck out */
+	struct surge_course *surge; /* owned; NULL: none */
 };
 
 struct job_list {
@@ -39,5 +42,7 @@ void job_list_push(struct job_list *l, struct job *j);
 void job_list_remove(struct job_list *l, struct job *j);     /* it must be there */
 void job_list_finish(struct job_list *l, struct kube *kube); /* cancels and destroys them */
 void job_destroy(struct job *j);
+/* One of them is about that object. */
+bool job_list_names(const struct job_list *l, const struct action *x);
 
 #endif

@@ -1,9 +1,32 @@
 /* What the pods that we make have in common: small, without rights, token or port, and fit for a
  * namespace that enforces the restricted profile. */
+#include <stdlib.h>
+
 #include "act_parts.h"
+#include "base/alloc.h"
 #include "model/names.h"
 
 #define NOT_ROOT 65532
+
+void act_settings_init(struct act_settings *s, const struct act_config *config)
+{
+	*s = (struct act_settings){
+		.ns = xstrdup(text_or(config->ns, NAME_NAMESPACE)),
+		.image = xstrdup(config->image),
+		.pull_policy = xstrdup(config->pull_policy),
+		.owner_name = xstrdup(config->owner_name),
+		.owner_uid = xstrdup(config->owner_uid),
+		.command = xstrdup(config->command),
+	};
+}
+
+void act_settings_finish(struct act_settings *s)
+{
+	char *all[] = {s->ns, s->image, s->pull_policy, s->owner_name, s->owner_uid, s->command};
+	for (size_t i = 0; i < COUNT_OF(all); i++) {
+		free(all[i]);
+	}
+}
 
 int make_pod(const struct act_settings *s, const struct action *x, struct draft *ret_draft,
 	struct build *b, struct fault *ret_fault)

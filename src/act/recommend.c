@@ -95,3 +95,16 @@ int recommendation_status_draft(
 	build_end(&b);
 	return draft_end(&b, ret_draft, ret_fault);
 }
+
+int delete_recommendation_draft(
+	const struct action *x, struct draft *ret_draft, struct fault *ret_fault)
+{
+	if (text_empty(x->uid)) {
+		return fault_set(ret_fault, FAULT_INVALID, "a delete needs a uid");
+	}
+	const struct kube_path path = {.group_version = OUR_API,
+		.ns = x->ns,
+		.resource = "gpurecommendations",
+		.name = x->name};
+	return draft_delete(x, &path, 0, ret_draft, ret_fault);
+}

@@ -10,7 +10,7 @@
 	"{\"kind\":\"Pod\",\"metadata\":{\"namespace\":\"n\",\"name\":\"p\",\"uid\":\"u\","        \
 	"\"resourceVersion\":\"99\"},\"spec\":{},\"status\":{}}"
 
-static void expect_json(const char *found, const char *wanted)
+static inline void expect_json(const char *found, const char *wanted)
 {
 	json_t *a = json_loads(found, JSON_DECODE_ANY, NULL);
 	json_t *b = json_loads(wanted, JSON_DECODE_ANY, NULL);
@@ -21,7 +21,7 @@ static void expect_json(const char *found, const char *wanted)
 	json_decref(b);
 }
 
-static json_t *spec_of(const struct fixture *f, json_t **root)
+static inline json_t *spec_of(const struct fixture *f, json_t **root)
 {
 	*root = json_loads(fake_last(f->wire)->body, 0, NULL);
 	cr_assert_not_null(*root);

@@ -10,6 +10,10 @@ struct heard {
 	uint64_t id;
 	struct fault fault;
 	bool had_pod, spares;
+	bool seen; /* whose texts are gone */
+	struct standing standing;
+	bool surge_seen;
+	struct surge_seen surge;
 	char pod[64];
 };
 
@@ -36,7 +40,13 @@ static inline void on_outcome(
 	*h = (struct heard){.id = action->id,
 		.fault = outcome->fault,
 		.had_pod = outcome->pod != NULL,
-		.spares = outcome->spares};
+		.spares = outcome->spares,
+		.seen = outcome->standing != NULL,
+		.standing = outcome->standing != NULL ? *outcome->standing : (struct standing){0}};
+	h->surge_seen = outcome->seen != NULL;
+	if (h->surge_seen) {
+		h->surge = *outcome->seen;
+	}
 	if (h->had_pod) {
 		snprintf(h->pod, sizeof h->pod, "%s@%s", outcome->pod->name,
 			outcome->pod->resource_version);

@@ -114,3 +114,20 @@ Test(recommend, a_checkpoint_is_made_and_then_written)
 	cr_expect_eq(last_heard(f)->fault.kind, FAULT_NONE);
 	tear_down(f);
 }
+
+Test(recommend, one_that_nobody_owns_goes_as_it_was_seen)
+{
+	struct fixture *f = set_up();
+	struct action x = make_action(NULL);
+	x.type = ACTION_DELETE_RECOMMENDATION;
+	x.uid = "r-uid";
+	struct fake_call *c = sent(f, &x);
+	cr_expect_eq(c->method, WIRE_DELETE);
+	cr_expect_str_eq(c->path,
+		"/apis/aliquot.dev/v1alpha1/namespaces/team/gpurecommendations/deployment-web");
+	cr_expect_str_eq(c->body, "{\"apiVersion\":\"v1\",\"kind\":\"DeleteOptions\","
+				  "\"preconditions\":{\"uid\":\"r-uid\"}}");
+	fake_answer(c, 404, "{}");
+	cr_expect_eq(last_heard(f)->fault.kind, FAULT_NONE, "gone is gone");
+	tear_down(f);
+}
