@@ -82,7 +82,8 @@ struct roll_gate {
 };
 
 struct roll_ask {
-	int64_t now_ms; /* policy time */
+	int64_t now_ms;	  /* policy time */
+	int64_t every_ms; /* it is asked so often; 0: not known */
 	const struct workload_key *key;
 	int64_t revision; /* of the target */
 	enum roll_cause cause;
@@ -189,6 +190,10 @@ void roll_plan(struct roll *r, struct roll_fleet *fleet, const struct roll_ask *
 void roll_begin(struct roll *r, struct roll_fleet *fleet, const struct roll_ask *ask,
 	const struct roll_verdict *v);
 
+/* After a rollback: may that pod, which serves nobody, make way for one with the share before? It
+ * waits as whoever heals does. */
+bool roll_makes_way(struct roll_fleet *fleet, const struct roll_ask *ask, uint32_t pod);
+
 enum roll_end {
 	ROLL_END_DONE,	  /* the pod is going; what comes instead is watched */
 	ROLL_END_GONE,	  /* it was gone before */
@@ -207,5 +212,7 @@ void roll_settle(
 
 /* One sentence for a condition: what keeps it, who, and when it is tried again. In the arena. */
 const char *roll_explain(const struct roll_ask *ask, const struct roll_verdict *v, struct arena *a);
+/* "looked at again every minute" */
+const char *roll_again(int64_t every_ms, struct arena *a);
 
 #endif

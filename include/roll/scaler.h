@@ -9,16 +9,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define SCALER_QUIET_MS	   600000 /* after it changed the number */
-#define SCALER_METRICS_MAX 64
+#include "model/scaler.h"
 
-struct scaler {
-	const char *kind, *name;
-	const char *const *metrics; /* names; queries where there are only those */
-	uint32_t metric_count;
-	int32_t current, desired; /* replicas */
-	int64_t scaled_ms;	  /* when it last changed the number; 0: never */
-};
+#define SCALER_QUIET_MS 600000 /* after it changed the number */
 
 /* HorizontalScalerOnGPU. Borrowed, the metric that says so; NULL: none does. */
 const char *scaler_gpu_metric(const struct scaler *s);

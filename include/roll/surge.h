@@ -15,41 +15,32 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "model/surge.h"
+
 #define SURGE_DEADLINE_MS 600000
 #define SURGE_LIVE_MS	  2000 /* what was read is live for so long */
-#define SURGE_COST	  (-1000)
 
 struct surge_pod {
 	const char *name, *uid;
 	int64_t created_ms;
 	int64_t ready_ms; /* 0: it is not */
-	bool leaving;	  /* being deleted, or ended */
+	bool leaving;	  /* being deleted */
+	bool ended;	  /* Failed or Succeeded; nobody may be at deleting it */
 	bool sized;	  /* the new one: with the share that it was made for */
 	bool adopted;	  /* it has a controller */
 	bool adopted_here;
 	bool cheap; /* the old one: by us, and so it says */
 };
 
-/* As it was read last, whatever the watch says. */
-struct surge_live {
-	int64_t read_ms; /* 0: it was not */
-	bool same_set;	 /* the ReplicaSet has the uid, the template and the number as at the
-			    beginning */
-	int32_t spec_replicas, status_replicas;
-	bool all_ready;	   /* and all of its pods are Ready */
-	bool cheaper;	   /* another pod of it costs as little to delete as the old one will */
-	bool other_claims; /* another controller's selector matches the new pod */
-	bool scaling;	   /* a horizontal autoscaler is at it */
-	bool budget_allows;
-};
-
 struct surge_ask {
 	int64_t now_ms;
 	bool wanted;	  /* its roll still says so */
+	bool allowed;	  /* pods may be made beside others, as far as is known */
 	bool began;	  /* the new pod was created, as far as this process knows */
 	bool current;	  /* the ReplicaSet is there, its owner's newest, and not being emptied */
 	int32_t replicas; /* that it should have, */
-	int32_t present;  /* and how many it has that are not leaving */
+	int32_t present;  /* and how many it has that are not leaving, */
+	bool recounted;	  /* which was counted anew since it looked like too few */
 	int64_t min_ready_ms;
 	const struct surge_pod *old;   /* NULL: gone */
 	const struct surge_pod *fresh; /* NULL: none, or gone */
@@ -80,6 +71,7 @@ enum surge_why {
 	SURGE_ENDED,	/* the new one did */
 	SURGE_WHOLE,	/* the new one came without a share */
 	SURGE_UNWANTED,
+	SURGE_NOT_ALLOWED,
 	SURGE_SET_CHANGED, /* C25, as read live */
 	SURGE_NOT_STEADY,
 	SURGE_NOT_READY,
@@ -98,6 +90,11 @@ struct surge_verdict {
 };
 
 void surge_step(const struct surge_ask *ask, struct surge_verdict *ret);
+/* What of it speaks against the next write; GOES: nothing. */
+enum surge_why surge_judge(const struct surge_live *live);
+/* The same for the same two, so that a create of unknown fate is not done twice. */
+#define SURGE_NAME_MAX 64
+const char *surge_name(const char *set_name, const char *old_uid, char buffer[SURGE_NAME_MAX]);
 
 /* What of a pod's template makes a second one beside it impossible or dangerous. */
 struct surge_form {

@@ -21,11 +21,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "around/around.h"
 #include "model/change.h"
 #include "model/checkpoint.h"
 #include "model/metered.h"
 #include "model/plan.h"
+#include "model/share.h"
 #include "owner/groups.h"
+#include "roll/roll.h"
+#include "sizer/bill.h"
 #include "world/world.h"
 
 #define SIZER_WORKLOADS_MAX  20000
@@ -33,21 +37,44 @@
 #define SIZER_CONTAINERS_MAX 8 /* with a GPU, of one workload */
 /* A status in which nothing but figures is another is written no more often. */
 #define SIZER_FIGURES_MS 60000
-/* Writes, in all. */
-#define SIZER_PER_SECOND 10
+/* Writes in all, and beside them those that make a GPURecommendation and give it its first status:
+ * two for each workload in its life, many where Aliquot comes to a cluster. */
+#define SIZER_PER_SECOND       10
+#define SIZER_FIRST_PER_SECOND 40
 /* What is kept of a workload without pods, or of a container that no pod has any more. */
 #define SIZER_KEEP_S 691200
 
-struct sizer;
-struct sizer_config {
-	const struct groups *groups; /* borrowed */
-	int64_t round_ms;	     /* from one look at everything to the next */
-	int64_t checkpoint_ms;	     /* a checkpoint is not written more often; 0: none is */
+/* The engine, asked what became of a wish, and what it is about to do. */
+struct sizer_port {
+	void *data; /* borrowed, handed back */
+	void (*fate)(void *data, const char *uid, struct share_fate *ret); /* NULL: nobody tells */
+	/* Is it taking that pod down, or another one of its owner? NULL: it never does */
+	bool (*evicts)(void *data, const char *uid);
 };
 
-/* Monotonic for waits, policy time for all that is measured. */
+/* Time zones by name; NULL: not known. Kept for the step. */
+struct sizer_zones {
+	void *data;						  /* borrowed, handed back */
+	const struct zone *(*find)(void *data, const char *name); /* NULL: none is known */
+};
+
+struct sizer;
+struct sizer_config {
+	const struct groups *groups;	 /* borrowed */
+	const struct owner_port *owners; /* borrowed; NULL: nobody knows more than pods say */
+	const struct around *around;	 /* borrowed; NULL: nothing else acts on workloads */
+	struct sizer_port engine;
+	struct sizer_zones zones;
+	struct bill_config bill;
+	int64_t round_ms;      /* from one look at everything to the next */
+	int64_t checkpoint_ms; /* a checkpoint is not written more often; 0: none is */
+	bool past;	       /* somebody knows of the time before us: sizer/past.h */
+};
+
+/* Monotonic for waits, policy time for all that is measured and planned. */
 struct sizer_now {
 	int64_t mono_ms, policy_ms;
+	int64_t wall_ms; /* for what the API server and kubelets dated */
 };
 
 struct sizer *sizer_create(const struct sizer_config *config);
@@ -99,9 +126,14 @@ struct sizer_use {
 	const struct sizer_figure *figures; /* borrowed for the call */
 	uint32_t figure_count;
 	int64_t kv_used; /* as app_gauges tell it; METERED_ABSENT */
+	int64_t waiting; /* the same: requests */
 };
 /* False: the pod is none of a workload that is known. The same figure may be told again. */
 bool sizer_take(struct sizer *s, const struct sizer_use *use, int64_t now_ms);
+
+/* What became of a pod. Each is looked at once a round; before its figures are told it is time to
+ * do it again, so that whoever is in need is helped at once. */
+void sizer_see(struct sizer *s, const struct world_pod *wp, int64_t now_ms);
 
 /* Looks at no more than `budget` pods and workloads; `plan` is reset and filled. A plan that is
  * unfinished asks to go on soon. */
@@ -115,6 +147,11 @@ struct sizer_wish {
 	int64_t milli, mib; /* on each of its GPUs */
 };
 const struct sizer_wish *sizer_wishes(const struct sizer *s, size_t *ret_count);
+/* What replacing running pods waits for, the same for all; until it is told nobody is replaced. */
+void sizer_gate(struct sizer *s, const struct roll_gate *gate);
+/* May a pod be made beside another one (C24)? UNKNOWN until it is told: then none is. */
+enum sizer_surge { SIZER_SURGE_UNKNOWN, SIZER_SURGE_FORBIDDEN, SIZER_SURGE_ALLOWED };
+void sizer_may_surge(struct sizer *s, enum sizer_surge right);
 /* Is the action one of ours? Its number tells it from the engine's. */
 bool sizer_owns(uint64_t action_id);
 void sizer_settle(
@@ -134,5 +171,12 @@ struct sizer_totals {
 	uint64_t rounds;
 };
 void sizer_sum(const struct sizer *s, struct sizer_totals *ret);
+
+/* What a GPUWorkloadGroup gathers. */
+struct sizer_gathered {
+	int32_t pods, workloads;
+};
+/* False: no round has ended since the start, nobody knows. */
+bool sizer_gathers(const struct sizer *s, const char *group, struct sizer_gathered *ret);
 
 #endif

@@ -71,6 +71,22 @@ static void append(struct str *out, const struct sentence *s, const char *blocke
 	str_append_text(out, hole + 2);
 }
 
+const char *roll_again(int64_t every_ms, struct arena *a)
+{
+	bool minutes = every_ms % 60000 == 0;
+	int64_t n = minutes ? every_ms / 60000 : (every_ms + 999) / 1000;
+	const char *unit = minutes ? "minute" : "second";
+	return n == 1 ? arena_printf(a, "looked at again every %s", unit)
+		      : arena_printf(a, "looked at again every %lld %ss", (long long)n, unit);
+}
+
+/* What only a person ends says so itself. */
+static bool ends_by_itself(const struct roll_verdict *v)
+{
+	return v->does == ROLL_BLOCKED && v->why != ROLL_WITHOUT_EFFECT &&
+	       v->why != ROLL_SURGE_LOST;
+}
+
 const char *roll_explain(const struct roll_ask *ask, const struct roll_verdict *v, struct arena *a)
 {
 	CLEANUP(str_finish) struct str out = STR_INIT(SENTENCE_MAX);
@@ -83,6 +99,8 @@ const char *roll_explain(const struct roll_ask *ask, const struct roll_verdict *
 	append(&out, &sentences[v->why], v->blocker);
 	if (v->next_ms > ask->now_ms) {
 		str_append_format(&out, "; looked at again at %s", time_format(v->next_ms, when));
+	} else if (ask->every_ms > 0 && ends_by_itself(v)) {
+		str_append_format(&out, "; %s", roll_again(ask->every_ms, a));
 	}
 	return arena_strdup(a, str_text(&out));
 }

@@ -369,3 +369,20 @@ void roll_plan(struct roll *r, struct roll_fleet *fleet, const struct roll_ask *
 		check_refused(r, ask, ret) || check_replicas(ask, ret) || pick(ask, fleet, ret) ||
 		choose(fleet, ask, ret));
 }
+
+bool roll_makes_way(struct roll_fleet *fleet, const struct roll_ask *ask, uint32_t pod)
+{
+	struct roll_verdict v = {0};
+	const struct roll_pod *p = &ask->pods[pod];
+	for (uint32_t i = 0; i < ask->pod_count; i++) {
+		if (ask->pods[i].leaving) {
+			return false; /* one at a time */
+		}
+	}
+	if (p->ready_ms != 0 || p->must_stay || roll_fleet_is_busy(fleet, p->node) ||
+		(ask->budget.known && ask->budget.allowed < 1)) {
+		return false;
+	}
+	return !check_kind(ask, &v) && !check_gate(ask, &v) && !check_owner(ask, &v) &&
+	       !check_scaler(ask, &v) && roll_fleet_due(fleet, ask->now_ms) <= ask->now_ms;
+}

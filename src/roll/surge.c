@@ -1,7 +1,12 @@
 /* From what there is to the next write of one surge. */
 #include "roll/surge.h"
 
-#include <stddef.h>
+#include <stdio.h>
+
+#include "base/sha256.h"
+#include "base/str.h"
+
+#define NAME_KEEP 54 /* of the ReplicaSet's name; a dash and 8 digits follow */
 
 const char *surge_why_text(enum surge_why why)
 {
@@ -16,6 +21,7 @@ const char *surge_why_text(enum surge_why why)
 		[SURGE_ENDED] = "the new pod ended",
 		[SURGE_WHOLE] = "the new pod came without its share",
 		[SURGE_UNWANTED] = "it is not wanted any more",
+		[SURGE_NOT_ALLOWED] = "whether pods may be made beside others is not known",
 		[SURGE_SET_CHANGED] = "the ReplicaSet is not the same any more",
 		[SURGE_NOT_STEADY] = "the ReplicaSet has not as many pods as it should",
 		[SURGE_NOT_READY] = "a pod of the ReplicaSet is not Ready and would go instead",
@@ -27,6 +33,17 @@ const char *surge_why_text(enum surge_why why)
 	return texts[why];
 }
 
+const char *surge_name(const char *set_name, const char *old_uid, char buffer[SURGE_NAME_MAX])
+{
+	CLEANUP(str_finish) struct str both = STR_INIT(1024);
+	uint8_t digest[SHA256_BYTES];
+	(void)str_append_format(&both, "%s/%s", set_name, old_uid);
+	sha256(str_text(&both), both.len, digest);
+	snprintf(buffer, SURGE_NAME_MAX, "%.*s-%02x%02x%02x%02x", NAME_KEEP, set_name, digest[0],
+		digest[1], digest[2], digest[3]);
+	return buffer;
+}
+
 static void say(struct surge_verdict *v, enum surge_do does, enum surge_why why)
 {
 	*v = (struct surge_verdict){.does = does, .why = why};
@@ -34,7 +51,7 @@ static void say(struct surge_verdict *v, enum surge_do does, enum surge_why why)
 
 static bool is_there(const struct surge_pod *p)
 {
-	return p != NULL && !p->leaving;
+	return p != NULL && !p->leaving && !p->ended;
 }
 
 /* --- nothing of ours is there --- */
@@ -47,6 +64,8 @@ static void step_none(const struct surge_ask *ask, struct surge_verdict *v)
 		say(v, SURGE_FAILED, SURGE_ENDED);
 	} else if (!ask->wanted) {
 		say(v, SURGE_FAILED, SURGE_UNWANTED);
+	} else if (!ask->allowed) {
+		say(v, SURGE_FAILED, SURGE_NOT_ALLOWED);
 	} else if (!ask->current) {
 		say(v, SURGE_FAILED, SURGE_ROLLOUT);
 	} else if (!is_there(ask->old)) {
@@ -60,11 +79,13 @@ static void step_none(const struct surge_ask *ask, struct surge_verdict *v)
 
 static void step_adopted(const struct surge_ask *ask, struct surge_verdict *v)
 {
-	if (ask->fresh->leaving || !ask->fresh->adopted_here) {
-		say(v, SURGE_LOST, ask->fresh->leaving ? SURGE_LEAVES : SURGE_OTHER_CLAIMS);
+	if (!is_there(ask->fresh)) {
+		say(v, SURGE_LOST, SURGE_LEAVES);
+	} else if (!ask->fresh->adopted_here) {
+		say(v, SURGE_LOST, SURGE_OTHER_CLAIMS);
 	} else if (!is_there(ask->old)) {
 		say(v, SURGE_DONE, SURGE_GOES);
-	} else if (ask->present <= ask->replicas) {
+	} else if (ask->present <= ask->replicas && ask->recounted) {
 		say(v, SURGE_LOST, SURGE_SETTLES);
 	} else {
 		say(v, SURGE_WAIT, SURGE_SETTLES);
@@ -77,6 +98,9 @@ static void step_adopted(const struct surge_ask *ask, struct surge_verdict *v)
 static enum surge_why check_drop(const struct surge_ask *ask)
 {
 	const struct surge_pod *fresh = ask->fresh;
+	if (!is_there(fresh)) {
+		return SURGE_ENDED;
+	}
 	if (!ask->current) {
 		return SURGE_ROLLOUT;
 	}
@@ -92,8 +116,7 @@ static enum surge_why check_drop(const struct surge_ask *ask)
 	return ask->now_ms >= fresh->created_ms + SURGE_DEADLINE_MS ? SURGE_TOO_LONG : SURGE_GOES;
 }
 
-/* C25, each as it was read; GOES: nothing speaks against it. */
-static enum surge_why check_live(const struct surge_live *live)
+enum surge_why surge_judge(const struct surge_live *live)
 {
 	if (!live->same_set) {
 		return SURGE_SET_CHANGED;
@@ -119,11 +142,15 @@ static enum surge_why check_live(const struct surge_live *live)
 static void step_ready(const struct surge_ask *ask, struct surge_verdict *v)
 {
 	const struct surge_live *live = ask->live;
+	if (!ask->allowed) {
+		say(v, SURGE_WAIT, SURGE_NOT_ALLOWED);
+		return;
+	}
 	if (live == NULL || live->read_ms == 0 || ask->now_ms - live->read_ms > SURGE_LIVE_MS) {
 		say(v, SURGE_READ, SURGE_GOES);
 		return;
 	}
-	enum surge_why why = check_live(live);
+	enum surge_why why = surge_judge(live);
 	if (why != SURGE_GOES) {
 		say(v, SURGE_WAIT, why);
 		v->next_ms = live->read_ms + SURGE_LIVE_MS + 1;
@@ -132,18 +159,25 @@ static void step_ready(const struct surge_ask *ask, struct surge_verdict *v)
 	say(v, ask->old->cheap ? SURGE_ADOPT : SURGE_CHEAPEN, SURGE_GOES);
 }
 
+/* Before it goes the old one is dear again: what follows needs no memory. */
+static void drop(const struct surge_ask *ask, enum surge_why why, struct surge_verdict *v)
+{
+	bool cheap = is_there(ask->old) && ask->old->cheap;
+	if (cheap) {
+		say(v, SURGE_RESTORE, why);
+	} else if (ask->fresh->leaving) {
+		say(v, SURGE_WAIT, SURGE_LEAVES);
+	} else {
+		say(v, SURGE_DROP, why);
+	}
+}
+
 static void step_ours(const struct surge_ask *ask, struct surge_verdict *v)
 {
 	const struct surge_pod *fresh = ask->fresh;
-	if (fresh->leaving) {
-		say(v, SURGE_WAIT, SURGE_LEAVES);
-		return;
-	}
 	enum surge_why why = check_drop(ask);
 	if (why != SURGE_GOES) {
-		/* Before it goes the old one is dear again: what follows needs no memory. */
-		bool cheap = is_there(ask->old) && ask->old->cheap;
-		say(v, cheap ? SURGE_RESTORE : SURGE_DROP, why);
+		drop(ask, why, v);
 		return;
 	}
 	int64_t ripe = fresh->ready_ms + ask->min_ready_ms;

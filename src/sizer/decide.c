@@ -1,9 +1,28 @@
 /* What one workload should have: its policy, then each container by itself. */
 #include <stdlib.h>
 
-#include "state.h"
+#include "rolls.h"
+#include "wish.h"
 
 #define FULL_MILLI MODEL_GPU_MILLI
+
+/* Who is scaled is the owner at the top, which of a group's pods is not the workload. */
+static void look_around(
+	struct sizer *s, const struct sized *x, const struct workload *w, struct decision *d)
+{
+	struct workload_key target = x->key;
+	if (s->config.around == NULL) {
+		return;
+	}
+	if (w != NULL && w->top.kind != NULL) {
+		struct arena *a = &s->scratch;
+		target.group = arena_strndup(a, w->top.group.p, w->top.group.n);
+		target.kind = w->top.kind;
+		target.name = arena_strndup(a, w->top.name.p, w->top.name.n);
+	}
+	d->resizer = around_scaler(s->config.around, &target);
+	d->scaler = around_gpu_scaler(s->config.around, &target, &d->scaler_metric);
+}
 
 /* By the pod that was made last: its template is the one of the next. */
 static bool choose(struct sizer *s, struct sized *x, struct decision *d)
@@ -19,27 +38,28 @@ static bool choose(struct sizer *s, struct sized *x, struct decision *d)
 	const struct world_namespace *n = world_namespace_find(d->world, x->key.ns);
 	struct policy_subject who =
 		policy_subject_of(&pod, n != NULL && n->known ? &n->noun : NULL);
-	workload_of(s->config.groups, NULL, &pod, &s->scratch, &w);
+	workload_of(s->config.groups, s->config.owners, &pod, &s->scratch, &w);
 	who.owner = w.top;
 	who.type = w.type;
 	who.group_policy = w.policy;
 	x->type = w.type;
 	x->retention_s = w.retention_s;
+	look_around(s, x, &w, d);
 	struct policy_set set;
 	set.items = world_policies(d->world, &set.count);
 	d->choice = policy_choose(&set, &who);
 	return true;
 }
 
-static struct recommend_answer recommend(
-	const struct sizer *s, struct sized_container *c, const struct decision *d)
+static struct recommend_answer recommend(const struct sizer *s, struct sized_container *c,
+	const struct decision *d, const struct history_facts *facts)
 {
 	const struct sized_tally *t = &c->tally;
 	struct recommend_answer answer;
 	struct recommend_ask ask = {
 		.sizing = &d->choice.policy->sizing,
 		.history = c->history,
-		.facts = c->facts,
+		.facts = *facts,
 		.now_ms = d->now_ms,
 		.device_mib = s->device_mib,
 		.prealloc = {.memory_class =
@@ -54,11 +74,11 @@ static struct recommend_answer recommend(
 
 /* Of a workload that is whole yet: what is shown. While too little is known it is what is known;
  * it is not applied. While it has to wait it is nothing, for what is shown then is applied. */
-static struct share shown_whole(const struct sizer *s, const struct sized_container *c)
+static struct share shown_whole(
+	const struct sizer *s, const struct share *wanted, enum hold_why why)
 {
 	static const struct share nothing = {0, 0};
-	const struct share *wanted = &c->answer.target;
-	switch (c->held.compute.why) {
+	switch (why) {
 	case HOLD_LEARNING:
 		return *wanted;
 	case HOLD_SAME:
@@ -71,6 +91,7 @@ static struct share shown_whole(const struct sizer *s, const struct sized_contai
 	case HOLD_STALE:
 	case HOLD_DELAY:
 	case HOLD_HEALING:
+	case HOLD_SCALED:
 	case HOLD_ACTIVE:
 	case HOLD_WHYS:
 		break;
@@ -78,40 +99,98 @@ static struct share shown_whole(const struct sizer *s, const struct sized_contai
 	return nothing;
 }
 
-static void decide_container(const struct sizer *s, struct sized_container *c, struct decision *d)
+static struct share whole(const struct sizer *s)
+{
+	return (struct share){FULL_MILLI, s->device_mib};
+}
+
+/* Its conversion was undone, and is not tried again yet. */
+static bool is_undone(struct sized_container *c, int64_t now_ms)
+{
+	struct heal *h = &c->heal.state;
+	if (c->converted || h->compute.value < FULL_MILLI) {
+		return false;
+	}
+	if (now_ms >= heals_blocked_ms(c)) {
+		*h = (struct heal){.rolled_ms = h->rolled_ms};
+		return false;
+	}
+	return true;
+}
+
+/* What is looked at after the decision. */
+static void keep(struct sized_container *c, const struct history_facts *facts,
+	const struct recommend_answer *a, const struct hold_answer *held)
+{
+	c->facts = (struct sized_facts){facts->first_ms, facts->last_ms, facts->samples,
+		facts->quiet_minutes, (uint8_t)facts->state, (uint8_t)facts->coverage_percent};
+	c->answer = (struct sized_answer){
+		.uncapped = small_of(a->uncapped.milli, a->uncapped.mib),
+		.lower = small_of(a->lower.milli, a->lower.mib),
+		.upper = small_of(a->upper.milli, a->upper.mib),
+		.last_sample_ms = a->usage.last_sample_ms,
+		.peak_mib = small(a->usage.peak_mib),
+		.p50_percent = a->usage.p50_percent,
+		.target_percent = a->usage.target_percent,
+		.capped_by = (uint8_t)recommend_capped(a),
+		.memory_by = (uint8_t)a->memory_by,
+		.compute_known = a->usage.compute_known,
+		.memory_known = a->usage.memory_known,
+	};
+	c->held = (struct sized_held){held->compute.next_ms, held->memory.next_ms,
+		(uint8_t)held->compute.why, (uint8_t)held->memory.why};
+}
+
+static void decide_container(
+	struct sizer *s, struct sized *x, struct sized_container *c, struct decision *d)
 {
 	const struct sizing *sizing = &d->choice.policy->sizing;
+	const struct share base = heals_base(x, c, sizing);
+	const struct share before = c->converted ? c->in_force : whole(s);
 	history_fit(c->history, sizing, d->now_ms);
 	c->fitted = true;
-	c->facts = history_judge(c->history, sizing, d->now_ms, c->tally.running > 0);
-	c->answer = recommend(s, c, d);
+	const struct history_facts facts =
+		history_judge(c->history, sizing, d->now_ms, c->tally.running > 0);
+	const struct recommend_answer answer = recommend(s, c, d, &facts);
+	struct hold_answer held = {.target = base};
 	struct hold_ask ask = {
 		.sizing = sizing,
-		.facts = c->facts,
-		.current = c->converted ? c->in_force : (struct share){0, 0},
+		.facts = facts,
+		.current = c->converted ? base : (struct share){0, 0},
 		.whole = !c->converted,
-		.wanted = c->answer.target,
+		.wanted = answer.target,
+		.keeps_compute = d->scaler != NULL,
+		.blocked_ms = heals_blocked_ms(c),
 		.now_ms = d->now_ms,
 	};
-	hold_step(&ask, history_kept(c->history), &c->held);
-	if (c->converted || c->held.changes) {
-		c->converted = true;
-		c->in_force = c->held.target;
+	if (!rolls_hold(x)) {
+		hold_step(&ask, history_kept(c->history), &held);
+	}
+	keep(c, &facts, &answer, &held);
+	if (rolls_hold(x) && !c->converted) {
+		return;
+	}
+	bool undone = is_undone(c, d->now_ms);
+	if (c->converted || held.changes || undone) {
+		c->converted = !undone;
+		c->in_force = heals_step(s, x, c, d, &held.target);
+		heals_shrunk(c, &before, d->now_ms);
 	} else {
-		c->in_force = shown_whole(s, c);
+		c->in_force = shown_whole(s, &answer.target, held.compute.why);
 	}
 }
 
 static void remember(struct sized *x, const struct policy_choice *choice)
 {
 	const char *name = choice->policy != NULL ? choice->policy->name : NULL;
+	heals_policy(x, choice);
 	if (!text_equals(x->policy, name)) {
 		free(x->policy);
 		x->policy = xstrdup(name);
 	}
 	x->decided = true;
-	x->mode = choice->mode;
-	x->source = choice->source;
+	x->mode = (uint8_t)choice->mode;
+	x->source = (uint8_t)choice->source;
 	x->excluded = choice->excluded;
 }
 
@@ -124,14 +203,34 @@ static bool choose_again(struct sized *x, struct decision *d)
 	}
 	d->choice =
 		(struct policy_choice){.policy = p != NULL ? p : policy_builtin_named(x->policy),
-			.source = x->source,
-			.mode = x->mode,
+			.source = (enum policy_source)x->source,
+			.mode = (enum policy_mode)x->mode,
 			.excluded = x->excluded};
 	for (size_t i = 0; i < x->containers.count; i++) {
 		x->containers.items[i]->tally = (struct sized_tally){0};
 	}
+	wish_begin(x);
 	x->multi = 0;
 	return d->choice.policy != NULL;
+}
+
+/* All that runs of it. */
+static bool is_idle(const struct sized *x, int64_t now_ms)
+{
+	bool any = false;
+	for (size_t i = 0; i < x->containers.count; i++) {
+		const struct sized_container *c = x->containers.items[i];
+		if (c->tally.running == 0) {
+			continue;
+		}
+		const struct history_facts facts = {
+			.last_ms = c->facts.last_ms, .quiet_minutes = c->facts.quiet_minutes};
+		if (!cost_is_idle(&facts, now_ms)) {
+			return false;
+		}
+		any = true;
+	}
+	return any;
 }
 
 bool decide_workload(struct sizer *s, struct sized *x, struct decision *d)
@@ -140,10 +239,16 @@ bool decide_workload(struct sizer *s, struct sized *x, struct decision *d)
 		remember(x, &d->choice);
 	} else if (!choose_again(x, d)) {
 		return false;
+	} else {
+		look_around(s, x, NULL, d);
 	}
+	x->keeps_compute = d->scaler != NULL;
+	x->heal.paused = x->heals = false;
 	for (size_t i = 0; i < x->containers.count && d->choice.policy != NULL; i++) {
-		decide_container(s, x->containers.items[i], d);
+		decide_container(s, x, x->containers.items[i], d);
+		x->heals = x->heals || x->containers.items[i]->heal.answer.healing;
 	}
+	x->idle = is_idle(x, d->now_ms);
 	wish_decide(x, d);
 	return true;
 }

@@ -3,12 +3,13 @@
 #include <stdlib.h>
 
 #include "state.h"
+#include "wish.h"
 
 #include "model/names.h"
 
 /* --- the table --- */
 
-static struct sized_pod *find(const struct sizer *s, const char *uid)
+struct sized_pod *pods_find(const struct sizer *s, const char *uid)
 {
 	uint32_t at = map_find(&s->by_uid, hash_text(uid), uid);
 	return at != MAP_NONE ? s->pods.items[at] : NULL;
@@ -27,6 +28,17 @@ static void leave(struct sized_pod *p)
 	if (p->of->newest == p) {
 		p->of->newest = NULL;
 	}
+	if (p->previous != NULL) {
+		p->previous->next = p->next;
+	} else {
+		p->of->members = p->next;
+	}
+	if (p->next != NULL) {
+		p->next->previous = p->previous;
+	}
+	if (p->of->worst == p) {
+		p->of->worst = NULL;
+	}
 }
 
 void pods_drop(struct sizer *s, struct sized_pod *p)
@@ -41,7 +53,9 @@ void pods_drop(struct sizer *s, struct sized_pod *p)
 		map_put(&s->by_uid, hash_text(last->uid), last->slot);
 	}
 	s->pods.count--;
-	free(p->feeds);
+	if (p->feeds != &p->only) {
+		free(p->feeds);
+	}
 	free(p);
 }
 
@@ -54,7 +68,26 @@ static struct sized_pod *make(struct sizer *s, struct sized *of, const char *uid
 	VEC_PUSH(&s->pods, p);
 	map_put(&s->by_uid, hash_text(uid), p->slot);
 	of->pods++;
+	p->next = of->members;
+	if (p->next != NULL) {
+		p->next->previous = p;
+	}
+	of->members = p;
 	return p;
+}
+
+int64_t pods_sampled_ms(const struct sized_pod *p)
+{
+	int64_t last_ms = 0;
+	for (uint8_t i = 0; i < p->feed_count; i++) {
+		last_ms = p->feeds[i].feed.last_ms > last_ms ? p->feeds[i].feed.last_ms : last_ms;
+	}
+	return last_ms;
+}
+
+struct share pods_changeable(const struct sized_pod *p)
+{
+	return p->changes ? share_of(p->heal.share) : (struct share){0, 0};
 }
 
 static struct sized_feed *feed_of(struct sized_pod *p, const char *container)
@@ -68,7 +101,14 @@ static struct sized_feed *feed_of(struct sized_pod *p, const char *container)
 	if (c == NULL || p->feed_count >= SIZER_CONTAINERS_MAX) {
 		return NULL;
 	}
-	p->feeds = xreallocarray(p->feeds, p->feed_count + 1u, sizeof *p->feeds);
+	if (p->feed_count == 0) {
+		p->feeds = &p->only;
+	} else if (p->feeds == &p->only) {
+		p->feeds = xcalloc(2, sizeof *p->feeds);
+		p->feeds[0] = p->only;
+	} else {
+		p->feeds = xreallocarray(p->feeds, p->feed_count + 1u, sizeof *p->feeds);
+	}
 	p->feeds[p->feed_count] = (struct sized_feed){.container = c};
 	c->feeds++;
 	return &p->feeds[p->feed_count++];
@@ -77,7 +117,15 @@ static struct sized_feed *feed_of(struct sized_pod *p, const char *container)
 /* --- whose --- */
 
 /* The workload of a pod, by its noun; NULL: it has none, or none that can be kept. */
-static struct sized *owner_of(struct sizer *s, const struct world_pod *wp, bool *ret_advised)
+struct whose {
+	bool advised;
+	bool pending; /* it is being asked for */
+	bool alone;   /* nobody controls it, and no group takes it */
+	uint64_t set;
+	struct bill_pod bill;
+};
+
+static struct sized *owner_of(struct sizer *s, const struct world_pod *wp, struct whose *ret_whose)
 {
 	struct pod pod;
 	struct workload w;
@@ -85,34 +133,53 @@ static struct sized *owner_of(struct sizer *s, const struct world_pod *wp, bool 
 	if (!world_pod_unpack(wp, &s->scratch, &pod)) {
 		return NULL;
 	}
-	workload_of(s->config.groups, NULL, &pod, &s->scratch, &w);
-	*ret_advised = pairs_get(&pod.notes, NOTE_RECOMMENDATION) != NULL;
-	if (w.key.name == NULL) {
+	workload_of(s->config.groups, s->config.owners, &pod, &s->scratch, &w);
+	ret_whose->advised = pairs_get(&pod.notes, NOTE_RECOMMENDATION) != NULL;
+	bills_label(s, &ret_whose->bill, &pod);
+	ret_whose->set = pod.owner.uid != NULL ? hash_text(pod.owner.uid) : 0;
+	ret_whose->pending = w.top.pending;
+	ret_whose->alone = w.key.name == NULL && !w.top.pending;
+	if (w.key.name == NULL || w.top.pending) {
 		return NULL;
 	}
 	struct sized *x = sized_of(s, &w.key);
 	if (x != NULL) {
 		x->type = w.type;
+		x->gathered = w.gathered_by != NULL ? hash_text(w.gathered_by) : 0;
 		x->retention_s = w.retention_s;
 	}
 	return x;
 }
 
-static uint64_t groups_now(const struct sizer *s)
+struct sized *pods_workload(struct sizer *s, const struct world_pod *wp)
 {
-	return s->config.groups != NULL ? groups_version(s->config.groups) : 0;
+	struct whose whose = {.advised = false};
+	return owner_of(s, wp, &whose);
 }
 
-/* Groups may have changed since it was given to its workload. */
-static struct sized_pod *known(struct sizer *s, const struct world_pod *wp)
+/* Each only grows. */
+static uint64_t groups_now(const struct sizer *s)
+{
+	const struct owner_port *o = s->config.owners;
+	return (s->config.groups != NULL ? groups_version(s->config.groups) : 0) +
+	       (o != NULL && o->version != NULL ? o->version(o->data) : 0);
+}
+
+/* Groups, or owners of owners, may have changed since it was given to its workload. One whose
+ * owners are being asked for stays where it is. */
+static struct sized_pod *known(struct sizer *s, const struct world_pod *wp, bool *ret_alone)
 {
 	const char *uid = world_pod_uid(wp);
-	struct sized_pod *p = find(s, uid);
-	if (p != NULL && p->groups_version == groups_now(s)) {
+	struct sized_pod *p = pods_find(s, uid);
+	if (p != NULL && p->groups_version == (uint32_t)groups_now(s)) {
 		return p;
 	}
-	bool advised = false;
-	struct sized *of = strlen(uid) <= SIZER_UID_MAX ? owner_of(s, wp, &advised) : NULL;
+	struct whose whose = {.advised = false};
+	struct sized *of = strlen(uid) <= SIZER_UID_MAX ? owner_of(s, wp, &whose) : NULL;
+	*ret_alone = whose.alone;
+	if (whose.pending) {
+		return p;
+	}
 	if (p != NULL && p->of != of) {
 		pods_drop(s, p);
 		p = NULL;
@@ -121,8 +188,11 @@ static struct sized_pod *known(struct sizer *s, const struct world_pod *wp)
 		p = make(s, of, uid);
 	}
 	if (p != NULL) {
-		p->groups_version = groups_now(s);
-		p->advised = advised;
+		p->groups_version = (uint32_t)groups_now(s);
+		p->advised = whose.advised;
+		p->set = whose.set;
+		p->bill.team = whose.bill.team;
+		p->bill.model = whose.bill.model;
 	}
 	return p;
 }
@@ -136,16 +206,16 @@ static void begin_tally(const struct sizer *s, struct sized *x)
 	}
 	x->round = s->round;
 	x->multi = 0;
-	x->newest_ms = 0;
 	x->newest = NULL;
+	wish_begin(x);
 	for (size_t i = 0; i < x->containers.count; i++) {
 		x->containers.items[i]->tally = (struct sized_tally){0};
 	}
 }
 
-static int64_t larger(int64_t a, int64_t b)
+static int32_t larger(int64_t a, int64_t b)
 {
-	return a > b ? a : b;
+	return small(a > b ? a : b);
 }
 
 static bool has(const struct share *want, int64_t milli, int64_t mib)
@@ -164,6 +234,8 @@ static void tally_tenant(struct sized_tally *t, const struct world_gpu *g, const
 	t->running++;
 	t->allocated.milli = larger(t->allocated.milli, g->milli);
 	t->allocated.mib = larger(t->allocated.mib, g->mem_mib);
+	t->heal.granted.milli = larger(t->heal.granted.milli, g->milli);
+	t->heal.granted.mib = larger(t->heal.granted.mib, g->mem_mib);
 	t->saved_milli += devices * (MODEL_GPU_MILLI - g->milli);
 	t->up_to_date += has(want, g->milli, g->mem_mib);
 }
@@ -202,11 +274,26 @@ static void tally(struct sizer *s, struct sized_pod *p, const struct world_pod *
 	}
 }
 
-void pods_settle(struct sized_pod *p, int64_t now_ms)
+void pods_settle(struct sizer *s, struct sized_pod *p, int64_t now_ms)
 {
 	for (uint8_t i = 0; i < p->feed_count; i++) {
 		history_settle(p->feeds[i].container->history, &p->feeds[i].feed, now_ms);
 	}
+	heals_tally(s, p, now_ms);
+}
+
+int64_t pods_ready_ms(const struct sized_pod *p, const struct world_gpu *g, int64_t now_ms)
+{
+	if (!g->ready) {
+		return 0;
+	}
+	return p->ready_ms != 0 ? p->ready_ms : now_ms;
+}
+
+static void note_share(struct sized_pod *p, const struct world_gpu *g)
+{
+	p->mps = g->class == WORLD_TENANT && g->mps;
+	p->changes = g->class == WORLD_TENANT && !g->mps;
 }
 
 void pods_see(struct sizer *s, const struct world_pod *wp, int64_t now_ms)
@@ -215,28 +302,42 @@ void pods_see(struct sizer *s, const struct world_pod *wp, int64_t now_ms)
 	if (world_pod_terminal(wp) || wp->deleting) {
 		return;
 	}
-	struct sized_pod *p = known(s, wp);
+	bool alone = false;
+	struct sized_pod *p = known(s, wp, &alone);
 	if (p == NULL) {
+		if (alone) {
+			strange_count(&s->strange, NULL, wp);
+		}
 		return;
 	}
 	struct sized *x = p->of;
 	begin_tally(s, x);
+	strange_count(&s->strange, x, wp);
 	p->round = s->round;
 	p->whole = g->class != WORLD_TENANT;
 	p->created_ms = g->created_ms;
-	p->wall =
-		g->mps && g->milli > 0 ? g->milli * (METERED_FULL / MODEL_GPU_MILLI) : METERED_FULL;
-	p->has = (struct share){0, 0};
-	if (g->class == WORLD_TENANT && !g->mps) {
-		p->has = (struct share){g->milli, g->mem_mib};
-	}
+	p->ready_ms = pods_ready_ms(p, g, now_ms);
+	p->told_memory = g->told_memory;
+	p->heal.gpu = gpus_at(&s->gpus, g->uuid);
+	note_share(p, g);
 	x->seen_ms = now_ms;
 	x->multi += g->container == NULL || g->gpus > 1 || g->devices > 1;
-	if (x->newest == NULL || g->created_ms > x->newest_ms) {
+	if (x->newest == NULL || p->created_ms > x->newest->created_ms) {
 		x->newest = p;
-		x->newest_ms = g->created_ms;
 	}
 	tally(s, p, wp, now_ms);
+	heals_see(s, p, wp, now_ms);
+	wish_look(s, p);
+}
+
+void sizer_see(struct sizer *s, const struct world_pod *wp, int64_t now_ms)
+{
+	struct sized_pod *p = wp->gpu != NULL ? pods_find(s, world_pod_uid(wp)) : NULL;
+	if (p != NULL && !world_pod_terminal(wp) && !wp->deleting) {
+		p->ready_ms = pods_ready_ms(p, wp->gpu, now_ms);
+		note_share(p, wp->gpu);
+		heals_see(s, p, wp, now_ms);
+	}
 }
 
 /* --- what they use --- */
@@ -271,8 +372,8 @@ static void classify(const struct sizer *s, const struct sized_pod *p, struct si
 		(uint8_t)prealloc_classify((enum memory_class)kept->memory_class, &f->watch, &look);
 }
 
-static void take_one(const struct sizer *s, struct sized_pod *p, const struct sizer_use *use,
-	uint32_t at, int64_t now_ms)
+static void take_one(struct sizer *s, struct sized_pod *p, const struct sizer_use *use, uint32_t at,
+	int64_t now_ms)
 {
 	const struct sizer_figure *first = &use->figures[at];
 	const char *name = name_of(p, first);
@@ -280,7 +381,9 @@ static void take_one(const struct sizer *s, struct sized_pod *p, const struct si
 		.source = {use->source, first->estimated, first->basis},
 		.at_ms = first->at_ms,
 		.compute = first->compute,
-		.wall = p->wall,
+		.wall = p->mps && p->heal.share.milli > 0
+				? (int64_t)p->heal.share.milli * (METERED_FULL / MODEL_GPU_MILLI)
+				: METERED_FULL,
 		.mem_bytes = first->mem_bytes,
 	};
 	for (uint32_t i = 0; i < use->figure_count; i++) {
@@ -301,12 +404,13 @@ static void take_one(const struct sizer *s, struct sized_pod *p, const struct si
 	feed->container->seen_ms = now_ms;
 	if (history_take(feed->container->history, &feed->feed, &sample, now_ms)) {
 		classify(s, p, feed, &sample);
+		heals_take(s, p, feed, &sample, use->waiting);
 	}
 }
 
 bool sizer_take(struct sizer *s, const struct sizer_use *use, int64_t now_ms)
 {
-	struct sized_pod *p = find(s, use->uid);
+	struct sized_pod *p = pods_find(s, use->uid);
 	if (p == NULL) {
 		return false;
 	}

@@ -2,7 +2,8 @@
  * nothing, those first that were written the longest ago; and read at the start. */
 #include <stdlib.h>
 
-#include "state.h"
+#include "past_parts.h"
+#include "rolls.h"
 
 #define SAVES_AT_ONCE 5
 #define SAVES_LAST    64 /* at the end there is no pace, only room */
@@ -20,16 +21,20 @@ const char *sizer_recall_name(enum sizer_recall r)
 
 void sizer_forget(struct sizer *s)
 {
+	past_finish(s);
 	while (s->pods.count > 0) {
 		pods_drop(s, s->pods.items[s->pods.count - 1]);
 	}
 	for (size_t i = 0; i < s->workloads.count; i++) {
 		struct sized *x = s->workloads.items[i];
+		x->past_known = false;
+		rolls_forget(s, x);
 		for (size_t k = 0; k < x->containers.count; k++) {
 			sized_container_forget(x, x->containers.items[k]);
 		}
 	}
 	s->phase = SIZER_RESTS;
+	s->bills.step = 0;
 	s->round_at = 0;
 }
 
@@ -84,6 +89,7 @@ enum sizer_recall sizer_recall(struct sizer *s, const struct checkpoint *from, i
 	c->fitted = false;
 	c->seen_ms = from->last_ms;
 	c->save.samples = from->samples;
+	x->past_known = true;
 	return SIZER_RECALL_TAKEN;
 }
 

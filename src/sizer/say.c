@@ -1,11 +1,13 @@
 /* The status of a GPURecommendation, from what is known and decided; and its digest, by which is
  * seen whether it has to be written. */
-#include "state.h"
+#include "rolls.h"
+#include "wish.h"
 
 #include "model/names.h"
 #include "model/reason.h"
 
-#define MILLI_STEP 10
+#define MILLI_STEP   10
+#define METRIC_SHOWN 120 /* of a name, or a query */
 
 /* --- containers --- */
 
@@ -18,17 +20,19 @@ static bool is_shown(const struct sized *x, const struct sized_container *c)
 static void say_container(const struct sized_container *c, struct recommended_container *r)
 {
 	const struct sized_tally *t = &c->tally;
+	const struct sized_answer *k = &c->answer;
 	*r = (struct recommended_container){
 		.name = c->name,
-		.original = t->original,
-		.allocated = t->allocated,
+		.original = share_of(t->original),
+		.allocated = share_of(t->allocated),
 		.allocated_pods = (int32_t)t->running,
 		.target = c->in_force,
-		.uncapped = c->answer.uncapped,
-		.lower = c->answer.lower,
-		.upper = c->answer.upper,
-		.usage = c->answer.usage,
-		.capped_by = recommend_capped(&c->answer),
+		.uncapped = share_of(k->uncapped),
+		.lower = share_of(k->lower),
+		.upper = share_of(k->upper),
+		.usage = {k->compute_known, k->memory_known, k->p50_percent, k->target_percent,
+			k->peak_mib, k->last_sample_ms},
+		.capped_by = (enum capped_by)k->capped_by,
 	};
 }
 
@@ -41,7 +45,7 @@ static void say_containers(const struct sized *x, struct arena *a, struct recomm
 			continue;
 		}
 		say_container(c, &r->containers[r->container_count++]);
-		const struct history_facts *f = &c->facts;
+		const struct sized_facts *f = &c->facts;
 		if (f->first_ms > 0 && (r->history.first_sample_ms == 0 ||
 					       f->first_ms < r->history.first_sample_ms)) {
 			r->history.first_sample_ms = f->first_ms;
@@ -61,19 +65,15 @@ static void say_containers(const struct sized *x, struct arena *a, struct recomm
 
 /* --- conditions --- */
 
-struct sentence {
-	const char *reason, *message;
-};
-
-static void condition(const struct sized *x, struct recommendation *r,
-	enum recommendation_condition type, enum condition_status status, struct sentence say)
+void say_condition(const struct sized *x, struct recommendation *r,
+	enum recommendation_condition type, enum condition_status status, struct say_sentence say)
 {
-	const struct sized_said *before = &x->said[type];
 	r->conditions[type] = (struct recommended_condition){
 		.status = status,
 		.reason = say.reason,
 		.message = say.message,
-		.since_ms = before->status == status ? before->since_ms : 0,
+		.since_ms =
+			x->said.status[type] == status ? x->said.since_s[type] * INT64_C(1000) : 0,
 	};
 }
 
@@ -117,16 +117,17 @@ static struct picture look(const struct sized *x)
 			continue;
 		}
 		p.shown++;
-		p.state = badness(c->facts.state) > badness(p.state) ? c->facts.state : p.state;
+		enum history_state state = (enum history_state)c->facts.state;
+		p.state = badness(state) > badness(p.state) ? state : p.state;
 		p.converted = p.converted && c->converted;
 		if (c->in_force.milli == 0 || c->in_force.mib == 0) {
 			p.targets = false;
-			p.why = c->held.compute.why;
+			p.why = (enum hold_why)c->held.compute;
 		}
-		enum capped_by by = recommend_capped(&c->answer);
+		enum capped_by by = (enum capped_by)c->answer.capped_by;
 		p.capped = by != CAPPED_BY_NONE ? by : p.capped;
 		p.preallocated = c->answer.memory_by != PREALLOC_NOT
-					 ? prealloc_by_name(c->answer.memory_by)
+					 ? prealloc_by_name((enum prealloc_by)c->answer.memory_by)
 					 : p.preallocated;
 	}
 	if (p.shown == 0) {
@@ -139,7 +140,7 @@ static struct picture look(const struct sized *x)
 
 static void say_history(const struct sized *x, const struct picture *p, struct recommendation *r)
 {
-	static const struct sentence sentences[] = {
+	static const struct say_sentence sentences[] = {
 		[HISTORY_NONE] = {"Learning", "No use of its pods was measured yet."},
 		[HISTORY_LEARNING] = {"Learning",
 			"Too little of its use is known: the target is shown and not applied."},
@@ -148,55 +149,62 @@ static void say_history(const struct sized *x, const struct picture *p, struct r
 		[HISTORY_STALE] = {"Stale",
 			"Its use is not told any more: the target stays as it is."},
 	};
-	static const struct sentence again = {"Relearning",
+	static const struct say_sentence again = {"Relearning",
 		"Too little of its use is known again: the target stays, and may grow."};
 	bool enough = p->state == HISTORY_SUFFICIENT;
 	bool relearns = p->converted && badness(p->state) > badness(HISTORY_STALE);
-	condition(x, r, RECOMMENDATION_HISTORY_SUFFICIENT,
+	say_condition(x, r, RECOMMENDATION_HISTORY_SUFFICIENT,
 		enough ? CONDITION_TRUE : CONDITION_FALSE, relearns ? again : sentences[p->state]);
 }
 
 static void say_recommended(
 	const struct sized *x, const struct picture *p, struct recommendation *r)
 {
-	static const struct sentence yes = {"Recommended", "There is a target for the next pod."};
-	struct sentence no = {hold_why_name(p->why),
+	static const struct say_sentence yes = {
+		"Recommended", "There is a target for the next pod."};
+	struct say_sentence no = {hold_why_name(p->why),
 		"The next pod stays whole: it waits until a smaller share may be applied."};
 	if (p->why == HOLD_UNKNOWN || p->shown == 0) {
-		no = (struct sentence){"NoHistory",
+		no = (struct say_sentence){"NoHistory",
 			"There is no target: compute and memory must both have been measured."};
 	}
-	condition(x, r, RECOMMENDATION_RECOMMENDED, p->targets ? CONDITION_TRUE : CONDITION_FALSE,
-		p->targets ? yes : no);
+	say_condition(x, r, RECOMMENDATION_RECOMMENDED,
+		p->targets ? CONDITION_TRUE : CONDITION_FALSE, p->targets ? yes : no);
 }
 
-static const struct sentence unsupported = {
+static const struct say_sentence unsupported = {
 	"Unsupported", "Its pods ask for several GPUs: this is only a recommendation."};
 
 /* Why nothing would be done with a target; NULL: something would. */
-static struct sentence hindrance(const struct decision *d, const struct picture *p)
+static struct say_sentence hindrance(
+	const struct sized *x, const struct decision *d, const struct picture *p)
 {
 	if (d->choice.reason == REASON_POLICY_NOT_FOUND) {
-		return (struct sentence){"PolicyNotFound",
+		return (struct say_sentence){"PolicyNotFound",
 			"The policy that is named does not exist: nothing changes."};
 	}
 	if (d->choice.excluded) {
-		return (struct sentence){"Excluded", "Excluded by the annotation of its pods or "
-						     "its namespace: pods stay whole."};
+		return (struct say_sentence){"Excluded",
+			"Excluded by the annotation of its pods or "
+			"its namespace: pods stay whole."};
 	}
 	if (d->choice.mode == MODE_DISABLED) {
-		return (struct sentence){"Disabled", "The mode is Disabled: pods stay whole."};
+		return (struct say_sentence){"Disabled", "The mode is Disabled: pods stay whole."};
 	}
-	return p->unsupported ? unsupported : (struct sentence){NULL, NULL};
+	if (d->choice.policy != NULL && policy_never_sizes(d->choice.policy, x->key.kind)) {
+		return (struct say_sentence){"NeverSized",
+			"The policy's strategy for its kind is Never: pods stay whole."};
+	}
+	return p->unsupported ? unsupported : (struct say_sentence){NULL, NULL};
 }
 
 static void say_ready(const struct sized *x, const struct decision *d, const struct picture *p,
 	struct recommendation *r)
 {
-	static const struct sentence apply = {"Ready", "The next pod gets the target."};
-	static const struct sentence show = {"Recommending",
+	static const struct say_sentence apply = {"Ready", "The next pod gets the target."};
+	static const struct say_sentence show = {"Recommending",
 		"The target is known; set mode Automate in the policy to apply it."};
-	struct sentence why = hindrance(d, p);
+	struct say_sentence why = hindrance(x, d, p);
 	const struct recommended_condition *history =
 		&r->conditions[RECOMMENDATION_HISTORY_SUFFICIENT];
 	const struct recommended_condition *target = &r->conditions[RECOMMENDATION_RECOMMENDED];
@@ -207,29 +215,169 @@ static void say_ready(const struct sized *x, const struct decision *d, const str
 	} else if (why.reason == NULL) {
 		const struct recommended_condition *c =
 			history->status == CONDITION_TRUE ? target : history;
-		why = (struct sentence){c->reason, c->message};
+		why = (struct say_sentence){c->reason, c->message};
 	}
-	condition(x, r, RECOMMENDATION_READY, ready ? CONDITION_TRUE : CONDITION_FALSE, why);
+	say_condition(x, r, RECOMMENDATION_READY, ready ? CONDITION_TRUE : CONDITION_FALSE, why);
+}
+
+/* I7: what keeps running pods from the target. */
+static void say_blocked(const struct sized *x, const struct decision *d, const struct picture *p,
+	struct arena *a, struct recommendation *r)
+{
+	struct wish_word word;
 	if (p->unsupported) {
-		condition(x, r, RECOMMENDATION_UPDATE_BLOCKED, CONDITION_TRUE, unsupported);
+		say_condition(x, r, RECOMMENDATION_UPDATE_BLOCKED, CONDITION_TRUE,
+			(struct say_sentence){unsupported.reason,
+				arena_printf(a, "%s It is %s.", unsupported.message,
+					roll_again(d->sizer->config.round_ms, a))});
+	} else if (d->blocked != NULL) {
+		say_condition(x, r, RECOMMENDATION_UPDATE_BLOCKED, CONDITION_TRUE,
+			(struct say_sentence){d->blocked, d->blocker});
+	} else if (wish_explain(x, d, a, &word)) {
+		say_condition(x, r, RECOMMENDATION_UPDATE_BLOCKED, CONDITION_TRUE,
+			(struct say_sentence){word.reason, word.message});
 	}
 }
 
-static void say_rest(const struct sized *x, const struct picture *p, struct recommendation *r)
+/* U14. Nothing else that keeps it from being changed is more lasting. */
+static void say_scaler(const struct sized *x, const struct decision *d, const struct picture *p,
+	struct arena *a, struct recommendation *r)
+{
+	const struct scaler *by = d->scaler;
+	if (by == NULL || p->unsupported) {
+		return;
+	}
+	struct say_sentence say = {hold_why_name(HOLD_SCALED),
+		arena_printf(a,
+			"%s %s adds and removes pods by %.*s, which grows when shares shrink: "
+			"compute %s; let it scale by requests or by a queue to have compute sized. "
+			"It is %s.",
+			by->kind, by->name, METRIC_SHOWN, d->scaler_metric,
+			p->converted ? "stays as it is, and memory is sized" : "is not sized",
+			roll_again(d->sizer->config.round_ms, a))};
+	say_condition(x, r, RECOMMENDATION_UPDATE_BLOCKED, CONDITION_TRUE, say);
+}
+
+static void say_rolls(const struct sized *x, const struct decision *d, struct recommendation *r)
+{
+	const struct sized_roll *m = x->roll;
+	if (m == NULL) {
+		return;
+	}
+	if (m->roll.paused != ROLL_UP_TO_DATE) {
+		say_condition(x, r, RECOMMENDATION_PAUSED, CONDITION_TRUE,
+			(struct say_sentence){roll_why_name(m->roll.paused), d->paused});
+	}
+	r->last_update = (struct recommended_update){
+		(enum update_result)m->update.result, m->update.at_ms, m->update.reason};
+}
+
+static struct say_sentence applied(
+	const struct sized *x, const struct recommendation *r, struct arena *a)
+{
+	if (r->pods.total > 0 && r->pods.up_to_date == r->pods.total) {
+		return (struct say_sentence){"Applied", "Every pod has the target."};
+	}
+	if (wish_waiting(x) > 0) {
+		return (struct say_sentence){"MemoryStays",
+			arena_printf(a,
+				"%u of its pods keep the memory that their framework took "
+				"when it started, until they are replaced.",
+				wish_waiting(x))};
+	}
+	return (struct say_sentence){"PodsDiffer", "Not every pod has the target."};
+}
+
+static void say_rest(
+	const struct sized *x, const struct picture *p, struct arena *a, struct recommendation *r)
 {
 	bool all = r->pods.total > 0 && r->pods.up_to_date == r->pods.total;
-	condition(x, r, RECOMMENDATION_APPLIED, all ? CONDITION_TRUE : CONDITION_FALSE,
-		all ? (struct sentence){"Applied", "Every pod has the target."}
-		    : (struct sentence){"PodsDiffer", "Not every pod has the target."});
+	say_condition(x, r, RECOMMENDATION_APPLIED, all ? CONDITION_TRUE : CONDITION_FALSE,
+		applied(x, r, a));
 	if (p->capped != CAPPED_BY_NONE) {
-		condition(x, r, RECOMMENDATION_CAPPED, CONDITION_TRUE,
-			(struct sentence){capped_by_name(p->capped),
+		say_condition(x, r, RECOMMENDATION_CAPPED, CONDITION_TRUE,
+			(struct say_sentence){capped_by_name(p->capped),
 				"A limit keeps the target from being what was measured asks for."});
 	}
 	if (p->preallocated != NULL) {
-		condition(x, r, RECOMMENDATION_MEMORY_PREALLOCATED, CONDITION_TRUE,
-			(struct sentence){p->preallocated, "It takes memory ahead of need: what it "
-							   "uses is not what it needs."});
+		say_condition(x, r, RECOMMENDATION_MEMORY_PREALLOCATED, CONDITION_TRUE,
+			(struct say_sentence){p->preallocated,
+				"It takes memory ahead of need: what it "
+				"uses is not what it needs."});
+	}
+}
+
+/* K3. Nobody ends it for that. */
+static void say_idle(
+	const struct sized *x, const struct decision *d, struct arena *a, struct recommendation *r)
+{
+	if (x->idle) {
+		say_condition(x, r, RECOMMENDATION_IDLE, CONDITION_TRUE,
+			(struct say_sentence){"NoUse",
+				x->bill.cost > 0
+					? arena_printf(a,
+						  "It computed nothing for %d hours or more; that "
+						  "wastes %s.",
+						  COST_IDLE_MINUTES / 60,
+						  bills_text(d->sizer, a, x->bill.cost))
+					: arena_printf(a,
+						  "It computed nothing for %d hours or more.",
+						  COST_IDLE_MINUTES / 60)});
+	}
+}
+
+/* --- a target that waits --- */
+
+static const char *not_before(struct arena *a, int64_t next_ms)
+{
+	char text[TIME_TEXT_MAX];
+	return next_ms > 0 ? arena_printf(a, ", not before %s", time_format(next_ms, text)) : "";
+}
+
+/* What is measured asks for another target than the one that is in force: why that stays. */
+static void say_wait(struct recommendation *r, struct hold_part held, struct arena *a)
+{
+	struct recommended_condition *c = &r->conditions[RECOMMENDATION_RECOMMENDED];
+	switch (held.why) {
+	case HOLD_SMALL:
+		c->message = "The target stays: what was measured asks for another one that "
+			     "differs too little from it.";
+		break;
+	case HOLD_DELAY:
+		c->message = arena_printf(a,
+			"The target stays: a smaller one is applied when it was enough for as "
+			"long as the policy asks for%s.",
+			not_before(a, held.next_ms));
+		break;
+	case HOLD_ACTIVE:
+		c->message = "The target stays: a smaller one is applied when its pods are idle.";
+		break;
+	case HOLD_SAME:
+	case HOLD_CONVERTS:
+	case HOLD_GROWS:
+	case HOLD_SHRINKS:
+	case HOLD_UNKNOWN:
+	case HOLD_LEARNING:
+	case HOLD_STALE:
+	case HOLD_HEALING:
+	case HOLD_SCALED:
+	case HOLD_WHYS:
+		return;
+	}
+	c->reason = hold_why_name(held.why);
+}
+
+static void say_waits(const struct sized *x, struct arena *a, struct recommendation *r)
+{
+	for (size_t i = 0; i < x->containers.count; i++) {
+		const struct sized_container *c = x->containers.items[i];
+		if (c->converted && is_shown(x, c) &&
+			r->conditions[RECOMMENDATION_RECOMMENDED].status == CONDITION_TRUE) {
+			const struct sized_held *h = &c->held;
+			say_wait(r, (struct hold_part){(enum hold_why)h->memory, h->memory_ms}, a);
+			say_wait(
+				r, (struct hold_part){(enum hold_why)h->compute, h->compute_ms}, a);
+		}
 	}
 }
 
@@ -245,6 +393,20 @@ static int64_t next_revision(const struct sized *x)
 		}
 	}
 	return x->revision;
+}
+
+/* Nobody says how much is enough, and of what: whether it was measured is not judged. */
+static void say_unruled(const struct decision *d, struct recommendation *r)
+{
+	static const enum recommendation_condition types[] = {
+		RECOMMENDATION_HISTORY_SUFFICIENT, RECOMMENDATION_RECOMMENDED};
+	for (size_t i = 0; i < COUNT_OF(types) && d->choice.policy == NULL; i++) {
+		struct recommended_condition *c = &r->conditions[types[i]];
+		if (c->status == CONDITION_FALSE) {
+			c->reason = "PolicyNotFound";
+			c->message = "Without its policy nothing is judged.";
+		}
+	}
 }
 
 void say_recommendation(
@@ -267,8 +429,15 @@ void say_recommendation(
 	struct picture p = look(x);
 	say_history(x, &p, r);
 	say_recommended(x, &p, r);
+	say_waits(x, a, r);
+	say_unruled(d, r);
 	say_ready(x, d, &p, r);
-	say_rest(x, &p, r);
+	say_blocked(x, d, &p, a, r);
+	say_scaler(x, d, &p, a, r);
+	say_rest(x, &p, a, r);
+	say_rolls(x, d, r);
+	heals_say(x, d, a, r);
+	say_idle(x, d, a, r);
 	stamp(r, d->now_ms);
 }
 
@@ -342,6 +511,10 @@ uint64_t say_digest(const struct recommendation *r, bool urgent)
 	h = add(add(h, r->observed_generation), (int64_t)r->type);
 	h = add(h, (int64_t)r->healing.kind);
 	h = add(h, r->healing.until_ms / 1000);
+	h = add(h, (int64_t)r->last_update.result);
+	if (r->last_update.result != UPDATE_NONE) {
+		h = add_text(add(h, r->last_update.at_ms / 1000), r->last_update.reason);
+	}
 	h = add_conditions(add_containers(h, r, urgent), r, urgent);
 	if (urgent) {
 		return h;

@@ -1,7 +1,7 @@
 /* Workloads by the name of their GPURecommendation, and their containers. */
 #include <stdlib.h>
 
-#include "state.h"
+#include "surges.h"
 
 #define TEXT_MAX 1024
 
@@ -25,6 +25,8 @@ static bool same_uid(const void *owner, uint32_t slot, const void *key)
 
 void sized_init(struct sizer *s)
 {
+	gpus_init(&s->gpus);
+	bills_init(&s->bills);
 	map_init(&s->by_object, same_object, s);
 	map_init(&s->by_uid, same_uid, s);
 }
@@ -49,13 +51,15 @@ static bool is_too_long(const char *text)
 static struct sized *make(struct sizer *s, const struct workload_key *key, const char *object)
 {
 	struct sized *x = xcalloc(1, sizeof *x);
-	x->arena.block_bytes = 192;
+	x->arena.block_bytes = strlen(key->ns) + strlen(key->group) + strlen(key->kind) +
+			       strlen(key->name) + strlen(object) + 5;
 	x->key = (struct workload_key){arena_strdup(&x->arena, key->ns),
 		arena_strdup(&x->arena, key->group), arena_strdup(&x->arena, key->kind),
 		arena_strdup(&x->arena, key->name)};
 	x->object = arena_strdup(&x->arena, object);
 	x->slot = (uint32_t)s->workloads.count;
 	x->mark = s->mark;
+	x->strange = owner_row_find(view_of(key->group), key->kind) == NULL;
 	VEC_PUSH(&s->workloads, x);
 	map_put(&s->by_object, hash_of(x), x->slot);
 	return x;
@@ -79,6 +83,9 @@ struct sized *sized_of(struct sizer *s, const struct workload_key *key)
 void sized_remove(struct sizer *s, struct sized *x)
 {
 	ENSURE(x->pods == 0);
+	s->waiting -= x->waits ? 1 : 0;
+	surges_drop(s, x);
+	rolls_drop(s, x);
 	map_remove(&s->by_object, hash_of(x), x->slot);
 	struct sized *last = s->workloads.items[s->workloads.count - 1];
 	if (last != x) {
@@ -95,6 +102,7 @@ void sized_remove(struct sizer *s, struct sized *x)
 	arena_finish(&x->arena);
 	free(x->uid);
 	free(x->policy);
+	free(x->want);
 	free(x);
 }
 
@@ -119,10 +127,15 @@ struct sized_container *sized_container_of(struct sized *x, const char *name)
 	if (x->containers.count >= SIZER_CONTAINERS_MAX) {
 		return NULL;
 	}
-	c = xcalloc(1, sizeof *c);
-	c->name = xstrdup(name);
+	size_t len = strlen(name);
+	c = xcalloc(1, sizeof *c + len + 1);
+	memcpy(c->name, name, len + 1);
 	c->history = history_create();
-	VEC_PUSH(&x->containers, c);
+	/* Nearly all have one; there are few in any case. */
+	x->containers.items = xreallocarray(
+		x->containers.items, x->containers.count + 1, sizeof(struct sized_container *));
+	x->containers.items[x->containers.count++] = c;
+	x->containers.room = x->containers.count;
 	return c;
 }
 
@@ -132,11 +145,12 @@ void sized_container_forget(const struct sized *x, struct sized_container *c)
 	history_destroy(c->history);
 	c->history = history_create();
 	c->fitted = false;
-	c->facts = (struct history_facts){0};
-	c->answer = (struct recommend_answer){0};
-	c->in_force = c->told;
+	c->facts = (struct sized_facts){0};
+	c->answer = (struct sized_answer){0};
+	c->in_force = share_of(c->told);
 	c->converted = part && x->holds;
 	c->save = (struct sized_save){.exists = c->save.exists};
+	heals_forget(c);
 }
 
 void sized_container_drop(struct sized *x, struct sized_container *c)
@@ -150,6 +164,5 @@ void sized_container_drop(struct sized *x, struct sized_container *c)
 	}
 	history_destroy(c->history);
 	free(c->refused);
-	free(c->name);
 	free(c);
 }

@@ -2,7 +2,9 @@
  * workload by workload what it should have and whether that has to be written. */
 #include <stdlib.h>
 
-#include "state.h"
+#include "past_parts.h"
+#include "surges.h"
+#include "wish.h"
 
 #define LABEL_GPU_MEMORY "nvidia.com/gpu.memory"
 #define MEMORY_MAX	 (1 << 24)
@@ -16,8 +18,10 @@ struct sizer *sizer_create(const struct sizer_config *config)
 	struct sizer *s = xcalloc(1, sizeof *s);
 	s->config = *config;
 	s->scratch.block_bytes = 4096;
-	s->tokens_ms = 1000;
+	s->tokens_ms = s->first_ms = 1000;
 	sized_init(s);
+	roll_fleet_init(&s->fleet);
+	s->surges = surges_create();
 	return s;
 }
 
@@ -26,6 +30,7 @@ void sizer_destroy(struct sizer *s)
 	if (s == NULL) {
 		return;
 	}
+	past_finish(s);
 	while (s->pods.count > 0) {
 		pods_drop(s, s->pods.items[s->pods.count - 1]);
 	}
@@ -33,8 +38,16 @@ void sizer_destroy(struct sizer *s)
 		sized_remove(s, s->workloads.items[s->workloads.count - 1]);
 	}
 	VEC_FINISH(&s->pods);
+	gathers_finish(&s->gathers);
+	strange_finish(&s->strange);
 	VEC_FINISH(&s->wishes);
+	VEC_FINISH(&s->alarms.ends);
+	gpus_finish(&s->gpus);
+	bills_finish(&s->bills);
 	VEC_FINISH(&s->workloads);
+	surges_destroy(s);
+	roll_fleet_finish(&s->fleet);
+	rooms_finish(&s->rooms);
 	map_finish(&s->by_uid);
 	map_finish(&s->by_object);
 	arena_finish(&s->scratch);
@@ -48,7 +61,6 @@ struct turn {
 	const struct world *world;
 	struct plan *plan;
 	int64_t budget;
-	bool waits; /* for a write's turn */
 };
 
 static void enter(struct sizer *s, enum sizer_phase phase)
@@ -63,7 +75,11 @@ static void begin(struct sizer *s, const struct turn *t)
 	s->round_at = t->now.mono_ms + s->config.round_ms;
 	s->label_mib = s->held_mib = 0;
 	s->counting = (struct sizer_totals){0};
+	gathers_begin(&s->gathers);
+	strange_begin(&s->strange);
 	s->skipped = false;
+	s->managing = 0;
+	rooms_clear(&s->rooms);
 	s->from = s->workloads.count > 0 ? s->next_from % s->workloads.count : 0;
 	enter(s, SIZER_NODES);
 }
@@ -91,10 +107,15 @@ static void look_at_held(struct sizer *s, const struct world_pod *wp)
 {
 	struct pod pod;
 	arena_reset(&s->scratch);
-	if (world_pod_unpack(wp, &s->scratch, &pod) && pod.identity != NULL &&
-		pod.identity->mem_mib > s->held_mib) {
-		s->held_mib = pod.identity->mem_mib;
+	if (!world_pod_unpack(wp, &s->scratch, &pod)) {
+		return;
 	}
+	if (pod.identity != NULL) {
+		s->held_mib =
+			pod.identity->mem_mib > s->held_mib ? pod.identity->mem_mib : s->held_mib;
+		gpus_hold(&s->gpus, pod.identity, wp->node, s->round);
+	}
+	rooms_add(&s->rooms, wp, &pod);
 }
 
 static void settle_device(struct sizer *s)
@@ -112,6 +133,7 @@ static void look_at_pods(struct sizer *s, struct turn *t)
 				look_at_held(s, wp);
 			} else {
 				pods_see(s, wp, t->now.policy_ms);
+				surges_see(s, wp, t->now, t->world);
 			}
 			continue;
 		}
@@ -153,11 +175,19 @@ static void sweep(struct sizer *s, struct turn *t)
 		if (p->round != s->round && is_gone(t, p)) {
 			pods_drop(s, p);
 		} else {
-			pods_settle(p, t->now.policy_ms);
+			pods_settle(s, p, t->now.policy_ms);
 			s->at++;
 		}
 	}
-	enter(s, SIZER_WORKLOADS);
+	gpus_settle(&s->gpus);
+	enter(s, SIZER_BILLS);
+}
+
+static void count_bill(struct sizer *s, struct turn *t)
+{
+	if (bills_step(s, t->world, t->now.policy_ms, &t->budget)) {
+		enter(s, SIZER_WORKLOADS);
+	}
 }
 
 /* --- workloads --- */
@@ -175,10 +205,25 @@ static void drop_containers(struct sized *x, int64_t now_ms)
 	}
 }
 
-static bool is_over(const struct sized *x, int64_t now_ms)
+/* As the pod that was seen last was told, else as its group says now. */
+static int64_t kept_for_s(const struct sizer *s, const struct sized *x)
 {
-	int64_t keep_s = x->retention_s > 0 ? x->retention_s : SIZER_KEEP_S;
-	return x->pods == 0 && x->uid == NULL && now_ms - x->seen_ms > keep_s * 1000;
+	int64_t told_s = x->retention_s;
+	bool grouped = text_equals(x->key.kind, WORKLOAD_GROUP_KIND) && s->config.groups != NULL;
+	for (size_t i = 0; told_s == 0 && grouped && i < groups_count(s->config.groups); i++) {
+		const struct workload_group *g = groups_at(s->config.groups, i);
+		size_t n = strlen(g->name);
+		bool its = strncmp(x->key.name, g->name, n) == 0 && x->key.name[n] == '.';
+		told_s = its ? g->retention_s : 0;
+	}
+	return told_s > 0 ? told_s : SIZER_KEEP_S;
+}
+
+/* Nobody will ask for it again, as far as anyone can tell. */
+static bool is_over(const struct sizer *s, const struct sized *x, int64_t now_ms)
+{
+	return x->pods == 0 && !x->owned && x->seen_ms != 0 &&
+	       now_ms - x->seen_ms > kept_for_s(s, x) * 1000;
 }
 
 static void count(struct sizer *s, struct sized *x)
@@ -187,7 +232,8 @@ static void count(struct sizer *s, struct sized *x)
 	enum history_state worst = HISTORY_SUFFICIENT;
 	bool ready = x->containers.count > 0;
 	t->workloads++;
-	t->bytes += sizeof *x + x->arena.used_bytes;
+	gathers_count(&s->gathers, x);
+	t->bytes += sizeof *x + x->arena.used_bytes + (x->roll != NULL ? sizeof *x->roll : 0);
 	for (size_t i = 0; i < x->containers.count; i++) {
 		const struct sized_container *c = x->containers.items[i];
 		t->bytes += sizeof *c + history_bytes(c->history);
@@ -201,31 +247,89 @@ static void count(struct sizer *s, struct sized *x)
 	t->ready += worst == HISTORY_SUFFICIENT && ready;
 	t->learning += worst == HISTORY_LEARNING;
 	t->stale += worst == HISTORY_STALE;
+	s->managing += x->acts ? x->pods : 0;
 }
 
 /* False: its write has to wait. */
-static bool look_at_workload(struct sizer *s, struct sized *x, struct turn *t)
+static bool decide_one(struct sizer *s, struct sized *x, struct turn *t)
 {
-	struct decision d = {.world = t->world, .now_ms = t->now.policy_ms};
+	struct decision d = {.sizer = s, .world = t->world, .now_ms = t->now.policy_ms};
 	if (x->seen_ms == 0) {
 		x->seen_ms = d.now_ms;
 	}
 	drop_containers(x, d.now_ms);
 	save_tell(s, x, t->plan);
 	bool known = decide_workload(s, x, &d);
-	if (known && !write_workload(s, x, &d, t->now, t->plan)) {
-		return false;
+	x->heal.alerted = false;
+	if (known) {
+		heals_tell(s, x, &d, t->plan);
+		past_want(s, x, &d);
 	}
-	count(s, x);
-	return true;
+	t->budget -= rolls_step(s, x, &d, t->plan);
+	return !known || write_workload(s, x, &d, t->now, t->plan);
+}
+
+static void look_at_workload(struct sizer *s, struct sized *x, struct turn *t)
+{
+	bool over = is_over(s, x, t->now.policy_ms);
+	bool done = over ? write_delete(s, x, t->now, t->plan) : decide_one(s, x, t);
+	t->budget -= WORKLOAD_UNITS;
+	if (x->waits == done) {
+		x->waits = !done;
+		s->waiting += done ? UINT32_MAX : 1;
+	}
+}
+
+/* Between rounds, those whose write had to wait, one after the other. */
+static void look_at_waiting(struct sizer *s, struct turn *t)
+{
+	size_t left = s->workloads.count;
+	for (; left > 0 && s->waiting > 0 && t->budget > 0; left--) {
+		if (write_next(s) > t->now.mono_ms) {
+			return;
+		}
+		s->wait_at = s->wait_at < s->workloads.count ? s->wait_at : 0;
+		struct sized *x = s->workloads.items[s->wait_at++];
+		if (x->waits) {
+			look_at_workload(s, x, t);
+		}
+	}
+}
+
+/* Those in need, whatever the round does; not while it counts what their pods have. What cannot be
+ * written at once is written in the next round, and what runs gets it all the same. */
+static void look_at_alerted(struct sizer *s, struct turn *t)
+{
+	bool counts = s->phase == SIZER_NODES || s->phase == SIZER_PODS || s->phase == SIZER_SWEEP;
+	if (!s->alarms.any || counts || s->ending) {
+		return;
+	}
+	s->alarms.any = false;
+	s->alarms.looks++;
+	for (size_t i = 0; i < s->workloads.count; i++) {
+		struct sized *x = s->workloads.items[i];
+		if (x->heal.alerted) {
+			(void)decide_one(s, x, t);
+			x->heal.alert = s->alarms.looks;
+			t->budget -= WORKLOAD_UNITS;
+		}
+	}
+	for (size_t i = 0; i < s->pods.count; i++) {
+		if (s->pods.items[i]->of->heal.alert == s->alarms.looks) {
+			wish_pod(s, s->pods.items[i]);
+		}
+	}
 }
 
 static void finish(struct sizer *s)
 {
 	struct sizer_totals *t = &s->counting;
 	t->pods = (uint32_t)s->pods.count;
-	t->bytes += s->pods.count * (sizeof(struct sized_pod) + sizeof(struct sized_feed));
+	t->bytes += s->pods.count * (sizeof(struct sized_pod));
 	s->rounds++;
+	gathers_end(&s->gathers);
+	strange_end(&s->strange);
+	s->fleet.managed = s->managing;
 	t->rounds = s->rounds;
 	s->totals = *t;
 	if (!s->skipped) {
@@ -240,17 +344,14 @@ static void look_at_workloads(struct sizer *s, struct turn *t)
 		if (t->budget <= 0) {
 			return;
 		}
-		t->budget -= WORKLOAD_UNITS;
 		size_t slot = (s->from + s->at) % s->workloads.count;
 		struct sized *x = s->workloads.items[slot];
-		if (is_over(x, t->now.policy_ms)) {
+		if (x->uid == NULL && is_over(s, x, t->now.policy_ms)) {
 			sized_remove(s, x);
 			continue;
 		}
-		if (!look_at_workload(s, x, t)) {
-			t->waits = true;
-			return;
-		}
+		look_at_workload(s, x, t);
+		count(s, x);
 		s->at++;
 	}
 	enter(s, SIZER_WISHES);
@@ -270,7 +371,7 @@ static void look_for_wishes(struct sizer *s, struct turn *t)
 void sizer_step(struct sizer *s, struct sizer_now now, const struct world *w, uint32_t budget,
 	struct plan *plan)
 {
-	struct turn t = {now, w, plan, budget, false};
+	struct turn t = {now, w, plan, budget};
 	plan_reset(plan);
 	VEC_CLEAR(&s->wishes);
 	write_fill(s, now.mono_ms);
@@ -279,9 +380,16 @@ void sizer_step(struct sizer *s, struct sizer_now now, const struct world *w, ui
 	}
 	if (s->ending) {
 		enter(s, SIZER_RESTS);
+	} else {
+		surges_step(s, now, w, plan);
 	}
+	heals_judge(s, w, now);
+	look_at_alerted(s, &t);
 	if (s->phase == SIZER_RESTS) {
 		save_step(s, now, plan);
+	}
+	if (s->phase == SIZER_RESTS && !s->ending && now.mono_ms < s->round_at) {
+		look_at_waiting(s, &t);
 	}
 	if (s->phase == SIZER_RESTS && (s->ending || now.mono_ms < s->round_at)) {
 		return;
@@ -289,7 +397,7 @@ void sizer_step(struct sizer *s, struct sizer_now now, const struct world *w, ui
 	if (s->phase == SIZER_RESTS) {
 		begin(s, &t);
 	}
-	while (s->phase != SIZER_RESTS && t.budget > 0 && !t.waits) {
+	while (s->phase != SIZER_RESTS && t.budget > 0) {
 		switch (s->phase) {
 		case SIZER_NODES:
 			look_at_nodes(s, &t);
@@ -299,6 +407,9 @@ void sizer_step(struct sizer *s, struct sizer_now now, const struct world *w, ui
 			break;
 		case SIZER_SWEEP:
 			sweep(s, &t);
+			break;
+		case SIZER_BILLS:
+			count_bill(s, &t);
 			break;
 		case SIZER_WORKLOADS:
 			look_at_workloads(s, &t);
@@ -310,7 +421,7 @@ void sizer_step(struct sizer *s, struct sizer_now now, const struct world *w, ui
 			break;
 		}
 	}
-	plan->unfinished = s->phase != SIZER_RESTS && !t.waits;
+	plan->unfinished = s->phase != SIZER_RESTS;
 }
 
 int64_t sizer_deadline(const struct sizer *s)
@@ -318,10 +429,13 @@ int64_t sizer_deadline(const struct sizer *s)
 	if (!s->listed) {
 		return TIME_NEVER;
 	}
+	int64_t surges_at = surges_deadline(s);
 	if (s->phase != SIZER_RESTS) {
-		return write_next(s);
+		return time_min(s->filled_ms, surges_at);
 	}
-	return s->config.checkpoint_ms > 0 ? time_min(s->round_at, s->save_at) : s->round_at;
+	int64_t at = time_min(time_min(s->round_at, surges_at), heals_deadline(s));
+	at = s->waiting > 0 ? time_min(at, write_next(s)) : at;
+	return s->config.checkpoint_ms > 0 ? time_min(at, s->save_at) : at;
 }
 
 bool sizer_listed(const struct sizer *s)

@@ -3,101 +3,119 @@
 #ifndef SIZER_STATE_H
 #define SIZER_STATE_H
 
+#include <assert.h>
+
 #include "base/clock.h"
 #include "base/map.h"
 #include "history/history.h"
 #include "model/recommendation.h"
 #include "right/hold.h"
 #include "right/recommend.h"
+#include "roll/roll.h"
 #include "size/policy.h"
 #include "sizer/sizer.h"
 
-/* What the pods of a workload have, counted in one round. */
-struct sized_tally {
-	uint32_t pods, pending, running;
-	struct share allocated; /* the most that a running one has */
-	struct share original;	/* that the template asks for */
-	int64_t saved_milli;
-	uint32_t up_to_date;
-	bool whole; /* one of them has whole GPUs */
-};
+#include "bills.h"
+#include "gathers.h"
+#include "gpus.h"
+#include "heals.h"
+#include "rooms.h"
+#include "small.h"
+#include "strangers.h"
+#include "table.h"
+#include "tally.h"
+#include "write.h"
 
-/* Its checkpoint. */
-struct sized_save {
-	bool exists;
-	uint64_t action;	/* 0: none is under way */
-	int64_t at_ms, samples; /* of what is written */
-	int64_t asked_ms, asked_samples;
-	int64_t retry_ms; /* monotonic */
-};
-
-/* One container of one workload. */
+/* One container of one workload. There is one of each, at least: keep it small. */
 struct sized_container {
-	char *name;		 /* owned */
-	struct history *history; /* owned */
-	struct share in_force;	 /* of the next pod; 0: nothing is known */
-	bool converted;		 /* it is a share, and was applied as one */
-	bool fitted;		 /* the history has the policy's window */
-	struct share told;	 /* the target that the GPURecommendation shows */
-	struct share asked;	 /* that the write under way shows */
-	uint32_t feeds;		 /* of pods */
-	int64_t seen_ms;	 /* a pod had it last */
-	char *refused;		 /* owned; why its checkpoint was not used, to be told */
+	struct history *history;   /* owned */
+	struct share in_force;	   /* of the next pod; 0: nothing is known */
+	struct small_share told;   /* the target that the GPURecommendation shows */
+	struct small_share asked;  /* that the write under way shows */
+	struct small_share before; /* of the pod replaced last; 0: it was whole, or none was */
+	int64_t seen_ms;	   /* a pod had it last */
+	char *refused;		   /* owned; why its checkpoint was not used, to be told */
 	struct sized_save save;
 	struct sized_tally tally;
 	/* of the last decision */
-	struct history_facts facts;
-	struct recommend_answer answer;
-	struct hold_answer held;
+	struct sized_facts facts;
+	struct sized_answer answer;
+	struct sized_held held;
+	struct sized_heal heal;
+	uint32_t feeds; /* of pods */
+	bool converted; /* it is a share, and was applied as one */
+	bool fitted;	/* the history has the policy's window */
+	char name[];
 };
 
-/* What was said of a condition last, so that its time is that of the change. */
-struct sized_said {
-	int64_t since_ms;
-	uint8_t status; /* enum condition_status */
+/* What a status under way says. */
+struct sized_want {
+	uint64_t urgent, all;
+	struct sized_said said;
+	int64_t revision;
 };
+
+enum sized_write { SIZED_STATUS, SIZED_CREATE, SIZED_DELETE };
 
 struct sized {
 	struct arena arena; /* of its texts */
 	struct workload_key key;
 	const char *object; /* the name of its GPURecommendation */
-	uint32_t slot;	    /* in the table */
-	uint32_t mark;	    /* of the relist */
 	struct {
 		VEC_FIELDS(struct sized_container *);
 	} containers;
-	uint32_t pods;			/* that are known */
+	struct sized_pod *members;	/* that are known, by `next`, in no order; NULL: none */
 	const struct sized_pod *newest; /* by which its policy is chosen; NULL: none */
-	int64_t newest_ms;
+	int64_t seen_ms;
+	uint64_t gathered; /* a hash of the name of its group; 0: of none */
+	/* of this round: tenants by what became of their wish, and one of the worst */
+	const struct sized_pod *worst; /* NULL: none is kept from it */
+	uint32_t fates[SHARE_STATES];
+	uint32_t slot;	/* in the table */
+	uint32_t mark;	/* of the relist */
+	uint32_t pods;	/* that are known */
 	uint32_t round; /* of the tallies */
 	uint32_t multi; /* pods with a GPU that no single container asks for, or more than one */
-	int64_t seen_ms;
 	int32_t retention_s;
 	enum workload_type type;
-	/* of the last decision */
-	bool decided;
-	enum policy_mode mode;
-	enum policy_source source;
-	bool excluded;
-	bool acts;	    /* running tenants get the target where they are, */
-	bool keeps_running; /* but never less than they have */
+
+	struct surge *surge;	 /* borrowed; surges.h; NULL: none is under way */
+	uint64_t exclusive;	 /* a hash of a template's: one of its volumes is for one pod */
+	struct sized_roll *roll; /* owned; rolls.h; NULL: nothing of replacements is remembered */
+	int64_t shown;		 /* the revision that the watch showed last */
 
 	/* the GPURecommendation as it is */
-	char *uid;  /* owned; NULL: there is none */
-	bool holds; /* its targets may be applied */
+	char *uid; /* owned; NULL: there is none */
 	int64_t generation, revision;
 	uint64_t urgent, all; /* digests of its status */
-	struct sized_said said[RECOMMENDATION_CONDITIONS];
-	char *policy; /* owned; that it names */
+	char *policy;	      /* owned; that it names */
+	struct heal_workload heal;
+	struct bill_cost bill;
+	struct sized_said said;
 
 	/* one write at a time */
-	uint64_t action; /* 0: none is under way */
-	bool creates;
-	uint64_t want_urgent, want_all;
-	struct sized_said want_said[RECOMMENDATION_CONDITIONS];
-	int64_t want_revision;
+	uint64_t action;	    /* 0: none is under way */
+	struct sized_want *want;    /* owned; of a status, NULL: none is under way */
 	int64_t wrote_ms, retry_ms; /* monotonic */
 	int32_t failures;
+	uint8_t writes; /* enum sized_write */
+
+	/* of the last decision */
+	uint8_t mode;	/* enum policy_mode */
+	uint8_t source; /* enum policy_source */
+	bool decided : 1;
+	bool excluded : 1;
+	bool keeps_compute : 1; /* somebody scales it on compute (U14) */
+	bool acts : 1;		/* running tenants get the target where they are, */
+	bool keeps_running : 1; /* but never less than they have */
+	bool idle : 1;		/* nothing was computed for long */
+	bool heals : 1; /* what a pod lacks cannot wait: set by whoever heals, at each look */
+
+	bool strange : 1;    /* nobody knows the kind of its owner */
+	bool past_known : 1; /* or asked for: it is asked for once */
+	bool owned : 1;	     /* by what it is about, with which it goes */
+	bool holds : 1;	     /* its targets may be applied */
+	bool waits : 1;	     /* something has to be written, and it is not its turn yet */
 };
 
 /* What is remembered of one container of one pod between two figures. */
@@ -105,29 +123,49 @@ struct sized_feed {
 	struct sized_container *container; /* borrowed */
 	struct history_feed feed;
 	struct prealloc_watch watch;
+	struct heal_feed heal;
 };
 
+/* There are many: keep it small. */
 struct sized_pod {
-	struct sized *of;	  /* borrowed */
-	struct sized_feed *feeds; /* owned */
-	uint8_t feed_count;
-	bool whole;
-	char uid[SIZER_UID_MAX + 1];
+	struct sized *of;		   /* borrowed */
+	struct sized_pod *next, *previous; /* of the same workload */
+	struct sized_feed *feeds;	   /* owned, but for `only`, which most have */
+	struct sized_feed only;
+	int64_t created_ms;
+	int64_t ready_ms; /* seen Ready since, policy time; 0: it is not */
+	uint64_t set;	  /* a hash of its controller's uid; 0: it has none */
+	struct heal_pod heal;
+	struct bill_pod bill;
+	struct small_share wished; /* the engine was asked for that; 0: for nothing */
 	uint32_t slot;
 	uint32_t round;		 /* in which it was seen last */
-	uint64_t groups_version; /* by which it was given to its workload */
-	int64_t created_ms;
-	int64_t wall;	     /* of METERED_FULL */
-	bool advised;	     /* its share was recommended */
-	struct share has;    /* of a tenant that can be changed while it runs, or 0 */
-	struct share wished; /* the engine was asked for that; 0: for nothing */
+	uint32_t groups_version; /* by which it was given to its workload */
+	char uid[SIZER_UID_MAX + 1];
+	uint8_t feed_count;
+	uint8_t fate; /* enum share_state: what became of the wish */
+	bool whole : 1;
+	bool seen : 1;	       /* heals_see had it before */
+	bool advised : 1;      /* its share was recommended */
+	bool told_memory : 1;  /* its framework was told what to take */
+	bool mps : 1;	       /* a tenant that MPS holds to its share */
+	bool changes : 1;      /* a tenant that can be changed while it runs */
+	bool stuck : 1;	       /* no room for it where it is: another pod would have to be */
+	bool memory_stays : 1; /* so for its memory: its framework took that at the start */
 };
+
+/* A workload with one container and four pods is to take no more than 4 KiB, its history included
+ * (hack/bench rightsize). Who needs more here has to give it back elsewhere. */
+static_assert(sizeof(struct sized_pod) <= 288, "a pod has become larger");
+static_assert(sizeof(struct sized_container) <= 520, "a container has become larger");
+static_assert(sizeof(struct sized) <= 440, "a workload has become larger");
 
 enum sizer_phase {
 	SIZER_RESTS,
 	SIZER_NODES,
 	SIZER_PODS,
 	SIZER_SWEEP,
+	SIZER_BILLS,
 	SIZER_WORKLOADS,
 	SIZER_WISHES
 };
@@ -157,70 +195,56 @@ struct sizer {
 	struct arena scratch;
 	uint64_t rounds;
 
+	struct past *past; /* owned; the one that is asked for; NULL: none */
 	bool ending;
 	int64_t save_at; /* monotonic */
 	uint64_t next_id;
 	int64_t tokens_ms, filled_ms; /* of writes */
+	int64_t first_ms;	      /* the same of first ones */
+	uint32_t waiting;	      /* workloads whose write has to wait, */
+	size_t wait_at;		      /* looked at from here on */
 	struct {
 		VEC_FIELDS(struct sizer_wish);
 	} wishes;
+	struct heal_alarms alarms;
+	struct gpus gpus;
+	struct bills bills;
+	struct gathers gathers;
+	struct strange strange;
 	struct sizer_totals totals, counting;
+
+	struct roll_fleet fleet;
+	struct roll_gate gate;
+	struct surges *surges; /* owned; surges.h */
+	struct rooms rooms;    /* of this round */
+	int64_t managing;      /* pods of workloads that are automated, counted in this round */
 };
-
-/* --- sized.c: the table --- */
-void sized_init(struct sizer *s);
-struct sized *sized_find(const struct sizer *s, const char *ns, const char *object);
-/* The workload of that key, made if need be; NULL: there are too many, or it is too long. */
-struct sized *sized_of(struct sizer *s, const struct workload_key *key);
-void sized_remove(struct sizer *s, struct sized *x);
-struct sized_container *sized_container_find(const struct sized *x, const char *name);
-/* NULL: there are too many. */
-struct sized_container *sized_container_of(struct sized *x, const char *name);
-/* As after a start: what is in force is what was told. */
-void sized_container_forget(const struct sized *x, struct sized_container *c);
-void sized_container_drop(struct sized *x, struct sized_container *c);
-
-/* --- pods.c: whose they are --- */
-void pods_see(struct sizer *s, const struct world_pod *p, int64_t now_ms);
-void pods_settle(struct sized_pod *p, int64_t now_ms); /* its minute may be over */
-void pods_drop(struct sizer *s, struct sized_pod *p);
 
 /* --- decide.c: what one workload should have --- */
 struct decision {
 	struct policy_choice choice;
-	const struct world *world; /* borrowed */
+	const struct sizer *sizer; /* borrowed, like */
+	const struct world *world; /* this */
 	int64_t now_ms;
+	/* what keeps running pods from their share, one word and a sentence; NULL: nothing does */
+	const char *blocked, *blocker;
+	const char *paused;	      /* a sentence; NULL: it goes on */
+	const struct scaler *scaler;  /* who scales it on its GPU; borrowed, NULL: nobody known */
+	const char *scaler_metric;    /* by that */
+	const struct scaler *resizer; /* who scales it at all; the same */
 };
 /* Into its containers. False: nobody knows by which policy. */
 bool decide_workload(struct sizer *s, struct sized *x, struct decision *d);
 
 /* --- say.c: what its GPURecommendation should say --- */
+struct say_sentence {
+	const char *reason, *message;
+};
 void say_recommendation(
 	const struct sized *x, const struct decision *d, struct arena *a, struct recommendation *r);
+void say_condition(const struct sized *x, struct recommendation *r,
+	enum recommendation_condition type, enum condition_status status, struct say_sentence say);
 /* Of what is written; `urgent`: without figures that change all the time. */
 uint64_t say_digest(const struct recommendation *r, bool urgent);
-
-/* --- told.c: what it says --- */
-void told_set(struct sized *x, const struct recommendation *r);
-
-/* --- write.c: actions --- */
-/* False: it has to wait for its turn. */
-bool write_workload(struct sizer *s, struct sized *x, const struct decision *d,
-	struct sizer_now now, struct plan *plan);
-void write_fill(struct sizer *s, int64_t mono_ms);
-bool write_may(struct sizer *s); /* one that can wait; it is counted */
-struct action *write_action(struct sizer *s, struct plan *plan, enum action_type type);
-/* About its GPURecommendation. */
-struct action *write_event(struct sizer *s, const struct sized *x, struct plan *plan);
-int64_t write_next(const struct sizer *s); /* when the next one may be, monotonic */
-
-/* --- wish.c: shares of tenants that run --- */
-void wish_decide(struct sized *x, const struct decision *d);
-void wish_pod(struct sizer *s, struct sized_pod *p);
-
-/* --- save.c: checkpoints --- */
-void save_step(struct sizer *s, struct sizer_now now, struct plan *plan);
-void save_tell(struct sizer *s, struct sized *x, struct plan *plan);
-bool save_settle(struct sizer *s, struct sizer_now now, uint64_t id, const struct fault *f);
 
 #endif

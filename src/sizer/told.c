@@ -2,7 +2,7 @@
  * in force before. */
 #include <stdlib.h>
 
-#include "state.h"
+#include "rolls.h"
 
 static void set_text(char **slot, const char *text)
 {
@@ -25,21 +25,35 @@ static void restore(
 	c->converted = part && told->target.mib > 0 && recommendation_holds(r);
 }
 
+struct sized_said sized_said_of(const struct recommendation *r)
+{
+	struct sized_said said;
+	for (int i = 0; i < RECOMMENDATION_CONDITIONS; i++) {
+		const struct recommended_condition *c = &r->conditions[i];
+		bool known = c->since_ms > 0 && c->since_ms / 1000 <= UINT32_MAX;
+		said.since_s[i] = known ? (uint32_t)(c->since_ms / 1000) : 0;
+		said.status[i] = (uint8_t)c->status;
+	}
+	return said;
+}
+
 void told_set(struct sized *x, const struct recommendation *r)
 {
 	set_text(&x->uid, r->uid);
 	set_text(&x->policy, r->policy.name);
+	x->heal.policy_generation = x->decided ? x->heal.policy_generation : r->policy.generation;
+	x->heal.told = r->healing;
+	x->heal.leaks = r->conditions[RECOMMENDATION_LEAK_SUSPECTED].status == CONDITION_TRUE;
 	x->holds = recommendation_holds(r);
+	x->owned = r->owned;
 	x->generation = r->generation;
 	x->revision = r->revision;
+	rolls_told(x, r);
 	x->urgent = say_digest(r, true);
 	x->all = say_digest(r, false);
-	for (int i = 0; i < RECOMMENDATION_CONDITIONS; i++) {
-		const struct recommended_condition *c = &r->conditions[i];
-		x->said[i] = (struct sized_said){c->since_ms, (uint8_t)c->status};
-	}
+	x->said = sized_said_of(r);
 	for (size_t i = 0; i < x->containers.count; i++) {
-		x->containers.items[i]->told = (struct share){0, 0};
+		x->containers.items[i]->told = (struct small_share){0, 0};
 	}
 	for (uint32_t i = 0; i < r->container_count; i++) {
 		const struct recommended_container *told = &r->containers[i];
@@ -48,12 +62,23 @@ void told_set(struct sized *x, const struct recommendation *r)
 		}
 		struct sized_container *c = sized_container_find(x, told->name);
 		if (c != NULL) {
-			c->told = told->target;
+			c->told = small_of(told->target.milli, told->target.mib);
 		}
 	}
 }
 
 /* --- the watch --- */
+
+/* After a start: when it was measured last; 0: nobody knows. */
+static int64_t last_heard(const struct recommendation *r)
+{
+	int64_t last = r->created_ms;
+	for (uint32_t i = 0; i < r->container_count; i++) {
+		int64_t one = r->containers[i].usage.last_sample_ms;
+		last = one > last ? one : last;
+	}
+	return last;
+}
 
 static bool set(struct sizer *s, const struct recommendation *r)
 {
@@ -67,6 +92,9 @@ static bool set(struct sizer *s, const struct recommendation *r)
 		return false;
 	}
 	x->mark = s->mark;
+	if (x->seen_ms == 0) {
+		x->seen_ms = last_heard(r);
+	}
 	told_set(x, r);
 	return true;
 }
@@ -75,11 +103,14 @@ static void gone(struct sized *x)
 {
 	free(x->uid);
 	x->uid = NULL;
+	x->owned = false;
 	x->generation = x->revision = 0;
 	x->urgent = x->all = 0;
-	memset(x->said, 0, sizeof x->said);
+	x->heal.told = (struct recommended_healing){0};
+	x->heal.leaks = false;
+	x->said = (struct sized_said){0};
 	for (size_t i = 0; i < x->containers.count; i++) {
-		x->containers.items[i]->told = (struct share){0, 0};
+		x->containers.items[i]->told = (struct small_share){0, 0};
 	}
 }
 
@@ -87,6 +118,7 @@ static void gone(struct sized *x)
 static void gone_at(struct sizer *s, struct sized *x)
 {
 	gone(x);
+	rolls_drop(s, x);
 	if (x->pods == 0) {
 		sized_remove(s, x);
 	}

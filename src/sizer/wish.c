@@ -1,24 +1,18 @@
-/* Tenants that run and whose share is not the target: the engine is asked to change it in place.
- * Only where pods may be brought to a new share while they run, and where it was recommended and
- * not asked for by a person. What a framework took ahead of need it does not give back. */
-#include "state.h"
+/* Tenants that run and whose share is not the target: the engine is asked to change it in place. A
+ * change of the books replaces no pod, so it is made whatever the strategy says of replacing, but
+ * not where it is Never; and where the share was recommended and not asked for by a person. What a
+ * framework took ahead of need it does not give back. */
+#include "wish.h"
 
-static enum rollout_strategy strategy_of(const struct policy *p, const struct workload_key *key)
-{
-	for (uint32_t i = 0; i < p->rollout.kind_count; i++) {
-		if (text_equals(p->rollout.kinds[i].kind, key->kind)) {
-			return p->rollout.kinds[i].strategy;
-		}
-	}
-	const struct owner_row *row = owner_row_find(view_of(key->group), key->kind);
-	return row != NULL && row->ongoing ? ROLLOUT_ONGOING : ROLLOUT_ON_CREATE;
-}
+#include "model/names.h"
+#include "model/quantity.h"
 
 void wish_decide(struct sized *x, const struct decision *d)
 {
 	const struct policy *p = d->choice.policy;
-	x->acts = p != NULL && d->choice.mode == MODE_AUTOMATE && !d->choice.excluded &&
-		  x->multi == 0 && strategy_of(p, &x->key) == ROLLOUT_ONGOING;
+	bool may = p != NULL && d->choice.mode == MODE_AUTOMATE && !d->choice.excluded &&
+		   x->multi == 0;
+	x->acts = may && !policy_never_sizes(p, x->key.kind);
 	x->keeps_running = p != NULL && p->sizing.keeps_running;
 }
 
@@ -27,36 +21,48 @@ static int64_t larger(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
+/* What a framework took at its start. */
+static bool keeps_memory(const struct sized_container *c, const struct sized_pod *p)
+{
+	return p->told_memory || history_kept(c->history)->memory_class == MEMORY_PREALLOCATED;
+}
+
 /* 0, 0: whatever it has. */
 static struct share wanted(
 	const struct sized *x, struct sized_container *c, const struct sized_pod *p)
 {
 	const struct share none = {0, 0};
+	const struct share has = pods_changeable(p);
 	struct share want = c->in_force;
 	bool heard = c->facts.state == HISTORY_SUFFICIENT || c->facts.state == HISTORY_LEARNING;
+	bool heals = c->heal.answer.healing;
 	if (!x->acts || !p->advised || !c->converted || want.milli == 0 || want.mib == 0) {
 		return none;
 	}
-	if (!heard) {
-		return p->wished;
+	if (!heard && !heals) {
+		return share_of(p->wished);
 	}
-	if (x->keeps_running) {
-		want.milli = larger(want.milli, p->has.milli);
-		want.mib = larger(want.mib, p->has.mib);
+	if (x->keeps_running || !heard) {
+		want.milli = larger(want.milli, has.milli);
+		want.mib = larger(want.mib, has.mib);
 	}
-	if (history_kept(c->history)->memory_class == MEMORY_PREALLOCATED) {
-		want.mib = p->has.mib;
+	if (x->keeps_compute) {
+		want.milli = has.milli;
+	}
+	if (keeps_memory(c, p)) {
+		want.mib = has.mib;
 	}
 	return want;
 }
 
 void wish_pod(struct sizer *s, struct sized_pod *p)
 {
-	if (p->has.milli == 0 || p->feed_count != 1) {
+	const struct share has = pods_changeable(p);
+	if (has.milli == 0 || p->feed_count != 1) {
 		return;
 	}
 	struct share want = wanted(p->of, p->feeds[0].container, p);
-	bool same = want.milli == p->has.milli && want.mib == p->has.mib;
+	bool same = want.milli == has.milli && want.mib == has.mib;
 	bool told = want.milli == p->wished.milli && want.mib == p->wished.mib;
 	bool never = p->wished.milli == 0 && p->wished.mib == 0;
 	if (told || (same && never)) {
@@ -64,9 +70,75 @@ void wish_pod(struct sizer *s, struct sized_pod *p)
 	}
 	struct sizer_wish wish = {.milli = want.milli, .mib = want.mib};
 	memcpy(wish.uid, p->uid, sizeof wish.uid);
-	p->wished = want;
+	p->wished = small_of(want.milli, want.mib);
 	VEC_PUSH(&s->wishes, wish);
 }
+
+/* --- what became of it --- */
+
+void wish_begin(struct sized *x)
+{
+	memset(x->fates, 0, sizeof x->fates);
+	x->worst = NULL;
+}
+
+void wish_look(const struct sizer *s, struct sized_pod *p)
+{
+	struct sized *x = p->of;
+	const struct sized_container *c = p->feed_count == 1 ? p->feeds[0].container : NULL;
+	const struct share has = pods_changeable(p);
+	struct share_fate fate = {SHARE_UNASKED, NULL};
+	if (p->wished.milli > 0 && s->config.engine.fate != NULL) {
+		s->config.engine.fate(s->config.engine.data, p->uid, &fate);
+	}
+	p->fate = (uint8_t)fate.state;
+	p->stuck = fate.state == SHARE_NO_ROOM;
+	p->memory_stays = c != NULL && x->acts && p->advised && c->converted && has.mib > 0 &&
+			  c->in_force.mib > 0 && c->in_force.mib != has.mib && keeps_memory(c, p);
+	x->fates[fate.state]++;
+	x->fates[SHARE_MEMORY_STAYS] += p->memory_stays && fate.state != SHARE_MEMORY_STAYS ? 1 : 0;
+	bool kept = fate.state == SHARE_QUOTA || fate.state == SHARE_NO_ROOM;
+	if (kept && (x->worst == NULL || fate.state > x->worst->fate)) {
+		x->worst = p;
+	}
+}
+
+uint32_t wish_waiting(const struct sized *x)
+{
+	return x->fates[SHARE_MEMORY_STAYS];
+}
+
+static const char *who_else(const struct sized *x, struct arena *a)
+{
+	uint32_t others = x->fates[SHARE_NO_ROOM] + x->fates[SHARE_QUOTA] - 1;
+	return others == 0 ? "" : arena_printf(a, " and %u more of its pods", others);
+}
+
+bool wish_explain(
+	const struct sized *x, const struct decision *d, struct arena *a, struct wish_word *ret)
+{
+	char memory[QUANTITY_TEXT_MAX];
+	struct share_fate fate = {SHARE_UNASKED, NULL};
+	const struct sized_pod *p = x->worst;
+	const struct world_pod *wp = p != NULL ? world_pod_by_uid(d->world, p->uid) : NULL;
+	if (wp == NULL) {
+		return false;
+	}
+	d->sizer->config.engine.fate(d->sizer->config.engine.data, p->uid, &fate);
+	bool quota = p->fate == SHARE_QUOTA;
+	const char *by = fate.state == p->fate ? text_or(fate.blocker, "?") : "?";
+	ret->reason = quota ? "Quota" : "NoRoomOnGPU";
+	ret->message = arena_printf(a,
+		"%s%s should have %lld%% and %s: %s %s %s. What it has stays; it is tried again as "
+		"soon as something changes there, and %s.",
+		world_pod_name(wp), who_else(x, a), (long long)((p->wished.milli + 5) / 10),
+		memory_format(p->wished.mib, memory), quota ? "the ResourceQuota" : "its GPU", by,
+		quota ? "has no room for it" : "has no room for it, or gives nobody more",
+		roll_again(d->sizer->config.round_ms, a));
+	return true;
+}
+
+/* --- for the engine --- */
 
 const struct sizer_wish *sizer_wishes(const struct sizer *s, size_t *ret_count)
 {

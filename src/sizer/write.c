@@ -1,12 +1,13 @@
 /* When a GPURecommendation is made or its status written: one write of one object at a time, at
  * most SIZER_PER_SECOND in all, and those that only bring new figures wait for a minute, and for
  * all others. */
-#include "state.h"
+#include "surges.h"
 
 #include "model/names.h"
 #include "model/quantity.h"
 
 #define TOKEN_MS   (1000 / SIZER_PER_SECOND)
+#define FIRST_MS   (1000 / SIZER_FIRST_PER_SECOND)
 #define FULL_MS	   1000
 #define FIGURES_AT (FULL_MS / 2) /* the rest is for what cannot wait */
 #define ID_BIT	   (UINT64_C(1) << 63)
@@ -21,17 +22,47 @@ bool sizer_owns(uint64_t action_id)
 
 /* --- the pace --- */
 
+static int64_t filled(int64_t tokens_ms, int64_t more_ms)
+{
+	bool full = more_ms >= FULL_MS || tokens_ms + more_ms >= FULL_MS;
+	return full ? FULL_MS : tokens_ms + more_ms;
+}
+
 void write_fill(struct sizer *s, int64_t mono_ms)
 {
 	int64_t more = mono_ms - s->filled_ms;
-	s->tokens_ms =
-		more < FULL_MS && s->tokens_ms + more < FULL_MS ? s->tokens_ms + more : FULL_MS;
+	s->tokens_ms = filled(s->tokens_ms, more);
+	s->first_ms = filled(s->first_ms, more);
 	s->filled_ms = mono_ms;
+}
+
+static int64_t lacks(int64_t tokens_ms, int64_t least_ms)
+{
+	return tokens_ms >= least_ms ? 0 : least_ms - tokens_ms;
 }
 
 int64_t write_next(const struct sizer *s)
 {
-	return s->tokens_ms >= TOKEN_MS ? s->filled_ms : s->filled_ms + TOKEN_MS - s->tokens_ms;
+	return s->filled_ms + time_min(lacks(s->tokens_ms, TOKEN_MS), lacks(s->first_ms, FIRST_MS));
+}
+
+/* Those have a pace of their own, so that nobody else waits for them. */
+static bool take_first(struct sizer *s)
+{
+	if (s->first_ms < FIRST_MS) {
+		return false;
+	}
+	s->first_ms -= FIRST_MS;
+	return true;
+}
+
+static bool take_token(struct sizer *s, int64_t least)
+{
+	if (s->tokens_ms < least) {
+		return false;
+	}
+	s->tokens_ms -= TOKEN_MS;
+	return true;
 }
 
 struct action *write_action(struct sizer *s, struct plan *plan, enum action_type type)
@@ -54,6 +85,7 @@ static const struct {
 static struct owner owner_of(struct sizer *s, const struct sized *x, const struct world *w)
 {
 	struct pod pod;
+	struct workload of;
 	const struct owner none = {NULL, NULL, NULL, NULL};
 	const struct world_pod *wp = world_pod_by_uid(w, x->newest->uid);
 	for (size_t i = 0; i < COUNT_OF(read_owners); i++) {
@@ -67,9 +99,11 @@ static struct owner owner_of(struct sizer *s, const struct sized *x, const struc
 	if (wp == NULL || !world_pod_unpack(wp, &s->scratch, &pod)) {
 		return none;
 	}
-	bool direct = text_equals(pod.owner.kind, x->key.kind) &&
-		      text_equals(pod.owner.name, x->key.name);
-	return direct && pod.owner.uid != NULL ? pod.owner : none;
+	workload_of(s->config.groups, s->config.owners, &pod, &s->scratch, &of);
+	bool seen = of.top.uid != NULL && text_equals(of.top.kind, x->key.kind) &&
+		    view_equals(of.top.name, x->key.name);
+	return seen ? (struct owner){of.top.api_version, of.top.kind, x->key.name, of.top.uid}
+		    : none;
 }
 
 static void create(struct sizer *s, struct sized *x, const struct decision *d, struct plan *plan)
@@ -86,7 +120,24 @@ static void create(struct sizer *s, struct sized *x, const struct decision *d, s
 		arena_strdup(&plan->arena, owner.kind), arena_strdup(&plan->arena, owner.name),
 		arena_strdup(&plan->arena, owner.uid)};
 	x->action = a->id;
-	x->creates = true;
+	x->writes = SIZED_CREATE;
+}
+
+bool write_delete(struct sizer *s, struct sized *x, struct sizer_now now, struct plan *plan)
+{
+	if (x->action != 0 || now.mono_ms < x->retry_ms) {
+		return true;
+	}
+	if (!take_token(s, FIGURES_AT)) {
+		return false;
+	}
+	struct action *a = write_action(s, plan, ACTION_DELETE_RECOMMENDATION);
+	a->ns = arena_strdup(&plan->arena, x->key.ns);
+	a->name = arena_strdup(&plan->arena, x->object);
+	a->uid = arena_strdup(&plan->arena, x->uid);
+	x->action = a->id;
+	x->writes = SIZED_DELETE;
+	return true;
 }
 
 struct action *write_event(struct sizer *s, const struct sized *x, struct plan *plan)
@@ -102,7 +153,7 @@ struct action *write_event(struct sizer *s, const struct sized *x, struct plan *
 
 /* --- its status --- */
 
-static const char *share_text(struct arena *a, const struct share *s)
+const char *say_share(struct arena *a, const struct share *s)
 {
 	char memory[QUANTITY_TEXT_MAX];
 	if (s->milli == 0) {
@@ -120,11 +171,12 @@ static void tell(struct sizer *s, const struct sized *x, struct plan *plan)
 			(c->in_force.milli == c->told.milli && c->in_force.mib == c->told.mib)) {
 			continue;
 		}
+		const struct share was = share_of(c->told);
 		struct action *a = write_event(s, x, plan);
 		a->event_reason = "RecommendationUpdated";
 		a->message = arena_printf(&plan->arena, "%s: the target is %s now, it was %s",
-			c->name, share_text(&plan->arena, &c->in_force),
-			share_text(&plan->arena, &c->told));
+			c->name, say_share(&plan->arena, &c->in_force),
+			say_share(&plan->arena, &was));
 	}
 }
 
@@ -139,29 +191,19 @@ static void write_status(
 	a->uid = copy->uid;
 	a->recommendation = copy;
 	x->action = a->id;
-	x->creates = false;
-	x->want_urgent = say_digest(r, true);
-	x->want_all = say_digest(r, false);
-	x->want_revision = r->revision;
-	for (int i = 0; i < RECOMMENDATION_CONDITIONS; i++) {
-		x->want_said[i] = (struct sized_said){
-			r->conditions[i].since_ms, (uint8_t)r->conditions[i].status};
-	}
+	x->writes = SIZED_STATUS;
+	x->want = xcalloc(1, sizeof *x->want);
+	*x->want = (struct sized_want){.urgent = say_digest(r, true),
+		.all = say_digest(r, false),
+		.said = sized_said_of(r),
+		.revision = r->revision};
 	for (size_t i = 0; i < x->containers.count; i++) {
-		x->containers.items[i]->asked = x->containers.items[i]->in_force;
+		struct sized_container *c = x->containers.items[i];
+		c->asked = small_of(c->in_force.milli, c->in_force.mib);
 	}
 	if (recommendation_holds(r)) {
 		tell(s, x, plan);
 	}
-}
-
-static bool take_token(struct sizer *s, int64_t least)
-{
-	if (s->tokens_ms < least) {
-		return false;
-	}
-	s->tokens_ms -= TOKEN_MS;
-	return true;
 }
 
 bool write_may(struct sizer *s)
@@ -180,7 +222,7 @@ bool write_workload(struct sizer *s, struct sized *x, const struct decision *d,
 		return true;
 	}
 	if (x->uid == NULL) {
-		if (!take_token(s, TOKEN_MS)) {
+		if (!take_first(s)) {
 			return false;
 		}
 		create(s, x, d, plan);
@@ -194,7 +236,8 @@ bool write_workload(struct sizer *s, struct sized *x, const struct decision *d,
 	if (!urgent && now.mono_ms - x->wrote_ms < SIZER_FIGURES_MS) {
 		return true;
 	}
-	if (!take_token(s, urgent ? TOKEN_MS : FIGURES_AT)) {
+	bool first = x->said.status[RECOMMENDATION_READY] == CONDITION_ABSENT;
+	if (first ? !take_first(s) : !take_token(s, urgent ? TOKEN_MS : FIGURES_AT)) {
 		if (!urgent && !s->skipped) {
 			s->skipped = true;
 			s->next_from = x->slot;
@@ -210,13 +253,19 @@ bool write_workload(struct sizer *s, struct sized *x, const struct decision *d,
 
 static void written(struct sized *x)
 {
-	x->urgent = x->want_urgent;
-	x->all = x->want_all;
-	x->revision = x->want_revision;
-	memcpy(x->said, x->want_said, sizeof x->said);
+	x->urgent = x->want->urgent;
+	x->all = x->want->all;
+	x->revision = x->want->revision;
+	x->said = x->want->said;
 	for (size_t i = 0; i < x->containers.count; i++) {
 		x->containers.items[i]->told = x->containers.items[i]->asked;
 	}
+}
+
+static void forget_want(struct sized *x)
+{
+	free(x->want);
+	x->want = NULL;
 }
 
 static void settle(struct sized *x, struct sizer_now now, const struct outcome *outcome)
@@ -224,12 +273,14 @@ static void settle(struct sized *x, struct sizer_now now, const struct outcome *
 	x->action = 0;
 	if (outcome->fault.kind == FAULT_NONE) {
 		x->failures = 0;
-		x->retry_ms = x->creates ? now.mono_ms + ECHO_MS : now.mono_ms;
-		if (!x->creates) {
+		x->retry_ms = x->writes == SIZED_STATUS ? now.mono_ms : now.mono_ms + ECHO_MS;
+		if (x->want != NULL) {
 			written(x);
+			forget_want(x);
 		}
 		return;
 	}
+	forget_want(x);
 	x->retry_ms = now.mono_ms + (AGAIN_MS << x->failures);
 	x->failures += x->failures < AGAIN_MAX;
 }
@@ -243,5 +294,8 @@ void sizer_settle(
 			return;
 		}
 	}
-	(void)save_settle(s, now, action_id, &outcome->fault);
+	if (!surges_answer(s, now, action_id, outcome) &&
+		!rolls_answer(s, now, action_id, outcome)) {
+		(void)save_settle(s, now, action_id, &outcome->fault);
+	}
 }

@@ -13,6 +13,19 @@ Test(explain, S2_the_blocker_and_the_time_are_named)
 	cr_expect_str_eq(roll_explain(&p.ask, &v, &a),
 		"the PodDisruptionBudget web-pdb allows no eviction now; looked at again at "
 		"2026-01-01T00:00:30Z");
+	/* where nobody knows when it ends, how often it is asked */
+	v.next_ms = 0;
+	p.ask.every_ms = 10000;
+	cr_expect_str_eq(roll_explain(&p.ask, &v, &a),
+		"the PodDisruptionBudget web-pdb allows no eviction now; looked at again every 10 "
+		"seconds");
+	p.ask.every_ms = 60000;
+	v = (struct roll_verdict){.does = ROLL_BLOCKED, .why = ROLL_WEBHOOK};
+	cr_expect_str_eq(roll_explain(&p.ask, &v, &a),
+		"the webhook is not known to answer, so a new pod might start whole; looked at "
+		"again every minute");
+	v.why = ROLL_SURGE_LOST;
+	cr_expect_null(strstr(roll_explain(&p.ask, &v, &a), "every"), "a person ends it");
 	v = (struct roll_verdict){.does = ROLL_EVICT, .pod = 0, .has_pod = true};
 	cr_expect_str_eq(
 		roll_explain(&p.ask, &v, &a), "pod uid-0 is replaced by one with the new share");

@@ -397,3 +397,42 @@ Test(plan, what_is_not_supported_is_said)
 	expect(&b, ROLL_BLOCKED, ROLL_UNSUPPORTED);
 	cr_expect_str_eq(ask(&b).blocker, "it asks for 2 GPUs");
 }
+
+/* What healing waits for it waits for too. */
+Test(plan, who_makes_way_after_a_rollback)
+{
+	struct bench b;
+	set_up(&b, 2);
+	struct roll_ask *ask = &b.p.ask;
+	struct roll_pod *pods = b.p.pods;
+	b.fleet.managed = 40; /* two in ten minutes */
+	cr_expect_not(roll_makes_way(&b.fleet, ask, 0), "it serves");
+	pods[0].ready_ms = 0;
+	cr_expect(roll_makes_way(&b.fleet, ask, 0));
+	pods[0].must_stay = true;
+	cr_expect_not(roll_makes_way(&b.fleet, ask, 0), "an annotation");
+	pods[0].must_stay = false;
+	pods[1].leaving = true;
+	cr_expect_not(roll_makes_way(&b.fleet, ask, 0), "another one goes");
+	pods[1].leaving = false;
+	ask->budget = (struct roll_budget){.known = true, .name = "web-pdb"};
+	cr_expect_not(roll_makes_way(&b.fleet, ask, 0), "a disruption budget");
+	ask->budget = (struct roll_budget){0};
+	ask->owner = ROLL_OWNER_BUSY;
+	cr_expect_not(roll_makes_way(&b.fleet, ask, 0), "a rollout");
+	ask->owner = ROLL_OWNER_STEADY;
+	struct scaler moving = {.name = "scaler", .current = 2, .desired = 3};
+	ask->scaler = &moving;
+	cr_expect_not(roll_makes_way(&b.fleet, ask, 0), "an autoscaler");
+	ask->scaler = NULL;
+	ask->gate.webhook_ms = ask->now_ms - ROLL_WEBHOOK_MS - 1;
+	cr_expect_not(roll_makes_way(&b.fleet, ask, 0), "the webhook");
+	ask->gate.webhook_ms = ask->now_ms;
+	uint64_t id = roll_fleet_begin(&b.fleet, pods[0].node, ask->now_ms);
+	cr_expect_not(roll_makes_way(&b.fleet, ask, 0), "its node");
+	roll_fleet_end(&b.fleet, id);
+	cr_expect(roll_makes_way(&b.fleet, ask, 0));
+	roll_fleet_end(&b.fleet, roll_fleet_begin(&b.fleet, NULL, ask->now_ms));
+	cr_expect_not(roll_makes_way(&b.fleet, ask, 0), "the budget of all");
+	roll_fleet_finish(&b.fleet);
+}

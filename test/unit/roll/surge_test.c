@@ -27,7 +27,11 @@ static void set_up(struct scene *s, int32_t replicas)
 		.others = replicas - 1,
 		.now = START,
 		.least_ready = INT32_MAX};
-	s->ask = (struct surge_ask){.wanted = true, .current = true, .replicas = replicas};
+	s->ask = (struct surge_ask){.wanted = true,
+		.allowed = true,
+		.current = true,
+		.replicas = replicas,
+		.recounted = true};
 }
 
 static int32_t ready(const struct scene *s)
@@ -280,6 +284,64 @@ Test(surge, one_without_a_share_or_without_an_old_pod_goes)
 	cr_expect_eq(judge(&s).does, SURGE_WAIT);
 }
 
+Test(surge, C24_a_new_pod_that_ended_is_dropped)
+{
+	struct scene s;
+	set_up(&s, 1);
+	(void)play(&s, 3); /* created, read, cheap */
+	s.fresh.ended = true;
+	struct surge_verdict v = judge(&s);
+	cr_expect_eq(v.does, SURGE_RESTORE);
+	cr_expect_eq(v.why, SURGE_ENDED);
+	cr_expect_eq(play(&s, 100).does, SURGE_FAILED);
+	cr_expect_not(s.has_fresh);
+	cr_expect_not(s.old.cheap);
+	cr_expect(s.has_old);
+}
+
+Test(surge, C25_somebody_deletes_the_new_pod_and_no_cost_stays)
+{
+	struct scene s;
+	set_up(&s, 1);
+	(void)play(&s, 3);
+	s.fresh.leaving = true;
+	cr_expect_eq(judge(&s).does, SURGE_RESTORE);
+	s.old.cheap = false;
+	cr_expect_eq(judge(&s).does, SURGE_WAIT);
+	s.fresh.ended = true; /* it is, all the same */
+	cr_expect_eq(judge(&s).does, SURGE_WAIT);
+}
+
+Test(surge, C24_without_the_right_what_is_there_is_only_taken_back)
+{
+	for (int32_t writes = 0; writes <= 3; writes++) {
+		struct scene s;
+		set_up(&s, 1);
+		(void)play(&s, writes);
+		s.now += READY;
+		world(&s);
+		s.ask.allowed = false;
+		cr_expect_eq(judge(&s).does, writes == 0 ? SURGE_FAILED : SURGE_WAIT);
+		cr_expect_eq(judge(&s).why, SURGE_NOT_ALLOWED);
+		s.ask.wanted = false;
+		cr_expect_eq(play(&s, 100).does, SURGE_FAILED);
+		cr_expect(!s.has_fresh && !s.old.cheap && s.has_old);
+	}
+}
+
+Test(surge, C25_who_is_not_counted_yet_is_no_wrong_victim)
+{
+	struct scene s;
+	set_up(&s, 2);
+	(void)play(&s, 4);
+	s.has_old = true; /* adopted, and one of three is not known yet */
+	s.ask.present = 2;
+	s.ask.recounted = false;
+	cr_expect_eq(judge(&s).does, SURGE_WAIT);
+	s.ask.recounted = true;
+	cr_expect_eq(judge(&s).does, SURGE_LOST);
+}
+
 Test(surge, what_cannot_stand_beside_itself_is_unfit)
 {
 	struct surge_form form = {.deployment = true, .selects_by_hash = true};
@@ -297,4 +359,15 @@ Test(surge, what_cannot_stand_beside_itself_is_unfit)
 	for (int why = 0; why < SURGE_WHYS; why++) {
 		cr_expect_not_null(surge_why_text((enum surge_why)why));
 	}
+}
+
+Test(surge, U16_the_same_surge_has_the_same_name)
+{
+	char a[SURGE_NAME_MAX];
+	char b[SURGE_NAME_MAX];
+	cr_expect_str_eq(surge_name("web-7d", "u", a), surge_name("web-7d", "u", b));
+	cr_expect_str_neq(surge_name("web-7d", "v", a), b);
+	(void)surge_name(
+		"an-awfully-long-name-of-a-replica-set-that-nobody-would-ever-type-7d", "u", a);
+	cr_expect_eq(strlen(a), 63);
 }

@@ -30,6 +30,7 @@ struct bed {
 	struct world *world;
 	struct sizer *sizer;
 	struct groups *groups;
+	struct around *around;
 	struct sizing sizing;
 	struct plan plan;
 	struct sizer_now now;
@@ -40,12 +41,35 @@ struct bed {
 	int64_t policy_generation;
 	struct rollout_kind kinds[1];
 	uint32_t kind_count;
+	struct rollout rollout; /* its kinds are those above */
+	/* an eviction, as the API server answers it; NULL: it is done */
+	void (*evict)(struct bed *b, const struct action *a, struct outcome *o);
+	/* one task of a surge, done; NULL: none is asked for */
+	void (*surge)(struct bed *b, const struct action *a, struct outcome *o);
+	void *cluster; /* of whoever set `evict` or `surge` */
+	int evictions;
+	struct standing standing; /* of every owner */
+	int readings;
 	bool unadvised; /* tenants that are made: a person asked for the share */
 	size_t wish_count;
 	struct sizer_wish wish; /* the last one */
+	struct share_fate fate; /* of all */
+	bool told_memory;	/* tenants that are made: their framework was */
 	bool fails;		/* every write */
-	int creates, statuses, events, saves;
-	struct arena kept; /* of the last checkpoint */
+	int creates, statuses, events, saves, deletes;
+	struct bill_config bill;
+	const char *product, *price; /* of nodes */
+	int64_t gpus;
+	const char *team; /* of pods with whole GPUs */
+	bool alone;	  /* the same: nobody controls them */
+	int64_t waiting;  /* requests, told with each use */
+	/* of tenants that are told next */
+	int64_t oom_ms, failed_ms;
+	uint32_t restarts;
+	bool ready;
+	char started[256];  /* what the last HealingStarted said */
+	char reasons[1024]; /* of events, each with a blank behind it */
+	struct arena kept;  /* of the last checkpoint */
 	struct checkpoint checkpoint;
 	int64_t checkpoint_ms;
 	enum fault_kind fails_with;
@@ -60,6 +84,8 @@ static inline void bed_world(struct bed *b, struct change *c)
 
 static inline void bed_policy(struct bed *b)
 {
+	b->rollout.kinds = b->kinds;
+	b->rollout.kind_count = b->kind_count;
 	struct policy p = {.name = "quick",
 		.uid = "p",
 		.resource_version = "1",
@@ -67,7 +93,7 @@ static inline void bed_policy(struct bed *b)
 		.priority = 100,
 		.has_selector = true,
 		.mode = b->mode,
-		.rollout = {.kinds = b->kinds, .kind_count = b->kind_count},
+		.rollout = b->rollout,
 		.sizing = b->sizing};
 	struct change c = {.kind = KIND_POLICY, .policy = &p};
 	bed_world(b, &c);
@@ -75,12 +101,15 @@ static inline void bed_policy(struct bed *b)
 
 static inline void bed_node(struct bed *b, const char *name)
 {
-	struct pair label = {"nvidia.com/gpu.memory", "81920"};
+	struct pair labels[] = {{"nvidia.com/gpu.memory", "81920"},
+		{"nvidia.com/gpu.product", text_or(b->product, "GPU")},
+		{"price", text_or(b->price, "")}};
 	struct node n = {.name = name,
 		.uid = name,
 		.resource_version = "1",
-		.labels = {&label, 1},
-		.gpus = 8,
+		.labels = {labels, COUNT_OF(labels)},
+		.gpus = b->gpus > 0 ? b->gpus : 8,
+		.pod_slots = 100,
 		.ready = true};
 	struct change c = {.kind = KIND_NODE, .node = &n};
 	bed_world(b, &c);
@@ -90,7 +119,7 @@ static inline void bed_node(struct bed *b, const char *name)
 static inline void bed_pod(struct bed *b, const char *deployment, const char *name, int64_t gpus)
 {
 	char owner[128];
-	struct pair label = {"pod-template-hash", "1234abcd"};
+	struct pair labels[] = {{"pod-template-hash", "1234abcd"}, {"team", text_or(b->team, "")}};
 	struct container main = {.name = "main", .gpus = gpus};
 	snprintf(owner, sizeof owner, "%s-1234abcd", deployment);
 	struct pod p = {.ns = "team",
@@ -100,8 +129,9 @@ static inline void bed_pod(struct bed *b, const char *deployment, const char *na
 		.node = "node",
 		.phase = POD_RUNNING,
 		.created_ms = b->now.policy_ms,
-		.labels = {&label, 1},
-		.owner = {"apps/v1", "ReplicaSet", owner, "rs"},
+		.labels = {labels, COUNT_OF(labels)},
+		.owner = b->alone ? (struct owner){NULL, NULL, NULL, NULL}
+				  : (struct owner){"apps/v1", "ReplicaSet", owner, "rs"},
 		.containers = &main,
 		.container_count = 1,
 		.gpus = gpus};
@@ -118,9 +148,12 @@ static inline void bed_tenant(
 	snprintf(owner, sizeof owner, "%s-1234abcd", deployment);
 	snprintf(share, sizeof share, "%lld", (long long)milli);
 	snprintf(memory, sizeof memory, "%lld", (long long)mib);
+	/* in their order; a name that nobody knows is as good as none */
+	const char *framework = b->told_memory ? NOTE_FRAMEWORK_MEMORY : NAME_GROUP "/e";
+	const char *advised = b->unadvised ? NAME_GROUP "/r" : NOTE_RECOMMENDATION;
 	struct pair notes[] = {{NOTE_COMPUTE_MILLI, share}, {NOTE_CONTAINER, "main"},
-		{NOTE_GPU_UUID, "GPU-1"}, {NOTE_MEMORY_MIB, memory},
-		{NOTE_RECOMMENDATION, "deployment-web@1"}};
+		{framework, "0.2"}, {NOTE_GPU_UUID, "GPU-1"}, {NOTE_MEMORY_MIB, memory},
+		{advised, "deployment-web@1"}};
 	struct pod p = {.ns = "team",
 		.name = name,
 		.uid = name,
@@ -129,10 +162,54 @@ static inline void bed_tenant(
 		.phase = POD_RUNNING,
 		.created_ms = b->now.policy_ms,
 		.labels = {labels, COUNT_OF(labels)},
-		.notes = {notes, COUNT_OF(notes) - b->unadvised},
+		.notes = {notes, COUNT_OF(notes)},
+		.gpu_container = "main",
+		.gpu_oom_ms = b->oom_ms,
+		.failed_ms = b->failed_ms,
+		.restarts = b->restarts,
+		.ready = b->ready,
 		.owner = {"apps/v1", "ReplicaSet", owner, "rs"}};
 	struct change c = {.kind = KIND_POD, .pod = &p};
 	bed_world(b, &c);
+}
+
+/* It holds that GPU. */
+static inline void bed_capacity(struct bed *b, const char *name, const char *uuid)
+{
+	struct pair labels[] = {{LABEL_CAPACITY, "true"}};
+	struct gpu_identity id = {.mem_mib = BED_MIB};
+	snprintf(id.uuid, sizeof id.uuid, "%s", uuid);
+	struct pod p = {.ns = NAME_NAMESPACE,
+		.name = name,
+		.uid = name,
+		.resource_version = "1",
+		.node = "node",
+		.phase = POD_RUNNING,
+		.labels = {labels, COUNT_OF(labels)},
+		.identity = &id,
+		.gpus = 1,
+		.holds = true};
+	struct change c = {.kind = KIND_POD, .pod = &p};
+	bed_world(b, &c);
+}
+
+/* A HorizontalPodAutoscaler of that Deployment. */
+static inline void bed_scaler(struct bed *b, const char *deployment, const char *metric)
+{
+	struct scaler s = {.kind = "HorizontalPodAutoscaler",
+		.name = "scaler",
+		.metrics = &metric,
+		.metric_count = 1,
+		.target = {"team", "apps", "Deployment", deployment}};
+	struct change c = {.type = CHANGE_SET, .kind = KIND_SCALER, .scaler = &s};
+	cr_assert(around_apply(b->around, &c));
+}
+
+static inline void bed_scaler_gone(struct bed *b)
+{
+	struct change c = {
+		.type = CHANGE_GONE, .kind = KIND_SCALER, .ns = "team", .name = "scaler"};
+	cr_assert(around_apply(b->around, &c));
 }
 
 static inline void bed_pod_gone(struct bed *b, const char *name)
@@ -140,6 +217,12 @@ static inline void bed_pod_gone(struct bed *b, const char *name)
 	struct change c = {
 		.type = CHANGE_GONE, .kind = KIND_POD, .ns = "team", .name = name, .uid = name};
 	world_apply(b->world, &c);
+}
+
+static inline void bed_fate(void *data, const char *uid, struct share_fate *ret)
+{
+	(void)uid;
+	*ret = ((struct bed *)data)->fate;
 }
 
 /* --- the API server --- */
@@ -210,6 +293,7 @@ static inline void bed_create(struct bed *b, const struct action *a)
 	recommendation_copy(&o->arena, a->recommendation, &o->r);
 	o->r.uid = arena_printf(&o->arena, "uid-%zu", b->count);
 	o->r.generation = 1;
+	o->r.owned = a->owner.api_version != NULL;
 	o->there = true;
 	b->creates++;
 }
@@ -220,9 +304,11 @@ static inline void bed_status(struct bed *b, const struct action *a)
 	cr_assert_not_null(o);
 	cr_assert_str_eq(a->uid, o->r.uid);
 	char uid[64];
+	bool owned = o->r.owned;
 	snprintf(uid, sizeof uid, "%s", o->r.uid);
 	arena_reset(&o->arena);
 	recommendation_copy(&o->arena, a->recommendation, &o->r);
+	o->r.owned = owned;
 	o->r.uid = arena_strdup(&o->arena, uid);
 	bed_round(&o->r);
 	o->writes++;
@@ -251,12 +337,31 @@ static inline void bed_apply(struct bed *b, const struct action *a)
 	struct outcome outcome = {.fault.kind = b->fails ? b->fails_with : FAULT_NONE};
 	cr_assert(sizer_owns(a->id));
 	if (a->type == ACTION_EVENT) {
+		size_t n = strlen(b->reasons);
 		snprintf(b->message, sizeof b->message, "%s", a->message);
+		if (text_equals(a->event_reason, "HealingStarted")) {
+			snprintf(b->started, sizeof b->started, "%s", a->message);
+		}
+		snprintf(b->reasons + n, sizeof b->reasons - n, "%s ", a->event_reason);
 		b->events++;
 	} else if (a->type == ACTION_CHECKPOINT) {
 		bed_save(b, a);
+	} else if (a->type == ACTION_READ_OWNER) {
+		b->readings++;
+		outcome.standing = b->fails ? NULL : &b->standing;
+	} else if (a->type == ACTION_SURGE) {
+		cr_assert_not_null(b->surge);
+		b->surge(b, a, &outcome);
+	} else if (a->type == ACTION_EVICT) {
+		b->evictions++;
+		if (b->evict != NULL) {
+			b->evict(b, a, &outcome);
+		}
 	} else if (!b->fails && a->type == ACTION_CREATE_RECOMMENDATION) {
 		bed_create(b, a);
+	} else if (!b->fails && a->type == ACTION_DELETE_RECOMMENDATION) {
+		cr_assert_str_eq(a->uid, bed_object(b, a->name)->r.uid);
+		b->deletes++;
 	} else if (!b->fails) {
 		bed_status(b, a);
 	}
@@ -264,7 +369,10 @@ static inline void bed_apply(struct bed *b, const struct action *a)
 	snprintf(name, sizeof name, "%s", text_or(a->name, ""));
 	sizer_settle(b->sizer, b->now, a->id, &outcome);
 	struct bed_object *o = bed_object(b, name);
-	if (o != NULL && a->type != ACTION_EVENT && a->type != ACTION_CHECKPOINT) {
+	if (o != NULL && a->type == ACTION_DELETE_RECOMMENDATION && !b->fails) {
+		bed_remove(b, name);
+	} else if (o != NULL && (a->type == ACTION_CREATE_RECOMMENDATION ||
+					a->type == ACTION_RECOMMENDATION_STATUS)) {
 		bed_echo(b, o);
 	}
 }
@@ -290,6 +398,7 @@ static inline void bed_pass(struct bed *b, int64_t ms)
 {
 	b->now.mono_ms += ms;
 	b->now.policy_ms += ms;
+	b->now.wall_ms += ms;
 }
 
 /* Until the next round has ended. */
@@ -321,7 +430,8 @@ static inline bool bed_use(struct bed *b, const char *pod, int percent, int64_t 
 		.source = METERED_AGENT,
 		.figures = &f,
 		.figure_count = 1,
-		.kv_used = METERED_ABSENT};
+		.kv_used = METERED_ABSENT,
+		.waiting = b->waiting};
 	return sizer_take(b->sizer, &use, b->now.policy_ms);
 }
 
@@ -343,17 +453,24 @@ static inline struct bed *bed_new(void)
 	struct bed *b = xcalloc(1, sizeof *b);
 	b->world = world_create();
 	b->groups = groups_create();
+	b->around = around_create();
 	b->sizing = sizing;
 	b->sizing.window_s = 7200;
 	b->sizing.required_s = 1800;
 	b->sizing.scale_down_delay_s = 600;
 	b->sizing.half_life_s = 3600;
 	b->policy_generation = 1;
+	b->standing = (struct standing){.exists = true, .wanted = -1};
 	b->budget = BED_BUDGET;
 	b->fails_with = FAULT_TRANSIENT;
-	b->now = (struct sizer_now){1000, BED_START};
-	struct sizer_config config = {
-		.groups = b->groups, .round_ms = BED_ROUND, .checkpoint_ms = b->checkpoint_ms};
+	b->waiting = METERED_ABSENT;
+	b->now = (struct sizer_now){1000, BED_START, BED_START};
+	struct sizer_config config = {.groups = b->groups,
+		.engine = {b, bed_fate},
+		.bill = b->bill,
+		.around = b->around,
+		.round_ms = BED_ROUND,
+		.checkpoint_ms = b->checkpoint_ms};
 	b->sizer = sizer_create(&config);
 	bed_node(b, "node");
 	bed_policy(b);
@@ -364,8 +481,12 @@ static inline struct bed *bed_new(void)
 /* The process ends and another one starts; what the API server has is there. */
 static inline void bed_restart(struct bed *b)
 {
-	struct sizer_config config = {
-		.groups = b->groups, .round_ms = BED_ROUND, .checkpoint_ms = b->checkpoint_ms};
+	struct sizer_config config = {.groups = b->groups,
+		.engine = {b, bed_fate},
+		.bill = b->bill,
+		.around = b->around,
+		.round_ms = BED_ROUND,
+		.checkpoint_ms = b->checkpoint_ms};
 	sizer_destroy(b->sizer);
 	b->sizer = sizer_create(&config);
 	bed_list(b);
@@ -375,6 +496,7 @@ static inline void bed_free(struct bed *b)
 {
 	sizer_destroy(b->sizer);
 	groups_destroy(b->groups);
+	around_destroy(b->around);
 	world_destroy(b->world);
 	plan_finish(&b->plan);
 	arena_finish(&b->kept);

@@ -38,6 +38,13 @@ Test(decide, o6_the_mode_is_told)
 	bed_policy(b);
 	bed_turn(b);
 	cr_expect_str_eq(bed_reason(b, WEB, RECOMMENDATION_READY), "Ready");
+	b->kinds[0] = (struct rollout_kind){"Deployment", ROLLOUT_NEVER};
+	b->kind_count = 1;
+	b->policy_generation++;
+	bed_policy(b);
+	bed_turn(b);
+	cr_expect_str_eq(bed_reason(b, WEB, RECOMMENDATION_READY), "NeverSized");
+	b->kind_count = 0;
 	b->mode = MODE_DISABLED;
 	bed_policy(b);
 	bed_turn(b);
@@ -94,5 +101,55 @@ Test(decide, r12_a_pod_that_is_gone_takes_nothing_with_it)
 	bed_turn(b);
 	bed_run(b, "web-2", 20, 6144, 2);
 	cr_expect_eq(container(b)->target.milli, 300);
+	bed_free(b);
+}
+
+Test(decide, U14_compute_stays_where_an_autoscaler_scales_on_it)
+{
+	struct bed *b = bed_new();
+	b->mode = MODE_AUTOMATE;
+	bed_policy(b);
+	bed_scaler(b, "web", "DCGM_FI_DEV_GPU_UTIL");
+	bed_pod(b, "web", "whole", 1);
+	bed_turn(b);
+	bed_run(b, "whole", 20, 6144, 35);
+	const struct recommendation *r = bed_told(b, "deployment-web");
+	cr_expect_eq(r->containers[0].target.milli, 0, "it stays whole");
+	cr_expect_str_eq(
+		bed_reason(b, "deployment-web", RECOMMENDATION_READY), "HorizontalScalerOnGPU");
+	cr_expect_str_eq(bed_reason(b, "deployment-web", RECOMMENDATION_UPDATE_BLOCKED),
+		"HorizontalScalerOnGPU");
+	const char *why = r->conditions[RECOMMENDATION_UPDATE_BLOCKED].message;
+	cr_expect(strstr(why, "HorizontalPodAutoscaler scaler") != NULL, "%s", why);
+	cr_expect(strstr(why, "DCGM_FI_DEV_GPU_UTIL") != NULL, "%s", why);
+
+	bed_scaler(b, "web", "queue_length");
+	bed_run(b, "whole", 20, 6144, 2);
+	cr_expect_eq(bed_told(b, "deployment-web")->containers[0].target.milli, 300);
+	cr_expect_str_eq(bed_reason(b, "deployment-web", RECOMMENDATION_UPDATE_BLOCKED), "absent");
+	bed_free(b);
+}
+
+Test(decide, U14_memory_is_sized_all_the_same)
+{
+	struct bed *b = bed_new();
+	b->mode = MODE_AUTOMATE;
+	bed_policy(b);
+	bed_pod(b, "web", "whole", 1);
+	bed_turn(b);
+	bed_run(b, "whole", 20, 6144, 35);
+	bed_pod_gone(b, "whole");
+	bed_tenant(b, "web", "t", 300, 7168);
+	bed_scaler(b, "web", "gpu_utilization");
+	bed_turn(b);
+	bed_run(b, "t", 60, 12288, 35);
+	const struct recommended_container *c = bed_told(b, "deployment-web")->containers;
+	cr_expect_eq(c->target.milli, 300);
+	cr_expect_gt(c->target.mib, 12288);
+	cr_expect_eq(b->wish.milli, 300);
+	cr_expect_eq(b->wish.mib, c->target.mib);
+	bed_scaler_gone(b);
+	bed_run(b, "t", 60, 12288, 2);
+	cr_expect_gt(bed_told(b, "deployment-web")->containers[0].target.milli, 600);
 	bed_free(b);
 }

@@ -124,3 +124,51 @@ Test(pods, what_they_have_is_told)
 	cr_expect_eq(r->containers[0].allocated_pods, 0);
 	bed_free(b);
 }
+
+struct above {
+	enum owner_answer answer;
+	struct owner owner;
+	uint64_t version;
+};
+
+static enum owner_answer look_up(
+	void *data, const char *ns, const struct owner_top *object, struct owner *ret_owner)
+{
+	const struct above *a = data;
+	(void)ns;
+	*ret_owner = a->owner;
+	return text_equals(object->kind, "ReplicaSet") ? a->answer : OWNER_NONE;
+}
+
+static uint64_t version(void *data)
+{
+	return ((const struct above *)data)->version;
+}
+
+/* Else a GPURecommendation would be made for what is not its workload. */
+Test(pods, one_whose_owners_are_being_asked_for_waits)
+{
+	struct above above = {OWNER_LATER, {0}, 0};
+	const struct owner_port port = {&above, look_up, version};
+	struct bed *b = bed_new();
+	b->sizer->config.owners = &port;
+	bed_pod(b, "web", "web-1", 1);
+	bed_turn(b);
+	cr_expect_eq(b->sizer->pods.count, 0);
+	cr_expect_eq(b->creates, 0);
+	above.answer = OWNER_ABOVE;
+	above.owner = (struct owner){"apps/v1", "Deployment", "other", "u"};
+	bed_turn(b);
+	bed_turn(b);
+	cr_expect_not_null(bed_object(b, "deployment-other"));
+	cr_expect_null(bed_object(b, WEB));
+	above.answer = OWNER_LATER;
+	above.version++;
+	bed_turn(b);
+	cr_expect_eq(b->sizer->pods.count, 1, "it stays where it is meanwhile");
+	above.answer = OWNER_UNKNOWN;
+	bed_turn(b);
+	bed_turn(b);
+	cr_expect_not_null(bed_object(b, WEB), "and then its name tells");
+	bed_free(b);
+}

@@ -160,3 +160,79 @@ Test(sizer, what_it_takes_is_told)
 	cr_expect_lt(t.bytes, 4096);
 	bed_free(b);
 }
+
+/* --- what nobody asks for any more --- */
+
+#define KEPT_MS (SIZER_KEEP_S * INT64_C(1000))
+
+/* Its pods are gone since an hour. */
+static struct bed *left(bool owned)
+{
+	struct bed *b = bed_new();
+	bed_pod(b, "web", "w", 1);
+	bed_turn(b);
+	bed_run(b, "w", 20, 6144, 5);
+	bed_object(b, "deployment-web")->r.owned = owned;
+	bed_echo(b, bed_object(b, "deployment-web"));
+	bed_pod_gone(b, "w");
+	bed_turn(b);
+	bed_pass(b, HOUR_MS);
+	bed_turn(b);
+	return b;
+}
+
+Test(sizer, o9_one_without_an_owner_is_deleted_when_its_time_is_over)
+{
+	struct bed *b = left(false);
+	bed_pass(b, KEPT_MS - 2 * HOUR_MS);
+	bed_turn(b);
+	cr_expect_eq(b->deletes, 0);
+	bed_pass(b, 2 * HOUR_MS);
+	b->fails = true;
+	bed_turn(b);
+	cr_expect_not_null(bed_object(b, "deployment-web"));
+	b->fails = false;
+	bed_turn(b);
+	bed_turn(b);
+	cr_expect_eq(b->deletes, 1);
+	cr_expect_null(bed_object(b, "deployment-web"));
+	cr_expect_null(sized_find(b->sizer, "team", "deployment-web"));
+	bed_free(b);
+}
+
+Test(sizer, one_with_an_owner_stays_as_long_as_that)
+{
+	struct bed *b = left(true);
+	bed_pass(b, 3 * KEPT_MS);
+	bed_turn(b);
+	bed_turn(b);
+	cr_expect_eq(b->deletes, 0);
+	cr_expect_not_null(sized_find(b->sizer, "team", "deployment-web"));
+	bed_free(b);
+}
+
+/* Whoever restarts every week would keep it for good. */
+Test(sizer, a_restart_does_not_begin_its_time_anew)
+{
+	struct bed *b = left(false);
+	bed_pass(b, KEPT_MS - 2 * HOUR_MS);
+	bed_restart(b);
+	bed_turn(b);
+	cr_expect_eq(b->deletes, 0);
+	bed_pass(b, 2 * HOUR_MS);
+	bed_turn(b);
+	cr_expect_eq(b->deletes, 1);
+	bed_free(b);
+}
+
+Test(sizer, one_whose_pods_come_again_stays)
+{
+	struct bed *b = left(false);
+	bed_pass(b, KEPT_MS - 2 * HOUR_MS);
+	bed_pod(b, "web", "again", 1);
+	bed_turn(b);
+	bed_pass(b, 2 * HOUR_MS);
+	bed_turn(b);
+	cr_expect_eq(b->deletes, 0);
+	bed_free(b);
+}

@@ -33,7 +33,7 @@ Test(write, o8_another_policy_is_told_at_once)
 	bed_free(b);
 }
 
-Test(write, ten_a_second_in_all)
+static struct bed *with_sixty(void)
 {
 	struct bed *b = bed_new();
 	char name[16];
@@ -41,19 +41,77 @@ Test(write, ten_a_second_in_all)
 		snprintf(name, sizeof name, "w%d", i);
 		bed_pod(b, name, name, 1);
 	}
-	bed_pass(b, BED_ROUND);
-	bed_step(b);
-	cr_expect_leq(b->creates, 10);
-	for (int i = 0; i < 20; i++) {
+	return b;
+}
+
+static void pass(struct bed *b, int tenths)
+{
+	for (int i = 0; i < tenths; i++) {
 		bed_pass(b, 100);
 		bed_step(b);
 	}
-	cr_expect_leq(b->creates + b->statuses, 31);
-	cr_expect_geq(b->creates + b->statuses, 25);
+}
+
+Test(write, first_ones_forty_a_second)
+{
+	struct bed *b = with_sixty();
+	bed_pass(b, BED_ROUND);
+	bed_step(b);
+	cr_expect_eq(b->creates, SIZER_FIRST_PER_SECOND);
+	struct sizer_totals totals;
+	sizer_sum(b->sizer, &totals);
+	cr_expect_eq(totals.rounds, 1, "a round waits for no write");
+	cr_expect_eq(totals.workloads, 60);
+	pass(b, 3);
+	cr_expect_geq(b->creates, 50);
+	cr_expect_lt(b->creates, 60);
+	pass(b, 4);
+	cr_expect_eq(b->creates, 60, "between rounds");
+	for (int i = 0; i < 3; i++) {
+		bed_turn(b);
+	}
+	cr_expect_eq(b->statuses, 60);
+	bed_free(b);
+}
+
+Test(write, all_others_ten_a_second)
+{
+	struct bed *b = with_sixty();
 	for (int i = 0; i < 4; i++) {
 		bed_turn(b);
 	}
-	cr_expect_eq(b->creates, 60);
+	int before = b->statuses;
+	b->policy_generation = 3;
+	bed_policy(b);
+	bed_pass(b, BED_ROUND);
+	bed_step(b);
+	cr_expect_eq(b->statuses - before, SIZER_PER_SECOND);
+	pass(b, 20);
+	cr_expect_leq(b->statuses - before, 31);
+	cr_expect_geq(b->statuses - before, 25);
+	pass(b, 40);
+	cr_expect_eq(b->statuses - before, 60);
+	bed_free(b);
+}
+
+/* Where Aliquot comes to a large cluster. */
+Test(write, a_new_target_waits_for_no_first_write)
+{
+	struct bed *b = bed_new();
+	char name[16];
+	bed_pod(b, "web", "web-1", 1);
+	bed_turn(b);
+	bed_turn(b);
+	for (int i = 0; i < 60; i++) {
+		snprintf(name, sizeof name, "w%d", i);
+		bed_pod(b, name, name, 1);
+	}
+	b->policy_generation = 3;
+	bed_policy(b);
+	bed_pass(b, BED_ROUND);
+	bed_step(b);
+	cr_expect_eq(bed_told(b, WEB)->policy.generation, 3);
+	cr_expect_eq(b->creates, 1 + SIZER_FIRST_PER_SECOND);
 	bed_free(b);
 }
 

@@ -1,0 +1,300 @@
+/* What src/roll is asked about one workload: its pods as the world has them, and what of the
+ * cluster matters to them. */
+#include "rolls.h"
+
+#include "model/standing.h"
+#include "size/admit.h"
+
+/* --- who would be another one --- */
+
+static bool is_large(const struct share *has, const struct share *want)
+{
+	return want->milli <= has->milli && want->mib <= has->mib;
+}
+
+/* A whole pod becomes a tenant only with enough known of it; what is Stale is told so. */
+static bool converts(const struct sized_container *c)
+{
+	return c->in_force.milli < MODEL_GPU_MILLI &&
+	       (c->facts.state == HISTORY_SUFFICIENT || c->facts.state == HISTORY_STALE);
+}
+
+/* Only a pod that is made anew would have the share: what can be changed where it runs is, by the
+ * engine. */
+static bool is_outdated(const struct sized *x, const struct sized_pod *p, const struct world_gpu *g)
+{
+	const struct sized_container *c = p->feed_count == 1 ? p->feeds[0].container : NULL;
+	if (!x->acts || c == NULL || !c->converted || c->in_force.milli <= 0 ||
+		c->in_force.mib <= 0) {
+		return false;
+	}
+	if (p->whole) {
+		return !x->keeps_running && converts(c);
+	}
+	const struct share has = {g->milli, g->mem_mib};
+	bool same = has.milli == c->in_force.milli && has.mib == c->in_force.mib;
+	bool fixed =
+		g->told_memory || history_kept(c->history)->memory_class == MEMORY_PREALLOCATED;
+	if (!p->advised || has.milli == 0 || same ||
+		(x->keeps_running && is_large(&has, &c->in_force))) {
+		return false;
+	}
+	return g->mps || p->stuck || (fixed && has.mib != c->in_force.mib);
+}
+
+/* A whole pod, or a tenant that is to have less, saves, whoever else is in need. */
+static bool is_in_need(const struct sized_pod *p, const struct world_gpu *g)
+{
+	const struct share has = {g->milli, g->mem_mib};
+	return !p->whole && p->feed_count == 1 && has.milli > 0 &&
+	       !is_large(&has, &p->feeds[0].container->in_force);
+}
+
+/* --- pods --- */
+
+/* One that stands beside another is not counted before it is adopted. */
+static const struct world_pod *counted(const struct decision *d, const struct sized_pod *p)
+{
+	const struct world_pod *wp = world_pod_by_uid(d->world, p->uid);
+	return wp != NULL && wp->gpu != NULL && !wp->gpu->beside ? wp : NULL;
+}
+
+static bool is_leaving(const struct world_pod *wp)
+{
+	return wp->deleting || world_pod_terminal(wp);
+}
+
+/* What healing does not wait for is for those who need more, and for as long as there are any. */
+static enum roll_cause cause_of(const struct sized *x, const struct decision *d)
+{
+	for (struct sized_pod *p = x->members; p != NULL && x->heals; p = p->next) {
+		const struct world_pod *wp = counted(d, p);
+		if (wp != NULL && !is_leaving(wp) && is_outdated(x, p, wp->gpu) &&
+			is_in_need(p, wp->gpu)) {
+			return ROLL_HEALS;
+		}
+	}
+	return ROLL_SAVES;
+}
+
+/* Is it to be replaced by what is asked? */
+static bool is_meant(const struct sized *x, const struct sized_pod *p, const struct world_pod *wp,
+	enum roll_cause cause)
+{
+	return !is_leaving(wp) && is_outdated(x, p, wp->gpu) &&
+	       (cause != ROLL_HEALS || is_in_need(p, wp->gpu));
+}
+
+/* Of a StatefulSet's NAME-N. */
+static int32_t ordinal_of(const struct sized *x, const char *name)
+{
+	int64_t n = 0;
+	const char *dash = strrchr(name, '-');
+	bool counted = text_equals(x->key.kind, "StatefulSet") && dash != NULL &&
+		       parse_i64(view_of(dash + 1), 0, INT32_MAX, &n);
+	return counted ? (int32_t)n : 0;
+}
+
+static void fill(const struct sized *x, const struct decision *d, const struct sized_pod *p,
+	const struct world_pod *wp, struct roll_pod *ret)
+{
+	const struct world_gpu *g = wp->gpu;
+	*ret = (struct roll_pod){
+		.uid = world_pod_uid(wp),
+		.name = world_pod_name(wp),
+		.node = wp->node != WORLD_NONE ? world_node_at(d->world, wp->node)->name : NULL,
+		.created_ms = g->created_ms,
+		.ready_ms = pods_ready_ms(p, g, d->now_ms),
+		.sample_ms = pods_sampled_ms(p),
+		.ordinal = ordinal_of(x, world_pod_name(wp)),
+		.restarts = (int32_t)g->restarts,
+		.sized = g->class == WORLD_TENANT,
+		.leaving = is_leaving(wp),
+		.must_stay = g->keeps_node,
+	};
+}
+
+static void add_pods(
+	const struct sized *x, const struct decision *d, struct arena *a, struct asked *ret)
+{
+	struct roll_pod *pods = ARENA_ARRAY(a, struct roll_pod, x->pods + 1);
+	ret->members = ARENA_ARRAY(a, struct sized_pod *, x->pods + 1);
+	ret->ask.pods = pods;
+	for (struct sized_pod *p = x->members; p != NULL; p = p->next) {
+		const struct world_pod *wp = counted(d, p);
+		if (wp == NULL) {
+			continue;
+		}
+		bool meant = is_meant(x, p, wp, ret->ask.cause);
+		ret->members[ret->ask.pod_count] = p;
+		fill(x, d, p, wp, &pods[ret->ask.pod_count]);
+		pods[ret->ask.pod_count++].up_to_date = !meant;
+		ret->outdated += meant;
+	}
+}
+
+/* --- the rest --- */
+
+/* What is under way is followed by whatever policy. */
+static const struct policy *policy_of(const struct decision *d)
+{
+	return d->choice.policy != NULL ? d->choice.policy : policy_builtin();
+}
+
+static int64_t measured(const struct sized *x)
+{
+	int64_t last = 0;
+	for (size_t i = 0; i < x->containers.count; i++) {
+		int64_t at = x->containers.items[i]->facts.last_ms;
+		last = at > last ? at : last;
+	}
+	return last;
+}
+
+/* As many as there are, those that leave too: who comes instead of them is missed. */
+static int32_t replicas_of(const struct roll_ask *ask)
+{
+	int32_t n = 0;
+	for (uint32_t i = 0; i < ask->pod_count; i++) {
+		n += ask->pods[i].leaving && ask->pods[i].ready_ms == 0 ? 0 : 1;
+	}
+	return n;
+}
+
+/* Pods of two ReplicaSets are there: a rollout of a person's is under way, or one that is stuck. */
+static bool has_two_sets(const struct sized *x)
+{
+	const struct sized_pod *first = x->members;
+	for (const struct sized_pod *p = first; p != NULL; p = p->next) {
+		if (p->set != first->set && text_equals(x->key.kind, "Deployment")) {
+			return true;
+		}
+	}
+	return false;
+}
+
+bool asks_owner_is_fresh(const struct sized *x, int64_t now_ms, int64_t age_ms)
+{
+	bool read = standing_api_version(view_of(x->key.group), x->key.kind) != NULL;
+	return !read || (x->roll != NULL && x->roll->seen.at_ms != 0 &&
+				now_ms - x->roll->seen.at_ms <= age_ms);
+}
+
+static void look_at_owner(const struct sized *x, struct roll_ask *ask)
+{
+	static const struct owner_seen nobody = {0};
+	const struct owner_seen *seen = x->roll != NULL ? &x->roll->seen : &nobody;
+	bool moves = seen->going || seen->course == STANDING_MOVES;
+	ask->replicas = -1;
+	ask->owner = has_two_sets(x) ? ROLL_OWNER_BUSY : ROLL_OWNER_UNKNOWN;
+	if (seen->known) {
+		ask->replicas = seen->wanted;
+		ask->min_ready_ms = seen->min_ready_s * INT64_C(1000);
+		if (moves || ask->owner == ROLL_OWNER_BUSY) {
+			ask->owner = ROLL_OWNER_BUSY;
+		} else if (seen->course == STANDING_STEADY) {
+			ask->owner = ROLL_OWNER_STEADY;
+		}
+	}
+	if (ask->replicas < 0) {
+		ask->replicas = replicas_of(ask);
+	}
+}
+
+/* One that is whole gives back a GPU, which is more than the share. */
+static bool fits_after(const struct sizer *s, const struct decision *d, const struct asked *asked,
+	struct room_ask *room)
+{
+	for (uint32_t i = 0; i < asked->ask.pod_count; i++) {
+		const struct sized_pod *p = asked->members[i];
+		const struct world_pod *wp = world_pod_by_uid(d->world, p->uid);
+		if (asked->ask.pods[i].up_to_date || p->feed_count != 1) {
+			continue;
+		}
+		const struct share has = {wp->gpu->milli, wp->gpu->mem_mib};
+		room->want = &p->feeds[0].container->in_force;
+		if (p->whole || rooms_fit_after(&s->rooms, room, wp->gpu->capacity_pod, &has)) {
+			return true;
+		}
+	}
+	return asked->ask.room != ROLL_ROOM_NONE;
+}
+
+static const struct share *wanted(const struct sized *x)
+{
+	static const struct share none = {0, 0};
+	return x->newest->feed_count == 1 ? &x->newest->feeds[0].container->in_force : &none;
+}
+
+/* By the pod that was made last: the next one is like it. */
+static void look_at_newest(struct sizer *s, const struct sized *x, const struct decision *d,
+	struct asked *ret, struct arena *a)
+{
+	struct pod pod;
+	struct roll_ask *ask = &ret->ask;
+	const struct policy *policy = policy_of(d);
+	const struct world_pod *wp =
+		x->newest != NULL ? world_pod_by_uid(d->world, x->newest->uid) : NULL;
+	arena_reset(&s->scratch);
+	if (wp == NULL || !world_pod_unpack(wp, &s->scratch, &pod)) {
+		ask->unsupported = "its pods are not known yet";
+		return;
+	}
+	struct room_ask room = {.world = d->world,
+		.pod = &pod,
+		.want = wanted(x),
+		.mps = policy->isolation == ISOLATION_MPS,
+		.alone = policy->exclusivity != EXCLUSIVITY_ANY};
+	if (s->config.around != NULL) {
+		ask->budget = around_budget(s->config.around, x->key.ns, &pod.labels, a);
+	}
+	ask->bare = pod.owner.kind == NULL;
+	ask->gang = admit_gang(&pod) != NULL;
+	ask->surge_unfit = surges_unfit(s, x, &pod);
+	ask->room = rooms_find(&s->rooms, &room);
+	ask->fits_after = fits_after(s, d, ret, &room);
+}
+
+static void look_at_zones(const struct sizer *s, struct roll_ask *ask, struct arena *a)
+{
+	const struct sizer_zones *port = &s->config.zones;
+	const struct rollout *r = ask->rollout;
+	const struct zone **zones = ARENA_ARRAY(a, const struct zone *, r->window_count + 1);
+	for (uint32_t i = 0; i < r->window_count && port->find != NULL; i++) {
+		zones[i] = port->find(port->data, r->windows[i].time_zone);
+	}
+	ask->zones = zones;
+}
+
+static bool is_followed(const struct sized *x)
+{
+	return x->roll != NULL &&
+	       (x->roll->roll.doing != ROLL_NOTHING || x->roll->roll.paused != ROLL_UP_TO_DATE ||
+		       x->roll->roll.rolls_back);
+}
+
+bool asks_make(struct sizer *s, struct sized *x, const struct decision *d, struct arena *a,
+	struct asked *ret)
+{
+	*ret = (struct asked){.ask = {
+				      .now_ms = d->now_ms,
+				      .every_ms = s->config.round_ms,
+				      .key = &x->key,
+				      .revision = x->revision,
+				      .cause = cause_of(x, d),
+				      .rollout = &policy_of(d)->rollout,
+				      .measured_ms = measured(x),
+				      .scaler = d->resizer,
+				      .surge_unfit = "its pods are not known yet",
+				      .gate = s->gate,
+			      }};
+	add_pods(x, d, a, ret);
+	if (ret->outdated == 0 && !is_followed(x)) {
+		return false;
+	}
+	struct roll_ask *ask = &ret->ask;
+	look_at_zones(s, ask, a);
+	look_at_owner(x, ask);
+	look_at_newest(s, x, d, ret, a);
+	return true;
+}

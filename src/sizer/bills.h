@@ -1,0 +1,79 @@
+/* The bill of one round while it is counted. */
+#ifndef SIZER_BILLS_H
+#define SIZER_BILLS_H
+
+#include "base/map.h"
+#include "base/vec.h"
+#include "right/cost.h"
+#include "sizer/bill.h"
+#include "sizer/sizer.h"
+
+struct arena;
+struct pod;
+struct sized;
+struct sized_pod;
+
+/* What something costs: of the last round, and of the one that is counted. */
+struct bill_cost {
+	int64_t cost, next;
+};
+
+/* Of one pod. */
+struct bill_pod {
+	struct bill_cost cost;
+	uint32_t team, model; /* groups; UINT32_MAX: it has no such label */
+};
+
+/* A pod of no workload that is known. */
+struct bill_other {
+	char uid[SIZER_UID_MAX + 1];
+	struct bill_pod bill;
+};
+struct bill_others {
+	VEC_FIELDS(struct bill_other);
+};
+
+/* A namespace, or a label's value. */
+struct bill_group {
+	char *name; /* owned */
+	uint8_t by; /* enum bill_by */
+	struct bill_cost cost;
+};
+
+/* A tenant on a GPU. */
+struct bill_part {
+	struct sized_pod *pod; /* borrowed; NULL: none that is known, but */
+	uint32_t other;	       /* that one; UINT32_MAX: none */
+	uint32_t group;	       /* of its namespace */
+	uint32_t node;
+	uint32_t next;		      /* of the same GPU; UINT32_MAX: none */
+	int32_t milli, mib;	      /* has, */
+	int32_t used_milli, used_mib; /* and uses */
+};
+
+struct bills {
+	struct {
+		VEC_FIELDS(struct bill_group);
+	} groups;
+	struct map by_name;
+	struct {
+		VEC_FIELDS(struct bill_part);
+	} parts;
+	struct {
+		VEC_FIELDS(int64_t);
+	} paid; /* by the pods of each node */
+	struct bill_others others, next_others;
+	uint32_t step;
+	struct bill_totals totals, next;
+};
+
+void bills_init(struct bills *b);
+void bills_finish(struct bills *b);
+/* By what labels a pod is counted. */
+void bills_label(struct sizer *s, struct bill_pod *ret, const struct pod *noun);
+/* One slice; false: there is more. */
+bool bills_step(struct sizer *s, const struct world *w, int64_t now_ms, int64_t *budget);
+/* "0.5 USD/h" */
+const char *bills_text(const struct sizer *s, struct arena *a, int64_t micro);
+
+#endif

@@ -1,0 +1,79 @@
+/* GPUs that pods have, and how much of each all of them use together. */
+#include "gpus.h"
+
+#include <string.h>
+
+#include "base/str.h"
+#include "model/metered.h"
+
+/* More than a cluster has; what comes after them is not counted. */
+#define GPUS_MAX 65536
+
+static bool same(const void *owner, uint32_t slot, const void *key)
+{
+	const struct gpus *g = owner;
+	const uint64_t *id = key;
+	return g->list.items[slot].id == *id;
+}
+
+void gpus_init(struct gpus *g)
+{
+	map_init(&g->by_id, same, g);
+}
+
+void gpus_finish(struct gpus *g)
+{
+	VEC_FINISH(&g->list);
+	map_finish(&g->by_id);
+}
+
+uint32_t gpus_at(struct gpus *g, const char *uuid)
+{
+	if (text_empty(uuid)) {
+		return UINT32_MAX;
+	}
+	const char *end = strchr(uuid, ',');
+	uint64_t id = hash_bytes(uuid, end != NULL ? (size_t)(end - uuid) : strlen(uuid), 1);
+	uint32_t at = map_find(&g->by_id, id, &id);
+	if (at != MAP_NONE) {
+		return at;
+	}
+	if (g->list.count >= GPUS_MAX) {
+		return UINT32_MAX;
+	}
+	struct gpu fresh = {.id = id, .first = UINT32_MAX};
+	at = (uint32_t)g->list.count;
+	VEC_PUSH(&g->list, fresh);
+	map_put(&g->by_id, id, at);
+	return at;
+}
+
+void gpus_hold(struct gpus *g, const struct gpu_identity *id, uint32_t node, uint32_t round)
+{
+	uint32_t at = gpus_at(g, id->uuid);
+	if (at < g->list.count) {
+		g->list.items[at].node = node;
+		g->list.items[at].round = round;
+		g->list.items[at].mem_mib = id->mem_mib;
+	}
+}
+
+void gpus_add(struct gpus *g, uint32_t at, int64_t compute)
+{
+	if (at < g->list.count && compute > 0) {
+		g->list.items[at].next += compute;
+	}
+}
+
+void gpus_settle(struct gpus *g)
+{
+	vec_for_each (struct gpu, x, &g->list) {
+		x->busy = x->next;
+		x->next = 0;
+	}
+}
+
+int64_t gpus_busy(const struct gpus *g, uint32_t at)
+{
+	return at < g->list.count ? g->list.items[at].busy : METERED_ABSENT;
+}

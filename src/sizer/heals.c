@@ -1,0 +1,460 @@
+/* Healing of workloads: what is seen of their pods becomes signals, and what right/heal.h makes of
+ * them becomes targets. Pods in need are looked at when their figures come, all others once a
+ * round. */
+#include "state.h"
+
+#include "base/clock.h"
+#include "model/gpu.h"
+#include "right/prealloc.h"
+
+/* Two looks of an agent, and an answer: until then nobody knows who took the memory. */
+#define JUDGE_AFTER_MS 5000
+/* What ended longer ago than this when its pod was first seen was seen by another process. */
+#define NEWS_FOR_MS 60000
+#define EXITS_MAX   256
+/* A figure that was told longer ago says nothing of how much was used at the end. */
+#define USED_FOR_MS  120000
+#define MOST_FOR_MS  60000
+#define NEAR_PERCENT 95
+
+static int64_t larger(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+static int32_t most(int32_t a, int32_t b)
+{
+	return a > b ? a : b;
+}
+
+static void alert(struct sizer *s, struct sized *x)
+{
+	x->heal.alerted = s->alarms.any = true;
+}
+
+/* The container whose share the pod's is; NULL: it is nobody's, or of several. */
+static struct sized_container *sole(const struct sized_pod *p)
+{
+	return p->feed_count == 1 ? p->feeds[0].container : NULL;
+}
+
+static bool is_prealloc(const struct sized_container *c)
+{
+	return history_kept(c->history)->memory_class == MEMORY_PREALLOCATED;
+}
+
+/* --- what is seen of pods --- */
+
+static void see_exit(struct sizer *s, struct sized_pod *p, const struct world_gpu *g, int64_t now)
+{
+	int64_t at = larger(g->gpu_oom_ms, g->failed_ms), age = now - at;
+	const struct sized_feed *f = &p->feeds[0];
+	if (at <= p->heal.exit_ms || s->alarms.ends.count >= EXITS_MAX) {
+		return;
+	}
+	bool news = p->seen || (age < NEWS_FOR_MS && age > -NEWS_FOR_MS);
+	p->heal.exit_ms = at;
+	if (!news || p->heal.share.mib == 0 || !p->advised) {
+		return;
+	}
+	bool known = f->heal.most_ms > 0 && now - f->heal.most_ms <= USED_FOR_MS;
+	struct heal_ended e = {.used_mib = known ? f->heal.most_mib : METERED_ABSENT,
+		.share_mib = p->heal.share.mib,
+		.told = g->gpu_oom_ms == at,
+		.first = !p->seen,
+		.at_ms = at};
+	memcpy(e.uid, p->uid, sizeof e.uid);
+	VEC_PUSH(&s->alarms.ends, e);
+}
+
+static bool is_less(const struct share *a, const struct share *b)
+{
+	return a->milli < b->milli || a->mib < b->mib;
+}
+
+/* It has what our last shrink left it, since now; one that had no more before has not got it. */
+static void see_shrink(
+	struct sized_pod *p, const struct sized_heal *h, const struct share *was, int64_t now)
+{
+	const struct share has = share_of(p->heal.share), from = share_of(h->shrunk_from);
+	if (h->shrunk_ms > 0 && p->heal.shrunk_of != h->shrunk_ms && has.milli > 0 &&
+		is_less(&has, &from) && (was->milli == 0 || is_less(&has, was))) {
+		p->heal.shrunk_of = h->shrunk_ms;
+		p->heal.shrunk_ms = now;
+		p->heal.loops = 0;
+	}
+}
+
+/* Restarts of several pods are no loop: each may be that of a start. */
+static void see_restarts(struct sizer *s, struct sized_pod *p, struct sized_heal *h,
+	const struct world_gpu *g, int64_t now)
+{
+	uint32_t more = g->restarts > p->heal.restarts ? g->restarts - p->heal.restarts : 0;
+	p->heal.restarts = g->restarts;
+	if (h->shrunk_ms == 0 || p->heal.shrunk_of != h->shrunk_ms) {
+		return;
+	}
+	if (more > 0 && now - p->heal.shrunk_ms <= HEAL_RESTARTS_MS) {
+		p->heal.loops += more < 1000 ? more : 1000;
+		h->restarts = (int32_t)larger(h->restarts, p->heal.loops);
+		alert(s, p->of);
+	}
+	if (g->ready && p->heal.loops < HEAL_RESTARTS &&
+		now - p->heal.shrunk_ms >= HEAL_PROVEN_MS) {
+		h->shrunk_ms = 0;
+		h->restarts = 0;
+	}
+}
+
+void heals_see(struct sizer *s, struct sized_pod *p, const struct world_pod *wp, int64_t now_ms)
+{
+	const struct world_gpu *g = wp->gpu;
+	bool tenant = g->class == WORLD_TENANT && g->milli > 0;
+	const struct share was = share_of(p->heal.share);
+	p->heal.share = tenant ? small_of(g->milli, g->mem_mib) : (struct small_share){0, 0};
+	struct sized_container *c = sole(p);
+	if (c == NULL) {
+		return;
+	}
+	if (!p->seen) {
+		/* One that was made after our shrink has restarted since then. */
+		p->heal.restarts = c->heal.shrunk_ms > 0 ? 0 : g->restarts;
+	}
+	see_shrink(p, &c->heal, &was, now_ms);
+	see_restarts(s, p, &c->heal, g, now_ms);
+	see_exit(s, p, g, now_ms);
+	p->seen = true;
+}
+
+static bool is_near(const struct sized_pod *p, const struct sized_feed *f)
+{
+	return p->heal.share.mib > 0 &&
+	       f->heal.mib * INT64_C(100) >= (int64_t)p->heal.share.mib * NEAR_PERCENT &&
+	       !p->told_memory && !is_prealloc(f->container);
+}
+
+static void tally_pressed(struct heal_tally *t, const struct sized_pod *p)
+{
+	t->pressed++;
+	t->pressed_milli = most(t->pressed_milli, p->heal.share.milli);
+}
+
+void heals_take(struct sizer *s, struct sized_pod *p, struct sized_feed *f,
+	const struct history_sample *sample, int64_t waiting)
+{
+	struct sized_container *c = f->container;
+	struct press_look look = {.at_ms = sample->at_ms,
+		.compute = sample->compute,
+		.share = (int64_t)p->heal.share.milli * (METERED_FULL / MODEL_GPU_MILLI),
+		.throttled = METERED_ABSENT,
+		.waiting = waiting,
+		.device = gpus_busy(&s->gpus, p->heal.gpu)};
+	f->heal.compute = small(sample->compute);
+	press_take(&f->heal.press, &look);
+	if (f->heal.pressed != PRESS_MORE &&
+		press_judge(&f->heal.press, sample->at_ms) == PRESS_MORE) {
+		f->heal.pressed = PRESS_MORE;
+		/* A round that counts does so itself when it comes to it. */
+		bool counts = s->phase == SIZER_PODS || s->phase == SIZER_SWEEP;
+		if (!counts) {
+			tally_pressed(&c->tally.heal, p);
+		}
+		alert(s, p->of);
+	}
+	if (sample->mem_bytes == METERED_ABSENT) {
+		return;
+	}
+	f->heal.mib = small((sample->mem_bytes + (1 << 20) - 1) >> 20);
+	f->heal.at_ms = sample->at_ms;
+	if (f->heal.mib >= f->heal.most_mib || f->heal.at_ms - f->heal.most_ms > MOST_FOR_MS) {
+		f->heal.most_mib = f->heal.mib;
+		f->heal.most_ms = f->heal.at_ms;
+	}
+	if (p->heal.share.mib > 0) {
+		c->tally.heal.used_mib = most(c->tally.heal.used_mib, f->heal.mib);
+	}
+	if (is_near(p, f) && p->advised) {
+		alert(s, p->of);
+	}
+}
+
+void heals_tally(struct sizer *s, struct sized_pod *p, int64_t now_ms)
+{
+	for (uint8_t i = 0; i < p->feed_count; i++) {
+		struct heal_feed *f = &p->feeds[i].heal;
+		struct heal_tally *t = &p->feeds[i].container->tally.heal;
+		int64_t last_ms = p->feeds[i].feed.last_ms;
+		bool fresh = last_ms > 0 && now_ms - last_ms <= HISTORY_FRESH_MS;
+		if (fresh) {
+			gpus_add(&s->gpus, p->heal.gpu, f->compute);
+		}
+		f->pressed = (uint8_t)press_judge(&f->press, now_ms);
+		if (p->heal.share.milli == 0) {
+			continue;
+		}
+		t->tenants++;
+		t->told = t->told || p->told_memory;
+		if (f->pressed == PRESS_MORE) {
+			tally_pressed(t, p);
+		}
+		t->crowded += f->pressed == PRESS_CONTENTION;
+		if (fresh && f->at_ms > 0) {
+			t->used_mib = most(t->used_mib, f->mib);
+		}
+	}
+}
+
+/* --- ends --- */
+
+/* Of all its containers; METERED_ABSENT: not known. */
+static int64_t used_by(const struct sizer *s, const char *uid, int64_t now_ms)
+{
+	const struct sized_pod *p = pods_find(s, uid);
+	int64_t sum = METERED_ABSENT;
+	for (uint8_t i = 0; p != NULL && i < p->feed_count; i++) {
+		const struct sized_feed *f = &p->feeds[i];
+		if (f->heal.at_ms > 0 && now_ms - f->heal.at_ms <= USED_FOR_MS) {
+			sum = larger(sum, 0) + f->heal.mib;
+		}
+	}
+	return sum;
+}
+
+static bool shares_gpu(const struct world_pod *a, const struct world_pod *b)
+{
+	return a->node == b->node && a->gpu->milli > 0 && !world_pod_terminal(a) &&
+	       text_equals(a->gpu->uuid, b->gpu->uuid);
+}
+
+static enum blame blame_for(const struct sizer *s, const struct world *w,
+	const struct world_pod *victim, int64_t now_ms)
+{
+	struct blame_user users[MODEL_GRANTS_MAX];
+	uint32_t count = 1;
+	if (victim->gpu->mps) {
+		return BLAME_OWN;
+	}
+	if (victim->gpu->contention_shown) {
+		return BLAME_OTHERS;
+	}
+	users[0] = (struct blame_user){victim->gpu->mem_mib, METERED_ABSENT};
+	for (size_t i = 0; i < world_class_count(w, WORLD_TENANT); i++) {
+		const struct world_pod *p = world_class_at(w, WORLD_TENANT, i);
+		if (p != victim && shares_gpu(p, victim) && count < COUNT_OF(users)) {
+			users[count++] = (struct blame_user){
+				p->gpu->mem_mib, used_by(s, world_pod_uid(p), now_ms)};
+		}
+	}
+	return blame_out_of_memory(users, count, 0);
+}
+
+static void judge(struct sizer *s, const struct heal_ended *e, const struct world *w, int64_t now)
+{
+	const struct world_pod *wp = world_pod_by_uid(w, e->uid);
+	struct sized_pod *p = pods_find(s, e->uid);
+	struct sized_container *c = p != NULL ? sole(p) : NULL;
+	if (wp == NULL || c == NULL) {
+		return;
+	}
+	struct heal_exit ended = {
+		.code = 1, .told = e->told, .used_mib = e->used_mib, .share_mib = e->share_mib};
+	/* What the last step answered is no news. */
+	bool old = e->first && e->at_ms <= c->heal.state.memory.last_ms;
+	if (!heal_exit_is_memory(&ended) || old) {
+		return;
+	}
+	enum blame blame = blame_for(s, w, wp, now);
+	bool first = !c->heal.denied;
+	c->heal.blame = first || blame == BLAME_OWN ? (uint8_t)blame : c->heal.blame;
+	c->heal.denied = true;
+	c->heal.denied_mib = small(larger(first ? 0 : c->heal.denied_mib, e->used_mib));
+	c->heal.denied_of_mib = small(larger(first ? 0 : c->heal.denied_of_mib, e->share_mib));
+	alert(s, p->of);
+}
+
+void heals_judge(struct sizer *s, const struct world *w, struct sizer_now now)
+{
+	for (size_t i = s->alarms.ends.count; i-- > 0;) {
+		struct heal_ended *e = &s->alarms.ends.items[i];
+		if (e->due_ms == 0) {
+			e->due_ms = now.mono_ms + JUDGE_AFTER_MS;
+		}
+		if (now.mono_ms >= e->due_ms) {
+			judge(s, e, w, now.policy_ms);
+			VEC_REMOVE_SWAP(&s->alarms.ends, i);
+		}
+	}
+}
+
+int64_t heals_deadline(const struct sizer *s)
+{
+	int64_t at = s->alarms.any ? 0 : TIME_NEVER;
+	for (size_t i = 0; i < s->alarms.ends.count; i++) {
+		at = time_min(at, s->alarms.ends.items[i].due_ms);
+	}
+	return at;
+}
+
+/* --- one container --- */
+
+void heals_forget(struct sized_container *c)
+{
+	c->heal = (struct sized_heal){0};
+}
+
+static void read_told(const struct sized *x, struct sized_container *c, const struct sizing *sizing)
+{
+	struct sized_heal *h = &c->heal;
+	if (h->read) {
+		return;
+	}
+	h->read = true;
+	if (x->heal.told.kind != HEALING_NONE && c->in_force.milli > 0) {
+		heal_restore(&h->state, &x->heal.told, c->in_force, sizing);
+	}
+	h->state.leaking = x->heal.leaks;
+	h->answer.healing = x->heal.told.kind != HEALING_NONE;
+}
+
+/* What a person or a policy says anew counts. */
+void heals_policy(struct sized *x, const struct policy_choice *choice)
+{
+	const struct policy *p = choice->policy;
+	if (p == NULL) {
+		return;
+	}
+	bool same = text_equals(x->policy, p->name) && x->heal.policy_generation == p->generation &&
+		    (!x->decided || x->mode == choice->mode);
+	bool known = x->policy != NULL;
+	x->heal.policy_generation = p->generation;
+	for (size_t i = 0; i < x->containers.count; i++) {
+		read_told(x, x->containers.items[i], &p->sizing);
+		if (known && !same) {
+			heal_resume(&x->containers.items[i]->heal.state);
+		}
+	}
+}
+
+struct share heals_base(
+	const struct sized *x, struct sized_container *c, const struct sizing *sizing)
+{
+	read_told(x, c, sizing);
+	const struct heal *h = &c->heal.state;
+	const struct share held = history_kept(c->history)->held;
+	struct share base = c->in_force;
+	base.milli = h->compute.value > 0 && held.milli > 0 ? held.milli : base.milli;
+	base.mib = h->memory.value > 0 && held.mib > 0 ? held.mib : base.mib;
+	return base;
+}
+
+int64_t heals_blocked_ms(const struct sized_container *c)
+{
+	return larger(c->heal.state.compute.until_ms, c->heal.state.memory.until_ms);
+}
+
+void heals_shrunk(struct sized_container *c, const struct share *from, int64_t now_ms)
+{
+	if (!is_less(&c->in_force, from) || c->in_force.milli == 0) {
+		return;
+	}
+	c->heal.shrunk_ms = now_ms;
+	c->heal.shrunk_from = small_of(from->milli, from->mib);
+	c->heal.restarts = 0;
+}
+
+static enum press_verdict press_of(const struct sized_container *c, const struct sizing *s)
+{
+	const struct heal_tally *t = &c->tally.heal;
+	if (press_counts(t->pressed, t->tenants, s->percentile)) {
+		return PRESS_MORE;
+	}
+	return press_counts(t->crowded, t->tenants, s->percentile) ? PRESS_CONTENTION : PRESS_NONE;
+}
+
+static void note_cap(struct sized_heal *h, const struct heal_answer *a, const struct sizing *s,
+	int64_t device_mib)
+{
+	bool by_policy =
+		a->uncapped.milli > 0
+			? s->max_percent < 100
+			: s->max_mem_mib > 0 && (device_mib == 0 || s->max_mem_mib < device_mib);
+	if (a->capped) {
+		h->capped_by = by_policy ? CAPPED_BY_POLICY_MAX : CAPPED_BY_DEVICE;
+		h->uncapped = small_of(a->uncapped.milli, a->uncapped.mib);
+	} else if (a->acted || !a->healing) {
+		h->capped_by = CAPPED_BY_NONE;
+		h->uncapped = (struct small_share){0, 0};
+	}
+}
+
+static bool is_off(enum heal_signal saw, const struct sizing *s)
+{
+	return saw == HEAL_PRESSED
+		       ? !s->heal_compute.enabled
+		       : (saw == HEAL_DENIED || saw == HEAL_NEAR_LIMIT) && !s->heal_memory.enabled;
+}
+
+/* What events will tell. */
+static void note(
+	struct sized_heal *h, const struct heal_answer *a, const struct decision *d, bool leaked)
+{
+	bool healed = h->answer.healing;
+	h->rolled = h->rolled || (a->acted && a->saw == HEAL_RESTARTS_LOOP);
+	h->began = h->began || (a->acted && a->saw != HEAL_RESTARTS_LOOP);
+	h->ended = (h->ended || healed) && !a->healing;
+	h->leaks = h->leaks || (h->state.leaking && !leaked);
+	h->ignored = is_off(a->saw, &d->choice.policy->sizing) ? (uint8_t)a->saw : h->ignored;
+	if (a->contention) {
+		h->contended_ms = d->now_ms;
+	}
+}
+
+static void keep(struct sized_heal *h, const struct heal_answer *a)
+{
+	h->answer.told = a->told;
+	h->answer.blocked_ms = a->blocked_ms;
+	h->answer.healing = a->healing;
+	h->answer.saw = (uint8_t)a->saw;
+}
+
+struct share heals_step(struct sizer *s, struct sized *x, struct sized_container *c,
+	const struct decision *d, const struct share *recommended)
+{
+	struct sized_heal *h = &c->heal;
+	struct heal_answer answer;
+	const struct sizing *sizing = &d->choice.policy->sizing;
+	struct heal_ask ask = {.sizing = sizing,
+		.now_ms = d->now_ms,
+		.allocated = share_of(c->tally.heal.granted),
+		.recommended = *recommended,
+		.sure = c->facts.state == HISTORY_SUFFICIENT,
+		.device_mib = s->device_mib,
+		.denied = h->denied,
+		.blame = (enum blame)h->blame,
+		.denied_of_mib = h->denied_of_mib,
+		.used_mib = larger(c->tally.heal.used_mib, h->denied ? h->denied_mib : 0),
+		.grows = !c->tally.heal.told && !is_prealloc(c),
+		.rising_hours = history_rising(c->history, d->now_ms),
+		/* who scales it on its compute is left to it (U14) */
+		.press = d->scaler != NULL ? PRESS_NONE : press_of(c, sizing),
+		.pressed_milli = c->tally.heal.pressed_milli,
+		.shrunk_ms = h->shrunk_ms,
+		.shrunk_from = share_of(h->shrunk_from),
+		.restarts = h->restarts};
+	bool leaked = h->state.leaking;
+	if (h->state.paused && d->now_ms >= heals_blocked_ms(c)) {
+		heal_resume(&h->state);
+	}
+	heal_step(&h->state, &ask, &answer);
+	h->denied = false;
+	note_cap(h, &answer, sizing, s->device_mib);
+	note(h, &answer, d, leaked);
+	keep(h, &answer);
+	x->heal.paused = x->heal.paused || h->state.paused;
+	if (answer.acted && answer.saw == HEAL_RESTARTS_LOOP &&
+		h->shrunk_from.milli >= MODEL_GPU_MILLI) {
+		c->converted = false; /* it was our first change of it that did not go well */
+	}
+	bool frozen = h->state.paused && !answer.acted && c->in_force.milli > 0;
+	return frozen ? c->in_force : answer.target;
+}

@@ -1,0 +1,224 @@
+/* How healing is told: events when it begins and ends, conditions while it lasts. */
+#include "state.h"
+
+#include "base/clock.h"
+#include "model/quantity.h"
+
+/* The same is not told again sooner. */
+#define AGAIN_MS 300000
+/* So long a GPU counts as contended. */
+#define CONTENDED_MS 600000
+
+static const char *when(struct arena *a, int64_t ms)
+{
+	char text[TIME_TEXT_MAX];
+	return arena_strdup(a, time_format(ms, text));
+}
+
+/* --- events --- */
+
+static const char *what(const struct sized_container *c, struct arena *a, enum heal_signal saw)
+{
+	char memory[QUANTITY_TEXT_MAX];
+	const struct small_share *has = &c->tally.heal.granted;
+	switch (saw) {
+	case HEAL_DENIED:
+		return arena_printf(a, "it ran out of GPU memory, of which it had %s",
+			memory_format(has->mib, memory));
+	case HEAL_NEAR_LIMIT:
+		return arena_printf(a, "it used nearly all of its %s of GPU memory for 5 minutes",
+			memory_format(has->mib, memory));
+	case HEAL_PRESSED:
+		return arena_printf(a, "it wants more compute than its %lld%%",
+			(long long)(has->milli + 5) / 10);
+	case HEAL_QUIET:
+	case HEAL_CONTENTION:
+	case HEAL_RESTARTS_LOOP:
+		break;
+	}
+	return "it was short of what it had";
+}
+
+static struct action *event(
+	struct sizer *s, const struct sized *x, struct plan *plan, const char *reason)
+{
+	struct action *e = write_event(s, x, plan);
+	e->event_reason = reason;
+	return e;
+}
+
+static void tell_rollback(
+	struct sizer *s, const struct sized *x, struct sized_container *c, struct plan *plan)
+{
+	struct arena *a = &plan->arena;
+	struct action *e = event(s, x, plan, "RolledBack");
+	e->warning = true;
+	e->message = arena_printf(a,
+		"%s: it restarted %d times within %d minutes after its share became smaller: it "
+		"gets %s again",
+		c->name, (int)c->heal.restarts, HEAL_RESTARTS_MS / 60000,
+		say_share(a, &c->in_force));
+	e = event(s, x, plan, "AutomationPaused");
+	e->warning = true;
+	e->message =
+		arena_printf(a, "%s: its share is not changed before %s, or until its policy is",
+			c->name, when(a, heals_blocked_ms(c)));
+}
+
+static void tell_ignored(struct sizer *s, const struct sized *x, struct sized_container *c,
+	int64_t now_ms, struct plan *plan)
+{
+	struct sized_heal *h = &c->heal;
+	if (h->told != h->ignored || now_ms - h->told_ms >= AGAIN_MS) {
+		struct action *e =
+			event(s, x, plan, heal_signal_name((enum heal_signal)h->ignored));
+		e->warning = true;
+		e->message = arena_printf(&plan->arena, "%s: %s; its policy does not heal that",
+			c->name, what(c, &plan->arena, (enum heal_signal)h->ignored));
+		h->told = h->ignored;
+		h->told_ms = now_ms;
+	}
+}
+
+static void tell_one(struct sizer *s, const struct sized *x, struct sized_container *c,
+	const struct decision *d, struct plan *plan)
+{
+	struct sized_heal *h = &c->heal;
+	struct arena *a = &plan->arena;
+	if (h->rolled) {
+		tell_rollback(s, x, c, plan);
+	}
+	if (h->began) {
+		event(s, x, plan, "HealingStarted")->message = arena_printf(a,
+			"%s: %s: the target is %s now, and nothing shrinks before %s", c->name,
+			what(c, a, (enum heal_signal)h->answer.saw), say_share(a, &c->in_force),
+			when(a, h->answer.blocked_ms));
+	}
+	if (h->ended) {
+		event(s, x, plan, "HealingEnded")->message =
+			arena_printf(a, "%s: nothing is added any more: the target is %s", c->name,
+				say_share(a, &c->in_force));
+	}
+	if (h->leaks) {
+		struct action *e = event(s, x, plan, "LeakSuspected");
+		e->warning = true;
+		e->message = arena_printf(a,
+			"%s: its memory has been rising for %d hours and %d steps did not help: it "
+			"gets no more",
+			c->name, HEAL_LEAK_HOURS, HEAL_LEAK_STEPS);
+	}
+	if (h->ignored != HEAL_QUIET) {
+		tell_ignored(s, x, c, d->now_ms, plan);
+	}
+}
+
+void heals_tell(struct sizer *s, struct sized *x, const struct decision *d, struct plan *plan)
+{
+	for (size_t i = 0; i < x->containers.count && x->uid != NULL; i++) {
+		struct sized_heal *h = &x->containers.items[i]->heal;
+		tell_one(s, x, x->containers.items[i], d, plan);
+		h->rolled = h->began = h->ended = h->leaks = false;
+		h->ignored = HEAL_QUIET;
+	}
+}
+
+/* --- conditions --- */
+
+static void is_true(const struct sized *x, struct recommendation *r,
+	enum recommendation_condition type, const char *reason, const char *message)
+{
+	say_condition(x, r, type, CONDITION_TRUE, (struct say_sentence){reason, message});
+}
+
+static void say_healing(const struct sized *x, const struct sized_container *c, struct arena *a,
+	struct recommendation *r)
+{
+	const struct sized_heal *h = &c->heal;
+	const char *kind = healing_kind_name(h->answer.told.kind);
+	const char *until = when(a, h->answer.told.until_ms);
+	r->healing = h->answer.told;
+	if (h->state.exhausted) {
+		is_true(x, r, RECOMMENDATION_HEALING, "HealingExhausted",
+			arena_printf(a, "%s: all memory of a GPU was not enough.", c->name));
+		return;
+	}
+	is_true(x, r, RECOMMENDATION_HEALING, kind,
+		h->answer.told.kind == HEALING_ROLLBACK
+			? arena_printf(a,
+				  "%s: it has what it had before, until %s: with less it "
+				  "restarted again and again.",
+				  c->name, until)
+			: arena_printf(a,
+				  "%s: it has more than is recommended, until %s: it was short of "
+				  "what it had.",
+				  c->name, until));
+}
+
+static void say_blocks(const struct sized *x, const struct sized_container *c,
+	const struct decision *d, struct arena *a, struct recommendation *r)
+{
+	const struct sized_heal *h = &c->heal;
+	if (d->now_ms < h->answer.blocked_ms) {
+		is_true(x, r, RECOMMENDATION_SCALE_DOWN_BLOCKED,
+			h->state.paused ? "Rollback" : "Healing",
+			arena_printf(a, "%s: nothing shrinks before %s.", c->name,
+				when(a, h->answer.blocked_ms)));
+	}
+	if (h->state.paused) {
+		is_true(x, r, RECOMMENDATION_PAUSED, HEALS_PAUSED,
+			arena_printf(a,
+				"%s: after our last change it restarted again and again. Its share "
+				"is not changed before %s, or until its policy is.",
+				c->name, when(a, heals_blocked_ms(c))));
+	}
+	if (h->contended_ms > 0 && d->now_ms - h->contended_ms < CONTENDED_MS) {
+		is_true(x, r, RECOMMENDATION_CONTENTION, "Neighbours",
+			arena_printf(a,
+				"%s: what it lacks others on its GPU use: more for it would not "
+				"help, another GPU would.",
+				c->name));
+	}
+	if (h->state.leaking) {
+		is_true(x, r, RECOMMENDATION_LEAK_SUSPECTED, "GrowsWithoutPlateau",
+			arena_printf(a,
+				"%s: its memory has been rising for %d hours or more: it gets no "
+				"more until that ends or its policy changes.",
+				c->name, HEAL_LEAK_HOURS));
+	}
+}
+
+static int64_t larger(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+static void say_cap(
+	const struct sized *x, const struct sized_container *c, struct recommendation *r)
+{
+	const struct sized_heal *h = &c->heal;
+	for (uint32_t i = 0; i < r->container_count; i++) {
+		struct recommended_container *rc = &r->containers[i];
+		if (text_equals(rc->name, c->name)) {
+			rc->capped_by = (enum capped_by)h->capped_by;
+			rc->uncapped.milli = larger(rc->uncapped.milli, h->uncapped.milli);
+			rc->uncapped.mib = larger(rc->uncapped.mib, h->uncapped.mib);
+		}
+	}
+	is_true(x, r, RECOMMENDATION_CAPPED, capped_by_name((enum capped_by)h->capped_by),
+		"A limit keeps healing from adding what it would.");
+}
+
+void heals_say(
+	const struct sized *x, const struct decision *d, struct arena *a, struct recommendation *r)
+{
+	for (size_t i = x->containers.count; i-- > 0;) {
+		const struct sized_container *c = x->containers.items[i];
+		if (c->heal.answer.healing) {
+			say_healing(x, c, a, r);
+		}
+		if (c->heal.capped_by != CAPPED_BY_NONE) {
+			say_cap(x, c, r);
+		}
+		say_blocks(x, c, d, a, r);
+	}
+}

@@ -1,0 +1,526 @@
+/* Once a round: is a pod of this workload replaced, and what became of the one before. */
+#include "surges.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "model/quantity.h"
+#include "model/standing.h"
+
+/* What was read of an owner holds for so long, where a pod goes and where none does. */
+#define OWNER_MS       30000
+#define OWNER_AGAIN_MS 120000
+/* Of asking about one workload, beside its pods. */
+#define ASK_UNITS 16
+
+static struct sized_roll *roll_of(struct sized *x)
+{
+	if (x->roll == NULL) {
+		x->roll = xcalloc(1, sizeof *x->roll);
+		x->roll->roll.revision = -1;
+	}
+	return x->roll;
+}
+
+/* --- the past --- */
+
+static void set_update(
+	struct sized_roll *m, enum update_result result, int64_t at_ms, const char *reason)
+{
+	m->update.result = (uint8_t)result;
+	m->update.at_ms = at_ms;
+	snprintf(m->update.reason, sizeof m->update.reason, "%s", text_or(reason, ""));
+}
+
+void rolls_told(struct sized *x, const struct recommendation *told)
+{
+	const struct recommended_update *u = &told->last_update;
+	bool stopped = told->conditions[RECOMMENDATION_PAUSED].status == CONDITION_TRUE;
+	x->shown = told->revision;
+	if ((x->roll == NULL && u->result == UPDATE_NONE && !stopped) ||
+		(x->roll != NULL && x->roll->live)) {
+		return;
+	}
+	struct sized_roll *m = roll_of(x);
+	roll_restore(&m->roll, told);
+	if (text_equals(told->conditions[RECOMMENDATION_PAUSED].reason, HEALS_PAUSED)) {
+		m->roll.paused = ROLL_UP_TO_DATE; /* it is healing's, which remembers it itself */
+		m->roll.paused_ms = 0;
+	}
+	set_update(m, u->result, u->at_ms, u->reason);
+}
+
+void rolls_forget(struct sizer *s, struct sized *x)
+{
+	struct sized_roll *m = x->roll;
+	if (m == NULL) {
+		return;
+	}
+	roll_fleet_end(&s->fleet, m->roll.id);
+	m->roll = (struct roll){.revision = m->roll.revision,
+		.begun_ms = m->roll.begun_ms,
+		.paused = m->roll.paused,
+		.paused_ms = m->roll.paused_ms};
+	m->live = false;
+	m->eviction = m->reading = 0;
+	m->wants_to_go = false;
+	m->seen = (struct owner_seen){0};
+}
+
+void rolls_drop(struct sizer *s, struct sized *x)
+{
+	rolls_forget(s, x);
+	free(x->roll);
+	x->roll = NULL;
+}
+
+bool rolls_hold(const struct sized *x)
+{
+	return x->roll != NULL && x->roll->roll.paused == ROLL_PAUSED;
+}
+
+void rolls_found(struct sizer *s, struct sized *x, const struct world_pod *wp, struct sizer_now now,
+	const struct world *w)
+{
+	struct roll *r = &roll_of(x)->roll;
+	if (r->doing != ROLL_NOTHING) {
+		return;
+	}
+	const char *node = wp->node != WORLD_NONE ? world_node_at(w, wp->node)->name : NULL;
+	x->roll->live = true;
+	r->doing = ROLL_SURGE;
+	r->since_ms = now.policy_ms;
+	r->newest_ms = wp->gpu->created_ms - 1;
+	r->revision = x->revision;
+	r->id = roll_fleet_begin(&s->fleet, node, now.policy_ms);
+}
+
+void sizer_gate(struct sizer *s, const struct roll_gate *gate)
+{
+	for (size_t i = 0; s->gate.leads && !gate->leads && i < s->workloads.count; i++) {
+		rolls_forget(s, s->workloads.items[i]);
+	}
+	if (s->gate.leads && !gate->leads) {
+		surges_drop(s, NULL);
+	}
+	s->gate = *gate;
+}
+
+/* --- what is told --- */
+
+/* One workload, asked once. */
+struct turned {
+	struct sizer *s;
+	struct sized *x;
+	struct decision *d;
+	struct plan *plan;
+	struct asked asked;
+};
+
+static struct action *tell(const struct turned *t, const char *reason, const char *message)
+{
+	struct action *a = write_event(t->s, t->x, t->plan);
+	a->event_reason = reason;
+	a->message = message;
+	return a;
+}
+
+static void warn(const struct turned *t, const char *reason, const char *message)
+{
+	tell(t, reason, message)->warning = true;
+}
+
+static const char *share_text(struct arena *a, const struct share *s)
+{
+	char memory[QUANTITY_TEXT_MAX];
+	return arena_printf(a, "%lld%% of a GPU and %s", (long long)((s->milli + 5) / 10),
+		memory_format(s->mib, memory));
+}
+
+/* In its status as long as it is so; as an event once for each target and cause. */
+static void tell_blocked(struct turned *t, const struct roll_verdict *v)
+{
+	struct sized_roll *m = t->x->roll;
+	uint64_t bit = UINT64_C(1) << v->why;
+	const char *text = roll_explain(&t->asked.ask, v, &t->plan->arena);
+	if (m->roll.paused == v->why) {
+		t->d->paused = text;
+	}
+	if (t->asked.outdated == 0) {
+		return;
+	}
+	t->d->blocked = roll_why_name(v->why);
+	t->d->blocker = text;
+	if (m->told_revision != t->x->revision) {
+		m->told_revision = t->x->revision;
+		m->told_whys = 0;
+	}
+	if ((m->told_whys & bit) == 0) {
+		m->told_whys |= bit;
+		tell(t, "UpdateBlocked", text);
+	}
+}
+
+/* --- how it went on --- */
+
+static void follow_up(const struct turned *t, const struct roll *before)
+{
+	struct sized_roll *m = t->x->roll;
+	const struct roll *r = &m->roll;
+	int64_t now = t->d->now_ms;
+	bool ended = before->doing == ROLL_EVICT && r->doing == ROLL_NOTHING;
+	if (r->no_effect > before->no_effect) {
+		set_update(m, UPDATE_FAILED, now, roll_why_name(ROLL_WITHOUT_EFFECT));
+		warn(t, "ReplacementFailed", "the new pod came without a share");
+	} else if (r->failures > before->failures) {
+		set_update(m, UPDATE_FAILED, now, "NotReady");
+		warn(t, "ReplacementFailed", "the new pod does not become Ready");
+	} else if (ended) {
+		set_update(m, UPDATE_SUCCEEDED, now, "PodReplaced");
+		tell(t, "PodReplaced", "a pod was replaced by one with the new share");
+	}
+	if (r->paused != ROLL_UP_TO_DATE && before->paused == ROLL_UP_TO_DATE) {
+		warn(t, "AutomationPaused",
+			arena_printf(&t->plan->arena, "no pod of it is replaced any more: %s",
+				roll_why_name(r->paused)));
+	}
+}
+
+static uint64_t choice_digest(const struct decision *d)
+{
+	int64_t parts[] = {d->choice.policy->generation, d->choice.mode, d->choice.excluded};
+	return hash_bytes(parts, sizeof parts, hash_text(text_or(d->choice.policy->name, ""))) | 1;
+}
+
+/* A person who changes the policy has seen what stopped it. */
+static void resume(struct sized_roll *m, const struct decision *d)
+{
+	if (d->choice.policy == NULL) {
+		return; /* nobody knows it now: the pod that tells is gone */
+	}
+	uint64_t now = choice_digest(d);
+	if (m->roll.paused == ROLL_UP_TO_DATE) {
+		m->stopped_under = 0;
+	} else if (m->stopped_under == 0) {
+		m->stopped_under = now;
+	} else if (m->stopped_under != now && !m->roll.rolls_back) {
+		roll_resume(&m->roll);
+		m->stopped_under = 0;
+	}
+}
+
+/* --- what is done --- */
+
+/* Whoever admits the next pod reads it from there. */
+static bool is_shown(const struct sized *x)
+{
+	for (size_t i = 0; i < x->containers.count; i++) {
+		const struct sized_container *c = x->containers.items[i];
+		if (c->tally.pods > 0 &&
+			(c->in_force.milli != c->told.milli || c->in_force.mib != c->told.mib)) {
+			return false;
+		}
+	}
+	return x->uid != NULL && x->holds && x->shown == x->revision;
+}
+
+/* Who was not Ready may be by the time that the write is there, and is then another case. */
+static const char *version_of(const struct turned *t, const char *uid)
+{
+	struct pod pod;
+	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 1024};
+	const struct world_pod *wp = world_pod_by_uid(t->d->world, uid);
+	bool known = wp != NULL && world_pod_unpack(wp, &arena, &pod);
+	return known ? arena_strdup(&t->plan->arena, pod.resource_version) : NULL;
+}
+
+static void evict(const struct turned *t, uint32_t at, const char *has)
+{
+	struct arena *a = &t->plan->arena;
+	const struct roll_pod *p = &t->asked.ask.pods[at];
+	const struct sized_pod *member = t->asked.members[at];
+	const char *why = arena_printf(a,
+		"pod %s is evicted so that the next one gets %s (%s@%lld); it has %s", p->name,
+		share_text(a, &member->feeds[0].container->in_force), t->x->object,
+		(long long)t->x->revision, has);
+	tell(t, "UpdateStarted", why);
+	struct action *told = tell(t, reason_name(REASON_RIGHTSIZED), why);
+	told->name = arena_strdup(a, p->name);
+	told->uid = arena_strdup(a, p->uid);
+	told->regarding_kind = "Pod";
+	told->regarding_api_version = "v1";
+	const char *ns = told->ns, *name = told->name, *uid = told->uid;
+	struct action *e = write_action(t->s, t->plan, ACTION_EVICT);
+	e->ns = ns;
+	e->name = name;
+	e->uid = uid;
+	e->reason = REASON_RIGHTSIZED;
+	e->message = why;
+	t->x->roll->eviction = e->id;
+	t->x->roll->as_judged = p->ready_ms == 0;
+	if (t->x->roll->as_judged) {
+		e->resource_version = version_of(t, p->uid);
+	}
+}
+
+/* What was added did not do either, and is no base of what follows. */
+static void end_healing(struct sized_container *c)
+{
+	struct sized_heal *h = &c->heal;
+	h->ended |= h->answer.healing;
+	memset(&h->answer, 0, sizeof h->answer);
+	h->state.compute = h->state.memory = (struct heal_half){0};
+	h->capped_by = CAPPED_BY_NONE;
+	h->uncapped = (struct small_share){0, 0};
+	history_kept(c->history)->held = c->in_force;
+}
+
+/* The share before is the target again. Where nobody knows it, or it was whole, the next pod is. */
+static void roll_back(const struct turned *t)
+{
+	for (size_t i = 0; i < t->x->containers.count; i++) {
+		struct sized_container *c = t->x->containers.items[i];
+		c->converted = c->before.milli > 0 && c->before.milli < MODEL_GPU_MILLI;
+		c->in_force = c->converted ? share_of(c->before)
+					   : (struct share){MODEL_GPU_MILLI, t->s->device_mib};
+		end_healing(c);
+	}
+	set_update(t->x->roll, UPDATE_ROLLED_BACK, t->d->now_ms, roll_why_name(ROLL_PAUSED));
+	t->x->roll->mended = 0;
+	warn(t, "RolledBack",
+		"two new pods did not become Ready: the share before is the target again");
+}
+
+static void read_owner(const struct turned *t, bool goes)
+{
+	struct sized *x = t->x;
+	struct arena *a = &t->plan->arena;
+	x->roll->wants_to_go = goes;
+	if (x->roll->reading != 0 || !write_may(t->s)) {
+		return;
+	}
+	struct action *r = write_action(t->s, t->plan, ACTION_READ_OWNER);
+	r->ns = arena_strdup(a, x->key.ns);
+	r->name = arena_strdup(a, x->key.name);
+	r->owner = (struct owner){standing_api_version(view_of(x->key.group), x->key.kind),
+		arena_strdup(a, x->key.kind), r->name, NULL};
+	x->roll->reading = r->id;
+}
+
+/* Just before one of its pods goes its owner is looked at; and now and then where it is the owner
+ * that keeps them. */
+static bool owner_was_read(const struct turned *t, const struct roll_verdict *v)
+{
+	bool goes = v->does == ROLL_EVICT || v->does == ROLL_SURGE;
+	bool fresh = asks_owner_is_fresh(t->x, t->d->now_ms, goes ? OWNER_MS : OWNER_AGAIN_MS);
+	bool counts = goes || v->why == ROLL_OWNER_MOVES || v->why == ROLL_MIN_REPLICAS ||
+		      v->why == ROLL_LAST_READY || v->why == ROLL_NOT_READY;
+	if (!fresh && counts && t->asked.outdated > 0) {
+		read_owner(t, goes);
+	}
+	return fresh;
+}
+
+/* Two of one owner at once would be one more than was meant. */
+static bool engine_is_at_it(const struct turned *t, uint32_t at)
+{
+	const struct sizer_port *port = &t->s->config.engine;
+	return port->evicts != NULL && port->evicts(port->data, t->asked.ask.pods[at].uid);
+}
+
+/* With what it had it did well. */
+static void remember_share(const struct turned *t, const struct roll_verdict *v)
+{
+	const struct sized_pod *p = t->asked.members[v->pod];
+	const struct world_pod *wp = world_pod_by_uid(t->d->world, p->uid);
+	if (t->asked.ask.pods[v->pod].ready_ms != 0 && wp != NULL) {
+		p->feeds[0].container->before =
+			p->whole ? (struct small_share){0, 0}
+				 : small_of(wp->gpu->milli, wp->gpu->mem_mib);
+	}
+}
+
+/* It came with the share that did not do, and serves nobody. */
+static bool is_in_the_way(const struct turned *t, uint32_t at)
+{
+	const struct roll_pod *p = &t->asked.ask.pods[at];
+	const struct sized_pod *member = t->asked.members[at];
+	const struct world_pod *wp = world_pod_by_uid(t->d->world, p->uid);
+	if (wp == NULL || member->feed_count != 1 || !member->advised || !p->sized ||
+		p->ready_ms != 0) {
+		return false;
+	}
+	const struct share *want = &member->feeds[0].container->in_force;
+	return wp->gpu->milli != want->milli || wp->gpu->mem_mib != want->mib;
+}
+
+/* May anybody of it go at all? Of a surge whose replacement was forgotten the old pod may go at any
+ * time. */
+static bool is_free(const struct turned *t)
+{
+	return is_shown(t->x) && !t->x->heal.paused && !surges_has(t->x);
+}
+
+/* It makes way for one with the share before. Nothing is under way with it, and it counts. */
+static void mend(const struct turned *t)
+{
+	struct sized_roll *m = t->x->roll;
+	const struct roll_ask *ask = &t->asked.ask;
+	uint32_t at = 0;
+	if (!rolls_hold(t->x) || m->eviction != 0 || m->mended >= ROLL_FAILURES || !t->x->acts ||
+		!is_free(t)) {
+		return;
+	}
+	while (at < ask->pod_count &&
+		!(is_in_the_way(t, at) && roll_makes_way(&t->s->fleet, ask, at) &&
+			!engine_is_at_it(t, at))) {
+		at++;
+	}
+	if (at == ask->pod_count) {
+		return;
+	}
+	if (!asks_owner_is_fresh(t->x, t->d->now_ms, OWNER_MS)) {
+		read_owner(t, true);
+		return;
+	}
+	m->mended++;
+	roll_fleet_end(
+		&t->s->fleet, roll_fleet_begin(&t->s->fleet, ask->pods[at].node, ask->now_ms));
+	evict(t, at, "the share that did not do");
+}
+
+static void carry_out(struct turned *t, const struct roll_verdict *v)
+{
+	switch (v->does) {
+	case ROLL_EVICT:
+	case ROLL_SURGE:
+		if (!is_free(t) || !owner_was_read(t, v) || engine_is_at_it(t, v->pod)) {
+			return;
+		}
+		roll_begin(&t->x->roll->roll, &t->s->fleet, &t->asked.ask, v);
+		remember_share(t, v);
+		if (v->does == ROLL_EVICT) {
+			evict(t, v->pod,
+				t->asked.members[v->pod]->whole
+					? "a whole GPU"
+					: "a share that cannot be changed as it runs");
+		} else {
+			surges_begin(t->s, t->x, t->asked.members[v->pod], t->d);
+		}
+		return;
+	case ROLL_ROLLBACK:
+		roll_back(t);
+		return;
+	case ROLL_BLOCKED:
+		(void)owner_was_read(t, v);
+		tell_blocked(t, v);
+		mend(t);
+		return;
+	case ROLL_NOTHING:
+	case ROLL_WAIT:
+		return;
+	}
+}
+
+uint32_t rolls_step(struct sizer *s, struct sized *x, struct decision *d, struct plan *plan)
+{
+	struct turned t = {.s = s, .x = x, .d = d, .plan = plan};
+	struct roll_verdict v;
+	if (x->uid == NULL || !asks_make(s, x, d, &plan->arena, &t.asked)) {
+		return 0;
+	}
+	struct sized_roll *m = roll_of(x);
+	m->live = true;
+	resume(m, d);
+	const struct roll before = m->roll;
+	roll_plan(&m->roll, &s->fleet, &t.asked.ask, &v);
+	follow_up(&t, &before);
+	carry_out(&t, &v);
+	return t.asked.ask.pod_count + ASK_UNITS;
+}
+
+/* --- the answer --- */
+
+void rolls_settle(struct sizer *s, struct sized *x, const struct roll_ending *e, int64_t now_ms)
+{
+	if (x->roll != NULL && x->roll->roll.doing != ROLL_NOTHING) {
+		roll_settle(&x->roll->roll, &s->fleet, e, now_ms);
+	}
+}
+
+/* Of "the disruption budget NAME needs ..."; the message where it names none. */
+static const char *budget_name(const char *message, char name[ROLL_BLOCKER_MAX])
+{
+	static const char before[] = "The disruption budget ";
+	const char *at = strstr(message, before);
+	size_t n = at != NULL ? strcspn(at + sizeof before - 1, " ") : 0;
+	if (n == 0 || n >= ROLL_BLOCKER_MAX) {
+		return NULL;
+	}
+	memcpy(name, at + sizeof before - 1, n);
+	name[n] = '\0';
+	return name;
+}
+
+static void answer_eviction(struct sizer *s, struct sized *x, const struct fault *f, int64_t now_ms)
+{
+	char name[ROLL_BLOCKER_MAX];
+	struct roll_ending e = {ROLL_END_DONE, NULL, f->retry_after_ms};
+	x->roll->eviction = 0;
+	if (f->kind == FAULT_CONFLICT && x->roll->as_judged) {
+		e.end = ROLL_END_REFUSED;
+		e.by = "it is not what it was when it was chosen";
+		/* nor did it make way */
+		x->roll->mended -= x->roll->roll.doing == ROLL_NOTHING && x->roll->mended > 0;
+	} else if (f->kind == FAULT_NOT_FOUND || f->kind == FAULT_CONFLICT) {
+		e.end = ROLL_END_GONE;
+	} else if (f->status == 429 && strstr(f->message, "disruption budget") != NULL) {
+		e.end = ROLL_END_BUDGET;
+		e.by = budget_name(f->message, name);
+	} else if (f->kind != FAULT_NONE && !f->unknown_outcome) {
+		e.end = ROLL_END_REFUSED;
+		e.by = f->message;
+	}
+	rolls_settle(s, x, &e, now_ms);
+}
+
+/* Whoever waits for it is looked at now: by the next round it may be too old again. */
+static void answer_reading(
+	struct sizer *s, struct sized *x, const struct outcome *outcome, int64_t now_ms)
+{
+	const struct standing *owner = outcome->standing;
+	struct owner_seen *seen = &x->roll->seen;
+	if (x->roll->wants_to_go && !s->ending) {
+		x->heal.alerted = s->alarms.any = true;
+	}
+	x->roll->wants_to_go = false;
+	x->roll->reading = 0;
+	seen->at_ms = now_ms;
+	if (outcome->fault.kind != FAULT_NONE || owner == NULL) {
+		seen->known = false;
+		return;
+	}
+	*seen = (struct owner_seen){.at_ms = now_ms,
+		.known = true,
+		.going = !owner->exists || owner->leaving,
+		.course = (uint8_t)owner->course,
+		.wanted = owner->exists ? owner->wanted : -1,
+		.min_ready_s = owner->exists ? owner->min_ready_s : 0};
+}
+
+bool rolls_answer(struct sizer *s, struct sizer_now now, uint64_t id, const struct outcome *outcome)
+{
+	for (size_t i = 0; i < s->workloads.count; i++) {
+		struct sized *x = s->workloads.items[i];
+		if (x->roll == NULL || (x->roll->eviction != id && x->roll->reading != id)) {
+			continue;
+		}
+		if (x->roll->eviction == id) {
+			answer_eviction(s, x, &outcome->fault, now.policy_ms);
+		} else {
+			answer_reading(s, x, outcome, now.policy_ms);
+		}
+		return true;
+	}
+	return false;
+}

@@ -1,0 +1,43 @@
+/* Workloads, their containers and their pods: who is there. */
+#ifndef SIZER_TABLE_H
+#define SIZER_TABLE_H
+
+#include "model/recommendation.h"
+#include "sizer/sizer.h"
+
+struct sized;
+struct sized_container;
+struct sized_pod;
+
+/* --- sized.c: the table --- */
+void sized_init(struct sizer *s);
+struct sized *sized_find(const struct sizer *s, const char *ns, const char *object);
+/* The workload of that key, made if need be; NULL: there are too many, or it is too long. */
+struct sized *sized_of(struct sizer *s, const struct workload_key *key);
+void sized_remove(struct sizer *s, struct sized *x);
+struct sized_container *sized_container_find(const struct sized *x, const char *name);
+/* NULL: there are too many. */
+struct sized_container *sized_container_of(struct sized *x, const char *name);
+/* As after a start: what is in force is what was told. */
+void sized_container_forget(const struct sized *x, struct sized_container *c);
+void sized_container_drop(struct sized *x, struct sized_container *c);
+
+/* --- pods.c: whose they are --- */
+void pods_see(struct sizer *s, const struct world_pod *p, int64_t now_ms);
+/* Since when it is Ready; 0: it is not. */
+int64_t pods_ready_ms(const struct sized_pod *p, const struct world_gpu *g, int64_t now_ms);
+void pods_settle(struct sizer *s, struct sized_pod *p, int64_t now_ms); /* its minute may be over */
+void pods_drop(struct sizer *s, struct sized_pod *p);
+/* When it was measured last; 0: never. */
+int64_t pods_sampled_ms(const struct sized_pod *p);
+/* What a tenant has that can be changed while it runs; else 0. */
+struct share pods_changeable(const struct sized_pod *p);
+struct sized_pod *pods_find(const struct sizer *s, const char *uid); /* NULL: not known */
+/* Of whom a pod is that ended, and so is none of its pods; NULL: nobody knows. */
+struct sized *pods_workload(struct sizer *s, const struct world_pod *wp);
+
+/* --- told.c: what it says --- */
+struct sized_said sized_said_of(const struct recommendation *r);
+void told_set(struct sized *x, const struct recommendation *r);
+
+#endif

@@ -1,0 +1,23 @@
+/* Shares of tenants that run: what they should have where they are, and what became of it. */
+#ifndef SIZER_WISH_H
+#define SIZER_WISH_H
+
+#include "state.h"
+
+struct wish_word {
+	const char *reason, *message;
+};
+
+/* May the running pods of a workload get the target? */
+void wish_decide(struct sized *x, const struct decision *d);
+void wish_pod(struct sizer *s, struct sized_pod *p);
+void wish_begin(struct sized *x); /* a round */
+/* What became of it. */
+void wish_look(const struct sizer *s, struct sized_pod *p);
+/* What keeps a tenant from its target where it runs. False: nothing. */
+bool wish_explain(
+	const struct sized *x, const struct decision *d, struct arena *a, struct wish_word *ret);
+/* Tenants whose memory waits for another pod. */
+uint32_t wish_waiting(const struct sized *x);
+
+#endif

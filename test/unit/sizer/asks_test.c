@@ -1,0 +1,213 @@
+/* Who is replaced for another share, and who gets it where he is. */
+#include "played.h"
+
+#include "rolls.h"
+
+/* Two tenants of 30 % and 7 GiB, made from whole pods. */
+static void converted(struct played *p)
+{
+	played_init(p, "Deployment", 2);
+	p->bed->fate.state = SHARE_HELD;
+	played_automate(p);
+	played_run(p, 40);
+	cr_assert_eq(p->bed->evictions, 2);
+	cr_assert_eq(played_whole(p), 0);
+	p->bed->evictions = 0;
+}
+
+static void show_all(struct played *p)
+{
+	for (size_t i = 0; i < PLAYED_PODS; i++) {
+		if (p->pods[i].there) {
+			played_show(p, &p->pods[i]);
+		}
+	}
+}
+
+static void grow(struct played *p)
+{
+	show_all(p);
+	p->percent = 40;
+	played_run(p, 60);
+}
+
+Test(asks, in_mode_none_it_gets_it_where_it_is)
+{
+	struct played p;
+	converted(&p);
+	grow(&p);
+	cr_expect_eq(p.bed->evictions, 0);
+	cr_expect_eq(p.bed->wish.milli, 550);
+	bed_free(p.bed);
+}
+
+Test(asks, a_limit_of_mps_needs_another_pod)
+{
+	struct played p;
+	converted(&p);
+	p.mps = true;
+	grow(&p);
+	cr_expect_geq(p.bed->evictions, 2);
+	cr_expect_eq(p.most_away, 1);
+	for (size_t i = 0; i < PLAYED_PODS; i++) {
+		cr_expect(!p.pods[i].there || p.pods[i].milli == 550);
+	}
+	bed_free(p.bed);
+}
+
+Test(asks, what_a_framework_was_told_needs_another_pod)
+{
+	struct played p;
+	converted(&p);
+	p.told_memory = true;
+	grow(&p);
+	cr_expect_eq(p.bed->evictions, 2);
+	bed_free(p.bed);
+}
+
+Test(asks, who_has_no_room_moves)
+{
+	struct played p;
+	converted(&p);
+	p.bed->fate.state = SHARE_NO_ROOM;
+	grow(&p);
+	cr_expect_geq(p.bed->evictions, 2);
+	bed_free(p.bed);
+}
+
+Test(asks, what_a_person_asked_for_stays)
+{
+	struct played p;
+	converted(&p);
+	p.mps = p.unadvised = true;
+	bed_restart(p.bed);
+	grow(&p);
+	cr_expect_eq(p.bed->evictions, 0);
+	bed_free(p.bed);
+}
+
+/* Training is not shrunk while it runs. */
+Test(asks, a_running_one_keeps_what_it_has_where_the_policy_says_so)
+{
+	struct played p;
+	played_init(&p, "Deployment", 2);
+	p.bed->sizing.keeps_running = true;
+	played_automate(&p);
+	played_run(&p, 40);
+	cr_expect_eq(p.bed->evictions, 0);
+	bed_free(p.bed);
+}
+
+/* Its ReplicaSets are two: a person rolls something out. */
+Test(asks, u15_a_rollout_of_its_own_comes_first)
+{
+	struct played p;
+	played_init(&p, "Deployment", 2);
+	struct sized *x = sized_find(p.bed->sizer, "team", "deployment-web");
+	cr_assert_not_null(x);
+	x->members->set = 42;
+	played_automate(&p);
+	played_run(&p, 10);
+	cr_expect_eq(p.bed->evictions, 0);
+	cr_expect_str_eq(
+		bed_reason(p.bed, "deployment-web", RECOMMENDATION_UPDATE_BLOCKED), "OwnerRollout");
+	bed_free(p.bed);
+}
+
+static const struct zone *an_hour_east(void *data, const char *name)
+{
+	static const struct zone zone = {.from_s = 0, .until_s = INT64_MAX, .offset_s = 3600};
+	(void)data;
+	(void)name;
+	return &zone;
+}
+
+/* It is afternoon there, and the healing's hold is over long before the night. */
+static struct rollout_window night = {0x7f, 3 * 60, 4 * 60, "Europe/Berlin"};
+
+static void shut(struct played *p)
+{
+	p->bed->sizer->config.zones.find = an_hour_east;
+	p->bed->rollout.windows = &night;
+	p->bed->rollout.window_count = 1;
+	bed_policy(p->bed);
+}
+
+static void run_out_of_memory(struct played *p)
+{
+	for (size_t i = 0; i < PLAYED_PODS; i++) {
+		if (p->pods[i].there && !p->pods[i].whole) {
+			p->pods[i].oom_ms = p->bed->now.policy_ms;
+			played_show(p, &p->pods[i]);
+			return;
+		}
+	}
+	cr_assert_fail("there is no tenant");
+}
+
+/* U17: what healing gave is taken back by the steps down, which make nobody wait less. */
+Test(asks, u17_who_is_to_have_less_waits_for_a_window)
+{
+	struct played p;
+	converted(&p);
+	p.mps = true;
+	show_all(&p);
+	p.bed->sizing.heal_memory.hold_s = 1800;
+	shut(&p);
+	played_run(&p, 5);
+	run_out_of_memory(&p);
+	played_run(&p, 20);
+	int64_t healed = bed_told(p.bed, "deployment-web")->containers[0].target.mib;
+	cr_assert_gt(healed, 7168);
+	cr_assert_geq(p.bed->evictions, 2);
+	p.bed->evictions = 0;
+	p.bed->rollout.cooldown_s = 0;
+	bed_policy(p.bed);
+	/* to be seen while it is healed yet, less than before */
+	for (int i = 0; i < 400; i++) {
+		played_pass(&p, true);
+	}
+	int64_t after = bed_told(p.bed, "deployment-web")->containers[0].target.mib;
+	cr_expect_lt(after, healed);
+	cr_expect_eq(p.bed->evictions, 0);
+	bed_free(p.bed);
+}
+
+/* U17: one tenant heals, and its whole siblings wait for their window. */
+Test(asks, u17_a_whole_sibling_waits_for_a_window)
+{
+	struct played p;
+	played_init(&p, "Deployment", 3);
+	p.mps = true;
+	played_automate(&p);
+	while (p.bed->evictions == 0) {
+		played_pass(&p, true);
+	}
+	shut(&p);
+	played_run(&p, 20);
+	cr_assert_eq(p.bed->evictions, 1);
+	run_out_of_memory(&p);
+	played_run(&p, 20);
+	cr_expect_eq(p.bed->evictions, 2, "the one in need");
+	cr_expect_eq(played_whole(&p), 2);
+	cr_expect_str_eq(
+		bed_reason(p.bed, "deployment-web", RECOMMENDATION_UPDATE_BLOCKED), "Window");
+	bed_free(p.bed);
+}
+
+/* Whoever comes next reads it there. */
+Test(asks, nobody_goes_before_the_target_is_told)
+{
+	struct played p;
+	converted(&p);
+	p.mps = true;
+	show_all(&p);
+	p.bed->fails = true;
+	p.percent = 40;
+	played_run(&p, 30);
+	cr_expect_eq(p.bed->evictions, 0);
+	p.bed->fails = false;
+	played_run(&p, 30);
+	cr_expect_geq(p.bed->evictions, 2);
+	bed_free(p.bed);
+}

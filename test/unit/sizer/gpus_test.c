@@ -1,0 +1,35 @@
+/* GPUs that pods have. */
+#include "bed.h"
+
+Test(gpus, one_name_is_one_gpu_and_of_several_the_first_counts)
+{
+	struct bed *b = bed_new();
+	uint32_t one = gpus_at(&b->sizer->gpus, "GPU-1"), two = gpus_at(&b->sizer->gpus, "GPU-2");
+	cr_expect_neq(one, two);
+	cr_expect_eq(gpus_at(&b->sizer->gpus, "GPU-1,GPU-2"), one);
+	cr_expect_eq(gpus_at(&b->sizer->gpus, "GPU-2,GPU-1"), two);
+	cr_expect_eq(gpus_at(&b->sizer->gpus, ""), UINT32_MAX);
+	cr_expect_eq(gpus_at(&b->sizer->gpus, NULL), UINT32_MAX);
+	bed_free(b);
+}
+
+Test(gpus, what_pods_use_is_added_up_once_a_round)
+{
+	struct bed *b = bed_new();
+	bed_tenant(b, "web", "a", 300, 8192);
+	bed_tenant(b, "other", "b", 300, 8192);
+	bed_turn(b);
+	bed_turn(b);
+	cr_assert(bed_use(b, "a", 20, 100));
+	cr_assert(bed_use(b, "b", 30, 100));
+	bed_turn(b);
+	struct gpus *g = &b->sizer->gpus;
+	uint32_t at = gpus_at(g, "GPU-1");
+	cr_expect_eq(gpus_busy(g, at), METERED_FULL / 2);
+	bed_turn(b);
+	cr_expect_eq(gpus_busy(g, at), METERED_FULL / 2);
+	bed_pod_gone(b, "b");
+	bed_turn(b);
+	cr_expect_eq(gpus_busy(g, at), METERED_FULL / 5);
+	bed_free(b);
+}

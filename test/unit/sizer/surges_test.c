@@ -1,0 +1,426 @@
+/* Surges through the whole sizer: one Deployment of one pod on a whole GPU, and a cluster that does
+ * what the tasks say. */
+#include "played.h"
+
+#include "surges.h"
+
+#define WEB	  "deployment-web"
+#define READY_AT  (20 * INT64_C(1000))
+#define TASKS_MAX 4096
+
+/* What the cluster is like, and what was asked of it. */
+struct staged {
+	struct played played; /* first: its bed knows it as that */
+	struct surge_seen seen;
+	bool old_there, cheap, fresh_there, adopted;
+	bool takes_another; /* the ReplicaSet deletes neither, */
+	int64_t late_ms;    /* or the old one so late; 0: at once */
+	int64_t adopted_ms;
+	bool failed;	  /* the new one */
+	bool fails_cheap; /* once the old one is cheap */
+	char fresh[64];
+	int64_t fresh_ms;
+	int creates;
+	struct fault refuses; /* a create */
+	struct fault unread;
+	char tasks[TASKS_MAX];
+};
+
+static void show(struct staged *g, bool old)
+{
+	struct played *p = &g->played;
+	struct container main = {.name = "main", .gpus = 1};
+	struct pair hash[] = {{"pod-template-hash", "1234abcd"}};
+	struct pair cheap[] = {{NOTE_SURGED_BY, g->fresh}};
+	struct pair labels[] = {{LABEL_SURGE, p->pods[0].name}, {LABEL_TENANT, "true"},
+		{"pod-template-hash", "1234abcd"}};
+	struct pair notes[] = {{NOTE_COMPUTE_MILLI, "300"}, {NOTE_CONTAINER, "main"},
+		{NOTE_GPU_UUID, "GPU-1"}, {NOTE_MEMORY_MIB, "7168"},
+		{NOTE_RECOMMENDATION, "deployment-web@1"}, {NOTE_SURGE_GENERATION, "1"},
+		{NOTE_SURGE_HASH, "1234abcd"}};
+	bool ready = p->bed->now.wall_ms >= g->fresh_ms + READY_AT;
+	struct pod pod = {.ns = "team",
+		.name = old ? p->pods[0].name : g->fresh,
+		.uid = old ? p->pods[0].name : "fresh-uid",
+		.resource_version = "1",
+		.node = p->pods[0].node,
+		.phase = !old && g->failed ? POD_FAILED : POD_RUNNING,
+		.ready = old || (ready && !g->failed),
+		.created_ms = old ? p->pods[0].created_ms : g->fresh_ms,
+		.owner = {"apps/v1", "ReplicaSet", "web-1234abcd", "rs"}};
+	if (old) {
+		pod.containers = &main;
+		pod.container_count = 1;
+		pod.gpus = 1;
+		pod.labels = (struct pairs){hash, 1};
+		pod.notes = (struct pairs){cheap, g->cheap ? 1 : 0};
+		pod.surged = g->cheap;
+	} else {
+		pod.labels = (struct pairs){labels, g->adopted ? 3 : 2};
+		pod.notes = (struct pairs){notes, COUNT_OF(notes)};
+		pairs_sort(&pod.notes);
+		pod.beside = !g->adopted;
+		g->seen.ready_ms = ready ? g->fresh_ms + READY_AT : 0;
+	}
+	struct change c = {.kind = KIND_POD, .pod = &pod};
+	bed_world(p->bed, &c);
+}
+
+static void gone(struct staged *g, const char *name, const char *uid)
+{
+	struct change c = {
+		.type = CHANGE_GONE, .kind = KIND_POD, .ns = "team", .name = name, .uid = uid};
+	world_apply(g->played.bed->world, &c);
+}
+
+/* The one that is too many. */
+static void delete_one(struct staged *g)
+{
+	bool due = g->adopted && g->played.bed->now.wall_ms >= g->adopted_ms + g->late_ms;
+	if (due && g->old_there && !g->takes_another) {
+		g->old_there = false;
+		gone(g, g->played.pods[0].name, g->played.pods[0].name);
+		g->played.pods[0].there = false;
+	}
+}
+
+/* As the API server and the controller of ReplicaSets do it. */
+static void carry_out(struct bed *b, const struct action *a, struct outcome *o)
+{
+	struct staged *g = b->cluster;
+	enum surge_task task = a->surge->task;
+	if (task != SURGE_TASK_LOOK) {
+		size_t n = strlen(g->tasks);
+		snprintf(g->tasks + n, TASKS_MAX - n, "%s ", action_name(a));
+	}
+	switch (task) {
+	case SURGE_TASK_LOOK:
+	case SURGE_TASK_READ:
+		o->fault = g->unread;
+		o->seen = g->unread.kind == FAULT_NONE ? &g->seen : NULL;
+		return;
+	case SURGE_TASK_CREATE:
+		g->creates++;
+		if (g->refuses.kind != FAULT_NONE) {
+			o->fault = g->refuses;
+			return;
+		}
+		snprintf(g->fresh, sizeof g->fresh, "%s", a->name);
+		g->fresh_there = true;
+		g->fresh_ms = b->now.wall_ms;
+		show(g, false);
+		return;
+	case SURGE_TASK_CHEAPEN:
+	case SURGE_TASK_RESTORE:
+		g->cheap = task == SURGE_TASK_CHEAPEN;
+		g->failed = g->failed || (g->cheap && g->fails_cheap);
+		show(g, true);
+		return;
+	case SURGE_TASK_ADOPT:
+		g->adopted = true;
+		g->adopted_ms = b->now.wall_ms;
+		show(g, false);
+		delete_one(g);
+		return;
+	case SURGE_TASK_DROP:
+		g->fresh_there = false;
+		gone(g, g->fresh, "fresh-uid");
+		return;
+	}
+}
+
+static void init(struct staged *g)
+{
+	*g = (struct staged){.old_there = true};
+	played_init(&g->played, "Deployment", 1);
+	struct bed *b = g->played.bed;
+	b->surge = carry_out;
+	b->cluster = g;
+	b->rollout.evicts = false;
+	g->seen = (struct surge_seen){.current = true, .replicas = 1, .generation = 1};
+	g->seen.live = (struct surge_live){.same_set = true,
+		.spec_replicas = 1,
+		.status_replicas = 1,
+		.all_ready = true,
+		.budget_allows = true};
+	sizer_may_surge(b->sizer, SIZER_SURGE_ALLOWED);
+	played_automate(&g->played);
+}
+
+/* Seconds, one step each. */
+static void pass(struct staged *g, int seconds)
+{
+	struct played *p = &g->played;
+	for (int i = 0; i < seconds; i++) {
+		struct roll_gate gate = {true, p->leads_since_ms, p->bed->now.policy_ms, true};
+		sizer_gate(p->bed->sizer, &gate);
+		bed_pass(p->bed, 1000);
+		delete_one(g);
+		if (g->fresh_there) {
+			show(g, false);
+			(void)bed_use(p->bed, "fresh-uid", 20, 6144);
+		}
+		if (g->old_there && i % 30 == 0) {
+			(void)bed_use(p->bed, p->pods[0].name, 20, 6144);
+		}
+		do {
+			bed_step(p->bed);
+		} while (p->bed->plan.unfinished);
+	}
+}
+
+static void until(struct staged *g, const char *task)
+{
+	for (int i = 0; i < 300 && strstr(g->tasks, task) == NULL; i++) {
+		pass(g, 1);
+	}
+	cr_assert(strstr(g->tasks, task) != NULL, "no %s: %s", task, g->tasks);
+}
+
+static void finish(struct staged *g)
+{
+	bed_free(g->played.bed);
+}
+
+Test(surges, u3_the_new_one_is_ready_and_adopted_before_the_old_one_goes)
+{
+	struct staged g;
+	init(&g);
+	pass(&g, 120);
+	cr_expect_str_eq(g.tasks, "SurgeRead SurgeCreate SurgeRead SurgeCheapen SurgeAdopt ");
+	cr_expect(g.adopted && !g.old_there);
+	cr_expect_eq(g.played.bed->evictions, 0);
+	pass(&g, 600);
+	cr_expect_eq(bed_told(g.played.bed, WEB)->last_update.result, UPDATE_SUCCEEDED);
+	cr_expect_eq(g.creates, 1);
+	finish(&g);
+}
+
+Test(surges, c24_without_the_right_it_says_so)
+{
+	struct staged g;
+	init(&g);
+	sizer_may_surge(g.played.bed->sizer, SIZER_SURGE_FORBIDDEN);
+	pass(&g, 120);
+	cr_expect_str_eq(g.tasks, "");
+	cr_expect_str_eq(
+		bed_reason(g.played.bed, WEB, RECOMMENDATION_UPDATE_BLOCKED), "LastReadyReplica");
+	const char *text =
+		bed_told(g.played.bed, WEB)->conditions[RECOMMENDATION_UPDATE_BLOCKED].message;
+	cr_expect(strstr(text, "overlay surge") != NULL, "%s", text);
+	finish(&g);
+}
+
+Test(surges, c25_what_speaks_against_it_is_told_and_nothing_is_made)
+{
+	struct staged g;
+	init(&g);
+	g.seen.live.other_claims = true;
+	snprintf(g.seen.blocker, sizeof g.seen.blocker, "ReplicaSet greedy");
+	until(&g, "SurgeRead");
+	pass(&g, 15);
+	cr_expect_str_eq(g.tasks, "SurgeRead ");
+	const char *text =
+		bed_told(g.played.bed, WEB)->conditions[RECOMMENDATION_UPDATE_BLOCKED].message;
+	cr_expect(strstr(text, "ReplicaSet greedy") != NULL, "%s", text);
+	finish(&g);
+}
+
+Test(surges, what_the_api_server_refuses_is_told)
+{
+	struct staged g;
+	init(&g);
+	g.refuses = (struct fault){.kind = FAULT_DENIED, .status = 403};
+	snprintf(g.refuses.message, sizeof g.refuses.message, "exceeded quota: gpus");
+	until(&g, "SurgeCreate");
+	pass(&g, 15);
+	cr_expect_eq(g.creates, 1);
+	cr_expect_str_eq(bed_reason(g.played.bed, WEB, RECOMMENDATION_UPDATE_BLOCKED), "Refused");
+	g.refuses.kind = FAULT_NONE;
+	pass(&g, 120);
+	cr_expect(g.adopted);
+	finish(&g);
+}
+
+Test(surges, c25_what_cannot_be_read_is_told_and_nothing_is_made)
+{
+	struct staged g;
+	init(&g);
+	g.unread = (struct fault){.kind = FAULT_DENIED, .status = 403};
+	snprintf(g.unread.message, sizeof g.unread.message, "jobs cannot be read");
+	until(&g, "SurgeRead");
+	pass(&g, 20);
+	cr_expect_eq(g.creates, 0);
+	const char *text =
+		bed_told(g.played.bed, WEB)->conditions[RECOMMENDATION_UPDATE_BLOCKED].message;
+	cr_expect(text != NULL && strstr(text, "jobs cannot be read") != NULL, "%s", text);
+	g.unread.kind = FAULT_NONE;
+	pass(&g, 120);
+	cr_expect(g.adopted);
+	finish(&g);
+}
+
+/* Once the new pod is there the deadline goes on whatever cannot be read. */
+Test(surges, u16_what_cannot_be_read_for_ten_minutes_ends_it)
+{
+	struct staged g;
+	init(&g);
+	until(&g, "SurgeCreate");
+	g.unread = (struct fault){.kind = FAULT_TRANSIENT};
+	pass(&g, 590);
+	cr_expect(g.fresh_there && !g.adopted);
+	pass(&g, 80);
+	cr_expect(!g.fresh_there, "%s", g.tasks);
+	finish(&g);
+}
+
+Test(surges, u15_a_rollout_of_its_owner_takes_all_back)
+{
+	struct staged g;
+	init(&g);
+	until(&g, "SurgeCreate");
+	pass(&g, 5);
+	cr_assert(g.fresh_there);
+	g.seen.current = false;
+	pass(&g, 10);
+	cr_expect(!g.fresh_there && !g.cheap && g.old_there);
+	cr_expect_str_eq(g.tasks, "SurgeRead SurgeCreate SurgeDrop ");
+	finish(&g);
+}
+
+/* After each second another process: what it finds it ends, and none is made twice. */
+Test(surges, u16_whoever_comes_next_goes_on)
+{
+	for (int at = 1; at < 40; at++) {
+		struct staged g;
+		init(&g);
+		until(&g, "SurgeRead");
+		pass(&g, at);
+		bed_restart(g.played.bed);
+		sizer_may_surge(g.played.bed->sizer, SIZER_SURGE_ALLOWED);
+		int made = g.creates;
+		pass(&g, 60);
+		cr_expect(g.adopted || !g.fresh_there, "restarted after %d s: %s", at, g.tasks);
+		cr_expect(!g.cheap || !g.old_there, "restarted after %d s: %s", at, g.tasks);
+		cr_expect(made == 0 || g.creates == made, "restarted after %d s: %s", at, g.tasks);
+		finish(&g);
+	}
+}
+
+Test(surges, c25_a_wrong_victim_stops_it_and_leaves_no_cost)
+{
+	struct staged g;
+	init(&g);
+	g.takes_another = true;
+	until(&g, "SurgeAdopt");
+	cr_expect(g.adopted);
+	/* It never deletes the old one: the number is told to be right all the same. */
+	g.seen.replicas = 2;
+	pass(&g, 60);
+	cr_expect(!g.cheap);
+	cr_expect_str_eq(
+		bed_reason(g.played.bed, WEB, RECOMMENDATION_UPDATE_BLOCKED), "SurgeLostRace");
+	finish(&g);
+}
+
+Test(surges, c25_who_came_since_the_last_round_is_no_lost_race)
+{
+	struct staged g;
+	init(&g);
+	g.late_ms = 8000;
+	until(&g, "SurgeCreate");
+	g.played.bed->sizer->round_at = INT64_MAX; /* the next one is far away */
+	until(&g, "SurgeAdopt");
+	pass(&g, 20);
+	cr_expect(g.adopted && !g.old_there);
+	cr_expect_str_eq(g.tasks, "SurgeRead SurgeCreate SurgeRead SurgeCheapen SurgeAdopt ");
+	g.played.bed->sizer->round_at = 0;
+	pass(&g, 600);
+	cr_expect_eq(bed_told(g.played.bed, WEB)->last_update.result, UPDATE_SUCCEEDED);
+	finish(&g);
+}
+
+/* As of a node that is shut down: Failed, and nobody deletes it. */
+Test(surges, c24_a_new_pod_that_failed_is_deleted)
+{
+	for (int restarts = 0; restarts < 2; restarts++) {
+		struct staged g;
+		init(&g);
+		until(&g, "SurgeCreate");
+		pass(&g, 3);
+		g.failed = true;
+		if (restarts) {
+			show(&g, false);
+			bed_restart(g.played.bed);
+			sizer_may_surge(g.played.bed->sizer, SIZER_SURGE_ALLOWED);
+		}
+		pass(&g, 15);
+		cr_expect(!g.fresh_there && g.old_there, "%s", g.tasks);
+		cr_expect_str_eq(g.tasks, "SurgeRead SurgeCreate SurgeDrop ");
+		cr_expect(strstr(g.played.bed->reasons, "SurgeEnded") != NULL);
+		g.failed = false;
+		if (!restarts) {
+			pass(&g, 200);
+			cr_expect(g.adopted, "it is tried again: %s", g.tasks);
+		}
+		finish(&g);
+	}
+}
+
+Test(surges, c25_a_new_pod_that_failed_leaves_no_cost)
+{
+	struct staged g;
+	init(&g);
+	g.fails_cheap = true;
+	until(&g, "SurgeCheapen");
+	pass(&g, 15);
+	cr_expect(!g.fresh_there && !g.cheap && g.old_there);
+	cr_expect_str_eq(
+		g.tasks, "SurgeRead SurgeCreate SurgeRead SurgeCheapen SurgeRestore SurgeDrop ");
+	finish(&g);
+}
+
+Test(surges, c24_nothing_goes_on_before_the_right_is_known)
+{
+	struct staged g;
+	init(&g);
+	until(&g, "SurgeCreate");
+	bed_restart(g.played.bed);
+	pass(&g, 60);
+	cr_expect_str_eq(g.tasks, "SurgeRead SurgeCreate ");
+	sizer_may_surge(g.played.bed->sizer, SIZER_SURGE_ALLOWED);
+	pass(&g, 30);
+	cr_expect(g.adopted, "%s", g.tasks);
+	finish(&g);
+}
+
+Test(surges, c24_once_the_right_is_gone_all_is_taken_back)
+{
+	struct staged g;
+	init(&g);
+	g.seen.min_ready_ms = 60000;
+	until(&g, "SurgeCreate");
+	pass(&g, 3);
+	sizer_may_surge(g.played.bed->sizer, SIZER_SURGE_FORBIDDEN);
+	pass(&g, 120);
+	cr_expect_str_eq(g.tasks, "SurgeRead SurgeCreate SurgeDrop ");
+	cr_expect(!g.fresh_there && g.old_there);
+	finish(&g);
+}
+
+/* A create whose fate nobody knew arrives while an eviction is under way: it makes way, and the
+ * eviction stays what it is. */
+Test(surges, c24_a_late_one_does_not_end_an_eviction)
+{
+	struct staged g;
+	init(&g);
+	until(&g, "SurgeCreate");
+	struct sized *x = sized_find(g.played.bed->sizer, "team", WEB);
+	x->roll->roll.doing = ROLL_EVICT;
+	pass(&g, 15);
+	cr_expect_str_eq(g.tasks, "SurgeRead SurgeCreate SurgeDrop ");
+	cr_expect_not(surges_has(x));
+	cr_expect_eq(x->roll->roll.doing, ROLL_EVICT);
+	cr_expect_eq(x->roll->roll.refusals, 0);
+	finish(&g);
+}
