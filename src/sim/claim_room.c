@@ -425,12 +425,13 @@ static const struct stored *several_fit(const struct claim *c)
 	return NULL;
 }
 
-/* One that came later under the same name may have another. */
-static bool is_held(const struct claim *c, const char *uuid)
+/* One that came later under the same name may have another. One of the other mode has it and does
+ * not hold it for the tenant: it goes, and the GPU is looked for. */
+static bool is_held(const struct claim *c, const char *uuid, const struct pod *tenant)
 {
 	for (size_t i = 0; i < c->seen.count; i++) {
 		const struct stored *h = c->seen.items[i];
-		if (h->resource == RES_PODS && claim_is_open(h) &&
+		if (h->resource == RES_PODS && claim_is_open(h) && modes_agree(&h->pod, tenant) &&
 			text_equals(h->pod.identity->uuid, uuid)) {
 			return true;
 		}
@@ -448,7 +449,7 @@ bool claim_has_orphans(const struct claim *c)
 			t = told_gpus(&o->pod);
 		}
 		while (told_gpu_next(&t)) {
-			if (!is_held(c, t.uuid)) {
+			if (!is_held(c, t.uuid, &o->pod)) {
 				return true;
 			}
 		}

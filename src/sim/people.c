@@ -7,6 +7,7 @@
 #include "company.h"
 #include "model/names.h"
 #include "modes.h"
+#include "prober.h"
 #include "sim_parts.h"
 
 #define TEAM	   "team"
@@ -107,6 +108,7 @@ void people_create_tenant(struct sim *s)
 	company_ask(s, value);
 	modes_ask(s, value);
 	appetite_ask(s, value);
+	prober_ask(s, value);
 	json_t *spec = json_object_get(value, "spec");
 	json_t *gates = json_pack("[{s:s}]", "name", NAME_GATE);
 	if (sim_chance(s, 50)) {

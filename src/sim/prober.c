@@ -11,6 +11,7 @@
 #include "sim_parts.h"
 
 #define ALL_FORMS ((1u << INJECT_FORMS) - 1)
+#define BOXED	  "boxed"
 #define BIT(form) (1u << (uint32_t)(form))
 
 void prober_draw(struct sim *s, struct machine *m)
@@ -21,6 +22,21 @@ void prober_draw(struct sim *s, struct machine *m)
 	m->forms =
 		s->weather.probed ? kinds[sim_between(s, 0, COUNT_OF(kinds) - 1)] : BIT(INJECT_ENV);
 	m->shows_all = s->weather.probed && sim_chance(s, 150);
+	m->boxed_forms =
+		s->weather.probed ? kinds[sim_between(s, 0, COUNT_OF(kinds) - 1)] : BIT(INJECT_ENV);
+	dice_leave(s, back);
+}
+
+/* Some tenants have a RuntimeClass of their own, for which machines differ once more. */
+void prober_ask(struct sim *s, json_t *value)
+{
+	json_t *spec = json_object_get(value, "spec");
+	const char *name =
+		json_string_value(json_object_get(json_object_get(value, "metadata"), "name"));
+	struct dice back = dice_enter(s, dice_next(s, "class", name, 0));
+	if (s->weather.probed && sim_chance(s, 300)) {
+		json_object_set_new(spec, "runtimeClassName", json_string(BOXED));
+	}
 	dice_leave(s, back);
 }
 
@@ -50,7 +66,7 @@ void prober_repair(struct sim *s, struct machine *m)
 	if (!s->weather.probed || o == NULL) {
 		return;
 	}
-	m->forms = ALL_FORMS;
+	m->forms = m->boxed_forms = ALL_FORMS;
 	m->shows_all = false;
 	json_t *draft = store_draft(o);
 	json_object_set_new(json_object_get(draft, "status"), "nodeInfo",
@@ -84,9 +100,10 @@ static enum inject_form form_of(
 	return INJECT_FORMS;
 }
 
-static bool honours(const struct machine *m, enum inject_form form)
+static bool honours(const struct machine *m, const char *class, enum inject_form form)
 {
-	return form < INJECT_FORMS && (m->forms & BIT(form)) != 0;
+	uint32_t forms = text_equals(class, BOXED) ? m->boxed_forms : m->forms;
+	return form < INJECT_FORMS && (forms & BIT(form)) != 0;
 }
 
 static const json_t *variable(const json_t *pod, const char *name)
@@ -109,7 +126,7 @@ static struct inject_sight sight_of(const struct machine *m, const struct stored
 	const char *value = json_string_value(variable(o->value, "NVIDIA_VISIBLE_DEVICES"));
 	const char *note = member(o->value, "annotations", NAME_CDI_PREFIX PROBE_CONTAINER);
 	const char *uuid = o->pod.claim != NULL ? o->pod.claim->uuid : "";
-	if (honours(m, form_of(value, note, uuid, &scratch))) {
+	if (honours(m, o->pod.runtime_class, form_of(value, note, uuid, &scratch))) {
 		sight = (struct inject_sight){.devices = 1, .uuid = uuid};
 	} else if (m->shows_all) {
 		sight.devices = m->device_count;
@@ -165,6 +182,37 @@ void prober_run(struct sim *s, struct stored *o, const struct machine *m)
 
 /* --- the checker --- */
 
+static const struct inject_class *other_of(const struct inject_claim *claim, const char *class)
+{
+	for (uint32_t i = 0; i < claim->other_count; i++) {
+		if (text_equals(claim->others[i].class, class)) {
+			return &claim->others[i];
+		}
+	}
+	return NULL;
+}
+
+/* Whoever comes newly and waits has a proof of its own class there. */
+static void check_grant(
+	struct sim *s, const struct commit *c, const struct machine *m, const struct grant *g)
+{
+	const struct stored *tenant = store_find_uid(&s->store, g->uid);
+	const struct inject_claim *claim = c->after->pod.claim;
+	bool waits = tenant != NULL && pod_has_gate(&tenant->pod, NAME_GATE);
+	for (uint32_t i = 0; c->before != NULL && i < c->before->pod.ledger.count; i++) {
+		waits = waits && strcmp(c->before->pod.ledger.items[i].uid, g->uid) != 0;
+	}
+	const char *class = waits ? text_or(tenant->pod.runtime_class, "") : "";
+	if (!waits || text_equals(class, claim->class)) {
+		return;
+	}
+	const struct inject_class *other = other_of(claim, class);
+	if (other == NULL || !honours(m, class, other->form)) {
+		sim_fail(s, "C26", "%s grants to %s on %s, of which nothing is proven for %s",
+			c->after->name, tenant->name, m->name, *class != '\0' ? class : "no class");
+	}
+}
+
 /* A ledger with somebody in it stands on a proof that is so. */
 void prober_check_ledger(struct sim *s, const struct commit *c)
 {
@@ -177,9 +225,12 @@ void prober_check_ledger(struct sim *s, const struct commit *c)
 	}
 	if (claim == NULL) {
 		sim_fail(s, "C26", "%s grants on %s, of which nothing is proven", o->name, m->name);
-	} else if (!text_equals(claim->node, m->name) || !honours(m, claim->form)) {
+	} else if (!text_equals(claim->node, m->name) || !honours(m, claim->class, claim->form)) {
 		sim_fail(s, "C26", "%s grants on %s by a proof of %s on %s, which is not so",
 			o->name, m->name, inject_form_name(claim->form), claim->node);
+	}
+	for (uint32_t i = 0; claim != NULL && i < o->pod.ledger.count; i++) {
+		check_grant(s, c, m, &o->pod.ledger.items[i]);
 	}
 }
 
@@ -193,9 +244,10 @@ bool prober_check_told(struct sim *s, const struct stored *o, const char *uuids,
 		sim_fail(s, "I3", "%s/%s: gpu-uuid and visible-devices differ", o->ns, o->name);
 		return false;
 	}
-	if (m != NULL && !honours(m, form)) {
-		sim_fail(s, "C26", "%s/%s is told its GPU by %s, which %s does not honour", o->ns,
-			o->name, inject_form_name(form), m->name);
+	if (m != NULL && !honours(m, o->pod.runtime_class, form)) {
+		sim_fail(s, "C26", "%s/%s is told its GPU by %s, which %s does not honour for %s",
+			o->ns, o->name, inject_form_name(form), m->name,
+			text_or(o->pod.runtime_class, "no class"));
 		return false;
 	}
 	return true;

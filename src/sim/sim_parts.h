@@ -134,8 +134,8 @@ struct machine {
 	int64_t sick_at;     /* when one of its GPUs was last found ill or well again; 0: never */
 	struct device devices[8];
 	int device_count;
-	bool doubled;	/* two of its GPUs tell one UUID */
-	uint32_t forms; /* prober.h */
+	bool doubled;		     /* two of its GPUs tell one UUID */
+	uint32_t forms, boxed_forms; /* prober.h */
 	bool shows_all;
 	int boot;
 	int64_t sequence;

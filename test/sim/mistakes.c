@@ -297,6 +297,19 @@ void believe_any_probe(struct change *c, teller tell, void *data)
 	tell(data, c);
 }
 
+void unhear_classes(struct change *c, teller tell, void *data)
+{
+	struct pod pod;
+	if (c->type == CHANGE_SET && c->kind == KIND_POD && pod_is_tenant(c->pod)) {
+		pod = *c->pod;
+		pod.runtime_class = NULL;
+		c->pod = &pod;
+		tell(data, c);
+		return;
+	}
+	tell(data, c);
+}
+
 void read_proofs_as_env(struct change *c, teller tell, void *data)
 {
 	struct pod pod;

@@ -26,6 +26,7 @@ void accept_doubles(struct change *c, teller tell, void *data);
 void place_without_mark(const struct wire_request *r, json_t *body);
 void believe_any_probe(struct change *c, teller tell, void *data);
 void read_proofs_as_env(struct change *c, teller tell, void *data);
+void unhear_classes(struct change *c, teller tell, void *data);
 void waiters_rank_higher(struct change *c, teller tell, void *data);
 
 /* --- mistakes_more.c: answers, departures, sentences, quotas --- */

@@ -95,6 +95,8 @@ const struct mutation_row mutation_rows[] = {
 		.hooks = {.change = believe_any_probe}},
 	{"proofs-are-env", "whatever form is proven, env is read",
 		.hooks = {.change = read_proofs_as_env}},
+	{"classes-unheard", "which RuntimeClass a tenant has is not heard",
+		.hooks = {.change = unhear_classes}},
 	{"say-nothing", "conditions are written under another name",
 		.hooks = {.request = say_nothing}},
 	{"keeps-leading", "a leader does not notice that its Lease is over",
