@@ -22,6 +22,7 @@ struct canary {
 	int misses;
 	bool leads;
 	bool ever;
+	int64_t seen_ms;
 	struct metric *reachable; /* borrowed from the registry */
 };
 
@@ -59,6 +60,7 @@ static void on_answer(void *data, const struct kube_answer *a)
 	if (has_mark(a)) {
 		c->misses = 0;
 		c->ever = true;
+		c->seen_ms = c->now;
 	} else {
 		c->misses++;
 		log_warn("the canary came back unmarked: the webhook was not reached",
@@ -112,6 +114,7 @@ static void forget(struct canary *c)
 	kube_cancel(c->kube, c->call);
 	c->call = 0;
 	c->ever = false;
+	c->seen_ms = 0;
 	c->misses = 0;
 	c->next_at = c->now;
 	metric_set(c->reachable, 0);
@@ -147,4 +150,9 @@ int64_t canary_deadline(const struct canary *c)
 bool canary_reached(const struct canary *c)
 {
 	return c->ever && c->misses < MISSES_MAX;
+}
+
+int64_t canary_seen(const struct canary *c)
+{
+	return c->seen_ms;
 }

@@ -19,5 +19,6 @@ void canary_step(struct canary *c, int64_t now_mono_ms, bool leads);
 int64_t canary_deadline(const struct canary *c);
 bool canary_reached(
 	const struct canary *c); /* the last answer, or the one before, carried our mark */
+int64_t canary_seen(const struct canary *c); /* when one did last, monotonic; 0: never */
 
 #endif

@@ -6,6 +6,7 @@
  *     agents of nodes with tenants -> engine.observe   (agents.c)
  *     use of pods with a GPU             (usages.c)
  *     recommendations, groups -> what admission needs of them
+ *     who scales workloads, disruption budgets -> what the sizer needs of them   (around)
  *     use -> sizer.step -> plan -> act   (sizes.c)
  *     engine.step -> plan -> act         (turn, below)
  *     act -> outcome -> engine.settle
@@ -19,6 +20,7 @@
 
 #include "base/log.h"
 #include "base/rand.h"
+#include "bills.h"
 #include "model/names.h"
 #include "parts.h"
 
@@ -47,6 +49,10 @@ static bool on_change(void *data, const struct change *change)
 	if (change->kind == KIND_GROUP) {
 		return groups_apply(c->groups, change);
 	}
+	if (change->kind == KIND_SCALER || change->kind == KIND_SCALED_OBJECT ||
+		change->kind == KIND_BUDGET) {
+		return around_apply(c->around, change);
+	}
 	agents_observe(c->agents, change);
 	usages_observe(c->usages, change);
 	return engine_observe(c->engine, change);
@@ -56,6 +62,18 @@ static bool on_state(void *data, const struct change *change)
 {
 	struct controller *c = data;
 	return engine_observe(c->engine, change);
+}
+
+static void on_fate(void *data, const char *uid, struct share_fate *ret)
+{
+	const struct controller *c = data;
+	engine_share_fate(c->engine, uid, ret);
+}
+
+static bool on_evicts(void *data, const char *uid)
+{
+	struct controller *c = data;
+	return engine_evicts(c->engine, uid);
 }
 
 static struct engine_now now_of(const struct controller *c)
@@ -116,54 +134,6 @@ static void tell_reach(struct controller *c)
 		c->told_reached = change.reached;
 		engine_observe(c->engine, &change);
 	}
-}
-
-/* --- the admission's view of the world --- */
-
-static const struct namespace *view_namespace(void *data, const char *name)
-{
-	struct controller *c = data;
-	const struct world_namespace *n = world_namespace_find(engine_world(c->engine), name);
-	return n != NULL && n->known ? &n->noun : NULL;
-}
-
-static struct policy_set view_policies(void *data)
-{
-	struct controller *c = data;
-	struct policy_set set;
-	set.items = world_policies(engine_world(c->engine), &set.count);
-	return set;
-}
-
-static bool view_limits(void *data, const char *ns)
-{
-	struct controller *c = data;
-	const struct world_namespace *n = world_namespace_find(engine_world(c->engine), ns);
-	return n != NULL && n->gpu_limits > 0;
-}
-
-static const char *view_zero_quota(void *data, const struct pod *pod)
-{
-	struct controller *c = data;
-	return world_zero_quota(engine_world(c->engine), pod);
-}
-
-static const struct groups *view_groups(void *data)
-{
-	const struct controller *c = data;
-	return c->groups;
-}
-
-static const struct advised *view_recommendation(void *data, const struct workload_key *workload)
-{
-	const struct controller *c = data;
-	return advice_find(c->advice, workload);
-}
-
-static enum reason view_may_convert(void *data, const char *ns)
-{
-	struct controller *c = data;
-	return gate_may_convert(&c->gate, ns);
 }
 
 /* --- the webhook's server: it exists from the first certificate on --- */
@@ -235,6 +205,7 @@ static void decide(struct controller *c, int64_t now)
 static void on_turn(void *data)
 {
 	struct controller *c = data;
+	ahead_look(&c->own_clock);
 	int64_t now = clock_mono(c->clock);
 	link_step(c->link, now);
 	election_step(c->election, now);
@@ -245,10 +216,15 @@ static void on_turn(void *data)
 	agents_step(c->agents, now, election_leads(c->election));
 	usages_step(c->usages, now, election_leads(c->election));
 	sizes_step(c->sizes, now, election_leads(c->election));
+	owners_step(c->owners, now);
+	zones_step(c->zones, now, election_leads(c->election));
 	group_status_step(c->group_status, now, election_leads(c->election));
 	canary_step(c->canary, now,
 		election_leads(c->election) && certs_published(c->certs) && c->webhook != NULL);
 	tell_reach(c);
+	sizes_reach(c->sizes, canary_reached(c->canary), canary_seen(c->canary));
+	access_step(c->access, now, election_leads(c->election));
+	sizes_may_surge(c->sizes, access_surge(c->access));
 	gate_step(&c->gate, now);
 	recorder_step(c->recorder, now);
 	log_flush(clock_wall(&clock_system));
@@ -266,10 +242,13 @@ static void on_turn(void *data)
 	at = time_min(at, agents_deadline(c->agents, election_leads(c->election)));
 	at = time_min(at, usages_deadline(c->usages, election_leads(c->election)));
 	at = time_min(at, sizes_deadline(c->sizes, election_leads(c->election)));
+	at = time_min(at, owners_deadline(c->owners));
+	at = time_min(at, zones_deadline(c->zones));
 	at = time_min(at, group_status_deadline(c->group_status, election_leads(c->election)));
 	at = time_min(at, act_deadline(c->act));
 	at = time_min(at, events_deadline(c->events));
 	at = time_min(at, gate_deadline(&c->gate));
+	at = time_min(at, access_deadline(c->access));
 	/* What is due now was just looked at; never spin faster than the engine's own pace. */
 	loop_wake_at(c->loop, at > now + STEP_EVERY_MS ? at : now + STEP_EVERY_MS);
 }
@@ -286,21 +265,6 @@ static void split_schedulers(struct controller *c)
 				arena_strndup(&c->options.arena, part.p, part.n);
 		}
 	}
-}
-
-static char *make_identity(const struct options *o)
-{
-	char host[128] = "aliquot";
-	char name[192];
-	if (!text_empty(o->identity)) {
-		return xstrdup(o->identity);
-	}
-	if (gethostname(host, sizeof host - 1) < 0) {
-		memcpy(host, "aliquot", sizeof "aliquot");
-	}
-	snprintf(name, sizeof name, "%.127s_%08llx", host,
-		(unsigned long long)(rng_system_seed() & 0xffffffff));
-	return xstrdup(name);
 }
 
 static struct wire *through_crash(void *data, struct wire *inner)
@@ -362,18 +326,31 @@ static int make_usages(struct controller *c, struct fault *f)
 		return -1;
 	}
 	struct sizes_config sizes = {.tell = on_state,
+		.fate = on_fate,
+		.evicts = on_evicts,
 		.data = c,
 		.kube = c->kube,
 		.clock = c->clock,
 		.world = engine_world(c->engine),
 		.groups = c->groups,
+		.owners = owners_port(c->owners),
+		.around = c->around,
+		.feeds = c->feeds,
 		.latest = usages_latest(c->usages),
 		.act = c->act,
+		.prometheus = usages_prometheus(c->usages),
+		.bill = bills_config(&c->options, &c->prices),
 		.round_ms = c->options.rightsizing_s * 1000,
 		.checkpoint_ms = c->options.checkpoint_s * 1000,
 		.use_ms = c->options.usage_s * 1000};
 	c->sizes = sizes_create(&sizes);
 	return 0;
+}
+
+static bool gathered(void *data, const char *group, struct sizer_gathered *ret)
+{
+	const struct controller *c = data;
+	return sizes_gathers(c->sizes, group, ret);
 }
 
 static void make_leader_side(struct controller *c)
@@ -408,13 +385,19 @@ static void make_leader_side(struct controller *c)
 	make_recorder(c);
 	c->advice = advice_create();
 	c->groups = groups_create();
-	c->group_status = group_status_create(c->kube, c->groups);
+	c->around = around_create();
+	const struct group_status_config groups = {c->kube, c->groups, gathered, c};
+	c->group_status = group_status_create(&groups);
+	const struct zones_config zones = {
+		c->options.zoneinfo, c->clock, engine_world(c->engine), c->around, c->events};
+	c->zones = zones_create(&zones);
 	c->feeds = feeds_create(c->kube, rng_system_seed(), on_change, c);
 	c->volumes =
 		volumes_create(c->kube, engine_world(c->engine), rng_system_seed(), on_change, c);
 	c->certs = certs_create(c->kube, &certs, &certs_events, c);
 	make_agents(c);
 	c->canary = canary_create(c->kube);
+	c->access = access_create(c->kube);
 	c->gate = (struct gate){
 		.world = engine_world(c->engine), .election = c->election, .clock = c->clock};
 }
@@ -430,14 +413,7 @@ static bool may_note(const struct options *o)
 
 static void make_hook(struct controller *c)
 {
-	struct hook_config config = {.view = {.data = c,
-					     .namespace_find = view_namespace,
-					     .policies = view_policies,
-					     .limits_gpus = view_limits,
-					     .zero_quota = view_zero_quota,
-					     .groups = view_groups,
-					     .recommendation = view_recommendation,
-					     .may_convert = view_may_convert},
+	struct hook_config config = {.view = admission_view(c),
 		.metrics = c->metrics,
 		.schedulers = c->scheduler_list,
 		.scheduler_count = c->scheduler_count,
@@ -466,10 +442,12 @@ static int make_pages(struct controller *c, struct fault *f)
 
 static int controller_init(struct controller *c, struct fault *f)
 {
-	c->clock = &clock_system;
+	c->own_clock = clock_system;
+	c->clock = &c->own_clock;
+	ahead_look(&c->own_clock);
 	c->loop = loop_create();
 	c->metrics = metric_registry_create();
-	c->identity = make_identity(&c->options);
+	c->identity = options_identity(&c->options);
 	c->image = text_empty(c->options.image) ? NULL : xstrdup(c->options.image);
 	split_schedulers(c);
 	const char *class = c->options.runtime_class;
@@ -479,6 +457,7 @@ static int controller_init(struct controller *c, struct fault *f)
 	if (make_connection(c, f) < 0) {
 		return -1;
 	}
+	c->owners = owners_create(c->kube);
 	make_hook(c);
 	make_leader_side(c);
 	return make_usages(c, f) < 0 ? -1 : make_pages(c, f);
@@ -491,6 +470,7 @@ static void controller_finish(struct controller *c)
 	}
 	server_destroy(c->webhook);
 	server_destroy(c->pages);
+	access_destroy(c->access);
 	canary_destroy(c->canary);
 	agents_destroy(c->agents);
 	sizes_destroy(c->sizes);
@@ -505,6 +485,9 @@ static void controller_finish(struct controller *c)
 	advice_destroy(c->advice);
 	group_status_destroy(c->group_status);
 	groups_destroy(c->groups);
+	zones_destroy(c->zones);
+	around_destroy(c->around);
+	owners_destroy(c->owners);
 	recorder_destroy(c->recorder);
 	hook_destroy(c->hook);
 	link_destroy(c->link);

@@ -22,10 +22,10 @@
 static const struct boundary {
 	const char *name;
 	enum wire_method method;
-	const char *path; /* a pattern, whose * stands for one segment */
+	const char *path; /* a pattern, whose * stands for one segment; a dry run ends with ?dry */
 	const char *body; /* a part of it; NULL: any */
 } boundaries[] = {
-	{"Canary", WIRE_POST, "/api/v1/namespaces/" NAME_CANARY_NAMESPACE "/pods", NULL},
+	{"Canary", WIRE_POST, "/api/v1/namespaces/" NAME_CANARY_NAMESPACE "/pods?dry", NULL},
 	{"CreateCompanion", WIRE_POST, HOME "/pods", "\"" LABEL_COMPANION "\":\"true\""},
 	{"CreateProbe", WIRE_POST, HOME "/pods", "\"" LABEL_PROBE "\":\""},
 	{"CreateUnpinned", WIRE_POST, HOME "/pods", "\"" LABEL_PAIR "\":\""},
@@ -35,19 +35,23 @@ static const struct boundary {
 	{"DeleteProbe", WIRE_DELETE, HOME "/pods/probe-*", NULL},
 	{"DeleteCapacity", WIRE_DELETE, HOME "/pods/*", NULL},
 	{"Resize", WIRE_PATCH, "/api/v1/namespaces/*/pods/*", "\"" NOTE_RESIZED "\":\""},
+	{"SurgeTry", WIRE_POST, "/api/v1/namespaces/*/pods?dry", "\"" LABEL_SURGE "\":\""},
+	{"SurgeCreate", WIRE_POST, "/api/v1/namespaces/*/pods", "\"" LABEL_SURGE "\":\""},
+	{"SurgeCheapen", WIRE_PATCH, "/api/v1/namespaces/*/pods/*", "\"" NOTE_SURGED_BY "\":\""},
+	{"SurgeRestore", WIRE_PATCH, "/api/v1/namespaces/*/pods/*", "\"" NOTE_SURGED_BY "\":null"},
+	{"SurgeAdopt", WIRE_PATCH, "/api/v1/namespaces/*/pods/*", "\"" LABEL_TEMPLATE_HASH "\":\""},
+	{"SurgeDrop", WIRE_DELETE, "/api/v1/namespaces/*/pods/*", NULL},
+	{"Access", WIRE_POST, "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", NULL},
 	{"Place", WIRE_PATCH, "/api/v1/namespaces/*/pods/*", NULL},
 	{"Condition", WIRE_PATCH, "/api/v1/namespaces/*/pods/*/status", NULL},
 	{"Evict", WIRE_POST, "/api/v1/namespaces/*/pods/*/eviction", NULL},
 	{"PolicyStatus", WIRE_PATCH, "/apis/" NAME_GROUP "/*/gpupolicies/*/status", NULL},
 	{"GroupStatus", WIRE_PATCH, "/apis/" NAME_GROUP "/*/gpuworkloadgroups/*/status", NULL},
 	{"Recommendation", WIRE_POST, OURS "gpurecommendations", NULL},
-	{"RecommendationWrite", WIRE_PATCH, OURS "gpurecommendations/*", NULL},
 	{"RecommendationStatus", WIRE_PATCH, OURS "gpurecommendations/*/status", NULL},
 	{"RecommendationDelete", WIRE_DELETE, OURS "gpurecommendations/*", NULL},
 	{"Checkpoint", WIRE_POST, OURS "gpuusagecheckpoints", NULL},
-	{"CheckpointWrite", WIRE_PATCH, OURS "gpuusagecheckpoints/*", NULL},
 	{"CheckpointStatus", WIRE_PATCH, OURS "gpuusagecheckpoints/*/status", NULL},
-	{"CheckpointDelete", WIRE_DELETE, OURS "gpuusagecheckpoints/*", NULL},
 	{"Event", WIRE_POST, EVENTS, NULL},
 	{"EventSeries", WIRE_PATCH, EVENTS "/*", NULL},
 	{"LeaseCreate", WIRE_POST, LEASES, NULL},
@@ -79,10 +83,10 @@ struct crash {
 static const char *name_of(const struct wire_request *r)
 {
 	char path[PATH_MAX_OF];
-	size_t n = strcspn(r->path, "?");
-	ENSURE(n < sizeof path);
-	memcpy(path, r->path, n);
-	path[n] = '\0';
+	int n = (int)strcspn(r->path, "?");
+	bool dry = strstr(r->path + n, "dryRun=") != NULL;
+	ENSURE((size_t)n + sizeof "?dry" < sizeof path);
+	snprintf(path, sizeof path, "%.*s%s", n, r->path, dry ? "?dry" : "");
 	for (size_t i = 0; i < COUNT_OF(boundaries); i++) {
 		const struct boundary *b = &boundaries[i];
 		if (b->method == r->method && fnmatch(b->path, path, FNM_PATHNAME) == 0 &&

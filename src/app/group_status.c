@@ -8,29 +8,29 @@
 #include "model/names.h"
 
 #define AFTER_MS  1000
+#define COUNT_MS  15000
 #define FAILED_MS 10000
 #define BODY_MAX  16384
 
 struct group_status {
-	struct kube *kube;
-	const struct groups *groups;
+	struct group_status_config config;
 	uint64_t call;	  /* 0: none under way */
 	uint64_t version; /* of the groups, when all of them said what is so */
 	int64_t next_at;
+	int64_t count_at; /* when the counts are looked at next */
 };
 
-struct group_status *group_status_create(struct kube *kube, const struct groups *groups)
+struct group_status *group_status_create(const struct group_status_config *config)
 {
 	struct group_status *s = xcalloc(1, sizeof *s);
-	s->kube = kube;
-	s->groups = groups;
+	s->config = *config;
 	return s;
 }
 
 void group_status_destroy(struct group_status *s)
 {
 	if (s != NULL) {
-		kube_cancel(s->kube, s->call);
+		kube_cancel(s->config.kube, s->call);
 		free(s);
 	}
 }
@@ -42,12 +42,20 @@ static bool says_so(const struct groups *groups, size_t i)
 	       text_equals(g->status_accepted_reason, groups_reason(groups, i));
 }
 
+static bool counts_so(const struct group_status *s, size_t i)
+{
+	struct sizer_gathered now;
+	const struct workload_group *g = groups_at(s->config.groups, i);
+	return !s->config.count(s->config.data, g->name, &now) ||
+	       (g->status_pods == now.pods && g->status_groups == now.workloads);
+}
+
 static void on_written(void *data, const struct kube_answer *answer)
 {
 	struct group_status *s = data;
 	bool failed = answer->fault.kind != FAULT_NONE;
 	s->call = 0;
-	s->next_at = clock_mono(kube_clock(s->kube)) + (failed ? FAILED_MS : AFTER_MS);
+	s->next_at = clock_mono(kube_clock(s->config.kube)) + (failed ? FAILED_MS : AFTER_MS);
 	if (failed) {
 		log_warn("the status of a group cannot be written", LOG_F(&answer->fault));
 	}
@@ -56,14 +64,16 @@ static void on_written(void *data, const struct kube_answer *answer)
 static void write_status(struct group_status *s, size_t i)
 {
 	CLEANUP(str_finish) struct str body = STR_INIT(BODY_MAX);
-	const struct workload_group *g = groups_at(s->groups, i);
-	const char *problem = groups_problem(s->groups, i);
-	struct group_verdict verdict = {
-		groups_reason(s->groups, i), problem, clock_wall(kube_clock(s->kube))};
+	const struct workload_group *g = groups_at(s->config.groups, i);
+	const char *problem = groups_problem(s->config.groups, i);
+	struct sizer_gathered now = {0, 0};
+	bool counted = s->config.count(s->config.data, g->name, &now);
+	struct group_verdict verdict = {groups_reason(s->config.groups, i), problem,
+		clock_wall(kube_clock(s->config.kube)), counted, now.pods, now.workloads};
 	struct build b = build_into(&body);
 	group_write_status(&b, g, &verdict);
 	ENSURE(build_ok(&b));
-	if (problem != NULL) {
+	if (problem != NULL && !says_so(s->config.groups, i)) {
 		log_warn("a group cannot be used", LOG_S("name", g->name),
 			LOG_S("reason", verdict.reason), LOG_S("problem", problem));
 	}
@@ -75,26 +85,32 @@ static void write_status(struct group_status *s, size_t i)
 		.content_type = KUBE_MERGE_PATCH,
 		.body = str_text(&body),
 		.body_size = body.len};
-	s->call = kube_put(s->kube, &write, on_written, s);
+	s->call = kube_put(s->config.kube, &write, on_written, s);
 }
 
 void group_status_step(struct group_status *s, int64_t now_mono_ms, bool writes)
 {
-	uint64_t version = groups_version(s->groups);
-	if (!writes || s->call != 0 || now_mono_ms < s->next_at || s->version == version) {
+	uint64_t version = groups_version(s->config.groups);
+	bool counts = now_mono_ms >= s->count_at;
+	if (!writes || s->call != 0 || now_mono_ms < s->next_at ||
+		(s->version == version && !counts)) {
 		return;
 	}
-	for (size_t i = 0; i < groups_count(s->groups); i++) {
-		if (!says_so(s->groups, i)) {
+	for (size_t i = 0; i < groups_count(s->config.groups); i++) {
+		if (!says_so(s->config.groups, i) || (counts && !counts_so(s, i))) {
 			write_status(s, i);
 			return;
 		}
 	}
 	s->version = version;
+	s->count_at = counts ? now_mono_ms + COUNT_MS : s->count_at;
 }
 
 int64_t group_status_deadline(const struct group_status *s, bool writes)
 {
-	bool waits = s->call != 0 || s->version == groups_version(s->groups);
-	return writes && !waits ? s->next_at : TIME_NEVER;
+	if (!writes || s->call != 0) {
+		return TIME_NEVER;
+	}
+	bool waits = s->version == groups_version(s->config.groups);
+	return waits && s->count_at > s->next_at ? s->count_at : s->next_at;
 }

@@ -42,6 +42,7 @@ static const struct command commands[] = {
 		"places tenants, serves the admission webhook; runs as a Deployment"},
 	{"capacity", capacity_main, "holds one GPU; runs in capacity pods (identify, hold)"},
 	{"agent", agent_main, "meters the GPUs of a node by pod; runs as a DaemonSet"},
+	{"relay", relay_main, "passes bytes to the kubelet's socket; runs beside the agent"},
 	{"replay", replay_main, "decides again what a journal recorded, and compares"},
 	{"agent-probe", agent_probe_main, NULL},
 	{"docs", docs_main, "writes reference documents (configuration)"},

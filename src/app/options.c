@@ -5,14 +5,18 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
+#include "base/alloc.h"
+#include "base/rand.h"
 #include "json/decode.h"
 #include "json/yaml.h"
 #include "model/injection.h"
+#include "model/price.h"
 
 #define FILE_MAX_BYTES (256 * 1024)
 
-enum option_type { OPTION_TEXT, OPTION_RULES, OPTION_NUMBER, OPTION_SWITCH };
+enum option_type { OPTION_TEXT, OPTION_RULES, OPTION_PRICES, OPTION_NUMBER, OPTION_SWITCH };
 
 struct option_row {
 	const char *flag; /* without dashes; the environment and YAML names follow from it */
@@ -26,6 +30,7 @@ struct option_row {
 
 #define TEXT(field)   OPTION_TEXT, offsetof(struct options, field)
 #define RULES(field)  OPTION_RULES, offsetof(struct options, field)
+#define PRICES(field) OPTION_PRICES, offsetof(struct options, field)
 #define NUMBER(field) OPTION_NUMBER, offsetof(struct options, field)
 #define SWITCH(field) OPTION_SWITCH, offsetof(struct options, field)
 
@@ -96,7 +101,8 @@ static const struct option_row rows[] = {
 		"dcgm-exporters to read use from where no agent is, as NAMESPACE/LABEL=VALUE or "
 		"NAMESPACE/LABEL=VALUE:PORT; empty: none"},
 	{"usage-prometheus", TEXT(usage_prometheus), "", 0, 0, NULL,
-		"URL of a Prometheus to read use from where neither is; empty: none"},
+		"URL of a Prometheus to read use from where neither is, and what was used before "
+		"us; empty: none"},
 	{"usage-prometheus-matcher", TEXT(usage_prometheus_matcher), "", 0, 0, NULL,
 		"label matchers of its GPU exporters, as job=\"dcgm-exporter\": only what they "
 		"tell is "
@@ -113,9 +119,24 @@ static const struct option_row rows[] = {
 	{"checkpoint-seconds", NUMBER(checkpoint_s), "300", 5, 3600, NULL,
 		"how old the checkpoint of what was measured of a container gets, before it is "
 		"written again"},
+	{"zoneinfo", TEXT(zoneinfo), "/usr/share/zoneinfo", 0, 0, NULL,
+		"folder of the zone files (tzdata) by which the update windows of policies in "
+		"other "
+		"time zones than UTC are read"},
 	{"usage-gauges", TEXT(usage_gauges), "off", 0, 0, "off|pods|prometheus",
 		"what vLLM, SGLang and Triton tell of themselves: not read, read from pods by "
 		"their prometheus.io annotations, or from the Prometheus"},
+	{"gpu-prices", PRICES(gpu_prices), "", 0, 0, NULL,
+		"price of one GPU for an hour, as MODEL=2.00, separated by commas; MODEL as the "
+		"nodes' label nvidia.com/gpu.product has it, * for all others; empty: none is "
+		"known"},
+	{"gpu-price-label", TEXT(gpu_price_label), "aliquot.dev/gpu-price", 0, 0, NULL,
+		"label of nodes that has the price of their GPUs, before that of their model"},
+	{"currency", TEXT(currency), "USD", 0, 0, NULL, "of the prices, as it is told"},
+	{"team-label", TEXT(team_label), "team", 0, 0, NULL,
+		"label of pods by which costs are added up; empty: none"},
+	{"model-label", TEXT(model_label), "model", 0, 0, NULL,
+		"another one, of what a pod serves or trains; empty: none"},
 	{"journal", TEXT(journal), "", 0, 0, NULL,
 		"directory for the journal of the engine's inputs, of this process alone; read it "
 		"with aliquot replay; empty: none on disk"},
@@ -174,6 +195,13 @@ static int check_rules(const char *flag, const char *value, struct fault *f)
 	return inject_rules_parse(value, &arena, &rules, f) < 0 ? fault_wrap(f, "%s", flag) : 0;
 }
 
+static int check_prices(const char *flag, const char *value, struct fault *f)
+{
+	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 4096};
+	struct prices prices;
+	return prices_parse(value, &arena, &prices, f) < 0 ? fault_wrap(f, "%s", flag) : 0;
+}
+
 /* The caller says in front of the message where the value came from. */
 static int set_value(
 	struct options *o, const struct option_row *row, const char *value, struct fault *f)
@@ -196,7 +224,8 @@ static int set_value(
 		return fault_set(f, FAULT_INVALID, "%s is \"%.60s\"; write one of %s", row->flag,
 			value, row->choices);
 	}
-	if (row->type == OPTION_RULES && check_rules(row->flag, value, f) < 0) {
+	if ((row->type == OPTION_RULES && check_rules(row->flag, value, f) < 0) ||
+		(row->type == OPTION_PRICES && check_prices(row->flag, value, f) < 0)) {
 		return -1;
 	}
 	*(const char **)field = arena_strdup(&o->arena, value);
@@ -457,4 +486,19 @@ void options_write_document(struct str *out)
 		}
 		str_append_text(out, " |\n");
 	}
+}
+
+char *options_identity(const struct options *o)
+{
+	char host[128] = "aliquot";
+	char name[192];
+	if (!text_empty(o->identity)) {
+		return xstrdup(o->identity);
+	}
+	if (gethostname(host, sizeof host - 1) < 0) {
+		memcpy(host, "aliquot", sizeof "aliquot");
+	}
+	snprintf(name, sizeof name, "%.127s_%08llx", host,
+		(unsigned long long)(rng_system_seed() & 0xffffffff));
+	return xstrdup(name);
 }

@@ -28,12 +28,15 @@ struct options {
 	const char *injection;	   /* rules of model/injection.h */
 	const char *schedulers;	   /* comma separated */
 	const char *journal;	   /* directory */
+	const char *zoneinfo;	   /* directory */
 	const char *usage_exporter;
 	const char *usage_prometheus; /* a URL */
 	const char *usage_prometheus_matcher;
 	const char *usage_prometheus_ca;    /* a file */
 	const char *usage_prometheus_token; /* a file */
 	const char *usage_gauges;	    /* off, pods or prometheus */
+	const char *gpu_prices;		    /* as model/price.h says */
+	const char *gpu_price_label, *currency, *team_label, *model_label;
 	int64_t idle_grace_s;
 	int64_t open_timeout_s;
 	int64_t evictions_per_minute;
@@ -67,5 +70,9 @@ MUST_CHECK int options_parse_file(const char *text, size_t n, const char *name,
 
 void options_write_help(struct str *out);
 void options_write_document(struct str *out); /* Markdown */
+
+/* By which it is told from others that run: as configured, or the host's name and a random number.
+ * Owned by the caller. */
+char *options_identity(const struct options *o);
 
 #endif

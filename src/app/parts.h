@@ -2,8 +2,11 @@
 #ifndef APP_PARTS_H
 #define APP_PARTS_H
 
+#include "access.h"
 #include "act/act.h"
+#include "around/around.h"
 #include "agents.h"
+#include "ahead.h"
 #include "canary.h"
 #include "certs.h"
 #include "crash.h"
@@ -19,16 +22,20 @@
 #include "kube/feeds.h"
 #include "link/link.h"
 #include "options.h"
+#include "owners.h"
 #include "recorder.h"
 #include "sizes.h"
 #include "usages.h"
 #include "owner/groups.h"
 #include "volumes.h"
 #include "world/advice.h"
+#include "zones.h"
 
 struct controller {
 	struct options options;
-	const struct clock *clock; /* borrowed */
+	struct prices prices;	   /* of the options' arena */
+	struct clock own_clock;	   /* its policy time is a test's, if it says so */
+	const struct clock *clock; /* that one */
 	/* all owned, in the order in which they are made */
 	struct loop *loop;
 	struct metric_registry *metrics;
@@ -41,8 +48,11 @@ struct controller {
 	struct engine *engine;
 	struct advice *advice; /* what admission takes from recommendations, */
 	struct groups *groups; /* and how it knows whose they are */
+	struct owners *owners; /* who stands above the owners of pods */
+	struct around *around; /* what else acts on workloads */
 	struct group_status *group_status;
 	struct recorder *recorder; /* NULL: nothing is recorded */
+	struct zones *zones;
 	struct feeds *feeds;
 	struct volumes *volumes;
 	struct gate gate;
@@ -52,6 +62,7 @@ struct controller {
 	struct usages *usages;
 	struct sizes *sizes;
 	struct canary *canary;
+	struct access *access;
 	struct server *pages;	/* metrics and health */
 	struct server *webhook; /* exists once there is a certificate */
 	struct plan plan;
@@ -80,6 +91,9 @@ struct controller {
 	bool owner_known, class_known;
 	bool owner_set; /* some ConfigMap was read, perhaps not the one that is there now */
 };
+
+/* admission.c */
+struct hook_view admission_view(struct controller *c);
 
 /* routes.c */
 void routes_add_pages(struct controller *c);

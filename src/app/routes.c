@@ -217,6 +217,10 @@ static void on_metrics(void *data, const struct server_request *r, struct server
 	routes_update_metrics(c);
 	reply->content_type = "text/plain; version=0.0.4; charset=utf-8";
 	metric_write(c->metrics, &reply->body);
+	if (election_leads(c->election)) {
+		sizes_write_bill(c->sizes, &reply->body);
+		sizes_write_strangers(c->sizes, &reply->body);
+	}
 }
 
 static void write_nodes(struct build *b, const struct world *w)

@@ -5,32 +5,55 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "bills.h"
+#include "pasts.h"
 #include "recall.h"
+#include "strangers.h"
 
 /* Pods whose figures are handed on in one turn, and units of work of one step of the sizer: some
  * tenths of a millisecond each. */
 #define WALK_PODS   200
 #define STEP_BUDGET 400
+/* For so long after the beginning the watches are waited for that need not be there. */
+#define SETTLE_MS 60000
 
 struct sizes {
 	struct sizes_config config;
 	struct sizer *sizer; /* owned */
 	struct plan plan;
 	struct recall *recall; /* owned; while checkpoints are read */
+	struct pasts *pasts;   /* owned */
 	bool led, recalled, ending;
+	bool reached;
+	int64_t reached_ms, synced_ms; /* policy time; the views are whole since */
+	bool settled; /* the watches that need not be there are, or are not waited for */
+	int64_t led_at;
 	int64_t walk_at;
 	bool walking;
 	uint32_t at; /* in what is known */
 };
 
+static const struct zone *find_zone(void *data, const char *name)
+{
+	const struct sizes *z = data;
+	return around_zone(z->config.around, name);
+}
+
 struct sizes *sizes_create(const struct sizes_config *config)
 {
-	struct sizer_config sizer = {.groups = config->groups,
-		.round_ms = config->round_ms,
-		.checkpoint_ms = config->checkpoint_ms};
 	struct sizes *z = xcalloc(1, sizeof *z);
+	struct sizer_config sizer = {.groups = config->groups,
+		.engine = {config->data, config->fate, config->evicts},
+		.owners = config->owners,
+		.bill = config->bill,
+		.around = config->around,
+		.zones = {z, find_zone},
+		.round_ms = config->round_ms,
+		.checkpoint_ms = config->checkpoint_ms,
+		.past = config->prometheus != NULL};
 	z->config = *config;
 	z->sizer = sizer_create(&sizer);
+	z->pasts = pasts_create(config->prometheus, z->sizer, config->clock);
 	return z;
 }
 
@@ -40,6 +63,7 @@ void sizes_destroy(struct sizes *z)
 		return;
 	}
 	recall_destroy(z->recall);
+	pasts_destroy(z->pasts);
 	sizer_destroy(z->sizer);
 	plan_finish(&z->plan);
 	free(z);
@@ -56,7 +80,11 @@ static void hand_on(struct sizes *z, const struct latest_pod *p)
 {
 	struct sizer_figure figures[LATEST_FIGURES_MAX];
 	const struct world_pod *wp = world_pod_find(z->config.world, p->ns, p->name);
-	if (wp == NULL || p->state != LATEST_FRESH) {
+	if (wp == NULL) {
+		return;
+	}
+	sizer_see(z->sizer, wp, clock_policy(z->config.clock));
+	if (p->state != LATEST_FRESH) {
 		return;
 	}
 	for (uint32_t i = 0; i < p->figure_count; i++) {
@@ -70,6 +98,7 @@ static void hand_on(struct sizes *z, const struct latest_pod *p)
 		.figures = figures,
 		.figure_count = p->figure_count,
 		.kv_used = p->gauges_state == LATEST_FRESH ? p->gauges.kv_used : METERED_ABSENT,
+		.waiting = p->gauges_state == LATEST_FRESH ? p->gauges.waiting : METERED_ABSENT,
 	};
 	(void)sizer_take(z->sizer, &use, clock_policy(z->config.clock));
 }
@@ -111,7 +140,8 @@ static void ask_engine(struct sizes *z)
 
 static struct sizer_now now_of(const struct sizes *z)
 {
-	return (struct sizer_now){clock_mono(z->config.clock), clock_policy(z->config.clock)};
+	return (struct sizer_now){clock_mono(z->config.clock), clock_policy(z->config.clock),
+		clock_wall(z->config.clock)};
 }
 
 static void end_recall(struct sizes *z)
@@ -120,13 +150,20 @@ static void end_recall(struct sizes *z)
 	z->recall = NULL;
 }
 
-/* Somebody else may have measured before: his checkpoints count. */
+/* Somebody else may have measured before: his checkpoints count. And somebody may scale workloads:
+ * compute of those must not be touched, so that the watches that tell it are waited for. */
 static bool is_acquainted(struct sizes *z, int64_t now)
 {
 	if (!z->led) {
 		sizer_forget(z->sizer);
 		z->led = true;
-		z->recalled = false;
+		z->recalled = z->settled = false;
+		z->led_at = now;
+	}
+	z->settled = z->settled || z->config.feeds == NULL || feeds_settled(z->config.feeds) ||
+		     now - z->led_at > SETTLE_MS;
+	if (!z->settled) {
+		return false;
 	}
 	if (!z->recalled && z->recall == NULL && sizer_listed(z->sizer)) {
 		z->recall = recall_create(z->config.kube, z->sizer);
@@ -138,11 +175,38 @@ static bool is_acquainted(struct sizes *z, int64_t now)
 	return z->recalled;
 }
 
+void sizes_reach(struct sizes *z, bool reached, int64_t seen_mono_ms)
+{
+	int64_t ago = clock_mono(z->config.clock) - seen_mono_ms;
+	z->reached = reached;
+	z->reached_ms = seen_mono_ms > 0 ? clock_policy(z->config.clock) - ago : 0;
+}
+
+void sizes_may_surge(struct sizes *z, enum sizer_surge right)
+{
+	sizer_may_surge(z->sizer, right);
+}
+
+/* What replacing pods waits for. */
+static void tell_gate(struct sizes *z, bool leads)
+{
+	bool whole = leads && world_all_synced(z->config.world);
+	if (!whole) {
+		z->synced_ms = 0;
+	} else if (z->synced_ms == 0) {
+		z->synced_ms = clock_policy(z->config.clock);
+	}
+	struct roll_gate gate = {leads, z->synced_ms, z->reached_ms, z->reached};
+	sizer_gate(z->sizer, &gate);
+}
+
 void sizes_step(struct sizes *z, int64_t now, bool leads)
 {
+	tell_gate(z, leads);
 	if (!leads) {
 		z->led = false;
 		end_recall(z);
+		pasts_end(z->pasts);
 		return;
 	}
 	if (!world_all_synced(z->config.world) || !is_acquainted(z, now)) {
@@ -151,6 +215,7 @@ void sizes_step(struct sizes *z, int64_t now, bool leads)
 	if (z->walking || now >= z->walk_at) {
 		walk(z, now);
 	}
+	pasts_step(z->pasts, now);
 	if (now < sizer_deadline(z->sizer) && !z->ending) {
 		return;
 	}
@@ -178,7 +243,8 @@ int64_t sizes_deadline(const struct sizes *z, bool leads)
 	if (z->recall != NULL) {
 		return recall_deadline(z->recall);
 	}
-	return time_min(z->walking ? 0 : z->walk_at, sizer_deadline(z->sizer));
+	int64_t at = time_min(pasts_deadline(z->pasts), sizer_deadline(z->sizer));
+	return time_min(z->walking ? 0 : z->walk_at, at);
 }
 
 void sizes_end(struct sizes *z)
@@ -192,7 +258,22 @@ bool sizes_ended(const struct sizes *z, bool leads)
 	return !leads || !z->recalled || sizer_ended(z->sizer, now_of(z));
 }
 
+void sizes_write_bill(const struct sizes *z, struct str *out)
+{
+	bills_write(z->sizer, z->config.world, z->config.bill.currency, out);
+}
+
+void sizes_write_strangers(const struct sizes *z, struct str *out)
+{
+	strangers_write(z->sizer, out);
+}
+
 void sizes_sum(const struct sizes *z, struct sizer_totals *ret)
 {
 	sizer_sum(z->sizer, ret);
+}
+
+bool sizes_gathers(const struct sizes *z, const char *group, struct sizer_gathered *ret)
+{
+	return sizer_gathers(z->sizer, group, ret);
 }

@@ -210,6 +210,11 @@ bool usages_crowded(const struct usages *u)
 	return u->crowded || scrape_crowded(u->scrape);
 }
 
+struct prometheus *usages_prometheus(const struct usages *u)
+{
+	return u->prometheus;
+}
+
 const struct latest *usages_latest(const struct usages *u)
 {
 	return u->latest;

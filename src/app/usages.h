@@ -35,6 +35,7 @@ void usages_sum(const struct usages *u, struct latest_totals *ret);
 /* There are more pods, or more to read them from, than are kept. */
 bool usages_crowded(const struct usages *u);
 const struct latest *usages_latest(const struct usages *u);
+struct prometheus *usages_prometheus(const struct usages *u); /* NULL: none is read */
 /* Everything that is known, as JSON. */
 void usages_write(const struct usages *u, struct str *out);
 

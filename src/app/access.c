@@ -1,0 +1,111 @@
+/* A SelfSubjectAccessReview now and then. It is a POST that makes nothing. */
+#include "access.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "json/build.h"
+#include "json/decode.h"
+
+#define EVERY_MS 30000
+#define SOON_MS	 5000 /* after no answer */
+#define BODY_MAX 1024
+
+struct access {
+	struct kube *kube; /* borrowed */
+	uint64_t call;
+	int64_t next_at, now;
+	bool leads;
+	enum sizer_surge told;
+};
+
+struct access *access_create(struct kube *kube)
+{
+	struct access *a = xcalloc(1, sizeof *a);
+	a->kube = kube;
+	return a;
+}
+
+void access_destroy(struct access *a)
+{
+	if (a == NULL) {
+		return;
+	}
+	kube_cancel(a->kube, a->call);
+	free(a);
+}
+
+/* Without an answer what was told last stands: a write that is not allowed is refused anyway. */
+static void on_answer(void *data, const struct kube_answer *answer)
+{
+	CLEANUP(decode_release) json_t *root = NULL;
+	struct access *a = data;
+	struct fault f = answer->fault;
+	a->call = 0;
+	a->next_at = a->now + SOON_MS;
+	if (f.kind != FAULT_NONE ||
+		decode_parse(answer->body, answer->body_size, DECODE_MEND, &root, &f) < 0) {
+		log_warn("cannot ask whether pods may be made beside others", LOG_F(&f));
+		return;
+	}
+	bool allowed = json_is_true(decode_find(root, "status.allowed"));
+	enum sizer_surge now = allowed ? SIZER_SURGE_ALLOWED : SIZER_SURGE_FORBIDDEN;
+	if (now != a->told) {
+		log_info(allowed ? "pods may be made beside others: the overlay surge is applied"
+				 : "no pod is made beside another: the overlay surge is not "
+				   "applied");
+	}
+	a->told = now;
+	a->next_at = a->now + EVERY_MS;
+}
+
+static void write_review(struct str *out)
+{
+	struct build b = build_into(out);
+	build_begin_object(&b);
+	build_text_at(&b, "apiVersion", "authorization.k8s.io/v1");
+	build_text_at(&b, "kind", "SelfSubjectAccessReview");
+	build_object_at(&b, "spec");
+	build_object_at(&b, "resourceAttributes");
+	build_text_at(&b, "verb", "create");
+	build_text_at(&b, "resource", "pods");
+	build_end(&b);
+	build_end(&b);
+	build_end(&b);
+}
+
+void access_step(struct access *a, int64_t now_mono_ms, bool leads)
+{
+	a->now = now_mono_ms;
+	a->leads = leads;
+	if (!leads) {
+		kube_cancel(a->kube, a->call);
+		a->call = 0;
+		a->next_at = now_mono_ms;
+		a->told = SIZER_SURGE_UNKNOWN;
+		return;
+	}
+	if (a->call != 0 || now_mono_ms < a->next_at) {
+		return;
+	}
+	CLEANUP(str_finish) struct str body = STR_INIT(BODY_MAX);
+	write_review(&body);
+	const struct kube_write w = {.method = WIRE_POST,
+		.path = {.group_version = "authorization.k8s.io/v1",
+			.resource = "selfsubjectaccessreviews"},
+		.content_type = KUBE_JSON,
+		.body = str_text(&body),
+		.body_size = body.len};
+	a->call = kube_put(a->kube, &w, on_answer, a);
+}
+
+int64_t access_deadline(const struct access *a)
+{
+	return a->call == 0 && a->leads ? a->next_at : TIME_NEVER;
+}
+
+enum sizer_surge access_surge(const struct access *a)
+{
+	return a->told;
+}

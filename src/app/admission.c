@@ -1,0 +1,61 @@
+/* What admission sees of the world. */
+#include "parts.h"
+
+static const struct namespace *view_namespace(void *data, const char *name)
+{
+	struct controller *c = data;
+	const struct world_namespace *n = world_namespace_find(engine_world(c->engine), name);
+	return n != NULL && n->known ? &n->noun : NULL;
+}
+
+static struct policy_set view_policies(void *data)
+{
+	struct controller *c = data;
+	struct policy_set set;
+	set.items = world_policies(engine_world(c->engine), &set.count);
+	return set;
+}
+
+static bool view_limits(void *data, const char *ns)
+{
+	struct controller *c = data;
+	const struct world_namespace *n = world_namespace_find(engine_world(c->engine), ns);
+	return n != NULL && n->gpu_limits > 0;
+}
+
+static const char *view_zero_quota(void *data, const struct pod *pod)
+{
+	struct controller *c = data;
+	return world_zero_quota(engine_world(c->engine), pod);
+}
+
+static const struct groups *view_groups(void *data)
+{
+	const struct controller *c = data;
+	return c->groups;
+}
+
+static const struct advised *view_recommendation(void *data, const struct workload_key *workload)
+{
+	const struct controller *c = data;
+	return advice_find(c->advice, workload);
+}
+
+static enum reason view_may_convert(void *data, const char *ns)
+{
+	struct controller *c = data;
+	return gate_may_convert(&c->gate, ns);
+}
+
+struct hook_view admission_view(struct controller *c)
+{
+	return (struct hook_view){.data = c,
+		.namespace_find = view_namespace,
+		.policies = view_policies,
+		.limits_gpus = view_limits,
+		.zero_quota = view_zero_quota,
+		.groups = view_groups,
+		.owners = owners_port(c->owners),
+		.recommendation = view_recommendation,
+		.may_convert = view_may_convert};
+}

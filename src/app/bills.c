@@ -1,0 +1,127 @@
+/* Money is written with its decimals, which the registry of metrics does not have; and what pays
+ * nothing any more has no line. */
+#include "bills.h"
+
+#include "base/metric.h"
+
+#define LABELS_MAX 2048
+
+static const char *label(const char *option)
+{
+	return text_empty(option) ? NULL : option;
+}
+
+struct bill_config bills_config(struct options *o, struct prices *prices)
+{
+	if (prices_parse(o->gpu_prices, &o->arena, prices, NULL) < 0) {
+		prices->count = 0;
+	}
+	return (struct bill_config){.prices = prices,
+		.currency = o->currency,
+		.price_label = label(o->gpu_price_label),
+		.team_label = label(o->team_label),
+		.model_label = label(o->model_label)};
+}
+
+static void head(struct str *out, const char *name, const char *help)
+{
+	str_append_format(out, "# HELP %s %s\n# TYPE %s gauge\n", name, help, name);
+}
+
+static void line(struct str *out, const char *name, const char *labels, int64_t micro)
+{
+	char text[PRICE_TEXT_MAX];
+	str_append_text(out, name);
+	if (labels != NULL && labels[0] != '\0') {
+		str_append_format(out, "{%s}", labels);
+	}
+	str_append_format(out, " %s\n", price_format(micro, text));
+}
+
+static void one(
+	struct str *out, const char *name, const char *help, const char *labels, int64_t micro)
+{
+	head(out, name, help);
+	line(out, name, labels, micro);
+}
+
+struct family {
+	const char *name, *help;
+	const char *ns, *kind, *key; /* labels; NULL: it has none such */
+	enum bill_by by;
+};
+
+static const struct family families[] = {
+	{"aliquot_pod_cost_per_hour", "What a pod pays for its part of GPUs.", "namespace", NULL,
+		"pod", BILL_POD},
+	{"aliquot_workload_cost_per_hour", "What all pods of a workload pay.", "namespace", "kind",
+		"workload", BILL_WORKLOAD},
+	{"aliquot_namespace_cost_per_hour", "What all pods of a namespace pay.", NULL, NULL,
+		"namespace", BILL_NAMESPACE},
+	{"aliquot_team_cost_per_hour", "What all pods of a team pay.", NULL, NULL, "team",
+		BILL_TEAM},
+	{"aliquot_model_cost_per_hour", "What all pods of a model pay.", NULL, NULL, "model",
+		BILL_MODEL},
+};
+
+static void add_label(struct str *labels, const char *key, const char *value)
+{
+	if (key != NULL) {
+		metric_label(labels, key, value != NULL ? value : "");
+	}
+}
+
+static void write_family(
+	const struct family *f, const struct sizer *s, const struct world *w, struct str *out)
+{
+	CLEANUP(str_finish) struct str labels = STR_INIT(LABELS_MAX);
+	struct bill_row row;
+	int64_t rest = 0;
+	uint32_t series = 0;
+	for (size_t i = 0; i < sizer_bill_rows(s, f->by); i++) {
+		if (!sizer_bill_row(s, w, f->by, i, &row)) {
+			continue;
+		}
+		if (series == BILLS_SERIES_MAX) {
+			rest += row.cost;
+			continue;
+		}
+		if (series++ == 0) {
+			head(out, f->name, f->help);
+		}
+		str_reset(&labels);
+		add_label(&labels, f->ns, row.ns);
+		add_label(&labels, f->kind, row.kind);
+		add_label(&labels, f->key, row.name);
+		line(out, f->name, str_text(&labels), row.cost);
+	}
+	if (rest > 0) {
+		line(out, f->name, "overflow=\"true\"", rest);
+	}
+}
+
+void bills_write(
+	const struct sizer *s, const struct world *w, const char *currency, struct str *out)
+{
+	CLEANUP(str_finish) struct str label = STR_INIT(LABELS_MAX);
+	struct bill_totals t;
+	sizer_bill(s, &t);
+	metric_label(&label, "currency", currency);
+	one(out, "aliquot_bill_per_hour", "The price of all GPUs that nodes offer.",
+		str_text(&label), t.all);
+	one(out, "aliquot_pods_cost_per_hour", "What pods pay of it.", NULL, t.pods);
+	head(out, "aliquot_idle_cost_per_hour", "What nobody pays of it.");
+	line(out, "aliquot_idle_cost_per_hour", "gpus=\"shared\"", t.idle_held);
+	line(out, "aliquot_idle_cost_per_hour", "gpus=\"free\"", t.idle_free);
+	one(out, "aliquot_saved_cost_per_hour",
+		"What tenants would pay more with the GPUs of their templates.", NULL, t.saved);
+	one(out, "aliquot_wasted_cost_per_hour", "What workloads pay that compute nothing.", NULL,
+		t.wasted);
+	head(out, "aliquot_idle_workloads", "Workloads that compute nothing.");
+	str_append_format(out, "aliquot_idle_workloads %u\n", t.idle_workloads);
+	head(out, "aliquot_unpriced_gpus", "GPUs of nodes for which there is no price.");
+	str_append_format(out, "aliquot_unpriced_gpus %u\n", t.unpriced);
+	for (size_t i = 0; i < COUNT_OF(families); i++) {
+		write_family(&families[i], s, w, out);
+	}
+}

@@ -1,0 +1,16 @@
+/* What GPUs cost, as text of /metrics. */
+#ifndef APP_BILLS_H
+#define APP_BILLS_H
+
+#include "options.h"
+#include "sizer/sizer.h"
+
+/* Of each family at most so many series; what comes after them is in one with overflow="true". */
+#define BILLS_SERIES_MAX 2000
+
+/* The options were checked when they were read. `prices` must live as long as what is returned. */
+struct bill_config bills_config(struct options *o, struct prices *prices);
+void bills_write(
+	const struct sizer *s, const struct world *w, const char *currency, struct str *out);
+
+#endif

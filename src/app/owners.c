@@ -1,0 +1,324 @@
+/* One record an object, looked up by its kind and name. */
+#include "owners.h"
+
+#include <stdlib.h>
+
+#include "base/map.h"
+#include "base/vec.h"
+#include "codec/discovery.h"
+#include "kinds.h"
+
+#define TOKEN_MS    (1000 / OWNERS_PER_SECOND)
+#define BURST_MS    2000
+#define KNOWN_MS    1800000 /* then it is read again */
+#define GONE_MS	    300000
+#define AGAIN_MS    15000
+#define LATER_MS    30000  /* for so long a first answer is waited for */
+#define UNUSED_MS   900000 /* nobody asked for it */
+#define SWEEP_MS    60000
+#define ANSWER_MAX  ((size_t)1 << 20)
+#define NAME_MAX_OF 253
+
+struct record {
+	struct owners *all;		/* borrowed */
+	char *ns, *group, *kind, *name; /* owned */
+	uint64_t hash;
+	uint64_t call; /* 0: none */
+	int64_t made_at, used_at, next_at;
+	enum owner_answer answer; /* LATER: nobody answered yet */
+	struct arena arena;	  /* of `above` */
+	struct owner above;
+};
+
+struct owners {
+	struct kube *kube;
+	struct kinds *kinds; /* owned */
+	struct owner_port port;
+	struct {
+		VEC_FIELDS(struct record *); /* owned */
+	} records;
+	struct map by_name;
+	uint64_t version;
+	uint32_t in_flight;
+	int64_t tokens_ms, filled_at, sweep_at, deadline;
+};
+
+struct record_key {
+	const char *ns;
+	const struct owner_top *object;
+};
+
+static uint64_t hash_of(const struct record_key *k)
+{
+	uint64_t h = hash_bytes(k->object->group.p, k->object->group.n, hash_text(k->ns));
+	h = hash_bytes(k->object->name.p, k->object->name.n, h);
+	return hash_bytes(k->object->kind, strlen(k->object->kind), h);
+}
+
+static bool record_same(const void *owner, uint32_t slot, const void *key)
+{
+	const struct owners *o = owner;
+	const struct record_key *k = key;
+	const struct record *r = o->records.items[slot];
+	return view_equals(k->object->name, r->name) && text_equals(k->ns, r->ns) &&
+	       text_equals(k->object->kind, r->kind) && view_equals(k->object->group, r->group);
+}
+
+static void record_free(struct record *r)
+{
+	kube_cancel(r->all->kube, r->call);
+	r->all->in_flight -= r->call != 0 ? 1 : 0;
+	arena_finish(&r->arena);
+	free(r->ns);
+	free(r->group);
+	free(r->kind);
+	free(r->name);
+	free(r);
+}
+
+void owners_destroy(struct owners *o)
+{
+	if (o == NULL) {
+		return;
+	}
+	for (size_t i = 0; i < o->records.count; i++) {
+		record_free(o->records.items[i]);
+	}
+	VEC_FINISH(&o->records);
+	map_finish(&o->by_name);
+	kinds_destroy(o->kinds);
+	free(o);
+}
+
+/* --- one object --- */
+
+static bool same_owner(const struct owner *a, const struct owner *b)
+{
+	return text_equals(a->kind, b->kind) && text_equals(a->name, b->name) &&
+	       text_equals(a->api_version, b->api_version);
+}
+
+static void learn(struct record *r, enum owner_answer answer, const struct owner *above)
+{
+	struct arena arena = {.block_bytes = 192};
+	struct owner kept = {arena_strdup(&arena, above->api_version),
+		arena_strdup(&arena, above->kind), arena_strdup(&arena, above->name),
+		arena_strdup(&arena, above->uid)};
+	bool changed = r->answer != answer || !same_owner(&r->above, &kept);
+	r->all->version += changed && r->answer != OWNER_LATER ? 1 : 0;
+	arena_finish(&r->arena);
+	r->arena = arena;
+	r->above = kept;
+	r->answer = answer;
+}
+
+static void on_read(void *data, const struct kube_answer *a)
+{
+	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 512};
+	struct record *r = data;
+	struct owner above = {0};
+	struct fault f = a->fault;
+	const struct view body = {a->body, a->body_size};
+	int64_t after = KNOWN_MS;
+	r->call = 0;
+	r->all->in_flight--;
+	r->all->deadline = 0;
+	if (f.kind == FAULT_NONE && discovery_controller(body, &arena, &above, &f) == 0) {
+		learn(r, above.kind != NULL ? OWNER_ABOVE : OWNER_NONE, &above);
+	} else if (f.kind == FAULT_TRANSIENT || f.status == 429) {
+		after = AGAIN_MS; /* and what was known is */
+	} else {
+		/* It is gone, may not be seen, or makes no sense: nobody knows (R12). */
+		if (f.kind == FAULT_DENIED && f.status == 403) {
+			kinds_refuse(r->all->kinds, view_of(r->group), r->kind);
+		}
+		learn(r, OWNER_UNKNOWN, &(struct owner){0});
+		after = GONE_MS;
+	}
+	r->next_at = clock_mono(kube_clock(r->all->kube)) + after;
+}
+
+static void read_one(struct record *r, const struct kinds_place *place)
+{
+	CLEANUP(str_finish) struct str text = STR_INIT(KUBE_PATH_MAX);
+	const struct kube_path path = {.group_version = place->group_version,
+		.ns = r->ns,
+		.resource = place->resource,
+		.name = r->name};
+	kube_path_append(&text, &path);
+	if (text.overflow) {
+		learn(r, OWNER_UNKNOWN, &(struct owner){0});
+		r->next_at = TIME_NEVER;
+		return;
+	}
+	struct kube_request request = {.method = WIRE_GET,
+		.path = str_text(&text),
+		.accept = DISCOVERY_METADATA,
+		.limit_bytes = ANSWER_MAX};
+	r->call = kube_call(r->all->kube, &request, on_read, r);
+	r->all->in_flight++;
+	r->all->tokens_ms -= TOKEN_MS;
+}
+
+/* --- those that were asked for --- */
+
+static struct record *make(struct owners *o, const struct record_key *key, uint64_t hash)
+{
+	size_t beside = 0;
+	for (size_t i = 0; i < o->records.count; i++) {
+		beside += text_equals(o->records.items[i]->ns, key->ns) ? 1 : 0;
+	}
+	if (o->records.count >= OWNERS_MAX || beside >= OWNERS_SPACE_MAX) {
+		return NULL;
+	}
+	struct record *r = xcalloc(1, sizeof *r);
+	r->all = o;
+	r->ns = xstrdup(key->ns);
+	r->group = xstrndup(key->object->group.p, key->object->group.n);
+	r->kind = xstrdup(key->object->kind);
+	r->name = xstrndup(key->object->name.p, key->object->name.n);
+	r->hash = hash;
+	r->made_at = clock_mono(kube_clock(o->kube));
+	r->answer = OWNER_LATER;
+	VEC_PUSH(&o->records, r);
+	map_put(&o->by_name, hash, (uint32_t)o->records.count - 1);
+	o->deadline = 0;
+	return r;
+}
+
+/* Nobody checks the names in references; these would be another path. */
+static bool is_name(struct view name)
+{
+	return name.n > 0 && name.n <= NAME_MAX_OF && !view_equals(name, ".") &&
+	       !view_equals(name, "..");
+}
+
+static enum owner_answer above(
+	void *data, const char *ns, const struct owner_top *object, struct owner *ret_owner)
+{
+	struct owners *o = data;
+	struct record_key key = {text_or(ns, ""), object};
+	if (!owner_is_worth_asking(object) || *key.ns == '\0' || !is_name(object->name)) {
+		return OWNER_UNKNOWN;
+	}
+	uint64_t hash = hash_of(&key);
+	uint32_t slot = map_find(&o->by_name, hash, &key);
+	struct record *r = slot != MAP_NONE ? o->records.items[slot] : make(o, &key, hash);
+	if (r == NULL) {
+		return OWNER_UNKNOWN;
+	}
+	int64_t now = clock_mono(kube_clock(o->kube));
+	r->used_at = now;
+	*ret_owner = r->above;
+	return r->answer == OWNER_LATER && now - r->made_at > LATER_MS ? OWNER_UNKNOWN : r->answer;
+}
+
+/* Who was not asked for goes. */
+static void sweep(struct owners *o, int64_t now)
+{
+	size_t kept = 0;
+	map_clear(&o->by_name);
+	for (size_t i = 0; i < o->records.count; i++) {
+		struct record *r = o->records.items[i];
+		if (now - r->used_at > UNUSED_MS) {
+			record_free(r);
+			continue;
+		}
+		o->records.items[kept] = r;
+		map_put(&o->by_name, r->hash, (uint32_t)kept++);
+	}
+	o->records.count = kept;
+	o->sweep_at = now + SWEEP_MS;
+}
+
+static void look_at(struct owners *o, struct record *r, int64_t now)
+{
+	struct kinds_place place;
+	switch (kinds_find(o->kinds, view_of(r->group), r->kind, &place)) {
+	case KINDS_FOUND:
+		read_one(r, &place);
+		return;
+	case KINDS_UNKNOWN:
+		learn(r, OWNER_UNKNOWN, &(struct owner){0});
+		r->next_at = now + GONE_MS;
+		return;
+	case KINDS_LATER:
+		return;
+	}
+}
+
+static void fill(struct owners *o, int64_t now)
+{
+	int64_t more = now - o->filled_at;
+	o->tokens_ms = time_min(o->tokens_ms + more, BURST_MS);
+	o->filled_at = now;
+}
+
+static void look(struct owners *o, int64_t now)
+{
+	fill(o, now);
+	if (now >= o->sweep_at) {
+		sweep(o, now);
+	}
+	o->deadline = o->sweep_at;
+	for (size_t i = 0; i < o->records.count; i++) {
+		struct record *r = o->records.items[i];
+		if (r->call != 0) {
+			continue;
+		}
+		if (now < r->next_at) {
+			o->deadline = time_min(o->deadline, r->next_at);
+			continue;
+		}
+		if (o->in_flight >= OWNERS_IN_FLIGHT) {
+			break; /* an answer makes room */
+		}
+		if (o->tokens_ms < TOKEN_MS) {
+			o->deadline = time_min(o->deadline, now + TOKEN_MS - o->tokens_ms);
+			break;
+		}
+		look_at(o, r, now);
+	}
+}
+
+void owners_step(struct owners *o, int64_t now)
+{
+	if (now >= o->deadline || now >= kinds_deadline(o->kinds)) {
+		look(o, now);
+	}
+	kinds_step(o->kinds, now);
+}
+
+int64_t owners_deadline(const struct owners *o)
+{
+	return time_min(o->deadline, kinds_deadline(o->kinds));
+}
+
+static uint64_t version(void *data)
+{
+	const struct owners *o = data;
+	return o->version;
+}
+
+struct owners *owners_create(struct kube *kube)
+{
+	struct owners *o = xcalloc(1, sizeof *o);
+	o->kube = kube;
+	o->kinds = kinds_create(kube);
+	o->port = (struct owner_port){o, above, version};
+	map_init(&o->by_name, record_same, o);
+	o->tokens_ms = BURST_MS;
+	o->filled_at = clock_mono(kube_clock(kube));
+	o->deadline = 0;
+	return o;
+}
+
+const struct owner_port *owners_port(struct owners *o)
+{
+	return &o->port;
+}
+
+size_t owners_count(const struct owners *o)
+{
+	return o->records.count;
+}

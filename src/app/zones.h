@@ -1,0 +1,31 @@
+/* The time zones that policies name, read from the folder of zone files when one is named first and
+ * once a day after that. One that is not there is told as an event of the policy. */
+#ifndef APP_ZONES_H
+#define APP_ZONES_H
+
+#include "around/around.h"
+#include "base/clock.h"
+#include "kube/events.h"
+#include "world/world.h"
+
+struct zones;
+struct zones_config { /* all borrowed */
+	const char *folder;
+	const struct clock *clock;
+	const struct world *world;
+	struct around *around; /* what is found goes there */
+	struct events *events;
+};
+
+struct zones *zones_create(const struct zones_config *config);
+void zones_destroy(struct zones *z);
+/* `tells`: only a leader does. */
+void zones_step(struct zones *z, int64_t now_mono_ms, bool tells);
+int64_t zones_deadline(const struct zones *z);
+
+/* One zone around that time; UTC needs no file. FAULT_INVALID: a name that is none, or a file that
+ * is none. */
+MUST_CHECK int zones_read(const char *folder, const char *name, int64_t now_s,
+	struct zone *ret_zone, struct fault *ret_fault);
+
+#endif

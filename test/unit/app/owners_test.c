@@ -1,0 +1,187 @@
+/* Owners of owners, read when somebody asks. */
+#include "owners.h"
+
+#include "../kube/fake_wire.h"
+#include "codec/discovery.h"
+
+#define GROUP	  "{\"preferredVersion\":{\"groupVersion\":\"example.com/v1\",\"version\":\"v1\"}}"
+#define RESOURCES "{\"resources\":[{\"name\":\"gadgets\",\"kind\":\"Gadget\",\"namespaced\":true}]}"
+#define OWNED(by)                                                                                  \
+	"{\"metadata\":{\"name\":\"g\",\"ownerReferences\":[{\"apiVersion\":\"example.com/v1\","   \
+	"\"kind\":\"Widget\",\"name\":\"" by "\",\"uid\":\"u\",\"controller\":true}]}}"
+
+struct bed {
+	struct fake_clock clock;
+	struct fake_wire *wire;
+	struct kube_cred *cred;
+	struct kube *kube;
+	struct owners *owners;
+};
+
+static void set_up(struct bed *b)
+{
+	*b = (struct bed){.clock = fake_clock_make(), .wire = fake_wire_create()};
+	b->cred = kube_cred_create_plain("https://api", NULL, &b->clock.clock);
+	b->kube = kube_create(&b->wire->wire, b->cred, &b->clock.clock, NULL);
+	b->owners = owners_create(b->kube);
+}
+
+static void tear_down(struct bed *b)
+{
+	owners_destroy(b->owners);
+	kube_destroy(b->kube);
+	kube_cred_destroy(b->cred);
+	fake_wire_destroy(b->wire);
+}
+
+static void step(struct bed *b, int64_t ms)
+{
+	fake_pass(&b->clock, ms);
+	owners_step(b->owners, b->clock.mono);
+}
+
+static enum owner_answer ask(struct bed *b, const char *ns, const char *name, struct owner *ret)
+{
+	const struct owner_port *p = owners_port(b->owners);
+	const struct owner_top top = {
+		.group = view_of("example.com"), .kind = "Gadget", .name = view_of(name)};
+	return p->above(p->data, ns, &top, ret);
+}
+
+static uint64_t version(struct bed *b)
+{
+	const struct owner_port *p = owners_port(b->owners);
+	return p->version(p->data);
+}
+
+/* Until the object itself is asked for. */
+static struct fake_call *asked(struct bed *b)
+{
+	struct owner o;
+	cr_assert_eq(ask(b, "team", "g", &o), OWNER_LATER);
+	step(b, 1);
+	fake_answer(fake_last(b->wire), 200, GROUP);
+	fake_answer(fake_last(b->wire), 200, RESOURCES);
+	step(b, 1);
+	return fake_last(b->wire);
+}
+
+Test(owners, a_reference_is_read_as_metadata_alone_and_remembered)
+{
+	struct bed b;
+	struct owner o;
+	set_up(&b);
+	struct fake_call *c = asked(&b);
+	fake_expect_path(c, "/apis/example.com/v1/namespaces/team/gadgets/g");
+	cr_expect_str_eq(c->accept, DISCOVERY_METADATA);
+	cr_expect_eq(ask(&b, "team", "g", &o), OWNER_LATER);
+	fake_answer(c, 200, OWNED("w"));
+	cr_assert_eq(ask(&b, "team", "g", &o), OWNER_ABOVE);
+	cr_expect_str_eq(o.kind, "Widget");
+	cr_expect_str_eq(o.name, "w");
+	cr_expect_eq(version(&b), 0, "nobody was told otherwise before");
+	step(&b, 60000);
+	cr_expect_eq(b.wire->count, 3);
+	tear_down(&b);
+}
+
+Test(owners, one_that_changed_is_told)
+{
+	struct bed b;
+	struct owner o;
+	set_up(&b);
+	fake_answer(asked(&b), 200, OWNED("w"));
+	for (int i = 0; i < 31; i++) {
+		(void)ask(&b, "team", "g", &o);
+		step(&b, 60000);
+	}
+	struct fake_call *c = fake_last(b.wire);
+	cr_assert(c->open, "it is read again after half an hour");
+	cr_expect_eq(ask(&b, "team", "g", &o), OWNER_ABOVE, "and what was known holds meanwhile");
+	fake_answer(c, 200, "{\"metadata\":{\"name\":\"g\"}}");
+	cr_expect_eq(ask(&b, "team", "g", &o), OWNER_NONE);
+	cr_expect_eq(version(&b), 1);
+	tear_down(&b);
+}
+
+Test(owners, R12_what_may_not_be_read_is_unknown_for_all_of_its_kind)
+{
+	struct bed b;
+	struct owner o;
+	set_up(&b);
+	fake_answer(asked(&b), 403, "{}");
+	cr_expect_eq(ask(&b, "team", "g", &o), OWNER_UNKNOWN);
+	size_t before = b.wire->count;
+	cr_expect_eq(ask(&b, "team", "h", &o), OWNER_LATER);
+	step(&b, 1);
+	cr_expect_eq(ask(&b, "team", "h", &o), OWNER_UNKNOWN);
+	cr_expect_eq(b.wire->count, before, "nobody asks in vain");
+	tear_down(&b);
+}
+
+Test(owners, nobody_waits_for_ever)
+{
+	struct bed b;
+	struct owner o;
+	set_up(&b);
+	cr_expect_eq(ask(&b, "team", "g", &o), OWNER_LATER);
+	step(&b, 30001);
+	cr_expect_eq(ask(&b, "team", "g", &o), OWNER_UNKNOWN);
+	tear_down(&b);
+}
+
+Test(owners, one_namespace_does_not_fill_it_and_who_is_not_asked_for_goes)
+{
+	struct bed b;
+	struct owner o;
+	char name[32];
+	set_up(&b);
+	for (int i = 0; i < OWNERS_SPACE_MAX + 5; i++) {
+		snprintf(name, sizeof name, "g%d", i);
+		(void)ask(&b, "greedy", name, &o);
+	}
+	cr_expect_eq(owners_count(b.owners), OWNERS_SPACE_MAX);
+	cr_expect_eq(ask(&b, "team", "g", &o), OWNER_LATER);
+	step(&b, 900001);
+	cr_expect_eq(owners_count(b.owners), 0);
+	tear_down(&b);
+}
+
+Test(owners, there_is_a_pace)
+{
+	struct bed b;
+	struct owner o;
+	char name[32];
+	set_up(&b);
+	fake_answer(asked(&b), 200, OWNED("w"));
+	size_t before = b.wire->count;
+	for (int i = 0; i < 100; i++) {
+		snprintf(name, sizeof name, "g%d", i);
+		(void)ask(&b, "team", name, &o);
+	}
+	for (int ms = 0; ms < 10000; ms += 50) {
+		step(&b, 50);
+		for (size_t i = 0; i < b.wire->count; i++) {
+			if (b.wire->calls[i].open) {
+				fake_answer(&b.wire->calls[i], 200, OWNED("w"));
+			}
+		}
+	}
+	size_t sent = b.wire->count - before;
+	cr_expect(sent >= 40 && sent <= 62, "%zu in 10 s", sent);
+	tear_down(&b);
+}
+
+Test(owners, names_that_are_another_path_are_not_asked_for)
+{
+	static const char *const names[] = {"", ".", ".."};
+	struct bed b;
+	struct owner o;
+	set_up(&b);
+	for (size_t i = 0; i < COUNT_OF(names); i++) {
+		cr_expect_eq(ask(&b, "team", names[i], &o), OWNER_UNKNOWN);
+	}
+	cr_expect_eq(ask(&b, "", "g", &o), OWNER_UNKNOWN);
+	cr_expect_eq(owners_count(b.owners), 0);
+	tear_down(&b);
+}
