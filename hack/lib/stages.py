@@ -171,7 +171,8 @@ E2E_PARTS = [
     ["test_agent", "test_apiserver", "test_capacity", "test_frozen", "test_isolation", "test_kill", "test_mps", "test_real",
      "test_standby", "test_uninstall"],
     ["test_backlog", "test_certificates", "test_conformance", "test_driver", "test_evict", "test_fair", "test_install",
-     "test_journal", "test_unread"],
+     "test_journal", "test_unread", "test_resizing", "test_healing", "test_around", "test_past"],
+    ["test_surge", "test_rolling"],
 ]
 
 

@@ -55,7 +55,7 @@ def test_the_image_is_set_everywhere():
     daemons = next(obj for obj in manifests.render(image=image) if obj["kind"] == "DaemonSet")
     for workload in (deployment, daemons):
         containers = workload["spec"]["template"]["spec"]["containers"]
-        assert [container["image"] for container in containers] == [image]
+        assert {container["image"] for container in containers} == {image}
     assert one("Deployment", "aliquot-controller")["spec"]["template"]["spec"]["containers"][0][
         "image"] == "aliquot:dev"
 
@@ -140,17 +140,25 @@ def test_the_webhook_is_what_c1_asks_for():
 
 
 def test_an_agent_is_what_the_controller_looks_for_and_has_no_right_to_spare():
-    """Found by its label and port (docs/design/state.md); no root, no capability, no network of the host's."""
+    """Found by its label and port (docs/design/state.md); no root but in its relay, no capability, no network of the
+    host's."""
     template = one("DaemonSet", "aliquot-agent")["spec"]["template"]
-    spec, (container,) = template["spec"], template["spec"]["containers"]
+    spec, (container, relay) = template["spec"], template["spec"]["containers"]
     assert template["metadata"]["labels"]["aliquot.dev/agent"] == "true"
     assert {port["name"]: port["containerPort"] for port in container["ports"]} == {"metrics": 9400, "state": 10251}
     assert spec["hostPID"] and not {"hostNetwork", "hostIPC"} & set(spec)
     assert spec["securityContext"]["runAsNonRoot"]
-    assert container["securityContext"] == {"allowPrivilegeEscalation": False, "readOnlyRootFilesystem": True,
-                                            "capabilities": {"drop": ["ALL"]}}
+    least = {"allowPrivilegeEscalation": False, "readOnlyRootFilesystem": True, "capabilities": {"drop": ["ALL"]}}
+    assert container["securityContext"] == least
+    # Root, because the kubelet's socket is; it has neither a port nor what the agent has.
+    assert relay["securityContext"] == {**least, "runAsUser": 0, "runAsNonRoot": False}
+    assert not {"ports", "env"} & set(relay)
+    assert {mount["name"]: mount.get("readOnly", False) for mount in relay["volumeMounts"]} == {
+        "relay": False, "pod-resources": True}
     paths = {volume["name"]: volume["hostPath"]["path"] for volume in spec["volumes"] if "hostPath" in volume}
-    assert paths == {"cgroup": "/sys/fs/cgroup", "mps": "/run/aliquot/mps"}
+    assert paths == {"cgroup": "/sys/fs/cgroup", "mps": "/run/aliquot/mps",
+                     "pod-resources": "/var/lib/kubelet/pod-resources"}
+    assert "pod-resources" not in [mount["name"] for mount in container["volumeMounts"]]
     assert all(mount["readOnly"] for mount in container["volumeMounts"])
     secret, = [volume["secret"]["secretName"] for volume in spec["volumes"] if "secret" in volume]
     assert one("Secret", secret)

@@ -1,10 +1,11 @@
 """Memory and time of the agent on a full node: 8 GPUs, 160 pods that share them, 320 processes.
 
-The driver, /proc and the cgroups are stand-ins, so what NVML itself takes, in time and in memory, is not in the
+The driver, /proc, the cgroups and the kubelet are stand-ins, so what NVML itself takes, in time and in memory, is not in the
 figures; and the API server is a program that lists the pods and is silent then. The agent looks at the devices every 15 s,
 is asked for the node's state every 2 s over TLS, as the controller does, and is scraped every 15 s. What it and its child
 take together in private memory (RssAnon) and processor time is measured over the whole run; then come the scrapes
-that may leave nothing behind.
+that may leave nothing behind. The kubelet is asked which pod has which GPU in each interval, and names a GPU for every pod,
+which is more than a real one would; the relay to it is the agent's neighbour and measured apart.
 
 smoke: --seconds 20 --scrapes 200
 """
@@ -32,6 +33,7 @@ import processes
 
 sys.path.insert(0, os.path.join(os.path.dirname(_ground.HERE), "fake"))
 import kubelet_host  # noqa: E402
+import kubelet_resources  # noqa: E402
 
 ANON_BAR_KIB = 8 * 1024
 CPU_BAR_PERCENT = 0.5
@@ -77,11 +79,16 @@ class Node:
                     identity = kubelet_host.container_id(one["metadata"]["uid"], name, 0)
                     on[device].append(self.host.process_begins(one["metadata"]["uid"], identity))
         self.listed = [own] + self.pods
+        self.kubelet = kubelet_resources.PodResources(folder, self._given)
         self.count = sum(len(pids) for pids in on.values())
         nvml.write_topology(self.topology, [nvml.device(
             device, index, process=["compute %d %d" % (pid, 300 + pid % 100) for pid in pids],
             use=["%d %d" % (pid, 1 + pid % 3) for pid in pids[::2]], used_mib=400 * len(pids), busy="70 20",
             gpm="70 60 30 20 25 100 200") for index, (device, pids) in enumerate(on.items())])
+
+    def _given(self):
+        return [(one["metadata"]["namespace"], one["metadata"]["name"], {
+            "main": [one["metadata"]["annotations"]["aliquot.dev/gpu-uuid"]], "side": []}) for one in self.pods]
 
     def _pod(self, number, args):
         uid = str(uuid.uuid4())
@@ -154,11 +161,15 @@ class Agent:
                        "users": [{"name": "u", "user": {"token": "t"}}]}, file)
         certificate(folder)
         self.log_path = os.path.join(folder, "agent.log")
+        door = os.path.join(folder, "relay.sock")
+        self.relay = processes.start([args.binary, "relay", "--listen=" + door, "--to=" + node.kubelet.path],
+                                     os.path.join(folder, "relay.log"))
         self.record = processes.start(
             [args.binary, "agent", "--node-name=" + NODE, "--pod-uid=" + node.own_uid,
              "--listen=127.0.0.1:%d" % self.port, "--state-listen=127.0.0.1:%d" % self.state_port,
              "--tls-dir=" + folder, "--nvml-library=" + nvml.library(), "--proc-root=" + node.host.proc,
-             "--cgroup-root=" + node.host.cgroup, "--interval-seconds=%d" % INTERVAL_S, "--kubeconfig=" + config],
+             "--cgroup-root=" + node.host.cgroup, "--interval-seconds=%d" % INTERVAL_S, "--kubeconfig=" + config,
+             "--kubelet-socket=" + door],
             self.log_path, env=dict(os.environ, FAKE_NVML_TOPOLOGY=node.topology, KUBECONFIG=""))
         self.pid = self.record["pid"]
         self.reconnects = 0
@@ -193,10 +204,14 @@ class Agent:
         with open("/proc/%d/task/%d/children" % (self.pid, self.pid), encoding="ascii") as file:
             return [self.pid] + [int(word) for word in file.read().split()]
 
-    def memory(self):
+    def relay_kib(self):
+        """The relay's private memory."""
+        return self.memory([self.relay["pid"]])["RssAnon"]
+
+    def memory(self, pids=None):
         """{key: KiB} of all of them together."""
         sums = {"RssAnon": 0, "VmRSS": 0}
-        for pid in self.family():
+        for pid in pids or self.family():
             with open("/proc/%d/status" % pid, encoding="ascii") as file:
                 for line in file:
                     key, _, rest = line.partition(":")
@@ -212,6 +227,10 @@ class Agent:
                 total += int(file.read().split()[0]) / 1e9
         return total
 
+    def stop_relay(self):
+        processes.send(self.relay, signal.SIGKILL)
+        processes.await_exit([self.relay], 5)
+
     def end(self):
         """SIGTERM; how long it took, and the exit status."""
         began = time.monotonic()
@@ -219,6 +238,7 @@ class Agent:
         if not processes.await_exit([self.record], 15):
             processes.send(self.record, signal.SIGKILL)
             raise RuntimeError("it did not end within 15 s of SIGTERM")
+        self.stop_relay()
         return round(time.monotonic() - began, 2)
 
 
@@ -243,7 +263,14 @@ def check(node, agent):
     found = [line for line in text.splitlines() if line.startswith("DCGM_FI_DEV_FB_USED{") and 'pod="tenant-' in line]
     if len(found) < len(node.pods):
         raise RuntimeError("its metrics lack pods: %d of %d\n%s" % (len(found), len(node.pods), text[:600]))
+    if "aliquot_agent_kubelet_up 1\n" not in text:
+        raise RuntimeError("it does not hear the kubelet\n%s" % text[-3000:])
     return len(text)
+
+
+def told(agent):
+    """Whether the kubelet has been heard for the first time."""
+    return b"aliquot_agent_kubelet_up 1\n" in agent.ask(agent.pages, "/metrics")[1]
 
 
 def steady(agent, seconds):
@@ -298,6 +325,7 @@ def run(args):
         agent = Agent(args, folder, node, port)
         try:
             _ground.wait(agent.ready, 60, "the agent to be ready", every=0.2)
+            _ground.wait(lambda: told(agent), 30, "the kubelet to be heard", every=0.2)
             page = check(node, agent)
             _ground.say("ready; a page of metrics has %d bytes" % page)
             seen = steady(agent, args.seconds)
@@ -305,6 +333,7 @@ def run(args):
             scraped = scrapes(agent, args.scrapes)
             _ground.say("scrapes: %s" % json.dumps(scraped))
             check(node, agent)
+            seen["relay_rss_anon_kib"], seen["kubelet_asked"] = agent.relay_kib(), node.kubelet.asked
             ending = agent.end()
         except _ground.TROUBLE as error:
             with open(agent.log_path, encoding="utf-8", errors="replace") as file:
@@ -312,6 +341,8 @@ def run(args):
         finally:
             ended.set()
             processes.send(agent.record, signal.SIGKILL)
+            agent.stop_relay()
+            node.kubelet.stop()
     return verdict(args, node, page, seen, scraped, ending)
 
 

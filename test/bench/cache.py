@@ -1,6 +1,7 @@
 """Memory and time of a full cache: the controller beside a client-go informer, on a real API server.
 
-The cluster's pods differ in labels, env and size (2 to 12 KB), one in five asks for a GPU. Both
+The cluster's pods differ in labels, env and size (2 to 12 KB), one in five asks for a GPU. It has
+5,000 GPURecommendations and their checkpoints, which the controller alone reads. Both
 programs are started anew in every round, one after the other and by turns the first, so that each
 fills its cache while the other does nothing; the best time of each counts. The processor time that
 each took is given beside it. Those of the last round live on: they are stopped for a while (SIGSTOP) in which pods change and go, history is
@@ -8,7 +9,7 @@ compacted and the API server restarted, so that what they resume from is gone (4
 take a complete new picture; then come two minutes of updates. At the end the controller's debug
 dump must say of every node what the API server says.
 
-smoke: --pods 2000 --rounds 1 --updates 5
+smoke: --pods 2000 --rounds 1 --updates 5 --recommended 20
 """
 
 import argparse
@@ -17,6 +18,7 @@ import sys
 import time
 
 import _ground
+import _recommended
 import _sums
 import processes
 
@@ -92,6 +94,7 @@ def compare(ground, controller, informer):
 
 def run(args):
     with _ground.Ground(args) as ground:
+        _recommended.fill(ground.api, args.recommended)
         rounds = [round_of(ground, number, args.rounds) for number in range(1, args.rounds + 1)]
         load = _ground.machine()
         controller, informer = (rounds[-1][name]["subject"] for name in ("controller", "informer"))
@@ -127,7 +130,7 @@ def verdict(args, rounds, seen):
              "sums": not seen["different"]}
     wrong = {"error": "the cache differs from the API server"} if seen["different"] else {}
     return {
-        "name": "cache", "pods": args.pods, "nodes": args.nodes, "pods_at_end": server["pods"],
+        "name": "cache", "pods": args.pods, "nodes": args.nodes, "recommended": args.recommended, "pods_at_end": server["pods"],
         "gpu_pods_at_end": server["gpu_pods"], "pod_bytes": server["pod_bytes"],
         "full_caches": "one after the other, by turns the first, the best of %d" % args.rounds,
         "controller": ours, "vm_hwm_mib": round(ours["vm_hwm_kib"] / 1024, 1),
@@ -144,6 +147,7 @@ def main():
     parser = argparse.ArgumentParser(prog="hack/bench cache", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     _ground.add_arguments(parser)
+    parser.add_argument("--recommended", type=int, default=5000, help="workloads with a GPURecommendation (5000)")
     parser.add_argument("--rounds", type=int, default=2, help="starts of each program (2)")
     parser.add_argument("--updates", type=int, default=120, help="seconds of updates (120)")
     parser.add_argument("--missed", type=int, default=5, help="seconds of updates it misses (5)")

@@ -1,11 +1,14 @@
-"""What rightsizing costs: a scrape of 20,000 pods of 5,000 workloads, and a recommendation for each.
+"""What rightsizing costs: 5,000 workloads with 20,000 pods, from what exporters answer to what is written of each.
 
-The histories and decisions are the shipped ones, without what reads the samples before and writes the status after. The worst
-scrape that closes a minute and one recommendation of all workloads are what a round may come to.
+The reader, the table of what is known, the sizer and its pace of writes are the shipped ones; the cluster is in
+memory, and so are the exporters and the API server, whose own work is not counted, nor is what JSON the watch of
+GPURecommendations brings. Told are the worst reading of all exporters, the worst time that handing it on took, and the
+worst of what the sizer did in 30 seconds, a round and its writes; and how long it took until each workload had its
+first status.
 
-The bar: at most one second of CPU for a round, at most 4 KiB a workload.
+The bar: at most one second of CPU for the three together, at most 4 KiB a workload, its pods included.
 
-smoke: --workloads 100 --pods 400 --minutes 5
+smoke: --workloads 100 --pods 400 --minutes 3
 """
 
 import argparse
@@ -22,15 +25,15 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--workloads", type=int, default=5000, help="5000")
     parser.add_argument("--pods", type=int, default=20000, help="of all of them (20000)")
-    parser.add_argument("--minutes", type=int, default=60, help="of samples, four each (60)")
+    parser.add_argument("--minutes", type=int, default=20, help="that pass, with four readings each (20)")
     args = parser.parse_args()
     program = os.path.join(os.environ["ALIQUOT_BUILD"], "test", "bench", "aliquot-bench-rightsize")
     done = subprocess.run([program, str(args.workloads), str(args.pods), str(args.minutes)], check=True,
                           stdout=subprocess.PIPE, text=True, timeout=TIMEOUT_S)
     result = json.loads(done.stdout.strip().splitlines()[-1])
-    result["round_ms"] = round(result["minute_ms"] + result["recommend_ms"], 2)
-    print("%(pods)d pods of %(workloads)d workloads: a scrape %(scrape_ms).1f ms, one that closes a minute %(minute_ms).1f ms, "
-          "a recommendation of all %(recommend_ms).1f ms; %(workload_bytes)d bytes a workload" % result)
+    result["round_ms"] = round(result["read_ms"] + result["take_ms"] + result["look_ms"], 2)
+    print("%(pods)d pods of %(workloads)d workloads: reading %(read_ms).1f ms, handing on %(take_ms).1f ms, a round "
+          "%(look_ms).1f ms; %(workload_bytes)d bytes a workload; all had a status after %(all_there_s)d s" % result)
     result["holds"] = result["round_ms"] <= BAR_MS and result["workload_bytes"] <= BAR_BYTES
     print(json.dumps(result))
     return 0 if result["holds"] else 1

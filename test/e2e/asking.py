@@ -6,6 +6,7 @@ import json
 import re
 import time
 
+import invariants
 from api import ApiError
 from helpers import P, note, placed
 from invariants import ledger
@@ -98,6 +99,7 @@ def namespace(stack, annotations=None, labels=None):
     wait_until(known, 30, "the controller to know " + name)
     try:
         yield name
+        invariants.check_owned(api)
     finally:
         for kind in ("deployments", "statefulsets", "daemonsets", "jobs", "replicasets", "pods"):
             for obj in api.list(kind, name):

@@ -16,7 +16,7 @@ from waiting import wait_until
 
 # Many small nodes, so that every test has some of its own: NAME-0, NAME-1, …
 STEADY = {"nodes": [("one-%d" % i, 1) for i in range(56)] + [("two-%d" % i, 2) for i in range(16)] +
-          [("eight-%d" % i, 8) for i in range(5)], "arguments": ["--idle-grace-seconds=2"]}
+          [("eight-%d" % i, 8) for i in range(9)], "arguments": ["--idle-grace-seconds=2"]}
 
 
 def wanted(item):
@@ -77,9 +77,10 @@ def stacks(cp):
 
 @pytest.fixture
 def stack(request, stacks):  # pylint: disable=redefined-outer-name
-    """The module's stack. After each test the invariants must hold."""
+    """The module's stack. After each test the invariants must hold, and nothing of a person's was written (G1)."""
     found = stacks.use(wanted(request.node))
     yield found
+    invariants.check_owned(found.api)
     found.heal()
     wait_until(lambda: invariants.Picture(found.api).check(), 10, "I1 to I3",
                ignore=(AssertionError,))

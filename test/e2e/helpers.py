@@ -57,8 +57,8 @@ def pin(pod):
 
 
 def events(stack, pod, reason=None):
-    """Our events about a pod."""
-    found = stack.api.list("events", namespace=pod["metadata"]["namespace"],
+    """Our events about a pod, or another object; of one without a namespace they are in default."""
+    found = stack.api.list("events", namespace=pod["metadata"].get("namespace", "default"),
                            fieldSelector="involvedObject.uid=" + pod["metadata"]["uid"])
     return [e for e in found if reason in (None, e["reason"]) and
             (e.get("reportingComponent") or "").startswith("aliquot.dev")]

@@ -15,7 +15,7 @@ from invariants import Picture
 from waiting import wait_until
 
 TOLD_LABEL = "example.com/told"
-STACK = {"nodes": [("give-%d" % i, 2) for i in range(27)], "controllers": [["--identity=prover"]],
+STACK = {"nodes": [("give-%d" % i, 2) for i in range(30)], "controllers": [["--identity=prover"]],
          "arguments": ["--injection=%s=yes:env,probe" % TOLD_LABEL, "--idle-grace-seconds=2"]}
 SYSTEM = "aliquot-system"
 NRI = "nvidia.cdi.k8s.io/container.main"
@@ -147,6 +147,65 @@ def test_c26_a_runtime_class_that_comes_to_a_living_node_is_proven_too(stack, no
         stack.api.delete("runtimeclasses", "nvidia")
         # It would go on naming the class for a minute, and the API server refuse whoever names one that is gone.
         stack.controllers[0].kill()
+
+
+@pytest.fixture
+def own_class(stack):
+    """A RuntimeClass that some tenants name themselves; capacity pods have none."""
+    stack.api.create("runtimeclasses", {"apiVersion": "node.k8s.io/v1", "kind": "RuntimeClass",
+                                        "metadata": {"name": "boxed"}, "handler": "boxed"})
+    yield "boxed"
+    stack.api.delete("runtimeclasses", "boxed")
+
+
+def others(pod):
+    return {(entry["class"], entry["form"]) for entry in claim(pod).get("classes", [])}
+
+
+def test_c26_a_tenant_with_a_class_of_its_own_is_told_in_the_form_of_that(stack, node, name, own_class):
+    """On the same GPU: under the class of the capacity pod its node honours another form."""
+    where, one, two, three = node(2), name(), name(), name()
+    stack.kubelet.fault("injection", node=where, forms={"": ["env"], own_class: ["nri"]})
+    stack.create_pod(one, fraction="0.25", **on(where))
+    check_told(stack, stack.wait_running(one), "env")
+    wait_no_probe(stack)
+    start = now(stack)
+    stack.create_pod(two, fraction="0.25", runtimeClassName=own_class, **on(where))
+    check_told(stack, stack.wait_running(two), "nri")
+    assert made_since(stack, start) == ["env", "cdi", "nri"]
+    holder, = capacity_on(stack, where)
+    assert claim(holder)["form"] == "env" and others(holder) == {(own_class, "nri")}
+    wait_no_probe(stack)
+    # It is kept: neither for the next of that class nor after a restart anything is tried.
+    start = now(stack)
+    stack.controllers[0].kill()
+    stack.heal()
+    stack.create_pod(three, fraction="0.25", runtimeClassName=own_class, **on(where))
+    check_told(stack, stack.wait_running(three), "nri")
+    assert made_since(stack, start) == []
+
+
+def test_c26_a_class_that_sees_nothing_waits_and_reads_it_or_goes_elsewhere(stack, node, name, own_class):
+    where, elsewhere, one, two = node(2), node(2), name(), name()
+    stack.kubelet.fault("injection", node=where, forms={"": ["env"], own_class: []})
+    stack.kubelet.fault("injection", node=elsewhere, forms={"": ["env"], own_class: ["cdi"]})
+    stack.create_pod(one, fraction="0.25", **on(where))
+    check_told(stack, stack.wait_running(one), "env")
+    stack.create_pod(two, fraction="0.25", runtimeClassName=own_class, **on(where))
+    pod = stack.wait_pod(two, lambda p: placed(p).get("reason") == "NoInjection", 60, what="its reason")
+    said = placed(pod)["message"]
+    assert "RuntimeClass " + own_class in said and where in said and "env sees none" in said, said
+    assert gates(pod) == [P + "gpu"] and note(pod, "gpu-uuid") is None
+    assert stack.get_pod(one)["status"]["phase"] == "Running" and len(capacity_on(stack, where)) == 1
+    stack.api.delete("pods", two, "default", grace=0)
+    three = name()
+    stack.create_pod(three, fraction="0.25", runtimeClassName=own_class, affinity={"nodeAffinity": {
+        "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [{"matchExpressions": [
+            {"key": "kubernetes.io/hostname", "operator": "In", "values": [where, elsewhere]}]}]}}})
+    pod = stack.wait_running(three, timeout=60)
+    check_told(stack, pod, "cdi")
+    assert pod["spec"]["nodeName"] == elsewhere
+    stack.api.delete("pods", three, "default", grace=1)
 
 
 def test_c26_the_proof_outlives_the_controller(stack, node, name):

@@ -79,6 +79,16 @@ def test_k9_one_way_killed_at_each_of_its_writes(stack, say):
     say("killed at %d writes, %.1f s" % (len(SIX), time.monotonic() - began))
 
 
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("boundary", ["after CheckpointStatus", "before Resize"])
+def test_r11_killed_while_it_measures(stack, boundary):
+    """The next life comes to the same target, with one object of each and none that nobody owns."""
+    wait_empty(stack)
+    if not stack.controllers[0].can_crash():
+        pytest.skip("this build does not end at writes; a sanitized one does")
+    boundaries.Stories(stack, boundary.split()[1].lower()).tell(boundary)
+
+
 def test_every_write_has_a_story():
     """hack/soak kills leads the controller to each, or it is said why not."""
     names = boundaries.names()

@@ -53,3 +53,31 @@ def test_a_gauge_of_waiting_pods_falls_again(stack, node, name):
     stack.api.delete("pods", pod, "default", grace=0)
     wait_gone(stack, pod)
     wait_until(lambda: leader.metric(series) < waiting, 20, "one fewer to wait")
+
+
+def test_s4_who_is_not_recognized_is_told_by_kind(stack, node, name):
+    """Whole GPUs, by the kind of an owner that nobody knows; those that nobody controls apart."""
+    kind = "Widget" + name().replace("-", "")
+    series = 'aliquot_unrecognized_milli{group="example.com",kind="%s"}' % kind
+
+    def told(wanted):
+        found = re.search(r"^%s (\d+)$" % re.escape(wanted), stack.leader().get("/metrics")[1], re.M)
+        return int(found.group(1)) if found else 0
+
+    def create(gpus, owner):
+        obj = stack.pod(name(), gpus=gpus, **on(node(gpus)))
+        if owner is not None:
+            obj["metadata"]["ownerReferences"] = [{"apiVersion": "example.com/v1", "kind": owner, "controller": True,
+                                                   "name": "one", "uid": "00000000-0000-0000-0000-000000000000"}]
+        stack.api.create("pods", obj, namespace="default")
+        stack.wait_running(obj["metadata"]["name"])
+        return obj["metadata"]["name"]
+
+    alone = told("aliquot_ownerless_milli")
+    pods = [create(2, kind), create(1, kind)]
+    create(1, None)
+    wait_until(lambda: told(series) == 3000, 60, "three GPUs of " + kind)
+    wait_until(lambda: told("aliquot_ownerless_milli") >= alone + 1000, 60, "one of nobody")
+    for pod in pods:
+        stack.api.delete("pods", pod, "default", grace=0)
+    wait_until(lambda: told(series) == 0, 60, "nothing to be told of " + kind)

@@ -99,6 +99,26 @@ def test_g29_an_empty_gpu_is_left_as_it_was(stack, ground, name, policy):
     assert "command quit ready=0" in fake.journal()
 
 
+def test_g29_a_mode_that_a_killed_daemon_left_is_told_until_it_is_set_back(stack, ground, name, policy):
+    where, fake = ground
+    pod = tenant(stack, where, name(), policy)
+    uuid = note(pod, "gpu-uuid")
+    stack.api.delete("pods", pod["metadata"]["name"], "default", grace=1)
+    wait_until(lambda: not capacity_on(stack, where), 60, "the capacity pod to go")
+    wait_until(lambda: fake.journal()[-1] == "compute-mode %s 0" % uuid, 15, fake.journal)
+
+    def left():
+        return agents.figure(stack, where, "aliquot_agent_compute_modes_left")
+    assert left() == 0
+    # As if it had been killed before that.
+    fake.note("compute-mode %s 3" % uuid)
+    wait_until(lambda: left() == 1, 90, lambda: "the mode to be told\n" + agents.log(stack, where), ignore=(OSError,))
+    assert "a GPU is left in a mode for one process at a time" in agents.log(stack, where)
+    # A capacity pod of the mode has it, and it is as it should be.
+    stack.create_pod(name(), fraction="0.25", labels={"mode": "mps"}, annotations={P + "policy": policy}, **on(where))
+    wait_until(lambda: left() == 0, 60, lambda: "it to be over\n" + agents.log(stack, where), ignore=(OSError,))
+
+
 def test_g25_a_fault_holds_new_tenants_off_until_it_is_over(stack, ground, name, policy):
     where, fake = ground
     pod, late = tenant(stack, where, name(), policy), name()

@@ -89,7 +89,10 @@ def test_s5_one_gpu_or_nobody(stack, node, name, shows, words):
         return [one["message"] for one in ended if one.get("exitCode") and words in one.get("message", "")]
     assert wait_until(said, 30, lambda: "%s\n%s" % (words, capacity_on(stack, where)))
     wait_until(lambda: [e for e in stack.api.list("events", namespace=SYSTEM)
-                        if e["reason"] == "CapacityFailed" and where in e["message"]], 30, "an event")
+                        if e["reason"] == "CapacityFailed" and where in e["message"] and words in e["message"]], 30,
+               "an event that says why")
+    wait_until(lambda: words in placed(stack.get_pod(title)).get("message", ""), 40,
+               lambda: "it to be told: %s" % placed(stack.get_pod(title)))
     assert note(stack.get_pod(title), "gpu-uuid") is None
     assert not [pod for pod in capacity_on(stack, where) if identity(pod)]
     stack.kubelet.fault("device-plugin", node=where)

@@ -28,6 +28,7 @@ from api import Api, ApiError  # noqa: E402
 from kubelet_devices import Devices  # noqa: E402
 from kubelet_host import Host  # noqa: E402
 from kubelet_pod import PodWorker  # noqa: E402
+from kubelet_resources import PodResources  # noqa: E402
 from kubelet_run import Runner  # noqa: E402
 from kubelet_runtime import Runtime  # noqa: E402
 
@@ -58,6 +59,12 @@ class Node:
         self.silent = False
         self.agent_mute = self.lingers = False
         self.agent = None
+        self.resources = None
+
+    def open_resources(self, pods):
+        """The PodResources API, from the first pod on that mounts its folder."""
+        if self.resources is None:
+            self.resources = PodResources(os.path.join(self.folder, "host"), pods)
 
     def report(self):
         devices = self.devices
@@ -184,8 +191,17 @@ class Kubelet:
             # A late event about a pod that we deleted must not start it again.
             self.finished.add(worker.uid)
 
+    def resources_of(self, node):
+        """What the node's PodResources API lists: [(namespace, name, {container: [UUID]})]."""
+        with self.lock:
+            workers = [worker for worker in self.workers.values() if worker.node is node]
+        return [(worker.namespace, worker.pod_name, dict(worker.share)) for worker in workers if not worker.over()]
+
     def stop(self):
         self.stopping.set()
+        for node in self.nodes.values():
+            if node.resources is not None:
+                node.resources.stop()
         with self.lock:
             workers = list(self.workers.values())
         for worker in workers:

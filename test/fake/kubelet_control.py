@@ -97,6 +97,10 @@ class Faults:
         """The node's agent is started anew with the certificate of an authority that is not ours."""
         self.kubelet.nodes[node].agent.restart(bool(on))
 
+    def resources(self, node, mood="well"):
+        """What the node's PodResources API does from now on: well, hang, garbage, nonsense, large, deny or away."""
+        self.kubelet.nodes[node].resources.be(mood)
+
     def linger(self, node, on=True):
         """What runs in a pod that was deleted by force runs on."""
         self.kubelet.nodes[node].lingers = bool(on)

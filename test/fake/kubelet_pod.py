@@ -11,6 +11,7 @@ import kubelet_agent
 import kubelet_devices
 import kubelet_env
 import kubelet_host
+import kubelet_resources
 import kubelet_volumes
 from api import ApiError
 from kubelet_container import Container, Launcher, stamp
@@ -147,6 +148,8 @@ class PodWorker(threading.Thread):
         self.node.host.pod_begins(self.uid)
         self.volumes = kubelet_volumes.Volumes(self.kubelet.api, self.pod, self.folder,
                                                self.node.folder, self._addresses())
+        if kubelet_volumes.mounts(self.pod, kubelet_resources.PATH):
+            self.node.open_resources(lambda: self.kubelet.resources_of(self.node))
         self._adopt()
 
     def _adopt(self):

@@ -111,6 +111,12 @@ class Volumes:
         return sorted(pairs, key=lambda pair: -len(pair[0]))
 
 
+def mounts(pod, path):
+    """Whether a volume of the pod is the node's folder of this path."""
+    folder = "/" + os.path.dirname(path)
+    return any((volume.get("hostPath") or {}).get("path") == folder for volume in pod["spec"].get("volumes") or [])
+
+
 def rewrite(text, pairs):
     """TEXT with every whole path of PAIRS replaced, in one pass so that nothing is hit twice."""
     if not pairs:

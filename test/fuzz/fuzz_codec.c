@@ -5,8 +5,10 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "codec/budget.h"
 #include "codec/capacity.h"
 #include "codec/checkpoint.h"
+#include "codec/discovery.h"
 #include "codec/group.h"
 #include "codec/injection.h"
 #include "codec/lease.h"
@@ -19,8 +21,11 @@
 #include "codec/policy.h"
 #include "codec/quota.h"
 #include "codec/recommendation.h"
+#include "codec/scaler.h"
+#include "codec/standing.h"
 #include "codec/state.h"
 #include "codec/status.h"
+#include "codec/surge.h"
 #include "codec/volume.h"
 #include "json/decode.h"
 #include "json/yaml.h"
@@ -327,6 +332,91 @@ static void fuzz_checkpoint(const char *text, size_t n, struct arena *arena)
 	ENSURE(c.bytes.n == 0 || memcmp(back.bytes.p, c.bytes.p, c.bytes.n) == 0);
 }
 
+static void fuzz_budget(const char *text, size_t n, struct arena *arena)
+{
+	struct budget b;
+	struct fault f = {0};
+	if (budget_decode(text, n, arena, &b, &f) < 0) {
+		ENSURE(f.kind == FAULT_INVALID || f.kind == FAULT_LIMIT);
+		return;
+	}
+	ENSURE(b.ns != NULL && b.name != NULL && b.uid != NULL && b.allowed >= 0);
+	(void)selector_matches(&b.selector, &b.selector.match_labels);
+}
+
+static void check_scaler(const struct scaler *s)
+{
+	ENSURE(s->name != NULL && s->uid != NULL && s->target.ns != NULL);
+	ENSURE(s->target.group != NULL && s->target.kind != NULL && s->target.name != NULL);
+	for (uint32_t i = 0; i < s->metric_count; i++) {
+		ENSURE(s->metrics[i] != NULL);
+	}
+}
+
+static void fuzz_scaler(const char *text, size_t n, struct arena *arena)
+{
+	struct scaler s;
+	if (scaler_decode(text, n, arena, &s, NULL) == 0) {
+		check_scaler(&s);
+	}
+	if (scaled_object_decode(text, n, arena, &s, NULL) == 0) {
+		check_scaler(&s);
+		ENSURE(s.current == 0 && s.desired == 0);
+	}
+}
+
+static void fuzz_standing(const char *text, size_t n, struct arena *arena)
+{
+	static const char *const kinds[] = {
+		"Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Rollout", "Other"};
+	struct standing s;
+	for (size_t i = 0; i < COUNT_OF(kinds); i++) {
+		if (standing_decode((struct view){text, n}, kinds[i], arena, &s, NULL) == 0) {
+			ENSURE(s.exists && s.uid != NULL);
+		}
+	}
+	(void)standing_is_absent((struct view){text, n}, "llm");
+}
+
+static void fuzz_discovery(const char *text, size_t n, struct arena *arena)
+{
+	const struct view json = {text, n};
+	const char *found = NULL;
+	struct owner o;
+	if (discovery_version(json, arena, &found, NULL) == 0) {
+		ENSURE(strchr(found, '/') != NULL && strstr(found, "..") != found);
+	}
+	if (discovery_resource(json, "Gadget", arena, &found, NULL) == 0) {
+		ENSURE(*found != '\0' && strchr(found, '/') == NULL && *found != '.');
+	}
+	if (discovery_controller(json, arena, &o, NULL) == 0 && o.kind != NULL) {
+		ENSURE(o.api_version != NULL && o.name != NULL);
+	}
+}
+
+/* The same bytes as every answer, in the order of a read. */
+static void fuzz_surge(const char *text, size_t n, struct arena *arena)
+{
+	static const struct surge_order order = {
+		.set_name = "web-7d", .set_uid = "rs", .hash = "7d", .old_uid = "old"};
+	struct surge_look look;
+	(void)arena;
+	surge_look_init(&look, &order, 1);
+	for (enum surge_source s = SURGE_SET; s < SURGE_SOURCES; s++) {
+		struct surge_where w = surge_where_of(&look, s);
+		if (w.resource == NULL) {
+			continue;
+		}
+		struct fault f = {0};
+		if (surge_take(&look, s, text, n, &f) < 0) {
+			ENSURE(f.kind != FAULT_NONE);
+		}
+	}
+	ENSURE(look.claim_at <= look.claim_count && look.seen.present >= 0);
+	ENSURE(!look.seen.current || look.owner != NULL);
+	surge_look_finish(&look);
+}
+
 static const target targets[] = {
 	fuzz_pod,
 	fuzz_admission,
@@ -347,6 +437,11 @@ static const target targets[] = {
 	fuzz_group,
 	fuzz_recommendation,
 	fuzz_checkpoint,
+	fuzz_budget,
+	fuzz_scaler,
+	fuzz_standing,
+	fuzz_discovery,
+	fuzz_surge,
 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -88,7 +88,7 @@ static struct hook *hook_of(struct cluster *c, unsigned how, struct metric_regis
 		.sizing.max_percent = 90,
 		.max_tenants = 8};
 	struct hook_config config = {.view = {c, find_namespace, get_policies, limits_gpus,
-					     zero_quota, get_groups, get_advice, may_convert},
+					     zero_quota, get_groups, NULL, get_advice, may_convert},
 		.metrics = metrics,
 		.runtime_class = how & 1 ? "nvidia" : NULL};
 	return hook_create(&config);

@@ -58,8 +58,9 @@ def product(stack, nodes, arguments=()):
     rule = spec["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
     for term in rule["nodeSelectorTerms"]:
         term["matchExpressions"].append(hosts)
-    container, = spec["containers"]
-    container["image"] = "aliquot:test"
+    for one in spec["containers"]:
+        one["image"] = "aliquot:test"
+    container = next(one for one in spec["containers"] if one["name"] == "agent")
     container["args"] += ["--listen=$(POD_IP):%d" % METRICS_PORT, "--state-listen=$(POD_IP):%d" % STATE_PORT,
                           "--proc-root=/host/proc", "--interval-seconds=1", "--log-level=debug", *arguments]
     container["env"] += [{"name": "POD_IP", "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}},
@@ -83,7 +84,8 @@ def end_product(stack):
         stack.kubelet.fault("kill", namespace=HOME, pod=name, container="agent", code=-int(signal.SIGTERM))
 
         def ended(name=name):
-            found = stack.api.get("pods", name, HOME)["status"]["containerStatuses"][0]
+            found = next(one for one in stack.api.get("pods", name, HOME)["status"]["containerStatuses"]
+                         if one["name"] == "agent")
             return {**found.get("state", {}), **found.get("lastState", {})}.get("terminated")
         code = wait_until(ended, 15, "the agent to end")["exitCode"]
         assert code in (0, 137), "%d\n%s" % (code, log(stack, where))

@@ -10,26 +10,31 @@ import os
 import re
 import signal
 
+import exporting
 from api import ApiError
 from binaries import TREE
 from invariants import P, Picture, check_devices, note
 from waiting import wait_until
 
-HOME = "aliquot-system"
+HOME, EXPORTER_PORT = "aliquot-system", 9400
 OTHER_GATE = "example.com/not-yet"
 UPGRADE = "nvidia.com/gpu-driver-upgrade-state"
 POOL = {"example.com/pool": "to-come"}
+# To be told in a test's time what is measured.
+MEASURING = ["--usage-seconds=5", "--rightsizing-seconds=1", "--checkpoint-seconds=5"]
 # For each write the method of Stories that leads to it.
-STORIES = {"Canary": "starting", "CreateCompanion": "growing", "CreateUnpinned": "growing",
+STORIES = {"Access": "starting", "Canary": "starting", "CreateCompanion": "growing", "CreateUnpinned": "growing",
            "DeleteCompanion": "growing", "CreateCapacity": "placing", "CreateProbe": "placing", "Grant": "placing",
            "DeleteProbe": "placing", "DeleteCapacity": "leaving", "Place": "placing", "Condition": "waiting",
            "Evict": "evicting", "PolicyStatus": "judging", "Event": "placing", "LeaseTake": "taking",
-           "LeaseRelease": "ending", "LeaseRenew": "renewing", "Secret": "uncertified", "Webhook": "untrusted"}
+           "LeaseRelease": "ending", "LeaseRenew": "renewing", "Secret": "uncertified", "Webhook": "untrusted",
+           "GroupStatus": "grouping", "Recommendation": "measuring", "RecommendationStatus": "measuring",
+           "Checkpoint": "measuring", "CheckpointStatus": "measuring", "Resize": "resizing",
+           "RecommendationDelete": "retiring"}
 # Names that no story leads to, and why.
 ELSEWHERE = {"EventSeries": "written five minutes after the first word, at the earliest: unit test kube/events",
-             **dict.fromkeys(["Resize", "GroupStatus", "Recommendation", "RecommendationWrite", "RecommendationStatus",
-                              "RecommendationDelete", "Checkpoint", "CheckpointWrite", "CheckpointStatus",
-                              "CheckpointDelete"], "no story leads to it yet (roadmap)"),
+             **{"Surge" + write: "with the overlay surge and policy time ahead: test/e2e/test_surge.py"
+                for write in ("Try", "Create", "Cheapen", "Restore", "Adopt", "Drop")},
              "LeaseCreate": "the manifests make the Lease, and the controller has no right to"}
 
 
@@ -42,6 +47,90 @@ def names():
 def every():
     """All boundaries that the stories lead to."""
     return ["%s %s" % (when, name) for name in names() if name not in ELSEWHERE for when in ("before", "after")]
+
+
+class Measured:
+    """A Deployment of one pod in a namespace of its own, and an exporter that tells what it uses."""
+
+    LESS, MORE = (20, 6144), (40, 12288)
+
+    def __init__(self, stack, name):
+        self.stack, self.api, self.name = stack, stack.api, name
+        self.leader = stack.controllers[0]
+        self.use, self.exporter = self.LESS, None
+        self.node = stack.nodes[-1]["name"]
+
+    def begin(self):
+        self.api.create("namespaces", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": self.name}})
+        self.api.create("gpupolicies", {
+            "apiVersion": P + "v1alpha1", "kind": "GPUPolicy", "metadata": {"name": self.name},
+            "spec": {"mode": "Automate", "update": {"scaleDownDelaySeconds": 0},
+                     "history": {"windowSeconds": 3600, "requiredSeconds": 60, "halfLifeSeconds": 600},
+                     "selector": {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": self.name}}}}})
+        here = {"kubernetes.io/hostname": self.node}
+        told = self.stack.create_surely(self.name, namespace=self.name, gpus=0, labels={"app": "dcgm"}, nodeSelector=here)
+        labels, pod = {"app": self.name}, self.stack.pod("x", nodeSelector=here)["spec"]
+        self.api.create("deployments", {
+            "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web", "namespace": self.name},
+            "spec": {"replicas": 1, "selector": {"matchLabels": labels},
+                     "template": {"metadata": {"labels": labels}, "spec": pod}}})
+        told = self.stack.wait_running(self.name, 60, self.name)
+        self.exporter = exporting.Exporter(told["status"]["podIP"], EXPORTER_PORT, self._told)
+
+    def pods(self):
+        return [p for p in self.api.list("pods", self.name, labelSelector="app=" + self.name)
+                if not p["metadata"].get("deletionTimestamp")]
+
+    def _told(self):
+        return "".join(exporting.use(pod, *self.use) for pod in self.pods())
+
+    def pass_time(self, seconds):
+        self.leader.forward(seconds)
+
+    def learnt(self):
+        """Time goes on until it is so. Nothing was made twice, and it all belongs to somebody."""
+        grecs = self.api.list("gpurecommendations", self.name)
+        saved = self.api.list("gpuusagecheckpoints", self.name)
+        assert len(grecs) <= 1 and len(saved) <= 1, (grecs, saved)
+        status = grecs[0].get("status", {}) if grecs else {}
+        ready = any(c["type"] == "Ready" and c["status"] == "True" for c in status.get("conditions", []))
+        if not ready or not saved or not saved[0].get("status", {}).get("samples"):
+            self.pass_time(20)
+            return False
+        owner, = grecs[0]["metadata"]["ownerReferences"]
+        deployment = self.api.get("deployments", "web", self.name)
+        assert owner["uid"] == deployment["metadata"]["uid"]
+        assert saved[0]["metadata"]["ownerReferences"][0]["uid"] == grecs[0]["metadata"]["uid"]
+        target = status["containers"][0]["target"]
+        assert target == {"computePercent": 30, "memory": "7Gi"}, target
+        return True
+
+    def convert(self):
+        """Its pod anew, which has the share; the uid."""
+        for pod in self.pods():
+            self.api.delete("pods", pod["metadata"]["name"], self.name, grace=0)
+
+        def converted():
+            pods = self.pods()
+            return len(pods) == 1 and pods[0]["status"].get("phase") == "Running" and note(pods[0], "gpu-uuid") and pods[0]
+        pod = wait_until(converted, 60, lambda: "the pod to have a share\n" + self.stack.logs())
+        return pod["metadata"]["uid"]
+
+    def grown(self, uid):
+        pod, = self.pods()
+        assert pod["metadata"]["uid"] == uid
+        if (note(pod, "compute-milli"), note(pod, "memory-mib")) == ("550", "14336"):
+            return True
+        self.pass_time(20)
+        return False
+
+    def end(self):
+        self.exporter.stop()
+        self.api.delete("deployments", "web", self.name, propagationPolicy="Background")
+        wait_until(lambda: not self.api.list("gpurecommendations", self.name) and
+                   not self.api.list("gpuusagecheckpoints", self.name), 60, "what was measured to go with its workload")
+        self.api.delete("gpupolicies", self.name)
+        self.api.delete("namespaces", self.name)
 
 
 class Stories:
@@ -224,13 +313,78 @@ class Stories:
             return now["webhooks"][0]["clientConfig"].get("caBundle") == before
         return mended
 
+    def grouping(self, boundary):
+        self.leader.arm(boundary)
+        name = "%s-%d" % (self._prefix, next(self._numbers))
+        self.api.create("gpuworkloadgroups", {
+            "apiVersion": P + "v1alpha1", "kind": "GPUWorkloadGroup", "metadata": {"name": name},
+            "spec": {"rules": [{"labels": [{"key": "of", "value": name}]}], "keyFrom": "Constant", "keyName": "x"}})
+
+        def shown():
+            found = self.api.find("gpuworkloadgroups", name)
+            if found is None:
+                return True
+            if found.get("status", {}).get("conditions"):
+                self.api.delete("gpuworkloadgroups", name)
+            return False
+        return shown
+
+    # What is measured: its policy time passes as fast as it likes.
+
+    def measured(self):
+        """A Deployment whose pod an exporter measures; the leader is started anew for that."""
+        self._usual = self.leader.argv
+        self.leader.kill()
+        name = "%s-%d" % (self._prefix, next(self._numbers))
+        self.leader.argv = [*self._usual, *MEASURING, "--usage-exporter=%s/app=dcgm:%d" % (name, EXPORTER_PORT)]
+        return Measured(self.stack, name)
+
+    def measuring(self, boundary):
+        """From the first figure to a recommendation that is kept, whatever is cut off: one object of each, and the
+        target that the figures come to (R11)."""
+        sized = self.measured()
+        self.leader.arm(boundary)
+        self.leader.start(wait_ready=False)
+        sized.begin()
+        return lambda: self._done(sized, sized.learnt)
+
+    def resizing(self, boundary):
+        sized = self.measured()
+        self.leader.start()
+        sized.begin()
+        wait_until(sized.learnt, 60, lambda: "a target\n" + self.stack.logs(), every=0.5)
+        uid = sized.convert()
+        sized.use = sized.MORE
+        sized.pass_time(7200)
+        self.leader.arm(boundary)
+        return lambda: self._done(sized, lambda: sized.grown(uid))
+
+    def retiring(self, boundary):
+        """What was known of a workload that nobody owns, and that is not heard of any more."""
+        name = "gpuworkloadgroup-%s" % self._prefix
+        self.api.create("gpurecommendations", {
+            "apiVersion": P + "v1alpha1", "kind": "GPURecommendation", "metadata": {"name": name, "namespace": "default"},
+            "spec": {"targetRef": {"group": P[:-1], "kind": "GPUWorkloadGroup", "name": self._prefix}}})
+        self.leader.arm(boundary)
+        self.leader.forward(9 * 86400)
+        return lambda: self.api.find("gpurecommendations", name, "default") is None
+
+    def _done(self, sized, condition):
+        if not condition():
+            return False
+        sized.end()
+        self.leader.kill()
+        self.leader.argv = self._usual
+        self.leader.start(wait_ready=False)
+        return True
+
     # How it is judged.
 
     def crash(self, boundary, timeout=60):
         """To that write, and what is true of the cluster while nobody leads; then the check."""
         came = getattr(self, STORIES[boundary.split()[1]])(boundary)
         self.leader.wait_crashed(timeout)
-        Picture(self.api).check()
+        Picture(self.api).check(resizing=boundary.endswith(" Resize"))
         return came
 
     def tell(self, boundary):

@@ -30,6 +30,11 @@ class FakeMps:
             file.write("".join(line + "\n" for line in lines))
         os.replace(self.scenario_path + ".new", self.scenario_path)
 
+    def note(self, line):
+        """A line of somebody else."""
+        with open(self.journal_path, "a", encoding="utf-8") as file:
+            file.write(line + "\n")
+
     def journal(self, *beginnings):
         """Its lines, or those that begin with one of these."""
         try:

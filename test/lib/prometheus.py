@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import subprocess
 import tempfile
 import urllib.parse
 import urllib.request
@@ -23,17 +24,27 @@ scrape_configs:
 
 
 class Prometheus:
-    def __init__(self, port, target, honor_labels=True, config=None):
-        """CONFIG, a whole configuration, stands in for the one that scrapes TARGET."""
+    def __init__(self, port, target, honor_labels=True, config=None, past=None):
+        """CONFIG, a whole configuration, stands in for the one that scrapes TARGET. PAST, OpenMetrics with times, is
+        what it has scraped before."""
         self.url = "http://127.0.0.1:%d" % port
         self.dir = tempfile.mkdtemp(prefix="aliquot-prometheus-")
         path = os.path.join(self.dir, "prometheus.yml")
         with open(path, "w", encoding="ascii") as file:
             file.write(config or CONFIG % ("true" if honor_labels else "false", json.dumps(target)))
         self.log = os.path.join(self.dir, "log")
+        if past is not None:
+            self.remember(past)
         self.record = processes.start(
             [debs.find("prometheus"), "--config.file=" + path, "--storage.tsdb.path=" + os.path.join(self.dir, "data"),
              "--web.listen-address=127.0.0.1:%d" % port], self.log)
+
+    def remember(self, text):
+        path = os.path.join(self.dir, "past.om")
+        with open(path, "w", encoding="ascii") as file:
+            file.write(text)
+        subprocess.run([debs.find("promtool"), "tsdb", "create-blocks-from", "openmetrics", path,
+                        os.path.join(self.dir, "data")], check=True, capture_output=True, timeout=60)
 
     def query(self, text):
         """The result of an instant query."""

@@ -12,6 +12,7 @@ import json
 import os
 import signal
 import tempfile
+import time
 import urllib.request
 
 import manifests
@@ -51,13 +52,15 @@ class Controller:
                      # There is no autoscaler of nodes: only the test of C14 wants capacity pods that wait for one.
                      "--image", IMAGE, "--debug", "--scale-up-seconds=0", *arguments]
         self.crash_at = os.path.join(self.dir, "crash-at")
+        self._ahead_at, self._ahead_s = os.path.join(self.dir, "ahead"), 0
         self.record = None
         self.told_to_stop = False
 
     def start(self, wait_ready=True):
         self.told_to_stop = False
         self.record = processes.start(self.argv, self.log_path,
-                                      env=dict(os.environ, ALIQUOT_CRASH_AT=self.crash_at))
+                                      env=dict(os.environ, ALIQUOT_CRASH_AT=self.crash_at,
+                                               ALIQUOT_AHEAD=self._ahead_at))
         self.plane.adopt("controller-%d" % self.metrics_port, self.record)
         if wait_ready:
             self.wait_ready()
@@ -135,6 +138,17 @@ class Controller:
         """Whether this build ends itself at a write that is named: sanitized ones do."""
         with open(self.argv[0], "rb") as file:
             return b"ALIQUOT_CRASH_AT" in file.read()
+
+    def forward(self, seconds):
+        """Its policy time goes on by so much at once (C32), where can_crash()."""
+        self._ahead_s += seconds
+        with open(self._ahead_at + ".part", "w", encoding="ascii") as file:
+            file.write("%d\n" % (self._ahead_s * 1000))
+        os.replace(self._ahead_at + ".part", self._ahead_at)
+
+    def policy_time(self):
+        """Seconds since 1970."""
+        return time.time() + self._ahead_s
 
     def arm(self, boundary):
         """Lets it end at its next write of that name, for example "before Grant"."""

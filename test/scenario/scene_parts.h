@@ -1,0 +1,107 @@
+/* What the parts of the harness share. */
+#ifndef TEST_SCENARIO_SCENE_PARTS_H
+#define TEST_SCENARIO_SCENE_PARTS_H
+
+#include "scene.h"
+
+#include "../../src/app/sizes.h"
+#include "../unit/kube/fake_wire.h"
+#include "around/around.h"
+#include "kube/events.h"
+#include "meter/prometheus.h"
+#include "meter/scrape.h"
+#include "owner/groups.h"
+#include "world/world.h"
+
+#define OBJECTS_MAX 256
+#define CALLS_MAX   256
+#define STEP_MS	    INT64_C(60000)
+#define OWNER	    "web-1234abcd"
+
+/* Of the played API server: a GPURecommendation or a checkpoint. */
+struct object {
+	char *resource, *name, *head, *status; /* owned; the JSON of both */
+	int version;
+	bool is_new; /* the watch has not shown it yet */
+	bool gone;   /* deleted, which the watch has not shown yet */
+	int writes;
+};
+
+struct call {
+	uint64_t id;
+	enum wire_method method;
+	char *path, *to, *body; /* owned */
+	bool stream;
+	const struct wire_events *events;
+	void *data;
+};
+
+struct server {
+	struct wire wire;
+	struct call calls[CALLS_MAX];
+	size_t count;
+	uint64_t ids;
+	struct object objects[OBJECTS_MAX];
+	size_t object_count;
+	int made; /* of them, ever */
+	int owners_status, evictions;
+	struct {
+		VEC_FIELDS(char *);
+	} reasons; /* of events, with their type: "Normal Reason"; owned */
+	char note[1100];
+};
+
+struct shown_pod {
+	struct scene_pod p; /* its texts are the test's */
+	bool used;
+	int percent, mib;
+	const char *labels, *app;
+	int64_t created_ms, ended_ms;
+	int restarts, code;
+	const char *message; /* of how it ended */
+};
+
+struct scene {
+	struct fake_clock clock;
+	struct server server;
+	struct world *world;
+	struct groups *groups;
+	struct around *around;
+	struct latest *latest;
+	struct scrape *scrape;
+	struct kube_cred *cred;
+	struct kube *kube;
+	struct events *events;
+	struct act *act;
+	struct sizes *sizes;
+	struct prometheus *prometheus; /* NULL: there is none */
+	struct scene_past past;
+	int64_t past_end_ms;
+	bool agents_gone, webhook_gone;
+	int questions; /* about the past */
+	struct arena arena;
+	struct shown_pod pods[SCENE_POD_MAX];
+	size_t pod_count;
+	bool silent, resizes;
+	int wishes, version, generation;
+	struct str text; /* of the last answer */
+};
+
+/* --- server --- */
+void server_init(struct server *v);
+void server_finish(struct server *v);
+/* Answers whatever was asked; true: something was. */
+bool server_answer(struct scene *s);
+void server_remove(struct server *v, size_t i);
+struct object *server_find(struct server *v, const char *resource, const char *name);
+
+/* --- pages --- */
+void page_of_node(const struct scene *s, struct str *out);
+const char *page_of_app(const struct scene *s, const char *address);
+
+void answer_query(struct scene *s, const char *path, const char *form, struct str *out);
+
+struct shown_pod *scene_shown(struct scene *s, const char *name);
+void scene_want(struct scene *s);
+
+#endif
