@@ -58,7 +58,7 @@ class Rolling:
     def pods(self, **selector):
         chosen = ",".join("%s=%s" % item for item in selector.items())
         return [p for p in self.api.list("pods", self.space, labelSelector=chosen)
-                if not p["metadata"].get("deletionTimestamp")]
+                if not p["metadata"].get("deletionTimestamp") and not is_over(p)]
 
     def running(self, name):
         return [p for p in self.pods(app=name) if is_ready(p)]
@@ -134,6 +134,12 @@ class Rolling:
         assert owner["metadata"]["generation"] == again["metadata"]["generation"] == 1
         assert again["spec"] == owner["spec"]
         invariants.check_owned(self.api)
+
+
+def is_over(pod):
+    """It may have been refused by its kubelet, whose devices come back a moment after their last pod; its controller
+    makes others, and it stays to be looked at."""
+    return pod["status"].get("phase") in ("Failed", "Succeeded")
 
 
 def is_ready(pod):
