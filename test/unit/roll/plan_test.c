@@ -201,7 +201,8 @@ Test(plan, U7_a_daemon_set_goes_node_by_node)
 	struct roll_verdict v = ask(&b);
 	cr_assert_eq(v.does, ROLL_EVICT);
 	roll_begin(&b.p.roll, &b.fleet, &b.p.ask, &v);
-	roll_settle(&b.p.roll, &b.fleet, &(struct roll_ending){ROLL_END_DONE, NULL, 0}, START);
+	roll_settle(
+		&b.p.roll, &b.fleet, &(struct roll_ending){ROLL_END_DONE, NULL, 0, false}, START);
 	expect(&b, ROLL_WAIT, ROLL_UNDER_WAY);
 	/* Another workload keeps off that node as well. */
 	struct played other;
