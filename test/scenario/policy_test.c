@@ -41,11 +41,18 @@ Test(scenario, O3_a_policy_that_is_not_there_is_not_replaced)
 
 Test(scenario, O4_who_is_excluded_is_told_so)
 {
-	struct scene *s = scene_of(
-		&(struct scene_pod){.name = "web-1", .notes = "\"aliquot.dev/exclude\":\"true\""});
-	scene_run(s, DAY + 2);
+	struct scene *s = scene_new(
+		RT_WITH(",\"update\":{\"replacement\":\"Evict\",\"minPodAgeSeconds\":0}"));
+	struct scene_pod pod = {.name = "web-1", .notes = "\"aliquot.dev/exclude\":\"true\""};
+	scene_pod(s, &pod);
+	scene_use(s, "web-1", 20, 6144);
+	scene_run(s, DAY + HOUR);
 	scene_expect_reason(s, WEB, "Ready", "False", "Excluded");
-	cr_expect_eq(scene_wishes(s), 0);
+	cr_expect_eq(scene_evictions(s), 0);
+	pod.notes = NULL;
+	scene_pod(s, &pod);
+	scene_run(s, HOUR);
+	cr_expect_gt(scene_evictions(s), 0, "it was kept by that alone");
 	scene_free(s);
 }
 
