@@ -34,7 +34,10 @@ class Surging(Rolling):
     """Workloads on whole GPUs of one node, and what is seen of their surges."""
 
     percent = 20
-    where = WHERE
+
+    def __init__(self, stack, space, where=WHERE):
+        super().__init__(stack, space)
+        self.where = where
 
     def told(self):
         return "".join(exporting.use(pod, self.percent, 6144) for pod in self.pods(rolled="true") if is_ready(pod))
@@ -98,17 +101,18 @@ def applied(stack):
 
 
 @contextlib.contextmanager
-def surging_in(stack, name, update=None):
+def surging_in(stack, name, where=WHERE):
     if not stack.controllers[0].can_crash():
         pytest.skip("this build's policy time is the wall's; a sanitized one can be told")
     with asking.namespace(stack) as space:
         stack.api.create("gpupolicies", {
             "apiVersion": "aliquot.dev/v1alpha1", "kind": "GPUPolicy", "metadata": {"name": space},
-            "spec": dict(POLICY, update=update or UPDATE, selector={"namespaceSelector": {
+            "spec": dict(POLICY, update=UPDATE, selector={"namespaceSelector": {
                 "matchLabels": {"kubernetes.io/metadata.name": space}}})})
-        surging = Surging(stack, space)
+        surging = Surging(stack, space, where)
         pod_name = name()
-        stack.create_pod(pod_name, gpus=0, labels={"app": "dcgm"}, **on(WHERE))
+        # Only an exporter of the same node is asked about them.
+        stack.create_pod(pod_name, gpus=0, labels={"app": "dcgm"}, **on(where))
         exporter = exporting.Exporter(stack.wait_running(pod_name)["status"]["podIP"], PORT, surging.told)
         try:
             yield surging
@@ -145,10 +149,15 @@ def births(surging, name):
 
 
 @pytest.mark.timeout(900)
-def test_u5_four_whole_gpus_become_one(surging):
+def test_u5_four_whole_gpus_become_one(stack, name):
     """U5: four Deployments of one replica on four whole GPUs, one GPU free: one capacity pod serves all four, four GPUs
     are free, and each had a Ready pod all the time."""
-    surging.percent, surging.where = 19, FEW
+    with applied(stack), surging_in(stack, name, FEW) as surging:
+        four_become_one(surging)
+
+
+def four_become_one(surging):
+    surging.percent = 19
     names = ["web-%d" % i for i in range(4)]
     for name in names:
         surging.make(name)
@@ -157,7 +166,7 @@ def test_u5_four_whole_gpus_become_one(surging):
     with contextlib.ExitStack() as all_watched:
         watches = []
         for name in names:
-            watch = Surging(surging.stack, surging.space)
+            watch = Surging(surging.stack, surging.space, FEW)
             all_watched.enter_context(watch.watched(name))
             watches.append(watch)
         surging.wait_later(lambda: all(surging.converted(name) and surging.at_rest(name) for name in names),
