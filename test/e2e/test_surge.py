@@ -26,6 +26,7 @@ OVERLAY = os.path.join(manifests.MANIFESTS, "overlays", "surge")
 STACK = {"nodes": [(WHERE, 20), (FEW, 5)],
          "arguments": ["--idle-grace-seconds=1", "--usage-seconds=5", "--rightsizing-seconds=1",
                        "--usage-exporter=default/app=dcgm:%d" % PORT]}
+APART = True
 UPDATE = dict(POLICY["update"], replacement="SurgeThenEvict")
 HASH, COST = "pod-template-hash", "controller.kubernetes.io/pod-deletion-cost"
 
