@@ -19,6 +19,7 @@ WHERE = "roll-0"
 STACK = {"nodes": [(WHERE, 12)],
          "arguments": ["--idle-grace-seconds=1", "--usage-seconds=5", "--rightsizing-seconds=1",
                        "--usage-exporter=default/app=dcgm:%d" % PORT]}
+APART = True
 POLICY = {"compute": {"percentile": 98, "headroomPercent": 25, "minPercent": 10, "maxPercent": 100, "stepPercent": 5},
           "memory": {"headroomPercent": 15, "min": "1Gi", "step": "256Mi"},
           "history": {"windowSeconds": 3600, "requiredSeconds": 60, "halfLifeSeconds": 600},

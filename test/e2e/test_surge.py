@@ -26,6 +26,7 @@ OVERLAY = os.path.join(manifests.MANIFESTS, "overlays", "surge")
 STACK = {"nodes": [(WHERE, 20), (FEW, 5)],
          "arguments": ["--idle-grace-seconds=1", "--usage-seconds=5", "--rightsizing-seconds=1",
                        "--usage-exporter=default/app=dcgm:%d" % PORT]}
+APART = True
 UPDATE = dict(POLICY["update"], replacement="SurgeThenEvict")
 HASH, COST = "pod-template-hash", "controller.kubernetes.io/pod-deletion-cost"
 
@@ -34,7 +35,10 @@ class Surging(Rolling):
     """Workloads on whole GPUs of one node, and what is seen of their surges."""
 
     percent = 20
-    where = WHERE
+
+    def __init__(self, stack, space, where=WHERE):
+        super().__init__(stack, space)
+        self.where = where
 
     def told(self):
         return "".join(exporting.use(pod, self.percent, 6144) for pod in self.pods(rolled="true") if is_ready(pod))
@@ -98,17 +102,17 @@ def applied(stack):
 
 
 @contextlib.contextmanager
-def surging_in(stack, name, update=None, where=WHERE):
+def surging_in(stack, name, where=WHERE):
     if not stack.controllers[0].can_crash():
         pytest.skip("this build's policy time is the wall's; a sanitized one can be told")
     with asking.namespace(stack) as space:
         stack.api.create("gpupolicies", {
             "apiVersion": "aliquot.dev/v1alpha1", "kind": "GPUPolicy", "metadata": {"name": space},
-            "spec": dict(POLICY, update=update or UPDATE, selector={"namespaceSelector": {
+            "spec": dict(POLICY, update=UPDATE, selector={"namespaceSelector": {
                 "matchLabels": {"kubernetes.io/metadata.name": space}}})})
-        surging = Surging(stack, space)
-        surging.where = where
+        surging = Surging(stack, space, where)
         pod_name = name()
+        # Only an exporter of the same node is asked about them.
         stack.create_pod(pod_name, gpus=0, labels={"app": "dcgm"}, **on(where))
         exporter = exporting.Exporter(stack.wait_running(pod_name)["status"]["podIP"], PORT, surging.told)
         try:
@@ -149,28 +153,32 @@ def births(surging, name):
 def test_u5_four_whole_gpus_become_one(stack, name):
     """U5: four Deployments of one replica on four whole GPUs, one GPU free: one capacity pod serves all four, four GPUs
     are free, and each had a Ready pod all the time."""
-    with applied(stack), surging_in(stack, name, where=FEW) as surging:
-        surging.percent = 19
-        names = ["web-%d" % i for i in range(4)]
-        for each in names:
-            surging.make(each)
-        before = [surging.frozen(each) for each in names]
-        surging.fewest = 1000
-        with contextlib.ExitStack() as all_watched:
-            watches = []
-            for each in names:
-                watch = Surging(surging.stack, surging.space)
-                all_watched.enter_context(watch.watched(each))
-                watches.append(watch)
-            surging.wait_later(lambda: all(surging.converted(each) and surging.at_rest(each) for each in names),
-                               "all four to be converted", 600, 40)
-            surging.wait(lambda: len([p for p in surging.stack.capacity_pods() if p["spec"].get("nodeName") == FEW]) == 1,
-                         "one capacity pod to be left")
-        assert [watch.fewest >= 1 for watch in watches] == [True] * 4
-        uuids = {note(pod, "gpu-uuid") for each in names for pod in surging.pods(app=each)}
-        assert len(uuids) == 1 and {note(p, "share") for n in names for p in surging.pods(app=n)} == {"0.25"}
-        surging.wait(lambda: len(surging.stack.kubelet.state()["nodes"][FEW]["free"]) == 4, "four free GPUs")
-        assert [surging.frozen(each) for each in names] == before
+    with applied(stack), surging_in(stack, name, FEW) as surging:
+        four_become_one(surging)
+
+
+def four_become_one(surging):
+    surging.percent = 19
+    names = ["web-%d" % i for i in range(4)]
+    for name in names:
+        surging.make(name)
+    before = [surging.frozen(name) for name in names]
+    surging.fewest = 1000
+    with contextlib.ExitStack() as all_watched:
+        watches = []
+        for name in names:
+            watch = Surging(surging.stack, surging.space, FEW)
+            all_watched.enter_context(watch.watched(name))
+            watches.append(watch)
+        surging.wait_later(lambda: all(surging.converted(name) and surging.at_rest(name) for name in names),
+                           "all four to be converted", 600, 40)
+        surging.wait(lambda: len([p for p in surging.stack.capacity_pods() if p["spec"].get("nodeName") == FEW]) == 1,
+                     "one capacity pod to be left")
+    assert [watch.fewest >= 1 for watch in watches] == [True] * 4
+    uuids = {note(pod, "gpu-uuid") for name in names for pod in surging.pods(app=name)}
+    assert len(uuids) == 1 and {note(p, "share") for n in names for p in surging.pods(app=n)} == {"0.25"}
+    surging.wait(lambda: len(surging.stack.kubelet.state()["nodes"][FEW]["free"]) == 4, "four free GPUs")
+    assert [surging.frozen(name) for name in names] == before
 
 
 @pytest.mark.timeout(600)
