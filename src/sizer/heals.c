@@ -189,6 +189,7 @@ void heals_tally(struct sizer *s, struct sized_pod *p, int64_t now_ms)
 			gpus_add(&s->gpus, p->heal.gpu, f->compute);
 		}
 		f->pressed = (uint8_t)press_judge(&f->press, now_ms);
+		moves_tally(s, p, &p->feeds[i], now_ms);
 		if (p->heal.share.milli == 0) {
 			continue;
 		}

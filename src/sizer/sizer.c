@@ -41,6 +41,7 @@ void sizer_destroy(struct sizer *s)
 	gathers_finish(&s->gathers);
 	strange_finish(&s->strange);
 	VEC_FINISH(&s->wishes);
+	moves_finish(&s->moves);
 	VEC_FINISH(&s->alarms.ends);
 	gpus_finish(&s->gpus);
 	bills_finish(&s->bills);

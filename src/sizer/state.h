@@ -109,8 +109,7 @@ struct sized {
 	bool acts : 1;		/* running tenants get the target where they are, */
 	bool keeps_running : 1; /* but never less than they have */
 	bool idle : 1;		/* nothing was computed for long */
-	bool heals : 1; /* what a pod lacks cannot wait: set by whoever heals, at each look */
-
+	bool heals : 1;	     /* what a pod lacks cannot wait: set by whoever heals, at each look */
 	bool strange : 1;    /* nobody knows the kind of its owner */
 	bool past_known : 1; /* or asked for: it is asked for once */
 	bool owned : 1;	     /* by what it is about, with which it goes */
@@ -208,6 +207,7 @@ struct sizer {
 	} wishes;
 	struct heal_alarms alarms;
 	struct gpus gpus;
+	struct moves moves;
 	struct bills bills;
 	struct gathers gathers;
 	struct strange strange;
@@ -228,7 +228,8 @@ struct decision {
 	int64_t now_ms;
 	/* what keeps running pods from their share, one word and a sentence; NULL: nothing does */
 	const char *blocked, *blocker;
-	const char *paused;	      /* a sentence; NULL: it goes on */
+	/* sentences: what stopped it, what becomes of a contended pod; NULL: nothing, none is */
+	const char *paused, *moves;
 	const struct scaler *scaler;  /* who scales it on its GPU; borrowed, NULL: nobody known */
 	const char *scaler_metric;    /* by that */
 	const struct scaler *resizer; /* who scales it at all; the same */

@@ -193,6 +193,30 @@ Test(scenario, H9_neighbours_that_fill_the_gpu_are_contention)
 	scene_free(s);
 }
 
+/* The repack hint: who is contended for long goes elsewhere, where the budget lets him (it does not
+ * here). Its neighbour takes more than it has, and had its time to go itself. */
+Test(scenario, H9_who_is_contended_for_long_is_moved)
+{
+	struct scene *s = usual();
+	scene_pod(s, &(struct scene_pod){.name = "web-2", .milli = 300, .mib = 8192});
+	scene_pod(s, &(struct scene_pod){
+			     .name = "api-1", .owner = "api-1234abcd", .milli = 700, .mib = 8192});
+	scene_use(s, "api-1", 78, 4096);
+	scene_use(s, "web-1", 21, 7100);
+	scene_use(s, "web-2", 20, 7100);
+	scene_run(s, 40);
+	scene_expect(s, WEB, "status.conditions.Contention.status", "True");
+	cr_expect(strstr(text_or(scene_text(s, WEB, "status.conditions.Contention.message"), ""),
+			  "if that lasts, its pod goes to another GPU from 20") != NULL,
+		"%s", scene_text(s, WEB, "status.conditions.Contention.message"));
+	cr_expect_eq(scene_evictions(s), 0);
+	scene_run(s, 40);
+	cr_expect_gt(scene_evictions(s), 0);
+	scene_expect_reason(s, WEB, "UpdateBlocked", "True", "PDB");
+	scene_expect_target(s, "30", "8Gi");
+	scene_free(s);
+}
+
 Test(scenario, H10_a_kill_of_the_host_is_no_gpu_memory)
 {
 	static const int mib[] = {2400, 7500};
