@@ -29,6 +29,9 @@ void history_destroy(struct history *h)
 	for (uint32_t i = 0; i < h->count; i++) {
 		track_finish(&h->tracks[i]);
 	}
+	if (h->kv != NULL) {
+		levels_finish(h->kv);
+	}
 	free(h->tracks);
 	free(h->kv);
 	free(h);
@@ -63,11 +66,12 @@ bool history_is_over(const struct history *h, int64_t now_ms)
 
 size_t history_bytes(const struct history *h)
 {
-	size_t bytes = sizeof *h + (h->kv != NULL ? sizeof *h->kv : 0);
+	size_t bytes = sizeof *h + (h->kv != NULL ? sizeof *h->kv + levels_bytes(h->kv) : 0);
 	for (uint32_t i = 0; i < h->count; i++) {
 		const struct hours *hours = &h->tracks[i].hours;
 		const char *basis = h->tracks[i].basis;
 		bytes += sizeof h->tracks[i] + hours->count * sizeof *hours->cells;
+		bytes += levels_bytes(&h->tracks[i].compute);
 		bytes += basis != NULL ? strlen(basis) + 1 : 0;
 	}
 	return bytes;
