@@ -123,7 +123,9 @@ static void keep(struct sized_container *c, const struct history_facts *facts,
 	const struct recommend_answer *a, const struct hold_answer *held)
 {
 	c->facts = (struct sized_facts){facts->first_ms, facts->last_ms, facts->samples,
-		facts->quiet_minutes, (uint8_t)facts->state, (uint8_t)facts->coverage_percent};
+		facts->quiet_minutes,
+		(uint16_t)(facts->runs < UINT16_MAX ? facts->runs : UINT16_MAX),
+		(uint8_t)facts->state, (uint8_t)facts->coverage_percent};
 	c->answer = (struct sized_answer){
 		.uncapped = small_of(a->uncapped.milli, a->uncapped.mib),
 		.lower = small_of(a->lower.milli, a->lower.mib),

@@ -300,6 +300,9 @@ void pods_see(struct sizer *s, const struct world_pod *wp, int64_t now_ms)
 {
 	const struct world_gpu *g = wp->gpu;
 	if (world_pod_terminal(wp) || wp->deleting) {
+		if (!s->recalled && pods_find(s, world_pod_uid(wp)) == NULL) {
+			runs_recall(s, wp);
+		}
 		return;
 	}
 	bool alone = false;

@@ -194,9 +194,9 @@ struct sizer {
 	struct arena scratch;
 	uint64_t rounds;
 
-	struct past *past; /* owned; the one that is asked for; NULL: none */
-	bool ending;
-	int64_t save_at; /* monotonic */
+	struct past *past;     /* owned; the one that is asked for; NULL: none */
+	bool ending, recalled; /* recalled: runs that had ended before it led were looked at */
+	int64_t save_at;       /* monotonic */
 	uint64_t next_id;
 	int64_t tokens_ms, filled_ms; /* of writes */
 	int64_t first_ms;	      /* the same of first ones */
