@@ -144,6 +144,7 @@ struct sized_pod {
 	uint8_t feed_count;
 	uint8_t fate; /* enum share_state: what became of the wish */
 	bool whole : 1;
+	bool ahead : 1;	       /* its image takes memory ahead of need */
 	bool seen : 1;	       /* heals_see had it before */
 	bool advised : 1;      /* its share was recommended */
 	bool told_memory : 1;  /* its framework was told what to take */
@@ -181,7 +182,6 @@ struct sizer {
 	struct map by_uid;
 	uint32_t mark;
 	bool listed; /* all GPURecommendations are known */
-
 	/* the round */
 	enum sizer_phase phase;
 	uint32_t round;
