@@ -418,8 +418,8 @@ static void keep(struct sized_heal *h, const struct heal_answer *a)
 	h->answer.saw = (uint8_t)a->saw;
 }
 
-struct share heals_step(struct sizer *s, struct sized *x, struct sized_container *c,
-	const struct decision *d, const struct share *recommended)
+struct share heals_step(struct sized *x, struct sized_container *c, const struct decision *d,
+	const struct share *recommended)
 {
 	struct sized_heal *h = &c->heal;
 	struct heal_answer answer;
@@ -429,7 +429,7 @@ struct share heals_step(struct sizer *s, struct sized *x, struct sized_container
 		.allocated = share_of(c->tally.heal.granted),
 		.recommended = *recommended,
 		.sure = c->facts.state == HISTORY_SUFFICIENT,
-		.device_mib = s->device_mib,
+		.device_mib = x->device_mib,
 		.denied = h->denied,
 		.blame = (enum blame)h->blame,
 		.denied_of_mib = h->denied_of_mib,
@@ -448,7 +448,7 @@ struct share heals_step(struct sizer *s, struct sized *x, struct sized_container
 	}
 	heal_step(&h->state, &ask, &answer);
 	h->denied = false;
-	note_cap(h, &answer, sizing, s->device_mib);
+	note_cap(h, &answer, sizing, x->device_mib);
 	note(h, &answer, d, leaked);
 	keep(h, &answer);
 	x->heal.paused = x->heal.paused || h->state.paused;

@@ -92,6 +92,7 @@ struct sized {
 	struct heal_workload heal;
 	struct bill_cost bill;
 	struct sized_said said;
+	int32_t device_mib; /* the most that a share of it can have; 0: not known */
 
 	/* one write at a time */
 	uint64_t action;	    /* 0: none is under way */
@@ -190,7 +191,6 @@ struct sizer {
 	size_t from, next_from; /* workloads: where this round began, and the next one does */
 	bool skipped;		/* figures were, in this round */
 	int64_t round_at;	/* monotonic; the next one */
-	int64_t label_mib, held_mib, device_mib;
 	struct arena scratch;
 	uint64_t rounds;
 
@@ -208,11 +208,11 @@ struct sizer {
 	struct heal_alarms alarms;
 	struct gpus gpus;
 	struct moves moves;
+	struct devices devices;
 	struct bills bills;
 	struct gathers gathers;
 	struct strange strange;
 	struct sizer_totals totals, counting;
-
 	struct roll_fleet fleet;
 	struct roll_gate gate;
 	struct surges *surges; /* owned; surges.h */
