@@ -59,7 +59,7 @@ static struct recommend_answer recommend(const struct sized *x, struct sized_con
 	const struct sized_tally *t = &c->tally;
 	struct recommend_answer answer;
 	struct recommend_ask ask = {
-		.sizing = &d->choice.policy->sizing,
+		.sizing = &d->choice.sizing,
 		.history = c->history,
 		.facts = *facts,
 		.now_ms = d->now_ms,
@@ -150,7 +150,7 @@ static void keep(struct sized_container *c, const struct history_facts *facts,
 static void decide_container(
 	const struct sizer *s, struct sized *x, struct sized_container *c, struct decision *d)
 {
-	const struct sizing *sizing = &d->choice.policy->sizing;
+	const struct sizing *sizing = &d->choice.sizing;
 	const struct share base = heals_base(x, c, sizing);
 	const struct share all = whole(s, c);
 	const struct share before = c->converted ? c->in_force : all;
@@ -213,6 +213,9 @@ static bool choose_again(struct sized *x, struct decision *d)
 			.source = (enum policy_source)x->source,
 			.mode = (enum policy_mode)x->mode,
 			.excluded = x->excluded};
+	if (d->choice.policy != NULL) {
+		d->choice.sizing = policy_sizing(d->choice.policy, x->type);
+	}
 	for (size_t i = 0; i < x->containers.count; i++) {
 		x->containers.items[i]->tally = (struct sized_tally){0};
 	}
