@@ -39,6 +39,7 @@
 enum roll_cause {
 	ROLL_SAVES, /* pods are not as a new one would be */
 	ROLL_HEALS, /* and need more: waits for no window, no age, no cooldown and no sample */
+	ROLL_MOVES, /* one should be on another GPU: waits for no more than that */
 };
 
 struct roll_pod {

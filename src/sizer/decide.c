@@ -59,7 +59,7 @@ static struct recommend_answer recommend(const struct sized *x, struct sized_con
 	const struct sized_tally *t = &c->tally;
 	struct recommend_answer answer;
 	struct recommend_ask ask = {
-		.sizing = &d->choice.policy->sizing,
+		.sizing = &d->choice.sizing,
 		.history = c->history,
 		.facts = *facts,
 		.now_ms = d->now_ms,
@@ -127,7 +127,9 @@ static void keep(struct sized_container *c, const struct history_facts *facts,
 	const struct recommend_answer *a, const struct hold_answer *held)
 {
 	c->facts = (struct sized_facts){facts->first_ms, facts->last_ms, facts->samples,
-		facts->quiet_minutes, (uint8_t)facts->state, (uint8_t)facts->coverage_percent};
+		facts->quiet_minutes,
+		(uint16_t)(facts->runs < UINT16_MAX ? facts->runs : UINT16_MAX),
+		(uint8_t)facts->state, (uint8_t)facts->coverage_percent};
 	c->answer = (struct sized_answer){
 		.uncapped = small_of(a->uncapped.milli, a->uncapped.mib),
 		.lower = small_of(a->lower.milli, a->lower.mib),
@@ -148,7 +150,7 @@ static void keep(struct sized_container *c, const struct history_facts *facts,
 static void decide_container(
 	const struct sizer *s, struct sized *x, struct sized_container *c, struct decision *d)
 {
-	const struct sizing *sizing = &d->choice.policy->sizing;
+	const struct sizing *sizing = &d->choice.sizing;
 	const struct share base = heals_base(x, c, sizing);
 	const struct share all = whole(s, c);
 	const struct share before = c->converted ? c->in_force : all;
@@ -211,6 +213,9 @@ static bool choose_again(struct sized *x, struct decision *d)
 			.source = (enum policy_source)x->source,
 			.mode = (enum policy_mode)x->mode,
 			.excluded = x->excluded};
+	if (d->choice.policy != NULL) {
+		d->choice.sizing = policy_sizing(d->choice.policy, x->type);
+	}
 	for (size_t i = 0; i < x->containers.count; i++) {
 		x->containers.items[i]->tally = (struct sized_tally){0};
 	}

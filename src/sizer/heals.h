@@ -9,6 +9,7 @@
 #include "right/heal.h"
 #include "sizer/sizer.h"
 
+#include "moves.h"
 #include "small.h"
 
 /* The reason of Paused where a restart loop did it. */
@@ -79,8 +80,9 @@ struct heal_feed {
 	int64_t at_ms, most_ms; /* of memory: as told last, 0: never; the most of the last minute */
 	int32_t mib, most_mib;
 	struct press press;
-	int32_t compute; /* of METERED_FULL, or METERED_ABSENT */
-	uint8_t pressed; /* enum press_verdict, as the tally has it */
+	int32_t compute;    /* of METERED_FULL, or METERED_ABSENT */
+	uint8_t pressed;    /* enum press_verdict, as the tally has it */
+	uint16_t contended; /* since which minute (moves.c); 0: it is not */
 };
 
 struct heal_pod {

@@ -6,6 +6,7 @@
 #include "wish.h"
 
 #include "model/names.h"
+#include "size/admit.h"
 
 /* --- the table --- */
 
@@ -123,6 +124,7 @@ struct whose {
 	bool alone;   /* nobody controls it, and no group takes it */
 	uint64_t set;
 	struct bill_pod bill;
+	bool ahead; /* its image takes memory ahead of need */
 };
 
 static struct sized *owner_of(struct sizer *s, const struct world_pod *wp, struct whose *ret_whose)
@@ -134,6 +136,7 @@ static struct sized *owner_of(struct sizer *s, const struct world_pod *wp, struc
 		return NULL;
 	}
 	workload_of(s->config.groups, s->config.owners, &pod, &s->scratch, &w);
+	ret_whose->ahead = admit_takes_ahead(pod.gpu_image);
 	ret_whose->advised = pairs_get(&pod.notes, NOTE_RECOMMENDATION) != NULL;
 	bills_label(s, &ret_whose->bill, &pod);
 	ret_whose->set = pod.owner.uid != NULL ? hash_text(pod.owner.uid) : 0;
@@ -193,6 +196,7 @@ static struct sized_pod *known(struct sizer *s, const struct world_pod *wp, bool
 		p->set = whose.set;
 		p->bill.team = whose.bill.team;
 		p->bill.model = whose.bill.model;
+		p->ahead = whose.ahead;
 	}
 	return p;
 }
@@ -272,6 +276,10 @@ static void tally(struct sizer *s, struct sized_pod *p, const struct world_pod *
 		return;
 	}
 	struct sized_container *c = f->container;
+	struct history_kept *kept = history_kept(c->history);
+	if (p->ahead && kept->memory_class == MEMORY_UNDECIDED) {
+		kept->memory_class = MEMORY_PREALLOCATED;
+	}
 	c->seen_ms = now_ms;
 	c->tally.pods++;
 	if (g->class == WORLD_TENANT) {
@@ -307,6 +315,9 @@ void pods_see(struct sizer *s, const struct world_pod *wp, int64_t now_ms)
 {
 	const struct world_gpu *g = wp->gpu;
 	if (world_pod_terminal(wp) || wp->deleting) {
+		if (!s->recalled && pods_find(s, world_pod_uid(wp)) == NULL) {
+			runs_recall(s, wp);
+		}
 		return;
 	}
 	bool alone = false;

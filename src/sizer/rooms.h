@@ -44,7 +44,8 @@ struct room_ask {
 	const struct devices *devices;
 	bool mps;
 	uint64_t company;
-	uint32_t most; /* tenants of one GPU */
+	uint32_t most;	   /* tenants of one GPU */
+	const char *apart; /* not on the GPU of that capacity pod; NULL: on any */
 };
 /* One of those that a capacity pod's ledger names; NULL: nothing is known of it. */
 struct room_tenant {

@@ -38,6 +38,7 @@ void sizer_destroy(struct sizer *s)
 	gathers_finish(&s->gathers);
 	strange_finish(&s->strange);
 	VEC_FINISH(&s->wishes);
+	moves_finish(&s->moves);
 	VEC_FINISH(&s->alarms.ends);
 	gpus_finish(&s->gpus);
 	devices_finish(&s->devices);
@@ -161,9 +162,8 @@ static void look_at_pods(struct sizer *s, struct turn *t)
 }
 
 /* The lists are in no order and change between slices, so one that was not met may be there. */
-static bool is_gone(const struct turn *t, const struct sized_pod *p)
+static bool is_gone(const struct world_pod *wp)
 {
-	const struct world_pod *wp = world_pod_by_uid(t->world, p->uid);
 	return wp == NULL || wp->deleting || world_pod_terminal(wp);
 }
 
@@ -174,13 +174,17 @@ static void sweep(struct sizer *s, struct turn *t)
 			return;
 		}
 		struct sized_pod *p = s->pods.items[s->at];
-		if (p->round != s->round && is_gone(t, p)) {
+		bool missed = p->round != s->round;
+		const struct world_pod *wp = missed ? world_pod_by_uid(t->world, p->uid) : NULL;
+		if (missed && is_gone(wp)) {
+			runs_end(p, wp);
 			pods_drop(s, p);
 		} else {
 			pods_settle(s, p, t->now.policy_ms);
 			s->at++;
 		}
 	}
+	s->recalled = true;
 	gpus_settle(&s->gpus);
 	enter(s, SIZER_BILLS);
 }
