@@ -218,11 +218,12 @@ static bool fits_own(const struct sizer *s, const struct world_pod *wp, const st
 static void look_at_places(
 	const struct sizer *s, const struct decision *d, struct asked *asked, struct room_ask *room)
 {
+	bool beside = asked->ask.room == ROLL_ROOM_OPEN || asked->ask.room == ROLL_ROOM_FREE;
 	for (uint32_t i = 0; i < asked->ask.pod_count; i++) {
 		struct roll_pod *r = &asked->pods[i];
 		const struct sized_pod *p = asked->members[i];
 		const struct world_pod *wp = world_pod_by_uid(d->world, p->uid);
-		r->fits_after = asked->ask.room != ROLL_ROOM_NONE;
+		r->fits_after = beside;
 		if (r->up_to_date || r->fits_after || p->feed_count != 1 || room->apart != NULL) {
 			continue;
 		}
@@ -278,6 +279,10 @@ static void look_at_newest(struct sizer *s, const struct sized *x, const struct 
 	ask->gang = admit_gang(&pod) != NULL;
 	ask->surge_unfit = surges_unfit(s, x, &pod);
 	ask->room = rooms_find(&s->rooms, &room);
+	if (ask->room == ROLL_ROOM_NONE && policy->rollout.may_add_nodes &&
+		rooms_could_be_added(&room)) {
+		ask->room = ROLL_ROOM_NODE;
+	}
 	look_at_places(s, d, ret, &room);
 }
 

@@ -248,3 +248,21 @@ Test(rooms, one_gpu_can_be_left_out)
 	cr_expect_eq(rooms_find(&s.rooms, &s.ask), ROLL_ROOM_OPEN);
 	finish(&s);
 }
+
+/* A node like one that is there; what that has free does not matter. */
+Test(rooms, a_node_could_be_added)
+{
+	struct site s;
+	struct pair pool = {"pool", "none"};
+	init(&s);
+	s.memory = "24576";
+	node(&s, 1, false, false);
+	cr_expect_eq(rooms_find(&s.rooms, &s.ask), ROLL_ROOM_NONE);
+	cr_expect(rooms_could_be_added(&s.ask));
+	s.want.mib = 24576;
+	cr_expect_not(rooms_could_be_added(&s.ask), "its GPUs are too small");
+	s.want.mib = 7168;
+	s.pod.node_selector = (struct pairs){&pool, 1};
+	cr_expect_not(rooms_could_be_added(&s.ask), "it may not go there");
+	finish(&s);
+}
