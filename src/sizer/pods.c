@@ -244,6 +244,13 @@ static void tally_tenant(struct sized_tally *t, const struct world_gpu *g, const
 	t->up_to_date += has(want, g->milli, g->mem_mib);
 }
 
+/* All of the GPU that it has; where nobody knows that, of the largest that there is. */
+static int64_t device_of(const struct sizer *s, const struct sized_pod *p)
+{
+	int64_t mib = devices_at(&s->devices, p->heal.node);
+	return mib > 0 ? mib : devices_largest(&s->devices);
+}
+
 static void tally_whole(struct sized_tally *t, const struct world_pod *wp, const struct share *want,
 	int64_t device_mib)
 {
@@ -278,7 +285,7 @@ static void tally(struct sizer *s, struct sized_pod *p, const struct world_pod *
 	if (g->class == WORLD_TENANT) {
 		tally_tenant(&c->tally, g, &c->in_force);
 	} else {
-		tally_whole(&c->tally, wp, &c->in_force, s->device_mib);
+		tally_whole(&c->tally, wp, &c->in_force, device_of(s, p));
 	}
 }
 
@@ -308,6 +315,9 @@ void pods_see(struct sizer *s, const struct world_pod *wp, int64_t now_ms)
 {
 	const struct world_gpu *g = wp->gpu;
 	if (world_pod_terminal(wp) || wp->deleting) {
+		if (!s->recalled && pods_find(s, world_pod_uid(wp)) == NULL) {
+			runs_recall(s, wp);
+		}
 		return;
 	}
 	bool alone = false;
@@ -322,6 +332,7 @@ void pods_see(struct sizer *s, const struct world_pod *wp, int64_t now_ms)
 	begin_tally(s, x);
 	strange_count(&s->strange, x, wp);
 	p->round = s->round;
+	p->heal.node = wp->node;
 	p->whole = g->class != WORLD_TENANT;
 	p->created_ms = g->created_ms;
 	p->ready_ms = pods_ready_ms(p, g, now_ms);
@@ -373,7 +384,7 @@ static void classify(const struct sizer *s, const struct sized_pod *p, struct si
 		.started_ms = p->created_ms,
 		.used_mib = sample->mem_bytes != METERED_ABSENT ? sample->mem_bytes >> 20
 								: METERED_ABSENT,
-		.visible_mib = s->device_mib,
+		.visible_mib = device_of(s, p),
 		.now_ms = sample->at_ms,
 	};
 	kept->memory_class =

@@ -92,6 +92,7 @@ struct sized {
 	struct heal_workload heal;
 	struct bill_cost bill;
 	struct sized_said said;
+	int32_t device_mib; /* the most that a share of it can have; 0: not known */
 
 	/* one write at a time */
 	uint64_t action;	    /* 0: none is under way */
@@ -190,12 +191,12 @@ struct sizer {
 	size_t from, next_from; /* workloads: where this round began, and the next one does */
 	bool skipped;		/* figures were, in this round */
 	int64_t round_at;	/* monotonic; the next one */
-	int64_t label_mib, held_mib, device_mib;
 	struct arena scratch;
 	uint64_t rounds;
-	struct past *past; /* owned; the one that is asked for; NULL: none */
-	bool ending;
-	int64_t save_at; /* monotonic */
+
+	struct past *past;     /* owned; the one that is asked for; NULL: none */
+	bool ending, recalled; /* recalled: runs that had ended before it led were looked at */
+	int64_t save_at;       /* monotonic */
 	uint64_t next_id;
 	int64_t tokens_ms, filled_ms; /* of writes */
 	int64_t first_ms;	      /* the same of first ones */
@@ -207,11 +208,11 @@ struct sizer {
 	struct heal_alarms alarms;
 	struct gpus gpus;
 	struct moves moves;
+	struct devices devices;
 	struct bills bills;
 	struct gathers gathers;
 	struct strange strange;
 	struct sizer_totals totals, counting;
-
 	struct roll_fleet fleet;
 	struct roll_gate gate;
 	struct surges *surges; /* owned; surges.h */
