@@ -21,6 +21,7 @@
 #include "sim/sim.h"
 #include "store.h"
 #include "weather.h"
+#include "works.h"
 
 #define SIM_REPLICAS 2
 #define SIM_APPS     3 /* of tenants, each with a disruption budget */
@@ -180,6 +181,7 @@ bool replica_doomed(const struct replica *r);
 void replica_leave(struct replica *r);			      /* SIGTERM */
 void replica_tell(struct replica *r, const struct change *c); /* its engine */
 void replica_jump(struct replica *r, int64_t wall_ms);
+void replica_set_clock(struct replica *r); /* right */
 
 void sim_fail(struct sim *s, const char *rule, const char *format, ...) PRINTF(3, 4);
 
@@ -222,6 +224,7 @@ struct sim {
 	int64_t blind_ms; /* so long a controller may not know better */
 	uint32_t budget;
 	struct sim_tally tally;
+	struct works works;
 	char lease_holder[64];
 	int64_t lease_at;	   /* when it was last renewed */
 	struct sim_report *report; /* borrowed */

@@ -247,6 +247,10 @@ static void answer_reading(struct surge *g, struct sizer_now now, const struct o
 		return;
 	}
 	g->seen.live.read_ms = now.wall_ms;
+	g->seen.live.asked_ms = g->asked_ms;
+	if (now.wall_ms - g->asked_ms > SURGE_ASKED_MS) {
+		g->at_ms = now.mono_ms + SURGE_ASKED_MS; /* a server that is slow is not hurried */
+	}
 	snprintf(g->blocker, sizeof g->blocker, "%s", g->seen.blocker);
 }
 

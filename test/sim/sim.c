@@ -35,7 +35,8 @@ struct options {
 
 struct totals {
 	uint64_t seeds, steps, writes, faults, placed, tenants, crashes, takeovers, left, fenced,
-		claims, half_claims, quotas, evicted, overused, failed;
+		claims, half_claims, quotas, evicted, overused, rolled, surged, adopted, lost_races,
+		failed;
 };
 
 static int usage(void)
@@ -55,7 +56,8 @@ static bool take_flag(struct options *o, const char *key)
 		const char *key;
 		bool *value;
 	} rows[] = {{"--twice", &o->twice}, {"--all-mutations", &o->all_mutations},
-		{"--shrink", &o->shrink}, {"--probed", &o->run.probed}};
+		{"--shrink", &o->shrink}, {"--probed", &o->run.probed},
+		{"--rolled", &o->run.rolled}, {"--plain", &o->run.plain}};
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
 		if (strcmp(rows[i].key, key) == 0) {
 			*rows[i].value = true;
@@ -137,6 +139,8 @@ struct sim_report run_once(
 	struct sim_config config = {.seed = (uint64_t)run->seed,
 		.scenario = run->scenario,
 		.probed = run->probed,
+		.rolled = run->rolled || (run->mutation != NULL && run->mutation->rolled),
+		.plain = run->plain,
 		.only = only,
 		.log = log,
 		.trace = trace,
@@ -207,6 +211,10 @@ static void add(struct totals *t, const struct sim_report *r)
 	t->quotas += r->quotas;
 	t->evicted += r->evicted;
 	t->overused += r->overused;
+	t->rolled += r->rolled;
+	t->surged += r->surged;
+	t->adopted += r->adopted;
+	t->lost_races += r->lost_races;
 	t->failed += r->failed;
 }
 
@@ -217,10 +225,12 @@ static void summary(const struct totals *t, bool holds)
 	       ", \"crashes\": %" PRIu64 ", \"takeovers\": %" PRIu64 ", \"left\": %" PRIu64
 	       ", \"fenced\": %" PRIu64 ", \"claims\": %" PRIu64 ", \"half_claims\": %" PRIu64
 	       ", \"quotas\": %" PRIu64 ", \"evicted\": %" PRIu64 ", \"overused\": %" PRIu64
-	       ", \"failed\": %" PRIu64 ", \"holds\": %s}\n",
+	       ", \"rolled\": %" PRIu64 ", \"surged\": %" PRIu64 ", \"adopted\": %" PRIu64
+	       ", \"lost_races\": %" PRIu64 ", \"failed\": %" PRIu64 ", \"holds\": %s}\n",
 		t->seeds, t->steps, t->writes, t->faults, t->tenants, t->placed, t->crashes,
 		t->takeovers, t->left, t->fenced, t->claims, t->half_claims, t->quotas, t->evicted,
-		t->overused, t->failed, holds ? "true" : "false");
+		t->overused, t->rolled, t->surged, t->adopted, t->lost_races, t->failed,
+		holds ? "true" : "false");
 }
 
 static bool goes_on(const struct options *o, const struct totals *t)

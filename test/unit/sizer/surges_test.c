@@ -23,6 +23,7 @@ struct staged {
 	int creates;
 	struct fault refuses; /* a create */
 	struct fault unread;
+	int64_t slow_ms; /* reading takes so long */
 	char tasks[TASKS_MAX];
 };
 
@@ -94,8 +95,12 @@ static void carry_out(struct bed *b, const struct action *a, struct outcome *o)
 		snprintf(g->tasks + n, TASKS_MAX - n, "%s ", action_name(a));
 	}
 	switch (task) {
-	case SURGE_TASK_LOOK:
 	case SURGE_TASK_READ:
+		b->now.wall_ms += g->slow_ms;
+		b->now.mono_ms += g->slow_ms;
+		b->now.policy_ms += g->slow_ms;
+		/* fall through */
+	case SURGE_TASK_LOOK:
 		o->fault = g->unread;
 		o->seen = g->unread.kind == FAULT_NONE ? &g->seen : NULL;
 		return;
@@ -256,6 +261,22 @@ Test(surges, c25_what_cannot_be_read_is_told_and_nothing_is_made)
 	cr_expect(text != NULL && strstr(text, "jobs cannot be read") != NULL, "%s", text);
 	g.unread.kind = FAULT_NONE;
 	pass(&g, 120);
+	cr_expect(g.adopted);
+	finish(&g);
+}
+
+/* By then another pod may be the one that goes. */
+Test(surges, c25_what_took_long_to_be_read_is_read_again)
+{
+	struct staged g;
+	init(&g);
+	until(&g, "SurgeCreate");
+	g.slow_ms = SURGE_ASKED_MS + 1;
+	pass(&g, 40);
+	cr_expect(strstr(g.tasks, "SurgeRead SurgeRead") != NULL, "%s", g.tasks);
+	cr_expect(!g.cheap && !g.adopted);
+	g.slow_ms = 0;
+	pass(&g, 10);
 	cr_expect(g.adopted);
 	finish(&g);
 }
