@@ -195,8 +195,13 @@ static bool check_cooldown(const struct roll *r, const struct roll_ask *ask, str
 
 static bool check_refused(const struct roll *r, const struct roll_ask *ask, struct roll_verdict *v)
 {
-	return ask->now_ms < r->retry_ms &&
-	       block(v, r->refused, r->blocker[0] != '\0' ? r->blocker : NULL, r->retry_ms);
+	/* Who is in need, and who is to have another share, waits no longer than after any refusal.
+	 */
+	bool anew = ask->cause == ROLL_HEALS || ask->revision != r->revision;
+	int64_t most = r->refused_ms + ROLL_RETRY_CAP;
+	int64_t due = anew && most < r->retry_ms ? most : r->retry_ms;
+	return ask->now_ms < due &&
+	       block(v, r->refused, r->blocker[0] != '\0' ? r->blocker : NULL, due);
 }
 
 static bool check_replicas(const struct roll_ask *ask, struct roll_verdict *v)

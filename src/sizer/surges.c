@@ -95,7 +95,7 @@ void surges_begin(
 {
 	struct pod pod;
 	char name[SURGE_NAME_MAX];
-	struct roll_ending e = {ROLL_END_REFUSED, "the old pod is not known any more", 0};
+	struct roll_ending e = {ROLL_END_REFUSED, "the old pod is not known any more", 0, false};
 	const struct world_pod *wp = world_pod_by_uid(d->world, p->uid);
 	arena_reset(&s->scratch);
 	if (wp == NULL || !world_pod_unpack(wp, &s->scratch, &pod) || surges_has(x)) {
@@ -219,7 +219,7 @@ static void fail(struct surge *g, struct sizer_now now, const struct fault *f)
 /* There is no new pod yet: nothing is left to be done. */
 static void give_up(struct sizer *s, struct surge *g, struct sizer_now now, const struct fault *f)
 {
-	struct roll_ending e = {ROLL_END_REFUSED, f->message, f->retry_after_ms};
+	struct roll_ending e = {ROLL_END_REFUSED, f->message, f->retry_after_ms, false};
 	struct sized *x = g->of;
 	x->surge = NULL;
 	g->of = NULL;

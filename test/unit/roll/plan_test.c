@@ -201,7 +201,8 @@ Test(plan, U7_a_daemon_set_goes_node_by_node)
 	struct roll_verdict v = ask(&b);
 	cr_assert_eq(v.does, ROLL_EVICT);
 	roll_begin(&b.p.roll, &b.fleet, &b.p.ask, &v);
-	roll_settle(&b.p.roll, &b.fleet, &(struct roll_ending){ROLL_END_DONE, NULL, 0}, START);
+	roll_settle(
+		&b.p.roll, &b.fleet, &(struct roll_ending){ROLL_END_DONE, NULL, 0, false}, START);
 	expect(&b, ROLL_WAIT, ROLL_UNDER_WAY);
 	/* Another workload keeps off that node as well. */
 	struct played other;
@@ -309,9 +310,9 @@ Test(plan, H9_a_move_waits_for_no_window_and_never_takes_the_last_ready_pod)
 	b.p.pods[1].up_to_date = true;
 	expect(&b, ROLL_EVICT, ROLL_UP_TO_DATE);
 	cr_expect_eq(ask(&b).pod, 0);
-	b.p.ask.fits_after = false;
+	b.p.pods[0].fits_after = false;
 	expect(&b, ROLL_BLOCKED, ROLL_NO_ROOM);
-	b.p.ask.fits_after = true;
+	b.p.pods[0].fits_after = true;
 	b.p.ask.budget = (struct roll_budget){true, "web-pdb", 0};
 	expect(&b, ROLL_BLOCKED, ROLL_BUDGET);
 	b.p.ask.budget.known = false;

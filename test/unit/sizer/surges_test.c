@@ -17,6 +17,7 @@ struct staged {
 	int64_t late_ms;    /* or the old one so late; 0: at once */
 	int64_t adopted_ms;
 	bool failed;	  /* the new one */
+	bool late;	  /* or it is never Ready */
 	bool fails_cheap; /* once the old one is cheap */
 	char fresh[64];
 	int64_t fresh_ms;
@@ -39,7 +40,7 @@ static void show(struct staged *g, bool old)
 		{NOTE_GPU_UUID, "GPU-1"}, {NOTE_MEMORY_MIB, "7168"},
 		{NOTE_RECOMMENDATION, "deployment-web@1"}, {NOTE_SURGE_GENERATION, "1"},
 		{NOTE_SURGE_HASH, "1234abcd"}};
-	bool ready = p->bed->now.wall_ms >= g->fresh_ms + READY_AT;
+	bool ready = !g->late && p->bed->now.wall_ms >= g->fresh_ms + READY_AT;
 	struct pod pod = {.ns = "team",
 		.name = old ? p->pods[0].name : g->fresh,
 		.uid = old ? p->pods[0].name : "fresh-uid",
@@ -358,6 +359,31 @@ Test(surges, c25_who_came_since_the_last_round_is_no_lost_race)
 	g.played.bed->sizer->round_at = 0;
 	pass(&g, 600);
 	cr_expect_eq(bed_told(g.played.bed, WEB)->last_update.result, UPDATE_SUCCEEDED);
+	finish(&g);
+}
+
+/* It fits nowhere, say: each try holds on for ten minutes, so they become ever rarer. */
+Test(surges, one_that_does_not_get_ready_is_tried_ever_less_often)
+{
+	struct staged g;
+	init(&g);
+	g.late = true;
+	until(&g, "SurgeCreate");
+	struct roll *r = &sized_find(g.played.bed->sizer, "team", WEB)->roll->roll;
+	r->refusals = 8;
+	pass(&g, 660);
+	cr_assert(!g.fresh_there && g.old_there, "%s", g.tasks);
+	cr_expect_eq(r->retry_ms - r->refused_ms, ROLL_RETRY_MS << 8);
+	cr_expect_eq(g.creates, 1);
+	/* What ended for another reason is tried as soon as anything that was refused. */
+	r->retry_ms = 0;
+	r->refusals = 8;
+	g.tasks[0] = '\0';
+	until(&g, "SurgeCreate");
+	g.seen.current = false;
+	pass(&g, 10);
+	cr_assert(!g.fresh_there, "%s", g.tasks);
+	cr_expect_eq(r->retry_ms - r->refused_ms, ROLL_RETRY_CAP);
 	finish(&g);
 }
 
