@@ -18,6 +18,7 @@
 #define BESIDE_MS  600000
 #define BEGIN_MS   240000 /* a leader begins, and has given up what it found */
 #define SETTLES_MS 120000
+#define CHEAP	   "-1000"
 /* After so long what could not be done was tried more than once. */
 #define GIVEN_UP_MS 2400000
 
@@ -187,14 +188,15 @@ static void check_created(struct sim *s, const struct stored *o)
 	}
 }
 
-/* Adopted now, it would be the old one that goes, and the budgets would let it. */
+/* Adopted now, it would be the old one that goes, once that is cheap, and the budgets would let it.
+ */
 static bool is_right(struct sim *s, const struct beside *b)
 {
 	const struct stored *fresh = store_find_uid(&s->store, b->uid);
 	const struct stored *old = store_find_uid(&s->store, b->old_uid);
 	const struct stored *set = store_find_uid(&s->store, b->set_uid);
 	return fresh != NULL && old != NULL && set != NULL && work_is_ready(fresh) &&
-	       sets_victim(s, set, fresh) == old && budgets_forbid(s, old, false) == NULL;
+	       sets_victim(s, set, fresh, old) == old && budgets_forbid(s, old, false) == NULL;
 }
 
 static void check_adoption(struct sim *s, const struct stored *o)
@@ -208,9 +210,14 @@ static void check_adoption(struct sim *s, const struct stored *o)
 	}
 	b->adopted = true;
 	int64_t least = b->adopt_at - LIVE_MS;
+	const struct stored *old = store_find_uid(&s->store, b->old_uid);
+	if (old != NULL && !text_equals(note_of(old, NOTE_DELETION_COST), CHEAP)) {
+		sim_fail(s, "wrong-victim", "%s is adopted, and %s is not cheap to delete", o->name,
+			old->name);
+	}
 	if (!is_right(s, b) && b->right_at < least) {
 		const struct stored *set = store_find_uid(&s->store, b->set_uid);
-		const struct stored *victim = set != NULL ? sets_victim(s, set, o) : NULL;
+		const struct stored *victim = set != NULL ? sets_victim(s, set, o, NULL) : NULL;
 		sim_fail(s, "wrong-victim",
 			"%s is adopted, as was decided at %.3f s, and %s would go; since %.3f s it "
 			"has not been the one that it was made for, or a budget forbids it",
@@ -494,7 +501,7 @@ static bool is_clean(const struct sim *s, const struct stored *o, struct str *wh
 	}
 	bool gone = o->pod.deleting_ms != 0 || pod_is_terminal(&o->pod);
 	if (!gone && (note_of(o, NOTE_SURGED_BY) != NULL ||
-			     text_equals(note_of(o, NOTE_DELETION_COST), "-1000"))) {
+			     text_equals(note_of(o, NOTE_DELETION_COST), CHEAP))) {
 		str_append_format(why, "%s is cheap to delete still", o->name);
 		return false;
 	}

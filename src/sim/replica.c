@@ -396,13 +396,6 @@ void replica_jump(struct replica *r, int64_t wall_ms)
 	r->wall_offset_ms += wall_ms;
 }
 
-void replica_set_clock(struct replica *r)
-{
-	if (r != NULL) {
-		r->wall_offset_ms = 0;
-	}
-}
-
 void replica_tell(struct replica *r, const struct change *c)
 {
 	(void)engine_observe(r->engine, c);

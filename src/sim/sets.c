@@ -112,6 +112,8 @@ static int64_t ready_since(const struct stored *o)
 	return ms;
 }
 
+#define COST 3 /* of the keys */
+
 struct ranked {
 	const struct stored *o;
 	int64_t keys[6]; /* the least goes first */
@@ -136,8 +138,8 @@ static bool goes_before(const struct ranked *a, const struct ranked *b)
 	return a->o->born > b->o->born;
 }
 
-const struct stored *sets_victim(
-	const struct sim *s, const struct stored *set, const struct stored *more)
+const struct stored *sets_victim(const struct sim *s, const struct stored *set,
+	const struct stored *more, const struct stored *cheap)
 {
 	struct ranked best = {.o = NULL};
 	for (size_t i = 0; i < s->store.items.count; i++) {
@@ -146,6 +148,7 @@ const struct stored *sets_victim(
 			continue;
 		}
 		struct ranked r = rank(s, set, o, more);
+		r.keys[COST] = o == cheap ? SURGE_COST : r.keys[COST];
 		if (best.o == NULL || goes_before(&r, &best)) {
 			best = r;
 		}
@@ -238,7 +241,7 @@ static void reconcile_set(struct sim *s, const char *name)
 		create_pod(s, set);
 	}
 	for (; more < 0; more++) {
-		const struct stored *o = sets_victim(s, set, NULL);
+		const struct stored *o = sets_victim(s, set, NULL, NULL);
 		sim_trace(s, "ReplicaSet %s deletes %s, one too many", set->name, o->name);
 		apiserver_delete_pod(s, (struct stored *)(uintptr_t)o, GRACE_S, ACTOR_CLUSTER);
 	}

@@ -181,7 +181,6 @@ bool replica_doomed(const struct replica *r);
 void replica_leave(struct replica *r);			      /* SIGTERM */
 void replica_tell(struct replica *r, const struct change *c); /* its engine */
 void replica_jump(struct replica *r, int64_t wall_ms);
-void replica_set_clock(struct replica *r); /* right */
 
 void sim_fail(struct sim *s, const char *rule, const char *format, ...) PRINTF(3, 4);
 

@@ -367,10 +367,4 @@ void works_spells(struct sim *s)
 void works_calm(struct sim *s)
 {
 	s->works.away_until = s->works.slow_until = 0;
-	if (!s->weather.rolled) {
-		return;
-	}
-	for (int i = 0; i < s->replicas; i++) {
-		replica_set_clock(s->slots[i].replica);
-	}
 }

@@ -83,9 +83,9 @@ const struct stored *work_newest(const struct sim *s, const struct stored *deplo
 void sets_committed(struct sim *s, const struct commit *c);
 void sets_soon(struct sim *s);
 /* Whom the ReplicaSet would delete, had it one pod too many; `more` is taken for one of its pods.
- * NULL: nobody. */
-const struct stored *sets_victim(
-	const struct sim *s, const struct stored *set, const struct stored *more);
+ * `cheap` passes for one that is cheap to delete. NULL: nobody. */
+const struct stored *sets_victim(const struct sim *s, const struct stored *set,
+	const struct stored *more, const struct stored *cheap);
 /* May it be evicted, by the budgets that select it? Counted if so. NULL: it may; else why not. */
 const char *budgets_forbid(struct sim *s, const struct stored *o, bool counts);
 

@@ -9,6 +9,8 @@
  *     sim --scenario NAME        one that is named, --times (or --seeds) times
  *     sim --scenarios            their names
  *     sim --shrink               the first failing seed, as short as it gets; needs one that fails
+ *     sim --rolled               Deployments are rightsized in each run, not in a quarter
+ *     sim --plain                or in none
  *     sim --probed               machines differ in how they give GPUs in each run, not in a third
  *     sim --twice                each seed twice, which must be the same run to the byte
  *
@@ -46,6 +48,7 @@ static int usage(void)
 		"[--mutation NAME] [--mutations] [--all-mutations] [--part K] [--parts N] "
 		"[--scenario NAME] "
 		"[--scenarios] [--shrink] [--shrink-s SECONDS] [--keep FOLDER] [--probed] "
+		"[--rolled] [--plain] "
 		"[--twice]\n");
 	return 2;
 }
@@ -140,7 +143,7 @@ struct sim_report run_once(
 		.scenario = run->scenario,
 		.probed = run->probed,
 		.rolled = run->rolled || (run->mutation != NULL && run->mutation->rolled),
-		.plain = run->plain,
+		.plain = run->plain && (run->mutation == NULL || !run->mutation->rolled),
 		.only = only,
 		.log = log,
 		.trace = trace,
@@ -168,6 +171,9 @@ static void tell(const struct run *run, const struct sim_report *r)
 	}
 	if (run->probed) {
 		printf(" --probed");
+	}
+	if (run->rolled || run->plain) {
+		printf(run->rolled ? " --rolled" : " --plain");
 	}
 	printf(" --trace %" PRId64 "\n", run->seed);
 	fflush(stdout);

@@ -413,6 +413,25 @@ Test(plan, cooldown_and_age_bind_savings_and_not_healing)
 	expect(&b, ROLL_EVICT, ROLL_UP_TO_DATE);
 }
 
+/* It was ahead when that was begun, and is right now. */
+Test(plan, times_that_are_to_come_are_waited_for_from_now_on)
+{
+	struct bench b;
+	set_up(&b, 1);
+	b.p.rollout.evicts = true;
+	b.p.roll.begun_ms = START + 3 * HOUR;
+	expect(&b, ROLL_BLOCKED, ROLL_COOLDOWN);
+	cr_expect_eq(ask(&b).next_ms, START + 30 * MINUTE);
+	b.p.roll.begun_ms = 0;
+	b.p.roll.retry_ms = START + 3 * HOUR;
+	b.p.roll.refused = ROLL_REFUSED;
+	expect(&b, ROLL_BLOCKED, ROLL_REFUSED);
+	cr_expect_eq(ask(&b).next_ms, START + ROLL_RETRY_CAP);
+	b.p.roll.retry_ms = 0;
+	expect(&b, ROLL_EVICT, ROLL_UP_TO_DATE);
+	roll_fleet_finish(&b.fleet);
+}
+
 Test(plan, what_is_not_supported_is_said)
 {
 	struct bench b;
