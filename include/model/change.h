@@ -53,6 +53,8 @@ enum change_type {
 	CHANGE_REACH,	     /* `reached` says whether the API server reaches the webhook (C3) */
 	CHANGE_SHARE,	     /* a tenant that runs, by `uid`, should have `milli` and `mem_mib` on
 				each of its GPUs; 0: whatever it has */
+	CHANGE_SHUN,	     /* the GPU of that tenant, by `uid`, is not for others of its workload
+				for `for_ms`, if any other takes them */
 	CHANGE_RUNTIME,	     /* `runtime` is the class of capacity pods, NULL: none (C5) */
 };
 
@@ -81,6 +83,7 @@ struct change {
 	const char *name;
 	const char *uid;	/* NULL: whatever has this name */
 	int64_t milli, mem_mib; /* CHANGE_SHARE */
+	int64_t for_ms;		/* CHANGE_SHUN */
 };
 
 const char *kind_name(enum kind kind);

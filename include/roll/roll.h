@@ -38,6 +38,7 @@
 enum roll_cause {
 	ROLL_SAVES, /* pods are not as a new one would be */
 	ROLL_HEALS, /* and need more: waits for no window, no age, no cooldown and no sample */
+	ROLL_MOVES, /* one should be on another GPU: waits for no more than that */
 };
 
 struct roll_pod {
@@ -52,6 +53,7 @@ struct roll_pod {
 	bool up_to_date;     /* the one that a new pod would get */
 	bool leaving;	     /* being deleted, or ended */
 	bool must_stay;	     /* an annotation of a person's says so */
+	bool fits_after;     /* the new pod would have room once this one is gone */
 	bool of_old_version; /* of a ReplicaSet that its owner is moving away from, or tries out */
 };
 
@@ -102,7 +104,6 @@ struct roll_ask {
 	struct roll_budget budget;
 	const char *surge_unfit; /* why the new pod cannot come first; NULL: it can */
 	enum roll_room room;
-	bool fits_after; /* it would have room once the old one is gone */
 	struct roll_gate gate;
 };
 

@@ -29,6 +29,9 @@ void history_destroy(struct history *h)
 	for (uint32_t i = 0; i < h->count; i++) {
 		track_finish(&h->tracks[i]);
 	}
+	if (h->kv != NULL) {
+		levels_finish(h->kv);
+	}
 	free(h->tracks);
 	free(h->kv);
 	free(h);
@@ -52,22 +55,29 @@ void history_fit(struct history *h, const struct sizing *s, int64_t now_ms)
 	}
 }
 
-bool history_is_over(const struct history *h, int64_t now_ms)
+static int64_t heard_ms(const struct history *h)
 {
-	int64_t keep_ms = (int64_t)h->window_s * 1000 + DAY_MS, last_ms = 0;
+	int64_t last_ms = 0;
 	for (uint32_t i = 0; i < h->count; i++) {
 		last_ms = h->tracks[i].last_ms > last_ms ? h->tracks[i].last_ms : last_ms;
 	}
-	return h->count > 0 && now_ms - last_ms > keep_ms;
+	return last_ms;
+}
+
+bool history_is_over(const struct history *h, int64_t now_ms)
+{
+	int64_t keep_ms = (int64_t)h->window_s * 1000 + DAY_MS;
+	return h->count > 0 && now_ms - heard_ms(h) > keep_ms;
 }
 
 size_t history_bytes(const struct history *h)
 {
-	size_t bytes = sizeof *h + (h->kv != NULL ? sizeof *h->kv : 0);
+	size_t bytes = sizeof *h + (h->kv != NULL ? sizeof *h->kv + levels_bytes(h->kv) : 0);
 	for (uint32_t i = 0; i < h->count; i++) {
 		const struct hours *hours = &h->tracks[i].hours;
 		const char *basis = h->tracks[i].basis;
 		bytes += sizeof h->tracks[i] + hours->count * sizeof *hours->cells;
+		bytes += levels_bytes(&h->tracks[i].compute);
 		bytes += basis != NULL ? strlen(basis) + 1 : 0;
 	}
 	return bytes;
@@ -157,9 +167,16 @@ bool history_adopt(struct history *h, struct history *past, int64_t now_ms)
 	return taken;
 }
 
-void history_add_run(struct history *h)
+/* Who was read from a checkpoint may have counted any that is not younger: one too few does less
+ * harm than one too many. */
+bool history_add_run(struct history *h, int64_t created_ms, bool known)
 {
+	if (heard_ms(h) < created_ms || (!known && created_ms <= h->base_ms)) {
+		return false;
+	}
 	h->runs += h->runs < INT32_MAX;
+	h->run_ms = created_ms > h->run_ms ? created_ms : h->run_ms;
+	return true;
 }
 
 void history_take_kv(struct history *h, int64_t used, int64_t now_ms)
@@ -177,18 +194,21 @@ void history_take_kv(struct history *h, int64_t used, int64_t now_ms)
 
 /* --- who leads --- */
 
+static int64_t minutes_of(const struct track *t, int64_t now_ms)
+{
+	int64_t compute = 0, memory = 0;
+	hours_observed(&t->hours, now_ms, &compute, &memory);
+	return compute < memory ? compute : memory;
+}
+
 static bool is_enough(
 	const struct history *h, const struct track *t, const struct sizing *s, int64_t now_ms)
 {
-	int64_t compute = 0, memory = 0;
-	if (s->required_runs > 0 && h->runs >= s->required_runs) {
+	int64_t seen_s = minutes_of(t, now_ms) * 60;
+	if (s->required_runs > 0 && h->runs >= s->required_runs && seen_s >= s->required_run_s) {
 		return true;
 	}
-	if (s->required_runs > 0 && s->required_s == 0) {
-		return false;
-	}
-	hours_observed(&t->hours, now_ms, &compute, &memory);
-	return compute * 60 >= s->required_s && memory * 60 >= s->required_s;
+	return (s->required_runs == 0 || s->required_s > 0) && seen_s >= s->required_s;
 }
 
 static bool is_fresh(const struct track *t, int64_t now_ms)
@@ -199,13 +219,6 @@ static bool is_fresh(const struct track *t, int64_t now_ms)
 static int32_t rank_of(const struct track *t)
 {
 	return t->source * 2 + (t->estimated ? 1 : 0);
-}
-
-static int64_t minutes_of(const struct track *t, int64_t now_ms)
-{
-	int64_t compute = 0, memory = 0;
-	hours_observed(&t->hours, now_ms, &compute, &memory);
-	return compute < memory ? compute : memory;
 }
 
 /* Another one takes the lead if it knows enough and the leader does not; or it is heard, and the

@@ -1,6 +1,7 @@
 /* A histogram that forgets. */
 #include "levels.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -89,14 +90,107 @@ static int32_t turn_at(const struct levels *l, int64_t at_ms)
 }
 
 /* How many turns ago it was seen. */
-static int32_t age_of(const struct levels *l, uint32_t level, int32_t turn)
+static int32_t age_of(const struct levels *l, uint8_t seen, int32_t turn)
 {
-	return turn - l->turn + (uint8_t)((uint32_t)l->turn - l->seen[level]);
+	return turn - l->turn + (uint8_t)((uint32_t)l->turn - seen);
 }
+
+/* --- those that were seen --- */
+
+#define GROW	     4
+#define BYTES_OF_ONE (sizeof(uint32_t) + 2)
+
+static uint8_t *seen_in(const struct levels *l)
+{
+	return (uint8_t *)(l->weights + l->room);
+}
+
+static uint8_t *numbers_in(const struct levels *l)
+{
+	return seen_in(l) + l->room;
+}
+
+/* Where it is, or would be. */
+static uint32_t place_of(const struct levels *l, uint32_t level)
+{
+	const uint8_t *numbers = numbers_in(l);
+	uint32_t at = 0;
+	while (at < l->count && numbers[at] < level) {
+		at++;
+	}
+	return at;
+}
+
+static bool is_at(const struct levels *l, uint32_t at, uint32_t level)
+{
+	return at < l->count && numbers_in(l)[at] == level;
+}
+
+static void grow(struct levels *l)
+{
+	struct levels more = *l;
+	more.room = (uint8_t)(l->room + GROW < LEVELS ? l->room + GROW : LEVELS);
+	more.weights = xcalloc(more.room, BYTES_OF_ONE);
+	if (l->count > 0) {
+		memcpy(more.weights, l->weights, l->count * sizeof *l->weights);
+		memcpy(seen_in(&more), seen_in(l), l->count);
+		memcpy(numbers_in(&more), numbers_in(l), l->count);
+	}
+	free(l->weights);
+	*l = more;
+}
+
+/* Made if need be, without any weight, seen in that turn. */
+static uint32_t touch(struct levels *l, uint32_t level, int32_t turn)
+{
+	uint32_t at = place_of(l, level);
+	if (is_at(l, at, level)) {
+		return at;
+	}
+	if (l->count == l->room) {
+		grow(l);
+	}
+	size_t after = l->count - at;
+	memmove(&l->weights[at + 1], &l->weights[at], after * sizeof *l->weights);
+	memmove(&seen_in(l)[at + 1], &seen_in(l)[at], after);
+	memmove(&numbers_in(l)[at + 1], &numbers_in(l)[at], after);
+	l->count++;
+	l->weights[at] = 0;
+	seen_in(l)[at] = (uint8_t)turn;
+	numbers_in(l)[at] = (uint8_t)level;
+	return at;
+}
+
+/* What has no weight is not there. */
+static void drop_empty(struct levels *l)
+{
+	uint8_t kept = 0, *seen = seen_in(l), *numbers = numbers_in(l);
+	for (uint32_t i = 0; i < l->count; i++) {
+		if (l->weights[i] > 0) {
+			l->weights[kept] = l->weights[i];
+			seen[kept] = seen[i];
+			numbers[kept++] = numbers[i];
+		}
+	}
+	l->count = kept;
+}
+
+uint32_t levels_weight(const struct levels *l, uint32_t level)
+{
+	uint32_t at = place_of(l, level);
+	return is_at(l, at, level) ? l->weights[at] : 0;
+}
+
+size_t levels_bytes(const struct levels *l)
+{
+	return l->room * BYTES_OF_ONE;
+}
+
+/* --- forgetting --- */
 
 static void forget_all(struct levels *l)
 {
-	memset(l->weights, 0, sizeof l->weights);
+	l->count = 0;
 	l->scale = 0;
 	l->reference_ms = 0;
 }
@@ -107,19 +201,21 @@ static void forget_old(struct levels *l, int32_t turn)
 	if (turn <= l->turn) {
 		return;
 	}
-	for (uint32_t i = 0; i < LEVELS; i++) {
-		if (age_of(l, i, turn) > LEVELS_WINDOW) {
+	for (uint32_t i = 0; i < l->count; i++) {
+		if (age_of(l, seen_in(l)[i], turn) > LEVELS_WINDOW) {
 			l->weights[i] = 0;
 		}
 	}
+	drop_empty(l);
 	l->turn = turn;
 }
 
 static void halve(struct levels *l)
 {
-	for (uint32_t i = 0; i < LEVELS; i++) {
+	for (uint32_t i = 0; i < l->count; i++) {
 		l->weights[i] /= 2;
 	}
+	drop_empty(l);
 }
 
 static void advance(struct levels *l, int64_t at_ms)
@@ -167,7 +263,7 @@ static uint32_t weigh(const struct levels *l, int64_t at_ms)
 static uint32_t make_room(struct levels *l, uint32_t weight)
 {
 	uint32_t most = 0;
-	for (uint32_t i = 0; i < LEVELS; i++) {
+	for (uint32_t i = 0; i < l->count; i++) {
 		most = l->weights[i] > most ? l->weights[i] : most;
 	}
 	while (most >= LEVELS_FULL - weight) {
@@ -179,30 +275,39 @@ static uint32_t make_room(struct levels *l, uint32_t weight)
 	return weight;
 }
 
-static void mark(struct levels *l, uint32_t level, int64_t at_ms)
+static void mark(struct levels *l, uint32_t at, int32_t turn)
 {
-	int32_t turn = turn_at(l, at_ms);
-	bool later = l->weights[level] == 0 || age_of(l, level, l->turn) > l->turn - turn;
-	if (later && l->turn - turn <= LEVELS_WINDOW) {
-		l->seen[level] = (uint8_t)turn;
+	uint8_t *seen = &seen_in(l)[at];
+	if (age_of(l, *seen, l->turn) > l->turn - turn) {
+		*seen = (uint8_t)turn;
 	}
+}
+
+static void add_at(struct levels *l, uint32_t level, uint32_t weight, int32_t turn)
+{
+	if (weight == 0 && levels_weight(l, level) == 0) {
+		return; /* it was seen too long ago to count */
+	}
+	uint32_t at = touch(l, level, turn);
+	mark(l, at, turn);
+	l->weights[at] += weight;
 }
 
 void levels_add(struct levels *l, uint32_t level, int64_t at_ms)
 {
+	int32_t turn = turn_at(l, at_ms);
 	ENSURE(level < LEVELS);
 	advance(l, at_ms);
-	if (l->turn - turn_at(l, at_ms) > LEVELS_WINDOW) {
+	if (l->turn - turn > LEVELS_WINDOW) {
 		return; /* older than the window */
 	}
-	mark(l, level, at_ms);
-	l->weights[level] += make_room(l, weigh(l, at_ms));
+	add_at(l, level, make_room(l, weigh(l, at_ms)), turn);
 }
 
 static uint64_t weight_from(const struct levels *l, uint32_t level)
 {
 	uint64_t sum = 0;
-	for (uint32_t i = level; i < LEVELS; i++) {
+	for (uint32_t i = place_of(l, level); i < l->count; i++) {
 		sum += l->weights[i];
 	}
 	return sum;
@@ -210,44 +315,42 @@ static uint64_t weight_from(const struct levels *l, uint32_t level)
 
 void levels_add_censored(struct levels *l, uint32_t level, int64_t at_ms)
 {
+	int32_t turn = turn_at(l, at_ms);
 	ENSURE(level < LEVELS);
 	advance(l, at_ms);
-	if (l->turn - turn_at(l, at_ms) > LEVELS_WINDOW) {
+	if (l->turn - turn > LEVELS_WINDOW) {
 		return;
 	}
 	uint64_t weight = make_room(l, weigh(l, at_ms)), left = weight;
 	uint64_t above = weight_from(l, level);
-	for (uint32_t i = level + 1; i < LEVELS; i++) {
-		if (l->weights[i] > 0) {
-			uint64_t part = weight * l->weights[i] / above;
-			mark(l, i, at_ms);
-			l->weights[i] += (uint32_t)part;
-			left -= part;
-		}
+	for (uint32_t i = place_of(l, level + 1); i < l->count; i++) {
+		uint64_t part = weight * l->weights[i] / above;
+		mark(l, i, turn);
+		l->weights[i] += (uint32_t)part;
+		left -= part;
 	}
-	mark(l, level, at_ms);
-	l->weights[level] += (uint32_t)left;
+	add_at(l, level, (uint32_t)left, turn);
 }
 
 /* --- reading --- */
 
-static uint32_t weight_at(const struct levels *l, uint32_t level, int32_t turn)
+static uint32_t weight_at(const struct levels *l, uint32_t at, int32_t turn)
 {
-	bool forgotten = turn > l->turn && age_of(l, level, turn) > LEVELS_WINDOW;
-	return forgotten ? 0 : l->weights[level];
+	bool forgotten = turn > l->turn && age_of(l, seen_in(l)[at], turn) > LEVELS_WINDOW;
+	return forgotten ? 0 : l->weights[at];
 }
 
 int32_t levels_percentile(const struct levels *l, int32_t percent, int64_t now_ms)
 {
 	int32_t turn = turn_at(l, now_ms);
 	uint64_t total = 0, below = 0;
-	for (uint32_t i = 0; i < LEVELS; i++) {
+	for (uint32_t i = 0; i < l->count; i++) {
 		total += weight_at(l, i, turn);
 	}
-	for (uint32_t i = 0; total > 0 && i < LEVELS; i++) {
+	for (uint32_t i = 0; total > 0 && i < l->count; i++) {
 		below += weight_at(l, i, turn);
 		if (below > 0 && below * 100 >= total * (uint32_t)percent) {
-			return (int32_t)i;
+			return (int32_t)numbers_in(l)[i];
 		}
 	}
 	return -1;
@@ -262,10 +365,17 @@ void levels_init(struct levels *l, uint32_t half_life_s, uint32_t window_s)
 	l->half_life_s = half_life_s < window_s ? half_life_s : window_s;
 }
 
+void levels_finish(struct levels *l)
+{
+	free(l->weights);
+	l->weights = NULL;
+	l->count = l->room = 0;
+}
+
 void levels_fit(struct levels *l, uint32_t half_life_s, uint32_t window_s, int64_t now_ms)
 {
 	forget_old(l, turn_at(l, now_ms));
-	struct levels former = *l;
+	const struct levels former = *l; /* its times alone */
 	l->window_s = window_s;
 	l->half_life_s = half_life_s < window_s ? half_life_s : window_s;
 	l->turn = turn_at(l, now_ms);
@@ -274,11 +384,13 @@ void levels_fit(struct levels *l, uint32_t half_life_s, uint32_t window_s, int64
 		int64_t since = now_ms > l->reference_ms ? now_ms - l->reference_ms : 0;
 		l->reference_ms += since - since * l->half_life_s / former.half_life_s;
 	}
-	for (uint32_t i = 0; i < LEVELS; i++) {
-		int64_t age = age_of(&former, i, former.turn) * turn_ms(&former) / turn_ms(l);
+	for (uint32_t i = 0; i < l->count; i++) {
+		uint8_t *seen = &seen_in(l)[i];
+		int64_t age = age_of(&former, *seen, former.turn) * turn_ms(&former) / turn_ms(l);
 		l->weights[i] = age > LEVELS_WINDOW ? 0 : l->weights[i];
-		l->seen[i] = (uint8_t)((uint32_t)l->turn - (uint32_t)age);
+		*seen = (uint8_t)((uint32_t)l->turn - (uint32_t)age);
 	}
+	drop_empty(l);
 }
 
 /* --- as bytes --- */
@@ -290,11 +402,14 @@ void levels_pack(const struct levels *l, struct str *out)
 	pack_i64(out, l->turn);
 	pack_i64(out, l->reference_ms);
 	pack_u64(out, l->scale);
-	for (uint32_t i = 0; i < LEVELS; i++) {
-		pack_u64(out, l->weights[i]);
-		if (l->weights[i] > 0) {
-			pack_u64(out, (uint64_t)age_of(l, i, l->turn));
+	for (uint32_t level = 0, at = 0; level < LEVELS; level++) {
+		if (!is_at(l, at, level)) {
+			pack_u64(out, 0);
+			continue;
 		}
+		pack_u64(out, l->weights[at]);
+		pack_u64(out, (uint64_t)age_of(l, seen_in(l)[at], l->turn));
+		at++;
 	}
 }
 
@@ -320,10 +435,12 @@ void levels_unpack(struct levels *l, struct unpack *u)
 	l->turn = (int32_t)turn;
 	l->reference_ms = reference;
 	u->bad |= reference >= (turn + 1) * turn_ms(l);
-	for (uint32_t i = 0; i < LEVELS; i++) {
-		l->weights[i] = (uint32_t)unpack_most(u, LEVELS_FULL - 1);
-		if (l->weights[i] > 0) {
-			l->seen[i] = (uint8_t)((uint64_t)turn - unpack_most(u, LEVELS_WINDOW));
+	for (uint32_t level = 0; level < LEVELS && !u->bad; level++) {
+		uint32_t weight = (uint32_t)unpack_most(u, LEVELS_FULL - 1);
+		if (weight > 0) {
+			int32_t seen = (int32_t)(turn - (int64_t)unpack_most(u, LEVELS_WINDOW));
+			uint32_t at = touch(l, level, seen);
+			l->weights[at] = weight;
 		}
 	}
 }

@@ -7,11 +7,15 @@
  * bits, all are halved and new samples weigh half (`scale`); the next half lives give that back.
  *
  * A level that was not seen for the window is forgotten: `seen` is when, in 64ths of the window, so
- * it may be kept for one of those longer. */
+ * it may be kept for one of those longer.
+ *
+ * Most workloads are at few levels, so only those that were seen are kept, in one piece of memory:
+ * their weights, then when each was seen, then which they are, 6 bytes for each of them. */
 #ifndef HISTORY_LEVELS_H
 #define HISTORY_LEVELS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "model/pack.h"
@@ -24,8 +28,10 @@
 #define LEVELS_TIME_MAX	 ((int64_t)1 << 43) /* the year 2248, in ms */
 
 struct levels {
-	uint32_t weights[LEVELS];
-	uint8_t seen[LEVELS]; /* of `turn`, its lowest bits; counts where there is weight */
+	/* owned; NULL: none. Of each level that was seen, by number; behind them as many bytes of
+	 * `turn` when it was, its lowest bits, and as many of numbers */
+	uint32_t *weights;
+	uint8_t count, room;
 	uint8_t scale;
 	uint32_t half_life_s, window_s;
 	int32_t turn;	      /* of the window's 64ths, the last one that was looked at */
@@ -33,6 +39,7 @@ struct levels {
 };
 
 void levels_init(struct levels *l, uint32_t half_life_s, uint32_t window_s);
+void levels_finish(struct levels *l);
 /* Another policy: weights stay as they are, and age otherwise from here. */
 void levels_fit(struct levels *l, uint32_t half_life_s, uint32_t window_s, int64_t now_ms);
 void levels_add(struct levels *l, uint32_t level, int64_t at_ms);
@@ -43,8 +50,11 @@ void levels_add_censored(struct levels *l, uint32_t level, int64_t at_ms);
  * known. */
 int32_t levels_percentile(const struct levels *l, int32_t percent, int64_t now_ms);
 
+uint32_t levels_weight(const struct levels *l, uint32_t level); /* as it is kept; 0: none */
+size_t levels_bytes(const struct levels *l);			/* allocated beside the struct */
+
 void levels_pack(const struct levels *l, struct str *out);
-/* Sets u->bad where no histogram is like that. */
+/* Sets u->bad where no histogram is like that; levels_finish in any case. */
 void levels_unpack(struct levels *l, struct unpack *u);
 
 #endif

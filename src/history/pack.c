@@ -37,6 +37,7 @@ bool history_pack(const struct history *h, struct str *out)
 	pack_u64(out, h->window_s);
 	pack_u64(out, h->half_life_s);
 	pack_u64(out, (uint64_t)h->runs);
+	pack_i64(out, h->run_ms);
 	pack_u64(out, h->kept.memory_class);
 	pack_lower(out, &h->kept.compute);
 	pack_lower(out, &h->kept.memory);
@@ -129,11 +130,12 @@ static void unpack_tracks(struct unpack *u, struct history *h)
 	}
 }
 
-static void unpack_history(struct unpack *u, struct history *h)
+static void unpack_history(struct unpack *u, struct history *h, uint64_t version)
 {
 	h->window_s = (uint32_t)unpack_most(u, SIZING_WINDOW_MAX_S);
 	h->half_life_s = (uint32_t)unpack_most(u, SIZING_WINDOW_MAX_S);
 	h->runs = (int32_t)unpack_most(u, INT32_MAX);
+	h->run_ms = h->base_ms = version > 1 ? unpack_time(u) : 0;
 	u->bad |= h->window_s < 3600 || h->half_life_s < 60;
 	h->kept.memory_class = (uint8_t)unpack_most(u, UINT8_MAX);
 	h->kept.compute = unpack_lower(u);
@@ -162,7 +164,7 @@ static bool is_after(const struct history *h, int64_t ms)
 			 t->recent.last > ms / MINUTE_MS;
 		after |= t->hours.last > ms / HOUR_MS || is_levels_after(&t->compute, ms);
 	}
-	return after || h->kept.told_ms > ms || h->kept.compute.since_ms > ms ||
+	return after || h->run_ms > ms || h->kept.told_ms > ms || h->kept.compute.since_ms > ms ||
 	       h->kept.memory.since_ms > ms;
 }
 
@@ -175,13 +177,13 @@ int history_unpack(struct view bytes, int64_t now_ms, struct history **ret, stru
 			bytes.n, HISTORY_BYTES_MAX);
 	}
 	uint64_t version = unpack_u64(&u);
-	if (u.bad || version != HISTORY_VERSION) {
+	if (u.bad || version < 1 || version > HISTORY_VERSION) {
 		return fault_set(ret_fault, FAULT_INVALID,
 			"history: version %llu, this program reads %d", (unsigned long long)version,
 			HISTORY_VERSION);
 	}
 	struct history *h = xcalloc(1, sizeof *h);
-	unpack_history(&u, h);
+	unpack_history(&u, h, version);
 	if (!u.bad && is_after(h, now_ms + AHEAD_MS)) {
 		history_destroy(h);
 		return fault_set(ret_fault, FAULT_INVALID, "history: of a time to come");

@@ -20,6 +20,7 @@ void track_finish(struct track *t)
 {
 	free(t->basis);
 	t->basis = NULL;
+	levels_finish(&t->compute);
 	hours_finish(&t->hours);
 }
 
@@ -106,6 +107,7 @@ bool track_adopt(struct history *h, struct track *from, int64_t now_ms)
 	h->serial = h->serial < UINT16_MAX ? (uint16_t)(h->serial + 1) : 1;
 	t->serial = h->serial;
 	from->hours.cells = NULL;
+	from->compute.weights = NULL;
 	from->basis = NULL;
 	return true;
 }

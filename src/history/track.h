@@ -27,6 +27,8 @@ struct history {
 	uint16_t serial;
 	uint8_t count, lead;
 	int32_t runs;
+	int64_t run_ms;	 /* when the youngest pod was made whose run was counted; 0: none was */
+	int64_t base_ms; /* the same, of what was read from a checkpoint */
 	struct history_kept kept;
 };
 

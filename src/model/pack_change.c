@@ -345,6 +345,9 @@ void change_pack(struct str *out, const struct change *c)
 		pack_i64(out, c->milli);
 		pack_i64(out, c->mem_mib);
 	}
+	if (c->type == CHANGE_SHUN) {
+		pack_i64(out, c->for_ms);
+	}
 }
 
 static void namespace_unpack(struct unpack *u, struct namespace *n)
@@ -452,6 +455,9 @@ bool change_unpack(struct unpack *u, struct change *ret)
 	if (c.type == CHANGE_SHARE) {
 		c.milli = unpack_i64(u);
 		c.mem_mib = unpack_i64(u);
+	}
+	if (c.type == CHANGE_SHUN) {
+		c.for_ms = unpack_i64(u);
 	}
 	if (u->bad) {
 		return false;

@@ -154,7 +154,7 @@ static bool check_paused(struct roll *r, const struct roll_ask *ask, struct roll
 /* What would end for want of memory has no samples while it is down, so healing waits for none. */
 static bool check_measured(const struct roll_ask *ask, struct roll_verdict *v)
 {
-	return ask->cause != ROLL_HEALS &&
+	return ask->cause == ROLL_SAVES &&
 	       (ask->measured_ms == 0 || ask->now_ms - ask->measured_ms > ROLL_METRICS_MS) &&
 	       block(v, ROLL_STALE, NULL, 0);
 }
@@ -178,7 +178,7 @@ static bool check_scaler(const struct roll_ask *ask, struct roll_verdict *v)
 static bool check_window(const struct roll_ask *ask, struct roll_verdict *v)
 {
 	struct window_answer w = window_judge(ask->rollout, ask->zones, ask->now_ms);
-	if (ask->cause == ROLL_HEALS || w.open) {
+	if (ask->cause != ROLL_SAVES || w.open) {
 		return false;
 	}
 	return w.bad_zone != NULL && w.next_ms == 0 ? block(v, ROLL_ZONE, w.bad_zone, 0)
@@ -189,7 +189,7 @@ static bool check_window(const struct roll_ask *ask, struct roll_verdict *v)
 static bool check_cooldown(const struct roll *r, const struct roll_ask *ask, struct roll_verdict *v)
 {
 	int64_t due = r->begun_ms + ask->rollout->cooldown_s * 1000;
-	return ask->cause != ROLL_HEALS && r->begun_ms != 0 && r->revision != ask->revision &&
+	return ask->cause == ROLL_SAVES && r->begun_ms != 0 && r->revision != ask->revision &&
 	       ask->now_ms < due && block(v, ROLL_COOLDOWN, NULL, due);
 }
 
@@ -207,9 +207,13 @@ static bool check_replicas(const struct roll_ask *ask, struct roll_verdict *v)
 
 /* --- which pod --- */
 
-/* What is not Ready serves nobody; of a StatefulSet the last one goes first; then the oldest. */
+/* Who leaves no room for the new one goes only where it need not; what is not Ready serves nobody;
+ * of a StatefulSet the last one goes first; then the oldest. */
 static bool goes_before(const struct roll_pod *a, const struct roll_pod *b)
 {
+	if (a->fits_after != b->fits_after) {
+		return a->fits_after;
+	}
 	if ((a->ready_ms == 0) != (b->ready_ms == 0)) {
 		return a->ready_ms == 0;
 	}
@@ -230,7 +234,7 @@ static enum roll_why check_pod(
 	if (p->must_stay) {
 		return ROLL_MUST_STAY;
 	}
-	if (ask->cause != ROLL_HEALS && ask->now_ms < grown_up) {
+	if (ask->cause == ROLL_SAVES && ask->now_ms < grown_up) {
 		return ROLL_YOUNG;
 	}
 	return roll_fleet_is_busy(fleet, p->node) ? ROLL_NODE_BUSY : ROLL_UP_TO_DATE;
@@ -336,7 +340,7 @@ static bool check_evict(const struct roll_ask *ask, const struct count *n, struc
 	if (ask->budget.known && ask->budget.allowed < 1) {
 		return block(v, ROLL_BUDGET, ask->budget.name, 0);
 	}
-	return !ask->fits_after && block(v, ROLL_NO_ROOM, NULL, 0);
+	return !ask->pods[v->pod].fits_after && block(v, ROLL_NO_ROOM, NULL, 0);
 }
 
 static bool choose(struct roll_fleet *fleet, const struct roll_ask *ask, struct roll_verdict *v)

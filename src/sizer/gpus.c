@@ -65,15 +65,45 @@ void gpus_add(struct gpus *g, uint32_t at, int64_t compute)
 	}
 }
 
+void gpus_press(struct gpus *g, uint32_t at)
+{
+	if (at < g->list.count && g->list.items[at].pressing < UINT16_MAX) {
+		g->list.items[at].pressing++;
+	}
+}
+
+void gpus_crowd(struct gpus *g, uint32_t at, int64_t milli)
+{
+	struct gpu *x = at < g->list.count ? &g->list.items[at] : NULL;
+	if (x != NULL && milli > 0 && milli <= UINT16_MAX &&
+		(x->next_least == 0 || milli < x->next_least)) {
+		x->next_least = (uint16_t)milli;
+	}
+}
+
 void gpus_settle(struct gpus *g)
 {
 	vec_for_each (struct gpu, x, &g->list) {
 		x->busy = x->next;
 		x->next = 0;
+		x->pressed = x->pressing;
+		x->pressing = 0;
+		x->least = x->next_least;
+		x->next_least = 0;
 	}
 }
 
 int64_t gpus_busy(const struct gpus *g, uint32_t at)
 {
 	return at < g->list.count ? g->list.items[at].busy : METERED_ABSENT;
+}
+
+bool gpus_pressed(const struct gpus *g, uint32_t at)
+{
+	return at < g->list.count && g->list.items[at].pressed > 0;
+}
+
+int64_t gpus_least(const struct gpus *g, uint32_t at)
+{
+	return at < g->list.count ? g->list.items[at].least : 0;
 }

@@ -73,9 +73,12 @@ enum roll_room rooms_find(const struct rooms *r, const struct room_ask *ask)
 {
 	static const struct share nothing = {0, 0};
 	uint32_t asked = 0;
+	uint64_t apart = ask->apart != NULL ? hash_text(ask->apart) : 0;
 	for (size_t i = 0; i < r->list.count && asked < NODES_ASKED; i++) {
 		const struct room *room = &r->list.items[i];
-		if (!has_room(room, ask, &nothing) || (ask->alone && room->tenants > 0)) {
+		bool left_out = ask->apart != NULL && room->name == apart;
+		if (left_out || !has_room(room, ask, &nothing) ||
+			(ask->alone && room->tenants > 0)) {
 			continue;
 		}
 		asked++;

@@ -10,6 +10,8 @@
 #include "roll/roll.h"
 #include "world/world.h"
 
+#include "devices.h"
+
 /* One GPU that is shared already. */
 struct room {
 	uint64_t name; /* a hash of its capacity pod's */
@@ -31,7 +33,8 @@ struct room_ask {
 	const struct pod *pod; /* borrowed; like the one that would be made */
 	const struct share *want;
 	bool mps;
-	bool alone; /* its policy lets nobody be beside it, or only its own */
+	bool alone;	   /* its policy lets nobody be beside it, or only its own */
+	const char *apart; /* not on the GPU of that capacity pod; NULL: on any */
 };
 
 void rooms_finish(struct rooms *r);

@@ -92,6 +92,7 @@ struct sized {
 	struct heal_workload heal;
 	struct bill_cost bill;
 	struct sized_said said;
+	int32_t device_mib; /* the most that a share of it can have; 0: not known */
 
 	/* one write at a time */
 	uint64_t action;	    /* 0: none is under way */
@@ -109,8 +110,7 @@ struct sized {
 	bool acts : 1;		/* running tenants get the target where they are, */
 	bool keeps_running : 1; /* but never less than they have */
 	bool idle : 1;		/* nothing was computed for long */
-	bool heals : 1; /* what a pod lacks cannot wait: set by whoever heals, at each look */
-
+	bool heals : 1;	     /* what a pod lacks cannot wait: set by whoever heals, at each look */
 	bool strange : 1;    /* nobody knows the kind of its owner */
 	bool past_known : 1; /* or asked for: it is asked for once */
 	bool owned : 1;	     /* by what it is about, with which it goes */
@@ -145,6 +145,7 @@ struct sized_pod {
 	uint8_t feed_count;
 	uint8_t fate; /* enum share_state: what became of the wish */
 	bool whole : 1;
+	bool ahead : 1;	       /* its image takes memory ahead of need */
 	bool seen : 1;	       /* heals_see had it before */
 	bool advised : 1;      /* its share was recommended */
 	bool told_memory : 1;  /* its framework was told what to take */
@@ -182,7 +183,6 @@ struct sizer {
 	struct map by_uid;
 	uint32_t mark;
 	bool listed; /* all GPURecommendations are known */
-
 	/* the round */
 	enum sizer_phase phase;
 	uint32_t round;
@@ -191,13 +191,12 @@ struct sizer {
 	size_t from, next_from; /* workloads: where this round began, and the next one does */
 	bool skipped;		/* figures were, in this round */
 	int64_t round_at;	/* monotonic; the next one */
-	int64_t label_mib, held_mib, device_mib;
 	struct arena scratch;
 	uint64_t rounds;
 
-	struct past *past; /* owned; the one that is asked for; NULL: none */
-	bool ending;
-	int64_t save_at; /* monotonic */
+	struct past *past;     /* owned; the one that is asked for; NULL: none */
+	bool ending, recalled; /* recalled: runs that had ended before it led were looked at */
+	int64_t save_at;       /* monotonic */
 	uint64_t next_id;
 	int64_t tokens_ms, filled_ms; /* of writes */
 	int64_t first_ms;	      /* the same of first ones */
@@ -208,11 +207,12 @@ struct sizer {
 	} wishes;
 	struct heal_alarms alarms;
 	struct gpus gpus;
+	struct moves moves;
+	struct devices devices;
 	struct bills bills;
 	struct gathers gathers;
 	struct strange strange;
 	struct sizer_totals totals, counting;
-
 	struct roll_fleet fleet;
 	struct roll_gate gate;
 	struct surges *surges; /* owned; surges.h */
@@ -228,7 +228,8 @@ struct decision {
 	int64_t now_ms;
 	/* what keeps running pods from their share, one word and a sentence; NULL: nothing does */
 	const char *blocked, *blocker;
-	const char *paused;	      /* a sentence; NULL: it goes on */
+	/* sentences: what stopped it, what becomes of a contended pod; NULL: nothing, none is */
+	const char *paused, *moves;
 	const struct scaler *scaler;  /* who scales it on its GPU; borrowed, NULL: nobody known */
 	const char *scaler_metric;    /* by that */
 	const struct scaler *resizer; /* who scales it at all; the same */

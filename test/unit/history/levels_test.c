@@ -2,6 +2,7 @@
 #include <criterion/criterion.h>
 
 #include "base/alloc.h"
+#include "base/str.h"
 #include "levels.h"
 
 #define START 1767225600000
@@ -14,7 +15,7 @@ static uint64_t total_of(const struct levels *l)
 {
 	uint64_t total = 0;
 	for (uint32_t i = 0; i < LEVELS; i++) {
-		total += l->weights[i];
+		total += levels_weight(l, i);
 	}
 	return total;
 }
@@ -27,10 +28,11 @@ Test(levels, a_sample_weighs_half_after_each_half_life)
 		levels_init(&l, 86400, 604800);
 		levels_add(&l, 10, START + 7 * HOUR / 3);
 		levels_add(&l, 20, START + 7 * HOUR / 3 + hours * HOUR);
-		double share = (double)l.weights[10] / (double)l.weights[20];
+		double share = (double)levels_weight(&l, 10) / (double)levels_weight(&l, 20);
 		double error = share / truth - 1;
 		cr_expect(
 			error > -0.0005 && error < 0.0005, "%d h: %f for %f", hours, share, truth);
+		levels_finish(&l);
 	}
 }
 
@@ -44,9 +46,11 @@ Test(levels, what_is_told_late_weighs_what_it_would_have)
 	levels_add(&early, 20, START + 60 * HOUR);
 	levels_add(&late, 20, START + 60 * HOUR);
 	levels_add(&late, 10, START);
-	double a = (double)early.weights[10] / early.weights[20];
-	double c = (double)late.weights[10] / late.weights[20];
+	double a = (double)levels_weight(&early, 10) / levels_weight(&early, 20);
+	double c = (double)levels_weight(&late, 10) / levels_weight(&late, 20);
 	cr_expect(a - c < 0.001 && c - a < 0.001, "%f and %f", a, c);
+	levels_finish(&early);
+	levels_finish(&late);
 }
 
 Test(levels, a_percentile_is_the_lowest_level_that_holds_so_much)
@@ -61,6 +65,7 @@ Test(levels, a_percentile_is_the_lowest_level_that_holds_so_much)
 	cr_expect_eq(levels_percentile(&l, 50, START), 49);
 	cr_expect_eq(levels_percentile(&l, 98, START), 97);
 	cr_expect_eq(levels_percentile(&l, 100, START), 99);
+	levels_finish(&l);
 }
 
 Test(levels, a_level_that_was_not_seen_for_the_window_is_forgotten)
@@ -78,6 +83,7 @@ Test(levels, a_level_that_was_not_seen_for_the_window_is_forgotten)
 		}
 	}
 	cr_expect_eq(levels_percentile(&l, 100, START + 30 * DAY), -1, "nothing was said since");
+	levels_finish(&l);
 }
 
 /* The half life is at most the window. */
@@ -93,6 +99,7 @@ Test(levels, a_long_half_life_forgets_with_the_window_all_the_same)
 		levels_add(&l, 5, at);
 	}
 	cr_expect_eq(levels_percentile(&l, 98, START + 2 * DAY + HOUR), 5);
+	levels_finish(&l);
 }
 
 /* A thousand replicas for a month: the sum would not fit. */
@@ -106,10 +113,10 @@ Test(levels, a_full_histogram_keeps_its_proportions)
 		}
 	}
 	cr_expect_gt(l.scale, 0);
-	double share = (double)l.weights[70] / (double)total_of(&l);
+	double share = (double)levels_weight(&l, 70) / (double)total_of(&l);
 	cr_expect(share > 0.099 && share < 0.101, "%f", share);
 	for (uint32_t i = 0; i < LEVELS; i++) {
-		cr_assert_lt(l.weights[i], LEVELS_FULL);
+		cr_assert_lt(levels_weight(&l, i), LEVELS_FULL);
 	}
 	/* It gives the room back as the sum becomes small again. */
 	uint8_t before = l.scale;
@@ -117,6 +124,7 @@ Test(levels, a_full_histogram_keeps_its_proportions)
 		levels_add(&l, 20, at);
 	}
 	cr_expect_lt(l.scale, before);
+	levels_finish(&l);
 }
 
 Test(levels, after_a_long_gap_it_begins_anew)
@@ -125,10 +133,11 @@ Test(levels, after_a_long_gap_it_begins_anew)
 	levels_init(&l, 3600, 604800);
 	levels_add(&l, 50, START);
 	levels_add(&l, 10, START + 6 * DAY);
-	cr_expect_eq(l.weights[50], 0);
+	cr_expect_eq(levels_weight(&l, 50), 0);
 	cr_expect_eq(levels_percentile(&l, 98, START + 6 * DAY), 10);
 	levels_add(&l, 30, START - 30 * DAY);
 	cr_expect_eq(levels_percentile(&l, 100, START + 6 * DAY), 10, "older than the window");
+	levels_finish(&l);
 }
 
 Test(levels, a_censored_sample_moves_no_percentile_above_it)
@@ -146,9 +155,11 @@ Test(levels, a_censored_sample_moves_no_percentile_above_it)
 	cr_expect_eq(levels_percentile(&l, 98, START + 20 * DAY), 60);
 	cr_expect_eq(levels_percentile(&l, 90, START + 20 * DAY), 40);
 	/* Where nothing is known above, it is known to be there at least. */
+	levels_finish(&l);
 	levels_init(&l, 86400, 604800);
 	levels_add_censored(&l, 29, START);
 	cr_expect_eq(levels_percentile(&l, 98, START), 29);
+	levels_finish(&l);
 }
 
 Test(levels, another_policy_keeps_what_is_known)
@@ -173,4 +184,62 @@ Test(levels, another_policy_keeps_what_is_known)
 	cr_expect_eq(levels_percentile(&l, 100, START + 2 * DAY + 12 * HOUR), 60, "seen 12 h ago");
 	levels_fit(&l, 3600, 3600, START + 2 * DAY + 12 * HOUR);
 	cr_expect_eq(levels_percentile(&l, 100, START + 2 * DAY + 12 * HOUR), 20);
+	levels_finish(&l);
+}
+
+/* There is a histogram for each workload, and nearly all of them are at few levels. */
+Test(levels, only_those_that_were_seen_take_memory)
+{
+	struct levels l;
+	levels_init(&l, 3600, 604800);
+	cr_expect_eq(levels_bytes(&l), 0);
+	cr_expect_eq(levels_percentile(&l, 50, START), -1);
+	static const uint32_t seen[] = {40, 20, 99, 0, 30, 20};
+	for (uint32_t i = 0; i < COUNT_OF(seen); i++) {
+		levels_add(&l, seen[i], START);
+	}
+	cr_expect_eq(l.count, 5);
+	cr_expect_leq(levels_bytes(&l), 8 * 6);
+	cr_expect_eq(levels_weight(&l, 20), 2 * levels_weight(&l, 40));
+	cr_expect_eq(levels_weight(&l, 21), 0);
+	for (uint32_t i = 0; i < LEVELS; i++) {
+		levels_add(&l, LEVELS - 1 - i, START);
+	}
+	cr_expect_eq(l.count, LEVELS);
+	cr_expect_eq(levels_bytes(&l), LEVELS * 6);
+	/* What is forgotten makes room for others. */
+	levels_add(&l, 7, START + 8 * DAY);
+	cr_expect_eq(l.count, 1);
+	cr_expect_eq(levels_percentile(&l, 1, START + 8 * DAY), 7);
+	levels_finish(&l);
+}
+
+/* Weights of the others stay at their levels whatever comes and goes between them. */
+Test(levels, what_is_kept_is_what_was_told_in_any_order)
+{
+	struct levels l;
+	uint32_t told[LEVELS] = {0}, number = 12345;
+	levels_init(&l, 86400, 604800);
+	for (int i = 0; i < 3000; i++) {
+		number = number * 1103515245 + 12345;
+		uint32_t level = (number >> 16) % LEVELS;
+		levels_add(&l, level, START);
+		told[level]++;
+	}
+	uint64_t one = total_of(&l) / 3000;
+	for (uint32_t i = 0; i < LEVELS; i++) {
+		cr_assert_eq(levels_weight(&l, i), told[i] * one, "level %u", i);
+	}
+	struct str bytes = STR_INIT(4096);
+	struct levels again;
+	levels_pack(&l, &bytes);
+	struct unpack u = {.p = str_text(&bytes), .n = bytes.len};
+	levels_unpack(&again, &u);
+	cr_expect(!u.bad && u.n == 0);
+	for (uint32_t i = 0; i < LEVELS; i++) {
+		cr_assert_eq(levels_weight(&again, i), told[i] * one, "level %u", i);
+	}
+	levels_finish(&again);
+	levels_finish(&l);
+	str_finish(&bytes);
 }

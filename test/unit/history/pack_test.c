@@ -64,7 +64,7 @@ static void use_much(struct rng *rng)
 	}
 	source = (struct history_source){METERED_EXPORTER, true, "device"};
 	USE(90, 77000, 9000);
-	history_add_run(h);
+	cr_assert(history_add_run(h, now - HOUR, true));
 	*history_kept(h) = (struct history_kept){2, {START, 400}, {START, 7168}, now, {300, 6144}};
 }
 
@@ -81,6 +81,8 @@ Test(history_pack, R11_after_a_restart_it_is_the_same)
 	cr_expect_eq(history_kept(got)->memory.since_ms, START);
 	cr_expect_eq(history_kept(got)->told_ms, now);
 	cr_expect_eq(history_kept(got)->held.mib, 6144);
+	cr_expect_eq(history_judge(got, &real_time, now, true).runs, 1);
+	cr_expect_not(history_add_run(got, now - HOUR, false), "it was counted");
 	cr_expect_lt(bytes.len, 3000, "%zu bytes", bytes.len);
 	/* And it goes on as if nothing had been. */
 	struct history *former = h;
@@ -125,7 +127,7 @@ Test(history_pack, R11_what_is_not_ours_is_refused)
 	struct view whole = {bytes.p, bytes.len};
 	pack_u64(&other, HISTORY_VERSION + 1);
 	str_append(&other, bytes.p + 1, bytes.len - 1);
-	expect_refused((struct view){other.p, other.len}, now, "version 2, this program reads 1");
+	expect_refused((struct view){other.p, other.len}, now, "version 3, this program reads 2");
 	expect_refused((struct view){"", 0}, now, "version 0");
 	expect_refused(whole, now - HOUR, "of a time to come");
 	for (size_t n = 1; n < bytes.len; n++) {
@@ -165,4 +167,31 @@ Test(history_pack, a_byte_that_changed_breaks_nothing)
 		}
 		free(copy);
 	}
+}
+
+/* As the version before wrote one of which nothing was told. */
+Test(history_pack, one_of_before_runs_were_dated_is_read)
+{
+	CLEANUP(str_finish) struct str bytes = STR_INIT(HISTORY_BYTES_MAX);
+	struct history *got = NULL;
+	struct fault fault = {0};
+	const int64_t rest[] = {START, 400, START, 7168, START};
+	const uint64_t begin[] = {1, 604800, 86400, 3, 2}, end[] = {300, 6144, 0, 0, 0};
+	for (size_t i = 0; i < 5; i++) {
+		pack_u64(&bytes, begin[i]);
+	}
+	for (size_t i = 0; i < 5; i++) {
+		pack_i64(&bytes, rest[i]);
+	}
+	for (size_t i = 0; i < 5; i++) {
+		pack_u64(&bytes, end[i]);
+	}
+	struct view view = {bytes.p, bytes.len};
+	cr_assert_eq(history_unpack(view, now, &got, &fault), 0, "%s", fault.message);
+	cr_expect_eq(history_kept(got)->compute.high, 400);
+	cr_expect_eq(history_kept(got)->held.mib, 6144);
+	cr_expect_eq(history_judge(got, &real_time, now, false).runs, 3);
+	history_destroy(got);
+	bytes.p[0] = 3;
+	cr_expect_eq(history_unpack(view, now, &got, &fault), -1);
 }

@@ -42,7 +42,7 @@ Test(track, who_is_held_by_a_wall_is_at_the_wall)
 		track_finish(&t);
 		track_init(&t, h);
 		track_add_minute(&t, h, rows[i].compute, rows[i].wall, (int32_t)(START / MINUTE));
-		cr_expect_gt(t.compute.weights[rows[i].level], 0, "row %zu", i);
+		cr_expect_gt(levels_weight(&t.compute, rows[i].level), 0, "row %zu", i);
 	}
 }
 

@@ -403,6 +403,18 @@ Test(pack, every_change_survives)
 	}
 }
 
+Test(pack, how_long_a_gpu_is_shunned_survives)
+{
+	CLEANUP(arena_finish) struct arena arena = {0};
+	CLEANUP(str_finish) struct str bytes = STR_INIT(PACKED_MAX);
+	struct change c = {.type = CHANGE_SHUN, .uid = "u", .for_ms = 21600000}, back;
+	change_round_trip(&c, &arena);
+	change_pack(&bytes, &c);
+	struct unpack u = {.p = bytes.p, .n = bytes.len, .arena = &arena};
+	cr_assert(change_unpack(&u, &back));
+	cr_expect_eq(back.for_ms, c.for_ms);
+}
+
 /* Any one byte replaced by any value: refused or read, but never beyond the end and never more
  * memory than the bytes can speak of. */
 Test(pack, wrong_bytes_never_lead_beyond_the_end)

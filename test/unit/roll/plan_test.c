@@ -145,9 +145,12 @@ Test(plan, of_several_one_is_evicted_where_none_can_come_first)
 	set_up(&b, 2);
 	b.p.ask.surge_unfit = NULL;
 	expect(&b, ROLL_EVICT, ROLL_UP_TO_DATE); /* planner D */
-	b.p.ask.fits_after = false;
+	b.p.pods[0].fits_after = false;
+	expect(&b, ROLL_EVICT, ROLL_UP_TO_DATE);
+	cr_expect_eq(ask(&b).pod, 1, "its GPU is too small for the new one");
+	b.p.pods[1].fits_after = false;
 	expect(&b, ROLL_BLOCKED, ROLL_NO_ROOM);
-	b.p.ask.fits_after = true;
+	b.p.pods[0].fits_after = b.p.pods[1].fits_after = true;
 	b.p.pods[1].ready_ms = 0;
 	b.p.pods[1].up_to_date = true;
 	expect(&b, ROLL_BLOCKED, ROLL_LAST_READY);
@@ -288,6 +291,32 @@ Test(plan, R13_what_is_not_measured_is_not_changed)
 	expect(&b, ROLL_BLOCKED, ROLL_STALE);
 	b.p.ask.cause = ROLL_HEALS;
 	expect(&b, ROLL_EVICT, ROLL_UP_TO_DATE);
+}
+
+/* H9: to another GPU, because of its neighbours. */
+Test(plan, H9_a_move_waits_for_no_window_and_never_takes_the_last_ready_pod)
+{
+	struct bench b;
+	set_up(&b, 2);
+	const struct zone *unknown = NULL;
+	struct rollout_window night = {0x1f, 22 * 60, 4 * 60, "UTC"};
+	b.p.rollout.windows = &night;
+	b.p.rollout.window_count = 1;
+	b.p.ask.zones = &unknown;
+	expect(&b, ROLL_BLOCKED, ROLL_ZONE);
+	b.p.ask.cause = ROLL_MOVES;
+	b.p.rollout.min_pod_age_s = 86400;
+	b.p.pods[1].up_to_date = true;
+	expect(&b, ROLL_EVICT, ROLL_UP_TO_DATE);
+	cr_expect_eq(ask(&b).pod, 0);
+	b.p.ask.fits_after = false;
+	expect(&b, ROLL_BLOCKED, ROLL_NO_ROOM);
+	b.p.ask.fits_after = true;
+	b.p.ask.budget = (struct roll_budget){true, "web-pdb", 0};
+	expect(&b, ROLL_BLOCKED, ROLL_BUDGET);
+	b.p.ask.budget.known = false;
+	b.p.pods[1].ready_ms = 0;
+	expect(&b, ROLL_BLOCKED, ROLL_LAST_READY);
 }
 
 /* U13: 200 workloads of one replica each... of two, so that one may go. */

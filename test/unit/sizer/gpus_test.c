@@ -33,3 +33,27 @@ Test(gpus, what_pods_use_is_added_up_once_a_round)
 	cr_expect_eq(gpus_busy(g, at), METERED_FULL / 5);
 	bed_free(b);
 }
+
+Test(gpus, who_wants_more_and_the_least_of_those_that_lack_some)
+{
+	struct gpus g = {0};
+	gpus_init(&g);
+	uint32_t at = gpus_at(&g, "GPU-1");
+	gpus_press(&g, at);
+	gpus_crowd(&g, at, 300);
+	gpus_crowd(&g, at, 200);
+	gpus_crowd(&g, at, 400);
+	cr_expect_not(gpus_pressed(&g, at), "this round is not over");
+	cr_expect_eq(gpus_least(&g, at), 0);
+	gpus_settle(&g);
+	cr_expect(gpus_pressed(&g, at));
+	cr_expect_eq(gpus_least(&g, at), 200);
+	gpus_settle(&g);
+	cr_expect_not(gpus_pressed(&g, at));
+	cr_expect_eq(gpus_least(&g, at), 0);
+	gpus_press(&g, UINT32_MAX);
+	gpus_crowd(&g, UINT32_MAX, 100);
+	cr_expect_not(gpus_pressed(&g, UINT32_MAX));
+	cr_expect_eq(gpus_least(&g, UINT32_MAX), 0);
+	gpus_finish(&g);
+}

@@ -114,3 +114,19 @@ Test(rooms, what_is_given_back_counts)
 	cr_expect_not(rooms_fit_after(&s.rooms, &s.ask, "capacity-2", &has));
 	finish(&s);
 }
+
+Test(rooms, one_gpu_can_be_left_out)
+{
+	struct site s;
+	init(&s);
+	node(&s, 1, true, false);
+	capacity(&s, 100, true);
+	s.ask.apart = "capacity-1";
+	cr_expect_eq(rooms_find(&s.rooms, &s.ask), ROLL_ROOM_NONE);
+	node(&s, 2, true, false);
+	cr_expect_eq(rooms_find(&s.rooms, &s.ask), ROLL_ROOM_FREE);
+	node(&s, 1, true, false);
+	s.ask.apart = "capacity-2";
+	cr_expect_eq(rooms_find(&s.rooms, &s.ask), ROLL_ROOM_OPEN);
+	finish(&s);
+}
