@@ -180,6 +180,7 @@ static void sweep(struct sizer *s, struct turn *t)
 			runs_end(p, wp);
 			pods_drop(s, p);
 		} else {
+			gpus_keep(&s->gpus, p->heal.gpu);
 			pods_settle(s, p, t->now.policy_ms);
 			s->at++;
 		}
