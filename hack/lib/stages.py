@@ -208,7 +208,8 @@ def e2e_workers():
 
 
 def stage_e2e(run):
-    run.pytest_dealt("test/e2e", e2e_workers(), of_build(SANITIZED))
+    # Half of the computing is the API servers'; memory for it is there.
+    run.pytest_dealt("test/e2e", e2e_workers(), dict(of_build(SANITIZED), GOGC="300"))
 
 
 def stage_demo(run):
@@ -231,14 +232,14 @@ STAGES = [
     Stage("build", 400, "the development build, warnings are errors", stage_build, tests=False),
     Stage("unit", 120, "unit tests, each linked with its room's row", stage_unit, ["build"]),
     Stage("build-sanitized", 600, "the same under ASan and UBSan", stage_build_sanitized, tests=False),
-    Stage("sanitized", 300, "unit tests and the fuzzers' corpora under ASan and UBSan", stage_sanitized,
+    Stage("sanitized", 200, "unit tests and the fuzzers' corpora under ASan and UBSan", stage_sanitized,
           ["build-sanitized"]),
     Stage("controlplane", 1800, "etcd, kube-apiserver and the rest: found, cached or built",
           stage_controlplane, tests=False),
     Stage("api", 300, "CRDs, policies and RBAC against a real API server", stage_api, ["controlplane"]),
     Stage("stage", 300, "the control plane, the fake fleet and the fake NVML themselves", stage_stage,
           ["build", "controlplane"]),
-    Stage("e2e", 1200, "the whole of it on a real control plane, sanitized", stage_e2e,
+    Stage("e2e", 900, "the whole of it on a real control plane, sanitized", stage_e2e,
           ["build", "build-sanitized", "controlplane"]),
     Stage("demo", 180, "hack/demo as a newcomer meets it: its table, its exit, nothing left", stage_demo,
           ["build", "controlplane"]),

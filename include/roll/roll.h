@@ -53,6 +53,7 @@ struct roll_pod {
 	bool up_to_date;     /* the one that a new pod would get */
 	bool leaving;	     /* being deleted, or ended */
 	bool must_stay;	     /* an annotation of a person's says so */
+	bool fits_after;     /* the new pod would have room once this one is gone */
 	bool of_old_version; /* of a ReplicaSet that its owner is moving away from, or tries out */
 };
 
@@ -103,7 +104,6 @@ struct roll_ask {
 	struct roll_budget budget;
 	const char *surge_unfit; /* why the new pod cannot come first; NULL: it can */
 	enum roll_room room;
-	bool fits_after; /* it would have room once the old one is gone */
 	struct roll_gate gate;
 };
 

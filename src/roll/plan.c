@@ -207,9 +207,13 @@ static bool check_replicas(const struct roll_ask *ask, struct roll_verdict *v)
 
 /* --- which pod --- */
 
-/* What is not Ready serves nobody; of a StatefulSet the last one goes first; then the oldest. */
+/* Who leaves no room for the new one goes only where it need not; what is not Ready serves nobody;
+ * of a StatefulSet the last one goes first; then the oldest. */
 static bool goes_before(const struct roll_pod *a, const struct roll_pod *b)
 {
+	if (a->fits_after != b->fits_after) {
+		return a->fits_after;
+	}
 	if ((a->ready_ms == 0) != (b->ready_ms == 0)) {
 		return a->ready_ms == 0;
 	}
@@ -336,7 +340,7 @@ static bool check_evict(const struct roll_ask *ask, const struct count *n, struc
 	if (ask->budget.known && ask->budget.allowed < 1) {
 		return block(v, ROLL_BUDGET, ask->budget.name, 0);
 	}
-	return !ask->fits_after && block(v, ROLL_NO_ROOM, NULL, 0);
+	return !ask->pods[v->pod].fits_after && block(v, ROLL_NO_ROOM, NULL, 0);
 }
 
 static bool choose(struct roll_fleet *fleet, const struct roll_ask *ask, struct roll_verdict *v)

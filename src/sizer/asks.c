@@ -124,7 +124,7 @@ static void add_pods(
 {
 	struct roll_pod *pods = ARENA_ARRAY(a, struct roll_pod, x->pods + 1);
 	ret->members = ARENA_ARRAY(a, struct sized_pod *, x->pods + 1);
-	ret->ask.pods = pods;
+	ret->ask.pods = ret->pods = pods;
 	for (struct sized_pod *p = x->members; p != NULL; p = p->next) {
 		const struct world_pod *wp = counted(d, p);
 		if (wp == NULL) {
@@ -206,24 +206,32 @@ static void look_at_owner(const struct sized *x, struct roll_ask *ask)
 	}
 }
 
-/* One that is whole gives back a GPU, which is more than the share. Who is to be elsewhere has no
- * use for what he gives back. */
-static bool fits_after(const struct sizer *s, const struct decision *d, const struct asked *asked,
-	struct room_ask *room)
+/* One that is whole gives back its GPU, which may be smaller than those that others have. */
+static bool fits_own(const struct sizer *s, const struct world_pod *wp, const struct share *want)
 {
-	for (uint32_t i = 0; i < asked->ask.pod_count && room->apart == NULL; i++) {
+	int64_t fits = devices_fits_at(&s->devices, wp->node);
+	return fits == 0 || want->mib <= fits;
+}
+
+/* Pod by pod, for those of one workload may be on GPUs of several sizes. Who is to be elsewhere has
+ * no use for what he gives back. */
+static void look_at_places(
+	const struct sizer *s, const struct decision *d, struct asked *asked, struct room_ask *room)
+{
+	for (uint32_t i = 0; i < asked->ask.pod_count; i++) {
+		struct roll_pod *r = &asked->pods[i];
 		const struct sized_pod *p = asked->members[i];
 		const struct world_pod *wp = world_pod_by_uid(d->world, p->uid);
-		if (asked->ask.pods[i].up_to_date || p->feed_count != 1) {
+		r->fits_after = asked->ask.room != ROLL_ROOM_NONE;
+		if (r->up_to_date || r->fits_after || p->feed_count != 1 || room->apart != NULL) {
 			continue;
 		}
 		const struct share has = {wp->gpu->milli, wp->gpu->mem_mib};
 		room->want = &p->feeds[0].container->in_force;
-		if (p->whole || rooms_fit_after(&s->rooms, room, wp->gpu->capacity_pod, &has)) {
-			return true;
-		}
+		r->fits_after =
+			p->whole ? fits_own(s, wp, room->want)
+				 : rooms_fit_after(&s->rooms, room, wp->gpu->capacity_pod, &has);
 	}
-	return asked->ask.room != ROLL_ROOM_NONE;
 }
 
 static const struct share *wanted(const struct sized *x)
@@ -267,7 +275,7 @@ static void look_at_newest(struct sizer *s, const struct sized *x, const struct 
 	ask->gang = admit_gang(&pod) != NULL;
 	ask->surge_unfit = surges_unfit(s, x, &pod);
 	ask->room = rooms_find(&s->rooms, &room);
-	ask->fits_after = fits_after(s, d, ret, &room);
+	look_at_places(s, d, ret, &room);
 }
 
 static void look_at_zones(const struct sizer *s, struct roll_ask *ask, struct arena *a)

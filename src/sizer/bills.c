@@ -236,6 +236,12 @@ static void begin(struct sizer *s, const struct world *w)
 
 /* --- GPU by GPU --- */
 
+static int64_t gpu_mib(const struct sizer *s, uint32_t node)
+{
+	int64_t mib = devices_at(&s->devices, node);
+	return mib > 0 ? mib : devices_largest(&s->devices);
+}
+
 static void split(struct sizer *s, const struct world *w, const struct gpu *g)
 {
 	struct cost_tenant tenants[MODEL_GRANTS_MAX];
@@ -253,7 +259,7 @@ static void split(struct sizer *s, const struct world *w, const struct gpu *g)
 	if (count == 0 || price <= 0) {
 		return;
 	}
-	int64_t usable = g->mem_mib > 0 ? g->mem_mib : s->device_mib;
+	int64_t usable = g->mem_mib > 0 ? g->mem_mib : gpu_mib(s, node);
 	cost_split(price, usable, tenants, count, costs);
 	uint32_t i = 0;
 	for (uint32_t at = g->first; at != NONE && i < count; i++) {

@@ -6,6 +6,7 @@
 #include "wish.h"
 
 #include "model/names.h"
+#include "size/admit.h"
 
 /* --- the table --- */
 
@@ -124,6 +125,7 @@ struct whose {
 	bool alone;   /* nobody controls it, and no group takes it */
 	uint64_t set;
 	struct bill_pod bill;
+	bool ahead; /* its image takes memory ahead of need */
 };
 
 static struct sized *owner_of(struct sizer *s, const struct world_pod *wp, struct whose *ret_whose)
@@ -135,6 +137,7 @@ static struct sized *owner_of(struct sizer *s, const struct world_pod *wp, struc
 		return NULL;
 	}
 	workload_of(s->config.groups, s->config.owners, &pod, &s->scratch, &w);
+	ret_whose->ahead = admit_takes_ahead(pod.gpu_image);
 	ret_whose->advised = pairs_get(&pod.notes, NOTE_RECOMMENDATION) != NULL;
 	bills_label(s, &ret_whose->bill, &pod);
 	ret_whose->set = pod.owner.uid != NULL ? hash_text(pod.owner.uid) : 0;
@@ -196,6 +199,7 @@ static struct sized_pod *known(struct sizer *s, const struct world_pod *wp, bool
 		p->alike = whose.alike;
 		p->bill.team = whose.bill.team;
 		p->bill.model = whose.bill.model;
+		p->ahead = whose.ahead;
 	}
 	return p;
 }
@@ -243,6 +247,13 @@ static void tally_tenant(struct sized_tally *t, const struct world_gpu *g, const
 	t->up_to_date += has(want, g->milli, g->mem_mib);
 }
 
+/* All of the GPU that it has; where nobody knows that, of the largest that there is. */
+static int64_t device_of(const struct sizer *s, const struct sized_pod *p)
+{
+	int64_t mib = devices_at(&s->devices, p->heal.node);
+	return mib > 0 ? mib : devices_largest(&s->devices);
+}
+
 static void tally_whole(struct sized_tally *t, const struct world_pod *wp, const struct share *want,
 	int64_t device_mib)
 {
@@ -268,12 +279,16 @@ static void tally(struct sizer *s, struct sized_pod *p, const struct world_pod *
 		return;
 	}
 	struct sized_container *c = f->container;
+	struct history_kept *kept = history_kept(c->history);
+	if (p->ahead && kept->memory_class == MEMORY_UNDECIDED) {
+		kept->memory_class = MEMORY_PREALLOCATED;
+	}
 	c->seen_ms = now_ms;
 	c->tally.pods++;
 	if (g->class == WORLD_TENANT) {
 		tally_tenant(&c->tally, g, &c->in_force);
 	} else {
-		tally_whole(&c->tally, wp, &c->in_force, s->device_mib);
+		tally_whole(&c->tally, wp, &c->in_force, device_of(s, p));
 	}
 }
 
@@ -320,6 +335,7 @@ void pods_see(struct sizer *s, const struct world_pod *wp, int64_t now_ms)
 	begin_tally(s, x);
 	strange_count(&s->strange, x, wp);
 	p->round = s->round;
+	p->heal.node = wp->node;
 	p->whole = g->class != WORLD_TENANT;
 	p->created_ms = g->created_ms;
 	p->ready_ms = pods_ready_ms(p, g, now_ms);
@@ -375,7 +391,7 @@ static void classify(const struct sizer *s, const struct sized_pod *p, struct si
 		.started_ms = p->created_ms,
 		.used_mib = sample->mem_bytes != METERED_ABSENT ? sample->mem_bytes >> 20
 								: METERED_ABSENT,
-		.visible_mib = s->device_mib,
+		.visible_mib = device_of(s, p),
 		.now_ms = sample->at_ms,
 	};
 	kept->memory_class = (uint8_t)prealloc_classify(

@@ -283,7 +283,7 @@ static void roll_back(const struct turned *t)
 		struct sized_container *c = t->x->containers.items[i];
 		c->converted = c->before.milli > 0 && c->before.milli < MODEL_GPU_MILLI;
 		c->in_force = c->converted ? share_of(c->before)
-					   : (struct share){MODEL_GPU_MILLI, t->s->device_mib};
+					   : (struct share){MODEL_GPU_MILLI, t->x->device_mib};
 		end_healing(c);
 	}
 	set_update(t->x->roll, UPDATE_ROLLED_BACK, t->d->now_ms, roll_why_name(ROLL_PAUSED));

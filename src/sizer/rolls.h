@@ -59,7 +59,8 @@ void rolls_found(struct sizer *s, struct sized *x, const struct world_pod *wp, s
 /* --- asks.c: what src/roll is asked --- */
 struct asked {
 	struct roll_ask ask;
-	struct sized_pod **members;    /* as ask.pods */
+	struct roll_pod *pods;	       /* ask.pods */
+	struct sized_pod **members;    /* as those */
 	uint32_t outdated;	       /* of them */
 	const struct sized_pod *mover; /* who should be on another GPU; NULL: that is not asked */
 };

@@ -10,6 +10,8 @@
 #include "roll/roll.h"
 #include "world/world.h"
 
+#include "devices.h"
+
 /* One GPU that is shared already. */
 struct room {
 	uint64_t name; /* a hash of its capacity pod's */

@@ -143,7 +143,7 @@ static struct picture look(const struct sized *x)
 static const char *say_runs(
 	const struct decision *d, const struct picture *p, struct arena *a, const char *otherwise)
 {
-	const struct sizing *s = d->choice.policy != NULL ? &d->choice.policy->sizing : NULL;
+	const struct sizing *s = d->choice.policy != NULL ? &d->choice.sizing : NULL;
 	if (s == NULL || s->required_runs == 0 || p->state != HISTORY_LEARNING) {
 		return otherwise;
 	}

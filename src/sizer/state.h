@@ -92,6 +92,7 @@ struct sized {
 	struct heal_workload heal;
 	struct bill_cost bill;
 	struct sized_said said;
+	int32_t device_mib; /* the most that a share of it can have; 0: not known */
 
 	/* one write at a time */
 	uint64_t action;	    /* 0: none is under way */
@@ -103,8 +104,7 @@ struct sized {
 	/* of the last decision */
 	uint8_t mode;	/* enum policy_mode */
 	uint8_t source; /* enum policy_source */
-	bool decided : 1;
-	bool excluded : 1;
+	bool decided : 1, excluded : 1;
 	bool keeps_compute : 1; /* somebody scales it on compute (U14) */
 	bool acts : 1;		/* running tenants get the target where they are, */
 	bool keeps_running : 1; /* but never less than they have */
@@ -143,6 +143,7 @@ struct sized_pod {
 	uint8_t feed_count;
 	uint8_t fate; /* enum share_state: what became of the wish */
 	bool whole : 1;
+	bool ahead : 1;	       /* its image takes memory ahead of need */
 	bool seen : 1;	       /* heals_see had it before */
 	bool advised : 1;      /* its share was recommended */
 	bool told_memory : 1;  /* its framework was told what to take */
@@ -181,7 +182,6 @@ struct sizer {
 	struct map by_uid;
 	uint32_t mark;
 	bool listed; /* all GPURecommendations are known */
-
 	/* the round */
 	enum sizer_phase phase;
 	uint32_t round;
@@ -190,7 +190,6 @@ struct sizer {
 	size_t from, next_from; /* workloads: where this round began, and the next one does */
 	bool skipped;		/* figures were, in this round */
 	int64_t round_at;	/* monotonic; the next one */
-	int64_t label_mib, held_mib, device_mib;
 	struct arena scratch;
 	uint64_t rounds;
 
@@ -208,6 +207,7 @@ struct sizer {
 	struct heal_alarms alarms;
 	struct gpus gpus;
 	struct moves moves;
+	struct devices devices;
 	struct bills bills;
 	struct gathers gathers;
 	struct strange strange;

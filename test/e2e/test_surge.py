@@ -4,7 +4,6 @@ writes a word on the Deployment (C24, C25)."""
 import contextlib
 import json
 import os
-import threading
 
 import pytest
 
@@ -16,6 +15,7 @@ from api import ApiError
 from helpers import events, is_tenant, is_whole, note, on
 from test_rolling import POLICY, Rolling, is_over, is_ready
 from waiting import wait_until
+from watching import PodWatch
 
 P = "aliquot.dev/"
 PORT = 9402
@@ -132,21 +132,14 @@ def fixture_surging(stack, name):
 
 @contextlib.contextmanager
 def births(surging, name):
-    """Every pod of the workload as it was seen first, and all its labels ever."""
-    seen, over = {}, threading.Event()
+    """Every pod of the workload as it was born."""
+    seen = {}
 
-    def look():
-        while not over.wait(0.05):
-            with contextlib.suppress(ApiError):
-                for pod in surging.api.list("pods", surging.space, labelSelector="app=" + name):
-                    seen.setdefault(pod["metadata"]["uid"], pod)
-    thread = threading.Thread(target=look)
-    thread.start()
-    try:
+    def look(pods):
+        for pod in pods:
+            seen.setdefault(pod["metadata"]["uid"], pod)
+    with PodWatch(surging.api, surging.space, "app=" + name, look):
         yield seen
-    finally:
-        over.set()
-        thread.join(30)
 
 
 @pytest.mark.timeout(900)
@@ -183,7 +176,7 @@ def four_become_one(surging):
 
 @pytest.mark.timeout(600)
 def test_u3_one_replica_is_converted_and_never_zero_are_ready(surging):
-    """U3, G1, G2, G3: one replica on a whole GPU. Looked at every 50 ms, at least one pod is Ready; Deployment and
+    """U3, G1, G2, G3: one replica on a whole GPU. At every moment at least one pod is Ready; Deployment and
     ReplicaSet are the same to the byte; the new pod has an owner from birth, and no label that its template has not."""
     surging.make("web")
     before = surging.frozen("web")

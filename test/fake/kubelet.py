@@ -34,7 +34,7 @@ from kubelet_resources import PodResources  # noqa: E402
 from kubelet_run import Runner  # noqa: E402
 from kubelet_runtime import Runtime  # noqa: E402
 
-HEARTBEAT_S = 10.0
+HEARTBEAT_S = 20.0
 REMOUNT_S = 2.0
 WATCH_S = 300
 ADDRESSES = 1277

@@ -18,11 +18,30 @@ static struct scene *flat(const char *image, int mib)
 Test(scenario, P1_flat_and_full_without_metrics_keeps_its_memory)
 {
 	struct scene *s = flat(VLLM, 75366);
+	scene_run(s, 2);
+	scene_expect_reason(s, WEB, CLASS, "True", "NoAppMetrics");
 	scene_run(s, 2 * HOUR);
 	scene_expect_reason(s, WEB, CLASS, "True", "NoAppMetrics");
 	scene_run(s, DAY);
 	scene_expect_target(s, "30", "75520Mi");
 	scene_expect_reason(s, WEB, CLASS, "True", "NoAppMetrics");
+	scene_free(s);
+}
+
+/* A tenant too, in which use would never tell; and what is no such image is none for its name alone
+ * until its use says so. */
+Test(scenario, P1_the_image_tells_it_at_once)
+{
+	struct scene *s = scene_new(RT);
+	scene_pod(
+		s, &(struct scene_pod){.name = "web-1", .image = VLLM, .milli = 300, .mib = 20480});
+	scene_use(s, "web-1", 20, 18000);
+	scene_run(s, 2);
+	scene_expect_reason(s, WEB, CLASS, "True", "NoAppMetrics");
+	scene_free(s);
+	s = flat("registry/jax:1", 60 * 1024);
+	scene_run(s, HOUR / 2);
+	cr_expect_null(scene_text(s, WEB, "status.conditions." CLASS));
 	scene_free(s);
 }
 
@@ -133,7 +152,7 @@ Test(scenario, P3_a_full_pool_does_not_shrink)
 		scene_run(s, HOUR);
 	}
 	scene_expect_reason(s, WEB, CLASS, "True", "AppMetrics");
-	scene_expect_target(s, "30", "80Gi");
+	scene_expect_target(s, "30", "79360Mi"); /* all that a GPU with 80 GiB can give */
 	scene_expect_reason(s, WEB, "Capped", "True", "Device");
 	scene_free(s);
 }

@@ -47,7 +47,7 @@ Test(scenario, U8_a_job_that_runs_is_left_alone_and_its_cronjob_is_sized)
 	scene_use(s, "nightly-29000001-abcde", 20, 6144);
 	scene_run(s, 3 * HOUR);
 	cr_assert(scene_has(s, "cronjob-nightly"));
-	scene_expect(s, "cronjob-nightly", "status.containers.main.target.computePercent", "30");
+	scene_expect(s, "cronjob-nightly", "status.containers.main.target.computePercent", "25");
 	cr_expect_eq(scene_objects(s), 1);
 	cr_expect_eq(scene_evictions(s), 0);
 	scene_free(s);

@@ -145,9 +145,12 @@ Test(plan, of_several_one_is_evicted_where_none_can_come_first)
 	set_up(&b, 2);
 	b.p.ask.surge_unfit = NULL;
 	expect(&b, ROLL_EVICT, ROLL_UP_TO_DATE); /* planner D */
-	b.p.ask.fits_after = false;
+	b.p.pods[0].fits_after = false;
+	expect(&b, ROLL_EVICT, ROLL_UP_TO_DATE);
+	cr_expect_eq(ask(&b).pod, 1, "its GPU is too small for the new one");
+	b.p.pods[1].fits_after = false;
 	expect(&b, ROLL_BLOCKED, ROLL_NO_ROOM);
-	b.p.ask.fits_after = true;
+	b.p.pods[0].fits_after = b.p.pods[1].fits_after = true;
 	b.p.pods[1].ready_ms = 0;
 	b.p.pods[1].up_to_date = true;
 	expect(&b, ROLL_BLOCKED, ROLL_LAST_READY);

@@ -41,6 +41,7 @@ static inline void played_make(struct played *p, uint32_t slot, int64_t now, boo
 		.node = p->nodes[slot],
 		.created_ms = now,
 		.sized = sized,
+		.fits_after = true,
 		.up_to_date = sized};
 }
 
@@ -65,7 +66,6 @@ static inline void played_init(struct played *p, uint32_t replicas, int64_t now)
 		.replicas = (int32_t)replicas,
 		.measured_ms = now,
 		.surge_unfit = "the overlay surge is not applied",
-		.fits_after = true,
 		.gate = {true, now - DAY, now, true}};
 }
 
