@@ -104,8 +104,7 @@ struct sized {
 	/* of the last decision */
 	uint8_t mode;	/* enum policy_mode */
 	uint8_t source; /* enum policy_source */
-	bool decided : 1;
-	bool excluded : 1;
+	bool decided : 1, excluded : 1;
 	bool keeps_compute : 1; /* somebody scales it on compute (U14) */
 	bool acts : 1;		/* running tenants get the target where they are, */
 	bool keeps_running : 1; /* but never less than they have */
