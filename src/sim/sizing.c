@@ -76,9 +76,7 @@ static void tell_use(struct rightsizer *z, const struct stored *o)
 	const struct sizer_use use = {.uid = o->uid,
 		.source = METERED_AGENT,
 		.figures = &figure,
-		.figure_count = 1,
-		.kv_used = METERED_ABSENT,
-		.waiting = METERED_ABSENT};
+		.figure_count = 1};
 	if (wp != NULL) {
 		sizer_see(z->sizer, wp, now);
 		(void)sizer_take(z->sizer, &use, now);
