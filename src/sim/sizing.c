@@ -73,10 +73,8 @@ static void tell_use(struct rightsizer *z, const struct stored *o)
 		.compute = METERED_FULL / 5,
 		.mem_bytes = USED_MIB << 20,
 		.at_ms = now};
-	const struct sizer_use use = {.uid = o->uid,
-		.source = METERED_AGENT,
-		.figures = &figure,
-		.figure_count = 1};
+	const struct sizer_use use = {
+		.uid = o->uid, .source = METERED_AGENT, .figures = &figure, .figure_count = 1};
 	if (wp != NULL) {
 		sizer_see(z->sizer, wp, now);
 		(void)sizer_take(z->sizer, &use, now);
