@@ -192,7 +192,6 @@ struct sizer {
 	int64_t round_at;	/* monotonic; the next one */
 	struct arena scratch;
 	uint64_t rounds;
-
 	struct past *past;     /* owned; the one that is asked for; NULL: none */
 	bool ending, recalled; /* recalled: runs that had ended before it led were looked at */
 	int64_t save_at;       /* monotonic */
