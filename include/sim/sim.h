@@ -42,8 +42,7 @@ struct sim_hooks {
 	bool silence_is_nobody;
 	bool assumes_env;   /* nothing is tried before a GPU is named by its UUID */
 	bool keeps_leading; /* the loss of the Lease is never told, nor asked for before a write */
-	/* Of the API server: whoever reads Deployments or budgets finds them at rest, or none. */
-	bool owners_rest, budgets_hidden;
+	bool budgets_hidden; /* of the API server: whoever lists budgets finds none */
 };
 
 /* One trouble that happened. */
