@@ -195,8 +195,7 @@ static bool check_cooldown(const struct roll *r, const struct roll_ask *ask, str
 
 static bool check_refused(const struct roll *r, const struct roll_ask *ask, struct roll_verdict *v)
 {
-	return ask->now_ms < r->retry_ms &&
-	       block(v, r->refused, r->blocker[0] != '\0' ? r->blocker : NULL, r->retry_ms);
+	return ask->now_ms < r->retry_ms && block(v, r->refused, r->blocker, r->retry_ms);
 }
 
 static bool check_replicas(const struct roll_ask *ask, struct roll_verdict *v)
