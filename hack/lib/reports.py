@@ -112,6 +112,18 @@ def junit(path):
     return tally
 
 
+def undealt(table):
+    """Tests of a suite that was dealt out (test/lib/dealing.py) that nobody ran to their end."""
+    def lines(name):
+        path = os.path.join(table, name)
+        if not os.path.exists(path):
+            return []
+        with open(path, encoding="utf-8") as f:
+            return f.read().splitlines()
+    done = set(lines("done"))
+    return [test for test in lines("all") if test not in done]
+
+
 def smoke_benches(folder):
     """Names of the benches whose head has a line `smoke: ARGUMENTS`."""
     names = []

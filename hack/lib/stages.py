@@ -7,6 +7,8 @@ that ran and said how it went, or a step (a build, say) that failed.
 import argparse
 import concurrent.futures
 import ctypes
+import functools
+import glob
 import os
 import shlex
 import shutil
@@ -38,12 +40,14 @@ class Run:
         self.python = python
         self.tally = reports.Tally()
         self.deadline = time.monotonic() + 2 * stage.budget_s
+        self.running = set()
 
     def command(self, *argv, env=None):
         """Exit status of a command, whose process group is stopped at the stage's deadline."""
         print("+ " + " ".join(os.path.relpath(a, TREE) if a.startswith(TREE) else a for a in argv), flush=True)
         process = subprocess.Popen(argv, cwd=TREE, stdin=subprocess.DEVNULL, start_new_session=True,
                                    env=dict(os.environ, **(env or {})), preexec_fn=die_with_parent)
+        self.running.add(process)
         try:
             return process.wait(timeout=max(0.1, self.deadline - time.monotonic()))
         except subprocess.TimeoutExpired:
@@ -51,6 +55,18 @@ class Run:
         finally:
             if process.poll() is None:
                 stop_group(process)
+            self.running.discard(process)
+
+    def together(self, *actions):
+        """Results of actions that run side by side, each in a thread that stays until its commands have ended: a
+        child dies with the thread that made it. A signal is for this thread, and ends them all."""
+        with concurrent.futures.ThreadPoolExecutor(len(actions)) as pool:
+            try:
+                return [future.result() for future in [pool.submit(action) for action in actions]]
+            except Stopped:
+                for process in list(self.running):
+                    stop_group(process)
+                raise
 
     def step(self, *argv, env=None):
         """A command that is no test: it counts only where it fails. True if it did not."""
@@ -68,42 +84,54 @@ class Run:
             self.tally.fail("%s: exit status %d" % (name, status))
 
     def meson_tests(self, build, *selection):
+        self.tally.add(self.meson_tally(build, *selection))
+
+    def meson_tally(self, build, *selection):
         """The tests of a build folder; unit tests are counted one by one from Criterion's reports."""
-        folder = os.path.join(TREE, build, "criterion")
         unit = "--no-suite" not in selection
-        shutil.rmtree(folder, ignore_errors=True)
-        os.makedirs(folder)
-        wrapper = ["--wrapper", shlex.join([os.path.join(TREE, "hack/lib/criterion-xml"), folder])] if unit else []
+        folder, wrapper = os.path.join(TREE, build, "criterion"), []
+        if unit:
+            shutil.rmtree(folder, ignore_errors=True)
+            os.makedirs(folder)
+            wrapper = ["--wrapper", shlex.join([os.path.join(TREE, "hack/lib/criterion-xml"), folder])]
         # meson names the log after the wrapper.
         log = os.path.join(TREE, build, "meson-logs", "testlog%s.json" % ("-criterion-xml" if unit else ""))
         if os.path.exists(log):
             os.remove(log)
         status = self.command("meson", "test", "-C", build, "--no-rebuild", "--print-errorlogs", *selection, *wrapper)
         counted = reports.meson(log, folder if unit else None)
-        self.tally.add(counted)
         if status != 0 and not counted.failures:
-            self.tally.fail("meson test -C %s: exit status %d" % (build, status))
+            counted.fail("meson test -C %s: exit status %d" % (build, status))
+        return counted
 
     def pytest(self, folder, env=None):
         """A folder of Python tests, counted from pytest's report."""
-        self.pytest_parts(folder, [()], env)
+        self.pytests(folder, 1, env)
 
-    def pytest_parts(self, folder, parts, env=None):
-        """The same in parts that run side by side: a part is options and files for pytest."""
+    def pytest_dealt(self, folder, count, env):
+        """The same by so many pytests side by side, to which the tests are dealt: test/lib/dealing.py."""
+        table = os.path.join(TREE, DEV, "pytest-%s.table" % os.path.basename(folder))
+        shutil.rmtree(table, ignore_errors=True)
+        os.makedirs(table)
+        for report in glob.glob(os.path.join(TREE, DEV, "pytest-%s*.xml" % os.path.basename(folder))):
+            os.remove(report)
+        self.pytests(folder, count, dict(env, ALIQUOT_TABLE=table))
+        for test in reports.undealt(table):
+            self.tally.fail("%s: was not run to its end" % test)
+
+    def pytests(self, folder, count, env=None):
         if not os.path.isdir(os.path.join(TREE, folder)):
             self.tally.fail("there is no %s" % folder)
             return
         os.makedirs(os.path.join(TREE, DEV), exist_ok=True)
         jobs = []
-        for i, part in enumerate(parts):
-            name = os.path.basename(folder) + ("-%d" % i if len(parts) > 1 else "")
+        for i in range(count):
+            name = os.path.basename(folder) + ("-%d" % i if count > 1 else "")
             report = os.path.join(TREE, DEV, "pytest-%s.xml" % name)
             if os.path.exists(report):
                 os.remove(report)
-            jobs.append((report, [self.python, "-m", "pytest", "-q", "--junitxml=" + report, *(part or (folder,))]))
-        # A part's thread stays until its pytest has ended: a child dies with the thread that made it.
-        with concurrent.futures.ThreadPoolExecutor(len(jobs)) as pool:
-            statuses = list(pool.map(lambda job: self.command(*job[1], env=env), jobs))
+            jobs.append((report, [self.python, "-m", "pytest", "-q", "--junitxml=" + report, folder]))
+        statuses = self.together(*(functools.partial(self.command, *argv, env=env) for _, argv in jobs))
         for (report, _), status in zip(jobs, statuses):
             counted = reports.junit(report)
             self.tally.add(counted)
@@ -138,8 +166,10 @@ def stage_build_sanitized(run):
 
 
 def stage_sanitized(run):
-    run.meson_tests(SANITIZED, "--suite", "unit")
-    run.meson_tests(SANITIZED, "--no-suite", "unit")
+    """Unit tests wait now and then and are short; what is no unit test computes and is long."""
+    for tally in run.together(lambda: run.meson_tally(SANITIZED, "--suite", "unit"),
+                              lambda: run.meson_tally(SANITIZED, "--no-suite", "unit")):
+        run.tally.add(tally)
 
 
 def stage_controlplane(run):
@@ -165,21 +195,21 @@ def stage_stage(run):
     run.pytest("test/stage", of_build(DEV))
 
 
-# Parts of the suite that are about equal by time, each on a control plane of its own; all other files are one more.
-# Most of it is waiting for leases and deadlines, so two cores can do them all at once.
-E2E_PARTS = [
-    ["test_agent", "test_apiserver", "test_capacity", "test_frozen", "test_isolation", "test_kill", "test_mps", "test_real",
-     "test_standby", "test_uninstall"],
-    ["test_backlog", "test_certificates", "test_conformance", "test_driver", "test_evict", "test_fair", "test_install",
-     "test_journal", "test_unread", "test_resizing", "test_healing", "test_around", "test_past"],
-    ["test_surge", "test_rolling"],
-]
+# Each has a control plane of its own, which takes about 1 GiB and a tenth of a core. What they do is mostly waiting for
+# leases and deadlines, so they are more than there are cores.
+E2E_WORKERS, E2E_WORKER_MIB = 8, 1200
+
+
+def e2e_workers():
+    """As many as the memory holds, up to E2E_WORKERS."""
+    with open("/proc/meminfo", encoding="ascii") as file:
+        rows = dict(line.split(":", 1) for line in file)
+    return max(1, min(E2E_WORKERS, int(rows["MemAvailable"].split()[0]) // 1024 // E2E_WORKER_MIB))
 
 
 def stage_e2e(run):
-    parts = [["test/e2e/%s.py" % name for name in names] for names in E2E_PARTS]
-    rest = ["--ignore=" + file for part in parts for file in part] + ["test/e2e"]
-    run.pytest_parts("test/e2e", [*parts, rest], of_build(SANITIZED))
+    # Half of the computing is the API servers'; memory for it is there.
+    run.pytest_dealt("test/e2e", e2e_workers(), dict(of_build(SANITIZED), GOGC="300"))
 
 
 def stage_demo(run):
@@ -202,14 +232,14 @@ STAGES = [
     Stage("build", 400, "the development build, warnings are errors", stage_build, tests=False),
     Stage("unit", 120, "unit tests, each linked with its room's row", stage_unit, ["build"]),
     Stage("build-sanitized", 600, "the same under ASan and UBSan", stage_build_sanitized, tests=False),
-    Stage("sanitized", 300, "unit tests and the fuzzers' corpora under ASan and UBSan", stage_sanitized,
+    Stage("sanitized", 200, "unit tests and the fuzzers' corpora under ASan and UBSan", stage_sanitized,
           ["build-sanitized"]),
     Stage("controlplane", 1800, "etcd, kube-apiserver and the rest: found, cached or built",
           stage_controlplane, tests=False),
     Stage("api", 300, "CRDs, policies and RBAC against a real API server", stage_api, ["controlplane"]),
     Stage("stage", 300, "the control plane, the fake fleet and the fake NVML themselves", stage_stage,
           ["build", "controlplane"]),
-    Stage("e2e", 1200, "the whole of it on a real control plane, sanitized", stage_e2e,
+    Stage("e2e", 900, "the whole of it on a real control plane, sanitized", stage_e2e,
           ["build", "build-sanitized", "controlplane"]),
     Stage("demo", 180, "hack/demo as a newcomer meets it: its table, its exit, nothing left", stage_demo,
           ["build", "controlplane"]),

@@ -32,8 +32,12 @@
 #define HISTORY_RECENT_MIN 8
 #define HISTORY_SOURCES	   4
 #define HISTORY_MIB_MAX	   ((1 << 20) - 1) /* more than a TiB on one device is taken as this */
-#define HISTORY_VERSION	   1
-#define HISTORY_BYTES_MAX  ((size_t)32 << 10)
+/* Read are all from 1, which had no run_ms, to this one. The one before knew no pool
+ * (history/pool.h) and is written where there is none, so that whoever goes back to a program that
+ * knows no other loses nothing more. */
+#define HISTORY_VERSION	      3
+#define HISTORY_VERSION_PLAIN 2
+#define HISTORY_BYTES_MAX     ((size_t)32 << 10)
 
 /* Opaque: made and unmade here. */
 struct history;
@@ -92,10 +96,11 @@ void history_leave(struct history *h, struct history_feed *f);
  * a past that was read elsewhere. Both have the same window and half life, or nothing is taken. The
  * other one is used up. False: nothing was taken. */
 bool history_adopt(struct history *h, struct history *past, int64_t now_ms);
-/* A run (of a Job) ended that lasted long enough to count (sizing.required_run_s). */
-void history_add_run(struct history *h);
-/* How full a serving framework's pool for keys and values is, METERED_GAUGE_FULL is all. */
-void history_take_kv(struct history *h, int64_t used, int64_t now_ms);
+/* A run of a Job or the like: a pod that was made then and has ended. One of which nothing can have
+ * been measured does not count. `known`: it was seen running by whoever has this history, else it
+ * may have been counted before that was read, and counts only if it is younger than all that were.
+ * False: it does not count. */
+bool history_add_run(struct history *h, int64_t created_ms, bool known);
 
 /* --- what is known --- */
 
@@ -114,15 +119,15 @@ struct history_facts {
 	int64_t compute_minutes,
 		mem_minutes;	  /* observed within the window, by the leading source */
 	int32_t coverage_percent; /* of the window, by the rarer of the two */
-	int32_t runs;
+	int32_t runs;		  /* that ended */
 	int64_t active_ms; /* the last minute above sizing.active_above_percent, or 1 %; 0: none */
 	int32_t quiet_minutes; /* observed since then, by the leading source */
 };
 
 /* Chooses who leads, then tells. Enough is: the minutes observed within the window, of compute and
  * of memory each, come to the policy's required time, or as many runs ended as it requires (if it
- * requires any). `running`: pods of it run, so that silence is a sign; without pods nothing is
- * stale. */
+ * requires any) and those minutes come to one run of the required length. `running`: pods of it
+ * run, so that silence is a sign; without pods nothing is stale. */
 struct history_facts history_judge(
 	struct history *h, const struct sizing *s, int64_t now_ms, bool running);
 
@@ -139,8 +144,6 @@ int64_t history_used(const struct history *h, int64_t now_ms);
 /* For how many hours in a row the peak has been rising up to now, by more than 1 % and more than
  * 64 MiB each, as the leading source told it; a gap ends it. */
 int32_t history_rising(const struct history *h, int64_t now_ms);
-/* As history_compute, of the pool for keys and values: percent of it, 0..100. */
-int32_t history_kv(const struct history *h, int32_t percentile, int64_t now_ms);
 
 /* What those who decide (right/) remember of a container. It is kept here because it must outlive a
  * restart as the samples do; all zero at first. */

@@ -8,6 +8,7 @@
 
 #include "model/budget.h"
 #include "model/group.h"
+#include "model/heard.h"
 #include "model/node.h"
 #include "model/pod.h"
 #include "model/policy.h"
@@ -53,6 +54,10 @@ enum change_type {
 	CHANGE_REACH,	     /* `reached` says whether the API server reaches the webhook (C3) */
 	CHANGE_SHARE,	     /* a tenant that runs, by `uid`, should have `milli` and `mem_mib` on
 				each of its GPUs; 0: whatever it has */
+	CHANGE_SHUN,	     /* the GPU of that tenant, by `uid`, is not for others of its workload
+				for `for_ms`, if any other takes them */
+	CHANGE_HEARD,	     /* `heard` is of an event that a former leader remembers; after
+				CHANGE_LEADER */
 	CHANGE_RUNTIME,	     /* `runtime` is the class of capacity pods, NULL: none (C5) */
 };
 
@@ -76,11 +81,13 @@ struct change {
 	const struct scaler *scaler; /* of KIND_SCALED_OBJECT too */
 	const struct budget *budget;
 	const struct runtime_class *runtime;
+	const struct heard *heard;
 	/* CHANGE_GONE */
 	const char *ns;
 	const char *name;
 	const char *uid;	/* NULL: whatever has this name */
 	int64_t milli, mem_mib; /* CHANGE_SHARE */
+	int64_t for_ms;		/* CHANGE_SHUN */
 };
 
 const char *kind_name(enum kind kind);

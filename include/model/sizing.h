@@ -1,6 +1,7 @@
 /* The numbers by which a workload's share is found and kept: those of a GPUPolicy (spec.compute,
  * spec.memory, spec.history, spec.healing and what of spec.update is about a share and not about
- * pods), or those of a built-in policy, which has some more that no policy can say.
+ * pods), or those of a built-in policy, which has some more that no policy can say. What a policy
+ * leaves open is that of the kind of work that it is used for (size/policy.h).
  *
  * Percentages are whole: of one GPU where the name ends in `_percent` of a bound or a step, else of
  * what they are applied to. Memory is in MiB, time in seconds. All of it is within the limits of
@@ -27,6 +28,19 @@ struct sizing_heal {
 	int32_t step_percent; /* is added, of the share */
 	int64_t min_step;     /* at least this much: percent of one GPU, or MiB */
 	int64_t hold_s;	      /* for so long it is not shrunk afterwards */
+};
+
+/* Numbers that a policy may leave to the kind of work, and those that it has to. */
+enum sizing_open {
+	SIZING_OPEN_PERCENTILE = 1 << 0,
+	SIZING_OPEN_HEADROOM = 1 << 1,
+	SIZING_OPEN_MIN = 1 << 2,
+	SIZING_OPEN_MAX = 1 << 3,
+	SIZING_OPEN_MEM_HEADROOM = 1 << 4,
+	SIZING_OPEN_WINDOW = 1 << 5,
+	SIZING_OPEN_REQUIRED = 1 << 6,
+	SIZING_OPEN_DELAY = 1 << 7,
+	SIZING_OPEN_REST = 1 << 8,
 };
 
 struct sizing {
@@ -60,9 +74,16 @@ struct sizing {
 
 	/* --- healing --- */
 	struct sizing_heal heal_memory, heal_compute;
+
+	uint32_t open; /* enum sizing_open, of a policy: nobody said these */
 };
 
-/* What the CRD has where a policy says nothing; also what real-time inference gets. */
+/* No kind of work has a smaller minPercent: where a policy has none, what a person asks for is not
+ * raised beyond it. */
+#define SIZING_LEAST_PERCENT 5
+
+/* Where neither the policy nor the kind of work says anything; also what real-time inference gets.
+ */
 #define SIZING_DEFAULT                                                                             \
 	{                                                                                          \
 		.percentile = 98, .headroom_percent = 25, .min_percent = 10, .max_percent = 100,   \

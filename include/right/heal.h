@@ -57,7 +57,7 @@ struct heal_ask {
 	struct share allocated;	  /* what running pods have */
 	struct share recommended; /* what they should have without healing: hold_answer.target */
 	bool sure;		  /* enough is known now: what was added may go */
-	int64_t device_mib;	  /* usable memory of the largest GPU; 0: not known */
+	int64_t device_mib;	  /* usable memory of the largest GPU it can get; 0: not known */
 
 	bool denied;	       /* since it was asked last */
 	enum blame blame;      /* if so: with others over their share it is theirs (C29). Where an

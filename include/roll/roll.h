@@ -31,6 +31,7 @@
 #define ROLL_PAUSE_MS	 259200000 /* for so long */
 #define ROLL_RETRY_MS	 30000	   /* after a refusal, doubling to */
 #define ROLL_RETRY_CAP	 600000
+#define ROLL_SURGE_CAP	 21600000 /* where a pod was made for it that did not get ready */
 #define ROLL_BLOCKER_MAX 256
 
 /* --- what is asked --- */
@@ -38,6 +39,7 @@
 enum roll_cause {
 	ROLL_SAVES, /* pods are not as a new one would be */
 	ROLL_HEALS, /* and need more: waits for no window, no age, no cooldown and no sample */
+	ROLL_MOVES, /* one should be on another GPU: waits for no more than that */
 };
 
 struct roll_pod {
@@ -52,6 +54,7 @@ struct roll_pod {
 	bool up_to_date;     /* the one that a new pod would get */
 	bool leaving;	     /* being deleted, or ended */
 	bool must_stay;	     /* an annotation of a person's says so */
+	bool fits_after;     /* the new pod would have room once this one is gone */
 	bool of_old_version; /* of a ReplicaSet that its owner is moving away from, or tries out */
 };
 
@@ -102,7 +105,6 @@ struct roll_ask {
 	struct roll_budget budget;
 	const char *surge_unfit; /* why the new pod cannot come first; NULL: it can */
 	enum roll_room room;
-	bool fits_after; /* it would have room once the old one is gone */
 	struct roll_gate gate;
 };
 
@@ -172,6 +174,7 @@ struct roll {
 	int64_t revision;     /* of the change that was begun last */
 	int64_t begun_ms;     /* its last replacement; 0: never */
 	int64_t retry_ms;     /* after a refusal: not before */
+	int64_t refused_ms;   /* when that was */
 	int64_t paused_ms;    /* since */
 	char *blocker;	      /* owned; who refused, cut to ROLL_BLOCKER_MAX; NULL: nobody named */
 	enum roll_why refused;
@@ -208,6 +211,7 @@ struct roll_ending {
 	enum roll_end end;
 	const char *by;	 /* who refused; NULL: nobody is named */
 	int64_t wait_ms; /* as it asked; 0: it did not */
+	bool made;	 /* a surge whose new pod was there, and did not get ready */
 };
 /* What became of it. */
 void roll_settle(

@@ -78,5 +78,8 @@ const char *admit_gang(const struct pod *pod);
 /* Frameworks that take most of a GPU's memory at start whatever their share is. NULL, or its name.
  */
 const char *admit_preallocator(const struct container *c);
+/* Of an image alone: does what it runs take memory ahead of need whatever else is said? Of JAX,
+ * TensorFlow and Triton variables and models say, and an image does not. `image` may be NULL. */
+bool admit_takes_ahead(const char *image);
 
 #endif

@@ -60,6 +60,7 @@ struct bad_note {
 struct policy_choice {
 	const struct policy *policy; /* NULL exactly if reason is PolicyNotFound */
 	enum policy_source source;
+	struct sizing sizing;  /* in force, as policy_sizing has it; counts if there is a policy */
 	enum policy_mode mode; /* effective: pod, then namespace, then policy */
 	bool excluded;
 	bool conflict;	     /* an equally ranked policy lost by age or name alone */
@@ -80,6 +81,10 @@ bool policy_never_sizes(const struct policy *p, const char *kind);
 const struct policy *policy_builtin(void);
 const struct policy *policy_builtin_for(enum workload_type type);
 const struct policy *policy_builtin_named(const char *name);
+
+/* The numbers of a policy for that kind of work: of those that it leaves open, the built-in's of
+ * the kind; of an unknown kind, the general one's. Written bounds hold against those. */
+struct sizing policy_sizing(const struct policy *p, enum workload_type type);
 
 /* Keeps a share within the bounds of a person's policy (a built-in one has none) and its memory at
  * one CUDA context or more (context_mib 0: MODEL_CONTEXT_MIB). A zero stays: it follows from the

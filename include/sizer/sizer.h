@@ -125,8 +125,7 @@ struct sizer_use {
 	enum metered_source source;
 	const struct sizer_figure *figures; /* borrowed for the call */
 	uint32_t figure_count;
-	int64_t kv_used; /* as app_gauges tell it; METERED_ABSENT */
-	int64_t waiting; /* the same: requests */
+	const struct app_gauges *app; /* what its application tells; borrowed, NULL: nothing */
 };
 /* False: the pod is none of a workload that is known. The same figure may be told again. */
 bool sizer_take(struct sizer *s, const struct sizer_use *use, int64_t now_ms);
@@ -140,11 +139,13 @@ void sizer_see(struct sizer *s, const struct world_pod *wp, int64_t now_ms);
 void sizer_step(struct sizer *s, struct sizer_now now, const struct world *w, uint32_t budget,
 	struct plan *plan);
 /* Tenants that run and should have another share where they are, found in the last step; for the
- * engine, as CHANGE_SHARE. 0, 0: whatever they have. */
+ * engine, as CHANGE_SHARE. 0, 0: whatever they have. Or a tenant that is about to go because of its
+ * neighbours: its GPU is not for the next ones of its workload, CHANGE_SHUN. */
 #define SIZER_UID_MAX 39
 struct sizer_wish {
 	char uid[SIZER_UID_MAX + 1];
 	int64_t milli, mib; /* on each of its GPUs */
+	int64_t away_ms;    /* for so long; 0: it stays */
 };
 const struct sizer_wish *sizer_wishes(const struct sizer *s, size_t *ret_count);
 /* What replacing running pods waits for, the same for all; until it is told nobody is replaced. */

@@ -97,8 +97,7 @@ static void hand_on(struct sizes *z, const struct latest_pod *p)
 		.source = p->source,
 		.figures = figures,
 		.figure_count = p->figure_count,
-		.kv_used = p->gauges_state == LATEST_FRESH ? p->gauges.kv_used : METERED_ABSENT,
-		.waiting = p->gauges_state == LATEST_FRESH ? p->gauges.waiting : METERED_ABSENT,
+		.app = p->gauges_state == LATEST_FRESH ? &p->gauges : NULL,
 	};
 	(void)sizer_take(z->sizer, &use, clock_policy(z->config.clock));
 }
@@ -129,9 +128,10 @@ static void ask_engine(struct sizes *z)
 	size_t count = 0;
 	const struct sizer_wish *wishes = sizer_wishes(z->sizer, &count);
 	for (size_t i = 0; i < count; i++) {
-		struct change c = {.type = CHANGE_SHARE,
+		struct change c = {.type = wishes[i].away_ms > 0 ? CHANGE_SHUN : CHANGE_SHARE,
 			.kind = KIND_POD,
 			.uid = wishes[i].uid,
+			.for_ms = wishes[i].away_ms,
 			.milli = wishes[i].milli,
 			.mem_mib = wishes[i].mib};
 		(void)z->config.tell(z->config.data, &c);

@@ -200,6 +200,8 @@ bool around_apply(struct around *a, const struct change *c)
 	case CHANGE_LEADER:
 	case CHANGE_REACH:
 	case CHANGE_SHARE:
+	case CHANGE_SHUN:
+	case CHANGE_HEARD:
 	case CHANGE_RUNTIME:
 		break;
 	}

@@ -89,6 +89,40 @@ int policy_check_ranges(const struct policy_range *ranges, size_t count, struct 
 	return 0;
 }
 
+/* What nobody wrote is left to the kind of work; what is here instead holds for who asks himself,
+ * and for the checks. The schema has no defaults for these, or they would all be written. */
+static void leave_open(const json_t *root, struct sizing *s)
+{
+	static const struct {
+		const char *path;
+		enum sizing_open bit;
+	} fields[] = {
+		{"spec.compute.percentile", SIZING_OPEN_PERCENTILE},
+		{"spec.compute.headroomPercent", SIZING_OPEN_HEADROOM},
+		{"spec.compute.minPercent", SIZING_OPEN_MIN},
+		{"spec.compute.maxPercent", SIZING_OPEN_MAX},
+		{"spec.memory.headroomPercent", SIZING_OPEN_MEM_HEADROOM},
+		{"spec.history.windowSeconds", SIZING_OPEN_WINDOW},
+		{"spec.history.requiredSeconds", SIZING_OPEN_REQUIRED},
+		{"spec.update.scaleDownDelaySeconds", SIZING_OPEN_DELAY},
+	};
+	s->open = SIZING_OPEN_REST;
+	for (size_t i = 0; i < COUNT_OF(fields); i++) {
+		const json_t *value = decode_find(root, fields[i].path);
+		s->open |= value == NULL || json_is_null(value) ? fields[i].bit : 0;
+	}
+	if (s->open & SIZING_OPEN_MIN) {
+		s->min_percent = SIZING_LEAST_PERCENT < s->max_percent ? SIZING_LEAST_PERCENT
+								       : s->max_percent;
+	}
+	if (s->open & SIZING_OPEN_WINDOW && s->window_s < s->required_s) {
+		s->window_s = s->required_s;
+	}
+	if (s->open & SIZING_OPEN_REQUIRED && s->required_s > s->window_s) {
+		s->required_s = s->window_s;
+	}
+}
+
 /* The schema of the CRD says the same; what is computed with these rests on it. */
 static int check(const struct sizing *s, struct fault *ret_fault)
 {
@@ -136,5 +170,6 @@ int policy_read_sizing(
 	if (decode_fields(root, sizing_fields, COUNT_OF(sizing_fields), arena, s, ret_fault) < 0) {
 		return -1;
 	}
+	leave_open(root, s);
 	return check(s, ret_fault);
 }

@@ -334,6 +334,7 @@ void book_new_term(struct engine *e)
 	memset(&e->absences, 0, sizeof e->absences);
 	evictions_new_term(&e->evictions);
 	resizes_new_term(e);
+	shuns_clear(&e->shuns);
 	turns_forget(&e->turns);
 	scale_forget(&e->scale);
 	inject_forget(e);

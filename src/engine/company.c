@@ -34,7 +34,7 @@ static uint64_t add_text(uint64_t hash, struct view text)
 
 /* Its owner as the admission sees it, so that the pods of a Deployment are one workload however
  * many ReplicaSets it has; a pod without one is a workload by itself. */
-static uint64_t workload_of(const struct engine *e, const struct pod *pod)
+uint64_t company_workload(const struct engine *e, const struct pod *pod)
 {
 	struct owner_top top = owner_top_of(pod, NULL);
 	uint64_t hash = add_text(e->seed, view_of(pod->ns));
@@ -70,7 +70,7 @@ struct manners manners_under(
 {
 	struct manners t = manners_by_uid(e, policy, pod->uid, pod_is_mps(pod));
 	if (policy->exclusivity == EXCLUSIVITY_SAME) {
-		t.company = named(t.mps, workload_of(e, pod));
+		t.company = named(t.mps, company_workload(e, pod));
 	}
 	return t;
 }
@@ -111,7 +111,7 @@ static uint64_t workload_in(struct engine *e, const struct world_pod *p, uint32_
 		struct pod pod;
 		bool whole = world_pod_unpack(p, &arena, &pod);
 		ENSURE(whole);
-		*known = (struct known_workload){p->gpu->stamp + 1, workload_of(e, &pod)};
+		*known = (struct known_workload){p->gpu->stamp + 1, company_workload(e, &pod)};
 	}
 	return known->hash;
 }

@@ -45,6 +45,8 @@ struct companies {
 void companies_begin(struct companies *c); /* another step */
 void companies_finish(struct companies *c);
 
+/* A number of its workload; of one that nobody controls, of itself. */
+uint64_t company_workload(const struct engine *e, const struct pod *pod);
 struct manners manners_under(
 	const struct engine *e, const struct policy *policy, const struct pod *pod);
 struct manners manners_of_waiter(const struct engine *e, const struct waiter *w);

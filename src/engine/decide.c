@@ -225,10 +225,9 @@ static void refuse(struct engine *e, struct waiter *w, const struct place_verdic
 }
 
 /* A GPU that there is, or one more; false: neither, and the waiter has the reason. */
-static bool find_gpu(struct engine *e, int64_t now, struct waiter *w, struct plan *plan,
+static bool find_in_picture(struct engine *e, int64_t now, struct waiter *w, struct plan *plan,
 	struct place_verdict *ret)
 {
-	index_picture(e);
 	struct place_verdict v = place_best_fit(&e->snap, &w->asked);
 	e->looked_at += v.looked_at;
 	if (v.gpu == PLACE_NOWHERE || wants_its_own(e, w, &v)) {
@@ -239,6 +238,26 @@ static bool find_gpu(struct engine *e, int64_t now, struct waiter *w, struct pla
 			return false;
 		}
 		v = open.gpu != PLACE_NOWHERE ? open : v;
+	}
+	*ret = v;
+	return true;
+}
+
+/* One that its workload was taken away from is looked at only where no other takes it. */
+static bool find_gpu(struct engine *e, int64_t now, struct waiter *w, struct plan *plan,
+	struct place_verdict *ret)
+{
+	struct place_verdict v;
+	index_picture(e);
+	bool hides = shuns_hide(e, w);
+	bool found = find_in_picture(e, now, w, plan, &v);
+	if (hides) {
+		shuns_show(e);
+		w->passed.kept_for = found ? w->passed.kept_for : 0;
+		found = found || find_in_picture(e, now, w, plan, &v);
+	}
+	if (!found) {
+		return false;
 	}
 	company_comes(e, w, v.gpu);
 	place_reserve(&e->snap, &w->asked, &v);

@@ -44,6 +44,7 @@ void engine_destroy(struct engine *e)
 	book_finish(e);
 	evictions_finish(&e->evictions);
 	resizes_finish(&e->resizes);
+	shuns_finish(&e->shuns);
 	turns_finish(&e->turns);
 	preempting_finish(&e->preempting);
 	scale_finish(&e->scale);
@@ -111,6 +112,14 @@ bool engine_observe(struct engine *e, const struct change *c)
 	}
 	if (c->type == CHANGE_SHARE) {
 		resize_wanted(e, c);
+		return true;
+	}
+	if (c->type == CHANGE_SHUN) {
+		shun_wanted(e, c);
+		return true;
+	}
+	if (c->type == CHANGE_HEARD) {
+		health_remember(e, c->heard);
 		return true;
 	}
 	if (c->type == CHANGE_RUNTIME) {

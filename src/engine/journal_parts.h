@@ -26,6 +26,7 @@ enum record {
 	RECORD_STANDIN = 's',
 	RECORD_RUNTIME = 'r',
 	RECORD_RESIZE = 't',
+	RECORD_SHUN = 'k',
 	RECORD_INJECTION = 'j',
 	RECORD_PASS = 'p',
 	RECORD_ENGINE = 'e',
@@ -36,7 +37,7 @@ enum record {
 #define RECORD_FRAME 8
 /* An object takes at most 3 MiB as JSON and packs into less. */
 #define RECORD_MAX     ((size_t)4 << 20)
-#define JOURNAL_FORMAT 65
+#define JOURNAL_FORMAT 66
 
 static inline uint32_t record_sum(const void *p, size_t n)
 {
@@ -88,6 +89,9 @@ bool inject_memo_unpack(struct engine *e, struct unpack *u);
 /* journal_resize.c */
 void resizes_save(const struct engine *e, struct str *scratch, state_put put, void *data);
 bool resize_unpack(struct engine *e, struct unpack *u);
+/* shun.c */
+void shuns_save(const struct engine *e, struct str *scratch, state_put put, void *data);
+bool shun_unpack(struct engine *e, struct unpack *u);
 void group_pack(struct str *out, const struct group *g);
 void group_unpack(struct unpack *u, struct group *g);
 void backoff_pack(struct str *out, const struct backoff *b);

@@ -378,6 +378,7 @@ static void save_lasting(struct saving *s)
 	scale_save(s->e, s->out, s->put, s->data);
 	inject_save(s->e, s->out, s->put, s->data);
 	resizes_save(s->e, s->out, s->put, s->data);
+	shuns_save(s->e, s->out, s->put, s->data);
 }
 
 static void save_pass(struct saving *s)
@@ -559,6 +560,8 @@ bool state_load(struct engine *e, enum record type, struct unpack *u)
 		return standin_unpack(e, u);
 	case RECORD_RESIZE:
 		return resize_unpack(e, u);
+	case RECORD_SHUN:
+		return shun_unpack(e, u);
 	case RECORD_RUNTIME:
 		runtime_take(e, runtime_unpack(u));
 		return !u->bad;

@@ -32,6 +32,7 @@
 #include "resize.h"
 #include "runtime.h"
 #include "scale.h"
+#include "shun.h"
 #include "snapshot.h"
 #include "told.h"
 #include "turn.h"
@@ -171,6 +172,7 @@ struct engine {
 	struct orphans orphans;
 	struct scale scale;
 	struct resizes resizes;
+	struct shuns shuns;
 
 	/* the step's scratch */
 	struct wholes wholes;

@@ -7,11 +7,9 @@
 #include "base/alloc.h"
 #include "track.h"
 
-#define AHEAD_MS    30000 /* clocks of nodes differ */
-#define EARLIEST_MS ((int64_t)SIZING_WINDOW_MAX_S * 2000)
-#define DAY_MS	    86400000
-#define FEED_MAX    40000
-#define KV_LEVEL    (METERED_GAUGE_FULL / LEVELS)
+#define AHEAD_MS 30000 /* clocks of nodes differ */
+#define DAY_MS	 86400000
+#define FEED_MAX 40000
 
 struct history *history_create(void)
 {
@@ -29,11 +27,8 @@ void history_destroy(struct history *h)
 	for (uint32_t i = 0; i < h->count; i++) {
 		track_finish(&h->tracks[i]);
 	}
-	if (h->kv != NULL) {
-		levels_finish(h->kv);
-	}
 	free(h->tracks);
-	free(h->kv);
+	pool_destroy(h->pool);
 	free(h);
 }
 
@@ -50,23 +45,29 @@ void history_fit(struct history *h, const struct sizing *s, int64_t now_ms)
 		levels_fit(&h->tracks[i].compute, half_life_s, window_s, now_ms);
 		hours_fit(&h->tracks[i].hours, window_s);
 	}
-	if (h->kv != NULL) {
-		levels_fit(h->kv, half_life_s, window_s, now_ms);
+	if (h->pool != NULL) {
+		levels_fit(&h->pool->use, half_life_s, window_s, now_ms);
 	}
+}
+
+static int64_t heard_ms(const struct history *h)
+{
+	int64_t last_ms = 0;
+	for (uint32_t i = 0; i < h->count; i++) {
+		last_ms = h->tracks[i].last_ms > last_ms ? h->tracks[i].last_ms : last_ms;
+	}
+	return last_ms;
 }
 
 bool history_is_over(const struct history *h, int64_t now_ms)
 {
-	int64_t keep_ms = (int64_t)h->window_s * 1000 + DAY_MS, last_ms = 0;
-	for (uint32_t i = 0; i < h->count; i++) {
-		last_ms = h->tracks[i].last_ms > last_ms ? h->tracks[i].last_ms : last_ms;
-	}
-	return h->count > 0 && now_ms - last_ms > keep_ms;
+	int64_t keep_ms = (int64_t)h->window_s * 1000 + DAY_MS;
+	return h->count > 0 && now_ms - heard_ms(h) > keep_ms;
 }
 
 size_t history_bytes(const struct history *h)
 {
-	size_t bytes = sizeof *h + (h->kv != NULL ? sizeof *h->kv + levels_bytes(h->kv) : 0);
+	size_t bytes = sizeof *h + (h->pool != NULL ? pool_bytes(h->pool) : 0);
 	for (uint32_t i = 0; i < h->count; i++) {
 		const struct hours *hours = &h->tracks[i].hours;
 		const char *basis = h->tracks[i].basis;
@@ -161,38 +162,35 @@ bool history_adopt(struct history *h, struct history *past, int64_t now_ms)
 	return taken;
 }
 
-void history_add_run(struct history *h)
+/* Who was read from a checkpoint may have counted any that is not younger: one too few does less
+ * harm than one too many. */
+bool history_add_run(struct history *h, int64_t created_ms, bool known)
 {
+	if (heard_ms(h) < created_ms || (!known && created_ms <= h->base_ms)) {
+		return false;
+	}
 	h->runs += h->runs < INT32_MAX;
-}
-
-void history_take_kv(struct history *h, int64_t used, int64_t now_ms)
-{
-	if (used < 0 || now_ms <= EARLIEST_MS) {
-		return;
-	}
-	if (h->kv == NULL) {
-		h->kv = xcalloc(1, sizeof *h->kv);
-		levels_init(h->kv, h->half_life_s, h->window_s);
-	}
-	int64_t level = used > 0 ? (used - 1) / KV_LEVEL : 0;
-	levels_add(h->kv, (uint32_t)(level < LEVELS ? level : LEVELS - 1), now_ms);
+	h->run_ms = created_ms > h->run_ms ? created_ms : h->run_ms;
+	return true;
 }
 
 /* --- who leads --- */
 
+static int64_t minutes_of(const struct track *t, int64_t now_ms)
+{
+	int64_t compute = 0, memory = 0;
+	hours_observed(&t->hours, now_ms, &compute, &memory);
+	return compute < memory ? compute : memory;
+}
+
 static bool is_enough(
 	const struct history *h, const struct track *t, const struct sizing *s, int64_t now_ms)
 {
-	int64_t compute = 0, memory = 0;
-	if (s->required_runs > 0 && h->runs >= s->required_runs) {
+	int64_t seen_s = minutes_of(t, now_ms) * 60;
+	if (s->required_runs > 0 && h->runs >= s->required_runs && seen_s >= s->required_run_s) {
 		return true;
 	}
-	if (s->required_runs > 0 && s->required_s == 0) {
-		return false;
-	}
-	hours_observed(&t->hours, now_ms, &compute, &memory);
-	return compute * 60 >= s->required_s && memory * 60 >= s->required_s;
+	return (s->required_runs == 0 || s->required_s > 0) && seen_s >= s->required_s;
 }
 
 static bool is_fresh(const struct track *t, int64_t now_ms)
@@ -203,13 +201,6 @@ static bool is_fresh(const struct track *t, int64_t now_ms)
 static int32_t rank_of(const struct track *t)
 {
 	return t->source * 2 + (t->estimated ? 1 : 0);
-}
-
-static int64_t minutes_of(const struct track *t, int64_t now_ms)
-{
-	int64_t compute = 0, memory = 0;
-	hours_observed(&t->hours, now_ms, &compute, &memory);
-	return compute < memory ? compute : memory;
 }
 
 /* Another one takes the lead if it knows enough and the leader does not; or it is heard, and the
@@ -337,10 +328,4 @@ int64_t history_used(const struct history *h, int64_t now_ms)
 int32_t history_rising(const struct history *h, int64_t now_ms)
 {
 	return h->count > 0 ? hours_rising(&h->tracks[h->lead].hours, now_ms) : 0;
-}
-
-int32_t history_kv(const struct history *h, int32_t percentile, int64_t now_ms)
-{
-	int32_t level = h->kv != NULL ? levels_percentile(h->kv, percentile, now_ms) : -1;
-	return level < 0 ? -1 : level + 1;
 }

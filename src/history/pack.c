@@ -33,10 +33,11 @@ static void pack_track(struct str *out, const struct track *t)
 
 bool history_pack(const struct history *h, struct str *out)
 {
-	pack_u64(out, HISTORY_VERSION);
+	pack_u64(out, h->pool != NULL ? HISTORY_VERSION : HISTORY_VERSION_PLAIN);
 	pack_u64(out, h->window_s);
 	pack_u64(out, h->half_life_s);
 	pack_u64(out, (uint64_t)h->runs);
+	pack_i64(out, h->run_ms);
 	pack_u64(out, h->kept.memory_class);
 	pack_lower(out, &h->kept.compute);
 	pack_lower(out, &h->kept.memory);
@@ -48,9 +49,9 @@ bool history_pack(const struct history *h, struct str *out)
 	for (uint32_t i = 0; i < h->count; i++) {
 		pack_track(out, &h->tracks[i]);
 	}
-	pack_u64(out, h->kv != NULL);
-	if (h->kv != NULL) {
-		levels_pack(h->kv, out);
+	pack_u64(out, h->pool != NULL);
+	if (h->pool != NULL) {
+		pool_pack(h->pool, out);
 	}
 	return !out->overflow;
 }
@@ -110,6 +111,21 @@ static bool has_twin(const struct history *h, const struct track *t)
 	return false;
 }
 
+/* Of a plain one: how full a pool was, in parts of one of unknown size. That says nothing. */
+static void unpack_fullness(struct unpack *u)
+{
+	struct levels former;
+	levels_unpack(&former, u);
+	levels_finish(&former);
+}
+
+static void unpack_pool(struct unpack *u, struct history *h)
+{
+	h->pool = pool_create(h->half_life_s, h->window_s);
+	pool_unpack(h->pool, u);
+	u->bad |= h->pool->use.window_s != h->window_s;
+}
+
 static void unpack_tracks(struct unpack *u, struct history *h)
 {
 	uint32_t count = (uint32_t)unpack_most(u, HISTORY_SOURCES);
@@ -123,17 +139,14 @@ static void unpack_tracks(struct unpack *u, struct history *h)
 		unpack_track(u, h, &h->tracks[i]);
 		u->bad |= has_twin(h, &h->tracks[i]);
 	}
-	if (unpack_most(u, 1) == 1) {
-		h->kv = xcalloc(1, sizeof *h->kv);
-		levels_unpack(h->kv, u);
-	}
 }
 
-static void unpack_history(struct unpack *u, struct history *h)
+static void unpack_history(struct unpack *u, struct history *h, uint64_t version)
 {
 	h->window_s = (uint32_t)unpack_most(u, SIZING_WINDOW_MAX_S);
 	h->half_life_s = (uint32_t)unpack_most(u, SIZING_WINDOW_MAX_S);
 	h->runs = (int32_t)unpack_most(u, INT32_MAX);
+	h->run_ms = h->base_ms = version > 1 ? unpack_time(u) : 0;
 	u->bad |= h->window_s < 3600 || h->half_life_s < 60;
 	h->kept.memory_class = (uint8_t)unpack_most(u, UINT8_MAX);
 	h->kept.compute = unpack_lower(u);
@@ -144,25 +157,26 @@ static void unpack_history(struct unpack *u, struct history *h)
 	if (!u->bad) {
 		unpack_tracks(u, h);
 	}
-}
-
-static bool is_levels_after(const struct levels *l, int64_t ms)
-{
-	int64_t turn_ms = (int64_t)l->window_s * 1000 / LEVELS_WINDOW;
-	return l->reference_ms > ms || l->turn * turn_ms > ms;
+	if (unpack_most(u, 1) == 1) {
+		if (version <= HISTORY_VERSION_PLAIN) {
+			unpack_fullness(u);
+		} else {
+			unpack_pool(u, h);
+		}
+	}
 }
 
 /* What is told for a time to come would be fresh until then. */
 static bool is_after(const struct history *h, int64_t ms)
 {
-	bool after = h->kv != NULL && is_levels_after(h->kv, ms);
+	bool after = h->pool != NULL && pool_is_after(h->pool, ms);
 	for (uint32_t i = 0; i < h->count; i++) {
 		const struct track *t = &h->tracks[i];
 		after |= t->last_ms > ms || t->active > ms / MINUTE_MS ||
 			 t->recent.last > ms / MINUTE_MS;
-		after |= t->hours.last > ms / HOUR_MS || is_levels_after(&t->compute, ms);
+		after |= t->hours.last > ms / HOUR_MS || levels_is_after(&t->compute, ms);
 	}
-	return after || h->kept.told_ms > ms || h->kept.compute.since_ms > ms ||
+	return after || h->run_ms > ms || h->kept.told_ms > ms || h->kept.compute.since_ms > ms ||
 	       h->kept.memory.since_ms > ms;
 }
 
@@ -175,13 +189,13 @@ int history_unpack(struct view bytes, int64_t now_ms, struct history **ret, stru
 			bytes.n, HISTORY_BYTES_MAX);
 	}
 	uint64_t version = unpack_u64(&u);
-	if (u.bad || version != HISTORY_VERSION) {
+	if (u.bad || version < 1 || version > HISTORY_VERSION) {
 		return fault_set(ret_fault, FAULT_INVALID,
 			"history: version %llu, this program reads %d", (unsigned long long)version,
 			HISTORY_VERSION);
 	}
 	struct history *h = xcalloc(1, sizeof *h);
-	unpack_history(&u, h);
+	unpack_history(&u, h, version);
 	if (!u.bad && is_after(h, now_ms + AHEAD_MS)) {
 		history_destroy(h);
 		return fault_set(ret_fault, FAULT_INVALID, "history: of a time to come");

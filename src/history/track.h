@@ -5,6 +5,7 @@
 #include "history/history.h"
 #include "hours.h"
 #include "levels.h"
+#include "pool_parts.h"
 #include "recent.h"
 
 struct track {
@@ -22,11 +23,13 @@ struct track {
 
 struct history {
 	struct track *tracks; /* owned */
-	struct levels *kv;    /* owned; NULL: nothing was told */
+	struct pool *pool;    /* owned; NULL: nothing was told */
 	uint32_t window_s, half_life_s, active_above;
 	uint16_t serial;
 	uint8_t count, lead;
 	int32_t runs;
+	int64_t run_ms;	 /* when the youngest pod was made whose run was counted; 0: none was */
+	int64_t base_ms; /* the same, of what was read from a checkpoint */
 	struct history_kept kept;
 };
 

@@ -40,6 +40,7 @@ static const struct field fields[] = {
 	FIELD(heal_compute.step_percent),
 	FIELD(heal_compute.min_step),
 	FIELD(heal_compute.hold_s),
+	FIELD(open),
 };
 
 static int64_t get(const struct sizing *s, const struct field *f)

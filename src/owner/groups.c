@@ -305,6 +305,8 @@ bool groups_apply(struct groups *g, const struct change *c)
 	case CHANGE_LEADER:
 	case CHANGE_REACH:
 	case CHANGE_SHARE:
+	case CHANGE_SHUN:
+	case CHANGE_HEARD:
 	case CHANGE_RUNTIME:
 		return true;
 	}

@@ -71,6 +71,14 @@ static void append(struct str *out, const struct sentence *s, const char *blocke
 	str_append_text(out, hole + 2);
 }
 
+/* Its own GPU would have room. */
+static const struct sentence *sentence_of(const struct roll_ask *ask, const struct roll_verdict *v)
+{
+	static const struct sentence no_other = {"no other GPU has room for the new pod", NULL};
+	bool moves = ask->cause == ROLL_MOVES && v->why == ROLL_NO_ROOM;
+	return moves ? &no_other : &sentences[v->why];
+}
+
 const char *roll_again(int64_t every_ms, struct arena *a)
 {
 	bool minutes = every_ms % 60000 == 0;
@@ -92,11 +100,11 @@ const char *roll_explain(const struct roll_ask *ask, const struct roll_verdict *
 	CLEANUP(str_finish) struct str out = STR_INIT(SENTENCE_MAX);
 	char when[TIME_TEXT_MAX];
 	if (v->does == ROLL_EVICT || v->does == ROLL_SURGE) {
-		str_append_format(&out, "pod %s is replaced by one with the new share",
-			ask->pods[v->pod].name);
+		str_append_format(&out, "pod %s is replaced by one %s", ask->pods[v->pod].name,
+			ask->cause == ROLL_MOVES ? "on another GPU" : "with the new share");
 		return arena_strdup(a, str_text(&out));
 	}
-	append(&out, &sentences[v->why], v->blocker);
+	append(&out, sentence_of(ask, v), v->blocker);
 	if (v->next_ms > ask->now_ms) {
 		str_append_format(&out, "; looked at again at %s", time_format(v->next_ms, when));
 	} else if (ask->every_ms > 0 && ends_by_itself(v)) {

@@ -154,7 +154,7 @@ static bool check_paused(struct roll *r, const struct roll_ask *ask, struct roll
 /* What would end for want of memory has no samples while it is down, so healing waits for none. */
 static bool check_measured(const struct roll_ask *ask, struct roll_verdict *v)
 {
-	return ask->cause != ROLL_HEALS &&
+	return ask->cause == ROLL_SAVES &&
 	       (ask->measured_ms == 0 || ask->now_ms - ask->measured_ms > ROLL_METRICS_MS) &&
 	       block(v, ROLL_STALE, NULL, 0);
 }
@@ -178,7 +178,7 @@ static bool check_scaler(const struct roll_ask *ask, struct roll_verdict *v)
 static bool check_window(const struct roll_ask *ask, struct roll_verdict *v)
 {
 	struct window_answer w = window_judge(ask->rollout, ask->zones, ask->now_ms);
-	if (ask->cause == ROLL_HEALS || w.open) {
+	if (ask->cause != ROLL_SAVES || w.open) {
 		return false;
 	}
 	return w.bad_zone != NULL && w.next_ms == 0 ? block(v, ROLL_ZONE, w.bad_zone, 0)
@@ -189,13 +189,18 @@ static bool check_window(const struct roll_ask *ask, struct roll_verdict *v)
 static bool check_cooldown(const struct roll *r, const struct roll_ask *ask, struct roll_verdict *v)
 {
 	int64_t due = r->begun_ms + ask->rollout->cooldown_s * 1000;
-	return ask->cause != ROLL_HEALS && r->begun_ms != 0 && r->revision != ask->revision &&
+	return ask->cause == ROLL_SAVES && r->begun_ms != 0 && r->revision != ask->revision &&
 	       ask->now_ms < due && block(v, ROLL_COOLDOWN, NULL, due);
 }
 
 static bool check_refused(const struct roll *r, const struct roll_ask *ask, struct roll_verdict *v)
 {
-	return ask->now_ms < r->retry_ms && block(v, r->refused, r->blocker, r->retry_ms);
+	/* Who is in need, and who is to have another share, waits no longer than after any refusal.
+	 */
+	bool anew = ask->cause == ROLL_HEALS || ask->revision != r->revision;
+	int64_t most = r->refused_ms + ROLL_RETRY_CAP;
+	int64_t due = anew && most < r->retry_ms ? most : r->retry_ms;
+	return ask->now_ms < due && block(v, r->refused, r->blocker, due);
 }
 
 static bool check_replicas(const struct roll_ask *ask, struct roll_verdict *v)
@@ -206,9 +211,13 @@ static bool check_replicas(const struct roll_ask *ask, struct roll_verdict *v)
 
 /* --- which pod --- */
 
-/* What is not Ready serves nobody; of a StatefulSet the last one goes first; then the oldest. */
+/* Who leaves no room for the new one goes only where it need not; what is not Ready serves nobody;
+ * of a StatefulSet the last one goes first; then the oldest. */
 static bool goes_before(const struct roll_pod *a, const struct roll_pod *b)
 {
+	if (a->fits_after != b->fits_after) {
+		return a->fits_after;
+	}
 	if ((a->ready_ms == 0) != (b->ready_ms == 0)) {
 		return a->ready_ms == 0;
 	}
@@ -229,7 +238,7 @@ static enum roll_why check_pod(
 	if (p->must_stay) {
 		return ROLL_MUST_STAY;
 	}
-	if (ask->cause != ROLL_HEALS && ask->now_ms < grown_up) {
+	if (ask->cause == ROLL_SAVES && ask->now_ms < grown_up) {
 		return ROLL_YOUNG;
 	}
 	return roll_fleet_is_busy(fleet, p->node) ? ROLL_NODE_BUSY : ROLL_UP_TO_DATE;
@@ -335,7 +344,7 @@ static bool check_evict(const struct roll_ask *ask, const struct count *n, struc
 	if (ask->budget.known && ask->budget.allowed < 1) {
 		return block(v, ROLL_BUDGET, ask->budget.name, 0);
 	}
-	return !ask->fits_after && block(v, ROLL_NO_ROOM, NULL, 0);
+	return !ask->pods[v->pod].fits_after && block(v, ROLL_NO_ROOM, NULL, 0);
 }
 
 static bool choose(struct roll_fleet *fleet, const struct roll_ask *ask, struct roll_verdict *v)
@@ -353,11 +362,27 @@ static bool choose(struct roll_fleet *fleet, const struct roll_ask *ask, struct 
 	return true;
 }
 
+static int64_t no_later(int64_t at_ms, int64_t now_ms)
+{
+	return at_ms < now_ms ? at_ms : now_ms;
+}
+
+/* A clock that was ahead and is set right leaves times that are to come: nothing waits for those.
+ */
+static void mind_clock(struct roll *r, int64_t now_ms)
+{
+	r->begun_ms = no_later(r->begun_ms, now_ms);
+	r->since_ms = no_later(r->since_ms, now_ms);
+	r->paused_ms = no_later(r->paused_ms, now_ms);
+	r->retry_ms = no_later(r->retry_ms, now_ms + ROLL_RETRY_CAP);
+}
+
 void roll_plan(struct roll *r, struct roll_fleet *fleet, const struct roll_ask *ask,
 	struct roll_verdict *ret)
 {
 	int64_t next;
 	*ret = (struct roll_verdict){0};
+	mind_clock(r, ask->now_ms);
 	if (roll_follow(r, fleet, ask, &next)) {
 		wait(ret, ROLL_UNDER_WAY, next);
 		return;

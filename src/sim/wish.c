@@ -29,11 +29,33 @@ static const struct stored *pick(const struct sim *s)
 	return best;
 }
 
+static void tell_leaders(struct sim *s, const struct change *c)
+{
+	for (int i = 0; i < s->replicas; i++) {
+		if (s->slots[i].replica != NULL && s->slots[i].leads) {
+			replica_tell(s->slots[i].replica, c);
+		}
+	}
+}
+
+/* The next ones of its workload should come to another GPU. */
+static void shun(struct sim *s, const struct stored *o)
+{
+	struct change c = {
+		.type = CHANGE_SHUN, .uid = o->uid, .for_ms = 1000 * sim_between(s, 1, 120)};
+	dice_say(s, "others of %s should come to another GPU", o->name);
+	tell_leaders(s, &c);
+}
+
 static void wish_once(struct sim *s)
 {
 	static const int64_t millis[SHARES] = {50, 100, 200, 300, 500, 900};
 	const struct stored *o = pick(s);
 	if (o == NULL || !dice_falls(s, "wish", s->weather.wish)) {
+		return;
+	}
+	if (dice_falls(s, "shun", s->weather.wish / 4)) {
+		shun(s, o);
 		return;
 	}
 	struct change c = {.type = CHANGE_SHARE,
@@ -45,11 +67,7 @@ static void wish_once(struct sim *s)
 	}
 	dice_say(s, "%s should have %lld milli and %lld MiB", o->name, (long long)c.milli,
 		(long long)c.mem_mib);
-	for (int i = 0; i < s->replicas; i++) {
-		if (s->slots[i].replica != NULL && s->slots[i].leads) {
-			replica_tell(s->slots[i].replica, &c);
-		}
-	}
+	tell_leaders(s, &c);
 }
 
 static void wish_again(void *data, uint64_t turn)

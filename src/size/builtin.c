@@ -70,3 +70,79 @@ const struct policy *policy_builtin_named(const char *name)
 	}
 	return strcasecmp(general.name, name) == 0 ? &general : NULL;
 }
+
+/* --- what a policy leaves open --- */
+
+static void take_compute(struct sizing *s, const struct sizing *of)
+{
+	if (s->open & SIZING_OPEN_PERCENTILE) {
+		s->percentile = of->percentile;
+	}
+	if (s->open & SIZING_OPEN_HEADROOM) {
+		s->headroom_percent = of->headroom_percent;
+	}
+	if (s->open & SIZING_OPEN_MIN) {
+		s->min_percent = of->min_percent;
+	}
+	if (s->open & SIZING_OPEN_MAX) {
+		s->max_percent = of->max_percent;
+	}
+}
+
+static void take_time(struct sizing *s, const struct sizing *of)
+{
+	if (s->open & SIZING_OPEN_WINDOW) {
+		s->window_s = of->window_s;
+	}
+	if (s->open & SIZING_OPEN_REQUIRED) {
+		s->required_s = of->required_s;
+	}
+	if (s->open & SIZING_OPEN_DELAY) {
+		s->scale_down_delay_s = of->scale_down_delay_s;
+	}
+}
+
+/* Who asks for hours has nothing counted by runs. */
+static void take_rest(struct sizing *s, const struct sizing *of)
+{
+	bool hours = !(s->open & SIZING_OPEN_REQUIRED);
+	s->whole_from_p50_percent = of->whole_from_p50_percent;
+	s->active_above_percent = of->active_above_percent;
+	s->shrink_idle_s = of->shrink_idle_s;
+	s->keeps_running = of->keeps_running;
+	s->required_runs = hours ? 0 : of->required_runs;
+	s->required_run_s = hours ? 0 : of->required_run_s;
+}
+
+/* What is written holds against what is not. */
+static void agree(struct sizing *s)
+{
+	if (s->min_percent > s->max_percent && s->open & SIZING_OPEN_MIN) {
+		s->min_percent = s->max_percent;
+	} else if (s->min_percent > s->max_percent) {
+		s->max_percent = s->min_percent;
+	}
+	if (s->required_s > s->window_s && s->open & SIZING_OPEN_REQUIRED) {
+		s->required_s = s->window_s;
+	} else if (s->required_s > s->window_s) {
+		s->window_s = s->required_s;
+	}
+}
+
+struct sizing policy_sizing(const struct policy *p, enum workload_type type)
+{
+	struct sizing s = p->sizing;
+	const struct policy *typed = policy_builtin_for(type);
+	const struct sizing *of = typed != NULL ? &typed->sizing : &general.sizing;
+	take_compute(&s, of);
+	take_time(&s, of);
+	if (s.open & SIZING_OPEN_MEM_HEADROOM) {
+		s.mem_headroom_percent = of->mem_headroom_percent;
+	}
+	if (s.open & SIZING_OPEN_REST) {
+		take_rest(&s, of);
+	}
+	agree(&s);
+	s.open = 0;
+	return s;
+}

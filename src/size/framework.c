@@ -139,6 +139,18 @@ const char *admit_preallocator(const struct container *c)
 	return find(c, &alone);
 }
 
+bool admit_takes_ahead(const char *image)
+{
+	static const char *const words[] = {
+		"vllm", "sglang", "tensorrt-llm", "tensorrt_llm", "trtllm"};
+	for (size_t i = 0; image != NULL && i < COUNT_OF(words); i++) {
+		if (mentions(image, words[i], false)) {
+			return true;
+		}
+	}
+	return false;
+}
+
 /* --- what its owner tells it --- */
 
 #define OPTION_MAX 64

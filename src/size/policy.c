@@ -229,6 +229,9 @@ struct policy_choice policy_choose(const struct policy_set *set, const struct po
 	const struct pairs *defaults = who->ns != NULL ? &who->ns->notes : NULL;
 	choose_policy(set, who, defaults, &c);
 	c.mode = c.policy != NULL ? c.policy->mode : MODE_RECOMMEND;
+	if (c.policy != NULL) {
+		c.sizing = policy_sizing(c.policy, who->type);
+	}
 	if (!read_mode(&c, note_of(who->notes, NOTE_MODE))) {
 		(void)read_mode(&c, note_of(defaults, NOTE_DEFAULT "mode"));
 	}

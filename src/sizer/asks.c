@@ -64,8 +64,10 @@ static bool is_leaving(const struct world_pod *wp)
 	return wp->deleting || world_pod_terminal(wp);
 }
 
-/* What healing does not wait for is for those who need more, and for as long as there are any. */
-static enum roll_cause cause_of(const struct sized *x, const struct decision *d)
+/* What healing does not wait for is for those who need more, and for as long as there are any. Then
+ * comes who lacks what his neighbours take. */
+static enum roll_cause cause_of(
+	const struct sized *x, const struct decision *d, const struct sized_pod *mover)
 {
 	for (struct sized_pod *p = x->members; p != NULL && x->heals; p = p->next) {
 		const struct world_pod *wp = counted(d, p);
@@ -74,15 +76,18 @@ static enum roll_cause cause_of(const struct sized *x, const struct decision *d)
 			return ROLL_HEALS;
 		}
 	}
-	return ROLL_SAVES;
+	return mover != NULL ? ROLL_MOVES : ROLL_SAVES;
 }
 
 /* Is it to be replaced by what is asked? */
 static bool is_meant(const struct sized *x, const struct sized_pod *p, const struct world_pod *wp,
-	enum roll_cause cause)
+	const struct asked *asked)
 {
-	return !is_leaving(wp) && is_outdated(x, p, wp->gpu) &&
-	       (cause != ROLL_HEALS || is_in_need(p, wp->gpu));
+	if (is_leaving(wp) || asked->ask.cause == ROLL_MOVES) {
+		return !is_leaving(wp) && p == asked->mover;
+	}
+	return is_outdated(x, p, wp->gpu) &&
+	       (asked->ask.cause != ROLL_HEALS || is_in_need(p, wp->gpu));
 }
 
 /* Of a StatefulSet's NAME-N. */
@@ -119,13 +124,13 @@ static void add_pods(
 {
 	struct roll_pod *pods = ARENA_ARRAY(a, struct roll_pod, x->pods + 1);
 	ret->members = ARENA_ARRAY(a, struct sized_pod *, x->pods + 1);
-	ret->ask.pods = pods;
+	ret->ask.pods = ret->pods = pods;
 	for (struct sized_pod *p = x->members; p != NULL; p = p->next) {
 		const struct world_pod *wp = counted(d, p);
 		if (wp == NULL) {
 			continue;
 		}
-		bool meant = is_meant(x, p, wp, ret->ask.cause);
+		bool meant = is_meant(x, p, wp, ret);
 		ret->members[ret->ask.pod_count] = p;
 		fill(x, d, p, wp, &pods[ret->ask.pod_count]);
 		pods[ret->ask.pod_count++].up_to_date = !meant;
@@ -201,23 +206,32 @@ static void look_at_owner(const struct sized *x, struct roll_ask *ask)
 	}
 }
 
-/* One that is whole gives back a GPU, which is more than the share. */
-static bool fits_after(const struct sizer *s, const struct decision *d, const struct asked *asked,
-	struct room_ask *room)
+/* One that is whole gives back its GPU, which may be smaller than those that others have. */
+static bool fits_own(const struct sizer *s, const struct world_pod *wp, const struct share *want)
+{
+	int64_t fits = devices_fits_at(&s->devices, wp->node);
+	return fits == 0 || want->mib <= fits;
+}
+
+/* Pod by pod, for those of one workload may be on GPUs of several sizes. Who is to be elsewhere has
+ * no use for what he gives back. */
+static void look_at_places(
+	const struct sizer *s, const struct decision *d, struct asked *asked, struct room_ask *room)
 {
 	for (uint32_t i = 0; i < asked->ask.pod_count; i++) {
+		struct roll_pod *r = &asked->pods[i];
 		const struct sized_pod *p = asked->members[i];
 		const struct world_pod *wp = world_pod_by_uid(d->world, p->uid);
-		if (asked->ask.pods[i].up_to_date || p->feed_count != 1) {
+		r->fits_after = asked->ask.room != ROLL_ROOM_NONE;
+		if (r->up_to_date || r->fits_after || p->feed_count != 1 || room->apart != NULL) {
 			continue;
 		}
 		const struct share has = {wp->gpu->milli, wp->gpu->mem_mib};
 		room->want = &p->feeds[0].container->in_force;
-		if (p->whole || rooms_fit_after(&s->rooms, room, wp->gpu->capacity_pod, &has)) {
-			return true;
-		}
+		r->fits_after =
+			p->whole ? fits_own(s, wp, room->want)
+				 : rooms_fit_after(&s->rooms, room, wp->gpu->capacity_pod, &has);
 	}
-	return asked->ask.room != ROLL_ROOM_NONE;
 }
 
 static const struct share *wanted(const struct sized *x)
@@ -226,11 +240,19 @@ static const struct share *wanted(const struct sized *x)
 	return x->newest->feed_count == 1 ? &x->newest->feeds[0].container->in_force : &none;
 }
 
+/* Its capacity pod, where one is to be left. */
+static const char *gpu_to_leave(const struct decision *d, const struct asked *asked)
+{
+	bool moves = asked->ask.cause == ROLL_MOVES;
+	const struct world_pod *wp = moves ? world_pod_by_uid(d->world, asked->mover->uid) : NULL;
+	return wp != NULL ? text_or(wp->gpu->capacity_pod, "") : NULL;
+}
+
 /* By the pod that was made last: the next one is like it. */
 static void look_at_newest(struct sizer *s, const struct sized *x, const struct decision *d,
 	struct asked *ret, struct arena *a)
 {
-	struct pod pod;
+	struct pod pod, anew;
 	struct roll_ask *ask = &ret->ask;
 	const struct policy *policy = policy_of(d);
 	const struct world_pod *wp =
@@ -240,11 +262,15 @@ static void look_at_newest(struct sizer *s, const struct sized *x, const struct 
 		ask->unsupported = "its pods are not known yet";
 		return;
 	}
+	devices_unpin(&pod, &s->scratch, &anew);
 	struct room_ask room = {.world = d->world,
-		.pod = &pod,
+		.pod = &anew,
 		.want = wanted(x),
+		.devices = &s->devices,
 		.mps = policy->isolation == ISOLATION_MPS,
-		.alone = policy->exclusivity != EXCLUSIVITY_ANY};
+		.company = rooms_company(policy->exclusivity, &x->key),
+		.most = policy->max_tenants > 0 ? (uint32_t)policy->max_tenants : 0,
+		.apart = gpu_to_leave(d, ret)};
 	if (s->config.around != NULL) {
 		ask->budget = around_budget(s->config.around, x->key.ns, &pod.labels, a);
 	}
@@ -252,7 +278,7 @@ static void look_at_newest(struct sizer *s, const struct sized *x, const struct 
 	ask->gang = admit_gang(&pod) != NULL;
 	ask->surge_unfit = surges_unfit(s, x, &pod);
 	ask->room = rooms_find(&s->rooms, &room);
-	ask->fits_after = fits_after(s, d, ret, &room);
+	look_at_places(s, d, ret, &room);
 }
 
 static void look_at_zones(const struct sizer *s, struct roll_ask *ask, struct arena *a)
@@ -273,28 +299,60 @@ static bool is_followed(const struct sized *x)
 		       x->roll->roll.rolls_back);
 }
 
-bool asks_make(struct sizer *s, struct sized *x, const struct decision *d, struct arena *a,
+static bool make(struct sizer *s, struct sized *x, const struct decision *d, struct arena *a,
 	struct asked *ret)
 {
-	*ret = (struct asked){.ask = {
-				      .now_ms = d->now_ms,
-				      .every_ms = s->config.round_ms,
-				      .key = &x->key,
-				      .revision = x->revision,
-				      .cause = cause_of(x, d),
-				      .rollout = &policy_of(d)->rollout,
-				      .measured_ms = measured(x),
-				      .scaler = d->resizer,
-				      .surge_unfit = "its pods are not known yet",
-				      .gate = s->gate,
-			      }};
+	const struct sized_pod *mover = ret->mover;
+	*ret = (struct asked){.mover = mover,
+		.ask = {
+			.now_ms = d->now_ms,
+			.every_ms = s->config.round_ms,
+			.key = &x->key,
+			.revision = x->revision,
+			.cause = cause_of(x, d, mover),
+			.rollout = &policy_of(d)->rollout,
+			.measured_ms = measured(x),
+			.scaler = d->resizer,
+			.surge_unfit = "its pods are not known yet",
+			.gate = s->gate,
+		}};
 	add_pods(x, d, a, ret);
 	if (ret->outdated == 0 && !is_followed(x)) {
 		return false;
 	}
-	struct roll_ask *ask = &ret->ask;
-	look_at_zones(s, ask, a);
-	look_at_owner(x, ask);
+	look_at_zones(s, &ret->ask, a);
+	look_at_owner(x, &ret->ask);
 	look_at_newest(s, x, d, ret, a);
+	return true;
+}
+
+/* Where no other GPU has room, what saves goes on: it is what makes room. */
+static void make_without(
+	struct sizer *s, struct sized *x, struct decision *d, struct arena *a, struct asked *ret)
+{
+	struct asked other = {.mover = NULL};
+	if (ret->ask.cause != ROLL_MOVES || ret->ask.room != ROLL_ROOM_NONE ||
+		!make(s, x, d, a, &other) || other.outdated == 0) {
+		return;
+	}
+	*ret = other;
+	d->moves = arena_printf(
+		a, "no other GPU has room for the new pod; %s", roll_again(s->config.round_ms, a));
+}
+
+bool asks_make(
+	struct sizer *s, struct sized *x, struct decision *d, struct arena *a, struct asked *ret)
+{
+	char when[TIME_TEXT_MAX];
+	int64_t next_ms;
+	ret->mover = moves_pick(s, x, d, &next_ms);
+	if (ret->mover == NULL && next_ms != 0) {
+		d->moves = arena_printf(a, "if that lasts, its pod goes to another GPU from %s on",
+			time_format(next_ms, when));
+	}
+	if (!make(s, x, d, a, ret)) {
+		return false;
+	}
+	make_without(s, x, d, a, ret);
 	return true;
 }

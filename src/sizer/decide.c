@@ -25,7 +25,7 @@ static void look_around(
 /* By the pod that was made last: its template is the one of the next. */
 static bool choose(struct sizer *s, struct sized *x, struct decision *d)
 {
-	struct pod pod;
+	struct pod pod, anew;
 	struct workload w;
 	const struct world_pod *wp =
 		x->newest != NULL ? world_pod_by_uid(d->world, x->newest->uid) : NULL;
@@ -42,6 +42,8 @@ static bool choose(struct sizer *s, struct sized *x, struct decision *d)
 	who.group_policy = w.policy;
 	x->type = w.type;
 	x->retention_s = w.retention_s;
+	devices_unpin(&pod, &s->scratch, &anew);
+	x->device_mib = small(devices_for(&s->devices, d->world, &anew));
 	look_around(s, x, &w, d);
 	struct policy_set set;
 	set.items = world_policies(d->world, &set.count);
@@ -49,22 +51,22 @@ static bool choose(struct sizer *s, struct sized *x, struct decision *d)
 	return true;
 }
 
-static struct recommend_answer recommend(const struct sizer *s, struct sized_container *c,
+static struct recommend_answer recommend(const struct sized *x, struct sized_container *c,
 	const struct decision *d, const struct history_facts *facts)
 {
 	const struct sized_tally *t = &c->tally;
 	struct recommend_answer answer;
 	struct recommend_ask ask = {
-		.sizing = &d->choice.policy->sizing,
+		.sizing = &d->choice.sizing,
 		.history = c->history,
 		.facts = *facts,
 		.now_ms = d->now_ms,
-		.device_mib = s->device_mib,
+		.device_mib = x->device_mib,
 		.prealloc = {.memory_class =
 				     (enum memory_class)history_kept(c->history)->memory_class,
 			.owns_device = t->whole,
 			.allocated_mib = t->whole ? 0 : t->allocated.mib,
-			.kv_pool_mib = METERED_ABSENT},
+			.part_percent = pools_part(c->history, d->now_ms)},
 	};
 	recommend_share(&ask, &answer);
 	return answer;
@@ -73,7 +75,7 @@ static struct recommend_answer recommend(const struct sizer *s, struct sized_con
 /* Of a workload that is whole yet: what is shown. While too little is known it is what is known;
  * it is not applied. While it has to wait it is nothing, for what is shown then is applied. */
 static struct share shown_whole(
-	const struct sizer *s, const struct share *wanted, enum hold_why why)
+	const struct share *all, const struct share *wanted, enum hold_why why)
 {
 	static const struct share nothing = {0, 0};
 	switch (why) {
@@ -81,7 +83,7 @@ static struct share shown_whole(
 		return *wanted;
 	case HOLD_SAME:
 	case HOLD_SMALL:
-		return (struct share){FULL_MILLI, s->device_mib > 0 ? s->device_mib : wanted->mib};
+		return (struct share){FULL_MILLI, all->mib > 0 ? all->mib : wanted->mib};
 	case HOLD_CONVERTS:
 	case HOLD_GROWS:
 	case HOLD_SHRINKS:
@@ -97,9 +99,11 @@ static struct share shown_whole(
 	return nothing;
 }
 
-static struct share whole(const struct sizer *s)
+/* The GPU that its pods have, as far as that is known. */
+static struct share whole(const struct sizer *s, const struct sized_container *c)
 {
-	return (struct share){FULL_MILLI, s->device_mib};
+	int64_t has = c->tally.whole ? c->tally.original.mib : 0;
+	return (struct share){FULL_MILLI, has > 0 ? has : devices_largest(&s->devices)};
 }
 
 /* Its conversion was undone, and is not tried again yet. */
@@ -121,7 +125,9 @@ static void keep(struct sized_container *c, const struct history_facts *facts,
 	const struct recommend_answer *a, const struct hold_answer *held)
 {
 	c->facts = (struct sized_facts){facts->first_ms, facts->last_ms, facts->samples,
-		facts->quiet_minutes, (uint8_t)facts->state, (uint8_t)facts->coverage_percent};
+		facts->quiet_minutes,
+		(uint16_t)(facts->runs < UINT16_MAX ? facts->runs : UINT16_MAX),
+		(uint8_t)facts->state, (uint8_t)facts->coverage_percent};
 	c->answer = (struct sized_answer){
 		.uncapped = small_of(a->uncapped.milli, a->uncapped.mib),
 		.lower = small_of(a->lower.milli, a->lower.mib),
@@ -140,16 +146,17 @@ static void keep(struct sized_container *c, const struct history_facts *facts,
 }
 
 static void decide_container(
-	struct sizer *s, struct sized *x, struct sized_container *c, struct decision *d)
+	const struct sizer *s, struct sized *x, struct sized_container *c, struct decision *d)
 {
-	const struct sizing *sizing = &d->choice.policy->sizing;
+	const struct sizing *sizing = &d->choice.sizing;
 	const struct share base = heals_base(x, c, sizing);
-	const struct share before = c->converted ? c->in_force : whole(s);
+	const struct share all = whole(s, c);
+	const struct share before = c->converted ? c->in_force : all;
 	history_fit(c->history, sizing, d->now_ms);
 	c->fitted = true;
 	const struct history_facts facts =
 		history_judge(c->history, sizing, d->now_ms, c->tally.running > 0);
-	const struct recommend_answer answer = recommend(s, c, d, &facts);
+	const struct recommend_answer answer = recommend(x, c, d, &facts);
 	struct hold_answer held = {.target = base};
 	struct hold_ask ask = {
 		.sizing = sizing,
@@ -171,10 +178,10 @@ static void decide_container(
 	bool undone = is_undone(c, d->now_ms);
 	if (c->converted || held.changes || undone) {
 		c->converted = !undone;
-		c->in_force = heals_step(s, x, c, d, &held.target);
+		c->in_force = heals_step(x, c, d, &held.target);
 		heals_shrunk(c, &before, d->now_ms);
 	} else {
-		c->in_force = shown_whole(s, &answer.target, held.compute.why);
+		c->in_force = shown_whole(&all, &answer.target, held.compute.why);
 	}
 }
 
@@ -201,6 +208,9 @@ static bool choose_again(struct sized *x, struct decision *d)
 			.source = (enum policy_source)x->source,
 			.mode = (enum policy_mode)x->mode,
 			.excluded = x->excluded};
+	if (d->choice.policy != NULL) {
+		d->choice.sizing = policy_sizing(d->choice.policy, x->type);
+	}
 	for (size_t i = 0; i < x->containers.count; i++) {
 		x->containers.items[i]->tally = (struct sized_tally){0};
 	}

@@ -192,6 +192,7 @@ void heals_tally(struct sizer *s, struct sized_pod *p, int64_t now_ms)
 			gpus_add(&s->gpus, p->heal.gpu, f->compute);
 		}
 		f->pressed = (uint8_t)press_judge(&f->press, now_ms);
+		moves_tally(s, p, &p->feeds[i], now_ms);
 		if (p->heal.share.milli == 0) {
 			continue;
 		}
@@ -378,7 +379,7 @@ void heals_policy(struct sized *x, const struct policy_choice *choice)
 	bool known = x->policy != NULL;
 	x->heal.policy_generation = p->generation;
 	for (size_t i = 0; i < x->containers.count; i++) {
-		read_told(x, x->containers.items[i], &p->sizing);
+		read_told(x, x->containers.items[i], &choice->sizing);
 		if (known && !same && x->containers.items[i]->heal != NULL) {
 			heal_resume(&x->containers.items[i]->heal->state);
 		}
@@ -455,7 +456,7 @@ static void note(
 	h->began = h->began || (a->acted && a->saw != HEAL_RESTARTS_LOOP);
 	h->ended = (h->ended || healed) && !a->healing;
 	h->leaks = h->leaks || (h->state.leaking && !leaked);
-	h->ignored = is_off(a->saw, &d->choice.policy->sizing) ? (uint8_t)a->saw : h->ignored;
+	h->ignored = is_off(a->saw, &d->choice.sizing) ? (uint8_t)a->saw : h->ignored;
 	if (a->contention) {
 		h->contended_ms = d->now_ms;
 	}
@@ -469,19 +470,19 @@ static void keep(struct sized_heal *h, const struct heal_answer *a)
 	h->answer.saw = (uint8_t)a->saw;
 }
 
-struct share heals_step(struct sizer *s, struct sized *x, struct sized_container *c,
-	const struct decision *d, const struct share *recommended)
+struct share heals_step(struct sized *x, struct sized_container *c, const struct decision *d,
+	const struct share *recommended)
 {
 	struct sized_heal none = {.answer = {.healing = false}};
 	struct sized_heal *h = c->heal != NULL ? c->heal : &none;
 	struct heal_answer answer;
-	const struct sizing *sizing = &d->choice.policy->sizing;
+	const struct sizing *sizing = &d->choice.sizing;
 	struct heal_ask ask = {.sizing = sizing,
 		.now_ms = d->now_ms,
 		.allocated = share_of(c->tally.heal.granted),
 		.recommended = *recommended,
 		.sure = c->facts.state == HISTORY_SUFFICIENT,
-		.device_mib = s->device_mib,
+		.device_mib = x->device_mib,
 		.denied = h->denied,
 		.blame = (enum blame)h->blame,
 		.denied_of_mib = h->denied_of_mib,
@@ -500,7 +501,7 @@ struct share heals_step(struct sizer *s, struct sized *x, struct sized_container
 	}
 	heal_step(&h->state, &ask, &answer);
 	h->denied = false;
-	note_cap(h, &answer, sizing, s->device_mib);
+	note_cap(h, &answer, sizing, x->device_mib);
 	note(h, &answer, d, leaked);
 	keep(h, &answer);
 	x->heal.paused = x->heal.paused || h->state.paused;

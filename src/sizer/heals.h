@@ -9,6 +9,7 @@
 #include "right/heal.h"
 #include "sizer/sizer.h"
 
+#include "moves.h"
 #include "small.h"
 
 /* The reason of Paused where a restart loop did it. */
@@ -79,13 +80,15 @@ struct heal_feed {
 	int64_t at_ms, most_ms; /* of memory: as told last, 0: never; the most of the last minute */
 	int32_t mib, most_mib;
 	struct press press;
-	int32_t compute; /* of METERED_FULL, or METERED_ABSENT */
-	uint8_t pressed; /* enum press_verdict, as the tally has it */
+	int32_t compute;    /* of METERED_FULL, or METERED_ABSENT */
+	uint8_t pressed;    /* enum press_verdict, as the tally has it */
+	uint16_t contended; /* since which minute (moves.c); 0: it is not */
 };
 
 struct heal_pod {
 	int64_t exit_ms; /* when one of its containers ended last, on its kubelet's clock */
 	uint32_t loops;	 /* restarts within its window after our shrink */
+	uint32_t node;	 /* of the world, on which it is */
 	int64_t shrunk_of, shrunk_ms; /* which shrink of ours it has, and since when */
 	struct small_share share;     /* of a tenant, else 0 */
 	uint32_t gpu;		      /* gpus_at */
@@ -128,8 +131,8 @@ struct share heals_base(
 	const struct sized *x, struct sized_container *c, const struct sizing *sizing);
 /* What should be in force, after hold_step. */
 int64_t heals_blocked_ms(const struct sized_container *c);
-struct share heals_step(struct sizer *s, struct sized *x, struct sized_container *c,
-	const struct decision *d, const struct share *recommended);
+struct share heals_step(struct sized *x, struct sized_container *c, const struct decision *d,
+	const struct share *recommended);
 /* What is in force is another than before; whole: the template's GPU. */
 void heals_shrunk(struct sized_container *c, const struct share *from, int64_t now_ms);
 void heals_forget(struct sized_container *c);

@@ -179,8 +179,8 @@ static void say_blocks(const struct sized *x, const struct sized_container *c,
 		is_true(x, r, RECOMMENDATION_CONTENTION, "Neighbours",
 			arena_printf(a,
 				"%s: what it lacks others on its GPU use: more for it would not "
-				"help, another GPU would.",
-				c->name));
+				"help, another GPU would%s%s.",
+				c->name, d->moves != NULL ? ": " : "", text_or(d->moves, "")));
 	}
 	if (h->state.leaking) {
 		is_true(x, r, RECOMMENDATION_LEAK_SUSPECTED, "GrowsWithoutPlateau",

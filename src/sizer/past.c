@@ -125,8 +125,9 @@ static void append_pods(
 
 void past_want(struct sizer *s, struct sized *x, const struct decision *d)
 {
-	const struct policy *policy = d->choice.policy;
-	if (!s->config.past || s->past != NULL || x->past_known || policy == NULL || x->pods == 0) {
+	const struct sizing *sizing = &d->choice.sizing;
+	if (!s->config.past || s->past != NULL || x->past_known || d->choice.policy == NULL ||
+		x->pods == 0) {
 		return;
 	}
 	CLEANUP(str_finish) struct str pods = STR_INIT(SIZER_PAST_PODS_MAX);
@@ -140,12 +141,12 @@ void past_want(struct sizer *s, struct sized *x, const struct decision *d)
 	p->object = xstrdup(x->object);
 	p->pods = xstrdup(str_text(&pods));
 	p->to_ms = d->now_ms / SIZER_PAST_STEP_MS * SIZER_PAST_STEP_MS;
-	p->from_ms = p->to_ms - policy->sizing.window_s * 1000;
+	p->from_ms = p->to_ms - sizing->window_s * 1000;
 	for (size_t i = 0; i < x->containers.count; i++) {
 		struct past_container *c = &p->containers[p->container_count++];
 		c->name = xstrdup(x->containers.items[i]->name);
 		c->history = history_create();
-		history_fit(c->history, &policy->sizing, d->now_ms);
+		history_fit(c->history, sizing, d->now_ms);
 	}
 	s->past = p;
 }

@@ -6,6 +6,7 @@
 #include "wish.h"
 
 #include "model/names.h"
+#include "size/admit.h"
 
 /* --- the table --- */
 
@@ -119,10 +120,12 @@ static struct sized_feed *feed_of(struct sized_pod *p, const char *container)
 /* The workload of a pod, by its noun; NULL: it has none, or none that can be kept. */
 struct whose {
 	bool advised;
+	bool alike;
 	bool pending; /* it is being asked for */
 	bool alone;   /* nobody controls it, and no group takes it */
 	uint64_t set;
 	struct bill_pod bill;
+	bool ahead; /* its image takes memory ahead of need */
 };
 
 static struct sized *owner_of(struct sizer *s, const struct world_pod *wp, struct whose *ret_whose)
@@ -134,9 +137,11 @@ static struct sized *owner_of(struct sizer *s, const struct world_pod *wp, struc
 		return NULL;
 	}
 	workload_of(s->config.groups, s->config.owners, &pod, &s->scratch, &w);
+	ret_whose->ahead = admit_takes_ahead(pod.gpu_image);
 	ret_whose->advised = pairs_get(&pod.notes, NOTE_RECOMMENDATION) != NULL;
 	bills_label(s, &ret_whose->bill, &pod);
 	ret_whose->set = pod.owner.uid != NULL ? hash_text(pod.owner.uid) : 0;
+	ret_whose->alike = text_equals(pod.owner.kind, "ReplicaSet");
 	ret_whose->pending = w.top.pending;
 	ret_whose->alone = w.key.name == NULL && !w.top.pending;
 	if (w.key.name == NULL || w.top.pending) {
@@ -191,8 +196,10 @@ static struct sized_pod *known(struct sizer *s, const struct world_pod *wp, bool
 		p->groups_version = (uint32_t)groups_now(s);
 		p->advised = whose.advised;
 		p->set = whose.set;
+		p->alike = whose.alike;
 		p->bill.team = whose.bill.team;
 		p->bill.model = whose.bill.model;
+		p->ahead = whose.ahead;
 	}
 	return p;
 }
@@ -240,6 +247,13 @@ static void tally_tenant(struct sized_tally *t, const struct world_gpu *g, const
 	t->up_to_date += has(want, g->milli, g->mem_mib);
 }
 
+/* All of the GPU that it has; where nobody knows that, of the largest that there is. */
+static int64_t device_of(const struct sizer *s, const struct sized_pod *p)
+{
+	int64_t mib = devices_at(&s->devices, p->heal.node);
+	return mib > 0 ? mib : devices_largest(&s->devices);
+}
+
 static void tally_whole(struct sized_tally *t, const struct world_pod *wp, const struct share *want,
 	int64_t device_mib)
 {
@@ -265,12 +279,16 @@ static void tally(struct sizer *s, struct sized_pod *p, const struct world_pod *
 		return;
 	}
 	struct sized_container *c = f->container;
+	struct history_kept *kept = history_kept(c->history);
+	if (p->ahead && kept->memory_class == MEMORY_UNDECIDED) {
+		kept->memory_class = MEMORY_PREALLOCATED;
+	}
 	c->seen_ms = now_ms;
 	c->tally.pods++;
 	if (g->class == WORLD_TENANT) {
 		tally_tenant(&c->tally, g, &c->in_force);
 	} else {
-		tally_whole(&c->tally, wp, &c->in_force, s->device_mib);
+		tally_whole(&c->tally, wp, &c->in_force, device_of(s, p));
 	}
 }
 
@@ -300,6 +318,9 @@ void pods_see(struct sizer *s, const struct world_pod *wp, int64_t now_ms)
 {
 	const struct world_gpu *g = wp->gpu;
 	if (world_pod_terminal(wp) || wp->deleting) {
+		if (!s->recalled && pods_find(s, world_pod_uid(wp)) == NULL) {
+			runs_recall(s, wp);
+		}
 		return;
 	}
 	bool alone = false;
@@ -314,6 +335,7 @@ void pods_see(struct sizer *s, const struct world_pod *wp, int64_t now_ms)
 	begin_tally(s, x);
 	strange_count(&s->strange, x, wp);
 	p->round = s->round;
+	p->heal.node = wp->node;
 	p->whole = g->class != WORLD_TENANT;
 	p->created_ms = g->created_ms;
 	p->ready_ms = pods_ready_ms(p, g, now_ms);
@@ -357,19 +379,23 @@ static const char *name_of(const struct sized_pod *p, const struct sizer_figure 
 }
 
 static void classify(const struct sizer *s, const struct sized_pod *p, struct sized_feed *f,
-	const struct history_sample *sample)
+	const struct history_sample *sample, bool hinted)
 {
 	struct history_kept *kept = history_kept(f->container->history);
+	if (kept->memory_class != MEMORY_UNDECIDED) {
+		return;
+	}
 	struct prealloc_look look = {
+		.hinted = hinted,
 		.owns_device = p->whole,
 		.started_ms = p->created_ms,
 		.used_mib = sample->mem_bytes != METERED_ABSENT ? sample->mem_bytes >> 20
 								: METERED_ABSENT,
-		.visible_mib = s->device_mib,
+		.visible_mib = device_of(s, p),
 		.now_ms = sample->at_ms,
 	};
-	kept->memory_class =
-		(uint8_t)prealloc_classify((enum memory_class)kept->memory_class, &f->watch, &look);
+	kept->memory_class = (uint8_t)prealloc_classify(
+		(enum memory_class)kept->memory_class, &f->memory.watch, &look);
 }
 
 static void take_one(struct sizer *s, struct sized_pod *p, const struct sizer_use *use, uint32_t at,
@@ -403,8 +429,9 @@ static void take_one(struct sizer *s, struct sized_pod *p, const struct sizer_us
 	}
 	feed->container->seen_ms = now_ms;
 	if (history_take(feed->container->history, &feed->feed, &sample, now_ms)) {
-		classify(s, p, feed, &sample);
-		heals_take(s, p, feed, &sample, use->waiting);
+		classify(s, p, feed, &sample, pools_told(use->app));
+		heals_take(
+			s, p, feed, &sample, use->app != NULL ? use->app->waiting : METERED_ABSENT);
 	}
 }
 
@@ -417,8 +444,6 @@ bool sizer_take(struct sizer *s, const struct sizer_use *use, int64_t now_ms)
 	for (uint32_t i = 0; i < use->figure_count; i++) {
 		take_one(s, p, use, i, now_ms);
 	}
-	if (use->kv_used != METERED_ABSENT && p->feed_count == 1) {
-		history_take_kv(p->feeds[0].container->history, use->kv_used, now_ms);
-	}
+	pools_take(p, use, now_ms);
 	return true;
 }

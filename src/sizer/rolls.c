@@ -248,8 +248,9 @@ static void evict(const struct turned *t, uint32_t at, const char *has)
 	const struct roll_pod *p = &t->asked.ask.pods[at];
 	const struct sized_pod *member = t->asked.members[at];
 	const char *why = arena_printf(a,
-		"pod %s is evicted so that the next one gets %s (%s@%lld); it has %s", p->name,
-		share_text(a, &member->feeds[0].container->in_force), t->x->object,
+		"pod %s is evicted so that the next one gets %s%s (%s@%lld); it has %s", p->name,
+		share_text(a, &member->feeds[0].container->in_force),
+		t->asked.ask.cause == ROLL_MOVES ? " on another GPU" : "", t->x->object,
 		(long long)t->x->revision, has);
 	tell(t, "UpdateStarted", why);
 	struct action *told = tell(t, reason_name(REASON_RIGHTSIZED), why);
@@ -290,7 +291,7 @@ static void roll_back(const struct turned *t)
 		struct sized_container *c = t->x->containers.items[i];
 		c->converted = c->before.milli > 0 && c->before.milli < MODEL_GPU_MILLI;
 		c->in_force = c->converted ? share_of(c->before)
-					   : (struct share){MODEL_GPU_MILLI, t->s->device_mib};
+					   : (struct share){MODEL_GPU_MILLI, t->x->device_mib};
 		end_healing(c);
 	}
 	set_update(t->s, t->x->roll, UPDATE_ROLLED_BACK, t->d->now_ms, roll_why_name(ROLL_PAUSED));
@@ -397,6 +398,15 @@ static void mend(const struct turned *t)
 	evict(t, at, "the share that did not do");
 }
 
+static const char *what_it_has(const struct turned *t, uint32_t at)
+{
+	if (t->asked.ask.cause == ROLL_MOVES) {
+		return "neighbours that take what it lacks";
+	}
+	return t->asked.members[at]->whole ? "a whole GPU"
+					   : "a share that cannot be changed as it runs";
+}
+
 static void carry_out(struct turned *t, const struct roll_verdict *v)
 {
 	switch (v->does) {
@@ -407,11 +417,11 @@ static void carry_out(struct turned *t, const struct roll_verdict *v)
 		}
 		roll_begin(&t->x->roll->roll, &t->s->fleet, &t->asked.ask, v);
 		remember_share(t, v);
+		if (t->asked.ask.cause == ROLL_MOVES) {
+			moves_begin(t->s, t->asked.members[v->pod], t->d);
+		}
 		if (v->does == ROLL_EVICT) {
-			evict(t, v->pod,
-				t->asked.members[v->pod]->whole
-					? "a whole GPU"
-					: "a share that cannot be changed as it runs");
+			evict(t, v->pod, what_it_has(t, v->pod));
 		} else {
 			surges_begin(t->s, t->x, t->asked.members[v->pod], t->d);
 		}
@@ -443,6 +453,9 @@ uint32_t rolls_step(struct sizer *s, struct sized *x, struct decision *d, struct
 	const struct roll before = m->roll;
 	roll_plan(&m->roll, &s->fleet, &t.asked.ask, &v);
 	follow_up(&t, &before);
+	if (t.asked.ask.cause == ROLL_MOVES) {
+		d->moves = roll_explain(&t.asked.ask, &v, &plan->arena);
+	}
 	carry_out(&t, &v);
 	return t.asked.ask.pod_count + ASK_UNITS;
 }
@@ -452,6 +465,9 @@ uint32_t rolls_step(struct sizer *s, struct sized *x, struct decision *d, struct
 void rolls_settle(struct sizer *s, struct sized *x, const struct roll_ending *e, int64_t now_ms)
 {
 	if (x->roll != NULL && x->roll->roll.doing != ROLL_NOTHING) {
+		if (e->end == ROLL_END_BUDGET || e->end == ROLL_END_REFUSED) {
+			moves_cancel(s, x, x->roll->roll.begun_ms);
+		}
 		roll_settle(&x->roll->roll, &s->fleet, e, now_ms);
 	}
 }
@@ -473,7 +489,7 @@ static const char *budget_name(const char *message, char name[ROLL_BLOCKER_MAX])
 static void answer_eviction(struct sizer *s, struct sized *x, const struct fault *f, int64_t now_ms)
 {
 	char name[ROLL_BLOCKER_MAX];
-	struct roll_ending e = {ROLL_END_DONE, NULL, f->retry_after_ms};
+	struct roll_ending e = {ROLL_END_DONE, NULL, f->retry_after_ms, false};
 	x->roll->eviction = 0;
 	if (f->kind == FAULT_CONFLICT && x->roll->as_judged) {
 		e.end = ROLL_END_REFUSED;

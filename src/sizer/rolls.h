@@ -37,7 +37,7 @@ struct sized_roll {
 	bool as_judged;	  /* the eviction is of the pod as it was, which was not Ready */
 	bool wants_to_go; /* a pod, as soon as its owner is read: nobody waits for the round */
 };
-static_assert(sizeof(struct sized_roll) <= 216, "what is remembered of replacements is larger");
+static_assert(sizeof(struct sized_roll) <= 224, "what is remembered of replacements is larger");
 
 /* --- rolls.c --- */
 /* After it was decided what it should have, before its status is written. Units of work. */
@@ -61,14 +61,16 @@ void rolls_found(struct sizer *s, struct sized *x, const struct world_pod *wp, s
 /* --- asks.c: what src/roll is asked --- */
 struct asked {
 	struct roll_ask ask;
-	struct sized_pod **members; /* as ask.pods */
-	uint32_t outdated;	    /* of them */
+	struct roll_pod *pods;	       /* ask.pods */
+	struct sized_pod **members;    /* as those */
+	uint32_t outdated;	       /* of them */
+	const struct sized_pod *mover; /* who should be on another GPU; NULL: that is not asked */
 };
-/* False: there is nothing to be asked. */
 /* Was its owner read lately, or can it not be read? */
 bool asks_owner_is_fresh(const struct sized *x, int64_t now_ms, int64_t age_ms);
-bool asks_make(struct sizer *s, struct sized *x, const struct decision *d, struct arena *a,
-	struct asked *ret);
+/* False: there is nothing to be asked. `d`: what becomes of a contended pod is noted there. */
+bool asks_make(
+	struct sizer *s, struct sized *x, struct decision *d, struct arena *a, struct asked *ret);
 
 /* --- surges.c --- */
 /* Why no new pod can be made beside that one, a sentence; NULL: it can. */

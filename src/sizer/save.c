@@ -34,6 +34,7 @@ void sizer_forget(struct sizer *s)
 		}
 	}
 	s->phase = SIZER_RESTS;
+	s->recalled = false;
 	s->bills.step = 0;
 	s->round_at = 0;
 }

@@ -90,10 +90,11 @@ static void stamp(struct recommendation *r, int64_t now_ms)
 struct picture {
 	uint32_t shown;
 	enum history_state state;
+	uint32_t runs; /* that ended, of who has the fewest */
 	bool converted, targets, unsupported;
 	enum hold_why why; /* of what has no target */
 	enum capped_by capped;
-	const char *preallocated;
+	enum prealloc_by memory_by;
 };
 
 static int badness(enum history_state s)
@@ -116,6 +117,7 @@ static struct picture look(const struct sized *x)
 		if (!is_shown(x, c)) {
 			continue;
 		}
+		p.runs = p.shown == 0 || c->facts.runs < p.runs ? c->facts.runs : p.runs;
 		p.shown++;
 		enum history_state state = (enum history_state)c->facts.state;
 		p.state = badness(state) > badness(p.state) ? state : p.state;
@@ -126,9 +128,8 @@ static struct picture look(const struct sized *x)
 		}
 		enum capped_by by = (enum capped_by)c->answer.capped_by;
 		p.capped = by != CAPPED_BY_NONE ? by : p.capped;
-		p.preallocated = c->answer.memory_by != PREALLOC_NOT
-					 ? prealloc_by_name((enum prealloc_by)c->answer.memory_by)
-					 : p.preallocated;
+		enum prealloc_by memory_by = (enum prealloc_by)c->answer.memory_by;
+		p.memory_by = memory_by != PREALLOC_NOT ? memory_by : p.memory_by;
 	}
 	if (p.shown == 0) {
 		p.state = HISTORY_NONE;
@@ -138,7 +139,26 @@ static struct picture look(const struct sized *x)
 	return p;
 }
 
-static void say_history(const struct sized *x, const struct picture *p, struct recommendation *r)
+/* Where runs are what counts. */
+static const char *say_runs(
+	const struct decision *d, const struct picture *p, struct arena *a, const char *otherwise)
+{
+	const struct sizing *s = d->choice.policy != NULL ? &d->choice.sizing : NULL;
+	if (s == NULL || s->required_runs == 0 || p->state != HISTORY_LEARNING) {
+		return otherwise;
+	}
+	const char *done = arena_printf(
+		a, "%u of %d runs have ended and were measured", p->runs, (int)s->required_runs);
+	if (p->runs >= (uint32_t)s->required_runs) {
+		done = arena_printf(a, "Less than the %d minutes of a run were measured",
+			(int)(s->required_run_s / 60));
+	}
+	return arena_printf(a, "%s: the target %s.", done,
+		p->converted ? "stays, and may grow" : "is shown and not applied");
+}
+
+static void say_history(const struct sized *x, const struct decision *d, const struct picture *p,
+	struct arena *a, struct recommendation *r)
 {
 	static const struct say_sentence sentences[] = {
 		[HISTORY_NONE] = {"Learning", "No use of its pods was measured yet."},
@@ -153,8 +173,10 @@ static void say_history(const struct sized *x, const struct picture *p, struct r
 		"Too little of its use is known again: the target stays, and may grow."};
 	bool enough = p->state == HISTORY_SUFFICIENT;
 	bool relearns = p->converted && badness(p->state) > badness(HISTORY_STALE);
+	struct say_sentence say = relearns ? again : sentences[p->state];
+	say.message = say_runs(d, p, a, say.message);
 	say_condition(x, r, RECOMMENDATION_HISTORY_SUFFICIENT,
-		enough ? CONDITION_TRUE : CONDITION_FALSE, relearns ? again : sentences[p->state]);
+		enough ? CONDITION_TRUE : CONDITION_FALSE, say);
 }
 
 static void say_recommended(
@@ -299,11 +321,10 @@ static void say_rest(
 			(struct say_sentence){capped_by_name(p->capped),
 				"A limit keeps the target from being what was measured asks for."});
 	}
-	if (p->preallocated != NULL) {
+	if (p->memory_by != PREALLOC_NOT) {
 		say_condition(x, r, RECOMMENDATION_MEMORY_PREALLOCATED, CONDITION_TRUE,
-			(struct say_sentence){p->preallocated,
-				"It takes memory ahead of need: what it "
-				"uses is not what it needs."});
+			(struct say_sentence){
+				prealloc_by_name(p->memory_by), prealloc_sentence(p->memory_by)});
 	}
 }
 
@@ -427,7 +448,7 @@ void say_recommendation(
 	}
 	say_containers(x, a, r);
 	struct picture p = look(x);
-	say_history(x, &p, r);
+	say_history(x, d, &p, a, r);
 	say_recommended(x, &p, r);
 	say_waits(x, a, r);
 	say_unruled(d, r);

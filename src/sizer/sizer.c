@@ -6,12 +6,8 @@
 #include "surges.h"
 #include "wish.h"
 
-#define LABEL_GPU_MEMORY "nvidia.com/gpu.memory"
-#define MEMORY_MAX	 (1 << 24)
-#define NODE_UNITS	 1
-#define WORKLOAD_UNITS	 8
-/* What one holds usably is less than its label by no more than a tenth. */
-#define LABEL_TENTHS 9
+#define NODE_UNITS     1
+#define WORKLOAD_UNITS 8
 
 struct sizer *sizer_create(const struct sizer_config *config)
 {
@@ -22,6 +18,7 @@ struct sizer *sizer_create(const struct sizer_config *config)
 	sized_init(s);
 	roll_fleet_init(&s->fleet);
 	s->surges = surges_create();
+	devices_init(&s->devices);
 	return s;
 }
 
@@ -41,8 +38,10 @@ void sizer_destroy(struct sizer *s)
 	gathers_finish(&s->gathers);
 	strange_finish(&s->strange);
 	VEC_FINISH(&s->wishes);
+	moves_finish(&s->moves);
 	VEC_FINISH(&s->alarms.ends);
 	gpus_finish(&s->gpus);
+	devices_finish(&s->devices);
 	bills_finish(&s->bills);
 	VEC_FINISH(&s->workloads);
 	surges_destroy(s);
@@ -74,7 +73,7 @@ static void begin(struct sizer *s, const struct turn *t)
 {
 	s->round++;
 	s->round_at = t->now.mono_ms + s->config.round_ms;
-	s->label_mib = s->held_mib = 0;
+	devices_clear(&s->devices);
 	s->counting = (struct sizer_totals){0};
 	gathers_begin(&s->gathers);
 	strange_begin(&s->strange);
@@ -85,44 +84,48 @@ static void begin(struct sizer *s, const struct turn *t)
 	enter(s, SIZER_NODES);
 }
 
-/* The largest GPU that a node's label tells; what its capacity pods found is exact. */
+/* What their labels tell of their GPUs; what capacity pods found is exact. */
 static void look_at_nodes(struct sizer *s, struct turn *t)
 {
 	for (; s->at < world_node_slots(t->world); s->at++, t->budget -= NODE_UNITS) {
 		if (t->budget <= 0) {
 			return;
 		}
-		int64_t mib = 0;
-		const struct world_node *n = world_node_at(t->world, (uint32_t)s->at);
-		const char *label = n->known ? pairs_get(&n->noun.labels, LABEL_GPU_MEMORY) : NULL;
-		if (label != NULL && parse_i64(view_of(label), 1, MEMORY_MAX, &mib) &&
-			mib > s->label_mib) {
-			s->label_mib = mib;
-		}
+		devices_see(&s->devices, t->world, (uint32_t)s->at);
 	}
 	enter(s, SIZER_PODS);
 	s->class = WORLD_CAPACITY;
 }
 
-static void look_at_held(struct sizer *s, const struct world_pod *wp)
+struct known {
+	const struct sizer *sizer;
+	const struct world *world;
+};
+
+static struct room_tenant find_tenant(const void *data, const char *uid)
+{
+	const struct known *k = data;
+	const struct sized_pod *p = pods_find(k->sizer, uid);
+	const struct world_pod *wp = world_pod_by_uid(k->world, uid);
+	const char *policy = wp != NULL && wp->gpu != NULL ? wp->gpu->policy : NULL;
+	return (struct room_tenant){policy != NULL ? world_policy_find(k->world, policy) : NULL,
+		p != NULL ? &p->of->key : NULL};
+}
+
+static void look_at_held(struct sizer *s, const struct world *w, const struct world_pod *wp)
 {
 	struct pod pod;
+	const struct known known = {s, w};
+	const struct room_tenants tenants = {&known, find_tenant};
 	arena_reset(&s->scratch);
 	if (!world_pod_unpack(wp, &s->scratch, &pod)) {
 		return;
 	}
 	if (pod.identity != NULL) {
-		s->held_mib =
-			pod.identity->mem_mib > s->held_mib ? pod.identity->mem_mib : s->held_mib;
+		devices_hold(&s->devices, wp->node, pod.identity->mem_mib);
 		gpus_hold(&s->gpus, pod.identity, wp->node, s->round);
 	}
-	rooms_add(&s->rooms, wp, &pod);
-}
-
-static void settle_device(struct sizer *s)
-{
-	bool exact = s->held_mib * 10 >= s->label_mib * LABEL_TENTHS;
-	s->device_mib = exact ? s->held_mib : s->label_mib;
+	rooms_add(&s->rooms, wp, &pod, &tenants);
 }
 
 static void look_at_pods(struct sizer *s, struct turn *t)
@@ -131,7 +134,7 @@ static void look_at_pods(struct sizer *s, struct turn *t)
 		if (s->at < world_class_count(t->world, s->class)) {
 			const struct world_pod *wp = world_class_at(t->world, s->class, s->at++);
 			if (s->class == WORLD_CAPACITY) {
-				look_at_held(s, wp);
+				look_at_held(s, t->world, wp);
 			} else {
 				pods_see(s, wp, t->now.policy_ms);
 				surges_see(s, wp, t->now, t->world);
@@ -141,7 +144,7 @@ static void look_at_pods(struct sizer *s, struct turn *t)
 		s->at = 0;
 		switch (s->class) {
 		case WORLD_CAPACITY:
-			settle_device(s);
+			devices_settle(&s->devices, t->world);
 			s->class = WORLD_TENANT;
 			break;
 		case WORLD_TENANT:
@@ -160,9 +163,8 @@ static void look_at_pods(struct sizer *s, struct turn *t)
 }
 
 /* The lists are in no order and change between slices, so one that was not met may be there. */
-static bool is_gone(const struct turn *t, const struct sized_pod *p)
+static bool is_gone(const struct world_pod *wp)
 {
-	const struct world_pod *wp = world_pod_by_uid(t->world, p->uid);
 	return wp == NULL || wp->deleting || world_pod_terminal(wp);
 }
 
@@ -173,13 +175,18 @@ static void sweep(struct sizer *s, struct turn *t)
 			return;
 		}
 		struct sized_pod *p = s->pods.items[s->at];
-		if (p->round != s->round && is_gone(t, p)) {
+		bool missed = p->round != s->round;
+		const struct world_pod *wp = missed ? world_pod_by_uid(t->world, p->uid) : NULL;
+		if (missed && is_gone(wp)) {
+			runs_end(p, wp);
 			pods_drop(s, p);
 		} else {
+			gpus_keep(&s->gpus, p->heal.gpu);
 			pods_settle(s, p, t->now.policy_ms);
 			s->at++;
 		}
 	}
+	s->recalled = true;
 	gpus_settle(&s->gpus);
 	enter(s, SIZER_BILLS);
 }

@@ -20,6 +20,7 @@
 #include "gathers.h"
 #include "gpus.h"
 #include "heals.h"
+#include "pools.h"
 #include "rooms.h"
 #include "small.h"
 #include "strangers.h"
@@ -73,10 +74,9 @@ struct sized {
 	/* of this round: tenants by what became of their wish, and one of the worst */
 	const struct sized_pod *worst; /* NULL: none is kept from it */
 	uint32_t fates[SHARE_STATES];
-	uint32_t slot;	/* in the table */
-	uint32_t mark;	/* of the relist */
-	uint32_t pods;	/* that are known */
-	uint32_t round; /* of the tallies */
+	uint32_t slot, mark; /* in the table; of the relist */
+	uint32_t pods;	     /* that are known */
+	uint32_t round;	     /* of the tallies */
 	uint32_t multi; /* pods with a GPU that no single container asks for, or more than one */
 	int32_t retention_s;
 	enum workload_type type;
@@ -84,7 +84,6 @@ struct sized {
 	uint64_t exclusive;	 /* a hash of a template's: one of its volumes is for one pod */
 	struct sized_roll *roll; /* owned; rolls.h; NULL: nothing of replacements is remembered */
 	int64_t shown;		 /* the revision that the watch showed last */
-
 	/* the GPURecommendation as it is */
 	char *uid; /* owned; NULL: there is none */
 	int64_t generation, revision;
@@ -93,7 +92,7 @@ struct sized {
 	struct heal_workload heal;
 	struct bill_cost bill;
 	struct sized_said said;
-
+	int32_t device_mib; /* the most that a share of it can have; 0: not known */
 	/* one write at a time */
 	uint64_t action;	    /* 0: none is under way */
 	struct sized_want *want;    /* owned; of a status, NULL: none is under way */
@@ -104,8 +103,7 @@ struct sized {
 	/* of the last decision */
 	uint8_t mode;	/* enum policy_mode */
 	uint8_t source; /* enum policy_source */
-	bool decided : 1;
-	bool excluded : 1;
+	bool decided : 1, excluded : 1;
 	bool keeps_compute : 1; /* somebody scales it on compute (U14) */
 	bool acts : 1;		/* running tenants get the target where they are, */
 	bool keeps_running : 1; /* but never less than they have */
@@ -122,7 +120,7 @@ struct sized {
 struct sized_feed {
 	struct sized_container *container; /* borrowed */
 	struct history_feed feed;
-	struct prealloc_watch watch;
+	union pool_feed memory;
 	struct heal_feed heal;
 };
 
@@ -138,19 +136,20 @@ struct sized_pod {
 	struct heal_pod heal;
 	struct bill_pod bill;
 	struct small_share wished; /* the engine was asked for that; 0: for nothing */
-	uint32_t slot;
-	uint32_t round;		 /* in which it was seen last */
-	uint32_t groups_version; /* by which it was given to its workload */
+	uint32_t slot, round;	   /* in the table; in which it was seen last */
+	uint32_t groups_version;   /* by which it was given to its workload */
 	char uid[SIZER_UID_MAX + 1];
 	uint8_t feed_count;
 	uint8_t fate; /* enum share_state: what became of the wish */
 	bool whole : 1;
+	bool ahead : 1;	       /* its image takes memory ahead of need */
 	bool seen : 1;	       /* heals_see had it before */
 	bool advised : 1;      /* its share was recommended */
 	bool told_memory : 1;  /* its framework was told what to take */
 	bool mps : 1;	       /* a tenant that MPS holds to its share */
 	bool changes : 1;      /* a tenant that can be changed while it runs */
 	bool stuck : 1;	       /* no room for it where it is: another pod would have to be */
+	bool alike : 1;	       /* its owner never changes its template */
 	bool memory_stays : 1; /* so for its memory: its framework took that at the start */
 };
 
@@ -191,13 +190,12 @@ struct sizer {
 	size_t from, next_from; /* workloads: where this round began, and the next one does */
 	bool skipped;		/* figures were, in this round */
 	int64_t round_at;	/* monotonic; the next one */
-	int64_t label_mib, held_mib, device_mib;
 	struct arena scratch;
 	uint64_t rounds;
 
-	struct past *past; /* owned; the one that is asked for; NULL: none */
-	bool ending;
-	int64_t save_at; /* monotonic */
+	struct past *past;     /* owned; the one that is asked for; NULL: none */
+	bool ending, recalled; /* recalled: runs that had ended before it led were looked at */
+	int64_t save_at;       /* monotonic */
 	uint64_t next_id;
 	int64_t tokens_ms, filled_ms; /* of writes */
 	int64_t first_ms;	      /* the same of first ones */
@@ -208,11 +206,12 @@ struct sizer {
 	} wishes;
 	struct heal_alarms alarms;
 	struct gpus gpus;
+	struct moves moves;
+	struct devices devices;
 	struct bills bills;
 	struct gathers gathers;
 	struct strange strange;
 	struct sizer_totals totals, counting;
-
 	struct roll_fleet fleet;
 	struct roll_gate gate;
 	struct surges *surges; /* owned; surges.h */
@@ -228,7 +227,8 @@ struct decision {
 	int64_t now_ms;
 	/* what keeps running pods from their share, one word and a sentence; NULL: nothing does */
 	const char *blocked, *blocker;
-	const char *paused;	      /* a sentence; NULL: it goes on */
+	/* sentences: what stopped it, what becomes of a contended pod; NULL: nothing, none is */
+	const char *paused, *moves;
 	const struct scaler *scaler;  /* who scales it on its GPU; borrowed, NULL: nobody known */
 	const char *scaler_metric;    /* by that */
 	const struct scaler *resizer; /* who scales it at all; the same */

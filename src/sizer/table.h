@@ -38,6 +38,13 @@ struct sized_pod *pods_find(const struct sizer *s, const char *uid); /* NULL: no
 /* Of whom a pod is that ended, and so is none of its pods; NULL: nobody knows. */
 struct sized *pods_workload(struct sizer *s, const struct world_pod *wp);
 
+/* --- runs.c: those that ended --- */
+/* It is gone, or ended, or being deleted: then nothing of it runs any more. `wp` NULL: it is gone.
+ */
+void runs_end(struct sized_pod *p, const struct world_pod *wp);
+/* It had ended before anything was looked at: nobody may have counted it. */
+void runs_recall(struct sizer *s, const struct world_pod *wp);
+
 /* --- told.c: what it says --- */
 struct sized_said sized_said_of(const struct recommendation *r);
 void told_set(struct sizer *s, struct sized *x, const struct recommendation *r);

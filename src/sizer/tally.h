@@ -34,6 +34,7 @@ struct sized_facts {
 	int64_t first_ms, last_ms; /* as in history_facts */
 	int64_t samples;
 	int32_t quiet_minutes;
+	uint16_t runs; /* at most so many as fit */
 	uint8_t state; /* enum history_state */
 	uint8_t coverage_percent;
 };

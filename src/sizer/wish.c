@@ -13,7 +13,7 @@ void wish_decide(struct sized *x, const struct decision *d)
 	bool may = p != NULL && d->choice.mode == MODE_AUTOMATE && !d->choice.excluded &&
 		   x->multi == 0;
 	x->acts = may && !policy_never_sizes(p, x->key.kind);
-	x->keeps_running = p != NULL && p->sizing.keeps_running;
+	x->keeps_running = p != NULL && d->choice.sizing.keeps_running;
 }
 
 static int64_t larger(int64_t a, int64_t b)

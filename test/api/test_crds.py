@@ -25,13 +25,12 @@ def send(api, obj, **params):
 
 POLICY_DEFAULTS = {
     "priority": 100, "isDefault": "Never", "mode": "Recommend",
-    "compute": {"percentile": 98, "headroomPercent": 25, "minPercent": 10, "maxPercent": 100,
-                "stepPercent": 5},
-    "memory": {"headroomPercent": 15, "min": "1Gi", "step": "256Mi", "preallocated": "AppMetrics"},
-    "history": {"windowSeconds": 604800, "requiredSeconds": 86400, "halfLifeSeconds": 86400},
+    "compute": {"stepPercent": 5},
+    "memory": {"min": "1Gi", "step": "256Mi", "preallocated": "AppMetrics"},
+    "history": {"halfLifeSeconds": 86400},
     "update": {"minReplicas": 1, "minPodAgeSeconds": 3600, "cooldownSeconds": 1800,
-               "maxUnavailable": 1, "replacement": "SurgeThenEvict",
-               "scaleDownDelaySeconds": 86400, "minChangePercent": 10, "allowNodeScaleUp": "Never"},
+               "maxUnavailable": 1, "replacement": "SurgeThenEvict", "minChangePercent": 10,
+               "allowNodeScaleUp": "Never"},
     "healing": {"memory": {"state": "Enabled", "stepPercent": 20, "minStep": "1Gi",
                            "holdSeconds": 86400},
                 "compute": {"state": "Enabled", "stepPercent": 30, "minStepPercent": 10,
@@ -45,6 +44,7 @@ POLICY_DEFAULTS = {
 
 
 def test_a_policy_gets_every_default(admin):
+    """None of those that differ by the type of work: they would be as good as written."""
     stored = send(admin, policy())
     assert stored["spec"] == dict(POLICY_DEFAULTS, selector=EVERY_POD)
 
@@ -82,7 +82,10 @@ GOOD = {
     "equal bounds": policy(compute={"minPercent": 40, "maxPercent": 40},
                            memory={"min": "8Gi", "max": "8Gi"}),
     "memory in other units": policy(memory={"min": "1000M", "max": "80G", "step": "1024Mi"}),
-    "required as long as the window": policy(history={"windowSeconds": 86400}),
+    "required as long as the window": policy(
+        history={"windowSeconds": 86400, "requiredSeconds": 86400}),
+    "a maximum below every type's minimum": policy(compute={"maxPercent": 3}),
+    "a window of an hour": policy(history={"windowSeconds": 3600}),
     "kinds": policy(update={"byKind": [{"kind": "Deployment", "strategy": "OnCreate"},
                                        {"kind": "StatefulSet", "strategy": "Never"}]}),
     "a percentage away": policy(update={"maxUnavailable": "25%"}),
@@ -175,11 +178,7 @@ BAD = {
                  "should be less than or equal to 10000"),
     "minPercent above maxPercent": (
         policy(compute={"minPercent": 60, "maxPercent": 50}), "spec.compute", "compute.minPercent "
-        "(10 where it is not written) is above compute.maxPercent: lower minPercent or raise "
-        "maxPercent"),
-    "maxPercent below the default minPercent": (
-        policy(compute={"maxPercent": 5}), "spec.compute", "compute.minPercent (10 where it is not "
-        "written) is above compute.maxPercent: lower minPercent or raise maxPercent"),
+        "is above compute.maxPercent: lower minPercent or raise maxPercent"),
     "minPercent in quotes": (policy(compute={"minPercent": "0.5"}), "spec.compute.minPercent",
                              "must be of type integer: \"string\""),
     "minPercent a float": (policy(compute={"minPercent": 12.5}), "spec.compute.minPercent",
@@ -208,8 +207,8 @@ BAD = {
         policy(memory={"max": "512Mi"}), "spec.memory", "memory.max is below memory.min (1Gi where "
         "it is not written): raise max or write a smaller min"),
     "required longer than the window": (
-        policy(history={"windowSeconds": 43200}), "spec.history", "history.requiredSeconds (86400 "
-        "where it is not written) is longer than history.windowSeconds, so there would never be "
+        policy(history={"windowSeconds": 43200, "requiredSeconds": 86400}), "spec.history",
+        "history.requiredSeconds is longer than history.windowSeconds, so there would never be "
         "enough history: lower requiredSeconds or raise windowSeconds"),
     "a window of 31 days": (policy(history={"windowSeconds": 2678400}),
                             "spec.history.windowSeconds",

@@ -6,9 +6,11 @@ A module says in STACK what it needs (arguments of Stack.up); without it, it get
 import contextlib
 import itertools
 import json
+import os
 
 import pytest
 
+import dealing
 import invariants
 from api import ApiError
 from stack import Stack
@@ -23,12 +25,27 @@ def wanted(item):
     return getattr(item.module, "STACK", STEADY)
 
 
+def stack_of(item):
+    """The same text for those that share a stack."""
+    return json.dumps(wanted(item))
+
+
 def pytest_collection_modifyitems(items):
     """Modules with the same stack follow each other; a change costs some seconds."""
     first = {}
     for item in items:
-        first.setdefault(json.dumps(wanted(item)), len(first))
-    items.sort(key=lambda item: first[json.dumps(wanted(item))])
+        first.setdefault(stack_of(item), len(first))
+    items.sort(key=lambda item: first[stack_of(item)])
+
+
+def pytest_runtestloop(session):
+    """Of several pytests that share the suite, each runs what it is dealt."""
+    table = os.environ.get(dealing.TABLE)
+    if table is None or session.testsfailed or session.config.option.collectonly:
+        return None
+    seconds = dealing.read_seconds(os.path.join(os.path.dirname(__file__), "seconds.txt"))
+    dealing.run(session, dealing.Table(table), dealing.pieces_of(session.items, stack_of, seconds))
+    return True
 
 
 class Stacks:

@@ -3,6 +3,8 @@ own namespace first, and for everybody once there are two."""
 
 import time
 
+import pytest
+
 from asking import create_warned, namespace
 from helpers import is_tenant, is_whole, on, placed
 from waiting import wait_until
@@ -32,6 +34,8 @@ def stuck(stack, space, where):
     return time.monotonic()
 
 
+# A minute for the one and a minute for the other, beside what a plane and a stack take to start.
+@pytest.mark.timeout(240)
 def test_c2_tenants_that_wait_in_vain_stop_conversion(stack, node, say):
     first, second = node(), node()
     leader = stack.leader()

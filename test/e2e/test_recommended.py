@@ -1,12 +1,13 @@
 """A recommendation becomes the share of the next pod (R3, O4, O6), whoever wrote its figures."""
 
 import contextlib
+import json
 
 import pytest
 
 import asking
 from api import ApiError
-from helpers import P, is_tenant, is_whole, note, on
+from helpers import P, events, is_tenant, is_whole, note, on
 from waiting import wait_until
 
 STACK = asking.STACK
@@ -111,6 +112,10 @@ def test_the_next_pod_has_the_recommended_share(recommended, node):
     assert note(second, "policy-applied") == recommended.space + "@1"
     running = recommended.stack.wait_running(second["metadata"]["name"], 60, recommended.space)
     assert note(running, "compute-milli") == "300" and note(running, "memory-mib") == "7168"
+    # S3: what a person who describes it reads.
+    assert json.loads(note(second, "original"))["gpu"]["limits"] == "1"
+    said = wait_until(lambda: events(recommended.stack, running, "Placed"), 30, "it to be told")
+    assert any("0.3" in e["message"] and "7" in e["message"] and note(running, "gpu-uuid") in e["message"] for e in said), [e["message"] for e in said]
     deployment = recommended.api.get("deployments", "llm", recommended.space)
     assert deployment["metadata"]["generation"] == 1
 

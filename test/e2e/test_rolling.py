@@ -2,7 +2,6 @@
 
 import contextlib
 import datetime
-import threading
 import zoneinfo
 
 import pytest
@@ -13,12 +12,14 @@ import invariants
 from api import ApiError
 from helpers import events, is_tenant, is_whole, note, on
 from waiting import wait_until
+from watching import PodWatch
 
 PORT = 9401
 WHERE = "roll-0"
 STACK = {"nodes": [(WHERE, 12)],
          "arguments": ["--idle-grace-seconds=1", "--usage-seconds=5", "--rightsizing-seconds=1",
                        "--usage-exporter=default/app=dcgm:%d" % PORT]}
+APART = True
 POLICY = {"compute": {"percentile": 98, "headroomPercent": 25, "minPercent": 10, "maxPercent": 100, "stepPercent": 5},
           "memory": {"headroomPercent": 15, "min": "1Gi", "step": "256Mi"},
           "history": {"windowSeconds": 3600, "requiredSeconds": 60, "halfLifeSeconds": 600},
@@ -57,8 +58,7 @@ class Rolling:
 
     def pods(self, **selector):
         chosen = ",".join("%s=%s" % item for item in selector.items())
-        return [p for p in self.api.list("pods", self.space, labelSelector=chosen)
-                if not p["metadata"].get("deletionTimestamp") and not is_over(p)]
+        return [p for p in self.api.list("pods", self.space, labelSelector=chosen) if is_there(p)]
 
     def running(self, name):
         return [p for p in self.pods(app=name) if is_ready(p)]
@@ -110,21 +110,13 @@ class Rolling:
     def watched(self, name):
         """Looks all the time at how many are Ready, and who they are."""
         self.uids, self.fewest = set(), 1000
-        over = threading.Event()
 
-        def look():
-            while not over.wait(0.05):
-                with contextlib.suppress(ApiError):
-                    pods = self.pods(app=name)
-                    self.uids |= {p["metadata"]["uid"] for p in pods}
-                    self.fewest = min(self.fewest, sum(is_ready(p) for p in pods))
-        thread = threading.Thread(target=look)
-        thread.start()
-        try:
+        def look(pods):
+            there = [p for p in pods if is_there(p)]
+            self.uids |= {p["metadata"]["uid"] for p in there}
+            self.fewest = min(self.fewest, sum(is_ready(p) for p in there))
+        with PodWatch(self.api, self.space, "app=" + name, look):
             yield
-        finally:
-            over.set()
-            thread.join(30)
 
     def untouched(self, kind, name):
         """G1, G2: nobody wrote it, and what its owner would apply again is no change."""
@@ -140,6 +132,10 @@ def is_over(pod):
     """It may have been refused by its kubelet, whose devices come back a moment after their last pod; its controller
     makes others, and it stays to be looked at."""
     return pod["status"].get("phase") in ("Failed", "Succeeded")
+
+
+def is_there(pod):
+    return not pod["metadata"].get("deletionTimestamp") and not is_over(pod)
 
 
 def is_ready(pod):

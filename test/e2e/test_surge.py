@@ -4,7 +4,6 @@ writes a word on the Deployment (C24, C25)."""
 import contextlib
 import json
 import os
-import threading
 
 import pytest
 
@@ -16,6 +15,7 @@ from api import ApiError
 from helpers import events, is_tenant, is_whole, note, on
 from test_rolling import POLICY, Rolling, is_over, is_ready
 from waiting import wait_until
+from watching import PodWatch
 
 P = "aliquot.dev/"
 PORT = 9402
@@ -26,6 +26,7 @@ OVERLAY = os.path.join(manifests.MANIFESTS, "overlays", "surge")
 STACK = {"nodes": [(WHERE, 20), (FEW, 5)],
          "arguments": ["--idle-grace-seconds=1", "--usage-seconds=5", "--rightsizing-seconds=1",
                        "--usage-exporter=default/app=dcgm:%d" % PORT]}
+APART = True
 UPDATE = dict(POLICY["update"], replacement="SurgeThenEvict")
 HASH, COST = "pod-template-hash", "controller.kubernetes.io/pod-deletion-cost"
 
@@ -34,7 +35,10 @@ class Surging(Rolling):
     """Workloads on whole GPUs of one node, and what is seen of their surges."""
 
     percent = 20
-    where = WHERE
+
+    def __init__(self, stack, space, where=WHERE):
+        super().__init__(stack, space)
+        self.where = where
 
     def told(self):
         return "".join(exporting.use(pod, self.percent, 6144) for pod in self.pods(rolled="true") if is_ready(pod))
@@ -98,17 +102,18 @@ def applied(stack):
 
 
 @contextlib.contextmanager
-def surging_in(stack, name, update=None):
+def surging_in(stack, name, where=WHERE):
     if not stack.controllers[0].can_crash():
         pytest.skip("this build's policy time is the wall's; a sanitized one can be told")
     with asking.namespace(stack) as space:
         stack.api.create("gpupolicies", {
             "apiVersion": "aliquot.dev/v1alpha1", "kind": "GPUPolicy", "metadata": {"name": space},
-            "spec": dict(POLICY, update=update or UPDATE, selector={"namespaceSelector": {
+            "spec": dict(POLICY, update=UPDATE, selector={"namespaceSelector": {
                 "matchLabels": {"kubernetes.io/metadata.name": space}}})})
-        surging = Surging(stack, space)
+        surging = Surging(stack, space, where)
         pod_name = name()
-        stack.create_pod(pod_name, gpus=0, labels={"app": "dcgm"}, **on(WHERE))
+        # Only an exporter of the same node is asked about them.
+        stack.create_pod(pod_name, gpus=0, labels={"app": "dcgm"}, **on(where))
         exporter = exporting.Exporter(stack.wait_running(pod_name)["status"]["podIP"], PORT, surging.told)
         try:
             yield surging
@@ -127,28 +132,26 @@ def fixture_surging(stack, name):
 
 @contextlib.contextmanager
 def births(surging, name):
-    """Every pod of the workload as it was seen first, and all its labels ever."""
-    seen, over = {}, threading.Event()
+    """Every pod of the workload as it was born."""
+    seen = {}
 
-    def look():
-        while not over.wait(0.05):
-            with contextlib.suppress(ApiError):
-                for pod in surging.api.list("pods", surging.space, labelSelector="app=" + name):
-                    seen.setdefault(pod["metadata"]["uid"], pod)
-    thread = threading.Thread(target=look)
-    thread.start()
-    try:
+    def look(pods):
+        for pod in pods:
+            seen.setdefault(pod["metadata"]["uid"], pod)
+    with PodWatch(surging.api, surging.space, "app=" + name, look):
         yield seen
-    finally:
-        over.set()
-        thread.join(30)
 
 
 @pytest.mark.timeout(900)
-def test_u5_four_whole_gpus_become_one(surging):
+def test_u5_four_whole_gpus_become_one(stack, name):
     """U5: four Deployments of one replica on four whole GPUs, one GPU free: one capacity pod serves all four, four GPUs
     are free, and each had a Ready pod all the time."""
-    surging.percent, surging.where = 19, FEW
+    with applied(stack), surging_in(stack, name, FEW) as surging:
+        four_become_one(surging)
+
+
+def four_become_one(surging):
+    surging.percent = 19
     names = ["web-%d" % i for i in range(4)]
     for name in names:
         surging.make(name)
@@ -157,7 +160,7 @@ def test_u5_four_whole_gpus_become_one(surging):
     with contextlib.ExitStack() as all_watched:
         watches = []
         for name in names:
-            watch = Surging(surging.stack, surging.space)
+            watch = Surging(surging.stack, surging.space, FEW)
             all_watched.enter_context(watch.watched(name))
             watches.append(watch)
         surging.wait_later(lambda: all(surging.converted(name) and surging.at_rest(name) for name in names),
@@ -173,7 +176,7 @@ def test_u5_four_whole_gpus_become_one(surging):
 
 @pytest.mark.timeout(600)
 def test_u3_one_replica_is_converted_and_never_zero_are_ready(surging):
-    """U3, G1, G2, G3: one replica on a whole GPU. Looked at every 50 ms, at least one pod is Ready; Deployment and
+    """U3, G1, G2, G3: one replica on a whole GPU. At every moment at least one pod is Ready; Deployment and
     ReplicaSet are the same to the byte; the new pod has an owner from birth, and no label that its template has not."""
     surging.make("web")
     before = surging.frozen("web")

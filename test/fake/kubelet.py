@@ -7,6 +7,7 @@ README.md beside this file says what it imitates, what it does not, and which fa
 """
 
 import argparse
+import itertools
 import json
 import os
 import random
@@ -24,6 +25,7 @@ import fleet  # noqa: E402
 import kubelet_control  # noqa: E402
 import mps  # noqa: E402
 import nvml  # noqa: E402
+import ports  # noqa: E402
 from api import Api, ApiError  # noqa: E402
 from kubelet_devices import Devices  # noqa: E402
 from kubelet_host import Host  # noqa: E402
@@ -32,9 +34,10 @@ from kubelet_resources import PodResources  # noqa: E402
 from kubelet_run import Runner  # noqa: E402
 from kubelet_runtime import Runtime  # noqa: E402
 
-HEARTBEAT_S = 10.0
+HEARTBEAT_S = 20.0
 REMOUNT_S = 2.0
 WATCH_S = 300
+ADDRESSES = 1277
 SHAPE_KEYS = ("product", "memory_mib", "cpu", "memory", "pods", "labels", "taints")
 
 
@@ -72,6 +75,16 @@ class Node:
                 "folder": self.folder, "topology": devices.topology}
 
 
+def addresses(control_port):
+    """Of pods, from 127.16.0.0 on, so many for each port that ports.reserve gives out: what is reserved for one of all
+    kubelets on this machine has addresses that no other has. Another port, or none, gets those of any."""
+    reserved = range(ports.FIRST, ports.LAST)
+    port = control_port if control_port in reserved else random.SystemRandom().choice(reserved)
+    for i in itertools.cycle(range(1, ADDRESSES)):
+        number = (16 << 16) + (port - ports.FIRST) * ADDRESSES + i
+        yield "127.%d.%d.%d" % (number >> 16, number >> 8 & 255, number & 255)
+
+
 class Kubelet:
     """All nodes of this process."""
 
@@ -94,9 +107,7 @@ class Kubelet:
         self.lock = threading.Lock()
         self.synced = threading.Event()
         self.stopping = threading.Event()
-        # Two kubelets on one machine should not give out the same addresses.
-        self._net = random.SystemRandom().randrange(16, 250)
-        self._next_ip = 0
+        self._addresses = addresses(args.control_port)
 
     # Life.
 
@@ -181,8 +192,8 @@ class Kubelet:
             worker.observe(pod)
 
     def _address(self):
-        self._next_ip += 1
-        return "127.%d.%d.%d" % (self._net, self._next_ip >> 8 & 255, self._next_ip & 255)
+        used = {worker.ip for worker in self.workers.values()}
+        return next(address for address in self._addresses if address not in used)
 
     def forget(self, worker):
         """A worker's thread ended."""

@@ -208,6 +208,15 @@ class Api:
             raise ApiError(404, "NotFound", "the server knows no %s of %s" % (key[1], key[0]))
         return self._kinds[key]
 
+    def listable(self):
+        """Every resource that can be listed, each once, in the version that the server prefers."""
+        names = [item["name"] + ".v1" for item in self.request("GET", "/api/v1")["resources"] if "list" in item["verbs"]]
+        for group in self.request("GET", "/apis")["groups"]:
+            version = group["preferredVersion"]["groupVersion"]
+            names += ["%s.%s" % (item["name"], version) for item in self.request("GET", "/apis/" + version)["resources"]
+                      if "list" in item["verbs"] and "/" not in item["name"]]
+        return names
+
     # The verbs.
 
     def get(self, resource, name, namespace=None, sub=None):

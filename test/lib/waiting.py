@@ -2,6 +2,9 @@
 
 import time
 
+# Who has waited long need not be asked as often: the answer is late by so much of that at most.
+STRETCH, STRETCHED_MAX_S = 0.02, 0.25
+
 
 class Timeout(AssertionError):
     """What was awaited did not come in time."""
@@ -13,7 +16,8 @@ def wait_until(condition, timeout=30.0, what="the condition", every=0.05, ignore
     Exceptions of the classes in IGNORE count as not yet, and the last of them is named on timeout.
     WHAT may be a function, called only then.
     """
-    deadline = time.monotonic() + timeout
+    began = time.monotonic()
+    deadline = began + timeout
     last = None
     while True:
         try:
@@ -26,4 +30,4 @@ def wait_until(condition, timeout=30.0, what="the condition", every=0.05, ignore
             reason = "" if last is None else "; last: %s" % last
             said = what() if callable(what) else what
             raise Timeout("waited %g s for %s%s" % (timeout, said, reason))
-        time.sleep(every)
+        time.sleep(max(every, min(STRETCHED_MAX_S, STRETCH * (time.monotonic() - began))))

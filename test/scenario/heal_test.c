@@ -109,7 +109,7 @@ Test(scenario, H4_a_policy_caps_it_and_nothing_feeds_itself)
 		scene_expect(s, WEB, MEMORY, "10Gi");
 		scene_expect(s, WEB, "status.conditions.Capped.status", "True");
 		cr_assert_eq(memory_parse(view_of(scene_text(s, WEB, UNCAPPED)), &mib, &f), 0);
-		cr_expect_leq(mib, 15 * 1024 + 512, "%lld MiB", (long long)mib);
+		cr_expect_leq(mib, 15 * 1024, "%lld MiB", (long long)mib);
 	}
 	scene_free(s);
 }
@@ -152,6 +152,7 @@ Test(scenario, H6_saturated_and_waiting_for_ten_minutes)
 	scene_app(s, "web-1", NULL);
 	scene_run(s, 6 * HOUR - 5);
 	scene_expect(s, WEB, COMPUTE, "40");
+	(void)scene_until(s, COMPUTE, "30", 3 * HOUR);
 	scene_free(s);
 }
 
@@ -192,16 +193,47 @@ Test(scenario, H9_neighbours_that_fill_the_gpu_are_contention)
 	scene_free(s);
 }
 
-Test(scenario, H10_a_kill_of_the_host_is_no_gpu_memory)
+/* The repack hint: who is contended for long goes elsewhere, where the budget lets him (it does not
+ * here). Its neighbour takes more than it has, and had its time to go itself. */
+Test(scenario, H9_who_is_contended_for_long_is_moved)
 {
 	struct scene *s = usual();
-	scene_use(s, "web-1", 20, 2400);
-	scene_run(s, 5);
-	scene_end(s, "web-1", 137, "");
-	scene_run(s, 5);
+	scene_pod(s, &(struct scene_pod){.name = "web-2", .milli = 300, .mib = 8192});
+	scene_pod(s, &(struct scene_pod){
+			     .name = "api-1", .owner = "api-1234abcd", .milli = 700, .mib = 8192});
+	scene_use(s, "api-1", 78, 4096);
+	scene_use(s, "web-1", 21, 7100);
+	scene_use(s, "web-2", 20, 7100);
+	scene_run(s, 40);
+	scene_expect(s, WEB, "status.conditions.Contention.status", "True");
+	cr_expect(strstr(text_or(scene_text(s, WEB, "status.conditions.Contention.message"), ""),
+			  "if that lasts, its pod goes to another GPU from 20") != NULL,
+		"%s", scene_text(s, WEB, "status.conditions.Contention.message"));
+	cr_expect_eq(scene_evictions(s), 0);
+	scene_run(s, 40);
+	cr_expect_gt(scene_evictions(s), 0);
+	scene_expect_reason(s, WEB, "UpdateBlocked", "True", "PDB");
 	scene_expect_target(s, "30", "8Gi");
-	cr_expect_eq(scene_events(s, "HealingStarted"), 0);
 	scene_free(s);
+}
+
+Test(scenario, H10_a_kill_of_the_host_is_no_gpu_memory)
+{
+	static const int mib[] = {2400, 7500};
+	for (size_t i = 0; i < COUNT_OF(mib); i++) {
+		struct scene *s = usual();
+		scene_use(s, "web-1", 20, mib[i]);
+		scene_run(s, 5);
+		scene_end(s, "web-1", 137, "");
+		scene_run(s, 5);
+		scene_expect_target(s, "30", "8Gi");
+		cr_expect_eq(scene_events(s, "HealingStarted"), 0);
+		scene_end(s, "web-1", 1, "");
+		scene_run(s, 5);
+		cr_expect_eq(scene_events(s, "HealingStarted"), (int)i,
+			"an error near the limit is one");
+		scene_free(s);
+	}
 }
 
 Test(scenario, H11_a_shrink_that_breaks_it_is_undone)
@@ -221,6 +253,9 @@ Test(scenario, H11_a_shrink_that_breaks_it_is_undone)
 	cr_expect_eq(scene_warnings(s, "RolledBack"), 1);
 	scene_run(s, 71 * HOUR);
 	scene_expect(s, WEB, COMPUTE, "40");
+	scene_expect(s, WEB, "status.conditions.Paused.status", "True");
+	(void)scene_until(s, COMPUTE, "20", 4 * HOUR);
+	cr_expect_null(scene_text(s, WEB, "status.conditions.Paused.status"));
 	scene_free(s);
 }
 

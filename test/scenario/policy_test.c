@@ -41,11 +41,18 @@ Test(scenario, O3_a_policy_that_is_not_there_is_not_replaced)
 
 Test(scenario, O4_who_is_excluded_is_told_so)
 {
-	struct scene *s = scene_of(
-		&(struct scene_pod){.name = "web-1", .notes = "\"aliquot.dev/exclude\":\"true\""});
-	scene_run(s, DAY + 2);
+	struct scene *s = scene_new(
+		RT_WITH(",\"update\":{\"replacement\":\"Evict\",\"minPodAgeSeconds\":0}"));
+	struct scene_pod pod = {.name = "web-1", .notes = "\"aliquot.dev/exclude\":\"true\""};
+	scene_pod(s, &pod);
+	scene_use(s, "web-1", 20, 6144);
+	scene_run(s, DAY + HOUR);
 	scene_expect_reason(s, WEB, "Ready", "False", "Excluded");
-	cr_expect_eq(scene_wishes(s), 0);
+	cr_expect_eq(scene_evictions(s), 0);
+	pod.notes = NULL;
+	scene_pod(s, &pod);
+	scene_run(s, HOUR);
+	cr_expect_gt(scene_evictions(s), 0, "it was kept by that alone");
 	scene_free(s);
 }
 
@@ -78,6 +85,39 @@ Test(scenario, O7_a_pytorch_job_trains)
 	scene_expect(s, "pytorchjob-fit", "status.workloadType", "Training");
 	scene_expect(s, "pytorchjob-fit", "status.policy.name", "builtin-Training");
 	scene_expect(s, "pytorchjob-fit", "status.policy.source", "Detected");
+	scene_free(s);
+}
+
+/* One policy for all of them, with what it does not say. */
+Test(scenario, O7_what_a_policy_does_not_say_is_that_of_the_type)
+{
+	struct scene *s =
+		scene_new(RT_WITH(",\"selector\":{},\"history\":{\"requiredSeconds\":3600},"
+				  "\"update\":{\"scaleDownDelaySeconds\":0}"));
+	struct scene_pod fit = {.name = "fit-worker-0",
+		.owner_api = "kubeflow.org/v1",
+		.owner_kind = "PyTorchJob",
+		.owner = "fit",
+		.milli = 600,
+		.mib = 20480};
+	struct scene_pod book = {.name = "book-0",
+		.owner_api = "kubeflow.org/v1",
+		.owner_kind = "Notebook",
+		.owner = "book"};
+	scene_resizes(s, true);
+	scene_pod(s, &fit);
+	scene_use(s, fit.name, 10, 6144);
+	scene_pod(s, &book);
+	scene_use(s, book.name, 70, 6144);
+	scene_run(s, 3 * HOUR);
+	scene_expect(s, "pytorchjob-fit", "status.policy.name", "rt");
+	scene_expect_reason(s, "pytorchjob-fit", "HistorySufficient", "True", "Sufficient");
+	scene_expect(s, "pytorchjob-fit", "status.containers.main.target.computePercent", "25");
+	scene_expect(s, "pytorchjob-fit", "status.containers.main.allocated.computePercent", "60");
+	cr_expect_eq(scene_wishes(s), 0, "a training that runs is not shrunk");
+	scene_expect(s, "notebook-book", "status.containers.main.cappedBy", "PolicyMax");
+	scene_expect(
+		s, "notebook-book", "status.containers.main.uncappedTarget.computePercent", "90");
 	scene_free(s);
 }
 

@@ -1,5 +1,5 @@
-/* U: when running pods are replaced. Each eviction is refused here, as by a budget that nobody
- * knows of. */
+/* U: when running pods are replaced, and what ends by itself. Each eviction is refused here, as by
+ * a budget that nobody knows of. */
 #include "scene.h"
 
 #define HOUR 60
@@ -47,9 +47,71 @@ Test(scenario, U8_a_job_that_runs_is_left_alone_and_its_cronjob_is_sized)
 	scene_use(s, "nightly-29000001-abcde", 20, 6144);
 	scene_run(s, 3 * HOUR);
 	cr_assert(scene_has(s, "cronjob-nightly"));
-	scene_expect(s, "cronjob-nightly", "status.containers.main.target.computePercent", "30");
+	scene_expect(s, "cronjob-nightly", "status.containers.main.target.computePercent", "25");
 	cr_expect_eq(scene_objects(s), 1);
 	cr_expect_eq(scene_evictions(s), 0);
+	scene_free(s);
+}
+
+/* As builtin-Batch says; `number` tells the runs apart. */
+static void run_of_nightly(struct scene *s, int number, int64_t hours)
+{
+	char name[64], owner[64];
+	snprintf(name, sizeof name, "nightly-2900000%d-abcde", number);
+	snprintf(owner, sizeof owner, "nightly-2900000%d", number);
+	struct scene_pod pod = {.name = name,
+		.owner_api = "batch/v1",
+		.owner_kind = "Job",
+		.owner = owner,
+		.notes = "\"aliquot.dev/mode\":\"Automate\""};
+	scene_pod(s, &pod);
+	scene_use(s, name, 20, 6144);
+	scene_run(s, hours * HOUR);
+	pod.succeeded = true;
+	scene_pod(s, &pod);
+	scene_run(s, 2);
+	scene_pod_gone(s, name);
+}
+
+/* Of six hours each: the first tells all that is asked for, the built-in wants one. */
+Test(scenario, U8_a_cronjob_is_sized_by_its_runs)
+{
+	struct scene *s = scene_new(NULL);
+	run_of_nightly(s, 1, 6);
+	scene_expect(s, "cronjob-nightly", "status.policy.name", "builtin-Batch");
+	scene_expect_reason(s, "cronjob-nightly", "HistorySufficient", "True", "Sufficient");
+	scene_expect_reason(s, "cronjob-nightly", "Ready", "True", "Ready");
+	scene_expect(s, "cronjob-nightly", "status.containers.main.target.computePercent", "25");
+	run_of_nightly(s, 2, 6);
+	scene_restart(s);
+	run_of_nightly(s, 3, 6);
+	scene_expect_reason(s, "cronjob-nightly", "HistorySufficient", "True", "Sufficient");
+	scene_free(s);
+}
+
+Test(scenario, U8_a_build_is_sized_by_three_runs)
+{
+	struct scene *s = scene_new(NULL);
+	const char *object = "autoscalingrunnerset-gpu-65eed891";
+	for (int i = 1; i <= 3; i++) {
+		char name[32];
+		snprintf(name, sizeof name, "gpu-%d", i);
+		scene_pod(s, &(struct scene_pod){.name = name,
+				     .owner_api = "actions.github.com/v1alpha1",
+				     .owner_kind = "EphemeralRunner",
+				     .owner = name,
+				     .labels = "\"actions.github.com/scale-set-name\":\"gpu\""});
+		scene_use(s, name, 20, 6144);
+		scene_run(s, 30);
+		scene_expect_reason(s, object, "HistorySufficient", "False", "Learning");
+		scene_pod_gone(s, name);
+		scene_run(s, 3);
+		const char *said =
+			scene_text(s, object, "status.conditions.HistorySufficient.message");
+		cr_expect(i != 2 || strstr(text_or(said, ""), "2 of 3 runs") != NULL, "%s", said);
+	}
+	scene_expect(s, object, "status.policy.name", "builtin-Build");
+	scene_expect_reason(s, object, "HistorySufficient", "True", "Sufficient");
 	scene_free(s);
 }
 

@@ -36,7 +36,7 @@ struct scene_pod {
 	const char *containers; /* all of them, JSON with brackets, instead of the one */
 	int gpus;		/* 1 */
 	int64_t milli, mib;	/* a tenant with so much; 0: whole GPUs */
-	bool pending;
+	bool pending, succeeded;
 };
 
 struct scene;

@@ -136,8 +136,10 @@ static void write_status(struct str *json, const struct shown_pod *shown, size_t
 	str_append_format(json,
 		"{\"phase\":\"%s\",\"podIP\":\"10.0.1.%zu\",\"conditions\":[{\"type\":\"Ready\","
 		"\"status\":\"True\"}],\"containerStatuses\":[{\"name\":\"%s\",\"restartCount\":%d",
-		p->pending ? "Pending" : "Running", at + 1, text_or(p->container, "main"),
-		shown->restarts);
+		p->pending     ? "Pending"
+		: p->succeeded ? "Succeeded"
+			       : "Running",
+		at + 1, text_or(p->container, "main"), shown->restarts);
 	if (shown->ended_ms > 0) {
 		str_append_format(json,
 			",\"lastState\":{\"terminated\":{\"exitCode\":%d,\"finishedAt\":\"%s\","
@@ -281,7 +283,7 @@ static void write_family(
 	str_append_format(out, "# HELP %s %s\n# TYPE %s gauge\n", name, help, name);
 	for (size_t i = 0; i < s->pod_count; i++) {
 		const struct shown_pod *p = &s->pods[i];
-		if (p->used && !p->p.pending) {
+		if (p->used && !p->p.pending && !p->p.succeeded) {
 			write_line(out, p, i, name, compute ? p->percent : p->mib);
 		}
 	}

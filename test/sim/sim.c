@@ -5,10 +5,12 @@
  *     sim --replay FILE          a failure that was shrunk, as it was
  *     sim --mutation NAME        succeeds where the mutation is caught; --trace, --shrink with it
  *     sim --mutations            their names
- *     sim --all-mutations        each must be caught within --seeds
+ *     sim --all-mutations        each must be caught within --seeds; of --parts N only the --part K
  *     sim --scenario NAME        one that is named, --times (or --seeds) times
  *     sim --scenarios            their names
  *     sim --shrink               the first failing seed, as short as it gets; needs one that fails
+ *     sim --rolled               Deployments are rightsized in each run, not in a quarter
+ *     sim --plain                or in none
  *     sim --probed               machines differ in how they give GPUs in each run, not in a third
  *     sim --twice                each seed twice, which must be the same run to the byte
  *
@@ -27,7 +29,7 @@
 #define SHRUNK_MOST 3
 
 struct options {
-	int64_t seeds, first, steps, trace, shrink_s;
+	int64_t seeds, first, steps, trace, shrink_s, part, parts;
 	bool tracing, twice, all_mutations, shrink;
 	const char *keep, *replay;
 	struct run run;
@@ -35,15 +37,18 @@ struct options {
 
 struct totals {
 	uint64_t seeds, steps, writes, faults, placed, tenants, crashes, takeovers, left, fenced,
-		claims, half_claims, quotas, evicted, overused, failed;
+		claims, half_claims, quotas, evicted, overused, rolled, surged, adopted, lost_races,
+		failed;
 };
 
 static int usage(void)
 {
 	fprintf(stderr,
 		"usage: sim [--seeds N] [--first SEED] [--steps N] [--trace SEED] [--replay FILE] "
-		"[--mutation NAME] [--mutations] [--all-mutations] [--scenario NAME] "
+		"[--mutation NAME] [--mutations] [--all-mutations] [--part K] [--parts N] "
+		"[--scenario NAME] "
 		"[--scenarios] [--shrink] [--shrink-s SECONDS] [--keep FOLDER] [--probed] "
+		"[--rolled] [--plain] "
 		"[--twice]\n");
 	return 2;
 }
@@ -54,7 +59,8 @@ static bool take_flag(struct options *o, const char *key)
 		const char *key;
 		bool *value;
 	} rows[] = {{"--twice", &o->twice}, {"--all-mutations", &o->all_mutations},
-		{"--shrink", &o->shrink}, {"--probed", &o->run.probed}};
+		{"--shrink", &o->shrink}, {"--probed", &o->run.probed},
+		{"--rolled", &o->run.rolled}, {"--plain", &o->run.plain}};
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
 		if (strcmp(rows[i].key, key) == 0) {
 			*rows[i].value = true;
@@ -70,7 +76,8 @@ static bool take_number(struct options *o, const char *key, const char *text, bo
 		const char *key;
 		int64_t *value;
 	} rows[] = {{"--seeds", &o->seeds}, {"--first", &o->first}, {"--steps", &o->steps},
-		{"--trace", &o->trace}, {"--shrink-s", &o->shrink_s}, {"--times", &o->seeds}};
+		{"--trace", &o->trace}, {"--shrink-s", &o->shrink_s}, {"--times", &o->seeds},
+		{"--part", &o->part}, {"--parts", &o->parts}};
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
 		if (strcmp(rows[i].key, key) == 0) {
 			*ret_known = true;
@@ -125,7 +132,7 @@ static bool parse(int argc, char **argv, struct options *o)
 		i++;
 	}
 	take_scenario(&o->run);
-	return true;
+	return o->part >= 1 && o->part <= o->parts;
 }
 
 struct sim_report run_once(
@@ -135,6 +142,8 @@ struct sim_report run_once(
 	struct sim_config config = {.seed = (uint64_t)run->seed,
 		.scenario = run->scenario,
 		.probed = run->probed,
+		.rolled = run->rolled || (run->mutation != NULL && run->mutation->rolled),
+		.plain = run->plain && (run->mutation == NULL || !run->mutation->rolled),
 		.only = only,
 		.log = log,
 		.trace = trace,
@@ -162,6 +171,9 @@ static void tell(const struct run *run, const struct sim_report *r)
 	}
 	if (run->probed) {
 		printf(" --probed");
+	}
+	if (run->rolled || run->plain) {
+		printf(run->rolled ? " --rolled" : " --plain");
 	}
 	printf(" --trace %" PRId64 "\n", run->seed);
 	fflush(stdout);
@@ -205,6 +217,10 @@ static void add(struct totals *t, const struct sim_report *r)
 	t->quotas += r->quotas;
 	t->evicted += r->evicted;
 	t->overused += r->overused;
+	t->rolled += r->rolled;
+	t->surged += r->surged;
+	t->adopted += r->adopted;
+	t->lost_races += r->lost_races;
 	t->failed += r->failed;
 }
 
@@ -215,10 +231,12 @@ static void summary(const struct totals *t, bool holds)
 	       ", \"crashes\": %" PRIu64 ", \"takeovers\": %" PRIu64 ", \"left\": %" PRIu64
 	       ", \"fenced\": %" PRIu64 ", \"claims\": %" PRIu64 ", \"half_claims\": %" PRIu64
 	       ", \"quotas\": %" PRIu64 ", \"evicted\": %" PRIu64 ", \"overused\": %" PRIu64
-	       ", \"failed\": %" PRIu64 ", \"holds\": %s}\n",
+	       ", \"rolled\": %" PRIu64 ", \"surged\": %" PRIu64 ", \"adopted\": %" PRIu64
+	       ", \"lost_races\": %" PRIu64 ", \"failed\": %" PRIu64 ", \"holds\": %s}\n",
 		t->seeds, t->steps, t->writes, t->faults, t->tenants, t->placed, t->crashes,
 		t->takeovers, t->left, t->fenced, t->claims, t->half_claims, t->quotas, t->evicted,
-		t->overused, t->failed, holds ? "true" : "false");
+		t->overused, t->rolled, t->surged, t->adopted, t->lost_races, t->failed,
+		holds ? "true" : "false");
 }
 
 static bool goes_on(const struct options *o, const struct totals *t)
@@ -270,7 +288,8 @@ static int sweep_mutations(const struct options *o)
 {
 	size_t caught = 0, tried = 0;
 	for (size_t i = 0; i < mutation_count; i++) {
-		if (mutation_rows[i].rare && o->seeds < MUTATION_SEEDS) {
+		bool other = (int64_t)i % o->parts != o->part - 1;
+		if (other || (mutation_rows[i].rare && o->seeds < MUTATION_SEEDS)) {
 			continue;
 		}
 		tried++;
@@ -288,7 +307,7 @@ static int sweep_mutations(const struct options *o)
 			r.rule != NULL ? r.rule : "");
 		fflush(stdout);
 	}
-	bool holds = caught == tried;
+	bool holds = caught == tried && tried > 0;
 	printf("{\"mutations\": %zu, \"caught\": %zu, \"holds\": %s}\n", tried, caught,
 		holds ? "true" : "false");
 	return holds ? 0 : 1;
@@ -354,7 +373,8 @@ static bool list_names(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	struct options o = {.seeds = 60, .first = 1, .shrink_s = 30, .keep = "."};
+	struct options o = {
+		.seeds = 60, .first = 1, .shrink_s = 30, .part = 1, .parts = 1, .keep = "."};
 	decode_setup();
 	log_setup(LOG_ERROR + 1, STDERR_FILENO);
 	if (list_names(argc, argv)) {

@@ -21,7 +21,10 @@ stages.find_python = lambda: sys.executable
 def action(commands):
     def go(run):
         for c in commands:
-            run.check(c, "bash", "-c", c)
+            if isinstance(c, list):
+                run.together(*(lambda c=c: run.check(c, "bash", "-c", c) for c in c))
+            else:
+                run.check(c, "bash", "-c", c)
     return go
 stages.STAGES = [stages.Stage(n, b, n, action(c), needs) for n, b, c, needs in {table!r}]
 sys.argv = ["hack/test"]
@@ -114,6 +117,20 @@ def test_a_signal_stops_everything_and_still_counts(tmp_path):
     assert gone(int(note.read_text()))
 
 
+def test_a_signal_stops_all_that_run_side_by_side(tmp_path):
+    notes = [tmp_path / "pid-0", tmp_path / "pid-1"]
+    process = start([("one", 60, [["echo $$ > %s; sleep 300" % note for note in notes]], [])])
+    end = time.monotonic() + 30
+    while not all(note.exists() and note.read_text().strip() for note in notes):
+        assert time.monotonic() < end and process.poll() is None
+        time.sleep(0.02)
+    process.send_signal(signal.SIGTERM)
+    out = process.communicate(timeout=30)[0].splitlines()
+    assert process.returncode == 1 and out[-1].startswith("0 passed, ")
+    assert "failed: one: signal SIGTERM" in out
+    assert all(gone(int(note.read_text())) for note in notes)
+
+
 def test_killed_outright_its_command_ends_too(tmp_path):
     note = tmp_path / "pid"
     process = start([("one", 60, ["echo $$ > %s; exec sleep 300" % note], [])])
@@ -166,3 +183,10 @@ def test_pytest_cases_are_counted(tmp_path):
     tally = reports.junit(str(path))
     assert (tally.passed, tally.failures, tally.skips) == (1, ["m::b: assert 1 == 2", "m::c"], [("m::d", "no kwok")])
     assert tally.line() == "1 passed, 2 failed, 1 skipped"
+
+
+def test_what_was_dealt_and_not_run_is_named(tmp_path):
+    assert reports.undealt(str(tmp_path)) == []
+    (tmp_path / "all").write_text("m.py::a\nm.py::b[x y]\nn.py::c\n")
+    (tmp_path / "done").write_text("n.py::c\nm.py::a\n")
+    assert reports.undealt(str(tmp_path)) == ["m.py::b[x y]"]

@@ -59,7 +59,7 @@ Test(policy, defaults)
 	cr_assert_not(p.has_selector || p.namespaces.present || p.pods.present);
 	cr_assert_eq(p.priority, 100);
 	cr_assert_eq(p.mode, MODE_RECOMMEND);
-	cr_assert_eq(p.sizing.min_percent, 10);
+	cr_assert_eq(p.sizing.min_percent, SIZING_LEAST_PERCENT);
 	cr_assert_eq(p.sizing.max_percent, 100);
 	cr_assert_eq(p.sizing.min_mem_mib, 1024);
 	cr_assert_eq(p.sizing.max_mem_mib, 0);

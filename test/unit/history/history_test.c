@@ -116,15 +116,34 @@ Test(history, runs_may_stand_for_hours)
 	batch.required_s = 0;
 	batch.required_runs = 2;
 	USE(10, 20000, 500);
-	history_add_run(h);
+	cr_expect(history_add_run(h, START, true));
 	cr_expect_eq(history_judge(h, &batch, now, false).state, HISTORY_LEARNING);
-	history_add_run(h);
+	cr_expect(history_add_run(h, START, true));
 	cr_expect_eq(history_judge(h, &batch, now, false).state, HISTORY_SUFFICIENT);
 	batch.required_runs = 3;
 	batch.required_s = 600;
 	cr_expect_eq(history_judge(h, &batch, now, false).state, HISTORY_SUFFICIENT);
 	batch.required_s = 660;
 	cr_expect_eq(history_judge(h, &batch, now, false).state, HISTORY_LEARNING);
+}
+
+Test(history, a_run_that_nobody_measured_is_none)
+{
+	struct sizing batch = real_time;
+	batch.required_s = 0;
+	batch.required_runs = 1;
+	batch.required_run_s = 1800;
+	cr_expect_not(history_add_run(h, START, true), "nothing was told at all");
+	USE(10, 20000, 500);
+	cr_expect_not(history_add_run(h, now + MINUTE, true), "nothing since it was made");
+	cr_expect_eq(judge().runs, 0);
+	cr_expect(history_add_run(h, START, true));
+	cr_expect_eq(history_judge(h, &batch, now, false).state, HISTORY_LEARNING,
+		"nor was a whole run measured");
+	USE(19, 20000, 500);
+	cr_expect_eq(history_judge(h, &batch, now, false).state, HISTORY_LEARNING);
+	USE(1, 20000, 500);
+	cr_expect_eq(history_judge(h, &batch, now, false).state, HISTORY_SUFFICIENT);
 }
 
 Test(history, idle_minutes_do_not_count_where_the_policy_says_so)
@@ -244,17 +263,4 @@ Test(history, another_policy_keeps_what_is_known)
 	longer.window_s = 3600;
 	history_fit(h, &longer, now);
 	cr_expect_eq(history_judge(h, &longer, now, true).compute_minutes, 60);
-}
-
-Test(history, a_pool_is_known_by_its_gauge)
-{
-	cr_expect_eq(history_kv(h, 99, now), -1);
-	history_take_kv(h, METERED_ABSENT, now);
-	cr_expect_eq(history_kv(h, 99, now), -1);
-	history_take_kv(h, 200000, now);
-	cr_expect_eq(history_kv(h, 99, now), 20);
-	history_take_kv(h, 200001, now);
-	cr_expect_eq(history_kv(h, 99, now), 21);
-	history_take_kv(h, 5 * METERED_GAUGE_FULL, now);
-	cr_expect_eq(history_kv(h, 99, now), 100);
 }

@@ -29,6 +29,12 @@ Test(explain, S2_the_blocker_and_the_time_are_named)
 	v = (struct roll_verdict){.does = ROLL_EVICT, .pod = 0, .has_pod = true};
 	cr_expect_str_eq(
 		roll_explain(&p.ask, &v, &a), "pod uid-0 is replaced by one with the new share");
+	p.ask.cause = ROLL_MOVES;
+	cr_expect_str_eq(
+		roll_explain(&p.ask, &v, &a), "pod uid-0 is replaced by one on another GPU");
+	v = (struct roll_verdict){.does = ROLL_BLOCKED, .why = ROLL_NO_ROOM};
+	cr_expect_str_eq(roll_explain(&p.ask, &v, &a),
+		"no other GPU has room for the new pod; looked at again every minute");
 	arena_finish(&a);
 }
 

@@ -41,6 +41,7 @@ static inline void played_make(struct played *p, uint32_t slot, int64_t now, boo
 		.node = p->nodes[slot],
 		.created_ms = now,
 		.sized = sized,
+		.fits_after = true,
 		.up_to_date = sized};
 }
 
@@ -65,7 +66,6 @@ static inline void played_init(struct played *p, uint32_t replicas, int64_t now)
 		.replicas = (int32_t)replicas,
 		.measured_ms = now,
 		.surge_unfit = "the overlay surge is not applied",
-		.fits_after = true,
 		.gate = {true, now - DAY, now, true}};
 }
 
@@ -100,13 +100,13 @@ static inline void played_evict(
 	int64_t now = p->ask.now_ms;
 	if (played_ready(p) - 1 < p->budget) {
 		p->refusals++;
-		roll_settle(
-			&p->roll, fleet, &(struct roll_ending){ROLL_END_BUDGET, "web-pdb", 0}, now);
+		roll_settle(&p->roll, fleet,
+			&(struct roll_ending){ROLL_END_BUDGET, "web-pdb", 0, false}, now);
 		return;
 	}
 	p->evictions++;
 	played_make(p, v->pod, now, p->webhook);
-	roll_settle(&p->roll, fleet, &(struct roll_ending){ROLL_END_DONE, NULL, 0}, now);
+	roll_settle(&p->roll, fleet, &(struct roll_ending){ROLL_END_DONE, NULL, 0, false}, now);
 }
 
 static inline struct roll_verdict played_step(

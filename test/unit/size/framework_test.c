@@ -42,6 +42,19 @@ Test(framework, is_found_by_image_command_and_variable)
 	}
 }
 
+Test(framework, some_images_tell_it_alone)
+{
+	cr_expect(admit_takes_ahead("vllm/vllm-openai:v0.11.0"));
+	cr_expect(admit_takes_ahead("registry/team/VLLM"));
+	cr_expect(admit_takes_ahead("lmsysorg/sglang:latest"));
+	cr_expect(admit_takes_ahead("nvcr.io/nvidia/tritonserver:24.08-trtllm-python-py3"));
+	cr_expect_not(admit_takes_ahead("nvcr.io/nvidia/tritonserver:24.08-py3"));
+	cr_expect_not(admit_takes_ahead("registry/jax:1"));
+	cr_expect_not(admit_takes_ahead("tensorflow/serving:2"));
+	cr_expect_not(admit_takes_ahead(""));
+	cr_expect_not(admit_takes_ahead(NULL));
+}
+
 /* --- who can be told --- */
 
 struct seen {

@@ -1,8 +1,11 @@
 /* Which policy holds: O1 to O4 and O6 as far as they need no recommendation, ties, defaults,
  * owners. */
 #include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "base/cleanup.h"
+#include "base/str.h"
 #include "model/names.h"
 #include "size/policy.h"
 
@@ -272,4 +275,86 @@ Test(policy, built_ins_change_no_pod)
 		policy_builtin_named("builtin-training"), policy_builtin_for(WORKLOAD_TRAINING));
 	cr_assert_eq(policy_builtin_named("builtin-default"), policy_builtin());
 	cr_assert_null(policy_builtin_named("builtin-"));
+}
+
+#define ALL_OPEN (2 * SIZING_OPEN_REST - 1)
+
+Test(policy, what_it_leaves_open_is_that_of_the_kind_of_work)
+{
+	struct policy p = {.name = "mine", .sizing = SIZING_DEFAULT};
+	p.sizing.open = ALL_OPEN & ~(unsigned)SIZING_OPEN_HEADROOM;
+	p.sizing.headroom_percent = 33;
+	for (int i = 0; i < WORKLOAD_TYPES; i++) {
+		const struct policy *typed = policy_builtin_for((enum workload_type)i);
+		struct sizing wanted = (typed != NULL ? typed : policy_builtin())->sizing;
+		struct sizing s = policy_sizing(&p, (enum workload_type)i);
+		wanted.headroom_percent = 33;
+		cr_expect_eq(s.percentile, wanted.percentile, "%d", i);
+		cr_expect_eq(s.headroom_percent, 33, "%d", i);
+		cr_expect_eq(s.min_percent, wanted.min_percent, "%d", i);
+		cr_expect_eq(s.max_percent, wanted.max_percent, "%d", i);
+		cr_expect_eq(s.whole_from_p50_percent, wanted.whole_from_p50_percent, "%d", i);
+		cr_expect_eq(s.active_above_percent, wanted.active_above_percent, "%d", i);
+		cr_expect_eq(s.mem_headroom_percent, wanted.mem_headroom_percent, "%d", i);
+		cr_expect_eq(s.window_s, wanted.window_s, "%d", i);
+		cr_expect_eq(s.required_s, wanted.required_s, "%d", i);
+		cr_expect_eq(s.required_runs, wanted.required_runs, "%d", i);
+		cr_expect_eq(s.required_run_s, wanted.required_run_s, "%d", i);
+		cr_expect_eq(s.scale_down_delay_s, wanted.scale_down_delay_s, "%d", i);
+		cr_expect_eq(s.shrink_idle_s, wanted.shrink_idle_s, "%d", i);
+		cr_expect_eq(s.keeps_running, wanted.keeps_running, "%d", i);
+		cr_expect_geq(s.min_percent, SIZING_LEAST_PERCENT, "%d", i);
+	}
+}
+
+Test(policy, what_is_written_holds_against_what_is_not)
+{
+	struct policy p = {.name = "mine", .sizing = SIZING_DEFAULT};
+	p.sizing.open = ALL_OPEN & ~(unsigned)(SIZING_OPEN_MIN | SIZING_OPEN_REQUIRED);
+	p.sizing.min_percent = 60;
+	p.sizing.required_s = 20 * 86400;
+	struct sizing s = policy_sizing(&p, WORKLOAD_BUILD);
+	cr_expect_eq(s.min_percent, 60);
+	cr_expect_eq(s.max_percent, 60);
+	cr_expect_eq(s.required_s, 20 * 86400);
+	cr_expect_eq(s.window_s, 20 * 86400);
+	cr_expect_eq(s.required_runs, 0, "it asks for hours");
+	p.sizing.open = ALL_OPEN & ~(unsigned)(SIZING_OPEN_MAX | SIZING_OPEN_WINDOW);
+	p.sizing.max_percent = 3;
+	p.sizing.window_s = 7200;
+	s = policy_sizing(&p, WORKLOAD_NOTEBOOK);
+	cr_expect_eq(s.min_percent, 3);
+	cr_expect_eq(s.max_percent, 3);
+	cr_expect_eq(s.required_s, 7200);
+	cr_expect_eq(s.window_s, 7200);
+	struct policy_subject who = {
+		.labels = &nothing, .notes = &nothing, .type = WORKLOAD_TRAINING};
+	struct policy_set none = {NULL, 0};
+	cr_expect_eq(policy_choose(&none, &who).sizing.percentile, 99);
+}
+
+/* docs/policies.md has a row for each. */
+Test(policy, the_document_says_what_each_kind_of_work_has)
+{
+	CLEANUP(str_finish) struct str text = STR_INIT((size_t)1 << 20);
+	/* Tests run in the folder that the compiler's paths are relative to. */
+	char row[512], path[512];
+	snprintf(path, sizeof path, "%.*s../../../docs/policies.md",
+		(int)(strrchr(__FILE__, '/') + 1 - __FILE__), __FILE__);
+	FILE *file = fopen(path, "r");
+	cr_assert_not_null(file, "%s", path);
+	for (int c = fgetc(file); c != EOF; c = fgetc(file)) {
+		str_append_char(&text, (char)c);
+	}
+	fclose(file);
+	for (int i = 0; i < WORKLOAD_TYPES; i++) {
+		const struct policy *typed = policy_builtin_for((enum workload_type)i);
+		const struct sizing *s = &(typed != NULL ? typed : policy_builtin())->sizing;
+		snprintf(row, sizeof row, "\n| %s | %d | %d | %d | %d | %d | %lld | %lld | %lld |",
+			typed != NULL ? workload_type_name((enum workload_type)i) : "not known",
+			s->percentile, s->headroom_percent, s->min_percent, s->max_percent,
+			s->mem_headroom_percent, (long long)s->window_s, (long long)s->required_s,
+			(long long)s->scale_down_delay_s);
+		cr_expect_not_null(strstr(str_text(&text), row), "%s", row);
+	}
 }

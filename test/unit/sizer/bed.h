@@ -59,6 +59,8 @@ struct bed {
 	int creates, statuses, events, saves, deletes;
 	struct bill_config bill;
 	const char *product, *price; /* of nodes */
+	const char *memory, *pool;   /* the same; the latter is what pods ask for, NULL: any */
+	const char *at;		     /* where pods are; NULL: "node" */
 	int64_t gpus;
 	const char *team; /* of pods with whole GPUs */
 	bool alone;	  /* the same: nobody controls them */
@@ -101,9 +103,9 @@ static inline void bed_policy(struct bed *b)
 
 static inline void bed_node(struct bed *b, const char *name)
 {
-	struct pair labels[] = {{"nvidia.com/gpu.memory", "81920"},
+	struct pair labels[] = {{"nvidia.com/gpu.memory", text_or(b->memory, "81920")},
 		{"nvidia.com/gpu.product", text_or(b->product, "GPU")},
-		{"price", text_or(b->price, "")}};
+		{"pool", text_or(b->pool, "")}, {"price", text_or(b->price, "")}};
 	struct node n = {.name = name,
 		.uid = name,
 		.resource_version = "1",
@@ -121,12 +123,14 @@ static inline void bed_pod(struct bed *b, const char *deployment, const char *na
 	char owner[128];
 	struct pair labels[] = {{"pod-template-hash", "1234abcd"}, {"team", text_or(b->team, "")}};
 	struct container main = {.name = "main", .gpus = gpus};
+	struct pair pool = {"pool", b->pool};
 	snprintf(owner, sizeof owner, "%s-1234abcd", deployment);
 	struct pod p = {.ns = "team",
 		.name = name,
 		.uid = name,
 		.resource_version = "1",
-		.node = "node",
+		.node = text_or(b->at, "node"),
+		.node_selector = {&pool, b->pool != NULL ? 1 : 0},
 		.phase = POD_RUNNING,
 		.created_ms = b->now.policy_ms,
 		.labels = {labels, COUNT_OF(labels)},
@@ -426,12 +430,10 @@ static inline bool bed_use(struct bed *b, const char *pod, int percent, int64_t 
 		.compute = percent * (METERED_FULL / 100),
 		.mem_bytes = mib << 20,
 		.at_ms = b->now.policy_ms};
-	struct sizer_use use = {.uid = pod,
-		.source = METERED_AGENT,
-		.figures = &f,
-		.figure_count = 1,
-		.kv_used = METERED_ABSENT,
-		.waiting = b->waiting};
+	struct app_gauges app = app_gauges_none();
+	app.waiting = b->waiting;
+	struct sizer_use use = {
+		.uid = pod, .source = METERED_AGENT, .figures = &f, .figure_count = 1, .app = &app};
 	return sizer_take(b->sizer, &use, b->now.policy_ms);
 }
 

@@ -64,6 +64,8 @@ Test(heals, H3_again_is_half_more_then_a_whole_device)
 {
 	static const int64_t steps[] = {9 * GIB + 768, 14 * GIB + 768, BED_MIB};
 	struct bed *b = usual();
+	bed_capacity(b, "capacity-1", "GPU-1"); /* what it told is exact */
+	bed_turn(b);
 	for (size_t i = 0; i < COUNT_OF(steps); i++) {
 		deny(b);
 		scrape(b);

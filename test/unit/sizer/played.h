@@ -11,7 +11,7 @@
 #define PLAYED_FULL  INT64_C(81920)
 
 struct played_pod {
-	char name[48], app[32], node[32];
+	char name[48], app[32], node[32], gpu[24];
 	bool there, whole, ready, careless; /* careless: nobody may move it */
 	int64_t milli, mib;
 	int64_t created_ms;
@@ -22,6 +22,7 @@ struct played {
 	struct bed *bed;
 	struct played_pod pods[PLAYED_PODS];
 	const char *kind; /* of the owners */
+	const char *gpu;  /* that tenants that are made get; NULL: each its own */
 	int made;
 	bool webhook, sick;		  /* sizes what is made; what is made is never Ready */
 	int percent;			  /* that all of them use */
@@ -45,7 +46,7 @@ static inline void played_show(struct played *p, const struct played_pod *it)
 	snprintf(share, sizeof share, "%lld", (long long)it->milli);
 	snprintf(memory, sizeof memory, "%lld", (long long)it->mib);
 	struct pair notes[8] = {{NOTE_COMPUTE_MILLI, share}, {NOTE_CONTAINER, "main"},
-		{NOTE_GPU_UUID, "GPU-1"}, {NOTE_MEMORY_MIB, memory}};
+		{NOTE_GPU_UUID, it->gpu}, {NOTE_MEMORY_MIB, memory}};
 	uint32_t note_count = 4;
 	if (!p->unadvised) {
 		notes[note_count++] = (struct pair){NOTE_RECOMMENDATION, "deployment-web@1"};
@@ -109,6 +110,10 @@ static inline struct played_pod *played_make(struct played *p, const char *app, 
 		.there = true, .whole = whole, .created_ms = p->bed->now.policy_ms};
 	snprintf(it->name, sizeof it->name, "%s-%d", app, p->made);
 	snprintf(it->app, sizeof it->app, "%s", app);
+	snprintf(it->gpu, sizeof it->gpu, "GPU-of-%d", p->made);
+	if (p->gpu != NULL) {
+		snprintf(it->gpu, sizeof it->gpu, "%s", p->gpu);
+	}
 	snprintf(it->node, sizeof it->node, "node-%d", p->made++);
 	if (!whole) {
 		/* as the recommendation that is shown says */

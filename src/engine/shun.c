@@ -1,0 +1,132 @@
+/* A few pairs of workload and GPU, each for a time. */
+#include "shun.h"
+
+#include <stdlib.h>
+
+#include "journal_parts.h"
+
+/* One comes with each pod that is moved, and few are (docs/design/rolling.md#a-move); of more the
+ * one that would end first makes way. */
+#define SHUNS_MAX 256
+/* More than any GPU has: nothing fits what is left. */
+#define OUT_OF_SIGHT ((int64_t)4 * MODEL_GPU_MILLI)
+
+static void drop(struct shuns *all, size_t i)
+{
+	free(all->items.items[i].uuid);
+	VEC_REMOVE_SWAP(&all->items, i);
+}
+
+void shuns_clear(struct shuns *all)
+{
+	while (all->items.count > 0) {
+		drop(all, all->items.count - 1);
+	}
+}
+
+void shuns_finish(struct shuns *all)
+{
+	shuns_clear(all);
+	VEC_FINISH(&all->items);
+	VEC_FINISH(&all->hidden);
+}
+
+/* What is over, or the same once more; and one of too many. */
+static void make_way(struct shuns *all, uint64_t workload, const char *uuid, int64_t now)
+{
+	size_t first = 0;
+	for (size_t i = all->items.count; i-- > 0;) {
+		const struct shun *s = &all->items.items[i];
+		if (now >= s->until || (s->workload == workload && text_equals(s->uuid, uuid))) {
+			drop(all, i);
+		}
+	}
+	for (size_t i = 1; i < all->items.count; i++) {
+		first = all->items.items[i].until < all->items.items[first].until ? i : first;
+	}
+	if (all->items.count >= SHUNS_MAX) {
+		drop(all, first);
+	}
+}
+
+static void add(struct engine *e, uint64_t workload, const char *uuid, int64_t until)
+{
+	struct shun s = {workload, xstrdup(uuid), until};
+	make_way(&e->shuns, workload, uuid, e->now);
+	VEC_PUSH(&e->shuns.items, s);
+}
+
+void shun_wanted(struct engine *e, const struct change *c)
+{
+	const struct world_pod *p = c->uid != NULL ? world_pod_by_uid(e->world, c->uid) : NULL;
+	if (p == NULL || p->gpu == NULL || text_empty(p->gpu->uuid) || c->for_ms <= 0) {
+		return;
+	}
+	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 1024};
+	struct pod pod;
+	if (world_pod_unpack(p, &arena, &pod)) {
+		add(e, company_workload(e, &pod), p->gpu->uuid, e->now + c->for_ms);
+	}
+}
+
+static void move(struct engine *e, uint32_t gpu, int64_t by)
+{
+	e->snap.gpus.items[gpu].free_milli += by;
+	snapshot_gpu_moved(&e->snap, gpu);
+}
+
+bool shuns_hide(struct engine *e, const struct waiter *w)
+{
+	struct shuns *all = &e->shuns;
+	VEC_CLEAR(&all->hidden);
+	if (all->items.count == 0) {
+		return false;
+	}
+	uint64_t workload = company_workload(e, &w->pod);
+	vec_for_each (const struct shun, s, &all->items) {
+		uint32_t at = s->workload == workload && e->now < s->until
+				      ? snap_gpu_by_uuid(e, s->uuid)
+				      : WORLD_NONE;
+		if (at != WORLD_NONE) {
+			VEC_PUSH(&all->hidden, at);
+			move(e, at, -OUT_OF_SIGHT);
+		}
+	}
+	return all->hidden.count > 0;
+}
+
+void shuns_show(struct engine *e)
+{
+	vec_for_each (const uint32_t, at, &e->shuns.hidden) {
+		move(e, *at, OUT_OF_SIGHT);
+	}
+	VEC_CLEAR(&e->shuns.hidden);
+}
+
+/* --- the journal --- */
+
+void shuns_save(const struct engine *e, struct str *scratch, state_put put, void *data)
+{
+	vec_for_each (const struct shun, s, &e->shuns.items) {
+		str_reset(scratch);
+		str_append_char(scratch, RECORD_SHUN);
+		pack_u64(scratch, s->workload);
+		pack_text(scratch, s->uuid);
+		pack_i64(scratch, s->until);
+		ENSURE(!scratch->overflow);
+		put(data, scratch);
+	}
+}
+
+bool shun_unpack(struct engine *e, struct unpack *u)
+{
+	uint64_t workload = unpack_u64(u);
+	const char *uuid = unpack_text(u);
+	int64_t until = unpack_i64(u);
+	if (u->bad || text_empty(uuid) || e->shuns.items.count >= SHUNS_MAX) {
+		return false;
+	}
+	struct shun s = {workload, xstrdup(uuid), until};
+	VEC_PUSH(&e->shuns.items, s);
+	return true;
+}

@@ -1,0 +1,163 @@
+/* Who has been contended for how long, who was moved last, and who is asked to be patient. */
+#include "moves.h"
+
+#include "state.h"
+
+#define MINUTE_MS INT64_C(60000)
+/* Contention itself is 8 of 10 minutes; it has lasted when it was told for so long without a
+ * break. */
+#define AFTER_MS (30 * MINUTE_MS)
+/* Where a tenant of the same GPU takes all that it has and more, it is given more or goes itself
+ * within half an hour: until then nobody makes way for it. And of several that are contended the
+ * smallest goes first, for which there is room in most places. */
+#define LATER_MS (60 * MINUTE_MS)
+/* Who uses less of his share lacks nothing. */
+#define LEAST_PERCENT 20
+/* Moves that are older play no part. */
+#define KEPT_MS	  (24 * 60 * MINUTE_MS)
+#define MOVES_MAX 256
+/* Minutes as they are kept: 1 to so many, and round. */
+#define ROUND 65535
+
+void moves_finish(struct moves *m)
+{
+	VEC_FINISH(&m->list);
+}
+
+static uint16_t stamp(int64_t now_ms)
+{
+	return (uint16_t)(now_ms / MINUTE_MS % ROUND + 1);
+}
+
+static int64_t minutes_since(uint16_t then, int64_t now_ms)
+{
+	return (stamp(now_ms) - then + ROUND) % ROUND;
+}
+
+static int64_t larger(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* It uses what others take from it, and its share may be changed at all. */
+static bool may_go(const struct sized_pod *p)
+{
+	const struct heal_feed *f = p->feed_count == 1 ? &p->feeds[0].heal : NULL;
+	int64_t share = (int64_t)p->heal.share.milli * (METERED_FULL / MODEL_GPU_MILLI);
+	return f != NULL && f->contended != 0 && p->advised && share > 0 &&
+	       f->compute * INT64_C(100) >= share * LEAST_PERCENT;
+}
+
+void moves_tally(struct sizer *s, const struct sized_pod *p, struct sized_feed *f, int64_t now_ms)
+{
+	struct heal_feed *h = &f->heal;
+	if (h->pressed != PRESS_CONTENTION) {
+		h->contended = 0;
+	} else if (h->contended == 0) {
+		h->contended = stamp(now_ms);
+	}
+	if (h->pressed == PRESS_MORE && p->of->acts && p->advised) {
+		gpus_press(&s->gpus, p->heal.gpu);
+	} else if (p->of->acts && may_go(p)) {
+		gpus_crowd(&s->gpus, p->heal.gpu, p->heal.share.milli);
+	}
+}
+
+static uint64_t number_of(const struct sized *x)
+{
+	return hash_bytes(x->object, strlen(x->object), hash_text(x->key.ns));
+}
+
+/* When he may go. Who came with a move of its workload stays for the hold of healing, so that
+ * nobody is driven from GPU to GPU. */
+static int64_t due_ms(const struct sizer *s, const struct sized_pod *p, const struct decision *d)
+{
+	const struct sizing *sizing = &d->choice.policy->sizing;
+	const uint64_t own = number_of(p->of);
+	int64_t since =
+		d->now_ms - minutes_since(p->feeds[0].heal.contended, d->now_ms) * MINUTE_MS;
+	int64_t rest = 0;
+	vec_for_each (const struct move, m, &s->moves.list) {
+		if (m->gpu == p->heal.gpu) {
+			since = larger(since, m->at_ms);
+		}
+		if (m->workload == own && p->created_ms >= m->at_ms) {
+			rest = larger(rest, m->at_ms + sizing->heal_compute.hold_s * 1000);
+		}
+	}
+	bool patient = gpus_pressed(&s->gpus, p->heal.gpu) ||
+		       gpus_least(&s->gpus, p->heal.gpu) < p->heal.share.milli;
+	return larger(since + (patient ? LATER_MS : AFTER_MS), rest);
+}
+
+static bool goes_before(const struct sized_pod *a, bool a_stays, const struct sized_pod *b,
+	bool b_stays, int64_t now_ms)
+{
+	if (b == NULL || a_stays != b_stays) {
+		return b == NULL || b_stays;
+	}
+	int64_t of_a = minutes_since(a->feeds[0].heal.contended, now_ms);
+	int64_t of_b = minutes_since(b->feeds[0].heal.contended, now_ms);
+	return of_a != of_b ? of_a > of_b : strcmp(a->uid, b->uid) < 0;
+}
+
+struct sized_pod *moves_pick(const struct sizer *s, const struct sized *x, const struct decision *d,
+	int64_t *ret_next_ms)
+{
+	struct sized_pod *best = NULL;
+	bool best_stays = false;
+	*ret_next_ms = 0;
+	if (!x->acts || x->heal.paused || d->choice.policy == NULL ||
+		!d->choice.policy->sizing.heal_compute.enabled) {
+		return NULL;
+	}
+	for (struct sized_pod *p = x->members; p != NULL; p = p->next) {
+		const struct world_pod *wp = world_pod_by_uid(d->world, p->uid);
+		if (!may_go(p) || wp == NULL || wp->gpu == NULL || wp->gpu->beside ||
+			wp->deleting || world_pod_terminal(wp)) {
+			continue;
+		}
+		int64_t due = due_ms(s, p, d);
+		if (due > d->now_ms) {
+			*ret_next_ms = *ret_next_ms == 0 ? due : time_min(*ret_next_ms, due);
+		} else if (goes_before(p, wp->gpu->keeps_node, best, best_stays, d->now_ms)) {
+			best = p;
+			best_stays = wp->gpu->keeps_node;
+		}
+	}
+	return best;
+}
+
+static void drop(struct moves *m, size_t i)
+{
+	struct move *at = &m->list.items[i];
+	memmove(at, at + 1, (--m->list.count - i) * sizeof *at);
+}
+
+static void forget_old(struct moves *m, int64_t now_ms)
+{
+	while (m->list.count > 0 &&
+		(m->list.count >= MOVES_MAX || now_ms - m->list.items[0].at_ms > KEPT_MS)) {
+		drop(m, 0);
+	}
+}
+
+void moves_begin(struct sizer *s, const struct sized_pod *p, const struct decision *d)
+{
+	struct move m = {number_of(p->of), p->heal.gpu, d->now_ms};
+	struct sizer_wish wish = {.away_ms = d->choice.policy->sizing.heal_compute.hold_s * 1000};
+	forget_old(&s->moves, d->now_ms);
+	VEC_PUSH(&s->moves.list, m);
+	memcpy(wish.uid, p->uid, sizeof wish.uid);
+	VEC_PUSH(&s->wishes, wish);
+}
+
+void moves_cancel(struct sizer *s, const struct sized *x, int64_t begun_ms)
+{
+	for (size_t i = s->moves.list.count; i-- > 0;) {
+		const struct move *m = &s->moves.list.items[i];
+		if (m->workload == number_of(x) && m->at_ms == begun_ms) {
+			drop(&s->moves, i);
+		}
+	}
+}

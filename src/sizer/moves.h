@@ -1,0 +1,42 @@
+/* Tenants that their neighbours leave too little compute, and that go to another GPU for it
+ * (docs/design/rolling.md#a-move). Who may go, and when, is said here; how he goes is rolls.c's.
+ *
+ * All of it is this process's memory alone: after a restart contention has to last anew. */
+#ifndef SIZER_MOVES_H
+#define SIZER_MOVES_H
+
+#include <stdint.h>
+
+#include "base/vec.h"
+
+struct decision;
+struct sized;
+struct sized_feed;
+struct sized_pod;
+struct sizer;
+
+struct move {
+	uint64_t workload; /* a hash of whose */
+	uint32_t gpu;	   /* gpus_at: from there */
+	int64_t at_ms;
+};
+
+struct moves {
+	struct {
+		VEC_FIELDS(struct move);
+	} list; /* in their order */
+};
+
+void moves_finish(struct moves *m);
+/* Of the round: it was judged whether it is pressed. */
+void moves_tally(struct sizer *s, const struct sized_pod *p, struct sized_feed *f, int64_t now_ms);
+/* Who of it may go now, the longest contended first; NULL: nobody yet. `ret_next_ms`: when the next
+ * one may; 0: nobody is contended. */
+struct sized_pod *moves_pick(const struct sizer *s, const struct sized *x, const struct decision *d,
+	int64_t *ret_next_ms);
+/* He goes: the engine is told, and whoever else is on that GPU waits whether it helped. */
+void moves_begin(struct sizer *s, const struct sized_pod *p, const struct decision *d);
+/* The replacement that began then was refused: if it was a move, it was none. */
+void moves_cancel(struct sizer *s, const struct sized *x, int64_t begun_ms);
+
+#endif

@@ -1,0 +1,139 @@
+/* The next pods of a workload that was taken away from a GPU come to another one, if there is one.
+ */
+#include "cluster.h"
+
+#define HOLD_MS 600000
+
+static void come(struct cluster *c, const char *name, const char *owner, int64_t milli)
+{
+	arrive(c, name, milli);
+	struct obj *o = find(c, name);
+	snprintf(o->owner, sizeof o->owner, "%s", owner);
+	publish(c, o);
+	run_for(c, 3000);
+}
+
+static const char *where(struct cluster *c, const char *name)
+{
+	cr_assert_not(find(c, name)->gated, "%s waits: %s", name, c->said);
+	return find(c, name)->uuid;
+}
+
+static void shun(struct cluster *c, const char *name, int64_t for_ms)
+{
+	struct change away = {.type = CHANGE_SHUN, .uid = find(c, name)->uid, .for_ms = for_ms};
+	cr_assert(engine_observe(c->e, &away));
+}
+
+/* Beside a neighbour, where best fit puts it. */
+static struct cluster *beside_another(int gpus)
+{
+	struct cluster *c = cluster_new(1, gpus, 1);
+	come(c, "greedy", "other-b", 300);
+	come(c, "old", "web-a", 300);
+	cr_assert_str_eq(where(c, "old"), where(c, "greedy"));
+	return c;
+}
+
+Test(shun, the_next_one_opens_another_gpu)
+{
+	struct cluster *c = beside_another(2);
+	shun(c, "old", HOLD_MS);
+	come(c, "new", "web-a", 300);
+	cr_expect_str_neq(where(c, "new"), where(c, "greedy"));
+	cr_assert_eq(placed(c), 3);
+	come(c, "third", "other-b", 100);
+	cr_expect_str_eq(where(c, "third"), where(c, "greedy"), "it is nobody else's matter");
+	cluster_free(c);
+}
+
+Test(shun, it_joins_another_one_that_is_open)
+{
+	struct cluster *c = beside_another(2);
+	come(c, "large", "other-b", 900);
+	cr_assert_str_neq(where(c, "large"), where(c, "greedy"));
+	shun(c, "old", HOLD_MS);
+	come(c, "new", "web-a", 50);
+	cr_expect_str_eq(where(c, "new"), where(c, "large"));
+	cluster_free(c);
+}
+
+/* A hint, and no ban. */
+Test(shun, where_nothing_else_is_to_be_had_it_comes_back)
+{
+	struct cluster *c = beside_another(1);
+	shun(c, "old", HOLD_MS);
+	come(c, "new", "web-a", 300);
+	cr_expect_str_eq(where(c, "new"), where(c, "greedy"));
+	cluster_free(c);
+}
+
+Test(shun, it_ends)
+{
+	struct cluster *c = beside_another(2);
+	shun(c, "old", 20000);
+	run_for(c, 30000);
+	come(c, "new", "web-a", 300);
+	cr_expect_str_eq(where(c, "new"), where(c, "greedy"));
+	cluster_free(c);
+}
+
+Test(shun, a_pod_without_an_owner_is_about_itself)
+{
+	struct cluster *c = cluster_new(1, 2, 1);
+	come(c, "one", "", 300);
+	shun(c, "one", HOLD_MS);
+	come(c, "two", "", 300);
+	cr_expect_str_eq(where(c, "two"), where(c, "one"));
+	cluster_free(c);
+}
+
+/* Others that wait are decided in the same picture, which is whole again behind it. */
+Test(shun, the_picture_is_whole_for_those_behind_it)
+{
+	struct cluster *c = beside_another(2);
+	shun(c, "old", HOLD_MS);
+	char name[16];
+	for (int i = 0; i < 6; i++) {
+		snprintf(name, sizeof name, "p%d", i);
+		arrive(c, name, 100);
+		snprintf(find(c, name)->owner, sizeof find(c, name)->owner, "%s",
+			i % 2 == 0 ? "web-a" : "other-b");
+		publish(c, find(c, name));
+	}
+	run_for(c, 10000);
+	for (int i = 0; i < 6; i++) {
+		snprintf(name, sizeof name, "p%d", i);
+		bool same = strcmp(where(c, name), where(c, "greedy")) == 0;
+		cr_expect_eq(same, i % 2 != 0, "%s", name);
+	}
+	cluster_free(c);
+}
+
+/* Whoever leads anew is told anew. */
+Test(shun, another_term_knows_of_none)
+{
+	struct cluster *c = beside_another(2);
+	shun(c, "old", HOLD_MS);
+	struct change lead = {.type = CHANGE_LEADER, .leads = false};
+	engine_observe(c->e, &lead);
+	lead.leads = true;
+	engine_observe(c->e, &lead);
+	run_for(c, 3000);
+	come(c, "new", "web-a", 300);
+	cr_expect_str_eq(where(c, "new"), where(c, "greedy"));
+	cluster_free(c);
+}
+
+Test(shun, of_whom_nobody_knows_nothing_is_kept)
+{
+	struct cluster *c = beside_another(2);
+	struct change away = {.type = CHANGE_SHUN, .uid = "nobody", .for_ms = HOLD_MS};
+	cr_expect(engine_observe(c->e, &away));
+	away.uid = find(c, "old")->uid;
+	away.for_ms = 0;
+	cr_expect(engine_observe(c->e, &away));
+	come(c, "new", "web-a", 300);
+	cr_expect_str_eq(where(c, "new"), where(c, "greedy"));
+	cluster_free(c);
+}

@@ -1,0 +1,320 @@
+/* Tenants whose neighbours take what they lack go to another GPU, one at a time. */
+#include "played.h"
+
+#include "rolls.h"
+
+#define WEB "deployment-web"
+
+/* So many replicas of 30 % each, which use 20, on one GPU. */
+static void on_one_gpu(struct played *p, int replicas)
+{
+	played_init(p, "Deployment", replicas);
+	p->gpu = "GPU-1";
+	played_automate(p);
+	played_run(p, 20 + 10 * replicas);
+	cr_assert_eq(played_whole(p), 0);
+	cr_assert_eq(p->bed->evictions, replicas);
+	p->bed->evictions = 0;
+	p->bed->wish_count = 0;
+	p->bed->reasons[0] = '\0';
+	p->gpu = "GPU-2";
+}
+
+/* A neighbour of that share comes to it, which a person asked for. */
+static void beside(struct played *p, int64_t milli)
+{
+	p->bed->unadvised = true;
+	bed_tenant(p->bed, "loud", "n", milli, 20 * 1024);
+	bed_turn(p->bed);
+}
+
+/* One that was recommended. */
+static void beside_ours(struct played *p, int64_t milli)
+{
+	bed_tenant(p->bed, "loud", "n", milli, 20 * 1024);
+	bed_turn(p->bed);
+}
+
+/* And uses so much. */
+static void crowd(struct played *p, int minutes, int percent)
+{
+	for (int i = 0; i < minutes * 2; i++) {
+		cr_assert(bed_use(p->bed, "n", percent, 1024));
+		played_pass(p, true);
+	}
+}
+
+static const char *message(struct played *p, enum recommendation_condition type)
+{
+	return text_or(bed_told(p->bed, WEB)->conditions[type].message, "");
+}
+
+static bool contended(struct played *p)
+{
+	return bed_told(p->bed, WEB)->conditions[RECOMMENDATION_CONTENTION].status ==
+	       CONDITION_TRUE;
+}
+
+static int on(const struct played *p, const char *gpu)
+{
+	int n = 0;
+	for (size_t i = 0; i < PLAYED_PODS; i++) {
+		n += p->pods[i].there && text_equals(p->pods[i].gpu, gpu);
+	}
+	return n;
+}
+
+/* Nothing on any node has room. */
+static void nodes_are(struct played *p, bool ready)
+{
+	char name[32];
+	for (int i = -1; i < p->made; i++) {
+		snprintf(name, sizeof name, i < 0 ? "node" : "node-%d", i);
+		struct node n = {.name = name,
+			.uid = name,
+			.resource_version = "2",
+			.gpus = 8,
+			.pod_slots = 100,
+			.ready = ready};
+		struct change c = {.kind = KIND_NODE, .node = &n};
+		bed_world(p->bed, &c);
+	}
+}
+
+Test(moves, H9_who_is_contended_for_long_goes_to_another_gpu)
+{
+	struct played p;
+	on_one_gpu(&p, 2);
+	beside(&p, 700);
+	crowd(&p, 35, 58);
+	cr_expect(contended(&p));
+	cr_expect_eq(p.bed->evictions, 0, "it has to last");
+	cr_expect(strstr(message(&p, RECOMMENDATION_CONTENTION), "goes to another GPU from 20") !=
+			  NULL,
+		"%s", message(&p, RECOMMENDATION_CONTENTION));
+	crowd(&p, 10, 58);
+	cr_expect_eq(p.bed->evictions, 1);
+	cr_expect_eq(on(&p, "GPU-1"), 1);
+	cr_expect_eq(on(&p, "GPU-2"), 1);
+	cr_expect_eq(p.bed->wish_count, 1);
+	cr_expect_eq(p.bed->wish.away_ms, 6 * HOUR_MS);
+	cr_expect_not_null(strstr(p.bed->reasons, "UpdateStarted "));
+	cr_expect_str_eq(p.bed->message,
+		"pod web-2 is evicted so that the next one gets 30% of a GPU and 7Gi on another "
+		"GPU (deployment-web@1); it has neighbours that take what it lacks");
+	cr_expect_eq(bed_told(p.bed, WEB)->containers[0].target.milli, 300, "it does not grow");
+	crowd(&p, 180, 58);
+	cr_expect_eq(p.bed->evictions, 1, "it was enough");
+	cr_expect_not(contended(&p));
+	bed_free(p.bed);
+}
+
+Test(moves, the_next_one_waits_whether_it_helped)
+{
+	struct played p;
+	on_one_gpu(&p, 2);
+	beside(&p, 900);
+	crowd(&p, 45, 80);
+	cr_assert_eq(p.bed->evictions, 1);
+	crowd(&p, 20, 80);
+	cr_expect_eq(p.bed->evictions, 1);
+	crowd(&p, 10, 80);
+	cr_expect_eq(p.bed->evictions, 2, "it did not");
+	cr_expect_eq(on(&p, "GPU-2"), 2);
+	bed_free(p.bed);
+}
+
+Test(moves, who_came_with_a_move_stays_for_the_hold)
+{
+	struct played p;
+	on_one_gpu(&p, 1);
+	p.gpu = "GPU-1"; /* nothing else was to be had after all */
+	beside(&p, 900);
+	crowd(&p, 45, 80);
+	cr_assert_eq(p.bed->evictions, 1);
+	crowd(&p, 330, 80);
+	cr_expect_eq(p.bed->evictions, 1, "nobody is driven about");
+	crowd(&p, 40, 80);
+	cr_expect_eq(p.bed->evictions, 2);
+	bed_free(p.bed);
+}
+
+Test(moves, without_room_elsewhere_it_stays_and_says_so)
+{
+	struct played p;
+	on_one_gpu(&p, 2);
+	beside(&p, 700);
+	nodes_are(&p, false);
+	crowd(&p, 60, 58);
+	cr_expect_eq(p.bed->evictions, 0);
+	cr_expect(contended(&p));
+	cr_expect(strstr(message(&p, RECOMMENDATION_CONTENTION),
+			  "no other GPU has room for the new pod; looked at again every") != NULL,
+		"%s", message(&p, RECOMMENDATION_CONTENTION));
+	cr_expect_str_eq(bed_reason(p.bed, WEB, RECOMMENDATION_UPDATE_BLOCKED), "NoSurgeCapacity");
+	nodes_are(&p, true);
+	crowd(&p, 2, 58);
+	cr_expect_eq(p.bed->evictions, 1);
+	bed_free(p.bed);
+}
+
+Test(moves, the_last_ready_pod_stays)
+{
+	struct played p;
+	on_one_gpu(&p, 1);
+	p.bed->rollout.evicts = false;
+	bed_policy(p.bed);
+	beside(&p, 900);
+	crowd(&p, 60, 80);
+	cr_expect_eq(p.bed->evictions, 0);
+	cr_expect_str_eq(bed_reason(p.bed, WEB, RECOMMENDATION_UPDATE_BLOCKED), "LastReadyReplica");
+	cr_expect(strstr(message(&p, RECOMMENDATION_CONTENTION), "last Ready replica") != NULL,
+		"%s", message(&p, RECOMMENDATION_CONTENTION));
+	bed_free(p.bed);
+}
+
+/* Who takes more than he has gets it, or goes himself: the victim is patient. */
+Test(moves, a_neighbour_that_takes_too_much_may_go_first)
+{
+	struct played p;
+	on_one_gpu(&p, 2);
+	beside_ours(&p, 500);
+	crowd(&p, 65, 58);
+	cr_expect(contended(&p));
+	cr_expect_eq(p.bed->evictions, 0);
+	crowd(&p, 10, 58);
+	cr_expect_eq(p.bed->evictions, 1, "but not for ever");
+	bed_free(p.bed);
+}
+
+Test(moves, of_those_that_are_contended_the_smallest_goes)
+{
+	struct played p;
+	on_one_gpu(&p, 2);
+	beside_ours(&p, 700);
+	crowd(&p, 45, 58);
+	cr_expect_eq(p.bed->evictions, 1);
+	cr_expect_eq(on(&p, "GPU-1"), 1);
+	crowd(&p, 120, 58);
+	cr_expect_eq(p.bed->evictions, 1);
+	bed_free(p.bed);
+}
+
+Test(moves, a_break_begins_it_anew)
+{
+	struct played p;
+	on_one_gpu(&p, 2);
+	beside(&p, 700);
+	crowd(&p, 35, 58);
+	crowd(&p, 10, 20);
+	crowd(&p, 35, 58);
+	cr_expect_eq(p.bed->evictions, 0);
+	crowd(&p, 10, 58);
+	cr_expect_eq(p.bed->evictions, 1);
+	bed_free(p.bed);
+}
+
+Test(moves, who_hardly_computes_lacks_nothing)
+{
+	struct played p;
+	on_one_gpu(&p, 2);
+	p.bed->sizing.scale_down_delay_s = 86400;
+	bed_policy(p.bed);
+	beside(&p, 990);
+	p.percent = 5;
+	crowd(&p, 90, 93);
+	cr_expect_eq(p.bed->evictions, 0);
+	bed_free(p.bed);
+}
+
+/* The budget is not asked twice for it, and the pod that stayed is no new one. */
+Test(moves, a_refused_one_is_tried_again)
+{
+	struct played p;
+	on_one_gpu(&p, 2);
+	beside(&p, 700);
+	p.min_available = 2;
+	crowd(&p, 50, 58);
+	cr_expect_eq(p.bed->evictions, 0);
+	cr_expect_geq(p.refusals, 3, "30 s, 1 min, 2 min");
+	p.min_available = 1;
+	crowd(&p, 12, 58);
+	cr_expect_eq(p.bed->evictions, 1);
+	bed_free(p.bed);
+}
+
+static int moved_after(struct played *p, int minutes)
+{
+	beside(p, 700);
+	crowd(p, minutes, 58);
+	int n = p->bed->evictions;
+	bed_free(p->bed);
+	return n;
+}
+
+Test(moves, a_policy_that_does_not_heal_moves_nobody)
+{
+	struct played p;
+	on_one_gpu(&p, 2);
+	p.bed->sizing.heal_compute.enabled = false;
+	bed_policy(p.bed);
+	cr_expect_eq(moved_after(&p, 90), 0);
+}
+
+Test(moves, nor_does_one_that_only_recommends)
+{
+	struct played p;
+	on_one_gpu(&p, 2);
+	p.bed->mode = MODE_RECOMMEND;
+	bed_policy(p.bed);
+	cr_expect_eq(moved_after(&p, 90), 0);
+}
+
+Test(moves, what_a_person_asked_for_stays)
+{
+	struct played p;
+	on_one_gpu(&p, 2);
+	p.unadvised = true;
+	for (size_t i = 0; i < PLAYED_PODS; i++) {
+		if (p.pods[i].there) {
+			played_show(&p, &p.pods[i]);
+		}
+	}
+	bed_restart(p.bed);
+	cr_expect_eq(moved_after(&p, 90), 0);
+}
+
+/* What is forgotten is for how long. */
+Test(moves, after_a_restart_it_has_to_last_anew)
+{
+	struct played p;
+	on_one_gpu(&p, 2);
+	beside(&p, 700);
+	crowd(&p, 35, 58);
+	bed_restart(p.bed);
+	bed_turn(p.bed);
+	crowd(&p, 35, 58);
+	cr_expect_eq(p.bed->evictions, 0);
+	crowd(&p, 12, 58);
+	cr_expect_eq(p.bed->evictions, 1);
+	bed_free(p.bed);
+}
+
+/* A replica on a whole GPU gives one back: that is what makes room. */
+Test(moves, where_nothing_has_room_what_saves_goes_on)
+{
+	struct played p;
+	on_one_gpu(&p, 2);
+	beside(&p, 700);
+	nodes_are(&p, false);
+	crowd(&p, 50, 58);
+	cr_assert_eq(p.bed->evictions, 0);
+	p.webhook = false;
+	(void)played_make(&p, "web", true);
+	p.webhook = true;
+	nodes_are(&p, false);
+	crowd(&p, 3, 58);
+	cr_expect_eq(p.bed->evictions, 1);
+	cr_expect_eq(played_whole(&p), 0);
+	bed_free(p.bed);
+}
