@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "history/history.h"
+#include "history/pool.h"
 #include "model/sizing.h"
 
 /* --- which class --- */
@@ -23,7 +24,7 @@ struct prealloc_watch {
 };
 
 struct prealloc_look {
-	bool hinted;	     /* image, arguments or environment name such a framework */
+	bool hinted;	     /* it tells of a pool itself, or is named as such a framework */
 	bool owns_device;    /* the pod has a whole GPU */
 	int64_t started_ms;  /* the container */
 	int64_t used_mib;    /* METERED_ABSENT: not told */
@@ -43,17 +44,21 @@ struct prealloc_state {
 	enum memory_class memory_class;
 	bool owns_device;      /* its pods have whole GPUs */
 	int64_t allocated_mib; /* else their share; 0: they have none */
-	int64_t kv_pool_mib;   /* of the pool for keys and values; METERED_ABSENT: not told */
-	bool starved;	       /* requests were preempted for lack of memory within the window */
+	int32_t part_percent;  /* of its share that it is told to take; 0: all */
 };
 
 enum prealloc_by {
-	PREALLOC_NOT,	     /* it grows with need, or is treated so: the peak counts */
-	PREALLOC_BY_APP,     /* sized by its own gauges; MemoryPreallocated=True AppMetrics */
-	PREALLOC_NO_METRICS, /* it has none: NoAppMetrics */
-	PREALLOC_KEPT,	     /* the policy says so: KeepUsed */
+	PREALLOC_NOT,	 /* it grows with need, or is treated so: the peak counts */
+	PREALLOC_BY_APP, /* sized by its own gauges; MemoryPreallocated=True AppMetrics */
+	/* what it has stays, for */
+	PREALLOC_NO_METRICS,	/* it tells nothing of a pool: NoAppMetrics */
+	PREALLOC_POOL_UNKNOWN,	/* it tells no bytes of it, and they are not learnt: PoolUnknown */
+	PREALLOC_POOL_PINNED,	/* its own options say how large the pool is: PoolPinned */
+	PREALLOC_POOL_LEARNING, /* its use is not known for long enough: PoolLearning */
+	PREALLOC_KEPT,		/* the policy says so: KeepUsed */
 };
-const char *prealloc_by_name(enum prealloc_by by); /* the condition's reason; NOT: NULL */
+const char *prealloc_by_name(enum prealloc_by by);  /* the condition's reason; NOT: NULL */
+const char *prealloc_sentence(enum prealloc_by by); /* its message */
 
 struct prealloc_need {
 	enum prealloc_by by;

@@ -31,6 +31,7 @@
 #define ROLL_PAUSE_MS	 259200000 /* for so long */
 #define ROLL_RETRY_MS	 30000	   /* after a refusal, doubling to */
 #define ROLL_RETRY_CAP	 600000
+#define ROLL_SURGE_CAP	 21600000 /* where a pod was made for it that did not get ready */
 #define ROLL_BLOCKER_MAX 256
 
 /* --- what is asked --- */
@@ -171,6 +172,7 @@ struct roll {
 	int64_t revision;   /* of the change that was begun last */
 	int64_t begun_ms;   /* its last replacement; 0: never */
 	int64_t retry_ms;   /* after a refusal: not before */
+	int64_t refused_ms; /* when that was */
 	enum roll_why refused;
 	int32_t refusals, failures, no_effect;
 	enum roll_why paused;		/* PAUSED, WITHOUT_EFFECT, SURGE_LOST; 0: it is not */
@@ -206,6 +208,7 @@ struct roll_ending {
 	enum roll_end end;
 	const char *by;	 /* who refused; NULL: nobody is named */
 	int64_t wait_ms; /* as it asked; 0: it did not */
+	bool made;	 /* a surge whose new pod was there, and did not get ready */
 };
 /* What became of it. */
 void roll_settle(

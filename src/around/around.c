@@ -194,6 +194,7 @@ bool around_apply(struct around *a, const struct change *c)
 	case CHANGE_REACH:
 	case CHANGE_SHARE:
 	case CHANGE_SHUN:
+	case CHANGE_HEARD:
 	case CHANGE_RUNTIME:
 		break;
 	}

@@ -202,24 +202,28 @@ void roll_begin(struct roll *r, struct roll_fleet *fleet, const struct roll_ask 
 	r->id = roll_fleet_begin(fleet, victim->node, ask->now_ms);
 }
 
-static int64_t retry_after(const struct roll *r, int64_t wait_ms)
+/* What costs a GPU for minutes each time is tried ever less often. */
+static int64_t retry_after(const struct roll *r, const struct roll_ending *e)
 {
-	int64_t wait = ROLL_RETRY_MS;
-	for (int32_t i = 1; i < r->refusals && wait < ROLL_RETRY_CAP; i++) {
+	int64_t wait = ROLL_RETRY_MS, most = e->made ? ROLL_SURGE_CAP : ROLL_RETRY_CAP;
+	for (int32_t i = 1; i < r->refusals && wait < most; i++) {
 		wait *= 2;
 	}
-	wait = wait_ms > wait ? wait_ms : wait;
-	return wait < ROLL_RETRY_CAP ? wait : ROLL_RETRY_CAP;
+	wait = e->wait_ms > wait ? e->wait_ms : wait;
+	return wait < most ? wait : most;
 }
 
 static void refuse(struct roll *r, enum roll_why why, const struct roll_ending *e, int64_t now_ms)
 {
 	r->refusals += r->refusals < INT32_MAX ? 1 : 0;
 	r->refused = why;
-	r->retry_ms = now_ms + retry_after(r, e->wait_ms);
+	r->refused_ms = now_ms;
+	r->retry_ms = now_ms + retry_after(r, e);
 	snprintf(r->blocker, sizeof r->blocker, "%s", text_or(e->by, ""));
 }
 
+/* The budget of all workloads is for pods that go: a surge that was given up took none, and while
+ * it was under way it counted. */
 void roll_settle(
 	struct roll *r, struct roll_fleet *fleet, const struct roll_ending *e, int64_t now_ms)
 {

@@ -252,7 +252,7 @@ static const char *gpu_to_leave(const struct decision *d, const struct asked *as
 static void look_at_newest(struct sizer *s, const struct sized *x, const struct decision *d,
 	struct asked *ret, struct arena *a)
 {
-	struct pod pod;
+	struct pod pod, anew;
 	struct roll_ask *ask = &ret->ask;
 	const struct policy *policy = policy_of(d);
 	const struct world_pod *wp =
@@ -262,11 +262,14 @@ static void look_at_newest(struct sizer *s, const struct sized *x, const struct 
 		ask->unsupported = "its pods are not known yet";
 		return;
 	}
+	devices_unpin(&pod, &s->scratch, &anew);
 	struct room_ask room = {.world = d->world,
-		.pod = &pod,
+		.pod = &anew,
 		.want = wanted(x),
+		.devices = &s->devices,
 		.mps = policy->isolation == ISOLATION_MPS,
-		.alone = policy->exclusivity != EXCLUSIVITY_ANY,
+		.company = rooms_company(policy->exclusivity, &x->key),
+		.most = policy->max_tenants > 0 ? (uint32_t)policy->max_tenants : 0,
 		.apart = gpu_to_leave(d, ret)};
 	if (s->config.around != NULL) {
 		ask->budget = around_budget(s->config.around, x->key.ns, &pod.labels, a);

@@ -82,7 +82,7 @@ static struct recommend_answer recommend(const struct sized *x, struct sized_con
 				     (enum memory_class)history_kept(c->history)->memory_class,
 			.owns_device = t->whole,
 			.allocated_mib = t->whole ? 0 : t->allocated.mib,
-			.kv_pool_mib = METERED_ABSENT},
+			.part_percent = pools_part(c->history, d->now_ms)},
 	};
 	recommend_share(&ask, &answer);
 	return answer;

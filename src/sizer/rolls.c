@@ -481,7 +481,7 @@ static const char *budget_name(const char *message, char name[ROLL_BLOCKER_MAX])
 static void answer_eviction(struct sizer *s, struct sized *x, const struct fault *f, int64_t now_ms)
 {
 	char name[ROLL_BLOCKER_MAX];
-	struct roll_ending e = {ROLL_END_DONE, NULL, f->retry_after_ms};
+	struct roll_ending e = {ROLL_END_DONE, NULL, f->retry_after_ms, false};
 	x->roll->eviction = 0;
 	if (f->kind == FAULT_CONFLICT && x->roll->as_judged) {
 		e.end = ROLL_END_REFUSED;

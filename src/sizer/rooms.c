@@ -2,6 +2,10 @@
 #include "rooms.h"
 
 #include "base/map.h"
+#include "base/str.h"
+#include "model/gpu.h"
+#include "place/place.h"
+#include "size/policy.h"
 
 /* More are not looked at: what fits is found early or hardly ever. */
 #define NODES_ASKED 256
@@ -16,7 +20,31 @@ void rooms_clear(struct rooms *r)
 	VEC_CLEAR(&r->list);
 }
 
-void rooms_add(struct rooms *r, const struct world_pod *wp, const struct pod *pod)
+uint64_t rooms_company(enum exclusivity exclusivity, const struct workload_key *key)
+{
+	if (exclusivity == EXCLUSIVITY_ANY) {
+		return ROOM_ANYBODY;
+	}
+	if (exclusivity == EXCLUSIVITY_DEDICATED || key == NULL) {
+		return ROOM_NOBODY;
+	}
+	uint64_t hash = hash_pair(key->ns, key->name);
+	hash = hash_bytes(key->kind, strlen(key->kind), hash);
+	return hash > ROOM_NOBODY ? hash : hash + 2;
+}
+
+/* Of one whose policy is gone the built-in one, of one that is not known nothing. */
+static void join(struct room *room, const struct room_tenant *t)
+{
+	const struct policy *p = t->policy != NULL ? t->policy : policy_builtin();
+	uint64_t company = rooms_company(p->exclusivity, t->key);
+	uint32_t most = p->max_tenants > 0 ? (uint32_t)p->max_tenants : room->most;
+	room->company = room->tenants == 0 || room->company == company ? company : ROOM_NOBODY;
+	room->most = most < room->most ? most : room->most;
+}
+
+void rooms_add(struct rooms *r, const struct world_pod *wp, const struct pod *pod,
+	const struct room_tenants *tenants)
 {
 	if (pod->identity == NULL || pod->ledger_bad || !pod->holds || wp->deleting ||
 		wp->node == WORLD_NONE || world_pod_terminal(wp)) {
@@ -25,48 +53,65 @@ void rooms_add(struct rooms *r, const struct world_pod *wp, const struct pod *po
 	struct room room = {
 		.name = hash_text(world_pod_name(wp)),
 		.node = wp->node,
-		.tenants = pod->ledger.count,
+		.most = MODEL_GRANTS_MAX,
 		.milli = MODEL_GPU_MILLI,
 		.mib = pod->identity->mem_mib,
 		.mps = pod_is_mps(pod),
 	};
 	for (uint32_t i = 0; i < pod->ledger.count; i++) {
+		const struct room_tenant t = tenants->find(tenants->data, pod->ledger.items[i].uid);
 		room.milli -= pod->ledger.items[i].milli;
 		room.mib -= pod->ledger.items[i].mem_mib;
+		join(&room, &t);
+		room.tenants++;
 	}
 	VEC_PUSH(&r->list, room);
 }
 
-static bool tolerates(const struct pod *pod, const struct node *n)
-{
-	for (uint32_t i = 0; i < n->taint_count; i++) {
-		const struct taint *t = &n->taints[i];
-		if (!text_equals(t->effect, "PreferNoSchedule") &&
-			!pod_tolerates(pod, t->key, t->value, t->effect)) {
-			return false;
-		}
-	}
-	return true;
-}
-
-/* May it run there, as far as is asked here? */
-static bool takes(const struct room_ask *ask, const struct world_node *w)
+/* May it run there, as far as is asked here? With `opens` a capacity pod has to as well. */
+static bool takes(const struct room_ask *ask, const struct world_node *w, bool opens)
 {
 	const struct pod *pod = ask->pod;
-	const struct node *n = &w->noun;
-	return w->known && n->ready && !n->unschedulable &&
-	       n->cpu_milli - w->cpu_milli >= pod->cpu_milli &&
-	       n->mem_bytes - w->mem_bytes >= pod->mem_bytes && n->pod_slots > w->pods &&
-	       pairs_contain(&n->labels, &pod->node_selector) &&
-	       (pod->node_term_count == 0 || node_terms_match(pod->node_terms, pod->node_term_count,
-						     n->name, &n->labels)) &&
-	       tolerates(pod, n);
+	struct place_node n = {.noun = &w->noun,
+		.free_cpu_milli = w->noun.cpu_milli - w->cpu_milli,
+		.free_mem_bytes = w->noun.mem_bytes - w->mem_bytes,
+		.free_slots = w->noun.pod_slots - w->pods,
+		.serves_dra = w->dra_slices > 0,
+		.serves_kai = w->kai_pods > 0};
+	if (!w->known || !w->noun.ready || w->noun.unschedulable ||
+		place_given_out_by(&n) != UNFIT_NONE) {
+		return false;
+	}
+	if (opens) {
+		place_reserve_capacity(&n, ask->mps);
+	}
+	/* who asks for nothing is not kept away by there being less than that */
+	return (pod->cpu_milli == 0 || n.free_cpu_milli >= pod->cpu_milli) &&
+	       (pod->mem_bytes == 0 || n.free_mem_bytes >= pod->mem_bytes) && n.free_slots > 0 &&
+	       place_node_suits(pod, &w->noun);
+}
+
+/* Those who are there without the `gone` one that makes way. */
+static bool has_company(const struct room *room, const struct room_ask *ask, uint32_t gone)
+{
+	uint32_t most = ask->most > 0 && ask->most < room->most ? ask->most : room->most;
+	uint32_t others = room->tenants > gone ? room->tenants - gone : 0;
+	return others < most &&
+	       (others == 0 || (room->company == ask->company && room->company != ROOM_NOBODY));
 }
 
 static bool has_room(const struct room *room, const struct room_ask *ask, const struct share *more)
 {
 	return room->mps == ask->mps && room->milli + more->milli >= ask->want->milli &&
 	       room->mib + more->mib >= ask->want->mib;
+}
+
+/* A GPU that nobody has: what it will tell is an estimate, and unknown where nothing tells. */
+static bool opens(const struct room_ask *ask, uint32_t node)
+{
+	const struct world_node *w = world_node_at(ask->world, node);
+	int64_t fits = devices_fits_at(ask->devices, node);
+	return w->known && w->noun.gpus > w->gpus && (fits == 0 || ask->want->mib <= fits);
 }
 
 enum roll_room rooms_find(const struct rooms *r, const struct room_ask *ask)
@@ -77,22 +122,20 @@ enum roll_room rooms_find(const struct rooms *r, const struct room_ask *ask)
 	for (size_t i = 0; i < r->list.count && asked < NODES_ASKED; i++) {
 		const struct room *room = &r->list.items[i];
 		bool left_out = ask->apart != NULL && room->name == apart;
-		if (left_out || !has_room(room, ask, &nothing) ||
-			(ask->alone && room->tenants > 0)) {
+		if (left_out || !has_room(room, ask, &nothing) || !has_company(room, ask, 0)) {
 			continue;
 		}
 		asked++;
-		if (takes(ask, world_node_at(ask->world, room->node))) {
+		if (takes(ask, world_node_at(ask->world, room->node), false)) {
 			return ROLL_ROOM_OPEN;
 		}
 	}
 	for (uint32_t i = 0, n = 0; i < world_node_slots(ask->world) && n < NODES_ASKED; i++) {
-		const struct world_node *w = world_node_at(ask->world, i);
-		if (!w->known || w->noun.gpus <= w->gpus) {
+		if (!opens(ask, i)) {
 			continue;
 		}
 		n++;
-		if (takes(ask, w)) {
+		if (takes(ask, world_node_at(ask->world, i), true)) {
 			return ROLL_ROOM_FREE;
 		}
 	}
@@ -106,7 +149,7 @@ bool rooms_fit_after(const struct rooms *r, const struct room_ask *ask, const ch
 	for (size_t i = 0; i < r->list.count; i++) {
 		const struct room *room = &r->list.items[i];
 		if (room->name == name) {
-			return has_room(room, ask, has);
+			return has_room(room, ask, has) && has_company(room, ask, 1);
 		}
 	}
 	return false;

@@ -93,7 +93,7 @@ struct picture {
 	bool converted, targets, unsupported;
 	struct hold_part held; /* of what has no target */
 	enum capped_by capped;
-	const char *preallocated;
+	enum prealloc_by memory_by;
 };
 
 static int badness(enum history_state s)
@@ -128,9 +128,8 @@ static struct picture look(const struct sized *x)
 		}
 		enum capped_by by = (enum capped_by)c->answer.capped_by;
 		p.capped = by != CAPPED_BY_NONE ? by : p.capped;
-		p.preallocated = c->answer.memory_by != PREALLOC_NOT
-					 ? prealloc_by_name((enum prealloc_by)c->answer.memory_by)
-					 : p.preallocated;
+		enum prealloc_by memory_by = (enum prealloc_by)c->answer.memory_by;
+		p.memory_by = memory_by != PREALLOC_NOT ? memory_by : p.memory_by;
 	}
 	if (p.shown == 0) {
 		p.state = HISTORY_NONE;
@@ -365,11 +364,10 @@ static void say_rest(
 			(struct say_sentence){capped_by_name(p->capped),
 				"A limit keeps the target from being what was measured asks for."});
 	}
-	if (p->preallocated != NULL) {
+	if (p->memory_by != PREALLOC_NOT) {
 		say_condition(x, r, RECOMMENDATION_MEMORY_PREALLOCATED, CONDITION_TRUE,
-			(struct say_sentence){p->preallocated,
-				"It takes memory ahead of need: what it "
-				"uses is not what it needs."});
+			(struct say_sentence){
+				prealloc_by_name(p->memory_by), prealloc_sentence(p->memory_by)});
 	}
 }
 

@@ -96,9 +96,26 @@ static void look_at_nodes(struct sizer *s, struct turn *t)
 	s->class = WORLD_CAPACITY;
 }
 
-static void look_at_held(struct sizer *s, const struct world_pod *wp)
+struct known {
+	const struct sizer *sizer;
+	const struct world *world;
+};
+
+static struct room_tenant find_tenant(const void *data, const char *uid)
+{
+	const struct known *k = data;
+	const struct sized_pod *p = pods_find(k->sizer, uid);
+	const struct world_pod *wp = world_pod_by_uid(k->world, uid);
+	const char *policy = wp != NULL && wp->gpu != NULL ? wp->gpu->policy : NULL;
+	return (struct room_tenant){policy != NULL ? world_policy_find(k->world, policy) : NULL,
+		p != NULL ? &p->of->key : NULL};
+}
+
+static void look_at_held(struct sizer *s, const struct world *w, const struct world_pod *wp)
 {
 	struct pod pod;
+	const struct known known = {s, w};
+	const struct room_tenants tenants = {&known, find_tenant};
 	arena_reset(&s->scratch);
 	if (!world_pod_unpack(wp, &s->scratch, &pod)) {
 		return;
@@ -107,7 +124,7 @@ static void look_at_held(struct sizer *s, const struct world_pod *wp)
 		devices_hold(&s->devices, wp->node, pod.identity->mem_mib);
 		gpus_hold(&s->gpus, pod.identity, wp->node, s->round);
 	}
-	rooms_add(&s->rooms, wp, &pod);
+	rooms_add(&s->rooms, wp, &pod, &tenants);
 }
 
 static void look_at_pods(struct sizer *s, struct turn *t)
@@ -116,7 +133,7 @@ static void look_at_pods(struct sizer *s, struct turn *t)
 		if (s->at < world_class_count(t->world, s->class)) {
 			const struct world_pod *wp = world_class_at(t->world, s->class, s->at++);
 			if (s->class == WORLD_CAPACITY) {
-				look_at_held(s, wp);
+				look_at_held(s, t->world, wp);
 			} else {
 				pods_see(s, wp, t->now.policy_ms);
 				surges_see(s, wp, t->now, t->world);

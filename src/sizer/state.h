@@ -19,6 +19,7 @@
 #include "gathers.h"
 #include "gpus.h"
 #include "heals.h"
+#include "pools.h"
 #include "rooms.h"
 #include "small.h"
 #include "strangers.h"
@@ -71,10 +72,9 @@ struct sized {
 	/* of this round: tenants by what became of their wish, and one of the worst */
 	const struct sized_pod *worst; /* NULL: none is kept from it */
 	uint32_t fates[SHARE_STATES];
-	uint32_t slot;	/* in the table */
-	uint32_t mark;	/* of the relist */
-	uint32_t pods;	/* that are known */
-	uint32_t round; /* of the tallies */
+	uint32_t slot, mark; /* in the table; of the relist */
+	uint32_t pods;	     /* that are known */
+	uint32_t round;	     /* of the tallies */
 	int32_t retention_s;
 	enum workload_type type;
 	int32_t device_mib; /* the most that a share of it can have; 0: not known */
@@ -120,7 +120,7 @@ struct sized {
 struct sized_feed {
 	struct sized_container *container; /* borrowed */
 	struct history_feed feed;
-	struct prealloc_watch watch;
+	union pool_feed memory;
 	struct heal_feed heal;
 };
 
@@ -136,9 +136,8 @@ struct sized_pod {
 	struct heal_pod heal;
 	struct bill_pod bill;
 	struct small_share wished; /* the engine was asked for that; 0: for nothing */
-	uint32_t slot;
-	uint32_t round;		 /* in which it was seen last */
-	uint32_t groups_version; /* by which it was given to its workload */
+	uint32_t slot, round;	   /* in the table; in which it was seen last */
+	uint32_t groups_version;   /* by which it was given to its workload */
 	char uid[SIZER_UID_MAX + 1];
 	uint8_t feed_count;
 	uint8_t fate; /* enum share_state: what became of the wish */
@@ -150,6 +149,7 @@ struct sized_pod {
 	bool mps : 1;	       /* a tenant that MPS holds to its share */
 	bool changes : 1;      /* a tenant that can be changed while it runs */
 	bool stuck : 1;	       /* no room for it where it is: another pod would have to be */
+	bool alike : 1;	       /* its owner never changes its template */
 	bool memory_stays : 1; /* so for its memory: its framework took that at the start */
 };
 

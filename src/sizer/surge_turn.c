@@ -110,6 +110,7 @@ static void submit(struct at *t, enum surge_task task, const struct present *abo
 	}
 	g->action = x->id;
 	g->task = task;
+	g->asked_ms = t->now.wall_ms;
 }
 
 static void tell(struct at *t, const char *reason, bool warning, const char *message)
@@ -156,10 +157,17 @@ static enum roll_end end_of(const struct surge *g, enum surge_do does)
 	return g->why == SURGE_PDB ? ROLL_END_BUDGET : ROLL_END_REFUSED;
 }
 
+/* It took room for nothing, and the next one may do the same. */
+static bool came_to_nothing(const struct surge *g, enum surge_do does)
+{
+	return does == SURGE_FAILED && g->began &&
+	       (g->why == SURGE_TOO_LONG || g->why == SURGE_ENDED || g->why == SURGE_WHOLE);
+}
+
 static void end(struct at *t, enum surge_do does, const char *by)
 {
 	struct surge *g = t->g;
-	struct roll_ending e = {end_of(g, does), by, 0};
+	struct roll_ending e = {end_of(g, does), by, 0, came_to_nothing(g, does)};
 	struct sized *x = g->of;
 	if (does == SURGE_LOST) {
 		tell(t, "SurgeLostRace", true,

@@ -95,7 +95,7 @@ void surges_begin(
 {
 	struct pod pod;
 	char name[SURGE_NAME_MAX];
-	struct roll_ending e = {ROLL_END_REFUSED, "the old pod is not known any more", 0};
+	struct roll_ending e = {ROLL_END_REFUSED, "the old pod is not known any more", 0, false};
 	const struct world_pod *wp = world_pod_by_uid(d->world, p->uid);
 	arena_reset(&s->scratch);
 	if (wp == NULL || !world_pod_unpack(wp, &s->scratch, &pod) || surges_has(x)) {
@@ -219,7 +219,7 @@ static void fail(struct surge *g, struct sizer_now now, const struct fault *f)
 /* There is no new pod yet: nothing is left to be done. */
 static void give_up(struct sizer *s, struct surge *g, struct sizer_now now, const struct fault *f)
 {
-	struct roll_ending e = {ROLL_END_REFUSED, f->message, f->retry_after_ms};
+	struct roll_ending e = {ROLL_END_REFUSED, f->message, f->retry_after_ms, false};
 	struct sized *x = g->of;
 	x->surge = NULL;
 	g->of = NULL;
@@ -247,6 +247,10 @@ static void answer_reading(struct surge *g, struct sizer_now now, const struct o
 		return;
 	}
 	g->seen.live.read_ms = now.wall_ms;
+	g->seen.live.asked_ms = g->asked_ms;
+	if (now.wall_ms - g->asked_ms > SURGE_ASKED_MS) {
+		g->at_ms = now.mono_ms + SURGE_ASKED_MS; /* a server that is slow is not hurried */
+	}
 	snprintf(g->blocker, sizeof g->blocker, "%s", g->seen.blocker);
 }
 
@@ -278,6 +282,7 @@ static void answer(
 	} else if (g->task == SURGE_TASK_CREATE) {
 		answer_create(s, g, now, f);
 	} else if (f->kind == FAULT_NONE || f->unknown_outcome) {
+		g->seen.live.read_ms = 0; /* all is read again before the next write */
 		g->failures = 0;
 		g->shown_by = now.mono_ms + SHOWN_MS;
 	} else if (f->kind == FAULT_CONFLICT || f->kind == FAULT_NOT_FOUND) {

@@ -173,6 +173,7 @@ bool sizer_observe(struct sizer *s, const struct change *c)
 	case CHANGE_REACH:
 	case CHANGE_SHARE:
 	case CHANGE_SHUN:
+	case CHANGE_HEARD:
 	case CHANGE_RUNTIME:
 		return true;
 	}

@@ -188,6 +188,7 @@ bool advice_apply(struct advice *a, const struct change *c)
 	case CHANGE_REACH:
 	case CHANGE_SHARE:
 	case CHANGE_SHUN:
+	case CHANGE_HEARD:
 	case CHANGE_RUNTIME:
 		return true;
 	}

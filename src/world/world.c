@@ -135,6 +135,7 @@ void world_apply(struct world *w, const struct change *c)
 	case CHANGE_REACH:
 	case CHANGE_SHARE:
 	case CHANGE_SHUN:
+	case CHANGE_HEARD:
 	case CHANGE_RUNTIME:
 		return;
 	}

@@ -232,9 +232,7 @@ static double hand_on(void)
 		struct sizer_use use = {.uid = world_pod_uid(wp),
 			.source = pod.source,
 			.figures = figures,
-			.figure_count = pod.figure_count,
-			.kv_used = METERED_ABSENT,
-			.waiting = METERED_ABSENT};
+			.figure_count = pod.figure_count};
 		(void)sizer_take(bed.sizer, &use, bed.now);
 	}
 	return cpu_ms() - began;

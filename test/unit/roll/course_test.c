@@ -133,7 +133,8 @@ Test(course, a_refusal_costs_nothing_of_the_budget)
 	b.p.pods[0].ready_ms = START;
 	b.fleet.managed = 0; /* one in ten minutes, and it is spent */
 	cr_expect_gt(roll_fleet_due(&b.fleet, START), START);
-	roll_settle(&b.p.roll, &b.fleet, &(struct roll_ending){ROLL_END_REFUSED, "no", 0}, START);
+	roll_settle(&b.p.roll, &b.fleet, &(struct roll_ending){ROLL_END_REFUSED, "no", 0, false},
+		START);
 	cr_expect_eq(roll_fleet_due(&b.fleet, START), START);
 	struct roll_verdict v = at(&b, START + 29999);
 	cr_expect_eq(v.why, ROLL_REFUSED);
@@ -142,15 +143,47 @@ Test(course, a_refusal_costs_nothing_of_the_budget)
 	tear_down(&b);
 }
 
+/* Each time a GPU was held for ten minutes for nothing. */
+Test(course, a_surge_that_came_to_nothing_is_tried_ever_less_often)
+{
+	struct bench b;
+	set_up(&b);
+	int64_t now = START, last = 0;
+	for (int i = 0; i < 20; i++) {
+		roll_settle(&b.p.roll, &b.fleet,
+			&(struct roll_ending){ROLL_END_REFUSED, "too long", 0, true}, now);
+		int64_t wait = b.p.roll.retry_ms - now;
+		cr_expect(
+			i == 0 ? wait == ROLL_RETRY_MS : wait == last * 2 || wait == ROLL_SURGE_CAP,
+			"%ld after %ld", (long)wait, (long)last);
+		last = wait;
+		now = b.p.roll.retry_ms;
+	}
+	cr_expect_eq(last, ROLL_SURGE_CAP);
+	now = b.p.roll.refused_ms;
+	b.p.pods[0].ready_ms = START;
+	struct roll_verdict v = at(&b, now + ROLL_RETRY_CAP);
+	cr_expect_eq(v.why, ROLL_REFUSED);
+	cr_expect_eq(v.next_ms, now + ROLL_SURGE_CAP);
+	b.p.ask.cause = ROLL_HEALS;
+	cr_expect_eq(at(&b, now + ROLL_RETRY_CAP - 1).why, ROLL_REFUSED);
+	cr_expect_eq(at(&b, now + ROLL_RETRY_CAP).does, ROLL_EVICT, "who is in need");
+	b.p.ask.cause = ROLL_SAVES;
+	b.p.ask.revision++;
+	b.p.rollout.cooldown_s = 0;
+	cr_expect_eq(at(&b, now + ROLL_RETRY_CAP).does, ROLL_EVICT, "another share");
+	tear_down(&b);
+}
+
 Test(course, a_server_that_asks_for_more_time_gets_it_within_the_cap)
 {
 	struct bench b;
 	set_up(&b);
-	roll_settle(
-		&b.p.roll, &b.fleet, &(struct roll_ending){ROLL_END_BUDGET, NULL, 90000}, START);
+	roll_settle(&b.p.roll, &b.fleet, &(struct roll_ending){ROLL_END_BUDGET, NULL, 90000, false},
+		START);
 	cr_expect_eq(b.p.roll.retry_ms, START + 90000);
 	roll_settle(&b.p.roll, &b.fleet,
-		&(struct roll_ending){ROLL_END_BUDGET, NULL, INT64_MAX / 2}, START);
+		&(struct roll_ending){ROLL_END_BUDGET, NULL, INT64_MAX / 2, false}, START);
 	cr_expect_eq(b.p.roll.retry_ms, START + ROLL_RETRY_CAP);
 	tear_down(&b);
 }
@@ -159,7 +192,8 @@ Test(course, C25_a_lost_race_stops_it)
 {
 	struct bench b;
 	set_up(&b);
-	roll_settle(&b.p.roll, &b.fleet, &(struct roll_ending){ROLL_END_LOST, NULL, 0}, START);
+	roll_settle(
+		&b.p.roll, &b.fleet, &(struct roll_ending){ROLL_END_LOST, NULL, 0, false}, START);
 	cr_expect_eq(at(&b, START + 30 * DAY).why, ROLL_SURGE_LOST);
 	cr_expect_str_eq(roll_why_name(ROLL_SURGE_LOST), "SurgeLostRace");
 	tear_down(&b);
@@ -176,8 +210,8 @@ Test(course, a_surge_is_watched_as_an_eviction_once_the_old_pod_goes)
 	cr_assert_eq(v.does, ROLL_SURGE);
 	roll_begin(&b.p.roll, &b.fleet, &b.p.ask, &v);
 	cr_expect_eq(at(&b, START + DAY).why, ROLL_UNDER_WAY);
-	roll_settle(
-		&b.p.roll, &b.fleet, &(struct roll_ending){ROLL_END_DONE, NULL, 0}, START + MINUTE);
+	roll_settle(&b.p.roll, &b.fleet, &(struct roll_ending){ROLL_END_DONE, NULL, 0, false},
+		START + MINUTE);
 	played_make(&b.p, v.pod, START + 1000, true);
 	b.p.pods[v.pod].ready_ms = START + MINUTE;
 	b.p.pods[v.pod].sample_ms = START + 2 * MINUTE;

@@ -201,7 +201,8 @@ Test(plan, U7_a_daemon_set_goes_node_by_node)
 	struct roll_verdict v = ask(&b);
 	cr_assert_eq(v.does, ROLL_EVICT);
 	roll_begin(&b.p.roll, &b.fleet, &b.p.ask, &v);
-	roll_settle(&b.p.roll, &b.fleet, &(struct roll_ending){ROLL_END_DONE, NULL, 0}, START);
+	roll_settle(
+		&b.p.roll, &b.fleet, &(struct roll_ending){ROLL_END_DONE, NULL, 0, false}, START);
 	expect(&b, ROLL_WAIT, ROLL_UNDER_WAY);
 	/* Another workload keeps off that node as well. */
 	struct played other;
@@ -309,9 +310,9 @@ Test(plan, H9_a_move_waits_for_no_window_and_never_takes_the_last_ready_pod)
 	b.p.pods[1].up_to_date = true;
 	expect(&b, ROLL_EVICT, ROLL_UP_TO_DATE);
 	cr_expect_eq(ask(&b).pod, 0);
-	b.p.ask.fits_after = false;
+	b.p.pods[0].fits_after = false;
 	expect(&b, ROLL_BLOCKED, ROLL_NO_ROOM);
-	b.p.ask.fits_after = true;
+	b.p.pods[0].fits_after = true;
 	b.p.ask.budget = (struct roll_budget){true, "web-pdb", 0};
 	expect(&b, ROLL_BLOCKED, ROLL_BUDGET);
 	b.p.ask.budget.known = false;
@@ -410,6 +411,25 @@ Test(plan, cooldown_and_age_bind_savings_and_not_healing)
 	b.p.roll.revision = 0;
 	b.p.ask.cause = ROLL_HEALS;
 	expect(&b, ROLL_EVICT, ROLL_UP_TO_DATE);
+}
+
+/* It was ahead when that was begun, and is right now. */
+Test(plan, times_that_are_to_come_are_waited_for_from_now_on)
+{
+	struct bench b;
+	set_up(&b, 1);
+	b.p.rollout.evicts = true;
+	b.p.roll.begun_ms = START + 3 * HOUR;
+	expect(&b, ROLL_BLOCKED, ROLL_COOLDOWN);
+	cr_expect_eq(ask(&b).next_ms, START + 30 * MINUTE);
+	b.p.roll.begun_ms = 0;
+	b.p.roll.retry_ms = START + 3 * HOUR;
+	b.p.roll.refused = ROLL_REFUSED;
+	expect(&b, ROLL_BLOCKED, ROLL_REFUSED);
+	cr_expect_eq(ask(&b).next_ms, START + ROLL_RETRY_CAP);
+	b.p.roll.retry_ms = 0;
+	expect(&b, ROLL_EVICT, ROLL_UP_TO_DATE);
+	roll_fleet_finish(&b.fleet);
 }
 
 Test(plan, what_is_not_supported_is_said)

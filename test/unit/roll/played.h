@@ -100,13 +100,13 @@ static inline void played_evict(
 	int64_t now = p->ask.now_ms;
 	if (played_ready(p) - 1 < p->budget) {
 		p->refusals++;
-		roll_settle(
-			&p->roll, fleet, &(struct roll_ending){ROLL_END_BUDGET, "web-pdb", 0}, now);
+		roll_settle(&p->roll, fleet,
+			&(struct roll_ending){ROLL_END_BUDGET, "web-pdb", 0, false}, now);
 		return;
 	}
 	p->evictions++;
 	played_make(p, v->pod, now, p->webhook);
-	roll_settle(&p->roll, fleet, &(struct roll_ending){ROLL_END_DONE, NULL, 0}, now);
+	roll_settle(&p->roll, fleet, &(struct roll_ending){ROLL_END_DONE, NULL, 0, false}, now);
 }
 
 static inline struct roll_verdict played_step(

@@ -211,3 +211,38 @@ Test(asks, nobody_goes_before_the_target_is_told)
 	cr_expect_geq(p.bed->evictions, 2);
 	bed_free(p.bed);
 }
+
+static void large_node(struct played *p, bool ready)
+{
+	struct pair label = {"nvidia.com/gpu.memory", "81920"};
+	struct node n = {.name = "node",
+		.uid = "node",
+		.resource_version = "2",
+		.labels = {&label, 1},
+		.gpus = 8,
+		.pod_slots = 100,
+		.ready = ready};
+	struct change c = {.kind = KIND_NODE, .node = &n};
+	bed_world(p->bed, &c);
+}
+
+/* The share is larger than the GPU that the old pod gives back, and there is no other one now. */
+Test(asks, nobody_goes_for_a_share_that_his_own_gpu_cannot_hold)
+{
+	struct played p;
+	played_init(&p, "Deployment", 2);
+	p.bed->memory = "4096";
+	bed_node(p.bed, p.pods[0].node);
+	bed_node(p.bed, p.pods[1].node);
+	large_node(&p, false);
+	played_automate(&p);
+	played_run(&p, 10);
+	cr_assert_eq(bed_told(p.bed, "deployment-web")->containers[0].target.mib, 7168);
+	cr_expect_eq(p.bed->evictions, 0);
+	cr_expect_str_eq(bed_reason(p.bed, "deployment-web", RECOMMENDATION_UPDATE_BLOCKED),
+		"NoSurgeCapacity");
+	large_node(&p, true);
+	played_run(&p, 10);
+	cr_expect_geq(p.bed->evictions, 1);
+	bed_free(p.bed);
+}

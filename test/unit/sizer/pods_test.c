@@ -14,11 +14,8 @@ static bool use(struct bed *b, const char *pod, const char *container, int perce
 		.compute = percent * (METERED_FULL / 100),
 		.mem_bytes = INT64_C(1) << 31,
 		.at_ms = b->now.policy_ms};
-	struct sizer_use u = {.uid = pod,
-		.source = METERED_AGENT,
-		.figures = &f,
-		.figure_count = 1,
-		.kv_used = METERED_ABSENT};
+	struct sizer_use u = {
+		.uid = pod, .source = METERED_AGENT, .figures = &f, .figure_count = 1};
 	return sizer_take(b->sizer, &u, b->now.policy_ms);
 }
 
@@ -64,11 +61,8 @@ Test(pods, r16_of_several_devices_the_larger_figure_counts)
 		{.container = "main", .compute = 40000, .mem_bytes = INT64_C(2) << 30}};
 	for (int i = 0; i < 10; i++) {
 		f[0].at_ms = f[1].at_ms = b->now.policy_ms;
-		struct sizer_use u = {.uid = "web-1",
-			.source = METERED_AGENT,
-			.figures = f,
-			.figure_count = 2,
-			.kv_used = METERED_ABSENT};
+		struct sizer_use u = {
+			.uid = "web-1", .source = METERED_AGENT, .figures = f, .figure_count = 2};
 		cr_assert(sizer_take(b->sizer, &u, b->now.policy_ms));
 		bed_pass(b, MINUTE_MS - BED_ROUND);
 		bed_turn(b);

@@ -2,6 +2,7 @@
 #include "bed.h"
 
 #include "rooms.h"
+#include "size/policy.h"
 
 struct site {
 	struct bed *bed;
@@ -9,33 +10,58 @@ struct site {
 	struct pod pod; /* who asks */
 	struct share want;
 	struct room_ask ask;
+	struct devices devices;
+	const char *memory; /* of the node's GPUs */
+	int64_t slots;
+	/* of all tenants */
+	struct policy policy;
+	struct workload_key key;
 };
 
 static void init(struct site *s)
 {
 	*s = (struct site){.bed = bed_new(), .want = {300, 7168}};
-	s->ask = (struct room_ask){.world = s->bed->world, .pod = &s->pod, .want = &s->want};
+	s->ask = (struct room_ask){
+		.world = s->bed->world, .pod = &s->pod, .want = &s->want, .devices = &s->devices};
+	s->policy = *policy_builtin();
+	s->key = (struct workload_key){"team", "apps", "Deployment", "other"};
+	devices_init(&s->devices);
 }
 
 static void finish(struct site *s)
 {
 	rooms_finish(&s->rooms);
+	devices_finish(&s->devices);
 	bed_free(s->bed);
 }
 
 static void node(struct site *s, int64_t gpus, bool ready, bool tainted)
 {
 	struct taint taint = {"team", "a", "NoSchedule"};
+	struct pair label = {"nvidia.com/gpu.memory", text_or(s->memory, "81920")};
 	struct node n = {.name = "node",
 		.uid = "node",
 		.resource_version = "2",
 		.taints = &taint,
 		.taint_count = tainted ? 1 : 0,
+		.labels = {&label, 1},
+		.cpu_milli = 4000,
+		.mem_bytes = INT64_C(1) << 34,
 		.gpus = gpus,
-		.pod_slots = 100,
+		.pod_slots = s->slots > 0 ? s->slots : 100,
 		.ready = ready};
 	struct change c = {.kind = KIND_NODE, .node = &n};
 	bed_world(s->bed, &c);
+	devices_clear(&s->devices);
+	devices_see(&s->devices, s->bed->world, world_node_find(s->bed->world, "node"));
+	devices_settle(&s->devices, s->bed->world);
+}
+
+static struct room_tenant tenant(const void *data, const char *uid)
+{
+	const struct site *s = data;
+	cr_expect_str_eq(uid, "t");
+	return (struct room_tenant){&s->policy, &s->key};
 }
 
 /* A capacity pod with one tenant of so much. */
@@ -57,8 +83,9 @@ static void capacity(struct site *s, int64_t milli, bool holds)
 		.ledger = {&grant, 1}};
 	struct change c = {.kind = KIND_POD, .pod = &pod};
 	bed_world(s->bed, &c);
+	const struct room_tenants tenants = {s, tenant};
 	rooms_clear(&s->rooms);
-	rooms_add(&s->rooms, world_pod_by_uid(s->bed->world, "c"), &pod);
+	rooms_add(&s->rooms, world_pod_by_uid(s->bed->world, "c"), &pod, &tenants);
 }
 
 Test(rooms, a_shared_gpu_comes_before_a_free_one)
@@ -84,9 +111,9 @@ Test(rooms, who_takes_nobody_has_none)
 	capacity(&s, 100, false);
 	cr_expect_eq(rooms_find(&s.rooms, &s.ask), ROLL_ROOM_NONE);
 	capacity(&s, 100, true);
-	s.ask.alone = true;
+	s.ask.company = ROOM_NOBODY;
 	cr_expect_eq(rooms_find(&s.rooms, &s.ask), ROLL_ROOM_NONE);
-	s.ask.alone = false;
+	s.ask.company = ROOM_ANYBODY;
 	s.ask.mps = true;
 	cr_expect_eq(rooms_find(&s.rooms, &s.ask), ROLL_ROOM_NONE, "of the other mode");
 	s.ask.mps = false;
@@ -128,5 +155,96 @@ Test(rooms, one_gpu_can_be_left_out)
 	node(&s, 1, true, false);
 	s.ask.apart = "capacity-2";
 	cr_expect_eq(rooms_find(&s.rooms, &s.ask), ROLL_ROOM_OPEN);
+	finish(&s);
+}
+
+Test(rooms, a_gpu_that_is_too_small_is_no_room)
+{
+	struct site s;
+	init(&s);
+	s.memory = "24576";
+	s.want.mib = 24000;
+	node(&s, 2, true, false);
+	cr_expect_eq(rooms_find(&s.rooms, &s.ask), ROLL_ROOM_NONE);
+	s.want.mib = 20000;
+	cr_expect_eq(rooms_find(&s.rooms, &s.ask), ROLL_ROOM_FREE);
+	s.memory = "";
+	s.want.mib = 24000;
+	node(&s, 2, true, false);
+	cr_expect_eq(rooms_find(&s.rooms, &s.ask), ROLL_ROOM_FREE, "nobody knows");
+	finish(&s);
+}
+
+/* A GPU is opened by one pod more. */
+Test(rooms, a_node_that_opens_a_gpu_has_room_for_its_capacity_pod)
+{
+	struct site s;
+	init(&s);
+	s.slots = 1;
+	node(&s, 2, true, false);
+	cr_expect_eq(rooms_find(&s.rooms, &s.ask), ROLL_ROOM_NONE);
+	s.slots = 2;
+	node(&s, 2, true, false);
+	cr_expect_eq(rooms_find(&s.rooms, &s.ask), ROLL_ROOM_FREE);
+	s.pod.cpu_milli = 4000;
+	cr_expect_eq(rooms_find(&s.rooms, &s.ask), ROLL_ROOM_NONE);
+	finish(&s);
+}
+
+Test(rooms, as_many_as_the_policies_of_all_allow)
+{
+	struct site s;
+	const struct share has = {100, 1024};
+	init(&s);
+	node(&s, 1, true, false);
+	s.policy.max_tenants = 1;
+	capacity(&s, 100, true);
+	cr_expect_eq(rooms_find(&s.rooms, &s.ask), ROLL_ROOM_NONE, "who is there says so");
+	cr_expect(rooms_fit_after(&s.rooms, &s.ask, "capacity-1", &has), "it takes its place");
+	s.policy.max_tenants = 2;
+	capacity(&s, 100, true);
+	cr_expect_eq(rooms_find(&s.rooms, &s.ask), ROLL_ROOM_OPEN);
+	s.ask.most = 1;
+	cr_expect_eq(rooms_find(&s.rooms, &s.ask), ROLL_ROOM_NONE, "who comes says so");
+	finish(&s);
+}
+
+Test(rooms, whom_others_keep_away_has_none)
+{
+	struct site s;
+	struct workload_key other = {"team", "apps", "Deployment", "another"};
+	init(&s);
+	node(&s, 1, true, false);
+	s.policy.exclusivity = EXCLUSIVITY_DEDICATED;
+	capacity(&s, 100, true);
+	cr_expect_eq(rooms_find(&s.rooms, &s.ask), ROLL_ROOM_NONE);
+	s.ask.company = ROOM_NOBODY;
+	cr_expect_eq(rooms_find(&s.rooms, &s.ask), ROLL_ROOM_NONE);
+	s.policy.exclusivity = EXCLUSIVITY_SAME;
+	capacity(&s, 100, true);
+	s.ask.company = rooms_company(EXCLUSIVITY_SAME, &s.key);
+	cr_expect_eq(rooms_find(&s.rooms, &s.ask), ROLL_ROOM_OPEN, "its own");
+	s.ask.company = rooms_company(EXCLUSIVITY_SAME, &other);
+	cr_expect_eq(rooms_find(&s.rooms, &s.ask), ROLL_ROOM_NONE);
+	s.ask.company = ROOM_ANYBODY;
+	cr_expect_eq(rooms_find(&s.rooms, &s.ask), ROLL_ROOM_NONE);
+	finish(&s);
+}
+
+/* Somebody else gives its GPUs out. */
+Test(rooms, a_node_of_others_has_none)
+{
+	struct site s;
+	init(&s);
+	struct node n = {.name = "node",
+		.uid = "node",
+		.resource_version = "3",
+		.shares_already = true,
+		.gpus = 4,
+		.pod_slots = 100,
+		.ready = true};
+	struct change c = {.kind = KIND_NODE, .node = &n};
+	bed_world(s.bed, &c);
+	cr_expect_eq(rooms_find(&s.rooms, &s.ask), ROLL_ROOM_NONE);
 	finish(&s);
 }

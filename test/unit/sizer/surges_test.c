@@ -17,12 +17,15 @@ struct staged {
 	int64_t late_ms;    /* or the old one so late; 0: at once */
 	int64_t adopted_ms;
 	bool failed;	  /* the new one */
+	bool late;	  /* or it is never Ready */
 	bool fails_cheap; /* once the old one is cheap */
 	char fresh[64];
 	int64_t fresh_ms;
 	int creates;
 	struct fault refuses; /* a create */
 	struct fault unread;
+	int64_t slow_ms;	 /* reading takes so long */
+	bool unready_once_cheap; /* another pod of the ReplicaSet */
 	char tasks[TASKS_MAX];
 };
 
@@ -38,7 +41,7 @@ static void show(struct staged *g, bool old)
 		{NOTE_GPU_UUID, "GPU-1"}, {NOTE_MEMORY_MIB, "7168"},
 		{NOTE_RECOMMENDATION, "deployment-web@1"}, {NOTE_SURGE_GENERATION, "1"},
 		{NOTE_SURGE_HASH, "1234abcd"}};
-	bool ready = p->bed->now.wall_ms >= g->fresh_ms + READY_AT;
+	bool ready = !g->late && p->bed->now.wall_ms >= g->fresh_ms + READY_AT;
 	struct pod pod = {.ns = "team",
 		.name = old ? p->pods[0].name : g->fresh,
 		.uid = old ? p->pods[0].name : "fresh-uid",
@@ -94,8 +97,12 @@ static void carry_out(struct bed *b, const struct action *a, struct outcome *o)
 		snprintf(g->tasks + n, TASKS_MAX - n, "%s ", action_name(a));
 	}
 	switch (task) {
-	case SURGE_TASK_LOOK:
 	case SURGE_TASK_READ:
+		b->now.wall_ms += g->slow_ms;
+		b->now.mono_ms += g->slow_ms;
+		b->now.policy_ms += g->slow_ms;
+		/* fall through */
+	case SURGE_TASK_LOOK:
 		o->fault = g->unread;
 		o->seen = g->unread.kind == FAULT_NONE ? &g->seen : NULL;
 		return;
@@ -114,6 +121,7 @@ static void carry_out(struct bed *b, const struct action *a, struct outcome *o)
 	case SURGE_TASK_RESTORE:
 		g->cheap = task == SURGE_TASK_CHEAPEN;
 		g->failed = g->failed || (g->cheap && g->fails_cheap);
+		g->seen.live.all_ready = !(g->cheap && g->unready_once_cheap);
 		show(g, true);
 		return;
 	case SURGE_TASK_ADOPT:
@@ -187,7 +195,8 @@ Test(surges, u3_the_new_one_is_ready_and_adopted_before_the_old_one_goes)
 	struct staged g;
 	init(&g);
 	pass(&g, 120);
-	cr_expect_str_eq(g.tasks, "SurgeRead SurgeCreate SurgeRead SurgeCheapen SurgeAdopt ");
+	cr_expect_str_eq(
+		g.tasks, "SurgeRead SurgeCreate SurgeRead SurgeCheapen SurgeRead SurgeAdopt ");
 	cr_expect(g.adopted && !g.old_there);
 	cr_expect_eq(g.played.bed->evictions, 0);
 	pass(&g, 600);
@@ -256,6 +265,38 @@ Test(surges, c25_what_cannot_be_read_is_told_and_nothing_is_made)
 	cr_expect(text != NULL && strstr(text, "jobs cannot be read") != NULL, "%s", text);
 	g.unread.kind = FAULT_NONE;
 	pass(&g, 120);
+	cr_expect(g.adopted);
+	finish(&g);
+}
+
+/* By then another pod may not be Ready, and would go instead. */
+Test(surges, c25_all_is_read_again_once_the_old_one_is_cheap)
+{
+	struct staged g;
+	init(&g);
+	g.unready_once_cheap = true;
+	until(&g, "SurgeCheapen");
+	pass(&g, 30);
+	cr_expect(g.cheap && !g.adopted, "%s", g.tasks);
+	g.unready_once_cheap = false;
+	g.seen.live.all_ready = true;
+	pass(&g, 10);
+	cr_expect(g.adopted);
+	finish(&g);
+}
+
+/* By then another pod may be the one that goes. */
+Test(surges, c25_what_took_long_to_be_read_is_read_again)
+{
+	struct staged g;
+	init(&g);
+	until(&g, "SurgeCreate");
+	g.slow_ms = SURGE_ASKED_MS + 1;
+	pass(&g, 40);
+	cr_expect(strstr(g.tasks, "SurgeRead SurgeRead") != NULL, "%s", g.tasks);
+	cr_expect(!g.cheap && !g.adopted);
+	g.slow_ms = 0;
+	pass(&g, 10);
 	cr_expect(g.adopted);
 	finish(&g);
 }
@@ -333,10 +374,36 @@ Test(surges, c25_who_came_since_the_last_round_is_no_lost_race)
 	until(&g, "SurgeAdopt");
 	pass(&g, 20);
 	cr_expect(g.adopted && !g.old_there);
-	cr_expect_str_eq(g.tasks, "SurgeRead SurgeCreate SurgeRead SurgeCheapen SurgeAdopt ");
+	cr_expect_str_eq(
+		g.tasks, "SurgeRead SurgeCreate SurgeRead SurgeCheapen SurgeRead SurgeAdopt ");
 	g.played.bed->sizer->round_at = 0;
 	pass(&g, 600);
 	cr_expect_eq(bed_told(g.played.bed, WEB)->last_update.result, UPDATE_SUCCEEDED);
+	finish(&g);
+}
+
+/* It fits nowhere, say: each try holds on for ten minutes, so they become ever rarer. */
+Test(surges, one_that_does_not_get_ready_is_tried_ever_less_often)
+{
+	struct staged g;
+	init(&g);
+	g.late = true;
+	until(&g, "SurgeCreate");
+	struct roll *r = &sized_find(g.played.bed->sizer, "team", WEB)->roll->roll;
+	r->refusals = 8;
+	pass(&g, 660);
+	cr_assert(!g.fresh_there && g.old_there, "%s", g.tasks);
+	cr_expect_eq(r->retry_ms - r->refused_ms, ROLL_RETRY_MS << 8);
+	cr_expect_eq(g.creates, 1);
+	/* What ended for another reason is tried as soon as anything that was refused. */
+	r->retry_ms = 0;
+	r->refusals = 8;
+	g.tasks[0] = '\0';
+	until(&g, "SurgeCreate");
+	g.seen.current = false;
+	pass(&g, 10);
+	cr_assert(!g.fresh_there, "%s", g.tasks);
+	cr_expect_eq(r->retry_ms - r->refused_ms, ROLL_RETRY_CAP);
 	finish(&g);
 }
 
