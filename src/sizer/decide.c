@@ -1,5 +1,6 @@
 /* What one workload should have: its policy, then each container by itself. */
 #include "rolls.h"
+#include "size/ask.h"
 #include "wish.h"
 
 #define FULL_MILLI MODEL_GPU_MILLI
@@ -20,6 +21,18 @@ static void look_around(
 	}
 	d->resizer = around_scaler(s->config.around, &target);
 	d->scaler = around_gpu_scaler(s->config.around, &target, &d->scaler_metric);
+}
+
+/* C6: whoever made the pod saw the warning, and that was a ReplicaSet. */
+static void look_at_wish(const struct pod *pod, const struct namespace *ns, struct decision *d)
+{
+	const struct policy_choice *c = &d->choice;
+	struct ask ask = ask_read(pod, ns);
+	if (c->policy == NULL || c->excluded || c->mode == MODE_DISABLED) {
+		return;
+	}
+	d->wish = d->granted = (struct share){ask.milli, ask.mem_mib};
+	policy_bound_share(c->policy, 0, &d->granted.milli, &d->granted.mib);
 }
 
 /* By the pod that was made last: its template is the one of the next. */
@@ -48,6 +61,7 @@ static bool choose(struct sizer *s, struct sized *x, struct decision *d)
 	struct policy_set set;
 	set.items = world_policies(d->world, &set.count);
 	d->choice = policy_choose(&set, &who);
+	look_at_wish(&pod, who.ns, d);
 	return true;
 }
 
@@ -215,7 +229,7 @@ static bool choose_again(struct sized *x, struct decision *d)
 		x->containers.items[i]->tally = (struct sized_tally){0};
 	}
 	wish_begin(x);
-	x->multi = 0;
+	x->multi = x->parted = false;
 	return d->choice.policy != NULL;
 }
 

@@ -212,7 +212,7 @@ static void begin_tally(const struct sizer *s, struct sized *x)
 		return;
 	}
 	x->round = s->round;
-	x->multi = 0;
+	x->multi = x->parted = false;
 	x->newest = NULL;
 	wish_begin(x);
 	for (size_t i = 0; i < x->containers.count; i++) {
@@ -343,7 +343,8 @@ void pods_see(struct sizer *s, const struct world_pod *wp, int64_t now_ms)
 	p->heal.gpu = gpus_at(&s->gpus, g->uuid);
 	note_share(p, g);
 	x->seen_ms = now_ms;
-	x->multi += g->container == NULL || g->gpus > 1 || g->devices > 1;
+	x->parted = x->parted || g->container == NULL;
+	x->multi = x->multi || g->container == NULL || g->gpus > 1 || g->devices > 1;
 	if (x->newest == NULL || p->created_ms > x->newest->created_ms) {
 		x->newest = p;
 	}

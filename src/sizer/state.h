@@ -77,7 +77,6 @@ struct sized {
 	uint32_t slot, mark; /* in the table; of the relist */
 	uint32_t pods;	     /* that are known */
 	uint32_t round;	     /* of the tallies */
-	uint32_t multi; /* pods with a GPU that no single container asks for, or more than one */
 	int32_t retention_s;
 	enum workload_type type;
 	struct surge *surge;	 /* borrowed; surges.h; NULL: none is under way */
@@ -108,12 +107,12 @@ struct sized {
 	bool acts : 1;		/* running tenants get the target where they are, */
 	bool keeps_running : 1; /* but never less than they have */
 	bool idle : 1;		/* nothing was computed for long */
-	bool heals : 1;	     /* what a pod lacks cannot wait: set by whoever heals, at each look */
-	bool strange : 1;    /* nobody knows the kind of its owner */
-	bool past_known : 1; /* or asked for: it is asked for once */
-	bool owned : 1;	     /* by what it is about, with which it goes */
-	bool holds : 1;	     /* its targets may be applied */
-	bool waits : 1;	     /* something has to be written, and it is not its turn yet */
+	bool heals : 1; /* what a pod lacks cannot wait: set by whoever heals, at each look */
+	bool strange : 1, past_known : 1; /* of an unknown kind; its past was asked for */
+	bool owned : 1;			  /* by what it is about, with which it goes */
+	bool holds : 1, waits : 1; /* its targets may be applied; a write waits for its turn */
+	/* one of its pods has several GPUs, or several containers of it ask for one */
+	bool multi : 1, parted : 1;
 };
 
 /* What is remembered of one container of one pod between two figures. */
@@ -218,7 +217,7 @@ struct sizer {
 	int64_t managing;      /* pods of workloads that are automated, counted in this round */
 };
 
-/* --- decide.c: what one workload should have --- */
+/* --- decide.c --- */
 struct decision {
 	struct policy_choice choice;
 	const struct sizer *sizer; /* borrowed, like */
@@ -228,9 +227,10 @@ struct decision {
 	const char *blocked, *blocker;
 	/* sentences: what stopped it, what becomes of a contended pod; NULL: nothing, none is */
 	const char *paused, *moves;
-	const struct scaler *scaler;  /* who scales it on its GPU; borrowed, NULL: nobody known */
-	const char *scaler_metric;    /* by that */
-	const struct scaler *resizer; /* who scales it at all; the same */
+	/* who scales it on its GPU, who at all; borrowed, NULL: nobody known */
+	const struct scaler *scaler, *resizer;
+	const char *scaler_metric;  /* by that */
+	struct share wish, granted; /* what a person asks for, and within the bounds (C6) */
 };
 /* Into its containers. False: nobody knows by which policy. */
 bool decide_workload(struct sizer *s, struct sized *x, struct decision *d);

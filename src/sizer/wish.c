@@ -10,8 +10,7 @@
 void wish_decide(struct sized *x, const struct decision *d)
 {
 	const struct policy *p = d->choice.policy;
-	bool may = p != NULL && d->choice.mode == MODE_AUTOMATE && !d->choice.excluded &&
-		   x->multi == 0;
+	bool may = p != NULL && d->choice.mode == MODE_AUTOMATE && !d->choice.excluded && !x->multi;
 	x->acts = may && !policy_never_sizes(p, x->key.kind);
 	x->keeps_running = p != NULL && d->choice.sizing.keeps_running;
 }

@@ -166,3 +166,37 @@ Test(pods, one_whose_owners_are_being_asked_for_waits)
 	cr_expect_not_null(bed_object(b, WEB), "and then its name tells");
 	bed_free(b);
 }
+
+Test(pods, r16_two_containers_with_gpus_are_named_as_such)
+{
+	struct bed *b = bed_new();
+	struct pair labels[] = {{"pod-template-hash", "1234abcd"}};
+	struct container two[] = {{.name = "a", .gpus = 1}, {.name = "b", .gpus = 1}};
+	struct pod p = {.ns = "team",
+		.name = "web-1",
+		.uid = "web-1",
+		.resource_version = "1",
+		.node = "node",
+		.phase = POD_RUNNING,
+		.created_ms = b->now.policy_ms,
+		.labels = {labels, 1},
+		.owner = {"apps/v1", "ReplicaSet", "web-1234abcd", "rs"},
+		.containers = two,
+		.container_count = 2,
+		.gpus = 2};
+	struct change c = {.kind = KIND_POD, .pod = &p};
+	bed_world(b, &c);
+	bed_turn(b);
+	bed_turn(b);
+	const struct recommended_condition *blocked =
+		&bed_told(b, WEB)->conditions[RECOMMENDATION_UPDATE_BLOCKED];
+	cr_expect_str_eq(blocked->reason, "Unsupported");
+	cr_expect_not_null(strstr(blocked->message, "Several containers"), "%s", blocked->message);
+	bed_pod_gone(b, "web-1");
+	bed_pod(b, "web", "web-2", 2);
+	bed_turn(b);
+	bed_turn(b);
+	blocked = &bed_told(b, WEB)->conditions[RECOMMENDATION_UPDATE_BLOCKED];
+	cr_expect_not_null(strstr(blocked->message, "several GPUs"), "%s", blocked->message);
+	bed_free(b);
+}
