@@ -22,6 +22,7 @@ struct lease {
 	int32_t transitions;
 	int64_t acquire_ms; /* wall, 0 if absent */
 	int64_t renew_ms;
+	const char *heard; /* its annotation NOTE_HEARD; NULL: none */
 };
 
 const struct slice_keep *lease_projection(void);

@@ -82,6 +82,10 @@ int64_t engine_next_deadline(const struct engine *e);
 /* GPUs of the node that get no new tenants because its agent told that they are not healthy. */
 uint32_t engine_unhealthy(const struct engine *e, const char *node);
 
+/* Events that made a device ill and are not over, of whoever heard them: for whoever leads next,
+ * who is told them by CHANGE_HEARD. Borrowed until the next call of anything else. */
+size_t engine_heard(const struct engine *e, struct heard *ret_list, size_t room);
+
 /* What became of a share that was asked for by CHANGE_SHARE. */
 enum share_state engine_share_state(const struct engine *e, const char *uid);
 void engine_share_fate(const struct engine *e, const char *uid, struct share_fate *ret);

@@ -32,8 +32,12 @@
 #define HISTORY_RECENT_MIN 8
 #define HISTORY_SOURCES	   4
 #define HISTORY_MIB_MAX	   ((1 << 20) - 1) /* more than a TiB on one device is taken as this */
-#define HISTORY_VERSION	   2		   /* 1, which had no run_ms, is read too */
-#define HISTORY_BYTES_MAX  ((size_t)32 << 10)
+/* Read are all from 1, which had no run_ms, to this one. The one before knew no pool
+ * (history/pool.h) and is written where there is none, so that whoever goes back to a program that
+ * knows no other loses nothing more. */
+#define HISTORY_VERSION	      3
+#define HISTORY_VERSION_PLAIN 2
+#define HISTORY_BYTES_MAX     ((size_t)32 << 10)
 
 /* Opaque: made and unmade here. */
 struct history;
@@ -97,8 +101,6 @@ bool history_adopt(struct history *h, struct history *past, int64_t now_ms);
  * may have been counted before that was read, and counts only if it is younger than all that were.
  * False: it does not count. */
 bool history_add_run(struct history *h, int64_t created_ms, bool known);
-/* How full a serving framework's pool for keys and values is, METERED_GAUGE_FULL is all. */
-void history_take_kv(struct history *h, int64_t used, int64_t now_ms);
 
 /* --- what is known --- */
 
@@ -142,8 +144,6 @@ int64_t history_used(const struct history *h, int64_t now_ms);
 /* For how many hours in a row the peak has been rising up to now, by more than 1 % and more than
  * 64 MiB each, as the leading source told it; a gap ends it. */
 int32_t history_rising(const struct history *h, int64_t now_ms);
-/* As history_compute, of the pool for keys and values: percent of it, 0..100. */
-int32_t history_kv(const struct history *h, int32_t percentile, int64_t now_ms);
 
 /* What those who decide (right/) remember of a container. It is kept here because it must outlive a
  * restart as the samples do; all zero at first. */

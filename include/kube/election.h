@@ -55,6 +55,13 @@ int64_t election_term(const struct election *e);
 /* Something says that the Lease is another's by now: it is read again, soon. */
 void election_doubt(struct election *e);
 
+/* What whoever leads next should know, at most ELECTION_HEARD_MAX - 1 bytes: kept in an annotation
+ * of the Lease from the next renewal on. Only who leads says so; "": nothing. */
+#define ELECTION_HEARD_MAX ((size_t)16 << 10)
+void election_keep(struct election *e, const char *heard);
+/* The same as it stands there; "" if nothing does. Borrowed until the next step. */
+const char *election_heard(const struct election *e);
+
 /* For shutdown: stop leading at once (on_change fires at the next step) and give the Lease back. */
 void election_release(struct election *e);
 bool election_is_released(

@@ -8,6 +8,7 @@
 
 #include "model/budget.h"
 #include "model/group.h"
+#include "model/heard.h"
 #include "model/node.h"
 #include "model/pod.h"
 #include "model/policy.h"
@@ -55,6 +56,8 @@ enum change_type {
 				each of its GPUs; 0: whatever it has */
 	CHANGE_SHUN,	     /* the GPU of that tenant, by `uid`, is not for others of its workload
 				for `for_ms`, if any other takes them */
+	CHANGE_HEARD,	     /* `heard` is of an event that a former leader remembers; after
+				CHANGE_LEADER */
 	CHANGE_RUNTIME,	     /* `runtime` is the class of capacity pods, NULL: none (C5) */
 };
 
@@ -78,6 +81,7 @@ struct change {
 	const struct scaler *scaler; /* of KIND_SCALED_OBJECT too */
 	const struct budget *budget;
 	const struct runtime_class *runtime;
+	const struct heard *heard;
 	/* CHANGE_GONE */
 	const char *ns;
 	const char *name;

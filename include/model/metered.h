@@ -50,12 +50,21 @@ struct app_gauges {
 	int64_t waiting;     /* requests */
 	int64_t running;     /* requests */
 	int64_t preemptions; /* since it started */
+	int64_t pool_units;  /* its pool, in blocks or tokens */
+	int64_t pool_bytes;  /* the same, where it tells bytes */
 	int64_t at_ms;	     /* policy time */
+	uint32_t print;	     /* of what it serves and how; another one is another pool */
+	bool pool_fixed;     /* its own options say how large the pool is */
+	bool several;	     /* pools were told: none of them is known to be the one */
 };
 static inline struct app_gauges app_gauges_none(void)
 {
-	return (struct app_gauges){
-		APP_NONE, METERED_ABSENT, METERED_ABSENT, METERED_ABSENT, METERED_ABSENT, 0};
+	return (struct app_gauges){.kv_used = METERED_ABSENT,
+		.waiting = METERED_ABSENT,
+		.running = METERED_ABSENT,
+		.preemptions = METERED_ABSENT,
+		.pool_units = METERED_ABSENT,
+		.pool_bytes = METERED_ABSENT};
 }
 
 #endif

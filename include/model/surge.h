@@ -43,10 +43,11 @@ struct surge_live {
 	bool other_claims; /* another controller's selector matches the new pod */
 	bool scaling;	   /* a horizontal autoscaler is at it */
 	bool budget_allows;
+	int64_t asked_ms; /* when the first of it was asked for: what is read may be as old */
 };
 
 struct surge_seen {
-	struct surge_live live; /* read_ms is the asker's; all of it only of READ */
+	struct surge_live live; /* read_ms and asked_ms are the asker's; all of it only of READ */
 	bool current;		/* the ReplicaSet is there, its owner's newest, and not emptied */
 	int32_t replicas;	/* that it should have; of READ how many are there and stay: */
 	int32_t present;

@@ -8,12 +8,15 @@
 #include <stdint.h>
 
 #include "history/history.h"
+#include "history/pool.h"
 #include "model/sizing.h"
 
 /* --- which class --- */
 
 /* Sticky: once one of the latter two it stays (history_kept.memory_class), for within a share a
- * growing allocator that reached its peak looks just like one that took everything at start. */
+ * growing allocator that reached its peak looks just like one that took everything at start. But
+ * what is told of it is worth more than what was seen: one that waits for an hour before it loads
+ * its model looks like one that grows, and each peak would be told it as its next share. */
 enum memory_class { MEMORY_UNDECIDED, MEMORY_GROWING, MEMORY_PREALLOCATED };
 
 /* How long the memory of one pod has been level. The caller's, one a pod; all zero at first. */
@@ -23,8 +26,8 @@ struct prealloc_watch {
 };
 
 struct prealloc_look {
-	bool hinted;	     /* image, arguments or environment name such a framework */
-	bool owns_device;    /* the pod has a whole GPU */
+	bool hinted;	  /* it tells of a pool itself, is named as such a framework, or was told */
+	bool owns_device; /* the pod has a whole GPU */
 	int64_t started_ms;  /* the container */
 	int64_t used_mib;    /* METERED_ABSENT: not told */
 	int64_t visible_mib; /* of the device */
@@ -43,17 +46,21 @@ struct prealloc_state {
 	enum memory_class memory_class;
 	bool owns_device;      /* its pods have whole GPUs */
 	int64_t allocated_mib; /* else their share; 0: they have none */
-	int64_t kv_pool_mib;   /* of the pool for keys and values; METERED_ABSENT: not told */
-	bool starved;	       /* requests were preempted for lack of memory within the window */
+	int32_t part_percent;  /* of its share that it is told to take; 0: all */
 };
 
 enum prealloc_by {
-	PREALLOC_NOT,	     /* it grows with need, or is treated so: the peak counts */
-	PREALLOC_BY_APP,     /* sized by its own gauges; MemoryPreallocated=True AppMetrics */
-	PREALLOC_NO_METRICS, /* it has none: NoAppMetrics */
-	PREALLOC_KEPT,	     /* the policy says so: KeepUsed */
+	PREALLOC_NOT,	 /* it grows with need, or is treated so: the peak counts */
+	PREALLOC_BY_APP, /* sized by its own gauges; MemoryPreallocated=True AppMetrics */
+	/* what it has stays, for */
+	PREALLOC_NO_METRICS,	/* it tells nothing of a pool: NoAppMetrics */
+	PREALLOC_POOL_UNKNOWN,	/* it tells no bytes of it, and they are not learnt: PoolUnknown */
+	PREALLOC_POOL_PINNED,	/* its own options say how large the pool is: PoolPinned */
+	PREALLOC_POOL_LEARNING, /* its use is not known for long enough: PoolLearning */
+	PREALLOC_KEPT,		/* the policy says so: KeepUsed */
 };
-const char *prealloc_by_name(enum prealloc_by by); /* the condition's reason; NOT: NULL */
+const char *prealloc_by_name(enum prealloc_by by);  /* the condition's reason; NOT: NULL */
+const char *prealloc_sentence(enum prealloc_by by); /* its message */
 
 struct prealloc_need {
 	enum prealloc_by by;

@@ -18,7 +18,8 @@
 #include "model/surge.h"
 
 #define SURGE_DEADLINE_MS 600000
-#define SURGE_LIVE_MS	  2000 /* what was read is live for so long */
+#define SURGE_LIVE_MS	  2000 /* what was read is live for so long, */
+#define SURGE_ASKED_MS	  5000 /* and so long after it was asked for: it is a dozen requests */
 
 struct surge_pod {
 	const char *name, *uid;

@@ -40,8 +40,9 @@ struct sim_hooks {
 	int64_t partial_ms;  /* how long a grant is kept that is not whole; 0: as shipped */
 	/* An agent that does not answer passes for one that lists nobody. */
 	bool silence_is_nobody;
-	bool assumes_env;   /* nothing is tried before a GPU is named by its UUID */
-	bool keeps_leading; /* the loss of the Lease is never told, nor asked for before a write */
+	bool assumes_env;    /* nothing is tried before a GPU is named by its UUID */
+	bool keeps_leading;  /* the loss of the Lease is never told, nor asked for before a write */
+	bool budgets_hidden; /* of the API server: whoever lists budgets finds none */
 };
 
 /* One trouble that happened. */
@@ -75,6 +76,8 @@ struct sim_config {
 	const struct sim_only *only;	     /* borrowed; NULL: all that the seed draws */
 	struct sim_log *log;	       /* borrowed; what happened is appended; NULL: not told */
 	bool probed;		       /* machines differ in how they give GPUs (C26) */
+	bool rolled;		       /* Deployments are rightsized, in each run, */
+	bool plain;		       /* or in none */
 	bool trace;		       /* every request, answer and change on stdout */
 	const struct sim_hooks *hooks; /* borrowed; NULL: none */
 	int64_t trouble_ms, calm_ms;   /* 0: drawn by the seed */
@@ -96,6 +99,9 @@ struct sim_report {
 	uint64_t claims;	   /* of why somebody waits, recomputed */
 	uint64_t half_claims;	   /* of these: only what no picture is needed for */
 	uint64_t fenced;	   /* placements of a term that was over, refused */
+	uint64_t rolled;	   /* pods that were evicted for their share */
+	uint64_t surged, adopted;  /* pods made beside others, and those that took their place */
+	uint64_t lost_races;	   /* adopted, and the ReplicaSet took another one */
 	uint64_t digest;	   /* of every object as it was written */
 };
 

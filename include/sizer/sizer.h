@@ -125,8 +125,7 @@ struct sizer_use {
 	enum metered_source source;
 	const struct sizer_figure *figures; /* borrowed for the call */
 	uint32_t figure_count;
-	int64_t kv_used; /* as app_gauges tell it; METERED_ABSENT */
-	int64_t waiting; /* the same: requests */
+	const struct app_gauges *app; /* what its application tells; borrowed, NULL: nothing */
 };
 /* False: the pod is none of a workload that is known. The same figure may be told again. */
 bool sizer_take(struct sizer *s, const struct sizer_use *use, int64_t now_ms);

@@ -21,6 +21,7 @@
 #include "base/log.h"
 #include "base/rand.h"
 #include "bills.h"
+#include "heards.h"
 #include "model/names.h"
 #include "parts.h"
 
@@ -87,6 +88,9 @@ static void on_leadership(void *data, bool leads)
 	struct change change = {.type = CHANGE_LEADER, .leads = leads};
 	log_info(leads ? "leading" : "not leading any more", LOG_S("identity", c->identity));
 	engine_observe(c->engine, &change);
+	if (leads) {
+		heards_recall(c->engine, c->election);
+	}
 }
 
 static void on_outcome(void *data, const struct action *action, const struct outcome *outcome)
@@ -182,6 +186,7 @@ static void decide(struct controller *c, int64_t now)
 	}
 	int64_t began = clock_mono_us();
 	engine_step(c->engine, now_of(c), STEP_BUDGET, &c->plan);
+	heards_keep(c->engine, c->election);
 	int64_t took = clock_mono_us() - began;
 	metric_observe_us(metric_get(c->metrics, METRIC_HISTOGRAM, "aliquot_engine_step_seconds",
 				  "Time of one step of the engine.", NULL),

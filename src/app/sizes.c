@@ -97,8 +97,7 @@ static void hand_on(struct sizes *z, const struct latest_pod *p)
 		.source = p->source,
 		.figures = figures,
 		.figure_count = p->figure_count,
-		.kv_used = p->gauges_state == LATEST_FRESH ? p->gauges.kv_used : METERED_ABSENT,
-		.waiting = p->gauges_state == LATEST_FRESH ? p->gauges.waiting : METERED_ABSENT,
+		.app = p->gauges_state == LATEST_FRESH ? &p->gauges : NULL,
 	};
 	(void)sizer_take(z->sizer, &use, clock_policy(z->config.clock));
 }

@@ -35,6 +35,8 @@ static void write_gauges(struct build *b, const struct latest_pod *p)
 	known_at(b, "waiting", p->gauges.waiting);
 	known_at(b, "running", p->gauges.running);
 	known_at(b, "preemptions", p->gauges.preemptions);
+	known_at(b, "pool_units", p->gauges.pool_units);
+	known_at(b, "pool_bytes", p->gauges.pool_bytes);
 	build_end(b);
 }
 

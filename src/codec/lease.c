@@ -3,9 +3,11 @@
 
 #include "base/clock.h"
 #include "json/build.h"
+#include "model/names.h"
 #include "parts.h"
 
-static const struct slice_keep notes_keep[] = {PARTS_BOOKMARK_KEEP, SLICE_END};
+static const struct slice_keep notes_keep[] = {
+	PARTS_BOOKMARK_KEEP, SLICE_KEEP(NOTE_HEARD), SLICE_END};
 static const struct slice_keep meta_keep[] = {
 	PARTS_META_KEEP,
 	SLICE_KEEP_IN("annotations", notes_keep),
@@ -46,6 +48,9 @@ int lease_decode(const char *json, size_t n, struct arena *arena, struct lease *
 			root, lease_fields, COUNT_OF(lease_fields), arena, &lease, ret_fault) < 0) {
 		return fault_wrap(ret_fault, "lease");
 	}
+	const json_t *notes = decode_find(root, "metadata.annotations");
+	const char *heard = json_string_value(json_object_get(notes, NOTE_HEARD));
+	lease.heard = heard != NULL ? arena_strdup(arena, heard) : NULL;
 	*ret_lease = lease;
 	return 0;
 }

@@ -118,6 +118,10 @@ bool engine_observe(struct engine *e, const struct change *c)
 		shun_wanted(e, c);
 		return true;
 	}
+	if (c->type == CHANGE_HEARD) {
+		health_remember(e, c->heard);
+		return true;
+	}
 	if (c->type == CHANGE_RUNTIME) {
 		runtime_take(e, c->runtime);
 		return true;

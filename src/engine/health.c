@@ -75,6 +75,36 @@ static void ailment_note(
 	event_note(a, s, d->cause, &world_node_at(e->world, node)->noun);
 }
 
+void health_remember(struct engine *e, const struct heard *h)
+{
+	if (ailment_find(e, h->uuid) != NULL || e->ailments.count >= HEARD_MAX) {
+		return;
+	}
+	struct ailment a = {.uuid = xstrdup(h->uuid),
+		.node = xstrdup(h->node),
+		.why = xstrdup(text_or(h->why, "an event")),
+		.heard_by = xstrdup(h->by),
+		.node_boot = xstrdup(h->boot),
+		.node_reset = xstrdup(h->reset),
+		.last_at = e->now,
+		.well_since = -1,
+		.told = true}; /* by whom it was heard */
+	VEC_PUSH(&e->ailments, a);
+	e->dirty = true;
+}
+
+size_t engine_heard(const struct engine *e, struct heard *ret_list, size_t room)
+{
+	size_t n = 0;
+	vec_for_each (const struct ailment, a, &e->ailments) {
+		if (a->heard_by != NULL && n < room) {
+			ret_list[n++] = (struct heard){
+				a->uuid, a->node, a->why, a->heard_by, a->node_boot, a->node_reset};
+		}
+	}
+	return n;
+}
+
 static void ailment_free(struct ailment *a)
 {
 	free(a->heard_by);

@@ -16,6 +16,7 @@
 #include "base/vec.h"
 
 struct engine;
+struct heard;
 struct holder;
 struct plan;
 
@@ -51,6 +52,8 @@ void health_report(struct engine *e, struct plan *plan);
 bool gpu_tell(struct engine *e, const char *uuid, const char *reason, const char *text,
 	struct plan *plan);
 void health_forget(struct engine *e); /* all of it */
+/* An event that a former leader remembers. What is known of the device already counts. */
+void health_remember(struct engine *e, const struct heard *h);
 /* What is fenced on the node, for metrics. */
 uint32_t health_count(const struct engine *e, const char *node);
 

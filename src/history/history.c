@@ -7,11 +7,9 @@
 #include "base/alloc.h"
 #include "track.h"
 
-#define AHEAD_MS    30000 /* clocks of nodes differ */
-#define EARLIEST_MS ((int64_t)SIZING_WINDOW_MAX_S * 2000)
-#define DAY_MS	    86400000
-#define FEED_MAX    40000
-#define KV_LEVEL    (METERED_GAUGE_FULL / LEVELS)
+#define AHEAD_MS 30000 /* clocks of nodes differ */
+#define DAY_MS	 86400000
+#define FEED_MAX 40000
 
 struct history *history_create(void)
 {
@@ -29,11 +27,8 @@ void history_destroy(struct history *h)
 	for (uint32_t i = 0; i < h->count; i++) {
 		track_finish(&h->tracks[i]);
 	}
-	if (h->kv != NULL) {
-		levels_finish(h->kv);
-	}
 	free(h->tracks);
-	free(h->kv);
+	pool_destroy(h->pool);
 	free(h);
 }
 
@@ -50,8 +45,8 @@ void history_fit(struct history *h, const struct sizing *s, int64_t now_ms)
 		levels_fit(&h->tracks[i].compute, half_life_s, window_s, now_ms);
 		hours_fit(&h->tracks[i].hours, window_s);
 	}
-	if (h->kv != NULL) {
-		levels_fit(h->kv, half_life_s, window_s, now_ms);
+	if (h->pool != NULL) {
+		levels_fit(&h->pool->use, half_life_s, window_s, now_ms);
 	}
 }
 
@@ -72,7 +67,7 @@ bool history_is_over(const struct history *h, int64_t now_ms)
 
 size_t history_bytes(const struct history *h)
 {
-	size_t bytes = sizeof *h + (h->kv != NULL ? sizeof *h->kv + levels_bytes(h->kv) : 0);
+	size_t bytes = sizeof *h + (h->pool != NULL ? pool_bytes(h->pool) : 0);
 	for (uint32_t i = 0; i < h->count; i++) {
 		const struct hours *hours = &h->tracks[i].hours;
 		const char *basis = h->tracks[i].basis;
@@ -177,19 +172,6 @@ bool history_add_run(struct history *h, int64_t created_ms, bool known)
 	h->runs += h->runs < INT32_MAX;
 	h->run_ms = created_ms > h->run_ms ? created_ms : h->run_ms;
 	return true;
-}
-
-void history_take_kv(struct history *h, int64_t used, int64_t now_ms)
-{
-	if (used < 0 || now_ms <= EARLIEST_MS) {
-		return;
-	}
-	if (h->kv == NULL) {
-		h->kv = xcalloc(1, sizeof *h->kv);
-		levels_init(h->kv, h->half_life_s, h->window_s);
-	}
-	int64_t level = used > 0 ? (used - 1) / KV_LEVEL : 0;
-	levels_add(h->kv, (uint32_t)(level < LEVELS ? level : LEVELS - 1), now_ms);
 }
 
 /* --- who leads --- */
@@ -346,10 +328,4 @@ int64_t history_used(const struct history *h, int64_t now_ms)
 int32_t history_rising(const struct history *h, int64_t now_ms)
 {
 	return h->count > 0 ? hours_rising(&h->tracks[h->lead].hours, now_ms) : 0;
-}
-
-int32_t history_kv(const struct history *h, int32_t percentile, int64_t now_ms)
-{
-	int32_t level = h->kv != NULL ? levels_percentile(h->kv, percentile, now_ms) : -1;
-	return level < 0 ? -1 : level + 1;
 }

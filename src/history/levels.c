@@ -356,6 +356,40 @@ int32_t levels_percentile(const struct levels *l, int32_t percent, int64_t now_m
 	return -1;
 }
 
+/* --- another scale --- */
+
+static uint32_t sum_of(uint32_t a, uint32_t b)
+{
+	return a < LEVELS_FULL - 1 - b ? a + b : LEVELS_FULL - 1;
+}
+
+/* What was at two levels and is at one now was seen when the later of them was. */
+static void join(struct levels *l, uint32_t at, uint32_t from)
+{
+	uint8_t *seen = seen_in(l);
+	bool later = age_of(l, seen[from], l->turn) < age_of(l, seen[at], l->turn);
+	seen[at] = later ? seen[from] : seen[at];
+	l->weights[at] = sum_of(l->weights[at], l->weights[from]);
+	l->weights[from] = 0;
+}
+
+void levels_shrink(struct levels *l, int64_t from, int64_t to)
+{
+	uint32_t at = 0;
+	ENSURE(from > 0 && to >= from && to <= INT64_MAX / (2 * LEVELS));
+	for (uint32_t i = 0; i < l->count; i++) {
+		uint8_t *numbers = numbers_in(l);
+		uint8_t level = (uint8_t)(((numbers[i] + 1) * from + to - 1) / to - 1);
+		if (i > 0 && numbers[at] == level) {
+			join(l, at, i);
+			continue;
+		}
+		at = i;
+		numbers[i] = level;
+	}
+	drop_empty(l);
+}
+
 /* --- the policy's times --- */
 
 void levels_init(struct levels *l, uint32_t half_life_s, uint32_t window_s)
@@ -391,6 +425,11 @@ void levels_fit(struct levels *l, uint32_t half_life_s, uint32_t window_s, int64
 		*seen = (uint8_t)((uint32_t)l->turn - (uint32_t)age);
 	}
 	drop_empty(l);
+}
+
+bool levels_is_after(const struct levels *l, int64_t ms)
+{
+	return l->reference_ms > ms || l->turn * turn_ms(l) > ms;
 }
 
 /* --- as bytes --- */

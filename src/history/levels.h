@@ -26,6 +26,8 @@
 #define LEVELS_FULL	 ((uint32_t)1 << 31)
 #define LEVELS_SCALE_MAX 16
 #define LEVELS_TIME_MAX	 ((int64_t)1 << 43) /* the year 2248, in ms */
+/* Before that no time is one. */
+#define EARLIEST_MS ((int64_t)SIZING_WINDOW_MAX_S * 2000)
 
 struct levels {
 	/* owned; NULL: none. Of each level that was seen, by number; behind them as many bytes of
@@ -49,6 +51,9 @@ void levels_add_censored(struct levels *l, uint32_t level, int64_t at_ms);
 /* The lowest level such that it and those below hold so many percent of the weight; -1: nothing is
  * known. */
 int32_t levels_percentile(const struct levels *l, int32_t percent, int64_t now_ms);
+/* What the levels are parts of is larger from now on, `to` and no more `from`: what was seen is of
+ * the level that has it all. */
+void levels_shrink(struct levels *l, int64_t from, int64_t to);
 
 uint32_t levels_weight(const struct levels *l, uint32_t level); /* as it is kept; 0: none */
 size_t levels_bytes(const struct levels *l);			/* allocated beside the struct */
@@ -56,5 +61,7 @@ size_t levels_bytes(const struct levels *l);			/* allocated beside the struct */
 void levels_pack(const struct levels *l, struct str *out);
 /* Sets u->bad where no histogram is like that; levels_finish in any case. */
 void levels_unpack(struct levels *l, struct unpack *u);
+/* Something was seen later than that. */
+bool levels_is_after(const struct levels *l, int64_t ms);
 
 #endif

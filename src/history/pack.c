@@ -33,7 +33,7 @@ static void pack_track(struct str *out, const struct track *t)
 
 bool history_pack(const struct history *h, struct str *out)
 {
-	pack_u64(out, HISTORY_VERSION);
+	pack_u64(out, h->pool != NULL ? HISTORY_VERSION : HISTORY_VERSION_PLAIN);
 	pack_u64(out, h->window_s);
 	pack_u64(out, h->half_life_s);
 	pack_u64(out, (uint64_t)h->runs);
@@ -49,9 +49,9 @@ bool history_pack(const struct history *h, struct str *out)
 	for (uint32_t i = 0; i < h->count; i++) {
 		pack_track(out, &h->tracks[i]);
 	}
-	pack_u64(out, h->kv != NULL);
-	if (h->kv != NULL) {
-		levels_pack(h->kv, out);
+	pack_u64(out, h->pool != NULL);
+	if (h->pool != NULL) {
+		pool_pack(h->pool, out);
 	}
 	return !out->overflow;
 }
@@ -111,6 +111,21 @@ static bool has_twin(const struct history *h, const struct track *t)
 	return false;
 }
 
+/* Of a plain one: how full a pool was, in parts of one of unknown size. That says nothing. */
+static void unpack_fullness(struct unpack *u)
+{
+	struct levels former;
+	levels_unpack(&former, u);
+	levels_finish(&former);
+}
+
+static void unpack_pool(struct unpack *u, struct history *h)
+{
+	h->pool = pool_create(h->half_life_s, h->window_s);
+	pool_unpack(h->pool, u);
+	u->bad |= h->pool->use.window_s != h->window_s;
+}
+
 static void unpack_tracks(struct unpack *u, struct history *h)
 {
 	uint32_t count = (uint32_t)unpack_most(u, HISTORY_SOURCES);
@@ -123,10 +138,6 @@ static void unpack_tracks(struct unpack *u, struct history *h)
 		h->serial++;
 		unpack_track(u, h, &h->tracks[i]);
 		u->bad |= has_twin(h, &h->tracks[i]);
-	}
-	if (unpack_most(u, 1) == 1) {
-		h->kv = xcalloc(1, sizeof *h->kv);
-		levels_unpack(h->kv, u);
 	}
 }
 
@@ -146,23 +157,24 @@ static void unpack_history(struct unpack *u, struct history *h, uint64_t version
 	if (!u->bad) {
 		unpack_tracks(u, h);
 	}
-}
-
-static bool is_levels_after(const struct levels *l, int64_t ms)
-{
-	int64_t turn_ms = (int64_t)l->window_s * 1000 / LEVELS_WINDOW;
-	return l->reference_ms > ms || l->turn * turn_ms > ms;
+	if (unpack_most(u, 1) == 1) {
+		if (version <= HISTORY_VERSION_PLAIN) {
+			unpack_fullness(u);
+		} else {
+			unpack_pool(u, h);
+		}
+	}
 }
 
 /* What is told for a time to come would be fresh until then. */
 static bool is_after(const struct history *h, int64_t ms)
 {
-	bool after = h->kv != NULL && is_levels_after(h->kv, ms);
+	bool after = h->pool != NULL && pool_is_after(h->pool, ms);
 	for (uint32_t i = 0; i < h->count; i++) {
 		const struct track *t = &h->tracks[i];
 		after |= t->last_ms > ms || t->active > ms / MINUTE_MS ||
 			 t->recent.last > ms / MINUTE_MS;
-		after |= t->hours.last > ms / HOUR_MS || is_levels_after(&t->compute, ms);
+		after |= t->hours.last > ms / HOUR_MS || levels_is_after(&t->compute, ms);
 	}
 	return after || h->run_ms > ms || h->kept.told_ms > ms || h->kept.compute.since_ms > ms ||
 	       h->kept.memory.since_ms > ms;

@@ -5,6 +5,7 @@
 #include "history/history.h"
 #include "hours.h"
 #include "levels.h"
+#include "pool_parts.h"
 #include "recent.h"
 
 struct track {
@@ -22,7 +23,7 @@ struct track {
 
 struct history {
 	struct track *tracks; /* owned */
-	struct levels *kv;    /* owned; NULL: nothing was told */
+	struct pool *pool;    /* owned; NULL: nothing was told */
 	uint32_t window_s, half_life_s, active_above;
 	uint16_t serial;
 	uint8_t count, lead;

@@ -8,9 +8,11 @@
 #include "base/log.h"
 #include "codec/lease.h"
 #include "json/build.h"
+#include "model/names.h"
 
-#define LEASE_GROUP	      "coordination.k8s.io/v1"
-#define BODY_MAX	      4096
+#define LEASE_GROUP "coordination.k8s.io/v1"
+/* A text within a text has its quotes escaped. */
+#define BODY_MAX	      (4096 + 6 * ELECTION_HEARD_MAX)
 #define IDENTITY_MAX	      256
 #define VERSION_MAX	      128
 #define THEIR_DURATION_MAX_MS 60000
@@ -51,6 +53,9 @@ struct election {
 	int64_t observed_ms; /* local: when the record was last seen to change */
 	int64_t moved_ms;    /* local: when a renewal was last seen; -1: never */
 
+	char *heard; /* owned; what is kept on it; NULL: nothing */
+	char *keeps; /* owned; what should be; NULL: nobody has said so in this term */
+
 	bool leads;
 	int32_t term;	    /* the number that our last acquisition gave the Lease */
 	bool told;	    /* what on_change last said */
@@ -90,6 +95,8 @@ void election_destroy(struct election *e)
 	free((void *)(uintptr_t)e->config.ns);
 	free((void *)(uintptr_t)e->config.name);
 	free((void *)(uintptr_t)e->config.identity);
+	free(e->heard);
+	free(e->keeps);
 	free(e);
 }
 
@@ -101,6 +108,14 @@ static void copy_field(char *to, size_t size, const char *from)
 	n = n < size ? n : size - 1;
 	memcpy(to, text_or(from, ""), n);
 	to[n] = '\0';
+}
+
+static void keep(char **to, const char *text)
+{
+	if (*to != text && !text_equals(*to, text)) {
+		free(*to);
+		*to = xstrdup(text);
+	}
 }
 
 /* Anything that moved starts the local clock of expiry anew; only a renewal by a holder, and only
@@ -123,6 +138,7 @@ static void observe(struct election *e, const struct lease *l, int64_t now)
 	e->duration_s = l->duration_s;
 	e->transitions = l->transitions;
 	e->renew_ms = l->renew_ms;
+	keep(&e->heard, l->heard);
 }
 
 static void on_answer(void *data, const struct kube_answer *answer)
@@ -212,6 +228,18 @@ static void send_create(struct election *e, int64_t now)
 /* A patch rather than the whole object: what others keep on the Lease (labels) stays. Each
  * acquisition raises the number, that of a Lease which has our name already too: what was sent
  * before it, by an earlier process of this name or by us, is of an earlier term. */
+/* Only what is another than what stands there. */
+static void write_heard(const struct election *e, struct build *b)
+{
+	const char *keeps = text_empty(e->keeps) ? NULL : e->keeps;
+	if (e->keeps == NULL || text_equals(keeps, e->heard)) {
+		return;
+	}
+	build_object_at(b, "annotations");
+	build_text_at(b, NOTE_HEARD, keeps);
+	build_end(b);
+}
+
 static void write_patch(struct election *e, struct str *out, bool release)
 {
 	char now_text[TIME_TEXT_MAX];
@@ -221,6 +249,7 @@ static void write_patch(struct election *e, struct str *out, bool release)
 	build_begin_object(&b);
 	build_object_at(&b, "metadata");
 	build_text_at(&b, "resourceVersion", e->version);
+	write_heard(e, &b);
 	build_end(&b);
 	build_object_at(&b, "spec");
 	build_text_at(&b, "holderIdentity", release ? "" : e->config.identity);
@@ -287,6 +316,7 @@ static void lost(struct election *e, const char *why)
 {
 	if (e->leads) {
 		e->leads = false;
+		keep(&e->keeps, NULL);
 		log_warn("no longer leading", LOG_S("lease", e->config.name), LOG_S("why", why));
 	}
 }
@@ -445,6 +475,19 @@ void election_doubt(struct election *e)
 		e->fresh = false;
 		e->next_ms = time_min(e->next_ms, e->sent_ms + DOUBT_MS);
 	}
+}
+
+void election_keep(struct election *e, const char *heard)
+{
+	ENSURE(strlen(heard) < ELECTION_HEARD_MAX);
+	if (e->leads) {
+		keep(&e->keeps, heard);
+	}
+}
+
+const char *election_heard(const struct election *e)
+{
+	return text_or(e->heard, "");
 }
 
 void election_release(struct election *e)

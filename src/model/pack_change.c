@@ -327,6 +327,25 @@ const struct runtime_class *runtime_unpack(struct unpack *u)
 	return r;
 }
 
+static void heard_pack(struct str *out, const struct heard *h)
+{
+	const char *const texts[] = {h->uuid, h->node, h->why, h->by, h->boot, h->reset};
+	for (size_t i = 0; i < COUNT_OF(texts); i++) {
+		pack_text(out, texts[i]);
+	}
+}
+
+static const struct heard *heard_unpack(struct unpack *u)
+{
+	struct heard *h = ARENA_NEW(u->arena, struct heard);
+	const char **texts[] = {&h->uuid, &h->node, &h->why, &h->by, &h->boot, &h->reset};
+	for (size_t i = 0; i < COUNT_OF(texts); i++) {
+		*texts[i] = unpack_text(u);
+	}
+	u->bad = u->bad || h->uuid == NULL || h->node == NULL || h->by == NULL;
+	return h;
+}
+
 void change_pack(struct str *out, const struct change *c)
 {
 	pack_u64(out, c->type);
@@ -347,6 +366,9 @@ void change_pack(struct str *out, const struct change *c)
 	}
 	if (c->type == CHANGE_SHUN) {
 		pack_i64(out, c->for_ms);
+	}
+	if (c->type == CHANGE_HEARD) {
+		heard_pack(out, c->heard);
 	}
 }
 
@@ -458,6 +480,9 @@ bool change_unpack(struct unpack *u, struct change *ret)
 	}
 	if (c.type == CHANGE_SHUN) {
 		c.for_ms = unpack_i64(u);
+	}
+	if (c.type == CHANGE_HEARD) {
+		c.heard = heard_unpack(u);
 	}
 	if (u->bad) {
 		return false;

@@ -19,6 +19,7 @@ static const char *const condition_names[RECOMMENDATION_CONDITIONS] = {
 	[RECOMMENDATION_CONTENTION] = "Contention",
 	[RECOMMENDATION_LEAK_SUSPECTED] = "LeakSuspected",
 	[RECOMMENDATION_IDLE] = "Idle",
+	[RECOMMENDATION_CLAMPED] = "Clamped",
 };
 
 const char *recommendation_condition_name(enum recommendation_condition type)

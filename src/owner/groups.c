@@ -306,6 +306,7 @@ bool groups_apply(struct groups *g, const struct change *c)
 	case CHANGE_REACH:
 	case CHANGE_SHARE:
 	case CHANGE_SHUN:
+	case CHANGE_HEARD:
 	case CHANGE_RUNTIME:
 		return true;
 	}

@@ -33,8 +33,8 @@ static void follow(struct prealloc_watch *w, const struct prealloc_look *look)
 enum memory_class prealloc_classify(
 	enum memory_class now, struct prealloc_watch *w, const struct prealloc_look *look)
 {
-	if (now != MEMORY_UNDECIDED || look->hinted) {
-		return now != MEMORY_UNDECIDED ? now : MEMORY_PREALLOCATED;
+	if (look->hinted || now != MEMORY_UNDECIDED) {
+		return look->hinted ? MEMORY_PREALLOCATED : now;
 	}
 	bool settled = look->now_ms - look->started_ms >= SETTLED_AFTER_MS;
 	if (!look->owns_device || !settled) {
@@ -59,9 +59,38 @@ const char *prealloc_by_name(enum prealloc_by by)
 	static const char *const names[] = {
 		[PREALLOC_BY_APP] = "AppMetrics",
 		[PREALLOC_NO_METRICS] = "NoAppMetrics",
+		[PREALLOC_POOL_UNKNOWN] = "PoolUnknown",
+		[PREALLOC_POOL_PINNED] = "PoolPinned",
+		[PREALLOC_POOL_LEARNING] = "PoolLearning",
 		[PREALLOC_KEPT] = "KeepUsed",
 	};
 	return names[by];
+}
+
+const char *prealloc_sentence(enum prealloc_by by)
+{
+	static const char *const sentences[] = {
+		[PREALLOC_BY_APP] =
+			"It takes memory ahead of need: its own gauges say how much of its pool it "
+			"uses, and that is what it gets.",
+		[PREALLOC_NO_METRICS] = "It takes memory ahead of need, and no gauges of its own "
+					"were read: what it "
+					"uses is not what it needs, and it stays.",
+		[PREALLOC_POOL_UNKNOWN] =
+			"It takes memory ahead of need: its gauges say how full its pool is, but "
+			"not how many bytes that has. That is learnt once another pod of the same "
+			"template has run with a pool that is smaller or larger by a quarter, as a "
+			"policy's memory.max gives it; until then its memory stays.",
+		[PREALLOC_POOL_PINNED] =
+			"It takes memory ahead of need, and its own options say how large its pool "
+			"is: its memory stays until they say less.",
+		[PREALLOC_POOL_LEARNING] =
+			"It takes memory ahead of need: too little is known yet of how full its "
+			"pool is, and until then its memory stays.",
+		[PREALLOC_KEPT] =
+			"It takes memory ahead of need, and the policy keeps what it uses.",
+	};
+	return sentences[by];
 }
 
 /* On a whole device what it has taken; within a share that share, for what it has taken there is
@@ -78,31 +107,47 @@ static int64_t kept_mib(const struct history *h, const struct prealloc_state *st
 	return used > 0 ? used : 0;
 }
 
-/* All but the pool, and of the pool what it uses at its fullest with some room. */
-static int64_t app_mib(int64_t used, int64_t pool, int32_t kv_percent)
+/* All but the pool, and of the pool what it uses at its fullest with some room. Whoever is told
+ * only a part of its share for both gets a share of which they are that part. */
+static int64_t app_mib(const struct history_pool *pool, int32_t part_percent)
 {
-	int64_t rest = used > pool ? used - pool : 0;
-	int64_t part = (pool * kv_percent * (100 + KV_HEADROOM) + 9999) / 10000;
-	return rest + (part > FLOOR_MIB ? part : FLOOR_MIB);
+	int64_t part = (pool->use_mib * (100 + KV_HEADROOM) + 99) / 100;
+	int64_t need = pool->rest_mib + (part > FLOOR_MIB ? part : FLOOR_MIB);
+	return part_percent > 0 ? (need * 100 + part_percent - 1) / part_percent : need;
+}
+
+/* Why its gauges do not say what it needs; PREALLOC_BY_APP: they do. */
+static enum prealloc_by judge(const struct sizing *s, const struct history_pool *pool)
+{
+	if (!pool->told) {
+		return PREALLOC_NO_METRICS;
+	}
+	if (pool->fixed) {
+		return PREALLOC_POOL_PINNED;
+	}
+	if (!pool->sized) {
+		return PREALLOC_POOL_UNKNOWN;
+	}
+	bool enough = pool->use_mib >= 0 && pool->minutes * 60 >= s->required_s;
+	return enough ? PREALLOC_BY_APP : PREALLOC_POOL_LEARNING;
 }
 
 struct prealloc_need prealloc_need(const struct sizing *s, const struct history *h,
 	const struct prealloc_state *state, int64_t now_ms)
 {
-	int32_t kv = history_kv(h, KV_PERCENTILE, now_ms);
-	int64_t used = history_used(h, now_ms), kept = kept_mib(h, state, now_ms);
+	struct history_pool pool;
+	int64_t kept = kept_mib(h, state, now_ms);
 	if (state->memory_class != MEMORY_PREALLOCATED || s->preallocated == PREALLOCATED_SHRINK) {
 		return (struct prealloc_need){PREALLOC_NOT, 0};
 	}
 	if (s->preallocated == PREALLOCATED_KEEP_USED) {
 		return (struct prealloc_need){PREALLOC_KEPT, kept};
 	}
-	if (kv < 0 || used < 0 || state->kv_pool_mib <= 0) {
-		return (struct prealloc_need){PREALLOC_NO_METRICS, kept};
+	history_pool(h, KV_PERCENTILE, now_ms, &pool);
+	enum prealloc_by by = judge(s, &pool);
+	if (by != PREALLOC_BY_APP) {
+		return (struct prealloc_need){by, kept};
 	}
-	int64_t need = app_mib(used, state->kv_pool_mib, kv);
-	if (state->starved && need < kept) {
-		need = kept;
-	}
-	return (struct prealloc_need){PREALLOC_BY_APP, need};
+	int64_t need = app_mib(&pool, state->part_percent);
+	return (struct prealloc_need){by, pool.starved && need < kept ? kept : need};
 }

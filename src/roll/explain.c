@@ -54,7 +54,9 @@ static const struct sentence sentences[ROLL_WHYS] = {
 			"not all pods are Ready"},
 	[ROLL_NOT_READY] = {"as many pods as the policy's maxUnavailable are away already", NULL},
 	[ROLL_NO_ROOM] = {"no GPU has room for the new pod", NULL},
-	[ROLL_BUDGET] = {"the PodDisruptionBudget %s allows no eviction now", "of its pods"},
+	[ROLL_BUDGET] =
+		{"the PodDisruptionBudget %s allows no eviction now; tried again once it does",
+			"of its pods"},
 	[ROLL_REFUSED] = {"the replacement was refused: %s", "no reason was given"},
 	[ROLL_GLOBAL_BUDGET] = {"as many pods as may be replaced in 10 minutes have been", NULL},
 };

@@ -20,10 +20,29 @@ static uint32_t *slot(struct roll_fleet *f, int64_t step)
 	return &f->begun[step % ROLL_BUDGET_STEPS];
 }
 
-/* What is older than the ring is forgotten. A clock that went back is taken to stand still. */
+/* The clock was ahead and is set right: all that was begun counts as of now. */
+static void go_back(struct roll_fleet *f, int64_t step)
+{
+	uint32_t sum = 0;
+	for (size_t i = 0; i < ROLL_BUDGET_STEPS; i++) {
+		sum += f->begun[i];
+	}
+	memset(f->begun, 0, sizeof f->begun);
+	f->step = step;
+	*slot(f, step) = sum;
+	vec_for_each (struct roll_flight, flight, &f->flights) {
+		flight->step = step;
+	}
+}
+
+/* What is older than the ring is forgotten. A clock that went back is taken to stand still, but not
+ * for longer than the ring is. */
 static void turn(struct roll_fleet *f, int64_t now_ms)
 {
 	int64_t step = now_ms / ROLL_BUDGET_STEP_MS;
+	if (f->step - step > ROLL_BUDGET_STEPS) {
+		go_back(f, step);
+	}
 	if (step - f->step >= ROLL_BUDGET_STEPS) {
 		memset(f->begun, 0, sizeof f->begun);
 		f->step = step;

@@ -200,8 +200,7 @@ static bool check_refused(const struct roll *r, const struct roll_ask *ask, stru
 	bool anew = ask->cause == ROLL_HEALS || ask->revision != r->revision;
 	int64_t most = r->refused_ms + ROLL_RETRY_CAP;
 	int64_t due = anew && most < r->retry_ms ? most : r->retry_ms;
-	return ask->now_ms < due &&
-	       block(v, r->refused, r->blocker[0] != '\0' ? r->blocker : NULL, due);
+	return ask->now_ms < due && block(v, r->refused, r->blocker, due);
 }
 
 static bool check_replicas(const struct roll_ask *ask, struct roll_verdict *v)
@@ -363,11 +362,27 @@ static bool choose(struct roll_fleet *fleet, const struct roll_ask *ask, struct 
 	return true;
 }
 
+static int64_t no_later(int64_t at_ms, int64_t now_ms)
+{
+	return at_ms < now_ms ? at_ms : now_ms;
+}
+
+/* A clock that was ahead and is set right leaves times that are to come: nothing waits for those.
+ */
+static void mind_clock(struct roll *r, int64_t now_ms)
+{
+	r->begun_ms = no_later(r->begun_ms, now_ms);
+	r->since_ms = no_later(r->since_ms, now_ms);
+	r->paused_ms = no_later(r->paused_ms, now_ms);
+	r->retry_ms = no_later(r->retry_ms, now_ms + ROLL_RETRY_CAP);
+}
+
 void roll_plan(struct roll *r, struct roll_fleet *fleet, const struct roll_ask *ask,
 	struct roll_verdict *ret)
 {
 	int64_t next;
 	*ret = (struct roll_verdict){0};
+	mind_clock(r, ask->now_ms);
 	if (roll_follow(r, fleet, ask, &next)) {
 		wait(ret, ROLL_UNDER_WAY, next);
 		return;

@@ -139,6 +139,19 @@ enum surge_why surge_judge(const struct surge_live *live)
 	return live->budget_allows ? SURGE_GOES : SURGE_PDB;
 }
 
+/* A clock that was set back makes nothing young again. */
+static bool is_within(int64_t at_ms, int64_t now_ms, int64_t most_ms)
+{
+	return now_ms >= at_ms && now_ms - at_ms <= most_ms;
+}
+
+static bool is_live(const struct surge_live *live, int64_t now_ms)
+{
+	return live != NULL && live->read_ms != 0 &&
+	       is_within(live->read_ms, now_ms, SURGE_LIVE_MS) &&
+	       is_within(live->asked_ms, now_ms, SURGE_ASKED_MS);
+}
+
 static void step_ready(const struct surge_ask *ask, struct surge_verdict *v)
 {
 	const struct surge_live *live = ask->live;
@@ -146,7 +159,7 @@ static void step_ready(const struct surge_ask *ask, struct surge_verdict *v)
 		say(v, SURGE_WAIT, SURGE_NOT_ALLOWED);
 		return;
 	}
-	if (live == NULL || live->read_ms == 0 || ask->now_ms - live->read_ms > SURGE_LIVE_MS) {
+	if (!is_live(live, ask->now_ms)) {
 		say(v, SURGE_READ, SURGE_GOES);
 		return;
 	}

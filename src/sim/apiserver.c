@@ -88,15 +88,24 @@ static void post(struct verb *v)
 	}
 	json_t *meta = json_object_get(body, "metadata");
 	const char *name = json_string_value(json_object_get(meta, "name"));
+	bool taken = !text_empty(name) &&
+		     store_find(&v->sim->store, v->resource, v->path.ns, name) != NULL;
+	if (v->resource == RES_PODS && v->sim->weather.rolled && !text_empty(name) && !taken) {
+		webhook_admit(v->sim, v->actor, api_query(v->path.query, "dryRun", dry, sizeof dry),
+			body);
+	}
 	if (text_empty(name)) {
 		api_status(v->answer, 422, "Invalid", "metadata.name: required");
-	} else if (store_find(&v->sim->store, v->resource, v->path.ns, name) != NULL) {
+	} else if (taken) {
 		api_status(v->answer, 409, "AlreadyExists", "it exists already");
 	} else if (api_query(v->path.query, "dryRun", dry, sizeof dry)) {
 		answer_object(v, 201, body);
 	} else {
 		json_object_set_new(meta, "namespace", json_string(v->path.ns));
 		json_object_del(meta, "resourceVersion");
+		if (v->resource == RES_RECOMMENDATIONS) {
+			json_object_set_new(meta, "generation", json_integer(1));
+		}
 		if (v->resource == RES_PODS) {
 			prepare_pod(body);
 		}
@@ -155,7 +164,10 @@ static json_t *patched(struct verb *v, const struct stored *o, const json_t *pat
 		status = json_object();
 		json_object_set_new(draft, "status", status);
 	}
-	if (text_equals(v->request->content_type, KUBE_STRATEGIC_PATCH)) {
+	if (text_equals(v->request->content_type, KUBE_APPLY_PATCH)) {
+		/* Nobody else writes any of it. */
+		json_object_set(draft, "status", json_object_get(patch, "status"));
+	} else if (text_equals(v->request->content_type, KUBE_STRATEGIC_PATCH)) {
 		patch_conditions(status, json_object_get(patch, "status"));
 	} else {
 		patch_merge(status, json_object_get(patch, "status"));
@@ -203,7 +215,10 @@ static void patch(struct verb *v)
 	struct stored *o = body != NULL ? find(v) : NULL;
 	bool merges = text_equals(v->request->content_type, KUBE_MERGE_PATCH);
 	bool strategic = text_equals(v->request->content_type, KUBE_STRATEGIC_PATCH);
-	if (o != NULL && !merges && !(strategic && strcmp(v->path.sub, "status") == 0)) {
+	bool applies = text_equals(v->request->content_type, KUBE_APPLY_PATCH) &&
+		       v->resource == RES_RECOMMENDATIONS;
+	bool status = strcmp(v->path.sub, "status") == 0;
+	if (o != NULL && !merges && !(strategic && status) && !(applies && status)) {
 		api_status(v->answer, 415, "UnsupportedMediaType", "not modelled");
 		o = NULL;
 	}
@@ -257,6 +272,28 @@ static void delete (struct verb *v)
 
 /* --- LIST --- */
 
+/* "key%3Dvalue"; nothing else is asked for. */
+static bool is_selected(const struct verb *v, const struct stored *o)
+{
+	char selector[256];
+	if (!api_query(v->path.query, "labelSelector", selector, sizeof selector)) {
+		return true;
+	}
+	char *mark = strstr(selector, "%3D");
+	ENSURE(mark != NULL);
+	*mark = '\0';
+	const json_t *labels = decode_find(o->value, "metadata.labels");
+	return text_equals(json_string_value(json_object_get(labels, selector)), mark + 3);
+}
+
+static bool is_listed(const struct verb *v, const struct stored *o)
+{
+	const struct sim_hooks *hooks = v->sim->config.hooks;
+	bool hidden = hooks != NULL && hooks->budgets_hidden && o->resource == RES_BUDGETS;
+	return o->resource == v->resource && !hidden &&
+	       (v->path.ns[0] == '\0' || strcmp(v->path.ns, o->ns) == 0) && is_selected(v, o);
+}
+
 static void list(struct verb *v)
 {
 	char version[32];
@@ -264,8 +301,7 @@ static void list(struct verb *v)
 	const struct store *store = &v->sim->store;
 	for (size_t i = 0; i < store->items.count; i++) {
 		const struct stored *o = store->items.items[i];
-		if (o->resource == v->resource &&
-			(v->path.ns[0] == '\0' || strcmp(v->path.ns, o->ns) == 0)) {
+		if (is_listed(v, o)) {
 			json_array_append(items, o->value);
 		}
 	}
@@ -274,6 +310,18 @@ static void list(struct verb *v)
 		"metadata", "resourceVersion", version, "items", items);
 	answer_object(v, 200, whole);
 	json_decref(whole);
+}
+
+/* Of kinds that nobody has. */
+static bool lists_nothing(const struct api_path *p, enum wire_method method)
+{
+	static const char *const kinds[] = {"replicationcontrollers", "statefulsets", "daemonsets",
+		"jobs", "persistentvolumeclaims"};
+	bool found = false;
+	for (size_t i = 0; i < COUNT_OF(kinds); i++) {
+		found = found || strcmp(p->resource, kinds[i]) == 0;
+	}
+	return found && method == WIRE_GET && p->name[0] == '\0';
 }
 
 void apiserver_handle(
@@ -291,7 +339,14 @@ void apiserver_handle(
 		ret_answer->body = xstrdup("{}");
 		return;
 	}
-	if (!api_resource(&v.path, &v.resource)) {
+	if (s->weather.rolled && lists_nothing(&v.path, r->method)) {
+		ret_answer->status = 200;
+		ret_answer->body =
+			xstrdup("{\"kind\":\"List\",\"apiVersion\":\"v1\",\"items\":[]}");
+		return;
+	}
+	if (!api_resource(&v.path, &v.resource) ||
+		(v.resource > RES_LEASES && !s->weather.rolled)) {
 		api_status(ret_answer, 404, "NotFound", "no such resource");
 		return;
 	}

@@ -403,7 +403,7 @@ static bool is_served_by(const struct stored *tenant, const struct stored *capac
 /* A deletion of ours begins or is done. */
 static void check_deletion(struct sim *s, const struct stored *o)
 {
-	if (pod_is_probe(&o->pod)) {
+	if (pod_is_probe(&o->pod) || (s->weather.rolled && roll_may_delete(s, o))) {
 		return;
 	}
 	if (!pod_is_capacity(&o->pod)) {
@@ -489,7 +489,8 @@ static void check_shrunk(struct sim *s, const struct commit *c)
 static void check_author(struct sim *s, const struct commit *c)
 {
 	const struct stored *o = c->after != NULL ? c->after : c->before;
-	if (o->resource == RES_LEASES || o->resource == RES_POLICIES) {
+	if (o->resource == RES_LEASES || o->resource == RES_POLICIES ||
+		o->resource == RES_RECOMMENDATIONS) {
 		return;
 	}
 	if (o->resource != RES_PODS) {
@@ -499,13 +500,14 @@ static void check_author(struct sim *s, const struct commit *c)
 	if (pod_is_probe(&o->pod) && s->weather.probed) {
 		return;
 	}
-	if (c->type == PAST_ADDED && !pod_is_capacity(&o->pod)) {
+	bool replaces = s->weather.rolled && roll_may_write(s, c);
+	if (c->type == PAST_ADDED && !pod_is_capacity(&o->pod) && !replaces) {
 		sim_fail(s, "I6", "a controller creates %s/%s", o->ns, o->name);
 	}
 	if (c->type == PAST_ADDED && pod_is_capacity(&o->pod)) {
 		fair_check_opening(s, o, c->actor);
 	}
-	if (!pod_is_capacity(&o->pod) && !pod_is_tenant(&o->pod)) {
+	if (!pod_is_capacity(&o->pod) && !pod_is_tenant(&o->pod) && !replaces) {
 		sim_fail(
 			s, "I6", "a controller writes %s/%s, which is not its own", o->ns, o->name);
 	}

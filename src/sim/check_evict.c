@@ -127,6 +127,10 @@ static bool is_orphaned(const struct sim *s, const struct pod *p)
 void check_eviction(struct sim *s, const struct stored *o)
 {
 	const struct pod *p = &o->pod;
+	if (s->weather.rolled && roll_excuses(s, o)) {
+		s->report->rolled++;
+		return;
+	}
 	if (!pod_is_tenant(p) || pod_has_gate(p, NAME_GATE)) {
 		sim_fail(s, "I5", "%s/%s is evicted and shares no GPU", o->ns, o->name);
 	} else if (!is_stuck(p) && !is_upgraded(s, p) && !is_outranked(s, p) &&

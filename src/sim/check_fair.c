@@ -96,6 +96,19 @@ static bool anyone_before(struct sim *s, const struct pod *whole)
 	return false;
 }
 
+/* What is too large for every GPU may have one opened all the same, where nobody tells their size.
+ */
+static bool anyone_asks_before(const struct sim *s, const struct pod *whole)
+{
+	for (size_t i = 0; i < s->store.items.count; i++) {
+		const struct stored *o = s->store.items.items[i];
+		if (is_gated(o) && o->pod.gate_count == 1 && !fair_is_before(whole, &o->pod)) {
+			return true;
+		}
+	}
+	return false;
+}
+
 void fair_note(struct sim *s)
 {
 	for (size_t i = s->checker.pending.count; i-- > 0;) {
@@ -216,10 +229,12 @@ void fair_check_opening(struct sim *s, const struct stored *capacity, int replic
 	if (saw_orphan(s, replica, asked, name)) {
 		return;
 	}
+	const struct machine *m = fleet_find(s, name);
+	bool unknown = m != NULL && !m->labelled;
 	vec_for_each (const struct pending, p, &s->checker.pending) {
 		const struct stored *o = store_find_uid(&s->store, p->uid);
 		if (o != NULL && o->pod.gpus == 1 && was_known(s, p, told) && node->node.ready &&
-			!node->node.unschedulable) {
+			!node->node.unschedulable && !(unknown && anyone_asks_before(s, &o->pod))) {
 			sim_fail(s, "C16",
 				"%s opens on %s, where %s/%s fits, which waits longer than "
 				"anybody",

@@ -42,6 +42,23 @@ static void check_rate(struct sim *s, const struct intent *made)
 	}
 }
 
+static void note_failure(struct sim *s, const char *node)
+{
+	struct intent i = {.at = sim_now(s)};
+	snprintf(i.name, sizeof i.name, "%s", text_or(node, ""));
+	VEC_PUSH(&s->claims.failures, i);
+}
+
+/* What is given up before it held its GPU has failed, whenever its deletion is done. */
+static void note_given_up(struct sim *s, const struct action *a)
+{
+	const struct stored *o = a->uid != NULL ? store_find_uid(&s->store, a->uid) : NULL;
+	if (o != NULL && o->resource == RES_PODS && pod_is_capacity(&o->pod) &&
+		o->pod.identity == NULL) {
+		note_failure(s, text_empty(o->pod.node) ? claim_pin(&o->pod) : o->pod.node);
+	}
+}
+
 void claim_intended(struct sim *s, int replica, const struct action *a)
 {
 	/* What is told of memory is not why it waits. */
@@ -69,6 +86,8 @@ void claim_intended(struct sim *s, int replica, const struct action *a)
 	VEC_PUSH(&s->claims.intents, made);
 	if (a->type == ACTION_GRANT) {
 		quota_intended(s, replica, a);
+	} else if (a->type == ACTION_DELETE_CAPACITY) {
+		note_given_up(s, a);
 	}
 }
 
@@ -155,13 +174,6 @@ void claim_refused(struct sim *s, int replica)
 	s->claims.refused_at[replica] = sim_now(s);
 }
 
-static void note_failure(struct sim *s, const char *node)
-{
-	struct intent i = {.at = sim_now(s)};
-	snprintf(i.name, sizeof i.name, "%s", text_or(node, ""));
-	VEC_PUSH(&s->claims.failures, i);
-}
-
 bool claim_failed_on(const struct sim *s, const char *node, int64_t within_ms)
 {
 	vec_for_each (const struct intent, i, &s->claims.failures) {
@@ -196,6 +208,14 @@ static const char *no_room(const struct claim *c)
 	return o != NULL ? o->name : NULL;
 }
 
+/* In words; NULL: nowhere. */
+static const char *it_fits(struct claim *c)
+{
+	const char *name = no_room(c);
+	snprintf(c->why, sizeof c->why, "it fits %s", text_or(name, ""));
+	return name != NULL ? c->why : NULL;
+}
+
 static bool lies_in(int64_t value, int64_t most_free, int64_t least_free)
 {
 	return value <= most_free && value >= least_free;
@@ -220,6 +240,11 @@ static bool is_free_there(struct claim *c, const char *node, int64_t told, bool 
 		int64_t milli, mib, whole = memory ? o->pod.identity->mem_mib : MODEL_GPU_MILLI;
 		struct span used = memory ? claim_used_mib(c, o) : claim_used_milli(c, o);
 		claim_ahead(c, o->pod.identity->mem_mib, &milli, &mib);
+		/* Nothing is written to it while its creation is unanswered, nor sent: what was
+		 * given meanwhile, to whomever, nobody sees. */
+		if (claim_intends(c, ACTION_CREATE_CAPACITY, o->name, ANSWER_MS)) {
+			claim_others(c, o->pod.identity->mem_mib, &milli, &mib);
+		}
 		int64_t least = whole - used.most - (memory ? mib : milli);
 		if (lies_in(told, whole - used.least, least)) {
 			return true;
@@ -254,7 +279,7 @@ static const char *is_short(struct claim *c)
 
 static const char *is_full(struct claim *c)
 {
-	return no_room(c) != NULL ? "it fits" : NULL;
+	return it_fits(c);
 }
 
 /* Some node must be unfit, or have too little once others are there. */
@@ -328,7 +353,7 @@ static const char *has_failed(struct claim *c)
 			    sim_now(c->sim) - asked_at(c, o) >= c->sim->open_timeout_ms;
 		if (late || (m != NULL && m->doubled) ||
 			claim_failed_on(c->sim, o->name, FAILED_MS)) {
-			return no_room(c) != NULL ? "it fits" : NULL;
+			return it_fits(c);
 		}
 	}
 	return "no capacity pod has failed";
@@ -336,7 +361,8 @@ static const char *has_failed(struct claim *c)
 
 static const char *is_searching(struct claim *c)
 {
-	return claim_has_orphans(c) ? NULL : "no GPU has lost its capacity pod";
+	return claim_has_orphans(c) || claim_has_unbooked(c) ? NULL
+							     : "no GPU has lost its capacity pod";
 }
 
 static const char *was_refused(struct claim *c)

@@ -100,10 +100,14 @@ bool claim_may_use(const struct claim *c, const struct promise *made, const stru
 bool claim_comes_first(const struct claim *c, const struct stored *o);
 /* What those who come first may take in this step. */
 void claim_ahead(const struct claim *c, int64_t mem_mib, int64_t *ret_milli, int64_t *ret_mib);
+/* The same of all others who wait. */
+void claim_others(const struct claim *c, int64_t mem_mib, int64_t *ret_milli, int64_t *ret_mib);
 /* Where it fits for certain; NULL: nowhere. */
 const struct stored *claim_fits(const struct claim *c);
 /* Has a GPU lost its capacity pod? */
 bool claim_has_orphans(const struct claim *c);
+/* Or has one that holds it again, and not yet in its books who runs on it? */
+bool claim_has_unbooked(const struct claim *c);
 /* The span of what is taken of a quota. */
 struct span claim_quota_used(const struct claim *c, const struct quota *q);
 

@@ -163,19 +163,35 @@ bool claim_comes_first(const struct claim *c, const struct stored *o)
 	return o != c->pod && claim_is_waiting(o) && is_ahead(&o->pod, &c->pod->pod);
 }
 
-void claim_ahead(const struct claim *c, int64_t mem_mib, int64_t *ret_milli, int64_t *ret_mib)
+static void sum_of(const struct claim *c,
+	bool (*counts)(const struct claim *c, const struct stored *o), int64_t mem_mib,
+	int64_t *ret_milli, int64_t *ret_mib)
 {
 	int64_t milli = 0, mib = 0;
 	for (size_t i = 0; i < c->seen.count; i++) {
 		struct need n;
-		if (claim_comes_first(c, c->seen.items[i]) &&
-			need_read(&c->seen.items[i]->pod, mem_mib, &n)) {
+		if (counts(c, c->seen.items[i]) && need_read(&c->seen.items[i]->pod, mem_mib, &n)) {
 			milli += n.milli;
 			mib += n.mem_mib;
 		}
 	}
 	*ret_milli = milli;
 	*ret_mib = mib;
+}
+
+void claim_ahead(const struct claim *c, int64_t mem_mib, int64_t *ret_milli, int64_t *ret_mib)
+{
+	sum_of(c, claim_comes_first, mem_mib, ret_milli, ret_mib);
+}
+
+static bool is_another(const struct claim *c, const struct stored *o)
+{
+	return o != c->pod && claim_is_waiting(o);
+}
+
+void claim_others(const struct claim *c, int64_t mem_mib, int64_t *ret_milli, int64_t *ret_mib)
+{
+	sum_of(c, is_another, mem_mib, ret_milli, ret_mib);
 }
 
 /* --- nodes --- */
@@ -450,6 +466,38 @@ bool claim_has_orphans(const struct claim *c)
 		}
 		while (told_gpu_next(&t)) {
 			if (!is_held(c, t.uuid, &o->pod)) {
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+static bool is_booked(const struct claim *c, const char *uuid, const struct stored *tenant)
+{
+	for (size_t i = 0; i < c->seen.count; i++) {
+		const struct pod *p = &c->seen.items[i]->pod;
+		bool holds = c->seen.items[i]->resource == RES_PODS && pod_is_capacity(p) &&
+			     p->identity != NULL && text_equals(p->identity->uuid, uuid);
+		for (uint32_t k = 0; holds && k < p->ledger.count; k++) {
+			if (text_equals(p->ledger.items[k].uid, tenant->uid)) {
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+bool claim_has_unbooked(const struct claim *c)
+{
+	for (size_t i = 0; i < c->seen.count; i++) {
+		const struct stored *o = c->seen.items[i];
+		struct told_gpu t = {{0}, {0}, "", ""};
+		if (is_live(o)) {
+			t = told_gpus(&o->pod);
+		}
+		while (told_gpu_next(&t)) {
+			if (!is_booked(c, t.uuid, o)) {
 				return true;
 			}
 		}

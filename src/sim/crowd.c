@@ -41,7 +41,7 @@ static bool is_large(const struct stored *o)
 	return strncmp(o->name, "large-", 6) == 0;
 }
 
-static void ask(struct sim *s, const char *kind, uint64_t turn, struct ask *a)
+static void ask(struct sim *s, const char *kind, uint64_t turn, struct wanted_pod *a)
 {
 	char name[40];
 	snprintf(name, sizeof name, "%s-%llu", kind, (unsigned long long)turn);
@@ -63,10 +63,11 @@ static void come(struct sim *s, uint64_t turn)
 	}
 	if (large == 0) {
 		bool several = s->fleet.machines.items[0].device_count > 1;
-		ask(s, "large", turn, &(struct ask){.share = "0.9", .count = several ? "2" : NULL});
+		ask(s, "large", turn,
+			&(struct wanted_pod){.share = "0.9", .count = several ? "2" : NULL});
 	}
 	if (waiting < WAITING_MOST) {
-		ask(s, "small", turn, &(struct ask){.share = shares[sim_between(s, 0, 3)]});
+		ask(s, "small", turn, &(struct wanted_pod){.share = shares[sim_between(s, 0, 3)]});
 	}
 }
 

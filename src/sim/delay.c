@@ -135,6 +135,7 @@ static void look(void *data, uint64_t arg)
 		}
 	}
 	check_halves(s, replica);
+	roll_look(s);
 	overtake_look(s, replica);
 	agenda_add(&s->agenda, sim_now(s) + LOOK_MS, look, s, arg);
 }

@@ -64,7 +64,8 @@ void apiserver_evict(
 		api_status(a, 409, "Conflict", why);
 		return;
 	}
-	if (!evict_is_allowed(s, &o->pod)) {
+	const char *forbidden = s->weather.rolled ? budgets_forbid(s, o, true) : NULL;
+	if (forbidden != NULL || !evict_is_allowed(s, &o->pod)) {
 		api_status(a, 429, "TooManyRequests",
 			"Cannot evict pod as it would violate the pod's disruption budget.");
 		s->report->refused++;

@@ -46,7 +46,19 @@ static void later(struct sim *s, int64_t ms, agenda_run run, uint64_t serial)
 	agenda_add(&s->agenda, sim_now(s) + ms, run, s, serial);
 }
 
-static void set_phase(struct sim *s, struct stored *o, const char *phase, const char *reason)
+json_t *pod_ready_new(const struct sim *s, bool ready)
+{
+	char since[TIME_TEXT_MAX];
+	json_t *c = pod_condition_new("Ready", ready, NULL);
+	if (s->weather.rolled) {
+		json_object_set_new(c, "lastTransitionTime",
+			json_string(time_format(store_wall(&s->store), since)));
+	}
+	return c;
+}
+
+static void set_phase_as(
+	struct sim *s, struct stored *o, const char *phase, const char *reason, bool ready)
 {
 	json_t *draft = store_draft(o);
 	json_t *status = json_object_get(draft, "status");
@@ -54,11 +66,15 @@ static void set_phase(struct sim *s, struct stored *o, const char *phase, const 
 	if (reason != NULL) {
 		json_object_set_new(status, "reason", json_string(reason));
 	}
-	json_t *wrap = json_pack("{s:[o]}", "conditions",
-		pod_condition_new("Ready", strcmp(phase, "Running") == 0, NULL));
+	json_t *wrap = json_pack("{s:[o]}", "conditions", pod_ready_new(s, ready));
 	patch_conditions(status, wrap);
 	json_decref(wrap);
 	store_put(&s->store, RES_PODS, draft, ACTOR_KUBELET);
+}
+
+static void set_phase(struct sim *s, struct stored *o, const char *phase, const char *reason)
+{
+	set_phase_as(s, o, phase, reason, strcmp(phase, "Running") == 0);
 }
 
 /* --- the device manager --- */
@@ -135,7 +151,11 @@ static void run_work(struct sim *s, struct stored *o, uint64_t serial)
 	bool whole = o->pod.gpus > 0 && !s->weather.lasting;
 	bool stays = pairs_get(&o->pod.labels, "lasting") != NULL;
 	struct dice back = enter(s, o, "life");
-	set_phase(s, o, "Running", NULL);
+	int64_t unfit_ms = work_of(o) != NULL ? works_unfit_ms(s, o) : 0;
+	set_phase_as(s, o, "Running", NULL, unfit_ms == 0);
+	if (unfit_ms > 0) {
+		later(s, unfit_ms, works_get_well, serial);
+	}
 	if (stays) {
 		dice_leave(s, back);
 		return;

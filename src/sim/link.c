@@ -11,6 +11,8 @@
 #include "model/names.h"
 #include "sim_parts.h"
 
+#define SLOW_ANSWER_MS 4000
+
 enum fate {
 	FATE_GOOD,
 	FATE_LOST_REQUEST, /* never arrives, nobody says so */
@@ -347,6 +349,12 @@ static void arrive(void *data, uint64_t arg)
 	struct sim *s = p->link->sim;
 	struct dice back = dice_enter(s, p->scope);
 	int64_t delay = sim_between(s, 0, s->weather.latency_ms);
+	if (p->agent[0] == '\0' && dice_falls(s, "slow answer", s->weather.slow_answers)) {
+		int64_t more = sim_between(s, 500, SLOW_ANSWER_MS);
+		dice_say(s, "r%d: the answer to %s %s takes %lld ms", p->link->replica,
+			method_names[p->method], p->path, (long long)more);
+		delay += more;
+	}
 	if (receive(s, p)) {
 		agenda_add(&s->agenda, sim_now(s) + delay, reply, p, arg);
 	} else {
@@ -453,6 +461,13 @@ static int64_t held_back(struct sim *s, const struct parcel *p, int64_t latency)
 	return delay;
 }
 
+static uint32_t crash_rate(const struct sim *s, const struct parcel *p)
+{
+	const struct weather *w = &s->weather;
+	bool replaces = w->rolled && works_replaces(p->path, text_or(p->body, ""));
+	return replaces ? w->crash_at_roll : w->crash_at_write;
+}
+
 static uint64_t link_send(
 	struct wire *w, const struct wire_request *r, const struct wire_events *events, void *data)
 {
@@ -480,7 +495,7 @@ static uint64_t link_send(
 	memcpy(p->agent, f->agent, sizeof p->agent);
 	copy_body(p, s->config.hooks, r);
 	claim_sent(s, l->replica, p->path, p->body, write ? p->body_size : 0);
-	sim_trace(s, "r%d -> call %llu%s: %s %s %.600s", l->replica, (unsigned long long)f->id,
+	sim_trace(s, "r%d -> call %llu%s: %s %s %.3000s", l->replica, (unsigned long long)f->id,
 		fate_names[p->fate], method_names[r->method], r->path, write ? p->body : "");
 	VEC_PUSH(&s->parcels, p);
 	delay += held_back(s, p, delay);
@@ -489,7 +504,7 @@ static uint64_t link_send(
 	if (p->fate == FATE_CRASH_BEFORE || p->fate == FATE_CRASH_AFTER) {
 		p->fate = p->fate == FATE_CRASH_BEFORE ? FATE_LOST_REQUEST : FATE_GOOD;
 		replica_doom(replica);
-	} else if (write && dice_falls(s, "crash at a write", s->weather.crash_at_write)) {
+	} else if (write && dice_falls(s, "crash at a write", crash_rate(s, p))) {
 		/* Gone before the write left, or just after. */
 		p->fate = sim_chance(s, 500) ? FATE_LOST_REQUEST : p->fate;
 		dice_say(s, "r%d crashes %s %s %s", l->replica,

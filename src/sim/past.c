@@ -7,7 +7,7 @@
 #define KEPT_MS	   200000
 #define CLEAR_FROM 512
 
-void past_finish(struct sim *s)
+void past_end(struct sim *s)
 {
 	struct memory *m = &s->memory;
 	vec_for_each (struct happened, h, &m->changes) {

@@ -37,7 +37,7 @@ struct picture {
 	VEC_FIELDS(const struct stored *); /* borrowed from the store and its past */
 };
 
-void past_finish(struct sim *s);
+void past_end(struct sim *s);
 void past_note(struct sim *s, const struct commit *c);
 void past_told(struct sim *s, int replica, enum resource resource, int64_t version);
 /* A process begins without having been told anything. */

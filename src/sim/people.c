@@ -431,7 +431,7 @@ static void work(void *data, uint64_t turn)
 	agenda_add(&s->agenda, sim_now(s) + rest, work, s, turn + 1);
 }
 
-static json_t *asked_tenant(const struct ask *a)
+static json_t *asked_tenant(const struct wanted_pod *a)
 {
 	json_t *notes = json_pack("{s:s, s:s}", NOTE_ORIGINAL, ORIGINAL, NOTE_CONTAINER, "main");
 	json_t *labels = json_pack("{s:s}", LABEL_TENANT, "true");
@@ -454,7 +454,7 @@ static json_t *asked_tenant(const struct ask *a)
 	return value;
 }
 
-static json_t *asked_whole(const struct ask *a)
+static json_t *asked_whole(const struct wanted_pod *a)
 {
 	json_t *labels = a->lasting ? json_pack("{s:s}", "lasting", "true") : json_object();
 	return pod_value(a->name, labels, json_object(),
@@ -462,7 +462,7 @@ static json_t *asked_whole(const struct ask *a)
 			a->gpus));
 }
 
-void people_ask_for(struct sim *s, const struct ask *a)
+void people_ask_for(struct sim *s, const struct wanted_pod *a)
 {
 	json_t *value = a->gpus != NULL ? asked_whole(a) : asked_tenant(a);
 	json_object_set_new(json_object_get(value, "spec"), "priority", json_integer(a->priority));
@@ -472,7 +472,7 @@ void people_ask_for(struct sim *s, const struct ask *a)
 
 void people_ask(struct sim *s, const char *name, const char *share)
 {
-	people_ask_for(s, &(struct ask){.name = name, .share = share});
+	people_ask_for(s, &(struct wanted_pod){.name = name, .share = share});
 }
 
 void people_take_away(struct sim *s, const char *name)

@@ -10,7 +10,7 @@ struct sim;
 void people_prepare(struct sim *s); /* what is there before anybody comes */
 void people_start(struct sim *s);
 /* A pod that is named: a tenant, or one for whole GPUs. */
-struct ask {
+struct wanted_pod {
 	const char *name;
 	const char *share, *memory, *count; /* of tenants; NULL: not said */
 	const char *app;		    /* with a disruption budget; NULL: none */
@@ -18,7 +18,7 @@ struct ask {
 	int priority;
 	bool lasting; /* a whole GPU is kept for good */
 };
-void people_ask_for(struct sim *s, const struct ask *a);
+void people_ask_for(struct sim *s, const struct wanted_pod *a);
 void people_ask(struct sim *s, const char *name, const char *share);
 void people_take_away(struct sim *s, const char *name);
 void people_create_tenant(struct sim *s); /* one that the scope draws */

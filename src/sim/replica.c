@@ -12,6 +12,8 @@
 #include "model/names.h"
 #include "modes.h"
 #include "sim_parts.h"
+#include "sizing.h"
+#include "works.h"
 
 #define STEP_EVERY_MS	10
 #define RELEASE_MS	3000
@@ -31,6 +33,7 @@ struct replica {
 	struct engine *engine;
 	struct feeds *feeds;
 	struct states *states;
+	struct rightsizer sizing; /* where Deployments are rightsized */
 	int64_t follow_at;
 	struct plan plan;
 	int64_t stepped_at;
@@ -94,7 +97,7 @@ static bool on_change(void *data, const struct change *c)
 {
 	struct replica *r = data;
 	if (c->kind >= KIND_ENGINE) {
-		return true; /* no admission here asks for it */
+		return sizing_observe(&r->sizing, c);
 	}
 	modes_told(r->sim, r->index, c);
 	if (hooks_of(r)->forgets_at_relist && c->type == CHANGE_RELIST_END) {
@@ -147,7 +150,9 @@ static void on_outcome(void *data, const struct action *action, const struct out
 	if (act_was_fenced(action, &told.fault)) {
 		election_doubt(r->election);
 	}
-	engine_settle(r->engine, now_of(r), action->id, &told);
+	if (!sizing_settle(&r->sizing, action, &told)) {
+		engine_settle(r->engine, now_of(r), action->id, &told);
+	}
 }
 
 static int64_t write_ms(void *data)
@@ -232,6 +237,7 @@ static int64_t deadline(struct replica *r)
 	at = time_min(at, election_deadline(r->election));
 	at = time_min(at, feeds_deadline(r->feeds));
 	at = time_min(at, act_deadline(r->act));
+	at = time_min(at, sizing_deadline(&r->sizing, election_leads(r->election)));
 	if (election_leads(r->election)) {
 		at = time_min(at, time_min(r->follow_at, states_deadline(r->states, true)));
 	}
@@ -261,6 +267,7 @@ static void turn(void *data, uint64_t id)
 	election_step(r->election, now);
 	feeds_step(r->feeds, now);
 	read_agents(r, now);
+	sizing_step(&r->sizing, now, election_leads(r->election));
 	decide(r, now);
 	act_step(r->act, now);
 	events_step(r->events, now);
@@ -327,6 +334,15 @@ struct replica *replica_create(struct sim *s, int index)
 	r->states = states_create(&states);
 	states_use(r->states, &s->slots[index].link.wire);
 	dice_leave(s, back);
+	r->sizing = (struct rightsizer){.sim = s,
+		.clock = &r->clock,
+		.engine = r->engine,
+		.act = r->act,
+		.feeds = r->feeds,
+		.index = index};
+	if (s->weather.rolled) {
+		sizing_begin(&r->sizing);
+	}
 	past_forget(s, index);
 	s->slots[index].leads = false;
 	if (sim_everyone_leads(s)) {
@@ -344,6 +360,7 @@ void replica_destroy(struct replica *r)
 	}
 	feeds_destroy(r->feeds);
 	states_destroy(r->states);
+	sizing_finish(&r->sizing);
 	act_destroy(r->act);
 	election_destroy(r->election);
 	events_destroy(r->events);
@@ -383,4 +400,14 @@ void replica_tell(struct replica *r, const struct change *c)
 {
 	(void)engine_observe(r->engine, c);
 	replica_wake(r, sim_now(r->sim));
+}
+
+const struct world *replica_world(const struct replica *r)
+{
+	return engine_world(r->engine);
+}
+
+const struct rightsizer *replica_sizing(const struct replica *r)
+{
+	return &r->sizing;
 }

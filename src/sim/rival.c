@@ -19,7 +19,7 @@ static void come(struct sim *s, uint64_t number)
 	snprintf(name, sizeof name, "rival-%llu", (unsigned long long)number);
 	if (store_find(&s->store, RES_PODS, "team", name) == NULL) {
 		people_ask_for(s,
-			&(struct ask){
+			&(struct wanted_pod){
 				.name = name, .gpus = "1", .priority = SIM_RANKS, .lasting = true});
 	}
 }

@@ -346,7 +346,7 @@ static void come(void *data, uint64_t index)
 	const struct asking *a = &s->config.scenario->script[index];
 	for (int i = 0; i < a->times; i++) {
 		char name[64];
-		struct ask ask = a->ask;
+		struct wanted_pod ask = a->ask;
 		snprintf(name, sizeof name, "%s-%d", a->ask.name, i);
 		ask.name = name;
 		people_ask_for(s, &ask);

@@ -14,7 +14,7 @@ struct sim;
 struct asking {
 	int64_t at_ms;
 	int times; /* 0: the script ends here */
-	struct ask ask;
+	struct wanted_pod ask;
 };
 
 struct sim_scenario {

@@ -40,7 +40,7 @@ static void meanwhile(void *data, uint64_t arg)
 			apiserver_delete_pod(s, o, 0, ACTOR_PERSON);
 		}
 	}
-	people_ask_for(s, &(struct ask){.name = "first-0", .share = "0.6", .priority = 3});
+	people_ask_for(s, &(struct wanted_pod){.name = "first-0", .share = "0.6", .priority = 3});
 }
 
 static bool is_of_the_tenant(const struct wire_request *r)

@@ -12,7 +12,10 @@
 #define TROUBLE_LEAST_MS 60000
 #define TROUBLE_MOST_MS	 400000
 #define CALM_MS		 1800000
-#define LOOK_MS		 1000
+/* Where pods are replaced one after the other. */
+#define TROUBLE_ROLLED_MS 2400000
+#define CALM_ROLLED_MS	  10800000
+#define LOOK_MS		  1000
 
 void sim_trace(struct sim *s, const char *format, ...)
 {
@@ -84,6 +87,10 @@ static void on_commit(void *data, const struct commit *c)
 	check_commit(s, c);
 	fleet_committed(s, c);
 	rival_committed(s, c);
+	if (s->weather.rolled) {
+		roll_committed(s, c);
+		sets_committed(s, c);
+	}
 	for (int i = 0; i < s->replicas; i++) {
 		link_changed(&s->slots[i].link, o->resource);
 	}
@@ -110,6 +117,7 @@ static void set_up(struct sim *s)
 	} else {
 		fleet_init(s);
 		people_start(s);
+		works_start(s);
 	}
 	weather_start(s);
 	delay_start(s);
@@ -129,9 +137,10 @@ static void tear_down(struct sim *s)
 	}
 	VEC_FINISH(&s->parcels);
 	check_finish(s);
-	past_finish(s);
+	past_end(s);
 	claim_finish(s);
 	delay_finish(s);
+	works_finish(s);
 	fleet_finish(s);
 	store_finish(&s->store);
 	agenda_finish(&s->agenda);
@@ -148,12 +157,14 @@ static void run_until(struct sim *s, int64_t until)
 /* Looks once a second; the run ends as soon as everything is as it should be. */
 static void come_to_rest(struct sim *s)
 {
-	int64_t last = sim_now(s) + (s->config.calm_ms > 0 ? s->config.calm_ms : CALM_MS);
+	int64_t calm = s->weather.rolled ? CALM_ROLLED_MS : CALM_MS;
+	int64_t last = sim_now(s) + (s->config.calm_ms > 0 ? s->config.calm_ms : calm);
 	while (!s->report->failed) {
 		CLEANUP(str_finish) struct str why = STR_INIT(1024);
 		const struct sim_scenario *c = s->config.scenario;
 		bool own = c != NULL && c->own_rest;
-		if ((own || check_settled(s, &why)) && scenario_settled(s, &why)) {
+		if ((own || check_settled(s, &why)) && scenario_settled(s, &why) &&
+			(!s->weather.rolled || roll_settled(s, &why))) {
 			return;
 		}
 		if (sim_now(s) >= last) {
@@ -175,6 +186,7 @@ void sim_run(const struct sim_config *config, struct sim_report *ret_report)
 	int64_t trouble = s->config.trouble_ms > 0
 				  ? s->config.trouble_ms
 				  : sim_between(s, TROUBLE_LEAST_MS, TROUBLE_MOST_MS);
+	trouble += s->weather.rolled ? TROUBLE_ROLLED_MS : 0;
 	run_until(s, trouble);
 	if (!ret_report->failed) {
 		weather_calm(s);

@@ -21,6 +21,7 @@
 #include "sim/sim.h"
 #include "store.h"
 #include "weather.h"
+#include "works.h"
 
 #define SIM_REPLICAS 2
 #define SIM_APPS     3 /* of tenants, each with a disruption budget */
@@ -222,6 +223,7 @@ struct sim {
 	int64_t blind_ms; /* so long a controller may not know better */
 	uint32_t budget;
 	struct sim_tally tally;
+	struct works works;
 	char lease_holder[64];
 	int64_t lease_at;	   /* when it was last renewed */
 	struct sim_report *report; /* borrowed */

@@ -15,8 +15,9 @@
 #define TEXT_MAX      (64 << 20)
 #define WALL_START_MS 1800000000000
 
-static const char *const names[RES_COUNT] = {
-	"pods", "nodes", "namespaces", "limitranges", "resourcequotas", "gpupolicies", "leases"};
+static const char *const names[RES_COUNT] = {"pods", "nodes", "namespaces", "limitranges",
+	"resourcequotas", "gpupolicies", "leases", "replicasets", "deployments",
+	"poddisruptionbudgets", "horizontalpodautoscalers", "gpurecommendations"};
 
 const char *resource_name(enum resource resource)
 {

@@ -23,6 +23,12 @@ enum resource {
 	RES_QUOTAS,
 	RES_POLICIES,
 	RES_LEASES,
+	/* only where Deployments are rightsized */
+	RES_SETS,
+	RES_DEPLOYMENTS,
+	RES_BUDGETS,
+	RES_SCALERS,
+	RES_RECOMMENDATIONS,
 	RES_COUNT,
 };
 

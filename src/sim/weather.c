@@ -101,6 +101,10 @@ void weather_draw(struct sim *s)
 	w->node_change = w->narrow ? 0 : w->node_change;
 	/* Not drawn, so that it changes no other draw. */
 	w->wish = dice_key("wish", NULL, s->config.seed) % 2 == 0 ? 600 : 0;
+	bool rolls = s->config.rolled || dice_key("rolls", NULL, s->config.seed) % 4 == 0;
+	if (rolls && !s->config.plain && s->config.scenario == NULL) {
+		works_weather(s);
+	}
 }
 
 /* --- spells --- */
@@ -159,8 +163,10 @@ static void controller_spells(struct sim *s)
 		sim_trace(s, "r%d is told to leave", slot->link.replica);
 		replica_leave(slot->replica);
 	}
+	/* What is measured and planned goes by it: hours would be what such a run is about. */
+	int64_t most = w->rolled ? 60000 : 3600000;
 	if (dice_falls(s, "clock jump", w->clock_jump)) {
-		replica_jump(slot->replica, sim_between(s, -3600000, 3600000));
+		replica_jump(slot->replica, sim_between(s, -most, most));
 	}
 }
 
@@ -199,6 +205,7 @@ static void spells(void *data, uint64_t turn)
 		server_spells(s);
 		agent_spells(s);
 		appetite_spells(s);
+		works_spells(s);
 	}
 	dice_leave(s, back);
 	agenda_add(&s->agenda, sim_now(s) + SPELL_EVERY_MS, spells, s, turn + 1);
@@ -218,7 +225,9 @@ void weather_calm(struct sim *s)
 		.mortal = had->mortal,
 		.life_ms = had->life_ms,
 		.lasting = had->lasting,
-		.probed = had->probed};
+		.probed = had->probed,
+		.rolled = had->rolled};
+	works_calm(s);
 	s->server_down_until = 0;
 	for (int i = 0; i < s->replicas; i++) {
 		s->slots[i].paused_until = 0;

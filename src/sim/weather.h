@@ -38,9 +38,17 @@ struct weather {
 	uint32_t greedy;    /* it is about memory: how often somebody has none left */
 	uint32_t haughty;   /* pods for whole GPUs with a priority */
 	bool probed;	    /* it is proven how machines give GPUs (C26) */
-	bool lasting;	    /* whole GPUs are mostly kept for good */
-	bool crowded;	    /* it is about one that is passed over; crowd.c */
-	bool narrow;	    /* one machine of one or two GPUs is all there is */
+	bool rolled;	    /* Deployments are rightsized; works.h */
+	uint32_t flap;	    /* a pod of theirs is not Ready for a while */
+	uint32_t away;	    /* nobody answers for the webhook for a while */
+	uint32_t slow_sets; /* the controllers of ReplicaSets and the like take their time */
+	uint32_t rework;    /* people scale a Deployment, roll out another version, set a budget */
+	uint32_t unfit;	    /* a new pod is not Ready for long */
+	uint32_t slow_answers;	/* an answer of the API server takes some seconds */
+	uint32_t crash_at_roll; /* at a write that replaces a pod */
+	bool lasting;		/* whole GPUs are mostly kept for good */
+	bool crowded;		/* it is about one that is passed over; crowd.c */
+	bool narrow;		/* one machine of one or two GPUs is all there is */
 	int64_t pace_ms, life_ms;
 };
 

@@ -45,23 +45,68 @@ void bills_finish(struct bills *b)
 	map_finish(&b->by_name);
 }
 
+static uint64_t hash_of(uint8_t by, const char *name)
+{
+	return hash_bytes(&by, 1, hash_text(name));
+}
+
+/* NONE: there are too many. */
+static uint32_t free_group(struct bills *b)
+{
+	static const struct bill_group none = {.name = NULL};
+	if (b->unused > 0) {
+		uint32_t at = b->unused - 1;
+		b->unused = b->groups.items[at].next;
+		return at;
+	}
+	if (b->groups.count >= BILL_GROUPS_MAX) {
+		return NONE;
+	}
+	VEC_PUSH(&b->groups, none);
+	return (uint32_t)b->groups.count - 1;
+}
+
 /* NONE: it has no name, or there are too many. */
 static uint32_t group_of(struct bills *b, enum bill_by by, const char *name)
 {
 	struct group_key key = {(uint8_t)by, name};
-	uint64_t hash = text_empty(name) ? 0 : hash_bytes(&key.by, 1, hash_text(name));
 	if (text_empty(name)) {
 		return NONE;
 	}
+	uint64_t hash = hash_of(key.by, name);
 	uint32_t at = map_find(&b->by_name, hash, &key);
-	if (at != MAP_NONE || b->groups.count >= BILL_GROUPS_MAX) {
-		return at != MAP_NONE ? at : NONE;
+	if (at == MAP_NONE) {
+		at = free_group(b);
+		if (at == NONE) {
+			return NONE;
+		}
+		b->groups.items[at] = (struct bill_group){.name = xstrdup(name), .by = key.by};
+		map_put(&b->by_name, hash, at);
 	}
-	struct bill_group made = {.name = xstrdup(name), .by = key.by};
-	at = (uint32_t)b->groups.count;
-	VEC_PUSH(&b->groups, made);
-	map_put(&b->by_name, hash, at);
+	b->groups.items[at].turn = b->turn;
 	return at;
+}
+
+static void keep_group(struct bills *b, uint32_t at)
+{
+	if (at != NONE) {
+		b->groups.items[at].turn = b->turn;
+	}
+}
+
+/* Those that no pod had in this turn: they pay nothing, and nobody knows their place. */
+static void forget_groups(struct bills *b)
+{
+	for (uint32_t at = 0; at < b->groups.count; at++) {
+		struct bill_group *g = &b->groups.items[at];
+		if (g->name == NULL || g->turn == b->turn) {
+			continue;
+		}
+		map_remove(&b->by_name, hash_of(g->by, g->name), at);
+		free(g->name);
+		*g = (struct bill_group){.next = b->unused};
+		b->unused = at + 1;
+	}
 }
 
 void bills_label(struct sizer *s, struct bill_pod *ret, const struct pod *noun)
@@ -222,14 +267,18 @@ static void begin(struct sizer *s, const struct world *w)
 	vec_for_each (struct bill_group, g, &b->groups) {
 		g->cost.next = 0;
 	}
+	b->turn++;
 	for (size_t i = 0; i < s->pods.count; i++) {
-		s->pods.items[i]->bill.cost.next = 0;
+		struct bill_pod *bill = &s->pods.items[i]->bill;
+		bill->cost.next = 0;
+		keep_group(b, bill->team);
+		keep_group(b, bill->model);
 	}
 	for (size_t i = 0; i < s->workloads.count; i++) {
 		s->workloads.items[i]->bill.next = 0;
 	}
 	vec_for_each (struct gpu, g, &s->gpus.list) {
-		g->first = NONE;
+		g->first = g->gone ? g->first : NONE;
 	}
 	b->next = (struct bill_totals){0};
 }
@@ -316,6 +365,7 @@ static void end(struct sizer *s)
 	vec_for_each (struct bill_group, g, &b->groups) {
 		publish(&g->cost);
 	}
+	forget_groups(b);
 	vec_for_each (struct bill_other, o, &b->next_others) {
 		publish(&o->bill.cost);
 	}
@@ -358,7 +408,10 @@ static void turn(struct sizer *s, const struct world *w, int64_t now_ms, int64_t
 		break;
 	case STEP_GPUS:
 		for (; s->at<s->gpus.list.count && * budget> 0; (*budget)--) {
-			split(s, w, &s->gpus.list.items[s->at++]);
+			const struct gpu *g = &s->gpus.list.items[s->at++];
+			if (!g->gone) {
+				split(s, w, g);
+			}
 		}
 		break;
 	case STEP_NODES:

@@ -35,8 +35,10 @@ struct bill_others {
 
 /* A namespace, or a label's value. */
 struct bill_group {
-	char *name; /* owned */
-	uint8_t by; /* enum bill_by */
+	char *name;    /* owned; NULL: this place is free */
+	uint8_t by;    /* enum bill_by */
+	uint32_t turn; /* in which a pod had it last */
+	uint32_t next; /* of a free one: as bills.unused */
 	struct bill_cost cost;
 };
 
@@ -56,6 +58,8 @@ struct bills {
 		VEC_FIELDS(struct bill_group);
 	} groups;
 	struct map by_name;
+	uint32_t unused; /* the first free place and one; 0: there is none */
+	uint32_t turn;	 /* each bill is one */
 	struct {
 		VEC_FIELDS(struct bill_part);
 	} parts;

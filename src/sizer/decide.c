@@ -1,7 +1,6 @@
 /* What one workload should have: its policy, then each container by itself. */
-#include <stdlib.h>
-
 #include "rolls.h"
+#include "size/ask.h"
 #include "wish.h"
 
 #define FULL_MILLI MODEL_GPU_MILLI
@@ -22,6 +21,18 @@ static void look_around(
 	}
 	d->resizer = around_scaler(s->config.around, &target);
 	d->scaler = around_gpu_scaler(s->config.around, &target, &d->scaler_metric);
+}
+
+/* C6: whoever made the pod saw the warning, and that was a ReplicaSet. */
+static void look_at_wish(const struct pod *pod, const struct namespace *ns, struct decision *d)
+{
+	const struct policy_choice *c = &d->choice;
+	struct ask ask = ask_read(pod, ns);
+	if (c->policy == NULL || c->excluded || c->mode == MODE_DISABLED) {
+		return;
+	}
+	d->wish = d->granted = (struct share){ask.milli, ask.mem_mib};
+	policy_bound_share(c->policy, 0, &d->granted.milli, &d->granted.mib);
 }
 
 /* By the pod that was made last: its template is the one of the next. */
@@ -50,6 +61,7 @@ static bool choose(struct sizer *s, struct sized *x, struct decision *d)
 	struct policy_set set;
 	set.items = world_policies(d->world, &set.count);
 	d->choice = policy_choose(&set, &who);
+	look_at_wish(&pod, who.ns, d);
 	return true;
 }
 
@@ -68,7 +80,7 @@ static struct recommend_answer recommend(const struct sized *x, struct sized_con
 				     (enum memory_class)history_kept(c->history)->memory_class,
 			.owns_device = t->whole,
 			.allocated_mib = t->whole ? 0 : t->allocated.mib,
-			.kv_pool_mib = METERED_ABSENT},
+			.part_percent = pools_part(c->history, d->now_ms)},
 	};
 	recommend_share(&ask, &answer);
 	return answer;
@@ -111,11 +123,11 @@ static struct share whole(const struct sizer *s, const struct sized_container *c
 /* Its conversion was undone, and is not tried again yet. */
 static bool is_undone(struct sized_container *c, int64_t now_ms)
 {
-	struct heal *h = &c->heal.state;
-	if (c->converted || h->compute.value < FULL_MILLI) {
+	if (c->converted || heals_of(c)->state.compute.value < FULL_MILLI) {
 		return false;
 	}
 	if (now_ms >= heals_blocked_ms(c)) {
+		struct heal *h = &heals_touch(c)->state;
 		*h = (struct heal){.rolled_ms = h->rolled_ms};
 		return false;
 	}
@@ -187,14 +199,11 @@ static void decide_container(
 	}
 }
 
-static void remember(struct sized *x, const struct policy_choice *choice)
+static void remember(struct sizer *s, struct sized *x, const struct policy_choice *choice)
 {
 	const char *name = choice->policy != NULL ? choice->policy->name : NULL;
 	heals_policy(x, choice);
-	if (!text_equals(x->policy, name)) {
-		free(x->policy);
-		x->policy = xstrdup(name);
-	}
+	names_set(s, &x->policy, name);
 	x->decided = true;
 	x->mode = (uint8_t)choice->mode;
 	x->source = (uint8_t)choice->source;
@@ -220,7 +229,7 @@ static bool choose_again(struct sized *x, struct decision *d)
 		x->containers.items[i]->tally = (struct sized_tally){0};
 	}
 	wish_begin(x);
-	x->multi = 0;
+	x->multi = x->parted = false;
 	return d->choice.policy != NULL;
 }
 
@@ -246,7 +255,7 @@ static bool is_idle(const struct sized *x, int64_t now_ms)
 bool decide_workload(struct sizer *s, struct sized *x, struct decision *d)
 {
 	if (choose(s, x, d)) {
-		remember(x, &d->choice);
+		remember(s, x, &d->choice);
 	} else if (!choose_again(x, d)) {
 		return false;
 	} else {
@@ -256,7 +265,7 @@ bool decide_workload(struct sizer *s, struct sized *x, struct decision *d)
 	x->heal.paused = x->heals = false;
 	for (size_t i = 0; i < x->containers.count && d->choice.policy != NULL; i++) {
 		decide_container(s, x, x->containers.items[i], d);
-		x->heals = x->heals || x->containers.items[i]->heal.answer.healing;
+		x->heals = x->heals || heals_of(x->containers.items[i])->answer.healing;
 	}
 	x->idle = is_idle(x, d->now_ms);
 	wish_decide(x, d);

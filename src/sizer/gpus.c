@@ -27,6 +27,21 @@ void gpus_finish(struct gpus *g)
 	map_finish(&g->by_id);
 }
 
+static uint32_t place(struct gpus *g)
+{
+	static const struct gpu none = {.id = 0};
+	if (g->unused > 0) {
+		uint32_t at = g->unused - 1;
+		g->unused = g->list.items[at].first;
+		return at;
+	}
+	if (g->list.count >= GPUS_MAX) {
+		return UINT32_MAX;
+	}
+	VEC_PUSH(&g->list, none);
+	return (uint32_t)g->list.count - 1;
+}
+
 uint32_t gpus_at(struct gpus *g, const char *uuid)
 {
 	if (text_empty(uuid)) {
@@ -35,17 +50,23 @@ uint32_t gpus_at(struct gpus *g, const char *uuid)
 	const char *end = strchr(uuid, ',');
 	uint64_t id = hash_bytes(uuid, end != NULL ? (size_t)(end - uuid) : strlen(uuid), 1);
 	uint32_t at = map_find(&g->by_id, id, &id);
-	if (at != MAP_NONE) {
-		return at;
+	if (at == MAP_NONE) {
+		at = place(g);
+		if (at == UINT32_MAX) {
+			return UINT32_MAX;
+		}
+		g->list.items[at] = (struct gpu){.id = id, .first = UINT32_MAX};
+		map_put(&g->by_id, id, at);
 	}
-	if (g->list.count >= GPUS_MAX) {
-		return UINT32_MAX;
-	}
-	struct gpu fresh = {.id = id, .first = UINT32_MAX};
-	at = (uint32_t)g->list.count;
-	VEC_PUSH(&g->list, fresh);
-	map_put(&g->by_id, id, at);
+	g->list.items[at].seen = g->turn;
 	return at;
+}
+
+void gpus_keep(struct gpus *g, uint32_t at)
+{
+	if (at < g->list.count) {
+		g->list.items[at].seen = g->turn;
+	}
 }
 
 void gpus_hold(struct gpus *g, const struct gpu_identity *id, uint32_t node, uint32_t round)
@@ -81,16 +102,24 @@ void gpus_crowd(struct gpus *g, uint32_t at, int64_t milli)
 	}
 }
 
+/* The bill asks for some after the others were settled: those of the turn before are kept. */
 void gpus_settle(struct gpus *g)
 {
-	vec_for_each (struct gpu, x, &g->list) {
+	for (uint32_t at = 0; at < g->list.count; at++) {
+		struct gpu *x = &g->list.items[at];
 		x->busy = x->next;
 		x->next = 0;
 		x->pressed = x->pressing;
 		x->pressing = 0;
 		x->least = x->next_least;
 		x->next_least = 0;
+		if (!x->gone && g->turn - x->seen > 1) {
+			map_remove(&g->by_id, x->id, at);
+			*x = (struct gpu){.gone = true, .first = g->unused};
+			g->unused = at + 1;
+		}
 	}
+	g->turn++;
 }
 
 int64_t gpus_busy(const struct gpus *g, uint32_t at)

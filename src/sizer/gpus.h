@@ -14,11 +14,13 @@ struct gpu {
 	/* as its capacity pod told, in that round */
 	uint32_t round, node;
 	int64_t mem_mib;
-	uint32_t first; /* of its parts in the bill */
 	/* of pods that want more compute, and the least share of those that lack some: of the last
 	 * round and of this one */
 	uint16_t pressed, pressing;
 	uint16_t least, next_least; /* 0: nobody does */
+	uint32_t first;		    /* of its parts in the bill; of a free place: as gpus.unused */
+	uint32_t seen;		    /* the turn in which somebody had it last */
+	bool gone;		    /* this place is free */
 };
 
 struct gpus {
@@ -26,6 +28,8 @@ struct gpus {
 		VEC_FIELDS(struct gpu);
 	} list;
 	struct map by_id;
+	uint32_t unused; /* the first free place and one; 0: there is none */
+	uint32_t turn;	 /* gpus_settle ends one */
 };
 
 void gpus_init(struct gpus *g);
@@ -40,7 +44,10 @@ void gpus_add(struct gpus *g, uint32_t at, int64_t compute);
 void gpus_press(struct gpus *g, uint32_t at);
 /* One with that share lacks what others use, and may go elsewhere. */
 void gpus_crowd(struct gpus *g, uint32_t at, int64_t milli);
-void gpus_settle(struct gpus *g); /* all of its pods were added */
+/* One of its pods is there still, as gpus_at said; else its place is another one's soon. */
+void gpus_keep(struct gpus *g, uint32_t at);
+/* All pods were added. What nobody had in this turn and the one before is forgotten. */
+void gpus_settle(struct gpus *g);
 /* Of the last round; METERED_ABSENT: not known. */
 int64_t gpus_busy(const struct gpus *g, uint32_t at);
 bool gpus_pressed(const struct gpus *g, uint32_t at); /* one did in the last round */

@@ -120,6 +120,7 @@ static struct sized_feed *feed_of(struct sized_pod *p, const char *container)
 /* The workload of a pod, by its noun; NULL: it has none, or none that can be kept. */
 struct whose {
 	bool advised;
+	bool alike;
 	bool pending; /* it is being asked for */
 	bool alone;   /* nobody controls it, and no group takes it */
 	uint64_t set;
@@ -140,6 +141,7 @@ static struct sized *owner_of(struct sizer *s, const struct world_pod *wp, struc
 	ret_whose->advised = pairs_get(&pod.notes, NOTE_RECOMMENDATION) != NULL;
 	bills_label(s, &ret_whose->bill, &pod);
 	ret_whose->set = pod.owner.uid != NULL ? hash_text(pod.owner.uid) : 0;
+	ret_whose->alike = text_equals(pod.owner.kind, "ReplicaSet");
 	ret_whose->pending = w.top.pending;
 	ret_whose->alone = w.key.name == NULL && !w.top.pending;
 	if (w.key.name == NULL || w.top.pending) {
@@ -194,6 +196,7 @@ static struct sized_pod *known(struct sizer *s, const struct world_pod *wp, bool
 		p->groups_version = (uint32_t)groups_now(s);
 		p->advised = whose.advised;
 		p->set = whose.set;
+		p->alike = whose.alike;
 		p->bill.team = whose.bill.team;
 		p->bill.model = whose.bill.model;
 		p->ahead = whose.ahead;
@@ -209,7 +212,7 @@ static void begin_tally(const struct sizer *s, struct sized *x)
 		return;
 	}
 	x->round = s->round;
-	x->multi = 0;
+	x->multi = x->parted = false;
 	x->newest = NULL;
 	wish_begin(x);
 	for (size_t i = 0; i < x->containers.count; i++) {
@@ -277,7 +280,7 @@ static void tally(struct sizer *s, struct sized_pod *p, const struct world_pod *
 	}
 	struct sized_container *c = f->container;
 	struct history_kept *kept = history_kept(c->history);
-	if (p->ahead && kept->memory_class == MEMORY_UNDECIDED) {
+	if (p->ahead || p->told_memory) {
 		kept->memory_class = MEMORY_PREALLOCATED;
 	}
 	c->seen_ms = now_ms;
@@ -340,7 +343,8 @@ void pods_see(struct sizer *s, const struct world_pod *wp, int64_t now_ms)
 	p->heal.gpu = gpus_at(&s->gpus, g->uuid);
 	note_share(p, g);
 	x->seen_ms = now_ms;
-	x->multi += g->container == NULL || g->gpus > 1 || g->devices > 1;
+	x->parted = x->parted || g->container == NULL;
+	x->multi = x->multi || g->container == NULL || g->gpus > 1 || g->devices > 1;
 	if (x->newest == NULL || p->created_ms > x->newest->created_ms) {
 		x->newest = p;
 	}
@@ -376,10 +380,14 @@ static const char *name_of(const struct sized_pod *p, const struct sizer_figure 
 }
 
 static void classify(const struct sizer *s, const struct sized_pod *p, struct sized_feed *f,
-	const struct history_sample *sample)
+	const struct history_sample *sample, bool hinted)
 {
 	struct history_kept *kept = history_kept(f->container->history);
+	if (kept->memory_class != MEMORY_UNDECIDED && !hinted) {
+		return;
+	}
 	struct prealloc_look look = {
+		.hinted = hinted,
 		.owns_device = p->whole,
 		.started_ms = p->created_ms,
 		.used_mib = sample->mem_bytes != METERED_ABSENT ? sample->mem_bytes >> 20
@@ -387,8 +395,8 @@ static void classify(const struct sizer *s, const struct sized_pod *p, struct si
 		.visible_mib = device_of(s, p),
 		.now_ms = sample->at_ms,
 	};
-	kept->memory_class =
-		(uint8_t)prealloc_classify((enum memory_class)kept->memory_class, &f->watch, &look);
+	kept->memory_class = (uint8_t)prealloc_classify(
+		(enum memory_class)kept->memory_class, &f->memory.watch, &look);
 }
 
 static void take_one(struct sizer *s, struct sized_pod *p, const struct sizer_use *use, uint32_t at,
@@ -422,8 +430,9 @@ static void take_one(struct sizer *s, struct sized_pod *p, const struct sizer_us
 	}
 	feed->container->seen_ms = now_ms;
 	if (history_take(feed->container->history, &feed->feed, &sample, now_ms)) {
-		classify(s, p, feed, &sample);
-		heals_take(s, p, feed, &sample, use->waiting);
+		classify(s, p, feed, &sample, pools_told(use->app));
+		heals_take(
+			s, p, feed, &sample, use->app != NULL ? use->app->waiting : METERED_ABSENT);
 	}
 }
 
@@ -436,8 +445,6 @@ bool sizer_take(struct sizer *s, const struct sizer_use *use, int64_t now_ms)
 	for (uint32_t i = 0; i < use->figure_count; i++) {
 		take_one(s, p, use, i, now_ms);
 	}
-	if (use->kv_used != METERED_ABSENT && p->feed_count == 1) {
-		history_take_kv(p->feeds[0].container->history, use->kv_used, now_ms);
-	}
+	pools_take(p, use, now_ms);
 	return true;
 }

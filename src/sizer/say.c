@@ -1,12 +1,11 @@
-/* The status of a GPURecommendation, from what is known and decided; and its digest, by which is
- * seen whether it has to be written. */
+/* The status of a GPURecommendation, from what is known and decided. */
 #include "rolls.h"
 #include "wish.h"
 
 #include "model/names.h"
 #include "model/reason.h"
+#include "size/explain.h"
 
-#define MILLI_STEP   10
 #define METRIC_SHOWN 120 /* of a name, or a query */
 
 /* --- containers --- */
@@ -14,7 +13,7 @@
 /* R15: a container that no pod has any more is not shown, unless there are no pods at all. */
 static bool is_shown(const struct sized *x, const struct sized_container *c)
 {
-	return x->pods == 0 || c->tally.pods > 0 || (x->multi > 0 && c->feeds > 0);
+	return x->pods == 0 || c->tally.pods > 0 || (x->multi && c->feeds > 0);
 }
 
 static void say_container(const struct sized_container *c, struct recommended_container *r)
@@ -92,9 +91,9 @@ struct picture {
 	enum history_state state;
 	uint32_t runs; /* that ended, of who has the fewest */
 	bool converted, targets, unsupported;
-	enum hold_why why; /* of what has no target */
+	struct hold_part held; /* of what has no target */
 	enum capped_by capped;
-	const char *preallocated;
+	enum prealloc_by memory_by;
 };
 
 static int badness(enum history_state s)
@@ -111,7 +110,7 @@ static struct picture look(const struct sized *x)
 	struct picture p = {.state = HISTORY_SUFFICIENT,
 		.converted = true,
 		.targets = true,
-		.unsupported = x->multi > 0};
+		.unsupported = x->multi};
 	for (size_t i = 0; i < x->containers.count; i++) {
 		const struct sized_container *c = x->containers.items[i];
 		if (!is_shown(x, c)) {
@@ -124,18 +123,18 @@ static struct picture look(const struct sized *x)
 		p.converted = p.converted && c->converted;
 		if (c->in_force.milli == 0 || c->in_force.mib == 0) {
 			p.targets = false;
-			p.why = (enum hold_why)c->held.compute;
+			p.held = (struct hold_part){
+				(enum hold_why)c->held.compute, c->held.compute_ms};
 		}
 		enum capped_by by = (enum capped_by)c->answer.capped_by;
 		p.capped = by != CAPPED_BY_NONE ? by : p.capped;
-		p.preallocated = c->answer.memory_by != PREALLOC_NOT
-					 ? prealloc_by_name((enum prealloc_by)c->answer.memory_by)
-					 : p.preallocated;
+		enum prealloc_by memory_by = (enum prealloc_by)c->answer.memory_by;
+		p.memory_by = memory_by != PREALLOC_NOT ? memory_by : p.memory_by;
 	}
 	if (p.shown == 0) {
 		p.state = HISTORY_NONE;
 		p.converted = p.targets = false;
-		p.why = HOLD_UNKNOWN;
+		p.held = (struct hold_part){HOLD_UNKNOWN, 0};
 	}
 	return p;
 }
@@ -180,14 +179,52 @@ static void say_history(const struct sized *x, const struct decision *d, const s
 		enough ? CONDITION_TRUE : CONDITION_FALSE, say);
 }
 
+static const char *not_before(struct arena *a, int64_t next_ms)
+{
+	char text[TIME_TEXT_MAX];
+	return next_ms > 0 ? arena_printf(a, ", not before %s", time_format(next_ms, text)) : "";
+}
+
+/* What is whole yet, and has no target. */
+static const char *stays_whole(struct hold_part held, struct arena *a)
+{
+	switch (held.why) {
+	case HOLD_DELAY:
+		return arena_printf(a,
+			"The next pod stays whole until a share was enough for as long as the "
+			"policy asks for%s.",
+			not_before(a, held.next_ms));
+	case HOLD_ACTIVE:
+		return "The next pod stays whole until its pods are idle.";
+	case HOLD_HEALING:
+		return arena_printf(a, "The next pod stays whole: a share was too small for it%s.",
+			not_before(a, held.next_ms));
+	case HOLD_SCALED:
+		return "The next pod stays whole: a horizontal autoscaler adds pods by how much "
+		       "of its GPU one uses, so compute is not sized, and memory alone makes no "
+		       "room for others.";
+	case HOLD_STALE:
+		return "The next pod stays whole: its use is not told any more.";
+	case HOLD_SAME:
+	case HOLD_SMALL:
+	case HOLD_CONVERTS:
+	case HOLD_GROWS:
+	case HOLD_SHRINKS:
+	case HOLD_UNKNOWN:
+	case HOLD_LEARNING:
+	case HOLD_WHYS:
+		break;
+	}
+	return "The next pod stays whole: it waits until a smaller share may be applied.";
+}
+
 static void say_recommended(
-	const struct sized *x, const struct picture *p, struct recommendation *r)
+	const struct sized *x, const struct picture *p, struct arena *a, struct recommendation *r)
 {
 	static const struct say_sentence yes = {
 		"Recommended", "There is a target for the next pod."};
-	struct say_sentence no = {hold_why_name(p->why),
-		"The next pod stays whole: it waits until a smaller share may be applied."};
-	if (p->why == HOLD_UNKNOWN || p->shown == 0) {
+	struct say_sentence no = {hold_why_name(p->held.why), stays_whole(p->held, a)};
+	if (p->held.why == HOLD_UNKNOWN || p->shown == 0) {
 		no = (struct say_sentence){"NoHistory",
 			"There is no target: compute and memory must both have been measured."};
 	}
@@ -195,8 +232,13 @@ static void say_recommended(
 		p->targets ? CONDITION_TRUE : CONDITION_FALSE, p->targets ? yes : no);
 }
 
-static const struct say_sentence unsupported = {
-	"Unsupported", "Its pods ask for several GPUs: this is only a recommendation."};
+static struct say_sentence unsupported(const struct sized *x)
+{
+	return (struct say_sentence){"Unsupported",
+		x->parted ? "Several containers of its pods ask for a GPU: this is only a "
+			    "recommendation."
+			  : "Its pods ask for several GPUs: this is only a recommendation."};
+}
 
 /* Why nothing would be done with a target; NULL: something would. */
 static struct say_sentence hindrance(
@@ -218,7 +260,7 @@ static struct say_sentence hindrance(
 		return (struct say_sentence){"NeverSized",
 			"The policy's strategy for its kind is Never: pods stay whole."};
 	}
-	return p->unsupported ? unsupported : (struct say_sentence){NULL, NULL};
+	return p->unsupported ? unsupported(x) : (struct say_sentence){NULL, NULL};
 }
 
 static void say_ready(const struct sized *x, const struct decision *d, const struct picture *p,
@@ -250,8 +292,8 @@ static void say_blocked(const struct sized *x, const struct decision *d, const s
 	struct wish_word word;
 	if (p->unsupported) {
 		say_condition(x, r, RECOMMENDATION_UPDATE_BLOCKED, CONDITION_TRUE,
-			(struct say_sentence){unsupported.reason,
-				arena_printf(a, "%s It is %s.", unsupported.message,
+			(struct say_sentence){"Unsupported",
+				arena_printf(a, "%s It is %s.", unsupported(x).message,
 					roll_again(d->sizer->config.round_ms, a))});
 	} else if (d->blocked != NULL) {
 		say_condition(x, r, RECOMMENDATION_UPDATE_BLOCKED, CONDITION_TRUE,
@@ -292,7 +334,7 @@ static void say_rolls(const struct sized *x, const struct decision *d, struct re
 			(struct say_sentence){roll_why_name(m->roll.paused), d->paused});
 	}
 	r->last_update = (struct recommended_update){
-		(enum update_result)m->update.result, m->update.at_ms, m->update.reason};
+		(enum update_result)m->result, m->update.at_ms, m->update.reason};
 }
 
 static struct say_sentence applied(
@@ -322,12 +364,30 @@ static void say_rest(
 			(struct say_sentence){capped_by_name(p->capped),
 				"A limit keeps the target from being what was measured asks for."});
 	}
-	if (p->preallocated != NULL) {
+	if (p->memory_by != PREALLOC_NOT) {
 		say_condition(x, r, RECOMMENDATION_MEMORY_PREALLOCATED, CONDITION_TRUE,
-			(struct say_sentence){p->preallocated,
-				"It takes memory ahead of need: what it "
-				"uses is not what it needs."});
+			(struct say_sentence){
+				prealloc_by_name(p->memory_by), prealloc_sentence(p->memory_by)});
 	}
+}
+
+/* C6. */
+static void say_clamped(
+	const struct sized *x, const struct decision *d, struct arena *a, struct recommendation *r)
+{
+	CLEANUP(str_finish) struct str text = STR_INIT(1024);
+	const struct share *w = &d->wish, *g = &d->granted;
+	if (w->milli == g->milli && w->mib == g->mib) {
+		return;
+	}
+	const char *name = d->choice.policy->built_in ? NULL : d->choice.policy->name;
+	struct explain_facts wish = {.want_milli = w->milli, .want_mib = w->mib};
+	struct explain_facts granted = {.want_milli = g->milli, .want_mib = g->mib, .name = name};
+	str_append_text(&text, "A new pod ");
+	explain_clamped(&text, &wish, &granted);
+	say_condition(x, r, RECOMMENDATION_CLAMPED, CONDITION_TRUE,
+		(struct say_sentence){name != NULL ? "PolicyBounds" : "CudaContext",
+			arena_printf(a, "%s.", str_text(&text))});
 }
 
 /* K3. Nobody ends it for that. */
@@ -350,12 +410,6 @@ static void say_idle(
 }
 
 /* --- a target that waits --- */
-
-static const char *not_before(struct arena *a, int64_t next_ms)
-{
-	char text[TIME_TEXT_MAX];
-	return next_ms > 0 ? arena_printf(a, ", not before %s", time_format(next_ms, text)) : "";
-}
 
 /* What is measured asks for another target than the one that is in force: why that stays. */
 static void say_wait(struct recommendation *r, struct hold_part held, struct arena *a)
@@ -451,7 +505,7 @@ void say_recommendation(
 	say_containers(x, a, r);
 	struct picture p = look(x);
 	say_history(x, d, &p, a, r);
-	say_recommended(x, &p, r);
+	say_recommended(x, &p, a, r);
 	say_waits(x, a, r);
 	say_unruled(d, r);
 	say_ready(x, d, &p, r);
@@ -461,89 +515,6 @@ void say_recommendation(
 	say_rolls(x, d, r);
 	heals_say(x, d, a, r);
 	say_idle(x, d, a, r);
+	say_clamped(x, d, a, r);
 	stamp(r, d->now_ms);
-}
-
-/* --- the digest, of what can be read back --- */
-
-static uint64_t add(uint64_t h, int64_t value)
-{
-	return hash_bytes(&value, sizeof value, h);
-}
-
-static uint64_t add_text(uint64_t h, const char *text)
-{
-	text = text_or(text, "");
-	return hash_bytes(text, strlen(text) + 1, h);
-}
-
-static uint64_t add_share(uint64_t h, const struct share *s)
-{
-	return add(add(h, (s->milli + MILLI_STEP / 2) / MILLI_STEP), s->mib);
-}
-
-static uint64_t digest_figures(const struct recommended_container *c)
-{
-	static const struct share none = {0, 0};
-	uint64_t h = add_share(add_text(1, c->name), &c->target);
-	h = add_share(h, &c->original);
-	h = add_share(h, c->allocated_pods > 0 ? &c->allocated : &none);
-	h = add_share(h, &c->uncapped);
-	h = add_share(h, &c->lower);
-	h = add_share(h, &c->upper);
-	h = add(h, c->allocated_pods);
-	h = add(h, c->usage.compute_known ? c->usage.p50_percent : -1);
-	h = add(h, c->usage.compute_known ? c->usage.target_percent : -1);
-	h = add(h, c->usage.memory_known ? c->usage.peak_mib : -1);
-	h = add(h, c->usage.last_sample_ms / 1000);
-	return add(h, (int64_t)c->capped_by);
-}
-
-/* In whatever order the API server has them. A target that is not applied is a figure like others.
- */
-static uint64_t add_containers(uint64_t h, const struct recommendation *r, bool urgent)
-{
-	uint64_t sum = 0;
-	for (uint32_t i = 0; i < r->container_count; i++) {
-		const struct recommended_container *c = &r->containers[i];
-		sum += !urgent			 ? digest_figures(c)
-		       : recommendation_holds(r) ? add_share(add_text(1, c->name), &c->target)
-						 : add_text(1, c->name);
-	}
-	return add(h, (int64_t)sum);
-}
-
-static uint64_t add_conditions(uint64_t h, const struct recommendation *r, bool urgent)
-{
-	for (int i = 0; i < RECOMMENDATION_CONDITIONS; i++) {
-		const struct recommended_condition *c = &r->conditions[i];
-		h = add(h, (int64_t)c->status);
-		if (c->status == CONDITION_ABSENT) {
-			continue;
-		}
-		h = add_text(h, c->reason);
-		h = urgent ? h : add(add_text(h, c->message), c->since_ms / 1000);
-	}
-	return h;
-}
-
-uint64_t say_digest(const struct recommendation *r, bool urgent)
-{
-	uint64_t h = add_text(1, r->policy.name);
-	h = add_text(add(h, r->policy.generation), r->policy.source);
-	h = add(add(h, r->observed_generation), (int64_t)r->type);
-	h = add(h, (int64_t)r->healing.kind);
-	h = add(h, r->healing.until_ms / 1000);
-	h = add(h, (int64_t)r->last_update.result);
-	if (r->last_update.result != UPDATE_NONE) {
-		h = add_text(add(h, r->last_update.at_ms / 1000), r->last_update.reason);
-	}
-	h = add_conditions(add_containers(h, r, urgent), r, urgent);
-	if (urgent) {
-		return h;
-	}
-	h = add(add(h, r->revision), r->history.first_sample_ms / 1000);
-	h = add(add(h, r->history.samples), r->history.coverage_percent);
-	h = add(add(add(h, r->pods.total), r->pods.up_to_date), r->pods.pending);
-	return add(h, r->saves ? r->saved_milli : -1);
 }

@@ -6,6 +6,7 @@
 #include <assert.h>
 
 #include "base/clock.h"
+#include "base/intern.h"
 #include "base/map.h"
 #include "history/history.h"
 #include "model/recommendation.h"
@@ -19,6 +20,7 @@
 #include "gathers.h"
 #include "gpus.h"
 #include "heals.h"
+#include "pools.h"
 #include "rooms.h"
 #include "small.h"
 #include "strangers.h"
@@ -41,10 +43,11 @@ struct sized_container {
 	struct sized_facts facts;
 	struct sized_answer answer;
 	struct sized_held held;
-	struct sized_heal heal;
-	uint32_t feeds; /* of pods */
-	bool converted; /* it is a share, and was applied as one */
-	bool fitted;	/* the history has the policy's window */
+	struct sized_heal *heal; /* owned; heals.h; NULL: nothing is remembered */
+	uint32_t feeds;		 /* of pods */
+	bool converted;		 /* it is a share, and was applied as one */
+	bool fitted;		 /* the history has the policy's window */
+	bool heal_read;		 /* what its GPURecommendation says of healing was */
 	char name[];
 };
 
@@ -58,9 +61,9 @@ struct sized_want {
 enum sized_write { SIZED_STATUS, SIZED_CREATE, SIZED_DELETE };
 
 struct sized {
-	struct arena arena; /* of its texts */
+	/* of the sizer's names, but for its name, which stands behind `object` */
 	struct workload_key key;
-	const char *object; /* the name of its GPURecommendation */
+	char *object; /* owned; the name of its GPURecommendation */
 	struct {
 		VEC_FIELDS(struct sized_container *);
 	} containers;
@@ -71,29 +74,24 @@ struct sized {
 	/* of this round: tenants by what became of their wish, and one of the worst */
 	const struct sized_pod *worst; /* NULL: none is kept from it */
 	uint32_t fates[SHARE_STATES];
-	uint32_t slot;	/* in the table */
-	uint32_t mark;	/* of the relist */
-	uint32_t pods;	/* that are known */
-	uint32_t round; /* of the tallies */
-	uint32_t multi; /* pods with a GPU that no single container asks for, or more than one */
+	uint32_t slot, mark; /* in the table; of the relist */
+	uint32_t pods;	     /* that are known */
+	uint32_t round;	     /* of the tallies */
 	int32_t retention_s;
 	enum workload_type type;
-
+	int32_t device_mib;	 /* the most that a share of it can have; 0: not known */
 	struct surge *surge;	 /* borrowed; surges.h; NULL: none is under way */
 	uint64_t exclusive;	 /* a hash of a template's: one of its volumes is for one pod */
 	struct sized_roll *roll; /* owned; rolls.h; NULL: nothing of replacements is remembered */
 	int64_t shown;		 /* the revision that the watch showed last */
-
 	/* the GPURecommendation as it is */
 	char *uid; /* owned; NULL: there is none */
 	int64_t generation, revision;
 	uint64_t urgent, all; /* digests of its status */
-	char *policy;	      /* owned; that it names */
+	const char *policy;   /* of the sizer's names; that it names */
 	struct heal_workload heal;
 	struct bill_cost bill;
 	struct sized_said said;
-	int32_t device_mib; /* the most that a share of it can have; 0: not known */
-
 	/* one write at a time */
 	uint64_t action;	    /* 0: none is under way */
 	struct sized_want *want;    /* owned; of a status, NULL: none is under way */
@@ -104,25 +102,24 @@ struct sized {
 	/* of the last decision */
 	uint8_t mode;	/* enum policy_mode */
 	uint8_t source; /* enum policy_source */
-	bool decided : 1;
-	bool excluded : 1;
+	bool decided : 1, excluded : 1;
 	bool keeps_compute : 1; /* somebody scales it on compute (U14) */
 	bool acts : 1;		/* running tenants get the target where they are, */
 	bool keeps_running : 1; /* but never less than they have */
 	bool idle : 1;		/* nothing was computed for long */
-	bool heals : 1;	     /* what a pod lacks cannot wait: set by whoever heals, at each look */
-	bool strange : 1;    /* nobody knows the kind of its owner */
-	bool past_known : 1; /* or asked for: it is asked for once */
-	bool owned : 1;	     /* by what it is about, with which it goes */
-	bool holds : 1;	     /* its targets may be applied */
-	bool waits : 1;	     /* something has to be written, and it is not its turn yet */
+	bool heals : 1; /* what a pod lacks cannot wait: set by whoever heals, at each look */
+	bool strange : 1, past_known : 1; /* of an unknown kind; its past was asked for */
+	bool owned : 1;			  /* by what it is about, with which it goes */
+	bool holds : 1, waits : 1; /* its targets may be applied; a write waits for its turn */
+	/* one of its pods has several GPUs, or several containers of it ask for one */
+	bool multi : 1, parted : 1;
 };
 
 /* What is remembered of one container of one pod between two figures. */
 struct sized_feed {
 	struct sized_container *container; /* borrowed */
 	struct history_feed feed;
-	struct prealloc_watch watch;
+	union pool_feed memory;
 	struct heal_feed heal;
 };
 
@@ -138,9 +135,8 @@ struct sized_pod {
 	struct heal_pod heal;
 	struct bill_pod bill;
 	struct small_share wished; /* the engine was asked for that; 0: for nothing */
-	uint32_t slot;
-	uint32_t round;		 /* in which it was seen last */
-	uint32_t groups_version; /* by which it was given to its workload */
+	uint32_t slot, round;	   /* in the table; in which it was seen last */
+	uint32_t groups_version;   /* by which it was given to its workload */
 	char uid[SIZER_UID_MAX + 1];
 	uint8_t feed_count;
 	uint8_t fate; /* enum share_state: what became of the wish */
@@ -152,14 +148,15 @@ struct sized_pod {
 	bool mps : 1;	       /* a tenant that MPS holds to its share */
 	bool changes : 1;      /* a tenant that can be changed while it runs */
 	bool stuck : 1;	       /* no room for it where it is: another pod would have to be */
+	bool alike : 1;	       /* its owner never changes its template */
 	bool memory_stays : 1; /* so for its memory: its framework took that at the start */
 };
 
 /* A workload with one container and four pods is to take no more than 4 KiB, its history included
  * (hack/bench rightsize). Who needs more here has to give it back elsewhere. */
 static_assert(sizeof(struct sized_pod) <= 288, "a pod has become larger");
-static_assert(sizeof(struct sized_container) <= 520, "a container has become larger");
-static_assert(sizeof(struct sized) <= 440, "a workload has become larger");
+static_assert(sizeof(struct sized_container) <= 328, "a container has become larger");
+static_assert(sizeof(struct sized) <= 416, "a workload has become larger");
 
 enum sizer_phase {
 	SIZER_RESTS,
@@ -173,6 +170,7 @@ enum sizer_phase {
 
 struct sizer {
 	struct sizer_config config;
+	struct intern *names; /* owned; texts that many have: namespaces, kinds, policies */
 	struct {
 		VEC_FIELDS(struct sized *);
 	} workloads;
@@ -193,7 +191,6 @@ struct sizer {
 	int64_t round_at;	/* monotonic; the next one */
 	struct arena scratch;
 	uint64_t rounds;
-
 	struct past *past;     /* owned; the one that is asked for; NULL: none */
 	bool ending, recalled; /* recalled: runs that had ended before it led were looked at */
 	int64_t save_at;       /* monotonic */
@@ -220,7 +217,7 @@ struct sizer {
 	int64_t managing;      /* pods of workloads that are automated, counted in this round */
 };
 
-/* --- decide.c: what one workload should have --- */
+/* --- decide.c --- */
 struct decision {
 	struct policy_choice choice;
 	const struct sizer *sizer; /* borrowed, like */
@@ -230,9 +227,10 @@ struct decision {
 	const char *blocked, *blocker;
 	/* sentences: what stopped it, what becomes of a contended pod; NULL: nothing, none is */
 	const char *paused, *moves;
-	const struct scaler *scaler;  /* who scales it on its GPU; borrowed, NULL: nobody known */
-	const char *scaler_metric;    /* by that */
-	const struct scaler *resizer; /* who scales it at all; the same */
+	/* who scales it on its GPU, who at all; borrowed, NULL: nobody known */
+	const struct scaler *scaler, *resizer;
+	const char *scaler_metric;  /* by that */
+	struct share wish, granted; /* what a person asks for, and within the bounds (C6) */
 };
 /* Into its containers. False: nobody knows by which policy. */
 bool decide_workload(struct sizer *s, struct sized *x, struct decision *d);

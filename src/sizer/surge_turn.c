@@ -110,6 +110,7 @@ static void submit(struct at *t, enum surge_task task, const struct present *abo
 	}
 	g->action = x->id;
 	g->task = task;
+	g->asked_ms = t->now.wall_ms;
 }
 
 static void tell(struct at *t, const char *reason, bool warning, const char *message)

@@ -247,6 +247,10 @@ static void answer_reading(struct surge *g, struct sizer_now now, const struct o
 		return;
 	}
 	g->seen.live.read_ms = now.wall_ms;
+	g->seen.live.asked_ms = g->asked_ms;
+	if (now.wall_ms - g->asked_ms > SURGE_ASKED_MS) {
+		g->at_ms = now.mono_ms + SURGE_ASKED_MS; /* a server that is slow is not hurried */
+	}
 	snprintf(g->blocker, sizeof g->blocker, "%s", g->seen.blocker);
 }
 
@@ -278,6 +282,7 @@ static void answer(
 	} else if (g->task == SURGE_TASK_CREATE) {
 		answer_create(s, g, now, f);
 	} else if (f->kind == FAULT_NONE || f->unknown_outcome) {
+		g->seen.live.read_ms = 0; /* all is read again before the next write */
 		g->failures = 0;
 		g->shown_by = now.mono_ms + SHOWN_MS;
 	} else if (f->kind == FAULT_CONFLICT || f->kind == FAULT_NOT_FOUND) {

@@ -25,6 +25,7 @@ struct surge {
 	uint64_t action;		 /* under way; 0: none */
 	enum surge_task task;
 	struct surge_seen seen;
+	int64_t asked_ms; /* wall; of the task that is under way */
 	int64_t seen_ms;  /* wall; 0: nothing was read */
 	int64_t at_ms;	  /* monotonic; not before */
 	int32_t failures; /* of writes, in a row */

@@ -10,8 +10,7 @@
 void wish_decide(struct sized *x, const struct decision *d)
 {
 	const struct policy *p = d->choice.policy;
-	bool may = p != NULL && d->choice.mode == MODE_AUTOMATE && !d->choice.excluded &&
-		   x->multi == 0;
+	bool may = p != NULL && d->choice.mode == MODE_AUTOMATE && !d->choice.excluded && !x->multi;
 	x->acts = may && !policy_never_sizes(p, x->key.kind);
 	x->keeps_running = p != NULL && d->choice.sizing.keeps_running;
 }
@@ -35,7 +34,7 @@ static struct share wanted(
 	const struct share has = pods_changeable(p);
 	struct share want = c->in_force;
 	bool heard = c->facts.state == HISTORY_SUFFICIENT || c->facts.state == HISTORY_LEARNING;
-	bool heals = c->heal.answer.healing;
+	bool heals = heals_of(c)->answer.healing;
 	if (!x->acts || !p->advised || !c->converted || want.milli == 0 || want.mib == 0) {
 		return none;
 	}

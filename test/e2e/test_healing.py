@@ -29,14 +29,15 @@ class Healing:
     """One Deployment, what its pod uses, and policy time."""
 
     def __init__(self, stack, space):
-        self.stack, self.api, self.space, self.mib = stack, stack.api, space, 6144
+        self.stack, self.api, self.space = stack, stack.api, space
+        self.percent, self.mib, self.exporter = 20, 6144, None
 
     def pods(self):
         return [p for p in self.api.list("pods", self.space, labelSelector="app=llm")
                 if not p["metadata"].get("deletionTimestamp")]
 
     def told(self):
-        return "".join(exporting.use(pod, 20, self.mib) for pod in self.pods()
+        return "".join(exporting.use(pod, self.percent, self.mib) for pod in self.pods()
                        if pod["status"].get("phase") == "Running")
 
     def grec(self):
@@ -102,6 +103,15 @@ class Healing:
         self.wait(lambda: self.rounds() > before, "a round to end", 40)
         return self.rounds()
 
+    def later(self, seconds):
+        """So much policy time has passed, their use was read again, and what follows from that was decided: where rounds
+        are frequent."""
+        self.stack.leader().forward(int(seconds))
+        asked = len(self.exporter.asked)
+        self.wait(lambda: len(self.exporter.asked) > asked, "their use to be read")
+        rounds = self.rounds()
+        self.wait(lambda: self.rounds() > rounds + 2, "rounds to end")
+
 
 @pytest.fixture(name="healing")
 def fixture_healing(stack, name, request):
@@ -115,11 +125,11 @@ def fixture_healing(stack, name, request):
         healing = Healing(stack, space)
         pod_name = name()
         stack.create_pod(pod_name, gpus=0, labels={"app": "dcgm"}, **on(WHERE))
-        exporter = exporting.Exporter(stack.wait_running(pod_name)["status"]["podIP"], PORT, healing.told)
+        healing.exporter = exporting.Exporter(stack.wait_running(pod_name)["status"]["podIP"], PORT, healing.told)
         try:
             yield healing
         finally:
-            exporter.stop()
+            healing.exporter.stop()
             stack.api.delete("pods", pod_name, "default", grace=0)
             with contextlib.suppress(ApiError):
                 stack.api.delete("gpupolicies", space)

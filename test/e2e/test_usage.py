@@ -173,6 +173,13 @@ def fixture_agents_on(stack):
         agents.stop(stack)
 
 
+def ask_anew(stack):
+    """A controller that found no Prometheus until now asks again after minutes; one that starts asks at once."""
+    for controller in stack.controllers:
+        assert controller.stop() == 0
+    stack.heal()
+
+
 def test_a_real_agent_tells_tenants_apart(stack, node, name, agents_on, prometheus_of):
     """From the driver through the agent to what the controller knows; the idle one is told as 0, whoever else says
     otherwise counts less, and when the agent has gone the last figures are stale."""
@@ -209,6 +216,7 @@ def test_a_real_prometheus(stack, node, name, prometheus_of, honor):
     try:
         prometheus = prometheus_of(exporter.target, honor_labels=honor)
         prometheus.wait_scraped("DCGM_FI_DEV_GPU_UTIL")
+        ask_anew(stack)
         found = wait_known(stack, pod, lambda p: p["state"] == "fresh", "its use", 90)
     finally:
         exporter.stop()
@@ -244,6 +252,7 @@ def test_a_tenant_cannot_tell_of_another_through_a_prometheus(stack, node, name,
         prometheus = prometheus_of(None, config=FORGED % {"exporter": exporter.target, "tenant": forger.target})
         for names in ("exported_pod", "pod"):
             prometheus.wait_scraped('DCGM_FI_DEV_GPU_UTIL{job=~"tenants.*",%s="%s"}' % (names, pod["metadata"]["name"]))
+        ask_anew(stack)
         wait_known(stack, pod, lambda p: p["state"] == "fresh", "its use", 90)
         exporter.stop()
         # Now only the forger speaks.

@@ -10,6 +10,7 @@
 #include "codec/checkpoint.h"
 #include "codec/discovery.h"
 #include "codec/group.h"
+#include "codec/heard.h"
 #include "codec/injection.h"
 #include "codec/lease.h"
 #include "codec/limitrange.h"
@@ -208,8 +209,17 @@ static void fuzz_lease(const char *text, size_t n, struct arena *arena)
 {
 	struct lease l;
 	struct str out = STR_INIT(1 << 20);
+	struct heard heard[HEARD_MAX];
+	size_t count = 0;
+	struct fault f;
 	if (lease_decode(text, n, arena, &l, NULL) == 0) {
 		lease_write(&out, &l);
+		if (l.heard != NULL && heard_decode(l.heard, arena, heard, &count, &f) == 0) {
+			ENSURE(count <= HEARD_MAX);
+			str_reset(&out);
+			heard_write(&out, heard, count);
+			ENSURE(out.len < HEARD_TEXT_MAX);
+		}
 	}
 	str_finish(&out);
 }

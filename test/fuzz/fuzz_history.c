@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "history/history.h"
+#include "history/pool.h"
 
 #define NOW 1767225600000
 
@@ -22,6 +22,10 @@ static void check_known(struct history *h, const struct sizing *s)
 	ENSURE(history_peak(h, NOW) >= history_used(h, NOW));
 	ENSURE(history_peak(h, NOW) <= HISTORY_MIB_MAX);
 	ENSURE(history_bytes(h) < 4 * 4096);
+	struct history_pool pool;
+	history_pool(h, 99, NOW, &pool);
+	ENSURE(pool.use_mib >= -1 && pool.use_mib <= METERED_MEMORY_MAX >> 20);
+	ENSURE(pool.sized == (pool.rest_mib > 0) && pool.rest_mib <= 2 * HISTORY_MIB_MAX);
 }
 
 static void use(struct history *h)
@@ -31,7 +35,13 @@ static void use(struct history *h)
 		struct history_sample s = {{METERED_AGENT, i % 2 == 0, "sm"}, NOW + i * 15000,
 			30000, i < 10 ? METERED_FULL : 30000, (int64_t)700 << 20};
 		history_take(h, &feed, &s, NOW + i * 15000);
-		history_take_kv(h, 5000, NOW + i * 15000);
+		struct history_pool_sample pool = {.print = (uint32_t)i / 10,
+			.alike = true,
+			.units = 1000 + i,
+			.in_bytes = i < 10 ? METERED_ABSENT : (int64_t)600 << 20,
+			.used = 5000,
+			.mem_mib = 700};
+		history_take_pool(h, &pool, NOW + i * 15000);
 	}
 	history_leave(h, &feed);
 	ENSURE(history_peak(h, NOW + 300000) >= 700);

@@ -110,12 +110,26 @@ class Table:
             self._add("done", item.nodeid)
 
 
+class Setups:
+    """Counts the tests that could not be set up; a plugin."""
+
+    def __init__(self):
+        self.failed = 0
+
+    def pytest_runtest_logreport(self, report):
+        self.failed += report.when == "setup" and report.failed
+
+
 def run(session, table, pieces):
-    """The tests of this pytest, piece after piece; in place of its own loop."""
+    """The tests of this pytest, piece after piece; in place of its own loop.
+
+    It ends at a piece of which it could set up nothing: without a control plane it would fail all that is left.
+    """
     table.open(session.items)
-    last = None
+    setups, last = Setups(), None
+    session.config.pluginmanager.register(setups)
     while True:
-        piece = table.take(pieces, str(os.getpid()))
+        piece, failed = table.take(pieces, str(os.getpid())), setups.failed
         if piece is None:
             break
         # One of another module: this one's fixtures go after its last test, those of the session stay.
@@ -128,6 +142,8 @@ def run(session, table, pieces):
                 raise session.Failed(session.shouldfail)
             if session.shouldstop:
                 raise session.Interrupted(session.shouldstop)
+        if setups.failed - failed == len(piece.items):
+            break
     _end(session, last)
 
 

@@ -51,4 +51,11 @@ void devices_are_full(struct change *c, teller tell, void *data);
 void every_policy_evicts(struct change *c, teller tell, void *data);
 void say_nothing(const struct wire_request *r, json_t *body);
 
+/* --- mistakes_roll.c: replacing pods --- */
+void everybody_is_ready(struct change *c, teller tell, void *data);
+void beside_unheard(struct change *c, teller tell, void *data);
+void cheapen_without_cost(const struct wire_request *r, json_t *body);
+void restore_without_cost(const struct wire_request *r, json_t *body);
+void surge_with_the_label(const struct wire_request *r, json_t *body);
+
 #endif

@@ -9,6 +9,7 @@ struct mutation_row {
 	const char *what;
 	struct sim_hooks hooks;
 	bool rare;	      /* needs luck: only a sweep of MUTATION_SEEDS is sure to meet it */
+	bool rolled;	      /* it is looked for where Deployments are rightsized */
 	const char *scenario; /* where it is looked for; NULL: in the usual runs */
 };
 

@@ -32,6 +32,9 @@ bool recipe_write(const char *path, const struct run *run, const struct shrunk *
 	if (run->probed) {
 		fprintf(f, "probed 1\n");
 	}
+	if (run->rolled || run->plain) {
+		fprintf(f, run->rolled ? "rolled 1\n" : "plain 1\n");
+	}
 	fprintf(f, "rule %s\ndigest %" PRIu64 "\n", r->rule, r->digest);
 	for (size_t i = 0; i < s->log.count; i++) {
 		const struct sim_entry *e = &s->log.items[i];
@@ -85,6 +88,10 @@ static bool take_line(struct recipe *r, const char *word, const char *value)
 		r->run.seed = (int64_t)n;
 	} else if (strcmp(word, "probed") == 0) {
 		r->run.probed = n != 0;
+	} else if (strcmp(word, "rolled") == 0) {
+		r->run.rolled = n != 0;
+	} else if (strcmp(word, "plain") == 0) {
+		r->run.plain = n != 0;
 	} else if (strcmp(word, "digest") == 0) {
 		r->digest = n;
 	} else if (strcmp(word, "happens") == 0 && r->ids.count < IDS_MAX) {

@@ -11,6 +11,7 @@ struct run {
 	const struct mutation_row *mutation; /* borrowed; NULL: none */
 	const struct sim_scenario *scenario; /* borrowed; NULL: none */
 	bool probed;			     /* it is about the proof of injection */
+	bool rolled, plain; /* it is about Deployments that are rightsized, or not */
 };
 
 /* `only` and `log` may be NULL, as in struct sim_config. */

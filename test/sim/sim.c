@@ -9,6 +9,8 @@
  *     sim --scenario NAME        one that is named, --times (or --seeds) times
  *     sim --scenarios            their names
  *     sim --shrink               the first failing seed, as short as it gets; needs one that fails
+ *     sim --rolled               Deployments are rightsized in each run, not in a quarter
+ *     sim --plain                or in none
  *     sim --probed               machines differ in how they give GPUs in each run, not in a third
  *     sim --twice                each seed twice, which must be the same run to the byte
  *
@@ -35,7 +37,8 @@ struct options {
 
 struct totals {
 	uint64_t seeds, steps, writes, faults, placed, tenants, crashes, takeovers, left, fenced,
-		claims, half_claims, quotas, evicted, overused, failed;
+		claims, half_claims, quotas, evicted, overused, rolled, surged, adopted, lost_races,
+		failed;
 };
 
 static int usage(void)
@@ -45,6 +48,7 @@ static int usage(void)
 		"[--mutation NAME] [--mutations] [--all-mutations] [--part K] [--parts N] "
 		"[--scenario NAME] "
 		"[--scenarios] [--shrink] [--shrink-s SECONDS] [--keep FOLDER] [--probed] "
+		"[--rolled] [--plain] "
 		"[--twice]\n");
 	return 2;
 }
@@ -55,7 +59,8 @@ static bool take_flag(struct options *o, const char *key)
 		const char *key;
 		bool *value;
 	} rows[] = {{"--twice", &o->twice}, {"--all-mutations", &o->all_mutations},
-		{"--shrink", &o->shrink}, {"--probed", &o->run.probed}};
+		{"--shrink", &o->shrink}, {"--probed", &o->run.probed},
+		{"--rolled", &o->run.rolled}, {"--plain", &o->run.plain}};
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
 		if (strcmp(rows[i].key, key) == 0) {
 			*rows[i].value = true;
@@ -137,6 +142,8 @@ struct sim_report run_once(
 	struct sim_config config = {.seed = (uint64_t)run->seed,
 		.scenario = run->scenario,
 		.probed = run->probed,
+		.rolled = run->rolled || (run->mutation != NULL && run->mutation->rolled),
+		.plain = run->plain && (run->mutation == NULL || !run->mutation->rolled),
 		.only = only,
 		.log = log,
 		.trace = trace,
@@ -164,6 +171,9 @@ static void tell(const struct run *run, const struct sim_report *r)
 	}
 	if (run->probed) {
 		printf(" --probed");
+	}
+	if (run->rolled || run->plain) {
+		printf(run->rolled ? " --rolled" : " --plain");
 	}
 	printf(" --trace %" PRId64 "\n", run->seed);
 	fflush(stdout);
@@ -207,6 +217,10 @@ static void add(struct totals *t, const struct sim_report *r)
 	t->quotas += r->quotas;
 	t->evicted += r->evicted;
 	t->overused += r->overused;
+	t->rolled += r->rolled;
+	t->surged += r->surged;
+	t->adopted += r->adopted;
+	t->lost_races += r->lost_races;
 	t->failed += r->failed;
 }
 
@@ -217,10 +231,12 @@ static void summary(const struct totals *t, bool holds)
 	       ", \"crashes\": %" PRIu64 ", \"takeovers\": %" PRIu64 ", \"left\": %" PRIu64
 	       ", \"fenced\": %" PRIu64 ", \"claims\": %" PRIu64 ", \"half_claims\": %" PRIu64
 	       ", \"quotas\": %" PRIu64 ", \"evicted\": %" PRIu64 ", \"overused\": %" PRIu64
-	       ", \"failed\": %" PRIu64 ", \"holds\": %s}\n",
+	       ", \"rolled\": %" PRIu64 ", \"surged\": %" PRIu64 ", \"adopted\": %" PRIu64
+	       ", \"lost_races\": %" PRIu64 ", \"failed\": %" PRIu64 ", \"holds\": %s}\n",
 		t->seeds, t->steps, t->writes, t->faults, t->tenants, t->placed, t->crashes,
 		t->takeovers, t->left, t->fenced, t->claims, t->half_claims, t->quotas, t->evicted,
-		t->overused, t->failed, holds ? "true" : "false");
+		t->overused, t->rolled, t->surged, t->adopted, t->lost_races, t->failed,
+		holds ? "true" : "false");
 }
 
 static bool goes_on(const struct options *o, const struct totals *t)

@@ -20,7 +20,7 @@ PROGRAM = os.path.join(os.environ.get("ALIQUOT_BUILD", ""), "test", "sim", "aliq
 SANITIZERS = {"ASAN_OPTIONS": "halt_on_error=1:detect_leaks=1:exitcode=99",
               "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1:exitcode=99"}
 SUMS = ("seeds", "steps", "writes", "faults", "tenants", "placed", "crashes", "takeovers", "fenced", "claims", "half_claims", "quotas",
-        "evicted", "failed")
+        "evicted", "rolled", "surged", "adopted", "lost_races", "failed")
 
 
 def sources():

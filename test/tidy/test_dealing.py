@@ -91,6 +91,20 @@ def test_the_sessions_end_may_fail(tmp_path):
     assert "left something" in (tmp_path / "0.xml").read_text()
 
 
+def test_who_can_set_up_nothing_leaves_the_rest_to_others(tmp_path):
+    tests = suite(tmp_path)
+    conftest = (tests / "conftest.py").read_text()
+    (tests / "conftest.py").write_text(conftest.replace("yield \"a session's\"", "assert False, 'no plane'"))
+    process = start(tmp_path, tests, 0)
+    out = process.communicate(timeout=60)[0]
+    assert process.returncode == 1 and "1 error" in out, out
+    assert len((tmp_path / "table" / "taken").read_text().splitlines()) == 1
+    (tests / "conftest.py").write_text(conftest)
+    process = start(tmp_path, tests, 1)
+    out = process.communicate(timeout=60)[0]
+    assert process.returncode == 0 and "15 passed" in out, out
+
+
 def test_who_stops_early_leaves_the_rest_to_be_named(tmp_path):
     tests = suite(tmp_path)
     (tests / "test_a.py").write_text("def test_bad():\n    assert False\ndef test_after():\n    pass\n")
@@ -135,3 +149,15 @@ def test_seconds_are_read_and_written(tmp_path):
     table.write_text("# head\n63 test_m\n7 test_n::c[x y]\n")
     assert dealing.read_seconds(str(table)) == {"test_m": 63, "test_n::c[x y]": 7}
     assert dealing.read_seconds(str(tmp_path / "none")) == {}
+
+
+def test_what_seconds_are_told_of_is_there():
+    folder = os.path.join(TREE, "test", "e2e")
+    told = dealing.read_seconds(os.path.join(folder, "seconds.txt"))
+    assert len(told) > 20
+    for name in told:
+        module, _, test = name.partition("::")
+        with open(os.path.join(folder, module + ".py"), encoding="utf-8") as file:
+            text = file.read()
+        assert ("\nAPART = True\n" in text) == bool(test), name
+        assert not test or "\ndef %s(" % test.split("[")[0] in text, name

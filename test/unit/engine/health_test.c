@@ -241,6 +241,56 @@ Test(health, c10_an_event_is_over_after_a_reset)
 	}
 }
 
+/* What a former leader remembers of it, as the Lease has it. */
+static void remember(struct bed *b, const struct heard *h)
+{
+	struct change c = {.type = CHANGE_HEARD, .heard = h};
+	cr_assert(engine_observe(b->e, &c));
+}
+
+Test(health, c10_an_event_outlives_the_leader_and_the_agent)
+{
+	struct bed before = bed_heard();
+	struct heard list[HEARD_MAX];
+	cr_assert_eq(engine_heard(before.e, list, HEARD_MAX), 1);
+	cr_expect_str_eq(list[0].uuid, "GPU-A");
+	cr_expect_str_eq(list[0].why, "XID 79");
+	cr_expect_str_eq(list[0].by, "b");
+	cr_expect_str_eq(list[0].boot, "boot-1");
+	cr_expect_eq(engine_heard(before.e, list, 0), 0, "no more than there is room for");
+	cr_assert_eq(engine_heard(before.e, list, HEARD_MAX), 1);
+	/* Both are started anew. */
+	struct bed b = bed_open(true);
+	tell_started(&b, "n0", 1, 110, &(struct started){"boot-1", "once"});
+	remember(&b, &list[0]);
+	tell_by(&b, "b2", NULL, ILL_ASKED);
+	tell_waiting(&b, "w", "0.25");
+	cr_expect_null(step(&b, ACTION_GRANT));
+	cr_expect_eq(waits_for(&b, "b2"), 120);
+	cr_expect_eq(engine_unhealthy(b.e, "n0"), 1);
+	cr_expect_eq(engine_heard(b.e, list, HEARD_MAX), 1, "it is handed on");
+	tell_started(&b, "n0", 1, 110, &(struct started){"boot-1", "again"});
+	int waited = waits_for(&b, "b2");
+	cr_expect(waited == 30 || waited == 31, "a person has reset it: %d s", waited);
+	cr_expect_eq(engine_heard(b.e, list, HEARD_MAX), 0);
+	bed_finish(&b);
+	bed_finish(&before);
+}
+
+Test(health, c10_who_is_told_twice_remembers_once)
+{
+	const struct heard h = {"GPU-A", "n0", "XID 48", "b", "boot-1", "once"};
+	const struct heard gone = {"GPU-Z", "no-such-node", "XID 79", "b", NULL, NULL};
+	struct heard list[HEARD_MAX];
+	struct bed b = bed_heard();
+	remember(&b, &h);
+	remember(&b, &gone);
+	cr_assert_null(step(&b, ACTION_GRANT));
+	cr_assert_eq(engine_heard(b.e, list, HEARD_MAX), 1, "its node is not there");
+	cr_expect_str_eq(list[0].why, "XID 79", "what was heard by ourselves counts");
+	bed_finish(&b);
+}
+
 /* Neither silence nor time makes anybody forget an event, but that the device is not there. */
 Test(health, c10_an_event_is_remembered_as_long_as_the_device_may_be_there)
 {

@@ -199,6 +199,17 @@ static void tell_shun(struct bed *b)
 	engine_observe(b->e, &c);
 }
 
+/* A former leader remembers it. */
+static void tell_heard(struct bed *b)
+{
+	struct heard h = {.uuid = bed_below(b, 2) == 0 ? "GPU-1" : "GPU-2",
+		.node = bed_below(b, 2) == 0 ? "n0" : "n1",
+		.why = "XID 79",
+		.by = "b"};
+	struct change c = {.type = CHANGE_HEARD, .heard = &h};
+	engine_observe(b->e, &c);
+}
+
 static void tell_class(struct bed *b)
 {
 	struct pair label = {"zone", bed_below(b, 2) == 0 ? "a" : "b"};
@@ -474,6 +485,7 @@ static void happen(struct bed *b)
 		tell_class(b);
 		tell_share(b);
 		tell_shun(b);
+		tell_heard(b);
 	} else {
 		for (int k = 0; k < KIND_ENGINE; k++) {
 			tell_kind(b, what < 38 ? CHANGE_RELIST_END : CHANGE_FRESH, (enum kind)k);

@@ -264,16 +264,3 @@ Test(history, another_policy_keeps_what_is_known)
 	history_fit(h, &longer, now);
 	cr_expect_eq(history_judge(h, &longer, now, true).compute_minutes, 60);
 }
-
-Test(history, a_pool_is_known_by_its_gauge)
-{
-	cr_expect_eq(history_kv(h, 99, now), -1);
-	history_take_kv(h, METERED_ABSENT, now);
-	cr_expect_eq(history_kv(h, 99, now), -1);
-	history_take_kv(h, 200000, now);
-	cr_expect_eq(history_kv(h, 99, now), 20);
-	history_take_kv(h, 200001, now);
-	cr_expect_eq(history_kv(h, 99, now), 21);
-	history_take_kv(h, 5 * METERED_GAUGE_FULL, now);
-	cr_expect_eq(history_kv(h, 99, now), 100);
-}

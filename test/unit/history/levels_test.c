@@ -243,3 +243,40 @@ Test(levels, what_is_kept_is_what_was_told_in_any_order)
 	levels_finish(&l);
 	str_finish(&bytes);
 }
+
+/* Of what is now three times as much a level is a third, up to the next whole one. */
+Test(levels, another_scale_moves_all_up)
+{
+	struct levels l;
+	levels_init(&l, 86400, 604800);
+	for (uint32_t i = 0; i < LEVELS; i++) {
+		levels_add(&l, i, START);
+	}
+	uint64_t total = total_of(&l);
+	levels_shrink(&l, 1000, 1000);
+	cr_expect_eq(levels_percentile(&l, 100, START), 99);
+	levels_shrink(&l, 1000, 3000);
+	cr_expect_eq(total_of(&l), total);
+	cr_expect_eq(levels_percentile(&l, 100, START), 33, "100 of 300 are in the 34th");
+	cr_expect_eq(levels_percentile(&l, 3, START), 0, "three of a hundred are in the first");
+	cr_expect_eq(levels_percentile(&l, 4, START), 1);
+	l.weights[5] = l.weights[6] = LEVELS_FULL - 1;
+	levels_shrink(&l, 1, INT64_MAX / (2 * LEVELS));
+	cr_expect_eq(levels_weight(&l, 0), LEVELS_FULL - 1);
+	cr_expect_eq(l.count, 1);
+	levels_finish(&l);
+}
+
+Test(levels, of_what_comes_together_the_latest_counts)
+{
+	struct levels l;
+	levels_init(&l, 86400, 604800);
+	levels_add(&l, 0, START);
+	levels_add(&l, 1, START + 3 * DAY);
+	levels_add(&l, 30, START);
+	levels_shrink(&l, 1, 3);
+	cr_expect_eq(levels_percentile(&l, 100, START + 4 * DAY), 10);
+	cr_expect_eq(levels_percentile(&l, 100, START + 8 * DAY), 0, "what is gone is gone");
+	cr_expect_eq(levels_percentile(&l, 100, START + 11 * DAY), -1);
+	levels_finish(&l);
+}

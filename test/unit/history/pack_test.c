@@ -3,6 +3,8 @@
 
 #include "base/rand.h"
 #include "bed.h"
+#include "history/pool.h"
+#include "levels.h"
 #include "model/pack.h"
 
 static struct history *h;
@@ -39,7 +41,14 @@ static void expect_same(struct history *a, struct history *b)
 {
 	for (int32_t p = 50; p <= 100; p++) {
 		cr_assert_eq(history_compute(a, p, now), history_compute(b, p, now), "P%d", p);
-		cr_assert_eq(history_kv(a, p, now), history_kv(b, p, now), "P%d", p);
+		struct history_pool pa, pb;
+		history_pool(a, p, now, &pa);
+		history_pool(b, p, now, &pb);
+		cr_assert(pa.told == pb.told && pa.sized == pb.sized && pa.fixed == pb.fixed);
+		cr_assert(pa.starved == pb.starved && pa.engine == pb.engine);
+		cr_assert_eq(pa.use_mib, pb.use_mib, "P%d", p);
+		cr_assert_eq(pa.rest_mib, pb.rest_mib);
+		cr_assert_eq(pa.minutes, pb.minutes);
 	}
 	cr_assert_eq(history_recent(a, 98, now), history_recent(b, 98, now));
 	cr_assert_eq(history_peak(a, now), history_peak(b, now));
@@ -56,11 +65,26 @@ static void expect_same(struct history *a, struct history *b)
 	cr_assert_str_eq(fa.source.basis, fb.source.basis);
 }
 
+/* Units of 2 MiB beside 16 GiB. */
+static void take_pool(int64_t units, int64_t used, int64_t in_bytes)
+{
+	struct history_pool_sample s = {.print = 7,
+		.engine = APP_VLLM,
+		.alike = true,
+		.units = units,
+		.in_bytes = in_bytes,
+		.used = used,
+		.mem_mib = 16384 + units * 2};
+	history_take_pool(h, &s, now);
+}
+
 static void use_much(struct rng *rng)
 {
 	for (int i = 0; i < 26 * 60; i++) {
 		USE(1, (int64_t)rng_below(rng, 60000), 500 + (int64_t)rng_below(rng, 4000));
-		history_take_kv(h, (int64_t)rng_below(rng, METERED_GAUGE_FULL), now);
+		/* Of two replicas one is taken in the first hours, the other one later. */
+		take_pool(i < 300 ? 29000 : 12000, (int64_t)rng_below(rng, METERED_GAUGE_FULL),
+			METERED_ABSENT);
 	}
 	source = (struct history_source){METERED_EXPORTER, true, "device"};
 	USE(90, 77000, 9000);
@@ -84,6 +108,10 @@ Test(history_pack, R11_after_a_restart_it_is_the_same)
 	cr_expect_eq(history_judge(got, &real_time, now, true).runs, 1);
 	cr_expect_not(history_add_run(got, now - HOUR, false), "it was counted");
 	cr_expect_lt(bytes.len, 3000, "%zu bytes", bytes.len);
+	struct history_pool pool;
+	history_pool(got, 99, now, &pool);
+	cr_expect(pool.sized && pool.rest_mib == 16384, "it was learnt: %lld",
+		(long long)pool.rest_mib);
 	/* And it goes on as if nothing had been. */
 	struct history *former = h;
 	struct history_feed fed = feed;
@@ -127,7 +155,7 @@ Test(history_pack, R11_what_is_not_ours_is_refused)
 	struct view whole = {bytes.p, bytes.len};
 	pack_u64(&other, HISTORY_VERSION + 1);
 	str_append(&other, bytes.p + 1, bytes.len - 1);
-	expect_refused((struct view){other.p, other.len}, now, "version 3, this program reads 2");
+	expect_refused((struct view){other.p, other.len}, now, "version 4, this program reads 3");
 	expect_refused((struct view){"", 0}, now, "version 0");
 	expect_refused(whole, now - HOUR, "of a time to come");
 	for (size_t n = 1; n < bytes.len; n++) {
@@ -141,6 +169,50 @@ Test(history_pack, R11_what_is_not_ours_is_refused)
 	free(large);
 }
 
+/* The version before it knew no pool, but how full one of unknown size was. It is read, and what
+ * has no pool is still written like that. */
+Test(history_pack, R11_the_version_before_is_read)
+{
+	CLEANUP(str_finish) struct str bytes = STR_INIT(HISTORY_BYTES_MAX);
+	CLEANUP(str_finish) struct str plain = STR_INIT(HISTORY_BYTES_MAX);
+	struct history *got = NULL;
+	struct history_pool pool;
+	USE(90, 20000, 500);
+	history_destroy(again(&bytes));
+	cr_expect_eq(bytes.p[0], HISTORY_VERSION_PLAIN);
+	cr_expect_eq(bytes.p[bytes.len - 1], 0);
+	str_append(&plain, bytes.p, bytes.len - 1);
+	pack_u64(&plain, 1);
+	struct levels full;
+	levels_init(&full, 86400, 604800);
+	levels_add(&full, 19, now);
+	levels_pack(&full, &plain);
+	levels_finish(&full);
+	struct view view = {plain.p, plain.len};
+	cr_assert_eq(history_unpack(view, now, &got, NULL), 0);
+	expect_same(h, got);
+	history_pool(got, 99, now, &pool);
+	cr_expect(!pool.told);
+	history_destroy(got);
+	take_pool(1000, 5000, METERED_ABSENT);
+	str_reset(&bytes);
+	got = again(&bytes);
+	cr_expect_eq(bytes.p[0], HISTORY_VERSION);
+	history_pool(got, 99, now, &pool);
+	cr_expect(pool.told && pool.counted && !pool.sized);
+	history_destroy(got);
+}
+
+Test(history_pack, a_pool_of_a_time_to_come_is_refused)
+{
+	CLEANUP(str_finish) struct str bytes = STR_INIT(HISTORY_BYTES_MAX);
+	USE(90, 20000, 500);
+	now += HOUR;
+	take_pool(1000, 5000, METERED_ABSENT);
+	cr_assert(history_pack(h, &bytes));
+	expect_refused((struct view){bytes.p, bytes.len}, now - HOUR, "of a time to come");
+}
+
 /* Any byte replaced: refused, or read as something that can be used. */
 Test(history_pack, a_byte_that_changed_breaks_nothing)
 {
@@ -148,6 +220,7 @@ Test(history_pack, a_byte_that_changed_breaks_nothing)
 	struct rng rng;
 	rng_seed(&rng, 7);
 	USE(200, 20000, 500);
+	take_pool(1000, 5000, (int64_t)1 << 31);
 	history_destroy(again(&bytes));
 	for (size_t i = 0; i < bytes.len * 8; i++) {
 		char *copy = xmemdup(bytes.p, bytes.len);
@@ -160,6 +233,10 @@ Test(history_pack, a_byte_that_changed_breaks_nothing)
 			history_fit(h, &real_time, now);
 			USE(1, 50000, 600);
 			cr_assert_geq(history_peak(h, now), 600);
+			take_pool(1001, 5000, METERED_ABSENT);
+			struct history_pool pool;
+			history_pool(h, 99, now, &pool);
+			cr_assert(pool.told && pool.rest_mib <= 2 * HISTORY_MIB_MAX);
 			h = former;
 			now = then;
 			feed = (struct history_feed){0};
@@ -192,6 +269,6 @@ Test(history_pack, one_of_before_runs_were_dated_is_read)
 	cr_expect_eq(history_kept(got)->held.mib, 6144);
 	cr_expect_eq(history_judge(got, &real_time, now, false).runs, 3);
 	history_destroy(got);
-	bytes.p[0] = 3;
+	bytes.p[0] = HISTORY_VERSION + 1;
 	cr_expect_eq(history_unpack(view, now, &got, &fault), -1);
 }

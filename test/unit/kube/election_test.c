@@ -13,6 +13,8 @@ struct shelf {
 	int64_t renew_count;
 	char renew[TIME_TEXT_MAX];
 	int transitions;
+	char heard[64]; /* its annotation, without quotes */
+	int heards;	/* writes that said something of it */
 };
 
 struct candidate {
@@ -59,8 +61,12 @@ static void body_of(const struct shelf *s, struct str *out)
 	str_append_format(out,
 		"{\"kind\":\"Lease\",\"metadata\":{\"namespace\":\"aliquot-system\",\"name\":"
 		"\"lock\",\"uid\":\"u\","
-		"\"resourceVersion\":\"%d\"}",
+		"\"resourceVersion\":\"%d\"",
 		s->version);
+	if (s->heard[0] != '\0') {
+		str_append_format(out, ",\"annotations\":{\"aliquot.dev/heard\":\"%s\"}", s->heard);
+	}
+	str_append_text(out, "}");
 	if (s->renew[0] != '\0') {
 		str_append_format(out,
 			",\"spec\":{\"holderIdentity\":\"%s\",\"leaseDurationSeconds\":12,"
@@ -104,6 +110,13 @@ static void serve_write(struct shelf *s, struct fake_call *c)
 		cr_assert(parse_i64(
 			(struct view){number, strspn(number, "0123456789")}, 0, INT32_MAX, &value));
 		s->transitions = (int)value;
+	}
+	if (strstr(c->body, "\"aliquot.dev/heard\":null") != NULL) {
+		s->heard[0] = '\0';
+		s->heards++;
+	} else if (strstr(c->body, "\"aliquot.dev/heard\"") != NULL) {
+		member(c->body, "aliquot.dev/heard", s->heard, sizeof s->heard);
+		s->heards++;
 	}
 	s->exists = true;
 	s->version++;
@@ -495,5 +508,57 @@ Test(election, a_lease_in_doubt_is_read_soon_and_not_more_often)
 	election_doubt(c.e);
 	pass(&c, 1, &shelf, 600);
 	cr_expect_not(election_leads(c.e));
+	tear_down(&c);
+}
+
+/* What one leader has heard the next one reads; it is written when it is another, and no other
+ * time.
+ */
+Test(election, what_was_heard_stands_on_the_lease)
+{
+	struct shelf shelf = {.exists = true, .version = 1};
+	struct candidate all[CANDIDATES];
+	set_up_two(all, &shelf);
+	election_keep(all[1].e, "nonsense");
+	cr_expect_str_eq(election_heard(all[0].e), "");
+	pass(all, 2, &shelf, 6000);
+	cr_expect_eq(shelf.heards, 0, "nobody has said anything");
+	election_keep(all[0].e, "");
+	pass(all, 2, &shelf, 6000);
+	cr_expect_eq(shelf.heards, 0, "nothing is what stands there");
+	election_keep(all[0].e, "gpu ill");
+	pass(all, 2, &shelf, 6000);
+	election_keep(all[0].e, "gpu ill");
+	pass(all, 2, &shelf, 6000);
+	cr_expect_str_eq(shelf.heard, "gpu ill");
+	cr_expect_eq(shelf.heards, 1);
+	/* The first one dies. */
+	pass(&all[1], 1, &shelf, 20000);
+	cr_assert(election_leads(all[1].e));
+	cr_expect_str_eq(election_heard(all[1].e), "gpu ill");
+	cr_expect_eq(shelf.heards, 1, "it stays until somebody says otherwise");
+	election_keep(all[1].e, "");
+	pass(&all[1], 1, &shelf, 6000);
+	cr_expect_str_eq(shelf.heard, "");
+	cr_expect_eq(shelf.heards, 2);
+	cr_expect_str_eq(election_heard(all[1].e), "");
+	tear_down(&all[0]);
+	tear_down(&all[1]);
+}
+
+/* An upgrade: what was heard in the last moment goes with the Lease that is given back. */
+Test(election, it_is_given_back_with_what_was_heard)
+{
+	struct shelf shelf = {.exists = true, .version = 1};
+	struct candidate c;
+	set_up(&c, "one", false);
+	settle(&c, &shelf);
+	cr_assert(election_leads(c.e));
+	election_keep(c.e, "gpu ill");
+	election_release(c.e);
+	settle(&c, &shelf);
+	cr_expect(election_is_released(c.e));
+	cr_expect_str_eq(shelf.holder, "");
+	cr_expect_str_eq(shelf.heard, "gpu ill");
 	tear_down(&c);
 }

@@ -339,6 +339,18 @@ static void change_round_trip(const struct change *c, struct arena *arena)
 	}
 }
 
+static void set_type(struct change *c, enum change_type type, enum kind kind)
+{
+	static const struct heard heard = {"GPU-1", "n", "XID 79", "a", NULL, NULL};
+	c->type = type;
+	c->kind = kind;
+	c->leads = type == CHANGE_LEADER;
+	c->reached = type == CHANGE_REACH;
+	c->no_sweep = type == CHANGE_RELIST_END;
+	c->uid = kind % 2 == 0 ? "uid" : NULL;
+	c->heard = &heard;
+}
+
 Test(pack, every_change_survives)
 {
 	CLEANUP(arena_finish) struct arena arena = {0};
@@ -391,13 +403,8 @@ Test(pack, every_change_survives)
 		.name = "name"};
 	for (int type = CHANGE_SET; type <= CHANGE_RUNTIME; type++) {
 		for (int kind = 0; kind < KIND_ENGINE; kind++) {
-			c.type = (enum change_type)type;
-			c.kind = (enum kind)kind;
-			c.leads = type == CHANGE_LEADER;
-			c.reached = type == CHANGE_REACH;
-			c.no_sweep = type == CHANGE_RELIST_END;
 			c.runtime = type == CHANGE_RUNTIME && kind > 0 ? &runtime : NULL;
-			c.uid = kind % 2 == 0 ? "uid" : NULL;
+			set_type(&c, (enum change_type)type, (enum kind)kind);
 			change_round_trip(&c, &arena);
 		}
 	}
@@ -413,6 +420,30 @@ Test(pack, how_long_a_gpu_is_shunned_survives)
 	struct unpack u = {.p = bytes.p, .n = bytes.len, .arena = &arena};
 	cr_assert(change_unpack(&u, &back));
 	cr_expect_eq(back.for_ms, c.for_ms);
+}
+
+Test(pack, what_was_heard_survives)
+{
+	CLEANUP(arena_finish) struct arena arena = {0};
+	CLEANUP(str_finish) struct str bytes = STR_INIT(PACKED_MAX);
+	const struct heard heard = {"GPU-1", "n", "XID 79", "agent", "boot", "reset"};
+	struct change c = {.type = CHANGE_HEARD, .heard = &heard}, back;
+	change_pack(&bytes, &c);
+	struct unpack u = {.p = bytes.p, .n = bytes.len, .arena = &arena};
+	cr_assert(change_unpack(&u, &back));
+	cr_expect_str_eq(back.heard->uuid, "GPU-1");
+	cr_expect_str_eq(back.heard->node, "n");
+	cr_expect_str_eq(back.heard->why, "XID 79");
+	cr_expect_str_eq(back.heard->by, "agent");
+	cr_expect_str_eq(back.heard->boot, "boot");
+	cr_expect_str_eq(back.heard->reset, "reset");
+	/* Without whom it is about it cannot mean anything. */
+	const struct heard nobody = {.uuid = "GPU-1", .node = "n"};
+	c.heard = &nobody;
+	str_reset(&bytes);
+	change_pack(&bytes, &c);
+	u = (struct unpack){.p = bytes.p, .n = bytes.len, .arena = &arena};
+	cr_expect_not(change_unpack(&u, &back));
 }
 
 /* Any one byte replaced by any value: refused or read, but never beyond the end and never more

@@ -32,7 +32,6 @@ static inline void bed_init(struct bed *b)
 	*b = (struct bed){.sizing = real_time,
 		.history = history_create(),
 		.source = {METERED_AGENT, false, "sm_active"},
-		.prealloc = {.kv_pool_mib = METERED_ABSENT},
 		.device_mib = 80LL * GIB,
 		.wall = METERED_FULL,
 		.now = START};

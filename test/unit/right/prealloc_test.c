@@ -59,15 +59,41 @@ Test(prealloc, P1_without_gauges_what_it_took_stays)
 	cr_expect_eq(a.target.mib, 73 * GIB + 768);
 }
 
-/* 16 GiB of weights and activations, a pool of 57.6 GiB. */
-static void use_pool(int64_t kv_percent)
+/* A pool of 57.6 GiB, told in bytes. */
+#define POOL (57LL * GIB + 614)
+
+static struct history_pool_sample pool_of(int64_t percent)
+{
+	return (struct history_pool_sample){.print = 1,
+		.engine = APP_VLLM,
+		.units = POOL,
+		.in_bytes = POOL << 20,
+		.used = percent * METERED_GAUGE_FULL / 100,
+		.mem_mib = 16 * GIB + POOL};
+}
+
+static void fill_pool(int minutes, struct history_pool_sample s)
+{
+	for (int i = 0; i < minutes; i++) {
+		history_take_pool(b.history, &s, b.now + (i - minutes) * MINUTE);
+	}
+}
+
+/* Beside 16 GiB of weights and activations, for a day. */
+static void use_pool(int64_t percent)
 {
 	b.prealloc.memory_class = MEMORY_PREALLOCATED;
-	b.prealloc.kv_pool_mib = 57 * GIB + 614;
-	bed_use(&b, 60, 20, 16 * GIB + b.prealloc.kv_pool_mib);
-	for (int i = 0; i < 1000; i++) {
-		history_take_kv(b.history, kv_percent * METERED_GAUGE_FULL / 100, b.now);
-	}
+	bed_use(&b, 24 * 60, 20, 16 * GIB + POOL);
+	fill_pool(24 * 60, pool_of(percent));
+}
+
+static void expect_kept(enum prealloc_by by, const char *reason)
+{
+	struct recommend_answer a = bed_recommend(&b);
+	cr_expect_eq(a.memory_by, by);
+	cr_expect_str_eq(prealloc_by_name(a.memory_by), reason);
+	cr_expect_not_null(prealloc_sentence(a.memory_by));
+	cr_expect_eq(a.target.mib, 73 * GIB + 768, "%lld", (long long)a.target.mib);
 }
 
 Test(prealloc, P2_its_pool_is_sized_by_its_gauges)
@@ -77,12 +103,48 @@ Test(prealloc, P2_its_pool_is_sized_by_its_gauges)
 	cr_expect_eq(a.memory_by, PREALLOC_BY_APP);
 	cr_expect_eq(a.target.mib, 30 * GIB + 512, "%lld", (long long)a.target.mib);
 	/* One full moment in a thousand is not the 99th percentile; twenty are. */
-	history_take_kv(b.history, METERED_GAUGE_FULL, b.now);
+	fill_pool(1, pool_of(100));
 	cr_expect_eq(bed_recommend(&b).target.mib, 30 * GIB + 512);
-	for (int i = 0; i < 20; i++) {
-		history_take_kv(b.history, METERED_GAUGE_FULL, b.now);
-	}
+	fill_pool(20, pool_of(100));
 	cr_expect_eq(bed_recommend(&b).target.mib, 80 * GIB);
+}
+
+/* Whoever is told 85 % of its share gets so much more. */
+Test(prealloc, P2_who_is_told_a_part_of_its_share)
+{
+	use_pool(20);
+	b.prealloc.part_percent = 85;
+	cr_expect_eq(bed_recommend(&b).target.mib, 36 * GIB, "30.4 of 35.8");
+}
+
+/* What keeps its gauges from saying what it needs. Each alone keeps what it has. */
+Test(prealloc, P2_a_pool_of_unknown_size_keeps_what_it_took)
+{
+	b.prealloc.memory_class = MEMORY_PREALLOCATED;
+	bed_use(&b, 24 * 60, 20, 16 * GIB + POOL);
+	expect_kept(PREALLOC_NO_METRICS, "NoAppMetrics");
+	struct history_pool_sample s = pool_of(20);
+	s.in_bytes = METERED_ABSENT;
+	fill_pool(24 * 60, s);
+	expect_kept(PREALLOC_POOL_UNKNOWN, "PoolUnknown");
+	s.in_bytes = POOL << 20;
+	s.fixed = true;
+	fill_pool(1, s);
+	expect_kept(PREALLOC_POOL_PINNED, "PoolPinned");
+	s.fixed = false;
+	fill_pool(1, s);
+	cr_expect_eq(bed_recommend(&b).memory_by, PREALLOC_BY_APP);
+}
+
+Test(prealloc, P2_nor_does_one_that_is_not_known_for_long_enough)
+{
+	b.prealloc.memory_class = MEMORY_PREALLOCATED;
+	bed_use(&b, 7 * 24 * 60, 20, 16 * GIB + POOL);
+	fill_pool(24 * 60 - 1, pool_of(1));
+	expect_kept(PREALLOC_POOL_LEARNING, "PoolLearning");
+	b.now += MINUTE;
+	fill_pool(1, pool_of(1));
+	cr_expect_eq(bed_recommend(&b).target.mib, 18 * GIB);
 }
 
 Test(prealloc, P2_but_the_pool_keeps_a_floor)
@@ -105,7 +167,7 @@ Test(prealloc, P3_nor_one_whose_requests_are_preempted)
 	b.prealloc.owns_device = false;
 	b.prealloc.allocated_mib = 40 * GIB;
 	cr_expect_eq(bed_recommend(&b).target.mib, 30 * GIB + 512);
-	b.prealloc.starved = true;
+	history_starved(b.history, b.now);
 	cr_expect_eq(bed_recommend(&b).target.mib, 40 * GIB);
 }
 
@@ -115,6 +177,19 @@ Test(prealloc, P6_level_and_large_is_preallocated)
 	b.now += 5 * MINUTE;
 	cr_expect_eq(watch(MEMORY_UNDECIDED, &w, true, 60, 60 * GIB), MEMORY_UNDECIDED);
 	cr_expect_eq(watch(MEMORY_UNDECIDED, &w, true, 1, 60 * GIB), MEMORY_PREALLOCATED);
+}
+
+/* An hour of waiting before the model is loaded looks like growing. */
+Test(prealloc, what_is_told_of_it_is_worth_more_than_what_was_seen)
+{
+	struct prealloc_watch w = {0};
+	struct prealloc_look told = {.hinted = true};
+	enum memory_class class = watch(MEMORY_UNDECIDED, &w, true, 70, 1 * GIB);
+	cr_expect_eq(class, MEMORY_GROWING);
+	class = prealloc_classify(class, &w, &told);
+	cr_expect_eq(class, MEMORY_PREALLOCATED);
+	told.hinted = false;
+	cr_expect_eq(prealloc_classify(class, &w, &told), MEMORY_PREALLOCATED);
 }
 
 Test(prealloc, P6_what_grows_and_then_stays_is_growing)
@@ -130,10 +205,8 @@ Test(prealloc, P6_what_grows_and_then_stays_is_growing)
 	cr_expect_eq(class, MEMORY_GROWING);
 	b.prealloc.memory_class = class;
 	cr_expect_eq(bed_recommend(&b).target.mib, 10 * GIB + 512);
-	/* Nor does anything else make it another: a whole device again, or a name. */
+	/* Nor does what is seen later make it another: a whole device again. */
 	cr_expect_eq(watch(class, &w, true, 120, 70 * GIB), MEMORY_GROWING);
-	struct prealloc_look named = {.hinted = true};
-	cr_expect_eq(prealloc_classify(class, &w, &named), MEMORY_GROWING);
 	/* In a share of 10.5 GiB it fills 86 % of what it sees, level; it stays what it is. */
 	cr_expect_eq(watch(class, &w, false, 120, 9 * GIB), MEMORY_GROWING);
 	b.prealloc.owns_device = false;

@@ -44,6 +44,23 @@ Test(fleet, one_is_always_allowed_and_when_is_told)
 	roll_fleet_finish(&f);
 }
 
+/* Else nobody would be replaced for as long as it had been ahead. */
+Test(fleet, a_clock_that_was_far_ahead_is_waited_for_no_longer_than_ten_minutes)
+{
+	struct roll_fleet f;
+	roll_fleet_init(&f);
+	uint64_t id = roll_fleet_begin(&f, NULL, START + 180 * MINUTE);
+	int64_t due = roll_fleet_due(&f, START);
+	cr_expect_gt(due, START);
+	cr_expect_leq(due, START + 10 * MINUTE + ROLL_BUDGET_STEP_MS);
+	cr_expect_eq(roll_fleet_due(&f, due), due);
+	id = roll_fleet_begin(&f, NULL, START + 180 * MINUTE);
+	(void)roll_fleet_due(&f, due);
+	roll_fleet_cancel(&f, id);
+	cr_expect_eq(roll_fleet_due(&f, due), due, "what was given back counts no more");
+	roll_fleet_finish(&f);
+}
+
 Test(fleet, one_of_a_node_at_a_time)
 {
 	struct roll_fleet f;

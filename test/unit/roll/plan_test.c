@@ -58,6 +58,7 @@ Test(plan, U1_pods_go_one_at_a_time)
 	cr_expect_eq(b.p.least_ready, 2);
 	expect(&b, ROLL_NOTHING, ROLL_UP_TO_DATE);
 	cr_expect_eq(b.fleet.flights.count, 0);
+	roll_finish(&b.p.roll);
 	roll_fleet_finish(&b.fleet);
 }
 
@@ -89,6 +90,7 @@ Test(plan, U2_a_budget_that_refuses_is_named_and_asked_ever_later)
 	cr_expect_eq(b.p.evictions, 0);
 	cr_expect_eq(b.p.makes, 3);
 	cr_expect_str_eq(roll_why_name(ROLL_BUDGET), "PDB");
+	roll_finish(&b.p.roll);
 	roll_fleet_finish(&b.fleet);
 }
 
@@ -216,6 +218,7 @@ Test(plan, U7_a_daemon_set_goes_node_by_node)
 	roll_plan(&other.roll, &b.fleet, &other.ask, &w);
 	cr_expect_eq(w.why, ROLL_NODE_BUSY);
 	cr_expect_str_eq(w.blocker, other.nodes[v.pod]);
+	roll_finish(&b.p.roll);
 	roll_fleet_finish(&b.fleet);
 }
 
@@ -310,9 +313,9 @@ Test(plan, H9_a_move_waits_for_no_window_and_never_takes_the_last_ready_pod)
 	b.p.pods[1].up_to_date = true;
 	expect(&b, ROLL_EVICT, ROLL_UP_TO_DATE);
 	cr_expect_eq(ask(&b).pod, 0);
-	b.p.pods[0].fits_after = b.p.pods[1].fits_after = false;
+	b.p.pods[0].fits_after = false;
 	expect(&b, ROLL_BLOCKED, ROLL_NO_ROOM);
-	b.p.pods[0].fits_after = b.p.pods[1].fits_after = true;
+	b.p.pods[0].fits_after = true;
 	b.p.ask.budget = (struct roll_budget){true, "web-pdb", 0};
 	expect(&b, ROLL_BLOCKED, ROLL_BUDGET);
 	b.p.ask.budget.known = false;
@@ -413,6 +416,25 @@ Test(plan, cooldown_and_age_bind_savings_and_not_healing)
 	expect(&b, ROLL_EVICT, ROLL_UP_TO_DATE);
 }
 
+/* It was ahead when that was begun, and is right now. */
+Test(plan, times_that_are_to_come_are_waited_for_from_now_on)
+{
+	struct bench b;
+	set_up(&b, 1);
+	b.p.rollout.evicts = true;
+	b.p.roll.begun_ms = START + 3 * HOUR;
+	expect(&b, ROLL_BLOCKED, ROLL_COOLDOWN);
+	cr_expect_eq(ask(&b).next_ms, START + 30 * MINUTE);
+	b.p.roll.begun_ms = 0;
+	b.p.roll.retry_ms = START + 3 * HOUR;
+	b.p.roll.refused = ROLL_REFUSED;
+	expect(&b, ROLL_BLOCKED, ROLL_REFUSED);
+	cr_expect_eq(ask(&b).next_ms, START + ROLL_RETRY_CAP);
+	b.p.roll.retry_ms = 0;
+	expect(&b, ROLL_EVICT, ROLL_UP_TO_DATE);
+	roll_fleet_finish(&b.fleet);
+}
+
 Test(plan, what_is_not_supported_is_said)
 {
 	struct bench b;
@@ -464,5 +486,6 @@ Test(plan, who_makes_way_after_a_rollback)
 	cr_expect(roll_makes_way(&b.fleet, ask, 0));
 	roll_fleet_end(&b.fleet, roll_fleet_begin(&b.fleet, NULL, ask->now_ms));
 	cr_expect_not(roll_makes_way(&b.fleet, ask, 0), "the budget of all");
+	roll_finish(&b.p.roll);
 	roll_fleet_finish(&b.fleet);
 }

@@ -78,6 +78,7 @@ static void carry_out(struct scene *s, enum surge_do does)
 		return;
 	case SURGE_READ:
 		s->live = (struct surge_live){.read_ms = s->now,
+			.asked_ms = s->now,
 			.same_set = true,
 			.spec_replicas = s->ask.replicas,
 			.status_replicas = s->ask.present,
@@ -209,14 +210,14 @@ Test(surge, C25_each_check_holds_the_label_back)
 		struct surge_live live;
 		enum surge_why why;
 	} rows[] = {
-		{{0, false, 2, 2, true, false, false, false, true}, SURGE_SET_CHANGED},
-		{{0, true, 2, 3, true, false, false, false, true}, SURGE_NOT_STEADY},
-		{{0, true, 2, 2, false, false, false, false, true}, SURGE_NOT_READY},
-		{{0, true, 2, 2, true, true, false, false, true}, SURGE_CHEAPER},
-		{{0, true, 2, 2, true, false, true, false, true}, SURGE_OTHER_CLAIMS},
-		{{0, true, 2, 2, true, false, false, true, true}, SURGE_SCALING},
-		{{0, true, 2, 2, true, false, false, false, false}, SURGE_PDB},
-		{{0, true, 2, 2, true, false, false, false, true}, SURGE_GOES},
+		{{0, false, 2, 2, true, false, false, false, true, 0}, SURGE_SET_CHANGED},
+		{{0, true, 2, 3, true, false, false, false, true, 0}, SURGE_NOT_STEADY},
+		{{0, true, 2, 2, false, false, false, false, true, 0}, SURGE_NOT_READY},
+		{{0, true, 2, 2, true, true, false, false, true, 0}, SURGE_CHEAPER},
+		{{0, true, 2, 2, true, false, true, false, true, 0}, SURGE_OTHER_CLAIMS},
+		{{0, true, 2, 2, true, false, false, true, true, 0}, SURGE_SCALING},
+		{{0, true, 2, 2, true, false, false, false, false, 0}, SURGE_PDB},
+		{{0, true, 2, 2, true, false, false, false, true, 0}, SURGE_GOES},
 	};
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
 		for (int cheap = 0; cheap < 2; cheap++) {
@@ -225,7 +226,7 @@ Test(surge, C25_each_check_holds_the_label_back)
 			(void)play(&s, 2);
 			s.old.cheap = cheap == 1;
 			s.live = rows[i].live;
-			s.live.read_ms = s.now;
+			s.live.read_ms = s.live.asked_ms = s.now;
 			struct surge_verdict v = judge(&s);
 			enum surge_do goes = cheap == 1 ? SURGE_ADOPT : SURGE_CHEAPEN;
 			cr_expect_eq(v.why, rows[i].why, "row %zu", i);
@@ -242,6 +243,29 @@ Test(surge, C25_what_was_read_is_old_after_two_seconds)
 	s.live.read_ms = s.now - SURGE_LIVE_MS;
 	cr_expect_eq(judge(&s).does, SURGE_ADOPT);
 	s.live.read_ms--;
+	cr_expect_eq(judge(&s).does, SURGE_READ);
+}
+
+/* Pods are read first, and what was said of them is as old as the whole of it. */
+Test(surge, C25_what_took_long_to_be_read_is_old)
+{
+	struct scene s;
+	set_up(&s, 1);
+	(void)play(&s, 3);
+	s.live.read_ms = s.now;
+	s.live.asked_ms = s.now - SURGE_ASKED_MS;
+	cr_expect_eq(judge(&s).does, SURGE_ADOPT);
+	s.live.asked_ms--;
+	cr_expect_eq(judge(&s).does, SURGE_READ);
+}
+
+Test(surge, C25_a_clock_that_was_set_back_makes_nothing_young)
+{
+	struct scene s;
+	set_up(&s, 1);
+	(void)play(&s, 3);
+	s.live.read_ms = s.live.asked_ms = s.now;
+	s.now--;
 	cr_expect_eq(judge(&s).does, SURGE_READ);
 }
 

@@ -430,12 +430,10 @@ static inline bool bed_use(struct bed *b, const char *pod, int percent, int64_t 
 		.compute = percent * (METERED_FULL / 100),
 		.mem_bytes = mib << 20,
 		.at_ms = b->now.policy_ms};
-	struct sizer_use use = {.uid = pod,
-		.source = METERED_AGENT,
-		.figures = &f,
-		.figure_count = 1,
-		.kv_used = METERED_ABSENT,
-		.waiting = b->waiting};
+	struct app_gauges app = app_gauges_none();
+	app.waiting = b->waiting;
+	struct sizer_use use = {
+		.uid = pod, .source = METERED_AGENT, .figures = &f, .figure_count = 1, .app = &app};
 	return sizer_take(b->sizer, &use, b->now.policy_ms);
 }
 

@@ -179,3 +179,56 @@ Test(bills, slices_count_what_one_look_counts)
 	cr_expect_eq(memcmp(&whole, &sliced, sizeof whole), 0);
 	bed_free(b);
 }
+
+static size_t groups_of(struct bed *b)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < b->sizer->bills.groups.count; i++) {
+		n += b->sizer->bills.groups.items[i].name != NULL;
+	}
+	return n;
+}
+
+/* Else the bill would stop adding up once as many have ever been there as it has room for. */
+Test(bills, who_has_nothing_any_more_is_forgotten)
+{
+	struct bed *b = priced(1);
+	char team[16], pod[16];
+	for (int i = 0; i < 40; i++) {
+		snprintf(team, sizeof team, "team-%d", i);
+		snprintf(pod, sizeof pod, "web-%d", i);
+		b->team = team;
+		bed_pod(b, "web", pod, 1);
+		struct bill_totals t = bill(b);
+		cr_expect_eq(t.pods, 2 * USD);
+		cr_expect_eq(cost_of(b, BILL_TEAM, team), 2 * USD, "%s", team);
+		cr_expect_eq(cost_of(b, BILL_NAMESPACE, "team"), 2 * USD);
+		cr_expect_leq(groups_of(b), 3, "%zu", groups_of(b));
+		bed_pod_gone(b, pod);
+	}
+	cr_expect_leq(b->sizer->bills.groups.count, 4);
+	(void)bill(b);
+	cr_expect_eq(groups_of(b), 0);
+	bed_free(b);
+}
+
+/* A pod that nobody pays for keeps its team's place. */
+Test(bills, a_team_that_pays_nothing_is_kept_while_it_has_pods)
+{
+	struct bed *b = priced(1);
+	b->product = "unknown";
+	b->bill.prices = NULL;
+	bed_restart(b);
+	b->team = "red";
+	bed_pod(b, "web", "a", 1);
+	(void)bill(b);
+	b->team = "blue";
+	bed_pod(b, "web", "b", 1);
+	(void)bill(b);
+	b->price = "1.5";
+	bed_node(b, "node");
+	(void)bill(b);
+	cr_expect_eq(cost_of(b, BILL_TEAM, "red"), 3 * USD / 2);
+	cr_expect_eq(cost_of(b, BILL_TEAM, "blue"), 3 * USD / 2);
+	bed_free(b);
+}

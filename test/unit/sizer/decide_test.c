@@ -153,3 +153,69 @@ Test(decide, U14_memory_is_sized_all_the_same)
 	cr_expect_gt(bed_told(b, "deployment-web")->containers[0].target.milli, 600);
 	bed_free(b);
 }
+
+/* The Deployment's pods ask for it; whoever made them was a ReplicaSet. */
+static void asked(struct bed *b, const char *fraction, const char *memory)
+{
+	struct pair labels[] = {{"pod-template-hash", "1234abcd"}};
+	struct pair notes[] = {{NOTE_GPU_FRACTION, fraction}, {NOTE_GPU_MEMORY, memory}};
+	struct container main = {.name = "main", .gpus = 1};
+	struct pod p = {.ns = "team",
+		.name = "web-1",
+		.uid = "web-1",
+		.resource_version = "1",
+		.node = "node",
+		.phase = POD_RUNNING,
+		.created_ms = b->now.policy_ms,
+		.labels = {labels, 1},
+		.notes = {notes, 2},
+		.owner = {"apps/v1", "ReplicaSet", "web-1234abcd", "rs"},
+		.containers = &main,
+		.container_count = 1,
+		.gpus = 1};
+	struct change c = {.kind = KIND_POD, .pod = &p};
+	bed_world(b, &c);
+	bed_turn(b);
+	bed_turn(b);
+}
+
+Test(decide, c6_a_wish_that_the_policy_bounds_is_told)
+{
+	struct bed *b = bed_new();
+	b->sizing.max_percent = 50;
+	b->sizing.max_mem_mib = 8192;
+	b->mode = MODE_AUTOMATE;
+	bed_policy(b);
+	asked(b, "0.9", "4Gi");
+	cr_expect_str_eq(bed_reason(b, WEB, RECOMMENDATION_CLAMPED), "PolicyBounds");
+	const char *said = bed_told(b, WEB)->conditions[RECOMMENDATION_CLAMPED].message;
+	cr_expect_not_null(strstr(said, "asked for 0.9"), "%s", said);
+	cr_expect_not_null(strstr(said, "gets 0.5"), "%s", said);
+	cr_expect_not_null(strstr(said, "GPUPolicy quick"), "%s", said);
+	bed_pod_gone(b, "web-1");
+	asked(b, "0.5", "8Gi");
+	cr_expect_str_eq(bed_reason(b, WEB, RECOMMENDATION_CLAMPED), "absent");
+	bed_free(b);
+}
+
+Test(decide, a_workload_that_stays_whole_says_what_for)
+{
+	struct bed *b = bed_new();
+	bed_scaler(b, "web", "DCGM_FI_DEV_GPU_UTIL");
+	bed_pod(b, "web", "web-1", 1);
+	bed_turn(b);
+	bed_run(b, "web-1", 20, 6144, 35);
+	const struct recommended_condition *c =
+		&bed_told(b, WEB)->conditions[RECOMMENDATION_RECOMMENDED];
+	cr_expect_eq(c->status, CONDITION_FALSE);
+	cr_expect_str_eq(c->reason, "HorizontalScalerOnGPU");
+	cr_expect_not_null(strstr(c->message, "horizontal autoscaler"), "%s", c->message);
+	bed_scaler_gone(b);
+	b->sizing.scale_down_delay_s = 7200;
+	bed_policy(b);
+	bed_turn(b);
+	c = &bed_told(b, WEB)->conditions[RECOMMENDATION_RECOMMENDED];
+	cr_expect_str_eq(c->reason, "ScaleDownDelay");
+	cr_expect_not_null(strstr(c->message, "not before 2026-"), "%s", c->message);
+	bed_free(b);
+}

@@ -57,3 +57,24 @@ Test(gpus, who_wants_more_and_the_least_of_those_that_lack_some)
 	cr_expect_eq(gpus_least(&g, UINT32_MAX), 0);
 	gpus_finish(&g);
 }
+
+Test(gpus, one_that_nobody_has_any_more_is_forgotten)
+{
+	struct bed *b = bed_new();
+	struct gpus *g = &b->sizer->gpus;
+	char uuid[32];
+	bed_capacity(b, "cap", "GPU-0");
+	bed_tenant(b, "web", "a", 300, 8192);
+	bed_turn(b);
+	bed_turn(b);
+	uint32_t held = gpus_at(g, "GPU-0"), used = gpus_at(g, "GPU-1");
+	for (int i = 2; i < 200; i++) {
+		snprintf(uuid, sizeof uuid, "GPU-%d", i);
+		cr_expect_lt(gpus_at(g, uuid), 16);
+		bed_turn(b);
+	}
+	cr_expect_lt(g->list.count, 16);
+	cr_expect_eq(gpus_at(g, "GPU-0"), held);
+	cr_expect_eq(gpus_at(g, "GPU-1"), used);
+	bed_free(b);
+}

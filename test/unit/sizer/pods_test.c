@@ -14,11 +14,8 @@ static bool use(struct bed *b, const char *pod, const char *container, int perce
 		.compute = percent * (METERED_FULL / 100),
 		.mem_bytes = INT64_C(1) << 31,
 		.at_ms = b->now.policy_ms};
-	struct sizer_use u = {.uid = pod,
-		.source = METERED_AGENT,
-		.figures = &f,
-		.figure_count = 1,
-		.kv_used = METERED_ABSENT};
+	struct sizer_use u = {
+		.uid = pod, .source = METERED_AGENT, .figures = &f, .figure_count = 1};
 	return sizer_take(b->sizer, &u, b->now.policy_ms);
 }
 
@@ -64,11 +61,8 @@ Test(pods, r16_of_several_devices_the_larger_figure_counts)
 		{.container = "main", .compute = 40000, .mem_bytes = INT64_C(2) << 30}};
 	for (int i = 0; i < 10; i++) {
 		f[0].at_ms = f[1].at_ms = b->now.policy_ms;
-		struct sizer_use u = {.uid = "web-1",
-			.source = METERED_AGENT,
-			.figures = f,
-			.figure_count = 2,
-			.kv_used = METERED_ABSENT};
+		struct sizer_use u = {
+			.uid = "web-1", .source = METERED_AGENT, .figures = f, .figure_count = 2};
 		cr_assert(sizer_take(b->sizer, &u, b->now.policy_ms));
 		bed_pass(b, MINUTE_MS - BED_ROUND);
 		bed_turn(b);
@@ -170,5 +164,39 @@ Test(pods, one_whose_owners_are_being_asked_for_waits)
 	bed_turn(b);
 	bed_turn(b);
 	cr_expect_not_null(bed_object(b, WEB), "and then its name tells");
+	bed_free(b);
+}
+
+Test(pods, r16_two_containers_with_gpus_are_named_as_such)
+{
+	struct bed *b = bed_new();
+	struct pair labels[] = {{"pod-template-hash", "1234abcd"}};
+	struct container two[] = {{.name = "a", .gpus = 1}, {.name = "b", .gpus = 1}};
+	struct pod p = {.ns = "team",
+		.name = "web-1",
+		.uid = "web-1",
+		.resource_version = "1",
+		.node = "node",
+		.phase = POD_RUNNING,
+		.created_ms = b->now.policy_ms,
+		.labels = {labels, 1},
+		.owner = {"apps/v1", "ReplicaSet", "web-1234abcd", "rs"},
+		.containers = two,
+		.container_count = 2,
+		.gpus = 2};
+	struct change c = {.kind = KIND_POD, .pod = &p};
+	bed_world(b, &c);
+	bed_turn(b);
+	bed_turn(b);
+	const struct recommended_condition *blocked =
+		&bed_told(b, WEB)->conditions[RECOMMENDATION_UPDATE_BLOCKED];
+	cr_expect_str_eq(blocked->reason, "Unsupported");
+	cr_expect_not_null(strstr(blocked->message, "Several containers"), "%s", blocked->message);
+	bed_pod_gone(b, "web-1");
+	bed_pod(b, "web", "web-2", 2);
+	bed_turn(b);
+	bed_turn(b);
+	blocked = &bed_told(b, WEB)->conditions[RECOMMENDATION_UPDATE_BLOCKED];
+	cr_expect_not_null(strstr(blocked->message, "several GPUs"), "%s", blocked->message);
 	bed_free(b);
 }

@@ -24,6 +24,8 @@ struct staged {
 	int creates;
 	struct fault refuses; /* a create */
 	struct fault unread;
+	int64_t slow_ms;	 /* reading takes so long */
+	bool unready_once_cheap; /* another pod of the ReplicaSet */
 	char tasks[TASKS_MAX];
 };
 
@@ -95,8 +97,12 @@ static void carry_out(struct bed *b, const struct action *a, struct outcome *o)
 		snprintf(g->tasks + n, TASKS_MAX - n, "%s ", action_name(a));
 	}
 	switch (task) {
-	case SURGE_TASK_LOOK:
 	case SURGE_TASK_READ:
+		b->now.wall_ms += g->slow_ms;
+		b->now.mono_ms += g->slow_ms;
+		b->now.policy_ms += g->slow_ms;
+		/* fall through */
+	case SURGE_TASK_LOOK:
 		o->fault = g->unread;
 		o->seen = g->unread.kind == FAULT_NONE ? &g->seen : NULL;
 		return;
@@ -115,6 +121,7 @@ static void carry_out(struct bed *b, const struct action *a, struct outcome *o)
 	case SURGE_TASK_RESTORE:
 		g->cheap = task == SURGE_TASK_CHEAPEN;
 		g->failed = g->failed || (g->cheap && g->fails_cheap);
+		g->seen.live.all_ready = !(g->cheap && g->unready_once_cheap);
 		show(g, true);
 		return;
 	case SURGE_TASK_ADOPT:
@@ -188,7 +195,8 @@ Test(surges, u3_the_new_one_is_ready_and_adopted_before_the_old_one_goes)
 	struct staged g;
 	init(&g);
 	pass(&g, 120);
-	cr_expect_str_eq(g.tasks, "SurgeRead SurgeCreate SurgeRead SurgeCheapen SurgeAdopt ");
+	cr_expect_str_eq(
+		g.tasks, "SurgeRead SurgeCreate SurgeRead SurgeCheapen SurgeRead SurgeAdopt ");
 	cr_expect(g.adopted && !g.old_there);
 	cr_expect_eq(g.played.bed->evictions, 0);
 	pass(&g, 600);
@@ -257,6 +265,38 @@ Test(surges, c25_what_cannot_be_read_is_told_and_nothing_is_made)
 	cr_expect(text != NULL && strstr(text, "jobs cannot be read") != NULL, "%s", text);
 	g.unread.kind = FAULT_NONE;
 	pass(&g, 120);
+	cr_expect(g.adopted);
+	finish(&g);
+}
+
+/* By then another pod may not be Ready, and would go instead. */
+Test(surges, c25_all_is_read_again_once_the_old_one_is_cheap)
+{
+	struct staged g;
+	init(&g);
+	g.unready_once_cheap = true;
+	until(&g, "SurgeCheapen");
+	pass(&g, 30);
+	cr_expect(g.cheap && !g.adopted, "%s", g.tasks);
+	g.unready_once_cheap = false;
+	g.seen.live.all_ready = true;
+	pass(&g, 10);
+	cr_expect(g.adopted);
+	finish(&g);
+}
+
+/* By then another pod may be the one that goes. */
+Test(surges, c25_what_took_long_to_be_read_is_read_again)
+{
+	struct staged g;
+	init(&g);
+	until(&g, "SurgeCreate");
+	g.slow_ms = SURGE_ASKED_MS + 1;
+	pass(&g, 40);
+	cr_expect(strstr(g.tasks, "SurgeRead SurgeRead") != NULL, "%s", g.tasks);
+	cr_expect(!g.cheap && !g.adopted);
+	g.slow_ms = 0;
+	pass(&g, 10);
 	cr_expect(g.adopted);
 	finish(&g);
 }
@@ -334,7 +374,8 @@ Test(surges, c25_who_came_since_the_last_round_is_no_lost_race)
 	until(&g, "SurgeAdopt");
 	pass(&g, 20);
 	cr_expect(g.adopted && !g.old_there);
-	cr_expect_str_eq(g.tasks, "SurgeRead SurgeCreate SurgeRead SurgeCheapen SurgeAdopt ");
+	cr_expect_str_eq(
+		g.tasks, "SurgeRead SurgeCreate SurgeRead SurgeCheapen SurgeRead SurgeAdopt ");
 	g.played.bed->sizer->round_at = 0;
 	pass(&g, 600);
 	cr_expect_eq(bed_told(g.played.bed, WEB)->last_update.result, UPDATE_SUCCEEDED);
