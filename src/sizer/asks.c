@@ -4,6 +4,7 @@
 
 #include "model/standing.h"
 #include "size/admit.h"
+#include "size/explain.h"
 
 /* --- who would be another one --- */
 
@@ -218,11 +219,12 @@ static bool fits_own(const struct sizer *s, const struct world_pod *wp, const st
 static void look_at_places(
 	const struct sizer *s, const struct decision *d, struct asked *asked, struct room_ask *room)
 {
+	bool beside = asked->ask.room == ROLL_ROOM_OPEN || asked->ask.room == ROLL_ROOM_FREE;
 	for (uint32_t i = 0; i < asked->ask.pod_count; i++) {
 		struct roll_pod *r = &asked->pods[i];
 		const struct sized_pod *p = asked->members[i];
 		const struct world_pod *wp = world_pod_by_uid(d->world, p->uid);
-		r->fits_after = asked->ask.room != ROLL_ROOM_NONE;
+		r->fits_after = beside;
 		if (r->up_to_date || r->fits_after || p->feed_count != 1 || room->apart != NULL) {
 			continue;
 		}
@@ -246,6 +248,25 @@ static const char *gpu_to_leave(const struct decision *d, const struct asked *as
 	bool moves = asked->ask.cause == ROLL_MOVES;
 	const struct world_pod *wp = moves ? world_pod_by_uid(d->world, asked->mover->uid) : NULL;
 	return wp != NULL ? text_or(wp->gpu->capacity_pod, "") : NULL;
+}
+
+/* Why admission will leave the next one whole, as far as it is seen without its arguments and
+ * variables: an eviction would be for nothing. NULL: it is not known to. */
+static const char *left_whole(const struct decision *d, const struct pod *pod, struct arena *a)
+{
+	const struct explain_facts nothing = {.name = NULL};
+	CLEANUP(str_finish) struct str text = STR_INIT(512);
+	const struct world_namespace *n = world_namespace_find(d->world, pod->ns);
+	enum reason reason = n != NULL && n->gpu_limits > 0 ? REASON_LIMIT_RANGE
+			     : pod->too_complex		    ? REASON_TOO_COMPLEX
+			     : pod->has_claims		    ? REASON_RESOURCE_CLAIMS
+							    : REASON_NONE;
+	if (reason == REASON_NONE) {
+		return NULL;
+	}
+	explain(&text, reason, &nothing);
+	return arena_printf(
+		a, "the next one stays whole, %s: %s", reason_name(reason), str_text(&text));
 }
 
 /* By the pod that was made last: the next one is like it. */
@@ -274,10 +295,15 @@ static void look_at_newest(struct sizer *s, const struct sized *x, const struct 
 	if (s->config.around != NULL) {
 		ask->budget = around_budget(s->config.around, x->key.ns, &pod.labels, a);
 	}
+	ask->unsupported = left_whole(d, &pod, a);
 	ask->bare = pod.owner.kind == NULL;
 	ask->gang = admit_gang(&pod) != NULL;
 	ask->surge_unfit = surges_unfit(s, x, &pod);
 	ask->room = rooms_find(&s->rooms, &room);
+	if (ask->room == ROLL_ROOM_NONE && policy->rollout.may_add_nodes &&
+		rooms_could_be_added(&room)) {
+		ask->room = ROLL_ROOM_NODE;
+	}
 	look_at_places(s, d, ret, &room);
 }
 

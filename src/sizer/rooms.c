@@ -142,6 +142,24 @@ enum roll_room rooms_find(const struct rooms *r, const struct room_ask *ask)
 	return ROLL_ROOM_NONE;
 }
 
+bool rooms_could_be_added(const struct room_ask *ask)
+{
+	for (uint32_t i = 0, n = 0; i < world_node_slots(ask->world) && n < NODES_ASKED; i++) {
+		const struct world_node *w = world_node_at(ask->world, i);
+		const struct place_node as = {.noun = &w->noun, .serves_dra = w->dra_slices > 0};
+		int64_t fits = devices_fits_at(ask->devices, i);
+		if (!w->known || w->noun.gpus <= 0 || (fits > 0 && ask->want->mib > fits) ||
+			place_given_out_by(&as) != UNFIT_NONE) {
+			continue;
+		}
+		n++;
+		if (place_node_suits(ask->pod, &w->noun)) {
+			return true;
+		}
+	}
+	return false;
+}
+
 bool rooms_fit_after(const struct rooms *r, const struct room_ask *ask, const char *capacity_pod,
 	const struct share *has)
 {

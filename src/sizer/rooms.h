@@ -65,6 +65,9 @@ void rooms_add(struct rooms *r, const struct world_pod *wp, const struct pod *po
 	const struct room_tenants *tenants);
 /* Beside whatever runs. */
 enum roll_room rooms_find(const struct rooms *r, const struct room_ask *ask);
+/* On a node more: one like those that are there, full or not, would do. What pools without a node
+ * have nobody knows here. */
+bool rooms_could_be_added(const struct room_ask *ask);
 /* On the GPU of that capacity pod, once `has` of it is given back. */
 bool rooms_fit_after(const struct rooms *r, const struct room_ask *ask, const char *capacity_pod,
 	const struct share *has);

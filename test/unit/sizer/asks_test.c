@@ -246,3 +246,28 @@ Test(asks, nobody_goes_for_a_share_that_his_own_gpu_cannot_hold)
 	cr_expect_geq(p.bed->evictions, 1);
 	bed_free(p.bed);
 }
+
+/* C7: admission leaves every pod of such a namespace whole, so nobody goes for that. */
+Test(asks, nobody_goes_whom_a_limit_range_keeps_whole)
+{
+	struct played p;
+	struct limit_range range = {.ns = "team", .name = "bounds"};
+	struct change c = {.kind = KIND_LIMIT_RANGE, .limit_range = &range};
+	played_init(&p, "Deployment", 2);
+	range.limits_gpus = true;
+	bed_world(p.bed, &c);
+	played_automate(&p);
+	played_run(&p, 10);
+	cr_expect_eq(p.bed->evictions, 0);
+	cr_expect_str_eq(
+		bed_reason(p.bed, "deployment-web", RECOMMENDATION_UPDATE_BLOCKED), "Unsupported");
+	const char *text = bed_told(p.bed, "deployment-web")
+				   ->conditions[RECOMMENDATION_UPDATE_BLOCKED]
+				   .message;
+	cr_expect(strstr(text, "LimitRange") != NULL, "%s", text);
+	range.limits_gpus = false;
+	bed_world(p.bed, &c);
+	played_run(&p, 10);
+	cr_expect_geq(p.bed->evictions, 1);
+	bed_free(p.bed);
+}

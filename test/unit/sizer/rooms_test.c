@@ -142,22 +142,6 @@ Test(rooms, what_is_given_back_counts)
 	finish(&s);
 }
 
-Test(rooms, one_gpu_can_be_left_out)
-{
-	struct site s;
-	init(&s);
-	node(&s, 1, true, false);
-	capacity(&s, 100, true);
-	s.ask.apart = "capacity-1";
-	cr_expect_eq(rooms_find(&s.rooms, &s.ask), ROLL_ROOM_NONE);
-	node(&s, 2, true, false);
-	cr_expect_eq(rooms_find(&s.rooms, &s.ask), ROLL_ROOM_FREE);
-	node(&s, 1, true, false);
-	s.ask.apart = "capacity-2";
-	cr_expect_eq(rooms_find(&s.rooms, &s.ask), ROLL_ROOM_OPEN);
-	finish(&s);
-}
-
 Test(rooms, a_gpu_that_is_too_small_is_no_room)
 {
 	struct site s;
@@ -246,5 +230,39 @@ Test(rooms, a_node_of_others_has_none)
 	struct change c = {.kind = KIND_NODE, .node = &n};
 	bed_world(s.bed, &c);
 	cr_expect_eq(rooms_find(&s.rooms, &s.ask), ROLL_ROOM_NONE);
+	finish(&s);
+}
+
+Test(rooms, one_gpu_can_be_left_out)
+{
+	struct site s;
+	init(&s);
+	node(&s, 1, true, false);
+	capacity(&s, 100, true);
+	s.ask.apart = "capacity-1";
+	cr_expect_eq(rooms_find(&s.rooms, &s.ask), ROLL_ROOM_NONE);
+	node(&s, 2, true, false);
+	cr_expect_eq(rooms_find(&s.rooms, &s.ask), ROLL_ROOM_FREE);
+	node(&s, 1, true, false);
+	s.ask.apart = "capacity-2";
+	cr_expect_eq(rooms_find(&s.rooms, &s.ask), ROLL_ROOM_OPEN);
+	finish(&s);
+}
+
+/* A node like one that is there; what that has free does not matter. */
+Test(rooms, a_node_could_be_added)
+{
+	struct site s;
+	struct pair pool = {"pool", "none"};
+	init(&s);
+	s.memory = "24576";
+	node(&s, 1, false, false);
+	cr_expect_eq(rooms_find(&s.rooms, &s.ask), ROLL_ROOM_NONE);
+	cr_expect(rooms_could_be_added(&s.ask));
+	s.want.mib = 24576;
+	cr_expect_not(rooms_could_be_added(&s.ask), "its GPUs are too small");
+	s.want.mib = 7168;
+	s.pod.node_selector = (struct pairs){&pool, 1};
+	cr_expect_not(rooms_could_be_added(&s.ask), "it may not go there");
 	finish(&s);
 }

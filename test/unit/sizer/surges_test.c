@@ -382,6 +382,26 @@ Test(surges, c25_who_came_since_the_last_round_is_no_lost_race)
 	finish(&g);
 }
 
+/* Planner C: the new pod waits at our gate, and the engine asks for a node for it (C14). */
+Test(surges, where_no_gpu_has_room_a_policy_may_have_it_wait_for_a_node)
+{
+	struct staged g;
+	init(&g);
+	struct bed *b = g.played.bed;
+	struct change c = {.type = CHANGE_GONE, .kind = KIND_NODE, .name = "node", .uid = "node"};
+	world_apply(b->world, &c);
+	b->gpus = 1; /* which the old pod has */
+	bed_node(b, g.played.pods[0].node);
+	pass(&g, 120);
+	cr_expect_str_eq(g.tasks, "");
+	cr_expect_str_eq(bed_reason(b, WEB, RECOMMENDATION_UPDATE_BLOCKED), "NoSurgeCapacity");
+	b->rollout.may_add_nodes = true;
+	bed_policy(b);
+	until(&g, "SurgeAdopt");
+	cr_expect_eq(g.creates, 1);
+	finish(&g);
+}
+
 /* It fits nowhere, say: each try holds on for ten minutes, so they become ever rarer. */
 Test(surges, one_that_does_not_get_ready_is_tried_ever_less_often)
 {
