@@ -51,6 +51,14 @@ const struct zone *around_zone(const struct around *a, const char *name);
 /* NULL forgets it. False: there are too many. */
 bool around_zone_set(struct around *a, const char *name, const struct zone *zone);
 
+/* Of one kind of watch, for metrics. */
+struct around_kind {
+	uint32_t objects;
+	bool known;	 /* as around_knows */
+	uint64_t unkept; /* times that one was too large, or one too many; since the start */
+};
+struct around_kind around_of(const struct around *a, enum kind kind);
+
 struct around_totals {
 	uint32_t scalers, budgets;
 	size_t bytes;

@@ -31,7 +31,8 @@ void str_finish(struct str *s);
 /* The same for what holds a private key: overwritten first. A text that grew has left copies
  * behind, so reserve its room before. */
 void str_wipe(struct str *s);
-void str_reset(struct str *s); /* empty again, memory and limit kept */
+void str_reset(struct str *s);		    /* empty again, memory and limit kept */
+void str_truncate(struct str *s, size_t n); /* to its first n bytes, if it has more */
 void str_trim_capacity(
 	struct str *s, size_t keep_bytes); /* after a large object: give memory back */
 bool str_append(struct str *s, const char *p, size_t n);

@@ -14,7 +14,9 @@
 /* --- which class --- */
 
 /* Sticky: once one of the latter two it stays (history_kept.memory_class), for within a share a
- * growing allocator that reached its peak looks just like one that took everything at start. */
+ * growing allocator that reached its peak looks just like one that took everything at start. But
+ * what is told of it is worth more than what was seen: one that waits for an hour before it loads
+ * its model looks like one that grows, and each peak would be told it as its next share. */
 enum memory_class { MEMORY_UNDECIDED, MEMORY_GROWING, MEMORY_PREALLOCATED };
 
 /* How long the memory of one pod has been level. The caller's, one a pod; all zero at first. */
@@ -24,8 +26,8 @@ struct prealloc_watch {
 };
 
 struct prealloc_look {
-	bool hinted;	     /* it tells of a pool itself, or is named as such a framework */
-	bool owns_device;    /* the pod has a whole GPU */
+	bool hinted;	  /* it tells of a pool itself, is named as such a framework, or was told */
+	bool owns_device; /* the pod has a whole GPU */
 	int64_t started_ms;  /* the container */
 	int64_t used_mib;    /* METERED_ABSENT: not told */
 	int64_t visible_mib; /* of the device */

@@ -164,24 +164,27 @@ struct roll_verdict {
 
 /* --- what is remembered --- */
 
+/* There is one for each workload of which a pod was ever replaced: keep it small. */
 struct roll {
-	enum roll_do doing; /* EVICT, SURGE: under way; else nothing is */
-	uint64_t id;	    /* of what is under way, in the fleet */
-	int64_t since_ms;   /* for so long */
-	int64_t newest_ms;  /* pods that were created later than this are new */
-	int64_t revision;   /* of the change that was begun last */
-	int64_t begun_ms;   /* its last replacement; 0: never */
-	int64_t retry_ms;   /* after a refusal: not before */
-	int64_t refused_ms; /* when that was */
+	enum roll_do doing;   /* EVICT, SURGE: under way; else nothing is */
+	enum roll_why paused; /* PAUSED, WITHOUT_EFFECT, SURGE_LOST; 0: it is not */
+	uint64_t id;	      /* of what is under way, in the fleet */
+	int64_t since_ms;     /* for so long */
+	int64_t newest_ms;    /* pods that were created later than this are new */
+	int64_t revision;     /* of the change that was begun last */
+	int64_t begun_ms;     /* its last replacement; 0: never */
+	int64_t retry_ms;     /* after a refusal: not before */
+	int64_t refused_ms;   /* when that was */
+	int64_t paused_ms;    /* since */
+	char *blocker;	      /* owned; who refused, cut to ROLL_BLOCKER_MAX; NULL: nobody named */
 	enum roll_why refused;
 	int32_t refusals, failures, no_effect;
-	enum roll_why paused;		/* PAUSED, WITHOUT_EFFECT, SURGE_LOST; 0: it is not */
-	int64_t paused_ms;		/* since */
-	bool rolls_back;		/* to be told */
-	char blocker[ROLL_BLOCKER_MAX]; /* who refused */
+	bool rolls_back; /* to be told */
 };
 
-/* What the GPURecommendation says of the past. */
+/* What is zero is one of which nothing is known. */
+void roll_finish(struct roll *r);
+/* What the GPURecommendation says of the past; what was known is forgotten. */
 void roll_restore(struct roll *r, const struct recommendation *told);
 /* A person, or another policy: what stopped it is over. */
 void roll_resume(struct roll *r);

@@ -40,10 +40,9 @@ struct sim_hooks {
 	int64_t partial_ms;  /* how long a grant is kept that is not whole; 0: as shipped */
 	/* An agent that does not answer passes for one that lists nobody. */
 	bool silence_is_nobody;
-	bool assumes_env;   /* nothing is tried before a GPU is named by its UUID */
-	bool keeps_leading; /* the loss of the Lease is never told, nor asked for before a write */
-	/* Of the API server: whoever reads Deployments or budgets finds them at rest, or none. */
-	bool owners_rest, budgets_hidden;
+	bool assumes_env;    /* nothing is tried before a GPU is named by its UUID */
+	bool keeps_leading;  /* the loss of the Lease is never told, nor asked for before a write */
+	bool budgets_hidden; /* of the API server: whoever lists budgets finds none */
 };
 
 /* One trouble that happened. */

@@ -38,42 +38,41 @@ enum world_class {
 	WORLD_CLASSES
 };
 
-/* What a GPU pod keeps beside its packed noun: the few fields that are asked for all the time. */
+/* What a GPU pod keeps beside its packed noun, which stands behind it: the few fields that are
+ * asked for all the time. There are tens of thousands: keep it small. */
 struct world_gpu {
-	char *packed;		    /* owned */
-	uint32_t packed_size, slot; /* the latter of its pod */
-	int32_t priority;
-	enum world_class class;
-	bool has_neighbours;		      /* it keeps others off its node by anti-affinity */
-	bool keeps_node;		      /* C15: no autoscaler may take its node */
-	bool is_kai;			      /* C27: KAI's scheduler gave it its GPU */
-	bool waiting_shown;		      /* its condition Placed says False */
-	bool overuse_shown, contention_shown; /* its conditions of these names say True */
-	int64_t gpu_oom_ms, failed_ms;	      /* as the pod's */
-	enum reason told;    /* in the condition Placed, whatever it says; NONE: nothing of ours */
-	int64_t told_ms;     /* when that was written; 0: there is no such condition */
-	uint64_t stamp;	     /* another one whenever the object was set again */
-	bool gated;	     /* our gate is still on it */
-	bool beside, surged; /* as the pod's: a surge is under way (C24) */
-	bool mps;	     /* a client of MPS, or the capacity pod of such */
-	bool other_gates, unschedulable; /* the last: the scheduler could not bind it */
-	int64_t gpus;			 /* nvidia.com/gpu it asks for */
-	struct world_claim **claims; /* owned list; of tenants with our gate, and pending ones */
-	uint32_t claim_count;
-	int64_t created_ms;
-	uint32_t restarts; /* of all its containers */
-	bool ready;	   /* its condition Ready */
-	/* tenants that were placed */
-	int64_t milli, mem_mib;		 /* on each of its GPUs, */
-	uint32_t devices;		 /* so many */
-	bool told_memory;		 /* its framework was told what to take */
-	const char *uuid, *capacity_pod; /* interned; lists, as model/gpu.h says */
-	const char *policy;		 /* interned; by name, under which it was placed */
+	/* tenants that were placed: on which, by whose grant, under which policy; interned, the
+	 * first two are lists, as model/gpu.h says */
+	const char *uuid, *capacity_pod, *policy;
 	/* interned; that asks for its GPUs, or did; NULL: several do, or it is not told */
 	const char *container;
-	/* what the scopes of quotas ask for */
-	const char *priority_class; /* interned */
-	bool has_deadline, best_effort, crosses_namespaces;
+	const char *priority_class;    /* interned; what the scopes of quotas ask for */
+	struct world_claim **claims;   /* owned list; of tenants with our gate, and pending ones */
+	int64_t gpu_oom_ms, failed_ms; /* as the pod's */
+	int64_t told_ms;	       /* when `told` was written; 0: there is no such condition */
+	uint64_t stamp;		       /* another one whenever the object was set again */
+	int64_t created_ms;
+	int64_t gpus;		    /* nvidia.com/gpu it asks for */
+	int64_t milli, mem_mib;	    /* of tenants that were placed: on each of its GPUs, */
+	uint32_t devices;	    /* so many */
+	uint32_t packed_size, slot; /* the latter of its pod */
+	uint32_t claim_count;
+	uint32_t restarts; /* of all its containers */
+	int32_t priority;
+	enum world_class class : 8;
+	enum reason told : 8; /* in the condition Placed, whatever it says; NONE: nothing of ours */
+	bool has_neighbours : 1; /* it keeps others off its node by anti-affinity */
+	bool keeps_node : 1;	 /* C15: no autoscaler may take its node */
+	bool is_kai : 1;	 /* C27: KAI's scheduler gave it its GPU */
+	bool waiting_shown : 1;	 /* its condition Placed says False */
+	bool overuse_shown : 1, contention_shown : 1; /* its conditions of these names say True */
+	bool gated : 1;				      /* our gate is still on it */
+	bool beside : 1, surged : 1;		      /* as the pod's: a surge is under way (C24) */
+	bool mps : 1;				 /* a client of MPS, or the capacity pod of such */
+	bool other_gates : 1, unschedulable : 1; /* the last: the scheduler could not bind it */
+	bool ready : 1;				 /* its condition Ready */
+	bool told_memory : 1;			 /* its framework was told what to take */
+	bool has_deadline : 1, best_effort : 1, crosses_namespaces : 1; /* for quotas */
 };
 
 struct world_pod {
@@ -95,6 +94,7 @@ static inline const char *world_pod_name(const struct world_pod *p)
 {
 	return p->text;
 }
+/* Of a pod with a noun; what is kept of an ordinary pod's is not it. */
 static inline const char *world_pod_uid(const struct world_pod *p)
 {
 	return p->text + p->uid_at;

@@ -184,6 +184,34 @@ static void update_sizes(struct controller *c)
 		t.saved_milli);
 }
 
+/* Every replica watches them, so every one tells. */
+static void update_around(struct controller *c)
+{
+	/* as their watches are called */
+	static const struct {
+		enum kind kind;
+		const char *name;
+	} kinds[] = {{KIND_SCALER, "horizontalpodautoscalers"},
+		{KIND_SCALED_OBJECT, "scaledobjects"}, {KIND_BUDGET, "poddisruptionbudgets"}};
+	struct around_totals t;
+	char labels[80];
+	for (size_t i = 0; i < COUNT_OF(kinds); i++) {
+		struct around_kind k = around_of(c->around, kinds[i].kind);
+		snprintf(labels, sizeof labels, "kind=\"%s\"", kinds[i].name);
+		gauge(c, "aliquot_around_objects",
+			"Objects kept of what else acts on workloads' pods, by kind.", labels,
+			k.objects);
+		gauge(c, "aliquot_around_synced",
+			"1 where all objects of the kind are known and the watch is well.", labels,
+			k.known);
+		metric_set(metric_get(c->metrics, METRIC_COUNTER, "aliquot_around_unkept_total",
+				   "Objects that were not kept, too large or too many.", labels),
+			(int64_t)k.unkept);
+	}
+	around_sum(c->around, &t);
+	gauge(c, "aliquot_around_bytes", "Memory that they take.", NULL, (int64_t)t.bytes);
+}
+
 void routes_update_metrics(struct controller *c)
 {
 	const struct engine_report *r = engine_report(c->engine);
@@ -192,6 +220,7 @@ void routes_update_metrics(struct controller *c)
 	update_agents(c);
 	update_usage(c);
 	update_sizes(c);
+	update_around(c);
 	gauge(c, "aliquot_tenants", "Tenants known.", NULL,
 		(int64_t)world_class_count(w, WORLD_TENANT));
 	gauge(c, "aliquot_pods", "Pods in the cache.", NULL, (int64_t)world_pod_count(w));

@@ -35,11 +35,16 @@ static struct watched *watched_of(struct around *a, enum kind kind)
 				     : &a->scaled_objects;
 }
 
+static const struct watched *watched_in(const struct around *a, enum kind kind)
+{
+	return kind == KIND_BUDGET   ? &a->budgets
+	       : kind == KIND_SCALER ? &a->scalers
+				     : &a->scaled_objects;
+}
+
 bool around_knows(const struct around *a, enum kind kind)
 {
-	const struct watched *w = kind == KIND_BUDGET	? &a->budgets
-				  : kind == KIND_SCALER ? &a->scalers
-							: &a->scaled_objects;
+	const struct watched *w = watched_in(a, kind);
 	return w->complete && !w->stale && !w->missed;
 }
 
@@ -116,6 +121,7 @@ static bool set(struct around *a, const struct change *c)
 	uint32_t most = c->kind == KIND_BUDGET ? AROUND_BUDGETS_MAX : AROUND_SCALERS_MAX;
 	struct around_item *made = around_item_create(c);
 	if (made == NULL) {
+		w->unkept++;
 		return false;
 	}
 	struct around_item **old = find(a, c->kind, made->ns, made->name);
@@ -123,6 +129,7 @@ static bool set(struct around *a, const struct change *c)
 		drop(a, old);
 	} else if (w->count >= most || a->bytes > AROUND_BYTES_MAX) {
 		around_item_destroy(made);
+		w->unkept++;
 		return false;
 	}
 	made->mark = w->mark;
@@ -279,6 +286,12 @@ struct roll_budget around_budget(
 		arena_printf(arena, "%s (or %s: the API server evicts no pod that two select)",
 			first->name, second->name),
 		0};
+}
+
+struct around_kind around_of(const struct around *a, enum kind kind)
+{
+	const struct watched *w = watched_in(a, kind);
+	return (struct around_kind){w->count, around_knows(a, kind), w->unkept};
 }
 
 void around_sum(const struct around *a, struct around_totals *ret)

@@ -27,6 +27,7 @@ struct around_zone {
 
 struct watched {
 	uint32_t mark, count;
+	uint64_t unkept;
 	bool complete, relisting, stale, missed, missed_now;
 };
 

@@ -32,6 +32,14 @@ void str_reset(struct str *s)
 	}
 }
 
+void str_truncate(struct str *s, size_t n)
+{
+	if (n < s->len) {
+		s->len = n;
+		s->p[n] = '\0';
+	}
+}
+
 void str_trim_capacity(struct str *s, size_t keep_bytes)
 {
 	if (s->cap > keep_bytes && s->len < keep_bytes) {

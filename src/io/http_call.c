@@ -1,6 +1,7 @@
 /* One transfer: its options, its callbacks, and what its end means. */
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <openssl/ssl.h>
 #include <sys/socket.h>
 
 #include "base/alloc.h"
@@ -17,8 +18,9 @@
 #define KEEPALIVE_EVERY_S 5L
 #define KEEPALIVE_COUNT	  3
 /* How long sent bytes may stay unacknowledged: what ends a connection to a peer that vanished. */
-#define UNACKNOWLEDGED_MS   20000
-#define STREAM_BUFFER_BYTES (64L * 1024)
+#define UNACKNOWLEDGED_MS 20000
+/* TLS hands over no more at a time, and there is one of each for every watch. */
+#define BUFFER_BYTES (16L * 1024)
 
 static bool printable(const char *s, bool blank_too)
 {
@@ -232,6 +234,14 @@ static void tls_set(CURL *e, struct http_target *t)
 	}
 }
 
+/* Most of the time a watch waits, and its buffers would wait with it. */
+static CURLcode on_context(CURL *e, void *context, void *data)
+{
+	(void)e, (void)data;
+	SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS);
+	return CURLE_OK;
+}
+
 static void connection_set(struct http_call *call, struct http_target *t)
 {
 	CURL *e = call->easy;
@@ -240,13 +250,15 @@ static void connection_set(struct http_call *call, struct http_target *t)
 	curl_easy_setopt(e, CURLOPT_PROXY, "");
 	curl_easy_setopt(e, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(e, CURLOPT_CONNECTTIMEOUT_MS, (long)t->connect_timeout_ms);
+	curl_easy_setopt(e, CURLOPT_BUFFERSIZE, BUFFER_BYTES);
+	curl_easy_setopt(e, CURLOPT_UPLOAD_BUFFERSIZE, BUFFER_BYTES);
 	curl_easy_setopt(e, CURLOPT_TCP_KEEPALIVE, 1L);
 	curl_easy_setopt(e, CURLOPT_TCP_KEEPIDLE, KEEPALIVE_IDLE_S);
 	curl_easy_setopt(e, CURLOPT_TCP_KEEPINTVL, KEEPALIVE_EVERY_S);
 	curl_easy_setopt(e, CURLOPT_SOCKOPTFUNCTION, on_connect);
 	if (call->stream) {
 		curl_easy_setopt(e, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
-		curl_easy_setopt(e, CURLOPT_BUFFERSIZE, STREAM_BUFFER_BYTES);
+		curl_easy_setopt(e, CURLOPT_SSL_CTX_FUNCTION, on_context);
 	} else {
 		curl_easy_setopt(e, CURLOPT_HTTP_VERSION,
 			t->http2 ? (long)CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE

@@ -33,8 +33,8 @@ static void follow(struct prealloc_watch *w, const struct prealloc_look *look)
 enum memory_class prealloc_classify(
 	enum memory_class now, struct prealloc_watch *w, const struct prealloc_look *look)
 {
-	if (now != MEMORY_UNDECIDED || look->hinted) {
-		return now != MEMORY_UNDECIDED ? now : MEMORY_PREALLOCATED;
+	if (look->hinted || now != MEMORY_UNDECIDED) {
+		return look->hinted ? MEMORY_PREALLOCATED : now;
 	}
 	bool settled = look->now_ms - look->started_ms >= SETTLED_AFTER_MS;
 	if (!look->owns_device || !settled) {

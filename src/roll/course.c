@@ -2,7 +2,7 @@
  * old one goes, a new one comes, and only what it does then counts. */
 #include "parts.h"
 
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/str.h"
@@ -33,10 +33,17 @@ bool roll_is_paused(struct roll *r, int64_t now_ms, int64_t *ret_until_ms)
 	return r->paused != ROLL_UP_TO_DATE;
 }
 
+void roll_finish(struct roll *r)
+{
+	free(r->blocker);
+	r->blocker = NULL;
+}
+
 void roll_restore(struct roll *r, const struct recommendation *told)
 {
 	static const enum roll_why stops[] = {ROLL_PAUSED, ROLL_WITHOUT_EFFECT, ROLL_SURGE_LOST};
 	const struct recommended_condition *c = &told->conditions[RECOMMENDATION_PAUSED];
+	roll_finish(r);
 	*r = (struct roll){.revision = -1};
 	if (told->last_update.result != UPDATE_NONE) {
 		r->begun_ms = told->last_update.at_ms;
@@ -219,7 +226,10 @@ static void refuse(struct roll *r, enum roll_why why, const struct roll_ending *
 	r->refused = why;
 	r->refused_ms = now_ms;
 	r->retry_ms = now_ms + retry_after(r, e);
-	snprintf(r->blocker, sizeof r->blocker, "%s", text_or(e->by, ""));
+	char *former = r->blocker;
+	r->blocker =
+		text_empty(e->by) ? NULL : xstrndup(e->by, strnlen(e->by, ROLL_BLOCKER_MAX - 1));
+	free(former);
 }
 
 /* The budget of all workloads is for pods that go: a surge that was given up took none, and while

@@ -200,8 +200,7 @@ static bool check_refused(const struct roll *r, const struct roll_ask *ask, stru
 	bool anew = ask->cause == ROLL_HEALS || ask->revision != r->revision;
 	int64_t most = r->refused_ms + ROLL_RETRY_CAP;
 	int64_t due = anew && most < r->retry_ms ? most : r->retry_ms;
-	return ask->now_ms < due &&
-	       block(v, r->refused, r->blocker[0] != '\0' ? r->blocker : NULL, due);
+	return ask->now_ms < due && block(v, r->refused, r->blocker, due);
 }
 
 static bool check_replicas(const struct roll_ask *ask, struct roll_verdict *v)

@@ -52,28 +52,10 @@ static json_t *read_body(struct verb *v)
 	return body;
 }
 
-/* The mistake, as if its controller had seen its last change and done it. */
-static json_t *at_rest(const struct stored *o)
-{
-	json_t *value = store_draft(o);
-	const json_t *replicas = decode_find(value, "spec.replicas");
-	json_t *status = json_object_get(value, "status");
-	json_object_set(status, "observedGeneration",
-		(json_t *)(uintptr_t)decode_find(value, "metadata.generation"));
-	json_object_set(status, "replicas", (json_t *)(uintptr_t)replicas);
-	json_object_set(status, "updatedReplicas", (json_t *)(uintptr_t)replicas);
-	return value;
-}
-
 static void get_one(struct verb *v)
 {
-	const struct sim_hooks *hooks = v->sim->config.hooks;
 	struct stored *o = find(v);
-	if (o != NULL && hooks != NULL && hooks->owners_rest && v->resource == RES_DEPLOYMENTS) {
-		json_t *value = at_rest(o);
-		answer_object(v, 200, value);
-		json_decref(value);
-	} else if (o != NULL) {
+	if (o != NULL) {
 		answer_object(v, 200, o->value);
 	}
 }
@@ -87,17 +69,6 @@ static void prepare_pod(json_t *pod)
 	json_object_set_new(
 		spec, "priority", json_integer(text_equals(class, NAME_CAPACITY) ? 1000000000 : 0));
 	json_object_set_new(pod, "status", json_pack("{s:s}", "phase", "Pending"));
-}
-
-static void name_it(struct verb *v, json_t *meta)
-{
-	char name[96];
-	const char *begin = json_string_value(json_object_get(meta, "generateName"));
-	if (begin != NULL && json_object_get(meta, "name") == NULL) {
-		snprintf(name, sizeof name, "%s%04llu", begin,
-			(unsigned long long)++v->sim->works.serial);
-		json_object_set_new(meta, "name", json_string(name));
-	}
 }
 
 static void post(struct verb *v)
@@ -116,7 +87,6 @@ static void post(struct verb *v)
 		return;
 	}
 	json_t *meta = json_object_get(body, "metadata");
-	name_it(v, meta);
 	const char *name = json_string_value(json_object_get(meta, "name"));
 	bool taken = !text_empty(name) &&
 		     store_find(&v->sim->store, v->resource, v->path.ns, name) != NULL;

@@ -1,6 +1,4 @@
 /* What one workload should have: its policy, then each container by itself. */
-#include <stdlib.h>
-
 #include "rolls.h"
 #include "size/ask.h"
 #include "wish.h"
@@ -125,11 +123,11 @@ static struct share whole(const struct sizer *s, const struct sized_container *c
 /* Its conversion was undone, and is not tried again yet. */
 static bool is_undone(struct sized_container *c, int64_t now_ms)
 {
-	struct heal *h = &c->heal.state;
-	if (c->converted || h->compute.value < FULL_MILLI) {
+	if (c->converted || heals_of(c)->state.compute.value < FULL_MILLI) {
 		return false;
 	}
 	if (now_ms >= heals_blocked_ms(c)) {
+		struct heal *h = &heals_touch(c)->state;
 		*h = (struct heal){.rolled_ms = h->rolled_ms};
 		return false;
 	}
@@ -201,14 +199,11 @@ static void decide_container(
 	}
 }
 
-static void remember(struct sized *x, const struct policy_choice *choice)
+static void remember(struct sizer *s, struct sized *x, const struct policy_choice *choice)
 {
 	const char *name = choice->policy != NULL ? choice->policy->name : NULL;
 	heals_policy(x, choice);
-	if (!text_equals(x->policy, name)) {
-		free(x->policy);
-		x->policy = xstrdup(name);
-	}
+	names_set(s, &x->policy, name);
 	x->decided = true;
 	x->mode = (uint8_t)choice->mode;
 	x->source = (uint8_t)choice->source;
@@ -260,7 +255,7 @@ static bool is_idle(const struct sized *x, int64_t now_ms)
 bool decide_workload(struct sizer *s, struct sized *x, struct decision *d)
 {
 	if (choose(s, x, d)) {
-		remember(x, &d->choice);
+		remember(s, x, &d->choice);
 	} else if (!choose_again(x, d)) {
 		return false;
 	} else {
@@ -270,7 +265,7 @@ bool decide_workload(struct sizer *s, struct sized *x, struct decision *d)
 	x->heal.paused = x->heals = false;
 	for (size_t i = 0; i < x->containers.count && d->choice.policy != NULL; i++) {
 		decide_container(s, x, x->containers.items[i], d);
-		x->heals = x->heals || x->containers.items[i]->heal.answer.healing;
+		x->heals = x->heals || heals_of(x->containers.items[i])->answer.healing;
 	}
 	x->idle = is_idle(x, d->now_ms);
 	wish_decide(x, d);

@@ -3,6 +3,8 @@
  * round. */
 #include "state.h"
 
+#include <stdlib.h>
+
 #include "base/clock.h"
 #include "model/gpu.h"
 #include "right/prealloc.h"
@@ -86,14 +88,15 @@ static void see_shrink(
 }
 
 /* Restarts of several pods are no loop: each may be that of a start. */
-static void see_restarts(struct sizer *s, struct sized_pod *p, struct sized_heal *h,
+static void see_restarts(struct sizer *s, struct sized_pod *p, struct sized_container *c,
 	const struct world_gpu *g, int64_t now)
 {
 	uint32_t more = g->restarts > p->heal.restarts ? g->restarts - p->heal.restarts : 0;
 	p->heal.restarts = g->restarts;
-	if (h->shrunk_ms == 0 || p->heal.shrunk_of != h->shrunk_ms) {
+	if (heals_of(c)->shrunk_ms == 0 || p->heal.shrunk_of != heals_of(c)->shrunk_ms) {
 		return;
 	}
+	struct sized_heal *h = heals_touch(c);
 	if (more > 0 && now - p->heal.shrunk_ms <= HEAL_RESTARTS_MS) {
 		p->heal.loops += more < 1000 ? more : 1000;
 		h->restarts = (int32_t)larger(h->restarts, p->heal.loops);
@@ -118,10 +121,10 @@ void heals_see(struct sizer *s, struct sized_pod *p, const struct world_pod *wp,
 	}
 	if (!p->seen) {
 		/* One that was made after our shrink has restarted since then. */
-		p->heal.restarts = c->heal.shrunk_ms > 0 ? 0 : g->restarts;
+		p->heal.restarts = heals_of(c)->shrunk_ms > 0 ? 0 : g->restarts;
 	}
-	see_shrink(p, &c->heal, &was, now_ms);
-	see_restarts(s, p, &c->heal, g, now_ms);
+	see_shrink(p, heals_of(c), &was, now_ms);
+	see_restarts(s, p, c, g, now_ms);
 	see_exit(s, p, g, now_ms);
 	p->seen = true;
 }
@@ -260,16 +263,17 @@ static void judge(struct sizer *s, const struct heal_ended *e, const struct worl
 	struct heal_exit ended = {
 		.code = 1, .told = e->told, .used_mib = e->used_mib, .share_mib = e->share_mib};
 	/* What the last step answered is no news. */
-	bool old = e->first && e->at_ms <= c->heal.state.memory.last_ms;
+	bool old = e->first && e->at_ms <= heals_of(c)->state.memory.last_ms;
 	if (!heal_exit_is_memory(&ended) || old) {
 		return;
 	}
 	enum blame blame = blame_for(s, w, wp, now);
-	bool first = !c->heal.denied;
-	c->heal.blame = first || blame == BLAME_OWN ? (uint8_t)blame : c->heal.blame;
-	c->heal.denied = true;
-	c->heal.denied_mib = small(larger(first ? 0 : c->heal.denied_mib, e->used_mib));
-	c->heal.denied_of_mib = small(larger(first ? 0 : c->heal.denied_of_mib, e->share_mib));
+	struct sized_heal *h = heals_touch(c);
+	bool first = !h->denied;
+	h->blame = first || blame == BLAME_OWN ? (uint8_t)blame : h->blame;
+	h->denied = true;
+	h->denied_mib = small(larger(first ? 0 : h->denied_mib, e->used_mib));
+	h->denied_of_mib = small(larger(first ? 0 : h->denied_of_mib, e->share_mib));
 	alert(s, p->of);
 }
 
@@ -300,16 +304,62 @@ int64_t heals_deadline(const struct sizer *s)
 
 void heals_forget(struct sized_container *c)
 {
-	c->heal = (struct sized_heal){0};
+	free(c->heal);
+	c->heal = NULL;
+	c->heal_read = false;
+}
+
+const struct sized_heal *heals_of(const struct sized_container *c)
+{
+	static const struct sized_heal nothing = {.answer = {.healing = false}};
+	return c->heal != NULL ? c->heal : &nothing;
+}
+
+struct sized_heal *heals_touch(struct sized_container *c)
+{
+	if (c->heal == NULL) {
+		c->heal = xcalloc(1, sizeof *c->heal);
+	}
+	return c->heal;
+}
+
+static bool is_new(const struct heal_half *h)
+{
+	return h->value == 0 && h->since_ms == 0 && h->until_ms == 0 && h->last_ms == 0 &&
+	       h->step == 0;
+}
+
+static bool is_nothing(const struct sized_heal *h)
+{
+	const struct heal *s = &h->state;
+	bool at_rest = is_new(&s->compute) && is_new(&s->memory) && s->near_ms == 0 &&
+		       s->rolled_ms == 0 && !s->paused && !s->exhausted && !s->leaking;
+	bool said = h->answer.healing || h->answer.blocked_ms != 0 ||
+		    h->answer.told.kind != HEALING_NONE || h->capped_by != CAPPED_BY_NONE ||
+		    h->contended_ms != 0 || h->told_ms != 0;
+	bool news = h->denied || h->ignored != HEAL_QUIET || h->began || h->ended || h->rolled ||
+		    h->leaks;
+	return at_rest && !said && !news && h->shrunk_ms == 0 && h->restarts == 0;
+}
+
+void heals_trim(struct sized_container *c)
+{
+	if (c->heal != NULL && is_nothing(c->heal)) {
+		free(c->heal);
+		c->heal = NULL;
+	}
 }
 
 static void read_told(const struct sized *x, struct sized_container *c, const struct sizing *sizing)
 {
-	struct sized_heal *h = &c->heal;
-	if (h->read) {
+	if (c->heal_read) {
 		return;
 	}
-	h->read = true;
+	c->heal_read = true;
+	if (x->heal.told.kind == HEALING_NONE && !x->heal.leaks) {
+		return;
+	}
+	struct sized_heal *h = heals_touch(c);
 	if (x->heal.told.kind != HEALING_NONE && c->in_force.milli > 0) {
 		heal_restore(&h->state, &x->heal.told, c->in_force, sizing);
 	}
@@ -330,8 +380,8 @@ void heals_policy(struct sized *x, const struct policy_choice *choice)
 	x->heal.policy_generation = p->generation;
 	for (size_t i = 0; i < x->containers.count; i++) {
 		read_told(x, x->containers.items[i], &choice->sizing);
-		if (known && !same) {
-			heal_resume(&x->containers.items[i]->heal.state);
+		if (known && !same && x->containers.items[i]->heal != NULL) {
+			heal_resume(&x->containers.items[i]->heal->state);
 		}
 	}
 }
@@ -340,7 +390,7 @@ struct share heals_base(
 	const struct sized *x, struct sized_container *c, const struct sizing *sizing)
 {
 	read_told(x, c, sizing);
-	const struct heal *h = &c->heal.state;
+	const struct heal *h = &heals_of(c)->state;
 	const struct share held = history_kept(c->history)->held;
 	struct share base = c->in_force;
 	base.milli = h->compute.value > 0 && held.milli > 0 ? held.milli : base.milli;
@@ -350,7 +400,8 @@ struct share heals_base(
 
 int64_t heals_blocked_ms(const struct sized_container *c)
 {
-	return larger(c->heal.state.compute.until_ms, c->heal.state.memory.until_ms);
+	const struct heal *h = &heals_of(c)->state;
+	return larger(h->compute.until_ms, h->memory.until_ms);
 }
 
 void heals_shrunk(struct sized_container *c, const struct share *from, int64_t now_ms)
@@ -358,9 +409,10 @@ void heals_shrunk(struct sized_container *c, const struct share *from, int64_t n
 	if (!is_less(&c->in_force, from) || c->in_force.milli == 0) {
 		return;
 	}
-	c->heal.shrunk_ms = now_ms;
-	c->heal.shrunk_from = small_of(from->milli, from->mib);
-	c->heal.restarts = 0;
+	struct sized_heal *h = heals_touch(c);
+	h->shrunk_ms = now_ms;
+	h->shrunk_from = small_of(from->milli, from->mib);
+	h->restarts = 0;
 }
 
 static enum press_verdict press_of(const struct sized_container *c, const struct sizing *s)
@@ -421,7 +473,8 @@ static void keep(struct sized_heal *h, const struct heal_answer *a)
 struct share heals_step(struct sized *x, struct sized_container *c, const struct decision *d,
 	const struct share *recommended)
 {
-	struct sized_heal *h = &c->heal;
+	struct sized_heal none = {.answer = {.healing = false}};
+	struct sized_heal *h = c->heal != NULL ? c->heal : &none;
 	struct heal_answer answer;
 	const struct sizing *sizing = &d->choice.sizing;
 	struct heal_ask ask = {.sizing = sizing,
@@ -455,6 +508,9 @@ struct share heals_step(struct sized *x, struct sized_container *c, const struct
 	if (answer.acted && answer.saw == HEAL_RESTARTS_LOOP &&
 		h->shrunk_from.milli >= MODEL_GPU_MILLI) {
 		c->converted = false; /* it was our first change of it that did not go well */
+	}
+	if (c->heal == NULL && !is_nothing(h)) {
+		c->heal = xmemdup(h, sizeof *h);
 	}
 	bool frozen = h->state.paused && !answer.acted && c->in_force.milli > 0;
 	return frozen ? c->in_force : answer.target;

@@ -23,7 +23,8 @@ struct sized_container;
 struct sized_feed;
 struct sized_pod;
 
-/* What is remembered of its healing; the rest is right/heal.h's. */
+/* What is remembered of its healing; the rest is right/heal.h's. Of most containers there is
+ * nothing, and then there is none. */
 struct sized_heal {
 	struct heal state;
 	/* our last shrink (0: none, or it did well), and the most restarts of a pod after it */
@@ -44,7 +45,6 @@ struct sized_heal {
 	int32_t denied_of_mib; /* and what there was, at most */
 	bool denied;	       /* since the last decision */
 	uint8_t blame;	       /* enum blame */
-	bool read;	       /* what its GPURecommendation says of healing */
 	uint8_t capped_by;     /* enum capped_by: of the last step, until the hold is over */
 	/* what is to be told by events */
 	uint8_t ignored; /* enum heal_signal: the policy does not heal that */
@@ -136,6 +136,10 @@ struct share heals_step(struct sized *x, struct sized_container *c, const struct
 /* What is in force is another than before; whole: the template's GPU. */
 void heals_shrunk(struct sized_container *c, const struct share *from, int64_t now_ms);
 void heals_forget(struct sized_container *c);
+/* All zero where nothing is remembered. */
+const struct sized_heal *heals_of(const struct sized_container *c);
+struct sized_heal *heals_touch(struct sized_container *c); /* made if need be */
+void heals_trim(struct sized_container *c);		   /* gone if it is as a new one would be */
 /* Monotonic; when somebody is to be looked at apart from the rounds. */
 int64_t heals_deadline(const struct sizer *s);
 

@@ -56,7 +56,7 @@ static void tell_rollback(
 	e->message = arena_printf(a,
 		"%s: it restarted %d times within %d minutes after its share became smaller: it "
 		"gets %s again",
-		c->name, (int)c->heal.restarts, HEAL_RESTARTS_MS / 60000,
+		c->name, (int)heals_of(c)->restarts, HEAL_RESTARTS_MS / 60000,
 		say_share(a, &c->in_force));
 	e = event(s, x, plan, "AutomationPaused");
 	e->warning = true;
@@ -68,7 +68,7 @@ static void tell_rollback(
 static void tell_ignored(struct sizer *s, const struct sized *x, struct sized_container *c,
 	int64_t now_ms, struct plan *plan)
 {
-	struct sized_heal *h = &c->heal;
+	struct sized_heal *h = c->heal;
 	if (h->told != h->ignored || now_ms - h->told_ms >= AGAIN_MS) {
 		struct action *e =
 			event(s, x, plan, heal_signal_name((enum heal_signal)h->ignored));
@@ -83,7 +83,7 @@ static void tell_ignored(struct sizer *s, const struct sized *x, struct sized_co
 static void tell_one(struct sizer *s, const struct sized *x, struct sized_container *c,
 	const struct decision *d, struct plan *plan)
 {
-	struct sized_heal *h = &c->heal;
+	const struct sized_heal *h = heals_of(c);
 	struct arena *a = &plan->arena;
 	if (h->rolled) {
 		tell_rollback(s, x, c, plan);
@@ -115,10 +115,14 @@ static void tell_one(struct sizer *s, const struct sized *x, struct sized_contai
 void heals_tell(struct sizer *s, struct sized *x, const struct decision *d, struct plan *plan)
 {
 	for (size_t i = 0; i < x->containers.count && x->uid != NULL; i++) {
-		struct sized_heal *h = &x->containers.items[i]->heal;
+		struct sized_heal *h = x->containers.items[i]->heal;
+		if (h == NULL) {
+			continue;
+		}
 		tell_one(s, x, x->containers.items[i], d, plan);
 		h->rolled = h->began = h->ended = h->leaks = false;
 		h->ignored = HEAL_QUIET;
+		heals_trim(x->containers.items[i]);
 	}
 }
 
@@ -133,7 +137,7 @@ static void is_true(const struct sized *x, struct recommendation *r,
 static void say_healing(const struct sized *x, const struct sized_container *c, struct arena *a,
 	struct recommendation *r)
 {
-	const struct sized_heal *h = &c->heal;
+	const struct sized_heal *h = heals_of(c);
 	const char *kind = healing_kind_name(h->answer.told.kind);
 	const char *until = when(a, h->answer.told.until_ms);
 	r->healing = h->answer.told;
@@ -157,7 +161,7 @@ static void say_healing(const struct sized *x, const struct sized_container *c, 
 static void say_blocks(const struct sized *x, const struct sized_container *c,
 	const struct decision *d, struct arena *a, struct recommendation *r)
 {
-	const struct sized_heal *h = &c->heal;
+	const struct sized_heal *h = heals_of(c);
 	if (d->now_ms < h->answer.blocked_ms) {
 		is_true(x, r, RECOMMENDATION_SCALE_DOWN_BLOCKED,
 			h->state.paused ? "Rollback" : "Healing",
@@ -195,7 +199,7 @@ static int64_t larger(int64_t a, int64_t b)
 static void say_cap(
 	const struct sized *x, const struct sized_container *c, struct recommendation *r)
 {
-	const struct sized_heal *h = &c->heal;
+	const struct sized_heal *h = heals_of(c);
 	for (uint32_t i = 0; i < r->container_count; i++) {
 		struct recommended_container *rc = &r->containers[i];
 		if (text_equals(rc->name, c->name)) {
@@ -213,10 +217,10 @@ void heals_say(
 {
 	for (size_t i = x->containers.count; i-- > 0;) {
 		const struct sized_container *c = x->containers.items[i];
-		if (c->heal.answer.healing) {
+		if (heals_of(c)->answer.healing) {
 			say_healing(x, c, a, r);
 		}
-		if (c->heal.capped_by != CAPPED_BY_NONE) {
+		if (heals_of(c)->capped_by != CAPPED_BY_NONE) {
 			say_cap(x, c, r);
 		}
 		say_blocks(x, c, d, a, r);

@@ -280,7 +280,7 @@ static void tally(struct sizer *s, struct sized_pod *p, const struct world_pod *
 	}
 	struct sized_container *c = f->container;
 	struct history_kept *kept = history_kept(c->history);
-	if (p->ahead && kept->memory_class == MEMORY_UNDECIDED) {
+	if (p->ahead || p->told_memory) {
 		kept->memory_class = MEMORY_PREALLOCATED;
 	}
 	c->seen_ms = now_ms;
@@ -383,7 +383,7 @@ static void classify(const struct sizer *s, const struct sized_pod *p, struct si
 	const struct history_sample *sample, bool hinted)
 {
 	struct history_kept *kept = history_kept(f->container->history);
-	if (kept->memory_class != MEMORY_UNDECIDED) {
+	if (kept->memory_class != MEMORY_UNDECIDED && !hinted) {
 		return;
 	}
 	struct prealloc_look look = {

@@ -12,6 +12,8 @@
 #define OWNER_AGAIN_MS 120000
 /* Of asking about one workload, beside its pods. */
 #define ASK_UNITS 16
+/* Of one word in lastUpdate. */
+#define REASON_MAX 32
 
 static struct sized_roll *roll_of(struct sized *x)
 {
@@ -24,15 +26,17 @@ static struct sized_roll *roll_of(struct sized *x)
 
 /* --- the past --- */
 
-static void set_update(
-	struct sized_roll *m, enum update_result result, int64_t at_ms, const char *reason)
+static void set_update(struct sizer *s, struct sized_roll *m, enum update_result result,
+	int64_t at_ms, const char *reason)
 {
-	m->update.result = (uint8_t)result;
+	char cut[REASON_MAX];
+	snprintf(cut, sizeof cut, "%s", text_or(reason, ""));
+	names_set(s, &m->update.reason, cut[0] != '\0' ? cut : NULL);
+	m->result = (uint8_t)result;
 	m->update.at_ms = at_ms;
-	snprintf(m->update.reason, sizeof m->update.reason, "%s", text_or(reason, ""));
 }
 
-void rolls_told(struct sized *x, const struct recommendation *told)
+void rolls_told(struct sizer *s, struct sized *x, const struct recommendation *told)
 {
 	const struct recommended_update *u = &told->last_update;
 	bool stopped = told->conditions[RECOMMENDATION_PAUSED].status == CONDITION_TRUE;
@@ -47,7 +51,7 @@ void rolls_told(struct sized *x, const struct recommendation *told)
 		m->roll.paused = ROLL_UP_TO_DATE; /* it is healing's, which remembers it itself */
 		m->roll.paused_ms = 0;
 	}
-	set_update(m, u->result, u->at_ms, u->reason);
+	set_update(s, m, u->result, u->at_ms, u->reason);
 }
 
 void rolls_forget(struct sizer *s, struct sized *x)
@@ -57,6 +61,7 @@ void rolls_forget(struct sizer *s, struct sized *x)
 		return;
 	}
 	roll_fleet_end(&s->fleet, m->roll.id);
+	roll_finish(&m->roll);
 	m->roll = (struct roll){.revision = m->roll.revision,
 		.begun_ms = m->roll.begun_ms,
 		.paused = m->roll.paused,
@@ -70,6 +75,9 @@ void rolls_forget(struct sizer *s, struct sized *x)
 void rolls_drop(struct sizer *s, struct sized *x)
 {
 	rolls_forget(s, x);
+	if (x->roll != NULL) {
+		names_set(s, &x->roll->update.reason, NULL);
+	}
 	free(x->roll);
 	x->roll = NULL;
 }
@@ -170,13 +178,13 @@ static void follow_up(const struct turned *t, const struct roll *before)
 	int64_t now = t->d->now_ms;
 	bool ended = before->doing == ROLL_EVICT && r->doing == ROLL_NOTHING;
 	if (r->no_effect > before->no_effect) {
-		set_update(m, UPDATE_FAILED, now, roll_why_name(ROLL_WITHOUT_EFFECT));
+		set_update(t->s, m, UPDATE_FAILED, now, roll_why_name(ROLL_WITHOUT_EFFECT));
 		warn(t, "ReplacementFailed", "the new pod came without a share");
 	} else if (r->failures > before->failures) {
-		set_update(m, UPDATE_FAILED, now, "NotReady");
+		set_update(t->s, m, UPDATE_FAILED, now, "NotReady");
 		warn(t, "ReplacementFailed", "the new pod does not become Ready");
 	} else if (ended) {
-		set_update(m, UPDATE_SUCCEEDED, now, "PodReplaced");
+		set_update(t->s, m, UPDATE_SUCCEEDED, now, "PodReplaced");
 		tell(t, "PodReplaced", "a pod was replaced by one with the new share");
 	}
 	if (r->paused != ROLL_UP_TO_DATE && before->paused == ROLL_UP_TO_DATE) {
@@ -267,7 +275,7 @@ static void evict(const struct turned *t, uint32_t at, const char *has)
 /* What was added did not do either, and is no base of what follows. */
 static void end_healing(struct sized_container *c)
 {
-	struct sized_heal *h = &c->heal;
+	struct sized_heal *h = heals_touch(c);
 	h->ended |= h->answer.healing;
 	memset(&h->answer, 0, sizeof h->answer);
 	h->state.compute = h->state.memory = (struct heal_half){0};
@@ -286,7 +294,7 @@ static void roll_back(const struct turned *t)
 					   : (struct share){MODEL_GPU_MILLI, t->x->device_mib};
 		end_healing(c);
 	}
-	set_update(t->x->roll, UPDATE_ROLLED_BACK, t->d->now_ms, roll_why_name(ROLL_PAUSED));
+	set_update(t->s, t->x->roll, UPDATE_ROLLED_BACK, t->d->now_ms, roll_why_name(ROLL_PAUSED));
 	t->x->roll->mended = 0;
 	warn(t, "RolledBack",
 		"two new pods did not become Ready: the share before is the target again");

@@ -18,24 +18,26 @@ struct owner_seen {
 	int32_t wanted, min_ready_s;
 };
 
+/* Once there was a replacement it is remembered for as long as the workload: keep it small. */
 struct sized_roll {
 	struct roll roll;
-	bool live;		/* it was judged here; else it is as it was told */
-	bool as_judged;		/* the eviction is of the pod as it was, which was not Ready */
 	uint64_t eviction;	/* the action under way; 0: none is */
 	uint64_t stopped_under; /* a digest of the policy's choice when it stopped; 0: not known */
-	bool wants_to_go; /* a pod, as soon as its owner is read: nobody waits for the round */
-	uint64_t reading; /* of its owner, the action under way; 0: none is */
+	uint64_t reading;	/* of its owner, the action under way; 0: none is */
 	struct owner_seen seen;
-	int32_t mended;	       /* pods that made way after a rollback */
 	uint64_t told_whys;    /* of what keeps it an event said so, by bits, */
 	int64_t told_revision; /* for that target */
 	struct {
-		uint8_t result; /* enum update_result */
+		const char *reason; /* of the sizer's names; NULL: none */
 		int64_t at_ms;
-		char reason[32];
-	} update; /* lastUpdate */
+	} update;	  /* lastUpdate */
+	int32_t mended;	  /* pods that made way after a rollback */
+	uint8_t result;	  /* enum update_result, of lastUpdate */
+	bool live;	  /* it was judged here; else it is as it was told */
+	bool as_judged;	  /* the eviction is of the pod as it was, which was not Ready */
+	bool wants_to_go; /* a pod, as soon as its owner is read: nobody waits for the round */
 };
+static_assert(sizeof(struct sized_roll) <= 224, "what is remembered of replacements is larger");
 
 /* --- rolls.c --- */
 /* After it was decided what it should have, before its status is written. Units of work. */
@@ -46,7 +48,7 @@ void rolls_settle(struct sizer *s, struct sized *x, const struct roll_ending *e,
 bool rolls_answer(
 	struct sizer *s, struct sizer_now now, uint64_t id, const struct outcome *outcome);
 /* What the watch says of the past. */
-void rolls_told(struct sized *x, const struct recommendation *told);
+void rolls_told(struct sizer *s, struct sized *x, const struct recommendation *told);
 /* Somebody else leads, or did: what was under way is not known. */
 void rolls_forget(struct sizer *s, struct sized *x);
 void rolls_drop(struct sizer *s, struct sized *x);

@@ -25,10 +25,20 @@ static bool same_uid(const void *owner, uint32_t slot, const void *key)
 
 void sized_init(struct sizer *s)
 {
+	s->names = intern_create();
 	gpus_init(&s->gpus);
 	bills_init(&s->bills);
 	map_init(&s->by_object, same_object, s);
 	map_init(&s->by_uid, same_uid, s);
+}
+
+void names_set(struct sizer *s, const char **slot, const char *text)
+{
+	if (!text_equals(*slot, text)) {
+		const char *former = *slot;
+		*slot = intern_add(s->names, text);
+		intern_release(s->names, former);
+	}
 }
 
 static uint64_t hash_of(const struct sized *x)
@@ -51,12 +61,12 @@ static bool is_too_long(const char *text)
 static struct sized *make(struct sizer *s, const struct workload_key *key, const char *object)
 {
 	struct sized *x = xcalloc(1, sizeof *x);
-	x->arena.block_bytes = strlen(key->ns) + strlen(key->group) + strlen(key->kind) +
-			       strlen(key->name) + strlen(object) + 5;
-	x->key = (struct workload_key){arena_strdup(&x->arena, key->ns),
-		arena_strdup(&x->arena, key->group), arena_strdup(&x->arena, key->kind),
-		arena_strdup(&x->arena, key->name)};
-	x->object = arena_strdup(&x->arena, object);
+	size_t n = strlen(object) + 1, len = strlen(key->name) + 1;
+	x->object = xmalloc(n + len);
+	memcpy(x->object, object, n);
+	memcpy(x->object + n, key->name, len);
+	x->key = (struct workload_key){intern_add(s->names, key->ns),
+		intern_add(s->names, key->group), intern_add(s->names, key->kind), x->object + n};
 	x->slot = (uint32_t)s->workloads.count;
 	x->mark = s->mark;
 	x->strange = owner_row_find(view_of(key->group), key->kind) == NULL;
@@ -99,9 +109,12 @@ void sized_remove(struct sizer *s, struct sized *x)
 		sized_container_drop(x, x->containers.items[0]);
 	}
 	VEC_FINISH(&x->containers);
-	arena_finish(&x->arena);
+	names_set(s, &x->key.ns, NULL);
+	names_set(s, &x->key.group, NULL);
+	names_set(s, &x->key.kind, NULL);
+	names_set(s, &x->policy, NULL);
+	free(x->object);
 	free(x->uid);
-	free(x->policy);
 	free(x->want);
 	free(x);
 }
@@ -163,6 +176,7 @@ void sized_container_drop(struct sized *x, struct sized_container *c)
 		}
 	}
 	history_destroy(c->history);
+	heals_forget(c);
 	free(c->refused);
 	free(c);
 }

@@ -49,6 +49,7 @@ void sizer_destroy(struct sizer *s)
 	rooms_finish(&s->rooms);
 	map_finish(&s->by_uid);
 	map_finish(&s->by_object);
+	intern_destroy(s->names);
 	arena_finish(&s->scratch);
 	free(s);
 }
@@ -240,10 +241,12 @@ static void count(struct sizer *s, struct sized *x)
 	bool ready = x->containers.count > 0;
 	t->workloads++;
 	gathers_count(&s->gathers, x);
-	t->bytes += sizeof *x + x->arena.used_bytes + (x->roll != NULL ? sizeof *x->roll : 0);
+	t->bytes += sizeof *x + strlen(x->object) + strlen(x->key.name) + 2 +
+		    (x->roll != NULL ? sizeof *x->roll : 0);
 	for (size_t i = 0; i < x->containers.count; i++) {
 		const struct sized_container *c = x->containers.items[i];
-		t->bytes += sizeof *c + history_bytes(c->history);
+		t->bytes += sizeof *c + history_bytes(c->history) +
+			    (c->heal != NULL ? sizeof *c->heal : 0);
 		t->saved_milli += c->tally.saved_milli;
 		ready = ready && c->in_force.milli > 0;
 		if (c->facts.state != HISTORY_SUFFICIENT && worst != HISTORY_LEARNING) {

@@ -6,6 +6,7 @@
 #include <assert.h>
 
 #include "base/clock.h"
+#include "base/intern.h"
 #include "base/map.h"
 #include "history/history.h"
 #include "model/recommendation.h"
@@ -42,10 +43,11 @@ struct sized_container {
 	struct sized_facts facts;
 	struct sized_answer answer;
 	struct sized_held held;
-	struct sized_heal heal;
-	uint32_t feeds; /* of pods */
-	bool converted; /* it is a share, and was applied as one */
-	bool fitted;	/* the history has the policy's window */
+	struct sized_heal *heal; /* owned; heals.h; NULL: nothing is remembered */
+	uint32_t feeds;		 /* of pods */
+	bool converted;		 /* it is a share, and was applied as one */
+	bool fitted;		 /* the history has the policy's window */
+	bool heal_read;		 /* what its GPURecommendation says of healing was */
 	char name[];
 };
 
@@ -59,9 +61,9 @@ struct sized_want {
 enum sized_write { SIZED_STATUS, SIZED_CREATE, SIZED_DELETE };
 
 struct sized {
-	struct arena arena; /* of its texts */
+	/* of the sizer's names, but for its name, which stands behind `object` */
 	struct workload_key key;
-	const char *object; /* the name of its GPURecommendation */
+	char *object; /* owned; the name of its GPURecommendation */
 	struct {
 		VEC_FIELDS(struct sized_container *);
 	} containers;
@@ -77,22 +79,19 @@ struct sized {
 	uint32_t round;	     /* of the tallies */
 	int32_t retention_s;
 	enum workload_type type;
-	int32_t device_mib; /* the most that a share of it can have; 0: not known */
-
 	struct surge *surge;	 /* borrowed; surges.h; NULL: none is under way */
 	uint64_t exclusive;	 /* a hash of a template's: one of its volumes is for one pod */
 	struct sized_roll *roll; /* owned; rolls.h; NULL: nothing of replacements is remembered */
 	int64_t shown;		 /* the revision that the watch showed last */
-
 	/* the GPURecommendation as it is */
 	char *uid; /* owned; NULL: there is none */
 	int64_t generation, revision;
 	uint64_t urgent, all; /* digests of its status */
-	char *policy;	      /* owned; that it names */
+	const char *policy;   /* of the sizer's names; that it names */
 	struct heal_workload heal;
 	struct bill_cost bill;
 	struct sized_said said;
-
+	int32_t device_mib; /* the most that a share of it can have; 0: not known */
 	/* one write at a time */
 	uint64_t action;	    /* 0: none is under way */
 	struct sized_want *want;    /* owned; of a status, NULL: none is under way */
@@ -156,8 +155,8 @@ struct sized_pod {
 /* A workload with one container and four pods is to take no more than 4 KiB, its history included
  * (hack/bench rightsize). Who needs more here has to give it back elsewhere. */
 static_assert(sizeof(struct sized_pod) <= 288, "a pod has become larger");
-static_assert(sizeof(struct sized_container) <= 520, "a container has become larger");
-static_assert(sizeof(struct sized) <= 440, "a workload has become larger");
+static_assert(sizeof(struct sized_container) <= 328, "a container has become larger");
+static_assert(sizeof(struct sized) <= 416, "a workload has become larger");
 
 enum sizer_phase {
 	SIZER_RESTS,
@@ -171,6 +170,7 @@ enum sizer_phase {
 
 struct sizer {
 	struct sizer_config config;
+	struct intern *names; /* owned; texts that many have: namespaces, kinds, policies */
 	struct {
 		VEC_FIELDS(struct sized *);
 	} workloads;
@@ -191,7 +191,6 @@ struct sizer {
 	int64_t round_at;	/* monotonic; the next one */
 	struct arena scratch;
 	uint64_t rounds;
-
 	struct past *past;     /* owned; the one that is asked for; NULL: none */
 	bool ending, recalled; /* recalled: runs that had ended before it led were looked at */
 	int64_t save_at;       /* monotonic */

@@ -11,6 +11,8 @@ struct sized_pod;
 
 /* --- sized.c: the table --- */
 void sized_init(struct sizer *s);
+/* Another text in its place, of those that many share; NULL: none. */
+void names_set(struct sizer *s, const char **slot, const char *text);
 struct sized *sized_find(const struct sizer *s, const char *ns, const char *object);
 /* The workload of that key, made if need be; NULL: there are too many, or it is too long. */
 struct sized *sized_of(struct sizer *s, const struct workload_key *key);
@@ -45,6 +47,6 @@ void runs_recall(struct sizer *s, const struct world_pod *wp);
 
 /* --- told.c: what it says --- */
 struct sized_said sized_said_of(const struct recommendation *r);
-void told_set(struct sized *x, const struct recommendation *r);
+void told_set(struct sizer *s, struct sized *x, const struct recommendation *r);
 
 #endif

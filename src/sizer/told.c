@@ -37,10 +37,10 @@ struct sized_said sized_said_of(const struct recommendation *r)
 	return said;
 }
 
-void told_set(struct sized *x, const struct recommendation *r)
+void told_set(struct sizer *s, struct sized *x, const struct recommendation *r)
 {
 	set_text(&x->uid, r->uid);
-	set_text(&x->policy, r->policy.name);
+	names_set(s, &x->policy, r->policy.name);
 	x->heal.policy_generation = x->decided ? x->heal.policy_generation : r->policy.generation;
 	x->heal.told = r->healing;
 	x->heal.leaks = r->conditions[RECOMMENDATION_LEAK_SUSPECTED].status == CONDITION_TRUE;
@@ -48,7 +48,7 @@ void told_set(struct sized *x, const struct recommendation *r)
 	x->owned = r->owned;
 	x->generation = r->generation;
 	x->revision = r->revision;
-	rolls_told(x, r);
+	rolls_told(s, x, r);
 	x->urgent = say_digest(r, true);
 	x->all = say_digest(r, false);
 	x->said = sized_said_of(r);
@@ -95,7 +95,7 @@ static bool set(struct sizer *s, const struct recommendation *r)
 	if (x->seen_ms == 0) {
 		x->seen_ms = last_heard(r);
 	}
-	told_set(x, r);
+	told_set(s, x, r);
 	return true;
 }
 

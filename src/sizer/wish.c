@@ -34,7 +34,7 @@ static struct share wanted(
 	const struct share has = pods_changeable(p);
 	struct share want = c->in_force;
 	bool heard = c->facts.state == HISTORY_SUFFICIENT || c->facts.state == HISTORY_LEARNING;
-	bool heals = c->heal.answer.healing;
+	bool heals = heals_of(c)->answer.healing;
 	if (!x->acts || !p->advised || !c->converted || want.milli == 0 || want.mib == 0) {
 		return none;
 	}

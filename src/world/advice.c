@@ -87,13 +87,31 @@ static void remove_at(struct advice *a, uint32_t at)
 	entry_destroy(e);
 }
 
+static size_t text_bytes(const char *text)
+{
+	return text != NULL ? strlen(text) + 1 : 0;
+}
+
+/* There are thousands, and each has a block of its own. */
+static size_t bytes_of(const struct recommendation *r)
+{
+	const struct workload_key *key = &r->target;
+	size_t bytes = (r->container_count + 1) * sizeof(struct advised_container);
+	bytes += text_bytes(key->ns) + text_bytes(key->group) + text_bytes(key->kind) +
+		 text_bytes(key->name) + text_bytes(r->name);
+	for (uint32_t i = 0; i < r->container_count; i++) {
+		bytes += text_bytes(r->containers[i].name);
+	}
+	return bytes;
+}
+
 static struct entry *entry_create(const struct recommendation *r)
 {
 	struct entry *e = xcalloc(1, sizeof *e);
-	e->arena.block_bytes = 192;
+	e->arena.block_bytes = bytes_of(r);
 	struct arena *a = &e->arena;
 	struct advised_container *made =
-		ARENA_ARRAY(a, struct advised_container, r->container_count + 1);
+		ARENA_ARRAY(a, struct advised_container, r->container_count);
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < r->container_count; i++) {
 		const struct recommended_container *c = &r->containers[i];

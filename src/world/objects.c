@@ -26,7 +26,10 @@ void objects_init(struct world *w)
 	map_init(&w->namespaces_by_name, namespace_same, w);
 }
 
-/* Packing and unpacking is the one copier of nouns. */
+#define TRIAL_BYTES 16384
+
+/* Packing and unpacking is the one copier of nouns. The first copy shows how much the second takes:
+ * that one stays, and there may be ten thousand of them. */
 void world_copy_noun(
 	struct world *w, const struct change *c, struct arena *arena, struct change *ret)
 {
@@ -34,10 +37,12 @@ void world_copy_noun(
 	change_pack(&w->scratch, c);
 	ENSURE(!w->scratch.overflow);
 	arena_finish(arena);
-	arena->block_bytes = SMALL_ARENA;
-	struct unpack u = {.p = str_text(&w->scratch), .n = w->scratch.len, .arena = arena};
-	bool whole = change_unpack(&u, ret);
-	ENSURE(whole);
+	CLEANUP(arena_finish) struct arena trial = {.block_bytes = TRIAL_BYTES};
+	struct unpack u = {.p = str_text(&w->scratch), .n = w->scratch.len, .arena = &trial};
+	ENSURE(change_unpack(&u, ret));
+	arena->block_bytes = trial.used_bytes;
+	u = (struct unpack){.p = str_text(&w->scratch), .n = w->scratch.len, .arena = arena};
+	ENSURE(change_unpack(&u, ret));
 }
 
 uint32_t nodes_touch(struct world *w, const char *name)

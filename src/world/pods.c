@@ -2,6 +2,7 @@
  */
 #include "store.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "model/names.h"
@@ -67,7 +68,6 @@ static void gpu_free(struct world *w, struct world_gpu *g)
 	intern_release(w->words, g->container);
 	intern_release(w->words, g->capacity_pod);
 	intern_release(w->words, g->policy);
-	free(g->packed);
 	free(g);
 }
 
@@ -157,15 +157,14 @@ static const char *gpu_container(const struct pod *pod)
 	return name != NULL ? name : pairs_get(&pod->notes, NOTE_CONTAINER);
 }
 
-static struct world_gpu *gpu_create(struct world *w, const struct pod *pod)
+static struct world_gpu *gpu_create(
+	struct world *w, const struct world_pod *p, const struct pod *pod)
 {
-	struct world_gpu *g = xcalloc(1, sizeof *g);
-	str_reset(&w->scratch);
-	pod_pack(&w->scratch, pod);
-	ENSURE(!w->scratch.overflow);
-	g->packed = xmemdup(str_text(&w->scratch), w->scratch.len);
-	g->packed_size = (uint32_t)w->scratch.len;
-	str_trim_capacity(&w->scratch, 64 * 1024);
+	struct view packed = noun_pack(w, p, pod);
+	struct world_gpu *g = xcalloc(1, sizeof *g + packed.n);
+	memcpy(g + 1, packed.p, packed.n);
+	g->packed_size = (uint32_t)packed.n;
+	noun_done(w);
 	g->priority = pod->priority;
 	g->gated = pod_has_gate(pod, NAME_GATE);
 	g->beside = pod->beside;
@@ -215,7 +214,7 @@ static struct world_pod *record_create(const char *name, const char *uid)
 	size_t name_size = strlen(name) + 1;
 	size_t uid_size = strlen(uid) + 1;
 	ENSURE(name_size <= UINT16_MAX);
-	struct world_pod *p = xcalloc(1, sizeof *p + name_size + uid_size);
+	struct world_pod *p = xcalloc(1, offsetof(struct world_pod, text) + name_size + uid_size);
 	memcpy(p->text, name, name_size);
 	memcpy(p->text + name_size, uid, uid_size);
 	p->uid_at = (uint16_t)name_size;
@@ -249,7 +248,7 @@ static void detach_gpu(struct world *w, uint32_t slot)
 static void attach_gpu(struct world *w, uint32_t slot, const struct pod *pod)
 {
 	struct world_pod *p = w->pods.items[slot];
-	p->gpu = gpu_create(w, pod);
+	p->gpu = gpu_create(w, p, pod);
 	p->gpu->slot = (uint32_t)w->gpu_pods[p->gpu->class].count;
 	VEC_PUSH(&w->gpu_pods[p->gpu->class], slot);
 	map_put(&w->gpu_by_uid, hash_text(world_pod_uid(p)), slot);
@@ -281,6 +280,29 @@ static uint32_t pod_slot(struct world *w, const char *ns, const char *name)
 	return map_find(&w->pods_by_name, hash_pair(ns, name), &key);
 }
 
+/* Of an ordinary pod nobody asks for the uid, but whether it is still the same: a hash tells that
+ * in half as many bytes. No uid begins so. */
+#define BRIEF	   '~'
+#define BRIEF_SIZE 18
+
+static const char *uid_kept(const struct pod *pod, char brief[BRIEF_SIZE])
+{
+	const char *uid = text_or(pod->uid, "");
+	if (uid[0] == BRIEF || strlen(uid) < BRIEF_SIZE || world_keeps_noun(pod)) {
+		return uid;
+	}
+	snprintf(brief, BRIEF_SIZE, "%c%016llx", BRIEF, (unsigned long long)hash_text(uid));
+	return brief;
+}
+
+static bool has_uid(const struct world_pod *p, const char *uid)
+{
+	const struct pod ordinary = {.uid = uid};
+	char brief[BRIEF_SIZE];
+	const char *kept = world_pod_uid(p);
+	return strcmp(kept, kept[0] == BRIEF ? uid_kept(&ordinary, brief) : uid) == 0;
+}
+
 static uint32_t pod_make(struct world *w, const struct pod *pod, const char *uid)
 {
 	struct world_pod *p = record_create(pod->name, uid);
@@ -292,17 +314,10 @@ static uint32_t pod_make(struct world *w, const struct pod *pod, const char *uid
 	return slot;
 }
 
-static bool noun_unchanged(struct world *w, const struct world_gpu *g, const struct pod *pod)
+static bool noun_unchanged(struct world *w, const struct world_pod *p, const struct pod *pod)
 {
-	if (g == NULL || !world_keeps_noun(pod)) {
-		return g == NULL && !world_keeps_noun(pod);
-	}
-	str_reset(&w->scratch);
-	pod_pack(&w->scratch, pod);
-	bool same = !w->scratch.overflow && w->scratch.len == g->packed_size &&
-		    memcmp(str_text(&w->scratch), g->packed, g->packed_size) == 0;
-	str_trim_capacity(&w->scratch, 64 * 1024);
-	return same;
+	bool keeps = world_keeps_noun(pod);
+	return p->gpu == NULL || !keeps ? p->gpu == NULL && !keeps : noun_same(w, p, pod);
 }
 
 static bool extra_unchanged(struct world *w, const struct world_pod *p, const struct pod *pod)
@@ -323,7 +338,7 @@ static bool pod_unchanged(struct world *w, const struct world_pod *p, const stru
 	return same_node && p->cpu_milli == summable(pod->cpu_milli) &&
 	       p->mem_bytes == summable(pod->mem_bytes) && p->phase == (uint8_t)pod->phase &&
 	       p->deleting == (pod->deleting_ms != 0) && extra_unchanged(w, p, pod) &&
-	       noun_unchanged(w, p->gpu, pod);
+	       noun_unchanged(w, p, pod);
 }
 
 void pods_set(struct world *w, const struct pod *pod)
@@ -331,10 +346,14 @@ void pods_set(struct world *w, const struct pod *pod)
 	if (text_empty(pod->ns) || text_empty(pod->name)) {
 		return;
 	}
-	const char *uid = text_or(pod->uid, "");
+	char brief[BRIEF_SIZE];
+	const char *uid = uid_kept(pod, brief);
 	uint32_t slot = pod_slot(w, pod->ns, pod->name);
-	/* The same name with another uid is another pod: the old one is gone. */
-	if (slot != MAP_NONE && strcmp(world_pod_uid(w->pods.items[slot]), uid) != 0) {
+	/* The same name with another uid is another pod: the old one is gone. So is one that was
+	 * ordinary and is asked for its uid from now on. */
+	if (slot != MAP_NONE && (!has_uid(w->pods.items[slot], text_or(pod->uid, "")) ||
+					(world_pod_uid(w->pods.items[slot])[0] == BRIEF &&
+						world_keeps_noun(pod)))) {
 		pod_remove(w, slot, false);
 		slot = MAP_NONE;
 	}
@@ -375,7 +394,7 @@ void pods_gone(struct world *w, const struct change *c)
 		return;
 	}
 	/* A late deletion of an earlier pod of the same name says nothing about this one. */
-	if (c->uid != NULL && strcmp(world_pod_uid(w->pods.items[slot]), c->uid) != 0) {
+	if (c->uid != NULL && !has_uid(w->pods.items[slot], c->uid)) {
 		return;
 	}
 	pod_remove(w, slot, true);
@@ -443,15 +462,6 @@ const struct world_pod *world_pod_by_uid(const struct world *w, const char *uid)
 size_t world_pod_count(const struct world *w)
 {
 	return w->pod_count;
-}
-
-bool world_pod_unpack(const struct world_pod *p, struct arena *a, struct pod *ret_pod)
-{
-	if (p->gpu == NULL) {
-		return false;
-	}
-	struct unpack u = {.p = p->gpu->packed, .n = p->gpu->packed_size, .arena = a};
-	return pod_unpack(&u, ret_pod);
 }
 
 size_t world_class_count(const struct world *w, enum world_class class)

@@ -83,7 +83,7 @@ struct world {
 	struct sync_state sync[KIND_ENGINE];
 	uint64_t version;
 	uint64_t policy_version;
-	struct str scratch; /* packing */
+	struct str scratch, squeezed; /* packing */
 };
 
 /* Shares a GPU, or holds one for those who do. */
@@ -104,6 +104,12 @@ void pods_set(struct world *w, const struct pod *pod);
 void pods_gone(struct world *w, const struct change *c);
 void pods_keep(struct world *w, const struct change *c);
 void pods_sweep(struct world *w, uint32_t mark);
+
+/* nouns.c: of a GPU pod whole, behind its struct world_gpu. What is packed is borrowed until
+ * noun_done. */
+struct view noun_pack(struct world *w, const struct world_pod *p, const struct pod *pod);
+void noun_done(struct world *w);
+bool noun_same(struct world *w, const struct world_pod *p, const struct pod *pod);
 
 /* uses.c: what is taken beside CPU, memory, slots and GPUs. `extra` is the text form. */
 void uses_count(struct world *w, struct world_uses *u, const char *extra, int sign);

@@ -14,7 +14,7 @@ struct world *world_create(void)
 {
 	struct world *w = xcalloc(1, sizeof *w);
 	w->words = intern_create();
-	w->scratch = (struct str)STR_INIT(SCRATCH_MAX);
+	w->scratch = w->squeezed = (struct str)STR_INIT(SCRATCH_MAX);
 	pods_init(w);
 	departed_init(w);
 	objects_init(w);
@@ -35,6 +35,7 @@ void world_destroy(struct world *w)
 	slices_finish(w);
 	quotas_finish(w);
 	str_finish(&w->scratch);
+	str_finish(&w->squeezed);
 	intern_destroy(w->words);
 	free(w);
 }

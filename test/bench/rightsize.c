@@ -1,12 +1,13 @@
 /* What rightsizing costs: the shipped reader, sizer and their tables over a cluster in memory, from
  * the text that exporters answer to what is written of each workload.
  *
- *     aliquot-bench-rightsize [WORKLOADS [PODS [MINUTES]]]
+ *     aliquot-bench-rightsize [WORKLOADS [PODS [MINUTES [REMEMBERED]]]]
  *     aliquot-bench-rightsize checkpoint      what a checkpoint of a full week holds, as hex
  *
  * Each 15 seconds every exporter is read, and every 30 the sizer looks at everything. Time passes
- * as fast as it can; what the bench itself does (the texts, the API server) is not counted. The
- * bench is rightsize.py. */
+ * as fast as it can. REMEMBERED percent of the workloads had pods replaced and are healed, as their
+ * GPURecommendations tell at the start. What the bench itself does (the texts, the API server) is
+ * not counted. The bench is rightsize.py. */
 #include <inttypes.h>
 #include <malloc.h>
 #include <stdio.h>
@@ -37,7 +38,7 @@ struct bed {
 	struct wire wire;   /* first: the port finds us through it */
 	struct clock clock; /* second in meaning: `now` is behind it */
 	int64_t now;
-	int64_t workloads, pods, nodes;
+	int64_t workloads, pods, nodes, remembered;
 	struct world *world;
 	struct latest *latest;
 	struct scrape *scrape;
@@ -285,6 +286,31 @@ static double turn(void)
 	return spent;
 }
 
+/* A pod of it was replaced, and by now it is healed. */
+static void tell_past(int64_t i)
+{
+	char name[64], object[80], uid[32];
+	struct recommended_container main = {.name = "main", .target = {300, 7168}};
+	snprintf(name, sizeof name, "app-%" PRId64, i);
+	snprintf(object, sizeof object, "deployment-%s", name);
+	snprintf(uid, sizeof uid, "%016" PRIx64, hash_text(object));
+	struct recommendation r = {.name = object,
+		.uid = uid,
+		.generation = 1,
+		.owned = true,
+		.revision = 2,
+		.target = {"team", "apps", "Deployment", name},
+		.policy = {.name = "builtin-InferenceRealTime", .generation = 1},
+		.containers = &main,
+		.container_count = 1,
+		.healing = {HEALING_MEMORY, 1, START - 3600000, START + 82800000},
+		.last_update = {UPDATE_SUCCEEDED, START - 7200000, "PodReplaced"}};
+	r.conditions[RECOMMENDATION_HISTORY_SUFFICIENT] =
+		(struct recommended_condition){CONDITION_TRUE, "Enough", "", START - 7200000};
+	struct change c = {.type = CHANGE_SET, .kind = KIND_RECOMMENDATION, .recommendation = &r};
+	ENSURE(sizer_observe(bed.sizer, &c));
+}
+
 /* --- all of it --- */
 
 static void set_up(void)
@@ -324,6 +350,9 @@ static void make_sizer(void)
 	bed.sizer = sizer_create(&config);
 	(void)sizer_observe(bed.sizer,
 		&(struct change){.type = CHANGE_RELIST_BEGIN, .kind = KIND_RECOMMENDATION});
+	for (int64_t i = 0; i < bed.remembered; i++) {
+		tell_past(i);
+	}
 	(void)sizer_observe(bed.sizer,
 		&(struct change){.type = CHANGE_RELIST_END, .kind = KIND_RECOMMENDATION});
 }
@@ -346,8 +375,8 @@ static double most(double a, double b)
 static int64_t number(int argc, char **argv, int at, int64_t otherwise)
 {
 	int64_t value = otherwise;
-	if (argc > at && !parse_i64(view_of(argv[at]), 1, 1000000, &value)) {
-		fprintf(stderr, "%s: a number from 1 to 1000000\n", argv[at]);
+	if (argc > at && !parse_i64(view_of(argv[at]), 0, 1000000, &value)) {
+		fprintf(stderr, "%s: a number up to 1000000\n", argv[at]);
 		exit(2);
 	}
 	return value;
@@ -388,6 +417,7 @@ int main(int argc, char **argv)
 	bed.workloads = number(argc, argv, 1, 5000);
 	bed.pods = number(argc, argv, 2, 20000);
 	int64_t minutes = number(argc, argv, 3, 60);
+	bed.remembered = bed.workloads * number(argc, argv, 4, 10) / 100;
 	double reading = 0, handing = 0, looking = 0, window = 0;
 	set_up();
 	size_t before = mallinfo2().uordblks;
@@ -402,7 +432,7 @@ int main(int argc, char **argv)
 		window = (bed.now - START) % ROUND_MS == 0 ? 0 : window;
 		window += turn();
 		looking = most(looking, window);
-		if (bed.all_there_s == 0 && bed.creates == bed.workloads &&
+		if (bed.all_there_s == 0 && bed.creates + bed.remembered == bed.workloads &&
 			bed.statuses >= bed.workloads) {
 			bed.all_there_s = (bed.now - START) / 1000;
 		}
@@ -410,12 +440,13 @@ int main(int argc, char **argv)
 	struct sizer_totals totals;
 	sizer_sum(bed.sizer, &totals);
 	size_t bytes = mallinfo2().uordblks - before;
-	printf("{\"workloads\": %u, \"pods\": %u, \"rounds\": %" PRIu64 ", \"readings\": %" PRIu64
+	printf("{\"workloads\": %u, \"remembered\": %" PRId64 ", \"pods\": %u, \"rounds\": %" PRIu64
+	       ", \"readings\": %" PRIu64
 	       ", \"read_ms\": %.2f, \"take_ms\": %.2f, \"look_ms\": %.2f, \"creates\": %" PRId64
 	       ", \"statuses\": %" PRId64 ", \"others\": %" PRId64 ", \"all_there_s\": %" PRId64
 	       ", \"told_bytes\": %zu, \"workload_bytes\": %zu}\n",
-		totals.workloads, totals.pods, totals.rounds, bed.readings, reading, handing,
-		looking, bed.creates, bed.statuses, bed.others, bed.all_there_s,
+		totals.workloads, bed.remembered, totals.pods, totals.rounds, bed.readings, reading,
+		handing, looking, bed.creates, bed.statuses, bed.others, bed.all_there_s,
 		totals.bytes / (size_t)bed.workloads, bytes / (size_t)bed.workloads);
 	tear_down();
 	return totals.workloads == bed.workloads && totals.pods == bed.pods ? 0 : 1;

@@ -13,6 +13,8 @@ import ports
 import processes
 from waiting import wait_until
 
+# As long as a component of the plane has: it creates its nodes before it answers.
+START_S = 90
 PROGRAM = os.path.join(binaries.TREE, "test", "fake", "kubelet.py")
 
 
@@ -83,7 +85,7 @@ class FakeKubelet(KubeletClient):
             if not processes.alive(self.record):
                 raise RuntimeError("the fake kubelet ended:\n" + self.log())
             return self.synced()
-        wait_until(ready, 30, "the fake kubelet", ignore=(OSError,))
+        wait_until(ready, START_S, "the fake kubelet", ignore=(OSError,))
         if wait_ready:
             fleet.wait_ready(self.plane.admin, [node["name"] for node in self.nodes])
         return self

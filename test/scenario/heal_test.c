@@ -89,7 +89,7 @@ Test(scenario, H3_a_second_is_half_more_and_a_third_all)
 	scene_expect(s, WEB, MEMORY, "15104Mi");
 	scene_run(s, 19);
 	deny(s);
-	scene_expect(s, WEB, MEMORY, "80Gi");
+	scene_expect(s, WEB, MEMORY, "79360Mi");
 	scene_run(s, 10);
 	deny(s);
 	scene_expect_reason(s, WEB, "Healing", "True", "HealingExhausted");

@@ -205,3 +205,21 @@ Test(scenario, P6_what_grew_and_stays_is_growing)
 	scene_expect_target(s, "30", "10752Mi");
 	scene_free(s);
 }
+
+/* Whoever was told how much to take has taken that, whatever its image says: else each share would
+ * be what the last one was told and a headroom, and each of them another pod. */
+Test(scenario, P1_what_it_was_told_to_take_is_not_what_it_needs)
+{
+	struct scene *s =
+		scene_new(RT_WITH(",\"history\":{\"windowSeconds\":172800,\"requiredSeconds\":3600,"
+				  "\"halfLifeSeconds\":3600}"));
+	scene_pod(s, &(struct scene_pod){.name = "web-1",
+			     .notes = "\"aliquot.dev/framework-memory\":\"0.243\"",
+			     .milli = 300,
+			     .mib = 20480});
+	scene_use(s, "web-1", 20, 19900);
+	scene_run(s, 3 * 60);
+	scene_expect_target(s, "30", "20Gi");
+	scene_expect_reason(s, WEB, "MemoryPreallocated", "True", "NoAppMetrics");
+	scene_free(s);
+}

@@ -127,7 +127,7 @@ Test(scenario, R6_no_more_memory_than_the_device_has)
 		scene_use(s, "web-1", 20, (60 + i % 20) * 1024);
 		scene_run(s, 1);
 	}
-	scene_expect_target(s, "30", "80Gi");
+	scene_expect_target(s, "30", "79360Mi");
 	scene_expect(s, WEB, UNCAPPED "memory", "91Gi");
 	scene_expect(s, WEB, "status.containers.main.cappedBy", "Device");
 	scene_expect_reason(s, WEB, "Capped", "True", "Device");

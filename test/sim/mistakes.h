@@ -56,7 +56,6 @@ void everybody_is_ready(struct change *c, teller tell, void *data);
 void beside_unheard(struct change *c, teller tell, void *data);
 void cheapen_without_cost(const struct wire_request *r, json_t *body);
 void restore_without_cost(const struct wire_request *r, json_t *body);
-void surge_by_another_name(const struct wire_request *r, json_t *body);
 void surge_with_the_label(const struct wire_request *r, json_t *body);
 
 #endif

@@ -60,17 +60,6 @@ void restore_without_cost(const struct wire_request *r, json_t *body)
 	}
 }
 
-/* The name of the new pod follows from nothing, so that a second one of the same may be made. */
-void surge_by_another_name(const struct wire_request *r, json_t *body)
-{
-	json_t *meta = json_object_get(body, "metadata");
-	const json_t *labels = json_object_get(meta, "labels");
-	if (is_of_a_pod(r, WIRE_POST) && json_object_get(labels, LABEL_SURGE) != NULL) {
-		json_object_del(meta, "name");
-		json_object_set_new(meta, "generateName", json_string("work-"));
-	}
-}
-
 /* The new pod has the label from its birth: its ReplicaSet has it before it runs. */
 void surge_with_the_label(const struct wire_request *r, json_t *body)
 {

@@ -49,6 +49,30 @@ static struct roll_budget budget_of(const struct around *a, const char *app, str
 	return around_budget(a, "team", &labels, arena);
 }
 
+Test(around, of_each_kind_it_is_told_what_is_known)
+{
+	struct around *a = around_create();
+	struct around_kind k = around_of(a, KIND_SCALER);
+	cr_expect(!k.known && k.objects == 0 && k.unkept == 0);
+	say(a, KIND_SCALER, CHANGE_RELIST_BEGIN, NULL);
+	cr_expect(set_scaler(a, KIND_SCALER, "hpa", "cpu"));
+	cr_expect(set_scaler(a, KIND_SCALER, "hpa", "memory"), "the same again");
+	cr_expect(set_scaler(a, KIND_SCALED_OBJECT, "keda", "cpu"));
+	say(a, KIND_SCALER, CHANGE_RELIST_END, NULL);
+	k = around_of(a, KIND_SCALER);
+	cr_expect(k.known && k.objects == 1 && k.unkept == 0);
+	k = around_of(a, KIND_SCALED_OBJECT);
+	cr_expect(!k.known && k.objects == 1);
+	say(a, KIND_SCALER, CHANGE_STALE, NULL);
+	cr_expect_not(around_of(a, KIND_SCALER).known);
+	static char name[AROUND_TEXT_MAX + 2];
+	memset(name, 'n', sizeof name - 1);
+	cr_expect_not(set_budget(a, "team", name, "llm"));
+	k = around_of(a, KIND_BUDGET);
+	cr_expect(k.objects == 0 && k.unkept == 1);
+	around_destroy(a);
+}
+
 Test(around, U14_a_scaler_is_found_by_what_it_scales)
 {
 	const char *metric = NULL;

@@ -179,6 +179,19 @@ Test(prealloc, P6_level_and_large_is_preallocated)
 	cr_expect_eq(watch(MEMORY_UNDECIDED, &w, true, 1, 60 * GIB), MEMORY_PREALLOCATED);
 }
 
+/* An hour of waiting before the model is loaded looks like growing. */
+Test(prealloc, what_is_told_of_it_is_worth_more_than_what_was_seen)
+{
+	struct prealloc_watch w = {0};
+	struct prealloc_look told = {.hinted = true};
+	enum memory_class class = watch(MEMORY_UNDECIDED, &w, true, 70, 1 * GIB);
+	cr_expect_eq(class, MEMORY_GROWING);
+	class = prealloc_classify(class, &w, &told);
+	cr_expect_eq(class, MEMORY_PREALLOCATED);
+	told.hinted = false;
+	cr_expect_eq(prealloc_classify(class, &w, &told), MEMORY_PREALLOCATED);
+}
+
 Test(prealloc, P6_what_grows_and_then_stays_is_growing)
 {
 	struct prealloc_watch w = {0};
@@ -192,10 +205,8 @@ Test(prealloc, P6_what_grows_and_then_stays_is_growing)
 	cr_expect_eq(class, MEMORY_GROWING);
 	b.prealloc.memory_class = class;
 	cr_expect_eq(bed_recommend(&b).target.mib, 10 * GIB + 512);
-	/* Nor does anything else make it another: a whole device again, or a name. */
+	/* Nor does what is seen later make it another: a whole device again. */
 	cr_expect_eq(watch(class, &w, true, 120, 70 * GIB), MEMORY_GROWING);
-	struct prealloc_look named = {.hinted = true};
-	cr_expect_eq(prealloc_classify(class, &w, &named), MEMORY_GROWING);
 	/* In a share of 10.5 GiB it fills 86 % of what it sees, level; it stays what it is. */
 	cr_expect_eq(watch(class, &w, false, 120, 9 * GIB), MEMORY_GROWING);
 	b.prealloc.owns_device = false;

@@ -21,6 +21,7 @@ static void set_up(struct bench *b)
 
 static void tear_down(struct bench *b)
 {
+	roll_finish(&b->p.roll);
 	roll_fleet_finish(&b->fleet);
 }
 
@@ -140,6 +141,16 @@ Test(course, a_refusal_costs_nothing_of_the_budget)
 	cr_expect_eq(v.why, ROLL_REFUSED);
 	cr_expect_str_eq(v.blocker, "no");
 	cr_expect_eq(at(&b, START + 30000).does, ROLL_EVICT);
+	/* Whoever refuses may say anything, of which the beginning is kept. */
+	char words[2 * ROLL_BLOCKER_MAX];
+	memset(words, 'w', sizeof words - 1);
+	words[sizeof words - 1] = '\0';
+	roll_settle(&b.p.roll, &b.fleet,
+		&(struct roll_ending){.end = ROLL_END_REFUSED, .by = words}, START);
+	cr_expect_eq(strlen(b.p.roll.blocker), ROLL_BLOCKER_MAX - 1);
+	roll_settle(&b.p.roll, &b.fleet, &(struct roll_ending){.end = ROLL_END_REFUSED, .by = ""},
+		START);
+	cr_expect_null(b.p.roll.blocker);
 	tear_down(&b);
 }
 
@@ -218,13 +229,14 @@ Test(course, a_surge_is_watched_as_an_eviction_once_the_old_pod_goes)
 	cr_expect_eq(at(&b, START + 6 * MINUTE - 1).why, ROLL_UNDER_WAY);
 	(void)at(&b, START + 6 * MINUTE);
 	cr_expect_eq(b.fleet.flights.count, 0);
+	roll_finish(&b.p.roll);
 	roll_fleet_finish(&b.fleet);
 }
 
 Test(course, what_stopped_it_is_read_back)
 {
 	struct recommendation told = {.last_update = {UPDATE_SUCCEEDED, START, NULL}};
-	struct roll r;
+	struct roll r = {.doing = ROLL_NOTHING};
 	int64_t until;
 	roll_restore(&r, &told);
 	cr_expect_eq(r.begun_ms, START);

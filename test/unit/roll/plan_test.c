@@ -58,6 +58,7 @@ Test(plan, U1_pods_go_one_at_a_time)
 	cr_expect_eq(b.p.least_ready, 2);
 	expect(&b, ROLL_NOTHING, ROLL_UP_TO_DATE);
 	cr_expect_eq(b.fleet.flights.count, 0);
+	roll_finish(&b.p.roll);
 	roll_fleet_finish(&b.fleet);
 }
 
@@ -89,6 +90,7 @@ Test(plan, U2_a_budget_that_refuses_is_named_and_asked_ever_later)
 	cr_expect_eq(b.p.evictions, 0);
 	cr_expect_eq(b.p.makes, 3);
 	cr_expect_str_eq(roll_why_name(ROLL_BUDGET), "PDB");
+	roll_finish(&b.p.roll);
 	roll_fleet_finish(&b.fleet);
 }
 
@@ -216,6 +218,7 @@ Test(plan, U7_a_daemon_set_goes_node_by_node)
 	roll_plan(&other.roll, &b.fleet, &other.ask, &w);
 	cr_expect_eq(w.why, ROLL_NODE_BUSY);
 	cr_expect_str_eq(w.blocker, other.nodes[v.pod]);
+	roll_finish(&b.p.roll);
 	roll_fleet_finish(&b.fleet);
 }
 
@@ -483,5 +486,6 @@ Test(plan, who_makes_way_after_a_rollback)
 	cr_expect(roll_makes_way(&b.fleet, ask, 0));
 	roll_fleet_end(&b.fleet, roll_fleet_begin(&b.fleet, NULL, ask->now_ms));
 	cr_expect_not(roll_makes_way(&b.fleet, ask, 0), "the budget of all");
+	roll_finish(&b.p.roll);
 	roll_fleet_finish(&b.fleet);
 }

@@ -21,6 +21,24 @@ Test(heals, H1_an_out_of_memory_is_healed_before_the_next_round)
 	bed_free(b);
 }
 
+/* Of most there is nothing to be remembered, and then nothing is. */
+Test(heals, only_what_was_healed_takes_memory)
+{
+	struct bed *b = bed_new();
+	bed_pod(b, "web", "whole", 1);
+	bed_turn(b);
+	bed_run(b, "whole", 20, 7100, 3);
+	cr_expect_null(sized_find(b->sizer, "team", WEB)->containers.items[0]->heal);
+	bed_free(b);
+	b = usual();
+	deny(b);
+	scrape(b);
+	const struct sized_heal *h = sized_find(b->sizer, "team", WEB)->containers.items[0]->heal;
+	cr_assert_not_null(h);
+	cr_expect(h->answer.healing);
+	bed_free(b);
+}
+
 Test(heals, H1_an_error_at_the_limit_is_the_same_without_words)
 {
 	struct bed *b = usual();

@@ -22,6 +22,27 @@ Test(sized, it_is_found_by_its_key_and_its_object)
 	bed_free(b);
 }
 
+/* There are thousands in few namespaces. */
+Test(sized, what_many_have_is_kept_once)
+{
+	struct bed *b = bed_new();
+	struct workload_key web = key("web"), api = key("api");
+	const struct sized *x = sized_of(b->sizer, &web), *y = sized_of(b->sizer, &api);
+	cr_expect(x->key.ns == y->key.ns && x->key.group == y->key.group &&
+		  x->key.kind == y->key.kind);
+	size_t before = intern_count(b->sizer->names);
+	names_set(b->sizer, &b->sizer->workloads.items[0]->policy, "gold");
+	names_set(b->sizer, &b->sizer->workloads.items[1]->policy, "gold");
+	cr_expect_eq(intern_count(b->sizer->names), before + 1);
+	cr_expect_eq(x->policy, y->policy);
+	names_set(b->sizer, &b->sizer->workloads.items[0]->policy, "silver");
+	cr_expect_str_eq(y->policy, "gold");
+	sized_remove(b->sizer, b->sizer->workloads.items[1]);
+	sized_remove(b->sizer, b->sizer->workloads.items[0]);
+	cr_expect_eq(intern_count(b->sizer->names), 0);
+	bed_free(b);
+}
+
 Test(sized, what_no_object_can_be_called_is_not_kept)
 {
 	struct bed *b = bed_new();

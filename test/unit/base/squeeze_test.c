@@ -1,0 +1,89 @@
+/* What is squeezed comes back, whatever it was; and bytes that were not made so are refused. */
+#include <criterion/criterion.h>
+
+#include "base/alloc.h"
+#include "base/rand.h"
+#include "base/squeeze.h"
+
+static const struct view words[] = {
+	{"pod-template-hash app.kubernetes.io/name ReplicaSet", 51}, {"web-5d8f7c6b9-abcde", 19}};
+
+static struct str squeezed_of(const char *p, size_t n)
+{
+	struct str out = STR_INIT(1 << 20);
+	squeeze((struct view){p, n}, words, COUNT_OF(words), &out);
+	cr_assert_not(out.overflow);
+	return out;
+}
+
+static void comes_back(const char *p, size_t n)
+{
+	CLEANUP(str_finish) struct str out = squeezed_of(p, n);
+	struct view made = {str_text(&out), out.len};
+	cr_assert_leq(out.len, n + 4);
+	cr_assert_eq(squeezed_size(made), n);
+	char *back = xmalloc(n + 1);
+	cr_assert(unsqueeze(made, words, COUNT_OF(words), back));
+	cr_assert_eq(memcmp(back, p, n), 0);
+	free(back);
+}
+
+Test(squeeze, what_is_squeezed_comes_back)
+{
+	comes_back("", 0);
+	comes_back("a", 1);
+	comes_back("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", 68);
+	comes_back("ReplicaSet", 10);
+	struct rng rng;
+	rng_seed(&rng, 7);
+	for (int i = 0; i < 3000; i++) {
+		char bytes[700];
+		size_t n = rng_below(&rng, sizeof bytes);
+		uint64_t kinds = 1 + rng_below(&rng, 255);
+		for (size_t k = 0; k < n; k++) {
+			bytes[k] = (char)rng_below(&rng, kinds);
+		}
+		comes_back(bytes, n);
+	}
+}
+
+Test(squeeze, what_is_too_large_is_kept_as_it_is)
+{
+	size_t n = SQUEEZE_MAX;
+	char *large = xcalloc(n, 1);
+	comes_back(large, n);
+	CLEANUP(str_finish) struct str out = squeezed_of(large, n);
+	cr_expect_gt(out.len, n);
+	comes_back(large, n - 70);
+	free(large);
+}
+
+Test(squeeze, what_repeats_becomes_small)
+{
+	const char *text = "ReplicaSet web-5d8f7c6b9 pod-template-hash 5d8f7c6b9 "
+			   "app.kubernetes.io/name web-5d8f7c6b9";
+	CLEANUP(str_finish) struct str out = squeezed_of(text, strlen(text));
+	cr_expect_lt(out.len, strlen(text) / 2, "%zu of %zu", out.len, strlen(text));
+}
+
+/* They come from nobody but us; what is read out of bounds would be found by the sanitizers. */
+Test(squeeze, other_bytes_are_refused_or_read_within_bounds)
+{
+	struct rng rng;
+	rng_seed(&rng, 11);
+	const char *text = "ReplicaSet web-5d8f7c6b9 pod-template-hash 5d8f7c6b9";
+	int refused = 0;
+	for (int i = 0; i < 20000; i++) {
+		CLEANUP(str_finish) struct str out = squeezed_of(text, strlen(text));
+		size_t n = rng_below(&rng, out.len + 1);
+		char *bytes = xmemdup(str_text(&out), out.len + 1);
+		bytes[rng_below(&rng, out.len)] = (char)rng_below(&rng, 256);
+		struct view broken = {bytes, i % 2 == 0 ? n : out.len};
+		size_t size = squeezed_size(broken);
+		char *back = xmalloc((size < 4096 ? size : 0) + 1);
+		refused += size >= 4096 || !unsqueeze(broken, words, COUNT_OF(words), back);
+		free(back);
+		free(bytes);
+	}
+	cr_expect_gt(refused, 5000);
+}
