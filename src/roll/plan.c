@@ -374,7 +374,10 @@ static void mind_clock(struct roll *r, int64_t now_ms)
 	r->begun_ms = no_later(r->begun_ms, now_ms);
 	r->since_ms = no_later(r->since_ms, now_ms);
 	r->paused_ms = no_later(r->paused_ms, now_ms);
-	r->retry_ms = no_later(r->retry_ms, now_ms + ROLL_RETRY_CAP);
+	if (r->refused_ms > now_ms) { /* how long it waits stays as it was */
+		r->retry_ms -= r->refused_ms - now_ms;
+		r->refused_ms = now_ms;
+	}
 }
 
 void roll_plan(struct roll *r, struct roll_fleet *fleet, const struct roll_ask *ask,

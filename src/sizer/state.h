@@ -79,6 +79,7 @@ struct sized {
 	uint32_t round;	     /* of the tallies */
 	int32_t retention_s;
 	enum workload_type type;
+	int32_t device_mib;	 /* the most that a share of it can have; 0: not known */
 	struct surge *surge;	 /* borrowed; surges.h; NULL: none is under way */
 	uint64_t exclusive;	 /* a hash of a template's: one of its volumes is for one pod */
 	struct sized_roll *roll; /* owned; rolls.h; NULL: nothing of replacements is remembered */
@@ -91,7 +92,6 @@ struct sized {
 	struct heal_workload heal;
 	struct bill_cost bill;
 	struct sized_said said;
-	int32_t device_mib; /* the most that a share of it can have; 0: not known */
 	/* one write at a time */
 	uint64_t action;	    /* 0: none is under way */
 	struct sized_want *want;    /* owned; of a status, NULL: none is under way */

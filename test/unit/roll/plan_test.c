@@ -426,10 +426,11 @@ Test(plan, times_that_are_to_come_are_waited_for_from_now_on)
 	expect(&b, ROLL_BLOCKED, ROLL_COOLDOWN);
 	cr_expect_eq(ask(&b).next_ms, START + 30 * MINUTE);
 	b.p.roll.begun_ms = 0;
-	b.p.roll.retry_ms = START + 3 * HOUR;
+	b.p.roll.refused_ms = START + 3 * HOUR;
+	b.p.roll.retry_ms = b.p.roll.refused_ms + 2 * MINUTE;
 	b.p.roll.refused = ROLL_REFUSED;
 	expect(&b, ROLL_BLOCKED, ROLL_REFUSED);
-	cr_expect_eq(ask(&b).next_ms, START + ROLL_RETRY_CAP);
+	cr_expect_eq(ask(&b).next_ms, START + 2 * MINUTE);
 	b.p.roll.retry_ms = 0;
 	expect(&b, ROLL_EVICT, ROLL_UP_TO_DATE);
 	roll_fleet_finish(&b.fleet);
