@@ -210,9 +210,9 @@ Test(scenario, P6_what_grew_and_stays_is_growing)
  * be what the last one was told and a headroom, and each of them another pod. */
 Test(scenario, P1_what_it_was_told_to_take_is_not_what_it_needs)
 {
-	struct scene *s =
-		scene_new(RT_WITH(",\"history\":{\"windowSeconds\":172800,\"requiredSeconds\":3600,"
-				  "\"halfLifeSeconds\":3600}"));
+	struct scene *s = scene_new(
+		RT_WITH(",\"history\":{\"windowSeconds\":172800,\"requiredSeconds\":3600,"
+			"\"halfLifeSeconds\":3600},\"update\":{\"scaleDownDelaySeconds\":3600}"));
 	scene_pod(s, &(struct scene_pod){.name = "web-1",
 			     .notes = "\"aliquot.dev/framework-memory\":\"0.243\"",
 			     .milli = 300,

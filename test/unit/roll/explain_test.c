@@ -11,13 +11,15 @@ Test(explain, S2_the_blocker_and_the_time_are_named)
 	played_init(&p, 1, START);
 	struct roll_verdict v = {ROLL_BLOCKED, ROLL_BUDGET, 0, false, "web-pdb", START + 30000};
 	cr_expect_str_eq(roll_explain(&p.ask, &v, &a),
-		"the PodDisruptionBudget web-pdb allows no eviction now; looked at again at "
+		"the PodDisruptionBudget web-pdb allows no eviction now; tried again once it does; "
+		"looked at again at "
 		"2026-01-01T00:00:30Z");
 	/* where nobody knows when it ends, how often it is asked */
 	v.next_ms = 0;
 	p.ask.every_ms = 10000;
 	cr_expect_str_eq(roll_explain(&p.ask, &v, &a),
-		"the PodDisruptionBudget web-pdb allows no eviction now; looked at again every 10 "
+		"the PodDisruptionBudget web-pdb allows no eviction now; tried again once it does; "
+		"looked at again every 10 "
 		"seconds");
 	p.ask.every_ms = 60000;
 	v = (struct roll_verdict){.does = ROLL_BLOCKED, .why = ROLL_WEBHOOK};

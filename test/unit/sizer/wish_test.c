@@ -149,10 +149,14 @@ Test(wish, i7_a_quota_is_named)
 	bed_free(b);
 }
 
-/* Its compute changes where it is, its memory with the pod, and that is said. */
+/* A policy may take what such a one uses for what it needs. Its compute changes where it is, its
+ * memory with the pod, and that is said. */
 Test(wish, memory_that_a_framework_was_told_waits_for_another_pod)
 {
 	struct bed *b = automated();
+	b->sizing.preallocated = PREALLOCATED_SHRINK;
+	b->policy_generation++;
+	bed_policy(b);
 	b->told_memory = true;
 	bed_tenant(b, "web", "t", 500, 20480);
 	bed_turn(b);
