@@ -33,7 +33,7 @@ static const struct policy by_type[WORKLOAD_TYPES] = {
 	[WORKLOAD_BATCH] = {COMMON, .name = "builtin-Batch",
 		.sizing = {SIZING_COMMON, .percentile = 90, .headroom_percent = 5, .min_percent = 5,
 			.max_percent = 100, .mem_headroom_percent = 5, .window_s = 14 * DAY,
-			.required_runs = 1, .keeps_running = true}},
+			.required_runs = 1, .required_run_s = HOUR / 6, .keeps_running = true}},
 	[WORKLOAD_TRAINING] = {COMMON, .name = "builtin-Training",
 		.sizing = {SIZING_COMMON, .percentile = 99, .headroom_percent = 10,
 			.min_percent = 25, .max_percent = 100, .whole_from_p50_percent = 80,
@@ -84,8 +84,9 @@ static void take_compute(struct sizing *s, const struct sizing *of)
 	if (s->open & SIZING_OPEN_MIN) {
 		s->min_percent = of->min_percent;
 	}
+	/* What a built-in does not even recommend is no bound of a person's who wrote none. */
 	if (s->open & SIZING_OPEN_MAX) {
-		s->max_percent = of->max_percent;
+		s->max_percent = general.sizing.max_percent;
 	}
 }
 
