@@ -36,6 +36,25 @@ static void look_at_wish(const struct pod *pod, const struct namespace *ns, stru
 }
 
 /* By the pod that was made last: its template is the one of the next. */
+/* Runs are for what ends by itself. What never does is sized by hours, whatever kind of work its
+ * labels or its image say it is: it would wait for a run for good. */
+static void mind_runs(const struct sized *x, struct sizing *s)
+{
+	const struct sizing *usual = &policy_builtin()->sizing;
+	const struct owner_row *row =
+		owner_row_find(view_of(text_or(x->key.group, "")), x->key.kind);
+	bool ends = row == NULL || row->leaves || text_equals(row->kind, WORKLOAD_GROUP_KIND);
+	if (ends || s->required_runs == 0 || s->required_s > 0) {
+		return;
+	}
+	s->required_runs = 0;
+	s->required_run_s = 0;
+	s->required_s = usual->required_s < s->window_s ? usual->required_s : s->window_s;
+	if (s->scale_down_delay_s == 0) {
+		s->scale_down_delay_s = usual->scale_down_delay_s;
+	}
+}
+
 static bool choose(struct sizer *s, struct sized *x, struct decision *d)
 {
 	struct pod pod, anew;
@@ -61,6 +80,7 @@ static bool choose(struct sizer *s, struct sized *x, struct decision *d)
 	struct policy_set set;
 	set.items = world_policies(d->world, &set.count);
 	d->choice = policy_choose(&set, &who);
+	mind_runs(x, &d->choice.sizing);
 	look_at_wish(&pod, who.ns, d);
 	return true;
 }
@@ -224,6 +244,7 @@ static bool choose_again(struct sized *x, struct decision *d)
 			.excluded = x->excluded};
 	if (d->choice.policy != NULL) {
 		d->choice.sizing = policy_sizing(d->choice.policy, x->type);
+		mind_runs(x, &d->choice.sizing);
 	}
 	for (size_t i = 0; i < x->containers.count; i++) {
 		x->containers.items[i]->tally = (struct sized_tally){0};

@@ -204,3 +204,18 @@ Test(runs, those_of_a_job_that_is_over_make_no_workload)
 	cr_expect_eq(b->creates, 0);
 	bed_free(b);
 }
+
+/* A Deployment that a label calls training. */
+Test(runs, what_never_ends_by_itself_is_sized_by_hours)
+{
+	struct bed *b = bed_of_runs(1);
+	bed_pod(b, "web", "p", 1);
+	bed_turn(b);
+	bed_run(b, "p", 20, 6144, 60);
+	cr_expect_str_eq(
+		bed_reason(b, "deployment-web", RECOMMENDATION_HISTORY_SUFFICIENT), "Learning");
+	bed_run(b, "p", 20, 6144, 65);
+	cr_expect_str_eq(
+		bed_reason(b, "deployment-web", RECOMMENDATION_HISTORY_SUFFICIENT), "Sufficient");
+	bed_free(b);
+}
