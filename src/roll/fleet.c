@@ -28,11 +28,12 @@ static void go_back(struct roll_fleet *f, int64_t step)
 		sum += f->begun[i];
 	}
 	memset(f->begun, 0, sizeof f->begun);
+	vec_for_each (struct roll_flight, flight, &f->flights) {
+		bool counted = f->step - flight->step < ROLL_BUDGET_STEPS;
+		flight->step = counted ? step : step - ROLL_BUDGET_STEPS;
+	}
 	f->step = step;
 	*slot(f, step) = sum;
-	vec_for_each (struct roll_flight, flight, &f->flights) {
-		flight->step = step;
-	}
 }
 
 /* What is older than the ring is forgotten. A clock that went back is taken to stand still, but not

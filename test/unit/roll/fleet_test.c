@@ -79,3 +79,19 @@ Test(fleet, one_of_a_node_at_a_time)
 	cr_expect_eq(f.flights.count, 0);
 	roll_fleet_finish(&f);
 }
+
+/* What was begun before is counted as of now, and given back as often as it was taken. */
+Test(fleet, a_clock_that_is_set_right_leaves_no_more_than_was_begun)
+{
+	struct roll_fleet f;
+	roll_fleet_init(&f);
+	f.managed = 1;
+	uint64_t old = roll_fleet_begin(&f, "a", START + 180 * MINUTE);
+	uint64_t newer = roll_fleet_begin(&f, "b", START + 200 * MINUTE);
+	cr_expect_gt(roll_fleet_due(&f, START), START);
+	roll_fleet_cancel(&f, old);
+	cr_expect_gt(roll_fleet_due(&f, START), START, "the newer one counts");
+	roll_fleet_cancel(&f, newer);
+	cr_expect_eq(roll_fleet_due(&f, START), START);
+	roll_fleet_finish(&f);
+}
