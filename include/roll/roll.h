@@ -179,7 +179,8 @@ struct roll {
 	char *blocker;	      /* owned; who refused, cut to ROLL_BLOCKER_MAX; NULL: nobody named */
 	enum roll_why refused;
 	int32_t refusals, failures, no_effect;
-	bool rolls_back; /* to be told */
+	int32_t fruitless; /* refusals after which a pod had been made for it */
+	bool rolls_back;   /* to be told */
 };
 
 /* What is zero is one of which nothing is known. */

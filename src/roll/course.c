@@ -71,7 +71,7 @@ static void finish(struct roll *r, struct roll_fleet *fleet)
 
 static void succeed(struct roll *r, struct roll_fleet *fleet)
 {
-	r->failures = r->no_effect = r->refusals = 0;
+	r->failures = r->no_effect = r->refusals = r->fruitless = 0;
 	finish(r, fleet);
 }
 
@@ -213,7 +213,8 @@ void roll_begin(struct roll *r, struct roll_fleet *fleet, const struct roll_ask 
 static int64_t retry_after(const struct roll *r, const struct roll_ending *e)
 {
 	int64_t wait = ROLL_RETRY_MS, most = e->made ? ROLL_SURGE_CAP : ROLL_RETRY_CAP;
-	for (int32_t i = 1; i < r->refusals && wait < most; i++) {
+	int32_t times = e->made ? r->fruitless : r->refusals;
+	for (int32_t i = 1; i < times && wait < most; i++) {
 		wait *= 2;
 	}
 	wait = e->wait_ms > wait ? e->wait_ms : wait;
@@ -223,6 +224,7 @@ static int64_t retry_after(const struct roll *r, const struct roll_ending *e)
 static void refuse(struct roll *r, enum roll_why why, const struct roll_ending *e, int64_t now_ms)
 {
 	r->refusals += r->refusals < INT32_MAX ? 1 : 0;
+	r->fruitless += e->made && r->fruitless < INT32_MAX ? 1 : 0;
 	r->refused = why;
 	r->refused_ms = now_ms;
 	r->retry_ms = now_ms + retry_after(r, e);

@@ -186,6 +186,22 @@ Test(course, a_surge_that_came_to_nothing_is_tried_ever_less_often)
 	tear_down(&b);
 }
 
+/* A budget that said no all day is no surge that came to nothing. */
+Test(course, refusals_of_others_make_no_surge_rare)
+{
+	struct bench b;
+	set_up(&b);
+	for (int i = 0; i < 12; i++) {
+		roll_settle(&b.p.roll, &b.fleet,
+			&(struct roll_ending){ROLL_END_BUDGET, "web-pdb", 0, false}, START);
+	}
+	cr_expect_eq(b.p.roll.retry_ms, START + ROLL_RETRY_CAP);
+	roll_settle(&b.p.roll, &b.fleet,
+		&(struct roll_ending){ROLL_END_REFUSED, "too long", 0, true}, START);
+	cr_expect_eq(b.p.roll.retry_ms, START + ROLL_RETRY_MS);
+	tear_down(&b);
+}
+
 Test(course, a_server_that_asks_for_more_time_gets_it_within_the_cap)
 {
 	struct bench b;
