@@ -66,7 +66,8 @@ void devices_see(struct devices *d, const struct world *w, uint32_t node)
 	if (label != NULL && parse_i64(view_of(label), 1, MEMORY_MAX, &mib)) {
 		f->label = larger(f->label, mib);
 	}
-	for (uint32_t i = 0; state != NULL && f->label == 0 && i < state->device_count; i++) {
+	bool labelled = f->label > 0;
+	for (uint32_t i = 0; state != NULL && !labelled && i < state->device_count; i++) {
 		f->label = larger(f->label, state->devices[i].total_mib);
 	}
 }

@@ -96,9 +96,10 @@ Test(devices, a_taint_keeps_who_does_not_tolerate_it)
 Test(devices, an_agent_tells_where_no_label_does)
 {
 	struct site s;
-	struct device_state device = {.uuid = "GPU-1", .total_mib = 24576};
+	struct device_state of[] = {
+		{.uuid = "GPU-1", .total_mib = 16384}, {.uuid = "GPU-2", .total_mib = 24576}};
 	struct node_state state = {
-		.node = "bare", .boot = "1", .sequence = 1, .devices = &device, .device_count = 1};
+		.node = "bare", .boot = "1", .sequence = 1, .devices = of, .device_count = 2};
 	struct change c = {.kind = KIND_STATE, .state = &state};
 	init(&s);
 	uint32_t bare = node(&s, "bare", "", NULL);
