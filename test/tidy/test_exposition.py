@@ -2,8 +2,9 @@
 
 import os
 import re
-import shutil
 import subprocess
+
+import debs
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 GOLDEN = os.path.join(ROOT, "test", "unit", "node", "data", "exposition.txt")
@@ -15,9 +16,7 @@ UNREADABLE, LINT = 1, 3
 
 
 def promtool(text):
-    program = shutil.which("promtool")
-    assert program, "promtool is missing: hack/lib/install.sh names its package, prometheus"
-    return subprocess.run([program, "check", "metrics"], input=text, capture_output=True, text=True, timeout=30,
+    return subprocess.run([debs.find("promtool"), "check", "metrics"], input=text, capture_output=True, text=True, timeout=30,
                           check=False)
 
 
