@@ -283,16 +283,21 @@ static uint32_t pod_slot(struct world *w, const char *ns, const char *name)
 /* Of an ordinary pod nobody asks for the uid, but whether it is still the same: a hash tells that
  * in half as many bytes. No uid begins so. */
 #define BRIEF	   '~'
-#define BRIEF_SIZE 18
+#define BRIEF_SIZE PODS_BRIEF_SIZE
 
-static const char *uid_kept(const struct pod *pod, char brief[BRIEF_SIZE])
+const char *pods_brief(const char *uid, char brief[BRIEF_SIZE])
 {
-	const char *uid = text_or(pod->uid, "");
-	if (uid[0] == BRIEF || strlen(uid) < BRIEF_SIZE || world_keeps_noun(pod)) {
+	if (uid[0] == BRIEF || strlen(uid) < BRIEF_SIZE) {
 		return uid;
 	}
 	snprintf(brief, BRIEF_SIZE, "%c%016llx", BRIEF, (unsigned long long)hash_text(uid));
 	return brief;
+}
+
+static const char *uid_kept(const struct pod *pod, char brief[BRIEF_SIZE])
+{
+	const char *uid = text_or(pod->uid, "");
+	return world_keeps_noun(pod) ? uid : pods_brief(uid, brief);
 }
 
 static bool has_uid(const struct world_pod *p, const char *uid)
@@ -349,11 +354,14 @@ void pods_set(struct world *w, const struct pod *pod)
 	char brief[BRIEF_SIZE];
 	const char *uid = uid_kept(pod, brief);
 	uint32_t slot = pod_slot(w, pod->ns, pod->name);
+	bool graceful = false;
 	/* The same name with another uid is another pod: the old one is gone. So is one that was
 	 * ordinary and is asked for its uid from now on. */
 	if (slot != MAP_NONE && (!has_uid(w->pods.items[slot], text_or(pod->uid, "")) ||
 					(world_pod_uid(w->pods.items[slot])[0] == BRIEF &&
 						world_keeps_noun(pod)))) {
+		const struct world_pod *former = w->pods.items[slot];
+		graceful = former->graceful && has_uid(former, text_or(pod->uid, ""));
 		pod_remove(w, slot, false);
 		slot = MAP_NONE;
 	}
@@ -377,7 +385,7 @@ void pods_set(struct world *w, const struct pod *pod)
 	p->phase = (uint8_t)pod->phase;
 	p->deleting = pod->deleting_ms != 0;
 	/* The kubelet's last word takes the time away again. */
-	p->graceful = p->graceful || (p->deleting && pod->grace_s > 0);
+	p->graceful = p->graceful || graceful || (p->deleting && pod->grace_s > 0);
 	p->node = text_empty(pod->node) ? WORLD_NONE : nodes_touch(w, pod->node);
 	if (world_keeps_noun(pod)) {
 		attach_gpu(w, slot, pod);

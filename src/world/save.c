@@ -121,7 +121,7 @@ static void save_departed(const struct saver *s)
 /* Every slot in order, first without what makes a pod a GPU pod; an empty slot gets a stand-in. */
 static void save_slots(const struct saver *s)
 {
-	char gap[32];
+	char gap[32], brief[PODS_BRIEF_SIZE];
 	struct arena arena = {0};
 	for (uint32_t i = 0; i < s->w->pods.count; i++) {
 		const struct world_pod *p = s->w->pods.items[i];
@@ -130,7 +130,9 @@ static void save_slots(const struct saver *s)
 		if (p != NULL) {
 			noun = (struct pod){.ns = p->ns,
 				.name = world_pod_name(p),
-				.uid = world_pod_uid(p),
+				/* One that had a GPU may have kept all of it. */
+				.uid = p->gpu != NULL ? world_pod_uid(p)
+						      : pods_brief(world_pod_uid(p), brief),
 				.node = p->node != WORLD_NONE ? s->w->nodes.items[p->node]->name
 							      : NULL,
 				.cpu_milli = p->cpu_milli,

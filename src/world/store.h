@@ -101,6 +101,9 @@ struct pod_key {
 void pods_init(struct world *w);
 void pods_finish(struct world *w);
 void pods_set(struct world *w, const struct pod *pod);
+/* What is kept of the uid of an ordinary pod. */
+#define PODS_BRIEF_SIZE 18
+const char *pods_brief(const char *uid, char brief[PODS_BRIEF_SIZE]);
 void pods_gone(struct world *w, const struct change *c);
 void pods_keep(struct world *w, const struct change *c);
 void pods_sweep(struct world *w, uint32_t mark);
