@@ -73,7 +73,6 @@ static uint32_t level_of(const struct pool *p, int64_t units, int64_t used)
 static void take_use(struct pool *p, const struct history_pool_sample *s, int64_t now_ms)
 {
 	int32_t minute = (int32_t)(now_ms / MINUTE_MS);
-	fit_full(p, s->units);
 	levels_add(&p->use, level_of(p, s->units, s->used), now_ms);
 	p->minutes += minute != p->minute && p->minutes < INT32_MAX;
 	p->minute = minute;
@@ -116,8 +115,12 @@ static void take_memory(struct pool *p, const struct history_pool_sample *s, int
 			mib * INT64_C(100) < size->low_mib * (INT64_C(100) - GONE_PERCENT))) {
 		return;
 	}
-	if (size->minutes == 0) {
+	/* The first one may have been looked at as it slept or while it loaded. */
+	bool early = size->minutes < SEEN_MINUTES &&
+		     size->low_mib * INT64_C(100) < mib * (INT64_C(100) - GONE_PERCENT);
+	if (size->minutes == 0 || early) {
 		size->low_mib = mib;
+		size->minutes = 0;
 	} else if (mib < size->low_mib) {
 		slack += size->low_mib - mib;
 		size->low_mib = mib;
@@ -160,6 +163,7 @@ void pool_take(struct pool *p, const struct history_pool_sample *s, int64_t now_
 	if (s->units <= 0 || s->units > HISTORY_POOL_UNITS_MAX) {
 		return;
 	}
+	fit_full(p, s->units);
 	if (s->used >= 0) {
 		take_use(p, s, now_ms);
 	}

@@ -257,3 +257,14 @@ Test(pool, one_that_tells_none_takes_nothing)
 	history_take_pool(h, &sample, now);
 	cr_expect_leq(history_bytes(h) - before, 192, "%zu bytes", history_bytes(h) - before);
 }
+
+/* One figure of one that slept, or of some of its processes alone, before all the good ones. */
+Test(pool, a_first_look_that_was_too_low_is_forgotten)
+{
+	sample.in_bytes = INT64_C(2) * LARGE << 20;
+	struct history_pool p = tell(1, LARGE, 20, -(BASE + LARGE));
+	cr_expect_eq(p.rest_mib, -1);
+	p = tell(40, LARGE, 20, 0);
+	cr_expect(p.sized);
+	cr_expect_eq(p.rest_mib, BASE);
+}
