@@ -225,9 +225,6 @@ static void send_create(struct election *e, int64_t now)
 	e->call = kube_put(e->kube, &write, on_answer, e);
 }
 
-/* A patch rather than the whole object: what others keep on the Lease (labels) stays. Each
- * acquisition raises the number, that of a Lease which has our name already too: what was sent
- * before it, by an earlier process of this name or by us, is of an earlier term. */
 /* Only what is another than what stands there. */
 static void write_heard(const struct election *e, struct build *b)
 {
@@ -240,6 +237,9 @@ static void write_heard(const struct election *e, struct build *b)
 	build_end(b);
 }
 
+/* A patch rather than the whole object: what others keep on the Lease (labels) stays. Each
+ * acquisition raises the number, that of a Lease which has our name already too: what was sent
+ * before it, by an earlier process of this name or by us, is of an earlier term. */
 static void write_patch(struct election *e, struct str *out, bool release)
 {
 	char now_text[TIME_TEXT_MAX];
