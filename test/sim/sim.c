@@ -143,7 +143,8 @@ struct sim_report run_once(
 		.scenario = run->scenario,
 		.probed = run->probed,
 		.rolled = run->rolled || (run->mutation != NULL && run->mutation->rolled),
-		.plain = run->plain && (run->mutation == NULL || !run->mutation->rolled),
+		/* A mistake of the engine's shows itself sooner where there is nothing else. */
+		.plain = run->mutation != NULL ? !run->mutation->rolled : run->plain,
 		.only = only,
 		.log = log,
 		.trace = trace,
