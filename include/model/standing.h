@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/str.h"
+#include "model/pod.h"
 
 /* Is a rollout of its own under way? */
 enum standing_course {
@@ -26,6 +27,8 @@ struct standing {
 	int32_t replicas, updated, ready, available; /* of its status; -1: not told */
 	int32_t min_ready_s;
 	enum standing_course course;
+	const struct pod *next; /* as admission will see the next one of its template; NULL: not
+				   told, or not understood */
 };
 
 /* The kinds that are read: apps' four, and Rollout of argoproj.io. The API with its version; NULL:

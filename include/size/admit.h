@@ -72,6 +72,11 @@ struct admit_verdict admit_judge(const struct admit_input *in);
 void admit_mutation(const struct admit_input *in, const struct admit_verdict *v, struct arena *a,
 	struct mutation *ret_mutation);
 
+/* Why a pod of that template, which some controller makes, is left whole whatever its policy, its
+ * namespace and the cluster say; REASON_NONE: nothing of itself is in the way. Of `in` the pod and
+ * the schedulers count. */
+enum reason admit_template(const struct admit_input *in, struct explain_facts *ret_facts);
+
 /* By what of it the pod starts together with others; NULL: by nothing that is known. */
 const char *admit_gang(const struct pod *pod);
 

@@ -63,6 +63,8 @@ struct sizer_config {
 	const struct groups *groups;	 /* borrowed */
 	const struct owner_port *owners; /* borrowed; NULL: nobody knows more than pods say */
 	const struct around *around;	 /* borrowed; NULL: nothing else acts on workloads */
+	const char *const *schedulers;	 /* borrowed; as admission's */
+	uint32_t scheduler_count;
 	struct sizer_port engine;
 	struct sizer_zones zones;
 	struct bill_config bill;

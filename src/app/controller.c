@@ -340,6 +340,8 @@ static int make_usages(struct controller *c, struct fault *f)
 		.groups = c->groups,
 		.owners = owners_port(c->owners),
 		.around = c->around,
+		.schedulers = c->scheduler_list,
+		.scheduler_count = c->scheduler_count,
 		.feeds = c->feeds,
 		.latest = usages_latest(c->usages),
 		.act = c->act,

@@ -47,6 +47,8 @@ struct sizes *sizes_create(const struct sizes_config *config)
 		.owners = config->owners,
 		.bill = config->bill,
 		.around = config->around,
+		.schedulers = config->schedulers,
+		.scheduler_count = config->scheduler_count,
 		.zones = {z, find_zone},
 		.round_ms = config->round_ms,
 		.checkpoint_ms = config->checkpoint_ms,

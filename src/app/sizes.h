@@ -17,6 +17,8 @@ struct sizes_config { /* all borrowed */
 	const struct groups *groups;
 	const struct owner_port *owners;
 	const struct around *around;
+	const char *const *schedulers; /* as admission's */
+	uint32_t scheduler_count;
 	const struct feeds *feeds; /* NULL: all is known */
 	const struct latest *latest;
 	struct act *act;

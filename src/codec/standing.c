@@ -1,6 +1,7 @@
 /* Owners of workloads, as each kind tells of its own rollouts. */
 #include "codec/standing.h"
 
+#include "codec/pod.h"
 #include "parts.h"
 
 struct raw {
@@ -138,6 +139,15 @@ static int read_course(const json_t *root, const char *kind, struct arena *arena
 	return 0;
 }
 
+/* What is odd of it is the API server's to refuse. */
+static const struct pod *next_of(const json_t *root, struct arena *arena)
+{
+	struct pod *pod = ARENA_NEW(arena, struct pod);
+	const json_t *template = decode_find(root, "spec.template");
+	bool read = template != NULL && pod_decode_value(template, true, arena, pod, NULL) == 0;
+	return read ? pod : NULL;
+}
+
 int standing_decode(struct view json, const char *kind, struct arena *arena,
 	struct standing *ret_standing, struct fault *ret_fault)
 {
@@ -155,6 +165,7 @@ int standing_decode(struct view json, const char *kind, struct arena *arena,
 		return fault_wrap(ret_fault, "%.63s", kind);
 	}
 	raw.standing.leaving = decode_find(root, "metadata.deletionTimestamp") != NULL;
+	raw.standing.next = next_of(root, arena);
 	*ret_standing = raw.standing;
 	return 0;
 }

@@ -371,6 +371,25 @@ struct admit_verdict admit_judge(const struct admit_input *in)
 	return v;
 }
 
+enum reason admit_template(const struct admit_input *in, struct explain_facts *ret_facts)
+{
+	static enum reason (*const groups[])(const struct admit_input *in,
+		struct admit_verdict *v) = {judge_pod, judge_containers, judge_gpu_container};
+	struct pod pod = *in->pod;
+	struct admit_input made = *in;
+	struct admit_verdict v = {.choice = {.policy = policy_builtin()}, .reason = REASON_NONE};
+	pod.owner = (struct owner){.kind = "ReplicaSet", .uid = "some"};
+	made.pod = &pod;
+	if (first(&pod, asks_for_gpus, 0) == NULL) {
+		return REASON_NONE;
+	}
+	for (size_t i = 0; i < COUNT_OF(groups) && v.reason == REASON_NONE; i++) {
+		v.reason = groups[i](&made, &v);
+	}
+	*ret_facts = v.facts;
+	return v.reason;
+}
+
 /* The API server merges the class's selector into the pod's, and refuses the pod where the two
  * contradict each other: then it starts without the class rather than not at all. */
 static const char *class_for(const struct admit_input *in)

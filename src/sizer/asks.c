@@ -250,9 +250,20 @@ static const char *gpu_to_leave(const struct decision *d, const struct asked *as
 	return wp != NULL ? text_or(wp->gpu->capacity_pod, "") : NULL;
 }
 
-/* Why admission will leave the next one whole, as far as it is seen without its arguments and
- * variables: an eviction would be for nothing. NULL: it is not known to. */
-static const char *left_whole(const struct decision *d, const struct pod *pod, struct arena *a)
+/* Of a framework that takes its memory at start admission thinks otherwise where there is a wall.
+ */
+static enum reason by_template(const struct sized *x, const struct decision *d)
+{
+	enum reason reason = x->roll != NULL ? (enum reason)x->roll->seen.whole : REASON_NONE;
+	bool framework = reason == REASON_USER_PINNED || reason == REASON_PREALLOCATES;
+	return framework && policy_of(d)->isolation != ISOLATION_NONE ? REASON_NONE : reason;
+}
+
+/* Why admission will leave the next one whole, as far as that is known: an eviction would be for
+ * nothing. What only the template tells is known once the owner was read, as it is before the first
+ * one goes. NULL: it is not known to. */
+static const char *left_whole(
+	const struct sized *x, const struct decision *d, const struct pod *pod, struct arena *a)
 {
 	const struct explain_facts nothing = {.name = NULL};
 	CLEANUP(str_finish) struct str text = STR_INIT(512);
@@ -260,7 +271,7 @@ static const char *left_whole(const struct decision *d, const struct pod *pod, s
 	enum reason reason = n != NULL && n->gpu_limits > 0 ? REASON_LIMIT_RANGE
 			     : pod->too_complex		    ? REASON_TOO_COMPLEX
 			     : pod->has_claims		    ? REASON_RESOURCE_CLAIMS
-							    : REASON_NONE;
+							    : by_template(x, d);
 	if (reason == REASON_NONE) {
 		return NULL;
 	}
@@ -295,7 +306,7 @@ static void look_at_newest(struct sizer *s, const struct sized *x, const struct 
 	if (s->config.around != NULL) {
 		ask->budget = around_budget(s->config.around, x->key.ns, &pod.labels, a);
 	}
-	ask->unsupported = left_whole(d, &pod, a);
+	ask->unsupported = left_whole(x, d, &pod, a);
 	ask->bare = pod.owner.kind == NULL;
 	ask->gang = admit_gang(&pod) != NULL;
 	ask->surge_unfit = surges_unfit(s, x, &pod);

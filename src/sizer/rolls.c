@@ -6,6 +6,7 @@
 
 #include "model/quantity.h"
 #include "model/standing.h"
+#include "size/admit.h"
 
 /* What was read of an owner holds for so long, where a pod goes and where none does. */
 #define OWNER_MS       30000
@@ -322,7 +323,8 @@ static bool owner_was_read(const struct turned *t, const struct roll_verdict *v)
 {
 	bool goes = v->does == ROLL_EVICT || v->does == ROLL_SURGE;
 	bool fresh = asks_owner_is_fresh(t->x, t->d->now_ms, goes ? OWNER_MS : OWNER_AGAIN_MS);
-	bool counts = goes || v->why == ROLL_OWNER_MOVES || v->why == ROLL_MIN_REPLICAS ||
+	bool whole = t->x->roll != NULL && t->x->roll->seen.whole != REASON_NONE;
+	bool counts = goes || whole || v->why == ROLL_OWNER_MOVES || v->why == ROLL_MIN_REPLICAS ||
 		      v->why == ROLL_LAST_READY || v->why == ROLL_NOT_READY;
 	if (!fresh && counts && t->asked.outdated > 0) {
 		read_owner(t, goes);
@@ -508,6 +510,18 @@ static void answer_eviction(struct sizer *s, struct sized *x, const struct fault
 	rolls_settle(s, x, &e, now_ms);
 }
 
+/* What only the template tells of what admission will say: arguments, variables, privileges, who
+ * schedules it. */
+static enum reason judge_next(const struct sizer *s, const struct standing *owner)
+{
+	struct explain_facts facts;
+	const struct admit_input in = {.pod = owner->next,
+		.schedulers = s->config.schedulers,
+		.scheduler_count = s->config.scheduler_count};
+	bool told = owner->exists && owner->next != NULL;
+	return told ? admit_template(&in, &facts) : REASON_NONE;
+}
+
 /* Whoever waits for it is looked at now: by the next round it may be too old again. */
 static void answer_reading(
 	struct sizer *s, struct sized *x, const struct outcome *outcome, int64_t now_ms)
@@ -528,6 +542,7 @@ static void answer_reading(
 		.known = true,
 		.going = !owner->exists || owner->leaving,
 		.course = (uint8_t)owner->course,
+		.whole = (uint8_t)judge_next(s, owner),
 		.wanted = owner->exists ? owner->wanted : -1,
 		.min_ready_s = owner->exists ? owner->min_ready_s : 0};
 }

@@ -15,6 +15,7 @@ struct owner_seen {
 	bool known;	/* an answer came, whatever it was */
 	bool going;	/* it is not there, or not for long */
 	uint8_t course; /* enum standing_course */
+	uint8_t whole; /* enum reason: why admission leaves the next one whole; NONE: it does not */
 	int32_t wanted, min_ready_s;
 };
 

@@ -127,18 +127,69 @@ def test_u11_nobody_goes_while_the_webhook_is_away(rolled):
 
 
 def limit(rolled):
-    """Admission leaves pods of such a namespace whole (C4, C7); whoever replaces them does not ask."""
+    """Admission leaves pods of such a namespace whole (C4, C7)."""
     rolled.api.create("limitranges", {
         "apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "gpus", "namespace": rolled.space},
         "spec": {"limits": [{"type": "Container", "max": {"nvidia.com/gpu": "4"}}]}})
+
+
+def own_devices(rolled):
+    """A template whose pods admission leaves whole (C4), and runs of which nobody sees why."""
+    container = dict(rolled.stack.pod("x")["spec"]["containers"][0])
+    container["env"] = [{"name": "NVIDIA_VISIBLE_DEVICES", "value": "0"}]
+    return {"containers": [container]}
+
+
+@pytest.mark.timeout(400)
+def test_c4_nobody_goes_whom_admission_leaves_whole(rolled):
+    """Neither where the namespace keeps it whole nor where the template does, which nobody reads before one is to go."""
+    rolled.deploy("limited", 2)
+    rolled.deploy("own", 2, **own_devices(rolled))
+    limit(rolled)
+    with rolled.watched("limited"):
+        assert "LimitRange" in rolled.wait_blocked("limited", "Unsupported")
+        rolled.forward(DAY)
+        rolled.look()
+    assert rolled.fewest == 2 and len(rolled.uids) == 2
+    rolled.api.delete("limitranges", "gpus", rolled.space)
+    with rolled.watched("own"):
+        rolled.wait_later(lambda: "OwnVisibleDevices" in rolled.blocked("own")[1], "its template to be told of", 200)
+        rolled.forward(DAY)
+        rolled.look()
+    assert rolled.fewest == 2 and len(rolled.uids) == 2
+    rolled.wait_later(lambda: any(is_tenant(p) for p in rolled.running("limited")), "one to have a share", 200)
+
+
+@contextlib.contextmanager
+def privileged_by_others(rolled):
+    """Somebody else's admission changes each new pod of the namespace, so that ours leaves it whole: no template tells."""
+    name, group = rolled.space, "admissionregistration.k8s.io/v1"
+    rolled.api.create("mutatingadmissionpolicies." + group, {
+        "apiVersion": group, "kind": "MutatingAdmissionPolicy", "metadata": {"name": name},
+        "spec": {"failurePolicy": "Fail", "reinvocationPolicy": "Never", "matchConstraints": {"resourceRules": [{
+            "apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}]},
+                 "mutations": [{"patchType": "JSONPatch", "jsonPatch": {"expression":
+                     '[JSONPatch{op: "add", path: "/spec/containers/0/securityContext", '
+                     'value: Object.spec.containers.securityContext{privileged: true}}]'}}]}})
+    rolled.api.create("mutatingadmissionpolicybindings." + group, {
+        "apiVersion": group, "kind": "MutatingAdmissionPolicyBinding", "metadata": {"name": name},
+        "spec": {"policyName": name, "matchResources": {"namespaceSelector": {
+            "matchLabels": {"kubernetes.io/metadata.name": rolled.space}}}}})
+    probe = rolled.stack.pod("probe", rolled.space)
+    wait_until(lambda: rolled.api.create("pods", probe, rolled.space, dryRun="All")["spec"]["containers"][0].get(
+        "securityContext"), 30, "their policy to act")
+    try:
+        yield
+    finally:
+        rolled.api.delete("mutatingadmissionpolicybindings." + group, name)
+        rolled.api.delete("mutatingadmissionpolicies." + group, name)
 
 
 @pytest.mark.timeout(400)
 def test_u12_two_that_come_back_whole_stop_it(rolled):
     """Two are evicted in vain, and no third. Once a person has mended it and changed the policy it goes on."""
     rolled.deploy("web", 3)
-    limit(rolled)
-    with rolled.watched("web"):
+    with privileged_by_others(rolled), rolled.watched("web"):
         rolled.wait_later(lambda: rolled.condition("web", "Paused")[0] == "NoEffect", "it to stop", 200)
         rolled.forward(4 * DAY)
         rolled.look()
@@ -149,7 +200,6 @@ def test_u12_two_that_come_back_whole_stop_it(rolled):
     grec = rolled.api.get("gpurecommendations", "deployment-web", rolled.space)
     assert events(rolled.stack, grec, "AutomationPaused")
     assert "came without a share" in events(rolled.stack, grec, "ReplacementFailed")[0]["message"]
-    rolled.api.delete("limitranges", "gpus", rolled.space)
     rolled.policy(update={"minChangePercent": 11})
     rolled.wait_later(lambda: any(is_tenant(p) for p in rolled.running("web")), "one to have a share", 200)
     assert rolled.condition("web", "Paused")[0] is None

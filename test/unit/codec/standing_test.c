@@ -123,3 +123,25 @@ Test(standing, an_object_that_is_not_there_is_told_from_a_kind_that_is_not)
 	cr_expect_not(standing_is_absent(view_of(kind), "llm"));
 	cr_expect_not(standing_is_absent(view_of("{}"), "llm"));
 }
+
+/* As admission will see it; a template that makes no sense is the API server's to refuse. */
+Test(standing, the_template_tells_what_the_next_pod_will_be)
+{
+	struct arena a = {0};
+	struct standing s = read(&a, "Deployment",
+		"{\"replicas\":3,\"template\":{\"metadata\":{\"labels\":{\"app\":\"web\"}},"
+		"\"spec\":{"
+		"\"schedulerName\":\"other\",\"containers\":[{\"name\":\"main\",\"image\":\"vllm/"
+		"vllm-openai\",\"args\":[\"--gpu-memory-utilization=0.9\"],\"resources\":{"
+		"\"limits\":"
+		"{\"nvidia.com/gpu\":\"1\"}}}]}}}",
+		DONE);
+	cr_assert_not_null(s.next);
+	cr_expect_str_eq(s.next->scheduler, "other");
+	cr_assert_eq(s.next->container_count, 1);
+	cr_expect_eq(s.next->containers[0].gpus, 1);
+	cr_expect_null(read(&a, "Deployment", "{\"replicas\":3}", DONE).next);
+	cr_expect_null(
+		read(&a, "Deployment", "{\"template\":{\"spec\":{\"containers\":3}}}", DONE).next);
+	arena_finish(&a);
+}

@@ -271,3 +271,36 @@ Test(asks, nobody_goes_whom_a_limit_range_keeps_whole)
 	cr_expect_geq(p.bed->evictions, 1);
 	bed_free(p.bed);
 }
+
+/* Its template names another scheduler, which is seen when its owner is read, before the first one
+ * goes; once that is mended it goes on. */
+Test(asks, nobody_goes_whom_its_template_keeps_whole)
+{
+	struct played p;
+	struct container main = {.name = "main", .gpus = 1};
+	struct pod next = {.ns = "",
+		.name = "",
+		.uid = "",
+		.resource_version = "",
+		.scheduler = "other",
+		.containers = &main,
+		.container_count = 1};
+	played_init(&p, "Deployment", 2);
+	p.bed->standing.next = &next;
+	p.bed->standing.course = STANDING_STEADY;
+	p.bed->standing.wanted = 2;
+	played_automate(&p);
+	played_run(&p, 10);
+	cr_expect_eq(p.bed->evictions, 0);
+	cr_expect_str_eq(
+		bed_reason(p.bed, "deployment-web", RECOMMENDATION_UPDATE_BLOCKED), "Unsupported");
+	const char *text = bed_told(p.bed, "deployment-web")
+				   ->conditions[RECOMMENDATION_UPDATE_BLOCKED]
+				   .message;
+	cr_expect(strstr(text, "SchedulerName") != NULL || strstr(text, "scheduler") != NULL, "%s",
+		text);
+	next.scheduler = NULL;
+	played_run(&p, 10);
+	cr_expect_geq(p.bed->evictions, 1);
+	bed_free(p.bed);
+}
