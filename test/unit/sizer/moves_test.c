@@ -172,6 +172,25 @@ Test(moves, the_last_ready_pod_stays)
 	bed_free(p.bed);
 }
 
+/* Its share is as before, so that there is none to go back to. */
+Test(moves, one_that_fails_stops_nothing_else)
+{
+	struct played p;
+	on_one_gpu(&p, 3);
+	beside(&p, 700);
+	p.sick = true;
+	crowd(&p, 45, 58);
+	cr_assert_eq(p.bed->evictions, 1);
+	crowd(&p, 50, 58);
+	cr_expect_not_null(strstr(p.bed->reasons, "ReplacementFailed "), "%s", p.bed->reasons);
+	cr_expect_null(strstr(p.bed->reasons, "PodReplaced "), "%s", p.bed->reasons);
+	cr_expect_null(strstr(p.bed->reasons, "RolledBack "), "%s", p.bed->reasons);
+	cr_expect_neq(
+		bed_told(p.bed, WEB)->conditions[RECOMMENDATION_PAUSED].status, CONDITION_TRUE);
+	cr_expect_eq(bed_told(p.bed, WEB)->containers[0].target.milli, 300);
+	bed_free(p.bed);
+}
+
 /* Who takes more than he has gets it, or goes himself: the victim is patient. */
 Test(moves, a_neighbour_that_takes_too_much_may_go_first)
 {
