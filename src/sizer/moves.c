@@ -13,8 +13,11 @@
 #define LATER_MS (60 * MINUTE_MS)
 /* Who uses less of his share lacks nothing. */
 #define LEAST_PERCENT 20
-/* Moves that are older play no part. */
-#define KEPT_MS	  (24 * 60 * MINUTE_MS)
+/* Nobody who came with a move goes again before, however short the hold of healing is; nor is it
+ * remembered for longer. */
+#define REST_LEAST_MS (6 * 60 * MINUTE_MS)
+#define REST_MOST_MS  (24 * 60 * MINUTE_MS)
+/* Of all workloads. Where so many rest nobody goes. */
 #define MOVES_MAX 256
 /* Minutes as they are kept: 1 to so many, and round. */
 #define ROUND 65535
@@ -68,11 +71,17 @@ static uint64_t number_of(const struct sized *x)
 	return hash_bytes(x->object, strlen(x->object), hash_text(x->key.ns));
 }
 
+/* For so long those stay that come with a move, and others keep off the GPU that was left. */
+static int64_t rest_ms(const struct decision *d)
+{
+	int64_t hold = d->choice.policy->sizing.heal_compute.hold_s * 1000;
+	return hold < REST_LEAST_MS ? REST_LEAST_MS : time_min(hold, REST_MOST_MS);
+}
+
 /* When he may go. Who came with a move of its workload stays for the hold of healing, so that
  * nobody is driven from GPU to GPU. */
 static int64_t due_ms(const struct sizer *s, const struct sized_pod *p, const struct decision *d)
 {
-	const struct sizing *sizing = &d->choice.policy->sizing;
 	const uint64_t own = number_of(p->of);
 	int64_t since =
 		d->now_ms - minutes_since(p->feeds[0].heal.contended, d->now_ms) * MINUTE_MS;
@@ -82,7 +91,7 @@ static int64_t due_ms(const struct sizer *s, const struct sized_pod *p, const st
 			since = larger(since, m->at_ms);
 		}
 		if (m->workload == own && p->created_ms >= m->at_ms) {
-			rest = larger(rest, m->at_ms + sizing->heal_compute.hold_s * 1000);
+			rest = larger(rest, m->at_ms + rest_ms(d));
 		}
 	}
 	bool patient = gpus_pressed(&s->gpus, p->heal.gpu) ||
@@ -137,7 +146,7 @@ static void drop(struct moves *m, size_t i)
 static void forget_old(struct moves *m, int64_t now_ms)
 {
 	while (m->list.count > 0 &&
-		(m->list.count >= MOVES_MAX || now_ms - m->list.items[0].at_ms > KEPT_MS)) {
+		(m->list.count >= MOVES_MAX || now_ms - m->list.items[0].at_ms > REST_MOST_MS)) {
 		drop(m, 0);
 	}
 }
@@ -145,7 +154,7 @@ static void forget_old(struct moves *m, int64_t now_ms)
 void moves_begin(struct sizer *s, const struct sized_pod *p, const struct decision *d)
 {
 	struct move m = {number_of(p->of), p->heal.gpu, d->now_ms};
-	struct sizer_wish wish = {.away_ms = d->choice.policy->sizing.heal_compute.hold_s * 1000};
+	struct sizer_wish wish = {.away_ms = rest_ms(d)};
 	forget_old(&s->moves, d->now_ms);
 	VEC_PUSH(&s->moves.list, m);
 	memcpy(wish.uid, p->uid, sizeof wish.uid);

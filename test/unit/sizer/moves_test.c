@@ -139,6 +139,36 @@ Test(moves, who_came_with_a_move_stays_for_the_hold)
 	bed_free(p.bed);
 }
 
+/* However short healing's hold is. */
+Test(moves, without_a_hold_it_stays_for_six_hours)
+{
+	struct played p;
+	on_one_gpu(&p, 2);
+	p.bed->sizing.heal_compute.hold_s = 0;
+	bed_policy(p.bed);
+	p.gpu = "GPU-1";
+	beside(&p, 900);
+	crowd(&p, 80, 80);
+	cr_assert_eq(p.bed->evictions, 2);
+	cr_expect_eq(p.bed->wish.away_ms, 6 * HOUR_MS);
+	crowd(&p, 300, 80);
+	cr_expect_eq(p.bed->evictions, 2, "nobody is driven about");
+	bed_free(p.bed);
+}
+
+Test(moves, nor_for_longer_than_a_day)
+{
+	struct played p;
+	on_one_gpu(&p, 2);
+	p.bed->sizing.heal_compute.hold_s = 7 * 86400;
+	bed_policy(p.bed);
+	beside(&p, 700);
+	crowd(&p, 45, 58);
+	cr_assert_eq(p.bed->evictions, 1);
+	cr_expect_eq(p.bed->wish.away_ms, 24 * HOUR_MS);
+	bed_free(p.bed);
+}
+
 Test(moves, without_room_elsewhere_it_stays_and_says_so)
 {
 	struct played p;
