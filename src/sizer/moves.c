@@ -19,8 +19,10 @@
 #define REST_MOST_MS  (24 * 60 * MINUTE_MS)
 /* Of all workloads. Where so many rest nobody goes. */
 #define MOVES_MAX 256
-/* Minutes as they are kept: 1 to so many, and round. */
-#define ROUND 65535
+/* Minutes as they are kept: 1 to so many, and round. One half of it is past; the other is of a
+ * clock that was set back. What lasts longer than a week counts as that. */
+#define ROUND	65535
+#define LONGEST INT64_C(10080)
 
 void moves_finish(struct moves *m)
 {
@@ -32,9 +34,14 @@ static uint16_t stamp(int64_t now_ms)
 	return (uint16_t)(now_ms / MINUTE_MS % ROUND + 1);
 }
 
+static bool is_ahead(uint16_t then, int64_t now_ms)
+{
+	return (stamp(now_ms) - then + ROUND) % ROUND > ROUND / 2;
+}
+
 static int64_t minutes_since(uint16_t then, int64_t now_ms)
 {
-	return (stamp(now_ms) - then + ROUND) % ROUND;
+	return is_ahead(then, now_ms) ? 0 : (stamp(now_ms) - then + ROUND) % ROUND;
 }
 
 static int64_t larger(int64_t a, int64_t b)
@@ -56,8 +63,10 @@ void moves_tally(struct sizer *s, const struct sized_pod *p, struct sized_feed *
 	struct heal_feed *h = &f->heal;
 	if (h->pressed != PRESS_CONTENTION) {
 		h->contended = 0;
-	} else if (h->contended == 0) {
+	} else if (h->contended == 0 || is_ahead(h->contended, now_ms)) {
 		h->contended = stamp(now_ms);
+	} else if (minutes_since(h->contended, now_ms) > LONGEST) {
+		h->contended = stamp(now_ms - LONGEST * MINUTE_MS);
 	}
 	if (h->pressed == PRESS_MORE && p->of->acts && p->advised) {
 		gpus_press(&s->gpus, p->heal.gpu);
@@ -110,8 +119,16 @@ static bool goes_before(const struct sized_pod *a, bool a_stays, const struct si
 	return of_a != of_b ? of_a > of_b : strcmp(a->uid, b->uid) < 0;
 }
 
-struct sized_pod *moves_pick(const struct sizer *s, const struct sized *x, const struct decision *d,
-	int64_t *ret_next_ms)
+/* A clock that was ahead and is set right: nothing waits for what is to come. */
+static void mind_clock(struct moves *m, int64_t now_ms)
+{
+	for (size_t i = m->list.count; i-- > 0 && m->list.items[i].at_ms > now_ms;) {
+		m->list.items[i].at_ms = now_ms;
+	}
+}
+
+struct sized_pod *moves_pick(
+	struct sizer *s, const struct sized *x, const struct decision *d, int64_t *ret_next_ms)
 {
 	struct sized_pod *best = NULL;
 	bool best_stays = false;
@@ -120,6 +137,7 @@ struct sized_pod *moves_pick(const struct sizer *s, const struct sized *x, const
 		!d->choice.policy->sizing.heal_compute.enabled) {
 		return NULL;
 	}
+	mind_clock(&s->moves, d->now_ms);
 	for (struct sized_pod *p = x->members; p != NULL; p = p->next) {
 		const struct world_pod *wp = world_pod_by_uid(d->world, p->uid);
 		if (!may_go(p) || wp == NULL || wp->gpu == NULL || wp->gpu->beside ||

@@ -32,8 +32,8 @@ void moves_finish(struct moves *m);
 void moves_tally(struct sizer *s, const struct sized_pod *p, struct sized_feed *f, int64_t now_ms);
 /* Who of it may go now, the longest contended first; NULL: nobody yet. `ret_next_ms`: when the next
  * one may; 0: nobody is contended. */
-struct sized_pod *moves_pick(const struct sizer *s, const struct sized *x, const struct decision *d,
-	int64_t *ret_next_ms);
+struct sized_pod *moves_pick(
+	struct sizer *s, const struct sized *x, const struct decision *d, int64_t *ret_next_ms);
 /* He goes: the engine is told, and whoever else is on that GPU waits whether it helped. */
 void moves_begin(struct sizer *s, const struct sized_pod *p, const struct decision *d);
 /* The replacement that began then was refused: if it was a move, it was none. */

@@ -169,6 +169,68 @@ Test(moves, nor_for_longer_than_a_day)
 	bed_free(p.bed);
 }
 
+static void set_back(struct played *p, int64_t ms)
+{
+	p->bed->now.policy_ms -= ms;
+	p->bed->now.wall_ms -= ms;
+	p->leads_since_ms -= ms;
+}
+
+/* Minutes are kept in a ring: what is as old as the half of it would be to come. */
+Test(moves, what_lasts_for_weeks_counts_as_one)
+{
+	struct played p;
+	on_one_gpu(&p, 2);
+	beside(&p, 700);
+	crowd(&p, 25, 58);
+	struct sized *x = sized_find(p.bed->sizer, "team", WEB);
+	struct heal_feed *h = &x->members->feeds[0].heal;
+	cr_assert_neq(h->contended, 0);
+	int64_t then = h->contended;
+	h->contended = (uint16_t)((then - 30000 + 65535 - 1) % 65535 + 1);
+	crowd(&p, 1, 58);
+	int64_t since = (then - h->contended + 65535) % 65535;
+	cr_expect(since > 7 * 1440 - 60 && since <= 7 * 1440, "%lld", (long long)since);
+	bed_free(p.bed);
+}
+
+/* What begins later than now has only just begun. */
+Test(moves, a_clock_that_is_set_back_hurries_nobody)
+{
+	struct played p;
+	on_one_gpu(&p, 2);
+	beside(&p, 700);
+	crowd(&p, 25, 58);
+	cr_assert(contended(&p));
+	set_back(&p, 30 * MINUTE_MS);
+	crowd(&p, 25, 58);
+	cr_expect_eq(p.bed->evictions, 0);
+	crowd(&p, 40, 58);
+	cr_expect_eq(p.bed->evictions, 1);
+	bed_free(p.bed);
+}
+
+Test(moves, nor_does_anybody_rest_until_it_is_as_late_again)
+{
+	struct played p;
+	on_one_gpu(&p, 2);
+	p.gpu = "GPU-1";
+	beside(&p, 900);
+	crowd(&p, 80, 80);
+	cr_assert_eq(p.bed->evictions, 2);
+	set_back(&p, 4 * HOUR_MS);
+	for (size_t i = 0; i < p.bed->sizer->moves.list.count; i++) {
+		struct move *m = &p.bed->sizer->moves.list.items[i];
+		cr_assert_gt(m->at_ms, p.bed->now.policy_ms);
+	}
+	crowd(&p, 30, 80);
+	for (size_t i = 0; i < p.bed->sizer->moves.list.count; i++) {
+		struct move *m = &p.bed->sizer->moves.list.items[i];
+		cr_expect_leq(m->at_ms, p.bed->now.policy_ms - 20 * MINUTE_MS);
+	}
+	bed_free(p.bed);
+}
+
 Test(moves, without_room_elsewhere_it_stays_and_says_so)
 {
 	struct played p;
