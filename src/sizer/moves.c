@@ -100,7 +100,7 @@ static int64_t due_ms(const struct sizer *s, const struct sized_pod *p, const st
 			since = larger(since, m->at_ms);
 		}
 		if (m->workload == own && p->created_ms >= m->at_ms) {
-			rest = larger(rest, m->at_ms + rest_ms(d));
+			rest = larger(rest, m->at_ms + m->rest_ms);
 		}
 	}
 	bool patient = gpus_pressed(&s->gpus, p->heal.gpu) ||
@@ -125,6 +125,28 @@ static void mind_clock(struct moves *m, int64_t now_ms)
 	for (size_t i = m->list.count; i-- > 0 && m->list.items[i].at_ms > now_ms;) {
 		m->list.items[i].at_ms = now_ms;
 	}
+}
+
+static void drop(struct moves *m, size_t i)
+{
+	struct move *at = &m->list.items[i];
+	memmove(at, at + 1, (--m->list.count - i) * sizeof *at);
+}
+
+/* When there is a place in the list for one more. None that rests makes way for it: where many are
+ * contended that would be the end of their rest. */
+static int64_t place_ms(struct moves *m, int64_t now_ms)
+{
+	int64_t first = INT64_MAX;
+	for (size_t i = m->list.count; i-- > 0;) {
+		int64_t until = m->list.items[i].at_ms + m->list.items[i].rest_ms;
+		if (until <= now_ms) {
+			drop(m, i);
+		} else {
+			first = time_min(first, until);
+		}
+	}
+	return m->list.count < MOVES_MAX ? now_ms : first;
 }
 
 struct sized_pod *moves_pick(
@@ -152,28 +174,18 @@ struct sized_pod *moves_pick(
 			best_stays = wp->gpu->keeps_node;
 		}
 	}
-	return best;
-}
-
-static void drop(struct moves *m, size_t i)
-{
-	struct move *at = &m->list.items[i];
-	memmove(at, at + 1, (--m->list.count - i) * sizeof *at);
-}
-
-static void forget_old(struct moves *m, int64_t now_ms)
-{
-	while (m->list.count > 0 &&
-		(m->list.count >= MOVES_MAX || now_ms - m->list.items[0].at_ms > REST_MOST_MS)) {
-		drop(m, 0);
+	int64_t place = best != NULL ? place_ms(&s->moves, d->now_ms) : 0;
+	if (place > d->now_ms) {
+		*ret_next_ms = place;
+		return NULL;
 	}
+	return best;
 }
 
 void moves_begin(struct sizer *s, const struct sized_pod *p, const struct decision *d)
 {
-	struct move m = {number_of(p->of), p->heal.gpu, d->now_ms};
-	struct sizer_wish wish = {.away_ms = rest_ms(d)};
-	forget_old(&s->moves, d->now_ms);
+	struct move m = {number_of(p->of), p->heal.gpu, d->now_ms, rest_ms(d)};
+	struct sizer_wish wish = {.away_ms = m.rest_ms};
 	VEC_PUSH(&s->moves.list, m);
 	memcpy(wish.uid, p->uid, sizeof wish.uid);
 	VEC_PUSH(&s->wishes, wish);

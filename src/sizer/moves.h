@@ -16,9 +16,9 @@ struct sized_pod;
 struct sizer;
 
 struct move {
-	uint64_t workload; /* a hash of whose */
-	uint32_t gpu;	   /* gpus_at: from there */
-	int64_t at_ms;
+	uint64_t workload;	/* a hash of whose */
+	uint32_t gpu;		/* gpus_at: from there */
+	int64_t at_ms, rest_ms; /* for so long who came with it stays */
 };
 
 struct moves {
@@ -31,7 +31,7 @@ void moves_finish(struct moves *m);
 /* Of the round: it was judged whether it is pressed. */
 void moves_tally(struct sizer *s, const struct sized_pod *p, struct sized_feed *f, int64_t now_ms);
 /* Who of it may go now, the longest contended first; NULL: nobody yet. `ret_next_ms`: when the next
- * one may; 0: nobody is contended. */
+ * one may; 0: nobody is contended. What rests no longer is forgotten. */
 struct sized_pod *moves_pick(
 	struct sizer *s, const struct sized *x, const struct decision *d, int64_t *ret_next_ms);
 /* He goes: the engine is told, and whoever else is on that GPU waits whether it helped. */

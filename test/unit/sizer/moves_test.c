@@ -169,6 +169,37 @@ Test(moves, nor_for_longer_than_a_day)
 	bed_free(p.bed);
 }
 
+/* Of others, that rest for so long from now on. */
+static void fill_list(struct played *p, size_t count, int64_t rest_ms)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct move m = {.workload = i + 1,
+			.gpu = UINT32_MAX,
+			.at_ms = p->bed->now.policy_ms,
+			.rest_ms = i == 0 ? rest_ms : 24 * HOUR_MS};
+		VEC_PUSH(&p->bed->sizer->moves.list, m);
+	}
+}
+
+Test(moves, where_too_many_rest_nobody_goes)
+{
+	struct played p;
+	on_one_gpu(&p, 2);
+	beside(&p, 700);
+	crowd(&p, 20, 58);
+	fill_list(&p, 256, 2 * HOUR_MS);
+	crowd(&p, 100, 58);
+	cr_expect_eq(p.bed->evictions, 0);
+	cr_expect_eq(p.bed->sizer->moves.list.count, 256);
+	cr_expect(
+		strstr(message(&p, RECOMMENDATION_CONTENTION), "goes to another GPU from") != NULL,
+		"%s", message(&p, RECOMMENDATION_CONTENTION));
+	crowd(&p, 25, 58);
+	cr_expect_eq(p.bed->evictions, 1, "one of them rests no longer");
+	cr_expect_eq(p.bed->sizer->moves.list.count, 256);
+	bed_free(p.bed);
+}
+
 static void set_back(struct played *p, int64_t ms)
 {
 	p->bed->now.policy_ms -= ms;
