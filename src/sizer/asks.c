@@ -352,18 +352,37 @@ static bool make(struct sizer *s, struct sized *x, const struct decision *d, str
 	return true;
 }
 
-/* Where no other GPU has room, what saves goes on: it is what makes room. */
+/* Why nobody is moved, as far as that is no matter of time; NULL: it is. */
+static const char *why_it_stays(const struct asked *asked)
+{
+	const struct roll_ask *ask = &asked->ask;
+	bool kept = false, serves = false;
+	uint32_t ready = 0;
+	for (uint32_t i = 0; i < ask->pod_count; i++) {
+		const struct roll_pod *p = &ask->pods[i];
+		bool goes = asked->members[i] == asked->mover;
+		kept = kept || (goes && p->must_stay);
+		serves = serves || (goes && p->ready_ms != 0);
+		ready += !p->leaving && p->ready_ms != 0 ? 1 : 0;
+	}
+	bool last = serves && ready < 2 && (ask->rollout->evicts || ask->surge_unfit != NULL);
+	return kept ? "its pod says by an annotation that it must not be moved"
+	       : ask->room == ROLL_ROOM_NONE ? "no other GPU has room for the new pod"
+	       : last			     ? "it is the last Ready replica"
+					     : NULL;
+}
+
+/* Then what saves goes on: where room is missing it is what makes some. */
 static void make_without(
 	struct sizer *s, struct sized *x, struct decision *d, struct arena *a, struct asked *ret)
 {
 	struct asked other = {.mover = NULL};
-	if (ret->ask.cause != ROLL_MOVES || ret->ask.room != ROLL_ROOM_NONE ||
-		!make(s, x, d, a, &other) || other.outdated == 0) {
+	const char *why = ret->ask.cause == ROLL_MOVES ? why_it_stays(ret) : NULL;
+	if (why == NULL || !make(s, x, d, a, &other) || other.outdated == 0) {
 		return;
 	}
 	*ret = other;
-	d->moves = arena_printf(
-		a, "no other GPU has room for the new pod; %s", roll_again(s->config.round_ms, a));
+	d->moves = arena_printf(a, "%s; %s", why, roll_again(s->config.round_ms, a));
 }
 
 bool asks_make(

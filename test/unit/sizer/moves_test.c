@@ -441,6 +441,56 @@ Test(moves, after_a_restart_it_has_to_last_anew)
 	bed_free(p.bed);
 }
 
+/* One on a whole GPU, that could be a tenant. */
+static void add_whole(struct played *p)
+{
+	p->webhook = false;
+	(void)played_make(p, "web", true);
+	p->webhook = true;
+}
+
+Test(moves, where_nobody_may_go_what_saves_goes_on)
+{
+	struct played p;
+	on_one_gpu(&p, 2);
+	for (size_t i = 0; i < PLAYED_PODS; i++) {
+		if (p.pods[i].there) {
+			p.pods[i].careless = true;
+			played_show(&p, &p.pods[i]);
+		}
+	}
+	beside(&p, 700);
+	crowd(&p, 50, 58);
+	cr_assert_eq(p.bed->evictions, 0);
+	cr_expect_str_eq(bed_reason(p.bed, WEB, RECOMMENDATION_UPDATE_BLOCKED), "NotEvictable");
+	add_whole(&p);
+	crowd(&p, 1, 58);
+	cr_expect(
+		strstr(message(&p, RECOMMENDATION_CONTENTION),
+			"says by an annotation that it must not be moved; looked at again") != NULL,
+		"%s", message(&p, RECOMMENDATION_CONTENTION));
+	crowd(&p, 2, 58);
+	cr_expect_eq(p.bed->evictions, 1);
+	cr_expect_eq(played_whole(&p), 0);
+	cr_expect_eq(on(&p, "GPU-1"), 2);
+	bed_free(p.bed);
+}
+
+Test(moves, where_the_last_ready_one_stays_what_saves_goes_on)
+{
+	struct played p;
+	on_one_gpu(&p, 1);
+	beside(&p, 900);
+	crowd(&p, 50, 80);
+	cr_assert_eq(p.bed->evictions, 0);
+	add_whole(&p);
+	crowd(&p, 3, 80);
+	cr_expect_eq(p.bed->evictions, 1);
+	cr_expect_eq(played_whole(&p), 0);
+	cr_expect_eq(on(&p, "GPU-1"), 1);
+	bed_free(p.bed);
+}
+
 /* A replica on a whole GPU gives one back: that is what makes room. */
 Test(moves, where_nothing_has_room_what_saves_goes_on)
 {
@@ -450,9 +500,7 @@ Test(moves, where_nothing_has_room_what_saves_goes_on)
 	nodes_are(&p, false);
 	crowd(&p, 50, 58);
 	cr_assert_eq(p.bed->evictions, 0);
-	p.webhook = false;
-	(void)played_make(&p, "web", true);
-	p.webhook = true;
+	add_whole(&p);
 	nodes_are(&p, false);
 	crowd(&p, 3, 58);
 	cr_expect_eq(p.bed->evictions, 1);
