@@ -49,12 +49,12 @@ static int64_t larger(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-/* It uses what others take from it, and its share may be changed at all. */
+/* It uses what others take from it, its share may be changed at all, and it need not run on. */
 static bool may_go(const struct sized_pod *p)
 {
 	const struct heal_feed *f = p->feed_count == 1 ? &p->feeds[0].heal : NULL;
 	int64_t share = (int64_t)p->heal.share.milli * (METERED_FULL / MODEL_GPU_MILLI);
-	return f != NULL && f->contended != 0 && p->advised && share > 0 &&
+	return f != NULL && f->contended != 0 && p->advised && !p->of->keeps_running && share > 0 &&
 	       f->compute * INT64_C(100) >= share * LEAST_PERCENT;
 }
 

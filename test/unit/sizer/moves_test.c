@@ -411,6 +411,16 @@ Test(moves, nor_does_one_that_only_recommends)
 	cr_expect_eq(moved_after(&p, 90), 0);
 }
 
+/* Training would begin anew. */
+Test(moves, nor_does_one_that_keeps_running_pods)
+{
+	struct played p;
+	on_one_gpu(&p, 2);
+	p.bed->sizing.keeps_running = true;
+	bed_policy(p.bed);
+	cr_expect_eq(moved_after(&p, 90), 0);
+}
+
 Test(moves, what_a_person_asked_for_stays)
 {
 	struct played p;
