@@ -242,14 +242,6 @@ static const struct share *wanted(const struct sized *x)
 	return x->newest->feed_count == 1 ? &x->newest->feeds[0].container->in_force : &none;
 }
 
-/* Its capacity pod, where one is to be left. */
-static const char *gpu_to_leave(const struct decision *d, const struct asked *asked)
-{
-	bool moves = asked->ask.cause == ROLL_MOVES;
-	const struct world_pod *wp = moves ? world_pod_by_uid(d->world, asked->mover->uid) : NULL;
-	return wp != NULL ? text_or(wp->gpu->capacity_pod, "") : NULL;
-}
-
 /* Why admission will leave the next one whole, as far as it is seen without its arguments and
  * variables: an eviction would be for nothing. NULL: it is not known to. */
 static const char *left_whole(const struct decision *d, const struct pod *pod, struct arena *a)
@@ -290,8 +282,10 @@ static void look_at_newest(struct sizer *s, const struct sized *x, const struct 
 		.devices = &s->devices,
 		.mps = policy->isolation == ISOLATION_MPS,
 		.company = rooms_company(policy->exclusivity, &x->key),
-		.most = policy->max_tenants > 0 ? (uint32_t)policy->max_tenants : 0,
-		.apart = gpu_to_leave(d, ret)};
+		.most = policy->max_tenants > 0 ? (uint32_t)policy->max_tenants : 0};
+	if (ret->ask.cause == ROLL_MOVES) {
+		room.apart = moves_left(s, ret->mover, d, a, &room.apart_count);
+	}
 	if (s->config.around != NULL) {
 		ask->budget = around_budget(s->config.around, x->key.ns, &pod.labels, a);
 	}

@@ -182,9 +182,30 @@ struct sized_pod *moves_pick(
 	return best;
 }
 
+static uint64_t room_of(const struct sized_pod *p, const struct decision *d)
+{
+	const struct world_pod *wp = world_pod_by_uid(d->world, p->uid);
+	return hash_text(wp != NULL && wp->gpu != NULL ? text_or(wp->gpu->capacity_pod, "") : "");
+}
+
+const uint64_t *moves_left(const struct sizer *s, const struct sized_pod *p,
+	const struct decision *d, struct arena *a, uint32_t *ret_count)
+{
+	const uint64_t own = number_of(p->of);
+	uint64_t *rooms = ARENA_ARRAY(a, uint64_t, s->moves.list.count + 1);
+	*ret_count = 0;
+	rooms[(*ret_count)++] = room_of(p, d);
+	vec_for_each (const struct move, m, &s->moves.list) {
+		if (m->workload == own && d->now_ms < m->at_ms + m->rest_ms) {
+			rooms[(*ret_count)++] = m->room;
+		}
+	}
+	return rooms;
+}
+
 void moves_begin(struct sizer *s, const struct sized_pod *p, const struct decision *d)
 {
-	struct move m = {number_of(p->of), p->heal.gpu, d->now_ms, rest_ms(d)};
+	struct move m = {number_of(p->of), room_of(p, d), p->heal.gpu, d->now_ms, rest_ms(d)};
 	struct sizer_wish wish = {.away_ms = m.rest_ms};
 	VEC_PUSH(&s->moves.list, m);
 	memcpy(wish.uid, p->uid, sizeof wish.uid);

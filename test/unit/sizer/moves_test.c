@@ -281,6 +281,40 @@ Test(moves, without_room_elsewhere_it_stays_and_says_so)
 	bed_free(p.bed);
 }
 
+/* There is room on GPU-2 alone. One of it went from there, which the engine remembers: true. */
+static int moved_to_one(bool left)
+{
+	struct played p;
+	on_one_gpu(&p, 2);
+	nodes_are(&p, false);
+	p.bed->gpus = 1;
+	bed_node(p.bed, "node");
+	bed_capacity(p.bed, "capacity-2", "GPU-2");
+	if (left) {
+		struct sized *x = sized_find(p.bed->sizer, "team", WEB);
+		struct move m = {
+			.workload = hash_bytes(x->object, strlen(x->object), hash_text("team")),
+			.room = hash_text("capacity-2"),
+			.gpu = UINT32_MAX,
+			.at_ms = p.bed->now.policy_ms,
+			.rest_ms = HOUR_MS + 30 * MINUTE_MS};
+		VEC_PUSH(&p.bed->sizer->moves.list, m);
+	}
+	beside(&p, 700);
+	crowd(&p, 60, 58);
+	int n = p.bed->evictions;
+	crowd(&p, 60, 58);
+	cr_expect_eq(p.bed->evictions, 1, "for a while");
+	bed_free(p.bed);
+	return n;
+}
+
+Test(moves, what_others_of_it_left_is_no_room)
+{
+	cr_expect_eq(moved_to_one(false), 1);
+	cr_expect_eq(moved_to_one(true), 0);
+}
+
 Test(moves, the_last_ready_pod_stays)
 {
 	struct played p;
