@@ -181,6 +181,7 @@ struct roll {
 	int32_t refusals, failures, no_effect;
 	int32_t fruitless; /* refusals after which a pod had been made for it */
 	bool rolls_back;   /* to be told */
+	bool moves;	   /* what is under way is for another GPU, with the share that it has */
 };
 
 /* What is zero is one of which nothing is known. */

@@ -66,6 +66,7 @@ static void finish(struct roll *r, struct roll_fleet *fleet)
 {
 	roll_fleet_end(fleet, r->id);
 	r->doing = ROLL_NOTHING;
+	r->moves = false;
 	r->id = 0;
 }
 
@@ -75,9 +76,42 @@ static void succeed(struct roll *r, struct roll_fleet *fleet)
 	finish(r, fleet);
 }
 
+/* What costs a GPU for minutes each time is tried ever less often. */
+static int64_t retry_after(const struct roll *r, const struct roll_ending *e)
+{
+	int64_t wait = ROLL_RETRY_MS, most = e->made ? ROLL_SURGE_CAP : ROLL_RETRY_CAP;
+	int32_t times = e->made ? r->fruitless : r->refusals;
+	for (int32_t i = 1; i < times && wait < most; i++) {
+		wait *= 2;
+	}
+	wait = e->wait_ms > wait ? e->wait_ms : wait;
+	return wait < most ? wait : most;
+}
+
+static void refuse(struct roll *r, enum roll_why why, const struct roll_ending *e, int64_t now_ms)
+{
+	r->refusals += r->refusals < INT32_MAX ? 1 : 0;
+	r->fruitless += e->made && r->fruitless < INT32_MAX ? 1 : 0;
+	r->refused = why;
+	r->refused_ms = now_ms;
+	r->retry_ms = now_ms + retry_after(r, e);
+	char *former = r->blocker;
+	r->blocker =
+		text_empty(e->by) ? NULL : xstrndup(e->by, strnlen(e->by, ROLL_BLOCKER_MAX - 1));
+	free(former);
+}
+
 /* True: once too often. */
 static bool fail(struct roll *r, struct roll_fleet *fleet, int64_t now_ms)
 {
+	if (r->moves) {
+		/* Not for another share did it go: there is none to go back to. */
+		const struct roll_ending late = {
+			ROLL_END_REFUSED, "the pod that moved is not Ready", ROLL_SURGE_CAP, true};
+		refuse(r, ROLL_REFUSED, &late, now_ms);
+		finish(r, fleet);
+		return true;
+	}
 	if (++r->failures < ROLL_FAILURES) {
 		return false;
 	}
@@ -206,32 +240,8 @@ void roll_begin(struct roll *r, struct roll_fleet *fleet, const struct roll_ask 
 	r->doing = v->does;
 	r->since_ms = r->begun_ms = ask->now_ms;
 	r->revision = ask->revision;
+	r->moves = ask->cause == ROLL_MOVES;
 	r->id = roll_fleet_begin(fleet, victim->node, ask->now_ms);
-}
-
-/* What costs a GPU for minutes each time is tried ever less often. */
-static int64_t retry_after(const struct roll *r, const struct roll_ending *e)
-{
-	int64_t wait = ROLL_RETRY_MS, most = e->made ? ROLL_SURGE_CAP : ROLL_RETRY_CAP;
-	int32_t times = e->made ? r->fruitless : r->refusals;
-	for (int32_t i = 1; i < times && wait < most; i++) {
-		wait *= 2;
-	}
-	wait = e->wait_ms > wait ? e->wait_ms : wait;
-	return wait < most ? wait : most;
-}
-
-static void refuse(struct roll *r, enum roll_why why, const struct roll_ending *e, int64_t now_ms)
-{
-	r->refusals += r->refusals < INT32_MAX ? 1 : 0;
-	r->fruitless += e->made && r->fruitless < INT32_MAX ? 1 : 0;
-	r->refused = why;
-	r->refused_ms = now_ms;
-	r->retry_ms = now_ms + retry_after(r, e);
-	char *former = r->blocker;
-	r->blocker =
-		text_empty(e->by) ? NULL : xstrndup(e->by, strnlen(e->by, ROLL_BLOCKER_MAX - 1));
-	free(former);
 }
 
 /* The budget of all workloads is for pods that go: a surge that was given up took none, and while

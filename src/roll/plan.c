@@ -334,9 +334,11 @@ static bool check_evict(const struct roll_ask *ask, const struct count *n, struc
 {
 	bool serves = ask->pods[v->pod].ready_ms != 0;
 	int64_t away = n->replicas > n->ready ? n->replicas - n->ready : 0;
-	if (serves && n->ready < 2 && !ask->rollout->evicts) {
+	/* Whoever lets us do without it does so for another share, and not for another GPU. */
+	bool may_be_last = ask->rollout->evicts && ask->cause != ROLL_MOVES;
+	if (serves && n->ready < 2 && !may_be_last) {
 		return block(v, could_surge(ask, n) ? ROLL_NO_ROOM : ROLL_LAST_READY,
-			ask->surge_unfit, 0);
+			ask->rollout->evicts ? "the policy says Evict" : ask->surge_unfit, 0);
 	}
 	if (serves && away + 1 > max_unavailable(ask, n->replicas)) {
 		return block(v, ROLL_NOT_READY, NULL, 0);

@@ -242,14 +242,6 @@ static const struct share *wanted(const struct sized *x)
 	return x->newest->feed_count == 1 ? &x->newest->feeds[0].container->in_force : &none;
 }
 
-/* Its capacity pod, where one is to be left. */
-static const char *gpu_to_leave(const struct decision *d, const struct asked *asked)
-{
-	bool moves = asked->ask.cause == ROLL_MOVES;
-	const struct world_pod *wp = moves ? world_pod_by_uid(d->world, asked->mover->uid) : NULL;
-	return wp != NULL ? text_or(wp->gpu->capacity_pod, "") : NULL;
-}
-
 /* Of a framework that takes its memory at start admission thinks otherwise where there is a wall.
  */
 static enum reason by_template(const struct sized *x, const struct decision *d)
@@ -301,8 +293,10 @@ static void look_at_newest(struct sizer *s, const struct sized *x, const struct 
 		.devices = &s->devices,
 		.mps = policy->isolation == ISOLATION_MPS,
 		.company = rooms_company(policy->exclusivity, &x->key),
-		.most = policy->max_tenants > 0 ? (uint32_t)policy->max_tenants : 0,
-		.apart = gpu_to_leave(d, ret)};
+		.most = policy->max_tenants > 0 ? (uint32_t)policy->max_tenants : 0};
+	if (ret->ask.cause == ROLL_MOVES) {
+		room.apart = moves_left(s, ret->mover, d, a, &room.apart_count);
+	}
 	if (s->config.around != NULL) {
 		ask->budget = around_budget(s->config.around, x->key.ns, &pod.labels, a);
 	}
@@ -363,18 +357,37 @@ static bool make(struct sizer *s, struct sized *x, const struct decision *d, str
 	return true;
 }
 
-/* Where no other GPU has room, what saves goes on: it is what makes room. */
+/* Why nobody is moved, as far as that is no matter of time; NULL: it is. */
+static const char *why_it_stays(const struct asked *asked)
+{
+	const struct roll_ask *ask = &asked->ask;
+	bool kept = false, serves = false;
+	uint32_t ready = 0;
+	for (uint32_t i = 0; i < ask->pod_count; i++) {
+		const struct roll_pod *p = &ask->pods[i];
+		bool goes = asked->members[i] == asked->mover;
+		kept = kept || (goes && p->must_stay);
+		serves = serves || (goes && p->ready_ms != 0);
+		ready += !p->leaving && p->ready_ms != 0 ? 1 : 0;
+	}
+	bool last = serves && ready < 2 && (ask->rollout->evicts || ask->surge_unfit != NULL);
+	return kept ? "its pod says by an annotation that it must not be moved"
+	       : ask->room == ROLL_ROOM_NONE ? "no other GPU has room for the new pod"
+	       : last			     ? "it is the last Ready replica"
+					     : NULL;
+}
+
+/* Then what saves goes on: where room is missing it is what makes some. */
 static void make_without(
 	struct sizer *s, struct sized *x, struct decision *d, struct arena *a, struct asked *ret)
 {
 	struct asked other = {.mover = NULL};
-	if (ret->ask.cause != ROLL_MOVES || ret->ask.room != ROLL_ROOM_NONE ||
-		!make(s, x, d, a, &other) || other.outdated == 0) {
+	const char *why = ret->ask.cause == ROLL_MOVES ? why_it_stays(ret) : NULL;
+	if (why == NULL || !make(s, x, d, a, &other) || other.outdated == 0) {
 		return;
 	}
 	*ret = other;
-	d->moves = arena_printf(
-		a, "no other GPU has room for the new pod; %s", roll_again(s->config.round_ms, a));
+	d->moves = arena_printf(a, "%s; %s", why, roll_again(s->config.round_ms, a));
 }
 
 bool asks_make(

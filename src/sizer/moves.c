@@ -13,11 +13,16 @@
 #define LATER_MS (60 * MINUTE_MS)
 /* Who uses less of his share lacks nothing. */
 #define LEAST_PERCENT 20
-/* Moves that are older play no part. */
-#define KEPT_MS	  (24 * 60 * MINUTE_MS)
+/* Nobody who came with a move goes again before, however short the hold of healing is; nor is it
+ * remembered for longer. */
+#define REST_LEAST_MS (6 * 60 * MINUTE_MS)
+#define REST_MOST_MS  (24 * 60 * MINUTE_MS)
+/* Of all workloads. Where so many rest nobody goes. */
 #define MOVES_MAX 256
-/* Minutes as they are kept: 1 to so many, and round. */
-#define ROUND 65535
+/* Minutes as they are kept: 1 to so many, and round. One half of it is past; the other is of a
+ * clock that was set back. What lasts longer than a week counts as that. */
+#define ROUND	65535
+#define LONGEST INT64_C(10080)
 
 void moves_finish(struct moves *m)
 {
@@ -29,9 +34,14 @@ static uint16_t stamp(int64_t now_ms)
 	return (uint16_t)(now_ms / MINUTE_MS % ROUND + 1);
 }
 
+static bool is_ahead(uint16_t then, int64_t now_ms)
+{
+	return (stamp(now_ms) - then + ROUND) % ROUND > ROUND / 2;
+}
+
 static int64_t minutes_since(uint16_t then, int64_t now_ms)
 {
-	return (stamp(now_ms) - then + ROUND) % ROUND;
+	return is_ahead(then, now_ms) ? 0 : (stamp(now_ms) - then + ROUND) % ROUND;
 }
 
 static int64_t larger(int64_t a, int64_t b)
@@ -39,12 +49,12 @@ static int64_t larger(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-/* It uses what others take from it, and its share may be changed at all. */
+/* It uses what others take from it, its share may be changed at all, and it need not run on. */
 static bool may_go(const struct sized_pod *p)
 {
 	const struct heal_feed *f = p->feed_count == 1 ? &p->feeds[0].heal : NULL;
 	int64_t share = (int64_t)p->heal.share.milli * (METERED_FULL / MODEL_GPU_MILLI);
-	return f != NULL && f->contended != 0 && p->advised && share > 0 &&
+	return f != NULL && f->contended != 0 && p->advised && !p->of->keeps_running && share > 0 &&
 	       f->compute * INT64_C(100) >= share * LEAST_PERCENT;
 }
 
@@ -53,8 +63,10 @@ void moves_tally(struct sizer *s, const struct sized_pod *p, struct sized_feed *
 	struct heal_feed *h = &f->heal;
 	if (h->pressed != PRESS_CONTENTION) {
 		h->contended = 0;
-	} else if (h->contended == 0) {
+	} else if (h->contended == 0 || is_ahead(h->contended, now_ms)) {
 		h->contended = stamp(now_ms);
+	} else if (minutes_since(h->contended, now_ms) > LONGEST) {
+		h->contended = stamp(now_ms - LONGEST * MINUTE_MS);
 	}
 	if (h->pressed == PRESS_MORE && p->of->acts && p->advised) {
 		gpus_press(&s->gpus, p->heal.gpu);
@@ -68,11 +80,17 @@ static uint64_t number_of(const struct sized *x)
 	return hash_bytes(x->object, strlen(x->object), hash_text(x->key.ns));
 }
 
+/* For so long those stay that come with a move, and others keep off the GPU that was left. */
+static int64_t rest_ms(const struct decision *d)
+{
+	int64_t hold = d->choice.policy->sizing.heal_compute.hold_s * 1000;
+	return hold < REST_LEAST_MS ? REST_LEAST_MS : time_min(hold, REST_MOST_MS);
+}
+
 /* When he may go. Who came with a move of its workload stays for the hold of healing, so that
  * nobody is driven from GPU to GPU. */
 static int64_t due_ms(const struct sizer *s, const struct sized_pod *p, const struct decision *d)
 {
-	const struct sizing *sizing = &d->choice.policy->sizing;
 	const uint64_t own = number_of(p->of);
 	int64_t since =
 		d->now_ms - minutes_since(p->feeds[0].heal.contended, d->now_ms) * MINUTE_MS;
@@ -82,7 +100,7 @@ static int64_t due_ms(const struct sizer *s, const struct sized_pod *p, const st
 			since = larger(since, m->at_ms);
 		}
 		if (m->workload == own && p->created_ms >= m->at_ms) {
-			rest = larger(rest, m->at_ms + sizing->heal_compute.hold_s * 1000);
+			rest = larger(rest, m->at_ms + m->rest_ms);
 		}
 	}
 	bool patient = gpus_pressed(&s->gpus, p->heal.gpu) ||
@@ -101,8 +119,38 @@ static bool goes_before(const struct sized_pod *a, bool a_stays, const struct si
 	return of_a != of_b ? of_a > of_b : strcmp(a->uid, b->uid) < 0;
 }
 
-struct sized_pod *moves_pick(const struct sizer *s, const struct sized *x, const struct decision *d,
-	int64_t *ret_next_ms)
+/* A clock that was ahead and is set right: nothing waits for what is to come. */
+static void mind_clock(struct moves *m, int64_t now_ms)
+{
+	for (size_t i = m->list.count; i-- > 0 && m->list.items[i].at_ms > now_ms;) {
+		m->list.items[i].at_ms = now_ms;
+	}
+}
+
+static void drop(struct moves *m, size_t i)
+{
+	struct move *at = &m->list.items[i];
+	memmove(at, at + 1, (--m->list.count - i) * sizeof *at);
+}
+
+/* When there is a place in the list for one more. None that rests makes way for it: where many are
+ * contended that would be the end of their rest. */
+static int64_t place_ms(struct moves *m, int64_t now_ms)
+{
+	int64_t first = INT64_MAX;
+	for (size_t i = m->list.count; i-- > 0;) {
+		int64_t until = m->list.items[i].at_ms + m->list.items[i].rest_ms;
+		if (until <= now_ms) {
+			drop(m, i);
+		} else {
+			first = time_min(first, until);
+		}
+	}
+	return m->list.count < MOVES_MAX ? now_ms : first;
+}
+
+struct sized_pod *moves_pick(
+	struct sizer *s, const struct sized *x, const struct decision *d, int64_t *ret_next_ms)
 {
 	struct sized_pod *best = NULL;
 	bool best_stays = false;
@@ -111,6 +159,7 @@ struct sized_pod *moves_pick(const struct sizer *s, const struct sized *x, const
 		!d->choice.policy->sizing.heal_compute.enabled) {
 		return NULL;
 	}
+	mind_clock(&s->moves, d->now_ms);
 	for (struct sized_pod *p = x->members; p != NULL; p = p->next) {
 		const struct world_pod *wp = world_pod_by_uid(d->world, p->uid);
 		if (!may_go(p) || wp == NULL || wp->gpu == NULL || wp->gpu->beside ||
@@ -125,28 +174,39 @@ struct sized_pod *moves_pick(const struct sizer *s, const struct sized *x, const
 			best_stays = wp->gpu->keeps_node;
 		}
 	}
+	int64_t place = best != NULL ? place_ms(&s->moves, d->now_ms) : 0;
+	if (place > d->now_ms) {
+		*ret_next_ms = place;
+		return NULL;
+	}
 	return best;
 }
 
-static void drop(struct moves *m, size_t i)
+static uint64_t room_of(const struct sized_pod *p, const struct decision *d)
 {
-	struct move *at = &m->list.items[i];
-	memmove(at, at + 1, (--m->list.count - i) * sizeof *at);
+	const struct world_pod *wp = world_pod_by_uid(d->world, p->uid);
+	return hash_text(wp != NULL && wp->gpu != NULL ? text_or(wp->gpu->capacity_pod, "") : "");
 }
 
-static void forget_old(struct moves *m, int64_t now_ms)
+const uint64_t *moves_left(const struct sizer *s, const struct sized_pod *p,
+	const struct decision *d, struct arena *a, uint32_t *ret_count)
 {
-	while (m->list.count > 0 &&
-		(m->list.count >= MOVES_MAX || now_ms - m->list.items[0].at_ms > KEPT_MS)) {
-		drop(m, 0);
+	const uint64_t own = number_of(p->of);
+	uint64_t *rooms = ARENA_ARRAY(a, uint64_t, s->moves.list.count + 1);
+	*ret_count = 0;
+	rooms[(*ret_count)++] = room_of(p, d);
+	vec_for_each (const struct move, m, &s->moves.list) {
+		if (m->workload == own && d->now_ms < m->at_ms + m->rest_ms) {
+			rooms[(*ret_count)++] = m->room;
+		}
 	}
+	return rooms;
 }
 
 void moves_begin(struct sizer *s, const struct sized_pod *p, const struct decision *d)
 {
-	struct move m = {number_of(p->of), p->heal.gpu, d->now_ms};
-	struct sizer_wish wish = {.away_ms = d->choice.policy->sizing.heal_compute.hold_s * 1000};
-	forget_old(&s->moves, d->now_ms);
+	struct move m = {number_of(p->of), room_of(p, d), p->heal.gpu, d->now_ms, rest_ms(d)};
+	struct sizer_wish wish = {.away_ms = m.rest_ms};
 	VEC_PUSH(&s->moves.list, m);
 	memcpy(wish.uid, p->uid, sizeof wish.uid);
 	VEC_PUSH(&s->wishes, wish);

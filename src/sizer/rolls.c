@@ -181,7 +181,7 @@ static void follow_up(const struct turned *t, const struct roll *before)
 	if (r->no_effect > before->no_effect) {
 		set_update(t->s, m, UPDATE_FAILED, now, roll_why_name(ROLL_WITHOUT_EFFECT));
 		warn(t, "ReplacementFailed", "the new pod came without a share");
-	} else if (r->failures > before->failures) {
+	} else if (r->failures > before->failures || r->refusals > before->refusals) {
 		set_update(t->s, m, UPDATE_FAILED, now, "NotReady");
 		warn(t, "ReplacementFailed", "the new pod does not become Ready");
 	} else if (ended) {

@@ -114,15 +114,24 @@ static bool opens(const struct room_ask *ask, uint32_t node)
 	return w->known && w->noun.gpus > w->gpus && (fits == 0 || ask->want->mib <= fits);
 }
 
+static bool is_apart(const struct room *room, const struct room_ask *ask)
+{
+	for (uint32_t i = 0; i < ask->apart_count; i++) {
+		if (room->name == ask->apart[i]) {
+			return true;
+		}
+	}
+	return false;
+}
+
 enum roll_room rooms_find(const struct rooms *r, const struct room_ask *ask)
 {
 	static const struct share nothing = {0, 0};
 	uint32_t asked = 0;
-	uint64_t apart = ask->apart != NULL ? hash_text(ask->apart) : 0;
 	for (size_t i = 0; i < r->list.count && asked < NODES_ASKED; i++) {
 		const struct room *room = &r->list.items[i];
-		bool left_out = ask->apart != NULL && room->name == apart;
-		if (left_out || !has_room(room, ask, &nothing) || !has_company(room, ask, 0)) {
+		if (!has_room(room, ask, &nothing) || !has_company(room, ask, 0) ||
+			is_apart(room, ask)) {
 			continue;
 		}
 		asked++;

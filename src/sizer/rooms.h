@@ -44,8 +44,10 @@ struct room_ask {
 	const struct devices *devices;
 	bool mps;
 	uint64_t company;
-	uint32_t most;	   /* tenants of one GPU */
-	const char *apart; /* not on the GPU of that capacity pod; NULL: on any */
+	uint32_t most; /* tenants of one GPU */
+	/* not on the GPUs of those capacity pods, hashes of their names; NULL: on any */
+	const uint64_t *apart;
+	uint32_t apart_count;
 };
 /* One of those that a capacity pod's ledger names; NULL: nothing is known of it. */
 struct room_tenant {

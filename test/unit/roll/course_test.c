@@ -102,6 +102,34 @@ Test(course, two_failures_roll_back_and_pause)
 	tear_down(&b);
 }
 
+/* It went for no other share: there is none to go back to, and nobody else is stopped. */
+Test(course, H9_a_move_that_fails_is_a_refusal)
+{
+	struct bench b;
+	played_init(&b.p, 2, START);
+	roll_fleet_init(&b.fleet);
+	b.fleet.managed = 1000;
+	b.p.ask.cause = ROLL_MOVES;
+	cr_assert_eq(played_step(&b.p, &b.fleet, START).does, ROLL_EVICT);
+	b.p.ask.cause = ROLL_SAVES;
+	int64_t now = START + ROLL_READY_MS;
+	cr_expect_eq(at(&b, now - 1).why, ROLL_UNDER_WAY);
+	struct roll_verdict v = at(&b, now);
+	cr_expect_eq(v.does, ROLL_BLOCKED);
+	cr_expect_eq(v.why, ROLL_REFUSED);
+	cr_expect_str_eq(v.blocker, "the pod that moved is not Ready");
+	cr_expect_eq(v.next_ms, now + ROLL_SURGE_CAP);
+	cr_expect_eq(b.p.roll.failures, 0);
+	cr_expect_eq(b.p.roll.paused, ROLL_UP_TO_DATE);
+	cr_expect_eq(b.fleet.flights.count, 0);
+	b.p.pods[0].ready_ms = now;
+	now += ROLL_SURGE_CAP;
+	cr_expect_eq(at(&b, now).does, ROLL_EVICT);
+	cr_assert_eq(played_step(&b.p, &b.fleet, now).does, ROLL_EVICT);
+	cr_expect_not(b.p.roll.moves, "the next one is none");
+	tear_down(&b);
+}
+
 Test(course, one_that_restarts_again_and_again_is_a_failure)
 {
 	struct bench b;

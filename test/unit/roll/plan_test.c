@@ -105,6 +105,22 @@ Test(plan, U2_a_budget_that_is_known_is_not_even_asked)
 	expect(&b, ROLL_EVICT, ROLL_UP_TO_DATE);
 }
 
+Test(plan, H9_a_move_never_takes_the_last_ready_pod)
+{
+	struct bench b;
+	set_up(&b, 1);
+	b.p.rollout.evicts = true;
+	b.p.ask.room = ROLL_ROOM_FREE;
+	expect(&b, ROLL_EVICT, ROLL_UP_TO_DATE);
+	b.p.ask.cause = ROLL_MOVES;
+	expect(&b, ROLL_BLOCKED, ROLL_LAST_READY);
+	cr_expect_str_eq(ask(&b).blocker, "the policy says Evict");
+	set_up(&b, 2);
+	b.p.rollout.evicts = true;
+	b.p.ask.cause = ROLL_MOVES;
+	expect(&b, ROLL_EVICT, ROLL_UP_TO_DATE);
+}
+
 Test(plan, U3_with_room_beside_it_the_new_pod_comes_first)
 {
 	struct bench b;

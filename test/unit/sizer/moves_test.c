@@ -127,15 +127,138 @@ Test(moves, the_next_one_waits_whether_it_helped)
 Test(moves, who_came_with_a_move_stays_for_the_hold)
 {
 	struct played p;
-	on_one_gpu(&p, 1);
+	on_one_gpu(&p, 2);
 	p.gpu = "GPU-1"; /* nothing else was to be had after all */
 	beside(&p, 900);
-	crowd(&p, 45, 80);
+	crowd(&p, 80, 80);
+	cr_assert_eq(p.bed->evictions, 2);
+	crowd(&p, 310, 80);
+	cr_expect_eq(p.bed->evictions, 2, "nobody is driven about");
+	crowd(&p, 80, 80);
+	cr_expect_eq(p.bed->evictions, 4);
+	bed_free(p.bed);
+}
+
+/* However short healing's hold is. */
+Test(moves, without_a_hold_it_stays_for_six_hours)
+{
+	struct played p;
+	on_one_gpu(&p, 2);
+	p.bed->sizing.heal_compute.hold_s = 0;
+	bed_policy(p.bed);
+	p.gpu = "GPU-1";
+	beside(&p, 900);
+	crowd(&p, 80, 80);
+	cr_assert_eq(p.bed->evictions, 2);
+	cr_expect_eq(p.bed->wish.away_ms, 6 * HOUR_MS);
+	crowd(&p, 300, 80);
+	cr_expect_eq(p.bed->evictions, 2, "nobody is driven about");
+	bed_free(p.bed);
+}
+
+Test(moves, nor_for_longer_than_a_day)
+{
+	struct played p;
+	on_one_gpu(&p, 2);
+	p.bed->sizing.heal_compute.hold_s = 7 * 86400;
+	bed_policy(p.bed);
+	beside(&p, 700);
+	crowd(&p, 45, 58);
 	cr_assert_eq(p.bed->evictions, 1);
-	crowd(&p, 330, 80);
-	cr_expect_eq(p.bed->evictions, 1, "nobody is driven about");
-	crowd(&p, 40, 80);
-	cr_expect_eq(p.bed->evictions, 2);
+	cr_expect_eq(p.bed->wish.away_ms, 24 * HOUR_MS);
+	bed_free(p.bed);
+}
+
+/* Of others, that rest for so long from now on. */
+static void fill_list(struct played *p, size_t count, int64_t rest_ms)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct move m = {.workload = i + 1,
+			.gpu = UINT32_MAX,
+			.at_ms = p->bed->now.policy_ms,
+			.rest_ms = i == 0 ? rest_ms : 24 * HOUR_MS};
+		VEC_PUSH(&p->bed->sizer->moves.list, m);
+	}
+}
+
+Test(moves, where_too_many_rest_nobody_goes)
+{
+	struct played p;
+	on_one_gpu(&p, 2);
+	beside(&p, 700);
+	crowd(&p, 20, 58);
+	fill_list(&p, 256, 2 * HOUR_MS);
+	crowd(&p, 100, 58);
+	cr_expect_eq(p.bed->evictions, 0);
+	cr_expect_eq(p.bed->sizer->moves.list.count, 256);
+	cr_expect(
+		strstr(message(&p, RECOMMENDATION_CONTENTION), "goes to another GPU from") != NULL,
+		"%s", message(&p, RECOMMENDATION_CONTENTION));
+	crowd(&p, 25, 58);
+	cr_expect_eq(p.bed->evictions, 1, "one of them rests no longer");
+	cr_expect_eq(p.bed->sizer->moves.list.count, 256);
+	bed_free(p.bed);
+}
+
+static void set_back(struct played *p, int64_t ms)
+{
+	p->bed->now.policy_ms -= ms;
+	p->bed->now.wall_ms -= ms;
+	p->leads_since_ms -= ms;
+}
+
+/* Minutes are kept in a ring: what is as old as the half of it would be to come. */
+Test(moves, what_lasts_for_weeks_counts_as_one)
+{
+	struct played p;
+	on_one_gpu(&p, 2);
+	beside(&p, 700);
+	crowd(&p, 25, 58);
+	struct sized *x = sized_find(p.bed->sizer, "team", WEB);
+	struct heal_feed *h = &x->members->feeds[0].heal;
+	cr_assert_neq(h->contended, 0);
+	int64_t then = h->contended;
+	h->contended = (uint16_t)((then - 30000 + 65535 - 1) % 65535 + 1);
+	crowd(&p, 1, 58);
+	int64_t since = (then - h->contended + 65535) % 65535;
+	cr_expect(since > 7 * 1440 - 60 && since <= 7 * 1440, "%lld", (long long)since);
+	bed_free(p.bed);
+}
+
+/* What begins later than now has only just begun. */
+Test(moves, a_clock_that_is_set_back_hurries_nobody)
+{
+	struct played p;
+	on_one_gpu(&p, 2);
+	beside(&p, 700);
+	crowd(&p, 25, 58);
+	cr_assert(contended(&p));
+	set_back(&p, 30 * MINUTE_MS);
+	crowd(&p, 25, 58);
+	cr_expect_eq(p.bed->evictions, 0);
+	crowd(&p, 40, 58);
+	cr_expect_eq(p.bed->evictions, 1);
+	bed_free(p.bed);
+}
+
+Test(moves, nor_does_anybody_rest_until_it_is_as_late_again)
+{
+	struct played p;
+	on_one_gpu(&p, 2);
+	p.gpu = "GPU-1";
+	beside(&p, 900);
+	crowd(&p, 80, 80);
+	cr_assert_eq(p.bed->evictions, 2);
+	set_back(&p, 4 * HOUR_MS);
+	for (size_t i = 0; i < p.bed->sizer->moves.list.count; i++) {
+		struct move *m = &p.bed->sizer->moves.list.items[i];
+		cr_assert_gt(m->at_ms, p.bed->now.policy_ms);
+	}
+	crowd(&p, 30, 80);
+	for (size_t i = 0; i < p.bed->sizer->moves.list.count; i++) {
+		struct move *m = &p.bed->sizer->moves.list.items[i];
+		cr_expect_leq(m->at_ms, p.bed->now.policy_ms - 20 * MINUTE_MS);
+	}
 	bed_free(p.bed);
 }
 
@@ -158,18 +281,70 @@ Test(moves, without_room_elsewhere_it_stays_and_says_so)
 	bed_free(p.bed);
 }
 
+/* There is room on GPU-2 alone. One of it went from there, which the engine remembers: true. */
+static int moved_to_one(bool left)
+{
+	struct played p;
+	on_one_gpu(&p, 2);
+	nodes_are(&p, false);
+	p.bed->gpus = 1;
+	bed_node(p.bed, "node");
+	bed_capacity(p.bed, "capacity-2", "GPU-2");
+	if (left) {
+		struct sized *x = sized_find(p.bed->sizer, "team", WEB);
+		struct move m = {
+			.workload = hash_bytes(x->object, strlen(x->object), hash_text("team")),
+			.room = hash_text("capacity-2"),
+			.gpu = UINT32_MAX,
+			.at_ms = p.bed->now.policy_ms,
+			.rest_ms = HOUR_MS + 30 * MINUTE_MS};
+		VEC_PUSH(&p.bed->sizer->moves.list, m);
+	}
+	beside(&p, 700);
+	crowd(&p, 60, 58);
+	int n = p.bed->evictions;
+	crowd(&p, 60, 58);
+	cr_expect_eq(p.bed->evictions, 1, "for a while");
+	bed_free(p.bed);
+	return n;
+}
+
+Test(moves, what_others_of_it_left_is_no_room)
+{
+	cr_expect_eq(moved_to_one(false), 1);
+	cr_expect_eq(moved_to_one(true), 0);
+}
+
 Test(moves, the_last_ready_pod_stays)
 {
 	struct played p;
 	on_one_gpu(&p, 1);
-	p.bed->rollout.evicts = false;
-	bed_policy(p.bed);
+	cr_assert(p.bed->rollout.evicts, "which lets us do without it for another share");
 	beside(&p, 900);
 	crowd(&p, 60, 80);
 	cr_expect_eq(p.bed->evictions, 0);
 	cr_expect_str_eq(bed_reason(p.bed, WEB, RECOMMENDATION_UPDATE_BLOCKED), "LastReadyReplica");
 	cr_expect(strstr(message(&p, RECOMMENDATION_CONTENTION), "last Ready replica") != NULL,
 		"%s", message(&p, RECOMMENDATION_CONTENTION));
+	bed_free(p.bed);
+}
+
+/* Its share is as before, so that there is none to go back to. */
+Test(moves, one_that_fails_stops_nothing_else)
+{
+	struct played p;
+	on_one_gpu(&p, 3);
+	beside(&p, 700);
+	p.sick = true;
+	crowd(&p, 45, 58);
+	cr_assert_eq(p.bed->evictions, 1);
+	crowd(&p, 50, 58);
+	cr_expect_not_null(strstr(p.bed->reasons, "ReplacementFailed "), "%s", p.bed->reasons);
+	cr_expect_null(strstr(p.bed->reasons, "PodReplaced "), "%s", p.bed->reasons);
+	cr_expect_null(strstr(p.bed->reasons, "RolledBack "), "%s", p.bed->reasons);
+	cr_expect_neq(
+		bed_told(p.bed, WEB)->conditions[RECOMMENDATION_PAUSED].status, CONDITION_TRUE);
+	cr_expect_eq(bed_told(p.bed, WEB)->containers[0].target.milli, 300);
 	bed_free(p.bed);
 }
 
@@ -270,6 +445,16 @@ Test(moves, nor_does_one_that_only_recommends)
 	cr_expect_eq(moved_after(&p, 90), 0);
 }
 
+/* Training would begin anew. */
+Test(moves, nor_does_one_that_keeps_running_pods)
+{
+	struct played p;
+	on_one_gpu(&p, 2);
+	p.bed->sizing.keeps_running = true;
+	bed_policy(p.bed);
+	cr_expect_eq(moved_after(&p, 90), 0);
+}
+
 Test(moves, what_a_person_asked_for_stays)
 {
 	struct played p;
@@ -300,6 +485,56 @@ Test(moves, after_a_restart_it_has_to_last_anew)
 	bed_free(p.bed);
 }
 
+/* One on a whole GPU, that could be a tenant. */
+static void add_whole(struct played *p)
+{
+	p->webhook = false;
+	(void)played_make(p, "web", true);
+	p->webhook = true;
+}
+
+Test(moves, where_nobody_may_go_what_saves_goes_on)
+{
+	struct played p;
+	on_one_gpu(&p, 2);
+	for (size_t i = 0; i < PLAYED_PODS; i++) {
+		if (p.pods[i].there) {
+			p.pods[i].careless = true;
+			played_show(&p, &p.pods[i]);
+		}
+	}
+	beside(&p, 700);
+	crowd(&p, 50, 58);
+	cr_assert_eq(p.bed->evictions, 0);
+	cr_expect_str_eq(bed_reason(p.bed, WEB, RECOMMENDATION_UPDATE_BLOCKED), "NotEvictable");
+	add_whole(&p);
+	crowd(&p, 1, 58);
+	cr_expect(
+		strstr(message(&p, RECOMMENDATION_CONTENTION),
+			"says by an annotation that it must not be moved; looked at again") != NULL,
+		"%s", message(&p, RECOMMENDATION_CONTENTION));
+	crowd(&p, 2, 58);
+	cr_expect_eq(p.bed->evictions, 1);
+	cr_expect_eq(played_whole(&p), 0);
+	cr_expect_eq(on(&p, "GPU-1"), 2);
+	bed_free(p.bed);
+}
+
+Test(moves, where_the_last_ready_one_stays_what_saves_goes_on)
+{
+	struct played p;
+	on_one_gpu(&p, 1);
+	beside(&p, 900);
+	crowd(&p, 50, 80);
+	cr_assert_eq(p.bed->evictions, 0);
+	add_whole(&p);
+	crowd(&p, 3, 80);
+	cr_expect_eq(p.bed->evictions, 1);
+	cr_expect_eq(played_whole(&p), 0);
+	cr_expect_eq(on(&p, "GPU-1"), 1);
+	bed_free(p.bed);
+}
+
 /* A replica on a whole GPU gives one back: that is what makes room. */
 Test(moves, where_nothing_has_room_what_saves_goes_on)
 {
@@ -309,9 +544,7 @@ Test(moves, where_nothing_has_room_what_saves_goes_on)
 	nodes_are(&p, false);
 	crowd(&p, 50, 58);
 	cr_assert_eq(p.bed->evictions, 0);
-	p.webhook = false;
-	(void)played_make(&p, "web", true);
-	p.webhook = true;
+	add_whole(&p);
 	nodes_are(&p, false);
 	crowd(&p, 3, 58);
 	cr_expect_eq(p.bed->evictions, 1);

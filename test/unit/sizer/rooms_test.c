@@ -233,18 +233,20 @@ Test(rooms, a_node_of_others_has_none)
 	finish(&s);
 }
 
-Test(rooms, one_gpu_can_be_left_out)
+Test(rooms, some_gpus_can_be_left_out)
 {
 	struct site s;
 	init(&s);
 	node(&s, 1, true, false);
 	capacity(&s, 100, true);
-	s.ask.apart = "capacity-1";
+	const uint64_t both[] = {hash_text("capacity-2"), hash_text("capacity-1")};
+	s.ask.apart = both;
+	s.ask.apart_count = 2;
 	cr_expect_eq(rooms_find(&s.rooms, &s.ask), ROLL_ROOM_NONE);
 	node(&s, 2, true, false);
 	cr_expect_eq(rooms_find(&s.rooms, &s.ask), ROLL_ROOM_FREE);
 	node(&s, 1, true, false);
-	s.ask.apart = "capacity-2";
+	s.ask.apart_count = 1;
 	cr_expect_eq(rooms_find(&s.rooms, &s.ask), ROLL_ROOM_OPEN);
 	finish(&s);
 }

@@ -410,7 +410,7 @@ Test(surges, one_that_does_not_get_ready_is_tried_ever_less_often)
 	g.late = true;
 	until(&g, "SurgeCreate");
 	struct roll *r = &sized_find(g.played.bed->sizer, "team", WEB)->roll->roll;
-	r->refusals = 8;
+	r->fruitless = 8;
 	pass(&g, 660);
 	cr_assert(!g.fresh_there && g.old_there, "%s", g.tasks);
 	cr_expect_eq(r->retry_ms - r->refused_ms, ROLL_RETRY_MS << 8);
