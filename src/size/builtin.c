@@ -103,14 +103,16 @@ static void take_time(struct sizing *s, const struct sizing *of)
 	}
 }
 
-/* Who asks for hours has nothing counted by runs. */
+/* Who asks for hours has nothing counted by runs; and who says when something may shrink, and not
+ * that it waits for the next run, is meant to have said it of what runs. But a training. */
 static void take_rest(struct sizing *s, const struct sizing *of)
 {
 	bool hours = !(s->open & SIZING_OPEN_REQUIRED);
+	bool trains = of == &by_type[WORKLOAD_TRAINING].sizing;
 	s->whole_from_p50_percent = of->whole_from_p50_percent;
 	s->active_above_percent = of->active_above_percent;
 	s->shrink_idle_s = of->shrink_idle_s;
-	s->keeps_running = of->keeps_running;
+	s->keeps_running = of->keeps_running && (trains || (s->open & SIZING_OPEN_DELAY) != 0);
 	s->required_runs = hours ? 0 : of->required_runs;
 	s->required_run_s = hours ? 0 : of->required_run_s;
 }

@@ -340,35 +340,6 @@ Test(admit, c4_each_fault_alone_leaves_the_pod_whole_with_its_reason)
 	}
 }
 
-/* What is of the pod itself, and nothing of what its policy, its namespace or the cluster say. */
-static bool is_of_the_template(enum reason reason)
-{
-	static const enum reason list[] = {REASON_SCHEDULER, REASON_NODE_NAME, REASON_STATIC_POD,
-		REASON_TOO_COMPLEX, REASON_BAD_AMOUNT, REASON_GANG, REASON_PRIVILEGED,
-		REASON_OWN_DEVICES, REASON_GPU_INIT_CONTAINER, REASON_SEVERAL_GPU_CONTAINERS,
-		REASON_MIG, REASON_RESOURCE_CLAIMS, REASON_PREALLOCATES, REASON_LONG_NAME};
-	for (size_t i = 0; i < COUNT_OF(list); i++) {
-		if (list[i] == reason) {
-			return true;
-		}
-	}
-	return false;
-}
-
-Test(admit, c4_a_template_alone_tells_what_is_its_own)
-{
-	for (size_t i = 0; i < COUNT_OF(faults); i++) {
-		struct scene s;
-		struct explain_facts facts;
-		scene_init(&s);
-		faults[i].spoil(&s);
-		s.pod.owner = (struct owner){0};
-		bool tells = is_of_the_template(faults[i].reason) && s.containers[2].gpus > 0;
-		cr_expect_eq(admit_template(&s.in, &facts), tells ? faults[i].reason : REASON_NONE,
-			"%s", faults[i].what);
-	}
-}
-
 Test(admit, a_gate_without_a_readable_original_is_not_ours)
 {
 	struct scene s;

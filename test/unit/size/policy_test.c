@@ -319,6 +319,10 @@ Test(policy, what_is_written_holds_against_what_is_not)
 	cr_expect_eq(s.required_s, 20 * 86400);
 	cr_expect_eq(s.window_s, 20 * 86400);
 	cr_expect_eq(s.required_runs, 0, "it asks for hours");
+	cr_expect(s.keeps_running, "until its next run");
+	p.sizing.open &= ~(unsigned)SIZING_OPEN_DELAY;
+	cr_expect_not(policy_sizing(&p, WORKLOAD_BUILD).keeps_running, "it says when");
+	cr_expect(policy_sizing(&p, WORKLOAD_TRAINING).keeps_running);
 	p.sizing.open = ALL_OPEN & ~(unsigned)(SIZING_OPEN_MAX | SIZING_OPEN_WINDOW);
 	p.sizing.max_percent = 3;
 	p.sizing.window_s = 7200;
