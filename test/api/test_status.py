@@ -55,7 +55,7 @@ SHOWN = {
          "conditions": [CONDITION]},
         {"Kind": "Deployment", "Workload": "llm", "Policy": "realtime", "Compute": "30%",
          "Memory": "7Gi", "Alloc-C": "30%", "Alloc-M": "7Gi", "Pods": "1/1", "Ready": "True",
-         "Healing": None, "Coverage": 14, "Reason": "AsPlanned"}),
+         "Blocked": None, "Healing": None, "Coverage": 14, "Reason": "AsPlanned"}),
     "GPUWorkloadGroup": (
         {"rules": [{"imageRegex": "vllm"}], "defaultPolicyRef": {"name": "batch"}},
         {"matchedPods": 12, "groups": 1, "conditions": [dict(CONDITION, type="Accepted")]},

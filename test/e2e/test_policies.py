@@ -166,7 +166,6 @@ def test_excluded_pods_stay_whole(policies):
     ({"compute": {"minPercent": 60, "maxPercent": 50}}, "is above compute.maxPercent"),
     ({"compute": {"minPercent": "0.5"}}, "must be of type integer"),
     ({"compute": {"minPercent": 0}}, "greater than or equal to 1"),
-    ({"compute": {"maxPercent": 5}}, "is above compute.maxPercent"),
     ({"memory": {"min": "8Gi", "max": "4Gi"}}, "memory"),
     ({"memory": {"min": "8GB"}}, "memory"),
     ({"sharing": {"maxTenants": 65}}, "less than or equal to 64"),

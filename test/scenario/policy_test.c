@@ -115,7 +115,8 @@ Test(scenario, O7_what_a_policy_does_not_say_is_that_of_the_type)
 	scene_expect(s, "pytorchjob-fit", "status.containers.main.target.computePercent", "25");
 	scene_expect(s, "pytorchjob-fit", "status.containers.main.allocated.computePercent", "60");
 	cr_expect_eq(scene_wishes(s), 0, "a training that runs is not shrunk");
-	scene_expect(s, "notebook-book", "status.containers.main.cappedBy", "PolicyMax");
+	/* Headroom of a fifth and not of a quarter; and no maximum, since nobody wrote one. */
+	scene_expect(s, "notebook-book", "status.containers.main.cappedBy", "None");
 	scene_expect(
 		s, "notebook-book", "status.containers.main.uncappedTarget.computePercent", "90");
 	scene_free(s);

@@ -1,0 +1,88 @@
+/* What a template alone tells of what admission will say of its pods. */
+#include <criterion/criterion.h>
+
+#include "model/names.h"
+#include "size/admit.h"
+
+struct scene {
+	struct container main;
+	struct pair label;
+	struct pod pod;
+};
+
+static void plain(struct scene *s)
+{
+	(void)s;
+}
+static void scheduler(struct scene *s)
+{
+	s->pod.scheduler = "other";
+}
+static void privileged(struct scene *s)
+{
+	s->main.privileged = true;
+}
+static void own_devices(struct scene *s)
+{
+	s->main.visible_devices = ENV_OTHER;
+}
+static void gang(struct scene *s)
+{
+	s->label = (struct pair){"kueue.x-k8s.io/podset", "x"};
+	s->pod.labels = (struct pairs){&s->label, 1};
+}
+static void pinned(struct scene *s)
+{
+	static const char *args[] = {"serve", "--gpu-memory-utilization=0.9"};
+	s->main.image = "vllm/vllm-openai:v0.11.0";
+	s->main.args = args;
+	s->main.arg_count = COUNT_OF(args);
+}
+static void several(struct scene *s)
+{
+	s->main.gpus = 2;
+}
+static void excluded(struct scene *s)
+{
+	s->label = (struct pair){NOTE_EXCLUDE, "true"};
+	s->pod.notes = (struct pairs){&s->label, 1};
+}
+static void no_gpu(struct scene *s)
+{
+	s->main.gpus = 0;
+	s->main.privileged = true;
+}
+
+/* The last ones are for others to judge: the share, the policy, nobody. */
+Test(template, what_is_its_own_is_told)
+{
+	static const struct {
+		void (*change)(struct scene *s);
+		enum reason reason;
+	} rows[] = {{plain, REASON_NONE}, {scheduler, REASON_SCHEDULER},
+		{privileged, REASON_PRIVILEGED}, {own_devices, REASON_OWN_DEVICES},
+		{gang, REASON_GANG}, {pinned, REASON_USER_PINNED}, {several, REASON_NONE},
+		{excluded, REASON_NONE}, {no_gpu, REASON_NONE}};
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct explain_facts facts;
+		struct scene s = {.main = {.name = "main", .gpus = 1, .image = "web"}};
+		s.pod = (struct pod){.ns = "",
+			.name = "",
+			.uid = "",
+			.containers = &s.main,
+			.container_count = 1};
+		rows[i].change(&s);
+		struct admit_input in = {.pod = &s.pod};
+		cr_expect_eq(admit_template(&in, &facts), rows[i].reason, "row %zu", i);
+	}
+}
+
+Test(template, the_schedulers_are_those_of_admission)
+{
+	static const char *const list[] = {"default-scheduler", "other"};
+	struct explain_facts facts;
+	struct container main = {.name = "main", .gpus = 1};
+	struct pod pod = {.scheduler = "other", .containers = &main, .container_count = 1};
+	struct admit_input in = {.pod = &pod, .schedulers = list, .scheduler_count = 2};
+	cr_expect_eq(admit_template(&in, &facts), REASON_NONE);
+}
