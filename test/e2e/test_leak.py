@@ -19,8 +19,9 @@ def next_hour(healing):
 
 
 def stay_near(healing):
-    """It uses nearly all of its share for longer than 5 minutes, of which not one is without figures."""
-    for _ in range(3):
+    """It uses nearly all of its share for longer than 5 minutes, of which not one is without figures. A new pod's first
+    figure may be told only after the first step."""
+    for _ in range(4):
         healing.later(160)
 
 
