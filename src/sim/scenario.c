@@ -189,9 +189,10 @@ static bool k7_settled(struct sim *s, struct str *why)
 static void k8_begin(struct sim *s)
 {
 	/* Where both lead at once nobody's term is over, and no fence keeps a placement from a GPU
-	 * whose capacity pod a person took away while it was under way. */
+	 * whose capacity pod a person took away while it was under way, nor another share for one
+	 * that runs from coming after the one that the other has written since. */
 	s->weather.hand_delete = s->weather.snatch = s->weather.doubled = 0;
-	s->weather.node_loss = 0;
+	s->weather.node_loss = s->weather.wish = 0;
 	s->replicas = SIM_REPLICAS;
 	fleet_init(s);
 	people_start(s);
