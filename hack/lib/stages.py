@@ -232,7 +232,7 @@ STAGES = [
     Stage("build", 400, "the development build, warnings are errors", stage_build, tests=False),
     Stage("unit", 120, "unit tests, each linked with its room's row", stage_unit, ["build"]),
     Stage("build-sanitized", 600, "the same under ASan and UBSan", stage_build_sanitized, tests=False),
-    Stage("sanitized", 200, "unit tests and the fuzzers' corpora under ASan and UBSan", stage_sanitized,
+    Stage("sanitized", 300, "unit tests and the fuzzers' corpora under ASan and UBSan", stage_sanitized,
           ["build-sanitized"]),
     Stage("controlplane", 1800, "etcd, kube-apiserver and the rest: found, cached or built",
           stage_controlplane, tests=False),
