@@ -61,10 +61,10 @@ struct sizing {
 
 	/* --- history --- */
 	int64_t window_s;
-	int64_t required_s;    /* observed minutes, as seconds, before anything is changed */
-	int64_t half_life_s;   /* of compute; at most the window counts */
-	int32_t required_runs; /* or so many runs that ended, each of at least: 0: none asked for */
-	int64_t required_run_s;
+	int64_t required_s;	/* observed minutes, as seconds, before anything is changed */
+	int64_t half_life_s;	/* of compute; at most the window counts */
+	int32_t required_runs;	/* or so many runs that ended; 0: none asked for */
+	int64_t required_run_s; /* with so much observed of them in all */
 
 	/* --- change --- */
 	int32_t min_change_percent; /* of the present share; less is not done */
