@@ -147,7 +147,7 @@ void sizer_step(struct sizer *s, struct sizer_now now, const struct world *w, ui
 struct sizer_wish {
 	char uid[SIZER_UID_MAX + 1];
 	int64_t milli, mib; /* on each of its GPUs */
-	int64_t away_ms;    /* for so long; 0: it stays */
+	int64_t away_ms;    /* for so long; 0: it stays; less: it did not go after all */
 };
 const struct sizer_wish *sizer_wishes(const struct sizer *s, size_t *ret_count);
 /* What replacing running pods waits for, the same for all; until it is told nobody is replaced. */

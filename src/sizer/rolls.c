@@ -468,7 +468,7 @@ void rolls_settle(struct sizer *s, struct sized *x, const struct roll_ending *e,
 {
 	if (x->roll != NULL && x->roll->roll.doing != ROLL_NOTHING) {
 		if (e->end == ROLL_END_BUDGET || e->end == ROLL_END_REFUSED) {
-			moves_cancel(s, x, x->roll->roll.begun_ms);
+			moves_cancel(s, x, x->roll->roll.begun_ms, now_ms);
 		}
 		roll_settle(&x->roll->roll, &s->fleet, e, now_ms);
 	}

@@ -384,6 +384,7 @@ void sizer_step(struct sizer *s, struct sizer_now now, const struct world *w, ui
 	struct turn t = {now, w, plan, budget};
 	plan_reset(plan);
 	VEC_CLEAR(&s->wishes);
+	moves_hand_back(s);
 	write_fill(s, now.mono_ms);
 	if (!s->listed) {
 		return;
