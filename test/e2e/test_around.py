@@ -51,7 +51,7 @@ def test_of_what_is_scaled_on_its_gpu_memory_alone_is_sized(sized, node, agents_
         now = sized.running("llm")
         assert now["metadata"]["uid"] == pod["metadata"]["uid"]
         return note(now, "compute-milli"), note(now, "memory-mib")
-    wait_until(lambda: shares() == ("300", "14336"), 30, lambda: "its share to grow\n" + sized.stack.logs())
+    wait_until(lambda: shares() == ("300", "14336"), 60, lambda: "its share to grow\n" + sized.stack.logs())
 
     scale(sized, "llm", "queue_length")
     sized.wait("llm", lambda g: condition(g, "UpdateBlocked") is None and target(g) == (65, "14Gi"),
@@ -159,6 +159,6 @@ def test_a_time_zone_that_nobody_knows_is_told(sized):  # noqa: F811
     """An event of the policy names it, and what to write instead."""
     policy = sized.api.patch("gpupolicies", sized.space, {"spec": {"update": {"windows": [
         {"days": ["Mon"], "start": "22:00", "end": "04:00", "timeZone": "Mars/Base"}]}}})
-    told = wait_until(lambda: events(sized.stack, policy, "TimeZoneUnknown"), 30,
+    told = wait_until(lambda: events(sized.stack, policy, "TimeZoneUnknown"), 60,
                       lambda: "an event\n" + sized.stack.logs())
     assert "Mars/Base" in told[0]["message"] and "Europe/Berlin" in told[0]["message"], told

@@ -64,4 +64,4 @@ def test_c2_tenants_that_wait_in_vain_stop_conversion(stack, node, say):
                 stack.kubelet.fault("no-identity", node=where, on=False)
             for space in (mine, theirs):
                 stack.api.delete("pods", "stuck", space, grace=0)
-        wait(stack, others, True, 20)
+        wait(stack, others, True, 60)

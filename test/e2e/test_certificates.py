@@ -85,13 +85,13 @@ class Stream:
 
     def __enter__(self):
         self._thread.start()
-        wait_until(lambda: self.made >= 3, 30, "the stream to begin")
+        wait_until(lambda: self.made >= 3, 60, "the stream to begin")
         return self
 
     def __exit__(self, *_):
         at = self.made
         try:
-            wait_until(lambda: self.made >= at + 10, 30, "a few more after the change")
+            wait_until(lambda: self.made >= at + 10, 60, "a few more after the change")
         finally:
             self._ended.set()
             self._thread.join(30)
@@ -121,7 +121,7 @@ def openssl(*argv, folder):
 def processes(stack):
     """No controller was restarted: its process is the one from before."""
     before = [c.record["pid"] for c in stack.controllers]
-    wait_until(lambda: settled(stack), 40, "certificates")
+    wait_until(lambda: settled(stack), 60, "certificates")
     yield
     assert [c.record["pid"] for c in stack.controllers if c.alive()] == before
 
@@ -175,7 +175,7 @@ def test_a_bundle_that_somebody_emptied_is_published_again(stack):
     before = bundle(stack)
     stack.api.patch("mutatingwebhookconfigurations", "zz-aliquot", [
         {"op": "remove", "path": "/webhooks/0/clientConfig/caBundle"}], kind="json")
-    wait_until(lambda: bundle(stack) == before, 40, "the bundle")
+    wait_until(lambda: bundle(stack) == before, 60, "the bundle")
     stack.wait_converting()
 
 

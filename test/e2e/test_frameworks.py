@@ -93,10 +93,10 @@ def test_p5_the_second_starts_once_the_first_is_ready(stack, node, name):
     start(stack, where, first, serve, fraction="0.4", annotations={"fake.kubelet/ready-after-ms": "20000"})
     stack.wait_running(first, 60)
     start(stack, where, second, serve, fraction="0.4")
-    waits = stack.wait_pod(second, lambda pod: placed(pod).get("reason") == "StartsInTurn", 40)
+    waits = stack.wait_pod(second, lambda pod: placed(pod).get("reason") == "StartsInTurn", 60)
     assert "starts once default/%s on the same GPU is Ready" % first in told(waits, "StartsInTurn")
     # Its share is held while it waits.
-    wait_until(lambda: waits["metadata"]["uid"] in ledger(capacity_on(stack, where)[0]), 20, "its entry")
+    wait_until(lambda: waits["metadata"]["uid"] in ledger(capacity_on(stack, where)[0]), 60, "its entry")
     assert is_tenant(waits) and note(waits, "gpu-uuid") is None
     pod, before = stack.wait_running(second, 60), stack.get_pod(first)
     assert note(pod, "gpu-uuid") == note(before, "gpu-uuid")

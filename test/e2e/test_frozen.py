@@ -40,7 +40,7 @@ def test_c2_frozen_leader_and_nobody_else_can_lead(stack, node, name, say):
     stack.wait_converting(10)
     made = stack.create_pod(early, fraction="0.5", **on(node()))
     assert is_tenant(made) and gates(made) == [P + "gpu"]
-    wait_until(lambda: webhook.metric("aliquot_conversion_open") == 0, 40, "the gate to close")
+    wait_until(lambda: webhook.metric("aliquot_conversion_open") == 0, 60, "the gate to close")
     closed = time.monotonic() - began
     say("no conversion %.1f s after the leader stopped" % closed)
     assert 12 < closed < 25

@@ -142,7 +142,7 @@ def test_the_gate_is_not_taken_off_by_hand(stack, node, name):
                        ([{"op": "remove", "path": "/spec/schedulingGates/0"}], "json")):
         said = refused(stack.api.patch, "pods", second, body, "default", kind=kind)
         assert P + "exclude" in said and "delete the pod" in said, said
-    pod = stack.wait_pod(second, placed, 40, what="a condition")
+    pod = stack.wait_pod(second, placed, 60, what="a condition")
     assert gates(pod) == [P + "gpu"] and placed(pod)["reason"] == "ShortCompute"
     with pytest.raises(ApiError) as caught:
         stack.api.bind(second, "default", where)
@@ -167,7 +167,7 @@ def test_a_pod_that_pretends_to_be_placed(live, name, keys):
     assert P + "gpu" not in gates(made)
     assert made["spec"]["containers"][0]["resources"]["limits"]["nvidia.com/gpu"] == "1"
     # A pod that the controller sees later than the forged one is in its books: so was that one.
-    wait_until(lambda: stack.leader().dump()["pods"] >= len(stack.api.list("pods")), 20, "the view")
+    wait_until(lambda: stack.leader().dump()["pods"] >= len(stack.api.list("pods")), 60, "the view")
     assert own_books(live) == before
     # With an `original` that makes no sense the rest is left as it is, and counts for nothing.
     held = asking.books(stack)[0].get(("default", made["metadata"]["name"]))
@@ -194,7 +194,7 @@ def test_a_capacity_pod_is_one_at_home_only(live, name, node):
     # It takes its GPU as any whole pod does: no tenant is put on it, and it is never deleted.
     late = name()
     stack.create_pod(late, fraction="0.25", **on(where))
-    stack.wait_pod(late, placed, 40, what="a condition")
+    stack.wait_pod(late, placed, 60, what="a condition")
     assert not capacity_on(stack, where) and stack.get_pod(fake)["status"]["phase"] == "Running"
 
 

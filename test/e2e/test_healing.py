@@ -100,7 +100,7 @@ class Healing:
     def after_round(self):
         """A round has just ended: the next one is far away."""
         before = self.rounds()
-        self.wait(lambda: self.rounds() > before, "a round to end", 40)
+        self.wait(lambda: self.rounds() > before, "a round to end", 60)
         return self.rounds()
 
     def later(self, seconds):
@@ -148,7 +148,7 @@ def test_h1_memory_near_its_limit_is_healed_where_it_is(healing):
     assert healing.condition("Healing")[:2] == ("True", "MemoryPressure")
     status, reason, message = healing.condition("ScaleDownBlocked")
     assert (status, reason) == ("True", "Healing") and "main: nothing shrinks before" in message
-    wait_until(lambda: events(healing.stack, healing.grec(), "HealingStarted"), 20, "the event")
+    wait_until(lambda: events(healing.stack, healing.grec(), "HealingStarted"), 60, "the event")
 
     pod, = healing.pods()
     healing.api.delete("pods", pod["metadata"]["name"], healing.space, grace=0)

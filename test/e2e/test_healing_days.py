@@ -68,7 +68,7 @@ def test_h11_a_shrink_that_breaks_it_is_undone(healing):  # noqa: F811
     healing.wait(lambda: (healing.condition("Paused") or "?")[0] == "True", "that to be told")
     assert healing.condition("Healing")[:2] == ("True", "Rollback")
     assert healing.condition("ScaleDownBlocked")[:2] == ("True", "Rollback")
-    event, = wait_until(lambda: events(healing.stack, healing.grec(), "RolledBack"), 20, "the event")
+    event, = wait_until(lambda: events(healing.stack, healing.grec(), "RolledBack"), 60, "the event")
     assert event["type"] == "Warning" and "restarted 2 times within 10 minutes" in event["message"], event
     assert events(healing.stack, healing.grec(), "AutomationPaused")
     healing.later(71 * HOUR)

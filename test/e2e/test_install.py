@@ -100,7 +100,7 @@ def test_installing_changes_no_pod(used):
     stack, before = used
     pods = [obj for obj in stack.api.list("pods")]
     for controller in stack.controllers:
-        wait_until(lambda c=controller: c.dump()["pods"] >= len(pods), 30, "the view")
+        wait_until(lambda c=controller: c.dump()["pods"] >= len(pods), 60, "the view")
     # The policies' pass and every decision come after the view: a policy's status shows one.
     stack.api.create("gpupolicies", {
         "apiVersion": "aliquot.dev/v1alpha1", "kind": "GPUPolicy", "metadata": {"name": "seen"},
@@ -108,7 +108,7 @@ def test_installing_changes_no_pod(used):
     wait_until(lambda: stack.api.get("gpupolicies", "seen").get("status", {}).get(
         "matchedWorkloads") == 1, 30, "a pass over all pods")
     stack.api.delete("gpupolicies", "seen")
-    wait_until(lambda: _told(stack, "malformed"), 30, "the words on the malformed one")
+    wait_until(lambda: _told(stack, "malformed"), 60, "the words on the malformed one")
     after = everything(stack.api)
     assert after.keys() == before.keys()
     changed = sorted(key[2] for key, obj in after.items() if obj != before[key])
@@ -160,18 +160,18 @@ def test_the_conditions_of_living_in_a_namespace(used):
     api = stack.api
     api.create("namespaces", {"apiVersion": "v1", "kind": "Namespace",
                               "metadata": {"name": "limited"}})
-    wait_until(lambda: api.find("serviceaccounts", "default", "limited"), 30, "the account")
+    wait_until(lambda: api.find("serviceaccounts", "default", "limited"), 60, "the account")
 
     def probe():
         return api.create("pods", stack.pod("p", "limited", fraction="0.5"), dryRun="All")
-    wait_until(lambda: is_tenant(probe()), 30, "the namespace to be known")
+    wait_until(lambda: is_tenant(probe()), 60, "the namespace to be known")
     api.create("limitranges", {"apiVersion": "v1", "kind": "LimitRange",
                                "metadata": {"name": "gpus", "namespace": "limited"},
                                "spec": {"limits": [{"type": "Container",
                                                     "max": {"nvidia.com/gpu": "4"}}]}})
-    wait_until(lambda: is_whole(probe()), 30, "the LimitRange to be seen")
+    wait_until(lambda: is_whole(probe()), 60, "the LimitRange to be seen")
     api.delete("limitranges", "gpus", "limited")
-    wait_until(lambda: is_tenant(probe()), 30, "the LimitRange to be gone")
+    wait_until(lambda: is_tenant(probe()), 60, "the LimitRange to be gone")
     assert gates(probe()) == [P + "gpu"]
 
 

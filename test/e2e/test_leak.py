@@ -43,7 +43,7 @@ def test_h12_a_leak_stops_growing(healing):  # noqa: F811
         next_hour(healing, healing.mib + 200)
     healing.wait(lambda: healing.condition("LeakSuspected") is not None, "that to be told")
     assert healing.condition("LeakSuspected")[:2] == ("True", "GrowsWithoutPlateau")
-    wait_until(lambda: events(healing.stack, healing.grec(), "LeakSuspected"), 20, "the event")
+    wait_until(lambda: events(healing.stack, healing.grec(), "LeakSuspected"), 60, "the event")
     next_hour(healing, 8960)
     stay_near(healing)
     stay_near(healing)

@@ -132,7 +132,7 @@ class Controller:
 
     def kill(self):
         self.signal(signal.SIGKILL)
-        processes.await_exit([self.record], 10)
+        processes.await_exit([self.record], 60)
 
     def can_crash(self):
         """Whether this build ends itself at a write that is named: sanitized ones do."""
@@ -156,11 +156,11 @@ class Controller:
             file.write(boundary + "\n")
         os.replace(self.crash_at + ".part", self.crash_at)
 
-    def wait_crashed(self, timeout=30):
+    def wait_crashed(self, timeout=60):
         """It came to that write and ended there, by nothing else."""
         wait_until(lambda: not self.alive(), timeout, lambda: "it to end at a write\n%s\n%s" % (
             self.log(), json.dumps(self.dump())))
-        processes.await_exit([self.record], 10)
+        processes.await_exit([self.record], 60)
         assert not os.path.exists(self.crash_at), "it ended elsewhere:\n" + self.log()
         assert self.exit_status() == -signal.SIGKILL, self.exit_status()
 
@@ -169,7 +169,7 @@ class Controller:
         self.signal(signal.SIGCONT)
         self.signal(signal.SIGTERM)
 
-    def stop(self, timeout=20):
+    def stop(self, timeout=60):
         """SIGTERM, unless it was sent already; the exit status."""
         if self.alive() and not self.told_to_stop:
             self.terminate()
@@ -278,7 +278,7 @@ class Stack:
         """The controller that leads; None where none does."""
         return next(iter(self.leaders()), None)
 
-    def wait_leader(self, timeout=30, other_than=None):
+    def wait_leader(self, timeout=60, other_than=None):
         """The one controller that leads."""
         def only():
             found = self.leaders()
@@ -369,7 +369,7 @@ class Stack:
     def get_pod(self, name, namespace="default"):
         return self.api.get("pods", name, namespace=namespace)
 
-    def wait_pod(self, name, condition, timeout=30, namespace="default", what="state"):
+    def wait_pod(self, name, condition, timeout=60, namespace="default", what="state"):
         last = {}
 
         def holds():
@@ -379,7 +379,7 @@ class Stack:
             name, what, describe(last.get("pod")), self.logs()))
         return last["pod"]
 
-    def wait_running(self, name, timeout=30, namespace="default"):
+    def wait_running(self, name, timeout=60, namespace="default"):
         def runs(pod):
             phase = pod["status"].get("phase")
             assert phase not in ("Failed", "Succeeded"), \
