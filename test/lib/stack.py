@@ -190,6 +190,8 @@ class Controller:
 
 
 class Stack:
+    standing = []  # those that are not down yet, for who tells of a failure
+
     def __init__(self, plane, nodes, arguments=(), kubelet_arguments=()):
         self.plane = plane
         self.api = plane.admin
@@ -200,6 +202,7 @@ class Stack:
         self.controllers = []
         self.webhook_port = None
         self.service = None
+        Stack.standing.append(self)
 
     @classmethod
     @contextlib.contextmanager
@@ -293,7 +296,22 @@ class Stack:
     def logs(self):
         return "\n".join(c.log() for c in self.controllers)
 
+    def account(self):
+        """What is there, and the ends of all logs: for whoever reads of a failure."""
+        parts = []
+        for tell in (self._account_of_pods, lambda: "the Lease: " + self.holder(), self.logs,
+                     lambda: "kubelet: %s\n%s" % (self.kubelet.state()["errors"], self.kubelet.log())):
+            try:
+                parts.append(tell())
+            except Exception as error:  # pylint: disable=broad-except
+                parts.append("%s: %s" % (type(error).__name__, error))
+        return "\n\n".join(parts)
+
+    def _account_of_pods(self):
+        return "\n".join(line_of(pod) for pod in self.api.list("pods"))
+
     def down(self):
+        Stack.standing.remove(self)
         for controller in self.controllers:
             if controller.alive():
                 controller.stop()
@@ -309,7 +327,7 @@ class Stack:
         """Takes away what tests made, and the capacity pods."""
         for namespace in ("default", "aliquot-system"):
             wait_until(lambda ns=namespace: self._emptied(ns), timeout,
-                       "no pods in " + namespace, every=0.2)
+                       lambda ns=namespace: "no pods in %s\n%s" % (ns, self.account()), every=0.2)
 
     def _emptied(self, namespace):
         kinds = ["pods"]
@@ -400,6 +418,19 @@ def describe(pod):
     shown = {key: meta.get(key) for key in ("annotations", "labels", "deletionTimestamp")}
     shown["nodeName"], shown["gates"] = spec.get("nodeName"), spec.get("schedulingGates")
     return json.dumps({**shown, "status": pod["status"]}, indent=1)
+
+
+def line_of(pod):
+    """A pod in one line: where it is, how it goes, what it has of a GPU or gives of it, and why it has none."""
+    meta, spec, status = pod["metadata"], pod["spec"], pod["status"]
+    shown = {key: note(pod, key) for key in ("share", "gpu-uuid", "capacity-pod", "grants")}
+    shown["gates"] = [gate["name"] for gate in spec.get("schedulingGates", [])]
+    shown["why"] = status.get("message") or next(
+        (c.get("message") for c in status.get("conditions", []) if c["status"] == "False" and c.get("message")), None)
+    return "%s/%s on %s: %s%s %s" % (
+        meta["namespace"], meta["name"], spec.get("nodeName"), status.get("phase"),
+        ", goes since " + meta["deletionTimestamp"] if "deletionTimestamp" in meta else "",
+        {key: value for key, value in shown.items() if value})
 
 
 def note(pod, key):
