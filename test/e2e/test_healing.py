@@ -107,8 +107,7 @@ class Healing:
         """So much policy time has passed, their use was read again, and what follows from that was decided: where rounds
         are frequent."""
         self.stack.leader().forward(int(seconds))
-        asked = len(self.exporter.asked)
-        self.wait(lambda: len(self.exporter.asked) > asked, "their use to be read")
+        self.exporter.wait_read()
         rounds = self.rounds()
         self.wait(lambda: self.rounds() > rounds + 2, "rounds to end")
 
