@@ -40,10 +40,10 @@ def test_k20_all_or_nothing_and_k18_all_come_back(stack, node, name):
     """One of two GPUs has room: nothing is held. A group that is over frees both at once."""
     where = node(2)
     first, single, second, third = (name() for _ in range(4))
-    several(stack, first, 2, where, restartPolicy="Never", annotations={
-        "fake.kubelet/exit-after-ms": "2000", "fake.kubelet/exit-code": "0"})
+    several(stack, first, 2, where, restartPolicy="Never")
     stack.wait_running(first)
     waits = several(stack, second, 2, where, fraction="0.6")
+    stack.kubelet.fault("kill", namespace="default", pod=first, container="main", code=0)
     stack.wait_pod(first, lambda p: p["status"].get("phase") == "Succeeded", 60, what="Succeeded")
     pod = stack.wait_running(second, timeout=60)
     assert shares(stack, where) == {waits["metadata"]["uid"]: 2}

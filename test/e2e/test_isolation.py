@@ -26,6 +26,7 @@ def fixture_policy(stack):
 def fixture_baseline(stack):
     stack.api.create("namespaces", {"apiVersion": "v1", "kind": "Namespace", "metadata": {
         "name": BASELINE, "labels": {"pod-security.kubernetes.io/enforce": "baseline"}}})
+    wait_until(lambda: stack.api.find("serviceaccounts", "default", BASELINE), 60, "the account")
     yield BASELINE
     stack.api.delete("namespaces", BASELINE)
 
@@ -61,7 +62,8 @@ def test_a_client_is_told_its_limits_and_finds_the_daemon_of_its_gpu(stack, node
     assert "CUDA_MPS_PIPE_DIRECTORY" not in environment(stack, pod, "side")
     holder, = capacity_on(stack, where)
     assert note(holder, "isolation") == "MPS" and holder["spec"]["hostPID"]
-    assert not events(stack, pod, "Placed")[0]["message"].count("isolation None")
+    told = wait_until(lambda: events(stack, pod, "Placed"), 60, "the event")
+    assert not told[0]["message"].count("isolation None")
 
 
 def test_a_namespace_that_says_nothing_has_no_mps(stack, node, name, policy):
