@@ -73,9 +73,9 @@ def test_a_dry_run_changes_nothing(stack, node, name):
         assert is_tenant(made) and gates(made) == [P + "gpu"]
     # A real tenant that comes after it is placed: whatever the dry runs did would show by then.
     other = node()
-    stack.create_pod(name(), fraction="0.25", **on(other))
-    wait_until(lambda: asking.books(stack)[0] and not [
-        t for t in asking.books(stack)[0].values() if t[3]], 30, "the real one to be placed")
+    real = name()
+    stack.create_pod(real, fraction="0.25", **on(other))
+    wait_until(lambda: asking.books(stack)[0].get(("default", real), [True])[3] is False, 60, "the real one to be placed")
     tenants, ledgers = asking.books(stack)
     assert len(set(tenants) - set(before[0])) == 1 and ("default", pod_name) not in tenants
     assert stack.api.find("pods", pod_name, "default") is None

@@ -149,6 +149,12 @@ def test_k14_a_drain_takes_tenants_first_and_the_capacity_pod_last(scene, stack)
     stack.api.patch("nodes", SPARE, {"spec": {"unschedulable": None}})
     drain = Drain(stack, DRAINED)
     drain.begin()
+    # The controller hears of nodes and of pods by two watches: now it knows that no successor may come here, where
+    # nobody would have room on both GPUs anyhow.
+    stack.create_pod("drain-asks", fraction="0.9", gpus=2, **on(DRAINED))
+    wait_until(lambda: reasons_counted(stack).get("NodeUnfit") == 1 + list(scene.waits.values()).count("NodeUnfit"), 60,
+               lambda: "the cordon to be known; %s" % reasons_counted(stack))
+    stack.api.delete("pods", "drain-asks", "default", grace=0)
     fewest = []
 
     def step():

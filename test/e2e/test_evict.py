@@ -68,7 +68,7 @@ class Scene:
         def there():
             found = [p for p in self.pods(name) if p["status"].get("phase") == "Running"]
             return len(found) == count and found
-        return wait_until(there, 60, "%d running of %s\n%s" % (count, name, self.stack.logs()))
+        return wait_until(there, 60, lambda: "%d running of %s\n%s" % (count, name, self.stack.logs()))
 
     def displaced(self, node, healthy):
         """A tenant under a budget, and one of a higher priority that fits nowhere else."""

@@ -2,6 +2,7 @@
 shipped program, on played nodes whose runtimes honour one form, or none."""
 
 import contextlib
+import itertools
 import json
 import statistics
 import time
@@ -10,10 +11,12 @@ import pytest
 
 import boundaries
 from api import ApiError
+from asking import NOWHERE
 from helpers import P, capacity_on, events, gates, note, on, placed, seen, wait_empty
 from invariants import Picture
 from waiting import wait_until
 
+MARKS = itertools.count()
 TOLD_LABEL = "example.com/told"
 STACK = {"nodes": [("give-%d" % i, 2) for i in range(30)], "controllers": [["--identity=prover"]],
          "arguments": ["--injection=%s=yes:env,probe" % TOLD_LABEL, "--idle-grace-seconds=2"]}
@@ -37,8 +40,17 @@ def now(stack):
 
 def made_since(stack, version):
     """The forms of the probes that were created since, in order."""
-    return [pod["metadata"]["labels"][P + "probe"] for kind, pod in stack.api.watch(
-        "pods", SYSTEM, version=version, timeout=1, labelSelector=P + "probe") if kind == "ADDED"]
+    mark, forms = "mark-%d" % next(MARKS), []
+    stack.create_pod(mark, namespace=SYSTEM, gpus=0, **NOWHERE)
+    for kind, pod in stack.api.watch("pods", SYSTEM, version=version, timeout=60):
+        if pod["metadata"]["name"] == mark:
+            break
+        if kind == "ADDED" and P + "probe" in pod["metadata"].get("labels", {}):
+            forms.append(pod["metadata"]["labels"][P + "probe"])
+    else:
+        raise AssertionError("the watch did not tell of " + mark)
+    stack.api.delete("pods", mark, SYSTEM, grace=0)
+    return forms
 
 
 def claim(pod):
