@@ -78,6 +78,13 @@ def start_product(stack, nodes, arguments=()):
 
 def end_product(stack):
     """Each is told to end and does, well: a sanitizer's finding would be an exit status. Then they go."""
+    try:
+        _end_well(stack)
+    finally:
+        stop(stack)
+
+
+def _end_well(stack):
     for pod in pods(stack):
         name = pod["metadata"]["name"]
         where = pod["spec"]["nodeName"]
@@ -89,7 +96,6 @@ def end_product(stack):
             return {**found.get("state", {}), **found.get("lastState", {})}.get("terminated")
         code = wait_until(ended, 60, "the agent to end")["exitCode"]
         assert code in (0, 137), "%d\n%s" % (code, log(stack, where))
-    stop(stack)
 
 
 def pod_on(stack, node):
