@@ -28,6 +28,8 @@ def test_the_api_server_restarts(stack, node, name, say):
     stack.create_surely(after, fraction="0.5", **on(elsewhere))
     stack.wait_running(after, 60)
     say("a pod ran %.1f s after the API server was back" % (time.monotonic() - began))
+    for controller in stack.controllers:
+        controller.wait_open()
     stack.wait_converting()
     say("pods are converted %.1f s after it" % (time.monotonic() - began))
     share = name()

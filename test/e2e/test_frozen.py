@@ -25,6 +25,9 @@ def start_whole(stack, node, name, say):
 def share_again(stack, node, name):
     """Shares are given again."""
     pod_name = name()
+    # Either may be asked.
+    for controller in stack.controllers:
+        controller.wait_open()
     stack.wait_converting()
     assert is_tenant(stack.create_pod(pod_name, fraction="0.5", **on(node())))
     stack.wait_running(pod_name)

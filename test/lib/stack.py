@@ -80,11 +80,11 @@ class Controller:
     def alive(self):
         return self.record is not None and processes.alive(self.record)
 
-    def get(self, path, method="GET", check=True):
+    def get(self, path, method="GET", check=True, timeout=15):
         request = urllib.request.Request(
             "http://127.0.0.1:%d%s" % (self.metrics_port, path), method=method)
         try:
-            with urllib.request.urlopen(request, timeout=5) as answer:
+            with urllib.request.urlopen(request, timeout=timeout) as answer:
                 return answer.status, answer.read().decode()
         except urllib.error.HTTPError as error:
             if check:
@@ -113,8 +113,14 @@ class Controller:
     def dump(self):
         return json.loads(self.get("/debug/dump")[1])
 
+    def _dumped(self):
+        try:
+            return json.dumps(self.dump())
+        except OSError as error:
+            return "no dump: %s" % error
+
     def leads(self):
-        return self.alive() and self.dump()["leads"]
+        return self.alive() and json.loads(self.get("/debug/dump", timeout=5)[1])["leads"]
 
     def log(self, size=6000):
         return processes.log_tail(self.log_path, size)
@@ -159,7 +165,7 @@ class Controller:
     def wait_crashed(self, timeout=60):
         """It came to that write and ended there, by nothing else."""
         wait_until(lambda: not self.alive(), timeout, lambda: "it to end at a write\n%s\n%s" % (
-            self.log(), json.dumps(self.dump())))
+            self.log(), self._dumped()))
         processes.await_exit([self.record], 60)
         assert not os.path.exists(self.crash_at), "it ended elsewhere:\n" + self.log()
         assert self.exit_status() == -signal.SIGKILL, self.exit_status()
