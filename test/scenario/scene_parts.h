@@ -45,6 +45,8 @@ struct server {
 	size_t object_count;
 	int made; /* of them, ever */
 	int owners_status, evictions;
+	int refusal; /* what each eviction is answered with; 0: it is done */
+	const char *refusal_text;
 	struct {
 		VEC_FIELDS(char *);
 	} reasons; /* of events, with their type: "Normal Reason"; owned */
@@ -77,10 +79,14 @@ struct scene {
 	struct prometheus *prometheus; /* NULL: there is none */
 	struct scene_past past;
 	int64_t past_end_ms;
-	bool agents_gone, webhook_gone;
+	bool agents_gone, webhook_gone, surges, rolls;
 	int questions; /* about the past */
 	struct arena arena;
 	struct shown_pod pods[SCENE_POD_MAX];
+	struct scene_pod next; /* that comes when one is evicted */
+	char made[SCENE_POD_MAX][24];
+	size_t made_count;
+	struct share_fate fate;
 	size_t pod_count;
 	bool silent, resizes;
 	int wishes, version, generation;
@@ -94,6 +100,9 @@ void server_finish(struct server *v);
 bool server_answer(struct scene *s);
 void server_remove(struct server *v, size_t i);
 struct object *server_find(struct server *v, const char *resource, const char *name);
+
+/* The pod of that name was evicted. */
+void scene_replace(struct scene *s, const char *name);
 
 /* --- pages --- */
 void page_of_node(const struct scene *s, struct str *out);

@@ -60,6 +60,8 @@ void server_init(struct server *v)
 {
 	v->wire.impl = &impl;
 	v->owners_status = 200;
+	v->refusal = 429;
+	v->refusal_text = NO_ROOM;
 }
 
 void server_remove(struct server *v, size_t i)
@@ -175,6 +177,20 @@ static void write_status(struct scene *s, struct call *c, const char *resource)
 	finish(c, 200, "{}");
 }
 
+static void evict(struct scene *s, struct call *c)
+{
+	const char *name = strstr(c->path, "/pods/") + 6;
+	char pod[64];
+	s->server.evictions++;
+	if (s->server.refusal != 0) {
+		finish(c, s->server.refusal, s->server.refusal_text);
+		return;
+	}
+	snprintf(pod, sizeof pod, "%.*s", (int)strcspn(name, "/"), name);
+	finish(c, 201, "{}");
+	scene_replace(s, pod);
+}
+
 static void read_owner(struct scene *s, struct call *c)
 {
 	if (s->server.owners_status != 200) {
@@ -190,7 +206,7 @@ static void read_owner(struct scene *s, struct call *c)
 		"{\"metadata\":{\"name\":\"web\",\"uid\":\"owner-uid\",\"generation\":1},\"spec\":{"
 		"\"replicas\":%d},\"status\":{\"observedGeneration\":1,\"replicas\":%d,"
 		"\"updatedReplicas\":%d,\"readyReplicas\":%d,\"availableReplicas\":%d}}",
-		n, n, n, n, n);
+		n, n, s->rolls ? n - 1 : n, n, n);
 	finish(c, 200, body);
 }
 
@@ -289,8 +305,7 @@ static void answer(struct scene *s, struct call *c)
 	} else if (strncmp(c->path, "/api/v1/query", 13) == 0) {
 		query(s, c);
 	} else if (strstr(c->path, "/eviction") != NULL) {
-		s->server.evictions++;
-		finish(c, 429, NO_ROOM);
+		evict(s, c);
 	} else if (strstr(c->path, "/events") != NULL) {
 		take_event(s, c);
 	} else if (ours && c->method == WIRE_POST) {

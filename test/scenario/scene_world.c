@@ -135,11 +135,11 @@ static void write_status(struct str *json, const struct shown_pod *shown, size_t
 	char ended[TIME_TEXT_MAX];
 	str_append_format(json,
 		"{\"phase\":\"%s\",\"podIP\":\"10.0.1.%zu\",\"conditions\":[{\"type\":\"Ready\","
-		"\"status\":\"True\"}],\"containerStatuses\":[{\"name\":\"%s\",\"restartCount\":%d",
+		"\"status\":\"%s\"}],\"containerStatuses\":[{\"name\":\"%s\",\"restartCount\":%d",
 		p->pending     ? "Pending"
 		: p->succeeded ? "Succeeded"
 			       : "Running",
-		at + 1, text_or(p->container, "main"), shown->restarts);
+		at + 1, p->unready ? "False" : "True", text_or(p->container, "main"), shown->restarts);
 	if (shown->ended_ms > 0) {
 		str_append_format(json,
 			",\"lastState\":{\"terminated\":{\"exitCode\":%d,\"finishedAt\":\"%s\","
@@ -243,6 +243,21 @@ void scene_pod_gone(struct scene *s, const char *name)
 	scene_want(s);
 }
 
+void scene_replace(struct scene *s, const char *name)
+{
+	const struct shown_pod *old = scene_shown(s, name);
+	cr_assert_not_null(old);
+	cr_assert_lt(s->made_count, SCENE_POD_MAX);
+	struct scene_pod next = s->next;
+	int percent = old->percent, mib = old->mib;
+	char *made = s->made[s->made_count++];
+	snprintf(made, sizeof s->made[0], "web-new-%zu", s->made_count);
+	next.name = made;
+	scene_pod_gone(s, name);
+	scene_pod(s, &next);
+	scene_use(s, made, percent, mib);
+}
+
 void scene_use(struct scene *s, const char *pod, int percent, int mib)
 {
 	struct shown_pod *p = scene_shown(s, pod);
@@ -250,6 +265,13 @@ void scene_use(struct scene *s, const char *pod, int percent, int mib)
 	p->used = true;
 	p->percent = percent;
 	p->mib = mib;
+}
+
+void scene_use_all(struct scene *s, int percent, int mib)
+{
+	for (size_t i = 0; i < s->pod_count; i++) {
+		scene_use(s, s->pods[i].p.name, percent, mib);
+	}
 }
 
 void scene_labels(struct scene *s, const char *pod, const char *labels)
