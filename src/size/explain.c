@@ -512,6 +512,8 @@ void explain_clamped(
 		str_append_text(out, ", the bounds of GPUPolicy ");
 		(void)put_text(out, given->name);
 		str_append_text(out, " and of one CUDA context");
+	} else {
+		str_append_text(out, ", the least that one CUDA context takes");
 	}
 }
 

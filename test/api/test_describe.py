@@ -83,6 +83,13 @@ def test_s1_kubectl_get_shows_each_state_in_a_line(cp):
     check("get", kubectl(cp, "get", "gpol,grec", "-A") + "\n" + kubectl(cp, "get", "gwg", "cron"))
 
 
+def test_s1_kubectl_get_says_in_wide_why_one_is_not_ready(cp, team):
+    """Between AGE and REASON stands what is another each day."""
+    lines = kubectl(cp, "get", "grec", "-n", team, "-o", "wide").splitlines()
+    age, reason = lines[0].index("AGE"), lines[0].index("REASON")
+    check("get-wide", "".join(line[:age] + line[reason:] + "\n" for line in lines))
+
+
 @pytest.mark.parametrize("state", sorted(STATES))
 def test_s2_kubectl_describe_says_what_is_blocked(cp, team, state):
     check(state, kubectl(cp, "describe", "grec", state, "-n", team))

@@ -227,8 +227,7 @@ static void settle(struct scene *s)
 		}
 		bool busy = server_answer(s);
 		sizes_reach(s->sizes, !s->webhook_gone, now);
-		sizes_may_surge(
-			s->sizes, s->surges ? SIZER_SURGE_ALLOWED : SIZER_SURGE_FORBIDDEN);
+		sizes_may_surge(s->sizes, s->surges ? SIZER_SURGE_ALLOWED : SIZER_SURGE_FORBIDDEN);
 		sizes_step(s->sizes, now, true);
 		act_step(s->act, now);
 		events_step(s->events, now);

@@ -139,7 +139,8 @@ static void write_status(struct str *json, const struct shown_pod *shown, size_t
 		p->pending     ? "Pending"
 		: p->succeeded ? "Succeeded"
 			       : "Running",
-		at + 1, p->unready ? "False" : "True", text_or(p->container, "main"), shown->restarts);
+		at + 1, p->unready ? "False" : "True", text_or(p->container, "main"),
+		shown->restarts);
 	if (shown->ended_ms > 0) {
 		str_append_format(json,
 			",\"lastState\":{\"terminated\":{\"exitCode\":%d,\"finishedAt\":\"%s\","

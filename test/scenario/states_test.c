@@ -24,6 +24,25 @@ Test(scenario, state_of_a_kind_that_is_never_sized)
 	scene_golden(s, WEB, "never-sized");
 }
 
+#define READY "status.conditions.Ready.message"
+
+/* By whoever says Recommend. */
+Test(scenario, what_applies_a_target_that_is_only_shown)
+{
+	struct scene *s = quick_one(QUICK("Automate", UPDATE("")),
+		&(struct scene_pod){
+			.name = "web-1", .notes = "\"aliquot.dev/mode\":\"Recommend\""});
+	quick_learn(s);
+	scene_expect_reason(s, WEB, "Ready", "True", "Recommending");
+	cr_expect_not_null(strstr(scene_text(s, WEB, READY), "the annotation aliquot.dev/mode"));
+	scene_free(s);
+	s = quick_one(NULL, &quick_plain);
+	scene_run(s, DAY + 2);
+	scene_expect(s, WEB, "status.policy.name", "builtin-default");
+	cr_expect_not_null(strstr(scene_text(s, WEB, READY), "a GPUPolicy in mode Automate, or"));
+	scene_free(s);
+}
+
 /* --- what is not known, or not applied yet --- */
 
 /* Enough is known after an hour, and a share has to be enough for a day. */
@@ -120,8 +139,8 @@ Test(scenario, state_of_what_is_learnt_anew)
 
 Test(scenario, state_under_the_policys_maximum)
 {
-	struct scene *s = quick_one(QUICK("Automate", UPDATE("") ",\"memory\":{\"max\":\"4Gi\"}"),
-		&quick_plain);
+	struct scene *s = quick_one(
+		QUICK("Automate", UPDATE("") ",\"memory\":{\"max\":\"4Gi\"}"), &quick_plain);
 	quick_learn(s);
 	scene_expect_reason(s, WEB, "Capped", "True", "PolicyMax");
 	scene_golden(s, WEB, "capped-by-maximum");
@@ -139,8 +158,7 @@ Test(scenario, state_over_the_policys_minimum)
 Test(scenario, state_at_the_end_of_the_gpu)
 {
 	struct scene *s = quick_one(
-		QUICK("Automate",
-			UPDATE("") ",\"memory\":{\"preallocated\":\"IgnoreAndShrink\"}"),
+		QUICK("Automate", UPDATE("") ",\"memory\":{\"preallocated\":\"IgnoreAndShrink\"}"),
 		&quick_plain);
 	scene_use(s, "web-1", 20, 79000);
 	quick_learn(s);
@@ -151,10 +169,10 @@ Test(scenario, state_at_the_end_of_the_gpu)
 /* What a person asks for is less than the policy gives at least. */
 Test(scenario, state_of_a_wish_outside_the_policys_bounds)
 {
-	struct scene *s = quick_one(
-		QUICK("Automate", UPDATE("") ",\"compute\":{\"minPercent\":20}"),
-		&(struct scene_pod){
-			.name = "web-1", .notes = "\"aliquot.dev/gpu-fraction\":\"0.10\""});
+	struct scene *s =
+		quick_one(QUICK("Automate", UPDATE("") ",\"compute\":{\"minPercent\":20}"),
+			&(struct scene_pod){
+				.name = "web-1", .notes = "\"aliquot.dev/gpu-fraction\":\"0.10\""});
 	scene_run(s, 5);
 	scene_expect_reason(s, WEB, "Clamped", "True", "PolicyBounds");
 	scene_golden(s, WEB, "clamped");
@@ -162,9 +180,8 @@ Test(scenario, state_of_a_wish_outside_the_policys_bounds)
 
 Test(scenario, state_of_a_wish_too_small_for_any_process)
 {
-	struct scene *s = quick_one(NULL,
-		&(struct scene_pod){
-			.name = "web-1", .notes = "\"aliquot.dev/gpu-memory\":\"64Mi\""});
+	struct scene *s = quick_one(NULL, &(struct scene_pod){.name = "web-1",
+						  .notes = "\"aliquot.dev/gpu-memory\":\"64Mi\""});
 	scene_run(s, 5);
 	scene_expect_reason(s, WEB, "Clamped", "True", "CudaContext");
 	scene_golden(s, WEB, "clamped-by-cuda");
@@ -193,8 +210,8 @@ static void framework(const char *more, const char *app, const char *reason, con
 {
 	CLEANUP(str_finish) struct str policy = STR_INIT(4096);
 	usual_policy(&policy, more);
-	struct scene *s = quick_one(
-		str_text(&policy), &(struct scene_pod){.name = "web-1", .image = VLLM});
+	struct scene *s =
+		quick_one(str_text(&policy), &(struct scene_pod){.name = "web-1", .image = VLLM});
 	scene_use(s, "web-1", 20, 75366);
 	scene_app(s, "web-1", app);
 	quick_learn(s);
@@ -301,8 +318,9 @@ Test(scenario, state_of_a_gpu_that_was_not_enough)
 
 Test(scenario, state_of_who_wants_more_compute)
 {
-	struct scene *s = converted(QUICK("Automate", UPDATE("") ",\"compute\":{\"headroomPercent\":0}"),
-		28, 7100, 300, 8192);
+	struct scene *s =
+		converted(QUICK("Automate", UPDATE("") ",\"compute\":{\"headroomPercent\":0}"), 28,
+			7100, 300, 8192);
 	scene_use(s, "web-2", 29, 7100);
 	scene_run(s, 40);
 	scene_expect_reason(s, WEB, "Healing", "True", "ComputePressure");
@@ -338,9 +356,9 @@ Test(scenario, state_of_who_has_hungry_neighbours)
 
 Test(scenario, state_of_a_leak)
 {
-	struct scene *s = converted(
-		QUICK("Automate", UPDATE("") ",\"memory\":{\"headroomPercent\":0}"), 20, 1700, 300,
-		2048);
+	struct scene *s =
+		converted(QUICK("Automate", UPDATE("") ",\"memory\":{\"headroomPercent\":0}"), 20,
+			1700, 300, 2048);
 	for (int mib = 1700; mib < 1700 + 9 * 1024; mib += 16) {
 		scene_use(s, "web-2", 20, mib);
 		scene_run(s, 1);

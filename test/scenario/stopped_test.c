@@ -49,8 +49,7 @@ Test(scenario, state_of_a_time_zone_that_nobody_knows)
 
 Test(scenario, state_of_a_young_pod)
 {
-	struct scene *s =
-		quick_three(QUICK("Automate", UPDATE(",\"minPodAgeSeconds\":21600")));
+	struct scene *s = quick_three(QUICK("Automate", UPDATE(",\"minPodAgeSeconds\":21600")));
 	quick_learn(s);
 	BLOCKED(s, "PodTooYoung");
 	scene_golden(s, WEB, "pod-too-young");
@@ -60,8 +59,7 @@ Test(scenario, state_of_a_young_pod)
 Test(scenario, state_of_pods_that_are_away)
 {
 	struct scene *s = quick_three(QUICK("Automate", AT_ONCE));
-	struct scene_pod away = {
-		.name = "web-3", .milli = 300, .mib = 7168, .unready = true};
+	struct scene_pod away = {.name = "web-3", .milli = 300, .mib = 7168, .unready = true};
 	scene_pod(s, &away);
 	scene_resizes(s, true);
 	quick_learn(s);
@@ -109,9 +107,9 @@ static void until_evicted(struct scene *s, int count)
 /* The first one went well; then it needs more, which is another change. */
 Test(scenario, state_of_a_cooldown)
 {
-	struct scene *s = quick_three(QUICK("Automate",
-		UPDATE(",\"replacement\":\"Evict\",\"minPodAgeSeconds\":0,"
-		       "\"cooldownSeconds\":21600")));
+	struct scene *s = quick_three(
+		QUICK("Automate", UPDATE(",\"replacement\":\"Evict\",\"minPodAgeSeconds\":0,"
+					 "\"cooldownSeconds\":21600")));
 	scene_evicts(s, &tenant);
 	until_evicted(s, 1);
 	scene_use_all(s, 45, 12288);
@@ -127,13 +125,38 @@ Test(scenario, state_of_a_spent_budget_of_all)
 	struct scene *s = quick_three(QUICK("Automate", AT_ONCE));
 	scene_evicts(s, &tenant);
 	until_evicted(s, 1);
-	for (int i = 0; i < 10 && !text_equals(scene_text(s, WEB,
-		"status.conditions.UpdateBlocked.reason"), "GlobalBudget"); i++) {
+	for (int i = 0;
+		i < 10 && !text_equals(scene_text(s, WEB, "status.conditions.UpdateBlocked.reason"),
+				  "GlobalBudget");
+		i++) {
 		scene_run(s, 1);
 	}
 	BLOCKED(s, "GlobalBudget");
 	cr_expect_eq(scene_evictions(s), 1);
 	scene_golden(s, WEB, "global-budget");
+}
+
+/* It is there and Ready, and has not proven itself yet. */
+Test(scenario, state_of_a_replacement_under_way)
+{
+	struct scene *s = quick_three(QUICK("Automate", AT_ONCE));
+	scene_evicts(s, &tenant);
+	until_evicted(s, 1);
+	scene_run(s, 2);
+	scene_expect_reason(s, WEB, "Applied", "False", "PodsDiffer");
+	cr_expect_null(scene_text(s, WEB, "status.conditions.UpdateBlocked"));
+	scene_golden(s, WEB, "replacing");
+}
+
+Test(scenario, state_of_pods_that_only_others_replace)
+{
+	struct scene *s =
+		quick_one(QUICK("Automate", UPDATE(",\"byKind\":[{\"kind\":\"Deployment\","
+						   "\"strategy\":\"OnCreate\"}]")),
+			&quick_plain);
+	quick_learn(s);
+	cr_expect_null(scene_text(s, WEB, "status.conditions.UpdateBlocked"));
+	scene_golden(s, WEB, "on-create");
 }
 
 /* Neither the first nor the second is Ready within 20 minutes. */
@@ -169,10 +192,10 @@ Test(scenario, state_after_two_that_came_whole)
 /* A tenant that is to have more than it has, and is not replaced for that. */
 static struct scene *kept_small(enum share_state state, const char *blocker)
 {
-	struct scene *s = quick_one(
-		QUICK("Automate",
-			UPDATE(",\"byKind\":[{\"kind\":\"Deployment\",\"strategy\":\"OnCreate\"}]")),
-		&(struct scene_pod){.name = "web-1", .milli = 200, .mib = 4096});
+	struct scene *s =
+		quick_one(QUICK("Automate", UPDATE(",\"byKind\":[{\"kind\":\"Deployment\","
+						   "\"strategy\":\"OnCreate\"}]")),
+			&(struct scene_pod){.name = "web-1", .milli = 200, .mib = 4096});
 	scene_fate(s, state, blocker);
 	quick_learn(s);
 	cr_expect_gt(scene_wishes(s), 0);
