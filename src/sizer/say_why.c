@@ -127,6 +127,8 @@ const char *why_differs(const struct sized *x, const struct decision *d,
 		why = "Ready says why";
 	} else if (d->choice.mode != MODE_AUTOMATE) {
 		why = "its mode changes none";
+	} else if (x->heal.paused) {
+		why = "Paused says why; one that is deleted comes back with it";
 	} else if (d->course != NULL) {
 		why = d->course;
 	} else if (x->fates[SHARE_UNDERWAY] > 0) {

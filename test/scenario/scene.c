@@ -206,6 +206,9 @@ void scene_free(struct scene *s)
 	arena_finish(&s->arena);
 	str_finish(&s->text);
 	server_finish(&s->server);
+	for (size_t i = 0; i < s->pod_count; i++) {
+		surge_forget(&s->pods[i]);
+	}
 	free(s);
 }
 
@@ -332,9 +335,10 @@ void scene_webhook_gone(struct scene *s)
 	s->webhook_gone = true;
 }
 
-void scene_may_surge(struct scene *s)
+void scene_may_surge(struct scene *s, const char *deleted)
 {
 	s->surges = true;
+	s->deleted = deleted;
 }
 
 void scene_rollout(struct scene *s)

@@ -132,15 +132,16 @@ static void write_notes(struct str *json, const struct scene_pod *p, size_t at)
 static void write_status(struct str *json, const struct shown_pod *shown, size_t at)
 {
 	const struct scene_pod *p = &shown->p;
-	char ended[TIME_TEXT_MAX];
+	char ended[TIME_TEXT_MAX], since[TIME_TEXT_MAX];
 	str_append_format(json,
 		"{\"phase\":\"%s\",\"podIP\":\"10.0.1.%zu\",\"conditions\":[{\"type\":\"Ready\","
-		"\"status\":\"%s\"}],\"containerStatuses\":[{\"name\":\"%s\",\"restartCount\":%d",
+		"\"status\":\"%s\",\"lastTransitionTime\":\"%s\"}],\"containerStatuses\":[{"
+		"\"name\":\"%s\",\"restartCount\":%d",
 		p->pending     ? "Pending"
 		: p->succeeded ? "Succeeded"
 			       : "Running",
-		at + 1, p->unready ? "False" : "True", text_or(p->container, "main"),
-		shown->restarts);
+		at + 1, p->unready ? "False" : "True", time_format(shown->created_ms, since),
+		text_or(p->container, "main"), shown->restarts);
 	if (shown->ended_ms > 0) {
 		str_append_format(json,
 			",\"lastState\":{\"terminated\":{\"exitCode\":%d,\"finishedAt\":\"%s\","
@@ -198,12 +199,18 @@ void scene_want(struct scene *s)
 	latest_want_end(s->latest);
 }
 
-static void show(struct scene *s, const struct shown_pod *shown)
+void scene_pod_json(struct scene *s, const struct shown_pod *shown, struct str *json)
+{
+	write_pod(s, shown, (size_t)(shown - s->pods), json);
+	surge_overlay(shown, json);
+}
+
+void scene_show(struct scene *s, const struct shown_pod *shown)
 {
 	CLEANUP(str_finish) struct str json = STR_INIT(TEXT_MAX);
 	struct pod pod;
 	struct fault f = {0};
-	write_pod(s, shown, (size_t)(shown - s->pods), &json);
+	scene_pod_json(s, shown, &json);
 	arena_reset(&s->arena);
 	cr_assert_eq(pod_decode(str_text(&json), json.len, &s->arena, &pod, &f), 0, "%s: %s",
 		f.message, str_text(&json));
@@ -219,7 +226,7 @@ void scene_pod(struct scene *s, const struct scene_pod *p)
 		*shown = (struct shown_pod){.created_ms = scene_now(s)};
 	}
 	shown->p = *p;
-	show(s, shown);
+	scene_show(s, shown);
 	scene_want(s);
 }
 
@@ -231,7 +238,7 @@ void scene_end(struct scene *s, const char *pod, int code, const char *message)
 	shown->ended_ms = scene_now(s);
 	shown->code = code;
 	shown->message = message;
-	show(s, shown);
+	scene_show(s, shown);
 }
 
 void scene_pod_gone(struct scene *s, const char *name)
@@ -239,6 +246,7 @@ void scene_pod_gone(struct scene *s, const char *name)
 	struct shown_pod *shown = scene_shown(s, name);
 	cr_assert_not_null(shown);
 	gone(s, KIND_POD, text_or(shown->p.ns, "team"), name);
+	surge_forget(shown);
 	*shown = s->pods[--s->pod_count];
 	scene_want(s);
 	scene_want(s);

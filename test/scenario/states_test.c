@@ -342,6 +342,19 @@ Test(scenario, state_after_a_shrink_that_broke_it)
 	scene_golden(s, WEB, "shrink-rolled-back");
 }
 
+/* The first share that it had; the whole GPU is the target again. */
+Test(scenario, state_after_a_first_share_that_broke_it)
+{
+	struct scene *s = usual("");
+	for (int i = 0; i < 2; i++) {
+		scene_end(s, "web-2", 1, "");
+		scene_run(s, 2);
+	}
+	scene_expect_reason(s, WEB, "Paused", "True", "Rollback");
+	scene_expect(s, WEB, "status.containers.main.target.computePercent", "100");
+	scene_golden(s, WEB, "first-share-undone");
+}
+
 Test(scenario, state_of_who_has_hungry_neighbours)
 {
 	struct scene *s = usual("");

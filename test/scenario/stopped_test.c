@@ -72,7 +72,7 @@ Test(scenario, state_of_pods_that_are_away)
 Test(scenario, state_without_room_for_the_new_pod)
 {
 	struct scene *s = quick_one(QUICK("Automate", UPDATE("")), &quick_plain);
-	scene_may_surge(s);
+	scene_may_surge(s, NULL);
 	scene_gpus(s, 1);
 	quick_learn(s);
 	BLOCKED(s, "NoSurgeCapacity");
@@ -185,6 +185,20 @@ Test(scenario, state_after_two_that_came_whole)
 	BLOCKED(s, "NoEffect");
 	cr_expect_eq(scene_evictions(s), 2);
 	scene_golden(s, WEB, "no-effect");
+}
+
+/* The new pod is adopted, and another one goes than the one that was made cheap. */
+Test(scenario, state_after_a_lost_race)
+{
+	struct scene *s = quick_three(QUICK("Automate", UPDATE(",\"minPodAgeSeconds\":0")));
+	scene_may_surge(s, "web-3");
+	scene_run(s, HOUR);
+	scene_steps(s, 10 * 60, 1000);
+	scene_expect_reason(s, WEB, "Paused", "True", "SurgeLostRace");
+	BLOCKED(s, "SurgeLostRace");
+	cr_expect_eq(scene_evictions(s), 0);
+	cr_expect_eq(scene_warnings(s, "SurgeLostRace"), 1);
+	scene_golden(s, WEB, "surge-lost-race");
 }
 
 /* --- in place --- */
