@@ -422,6 +422,7 @@ void decide(struct engine *e, int64_t now, uint32_t budget, struct plan *plan)
 		e->looked_at = e->needs.guests.count;
 		wholes_until(e, &w->pod, plan);
 		bool lacks = decide_one(e, now, w, plan);
+		w->judged = e->step;
 		inject_reason(e, w);
 		reserve_judge(e, w, lacks);
 		e->report.decisions++;

@@ -40,7 +40,10 @@ static int64_t tell_after(const struct engine *e, const struct waiter *w)
 
 static bool worth_telling(const struct engine *e, const struct waiter *w, int64_t now)
 {
-	if (w->reason == REASON_NONE || now - w->first_seen < tell_after(e, w)) {
+	/* What an earlier step found may be of minutes ago: of before the watches broke, or before
+	 * this process was stopped. A step that was cut short comes to it soon. */
+	if (w->reason == REASON_NONE || w->judged != e->step ||
+		now - w->first_seen < tell_after(e, w)) {
 		return false;
 	}
 	bool shown =

@@ -57,7 +57,8 @@ struct waiter {
 	int64_t refused_until; /* that one rests */
 	int64_t first_seen;
 	enum reason reason;
-	bool crowded; /* the node is to try as many RuntimeClasses already as it may */
+	uint64_t judged; /* the step that found it */
+	bool crowded;	 /* the node is to try as many RuntimeClasses already as it may */
 	struct place_request asked; /* of the last look */
 	struct place_verdict
 		miss; /* the closest miss of the last look; texts live as long as the step */

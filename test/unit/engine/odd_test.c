@@ -445,3 +445,37 @@ Test(odd, a_tenant_with_too_many_rules_is_told_and_not_placed)
 	cr_assert_str_eq(a->ledger.items[0].name, "small");
 	bed_finish(&b);
 }
+
+static const char *said_of(const struct bed *b, const char *name)
+{
+	vec_for_each (const struct action, a, &b->plan.actions) {
+		if (a->type == ACTION_CONDITION && strcmp(a->name, name) == 0) {
+			return a->message;
+		}
+	}
+	return NULL;
+}
+
+/* The watches broke, or this process was stopped; five minutes later the first step is cut short
+ * after the first of the two. */
+Test(odd, what_a_step_of_minutes_ago_found_is_told_to_nobody)
+{
+	struct bed b = bed_make();
+	tell_node(&b, "n0", 1, 110);
+	tell_capacity(&b, &(struct cap){"cap", "c1", NULL, false, {0}});
+	tell_waiting(&b, "a", "0.5");
+	tell_waiting(&b, "b", "0.8");
+	cr_assert_null(step(&b, ACTION_CONDITION), "it is too early to tell");
+	cr_expect_eq(engine_report(b.e)->by_reason[REASON_WAITING_FOR_CAPACITY], 1);
+	struct grant all[] = {{"x", "default", "x", 900, 60000}};
+	b.now += 300000;
+	tell_capacity(&b, &(struct cap){"cap", "c1", "GPU-A", false, {all, 1}});
+	tell_running(&b, "x", "cap", "GPU-A");
+	step_within(&b, 1, ACTION_CONDITION);
+	cr_expect_not_null(said_of(&b, "a"));
+	cr_expect_null(said_of(&b, "b"), "nobody looked at it: %s", said_of(&b, "b"));
+	cr_expect_leq(engine_next_deadline(b.e), b.now);
+	step(&b, ACTION_CONDITION);
+	cr_expect_not_null(said_of(&b, "b"));
+	bed_finish(&b);
+}
