@@ -6,6 +6,7 @@
 #ifndef OWNER_STRANGERS_H
 #define OWNER_STRANGERS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,30 +16,35 @@
 /* What has GPUs in the same round is told apart up to here. */
 #define STRANGERS_MAX 32
 
+struct stranger_sum {
+	int64_t milli;
+	uint32_t pods;
+};
+
 struct stranger {
-	char *group, *kind; /* owned */
-	int64_t milli;	    /* of the last round, */
-	int64_t next;	    /* and of this */
+	char *group, *kind;	  /* owned */
+	struct stranger_sum last; /* of the last round, */
+	struct stranger_sum next; /* and of this */
 };
 
 struct strangers {
 	struct {
 		VEC_FIELDS(struct stranger);
 	} kinds;
-	int64_t rest, next_rest;   /* of kinds that are too many */
-	int64_t alone, next_alone; /* of pods that nobody controls */
+	struct stranger_sum rest, next_rest;   /* of kinds that are too many */
+	struct stranger_sum alone, next_alone; /* of pods that nobody controls */
 };
 
 void strangers_begin(struct strangers *t);
 /* Thousandths of a GPU of one pod. `of` NULL: nobody controls it; those of known kinds do not
- * count. */
-void strangers_count(struct strangers *t, const struct workload_key *of, int64_t milli);
+ * count. True: it did. */
+bool strangers_count(struct strangers *t, const struct workload_key *of, int64_t milli);
 void strangers_end(struct strangers *t);
 void strangers_finish(struct strangers *t);
 
 struct stranger_row {
 	const char *group, *kind; /* borrowed until the next call; NULL: of all further kinds */
-	int64_t milli;
+	struct stranger_sum sum;
 };
 /* Those that have any, in no order; those that nobody controls are in `alone`. */
 size_t strangers_rows(const struct strangers *t);

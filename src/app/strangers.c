@@ -28,8 +28,8 @@ void strangers_write(const struct strangers *t, struct str *out)
 			str_append_text(&labels, "overflow=\"true\"");
 		}
 		str_append_format(
-			out, "%s{%s} %lld\n", kinds, str_text(&labels), (long long)row.milli);
+			out, "%s{%s} %lld\n", kinds, str_text(&labels), (long long)row.sum.milli);
 	}
 	head(out, alone, "Milli-GPUs that pods have which nobody controls.");
-	str_append_format(out, "%s %lld\n", alone, (long long)t->alone);
+	str_append_format(out, "%s %lld\n", alone, (long long)t->alone.milli);
 }

@@ -32,32 +32,39 @@ static void drop(struct strangers *t, size_t i)
 void strangers_begin(struct strangers *t)
 {
 	for (size_t i = 0; i < t->kinds.count; i++) {
-		t->kinds.items[i].next = 0;
+		t->kinds.items[i].next = (struct stranger_sum){0};
 	}
-	t->next_rest = t->next_alone = 0;
+	t->next_rest = t->next_alone = (struct stranger_sum){0};
 }
 
-void strangers_count(struct strangers *t, const struct workload_key *of, int64_t milli)
+static void add(struct stranger_sum *sum, int64_t milli)
+{
+	sum->milli += milli;
+	sum->pods++;
+}
+
+bool strangers_count(struct strangers *t, const struct workload_key *of, int64_t milli)
 {
 	if (milli == 0) {
-		return;
+		return false;
 	}
 	if (of == NULL) {
-		t->next_alone += milli;
-		return;
+		add(&t->next_alone, milli);
+		return true;
 	}
 	if (owner_row_find(view_of(of->group), of->kind) != NULL) {
-		return;
+		return false;
 	}
 	struct stranger *k = kind_of(t, of);
-	*(k != NULL ? &k->next : &t->next_rest) += milli;
+	add(k != NULL ? &k->next : &t->next_rest, milli);
+	return true;
 }
 
 void strangers_end(struct strangers *t)
 {
 	for (size_t i = t->kinds.count; i-- > 0;) {
-		t->kinds.items[i].milli = t->kinds.items[i].next;
-		if (t->kinds.items[i].milli == 0) {
+		t->kinds.items[i].last = t->kinds.items[i].next;
+		if (t->kinds.items[i].last.pods == 0) {
 			drop(t, i);
 		}
 	}
@@ -75,14 +82,14 @@ void strangers_finish(struct strangers *t)
 
 size_t strangers_rows(const struct strangers *t)
 {
-	return t->kinds.count + (t->rest > 0 ? 1 : 0);
+	return t->kinds.count + (t->rest.pods > 0 ? 1 : 0);
 }
 
 struct stranger_row strangers_row(const struct strangers *t, size_t i)
 {
 	if (i >= t->kinds.count) {
-		return (struct stranger_row){.milli = t->rest};
+		return (struct stranger_row){.sum = t->rest};
 	}
 	const struct stranger *k = &t->kinds.items[i];
-	return (struct stranger_row){k->group, k->kind, k->milli};
+	return (struct stranger_row){k->group, k->kind, k->last};
 }

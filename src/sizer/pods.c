@@ -328,14 +328,14 @@ void pods_see(struct sizer *s, const struct world_pod *wp, int64_t now_ms)
 	struct sized_pod *p = known(s, wp, &alone);
 	if (p == NULL) {
 		if (alone) {
-			strangers_count(&s->strangers, NULL, world_pod_milli(wp));
+			(void)strangers_count(&s->strangers, NULL, world_pod_milli(wp));
 		}
 		return;
 	}
 	struct sized *x = p->of;
 	begin_tally(s, x);
 	if (x->strange) {
-		strangers_count(&s->strangers, &x->key, world_pod_milli(wp));
+		(void)strangers_count(&s->strangers, &x->key, world_pod_milli(wp));
 	}
 	p->round = s->round;
 	p->heal.node = wp->node;

@@ -36,7 +36,7 @@ static int64_t milli_of(const struct bed *b, const char *kind)
 		struct stranger_row row = strangers_row(sizer_strangers(b->sizer), i);
 		if (text_equals(row.kind, kind)) {
 			cr_expect(kind == NULL || text_equals(row.group, "example.com"));
-			return row.milli;
+			return row.sum.milli;
 		}
 	}
 	return 0;
@@ -53,14 +53,14 @@ Test(strangers, S4_unknown_kinds_are_told_and_the_ownerless_apart)
 	bed_turn(b);
 	cr_expect_eq(rows_of(b), 1);
 	cr_expect_eq(milli_of(b, "Widget"), 3000);
-	cr_expect_eq(sizer_strangers(b->sizer)->alone, 1000);
+	cr_expect_eq(sizer_strangers(b->sizer)->alone.milli, 1000);
 	bed_turn(b);
 	cr_expect_eq(milli_of(b, "Widget"), 3000, "each round counts anew");
 	bed_pod_gone(b, "w-1");
 	bed_pod_gone(b, "bare");
 	bed_turn(b);
 	cr_expect_eq(milli_of(b, "Widget"), 2000);
-	cr_expect_eq(sizer_strangers(b->sizer)->alone, 0);
+	cr_expect_eq(sizer_strangers(b->sizer)->alone.milli, 0);
 	bed_pod_gone(b, "w-2");
 	bed_turn(b);
 	cr_expect_eq(rows_of(b), 0, "nothing is left of it");
