@@ -181,5 +181,8 @@ struct sizer_gathered {
 };
 /* False: no round has ended since the start, nobody knows. */
 bool sizer_gathers(const struct sizer *s, const char *group, struct sizer_gathered *ret);
+/* As the last round found them. Borrowed until the next step. */
+struct strangers;
+const struct strangers *sizer_strangers(const struct sizer *s);
 
 #endif

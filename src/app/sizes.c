@@ -267,7 +267,7 @@ void sizes_write_bill(const struct sizes *z, struct str *out)
 
 void sizes_write_strangers(const struct sizes *z, struct str *out)
 {
-	strangers_write(z->sizer, out);
+	strangers_write(sizer_strangers(z->sizer), out);
 }
 
 void sizes_sum(const struct sizes *z, struct sizer_totals *ret)

@@ -10,6 +10,7 @@
 #include "base/map.h"
 #include "history/history.h"
 #include "model/recommendation.h"
+#include "owner/strangers.h"
 #include "right/hold.h"
 #include "right/recommend.h"
 #include "roll/roll.h"
@@ -23,7 +24,6 @@
 #include "pools.h"
 #include "rooms.h"
 #include "small.h"
-#include "strangers.h"
 #include "table.h"
 #include "tally.h"
 #include "write.h"
@@ -208,7 +208,7 @@ struct sizer {
 	struct devices devices;
 	struct bills bills;
 	struct gathers gathers;
-	struct strange strange;
+	struct strangers strangers;
 	struct sizer_totals totals, counting;
 	struct roll_fleet fleet;
 	struct roll_gate gate;
