@@ -22,6 +22,7 @@ struct sized;
 struct sized_container;
 struct sized_feed;
 struct sized_pod;
+struct world_gpu;
 
 /* What is remembered of its healing; the rest is right/heal.h's. Of most containers there is
  * nothing, and then there is none. */
@@ -122,8 +123,10 @@ void heals_take(struct sizer *s, struct sized_pod *p, struct sized_feed *f,
 	const struct history_sample *sample, int64_t waiting);
 /* Into the tally of the round. */
 void heals_tally(struct sizer *s, struct sized_pod *p, int64_t now_ms);
-/* Ends that it is time to judge. */
-void heals_judge(struct sizer *s, const struct world *w, struct sizer_now now);
+/* It is looked at now, whatever the round does. */
+void heals_alert(struct sizer *s, struct sized *x);
+/* The container whose share the pod's is; NULL: it is nobody's, or of several. */
+struct sized_container *heals_sole(const struct sized_pod *p);
 /* The policy may have changed, which ends a pause. */
 void heals_policy(struct sized *x, const struct policy_choice *choice);
 /* What is in force without what healing added, and until when nothing shrinks. */
@@ -140,6 +143,12 @@ void heals_forget(struct sized_container *c);
 const struct sized_heal *heals_of(const struct sized_container *c);
 struct sized_heal *heals_touch(struct sized_container *c); /* made if need be */
 void heals_trim(struct sized_container *c);		   /* gone if it is as a new one would be */
+
+/* --- heals_ends.c: containers that ended --- */
+/* A container of a pod with a share may have, since it was seen last. */
+void heals_ended(struct sizer *s, struct sized_pod *p, const struct world_gpu *g, int64_t now_ms);
+/* Ends that it is time to judge. */
+void heals_judge(struct sizer *s, const struct world *w, struct sizer_now now);
 /* Monotonic; when somebody is to be looked at apart from the rounds. */
 int64_t heals_deadline(const struct sizer *s);
 
