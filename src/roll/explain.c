@@ -23,8 +23,9 @@ static const struct sentence sentences[ROLL_WHYS] = {
 	[ROLL_UNDER_WAY] = {"a pod is being replaced", NULL},
 	[ROLL_NODE_BUSY] = {"another pod of node %s is being replaced", "its own"},
 	[ROLL_UNSUPPORTED] = {"its running pods are not replaced: %s", "not supported"},
-	[ROLL_PAUSED] = {"replaced pods did not become Ready, so the share before is in force "
-			 "again and nothing is replaced for 72 hours",
+	[ROLL_PAUSED] = {"what came with the new share did not become Ready or kept "
+			 "restarting, so the share before is in force again and nothing is "
+			 "replaced for 72 hours",
 		NULL},
 	[ROLL_WITHOUT_EFFECT] =
 		{"replaced pods came back without a share; see why the webhook left them whole, "
