@@ -56,7 +56,9 @@ static bool on_change(void *data, const struct change *change)
 	}
 	agents_observe(c->agents, change);
 	usages_observe(c->usages, change);
-	return engine_observe(c->engine, change);
+	bool taken = engine_observe(c->engine, change);
+	sizes_look(c->sizes, change);
+	return taken;
 }
 
 static bool on_state(void *data, const struct change *change)

@@ -76,6 +76,16 @@ bool sizes_observe(struct sizes *z, const struct change *c)
 	return sizer_observe(z->sizer, c);
 }
 
+void sizes_look(struct sizes *z, const struct change *c)
+{
+	bool ended = c->kind == KIND_POD && c->type == CHANGE_SET && pod_is_terminal(c->pod);
+	const struct world_pod *wp =
+		ended ? world_pod_find(z->config.world, c->pod->ns, c->pod->name) : NULL;
+	if (wp != NULL) {
+		sizer_see(z->sizer, wp, clock_policy(z->config.clock));
+	}
+}
+
 /* --- what is used --- */
 
 static void hand_on(struct sizes *z, const struct latest_pod *p)

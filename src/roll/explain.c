@@ -23,9 +23,9 @@ static const struct sentence sentences[ROLL_WHYS] = {
 	[ROLL_UNDER_WAY] = {"a pod is being replaced", NULL},
 	[ROLL_NODE_BUSY] = {"another pod of node %s is being replaced", "its own"},
 	[ROLL_UNSUPPORTED] = {"its running pods are not replaced: %s", "not supported"},
-	[ROLL_PAUSED] = {"new pods did not become Ready with the new share, so the one before is "
-			 "the target again; no pod is replaced for 72 hours, or until the policy "
-			 "changes: see why they did not",
+	[ROLL_PAUSED] = {"new pods did not become Ready with the new share, or kept restarting, so "
+			 "the one before is the target again; no pod is replaced for 72 hours, or "
+			 "until the policy changes: see why they did not",
 		NULL},
 	[ROLL_WITHOUT_EFFECT] =
 		{"replaced pods came back without a share; see why the webhook left them whole, "

@@ -348,6 +348,15 @@ static void keep(struct sized_heal *h, const struct heal_answer *a)
 	h->answer.saw = (uint8_t)a->saw;
 }
 
+/* Of what ran once and ended so nothing may be left. */
+static struct share granted(const struct sized_container *c)
+{
+	const struct sized_heal *h = heals_of(c);
+	struct share has = share_of(c->tally.heal.granted);
+	has.mib = has.mib == 0 && h->denied ? h->denied_of_mib : has.mib;
+	return has;
+}
+
 struct share heals_step(struct sized *x, struct sized_container *c, const struct decision *d,
 	const struct share *recommended)
 {
@@ -357,9 +366,10 @@ struct share heals_step(struct sized *x, struct sized_container *c, const struct
 	const struct sizing *sizing = &d->choice.sizing;
 	struct heal_ask ask = {.sizing = sizing,
 		.now_ms = d->now_ms,
-		.allocated = share_of(c->tally.heal.granted),
+		.allocated = granted(c),
 		.recommended = *recommended,
-		.sure = c->facts.state == HISTORY_SUFFICIENT,
+		/* nobody tells whether less would do while nothing of it runs */
+		.sure = c->facts.state == HISTORY_SUFFICIENT && c->tally.running > 0,
 		.device_mib = x->device_mib,
 		.denied = h->denied,
 		.blame = (enum blame)h->blame,

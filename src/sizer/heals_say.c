@@ -24,7 +24,7 @@ static const char *what(const struct sized_container *c, struct arena *a, enum h
 	switch (saw) {
 	case HEAL_DENIED:
 		return arena_printf(a, "it ran out of GPU memory, of which it had %s",
-			memory_format(has->mib, memory));
+			memory_format(heals_of(c)->denied_of_mib, memory));
 	case HEAL_NEAR_LIMIT:
 		return arena_printf(a, "it used nearly all of its %s of GPU memory for 5 minutes",
 			memory_format(has->mib, memory));

@@ -302,7 +302,8 @@ static void roll_back(const struct turned *t)
 	set_update(t->s, t->x->roll, UPDATE_ROLLED_BACK, t->d->now_ms, roll_why_name(ROLL_PAUSED));
 	t->x->roll->mended = 0;
 	warn(t, "RolledBack",
-		"two new pods did not become Ready: the share before is the target again");
+		"what came with the new share did not become Ready or kept restarting: the share "
+		"before is the target again");
 }
 
 static void read_owner(const struct turned *t, bool goes)

@@ -68,10 +68,10 @@ struct bed {
 	/* of tenants that are told next */
 	int64_t oom_ms, failed_ms;
 	uint32_t restarts;
-	bool ready;
-	char started[256];  /* what the last HealingStarted said */
-	char reasons[1024]; /* of events, each with a blank behind it */
-	struct arena kept;  /* of the last checkpoint */
+	bool ready, ended, leaves; /* it has ended with an error; it is being deleted */
+	char started[256];	   /* what the last HealingStarted said */
+	char reasons[1024];	   /* of events, each with a blank behind it */
+	struct arena kept;	   /* of the last checkpoint */
 	struct checkpoint checkpoint;
 	int64_t checkpoint_ms;
 	enum fault_kind fails_with;
@@ -163,7 +163,8 @@ static inline void bed_tenant(
 		.uid = name,
 		.resource_version = "1",
 		.node = "node",
-		.phase = POD_RUNNING,
+		.phase = b->ended ? POD_FAILED : POD_RUNNING,
+		.deleting_ms = b->leaves ? b->now.policy_ms : 0,
 		.created_ms = b->now.policy_ms,
 		.labels = {labels, COUNT_OF(labels)},
 		.notes = {notes, COUNT_OF(notes)},

@@ -15,6 +15,7 @@ struct played_pod {
 	bool there, whole, ready, careless; /* careless: nobody may move it */
 	int64_t milli, mib;
 	int64_t created_ms;
+	uint32_t restarts;
 	int64_t oom_ms; /* a GPU had no memory left for it then; 0: never */
 };
 
@@ -69,7 +70,7 @@ static inline void played_show(struct played *p, const struct played_pod *it)
 		.gpu_container = "main",
 		.gpu_oom_ms = it->oom_ms,
 		.failed_ms = it->oom_ms,
-		.restarts = it->oom_ms != 0 ? 1 : 0,
+		.restarts = it->restarts + (it->oom_ms != 0 ? 1 : 0),
 		.owner = {set ? "apps/v1" : "x/v1", set ? "ReplicaSet" : p->kind, owner, "rs"}};
 	if (text_equals(p->kind, "StatefulSet") || text_equals(p->kind, "DaemonSet")) {
 		pod.owner.api_version = "apps/v1";
