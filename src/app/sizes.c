@@ -49,6 +49,7 @@ struct sizes *sizes_create(const struct sizes_config *config)
 		.around = config->around,
 		.schedulers = config->schedulers,
 		.scheduler_count = config->scheduler_count,
+		.admission = config->admission,
 		.zones = {z, find_zone},
 		.round_ms = config->round_ms,
 		.checkpoint_ms = config->checkpoint_ms,

@@ -19,6 +19,7 @@ struct sizes_config { /* all borrowed */
 	const struct around *around;
 	const char *const *schedulers; /* as admission's */
 	uint32_t scheduler_count;
+	struct sizer_admission admission;
 	const struct feeds *feeds; /* NULL: all is known */
 	const struct latest *latest;
 	struct act *act;

@@ -328,7 +328,8 @@ static bool owner_was_read(const struct turned *t, const struct roll_verdict *v)
 {
 	bool goes = v->does == ROLL_EVICT || v->does == ROLL_SURGE;
 	bool fresh = asks_owner_is_fresh(t->x, t->d->now_ms, goes ? OWNER_MS : OWNER_AGAIN_MS);
-	bool whole = t->x->roll != NULL && t->x->roll->seen.whole != REASON_NONE;
+	const struct owner_seen *seen = &t->x->roll->seen;
+	bool whole = seen->whole != REASON_NONE || seen->whole_walled != REASON_NONE;
 	bool counts = goes || whole || v->why == ROLL_OWNER_MOVES || v->why == ROLL_MIN_REPLICAS ||
 		      v->why == ROLL_LAST_READY || v->why == ROLL_NOT_READY;
 	if (!fresh && counts && t->asked.outdated > 0) {
@@ -519,15 +520,19 @@ static void answer_eviction(struct sizer *s, struct sized *x, const struct fault
 }
 
 /* What only the template tells of what admission will say: arguments, variables, privileges, who
- * schedules it. */
-static enum reason judge_next(const struct sizer *s, const struct standing *owner)
+ * schedules it, and a share that a person writes there while running pods stay as they are. */
+static uint8_t judge_next(
+	const struct sizer *s, const struct standing *owner, enum isolation isolation)
 {
 	struct explain_facts facts;
 	const struct admit_input in = {.pod = owner->next,
 		.schedulers = s->config.schedulers,
-		.scheduler_count = s->config.scheduler_count};
+		.scheduler_count = s->config.scheduler_count,
+		.count_max = MODEL_GPU_COUNT_MAX,
+		.context_mib = s->config.admission.context_mib,
+		.notes_names = s->config.admission.notes_names};
 	bool told = owner->exists && owner->next != NULL;
-	return told ? admit_template(&in, &facts) : REASON_NONE;
+	return (uint8_t)(told ? admit_template(&in, isolation, &facts) : REASON_NONE);
 }
 
 /* Whoever waits for it is looked at now: by the next round it may be too old again. */
@@ -550,7 +555,8 @@ static void answer_reading(
 		.known = true,
 		.going = !owner->exists || owner->leaving,
 		.course = (uint8_t)owner->course,
-		.whole = (uint8_t)judge_next(s, owner),
+		.whole = judge_next(s, owner, ISOLATION_NONE),
+		.whole_walled = judge_next(s, owner, ISOLATION_MPS),
 		.wanted = owner->exists ? owner->wanted : -1,
 		.min_ready_s = owner->exists ? owner->min_ready_s : 0};
 }

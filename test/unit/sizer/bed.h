@@ -41,7 +41,8 @@ struct bed {
 	int64_t policy_generation;
 	struct rollout_kind kinds[1];
 	uint32_t kind_count;
-	struct rollout rollout; /* its kinds are those above */
+	enum isolation isolation; /* of the policy */
+	struct rollout rollout;	  /* its kinds are those above */
 	/* an eviction, as the API server answers it; NULL: it is done */
 	void (*evict)(struct bed *b, const struct action *a, struct outcome *o);
 	/* one task of a surge, done; NULL: none is asked for */
@@ -74,6 +75,7 @@ struct bed {
 	struct arena kept;	   /* of the last checkpoint */
 	struct checkpoint checkpoint;
 	int64_t checkpoint_ms;
+	struct sizer_admission admission; /* after a restart */
 	enum fault_kind fails_with;
 	char message[256]; /* of the last event */
 };
@@ -96,6 +98,7 @@ static inline void bed_policy(struct bed *b)
 		.has_selector = true,
 		.mode = b->mode,
 		.rollout = b->rollout,
+		.isolation = b->isolation,
 		.sizing = b->sizing};
 	struct change c = {.kind = KIND_POLICY, .policy = &p};
 	bed_world(b, &c);
@@ -485,6 +488,7 @@ static inline struct bed *bed_new(void)
 static inline void bed_restart(struct bed *b)
 {
 	struct sizer_config config = {.groups = b->groups,
+		.admission = b->admission,
 		.engine = {b, bed_fate},
 		.bill = b->bill,
 		.around = b->around,
