@@ -122,7 +122,7 @@ def test_c10_an_xid_outlives_the_agent_that_heard_it(stack, node, name, agents_o
         return (time.monotonic() - healthy_since > 40
                 and leader.metric('aliquot_agent_reads_total{result="ok"}') > asked + 15)
     wait_until(fenced_all_the_while, 90, "the new agent to be heard for longer than a fence lasts", every=0.5)
-    assert agents.figure(stack, where, "aliquot_agent_device_healthy", UUID=uuid) == 1
+    wait_figure(stack, where, "aliquot_agent_device_healthy", 1, UUID=uuid)
     stack.api.patch("nodes", where, {"metadata": {"annotations": {"aliquot.dev/gpus-reset": "today"}}})
     assert note(stack.wait_running(second, 60), "gpu-uuid") == uuid
 
@@ -298,7 +298,7 @@ def test_an_api_server_that_is_away_takes_nothing_away(stack, node, name, agents
     stack.plane.stop("kube-apiserver")
     try:
         wait_figure(stack, where, "aliquot_agent_pods_stale", 1, 60, address=address)
-        assert agents.figure(stack, where, USED, address, **who(pod)) == 64
+        wait_figure(stack, where, USED, 64, address=address, **who(pod))
     finally:
         stack.plane.start("kube-apiserver")
     wait_figure(stack, where, "aliquot_agent_pods_stale", 0, 60, address=address)
