@@ -188,8 +188,11 @@ static void decide_container(
 	const struct share before = c->converted ? c->in_force : all;
 	history_fit(c->history, sizing, d->now_ms);
 	c->fitted = true;
-	const struct history_facts facts =
+	struct history_facts facts =
 		history_judge(c->history, sizing, d->now_ms, c->tally.running > 0);
+	if (s->waits && facts.state == HISTORY_SUFFICIENT) {
+		facts.state = HISTORY_LEARNING; /* there is more, which was not read yet */
+	}
 	const struct recommend_answer answer = recommend(x, c, d, &facts);
 	struct hold_answer held = {.target = base};
 	struct hold_ask ask = {

@@ -192,6 +192,7 @@ struct sizer {
 	struct arena scratch;
 	uint64_t rounds;
 	struct past *past;     /* owned; the one that is asked for; NULL: none */
+	bool waits;	       /* for checkpoints */
 	bool ending, recalled; /* recalled: runs that had ended before it led were looked at */
 	int64_t save_at;       /* monotonic */
 	uint64_t next_id;

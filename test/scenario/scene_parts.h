@@ -44,7 +44,7 @@ struct server {
 	struct object objects[OBJECTS_MAX];
 	size_t object_count;
 	int made; /* of them, ever */
-	int owners_status, evictions;
+	int owners_status, lists_status, evictions;
 	struct {
 		VEC_FIELDS(char *);
 	} reasons; /* of events, with their type: "Normal Reason"; owned */
