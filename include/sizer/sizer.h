@@ -70,6 +70,7 @@ struct sizer_config {
 	struct bill_config bill;
 	int64_t round_ms;      /* from one look at everything to the next */
 	int64_t checkpoint_ms; /* a checkpoint is not written more often; 0: none is */
+	int64_t context_mib;   /* as admission's; 0: MODEL_CONTEXT_MIB */
 	bool past;	       /* somebody knows of the time before us: sizer/past.h */
 };
 

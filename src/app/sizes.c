@@ -52,6 +52,7 @@ struct sizes *sizes_create(const struct sizes_config *config)
 		.zones = {z, find_zone},
 		.round_ms = config->round_ms,
 		.checkpoint_ms = config->checkpoint_ms,
+		.context_mib = config->context_mib,
 		.past = config->prometheus != NULL};
 	z->config = *config;
 	z->sizer = sizer_create(&sizer);

@@ -1,4 +1,5 @@
 /* What one workload should have: its policy, then each container by itself. */
+#include "model/framework.h"
 #include "rolls.h"
 #include "size/ask.h"
 #include "wish.h"
@@ -179,6 +180,15 @@ static void keep(struct sized_container *c, const struct history_facts *facts,
 		(uint8_t)held->compute.why, (uint8_t)held->memory.why};
 }
 
+/* A person's bounds hold at once, for they are no saving: admission and the engine give no share
+ * beyond them, and a share that no pod can have would be asked for for ever. */
+static void bound(const struct sizer *s, struct sized_container *c, const struct decision *d)
+{
+	int64_t context = s->config.context_mib;
+	int64_t least = c->tally.heal.told ? framework_least_mib(context) : context;
+	policy_bound_share(d->choice.policy, least, &c->in_force.milli, &c->in_force.mib);
+}
+
 static void decide_container(
 	const struct sizer *s, struct sized *x, struct sized_container *c, struct decision *d)
 {
@@ -216,7 +226,10 @@ static void decide_container(
 	if (c->converted || held.changes || undone) {
 		c->converted = !undone;
 		c->in_force = heals_step(x, c, d, &held.target);
-		heals_shrunk(c, &before, d->now_ms);
+		heals_shrunk(c, &before, d->now_ms); /* what we took away, and not a person */
+		if (c->converted) {
+			bound(s, c, d);
+		}
 	} else {
 		c->in_force = shown_whole(&all, &answer.target, held.compute.why);
 	}
