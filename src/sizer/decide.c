@@ -86,6 +86,15 @@ static bool choose(struct sizer *s, struct sized *x, struct decision *d)
 	return true;
 }
 
+/* Between two pods it is what the next one will be told. */
+static int64_t told_mib(struct sized_container *c)
+{
+	const struct heal_tally *t = &c->tally.heal;
+	c->fills = t->tenants > 0 ? t->told : c->fills && c->converted;
+	int64_t mib = t->tenants > 0 ? t->granted.mib : c->in_force.mib;
+	return c->fills ? mib : 0;
+}
+
 static struct recommend_answer recommend(const struct sized *x, struct sized_container *c,
 	const struct decision *d, const struct history_facts *facts)
 {
@@ -101,6 +110,7 @@ static struct recommend_answer recommend(const struct sized *x, struct sized_con
 				     (enum memory_class)history_kept(c->history)->memory_class,
 			.owns_device = t->whole,
 			.allocated_mib = t->whole ? 0 : t->allocated.mib,
+			.told_mib = told_mib(c),
 			.part_percent = pools_part(c->history, d->now_ms)},
 	};
 	recommend_share(&ask, &answer);

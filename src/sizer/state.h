@@ -47,6 +47,7 @@ struct sized_container {
 	uint32_t feeds;		 /* of pods */
 	bool converted;		 /* it is a share, and was applied as one */
 	bool fitted;		 /* the history has the policy's window */
+	bool fills;		 /* those that ran last were told their share of memory */
 	bool heal_read;		 /* what its GPURecommendation says of healing was */
 	char name[];
 };

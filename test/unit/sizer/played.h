@@ -27,6 +27,7 @@ struct played {
 	bool webhook, sick;		  /* sizes what is made; what is made is never Ready */
 	int percent;			  /* that all of them use */
 	bool mps, told_memory, unadvised; /* tenants are */
+	bool fills;			  /* whoever has a share uses all its memory */
 	bool excluded;			  /* by an annotation of each */
 	bool reached;			  /* the webhook is, by the canary */
 	int64_t seen_ms;		  /* and was last; 0: now */
@@ -194,7 +195,9 @@ static inline void played_pass(struct played *p, bool measured)
 			played_show(p, it);
 		}
 		if (it->there && it->ready && measured) {
-			(void)bed_use(b, it->name, p->percent, (int64_t)p->percent * 6144 / 20);
+			bool full = p->fills && !it->whole;
+			(void)bed_use(b, it->name, p->percent,
+				full ? it->mib - 100 : (int64_t)p->percent * 6144 / 20);
 		}
 	}
 	int64_t seen = p->seen_ms != 0 ? p->seen_ms : b->now.policy_ms;
