@@ -36,6 +36,7 @@ static const struct sentence sentences[ROLL_WHYS] = {
 	[ROLL_NOT_LEADING] = {"another controller leads", NULL},
 	[ROLL_WEBHOOK] = {"the webhook is not known to answer, so a new pod might start whole",
 		NULL},
+	[ROLL_CLOSED] = {"pods that are created there now start whole: %s", "nobody places shares"},
 	[ROLL_STALE] = {"nothing was measured of it for 5 minutes", NULL},
 	[ROLL_OWNER_MOVES] = {"its owner %s is at a rollout of its own, or nobody can tell", "?"},
 	[ROLL_SCALING] = {"%s changes the number of its replicas, or did in the last 10 minutes",

@@ -292,6 +292,15 @@ static void look_at_zones(const struct sizer *s, struct roll_ask *ask, struct ar
 	ask->zones = zones;
 }
 
+/* The canary is converted whatever C2 says: that it comes back marked tells nothing of this. */
+static const char *look_at_gate(const struct sizer *s, const struct sized *x)
+{
+	const struct sizer_admission *port = &s->config.admission;
+	enum reason reason =
+		port->may_convert != NULL ? port->may_convert(port->data, x->key.ns) : REASON_NONE;
+	return reason != REASON_NONE ? reason_name(reason) : NULL;
+}
+
 static bool is_followed(const struct sized *x)
 {
 	return x->roll != NULL &&
@@ -315,6 +324,7 @@ static bool make(struct sizer *s, struct sized *x, const struct decision *d, str
 			.scaler = d->resizer,
 			.surge_unfit = "its pods are not known yet",
 			.gate = s->gate,
+			.closed = look_at_gate(s, x),
 		}};
 	add_pods(x, d, a, ret);
 	if (ret->outdated == 0 && !is_followed(x)) {
