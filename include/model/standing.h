@@ -31,7 +31,7 @@ struct standing {
 				   told, or not understood */
 };
 
-/* The kinds that are read: apps' four, and Rollout of argoproj.io. The API with its version; NULL:
+/* The kinds that are read: apps' four, Rollout of argoproj.io, DeploymentConfig of OpenShift. The API with its version; NULL:
  * none of them, and nobody can tell. */
 const char *standing_api_version(struct view group, const char *kind);
 

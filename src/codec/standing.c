@@ -119,6 +119,7 @@ static const struct {
 	{"StatefulSet", stateful_set, apps_fields, COUNT_OF(apps_fields)},
 	{"DaemonSet", daemon_set, apps_fields, COUNT_OF(apps_fields)},
 	{"ReplicaSet", replica_set, apps_fields, COUNT_OF(apps_fields)},
+	{"DeploymentConfig", deployment, apps_fields, COUNT_OF(apps_fields)},
 	{"Rollout", rollout, rollout_fields, COUNT_OF(rollout_fields)},
 };
 

@@ -166,12 +166,15 @@ static int32_t replicas_of(const struct roll_ask *ask)
 	return n;
 }
 
-/* Pods of two ReplicaSets are there: a rollout of a person's is under way, or one that is stuck. */
+/* Pods of two ReplicaSets, or ReplicationControllers, are there: a rollout of a person's is under
+ * way, or one that is stuck. */
 static bool has_two_sets(const struct sized *x)
 {
+	bool one = text_equals(x->key.kind, "Deployment") ||
+		   text_equals(x->key.kind, "DeploymentConfig");
 	const struct sized_pod *first = x->members;
 	for (const struct sized_pod *p = first; p != NULL; p = p->next) {
-		if (p->set != first->set && text_equals(x->key.kind, "Deployment")) {
+		if (one && p->set != first->set) {
 			return true;
 		}
 	}

@@ -36,6 +36,10 @@ Test(standing, a_rollout_of_its_own_is_told_by_each_kind_in_its_way)
 			"{\"observedGeneration\":4,\"replicas\":4,\"updatedReplicas\":3}",
 			STANDING_MOVES},
 		{"Deployment", "{\"replicas\":0}", "{\"observedGeneration\":4}", STANDING_STEADY},
+		{"DeploymentConfig", "{\"replicas\":3}", DONE, STANDING_STEADY},
+		{"DeploymentConfig", "{\"replicas\":3}",
+			"{\"observedGeneration\":4,\"replicas\":4,\"updatedReplicas\":1}",
+			STANDING_MOVES},
 		{"StatefulSet", "{\"replicas\":3}", DONE, STANDING_STEADY},
 		{"StatefulSet", "{\"replicas\":3}",
 			"{\"observedGeneration\":4,\"updatedReplicas\":1,\"currentRevision\":\"a\","
