@@ -193,11 +193,12 @@ static void look_at_owner(const struct sized *x, struct roll_ask *ask)
 	static const struct owner_seen nobody = {0};
 	const struct owner_seen *seen = x->roll != NULL ? &x->roll->seen : &nobody;
 	bool moves = seen->going || seen->course == STANDING_MOVES;
+	bool unread = seen->misses > 0; /* and it is tried again */
 	ask->replicas = -1;
-	ask->owner = has_two_sets(x) ? ROLL_OWNER_BUSY : ROLL_OWNER_UNKNOWN;
+	ask->owner = unread || has_two_sets(x) ? ROLL_OWNER_BUSY : ROLL_OWNER_UNKNOWN;
+	ask->min_ready_ms = seen->min_ready_s * INT64_C(1000);
 	if (seen->known) {
 		ask->replicas = seen->wanted;
-		ask->min_ready_ms = seen->min_ready_s * INT64_C(1000);
 		if (moves || ask->owner == ROLL_OWNER_BUSY) {
 			ask->owner = ROLL_OWNER_BUSY;
 		} else if (seen->course == STANDING_STEADY) {

@@ -11,6 +11,9 @@
 /* What was read of an owner holds for so long, where a pod goes and where none does. */
 #define OWNER_MS       30000
 #define OWNER_AGAIN_MS 120000
+/* Where it could not be read it is tried again after so long, doubling to */
+#define OWNER_RETRY_MS 5000
+#define OWNER_MISSES   6 /* so many times */
 /* Of asking about one workload, beside its pods. */
 #define ASK_UNITS 16
 /* Of one word in lastUpdate. */
@@ -306,7 +309,7 @@ static void read_owner(const struct turned *t, bool goes)
 	struct sized *x = t->x;
 	struct arena *a = &t->plan->arena;
 	x->roll->wants_to_go = goes;
-	if (x->roll->reading != 0 || !write_may(t->s)) {
+	if (x->roll->reading != 0 || t->d->now_ms < x->roll->seen.retry_ms || !write_may(t->s)) {
 		return;
 	}
 	struct action *r = write_action(t->s, t->plan, ACTION_READ_OWNER);
@@ -527,6 +530,25 @@ static uint8_t judge_next(
 	return (uint8_t)(told ? admit_template(&in, isolation, &facts) : REASON_NONE);
 }
 
+/* Nobody may see it (403), or its kind is not there (404): that does not change in minutes, and the
+ * pods have to do. Anything else ends, and nobody goes before it has. What the template said holds
+ * either way. */
+static void miss_owner(struct owner_seen *seen, const struct fault *f, int64_t now_ms)
+{
+	if (f->status == 403 || f->status == 404) {
+		seen->at_ms = now_ms;
+		seen->retry_ms = 0;
+		seen->misses = 0;
+		seen->known = false;
+		return;
+	}
+	int64_t wait = OWNER_RETRY_MS << seen->misses;
+	seen->retry_ms = now_ms + (f->retry_after_ms > wait ? f->retry_after_ms : wait);
+	if (seen->misses < OWNER_MISSES) {
+		seen->misses++;
+	}
+}
+
 /* Whoever waits for it is looked at now: by the next round it may be too old again. */
 static void answer_reading(
 	struct sizer *s, struct sized *x, const struct outcome *outcome, int64_t now_ms)
@@ -538,9 +560,8 @@ static void answer_reading(
 	}
 	x->roll->wants_to_go = false;
 	x->roll->reading = 0;
-	seen->at_ms = now_ms;
 	if (outcome->fault.kind != FAULT_NONE || owner == NULL) {
-		seen->known = false;
+		miss_owner(seen, &outcome->fault, now_ms);
 		return;
 	}
 	*seen = (struct owner_seen){.at_ms = now_ms,

@@ -9,12 +9,15 @@
 
 #include "state.h"
 
-/* Its owner, as it was read last. */
+/* Its owner, as it was read last. What is known of its template and of minReadySeconds outlasts an
+ * answer that tells nothing. */
 struct owner_seen {
-	int64_t at_ms;	/* 0: it was not */
-	bool known;	/* an answer came, whatever it was */
-	bool going;	/* it is not there, or not for long */
-	uint8_t course; /* enum standing_course */
+	int64_t at_ms;	  /* 0: it was not */
+	int64_t retry_ms; /* after a failure: not before */
+	uint8_t misses;	  /* times in a row that it should have been read and could not be */
+	bool known;	  /* an answer came, whatever it was */
+	bool going;	  /* it is not there, or not for long */
+	uint8_t course;	  /* enum standing_course */
 	/* enum reason: why its template has admission leave the next one whole, without a wall
 	 * and with one; NONE: it does not */
 	uint8_t whole, whole_walled;

@@ -316,6 +316,54 @@ Test(rolls, its_owner_is_read_before_a_pod_goes)
 	bed_free(p.bed);
 }
 
+/* A server that does not answer is asked ever later, and nobody goes meanwhile. */
+Test(rolls, nobody_goes_whose_owner_cannot_be_read)
+{
+	struct played p;
+	played_init(&p, "Deployment", 2);
+	p.bed->owner_fails = FAULT_TRANSIENT;
+	p.bed->owner_status = 500;
+	played_automate(&p);
+	played_run(&p, 60);
+	cr_expect_eq(p.bed->evictions, 0);
+	cr_expect_str_eq(blocked(&p), "OwnerRollout");
+	cr_expect_gt(p.bed->readings, 5);
+	cr_expect_lt(p.bed->readings, 30, "%d", p.bed->readings);
+	p.bed->owner_fails = FAULT_NONE;
+	played_run(&p, 60);
+	cr_expect_eq(p.bed->evictions, 2);
+	bed_free(p.bed);
+}
+
+/* R12. Rights do not come back in minutes: its pods have to do, and what its template said. */
+Test(rolls, whose_owner_nobody_may_see_is_judged_by_its_pods)
+{
+	struct played p;
+	struct container main = {.name = "main", .gpus = 1};
+	struct pod next = {.ns = "",
+		.name = "",
+		.uid = "",
+		.scheduler = "other",
+		.containers = &main,
+		.container_count = 1};
+	played_init(&p, "Deployment", 2);
+	p.bed->standing.next = &next;
+	p.bed->standing.course = STANDING_STEADY;
+	p.bed->standing.wanted = 2;
+	played_automate(&p);
+	played_run(&p, 10);
+	cr_expect_str_eq(blocked(&p), "Unsupported");
+	p.bed->owner_fails = FAULT_DENIED;
+	p.bed->owner_status = 403;
+	played_run(&p, 60);
+	cr_expect_eq(p.bed->evictions, 0);
+	cr_expect_str_eq(blocked(&p), "Unsupported", "the template is not forgotten");
+	bed_restart(p.bed);
+	played_run(&p, 95);
+	cr_expect_eq(p.bed->evictions, 2, "who starts now knows no template");
+	bed_free(p.bed);
+}
+
 Test(rolls, two_that_are_never_ready_are_rolled_back)
 {
 	struct played p;
