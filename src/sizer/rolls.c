@@ -492,6 +492,13 @@ static const char *budget_name(const char *message, char name[ROLL_BLOCKER_MAX])
 	return name;
 }
 
+/* The API server does not evict such a pod at all, and says so by a 500: as an answer that is no
+ * answer it would be tried again for ever. Our own view of budgets was not whole. */
+static bool has_two_budgets(const struct fault *f)
+{
+	return f->status == 500 && strstr(f->message, "more than one PodDisruptionBudget") != NULL;
+}
+
 static void answer_eviction(struct sizer *s, struct sized *x, const struct fault *f, int64_t now_ms)
 {
 	char name[ROLL_BLOCKER_MAX];
@@ -507,7 +514,7 @@ static void answer_eviction(struct sizer *s, struct sized *x, const struct fault
 	} else if (f->status == 429 && strstr(f->message, "disruption budget") != NULL) {
 		e.end = ROLL_END_BUDGET;
 		e.by = budget_name(f->message, name);
-	} else if (f->kind != FAULT_NONE && !f->unknown_outcome) {
+	} else if (f->kind != FAULT_NONE && (!f->unknown_outcome || has_two_budgets(f))) {
 		e.end = ROLL_END_REFUSED;
 		e.by = f->message;
 	}
