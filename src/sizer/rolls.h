@@ -16,6 +16,7 @@ struct owner_seen {
 	int64_t retry_ms; /* after a failure: not before */
 	uint8_t misses;	  /* times in a row that it should have been read and could not be */
 	bool known;	  /* an answer came, whatever it was */
+	bool recreates;	  /* its old pods go before new ones come */
 	bool going;	  /* it is not there, or not for long */
 	uint8_t course;	  /* enum standing_course */
 	/* enum reason: why its template has admission leave the next one whole, without a wall

@@ -104,6 +104,7 @@ static void answer_reading(
 	*seen = (struct owner_seen){.at_ms = now_ms,
 		.known = true,
 		.going = !owner->exists || owner->leaving,
+		.recreates = owner->exists && owner->recreates,
 		.course = (uint8_t)owner->course,
 		.whole = judge_next(s, owner, ISOLATION_NONE),
 		.whole_walled = judge_next(s, owner, ISOLATION_MPS),
