@@ -23,13 +23,10 @@ def next_hour(healing, mib):
     healing.exporter.wait_read()
 
 
-def stay_near(healing, share=None):
-    """It uses nearly all of its share for longer than 5 minutes, of which not one is without figures, or until it has
-    SHARE. A new pod's first figure may be told only after the first step, and one that is missed begins them anew."""
-    for _ in range(8):
-        if healing.share() == share:
-            break
-        healing.later(160)
+def grows(healing, share):
+    """It uses nearly all of its share until it has this one. Time goes on in small steps, between which there are always
+    figures; all of them stay within the hour."""
+    healing.wait(lambda: healing.share() == share, "its share to grow", 60, forward=30)
 
 
 @pytest.mark.timeout(600)
@@ -37,11 +34,9 @@ def stay_near(healing, share=None):
 def test_h12_a_leak_stops_growing(healing):  # noqa: F811
     """More each hour: it gets more twice, and once that has gone on for six hours no more, whatever it uses."""
     healing.tenant()
-    stay_near(healing, "7424")
-    healing.wait(lambda: healing.share() == "7424", "its share to grow")
+    grows(healing, "7424")
     next_hour(healing, 7168)
-    stay_near(healing, "8960")
-    healing.wait(lambda: healing.share() == "8960", "its share to grow again")
+    grows(healing, "8960")
     for _ in range(5):
         assert healing.condition("LeakSuspected") is None
         next_hour(healing, healing.mib + 200)
@@ -49,5 +44,6 @@ def test_h12_a_leak_stops_growing(healing):  # noqa: F811
     assert healing.condition("LeakSuspected")[:2] == ("True", "GrowsWithoutPlateau")
     wait_until(lambda: events(healing.stack, healing.grec(), "LeakSuspected"), 60, "the event")
     next_hour(healing, 8960)
-    stay_near(healing)
+    for _ in range(8):
+        healing.later(60)
     assert healing.share() == "8960" and healing.target() == "8960Mi"
