@@ -155,7 +155,7 @@ class Controller:
         # It looks at each turn of its loop, and the second question is answered in a later turn than the first.
         with contextlib.suppress(OSError, http.client.HTTPException):
             for _ in range(2):
-                self.get("/readyz", check=False)
+                self.get("/readyz", check=False, timeout=5)
 
     def policy_time(self):
         """Seconds since 1970."""
