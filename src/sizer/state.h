@@ -45,9 +45,9 @@ struct sized_container {
 	struct sized_held held;
 	struct sized_heal *heal; /* owned; heals.h; NULL: nothing is remembered */
 	uint32_t feeds;		 /* of pods */
-	bool converted;		 /* it is a share, and was applied as one */
-	bool fitted;		 /* the history has the policy's window */
-	bool heal_read;		 /* what its GPURecommendation says of healing was */
+	/* a share that was applied as one; its history has the policy's window; those that ran last
+	 * were told their share of memory; what is told of healing was read */
+	bool converted, fitted, fills, heal_read;
 	char name[];
 };
 
@@ -187,7 +187,7 @@ struct sizer {
 	enum world_class class;
 	size_t at;
 	size_t from, next_from; /* workloads: where this round began, and the next one does */
-	bool skipped;		/* figures were, in this round */
+	bool skipped, waits;	/* figures were, in this round; it does, for checkpoints */
 	int64_t round_at;	/* monotonic; the next one */
 	struct arena scratch;
 	uint64_t rounds;

@@ -107,7 +107,7 @@ def test_s1_a_library_that_is_missing_and_comes(agent):
     assert not agent.up() and agent.lines("DCGM_FI_DEV_GPU_TEMP") == []
     agent.install()
     agent.await_up(True)
-    line, = agent.lines("DCGM_FI_DEV_GPU_TEMP")
+    line, = wait_until(lambda: agent.lines("DCGM_FI_DEV_GPU_TEMP"), 60, "its temperature")
     assert A in line and line.endswith(" 35")
 
 
@@ -133,7 +133,7 @@ def test_s3_older_drivers(agent):
     agent.hardware(nvml.device(A, 3, memory_mib=1000, used_mib=250, process="compute 10 100"))
     agent.start()
     agent.await_up(True)
-    line, = agent.lines("DCGM_FI_DEV_FB_USED")
+    line, = wait_until(lambda: agent.lines("DCGM_FI_DEV_FB_USED"), 60, "its memory")
     assert 'device="nvidia3"' in line and line.endswith(" 250")
 
 
@@ -170,7 +170,8 @@ def test_s30_a_lost_device_stops_no_other(agent):
     lost["return"] = "nvmlDeviceGetUUID 15"
     agent.hardware(lost, nvml.device(B, 1))
     wait_until(lambda: len(agent.lines("DCGM_FI_DEV_GPU_TEMP")) == 1, 60, "one of them")
-    assert B in agent.lines("DCGM_FI_DEV_GPU_TEMP")[0] and agent.up()
+    line, = wait_until(lambda: agent.up() and agent.lines("DCGM_FI_DEV_GPU_TEMP"), 60, "the other one")
+    assert B in line
     agent.hardware(nvml.device(A, 0), nvml.device(B, 1))
     wait_until(lambda: len(agent.lines("DCGM_FI_DEV_GPU_TEMP")) == 2, 60, "both again")
 

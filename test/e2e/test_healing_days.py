@@ -70,7 +70,7 @@ def test_h11_a_shrink_that_breaks_it_is_undone(healing):  # noqa: F811
     assert healing.condition("ScaleDownBlocked")[:2] == ("True", "Rollback")
     event, = wait_until(lambda: events(healing.stack, healing.grec(), "RolledBack"), 60, "the event")
     assert event["type"] == "Warning" and "restarted 2 times within 10 minutes" in event["message"], event
-    assert events(healing.stack, healing.grec(), "AutomationPaused")
+    wait_until(lambda: events(healing.stack, healing.grec(), "AutomationPaused"), 60, "the other event")
     healing.later(71 * HOUR)
     assert compute() == "400" and healing.condition("Paused")[0] == "True"
     healing.later(2 * HOUR)

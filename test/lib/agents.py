@@ -113,7 +113,7 @@ def get(stack, node, path="/metrics", where=None):
     """(status, text) of a page of a node's agent, or of the one at the address WHERE."""
     url = "http://%s:%d%s" % (where or address(stack, node), METRICS_PORT, path)
     try:
-        with urllib.request.urlopen(url, timeout=5) as answer:
+        with urllib.request.urlopen(url, timeout=15) as answer:
             return answer.status, answer.read().decode()
     except urllib.error.HTTPError as error:
         return error.code, error.read().decode()

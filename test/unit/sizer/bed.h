@@ -57,6 +57,7 @@ struct bed {
 	struct share_fate fate; /* of all */
 	bool told_memory;	/* tenants that are made: their framework was */
 	bool fails;		/* every write */
+	bool unreadable;	/* the checkpoint */
 	int creates, statuses, events, saves, deletes;
 	struct bill_config bill;
 	const char *product, *price; /* of nodes */
@@ -323,11 +324,17 @@ static inline void bed_status(struct bed *b, const struct action *a)
 	b->statuses++;
 }
 
-static inline void bed_save(struct bed *b, const struct action *a)
+static inline void bed_save(struct bed *b, const struct action *a, struct outcome *outcome)
 {
 	const struct checkpoint *c = a->checkpoint;
 	b->saves++;
 	if (b->fails) {
+		return;
+	}
+	if (a->makes && b->checkpoint.name != NULL) {
+		fault_set(&outcome->fault, FAULT_CONFLICT, "it is there already");
+		outcome->exists = true;
+		outcome->found = b->unreadable ? NULL : &b->checkpoint;
 		return;
 	}
 	arena_reset(&b->kept);
@@ -353,7 +360,7 @@ static inline void bed_apply(struct bed *b, const struct action *a)
 		snprintf(b->reasons + n, sizeof b->reasons - n, "%s ", a->event_reason);
 		b->events++;
 	} else if (a->type == ACTION_CHECKPOINT) {
-		bed_save(b, a);
+		bed_save(b, a, &outcome);
 	} else if (a->type == ACTION_READ_OWNER) {
 		b->readings++;
 		outcome.standing = b->fails ? NULL : &b->standing;
