@@ -41,7 +41,7 @@ class Sized:
                 if not p["metadata"].get("deletionTimestamp")]
 
     def running(self, name):
-        pod = wait_until(lambda: next(iter(self.pods(name)), None), 30, "a pod of " + name)
+        pod = wait_until(lambda: next(iter(self.pods(name)), None), 60, "a pod of " + name)
         return self.stack.wait_running(pod["metadata"]["name"], 60, self.space)
 
     def next_pod(self, name):
@@ -57,7 +57,7 @@ class Sized:
     def found(self, name):
         return self.api.find("gpurecommendations", "deployment-" + name, self.space)
 
-    def wait(self, name, condition, what, timeout=40):
+    def wait(self, name, condition, what, timeout=60):
         last = {}
 
         def holds():
@@ -183,8 +183,10 @@ def test_a_restart_forgets_nothing(sized, node, agents_on):
     assert controller.stop() == 0
     api.patch("gpuusagecheckpoints", checkpoint["metadata"]["name"], {"status": {"version": "v9"}}, sized.space,
               sub="status")
+    # Of nothing that is told it would have learnt enough again within a minute.
+    agents.stop(sized.stack)
     controller.start()
-    wait_until(lambda: events(sized.stack, after, "CheckpointIgnored"), 30, "an event about the checkpoint")
+    wait_until(lambda: events(sized.stack, after, "CheckpointIgnored"), 60, "an event about the checkpoint")
     again = sized.wait("llm", lambda g: condition(g, "HistorySufficient") == ("False", "Relearning"),
                        "it to learn anew", 40)
     assert target(again) == (30, "7Gi") and again["status"]["revision"] == before["status"]["revision"]
@@ -247,7 +249,7 @@ def test_a_running_tenant_gets_the_new_target_where_it_is(sized, node, agents_on
         now = sized.running("llm")
         assert now["metadata"]["uid"] == pod["metadata"]["uid"]
         return note(now, "compute-milli"), note(now, "memory-mib")
-    wait_until(lambda: shares() == ("650", "14336"), 30, lambda: "its share to grow\n" + sized.stack.logs())
+    wait_until(lambda: shares() == ("650", "14336"), 60, lambda: "its share to grow\n" + sized.stack.logs())
     sized.wait("llm", lambda g: g["status"]["summary"].get("allocatedCompute") == "65%" and
                g["status"]["summary"]["pods"] == "1/1", "that to be told", 90)
     assert not [s for s in sized.running("llm")["status"]["containerStatuses"] if s["restartCount"]]
