@@ -151,8 +151,23 @@ static void count_look(struct overuse *o, const struct node_state *s)
 	}
 }
 
+/* What was seen before it got the share that it has says nothing of that one, and letting go of
+ * memory takes a moment. A clock that was set back tells nothing. */
+static bool had_this_share(
+	const struct engine *e, const struct world_pod *p, int64_t seen_ms, int64_t policy_ms)
+{
+	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 1024};
+	const struct pod pod = pod_of(p, &arena);
+	const char *text = pairs_get(&pod.notes, NOTE_RESIZED);
+	int64_t resized;
+	if (text == NULL || !time_parse(text, &resized) || resized > policy_ms) {
+		return true;
+	}
+	return seen_ms >= e->now - (policy_ms - resized) + APART_MS;
+}
+
 /* False: there is nothing to remember of it any more. */
-static bool look_again(struct engine *e, struct overuse *o)
+static bool look_again(struct engine *e, struct overuse *o, int64_t policy_ms)
 {
 	const struct world_pod *p = world_pod_by_uid(e->world, o->uid);
 	o->known = false;
@@ -160,13 +175,14 @@ static bool look_again(struct engine *e, struct overuse *o)
 		return false;
 	}
 	int64_t used = o->sum_mib;
-	if (used < 0) {
+	const struct node_state *s = used >= 0 ? fresh_state(e, p->node) : NULL;
+	if (s == NULL || !had_this_share(e, p, s->seen_ms, policy_ms)) {
 		return e->now - o->seen_ms <= FORGET_MS;
 	}
 	o->known = true;
 	o->used_mib = used;
 	o->share_mib = p->gpu->mem_mib;
-	count_look(o, fresh_state(e, p->node));
+	count_look(o, s);
 	bool told = o->told_at >= 0 && e->now - o->told_at < OVERUSE_TELL_EVERY_MS;
 	return o->over || o->looks > 0 || told;
 }
@@ -181,7 +197,7 @@ static void relieved(struct overuses *all, const char *uuid)
 	}
 }
 
-static void look(struct engine *e)
+static void look(struct engine *e, int64_t policy_ms)
 {
 	struct overuses *all = &e->evictions.overuses;
 	for (uint32_t i = 0; i < world_node_slots(e->world); i++) {
@@ -193,7 +209,7 @@ static void look(struct engine *e)
 	measure_all(e);
 	for (size_t i = all->items.count; i-- > 0;) {
 		struct overuse *o = &all->items.items[i];
-		bool was = o->over, stays = look_again(e, o);
+		bool was = o->over, stays = look_again(e, o, policy_ms);
 		if (was && (!stays || !o->over)) {
 			relieved(all, o->uuid);
 		}
@@ -412,7 +428,7 @@ void overuse_tend(struct engine *e, struct engine_now now, struct plan *plan)
 	}
 	all->next_at = e->now + PASS_MS;
 	remarks_expire(e, all);
-	look(e);
+	look(e, now.policy_ms);
 	crowds_gather(e);
 	report(e, plan);
 	failures_tend(e, now.policy_ms, plan);

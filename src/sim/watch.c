@@ -8,6 +8,8 @@
 #include "sim_parts.h"
 
 #define PENDING_MAX (8 * 1024 * 1024)
+/* Who lags behind by more than this is cut off, and asks again from where it was. */
+#define BEHIND_MAX  (PENDING_MAX / 2)
 #define BOOKMARK_MS 50000
 /* A picture that goes on after longer than this has been given up. */
 #define PICTURE_STALL_MS 58000
@@ -101,6 +103,10 @@ static void append_news(struct flight *f)
 		const struct past *p = &s->store.past.items[at];
 		if (p->resource != f->resource) {
 			continue;
+		}
+		if (f->pending.len > BEHIND_MAX) {
+			f->over = true;
+			return;
 		}
 		append_line(f, type_names[p->type], p->text, p->size);
 		f->cursor = p->version;

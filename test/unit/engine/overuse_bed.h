@@ -3,6 +3,7 @@
 #ifndef TEST_UNIT_ENGINE_OVERUSE_BED_H
 #define TEST_UNIT_ENGINE_OVERUSE_BED_H
 
+#include "base/clock.h"
 #include "evict_bed.h"
 
 #define WALL 1795000000000
@@ -14,16 +15,17 @@ struct sharer {
 	const char *owner;     /* uid of its ReplicaSet; NULL: none */
 	const char *holder;    /* "c1": it is on G1; NULL: on G0 */
 	int64_t oom_ms;
-	bool both; /* of G0 and of G1 */
+	int64_t resized_ms; /* it got its share as it ran, then; 0: it did not */
+	bool both;	    /* of G0 and of G1 */
 	bool overuse_shown, contention_shown, deleting, failed;
 };
 
 static inline void tell_sharer(struct bed *b, const struct sharer *t)
 {
-	char applied[64];
+	char applied[64], resized[TIME_TEXT_MAX];
 	snprintf(applied, sizeof applied, "%s@1", text_or(t->policy, "builtin-default"));
 	struct pair label[] = {{LABEL_TENANT, "true"}};
-	struct pair notes[] = {{NOTE_CAPACITY_POD, t->both ? "c0,c1" : text_or(t->holder, "c0")},
+	struct pair notes[8] = {{NOTE_CAPACITY_POD, t->both ? "c0,c1" : text_or(t->holder, "c0")},
 		{NOTE_COMPUTE_MILLI, "100"},
 		{NOTE_GPU_UUID, t->both		    ? "G0,G1"
 				: t->holder != NULL ? "G1"
@@ -32,6 +34,10 @@ static inline void tell_sharer(struct bed *b, const struct sharer *t)
 		{NOTE_POLICY, t->policy}, {NOTE_ISOLATION, ISOLATION_MPS_TEXT}};
 	/* The mode is the pod's own from its creation on, whatever its policy says now. */
 	uint32_t note_count = t->policy == NULL ? 5 : strcmp(t->policy, "walls") != 0 ? 6 : 7;
+	if (t->resized_ms != 0) {
+		notes[note_count++] =
+			(struct pair){NOTE_RESIZED, time_format_micro(t->resized_ms, resized)};
+	}
 	struct pod p = {.ns = text_or(t->ns, "default"),
 		.name = t->name,
 		.uid = t->name,

@@ -61,6 +61,28 @@ Test(overuse, two_answers_of_one_look_are_one)
 	bed_finish(&b);
 }
 
+/* It was within the share that it had then. */
+Test(overuse, what_was_seen_before_it_got_its_share_counts_for_nothing)
+{
+	struct bed b = two("evicts");
+	tell_sharer(&b, &(struct sharer){.name = "t", .mib = "13000", .policy = "evicts"});
+	look_at(&b, &tight, 3);
+	cr_expect_null(first_of(&b, ACTION_EVICT));
+	b.now += 2000;
+	tell_sharer(
+		&b, &(struct sharer){.name = "t", .policy = "evicts", .resized_ms = WALL + b.now});
+	struct measure before = tight;
+	before.age_ms = 1;
+	tell_measure(&b, &before);
+	later(&b, 1000);
+	look_at(&b, &tight, 1);
+	cr_expect_null(first_of(&b, ACTION_EVICT), "one look of two was before");
+	cr_expect_null(event_of(&b, "MemoryOveruse"));
+	look_at(&b, &tight, 1);
+	cr_expect_not_null(first_of(&b, ACTION_EVICT));
+	bed_finish(&b);
+}
+
 Test(overuse, is_told_again_only_after_ten_minutes)
 {
 	struct bed b = two(NULL);

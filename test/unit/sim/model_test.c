@@ -183,3 +183,42 @@ Test(apiserver, gives_a_new_uid_to_a_name_that_is_used_again)
 	free(first);
 	server_destroy(s);
 }
+
+/* --- watches --- */
+
+/* A controller that is broken on purpose may write without end while a stream is held up. */
+Test(watch, who_lags_behind_by_megabytes_is_cut_off)
+{
+	struct server *s = server_create();
+	struct link *l = &s->sim.slots[0].link;
+	/* Its bytes are on their way, for a minute. */
+	struct flight f = {.id = 7, .link = l, .resource = RES_PODS, .pumping = true};
+	struct api_answer refused;
+	struct api_request r = {
+		.path = "/api/v1/pods?watch=true&resourceVersion=1&timeoutSeconds=300"};
+	char *long_text = xcalloc(1, 100001);
+	memset(long_text, 'x', 100000);
+	l->sim = &s->sim;
+	dice_init(&s->sim);
+	VEC_PUSH(&l->flights, &f);
+	cr_assert(watch_open(&f, &r, &refused));
+	for (int i = 0; i < 100; i++) {
+		long_text[0] = i % 2 == 0 ? 'a' : 'b';
+		json_t *pod = json_pack("{s:{s:s, s:s}, s:{}, s:s}", "metadata", "namespace", "n",
+			"name", "p", "spec", "text", long_text);
+		store_put(&s->sim.store, RES_PODS, pod, ACTOR_PERSON);
+	}
+	free(long_text);
+	while (agenda_step(&s->sim.agenda, 60000)) {
+	}
+	cr_expect(f.over);
+	cr_expect_not(f.pending.overflow);
+	cr_expect_gt(f.cursor, 1, "it was told of some");
+	cr_expect_lt(f.cursor, s->sim.store.version);
+	str_finish(&f.pending);
+	VEC_FINISH(&f.marks);
+	VEC_FINISH(&l->flights);
+	agenda_finish(&s->sim.agenda);
+	dice_finish(&s->sim);
+	server_destroy(s);
+}
