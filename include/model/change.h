@@ -87,7 +87,7 @@ struct change {
 	const char *name;
 	const char *uid;	/* NULL: whatever has this name */
 	int64_t milli, mem_mib; /* CHANGE_SHARE */
-	int64_t for_ms;		/* CHANGE_SHUN */
+	int64_t for_ms;		/* CHANGE_SHUN; less than 1: no longer */
 };
 
 const char *kind_name(enum kind kind);

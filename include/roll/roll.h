@@ -180,6 +180,7 @@ struct roll {
 	enum roll_why refused;
 	int32_t refusals, failures, no_effect;
 	int32_t fruitless; /* refusals after which a pod had been made for it */
+	int32_t restarts;  /* of the pod that came, when they were counted last */
 	bool rolls_back;   /* to be told */
 	bool moves;	   /* what is under way is for another GPU, with the share that it has */
 };

@@ -42,6 +42,7 @@ struct surge_ask {
 	int32_t replicas; /* that it should have, */
 	int32_t present;  /* and how many it has that are not leaving, */
 	bool recounted;	  /* which was counted anew since it looked like too few */
+	bool unready;	  /* one of them is not Ready by the watch, which may be ahead of `live` */
 	int64_t min_ready_ms;
 	const struct surge_pod *old;   /* NULL: gone */
 	const struct surge_pod *fresh; /* NULL: none, or gone */

@@ -58,6 +58,15 @@ struct sizer_zones {
 	const struct zone *(*find)(void *data, const char *name); /* NULL: none is known */
 };
 
+/* What admission goes by, beside the world. */
+struct sizer_admission {
+	void *data; /* borrowed, handed back */
+	/* Does the webhook see pods of that namespace? NULL: of all but those of C1 */
+	bool (*sees)(void *data, const struct namespace *ns);
+	int64_t context_mib; /* as admit_input's, like */
+	bool mps_unlabelled, notes_names;
+};
+
 struct sizer;
 struct sizer_config {
 	const struct groups *groups;	 /* borrowed */
@@ -65,6 +74,7 @@ struct sizer_config {
 	const struct around *around;	 /* borrowed; NULL: nothing else acts on workloads */
 	const char *const *schedulers;	 /* borrowed; as admission's */
 	uint32_t scheduler_count;
+	struct sizer_admission admission;
 	struct sizer_port engine;
 	struct sizer_zones zones;
 	struct bill_config bill;
@@ -147,7 +157,7 @@ void sizer_step(struct sizer *s, struct sizer_now now, const struct world *w, ui
 struct sizer_wish {
 	char uid[SIZER_UID_MAX + 1];
 	int64_t milli, mib; /* on each of its GPUs */
-	int64_t away_ms;    /* for so long; 0: it stays */
+	int64_t away_ms;    /* for so long; 0: it stays; less: it did not go after all */
 };
 const struct sizer_wish *sizer_wishes(const struct sizer *s, size_t *ret_count);
 /* What replacing running pods waits for, the same for all; until it is told nobody is replaced. */

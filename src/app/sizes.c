@@ -49,6 +49,7 @@ struct sizes *sizes_create(const struct sizes_config *config)
 		.around = config->around,
 		.schedulers = config->schedulers,
 		.scheduler_count = config->scheduler_count,
+		.admission = config->admission,
 		.zones = {z, find_zone},
 		.round_ms = config->round_ms,
 		.checkpoint_ms = config->checkpoint_ms,
@@ -74,6 +75,16 @@ void sizes_destroy(struct sizes *z)
 bool sizes_observe(struct sizes *z, const struct change *c)
 {
 	return sizer_observe(z->sizer, c);
+}
+
+void sizes_look(struct sizes *z, const struct change *c)
+{
+	bool ended = c->kind == KIND_POD && c->type == CHANGE_SET && pod_is_terminal(c->pod);
+	const struct world_pod *wp =
+		ended ? world_pod_find(z->config.world, c->pod->ns, c->pod->name) : NULL;
+	if (wp != NULL) {
+		sizer_see(z->sizer, wp, clock_policy(z->config.clock));
+	}
 }
 
 /* --- what is used --- */
@@ -130,7 +141,7 @@ static void ask_engine(struct sizes *z)
 	size_t count = 0;
 	const struct sizer_wish *wishes = sizer_wishes(z->sizer, &count);
 	for (size_t i = 0; i < count; i++) {
-		struct change c = {.type = wishes[i].away_ms > 0 ? CHANGE_SHUN : CHANGE_SHARE,
+		struct change c = {.type = wishes[i].away_ms != 0 ? CHANGE_SHUN : CHANGE_SHARE,
 			.kind = KIND_POD,
 			.uid = wishes[i].uid,
 			.for_ms = wishes[i].away_ms,

@@ -19,6 +19,7 @@ struct sizes_config { /* all borrowed */
 	const struct around *around;
 	const char *const *schedulers; /* as admission's */
 	uint32_t scheduler_count;
+	struct sizer_admission admission;
 	const struct feeds *feeds; /* NULL: all is known */
 	const struct latest *latest;
 	struct act *act;
@@ -37,6 +38,8 @@ struct sizes_config { /* all borrowed */
 struct sizes *sizes_create(const struct sizes_config *config);
 void sizes_destroy(struct sizes *z);
 bool sizes_observe(struct sizes *z, const struct change *c);
+/* The world has taken that. Nobody measures a pod that ended, and the next one may be made soon. */
+void sizes_look(struct sizes *z, const struct change *c);
 void sizes_step(struct sizes *z, int64_t now_mono_ms, bool leads);
 /* Is the webhook reached, and when was that seen last (C3)? Monotonic; 0: never. */
 void sizes_reach(struct sizes *z, bool reached, int64_t seen_mono_ms);

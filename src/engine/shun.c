@@ -53,13 +53,17 @@ static void add(struct engine *e, uint64_t workload, const char *uuid, int64_t u
 {
 	struct shun s = {workload, xstrdup(uuid), until};
 	make_way(&e->shuns, workload, uuid, e->now);
-	VEC_PUSH(&e->shuns.items, s);
+	if (until > e->now) {
+		VEC_PUSH(&e->shuns.items, s);
+	} else {
+		free(s.uuid);
+	}
 }
 
 void shun_wanted(struct engine *e, const struct change *c)
 {
 	const struct world_pod *p = c->uid != NULL ? world_pod_by_uid(e->world, c->uid) : NULL;
-	if (p == NULL || p->gpu == NULL || text_empty(p->gpu->uuid) || c->for_ms <= 0) {
+	if (p == NULL || p->gpu == NULL || text_empty(p->gpu->uuid)) {
 		return;
 	}
 	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 1024};

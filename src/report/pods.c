@@ -70,7 +70,7 @@ static enum reason template_reason(const struct pod *pod, struct explain_facts *
 		.schedulers = &scheduler,
 		.scheduler_count = scheduler != NULL ? 1 : 0};
 	asked.node = NULL;
-	enum reason why = admit_template(&in, ret_facts);
+	enum reason why = admit_template(&in, ISOLATION_NONE, ret_facts);
 	return why == REASON_PREALLOCATES || why == REASON_USER_PINNED ? REASON_NONE : why;
 }
 

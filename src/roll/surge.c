@@ -164,6 +164,7 @@ static void step_ready(const struct surge_ask *ask, struct surge_verdict *v)
 		return;
 	}
 	enum surge_why why = surge_judge(live);
+	why = why == SURGE_GOES && ask->unready ? SURGE_NOT_READY : why;
 	if (why != SURGE_GOES) {
 		say(v, SURGE_WAIT, why);
 		v->next_ms = live->read_ms + SURGE_LIVE_MS + 1;

@@ -138,7 +138,7 @@ static void ask_engine(struct rightsizer *z)
 	size_t count = 0;
 	const struct sizer_wish *wishes = sizer_wishes(z->sizer, &count);
 	for (size_t i = 0; i < count; i++) {
-		struct change c = {.type = wishes[i].away_ms > 0 ? CHANGE_SHUN : CHANGE_SHARE,
+		struct change c = {.type = wishes[i].away_ms != 0 ? CHANGE_SHUN : CHANGE_SHARE,
 			.kind = KIND_POD,
 			.uid = wishes[i].uid,
 			.for_ms = wishes[i].away_ms,

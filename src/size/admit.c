@@ -371,13 +371,21 @@ struct admit_verdict admit_judge(const struct admit_input *in)
 	return v;
 }
 
-enum reason admit_template(const struct admit_input *in, struct explain_facts *ret_facts)
+/* Whatever namespace it is in, and whatever that asks for. */
+enum reason admit_template(
+	const struct admit_input *in, enum isolation isolation, struct explain_facts *ret_facts)
 {
 	static enum reason (*const groups[])(const struct admit_input *in,
 		struct admit_verdict *v) = {judge_pod, judge_containers, judge_gpu_container};
+	struct policy policy = *policy_builtin();
 	struct pod pod = *in->pod;
 	struct admit_input made = *in;
-	struct admit_verdict v = {.choice = {.policy = policy_builtin()}, .reason = REASON_NONE};
+	struct admit_verdict v = {.choice = {.policy = &policy},
+		.ask = ask_read(in->pod, NULL),
+		.reason = REASON_NONE};
+	policy.isolation = isolation;
+	made.ns = NULL;
+	made.mps_unlabelled = true;
 	pod.owner = (struct owner){.kind = "ReplicaSet", .uid = "some"};
 	made.pod = &pod;
 	if (first(&pod, asks_for_gpus, 0) == NULL) {
@@ -385,6 +393,9 @@ enum reason admit_template(const struct admit_input *in, struct explain_facts *r
 	}
 	for (size_t i = 0; i < COUNT_OF(groups) && v.reason == REASON_NONE; i++) {
 		v.reason = groups[i](&made, &v);
+	}
+	if (v.reason == REASON_NONE && v.ask.is_own) {
+		v.reason = judge_value(&made, &v);
 	}
 	*ret_facts = v.facts;
 	return v.reason;

@@ -1,5 +1,8 @@
 /* What one workload should have: its policy, then each container by itself. */
 #include "rolls.h"
+
+#include <stdio.h>
+
 #include "size/ask.h"
 #include "wish.h"
 
@@ -80,6 +83,7 @@ static bool choose(struct sizer *s, struct sized *x, struct decision *d)
 	struct policy_set set;
 	set.items = world_policies(d->world, &set.count);
 	d->choice = policy_choose(&set, &who);
+	snprintf(d->missing, sizeof d->missing, "%s", text_or(d->choice.missing, ""));
 	mind_runs(x, &d->choice.sizing);
 	look_at_wish(&pod, who.ns, d);
 	return true;

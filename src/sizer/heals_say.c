@@ -1,5 +1,5 @@
 /* How healing is told: events when it begins and ends, conditions while it lasts. */
-#include "state.h"
+#include "say_why.h"
 
 #include "base/clock.h"
 #include "model/quantity.h"
@@ -24,7 +24,7 @@ static const char *what(const struct sized_container *c, struct arena *a, enum h
 	switch (saw) {
 	case HEAL_DENIED:
 		return arena_printf(a, "it ran out of GPU memory, of which it had %s",
-			memory_format(has->mib, memory));
+			memory_format(heals_of(c)->denied_of_mib, memory));
 	case HEAL_NEAR_LIMIT:
 		return arena_printf(a, "it used nearly all of its %s of GPU memory for 5 minutes",
 			memory_format(has->mib, memory));
@@ -143,7 +143,10 @@ static void say_healing(const struct sized *x, const struct sized_container *c, 
 	r->healing = h->answer.told;
 	if (h->state.exhausted) {
 		is_true(x, r, RECOMMENDATION_HEALING, "HealingExhausted",
-			arena_printf(a, "%s: all memory of a GPU was not enough.", c->name));
+			arena_printf(a,
+				"%s: all memory of a GPU was not enough: it needs a larger one, or "
+				"less to do.",
+				c->name));
 		return;
 	}
 	is_true(x, r, RECOMMENDATION_HEALING, kind,
@@ -196,8 +199,8 @@ static int64_t larger(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-static void say_cap(
-	const struct sized *x, const struct sized_container *c, struct recommendation *r)
+static void say_cap(const struct sized *x, const struct sized_container *c,
+	const struct decision *d, struct arena *a, struct recommendation *r)
 {
 	const struct sized_heal *h = heals_of(c);
 	for (uint32_t i = 0; i < r->container_count; i++) {
@@ -209,7 +212,7 @@ static void say_cap(
 		}
 	}
 	is_true(x, r, RECOMMENDATION_CAPPED, capped_by_name((enum capped_by)h->capped_by),
-		"A limit keeps healing from adding what it would.");
+		why_capped((enum capped_by)h->capped_by, d, a));
 }
 
 void heals_say(
@@ -221,7 +224,7 @@ void heals_say(
 			say_healing(x, c, a, r);
 		}
 		if (heals_of(c)->capped_by != CAPPED_BY_NONE) {
-			say_cap(x, c, r);
+			say_cap(x, c, d, a, r);
 		}
 		say_blocks(x, c, d, a, r);
 	}

@@ -27,6 +27,7 @@
 void moves_finish(struct moves *m)
 {
 	VEC_FINISH(&m->list);
+	VEC_FINISH(&m->back);
 }
 
 static uint16_t stamp(int64_t now_ms)
@@ -205,19 +206,47 @@ const uint64_t *moves_left(const struct sizer *s, const struct sized_pod *p,
 
 void moves_begin(struct sizer *s, const struct sized_pod *p, const struct decision *d)
 {
-	struct move m = {number_of(p->of), room_of(p, d), p->heal.gpu, d->now_ms, rest_ms(d)};
+	struct move m = {.workload = number_of(p->of),
+		.room = room_of(p, d),
+		.gpu = p->heal.gpu,
+		.at_ms = d->now_ms,
+		.rest_ms = rest_ms(d)};
 	struct sizer_wish wish = {.away_ms = m.rest_ms};
-	VEC_PUSH(&s->moves.list, m);
+	memcpy(m.uid, p->uid, sizeof m.uid);
 	memcpy(wish.uid, p->uid, sizeof wish.uid);
+	VEC_PUSH(&s->moves.list, m);
 	VEC_PUSH(&s->wishes, wish);
 }
 
-void moves_cancel(struct sizer *s, const struct sized *x, int64_t begun_ms)
+/* For how long its GPU is not for the next ones all the same, since another one of them left it. */
+static int64_t away_ms(const struct moves *all, const struct move *m, int64_t now_ms)
+{
+	int64_t away = -1;
+	vec_for_each (const struct move, other, &all->list) {
+		if (other != m && other->workload == m->workload && other->room == m->room) {
+			away = larger(away, other->at_ms + other->rest_ms - now_ms);
+		}
+	}
+	return away == 0 ? -1 : away;
+}
+
+void moves_cancel(struct sizer *s, const struct sized *x, int64_t begun_ms, int64_t now_ms)
 {
 	for (size_t i = s->moves.list.count; i-- > 0;) {
 		const struct move *m = &s->moves.list.items[i];
 		if (m->workload == number_of(x) && m->at_ms == begun_ms) {
+			struct sizer_wish wish = {.away_ms = away_ms(&s->moves, m, now_ms)};
+			memcpy(wish.uid, m->uid, sizeof wish.uid);
+			VEC_PUSH(&s->moves.back, wish);
 			drop(&s->moves, i);
 		}
 	}
+}
+
+void moves_hand_back(struct sizer *s)
+{
+	vec_for_each (const struct sizer_wish, wish, &s->moves.back) {
+		VEC_PUSH(&s->wishes, *wish);
+	}
+	VEC_CLEAR(&s->moves.back);
 }

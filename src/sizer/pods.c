@@ -359,7 +359,9 @@ void pods_see(struct sizer *s, const struct world_pod *wp, int64_t now_ms)
 void sizer_see(struct sizer *s, const struct world_pod *wp, int64_t now_ms)
 {
 	struct sized_pod *p = wp->gpu != NULL ? pods_find(s, world_pod_uid(wp)) : NULL;
-	if (p != NULL && !world_pod_terminal(wp) && !wp->deleting) {
+	if (p != NULL && (world_pod_terminal(wp) || wp->deleting)) {
+		heals_over(s, p, wp, now_ms);
+	} else if (p != NULL) {
 		p->ready_ms = pods_ready_ms(p, wp->gpu, now_ms);
 		note_share(p, wp->gpu);
 		heals_see(s, p, wp, now_ms);

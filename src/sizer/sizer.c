@@ -179,6 +179,9 @@ static void sweep(struct sizer *s, struct turn *t)
 		const struct world_pod *wp = missed ? world_pod_by_uid(t->world, p->uid) : NULL;
 		if (missed && is_gone(wp)) {
 			runs_end(p, wp);
+			if (wp != NULL && wp->gpu != NULL) {
+				heals_over(s, p, wp, t->now.policy_ms);
+			}
 			pods_drop(s, p);
 		} else {
 			gpus_keep(&s->gpus, p->heal.gpu);
@@ -200,7 +203,7 @@ static void count_bill(struct sizer *s, struct turn *t)
 
 /* --- workloads --- */
 
-static void drop_containers(struct sized *x, int64_t now_ms)
+static void drop_containers(struct sizer *s, struct sized *x, int64_t now_ms)
 {
 	for (size_t i = x->containers.count; i-- > 0;) {
 		struct sized_container *c = x->containers.items[i];
@@ -208,7 +211,7 @@ static void drop_containers(struct sized *x, int64_t now_ms)
 			c->seen_ms = now_ms;
 		}
 		if (c->feeds == 0 && now_ms - c->seen_ms > SIZER_KEEP_S * INT64_C(1000)) {
-			sized_container_drop(x, c);
+			sized_container_drop(s, x, c);
 		}
 	}
 }
@@ -267,7 +270,7 @@ static bool decide_one(struct sizer *s, struct sized *x, struct turn *t)
 	if (x->seen_ms == 0) {
 		x->seen_ms = d.now_ms;
 	}
-	drop_containers(x, d.now_ms);
+	drop_containers(s, x, d.now_ms);
 	save_tell(s, x, t->plan);
 	bool known = decide_workload(s, x, &d);
 	x->heal.alerted = false;
@@ -384,6 +387,7 @@ void sizer_step(struct sizer *s, struct sizer_now now, const struct world *w, ui
 	struct turn t = {now, w, plan, budget};
 	plan_reset(plan);
 	VEC_CLEAR(&s->wishes);
+	moves_hand_back(s);
 	write_fill(s, now.mono_ms);
 	if (!s->listed) {
 		return;

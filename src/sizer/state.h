@@ -225,12 +225,13 @@ struct decision {
 	int64_t now_ms;
 	/* what keeps running pods from their share, one word and a sentence; NULL: nothing does */
 	const char *blocked, *blocker;
-	/* sentences: what stopped it, what becomes of a contended pod; NULL: nothing, none is */
-	const char *paused, *moves;
+	/* sentences: what stopped it, what becomes of a contended pod, of others; NULL: nothing */
+	const char *paused, *moves, *course;
 	/* who scales it on its GPU, who at all; borrowed, NULL: nobody known */
 	const struct scaler *scaler, *resizer;
 	const char *scaler_metric;  /* by that */
 	struct share wish, granted; /* what a person asks for, and within the bounds (C6) */
+	char missing[128];	    /* the policy that is named and not there, cut; "" */
 };
 /* Into its containers. False: nobody knows by which policy. */
 bool decide_workload(struct sizer *s, struct sized *x, struct decision *d);

@@ -36,6 +36,7 @@ static bool unpack(const struct world_pod *wp, struct arena *a, struct present *
 struct standing_of {
 	struct present old, fresh;
 	int32_t present; /* of the ReplicaSet, that stay */
+	bool unready;	 /* one of them */
 };
 
 static void find_fresh(
@@ -69,6 +70,7 @@ static void look_around(
 		bool stays = wp != NULL && wp->gpu != NULL && !wp->deleting &&
 			     !world_pod_terminal(wp) && !wp->gpu->beside;
 		ret->present += stays && p->set == set ? 1 : 0;
+		ret->unready = ret->unready || (stays && p->set == set && !wp->gpu->ready);
 	}
 }
 
@@ -342,6 +344,7 @@ void surge_turn(struct sizer *s, struct surge *g, struct sizer_now now, const st
 		.replicas = g->seen.replicas,
 		.present = t->here.present,
 		.recounted = recount(t),
+		.unready = t->here.unready,
 		.min_ready_ms = g->seen.min_ready_ms,
 		.old = t->here.old.wp != NULL ? &t->here.old.as : NULL,
 		.fresh = t->here.fresh.wp != NULL ? &t->here.fresh.as : NULL,

@@ -68,6 +68,17 @@ Test(shun, where_nothing_else_is_to_be_had_it_comes_back)
 	cluster_free(c);
 }
 
+/* Whoever should have gone stays after all. */
+Test(shun, it_is_taken_back)
+{
+	struct cluster *c = beside_another(2);
+	shun(c, "old", HOLD_MS);
+	shun(c, "old", -1);
+	come(c, "new", "web-a", 300);
+	cr_expect_str_eq(where(c, "new"), where(c, "greedy"));
+	cluster_free(c);
+}
+
 Test(shun, it_ends)
 {
 	struct cluster *c = beside_another(2);

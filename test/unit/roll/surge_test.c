@@ -235,6 +235,20 @@ Test(surge, C25_each_check_holds_the_label_back)
 	}
 }
 
+/* A reading may be seconds old by the time it is whole, and the watch newer. */
+Test(surge, C25_a_pod_that_the_watch_shows_not_ready_holds_the_label_back)
+{
+	struct scene s;
+	set_up(&s, 2);
+	(void)play(&s, 3);
+	s.ask.unready = true;
+	struct surge_verdict v = judge(&s);
+	cr_expect_eq(v.does, SURGE_WAIT);
+	cr_expect_eq(v.why, SURGE_NOT_READY);
+	s.ask.unready = false;
+	cr_expect_eq(judge(&s).does, SURGE_ADOPT);
+}
+
 Test(surge, C25_what_was_read_is_old_after_two_seconds)
 {
 	struct scene s;

@@ -41,7 +41,8 @@ struct bed {
 	int64_t policy_generation;
 	struct rollout_kind kinds[1];
 	uint32_t kind_count;
-	struct rollout rollout; /* its kinds are those above */
+	enum isolation isolation; /* of the policy */
+	struct rollout rollout;	  /* its kinds are those above */
 	/* an eviction, as the API server answers it; NULL: it is done */
 	void (*evict)(struct bed *b, const struct action *a, struct outcome *o);
 	/* one task of a surge, done; NULL: none is asked for */
@@ -68,12 +69,13 @@ struct bed {
 	/* of tenants that are told next */
 	int64_t oom_ms, failed_ms;
 	uint32_t restarts;
-	bool ready;
-	char started[256];  /* what the last HealingStarted said */
-	char reasons[1024]; /* of events, each with a blank behind it */
-	struct arena kept;  /* of the last checkpoint */
+	bool ready, ended, leaves; /* it has ended with an error; it is being deleted */
+	char started[256];	   /* what the last HealingStarted said */
+	char reasons[1024];	   /* of events, each with a blank behind it */
+	struct arena kept;	   /* of the last checkpoint */
 	struct checkpoint checkpoint;
 	int64_t checkpoint_ms;
+	struct sizer_admission admission; /* after a restart */
 	enum fault_kind fails_with;
 	char message[256]; /* of the last event */
 };
@@ -96,6 +98,7 @@ static inline void bed_policy(struct bed *b)
 		.has_selector = true,
 		.mode = b->mode,
 		.rollout = b->rollout,
+		.isolation = b->isolation,
 		.sizing = b->sizing};
 	struct change c = {.kind = KIND_POLICY, .policy = &p};
 	bed_world(b, &c);
@@ -163,7 +166,8 @@ static inline void bed_tenant(
 		.uid = name,
 		.resource_version = "1",
 		.node = "node",
-		.phase = POD_RUNNING,
+		.phase = b->ended ? POD_FAILED : POD_RUNNING,
+		.deleting_ms = b->leaves ? b->now.policy_ms : 0,
 		.created_ms = b->now.policy_ms,
 		.labels = {labels, COUNT_OF(labels)},
 		.notes = {notes, COUNT_OF(notes)},
@@ -484,6 +488,7 @@ static inline struct bed *bed_new(void)
 static inline void bed_restart(struct bed *b)
 {
 	struct sizer_config config = {.groups = b->groups,
+		.admission = b->admission,
 		.engine = {b, bed_fate},
 		.bill = b->bill,
 		.around = b->around,

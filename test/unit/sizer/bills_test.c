@@ -152,8 +152,9 @@ Test(bills, K3_what_computes_nothing_is_told_with_what_it_wastes)
 	const struct recommended_condition *c =
 		&bed_told(b, "deployment-web")->conditions[RECOMMENDATION_IDLE];
 	cr_assert_eq(c->status, CONDITION_TRUE);
-	cr_expect_str_eq(
-		c->message, "It computed nothing for 3 hours or more; that wastes 2 USD/h.");
+	cr_expect_str_eq(c->message,
+		"It computed nothing for 3 hours or more; that wastes 2 USD/h. Nothing ends it for "
+		"that.");
 	struct bill_totals t = bill(b);
 	cr_expect_eq(t.wasted, 2 * USD);
 	cr_expect_eq(t.idle_workloads, 1);

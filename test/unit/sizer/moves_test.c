@@ -412,6 +412,7 @@ Test(moves, a_refused_one_is_tried_again)
 	crowd(&p, 50, 58);
 	cr_expect_eq(p.bed->evictions, 0);
 	cr_expect_geq(p.refusals, 3, "30 s, 1 min, 2 min");
+	cr_expect_lt(p.bed->wish.away_ms, 0, "nobody keeps off a GPU that none has left");
 	p.min_available = 1;
 	crowd(&p, 12, 58);
 	cr_expect_eq(p.bed->evictions, 1);

@@ -15,6 +15,7 @@ struct played_pod {
 	bool there, whole, ready, careless; /* careless: nobody may move it */
 	int64_t milli, mib;
 	int64_t created_ms;
+	uint32_t restarts;
 	int64_t oom_ms; /* a GPU had no memory left for it then; 0: never */
 };
 
@@ -28,12 +29,24 @@ struct played {
 	int percent;			  /* that all of them use */
 	bool mps, told_memory, unadvised; /* tenants are */
 	bool excluded;			  /* by an annotation of each */
+	struct pair note;		  /* another one of each; key NULL: none */
+	const char *ns;			  /* of all; NULL: "team" */
 	bool reached;			  /* the webhook is, by the canary */
 	int64_t seen_ms;		  /* and was last; 0: now */
 	int64_t leads_since_ms;
 	int min_available; /* of its budget */
 	int refusals, most_away;
 };
+
+static inline const char *played_api(const char *kind)
+{
+	bool apps = text_equals(kind, "Deployment") || text_equals(kind, "StatefulSet") ||
+		    text_equals(kind, "DaemonSet");
+	return apps			      ? "apps/v1"
+	       : text_equals(kind, "Rollout") ? "argoproj.io/v1alpha1"
+	       : text_equals(kind, "Job")     ? "batch/v1"
+					      : "x/v1";
+}
 
 static inline void played_show(struct played *p, const struct played_pod *it)
 {
@@ -57,7 +70,7 @@ static inline void played_show(struct played *p, const struct played_pod *it)
 	if (p->told_memory) {
 		notes[note_count++] = (struct pair){NOTE_FRAMEWORK_MEMORY, "0.300"};
 	}
-	struct pod pod = {.ns = "team",
+	struct pod pod = {.ns = text_or(p->ns, "team"),
 		.name = it->name,
 		.uid = it->name,
 		.resource_version = "1",
@@ -69,21 +82,16 @@ static inline void played_show(struct played *p, const struct played_pod *it)
 		.gpu_container = "main",
 		.gpu_oom_ms = it->oom_ms,
 		.failed_ms = it->oom_ms,
-		.restarts = it->oom_ms != 0 ? 1 : 0,
-		.owner = {set ? "apps/v1" : "x/v1", set ? "ReplicaSet" : p->kind, owner, "rs"}};
-	if (text_equals(p->kind, "StatefulSet") || text_equals(p->kind, "DaemonSet")) {
-		pod.owner.api_version = "apps/v1";
-	}
-	if (text_equals(p->kind, "Rollout")) {
-		pod.owner.api_version = "argoproj.io/v1alpha1";
-	}
-	if (text_equals(p->kind, "Job")) {
-		pod.owner.api_version = "batch/v1";
-	}
+		.restarts = it->restarts + (it->oom_ms != 0 ? 1 : 0),
+		.owner = {played_api(p->kind), set ? "ReplicaSet" : p->kind, owner, "rs"}};
 	struct pair exclude[] = {{NOTE_EXCLUDE, "true"}};
 	if (p->excluded) {
 		notes[note_count++] = exclude[0];
 		pod.notes = (struct pairs){exclude, 1};
+	}
+	if (p->note.key != NULL) {
+		notes[note_count++] = p->note;
+		pod.notes = (struct pairs){&p->note, 1};
 	}
 	if (it->whole) {
 		pod.containers = &main;
@@ -211,10 +219,14 @@ static inline void played_run(struct played *p, int minutes)
 
 /* So many replicas on whole GPUs, known well enough, under mode Automate that evicts; the
  * controller has led for long. */
-static inline void played_init(struct played *p, const char *kind, int replicas)
+static inline void played_init_in(struct played *p, const char *kind, int replicas, const char *ns)
 {
-	*p = (struct played){
-		.bed = bed_new(), .kind = kind, .webhook = true, .reached = true, .percent = 20};
+	*p = (struct played){.bed = bed_new(),
+		.kind = kind,
+		.webhook = true,
+		.reached = true,
+		.percent = 20,
+		.ns = ns};
 	struct bed *b = p->bed;
 	b->evict = played_evict;
 	b->cluster = p;
@@ -229,6 +241,11 @@ static inline void played_init(struct played *p, const char *kind, int replicas)
 	played_run(p, 35);
 	cr_assert_eq(b->evictions, 0);
 	p->most_away = 0;
+}
+
+static inline void played_init(struct played *p, const char *kind, int replicas)
+{
+	played_init_in(p, kind, replicas, NULL);
 }
 
 static inline void played_automate(struct played *p)

@@ -26,6 +26,7 @@ struct staged {
 	struct fault unread;
 	int64_t slow_ms;	 /* reading takes so long */
 	bool unready_once_cheap; /* another pod of the ReplicaSet */
+	bool unready_shown;	 /* the old one, to the watch alone */
 	char tasks[TASKS_MAX];
 };
 
@@ -48,7 +49,7 @@ static void show(struct staged *g, bool old)
 		.resource_version = "1",
 		.node = p->pods[0].node,
 		.phase = !old && g->failed ? POD_FAILED : POD_RUNNING,
-		.ready = old || (ready && !g->failed),
+		.ready = old ? !g->unready_shown : ready && !g->failed,
 		.created_ms = old ? p->pods[0].created_ms : g->fresh_ms,
 		.owner = {"apps/v1", "ReplicaSet", "web-1234abcd", "rs"}};
 	if (old) {
@@ -280,6 +281,23 @@ Test(surges, c25_all_is_read_again_once_the_old_one_is_cheap)
 	cr_expect(g.cheap && !g.adopted, "%s", g.tasks);
 	g.unready_once_cheap = false;
 	g.seen.live.all_ready = true;
+	pass(&g, 10);
+	cr_expect(g.adopted);
+	finish(&g);
+}
+
+/* What was read may be of seconds ago, and the watch may know better. */
+Test(surges, c25_a_pod_that_the_watch_shows_not_ready_is_waited_for)
+{
+	struct staged g;
+	init(&g);
+	until(&g, "SurgeCheapen");
+	g.unready_shown = true;
+	show(&g, true);
+	pass(&g, 30);
+	cr_expect(g.cheap && !g.adopted, "%s", g.tasks);
+	g.unready_shown = false;
+	show(&g, true);
 	pass(&g, 10);
 	cr_expect(g.adopted);
 	finish(&g);
