@@ -126,14 +126,17 @@ void track_merge(struct history *h, struct track *from, int64_t now_ms)
 		*t = (struct track){.basis = NULL};
 		replace(h, t, from);
 		*from = since; /* and goes with the other one */
-		t->recent = since.recent;
+		t->recent = since.last_ms > t->last_ms ? since.recent : t->recent;
 	}
 	hours_merge(&t->hours, &from->hours);
 	t->samples += t->samples < UINT32_MAX - from->samples ? from->samples : 0;
 	bool older = from->first_ms > 0 && (t->first_ms == 0 || from->first_ms < t->first_ms);
 	t->first_ms = older ? from->first_ms : t->first_ms;
 	t->last_ms = from->last_ms > t->last_ms ? from->last_ms : t->last_ms;
-	t->active = from->active > t->active ? from->active : t->active;
+	if (from->active > t->active) {
+		t->active = from->active;
+		t->hours.quiet = from->hours.quiet;
+	}
 }
 
 struct track *track_find(const struct history *h, uint16_t serial)

@@ -142,5 +142,10 @@ Test(track, what_was_known_before_is_joined_with_what_was_told_since)
 	cr_expect_eq(facts.mem_minutes, 616);
 	history_merge(told, told_by(METERED_EXPORTER, 5, from), now);
 	cr_expect_eq(history_judge(told, &sizing, now, true).samples, 621, "another source");
+	struct history *fresh = history_create();
+	history_merge(fresh, told, now);
+	cr_expect_eq(history_judge(fresh, &sizing, now, true).samples, 621);
+	cr_expect_eq(history_recent(fresh, 98, now), 21, "the last minutes too");
+	told = fresh;
 	history_destroy(told);
 }
