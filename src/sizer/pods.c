@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "state.h"
+#include "uses.h"
 #include "wish.h"
 
 #include "model/names.h"
@@ -367,12 +368,6 @@ void sizer_see(struct sizer *s, const struct world_pod *wp, int64_t now_ms)
 
 /* --- what they use --- */
 
-/* One device's figure and the next one's: a share is on each, so the larger counts. */
-static int64_t merge(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
-
 static const char *name_of(const struct sized_pod *p, const struct sizer_figure *f)
 {
 	if (f->container[0] != '\0') {
@@ -401,31 +396,19 @@ static void classify(const struct sizer *s, const struct sized_pod *p, struct si
 		(enum memory_class)kept->memory_class, &f->memory.watch, &look);
 }
 
-static void take_one(struct sizer *s, struct sized_pod *p, const struct sizer_use *use, uint32_t at,
-	int64_t now_ms)
+static void take(struct sizer *s, struct sized_pod *p, const struct sizer_use *use,
+	const struct sizer_figure *f, int64_t now_ms)
 {
-	const struct sizer_figure *first = &use->figures[at];
-	const char *name = name_of(p, first);
+	const char *name = name_of(p, f);
 	struct history_sample sample = {
-		.source = {use->source, first->estimated, first->basis},
-		.at_ms = first->at_ms,
-		.compute = first->compute,
+		.source = {use->source, f->estimated, f->basis},
+		.at_ms = f->at_ms,
+		.compute = f->compute,
 		.wall = p->mps && p->heal.share.milli > 0
 				? (int64_t)p->heal.share.milli * (METERED_FULL / MODEL_GPU_MILLI)
 				: METERED_FULL,
-		.mem_bytes = first->mem_bytes,
+		.mem_bytes = f->mem_bytes,
 	};
-	for (uint32_t i = 0; i < use->figure_count; i++) {
-		const struct sizer_figure *f = &use->figures[i];
-		if (i == at || !text_equals(f->container, first->container)) {
-			continue;
-		}
-		if (i < at) {
-			return; /* it was counted there */
-		}
-		sample.compute = merge(sample.compute, f->compute);
-		sample.mem_bytes = merge(sample.mem_bytes, f->mem_bytes);
-	}
 	struct sized_feed *feed = name != NULL ? feed_of(p, name) : NULL;
 	if (feed == NULL || !feed->container->fitted) {
 		return;
@@ -442,10 +425,14 @@ bool sizer_take(struct sizer *s, const struct sizer_use *use, int64_t now_ms)
 {
 	struct sized_pod *p = pods_find(s, use->uid);
 	if (p == NULL) {
+		others_take(&s->others, use);
 		return false;
 	}
 	for (uint32_t i = 0; i < use->figure_count; i++) {
-		take_one(s, p, use, i, now_ms);
+		struct sizer_figure f;
+		if (uses_container(use, i, &f)) {
+			take(s, p, use, &f, now_ms);
+		}
 	}
 	pools_take(p, use, now_ms);
 	return true;

@@ -20,6 +20,7 @@
 #include "gathers.h"
 #include "gpus.h"
 #include "heals.h"
+#include "others.h"
 #include "pools.h"
 #include "rooms.h"
 #include "small.h"
@@ -190,11 +191,10 @@ struct sizer {
 	bool skipped;		/* figures were, in this round */
 	int64_t round_at;	/* monotonic; the next one */
 	struct arena scratch;
-	uint64_t rounds;
+	uint64_t rounds, next_id;
 	struct past *past;     /* owned; the one that is asked for; NULL: none */
 	bool ending, recalled; /* recalled: runs that had ended before it led were looked at */
 	int64_t save_at;       /* monotonic */
-	uint64_t next_id;
 	int64_t tokens_ms, filled_ms; /* of writes */
 	int64_t first_ms;	      /* the same of first ones */
 	uint32_t waiting;	      /* workloads whose write has to wait, */
@@ -203,6 +203,7 @@ struct sizer {
 		VEC_FIELDS(struct sizer_wish);
 	} wishes;
 	struct heal_alarms alarms;
+	struct others others;
 	struct gpus gpus;
 	struct moves moves;
 	struct devices devices;
