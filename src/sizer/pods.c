@@ -338,14 +338,15 @@ void pods_see(struct sizer *s, const struct world_pod *wp, int64_t now_ms)
 	p->round = s->round;
 	p->heal.node = wp->node;
 	p->whole = g->class != WORLD_TENANT;
+	p->parted = g->container == NULL;
 	p->created_ms = g->created_ms;
 	p->ready_ms = pods_ready_ms(p, g, now_ms);
 	p->told_memory = g->told_memory;
 	p->heal.gpu = gpus_at(&s->gpus, g->uuid);
 	note_share(p, g);
 	x->seen_ms = now_ms;
-	x->parted = x->parted || g->container == NULL;
-	x->multi = x->multi || g->container == NULL || g->gpus > 1 || g->devices > 1;
+	x->parted = x->parted || p->parted;
+	x->multi = x->multi || p->parted || g->gpus > 1 || g->devices > 1;
 	if (x->newest == NULL || p->created_ms > x->newest->created_ms) {
 		x->newest = p;
 	}
@@ -370,7 +371,7 @@ void sizer_see(struct sizer *s, const struct world_pod *wp, int64_t now_ms)
 
 static const char *name_of(const struct sized_pod *p, const struct sizer_figure *f)
 {
-	if (f->container[0] != '\0') {
+	if (p->parted && f->container[0] != '\0') {
 		return f->container;
 	}
 	return p->feed_count == 1 ? p->feeds[0].container->name : NULL;
@@ -421,6 +422,25 @@ static void take(struct sizer *s, struct sized_pod *p, const struct sizer_use *u
 	}
 }
 
+/* Sidecars are not sized: the share is the pod's, and its container's that has the GPU. */
+static void take_all(
+	struct sizer *s, struct sized_pod *p, const struct sizer_use *use, int64_t now_ms)
+{
+	struct sizer_figure f;
+	if (!p->parted) {
+		const char *name = p->feed_count == 1 ? p->feeds[0].container->name : NULL;
+		if (name != NULL && uses_pod(use, name, &f)) {
+			take(s, p, use, &f, now_ms);
+		}
+		return;
+	}
+	for (uint32_t i = 0; i < use->figure_count; i++) {
+		if (uses_container(use, i, &f)) {
+			take(s, p, use, &f, now_ms);
+		}
+	}
+}
+
 bool sizer_take(struct sizer *s, const struct sizer_use *use, int64_t now_ms)
 {
 	struct sized_pod *p = pods_find(s, use->uid);
@@ -428,12 +448,7 @@ bool sizer_take(struct sizer *s, const struct sizer_use *use, int64_t now_ms)
 		others_take(&s->others, use);
 		return false;
 	}
-	for (uint32_t i = 0; i < use->figure_count; i++) {
-		struct sizer_figure f;
-		if (uses_container(use, i, &f)) {
-			take(s, p, use, &f, now_ms);
-		}
-	}
+	take_all(s, p, use, now_ms);
 	pools_take(p, use, now_ms);
 	return true;
 }

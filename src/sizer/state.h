@@ -140,17 +140,17 @@ struct sized_pod {
 	uint32_t groups_version;   /* by which it was given to its workload */
 	char uid[SIZER_UID_MAX + 1];
 	uint8_t feed_count;
-	uint8_t fate; /* enum share_state: what became of the wish */
-	bool whole : 1;
-	bool ahead : 1;	       /* its image takes memory ahead of need */
-	bool seen : 1;	       /* heals_see had it before */
-	bool advised : 1;      /* its share was recommended */
-	bool told_memory : 1;  /* its framework was told what to take */
-	bool mps : 1;	       /* a tenant that MPS holds to its share */
-	bool changes : 1;      /* a tenant that can be changed while it runs */
-	bool stuck : 1;	       /* no room for it where it is: another pod would have to be */
-	bool alike : 1;	       /* its owner never changes its template */
-	bool memory_stays : 1; /* so for its memory: its framework took that at the start */
+	uint8_t fate;		    /* enum share_state: what became of the wish */
+	bool whole : 1, parted : 1; /* parted: several of its containers have GPUs */
+	bool ahead : 1;		    /* its image takes memory ahead of need */
+	bool seen : 1;		    /* heals_see had it before */
+	bool advised : 1;	    /* its share was recommended */
+	bool told_memory : 1;	    /* its framework was told what to take */
+	bool mps : 1;		    /* a tenant that MPS holds to its share */
+	bool changes : 1;	    /* a tenant that can be changed while it runs */
+	bool stuck : 1;		    /* no room for it where it is: another pod would have to be */
+	bool alike : 1;		    /* its owner never changes its template */
+	bool memory_stays : 1;	    /* so for its memory: its framework took that at the start */
 };
 
 /* A workload with one container and four pods is to take no more than 4 KiB, its history included

@@ -36,6 +36,34 @@ Test(uses, memory_of_containers_is_added)
 	cr_expect_eq(uses_memory(&use, &at), METERED_ABSENT);
 }
 
+Test(uses, what_others_of_a_pod_use_is_added_to_whose_gpu_it_is)
+{
+	struct sizer_figure f;
+	const struct sizer_use use = {.figures = figures, .figure_count = 4};
+	cr_assert(uses_pod(&use, "main", &f));
+	cr_expect_str_eq(f.container, "main");
+	cr_expect_eq(f.at_ms, 7);
+	cr_expect_eq(f.compute, 23);
+	cr_expect_eq(f.mem_bytes, 6 * MIB);
+	cr_expect_not(uses_pod(&use, "server", &f), "nothing is told of it");
+}
+
+Test(uses, what_is_not_told_of_whose_gpu_it_is_stays_so)
+{
+	struct sizer_figure f;
+	const struct sizer_use use = {.figures = figures, .figure_count = 4};
+	cr_assert(uses_pod(&use, "side", &f));
+	cr_expect_eq(f.compute, 23);
+	cr_expect_eq(f.mem_bytes, METERED_ABSENT, "the others' would look like all of it");
+	const struct sizer_figure full[] = {
+		{.container = "", .compute = METERED_FULL, .mem_bytes = MIB},
+		{.container = "side", .compute = 5, .mem_bytes = MIB}};
+	const struct sizer_use unnamed = {.figures = full, .figure_count = 2};
+	cr_assert(uses_pod(&unnamed, "main", &f), "it is taken for its own");
+	cr_expect_eq(f.compute, METERED_FULL, "there is no more");
+	cr_expect_eq(f.mem_bytes, 2 * MIB);
+}
+
 static void tell(struct others *o, const char *uid, int64_t at_ms)
 {
 	const struct sizer_figure f = {.container = "main", .mem_bytes = 5 * MIB, .at_ms = at_ms};
