@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "base/fault.h"
 #include "base/str.h"
+#include "model/labels.h"
 
 struct secret {
 	const char *resource_version;
@@ -32,7 +33,8 @@ bool secret_write_patch(struct str *out, const struct secret *secret);
 /* The part of a MutatingWebhookConfiguration that we keep right. */
 struct webhook_bundle {
 	const char *resource_version;
-	const char *bundle; /* PEM of our entry; "" if it has none */
+	const char *bundle;	    /* PEM of our entry; "" if it has none */
+	struct selector namespaces; /* whose pods it sees; absent, or not understood: all */
 	bool found;
 };
 MUST_CHECK int webhook_decode(const char *json, size_t n, struct arena *arena,

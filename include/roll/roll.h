@@ -32,7 +32,7 @@
 #define ROLL_RETRY_MS	 30000	   /* after a refusal, doubling to */
 #define ROLL_RETRY_CAP	 600000
 #define ROLL_SURGE_CAP	 21600000 /* where a pod was made for it that did not get ready */
-#define ROLL_BLOCKER_MAX 256
+#define ROLL_BLOCKER_MAX 512
 
 /* --- what is asked --- */
 

@@ -73,9 +73,10 @@ void admit_mutation(const struct admit_input *in, const struct admit_verdict *v,
 	struct mutation *ret_mutation);
 
 /* Why a pod of that template, which some controller makes, is left whole whatever its policy, its
- * namespace and the cluster say; REASON_NONE: nothing of itself is in the way. Of `in` the pod and
- * the schedulers count. */
-enum reason admit_template(const struct admit_input *in, struct explain_facts *ret_facts);
+ * namespace and the cluster say, if it gets that isolation; REASON_NONE: nothing of itself is in
+ * the way. Of `in` the pod, the schedulers and the bounds of shares count. */
+enum reason admit_template(
+	const struct admit_input *in, enum isolation isolation, struct explain_facts *ret_facts);
 
 /* By what of it the pod starts together with others; NULL: by nothing that is known. */
 const char *admit_gang(const struct pod *pod);

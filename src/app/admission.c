@@ -47,6 +47,30 @@ static enum reason view_may_convert(void *data, const char *ns)
 	return gate_may_convert(&c->gate, ns);
 }
 
+static bool port_sees(void *data, const struct namespace *ns)
+{
+	const struct controller *c = data;
+	return certs_sees(c->certs, &ns->labels);
+}
+
+/* The options were checked when they were read. */
+static bool may_note(const struct options *o)
+{
+	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 1024};
+	struct inject_rules rules;
+	return inject_rules_parse(o->injection, &arena, &rules, NULL) < 0 ||
+	       inject_rules_may_note(&rules);
+}
+
+struct sizer_admission admission_port(struct controller *c)
+{
+	return (struct sizer_admission){.data = c,
+		.sees = port_sees,
+		.context_mib = c->options.context_memory_mib,
+		.mps_unlabelled = c->options.mps_unlabelled,
+		.notes_names = may_note(&c->options)};
+}
+
 struct hook_view admission_view(struct controller *c)
 {
 	return (struct hook_view){.data = c,

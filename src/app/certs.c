@@ -35,8 +35,10 @@ struct certs {
 	struct arena arena; /* of one pass */
 	struct secret secret;
 	struct webhook_bundle bundle;
-	char *served; /* owned: the leaf that was handed over */
-	char *trust;  /* owned: the authorities */
+	struct arena kept;	    /* of */
+	struct selector namespaces; /* whose pods the webhook sees, as last read */
+	char *served;		    /* owned: the leaf that was handed over */
+	char *trust;		    /* owned: the authorities */
 	bool published;
 	int64_t bundle_right_since; /* monotonic; -1: it is not */
 	int64_t now;
@@ -274,6 +276,17 @@ static void lead(struct certs *c)
 	rotate(c, &s);
 }
 
+/* The other part of it is a person's: C1 is ours, and whoever wants more left out says so there. */
+static void keep_namespaces(struct certs *c, const struct kube_answer *a)
+{
+	struct webhook_bundle read;
+	arena_reset(&c->kept);
+	c->namespaces = (struct selector){.present = false};
+	if (webhook_decode(a->body, a->body_size, &c->kept, &read, NULL) == 0) {
+		c->namespaces = read.namespaces;
+	}
+}
+
 static void on_webhook(void *data, const struct kube_answer *a)
 {
 	struct certs *c = data;
@@ -294,6 +307,7 @@ static void on_webhook(void *data, const struct kube_answer *a)
 		pass_over(c, PASS_EVERY_MS);
 		return;
 	}
+	keep_namespaces(c, a);
 	lead(c);
 }
 
@@ -378,6 +392,7 @@ void certs_destroy(struct certs *c)
 	agent_leaf_destroy(c->agent_leaf);
 	arena_wipe(&c->arena);
 	arena_finish(&c->arena);
+	arena_finish(&c->kept);
 	free(c->served);
 	free(c->trust);
 	free(c);
@@ -402,6 +417,11 @@ int64_t certs_deadline(const struct certs *c)
 const char *certs_trust(const struct certs *c)
 {
 	return c->trust;
+}
+
+bool certs_sees(const struct certs *c, const struct pairs *labels)
+{
+	return selector_matches(&c->namespaces, labels);
 }
 
 bool certs_serving(const struct certs *c)

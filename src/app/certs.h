@@ -21,6 +21,7 @@
 #include "base/metric.h"
 #include "io/tls.h"
 #include "kube/client.h"
+#include "model/labels.h"
 
 struct certs_config {
 	const char *ns;
@@ -45,6 +46,8 @@ int64_t certs_deadline(const struct certs *c);
 /* Every authority of ours that is, was or will be one, as last read; NULL: none was read yet.
  * Borrowed until the next step. */
 const char *certs_trust(const struct certs *c);
+/* Does the webhook see pods of a namespace with these labels, as last read? */
+bool certs_sees(const struct certs *c, const struct pairs *labels);
 bool certs_serving(const struct certs *c);   /* a leaf was handed over */
 bool certs_published(const struct certs *c); /* the webhook configuration trusts it, as last seen */
 

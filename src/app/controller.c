@@ -344,6 +344,7 @@ static int make_usages(struct controller *c, struct fault *f)
 		.around = c->around,
 		.schedulers = c->scheduler_list,
 		.scheduler_count = c->scheduler_count,
+		.admission = admission_port(c),
 		.feeds = c->feeds,
 		.latest = usages_latest(c->usages),
 		.act = c->act,
@@ -351,6 +352,7 @@ static int make_usages(struct controller *c, struct fault *f)
 		.bill = bills_config(&c->options, &c->prices),
 		.round_ms = c->options.rightsizing_s * 1000,
 		.checkpoint_ms = c->options.checkpoint_s * 1000,
+		.context_mib = c->options.context_memory_mib,
 		.use_ms = c->options.usage_s * 1000};
 	c->sizes = sizes_create(&sizes);
 	return 0;
@@ -411,26 +413,18 @@ static void make_leader_side(struct controller *c)
 		.world = engine_world(c->engine), .election = c->election, .clock = c->clock};
 }
 
-/* The options were checked when they were read. */
-static bool may_note(const struct options *o)
-{
-	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 1024};
-	struct inject_rules rules;
-	return inject_rules_parse(o->injection, &arena, &rules, NULL) < 0 ||
-	       inject_rules_may_note(&rules);
-}
-
 static void make_hook(struct controller *c)
 {
+	const struct sizer_admission port = admission_port(c);
 	struct hook_config config = {.view = admission_view(c),
 		.metrics = c->metrics,
 		.schedulers = c->scheduler_list,
 		.scheduler_count = c->scheduler_count,
 		.runtime_class = c->runtime_class,
 		.count_max = MODEL_GPU_COUNT_MAX,
-		.context_mib = c->options.context_memory_mib,
-		.notes_names = may_note(&c->options),
-		.mps_unlabelled = c->options.mps_unlabelled};
+		.context_mib = port.context_mib,
+		.notes_names = port.notes_names,
+		.mps_unlabelled = port.mps_unlabelled};
 	c->hook = hook_create(&config);
 }
 

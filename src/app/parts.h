@@ -94,6 +94,8 @@ struct controller {
 
 /* admission.c */
 struct hook_view admission_view(struct controller *c);
+/* The same for who asks before a pod goes. */
+struct sizer_admission admission_port(struct controller *c);
 
 /* routes.c */
 void routes_add_pages(struct controller *c);

@@ -5,6 +5,7 @@
 #include "json/build.h"
 #include "json/decode.h"
 #include "model/names.h"
+#include "parts.h"
 
 #define PEM_MAX (256 * 1024)
 
@@ -129,6 +130,10 @@ int webhook_decode(const char *json, size_t n, struct arena *arena,
 		}
 		found.found = true;
 		found.bundle = text_or(read_text(client, "caBundle", arena), "");
+		if (parts_read_selector(decode_find(hook, "namespaceSelector"), arena,
+			    &found.namespaces, NULL) < 0) {
+			found.namespaces = (struct selector){.present = false};
+		}
 	}
 	found.resource_version = arena_strdup(arena, version);
 	*ret_bundle = found;

@@ -291,6 +291,9 @@ static void settle_share(const struct admit_input *in, struct admit_verdict *v)
 	int64_t mem_mib = asked ? v->ask.mem_mib : in->target_mib;
 	v->milli = milli;
 	v->mem_mib = mem_mib;
+	if (!asked && milli == MODEL_GPU_MILLI) {
+		return; /* a conversion was undone: bounds are of shares, and it gets none */
+	}
 	int64_t least =
 		v->framework != NULL ? framework_least_mib(in->context_mib) : in->context_mib;
 	policy_bound_share(p, least, &v->milli, &v->mem_mib);
@@ -371,13 +374,21 @@ struct admit_verdict admit_judge(const struct admit_input *in)
 	return v;
 }
 
-enum reason admit_template(const struct admit_input *in, struct explain_facts *ret_facts)
+/* Whatever namespace it is in, and whatever that asks for. */
+enum reason admit_template(
+	const struct admit_input *in, enum isolation isolation, struct explain_facts *ret_facts)
 {
 	static enum reason (*const groups[])(const struct admit_input *in,
 		struct admit_verdict *v) = {judge_pod, judge_containers, judge_gpu_container};
+	struct policy policy = *policy_builtin();
 	struct pod pod = *in->pod;
 	struct admit_input made = *in;
-	struct admit_verdict v = {.choice = {.policy = policy_builtin()}, .reason = REASON_NONE};
+	struct admit_verdict v = {.choice = {.policy = &policy},
+		.ask = ask_read(in->pod, NULL),
+		.reason = REASON_NONE};
+	policy.isolation = isolation;
+	made.ns = NULL;
+	made.mps_unlabelled = true;
 	pod.owner = (struct owner){.kind = "ReplicaSet", .uid = "some"};
 	made.pod = &pod;
 	if (first(&pod, asks_for_gpus, 0) == NULL) {
@@ -385,6 +396,9 @@ enum reason admit_template(const struct admit_input *in, struct explain_facts *r
 	}
 	for (size_t i = 0; i < COUNT_OF(groups) && v.reason == REASON_NONE; i++) {
 		v.reason = groups[i](&made, &v);
+	}
+	if (v.reason == REASON_NONE && v.ask.is_own) {
+		v.reason = judge_value(&made, &v);
 	}
 	*ret_facts = v.facts;
 	return v.reason;

@@ -4,7 +4,6 @@
 
 #include "model/standing.h"
 #include "size/admit.h"
-#include "size/explain.h"
 
 /* --- who would be another one --- */
 
@@ -242,36 +241,6 @@ static const struct share *wanted(const struct sized *x)
 	return x->newest->feed_count == 1 ? &x->newest->feeds[0].container->in_force : &none;
 }
 
-/* Of a framework that takes its memory at start admission thinks otherwise where there is a wall.
- */
-static enum reason by_template(const struct sized *x, const struct decision *d)
-{
-	enum reason reason = x->roll != NULL ? (enum reason)x->roll->seen.whole : REASON_NONE;
-	bool framework = reason == REASON_USER_PINNED || reason == REASON_PREALLOCATES;
-	return framework && policy_of(d)->isolation != ISOLATION_NONE ? REASON_NONE : reason;
-}
-
-/* Why admission will leave the next one whole, as far as that is known: an eviction would be for
- * nothing. What only the template tells is known once the owner was read, as it is before the first
- * one goes. NULL: it is not known to. */
-static const char *left_whole(
-	const struct sized *x, const struct decision *d, const struct pod *pod, struct arena *a)
-{
-	const struct explain_facts nothing = {.name = NULL};
-	CLEANUP(str_finish) struct str text = STR_INIT(512);
-	const struct world_namespace *n = world_namespace_find(d->world, pod->ns);
-	enum reason reason = n != NULL && n->gpu_limits > 0 ? REASON_LIMIT_RANGE
-			     : pod->too_complex		    ? REASON_TOO_COMPLEX
-			     : pod->has_claims		    ? REASON_RESOURCE_CLAIMS
-							    : by_template(x, d);
-	if (reason == REASON_NONE) {
-		return NULL;
-	}
-	explain(&text, reason, &nothing);
-	return arena_printf(
-		a, "the next one stays whole, %s: %s", reason_name(reason), str_text(&text));
-}
-
 /* By the pod that was made last: the next one is like it. */
 static void look_at_newest(struct sizer *s, const struct sized *x, const struct decision *d,
 	struct asked *ret, struct arena *a)
@@ -300,7 +269,7 @@ static void look_at_newest(struct sizer *s, const struct sized *x, const struct 
 	if (s->config.around != NULL) {
 		ask->budget = around_budget(s->config.around, x->key.ns, &pod.labels, a);
 	}
-	ask->unsupported = left_whole(x, d, &pod, a);
+	ask->unsupported = asks_left_whole(x, d, &anew, ret, a);
 	ask->bare = pod.owner.kind == NULL;
 	ask->gang = admit_gang(&pod) != NULL;
 	ask->surge_unfit = surges_unfit(s, x, &pod);

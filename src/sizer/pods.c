@@ -8,6 +8,7 @@
 
 #include "model/names.h"
 #include "size/admit.h"
+#include "world/held.h"
 
 /* --- the table --- */
 
@@ -328,13 +329,15 @@ void pods_see(struct sizer *s, const struct world_pod *wp, int64_t now_ms)
 	struct sized_pod *p = known(s, wp, &alone);
 	if (p == NULL) {
 		if (alone) {
-			strange_count(&s->strange, NULL, wp);
+			(void)strangers_count(&s->strangers, NULL, world_pod_milli(wp));
 		}
 		return;
 	}
 	struct sized *x = p->of;
 	begin_tally(s, x);
-	strange_count(&s->strange, x, wp);
+	if (x->strange) {
+		(void)strangers_count(&s->strangers, &x->key, world_pod_milli(wp));
+	}
 	p->round = s->round;
 	p->heal.node = wp->node;
 	p->whole = g->class != WORLD_TENANT;

@@ -146,20 +146,24 @@ static const char *share_text(struct arena *a, const struct share *s)
 		memory_format(s->mib, memory));
 }
 
-/* In its status as long as it is so; as an event once for each target and cause. */
+/* In its status as long as it is so, what stopped it also where every pod has the target; as an
+ * event once for each target and cause. */
 static void tell_blocked(struct turned *t, const struct roll_verdict *v)
 {
 	struct sized_roll *m = t->x->roll;
 	uint64_t bit = UINT64_C(1) << v->why;
 	const char *text = roll_explain(&t->asked.ask, v, &t->plan->arena);
-	if (m->roll.paused == v->why) {
+	bool stopped = m->roll.paused == v->why;
+	if (t->asked.outdated > 0 || stopped) {
+		t->d->blocked = roll_why_name(v->why);
+		t->d->blocker = text;
+	}
+	if (stopped) {
 		t->d->paused = text;
 	}
 	if (t->asked.outdated == 0) {
 		return;
 	}
-	t->d->blocked = roll_why_name(v->why);
-	t->d->blocker = text;
 	if (m->told_revision != t->x->revision) {
 		m->told_revision = t->x->revision;
 		m->told_whys = 0;
@@ -324,7 +328,8 @@ static bool owner_was_read(const struct turned *t, const struct roll_verdict *v)
 {
 	bool goes = v->does == ROLL_EVICT || v->does == ROLL_SURGE;
 	bool fresh = asks_owner_is_fresh(t->x, t->d->now_ms, goes ? OWNER_MS : OWNER_AGAIN_MS);
-	bool whole = t->x->roll != NULL && t->x->roll->seen.whole != REASON_NONE;
+	const struct owner_seen *seen = &t->x->roll->seen;
+	bool whole = seen->whole != REASON_NONE || seen->whole_walled != REASON_NONE;
 	bool counts = goes || whole || v->why == ROLL_OWNER_MOVES || v->why == ROLL_MIN_REPLICAS ||
 		      v->why == ROLL_LAST_READY || v->why == ROLL_NOT_READY;
 	if (!fresh && counts && t->asked.outdated > 0) {
@@ -459,6 +464,9 @@ uint32_t rolls_step(struct sizer *s, struct sized *x, struct decision *d, struct
 	if (t.asked.ask.cause == ROLL_MOVES) {
 		d->moves = roll_explain(&t.asked.ask, &v, &plan->arena);
 	}
+	if (t.asked.outdated > 0 && v.does != ROLL_BLOCKED) {
+		d->course = roll_explain(&t.asked.ask, &v, &plan->arena);
+	}
 	carry_out(&t, &v);
 	return t.asked.ask.pod_count + ASK_UNITS;
 }
@@ -512,15 +520,19 @@ static void answer_eviction(struct sizer *s, struct sized *x, const struct fault
 }
 
 /* What only the template tells of what admission will say: arguments, variables, privileges, who
- * schedules it. */
-static enum reason judge_next(const struct sizer *s, const struct standing *owner)
+ * schedules it, and a share that a person writes there while running pods stay as they are. */
+static uint8_t judge_next(
+	const struct sizer *s, const struct standing *owner, enum isolation isolation)
 {
 	struct explain_facts facts;
 	const struct admit_input in = {.pod = owner->next,
 		.schedulers = s->config.schedulers,
-		.scheduler_count = s->config.scheduler_count};
+		.scheduler_count = s->config.scheduler_count,
+		.count_max = MODEL_GPU_COUNT_MAX,
+		.context_mib = s->config.admission.context_mib,
+		.notes_names = s->config.admission.notes_names};
 	bool told = owner->exists && owner->next != NULL;
-	return told ? admit_template(&in, &facts) : REASON_NONE;
+	return (uint8_t)(told ? admit_template(&in, isolation, &facts) : REASON_NONE);
 }
 
 /* Whoever waits for it is looked at now: by the next round it may be too old again. */
@@ -543,7 +555,8 @@ static void answer_reading(
 		.known = true,
 		.going = !owner->exists || owner->leaving,
 		.course = (uint8_t)owner->course,
-		.whole = (uint8_t)judge_next(s, owner),
+		.whole = judge_next(s, owner, ISOLATION_NONE),
+		.whole_walled = judge_next(s, owner, ISOLATION_MPS),
 		.wanted = owner->exists ? owner->wanted : -1,
 		.min_ready_s = owner->exists ? owner->min_ready_s : 0};
 }

@@ -15,7 +15,9 @@ struct owner_seen {
 	bool known;	/* an answer came, whatever it was */
 	bool going;	/* it is not there, or not for long */
 	uint8_t course; /* enum standing_course */
-	uint8_t whole; /* enum reason: why admission leaves the next one whole; NONE: it does not */
+	/* enum reason: why its template has admission leave the next one whole, without a wall
+	 * and with one; NONE: it does not */
+	uint8_t whole, whole_walled;
 	int32_t wanted, min_ready_s;
 };
 
@@ -67,6 +69,13 @@ struct asked {
 	uint32_t outdated;	       /* of them */
 	const struct sized_pod *mover; /* who should be on another GPU; NULL: that is not asked */
 };
+/* --- next.c --- */
+/* Why admission will leave the next one whole, or nobody will place it, as far as that is known, a
+ * sentence; NULL: it is not known to. `like`: the pod that was made last. */
+const char *asks_left_whole(const struct sized *x, const struct decision *d, const struct pod *like,
+	const struct asked *asked, struct arena *a);
+
+/* --- asks.c --- */
 /* Was its owner read lately, or can it not be read? */
 bool asks_owner_is_fresh(const struct sized *x, int64_t now_ms, int64_t age_ms);
 /* False: there is nothing to be asked. `d`: what becomes of a contended pod is noted there. */

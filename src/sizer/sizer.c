@@ -36,7 +36,7 @@ void sizer_destroy(struct sizer *s)
 	}
 	VEC_FINISH(&s->pods);
 	gathers_finish(&s->gathers);
-	strange_finish(&s->strange);
+	strangers_finish(&s->strangers);
 	others_finish(&s->others);
 	VEC_FINISH(&s->wishes);
 	moves_finish(&s->moves);
@@ -77,7 +77,7 @@ static void begin(struct sizer *s, const struct turn *t)
 	devices_clear(&s->devices);
 	s->counting = (struct sizer_totals){0};
 	gathers_begin(&s->gathers);
-	strange_begin(&s->strange);
+	strangers_begin(&s->strangers);
 	s->skipped = false;
 	s->managing = 0;
 	rooms_clear(&s->rooms);
@@ -343,7 +343,7 @@ static void finish(struct sizer *s)
 	t->bytes += s->pods.count * (sizeof(struct sized_pod));
 	s->rounds++;
 	gathers_end(&s->gathers);
-	strange_end(&s->strange);
+	strangers_end(&s->strangers);
 	s->fleet.managed = s->managing;
 	t->rounds = s->rounds;
 	s->totals = *t;
@@ -457,6 +457,11 @@ int64_t sizer_deadline(const struct sizer *s)
 bool sizer_listed(const struct sizer *s)
 {
 	return s->listed;
+}
+
+const struct strangers *sizer_strangers(const struct sizer *s)
+{
+	return &s->strangers;
 }
 
 void sizer_sum(const struct sizer *s, struct sizer_totals *ret)

@@ -92,9 +92,31 @@ Test(webhook, finds_our_entry_and_patches_only_its_bundle)
 	cr_assert_str_eq(str_text(&out), "{\"metadata\":{\"resourceVersion\":\"3\"},\"webhooks\":[{"
 					 "\"name\":\"pods.aliquot.dev\","
 					 "\"clientConfig\":{\"caBundle\":\"WFla\"}}]}");
+	cr_expect_not(w.namespaces.present);
 	const char *none = "{\"metadata\":{},\"webhooks\":[]}";
 	cr_assert_eq(webhook_decode(none, strlen(none), &arena, &w, &f), 0);
 	cr_assert_not(w.found);
+}
+
+Test(webhook, whose_pods_it_sees)
+{
+	CLEANUP(arena_finish) struct arena arena = {0};
+	struct webhook_bundle w;
+	const char *json =
+		"{\"metadata\":{},\"webhooks\":[{\"name\":\"x\",\"namespaceSelector\":{}},"
+		"{\"name\":\"pods.aliquot.dev\",\"namespaceSelector\":{\"matchExpressions\":[{"
+		"\"key\":\"kubernetes.io/metadata.name\",\"operator\":\"NotIn\","
+		"\"values\":[\"lab\"]}]}}]}";
+	struct pair lab = {"kubernetes.io/metadata.name", "lab"},
+		    web = {"kubernetes.io/metadata.name", "web"};
+	const struct pairs of_lab = {&lab, 1}, of_web = {&web, 1};
+	cr_assert_eq(webhook_decode(json, strlen(json), &arena, &w, NULL), 0);
+	cr_expect(selector_matches(&w.namespaces, &of_web));
+	cr_expect_not(selector_matches(&w.namespaces, &of_lab));
+	const char *odd = "{\"metadata\":{},\"webhooks\":[{\"name\":\"pods.aliquot.dev\","
+			  "\"namespaceSelector\":{\"matchExpressions\":7}}]}";
+	cr_assert_eq(webhook_decode(odd, strlen(odd), &arena, &w, NULL), 0);
+	cr_expect(selector_matches(&w.namespaces, &of_lab));
 }
 
 Test(base64, both_ways_for_every_length)

@@ -42,6 +42,16 @@ static void several(struct scene *s)
 {
 	s->main.gpus = 2;
 }
+static void asks_for_all(struct scene *s)
+{
+	s->label = (struct pair){NOTE_GPU_FRACTION, "1"};
+	s->pod.notes = (struct pairs){&s->label, 1};
+}
+static void asks_oddly(struct scene *s)
+{
+	s->label = (struct pair){NOTE_GPU_MEMORY, "much"};
+	s->pod.notes = (struct pairs){&s->label, 1};
+}
 static void excluded(struct scene *s)
 {
 	s->label = (struct pair){NOTE_EXCLUDE, "true"};
@@ -62,6 +72,7 @@ Test(template, what_is_its_own_is_told)
 	} rows[] = {{plain, REASON_NONE}, {scheduler, REASON_SCHEDULER},
 		{privileged, REASON_PRIVILEGED}, {own_devices, REASON_OWN_DEVICES},
 		{gang, REASON_GANG}, {pinned, REASON_USER_PINNED}, {several, REASON_NONE},
+		{asks_for_all, REASON_WHOLE}, {asks_oddly, REASON_BAD_VALUE},
 		{excluded, REASON_NONE}, {no_gpu, REASON_NONE}};
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
 		struct explain_facts facts;
@@ -73,8 +84,25 @@ Test(template, what_is_its_own_is_told)
 			.container_count = 1};
 		rows[i].change(&s);
 		struct admit_input in = {.pod = &s.pod};
-		cr_expect_eq(admit_template(&in, &facts), rows[i].reason, "row %zu", i);
+		cr_expect_eq(
+			admit_template(&in, ISOLATION_NONE, &facts), rows[i].reason, "row %zu", i);
 	}
+}
+
+/* Behind a wall no framework takes its memory at start, though it could be told. */
+Test(template, a_wall_is_another_question)
+{
+	struct explain_facts facts;
+	const char *args[] = {"serve"};
+	struct container main = {.name = "main",
+		.gpus = 1,
+		.image = "vllm/vllm-openai:v0.11.0",
+		.args = args,
+		.arg_count = 1};
+	struct pod pod = {.containers = &main, .container_count = 1};
+	struct admit_input in = {.pod = &pod};
+	cr_expect_eq(admit_template(&in, ISOLATION_NONE, &facts), REASON_NONE);
+	cr_expect_eq(admit_template(&in, ISOLATION_MPS, &facts), REASON_PREALLOCATES);
 }
 
 Test(template, the_schedulers_are_those_of_admission)
@@ -84,5 +112,5 @@ Test(template, the_schedulers_are_those_of_admission)
 	struct container main = {.name = "main", .gpus = 1};
 	struct pod pod = {.scheduler = "other", .containers = &main, .container_count = 1};
 	struct admit_input in = {.pod = &pod, .schedulers = list, .scheduler_count = 2};
-	cr_expect_eq(admit_template(&in, &facts), REASON_NONE);
+	cr_expect_eq(admit_template(&in, ISOLATION_NONE, &facts), REASON_NONE);
 }

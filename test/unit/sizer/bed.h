@@ -41,7 +41,8 @@ struct bed {
 	int64_t policy_generation;
 	struct rollout_kind kinds[1];
 	uint32_t kind_count;
-	struct rollout rollout; /* its kinds are those above */
+	enum isolation isolation; /* of the policy */
+	struct rollout rollout;	  /* its kinds are those above */
 	/* an eviction, as the API server answers it; NULL: it is done */
 	void (*evict)(struct bed *b, const struct action *a, struct outcome *o);
 	/* one task of a surge, done; NULL: none is asked for */
@@ -56,6 +57,7 @@ struct bed {
 	struct share_fate fate; /* of all */
 	bool told_memory;	/* tenants that are made: their framework was */
 	bool fails;		/* every write */
+	bool unreadable;	/* the checkpoint */
 	int creates, statuses, events, saves, deletes;
 	struct bill_config bill;
 	const char *product, *price; /* of nodes */
@@ -75,6 +77,7 @@ struct bed {
 	struct arena kept;	   /* of the last checkpoint */
 	struct checkpoint checkpoint;
 	int64_t checkpoint_ms;
+	struct sizer_admission admission; /* after a restart */
 	enum fault_kind fails_with;
 	char message[256]; /* of the last event */
 };
@@ -97,6 +100,7 @@ static inline void bed_policy(struct bed *b)
 		.has_selector = true,
 		.mode = b->mode,
 		.rollout = b->rollout,
+		.isolation = b->isolation,
 		.sizing = b->sizing};
 	struct change c = {.kind = KIND_POLICY, .policy = &p};
 	bed_world(b, &c);
@@ -324,11 +328,17 @@ static inline void bed_status(struct bed *b, const struct action *a)
 	b->statuses++;
 }
 
-static inline void bed_save(struct bed *b, const struct action *a)
+static inline void bed_save(struct bed *b, const struct action *a, struct outcome *outcome)
 {
 	const struct checkpoint *c = a->checkpoint;
 	b->saves++;
 	if (b->fails) {
+		return;
+	}
+	if (a->makes && b->checkpoint.name != NULL) {
+		fault_set(&outcome->fault, FAULT_CONFLICT, "it is there already");
+		outcome->exists = true;
+		outcome->found = b->unreadable ? NULL : &b->checkpoint;
 		return;
 	}
 	arena_reset(&b->kept);
@@ -354,7 +364,7 @@ static inline void bed_apply(struct bed *b, const struct action *a)
 		snprintf(b->reasons + n, sizeof b->reasons - n, "%s ", a->event_reason);
 		b->events++;
 	} else if (a->type == ACTION_CHECKPOINT) {
-		bed_save(b, a);
+		bed_save(b, a, &outcome);
 	} else if (a->type == ACTION_READ_OWNER) {
 		b->readings++;
 		outcome.standing = b->fails ? NULL : &b->standing;
@@ -489,6 +499,7 @@ static inline struct bed *bed_new(void)
 static inline void bed_restart(struct bed *b)
 {
 	struct sizer_config config = {.groups = b->groups,
+		.admission = b->admission,
 		.engine = {b, bed_fate},
 		.bill = b->bill,
 		.around = b->around,

@@ -28,13 +28,27 @@ struct played {
 	bool webhook, sick;		  /* sizes what is made; what is made is never Ready */
 	int percent;			  /* that all of them use */
 	bool mps, told_memory, unadvised; /* tenants are */
+	bool fills;			  /* whoever has a share uses all its memory */
 	bool excluded;			  /* by an annotation of each */
+	struct pair note;		  /* another one of each; key NULL: none */
+	const char *ns;			  /* of all; NULL: "team" */
 	bool reached;			  /* the webhook is, by the canary */
 	int64_t seen_ms;		  /* and was last; 0: now */
 	int64_t leads_since_ms;
-	int min_available; /* of its budget */
+	int min_available;		 /* of its budget */
+	int64_t most_milli, least_milli; /* as admission bounds by the policy; 0: it does not */
 	int refusals, most_away;
 };
+
+static inline const char *played_api(const char *kind)
+{
+	bool apps = text_equals(kind, "Deployment") || text_equals(kind, "StatefulSet") ||
+		    text_equals(kind, "DaemonSet");
+	return apps			      ? "apps/v1"
+	       : text_equals(kind, "Rollout") ? "argoproj.io/v1alpha1"
+	       : text_equals(kind, "Job")     ? "batch/v1"
+					      : "x/v1";
+}
 
 static inline void played_show(struct played *p, const struct played_pod *it)
 {
@@ -58,7 +72,7 @@ static inline void played_show(struct played *p, const struct played_pod *it)
 	if (p->told_memory) {
 		notes[note_count++] = (struct pair){NOTE_FRAMEWORK_MEMORY, "0.300"};
 	}
-	struct pod pod = {.ns = "team",
+	struct pod pod = {.ns = text_or(p->ns, "team"),
 		.name = it->name,
 		.uid = it->name,
 		.resource_version = "1",
@@ -71,20 +85,15 @@ static inline void played_show(struct played *p, const struct played_pod *it)
 		.gpu_oom_ms = it->oom_ms,
 		.failed_ms = it->oom_ms,
 		.restarts = it->restarts + (it->oom_ms != 0 ? 1 : 0),
-		.owner = {set ? "apps/v1" : "x/v1", set ? "ReplicaSet" : p->kind, owner, "rs"}};
-	if (text_equals(p->kind, "StatefulSet") || text_equals(p->kind, "DaemonSet")) {
-		pod.owner.api_version = "apps/v1";
-	}
-	if (text_equals(p->kind, "Rollout")) {
-		pod.owner.api_version = "argoproj.io/v1alpha1";
-	}
-	if (text_equals(p->kind, "Job")) {
-		pod.owner.api_version = "batch/v1";
-	}
+		.owner = {played_api(p->kind), set ? "ReplicaSet" : p->kind, owner, "rs"}};
 	struct pair exclude[] = {{NOTE_EXCLUDE, "true"}};
 	if (p->excluded) {
 		notes[note_count++] = exclude[0];
 		pod.notes = (struct pairs){exclude, 1};
+	}
+	if (p->note.key != NULL) {
+		notes[note_count++] = p->note;
+		pod.notes = (struct pairs){&p->note, 1};
 	}
 	if (it->whole) {
 		pod.containers = &main;
@@ -125,6 +134,9 @@ static inline struct played_pod *played_make(struct played *p, const char *app, 
 								  : 300;
 		it->mib = o != NULL && o->r.container_count > 0 ? o->r.containers[0].target.mib
 								: 7168;
+		it->milli =
+			p->most_milli > 0 && it->milli > p->most_milli ? p->most_milli : it->milli;
+		it->milli = it->milli < p->least_milli ? p->least_milli : it->milli;
 		it->whole = it->milli >= MODEL_GPU_MILLI;
 	}
 	bed_node(p->bed, it->node);
@@ -191,7 +203,9 @@ static inline void played_pass(struct played *p, bool measured)
 			played_show(p, it);
 		}
 		if (it->there && it->ready && measured) {
-			(void)bed_use(b, it->name, p->percent, (int64_t)p->percent * 6144 / 20);
+			bool full = p->fills && !it->whole;
+			(void)bed_use(b, it->name, p->percent,
+				full ? it->mib - 100 : (int64_t)p->percent * 6144 / 20);
 		}
 	}
 	int64_t seen = p->seen_ms != 0 ? p->seen_ms : b->now.policy_ms;
@@ -212,10 +226,14 @@ static inline void played_run(struct played *p, int minutes)
 
 /* So many replicas on whole GPUs, known well enough, under mode Automate that evicts; the
  * controller has led for long. */
-static inline void played_init(struct played *p, const char *kind, int replicas)
+static inline void played_init_in(struct played *p, const char *kind, int replicas, const char *ns)
 {
-	*p = (struct played){
-		.bed = bed_new(), .kind = kind, .webhook = true, .reached = true, .percent = 20};
+	*p = (struct played){.bed = bed_new(),
+		.kind = kind,
+		.webhook = true,
+		.reached = true,
+		.percent = 20,
+		.ns = ns};
 	struct bed *b = p->bed;
 	b->evict = played_evict;
 	b->cluster = p;
@@ -230,6 +248,11 @@ static inline void played_init(struct played *p, const char *kind, int replicas)
 	played_run(p, 35);
 	cr_assert_eq(b->evictions, 0);
 	p->most_away = 0;
+}
+
+static inline void played_init(struct played *p, const char *kind, int replicas)
+{
+	played_init_in(p, kind, replicas, NULL);
 }
 
 static inline void played_automate(struct played *p)
