@@ -6,7 +6,7 @@
 
 /* The same is not told again sooner. */
 #define AGAIN_MS 300000
-/* So long a GPU counts as contended. */
+/* So long a GPU counts as contended, and that is told of which nobody knows whose fault it was. */
 #define CONTENDED_MS 600000
 
 static const char *when(struct arena *a, int64_t ms)
@@ -183,6 +183,25 @@ static void say_healing(const struct sized *x, const struct sized_container *c, 
 				  c->name, until));
 }
 
+static bool is_recent(int64_t at_ms, int64_t now_ms)
+{
+	return at_ms > 0 && now_ms - at_ms < CONTENDED_MS;
+}
+
+/* Where a neighbour may have taken it more of its own would not be true (C29). */
+static void say_unjudged(const struct sized *x, const struct sized_container *c, struct arena *a,
+	struct recommendation *r)
+{
+	say_condition(x, r, RECOMMENDATION_HEALING, CONDITION_FALSE,
+		(struct say_sentence){
+			"NeighbourUnknown", arena_printf(a,
+						    "%s: it ran out of GPU memory, and of a "
+						    "neighbour on its GPU nobody "
+						    "tells how much it uses: nothing is added, for "
+						    "it may have taken it.",
+						    c->name)});
+}
+
 static void say_blocks(const struct sized *x, const struct sized_container *c,
 	const struct decision *d, struct arena *a, struct recommendation *r)
 {
@@ -200,7 +219,7 @@ static void say_blocks(const struct sized *x, const struct sized_container *c,
 				"is not changed before %s, or until its policy is.",
 				c->name, when(a, heals_blocked_ms(c))));
 	}
-	if (h->contended_ms > 0 && d->now_ms - h->contended_ms < CONTENDED_MS) {
+	if (is_recent(h->contended_ms, d->now_ms)) {
 		is_true(x, r, RECOMMENDATION_CONTENTION, "Neighbours",
 			arena_printf(a,
 				"%s: what it lacks others on its GPU use: more for it would not "
@@ -242,6 +261,10 @@ void heals_say(
 {
 	for (size_t i = x->containers.count; i-- > 0;) {
 		const struct sized_container *c = x->containers.items[i];
+		if (is_recent(heals_of(c)->unjudged_ms, d->now_ms) &&
+			r->conditions[RECOMMENDATION_HEALING].status != CONDITION_TRUE) {
+			say_unjudged(x, c, a, r);
+		}
 		if (heals_of(c)->answer.healing) {
 			say_healing(x, c, a, r);
 		}

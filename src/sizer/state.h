@@ -21,6 +21,7 @@
 #include "gathers.h"
 #include "gpus.h"
 #include "heals.h"
+#include "others.h"
 #include "pools.h"
 #include "rooms.h"
 #include "small.h"
@@ -139,17 +140,17 @@ struct sized_pod {
 	uint32_t groups_version;   /* by which it was given to its workload */
 	char uid[SIZER_UID_MAX + 1];
 	uint8_t feed_count;
-	uint8_t fate; /* enum share_state: what became of the wish */
-	bool whole : 1;
-	bool ahead : 1;	       /* its image takes memory ahead of need */
-	bool seen : 1;	       /* heals_see had it before */
-	bool advised : 1;      /* its share was recommended */
-	bool told_memory : 1;  /* its framework was told what to take */
-	bool mps : 1;	       /* a tenant that MPS holds to its share */
-	bool changes : 1;      /* a tenant that can be changed while it runs */
-	bool stuck : 1;	       /* no room for it where it is: another pod would have to be */
-	bool alike : 1;	       /* its owner never changes its template */
-	bool memory_stays : 1; /* so for its memory: its framework took that at the start */
+	uint8_t fate;		    /* enum share_state: what became of the wish */
+	bool whole : 1, parted : 1; /* parted: several of its containers have GPUs */
+	bool ahead : 1;		    /* its image takes memory ahead of need */
+	bool seen : 1;		    /* heals_see had it before */
+	bool advised : 1;	    /* its share was recommended */
+	bool told_memory : 1;	    /* its framework was told what to take */
+	bool mps : 1;		    /* a tenant that MPS holds to its share */
+	bool changes : 1;	    /* a tenant that can be changed while it runs */
+	bool stuck : 1;		    /* no room for it where it is: another pod would have to be */
+	bool alike : 1;		    /* its owner never changes its template */
+	bool memory_stays : 1;	    /* so for its memory: its framework took that at the start */
 };
 
 /* A workload with one container and four pods is to take no more than 4 KiB, its history included
@@ -185,16 +186,14 @@ struct sizer {
 	enum sizer_phase phase;
 	uint32_t round;
 	enum world_class class;
-	size_t at;
-	size_t from, next_from; /* workloads: where this round began, and the next one does */
-	bool skipped, waits;	/* figures were, in this round; it does, for checkpoints */
-	int64_t round_at;	/* monotonic; the next one */
+	size_t at, from, next_from; /* from: workloads; where it began, and the next one does */
+	bool skipped, waits;	    /* figures were, in this round; it does, for checkpoints */
+	int64_t round_at;	    /* monotonic; the next one */
 	struct arena scratch;
-	uint64_t rounds;
+	uint64_t rounds, next_id;
 	struct past *past;     /* owned; the one that is asked for; NULL: none */
 	bool ending, recalled; /* recalled: runs that had ended before it led were looked at */
 	int64_t save_at;       /* monotonic */
-	uint64_t next_id;
 	int64_t tokens_ms, filled_ms; /* of writes */
 	int64_t first_ms;	      /* the same of first ones */
 	uint32_t waiting;	      /* workloads whose write has to wait, */
@@ -203,6 +202,7 @@ struct sizer {
 		VEC_FIELDS(struct sizer_wish);
 	} wishes;
 	struct heal_alarms alarms;
+	struct others others;
 	struct gpus gpus;
 	struct moves moves;
 	struct devices devices;

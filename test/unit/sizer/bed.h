@@ -67,12 +67,13 @@ struct bed {
 	const char *at;		     /* where pods are; NULL: "node" */
 	int64_t gpus;
 	const char *team; /* of pods with whole GPUs */
-	bool alone;	  /* the same: nobody controls them */
+	bool alone;	  /* of pods: nobody controls them */
 	int64_t waiting;  /* requests, told with each use */
 	/* of tenants that are told next */
 	int64_t oom_ms, failed_ms;
 	uint32_t restarts;
 	bool ready, ended, leaves; /* it has ended with an error; it is being deleted */
+	bool pulls;		   /* it waits for its image */
 	char started[256];	   /* what the last HealingStarted said */
 	char reasons[1024];	   /* of events, each with a blank behind it */
 	struct arena kept;	   /* of the last checkpoint */
@@ -169,7 +170,9 @@ static inline void bed_tenant(
 		.uid = name,
 		.resource_version = "1",
 		.node = "node",
-		.phase = b->ended ? POD_FAILED : POD_RUNNING,
+		.phase = b->ended   ? POD_FAILED
+			 : b->pulls ? POD_PENDING
+				    : POD_RUNNING,
 		.deleting_ms = b->leaves ? b->now.policy_ms : 0,
 		.created_ms = b->now.policy_ms,
 		.labels = {labels, COUNT_OF(labels)},
@@ -179,7 +182,8 @@ static inline void bed_tenant(
 		.failed_ms = b->failed_ms,
 		.restarts = b->restarts,
 		.ready = b->ready,
-		.owner = {"apps/v1", "ReplicaSet", owner, "rs"}};
+		.owner = b->alone ? (struct owner){NULL, NULL, NULL, NULL}
+				  : (struct owner){"apps/v1", "ReplicaSet", owner, "rs"}};
 	struct change c = {.kind = KIND_POD, .pod = &p};
 	bed_world(b, &c);
 }
