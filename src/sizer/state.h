@@ -141,17 +141,16 @@ struct sized_pod {
 	uint8_t feed_count;
 	uint8_t fate; /* enum share_state: what became of the wish */
 	bool whole : 1;
-	bool ahead : 1;	      /* its image takes memory ahead of need */
-	bool seen : 1;	      /* heals_see had it before */
-	bool advised : 1;     /* its share was recommended */
-	bool told_memory : 1; /* its framework was told what to take */
-	bool mps : 1;	      /* a tenant that MPS holds to its share */
-	bool changes : 1;     /* a tenant that can be changed while it runs */
-	bool stuck : 1;	      /* no room for it where it is: another pod would have to be */
-	bool alike : 1;	      /* its owner never changes its template */
-	/* in a group: evicting it loses work, or nobody makes it anew, or not by itself */
-	bool irretrievable : 1;
-	bool memory_stays : 1; /* so for its memory: its framework took that at the start */
+	bool ahead : 1;		/* its image takes memory ahead of need */
+	bool seen : 1;		/* heals_see had it before */
+	bool advised : 1;	/* its share was recommended */
+	bool told_memory : 1;	/* its framework was told what to take */
+	bool mps : 1;		/* a tenant that MPS holds to its share */
+	bool changes : 1;	/* a tenant that can be changed while it runs */
+	bool stuck : 1;		/* no room for it where it is: another pod would have to be */
+	bool alike : 1;		/* its owner never changes its template */
+	bool memory_stays : 1;	/* so for its memory: its framework took that at the start */
+	bool irretrievable : 1; /* in a group: its work would be lost, or nobody makes it anew */
 };
 
 /* A workload with one container and four pods is to take no more than 4 KiB, its history included
