@@ -26,9 +26,10 @@ struct link_config {
 struct link;
 
 struct link *link_create(const struct link_config *config, struct fault *ret_fault);
-void link_destroy(struct link *l);	 /* NULL is fine */
-struct kube *link_kube(struct link *l);	 /* borrowed */
-const char *link_server(struct link *l); /* "https://host:port" */
+void link_destroy(struct link *l);	    /* NULL is fine */
+struct kube *link_kube(struct link *l);	    /* borrowed */
+const char *link_server(struct link *l);    /* "https://host:port" */
+const char *link_namespace(struct link *l); /* of the context, or "default" */
 void link_step(struct link *l, int64_t now_mono_ms);
 int64_t link_deadline(const struct link *l);
 

@@ -32,7 +32,7 @@
 #define ROLL_RETRY_MS	 30000	   /* after a refusal, doubling to */
 #define ROLL_RETRY_CAP	 600000
 #define ROLL_SURGE_CAP	 21600000 /* where a pod was made for it that did not get ready */
-#define ROLL_BLOCKER_MAX 256
+#define ROLL_BLOCKER_MAX 512
 
 /* --- what is asked --- */
 
@@ -184,6 +184,7 @@ struct roll {
 	enum roll_why refused;
 	int32_t refusals, failures, no_effect;
 	int32_t fruitless; /* refusals after which a pod had been made for it */
+	int32_t restarts;  /* of the pod that came, when they were counted last */
 	bool rolls_back;   /* to be told */
 	bool moves;	   /* what is under way is for another GPU, with the share that it has */
 };

@@ -93,7 +93,8 @@ static void on_heard(struct kubelet *k, const struct pod_resources *all)
 
 static void on_unheard(struct kubelet *k, const struct fault *why, const char *labels)
 {
-	if (k->heard || !text_equals(k->why.message, why->message)) {
+	/* Not by its words: a socket where nobody listens is told of in several ways, in turn. */
+	if (k->heard || k->why.kind != why->kind) {
 		log_warn("the kubelet does not tell which pod has which GPU", LOG_F(why));
 	}
 	k->heard = false;

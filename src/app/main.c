@@ -10,6 +10,7 @@
 #include "node/gpu_worker.h"
 #include "options.h"
 #include "replay.h"
+#include "status.h"
 
 struct command {
 	const char *name;
@@ -43,6 +44,8 @@ static const struct command commands[] = {
 	{"capacity", capacity_main, "holds one GPU; runs in capacity pods (identify, hold)"},
 	{"agent", agent_main, "meters the GPUs of a node by pod; runs as a DaemonSet"},
 	{"relay", relay_main, "passes bytes to the kubelet's socket; runs beside the agent"},
+	{"status", status_main,
+		"tells the state at a glance, and why pods wait or were left whole"},
 	{"replay", replay_main, "decides again what a journal recorded, and compares"},
 	{"agent-probe", agent_probe_main, NULL},
 	{"docs", docs_main, "writes reference documents (configuration)"},

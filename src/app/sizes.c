@@ -53,6 +53,7 @@ struct sizes *sizes_create(const struct sizes_config *config)
 		.zones = {z, find_zone},
 		.round_ms = config->round_ms,
 		.checkpoint_ms = config->checkpoint_ms,
+		.context_mib = config->context_mib,
 		.past = config->prometheus != NULL};
 	z->config = *config;
 	z->sizer = sizer_create(&sizer);
@@ -75,6 +76,16 @@ void sizes_destroy(struct sizes *z)
 bool sizes_observe(struct sizes *z, const struct change *c)
 {
 	return sizer_observe(z->sizer, c);
+}
+
+void sizes_look(struct sizes *z, const struct change *c)
+{
+	bool ended = c->kind == KIND_POD && c->type == CHANGE_SET && pod_is_terminal(c->pod);
+	const struct world_pod *wp =
+		ended ? world_pod_find(z->config.world, c->pod->ns, c->pod->name) : NULL;
+	if (wp != NULL) {
+		sizer_see(z->sizer, wp, clock_policy(z->config.clock));
+	}
 }
 
 /* --- what is used --- */
@@ -159,6 +170,7 @@ static bool is_acquainted(struct sizes *z, int64_t now)
 {
 	if (!z->led) {
 		sizer_forget(z->sizer);
+		sizer_wait(z->sizer, true);
 		z->led = true;
 		z->recalled = z->settled = false;
 		z->led_at = now;
@@ -173,9 +185,10 @@ static bool is_acquainted(struct sizes *z, int64_t now)
 	}
 	if (z->recall != NULL && recall_step(z->recall, now)) {
 		end_recall(z);
+		sizer_wait(z->sizer, false);
 		z->recalled = true;
 	}
-	return z->recalled;
+	return z->recalled || (z->recall != NULL && recall_is_late(z->recall, now));
 }
 
 void sizes_reach(struct sizes *z, bool reached, int64_t seen_mono_ms)
@@ -243,10 +256,11 @@ int64_t sizes_deadline(const struct sizes *z, bool leads)
 	if (!leads) {
 		return TIME_NEVER;
 	}
-	if (z->recall != NULL) {
-		return recall_deadline(z->recall);
+	int64_t at = z->recall != NULL ? recall_deadline(z->recall) : TIME_NEVER;
+	if (z->recall != NULL && !recall_is_late(z->recall, clock_mono(z->config.clock))) {
+		return at;
 	}
-	int64_t at = time_min(pasts_deadline(z->pasts), sizer_deadline(z->sizer));
+	at = time_min(at, time_min(pasts_deadline(z->pasts), sizer_deadline(z->sizer)));
 	return time_min(z->walking ? 0 : z->walk_at, at);
 }
 
@@ -268,7 +282,7 @@ void sizes_write_bill(const struct sizes *z, struct str *out)
 
 void sizes_write_strangers(const struct sizes *z, struct str *out)
 {
-	strangers_write(z->sizer, out);
+	strangers_write(sizer_strangers(z->sizer), out);
 }
 
 void sizes_sum(const struct sizes *z, struct sizer_totals *ret)

@@ -32,12 +32,15 @@ struct sizes_config { /* all borrowed */
 	struct bill_config bill;
 	int64_t round_ms; /* of the sizer, */
 	int64_t checkpoint_ms;
-	int64_t use_ms; /* and how often it is told what is used */
+	int64_t context_mib; /* as admission's */
+	int64_t use_ms;	     /* and how often it is told what is used */
 };
 
 struct sizes *sizes_create(const struct sizes_config *config);
 void sizes_destroy(struct sizes *z);
 bool sizes_observe(struct sizes *z, const struct change *c);
+/* The world has taken that. Nobody measures a pod that ended, and the next one may be made soon. */
+void sizes_look(struct sizes *z, const struct change *c);
 void sizes_step(struct sizes *z, int64_t now_mono_ms, bool leads);
 /* Is the webhook reached, and when was that seen last (C3)? Monotonic; 0: never. */
 void sizes_reach(struct sizes *z, bool reached, int64_t seen_mono_ms);

@@ -2,7 +2,6 @@
 #include "strangers.h"
 
 #include "base/metric.h"
-#include "sizer/strange.h"
 
 #define LABELS_MAX 1024
 
@@ -11,17 +10,16 @@ static void head(struct str *out, const char *name, const char *help)
 	str_append_format(out, "# HELP %s %s\n# TYPE %s gauge\n", name, help, name);
 }
 
-void strangers_write(const struct sizer *s, struct str *out)
+void strangers_write(const struct strangers *t, struct str *out)
 {
 	static const char kinds[] = "aliquot_unrecognized_milli";
 	static const char alone[] = "aliquot_ownerless_milli";
 	CLEANUP(str_finish) struct str labels = STR_INIT(LABELS_MAX);
-	struct strange_row row;
-	for (size_t i = 0; i < sizer_strange_rows(s); i++) {
+	for (size_t i = 0; i < strangers_rows(t); i++) {
+		struct stranger_row row = strangers_row(t, i);
 		if (i == 0) {
 			head(out, kinds, "Milli-GPUs that pods of owners of unknown kinds have.");
 		}
-		sizer_strange_row(s, i, &row);
 		str_reset(&labels);
 		if (row.kind != NULL) {
 			metric_label(&labels, "group", row.group);
@@ -30,8 +28,8 @@ void strangers_write(const struct sizer *s, struct str *out)
 			str_append_text(&labels, "overflow=\"true\"");
 		}
 		str_append_format(
-			out, "%s{%s} %lld\n", kinds, str_text(&labels), (long long)row.milli);
+			out, "%s{%s} %lld\n", kinds, str_text(&labels), (long long)row.sum.milli);
 	}
 	head(out, alone, "Milli-GPUs that pods have which nobody controls.");
-	str_append_format(out, "%s %lld\n", alone, (long long)sizer_ownerless_milli(s));
+	str_append_format(out, "%s %lld\n", alone, (long long)t->alone.milli);
 }

@@ -3,8 +3,8 @@
 #define APP_STRANGERS_H
 
 #include "base/str.h"
-#include "sizer/sizer.h"
+#include "owner/strangers.h"
 
-void strangers_write(const struct sizer *s, struct str *out);
+void strangers_write(const struct strangers *t, struct str *out);
 
 #endif

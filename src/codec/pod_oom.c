@@ -9,6 +9,8 @@
 #define LOOKED_AT_MAX 8192
 /* It was killed, by whomever: of memory of the host at most. */
 #define EXIT_KILLED 137
+/* It was told to go, by a kubelet that drains or a probe that failed. */
+#define EXIT_TOLD 143
 
 /* How the driver, the runtime and what is built on them say it. In small letters. */
 static const char *const words[] = {
@@ -53,14 +55,19 @@ static bool says_so(const char *message)
 	return false;
 }
 
+static int64_t code_of(const json_t *terminated)
+{
+	const json_t *code = decode_find(terminated, "exitCode");
+	return json_is_integer(code) ? json_integer_value(code) : 0;
+}
+
 /* When it ended with an error that is not a kill; 0: it did not. */
 static int64_t failed_at(const json_t *terminated)
 {
-	const json_t *code = decode_find(terminated, "exitCode");
+	int64_t code = code_of(terminated);
 	const char *finished = json_string_value(decode_find(terminated, "finishedAt"));
 	int64_t at = 0;
-	bool failed = json_is_integer(code) && json_integer_value(code) != 0 &&
-		      json_integer_value(code) != EXIT_KILLED;
+	bool failed = code != 0 && code != EXIT_KILLED;
 	return failed && finished != NULL && time_parse(finished, &at) ? at : 0;
 }
 
@@ -76,5 +83,6 @@ void pod_oom_note(const json_t *terminated, struct pod *pod)
 void pod_oom_failed(const json_t *terminated, struct pod *pod)
 {
 	int64_t at = failed_at(terminated);
-	pod->failed_ms = at > pod->failed_ms ? at : pod->failed_ms;
+	bool told = code_of(terminated) == EXIT_TOLD;
+	pod->failed_ms = at > pod->failed_ms && !told ? at : pod->failed_ms;
 }

@@ -398,6 +398,13 @@ static bool decide_one(struct engine *e, int64_t now, struct waiter *w, struct p
 	return false;
 }
 
+static void note_judged(const struct engine *e, struct waiter *w, int64_t now)
+{
+	int64_t from = w->granting_from > 0 ? w->granting_from : now;
+	w->granting_from = w->reason == REASON_GRANTING ? from : 0;
+	w->judged = e->step;
+}
+
 /* Most of what a search looks at is passed over by its first number. */
 #define LOOKS_A_UNIT 16
 
@@ -423,6 +430,7 @@ void decide(struct engine *e, int64_t now, uint32_t budget, struct plan *plan)
 		wholes_until(e, &w->pod, plan);
 		bool lacks = decide_one(e, now, w, plan);
 		inject_reason(e, w);
+		note_judged(e, w, now);
 		reserve_judge(e, w, lacks);
 		e->report.decisions++;
 		work += 1 + (uint32_t)(e->looked_at / LOOKS_A_UNIT);

@@ -38,9 +38,18 @@ static int64_t tell_after(const struct engine *e, const struct waiter *w)
 	return w->reason == REASON_GRANTING ? slow : TELL_AFTER_MS;
 }
 
+/* Whoever waited long for something else is not told of a write that has just begun. */
+static bool is_early(const struct engine *e, const struct waiter *w, int64_t now)
+{
+	bool begins = w->reason == REASON_GRANTING && now - w->granting_from < TELL_AFTER_MS;
+	return begins || now - w->first_seen < tell_after(e, w);
+}
+
 static bool worth_telling(const struct engine *e, const struct waiter *w, int64_t now)
 {
-	if (w->reason == REASON_NONE || now - w->first_seen < tell_after(e, w)) {
+	/* What an earlier step found may be of minutes ago: of before the watches broke, or before
+	 * this process was stopped. A step that was cut short comes to it soon. */
+	if (w->reason == REASON_NONE || w->judged != e->step || is_early(e, w, now)) {
 		return false;
 	}
 	bool shown =

@@ -57,7 +57,9 @@ struct waiter {
 	int64_t refused_until; /* that one rests */
 	int64_t first_seen;
 	enum reason reason;
-	bool crowded; /* the node is to try as many RuntimeClasses already as it may */
+	uint64_t judged;       /* the step that found it */
+	int64_t granting_from; /* since then it is Granting; 0: it is not */
+	bool crowded;	       /* the node is to try as many RuntimeClasses already as it may */
 	struct place_request asked; /* of the last look */
 	struct place_verdict
 		miss; /* the closest miss of the last look; texts live as long as the step */

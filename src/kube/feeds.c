@@ -1,21 +1,11 @@
-/* One row a kind: where it is watched, what of it is kept, how it is decoded. */
+/* A watch a kind. */
 #include "kube/feeds.h"
 
 #include <stdlib.h>
 
 #include "base/alloc.h"
 #include "base/log.h"
-#include "codec/budget.h"
-#include "codec/gpuslice.h"
-#include "codec/group.h"
-#include "codec/limitrange.h"
-#include "codec/namespace.h"
-#include "codec/node.h"
-#include "codec/pod.h"
-#include "codec/policy.h"
-#include "codec/quota.h"
-#include "codec/recommendation.h"
-#include "codec/scaler.h"
+#include "kube/feed.h"
 #include "kube/reflector.h"
 #include "model/names.h"
 
@@ -38,83 +28,6 @@ struct feeds {
 	uint64_t seed;
 };
 
-/* What else acts on workloads. */
-static int decode_around(
-	struct feed *f, const char *json, size_t n, struct change *c, struct fault *fault)
-{
-	struct arena *a = &f->all->arena;
-	if (f->kind == KIND_BUDGET) {
-		struct budget *budget = ARENA_NEW(a, struct budget);
-		c->budget = budget;
-		return budget_decode(json, n, a, budget, fault);
-	}
-	struct scaler *scaler = ARENA_NEW(a, struct scaler);
-	c->scaler = scaler;
-	return f->kind == KIND_SCALER ? scaler_decode(json, n, a, scaler, fault)
-				      : scaled_object_decode(json, n, a, scaler, fault);
-}
-
-static int decode(struct feed *f, const char *json, size_t n, struct change *c, struct fault *fault)
-{
-	struct arena *a = &f->all->arena;
-	switch (f->kind) {
-	case KIND_POD: {
-		struct pod *pod = ARENA_NEW(a, struct pod);
-		c->pod = pod;
-		return pod_decode(json, n, a, pod, fault);
-	}
-	case KIND_NODE: {
-		struct node *node = ARENA_NEW(a, struct node);
-		c->node = node;
-		return node_decode(json, n, a, node, fault);
-	}
-	case KIND_POLICY: {
-		struct policy *policy = ARENA_NEW(a, struct policy);
-		c->policy = policy;
-		return policy_decode(json, n, a, policy, fault);
-	}
-	case KIND_NAMESPACE: {
-		struct namespace *ns = ARENA_NEW(a, struct namespace);
-		c->namespace = ns;
-		return namespace_decode(json, n, a, ns, fault);
-	}
-	case KIND_LIMIT_RANGE: {
-		struct limit_range *range = ARENA_NEW(a, struct limit_range);
-		c->limit_range = range;
-		return limit_range_decode(json, n, a, range, fault);
-	}
-	case KIND_QUOTA: {
-		struct quota *quota = ARENA_NEW(a, struct quota);
-		c->quota = quota;
-		return quota_decode(json, n, a, quota, fault);
-	}
-	case KIND_SLICE: {
-		struct gpu_slice *slice = ARENA_NEW(a, struct gpu_slice);
-		c->slice = slice;
-		return gpu_slice_decode(json, n, a, slice, fault);
-	}
-	case KIND_RECOMMENDATION: {
-		struct recommendation *recommendation = ARENA_NEW(a, struct recommendation);
-		c->recommendation = recommendation;
-		return recommendation_decode(json, n, a, recommendation, fault);
-	}
-	case KIND_GROUP: {
-		struct workload_group *group = ARENA_NEW(a, struct workload_group);
-		c->group = group;
-		return group_decode(json, n, a, group, fault);
-	}
-	case KIND_SCALER:
-	case KIND_SCALED_OBJECT:
-	case KIND_BUDGET:
-		return decode_around(f, json, n, c, fault);
-	case KIND_CLAIM:
-	case KIND_STATE:
-	case KIND_COUNT:
-		break;
-	}
-	BUG("no such kind");
-}
-
 static bool tell(struct feed *f, struct change c)
 {
 	c.kind = f->kind;
@@ -129,9 +42,9 @@ static void on_begin(void *data)
 static bool on_object(void *data, const char *json, size_t n)
 {
 	struct feed *f = data;
-	struct change c = {.type = CHANGE_SET};
+	struct change c;
 	struct fault fault;
-	int result = decode(f, json, n, &c, &fault);
+	int result = feed_decode(f->kind, (struct view){json, n}, &f->all->arena, &c, &fault);
 	if (result == 0 && !tell(f, c)) {
 		result = fault_set(&fault, FAULT_LIMIT, "it is too large to be kept");
 	}
@@ -173,55 +86,28 @@ static const struct reflector_events feed_events = {.on_begin = on_begin,
 /* --- those that need not be there: ResourceSlices (from 1.34 on), ours of which somebody may have
  * left a CRD out, KEDA's, and what somebody may not let us see --- */
 
-#define SLICES_API   "resource.k8s.io/v1"
-#define SCALERS_API  "autoscaling/v2"
-#define KEDA_API     "keda.sh/v1alpha1"
-#define BUDGETS_API  "policy/v1"
-#define OUR_API	     NAME_GROUP "/" NAME_VERSION
 #define ASK_EVERY_MS 300000
 #define ASK_AGAIN_MS 10000
+
+#define OUR_API "/apis/" NAME_GROUP "/" NAME_VERSION "/"
 
 static const struct optional {
 	enum kind kind;
 	const char *ask; /* answered with 404 where they are not */
-	struct reflector_kind reflector;
-	const struct slice_keep *(*projection)(void);
 } optionals[] = {
-	{KIND_SLICE, "/apis/" SLICES_API,
-		{.name = "resourceslices",
-			.group_version = SLICES_API,
-			.resource = "resourceslices",
-			.field_selector = GPU_SLICE_SELECTOR},
-		gpu_slice_projection},
-	{KIND_RECOMMENDATION, "/apis/" OUR_API "/gpurecommendations?limit=1",
-		{.name = "gpurecommendations",
-			.group_version = OUR_API,
-			.resource = "gpurecommendations"},
-		recommendation_projection},
-	{KIND_GROUP, "/apis/" OUR_API "/gpuworkloadgroups?limit=1",
-		{.name = "gpuworkloadgroups",
-			.group_version = OUR_API,
-			.resource = "gpuworkloadgroups"},
-		group_projection},
-	{KIND_SCALER, "/apis/" SCALERS_API "/horizontalpodautoscalers?limit=1",
-		{.name = "horizontalpodautoscalers",
-			.group_version = SCALERS_API,
-			.resource = "horizontalpodautoscalers"},
-		scaler_projection},
-	{KIND_SCALED_OBJECT, "/apis/" KEDA_API "/scaledobjects?limit=1",
-		{.name = "scaledobjects", .group_version = KEDA_API, .resource = "scaledobjects"},
-		scaled_object_projection},
-	{KIND_BUDGET, "/apis/" BUDGETS_API "/poddisruptionbudgets?limit=1",
-		{.name = "poddisruptionbudgets",
-			.group_version = BUDGETS_API,
-			.resource = "poddisruptionbudgets"},
-		budget_projection},
+	{KIND_SLICE, "/apis/resource.k8s.io/v1"},
+	{KIND_RECOMMENDATION, OUR_API "gpurecommendations?limit=1"},
+	{KIND_GROUP, OUR_API "gpuworkloadgroups?limit=1"},
+	{KIND_SCALER, "/apis/autoscaling/v2/horizontalpodautoscalers?limit=1"},
+	{KIND_SCALED_OBJECT, "/apis/keda.sh/v1alpha1/scaledobjects?limit=1"},
+	{KIND_BUDGET, "/apis/policy/v1/poddisruptionbudgets?limit=1"},
 };
 
-static void start(struct feed *f, const struct reflector_kind *kind)
+static void start(struct feed *f)
 {
+	struct reflector_kind kind = feed_kind(f->kind);
 	struct reflector_options options = {.seed = f->all->seed};
-	f->reflector = reflector_create(f->all->kube, kind, &options, &feed_events, f);
+	f->reflector = reflector_create(f->all->kube, &kind, &options, &feed_events, f);
 }
 
 static void on_asked(void *data, const struct kube_answer *answer)
@@ -235,13 +121,7 @@ static void on_asked(void *data, const struct kube_answer *answer)
 			    (absent ? ASK_EVERY_MS : ASK_AGAIN_MS);
 		return;
 	}
-	for (size_t i = 0; i < COUNT_OF(optionals); i++) {
-		if (optionals[i].kind == f->kind) {
-			struct reflector_kind kind = optionals[i].reflector;
-			kind.projection = optionals[i].projection();
-			start(f, &kind);
-		}
-	}
+	start(f);
 }
 
 /* A watch of what is not there would fail every ten seconds. */
@@ -273,32 +153,6 @@ static int64_t asking_deadline(const struct feeds *all)
 struct feeds *feeds_create(struct kube *kube, uint64_t seed,
 	bool (*on_change)(void *data, const struct change *c), void *data)
 {
-	const struct reflector_kind kinds[KIND_REQUIRED] = {
-		[KIND_POD] = {.name = "pods",
-			.group_version = "v1",
-			.resource = "pods",
-			.projection = pod_projection()},
-		[KIND_NODE] = {.name = "nodes",
-			.group_version = "v1",
-			.resource = "nodes",
-			.projection = node_projection()},
-		[KIND_POLICY] = {.name = "gpupolicies",
-			.group_version = OUR_API,
-			.resource = "gpupolicies",
-			.projection = policy_projection()},
-		[KIND_NAMESPACE] = {.name = "namespaces",
-			.group_version = "v1",
-			.resource = "namespaces",
-			.projection = namespace_projection()},
-		[KIND_LIMIT_RANGE] = {.name = "limitranges",
-			.group_version = "v1",
-			.resource = "limitranges",
-			.projection = limit_range_projection()},
-		[KIND_QUOTA] = {.name = "resourcequotas",
-			.group_version = "v1",
-			.resource = "resourcequotas",
-			.projection = quota_projection()},
-	};
 	struct feeds *f = xcalloc(1, sizeof *f);
 	f->on_change = on_change;
 	f->data = data;
@@ -307,7 +161,7 @@ struct feeds *feeds_create(struct kube *kube, uint64_t seed,
 	for (int k = 0; k < KIND_COUNT; k++) {
 		f->items[k] = (struct feed){.all = f, .kind = (enum kind)k};
 		if (k < KIND_REQUIRED) {
-			start(&f->items[k], &kinds[k]);
+			start(&f->items[k]);
 		}
 	}
 	return f;

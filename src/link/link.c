@@ -82,6 +82,11 @@ const char *link_server(struct link *l)
 	return kube_cred_server(l->cred);
 }
 
+const char *link_namespace(struct link *l)
+{
+	return kube_cred_namespace(l->cred);
+}
+
 void link_step(struct link *l, int64_t now_mono_ms)
 {
 	struct kube_tls tls;

@@ -66,6 +66,7 @@ static void finish(struct roll *r, struct roll_fleet *fleet)
 {
 	roll_fleet_end(fleet, r->id);
 	r->doing = ROLL_NOTHING;
+	r->restarts = 0;
 	r->moves = false;
 	r->id = 0;
 }
@@ -200,6 +201,28 @@ static bool follow_late(struct roll *r, struct roll_fleet *fleet, const struct r
 	return true;
 }
 
+/* What takes minutes to start restarts slowly: it is counted, and given as long again. True: it is
+ * followed no more. */
+static bool follow_restarts(struct roll *r, struct roll_fleet *fleet, const struct roll_ask *ask,
+	const struct roll_pod *p)
+{
+	if (p->restarts < r->restarts) {
+		r->restarts = 0; /* it is another one */
+	}
+	if (p->restarts - r->restarts >= ROLL_RESTARTS) {
+		if (fail(r, fleet, ask->now_ms)) {
+			return true;
+		}
+		r->restarts = p->restarts;
+		r->since_ms = ask->now_ms;
+	}
+	bool makes_way = r->restarts > 0 && ask->cause == ROLL_HEALS && !p->up_to_date;
+	if (makes_way) {
+		finish(r, fleet); /* for one that has more */
+	}
+	return makes_way;
+}
+
 bool roll_follow(
 	struct roll *r, struct roll_fleet *fleet, const struct roll_ask *ask, int64_t *ret_next_ms)
 {
@@ -214,10 +237,7 @@ bool roll_follow(
 	if (p != NULL && !p->sized) {
 		return follow_whole(r, fleet, ask->now_ms);
 	}
-	if (p != NULL && p->restarts >= ROLL_RESTARTS) {
-		if (!fail(r, fleet, ask->now_ms)) {
-			finish(r, fleet);
-		}
+	if (p != NULL && follow_restarts(r, fleet, ask, p)) {
 		return false;
 	}
 	if (p != NULL && p->ready_ms != 0) {

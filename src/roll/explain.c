@@ -23,22 +23,29 @@ static const struct sentence sentences[ROLL_WHYS] = {
 	[ROLL_UNDER_WAY] = {"a pod is being replaced", NULL},
 	[ROLL_NODE_BUSY] = {"another pod of node %s is being replaced", "its own"},
 	[ROLL_UNSUPPORTED] = {"its running pods are not replaced: %s", "not supported"},
-	[ROLL_PAUSED] = {"replaced pods did not become Ready, so the share before is in force "
-			 "again and nothing is replaced for 72 hours",
+	[ROLL_PAUSED] = {"new pods did not become Ready with the new share, or kept restarting, so "
+			 "the one before is the target again; no pod is replaced for 72 hours, or "
+			 "until the policy changes: see why they did not",
 		NULL},
 	[ROLL_WITHOUT_EFFECT] =
 		{"replaced pods came back without a share; see why the webhook left them whole, "
 		 "then change the policy or its annotation to go on",
 			NULL},
 	[ROLL_SURGE_LOST] = {"its ReplicaSet deleted another pod than the one that was replaced; "
-			     "change the policy to go on",
+			     "none is missing. See who else deletes its pods or sets their "
+			     "deletion cost, then change the policy to go on",
 		NULL},
 	[ROLL_NOT_LEADING] = {"another controller leads", NULL},
-	[ROLL_WEBHOOK] = {"the webhook is not known to answer, so a new pod might start whole",
+	[ROLL_WEBHOOK] = {"Aliquot's webhook is not known to answer, so a new pod might start "
+			  "whole: see its controller's pods",
 		NULL},
 	[ROLL_CLOSED] = {"pods that are created there now start whole: %s", "nobody places shares"},
-	[ROLL_STALE] = {"nothing was measured of it for 5 minutes", NULL},
-	[ROLL_OWNER_MOVES] = {"its owner %s is at a rollout of its own, or nobody can tell", "?"},
+	[ROLL_STALE] = {"nothing was measured of it for 5 minutes: see what should tell, the "
+			"agent of its node or a Prometheus",
+		NULL},
+	[ROLL_OWNER_MOVES] = {"its owner %s is at a rollout of its own, or nobody can tell: see "
+			      "kubectl rollout status",
+		"?"},
 	[ROLL_SCALING] = {"%s changes the number of its replicas, or did in the last 10 minutes",
 		"a horizontal autoscaler"},
 	[ROLL_WINDOW] = {"none of the policy's update windows is open", NULL},
@@ -48,18 +55,24 @@ static const struct sentence sentences[ROLL_WHYS] = {
 	[ROLL_COOLDOWN] = {"the last change of this workload was less than cooldownSeconds ago",
 		NULL},
 	[ROLL_YOUNG] = {"pod %s is younger than minPodAgeSeconds", "?"},
-	[ROLL_MUST_STAY] = {"pod %s says by an annotation that it must not be moved", "?"},
-	[ROLL_MIN_REPLICAS] = {"it has fewer replicas than the policy's minReplicas", NULL},
+	[ROLL_MUST_STAY] = {"pod %s says by an annotation (safe-to-evict, do-not-disrupt) that it "
+			    "must not be moved: delete it when it suits",
+		"?"},
+	[ROLL_MIN_REPLICAS] = {"it has fewer replicas than the policy's minReplicas: scale it, or "
+			       "lower that",
+		NULL},
 	[ROLL_LAST_READY] =
 		{"it is the last Ready replica, and a new pod cannot be started before it goes: %s",
 			"not all pods are Ready"},
-	[ROLL_NOT_READY] = {"as many pods as the policy's maxUnavailable are away already", NULL},
-	[ROLL_NO_ROOM] = {"no GPU has room for the new pod", NULL},
+	[ROLL_NOT_READY] = {"as many pods as the policy's maxUnavailable are away already: %s",
+		"not all are there"},
+	[ROLL_NO_ROOM] = {"no GPU has room for the new pod: one that is free is enough", NULL},
 	[ROLL_BUDGET] =
 		{"the PodDisruptionBudget %s allows no eviction now; tried again once it does",
 			"of its pods"},
 	[ROLL_REFUSED] = {"the replacement was refused: %s", "no reason was given"},
-	[ROLL_GLOBAL_BUDGET] = {"as many pods as may be replaced in 10 minutes have been", NULL},
+	[ROLL_GLOBAL_BUDGET] = {"as many pods of the cluster were replaced in 10 minutes as may be",
+		NULL},
 };
 
 static void append(struct str *out, const struct sentence *s, const char *blocker)

@@ -368,6 +368,17 @@ static bool could_surge(const struct roll_ask *ask, const struct count *n)
 	       n->ready == n->present;
 }
 
+/* The first that is there and not Ready; NULL: those that are there are. */
+static const char *who_is_away(const struct roll_ask *ask)
+{
+	for (uint32_t i = 0; i < ask->pod_count; i++) {
+		if (roll_pod_counts(&ask->pods[i]) && ask->pods[i].ready_ms == 0) {
+			return ask->pods[i].name;
+		}
+	}
+	return NULL;
+}
+
 /* Why this pod is not evicted; UP_TO_DATE: it is. */
 static bool check_evict(const struct roll_ask *ask, const struct count *n, struct roll_verdict *v)
 {
@@ -378,7 +389,7 @@ static bool check_evict(const struct roll_ask *ask, const struct count *n, struc
 			why_not_beside(ask), 0);
 	}
 	if (serves && away + 1 > max_unavailable(ask, n->replicas)) {
-		return block(v, ROLL_NOT_READY, NULL, 0);
+		return block(v, ROLL_NOT_READY, who_is_away(ask), 0);
 	}
 	if (ask->budget.known && ask->budget.allowed < 1) {
 		return block(v, ROLL_BUDGET, ask->budget.name, 0);

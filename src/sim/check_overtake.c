@@ -183,7 +183,8 @@ static bool has_share_of(const struct stored *holder, const struct stored *t)
 }
 
 /* All that it asks for is in the books, so that it waits for a write, not for room; or its part of
- * every GPU that `other` was placed on. */
+ * every GPU that `other` was placed on, or has room beside that still: while it waits for a write
+ * to one GPU, who fits beside it on another takes nothing from it. */
 static bool is_granted(const struct sim *s, const struct stored *t, const struct stored *other)
 {
 	int64_t entries = 0, elsewhere = 0;
@@ -192,7 +193,9 @@ static bool is_granted(const struct sim *s, const struct stored *t, const struct
 		if (o->resource == RES_PODS && pod_is_capacity(&o->pod)) {
 			bool has = has_share_of(o, t);
 			entries += has;
-			elsewhere += !has && has_share_of(o, other);
+			bool takes = has_share_of(o, other) &&
+				     (!claim_is_open(o) || !has_room(s, o, &t->pod));
+			elsewhere += !has && takes;
 		}
 	}
 	return entries >= group_asked(&t->pod) || elsewhere == 0;

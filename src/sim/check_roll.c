@@ -289,12 +289,9 @@ static bool begins_to_go(const struct commit *c)
 	return had && (c->after == NULL || c->after->pod.deleting_ms != 0);
 }
 
-void roll_committed(struct sim *s, const struct commit *c)
+static void check_pod(struct sim *s, const struct commit *c)
 {
 	const struct stored *o = c->after != NULL ? c->after : c->before;
-	if (o->resource != RES_PODS || work_of(o) == NULL) {
-		return;
-	}
 	if (c->actor >= 0 && c->type == PAST_ADDED) {
 		check_created(s, o);
 	} else if (c->actor >= 0 && c->type == PAST_MODIFIED) {
@@ -303,8 +300,24 @@ void roll_committed(struct sim *s, const struct commit *c)
 	if (c->actor == ACTOR_CLUSTER && begins_to_go(c) && work_is_ready(c->before)) {
 		check_surplus(s, c->before);
 	}
+}
+
+/* What was right stays so until something changes it. */
+void roll_committed(struct sim *s, const struct commit *c)
+{
+	const struct stored *o = c->after != NULL ? c->after : c->before;
+	bool pod = o->resource == RES_PODS && work_of(o) != NULL;
+	if (!pod && o->resource != RES_SETS && o->resource != RES_BUDGETS) {
+		return;
+	}
 	vec_for_each (struct beside, b, &s->works.beside) {
-		b->right_at = !b->adopted && is_right(s, b) ? sim_now(s) : b->right_at;
+		b->right_at = b->right ? sim_now(s) : b->right_at;
+	}
+	if (pod) {
+		check_pod(s, c);
+	}
+	vec_for_each (struct beside, b, &s->works.beside) {
+		b->right = !b->adopted && is_right(s, b);
 	}
 }
 

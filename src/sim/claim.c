@@ -11,8 +11,6 @@
 #include "model/quantity.h"
 #include "sim_parts.h"
 
-/* A step that ran out of its budget leaves what was found a little earlier. */
-#define EARLIER_MS  1000
 #define TELL_MS	    60000
 #define INTENTS_MAX 4096
 #define LATELY_MS   120000
@@ -549,13 +547,6 @@ static void judge(struct sim *s, int replica, const struct intent *made, const j
 		half ? wrong_alone(&c, made->uid) : wrong_words(&c, made->uid, made->moment);
 	if (why == NULL && !half) {
 		why = wrong_at(&c, made->uid, made->moment);
-		/* It was so when it was found, if it is not now. */
-		size_t moment = past_before(s, replica, made->moment);
-		while (why != NULL && moment > 0 &&
-			s->memory.told.items[moment].at >= made->at - EARLIER_MS) {
-			why = wrong_at(&c, made->uid, moment);
-			moment = past_before(s, replica, moment);
-		}
 	}
 	s->report->claims++;
 	s->report->half_claims += half ? 1 : 0;

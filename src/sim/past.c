@@ -70,15 +70,6 @@ int64_t past_version(const struct sim *s, int replica, enum resource resource, s
 	return 0;
 }
 
-size_t past_before(const struct sim *s, int replica, size_t moment)
-{
-	size_t i = moment;
-	while (i > 0 && s->memory.told.items[i - 1].replica != replica) {
-		i--;
-	}
-	return i > 0 ? i - 1 : 0;
-}
-
 static void put(struct picture *p, const struct stored *had, const struct stored *wanted)
 {
 	for (size_t i = 0; had != NULL && i < p->count; i++) {

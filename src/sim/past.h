@@ -45,8 +45,6 @@ void past_forget(struct sim *s, int replica);
 /* A moment is how much had been told to anybody: `memory.told.count` of then. */
 /* How far this one had been told at that moment; 0: not at all. */
 int64_t past_version(const struct sim *s, int replica, enum resource resource, size_t moment);
-/* The last moment before this one at which it knew something else; 0: there was none. */
-size_t past_before(const struct sim *s, int replica, size_t moment);
 /* As this controller had been told at that moment; false: it was not told everything yet, or it is
  * too long ago. */
 bool past_picture(const struct sim *s, int replica, size_t moment, struct picture *ret_picture);

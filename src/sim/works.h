@@ -29,7 +29,8 @@ struct roll_intent {
 /* What was true of a pod that stands beside another, for the last time. */
 struct beside {
 	char uid[40], old_uid[40], set_uid[40];
-	int64_t right_at; /* adopted then, the old one would have gone */
+	int64_t right_at; /* adopted then, the old one would have gone: */
+	bool right;	  /* as it would now */
 	int64_t adopt_at; /* the last write that adopts it was sent; 0: none */
 	bool adopted;
 };

@@ -508,11 +508,10 @@ void explain_clamped(
 	(void)put_share(out, asked->want_milli, asked->want_mib);
 	str_append_text(out, ", gets ");
 	(void)put_share(out, given->want_milli, given->want_mib);
-	if (!text_empty(given->name)) {
-		str_append_text(out, ", the bounds of GPUPolicy ");
-		(void)put_text(out, given->name);
-		str_append_text(out, " and of one CUDA context");
-	}
+	bool named = !text_empty(given->name);
+	str_append_text(out, named ? ", the bounds of GPUPolicy " : ", the least that one CUDA");
+	(void)put_text(out, named ? given->name : "");
+	str_append_text(out, named ? " and of one CUDA context" : " context takes");
 }
 
 void explain_put_right(struct str *out)

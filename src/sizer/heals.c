@@ -9,13 +9,6 @@
 #include "model/gpu.h"
 #include "right/prealloc.h"
 
-/* Two looks of an agent, and an answer: until then nobody knows who took the memory. */
-#define JUDGE_AFTER_MS 5000
-/* What ended longer ago than this when its pod was first seen was seen by another process. */
-#define NEWS_FOR_MS 60000
-#define EXITS_MAX   256
-/* A figure that was told longer ago says nothing of how much was used at the end. */
-#define USED_FOR_MS  120000
 #define MOST_FOR_MS  60000
 #define NEAR_PERCENT 95
 
@@ -29,13 +22,12 @@ static int32_t most(int32_t a, int32_t b)
 	return a > b ? a : b;
 }
 
-static void alert(struct sizer *s, struct sized *x)
+void heals_alert(struct sizer *s, struct sized *x)
 {
 	x->heal.alerted = s->alarms.any = true;
 }
 
-/* The container whose share the pod's is; NULL: it is nobody's, or of several. */
-static struct sized_container *sole(const struct sized_pod *p)
+struct sized_container *heals_sole(const struct sized_pod *p)
 {
 	return p->feed_count == 1 ? p->feeds[0].container : NULL;
 }
@@ -46,28 +38,6 @@ static bool is_prealloc(const struct sized_container *c)
 }
 
 /* --- what is seen of pods --- */
-
-static void see_exit(struct sizer *s, struct sized_pod *p, const struct world_gpu *g, int64_t now)
-{
-	int64_t at = larger(g->gpu_oom_ms, g->failed_ms), age = now - at;
-	const struct sized_feed *f = &p->feeds[0];
-	if (at <= p->heal.exit_ms || s->alarms.ends.count >= EXITS_MAX) {
-		return;
-	}
-	bool news = p->seen || (age < NEWS_FOR_MS && age > -NEWS_FOR_MS);
-	p->heal.exit_ms = at;
-	if (!news || p->heal.share.mib == 0 || !p->advised) {
-		return;
-	}
-	bool known = f->heal.most_ms > 0 && now - f->heal.most_ms <= USED_FOR_MS;
-	struct heal_ended e = {.used_mib = known ? f->heal.most_mib : METERED_ABSENT,
-		.share_mib = p->heal.share.mib,
-		.told = g->gpu_oom_ms == at,
-		.first = !p->seen,
-		.at_ms = at};
-	memcpy(e.uid, p->uid, sizeof e.uid);
-	VEC_PUSH(&s->alarms.ends, e);
-}
 
 static bool is_less(const struct share *a, const struct share *b)
 {
@@ -100,7 +70,7 @@ static void see_restarts(struct sizer *s, struct sized_pod *p, struct sized_cont
 	if (more > 0 && now - p->heal.shrunk_ms <= HEAL_RESTARTS_MS) {
 		p->heal.loops += more < 1000 ? more : 1000;
 		h->restarts = (int32_t)larger(h->restarts, p->heal.loops);
-		alert(s, p->of);
+		heals_alert(s, p->of);
 	}
 	if (g->ready && p->heal.loops < HEAL_RESTARTS &&
 		now - p->heal.shrunk_ms >= HEAL_PROVEN_MS) {
@@ -115,7 +85,7 @@ void heals_see(struct sizer *s, struct sized_pod *p, const struct world_pod *wp,
 	bool tenant = g->class == WORLD_TENANT && g->milli > 0;
 	const struct share was = share_of(p->heal.share);
 	p->heal.share = tenant ? small_of(g->milli, g->mem_mib) : (struct small_share){0, 0};
-	struct sized_container *c = sole(p);
+	struct sized_container *c = heals_sole(p);
 	if (c == NULL) {
 		return;
 	}
@@ -125,7 +95,7 @@ void heals_see(struct sizer *s, struct sized_pod *p, const struct world_pod *wp,
 	}
 	see_shrink(p, heals_of(c), &was, now_ms);
 	see_restarts(s, p, c, g, now_ms);
-	see_exit(s, p, g, now_ms);
+	heals_ended(s, p, g, now_ms);
 	p->seen = true;
 }
 
@@ -162,7 +132,7 @@ void heals_take(struct sizer *s, struct sized_pod *p, struct sized_feed *f,
 		if (!counts) {
 			tally_pressed(&c->tally.heal, p);
 		}
-		alert(s, p->of);
+		heals_alert(s, p->of);
 	}
 	if (sample->mem_bytes == METERED_ABSENT) {
 		return;
@@ -177,7 +147,7 @@ void heals_take(struct sizer *s, struct sized_pod *p, struct sized_feed *f,
 		c->tally.heal.used_mib = most(c->tally.heal.used_mib, f->heal.mib);
 	}
 	if (is_near(p, f) && p->advised) {
-		alert(s, p->of);
+		heals_alert(s, p->of);
 	}
 }
 
@@ -206,98 +176,6 @@ void heals_tally(struct sizer *s, struct sized_pod *p, int64_t now_ms)
 			t->used_mib = most(t->used_mib, f->mib);
 		}
 	}
-}
-
-/* --- ends --- */
-
-/* Of all its containers; METERED_ABSENT: not known. */
-static int64_t used_by(const struct sizer *s, const char *uid, int64_t now_ms)
-{
-	const struct sized_pod *p = pods_find(s, uid);
-	int64_t sum = METERED_ABSENT;
-	for (uint8_t i = 0; p != NULL && i < p->feed_count; i++) {
-		const struct sized_feed *f = &p->feeds[i];
-		if (f->heal.at_ms > 0 && now_ms - f->heal.at_ms <= USED_FOR_MS) {
-			sum = larger(sum, 0) + f->heal.mib;
-		}
-	}
-	return sum;
-}
-
-static bool shares_gpu(const struct world_pod *a, const struct world_pod *b)
-{
-	return a->node == b->node && a->gpu->milli > 0 && !world_pod_terminal(a) &&
-	       text_equals(a->gpu->uuid, b->gpu->uuid);
-}
-
-static enum blame blame_for(const struct sizer *s, const struct world *w,
-	const struct world_pod *victim, int64_t now_ms)
-{
-	struct blame_user users[MODEL_GRANTS_MAX];
-	uint32_t count = 1;
-	if (victim->gpu->mps) {
-		return BLAME_OWN;
-	}
-	if (victim->gpu->contention_shown) {
-		return BLAME_OTHERS;
-	}
-	users[0] = (struct blame_user){victim->gpu->mem_mib, METERED_ABSENT};
-	for (size_t i = 0; i < world_class_count(w, WORLD_TENANT); i++) {
-		const struct world_pod *p = world_class_at(w, WORLD_TENANT, i);
-		if (p != victim && shares_gpu(p, victim) && count < COUNT_OF(users)) {
-			users[count++] = (struct blame_user){
-				p->gpu->mem_mib, used_by(s, world_pod_uid(p), now_ms)};
-		}
-	}
-	return blame_out_of_memory(users, count, 0);
-}
-
-static void judge(struct sizer *s, const struct heal_ended *e, const struct world *w, int64_t now)
-{
-	const struct world_pod *wp = world_pod_by_uid(w, e->uid);
-	struct sized_pod *p = pods_find(s, e->uid);
-	struct sized_container *c = p != NULL ? sole(p) : NULL;
-	if (wp == NULL || c == NULL) {
-		return;
-	}
-	struct heal_exit ended = {
-		.code = 1, .told = e->told, .used_mib = e->used_mib, .share_mib = e->share_mib};
-	/* What the last step answered is no news. */
-	bool old = e->first && e->at_ms <= heals_of(c)->state.memory.last_ms;
-	if (!heal_exit_is_memory(&ended) || old) {
-		return;
-	}
-	enum blame blame = blame_for(s, w, wp, now);
-	struct sized_heal *h = heals_touch(c);
-	bool first = !h->denied;
-	h->blame = first || blame == BLAME_OWN ? (uint8_t)blame : h->blame;
-	h->denied = true;
-	h->denied_mib = small(larger(first ? 0 : h->denied_mib, e->used_mib));
-	h->denied_of_mib = small(larger(first ? 0 : h->denied_of_mib, e->share_mib));
-	alert(s, p->of);
-}
-
-void heals_judge(struct sizer *s, const struct world *w, struct sizer_now now)
-{
-	for (size_t i = s->alarms.ends.count; i-- > 0;) {
-		struct heal_ended *e = &s->alarms.ends.items[i];
-		if (e->due_ms == 0) {
-			e->due_ms = now.mono_ms + JUDGE_AFTER_MS;
-		}
-		if (now.mono_ms >= e->due_ms) {
-			judge(s, e, w, now.policy_ms);
-			VEC_REMOVE_SWAP(&s->alarms.ends, i);
-		}
-	}
-}
-
-int64_t heals_deadline(const struct sizer *s)
-{
-	int64_t at = s->alarms.any ? 0 : TIME_NEVER;
-	for (size_t i = 0; i < s->alarms.ends.count; i++) {
-		at = time_min(at, s->alarms.ends.items[i].due_ms);
-	}
-	return at;
 }
 
 /* --- one container --- */
@@ -470,6 +348,15 @@ static void keep(struct sized_heal *h, const struct heal_answer *a)
 	h->answer.saw = (uint8_t)a->saw;
 }
 
+/* Of what ran once and ended so nothing may be left. */
+static struct share granted(const struct sized_container *c)
+{
+	const struct sized_heal *h = heals_of(c);
+	struct share has = share_of(c->tally.heal.granted);
+	has.mib = has.mib == 0 && h->denied ? h->denied_of_mib : has.mib;
+	return has;
+}
+
 struct share heals_step(struct sized *x, struct sized_container *c, const struct decision *d,
 	const struct share *recommended)
 {
@@ -479,9 +366,10 @@ struct share heals_step(struct sized *x, struct sized_container *c, const struct
 	const struct sizing *sizing = &d->choice.sizing;
 	struct heal_ask ask = {.sizing = sizing,
 		.now_ms = d->now_ms,
-		.allocated = share_of(c->tally.heal.granted),
+		.allocated = granted(c),
 		.recommended = *recommended,
-		.sure = c->facts.state == HISTORY_SUFFICIENT,
+		/* nobody tells whether less would do while nothing of it runs */
+		.sure = c->facts.state == HISTORY_SUFFICIENT && c->tally.running > 0,
 		.device_mib = x->device_mib,
 		.denied = h->denied,
 		.blame = (enum blame)h->blame,

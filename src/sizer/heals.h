@@ -5,6 +5,7 @@
 
 #include "base/vec.h"
 #include "history/history.h"
+#include "model/gpu.h"
 #include "model/recommendation.h"
 #include "right/heal.h"
 #include "sizer/sizer.h"
@@ -22,6 +23,7 @@ struct sized;
 struct sized_container;
 struct sized_feed;
 struct sized_pod;
+struct world_gpu;
 
 /* What is remembered of its healing; the rest is right/heal.h's. Of most containers there is
  * nothing, and then there is none. */
@@ -95,15 +97,22 @@ struct heal_pod {
 	uint32_t restarts;
 };
 
-/* A container that ended with an error, until it is judged: neighbours are looked at first. */
+/* A container that ended with an error, until it is judged: neighbours are looked at first. Its pod
+ * may be gone by then. */
 struct heal_ended {
 	char uid[SIZER_UID_MAX + 1];
-	int64_t due_ms;	   /* monotonic; 0: not known yet */
-	int64_t used_mib;  /* METERED_ABSENT: not known */
-	int64_t share_mib; /* that it had */
-	bool told;	   /* its last words are a CUDA out-of-memory */
-	bool first;	   /* its pod was not seen before: it may have been judged */
-	int64_t at_ms;	   /* on its kubelet's clock */
+	char uuid[GPU_UUID_MAX];	   /* of the GPU on which it was, */
+	uint32_t node;			   /* of the world */
+	struct sized *of;		   /* borrowed, like */
+	struct sized_container *container; /* this; heals_lose */
+	int64_t due_ms;			   /* monotonic; 0: not known yet */
+	int64_t used_mib;		   /* METERED_ABSENT: not known */
+	int64_t share_mib;		   /* that it had */
+	bool told;			   /* its last words are a CUDA out-of-memory */
+	bool first;	/* its pod was not seen before: it may have been judged */
+	bool mps;	/* held to its share by MPS */
+	bool contended; /* its pod says so */
+	int64_t at_ms;	/* on its kubelet's clock */
 };
 
 /* --- heals.c: more at once --- */
@@ -122,8 +131,10 @@ void heals_take(struct sizer *s, struct sized_pod *p, struct sized_feed *f,
 	const struct history_sample *sample, int64_t waiting);
 /* Into the tally of the round. */
 void heals_tally(struct sizer *s, struct sized_pod *p, int64_t now_ms);
-/* Ends that it is time to judge. */
-void heals_judge(struct sizer *s, const struct world *w, struct sizer_now now);
+/* It is looked at now, whatever the round does. */
+void heals_alert(struct sizer *s, struct sized *x);
+/* The container whose share the pod's is; NULL: it is nobody's, or of several. */
+struct sized_container *heals_sole(const struct sized_pod *p);
 /* The policy may have changed, which ends a pause. */
 void heals_policy(struct sized *x, const struct policy_choice *choice);
 /* What is in force without what healing added, and until when nothing shrinks. */
@@ -140,6 +151,16 @@ void heals_forget(struct sized_container *c);
 const struct sized_heal *heals_of(const struct sized_container *c);
 struct sized_heal *heals_touch(struct sized_container *c); /* made if need be */
 void heals_trim(struct sized_container *c);		   /* gone if it is as a new one would be */
+
+/* --- heals_ends.c: containers that ended --- */
+/* A container of a pod with a share may have, since it was seen last. */
+void heals_ended(struct sizer *s, struct sized_pod *p, const struct world_gpu *g, int64_t now_ms);
+/* The same of a pod that ended, or is being deleted: restartPolicy Never leaves it at one end. */
+void heals_over(struct sizer *s, struct sized_pod *p, const struct world_pod *wp, int64_t now_ms);
+/* It is about to go: what ended of it is forgotten. */
+void heals_lose(struct sizer *s, const struct sized_container *c);
+/* Ends that it is time to judge. */
+void heals_judge(struct sizer *s, const struct world *w, struct sizer_now now);
 /* Monotonic; when somebody is to be looked at apart from the rounds. */
 int64_t heals_deadline(const struct sizer *s);
 

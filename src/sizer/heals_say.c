@@ -1,5 +1,5 @@
 /* How healing is told: events when it begins and ends, conditions while it lasts. */
-#include "state.h"
+#include "say_why.h"
 
 #include "base/clock.h"
 #include "model/quantity.h"
@@ -24,7 +24,7 @@ static const char *what(const struct sized_container *c, struct arena *a, enum h
 	switch (saw) {
 	case HEAL_DENIED:
 		return arena_printf(a, "it ran out of GPU memory, of which it had %s",
-			memory_format(has->mib, memory));
+			memory_format(heals_of(c)->denied_of_mib, memory));
 	case HEAL_NEAR_LIMIT:
 		return arena_printf(a, "it used nearly all of its %s of GPU memory for 5 minutes",
 			memory_format(has->mib, memory));
@@ -47,17 +47,42 @@ static struct action *event(
 	return e;
 }
 
-static void tell_rollback(
-	struct sizer *s, const struct sized *x, struct sized_container *c, struct plan *plan)
+/* What is only recommended nobody gets. */
+static bool recommends_only(const struct decision *d)
+{
+	return d->choice.mode != MODE_AUTOMATE || d->choice.excluded;
+}
+
+static void tell_began(struct sizer *s, const struct sized *x, struct sized_container *c,
+	const struct decision *d, struct plan *plan)
+{
+	struct arena *a = &plan->arena;
+	const struct sized_heal *h = heals_of(c);
+	const char *short_of = what(c, a, (enum heal_signal)h->answer.saw);
+	const char *share = say_share(a, &c->in_force), *until = when(a, h->answer.blocked_ms);
+	struct action *e = event(s, x, plan, "HealingStarted");
+	e->message =
+		recommends_only(d)
+			? arena_printf(a,
+				  "%s: %s: %s is recommended now, and nothing less before %s; "
+				  "its policy applies nothing, and what it has stays",
+				  c->name, short_of, share, until)
+			: arena_printf(a,
+				  "%s: %s: the target is %s now, and nothing shrinks before %s",
+				  c->name, short_of, share, until);
+}
+
+static void tell_rollback(struct sizer *s, const struct sized *x, struct sized_container *c,
+	const struct decision *d, struct plan *plan)
 {
 	struct arena *a = &plan->arena;
 	struct action *e = event(s, x, plan, "RolledBack");
 	e->warning = true;
 	e->message = arena_printf(a,
-		"%s: it restarted %d times within %d minutes after its share became smaller: it "
-		"gets %s again",
+		"%s: it restarted %d times within %d minutes after its share became smaller: %s "
+		"%s again",
 		c->name, (int)heals_of(c)->restarts, HEAL_RESTARTS_MS / 60000,
-		say_share(a, &c->in_force));
+		recommends_only(d) ? "recommended is" : "it gets", say_share(a, &c->in_force));
 	e = event(s, x, plan, "AutomationPaused");
 	e->warning = true;
 	e->message =
@@ -86,13 +111,10 @@ static void tell_one(struct sizer *s, const struct sized *x, struct sized_contai
 	const struct sized_heal *h = heals_of(c);
 	struct arena *a = &plan->arena;
 	if (h->rolled) {
-		tell_rollback(s, x, c, plan);
+		tell_rollback(s, x, c, d, plan);
 	}
 	if (h->began) {
-		event(s, x, plan, "HealingStarted")->message = arena_printf(a,
-			"%s: %s: the target is %s now, and nothing shrinks before %s", c->name,
-			what(c, a, (enum heal_signal)h->answer.saw), say_share(a, &c->in_force),
-			when(a, h->answer.blocked_ms));
+		tell_began(s, x, c, d, plan);
 	}
 	if (h->ended) {
 		event(s, x, plan, "HealingEnded")->message =
@@ -143,7 +165,10 @@ static void say_healing(const struct sized *x, const struct sized_container *c, 
 	r->healing = h->answer.told;
 	if (h->state.exhausted) {
 		is_true(x, r, RECOMMENDATION_HEALING, "HealingExhausted",
-			arena_printf(a, "%s: all memory of a GPU was not enough.", c->name));
+			arena_printf(a,
+				"%s: all memory of a GPU was not enough: it needs a larger one, or "
+				"less to do.",
+				c->name));
 		return;
 	}
 	is_true(x, r, RECOMMENDATION_HEALING, kind,
@@ -196,8 +221,8 @@ static int64_t larger(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-static void say_cap(
-	const struct sized *x, const struct sized_container *c, struct recommendation *r)
+static void say_cap(const struct sized *x, const struct sized_container *c,
+	const struct decision *d, struct arena *a, struct recommendation *r)
 {
 	const struct sized_heal *h = heals_of(c);
 	for (uint32_t i = 0; i < r->container_count; i++) {
@@ -209,7 +234,7 @@ static void say_cap(
 		}
 	}
 	is_true(x, r, RECOMMENDATION_CAPPED, capped_by_name((enum capped_by)h->capped_by),
-		"A limit keeps healing from adding what it would.");
+		why_capped((enum capped_by)h->capped_by, d, a));
 }
 
 void heals_say(
@@ -221,7 +246,7 @@ void heals_say(
 			say_healing(x, c, a, r);
 		}
 		if (heals_of(c)->capped_by != CAPPED_BY_NONE) {
-			say_cap(x, c, r);
+			say_cap(x, c, d, a, r);
 		}
 		say_blocks(x, c, d, a, r);
 	}

@@ -17,10 +17,10 @@ struct sized_feed;
 struct sized_pod;
 
 struct move {
-	uint64_t workload;	/* a hash of whose */
-	uint64_t room;		/* a hash of the capacity pod's name: from there */
-	uint32_t gpu;		/* gpus_at: the same */
-	int64_t at_ms, rest_ms; /* for so long who came with it stays */
+	uint64_t workload;	     /* a hash of whose */
+	uint64_t room;		     /* a hash of the capacity pod's name: from there */
+	uint32_t gpu;		     /* gpus_at: the same */
+	int64_t at_ms, rest_ms;	     /* for so long who came with it stays */
 	char uid[SIZER_UID_MAX + 1]; /* who goes */
 };
 
@@ -46,8 +46,8 @@ const uint64_t *moves_left(const struct sizer *s, const struct sized_pod *p,
 	const struct decision *d, struct arena *a, uint32_t *ret_count);
 /* He goes: the engine is told, and whoever else is on that GPU waits whether it helped. */
 void moves_begin(struct sizer *s, const struct sized_pod *p, const struct decision *d);
-/* The replacement that began then was refused: if it was a move, it was none, and the engine is told
- * in the next step. */
+/* The replacement that began then was refused: if it was a move, it was none, and the engine is
+ * told in the next step. */
 void moves_cancel(struct sizer *s, const struct sized *x, int64_t begun_ms, int64_t now_ms);
 void moves_hand_back(struct sizer *s);
 

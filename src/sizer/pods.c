@@ -7,6 +7,7 @@
 
 #include "model/names.h"
 #include "size/admit.h"
+#include "world/held.h"
 
 /* --- the table --- */
 
@@ -347,13 +348,15 @@ void pods_see(struct sizer *s, const struct world_pod *wp, int64_t now_ms)
 	struct sized_pod *p = known(s, wp, &alone);
 	if (p == NULL) {
 		if (alone) {
-			strange_count(&s->strange, NULL, wp);
+			(void)strangers_count(&s->strangers, NULL, world_pod_milli(wp));
 		}
 		return;
 	}
 	struct sized *x = p->of;
 	begin_tally(s, x);
-	strange_count(&s->strange, x, wp);
+	if (x->strange) {
+		(void)strangers_count(&s->strangers, &x->key, world_pod_milli(wp));
+	}
 	p->round = s->round;
 	p->heal.node = wp->node;
 	p->whole = g->class != WORLD_TENANT;
@@ -376,7 +379,9 @@ void pods_see(struct sizer *s, const struct world_pod *wp, int64_t now_ms)
 void sizer_see(struct sizer *s, const struct world_pod *wp, int64_t now_ms)
 {
 	struct sized_pod *p = wp->gpu != NULL ? pods_find(s, world_pod_uid(wp)) : NULL;
-	if (p != NULL && !world_pod_terminal(wp) && !wp->deleting) {
+	if (p != NULL && (world_pod_terminal(wp) || wp->deleting)) {
+		heals_over(s, p, wp, now_ms);
+	} else if (p != NULL) {
 		p->ready_ms = pods_ready_ms(p, wp->gpu, now_ms);
 		note_share(p, wp->gpu);
 		heals_see(s, p, wp, now_ms);

@@ -145,20 +145,24 @@ static const char *share_text(struct arena *a, const struct share *s)
 		memory_format(s->mib, memory));
 }
 
-/* In its status as long as it is so; as an event once for each target and cause. */
+/* In its status as long as it is so, what stopped it also where every pod has the target; as an
+ * event once for each target and cause. */
 static void tell_blocked(struct turned *t, const struct roll_verdict *v)
 {
 	struct sized_roll *m = t->x->roll;
 	uint64_t bit = UINT64_C(1) << v->why;
 	const char *text = roll_explain(&t->asked.ask, v, &t->plan->arena);
-	if (m->roll.paused == v->why) {
+	bool stopped = m->roll.paused == v->why;
+	if (t->asked.outdated > 0 || stopped) {
+		t->d->blocked = roll_why_name(v->why);
+		t->d->blocker = text;
+	}
+	if (stopped) {
 		t->d->paused = text;
 	}
 	if (t->asked.outdated == 0) {
 		return;
 	}
-	t->d->blocked = roll_why_name(v->why);
-	t->d->blocker = text;
 	if (m->told_revision != t->x->revision) {
 		m->told_revision = t->x->revision;
 		m->told_whys = 0;
@@ -297,7 +301,8 @@ static void roll_back(const struct turned *t)
 	set_update(t->s, t->x->roll, UPDATE_ROLLED_BACK, t->d->now_ms, roll_why_name(ROLL_PAUSED));
 	t->x->roll->mended = 0;
 	warn(t, "RolledBack",
-		"two new pods did not become Ready: the share before is the target again");
+		"what came with the new share did not become Ready or kept restarting: the share "
+		"before is the target again");
 }
 
 static void read_owner(const struct turned *t, bool goes)
@@ -457,6 +462,9 @@ uint32_t rolls_step(struct sizer *s, struct sized *x, struct decision *d, struct
 	follow_up(&t, &before);
 	if (t.asked.ask.cause == ROLL_MOVES) {
 		d->moves = roll_explain(&t.asked.ask, &v, &plan->arena);
+	}
+	if (t.asked.outdated > 0 && v.does != ROLL_BLOCKED) {
+		d->course = roll_explain(&t.asked.ask, &v, &plan->arena);
 	}
 	carry_out(&t, &v);
 	return t.asked.ask.pod_count + ASK_UNITS;

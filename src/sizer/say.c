@@ -1,5 +1,6 @@
 /* The status of a GPURecommendation, from what is known and decided. */
 #include "rolls.h"
+#include "say_why.h"
 #include "wish.h"
 
 #include "model/names.h"
@@ -161,69 +162,35 @@ static void say_history(const struct sized *x, const struct decision *d, const s
 	struct arena *a, struct recommendation *r)
 {
 	static const struct say_sentence sentences[] = {
-		[HISTORY_NONE] = {"Learning", "No use of its pods was measured yet."},
-		[HISTORY_LEARNING] = {"Learning",
-			"Too little of its use is known: the target is shown and not applied."},
+		[HISTORY_NONE] = {"Learning",
+			"No use of its pods was measured yet: the agent of their node tells it, or "
+			"a Prometheus."},
+		[HISTORY_LEARNING] = {"Learning", NULL},
 		[HISTORY_SUFFICIENT] = {"Sufficient",
 			"As much of its use is known as the policy asks for."},
 		[HISTORY_STALE] = {"Stale",
-			"Its use is not told any more: the target stays as it is."},
+			"Its use is not told any more: what was decided stays. See what should "
+			"tell, the agent of its node or a Prometheus."},
 	};
 	static const struct say_sentence again = {"Relearning",
 		"Too little of its use is known again: the target stays, and may grow."};
 	bool enough = p->state == HISTORY_SUFFICIENT;
 	bool relearns = p->converted && badness(p->state) > badness(HISTORY_STALE);
 	struct say_sentence say = relearns ? again : sentences[p->state];
+	if (say.message == NULL) {
+		say.message = why_learning(d, r->history.first_sample_ms, a);
+	}
 	say.message = say_runs(d, p, a, say.message);
 	say_condition(x, r, RECOMMENDATION_HISTORY_SUFFICIENT,
 		enough ? CONDITION_TRUE : CONDITION_FALSE, say);
 }
 
-static const char *not_before(struct arena *a, int64_t next_ms)
-{
-	char text[TIME_TEXT_MAX];
-	return next_ms > 0 ? arena_printf(a, ", not before %s", time_format(next_ms, text)) : "";
-}
-
-/* What is whole yet, and has no target. */
-static const char *stays_whole(struct hold_part held, struct arena *a)
-{
-	switch (held.why) {
-	case HOLD_DELAY:
-		return arena_printf(a,
-			"The next pod stays whole until a share was enough for as long as the "
-			"policy asks for%s.",
-			not_before(a, held.next_ms));
-	case HOLD_ACTIVE:
-		return "The next pod stays whole until its pods are idle.";
-	case HOLD_HEALING:
-		return arena_printf(a, "The next pod stays whole: a share was too small for it%s.",
-			not_before(a, held.next_ms));
-	case HOLD_SCALED:
-		return "The next pod stays whole: a horizontal autoscaler adds pods by how much "
-		       "of its GPU one uses, so compute is not sized, and memory alone makes no "
-		       "room for others.";
-	case HOLD_STALE:
-		return "The next pod stays whole: its use is not told any more.";
-	case HOLD_SAME:
-	case HOLD_SMALL:
-	case HOLD_CONVERTS:
-	case HOLD_GROWS:
-	case HOLD_SHRINKS:
-	case HOLD_UNKNOWN:
-	case HOLD_LEARNING:
-	case HOLD_WHYS:
-		break;
-	}
-	return "The next pod stays whole: it waits until a smaller share may be applied.";
-}
-
-static void say_recommended(
-	const struct sized *x, const struct picture *p, struct arena *a, struct recommendation *r)
+static void say_recommended(const struct sized *x, const struct decision *d,
+	const struct picture *p, struct arena *a, struct recommendation *r)
 {
 	static const struct say_sentence yes = {
 		"Recommended", "There is a target for the next pod."};
-	struct say_sentence no = {hold_why_name(p->held.why), stays_whole(p->held, a)};
+	struct say_sentence no = {hold_why_name(p->held.why), why_whole(p->held, d, a)};
 	if (p->held.why == HOLD_UNKNOWN || p->shown == 0) {
 		no = (struct say_sentence){"NoHistory",
 			"There is no target: compute and memory must both have been measured."};
@@ -232,51 +199,20 @@ static void say_recommended(
 		p->targets ? CONDITION_TRUE : CONDITION_FALSE, p->targets ? yes : no);
 }
 
-static struct say_sentence unsupported(const struct sized *x)
-{
-	return (struct say_sentence){"Unsupported",
-		x->parted ? "Several containers of its pods ask for a GPU: this is only a "
-			    "recommendation."
-			  : "Its pods ask for several GPUs: this is only a recommendation."};
-}
-
-/* Why nothing would be done with a target; NULL: something would. */
-static struct say_sentence hindrance(
-	const struct sized *x, const struct decision *d, const struct picture *p)
-{
-	if (d->choice.reason == REASON_POLICY_NOT_FOUND) {
-		return (struct say_sentence){"PolicyNotFound",
-			"The policy that is named does not exist: nothing changes."};
-	}
-	if (d->choice.excluded) {
-		return (struct say_sentence){"Excluded",
-			"Excluded by the annotation of its pods or "
-			"its namespace: pods stay whole."};
-	}
-	if (d->choice.mode == MODE_DISABLED) {
-		return (struct say_sentence){"Disabled", "The mode is Disabled: pods stay whole."};
-	}
-	if (d->choice.policy != NULL && policy_never_sizes(d->choice.policy, x->key.kind)) {
-		return (struct say_sentence){"NeverSized",
-			"The policy's strategy for its kind is Never: pods stay whole."};
-	}
-	return p->unsupported ? unsupported(x) : (struct say_sentence){NULL, NULL};
-}
-
 static void say_ready(const struct sized *x, const struct decision *d, const struct picture *p,
-	struct recommendation *r)
+	struct arena *a, struct recommendation *r)
 {
 	static const struct say_sentence apply = {"Ready", "The next pod gets the target."};
-	static const struct say_sentence show = {"Recommending",
-		"The target is known; set mode Automate in the policy to apply it."};
-	struct say_sentence why = hindrance(x, d, p);
+	struct say_sentence why = why_hindered(x, d, p->unsupported, a);
 	const struct recommended_condition *history =
 		&r->conditions[RECOMMENDATION_HISTORY_SUFFICIENT];
 	const struct recommended_condition *target = &r->conditions[RECOMMENDATION_RECOMMENDED];
 	bool ready = why.reason == NULL && p->targets &&
 		     (history->status == CONDITION_TRUE || p->converted);
 	if (ready) {
-		why = d->choice.mode == MODE_AUTOMATE ? apply : show;
+		why = d->choice.mode == MODE_AUTOMATE
+			      ? apply
+			      : (struct say_sentence){"Recommending", why_shown(d, a)};
 	} else if (why.reason == NULL) {
 		const struct recommended_condition *c =
 			history->status == CONDITION_TRUE ? target : history;
@@ -293,7 +229,7 @@ static void say_blocked(const struct sized *x, const struct decision *d, const s
 	if (p->unsupported) {
 		say_condition(x, r, RECOMMENDATION_UPDATE_BLOCKED, CONDITION_TRUE,
 			(struct say_sentence){"Unsupported",
-				arena_printf(a, "%s It is %s.", unsupported(x).message,
+				arena_printf(a, "%s It is %s.", why_unsupported(x).message,
 					roll_again(d->sizer->config.round_ms, a))});
 	} else if (d->blocked != NULL) {
 		say_condition(x, r, RECOMMENDATION_UPDATE_BLOCKED, CONDITION_TRUE,
@@ -337,8 +273,8 @@ static void say_rolls(const struct sized *x, const struct decision *d, struct re
 		(enum update_result)m->result, m->update.at_ms, m->update.reason};
 }
 
-static struct say_sentence applied(
-	const struct sized *x, const struct recommendation *r, struct arena *a)
+static struct say_sentence applied(const struct sized *x, const struct decision *d,
+	const struct recommendation *r, struct arena *a)
 {
 	if (r->pods.total > 0 && r->pods.up_to_date == r->pods.total) {
 		return (struct say_sentence){"Applied", "Every pod has the target."};
@@ -350,19 +286,19 @@ static struct say_sentence applied(
 				"when it started, until they are replaced.",
 				wish_waiting(x))};
 	}
-	return (struct say_sentence){"PodsDiffer", "Not every pod has the target."};
+	return (struct say_sentence){"PodsDiffer", why_differs(x, d, r, a)};
 }
 
-static void say_rest(
-	const struct sized *x, const struct picture *p, struct arena *a, struct recommendation *r)
+static void say_rest(const struct sized *x, const struct decision *d, const struct picture *p,
+	struct arena *a, struct recommendation *r)
 {
 	bool all = r->pods.total > 0 && r->pods.up_to_date == r->pods.total;
 	say_condition(x, r, RECOMMENDATION_APPLIED, all ? CONDITION_TRUE : CONDITION_FALSE,
-		applied(x, r, a));
+		applied(x, d, r, a));
 	if (p->capped != CAPPED_BY_NONE) {
 		say_condition(x, r, RECOMMENDATION_CAPPED, CONDITION_TRUE,
-			(struct say_sentence){capped_by_name(p->capped),
-				"A limit keeps the target from being what was measured asks for."});
+			(struct say_sentence){
+				capped_by_name(p->capped), why_capped(p->capped, d, a)});
 	}
 	if (p->memory_by != PREALLOC_NOT) {
 		say_condition(x, r, RECOMMENDATION_MEMORY_PREALLOCATED, CONDITION_TRUE,
@@ -400,11 +336,12 @@ static void say_idle(
 				x->bill.cost > 0
 					? arena_printf(a,
 						  "It computed nothing for %d hours or more; that "
-						  "wastes %s.",
+						  "wastes %s. Nothing ends it for that.",
 						  COST_IDLE_MINUTES / 60,
 						  bills_text(d->sizer, a, x->bill.cost))
 					: arena_printf(a,
-						  "It computed nothing for %d hours or more.",
+						  "It computed nothing for %d hours or more. "
+						  "Nothing ends it for that.",
 						  COST_IDLE_MINUTES / 60)});
 	}
 }
@@ -424,7 +361,7 @@ static void say_wait(struct recommendation *r, struct hold_part held, struct are
 		c->message = arena_printf(a,
 			"The target stays: a smaller one is applied when it was enough for as "
 			"long as the policy asks for%s.",
-			not_before(a, held.next_ms));
+			why_not_before(a, held.next_ms));
 		break;
 	case HOLD_ACTIVE:
 		c->message = "The target stays: a smaller one is applied when its pods are idle.";
@@ -505,13 +442,13 @@ void say_recommendation(
 	say_containers(x, a, r);
 	struct picture p = look(x);
 	say_history(x, d, &p, a, r);
-	say_recommended(x, &p, a, r);
+	say_recommended(x, d, &p, a, r);
 	say_waits(x, a, r);
 	say_unruled(d, r);
-	say_ready(x, d, &p, r);
+	say_ready(x, d, &p, a, r);
 	say_blocked(x, d, &p, a, r);
 	say_scaler(x, d, &p, a, r);
-	say_rest(x, &p, a, r);
+	say_rest(x, d, &p, a, r);
 	say_rolls(x, d, r);
 	heals_say(x, d, a, r);
 	say_idle(x, d, a, r);

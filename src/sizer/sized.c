@@ -106,7 +106,7 @@ void sized_remove(struct sizer *s, struct sized *x)
 	}
 	s->workloads.count--;
 	while (x->containers.count > 0) {
-		sized_container_drop(x, x->containers.items[0]);
+		sized_container_drop(s, x, x->containers.items[0]);
 	}
 	VEC_FINISH(&x->containers);
 	names_set(s, &x->key.ns, NULL);
@@ -166,9 +166,10 @@ void sized_container_forget(const struct sized *x, struct sized_container *c)
 	heals_forget(c);
 }
 
-void sized_container_drop(struct sized *x, struct sized_container *c)
+void sized_container_drop(struct sizer *s, struct sized *x, struct sized_container *c)
 {
 	ENSURE(c->feeds == 0);
+	heals_lose(s, c);
 	for (size_t i = 0; i < x->containers.count; i++) {
 		if (x->containers.items[i] == c) {
 			VEC_REMOVE_SWAP(&x->containers, i);

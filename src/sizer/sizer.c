@@ -36,7 +36,7 @@ void sizer_destroy(struct sizer *s)
 	}
 	VEC_FINISH(&s->pods);
 	gathers_finish(&s->gathers);
-	strange_finish(&s->strange);
+	strangers_finish(&s->strangers);
 	VEC_FINISH(&s->wishes);
 	moves_finish(&s->moves);
 	VEC_FINISH(&s->alarms.ends);
@@ -76,7 +76,7 @@ static void begin(struct sizer *s, const struct turn *t)
 	devices_clear(&s->devices);
 	s->counting = (struct sizer_totals){0};
 	gathers_begin(&s->gathers);
-	strange_begin(&s->strange);
+	strangers_begin(&s->strangers);
 	s->skipped = false;
 	s->managing = 0;
 	rooms_clear(&s->rooms);
@@ -179,6 +179,9 @@ static void sweep(struct sizer *s, struct turn *t)
 		const struct world_pod *wp = missed ? world_pod_by_uid(t->world, p->uid) : NULL;
 		if (missed && is_gone(wp)) {
 			runs_end(p, wp);
+			if (wp != NULL && wp->gpu != NULL) {
+				heals_over(s, p, wp, t->now.policy_ms);
+			}
 			pods_drop(s, p);
 		} else {
 			gpus_keep(&s->gpus, p->heal.gpu);
@@ -200,7 +203,7 @@ static void count_bill(struct sizer *s, struct turn *t)
 
 /* --- workloads --- */
 
-static void drop_containers(struct sized *x, int64_t now_ms)
+static void drop_containers(struct sizer *s, struct sized *x, int64_t now_ms)
 {
 	for (size_t i = x->containers.count; i-- > 0;) {
 		struct sized_container *c = x->containers.items[i];
@@ -208,7 +211,7 @@ static void drop_containers(struct sized *x, int64_t now_ms)
 			c->seen_ms = now_ms;
 		}
 		if (c->feeds == 0 && now_ms - c->seen_ms > SIZER_KEEP_S * INT64_C(1000)) {
-			sized_container_drop(x, c);
+			sized_container_drop(s, x, c);
 		}
 	}
 }
@@ -267,7 +270,7 @@ static bool decide_one(struct sizer *s, struct sized *x, struct turn *t)
 	if (x->seen_ms == 0) {
 		x->seen_ms = d.now_ms;
 	}
-	drop_containers(x, d.now_ms);
+	drop_containers(s, x, d.now_ms);
 	save_tell(s, x, t->plan);
 	bool known = decide_workload(s, x, &d);
 	x->heal.alerted = false;
@@ -338,7 +341,7 @@ static void finish(struct sizer *s)
 	t->bytes += s->pods.count * (sizeof(struct sized_pod));
 	s->rounds++;
 	gathers_end(&s->gathers);
-	strange_end(&s->strange);
+	strangers_end(&s->strangers);
 	s->fleet.managed = s->managing;
 	t->rounds = s->rounds;
 	s->totals = *t;
@@ -452,6 +455,11 @@ int64_t sizer_deadline(const struct sizer *s)
 bool sizer_listed(const struct sizer *s)
 {
 	return s->listed;
+}
+
+const struct strangers *sizer_strangers(const struct sizer *s)
+{
+	return &s->strangers;
 }
 
 void sizer_sum(const struct sizer *s, struct sizer_totals *ret)

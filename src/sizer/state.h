@@ -10,6 +10,7 @@
 #include "base/map.h"
 #include "history/history.h"
 #include "model/recommendation.h"
+#include "owner/strangers.h"
 #include "right/hold.h"
 #include "right/recommend.h"
 #include "roll/roll.h"
@@ -23,7 +24,6 @@
 #include "pools.h"
 #include "rooms.h"
 #include "small.h"
-#include "strangers.h"
 #include "table.h"
 #include "tally.h"
 #include "write.h"
@@ -45,9 +45,9 @@ struct sized_container {
 	struct sized_held held;
 	struct sized_heal *heal; /* owned; heals.h; NULL: nothing is remembered */
 	uint32_t feeds;		 /* of pods */
-	bool converted;		 /* it is a share, and was applied as one */
-	bool fitted;		 /* the history has the policy's window */
-	bool heal_read;		 /* what its GPURecommendation says of healing was */
+	/* a share that was applied as one; its history has the policy's window; those that ran last
+	 * were told their share of memory; what is told of healing was read */
+	bool converted, fitted, fills, heal_read;
 	char name[];
 };
 
@@ -188,7 +188,7 @@ struct sizer {
 	enum world_class class;
 	size_t at;
 	size_t from, next_from; /* workloads: where this round began, and the next one does */
-	bool skipped;		/* figures were, in this round */
+	bool skipped, waits;	/* figures were, in this round; it does, for checkpoints */
 	int64_t round_at;	/* monotonic; the next one */
 	struct arena scratch;
 	uint64_t rounds;
@@ -209,7 +209,7 @@ struct sizer {
 	struct devices devices;
 	struct bills bills;
 	struct gathers gathers;
-	struct strange strange;
+	struct strangers strangers;
 	struct sizer_totals totals, counting;
 	struct roll_fleet fleet;
 	struct roll_gate gate;
@@ -226,12 +226,13 @@ struct decision {
 	int64_t now_ms;
 	/* what keeps running pods from their share, one word and a sentence; NULL: nothing does */
 	const char *blocked, *blocker;
-	/* sentences: what stopped it, what becomes of a contended pod; NULL: nothing, none is */
-	const char *paused, *moves;
+	/* sentences: what stopped it, what becomes of a contended pod, of others; NULL: nothing */
+	const char *paused, *moves, *course;
 	/* who scales it on its GPU, who at all; borrowed, NULL: nobody known */
 	const struct scaler *scaler, *resizer;
 	const char *scaler_metric;  /* by that */
 	struct share wish, granted; /* what a person asks for, and within the bounds (C6) */
+	char missing[128];	    /* the policy that is named and not there, cut; "" */
 };
 /* Into its containers. False: nobody knows by which policy. */
 bool decide_workload(struct sizer *s, struct sized *x, struct decision *d);

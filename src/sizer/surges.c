@@ -110,6 +110,7 @@ void surges_begin(
 	}
 	struct surge *g = make(s, x, &pod);
 	g->checks = true;
+	g->patient = d->choice.policy == NULL || d->choice.policy->rollout.may_add_nodes;
 	g->old_name = arena_strdup(&g->arena, pod.name);
 	g->old_uid = arena_strdup(&g->arena, pod.uid);
 	g->fresh_name = arena_strdup(&g->arena, surge_name(g->set_name, g->old_uid, name));
@@ -161,7 +162,7 @@ void surges_see(
 		return;
 	}
 	struct surge *g = make(s, x, &pod);
-	g->found = g->began = true;
+	g->found = g->began = g->patient = true;
 	if (pod.beside) {
 		find_by_fresh(g, &pod, w);
 	} else {

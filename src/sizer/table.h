@@ -22,7 +22,7 @@ struct sized_container *sized_container_find(const struct sized *x, const char *
 struct sized_container *sized_container_of(struct sized *x, const char *name);
 /* As after a start: what is in force is what was told. */
 void sized_container_forget(const struct sized *x, struct sized_container *c);
-void sized_container_drop(struct sized *x, struct sized_container *c);
+void sized_container_drop(struct sizer *s, struct sized *x, struct sized_container *c);
 
 /* --- pods.c: whose they are --- */
 void pods_see(struct sizer *s, const struct world_pod *p, int64_t now_ms);

@@ -7,6 +7,7 @@
 
 #include "model/names.h"
 #include "model/pack.h"
+#include "world/held.h"
 
 static bool pod_same(const void *owner, uint32_t slot, const void *key)
 {
@@ -470,6 +471,18 @@ const struct world_pod *world_pod_by_uid(const struct world *w, const char *uid)
 size_t world_pod_count(const struct world *w)
 {
 	return w->pod_count;
+}
+
+int64_t world_pod_milli(const struct world_pod *p)
+{
+	const struct world_gpu *g = p->gpu;
+	if (p->node == WORLD_NONE) {
+		return 0;
+	}
+	if (g->class == WORLD_TENANT) {
+		return g->milli * (g->devices > 1 ? g->devices : 1);
+	}
+	return g->gpus * MODEL_GPU_MILLI;
 }
 
 size_t world_class_count(const struct world *w, enum world_class class)

@@ -18,7 +18,7 @@ TEXTS = os.path.join(HERE, "golden")
 STATES = {os.path.basename(path)[:-len(".json")]: path
           for path in glob.glob(os.path.join(os.path.dirname(HERE), "scenario", "golden", "*.json"))}
 KUBECTL = shutil.which("kubectl")
-POLICY = {"apiVersion": VERSION, "kind": "GPUPolicy", "metadata": {"name": "realtime"},
+POLICY = {"apiVersion": VERSION, "kind": "GPUPolicy", "metadata": {"name": "rt"},
           "spec": {"isDefault": "Fallback", "mode": "Automate", "priority": 200}}
 GROUP = {"apiVersion": VERSION, "kind": "GPUWorkloadGroup", "metadata": {"name": "cron"},
          "spec": {"rules": [{"labels": [{"key": "workflows.argoproj.io/cron-workflow"}]}], "keyFrom": "LabelValue",
@@ -54,7 +54,11 @@ def check(name, text):
 
 @pytest.fixture(name="team", scope="module")
 def fixture_team(admin):
-    """A namespace with one GPURecommendation in each state, called by it."""
+    """A namespace with one GPURecommendation in each state, called by it. There are no others, nor policies: what is
+    shown of all namespaces is these."""
+    for kind in ("gpurecommendations", "gpupolicies"):
+        for left in admin.list(kind):
+            admin.delete(kind, left["metadata"]["name"], left["metadata"].get("namespace"))
     admin.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team"}})
     for state, path in sorted(STATES.items()):
         with open(path, encoding="utf-8") as file:
@@ -68,15 +72,22 @@ def fixture_team(admin):
     admin.create("gpupolicies", POLICY)
     admin.create("gpuworkloadgroups", GROUP)
     yield "team"
-    admin.delete("gpupolicies", "realtime")
+    admin.delete("gpupolicies", "rt")
     admin.delete("gpuworkloadgroups", "cron")
     for state in STATES:
         admin.delete("gpurecommendations", state, "team")
 
 
-def test_s1_kubectl_get_shows_each_state_in_a_line(cp, team):
-    check("get", kubectl(cp, "get", "gpol", "realtime") + "\n" + kubectl(cp, "get", "grec", "-n", team) + "\n" +
-          kubectl(cp, "get", "gwg", "cron"))
+@pytest.mark.usefixtures("team")
+def test_s1_kubectl_get_shows_each_state_in_a_line(cp):
+    check("get", kubectl(cp, "get", "gpol,grec", "-A") + "\n" + kubectl(cp, "get", "gwg", "cron"))
+
+
+def test_s1_kubectl_get_says_in_wide_why_one_is_not_ready(cp, team):
+    """Between AGE and REASON stands what is another each day."""
+    lines = kubectl(cp, "get", "grec", "-n", team, "-o", "wide").splitlines()
+    age, reason = lines[0].index("AGE"), lines[0].index("REASON")
+    check("get-wide", "".join(line[:age] + line[reason:] + "\n" for line in lines))
 
 
 @pytest.mark.parametrize("state", sorted(STATES))

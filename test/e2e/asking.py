@@ -89,14 +89,14 @@ def namespace(stack, annotations=None, labels=None):
     api = stack.api
     api.create("namespaces", {"apiVersion": "v1", "kind": "Namespace", "metadata": {
         "name": name, "annotations": annotations or {}, "labels": labels or {}}})
-    wait_until(lambda: api.find("serviceaccounts", "default", name), 30, "the account in " + name)
+    wait_until(lambda: api.find("serviceaccounts", "default", name), 60, "the account in " + name)
     # A namespace that the controller has not seen yet leaves its pods whole: NotSynced.
     probe = stack.pod("probe", name, fraction="0.5", annotations={P + "exclude": "false"})
 
     def known():
         warnings = create_warned(api, probe, dryRun="All")[1]
         return not any("not fully known" in text for text in warnings)
-    wait_until(known, 30, "the controller to know " + name)
+    wait_until(known, 60, "the controller to know " + name)
     try:
         yield name
         invariants.check_owned(api)
@@ -106,7 +106,7 @@ def namespace(stack, annotations=None, labels=None):
                 with contextlib.suppress(ApiError):
                     api.delete(kind, obj["metadata"]["name"], name, grace=1,
                                propagationPolicy="Background")
-        wait_until(lambda: _emptied(api, name), 30, "no pods in " + name)
+        wait_until(lambda: _emptied(api, name), 60, "no pods in " + name)
         api.delete("namespaces", name)
 
 

@@ -3,6 +3,7 @@
 A module says in STACK what it needs (arguments of Stack.up); without it, it gets STEADY.
 """
 
+import collections
 import contextlib
 import itertools
 import json
@@ -19,6 +20,10 @@ from waiting import wait_until
 # Many small nodes, so that every test has some of its own: NAME-0, NAME-1, …
 STEADY = {"nodes": [("one-%d" % i, 1) for i in range(56)] + [("two-%d" % i, 2) for i in range(16)] +
           [("eight-%d" % i, 8) for i in range(9)], "arguments": ["--idle-grace-seconds=2"]}
+
+
+# How many names the tests of a title had: titles may begin alike, and a test has one for all its parameters.
+NUMBERS = collections.defaultdict(itertools.count)
 
 
 def wanted(item):
@@ -46,6 +51,14 @@ def pytest_runtestloop(session):
     seconds = dealing.read_seconds(os.path.join(os.path.dirname(__file__), "seconds.txt"))
     dealing.run(session, dealing.Table(table), dealing.pieces_of(session.items, stack_of, seconds))
     return True
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport():
+    """Beside a failure stands what was there: pods, who holds the Lease, and what the processes wrote last."""
+    report = (yield).get_result()
+    if report.failed:
+        report.sections += [("the stack at the failure", stack.account()) for stack in Stack.standing]
 
 
 class Stacks:
@@ -99,7 +112,7 @@ def stack(request, stacks):  # pylint: disable=redefined-outer-name
     yield found
     invariants.check_owned(found.api)
     found.heal()
-    wait_until(lambda: invariants.Picture(found.api).check(), 10, "I1 to I3",
+    wait_until(lambda: invariants.Picture(found.api).check(), 60, "I1 to I3",
                ignore=(AssertionError,))
     invariants.check_devices(invariants.Picture(found.api), found.kubelet.state())
 
@@ -132,7 +145,6 @@ def say(capsys):
 
 @pytest.fixture
 def name(request):
-    """name(): a pod name of this test that no other pod has."""
-    numbers = itertools.count()
+    """name(): a pod name that no other pod has, not even one that the test before left to its kubelet."""
     base = request.node.name.split("[")[0].removeprefix("test_").replace("_", "-")[:40].strip("-")
-    return lambda: "%s-%d" % (base, next(numbers))
+    return lambda: "%s-%d" % (base, next(NUMBERS[base]))

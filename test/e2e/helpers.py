@@ -71,7 +71,7 @@ def is_whole(pod):
         P + "gpu" not in gates(pod) and note(pod, "original") is None
 
 
-def wait_gone(stack, name, namespace="default", timeout=30):
+def wait_gone(stack, name, namespace="default", timeout=60):
     wait_until(lambda: stack.api.find("pods", name, namespace) is None, timeout,
                "%s to be gone" % name)
 
@@ -79,7 +79,7 @@ def wait_gone(stack, name, namespace="default", timeout=30):
 def wait_policy(stack, policy):
     """Until a pod that names this GPUPolicy would get it: before, it would start whole."""
     probe = stack.pod("probe", fraction="0.5", annotations={P + "policy": policy})
-    wait_until(lambda: note(stack.api.create("pods", probe, dryRun="All"), "policy-applied"), 30,
+    wait_until(lambda: note(stack.api.create("pods", probe, dryRun="All"), "policy-applied"), 60,
                "the policy %s to be known" % policy)
 
 
@@ -88,7 +88,7 @@ def allow_mps(stack, policy):
     stack.api.patch("namespaces", "default", {"metadata": {"labels": {
         "pod-security.kubernetes.io/enforce": "privileged"}}})
     probe = stack.pod("probe", fraction="0.5", annotations={P + "policy": policy})
-    wait_until(lambda: note(stack.api.create("pods", probe, dryRun="All"), "isolation") == "MPS", 30, "MPS to be allowed")
+    wait_until(lambda: note(stack.api.create("pods", probe, dryRun="All"), "isolation") == "MPS", 60, "MPS to be allowed")
 
 
 # A leader whose successor may take the Lease at once, because it has the same name, and a replica

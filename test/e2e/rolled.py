@@ -64,8 +64,13 @@ class Rolled(Rolling):
 
     def wait_blocked(self, name, reason, kind="deployment"):
         """The message, once it is blocked for this reason."""
-        self.wait_later(lambda: self.blocked(name, kind)[0] == reason, "%s to be told of %s" % (reason, name))
-        return self.blocked(name, kind)[1]
+        told = []
+
+        def blocked():
+            told[:] = self.blocked(name, kind)
+            return told[0] == reason
+        self.wait_later(blocked, "%s to be told of %s" % (reason, name))
+        return told[1]
 
 
 @contextlib.contextmanager

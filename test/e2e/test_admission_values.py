@@ -179,7 +179,7 @@ def test_a_value_with_a_zero_byte_harms_nobody(stack, name):
         stack.wait_running(odd, namespace=space)
         stack.create_pod(next_one, namespace=space, fraction="0.5",
                          nodeSelector={"kubernetes.io/hostname": "wide-1"})
-        assert is_tenant(stack.wait_running(next_one, 40, namespace=space))
+        assert is_tenant(stack.wait_running(next_one, 60, namespace=space))
         assert stack.leader() is not None
 
 
@@ -199,7 +199,7 @@ def test_a_namespaces_default_that_cannot_be_read_stops_nobody(stack, name, key)
             return [(pod, asking.told(pod, "BadValue")) for pod in stack.api.list("pods", space)
                     if is_whole(pod) and pod["status"].get("phase") == "Running"]
         # Beside it there may be one that the node refused, its device not being free yet.
-        (pod, message), = wait_until(lambda: [one for one in condition() if one[1]], 40,
+        (pod, message), = wait_until(lambda: [one for one in condition() if one[1]], 60,
                                      "a condition")
         assert P + "default-" + key in message and '"lots"' in message, message
-        wait_until(lambda: events(stack, pod, "BadValue"), 40, "the event")
+        wait_until(lambda: events(stack, pod, "BadValue"), 60, "the event")

@@ -27,7 +27,7 @@ def fixture_agents_on(stack):
     agents.end_product(stack)
 
 
-def wait_figure(stack, where, metric, value, timeout=15, address=None, **labels):
+def wait_figure(stack, where, metric, value, timeout=60, address=None, **labels):
     """Until the series with these labels has this value; None: until there is none."""
     wait_until(lambda: agents.figure(stack, where, metric, address, **labels) == value, timeout,
                lambda: "%s%s to be %s\n%s" % (metric, labels, value, "\n".join(
@@ -39,7 +39,7 @@ def heard(stack, where):
     """The leader, once it has heard the agent there."""
     leader = stack.wait_leader()
     series = 'aliquot_unhealthy_gpus{node="%s"}' % where
-    wait_until(lambda: series in leader.metrics() and leader.metric("aliquot_agents_known") >= 1, 40,
+    wait_until(lambda: series in leader.metrics() and leader.metric("aliquot_agents_known") >= 1, 60,
                lambda: "the agent to be heard\n%s\n%s" % (leader.log(), agents.log(stack, where)))
     return leader
 
@@ -91,8 +91,8 @@ def test_k42_an_xid_that_the_driver_told_keeps_tenants_away(stack, node, name, a
     index = stack.kubelet.state()["nodes"][where]["uuids"].index(uuid)
     stack.kubelet.fault("nvml", node=where, index=index, xid=79)
     series = 'aliquot_unhealthy_gpus{node="%s"}' % where
-    wait_until(lambda: leader.metrics()[series] == 1, 20, lambda: "the XID to be known\n" + agents.log(stack, where))
-    event, = wait_until(lambda: events(stack, pod, "GpuUnhealthy"), 10, "an event")
+    wait_until(lambda: leader.metrics().get(series) == 1, 60, lambda: "the XID to be known\n" + agents.log(stack, where))
+    event, = wait_until(lambda: events(stack, pod, "GpuUnhealthy"), 60, "an event")
     assert uuid in event["message"] and "XID 79" in event["message"], event
     wait_figure(stack, where, "aliquot_agent_device_healthy", 0, UUID=uuid)
     other, = tenants(stack, name, where, "0.4")
@@ -108,10 +108,10 @@ def test_c10_an_xid_outlives_the_agent_that_heard_it(stack, node, name, agents_o
     leader, uuid = heard(stack, where), note(pod, "gpu-uuid")
     series = 'aliquot_unhealthy_gpus{node="%s"}' % where
     stack.kubelet.fault("nvml", node=where, index=0, xid=95)
-    wait_until(lambda: leader.metrics()[series] == 1, 20, lambda: "the XID to be known\n" + agents.log(stack, where))
+    wait_until(lambda: leader.metrics().get(series) == 1, 60, lambda: "the XID to be known\n" + agents.log(stack, where))
     agent = agents.pod_on(stack, where)["metadata"]["name"]
     stack.kubelet.fault("kill", namespace=agents.HOME, pod=agent, container="agent", code=-int(signal.SIGKILL))
-    wait_figure(stack, where, "aliquot_agent_device_healthy", 1, 40, UUID=uuid)
+    wait_figure(stack, where, "aliquot_agent_device_healthy", 1, 60, UUID=uuid)
     healthy_since, asked = time.monotonic(), leader.metric('aliquot_agent_reads_total{result="ok"}')
     second = name()
     stack.create_pod(second, fraction="0.4", **on(where))
@@ -122,7 +122,7 @@ def test_c10_an_xid_outlives_the_agent_that_heard_it(stack, node, name, agents_o
         return (time.monotonic() - healthy_since > 40
                 and leader.metric('aliquot_agent_reads_total{result="ok"}') > asked + 15)
     wait_until(fenced_all_the_while, 90, "the new agent to be heard for longer than a fence lasts", every=0.5)
-    assert agents.figure(stack, where, "aliquot_agent_device_healthy", UUID=uuid) == 1
+    wait_figure(stack, where, "aliquot_agent_device_healthy", 1, UUID=uuid)
     stack.api.patch("nodes", where, {"metadata": {"annotations": {"aliquot.dev/gpus-reset": "today"}}})
     assert note(stack.wait_running(second, 60), "gpu-uuid") == uuid
 
@@ -147,7 +147,7 @@ def waits(stack, pod_name, times=20):
         assert note(stack.get_pod(pod_name), "gpu-uuid") is None
         looked.append(1)
         return len(looked) >= times
-    wait_until(enough, 30, "looking", every=0.2)
+    wait_until(enough, 60, "looking", every=0.2)
 
 
 def test_c22_a_share_is_free_when_the_pods_cgroup_is_gone(stack, node, name, agents_on):
@@ -156,7 +156,7 @@ def test_c22_a_share_is_free_when_the_pods_cgroup_is_gone(stack, node, name, age
     first, second = forced(stack, name, where)
     waits(stack, second)
     stack.kubelet.fault("linger", node=where, on=False)
-    got = stack.wait_running(second, 20)
+    got = stack.wait_running(second, 60)
     assert seen(stack, got) == [note(first, "gpu-uuid")]
 
 
@@ -169,7 +169,7 @@ def test_an_agent_that_was_killed_frees_nothing(stack, node, name, agents_on):
     stack.kubelet.fault("nvml", node=where, rules=["return nvmlInit_v2 9", "return nvmlInitWithFlags 9"])
     agent = agents.pod_on(stack, where)["metadata"]["name"]
     stack.kubelet.fault("kill", namespace=agents.HOME, pod=agent, container="agent", code=-int(signal.SIGKILL))
-    wait_until(lambda: agents.get(stack, where, "/readyz")[0] == 503, 20, "a new agent without a driver",
+    wait_until(lambda: agents.get(stack, where, "/readyz")[0] == 503, 60, "a new agent without a driver",
                ignore=(OSError, TypeError))
     stack.kubelet.fault("linger", node=where, on=False)
     waits(stack, second)
@@ -188,14 +188,14 @@ def test_k30_a_driver_that_hangs_and_comes_back(stack, node, name, agents_on):
     wait_figure(stack, where, USED, 512, **who(pod))
     stack.kubelet.fault("nvml", node=where, rules=["delay-ms nvmlDeviceGetCount_v2 3600000",
                                                    "delay-ms nvmlDeviceGetMemoryInfo_v2 3600000"])
-    wait_figure(stack, where, USED, None, 30, **who(pod))
+    wait_figure(stack, where, USED, None, 60, **who(pod))
     status, text = agents.get(stack, where, "/readyz")
     assert status == 503 and "NoDriver" in text, text
     assert agents.get(stack, where, "/health") == (200, "ok\n")
-    wait_figure(stack, where, "aliquot_agent_driver_up", 0, 30)
+    wait_figure(stack, where, "aliquot_agent_driver_up", 0, 60)
     stack.kubelet.fault("nvml", node=where, rules=[])
     wait_figure(stack, where, USED, 512, 60, **who(pod))
-    wait_until(lambda: agents.ready(stack, where), 30, "the agent to be ready")
+    wait_until(lambda: agents.ready(stack, where), 60, "the agent to be ready")
 
 
 def test_k30_one_gpu_that_hangs_hides_no_other(stack, node, name, agents_on):
@@ -210,28 +210,28 @@ def test_k30_one_gpu_that_hangs_hides_no_other(stack, node, name, agents_on):
     for uuid in uuids:
         wait_figure(stack, where, "aliquot_agent_device_up", 1, UUID=uuid)
     stack.kubelet.fault("nvml", node=where, index=index, delay_ms="nvmlDeviceGetMemoryInfo_v2 3600000")
-    wait_figure(stack, where, "aliquot_agent_device_up", 0, 40, UUID=uuids[index])
-    wait_until(lambda: leader.metrics()[series] == 1, 20, lambda: "it to be fenced\n" + agents.log(stack, where))
-    event, = wait_until(lambda: events(stack, pod, "GpuUnhealthy"), 10, "an event")
+    wait_figure(stack, where, "aliquot_agent_device_up", 0, 60, UUID=uuids[index])
+    wait_until(lambda: leader.metrics().get(series) == 1, 60, lambda: "it to be fenced\n" + agents.log(stack, where))
+    event, = wait_until(lambda: events(stack, pod, "GpuUnhealthy"), 60, "an event")
     assert uuids[index] in event["message"] and "did not come back" in event["message"], event
     other, = tenants(stack, name, where, "0.5")
     assert note(other, "gpu-uuid") in well
     stack.kubelet.fault("use", **who(other), mib=777, sm=5)
-    wait_figure(stack, where, USED, 777, 30, **who(other))
+    wait_figure(stack, where, USED, 777, 60, **who(other))
 
-    def told(metric, wanted):
-        return {dict(labels)["UUID"].strip('"') for (found, labels), value in agents.samples(stack, where).items()
-                if found == metric and value == wanted}
+    def told():
+        page = agents.samples(stack, where).items()
+        return [{dict(labels)["UUID"].strip('"') for (found, labels), value in page if (found, value) == wanted}
+                for wanted in (("aliquot_agent_device_up", 1), ("DCGM_FI_DEV_GPU_TEMP", 35), ("aliquot_agent_device_up", 0))]
     # While the one is tried again there is no look for some seconds, which is longer than this agent's three intervals.
-    wait_until(lambda: told("aliquot_agent_device_up", 1) == told("DCGM_FI_DEV_GPU_TEMP", 35) == set(well), 30, "seven")
-    assert told("aliquot_agent_device_up", 0) == {uuids[index]}
-    wait_until(lambda: agents.ready(stack, where), 30, "the agent to be ready")
+    wait_until(lambda: told() == [set(well), set(well), {uuids[index]}], 60, lambda: "seven and one: %s" % told())
+    wait_until(lambda: agents.ready(stack, where), 60, "the agent to be ready")
     stack.kubelet.fault("nvml", node=where, index=index)
     wait_figure(stack, where, "aliquot_agent_device_up", 1, 100, UUID=uuids[index])
 
 
 PROMETHEUS = """
-global: {scrape_interval: 1s, scrape_timeout: 1s}
+global: {scrape_interval: 3s, scrape_timeout: 3s}
 scrape_configs:
   - job_name: agent
     static_configs: [{targets: ["%s:9400"], labels: {namespace: aliquot-system, pod: agent, container: agent}}]
@@ -275,14 +275,16 @@ def test_a_real_prometheus_scrapes_it(stack, node, name, agents_on, prometheus):
 
     def value(text):
         return [one["value"][1] for one in ask("query", query=text)["result"]]
-    wait_until(lambda: value(query) == ["30"], 30, "the figure in Prometheus", ignore=(OSError,))
-    assert value("up") == ["1"] and float(value("scrape_samples_scraped")[0]) > 30
-    target, = ask("targets")["activeTargets"]
-    assert (target["health"], target["lastError"]) == ("up", "")
-    # The device as a whole has no pod, so that a sum over pods counts nothing twice.
-    assert len(value('%s{exported_pod=""}' % UTIL)) == 1
+
+    def asked():
+        """The figure and what a scrape says of itself, of which a busy machine may miss one. The device as a whole has no
+        pod, so that a sum over pods counts nothing twice."""
+        return (value(query), value("up"), [(one["health"], one["lastError"]) for one in ask("targets")["activeTargets"]],
+                len(value('%s{exported_pod=""}' % UTIL)), [float(one) > 30 for one in value("scrape_samples_scraped")])
+    wait_until(lambda: asked() == (["30"], ["1"], [("up", "")], 1, [True]), 60,
+               lambda: "the figure in Prometheus: %s" % (asked(),), ignore=(OSError,))
     stack.api.delete("pods", pod["metadata"]["name"], "default", grace=0)
-    wait_until(lambda: value(query) == [], 30, "the series to end")
+    wait_until(lambda: value(query) == [], 60, "the series to end")
 
 
 def test_an_api_server_that_is_away_takes_nothing_away(stack, node, name, agents_on):
@@ -295,8 +297,8 @@ def test_an_api_server_that_is_away_takes_nothing_away(stack, node, name, agents
     address = agents.address(stack, where)
     stack.plane.stop("kube-apiserver")
     try:
-        wait_figure(stack, where, "aliquot_agent_pods_stale", 1, 40, address=address)
-        assert agents.figure(stack, where, USED, address, **who(pod)) == 64
+        wait_figure(stack, where, "aliquot_agent_pods_stale", 1, 60, address=address)
+        wait_figure(stack, where, USED, 64, address=address, **who(pod))
     finally:
         stack.plane.start("kube-apiserver")
     wait_figure(stack, where, "aliquot_agent_pods_stale", 0, 60, address=address)
@@ -339,4 +341,4 @@ def test_k31_an_annotation_reaches_the_container_at_each_start(stack, name):
     stack.api.patch("pods", first, {"metadata": {"annotations": {"example.com/sees": "GPU-2"}}}, "default")
     assert environment(stack, pod)["SEES"] == "GPU-1", "a container that runs keeps what it was given"
     stack.kubelet.fault("kill", namespace="default", pod=first, container="main", code=1)
-    wait_until(lambda: environment(stack, pod)["SEES"] == "GPU-2", 15, "the next start")
+    wait_until(lambda: environment(stack, pod)["SEES"] == "GPU-2", 60, "the next start")

@@ -28,13 +28,15 @@ def test_the_api_server_restarts(stack, node, name, say):
     stack.create_surely(after, fraction="0.5", **on(elsewhere))
     stack.wait_running(after, 60)
     say("a pod ran %.1f s after the API server was back" % (time.monotonic() - began))
+    for controller in stack.controllers:
+        controller.wait_open()
     stack.wait_converting()
     say("pods are converted %.1f s after it" % (time.monotonic() - began))
     share = name()
     assert is_tenant(stack.create_surely(share, fraction="0.5", **on(node())))
     stack.wait_running(share)
     stack.api.delete("pods", first, "default")
-    stack.wait_running(waits, 40)
+    stack.wait_running(waits, 60)
     assert pids(stack) == before, "a controller was replaced"
 
 
@@ -46,7 +48,7 @@ def test_the_watches_break_while_pods_arrive(stack, say):
     wait_empty(stack)
     arrivals = Arrivals(stack, random.Random(seed), 20, 0.1, "cut")
     arrivals.start()
-    wait_until(lambda: len(arrivals.made) >= 8, 30, "eight pods")
+    wait_until(lambda: len(arrivals.made) >= 8, 60, "eight pods")
     stack.plane.restart("kube-apiserver", crash=True)
     picture, took = settle(stack, arrivals)
     say("%d tenants, %d whole pods, quiet %.1f s after the last arrival" % (

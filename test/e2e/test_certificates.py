@@ -4,6 +4,7 @@ Admission works throughout: pods are created all the while, and every one of the
 """
 
 import base64
+import datetime
 import hashlib
 import socket
 import ssl
@@ -85,13 +86,13 @@ class Stream:
 
     def __enter__(self):
         self._thread.start()
-        wait_until(lambda: self.made >= 3, 30, "the stream to begin")
+        wait_until(lambda: self.made >= 3, 60, "the stream to begin")
         return self
 
     def __exit__(self, *_):
         at = self.made
         try:
-            wait_until(lambda: self.made >= at + 10, 30, "a few more after the change")
+            wait_until(lambda: self.made >= at + 10, 60, "a few more after the change")
         finally:
             self._ended.set()
             self._thread.join(30)
@@ -121,7 +122,7 @@ def openssl(*argv, folder):
 def processes(stack):
     """No controller was restarted: its process is the one from before."""
     before = [c.record["pid"] for c in stack.controllers]
-    wait_until(lambda: settled(stack), 40, "certificates")
+    wait_until(lambda: settled(stack), 60, "certificates")
     yield
     assert [c.record["pid"] for c in stack.controllers if c.alive()] == before
 
@@ -147,8 +148,9 @@ def test_applying_the_manifests_again_changes_nothing(stack):
 
 
 def test_a_leaf_whose_time_is_near_is_made_anew(stack, tmp_path):
-    """A third of its life is left: the next one is issued, by the same authority."""
-    before = secret(stack)
+    """Less than a third of its life is left: the next one is issued, by the same authority."""
+    before, now = secret(stack), datetime.datetime.now(datetime.timezone.utc)
+    began, ends = ((now + datetime.timedelta(days)).strftime("%Y%m%d%H%M%SZ") for days in (-600, 60))
     (tmp_path / "ca.crt").write_text(before["ca.crt"])
     (tmp_path / "ca.key").write_text(before["ca.key"])
     (tmp_path / "names").write_text("subjectAltName=DNS:aliquot-webhook.aliquot-system.svc,"
@@ -160,12 +162,12 @@ def test_a_leaf_whose_time_is_near_is_made_anew(stack, tmp_path):
         "[ca]\ndefault_ca=one\n[one]\ndatabase=index\nnew_certs_dir=.\nrand_serial=yes\n"
         "default_md=sha256\npolicy=any\nunique_subject=no\n[any]\ncommonName=supplied\n")
     openssl("ca", "-batch", "-config", "ca.conf", "-cert", "ca.crt", "-keyfile", "ca.key", "-in",
-            "tls.csr", "-out", "tls.crt", "-extfile", "names", "-startdate", "20250101000000Z",
-            "-enddate", "20270101000000Z", "-notext", folder=tmp_path)
+            "tls.csr", "-out", "tls.crt", "-extfile", "names", "-startdate", began,
+            "-enddate", ends, "-notext", folder=tmp_path)
     old = (tmp_path / "tls.crt").read_text()
     with Stream(stack) as stream:
         put(stack, tls_crt=old, tls_key=(tmp_path / "tls.key").read_text())
-        kept = wait_until(lambda: secret(stack).get("tls.crt") != old and settled(stack), 40,
+        kept = wait_until(lambda: secret(stack).get("tls.crt") != old and settled(stack), 60,
                           "another leaf")
     assert kept["ca.crt"] == before["ca.crt"] and kept["tls.crt"] != before["tls.crt"]
     assert (stream.whole, stream.errors) == (0, []), stream.made
@@ -175,7 +177,7 @@ def test_a_bundle_that_somebody_emptied_is_published_again(stack):
     before = bundle(stack)
     stack.api.patch("mutatingwebhookconfigurations", "zz-aliquot", [
         {"op": "remove", "path": "/webhooks/0/clientConfig/caBundle"}], kind="json")
-    wait_until(lambda: bundle(stack) == before, 40, "the bundle")
+    wait_until(lambda: bundle(stack) == before, 60, "the bundle")
     stack.wait_converting()
 
 
@@ -183,10 +185,10 @@ def versions(stack, start):
     """What the Secret and the configuration said, one version after the other, since then."""
     configuration = [(int(obj["metadata"]["resourceVersion"]), "bundle", certificates(bundle(obj)))
                      for _, obj in stack.api.watch("mutatingwebhookconfigurations", version=start,
-                                                   timeout=2)]
+                                                   timeout=5)]
     secrets = [(int(obj["metadata"]["resourceVersion"]), "leaf", "tls.crt" in (obj.get("data") or
                                                                               {}))
-               for _, obj in stack.api.watch("secrets", HOME, version=start, timeout=2)]
+               for _, obj in stack.api.watch("secrets", HOME, version=start, timeout=5)]
     return sorted(configuration + secrets)
 
 

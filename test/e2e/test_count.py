@@ -40,18 +40,18 @@ def test_k20_all_or_nothing_and_k18_all_come_back(stack, node, name):
     """One of two GPUs has room: nothing is held. A group that is over frees both at once."""
     where = node(2)
     first, single, second, third = (name() for _ in range(4))
-    several(stack, first, 2, where, restartPolicy="Never", annotations={
-        "fake.kubelet/exit-after-ms": "2000", "fake.kubelet/exit-code": "0"})
+    several(stack, first, 2, where, restartPolicy="Never")
     stack.wait_running(first)
     waits = several(stack, second, 2, where, fraction="0.6")
-    stack.wait_pod(first, lambda p: p["status"].get("phase") == "Succeeded", 30, what="Succeeded")
-    pod = stack.wait_running(second, timeout=10)
+    stack.kubelet.fault("kill", namespace="default", pod=first, container="main", code=0)
+    stack.wait_pod(first, lambda p: p["status"].get("phase") == "Succeeded", 60, what="Succeeded")
+    pod = stack.wait_running(second, timeout=60)
     assert shares(stack, where) == {waits["metadata"]["uid"]: 2}
     assert stack.get_pod(first)["status"]["phase"] == "Succeeded"
     stack.create_pod(single, fraction="0.4", **on(where))
     stack.wait_running(single)
     waits = several(stack, third, 2, where, fraction="0.4")
-    held = stack.wait_pod(third, lambda p: told(p, "ShortGpus"), 30)
+    held = stack.wait_pod(third, lambda p: told(p, "ShortGpus"), 60)
     assert told(held, "ShortGpus").split(";")[0] == (
         "short of GPUs: needs 0.40 GPU on each of 2 of one node, %s has room on 1" % where)
     # What the other one lacks is said of it, and no more (C23).
@@ -59,5 +59,5 @@ def test_k20_all_or_nothing_and_k18_all_come_back(stack, node, name):
     assert waits["metadata"]["uid"] not in shares(stack, where)
     stack.api.delete("pods", second, "default", grace=1)
     stack.wait_running(third)
-    wait_until(lambda: shares(stack, where).get(waits["metadata"]["uid"]) == 2, 5, "both entries")
+    wait_until(lambda: shares(stack, where).get(waits["metadata"]["uid"]) == 2, 60, "both entries")
     assert len(note(pod, "gpu-uuid").split(",")) == 2

@@ -68,7 +68,7 @@ class Scene:
         def there():
             found = [p for p in self.pods(name) if p["status"].get("phase") == "Running"]
             return len(found) == count and found
-        return wait_until(there, 30, "%d running of %s\n%s" % (count, name, self.stack.logs()))
+        return wait_until(there, 60, lambda: "%d running of %s\n%s" % (count, name, self.stack.logs()))
 
     def displaced(self, node, healthy):
         """A tenant under a budget, and one of a higher priority that fits nowhere else."""
@@ -90,10 +90,10 @@ class Scene:
         second = wait_until(another, 60, lambda: "a successor\n" + self.stack.logs())[0]
         assert "has not bound it" in self.told(first, "Recycled")
         self.stack.create_pod("friend-" + name, gpus=0, labels={"friend": name}, **on(node))
-        pod = self.stack.wait_running(second["metadata"]["name"], 40)
+        pod = self.stack.wait_running(second["metadata"]["name"], 60)
         assert note(pod, "gpu-uuid")
 
-    def told(self, pod, reason, timeout=40):
+    def told(self, pod, reason, timeout=60):
         found = wait_until(lambda: events(self.stack, pod, reason), timeout,
                            lambda: "the event %s\n%s" % (reason, self.stack.logs()))
         return found[0]["message"]
@@ -116,8 +116,8 @@ def scene(stacks):
         made.refused = made.displaced(REFUSING, 1)
         made.job("spares", "0.3", JOBS, **SPARES)
         made.job("counts", "0.3", JOBS, podReplacementPolicy="Failed")
-        made.stuck, = wait_until(lambda: made.pods("stuck"), 20, "its first pod")
-        made.spared, = wait_until(lambda: made.pods("spares"), 20, "its first pod")
+        made.stuck, = wait_until(lambda: made.pods("stuck"), 60, "its first pod")
+        made.spared, = wait_until(lambda: made.pods("spares"), 60, "its first pod")
         # A device is free as soon as the object of its pod is gone.
         made.stack.kubelet.fault("free-delay", node=WHOLE, ms=0)
         made.shares = [made.stack.create_pod("share-%d" % i, fraction="0.4", **on(WHOLE)) for i in range(2)]
@@ -147,11 +147,11 @@ def test_c13_a_node_in_a_driver_upgrade_is_emptied_within_budgets(scene, stack):
     assert "disruption budget web" in scene.told(left, "EvictionRefused")
     assert scene.running("web", 1)[0]["metadata"]["uid"] == left["metadata"]["uid"]
     scene.drop_budget("web")
-    wait_until(lambda: stack.api.find("pods", left["metadata"]["name"], "default") is None, 30,
+    wait_until(lambda: stack.api.find("pods", left["metadata"]["name"], "default") is None, 60,
                lambda: "the last one to leave\n" + stack.logs())
     # Those that come instead are not let back.
     assert all(gates(pod) for pod in scene.pods("web"))
-    wait_until(lambda: not [p for p in stack.capacity_pods() if pin(p) == UPGRADED], 30,
+    wait_until(lambda: not [p for p in stack.capacity_pods() if pin(p) == UPGRADED], 60,
                "the capacity pod to leave")
 
 
@@ -210,6 +210,6 @@ def test_c21_a_bare_one_waits_and_says_so(scene, stack):
     assert placed(pod)["status"] == "True" and BARE in placed(pod)["message"]
     assert note(pod, "gpu-uuid") and not events(stack, pod, "Recycled")
     stack.create_pod("friend-bare", gpus=0, labels={"friend": "bare"}, **on(BARE))
-    stack.wait_running("bare", 40)
+    stack.wait_running("bare", 60)
     metrics = [c.metric("aliquot_evictions_total") for c in stack.controllers]
     assert sum(metrics) >= 4, metrics

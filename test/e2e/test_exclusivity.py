@@ -44,7 +44,7 @@ def replica_set(stack, name, node):
         pods = [p for p in stack.api.list("pods", "default", labelSelector="app=" + name)
                 if p["status"].get("phase") == "Running"]
         return pods if len(pods) == 2 else None
-    return wait_until(running, 30, "two pods of " + name)
+    return wait_until(running, 60, "two pods of " + name)
 
 
 @pytest.mark.usefixtures("policies")
@@ -67,7 +67,7 @@ def test_exclusivity_and_packing(stack, node, name):
         stack.create_pod(each, fraction="0.2", **under("x-spread"), **on(wide))
         spread.append(note(stack.wait_running(each), "gpu-uuid"))
     assert len(set(spread[:2])) == 2 and len(set(spread)) == 2, spread
-    pod = stack.wait_pod(stranger, lambda p: told(p, "Exclusive"), 30)
+    pod = stack.wait_pod(stranger, lambda p: told(p, "Exclusive"), 60)
     assert told(pod, "Exclusive").split(";")[0] == (
         "needs 0.20 GPU with exclusivity AnyWorkload, the GPUs with room have tenants with "
         "exclusivity Dedicated, the first on %s" % single)

@@ -271,7 +271,7 @@ def test_a_claim_that_comes_later(stack, beds):
     for where in (bed.bad, bed.good):
         bed.patch(where, {"metadata": {"labels": {"fit.example/case": "later"}}})
     bed.pod("waits", 1, {"fit.example/case": "later"}, uses_claim("later"), fraction="0.25")
-    pod = stack.wait_pod("later-waits", placed, 30, what="a condition")
+    pod = stack.wait_pod("later-waits", placed, 60, what="a condition")
     assert placed(pod)["reason"] == "VolumeNotReady", placed(pod)
     assert "claim later does not exist" in placed(pod)["message"]
     assert gates(pod) == [P + "gpu"]

@@ -7,6 +7,7 @@ from waiting import wait_until
 
 CONTEXT_MIB = 512
 VLLM = {"image": "vllm/vllm-openai:v0.10"}
+SERVES = "example.com/serves"
 
 
 def like(stack, where, pod_name, container, **options):
@@ -90,14 +91,18 @@ def test_p5_the_second_starts_once_the_first_is_ready(stack, node, name):
     where = node()
     first, second = name(), name()
     serve = {**VLLM, "args": ["--model=m"]}
-    start(stack, where, first, serve, fraction="0.4", annotations={"fake.kubelet/ready-after-ms": "20000"})
+    obj = like(stack, where, first, serve, fraction="0.4")
+    obj["spec"]["readinessGates"] = [{"conditionType": SERVES}]
+    stack.api.create("pods", obj)
     stack.wait_running(first, 60)
     start(stack, where, second, serve, fraction="0.4")
-    waits = stack.wait_pod(second, lambda pod: placed(pod).get("reason") == "StartsInTurn", 40)
+    waits = stack.wait_pod(second, lambda pod: placed(pod).get("reason") == "StartsInTurn", 60)
     assert "starts once default/%s on the same GPU is Ready" % first in told(waits, "StartsInTurn")
     # Its share is held while it waits.
-    wait_until(lambda: waits["metadata"]["uid"] in ledger(capacity_on(stack, where)[0]), 20, "its entry")
+    wait_until(lambda: waits["metadata"]["uid"] in ledger(capacity_on(stack, where)[0]), 60, "its entry")
     assert is_tenant(waits) and note(waits, "gpu-uuid") is None
+    stack.api.patch("pods", first, {"status": {"conditions": [{"type": SERVES, "status": "True"}]}}, "default", "status",
+                    "strategic")
     pod, before = stack.wait_running(second, 60), stack.get_pod(first)
     assert note(pod, "gpu-uuid") == note(before, "gpu-uuid")
     ready = next(c for c in before["status"]["conditions"] if c["type"] == "Ready")

@@ -38,6 +38,8 @@ def live(stacks):
     stack = stacks.use(STACK)
     stack.create_pod("guarded", fraction="0.25", memory="8Gi", **on(stacks.fresh[1].pop(0)))
     pod = stack.wait_running("guarded")
+    # The kubelet may know sooner than the controller has heard back that the gate is off.
+    wait_until(lambda: asking.books(stack)[0].get(("default", "guarded"), [True])[-1] is False, 60, "the books to have it")
     return stack, "guarded", note(pod, "capacity-pod")
 
 
@@ -142,12 +144,18 @@ def test_the_gate_is_not_taken_off_by_hand(stack, node, name):
                        ([{"op": "remove", "path": "/spec/schedulingGates/0"}], "json")):
         said = refused(stack.api.patch, "pods", second, body, "default", kind=kind)
         assert P + "exclude" in said and "delete the pod" in said, said
-    pod = stack.wait_pod(second, placed, 40, what="a condition")
+    pod = stack.wait_pod(second, placed, 60, what="a condition")
     assert gates(pod) == [P + "gpu"] and placed(pod)["reason"] == "ShortCompute"
     with pytest.raises(ApiError) as caught:
         stack.api.bind(second, "default", where)
     assert caught.value.status in (403, 409), caught.value
     assert not stack.get_pod(second)["spec"].get("nodeName")
+
+
+def wait_view(stack):
+    """Until the controller knows as many pods as there are. Nobody makes or deletes any meanwhile, so it is those."""
+    wait_until(lambda: stack.leader().dump()["pods"] == len(stack.api.list("pods")), 60,
+               lambda: "the view\n" + stack.account())
 
 
 @pytest.mark.parametrize("keys", [["gpu-uuid"], GUARDED, ["gpu-uuid", "original", "share"]],
@@ -162,12 +170,12 @@ def test_a_pod_that_pretends_to_be_placed(live, name, keys):
     if "original" in keys:
         forged["metadata"]["annotations"][P + "original"] = "{}"
     before = own_books(live)
+    wait_view(stack)
     made = stack.api.create("pods", forged)
     assert not [key for key in GUARDED if note(made, key) is not None], made["metadata"]
     assert P + "gpu" not in gates(made)
     assert made["spec"]["containers"][0]["resources"]["limits"]["nvidia.com/gpu"] == "1"
-    # A pod that the controller sees later than the forged one is in its books: so was that one.
-    wait_until(lambda: stack.leader().dump()["pods"] >= len(stack.api.list("pods")), 20, "the view")
+    wait_view(stack)
     assert own_books(live) == before
     # With an `original` that makes no sense the rest is left as it is, and counts for nothing.
     held = asking.books(stack)[0].get(("default", made["metadata"]["name"]))
@@ -194,7 +202,7 @@ def test_a_capacity_pod_is_one_at_home_only(live, name, node):
     # It takes its GPU as any whole pod does: no tenant is put on it, and it is never deleted.
     late = name()
     stack.create_pod(late, fraction="0.25", **on(where))
-    stack.wait_pod(late, placed, 40, what="a condition")
+    stack.wait_pod(late, placed, 60, what="a condition")
     assert not capacity_on(stack, where) and stack.get_pod(fake)["status"]["phase"] == "Running"
 
 

@@ -100,15 +100,14 @@ class Healing:
     def after_round(self):
         """A round has just ended: the next one is far away."""
         before = self.rounds()
-        self.wait(lambda: self.rounds() > before, "a round to end", 40)
+        self.wait(lambda: self.rounds() > before, "a round to end", 60)
         return self.rounds()
 
     def later(self, seconds):
         """So much policy time has passed, their use was read again, and what follows from that was decided: where rounds
         are frequent."""
         self.stack.leader().forward(int(seconds))
-        asked = len(self.exporter.asked)
-        self.wait(lambda: len(self.exporter.asked) > asked, "their use to be read")
+        self.exporter.wait_read()
         rounds = self.rounds()
         self.wait(lambda: self.rounds() > rounds + 2, "rounds to end")
 
@@ -148,7 +147,7 @@ def test_h1_memory_near_its_limit_is_healed_where_it_is(healing):
     assert healing.condition("Healing")[:2] == ("True", "MemoryPressure")
     status, reason, message = healing.condition("ScaleDownBlocked")
     assert (status, reason) == ("True", "Healing") and "main: nothing shrinks before" in message
-    wait_until(lambda: events(healing.stack, healing.grec(), "HealingStarted"), 20, "the event")
+    wait_until(lambda: events(healing.stack, healing.grec(), "HealingStarted"), 60, "the event")
 
     pod, = healing.pods()
     healing.api.delete("pods", pod["metadata"]["name"], healing.space, grace=0)

@@ -2,6 +2,7 @@
 shipped program, on played nodes whose runtimes honour one form, or none."""
 
 import contextlib
+import itertools
 import json
 import statistics
 import time
@@ -10,10 +11,12 @@ import pytest
 
 import boundaries
 from api import ApiError
+from asking import NOWHERE
 from helpers import P, capacity_on, events, gates, note, on, placed, seen, wait_empty
 from invariants import Picture
 from waiting import wait_until
 
+MARKS = itertools.count()
 TOLD_LABEL = "example.com/told"
 STACK = {"nodes": [("give-%d" % i, 2) for i in range(30)], "controllers": [["--identity=prover"]],
          "arguments": ["--injection=%s=yes:env,probe" % TOLD_LABEL, "--idle-grace-seconds=2"]}
@@ -37,8 +40,17 @@ def now(stack):
 
 def made_since(stack, version):
     """The forms of the probes that were created since, in order."""
-    return [pod["metadata"]["labels"][P + "probe"] for kind, pod in stack.api.watch(
-        "pods", SYSTEM, version=version, timeout=1, labelSelector=P + "probe") if kind == "ADDED"]
+    mark, forms = "mark-%d" % next(MARKS), []
+    stack.create_pod(mark, namespace=SYSTEM, gpus=0, **NOWHERE)
+    for kind, pod in stack.api.watch("pods", SYSTEM, version=version, timeout=60):
+        if pod["metadata"]["name"] == mark:
+            break
+        if kind == "ADDED" and P + "probe" in pod["metadata"].get("labels", {}):
+            forms.append(pod["metadata"]["labels"][P + "probe"])
+    else:
+        raise AssertionError("the watch did not tell of " + mark)
+    stack.api.delete("pods", mark, SYSTEM, grace=0)
+    return forms
 
 
 def claim(pod):
@@ -46,7 +58,7 @@ def claim(pod):
 
 
 def wait_no_probe(stack):
-    wait_until(lambda: not probes(stack), 20, "the probes to be gone")
+    wait_until(lambda: not probes(stack), 60, "the probes to be gone")
 
 
 def check_told(stack, pod, form):
@@ -96,7 +108,7 @@ def test_c26_where_no_form_works_nobody_goes_and_it_is_said(stack, node, name):
     told = wait_until(lambda: [e for e in stack.api.list("events", SYSTEM) if e["reason"] == "NoInjection" and
                                where in e["message"]], 10, "the event")
     assert told[0]["type"] == "Warning" and told[0]["involvedObject"]["name"].startswith("capacity-"), told
-    wait_until(lambda: not capacity_on(stack, where), 20, "its capacity pod to be given back")
+    wait_until(lambda: not capacity_on(stack, where), 60, "its capacity pod to be given back")
     wait_no_probe(stack)
     # Another container runtime is tried at once, not after its rest.
     stack.kubelet.fault("injection", node=where, forms=["cdi"], version="fake://mended")
@@ -130,7 +142,7 @@ def test_c26_a_runtime_class_that_comes_to_a_living_node_is_proven_too(stack, no
         # Classes are read when it starts, and once a minute.
         stack.controllers[0].kill()
         stack.heal()
-        wait_until(follows, 20, "the class to be known")
+        wait_until(follows, 60, "the class to be known")
         start = now(stack)
         stack.create_pod(two, fraction="0.9", **on(where))
         check_told(stack, stack.wait_running(two, timeout=60), "cdi")
@@ -143,7 +155,7 @@ def test_c26_a_runtime_class_that_comes_to_a_living_node_is_proven_too(stack, no
         for tenant in (one, two):
             with contextlib.suppress(ApiError):
                 stack.api.delete("pods", tenant, "default", grace=1)
-        wait_until(lambda: not capacity_on(stack, where), 30, "its capacity pods to go")
+        wait_until(lambda: not capacity_on(stack, where), 60, "its capacity pods to go")
         stack.api.delete("runtimeclasses", "nvidia")
         # It would go on naming the class for a minute, and the API server refuse whoever names one that is gone.
         stack.controllers[0].kill()
@@ -268,7 +280,7 @@ def test_c26_killed_at_each_write_of_the_proof(stack, node, name, boundary):
     stack.heal()
     check_told(stack, stack.wait_running(tenant, timeout=60), "env")
     wait_no_probe(stack)
-    wait_until(lambda: Picture(stack.api).check_settled(), 30, "rest", ignore=(AssertionError,))
+    wait_until(lambda: Picture(stack.api).check_settled(), 60, "rest", ignore=(AssertionError,))
     holder, = capacity_on(stack, where)
     assert claim(holder)["form"] == "env"
     # What a probe told is not asked for again: the next leader believes the one that is there.

@@ -26,6 +26,7 @@ def fixture_policy(stack):
 def fixture_baseline(stack):
     stack.api.create("namespaces", {"apiVersion": "v1", "kind": "Namespace", "metadata": {
         "name": BASELINE, "labels": {"pod-security.kubernetes.io/enforce": "baseline"}}})
+    wait_until(lambda: stack.api.find("serviceaccounts", "default", BASELINE), 60, "the account")
     yield BASELINE
     stack.api.delete("namespaces", BASELINE)
 
@@ -61,14 +62,15 @@ def test_a_client_is_told_its_limits_and_finds_the_daemon_of_its_gpu(stack, node
     assert "CUDA_MPS_PIPE_DIRECTORY" not in environment(stack, pod, "side")
     holder, = capacity_on(stack, where)
     assert note(holder, "isolation") == "MPS" and holder["spec"]["hostPID"]
-    assert not events(stack, pod, "Placed")[0]["message"].count("isolation None")
+    told = wait_until(lambda: events(stack, pod, "Placed"), 60, "the event")
+    assert not told[0]["message"].count("isolation None")
 
 
 def test_a_namespace_that_says_nothing_has_no_mps(stack, node, name, policy):
     """The cluster may forbid directories of the node there, and then the pod would not be created."""
     with namespace(stack) as space:
         obj = walled(stack, node(), name(), policy, namespace=space)
-        wait_until(lambda: note(create_warned(stack.api, obj, dryRun="All")[0], "isolation"), 30, "it to be known")
+        wait_until(lambda: note(create_warned(stack.api, obj, dryRun="All")[0], "isolation"), 60, "it to be known")
         stored, said = create_warned(stack.api, obj, dryRun="All")
     assert any("has no label pod-security.kubernetes.io/enforce=privileged" in line for line in said), said
     assert note(stored, "isolation") == "None" and not [
@@ -88,7 +90,7 @@ def test_c28_where_pod_security_forbids_it_there_is_none_and_that_is_said(stack,
     assert env["CUDA_MPS_PIPE_DIRECTORY"] == "/run/aliquot/no-mps"
     assert not [key for key in env if key.startswith("CUDA_MPS_") and key != "CUDA_MPS_PIPE_DIRECTORY"]
     assert not pod["spec"].get("volumes") or not [v for v in pod["spec"]["volumes"] if "hostPath" in v]
-    wait_until(lambda: events(stack, pod, "Placed"), 20, "the event")
+    wait_until(lambda: events(stack, pod, "Placed"), 60, "the event")
     assert "isolation None, not MPS: its namespace does not allow it" in events(stack, pod, "Placed")[0]["message"]
     holder, = capacity_on(stack, where)
     assert note(holder, "isolation") is None and not holder["spec"].get("hostPID")
@@ -113,7 +115,7 @@ def test_an_idle_gpu_changes_its_mode_for_who_waits(stack, node, name, policy):
     stack.create_pod(first, fraction="0.25", **on(where))
     stack.wait_running(first, 60)
     stack.api.create("pods", walled(stack, where, second, policy))
-    waiting = stack.wait_pod(second, lambda pod: placed(pod).get("reason") == "Exclusive", 40)
+    waiting = stack.wait_pod(second, lambda pod: placed(pod).get("reason") == "Exclusive", 60)
     assert "isolation MPS, the GPUs with room have tenants with isolation None" in placed(waiting)["message"]
     stack.api.delete("pods", first, "default", grace=1)
     pod = stack.wait_running(second, 60)

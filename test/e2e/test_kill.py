@@ -98,5 +98,5 @@ def test_every_write_has_a_story():
 
 
 def settled(stack):
-    wait_until(lambda: Picture(stack.api).check_settled(), 40, lambda: "rest\n" + stack.logs(),
+    wait_until(lambda: Picture(stack.api).check_settled(), 60, lambda: "rest\n" + stack.logs(),
                ignore=(AssertionError,))

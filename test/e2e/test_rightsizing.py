@@ -1,12 +1,13 @@
 """From what pods use to a GPURecommendation, and from there to the share of the next pod."""
 
 import contextlib
+import time
 
 import pytest
 
 import agents
 import asking
-from api import ApiError
+from api import ApiError, memory_mib
 from helpers import events, is_tenant, is_whole, note, on
 from waiting import wait_until
 
@@ -191,6 +192,41 @@ def test_a_restart_forgets_nothing(sized, node, agents_on):
     api.delete("deployments", "llm", sized.space, propagationPolicy="Background")
     wait_until(lambda: not api.list("gpurecommendations", sized.space), 60, "the recommendation to go")
     wait_until(lambda: not api.list("gpuusagecheckpoints", sized.space), 60, "the checkpoint to go")
+
+
+def near(one, other, step):
+    return abs(one - other) <= step
+
+
+def last_sample(grec):
+    return grec["status"]["containers"][0].get("usage", {}).get("lastSampleTime", "")
+
+
+@pytest.mark.timeout(400)
+def test_r11_a_kill_costs_no_target(sized, node, agents_on):
+    """R11: killed once checkpoints are written, and who leads then comes to the same within one step: by what was
+    measured, for the pod uses less from then on, and not because the target is read back."""
+    where, api = node(), sized.api
+    learnt(sized, where, agents_on)
+    restart(sized.stack)
+    saved, = api.list("gpuusagecheckpoints", sized.space)
+    samples = saved["status"]["samples"]
+    before = sized.wait("llm", lambda g: g["status"]["history"]["samples"] > samples, "more samples", 150)
+    controller, = sized.stack.controllers
+    controller.kill()
+    killed = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    sized.use(sized.running("llm"), 5, 1024)
+    controller.start(wait_ready=False)
+    after = sized.wait("llm", lambda g: last_sample(g) > killed and
+                       condition(g, "HistorySufficient") == ("True", "Sufficient"), "samples since it was killed", 200)
+    assert after["status"]["history"]["samples"] > samples
+    assert after["status"]["history"]["firstSampleTime"] == before["status"]["history"]["firstSampleTime"]
+    was, now = before["status"]["containers"][0], after["status"]["containers"][0]
+    for share in "target", "uncappedTarget":
+        assert near(was[share]["computePercent"], now[share]["computePercent"], 5), (was, now)
+        assert near(memory_mib(was[share]["memory"]), memory_mib(now[share]["memory"]), 256), (was, now)
+    assert near(was["usage"]["computeTarget"], now["usage"]["computeTarget"], 1), (was, now)
+    assert now["usage"]["memoryPeak"] == was["usage"]["memoryPeak"] == "6Gi"
 
 
 @pytest.mark.timeout(400)

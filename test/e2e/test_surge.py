@@ -203,6 +203,12 @@ def test_u3_one_replica_is_converted_and_never_zero_are_ready(surging):
     surging.wait_later(lambda: surging.status("web").get("lastUpdate", {}).get("result") == "Succeeded", "that to be told")
     assert surging.blocked("web") == (None, "")
 
+    def columns():
+        found = surging.api.columns("gpurecommendations", "deployment-web", surging.space)
+        return [found[c] or "" for c in ("Kind", "Compute", "Memory", "Alloc-C", "Alloc-M", "Pods", "Ready", "Healing")]
+    wanted = ["Deployment", "30%", "7Gi", "30%", "7Gi", "1/1", "True", ""]
+    surging.wait(lambda: columns() == wanted, "S1: what kubectl shows of it to be %s" % wanted)
+
 
 def claim(surging, mode):
     """A volume that is there and bound, and the part of a template that mounts it."""

@@ -40,7 +40,7 @@ def start(stack, nodes):
 
 def stop(stack):
     stack.api.delete("daemonsets", NAME, HOME, propagationPolicy="Background")
-    wait_until(lambda: not pods(stack), 30, "agents to leave")
+    wait_until(lambda: not pods(stack), 60, "agents to leave")
 
 
 # Real ones.
@@ -78,6 +78,13 @@ def start_product(stack, nodes, arguments=()):
 
 def end_product(stack):
     """Each is told to end and does, well: a sanitizer's finding would be an exit status. Then they go."""
+    try:
+        _end_well(stack)
+    finally:
+        stop(stack)
+
+
+def _end_well(stack):
     for pod in pods(stack):
         name = pod["metadata"]["name"]
         where = pod["spec"]["nodeName"]
@@ -87,9 +94,8 @@ def end_product(stack):
             found = next(one for one in stack.api.get("pods", name, HOME)["status"]["containerStatuses"]
                          if one["name"] == "agent")
             return {**found.get("state", {}), **found.get("lastState", {})}.get("terminated")
-        code = wait_until(ended, 15, "the agent to end")["exitCode"]
+        code = wait_until(ended, 60, "the agent to end")["exitCode"]
         assert code in (0, 137), "%d\n%s" % (code, log(stack, where))
-    stop(stack)
 
 
 def pod_on(stack, node):
@@ -107,7 +113,7 @@ def get(stack, node, path="/metrics", where=None):
     """(status, text) of a page of a node's agent, or of the one at the address WHERE."""
     url = "http://%s:%d%s" % (where or address(stack, node), METRICS_PORT, path)
     try:
-        with urllib.request.urlopen(url, timeout=5) as answer:
+        with urllib.request.urlopen(url, timeout=15) as answer:
             return answer.status, answer.read().decode()
     except urllib.error.HTTPError as error:
         return error.code, error.read().decode()

@@ -231,6 +231,18 @@ class Api:
                 return None
             raise
 
+    def columns(self, resource, name, namespace=None):
+        """{column: cell} as kubectl prints them: the API server makes the table."""
+        connection = self._connect(self.timeout)
+        try:
+            connection.request("GET", self.path(resource, name, namespace), headers=dict(
+                self._headers(None, None), Accept="application/json;as=Table;v=v1;g=meta.k8s.io"))
+            table = json.loads(connection.getresponse().read(BODY_LIMIT))
+        finally:
+            connection.close()
+        row, = table["rows"]
+        return {column["name"]: cell for column, cell in zip(table["columnDefinitions"], row["cells"])}
+
     def list_raw(self, resource, namespace=None, **params):
         """The whole list object. Parameters are the API's own: labelSelector, fieldSelector …"""
         return self.request("GET", self.path(resource, None, namespace), params=params)

@@ -213,7 +213,7 @@ class Stories:
             # The scheduler is faster than the controller, which would else open a GPU there itself.
             self.leader.pause()
             comes()
-            wait_until(lambda: any(p["status"].get("phase") == "Running" for p in self.at_home("pair")), 30,
+            wait_until(lambda: any(p["status"].get("phase") == "Running" for p in self.at_home("pair")), 60,
                        "the one that waited to run")
             self.leader.resume()
 
@@ -240,7 +240,7 @@ class Stories:
 
     def wait_free(self, node):
         """A kubelet has a GPU back a while after the pod is gone, and refuses whoever comes before."""
-        wait_until(lambda: self.stack.kubelet.state()["nodes"][node]["free"], 30, "a free GPU of " + node)
+        wait_until(lambda: self.stack.kubelet.state()["nodes"][node]["free"], 60, "a free GPU of " + node)
 
     def at_home(self, selector):
         return self.api.list("pods", HOME, labelSelector=P + selector)
@@ -394,7 +394,7 @@ class Stories:
         wait_until(came, 60, lambda: "%s to be made good\n%s" % (boundary, self.stack.logs()),
                    ignore=(ApiError, OSError))
         self.stack.heal()
-        picture = wait_until(lambda: Picture(self.api).check(), 30, "the promises", ignore=(AssertionError,))
+        picture = wait_until(lambda: Picture(self.api).check(), 60, "the promises", ignore=(AssertionError,))
         check_devices(picture, self.stack.kubelet.state())
         placed = {p["metadata"]["name"] for p in picture.placed}
         unplaced = {p["metadata"]["name"] for p in picture.tenants if not note(p, "gpu-uuid")}

@@ -3,6 +3,8 @@
 import http.server
 import threading
 
+from waiting import wait_until
+
 
 class Handler(http.server.BaseHTTPRequestHandler):
     """GET of any path."""
@@ -16,6 +18,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):  # pylint: disable=invalid-name
         exporter = self.exporter
         exporter.asked.append(self.path)
+        number = len(exporter.asked)
         status, body = exporter.status, exporter.body().encode()
         self.send_response(status)
         self.send_header("Content-Type", "text/plain; version=0.0.4")
@@ -23,6 +26,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(body) + (10 if exporter.breaks else 0)))
         self.end_headers()
         self.wfile.write(body)
+        exporter.answered = max(exporter.answered, number)
 
 
 class Exporter:
@@ -30,7 +34,7 @@ class Exporter:
 
     def __init__(self, address, port, body):
         self.body, self.status, self.breaks = body, 200, False
-        self.asked = []
+        self.asked, self.answered = [], 0  # the paths; the number of the last that has its answer
         handler = type("BoundHandler", (Handler,), {"exporter": self})
         self.server = http.server.ThreadingHTTPServer((address, port), handler)
         self.server.daemon_threads = True
@@ -41,6 +45,11 @@ class Exporter:
     @property
     def target(self):
         return "%s:%d" % self.server.server_address
+
+    def wait_read(self, timeout=60):
+        """Until somebody who asked after this call has the answer: what was told before is no news then."""
+        before = len(self.asked)
+        wait_until(lambda: self.answered > before, timeout, "somebody to read the exporter at " + self.target)
 
     def stop(self):
         """Nobody answers there any more."""

@@ -12,7 +12,8 @@ import threading
 import urllib.request
 
 PROBE_EVERY_S = 0.2
-PROBE_TIMEOUT_S = 1.0
+# As long as the API server waits for the webhook: who answers in that time would have answered that, too.
+PROBE_TIMEOUT_S = 2.0
 
 
 class Forwarder:

@@ -1,5 +1,6 @@
 """The fake nvidia-cuda-mps-control: where it is, its scenario, and what its journal says."""
 
+import contextlib
 import os
 
 import nvml
@@ -50,7 +51,8 @@ def pids_of(folder, uid):
     root = os.path.join(folder, "host", "proc")
     found = []
     for pid in sorted(filter(str.isdigit, os.listdir(root)), key=int):
-        with open(os.path.join(root, pid, "cgroup"), encoding="utf-8") as file:
+        # One may end meanwhile.
+        with contextlib.suppress(FileNotFoundError), open(os.path.join(root, pid, "cgroup"), encoding="utf-8") as file:
             if uid.replace("-", "_") in file.read():
                 found.append(int(pid))
     return found

@@ -80,11 +80,11 @@ class Controller:
     def alive(self):
         return self.record is not None and processes.alive(self.record)
 
-    def get(self, path, method="GET", check=True):
+    def get(self, path, method="GET", check=True, timeout=15):
         request = urllib.request.Request(
             "http://127.0.0.1:%d%s" % (self.metrics_port, path), method=method)
         try:
-            with urllib.request.urlopen(request, timeout=5) as answer:
+            with urllib.request.urlopen(request, timeout=timeout) as answer:
                 return answer.status, answer.read().decode()
         except urllib.error.HTTPError as error:
             if check:
@@ -113,8 +113,14 @@ class Controller:
     def dump(self):
         return json.loads(self.get("/debug/dump")[1])
 
+    def _dumped(self):
+        try:
+            return json.dumps(self.dump())
+        except OSError as error:
+            return "no dump: %s" % error
+
     def leads(self):
-        return self.alive() and self.dump()["leads"]
+        return self.alive() and json.loads(self.get("/debug/dump", timeout=5)[1])["leads"]
 
     def log(self, size=6000):
         return processes.log_tail(self.log_path, size)
@@ -132,7 +138,7 @@ class Controller:
 
     def kill(self):
         self.signal(signal.SIGKILL)
-        processes.await_exit([self.record], 10)
+        processes.await_exit([self.record], 60)
 
     def can_crash(self):
         """Whether this build ends itself at a write that is named: sanitized ones do."""
@@ -156,11 +162,11 @@ class Controller:
             file.write(boundary + "\n")
         os.replace(self.crash_at + ".part", self.crash_at)
 
-    def wait_crashed(self, timeout=30):
+    def wait_crashed(self, timeout=60):
         """It came to that write and ended there, by nothing else."""
         wait_until(lambda: not self.alive(), timeout, lambda: "it to end at a write\n%s\n%s" % (
-            self.log(), json.dumps(self.dump())))
-        processes.await_exit([self.record], 10)
+            self.log(), self._dumped()))
+        processes.await_exit([self.record], 60)
         assert not os.path.exists(self.crash_at), "it ended elsewhere:\n" + self.log()
         assert self.exit_status() == -signal.SIGKILL, self.exit_status()
 
@@ -169,7 +175,7 @@ class Controller:
         self.signal(signal.SIGCONT)
         self.signal(signal.SIGTERM)
 
-    def stop(self, timeout=20):
+    def stop(self, timeout=60):
         """SIGTERM, unless it was sent already; the exit status."""
         if self.alive() and not self.told_to_stop:
             self.terminate()
@@ -190,6 +196,8 @@ class Controller:
 
 
 class Stack:
+    standing = []  # those that are not down yet, for who tells of a failure
+
     def __init__(self, plane, nodes, arguments=(), kubelet_arguments=()):
         self.plane = plane
         self.api = plane.admin
@@ -200,6 +208,7 @@ class Stack:
         self.controllers = []
         self.webhook_port = None
         self.service = None
+        Stack.standing.append(self)
 
     @classmethod
     @contextlib.contextmanager
@@ -278,7 +287,7 @@ class Stack:
         """The controller that leads; None where none does."""
         return next(iter(self.leaders()), None)
 
-    def wait_leader(self, timeout=30, other_than=None):
+    def wait_leader(self, timeout=60, other_than=None):
         """The one controller that leads."""
         def only():
             found = self.leaders()
@@ -293,7 +302,22 @@ class Stack:
     def logs(self):
         return "\n".join(c.log() for c in self.controllers)
 
+    def account(self):
+        """What is there, and the ends of all logs: for whoever reads of a failure."""
+        parts = []
+        for tell in (self._account_of_pods, lambda: "the Lease: " + self.holder(), self.logs,
+                     lambda: "kubelet: %s\n%s" % (self.kubelet.state()["errors"], self.kubelet.log())):
+            try:
+                parts.append(tell())
+            except Exception as error:  # pylint: disable=broad-except
+                parts.append("%s: %s" % (type(error).__name__, error))
+        return "\n\n".join(parts)
+
+    def _account_of_pods(self):
+        return "\n".join(line_of(pod) for pod in self.api.list("pods"))
+
     def down(self):
+        Stack.standing.remove(self)
         for controller in self.controllers:
             if controller.alive():
                 controller.stop()
@@ -309,7 +333,7 @@ class Stack:
         """Takes away what tests made, and the capacity pods."""
         for namespace in ("default", "aliquot-system"):
             wait_until(lambda ns=namespace: self._emptied(ns), timeout,
-                       "no pods in " + namespace, every=0.2)
+                       lambda ns=namespace: "no pods in %s\n%s" % (ns, self.account()), every=0.2)
 
     def _emptied(self, namespace):
         kinds = ["pods"]
@@ -369,7 +393,7 @@ class Stack:
     def get_pod(self, name, namespace="default"):
         return self.api.get("pods", name, namespace=namespace)
 
-    def wait_pod(self, name, condition, timeout=30, namespace="default", what="state"):
+    def wait_pod(self, name, condition, timeout=60, namespace="default", what="state"):
         last = {}
 
         def holds():
@@ -379,7 +403,7 @@ class Stack:
             name, what, describe(last.get("pod")), self.logs()))
         return last["pod"]
 
-    def wait_running(self, name, timeout=30, namespace="default"):
+    def wait_running(self, name, timeout=60, namespace="default"):
         def runs(pod):
             phase = pod["status"].get("phase")
             assert phase not in ("Failed", "Succeeded"), \
@@ -400,6 +424,19 @@ def describe(pod):
     shown = {key: meta.get(key) for key in ("annotations", "labels", "deletionTimestamp")}
     shown["nodeName"], shown["gates"] = spec.get("nodeName"), spec.get("schedulingGates")
     return json.dumps({**shown, "status": pod["status"]}, indent=1)
+
+
+def line_of(pod):
+    """A pod in one line: where it is, how it goes, what it has of a GPU or gives of it, and why it has none."""
+    meta, spec, status = pod["metadata"], pod["spec"], pod["status"]
+    shown = {key: note(pod, key) for key in ("share", "gpu-uuid", "capacity-pod", "grants")}
+    shown["gates"] = [gate["name"] for gate in spec.get("schedulingGates", [])]
+    shown["why"] = status.get("message") or next(
+        (c.get("message") for c in status.get("conditions", []) if c["status"] == "False" and c.get("message")), None)
+    return "%s/%s on %s: %s%s %s" % (
+        meta["namespace"], meta["name"], spec.get("nodeName"), status.get("phase"),
+        ", goes since " + meta["deletionTimestamp"] if "deletionTimestamp" in meta else "",
+        {key: value for key, value in shown.items() if value})
 
 
 def note(pod, key):

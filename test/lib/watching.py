@@ -27,13 +27,13 @@ class PodWatch:
 
     def __enter__(self):
         self._thread.start()
-        assert self._first.wait(30), "%s cannot be listed" % self.selector
+        assert self._first.wait(60), "%s cannot be listed" % self.selector
         return self
 
     def __exit__(self, kind, *_):
         try:
             if kind is None:
-                wait_until(self._seen_all, 30, "the watch of %s to tell all" % self.selector, ignore=(ApiError,))
+                wait_until(self._seen_all, 60, "the watch of %s to tell all" % self.selector, ignore=(ApiError,))
         finally:
             with self._lock:
                 self._over = True

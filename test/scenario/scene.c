@@ -7,9 +7,9 @@
 #include "model/names.h"
 
 #define NODE                                                                                       \
-	"{\"metadata\":{\"name\":\"node\",\"uid\":\"node\",\"resourceVersion\":\"1\",\"labels\":"  \
+	"{\"metadata\":{\"name\":\"node\",\"uid\":\"node\",\"resourceVersion\":\"%d\",\"labels\":" \
 	"{\"nvidia.com/gpu.memory\":\"81920\"}},\"status\":{\"allocatable\":{\"cpu\":\"64\","      \
-	"\"memory\":\"512Gi\",\"pods\":\"110\",\"nvidia.com/gpu\":\"8\"},\"conditions\":[{"        \
+	"\"memory\":\"512Gi\",\"pods\":\"110\",\"nvidia.com/gpu\":\"%d\"},\"conditions\":[{"       \
 	"\"type\":\"Ready\",\"status\":\"True\"}]}}"
 #define AGENT                                                                                      \
 	"{\"metadata\":{\"namespace\":\"" NAME_NAMESPACE                                           \
@@ -45,6 +45,12 @@ static bool on_wish(void *data, const struct change *c)
 		}
 	}
 	return true;
+}
+
+static void on_fate(void *data, const char *uid, struct share_fate *ret)
+{
+	(void)uid;
+	*ret = ((struct scene *)data)->fate;
 }
 
 static const struct act_events act_events = {.on_outcome = on_outcome};
@@ -98,6 +104,7 @@ static void start(struct scene *s)
 		.around = s->around,
 		.latest = s->latest,
 		.tell = on_wish,
+		.fate = on_fate,
 		.data = s,
 		.round_ms = ROUND_MS,
 		.checkpoint_ms = 5 * STEP_MS,
@@ -125,9 +132,19 @@ static void stop(struct scene *s)
 
 /* --- life --- */
 
+void scene_gpus(struct scene *s, int count)
+{
+	char json[640];
+	struct node node;
+	struct fault f = {0};
+	snprintf(json, sizeof json, NODE, ++s->version, count);
+	cr_assert_eq(node_decode(json, strlen(json), &s->arena, &node, &f), 0, "%s", f.message);
+	world_apply(
+		s->world, &(struct change){.type = CHANGE_SET, .kind = KIND_NODE, .node = &node});
+}
+
 static void list_everything(struct scene *s)
 {
-	struct node node;
 	struct pod agent;
 	struct fault f = {0};
 	for (int kind = 0; kind < KIND_ENGINE; kind++) {
@@ -136,9 +153,7 @@ static void list_everything(struct scene *s)
 		c.type = CHANGE_RELIST_END;
 		world_apply(s->world, &c);
 	}
-	cr_assert_eq(node_decode(NODE, strlen(NODE), &s->arena, &node, &f), 0, "%s", f.message);
-	world_apply(
-		s->world, &(struct change){.type = CHANGE_SET, .kind = KIND_NODE, .node = &node});
+	scene_gpus(s, 8);
 	cr_assert_eq(pod_decode(AGENT, strlen(AGENT), &s->arena, &agent, &f), 0, "%s", f.message);
 	struct change c = {.type = CHANGE_SET, .kind = KIND_POD, .pod = &agent};
 	world_apply(s->world, &c);
@@ -191,6 +206,9 @@ void scene_free(struct scene *s)
 	arena_finish(&s->arena);
 	str_finish(&s->text);
 	server_finish(&s->server);
+	for (size_t i = 0; i < s->pod_count; i++) {
+		surge_forget(&s->pods[i]);
+	}
 	free(s);
 }
 
@@ -212,6 +230,7 @@ static void settle(struct scene *s)
 		}
 		bool busy = server_answer(s);
 		sizes_reach(s->sizes, !s->webhook_gone, now);
+		sizes_may_surge(s->sizes, s->surges ? SIZER_SURGE_ALLOWED : SIZER_SURGE_FORBIDDEN);
 		sizes_step(s->sizes, now, true);
 		act_step(s->act, now);
 		events_step(s->events, now);
@@ -311,9 +330,42 @@ void scene_owners(struct scene *s, int http_status)
 	s->server.owners_status = http_status;
 }
 
+void scene_lists(struct scene *s, int http_status)
+{
+	s->server.lists_status = http_status;
+}
+
 void scene_webhook_gone(struct scene *s)
 {
 	s->webhook_gone = true;
+}
+
+void scene_may_surge(struct scene *s, const char *deleted)
+{
+	s->surges = true;
+	s->deleted = deleted;
+}
+
+void scene_rollout(struct scene *s)
+{
+	s->rolls = true;
+}
+
+void scene_fate(struct scene *s, enum share_state state, const char *blocker)
+{
+	s->fate = (struct share_fate){state, blocker};
+}
+
+void scene_refuses(struct scene *s, int http_status, const char *message)
+{
+	s->server.refusal = http_status;
+	s->server.refusal_text = message;
+}
+
+void scene_evicts(struct scene *s, const struct scene_pod *next)
+{
+	s->server.refusal = 0;
+	s->next = *next;
 }
 
 int scene_evictions(const struct scene *s)

@@ -21,6 +21,7 @@
 
 #include "base/alloc.h"
 #include "base/str.h"
+#include "model/share.h"
 
 #define SCENE_START   INT64_C(1790002800000) /* a full hour */
 #define SCENE_MIB     81920
@@ -36,7 +37,7 @@ struct scene_pod {
 	const char *containers; /* all of them, JSON with brackets, instead of the one */
 	int gpus;		/* 1 */
 	int64_t milli, mib;	/* a tenant with so much; 0: whole GPUs */
-	bool pending, succeeded;
+	bool pending, succeeded, unready;
 };
 
 struct scene;
@@ -55,8 +56,19 @@ void scene_budget(struct scene *s, const char *json);
 void scene_scaler(struct scene *s, const char *json);
 /* C3: our webhook is not reached any more. */
 void scene_webhook_gone(struct scene *s);
-/* Each was refused: no budget allows any. */
+/* C24: pods may be made beside others. Not at first. One that is made comes with its share and is
+ * Ready at once; when it is adopted the ReplicaSet deletes that one of web's pods. */
+void scene_may_surge(struct scene *s, const char *deleted);
+/* How many GPUs the node has; 8 at first. */
+void scene_gpus(struct scene *s, int count);
+/* The owner is at a rollout of its own. */
+void scene_rollout(struct scene *s);
+/* How many were asked for. At first each is refused: no budget allows any. */
 int scene_evictions(const struct scene *s);
+/* Each is refused so from now on. */
+void scene_refuses(struct scene *s, int http_status, const char *message);
+/* Each is done from now on: one like `next` comes at once, which uses as much as the one before. */
+void scene_evicts(struct scene *s, const struct scene_pod *next);
 void scene_group(struct scene *s, const char *name, const char *spec);
 /* Made, or set anew under the same name. */
 void scene_pod(struct scene *s, const struct scene_pod *pod);
@@ -66,14 +78,19 @@ void scene_end(struct scene *s, const char *pod, int code, const char *message);
 /* What the engine would do in place: off at first, then a wish is only counted. */
 void scene_resizes(struct scene *s, bool does);
 int scene_wishes(const struct scene *s);
+/* What the engine says of each wish, and who keeps it from being so. */
+void scene_fate(struct scene *s, enum share_state state, const char *blocker);
 /* What a GET of an owner is answered with; 200 at first. */
 void scene_owners(struct scene *s, int http_status);
+/* What a list of checkpoints is answered with; 200 at first. */
+void scene_lists(struct scene *s, int http_status);
 /* What is kept of a checkpoint is of another version now. */
 void scene_spoil_checkpoints(struct scene *s);
 
 /* --- use, told by the agent of the pod's node --- */
 
 void scene_use(struct scene *s, const char *pod, int percent, int mib);
+void scene_use_all(struct scene *s, int percent, int mib); /* each pod that is there */
 /* More labels of its lines, as text; NULL: none. */
 void scene_labels(struct scene *s, const char *pod, const char *labels);
 /* What its application answers; NULL: it is not asked. */
@@ -108,6 +125,9 @@ int64_t scene_now(const struct scene *s); /* policy time */
 const char *scene_text(struct scene *s, const char *object, const char *path);
 /* The whole object, indented; NULL: it is not there. */
 const char *scene_pretty(struct scene *s, const char *object);
+/* The whole object is what golden/NAME.json has; SCENARIO_WRITE=1 writes that anew. The scene ends.
+ * test/api/test_describe.py shows each of them to kubectl. */
+void scene_golden(struct scene *s, const char *object, const char *name);
 bool scene_has(struct scene *s, const char *object);
 int scene_writes(const struct scene *s, const char *object); /* of its status */
 int scene_objects(const struct scene *s);

@@ -4,6 +4,8 @@
 
 #include "scene.h"
 
+#include <jansson.h>
+
 #include "../../src/app/sizes.h"
 #include "../unit/kube/fake_wire.h"
 #include "around/around.h"
@@ -44,7 +46,9 @@ struct server {
 	struct object objects[OBJECTS_MAX];
 	size_t object_count;
 	int made; /* of them, ever */
-	int owners_status, evictions;
+	int owners_status, lists_status, evictions;
+	int refusal; /* what each eviction is answered with; 0: it is done */
+	const char *refusal_text;
 	struct {
 		VEC_FIELDS(char *);
 	} reasons; /* of events, with their type: "Normal Reason"; owned */
@@ -59,6 +63,8 @@ struct shown_pod {
 	int64_t created_ms, ended_ms;
 	int restarts, code;
 	const char *message; /* of how it ended */
+	json_t *over;	     /* owned; labels and annotations that were written on it; NULL: none */
+	bool beside;	     /* made by a surge, and adopted by nobody yet */
 };
 
 struct scene {
@@ -77,10 +83,15 @@ struct scene {
 	struct prometheus *prometheus; /* NULL: there is none */
 	struct scene_past past;
 	int64_t past_end_ms;
-	bool agents_gone, webhook_gone;
+	bool agents_gone, webhook_gone, surges, rolls;
 	int questions; /* about the past */
 	struct arena arena;
 	struct shown_pod pods[SCENE_POD_MAX];
+	const char *deleted;   /* by the ReplicaSet, once it has one too many */
+	struct scene_pod next; /* that comes when one is evicted */
+	char made[SCENE_POD_MAX][24];
+	size_t made_count;
+	struct share_fate fate;
 	size_t pod_count;
 	bool silent, resizes;
 	int wishes, version, generation;
@@ -88,6 +99,9 @@ struct scene {
 };
 
 /* --- server --- */
+void server_reply(struct call *c, int status, const char *body);
+void server_refuse(struct call *c, int status);
+json_t *server_parse(const char *text);
 void server_init(struct server *v);
 void server_finish(struct server *v);
 /* Answers whatever was asked; true: something was. */
@@ -95,12 +109,26 @@ bool server_answer(struct scene *s);
 void server_remove(struct server *v, size_t i);
 struct object *server_find(struct server *v, const char *resource, const char *name);
 
+/* The pod of that name was evicted. */
+void scene_replace(struct scene *s, const char *name);
+
+/* --- surges --- */
+/* False: it is about none. */
+bool surge_serve(struct scene *s, struct call *c);
+/* What was written on a pod, on what it came with. */
+void surge_overlay(const struct shown_pod *shown, struct str *json);
+void surge_forget(struct shown_pod *shown);
+
 /* --- pages --- */
 void page_of_node(const struct scene *s, struct str *out);
 const char *page_of_app(const struct scene *s, const char *address);
 
 void answer_query(struct scene *s, const char *path, const char *form, struct str *out);
 
+/* As a GET tells it. */
+void scene_pod_json(struct scene *s, const struct shown_pod *shown, struct str *json);
+/* It is another one now. */
+void scene_show(struct scene *s, const struct shown_pod *shown);
 struct shown_pod *scene_shown(struct scene *s, const char *name);
 void scene_want(struct scene *s);
 

@@ -146,3 +146,34 @@ void scene_spoil_checkpoints(struct scene *s)
 		json_decref(root);
 	}
 }
+
+/* --- golden --- */
+
+static char *read_golden(const char *path)
+{
+	char *text = xcalloc(1, 65536);
+	FILE *f = fopen(path, "re");
+	if (f != NULL) {
+		(void)!fread(text, 1, 65535, f);
+		fclose(f);
+	}
+	return text;
+}
+
+void scene_golden(struct scene *s, const char *object, const char *name)
+{
+	char path[1024];
+	snprintf(path, sizeof path, "%s/%s.json", SCENARIO_GOLDEN, name);
+	const char *found = scene_pretty(s, object);
+	cr_assert_not_null(found);
+	if (getenv("SCENARIO_WRITE") != NULL) {
+		FILE *f = fopen(path, "we");
+		cr_assert_not_null(f, "%s", path);
+		cr_assert_geq(fputs(found, f), 0);
+		cr_assert_eq(fclose(f), 0);
+	}
+	char *wanted = read_golden(path);
+	cr_expect(text_equals(wanted, found), "%s is not what was written now:\n%s", path, found);
+	free(wanted);
+	scene_free(s);
+}

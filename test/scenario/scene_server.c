@@ -2,8 +2,6 @@
  * answers who asks for an owner, and remembers events. */
 #include "scene_parts.h"
 
-#include <jansson.h>
-
 /* As a real API server says that a budget allows no eviction. */
 #define NO_ROOM                                                                                    \
 	"{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"status\":\"Failure\",\"message\":\"Cannot "  \
@@ -59,7 +57,9 @@ static const struct wire_impl impl = {.send = send, .cancel = cancel};
 void server_init(struct server *v)
 {
 	v->wire.impl = &impl;
-	v->owners_status = 200;
+	v->owners_status = v->lists_status = 200;
+	v->refusal = 429;
+	v->refusal_text = NO_ROOM;
 }
 
 void server_remove(struct server *v, size_t i)
@@ -97,7 +97,7 @@ struct object *server_find(struct server *v, const char *resource, const char *n
 
 /* --- answers --- */
 
-static void finish(struct call *c, int status, const char *body)
+void server_reply(struct call *c, int status, const char *body)
 {
 	struct wire_answer answer = {.status = status, .body = body, .body_size = strlen(body)};
 	if (c->stream && status == 200) {
@@ -110,14 +110,14 @@ static void finish(struct call *c, int status, const char *body)
 	c->events->on_done(c->data, &answer);
 }
 
-static void refuse(struct call *c, int status)
+void server_refuse(struct call *c, int status)
 {
 	char body[160];
 	snprintf(body, sizeof body, "{\"kind\":\"Status\",\"code\":%d,\"message\":\"no\"}", status);
-	finish(c, status, body);
+	server_reply(c, status, body);
 }
 
-static json_t *parse(const char *text)
+json_t *server_parse(const char *text)
 {
 	json_error_t e;
 	json_t *root = json_loads(text, 0, &e);
@@ -134,12 +134,12 @@ static const char *text_at(const json_t *root, const char *parent, const char *k
 static void make(struct scene *s, struct call *c, const char *resource)
 {
 	struct server *v = &s->server;
-	json_t *root = parse(c->body);
+	json_t *root = server_parse(c->body);
 	const char *name = text_at(root, "metadata", "name");
 	char uid[64];
 	if (server_find(v, resource, name) != NULL) {
 		json_decref(root);
-		refuse(c, 409);
+		server_refuse(c, 409);
 		return;
 	}
 	cr_assert_lt(v->object_count, OBJECTS_MAX);
@@ -154,16 +154,16 @@ static void make(struct scene *s, struct call *c, const char *resource)
 		.head = json_dumps(root, JSON_COMPACT),
 		.is_new = true};
 	json_decref(root);
-	finish(c, 201, o->head);
+	server_reply(c, 201, o->head);
 }
 
 static void write_status(struct scene *s, struct call *c, const char *resource)
 {
-	json_t *root = parse(c->body);
+	json_t *root = server_parse(c->body);
 	struct object *o = server_find(&s->server, resource, text_at(root, "metadata", "name"));
 	if (o == NULL) {
 		json_decref(root);
-		refuse(c, 404);
+		server_refuse(c, 404);
 		return;
 	}
 	free(o->status);
@@ -172,13 +172,27 @@ static void write_status(struct scene *s, struct call *c, const char *resource)
 	o->version++;
 	o->is_new = true;
 	json_decref(root);
-	finish(c, 200, "{}");
+	server_reply(c, 200, "{}");
+}
+
+static void evict(struct scene *s, struct call *c)
+{
+	const char *name = strstr(c->path, "/pods/") + 6;
+	char pod[64];
+	s->server.evictions++;
+	if (s->server.refusal != 0) {
+		server_reply(c, s->server.refusal, s->server.refusal_text);
+		return;
+	}
+	snprintf(pod, sizeof pod, "%.*s", (int)strcspn(name, "/"), name);
+	server_reply(c, 201, "{}");
+	scene_replace(s, pod);
 }
 
 static void read_owner(struct scene *s, struct call *c)
 {
 	if (s->server.owners_status != 200) {
-		refuse(c, s->server.owners_status);
+		server_refuse(c, s->server.owners_status);
 		return;
 	}
 	char body[512];
@@ -187,17 +201,19 @@ static void read_owner(struct scene *s, struct call *c)
 		n += text_equals(text_or(s->pods[i].p.owner, OWNER), OWNER);
 	}
 	snprintf(body, sizeof body,
-		"{\"metadata\":{\"name\":\"web\",\"uid\":\"owner-uid\",\"generation\":1},\"spec\":{"
+		"{\"metadata\":{\"name\":\"web\",\"uid\":\"owner-uid\",\"generation\":1,"
+		"\"annotations\":{"
+		"\"deployment.kubernetes.io/revision\":\"1\"}},\"spec\":{"
 		"\"replicas\":%d},\"status\":{\"observedGeneration\":1,\"replicas\":%d,"
 		"\"updatedReplicas\":%d,\"readyReplicas\":%d,\"availableReplicas\":%d}}",
-		n, n, n, n, n);
-	finish(c, 200, body);
+		n, n, s->rolls ? n - 1 : n, n, n);
+	server_reply(c, 200, body);
 }
 
 static void take_event(struct scene *s, struct call *c)
 {
 	struct server *v = &s->server;
-	json_t *root = parse(c->body);
+	json_t *root = server_parse(c->body);
 	const char *reason = json_string_value(json_object_get(root, "reason"));
 	const char *note = json_string_value(json_object_get(root, "note"));
 	if (c->method == WIRE_POST) {
@@ -208,15 +224,15 @@ static void take_event(struct scene *s, struct call *c)
 		snprintf(v->note, sizeof v->note, "%s", text_or(note, ""));
 	}
 	json_decref(root);
-	finish(c, c->method == WIRE_POST ? 201 : 200, c->body);
+	server_reply(c, c->method == WIRE_POST ? 201 : 200, c->body);
 }
 
 /* By its name, as long as it is the one that is meant. */
 static void delete (struct scene *s, struct call *c, const char *resource)
 {
-	json_t *root = parse(c->body);
+	json_t *root = server_parse(c->body);
 	struct object *o = server_find(&s->server, resource, strrchr(c->path, '/') + 1);
-	json_t *head = o != NULL ? parse(o->head) : NULL;
+	json_t *head = o != NULL ? server_parse(o->head) : NULL;
 	bool same = text_equals(
 		text_at(head, "metadata", "uid"), text_at(root, "preconditions", "uid"));
 	if (o != NULL && same) {
@@ -225,16 +241,20 @@ static void delete (struct scene *s, struct call *c, const char *resource)
 	json_decref(head);
 	json_decref(root);
 	if (o == NULL || !same) {
-		refuse(c, o == NULL ? 404 : 409);
+		server_refuse(c, o == NULL ? 404 : 409);
 		return;
 	}
-	finish(c, 200, "{}");
+	server_reply(c, 200, "{}");
 }
 
 /* All checkpoints, as a watch that begins with a picture tells them. */
 static void list_checkpoints(struct scene *s, struct call *c)
 {
 	CLEANUP(str_finish) struct str out = STR_INIT(1 << 20);
+	if (s->server.lists_status != 200) {
+		server_refuse(c, s->server.lists_status);
+		return;
+	}
 	for (size_t i = 0; i < s->server.object_count; i++) {
 		const struct object *o = &s->server.objects[i];
 		if (text_equals(o->resource, "gpuusagecheckpoints")) {
@@ -247,7 +267,7 @@ static void list_checkpoints(struct scene *s, struct call *c)
 		"{\"type\":\"BOOKMARK\",\"object\":{\"metadata\":{\"resourceVersion\":\"9\","
 		"\"annotations\":{\"k8s.io/initial-events-end\":\"true\"}}}}\n");
 	cr_assert(!out.overflow);
-	finish(c, 200, str_text(&out));
+	server_reply(c, 200, str_text(&out));
 }
 
 static void read_page(struct scene *s, struct call *c)
@@ -264,7 +284,7 @@ static void read_page(struct scene *s, struct call *c)
 		c->events->on_done(c->data, &broken);
 		return;
 	}
-	finish(c, 200, str_text(&page));
+	server_reply(c, 200, str_text(&page));
 }
 
 static void query(struct scene *s, struct call *c)
@@ -272,7 +292,7 @@ static void query(struct scene *s, struct call *c)
 	CLEANUP(str_finish) struct str out = STR_INIT(1 << 20);
 	answer_query(s, c->path, c->body, &out);
 	cr_assert(!out.overflow);
-	finish(c, 200, str_text(&out));
+	server_reply(c, 200, str_text(&out));
 }
 
 static const char *resource_of(const char *path)
@@ -289,10 +309,11 @@ static void answer(struct scene *s, struct call *c)
 	} else if (strncmp(c->path, "/api/v1/query", 13) == 0) {
 		query(s, c);
 	} else if (strstr(c->path, "/eviction") != NULL) {
-		s->server.evictions++;
-		finish(c, 429, NO_ROOM);
+		evict(s, c);
 	} else if (strstr(c->path, "/events") != NULL) {
 		take_event(s, c);
+	} else if (!ours && surge_serve(s, c)) {
+		return;
 	} else if (ours && c->method == WIRE_POST) {
 		make(s, c, resource_of(c->path));
 	} else if (ours && c->method == WIRE_PATCH) {

@@ -132,14 +132,16 @@ static void write_notes(struct str *json, const struct scene_pod *p, size_t at)
 static void write_status(struct str *json, const struct shown_pod *shown, size_t at)
 {
 	const struct scene_pod *p = &shown->p;
-	char ended[TIME_TEXT_MAX];
+	char ended[TIME_TEXT_MAX], since[TIME_TEXT_MAX];
 	str_append_format(json,
 		"{\"phase\":\"%s\",\"podIP\":\"10.0.1.%zu\",\"conditions\":[{\"type\":\"Ready\","
-		"\"status\":\"True\"}],\"containerStatuses\":[{\"name\":\"%s\",\"restartCount\":%d",
+		"\"status\":\"%s\",\"lastTransitionTime\":\"%s\"}],\"containerStatuses\":[{"
+		"\"name\":\"%s\",\"restartCount\":%d",
 		p->pending     ? "Pending"
 		: p->succeeded ? "Succeeded"
 			       : "Running",
-		at + 1, text_or(p->container, "main"), shown->restarts);
+		at + 1, p->unready ? "False" : "True", time_format(shown->created_ms, since),
+		text_or(p->container, "main"), shown->restarts);
 	if (shown->ended_ms > 0) {
 		str_append_format(json,
 			",\"lastState\":{\"terminated\":{\"exitCode\":%d,\"finishedAt\":\"%s\","
@@ -197,12 +199,18 @@ void scene_want(struct scene *s)
 	latest_want_end(s->latest);
 }
 
-static void show(struct scene *s, const struct shown_pod *shown)
+void scene_pod_json(struct scene *s, const struct shown_pod *shown, struct str *json)
+{
+	write_pod(s, shown, (size_t)(shown - s->pods), json);
+	surge_overlay(shown, json);
+}
+
+void scene_show(struct scene *s, const struct shown_pod *shown)
 {
 	CLEANUP(str_finish) struct str json = STR_INIT(TEXT_MAX);
 	struct pod pod;
 	struct fault f = {0};
-	write_pod(s, shown, (size_t)(shown - s->pods), &json);
+	scene_pod_json(s, shown, &json);
 	arena_reset(&s->arena);
 	cr_assert_eq(pod_decode(str_text(&json), json.len, &s->arena, &pod, &f), 0, "%s: %s",
 		f.message, str_text(&json));
@@ -218,7 +226,7 @@ void scene_pod(struct scene *s, const struct scene_pod *p)
 		*shown = (struct shown_pod){.created_ms = scene_now(s)};
 	}
 	shown->p = *p;
-	show(s, shown);
+	scene_show(s, shown);
 	scene_want(s);
 }
 
@@ -230,7 +238,7 @@ void scene_end(struct scene *s, const char *pod, int code, const char *message)
 	shown->ended_ms = scene_now(s);
 	shown->code = code;
 	shown->message = message;
-	show(s, shown);
+	scene_show(s, shown);
 }
 
 void scene_pod_gone(struct scene *s, const char *name)
@@ -238,9 +246,25 @@ void scene_pod_gone(struct scene *s, const char *name)
 	struct shown_pod *shown = scene_shown(s, name);
 	cr_assert_not_null(shown);
 	gone(s, KIND_POD, text_or(shown->p.ns, "team"), name);
+	surge_forget(shown);
 	*shown = s->pods[--s->pod_count];
 	scene_want(s);
 	scene_want(s);
+}
+
+void scene_replace(struct scene *s, const char *name)
+{
+	const struct shown_pod *old = scene_shown(s, name);
+	cr_assert_not_null(old);
+	cr_assert_lt(s->made_count, SCENE_POD_MAX);
+	struct scene_pod next = s->next;
+	int percent = old->percent, mib = old->mib;
+	char *made = s->made[s->made_count++];
+	snprintf(made, sizeof s->made[0], "web-new-%zu", s->made_count);
+	next.name = made;
+	scene_pod_gone(s, name);
+	scene_pod(s, &next);
+	scene_use(s, made, percent, mib);
 }
 
 void scene_use(struct scene *s, const char *pod, int percent, int mib)
@@ -250,6 +274,13 @@ void scene_use(struct scene *s, const char *pod, int percent, int mib)
 	p->used = true;
 	p->percent = percent;
 	p->mib = mib;
+}
+
+void scene_use_all(struct scene *s, int percent, int mib)
+{
+	for (size_t i = 0; i < s->pod_count; i++) {
+		scene_use(s, s->pods[i].p.name, percent, mib);
+	}
 }
 
 void scene_labels(struct scene *s, const char *pod, const char *labels)

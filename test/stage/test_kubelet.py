@@ -57,7 +57,7 @@ def status(api, name):
     return api.get("pods", name, "default")["status"]
 
 
-def wait_phase(api, name, phase, timeout=30):
+def wait_phase(api, name, phase, timeout=60):
     return wait_until(lambda: status(api, name) if status(api, name)["phase"] == phase else None,
                       timeout, "%s to be %s" % (name, phase))
 
@@ -81,7 +81,7 @@ def test_nodes_look_like_gpu_nodes(api, kubelet):
 
 
 def test_second_pod_on_a_full_node_is_refused(api, kubelet, make):
-    wait_until(lambda: all_free(kubelet, "one"), 10, "the GPU to be free")
+    wait_until(lambda: all_free(kubelet, "one"), 60, "the GPU to be free")
     first = make("one", gpus=1)
     wait_phase(api, first, "Running")
     second = make("one", gpus=1)
@@ -95,16 +95,19 @@ def test_second_pod_on_a_full_node_is_refused(api, kubelet, make):
 
 
 def test_device_comes_back_late(api, kubelet, make):
-    wait_until(lambda: all_free(kubelet, "one"), 10, "the GPU to be free")
+    wait_until(lambda: all_free(kubelet, "one"), 60, "the GPU to be free")
     first = make("one", gpus=1)
     wait_phase(api, first, "Running")
-    api.delete("pods", first, "default")
-    wait_until(lambda: api.find("pods", first, "default") is None, 10, "the pod to be gone")
+    kubelet.fault("free-delay", node="one", ms=10000)
+    # Counted from before: it ends later.
     since = time.monotonic()
+    api.delete("pods", first, "default")
+    wait_until(lambda: api.find("pods", first, "default") is None, 60, "the pod to be gone")
     early = make("one", gpus=1)
     assert wait_phase(api, early, "Failed")["reason"] == "UnexpectedAdmissionError"
-    wait_until(lambda: all_free(kubelet, "one"), 10, "the GPU to be free")
-    assert 1.0 < time.monotonic() - since < 5.0
+    wait_until(lambda: all_free(kubelet, "one"), 60, "the GPU to be free")
+    assert time.monotonic() - since > 10
+    kubelet.fault("free-delay", node="one", ms=2000)
     wait_phase(api, make("one", gpus=1), "Running")
 
 
@@ -165,7 +168,7 @@ def test_a_node_honours_what_its_runtime_does(api, kubelet, make):
         assert len(kubelet.pod(shown)["containers"]["main"]["visible"]) == 2
         assert api.get("nodes", "two")["status"]["nodeInfo"]["containerRuntimeVersion"] == "fake://2"
         kubelet.fault("injection", node="two", forms=[])
-        wait_until(lambda: all_free(kubelet, "two"), 10, "its GPUs to be free")
+        wait_until(lambda: all_free(kubelet, "two"), 60, "its GPUs to be free")
         held = make("two", gpus=1)
         wait_phase(api, held, "Running")
         assert len(kubelet.pod(held)["containers"]["main"]["visible"]) == 1
@@ -193,13 +196,13 @@ def test_environment_is_resolved_from_the_stored_pod(api, kubelet, make):
     def message():
         last = status(api, name).get("containerStatuses", [{}])[0].get("lastState", {})
         return last.get("terminated", {}).get("message", "").strip()
-    ip = wait_until(lambda: status(api, name).get("podIP"), 10, "an address")
-    wait_until(message, 10, "the first end")
+    ip = wait_until(lambda: status(api, name).get("podIP"), 60, "an address")
+    wait_until(message, 60, "the first end")
     assert message() == "GPU-1|cpu||%s||%s|/mps/GPU-1/$(UUID)/$(NOBODY)|--node=cpu" % (uid, ip)
     # A restarted container is told what the pod says by then.
     api.patch("pods", name, {"metadata": {"annotations": {"aliquot.dev/gpu-uuid": "GPU-2"}}},
               "default")
-    wait_until(lambda: message().startswith("GPU-2|"), 20, "the new value after a restart")
+    wait_until(lambda: message().startswith("GPU-2|"), 60, "the new value after a restart")
     assert status(api, name)["containerStatuses"][0]["restartCount"] > 0
 
 
@@ -232,8 +235,8 @@ def test_graceful_deletion_asks_then_insists(api, kubelet, make):
     since = time.monotonic()
     for name in (polite, deaf):
         api.delete("pods", name, "default")
-    wait_until(lambda: api.find("pods", polite, "default") is None, 10, "the polite one to go")
-    wait_until(lambda: api.find("pods", deaf, "default") is None, 10, "the deaf one to go")
+    wait_until(lambda: api.find("pods", polite, "default") is None, 60, "the polite one to go")
+    wait_until(lambda: api.find("pods", deaf, "default") is None, 60, "the deaf one to go")
     assert time.monotonic() - since >= 0.9
     assert all(processes.start_time(pid) is None for pid in pids.values())
 
@@ -250,7 +253,7 @@ def test_played_pods_obey_their_annotations(api, kubelet, make):
     def ready(name):
         found = wait_phase(api, name, "Running")
         return next(c["status"] for c in found["conditions"] if c["type"] == "Ready")
-    wait_until(lambda: ready(late) == "True", 10, "the late one to be Ready")
+    wait_until(lambda: ready(late) == "True", 60, "the late one to be Ready")
     assert ready(never) == "False"
 
 
@@ -262,7 +265,7 @@ def test_conditions_of_others_are_kept(api, kubelet, make):
 
     def conditions():
         return {c["type"]: c["status"] for c in status(api, name)["conditions"]}
-    wait_until(lambda: conditions().get("Ready") == "True", 10, "Ready")
+    wait_until(lambda: conditions().get("Ready") == "True", 60, "Ready")
     assert conditions()["aliquot.dev/Placed"] == "True"
 
 
@@ -273,7 +276,7 @@ def test_faults_on_demand(api, kubelet, make):
     victim = make("cpu", containers=[shell("exec sleep 600")])
     wait_phase(api, victim, "Running")
     kubelet.fault("kill", namespace="default", pod=victim, container="main")
-    wait_until(lambda: status(api, victim)["containerStatuses"][0]["restartCount"] == 1, 10,
+    wait_until(lambda: status(api, victim)["containerStatuses"][0]["restartCount"] == 1, 60,
                "the restart")
     last = status(api, victim)["containerStatuses"][0]["lastState"]["terminated"]
     assert last["exitCode"] == 137
@@ -293,7 +296,7 @@ def test_duplicate_uuid_and_silence(api, kubelet):
     assert "report-uuid" not in text and "delay-ms nvmlInit_v2" in text
     kubelet.fault("no-identity", node="two", on=False)
     kubelet.fault("silent", node="cpu")
-    wait_until(lambda: not fleet.is_ready(api.get("nodes", "cpu")), 10, "NotReady")
+    wait_until(lambda: not fleet.is_ready(api.get("nodes", "cpu")), 60, "NotReady")
     kubelet.fault("silent", node="cpu", on=False)
     fleet.wait_ready(api, ["cpu"])
 
@@ -308,7 +311,7 @@ def test_survives_an_api_server_that_crashes(cp, api, kubelet, make):
     cp.kill("apiserver")
     os.kill(pid, 9)
     cp.start("apiserver")
-    wait_until(lambda: status(api, before)["containerStatuses"][0]["restartCount"] == 1, 20,
+    wait_until(lambda: status(api, before)["containerStatuses"][0]["restartCount"] == 1, 60,
                "the restart to be told")
 
 
@@ -323,11 +326,11 @@ def test_a_killed_kubelet_leaves_nothing_and_takes_up_its_pods(cp, api):
         wait_phase(api, "survivor", "Running")
         main = kubelet.pod("survivor")["containers"]["main"]
         kubelet.kill()
-        wait_until(lambda: processes.start_time(main["pid"]) is None, 10, "its process to die")
+        wait_until(lambda: processes.start_time(main["pid"]) is None, 60, "its process to die")
         kubelet.start(wait_ready=False)
         wait_until(lambda: status(api, "survivor")["containerStatuses"][0]["restartCount"] == 1,
-                   10, "the container to be restarted")
+                   60, "the container to be restarted")
         assert kubelet.pod("survivor")["containers"]["main"]["allocated"] == main["allocated"]
         api.delete("pods", "survivor", "default", grace=0)
-        wait_until(lambda: all_free(kubelet, "mortal"), 10, "the device to come back")
+        wait_until(lambda: all_free(kubelet, "mortal"), 60, "the device to come back")
     api.delete("nodes", "mortal")

@@ -62,3 +62,8 @@ def test_the_readme_names_files_that_exist():
     named = set(re.findall(r"`((?:src|docs|hack|test)/[\w./-]+)`", read("README.md")))
     assert len(named) > 5
     assert [path for path in named if not os.path.exists(os.path.join(ROOT, path))] == []
+
+
+def test_the_state_at_a_shell_is_shown_as_it_is():
+    """What the document shows is what the report writes."""
+    assert "```\n%s```\n" % read("test/unit/report/data/status.txt") in read("docs/operating.md")

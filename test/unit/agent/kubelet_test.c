@@ -5,6 +5,7 @@
 #include "../io/h2_stub.h"
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "codec/pod_resources.h"
 #include "folder.h"
 
@@ -151,6 +152,42 @@ Test(kubelet, one_that_is_away_and_comes_back)
 	await(&b, "aliquot_agent_kubelet_up 1\n");
 	cr_assert_eq(pod(&b, "u1")->told_count, 1);
 	end(&b);
+}
+
+static int times_said(FILE *log, const char *what)
+{
+	char text[65536];
+	ssize_t n = pread(fileno(log), text, sizeof text - 1, 0);
+	int times = 0;
+	cr_assert_geq(n, 0);
+	text[n] = '\0';
+	for (const char *at = strstr(text, what); at != NULL; at = strstr(at + 1, what)) {
+		times++;
+	}
+	return times;
+}
+
+/* A socket where nobody listens breaks off now in this way and now in that. */
+Test(kubelet, one_that_stays_away_is_said_once_whatever_the_words)
+{
+	struct bed b;
+	FILE *log = tmpfile();
+	cr_assert_not_null(log);
+	log_setup(LOG_INFO, fileno(log));
+	begin(&b);
+	h2_close(&b.stub);
+	cr_assert_eq(unlink(b.path), 0);
+	await(&b, "aliquot_agent_kubelet_asks_total{result=\"failed\"} 2\n");
+	h2_open(&b.stub, b.loop, b.path);
+	b.stub.mute = true;
+	await(&b, "aliquot_agent_kubelet_asks_total{result=\"failed\"} 4\n");
+	cr_assert_eq(times_said(log, "the kubelet does not tell"), 1);
+	h2_grpc(&b.stub, "\0\0\0\0\x07garbage", 12, "grpc-status: 0");
+	b.stub.mute = false;
+	await(&b, "aliquot_agent_kubelet_asks_total{result=\"unreadable\"} 2\n");
+	cr_assert_eq(times_said(log, "the kubelet does not tell"), 2, "of another kind");
+	end(&b);
+	(void)fclose(log);
 }
 
 Test(kubelet, what_cannot_be_read_says_nothing)

@@ -101,6 +101,7 @@ Test(pod_oom, an_error_of_the_container_with_the_gpu_is_noted_but_for_a_kill)
 	cr_expect_eq(failed_of("main", 1), at);
 	cr_expect_eq(failed_of("main", 134), at);
 	cr_expect_eq(failed_of("main", 137), 0, "H10: of memory of the host at most");
+	cr_expect_eq(failed_of("main", 143), 0, "somebody told it to go");
 	cr_expect_eq(failed_of("main", 0), 0);
 	cr_expect_eq(failed_of("side", 1), 0, "it has no GPU");
 }

@@ -445,3 +445,64 @@ Test(odd, a_tenant_with_too_many_rules_is_told_and_not_placed)
 	cr_assert_str_eq(a->ledger.items[0].name, "small");
 	bed_finish(&b);
 }
+
+static const char *said_of(const struct bed *b, const char *name)
+{
+	vec_for_each (const struct action, a, &b->plan.actions) {
+		if (a->type == ACTION_CONDITION && strcmp(a->name, name) == 0) {
+			return a->message;
+		}
+	}
+	return NULL;
+}
+
+/* The watches broke, or this process was stopped; five minutes later the first step is cut short
+ * after the first of the two. */
+Test(odd, what_a_step_of_minutes_ago_found_is_told_to_nobody)
+{
+	struct bed b = bed_make();
+	tell_node(&b, "n0", 1, 110);
+	tell_capacity(&b, &(struct cap){"cap", "c1", NULL, false, {0}});
+	tell_waiting(&b, "a", "0.5");
+	tell_waiting(&b, "b", "0.8");
+	cr_assert_null(step(&b, ACTION_CONDITION), "it is too early to tell");
+	cr_expect_eq(engine_report(b.e)->by_reason[REASON_WAITING_FOR_CAPACITY], 1);
+	struct grant all[] = {{"x", "default", "x", 900, 60000}};
+	b.now += 300000;
+	tell_capacity(&b, &(struct cap){"cap", "c1", "GPU-A", false, {all, 1}});
+	tell_running(&b, "x", "cap", "GPU-A");
+	step_within(&b, 1, ACTION_CONDITION);
+	cr_expect_not_null(said_of(&b, "a"));
+	cr_expect_null(said_of(&b, "b"), "nobody looked at it: %s", said_of(&b, "b"));
+	cr_expect_leq(engine_next_deadline(b.e), b.now);
+	step(&b, ACTION_CONDITION);
+	cr_expect_not_null(said_of(&b, "b"));
+	bed_finish(&b);
+}
+
+/* It waited for room and was told so; now there is room, and a write takes a second or two. */
+Test(odd, a_write_that_has_just_begun_is_told_to_nobody_however_long_it_waited)
+{
+	struct bed b = bed_make();
+	struct grant all[] = {{"x", "default", "x", 900, 60000}};
+	tell_node(&b, "n0", 1, 110);
+	tell_capacity(&b, &(struct cap){"cap", "c1", "GPU-A", false, {all, 1}});
+	tell_running(&b, "x", "cap", "GPU-A");
+	tell_waiting(&b, "w", "0.8");
+	cr_assert_null(step(&b, ACTION_CONDITION));
+	b.now += 11000;
+	cr_assert_not_null(step(&b, ACTION_CONDITION));
+	tell_gone(&b, "default", "x");
+	step(&b, ACTION_GRANT);
+	b.now += 400000;
+	bool told = step(&b, ACTION_CONDITION) != NULL;
+	cr_assert_eq(engine_report(b.e)->by_reason[REASON_GRANTING], 1);
+	cr_expect_not(told);
+	b.now += 9000;
+	cr_expect_null(step(&b, ACTION_CONDITION));
+	b.now += 1000;
+	const struct action *a = step(&b, ACTION_CONDITION);
+	cr_assert_not_null(a, "it takes long");
+	cr_expect_eq(a->reason, REASON_GRANTING);
+	bed_finish(&b);
+}

@@ -134,11 +134,74 @@ Test(course, one_that_restarts_again_and_again_is_a_failure)
 {
 	struct bench b;
 	set_up(&b);
-	b.p.pods[0].ready_ms = START + MINUTE;
+	b.p.pods[0].restarts = 2;
+	cr_expect_eq(at(&b, START + 12 * MINUTE).why, ROLL_UNDER_WAY);
+	cr_expect_eq(b.p.roll.failures, 1);
+	b.p.pods[0].restarts = 3;
+	cr_expect_eq(at(&b, START + 18 * MINUTE).why, ROLL_UNDER_WAY);
+	cr_expect_eq(b.p.roll.failures, 1, "each counts once");
+	b.p.pods[0].restarts = 4;
+	cr_expect_eq(at(&b, START + 24 * MINUTE).does, ROLL_ROLLBACK);
+	cr_expect_eq(at(&b, START + 24 * MINUTE).why, ROLL_PAUSED);
+	cr_expect_eq(b.fleet.flights.count, 0);
+	tear_down(&b);
+}
+
+Test(course, one_that_restarted_and_is_not_ready_has_as_long_again)
+{
+	struct bench b;
+	set_up(&b);
+	b.p.pods[0].restarts = 2;
+	struct roll_verdict v = at(&b, START + 12 * MINUTE);
+	cr_expect_eq(v.next_ms, START + 12 * MINUTE + ROLL_READY_MS);
+	b.p.pods[0].restarts = 3;
+	cr_expect_eq(at(&b, v.next_ms - 1).why, ROLL_UNDER_WAY);
+	cr_expect_eq(at(&b, v.next_ms).does, ROLL_ROLLBACK);
+	tear_down(&b);
+}
+
+Test(course, one_that_restarted_and_then_does_well_is_no_failure)
+{
+	struct bench b;
+	set_up(&b);
 	b.p.pods[0].restarts = 2;
 	(void)at(&b, START + 2 * MINUTE);
 	cr_expect_eq(b.p.roll.failures, 1);
-	cr_expect_eq(b.fleet.flights.count, 0);
+	b.p.pods[0].ready_ms = START + 3 * MINUTE;
+	b.p.pods[0].sample_ms = START + 4 * MINUTE;
+	cr_expect_eq(at(&b, START + 8 * MINUTE).does, ROLL_EVICT, "the next one goes");
+	cr_expect_eq(b.p.roll.failures, 0);
+	tear_down(&b);
+}
+
+/* Whoever needs more than it came with is not helped by being watched. */
+Test(course, one_that_restarts_makes_way_for_one_that_has_more)
+{
+	struct bench b;
+	set_up(&b);
+	b.p.ask.cause = ROLL_HEALS;
+	b.p.pods[0].up_to_date = false;
+	b.p.pods[0].restarts = 1;
+	cr_expect_eq(at(&b, START + 2 * MINUTE).why, ROLL_UNDER_WAY);
+	b.p.pods[0].restarts = 2;
+	cr_expect_eq(at(&b, START + 4 * MINUTE).does, ROLL_EVICT);
+	cr_expect_eq(b.p.roll.failures, 1, "the next one has one chance");
+	tear_down(&b);
+}
+
+/* What comes instead of it begins anew. */
+Test(course, restarts_are_those_of_one_pod)
+{
+	struct bench b;
+	set_up(&b);
+	b.p.pods[0].restarts = 3;
+	(void)at(&b, START + 12 * MINUTE);
+	b.p.pods[0].created_ms = START + 13 * MINUTE;
+	b.p.pods[0].restarts = 1;
+	(void)at(&b, START + 14 * MINUTE);
+	cr_expect_eq(b.p.roll.failures, 1);
+	b.p.pods[0].restarts = 2;
+	cr_expect_eq(at(&b, START + 16 * MINUTE).does, ROLL_ROLLBACK);
 	tear_down(&b);
 }
 

@@ -24,8 +24,8 @@ Test(explain, S2_the_blocker_and_the_time_are_named)
 	p.ask.every_ms = 60000;
 	v = (struct roll_verdict){.does = ROLL_BLOCKED, .why = ROLL_WEBHOOK};
 	cr_expect_str_eq(roll_explain(&p.ask, &v, &a),
-		"the webhook is not known to answer, so a new pod might start whole; looked at "
-		"again every minute");
+		"Aliquot's webhook is not known to answer, so a new pod might start whole: see its "
+		"controller's pods; looked at again every minute");
 	v.why = ROLL_SURGE_LOST;
 	cr_expect_null(strstr(roll_explain(&p.ask, &v, &a), "every"), "a person ends it");
 	v = (struct roll_verdict){.does = ROLL_EVICT, .pod = 0, .has_pod = true};

@@ -240,6 +240,7 @@ Test(plan, no_more_are_away_than_the_policy_says)
 	b.p.pods[7].up_to_date = true;
 	b.p.pods[7].ready_ms = 0;
 	expect(&b, ROLL_BLOCKED, ROLL_NOT_READY);
+	cr_expect_str_eq(ask(&b).blocker, b.p.pods[7].name, "it is named");
 	b.p.rollout.max_unavailable = 24;
 	b.p.rollout.max_unavailable_is_percent = true;
 	expect(&b, ROLL_BLOCKED, ROLL_NOT_READY); /* 1.92 is 1 */

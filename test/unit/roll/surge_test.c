@@ -204,6 +204,29 @@ Test(surge, C24_it_is_gone_after_ten_minutes)
 	cr_expect_eq(s.least_ready, 1);
 }
 
+/* The room that it was made for is kept for those who come first. */
+Test(surge, C24_behind_others_it_is_gone_after_two_minutes)
+{
+	for (int patient = 0; patient < 2; patient++) {
+		struct scene s;
+		set_up(&s, 1);
+		s.never_ready = true;
+		s.ask.patient = patient == 1;
+		(void)play(&s, 1);
+		s.fresh.outranked = true;
+		s.now = s.fresh.created_ms + SURGE_BEHIND_MS - 1;
+		cr_expect_eq(judge(&s).does, SURGE_WAIT);
+		s.now++;
+		struct surge_verdict v = judge(&s);
+		cr_expect_eq(v.does, patient == 1 ? SURGE_WAIT : SURGE_DROP);
+		cr_expect_eq(v.why, patient == 1 ? SURGE_STARTS : SURGE_BEHIND);
+		cr_expect_eq(play(&s, 100).does, SURGE_FAILED);
+		cr_expect_not(s.has_fresh);
+		int64_t most = patient == 1 ? SURGE_DEADLINE_MS : SURGE_BEHIND_MS;
+		cr_expect_leq(s.now, START + most + 1000);
+	}
+}
+
 Test(surge, C25_each_check_holds_the_label_back)
 {
 	static const struct {
@@ -233,6 +256,20 @@ Test(surge, C25_each_check_holds_the_label_back)
 			cr_expect_eq(v.does, v.why == SURGE_GOES ? goes : SURGE_WAIT, "row %zu", i);
 		}
 	}
+}
+
+/* A reading may be seconds old by the time it is whole, and the watch newer. */
+Test(surge, C25_a_pod_that_the_watch_shows_not_ready_holds_the_label_back)
+{
+	struct scene s;
+	set_up(&s, 2);
+	(void)play(&s, 3);
+	s.ask.unready = true;
+	struct surge_verdict v = judge(&s);
+	cr_expect_eq(v.does, SURGE_WAIT);
+	cr_expect_eq(v.why, SURGE_NOT_READY);
+	s.ask.unready = false;
+	cr_expect_eq(judge(&s).does, SURGE_ADOPT);
 }
 
 Test(surge, C25_what_was_read_is_old_after_two_seconds)

@@ -59,6 +59,7 @@ struct bed {
 	struct share_fate fate; /* of all */
 	bool told_memory;	/* tenants that are made: their framework was */
 	bool fails;		/* every write */
+	bool unreadable;	/* the checkpoint */
 	int creates, statuses, events, saves, deletes;
 	struct bill_config bill;
 	const char *product, *price; /* of nodes */
@@ -71,10 +72,10 @@ struct bed {
 	/* of tenants that are told next */
 	int64_t oom_ms, failed_ms;
 	uint32_t restarts;
-	bool ready;
-	char started[256];  /* what the last HealingStarted said */
-	char reasons[1024]; /* of events, each with a blank behind it */
-	struct arena kept;  /* of the last checkpoint */
+	bool ready, ended, leaves; /* it has ended with an error; it is being deleted */
+	char started[256];	   /* what the last HealingStarted said */
+	char reasons[1024];	   /* of events, each with a blank behind it */
+	struct arena kept;	   /* of the last checkpoint */
 	struct checkpoint checkpoint;
 	int64_t checkpoint_ms;
 	struct sizer_admission admission; /* after a restart */
@@ -168,7 +169,8 @@ static inline void bed_tenant(
 		.uid = name,
 		.resource_version = "1",
 		.node = "node",
-		.phase = POD_RUNNING,
+		.phase = b->ended ? POD_FAILED : POD_RUNNING,
+		.deleting_ms = b->leaves ? b->now.policy_ms : 0,
 		.created_ms = b->now.policy_ms,
 		.labels = {labels, COUNT_OF(labels)},
 		.notes = {notes, COUNT_OF(notes)},
@@ -324,11 +326,17 @@ static inline void bed_status(struct bed *b, const struct action *a)
 	b->statuses++;
 }
 
-static inline void bed_save(struct bed *b, const struct action *a)
+static inline void bed_save(struct bed *b, const struct action *a, struct outcome *outcome)
 {
 	const struct checkpoint *c = a->checkpoint;
 	b->saves++;
 	if (b->fails) {
+		return;
+	}
+	if (a->makes && b->checkpoint.name != NULL) {
+		fault_set(&outcome->fault, FAULT_CONFLICT, "it is there already");
+		outcome->exists = true;
+		outcome->found = b->unreadable ? NULL : &b->checkpoint;
 		return;
 	}
 	arena_reset(&b->kept);
@@ -354,7 +362,7 @@ static inline void bed_apply(struct bed *b, const struct action *a)
 		snprintf(b->reasons + n, sizeof b->reasons - n, "%s ", a->event_reason);
 		b->events++;
 	} else if (a->type == ACTION_CHECKPOINT) {
-		bed_save(b, a);
+		bed_save(b, a, &outcome);
 	} else if (a->type == ACTION_READ_OWNER) {
 		b->readings++;
 		if (b->owner_fails != FAULT_NONE) {

@@ -414,6 +414,53 @@ Test(rolls, two_that_are_never_ready_are_rolled_back)
 	bed_free(p.bed);
 }
 
+/* What has no share does well; whatever has one ends so many minutes after it began, and begins
+ * anew. */
+static void crash(struct played *p, int minutes, int times)
+{
+	for (int i = 0; i < times; i++) {
+		played_run(p, minutes);
+		for (size_t k = 0; k < PLAYED_PODS; k++) {
+			struct played_pod *it = &p->pods[k];
+			if (it->there && !it->whole) {
+				it->restarts++;
+				played_show(p, it);
+			}
+		}
+	}
+}
+
+static void expect_undone(int replicas, int minutes, const char *paused)
+{
+	struct played p;
+	played_init(&p, "Deployment", replicas);
+	p.sick = true;
+	played_automate(&p);
+	for (int i = 0; i < 100 && p.bed->evictions == 0; i++) {
+		played_pass(&p, true);
+	}
+	cr_assert_eq(p.bed->evictions, 1);
+	crash(&p, minutes, 60 / minutes);
+	const struct recommendation *r = bed_told(p.bed, WEB);
+	cr_expect_eq(r->last_update.result, UPDATE_ROLLED_BACK, "%d, %d min", replicas, minutes);
+	cr_expect_str_eq(bed_reason(p.bed, WEB, RECOMMENDATION_PAUSED), paused);
+	cr_expect_eq(r->containers[0].target.milli, MODEL_GPU_MILLI);
+	cr_expect_eq(p.bed->evictions, 2, "it makes way");
+	cr_expect_eq(played_whole(&p), replicas, "%d, %d min", replicas, minutes);
+	cr_expect_eq(played_count(&p, "web", true), replicas);
+	bed_free(p.bed);
+}
+
+/* With 5 minutes of loading what ends at once restarts every 6: no two restarts within the 10
+ * minutes for which healing looks. */
+Test(rolls, one_that_crashes_slowly_is_rolled_back)
+{
+	expect_undone(1, 6, "Paused");
+	expect_undone(2, 6, "Paused");
+	expect_undone(1, 15, "Paused");
+	expect_undone(1, 2, "Rollback"); /* healing was quicker */
+}
+
 /* What was under way is not known any more: the pods say that one is missing. */
 Test(rolls, a_restart_evicts_nobody_twice)
 {

@@ -81,7 +81,7 @@ Test(sized, containers_are_bounded)
 		cr_assert_not_null(sized_container_of(x, name));
 	}
 	cr_expect_null(sized_container_of(x, "more"));
-	sized_container_drop(x, sized_container_find(x, "c3"));
+	sized_container_drop(b->sizer, x, sized_container_find(x, "c3"));
 	cr_expect_null(sized_container_find(x, "c3"));
 	cr_expect_not_null(sized_container_find(x, "c7"));
 	bed_free(b);

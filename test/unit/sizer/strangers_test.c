@@ -1,5 +1,5 @@
 /* Who has GPUs and is not recognized, as each round counts it. */
-#include "sizer/strange.h"
+#include "owner/strangers.h"
 
 #include "bed.h"
 
@@ -25,14 +25,18 @@ static void pod_of(
 	bed_world(b, &c);
 }
 
+static size_t rows_of(const struct bed *b)
+{
+	return strangers_rows(sizer_strangers(b->sizer));
+}
+
 static int64_t milli_of(const struct bed *b, const char *kind)
 {
-	struct strange_row row;
-	for (size_t i = 0; i < sizer_strange_rows(b->sizer); i++) {
-		sizer_strange_row(b->sizer, i, &row);
+	for (size_t i = 0; i < rows_of(b); i++) {
+		struct stranger_row row = strangers_row(sizer_strangers(b->sizer), i);
 		if (text_equals(row.kind, kind)) {
 			cr_expect(kind == NULL || text_equals(row.group, "example.com"));
-			return row.milli;
+			return row.sum.milli;
 		}
 	}
 	return 0;
@@ -47,19 +51,19 @@ Test(strangers, S4_unknown_kinds_are_told_and_the_ownerless_apart)
 	pod_of(b, NULL, "bare", "node", 1);
 	bed_pod(b, "web", "known", 1);
 	bed_turn(b);
-	cr_expect_eq(sizer_strange_rows(b->sizer), 1);
+	cr_expect_eq(rows_of(b), 1);
 	cr_expect_eq(milli_of(b, "Widget"), 3000);
-	cr_expect_eq(sizer_ownerless_milli(b->sizer), 1000);
+	cr_expect_eq(sizer_strangers(b->sizer)->alone.milli, 1000);
 	bed_turn(b);
 	cr_expect_eq(milli_of(b, "Widget"), 3000, "each round counts anew");
 	bed_pod_gone(b, "w-1");
 	bed_pod_gone(b, "bare");
 	bed_turn(b);
 	cr_expect_eq(milli_of(b, "Widget"), 2000);
-	cr_expect_eq(sizer_ownerless_milli(b->sizer), 0);
+	cr_expect_eq(sizer_strangers(b->sizer)->alone.milli, 0);
 	bed_pod_gone(b, "w-2");
 	bed_turn(b);
-	cr_expect_eq(sizer_strange_rows(b->sizer), 0, "nothing is left of it");
+	cr_expect_eq(rows_of(b), 0, "nothing is left of it");
 	bed_free(b);
 }
 
@@ -90,13 +94,13 @@ Test(strangers, kinds_that_are_too_many_are_told_together)
 {
 	char kind[16], name[16];
 	struct bed *b = bed_new();
-	for (int i = 0; i < SIZER_STRANGE_MAX + 3; i++) {
+	for (int i = 0; i < STRANGERS_MAX + 3; i++) {
 		snprintf(kind, sizeof kind, "Kind%d", i);
 		snprintf(name, sizeof name, "p-%d", i);
 		pod_of(b, kind, name, "node", 1);
 	}
 	bed_turn(b);
-	cr_expect_eq(sizer_strange_rows(b->sizer), SIZER_STRANGE_MAX + 1);
+	cr_expect_eq(rows_of(b), STRANGERS_MAX + 1);
 	cr_expect_eq(milli_of(b, NULL), 3000);
 	bed_free(b);
 }

@@ -17,7 +17,8 @@ struct staged {
 	int64_t late_ms;    /* or the old one so late; 0: at once */
 	int64_t adopted_ms;
 	bool failed;	  /* the new one */
-	bool late;	  /* or it is never Ready */
+	bool late;	  /* or it is never Ready, */
+	bool behind;	  /* since it waits behind somebody, and says so */
 	bool fails_cheap; /* once the old one is cheap */
 	char fresh[64];
 	int64_t fresh_ms;
@@ -26,6 +27,7 @@ struct staged {
 	struct fault unread;
 	int64_t slow_ms;	 /* reading takes so long */
 	bool unready_once_cheap; /* another pod of the ReplicaSet */
+	bool unready_shown;	 /* the old one, to the watch alone */
 	char tasks[TASKS_MAX];
 };
 
@@ -35,6 +37,7 @@ static void show(struct staged *g, bool old)
 	struct container main = {.name = "main", .gpus = 1};
 	struct pair hash[] = {{"pod-template-hash", "1234abcd"}};
 	struct pair cheap[] = {{NOTE_SURGED_BY, g->fresh}};
+	const char *gate[] = {NAME_GATE};
 	struct pair labels[] = {{LABEL_SURGE, p->pods[0].name}, {LABEL_TENANT, "true"},
 		{"pod-template-hash", "1234abcd"}};
 	struct pair notes[] = {{NOTE_COMPUTE_MILLI, "300"}, {NOTE_CONTAINER, "main"},
@@ -48,7 +51,7 @@ static void show(struct staged *g, bool old)
 		.resource_version = "1",
 		.node = p->pods[0].node,
 		.phase = !old && g->failed ? POD_FAILED : POD_RUNNING,
-		.ready = old || (ready && !g->failed),
+		.ready = old ? !g->unready_shown : ready && !g->failed,
 		.created_ms = old ? p->pods[0].created_ms : g->fresh_ms,
 		.owner = {"apps/v1", "ReplicaSet", "web-1234abcd", "rs"}};
 	if (old) {
@@ -63,6 +66,12 @@ static void show(struct staged *g, bool old)
 		pod.notes = (struct pairs){notes, COUNT_OF(notes)};
 		pairs_sort(&pod.notes);
 		pod.beside = !g->adopted;
+		pod.phase = g->behind ? POD_PENDING : pod.phase;
+		pod.gates = gate;
+		pod.gate_count = g->behind ? 1 : 0;
+		pod.placed.type = g->behind ? NAME_PLACED : NULL;
+		pod.placed.reason = reason_name(REASON_WHOLE_POD_FIRST);
+		pod.placed.message = "kept for team/whole-13";
 		g->seen.ready_ms = ready ? g->fresh_ms + READY_AT : 0;
 	}
 	struct change c = {.kind = KIND_POD, .pod = &pod};
@@ -305,6 +314,23 @@ Test(surges, c25_all_is_read_again_once_the_old_one_is_cheap)
 	finish(&g);
 }
 
+/* What was read may be of seconds ago, and the watch may know better. */
+Test(surges, c25_a_pod_that_the_watch_shows_not_ready_is_waited_for)
+{
+	struct staged g;
+	init(&g);
+	until(&g, "SurgeCheapen");
+	g.unready_shown = true;
+	show(&g, true);
+	pass(&g, 30);
+	cr_expect(g.cheap && !g.adopted, "%s", g.tasks);
+	g.unready_shown = false;
+	show(&g, true);
+	pass(&g, 10);
+	cr_expect(g.adopted);
+	finish(&g);
+}
+
 /* By then another pod may be the one that goes. */
 Test(surges, c25_what_took_long_to_be_read_is_read_again)
 {
@@ -444,6 +470,35 @@ Test(surges, one_that_does_not_get_ready_is_tried_ever_less_often)
 	pass(&g, 10);
 	cr_assert(!g.fresh_there, "%s", g.tasks);
 	cr_expect_eq(r->retry_ms - r->refused_ms, ROLL_RETRY_CAP);
+	finish(&g);
+}
+
+/* It fits nowhere but where room is kept for somebody else: that is told, and no ten minutes long
+ * does a pod stand there for nothing. */
+Test(surges, one_behind_others_makes_way_says_whom_and_is_tried_ever_less_often)
+{
+	struct staged g;
+	init(&g);
+	g.late = g.behind = true;
+	for (int tries = 1; tries <= 4; tries++) {
+		until(&g, "SurgeCreate");
+		struct roll *r = &sized_find(g.played.bed->sizer, "team", WEB)->roll->roll;
+		pass(&g, 100);
+		cr_expect(g.fresh_there, "%s", g.tasks);
+		pass(&g, 35);
+		cr_assert(!g.fresh_there && g.old_there, "%s", g.tasks);
+		cr_expect_eq(r->retry_ms - r->refused_ms, ROLL_RETRY_MS << (tries - 1));
+		const struct recommended_condition *c =
+			&bed_told(g.played.bed, WEB)->conditions[RECOMMENDATION_UPDATE_BLOCKED];
+		cr_expect_str_eq(c->reason, "Refused");
+		cr_expect_not_null(
+			strstr(c->message, "others come before the new pod (WholePodFirst: kept "
+					   "for team/whole-13)"),
+			"%s", c->message);
+		g.tasks[0] = '\0';
+	}
+	g.late = g.behind = false;
+	until(&g, "SurgeAdopt");
 	finish(&g);
 }
 

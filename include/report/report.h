@@ -1,0 +1,63 @@
+/* The state of an installation at one moment, as a person asks for it: who leads, what becomes of
+ * the GPUs and of the workloads, which pods wait or started whole and why, and whose owners are not
+ * recognized.
+ *
+ * It is told the objects of the cluster as changes, a whole list a kind, and says it as text or as
+ * JSON. What was not to be read is a gap, and is said too. Everything that has its size from
+ * outside is bounded: rows up to REPORT_ROWS_MAX are kept, all are counted. All text is copied. */
+#ifndef REPORT_REPORT_H
+#define REPORT_REPORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/cleanup.h"
+#include "base/str.h"
+#include "model/change.h"
+#include "owner/owner.h"
+
+#define REPORT_ROWS_MAX	   256 /* of pods, of each list */
+#define REPORT_REASONS_MAX 32
+#define REPORT_GAPS_MAX	   32
+#define REPORT_COLUMNS	   100
+#define REPORT_TEXT_BYTES  ((size_t)1 << 20)
+#define REPORT_JSON_BYTES  ((size_t)16 << 20)
+
+enum report_webhook {
+	REPORT_WEBHOOK_UNKNOWN,
+	REPORT_WEBHOOK_ABSENT, /* there is no configuration of ours */
+	REPORT_WEBHOOK_BARE,   /* nobody has written a certificate authority into it */
+	REPORT_WEBHOOK_SET,
+};
+
+/* What is asked for by name. */
+struct report_parts {
+	bool lease_known;
+	const char *holder; /* ""; nobody */
+	int64_t renew_ms;
+	bool deployment_known;
+	const char *image;
+	int32_t ready, wanted;
+	enum report_webhook webhook;
+};
+
+struct report;
+
+struct report *report_create(void);
+void report_destroy(struct report *r); /* NULL is fine */
+
+void report_tell(struct report *r, const struct report_parts *parts);
+/* Of nodes, namespaces, groups, recommendations and pods; namespaces before pods. */
+void report_apply(struct report *r, const struct change *c);
+/* Pods, and perhaps recommendations, are those of this namespace alone. */
+void report_limit(struct report *r, const char *ns);
+void report_gap(struct report *r, const char *format, ...) PRINTF(2, 3);
+/* After the lists: whose the pods are that have GPUs. How many could not be said yet, because
+ * owners are being asked for: then once more later. `final`: labels and names have to do. */
+uint32_t report_look(struct report *r, const struct owner_port *port /* may be NULL */, bool final);
+
+/* Text is wrapped at REPORT_COLUMNS and free of control characters. */
+void report_write_text(const struct report *r, int64_t now_ms, struct str *out);
+void report_write_json(const struct report *r, int64_t now_ms, struct str *out);
+
+#endif

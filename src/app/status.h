@@ -1,0 +1,7 @@
+/* The command line of `aliquot status`. */
+#ifndef APP_STATUS_H
+#define APP_STATUS_H
+
+int status_main(int argc, char **argv);
+
+#endif

@@ -1,0 +1,384 @@
+/* One question at a time: a person waits for all of them anyway. */
+#include "survey.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "codec/lease.h"
+#include "json/decode.h"
+#include "kube/feed.h"
+#include "kube/lister.h"
+#include "model/names.h"
+#include "owners.h"
+
+#define LOOK_EVERY_MS 100
+#define LEASE	      "Lease " NAME_NAMESPACE "/" NAME_CONTROLLER
+#define DEPLOYMENT    "Deployment " NAME_NAMESPACE "/" NAME_CONTROLLER
+#define CONFIGURATION "MutatingWebhookConfiguration " NAME_WEBHOOK_CONFIG
+
+/* Namespaces before pods: their defaults are asked for. Groups before anybody asks whose a pod is.
+ */
+static const enum kind lists[] = {
+	KIND_NAMESPACE, KIND_NODE, KIND_GROUP, KIND_RECOMMENDATION, KIND_POD};
+
+struct survey {
+	struct survey_config config;
+	struct report_parts parts;
+	struct arena arena; /* of one answer's texts, and of those of the parts */
+	struct arena object;
+	uint64_t call;
+	struct lister *lister; /* owned */
+	struct reflector_kind listed;
+	struct owners *owners; /* owned; NULL: not yet */
+	size_t at;	       /* question */
+	size_t answered, unread;
+	bool narrowed; /* this list is of one namespace, because all may not be listed */
+	bool stuck;    /* there is no more time */
+	int64_t look_at, look_until;
+	enum survey_end end;
+	struct fault fault;
+};
+
+static void next(struct survey *s);
+
+/* --- what an answer means --- */
+
+static const char *why_not(const struct fault *f)
+{
+	return f->status == 403 ? "forbidden" : f->status == 401 ? "unauthorized" : f->message;
+}
+
+/* Somebody answered, whatever it was. */
+static bool is_answer(const struct fault *f)
+{
+	return f->kind == FAULT_NONE || f->kind == FAULT_NOT_FOUND;
+}
+
+/* No word from the first question: nothing else is asked. */
+static bool unreached(struct survey *s, const struct fault *f)
+{
+	if (s->at > 0 || f->kind == FAULT_NONE || f->status != 0) {
+		return false;
+	}
+	s->fault = *f;
+	s->end = SURVEY_UNREACHED;
+	return true;
+}
+
+/* False: there is nothing to be read of it, and that was said. */
+static bool is_there(struct survey *s, const struct fault *f, const char *what)
+{
+	s->answered += is_answer(f) ? 1 : 0;
+	if (f->kind == FAULT_NOT_FOUND) {
+		report_gap(s->config.report, "there is no %s", what);
+	} else if (f->kind != FAULT_NONE) {
+		report_gap(s->config.report, "cannot read %s: %s", what, why_not(f));
+	}
+	return f->kind == FAULT_NONE;
+}
+
+static void go_on(struct survey *s)
+{
+	s->at++;
+	next(s);
+}
+
+/* --- objects by name --- */
+
+static void on_lease(void *data, const struct kube_answer *a)
+{
+	struct survey *s = data;
+	struct fault f = a->fault;
+	struct lease lease;
+	s->call = 0;
+	if (unreached(s, &f)) {
+		return;
+	}
+	if (is_there(s, &f, LEASE)) {
+		if (lease_decode(a->body, a->body_size, &s->arena, &lease, &f) == 0) {
+			s->parts.lease_known = true;
+			s->parts.holder = lease.holder;
+			s->parts.renew_ms = lease.renew_ms;
+		} else {
+			report_gap(s->config.report, "cannot read " LEASE ": %s", f.message);
+		}
+	}
+	go_on(s);
+}
+
+static int32_t count_at(const json_t *root, const char *path)
+{
+	json_int_t value = json_integer_value(decode_find(root, path));
+	return value > 0 && value <= INT32_MAX ? (int32_t)value : 0;
+}
+
+static void on_deployment(void *data, const struct kube_answer *a)
+{
+	CLEANUP(decode_release) json_t *root = NULL;
+	struct survey *s = data;
+	struct fault f = a->fault;
+	const json_t *containers;
+	s->call = 0;
+	if (is_there(s, &f, DEPLOYMENT)) {
+		if (decode_parse(a->body, a->body_size, DECODE_MEND, &root, &f) < 0) {
+			report_gap(s->config.report, "cannot read " DEPLOYMENT ": %s", f.message);
+		} else {
+			containers = decode_find(root, "spec.template.spec.containers");
+			s->parts.image = arena_strdup(&s->arena,
+				json_string_value(
+					decode_find(json_array_get(containers, 0), "image")));
+			s->parts.ready = count_at(root, "status.readyReplicas");
+			s->parts.wanted = count_at(root, "spec.replicas");
+			s->parts.deployment_known = true;
+		}
+	}
+	go_on(s);
+}
+
+static void on_webhook(void *data, const struct kube_answer *a)
+{
+	CLEANUP(decode_release) json_t *root = NULL;
+	struct survey *s = data;
+	struct fault f = a->fault;
+	const char *bundle;
+	s->call = 0;
+	if (f.kind == FAULT_NOT_FOUND) {
+		s->parts.webhook = REPORT_WEBHOOK_ABSENT;
+		s->answered++;
+	} else if (is_there(s, &f, CONFIGURATION)) {
+		if (decode_parse(a->body, a->body_size, DECODE_MEND, &root, &f) < 0) {
+			report_gap(
+				s->config.report, "cannot read " CONFIGURATION ": %s", f.message);
+		} else {
+			bundle = json_string_value(
+				decode_find(json_array_get(decode_find(root, "webhooks"), 0),
+					"clientConfig.caBundle"));
+			s->parts.webhook =
+				text_empty(bundle) ? REPORT_WEBHOOK_BARE : REPORT_WEBHOOK_SET;
+		}
+	}
+	report_tell(s->config.report, &s->parts);
+	go_on(s);
+}
+
+static const struct question {
+	struct kube_path path;
+	kube_done done;
+} questions[] = {
+	{{.group_version = "coordination.k8s.io/v1",
+		 .ns = NAME_NAMESPACE,
+		 .resource = "leases",
+		 .name = NAME_CONTROLLER},
+		on_lease},
+	{{.group_version = "apps/v1",
+		 .ns = NAME_NAMESPACE,
+		 .resource = "deployments",
+		 .name = NAME_CONTROLLER},
+		on_deployment},
+	{{.group_version = "admissionregistration.k8s.io/v1",
+		 .resource = "mutatingwebhookconfigurations",
+		 .name = NAME_WEBHOOK_CONFIG},
+		on_webhook},
+};
+
+/* --- lists --- */
+
+static enum kind kind_at(const struct survey *s)
+{
+	return lists[s->at - COUNT_OF(questions)];
+}
+
+static void tell(struct survey *s, enum change_type type)
+{
+	struct change c = {.type = type, .kind = kind_at(s)};
+	report_apply(s->config.report, &c);
+}
+
+static void on_begin(void *data)
+{
+	struct survey *s = data;
+	s->unread = 0;
+	tell(s, CHANGE_RELIST_BEGIN);
+}
+
+static void on_object(void *data, const char *json, size_t n)
+{
+	struct survey *s = data;
+	struct change c;
+	if (feed_decode(kind_at(s), (struct view){json, n}, &s->object, &c, NULL) == 0) {
+		report_apply(s->config.report, &c);
+	} else {
+		s->unread++;
+	}
+	arena_reset(&s->object);
+}
+
+static void on_oversize(void *data)
+{
+	struct survey *s = data;
+	s->unread++;
+}
+
+static void on_listed(void *data, const struct fault *fault);
+
+static const struct lister_events lister_events = {.on_begin = on_begin,
+	.on_object = on_object,
+	.on_oversize = on_oversize,
+	.on_done = on_listed};
+
+static void list(struct survey *s)
+{
+	enum kind kind = kind_at(s);
+	s->listed = feed_kind(kind);
+	if (kind == KIND_POD || kind == KIND_RECOMMENDATION) {
+		s->listed.ns = s->narrowed ? s->config.own : s->config.only;
+	}
+	s->lister = lister_create(s->config.kube, &s->listed, &lister_events, s);
+}
+
+/* Who may not list it everywhere may list his own. */
+static bool may_narrow(const struct survey *s, const struct fault *f)
+{
+	return f->status == 403 && !s->narrowed && s->config.only == NULL &&
+	       (kind_at(s) == KIND_POD || kind_at(s) == KIND_RECOMMENDATION);
+}
+
+static void conclude(struct survey *s, const struct fault *f)
+{
+	struct report *r = s->config.report;
+	const char *what = s->listed.resource;
+	s->answered += is_answer(f) ? 1 : 0;
+	if (f->kind == FAULT_NONE) {
+		tell(s, CHANGE_RELIST_END);
+	}
+	if (f->kind == FAULT_NONE && s->narrowed) {
+		report_gap(r, "cannot list %s in all namespaces: forbidden; shown: namespace %s",
+			what, s->config.own);
+		report_limit(r, s->config.own);
+	} else if (f->kind == FAULT_NOT_FOUND) {
+		report_gap(r, "there is no kind %s here", what);
+	} else if (f->kind != FAULT_NONE) {
+		report_gap(r, "cannot list %s: %s", what, why_not(f));
+	}
+	if (s->unread > 0) {
+		report_gap(r, "%zu of the %s cannot be read", s->unread, what);
+	}
+}
+
+static void on_listed(void *data, const struct fault *fault)
+{
+	struct survey *s = data;
+	struct fault f = *fault;
+	lister_destroy(TAKE(s->lister));
+	if (may_narrow(s, &f)) {
+		s->narrowed = true;
+		list(s);
+		return;
+	}
+	conclude(s, &f);
+	s->narrowed = false;
+	go_on(s);
+}
+
+/* --- one after the other --- */
+
+static void next(struct survey *s)
+{
+	if (s->at < COUNT_OF(questions)) {
+		const struct question *q = &questions[s->at];
+		s->call = kube_get(s->config.kube, &q->path, q->done, s);
+		return;
+	}
+	if (s->at < COUNT_OF(questions) + COUNT_OF(lists)) {
+		list(s);
+		return;
+	}
+	if (s->answered == 0) {
+		s->end = SURVEY_REFUSED;
+		return;
+	}
+	s->owners = owners_create(s->config.kube);
+	s->look_at = 0;
+	s->look_until = clock_mono(kube_clock(s->config.kube)) + SURVEY_OWNERS_MS;
+}
+
+static void look(struct survey *s, int64_t now)
+{
+	bool final = s->stuck || now >= s->look_until;
+	const struct owner_port *port = owners_port(s->owners);
+	uint32_t pending = report_look(s->config.report, port, final);
+	s->look_at = now + LOOK_EVERY_MS;
+	if (pending == 0 || final) {
+		s->end = SURVEY_DONE;
+	}
+}
+
+void survey_step(struct survey *s, int64_t now)
+{
+	if (s->end != SURVEY_GOES_ON || s->owners == NULL) {
+		return;
+	}
+	owners_step(s->owners, now);
+	if (now >= s->look_at) {
+		look(s, now);
+		owners_step(s->owners, now); /* for whom that asked */
+	}
+}
+
+int64_t survey_deadline(const struct survey *s)
+{
+	if (s->end != SURVEY_GOES_ON) {
+		return 0;
+	}
+	return s->owners != NULL ? time_min(s->look_at, owners_deadline(s->owners)) : TIME_NEVER;
+}
+
+void survey_give_up(struct survey *s)
+{
+	if (s->end != SURVEY_GOES_ON) {
+		return;
+	}
+	s->stuck = true;
+	if (s->owners == NULL) {
+		report_gap(s->config.report, "there was no time for all that is to be read");
+		report_tell(s->config.report, &s->parts);
+		s->end = s->answered > 0 ? SURVEY_DONE : SURVEY_UNREACHED;
+		fault_set(&s->fault, FAULT_TRANSIENT, "it does not answer in time");
+	} else {
+		look(s, clock_mono(kube_clock(s->config.kube)));
+	}
+}
+
+enum survey_end survey_end(const struct survey *s)
+{
+	return s->end;
+}
+
+const struct fault *survey_fault(const struct survey *s)
+{
+	return &s->fault;
+}
+
+struct survey *survey_create(const struct survey_config *config)
+{
+	struct survey *s = xcalloc(1, sizeof *s);
+	s->config = *config;
+	if (config->only != NULL) {
+		report_limit(config->report, config->only);
+	}
+	next(s);
+	return s;
+}
+
+void survey_destroy(struct survey *s)
+{
+	if (s == NULL) {
+		return;
+	}
+	kube_cancel(s->config.kube, s->call);
+	lister_destroy(s->lister);
+	owners_destroy(s->owners);
+	arena_finish(&s->object);
+	arena_finish(&s->arena);
+	free(s);
+}

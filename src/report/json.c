@@ -1,0 +1,173 @@
+/* The report for programs: names stay, new ones may come. What is not known is null. */
+#include "base/clock.h"
+#include "json/build.h"
+#include "parts.h"
+
+static void number_or_null(struct build *b, const char *key, bool known, int64_t value)
+{
+	build_key(b, key);
+	if (known) {
+		build_i64(b, value);
+	} else {
+		build_null(b);
+	}
+}
+
+static void write_time(struct build *b, const char *key, int64_t ms)
+{
+	char text[TIME_TEXT_MAX];
+	build_text_at(b, key, ms > 0 ? time_format(ms, text) : NULL);
+}
+
+static void write_controller(struct build *b, const struct report_parts *p)
+{
+	build_object_at(b, "controller");
+	build_text_at(b, "leader", p->lease_known ? p->holder : NULL);
+	write_time(b, "renewed", p->lease_known ? p->renew_ms : 0);
+	build_text_at(b, "image", p->image);
+	number_or_null(b, "ready", p->deployment_known, p->ready);
+	number_or_null(b, "wanted", p->deployment_known, p->wanted);
+	build_text_at(b, "webhook", report_webhook_text(p));
+	build_end(b);
+}
+
+static void write_gpus(struct build *b, const struct report *r)
+{
+	struct gpus g = report_gpus(r);
+	bool all = r->pods_known && r->nodes_known && r->limit == NULL;
+	build_object_at(b, "gpus");
+	number_or_null(b, "nodes", r->nodes_known, g.nodes);
+	number_or_null(b, "total", r->nodes_known, g.gpus);
+	number_or_null(b, "whole", r->pods_known, g.whole);
+	number_or_null(b, "shared", r->pods_known && r->limit == NULL, g.held);
+	number_or_null(b, "withoutTenant", r->pods_known && r->limit == NULL, g.empty);
+	number_or_null(b, "tenants", r->pods_known, g.tenants);
+	number_or_null(b, "tenantMilli", r->pods_known, g.milli);
+	int64_t idle = g.gpus - g.whole - g.held;
+	number_or_null(b, "idle", all, idle > 0 ? idle : 0);
+	number_or_null(b, "allocatedPercent", all && g.gpus > 0,
+		g.gpus > 0 ? (g.whole * 1000 + g.milli) / (g.gpus * 10) : 0);
+	build_end(b);
+}
+
+static void write_causes(struct build *b, const char *key, const struct causes *causes)
+{
+	build_array_at(b, key);
+	for (size_t i = 0; i < causes->count; i++) {
+		const struct cause *c = &causes->items[i];
+		build_begin_object(b);
+		build_text_at(b, "reason", c->reason);
+		build_i64_at(b, "count", c->count);
+		build_object_at(b, "example");
+		build_text_at(b, "namespace", c->ns);
+		build_text_at(b, "kind", c->kind);
+		build_text_at(b, "name", c->name);
+		build_text_at(b, "message", c->message);
+		build_end(b);
+		build_end(b);
+	}
+	build_end(b);
+}
+
+static void write_works(struct build *b, const struct report *r)
+{
+	const struct works *w = &r->works;
+	if (!r->works_known) {
+		build_key(b, "workloads");
+		build_null(b);
+		return;
+	}
+	build_object_at(b, "workloads");
+	build_i64_at(b, "total", w->total);
+	build_i64_at(b, "automated", w->automated);
+	build_i64_at(b, "recommended", w->shown);
+	build_i64_at(b, "applied", w->applied);
+	build_i64_at(b, "healing", w->healing);
+	build_i64_at(b, "savedMilli", w->saved_milli);
+	write_causes(b, "notReady", &w->unready);
+	write_causes(b, "blocked", &w->blocked);
+	build_end(b);
+}
+
+static void write_pods(struct build *b, const char *key, const struct rows *rows, bool known)
+{
+	build_object_at(b, key);
+	number_or_null(b, "count", known, rows->total);
+	build_array_at(b, "pods");
+	for (size_t i = 0; i < rows->count; i++) {
+		const struct row *row = &rows->items[i];
+		build_begin_object(b);
+		build_text_at(b, "namespace", row->ns);
+		build_text_at(b, "name", row->name);
+		build_text_at(b, "reason", row->reason);
+		build_text_at(b, "message", row->message);
+		write_time(b, "since", row->since_ms);
+		build_end(b);
+	}
+	build_end(b);
+	build_end(b);
+}
+
+/* Of one kind, those that are kept. "": that nobody controls. */
+static void write_names(struct build *b, const struct rows *rows, struct view kind)
+{
+	build_array_at(b, "pods");
+	for (size_t i = 0; i < rows->count; i++) {
+		const struct row *row = &rows->items[i];
+		if (view_equals(kind, row->reason)) {
+			build_begin_object(b);
+			build_text_at(b, "namespace", row->ns);
+			build_text_at(b, "name", row->name);
+			build_i64_at(b, "milli", row->milli);
+			build_end(b);
+		}
+	}
+	build_end(b);
+}
+
+static void write_owners(struct build *b, const struct report *r)
+{
+	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 4096};
+	build_array_at(b, "unrecognized");
+	for (size_t i = 0; i < strangers_rows(&r->strangers); i++) {
+		struct stranger_row row = strangers_row(&r->strangers, i);
+		const char *kind = row.kind;
+		if (kind != NULL && *row.group != '\0') {
+			kind = arena_printf(&arena, "%s.%s", row.kind, row.group);
+		}
+		build_begin_object(b);
+		build_text_at(b, "group", row.group);
+		build_text_at(b, "kind", row.kind);
+		build_i64_at(b, "milli", row.sum.milli);
+		build_i64_at(b, "count", row.sum.pods);
+		write_names(b, &r->strange, view_of(text_or(kind, "/")));
+		build_end(b);
+	}
+	build_end(b);
+	build_object_at(b, "ownerless");
+	number_or_null(b, "milli", r->looked, r->strangers.alone.milli);
+	number_or_null(b, "count", r->looked, r->strangers.alone.pods);
+	write_names(b, &r->strange, VIEW(""));
+	build_end(b);
+}
+
+void report_write_json(const struct report *r, int64_t now_ms, struct str *out)
+{
+	struct build b = build_into(out);
+	build_begin_object(&b);
+	write_time(&b, "time", now_ms);
+	build_text_at(&b, "namespace", r->limit);
+	write_controller(&b, &r->parts);
+	write_gpus(&b, r);
+	write_works(&b, r);
+	write_pods(&b, "waiting", &r->waiting, r->pods_known);
+	write_pods(&b, "leftWhole", &r->whole, r->pods_known);
+	write_owners(&b, r);
+	build_array_at(&b, "notShown");
+	for (size_t i = 0; i < r->gaps.count; i++) {
+		build_text(&b, r->gaps.items[i]);
+	}
+	build_end(&b);
+	build_end(&b);
+	str_append_char(out, '\n');
+}

@@ -1,0 +1,73 @@
+/* Names and sentences come from whoever may write pods and conditions. */
+#include "lines.h"
+
+#include "report/report.h"
+
+struct line {
+	struct str *out;
+	size_t column, indent;
+	bool fresh; /* no word is in it yet */
+};
+
+/* Control characters, of UTF-8's second row too: they move the cursor, or worse. */
+static size_t control_at(const char *p)
+{
+	unsigned char c = (unsigned char)p[0];
+	unsigned char next = (unsigned char)p[1];
+	if (c == 0xC2 && next >= 0x80 && next < 0xA0) {
+		return 2;
+	}
+	return c < 0x20 || c == 0x7F ? 1 : 0;
+}
+
+static bool begins_character(char c)
+{
+	return ((unsigned char)c & 0xC0) != 0x80;
+}
+
+static bool is_blank(const char *p)
+{
+	return *p == ' ' || control_at(p) > 0;
+}
+
+static void new_line(struct line *l)
+{
+	str_append_format(l->out, "\n%*s", (int)l->indent, "");
+	l->column = l->indent;
+	l->fresh = true;
+}
+
+/* What is longer than a line is cut where the line ends. */
+static const char *put_word(struct line *l, const char *p)
+{
+	size_t width = 0;
+	for (const char *q = p; *q != '\0' && !is_blank(q); q++) {
+		width += begins_character(*q) ? 1 : 0;
+	}
+	if (!l->fresh && l->column + 1 + width > REPORT_COLUMNS) {
+		new_line(l);
+	} else if (!l->fresh) {
+		str_append_char(l->out, ' ');
+		l->column++;
+	}
+	l->fresh = false;
+	for (; *p != '\0' && !is_blank(p); p++) {
+		if (begins_character(*p) && l->column >= REPORT_COLUMNS) {
+			new_line(l);
+		}
+		l->column += begins_character(*p) ? 1 : 0;
+		str_append_char(l->out, *p);
+	}
+	return p;
+}
+
+void lines_put(struct str *out, const char *head, size_t first, size_t indent, const char *text)
+{
+	struct line l = {.out = out, .column = first, .indent = indent, .fresh = true};
+	str_append_format(out, "%-*s", (int)first, head);
+	for (const char *p = text; *p != '\0';) {
+		size_t control = control_at(p);
+		p = control > 0 ? p + control : *p == ' ' ? p + 1 : put_word(&l, p);
+	}
+	str_append_char(out, '\n');
+}

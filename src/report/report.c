@@ -1,0 +1,267 @@
+/* What is told, sorted into lists and counts. */
+#include "report/report.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include "model/names.h"
+#include "parts.h"
+#include "world/held.h"
+
+#define GAP_MAX 400
+
+struct report *report_create(void)
+{
+	struct report *r = xcalloc(1, sizeof *r);
+	r->world = world_create();
+	r->groups = groups_create();
+	return r;
+}
+
+void report_destroy(struct report *r)
+{
+	if (r == NULL) {
+		return;
+	}
+	VEC_FINISH(&r->waiting);
+	VEC_FINISH(&r->whole);
+	VEC_FINISH(&r->strange);
+	VEC_FINISH(&r->works.unready);
+	VEC_FINISH(&r->works.blocked);
+	VEC_FINISH(&r->gaps);
+	strangers_finish(&r->strangers);
+	groups_destroy(r->groups);
+	world_destroy(r->world);
+	struct arena *all[] = {
+		&r->parts_arena, &r->pods_arena, &r->works_arena, &r->owners_arena, &r->scratch};
+	for (size_t i = 0; i < COUNT_OF(all); i++) {
+		arena_finish(all[i]);
+	}
+	free(r);
+}
+
+void report_tell(struct report *r, const struct report_parts *parts)
+{
+	r->parts = *parts;
+	r->parts.holder = arena_strdup(&r->parts_arena, parts->holder);
+	r->parts.image = arena_strdup(&r->parts_arena, parts->image);
+}
+
+void report_limit(struct report *r, const char *ns)
+{
+	r->limit = arena_strdup(&r->parts_arena, ns);
+}
+
+void report_gap(struct report *r, const char *format, ...)
+{
+	CLEANUP(str_finish) struct str text = STR_INIT(GAP_MAX);
+	va_list args;
+	if (r->gaps.count >= REPORT_GAPS_MAX) {
+		return;
+	}
+	va_start(args, format);
+	str_append_vformat(&text, format, args);
+	va_end(args);
+	VEC_PUSH(&r->gaps, arena_strdup(&r->parts_arena, str_text(&text)));
+}
+
+const char *report_webhook_text(const struct report_parts *p)
+{
+	switch (p->webhook) {
+	case REPORT_WEBHOOK_ABSENT:
+		return "is not there: pods start whole";
+	case REPORT_WEBHOOK_BARE:
+		return "has no certificate yet: pods start whole";
+	case REPORT_WEBHOOK_SET:
+		return p->deployment_known && p->ready == 0 ? "is not answered: pods start whole"
+							    : "ok";
+	case REPORT_WEBHOOK_UNKNOWN:
+		break;
+	}
+	return "not known";
+}
+
+/* --- lists --- */
+
+static void begin(struct report *r, enum kind kind)
+{
+	if (kind == KIND_POD) {
+		rows_clear(&r->waiting);
+		rows_clear(&r->whole);
+		arena_reset(&r->pods_arena);
+	} else if (kind == KIND_RECOMMENDATION) {
+		works_clear(&r->works);
+		arena_reset(&r->works_arena);
+	}
+}
+
+static void end(struct report *r, enum kind kind)
+{
+	r->pods_known = r->pods_known || kind == KIND_POD;
+	r->nodes_known = r->nodes_known || kind == KIND_NODE;
+	r->works_known = r->works_known || kind == KIND_RECOMMENDATION;
+}
+
+void report_apply(struct report *r, const struct change *c)
+{
+	if (c->type == CHANGE_RELIST_BEGIN) {
+		begin(r, c->kind);
+	} else if (c->type == CHANGE_RELIST_END) {
+		end(r, c->kind);
+	}
+	if (c->kind == KIND_RECOMMENDATION) {
+		if (c->type == CHANGE_SET) {
+			report_work(r, c->recommendation);
+		}
+		return;
+	}
+	if (c->kind == KIND_GROUP) {
+		(void)groups_apply(r->groups, c);
+		return;
+	}
+	/* There may be many pods, and few have to do with GPUs. */
+	if (c->type == CHANGE_SET && c->kind == KIND_POD && !world_keeps_noun(c->pod)) {
+		return;
+	}
+	if (c->type == CHANGE_SET && !world_takes(r->world, c)) {
+		report_gap(r, "one of the %ss is too large to be kept", kind_name(c->kind));
+		return;
+	}
+	world_apply(r->world, c);
+	if (c->type == CHANGE_SET && c->kind == KIND_POD) {
+		report_pod(r, c->pod);
+	}
+}
+
+/* --- GPUs --- */
+
+static void count_nodes(const struct report *r, struct gpus *g)
+{
+	for (size_t i = 0; i < world_node_slots(r->world); i++) {
+		const struct world_node *n = world_node_at(r->world, (uint32_t)i);
+		if (n->known && n->noun.gpus > 0) {
+			g->nodes++;
+			g->gpus += n->noun.gpus;
+		}
+	}
+}
+
+/* One that nobody has been granted a share of. */
+static bool is_empty(const struct world_pod *wp)
+{
+	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 4096};
+	struct pod pod;
+	return world_pod_unpack(wp, &arena, &pod) && pod.ledger.count == 0 && !pod.ledger_bad;
+}
+
+static void count_pod(const struct world_pod *wp, struct gpus *g)
+{
+	if (wp->node == WORLD_NONE || world_pod_terminal(wp)) {
+		return;
+	}
+	switch (wp->gpu->class) {
+	case WORLD_WHOLE:
+		g->whole_pods++;
+		g->whole += wp->gpu->gpus;
+		return;
+	case WORLD_TENANT:
+		g->tenants += wp->gpu->milli > 0 ? 1 : 0;
+		g->milli += world_pod_milli(wp);
+		return;
+	case WORLD_CAPACITY:
+		g->held += wp->gpu->gpus;
+		g->empty += is_empty(wp) ? wp->gpu->gpus : 0;
+		return;
+	case WORLD_PENDING:
+	case WORLD_PROBE:
+	case WORLD_CLASSES:
+		return;
+	}
+}
+
+struct gpus report_gpus(const struct report *r)
+{
+	static const enum world_class classes[] = {WORLD_WHOLE, WORLD_TENANT, WORLD_CAPACITY};
+	struct gpus g = {0};
+	count_nodes(r, &g);
+	for (size_t k = 0; k < COUNT_OF(classes); k++) {
+		for (size_t i = 0; i < world_class_count(r->world, classes[k]); i++) {
+			count_pod(world_class_at(r->world, classes[k], i), &g);
+		}
+	}
+	return g;
+}
+
+/* --- whose pods are --- */
+
+/* Who is being asked for is not known in the end. */
+struct last_word {
+	const struct owner_port *port;
+};
+
+static enum owner_answer last_above(
+	void *data, const char *ns, const struct owner_top *object, struct owner *ret_owner)
+{
+	const struct last_word *l = data;
+	enum owner_answer answer = l->port->above(l->port->data, ns, object, ret_owner);
+	return answer == OWNER_LATER ? OWNER_UNKNOWN : answer;
+}
+
+static void note_stranger(struct report *r, const struct world_pod *wp, const struct workload *w)
+{
+	const char *kind = "";
+	if (w->key.name != NULL) {
+		kind = *w->key.group != '\0'
+			       ? arena_printf(&r->owners_arena, "%s.%s", w->key.kind, w->key.group)
+			       : w->key.kind;
+	}
+	rows_add(&r->strange, &r->owners_arena,
+		&(struct row){.ns = wp->ns,
+			.name = world_pod_name(wp),
+			.reason = kind,
+			.milli = world_pod_milli(wp)});
+}
+
+/* As the sizer counts them: pods that have ended or are leaving do not count. False: it has to be
+ * asked for. */
+static bool look_at(struct report *r, const struct world_pod *wp, const struct owner_port *port)
+{
+	struct pod pod;
+	struct workload w;
+	if (world_pod_terminal(wp) || wp->deleting || world_pod_milli(wp) == 0) {
+		return true;
+	}
+	arena_reset(&r->scratch);
+	if (!world_pod_unpack(wp, &r->scratch, &pod)) {
+		return true;
+	}
+	workload_of(r->groups, port, &pod, &r->scratch, &w);
+	if (w.top.pending) {
+		return false;
+	}
+	const struct workload_key *key = w.key.name != NULL ? &w.key : NULL;
+	if (strangers_count(&r->strangers, key, world_pod_milli(wp))) {
+		note_stranger(r, wp, &w);
+	}
+	return true;
+}
+
+uint32_t report_look(struct report *r, const struct owner_port *port, bool final)
+{
+	static const enum world_class classes[] = {WORLD_TENANT, WORLD_WHOLE};
+	struct last_word last = {port};
+	const struct owner_port word = {&last, last_above, NULL};
+	uint32_t pending = 0;
+	rows_clear(&r->strange);
+	arena_reset(&r->owners_arena);
+	strangers_begin(&r->strangers);
+	for (size_t k = 0; k < COUNT_OF(classes); k++) {
+		for (size_t i = 0; i < world_class_count(r->world, classes[k]); i++) {
+			const struct world_pod *wp = world_class_at(r->world, classes[k], i);
+			pending += look_at(r, wp, final && port != NULL ? &word : port) ? 0 : 1;
+		}
+	}
+	strangers_end(&r->strangers);
+	r->looked = true;
+	return pending;
+}

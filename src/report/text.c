@@ -1,0 +1,307 @@
+/* The report for a person: a line or two a subject, then who is concerned, a few of them. */
+#include "base/clock.h"
+#include "lines.h"
+#include "model/quantity.h"
+#include "parts.h"
+
+#define INDENT	  15
+#define SHOWN_MAX 10
+#define NAMES_MAX 3
+/* What of a sentence from outside is shown; the whole stands where it was written. */
+#define MESSAGE_SHOWN 400
+#define LINE_BYTES    4096
+#define STALE_MS      20000 /* C2 */
+
+static const char *plural(int64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
+/* "3 GPUs", "0.25 GPUs", "1 GPU" */
+static void put_gpus(struct str *out, int64_t milli)
+{
+	char text[QUANTITY_TEXT_MAX];
+	str_append_format(out, "%s GPU%s", share_format(milli, text), milli == 1000 ? "" : "s");
+}
+
+static void put_age(struct str *out, int64_t ms)
+{
+	int64_t s = ms > 0 ? ms / 1000 : 0;
+	if (s < 120) {
+		str_append_format(out, "%lld s", (long long)s);
+	} else if (s < 7200) {
+		str_append_format(out, "%lld min", (long long)(s / 60));
+	} else if (s < 172800) {
+		str_append_format(out, "%lld h", (long long)(s / 3600));
+	} else {
+		str_append_format(out, "%lld d", (long long)(s / 86400));
+	}
+}
+
+/* --- the installation --- */
+
+static void put_leader(struct str *line, const struct report_parts *p, int64_t now_ms)
+{
+	int64_t age = now_ms - p->renew_ms;
+	if (!p->lease_known) {
+		str_append_text(line, "who leads is not known");
+	} else if (text_empty(p->holder)) {
+		str_append_text(line, "nobody leads");
+	} else {
+		str_append_format(line,
+			age > STALE_MS ? "nobody leads, the last was %s, " : "led by %s, ",
+			p->holder);
+		put_age(line, age);
+		str_append_text(line, " ago");
+	}
+}
+
+static void write_controller(const struct report *r, int64_t now_ms, struct str *out)
+{
+	CLEANUP(str_finish) struct str line = STR_INIT(LINE_BYTES);
+	const struct report_parts *p = &r->parts;
+	put_leader(&line, p, now_ms);
+	if (p->deployment_known) {
+		str_append_format(&line, "; image %s, %d of %d ready",
+			text_or(p->image, "not told"), p->ready, p->wanted);
+	}
+	str_append_format(&line, "; webhook %s", report_webhook_text(p));
+	lines_put(out, "Controller", INDENT, INDENT, str_text(&line));
+}
+
+/* --- GPUs --- */
+
+static void write_gpus(const struct report *r, struct str *out)
+{
+	CLEANUP(str_finish) struct str line = STR_INIT(LINE_BYTES);
+	struct gpus g = report_gpus(r);
+	if (r->nodes_known) {
+		str_append_format(
+			&line, "%lld on %u node%s", (long long)g.gpus, g.nodes, plural(g.nodes));
+	} else {
+		str_append_text(&line, "how many is not known");
+	}
+	if (!r->pods_known) {
+		lines_put(out, "GPUs", INDENT, INDENT, str_text(&line));
+		return;
+	}
+	if (r->limit != NULL) {
+		str_append_format(&line, "; in namespace %s", r->limit);
+	}
+	str_append_format(&line, ": %lld whole in use, ", (long long)g.whole);
+	if (r->limit == NULL) {
+		str_append_format(&line, "%lld shared (", (long long)g.held);
+	}
+	str_append_format(&line, "%u tenant%s with ", g.tenants, plural(g.tenants));
+	put_gpus(&line, g.milli);
+	if (g.empty > 0) {
+		str_append_format(&line, ", %lld without a tenant", (long long)g.empty);
+	}
+	str_append_text(&line, r->limit == NULL ? ")" : "");
+	if (r->limit == NULL && r->nodes_known) {
+		int64_t idle = g.gpus - g.whole - g.held;
+		int64_t used = g.whole * 1000 + g.milli;
+		str_append_format(&line, ", %lld idle; %lld%% allocated",
+			(long long)(idle > 0 ? idle : 0),
+			(long long)(g.gpus > 0 ? used / (g.gpus * 10) : 0));
+	}
+	lines_put(out, "GPUs", INDENT, INDENT, str_text(&line));
+}
+
+/* --- workloads --- */
+
+static void put_message(struct str *line, const char *message)
+{
+	size_t n = strlen(message);
+	if (n == 0) {
+		return;
+	}
+	str_append_text(line, ": ");
+	if (n <= MESSAGE_SHOWN) {
+		str_append_text(line, message);
+		return;
+	}
+	/* Not within a character. */
+	for (n = MESSAGE_SHOWN; ((unsigned char)message[n] & 0xC0) == 0x80; n--) {
+	}
+	str_append(line, message, n);
+	str_append_text(line, "...");
+}
+
+static void write_causes(const struct causes *causes, const char *head, struct str *out)
+{
+	CLEANUP(str_finish) struct str line = STR_INIT(LINE_BYTES);
+	for (size_t i = 0; i < causes->count && i < SHOWN_MAX; i++) {
+		const struct cause *c = &causes->items[i];
+		str_reset(&line);
+		str_append_format(
+			&line, "%u %s, as %s %s/%s", c->count, c->reason, c->kind, c->ns, c->name);
+		put_message(&line, c->message);
+		lines_put(out, head, INDENT, INDENT, str_text(&line));
+	}
+}
+
+static void write_works(const struct report *r, struct str *out)
+{
+	CLEANUP(str_finish) struct str line = STR_INIT(LINE_BYTES);
+	const struct works *w = &r->works;
+	uint32_t unready = w->total - w->automated - w->shown;
+	if (!r->works_known) {
+		return;
+	}
+	if (w->total == 0) {
+		lines_put(out, "Workloads", INDENT, INDENT, "none with a GPURecommendation");
+		return;
+	}
+	str_append_format(&line, "%u: %u automated, %u recommended only, %u not ready; %u %s",
+		w->total, w->automated, w->shown, unready, w->applied,
+		w->applied == 1 ? "has its target" : "have their targets");
+	if (w->healing > 0) {
+		str_append_format(&line, ", %u healing", w->healing);
+	}
+	str_append_text(&line, "; ");
+	put_gpus(&line, w->saved_milli);
+	str_append_text(&line, " saved");
+	lines_put(out, "Workloads", INDENT, INDENT, str_text(&line));
+	write_causes(&w->unready, "  not ready", out);
+	write_causes(&w->blocked, "  blocked", out);
+}
+
+/* --- pods --- */
+
+static void write_rows(const struct rows *rows, int64_t now_ms, struct str *out)
+{
+	CLEANUP(str_finish) struct str line = STR_INIT(LINE_BYTES);
+	for (size_t i = 0; i < rows->count && i < SHOWN_MAX; i++) {
+		const struct row *row = &rows->items[i];
+		str_reset(&line);
+		str_append_format(&line, "%s/%s ", row->ns, row->name);
+		if (row->since_ms > 0) {
+			str_append_text(&line, "for ");
+			put_age(&line, now_ms - row->since_ms);
+			str_append_text(&line, ", ");
+		}
+		str_append_text(&line, text_or(row->reason, "Unknown"));
+		put_message(&line, text_or(row->message, ""));
+		lines_put(out, "", 2, 4, str_text(&line));
+	}
+	if (rows->total > SHOWN_MAX) {
+		str_reset(&line);
+		str_append_format(&line, "and %u more; -o json has the first %d",
+			rows->total - SHOWN_MAX, REPORT_ROWS_MAX);
+		lines_put(out, "", 2, 4, str_text(&line));
+	}
+}
+
+static void put_count(struct str *line, uint32_t pods, const char *which)
+{
+	if (pods == 0) {
+		str_append_format(line, "no pod%s", which);
+	} else {
+		str_append_format(line, "%u pod%s%s", pods, plural(pods), which);
+	}
+}
+
+static void write_pods(const struct report *r, int64_t now_ms, struct str *out)
+{
+	CLEANUP(str_finish) struct str line = STR_INIT(LINE_BYTES);
+	if (!r->pods_known) {
+		return;
+	}
+	put_count(&line, r->waiting.total, "");
+	lines_put(out, "Waiting", INDENT, INDENT, str_text(&line));
+	write_rows(&r->waiting, now_ms, out);
+	str_reset(&line);
+	put_count(&line, r->whole.total, " that asked for a share");
+	lines_put(out, "Left whole", INDENT, INDENT, str_text(&line));
+	write_rows(&r->whole, now_ms, out);
+}
+
+/* --- owners --- */
+
+/* The names of a few pods of that kind. */
+static void put_names(struct str *line, const struct rows *rows, const char *kind, uint32_t pods)
+{
+	uint32_t shown = 0;
+	for (size_t i = 0; i < rows->count && shown < NAMES_MAX; i++) {
+		const struct row *row = &rows->items[i];
+		if (text_equals(row->reason, kind)) {
+			str_append_format(
+				line, "%s%s/%s", shown == 0 ? ": " : ", ", row->ns, row->name);
+			shown++;
+		}
+	}
+	if (shown > 0 && pods > shown) {
+		str_append_format(line, " and %u more", pods - shown);
+	}
+}
+
+static void put_sum(struct str *line, const struct stranger_sum *sum)
+{
+	put_gpus(line, sum->milli);
+	str_append_format(line, " of %u pod%s", sum->pods, plural(sum->pods));
+}
+
+static void write_total(const struct strangers *t, struct str *out)
+{
+	CLEANUP(str_finish) struct str line = STR_INIT(LINE_BYTES);
+	struct stranger_sum all = {0};
+	for (size_t i = 0; i < strangers_rows(t); i++) {
+		struct stranger_row row = strangers_row(t, i);
+		all.milli += row.sum.milli;
+		all.pods += row.sum.pods;
+	}
+	if (all.pods == 0) {
+		str_append_text(&line, "no kind of owner");
+	} else {
+		put_sum(&line, &all);
+		str_append_text(&line, ", by kind of owner:");
+	}
+	lines_put(out, "Unrecognized", INDENT, INDENT, str_text(&line));
+}
+
+static void write_owners(const struct report *r, struct str *out)
+{
+	CLEANUP(str_finish) struct str line = STR_INIT(LINE_BYTES);
+	CLEANUP(str_finish) struct str kind = STR_INIT(LINE_BYTES);
+	size_t rows = strangers_rows(&r->strangers);
+	if (!r->looked) {
+		return;
+	}
+	write_total(&r->strangers, out);
+	for (size_t i = 0; i < rows; i++) {
+		struct stranger_row row = strangers_row(&r->strangers, i);
+		str_reset(&line);
+		str_reset(&kind);
+		if (row.kind == NULL) {
+			str_append_text(&kind, "further kinds");
+		} else {
+			str_append_text(&kind, row.kind);
+			str_append_format(&kind, *row.group != '\0' ? ".%s" : "%s", row.group);
+		}
+		str_append_format(&line, "%s: ", str_text(&kind));
+		put_sum(&line, &row.sum);
+		put_names(&line, &r->strange, str_text(&kind), row.sum.pods);
+		lines_put(out, "", 2, 4, str_text(&line));
+	}
+	str_reset(&line);
+	if (r->strangers.alone.pods == 0) {
+		str_append_text(&line, "no pod");
+	} else {
+		put_sum(&line, &r->strangers.alone);
+		put_names(&line, &r->strange, "", r->strangers.alone.pods);
+	}
+	lines_put(out, "Ownerless", INDENT, INDENT, str_text(&line));
+}
+
+void report_write_text(const struct report *r, int64_t now_ms, struct str *out)
+{
+	write_controller(r, now_ms, out);
+	write_gpus(r, out);
+	write_works(r, out);
+	write_pods(r, now_ms, out);
+	write_owners(r, out);
+	for (size_t i = 0; i < r->gaps.count; i++) {
+		lines_put(out, i == 0 ? "Not shown" : "", INDENT, INDENT, r->gaps.items[i]);
+	}
+}

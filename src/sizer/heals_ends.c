@@ -1,0 +1,172 @@
+/* Containers that ended with an error: was it for want of memory, and who took it? */
+#include "state.h"
+
+#include "model/gpu.h"
+
+/* Two looks of an agent, and an answer: until then nobody knows who took the memory. */
+#define JUDGE_AFTER_MS 5000
+/* What ended longer ago than this when its pod was first seen was seen by another process. */
+#define NEWS_FOR_MS 60000
+#define EXITS_MAX   256
+/* A figure that was told longer ago says nothing of how much was used at the end. */
+#define USED_FOR_MS 120000
+
+static int64_t larger(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* What is asked of it later is kept here: its pod may be gone when it is judged. */
+static void note(
+	struct sizer *s, struct sized_pod *p, const struct world_gpu *g, int64_t at, int64_t now)
+{
+	const struct sized_feed *f = &p->feeds[0];
+	bool known = f->heal.most_ms > 0 && now - f->heal.most_ms <= USED_FOR_MS;
+	struct heal_ended e = {.of = p->of,
+		.container = f->container,
+		.used_mib = known ? f->heal.most_mib : METERED_ABSENT,
+		.share_mib = p->heal.share.mib,
+		.node = p->heal.node,
+		.told = g->gpu_oom_ms == at,
+		.first = !p->seen,
+		.mps = p->mps,
+		.contended = g->contention_shown,
+		.at_ms = at};
+	memcpy(e.uid, p->uid, sizeof e.uid);
+	/* one of several GPUs is not sized */
+	if (g->uuid != NULL && strlen(g->uuid) < sizeof e.uuid) {
+		memcpy(e.uuid, g->uuid, strlen(g->uuid) + 1);
+		VEC_PUSH(&s->alarms.ends, e);
+	}
+}
+
+static void see_exit(
+	struct sizer *s, struct sized_pod *p, const struct world_gpu *g, int64_t at, int64_t now)
+{
+	int64_t age = now - at;
+	if (at <= p->heal.exit_ms || s->alarms.ends.count >= EXITS_MAX) {
+		return;
+	}
+	bool news = p->seen || (age < NEWS_FOR_MS && age > -NEWS_FOR_MS);
+	p->heal.exit_ms = at;
+	if (news && p->heal.share.mib > 0 && p->advised) {
+		note(s, p, g, at, now);
+	}
+}
+
+void heals_ended(struct sizer *s, struct sized_pod *p, const struct world_gpu *g, int64_t now_ms)
+{
+	see_exit(s, p, g, larger(g->gpu_oom_ms, g->failed_ms), now_ms);
+}
+
+/* Who is told to go exits as well as it can, and that is no error. */
+void heals_over(struct sizer *s, struct sized_pod *p, const struct world_pod *wp, int64_t now_ms)
+{
+	const struct world_gpu *g = wp->gpu;
+	if (heals_sole(p) != NULL) {
+		see_exit(s, p, g,
+			wp->deleting ? g->gpu_oom_ms : larger(g->gpu_oom_ms, g->failed_ms), now_ms);
+	}
+}
+
+/* --- who took it --- */
+
+/* Of all its containers; METERED_ABSENT: not known. */
+static int64_t used_by(const struct sizer *s, const char *uid, int64_t now_ms)
+{
+	const struct sized_pod *p = pods_find(s, uid);
+	int64_t sum = METERED_ABSENT;
+	for (uint8_t i = 0; p != NULL && i < p->feed_count; i++) {
+		const struct sized_feed *f = &p->feeds[i];
+		if (f->heal.at_ms > 0 && now_ms - f->heal.at_ms <= USED_FOR_MS) {
+			sum = larger(sum, 0) + f->heal.mib;
+		}
+	}
+	return sum;
+}
+
+static bool is_beside(const struct heal_ended *e, const struct world_pod *wp)
+{
+	return wp->node == e->node && wp->gpu->milli > 0 && !world_pod_terminal(wp) &&
+	       text_equals(wp->gpu->uuid, e->uuid) && !text_equals(world_pod_uid(wp), e->uid);
+}
+
+/* Whoever looks for that may have found it since then. */
+static bool is_contended(const struct heal_ended *e, const struct world *w)
+{
+	const struct world_pod *wp = world_pod_by_uid(w, e->uid);
+	return e->contended || (wp != NULL && wp->gpu != NULL && wp->gpu->contention_shown);
+}
+
+static enum blame blame_for(
+	const struct sizer *s, const struct world *w, const struct heal_ended *e, int64_t now_ms)
+{
+	struct blame_user users[MODEL_GRANTS_MAX];
+	uint32_t count = 1;
+	if (e->mps) {
+		return BLAME_OWN;
+	}
+	if (is_contended(e, w)) {
+		return BLAME_OTHERS;
+	}
+	users[0] = (struct blame_user){e->share_mib, METERED_ABSENT};
+	for (size_t i = 0; i < world_class_count(w, WORLD_TENANT); i++) {
+		const struct world_pod *p = world_class_at(w, WORLD_TENANT, i);
+		if (is_beside(e, p) && count < COUNT_OF(users)) {
+			users[count++] = (struct blame_user){
+				p->gpu->mem_mib, used_by(s, world_pod_uid(p), now_ms)};
+		}
+	}
+	return blame_out_of_memory(users, count, 0);
+}
+
+static void judge(struct sizer *s, const struct heal_ended *e, const struct world *w, int64_t now)
+{
+	struct heal_exit ended = {
+		.code = 1, .told = e->told, .used_mib = e->used_mib, .share_mib = e->share_mib};
+	/* What the last step answered is no news. */
+	bool old = e->first && e->at_ms <= heals_of(e->container)->state.memory.last_ms;
+	if (!heal_exit_is_memory(&ended) || old) {
+		return;
+	}
+	enum blame blame = blame_for(s, w, e, now);
+	struct sized_heal *h = heals_touch(e->container);
+	bool first = !h->denied;
+	h->blame = first || blame == BLAME_OWN ? (uint8_t)blame : h->blame;
+	h->denied = true;
+	h->denied_mib = small(larger(first ? 0 : h->denied_mib, e->used_mib));
+	h->denied_of_mib = small(larger(first ? 0 : h->denied_of_mib, e->share_mib));
+	heals_alert(s, e->of);
+}
+
+void heals_judge(struct sizer *s, const struct world *w, struct sizer_now now)
+{
+	for (size_t i = s->alarms.ends.count; i-- > 0;) {
+		struct heal_ended *e = &s->alarms.ends.items[i];
+		if (e->due_ms == 0) {
+			e->due_ms = now.mono_ms + JUDGE_AFTER_MS;
+		}
+		if (now.mono_ms >= e->due_ms) {
+			judge(s, e, w, now.policy_ms);
+			VEC_REMOVE_SWAP(&s->alarms.ends, i);
+		}
+	}
+}
+
+void heals_lose(struct sizer *s, const struct sized_container *c)
+{
+	for (size_t i = s->alarms.ends.count; i-- > 0;) {
+		if (s->alarms.ends.items[i].container == c) {
+			VEC_REMOVE_SWAP(&s->alarms.ends, i);
+		}
+	}
+}
+
+int64_t heals_deadline(const struct sizer *s)
+{
+	int64_t at = s->alarms.any ? 0 : TIME_NEVER;
+	for (size_t i = 0; i < s->alarms.ends.count; i++) {
+		at = time_min(at, s->alarms.ends.items[i].due_ms);
+	}
+	return at;
+}

@@ -1,0 +1,268 @@
+/* One look, with whatever rights somebody has. */
+#include "survey.h"
+
+#include "../kube/fake_wire.h"
+#include "model/names.h"
+
+#define LIST(...)  "{\"metadata\":{\"resourceVersion\":\"7\"},\"items\":[" __VA_ARGS__ "]}"
+#define META(name) "\"metadata\":{\"name\":\"" name "\",\"namespace\":\"mine\",\"uid\":\"" name "\""
+#define GPU                                                                                        \
+	"\"containers\":[{\"name\":\"main\",\"resources\":{\"limits\":{\"nvidia.com/"              \
+	"gpu\":\"2\"}}}]"
+#define RUNS(name, owners)                                                                         \
+	"{" META(name) ",\"ownerReferences\":[" owners "]},\"spec\":{\"nodeName\":\"a\"," GPU      \
+		       "},\"status\":{\"phase\":\"Running\"}}"
+#define WIDGET                                                                                     \
+	"{\"apiVersion\":\"example.com/v1\",\"kind\":\"Widget\",\"name\":\"w\",\"uid\":\"w\","     \
+	"\"controller\":true}"
+#define LEASE                                                                                      \
+	"{" META("l") "},\"spec\":{\"holderIdentity\":\"one\",\"leaseDurationSeconds\":12,"        \
+		      "\"renewTime\":\"2026-11-18T11:06:38.000000Z\"}}"
+#define FORBIDDEN "{\"kind\":\"Status\",\"reason\":\"Forbidden\",\"message\":\"no\"}"
+
+struct bed {
+	struct fake_clock clock;
+	struct fake_wire *wire;
+	struct kube_cred *cred;
+	struct kube *kube;
+	struct report *report;
+	struct survey *survey;
+	struct str text;
+};
+
+static void set_up(struct bed *b, const char *only)
+{
+	*b = (struct bed){.clock = fake_clock_make(),
+		.wire = fake_wire_create(),
+		.report = report_create(),
+		.text = STR_INIT(1 << 20)};
+	b->cred = kube_cred_create_plain("https://api", NULL, &b->clock.clock);
+	b->kube = kube_create(&b->wire->wire, b->cred, &b->clock.clock, NULL);
+	b->survey = survey_create(
+		&(struct survey_config){b->kube, b->report, .only = only, .own = "mine"});
+}
+
+static void tear_down(struct bed *b)
+{
+	survey_destroy(b->survey);
+	report_destroy(b->report);
+	kube_destroy(b->kube);
+	kube_cred_destroy(b->cred);
+	fake_wire_destroy(b->wire);
+	str_finish(&b->text);
+}
+
+/* What is asked next is `path`, and so it is answered. */
+static void give(struct bed *b, const char *path, int status, const char *body)
+{
+	struct fake_call *c = fake_last(b->wire);
+	cr_assert(c->open, "%s is to be asked", path);
+	fake_expect_path(c, path);
+	if (status != 200 || !c->stream) {
+		fake_answer(c, status, body);
+	} else if (fake_data(c, body)) {
+		fake_close(c);
+	}
+}
+
+static void step(struct bed *b, int64_t ms)
+{
+	fake_pass(&b->clock, ms);
+	survey_step(b->survey, b->clock.mono);
+}
+
+static void expect(struct bed *b, const char *part)
+{
+	str_reset(&b->text);
+	report_write_text(b->report, b->clock.wall, &b->text);
+	cr_expect(strstr(str_text(&b->text), part) != NULL, "%s in %s", part, str_text(&b->text));
+}
+
+static void give_objects(struct bed *b)
+{
+	give(b, "/leases/" NAME_CONTROLLER, 200, LEASE);
+	give(b, "/deployments/" NAME_CONTROLLER, 200,
+		"{\"spec\":{\"replicas\":2,\"template\":{\"spec\":{\"containers\":[{\"image\":"
+		"\"aliquot:1\"}]}}},\"status\":{\"readyReplicas\":1}}");
+	give(b, "/mutatingwebhookconfigurations/" NAME_WEBHOOK_CONFIG, 200,
+		"{\"webhooks\":[{\"clientConfig\":{\"caBundle\":\"QQ==\"}}]}");
+}
+
+static void give_lists(struct bed *b)
+{
+	give(b, "/api/v1/namespaces?limit", 200, LIST(""));
+	give(b, "/api/v1/nodes?limit", 200,
+		LIST("{" META("a") "},\"status\":{\"allocatable\":{\"nvidia.com/gpu\":\"8\"}}}"));
+	give(b, "gpuworkloadgroups", 200, LIST(""));
+}
+
+Test(survey, S4_all_that_is_asked_for_is_told)
+{
+	struct bed b;
+	set_up(&b, NULL);
+	give_objects(&b);
+	give_lists(&b);
+	give(&b, "/gpurecommendations?limit", 200, LIST(""));
+	give(&b, "/api/v1/pods?limit", 200, LIST(RUNS("widget", WIDGET) "," RUNS("bare", "")));
+	step(&b, 1);
+	cr_expect_eq(survey_end(b.survey), SURVEY_GOES_ON, "an owner of the owner is asked for");
+	give(&b, "/apis/example.com", 404, "404 page not found");
+	step(&b, 100);
+	cr_expect_eq(survey_end(b.survey), SURVEY_DONE);
+	expect(&b, "led by one");
+	expect(&b, "image aliquot:1, 1 of 2 ready; webhook ok");
+	expect(&b, "8 on 1 node: 4 whole in use");
+	expect(&b, "Widget.example.com: 2 GPUs of 1 pod: mine/widget");
+	expect(&b, "Ownerless      2 GPUs of 1 pod: mine/bare");
+	cr_expect_null(strstr(str_text(&b.text), "Not shown"), "%s", str_text(&b.text));
+	tear_down(&b);
+}
+
+Test(survey, owners_are_waited_for_and_not_for_ever)
+{
+	struct bed b;
+	set_up(&b, NULL);
+	give_objects(&b);
+	give_lists(&b);
+	give(&b, "/gpurecommendations?limit", 200, LIST(""));
+	give(&b, "/api/v1/pods?limit", 200, LIST(RUNS("widget", WIDGET)));
+	step(&b, 1);
+	step(&b, SURVEY_OWNERS_MS - 100);
+	cr_expect_eq(survey_end(b.survey), SURVEY_GOES_ON);
+	step(&b, 100);
+	cr_expect_eq(survey_end(b.survey), SURVEY_DONE);
+	expect(&b, "Widget.example.com: 2 GPUs");
+	tear_down(&b);
+}
+
+Test(survey, what_may_not_be_listed_everywhere_is_listed_at_home)
+{
+	struct bed b;
+	set_up(&b, NULL);
+	give_objects(&b);
+	give(&b, "/api/v1/namespaces", 403, FORBIDDEN);
+	give(&b, "/api/v1/nodes", 403, FORBIDDEN);
+	give(&b, "gpuworkloadgroups", 404, "404 page not found");
+	give(&b, "/gpurecommendations", 403, FORBIDDEN);
+	give(&b, "/namespaces/mine/gpurecommendations", 403, FORBIDDEN);
+	give(&b, "/api/v1/pods", 403, FORBIDDEN);
+	give(&b, "/api/v1/namespaces/mine/pods", 200, LIST(RUNS("bare", "")));
+	step(&b, 1);
+	cr_expect_eq(survey_end(b.survey), SURVEY_DONE);
+	expect(&b, "cannot list namespaces: forbidden");
+	expect(&b, "cannot list nodes: forbidden");
+	expect(&b, "there is no kind gpuworkloadgroups here");
+	expect(&b, "cannot list gpurecommendations: forbidden");
+	expect(&b, "cannot list pods in all namespaces: forbidden; shown: namespace mine");
+	expect(&b, "how many is not known; in namespace mine: 2 whole in use");
+	expect(&b, "mine/bare");
+	tear_down(&b);
+}
+
+Test(survey, one_namespace_alone)
+{
+	struct bed b;
+	set_up(&b, "team");
+	give_objects(&b);
+	give_lists(&b);
+	give(&b, "/namespaces/team/gpurecommendations", 200, LIST(""));
+	give(&b, "/api/v1/namespaces/team/pods", 403, FORBIDDEN);
+	step(&b, 1);
+	cr_expect_eq(survey_end(b.survey), SURVEY_DONE);
+	expect(&b, "cannot list pods: forbidden");
+	tear_down(&b);
+}
+
+Test(survey, who_may_read_nothing_is_told_so)
+{
+	struct bed b;
+	set_up(&b, NULL);
+	while (survey_end(b.survey) == SURVEY_GOES_ON) {
+		cr_assert_lt(b.wire->count, 20);
+		fake_answer(fake_last(b.wire), 403, FORBIDDEN);
+	}
+	cr_expect_eq(survey_end(b.survey), SURVEY_REFUSED);
+	cr_expect_eq(b.wire->count, 10);
+	tear_down(&b);
+}
+
+Test(survey, where_aliquot_is_not_installed_that_is_told)
+{
+	struct bed b;
+	set_up(&b, NULL);
+	give(&b, "leases", 404, "{}");
+	give(&b, "deployments", 404, "{}");
+	give(&b, "mutatingwebhookconfigurations", 404, "{}");
+	give_lists(&b);
+	give(&b, "gpurecommendations", 404, "404 page not found");
+	give(&b, "pods", 200, LIST(""));
+	step(&b, 1);
+	cr_expect_eq(survey_end(b.survey), SURVEY_DONE);
+	expect(&b, "there is no Lease aliquot-system/aliquot-controller");
+	expect(&b, "webhook is not there");
+	expect(&b, "there is no kind gpurecommendations here");
+	tear_down(&b);
+}
+
+Test(survey, nobody_answers)
+{
+	struct bed b;
+	set_up(&b, NULL);
+	fake_fail(fake_last(b.wire), false);
+	cr_expect_eq(survey_end(b.survey), SURVEY_UNREACHED);
+	cr_expect_str_eq(survey_fault(b.survey)->message, "the connection broke");
+	cr_expect_eq(b.wire->count, 1);
+	tear_down(&b);
+}
+
+Test(survey, one_list_that_breaks_off_is_a_gap)
+{
+	struct bed b;
+	set_up(&b, NULL);
+	give_objects(&b);
+	fake_fail(fake_last(b.wire), false);
+	give(&b, "nodes", 200, LIST("{" META("a") ",\"labels\":7}}"));
+	give(&b, "gpuworkloadgroups", 200, LIST(""));
+	give(&b, "gpurecommendations", 200, LIST(""));
+	give(&b, "pods", 200, LIST(""));
+	step(&b, 1);
+	expect(&b, "cannot list namespaces: the connection broke");
+	expect(&b, "1 of the nodes cannot be read");
+	tear_down(&b);
+}
+
+Test(survey, when_time_is_over_what_was_read_is_shown)
+{
+	struct bed b;
+	set_up(&b, NULL);
+	give_objects(&b);
+	survey_give_up(b.survey);
+	cr_expect_eq(survey_end(b.survey), SURVEY_DONE);
+	expect(&b, "led by one");
+	expect(&b, "there was no time for all that is to be read");
+	tear_down(&b);
+	set_up(&b, NULL);
+	survey_give_up(b.survey);
+	cr_expect_eq(survey_end(b.survey), SURVEY_UNREACHED);
+	tear_down(&b);
+}
+
+Test(survey, answers_that_make_no_sense_are_none)
+{
+	static const char *const bodies[] = {"{}", "[]", "x", "{\"spec\":7,\"webhooks\":[7]}",
+		"{\"spec\":{\"replicas\":-1,\"template\":{\"spec\":{\"containers\":{}}}}}"};
+	for (size_t i = 0; i < COUNT_OF(bodies); i++) {
+		struct bed b;
+		set_up(&b, NULL);
+		for (int k = 0; k < 3; k++) {
+			fake_answer(fake_last(b.wire), 200, bodies[i]);
+		}
+		give_lists(&b);
+		give(&b, "gpurecommendations", 200, bodies[i]);
+		give(&b, "pods", 200, bodies[i]);
+		step(&b, 1);
+		cr_expect_eq(survey_end(b.survey), SURVEY_DONE);
+		expect(&b, "cannot list pods");
+		tear_down(&b);
+	}
+}

@@ -1,0 +1,423 @@
+/* An installation at a glance, as text and as JSON. */
+#include "report/report.h"
+
+#include <stdio.h>
+
+#include "../codec/data.h"
+#include "model/names.h"
+
+#define NOW_MS INT64_C(1795392000000)
+#define MIN_MS INT64_C(60000)
+
+struct bed {
+	struct report *report;
+	struct str text;
+};
+
+static struct bed set_up(void)
+{
+	return (struct bed){report_create(), STR_INIT(REPORT_JSON_BYTES)};
+}
+
+static void tear_down(struct bed *b)
+{
+	report_destroy(b->report);
+	str_finish(&b->text);
+}
+
+static void mark(struct bed *b, enum kind kind, enum change_type type)
+{
+	struct change c = {.kind = kind, .type = type};
+	report_apply(b->report, &c);
+}
+
+static void node(struct bed *b, const char *name, int64_t gpus)
+{
+	struct node n = {.name = name, .uid = name, .resource_version = "1", .gpus = gpus};
+	struct change c = {.kind = KIND_NODE, .node = &n};
+	report_apply(b->report, &c);
+}
+
+static void pod(struct bed *b, struct pod p)
+{
+	struct container main = {.name = "main", .gpus = p.gpus};
+	struct change c = {.kind = KIND_POD, .pod = &p};
+	p.uid = p.name;
+	p.resource_version = "1";
+	p.ns = p.ns != NULL ? p.ns : "team";
+	p.phase = p.phase == POD_PENDING && p.node != NULL ? POD_RUNNING : p.phase;
+	p.created_ms = NOW_MS - 12 * MIN_MS;
+	if (p.gpus > 0) {
+		p.containers = &main;
+		p.container_count = 1;
+	}
+	report_apply(b->report, &c);
+}
+
+static const struct owner web = {"apps/v1", "ReplicaSet", "web", "w"};
+static struct pair tenant_label[] = {{LABEL_TENANT, "true"}};
+
+static void tenant(struct bed *b, const char *name, const char *milli)
+{
+	struct pair notes[] = {
+		{NOTE_COMPUTE_MILLI, milli}, {NOTE_GPU_UUID, "GPU-1"}, {NOTE_MEMORY_MIB, "8192"}};
+	pod(b, (struct pod){.name = name,
+		       .owner = web,
+		       .node = "a",
+		       .labels = {tenant_label, 1},
+		       .notes = {notes, COUNT_OF(notes)}});
+}
+
+static void waiting(struct bed *b, const char *name, const char *reason, const char *message)
+{
+	static const char *gates[] = {NAME_GATE};
+	pod(b, (struct pod){.name = name,
+		       .owner = web,
+		       .labels = {tenant_label, 1},
+		       .gates = gates,
+		       .gate_count = 1,
+		       .placed = {.type = reason != NULL ? NAME_PLACED : NULL,
+			       .reason = reason,
+			       .message = message}});
+}
+
+/* Whole GPUs; `kind` NULL: nobody controls it. */
+static void whole(struct bed *b, const char *kind, const char *name, int64_t gpus)
+{
+	struct pod p = {.name = name, .node = "b", .gpus = gpus};
+	if (kind != NULL) {
+		p.owner = (struct owner){"example.com/v1", kind, "one", "o"};
+	}
+	pod(b, p);
+}
+
+static void capacity(struct bed *b, const char *name, uint32_t grants)
+{
+	struct pair labels[] = {{LABEL_CAPACITY, "true"}};
+	struct grant grant = {"u", "team", "t", 250, 8192};
+	pod(b, (struct pod){.ns = NAME_NAMESPACE,
+		       .name = name,
+		       .node = "a",
+		       .gpus = 1,
+		       .labels = {labels, 1},
+		       .ledger = {&grant, grants}});
+}
+
+static void work(struct bed *b, const char *name, const char *ready, const char *blocked)
+{
+	bool is_ready = text_equals(ready, "Ready") || text_equals(ready, "Recommending");
+	struct recommendation r = {.name = name,
+		.target = {"team", "apps", "Deployment", name},
+		.saves = is_ready,
+		.saved_milli = 750};
+	r.conditions[RECOMMENDATION_READY] = (struct recommended_condition){
+		is_ready ? CONDITION_TRUE : CONDITION_FALSE, ready, "So it is.", NOW_MS};
+	r.conditions[RECOMMENDATION_APPLIED] = (struct recommended_condition){
+		blocked == NULL && text_equals(ready, "Ready") ? CONDITION_TRUE : CONDITION_FALSE,
+		"Applied", "", NOW_MS};
+	if (blocked != NULL) {
+		r.conditions[RECOMMENDATION_UPDATE_BLOCKED] =
+			(struct recommended_condition){CONDITION_TRUE, blocked,
+				"PodDisruptionBudget web allows nobody to go.", NOW_MS};
+	}
+	struct change c = {.kind = KIND_RECOMMENDATION, .recommendation = &r};
+	report_apply(b->report, &c);
+}
+
+static void all_of_it(struct bed *b)
+{
+	struct pair asks[] = {{NOTE_GPU_FRACTION, "0.25"}};
+	struct pair wrong[] = {{NOTE_GPU_FRACTION, "0,5"}};
+	struct report_parts parts = {.lease_known = true,
+		.holder = "aliquot-controller-6d9f-x2",
+		.renew_ms = NOW_MS - 1000,
+		.deployment_known = true,
+		.image = "registry.example.com/aliquot:0.1.0",
+		.ready = 2,
+		.wanted = 2,
+		.webhook = REPORT_WEBHOOK_SET};
+	report_tell(b->report, &parts);
+	node(b, "a", 8);
+	node(b, "b", 8);
+	node(b, "no-gpu", 0);
+	mark(b, KIND_NODE, CHANGE_RELIST_END);
+	work(b, "automated", "Ready", NULL);
+	work(b, "kept", "Ready", "PDB");
+	work(b, "kept-too", "Ready", "PDB");
+	work(b, "shown", "Recommending", NULL);
+	work(b, "learns", "Learning", NULL);
+	mark(b, KIND_RECOMMENDATION, CHANGE_RELIST_END);
+	capacity(b, "capacity-a-0", 1);
+	capacity(b, "capacity-a-1", 0);
+	tenant(b, "web-1", "250");
+	tenant(b, "web-2", "500");
+	waiting(b, "web-3", "ShortCompute",
+		"GPUs that it may use are open, and none has that much compute left; the GPU that "
+		"comes closest is on node a and has 0.25 of it left");
+	waiting(b, "web-4", NULL, NULL);
+	whole(b, "Widget", "widget-1", 1);
+	whole(b, "Widget", "widget-2", 2);
+	whole(b, NULL, "bare", 1);
+	pod(b, (struct pod){.name = "big", .owner = web, .gpus = 4, .unschedulable = true});
+	pod(b, (struct pod){
+		       .name = "asked", .owner = web, .node = "b", .gpus = 1, .notes = {asks, 1}});
+	pod(b, (struct pod){.name = "wrong",
+		       .owner = web,
+		       .node = "b",
+		       .gpus = 1,
+		       .notes = {wrong, 1},
+		       .placed = {.type = NAME_PLACED,
+			       .reason = "BadValue",
+			       .message = "an annotation cannot be read"}});
+	pod(b, (struct pod){.name = "no-gpu-at-all", .node = "b"});
+	mark(b, KIND_POD, CHANGE_RELIST_END);
+	report_gap(b->report, "cannot list namespaces: forbidden");
+	cr_assert_eq(report_look(b->report, NULL, true), 0);
+}
+
+static void equals_golden(const struct str *text, const char *file)
+{
+	CLEANUP(str_finish) struct str golden = data_read(__FILE__, file);
+	cr_expect_str_eq(str_text(text), str_text(&golden), "%s is not\n%s", file, str_text(text));
+}
+
+Test(report, S4_the_state_at_a_glance)
+{
+	struct bed b = set_up();
+	all_of_it(&b);
+	report_write_text(b.report, NOW_MS, &b.text);
+	equals_golden(&b.text, "status.txt");
+	tear_down(&b);
+}
+
+Test(report, the_same_as_json)
+{
+	struct bed b = set_up();
+	all_of_it(&b);
+	report_write_json(b.report, NOW_MS, &b.text);
+	equals_golden(&b.text, "status.json");
+	tear_down(&b);
+}
+
+Test(report, what_nobody_told_is_not_known)
+{
+	struct bed b = set_up();
+	report_gap(b.report, "cannot list pods: forbidden");
+	report_write_text(b.report, NOW_MS, &b.text);
+	equals_golden(&b.text, "nothing.txt");
+	str_reset(&b.text);
+	report_write_json(b.report, NOW_MS, &b.text);
+	equals_golden(&b.text, "nothing.json");
+	tear_down(&b);
+}
+
+static bool has(const struct bed *b, const char *part)
+{
+	return strstr(str_text(&b->text), part) != NULL;
+}
+
+Test(report, of_one_namespace_nothing_is_said_of_the_others)
+{
+	struct bed b = set_up();
+	report_limit(b.report, "team");
+	all_of_it(&b);
+	report_write_text(b.report, NOW_MS, &b.text);
+	cr_expect(has(&b, "in namespace team: 6 whole in use, 2 tenants with 0.75 GPUs"), "%s",
+		str_text(&b.text));
+	cr_expect(!has(&b, "idle"));
+	tear_down(&b);
+}
+
+Test(report, lines_fit_and_obey_nobody)
+{
+	struct bed b = set_up();
+	char long_word[400];
+	memset(long_word, 'x', sizeof long_word - 1);
+	long_word[sizeof long_word - 1] = '\0';
+	waiting(&b, "w-1", "Short\x1b[2J", "one\ntwo\xc2\x9bthree\x7f four");
+	waiting(&b, "w-2", "Long", long_word);
+	waiting(&b, "w-3", "Wide", "\u00e4\u00f6\u00fc \u00e4\u00f6\u00fc");
+	mark(&b, KIND_POD, CHANGE_RELIST_END);
+	report_write_text(b.report, NOW_MS, &b.text);
+	struct view rest = {str_text(&b.text), b.text.len}, line;
+	while (view_next(&rest, '\n', &line)) {
+		size_t columns = 0;
+		for (size_t i = 0; i < line.n; i++) {
+			cr_expect((unsigned char)line.p[i] >= 0x20 && line.p[i] != 0x7f);
+			columns += ((unsigned char)line.p[i] & 0xC0) != 0x80 ? 1 : 0;
+		}
+		cr_expect_leq(columns, REPORT_COLUMNS, "%.*s", (int)line.n, line.p);
+	}
+	cr_expect(has(&b, "one two three four"), "%s", str_text(&b.text));
+	cr_expect(!has(&b, "\xc2\x9b"));
+	cr_expect(has(&b, "\u00e4\u00f6\u00fc \u00e4\u00f6\u00fc"));
+	tear_down(&b);
+}
+
+Test(report, many_rows_are_counted_and_a_few_are_shown)
+{
+	struct bed b = set_up();
+	char name[32];
+	for (int i = 0; i < REPORT_ROWS_MAX + 44; i++) {
+		snprintf(name, sizeof name, "w-%03d", i);
+		waiting(&b, name, "ShortMemory", "no room");
+	}
+	mark(&b, KIND_POD, CHANGE_RELIST_END);
+	report_write_text(b.report, NOW_MS, &b.text);
+	cr_expect(has(&b, "Waiting        300 pods"), "%s", str_text(&b.text));
+	cr_expect(has(&b, "and 290 more; -o json has the first 256"));
+	cr_expect(has(&b, "w-009") && !has(&b, "w-010"));
+	str_reset(&b.text);
+	report_write_json(b.report, NOW_MS, &b.text);
+	cr_expect(has(&b, "w-255") && !has(&b, "w-256"));
+	tear_down(&b);
+}
+
+Test(report, a_list_that_begins_anew_counts_nobody_twice)
+{
+	struct bed b = set_up();
+	for (int i = 0; i < 2; i++) {
+		mark(&b, KIND_POD, CHANGE_RELIST_BEGIN);
+		waiting(&b, "w", "ShortMemory", "no room");
+		mark(&b, KIND_RECOMMENDATION, CHANGE_RELIST_BEGIN);
+		work(&b, "one", "Ready", "PDB");
+	}
+	mark(&b, KIND_RECOMMENDATION, CHANGE_RELIST_END);
+	mark(&b, KIND_POD, CHANGE_RELIST_END);
+	report_write_text(b.report, NOW_MS, &b.text);
+	cr_expect(has(&b, "Waiting        1 pod\n"), "%s", str_text(&b.text));
+	cr_expect(has(&b, "Workloads      1: 1 automated"));
+	cr_expect(has(&b, "1 PDB, as"));
+	tear_down(&b);
+}
+
+Test(report, who_has_ended_or_leaves_is_not_told_of)
+{
+	struct bed b = set_up();
+	pod(&b, (struct pod){.name = "ended", .node = "b", .gpus = 1, .phase = POD_SUCCEEDED});
+	pod(&b, (struct pod){.name = "leaves", .node = "b", .gpus = 1, .deleting_ms = NOW_MS});
+	mark(&b, KIND_POD, CHANGE_RELIST_END);
+	report_look(b.report, NULL, true);
+	report_write_text(b.report, NOW_MS, &b.text);
+	cr_expect(has(&b, "Ownerless      no pod"), "%s", str_text(&b.text));
+	cr_expect(has(&b, "1 whole in use"), "it has its GPU until it is gone");
+	tear_down(&b);
+}
+
+/* --- owners that are asked for --- */
+
+struct port {
+	enum owner_answer answer;
+	struct owner above;
+};
+
+static enum owner_answer above(
+	void *data, const char *ns, const struct owner_top *object, struct owner *ret_owner)
+{
+	const struct port *p = data;
+	(void)ns;
+	if (!text_equals(object->kind, "Widget")) {
+		return OWNER_NONE;
+	}
+	*ret_owner = p->above;
+	return p->answer;
+}
+
+Test(report, an_owner_that_is_asked_for_is_waited_for_and_not_for_ever)
+{
+	struct bed b = set_up();
+	struct port p = {OWNER_LATER, {"apps/v1", "Deployment", "known", "k"}};
+	const struct owner_port port = {&p, above, NULL};
+	whole(&b, "Widget", "widget-1", 1);
+	mark(&b, KIND_POD, CHANGE_RELIST_END);
+	cr_expect_eq(report_look(b.report, &port, false), 1);
+	cr_expect_eq(report_look(b.report, &port, true), 0);
+	report_write_text(b.report, NOW_MS, &b.text);
+	cr_expect(has(&b, "Widget.example.com: 1 GPU of 1 pod: team/widget-1"), "%s",
+		str_text(&b.text));
+	p.answer = OWNER_ABOVE;
+	cr_expect_eq(report_look(b.report, &port, false), 0);
+	str_reset(&b.text);
+	report_write_text(b.report, NOW_MS, &b.text);
+	cr_expect(has(&b, "Unrecognized   no kind of owner"), "%s", str_text(&b.text));
+	tear_down(&b);
+}
+
+/* --- the controller --- */
+
+static void controller_is(struct bed *b, const struct report_parts *parts, const char *wanted)
+{
+	str_reset(&b->text);
+	report_tell(b->report, parts);
+	report_write_text(b->report, NOW_MS, &b->text);
+	cr_expect(has(b, wanted), "%s in %s", wanted, str_text(&b->text));
+}
+
+Test(report, who_leads_and_whether_pods_are_admitted)
+{
+	struct bed b = set_up();
+	struct report_parts p = {.lease_known = true, .holder = "one", .renew_ms = NOW_MS - 45000};
+	controller_is(&b, &p, "nobody leads, the last was one, 45 s ago");
+	p.holder = "";
+	controller_is(&b, &p, "nobody leads; webhook not known");
+	p.webhook = REPORT_WEBHOOK_ABSENT;
+	controller_is(&b, &p, "webhook is not there: pods start whole");
+	p.webhook = REPORT_WEBHOOK_BARE;
+	controller_is(&b, &p, "webhook has no certificate yet");
+	p.webhook = REPORT_WEBHOOK_SET;
+	p.deployment_known = true;
+	p.wanted = 2;
+	controller_is(&b, &p, "0 of 2 ready; webhook is not answered");
+	p.ready = 1;
+	controller_is(&b, &p, "webhook ok");
+	tear_down(&b);
+}
+
+Test(report, why_a_pod_was_left_whole_as_far_as_it_can_be_told)
+{
+	struct bed b = set_up();
+	struct pair asks[] = {{NOTE_GPU_FRACTION, "0.25"}};
+	struct pair out[] = {{NOTE_EXCLUDE, "true"}, {NOTE_GPU_FRACTION, "0.25"}};
+	struct pair wrong[] = {{NOTE_GPU_FRACTION, "0,5"}};
+	struct pod p = {.owner = web, .node = "b", .gpus = 1, .notes = {asks, 1}};
+	p.name = "static";
+	p.is_static = true;
+	pod(&b, p);
+	p.is_static = false;
+	p.name = "excluded";
+	p.notes = (struct pairs){out, 2};
+	pod(&b, p);
+	p.name = "wrong";
+	p.notes = (struct pairs){wrong, 1};
+	pod(&b, p);
+	p.name = "who-knows";
+	p.notes = (struct pairs){asks, 1};
+	pod(&b, p);
+	p.name = "never-asked";
+	p.notes = (struct pairs){NULL, 0};
+	pod(&b, p);
+	mark(&b, KIND_POD, CHANGE_RELIST_END);
+	report_write_text(b.report, NOW_MS, &b.text);
+	static const char *const wanted[] = {"4 pods that asked for a share",
+		"team/static for 12 min, StaticPod", "team/excluded for 12 min, Excluded",
+		"team/wrong for 12 min, BadValue", "\"0,5\"", "team/who-knows for 12 min, NotTold"};
+	for (size_t i = 0; i < COUNT_OF(wanted); i++) {
+		cr_expect(has(&b, wanted[i]), "%s in %s", wanted[i], str_text(&b.text));
+	}
+	cr_expect(!has(&b, "never-asked"));
+	tear_down(&b);
+}
+
+Test(report, a_share_that_the_namespace_asks_for_counts)
+{
+	struct bed b = set_up();
+	struct pair notes[] = {{NOTE_DEFAULT "gpu-fraction", "0.5"}};
+	struct namespace ns = {.name = "team", .notes = {notes, COUNT_OF(notes)}};
+	struct change c = {.kind = KIND_NAMESPACE, .namespace = &ns};
+	report_apply(b.report, &c);
+	whole(&b, NULL, "bare", 1);
+	mark(&b, KIND_POD, CHANGE_RELIST_END);
+	report_write_text(b.report, NOW_MS, &b.text);
+	cr_expect(has(&b, "team/bare for 12 min, BarePod"), "%s", str_text(&b.text));
+	tear_down(&b);
+}
