@@ -368,12 +368,13 @@ static bool could_surge(const struct roll_ask *ask, const struct count *n)
 	       n->ready == n->present;
 }
 
-/* The first that is there and not Ready; NULL: those that are there are. */
-static const char *who_is_away(const struct roll_ask *ask)
+/* The first of the same owner that is there and not Ready; NULL: those that are there are. */
+static const char *who_is_away(const struct roll_ask *ask, const struct roll_pod *of)
 {
 	for (uint32_t i = 0; i < ask->pod_count; i++) {
-		if (roll_pod_counts(&ask->pods[i]) && ask->pods[i].ready_ms == 0) {
-			return ask->pods[i].name;
+		const struct roll_pod *p = &ask->pods[i];
+		if (p->owner == of->owner && roll_pod_counts(p) && p->ready_ms == 0) {
+			return p->name;
 		}
 	}
 	return NULL;
@@ -389,7 +390,7 @@ static bool check_evict(const struct roll_ask *ask, const struct count *n, struc
 			why_not_beside(ask), 0);
 	}
 	if (serves && away + 1 > max_unavailable(ask, n->replicas)) {
-		return block(v, ROLL_NOT_READY, who_is_away(ask), 0);
+		return block(v, ROLL_NOT_READY, who_is_away(ask, &ask->pods[v->pod]), 0);
 	}
 	if (ask->budget.known && ask->budget.allowed < 1) {
 		return block(v, ROLL_BUDGET, ask->budget.name, 0);

@@ -98,7 +98,6 @@ struct sized {
 	int64_t wrote_ms, retry_ms; /* monotonic */
 	int32_t failures;
 	uint8_t writes; /* enum sized_write */
-
 	/* of the last decision */
 	uint8_t mode;	/* enum policy_mode */
 	uint8_t source; /* enum policy_source */
