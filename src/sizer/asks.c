@@ -111,6 +111,8 @@ static void fill(const struct sized *x, const struct decision *d, const struct s
 		.created_ms = g->created_ms,
 		.ready_ms = pods_ready_ms(p, g, d->now_ms),
 		.sample_ms = pods_sampled_ms(p),
+		.owner = text_equals(x->key.kind, WORKLOAD_GROUP_KIND) ? p->set : 0,
+		.irretrievable = p->irretrievable,
 		.ordinal = ordinal_of(x, world_pod_name(wp)),
 		.restarts = (int32_t)g->restarts,
 		.sized = g->class == WORLD_TENANT,
@@ -344,17 +346,20 @@ static bool make(struct sizer *s, struct sized *x, const struct decision *d, str
 static const char *why_it_stays(const struct asked *asked)
 {
 	const struct roll_ask *ask = &asked->ask;
-	bool kept = false, serves = false;
+	const struct roll_pod *goes = NULL;
 	uint32_t ready = 0;
 	for (uint32_t i = 0; i < ask->pod_count; i++) {
-		const struct roll_pod *p = &ask->pods[i];
-		bool goes = asked->members[i] == asked->mover;
-		kept = kept || (goes && p->must_stay);
-		serves = serves || (goes && p->ready_ms != 0);
-		ready += !p->leaving && p->ready_ms != 0 ? 1 : 0;
+		goes = asked->members[i] == asked->mover ? &ask->pods[i] : goes;
 	}
-	bool last = serves && ready < 2 && (ask->rollout->evicts || ask->surge_unfit != NULL);
-	return kept ? "its pod says by an annotation that it must not be moved"
+	for (uint32_t i = 0; goes != NULL && i < ask->pod_count; i++) {
+		const struct roll_pod *p = &ask->pods[i];
+		ready += !p->leaving && p->ready_ms != 0 && p->owner == goes->owner ? 1 : 0;
+	}
+	bool last = goes != NULL && goes->ready_ms != 0 && ready < 2 &&
+		    (ask->rollout->evicts || ask->surge_unfit != NULL);
+	bool kept = goes != NULL && goes->must_stay;
+	return goes != NULL && goes->irretrievable ? "its pod would not come back as it is"
+	       : kept ? "its pod says by an annotation that it must not be moved"
 	       : ask->room == ROLL_ROOM_NONE ? "no other GPU has room for the new pod"
 	       : last			     ? "it is the last Ready replica"
 					     : NULL;

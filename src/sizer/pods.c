@@ -126,9 +126,25 @@ struct whose {
 	bool pending; /* it is being asked for */
 	bool alone;   /* nobody controls it, and no group takes it */
 	uint64_t set;
+	bool irretrievable;
 	struct bill_pod bill;
 	bool ahead; /* its image takes memory ahead of need */
 };
+
+/* Members of a group have owners of their own: each has its replicas, and some end. */
+static void look_at_member(const struct pod *pod, const struct workload *w, struct whose *ret)
+{
+	const struct owner_top *top = &w->top;
+	if (top->kind == NULL) {
+		ret->set = 0;
+		ret->irretrievable = true;
+		return;
+	}
+	const struct owner_row *row = owner_row_find(top->group, top->kind);
+	uint64_t hash = hash_bytes(top->name.p, top->name.n, hash_text(top->kind));
+	ret->set = hash_bytes(top->group.p, top->group.n, hash) | 1;
+	ret->irretrievable = (row != NULL && row->leaves) || admit_gang(pod) != NULL;
+}
 
 static struct sized *owner_of(struct sizer *s, const struct world_pod *wp, struct whose *ret_whose)
 {
@@ -143,6 +159,9 @@ static struct sized *owner_of(struct sizer *s, const struct world_pod *wp, struc
 	ret_whose->advised = pairs_get(&pod.notes, NOTE_RECOMMENDATION) != NULL;
 	bills_label(s, &ret_whose->bill, &pod);
 	ret_whose->set = pod.owner.uid != NULL ? hash_text(pod.owner.uid) : 0;
+	if (w.gathered_by != NULL) {
+		look_at_member(&pod, &w, ret_whose);
+	}
 	ret_whose->alike = text_equals(pod.owner.kind, "ReplicaSet");
 	ret_whose->pending = w.top.pending;
 	ret_whose->alone = w.key.name == NULL && !w.top.pending;
@@ -198,6 +217,7 @@ static struct sized_pod *known(struct sizer *s, const struct world_pod *wp, bool
 		p->groups_version = (uint32_t)groups_now(s);
 		p->advised = whose.advised;
 		p->set = whose.set;
+		p->irretrievable = whose.irretrievable;
 		p->alike = whose.alike;
 		p->bill.team = whose.bill.team;
 		p->bill.model = whose.bill.model;

@@ -99,7 +99,6 @@ struct sized {
 	int64_t wrote_ms, retry_ms; /* monotonic */
 	int32_t failures;
 	uint8_t writes; /* enum sized_write */
-
 	/* of the last decision */
 	uint8_t mode;	/* enum policy_mode */
 	uint8_t source; /* enum policy_source */
@@ -132,7 +131,7 @@ struct sized_pod {
 	struct sized_feed only;
 	int64_t created_ms;
 	int64_t ready_ms; /* seen Ready since, policy time; 0: it is not */
-	uint64_t set;	  /* a hash of its controller's uid; 0: it has none */
+	uint64_t set;	  /* a hash of its controller's uid, in a group of its owner; 0: none */
 	struct heal_pod heal;
 	struct bill_pod bill;
 	struct small_share wished; /* the engine was asked for that; 0: for nothing */
@@ -151,6 +150,7 @@ struct sized_pod {
 	bool stuck : 1;		    /* no room for it where it is: another pod would have to be */
 	bool alike : 1;		    /* its owner never changes its template */
 	bool memory_stays : 1;	    /* so for its memory: its framework took that at the start */
+	bool irretrievable : 1; /* in a group: its work would be lost, or nobody makes it anew */
 };
 
 /* A workload with one container and four pods is to take no more than 4 KiB, its history included

@@ -44,10 +44,11 @@ static inline const char *played_api(const char *kind)
 {
 	bool apps = text_equals(kind, "Deployment") || text_equals(kind, "StatefulSet") ||
 		    text_equals(kind, "DaemonSet");
-	return apps			      ? "apps/v1"
-	       : text_equals(kind, "Rollout") ? "argoproj.io/v1alpha1"
-	       : text_equals(kind, "Job")     ? "batch/v1"
-					      : "x/v1";
+	return apps				 ? "apps/v1"
+	       : text_equals(kind, "Rollout")	 ? "argoproj.io/v1alpha1"
+	       : text_equals(kind, "PyTorchJob") ? "kubeflow.org/v1"
+	       : text_equals(kind, "Job")	 ? "batch/v1"
+						 : "x/v1";
 }
 
 static inline void played_show(struct played *p, const struct played_pod *it)
