@@ -252,7 +252,7 @@ static void list_checkpoints(struct scene *s, struct call *c)
 {
 	CLEANUP(str_finish) struct str out = STR_INIT(1 << 20);
 	if (s->server.lists_status != 200) {
-		refuse(c, s->server.lists_status);
+		server_refuse(c, s->server.lists_status);
 		return;
 	}
 	for (size_t i = 0; i < s->server.object_count; i++) {
