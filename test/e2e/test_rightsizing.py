@@ -202,7 +202,7 @@ def last_sample(grec):
     return grec["status"]["containers"][0].get("usage", {}).get("lastSampleTime", "")
 
 
-@pytest.mark.timeout(400)
+@pytest.mark.timeout(700)
 def test_r11_a_kill_costs_no_target(sized, node, agents_on):
     """R11: killed once checkpoints are written, and who leads then comes to the same within one step: by what was
     measured, for the pod uses less from then on, and not because the target is read back."""
