@@ -32,7 +32,7 @@
 #define ROLL_RETRY_MS	 30000	   /* after a refusal, doubling to */
 #define ROLL_RETRY_CAP	 600000
 #define ROLL_SURGE_CAP	 21600000 /* where a pod was made for it that did not get ready */
-#define ROLL_BLOCKER_MAX 256
+#define ROLL_BLOCKER_MAX 512
 
 /* --- what is asked --- */
 
@@ -106,6 +106,7 @@ struct roll_ask {
 	const char *surge_unfit; /* why the new pod cannot come first; NULL: it can */
 	enum roll_room room;
 	struct roll_gate gate;
+	const char *closed; /* admission leaves what is new there whole now, one word; NULL: no */
 };
 
 /* --- what is answered --- */
@@ -134,6 +135,7 @@ enum roll_why {
 	ROLL_SURGE_LOST,
 	ROLL_NOT_LEADING,
 	ROLL_WEBHOOK,
+	ROLL_CLOSED,
 	ROLL_STALE,
 	ROLL_OWNER_MOVES,
 	ROLL_SCALING,

@@ -18,8 +18,9 @@
 #include "model/surge.h"
 
 #define SURGE_DEADLINE_MS 600000
-#define SURGE_LIVE_MS	  2000 /* what was read is live for so long, */
-#define SURGE_ASKED_MS	  5000 /* and so long after it was asked for: it is a dozen requests */
+#define SURGE_BEHIND_MS	  120000 /* behind others nothing that was taken for room is its own */
+#define SURGE_LIVE_MS	  2000	 /* what was read is live for so long, */
+#define SURGE_ASKED_MS	  5000	 /* and so long after it was asked for: it is a dozen requests */
 
 struct surge_pod {
 	const char *name, *uid;
@@ -28,6 +29,7 @@ struct surge_pod {
 	bool leaving;	  /* being deleted */
 	bool ended;	  /* Failed or Succeeded; nobody may be at deleting it */
 	bool sized;	  /* the new one: with the share that it was made for */
+	bool outranked;	  /* it waits, and was told that others come first */
 	bool adopted;	  /* it has a controller */
 	bool adopted_here;
 	bool cheap; /* the old one: by us, and so it says */
@@ -37,6 +39,7 @@ struct surge_ask {
 	int64_t now_ms;
 	bool wanted;	  /* its roll still says so */
 	bool allowed;	  /* pods may be made beside others, as far as is known */
+	bool patient;	  /* a node may be added for it, however many come first */
 	bool began;	  /* the new pod was created, as far as this process knows */
 	bool current;	  /* the ReplicaSet is there, its owner's newest, and not being emptied */
 	int32_t replicas; /* that it should have, */
@@ -68,6 +71,7 @@ enum surge_why {
 	SURGE_SETTLES,	/* the ReplicaSet has not deleted one yet */
 	SURGE_LEAVES,	/* the new one is going */
 	SURGE_TOO_LONG, /* the deadline */
+	SURGE_BEHIND,	/* those who wait have what it was to get */
 	SURGE_ROLLOUT,	/* its owner went on to another version (U15) */
 	SURGE_OLD_LEFT, /* the old one went by itself */
 	SURGE_ENDED,	/* the new one did */
@@ -105,6 +109,7 @@ struct surge_form {
 	bool exclusive_volume; /* a claim that only one node, or one pod, may have */
 	bool selects_by_hash;  /* it has pod-template-hash, without which it is not selected */
 	bool own_cost;	       /* a person's deletion costs are on its pods */
+	bool recreates;	       /* its owner has strategy Recreate: no two of them at once */
 };
 /* Why it cannot be: a sentence for roll_ask.surge_unfit; NULL: it can. */
 const char *surge_unfit(const struct surge_form *form);

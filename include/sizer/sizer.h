@@ -63,6 +63,8 @@ struct sizer_admission {
 	void *data; /* borrowed, handed back */
 	/* Does the webhook see pods of that namespace? NULL: of all but those of C1 */
 	bool (*sees)(void *data, const struct namespace *ns);
+	/* C2: REASON_NONE, or why no pod of that namespace is converted now; NULL: all are */
+	enum reason (*may_convert)(void *data, const char *ns);
 	int64_t context_mib; /* as admit_input's, like */
 	bool mps_unlabelled, notes_names;
 };

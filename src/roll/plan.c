@@ -23,6 +23,7 @@ const char *roll_why_name(enum roll_why why)
 		[ROLL_SURGE_LOST] = "SurgeLostRace",
 		[ROLL_NOT_LEADING] = "NotLeading",
 		[ROLL_WEBHOOK] = "WebhookUnhealthy",
+		[ROLL_CLOSED] = "ConversionClosed",
 		[ROLL_STALE] = "Stale",
 		[ROLL_OWNER_MOVES] = "OwnerRollout",
 		[ROLL_SCALING] = "HorizontalScaler",
@@ -136,7 +137,7 @@ static bool check_gate(const struct roll_ask *ask, struct roll_verdict *v)
 	if (!g->reached || g->webhook_ms == 0 || ask->now_ms - g->webhook_ms > ROLL_WEBHOOK_MS) {
 		return block(v, ROLL_WEBHOOK, NULL, 0);
 	}
-	return false;
+	return ask->closed != NULL && block(v, ROLL_CLOSED, ask->closed, 0);
 }
 
 static bool check_paused(struct roll *r, const struct roll_ask *ask, struct roll_verdict *v)

@@ -16,6 +16,7 @@ const char *surge_why_text(enum surge_why why)
 		[SURGE_SETTLES] = "its ReplicaSet has not deleted the old pod yet",
 		[SURGE_LEAVES] = "the new pod is leaving",
 		[SURGE_TOO_LONG] = "the new pod was not adopted within 10 minutes",
+		[SURGE_BEHIND] = "others come before the new pod",
 		[SURGE_ROLLOUT] = "its owner went on to another version",
 		[SURGE_OLD_LEFT] = "the old pod left by itself",
 		[SURGE_ENDED] = "the new pod ended",
@@ -113,7 +114,12 @@ static enum surge_why check_drop(const struct surge_ask *ask)
 	if (!fresh->sized) {
 		return SURGE_WHOLE;
 	}
-	return ask->now_ms >= fresh->created_ms + SURGE_DEADLINE_MS ? SURGE_TOO_LONG : SURGE_GOES;
+	if (ask->now_ms >= fresh->created_ms + SURGE_DEADLINE_MS) {
+		return SURGE_TOO_LONG;
+	}
+	bool behind = fresh->outranked && !ask->patient &&
+		      ask->now_ms >= fresh->created_ms + SURGE_BEHIND_MS;
+	return behind ? SURGE_BEHIND : SURGE_GOES;
 }
 
 enum surge_why surge_judge(const struct surge_live *live)
@@ -219,6 +225,9 @@ const char *surge_unfit(const struct surge_form *form)
 {
 	if (!form->deployment) {
 		return "only pods of a Deployment can have their successor beside them";
+	}
+	if (form->recreates) {
+		return "its Deployment has strategy Recreate: its old pods go before new ones come";
 	}
 	if (!form->selects_by_hash) {
 		return "its pods lack the label pod-template-hash";

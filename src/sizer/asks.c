@@ -166,12 +166,15 @@ static int32_t replicas_of(const struct roll_ask *ask)
 	return n;
 }
 
-/* Pods of two ReplicaSets are there: a rollout of a person's is under way, or one that is stuck. */
+/* Pods of two ReplicaSets, or ReplicationControllers, are there: a rollout of a person's is under
+ * way, or one that is stuck. */
 static bool has_two_sets(const struct sized *x)
 {
+	bool one = text_equals(x->key.kind, "Deployment") ||
+		   text_equals(x->key.kind, "DeploymentConfig");
 	const struct sized_pod *first = x->members;
 	for (const struct sized_pod *p = first; p != NULL; p = p->next) {
-		if (p->set != first->set && text_equals(x->key.kind, "Deployment")) {
+		if (one && p->set != first->set) {
 			return true;
 		}
 	}
@@ -190,11 +193,12 @@ static void look_at_owner(const struct sized *x, struct roll_ask *ask)
 	static const struct owner_seen nobody = {0};
 	const struct owner_seen *seen = x->roll != NULL ? &x->roll->seen : &nobody;
 	bool moves = seen->going || seen->course == STANDING_MOVES;
+	bool unread = seen->misses > 0; /* and it is tried again */
 	ask->replicas = -1;
-	ask->owner = has_two_sets(x) ? ROLL_OWNER_BUSY : ROLL_OWNER_UNKNOWN;
+	ask->owner = unread || has_two_sets(x) ? ROLL_OWNER_BUSY : ROLL_OWNER_UNKNOWN;
+	ask->min_ready_ms = seen->min_ready_s * INT64_C(1000);
 	if (seen->known) {
 		ask->replicas = seen->wanted;
-		ask->min_ready_ms = seen->min_ready_s * INT64_C(1000);
 		if (moves || ask->owner == ROLL_OWNER_BUSY) {
 			ask->owner = ROLL_OWNER_BUSY;
 		} else if (seen->course == STANDING_STEADY) {
@@ -292,6 +296,15 @@ static void look_at_zones(const struct sizer *s, struct roll_ask *ask, struct ar
 	ask->zones = zones;
 }
 
+/* The canary is converted whatever C2 says: that it comes back marked tells nothing of this. */
+static const char *look_at_gate(const struct sizer *s, const struct sized *x)
+{
+	const struct sizer_admission *port = &s->config.admission;
+	enum reason reason =
+		port->may_convert != NULL ? port->may_convert(port->data, x->key.ns) : REASON_NONE;
+	return reason != REASON_NONE ? reason_name(reason) : NULL;
+}
+
 static bool is_followed(const struct sized *x)
 {
 	return x->roll != NULL &&
@@ -315,6 +328,7 @@ static bool make(struct sizer *s, struct sized *x, const struct decision *d, str
 			.scaler = d->resizer,
 			.surge_unfit = "its pods are not known yet",
 			.gate = s->gate,
+			.closed = look_at_gate(s, x),
 		}};
 	add_pods(x, d, a, ret);
 	if (ret->outdated == 0 && !is_followed(x)) {

@@ -39,8 +39,21 @@ struct standing_of {
 	bool unready;	 /* one of them */
 };
 
-static void find_fresh(
-	const struct surge *g, const struct world *w, struct arena *a, struct present *ret)
+/* It is at our gate, and was told why. */
+static void note_waiting(struct surge *g, const struct pod *pod, struct surge_pod *ret)
+{
+	const struct pod_condition *c = &pod->placed;
+	enum reason reason = c->type != NULL && !c->is_true && pod_has_gate(pod, NAME_GATE)
+				     ? reason_parse(c->reason)
+				     : REASON_NONE;
+	g->waits[0] = '\0';
+	if (reason != REASON_NONE) {
+		snprintf(g->waits, sizeof g->waits, "%s: %s", c->reason, text_or(c->message, "?"));
+	}
+	ret->outranked = reason == REASON_WHOLE_POD_FIRST || reason == REASON_RESERVED;
+}
+
+static void find_fresh(struct surge *g, const struct world *w, struct arena *a, struct present *ret)
 {
 	const struct world_pod *wp =
 		g->fresh_name != NULL ? world_pod_find(w, g->ns, g->fresh_name) : NULL;
@@ -54,10 +67,11 @@ static void find_fresh(
 	ret->as.adopted = !ret->pod.beside && ret->pod.owner.uid != NULL;
 	ret->as.adopted_here = ret->as.adopted && text_equals(ret->pod.owner.uid, g->set_uid);
 	ret->as.ready_ms = wp->gpu->ready ? g->seen.ready_ms : 0;
+	note_waiting(g, &ret->pod, &ret->as);
 }
 
 static void look_around(
-	const struct surge *g, const struct world *w, struct arena *a, struct standing_of *ret)
+	struct surge *g, const struct world *w, struct arena *a, struct standing_of *ret)
 {
 	uint64_t set = g->set_uid != NULL ? hash_text(g->set_uid) : 0;
 	*ret = (struct standing_of){0};
@@ -126,7 +140,8 @@ static void tell(struct at *t, const char *reason, bool warning, const char *mes
 /* Why, and who it is. In the arena. */
 static const char *why_text(struct at *t, enum surge_why why)
 {
-	const char *who = t->g->blocker;
+	bool waited = why == SURGE_TOO_LONG || why == SURGE_BEHIND;
+	const char *who = waited && t->g->waits[0] != '\0' ? t->g->waits : t->g->blocker;
 	return arena_printf(&t->plan->arena, "%s%s%s%s", surge_why_text(why),
 		who[0] != '\0' ? " (" : "", who, who[0] != '\0' ? ")" : "");
 }
@@ -163,7 +178,8 @@ static enum roll_end end_of(const struct surge *g, enum surge_do does)
 static bool came_to_nothing(const struct surge *g, enum surge_do does)
 {
 	return does == SURGE_FAILED && g->began &&
-	       (g->why == SURGE_TOO_LONG || g->why == SURGE_ENDED || g->why == SURGE_WHOLE);
+	       (g->why == SURGE_TOO_LONG || g->why == SURGE_BEHIND || g->why == SURGE_ENDED ||
+		       g->why == SURGE_WHOLE);
 }
 
 static void end(struct at *t, enum surge_do does, const char *by)
@@ -339,6 +355,7 @@ void surge_turn(struct sizer *s, struct surge *g, struct sizer_now now, const st
 	const struct surge_ask ask = {.now_ms = t->now.wall_ms,
 		.wanted = is_wanted(t),
 		.allowed = s->surges->right == SIZER_SURGE_ALLOWED,
+		.patient = g->patient,
 		.began = g->began,
 		.current = g->seen.current,
 		.replicas = g->seen.replicas,

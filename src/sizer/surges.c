@@ -76,6 +76,7 @@ const char *surges_unfit(const struct sizer *s, const struct sized *x, const str
 		.deployment = text_equals(x->key.group, "apps") &&
 			      text_equals(x->key.kind, "Deployment") &&
 			      text_equals(pod->owner.kind, "ReplicaSet"),
+		.recreates = x->roll != NULL && x->roll->seen.recreates,
 		.host_ports = pod->extra.ports.count > 0,
 		.exclusive_volume = hash != NULL && x->exclusive == hash_text(hash),
 		.selects_by_hash = hash != NULL || pod->beside,
@@ -109,6 +110,7 @@ void surges_begin(
 	}
 	struct surge *g = make(s, x, &pod);
 	g->checks = true;
+	g->patient = d->choice.policy == NULL || d->choice.policy->rollout.may_add_nodes;
 	g->old_name = arena_strdup(&g->arena, pod.name);
 	g->old_uid = arena_strdup(&g->arena, pod.uid);
 	g->fresh_name = arena_strdup(&g->arena, surge_name(g->set_name, g->old_uid, name));
@@ -160,7 +162,7 @@ void surges_see(
 		return;
 	}
 	struct surge *g = make(s, x, &pod);
-	g->found = g->began = true;
+	g->found = g->began = g->patient = true;
 	if (pod.beside) {
 		find_by_fresh(g, &pod, w);
 	} else {

@@ -17,6 +17,7 @@ struct surge {
 	int64_t generation; /* of the ReplicaSet when the new pod was made; 0: not known */
 	bool checks;	    /* there is none yet, and whether there may be one is being read */
 	bool found;	    /* it was begun by somebody else */
+	bool patient;	    /* a node may be added for it, as far as is known */
 	uint64_t few_round; /* its ReplicaSet's pods were too few; all were counted anew by then */
 	bool began;	    /* the new pod was there */
 	int64_t shown_by;   /* monotonic; the watch shows what was written, or it was not; 0 */
@@ -32,6 +33,7 @@ struct surge {
 	enum surge_why why;
 	uint64_t told;		      /* a hash of what people were told last */
 	char blocker[SURGE_TEXT_MAX]; /* who it was, or what went wrong */
+	char waits[SURGE_TEXT_MAX];   /* why the new pod does, in the words that it was told */
 };
 
 struct surges {

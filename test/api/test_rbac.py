@@ -29,6 +29,7 @@ EVERYWHERE = [
     ("get", "apps", "replicasets", ""),
     ("get", "batch", "cronjobs", ""),
     ("get", "argoproj.io", "rollouts", ""),
+    ("get", "apps.openshift.io", "deploymentconfigs", ""),
     ("get", "jobset.x-k8s.io", "jobsets", ""),
     ("get", "ray.io", "rayclusters", ""),
     ("get", "argoproj.io", "workflows", ""),

@@ -105,6 +105,22 @@ Test(plan, U2_a_budget_that_is_known_is_not_even_asked)
 	expect(&b, ROLL_EVICT, ROLL_UP_TO_DATE);
 }
 
+/* Whatever the canary says. */
+Test(plan, C2_nobody_goes_while_pods_start_whole)
+{
+	struct bench b;
+	set_up(&b, 3);
+	b.p.ask.closed = "Backlog";
+	for (int cause = ROLL_SAVES; cause <= ROLL_MOVES; cause++) {
+		b.p.ask.cause = (enum roll_cause)cause;
+		expect(&b, ROLL_BLOCKED, ROLL_CLOSED);
+		cr_expect_str_eq(ask(&b).blocker, "Backlog");
+	}
+	b.p.ask.cause = ROLL_SAVES;
+	b.p.ask.closed = NULL;
+	expect(&b, ROLL_EVICT, ROLL_UP_TO_DATE);
+}
+
 Test(plan, H9_a_move_never_takes_the_last_ready_pod)
 {
 	struct bench b;

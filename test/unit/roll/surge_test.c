@@ -204,6 +204,29 @@ Test(surge, C24_it_is_gone_after_ten_minutes)
 	cr_expect_eq(s.least_ready, 1);
 }
 
+/* The room that it was made for is kept for those who come first. */
+Test(surge, C24_behind_others_it_is_gone_after_two_minutes)
+{
+	for (int patient = 0; patient < 2; patient++) {
+		struct scene s;
+		set_up(&s, 1);
+		s.never_ready = true;
+		s.ask.patient = patient == 1;
+		(void)play(&s, 1);
+		s.fresh.outranked = true;
+		s.now = s.fresh.created_ms + SURGE_BEHIND_MS - 1;
+		cr_expect_eq(judge(&s).does, SURGE_WAIT);
+		s.now++;
+		struct surge_verdict v = judge(&s);
+		cr_expect_eq(v.does, patient == 1 ? SURGE_WAIT : SURGE_DROP);
+		cr_expect_eq(v.why, patient == 1 ? SURGE_STARTS : SURGE_BEHIND);
+		cr_expect_eq(play(&s, 100).does, SURGE_FAILED);
+		cr_expect_not(s.has_fresh);
+		int64_t most = patient == 1 ? SURGE_DEADLINE_MS : SURGE_BEHIND_MS;
+		cr_expect_leq(s.now, START + most + 1000);
+	}
+}
+
 Test(surge, C25_each_check_holds_the_label_back)
 {
 	static const struct {
@@ -390,10 +413,13 @@ Test(surge, what_cannot_stand_beside_itself_is_unfit)
 	cr_expect_not_null(surge_unfit(&form));
 	form = (struct surge_form){.deployment = true};
 	cr_expect_not_null(surge_unfit(&form));
-	form = (struct surge_form){true, false, true, true, false};
+	form = (struct surge_form){true, false, true, true, false, false};
 	cr_expect_not_null(surge_unfit(&form));
-	form = (struct surge_form){true, false, false, true, true};
+	form = (struct surge_form){true, false, false, true, true, false};
 	cr_expect_not_null(surge_unfit(&form));
+	form = (struct surge_form){.deployment = true, .selects_by_hash = true, .recreates = true};
+	cr_assert_not_null(surge_unfit(&form));
+	cr_expect_not_null(strstr(surge_unfit(&form), "Recreate"));
 	for (int why = 0; why < SURGE_WHYS; why++) {
 		cr_expect_not_null(surge_why_text((enum surge_why)why));
 	}

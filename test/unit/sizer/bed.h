@@ -51,6 +51,8 @@ struct bed {
 	int evictions;
 	struct standing standing; /* of every owner */
 	int readings;
+	enum fault_kind owner_fails; /* every reading of one */
+	int owner_status;
 	bool unadvised; /* tenants that are made: a person asked for the share */
 	size_t wish_count;
 	struct sizer_wish wish; /* the last one */
@@ -363,7 +365,11 @@ static inline void bed_apply(struct bed *b, const struct action *a)
 		bed_save(b, a, &outcome);
 	} else if (a->type == ACTION_READ_OWNER) {
 		b->readings++;
-		outcome.standing = b->fails ? NULL : &b->standing;
+		if (b->owner_fails != FAULT_NONE) {
+			outcome.fault.kind = b->owner_fails;
+			outcome.fault.status = b->owner_status;
+		}
+		outcome.standing = outcome.fault.kind != FAULT_NONE ? NULL : &b->standing;
 	} else if (a->type == ACTION_SURGE) {
 		cr_assert_not_null(b->surge);
 		b->surge(b, a, &outcome);

@@ -17,7 +17,8 @@ struct staged {
 	int64_t late_ms;    /* or the old one so late; 0: at once */
 	int64_t adopted_ms;
 	bool failed;	  /* the new one */
-	bool late;	  /* or it is never Ready */
+	bool late;	  /* or it is never Ready, */
+	bool behind;	  /* since it waits behind somebody, and says so */
 	bool fails_cheap; /* once the old one is cheap */
 	char fresh[64];
 	int64_t fresh_ms;
@@ -36,6 +37,7 @@ static void show(struct staged *g, bool old)
 	struct container main = {.name = "main", .gpus = 1};
 	struct pair hash[] = {{"pod-template-hash", "1234abcd"}};
 	struct pair cheap[] = {{NOTE_SURGED_BY, g->fresh}};
+	const char *gate[] = {NAME_GATE};
 	struct pair labels[] = {{LABEL_SURGE, p->pods[0].name}, {LABEL_TENANT, "true"},
 		{"pod-template-hash", "1234abcd"}};
 	struct pair notes[] = {{NOTE_COMPUTE_MILLI, "300"}, {NOTE_CONTAINER, "main"},
@@ -64,6 +66,12 @@ static void show(struct staged *g, bool old)
 		pod.notes = (struct pairs){notes, COUNT_OF(notes)};
 		pairs_sort(&pod.notes);
 		pod.beside = !g->adopted;
+		pod.phase = g->behind ? POD_PENDING : pod.phase;
+		pod.gates = gate;
+		pod.gate_count = g->behind ? 1 : 0;
+		pod.placed.type = g->behind ? NAME_PLACED : NULL;
+		pod.placed.reason = reason_name(REASON_WHOLE_POD_FIRST);
+		pod.placed.message = "kept for team/whole-13";
 		g->seen.ready_ms = ready ? g->fresh_ms + READY_AT : 0;
 	}
 	struct change c = {.kind = KIND_POD, .pod = &pod};
@@ -218,6 +226,26 @@ Test(surges, c24_without_the_right_it_says_so)
 	const char *text =
 		bed_told(g.played.bed, WEB)->conditions[RECOMMENDATION_UPDATE_BLOCKED].message;
 	cr_expect(strstr(text, "overlay surge") != NULL, "%s", text);
+	finish(&g);
+}
+
+/* Its owner says that no two of its pods run at once. */
+Test(surges, none_stands_beside_one_that_is_recreated)
+{
+	struct staged g;
+	init(&g);
+	g.played.bed->standing.recreates = true;
+	pass(&g, 120);
+	cr_expect_str_eq(g.tasks, "");
+	cr_expect_eq(g.played.bed->evictions, 0);
+	cr_expect_str_eq(
+		bed_reason(g.played.bed, WEB, RECOMMENDATION_UPDATE_BLOCKED), "LastReadyReplica");
+	const char *text =
+		bed_told(g.played.bed, WEB)->conditions[RECOMMENDATION_UPDATE_BLOCKED].message;
+	cr_expect(strstr(text, "Recreate") != NULL, "%s", text);
+	g.played.bed->standing.recreates = false;
+	pass(&g, 300);
+	cr_expect(g.adopted);
 	finish(&g);
 }
 
@@ -442,6 +470,35 @@ Test(surges, one_that_does_not_get_ready_is_tried_ever_less_often)
 	pass(&g, 10);
 	cr_assert(!g.fresh_there, "%s", g.tasks);
 	cr_expect_eq(r->retry_ms - r->refused_ms, ROLL_RETRY_CAP);
+	finish(&g);
+}
+
+/* It fits nowhere but where room is kept for somebody else: that is told, and no ten minutes long
+ * does a pod stand there for nothing. */
+Test(surges, one_behind_others_makes_way_says_whom_and_is_tried_ever_less_often)
+{
+	struct staged g;
+	init(&g);
+	g.late = g.behind = true;
+	for (int tries = 1; tries <= 4; tries++) {
+		until(&g, "SurgeCreate");
+		struct roll *r = &sized_find(g.played.bed->sizer, "team", WEB)->roll->roll;
+		pass(&g, 100);
+		cr_expect(g.fresh_there, "%s", g.tasks);
+		pass(&g, 35);
+		cr_assert(!g.fresh_there && g.old_there, "%s", g.tasks);
+		cr_expect_eq(r->retry_ms - r->refused_ms, ROLL_RETRY_MS << (tries - 1));
+		const struct recommended_condition *c =
+			&bed_told(g.played.bed, WEB)->conditions[RECOMMENDATION_UPDATE_BLOCKED];
+		cr_expect_str_eq(c->reason, "Refused");
+		cr_expect_not_null(
+			strstr(c->message, "others come before the new pod (WholePodFirst: kept "
+					   "for team/whole-13)"),
+			"%s", c->message);
+		g.tasks[0] = '\0';
+	}
+	g.late = g.behind = false;
+	until(&g, "SurgeAdopt");
 	finish(&g);
 }
 
