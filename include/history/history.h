@@ -96,6 +96,11 @@ void history_leave(struct history *h, struct history_feed *f);
  * a past that was read elsewhere. Both have the same window and half life, or nothing is taken. The
  * other one is used up. False: nothing was taken. */
 bool history_adopt(struct history *h, struct history *past, int64_t now_ms);
+/* What was known before `h` began, as its checkpoint says: it knew more, and what was told since is
+ * added to it as far as it can be. Of a source that both know the better known one stays, with the
+ * peaks of memory of both. The other one is used up; whatever is not settled (history_leave) before
+ * is lost. */
+void history_merge(struct history *h, struct history *before, int64_t now_ms);
 /* A run of a Job or the like: a pod that was made then and has ended. One of which nothing can have
  * been measured does not count. `known`: it was seen running by whoever has this history, else it
  * may have been counted before that was read, and counts only if it is younger than all that were.

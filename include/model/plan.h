@@ -138,6 +138,8 @@ struct outcome {
 	const struct pod *pod;		 /* borrowed */
 	bool spares;			 /* READ_JOB that was done: an evicted pod is no failure */
 	const struct standing *standing; /* READ_OWNER that was done; borrowed */
+	const struct checkpoint *found;	 /* CHECKPOINT that was there; borrowed; else NULL */
+	bool exists;			 /* CHECKPOINT that was to be made; so it was not */
 	const struct surge_seen *seen;	 /* SURGE that was done and reads; borrowed; else NULL */
 };
 

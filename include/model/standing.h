@@ -26,13 +26,14 @@ struct standing {
 	int32_t wanted; /* spec.replicas; a DaemonSet's desiredNumberScheduled; -1: not told */
 	int32_t replicas, updated, ready, available; /* of its status; -1: not told */
 	int32_t min_ready_s;
+	bool recreates; /* strategy Recreate: its old pods go before new ones come */
 	enum standing_course course;
 	const struct pod *next; /* as admission will see the next one of its template; NULL: not
 				   told, or not understood */
 };
 
-/* The kinds that are read: apps' four, and Rollout of argoproj.io. The API with its version; NULL:
- * none of them, and nobody can tell. */
+/* The kinds that are read: apps' four, Rollout of argoproj.io, DeploymentConfig of OpenShift. The
+ * API with its version; NULL: none of them, and nobody can tell. */
 const char *standing_api_version(struct view group, const char *kind);
 
 #endif

@@ -46,6 +46,7 @@ struct prealloc_state {
 	enum memory_class memory_class;
 	bool owns_device;      /* its pods have whole GPUs */
 	int64_t allocated_mib; /* else their share; 0: they have none */
+	int64_t told_mib;      /* the share that its framework was told to fill; 0: none was */
 	int32_t part_percent;  /* of its share that it is told to take; 0: all */
 };
 
@@ -58,6 +59,7 @@ enum prealloc_by {
 	PREALLOC_POOL_PINNED,	/* its own options say how large the pool is: PoolPinned */
 	PREALLOC_POOL_LEARNING, /* its use is not known for long enough: PoolLearning */
 	PREALLOC_KEPT,		/* the policy says so: KeepUsed */
+	PREALLOC_TOLD,		/* it may fill what it was told; its peak at most: ToldItsShare */
 };
 const char *prealloc_by_name(enum prealloc_by by);  /* the condition's reason; NOT: NULL */
 const char *prealloc_sentence(enum prealloc_by by); /* its message */

@@ -44,17 +44,19 @@ enum roll_cause {
 
 struct roll_pod {
 	const char *uid, *name;
-	const char *node;    /* NULL: not bound */
-	int64_t created_ms;  /* by the API server's clock */
-	int64_t ready_ms;    /* since when; 0: it is not */
-	int64_t sample_ms;   /* last measured; 0: never */
-	int32_t ordinal;     /* of a StatefulSet, the highest goes first; else 0 */
-	int32_t restarts;    /* of its containers */
-	bool sized;	     /* it has a share of ours */
-	bool up_to_date;     /* the one that a new pod would get */
-	bool leaving;	     /* being deleted, or ended */
-	bool must_stay;	     /* an annotation of a person's says so */
-	bool fits_after;     /* the new pod would have room once this one is gone */
+	const char *node;   /* NULL: not bound */
+	int64_t created_ms; /* by the API server's clock */
+	int64_t ready_ms;   /* since when; 0: it is not */
+	int64_t sample_ms;  /* last measured; 0: never */
+	int32_t ordinal;    /* of a StatefulSet, the highest goes first; else 0 */
+	int32_t restarts;   /* of its containers */
+	uint64_t owner;	    /* of a group: whose; who is Ready counts for each by himself. Else 0 */
+	bool sized;	    /* it has a share of ours */
+	bool up_to_date;    /* the one that a new pod would get */
+	bool leaving;	    /* being deleted, or ended */
+	bool must_stay;	    /* an annotation of a person's says so */
+	bool irretrievable; /* its work would be lost, or nobody makes it anew */
+	bool fits_after;    /* the new pod would have room once this one is gone */
 	bool of_old_version; /* of a ReplicaSet that its owner is moving away from, or tries out */
 };
 
@@ -106,6 +108,7 @@ struct roll_ask {
 	const char *surge_unfit; /* why the new pod cannot come first; NULL: it can */
 	enum roll_room room;
 	struct roll_gate gate;
+	const char *closed; /* admission leaves what is new there whole now, one word; NULL: no */
 };
 
 /* --- what is answered --- */
@@ -134,6 +137,7 @@ enum roll_why {
 	ROLL_SURGE_LOST,
 	ROLL_NOT_LEADING,
 	ROLL_WEBHOOK,
+	ROLL_CLOSED,
 	ROLL_STALE,
 	ROLL_OWNER_MOVES,
 	ROLL_SCALING,

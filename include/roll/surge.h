@@ -109,6 +109,7 @@ struct surge_form {
 	bool exclusive_volume; /* a claim that only one node, or one pod, may have */
 	bool selects_by_hash;  /* it has pod-template-hash, without which it is not selected */
 	bool own_cost;	       /* a person's deletion costs are on its pods */
+	bool recreates;	       /* its owner has strategy Recreate: no two of them at once */
 };
 /* Why it cannot be: a sentence for roll_ask.surge_unfit; NULL: it can. */
 const char *surge_unfit(const struct surge_form *form);

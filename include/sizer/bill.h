@@ -28,6 +28,8 @@ struct bill_totals {
 	int64_t idle_held;	 /* of shared GPUs what nobody has, */
 	int64_t idle_free;	 /* and GPUs that nobody holds */
 	int64_t saved;		 /* what tenants would pay more with the GPUs of their templates */
+	int64_t freed;		 /* of that the GPUs that others can have: less idle_held. Below 0
+				    while a GPU is held for nobody */
 	int64_t wasted;		 /* what idle workloads pay */
 	uint32_t gpus, unpriced; /* that nodes offer; those without a price */
 	uint32_t idle_workloads;

@@ -63,6 +63,8 @@ struct sizer_admission {
 	void *data; /* borrowed, handed back */
 	/* Does the webhook see pods of that namespace? NULL: of all but those of C1 */
 	bool (*sees)(void *data, const struct namespace *ns);
+	/* C2: REASON_NONE, or why no pod of that namespace is converted now; NULL: all are */
+	enum reason (*may_convert)(void *data, const char *ns);
 	int64_t context_mib; /* as admit_input's, like */
 	bool mps_unlabelled, notes_names;
 };
@@ -80,6 +82,7 @@ struct sizer_config {
 	struct bill_config bill;
 	int64_t round_ms;      /* from one look at everything to the next */
 	int64_t checkpoint_ms; /* a checkpoint is not written more often; 0: none is */
+	int64_t context_mib;   /* as admission's; 0: MODEL_CONTEXT_MIB */
 	bool past;	       /* somebody knows of the time before us: sizer/past.h */
 };
 
@@ -100,18 +103,22 @@ bool sizer_listed(const struct sizer *s);
 
 /* --- checkpoints --- */
 
+/* Checkpoints are not all read yet: what they say may be more than what is known. Until they are
+ * none is written, and nothing becomes smaller; whoever runs short still gets more. */
+void sizer_wait(struct sizer *s, bool waits);
 /* What was measured before is forgotten: somebody else may have measured since. For whoever begins
  * to lead, before the checkpoints are read. */
 void sizer_forget(struct sizer *s);
 
 enum sizer_recall {
 	SIZER_RECALL_TAKEN,
-	SIZER_RECALL_NOT_WANTED, /* of no workload that is known, or too late */
+	SIZER_RECALL_NOT_WANTED, /* of no workload that is known, or it was read before */
 	SIZER_RECALL_VERSION,	 /* of a version that is not known: an event will tell */
 	SIZER_RECALL_MALFORMED,	 /* the same */
 };
 const char *sizer_recall_name(enum sizer_recall r);
-/* One checkpoint, after all GPURecommendations are known and before the first step. */
+/* One checkpoint, after all GPURecommendations are known; what was measured meanwhile is added to
+ * it. */
 enum sizer_recall sizer_recall(struct sizer *s, const struct checkpoint *from, int64_t now_ms);
 
 /* The process is about to end: the next steps write whatever is not in a checkpoint yet, at no

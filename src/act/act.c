@@ -87,6 +87,8 @@ static void conclude(struct job *j, const struct fault *fault, const struct pod 
 		.pod = pod,
 		.spares = j->sight.spares,
 		.standing = j->sight.standing,
+		.found = j->sight.found,
+		.exists = j->sight.exists,
 		.seen = surge_course_seen(j->surge)};
 	action_count(kube_metrics(a->kube), &j->action, fault);
 	if (fault->kind == FAULT_NONE) {
@@ -167,6 +169,7 @@ static const struct pod *answer_pod(
 }
 
 static void write_made(struct job *j);
+static void read_only(struct job *j);
 
 static void write_answered(struct job *j, const struct kube_answer *answer)
 {
@@ -178,9 +181,9 @@ static void write_answered(struct job *j, const struct kube_answer *answer)
 	if (fault.kind == FAULT_NOT_FOUND && removes) {
 		fault = (struct fault){0};
 	}
-	if (j->action.type == ACTION_CHECKPOINT && j->action.makes &&
-		(fault.kind == FAULT_NONE || fault.kind == FAULT_CONFLICT)) {
-		write_made(j);
+	bool saves = j->action.type == ACTION_CHECKPOINT && j->action.makes;
+	if (saves && (fault.kind == FAULT_NONE || fault.kind == FAULT_CONFLICT)) {
+		(fault.kind == FAULT_NONE ? write_made : read_only)(j);
 		return;
 	}
 	if (fault.kind == FAULT_CONFLICT && j->action.type == ACTION_CREATE_CAPACITY) {
@@ -224,7 +227,7 @@ static void send_write(struct job *j, struct draft *draft)
 	j->call = kube_put(j->act->kube, &write, on_answer, j);
 }
 
-/* It is there now, whoever made it: what it should say. */
+/* It is there now: what it should say. */
 static void write_made(struct job *j)
 {
 	struct draft draft = {.body = STR_INIT(DRAFT_BODY_MAX)};

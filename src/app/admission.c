@@ -66,6 +66,7 @@ struct sizer_admission admission_port(struct controller *c)
 {
 	return (struct sizer_admission){.data = c,
 		.sees = port_sees,
+		.may_convert = view_may_convert,
 		.context_mib = c->options.context_memory_mib,
 		.mps_unlabelled = c->options.mps_unlabelled,
 		.notes_names = may_note(&c->options)};

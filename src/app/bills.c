@@ -35,7 +35,8 @@ static void line(struct str *out, const char *name, const char *labels, int64_t 
 	if (labels != NULL && labels[0] != '\0') {
 		str_append_format(out, "{%s}", labels);
 	}
-	str_append_format(out, " %s\n", price_format(micro, text));
+	str_append_format(out, " %s%s\n", micro < 0 ? "-" : "",
+		price_format(micro < 0 ? -micro : micro, text));
 }
 
 static void one(
@@ -114,7 +115,13 @@ void bills_write(
 	line(out, "aliquot_idle_cost_per_hour", "gpus=\"shared\"", t.idle_held);
 	line(out, "aliquot_idle_cost_per_hour", "gpus=\"free\"", t.idle_free);
 	one(out, "aliquot_saved_cost_per_hour",
-		"What tenants would pay more with the GPUs of their templates.", NULL, t.saved);
+		"What tenants would pay more with the GPUs of their templates, the idle rest of "
+		"shared GPUs not taken off.",
+		NULL, t.saved);
+	one(out, "aliquot_freed_cost_per_hour",
+		"The GPUs that tenants leave to others: what they save less the idle rest of "
+		"shared GPUs.",
+		NULL, t.freed);
 	one(out, "aliquot_wasted_cost_per_hour", "What workloads pay that compute nothing.", NULL,
 		t.wasted);
 	head(out, "aliquot_idle_workloads", "Workloads that compute nothing.");

@@ -352,6 +352,7 @@ static int make_usages(struct controller *c, struct fault *f)
 		.bill = bills_config(&c->options, &c->prices),
 		.round_ms = c->options.rightsizing_s * 1000,
 		.checkpoint_ms = c->options.checkpoint_s * 1000,
+		.context_mib = c->options.context_memory_mib,
 		.use_ms = c->options.usage_s * 1000};
 	c->sizes = sizes_create(&sizes);
 	return 0;

@@ -22,6 +22,8 @@
 struct record {
 	struct owners *all;		/* borrowed */
 	char *ns, *group, *kind, *name; /* owned */
+	char *uid;			/* owned; of whom it was asked first; NULL: not told */
+	bool lost;			/* it is not there any more, as far as that goes */
 	uint64_t hash;
 	uint64_t call; /* 0: none */
 	int64_t made_at, used_at, next_at;
@@ -73,6 +75,7 @@ static void record_free(struct record *r)
 	free(r->group);
 	free(r->kind);
 	free(r->name);
+	free(r->uid);
 	free(r);
 }
 
@@ -112,6 +115,16 @@ static void learn(struct record *r, enum owner_answer answer, const struct owner
 	r->answer = answer;
 }
 
+/* Whose it was does not change while it may not be read or is gone: its pods may be there yet, and
+ * would be given to another workload for as long. */
+static void keep_or_forget(struct record *r, const struct fault *f)
+{
+	if (r->answer != OWNER_ABOVE && r->answer != OWNER_NONE) {
+		learn(r, OWNER_UNKNOWN, &(struct owner){0});
+	}
+	r->lost = f->status == 404;
+}
+
 static void on_read(void *data, const struct kube_answer *a)
 {
 	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 512};
@@ -125,14 +138,15 @@ static void on_read(void *data, const struct kube_answer *a)
 	r->all->deadline = 0;
 	if (f.kind == FAULT_NONE && discovery_controller(body, &arena, &above, &f) == 0) {
 		learn(r, above.kind != NULL ? OWNER_ABOVE : OWNER_NONE, &above);
+		r->lost = false;
 	} else if (f.kind == FAULT_TRANSIENT || f.status == 429) {
 		after = AGAIN_MS; /* and what was known is */
 	} else {
-		/* It is gone, may not be seen, or makes no sense: nobody knows (R12). */
+		/* It is gone, may not be seen, or makes no sense: nobody knows more (R12). */
 		if (f.kind == FAULT_DENIED && f.status == 403) {
 			kinds_refuse(r->all->kinds, view_of(r->group), r->kind);
 		}
-		learn(r, OWNER_UNKNOWN, &(struct owner){0});
+		keep_or_forget(r, &f);
 		after = GONE_MS;
 	}
 	r->next_at = clock_mono(kube_clock(r->all->kube)) + after;
@@ -177,6 +191,7 @@ static struct record *make(struct owners *o, const struct record_key *key, uint6
 	r->group = xstrndup(key->object->group.p, key->object->group.n);
 	r->kind = xstrdup(key->object->kind);
 	r->name = xstrndup(key->object->name.p, key->object->name.n);
+	r->uid = key->object->uid != NULL ? xstrdup(key->object->uid) : NULL;
 	r->hash = hash;
 	r->made_at = clock_mono(kube_clock(o->kube));
 	r->answer = OWNER_LATER;
@@ -184,6 +199,20 @@ static struct record *make(struct owners *o, const struct record_key *key, uint6
 	map_put(&o->by_name, hash, (uint32_t)o->records.count - 1);
 	o->deadline = 0;
 	return r;
+}
+
+/* Another object of the name of one that is gone: what was known is not about it. */
+static void take_over(struct record *r, const struct owner_top *object, int64_t now)
+{
+	if (!r->lost || object->uid == NULL || text_equals(r->uid, object->uid)) {
+		return;
+	}
+	free(r->uid);
+	r->uid = xstrdup(object->uid);
+	r->lost = false;
+	r->made_at = now;
+	r->next_at = r->all->deadline = 0;
+	learn(r, OWNER_LATER, &(struct owner){0});
 }
 
 /* Nobody checks the names in references; these would be another path. */
@@ -209,6 +238,7 @@ static enum owner_answer above(
 	}
 	int64_t now = clock_mono(kube_clock(o->kube));
 	r->used_at = now;
+	take_over(r, object, now);
 	*ret_owner = r->above;
 	return r->answer == OWNER_LATER && now - r->made_at > LATER_MS ? OWNER_UNKNOWN : r->answer;
 }
@@ -239,7 +269,7 @@ static void look_at(struct owners *o, struct record *r, int64_t now)
 		read_one(r, &place);
 		return;
 	case KINDS_UNKNOWN:
-		learn(r, OWNER_UNKNOWN, &(struct owner){0});
+		keep_or_forget(r, &(struct fault){.kind = FAULT_DENIED});
 		r->next_at = now + GONE_MS;
 		return;
 	case KINDS_LATER:

@@ -1,7 +1,8 @@
 /* Who owns the owners of pods, where only a reference tells: read from the API server when somebody
  * asks, as metadata alone, at a pace, and remembered for a while. The answer to a first question is
  * OWNER_LATER, for half a minute at most; then, and for kinds that are not there or that we may not
- * read, nobody knows, and labels and names have to do. */
+ * read, nobody knows, and labels and names have to do. What was known once stays when a later
+ * reading tells nothing. */
 #ifndef APP_OWNERS_H
 #define APP_OWNERS_H
 

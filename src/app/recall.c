@@ -9,17 +9,17 @@
 #include "kube/reflector.h"
 #include "model/names.h"
 
-/* Without them all is learnt anew, which is better than to decide nothing. */
-#define WAIT_MS 30000
+/* Whoever runs short is helped without them, too: so long it is waited for. */
+#define LATE_MS 30000
 
 struct recall {
 	struct kube *kube;	     /* borrowed */
 	struct sizer *sizer;	     /* borrowed */
 	struct reflector *reflector; /* owned */
 	struct arena arena;
-	int64_t until;
+	int64_t late_at;
 	int64_t taken, refused;
-	bool ended;
+	bool ended, late; /* late: and it was said */
 };
 
 static bool on_object(void *data, const char *json, size_t n)
@@ -89,7 +89,7 @@ struct recall *recall_create(struct kube *kube, struct sizer *sizer)
 	const struct reflector_options options = {.seed = rng_system_seed()};
 	r->kube = kube;
 	r->sizer = sizer;
-	r->until = clock_mono(kube_clock(kube)) + WAIT_MS;
+	r->late_at = clock_mono(kube_clock(kube)) + LATE_MS;
 	r->reflector = reflector_create(kube, &kind, &options, &recall_events, r);
 	return r;
 }
@@ -106,21 +106,28 @@ void recall_destroy(struct recall *r)
 
 bool recall_step(struct recall *r, int64_t now)
 {
-	if (!r->ended && now < r->until) {
+	if (!r->ended) {
 		reflector_step(r->reflector, now);
-		return false;
 	}
 	if (r->ended) {
 		log_info("checkpoints were read", LOG_I("taken", r->taken),
 			LOG_I("refused", r->refused));
-	} else {
-		log_warn("checkpoints cannot be read: the use of every workload is learnt anew",
+	} else if (!r->late && recall_is_late(r, now)) {
+		r->late = true;
+		log_warn("checkpoints cannot be read yet: until they are no share becomes smaller "
+			 "and none is written",
 			LOG_I("taken", r->taken));
 	}
-	return true;
+	return r->ended;
+}
+
+bool recall_is_late(const struct recall *r, int64_t now)
+{
+	return now >= r->late_at;
 }
 
 int64_t recall_deadline(const struct recall *r)
 {
-	return r->ended ? 0 : time_min(r->until, reflector_deadline(r->reflector));
+	int64_t at = r->ended ? 0 : reflector_deadline(r->reflector);
+	return r->late ? at : time_min(r->late_at, at);
 }

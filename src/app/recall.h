@@ -10,8 +10,10 @@ struct recall;
 /* Both borrowed. All GPURecommendations must be known. */
 struct recall *recall_create(struct kube *kube, struct sizer *sizer);
 void recall_destroy(struct recall *r);
-/* True: all of them were read, or it took too long. */
+/* True: all of them were read. Until then it goes on trying, more and more seldom. */
 bool recall_step(struct recall *r, int64_t now_mono_ms);
+/* It takes so long that what runs must be looked at without them. */
+bool recall_is_late(const struct recall *r, int64_t now_mono_ms);
 int64_t recall_deadline(const struct recall *r);
 
 #endif

@@ -53,6 +53,7 @@ struct sizes *sizes_create(const struct sizes_config *config)
 		.zones = {z, find_zone},
 		.round_ms = config->round_ms,
 		.checkpoint_ms = config->checkpoint_ms,
+		.context_mib = config->context_mib,
 		.past = config->prometheus != NULL};
 	z->config = *config;
 	z->sizer = sizer_create(&sizer);
@@ -169,6 +170,7 @@ static bool is_acquainted(struct sizes *z, int64_t now)
 {
 	if (!z->led) {
 		sizer_forget(z->sizer);
+		sizer_wait(z->sizer, true);
 		z->led = true;
 		z->recalled = z->settled = false;
 		z->led_at = now;
@@ -183,9 +185,10 @@ static bool is_acquainted(struct sizes *z, int64_t now)
 	}
 	if (z->recall != NULL && recall_step(z->recall, now)) {
 		end_recall(z);
+		sizer_wait(z->sizer, false);
 		z->recalled = true;
 	}
-	return z->recalled;
+	return z->recalled || (z->recall != NULL && recall_is_late(z->recall, now));
 }
 
 void sizes_reach(struct sizes *z, bool reached, int64_t seen_mono_ms)
@@ -253,10 +256,11 @@ int64_t sizes_deadline(const struct sizes *z, bool leads)
 	if (!leads) {
 		return TIME_NEVER;
 	}
-	if (z->recall != NULL) {
-		return recall_deadline(z->recall);
+	int64_t at = z->recall != NULL ? recall_deadline(z->recall) : TIME_NEVER;
+	if (z->recall != NULL && !recall_is_late(z->recall, clock_mono(z->config.clock))) {
+		return at;
 	}
-	int64_t at = time_min(pasts_deadline(z->pasts), sizer_deadline(z->sizer));
+	at = time_min(at, time_min(pasts_deadline(z->pasts), sizer_deadline(z->sizer)));
 	return time_min(z->walking ? 0 : z->walk_at, at);
 }
 

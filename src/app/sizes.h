@@ -32,7 +32,8 @@ struct sizes_config { /* all borrowed */
 	struct bill_config bill;
 	int64_t round_ms; /* of the sizer, */
 	int64_t checkpoint_ms;
-	int64_t use_ms; /* and how often it is told what is used */
+	int64_t context_mib; /* as admission's */
+	int64_t use_ms;	     /* and how often it is told what is used */
 };
 
 struct sizes *sizes_create(const struct sizes_config *config);

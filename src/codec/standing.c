@@ -10,6 +10,7 @@ struct raw {
 	int32_t scheduled_wanted, scheduled_updated, scheduled_ready, scheduled_available;
 	int32_t partition;
 	const char *strategy; /* of a StatefulSet, a DaemonSet */
+	const char *turnover; /* of a Deployment, a DeploymentConfig */
 	const char *current_revision, *update_revision;
 	const char *phase; /* of a Rollout */
 };
@@ -29,6 +30,7 @@ static const struct decode_field fields[] = {
 static const struct decode_field apps_fields[] = {
 	{"status.observedGeneration", DECODE_I64, false, offsetof(struct raw, observed), NULL},
 	{"spec.updateStrategy.type", DECODE_TEXT, false, offsetof(struct raw, strategy), NULL},
+	{"spec.strategy.type", DECODE_TEXT, false, offsetof(struct raw, turnover), NULL},
 	{"status.currentRevision", DECODE_TEXT, false, offsetof(struct raw, current_revision),
 		NULL},
 	{"status.updateRevision", DECODE_TEXT, false, offsetof(struct raw, update_revision), NULL},
@@ -65,6 +67,7 @@ static enum standing_course deployment(struct raw *r)
 {
 	const struct standing *s = &r->standing;
 	fill_zeros(&r->standing);
+	r->standing.recreates = text_equals(r->turnover, "Recreate");
 	return moves_if(
 		r->observed < s->generation || s->updated < s->wanted || s->replicas > s->updated);
 }
@@ -119,6 +122,7 @@ static const struct {
 	{"StatefulSet", stateful_set, apps_fields, COUNT_OF(apps_fields)},
 	{"DaemonSet", daemon_set, apps_fields, COUNT_OF(apps_fields)},
 	{"ReplicaSet", replica_set, apps_fields, COUNT_OF(apps_fields)},
+	{"DeploymentConfig", deployment, apps_fields, COUNT_OF(apps_fields)},
 	{"Rollout", rollout, rollout_fields, COUNT_OF(rollout_fields)},
 };
 

@@ -162,6 +162,37 @@ bool history_adopt(struct history *h, struct history *past, int64_t now_ms)
 	return taken;
 }
 
+/* What was decided since then is newer, and what is known of its class is worth keeping. */
+static void merge_kept(struct history_kept *k, const struct history_kept *before)
+{
+	const struct history_kept since = *k;
+	*k = *before;
+	k->held = since.held.milli > 0 ? since.held : before->held;
+	k->memory_class = before->memory_class != 0 ? before->memory_class : since.memory_class;
+}
+
+void history_merge(struct history *h, struct history *before, int64_t now_ms)
+{
+	const struct sizing fits = {.window_s = h->window_s,
+		.half_life_s = h->half_life_s,
+		.active_above_percent = (int32_t)h->active_above};
+	history_fit(before, &fits, now_ms);
+	for (uint32_t i = 0; i < before->count; i++) {
+		track_merge(h, &before->tracks[i], now_ms);
+	}
+	if (before->pool != NULL) {
+		pool_destroy(h->pool);
+		h->pool = before->pool;
+		before->pool = NULL;
+	}
+	/* Some may have been counted twice: one too few does less harm than one too many. */
+	h->runs = before->runs > h->runs ? before->runs : h->runs;
+	h->run_ms = before->run_ms > h->run_ms ? before->run_ms : h->run_ms;
+	h->base_ms = before->base_ms > h->base_ms ? before->base_ms : h->base_ms;
+	merge_kept(&h->kept, &before->kept);
+	history_destroy(before);
+}
+
 /* Who was read from a checkpoint may have counted any that is not younger: one too few does less
  * harm than one too many. */
 bool history_add_run(struct history *h, int64_t created_ms, bool known)

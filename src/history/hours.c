@@ -123,6 +123,25 @@ void hours_add_compute(struct hours *h, int64_t at_ms)
 	}
 }
 
+void hours_merge(struct hours *h, const struct hours *other)
+{
+	advance(h, other->last);
+	for (int32_t i = other->last; i > other->last - other->count && i > 0; i--) {
+		uint32_t *cell = h->last - i < h->count ? cell_at(h, i) : NULL,
+			 from = *cell_at(other, i);
+		if (cell == NULL || (from >> MEMORY_BITS & MINUTES_MASK) == 0) {
+			continue;
+		}
+		uint32_t mib =
+			from >> MIB_BITS > *cell >> MIB_BITS ? from >> MIB_BITS : *cell >> MIB_BITS;
+		uint32_t minutes = (from >> MEMORY_BITS & MINUTES_MASK) +
+				   (*cell >> MEMORY_BITS & MINUTES_MASK);
+		minutes = minutes < 60 ? minutes : 60;
+		*cell = mib << MIB_BITS | minutes << MEMORY_BITS | (*cell & MINUTES_MASK);
+	}
+	shift(h, other->minute);
+}
+
 /* --- reading --- */
 
 /* The first hour that is looked at. */

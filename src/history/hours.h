@@ -29,6 +29,8 @@ void hours_fit(struct hours *h, uint32_t window_s); /* the latest hours stay */
 /* The minute counts once, whoever tells it. */
 void hours_add_memory(struct hours *h, int64_t mib, int64_t at_ms);
 void hours_add_compute(struct hours *h, int64_t at_ms);
+/* The peaks of both, and the minutes in which memory was told, which are not the same ones. */
+void hours_merge(struct hours *h, const struct hours *other);
 /* Of the last so many hours and the one that is not over; -1: nothing is known of them. */
 int64_t hours_peak(const struct hours *h, uint32_t hours, int64_t now_ms);
 int32_t hours_rising(const struct hours *h, int64_t now_ms);

@@ -92,6 +92,17 @@ static int64_t minutes_of(const struct track *t, int64_t now_ms)
 }
 
 /* Feeds of the one that it replaces see by the serial that they are of a former one. */
+static void replace(struct history *h, struct track *t, struct track *from)
+{
+	track_finish(t);
+	*t = *from;
+	h->serial = h->serial < UINT16_MAX ? (uint16_t)(h->serial + 1) : 1;
+	t->serial = h->serial;
+	from->hours.cells = NULL;
+	from->compute.weights = NULL;
+	from->basis = NULL;
+}
+
 bool track_adopt(struct history *h, struct track *from, int64_t now_ms)
 {
 	struct history_source source = track_source(from);
@@ -102,14 +113,30 @@ bool track_adopt(struct history *h, struct track *from, int64_t now_ms)
 	if (minutes_of(t, now_ms) >= minutes_of(from, now_ms)) {
 		return false;
 	}
-	track_finish(t);
-	*t = *from;
-	h->serial = h->serial < UINT16_MAX ? (uint16_t)(h->serial + 1) : 1;
-	t->serial = h->serial;
-	from->hours.cells = NULL;
-	from->compute.weights = NULL;
-	from->basis = NULL;
+	replace(h, t, from);
 	return true;
+}
+
+void track_merge(struct history *h, struct track *from, int64_t now_ms)
+{
+	struct history_source source = track_source(from);
+	struct track *t = track_touch(h, &source);
+	if (minutes_of(t, now_ms) < minutes_of(from, now_ms)) {
+		struct track since = *t;
+		*t = (struct track){.basis = NULL};
+		replace(h, t, from);
+		*from = since; /* and goes with the other one */
+		t->recent = since.last_ms > t->last_ms ? since.recent : t->recent;
+	}
+	hours_merge(&t->hours, &from->hours);
+	t->samples += t->samples < UINT32_MAX - from->samples ? from->samples : 0;
+	bool older = from->first_ms > 0 && (t->first_ms == 0 || from->first_ms < t->first_ms);
+	t->first_ms = older ? from->first_ms : t->first_ms;
+	t->last_ms = from->last_ms > t->last_ms ? from->last_ms : t->last_ms;
+	if (from->active > t->active) {
+		t->active = from->active;
+		t->hours.quiet = from->hours.quiet;
+	}
 }
 
 struct track *track_find(const struct history *h, uint16_t serial)

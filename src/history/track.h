@@ -40,6 +40,8 @@ struct track *track_touch(struct history *h, const struct history_source *source
 struct track *track_find(const struct history *h, uint16_t serial); /* NULL: gone */
 /* A track of another history, whose hours go with it; `now_ms`: by which both are compared. */
 bool track_adopt(struct history *h, struct track *from, int64_t now_ms);
+/* The same, and what the one that goes knows of memory stays. */
+void track_merge(struct history *h, struct track *from, int64_t now_ms);
 /* On what it rests, cut to METERED_BASIS_MAX; NULL or empty: not told. */
 void track_name(struct track *t, const char *basis);
 void track_init(struct track *t, const struct history *h);

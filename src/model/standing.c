@@ -13,6 +13,7 @@ const char *standing_api_version(struct view group, const char *kind)
 		{"apps", "DaemonSet", "apps/v1"},
 		{"apps", "ReplicaSet", "apps/v1"},
 		{"argoproj.io", "Rollout", "argoproj.io/v1alpha1"},
+		{"apps.openshift.io", "DeploymentConfig", "apps.openshift.io/v1"},
 	};
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
 		if (view_equals(group, rows[i].group) && text_equals(rows[i].kind, kind)) {

@@ -63,6 +63,7 @@ const char *prealloc_by_name(enum prealloc_by by)
 		[PREALLOC_POOL_PINNED] = "PoolPinned",
 		[PREALLOC_POOL_LEARNING] = "PoolLearning",
 		[PREALLOC_KEPT] = "KeepUsed",
+		[PREALLOC_TOLD] = "ToldItsShare",
 	};
 	return names[by];
 }
@@ -89,6 +90,9 @@ const char *prealloc_sentence(enum prealloc_by by)
 			"pool is, and until then its memory stays.",
 		[PREALLOC_KEPT] =
 			"It takes memory ahead of need, and the policy keeps what it uses.",
+		[PREALLOC_TOLD] =
+			"Its framework was told its share and may fill it: the policy goes by the "
+			"peak, but without headroom, and no share grows by it.",
 	};
 	return sentences[by];
 }
@@ -132,13 +136,27 @@ static enum prealloc_by judge(const struct sizing *s, const struct history_pool 
 	return enough ? PREALLOC_BY_APP : PREALLOC_POOL_LEARNING;
 }
 
+/* With headroom on what it was told the next one would be told more, and fill that. */
+static struct prealloc_need told_need(
+	const struct history *h, const struct prealloc_state *state, int64_t now_ms)
+{
+	int64_t peak = history_peak(h, now_ms), told = state->told_mib;
+	if (told <= 0 || peak < 0) {
+		return (struct prealloc_need){PREALLOC_NOT, 0};
+	}
+	return (struct prealloc_need){PREALLOC_TOLD, peak < told ? peak : told};
+}
+
 struct prealloc_need prealloc_need(const struct sizing *s, const struct history *h,
 	const struct prealloc_state *state, int64_t now_ms)
 {
 	struct history_pool pool;
 	int64_t kept = kept_mib(h, state, now_ms);
-	if (state->memory_class != MEMORY_PREALLOCATED || s->preallocated == PREALLOCATED_SHRINK) {
+	if (state->memory_class != MEMORY_PREALLOCATED) {
 		return (struct prealloc_need){PREALLOC_NOT, 0};
+	}
+	if (s->preallocated == PREALLOCATED_SHRINK) {
+		return told_need(h, state, now_ms);
 	}
 	if (s->preallocated == PREALLOCATED_KEEP_USED) {
 		return (struct prealloc_need){PREALLOC_KEPT, kept};

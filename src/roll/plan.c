@@ -23,6 +23,7 @@ const char *roll_why_name(enum roll_why why)
 		[ROLL_SURGE_LOST] = "SurgeLostRace",
 		[ROLL_NOT_LEADING] = "NotLeading",
 		[ROLL_WEBHOOK] = "WebhookUnhealthy",
+		[ROLL_CLOSED] = "ConversionClosed",
 		[ROLL_STALE] = "Stale",
 		[ROLL_OWNER_MOVES] = "OwnerRollout",
 		[ROLL_SCALING] = "HorizontalScaler",
@@ -136,7 +137,7 @@ static bool check_gate(const struct roll_ask *ask, struct roll_verdict *v)
 	if (!g->reached || g->webhook_ms == 0 || ask->now_ms - g->webhook_ms > ROLL_WEBHOOK_MS) {
 		return block(v, ROLL_WEBHOOK, NULL, 0);
 	}
-	return false;
+	return ask->closed != NULL && block(v, ROLL_CLOSED, ask->closed, 0);
 }
 
 static bool check_paused(struct roll *r, const struct roll_ask *ask, struct roll_verdict *v)
@@ -230,37 +231,90 @@ static bool goes_before(const struct roll_pod *a, const struct roll_pod *b)
 	return strcmp(a->uid, b->uid) < 0;
 }
 
+struct count {
+	int32_t replicas, present, ready;
+};
+
+/* Of the same owner: what one has serves nobody of another's in the same group. */
+static struct count count_pods(const struct roll_ask *ask, const struct roll_pod *of)
+{
+	struct count n = {.replicas = of->owner == 0 ? roll_replicas(ask) : 0};
+	for (uint32_t i = 0; i < ask->pod_count; i++) {
+		const struct roll_pod *p = &ask->pods[i];
+		if (p->owner != of->owner) {
+			continue;
+		}
+		/* who leaves and is Ready will be missed */
+		n.replicas += of->owner != 0 && (!p->leaving || p->ready_ms != 0) ? 1 : 0;
+		n.present += roll_pod_counts(p) ? 1 : 0;
+		n.ready += roll_pod_counts(p) && p->ready_ms != 0 ? 1 : 0;
+	}
+	return n;
+}
+
+/* Whoever lets us do without the last one does so for another share, and not for another GPU. */
+static bool is_last(const struct roll_ask *ask, const struct roll_pod *p, const struct count *n)
+{
+	bool may_be_last = ask->rollout->evicts && ask->cause != ROLL_MOVES;
+	return p->ready_ms != 0 && n->ready < 2 && !may_be_last;
+}
+
+/* In a group another owner's may go instead. */
+static enum roll_why check_member(const struct roll_ask *ask, const struct roll_pod *p)
+{
+	const struct count n = count_pods(ask, p);
+	if (n.replicas < ask->rollout->min_replicas) {
+		return ROLL_MIN_REPLICAS;
+	}
+	return is_last(ask, p, &n) ? ROLL_LAST_READY : ROLL_UP_TO_DATE;
+}
+
 /* Why this one does not go now; UP_TO_DATE: it may. */
 static enum roll_why check_pod(
 	const struct roll_ask *ask, const struct roll_fleet *fleet, const struct roll_pod *p)
 {
 	int64_t grown_up = p->created_ms + ask->rollout->min_pod_age_s * 1000;
+	if (p->irretrievable) {
+		return ROLL_UNSUPPORTED;
+	}
 	if (p->must_stay) {
 		return ROLL_MUST_STAY;
 	}
 	if (ask->cause == ROLL_SAVES && ask->now_ms < grown_up) {
 		return ROLL_YOUNG;
 	}
+	enum roll_why why = p->owner != 0 ? check_member(ask, p) : ROLL_UP_TO_DATE;
+	if (why != ROLL_UP_TO_DATE) {
+		return why;
+	}
 	return roll_fleet_is_busy(fleet, p->node) ? ROLL_NODE_BUSY : ROLL_UP_TO_DATE;
+}
+
+static const char *why_not_beside(const struct roll_ask *ask)
+{
+	return ask->rollout->evicts ? "the policy says Evict" : ask->surge_unfit;
 }
 
 /* Nobody may go: the pod that may soonest says why. */
 static bool none_goes(const struct roll_ask *ask, const uint32_t *kept, struct roll_verdict *v)
 {
-	const struct roll_pod *p;
-	if (kept[ROLL_NODE_BUSY] != UINT32_MAX) {
-		v->pod = kept[ROLL_NODE_BUSY];
-		p = &ask->pods[v->pod];
-		wait(v, ROLL_NODE_BUSY, 0);
-		v->blocker = p->node;
-	} else if (kept[ROLL_YOUNG] != UINT32_MAX) {
-		v->pod = kept[ROLL_YOUNG];
-		p = &ask->pods[v->pod];
-		block(v, ROLL_YOUNG, p->name, p->created_ms + ask->rollout->min_pod_age_s * 1000);
-	} else {
-		v->pod = kept[ROLL_MUST_STAY];
-		block(v, ROLL_MUST_STAY, ask->pods[v->pod].name, 0);
+	static const enum roll_why order[] = {ROLL_NODE_BUSY, ROLL_YOUNG, ROLL_LAST_READY,
+		ROLL_MIN_REPLICAS, ROLL_MUST_STAY, ROLL_UNSUPPORTED};
+	enum roll_why why = ROLL_UNSUPPORTED;
+	for (size_t i = COUNT_OF(order); i-- > 0;) {
+		why = kept[order[i]] != UINT32_MAX ? order[i] : why;
 	}
+	v->pod = kept[why];
+	const struct roll_pod *p = &ask->pods[v->pod];
+	bool young = why == ROLL_YOUNG;
+	const char *blocker =
+		why == ROLL_NODE_BUSY	 ? p->node
+		: why == ROLL_LAST_READY ? why_not_beside(ask)
+		: why == ROLL_UNSUPPORTED
+			? "those that are left end by themselves, start together or have no owner"
+			: p->name;
+	block(v, why, blocker, young ? p->created_ms + ask->rollout->min_pod_age_s * 1000 : 0);
+	v->does = why == ROLL_NODE_BUSY ? ROLL_WAIT : ROLL_BLOCKED;
 	v->has_pod = true;
 	return true;
 }
@@ -291,21 +345,6 @@ static bool pick(const struct roll_ask *ask, const struct roll_fleet *fleet, str
 
 /* --- how --- */
 
-struct count {
-	int32_t replicas, present, ready;
-};
-
-static struct count count_pods(const struct roll_ask *ask)
-{
-	struct count n = {.replicas = roll_replicas(ask)};
-	for (uint32_t i = 0; i < ask->pod_count; i++) {
-		const struct roll_pod *p = &ask->pods[i];
-		n.present += roll_pod_counts(p) ? 1 : 0;
-		n.ready += roll_pod_counts(p) && p->ready_ms != 0 ? 1 : 0;
-	}
-	return n;
-}
-
 static int64_t max_unavailable(const struct roll_ask *ask, int32_t replicas)
 {
 	int64_t most = ask->rollout->max_unavailable;
@@ -329,12 +368,13 @@ static bool could_surge(const struct roll_ask *ask, const struct count *n)
 	       n->ready == n->present;
 }
 
-/* The first that is there and not Ready; NULL: those that are there are. */
-static const char *who_is_away(const struct roll_ask *ask)
+/* The first of the same owner that is there and not Ready; NULL: those that are there are. */
+static const char *who_is_away(const struct roll_ask *ask, const struct roll_pod *of)
 {
 	for (uint32_t i = 0; i < ask->pod_count; i++) {
-		if (roll_pod_counts(&ask->pods[i]) && ask->pods[i].ready_ms == 0) {
-			return ask->pods[i].name;
+		const struct roll_pod *p = &ask->pods[i];
+		if (p->owner == of->owner && roll_pod_counts(p) && p->ready_ms == 0) {
+			return p->name;
 		}
 	}
 	return NULL;
@@ -345,14 +385,12 @@ static bool check_evict(const struct roll_ask *ask, const struct count *n, struc
 {
 	bool serves = ask->pods[v->pod].ready_ms != 0;
 	int64_t away = n->replicas > n->ready ? n->replicas - n->ready : 0;
-	/* Whoever lets us do without it does so for another share, and not for another GPU. */
-	bool may_be_last = ask->rollout->evicts && ask->cause != ROLL_MOVES;
-	if (serves && n->ready < 2 && !may_be_last) {
+	if (is_last(ask, &ask->pods[v->pod], n)) {
 		return block(v, could_surge(ask, n) ? ROLL_NO_ROOM : ROLL_LAST_READY,
-			ask->rollout->evicts ? "the policy says Evict" : ask->surge_unfit, 0);
+			why_not_beside(ask), 0);
 	}
 	if (serves && away + 1 > max_unavailable(ask, n->replicas)) {
-		return block(v, ROLL_NOT_READY, who_is_away(ask), 0);
+		return block(v, ROLL_NOT_READY, who_is_away(ask, &ask->pods[v->pod]), 0);
 	}
 	if (ask->budget.known && ask->budget.allowed < 1) {
 		return block(v, ROLL_BUDGET, ask->budget.name, 0);
@@ -362,7 +400,7 @@ static bool check_evict(const struct roll_ask *ask, const struct count *n, struc
 
 static bool choose(struct roll_fleet *fleet, const struct roll_ask *ask, struct roll_verdict *v)
 {
-	struct count n = count_pods(ask);
+	struct count n = count_pods(ask, &ask->pods[v->pod]);
 	bool surges = could_surge(ask, &n) && has_room(ask);
 	if (!surges && check_evict(ask, &n, v)) {
 		return true;
@@ -419,7 +457,8 @@ bool roll_makes_way(struct roll_fleet *fleet, const struct roll_ask *ask, uint32
 			return false; /* one at a time */
 		}
 	}
-	if (p->ready_ms != 0 || p->must_stay || roll_fleet_is_busy(fleet, p->node) ||
+	if (p->ready_ms != 0 || p->must_stay || p->irretrievable ||
+		roll_fleet_is_busy(fleet, p->node) ||
 		(ask->budget.known && ask->budget.allowed < 1)) {
 		return false;
 	}

@@ -226,6 +226,9 @@ const char *surge_unfit(const struct surge_form *form)
 	if (!form->deployment) {
 		return "only pods of a Deployment can have their successor beside them";
 	}
+	if (form->recreates) {
+		return "its Deployment has strategy Recreate: its old pods go before new ones come";
+	}
 	if (!form->selects_by_hash) {
 		return "its pods lack the label pod-template-hash";
 	}

@@ -291,6 +291,9 @@ static void settle_share(const struct admit_input *in, struct admit_verdict *v)
 	int64_t mem_mib = asked ? v->ask.mem_mib : in->target_mib;
 	v->milli = milli;
 	v->mem_mib = mem_mib;
+	if (!asked && milli == MODEL_GPU_MILLI) {
+		return; /* a conversion was undone: bounds are of shares, and it gets none */
+	}
 	int64_t least =
 		v->framework != NULL ? framework_least_mib(in->context_mib) : in->context_mib;
 	policy_bound_share(p, least, &v->milli, &v->mem_mib);

@@ -111,6 +111,8 @@ static void fill(const struct sized *x, const struct decision *d, const struct s
 		.created_ms = g->created_ms,
 		.ready_ms = pods_ready_ms(p, g, d->now_ms),
 		.sample_ms = pods_sampled_ms(p),
+		.owner = text_equals(x->key.kind, WORKLOAD_GROUP_KIND) ? p->set : 0,
+		.irretrievable = p->irretrievable,
 		.ordinal = ordinal_of(x, world_pod_name(wp)),
 		.restarts = (int32_t)g->restarts,
 		.sized = g->class == WORLD_TENANT,
@@ -166,12 +168,15 @@ static int32_t replicas_of(const struct roll_ask *ask)
 	return n;
 }
 
-/* Pods of two ReplicaSets are there: a rollout of a person's is under way, or one that is stuck. */
+/* Pods of two ReplicaSets, or ReplicationControllers, are there: a rollout of a person's is under
+ * way, or one that is stuck. */
 static bool has_two_sets(const struct sized *x)
 {
+	bool one = text_equals(x->key.kind, "Deployment") ||
+		   text_equals(x->key.kind, "DeploymentConfig");
 	const struct sized_pod *first = x->members;
 	for (const struct sized_pod *p = first; p != NULL; p = p->next) {
-		if (p->set != first->set && text_equals(x->key.kind, "Deployment")) {
+		if (one && p->set != first->set) {
 			return true;
 		}
 	}
@@ -190,11 +195,12 @@ static void look_at_owner(const struct sized *x, struct roll_ask *ask)
 	static const struct owner_seen nobody = {0};
 	const struct owner_seen *seen = x->roll != NULL ? &x->roll->seen : &nobody;
 	bool moves = seen->going || seen->course == STANDING_MOVES;
+	bool unread = seen->misses > 0; /* and it is tried again */
 	ask->replicas = -1;
-	ask->owner = has_two_sets(x) ? ROLL_OWNER_BUSY : ROLL_OWNER_UNKNOWN;
+	ask->owner = unread || has_two_sets(x) ? ROLL_OWNER_BUSY : ROLL_OWNER_UNKNOWN;
+	ask->min_ready_ms = seen->min_ready_s * INT64_C(1000);
 	if (seen->known) {
 		ask->replicas = seen->wanted;
-		ask->min_ready_ms = seen->min_ready_s * INT64_C(1000);
 		if (moves || ask->owner == ROLL_OWNER_BUSY) {
 			ask->owner = ROLL_OWNER_BUSY;
 		} else if (seen->course == STANDING_STEADY) {
@@ -292,6 +298,15 @@ static void look_at_zones(const struct sizer *s, struct roll_ask *ask, struct ar
 	ask->zones = zones;
 }
 
+/* The canary is converted whatever C2 says: that it comes back marked tells nothing of this. */
+static const char *look_at_gate(const struct sizer *s, const struct sized *x)
+{
+	const struct sizer_admission *port = &s->config.admission;
+	enum reason reason =
+		port->may_convert != NULL ? port->may_convert(port->data, x->key.ns) : REASON_NONE;
+	return reason != REASON_NONE ? reason_name(reason) : NULL;
+}
+
 static bool is_followed(const struct sized *x)
 {
 	return x->roll != NULL &&
@@ -315,6 +330,7 @@ static bool make(struct sizer *s, struct sized *x, const struct decision *d, str
 			.scaler = d->resizer,
 			.surge_unfit = "its pods are not known yet",
 			.gate = s->gate,
+			.closed = look_at_gate(s, x),
 		}};
 	add_pods(x, d, a, ret);
 	if (ret->outdated == 0 && !is_followed(x)) {
@@ -330,17 +346,20 @@ static bool make(struct sizer *s, struct sized *x, const struct decision *d, str
 static const char *why_it_stays(const struct asked *asked)
 {
 	const struct roll_ask *ask = &asked->ask;
-	bool kept = false, serves = false;
+	const struct roll_pod *goes = NULL;
 	uint32_t ready = 0;
 	for (uint32_t i = 0; i < ask->pod_count; i++) {
-		const struct roll_pod *p = &ask->pods[i];
-		bool goes = asked->members[i] == asked->mover;
-		kept = kept || (goes && p->must_stay);
-		serves = serves || (goes && p->ready_ms != 0);
-		ready += !p->leaving && p->ready_ms != 0 ? 1 : 0;
+		goes = asked->members[i] == asked->mover ? &ask->pods[i] : goes;
 	}
-	bool last = serves && ready < 2 && (ask->rollout->evicts || ask->surge_unfit != NULL);
-	return kept ? "its pod says by an annotation that it must not be moved"
+	for (uint32_t i = 0; goes != NULL && i < ask->pod_count; i++) {
+		const struct roll_pod *p = &ask->pods[i];
+		ready += !p->leaving && p->ready_ms != 0 && p->owner == goes->owner ? 1 : 0;
+	}
+	bool last = goes != NULL && goes->ready_ms != 0 && ready < 2 &&
+		    (ask->rollout->evicts || ask->surge_unfit != NULL);
+	bool kept = goes != NULL && goes->must_stay;
+	return goes != NULL && goes->irretrievable ? "its pod would not come back as it is"
+	       : kept ? "its pod says by an annotation that it must not be moved"
 	       : ask->room == ROLL_ROOM_NONE ? "no other GPU has room for the new pod"
 	       : last			     ? "it is the last Ready replica"
 					     : NULL;

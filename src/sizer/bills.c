@@ -365,6 +365,7 @@ static void end(struct sizer *s)
 	vec_for_each (struct bill_group, g, &b->groups) {
 		publish(&g->cost);
 	}
+	b->next.freed = b->next.saved - b->next.idle_held;
 	forget_groups(b);
 	vec_for_each (struct bill_other, o, &b->next_others) {
 		publish(&o->bill.cost);

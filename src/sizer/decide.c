@@ -1,4 +1,5 @@
 /* What one workload should have: its policy, then each container by itself. */
+#include "model/framework.h"
 #include "rolls.h"
 
 #include <stdio.h>
@@ -89,6 +90,15 @@ static bool choose(struct sizer *s, struct sized *x, struct decision *d)
 	return true;
 }
 
+/* Between two pods it is what the next one will be told. */
+static int64_t told_mib(struct sized_container *c)
+{
+	const struct heal_tally *t = &c->tally.heal;
+	c->fills = t->tenants > 0 ? t->told : c->fills && c->converted;
+	int64_t mib = t->tenants > 0 ? t->granted.mib : c->in_force.mib;
+	return c->fills ? mib : 0;
+}
+
 static struct recommend_answer recommend(const struct sized *x, struct sized_container *c,
 	const struct decision *d, const struct history_facts *facts)
 {
@@ -104,6 +114,7 @@ static struct recommend_answer recommend(const struct sized *x, struct sized_con
 				     (enum memory_class)history_kept(c->history)->memory_class,
 			.owns_device = t->whole,
 			.allocated_mib = t->whole ? 0 : t->allocated.mib,
+			.told_mib = told_mib(c),
 			.part_percent = pools_part(c->history, d->now_ms)},
 	};
 	recommend_share(&ask, &answer);
@@ -183,6 +194,15 @@ static void keep(struct sized_container *c, const struct history_facts *facts,
 		(uint8_t)held->compute.why, (uint8_t)held->memory.why};
 }
 
+/* A person's bounds hold at once, for they are no saving: admission and the engine give no share
+ * beyond them, and a share that no pod can have would be asked for for ever. */
+static void bound(const struct sizer *s, struct sized_container *c, const struct decision *d)
+{
+	int64_t context = s->config.context_mib;
+	int64_t least = c->tally.heal.told ? framework_least_mib(context) : context;
+	policy_bound_share(d->choice.policy, least, &c->in_force.milli, &c->in_force.mib);
+}
+
 static void decide_container(
 	const struct sizer *s, struct sized *x, struct sized_container *c, struct decision *d)
 {
@@ -192,8 +212,11 @@ static void decide_container(
 	const struct share before = c->converted ? c->in_force : all;
 	history_fit(c->history, sizing, d->now_ms);
 	c->fitted = true;
-	const struct history_facts facts =
+	struct history_facts facts =
 		history_judge(c->history, sizing, d->now_ms, c->tally.running > 0);
+	if (s->waits && facts.state == HISTORY_SUFFICIENT) {
+		facts.state = HISTORY_LEARNING; /* there is more, which was not read yet */
+	}
 	const struct recommend_answer answer = recommend(x, c, d, &facts);
 	struct hold_answer held = {.target = base};
 	struct hold_ask ask = {
@@ -217,7 +240,10 @@ static void decide_container(
 	if (c->converted || held.changes || undone) {
 		c->converted = !undone;
 		c->in_force = heals_step(x, c, d, &held.target);
-		heals_shrunk(c, &before, d->now_ms);
+		heals_shrunk(c, &before, d->now_ms); /* what we took away, and not a person */
+		if (c->converted) {
+			bound(s, c, d);
+		}
 	} else {
 		c->in_force = shown_whole(&all, &answer.target, held.compute.why);
 	}

@@ -214,7 +214,7 @@ static bool is_nothing(const struct sized_heal *h)
 		       s->rolled_ms == 0 && !s->paused && !s->exhausted && !s->leaking;
 	bool said = h->answer.healing || h->answer.blocked_ms != 0 ||
 		    h->answer.told.kind != HEALING_NONE || h->capped_by != CAPPED_BY_NONE ||
-		    h->contended_ms != 0 || h->told_ms != 0;
+		    h->contended_ms != 0 || h->unjudged_ms != 0 || h->told_ms != 0;
 	bool news = h->denied || h->ignored != HEAL_QUIET || h->began || h->ended || h->rolled ||
 		    h->leaks;
 	return at_rest && !said && !news && h->shrunk_ms == 0 && h->restarts == 0;
@@ -337,6 +337,10 @@ static void note(
 	h->ignored = is_off(a->saw, &d->choice.sizing) ? (uint8_t)a->saw : h->ignored;
 	if (a->contention) {
 		h->contended_ms = d->now_ms;
+	}
+	bool judged = h->blame != BLAME_UNKNOWN || is_off(a->saw, &d->choice.sizing);
+	if (a->saw == HEAL_DENIED) {
+		h->unjudged_ms = judged ? 0 : d->now_ms;
 	}
 }
 

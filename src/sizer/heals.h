@@ -15,6 +15,8 @@
 
 /* The reason of Paused where a restart loop did it. */
 #define HEALS_PAUSED "Rollback"
+/* A figure that was told longer ago says nothing of how much was used at the end. */
+#define HEALS_USED_MS 120000
 
 struct decision;
 struct plan;
@@ -41,6 +43,7 @@ struct sized_heal {
 	} answer;
 	struct small_share uncapped; /* the last step, where it was limited (capped_by) */
 	int64_t contended_ms;	     /* policy time; 0: it is not */
+	int64_t unjudged_ms;	     /* when nobody knew who had taken what it lacked; 0: never */
 	int64_t told_ms;	     /* when `told` was */
 	int32_t restarts;
 	int32_t denied_mib;    /* what was used then; 0: not known */

@@ -8,8 +8,6 @@
 /* What ended longer ago than this when its pod was first seen was seen by another process. */
 #define NEWS_FOR_MS 60000
 #define EXITS_MAX   256
-/* A figure that was told longer ago says nothing of how much was used at the end. */
-#define USED_FOR_MS 120000
 
 static int64_t larger(int64_t a, int64_t b)
 {
@@ -21,7 +19,7 @@ static void note(
 	struct sizer *s, struct sized_pod *p, const struct world_gpu *g, int64_t at, int64_t now)
 {
 	const struct sized_feed *f = &p->feeds[0];
-	bool known = f->heal.most_ms > 0 && now - f->heal.most_ms <= USED_FOR_MS;
+	bool known = f->heal.most_ms > 0 && now - f->heal.most_ms <= HEALS_USED_MS;
 	struct heal_ended e = {.of = p->of,
 		.container = f->container,
 		.used_mib = known ? f->heal.most_mib : METERED_ABSENT,
@@ -71,18 +69,27 @@ void heals_over(struct sizer *s, struct sized_pod *p, const struct world_pod *wp
 
 /* --- who took it --- */
 
-/* Of all its containers; METERED_ABSENT: not known. */
-static int64_t used_by(const struct sizer *s, const char *uid, int64_t now_ms)
+static int64_t sum_of(const struct sized_pod *p, int64_t since_ms)
 {
-	const struct sized_pod *p = pods_find(s, uid);
 	int64_t sum = METERED_ABSENT;
-	for (uint8_t i = 0; p != NULL && i < p->feed_count; i++) {
+	for (uint8_t i = 0; i < p->feed_count; i++) {
 		const struct sized_feed *f = &p->feeds[i];
-		if (f->heal.at_ms > 0 && now_ms - f->heal.at_ms <= USED_FOR_MS) {
+		if (f->heal.at_ms > 0 && f->heal.at_ms >= since_ms) {
 			sum = larger(sum, 0) + f->heal.mib;
 		}
 	}
 	return sum;
+}
+
+/* Of all its containers; METERED_ABSENT: not known. */
+static int64_t used_by(const struct sizer *s, const struct world_pod *wp, int64_t now_ms)
+{
+	const struct sized_pod *p = pods_find(s, world_pod_uid(wp));
+	if (wp->phase == POD_PENDING) {
+		return 0; /* none of its containers has begun: it may pull its image for long */
+	}
+	return p != NULL ? sum_of(p, now_ms - HEALS_USED_MS)
+			 : others_used(&s->others, world_pod_uid(wp), now_ms - HEALS_USED_MS);
 }
 
 static bool is_beside(const struct heal_ended *e, const struct world_pod *wp)
@@ -113,8 +120,8 @@ static enum blame blame_for(
 	for (size_t i = 0; i < world_class_count(w, WORLD_TENANT); i++) {
 		const struct world_pod *p = world_class_at(w, WORLD_TENANT, i);
 		if (is_beside(e, p) && count < COUNT_OF(users)) {
-			users[count++] = (struct blame_user){
-				p->gpu->mem_mib, used_by(s, world_pod_uid(p), now_ms)};
+			users[count++] =
+				(struct blame_user){p->gpu->mem_mib, used_by(s, p, now_ms)};
 		}
 	}
 	return blame_out_of_memory(users, count, 0);

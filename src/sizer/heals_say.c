@@ -6,7 +6,7 @@
 
 /* The same is not told again sooner. */
 #define AGAIN_MS 300000
-/* So long a GPU counts as contended. */
+/* So long a GPU counts as contended, and that is told of which nobody knows whose fault it was. */
 #define CONTENDED_MS 600000
 
 static const char *when(struct arena *a, int64_t ms)
@@ -47,17 +47,42 @@ static struct action *event(
 	return e;
 }
 
-static void tell_rollback(
-	struct sizer *s, const struct sized *x, struct sized_container *c, struct plan *plan)
+/* What is only recommended nobody gets. */
+static bool recommends_only(const struct decision *d)
+{
+	return d->choice.mode != MODE_AUTOMATE || d->choice.excluded;
+}
+
+static void tell_began(struct sizer *s, const struct sized *x, struct sized_container *c,
+	const struct decision *d, struct plan *plan)
+{
+	struct arena *a = &plan->arena;
+	const struct sized_heal *h = heals_of(c);
+	const char *short_of = what(c, a, (enum heal_signal)h->answer.saw);
+	const char *share = say_share(a, &c->in_force), *until = when(a, h->answer.blocked_ms);
+	struct action *e = event(s, x, plan, "HealingStarted");
+	e->message =
+		recommends_only(d)
+			? arena_printf(a,
+				  "%s: %s: %s is recommended now, and nothing less before %s; "
+				  "its policy applies nothing, and what it has stays",
+				  c->name, short_of, share, until)
+			: arena_printf(a,
+				  "%s: %s: the target is %s now, and nothing shrinks before %s",
+				  c->name, short_of, share, until);
+}
+
+static void tell_rollback(struct sizer *s, const struct sized *x, struct sized_container *c,
+	const struct decision *d, struct plan *plan)
 {
 	struct arena *a = &plan->arena;
 	struct action *e = event(s, x, plan, "RolledBack");
 	e->warning = true;
 	e->message = arena_printf(a,
-		"%s: it restarted %d times within %d minutes after its share became smaller: it "
-		"gets %s again",
+		"%s: it restarted %d times within %d minutes after its share became smaller: %s "
+		"%s again",
 		c->name, (int)heals_of(c)->restarts, HEAL_RESTARTS_MS / 60000,
-		say_share(a, &c->in_force));
+		recommends_only(d) ? "recommended is" : "it gets", say_share(a, &c->in_force));
 	e = event(s, x, plan, "AutomationPaused");
 	e->warning = true;
 	e->message =
@@ -86,13 +111,10 @@ static void tell_one(struct sizer *s, const struct sized *x, struct sized_contai
 	const struct sized_heal *h = heals_of(c);
 	struct arena *a = &plan->arena;
 	if (h->rolled) {
-		tell_rollback(s, x, c, plan);
+		tell_rollback(s, x, c, d, plan);
 	}
 	if (h->began) {
-		event(s, x, plan, "HealingStarted")->message = arena_printf(a,
-			"%s: %s: the target is %s now, and nothing shrinks before %s", c->name,
-			what(c, a, (enum heal_signal)h->answer.saw), say_share(a, &c->in_force),
-			when(a, h->answer.blocked_ms));
+		tell_began(s, x, c, d, plan);
 	}
 	if (h->ended) {
 		event(s, x, plan, "HealingEnded")->message =
@@ -161,6 +183,25 @@ static void say_healing(const struct sized *x, const struct sized_container *c, 
 				  c->name, until));
 }
 
+static bool is_recent(int64_t at_ms, int64_t now_ms)
+{
+	return at_ms > 0 && now_ms - at_ms < CONTENDED_MS;
+}
+
+/* Where a neighbour may have taken it more of its own would not be true (C29). */
+static void say_unjudged(const struct sized *x, const struct sized_container *c, struct arena *a,
+	struct recommendation *r)
+{
+	say_condition(x, r, RECOMMENDATION_HEALING, CONDITION_FALSE,
+		(struct say_sentence){
+			"NeighbourUnknown", arena_printf(a,
+						    "%s: it ran out of GPU memory, and of a "
+						    "neighbour on its GPU nobody "
+						    "tells how much it uses: nothing is added, for "
+						    "it may have taken it.",
+						    c->name)});
+}
+
 static void say_blocks(const struct sized *x, const struct sized_container *c,
 	const struct decision *d, struct arena *a, struct recommendation *r)
 {
@@ -178,7 +219,7 @@ static void say_blocks(const struct sized *x, const struct sized_container *c,
 				"is not changed before %s, or until its policy is.",
 				c->name, when(a, heals_blocked_ms(c))));
 	}
-	if (h->contended_ms > 0 && d->now_ms - h->contended_ms < CONTENDED_MS) {
+	if (is_recent(h->contended_ms, d->now_ms)) {
 		is_true(x, r, RECOMMENDATION_CONTENTION, "Neighbours",
 			arena_printf(a,
 				"%s: what it lacks others on its GPU use: more for it would not "
@@ -220,6 +261,10 @@ void heals_say(
 {
 	for (size_t i = x->containers.count; i-- > 0;) {
 		const struct sized_container *c = x->containers.items[i];
+		if (is_recent(heals_of(c)->unjudged_ms, d->now_ms) &&
+			r->conditions[RECOMMENDATION_HEALING].status != CONDITION_TRUE) {
+			say_unjudged(x, c, a, r);
+		}
 		if (heals_of(c)->answer.healing) {
 			say_healing(x, c, a, r);
 		}

@@ -3,7 +3,8 @@
  *
  * The next pod is like the one that was made last, without what the API server, the scheduler and
  * the webhook did to that one. What neither shows, the template does: arguments, variables,
- * privileges. That is judged when the owner is read (rolls.c), and only the reason is kept. */
+ * privileges. That is judged when the owner is read (rolls_answer.c), and only the reason is
+ * kept. */
 #include "rolls.h"
 
 #include <stdio.h>

@@ -126,8 +126,8 @@ static void append_pods(
 void past_want(struct sizer *s, struct sized *x, const struct decision *d)
 {
 	const struct sizing *sizing = &d->choice.sizing;
-	if (!s->config.past || s->past != NULL || x->past_known || d->choice.policy == NULL ||
-		x->pods == 0) {
+	if (!s->config.past || s->waits || s->past != NULL || x->past_known ||
+		d->choice.policy == NULL || x->pods == 0) {
 		return;
 	}
 	CLEANUP(str_finish) struct str pods = STR_INIT(SIZER_PAST_PODS_MAX);

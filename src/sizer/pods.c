@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "state.h"
+#include "uses.h"
 #include "wish.h"
 
 #include "model/names.h"
@@ -125,9 +126,25 @@ struct whose {
 	bool pending; /* it is being asked for */
 	bool alone;   /* nobody controls it, and no group takes it */
 	uint64_t set;
+	bool irretrievable;
 	struct bill_pod bill;
 	bool ahead; /* its image takes memory ahead of need */
 };
+
+/* Members of a group have owners of their own: each has its replicas, and some end. */
+static void look_at_member(const struct pod *pod, const struct workload *w, struct whose *ret)
+{
+	const struct owner_top *top = &w->top;
+	if (top->kind == NULL) {
+		ret->set = 0;
+		ret->irretrievable = true;
+		return;
+	}
+	const struct owner_row *row = owner_row_find(top->group, top->kind);
+	uint64_t hash = hash_bytes(top->name.p, top->name.n, hash_text(top->kind));
+	ret->set = hash_bytes(top->group.p, top->group.n, hash) | 1;
+	ret->irretrievable = (row != NULL && row->leaves) || admit_gang(pod) != NULL;
+}
 
 static struct sized *owner_of(struct sizer *s, const struct world_pod *wp, struct whose *ret_whose)
 {
@@ -142,6 +159,9 @@ static struct sized *owner_of(struct sizer *s, const struct world_pod *wp, struc
 	ret_whose->advised = pairs_get(&pod.notes, NOTE_RECOMMENDATION) != NULL;
 	bills_label(s, &ret_whose->bill, &pod);
 	ret_whose->set = pod.owner.uid != NULL ? hash_text(pod.owner.uid) : 0;
+	if (w.gathered_by != NULL) {
+		look_at_member(&pod, &w, ret_whose);
+	}
 	ret_whose->alike = text_equals(pod.owner.kind, "ReplicaSet");
 	ret_whose->pending = w.top.pending;
 	ret_whose->alone = w.key.name == NULL && !w.top.pending;
@@ -197,6 +217,7 @@ static struct sized_pod *known(struct sizer *s, const struct world_pod *wp, bool
 		p->groups_version = (uint32_t)groups_now(s);
 		p->advised = whose.advised;
 		p->set = whose.set;
+		p->irretrievable = whose.irretrievable;
 		p->alike = whose.alike;
 		p->bill.team = whose.bill.team;
 		p->bill.model = whose.bill.model;
@@ -340,14 +361,15 @@ void pods_see(struct sizer *s, const struct world_pod *wp, int64_t now_ms)
 	p->round = s->round;
 	p->heal.node = wp->node;
 	p->whole = g->class != WORLD_TENANT;
+	p->parted = g->container == NULL;
 	p->created_ms = g->created_ms;
 	p->ready_ms = pods_ready_ms(p, g, now_ms);
 	p->told_memory = g->told_memory;
 	p->heal.gpu = gpus_at(&s->gpus, g->uuid);
 	note_share(p, g);
 	x->seen_ms = now_ms;
-	x->parted = x->parted || g->container == NULL;
-	x->multi = x->multi || g->container == NULL || g->gpus > 1 || g->devices > 1;
+	x->parted = x->parted || p->parted;
+	x->multi = x->multi || p->parted || g->gpus > 1 || g->devices > 1;
 	if (x->newest == NULL || p->created_ms > x->newest->created_ms) {
 		x->newest = p;
 	}
@@ -370,15 +392,9 @@ void sizer_see(struct sizer *s, const struct world_pod *wp, int64_t now_ms)
 
 /* --- what they use --- */
 
-/* One device's figure and the next one's: a share is on each, so the larger counts. */
-static int64_t merge(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
-
 static const char *name_of(const struct sized_pod *p, const struct sizer_figure *f)
 {
-	if (f->container[0] != '\0') {
+	if (p->parted && f->container[0] != '\0') {
 		return f->container;
 	}
 	return p->feed_count == 1 ? p->feeds[0].container->name : NULL;
@@ -404,31 +420,19 @@ static void classify(const struct sizer *s, const struct sized_pod *p, struct si
 		(enum memory_class)kept->memory_class, &f->memory.watch, &look);
 }
 
-static void take_one(struct sizer *s, struct sized_pod *p, const struct sizer_use *use, uint32_t at,
-	int64_t now_ms)
+static void take(struct sizer *s, struct sized_pod *p, const struct sizer_use *use,
+	const struct sizer_figure *f, int64_t now_ms)
 {
-	const struct sizer_figure *first = &use->figures[at];
-	const char *name = name_of(p, first);
+	const char *name = name_of(p, f);
 	struct history_sample sample = {
-		.source = {use->source, first->estimated, first->basis},
-		.at_ms = first->at_ms,
-		.compute = first->compute,
+		.source = {use->source, f->estimated, f->basis},
+		.at_ms = f->at_ms,
+		.compute = f->compute,
 		.wall = p->mps && p->heal.share.milli > 0
 				? (int64_t)p->heal.share.milli * (METERED_FULL / MODEL_GPU_MILLI)
 				: METERED_FULL,
-		.mem_bytes = first->mem_bytes,
+		.mem_bytes = f->mem_bytes,
 	};
-	for (uint32_t i = 0; i < use->figure_count; i++) {
-		const struct sizer_figure *f = &use->figures[i];
-		if (i == at || !text_equals(f->container, first->container)) {
-			continue;
-		}
-		if (i < at) {
-			return; /* it was counted there */
-		}
-		sample.compute = merge(sample.compute, f->compute);
-		sample.mem_bytes = merge(sample.mem_bytes, f->mem_bytes);
-	}
 	struct sized_feed *feed = name != NULL ? feed_of(p, name) : NULL;
 	if (feed == NULL || !feed->container->fitted) {
 		return;
@@ -441,15 +445,33 @@ static void take_one(struct sizer *s, struct sized_pod *p, const struct sizer_us
 	}
 }
 
+/* Sidecars are not sized: the share is the pod's, and its container's that has the GPU. */
+static void take_all(
+	struct sizer *s, struct sized_pod *p, const struct sizer_use *use, int64_t now_ms)
+{
+	struct sizer_figure f;
+	if (!p->parted) {
+		const char *name = p->feed_count == 1 ? p->feeds[0].container->name : NULL;
+		if (name != NULL && uses_pod(use, name, &f)) {
+			take(s, p, use, &f, now_ms);
+		}
+		return;
+	}
+	for (uint32_t i = 0; i < use->figure_count; i++) {
+		if (uses_container(use, i, &f)) {
+			take(s, p, use, &f, now_ms);
+		}
+	}
+}
+
 bool sizer_take(struct sizer *s, const struct sizer_use *use, int64_t now_ms)
 {
 	struct sized_pod *p = pods_find(s, use->uid);
 	if (p == NULL) {
+		others_take(&s->others, use);
 		return false;
 	}
-	for (uint32_t i = 0; i < use->figure_count; i++) {
-		take_one(s, p, use, i, now_ms);
-	}
+	take_all(s, p, use, now_ms);
 	pools_take(p, use, now_ms);
 	return true;
 }

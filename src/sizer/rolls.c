@@ -6,7 +6,6 @@
 
 #include "model/quantity.h"
 #include "model/standing.h"
-#include "size/admit.h"
 
 /* What was read of an owner holds for so long, where a pod goes and where none does. */
 #define OWNER_MS       30000
@@ -311,7 +310,7 @@ static void read_owner(const struct turned *t, bool goes)
 	struct sized *x = t->x;
 	struct arena *a = &t->plan->arena;
 	x->roll->wants_to_go = goes;
-	if (x->roll->reading != 0 || !write_may(t->s)) {
+	if (x->roll->reading != 0 || t->d->now_ms < x->roll->seen.retry_ms || !write_may(t->s)) {
 		return;
 	}
 	struct action *r = write_action(t->s, t->plan, ACTION_READ_OWNER);
@@ -471,8 +470,6 @@ uint32_t rolls_step(struct sizer *s, struct sized *x, struct decision *d, struct
 	return t.asked.ask.pod_count + ASK_UNITS;
 }
 
-/* --- the answer --- */
-
 void rolls_settle(struct sizer *s, struct sized *x, const struct roll_ending *e, int64_t now_ms)
 {
 	if (x->roll != NULL && x->roll->roll.doing != ROLL_NOTHING) {
@@ -481,99 +478,4 @@ void rolls_settle(struct sizer *s, struct sized *x, const struct roll_ending *e,
 		}
 		roll_settle(&x->roll->roll, &s->fleet, e, now_ms);
 	}
-}
-
-/* Of "the disruption budget NAME needs ..."; the message where it names none. */
-static const char *budget_name(const char *message, char name[ROLL_BLOCKER_MAX])
-{
-	static const char before[] = "The disruption budget ";
-	const char *at = strstr(message, before);
-	size_t n = at != NULL ? strcspn(at + sizeof before - 1, " ") : 0;
-	if (n == 0 || n >= ROLL_BLOCKER_MAX) {
-		return NULL;
-	}
-	memcpy(name, at + sizeof before - 1, n);
-	name[n] = '\0';
-	return name;
-}
-
-static void answer_eviction(struct sizer *s, struct sized *x, const struct fault *f, int64_t now_ms)
-{
-	char name[ROLL_BLOCKER_MAX];
-	struct roll_ending e = {ROLL_END_DONE, NULL, f->retry_after_ms, false};
-	x->roll->eviction = 0;
-	if (f->kind == FAULT_CONFLICT && x->roll->as_judged) {
-		e.end = ROLL_END_REFUSED;
-		e.by = "it is not what it was when it was chosen";
-		/* nor did it make way */
-		x->roll->mended -= x->roll->roll.doing == ROLL_NOTHING && x->roll->mended > 0;
-	} else if (f->kind == FAULT_NOT_FOUND || f->kind == FAULT_CONFLICT) {
-		e.end = ROLL_END_GONE;
-	} else if (f->status == 429 && strstr(f->message, "disruption budget") != NULL) {
-		e.end = ROLL_END_BUDGET;
-		e.by = budget_name(f->message, name);
-	} else if (f->kind != FAULT_NONE && !f->unknown_outcome) {
-		e.end = ROLL_END_REFUSED;
-		e.by = f->message;
-	}
-	rolls_settle(s, x, &e, now_ms);
-}
-
-/* What only the template tells of what admission will say: arguments, variables, privileges, who
- * schedules it, and a share that a person writes there while running pods stay as they are. */
-static uint8_t judge_next(
-	const struct sizer *s, const struct standing *owner, enum isolation isolation)
-{
-	struct explain_facts facts;
-	const struct admit_input in = {.pod = owner->next,
-		.schedulers = s->config.schedulers,
-		.scheduler_count = s->config.scheduler_count,
-		.count_max = MODEL_GPU_COUNT_MAX,
-		.context_mib = s->config.admission.context_mib,
-		.notes_names = s->config.admission.notes_names};
-	bool told = owner->exists && owner->next != NULL;
-	return (uint8_t)(told ? admit_template(&in, isolation, &facts) : REASON_NONE);
-}
-
-/* Whoever waits for it is looked at now: by the next round it may be too old again. */
-static void answer_reading(
-	struct sizer *s, struct sized *x, const struct outcome *outcome, int64_t now_ms)
-{
-	const struct standing *owner = outcome->standing;
-	struct owner_seen *seen = &x->roll->seen;
-	if (x->roll->wants_to_go && !s->ending) {
-		x->heal.alerted = s->alarms.any = true;
-	}
-	x->roll->wants_to_go = false;
-	x->roll->reading = 0;
-	seen->at_ms = now_ms;
-	if (outcome->fault.kind != FAULT_NONE || owner == NULL) {
-		seen->known = false;
-		return;
-	}
-	*seen = (struct owner_seen){.at_ms = now_ms,
-		.known = true,
-		.going = !owner->exists || owner->leaving,
-		.course = (uint8_t)owner->course,
-		.whole = judge_next(s, owner, ISOLATION_NONE),
-		.whole_walled = judge_next(s, owner, ISOLATION_MPS),
-		.wanted = owner->exists ? owner->wanted : -1,
-		.min_ready_s = owner->exists ? owner->min_ready_s : 0};
-}
-
-bool rolls_answer(struct sizer *s, struct sizer_now now, uint64_t id, const struct outcome *outcome)
-{
-	for (size_t i = 0; i < s->workloads.count; i++) {
-		struct sized *x = s->workloads.items[i];
-		if (x->roll == NULL || (x->roll->eviction != id && x->roll->reading != id)) {
-			continue;
-		}
-		if (x->roll->eviction == id) {
-			answer_eviction(s, x, &outcome->fault, now.policy_ms);
-		} else {
-			answer_reading(s, x, outcome, now.policy_ms);
-		}
-		return true;
-	}
-	return false;
 }

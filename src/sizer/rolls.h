@@ -9,12 +9,16 @@
 
 #include "state.h"
 
-/* Its owner, as it was read last. */
+/* Its owner, as it was read last. What is known of its template and of minReadySeconds outlasts an
+ * answer that tells nothing. */
 struct owner_seen {
-	int64_t at_ms;	/* 0: it was not */
-	bool known;	/* an answer came, whatever it was */
-	bool going;	/* it is not there, or not for long */
-	uint8_t course; /* enum standing_course */
+	int64_t at_ms;	  /* 0: it was not */
+	int64_t retry_ms; /* after a failure: not before */
+	uint8_t misses;	  /* times in a row that it should have been read and could not be */
+	bool known;	  /* an answer came, whatever it was */
+	bool recreates;	  /* its old pods go before new ones come */
+	bool going;	  /* it is not there, or not for long */
+	uint8_t course;	  /* enum standing_course */
 	/* enum reason: why its template has admission leave the next one whole, without a wall
 	 * and with one; NONE: it does not */
 	uint8_t whole, whole_walled;
@@ -47,9 +51,6 @@ static_assert(sizeof(struct sized_roll) <= 224, "what is remembered of replaceme
 uint32_t rolls_step(struct sizer *s, struct sized *x, struct decision *d, struct plan *plan);
 /* What became of the replacement that is under way. */
 void rolls_settle(struct sizer *s, struct sized *x, const struct roll_ending *e, int64_t now_ms);
-/* What became of an action; false: it is none of ours. */
-bool rolls_answer(
-	struct sizer *s, struct sizer_now now, uint64_t id, const struct outcome *outcome);
 /* What the watch says of the past. */
 void rolls_told(struct sizer *s, struct sized *x, const struct recommendation *told);
 /* Somebody else leads, or did: what was under way is not known. */
@@ -69,6 +70,11 @@ struct asked {
 	uint32_t outdated;	       /* of them */
 	const struct sized_pod *mover; /* who should be on another GPU; NULL: that is not asked */
 };
+/* --- rolls_answer.c --- */
+/* What became of an action; false: it is none of ours. */
+bool rolls_answer(
+	struct sizer *s, struct sizer_now now, uint64_t id, const struct outcome *outcome);
+
 /* --- next.c --- */
 /* Why admission will leave the next one whole, or nobody will place it, as far as that is known, a
  * sentence; NULL: it is not known to. `like`: the pod that was made last. */

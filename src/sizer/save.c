@@ -39,6 +39,11 @@ void sizer_forget(struct sizer *s)
 	s->round_at = 0;
 }
 
+void sizer_wait(struct sizer *s, bool waits)
+{
+	s->waits = waits;
+}
+
 static enum sizer_recall refuse(
 	struct sized_container *c, const struct checkpoint *from, const struct fault *f)
 {
@@ -62,6 +67,30 @@ static enum sizer_recall refuse(
 	return SIZER_RECALL_MALFORMED;
 }
 
+/* What pods of it have told since is in the other one. */
+static void close_minutes(const struct sized *x, const struct sized_container *c)
+{
+	for (struct sized_pod *p = x->members; p != NULL; p = p->next) {
+		for (uint8_t i = 0; i < p->feed_count; i++) {
+			if (p->feeds[i].container == c) {
+				history_leave(c->history, &p->feeds[i].feed);
+			}
+		}
+	}
+}
+
+static void take(struct sized *x, struct sized_container *c, struct history *before, int64_t now_ms)
+{
+	if (c->feeds > 0 && c->fitted) {
+		close_minutes(x, c);
+		history_merge(c->history, before, now_ms);
+		return;
+	}
+	history_destroy(c->history);
+	c->history = before;
+	c->fitted = false;
+}
+
 enum sizer_recall sizer_recall(struct sizer *s, const struct checkpoint *from, int64_t now_ms)
 {
 	struct fault fault = {0};
@@ -71,7 +100,7 @@ enum sizer_recall sizer_recall(struct sizer *s, const struct checkpoint *from, i
 		return SIZER_RECALL_NOT_WANTED;
 	}
 	struct sized_container *c = sized_container_of(x, from->container);
-	if (c == NULL || c->feeds > 0) {
+	if (c == NULL || (c->feeds > 0 && c->save.exists)) {
 		return SIZER_RECALL_NOT_WANTED;
 	}
 	c->save.exists = true;
@@ -85,10 +114,8 @@ enum sizer_recall sizer_recall(struct sizer *s, const struct checkpoint *from, i
 	if (history_unpack(from->bytes, now_ms, &history, &fault) < 0) {
 		return refuse(c, from, &fault);
 	}
-	history_destroy(c->history);
-	c->history = history;
-	c->fitted = false;
-	c->seen_ms = from->last_ms;
+	take(x, c, history, now_ms);
+	c->seen_ms = from->last_ms > c->seen_ms ? from->last_ms : c->seen_ms;
 	c->save.samples = from->samples;
 	x->past_known = true;
 	return SIZER_RECALL_TAKEN;
@@ -117,7 +144,7 @@ static bool is_due(const struct sizer *s, const struct sized *x, const struct si
 {
 	bool news = c->facts.samples > 0 && c->facts.samples != c->save.samples;
 	bool old = s->ending || now.policy_ms - c->save.at_ms >= s->config.checkpoint_ms;
-	return x->uid != NULL && c->fitted && c->save.action == 0 && news && old &&
+	return !s->waits && x->uid != NULL && c->fitted && c->save.action == 0 && news && old &&
 	       now.mono_ms >= c->save.retry_ms;
 }
 
@@ -209,8 +236,21 @@ void save_step(struct sizer *s, struct sizer_now now, struct plan *plan)
 	s->save_at = now.mono_ms + (d.c != NULL ? BETWEEN_MS : s->config.checkpoint_ms / 10);
 }
 
-bool save_settle(struct sizer *s, struct sizer_now now, uint64_t id, const struct fault *f)
+/* There is one that was not read: what it says is worth more than what was to be written over it.
+ * One that nobody can read is written the next time. */
+static void adopt(
+	struct sizer *s, struct sized_save *save, const struct outcome *o, struct sizer_now now)
 {
+	if (o->found != NULL) {
+		(void)sizer_recall(s, o->found, now.policy_ms); /* what it refuses it tells */
+	}
+	save->exists = true;
+	save->retry_ms = now.mono_ms;
+}
+
+bool save_settle(struct sizer *s, struct sizer_now now, uint64_t id, const struct outcome *o)
+{
+	const struct fault *f = &o->fault;
 	for (size_t i = 0; i < s->workloads.count; i++) {
 		const struct sized *x = s->workloads.items[i];
 		for (size_t k = 0; k < x->containers.count; k++) {
@@ -223,6 +263,8 @@ bool save_settle(struct sizer *s, struct sizer_now now, uint64_t id, const struc
 				save->exists = true;
 				save->at_ms = save->asked_ms;
 				save->samples = save->asked_samples;
+			} else if (o->exists) {
+				adopt(s, save, o, now);
 			} else {
 				save->exists = save->exists && f->kind != FAULT_NOT_FOUND;
 				save->retry_ms = now.mono_ms + AGAIN_MS;

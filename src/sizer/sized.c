@@ -28,6 +28,7 @@ void sized_init(struct sizer *s)
 	s->names = intern_create();
 	gpus_init(&s->gpus);
 	bills_init(&s->bills);
+	others_init(&s->others);
 	map_init(&s->by_object, same_object, s);
 	map_init(&s->by_uid, same_uid, s);
 }

@@ -37,6 +37,7 @@ void sizer_destroy(struct sizer *s)
 	VEC_FINISH(&s->pods);
 	gathers_finish(&s->gathers);
 	strangers_finish(&s->strangers);
+	others_finish(&s->others);
 	VEC_FINISH(&s->wishes);
 	moves_finish(&s->moves);
 	VEC_FINISH(&s->alarms.ends);
@@ -191,6 +192,7 @@ static void sweep(struct sizer *s, struct turn *t)
 	}
 	s->recalled = true;
 	gpus_settle(&s->gpus);
+	others_forget(&s->others, t->now.policy_ms - HEALS_USED_MS);
 	enter(s, SIZER_BILLS);
 }
 

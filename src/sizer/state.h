@@ -21,6 +21,7 @@
 #include "gathers.h"
 #include "gpus.h"
 #include "heals.h"
+#include "others.h"
 #include "pools.h"
 #include "rooms.h"
 #include "small.h"
@@ -45,9 +46,9 @@ struct sized_container {
 	struct sized_held held;
 	struct sized_heal *heal; /* owned; heals.h; NULL: nothing is remembered */
 	uint32_t feeds;		 /* of pods */
-	bool converted;		 /* it is a share, and was applied as one */
-	bool fitted;		 /* the history has the policy's window */
-	bool heal_read;		 /* what its GPURecommendation says of healing was */
+	/* a share that was applied as one; its history has the policy's window; those that ran last
+	 * were told their share of memory; what is told of healing was read */
+	bool converted, fitted, fills, heal_read;
 	char name[];
 };
 
@@ -98,7 +99,6 @@ struct sized {
 	int64_t wrote_ms, retry_ms; /* monotonic */
 	int32_t failures;
 	uint8_t writes; /* enum sized_write */
-
 	/* of the last decision */
 	uint8_t mode;	/* enum policy_mode */
 	uint8_t source; /* enum policy_source */
@@ -131,7 +131,7 @@ struct sized_pod {
 	struct sized_feed only;
 	int64_t created_ms;
 	int64_t ready_ms; /* seen Ready since, policy time; 0: it is not */
-	uint64_t set;	  /* a hash of its controller's uid; 0: it has none */
+	uint64_t set;	  /* a hash of its controller's uid, in a group of its owner; 0: none */
 	struct heal_pod heal;
 	struct bill_pod bill;
 	struct small_share wished; /* the engine was asked for that; 0: for nothing */
@@ -139,17 +139,18 @@ struct sized_pod {
 	uint32_t groups_version;   /* by which it was given to its workload */
 	char uid[SIZER_UID_MAX + 1];
 	uint8_t feed_count;
-	uint8_t fate; /* enum share_state: what became of the wish */
-	bool whole : 1;
-	bool ahead : 1;	       /* its image takes memory ahead of need */
-	bool seen : 1;	       /* heals_see had it before */
-	bool advised : 1;      /* its share was recommended */
-	bool told_memory : 1;  /* its framework was told what to take */
-	bool mps : 1;	       /* a tenant that MPS holds to its share */
-	bool changes : 1;      /* a tenant that can be changed while it runs */
-	bool stuck : 1;	       /* no room for it where it is: another pod would have to be */
-	bool alike : 1;	       /* its owner never changes its template */
-	bool memory_stays : 1; /* so for its memory: its framework took that at the start */
+	uint8_t fate;		    /* enum share_state: what became of the wish */
+	bool whole : 1, parted : 1; /* parted: several of its containers have GPUs */
+	bool ahead : 1;		    /* its image takes memory ahead of need */
+	bool seen : 1;		    /* heals_see had it before */
+	bool advised : 1;	    /* its share was recommended */
+	bool told_memory : 1;	    /* its framework was told what to take */
+	bool mps : 1;		    /* a tenant that MPS holds to its share */
+	bool changes : 1;	    /* a tenant that can be changed while it runs */
+	bool stuck : 1;		    /* no room for it where it is: another pod would have to be */
+	bool alike : 1;		    /* its owner never changes its template */
+	bool memory_stays : 1;	    /* so for its memory: its framework took that at the start */
+	bool irretrievable : 1; /* in a group: its work would be lost, or nobody makes it anew */
 };
 
 /* A workload with one container and four pods is to take no more than 4 KiB, its history included
@@ -185,16 +186,14 @@ struct sizer {
 	enum sizer_phase phase;
 	uint32_t round;
 	enum world_class class;
-	size_t at;
-	size_t from, next_from; /* workloads: where this round began, and the next one does */
-	bool skipped;		/* figures were, in this round */
-	int64_t round_at;	/* monotonic; the next one */
+	size_t at, from, next_from; /* from: workloads; where it began, and the next one does */
+	bool skipped, waits;	    /* figures were, in this round; it does, for checkpoints */
+	int64_t round_at;	    /* monotonic; the next one */
 	struct arena scratch;
-	uint64_t rounds;
+	uint64_t rounds, next_id;
 	struct past *past;     /* owned; the one that is asked for; NULL: none */
 	bool ending, recalled; /* recalled: runs that had ended before it led were looked at */
 	int64_t save_at;       /* monotonic */
-	uint64_t next_id;
 	int64_t tokens_ms, filled_ms; /* of writes */
 	int64_t first_ms;	      /* the same of first ones */
 	uint32_t waiting;	      /* workloads whose write has to wait, */
@@ -203,6 +202,7 @@ struct sizer {
 		VEC_FIELDS(struct sizer_wish);
 	} wishes;
 	struct heal_alarms alarms;
+	struct others others;
 	struct gpus gpus;
 	struct moves moves;
 	struct devices devices;

@@ -76,6 +76,7 @@ const char *surges_unfit(const struct sizer *s, const struct sized *x, const str
 		.deployment = text_equals(x->key.group, "apps") &&
 			      text_equals(x->key.kind, "Deployment") &&
 			      text_equals(pod->owner.kind, "ReplicaSet"),
+		.recreates = x->roll != NULL && x->roll->seen.recreates,
 		.host_ports = pod->extra.ports.count > 0,
 		.exclusive_volume = hash != NULL && x->exclusive == hash_text(hash),
 		.selects_by_hash = hash != NULL || pod->beside,

@@ -296,6 +296,6 @@ void sizer_settle(
 	}
 	if (!surges_answer(s, now, action_id, outcome) &&
 		!rolls_answer(s, now, action_id, outcome)) {
-		(void)save_settle(s, now, action_id, &outcome->fault);
+		(void)save_settle(s, now, action_id, outcome);
 	}
 }

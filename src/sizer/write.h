@@ -25,6 +25,6 @@ int64_t write_next(const struct sizer *s); /* when the next one may be, monotoni
 /* --- save.c: checkpoints --- */
 void save_step(struct sizer *s, struct sizer_now now, struct plan *plan);
 void save_tell(struct sizer *s, struct sized *x, struct plan *plan);
-bool save_settle(struct sizer *s, struct sizer_now now, uint64_t id, const struct fault *f);
+bool save_settle(struct sizer *s, struct sizer_now now, uint64_t id, const struct outcome *o);
 
 #endif

@@ -50,7 +50,7 @@ def space(cp):
     """A namespace for the suite's pods, with its default service account."""
     name = "api-suite"
     cp.admin.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
-    wait_until(lambda: cp.admin.find("serviceaccounts", "default", name), 30,
+    wait_until(lambda: cp.admin.find("serviceaccounts", "default", name), 60,
                "the default service account")
     return name
 

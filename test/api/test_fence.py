@@ -47,7 +47,7 @@ def term(admin, controller, space, pods):
     def put(number):
         controller.patch("leases", LEASE, {"spec": {"leaseTransitions": number}}, HOME)
         if number > 0:
-            wait_until(lambda: known(number), 30, "the policy to know of term %d" % number)
+            wait_until(lambda: known(number), 60, "the policy to know of term %d" % number)
     yield put
     admin.patch("leases", LEASE, {"spec": None}, HOME)
 
@@ -119,6 +119,8 @@ def test_what_a_pod_has_may_stay(term, tenant, controller, admin, space):
         client.patch("pods", "old", {"status": {"message": "x"}}, space, "status")
     obj = admin.get("pods", "old", space)
     obj["metadata"]["annotations"]["example.com/a"] = "c"
+    # The scheduler may say something of it meanwhile.
+    del obj["metadata"]["resourceVersion"]
     admin.replace("pods", obj)
     refused(controller, "old", space, "5 ", 6)
     controller.patch("pods", "old", placing(None), space)
@@ -147,7 +149,7 @@ def test_a_lease_that_nobody_ever_held_refuses_nobody(term, tenant, controller, 
     def passes():
         controller.patch("pods", gone, placing("1"), space)
         return True
-    wait_until(passes, 30, "the policy to know that there is no Lease", ignore=(ApiError,))
+    wait_until(passes, 60, "the policy to know that there is no Lease", ignore=(ApiError,))
     lease, = [obj for obj in manifests.render() if obj["kind"] == "Lease"]
     admin.apply(lease)
     tenant("first-of-all")

@@ -100,7 +100,7 @@ def test_a_replica_set_tells_what_to_delete(admin, space):
         def told():
             conditions = admin.get("replicasets", "copied", space)["status"].get("conditions", [])
             return any(AT_CREATE + GUARDED[0] in one["message"] for one in conditions)
-        wait_until(told, 30, "the condition ReplicaFailure")
+        wait_until(told, 60, "the condition ReplicaFailure")
     finally:
         admin.delete("replicasets", "copied", space)
 
@@ -311,7 +311,7 @@ def test_expressions_are_well_typed(admin):
         def checked(name=name):
             status = admin.get("validatingadmissionpolicies", name).get("status", {})
             return status.get("typeChecking") is not None and status
-        status = wait_until(checked, 30, "the type check of " + name)
+        status = wait_until(checked, 60, "the type check of " + name)
         assert status["typeChecking"] == {}
 
 

@@ -72,7 +72,7 @@ def test_a_second_apply_changes_nothing(admin, controller, kind):
 
 def authority(api):
     """Some certificate that a caBundle may hold: that of the control plane."""
-    roots = wait_until(lambda: api.find("configmaps", "kube-root-ca.crt", HOME), 30,
+    roots = wait_until(lambda: api.find("configmaps", "kube-root-ca.crt", HOME), 60,
                        "the control plane's certificate")
     return roots["data"]["ca.crt"].encode()
 
@@ -86,7 +86,7 @@ def test_the_controllers_pods_satisfy_restricted(admin):
     template = copy.deepcopy(deployment["spec"]["template"])
     template["spec"].pop("serviceAccountName")
     template["spec"].pop("serviceAccount", None)
-    wait_until(lambda: admin.find("serviceaccounts", "default", name), 30, "the service account")
+    wait_until(lambda: admin.find("serviceaccounts", "default", name), 60, "the service account")
     obj = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "controller"},
            "spec": template["spec"]}
     admin.create("pods", obj, name, dryRun="All")
@@ -126,7 +126,7 @@ def test_the_budget_holds_capacity_pods_of_a_config_map(admin, controller, pods)
     def counted():
         status = admin.get("poddisruptionbudgets", "aliquot-capacity", HOME).get("status", {})
         return status if status.get("currentHealthy") == 1 else None
-    status = wait_until(counted, 30, "the budget to count one pod")
+    status = wait_until(counted, 60, "the budget to count one pod")
     assert (status["expectedPods"], status["desiredHealthy"], status["disruptionsAllowed"]) == (
         1, 1000000, 0)
     assert not [one for one in status["conditions"] if one["reason"] == "SyncFailed"]

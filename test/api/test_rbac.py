@@ -29,6 +29,7 @@ EVERYWHERE = [
     ("get", "apps", "replicasets", ""),
     ("get", "batch", "cronjobs", ""),
     ("get", "argoproj.io", "rollouts", ""),
+    ("get", "apps.openshift.io", "deploymentconfigs", ""),
     ("get", "jobset.x-k8s.io", "jobsets", ""),
     ("get", "ray.io", "rayclusters", ""),
     ("get", "argoproj.io", "workflows", ""),
@@ -211,7 +212,7 @@ def test_it_writes_the_status_of_a_policy_and_nothing_else(controller, admin):
 
 def test_viewers_see_recommendations(jane, space):
     # The role view gathers its rules a moment after ours is there.
-    wait_until(lambda: jane.list("gpurecommendations", space) == [], 30,
+    wait_until(lambda: jane.list("gpurecommendations", space) == [], 60,
                "the role view to include recommendations", ignore=(ApiError,))
     error = refusal(jane.create, "gpurecommendations", {
         "apiVersion": "aliquot.dev/v1alpha1", "kind": "GPURecommendation",

@@ -41,7 +41,7 @@ def fixture_surge(cp, controller, space):
         return refusal(controller.create, "pods", pod("probe", space), dryRun="All").message.startswith(
             'pods "probe" is forbidden: ValidatingAdmissionPolicy') and \
             controller.create("pods", beside("probe", space), dryRun="All")
-    wait_until(in_force, 30, "the overlay to be in force", ignore=(ApiError,))
+    wait_until(in_force, 60, "the overlay to be in force", ignore=(ApiError,))
     yield
     for obj in reversed(objects):
         cp.admin.delete(RESOURCES[obj["kind"]], obj["metadata"]["name"])
@@ -75,7 +75,7 @@ def fixture_replicas(admin, space):
     made = admin.create("replicasets", {
         "apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": {"name": "web-7d", "namespace": space},
         "spec": {"replicas": 1, "selector": {"matchLabels": labels}, "template": template}})
-    wait_until(lambda: admin.get("replicasets", "web-7d", space)["status"]["replicas"] == 1, 30, "its pod")
+    wait_until(lambda: admin.get("replicasets", "web-7d", space)["status"]["replicas"] == 1, 60, "its pod")
     yield dict(owner(), uid=made["metadata"]["uid"])
     admin.delete("replicasets", "web-7d", space, propagationPolicy="Background")
 
@@ -90,7 +90,7 @@ def test_c24_a_pod_that_stands_beside_is_created_adopted_and_deleted(admin, cont
     controller.delete("pods", "stands", space, grace=0)
     make("stays")
     controller.patch("pods", "stays", {"metadata": {"labels": {HASH: "7d"}}}, space)
-    wait_until(lambda: admin.get("pods", "stays", space)["metadata"]["ownerReferences"][0]["controller"], 30,
+    wait_until(lambda: admin.get("pods", "stays", space)["metadata"]["ownerReferences"][0]["controller"], 60,
                "the ReplicaSet to take it")
     error = refusal(controller.delete, "pods", "stays", space)
     assert error.status == 403 and "has a controller" in error.message, error.message

@@ -82,6 +82,8 @@ def met(admin, space, tmp_path_factory):
     config["webhooks"][0]["clientConfig"] = {
         "url": listener.url, "caBundle": base64.b64encode(listener.bundle).decode()}
     config["webhooks"][0]["failurePolicy"] = "Fail"
+    # A listener that is late on a busy machine is no refusal.
+    config["webhooks"][0]["timeoutSeconds"] = 30
     admin.apply(config)
 
     def ask(obj):
@@ -91,7 +93,7 @@ def met(admin, space, tmp_path_factory):
         return name in listener.seen
     ask.seen = listener.seen
     try:
-        wait_until(lambda: ask(gpu_pod("first", space)), 30, "the webhook to be called")
+        wait_until(lambda: ask(gpu_pod("first", space)), 60, "the webhook to be called")
         yield ask
     finally:
         admin.delete("mutatingwebhookconfigurations", "zz-aliquot-suite")
@@ -163,12 +165,12 @@ def test_a_pod_without_any_resources_is_no_error(met, space):
 
 @pytest.mark.parametrize("namespace", ["aliquot-system", "kube-system"])
 def test_our_own_and_the_systems_pods_never_meet_it(met, admin, namespace):
-    wait_until(lambda: admin.find("serviceaccounts", "default", namespace), 30, "the account")
+    wait_until(lambda: admin.find("serviceaccounts", "default", namespace), 60, "the account")
     assert not met(gpu_pod("system", namespace))
 
 
 def test_the_canary_meets_it(met, admin):
-    wait_until(lambda: admin.find("serviceaccounts", "default", "aliquot-canary"), 30,
+    wait_until(lambda: admin.find("serviceaccounts", "default", "aliquot-canary"), 60,
                "the account")
     assert met(gpu_pod("canary", "aliquot-canary"))
 

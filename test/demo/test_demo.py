@@ -58,7 +58,7 @@ class Demo:
     def finish(self, timeout=150):
         """The exit status; and that nothing is left."""
         status = self.process.wait(timeout)
-        deadline = time.monotonic() + 5
+        deadline = time.monotonic() + 60
         while of_environment(self.mark) and time.monotonic() < deadline:
             time.sleep(0.05)
         assert of_environment(self.mark) == []

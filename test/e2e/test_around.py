@@ -46,7 +46,10 @@ def test_of_what_is_scaled_on_its_gpu_memory_alone_is_sized(sized, node, agents_
     assert "HorizontalPodAutoscaler scaler" in message(grec, "UpdateBlocked")
     assert "DCGM_FI_DEV_GPU_UTIL" in message(grec, "UpdateBlocked")
     sized.use(pod, 50, 12288)
-    sized.wait("llm", lambda g: target(g) == (30, "14Gi"), "its memory alone to grow", 200)
+    # And all of its compute is known, before that may grow: from what was seen of it first to all of it may be too small
+    # a step to be taken.
+    sized.wait("llm", lambda g: target(g) == (30, "14Gi") and g["status"]["containers"][0]["usage"]["computeTarget"] == 51,
+               "its memory alone to grow", 200)
 
     def shares():
         now = sized.running("llm")

@@ -26,22 +26,23 @@ HEALED = "7424"  # 6 GiB, a fifth more, in steps of 256 MiB
 
 
 class Healing:
-    """One Deployment, what its pod uses, and policy time."""
+    """One Deployment or Job, what its pod uses, and policy time."""
 
     def __init__(self, stack, space):
         self.stack, self.api, self.space = stack, stack.api, space
         self.percent, self.mib, self.exporter = 20, 6144, None
+        self.object = "deployment-llm"
 
     def pods(self):
         return [p for p in self.api.list("pods", self.space, labelSelector="app=llm")
-                if not p["metadata"].get("deletionTimestamp")]
+                if not p["metadata"].get("deletionTimestamp") and p["status"].get("phase") != "Failed"]
 
     def told(self):
         return "".join(exporting.use(pod, self.percent, self.mib) for pod in self.pods()
                        if pod["status"].get("phase") == "Running")
 
     def grec(self):
-        return self.api.find("gpurecommendations", "deployment-llm", self.space) or {"status": {}}
+        return self.api.find("gpurecommendations", self.object, self.space) or {"status": {}}
 
     def status(self):
         return self.grec().get("status", {})
@@ -66,14 +67,22 @@ class Healing:
         wait_until(holds, timeout, lambda: "%s; %s\n%s" % (what, self.grec(), self.stack.logs()),
                    every=1 if forward else 0.2)
 
-    def tenant(self):
-        """The Deployment's one pod, as a tenant with what was learnt of it: 6 GiB, all of which it uses."""
+    def create(self, kind):
         pod = self.stack.pod("x", **on(WHERE))["spec"]
         pod["terminationGracePeriodSeconds"] = 0
-        self.api.create("deployments", {
-            "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "llm", "namespace": self.space},
-            "spec": {"replicas": 1, "selector": {"matchLabels": {"app": "llm"}}, "template": {
-                "metadata": {"labels": {"app": "llm"}}, "spec": pod}}})
+        what = {"metadata": {"name": "llm", "namespace": self.space}, "kind": kind}
+        template = {"metadata": {"labels": {"app": "llm"}}, "spec": pod}
+        if kind == "Job":
+            pod["restartPolicy"] = "Never"
+            self.object = "job-llm"
+            self.api.create("jobs", dict(what, apiVersion="batch/v1", spec={"template": template, "backoffLimit": 6}))
+        else:
+            self.api.create("deployments", dict(what, apiVersion="apps/v1", spec={
+                "replicas": 1, "selector": {"matchLabels": {"app": "llm"}}, "template": template}))
+
+    def tenant(self, kind="Deployment"):
+        """Its one pod, as a tenant with what was learnt of it: 6 GiB, all of which it uses."""
+        self.create(kind)
         self.wait(lambda: self.target() == "6Gi" and (self.condition("HistorySufficient") or "?")[0] == "True",
                   "its target to be known", 150, forward=20)
         self.api.patch("gpupolicies", self.space, {"spec": {"mode": "Automate"}})
@@ -169,6 +178,20 @@ def test_h1_an_out_of_memory_is_healed_before_the_next_round(healing):
     healing.wait(lambda: healing.target() == "7424Mi", "that to be told")
     capacity, = [p for p in healing.stack.capacity_pods() if uid in (note(p, "grants") or "")]
     assert HEALED in note(capacity, "grants")
+
+
+@pytest.mark.timeout(600)
+def test_h1_the_next_run_of_one_that_never_restarts_has_more(healing):
+    """A Job with restartPolicy Never: its pod ends for good, and the next one comes after some seconds."""
+    tenant = healing.tenant("Job")
+    healing.mib = 4096
+    healing.stack.kubelet.fault("kill", namespace=healing.space, pod=tenant["metadata"]["name"], container="main",
+                                code=1, message=OUT_OF_MEMORY)
+    healing.wait(lambda: healing.target() == "7424Mi", "that to be told", 90)
+    assert healing.status()["healing"]["kind"] == "MemoryPressure" and healing.status()["healing"]["step"] == 1
+    healing.wait(lambda: [note(p, "memory-mib") for p in healing.pods()] == [HEALED], "the next run to have it", 120)
+    pod, = healing.pods()
+    assert pod["metadata"]["uid"] != tenant["metadata"]["uid"]
 
 
 @pytest.mark.timeout(600)

@@ -52,7 +52,7 @@ def test_a_gauge_of_waiting_pods_falls_again(stack, node, name):
     assert waiting >= 1
     stack.api.delete("pods", pod, "default", grace=0)
     wait_gone(stack, pod)
-    wait_until(lambda: leader.metric(series) < waiting, 20, "one fewer to wait")
+    wait_until(lambda: leader.metric(series) < waiting, 60, "one fewer to wait")
 
 
 def ownerless_milli(stack):

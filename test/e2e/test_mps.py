@@ -38,7 +38,7 @@ def tenant(stack, where, name, policy, annotations=(), **options):
     return stack.wait_running(name, 60)
 
 
-def wait_daemons(stack, where, state, timeout=30):
+def wait_daemons(stack, where, state, timeout=60):
     wait_until(lambda: agents.figure(stack, where, "aliquot_agent_mps_daemons", state=state) == 1, timeout,
                lambda: "a daemon to be %s\n%s" % (state, agents.log(stack, where)), ignore=(OSError,))
 
@@ -68,7 +68,7 @@ def test_g24_who_goes_is_ended_before_it_is_killed_and_nobody_else(stack, ground
     wait_daemons(stack, where, "Active")
     leaves, remains = pid_of(stack, where, going), pid_of(stack, where, staying)
     clients(fake, [leaves, remains])
-    wait_until(lambda: agents.figure(stack, where, "aliquot_agent_mps_clients") == 2, 20, "two clients")
+    wait_until(lambda: agents.figure(stack, where, "aliquot_agent_mps_clients") == 2, 60, "two clients")
     assert not fake.journal("command terminate_client")
     stack.api.delete("pods", going["metadata"]["name"], "default", grace=6)
     wait_gone(stack, going["metadata"]["name"])
@@ -95,7 +95,7 @@ def test_g29_an_empty_gpu_is_left_as_it_was(stack, ground, name, policy):
     stack.api.delete("pods", pod["metadata"]["name"], "default", grace=1)
     wait_until(lambda: not capacity_on(stack, where), 60, lambda: "the capacity pod to go\n%s\n%s" % (
         stack.leader().log(3000), agents.log(stack, where, 3000)))
-    wait_until(lambda: fake.journal()[-1] == "compute-mode %s 0" % uuid, 15, fake.journal)
+    wait_until(lambda: fake.journal()[-1] == "compute-mode %s 0" % uuid, 60, fake.journal)
     assert "command quit ready=0" in fake.journal()
 
 
@@ -106,7 +106,7 @@ def test_g29_a_mode_that_a_killed_daemon_left_is_told_until_it_is_set_back(stack
     uuid = note(pod, "gpu-uuid")
     stack.api.delete("pods", pod["metadata"]["name"], "default", grace=1)
     wait_until(lambda: not capacity_on(stack, where), 60, "the capacity pod to go")
-    wait_until(lambda: fake.journal()[-1] == "compute-mode %s 0" % uuid, 15, fake.journal)
+    wait_until(lambda: fake.journal()[-1] == "compute-mode %s 0" % uuid, 60, fake.journal)
 
     def left():
         return agents.figure(stack, where, "aliquot_agent_compute_modes_left")
@@ -128,10 +128,10 @@ def test_g25_a_fault_holds_new_tenants_off_until_it_is_over(stack, ground, name,
     pod, late = tenant(stack, where, name(), policy), name()
     wait_daemons(stack, where, "Active")
     clients(fake, [pid_of(stack, where, pod)], "FAULT")
-    wait_until(lambda: events(stack, pod, "MpsHeldOff"), 30, "its tenant to be told")
+    wait_until(lambda: events(stack, pod, "MpsHeldOff"), 60, "its tenant to be told")
     stack.create_pod(late, fraction="0.25", labels={"mode": "mps"}, annotations={P + "policy": policy}, **on(where))
-    waiting = stack.wait_pod(late, lambda one: placed(one).get("reason") == "MpsHeldOff", 40)
+    waiting = stack.wait_pod(late, lambda one: placed(one).get("reason") == "MpsHeldOff", 60)
     assert "a fault of one client has reached all of them" in placed(waiting)["message"]
     clients(fake, [pid_of(stack, where, pod)])
-    assert note(stack.wait_running(late, 40), "gpu-uuid") == note(pod, "gpu-uuid")
+    assert note(stack.wait_running(late, 60), "gpu-uuid") == note(pod, "gpu-uuid")
     assert len(events(stack, pod, "MpsHeldOff")) == 1

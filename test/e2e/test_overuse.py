@@ -38,7 +38,7 @@ class Scene:
         """So much of the GPU of that node is in use in all, by whomever."""
         self.stack.kubelet.fault("nvml", node=node, index=0, used_mib=mib)
 
-    def told(self, pod, reason, words, timeout=40):
+    def told(self, pod, reason, words, timeout=60):
         """The message of an event of ours about the pod that has these words."""
         def found():
             return [e["message"] for e in events(self.stack, pod, reason) if words in e["message"]]
@@ -101,7 +101,7 @@ def test_overuse_is_told(scene, stack):
     assert "m-reports" in text, text
     assert scene.shows("loud", "MemoryOveruse", "True")["reason"] == "MemoryOveruse"
     leader = stack.wait_leader()
-    wait_until(lambda: leader.metric("aliquot_memory_overuse_tenants") >= 1, 10, "the metric")
+    wait_until(lambda: leader.metric("aliquot_memory_overuse_tenants") >= 1, 60, "the metric")
     assert leader.metric("aliquot_memory_overuse_mib") >= OVER_MIB - share
     scene.fills(REPORTED, FULL_MIB)
 
@@ -146,6 +146,6 @@ def test_it_ends_and_nobody_else_left(scene, stack):
     after it said the contrary."""
     scene.uses("loud", 1000)
     leader = stack.wait_leader()
-    wait_until(lambda: leader.metric("aliquot_memory_overuse_tenants") == 0, 20, "the metric")
+    wait_until(lambda: leader.metric("aliquot_memory_overuse_tenants") == 0, 60, "the metric")
     for name in ("loud", "victim"):
         assert stack.get_pod(name)["metadata"]["uid"] == scene.pods[name]["metadata"]["uid"]

@@ -1,26 +1,21 @@
 """What a real Prometheus kept of a workload counts as observed: nobody waits for a day again."""
 
 import contextlib
-import socket
 import time
 
 import pytest
 
 import asking
+import ports
 from api import ApiError
+from controlplane import home
 from helpers import on
 from prometheus import Prometheus
 from waiting import wait_until
 
 
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-# The Prometheus must be named before the controller starts.
-PORT = free_port()
+# The Prometheus must be named before the controller starts, and nobody may have its port until it is there.
+PORT = ports.of_this_process(home())
 STACK = {"nodes": [("past-0", 1), ("past-1", 1)],
          "arguments": ["--usage-seconds=5", "--rightsizing-seconds=1", "--usage-prometheus=http://127.0.0.1:%d" % PORT]}
 # More than is observed while the test runs.

@@ -32,13 +32,13 @@ def lines(stack, where, pod, metric=UTIL):
             if name == metric and wanted in pairs}
 
 
-def wait_lines(stack, where, pod, wanted, timeout=20):
+def wait_lines(stack, where, pod, wanted, timeout=60):
     wait_until(lambda: lines(stack, where, pod) == wanted, timeout,
                lambda: "%s of %s\n%s\n%s" % (wanted, pod["metadata"]["name"], lines(stack, where, pod),
                                              agents.log(stack, where)), ignore=(OSError,))
 
 
-def wait_figure(stack, where, metric, value, timeout=20, **labels):
+def wait_figure(stack, where, metric, value, timeout=60, **labels):
     wait_until(lambda: agents.figure(stack, where, metric, **labels) == value, timeout,
                lambda: "%s%s to be %s\n%s" % (metric, labels, value, agents.log(stack, where)), ignore=(OSError,))
 
@@ -47,7 +47,7 @@ def asked(stack, where, result):
     return agents.figure(stack, where, ASKS, result=result) or 0
 
 
-def wait_asked(stack, where, result, more=2, timeout=30):
+def wait_asked(stack, where, result, more=2, timeout=60):
     """Until so many more questions have ended so."""
     before = asked(stack, where, result)
     wait_until(lambda: asked(stack, where, result) >= before + more, timeout,
@@ -111,7 +111,7 @@ def test_a_kubelet_that_does_not_tell_changes_nothing(stack, node, name, agents_
     wait_lines(stack, where, before, {uuid: 0})
     for number, (mood, result) in enumerate(MOODS.items()):
         stack.kubelet.fault("resources", node=where, mood=mood)
-        wait_figure(stack, where, UP, 0, 40)
+        wait_figure(stack, where, UP, 0, 60)
         after = whole(stack, name, where)
         wait_figure(stack, where, "aliquot_agent_pods", known(stack, where))
         # Two, so that one began after the pod was known.

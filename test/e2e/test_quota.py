@@ -22,7 +22,7 @@ def quota(stack, space, name, hard, **spec):
     api.create("resourcequotas", {
         "apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": name, "namespace": space},
         "spec": {"hard": {GPUS: hard}, **spec}}, namespace=space)
-    wait_until(lambda: charged(stack, space, name) is not None, 30,
+    wait_until(lambda: charged(stack, space, name) is not None, 60,
                "the quota %s to be charged" % name)
 
 
@@ -47,9 +47,9 @@ def test_c7_shares_and_whole_gpus_stay_within_the_quota_together(stack, node):
         def running():
             return {name for name in names if
                     stack.get_pod(name, space)["status"].get("phase") == "Running"}
-        wait_until(lambda: len(running()) == 1, 30, "one of the two to run")
+        wait_until(lambda: len(running()) == 1, 60, "one of the two to run")
         waiting, = names - running()
-        pod = stack.wait_pod(waiting, lambda pod: told(pod, "Quota"), 30, space)
+        pod = stack.wait_pod(waiting, lambda pod: told(pod, "Quota"), 60, space)
         assert told(pod, "Quota") == (
             "needs 0.60 GPU, more than a ResourceQuota of the namespace has left: "
             "gpus allows 2 GPU, 1.60 GPU of it taken")
@@ -59,11 +59,11 @@ def test_c7_shares_and_whole_gpus_stay_within_the_quota_together(stack, node):
         assert (held["whole_gpus"], held["granted_milli"], held["hard_milli"]) == (1, 600, 2000)
         assert stack.leader().metric('aliquot_tenants_waiting{reason="Quota"}') == 1
         stack.create_pod("small", namespace=space, fraction="0.4", **on(where))
-        stack.wait_running("small", 30, space)
+        stack.wait_running("small", 60, space)
         stack.api.delete("pods", "whole", space, grace=0)
-        stack.wait_running(waiting, 30, space)
+        stack.wait_running(waiting, 60, space)
         # Two GPUs' worth less 0.4 is given now, and the quota of the API server is empty.
-        wait_until(lambda: charged(stack, space, "gpus") == "0", 30, "the whole pod to be forgotten")
+        wait_until(lambda: charged(stack, space, "gpus") == "0", 60, "the whole pod to be forgotten")
 
 
 def test_c7_a_quota_may_change_while_pods_wait(stack, node):
@@ -71,11 +71,11 @@ def test_c7_a_quota_may_change_while_pods_wait(stack, node):
     with namespace(stack) as space:
         quota(stack, space, "gpus", "500m")
         stack.create_pod("half", namespace=space, fraction="0.5", **on(where))
-        stack.wait_running("half", 30, space)
+        stack.wait_running("half", 60, space)
         stack.create_pod("more", namespace=space, memory="1Gi", **on(where))
-        stack.wait_pod("more", lambda pod: told(pod, "Quota"), 30, space)
+        stack.wait_pod("more", lambda pod: told(pod, "Quota"), 60, space)
         stack.api.patch("resourcequotas", "gpus", {"spec": {"hard": {GPUS: "1"}}}, namespace=space)
-        stack.wait_running("more", 30, space)
+        stack.wait_running("more", 60, space)
 
 
 LIMITS = [("Container", "min", "1"), ("Container", "max", "4"), ("Container", "default", "1"),
@@ -91,10 +91,10 @@ def test_c7_a_limit_range_leaves_pods_whole(stack):
             stack.api.create("limitranges", {
                 "apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "gpus", "namespace": space},
                 "spec": {"limits": [{"type": kind, part: {"nvidia.com/gpu": amount}}]}}, namespace=space)
-            wait_until(lambda: is_whole(made(stack, space, PLAIN)), 10, "%s %s to be seen" % (kind, part),
+            wait_until(lambda: is_whole(made(stack, space, PLAIN)), 60, "%s %s to be seen" % (kind, part),
                        ignore=(AssertionError,))
             stack.api.delete("limitranges", "gpus", space)
-            wait_until(lambda: is_tenant(made(stack, space, PLAIN)), 10, "%s %s to be gone" % (kind, part),
+            wait_until(lambda: is_tenant(made(stack, space, PLAIN)), 60, "%s %s to be gone" % (kind, part),
                        ignore=(AssertionError,))
 
 
@@ -154,12 +154,12 @@ def test_c7_a_quota_of_none_refuses_whom_the_api_server_means(stack):
             assert is_tenant(made(stack, space, covered))
             quota(stack, space, name, "0", **scopes)
             # What is excluded comes whole to the API server, whatever we think.
-            wait_until(lambda: made(stack, space, covered, **{P + "exclude": "true"}) is None, 30,
+            wait_until(lambda: made(stack, space, covered, **{P + "exclude": "true"}) is None, 60,
                        "%s to refuse a whole pod" % scopes)
             assert is_whole(made(stack, space, free, **{P + "exclude": "true"})), scopes
-            wait_until(lambda: made(stack, space, covered) is None, 30, "%s to be seen" % scopes)
+            wait_until(lambda: made(stack, space, covered) is None, 60, "%s to be seen" % scopes)
             assert is_tenant(made(stack, space, free)), scopes
             with contextlib.suppress(ApiError):
                 stack.api.delete("resourcequotas", name, space)
-            wait_until(lambda: is_tenant(made(stack, space, covered) or {"metadata": {}}), 30,
+            wait_until(lambda: is_tenant(made(stack, space, covered) or {"metadata": {}}), 60,
                        "%s to be gone" % name)

@@ -61,7 +61,7 @@ class Recommended:
         return self.api.create("pods", obj, namespace=self.space, dryRun="All")
 
     def wait_would(self, name, condition, what, **options):
-        return wait_until(lambda: condition(self.would_be(name, **options)), 30, what)
+        return wait_until(lambda: condition(self.would_be(name, **options)), 60, what)
 
     def mode(self, mode):
         self.api.patch("gpupolicies", self.space, {"spec": {"mode": mode}})
@@ -101,7 +101,7 @@ def share(pod):
 def test_the_next_pod_has_the_recommended_share(recommended, node):
     """R3, O6: nothing recommended, nothing changed; then the pod that comes next, and no other."""
     recommended.deploy("llm", node())
-    first = wait_until(lambda: recommended.pods("llm"), 30, "a pod of llm")[0]
+    first = wait_until(lambda: recommended.pods("llm"), 60, "a pod of llm")[0]
     assert is_whole(first)
     recommended.recommend("Deployment", "llm", **target(30, "7Gi"))
     recommended.wait_would("llm", is_tenant, "the recommendation to be known")
@@ -114,7 +114,7 @@ def test_the_next_pod_has_the_recommended_share(recommended, node):
     assert note(running, "compute-milli") == "300" and note(running, "memory-mib") == "7168"
     # S3: what a person who describes it reads.
     assert json.loads(note(second, "original"))["gpu"]["limits"] == "1"
-    said = wait_until(lambda: events(recommended.stack, running, "Placed"), 30, "it to be told")
+    said = wait_until(lambda: events(recommended.stack, running, "Placed"), 60, "it to be told")
     assert any("0.3" in e["message"] and "7" in e["message"] and note(running, "gpu-uuid") in e["message"] for e in said), [e["message"] for e in said]
     deployment = recommended.api.get("deployments", "llm", recommended.space)
     assert deployment["metadata"]["generation"] == 1
@@ -179,10 +179,10 @@ def test_a_group_that_cannot_be_used_says_so(recommended):
         status = api.get("gpuworkloadgroups", name).get("status", {})
         return next((c for c in status.get("conditions", []) if c["type"] == "Accepted"), {})
     try:
-        wait_until(lambda: accepted().get("reason") == "BadRegex", 30, accepted)
+        wait_until(lambda: accepted().get("reason") == "BadRegex", 60, accepted)
         assert accepted()["status"] == "False" and "rules[0].imageRegex" in accepted()["message"]
         api.patch("gpuworkloadgroups", name, {"spec": {"rules": [{"imageRegex": "vllm"}]}})
-        wait_until(lambda: accepted().get("status") == "True", 30, accepted)
+        wait_until(lambda: accepted().get("status") == "True", 60, accepted)
         version = api.get("gpuworkloadgroups", name)["metadata"]["resourceVersion"]
         recommended.wait_would("any", is_whole, "a pod")
         assert api.get("gpuworkloadgroups", name)["metadata"]["resourceVersion"] == version

@@ -1,12 +1,13 @@
 """From what pods use to a GPURecommendation, and from there to the share of the next pod."""
 
 import contextlib
+import time
 
 import pytest
 
 import agents
 import asking
-from api import ApiError
+from api import ApiError, memory_mib
 from helpers import events, is_tenant, is_whole, note, on
 from waiting import wait_until
 
@@ -40,7 +41,7 @@ class Sized:
                 if not p["metadata"].get("deletionTimestamp")]
 
     def running(self, name):
-        pod = wait_until(lambda: next(iter(self.pods(name)), None), 30, "a pod of " + name)
+        pod = wait_until(lambda: next(iter(self.pods(name)), None), 60, "a pod of " + name)
         return self.stack.wait_running(pod["metadata"]["name"], 60, self.space)
 
     def next_pod(self, name):
@@ -56,7 +57,7 @@ class Sized:
     def found(self, name):
         return self.api.find("gpurecommendations", "deployment-" + name, self.space)
 
-    def wait(self, name, condition, what, timeout=40):
+    def wait(self, name, condition, what, timeout=60):
         last = {}
 
         def holds():
@@ -182,8 +183,10 @@ def test_a_restart_forgets_nothing(sized, node, agents_on):
     assert controller.stop() == 0
     api.patch("gpuusagecheckpoints", checkpoint["metadata"]["name"], {"status": {"version": "v9"}}, sized.space,
               sub="status")
+    # Of nothing that is told it would have learnt enough again within a minute.
+    agents.stop(sized.stack)
     controller.start()
-    wait_until(lambda: events(sized.stack, after, "CheckpointIgnored"), 30, "an event about the checkpoint")
+    wait_until(lambda: events(sized.stack, after, "CheckpointIgnored"), 60, "an event about the checkpoint")
     again = sized.wait("llm", lambda g: condition(g, "HistorySufficient") == ("False", "Relearning"),
                        "it to learn anew", 40)
     assert target(again) == (30, "7Gi") and again["status"]["revision"] == before["status"]["revision"]
@@ -191,6 +194,41 @@ def test_a_restart_forgets_nothing(sized, node, agents_on):
     api.delete("deployments", "llm", sized.space, propagationPolicy="Background")
     wait_until(lambda: not api.list("gpurecommendations", sized.space), 60, "the recommendation to go")
     wait_until(lambda: not api.list("gpuusagecheckpoints", sized.space), 60, "the checkpoint to go")
+
+
+def near(one, other, step):
+    return abs(one - other) <= step
+
+
+def last_sample(grec):
+    return grec["status"]["containers"][0].get("usage", {}).get("lastSampleTime", "")
+
+
+@pytest.mark.timeout(700)
+def test_r11_a_kill_costs_no_target(sized, node, agents_on):
+    """R11: killed once checkpoints are written, and who leads then comes to the same within one step: by what was
+    measured, for the pod uses less from then on, and not because the target is read back."""
+    where, api = node(), sized.api
+    learnt(sized, where, agents_on)
+    restart(sized.stack)
+    saved, = api.list("gpuusagecheckpoints", sized.space)
+    samples = saved["status"]["samples"]
+    before = sized.wait("llm", lambda g: g["status"]["history"]["samples"] > samples, "more samples", 150)
+    controller, = sized.stack.controllers
+    controller.kill()
+    killed = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    sized.use(sized.running("llm"), 5, 1024)
+    controller.start(wait_ready=False)
+    after = sized.wait("llm", lambda g: last_sample(g) > killed and
+                       condition(g, "HistorySufficient") == ("True", "Sufficient"), "samples since it was killed", 200)
+    assert after["status"]["history"]["samples"] > samples
+    assert after["status"]["history"]["firstSampleTime"] == before["status"]["history"]["firstSampleTime"]
+    was, now = before["status"]["containers"][0], after["status"]["containers"][0]
+    for share in "target", "uncappedTarget":
+        assert near(was[share]["computePercent"], now[share]["computePercent"], 5), (was, now)
+        assert near(memory_mib(was[share]["memory"]), memory_mib(now[share]["memory"]), 256), (was, now)
+    assert near(was["usage"]["computeTarget"], now["usage"]["computeTarget"], 1), (was, now)
+    assert now["usage"]["memoryPeak"] == was["usage"]["memoryPeak"] == "6Gi"
 
 
 @pytest.mark.timeout(400)
@@ -211,7 +249,7 @@ def test_a_running_tenant_gets_the_new_target_where_it_is(sized, node, agents_on
         now = sized.running("llm")
         assert now["metadata"]["uid"] == pod["metadata"]["uid"]
         return note(now, "compute-milli"), note(now, "memory-mib")
-    wait_until(lambda: shares() == ("650", "14336"), 30, lambda: "its share to grow\n" + sized.stack.logs())
+    wait_until(lambda: shares() == ("650", "14336"), 60, lambda: "its share to grow\n" + sized.stack.logs())
     sized.wait("llm", lambda g: g["status"]["summary"].get("allocatedCompute") == "65%" and
                g["status"]["summary"]["pods"] == "1/1", "that to be told", 90)
     assert not [s for s in sized.running("llm")["status"]["containerStatuses"] if s["restartCount"]]

@@ -38,13 +38,13 @@ def test_c5_the_class_of_capacity_pods_is_counted(stack, name):
                                         "metadata": {"name": OTHER}, "handler": "other"})
     try:
         stack.create_pod(wanted, fraction="0.5", runtimeClassName=OTHER)
-        wait_until(lambda: waits(stack, "RuntimeClass") == 1, 20, lambda: "its reason\n" + stack.logs())
+        wait_until(lambda: waits(stack, "RuntimeClass") == 1, 60, lambda: "its reason\n" + stack.logs())
         # With the 10m of a capacity pod it would fit, with the 500m of its class it does not.
         cpu = int(stack.api.get("nodes", "class-0")["status"]["allocatable"]["cpu"])
         pod = stack.pod(large, fraction="0.5", runtimeClassName=OTHER, **on("class-0"))
         pod["spec"]["containers"][0]["resources"]["requests"]["cpu"] = "%dm" % (1000 * cpu - 400)
         stack.api.create("pods", pod, namespace="default")
-        wait_until(lambda: waits(stack, "RuntimeClass") == 2, 20, lambda: "its reason\n" + stack.logs())
+        wait_until(lambda: waits(stack, "RuntimeClass") == 2, 60, lambda: "its reason\n" + stack.logs())
         for node in ("class-0", "class-1"):
             stack.api.patch("nodes", node, {"metadata": {"labels": {LABEL: "yes"}}})
         pod = stack.wait_running(wanted)
@@ -55,7 +55,7 @@ def test_c5_the_class_of_capacity_pods_is_counted(stack, name):
         for pod in (wanted, large):
             with contextlib.suppress(ApiError):
                 stack.api.delete("pods", pod, "default", grace=1)
-        wait_until(lambda: not stack.capacity_pods(), 30, "capacity pods to go")
+        wait_until(lambda: not stack.capacity_pods(), 60, "capacity pods to go")
         stack.api.delete("runtimeclasses", OTHER)
 
 
@@ -65,5 +65,5 @@ def test_c5_a_pod_that_contradicts_the_class_starts_without_it(stack):
         made = stack.api.create("pods", stack.pod("probe", fraction="0.5", nodeSelector={LABEL: value}), dryRun="All")
         assert is_tenant(made)
         return made["spec"].get("runtimeClassName")
-    wait_until(lambda: admitted("no") is None, 10, "the class to be known", ignore=(ApiError,))
+    wait_until(lambda: admitted("no") is None, 60, "the class to be known", ignore=(ApiError,))
     assert admitted("yes") == CLASS

@@ -26,11 +26,11 @@ def test_c14_k39_capacity_pods_ask_for_nodes(stack, name):
     first, second = name(), name()
     for pod, fraction in ((first, "0.6"), (second, "0.7")):
         stack.create_pod(pod, fraction=fraction, nodeSelector={POOL: "large"})
-    found = wait_until(lambda: len(waiting(stack)) == 2 and waiting(stack), 30, lambda: "two of them\n" + stack.logs())
+    found = wait_until(lambda: len(waiting(stack)) == 2 and waiting(stack), 60, lambda: "two of them\n" + stack.logs())
     for pod in found:
         assert pod["spec"]["nodeSelector"] == {POOL: "large"}, pod["spec"]
         assert pod["spec"]["containers"][0]["resources"]["limits"]["nvidia.com/gpu"] == "1"
-    beside = wait_until(lambda: len(companions(stack)) == 2 and companions(stack), 20, "their companions")
+    beside = wait_until(lambda: len(companions(stack)) == 2 and companions(stack), 60, "their companions")
     for pod in beside:
         requests = pod["spec"]["containers"][0]["resources"]["requests"]
         assert requests["cpu"] == "100m" and "nvidia.com/gpu" not in requests
@@ -43,12 +43,12 @@ def test_c14_k39_capacity_pods_ask_for_nodes(stack, name):
     assert placed(said)["status"] == "False"
     # A node comes: one of the two runs, and the rest goes on waiting.
     stack.api.delete("pods", second, "default", grace=1)
-    wait_until(lambda: len(waiting(stack)) == 1, 20, "the one that nobody needs to go")
+    wait_until(lambda: len(waiting(stack)) == 1, 60, "the one that nobody needs to go")
     label(stack, "large")
     try:
-        pod = stack.wait_running(first, 40)
+        pod = stack.wait_running(first, 60)
         assert pod["spec"]["nodeName"] == "grown-0" and note(pod, "gpu-uuid")
-        wait_until(lambda: not waiting(stack) and not companions(stack), 20, "the companions to go")
+        wait_until(lambda: not waiting(stack) and not companions(stack), 60, "the companions to go")
         stack.api.delete("pods", first, "default", grace=1)
     finally:
         label(stack, None)
@@ -75,7 +75,7 @@ def test_c14_tenants_of_several_gpus_ask_for_a_node_that_has_all(stack, name):
     node = take_away(stack, "pair-0")
     try:
         stack.create_pod(pod, fraction="0.6", gpus=2, nodeSelector={POOL: "pairs"})
-        asked = wait_until(lambda: companions(stack), 30, lambda: "what stands in\n" + stack.logs())
+        asked = wait_until(lambda: companions(stack), 60, lambda: "what stands in\n" + stack.logs())
         assert len(asked) == 1 and not waiting(stack), asked
         assert asked[0]["spec"]["containers"][0]["resources"]["requests"]["nvidia.com/gpu"] == "2"
         assert asked[0]["spec"]["nodeSelector"] == {POOL: "pairs"}
@@ -83,12 +83,12 @@ def test_c14_tenants_of_several_gpus_ask_for_a_node_that_has_all(stack, name):
         stack.controllers[0].pause()
         try:
             bring(stack, node, **{POOL: "pairs"})
-            wait_until(lambda: companions(stack)[0]["spec"].get("nodeName") == "pair-0", 30, "it to land")
+            wait_until(lambda: companions(stack)[0]["spec"].get("nodeName") == "pair-0", 60, "it to land")
         finally:
             stack.controllers[0].resume()
         there = stack.wait_running(pod, 60)
         assert there["spec"]["nodeName"] == "pair-0" and len(set(note(there, "gpu-uuid").split(","))) == 2
-        wait_until(lambda: not companions(stack), 20, "what stands in to go")
+        wait_until(lambda: not companions(stack), 60, "what stands in to go")
         stack.api.delete("pods", pod, "default", grace=1)
     finally:
         if stack.api.find("nodes", "pair-0", None) is None:

@@ -8,6 +8,8 @@ import agents
 from helpers import capacity_on, events, note, on, seen, wait_gone
 from waiting import wait_until
 
+HEARD, DENIED = ('aliquot_agent_reads_total{result="%s"}' % result for result in ("ok", "denied"))
+
 
 @pytest.fixture(name="agents_on")
 def fixture_agents_on(stack):
@@ -19,7 +21,7 @@ def fixture_agents_on(stack):
 def known(stack, where):
     """The leader has heard the agent of that node."""
     leader = stack.wait_leader()
-    wait_until(lambda: unhealthy(where) in leader.metrics(), 30,
+    wait_until(lambda: unhealthy(where) in leader.metrics(), 60,
                lambda: "an agent to be heard\n%s\n%s" % (leader.log(), stack.kubelet.log()))
     return leader
 
@@ -41,9 +43,9 @@ def test_k42_no_new_tenants_on_an_unhealthy_gpu(stack, node, name, agents_on):
     index = stack.kubelet.state()["nodes"][where]["uuids"].index(uuid)
     assert leader.metrics()[unhealthy(where)] == 0
     stack.kubelet.fault("xid", node=where, index=index)
-    wait_until(lambda: leader.metrics()[unhealthy(where)] == 1, 10, "the XID to be known")
+    wait_until(lambda: leader.metrics()[unhealthy(where)] == 1, 60, "the XID to be known")
     for told in (pod, capacity):
-        event, = wait_until(lambda o=told: events(stack, o, "GpuUnhealthy"), 10, "an event")
+        event, = wait_until(lambda o=told: events(stack, o, "GpuUnhealthy"), 60, "an event")
         assert uuid in event["message"] and "XID 79" in event["message"], event
     second, third = name(), name()
     stack.create_pod(second, fraction="0.4", **on(where))
@@ -54,7 +56,7 @@ def test_k42_no_new_tenants_on_an_unhealthy_gpu(stack, node, name, agents_on):
     stack.create_pod(name(), fraction="0.3", **on(where))
     # What its condition will say after ten seconds.
     waiting = 'aliquot_tenants_waiting{reason="GpuUnhealthy"}'
-    wait_until(lambda: leader.metric(waiting) == 1, 10, "the fourth to wait")
+    wait_until(lambda: leader.metric(waiting) == 1, 60, "the fourth to wait")
     assert stack.get_pod(first)["metadata"]["uid"] == pod["metadata"]["uid"]
     assert len(events(stack, pod, "GpuUnhealthy")) == 1
 
@@ -81,17 +83,26 @@ def waits(stack, pod_name, seconds):
 
 
 def test_c22_a_forced_deletion_holds_until_the_agent_says_it_ended(stack, node, name, agents_on):
-    """The agent lists the pod: held. It does not any more: free within 5 s, not after 5 minutes."""
+    """The agent lists the pod: held. It does not any more: free with its next answers, not after 5 minutes."""
     where = node()
     agents_on(where)
     pod, second = forced(stack, name, where)
     waits(stack, second, 4)
     assert pod["metadata"]["uid"] in stack.kubelet.state()["pods"], "its process runs on"
     stack.kubelet.fault("linger", node=where, on=False)
-    wait_until(lambda: pod["metadata"]["uid"] not in stack.kubelet.state()["pods"], 10, "its end")
-    began = time.monotonic()
-    got = stack.wait_running(second, 10)
-    assert time.monotonic() - began < 6
+    wait_until(lambda: pod["metadata"]["uid"] not in stack.kubelet.state()["pods"], 60, "its end")
+    # One may be on its way that was asked for before. Each comes two seconds after the other, on a busy machine later.
+    leader = stack.wait_leader()
+    before = leader.metric(HEARD)
+
+    def freed():
+        heard = leader.metric(HEARD) - before
+        if note(stack.get_pod(second), "gpu-uuid") is not None:
+            return True
+        assert heard <= 3, "%d answers without the pod, and it is held\n%s" % (heard, stack.logs())
+        return False
+    wait_until(freed, 60, "its share to be free")
+    got = stack.wait_running(second, 60)
     assert seen(stack, got) == [note(pod, "gpu-uuid")]
 
 
@@ -104,13 +115,13 @@ def test_c22_silence_and_strangers_free_nothing(stack, node, name, agents_on):
     leader = stack.wait_leader()
     stack.kubelet.fault("agent-mute", node=where)
     stack.kubelet.fault("linger", node=where, on=False)
-    wait_until(lambda: pod["metadata"]["uid"] not in stack.kubelet.state()["pods"], 10, "its end")
+    wait_until(lambda: pod["metadata"]["uid"] not in stack.kubelet.state()["pods"], 60, "its end")
     waits(stack, second, 3)
+    before = leader.metric(DENIED)
     stack.kubelet.fault("agent-foreign", node=where)
     stack.kubelet.fault("agent-mute", node=where, on=False)
-    denied = 'aliquot_agent_reads_total{result="denied"}'
-    wait_until(lambda: leader.metric(denied) >= 1, 15, "the stranger to be refused")
+    wait_until(lambda: leader.metric(DENIED) > before, 60, "the stranger to be refused")
     waits(stack, second, 1)
     stack.kubelet.fault("agent-foreign", node=where, on=False)
-    got = stack.wait_running(second, 40)
+    got = stack.wait_running(second, 60)
     assert seen(stack, got) == [note(pod, "gpu-uuid")]

@@ -199,7 +199,7 @@ def test_u3_one_replica_is_converted_and_never_zero_are_ready(surging):
     result = surging.api.apply(dict(surging.user_manifest("web")), manager="kubectl")
     assert surging.frozen("web") == before and result["metadata"]["generation"] == 1
     grec = surging.api.get("gpurecommendations", "deployment-web", surging.space)
-    assert events(surging.stack, grec, "UpdateStarted")
+    surging.wait(lambda: events(surging.stack, grec, "UpdateStarted"), "the event")
     surging.wait_later(lambda: surging.status("web").get("lastUpdate", {}).get("result") == "Succeeded", "that to be told")
     assert surging.blocked("web") == (None, "")
 
@@ -308,7 +308,8 @@ def test_c24_without_the_overlay_nothing_is_made(stack, name):
 def test_c25_what_comes_meanwhile_is_waited_for(surging):
     """The new pod stands there Ready; a disruption budget that would not allow the old one to go is honoured although
     the ReplicaSet would not ask it."""
-    surging.make("web", minReadySeconds=8)
+    # Long enough for the budget to be counted and seen before the new pod is ripe, on a busy machine too.
+    surging.make("web", minReadySeconds=30)
     with surging.watched("web"):
         surging.wait_later(surging.beside, "the new pod", 200)
         surging.budget("web", 2)
@@ -324,7 +325,7 @@ def test_c25_what_comes_meanwhile_is_waited_for(surging):
 @pytest.mark.timeout(400)
 def test_u15_a_rollout_of_a_persons_wins(surging):
     """The image changes while the new pod of the old template gets ready: that one goes, none is left over."""
-    surging.make("web", minReadySeconds=15)
+    surging.make("web", minReadySeconds=40)
     with surging.watched("web"):
         surging.wait_later(surging.beside, "the new pod", 200)
         made, = surging.beside()
@@ -333,7 +334,7 @@ def test_u15_a_rollout_of_a_persons_wins(surging):
         surging.wait(lambda: not surging.api.find("pods", made["metadata"]["name"], surging.space) or
                      made["metadata"]["uid"] not in {p["metadata"]["uid"] for p in surging.pods(app="web")},
                      "our pod of the old template to go")
-        surging.wait(lambda: surging.at_rest("web") and surging.converted("web"), "their rollout to end", 120)
+        surging.wait(lambda: surging.at_rest("web") and surging.converted("web"), "their rollout to end", 180)
     pod, = surging.pods(app="web")
     assert pod["metadata"]["annotations"]["v"] == "2" and surging.fewest >= 1
     assert surging.api.get("deployments", "web", surging.space)["metadata"]["generation"] == 2

@@ -35,7 +35,7 @@ def stack(plane):  # pylint: disable=redefined-outer-name
                 with contextlib.suppress(ApiError):
                     found.api.delete(kind, obj["metadata"]["name"], "default",
                                      **({"grace": 0} if kind == "pods" else {}))
-        wait_until(lambda: not found.api.list("pods", namespace="default"), 30, "no pods")
+        wait_until(lambda: not found.api.list("pods", namespace="default"), 60, "no pods")
     assert not found.findings(), found.findings()
     plane.admin.delete("nodes", NODE)
 
@@ -116,7 +116,7 @@ def test_the_documented_way_leaves_nothing(stack):
     api = stack.api
     # 1. The webhook goes: what is created from now on is whole.
     api.delete("mutatingwebhookconfigurations", "zz-aliquot")
-    wait_until(lambda: not stack.converts(), 30, "the webhook to be forgotten")
+    wait_until(lambda: not stack.converts(), 60, "the webhook to be forgotten")
     assert all(map(runs, pods_of(stack, "sharing"))), "tenants do not notice"
     # 2. and 3. Who has a share or waits for one is replaced, under its own rollout.
     api.patch("deployments", "sharing", {"spec": {"template": {"metadata": {"annotations": {
@@ -125,7 +125,7 @@ def test_the_documented_way_leaves_nothing(stack):
     for name, count in (("sharing", 2), ("waiting", 1)):
         wait_pods(stack, name, count, lambda pod: runs(pod) and is_whole(pod),
                   "back as they were written")
-    wait_until(lambda: not api.list("pods", namespace="default", labelSelector=TENANTS), 30,
+    wait_until(lambda: not api.list("pods", namespace="default", labelSelector=TENANTS), 60,
                "no tenant to be left")
     # 4. The rest.
     before = {pod["metadata"]["uid"] for pod in api.list("pods", namespace="default")}
@@ -150,7 +150,7 @@ def test_a_bare_deletion_is_what_the_text_warns_of(stack):
     wait_pods(stack, "waiting", 1, lambda pod: runs(pod) and is_whole(pod), "whole")
     # The GPU of the tenants is free in the books of Kubernetes: the danger that is described.
     # (A device comes back only some time after its pod has ended.)
-    wait_until(lambda: len(stack.kubelet.state()["nodes"][NODE]["free"]) == 3, 30, "3 free GPUs")
+    wait_until(lambda: len(stack.kubelet.state()["nodes"][NODE]["free"]) == 3, 60, "3 free GPUs")
     for i in range(3):
         stack.create_pod("whole-%d" % i)
     taken = [seen(stack, stack.wait_running("whole-%d" % i)) for i in range(3)]

@@ -213,7 +213,14 @@ class Api:
         names = [item["name"] + ".v1" for item in self.request("GET", "/api/v1")["resources"] if "list" in item["verbs"]]
         for group in self.request("GET", "/apis")["groups"]:
             version = group["preferredVersion"]["groupVersion"]
-            names += ["%s.%s" % (item["name"], version) for item in self.request("GET", "/apis/" + version)["resources"]
+            try:
+                found = self.request("GET", "/apis/" + version)["resources"]
+            except ApiError as error:
+                # Of kinds that were taken away just now the server still tells for a moment.
+                if error.status != 404:
+                    raise
+                continue
+            names += ["%s.%s" % (item["name"], version) for item in found
                       if "list" in item["verbs"] and "/" not in item["name"]]
         return names
 

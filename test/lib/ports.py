@@ -62,6 +62,11 @@ def reserve(root, owner, count):
     raise RuntimeError("no %d free ports between %d and %d" % (count, FIRST, LAST))
 
 
+def of_this_process(root):
+    """A free port that is kept as long as this process lives."""
+    return reserve(root, "/proc/%d" % os.getpid(), 1)[0]
+
+
 def release(root, ports):
     with _locked(root) as folder:
         for port in ports:

@@ -223,6 +223,31 @@ Test(scenario, R11_a_restart_changes_no_target)
 	scene_free(s);
 }
 
+Test(scenario, R11_a_list_that_takes_minutes_costs_no_history)
+{
+	struct scene *s = learnt();
+	char before[32];
+	scene_restart(s);
+	snprintf(before, sizeof before, "%s", scene_text(s, WEB, "status.history.samples"));
+	scene_lists(s, 503);
+	scene_restart(s);
+	scene_use(s, "web-1", 5, 1024);
+	scene_run(s, 10);
+	scene_expect_target(s, "30", "7Gi");
+	scene_expect_reason(s, WEB, "HistorySufficient", "False", "Relearning");
+	scene_restart(s); /* and again: nothing was written over them at the end */
+	scene_run(s, 10);
+	scene_lists(s, 200);
+	scene_run(s, 3);
+	scene_expect_target(s, "30", "7Gi");
+	scene_expect_reason(s, WEB, "HistorySufficient", "True", "Sufficient");
+	cr_expect_gt(strtoll(scene_text(s, WEB, "status.history.samples"), NULL, 10),
+		strtoll(before, NULL, 10));
+	scene_expect(s, WEB, "status.containers.main.usage.memoryPeak", "6Gi");
+	cr_expect_eq(scene_events(s, "CheckpointIgnored"), 0);
+	scene_free(s);
+}
+
 Test(scenario, R11_a_checkpoint_of_an_unknown_version)
 {
 	struct scene *s = learnt();

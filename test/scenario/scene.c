@@ -330,6 +330,11 @@ void scene_owners(struct scene *s, int http_status)
 	s->server.owners_status = http_status;
 }
 
+void scene_lists(struct scene *s, int http_status)
+{
+	s->server.lists_status = http_status;
+}
+
 void scene_webhook_gone(struct scene *s)
 {
 	s->webhook_gone = true;

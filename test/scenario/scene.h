@@ -82,6 +82,8 @@ int scene_wishes(const struct scene *s);
 void scene_fate(struct scene *s, enum share_state state, const char *blocker);
 /* What a GET of an owner is answered with; 200 at first. */
 void scene_owners(struct scene *s, int http_status);
+/* What a list of checkpoints is answered with; 200 at first. */
+void scene_lists(struct scene *s, int http_status);
 /* What is kept of a checkpoint is of another version now. */
 void scene_spoil_checkpoints(struct scene *s);
 

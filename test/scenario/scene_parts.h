@@ -46,7 +46,7 @@ struct server {
 	struct object objects[OBJECTS_MAX];
 	size_t object_count;
 	int made; /* of them, ever */
-	int owners_status, evictions;
+	int owners_status, lists_status, evictions;
 	int refusal; /* what each eviction is answered with; 0: it is done */
 	const char *refusal_text;
 	struct {

@@ -57,7 +57,7 @@ static const struct wire_impl impl = {.send = send, .cancel = cancel};
 void server_init(struct server *v)
 {
 	v->wire.impl = &impl;
-	v->owners_status = 200;
+	v->owners_status = v->lists_status = 200;
 	v->refusal = 429;
 	v->refusal_text = NO_ROOM;
 }
@@ -251,6 +251,10 @@ static void delete (struct scene *s, struct call *c, const char *resource)
 static void list_checkpoints(struct scene *s, struct call *c)
 {
 	CLEANUP(str_finish) struct str out = STR_INIT(1 << 20);
+	if (s->server.lists_status != 200) {
+		server_refuse(c, s->server.lists_status);
+		return;
+	}
 	for (size_t i = 0; i < s->server.object_count; i++) {
 		const struct object *o = &s->server.objects[i];
 		if (text_equals(o->resource, "gpuusagecheckpoints")) {

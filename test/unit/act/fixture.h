@@ -11,6 +11,8 @@ struct heard {
 	struct fault fault;
 	bool had_pod, spares;
 	bool seen; /* whose texts are gone */
+	bool exists;
+	int64_t found_samples; /* -1: nothing was found */
 	struct standing standing;
 	bool surge_seen;
 	struct surge_seen surge;
@@ -42,6 +44,8 @@ static inline void on_outcome(
 		.had_pod = outcome->pod != NULL,
 		.spares = outcome->spares,
 		.seen = outcome->standing != NULL,
+		.exists = outcome->exists,
+		.found_samples = outcome->found != NULL ? outcome->found->samples : -1,
 		.standing = outcome->standing != NULL ? *outcome->standing : (struct standing){0}};
 	h->surge_seen = outcome->seen != NULL;
 	if (h->surge_seen) {

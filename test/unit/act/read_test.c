@@ -30,6 +30,8 @@ Test(read, an_owner_is_read_where_its_kind_is)
 	} rows[] = {
 		{"apps/v1", "Deployment", "/apis/apps/v1/namespaces/team/deployments/llm"},
 		{"apps/v1", "ReplicaSet", "/apis/apps/v1/namespaces/team/replicasets/llm"},
+		{"apps.openshift.io/v1", "DeploymentConfig",
+			"/apis/apps.openshift.io/v1/namespaces/team/deploymentconfigs/llm"},
 		{"argoproj.io/v1alpha1", "Rollout",
 			"/apis/argoproj.io/v1alpha1/namespaces/team/rollouts/llm"},
 	};

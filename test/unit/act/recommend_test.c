@@ -86,23 +86,62 @@ Test(recommend, its_status_is_applied)
 	tear_down(f);
 }
 
-Test(recommend, a_checkpoint_is_made_and_then_written)
+static struct fake_call *sent_checkpoint(struct fixture *f)
 {
-	struct fixture *f = set_up();
-	struct checkpoint checkpoint = {.ns = "team",
+	static const struct checkpoint checkpoint = {.ns = "team",
 		.name = "deployment-web.main",
 		.recommendation = "deployment-web",
 		.container = "main",
 		.written_ms = 1000,
 		.bytes = {"abc", 3}};
-	struct action x = {.id = 3,
+	const struct action x = {.id = 3,
 		.type = ACTION_CHECKPOINT,
 		.ns = "team",
 		.name = "deployment-web.main",
 		.checkpoint = &checkpoint,
 		.makes = true,
 		.owner_uid = "r-uid"};
-	struct fake_call *c = sent(f, &x);
+	return sent(f, &x);
+}
+
+/* It may know more than whoever did not know of it. */
+Test(recommend, a_checkpoint_that_is_there_is_read_and_not_written)
+{
+	static const char *const bodies[] = {
+		"{\"metadata\":{\"namespace\":\"team\",\"name\":\"deployment-web.main\"},"
+		"\"spec\":{\"recommendationName\":\"deployment-web\",\"containerName\":\"main\"},"
+		"\"status\":{\"version\":\"v1\",\"samples\":7,\"data\":\"YWJj\"}}",
+		"{\"metadata\":{}}"};
+	for (size_t i = 0; i < COUNT_OF(bodies); i++) {
+		struct fixture *f = set_up();
+		fake_answer(sent_checkpoint(f), 409, "{\"reason\":\"AlreadyExists\"}");
+		struct fake_call *c = fake_last(f->wire);
+		cr_expect_eq(c->method, WIRE_GET);
+		cr_expect_not_null(strstr(
+			c->path, "/namespaces/team/gpuusagecheckpoints/deployment-web.main"));
+		fake_answer(c, 200, bodies[i]);
+		cr_expect_eq(f->wire->count, 2, "nothing is written");
+		cr_expect_eq(last_heard(f)->fault.kind, FAULT_CONFLICT);
+		cr_expect(last_heard(f)->exists);
+		cr_expect_eq(last_heard(f)->found_samples, i == 0 ? 7 : -1);
+		tear_down(f);
+	}
+}
+
+Test(recommend, a_checkpoint_that_is_gone_again_is_no_finding)
+{
+	struct fixture *f = set_up();
+	fake_answer(sent_checkpoint(f), 409, "{}");
+	fake_answer(fake_last(f->wire), 404, "{}");
+	cr_expect_eq(last_heard(f)->fault.kind, FAULT_NOT_FOUND);
+	cr_expect_not(last_heard(f)->exists);
+	tear_down(f);
+}
+
+Test(recommend, a_checkpoint_is_made_and_then_written)
+{
+	struct fixture *f = set_up();
+	struct fake_call *c = sent_checkpoint(f);
 	cr_expect_eq(c->method, WIRE_POST);
 	cr_expect_not_null(strstr(c->body, "\"uid\":\"r-uid\""));
 	fake_answer(c, 201, "{}");

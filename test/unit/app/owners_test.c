@@ -119,6 +119,75 @@ Test(owners, R12_what_may_not_be_read_is_unknown_for_all_of_its_kind)
 	tear_down(&b);
 }
 
+static enum owner_answer ask_for(struct bed *b, const char *uid, struct owner *ret)
+{
+	const struct owner_port *p = owners_port(b->owners);
+	const struct owner_top top = {.group = view_of("example.com"),
+		.kind = "Gadget",
+		.name = view_of("g"),
+		.uid = uid};
+	return p->above(p->data, "team", &top, ret);
+}
+
+/* For so many minutes it is asked for, and its kind as well; the last request that is open. */
+static struct fake_call *later(struct bed *b, int minutes)
+{
+	struct owner o;
+	for (int i = 0; i < minutes; i++) {
+		(void)ask_for(b, "old", &o);
+		step(b, 60000);
+	}
+	return fake_last(b->wire);
+}
+
+static void known(struct bed *b)
+{
+	struct owner o;
+	set_up(b);
+	(void)ask_for(b, "old", &o);
+	fake_answer(asked(b), 200, OWNED("w"));
+	cr_assert_eq(ask_for(b, "old", &o), OWNER_ABOVE);
+}
+
+/* Pods that are there would be another workload's, and new ones start whole, for as long. */
+Test(owners, what_was_known_outlasts_what_tells_nothing)
+{
+	static const int statuses[] = {403, 404, 429, 500};
+	for (size_t i = 0; i < COUNT_OF(statuses); i++) {
+		struct bed b;
+		struct owner o;
+		known(&b);
+		struct fake_call *c = later(&b, 31);
+		cr_assert(c->open);
+		fake_answer(c, statuses[i], "{}");
+		cr_expect_eq(ask_for(&b, "old", &o), OWNER_ABOVE, "%d", statuses[i]);
+		cr_expect_str_eq(o.name, "w");
+		(void)later(&b, 12);
+		cr_expect_eq(ask_for(&b, "old", &o), OWNER_ABOVE, "%d", statuses[i]);
+		cr_expect_eq(version(&b), 0);
+		tear_down(&b);
+	}
+}
+
+/* What was known of one that is gone is not about the next one of its name. */
+Test(owners, another_object_of_its_name_is_another)
+{
+	struct bed b;
+	struct owner o;
+	known(&b);
+	cr_expect_eq(ask_for(&b, "new", &o), OWNER_ABOVE, "one of them is there");
+	fake_answer(later(&b, 31), 404, "{}");
+	cr_expect_eq(ask_for(&b, "old", &o), OWNER_ABOVE);
+	cr_expect_eq(ask_for(&b, "new", &o), OWNER_LATER);
+	step(&b, 1);
+	struct fake_call *c = fake_last(b.wire);
+	cr_assert(c->open);
+	fake_answer(c, 200, OWNED("v"));
+	cr_assert_eq(ask_for(&b, "new", &o), OWNER_ABOVE);
+	cr_expect_str_eq(o.name, "v");
+	tear_down(&b);
+}
+
 Test(owners, nobody_waits_for_ever)
 {
 	struct bed b;

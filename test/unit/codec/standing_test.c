@@ -21,6 +21,15 @@ static struct standing read(struct arena *a, const char *kind, const char *spec,
 	"{\"observedGeneration\":4,\"replicas\":3,\"updatedReplicas\":3,\"readyReplicas\":2,"      \
 	"\"availableReplicas\":2}"
 
+Test(standing, a_deployment_says_how_it_turns_over)
+{
+	CLEANUP(arena_finish) struct arena a = {0};
+	cr_expect(read(&a, "Deployment", "{\"strategy\":{\"type\":\"Recreate\"}}", DONE).recreates);
+	cr_expect_not(read(&a, "Deployment", "{\"strategy\":{\"type\":\"RollingUpdate\"}}", DONE)
+			      .recreates);
+	cr_expect_not(read(&a, "Deployment", "{}", DONE).recreates);
+}
+
 Test(standing, a_rollout_of_its_own_is_told_by_each_kind_in_its_way)
 {
 	static const struct {
@@ -36,6 +45,10 @@ Test(standing, a_rollout_of_its_own_is_told_by_each_kind_in_its_way)
 			"{\"observedGeneration\":4,\"replicas\":4,\"updatedReplicas\":3}",
 			STANDING_MOVES},
 		{"Deployment", "{\"replicas\":0}", "{\"observedGeneration\":4}", STANDING_STEADY},
+		{"DeploymentConfig", "{\"replicas\":3}", DONE, STANDING_STEADY},
+		{"DeploymentConfig", "{\"replicas\":3}",
+			"{\"observedGeneration\":4,\"replicas\":4,\"updatedReplicas\":1}",
+			STANDING_MOVES},
 		{"StatefulSet", "{\"replicas\":3}", DONE, STANDING_STEADY},
 		{"StatefulSet", "{\"replicas\":3}",
 			"{\"observedGeneration\":4,\"updatedReplicas\":1,\"currentRevision\":\"a\","

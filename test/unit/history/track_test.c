@@ -110,3 +110,42 @@ Test(track, a_past_is_adopted_where_it_knows_more)
 	cr_expect_not(history_adopt(told, other, now), "of another window");
 	history_destroy(told);
 }
+
+/* A checkpoint that is read after it was told more. */
+Test(track, what_was_known_before_is_joined_with_what_was_told_since)
+{
+	static const struct sizing sizing = SIZING_DEFAULT;
+	int64_t from = INT64_C(1790000040000), now = from + 700 * INT64_C(60000);
+	struct history *told = told_by(METERED_AGENT, 10, now - 10 * INT64_C(60000));
+	struct history_feed feed = {.last_ms = 0};
+	struct history_sample high = {.source = {METERED_AGENT, false, NULL},
+		.at_ms = now,
+		.compute = METERED_ABSENT,
+		.mem_bytes = INT64_C(3) << 30};
+	cr_assert(history_take(told, &feed, &high, now));
+	struct history *before = told_by(METERED_AGENT, 600, from);
+	history_kept(before)->memory_class = 2;
+	history_kept(before)->held = (struct share){300, 2048};
+	history_merge(told, before, now);
+	struct history_facts facts = history_judge(told, &sizing, now, true);
+	cr_expect_eq(facts.compute_minutes, 600);
+	cr_expect_eq(facts.mem_minutes, 611);
+	cr_expect_eq(facts.samples, 611);
+	cr_expect_eq(facts.first_ms, from);
+	cr_expect_eq(facts.last_ms, now);
+	cr_expect_eq(history_peak(told, now), 3072);
+	cr_expect_eq(history_kept(told)->memory_class, 2);
+	cr_expect_eq(history_kept(told)->held.milli, 300);
+	history_merge(told, told_by(METERED_AGENT, 5, from - 10 * INT64_C(60000)), now);
+	facts = history_judge(told, &sizing, now, true);
+	cr_expect_eq(facts.compute_minutes, 600, "it knew less");
+	cr_expect_eq(facts.mem_minutes, 616);
+	history_merge(told, told_by(METERED_EXPORTER, 5, from), now);
+	cr_expect_eq(history_judge(told, &sizing, now, true).samples, 621, "another source");
+	struct history *fresh = history_create();
+	history_merge(fresh, told, now);
+	cr_expect_eq(history_judge(fresh, &sizing, now, true).samples, 621);
+	cr_expect_eq(history_recent(fresh, 98, now), 21, "the last minutes too");
+	told = fresh;
+	history_destroy(told);
+}

@@ -53,6 +53,13 @@ Test(prealloc, P1_without_gauges_what_it_took_stays)
 	cr_expect_eq(bed_recommend(&b).target.mib, 73 * GIB + 768);
 	b.sizing.preallocated = PREALLOCATED_SHRINK;
 	cr_expect_eq(bed_recommend(&b).target.mib, 76 * GIB, "66 GiB and 15 %%");
+	b.prealloc.told_mib = 70 * GIB;
+	a = bed_recommend(&b);
+	cr_expect_eq(a.memory_by, PREALLOC_TOLD);
+	cr_expect_eq(a.target.mib, 66 * GIB, "without headroom, for it may fill what it is told");
+	b.prealloc.told_mib = 60 * GIB;
+	cr_expect_eq(bed_recommend(&b).target.mib, 60 * GIB, "and no share grows by that");
+	b.prealloc.told_mib = 0;
 	b.sizing.preallocated = PREALLOCATED_KEEP_USED;
 	a = bed_recommend(&b);
 	cr_expect_eq(a.memory_by, PREALLOC_KEPT);

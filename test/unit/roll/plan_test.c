@@ -105,6 +105,65 @@ Test(plan, U2_a_budget_that_is_known_is_not_even_asked)
 	expect(&b, ROLL_EVICT, ROLL_UP_TO_DATE);
 }
 
+/* In a group each owner has replicas of his own: whose only one serves keeps it, and another's
+ * goes. */
+Test(plan, the_last_ready_one_of_each_owner_of_a_group_stays)
+{
+	struct bench b;
+	set_up(&b, 3);
+	b.p.key.kind = "GPUWorkloadGroup";
+	b.p.key.group = "aliquot.dev";
+	struct rollout_kind kind = {"GPUWorkloadGroup", ROLLOUT_ONGOING};
+	b.p.rollout.kinds = &kind;
+	b.p.rollout.kind_count = 1;
+	for (int i = 0; i < 3; i++) {
+		b.p.pods[i].owner = i == 0 ? 1 : 2;
+	}
+	expect(&b, ROLL_EVICT, ROLL_UP_TO_DATE);
+	cr_expect_eq(ask(&b).pod, 1, "the oldest one is alone");
+	b.p.pods[2].ready_ms = 0;
+	expect(&b, ROLL_EVICT, ROLL_UP_TO_DATE);
+	cr_expect_eq(ask(&b).pod, 2, "it serves nobody");
+	b.p.pods[2].up_to_date = true;
+	expect(&b, ROLL_BLOCKED, ROLL_LAST_READY);
+	b.p.rollout.evicts = true;
+	expect(&b, ROLL_EVICT, ROLL_UP_TO_DATE);
+	b.p.rollout.min_replicas = 3;
+	expect(&b, ROLL_BLOCKED, ROLL_MIN_REPLICAS);
+}
+
+/* Who loses his work, or comes back for nobody, stays; his neighbours in the group do not. */
+Test(plan, who_would_not_come_back_stays)
+{
+	struct bench b;
+	set_up(&b, 3);
+	b.p.pods[0].irretrievable = true;
+	expect(&b, ROLL_EVICT, ROLL_UP_TO_DATE);
+	cr_expect_eq(ask(&b).pod, 1);
+	b.p.pods[1].irretrievable = b.p.pods[2].irretrievable = true;
+	expect(&b, ROLL_BLOCKED, ROLL_UNSUPPORTED);
+	b.p.pods[0].ready_ms = 0;
+	cr_expect_not(roll_makes_way(&b.fleet, &b.p.ask, 0));
+	b.p.pods[0].irretrievable = false;
+	cr_expect(roll_makes_way(&b.fleet, &b.p.ask, 0));
+}
+
+/* Whatever the canary says. */
+Test(plan, C2_nobody_goes_while_pods_start_whole)
+{
+	struct bench b;
+	set_up(&b, 3);
+	b.p.ask.closed = "Backlog";
+	for (int cause = ROLL_SAVES; cause <= ROLL_MOVES; cause++) {
+		b.p.ask.cause = (enum roll_cause)cause;
+		expect(&b, ROLL_BLOCKED, ROLL_CLOSED);
+		cr_expect_str_eq(ask(&b).blocker, "Backlog");
+	}
+	b.p.ask.cause = ROLL_SAVES;
+	b.p.ask.closed = NULL;
+	expect(&b, ROLL_EVICT, ROLL_UP_TO_DATE);
+}
+
 Test(plan, H9_a_move_never_takes_the_last_ready_pod)
 {
 	struct bench b;

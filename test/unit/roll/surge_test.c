@@ -413,10 +413,13 @@ Test(surge, what_cannot_stand_beside_itself_is_unfit)
 	cr_expect_not_null(surge_unfit(&form));
 	form = (struct surge_form){.deployment = true};
 	cr_expect_not_null(surge_unfit(&form));
-	form = (struct surge_form){true, false, true, true, false};
+	form = (struct surge_form){true, false, true, true, false, false};
 	cr_expect_not_null(surge_unfit(&form));
-	form = (struct surge_form){true, false, false, true, true};
+	form = (struct surge_form){true, false, false, true, true, false};
 	cr_expect_not_null(surge_unfit(&form));
+	form = (struct surge_form){.deployment = true, .selects_by_hash = true, .recreates = true};
+	cr_assert_not_null(surge_unfit(&form));
+	cr_expect_not_null(strstr(surge_unfit(&form), "Recreate"));
 	for (int why = 0; why < SURGE_WHYS; why++) {
 		cr_expect_not_null(surge_why_text((enum surge_why)why));
 	}

@@ -195,6 +195,11 @@ Test(recommended, a_whole_gpu_is_left_whole)
 	scene_init(&s);
 	s.in.target_milli = 1000;
 	judged(&s, REASON_WHOLE);
+	/* Its conversion was undone: a maximum is of shares. */
+	s.policy.sizing.max_percent = 50;
+	judged(&s, REASON_WHOLE);
+	s.in.target_milli = 800;
+	judged(&s, REASON_CONVERTED);
 }
 
 /* It has a controller, but no name for it that anything could be recommended under. */

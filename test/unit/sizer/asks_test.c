@@ -114,6 +114,68 @@ Test(asks, u15_a_rollout_of_its_own_comes_first)
 	bed_free(p.bed);
 }
 
+/* One pod of each of two ReplicaSets, or ReplicationControllers, of one owner. */
+static void show_of(struct bed *b, const char *name, const char *set, bool config)
+{
+	char owner[32];
+	struct pair labels[] = {{"deploymentconfig", "web"}, {"pod-template-hash", set}};
+	struct container main = {.name = "main", .gpus = 1};
+	snprintf(owner, sizeof owner, "web-%s", set);
+	struct pod p = {.ns = "team",
+		.name = name,
+		.uid = name,
+		.resource_version = "1",
+		.node = "node",
+		.phase = POD_RUNNING,
+		.ready = true,
+		.created_ms = BED_START,
+		.labels = {config ? labels : labels + 1, 1},
+		.gpu_container = "main",
+		.owner = {config ? "v1" : "apps/v1",
+			config ? "ReplicationController" : "ReplicaSet", owner, owner},
+		.containers = &main,
+		.container_count = 1,
+		.gpus = 1};
+	struct change c = {.kind = KIND_POD, .pod = &p};
+	bed_world(b, &c);
+}
+
+static void two_sets(bool config, const char *second, const char *object)
+{
+	struct bed *b = bed_new();
+	b->mode = MODE_AUTOMATE;
+	b->rollout = (struct rollout)ROLLOUT_DEFAULT;
+	b->rollout.evicts = true;
+	b->rollout.min_pod_age_s = 0;
+	bed_policy(b);
+	show_of(b, "w-1", "1", config);
+	show_of(b, "w-2", second, config);
+	bed_turn(b);
+	for (int i = 0; i < 140 && b->evictions == 0; i++) {
+		(void)bed_use(b, "w-1", 20, 6144);
+		(void)bed_use(b, "w-2", 20, 6144);
+		struct roll_gate gate = {true, BED_START - HOUR_MS, b->now.policy_ms, true};
+		sizer_gate(b->sizer, &gate);
+		bed_pass(b, 30000 - BED_ROUND);
+		bed_turn(b);
+	}
+	bool other = !text_equals(second, "1");
+	cr_expect_eq(b->evictions, other ? 0 : 1, "%s", object);
+	if (other) {
+		cr_expect_str_eq(
+			bed_reason(b, object, RECOMMENDATION_UPDATE_BLOCKED), "OwnerRollout");
+	}
+	bed_free(b);
+}
+
+Test(asks, u15_pods_of_two_sets_are_a_rollout)
+{
+	two_sets(false, "2", "deployment-web");
+	two_sets(true, "2", "deploymentconfig-web");
+	two_sets(false, "1", "deployment-web");
+	two_sets(true, "1", "deploymentconfig-web");
+}
+
 static const struct zone *an_hour_east(void *data, const char *name)
 {
 	static const struct zone zone = {.from_s = 0, .until_s = INT64_MAX, .offset_s = 3600};

@@ -51,12 +51,15 @@ struct bed {
 	int evictions;
 	struct standing standing; /* of every owner */
 	int readings;
+	enum fault_kind owner_fails; /* every reading of one */
+	int owner_status;
 	bool unadvised; /* tenants that are made: a person asked for the share */
 	size_t wish_count;
 	struct sizer_wish wish; /* the last one */
 	struct share_fate fate; /* of all */
 	bool told_memory;	/* tenants that are made: their framework was */
 	bool fails;		/* every write */
+	bool unreadable;	/* the checkpoint */
 	int creates, statuses, events, saves, deletes;
 	struct bill_config bill;
 	const char *product, *price; /* of nodes */
@@ -64,12 +67,13 @@ struct bed {
 	const char *at;		     /* where pods are; NULL: "node" */
 	int64_t gpus;
 	const char *team; /* of pods with whole GPUs */
-	bool alone;	  /* the same: nobody controls them */
+	bool alone;	  /* of pods: nobody controls them */
 	int64_t waiting;  /* requests, told with each use */
 	/* of tenants that are told next */
 	int64_t oom_ms, failed_ms;
 	uint32_t restarts;
 	bool ready, ended, leaves; /* it has ended with an error; it is being deleted */
+	bool pulls;		   /* it waits for its image */
 	char started[256];	   /* what the last HealingStarted said */
 	char reasons[1024];	   /* of events, each with a blank behind it */
 	struct arena kept;	   /* of the last checkpoint */
@@ -166,7 +170,9 @@ static inline void bed_tenant(
 		.uid = name,
 		.resource_version = "1",
 		.node = "node",
-		.phase = b->ended ? POD_FAILED : POD_RUNNING,
+		.phase = b->ended   ? POD_FAILED
+			 : b->pulls ? POD_PENDING
+				    : POD_RUNNING,
 		.deleting_ms = b->leaves ? b->now.policy_ms : 0,
 		.created_ms = b->now.policy_ms,
 		.labels = {labels, COUNT_OF(labels)},
@@ -176,7 +182,8 @@ static inline void bed_tenant(
 		.failed_ms = b->failed_ms,
 		.restarts = b->restarts,
 		.ready = b->ready,
-		.owner = {"apps/v1", "ReplicaSet", owner, "rs"}};
+		.owner = b->alone ? (struct owner){NULL, NULL, NULL, NULL}
+				  : (struct owner){"apps/v1", "ReplicaSet", owner, "rs"}};
 	struct change c = {.kind = KIND_POD, .pod = &p};
 	bed_world(b, &c);
 }
@@ -323,11 +330,17 @@ static inline void bed_status(struct bed *b, const struct action *a)
 	b->statuses++;
 }
 
-static inline void bed_save(struct bed *b, const struct action *a)
+static inline void bed_save(struct bed *b, const struct action *a, struct outcome *outcome)
 {
 	const struct checkpoint *c = a->checkpoint;
 	b->saves++;
 	if (b->fails) {
+		return;
+	}
+	if (a->makes && b->checkpoint.name != NULL) {
+		fault_set(&outcome->fault, FAULT_CONFLICT, "it is there already");
+		outcome->exists = true;
+		outcome->found = b->unreadable ? NULL : &b->checkpoint;
 		return;
 	}
 	arena_reset(&b->kept);
@@ -353,10 +366,14 @@ static inline void bed_apply(struct bed *b, const struct action *a)
 		snprintf(b->reasons + n, sizeof b->reasons - n, "%s ", a->event_reason);
 		b->events++;
 	} else if (a->type == ACTION_CHECKPOINT) {
-		bed_save(b, a);
+		bed_save(b, a, &outcome);
 	} else if (a->type == ACTION_READ_OWNER) {
 		b->readings++;
-		outcome.standing = b->fails ? NULL : &b->standing;
+		if (b->owner_fails != FAULT_NONE) {
+			outcome.fault.kind = b->owner_fails;
+			outcome.fault.status = b->owner_status;
+		}
+		outcome.standing = outcome.fault.kind != FAULT_NONE ? NULL : &b->standing;
 	} else if (a->type == ACTION_SURGE) {
 		cr_assert_not_null(b->surge);
 		b->surge(b, a, &outcome);

@@ -57,6 +57,7 @@ Test(bills, K1_four_quarters_of_a_gpu_pay_a_quarter_each)
 	cr_expect_eq(t.pods, 2 * USD);
 	cr_expect_eq(t.idle_held + t.idle_free, 0);
 	cr_expect_eq(t.saved, 6 * USD, "each would have a GPU of its own");
+	cr_expect_eq(t.freed, 6 * USD);
 	for (size_t i = 0; i < COUNT_OF(names); i++) {
 		cr_expect_eq(cost_of(b, BILL_POD, names[i]), USD / 2);
 		cr_expect_eq(cost_of(b, BILL_WORKLOAD, names[i]), USD / 2);
@@ -67,7 +68,24 @@ Test(bills, K1_four_quarters_of_a_gpu_pay_a_quarter_each)
 	cr_expect_eq(t.pods, 3 * USD / 2);
 	cr_expect_eq(t.idle_held, USD / 2);
 	cr_expect_eq(t.idle_free, 0);
+	cr_expect_eq(t.saved, 9 * USD / 2);
+	cr_expect_eq(t.freed, 4 * USD, "two GPUs");
 	cr_expect_eq(cost_of(b, BILL_POD, "d"), 0);
+	bed_free(b);
+}
+
+/* It pays a tenth, and the bill is what it was. */
+Test(bills, K1_a_tenant_alone_on_its_gpu_frees_none)
+{
+	struct bed *b = priced(1);
+	bed_capacity(b, "cap-1", "GPU-1");
+	bed_tenant(b, "small", "s", 100, BED_MIB / 10);
+	struct bill_totals t = bill(b);
+	cr_expect_eq(t.saved, 9 * USD / 5);
+	cr_expect_eq(t.idle_held, 9 * USD / 5);
+	cr_expect_eq(t.freed, 0);
+	bed_pod_gone(b, "s");
+	cr_expect_eq(bill(b).freed, -2 * USD, "it is held for nobody");
 	bed_free(b);
 }
 

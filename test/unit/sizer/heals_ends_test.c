@@ -1,4 +1,5 @@
-/* Pods that end for good, as restartPolicy Never has it: what the next one gets. */
+/* Pods that end for want of memory: what the next run of one that does not restart gets, and whose
+ * fault it was. */
 #include "healed.h"
 
 #define HEALED (9 * GIB + 768)
@@ -127,5 +128,103 @@ Test(heals_ends, who_is_told_to_go_may_end_as_he_likes)
 	see(b, "t");
 	settle(b);
 	cr_expect_eq(first(b)->target.mib, HEALED);
+	bed_free(b);
+}
+
+Test(heals_ends, one_whose_sidecar_uses_the_gpu_is_healed_like_any_other)
+{
+	struct bed *b = usual();
+	const struct sizer_figure f = {
+		.container = "side", .mem_bytes = 1 << 20, .at_ms = b->now.policy_ms};
+	const struct sizer_use u = {
+		.uid = "t", .source = METERED_AGENT, .figures = &f, .figure_count = 1};
+	cr_assert(sizer_take(b->sizer, &u, b->now.policy_ms));
+	deny(b);
+	scrape(b);
+	cr_expect_eq(b->wish.mib, HEALED);
+	bed_free(b);
+}
+
+/* --- who took it --- */
+
+/* The usual tenant, and beside it one that nobody controls. */
+static struct bed *beside(bool pulls)
+{
+	struct bed *b = usual();
+	b->alone = true;
+	b->pulls = pulls;
+	bed_tenant(b, "n", "n", 100, 4 * GIB);
+	b->alone = b->pulls = false;
+	bed_turn(b);
+	return b;
+}
+
+static void run_out(struct bed *b)
+{
+	bed_pass(b, 1000);
+	deny(b);
+	see(b, "t");
+	settle(b);
+}
+
+Test(heals_ends, C29_a_neighbour_without_an_owner_is_measured_like_any_other)
+{
+	struct bed *b = beside(false);
+	cr_expect_not(bed_use(b, "n", 10, 4000), "it is of no workload");
+	run_out(b);
+	cr_expect_eq(first(b)->target.mib, HEALED, "it was within its share");
+	bed_free(b);
+	b = beside(false);
+	(void)bed_use(b, "n", 10, 60 * GIB);
+	run_out(b);
+	cr_expect_eq(first(b)->target.mib, 8 * GIB);
+	cr_expect(is(b, RECOMMENDATION_CONTENTION));
+	bed_free(b);
+}
+
+Test(heals_ends, a_neighbour_of_whom_nobody_tells_anything_is_told)
+{
+	struct bed *b = beside(false);
+	run_out(b);
+	cr_expect_eq(first(b)->target.mib, 8 * GIB);
+	cr_expect_not(is(b, RECOMMENDATION_HEALING));
+	cr_expect_str_eq(bed_reason(b, WEB, RECOMMENDATION_HEALING), "NeighbourUnknown");
+	bed_pass(b, 11 * MINUTE_MS); /* a second restart within ten is our shrink's fault */
+	(void)bed_use(b, "n", 10, 4000);
+	run_out(b);
+	cr_expect_eq(first(b)->target.mib, HEALED);
+	cr_expect_str_eq(bed_reason(b, WEB, RECOMMENDATION_HEALING), "MemoryPressure");
+	bed_free(b);
+}
+
+Test(heals_ends, what_is_told_of_a_neighbour_ends_with_its_time)
+{
+	struct bed *b = beside(false);
+	run_out(b);
+	cr_assert_str_eq(bed_reason(b, WEB, RECOMMENDATION_HEALING), "NeighbourUnknown");
+	bed_pass(b, 11 * MINUTE_MS);
+	bed_turn(b);
+	cr_expect_str_neq(bed_reason(b, WEB, RECOMMENDATION_HEALING), "NeighbourUnknown");
+	bed_free(b);
+}
+
+Test(heals_ends, a_neighbour_that_has_not_begun_took_nothing)
+{
+	struct bed *b = beside(true);
+	run_out(b);
+	cr_expect_eq(first(b)->target.mib, HEALED);
+	bed_free(b);
+}
+
+Test(heals_ends, a_neighbour_that_is_gone_is_forgotten)
+{
+	struct bed *b = beside(false);
+	(void)bed_use(b, "n", 10, 4000);
+	cr_assert_eq(b->sizer->others.list.count, 1);
+	bed_turn(b);
+	cr_expect_eq(b->sizer->others.list.count, 1);
+	bed_pass(b, 3 * MINUTE_MS);
+	bed_turn(b);
+	cr_expect_eq(b->sizer->others.list.count, 0);
 	bed_free(b);
 }

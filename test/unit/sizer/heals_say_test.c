@@ -3,10 +3,10 @@
 
 #define WEB "deployment-web"
 
-static struct bed *healed(void)
+static struct bed *healed_in(enum policy_mode mode)
 {
 	struct bed *b = bed_new();
-	b->mode = MODE_AUTOMATE;
+	b->mode = mode;
 	bed_policy(b);
 	bed_pod(b, "web", "whole", 1);
 	bed_turn(b);
@@ -20,6 +20,11 @@ static struct bed *healed(void)
 	bed_turn(b); /* its neighbours are looked at, */
 	bed_turn(b); /* and it is healed */
 	return b;
+}
+
+static struct bed *healed(void)
+{
+	return healed_in(MODE_AUTOMATE);
 }
 
 Test(heals_say, sentences_name_the_container_the_figures_and_until_when)
@@ -48,6 +53,22 @@ Test(heals_say, an_event_says_what_it_had_and_what_it_gets)
 			"main: it ran out of GPU memory, of which it had 8Gi: the "
 			"target is 30% and 9984Mi now, and nothing shrinks before 2026-"),
 		"%s", b->started);
+	bed_free(b);
+}
+
+/* A policy that was set back to Recommend leaves tenants as they are. */
+Test(heals_say, what_is_only_recommended_is_told_as_no_more)
+{
+	struct bed *b = healed_in(MODE_RECOMMEND);
+	cr_expect_str_eq(b->reasons, "HealingStarted ", "%s", b->reasons);
+	cr_expect_not_null(
+		strstr(b->started, "of which it had 8Gi: 30% and 9984Mi is recommended now, and "
+				   "nothing less before 2026-"),
+		"%s", b->started);
+	cr_expect_not_null(
+		strstr(b->started, "; its policy applies nothing, and what it has stays"), "%s",
+		b->started);
+	cr_expect_null(strstr(b->started, "the target is"), "%s", b->started);
 	bed_free(b);
 }
 

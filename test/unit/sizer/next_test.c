@@ -149,6 +149,33 @@ Test(next, whose_namespace_the_webhook_does_not_see)
 	bed_free(p.bed);
 }
 
+static enum reason as_told(void *data, const char *ns)
+{
+	cr_assert_str_eq(ns, "team");
+	return *(const enum reason *)data;
+}
+
+/* C2 is closed by tenants that wait in vain, and the canary comes back marked all the same. */
+Test(next, nobody_goes_while_there_is_a_backlog)
+{
+	struct played p;
+	enum reason told = REASON_BACKLOG;
+	played_init(&p, "Deployment", 3);
+	p.bed->admission = (struct sizer_admission){.data = &told, .may_convert = as_told};
+	bed_restart(p.bed);
+	played_run(&p, 35);
+	played_automate(&p);
+	played_run(&p, 60);
+	cr_expect_eq(p.bed->evictions, 0);
+	cr_expect_str_eq(bed_reason(p.bed, WEB, RECOMMENDATION_UPDATE_BLOCKED), "ConversionClosed");
+	cr_expect(strstr(message(&p), "Backlog") != NULL, "%s", message(&p));
+	told = REASON_NONE;
+	played_run(&p, 60);
+	cr_expect_eq(played_whole(&p), 0);
+	cr_expect_eq(p.bed->evictions, 3);
+	bed_free(p.bed);
+}
+
 /* C1: whatever the configuration says. */
 Test(next, nobody_of_kube_system)
 {

@@ -28,13 +28,15 @@ struct played {
 	bool webhook, sick;		  /* sizes what is made; what is made is never Ready */
 	int percent;			  /* that all of them use */
 	bool mps, told_memory, unadvised; /* tenants are */
+	bool fills;			  /* whoever has a share uses all its memory */
 	bool excluded;			  /* by an annotation of each */
 	struct pair note;		  /* another one of each; key NULL: none */
 	const char *ns;			  /* of all; NULL: "team" */
 	bool reached;			  /* the webhook is, by the canary */
 	int64_t seen_ms;		  /* and was last; 0: now */
 	int64_t leads_since_ms;
-	int min_available; /* of its budget */
+	int min_available;		 /* of its budget */
+	int64_t most_milli, least_milli; /* as admission bounds by the policy; 0: it does not */
 	int refusals, most_away;
 };
 
@@ -42,10 +44,11 @@ static inline const char *played_api(const char *kind)
 {
 	bool apps = text_equals(kind, "Deployment") || text_equals(kind, "StatefulSet") ||
 		    text_equals(kind, "DaemonSet");
-	return apps			      ? "apps/v1"
-	       : text_equals(kind, "Rollout") ? "argoproj.io/v1alpha1"
-	       : text_equals(kind, "Job")     ? "batch/v1"
-					      : "x/v1";
+	return apps				 ? "apps/v1"
+	       : text_equals(kind, "Rollout")	 ? "argoproj.io/v1alpha1"
+	       : text_equals(kind, "PyTorchJob") ? "kubeflow.org/v1"
+	       : text_equals(kind, "Job")	 ? "batch/v1"
+						 : "x/v1";
 }
 
 static inline void played_show(struct played *p, const struct played_pod *it)
@@ -132,6 +135,9 @@ static inline struct played_pod *played_make(struct played *p, const char *app, 
 								  : 300;
 		it->mib = o != NULL && o->r.container_count > 0 ? o->r.containers[0].target.mib
 								: 7168;
+		it->milli =
+			p->most_milli > 0 && it->milli > p->most_milli ? p->most_milli : it->milli;
+		it->milli = it->milli < p->least_milli ? p->least_milli : it->milli;
 		it->whole = it->milli >= MODEL_GPU_MILLI;
 	}
 	bed_node(p->bed, it->node);
@@ -198,7 +204,9 @@ static inline void played_pass(struct played *p, bool measured)
 			played_show(p, it);
 		}
 		if (it->there && it->ready && measured) {
-			(void)bed_use(b, it->name, p->percent, (int64_t)p->percent * 6144 / 20);
+			bool full = p->fills && !it->whole;
+			(void)bed_use(b, it->name, p->percent,
+				full ? it->mib - 100 : (int64_t)p->percent * 6144 / 20);
 		}
 	}
 	int64_t seen = p->seen_ms != 0 ? p->seen_ms : b->now.policy_ms;

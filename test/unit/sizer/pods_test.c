@@ -75,6 +75,36 @@ Test(pods, r16_of_several_devices_the_larger_figure_counts)
 	bed_free(b);
 }
 
+/* What a sidecar uses it may use again, and it counts for the pod; a container of its own it is
+ * not.
+ */
+Test(pods, sidecars_are_part_of_the_pod)
+{
+	struct bed *b = bed_new();
+	bed_pod(b, "web", "web-1", 1);
+	bed_turn(b);
+	bed_turn(b);
+	struct sizer_figure f[] = {
+		{.container = "side", .compute = 10000, .mem_bytes = INT64_C(1) << 30},
+		{.container = "main", .compute = 20000, .mem_bytes = INT64_C(4) << 30}};
+	struct sizer_use u = {
+		.uid = "web-1", .source = METERED_AGENT, .figures = f, .figure_count = 2};
+	for (int i = 0; i < 40; i++) {
+		f[0].at_ms = f[1].at_ms = b->now.policy_ms;
+		u.figure_count = i == 20 ? 1 : 2; /* alone it says nothing of the pod */
+		cr_assert(sizer_take(b->sizer, &u, b->now.policy_ms));
+		bed_pass(b, MINUTE_MS - BED_ROUND);
+		bed_turn(b);
+	}
+	const struct recommendation *r = bed_told(b, WEB);
+	cr_expect_eq(r->container_count, 1);
+	cr_expect_str_eq(r->containers[0].name, "main");
+	cr_expect_eq(r->containers[0].usage.peak_mib, 5120);
+	cr_expect_eq(r->containers[0].usage.target_percent, 31);
+	cr_expect_eq(web(b)->containers.count, 1);
+	bed_free(b);
+}
+
 Test(pods, a_bare_pod_is_nobodys)
 {
 	struct bed *b = bed_new();

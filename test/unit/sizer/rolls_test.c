@@ -316,6 +316,84 @@ Test(rolls, its_owner_is_read_before_a_pod_goes)
 	bed_free(p.bed);
 }
 
+static void refuse_two_budgets(struct bed *b, const struct action *a, struct outcome *o)
+{
+	(void)a;
+	o->fault.kind = FAULT_TRANSIENT;
+	o->fault.status = 500;
+	o->fault.unknown_outcome = true;
+	snprintf(o->fault.message, sizeof o->fault.message,
+		"500: This pod has more than one PodDisruptionBudget, which the eviction "
+		"subresource does not support.");
+	b->evictions--;
+	((struct played *)b->cluster)->refusals++;
+}
+
+/* Nobody told us of budgets; the API server does, by a 500. */
+Test(rolls, two_budgets_that_we_do_not_see_are_told)
+{
+	struct played p;
+	played_init(&p, "Deployment", 2);
+	p.bed->evict = refuse_two_budgets;
+	played_automate(&p);
+	played_run(&p, 15);
+	cr_expect_str_eq(blocked(&p), "Refused");
+	const char *text = bed_told(p.bed, WEB)->conditions[RECOMMENDATION_UPDATE_BLOCKED].message;
+	cr_expect(strstr(text, "more than one PodDisruptionBudget") != NULL, "%s", text);
+	cr_expect_geq(p.refusals, 3, "it is asked again, ever later");
+	cr_expect_eq(roll_fleet_due(&p.bed->sizer->fleet, p.bed->now.policy_ms),
+		p.bed->now.policy_ms, "and takes no place in the budget of all");
+	bed_free(p.bed);
+}
+
+/* A server that does not answer is asked ever later, and nobody goes meanwhile. */
+Test(rolls, nobody_goes_whose_owner_cannot_be_read)
+{
+	struct played p;
+	played_init(&p, "Deployment", 2);
+	p.bed->owner_fails = FAULT_TRANSIENT;
+	p.bed->owner_status = 500;
+	played_automate(&p);
+	played_run(&p, 60);
+	cr_expect_eq(p.bed->evictions, 0);
+	cr_expect_str_eq(blocked(&p), "OwnerRollout");
+	cr_expect_gt(p.bed->readings, 5);
+	cr_expect_lt(p.bed->readings, 30, "%d", p.bed->readings);
+	p.bed->owner_fails = FAULT_NONE;
+	played_run(&p, 60);
+	cr_expect_eq(p.bed->evictions, 2);
+	bed_free(p.bed);
+}
+
+/* R12. Rights do not come back in minutes: its pods have to do, and what its template said. */
+Test(rolls, whose_owner_nobody_may_see_is_judged_by_its_pods)
+{
+	struct played p;
+	struct container main = {.name = "main", .gpus = 1};
+	struct pod next = {.ns = "",
+		.name = "",
+		.uid = "",
+		.scheduler = "other",
+		.containers = &main,
+		.container_count = 1};
+	played_init(&p, "Deployment", 2);
+	p.bed->standing.next = &next;
+	p.bed->standing.course = STANDING_STEADY;
+	p.bed->standing.wanted = 2;
+	played_automate(&p);
+	played_run(&p, 10);
+	cr_expect_str_eq(blocked(&p), "Unsupported");
+	p.bed->owner_fails = FAULT_DENIED;
+	p.bed->owner_status = 403;
+	played_run(&p, 60);
+	cr_expect_eq(p.bed->evictions, 0);
+	cr_expect_str_eq(blocked(&p), "Unsupported", "the template is not forgotten");
+	bed_restart(p.bed);
+	played_run(&p, 95);
+	cr_expect_eq(p.bed->evictions, 2, "who starts now knows no template");
+	bed_free(p.bed);
+}
+
 Test(rolls, two_that_are_never_ready_are_rolled_back)
 {
 	struct played p;

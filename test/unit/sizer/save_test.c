@@ -91,6 +91,94 @@ Test(save, what_nobody_asked_for_is_not_taken)
 	bed_free(b);
 }
 
+/* After a start whose list of checkpoints takes its time. */
+static void begin_unread(struct bed *b)
+{
+	bed_restart(b);
+	sizer_wait(b->sizer, true);
+	bed_turn(b);
+}
+
+Test(save, none_is_written_before_all_were_read)
+{
+	struct bed *b = learnt(5 * MINUTE_MS);
+	begin_unread(b);
+	int saves = b->saves;
+	bed_run(b, "web-1", 20, 6144, 30);
+	sizer_end(b->sizer);
+	bed_step(b);
+	cr_expect(sizer_ended(b->sizer, b->now));
+	cr_expect_eq(b->saves, saves);
+	bed_free(b);
+}
+
+Test(save, r11_what_is_read_late_is_joined_with_what_was_told_since)
+{
+	struct bed *b = learnt(5 * MINUTE_MS);
+	int64_t before = b->checkpoint.samples;
+	begin_unread(b);
+	bed_run(b, "web-1", 20, 7000, 6);
+	cr_expect_eq(sizer_recall(b->sizer, &b->checkpoint, b->now.policy_ms), SIZER_RECALL_TAKEN);
+	cr_expect_eq(sizer_recall(b->sizer, &b->checkpoint, b->now.policy_ms),
+		SIZER_RECALL_NOT_WANTED, "a list that is begun again tells it again");
+	sizer_wait(b->sizer, false);
+	bed_run(b, "web-1", 20, 6144, 6);
+	const struct recommendation *r = bed_told(b, WEB);
+	cr_expect_gt(r->history.samples, before);
+	cr_expect_eq(r->containers[0].usage.peak_mib, 7000);
+	cr_expect_gt(b->checkpoint.samples, before);
+	bed_free(b);
+}
+
+Test(save, r11_nothing_shrinks_before_all_were_read)
+{
+	struct bed *b = bed_new();
+	b->checkpoint_ms = 5 * MINUTE_MS;
+	bed_restart(b);
+	bed_pod(b, "web", "web-1", 1);
+	bed_turn(b);
+	bed_run(b, "web-1", 60, 6144, 35);
+	cr_assert_eq(bed_told(b, WEB)->containers[0].target.milli, 800);
+	begin_unread(b);
+	bed_run(b, "web-1", 10, 1024, 120);
+	cr_expect_eq(bed_told(b, WEB)->containers[0].target.milli, 800);
+	cr_expect_str_eq(bed_reason(b, WEB, RECOMMENDATION_HISTORY_SUFFICIENT), "Relearning");
+	bed_run(b, "web-1", 90, 6144, 20);
+	cr_expect_gt(bed_told(b, WEB)->containers[0].target.milli, 800, "who needs more gets it");
+	bed_free(b);
+}
+
+Test(save, one_that_is_there_is_read_and_not_written_over)
+{
+	struct bed *b = learnt(5 * MINUTE_MS);
+	int64_t before = b->checkpoint.samples;
+	bed_restart(b);
+	bed_turn(b);
+	int saves = b->saves;
+	for (int i = 0; i < 4 && b->saves == saves; i++) {
+		bed_run(b, "web-1", 20, 6144, 1);
+	}
+	cr_assert_gt(b->saves, saves, "it tried to make it");
+	cr_expect_geq(b->checkpoint.samples, before, "nobody read it before, and it stands");
+	bed_run(b, "web-1", 20, 6144, 2);
+	cr_expect_gt(bed_told(b, WEB)->history.samples, before);
+	bed_run(b, "web-1", 20, 6144, 10);
+	cr_expect_gt(b->checkpoint.samples, before);
+	bed_free(b);
+}
+
+Test(save, one_that_nobody_can_read_is_written_anew)
+{
+	struct bed *b = learnt(5 * MINUTE_MS);
+	int64_t before = b->checkpoint.samples;
+	bed_restart(b);
+	b->unreadable = true;
+	bed_turn(b);
+	bed_run(b, "web-1", 20, 6144, 10);
+	cr_expect_lt(b->checkpoint.samples, before);
+	bed_free(b);
+}
+
 Test(save, one_that_fails_is_tried_again_later)
 {
 	struct bed *b = bed_new();

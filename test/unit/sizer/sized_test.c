@@ -22,6 +22,22 @@ Test(sized, it_is_found_by_its_key_and_its_object)
 	bed_free(b);
 }
 
+/* Kinds of one name are several: those of groups that nobody thinks of first end in a digest. */
+Test(sized, two_kinds_of_one_name_are_two)
+{
+	struct bed *b = bed_new();
+	struct workload_key own = {"team", "batch", "Job", "train"};
+	struct workload_key other = {"team", "batch.volcano.sh", "Job", "train"};
+	struct sized *x = sized_of(b->sizer, &own), *y = sized_of(b->sizer, &other);
+	cr_assert_not_null(x);
+	cr_assert_not_null(y);
+	cr_expect_neq(x, y);
+	cr_expect_str_neq(x->object, y->object);
+	cr_expect_eq(sized_of(b->sizer, &own), x);
+	cr_expect_eq(sized_of(b->sizer, &other), y);
+	bed_free(b);
+}
+
 /* There are thousands in few namespaces. */
 Test(sized, what_many_have_is_kept_once)
 {

@@ -229,6 +229,26 @@ Test(surges, c24_without_the_right_it_says_so)
 	finish(&g);
 }
 
+/* Its owner says that no two of its pods run at once. */
+Test(surges, none_stands_beside_one_that_is_recreated)
+{
+	struct staged g;
+	init(&g);
+	g.played.bed->standing.recreates = true;
+	pass(&g, 120);
+	cr_expect_str_eq(g.tasks, "");
+	cr_expect_eq(g.played.bed->evictions, 0);
+	cr_expect_str_eq(
+		bed_reason(g.played.bed, WEB, RECOMMENDATION_UPDATE_BLOCKED), "LastReadyReplica");
+	const char *text =
+		bed_told(g.played.bed, WEB)->conditions[RECOMMENDATION_UPDATE_BLOCKED].message;
+	cr_expect(strstr(text, "Recreate") != NULL, "%s", text);
+	g.played.bed->standing.recreates = false;
+	pass(&g, 300);
+	cr_expect(g.adopted);
+	finish(&g);
+}
+
 Test(surges, c25_what_speaks_against_it_is_told_and_nothing_is_made)
 {
 	struct staged g;
