@@ -267,7 +267,9 @@ static bool needs_mending(struct engine *e, uint32_t at)
 	bool kept = h->asked_holds ? h->asked_keeps : h->pod.keeps_node;
 	bool forgotten = s->forgotten > 0 && !g->fenced && g->free_milli >= 0 && g->free_mib >= 0 &&
 			 s->entries + s->forgotten <= MODEL_GRANTS_MAX;
-	if (s->confirms || inject_owes(e, h)) {
+	/* What was acknowledged and is not shown yet may have it: a watch that lags is waited for.
+	 */
+	if (s->confirms || (h->acked_rv == NULL && inject_owes(e, h))) {
 		return flights_room(e);
 	}
 	if (!forgotten && kept == (s->keepers > 0)) {

@@ -30,6 +30,23 @@ Test(inject, c26_the_proof_is_written_although_nobody_waits)
 	bed_finish(&b);
 }
 
+/* The watch may lag for a minute; each answer is no reason to write the same once more. */
+Test(inject, a_proof_that_was_written_is_not_written_again_before_it_is_shown)
+{
+	struct bed b = bed_open();
+	(void)play(&b, &right);
+	const struct action *g = step(&b, ACTION_GRANT);
+	cr_assert_not_null(g);
+	struct pod answer = {.uid = g->uid, .phase = POD_RUNNING, .resource_version = "1000000"};
+	struct outcome done = {.pod = &answer};
+	engine_settle(b.e, (struct engine_now){b.now, b.now}, g->id, &done);
+	for (int i = 0; i < 50; i++) {
+		b.now += 200;
+		cr_assert_null(step(&b, ACTION_GRANT), "step %d", i);
+	}
+	bed_finish(&b);
+}
+
 Test(inject, c26_a_probe_stays_until_its_proof_is_written)
 {
 	struct bed b = bed_open();
