@@ -39,7 +39,7 @@ static const struct sentence sentences[ROLL_WHYS] = {
 	[ROLL_WEBHOOK] = {"Aliquot's webhook is not known to answer, so a new pod might start "
 			  "whole: see its controller's pods",
 		NULL},
-	[ROLL_CLOSED] = {"pods that are created there now start whole: %s", "nobody places shares"},
+	[ROLL_CLOSED] = {"a new pod would start whole now (%s): see aliquot status", "closed"},
 	[ROLL_STALE] = {"nothing was measured of it for 5 minutes: see what should tell, the "
 			"agent of its node or a Prometheus",
 		NULL},

@@ -101,6 +101,17 @@ Test(scenario, S2_the_webhook_is_away)
 	scene_golden(s, WEB, "webhook");
 }
 
+/* It would come back whole. */
+Test(scenario, S2_conversion_is_closed)
+{
+	struct scene *s = quick_three(QUICK("Automate", UPDATE("")));
+	scene_closed(s);
+	quick_learn(s);
+	scene_expect_reason(s, WEB, "UpdateBlocked", "True", "ConversionClosed");
+	cr_expect_eq(scene_evictions(s), 0);
+	scene_golden(s, WEB, "conversion-closed");
+}
+
 #define BUDGET                                                                                     \
 	"{\"metadata\":{\"namespace\":\"team\",\"name\":\"web-pdb\",\"uid\":\"b\","                \
 	"\"resourceVersion\":\"1\",\"generation\":1},\"spec\":{\"minAvailable\":3,\"selector\":{"  \

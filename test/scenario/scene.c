@@ -30,6 +30,13 @@ static void on_outcome(void *data, const struct action *action, const struct out
 	(void)sizes_settle(s->sizes, action, outcome);
 }
 
+static enum reason on_may_convert(void *data, const char *ns)
+{
+	const struct scene *s = data;
+	(void)ns;
+	return s->closed ? REASON_BACKLOG : REASON_NONE;
+}
+
 /* The engine's door. Whoever runs and is wished another share gets it at once, if the test says so.
  */
 static bool on_wish(void *data, const struct change *c)
@@ -103,6 +110,7 @@ static void start(struct scene *s)
 		.groups = s->groups,
 		.around = s->around,
 		.latest = s->latest,
+		.admission = {.data = s, .may_convert = on_may_convert},
 		.tell = on_wish,
 		.fate = on_fate,
 		.data = s,
@@ -333,6 +341,11 @@ void scene_owners(struct scene *s, int http_status)
 void scene_lists(struct scene *s, int http_status)
 {
 	s->server.lists_status = http_status;
+}
+
+void scene_closed(struct scene *s)
+{
+	s->closed = true;
 }
 
 void scene_webhook_gone(struct scene *s)

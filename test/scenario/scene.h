@@ -56,6 +56,8 @@ void scene_budget(struct scene *s, const char *json);
 void scene_scaler(struct scene *s, const char *json);
 /* C3: our webhook is not reached any more. */
 void scene_webhook_gone(struct scene *s);
+/* C2: tenants wait in vain, and what is created starts whole. */
+void scene_closed(struct scene *s);
 /* C24: pods may be made beside others. Not at first. One that is made comes with its share and is
  * Ready at once; when it is adopted the ReplicaSet deletes that one of web's pods. */
 void scene_may_surge(struct scene *s, const char *deleted);

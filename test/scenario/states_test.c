@@ -270,6 +270,21 @@ Test(scenario, state_of_a_framework_that_is_sized_by_its_pool)
 }
 
 /* It should have less than it took at its start. */
+/* Within a share that it was told, which it may fill. */
+Test(scenario, state_of_a_framework_that_goes_by_its_peak)
+{
+	struct scene *s = scene_new(
+		QUICK("Automate", UPDATE("") ",\"memory\":{\"preallocated\":\"IgnoreAndShrink\"}"));
+	scene_pod(s, &(struct scene_pod){.name = "web-1",
+			     .notes = "\"aliquot.dev/framework-memory\":\"0.243\"",
+			     .milli = 300,
+			     .mib = 20480});
+	scene_use(s, "web-1", 20, 19900);
+	quick_learn(s);
+	scene_expect_reason(s, WEB, "MemoryPreallocated", "True", "ToldItsShare");
+	scene_golden(s, WEB, "memory-told");
+}
+
 Test(scenario, state_of_memory_that_stays)
 {
 	struct scene *s = with_gauges(DAY + 2 * HOUR);
@@ -314,6 +329,18 @@ Test(scenario, state_of_a_gpu_that_was_not_enough)
 	}
 	scene_expect_reason(s, WEB, "Healing", "True", "HealingExhausted");
 	scene_golden(s, WEB, "healing-exhausted");
+}
+
+/* It stays within its share, and of the other one nobody tells anything. */
+Test(scenario, state_of_an_unknown_neighbour)
+{
+	struct scene *s = usual("");
+	scene_pod(s, &(struct scene_pod){
+			     .name = "api-1", .owner = "api-1234abcd", .milli = 700, .mib = 8192});
+	scene_run(s, 1);
+	deny(s);
+	scene_expect_reason(s, WEB, "Healing", "False", "NeighbourUnknown");
+	scene_golden(s, WEB, "neighbour-unknown");
 }
 
 Test(scenario, state_of_who_wants_more_compute)
