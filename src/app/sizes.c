@@ -80,7 +80,8 @@ bool sizes_observe(struct sizes *z, const struct change *c)
 
 void sizes_look(struct sizes *z, const struct change *c)
 {
-	bool ended = c->kind == KIND_POD && c->type == CHANGE_SET && pod_is_terminal(c->pod);
+	bool ended =
+		z->led && c->kind == KIND_POD && c->type == CHANGE_SET && pod_is_terminal(c->pod);
 	const struct world_pod *wp =
 		ended ? world_pod_find(z->config.world, c->pod->ns, c->pod->name) : NULL;
 	if (wp != NULL) {

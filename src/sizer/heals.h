@@ -160,6 +160,8 @@ void heals_trim(struct sized_container *c);		   /* gone if it is as a new one wo
 void heals_ended(struct sizer *s, struct sized_pod *p, const struct world_gpu *g, int64_t now_ms);
 /* The same of a pod that ended, or is being deleted: restartPolicy Never leaves it at one end. */
 void heals_over(struct sizer *s, struct sized_pod *p, const struct world_pod *wp, int64_t now_ms);
+/* The same of one that ended before a round had met it: what fails at once does so in seconds. */
+void heals_unseen(struct sizer *s, const struct world_pod *wp, int64_t now_ms);
 /* It is about to go: what ended of it is forgotten. */
 void heals_lose(struct sizer *s, const struct sized_container *c);
 /* Ends that it is time to judge. */

@@ -1,6 +1,8 @@
 /* Containers that ended with an error: was it for want of memory, and who took it? */
 #include "state.h"
 
+#include <stdio.h>
+
 #include "model/gpu.h"
 
 /* Two looks of an agent, and an answer: until then nobody knows who took the memory. */
@@ -12,6 +14,16 @@
 static int64_t larger(int64_t a, int64_t b)
 {
 	return a > b ? a : b;
+}
+
+static void push(struct sizer *s, struct heal_ended *e, const char *uid, const struct world_gpu *g)
+{
+	snprintf(e->uid, sizeof e->uid, "%s", uid);
+	/* one of several GPUs is not sized */
+	if (g->uuid != NULL && strlen(g->uuid) < sizeof e->uuid) {
+		memcpy(e->uuid, g->uuid, strlen(g->uuid) + 1);
+		VEC_PUSH(&s->alarms.ends, *e);
+	}
 }
 
 /* What is asked of it later is kept here: its pod may be gone when it is judged. */
@@ -30,12 +42,7 @@ static void note(
 		.mps = p->mps,
 		.contended = g->contention_shown,
 		.at_ms = at};
-	memcpy(e.uid, p->uid, sizeof e.uid);
-	/* one of several GPUs is not sized */
-	if (g->uuid != NULL && strlen(g->uuid) < sizeof e.uuid) {
-		memcpy(e.uuid, g->uuid, strlen(g->uuid) + 1);
-		VEC_PUSH(&s->alarms.ends, e);
-	}
+	push(s, &e, p->uid, g);
 }
 
 static void see_exit(
@@ -58,12 +65,54 @@ void heals_ended(struct sizer *s, struct sized_pod *p, const struct world_gpu *g
 }
 
 /* Who is told to go exits as well as it can, and that is no error. */
+static int64_t ended_at(const struct world_pod *wp)
+{
+	const struct world_gpu *g = wp->gpu;
+	return wp->deleting ? g->gpu_oom_ms : larger(g->gpu_oom_ms, g->failed_ms);
+}
+
+static bool is_noted(const struct sizer *s, const char *uid)
+{
+	for (size_t i = 0; i < s->alarms.ends.count; i++) {
+		if (text_equals(s->alarms.ends.items[i].uid, uid)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+void heals_unseen(struct sizer *s, const struct world_pod *wp, int64_t now_ms)
+{
+	const struct world_gpu *g = wp->gpu;
+	const char *uid = world_pod_uid(wp);
+	int64_t at = ended_at(wp), age = now_ms - at;
+	bool share = g->class == WORLD_TENANT && g->mem_mib > 0 && g->container != NULL;
+	if (!share || at == 0 || age >= NEWS_FOR_MS || age <= -NEWS_FOR_MS || is_noted(s, uid) ||
+		s->alarms.ends.count >= EXITS_MAX) {
+		return;
+	}
+	struct sized *x = pods_advised(s, wp);
+	struct sized_container *c = x != NULL ? sized_container_find(x, g->container) : NULL;
+	if (c != NULL) {
+		struct heal_ended e = {.of = x,
+			.container = c,
+			.used_mib = others_used(&s->others, uid, now_ms - HEALS_USED_MS),
+			.share_mib = g->mem_mib,
+			.node = wp->node,
+			.told = g->gpu_oom_ms == at,
+			.first = true,
+			.mps = g->mps,
+			.contended = g->contention_shown,
+			.at_ms = at};
+		push(s, &e, uid, g);
+	}
+}
+
 void heals_over(struct sizer *s, struct sized_pod *p, const struct world_pod *wp, int64_t now_ms)
 {
 	const struct world_gpu *g = wp->gpu;
 	if (heals_sole(p) != NULL) {
-		see_exit(s, p, g,
-			wp->deleting ? g->gpu_oom_ms : larger(g->gpu_oom_ms, g->failed_ms), now_ms);
+		see_exit(s, p, g, ended_at(wp), now_ms);
 	}
 }
 
@@ -92,10 +141,12 @@ static int64_t used_by(const struct sizer *s, const struct world_pod *wp, int64_
 			 : others_used(&s->others, world_pod_uid(wp), now_ms - HEALS_USED_MS);
 }
 
+/* Whoever was made since then, its own next run before all, took nothing. */
 static bool is_beside(const struct heal_ended *e, const struct world_pod *wp)
 {
-	return wp->node == e->node && wp->gpu->milli > 0 && !world_pod_terminal(wp) &&
-	       text_equals(wp->gpu->uuid, e->uuid) && !text_equals(world_pod_uid(wp), e->uid);
+	return wp->node == e->node && wp->gpu->created_ms <= e->at_ms && wp->gpu->milli > 0 &&
+	       !world_pod_terminal(wp) && text_equals(wp->gpu->uuid, e->uuid) &&
+	       !text_equals(world_pod_uid(wp), e->uid);
 }
 
 /* Whoever looks for that may have found it since then. */

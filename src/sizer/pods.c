@@ -183,6 +183,13 @@ struct sized *pods_workload(struct sizer *s, const struct world_pod *wp)
 	return owner_of(s, wp, &whose);
 }
 
+struct sized *pods_advised(struct sizer *s, const struct world_pod *wp)
+{
+	struct whose whose = {.advised = false};
+	struct sized *x = owner_of(s, wp, &whose);
+	return whose.advised ? x : NULL;
+}
+
 /* Each only grows. */
 static uint64_t groups_now(const struct sizer *s)
 {
@@ -383,6 +390,8 @@ void sizer_see(struct sizer *s, const struct world_pod *wp, int64_t now_ms)
 	struct sized_pod *p = wp->gpu != NULL ? pods_find(s, world_pod_uid(wp)) : NULL;
 	if (p != NULL && (world_pod_terminal(wp) || wp->deleting)) {
 		heals_over(s, p, wp, now_ms);
+	} else if (p == NULL && wp->gpu != NULL && world_pod_terminal(wp)) {
+		heals_unseen(s, wp, now_ms);
 	} else if (p != NULL) {
 		p->ready_ms = pods_ready_ms(p, wp->gpu, now_ms);
 		note_share(p, wp->gpu);

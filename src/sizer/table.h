@@ -37,6 +37,8 @@ struct share pods_changeable(const struct sized_pod *p);
 struct sized_pod *pods_find(const struct sizer *s, const char *uid); /* NULL: not known */
 /* Of whom a pod is that ended, and so is none of its pods; NULL: nobody knows. */
 struct sized *pods_workload(struct sizer *s, const struct world_pod *wp);
+/* The same of one whose share was recommended; NULL: it was not. */
+struct sized *pods_advised(struct sizer *s, const struct world_pod *wp);
 
 /* --- runs.c: those that ended --- */
 /* It is gone, or ended, or being deleted: then nothing of it runs any more. `wp` NULL: it is gone.

@@ -185,6 +185,7 @@ def test_h1_the_next_run_of_one_that_never_restarts_has_more(healing):
     """A Job with restartPolicy Never: its pod ends for good, and the next one comes after some seconds."""
     tenant = healing.tenant("Job")
     healing.mib = 4096
+    healing.after_round()
     healing.stack.kubelet.fault("kill", namespace=healing.space, pod=tenant["metadata"]["name"], container="main",
                                 code=1, message=OUT_OF_MEMORY)
     healing.wait(lambda: healing.target() == "7424Mi", "that to be told", 90)

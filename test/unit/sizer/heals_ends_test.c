@@ -65,6 +65,40 @@ Test(heals_ends, it_waits_for_no_round_and_needs_no_pod)
 	bed_free(b);
 }
 
+/* What does not fit fails with its first batch, before a round has met its pod. */
+Test(heals_ends, one_that_fails_at_once_is_judged_though_no_round_met_it)
+{
+	struct bed *b = usual();
+	cr_assert(bed_use(b, "t", 10, 4000));
+	b->oom_ms = b->failed_ms = b->now.policy_ms;
+	b->ended = true;
+	bed_tenant(b, "web", "u", 300, 8 * GIB);
+	see(b, "u");
+	see(b, "u");
+	cr_expect_eq(b->sizer->alarms.ends.count, 1, "it is told again and again");
+	settle(b);
+	cr_expect_eq(first(b)->target.mib, HEALED);
+	see(b, "u");
+	settle(b);
+	cr_expect_eq(first(b)->target.mib, HEALED);
+	cr_expect_eq(bed_told(b, WEB)->healing.step, 1);
+	bed_free(b);
+}
+
+/* It comes to the same GPU before it is measured. */
+Test(heals_ends, its_next_run_is_not_to_blame)
+{
+	struct bed *b = ended(true, 7100);
+	see(b, "t");
+	b->ended = false;
+	b->oom_ms = b->failed_ms = 0;
+	bed_pass(b, 1000);
+	bed_tenant(b, "web", "u", 300, 8 * GIB);
+	settle(b);
+	cr_expect_eq(first(b)->target.mib, HEALED);
+	bed_free(b);
+}
+
 Test(heals_ends, each_end_is_one_step)
 {
 	struct bed *b = ended(true, 7100);
