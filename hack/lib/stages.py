@@ -197,7 +197,7 @@ def stage_stage(run):
 
 # Each has a control plane of its own, which takes about 1 GiB and a tenth of a core. What they do is mostly waiting for
 # leases and deadlines, so they are more than there are cores.
-E2E_WORKERS, E2E_WORKER_MIB = 6, 1200
+E2E_WORKERS, E2E_WORKER_MIB = 8, 1200
 
 
 def e2e_workers():
