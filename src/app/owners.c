@@ -40,6 +40,9 @@ struct owners {
 		VEC_FIELDS(struct record *); /* owned */
 	} records;
 	struct map by_name;
+	struct {
+		VEC_FIELDS(struct arena);
+	} former; /* of what was handed out and is not known any more: until the next step */
 	uint64_t version;
 	uint32_t in_flight;
 	int64_t tokens_ms, filled_at, sweep_at, deadline;
@@ -79,11 +82,21 @@ static void record_free(struct record *r)
 	free(r);
 }
 
+static void drop_former(struct owners *o)
+{
+	for (size_t i = 0; i < o->former.count; i++) {
+		arena_finish(&o->former.items[i]);
+	}
+	VEC_CLEAR(&o->former);
+}
+
 void owners_destroy(struct owners *o)
 {
 	if (o == NULL) {
 		return;
 	}
+	drop_former(o);
+	VEC_FINISH(&o->former);
 	for (size_t i = 0; i < o->records.count; i++) {
 		record_free(o->records.items[i]);
 	}
@@ -109,7 +122,7 @@ static void learn(struct record *r, enum owner_answer answer, const struct owner
 		arena_strdup(&arena, above->uid)};
 	bool changed = r->answer != answer || !same_owner(&r->above, &kept);
 	r->all->version += changed && r->answer != OWNER_LATER ? 1 : 0;
-	arena_finish(&r->arena);
+	VEC_PUSH(&r->all->former, r->arena); /* who climbs may stand on it */
 	r->arena = arena;
 	r->above = kept;
 	r->answer = answer;
@@ -313,6 +326,7 @@ static void look(struct owners *o, int64_t now)
 
 void owners_step(struct owners *o, int64_t now)
 {
+	drop_former(o);
 	if (now >= o->deadline || now >= kinds_deadline(o->kinds)) {
 		look(o, now);
 	}
