@@ -292,6 +292,39 @@ Test(rolls_between, u15_nobody_makes_way_while_its_owner_moves)
 	bed_free(p.bed);
 }
 
+/* What kept them is over, and nothing but the owner tells so. */
+Test(rolls_between, the_owner_is_read_again_until_somebody_makes_way)
+{
+	struct played p;
+	rolled_back(&p);
+	p.bed->standing.course = STANDING_MOVES;
+	busy = false;
+	played_run(&p, 5);
+	int readings = p.bed->readings;
+	played_run(&p, 60);
+	cr_expect_leq(p.bed->readings, readings + 31, "every two minutes");
+	cr_assert_eq(p.bed->evictions, 1);
+	p.bed->standing.course = STANDING_STEADY;
+	played_run(&p, 4);
+	cr_expect_eq(p.bed->evictions, 2);
+	bed_free(p.bed);
+}
+
+Test(rolls_between, an_owner_that_could_not_be_read_is_read_again_until_somebody_makes_way)
+{
+	struct played p;
+	rolled_back(&p);
+	p.bed->owner_fails = FAULT_TRANSIENT;
+	p.bed->owner_status = 500;
+	busy = false;
+	played_run(&p, 5);
+	cr_assert_eq(p.bed->evictions, 1);
+	p.bed->owner_fails = FAULT_NONE;
+	played_run(&p, 4);
+	cr_expect_eq(p.bed->evictions, 2);
+	bed_free(p.bed);
+}
+
 Test(rolls_between, who_is_excluded_after_a_rollback_is_left_alone)
 {
 	struct played p;
