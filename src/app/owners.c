@@ -27,6 +27,7 @@ struct record {
 	uint64_t hash;
 	uint64_t call; /* 0: none */
 	int64_t made_at, used_at, next_at;
+	int64_t taken_until; /* by whom it was taken over last: nobody else does before */
 	enum owner_answer answer; /* LATER: nobody answered yet */
 	struct arena arena;	  /* of `above` */
 	struct owner above;
@@ -214,18 +215,23 @@ static struct record *make(struct owners *o, const struct record_key *key, uint6
 	return r;
 }
 
-/* Another object of the name of one that is gone: what was known is not about it. */
+/* Another object of the name of one that is gone: what was known is not about it. Both may be gone
+ * with pods of both left, which ask in turns. */
 static void take_over(struct record *r, const struct owner_top *object, int64_t now)
 {
-	if (!r->lost || object->uid == NULL || text_equals(r->uid, object->uid)) {
+	if (!r->lost || now < r->taken_until || object->uid == NULL ||
+		text_equals(r->uid, object->uid)) {
 		return;
 	}
 	free(r->uid);
 	r->uid = xstrdup(object->uid);
 	r->lost = false;
 	r->made_at = now;
+	r->taken_until = now + GONE_MS;
 	r->next_at = r->all->deadline = 0;
-	learn(r, OWNER_LATER, &(struct owner){0});
+	if (r->answer != OWNER_UNKNOWN) {
+		learn(r, OWNER_LATER, &(struct owner){0});
+	}
 }
 
 /* Nobody checks the names in references; these would be another path. */
