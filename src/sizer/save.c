@@ -33,6 +33,7 @@ void sizer_forget(struct sizer *s)
 			sized_container_forget(x, x->containers.items[k]);
 		}
 	}
+	VEC_CLEAR(&s->alarms.ends); /* who leads meanwhile judges them */
 	s->phase = SIZER_RESTS;
 	s->recalled = false;
 	s->bills.step = 0;

@@ -111,6 +111,20 @@ Test(heals_ends, each_end_is_one_step)
 	bed_free(b);
 }
 
+/* Who led meanwhile has judged it. */
+Test(heals_ends, what_ended_before_somebody_else_led_is_forgotten)
+{
+	struct bed *b = ended(true, 7100);
+	see(b, "t");
+	cr_assert_eq(b->sizer->alarms.ends.count, 1);
+	bed_pod_gone(b, "t");
+	sizer_forget(b->sizer);
+	cr_expect_eq(b->sizer->alarms.ends.count, 0);
+	settle(b);
+	cr_expect_eq(bed_told(b, WEB)->healing.kind, HEALING_NONE);
+	bed_free(b);
+}
+
 /* What runs once a week is not sure of less as long as nothing of it ran. */
 Test(heals_ends, what_was_added_stays_until_something_of_it_runs)
 {
