@@ -187,7 +187,7 @@ static void follow_up(const struct turned *t, const struct roll *before)
 	} else if (r->failures > before->failures || r->refusals > before->refusals) {
 		set_update(t->s, m, UPDATE_FAILED, now, "NotReady");
 		warn(t, "ReplacementFailed", "the new pod does not become Ready");
-	} else if (ended) {
+	} else if (ended && r->succeeded) {
 		set_update(t->s, m, UPDATE_SUCCEEDED, now, "PodReplaced");
 		tell(t, "PodReplaced", "a pod was replaced by one with the new share");
 	}
