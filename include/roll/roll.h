@@ -187,6 +187,7 @@ struct roll {
 	int32_t restarts;  /* of the pod that came, when they were counted last */
 	bool rolls_back;   /* to be told */
 	bool moves;	   /* what is under way is for another GPU, with the share that it has */
+	bool succeeded;	   /* what ended last did well */
 };
 
 /* What is zero is one of which nothing is known. */

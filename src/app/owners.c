@@ -27,6 +27,7 @@ struct record {
 	uint64_t hash;
 	uint64_t call; /* 0: none */
 	int64_t made_at, used_at, next_at;
+	int64_t taken_until; /* by whom it was taken over last: nobody else does before */
 	enum owner_answer answer; /* LATER: nobody answered yet */
 	struct arena arena;	  /* of `above` */
 	struct owner above;
@@ -40,6 +41,9 @@ struct owners {
 		VEC_FIELDS(struct record *); /* owned */
 	} records;
 	struct map by_name;
+	struct {
+		VEC_FIELDS(struct arena);
+	} former; /* of what was handed out and is not known any more: until the next step */
 	uint64_t version;
 	uint32_t in_flight;
 	int64_t tokens_ms, filled_at, sweep_at, deadline;
@@ -79,11 +83,21 @@ static void record_free(struct record *r)
 	free(r);
 }
 
+static void drop_former(struct owners *o)
+{
+	for (size_t i = 0; i < o->former.count; i++) {
+		arena_finish(&o->former.items[i]);
+	}
+	VEC_CLEAR(&o->former);
+}
+
 void owners_destroy(struct owners *o)
 {
 	if (o == NULL) {
 		return;
 	}
+	drop_former(o);
+	VEC_FINISH(&o->former);
 	for (size_t i = 0; i < o->records.count; i++) {
 		record_free(o->records.items[i]);
 	}
@@ -109,7 +123,7 @@ static void learn(struct record *r, enum owner_answer answer, const struct owner
 		arena_strdup(&arena, above->uid)};
 	bool changed = r->answer != answer || !same_owner(&r->above, &kept);
 	r->all->version += changed && r->answer != OWNER_LATER ? 1 : 0;
-	arena_finish(&r->arena);
+	VEC_PUSH(&r->all->former, r->arena); /* who climbs may stand on it */
 	r->arena = arena;
 	r->above = kept;
 	r->answer = answer;
@@ -201,18 +215,23 @@ static struct record *make(struct owners *o, const struct record_key *key, uint6
 	return r;
 }
 
-/* Another object of the name of one that is gone: what was known is not about it. */
+/* Another object of the name of one that is gone: what was known is not about it. Both may be gone
+ * with pods of both left, which ask in turns. */
 static void take_over(struct record *r, const struct owner_top *object, int64_t now)
 {
-	if (!r->lost || object->uid == NULL || text_equals(r->uid, object->uid)) {
+	if (!r->lost || now < r->taken_until || object->uid == NULL ||
+		text_equals(r->uid, object->uid)) {
 		return;
 	}
 	free(r->uid);
 	r->uid = xstrdup(object->uid);
 	r->lost = false;
 	r->made_at = now;
+	r->taken_until = now + GONE_MS;
 	r->next_at = r->all->deadline = 0;
-	learn(r, OWNER_LATER, &(struct owner){0});
+	if (r->answer != OWNER_UNKNOWN) {
+		learn(r, OWNER_LATER, &(struct owner){0});
+	}
 }
 
 /* Nobody checks the names in references; these would be another path. */
@@ -313,6 +332,7 @@ static void look(struct owners *o, int64_t now)
 
 void owners_step(struct owners *o, int64_t now)
 {
+	drop_former(o);
 	if (now >= o->deadline || now >= kinds_deadline(o->kinds)) {
 		look(o, now);
 	}

@@ -213,6 +213,18 @@ static bool goes_on(const struct owner_top *at, const struct owner_top *above)
 	return row == NULL || row->role == OWNER_PART;
 }
 
+static bool reads_same(struct view a, struct view b)
+{
+	return a.n == b.n && memcmp(a.p, b.p, a.n) == 0;
+}
+
+/* Whoever is above itself, by whatever uid, is the top. */
+static bool is_same(const struct owner_top *at, const struct owner_top *above)
+{
+	return text_equals(at->kind, above->kind) && reads_same(at->group, above->group) &&
+	       reads_same(at->name, above->name);
+}
+
 static bool climb_by_reference(
 	struct owner_top *at, const char *ns, const struct owner_port *port, bool *ret_known)
 {
@@ -225,7 +237,7 @@ static bool climb_by_reference(
 		return false;
 	}
 	struct owner_top above = top_from(&owner);
-	if (above.kind == NULL || !goes_on(at, &above)) {
+	if (above.kind == NULL || is_same(at, &above) || !goes_on(at, &above)) {
 		return false;
 	}
 	above.guessed = at->guessed;

@@ -67,7 +67,7 @@ static void finish(struct roll *r, struct roll_fleet *fleet)
 	roll_fleet_end(fleet, r->id);
 	r->doing = ROLL_NOTHING;
 	r->restarts = 0;
-	r->moves = false;
+	r->moves = r->succeeded = false;
 	r->id = 0;
 }
 
@@ -75,6 +75,7 @@ static void succeed(struct roll *r, struct roll_fleet *fleet)
 {
 	r->failures = r->no_effect = r->refusals = r->fruitless = 0;
 	finish(r, fleet);
+	r->succeeded = true;
 }
 
 /* What costs a GPU for minutes each time is tried ever less often. */

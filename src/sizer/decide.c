@@ -199,7 +199,7 @@ static void keep(struct sized_container *c, const struct history_facts *facts,
 static void bound(const struct sizer *s, struct sized_container *c, const struct decision *d)
 {
 	int64_t context = s->config.context_mib;
-	int64_t least = c->tally.heal.told ? framework_least_mib(context) : context;
+	int64_t least = c->fills ? framework_least_mib(context) : context;
 	policy_bound_share(d->choice.policy, least, &c->in_force.milli, &c->in_force.mib);
 }
 

@@ -101,7 +101,7 @@ struct heal_pod {
 };
 
 /* A container that ended with an error, until it is judged: neighbours are looked at first. Its pod
- * may be gone by then. */
+ * may be gone by then. And for a while after that, for it is told again. */
 struct heal_ended {
 	char uid[SIZER_UID_MAX + 1];
 	char uuid[GPU_UUID_MAX];	   /* of the GPU on which it was, */
@@ -115,7 +115,8 @@ struct heal_ended {
 	bool first;	/* its pod was not seen before: it may have been judged */
 	bool mps;	/* held to its share by MPS */
 	bool contended; /* its pod says so */
-	int64_t at_ms;	/* on its kubelet's clock */
+	bool judged;
+	int64_t at_ms; /* on its kubelet's clock */
 };
 
 /* --- heals.c: more at once --- */

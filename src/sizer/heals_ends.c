@@ -45,11 +45,22 @@ static void note(
 	push(s, &e, p->uid, g);
 }
 
+/* Those that were judged give way. */
+static bool is_full(struct sizer *s)
+{
+	for (size_t i = s->alarms.ends.count; s->alarms.ends.count >= EXITS_MAX && i-- > 0;) {
+		if (s->alarms.ends.items[i].judged) {
+			VEC_REMOVE_SWAP(&s->alarms.ends, i);
+		}
+	}
+	return s->alarms.ends.count >= EXITS_MAX;
+}
+
 static void see_exit(
 	struct sizer *s, struct sized_pod *p, const struct world_gpu *g, int64_t at, int64_t now)
 {
 	int64_t age = now - at;
-	if (at <= p->heal.exit_ms || s->alarms.ends.count >= EXITS_MAX) {
+	if (at <= p->heal.exit_ms || is_full(s)) {
 		return;
 	}
 	bool news = p->seen || (age < NEWS_FOR_MS && age > -NEWS_FOR_MS);
@@ -71,10 +82,13 @@ static int64_t ended_at(const struct world_pod *wp)
 	return wp->deleting ? g->gpu_oom_ms : larger(g->gpu_oom_ms, g->failed_ms);
 }
 
-static bool is_noted(const struct sizer *s, const char *uid)
+/* One that was judged stays for as long as its end is news: it is told again and again, and its
+ * neighbours are others by then. */
+static bool is_noted(const struct sizer *s, const char *uid, int64_t at)
 {
 	for (size_t i = 0; i < s->alarms.ends.count; i++) {
-		if (text_equals(s->alarms.ends.items[i].uid, uid)) {
+		const struct heal_ended *e = &s->alarms.ends.items[i];
+		if (text_equals(e->uid, uid) && (!e->judged || at <= e->at_ms)) {
 			return true;
 		}
 	}
@@ -87,8 +101,8 @@ void heals_unseen(struct sizer *s, const struct world_pod *wp, int64_t now_ms)
 	const char *uid = world_pod_uid(wp);
 	int64_t at = ended_at(wp), age = now_ms - at;
 	bool share = g->class == WORLD_TENANT && g->mem_mib > 0 && g->container != NULL;
-	if (!share || at == 0 || age >= NEWS_FOR_MS || age <= -NEWS_FOR_MS || is_noted(s, uid) ||
-		s->alarms.ends.count >= EXITS_MAX) {
+	if (!share || at == 0 || age >= NEWS_FOR_MS || age <= -NEWS_FOR_MS ||
+		is_noted(s, uid, at) || is_full(s)) {
 		return;
 	}
 	struct sized *x = pods_advised(s, wp);
@@ -204,8 +218,11 @@ void heals_judge(struct sizer *s, const struct world *w, struct sizer_now now)
 		if (e->due_ms == 0) {
 			e->due_ms = now.mono_ms + JUDGE_AFTER_MS;
 		}
-		if (now.mono_ms >= e->due_ms) {
+		if (!e->judged && now.mono_ms >= e->due_ms) {
 			judge(s, e, w, now.policy_ms);
+			e->judged = true;
+		}
+		if (e->judged && now.policy_ms - e->at_ms >= NEWS_FOR_MS) {
 			VEC_REMOVE_SWAP(&s->alarms.ends, i);
 		}
 	}
@@ -224,7 +241,8 @@ int64_t heals_deadline(const struct sizer *s)
 {
 	int64_t at = s->alarms.any ? 0 : TIME_NEVER;
 	for (size_t i = 0; i < s->alarms.ends.count; i++) {
-		at = time_min(at, s->alarms.ends.items[i].due_ms);
+		const struct heal_ended *e = &s->alarms.ends.items[i];
+		at = e->judged ? at : time_min(at, e->due_ms);
 	}
 	return at;
 }

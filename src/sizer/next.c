@@ -153,8 +153,8 @@ static const char *without_quota(const struct next *n, int64_t milli, struct are
 	struct quota_subject who = quota_subject_of(&n->pod);
 	for (size_t i = 0; space != NULL && i < space->quotas.count; i++) {
 		const struct world_quota *q = space->quotas.items[i];
-		int64_t left = q->noun.hard_milli - (used_of(q) - freed(n));
-		if (quota_covers(&q->noun, &who) && milli > left) {
+		int64_t then = used_of(q) - freed(n) + milli;
+		if (quota_covers(&q->noun, &who) && then > q->noun.hard_milli) {
 			return arena_printf(a,
 				"the ResourceQuota %s would leave no room for the next one",
 				q->noun.name);

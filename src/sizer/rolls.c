@@ -187,7 +187,7 @@ static void follow_up(const struct turned *t, const struct roll *before)
 	} else if (r->failures > before->failures || r->refusals > before->refusals) {
 		set_update(t->s, m, UPDATE_FAILED, now, "NotReady");
 		warn(t, "ReplacementFailed", "the new pod does not become Ready");
-	} else if (ended) {
+	} else if (ended && r->succeeded) {
 		set_update(t->s, m, UPDATE_SUCCEEDED, now, "PodReplaced");
 		tell(t, "PodReplaced", "a pod was replaced by one with the new share");
 	}
@@ -377,22 +377,47 @@ static bool is_free(const struct turned *t)
 	return is_shown(t->x) && !t->x->heal.paused && !surges_has(t->x);
 }
 
+/* The first that is in the way and may go; `ret_any`: one is in the way. */
+static uint32_t who_makes_way(const struct turned *t, bool *ret_any)
+{
+	const struct roll_ask *ask = &t->asked.ask;
+	uint32_t at = 0;
+	*ret_any = false;
+	for (; at < ask->pod_count; at++) {
+		bool its = is_in_the_way(t, at);
+		*ret_any = *ret_any || its;
+		if (its && roll_makes_way(&t->s->fleet, ask, at) && !engine_is_at_it(t, at)) {
+			break;
+		}
+	}
+	return at;
+}
+
+/* What was read of the owner, or could not be, is what keeps them: nobody else asks it again. */
+static void ask_again(const struct turned *t)
+{
+	bool missed = t->x->roll->seen.misses > 0;
+	if (t->asked.ask.owner != ROLL_OWNER_STEADY &&
+		(missed || !asks_owner_is_fresh(t->x, t->d->now_ms, OWNER_AGAIN_MS))) {
+		read_owner(t, true);
+	}
+}
+
 /* It makes way for one with the share before. Nothing is under way with it, and it counts. */
 static void mend(const struct turned *t)
 {
 	struct sized_roll *m = t->x->roll;
 	const struct roll_ask *ask = &t->asked.ask;
-	uint32_t at = 0;
+	bool any;
 	if (!rolls_hold(t->x) || m->eviction != 0 || m->mended >= ROLL_FAILURES || !t->x->acts ||
 		!is_free(t)) {
 		return;
 	}
-	while (at < ask->pod_count &&
-		!(is_in_the_way(t, at) && roll_makes_way(&t->s->fleet, ask, at) &&
-			!engine_is_at_it(t, at))) {
-		at++;
-	}
+	uint32_t at = who_makes_way(t, &any);
 	if (at == ask->pod_count) {
+		if (any) {
+			ask_again(t);
+		}
 		return;
 	}
 	if (!asks_owner_is_fresh(t->x, t->d->now_ms, OWNER_MS)) {

@@ -33,6 +33,7 @@ void sizer_forget(struct sizer *s)
 			sized_container_forget(x, x->containers.items[k]);
 		}
 	}
+	VEC_CLEAR(&s->alarms.ends); /* who leads meanwhile judges them */
 	s->phase = SIZER_RESTS;
 	s->recalled = false;
 	s->bills.step = 0;
@@ -81,7 +82,7 @@ static void close_minutes(const struct sized *x, const struct sized_container *c
 
 static void take(struct sized *x, struct sized_container *c, struct history *before, int64_t now_ms)
 {
-	if (c->feeds > 0 && c->fitted) {
+	if (c->fitted) {
 		close_minutes(x, c);
 		history_merge(c->history, before, now_ms);
 		return;
@@ -100,8 +101,8 @@ enum sizer_recall sizer_recall(struct sizer *s, const struct checkpoint *from, i
 		return SIZER_RECALL_NOT_WANTED;
 	}
 	struct sized_container *c = sized_container_of(x, from->container);
-	if (c == NULL || (c->feeds > 0 && c->save.exists)) {
-		return SIZER_RECALL_NOT_WANTED;
+	if (c == NULL || c->save.exists) {
+		return SIZER_RECALL_NOT_WANTED; /* nobody has it, or it was read or written already */
 	}
 	c->save.exists = true;
 	c->save.at_ms = from->written_ms;

@@ -3,12 +3,18 @@
 
 #include "../kube/fake_wire.h"
 #include "codec/discovery.h"
+#include "owner/owner.h"
 
 #define GROUP	  "{\"preferredVersion\":{\"groupVersion\":\"example.com/v1\",\"version\":\"v1\"}}"
 #define RESOURCES "{\"resources\":[{\"name\":\"gadgets\",\"kind\":\"Gadget\",\"namespaced\":true}]}"
 #define OWNED(by)                                                                                  \
 	"{\"metadata\":{\"name\":\"g\",\"ownerReferences\":[{\"apiVersion\":\"example.com/v1\","   \
 	"\"kind\":\"Widget\",\"name\":\"" by "\",\"uid\":\"u\",\"controller\":true}]}}"
+
+/* Its controller has its own kind and name. */
+#define OWN                                                                                        \
+	"{\"metadata\":{\"name\":\"g\",\"ownerReferences\":[{\"apiVersion\":\"example.com/v1\","   \
+	"\"kind\":\"Gadget\",\"name\":\"g\",\"uid\":\"new\",\"controller\":true}]}}"
 
 struct bed {
 	struct fake_clock clock;
@@ -185,6 +191,94 @@ Test(owners, another_object_of_its_name_is_another)
 	fake_answer(c, 200, OWNED("v"));
 	cr_assert_eq(ask_for(&b, "new", &o), OWNER_ABOVE);
 	cr_expect_str_eq(o.name, "v");
+	tear_down(&b);
+}
+
+static void answer_all(struct bed *b)
+{
+	for (size_t i = 0; i < b->wire->count; i++) {
+		if (b->wire->calls[i].open) {
+			fake_answer(&b->wire->calls[i], 404, "{}");
+		}
+	}
+}
+
+/* Each version has every pod be given to its workload anew. */
+Test(owners, two_of_one_name_that_are_both_gone_do_not_take_turns)
+{
+	struct bed b;
+	struct owner o;
+	known(&b);
+	fake_answer(later(&b, 31), 404, "{}");
+	size_t before = b.wire->count;
+	for (int minute = 0; minute < 60; minute++) {
+		(void)ask_for(&b, minute % 2 == 0 ? "new" : "old", &o);
+		step(&b, 1);
+		answer_all(&b);
+		step(&b, 59999);
+		answer_all(&b);
+	}
+	cr_expect_leq(b.wire->count - before, 20, "%zu requests", b.wire->count - before);
+	cr_expect_eq(version(&b), 1);
+	cr_expect_eq(ask_for(&b, "old", &o), OWNER_UNKNOWN);
+	tear_down(&b);
+}
+
+/* Nobody waits for it, for it was given to its workload as it was. */
+Test(owners, one_that_comes_after_two_that_are_gone_is_found)
+{
+	struct bed b;
+	struct owner o;
+	known(&b);
+	fake_answer(later(&b, 31), 404, "{}");
+	cr_assert_eq(ask_for(&b, "new", &o), OWNER_LATER);
+	step(&b, 1);
+	answer_all(&b);
+	cr_expect_eq(ask_for(&b, "third", &o), OWNER_UNKNOWN);
+	uint64_t before = version(&b);
+	for (int minute = 0; minute < 7; minute++) {
+		(void)ask_for(&b, "third", &o);
+		step(&b, 60000);
+		struct fake_call *c = fake_last(b.wire);
+		if (c->open) {
+			fake_answer(c, 200, OWNED("v"));
+		}
+	}
+	cr_assert_eq(ask_for(&b, "third", &o), OWNER_ABOVE);
+	cr_expect_str_eq(o.name, "v");
+	cr_expect_eq(version(&b), before + 1);
+	tear_down(&b);
+}
+
+Test(owners, what_was_handed_out_stays_until_the_next_step)
+{
+	struct bed b;
+	struct owner before, o;
+	known(&b);
+	fake_answer(later(&b, 31), 404, "{}");
+	cr_assert_eq(ask_for(&b, "old", &before), OWNER_ABOVE);
+	cr_assert_eq(ask_for(&b, "new", &o), OWNER_LATER);
+	cr_expect_str_eq(before.name, "w");
+	cr_expect_str_eq(before.kind, "Widget");
+	tear_down(&b);
+}
+
+Test(owners, one_that_names_itself_is_the_top)
+{
+	struct bed b;
+	struct owner o;
+	const struct pod pod = {
+		.ns = "team", .name = "p", .owner = {"example.com/v1", "Gadget", "g", "old"}};
+	set_up(&b);
+	(void)ask_for(&b, "old", &o);
+	fake_answer(asked(&b), 200, OWN);
+	fake_answer(later(&b, 31), 404, "{}");
+	struct owner_top top = owner_top_of(&pod, owners_port(b.owners));
+	cr_expect_str_eq(top.kind, "Gadget");
+	cr_expect(view_equals(top.name, "g"));
+	cr_expect_str_eq(top.uid, "old");
+	cr_expect_not(top.pending);
+	cr_expect_eq(version(&b), 0);
 	tear_down(&b);
 }
 

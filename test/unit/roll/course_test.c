@@ -340,6 +340,35 @@ Test(course, a_surge_is_watched_as_an_eviction_once_the_old_pod_goes)
 	roll_fleet_finish(&b.fleet);
 }
 
+/* It restarts, and is counted; then somebody is in need, and it makes way for one with more. */
+Test(course, one_that_failed_and_makes_way_later_did_not_do_well)
+{
+	struct bench b;
+	set_up(&b);
+	b.p.pods[0].restarts = ROLL_RESTARTS;
+	(void)at(&b, START + 2 * MINUTE);
+	cr_assert_eq(b.p.roll.failures, 1);
+	cr_assert_eq(b.p.roll.doing, ROLL_EVICT);
+	b.p.ask.cause = ROLL_HEALS;
+	b.p.pods[0].up_to_date = false;
+	(void)at(&b, START + 4 * MINUTE);
+	cr_expect_eq(b.p.roll.failures, 1);
+	cr_expect_eq(b.p.roll.doing, ROLL_NOTHING);
+	cr_expect_not(b.p.roll.succeeded);
+	tear_down(&b);
+}
+
+Test(course, one_that_is_ready_and_measured_did_well)
+{
+	struct bench b;
+	set_up(&b);
+	b.p.pods[0].ready_ms = START + MINUTE;
+	b.p.pods[0].sample_ms = START + 5 * MINUTE;
+	cr_expect_eq(at(&b, START + 6 * MINUTE).does, ROLL_EVICT);
+	cr_expect(b.p.roll.succeeded);
+	tear_down(&b);
+}
+
 Test(course, what_stopped_it_is_read_back)
 {
 	struct recommendation told = {.last_update = {UPDATE_SUCCEEDED, START, NULL}};

@@ -2,6 +2,8 @@
  * given, under whatever policy. */
 #include "played.h"
 
+#include "model/framework.h"
+
 #define WEB "deployment-web"
 
 static int64_t target(const struct played *p)
@@ -44,21 +46,42 @@ Test(fills, nor_where_it_keeps_what_is_used)
 	stays(PREALLOCATED_KEEP_USED, "KeepUsed");
 }
 
+static void lose_all(struct played *p)
+{
+	for (size_t i = 0; i < PLAYED_PODS; i++) {
+		if (p->pods[i].there) {
+			bed_pod_gone(p->bed, p->pods[i].name);
+			p->pods[i].there = false;
+		}
+	}
+	for (int i = 0; i < 10; i++) {
+		bed_turn(p->bed);
+	}
+}
+
 /* One replica: while the next one comes nobody has a share. */
 Test(fills, nor_between_two_pods)
 {
 	struct played p;
 	begin(&p, PREALLOCATED_SHRINK);
 	int64_t mib = target(&p);
-	for (size_t i = 0; i < PLAYED_PODS; i++) {
-		if (p.pods[i].there) {
-			bed_pod_gone(p.bed, p.pods[i].name);
-			p.pods[i].there = false;
-		}
-	}
-	for (int i = 0; i < 10; i++) {
-		bed_turn(p.bed);
-	}
+	lose_all(&p);
 	cr_expect_eq(target(&p), mib);
+	bed_free(p.bed);
+}
+
+/* What is left of less beside two contexts cannot be told. */
+Test(fills, nor_is_less_than_can_be_told_shown_between_two_pods)
+{
+	struct played p;
+	begin(&p, PREALLOCATED_SHRINK);
+	p.bed->sizing.min_mem_mib = 512;
+	p.bed->sizing.max_mem_mib = 700;
+	p.bed->policy_generation++;
+	bed_policy(p.bed);
+	bed_turn(p.bed);
+	cr_assert_eq(target(&p), framework_least_mib(0));
+	lose_all(&p);
+	cr_expect_eq(target(&p), framework_least_mib(0));
 	bed_free(p.bed);
 }

@@ -24,6 +24,14 @@ static void settle(struct bed *b)
 	}
 }
 
+/* The same, and no round begins. */
+static void settle_between(struct bed *b)
+{
+	bed_step(b);
+	bed_pass(b, 5000);
+	bed_step(b);
+}
+
 Test(heals_ends, the_next_run_of_one_that_ran_out_of_memory_gets_more)
 {
 	struct bed *b = ended(true, 7100);
@@ -111,6 +119,20 @@ Test(heals_ends, each_end_is_one_step)
 	bed_free(b);
 }
 
+/* Who led meanwhile has judged it. */
+Test(heals_ends, what_ended_before_somebody_else_led_is_forgotten)
+{
+	struct bed *b = ended(true, 7100);
+	see(b, "t");
+	cr_assert_eq(b->sizer->alarms.ends.count, 1);
+	bed_pod_gone(b, "t");
+	sizer_forget(b->sizer);
+	cr_expect_eq(b->sizer->alarms.ends.count, 0);
+	settle(b);
+	cr_expect_eq(bed_told(b, WEB)->healing.kind, HEALING_NONE);
+	bed_free(b);
+}
+
 /* What runs once a week is not sure of less as long as nothing of it ran. */
 Test(heals_ends, what_was_added_stays_until_something_of_it_runs)
 {
@@ -141,6 +163,68 @@ Test(heals_ends, whoever_took_its_memory_is_asked_though_it_is_gone)
 	settle(b);
 	cr_expect_eq(first(b)->target.mib, 8 * GIB);
 	cr_expect(is(b, RECOMMENDATION_CONTENTION));
+	bed_free(b);
+}
+
+/* For a minute each look at one that no round has met tells its end again. */
+Test(heals_ends, C29_one_that_was_judged_is_not_judged_again_when_its_neighbour_is_gone)
+{
+	struct bed *b = usual();
+	bed_tenant(b, "loud", "n", 100, 4 * GIB);
+	bed_turn(b);
+	cr_assert(bed_use(b, "n", 10, 60 * GIB));
+	cr_assert(bed_use(b, "t", 10, 4000));
+	bed_pass(b, 1000);
+	b->oom_ms = b->failed_ms = b->now.policy_ms;
+	b->ended = true;
+	bed_tenant(b, "web", "u", 300, 8 * GIB);
+	see(b, "u");
+	settle_between(b);
+	cr_assert_null(pods_find(b->sizer, "u"));
+	const struct sized_container *c = pods_find(b->sizer, "t")->only.container;
+	cr_assert_gt(heals_of(c)->contended_ms, 0);
+	bed_pod_gone(b, "n");
+	bed_step(b);
+	see(b, "u");
+	settle_between(b);
+	cr_expect_not(heals_of(c)->answer.healing);
+	cr_expect_eq(c->in_force.mib, 8 * GIB);
+	bed_free(b);
+}
+
+/* More within a minute than are remembered. */
+Test(heals_ends, what_was_judged_gives_way_to_what_was_not)
+{
+	struct bed *b = usual();
+	char name[16];
+	b->oom_ms = b->failed_ms = b->now.policy_ms;
+	b->ended = true;
+	for (int i = 0; i < 400; i++) {
+		snprintf(name, sizeof name, "u%d", i);
+		bed_tenant(b, "web", name, 300, 8 * GIB);
+		see(b, name);
+		if (i == 199) {
+			settle_between(b);
+		}
+	}
+	size_t waiting = 0;
+	for (size_t i = 0; i < b->sizer->alarms.ends.count; i++) {
+		waiting += !b->sizer->alarms.ends.items[i].judged;
+	}
+	cr_expect_eq(waiting, 200);
+	cr_expect_leq(b->sizer->alarms.ends.count, 256);
+	bed_free(b);
+}
+
+Test(heals_ends, what_was_judged_ends_with_its_time)
+{
+	struct bed *b = ended(true, 7100);
+	see(b, "t");
+	settle(b);
+	cr_expect_eq(b->sizer->alarms.ends.count, 1);
+	bed_pass(b, MINUTE_MS);
+	bed_step(b);
+	cr_expect_eq(b->sizer->alarms.ends.count, 0);
 	bed_free(b);
 }
 

@@ -126,6 +126,31 @@ Test(next, whose_quota_is_more_than_used_up)
 	bed_free(p.bed);
 }
 
+/* One that bounds nothing, and one of other pods. */
+Test(next, whose_quotas_are_of_no_account)
+{
+	struct played p;
+	const char *other = "other";
+	struct term scope = {.key = "PriorityClass", .operator = TERM_IN, .values = &other, .value_count = 1};
+	struct quota q[] = {{.ns = "team",
+				    .name = "any",
+				    .bounds_gpus = true,
+				    .hard_milli = INT64_MAX},
+		{.ns = "team",
+			.name = "others",
+			.bounds_gpus = true,
+			.hard_milli = INT64_MAX,
+			.scopes = {&scope, 1}}};
+	played_init(&p, "Deployment", 2);
+	for (size_t i = 0; i < COUNT_OF(q); i++) {
+		struct change c = {.kind = KIND_QUOTA, .quota = &q[i]};
+		bed_world(p.bed, &c);
+	}
+	played_automate(&p);
+	goes(&p);
+	bed_free(p.bed);
+}
+
 static bool sees_none_of_team(void *data, const struct namespace *ns)
 {
 	return *(const bool *)data || !text_equals(ns->name, "team");

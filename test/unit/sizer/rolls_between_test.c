@@ -167,6 +167,39 @@ Test(rolls_between, what_is_rolled_back_while_it_heals_stays_so)
 	bed_free(p.bed);
 }
 
+/* It failed before somebody was in need, and makes way for one that has more. */
+Test(rolls_between, what_failed_and_makes_way_is_told_as_failed)
+{
+	struct played p;
+	converted(&p, 2);
+	p.sick = true;
+	p.percent = 40;
+	for (int i = 0; i < 200 && p.bed->evictions == 0; i++) {
+		played_pass(&p, true);
+	}
+	cr_assert_eq(p.bed->evictions, 1);
+	struct played_pod *it = any_pod(&p);
+	for (size_t i = 0; i < PLAYED_PODS; i++) {
+		it = p.pods[i].there && !p.pods[i].ready ? &p.pods[i] : it;
+	}
+	cr_assert_not(it->ready);
+	/* one restart, and it was counted */
+	struct sized_roll *m = sized_find(p.bed->sizer, "team", WEB)->roll;
+	cr_assert_eq(m->roll.doing, ROLL_EVICT);
+	m->roll.restarts = m->roll.failures = 1;
+	m->result = UPDATE_FAILED;
+	it->oom_ms = p.bed->now.policy_ms;
+	played_show(&p, it);
+	p.bed->reasons[0] = '\0';
+	for (int i = 0; i < 40 && p.bed->evictions == 1; i++) {
+		played_pass(&p, true);
+		cr_expect_neq(bed_told(p.bed, WEB)->last_update.result, UPDATE_SUCCEEDED);
+	}
+	cr_expect_eq(p.bed->evictions, 2);
+	cr_expect_null(strstr(p.bed->reasons, "PodReplaced "), "%s", p.bed->reasons);
+	bed_free(p.bed);
+}
+
 /* Somebody deleted its GPURecommendation, with which the replacement was forgotten; the surge goes
  * on. */
 Test(rolls_between, nobody_goes_while_a_surge_goes_on)
@@ -289,6 +322,39 @@ Test(rolls_between, u15_nobody_makes_way_while_its_owner_moves)
 	busy = false;
 	played_run(&p, 5);
 	cr_expect_eq(p.bed->evictions, 1);
+	bed_free(p.bed);
+}
+
+/* What kept them is over, and nothing but the owner tells so. */
+Test(rolls_between, the_owner_is_read_again_until_somebody_makes_way)
+{
+	struct played p;
+	rolled_back(&p);
+	p.bed->standing.course = STANDING_MOVES;
+	busy = false;
+	played_run(&p, 5);
+	int readings = p.bed->readings;
+	played_run(&p, 60);
+	cr_expect_leq(p.bed->readings, readings + 31, "every two minutes");
+	cr_assert_eq(p.bed->evictions, 1);
+	p.bed->standing.course = STANDING_STEADY;
+	played_run(&p, 4);
+	cr_expect_eq(p.bed->evictions, 2);
+	bed_free(p.bed);
+}
+
+Test(rolls_between, an_owner_that_could_not_be_read_is_read_again_until_somebody_makes_way)
+{
+	struct played p;
+	rolled_back(&p);
+	p.bed->owner_fails = FAULT_TRANSIENT;
+	p.bed->owner_status = 500;
+	busy = false;
+	played_run(&p, 5);
+	cr_assert_eq(p.bed->evictions, 1);
+	p.bed->owner_fails = FAULT_NONE;
+	played_run(&p, 4);
+	cr_expect_eq(p.bed->evictions, 2);
 	bed_free(p.bed);
 }
 

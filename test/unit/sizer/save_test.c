@@ -207,3 +207,57 @@ Test(save, who_leads_anew_begins_with_what_is_told)
 	cr_expect(recommendation_holds(bed_told(b, WEB)));
 	bed_free(b);
 }
+
+/* Its list of checkpoints takes its time, and rounds do not wait for it that long. */
+Test(save, who_leads_anew_and_reads_late_has_what_was_known)
+{
+	struct bed *b = learnt(5 * MINUTE_MS);
+	int64_t before = b->checkpoint.samples;
+	sizer_forget(b->sizer);
+	sizer_wait(b->sizer, true);
+	bed_turn(b);
+	bed_run(b, "web-1", 20, 6144, 3);
+	cr_expect_eq(sizer_recall(b->sizer, &b->checkpoint, b->now.policy_ms), SIZER_RECALL_TAKEN);
+	sizer_wait(b->sizer, false);
+	bed_run(b, "web-1", 20, 6144, 10);
+	cr_expect_gt(bed_told(b, WEB)->history.samples, before);
+	cr_expect_gt(b->checkpoint.samples, before);
+	cr_expect_str_eq(bed_reason(b, WEB, RECOMMENDATION_HISTORY_SUFFICIENT), "Sufficient");
+	bed_free(b);
+}
+
+Test(save, who_leads_anew_and_never_reads_it_does_not_write_over_it)
+{
+	struct bed *b = learnt(5 * MINUTE_MS);
+	int64_t before = b->checkpoint.samples;
+	sizer_forget(b->sizer);
+	bed_turn(b);
+	int saves = b->saves;
+	for (int i = 0; i < 20 && b->saves == saves; i++) {
+		bed_run(b, "web-1", 20, 6144, 1);
+	}
+	cr_assert_gt(b->saves, saves);
+	cr_expect_geq(b->checkpoint.samples, before);
+	bed_run(b, "web-1", 20, 6144, 10);
+	cr_expect_gt(b->checkpoint.samples, before);
+	bed_free(b);
+}
+
+/* Nothing of it runs by the time that the list is read. */
+Test(save, what_was_told_of_one_that_is_gone_is_joined_with_what_is_read_late)
+{
+	struct bed *b = learnt(5 * MINUTE_MS);
+	begin_unread(b);
+	bed_run(b, "web-1", 20, 9000, 20);
+	bed_pod_gone(b, "web-1");
+	bed_turn(b);
+	cr_expect_eq(sizer_recall(b->sizer, &b->checkpoint, b->now.policy_ms), SIZER_RECALL_TAKEN);
+	cr_expect_eq(sizer_recall(b->sizer, &b->checkpoint, b->now.policy_ms),
+		SIZER_RECALL_NOT_WANTED, "a list that is begun again tells it again");
+	sizer_wait(b->sizer, false);
+	bed_pod(b, "web", "web-2", 1);
+	bed_turn(b);
+	bed_run(b, "web-2", 20, 6144, 6);
+	cr_expect_eq(bed_told(b, WEB)->containers[0].usage.peak_mib, 9000);
+	bed_free(b);
+}
