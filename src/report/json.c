@@ -93,6 +93,11 @@ static void write_pods(struct build *b, const char *key, const struct rows *rows
 {
 	build_object_at(b, key);
 	number_or_null(b, "count", known, rows->total);
+	if (!known) {
+		build_text_at(b, "pods", NULL);
+		build_end(b);
+		return;
+	}
 	build_array_at(b, "pods");
 	for (size_t i = 0; i < rows->count; i++) {
 		const struct row *row = &rows->items[i];
@@ -127,6 +132,11 @@ static void write_names(struct build *b, const struct rows *rows, struct view ki
 
 static void write_owners(struct build *b, const struct report *r)
 {
+	if (!r->looked) {
+		build_text_at(b, "unrecognized", NULL);
+		build_text_at(b, "ownerless", NULL);
+		return;
+	}
 	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 4096};
 	build_array_at(b, "unrecognized");
 	for (size_t i = 0; i < strangers_rows(&r->strangers); i++) {
@@ -145,8 +155,8 @@ static void write_owners(struct build *b, const struct report *r)
 	}
 	build_end(b);
 	build_object_at(b, "ownerless");
-	number_or_null(b, "milli", r->looked, r->strangers.alone.milli);
-	number_or_null(b, "count", r->looked, r->strangers.alone.pods);
+	build_i64_at(b, "milli", r->strangers.alone.milli);
+	build_i64_at(b, "count", r->strangers.alone.pods);
 	write_names(b, &r->strange, VIEW(""));
 	build_end(b);
 }

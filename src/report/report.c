@@ -262,6 +262,6 @@ uint32_t report_look(struct report *r, const struct owner_port *port, bool final
 		}
 	}
 	strangers_end(&r->strangers);
-	r->looked = true;
+	r->looked = r->pods_known;
 	return pending;
 }

@@ -216,6 +216,29 @@ static bool has(const struct bed *b, const char *part)
 	return strstr(str_text(&b->text), part) != NULL;
 }
 
+/* The first pods of a list whose next page was not to be had, looked at as the last of all. */
+Test(report, half_a_list_is_not_told_as_all_of_it)
+{
+	struct bed b = set_up();
+	node(&b, "b", 8);
+	mark(&b, KIND_NODE, CHANGE_RELIST_END);
+	mark(&b, KIND_POD, CHANGE_RELIST_BEGIN);
+	waiting(&b, "web-1", NULL, NULL);
+	whole(&b, "Widget", "widget-1", 1);
+	whole(&b, NULL, "bare", 1);
+	cr_assert_eq(report_look(b.report, NULL, true), 0);
+	report_write_text(b.report, NOW_MS, &b.text);
+	cr_expect(has(&b, "8 on 1 node") && !has(&b, "Unrecognized") && !has(&b, "Ownerless"), "%s",
+		str_text(&b.text));
+	str_reset(&b.text);
+	report_write_json(b.report, NOW_MS, &b.text);
+	cr_expect(has(&b, "\"waiting\":{\"count\":null,\"pods\":null}") &&
+			  has(&b, "\"unrecognized\":null,\"ownerless\":null"),
+		"%s", str_text(&b.text));
+	cr_expect(!has(&b, "web-1") && !has(&b, "widget-1") && !has(&b, "bare"));
+	tear_down(&b);
+}
+
 Test(report, of_one_namespace_nothing_is_said_of_the_others)
 {
 	struct bed b = set_up();
