@@ -35,7 +35,7 @@ struct report_parts {
 	bool lease_known;
 	const char *holder; /* ""; nobody */
 	int64_t renew_ms;
-	bool deployment_known;
+	bool deployment_known, deployment_absent; /* neither: it could not be read */
 	const char *image;
 	int32_t ready, wanted;
 	enum report_webhook webhook;

@@ -119,6 +119,7 @@ static void on_deployment(void *data, const struct kube_answer *a)
 	struct fault f = a->fault;
 	const json_t *containers;
 	s->call = 0;
+	s->parts.deployment_absent = f.kind == FAULT_NOT_FOUND;
 	if (is_there(s, &f, DEPLOYMENT)) {
 		if (decode_parse(a->body, a->body_size, DECODE_MEND, &root, &f) < 0) {
 			report_gap(s->config.report, "cannot read " DEPLOYMENT ": %s", f.message);

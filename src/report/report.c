@@ -73,8 +73,10 @@ const char *report_webhook_text(const struct report_parts *p)
 	case REPORT_WEBHOOK_BARE:
 		return "has no certificate yet: pods start whole";
 	case REPORT_WEBHOOK_SET:
-		return p->deployment_known && p->ready == 0 ? "is not answered: pods start whole"
-							    : "ok";
+		if (p->deployment_absent || (p->deployment_known && p->ready == 0)) {
+			return "is not answered: pods start whole";
+		}
+		return p->deployment_known ? "ok" : "is set, whether anybody answers is not known";
 	case REPORT_WEBHOOK_UNKNOWN:
 		break;
 	}

@@ -204,6 +204,31 @@ Test(survey, where_aliquot_is_not_installed_that_is_told)
 	tear_down(&b);
 }
 
+/* The certificate authority stays when everything else is gone. */
+Test(survey, a_webhook_without_a_deployment_is_not_ok)
+{
+	static const struct {
+		int status;
+		const char *wanted;
+	} rows[] = {{404, "is not answered: pods start whole"},
+		{403, "is set, whether anybody answers is not known"},
+		{503, "is set, whether anybody answers is not known"}};
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct bed b;
+		set_up(&b, NULL);
+		give(&b, "leases", 404, "{}");
+		give(&b, "deployments", rows[i].status, "{}");
+		give(&b, "mutatingwebhookconfigurations", 200,
+			"{\"webhooks\":[{\"clientConfig\":{\"caBundle\":\"QQ==\"}}]}");
+		survey_give_up(b.survey);
+		str_reset(&b.text);
+		report_write_json(b.report, b.clock.wall, &b.text);
+		cr_expect(
+			strstr(str_text(&b.text), rows[i].wanted) != NULL, "%s", str_text(&b.text));
+		tear_down(&b);
+	}
+}
+
 Test(survey, nobody_answers)
 {
 	struct bed b;

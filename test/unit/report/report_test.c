@@ -388,6 +388,10 @@ Test(report, who_leads_and_whether_pods_are_admitted)
 	p.webhook = REPORT_WEBHOOK_BARE;
 	controller_is(&b, &p, "webhook has no certificate yet");
 	p.webhook = REPORT_WEBHOOK_SET;
+	controller_is(&b, &p, "webhook is set, whether anybody answers is not known");
+	p.deployment_absent = true;
+	controller_is(&b, &p, "webhook is not answered: pods start whole");
+	p.deployment_absent = false;
 	p.deployment_known = true;
 	p.wanted = 2;
 	controller_is(&b, &p, "0 of 2 ready; webhook is not answered");
