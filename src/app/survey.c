@@ -255,7 +255,7 @@ static void conclude(struct survey *s, const struct fault *f)
 	if (f->kind == FAULT_NONE && s->narrowed) {
 		report_gap(r, "cannot list %s in all namespaces: forbidden; shown: namespace %s",
 			what, s->config.own);
-		report_limit(r, s->config.own);
+		report_limit(r, kind_at(s), s->config.own);
 	} else if (f->kind == FAULT_NOT_FOUND) {
 		report_gap(r, "there is no kind %s here", what);
 	} else if (f->kind != FAULT_NONE) {
@@ -365,7 +365,8 @@ struct survey *survey_create(const struct survey_config *config)
 	struct survey *s = xcalloc(1, sizeof *s);
 	s->config = *config;
 	if (config->only != NULL) {
-		report_limit(config->report, config->only);
+		report_limit(config->report, KIND_RECOMMENDATION, config->only);
+		report_limit(config->report, KIND_POD, config->only);
 	}
 	next(s);
 	return s;

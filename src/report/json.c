@@ -34,13 +34,13 @@ static void write_controller(struct build *b, const struct report_parts *p)
 static void write_gpus(struct build *b, const struct report *r)
 {
 	struct gpus g = report_gpus(r);
-	bool all = r->pods_known && r->nodes_known && r->limit == NULL;
+	bool all = r->pods_known && r->nodes_known && r->pods_limit == NULL;
 	build_object_at(b, "gpus");
 	number_or_null(b, "nodes", r->nodes_known, g.nodes);
 	number_or_null(b, "total", r->nodes_known, g.gpus);
 	number_or_null(b, "whole", r->pods_known, g.whole);
-	number_or_null(b, "shared", r->pods_known && r->limit == NULL, g.held);
-	number_or_null(b, "withoutTenant", r->pods_known && r->limit == NULL, g.empty);
+	number_or_null(b, "shared", r->pods_known && r->pods_limit == NULL, g.held);
+	number_or_null(b, "withoutTenant", r->pods_known && r->pods_limit == NULL, g.empty);
 	number_or_null(b, "tenants", r->pods_known, g.tenants);
 	number_or_null(b, "tenantMilli", r->pods_known, g.milli);
 	int64_t idle = g.gpus - g.whole - g.held;
@@ -78,6 +78,7 @@ static void write_works(struct build *b, const struct report *r)
 		return;
 	}
 	build_object_at(b, "workloads");
+	build_text_at(b, "namespace", r->works_limit);
 	build_i64_at(b, "total", w->total);
 	build_i64_at(b, "automated", w->automated);
 	build_i64_at(b, "recommended", w->shown);
@@ -166,7 +167,7 @@ void report_write_json(const struct report *r, int64_t now_ms, struct str *out)
 	struct build b = build_into(out);
 	build_begin_object(&b);
 	write_time(&b, "time", now_ms);
-	build_text_at(&b, "namespace", r->limit);
+	build_text_at(&b, "namespace", r->pods_limit);
 	write_controller(&b, &r->parts);
 	write_gpus(&b, r);
 	write_works(&b, r);

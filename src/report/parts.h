@@ -53,7 +53,7 @@ struct report {
 	struct strangers strangers;
 	struct works works;
 	bool works_known, pods_known, nodes_known, looked;
-	const char *limit; /* NULL: all namespaces */
+	const char *pods_limit, *works_limit; /* NULL: all namespaces */
 	struct {
 		VEC_FIELDS(const char *);
 	} gaps;

@@ -47,9 +47,10 @@ void report_tell(struct report *r, const struct report_parts *parts)
 	r->parts.image = arena_strdup(&r->parts_arena, parts->image);
 }
 
-void report_limit(struct report *r, const char *ns)
+void report_limit(struct report *r, enum kind kind, const char *ns)
 {
-	r->limit = arena_strdup(&r->parts_arena, ns);
+	const char **limit = kind == KIND_POD ? &r->pods_limit : &r->works_limit;
+	*limit = arena_strdup(&r->parts_arena, ns);
 }
 
 void report_gap(struct report *r, const char *format, ...)

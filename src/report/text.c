@@ -24,6 +24,13 @@ static void put_gpus(struct str *out, int64_t milli)
 	str_append_format(out, "%s GPU%s", share_format(milli, text), milli == 1000 ? "" : "s");
 }
 
+static void put_limit(struct str *out, const char *ns)
+{
+	if (ns != NULL) {
+		str_append_format(out, " in namespace %s", ns);
+	}
+}
+
 static void put_age(struct str *out, int64_t ms)
 {
 	int64_t s = ms > 0 ? ms / 1000 : 0;
@@ -85,11 +92,10 @@ static void write_gpus(const struct report *r, struct str *out)
 		lines_put(out, "GPUs", INDENT, INDENT, str_text(&line));
 		return;
 	}
-	if (r->limit != NULL) {
-		str_append_format(&line, "; in namespace %s", r->limit);
-	}
+	str_append_text(&line, r->pods_limit != NULL ? ";" : "");
+	put_limit(&line, r->pods_limit);
 	str_append_format(&line, ": %lld whole in use, ", (long long)g.whole);
-	if (r->limit == NULL) {
+	if (r->pods_limit == NULL) {
 		str_append_format(&line, "%lld shared (", (long long)g.held);
 	}
 	str_append_format(&line, "%u tenant%s with ", g.tenants, plural(g.tenants));
@@ -97,8 +103,8 @@ static void write_gpus(const struct report *r, struct str *out)
 	if (g.empty > 0) {
 		str_append_format(&line, ", %lld without a tenant", (long long)g.empty);
 	}
-	str_append_text(&line, r->limit == NULL ? ")" : "");
-	if (r->limit == NULL && r->nodes_known) {
+	str_append_text(&line, r->pods_limit == NULL ? ")" : "");
+	if (r->pods_limit == NULL && r->nodes_known) {
 		int64_t idle = g.gpus - g.whole - g.held;
 		int64_t used = g.whole * 1000 + g.milli;
 		str_append_format(&line, ", %lld idle; %lld%% allocated",
@@ -150,11 +156,15 @@ static void write_works(const struct report *r, struct str *out)
 		return;
 	}
 	if (w->total == 0) {
-		lines_put(out, "Workloads", INDENT, INDENT, "none with a GPURecommendation");
+		str_append_text(&line, "none with a GPURecommendation");
+		put_limit(&line, r->works_limit);
+		lines_put(out, "Workloads", INDENT, INDENT, str_text(&line));
 		return;
 	}
-	str_append_format(&line, "%u: %u automated, %u recommended only, %u not ready; %u %s",
-		w->total, w->automated, w->shown, unready, w->applied,
+	str_append_format(&line, "%u", w->total);
+	put_limit(&line, r->works_limit);
+	str_append_format(&line, ": %u automated, %u recommended only, %u not ready; %u %s",
+		w->automated, w->shown, unready, w->applied,
 		w->applied == 1 ? "has its target" : "have their targets");
 	if (w->healing > 0) {
 		str_append_format(&line, ", %u healing", w->healing);

@@ -159,6 +159,38 @@ Test(survey, what_may_not_be_listed_everywhere_is_listed_at_home)
 	tear_down(&b);
 }
 
+/* Rights on the two lists come from two rules. */
+Test(survey, workloads_of_home_beside_pods_of_everywhere)
+{
+	struct bed b;
+	set_up(&b, NULL);
+	give_objects(&b);
+	give_lists(&b);
+	give(&b, "/gpurecommendations", 403, FORBIDDEN);
+	give(&b, "/namespaces/mine/gpurecommendations", 200, LIST(""));
+	give(&b, "/api/v1/pods", 200, LIST(RUNS("bare", "")));
+	step(&b, 1);
+	cr_expect_eq(survey_end(b.survey), SURVEY_DONE);
+	expect(&b, "8 on 1 node: 2 whole in use, 0 shared");
+	expect(&b, "none with a GPURecommendation in namespace mine");
+	tear_down(&b);
+}
+
+Test(survey, pods_of_home_beside_workloads_of_everywhere)
+{
+	struct bed b;
+	set_up(&b, NULL);
+	give_objects(&b);
+	give_lists(&b);
+	give(&b, "/gpurecommendations", 200, LIST(""));
+	give(&b, "/api/v1/pods", 403, FORBIDDEN);
+	give(&b, "/api/v1/namespaces/mine/pods", 200, LIST(RUNS("bare", "")));
+	step(&b, 1);
+	expect(&b, "8 on 1 node; in namespace mine: 2 whole in use, 0 tenants");
+	expect(&b, "none with a GPURecommendation\n");
+	tear_down(&b);
+}
+
 Test(survey, one_namespace_alone)
 {
 	struct bed b;

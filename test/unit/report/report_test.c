@@ -242,12 +242,29 @@ Test(report, half_a_list_is_not_told_as_all_of_it)
 Test(report, of_one_namespace_nothing_is_said_of_the_others)
 {
 	struct bed b = set_up();
-	report_limit(b.report, "team");
+	report_limit(b.report, KIND_POD, "team");
 	all_of_it(&b);
 	report_write_text(b.report, NOW_MS, &b.text);
+	cr_expect(has(&b, "Workloads      5: "), "they are of all namespaces");
 	cr_expect(has(&b, "in namespace team: 6 whole in use, 2 tenants with 0.75 GPUs"), "%s",
 		str_text(&b.text));
 	cr_expect(!has(&b, "idle"));
+	tear_down(&b);
+}
+
+Test(report, workloads_of_one_namespace_are_told_beside_the_pods_of_all)
+{
+	struct bed b = set_up();
+	report_limit(b.report, KIND_RECOMMENDATION, "team");
+	all_of_it(&b);
+	report_write_text(b.report, NOW_MS, &b.text);
+	cr_expect(has(&b, "16 on 2 nodes: 6 whole in use, 2 shared"), "%s", str_text(&b.text));
+	cr_expect(has(&b, "Workloads      5 in namespace team: 3 automated"));
+	str_reset(&b.text);
+	report_write_json(b.report, NOW_MS, &b.text);
+	cr_expect(has(&b, "\"namespace\":null,\"controller\"") &&
+		  has(&b, "\"workloads\":{\"namespace\":\"team\""));
+	cr_expect(has(&b, "\"shared\":2") && has(&b, "\"idle\":8"), "%s", str_text(&b.text));
 	tear_down(&b);
 }
 
