@@ -8,6 +8,7 @@
 #include "json/decode.h"
 #include "kube/feed.h"
 #include "kube/lister.h"
+#include "kube/path.h"
 #include "model/names.h"
 #include "owners.h"
 
@@ -234,11 +235,15 @@ static void list(struct survey *s)
 	if (kind == KIND_POD || kind == KIND_RECOMMENDATION) {
 		s->listed.ns = s->narrowed ? s->config.own : s->config.only;
 	}
-	s->lister = lister_create(s->config.kube, &s->listed, &lister_events, s);
+	struct fault f = {0};
+	s->lister = lister_create(s->config.kube, &s->listed, &lister_events, s, &f);
+	if (s->lister == NULL) {
+		on_listed(s, &f);
+	}
 }
 
 /* Who may not list it everywhere may list his own. */
-static bool may_narrow(const struct survey *s, const struct fault *f)
+static bool would_narrow(const struct survey *s, const struct fault *f)
 {
 	return f->status == 403 && !s->narrowed && s->config.only == NULL &&
 	       (kind_at(s) == KIND_POD || kind_at(s) == KIND_RECOMMENDATION);
@@ -271,10 +276,16 @@ static void on_listed(void *data, const struct fault *fault)
 	struct survey *s = data;
 	struct fault f = *fault;
 	lister_destroy(TAKE(s->lister));
-	if (may_narrow(s, &f)) {
+	bool narrow = would_narrow(s, &f);
+	if (narrow && kube_is_label(s->config.own)) {
 		s->narrowed = true;
 		list(s);
 		return;
+	}
+	if (narrow) {
+		report_gap(s->config.report,
+			"the context's namespace is none: a name has up to 63 of "
+			"a-z, 0-9 and -");
 	}
 	conclude(s, &f);
 	s->narrowed = false;

@@ -223,4 +223,8 @@ def test_where_the_configuration_comes_from(stack, admin, tmp_path):
     away.write_text(config.replace(stack.plane.info()["url"], "https://127.0.0.1:1"), encoding="utf-8")
     code, out, errors = status(str(away))
     assert (code, out) == (1, "") and errors.startswith("aliquot status: cannot reach https://127.0.0.1:1: "), errors
+    for ns in ("", "..", "-a", "A", "a.b", "a/b", "x" * 64, "x" * 100000):
+        code, out, errors = status(admin, "-n", ns)
+        assert (code, out) == (2, "") and "--namespace wants a namespace's name" in errors, (ns, errors)
+    assert status(admin, "-n", "x" * 63)[0] == 0
     assert status(admin, "--output", "yaml")[0] == 2 and status(admin, "what")[0] == 2

@@ -30,7 +30,7 @@ struct bed {
 	struct str text;
 };
 
-static void set_up(struct bed *b, const char *only)
+static void set_up_at(struct bed *b, const char *only, const char *own)
 {
 	*b = (struct bed){.clock = fake_clock_make(),
 		.wire = fake_wire_create(),
@@ -39,7 +39,12 @@ static void set_up(struct bed *b, const char *only)
 	b->cred = kube_cred_create_plain("https://api", NULL, &b->clock.clock);
 	b->kube = kube_create(&b->wire->wire, b->cred, &b->clock.clock, NULL);
 	b->survey = survey_create(
-		&(struct survey_config){b->kube, b->report, .only = only, .own = "mine"});
+		&(struct survey_config){b->kube, b->report, .only = only, .own = own});
+}
+
+static void set_up(struct bed *b, const char *only)
+{
+	set_up_at(b, only, "mine");
 }
 
 static void tear_down(struct bed *b)
@@ -156,6 +161,21 @@ Test(survey, what_may_not_be_listed_everywhere_is_listed_at_home)
 	expect(&b, "cannot list pods in all namespaces: forbidden; shown: namespace mine");
 	expect(&b, "how many is not known; in namespace mine: 2 whole in use");
 	expect(&b, "mine/bare");
+	tear_down(&b);
+}
+
+Test(survey, a_context_whose_namespace_is_none_is_told)
+{
+	struct bed b;
+	set_up_at(&b, NULL, "..");
+	give_objects(&b);
+	give_lists(&b);
+	give(&b, "/gpurecommendations", 200, LIST(""));
+	give(&b, "/api/v1/pods", 403, FORBIDDEN);
+	step(&b, 1);
+	cr_expect_eq(survey_end(b.survey), SURVEY_DONE);
+	expect(&b, "cannot list pods: forbidden");
+	expect(&b, "the context's namespace is none");
 	tear_down(&b);
 }
 
