@@ -55,6 +55,16 @@ static bool is_answer(const struct fault *f)
 	return f->kind == FAULT_NONE || f->kind == FAULT_NOT_FOUND;
 }
 
+/* The first that is no refusal is what is told where nobody said a thing. */
+static void note(struct survey *s, const struct fault *f)
+{
+	s->answered += is_answer(f) ? 1 : 0;
+	bool refused = f->status == 401 || f->status == 403;
+	if (!is_answer(f) && !refused && s->fault.kind == FAULT_NONE) {
+		s->fault = *f;
+	}
+}
+
 /* No word from the first question: nothing else is asked. */
 static bool unreached(struct survey *s, const struct fault *f)
 {
@@ -69,7 +79,7 @@ static bool unreached(struct survey *s, const struct fault *f)
 /* False: there is nothing to be read of it, and that was said. */
 static bool is_there(struct survey *s, const struct fault *f, const char *what)
 {
-	s->answered += is_answer(f) ? 1 : 0;
+	note(s, f);
 	if (f->kind == FAULT_NOT_FOUND) {
 		report_gap(s->config.report, "there is no %s", what);
 	} else if (f->kind != FAULT_NONE) {
@@ -253,7 +263,7 @@ static void conclude(struct survey *s, const struct fault *f)
 {
 	struct report *r = s->config.report;
 	const char *what = s->listed.resource;
-	s->answered += is_answer(f) ? 1 : 0;
+	note(s, f);
 	if (f->kind == FAULT_NONE) {
 		tell(s, CHANGE_RELIST_END);
 	}
@@ -306,7 +316,7 @@ static void next(struct survey *s)
 		return;
 	}
 	if (s->answered == 0) {
-		s->end = SURVEY_REFUSED;
+		s->end = s->fault.kind == FAULT_NONE ? SURVEY_REFUSED : SURVEY_UNREACHED;
 		return;
 	}
 	s->owners = owners_create(s->config.kube);
@@ -355,7 +365,9 @@ void survey_give_up(struct survey *s)
 		report_gap(s->config.report, "there was no time for all that is to be read");
 		report_tell(s->config.report, &s->parts);
 		s->end = s->answered > 0 ? SURVEY_DONE : SURVEY_UNREACHED;
-		fault_set(&s->fault, FAULT_TRANSIENT, "it does not answer in time");
+		if (s->fault.kind == FAULT_NONE) {
+			fault_set(&s->fault, FAULT_TRANSIENT, "it does not answer in time");
+		}
 	} else {
 		look(s, clock_mono(kube_clock(s->config.kube)));
 	}

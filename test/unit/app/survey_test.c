@@ -238,6 +238,21 @@ Test(survey, who_may_read_nothing_is_told_so)
 	tear_down(&b);
 }
 
+Test(survey, a_server_that_only_fails_is_not_called_one_that_refuses)
+{
+	struct bed b;
+	set_up(&b, NULL);
+	for (int i = 0; survey_end(b.survey) == SURVEY_GOES_ON; i++) {
+		cr_assert_lt(b.wire->count, 20);
+		fake_answer(fake_last(b.wire), i == 2 || i == 3 ? 503 : 403,
+			i == 2 ? "overloaded" : "no");
+	}
+	cr_expect_eq(survey_end(b.survey), SURVEY_UNREACHED);
+	cr_expect(strstr(survey_fault(b.survey)->message, "503: overloaded") != NULL, "%s",
+		survey_fault(b.survey)->message);
+	tear_down(&b);
+}
+
 Test(survey, where_aliquot_is_not_installed_that_is_told)
 {
 	struct bed b;
