@@ -19,10 +19,12 @@ static void write_time(struct build *b, const char *key, int64_t ms)
 	build_text_at(b, key, ms > 0 ? time_format(ms, text) : NULL);
 }
 
-static void write_controller(struct build *b, const struct report_parts *p)
+static void write_controller(struct build *b, const struct report_parts *p, int64_t now_ms)
 {
+	const char *last = p->lease_known && !text_empty(p->holder) ? p->holder : NULL;
 	build_object_at(b, "controller");
-	build_text_at(b, "leader", p->lease_known ? p->holder : NULL);
+	build_text_at(b, "leader", report_leads(p, now_ms) ? last : NULL);
+	build_text_at(b, "lastLeader", last);
 	write_time(b, "renewed", p->lease_known ? p->renew_ms : 0);
 	build_text_at(b, "image", p->image);
 	number_or_null(b, "ready", p->deployment_known, p->ready);
@@ -168,7 +170,7 @@ void report_write_json(const struct report *r, int64_t now_ms, struct str *out)
 	build_begin_object(&b);
 	write_time(&b, "time", now_ms);
 	build_text_at(&b, "namespace", r->pods_limit);
-	write_controller(&b, &r->parts);
+	write_controller(&b, &r->parts, now_ms);
 	write_gpus(&b, r);
 	write_works(&b, r);
 	write_pods(&b, "waiting", &r->waiting, r->pods_known);

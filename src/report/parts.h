@@ -68,6 +68,8 @@ void rows_add(struct rows *rows, struct arena *a, const struct row *row);
 void report_work(struct report *r, const struct recommendation *of);
 void works_clear(struct works *w);
 struct gpus report_gpus(const struct report *r);
+/* Is its holder the leader still? After 20 s without a word nobody leads (C2). */
+bool report_leads(const struct report_parts *p, int64_t now_ms);
 /* "webhook ok", and what else there is to say of it. */
 const char *report_webhook_text(const struct report_parts *p);
 

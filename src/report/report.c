@@ -8,7 +8,8 @@
 #include "parts.h"
 #include "world/held.h"
 
-#define GAP_MAX 400
+#define GAP_MAX	 400
+#define STALE_MS 20000 /* C2 */
 
 struct report *report_create(void)
 {
@@ -64,6 +65,11 @@ void report_gap(struct report *r, const char *format, ...)
 	str_append_vformat(&text, format, args);
 	va_end(args);
 	VEC_PUSH(&r->gaps, arena_strdup(&r->parts_arena, str_text(&text)));
+}
+
+bool report_leads(const struct report_parts *p, int64_t now_ms)
+{
+	return p->lease_known && !text_empty(p->holder) && now_ms - p->renew_ms <= STALE_MS;
 }
 
 const char *report_webhook_text(const struct report_parts *p)

@@ -10,7 +10,6 @@
 /* What of a sentence from outside is shown; the whole stands where it was written. */
 #define MESSAGE_SHOWN 400
 #define LINE_BYTES    4096
-#define STALE_MS      20000 /* C2 */
 
 static const char *plural(int64_t n)
 {
@@ -56,7 +55,7 @@ static void put_leader(struct str *line, const struct report_parts *p, int64_t n
 		str_append_text(line, "nobody leads");
 	} else {
 		str_append_format(line,
-			age > STALE_MS ? "nobody leads, the last was %s, " : "led by %s, ",
+			report_leads(p, now_ms) ? "led by %s, " : "nobody leads, the last was %s, ",
 			p->holder);
 		put_age(line, age);
 		str_append_text(line, " ago");

@@ -417,6 +417,27 @@ Test(report, who_leads_and_whether_pods_are_admitted)
 	tear_down(&b);
 }
 
+Test(report, programs_hear_of_the_same_leader)
+{
+	static const struct {
+		const char *holder;
+		int64_t age_ms;
+		const char *wanted;
+	} rows[] = {{"one", 20000, "\"leader\":\"one\",\"lastLeader\":\"one\""},
+		{"one", 20001, "\"leader\":null,\"lastLeader\":\"one\""},
+		{"", 0, "\"leader\":null,\"lastLeader\":null"}};
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct bed b = set_up();
+		struct report_parts p = {.lease_known = true,
+			.holder = rows[i].holder,
+			.renew_ms = NOW_MS - rows[i].age_ms};
+		report_tell(b.report, &p);
+		report_write_json(b.report, NOW_MS, &b.text);
+		cr_expect(has(&b, rows[i].wanted), "%s", str_text(&b.text));
+		tear_down(&b);
+	}
+}
+
 Test(report, why_a_pod_was_left_whole_as_far_as_it_can_be_told)
 {
 	struct bed b = set_up();
