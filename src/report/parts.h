@@ -67,6 +67,7 @@ void rows_add(struct rows *rows, struct arena *a, const struct row *row);
 /* works.c */
 void report_work(struct report *r, const struct recommendation *of);
 void works_clear(struct works *w);
+void works_end(struct works *w); /* all are counted */
 struct gpus report_gpus(const struct report *r);
 /* Is its holder the leader still? After 20 s without a word nobody leads (C2). */
 bool report_leads(const struct report_parts *p, int64_t now_ms);

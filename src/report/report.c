@@ -109,6 +109,9 @@ static void end(struct report *r, enum kind kind)
 	r->pods_known = r->pods_known || kind == KIND_POD;
 	r->nodes_known = r->nodes_known || kind == KIND_NODE;
 	r->works_known = r->works_known || kind == KIND_RECOMMENDATION;
+	if (kind == KIND_RECOMMENDATION) {
+		works_end(&r->works);
+	}
 }
 
 void report_apply(struct report *r, const struct change *c)

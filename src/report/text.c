@@ -144,6 +144,12 @@ static void write_causes(const struct causes *causes, const char *head, struct s
 		put_message(&line, c->message);
 		lines_put(out, head, INDENT, INDENT, str_text(&line));
 	}
+	if (causes->count > SHOWN_MAX) {
+		str_reset(&line);
+		str_append_format(&line, "and %zu more reasons; -o json has the first %d",
+			causes->count - SHOWN_MAX, REPORT_REASONS_MAX);
+		lines_put(out, head, INDENT, INDENT, str_text(&line));
+	}
 }
 
 static void write_works(const struct report *r, struct str *out)

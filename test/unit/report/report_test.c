@@ -344,6 +344,31 @@ Test(report, who_has_ended_or_leaves_is_not_told_of)
 	tear_down(&b);
 }
 
+Test(report, of_many_causes_the_most_frequent_are_shown)
+{
+	struct bed b = set_up();
+	char reason[32];
+	for (int i = 0; i < REPORT_REASONS_MAX + 8; i++) {
+		snprintf(reason, sizeof reason, "Cause%02d", i);
+		for (int n = 0; n <= (i == 20 ? 2 : i == 7 ? 1 : 0); n++) {
+			work(&b, "one", reason, reason);
+		}
+	}
+	mark(&b, KIND_RECOMMENDATION, CHANGE_RELIST_END);
+	report_write_text(b.report, NOW_MS, &b.text);
+	cr_expect(has(&b, "\n  not ready    3 Cause20, as Deployment team/one: So it is.\n"
+			  "  not ready    2 Cause07, as "),
+		"%s", str_text(&b.text));
+	cr_expect(has(&b, "\n  not ready    and 22 more reasons; -o json has the first 32\n"));
+	cr_expect(has(&b, "\n  blocked      and 22 more reasons"));
+	str_reset(&b.text);
+	report_write_json(b.report, NOW_MS, &b.text);
+	cr_expect(has(&b, "\"reason\":\"Cause30\",\"count\":1,"), "the last that is told apart: %s",
+		str_text(&b.text));
+	cr_expect(has(&b, "\"reason\":\"others\",\"count\":9,") && !has(&b, "\"Cause31\""));
+	tear_down(&b);
+}
+
 /* --- owners that are asked for --- */
 
 struct port {
