@@ -294,6 +294,27 @@ Test(report, lines_fit_and_obey_nobody)
 	tear_down(&b);
 }
 
+Test(report, what_turns_the_order_of_letters_does_not_reach_a_terminal)
+{
+	static const char *const turns[] = {"\u200e", "\u200f", "\u2028", "\u2029", "\u202a",
+		"\u202b", "\u202c", "\u202d", "\u202e", "\u2066", "\u2067", "\u2068", "\u2069"};
+	static const char *const others[] = {
+		"\u200d", "\u2010", "\u2027", "\u202f", "\u2065", "\u206a", "\u20ac", "\u3042"};
+	char text[32];
+	for (size_t i = 0; i < COUNT_OF(turns) + COUNT_OF(others); i++) {
+		bool turn = i < COUNT_OF(turns);
+		const char *c = turn ? turns[i] : others[i - COUNT_OF(turns)];
+		struct bed b = set_up();
+		snprintf(text, sizeof text, "one%stwo%s", c, c);
+		waiting(&b, "w-1", "Short", text);
+		mark(&b, KIND_POD, CHANGE_RELIST_END);
+		report_write_text(b.report, NOW_MS, &b.text);
+		cr_expect_eq(!has(&b, c), turn, "%zu in %s", i, str_text(&b.text));
+		cr_expect(has(&b, turn ? ": one two\n" : text), "%zu in %s", i, str_text(&b.text));
+		tear_down(&b);
+	}
+}
+
 Test(report, many_rows_are_counted_and_a_few_are_shown)
 {
 	struct bed b = set_up();
