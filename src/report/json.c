@@ -144,10 +144,8 @@ static void write_owners(struct build *b, const struct report *r)
 	build_array_at(b, "unrecognized");
 	for (size_t i = 0; i < strangers_rows(&r->strangers); i++) {
 		struct stranger_row row = strangers_row(&r->strangers, i);
-		const char *kind = row.kind;
-		if (kind != NULL && *row.group != '\0') {
-			kind = arena_printf(&arena, "%s.%s", row.kind, row.group);
-		}
+		const char *kind =
+			row.kind != NULL ? report_kind(&arena, row.kind, row.group) : NULL;
 		build_begin_object(b);
 		build_text_at(b, "group", row.group);
 		build_text_at(b, "kind", row.kind);

@@ -69,6 +69,10 @@ void report_work(struct report *r, const struct recommendation *of);
 void works_clear(struct works *w);
 void works_end(struct works *w); /* all are counted */
 struct gpus report_gpus(const struct report *r);
+/* How many bytes of `text` are at most `most`, and whole characters. */
+size_t report_cut(const char *text, size_t most);
+/* "Kind.group", as those of a row of strange pods are told apart, each cut. */
+const char *report_kind(struct arena *a, const char *kind, const char *group);
 /* Is its holder the leader still? After 20 s without a word nobody leads (C2). */
 bool report_leads(const struct report_parts *p, int64_t now_ms);
 /* "webhook ok", and what else there is to say of it. */

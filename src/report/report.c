@@ -9,6 +9,7 @@
 #include "world/held.h"
 
 #define GAP_MAX	 400
+#define KIND_MAX 253   /* of a kind, and of its group */
 #define STALE_MS 20000 /* C2 */
 
 struct report *report_create(void)
@@ -219,13 +220,26 @@ static enum owner_answer last_above(
 	return answer == OWNER_LATER ? OWNER_UNKNOWN : answer;
 }
 
+size_t report_cut(const char *text, size_t most)
+{
+	size_t n = strnlen(text, most + 1);
+	/* Not within a character. */
+	for (n = n > most ? most : n; n > 0 && ((unsigned char)text[n] & 0xC0) == 0x80; n--) {
+	}
+	return n;
+}
+
+const char *report_kind(struct arena *a, const char *kind, const char *group)
+{
+	return arena_printf(a, "%.*s%s%.*s", (int)report_cut(kind, KIND_MAX), kind,
+		*group != '\0' ? "." : "", (int)report_cut(group, KIND_MAX), group);
+}
+
 static void note_stranger(struct report *r, const struct world_pod *wp, const struct workload *w)
 {
 	const char *kind = "";
 	if (w->key.name != NULL) {
-		kind = *w->key.group != '\0'
-			       ? arena_printf(&r->owners_arena, "%s.%s", w->key.kind, w->key.group)
-			       : w->key.kind;
+		kind = report_kind(&r->owners_arena, w->key.kind, w->key.group);
 	}
 	rows_add(&r->strange, &r->owners_arena,
 		&(struct row){.ns = wp->ns,

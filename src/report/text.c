@@ -9,6 +9,7 @@
 #define NAMES_MAX 3
 /* What of a sentence from outside is shown; the whole stands where it was written. */
 #define MESSAGE_SHOWN 400
+#define WORD_SHOWN    253
 #define LINE_BYTES    4096
 
 static const char *plural(int64_t n)
@@ -44,6 +45,14 @@ static void put_age(struct str *out, int64_t ms)
 	}
 }
 
+/* A line that would be too long for its str would be none. */
+static void put_cut(struct str *line, const char *text, size_t most)
+{
+	size_t n = report_cut(text, most);
+	str_append(line, text, n);
+	str_append_text(line, text[n] != '\0' ? "..." : "");
+}
+
 /* --- the installation --- */
 
 static void put_leader(struct str *line, const struct report_parts *p, int64_t now_ms)
@@ -54,9 +63,10 @@ static void put_leader(struct str *line, const struct report_parts *p, int64_t n
 	} else if (text_empty(p->holder)) {
 		str_append_text(line, "nobody leads");
 	} else {
-		str_append_format(line,
-			report_leads(p, now_ms) ? "led by %s, " : "nobody leads, the last was %s, ",
-			p->holder);
+		str_append_text(
+			line, report_leads(p, now_ms) ? "led by " : "nobody leads, the last was ");
+		put_cut(line, p->holder, WORD_SHOWN);
+		str_append_text(line, ", ");
 		put_age(line, age);
 		str_append_text(line, " ago");
 	}
@@ -68,8 +78,9 @@ static void write_controller(const struct report *r, int64_t now_ms, struct str 
 	const struct report_parts *p = &r->parts;
 	put_leader(&line, p, now_ms);
 	if (p->deployment_known) {
-		str_append_format(&line, "; image %s, %d of %d ready",
-			text_or(p->image, "not told"), p->ready, p->wanted);
+		str_append_text(&line, "; image ");
+		put_cut(&line, text_or(p->image, "not told"), MESSAGE_SHOWN);
+		str_append_format(&line, ", %d of %d ready", p->ready, p->wanted);
 	}
 	str_append_format(&line, "; webhook %s", report_webhook_text(p));
 	lines_put(out, "Controller", INDENT, INDENT, str_text(&line));
@@ -117,20 +128,10 @@ static void write_gpus(const struct report *r, struct str *out)
 
 static void put_message(struct str *line, const char *message)
 {
-	size_t n = strlen(message);
-	if (n == 0) {
-		return;
+	if (*message != '\0') {
+		str_append_text(line, ": ");
+		put_cut(line, message, MESSAGE_SHOWN);
 	}
-	str_append_text(line, ": ");
-	if (n <= MESSAGE_SHOWN) {
-		str_append_text(line, message);
-		return;
-	}
-	/* Not within a character. */
-	for (n = MESSAGE_SHOWN; ((unsigned char)message[n] & 0xC0) == 0x80; n--) {
-	}
-	str_append(line, message, n);
-	str_append_text(line, "...");
 }
 
 static void write_causes(const struct causes *causes, const char *head, struct str *out)
@@ -139,8 +140,11 @@ static void write_causes(const struct causes *causes, const char *head, struct s
 	for (size_t i = 0; i < causes->count && i < SHOWN_MAX; i++) {
 		const struct cause *c = &causes->items[i];
 		str_reset(&line);
-		str_append_format(
-			&line, "%u %s, as %s %s/%s", c->count, c->reason, c->kind, c->ns, c->name);
+		str_append_format(&line, "%u ", c->count);
+		put_cut(&line, c->reason, WORD_SHOWN);
+		str_append_text(&line, ", as ");
+		put_cut(&line, c->kind, WORD_SHOWN);
+		str_append_format(&line, " %s/%s", c->ns, c->name);
 		put_message(&line, c->message);
 		lines_put(out, head, INDENT, INDENT, str_text(&line));
 	}
@@ -196,7 +200,7 @@ static void write_rows(const struct rows *rows, int64_t now_ms, struct str *out)
 			put_age(&line, now_ms - row->since_ms);
 			str_append_text(&line, ", ");
 		}
-		str_append_text(&line, text_or(row->reason, "Unknown"));
+		put_cut(&line, text_or(row->reason, "Unknown"), WORD_SHOWN);
 		put_message(&line, text_or(row->message, ""));
 		lines_put(out, "", 2, 4, str_text(&line));
 	}
@@ -278,7 +282,7 @@ static void write_total(const struct strangers *t, struct str *out)
 static void write_owners(const struct report *r, struct str *out)
 {
 	CLEANUP(str_finish) struct str line = STR_INIT(LINE_BYTES);
-	CLEANUP(str_finish) struct str kind = STR_INIT(LINE_BYTES);
+	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 4096};
 	size_t rows = strangers_rows(&r->strangers);
 	if (!r->looked) {
 		return;
@@ -286,17 +290,12 @@ static void write_owners(const struct report *r, struct str *out)
 	write_total(&r->strangers, out);
 	for (size_t i = 0; i < rows; i++) {
 		struct stranger_row row = strangers_row(&r->strangers, i);
+		const char *kind = row.kind != NULL ? report_kind(&arena, row.kind, row.group)
+						    : "further kinds";
 		str_reset(&line);
-		str_reset(&kind);
-		if (row.kind == NULL) {
-			str_append_text(&kind, "further kinds");
-		} else {
-			str_append_text(&kind, row.kind);
-			str_append_format(&kind, *row.group != '\0' ? ".%s" : "%s", row.group);
-		}
-		str_append_format(&line, "%s: ", str_text(&kind));
+		str_append_format(&line, "%s: ", kind);
 		put_sum(&line, &row.sum);
-		put_names(&line, &r->strange, str_text(&kind), row.sum.pods);
+		put_names(&line, &r->strange, kind, row.sum.pods);
 		lines_put(out, "", 2, 4, str_text(&line));
 	}
 	str_reset(&line);

@@ -315,6 +315,38 @@ Test(report, what_turns_the_order_of_letters_does_not_reach_a_terminal)
 	}
 }
 
+Test(report, a_word_of_any_length_leaves_a_line)
+{
+	struct bed b = set_up();
+	CLEANUP(cleanup_free) char *word = xcalloc(1, 20001);
+	for (size_t i = 0; i < 20000; i += 2) {
+		memcpy(word + i, "\u00e4", 2);
+	}
+	report_tell(b.report, &(struct report_parts){.lease_known = true,
+				      .holder = word,
+				      .renew_ms = NOW_MS,
+				      .deployment_known = true,
+				      .image = word});
+	whole(&b, word, "widget-1", 1);
+	waiting(&b, "web-1", word, word);
+	work(&b, "learns", word, NULL);
+	mark(&b, KIND_RECOMMENDATION, CHANGE_RELIST_END);
+	mark(&b, KIND_POD, CHANGE_RELIST_END);
+	cr_assert_eq(report_look(b.report, NULL, true), 0);
+	report_write_text(b.report, NOW_MS, &b.text);
+	cr_expect(has(&b, "  team/web-1 for 12 min,"), "%s", str_text(&b.text));
+	cr_expect(has(&b, "team/widget-1\n"));
+	cr_expect(has(&b, "as Deployment team/learns: So it is."));
+	cr_expect(has(&b, "0 of 0 ready"));
+	cr_expect(has(&b, "\u00e4...,"));
+	cr_expect(!has(&b, "\xc3 ") && !has(&b, "\xc3\n") && !has(&b, "\xc3."));
+	str_reset(&b.text);
+	report_write_json(b.report, NOW_MS, &b.text);
+	cr_expect(has(&b, "\"count\":1,\"pods\":[{\"namespace\":\"team\",\"name\":\"widget-1\""),
+		"%s", str_text(&b.text));
+	tear_down(&b);
+}
+
 Test(report, many_rows_are_counted_and_a_few_are_shown)
 {
 	struct bed b = set_up();
