@@ -45,10 +45,8 @@ static void write_gpus(struct build *b, const struct report *r)
 	number_or_null(b, "withoutTenant", r->pods_known && r->pods_limit == NULL, g.empty);
 	number_or_null(b, "tenants", r->pods_known, g.tenants);
 	number_or_null(b, "tenantMilli", r->pods_known, g.milli);
-	int64_t idle = g.gpus - g.whole - g.held;
-	number_or_null(b, "idle", all, idle > 0 ? idle : 0);
-	number_or_null(b, "allocatedPercent", all && g.gpus > 0,
-		g.gpus > 0 ? (g.whole * 1000 + g.milli) / (g.gpus * 10) : 0);
+	number_or_null(b, "idle", all, gpus_idle(&g));
+	number_or_null(b, "allocatedPercent", all && g.gpus > 0, gpus_used_percent(&g));
 	build_end(b);
 }
 

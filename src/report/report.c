@@ -148,13 +148,46 @@ void report_apply(struct report *r, const struct change *c)
 
 /* --- GPUs --- */
 
+/* Whoever may write nodes and pods says how many; nothing is more than the most. */
+void sum_add(int64_t *sum, int64_t more)
+{
+	if (__builtin_add_overflow(*sum, more, sum)) {
+		*sum = INT64_MAX;
+	}
+}
+
+static int64_t milli_of(int64_t gpus)
+{
+	return gpus > INT64_MAX / 1000 ? INT64_MAX : gpus * 1000;
+}
+
+static int64_t used_milli(const struct gpus *g)
+{
+	int64_t used = milli_of(g->whole);
+	sum_add(&used, g->milli);
+	return used;
+}
+
+int64_t gpus_used_percent(const struct gpus *g)
+{
+	int64_t tenth = g->gpus > INT64_MAX / 10 ? INT64_MAX : g->gpus * 10;
+	return tenth > 0 ? used_milli(g) / tenth : 0;
+}
+
+int64_t gpus_idle(const struct gpus *g)
+{
+	int64_t held = g->whole;
+	sum_add(&held, g->held);
+	return g->gpus > held ? g->gpus - held : 0;
+}
+
 static void count_nodes(const struct report *r, struct gpus *g)
 {
 	for (size_t i = 0; i < world_node_slots(r->world); i++) {
 		const struct world_node *n = world_node_at(r->world, (uint32_t)i);
 		if (n->known && n->noun.gpus > 0) {
 			g->nodes++;
-			g->gpus += n->noun.gpus;
+			sum_add(&g->gpus, n->noun.gpus);
 		}
 	}
 }
@@ -175,15 +208,15 @@ static void count_pod(const struct world_pod *wp, struct gpus *g)
 	switch (wp->gpu->class) {
 	case WORLD_WHOLE:
 		g->whole_pods++;
-		g->whole += wp->gpu->gpus;
+		sum_add(&g->whole, wp->gpu->gpus);
 		return;
 	case WORLD_TENANT:
 		g->tenants += wp->gpu->milli > 0 ? 1 : 0;
-		g->milli += world_pod_milli(wp);
+		sum_add(&g->milli, world_pod_milli(wp));
 		return;
 	case WORLD_CAPACITY:
-		g->held += wp->gpu->gpus;
-		g->empty += is_empty(wp) ? wp->gpu->gpus : 0;
+		sum_add(&g->held, wp->gpu->gpus);
+		sum_add(&g->empty, is_empty(wp) ? wp->gpu->gpus : 0);
 		return;
 	case WORLD_PENDING:
 	case WORLD_PROBE:

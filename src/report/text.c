@@ -115,11 +115,8 @@ static void write_gpus(const struct report *r, struct str *out)
 	}
 	str_append_text(&line, r->pods_limit == NULL ? ")" : "");
 	if (r->pods_limit == NULL && r->nodes_known) {
-		int64_t idle = g.gpus - g.whole - g.held;
-		int64_t used = g.whole * 1000 + g.milli;
-		str_append_format(&line, ", %lld idle; %lld%% allocated",
-			(long long)(idle > 0 ? idle : 0),
-			(long long)(g.gpus > 0 ? used / (g.gpus * 10) : 0));
+		str_append_format(&line, ", %lld idle; %lld%% allocated", (long long)gpus_idle(&g),
+			(long long)gpus_used_percent(&g));
 	}
 	lines_put(out, "GPUs", INDENT, INDENT, str_text(&line));
 }
@@ -267,7 +264,7 @@ static void write_total(const struct strangers *t, struct str *out)
 	struct stranger_sum all = {0};
 	for (size_t i = 0; i < strangers_rows(t); i++) {
 		struct stranger_row row = strangers_row(t, i);
-		all.milli += row.sum.milli;
+		sum_add(&all.milli, row.sum.milli);
 		all.pods += row.sum.pods;
 	}
 	if (all.pods == 0) {

@@ -91,5 +91,5 @@ void report_work(struct report *r, const struct recommendation *of)
 	}
 	w->applied += of->conditions[RECOMMENDATION_APPLIED].status == CONDITION_TRUE ? 1 : 0;
 	w->healing += of->healing.kind != HEALING_NONE ? 1 : 0;
-	w->saved_milli += of->saves ? of->saved_milli : 0;
+	sum_add(&w->saved_milli, of->saves ? of->saved_milli : 0);
 }

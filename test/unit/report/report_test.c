@@ -422,6 +422,32 @@ Test(report, of_many_causes_the_most_frequent_are_shown)
 	tear_down(&b);
 }
 
+Test(report, no_number_of_gpus_is_too_large)
+{
+	enum { PODS = 200 }; /* more than 2^63 thousandths together */
+	struct bed b = set_up();
+	char name[32];
+	node(&b, "a", INT64_MAX);
+	node(&b, "b", INT64_MAX);
+	mark(&b, KIND_NODE, CHANGE_RELIST_END);
+	for (int i = 0; i < PODS; i++) {
+		snprintf(name, sizeof name, "widget-%d", i);
+		whole(&b, "Widget", name, INT64_MAX);
+	}
+	tenant(&b, "web-1", "500");
+	mark(&b, KIND_POD, CHANGE_RELIST_END);
+	cr_assert_eq(report_look(b.report, NULL, true), 0);
+	report_write_text(b.report, NOW_MS, &b.text);
+	cr_expect(has(&b, "9223372036854775807 on 2 nodes: "), "%s", str_text(&b.text));
+	cr_expect(has(&b, "9223372036854775.807 GPUs of 200 pods") && !has(&b, " -"), "%s",
+		str_text(&b.text));
+	str_reset(&b.text);
+	report_write_json(b.report, NOW_MS, &b.text);
+	cr_expect(has(&b, "\"milli\":9223372036854775807,\"count\":200") && !has(&b, ":-"), "%s",
+		str_text(&b.text));
+	tear_down(&b);
+}
+
 /* --- owners that are asked for --- */
 
 struct port {
