@@ -200,9 +200,19 @@ static bool is_empty(const struct world_pod *wp)
 	return world_pod_unpack(wp, &arena, &pod) && pod.ledger.count == 0 && !pod.ledger_bad;
 }
 
-static void count_pod(const struct world_pod *wp, struct gpus *g)
+/* Not on a node that is gone, whose pods are kept until somebody collects them. */
+static bool is_somewhere(const struct report *r, const struct world_pod *wp)
 {
 	if (wp->node == WORLD_NONE || world_pod_terminal(wp)) {
+		return false;
+	}
+	const struct world_node *n = world_node_at(r->world, wp->node);
+	return !r->nodes_known || n->known;
+}
+
+static void count_pod(const struct report *r, const struct world_pod *wp, struct gpus *g)
+{
+	if (!is_somewhere(r, wp)) {
 		return;
 	}
 	switch (wp->gpu->class) {
@@ -232,7 +242,7 @@ struct gpus report_gpus(const struct report *r)
 	count_nodes(r, &g);
 	for (size_t k = 0; k < COUNT_OF(classes); k++) {
 		for (size_t i = 0; i < world_class_count(r->world, classes[k]); i++) {
-			count_pod(world_class_at(r->world, classes[k], i), &g);
+			count_pod(r, world_class_at(r->world, classes[k], i), &g);
 		}
 	}
 	return g;

@@ -448,6 +448,41 @@ Test(report, no_number_of_gpus_is_too_large)
 	tear_down(&b);
 }
 
+Test(report, a_pod_of_a_node_that_is_gone_uses_no_gpu)
+{
+	struct bed b = set_up();
+	node(&b, "a", 8);
+	whole(&b, "Widget", "widget-1", 2);
+	capacity(&b, "capacity-a-0", 1);
+	mark(&b, KIND_POD, CHANGE_RELIST_END);
+	report_write_text(b.report, NOW_MS, &b.text);
+	cr_expect(has(&b, "2 whole in use, 1 shared"), "nobody knows the nodes: %s",
+		str_text(&b.text));
+	mark(&b, KIND_NODE, CHANGE_RELIST_END);
+	str_reset(&b.text);
+	report_write_text(b.report, NOW_MS, &b.text);
+	cr_expect(has(&b, "8 on 1 node: 0 whole in use, 1 shared"), "%s", str_text(&b.text));
+	cr_expect(has(&b, "7 idle; 0% allocated"));
+	tear_down(&b);
+}
+
+Test(report, a_tenant_without_gate_and_share_is_not_told_to_have_one)
+{
+	struct bed b = set_up();
+	struct pair notes[] = {{NOTE_COMPUTE_MILLI, "250"}, {NOTE_GPU_UUID, "GPU-1"}};
+	struct pod p = {.name = "bare", .owner = web, .labels = {tenant_label, 1}};
+	pod(&b, p);
+	p.name = "placed";
+	p.notes = (struct pairs){notes, COUNT_OF(notes)};
+	pod(&b, p);
+	mark(&b, KIND_POD, CHANGE_RELIST_END);
+	report_write_text(b.report, NOW_MS, &b.text);
+	cr_expect(
+		has(&b, "team/bare for 12 min, NoShare: it has no share"), "%s", str_text(&b.text));
+	cr_expect(has(&b, "team/placed for 12 min, NotBound: it has its share"));
+	tear_down(&b);
+}
+
 /* --- owners that are asked for --- */
 
 struct port {
