@@ -134,6 +134,8 @@ static void on_deployment(void *data, const struct kube_answer *a)
 	if (is_there(s, &f, DEPLOYMENT)) {
 		if (decode_parse(a->body, a->body_size, DECODE_MEND, &root, &f) < 0) {
 			report_gap(s->config.report, "cannot read " DEPLOYMENT ": %s", f.message);
+		} else if (!json_is_object(decode_find(root, "spec"))) {
+			report_gap(s->config.report, "cannot read " DEPLOYMENT ": it has no spec");
 		} else {
 			containers = decode_find(root, "spec.template.spec.containers");
 			s->parts.image = arena_strdup(&s->arena,
@@ -147,12 +149,28 @@ static void on_deployment(void *data, const struct kube_answer *a)
 	go_on(s);
 }
 
+/* The first entry; one that is none is no reason to say that it has no certificate. */
+static void read_webhook(struct survey *s, const json_t *root)
+{
+	const json_t *entries = decode_find(root, "webhooks");
+	const json_t *first = json_array_get(entries, 0);
+	const char *bundle = json_string_value(decode_find(first, "clientConfig.caBundle"));
+	if (json_is_object(root) && (entries == NULL || json_is_null(entries) ||
+					    (json_is_array(entries) && first == NULL))) {
+		s->parts.webhook = REPORT_WEBHOOK_ABSENT;
+	} else if (!json_is_object(first)) {
+		report_gap(s->config.report,
+			"cannot read " CONFIGURATION ": its webhooks are no list");
+	} else {
+		s->parts.webhook = text_empty(bundle) ? REPORT_WEBHOOK_BARE : REPORT_WEBHOOK_SET;
+	}
+}
+
 static void on_webhook(void *data, const struct kube_answer *a)
 {
 	CLEANUP(decode_release) json_t *root = NULL;
 	struct survey *s = data;
 	struct fault f = a->fault;
-	const char *bundle;
 	s->call = 0;
 	if (f.kind == FAULT_NOT_FOUND) {
 		s->parts.webhook = REPORT_WEBHOOK_ABSENT;
@@ -162,11 +180,7 @@ static void on_webhook(void *data, const struct kube_answer *a)
 			report_gap(
 				s->config.report, "cannot read " CONFIGURATION ": %s", f.message);
 		} else {
-			bundle = json_string_value(
-				decode_find(json_array_get(decode_find(root, "webhooks"), 0),
-					"clientConfig.caBundle"));
-			s->parts.webhook =
-				text_empty(bundle) ? REPORT_WEBHOOK_BARE : REPORT_WEBHOOK_SET;
+			read_webhook(s, root);
 		}
 	}
 	report_tell(s->config.report, &s->parts);

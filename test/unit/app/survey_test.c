@@ -339,6 +339,32 @@ Test(survey, when_time_is_over_what_was_read_is_shown)
 	tear_down(&b);
 }
 
+Test(survey, what_is_no_deployment_or_webhook_is_not_known)
+{
+	static const struct {
+		const char *body, *deployment, *webhook;
+	} rows[] = {
+		{"[]", "cannot read Deployment", "webhook not known"},
+		{"7", "cannot read Deployment", "webhook not known"},
+		{"{\"spec\":7,\"webhooks\":{}}", "it has no spec", "webhook not known"},
+		{"{\"spec\":{},\"webhooks\":[7]}", "image not told, 0 of 0", "webhook not known"},
+		{"{\"webhooks\":[{}]}", "it has no spec", "webhook has no certificate yet"},
+		{"{\"webhooks\":[]}", "it has no spec", "webhook is not there"},
+		{"{}", "it has no spec", "webhook is not there"},
+	};
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct bed b;
+		set_up(&b, NULL);
+		give(&b, "leases", 200, LEASE);
+		give(&b, "deployments", 200, rows[i].body);
+		give(&b, "mutatingwebhookconfigurations", 200, rows[i].body);
+		survey_give_up(b.survey);
+		expect(&b, rows[i].deployment);
+		expect(&b, rows[i].webhook);
+		tear_down(&b);
+	}
+}
+
 Test(survey, answers_that_make_no_sense_are_none)
 {
 	static const char *const bodies[] = {"{}", "[]", "x", "{\"spec\":7,\"webhooks\":[7]}",
