@@ -32,9 +32,10 @@ struct lister_events {
 
 struct lister;
 
-/* `kind` and its texts are borrowed until on_done. The first page is asked for at once. */
+/* `kind` and its texts are borrowed until on_done. The first page is asked for at once. NULL, and
+ * no on_done: it cannot be asked for, its namespace or a selector is too long (FAULT_LIMIT). */
 struct lister *lister_create(struct kube *kube, const struct reflector_kind *kind,
-	const struct lister_events *events, void *data);
+	const struct lister_events *events, void *data, struct fault *ret_fault);
 void lister_destroy(struct lister *l); /* NULL is fine; what is under way is cancelled */
 
 #endif

@@ -22,6 +22,8 @@ struct kube_path {
 	const char *subresource;   /* NULL or "": none */
 };
 
+/* A DNS label: what a namespace may be called, and nothing that means more in a path. */
+bool kube_is_label(const char *name);
 void kube_path_append(struct str *out, const struct kube_path *path);
 /* '?' or '&', key, '=', the value escaped. */
 void kube_query_append(struct str *out, const char *key, const char *value);

@@ -35,7 +35,7 @@ struct report_parts {
 	bool lease_known;
 	const char *holder; /* ""; nobody */
 	int64_t renew_ms;
-	bool deployment_known;
+	bool deployment_known, deployment_absent; /* neither: it could not be read */
 	const char *image;
 	int32_t ready, wanted;
 	enum report_webhook webhook;
@@ -49,8 +49,8 @@ void report_destroy(struct report *r); /* NULL is fine */
 void report_tell(struct report *r, const struct report_parts *parts);
 /* Of nodes, namespaces, groups, recommendations and pods; namespaces before pods. */
 void report_apply(struct report *r, const struct change *c);
-/* Pods, and perhaps recommendations, are those of this namespace alone. */
-void report_limit(struct report *r, const char *ns);
+/* Pods, or recommendations, are those of this namespace alone. */
+void report_limit(struct report *r, enum kind kind, const char *ns);
 void report_gap(struct report *r, const char *format, ...) PRINTF(2, 3);
 /* After the lists: whose the pods are that have GPUs. How many could not be said yet, because
  * owners are being asked for: then once more later. `final`: labels and names have to do. */

@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "io/loop.h"
+#include "kube/path.h"
 #include "link/link.h"
 #include "survey.h"
 
@@ -66,7 +67,11 @@ static int take_option(struct status *s, int option)
 	switch (option) {
 	case 'n':
 		s->only = optarg;
-		return *optarg != '\0' ? -1 : usage_fault("--namespace wants", "a name");
+		return kube_is_label(optarg)
+			       ? -1
+			       : usage_fault("--namespace wants a namespace's name, up to "
+					     "63 of a-z, 0-9 and -, not",
+					 optarg);
 	case 'o':
 		s->json = text_equals(optarg, "json");
 		return s->json || text_equals(optarg, "text")

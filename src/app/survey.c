@@ -8,6 +8,7 @@
 #include "json/decode.h"
 #include "kube/feed.h"
 #include "kube/lister.h"
+#include "kube/path.h"
 #include "model/names.h"
 #include "owners.h"
 
@@ -54,6 +55,16 @@ static bool is_answer(const struct fault *f)
 	return f->kind == FAULT_NONE || f->kind == FAULT_NOT_FOUND;
 }
 
+/* The first that is no refusal is what is told where nobody said a thing. */
+static void note(struct survey *s, const struct fault *f)
+{
+	s->answered += is_answer(f) ? 1 : 0;
+	bool refused = f->status == 401 || f->status == 403;
+	if (!is_answer(f) && !refused && s->fault.kind == FAULT_NONE) {
+		s->fault = *f;
+	}
+}
+
 /* No word from the first question: nothing else is asked. */
 static bool unreached(struct survey *s, const struct fault *f)
 {
@@ -68,7 +79,7 @@ static bool unreached(struct survey *s, const struct fault *f)
 /* False: there is nothing to be read of it, and that was said. */
 static bool is_there(struct survey *s, const struct fault *f, const char *what)
 {
-	s->answered += is_answer(f) ? 1 : 0;
+	note(s, f);
 	if (f->kind == FAULT_NOT_FOUND) {
 		report_gap(s->config.report, "there is no %s", what);
 	} else if (f->kind != FAULT_NONE) {
@@ -119,9 +130,12 @@ static void on_deployment(void *data, const struct kube_answer *a)
 	struct fault f = a->fault;
 	const json_t *containers;
 	s->call = 0;
+	s->parts.deployment_absent = f.kind == FAULT_NOT_FOUND;
 	if (is_there(s, &f, DEPLOYMENT)) {
 		if (decode_parse(a->body, a->body_size, DECODE_MEND, &root, &f) < 0) {
 			report_gap(s->config.report, "cannot read " DEPLOYMENT ": %s", f.message);
+		} else if (!json_is_object(decode_find(root, "spec"))) {
+			report_gap(s->config.report, "cannot read " DEPLOYMENT ": it has no spec");
 		} else {
 			containers = decode_find(root, "spec.template.spec.containers");
 			s->parts.image = arena_strdup(&s->arena,
@@ -135,12 +149,28 @@ static void on_deployment(void *data, const struct kube_answer *a)
 	go_on(s);
 }
 
+/* The first entry; one that is none is no reason to say that it has no certificate. */
+static void read_webhook(struct survey *s, const json_t *root)
+{
+	const json_t *entries = decode_find(root, "webhooks");
+	const json_t *first = json_array_get(entries, 0);
+	const char *bundle = json_string_value(decode_find(first, "clientConfig.caBundle"));
+	if (json_is_object(root) && (entries == NULL || json_is_null(entries) ||
+					    (json_is_array(entries) && first == NULL))) {
+		s->parts.webhook = REPORT_WEBHOOK_ABSENT;
+	} else if (!json_is_object(first)) {
+		report_gap(s->config.report,
+			"cannot read " CONFIGURATION ": its webhooks are no list");
+	} else {
+		s->parts.webhook = text_empty(bundle) ? REPORT_WEBHOOK_BARE : REPORT_WEBHOOK_SET;
+	}
+}
+
 static void on_webhook(void *data, const struct kube_answer *a)
 {
 	CLEANUP(decode_release) json_t *root = NULL;
 	struct survey *s = data;
 	struct fault f = a->fault;
-	const char *bundle;
 	s->call = 0;
 	if (f.kind == FAULT_NOT_FOUND) {
 		s->parts.webhook = REPORT_WEBHOOK_ABSENT;
@@ -150,11 +180,7 @@ static void on_webhook(void *data, const struct kube_answer *a)
 			report_gap(
 				s->config.report, "cannot read " CONFIGURATION ": %s", f.message);
 		} else {
-			bundle = json_string_value(
-				decode_find(json_array_get(decode_find(root, "webhooks"), 0),
-					"clientConfig.caBundle"));
-			s->parts.webhook =
-				text_empty(bundle) ? REPORT_WEBHOOK_BARE : REPORT_WEBHOOK_SET;
+			read_webhook(s, root);
 		}
 	}
 	report_tell(s->config.report, &s->parts);
@@ -233,11 +259,15 @@ static void list(struct survey *s)
 	if (kind == KIND_POD || kind == KIND_RECOMMENDATION) {
 		s->listed.ns = s->narrowed ? s->config.own : s->config.only;
 	}
-	s->lister = lister_create(s->config.kube, &s->listed, &lister_events, s);
+	struct fault f = {0};
+	s->lister = lister_create(s->config.kube, &s->listed, &lister_events, s, &f);
+	if (s->lister == NULL) {
+		on_listed(s, &f);
+	}
 }
 
 /* Who may not list it everywhere may list his own. */
-static bool may_narrow(const struct survey *s, const struct fault *f)
+static bool would_narrow(const struct survey *s, const struct fault *f)
 {
 	return f->status == 403 && !s->narrowed && s->config.only == NULL &&
 	       (kind_at(s) == KIND_POD || kind_at(s) == KIND_RECOMMENDATION);
@@ -247,14 +277,14 @@ static void conclude(struct survey *s, const struct fault *f)
 {
 	struct report *r = s->config.report;
 	const char *what = s->listed.resource;
-	s->answered += is_answer(f) ? 1 : 0;
+	note(s, f);
 	if (f->kind == FAULT_NONE) {
 		tell(s, CHANGE_RELIST_END);
 	}
 	if (f->kind == FAULT_NONE && s->narrowed) {
 		report_gap(r, "cannot list %s in all namespaces: forbidden; shown: namespace %s",
 			what, s->config.own);
-		report_limit(r, s->config.own);
+		report_limit(r, kind_at(s), s->config.own);
 	} else if (f->kind == FAULT_NOT_FOUND) {
 		report_gap(r, "there is no kind %s here", what);
 	} else if (f->kind != FAULT_NONE) {
@@ -270,10 +300,16 @@ static void on_listed(void *data, const struct fault *fault)
 	struct survey *s = data;
 	struct fault f = *fault;
 	lister_destroy(TAKE(s->lister));
-	if (may_narrow(s, &f)) {
+	bool narrow = would_narrow(s, &f);
+	if (narrow && kube_is_label(s->config.own)) {
 		s->narrowed = true;
 		list(s);
 		return;
+	}
+	if (narrow) {
+		report_gap(s->config.report,
+			"the context's namespace is none: a name has up to 63 of "
+			"a-z, 0-9 and -");
 	}
 	conclude(s, &f);
 	s->narrowed = false;
@@ -294,7 +330,7 @@ static void next(struct survey *s)
 		return;
 	}
 	if (s->answered == 0) {
-		s->end = SURVEY_REFUSED;
+		s->end = s->fault.kind == FAULT_NONE ? SURVEY_REFUSED : SURVEY_UNREACHED;
 		return;
 	}
 	s->owners = owners_create(s->config.kube);
@@ -343,7 +379,9 @@ void survey_give_up(struct survey *s)
 		report_gap(s->config.report, "there was no time for all that is to be read");
 		report_tell(s->config.report, &s->parts);
 		s->end = s->answered > 0 ? SURVEY_DONE : SURVEY_UNREACHED;
-		fault_set(&s->fault, FAULT_TRANSIENT, "it does not answer in time");
+		if (s->fault.kind == FAULT_NONE) {
+			fault_set(&s->fault, FAULT_TRANSIENT, "it does not answer in time");
+		}
 	} else {
 		look(s, clock_mono(kube_clock(s->config.kube)));
 	}
@@ -364,7 +402,8 @@ struct survey *survey_create(const struct survey_config *config)
 	struct survey *s = xcalloc(1, sizeof *s);
 	s->config = *config;
 	if (config->only != NULL) {
-		report_limit(config->report, config->only);
+		report_limit(config->report, KIND_RECOMMENDATION, config->only);
+		report_limit(config->report, KIND_POD, config->only);
 	}
 	next(s);
 	return s;

@@ -19,7 +19,7 @@ struct survey_config {
 enum survey_end {
 	SURVEY_GOES_ON,
 	SURVEY_DONE,
-	SURVEY_UNREACHED, /* nobody answered the first question */
+	SURVEY_UNREACHED, /* nobody answered the first question, or none with what was asked for */
 	SURVEY_REFUSED,	  /* all of them were refused */
 };
 

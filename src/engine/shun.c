@@ -31,16 +31,21 @@ void shuns_finish(struct shuns *all)
 	VEC_FINISH(&all->hidden);
 }
 
-/* What is over, or the same once more; and one of too many. */
-static void make_way(struct shuns *all, uint64_t workload, const char *uuid, int64_t now)
+/* What is over, or the same once more. */
+static void drop_old(struct shuns *all, uint64_t workload, const char *uuid, int64_t now)
 {
-	size_t first = 0;
 	for (size_t i = all->items.count; i-- > 0;) {
 		const struct shun *s = &all->items.items[i];
 		if (now >= s->until || (s->workload == workload && text_equals(s->uuid, uuid))) {
 			drop(all, i);
 		}
 	}
+}
+
+/* One of too many. */
+static void make_way(struct shuns *all)
+{
+	size_t first = 0;
 	for (size_t i = 1; i < all->items.count; i++) {
 		first = all->items.items[i].until < all->items.items[first].until ? i : first;
 	}
@@ -51,12 +56,11 @@ static void make_way(struct shuns *all, uint64_t workload, const char *uuid, int
 
 static void add(struct engine *e, uint64_t workload, const char *uuid, int64_t until)
 {
-	struct shun s = {workload, xstrdup(uuid), until};
-	make_way(&e->shuns, workload, uuid, e->now);
+	drop_old(&e->shuns, workload, uuid, e->now);
 	if (until > e->now) {
+		struct shun s = {workload, xstrdup(uuid), until};
+		make_way(&e->shuns);
 		VEC_PUSH(&e->shuns.items, s);
-	} else {
-		free(s.uuid);
 	}
 }
 

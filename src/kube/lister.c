@@ -49,14 +49,14 @@ static bool on_data(void *data, const char *p, size_t n)
 	return slice_push(&l->slice, p, n, &l->fault) == 0 && l->fault.kind == FAULT_NONE;
 }
 
-static void ask(struct lister *l);
+static bool ask(struct lister *l);
 
-static void begin(struct lister *l)
+static bool begin(struct lister *l)
 {
 	l->page = (struct slice_list){.version = ""};
 	l->objects = l->pages = 0;
 	l->events->on_begin(l->data);
-	ask(l);
+	return ask(l);
 }
 
 /* What the answer's end means: the first fault counts. */
@@ -80,23 +80,26 @@ static void on_done(void *data, const struct kube_answer *a)
 	bool expired = l->fault.kind == FAULT_GONE && *l->page.more != '\0';
 	if (expired && l->again < AGAIN_MAX) {
 		l->again++;
-		begin(l);
-		return;
+		if (begin(l)) {
+			return;
+		}
 	}
 	if (*page.more != '\0' && ++l->pages >= LISTER_PAGES_MAX) {
 		fault_set(&l->fault, FAULT_LIMIT, "there are more than %d pages", LISTER_PAGES_MAX);
 	}
 	if (l->fault.kind == FAULT_NONE && *page.more != '\0') {
 		l->page = page;
-		ask(l);
-		return;
+		if (ask(l)) {
+			return;
+		}
 	}
 	l->events->on_done(l->data, &l->fault);
 }
 
 static const struct kube_stream_events stream_events = {.on_data = on_data, .on_done = on_done};
 
-static void ask(struct lister *l)
+/* False: there is no such path, and l->fault says so. */
+static bool ask(struct lister *l)
 {
 	CLEANUP(str_finish) struct str path = STR_INIT(PATH_MAX_OF);
 	char limit[16];
@@ -114,14 +117,18 @@ static void ask(struct lister *l)
 	if (*l->page.more != '\0') {
 		kube_query_append(&path, "continue", l->page.more);
 	}
-	ENSURE(!path.overflow);
+	if (path.overflow) {
+		fault_set(&l->fault, FAULT_LIMIT, "its path would be too long");
+		return false;
+	}
 	slice_reset(&l->slice);
 	l->fault = (struct fault){0};
 	l->call = kube_stream(l->kube, str_text(&path), LISTER_SILENCE_MS, &stream_events, l);
+	return true;
 }
 
 struct lister *lister_create(struct kube *kube, const struct reflector_kind *kind,
-	const struct lister_events *events, void *data)
+	const struct lister_events *events, void *data, struct fault *ret_fault)
 {
 	struct lister *l = xcalloc(1, sizeof *l);
 	l->kube = kube;
@@ -129,7 +136,10 @@ struct lister *lister_create(struct kube *kube, const struct reflector_kind *kin
 	l->events = events;
 	l->data = data;
 	slice_init(&l->slice, SLICE_LIST, kind->projection, &slice_events, l);
-	begin(l);
+	if (!begin(l)) {
+		fault_copy(ret_fault, &l->fault);
+		lister_destroy(TAKE(l));
+	}
 	return l;
 }
 

@@ -3,6 +3,8 @@
 
 #include "model/names.h"
 
+#define LABEL_MAX 63
+
 static bool is_unreserved(char c)
 {
 	return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
@@ -18,6 +20,20 @@ void kube_escape_append(struct str *out, const char *text)
 			str_append_format(out, "%%%02X", (unsigned)(unsigned char)*p);
 		}
 	}
+}
+
+bool kube_is_label(const char *name)
+{
+	size_t n = strlen(name);
+	for (size_t i = 0; i < n; i++) {
+		bool word =
+			(name[i] >= 'a' && name[i] <= 'z') || (name[i] >= '0' && name[i] <= '9');
+		bool inner = name[i] == '-' && i > 0 && i + 1 < n;
+		if (!word && !inner) {
+			return false;
+		}
+	}
+	return n > 0 && n <= LABEL_MAX;
 }
 
 static void segment_append(struct str *out, const char *text)

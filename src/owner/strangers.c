@@ -39,7 +39,9 @@ void strangers_begin(struct strangers *t)
 
 static void add(struct stranger_sum *sum, int64_t milli)
 {
-	sum->milli += milli;
+	if (__builtin_add_overflow(sum->milli, milli, &sum->milli)) {
+		sum->milli = INT64_MAX;
+	}
 	sum->pods++;
 }
 

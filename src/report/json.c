@@ -19,10 +19,12 @@ static void write_time(struct build *b, const char *key, int64_t ms)
 	build_text_at(b, key, ms > 0 ? time_format(ms, text) : NULL);
 }
 
-static void write_controller(struct build *b, const struct report_parts *p)
+static void write_controller(struct build *b, const struct report_parts *p, int64_t now_ms)
 {
+	const char *last = p->lease_known && !text_empty(p->holder) ? p->holder : NULL;
 	build_object_at(b, "controller");
-	build_text_at(b, "leader", p->lease_known ? p->holder : NULL);
+	build_text_at(b, "leader", report_leads(p, now_ms) ? last : NULL);
+	build_text_at(b, "lastLeader", last);
 	write_time(b, "renewed", p->lease_known ? p->renew_ms : 0);
 	build_text_at(b, "image", p->image);
 	number_or_null(b, "ready", p->deployment_known, p->ready);
@@ -34,19 +36,17 @@ static void write_controller(struct build *b, const struct report_parts *p)
 static void write_gpus(struct build *b, const struct report *r)
 {
 	struct gpus g = report_gpus(r);
-	bool all = r->pods_known && r->nodes_known && r->limit == NULL;
+	bool all = r->pods_known && r->nodes_known && r->pods_limit == NULL;
 	build_object_at(b, "gpus");
 	number_or_null(b, "nodes", r->nodes_known, g.nodes);
 	number_or_null(b, "total", r->nodes_known, g.gpus);
 	number_or_null(b, "whole", r->pods_known, g.whole);
-	number_or_null(b, "shared", r->pods_known && r->limit == NULL, g.held);
-	number_or_null(b, "withoutTenant", r->pods_known && r->limit == NULL, g.empty);
+	number_or_null(b, "shared", r->pods_known && r->pods_limit == NULL, g.held);
+	number_or_null(b, "withoutTenant", r->pods_known && r->pods_limit == NULL, g.empty);
 	number_or_null(b, "tenants", r->pods_known, g.tenants);
 	number_or_null(b, "tenantMilli", r->pods_known, g.milli);
-	int64_t idle = g.gpus - g.whole - g.held;
-	number_or_null(b, "idle", all, idle > 0 ? idle : 0);
-	number_or_null(b, "allocatedPercent", all && g.gpus > 0,
-		g.gpus > 0 ? (g.whole * 1000 + g.milli) / (g.gpus * 10) : 0);
+	number_or_null(b, "idle", all, gpus_idle(&g));
+	number_or_null(b, "allocatedPercent", all && g.gpus > 0, gpus_used_percent(&g));
 	build_end(b);
 }
 
@@ -78,6 +78,7 @@ static void write_works(struct build *b, const struct report *r)
 		return;
 	}
 	build_object_at(b, "workloads");
+	build_text_at(b, "namespace", r->works_limit);
 	build_i64_at(b, "total", w->total);
 	build_i64_at(b, "automated", w->automated);
 	build_i64_at(b, "recommended", w->shown);
@@ -93,6 +94,11 @@ static void write_pods(struct build *b, const char *key, const struct rows *rows
 {
 	build_object_at(b, key);
 	number_or_null(b, "count", known, rows->total);
+	if (!known) {
+		build_text_at(b, "pods", NULL);
+		build_end(b);
+		return;
+	}
 	build_array_at(b, "pods");
 	for (size_t i = 0; i < rows->count; i++) {
 		const struct row *row = &rows->items[i];
@@ -127,14 +133,17 @@ static void write_names(struct build *b, const struct rows *rows, struct view ki
 
 static void write_owners(struct build *b, const struct report *r)
 {
+	if (!r->looked) {
+		build_text_at(b, "unrecognized", NULL);
+		build_text_at(b, "ownerless", NULL);
+		return;
+	}
 	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 4096};
 	build_array_at(b, "unrecognized");
 	for (size_t i = 0; i < strangers_rows(&r->strangers); i++) {
 		struct stranger_row row = strangers_row(&r->strangers, i);
-		const char *kind = row.kind;
-		if (kind != NULL && *row.group != '\0') {
-			kind = arena_printf(&arena, "%s.%s", row.kind, row.group);
-		}
+		const char *kind =
+			row.kind != NULL ? report_kind(&arena, row.kind, row.group) : NULL;
 		build_begin_object(b);
 		build_text_at(b, "group", row.group);
 		build_text_at(b, "kind", row.kind);
@@ -145,8 +154,8 @@ static void write_owners(struct build *b, const struct report *r)
 	}
 	build_end(b);
 	build_object_at(b, "ownerless");
-	number_or_null(b, "milli", r->looked, r->strangers.alone.milli);
-	number_or_null(b, "count", r->looked, r->strangers.alone.pods);
+	build_i64_at(b, "milli", r->strangers.alone.milli);
+	build_i64_at(b, "count", r->strangers.alone.pods);
 	write_names(b, &r->strange, VIEW(""));
 	build_end(b);
 }
@@ -156,8 +165,8 @@ void report_write_json(const struct report *r, int64_t now_ms, struct str *out)
 	struct build b = build_into(out);
 	build_begin_object(&b);
 	write_time(&b, "time", now_ms);
-	build_text_at(&b, "namespace", r->limit);
-	write_controller(&b, &r->parts);
+	build_text_at(&b, "namespace", r->pods_limit);
+	write_controller(&b, &r->parts, now_ms);
 	write_gpus(&b, r);
 	write_works(&b, r);
 	write_pods(&b, "waiting", &r->waiting, r->pods_known);

@@ -53,7 +53,7 @@ struct report {
 	struct strangers strangers;
 	struct works works;
 	bool works_known, pods_known, nodes_known, looked;
-	const char *limit; /* NULL: all namespaces */
+	const char *pods_limit, *works_limit; /* NULL: all namespaces */
 	struct {
 		VEC_FIELDS(const char *);
 	} gaps;
@@ -67,7 +67,17 @@ void rows_add(struct rows *rows, struct arena *a, const struct row *row);
 /* works.c */
 void report_work(struct report *r, const struct recommendation *of);
 void works_clear(struct works *w);
+void works_end(struct works *w); /* all are counted */
 struct gpus report_gpus(const struct report *r);
+void sum_add(int64_t *sum, int64_t more);	 /* INT64_MAX at most */
+int64_t gpus_used_percent(const struct gpus *g); /* of all, 0 of none */
+int64_t gpus_idle(const struct gpus *g);
+/* How many bytes of `text` are at most `most`, and whole characters. */
+size_t report_cut(const char *text, size_t most);
+/* "Kind.group", as those of a row of strange pods are told apart, each cut. */
+const char *report_kind(struct arena *a, const char *kind, const char *group);
+/* Is its holder the leader still? After 20 s without a word nobody leads (C2). */
+bool report_leads(const struct report_parts *p, int64_t now_ms);
 /* "webhook ok", and what else there is to say of it. */
 const char *report_webhook_text(const struct report_parts *p);
 

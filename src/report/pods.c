@@ -32,7 +32,12 @@ void rows_add(struct rows *rows, struct arena *a, const struct row *row)
 static struct row wait_of_tenant(const struct pod *pod)
 {
 	struct row row = {.ns = pod->ns, .name = pod->name, .since_ms = pod->created_ms};
-	if (!pod_has_gate(pod, NAME_GATE)) {
+	if (!pod_has_gate(pod, NAME_GATE) && pairs_get(&pod->notes, NOTE_GPU_UUID) == NULL) {
+		row.reason = "NoShare";
+		row.message =
+			"it has no share and not our gate, so nobody gives it one: delete it, "
+			"so that whoever made it makes it anew";
+	} else if (!pod_has_gate(pod, NAME_GATE)) {
 		row.reason = "NotBound";
 		row.message = "it has its share, and the scheduler has not bound it yet";
 	} else if (pod->placed.type == NULL || pod->placed.is_true) {

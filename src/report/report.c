@@ -8,7 +8,9 @@
 #include "parts.h"
 #include "world/held.h"
 
-#define GAP_MAX 400
+#define GAP_MAX	 400
+#define KIND_MAX 253   /* of a kind, and of its group */
+#define STALE_MS 20000 /* C2 */
 
 struct report *report_create(void)
 {
@@ -47,9 +49,10 @@ void report_tell(struct report *r, const struct report_parts *parts)
 	r->parts.image = arena_strdup(&r->parts_arena, parts->image);
 }
 
-void report_limit(struct report *r, const char *ns)
+void report_limit(struct report *r, enum kind kind, const char *ns)
 {
-	r->limit = arena_strdup(&r->parts_arena, ns);
+	const char **limit = kind == KIND_POD ? &r->pods_limit : &r->works_limit;
+	*limit = arena_strdup(&r->parts_arena, ns);
 }
 
 void report_gap(struct report *r, const char *format, ...)
@@ -65,6 +68,11 @@ void report_gap(struct report *r, const char *format, ...)
 	VEC_PUSH(&r->gaps, arena_strdup(&r->parts_arena, str_text(&text)));
 }
 
+bool report_leads(const struct report_parts *p, int64_t now_ms)
+{
+	return p->lease_known && !text_empty(p->holder) && now_ms - p->renew_ms <= STALE_MS;
+}
+
 const char *report_webhook_text(const struct report_parts *p)
 {
 	switch (p->webhook) {
@@ -73,8 +81,10 @@ const char *report_webhook_text(const struct report_parts *p)
 	case REPORT_WEBHOOK_BARE:
 		return "has no certificate yet: pods start whole";
 	case REPORT_WEBHOOK_SET:
-		return p->deployment_known && p->ready == 0 ? "is not answered: pods start whole"
-							    : "ok";
+		if (p->deployment_absent || (p->deployment_known && p->ready == 0)) {
+			return "is not answered: pods start whole";
+		}
+		return p->deployment_known ? "ok" : "is set, whether anybody answers is not known";
 	case REPORT_WEBHOOK_UNKNOWN:
 		break;
 	}
@@ -100,6 +110,9 @@ static void end(struct report *r, enum kind kind)
 	r->pods_known = r->pods_known || kind == KIND_POD;
 	r->nodes_known = r->nodes_known || kind == KIND_NODE;
 	r->works_known = r->works_known || kind == KIND_RECOMMENDATION;
+	if (kind == KIND_RECOMMENDATION) {
+		works_end(&r->works);
+	}
 }
 
 void report_apply(struct report *r, const struct change *c)
@@ -135,13 +148,46 @@ void report_apply(struct report *r, const struct change *c)
 
 /* --- GPUs --- */
 
+/* Whoever may write nodes and pods says how many; nothing is more than the most. */
+void sum_add(int64_t *sum, int64_t more)
+{
+	if (__builtin_add_overflow(*sum, more, sum)) {
+		*sum = INT64_MAX;
+	}
+}
+
+static int64_t milli_of(int64_t gpus)
+{
+	return gpus > INT64_MAX / 1000 ? INT64_MAX : gpus * 1000;
+}
+
+static int64_t used_milli(const struct gpus *g)
+{
+	int64_t used = milli_of(g->whole);
+	sum_add(&used, g->milli);
+	return used;
+}
+
+int64_t gpus_used_percent(const struct gpus *g)
+{
+	int64_t tenth = g->gpus > INT64_MAX / 10 ? INT64_MAX : g->gpus * 10;
+	return tenth > 0 ? used_milli(g) / tenth : 0;
+}
+
+int64_t gpus_idle(const struct gpus *g)
+{
+	int64_t held = g->whole;
+	sum_add(&held, g->held);
+	return g->gpus > held ? g->gpus - held : 0;
+}
+
 static void count_nodes(const struct report *r, struct gpus *g)
 {
 	for (size_t i = 0; i < world_node_slots(r->world); i++) {
 		const struct world_node *n = world_node_at(r->world, (uint32_t)i);
 		if (n->known && n->noun.gpus > 0) {
 			g->nodes++;
-			g->gpus += n->noun.gpus;
+			sum_add(&g->gpus, n->noun.gpus);
 		}
 	}
 }
@@ -154,23 +200,33 @@ static bool is_empty(const struct world_pod *wp)
 	return world_pod_unpack(wp, &arena, &pod) && pod.ledger.count == 0 && !pod.ledger_bad;
 }
 
-static void count_pod(const struct world_pod *wp, struct gpus *g)
+/* Not on a node that is gone, whose pods are kept until somebody collects them. */
+static bool is_somewhere(const struct report *r, const struct world_pod *wp)
 {
 	if (wp->node == WORLD_NONE || world_pod_terminal(wp)) {
+		return false;
+	}
+	const struct world_node *n = world_node_at(r->world, wp->node);
+	return !r->nodes_known || n->known;
+}
+
+static void count_pod(const struct report *r, const struct world_pod *wp, struct gpus *g)
+{
+	if (!is_somewhere(r, wp)) {
 		return;
 	}
 	switch (wp->gpu->class) {
 	case WORLD_WHOLE:
 		g->whole_pods++;
-		g->whole += wp->gpu->gpus;
+		sum_add(&g->whole, wp->gpu->gpus);
 		return;
 	case WORLD_TENANT:
 		g->tenants += wp->gpu->milli > 0 ? 1 : 0;
-		g->milli += world_pod_milli(wp);
+		sum_add(&g->milli, world_pod_milli(wp));
 		return;
 	case WORLD_CAPACITY:
-		g->held += wp->gpu->gpus;
-		g->empty += is_empty(wp) ? wp->gpu->gpus : 0;
+		sum_add(&g->held, wp->gpu->gpus);
+		sum_add(&g->empty, is_empty(wp) ? wp->gpu->gpus : 0);
 		return;
 	case WORLD_PENDING:
 	case WORLD_PROBE:
@@ -186,7 +242,7 @@ struct gpus report_gpus(const struct report *r)
 	count_nodes(r, &g);
 	for (size_t k = 0; k < COUNT_OF(classes); k++) {
 		for (size_t i = 0; i < world_class_count(r->world, classes[k]); i++) {
-			count_pod(world_class_at(r->world, classes[k], i), &g);
+			count_pod(r, world_class_at(r->world, classes[k], i), &g);
 		}
 	}
 	return g;
@@ -207,13 +263,26 @@ static enum owner_answer last_above(
 	return answer == OWNER_LATER ? OWNER_UNKNOWN : answer;
 }
 
+size_t report_cut(const char *text, size_t most)
+{
+	size_t n = strnlen(text, most + 1);
+	/* Not within a character. */
+	for (n = n > most ? most : n; n > 0 && ((unsigned char)text[n] & 0xC0) == 0x80; n--) {
+	}
+	return n;
+}
+
+const char *report_kind(struct arena *a, const char *kind, const char *group)
+{
+	return arena_printf(a, "%.*s%s%.*s", (int)report_cut(kind, KIND_MAX), kind,
+		*group != '\0' ? "." : "", (int)report_cut(group, KIND_MAX), group);
+}
+
 static void note_stranger(struct report *r, const struct world_pod *wp, const struct workload *w)
 {
 	const char *kind = "";
 	if (w->key.name != NULL) {
-		kind = *w->key.group != '\0'
-			       ? arena_printf(&r->owners_arena, "%s.%s", w->key.kind, w->key.group)
-			       : w->key.kind;
+		kind = report_kind(&r->owners_arena, w->key.kind, w->key.group);
 	}
 	rows_add(&r->strange, &r->owners_arena,
 		&(struct row){.ns = wp->ns,
@@ -262,6 +331,6 @@ uint32_t report_look(struct report *r, const struct owner_port *port, bool final
 		}
 	}
 	strangers_end(&r->strangers);
-	r->looked = true;
+	r->looked = r->pods_known;
 	return pending;
 }

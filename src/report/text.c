@@ -9,8 +9,8 @@
 #define NAMES_MAX 3
 /* What of a sentence from outside is shown; the whole stands where it was written. */
 #define MESSAGE_SHOWN 400
+#define WORD_SHOWN    253
 #define LINE_BYTES    4096
-#define STALE_MS      20000 /* C2 */
 
 static const char *plural(int64_t n)
 {
@@ -22,6 +22,13 @@ static void put_gpus(struct str *out, int64_t milli)
 {
 	char text[QUANTITY_TEXT_MAX];
 	str_append_format(out, "%s GPU%s", share_format(milli, text), milli == 1000 ? "" : "s");
+}
+
+static void put_limit(struct str *out, const char *ns)
+{
+	if (ns != NULL) {
+		str_append_format(out, " in namespace %s", ns);
+	}
 }
 
 static void put_age(struct str *out, int64_t ms)
@@ -38,6 +45,14 @@ static void put_age(struct str *out, int64_t ms)
 	}
 }
 
+/* A line that would be too long for its str would be none. */
+static void put_cut(struct str *line, const char *text, size_t most)
+{
+	size_t n = report_cut(text, most);
+	str_append(line, text, n);
+	str_append_text(line, text[n] != '\0' ? "..." : "");
+}
+
 /* --- the installation --- */
 
 static void put_leader(struct str *line, const struct report_parts *p, int64_t now_ms)
@@ -48,9 +63,10 @@ static void put_leader(struct str *line, const struct report_parts *p, int64_t n
 	} else if (text_empty(p->holder)) {
 		str_append_text(line, "nobody leads");
 	} else {
-		str_append_format(line,
-			age > STALE_MS ? "nobody leads, the last was %s, " : "led by %s, ",
-			p->holder);
+		str_append_text(
+			line, report_leads(p, now_ms) ? "led by " : "nobody leads, the last was ");
+		put_cut(line, p->holder, WORD_SHOWN);
+		str_append_text(line, ", ");
 		put_age(line, age);
 		str_append_text(line, " ago");
 	}
@@ -62,8 +78,9 @@ static void write_controller(const struct report *r, int64_t now_ms, struct str 
 	const struct report_parts *p = &r->parts;
 	put_leader(&line, p, now_ms);
 	if (p->deployment_known) {
-		str_append_format(&line, "; image %s, %d of %d ready",
-			text_or(p->image, "not told"), p->ready, p->wanted);
+		str_append_text(&line, "; image ");
+		put_cut(&line, text_or(p->image, "not told"), MESSAGE_SHOWN);
+		str_append_format(&line, ", %d of %d ready", p->ready, p->wanted);
 	}
 	str_append_format(&line, "; webhook %s", report_webhook_text(p));
 	lines_put(out, "Controller", INDENT, INDENT, str_text(&line));
@@ -85,11 +102,10 @@ static void write_gpus(const struct report *r, struct str *out)
 		lines_put(out, "GPUs", INDENT, INDENT, str_text(&line));
 		return;
 	}
-	if (r->limit != NULL) {
-		str_append_format(&line, "; in namespace %s", r->limit);
-	}
+	str_append_text(&line, r->pods_limit != NULL ? ";" : "");
+	put_limit(&line, r->pods_limit);
 	str_append_format(&line, ": %lld whole in use, ", (long long)g.whole);
-	if (r->limit == NULL) {
+	if (r->pods_limit == NULL) {
 		str_append_format(&line, "%lld shared (", (long long)g.held);
 	}
 	str_append_format(&line, "%u tenant%s with ", g.tenants, plural(g.tenants));
@@ -97,13 +113,10 @@ static void write_gpus(const struct report *r, struct str *out)
 	if (g.empty > 0) {
 		str_append_format(&line, ", %lld without a tenant", (long long)g.empty);
 	}
-	str_append_text(&line, r->limit == NULL ? ")" : "");
-	if (r->limit == NULL && r->nodes_known) {
-		int64_t idle = g.gpus - g.whole - g.held;
-		int64_t used = g.whole * 1000 + g.milli;
-		str_append_format(&line, ", %lld idle; %lld%% allocated",
-			(long long)(idle > 0 ? idle : 0),
-			(long long)(g.gpus > 0 ? used / (g.gpus * 10) : 0));
+	str_append_text(&line, r->pods_limit == NULL ? ")" : "");
+	if (r->pods_limit == NULL && r->nodes_known) {
+		str_append_format(&line, ", %lld idle; %lld%% allocated", (long long)gpus_idle(&g),
+			(long long)gpus_used_percent(&g));
 	}
 	lines_put(out, "GPUs", INDENT, INDENT, str_text(&line));
 }
@@ -112,20 +125,10 @@ static void write_gpus(const struct report *r, struct str *out)
 
 static void put_message(struct str *line, const char *message)
 {
-	size_t n = strlen(message);
-	if (n == 0) {
-		return;
+	if (*message != '\0') {
+		str_append_text(line, ": ");
+		put_cut(line, message, MESSAGE_SHOWN);
 	}
-	str_append_text(line, ": ");
-	if (n <= MESSAGE_SHOWN) {
-		str_append_text(line, message);
-		return;
-	}
-	/* Not within a character. */
-	for (n = MESSAGE_SHOWN; ((unsigned char)message[n] & 0xC0) == 0x80; n--) {
-	}
-	str_append(line, message, n);
-	str_append_text(line, "...");
 }
 
 static void write_causes(const struct causes *causes, const char *head, struct str *out)
@@ -134,9 +137,18 @@ static void write_causes(const struct causes *causes, const char *head, struct s
 	for (size_t i = 0; i < causes->count && i < SHOWN_MAX; i++) {
 		const struct cause *c = &causes->items[i];
 		str_reset(&line);
-		str_append_format(
-			&line, "%u %s, as %s %s/%s", c->count, c->reason, c->kind, c->ns, c->name);
+		str_append_format(&line, "%u ", c->count);
+		put_cut(&line, c->reason, WORD_SHOWN);
+		str_append_text(&line, ", as ");
+		put_cut(&line, c->kind, WORD_SHOWN);
+		str_append_format(&line, " %s/%s", c->ns, c->name);
 		put_message(&line, c->message);
+		lines_put(out, head, INDENT, INDENT, str_text(&line));
+	}
+	if (causes->count > SHOWN_MAX) {
+		str_reset(&line);
+		str_append_format(&line, "and %zu more reasons; -o json has the first %d",
+			causes->count - SHOWN_MAX, REPORT_REASONS_MAX);
 		lines_put(out, head, INDENT, INDENT, str_text(&line));
 	}
 }
@@ -150,11 +162,15 @@ static void write_works(const struct report *r, struct str *out)
 		return;
 	}
 	if (w->total == 0) {
-		lines_put(out, "Workloads", INDENT, INDENT, "none with a GPURecommendation");
+		str_append_text(&line, "none with a GPURecommendation");
+		put_limit(&line, r->works_limit);
+		lines_put(out, "Workloads", INDENT, INDENT, str_text(&line));
 		return;
 	}
-	str_append_format(&line, "%u: %u automated, %u recommended only, %u not ready; %u %s",
-		w->total, w->automated, w->shown, unready, w->applied,
+	str_append_format(&line, "%u", w->total);
+	put_limit(&line, r->works_limit);
+	str_append_format(&line, ": %u automated, %u recommended only, %u not ready; %u %s",
+		w->automated, w->shown, unready, w->applied,
 		w->applied == 1 ? "has its target" : "have their targets");
 	if (w->healing > 0) {
 		str_append_format(&line, ", %u healing", w->healing);
@@ -181,7 +197,7 @@ static void write_rows(const struct rows *rows, int64_t now_ms, struct str *out)
 			put_age(&line, now_ms - row->since_ms);
 			str_append_text(&line, ", ");
 		}
-		str_append_text(&line, text_or(row->reason, "Unknown"));
+		put_cut(&line, text_or(row->reason, "Unknown"), WORD_SHOWN);
 		put_message(&line, text_or(row->message, ""));
 		lines_put(out, "", 2, 4, str_text(&line));
 	}
@@ -248,7 +264,7 @@ static void write_total(const struct strangers *t, struct str *out)
 	struct stranger_sum all = {0};
 	for (size_t i = 0; i < strangers_rows(t); i++) {
 		struct stranger_row row = strangers_row(t, i);
-		all.milli += row.sum.milli;
+		sum_add(&all.milli, row.sum.milli);
 		all.pods += row.sum.pods;
 	}
 	if (all.pods == 0) {
@@ -263,7 +279,7 @@ static void write_total(const struct strangers *t, struct str *out)
 static void write_owners(const struct report *r, struct str *out)
 {
 	CLEANUP(str_finish) struct str line = STR_INIT(LINE_BYTES);
-	CLEANUP(str_finish) struct str kind = STR_INIT(LINE_BYTES);
+	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 4096};
 	size_t rows = strangers_rows(&r->strangers);
 	if (!r->looked) {
 		return;
@@ -271,17 +287,12 @@ static void write_owners(const struct report *r, struct str *out)
 	write_total(&r->strangers, out);
 	for (size_t i = 0; i < rows; i++) {
 		struct stranger_row row = strangers_row(&r->strangers, i);
+		const char *kind = row.kind != NULL ? report_kind(&arena, row.kind, row.group)
+						    : "further kinds";
 		str_reset(&line);
-		str_reset(&kind);
-		if (row.kind == NULL) {
-			str_append_text(&kind, "further kinds");
-		} else {
-			str_append_text(&kind, row.kind);
-			str_append_format(&kind, *row.group != '\0' ? ".%s" : "%s", row.group);
-		}
-		str_append_format(&line, "%s: ", str_text(&kind));
+		str_append_format(&line, "%s: ", kind);
 		put_sum(&line, &row.sum);
-		put_names(&line, &r->strange, str_text(&kind), row.sum.pods);
+		put_names(&line, &r->strange, kind, row.sum.pods);
 		lines_put(out, "", 2, 4, str_text(&line));
 	}
 	str_reset(&line);

@@ -39,7 +39,9 @@ static const struct sentence sentences[ROLL_WHYS] = {
 	[ROLL_WEBHOOK] = {"Aliquot's webhook is not known to answer, so a new pod might start "
 			  "whole: see its controller's pods",
 		NULL},
-	[ROLL_CLOSED] = {"a new pod would start whole now (%s): see aliquot status", "closed"},
+	[ROLL_CLOSED] = {"a new pod would start whole now (%s): see what pods with Aliquot's gate "
+			 "wait for, in its namespace and in others",
+		"closed"},
 	[ROLL_STALE] = {"nothing was measured of it for 5 minutes: see what should tell, the "
 			"agent of its node or a Prometheus",
 		NULL},

@@ -148,7 +148,9 @@ def test_who_waits_and_who_was_left_whole_is_told_with_the_reason(stack, node, n
     assert row["reason"] == "BadValue" and "0,5" in row["message"], row
     text = " ".join(shown(admin).split())
     assert re.search(r"Waiting \d+ pods?", text) and "Left whole" in text, text
-    assert report["controller"]["leader"] == stack.holder() and report["controller"]["webhook"] == "ok", report
+    assert report["controller"]["leader"] == stack.holder(), report
+    # Tests run the controllers, and no Deployment.
+    assert report["controller"]["webhook"] == "is not answered: pods start whole", report
     nodes = [int(each["status"]["allocatable"].get("nvidia.com/gpu", 0)) for each in stack.api.list("nodes")]
     gpus = report["gpus"]
     assert (gpus["total"], gpus["nodes"]) == (sum(nodes), sum(1 for each in nodes if each > 0)), gpus
@@ -221,4 +223,8 @@ def test_where_the_configuration_comes_from(stack, admin, tmp_path):
     away.write_text(config.replace(stack.plane.info()["url"], "https://127.0.0.1:1"), encoding="utf-8")
     code, out, errors = status(str(away))
     assert (code, out) == (1, "") and errors.startswith("aliquot status: cannot reach https://127.0.0.1:1: "), errors
+    for ns in ("", "..", "-a", "A", "a.b", "a/b", "x" * 64, "x" * 100000):
+        code, out, errors = status(admin, "-n", ns)
+        assert (code, out) == (2, "") and "--namespace wants a namespace's name" in errors, (ns, errors)
+    assert status(admin, "-n", "x" * 63)[0] == 0
     assert status(admin, "--output", "yaml")[0] == 2 and status(admin, "what")[0] == 2

@@ -30,7 +30,7 @@ struct bed {
 	struct str text;
 };
 
-static void set_up(struct bed *b, const char *only)
+static void set_up_at(struct bed *b, const char *only, const char *own)
 {
 	*b = (struct bed){.clock = fake_clock_make(),
 		.wire = fake_wire_create(),
@@ -39,7 +39,12 @@ static void set_up(struct bed *b, const char *only)
 	b->cred = kube_cred_create_plain("https://api", NULL, &b->clock.clock);
 	b->kube = kube_create(&b->wire->wire, b->cred, &b->clock.clock, NULL);
 	b->survey = survey_create(
-		&(struct survey_config){b->kube, b->report, .only = only, .own = "mine"});
+		&(struct survey_config){b->kube, b->report, .only = only, .own = own});
+}
+
+static void set_up(struct bed *b, const char *only)
+{
+	set_up_at(b, only, "mine");
 }
 
 static void tear_down(struct bed *b)
@@ -159,6 +164,53 @@ Test(survey, what_may_not_be_listed_everywhere_is_listed_at_home)
 	tear_down(&b);
 }
 
+Test(survey, a_context_whose_namespace_is_none_is_told)
+{
+	struct bed b;
+	set_up_at(&b, NULL, "..");
+	give_objects(&b);
+	give_lists(&b);
+	give(&b, "/gpurecommendations", 200, LIST(""));
+	give(&b, "/api/v1/pods", 403, FORBIDDEN);
+	step(&b, 1);
+	cr_expect_eq(survey_end(b.survey), SURVEY_DONE);
+	expect(&b, "cannot list pods: forbidden");
+	expect(&b, "the context's namespace is none");
+	tear_down(&b);
+}
+
+/* Rights on the two lists come from two rules. */
+Test(survey, workloads_of_home_beside_pods_of_everywhere)
+{
+	struct bed b;
+	set_up(&b, NULL);
+	give_objects(&b);
+	give_lists(&b);
+	give(&b, "/gpurecommendations", 403, FORBIDDEN);
+	give(&b, "/namespaces/mine/gpurecommendations", 200, LIST(""));
+	give(&b, "/api/v1/pods", 200, LIST(RUNS("bare", "")));
+	step(&b, 1);
+	cr_expect_eq(survey_end(b.survey), SURVEY_DONE);
+	expect(&b, "8 on 1 node: 2 whole in use, 0 shared");
+	expect(&b, "none with a GPURecommendation in namespace mine");
+	tear_down(&b);
+}
+
+Test(survey, pods_of_home_beside_workloads_of_everywhere)
+{
+	struct bed b;
+	set_up(&b, NULL);
+	give_objects(&b);
+	give_lists(&b);
+	give(&b, "/gpurecommendations", 200, LIST(""));
+	give(&b, "/api/v1/pods", 403, FORBIDDEN);
+	give(&b, "/api/v1/namespaces/mine/pods", 200, LIST(RUNS("bare", "")));
+	step(&b, 1);
+	expect(&b, "8 on 1 node; in namespace mine: 2 whole in use, 0 tenants");
+	expect(&b, "none with a GPURecommendation\n");
+	tear_down(&b);
+}
+
 Test(survey, one_namespace_alone)
 {
 	struct bed b;
@@ -186,6 +238,21 @@ Test(survey, who_may_read_nothing_is_told_so)
 	tear_down(&b);
 }
 
+Test(survey, a_server_that_only_fails_is_not_called_one_that_refuses)
+{
+	struct bed b;
+	set_up(&b, NULL);
+	for (int i = 0; survey_end(b.survey) == SURVEY_GOES_ON; i++) {
+		cr_assert_lt(b.wire->count, 20);
+		fake_answer(fake_last(b.wire), i == 2 || i == 3 ? 503 : 403,
+			i == 2 ? "overloaded" : "no");
+	}
+	cr_expect_eq(survey_end(b.survey), SURVEY_UNREACHED);
+	cr_expect(strstr(survey_fault(b.survey)->message, "503: overloaded") != NULL, "%s",
+		survey_fault(b.survey)->message);
+	tear_down(&b);
+}
+
 Test(survey, where_aliquot_is_not_installed_that_is_told)
 {
 	struct bed b;
@@ -202,6 +269,31 @@ Test(survey, where_aliquot_is_not_installed_that_is_told)
 	expect(&b, "webhook is not there");
 	expect(&b, "there is no kind gpurecommendations here");
 	tear_down(&b);
+}
+
+/* The certificate authority stays when everything else is gone. */
+Test(survey, a_webhook_without_a_deployment_is_not_ok)
+{
+	static const struct {
+		int status;
+		const char *wanted;
+	} rows[] = {{404, "is not answered: pods start whole"},
+		{403, "is set, whether anybody answers is not known"},
+		{503, "is set, whether anybody answers is not known"}};
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct bed b;
+		set_up(&b, NULL);
+		give(&b, "leases", 404, "{}");
+		give(&b, "deployments", rows[i].status, "{}");
+		give(&b, "mutatingwebhookconfigurations", 200,
+			"{\"webhooks\":[{\"clientConfig\":{\"caBundle\":\"QQ==\"}}]}");
+		survey_give_up(b.survey);
+		str_reset(&b.text);
+		report_write_json(b.report, b.clock.wall, &b.text);
+		cr_expect(
+			strstr(str_text(&b.text), rows[i].wanted) != NULL, "%s", str_text(&b.text));
+		tear_down(&b);
+	}
 }
 
 Test(survey, nobody_answers)
@@ -245,6 +337,32 @@ Test(survey, when_time_is_over_what_was_read_is_shown)
 	survey_give_up(b.survey);
 	cr_expect_eq(survey_end(b.survey), SURVEY_UNREACHED);
 	tear_down(&b);
+}
+
+Test(survey, what_is_no_deployment_or_webhook_is_not_known)
+{
+	static const struct {
+		const char *body, *deployment, *webhook;
+	} rows[] = {
+		{"[]", "cannot read Deployment", "webhook not known"},
+		{"7", "cannot read Deployment", "webhook not known"},
+		{"{\"spec\":7,\"webhooks\":{}}", "it has no spec", "webhook not known"},
+		{"{\"spec\":{},\"webhooks\":[7]}", "image not told, 0 of 0", "webhook not known"},
+		{"{\"webhooks\":[{}]}", "it has no spec", "webhook has no certificate yet"},
+		{"{\"webhooks\":[]}", "it has no spec", "webhook is not there"},
+		{"{}", "it has no spec", "webhook is not there"},
+	};
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct bed b;
+		set_up(&b, NULL);
+		give(&b, "leases", 200, LEASE);
+		give(&b, "deployments", 200, rows[i].body);
+		give(&b, "mutatingwebhookconfigurations", 200, rows[i].body);
+		survey_give_up(b.survey);
+		expect(&b, rows[i].deployment);
+		expect(&b, rows[i].webhook);
+		tear_down(&b);
+	}
 }
 
 Test(survey, answers_that_make_no_sense_are_none)

@@ -148,3 +148,32 @@ Test(shun, of_whom_nobody_knows_nothing_is_kept)
 	cr_expect_str_eq(where(c, "new"), where(c, "greedy"));
 	cluster_free(c);
 }
+
+static void shun_as(struct cluster *c, const char *name, const char *owner, int64_t for_ms)
+{
+	struct obj *o = find(c, name);
+	snprintf(o->owner, sizeof o->owner, "%s", owner);
+	observe(c, o);
+	shun(c, name, for_ms);
+}
+
+/* As many as are kept, and `old`'s is the one that would end first. */
+Test(shun, one_that_is_taken_back_and_was_never_there_drops_no_other)
+{
+	enum { OTHERS = 255 };
+	struct cluster *c = beside_another(2);
+	char owner[16];
+	shun(c, "old", HOLD_MS);
+	for (int i = 0; i < OTHERS; i++) {
+		snprintf(owner, sizeof owner, "w%d-a", i);
+		shun_as(c, "old", owner, 2 * HOLD_MS);
+	}
+	shun_as(c, "old", "strange-a", -1);
+	shun_as(c, "old", "strange-a", 0);
+	come(c, "new", "web-a", 300);
+	cr_expect_str_neq(where(c, "new"), where(c, "greedy"));
+	shun_as(c, "old", "strange-a", 2 * HOLD_MS);
+	come(c, "newer", "web-a", 100);
+	cr_expect_str_eq(where(c, "newer"), where(c, "greedy"), "one more, and it makes way");
+	cluster_free(c);
+}

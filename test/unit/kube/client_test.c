@@ -205,3 +205,17 @@ Test(client, a_stream_hands_on_a_200_and_reads_the_rest_as_a_status)
 	cr_expect_eq(f.fault.kind, FAULT_GONE);
 	tear_down(&f);
 }
+
+Test(client, what_a_namespace_may_be_called)
+{
+	static const char *const good[] = {"a", "9", "team-a", "a--b",
+		"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"};
+	static const char *const bad[] = {"", ".", "..", "a.b", "a/b", "-a", "a-", "-", "A", "a b",
+		"\u00e4", "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"};
+	for (size_t i = 0; i < COUNT_OF(good); i++) {
+		cr_expect(kube_is_label(good[i]), "%s", good[i]);
+	}
+	for (size_t i = 0; i < COUNT_OF(bad); i++) {
+		cr_expect(!kube_is_label(bad[i]), "%s", bad[i]);
+	}
+}

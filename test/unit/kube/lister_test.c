@@ -17,6 +17,7 @@ struct bed {
 	struct lister *lister;
 	struct str heard; /* "begin a b done:transient" */
 	int done;
+	struct fault unasked;
 };
 
 static void on_begin(void *data)
@@ -57,7 +58,7 @@ static void set_up(struct bed *b, const char *ns)
 		.clock = fake_clock_make(), .wire = fake_wire_create(), .heard = STR_INIT(1 << 20)};
 	b->cred = kube_cred_create_plain("https://api", NULL, &b->clock.clock);
 	b->kube = kube_create(&b->wire->wire, b->cred, &b->clock.clock, NULL);
-	b->lister = lister_create(b->kube, &kind, &events, b);
+	b->lister = lister_create(b->kube, &kind, &events, b, &b->unasked);
 }
 
 static void tear_down(struct bed *b)
@@ -99,6 +100,19 @@ Test(lister, one_namespace_and_nothing_in_it)
 	fake_expect_path(fake_last(b.wire), "/api/v1/namespaces/team/pods?limit=500");
 	give(&b, PAGE("", ""));
 	cr_expect_str_eq(str_text(&b.heard), "begin done:none");
+	tear_down(&b);
+}
+
+Test(lister, a_namespace_of_many_letters_is_no_reason_to_die)
+{
+	static char ns[200000];
+	struct bed b;
+	memset(ns, 'x', sizeof ns - 1);
+	set_up(&b, ns);
+	cr_expect_null(b.lister);
+	cr_expect_eq(b.unasked.kind, FAULT_LIMIT);
+	cr_expect_eq(b.wire->count, 0);
+	cr_expect_eq(b.done, 0);
 	tear_down(&b);
 }
 

@@ -216,15 +216,55 @@ static bool has(const struct bed *b, const char *part)
 	return strstr(str_text(&b->text), part) != NULL;
 }
 
+/* The first pods of a list whose next page was not to be had, looked at as the last of all. */
+Test(report, half_a_list_is_not_told_as_all_of_it)
+{
+	struct bed b = set_up();
+	node(&b, "b", 8);
+	mark(&b, KIND_NODE, CHANGE_RELIST_END);
+	mark(&b, KIND_POD, CHANGE_RELIST_BEGIN);
+	waiting(&b, "web-1", NULL, NULL);
+	whole(&b, "Widget", "widget-1", 1);
+	whole(&b, NULL, "bare", 1);
+	cr_assert_eq(report_look(b.report, NULL, true), 0);
+	report_write_text(b.report, NOW_MS, &b.text);
+	cr_expect(has(&b, "8 on 1 node") && !has(&b, "Unrecognized") && !has(&b, "Ownerless"), "%s",
+		str_text(&b.text));
+	str_reset(&b.text);
+	report_write_json(b.report, NOW_MS, &b.text);
+	cr_expect(has(&b, "\"waiting\":{\"count\":null,\"pods\":null}") &&
+			  has(&b, "\"unrecognized\":null,\"ownerless\":null"),
+		"%s", str_text(&b.text));
+	cr_expect(!has(&b, "web-1") && !has(&b, "widget-1") && !has(&b, "bare"));
+	tear_down(&b);
+}
+
 Test(report, of_one_namespace_nothing_is_said_of_the_others)
 {
 	struct bed b = set_up();
-	report_limit(b.report, "team");
+	report_limit(b.report, KIND_POD, "team");
 	all_of_it(&b);
 	report_write_text(b.report, NOW_MS, &b.text);
+	cr_expect(has(&b, "Workloads      5: "), "they are of all namespaces");
 	cr_expect(has(&b, "in namespace team: 6 whole in use, 2 tenants with 0.75 GPUs"), "%s",
 		str_text(&b.text));
 	cr_expect(!has(&b, "idle"));
+	tear_down(&b);
+}
+
+Test(report, workloads_of_one_namespace_are_told_beside_the_pods_of_all)
+{
+	struct bed b = set_up();
+	report_limit(b.report, KIND_RECOMMENDATION, "team");
+	all_of_it(&b);
+	report_write_text(b.report, NOW_MS, &b.text);
+	cr_expect(has(&b, "16 on 2 nodes: 6 whole in use, 2 shared"), "%s", str_text(&b.text));
+	cr_expect(has(&b, "Workloads      5 in namespace team: 3 automated"));
+	str_reset(&b.text);
+	report_write_json(b.report, NOW_MS, &b.text);
+	cr_expect(has(&b, "\"namespace\":null,\"controller\"") &&
+		  has(&b, "\"workloads\":{\"namespace\":\"team\""));
+	cr_expect(has(&b, "\"shared\":2") && has(&b, "\"idle\":8"), "%s", str_text(&b.text));
 	tear_down(&b);
 }
 
@@ -251,6 +291,59 @@ Test(report, lines_fit_and_obey_nobody)
 	cr_expect(has(&b, "one two three four"), "%s", str_text(&b.text));
 	cr_expect(!has(&b, "\xc2\x9b"));
 	cr_expect(has(&b, "\u00e4\u00f6\u00fc \u00e4\u00f6\u00fc"));
+	tear_down(&b);
+}
+
+Test(report, what_turns_the_order_of_letters_does_not_reach_a_terminal)
+{
+	static const char *const turns[] = {"\u200e", "\u200f", "\u2028", "\u2029", "\u202a",
+		"\u202b", "\u202c", "\u202d", "\u202e", "\u2066", "\u2067", "\u2068", "\u2069"};
+	static const char *const others[] = {
+		"\u200d", "\u2010", "\u2027", "\u202f", "\u2065", "\u206a", "\u20ac", "\u3042"};
+	char text[32];
+	for (size_t i = 0; i < COUNT_OF(turns) + COUNT_OF(others); i++) {
+		bool turn = i < COUNT_OF(turns);
+		const char *c = turn ? turns[i] : others[i - COUNT_OF(turns)];
+		struct bed b = set_up();
+		snprintf(text, sizeof text, "one%stwo%s", c, c);
+		waiting(&b, "w-1", "Short", text);
+		mark(&b, KIND_POD, CHANGE_RELIST_END);
+		report_write_text(b.report, NOW_MS, &b.text);
+		cr_expect_eq(!has(&b, c), turn, "%zu in %s", i, str_text(&b.text));
+		cr_expect(has(&b, turn ? ": one two\n" : text), "%zu in %s", i, str_text(&b.text));
+		tear_down(&b);
+	}
+}
+
+Test(report, a_word_of_any_length_leaves_a_line)
+{
+	struct bed b = set_up();
+	CLEANUP(cleanup_free) char *word = xcalloc(1, 20001);
+	for (size_t i = 0; i < 20000; i += 2) {
+		memcpy(word + i, "\u00e4", 2);
+	}
+	report_tell(b.report, &(struct report_parts){.lease_known = true,
+				      .holder = word,
+				      .renew_ms = NOW_MS,
+				      .deployment_known = true,
+				      .image = word});
+	whole(&b, word, "widget-1", 1);
+	waiting(&b, "web-1", word, word);
+	work(&b, "learns", word, NULL);
+	mark(&b, KIND_RECOMMENDATION, CHANGE_RELIST_END);
+	mark(&b, KIND_POD, CHANGE_RELIST_END);
+	cr_assert_eq(report_look(b.report, NULL, true), 0);
+	report_write_text(b.report, NOW_MS, &b.text);
+	cr_expect(has(&b, "  team/web-1 for 12 min,"), "%s", str_text(&b.text));
+	cr_expect(has(&b, "team/widget-1\n"));
+	cr_expect(has(&b, "as Deployment team/learns: So it is."));
+	cr_expect(has(&b, "0 of 0 ready"));
+	cr_expect(has(&b, "\u00e4...,"));
+	cr_expect(!has(&b, "\xc3 ") && !has(&b, "\xc3\n") && !has(&b, "\xc3."));
+	str_reset(&b.text);
+	report_write_json(b.report, NOW_MS, &b.text);
+	cr_expect(has(&b, "\"count\":1,\"pods\":[{\"namespace\":\"team\",\"name\":\"widget-1\""),
+		"%s", str_text(&b.text));
 	tear_down(&b);
 }
 
@@ -301,6 +394,92 @@ Test(report, who_has_ended_or_leaves_is_not_told_of)
 	report_write_text(b.report, NOW_MS, &b.text);
 	cr_expect(has(&b, "Ownerless      no pod"), "%s", str_text(&b.text));
 	cr_expect(has(&b, "1 whole in use"), "it has its GPU until it is gone");
+	tear_down(&b);
+}
+
+Test(report, of_many_causes_the_most_frequent_are_shown)
+{
+	struct bed b = set_up();
+	char reason[32];
+	for (int i = 0; i < REPORT_REASONS_MAX + 8; i++) {
+		snprintf(reason, sizeof reason, "Cause%02d", i);
+		for (int n = 0; n <= (i == 20 ? 2 : i == 7 ? 1 : 0); n++) {
+			work(&b, "one", reason, reason);
+		}
+	}
+	mark(&b, KIND_RECOMMENDATION, CHANGE_RELIST_END);
+	report_write_text(b.report, NOW_MS, &b.text);
+	cr_expect(has(&b, "\n  not ready    3 Cause20, as Deployment team/one: So it is.\n"
+			  "  not ready    2 Cause07, as "),
+		"%s", str_text(&b.text));
+	cr_expect(has(&b, "\n  not ready    and 22 more reasons; -o json has the first 32\n"));
+	cr_expect(has(&b, "\n  blocked      and 22 more reasons"));
+	str_reset(&b.text);
+	report_write_json(b.report, NOW_MS, &b.text);
+	cr_expect(has(&b, "\"reason\":\"Cause30\",\"count\":1,"), "the last that is told apart: %s",
+		str_text(&b.text));
+	cr_expect(has(&b, "\"reason\":\"others\",\"count\":9,") && !has(&b, "\"Cause31\""));
+	tear_down(&b);
+}
+
+Test(report, no_number_of_gpus_is_too_large)
+{
+	enum { PODS = 200 }; /* more than 2^63 thousandths together */
+	struct bed b = set_up();
+	char name[32];
+	node(&b, "a", INT64_MAX);
+	node(&b, "b", INT64_MAX);
+	mark(&b, KIND_NODE, CHANGE_RELIST_END);
+	for (int i = 0; i < PODS; i++) {
+		snprintf(name, sizeof name, "widget-%d", i);
+		whole(&b, "Widget", name, INT64_MAX);
+	}
+	tenant(&b, "web-1", "500");
+	mark(&b, KIND_POD, CHANGE_RELIST_END);
+	cr_assert_eq(report_look(b.report, NULL, true), 0);
+	report_write_text(b.report, NOW_MS, &b.text);
+	cr_expect(has(&b, "9223372036854775807 on 2 nodes: "), "%s", str_text(&b.text));
+	cr_expect(has(&b, "9223372036854775.807 GPUs of 200 pods") && !has(&b, " -"), "%s",
+		str_text(&b.text));
+	str_reset(&b.text);
+	report_write_json(b.report, NOW_MS, &b.text);
+	cr_expect(has(&b, "\"milli\":9223372036854775807,\"count\":200") && !has(&b, ":-"), "%s",
+		str_text(&b.text));
+	tear_down(&b);
+}
+
+Test(report, a_pod_of_a_node_that_is_gone_uses_no_gpu)
+{
+	struct bed b = set_up();
+	node(&b, "a", 8);
+	whole(&b, "Widget", "widget-1", 2);
+	capacity(&b, "capacity-a-0", 1);
+	mark(&b, KIND_POD, CHANGE_RELIST_END);
+	report_write_text(b.report, NOW_MS, &b.text);
+	cr_expect(has(&b, "2 whole in use, 1 shared"), "nobody knows the nodes: %s",
+		str_text(&b.text));
+	mark(&b, KIND_NODE, CHANGE_RELIST_END);
+	str_reset(&b.text);
+	report_write_text(b.report, NOW_MS, &b.text);
+	cr_expect(has(&b, "8 on 1 node: 0 whole in use, 1 shared"), "%s", str_text(&b.text));
+	cr_expect(has(&b, "7 idle; 0% allocated"));
+	tear_down(&b);
+}
+
+Test(report, a_tenant_without_gate_and_share_is_not_told_to_have_one)
+{
+	struct bed b = set_up();
+	struct pair notes[] = {{NOTE_COMPUTE_MILLI, "250"}, {NOTE_GPU_UUID, "GPU-1"}};
+	struct pod p = {.name = "bare", .owner = web, .labels = {tenant_label, 1}};
+	pod(&b, p);
+	p.name = "placed";
+	p.notes = (struct pairs){notes, COUNT_OF(notes)};
+	pod(&b, p);
+	mark(&b, KIND_POD, CHANGE_RELIST_END);
+	report_write_text(b.report, NOW_MS, &b.text);
+	cr_expect(
+		has(&b, "team/bare for 12 min, NoShare: it has no share"), "%s", str_text(&b.text));
+	cr_expect(has(&b, "team/placed for 12 min, NotBound: it has its share"));
 	tear_down(&b);
 }
 
@@ -365,12 +544,37 @@ Test(report, who_leads_and_whether_pods_are_admitted)
 	p.webhook = REPORT_WEBHOOK_BARE;
 	controller_is(&b, &p, "webhook has no certificate yet");
 	p.webhook = REPORT_WEBHOOK_SET;
+	controller_is(&b, &p, "webhook is set, whether anybody answers is not known");
+	p.deployment_absent = true;
+	controller_is(&b, &p, "webhook is not answered: pods start whole");
+	p.deployment_absent = false;
 	p.deployment_known = true;
 	p.wanted = 2;
 	controller_is(&b, &p, "0 of 2 ready; webhook is not answered");
 	p.ready = 1;
 	controller_is(&b, &p, "webhook ok");
 	tear_down(&b);
+}
+
+Test(report, programs_hear_of_the_same_leader)
+{
+	static const struct {
+		const char *holder;
+		int64_t age_ms;
+		const char *wanted;
+	} rows[] = {{"one", 20000, "\"leader\":\"one\",\"lastLeader\":\"one\""},
+		{"one", 20001, "\"leader\":null,\"lastLeader\":\"one\""},
+		{"", 0, "\"leader\":null,\"lastLeader\":null"}};
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct bed b = set_up();
+		struct report_parts p = {.lease_known = true,
+			.holder = rows[i].holder,
+			.renew_ms = NOW_MS - rows[i].age_ms};
+		report_tell(b.report, &p);
+		report_write_json(b.report, NOW_MS, &b.text);
+		cr_expect(has(&b, rows[i].wanted), "%s", str_text(&b.text));
+		tear_down(&b);
+	}
 }
 
 Test(report, why_a_pod_was_left_whole_as_far_as_it_can_be_told)
