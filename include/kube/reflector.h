@@ -72,6 +72,9 @@ int64_t reflector_age_ms(
 	const struct reflector *r, int64_t now_mono_ms); /* since the last byte; INT64_MAX: none */
 /* When the server last accepted its list or watch; -1: not yet. */
 int64_t reflector_accepted_ms(const struct reflector *r);
+/* Since when it answers nothing but that we may not see these (403), or that there is no such kind
+ * (404); -1: it does not. */
+int64_t reflector_refused_ms(const struct reflector *r);
 /* It accepted somebody's then: one that waits because nobody was there tries soon. */
 void reflector_server_accepts(struct reflector *r, int64_t accepted_ms, int64_t now_mono_ms);
 /* Drops the stream and takes a new complete picture. */

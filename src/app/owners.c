@@ -27,7 +27,7 @@ struct record {
 	uint64_t hash;
 	uint64_t call; /* 0: none */
 	int64_t made_at, used_at, next_at;
-	int64_t taken_until; /* by whom it was taken over last: nobody else does before */
+	int64_t taken_until;	  /* by whom it was taken over last: nobody else does before */
 	enum owner_answer answer; /* LATER: nobody answered yet */
 	struct arena arena;	  /* of `above` */
 	struct owner above;

@@ -11,6 +11,8 @@
 
 /* Whoever runs short is helped without them, too: so long it is waited for. */
 #define LATE_MS 30000
+/* A list that is refused for so long is so for good: a role, or the kind itself, is missing. */
+#define REFUSED_MS 300000
 
 struct recall {
 	struct kube *kube;	     /* borrowed */
@@ -104,12 +106,24 @@ void recall_destroy(struct recall *r)
 	free(r);
 }
 
+static bool is_refused(const struct recall *r, int64_t now)
+{
+	int64_t since = reflector_refused_ms(r->reflector);
+	return !r->ended && since >= 0 && now - since >= REFUSED_MS;
+}
+
+/* Without the list none is written over: one that is there answers a POST with 409, and is read. */
 bool recall_step(struct recall *r, int64_t now)
 {
 	if (!r->ended) {
 		reflector_step(r->reflector, now);
 	}
-	if (r->ended) {
+	if (is_refused(r, now)) {
+		log_warn("checkpoints may not be listed, or there is no such kind: nobody waits "
+			 "for them any more, and what they hold is learnt anew",
+			LOG_I("taken", r->taken));
+		r->ended = true;
+	} else if (r->ended) {
 		log_info("checkpoints were read", LOG_I("taken", r->taken),
 			LOG_I("refused", r->refused));
 	} else if (!r->late && recall_is_late(r, now)) {

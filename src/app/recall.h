@@ -10,7 +10,8 @@ struct recall;
 /* Both borrowed. All GPURecommendations must be known. */
 struct recall *recall_create(struct kube *kube, struct sizer *sizer);
 void recall_destroy(struct recall *r);
-/* True: all of them were read. Until then it goes on trying, more and more seldom. */
+/* True: all of them were read, or the server refuses for minutes to show any. Until then it goes on
+ * trying, more and more seldom. */
 bool recall_step(struct recall *r, int64_t now_mono_ms);
 /* It takes so long that what runs must be looked at without them. */
 bool recall_is_late(const struct recall *r, int64_t now_mono_ms);

@@ -58,7 +58,7 @@ struct reflector *reflector_create(struct kube *kube, const struct reflector_kin
 	r->needs_picture = true;
 	r->any_version = true;
 	r->byte_ms = -1;
-	r->accepted_ms = -1;
+	r->accepted_ms = r->refused_ms = -1;
 	rng_seed(&r->rng, r->options.seed ^ hash_text(kind->name));
 	if (kube_metrics(kube) != NULL) {
 		CLEANUP(str_finish) struct str labels = STR_INIT(256);
@@ -194,6 +194,8 @@ static void retry_later(struct reflector *r, int64_t now, const struct fault *wh
 	log_warn("lost a list or watch", LOG_S("kind", r->kind.name), LOG_F(why),
 		LOG_I("status", why->status), LOG_I("retry_ms", delay));
 	wait_for(r, now, delay);
+	bool refused = why->status == 403 || why->status == 404;
+	r->refused_ms = !refused ? -1 : r->refused_ms < 0 ? now : r->refused_ms;
 	r->failed_ms = now;
 	r->unreachable = why->status == 0 && !r->accepted;
 }
@@ -430,6 +432,11 @@ int64_t reflector_deadline(const struct reflector *r)
 int64_t reflector_accepted_ms(const struct reflector *r)
 {
 	return r->accepted_ms;
+}
+
+int64_t reflector_refused_ms(const struct reflector *r)
+{
+	return r->refused_ms;
 }
 
 /* Its own delay grew while nobody answered; who waits for the end of that gives a stale picture to

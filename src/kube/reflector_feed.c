@@ -196,6 +196,7 @@ bool reflector_on_data(void *data, const char *p, size_t n)
 	if (n == 0) {
 		r->accepted = true;
 		r->accepted_ms = now;
+		r->refused_ms = -1;
 		return !r->stop;
 	}
 	r->byte_ms = now;

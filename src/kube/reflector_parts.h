@@ -58,6 +58,7 @@ struct reflector {
 	int64_t retry_ms;
 	int64_t failed_ms;   /* the last failure */
 	int64_t accepted_ms; /* when the server last accepted a stream; -1: not yet */
+	int64_t refused_ms;  /* since when it answers that no time heals; -1: it does not */
 };
 
 /* Prepares r->slice for the stage. */

@@ -102,7 +102,8 @@ enum sizer_recall sizer_recall(struct sizer *s, const struct checkpoint *from, i
 	}
 	struct sized_container *c = sized_container_of(x, from->container);
 	if (c == NULL || c->save.exists) {
-		return SIZER_RECALL_NOT_WANTED; /* nobody has it, or it was read or written already */
+		return SIZER_RECALL_NOT_WANTED; /* nobody has it, or it was read or written already
+						 */
 	}
 	c->save.exists = true;
 	c->save.at_ms = from->written_ms;

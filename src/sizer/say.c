@@ -180,7 +180,9 @@ static void say_history(const struct sized *x, const struct decision *d, const s
 	if (say.message == NULL) {
 		say.message = why_learning(d, r->history.first_sample_ms, a);
 	}
-	say.message = say_runs(d, p, a, say.message);
+	say.message = d->sizer->waits && p->state == HISTORY_LEARNING
+			      ? why_unread(p->converted)
+			      : say_runs(d, p, a, say.message);
 	say_condition(x, r, RECOMMENDATION_HISTORY_SUFFICIENT,
 		enough ? CONDITION_TRUE : CONDITION_FALSE, say);
 }

@@ -101,6 +101,14 @@ const char *why_learning(const struct decision *d, int64_t first_ms, struct aren
 		time_format(due, text));
 }
 
+const char *why_unread(bool converted)
+{
+	return converted ? "Its checkpoint could not be read yet, which knows more of its use: the "
+			   "target stays, and may grow."
+			 : "Its checkpoint could not be read yet, which may know more of its use: "
+			   "the target is shown and not applied.";
+}
+
 const char *why_shown(const struct decision *d, struct arena *a)
 {
 	const struct policy *p = d->choice.policy;

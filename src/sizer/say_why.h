@@ -15,6 +15,8 @@ const char *why_whole(struct hold_part held, const struct decision *d, struct ar
 const char *why_not_before(struct arena *a, int64_t next_ms);
 /* Too little is known of it, since `first_ms`; 0: nothing at all. */
 const char *why_learning(const struct decision *d, int64_t first_ms, struct arena *a);
+/* What was known of it before this process led has not been read. */
+const char *why_unread(bool converted);
 /* There is a target, and its mode is Recommend. */
 const char *why_shown(const struct decision *d, struct arena *a);
 /* Not every pod has the target: `r` says already what keeps running pods from it. */

@@ -163,7 +163,8 @@ void sized_container_forget(const struct sized *x, struct sized_container *c)
 	c->answer = (struct sized_answer){0};
 	c->in_force = share_of(c->told);
 	c->converted = part && x->holds;
-	c->save = (struct sized_save){0}; /* who led meanwhile may have written one, or removed it */
+	c->save =
+		(struct sized_save){0}; /* who led meanwhile may have written one, or removed it */
 	heals_forget(c);
 }
 

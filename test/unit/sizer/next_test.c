@@ -131,11 +131,10 @@ Test(next, whose_quotas_are_of_no_account)
 {
 	struct played p;
 	const char *other = "other";
-	struct term scope = {.key = "PriorityClass", .operator = TERM_IN, .values = &other, .value_count = 1};
-	struct quota q[] = {{.ns = "team",
-				    .name = "any",
-				    .bounds_gpus = true,
-				    .hard_milli = INT64_MAX},
+	struct term scope = {
+		.key = "PriorityClass", .operator= TERM_IN, .values = &other, .value_count = 1};
+	struct quota q[] = {
+		{.ns = "team", .name = "any", .bounds_gpus = true, .hard_milli = INT64_MAX},
 		{.ns = "team",
 			.name = "others",
 			.bounds_gpus = true,

@@ -142,9 +142,16 @@ Test(save, r11_nothing_shrinks_before_all_were_read)
 	begin_unread(b);
 	bed_run(b, "web-1", 10, 1024, 120);
 	cr_expect_eq(bed_told(b, WEB)->containers[0].target.milli, 800);
-	cr_expect_str_eq(bed_reason(b, WEB, RECOMMENDATION_HISTORY_SUFFICIENT), "Relearning");
+	const struct recommended_condition *c =
+		&bed_told(b, WEB)->conditions[RECOMMENDATION_HISTORY_SUFFICIENT];
+	cr_expect_str_eq(c->reason, "Relearning");
+	cr_expect_not_null(
+		strstr(c->message, "checkpoint could not be read yet"), "%s", c->message);
 	bed_run(b, "web-1", 90, 6144, 20);
 	cr_expect_gt(bed_told(b, WEB)->containers[0].target.milli, 800, "who needs more gets it");
+	sizer_wait(b->sizer, false);
+	bed_run(b, "web-1", 90, 6144, 2);
+	cr_expect_str_eq(bed_reason(b, WEB, RECOMMENDATION_HISTORY_SUFFICIENT), "Sufficient");
 	bed_free(b);
 }
 
