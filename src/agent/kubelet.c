@@ -16,6 +16,7 @@
 #define GRPC_OK	   "0"
 /* The first question does not wait for an interval, but for the pods to be known. */
 #define FIRST_MS 1000
+#define AGAIN_MS 300000
 
 struct kubelet {
 	struct kubelet_config c;
@@ -24,8 +25,9 @@ struct kubelet {
 	uint64_t call; /* under way; 0: none */
 	bool heard;    /* the last answer was one */
 	uint32_t mig, odd, elsewhere;
-	uint64_t said; /* the capacity pods that are elsewhere, as they were logged */
-	struct fault why;
+	uint64_t said;		  /* the capacity pods that are elsewhere, as they were logged */
+	struct fault why, warned; /* of the last answer, of the last line in the log */
+	int64_t warn_at;	  /* other words of the same kind are told of from then on */
 };
 
 /* --- what an answer says ---------------------------------------------------------------------- */
@@ -93,9 +95,15 @@ static void on_heard(struct kubelet *k, const struct pod_resources *all)
 
 static void on_unheard(struct kubelet *k, const struct fault *why, const char *labels)
 {
-	/* Not by its words: a socket where nobody listens is told of in several ways, in turn. */
-	if (k->heard || k->why.kind != why->kind) {
+	/* Other words for a while are nothing new: a socket where nobody listens is told of in
+	 * several ways, in turn. */
+	int64_t now = loop_now_ms();
+	bool other = k->why.kind != why->kind ||
+		     (strcmp(k->warned.message, why->message) != 0 && now >= k->warn_at);
+	if (k->heard || other) {
 		log_warn("the kubelet does not tell which pod has which GPU", LOG_F(why));
+		fault_copy(&k->warned, why);
+		k->warn_at = now + (k->c.again_ms > 0 ? k->c.again_ms : AGAIN_MS);
 	}
 	k->heard = false;
 	fault_copy(&k->why, why);

@@ -19,6 +19,7 @@ struct kubelet_config {
 	const char *resources; /* whose devices are GPUs: names with commas between them */
 	int64_t interval_ms;
 	int64_t timeout_ms; /* of one answer; 0: 5 s */
+	int64_t again_ms;   /* another cause of one kind is logged after that; 0: 5 min */
 };
 
 struct kubelet;

@@ -24,7 +24,7 @@ struct bed {
 	int64_t until_ms;
 };
 
-static void begin(struct bed *b)
+static void begin_of(struct bed *b, int64_t again_ms)
 {
 	struct fault f = {0};
 	*b = (struct bed){.dir = folder_make(), .loop = loop_create()};
@@ -38,9 +38,15 @@ static void begin(struct bed *b)
 					    .socket = b->path,
 					    .resources = "nvidia.com/gpu",
 					    .interval_ms = 20,
-					    .timeout_ms = 300},
+					    .timeout_ms = 300,
+					    .again_ms = again_ms},
 		&f);
 	cr_assert_not_null(b->kubelet, "%s", f.message);
+}
+
+static void begin(struct bed *b)
+{
+	begin_of(b, 0);
 }
 
 static void end(struct bed *b)
@@ -186,6 +192,26 @@ Test(kubelet, one_that_stays_away_is_said_once_whatever_the_words)
 	b.stub.mute = false;
 	await(&b, "aliquot_agent_kubelet_asks_total{result=\"unreadable\"} 2\n");
 	cr_assert_eq(times_said(log, "the kubelet does not tell"), 2, "of another kind");
+	end(&b);
+	(void)fclose(log);
+}
+
+Test(kubelet, another_cause_is_said_after_a_while)
+{
+	struct bed b;
+	FILE *log = tmpfile();
+	cr_assert_not_null(log);
+	log_setup(LOG_INFO, fileno(log));
+	begin_of(&b, 1);
+	h2_close(&b.stub);
+	cr_assert_eq(unlink(b.path), 0);
+	await(&b, "aliquot_agent_kubelet_asks_total{result=\"failed\"} 4\n");
+	int before = times_said(log, "the kubelet does not tell");
+	cr_assert_lt(before, 4, "the same is nothing new");
+	h2_open(&b.stub, b.loop, b.path);
+	b.stub.mute = true;
+	await(&b, "aliquot_agent_kubelet_asks_total{result=\"failed\"} 6\n");
+	cr_assert_gt(times_said(log, "the kubelet does not tell"), before, "of other words");
 	end(&b);
 	(void)fclose(log);
 }
