@@ -165,7 +165,7 @@ def test_a_tenant_and_its_gpu_are_counted(stack, node, name, admin):
         # Those of tests before this one may still be leaving.
         gpus = told(admin)["gpus"]
         return gpus["tenants"] >= 1 and gpus["tenantMilli"] >= 250 and gpus["shared"] >= 1 and \
-            gpus["idle"] <= gpus["total"] - 1
+            gpus["idle"] == gpus["total"] - gpus["whole"] - gpus["shared"]
     wait_until(counted, 60, lambda: "the tenant to be counted: %s before" % before)
 
 

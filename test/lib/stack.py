@@ -26,6 +26,7 @@ from waiting import wait_until
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 IMAGE = "aliquot:test"
+GRACE_S = 30  # terminationGracePeriodSeconds of manifests/controller.yaml
 # What a sanitizer leaves in a log.
 FINDINGS = ("ERROR: AddressSanitizer", "ERROR: LeakSanitizer", "runtime error:")
 
@@ -56,6 +57,7 @@ class Controller:
         self._ahead_at, self._ahead_s = os.path.join(self.dir, "ahead"), 0
         self.record = None
         self.told_to_stop = False
+        self.told_at = self.took_s = 0
 
     def start(self, wait_ready=True):
         self.told_to_stop = False
@@ -177,14 +179,18 @@ class Controller:
 
     def terminate(self):
         self.told_to_stop = True
+        self.told_at = time.monotonic()
         self.signal(signal.SIGCONT)
         self.signal(signal.SIGTERM)
 
     def stop(self, timeout=60):
-        """SIGTERM, unless it was sent already; the exit status."""
+        """SIGTERM, unless it was sent already; the exit status. How long it took is one of findings()."""
         if self.alive() and not self.told_to_stop:
             self.terminate()
+        watched = self.alive()
         processes.await_exit([self.record], timeout)
+        if watched:
+            self.took_s = max(self.took_s, time.monotonic() - self.told_at)
         return self.exit_status()
 
     def findings(self):
@@ -193,6 +199,8 @@ class Controller:
             found = [line for line in file if any(text in line for text in FINDINGS)]
         if self.told_to_stop and self.exit_status() != 0:
             found.append("SIGTERM ended it with %s" % self.exit_status())
+        if self.took_s > GRACE_S:
+            found.append("it took %.1f s to end, and a kubelet kills after %d s" % (self.took_s, GRACE_S))
         return "%s: %s\n%s" % (self.dir, "".join(found), self.log()) if found else ""
 
     def exit_status(self):
