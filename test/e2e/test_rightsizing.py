@@ -49,7 +49,7 @@ class Sized:
         for pod in self.pods(name):
             self.api.delete("pods", pod["metadata"]["name"], self.space, grace=0)
         return wait_until(lambda: next((p for p in self.pods(name) if p["metadata"]["uid"] not in old), None),
-                          30, "another pod of " + name)
+                          60, "another pod of " + name)
 
     def use(self, pod, percent, mib):
         self.stack.kubelet.fault("use", namespace=self.space, pod=pod["metadata"]["name"], mib=mib, sm=percent)
