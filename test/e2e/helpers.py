@@ -71,9 +71,12 @@ def is_whole(pod):
         P + "gpu" not in gates(pod) and note(pod, "original") is None
 
 
-def wait_gone(stack, name, namespace="default", timeout=60):
-    wait_until(lambda: stack.api.find("pods", name, namespace) is None, timeout,
-               "%s to be gone" % name)
+def wait_gone(stack, name, namespace="default", timeout=60, uid=None):
+    """UID: of a pod whose name another one may have by then, as capacity pods'."""
+    def gone():
+        found = stack.api.find("pods", name, namespace)
+        return found is None or (uid is not None and found["metadata"]["uid"] != uid)
+    wait_until(gone, timeout, "%s to be gone" % name)
 
 
 def wait_policy(stack, policy):
