@@ -252,7 +252,8 @@ class Stories:
         return self.api.list("pods", HOME, labelSelector=P + selector)
 
     def evicting(self, boundary):
-        made = self.running(count=2)
+        # They take their time: who goes and is gone while nobody leads has its share kept for minutes (C22).
+        made = self.running(count=2, annotations={"fake.kubelet/ignore-term": "true"}, terminationGracePeriodSeconds=20)
         where = self.api.get("pods", made[0], "default")["spec"]["nodeName"]
         self.leader.arm(boundary)
         self.api.patch("nodes", where, {"metadata": {"labels": {UPGRADE: "pod-deletion-required"}}})
