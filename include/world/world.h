@@ -20,10 +20,10 @@
 #include <stdint.h>
 
 #include "base/alloc.h"
-#include "base/vec.h"
 #include "model/change.h"
 #include "model/reason.h"
 #include "world/departed.h"
+#include "world/slots.h"
 
 #define WORLD_NONE UINT32_MAX
 
@@ -132,6 +132,7 @@ struct world_node {
 	uint32_t leavers;    /* tenants that are gone and may run here all the same */
 	struct world_state *state; /* owned; what its agent told last; NULL: nothing */
 	struct world_uses uses;
+	struct world_slots tenants; /* bound here, ended ones too */
 };
 
 struct world_claim {

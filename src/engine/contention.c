@@ -43,10 +43,10 @@ static void bench_fill(
 {
 	b->count = b->victim = 0;
 	sit(e, b, victim, uuid);
-	for (size_t i = 0; i < world_class_count(e->world, WORLD_TENANT); i++) {
-		const struct world_pod *p = world_class_at(e->world, WORLD_TENANT, i);
-		bool elsewhere = p->node != victim->node && p->node != WORLD_NONE;
-		if (p != victim && !elsewhere && !p->gpu->gated && p->gpu->uuid != NULL &&
+	const struct world_node *n = world_node_at(e->world, victim->node);
+	for (size_t i = 0; i < n->tenants.count; i++) {
+		const struct world_pod *p = world_pod_at(e->world, n->tenants.items[i]);
+		if (p != victim && !p->gpu->gated && p->gpu->uuid != NULL &&
 			!world_pod_terminal(p) && gpu_list_has(p->gpu->uuid, uuid) &&
 			b->count < MODEL_GRANTS_MAX) {
 			sit(e, b, p, uuid);
@@ -110,7 +110,7 @@ static struct failure *failure_touch(struct engine *e, const struct world_pod *p
 		f->seen_at = e->now;
 		f->judged = age > NEWS_FOR_MS || age < -NEWS_FOR_MS;
 	}
-	f->met = true;
+	f->met = all->pass.pass;
 	return f;
 }
 
@@ -163,7 +163,7 @@ static void keep_condition(
 	struct engine *e, const struct failure *f, const struct world_pod *p, struct plan *plan)
 {
 	bool contended = f->contended_at >= 0 && e->now - f->contended_at < CONTENDED_MS;
-	e->report.tenants_contended += contended ? 1 : 0;
+	e->evictions.overuses.pass.contended += contended ? 1 : 0;
 	if (contended != p->gpu->contention_shown && f->judged) {
 		overuse_remark(e, p,
 			&(struct action){.condition = NAME_CONTENTION,
@@ -173,30 +173,14 @@ static void keep_condition(
 	}
 }
 
-static void sweep(struct overuses *all)
+bool failure_look(struct engine *e, const struct world_pod *p, int64_t policy_ms, struct plan *plan)
 {
-	for (size_t i = all->failures.count; i-- > 0;) {
-		if (!all->failures.items[i].met) {
-			failure_drop(all, i);
-		}
+	bool failed = p->gpu->gpu_oom_ms != 0 || p->gpu->contention_shown;
+	if (!failed || !overuse_concerns(p)) {
+		return false;
 	}
-}
-
-void failures_tend(struct engine *e, int64_t policy_ms, struct plan *plan)
-{
-	struct overuses *all = &e->evictions.overuses;
-	e->report.tenants_contended = 0;
-	vec_for_each (struct failure, f, &all->failures) {
-		f->met = false;
-	}
-	for (size_t i = 0; i < world_class_count(e->world, WORLD_TENANT); i++) {
-		const struct world_pod *p = world_class_at(e->world, WORLD_TENANT, i);
-		bool failed = p->gpu->gpu_oom_ms != 0 || p->gpu->contention_shown;
-		if (failed && overuse_concerns(p)) {
-			struct failure *f = failure_touch(e, p, policy_ms);
-			consider(e, f, p, plan);
-			keep_condition(e, f, p, plan);
-		}
-	}
-	sweep(all);
+	struct failure *f = failure_touch(e, p, policy_ms);
+	consider(e, f, p, plan);
+	keep_condition(e, f, p, plan);
+	return true;
 }

@@ -13,8 +13,10 @@
 
 /* Nothing that lasts is noticed later than this, whatever the deadlines say. */
 #define STEP_AT_LEAST_MS 1000
-/* Nobody waits for a policy's status, but everybody for the end of a step. */
+/* Nobody waits for a policy's status, nor for the watchdog's word, but everybody for the end of a
+ * step. */
 #define POLICIES_PART 4
+#define OVERUSE_PART  4
 
 struct engine *engine_create(const struct engine_config *config, uint64_t seed)
 {
@@ -172,7 +174,7 @@ static void decide_all(struct engine *e, struct engine_now now, uint32_t budget,
 	recycle_tenants(e, plan);
 	drain_tenants(e, plan);
 	orphans_tend(e, now.mono_ms, plan);
-	overuse_tend(e, now, plan);
+	overuse_tend(e);
 	alarm_doubled(e, plan);
 	report_waiting(e, now, plan);
 	departed_report(e, plan);
@@ -196,12 +198,18 @@ static void step(struct engine *e, struct engine_now now, uint32_t budget, struc
 		return;
 	}
 	e->now = now.mono_ms;
-	/* A long pass over the policies does not ask for the same decisions again at every slice.
-	 */
+	/* A long pass over the policies or of the watchdog does not ask for the same decisions
+	 * again at every slice. */
 	if (!nothing_to_do(e, now.mono_ms)) {
 		decide_all(e, now, budget, plan);
 	}
+	overuse_step(e, now, budget / OVERUSE_PART, plan);
 	policies_step(e, now, budget / POLICIES_PART, plan);
+}
+
+static bool is_passing(const struct engine *e)
+{
+	return policies_running(e) || overuse_running(e);
 }
 
 void engine_step(struct engine *e, struct engine_now now, uint32_t budget, struct plan *plan)
@@ -209,7 +217,7 @@ void engine_step(struct engine *e, struct engine_now now, uint32_t budget, struc
 	plan_reset(plan);
 	bool decides = e->leads && world_all_synced(e->world);
 	/* Such a step changes nothing, and is not worth a line in the journal either. */
-	if (decides && nothing_to_do(e, now.mono_ms) && !policies_running(e)) {
+	if (decides && nothing_to_do(e, now.mono_ms) && !is_passing(e)) {
 		return;
 	}
 	if (e->journal != NULL) {
@@ -225,7 +233,7 @@ int64_t engine_next_deadline(const struct engine *e)
 {
 	/* Without the lead or a whole picture there is nothing to be early for. */
 	bool decides = e->leads && world_all_synced(e->world);
-	bool goes_on = e->resume != 0 || e->dirty || policies_running(e);
+	bool goes_on = e->resume != 0 || e->dirty || is_passing(e);
 	return decides && goes_on ? 0 : e->deadline;
 }
 

@@ -37,7 +37,7 @@ static bool overuse_unpack(struct overuses *all, struct unpack *u)
 	return true;
 }
 
-static void failure_pack(struct str *out, const struct failure *f)
+static void failure_pack(struct str *out, const struct overuses *all, const struct failure *f)
 {
 	pack_text(out, f->uid);
 	pack_i64(out, f->at_ms);
@@ -45,6 +45,7 @@ static void failure_pack(struct str *out, const struct failure *f)
 	pack_u64(out, f->judged);
 	pack_i64(out, f->contended_at);
 	pack_i64(out, f->told_at);
+	pack_u64(out, f->met == all->pass.pass);
 }
 
 static bool failure_unpack(struct overuses *all, struct unpack *u)
@@ -55,6 +56,7 @@ static bool failure_unpack(struct overuses *all, struct unpack *u)
 	f.judged = unpack_u64(u) != 0;
 	f.contended_at = unpack_i64(u);
 	f.told_at = unpack_i64(u);
+	f.met = unpack_u64(u) != 0 ? all->pass.pass : 0;
 	if (u->bad || uid == NULL || failure_find(all, uid) != NULL) {
 		return false;
 	}
@@ -63,16 +65,42 @@ static bool failure_unpack(struct overuses *all, struct unpack *u)
 	return true;
 }
 
+/* How far it has come. Its number only tells what was met in it, and that is told of each. */
+static void pass_pack(struct str *out, const struct overuse_pass *pass)
+{
+	pack_u64(out, pass->stage);
+	pack_u64(out, pass->at);
+	pack_u64(out, pass->slot);
+	pack_u64(out, pass->over);
+	pack_u64(out, pass->contended);
+	pack_i64(out, pass->over_mib);
+}
+
+static bool pass_unpack(struct overuse_pass *pass, struct unpack *u)
+{
+	uint64_t stage = unpack_u64(u);
+	pass->stage = stage < OVERUSE_STAGES ? (enum overuse_stage)stage : OVERUSE_RESTS;
+	pass->at = unpack_u64(u);
+	pass->slot = (uint32_t)unpack_u64(u);
+	pass->over = (uint32_t)unpack_u64(u);
+	pass->contended = (uint32_t)unpack_u64(u);
+	pass->over_mib = unpack_i64(u);
+	pass->pass = 1;
+	return !u->bad && stage < OVERUSE_STAGES && pass->over_mib >= 0 &&
+	       pass->over_mib <= INT64_MAX / 4;
+}
+
 void overuses_pack(struct str *out, const struct overuses *all)
 {
 	pack_i64(out, all->next_at);
+	pass_pack(out, &all->pass);
 	pack_u64(out, all->items.count);
 	vec_for_each (const struct overuse, o, &all->items) {
 		overuse_pack(out, o);
 	}
 	pack_u64(out, all->failures.count);
 	vec_for_each (const struct failure, f, &all->failures) {
-		failure_pack(out, f);
+		failure_pack(out, all, f);
 	}
 	pack_u64(out, all->crowds.count);
 	vec_for_each (const struct crowd, c, &all->crowds) {
@@ -81,6 +109,7 @@ void overuses_pack(struct str *out, const struct overuses *all)
 		pack_i64(out, c->changed_at);
 		pack_i64(out, c->failed_at);
 		pack_text(out, c->victim);
+		pack_u64(out, c->met == all->pass.pass);
 	}
 	pack_u64(out, all->remarks.count);
 	vec_for_each (const struct remark, r, &all->remarks) {
@@ -97,6 +126,7 @@ static bool crowds_unpack(struct overuses *all, struct unpack *u)
 		c.changed_at = unpack_i64(u);
 		c.failed_at = unpack_i64(u);
 		const char *victim = unpack_text(u);
+		c.met = unpack_u64(u) != 0 ? all->pass.pass : 0;
 		if (u->bad || uuid == NULL || crowd_find(all, uuid) != NULL) {
 			return false;
 		}
@@ -119,6 +149,9 @@ static bool crowds_unpack(struct overuses *all, struct unpack *u)
 bool overuses_unpack(struct overuses *all, struct unpack *u)
 {
 	all->next_at = unpack_i64(u);
+	if (!pass_unpack(&all->pass, u)) {
+		return false;
+	}
 	for (uint64_t n = unpack_u64(u); n > 0 && !u->bad; n--) {
 		if (!overuse_unpack(all, u)) {
 			return false;

@@ -1,4 +1,4 @@
-/* Who uses more than its share of memory, and what is said of it. */
+/* Who uses more than its share of memory: one node, judged in one piece. */
 #include "overuse.h"
 
 #include <stdlib.h>
@@ -8,7 +8,6 @@
 #include "state.h"
 #include "world/states.h"
 
-#define PASS_MS 1000
 /* So many looks in a row begin it and end it. One alone may be the peak of a moment that the next
  * does not show. */
 #define LOOKS 2
@@ -16,9 +15,6 @@
 #define APART_MS 1000
 /* Of somebody whose use was not told for so long nothing is remembered. */
 #define FORGET_MS 60000
-/* C23 */
-#define REMARK_EVERY_MS 60000
-#define SENTENCE_MAX	1024
 
 /* --- what is known --- */
 
@@ -65,7 +61,7 @@ bool overuse_concerns(const struct world_pod *p)
 	       p->gpu->uuid != NULL && p->gpu->mem_mib > 0;
 }
 
-static bool uses_now(const struct world_pod *p)
+bool overuse_uses_now(const struct world_pod *p)
 {
 	return p != NULL && !p->deleting && !world_pod_terminal(p) && overuse_concerns(p);
 }
@@ -85,7 +81,7 @@ static void find_new(struct engine *e, const struct node_state *s, uint32_t node
 			continue;
 		}
 		user.share_mib = p->gpu->mem_mib;
-		if (blame_excess(&user) > 0 && uses_now(p) &&
+		if (blame_excess(&user) > 0 && overuse_uses_now(p) &&
 			overuse_find(all, u->uid, u->uuid) == NULL) {
 			struct overuse made = {.uid = xstrdup(u->uid),
 				.uuid = xstrdup(u->uuid),
@@ -110,20 +106,34 @@ static void add_up(struct engine *e, const struct node_state *s, uint32_t node)
 	}
 }
 
-/* What overuse_measured says of each that is remembered. */
-static void measure_all(struct engine *e)
+/* Those that are remembered of the node's tenants, each once. */
+static void find_here(struct engine *e, const struct world_node *n)
 {
 	struct overuses *all = &e->evictions.overuses;
-	vec_for_each (struct overuse, o, &all->items) {
-		const struct world_pod *p = world_pod_by_uid(e->world, o->uid);
-		const struct node_state *s = p != NULL ? fresh_state(e, p->node) : NULL;
+	VEC_CLEAR(&all->here);
+	for (size_t i = 0; i < n->tenants.count && all->items.count > 0; i++) {
+		const struct world_pod *p = world_pod_at(e->world, n->tenants.items[i]);
+		struct told t = told_of(p->gpu->uuid, NULL);
+		while (told_next(&t)) {
+			struct overuse *o = overuse_find(all, world_pod_uid(p), t.uuid);
+			if (o != NULL && o->visit != all->pass.visit) {
+				o->visit = all->pass.visit;
+				VEC_PUSH(&all->here, (uint32_t)(o - all->items.items));
+			}
+		}
+	}
+}
+
+/* What overuse_measured says of each of them. */
+static void measure_here(struct engine *e, const struct node_state *s, uint32_t node)
+{
+	struct overuses *all = &e->evictions.overuses;
+	vec_for_each (const uint32_t, at, &all->here) {
+		struct overuse *o = &all->items.items[*at];
 		o->sum_mib = s != NULL && device_is_measured(s, o->uuid) ? 0 : -1;
 	}
-	for (uint32_t i = 0; i < world_node_slots(e->world) && all->items.count > 0; i++) {
-		const struct node_state *s = fresh_state(e, i);
-		if (s != NULL) {
-			add_up(e, s, i);
-		}
+	if (s != NULL && all->here.count > 0) {
+		add_up(e, s, node);
 	}
 }
 
@@ -151,19 +161,28 @@ static void count_look(struct overuse *o, const struct node_state *s)
 	}
 }
 
+/* Once for each that its object is set: its noun is packed. */
+static int64_t resized_ms(struct overuse *o, const struct world_pod *p)
+{
+	if (o->stamp != p->gpu->stamp + 1) {
+		CLEANUP(arena_finish) struct arena arena = {.block_bytes = 1024};
+		const struct pod pod = pod_of(p, &arena);
+		const char *text = pairs_get(&pod.notes, NOTE_RESIZED);
+		o->stamp = p->gpu->stamp + 1;
+		if (text == NULL || !time_parse(text, &o->resized_ms)) {
+			o->resized_ms = INT64_MAX;
+		}
+	}
+	return o->resized_ms;
+}
+
 /* What was seen before it got the share that it has says nothing of that one, and letting go of
  * memory takes a moment. A clock that was set back tells nothing. */
-static bool had_this_share(
-	const struct engine *e, const struct world_pod *p, int64_t seen_ms, int64_t policy_ms)
+static bool had_this_share(const struct engine *e, struct overuse *o, const struct world_pod *p,
+	int64_t seen_ms, int64_t policy_ms)
 {
-	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 1024};
-	const struct pod pod = pod_of(p, &arena);
-	const char *text = pairs_get(&pod.notes, NOTE_RESIZED);
-	int64_t resized;
-	if (text == NULL || !time_parse(text, &resized) || resized > policy_ms) {
-		return true;
-	}
-	return seen_ms >= e->now - (policy_ms - resized) + APART_MS;
+	int64_t resized = resized_ms(o, p);
+	return resized > policy_ms || seen_ms >= e->now - (policy_ms - resized) + APART_MS;
 }
 
 /* False: there is nothing to remember of it any more. */
@@ -171,12 +190,12 @@ static bool look_again(struct engine *e, struct overuse *o, int64_t policy_ms)
 {
 	const struct world_pod *p = world_pod_by_uid(e->world, o->uid);
 	o->known = false;
-	if (!uses_now(p) || !gpu_list_has(p->gpu->uuid, o->uuid)) {
+	if (!overuse_uses_now(p) || !gpu_list_has(p->gpu->uuid, o->uuid)) {
 		return false;
 	}
 	int64_t used = o->sum_mib;
 	const struct node_state *s = used >= 0 ? fresh_state(e, p->node) : NULL;
-	if (s == NULL || !had_this_share(e, p, s->seen_ms, policy_ms)) {
+	if (s == NULL || !had_this_share(e, o, p, s->seen_ms, policy_ms)) {
 		return e->now - o->seen_ms <= FORGET_MS;
 	}
 	o->known = true;
@@ -187,9 +206,7 @@ static bool look_again(struct engine *e, struct overuse *o, int64_t policy_ms)
 	return o->over || o->looks > 0 || told;
 }
 
-/* One that was over has left or is within its share: who ran out of memory before that is helped.
- */
-static void relieved(struct overuses *all, const char *uuid)
+void overuse_relieved(struct overuses *all, const char *uuid)
 {
 	struct crowd *c = crowd_find(all, uuid);
 	if (c != NULL) {
@@ -197,24 +214,28 @@ static void relieved(struct overuses *all, const char *uuid)
 	}
 }
 
+/* The last of all moves to its place, and may be one of these. */
+static void forget_here(struct overuses *all, size_t i)
+{
+	uint32_t at = all->here.items[i], last = (uint32_t)all->items.count - 1;
+	VEC_REMOVE_SWAP(&all->here, i);
+	overuse_drop(all, at);
+	vec_for_each (uint32_t, other, &all->here) {
+		*other = *other == last ? at : *other;
+	}
+}
+
 static void look(struct engine *e, int64_t policy_ms)
 {
 	struct overuses *all = &e->evictions.overuses;
-	for (uint32_t i = 0; i < world_node_slots(e->world); i++) {
-		const struct node_state *s = fresh_state(e, i);
-		if (s != NULL) {
-			find_new(e, s, i);
-		}
-	}
-	measure_all(e);
-	for (size_t i = all->items.count; i-- > 0;) {
-		struct overuse *o = &all->items.items[i];
+	for (size_t i = all->here.count; i-- > 0;) {
+		struct overuse *o = &all->items.items[all->here.items[i]];
 		bool was = o->over, stays = look_again(e, o, policy_ms);
 		if (was && (!stays || !o->over)) {
-			relieved(all, o->uuid);
+			overuse_relieved(all, o->uuid);
 		}
 		if (!stays) {
-			overuse_drop(all, i);
+			forget_here(all, i);
 		}
 	}
 }
@@ -232,16 +253,39 @@ struct crowd *crowd_touch(struct engine *e, const char *uuid)
 			.first = MAP_NONE};
 		c = crowd_add(all, &made);
 	}
-	c->met = true;
+	c->met = all->pass.pass;
 	return c;
+}
+
+/* Those of the node, and who is over there. */
+static void crowds_begin(struct engine *e, struct overuses *all)
+{
+	VEC_CLEAR(&all->crowded);
+	vec_for_each (const uint32_t, at, &all->here) {
+		struct overuse *o = &all->items.items[*at];
+		if (!o->over && o->looks == 0) {
+			continue;
+		}
+		struct crowd *c = crowd_touch(e, o->uuid);
+		if (c->visit != all->pass.visit) {
+			c->visit = all->pass.visit;
+			c->leaving = false;
+			c->sum = 0;
+			c->first = MAP_NONE;
+			VEC_PUSH(&all->crowded, (uint32_t)(c - all->crowds.items));
+		}
+		o->next = c->first;
+		c->first = *at;
+	}
 }
 
 static void count_member(struct engine *e, const struct world_pod *p)
 {
+	const struct overuses *all = &e->evictions.overuses;
 	struct told t = told_of(p->gpu->uuid, NULL);
 	while (told_next(&t)) {
 		struct crowd *c = crowd_find(&e->evictions.overuses, t.uuid);
-		if (c != NULL) {
+		if (c != NULL && c->visit == all->pass.visit) {
 			bool going = evict_look(e, p, REASON_MEMORY_OVERUSE) == EVICT_GOING;
 			c->leaving = c->leaving || going;
 			c->sum += hash_text(world_pod_uid(p));
@@ -249,41 +293,19 @@ static void count_member(struct engine *e, const struct world_pod *p)
 	}
 }
 
-static void crowds_begin(struct engine *e, struct overuses *all)
-{
-	vec_for_each (struct crowd, c, &all->crowds) {
-		c->met = c->leaving = false;
-		c->sum = 0;
-		c->first = MAP_NONE;
-	}
-	for (uint32_t i = 0; i < all->items.count; i++) {
-		struct overuse *o = &all->items.items[i];
-		if (o->over || o->looks > 0) {
-			struct crowd *c = crowd_touch(e, o->uuid);
-			o->next = c->first;
-			c->first = i;
-		}
-	}
-	for (size_t i = all->crowds.count; i-- > 0;) {
-		if (!all->crowds.items[i].met) {
-			crowd_drop(all, i);
-		}
-	}
-}
-
 /* What was said of the GPU before somebody came or left is of another time. */
-static void crowds_gather(struct engine *e)
+static void crowds_gather(struct engine *e, const struct world_node *n)
 {
 	struct overuses *all = &e->evictions.overuses;
 	crowds_begin(e, all);
-	size_t tenants = all->crowds.count > 0 ? world_class_count(e->world, WORLD_TENANT) : 0;
-	for (size_t i = 0; i < tenants; i++) {
-		const struct world_pod *p = world_class_at(e->world, WORLD_TENANT, i);
+	for (size_t i = 0; i < n->tenants.count && all->crowded.count > 0; i++) {
+		const struct world_pod *p = world_pod_at(e->world, n->tenants.items[i]);
 		if (!p->gpu->gated && p->gpu->uuid != NULL && !world_pod_terminal(p)) {
 			count_member(e, p);
 		}
 	}
-	vec_for_each (struct crowd, c, &all->crowds) {
+	vec_for_each (const uint32_t, at, &all->crowded) {
+		struct crowd *c = &all->crowds.items[*at];
 		if (c->sum != c->members) {
 			c->members = c->sum;
 			c->changed_at = e->now;
@@ -291,146 +313,18 @@ static void crowds_gather(struct engine *e)
 	}
 }
 
-/* --- telling --- */
-
-void overuse_tell(struct engine *e, const struct world_pod *p, enum reason reason, const char *text,
-	struct plan *plan)
-{
-	struct action *x = emit(e, plan, ACTION_EVENT);
-	x->ns = arena_strdup(&plan->arena, p->ns);
-	x->name = arena_strdup(&plan->arena, world_pod_name(p));
-	x->uid = arena_strdup(&plan->arena, world_pod_uid(p));
-	x->regarding_kind = "Pod";
-	x->regarding_api_version = "v1";
-	x->reason = reason;
-	x->warning = true;
-	x->message = arena_strdup(&plan->arena, text);
-}
-
-static void remarks_expire(struct engine *e, struct overuses *all)
-{
-	for (size_t i = all->remarks.count; i-- > 0;) {
-		if (e->now - all->remarks.items[i].at >= REMARK_EVERY_MS) {
-			remark_drop(all, i);
-		}
-	}
-}
-
-void overuse_remark(
-	struct engine *e, const struct world_pod *p, const struct action *what, struct plan *plan)
-{
-	if (remark_find(&e->evictions.overuses, world_pod_uid(p)) != NULL) {
-		return;
-	}
-	CLEANUP(str_finish) struct str text = STR_INIT(SENTENCE_MAX);
-	const char *message = what->message;
-	if (message == NULL) {
-		explain(&text, what->reason, &(struct explain_facts){0});
-		message = str_text(&text);
-	}
-	struct action *a = emit(e, plan, ACTION_CONDITION);
-	a->ns = arena_strdup(&plan->arena, p->ns);
-	a->name = arena_strdup(&plan->arena, world_pod_name(p));
-	a->uid = arena_strdup(&plan->arena, world_pod_uid(p));
-	a->condition = what->condition;
-	a->is_true = what->is_true;
-	a->reason = what->reason;
-	a->message = arena_strdup(&plan->arena, message);
-	struct remark made = {xstrdup(world_pod_uid(p)), e->now};
-	(void)remark_add(&e->evictions.overuses, &made);
-}
-
-static void tell_over(struct engine *e, struct overuse *o, struct plan *plan)
-{
-	const struct world_pod *p = world_pod_by_uid(e->world, o->uid);
-	bool due = o->told_at < 0 || e->now - o->told_at >= OVERUSE_TELL_EVERY_MS;
-	if (!o->over || !o->known) {
-		return;
-	}
-	/* It is known by everybody, or was said a moment ago. */
-	if (!due &&
-		(p->gpu->overuse_shown || remark_find(&e->evictions.overuses, o->uid) != NULL)) {
-		return;
-	}
-	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 1024};
-	CLEANUP(str_finish) struct str text = STR_INIT(SENTENCE_MAX);
-	const struct pod pod = pod_of(p, &arena);
-	const struct policy *policy = policy_of(e, &pod).policy;
-	struct explain_overuse facts = {.gpu = o->uuid,
-		.share_mib = o->share_mib,
-		.used_mib = o->used_mib,
-		.policy = policy != NULL ? policy->name : NULL,
-		.evicts = policy != NULL && policy->memory_overuse == OVERUSE_EVICT};
-	explain_overuse(&text, &facts);
-	if (due) {
-		o->told_at = e->now;
-		overuse_tell(e, p, REASON_MEMORY_OVERUSE, str_text(&text), plan);
-	}
-	if (!p->gpu->overuse_shown) {
-		overuse_remark(e, p,
-			&(struct action){.condition = NAME_OVERUSE,
-				.is_true = true,
-				.reason = REASON_MEMORY_OVERUSE,
-				.message = str_text(&text)},
-			plan);
-	}
-}
-
-/* It is within its share of each of its GPUs, as far as anybody can tell: not being told is not to
- * be within. */
-static bool is_within(struct engine *e, const struct world_pod *p)
-{
-	struct told t = told_of(p->gpu->uuid, NULL);
-	while (told_next(&t)) {
-		const struct overuse *o =
-			overuse_find(&e->evictions.overuses, world_pod_uid(p), t.uuid);
-		if ((o != NULL && (o->over || o->looks > 0)) ||
-			overuse_measured(e, p, t.uuid) < 0) {
-			return false;
-		}
-	}
-	return true;
-}
-
-static void tell_ended(struct engine *e, struct plan *plan)
-{
-	for (size_t i = 0; i < world_class_count(e->world, WORLD_TENANT); i++) {
-		const struct world_pod *p = world_class_at(e->world, WORLD_TENANT, i);
-		if (p->gpu->overuse_shown && uses_now(p) && is_within(e, p)) {
-			overuse_remark(e, p,
-				&(struct action){
-					.condition = NAME_OVERUSE, .reason = REASON_WITHIN_SHARE},
-				plan);
-		}
-	}
-}
-
-static void report(struct engine *e, struct plan *plan)
+void overuse_judge(struct engine *e, uint32_t node, int64_t policy_ms, struct plan *plan)
 {
 	struct overuses *all = &e->evictions.overuses;
-	e->report.tenants_over = 0;
-	e->report.over_mib = 0;
-	vec_for_each (struct overuse, o, &all->items) {
-		tell_over(e, o, plan);
-		e->report.tenants_over += o->over ? 1 : 0;
-		e->report.over_mib +=
-			o->over && o->used_mib > o->share_mib ? o->used_mib - o->share_mib : 0;
+	const struct world_node *n = world_node_at(e->world, node);
+	const struct node_state *s = fresh_state(e, node);
+	all->pass.visit++;
+	if (s != NULL) {
+		find_new(e, s, node);
 	}
-	tell_ended(e, plan);
-}
-
-void overuse_tend(struct engine *e, struct engine_now now, struct plan *plan)
-{
-	struct overuses *all = &e->evictions.overuses;
-	if (e->now < all->next_at) {
-		wake_by(e, all->next_at);
-		return;
-	}
-	all->next_at = e->now + PASS_MS;
-	remarks_expire(e, all);
-	look(e, now.policy_ms);
-	crowds_gather(e);
-	report(e, plan);
-	failures_tend(e, now.policy_ms, plan);
+	find_here(e, n);
+	measure_here(e, s, node);
+	look(e, policy_ms);
+	crowds_gather(e, n);
 	crowds_relieve(e, plan);
 }

@@ -5,6 +5,10 @@
  *
  * Whoever ran out of memory through others is told so too (C29).
  *
+ * One pass a second goes from node to node, in slices: a tenant, its GPUs and its neighbours are
+ * all of one node, and a node is judged in one piece, as it is in that moment. So between two
+ * slices nothing is kept but how far the pass has come.
+ *
  * The engine owns all of it, and may lose it: it is then learnt from the next states, and who was
  * told shows in the pods' conditions. Nothing here fails. */
 #ifndef ENGINE_OVERUSE_H
@@ -33,9 +37,13 @@ struct overuse {
 	bool over;
 	bool known;	 /* the figures are fresh, as of the last pass */
 	int64_t told_at; /* -1: not yet */
-	/* of this pass */
+	/* while its node is judged */
 	int64_t sum_mib; /* what its node tells; -1: not known */
 	uint32_t next;	 /* of the same crowd; MAP_NONE: none */
+	uint64_t visit;	 /* the one that met it last */
+	/* since when it has the share that it has (policy time), as of this stamp and 1 */
+	uint64_t stamp;
+	int64_t resized_ms;
 };
 
 /* A GPU on which somebody may be over. */
@@ -45,8 +53,10 @@ struct crowd {
 	int64_t changed_at; /* these since then */
 	int64_t failed_at;  /* one of them ran out of memory through others; -1: not since */
 	char *victim;	    /* owned; uid of that one */
-	/* of this pass */
-	bool met, leaving;
+	uint64_t met;	    /* the pass that met it last */
+	/* while its node is judged */
+	uint64_t visit; /* this one */
+	bool leaving;
 	uint64_t sum;
 	uint32_t first; /* of those that are over or may be; MAP_NONE: none */
 };
@@ -59,13 +69,37 @@ struct failure {
 	bool judged;
 	int64_t contended_at; /* it was through others, last then; -1: never */
 	int64_t told_at;      /* -1: not yet */
-	bool met;	      /* in this pass */
+	uint64_t met;	      /* the pass that met it last */
 };
 
 /* A condition was asked for. */
 struct remark {
 	char *uid; /* owned */
 	int64_t at;
+};
+
+/* What a pass goes through, one after the other; the three in the middle node by node. */
+enum overuse_stage {
+	OVERUSE_RESTS,
+	OVERUSE_REMARKS,  /* that are too old */
+	OVERUSE_LEFT,	  /* tenants that were over, and are not there any more */
+	OVERUSE_FAILURES, /* tenants of a node that ran out of memory */
+	OVERUSE_JUDGE,	  /* a node: who is over, and who must go */
+	OVERUSE_TELL,	  /* its tenants, what was found of them */
+	OVERUSE_CROWDS,	  /* that were not met */
+	OVERUSE_FAILED,	  /* and those who ran out of memory and were not */
+	OVERUSE_STAGES
+};
+
+struct overuse_pass {
+	enum overuse_stage stage;
+	uint64_t at;	      /* of a list, that many are left; else the node */
+	uint32_t slot;	      /* tenants of that node: those from this slot of the world on */
+	uint64_t pass, visit; /* counted */
+	int64_t left;	      /* work of this slice */
+	/* found so far, told when the pass is complete */
+	uint32_t over, contended;
+	int64_t over_mib;
 };
 
 /* There may be as many of each as there are tenants, so each is found by its key. They come and go
@@ -87,11 +121,21 @@ struct overuses {
 		VEC_FIELDS(struct remark);
 		struct map by_uid;
 	} remarks; /* of the last minute */
+	struct {
+		VEC_FIELDS(uint32_t);
+	} here; /* scratch: places in `items` of those of the node that is judged */
+	struct {
+		VEC_FIELDS(uint32_t);
+	} crowded; /* the same of crowds */
 	int64_t next_at;
+	struct overuse_pass pass;
 };
 
-/* Once a second, whatever calls it. */
-void overuse_tend(struct engine *e, struct engine_now now, struct plan *plan);
+/* A pass begins once a second, whatever calls it. */
+void overuse_tend(struct engine *e);
+/* One slice of it, of about so many objects; nothing where none is under way. */
+void overuse_step(struct engine *e, struct engine_now now, uint32_t budget, struct plan *plan);
+bool overuse_running(const struct engine *e);
 
 /* overuse_find.c: found by key, NULL: there is none. What is added must not be there, and its texts
  * are taken; a pointer dies when another one is added or dropped. */
@@ -110,6 +154,16 @@ struct remark *remark_find(struct overuses *all, const char *uid);
 struct remark *remark_add(struct overuses *all, const struct remark *made);
 void remark_drop(struct overuses *all, size_t i);
 
+/* overuse.c: a node in one piece. */
+void overuse_judge(struct engine *e, uint32_t node, int64_t policy_ms, struct plan *plan);
+/* Somebody is over no more: who ran out of memory before that is helped. */
+void overuse_relieved(struct overuses *all, const char *uuid);
+/* A tenant that runs, whose memory somebody may be watching. */
+bool overuse_uses_now(const struct world_pod *p);
+
+/* overuse_tell.c: one tenant of a node that was judged */
+void overuse_report(struct engine *e, const struct world_pod *p, struct plan *plan);
+
 /* What is shared with contention.c. */
 #define OVERUSE_TELL_EVERY_MS 600000
 /* A tenant whose memory somebody may be watching: it runs, or has just ended, on a GPU in mode
@@ -124,10 +178,11 @@ void overuse_tell(struct engine *e, const struct world_pod *p, enum reason reaso
 void overuse_remark(
 	struct engine *e, const struct world_pod *p, const struct action *what, struct plan *plan);
 
-/* contention.c */
-void failures_tend(struct engine *e, int64_t policy_ms, struct plan *plan);
+/* contention.c: one tenant. False: it has never run out of memory. */
+bool failure_look(
+	struct engine *e, const struct world_pod *p, int64_t policy_ms, struct plan *plan);
 
-/* overuse_evict.c: GPUs on which somebody must go */
+/* overuse_evict.c: GPUs of the node that is judged, on which somebody must go */
 void crowds_relieve(struct engine *e, struct plan *plan);
 
 /* journal_overuse.c */

@@ -115,9 +115,10 @@ static bool is_short(const struct engine *e, const struct crowd *c, const struct
 /* Memory that is used and that nobody tells is somebody's. */
 static bool all_are_measured(const struct engine *e, const struct crowd *c, uint32_t node)
 {
-	for (size_t i = 0; i < world_class_count(e->world, WORLD_TENANT); i++) {
-		const struct world_pod *p = world_class_at(e->world, WORLD_TENANT, i);
-		if (p->node == node && p->gpu->uuid != NULL && !world_pod_terminal(p) &&
+	const struct world_node *n = world_node_at(e->world, node);
+	for (size_t i = 0; i < n->tenants.count; i++) {
+		const struct world_pod *p = world_pod_at(e->world, n->tenants.items[i]);
+		if (p->gpu->uuid != NULL && !world_pod_terminal(p) &&
 			gpu_list_has(p->gpu->uuid, c->uuid) &&
 			overuse_measured(e, p, c->uuid) < 0) {
 			return false;
@@ -182,12 +183,13 @@ static const struct world_pod *relieve(struct engine *e, const struct crowd *c, 
 
 void crowds_relieve(struct engine *e, struct plan *plan)
 {
-	vec_for_each (const struct crowd, c, &e->evictions.overuses.crowds) {
-		const struct world_pod *sent = relieve(e, c, plan);
+	struct overuses *all = &e->evictions.overuses;
+	vec_for_each (const uint32_t, at, &all->crowded) {
+		const struct world_pod *sent = relieve(e, &all->crowds.items[*at], plan);
 		/* Whoever leaves several GPUs leaves room on all of them. */
 		struct told t = told_of(sent != NULL ? sent->gpu->uuid : NULL, NULL);
 		while (told_next(&t)) {
-			struct crowd *other = crowd_find(&e->evictions.overuses, t.uuid);
+			struct crowd *other = crowd_find(all, t.uuid);
 			if (other != NULL) {
 				other->leaving = true;
 			}

@@ -194,5 +194,8 @@ void overuse_forget(struct overuses *all)
 	map_clear(&all->failures.by_uid);
 	VEC_FINISH(&all->remarks);
 	map_clear(&all->remarks.by_uid);
+	VEC_FINISH(&all->here);
+	VEC_FINISH(&all->crowded);
+	all->pass = (struct overuse_pass){.stage = OVERUSE_RESTS};
 	all->next_at = 0;
 }

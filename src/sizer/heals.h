@@ -120,12 +120,18 @@ struct heal_ended {
 };
 
 /* --- heals.c: more at once --- */
+/* A look at those alerted, in slices: none is under way; what they should have; what their pods
+ * are to get. */
+enum heal_look { HEAL_LOOK_RESTS, HEAL_LOOK_DECIDES, HEAL_LOOK_WISHES };
+
 struct heal_alarms {
 	struct {
 		VEC_FIELDS(struct heal_ended);
 	} ends;
-	bool any;	/* some workload is alerted */
+	bool any;	/* some workload is alerted, that the look under way may have passed */
 	uint32_t looks; /* at those */
+	enum heal_look look;
+	size_t at; /* of workloads or pods: as far as it has come */
 };
 
 /* What became of the containers of a pod that is there, and what share it has. */

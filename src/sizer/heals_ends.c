@@ -155,12 +155,11 @@ static int64_t used_by(const struct sizer *s, const struct world_pod *wp, int64_
 			 : others_used(&s->others, world_pod_uid(wp), now_ms - HEALS_USED_MS);
 }
 
-/* Whoever was made since then, its own next run before all, took nothing. */
+/* One of its node. Whoever was made since then, its own next run before all, took nothing. */
 static bool is_beside(const struct heal_ended *e, const struct world_pod *wp)
 {
-	return wp->node == e->node && wp->gpu->created_ms <= e->at_ms && wp->gpu->milli > 0 &&
-	       !world_pod_terminal(wp) && text_equals(wp->gpu->uuid, e->uuid) &&
-	       !text_equals(world_pod_uid(wp), e->uid);
+	return wp->gpu->created_ms <= e->at_ms && wp->gpu->milli > 0 && !world_pod_terminal(wp) &&
+	       text_equals(wp->gpu->uuid, e->uuid) && !text_equals(world_pod_uid(wp), e->uid);
 }
 
 /* Whoever looks for that may have found it since then. */
@@ -182,8 +181,10 @@ static enum blame blame_for(
 		return BLAME_OTHERS;
 	}
 	users[0] = (struct blame_user){e->share_mib, METERED_ABSENT};
-	for (size_t i = 0; i < world_class_count(w, WORLD_TENANT); i++) {
-		const struct world_pod *p = world_class_at(w, WORLD_TENANT, i);
+	const struct world_node *n =
+		e->node < world_node_slots(w) ? world_node_at(w, e->node) : NULL;
+	for (size_t i = 0; n != NULL && i < n->tenants.count; i++) {
+		const struct world_pod *p = world_pod_at(w, n->tenants.items[i]);
 		if (is_beside(e, p) && count < COUNT_OF(users)) {
 			users[count++] =
 				(struct blame_user){p->gpu->mem_mib, used_by(s, p, now_ms)};
@@ -239,7 +240,8 @@ void heals_lose(struct sizer *s, const struct sized_container *c)
 
 int64_t heals_deadline(const struct sizer *s)
 {
-	int64_t at = s->alarms.any ? 0 : TIME_NEVER;
+	bool looks = s->alarms.any || s->alarms.look != HEAL_LOOK_RESTS;
+	int64_t at = looks ? 0 : TIME_NEVER;
 	for (size_t i = 0; i < s->alarms.ends.count; i++) {
 		const struct heal_ended *e = &s->alarms.ends.items[i];
 		at = e->judged ? at : time_min(at, e->due_ms);

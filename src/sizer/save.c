@@ -34,6 +34,7 @@ void sizer_forget(struct sizer *s)
 		}
 	}
 	VEC_CLEAR(&s->alarms.ends); /* who leads meanwhile judges them */
+	s->alarms.look = HEAL_LOOK_RESTS;
 	s->phase = SIZER_RESTS;
 	s->recalled = false;
 	s->bills.step = 0;

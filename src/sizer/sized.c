@@ -103,6 +103,8 @@ void sized_remove(struct sizer *s, struct sized *x)
 		map_remove(&s->by_object, hash_of(last), last->slot);
 		last->slot = x->slot;
 		s->workloads.items[last->slot] = last;
+		/* A look at those alerted may have passed that place. */
+		s->alarms.any = s->alarms.any || last->heal.alerted;
 		map_put(&s->by_object, hash_of(last), last->slot);
 	}
 	s->workloads.count--;

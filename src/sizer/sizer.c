@@ -8,6 +8,8 @@
 
 #define NODE_UNITS     1
 #define WORKLOAD_UNITS 8
+/* Workloads and pods among which those alerted are looked for in one step. */
+#define ALERTED_SLICE 2000
 
 struct sizer *sizer_create(const struct sizer_config *config)
 {
@@ -311,29 +313,59 @@ static void look_at_waiting(struct sizer *s, struct turn *t)
 	}
 }
 
+static void decide_alerted(struct sizer *s, struct turn *t, size_t *left)
+{
+	struct heal_alarms *a = &s->alarms;
+	for (; a->look == HEAL_LOOK_DECIDES && t->budget > 0 && *left > 0; --*left) {
+		if (a->at >= s->workloads.count) {
+			a->look = HEAL_LOOK_WISHES;
+			a->at = 0;
+			return;
+		}
+		struct sized *x = s->workloads.items[a->at++];
+		if (x->heal.alerted) {
+			(void)decide_one(s, x, t);
+			x->heal.alert = a->looks;
+			t->budget -= WORKLOAD_UNITS;
+		}
+	}
+}
+
+/* A pod that is passed by, because another one went, is met by the round. */
+static void wish_alerted(struct sizer *s, struct turn *t, size_t *left)
+{
+	struct heal_alarms *a = &s->alarms;
+	for (; a->look == HEAL_LOOK_WISHES && t->budget > 0 && *left > 0; --*left) {
+		if (a->at >= s->pods.count) {
+			a->look = HEAL_LOOK_RESTS;
+			return;
+		}
+		struct sized_pod *p = s->pods.items[a->at++];
+		if (p->of->heal.alert == a->looks) {
+			wish_pod(s, p);
+			t->budget--;
+		}
+	}
+}
+
 /* Those in need, whatever the round does; not while it counts what their pods have. What cannot be
  * written at once is written in the next round, and what runs gets it all the same. */
 static void look_at_alerted(struct sizer *s, struct turn *t)
 {
+	struct heal_alarms *a = &s->alarms;
 	bool counts = s->phase == SIZER_NODES || s->phase == SIZER_PODS || s->phase == SIZER_SWEEP;
-	if (!s->alarms.any || counts || s->ending) {
+	if (counts || s->ending) {
 		return;
 	}
-	s->alarms.any = false;
-	s->alarms.looks++;
-	for (size_t i = 0; i < s->workloads.count; i++) {
-		struct sized *x = s->workloads.items[i];
-		if (x->heal.alerted) {
-			(void)decide_one(s, x, t);
-			x->heal.alert = s->alarms.looks;
-			t->budget -= WORKLOAD_UNITS;
-		}
+	if (a->look == HEAL_LOOK_RESTS && a->any) {
+		a->any = false;
+		a->looks++;
+		a->look = HEAL_LOOK_DECIDES;
+		a->at = 0;
 	}
-	for (size_t i = 0; i < s->pods.count; i++) {
-		if (s->pods.items[i]->of->heal.alert == s->alarms.looks) {
-			wish_pod(s, s->pods.items[i]);
-		}
-	}
+	size_t left = ALERTED_SLICE;
+	decide_alerted(s, t, &left);
+	wish_alerted(s, t, &left);
 }
 
 static void finish(struct sizer *s)

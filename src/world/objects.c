@@ -363,6 +363,7 @@ void objects_finish(struct world *w)
 	for (size_t i = 0; i < w->nodes.count; i++) {
 		arena_finish(&w->nodes.items[i]->arena);
 		uses_finish(&w->nodes.items[i]->uses);
+		VEC_FINISH(&w->nodes.items[i]->tenants);
 		states_drop(w->nodes.items[i]);
 		free(w->nodes.items[i]);
 	}

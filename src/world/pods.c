@@ -233,6 +233,49 @@ static uint32_t slot_take(struct world *w, struct world_pod *p)
 	return (uint32_t)w->pods.count - 1;
 }
 
+size_t world_slots_from(const struct world_slots *all, uint32_t slot)
+{
+	size_t from = 0, to = all->count;
+	while (from < to) {
+		size_t mid = (from + to) / 2;
+		if (all->items[mid] < slot) {
+			from = mid + 1;
+		} else {
+			to = mid;
+		}
+	}
+	return from;
+}
+
+/* In the order of their slots, whoever came first: a world that was saved and told anew has the
+ * same. */
+static void tenant_list(struct world *w, uint32_t slot)
+{
+	const struct world_pod *p = w->pods.items[slot];
+	if (p->gpu->class != WORLD_TENANT || p->node == WORLD_NONE) {
+		return;
+	}
+	struct world_node *n = w->nodes.items[p->node];
+	size_t at = world_slots_from(&n->tenants, slot);
+	VEC_PUSH(&n->tenants, slot);
+	uint32_t *items = n->tenants.items;
+	memmove(items + at + 1, items + at, (n->tenants.count - 1 - at) * sizeof *items);
+	items[at] = slot;
+}
+
+static void tenant_unlist(struct world *w, uint32_t slot)
+{
+	const struct world_pod *p = w->pods.items[slot];
+	if (p->gpu->class != WORLD_TENANT || p->node == WORLD_NONE) {
+		return;
+	}
+	struct world_node *n = w->nodes.items[p->node];
+	size_t at = world_slots_from(&n->tenants, slot);
+	uint32_t *items = n->tenants.items;
+	n->tenants.count--;
+	memmove(items + at, items + at + 1, (n->tenants.count - at) * sizeof *items);
+}
+
 static void detach_gpu(struct world *w, uint32_t slot)
 {
 	struct world_pod *p = w->pods.items[slot];
@@ -240,6 +283,7 @@ static void detach_gpu(struct world *w, uint32_t slot)
 		return;
 	}
 	map_remove(&w->gpu_by_uid, hash_text(world_pod_uid(p)), slot);
+	tenant_unlist(w, slot);
 	gpu_list_remove(w, slot);
 	gpu_free(w, p->gpu);
 	p->gpu = NULL;
@@ -253,6 +297,7 @@ static void attach_gpu(struct world *w, uint32_t slot, const struct pod *pod)
 	p->gpu->slot = (uint32_t)w->gpu_pods[p->gpu->class].count;
 	VEC_PUSH(&w->gpu_pods[p->gpu->class], slot);
 	map_put(&w->gpu_by_uid, hash_text(world_pod_uid(p)), slot);
+	tenant_list(w, slot);
 	w->policy_version++;
 }
 

@@ -175,7 +175,20 @@ uint64_t world_policy_version(const struct world *w)
 struct sums {
 	int64_t cpu, mem, gpus;
 	uint32_t pods, kai, sharers, leavers;
+	size_t tenants; /* ended ones too */
 };
+
+/* They are counted by their slots, so each is the next of its node's list. */
+static bool tenant_is_listed(const struct world *w, uint32_t slot, struct sums *sums)
+{
+	const struct world_pod *p = w->pods.items[slot];
+	if (p->gpu->class != WORLD_TENANT || p->node == WORLD_NONE) {
+		return true;
+	}
+	const struct world_node *n = w->nodes.items[p->node];
+	size_t at = sums[p->node].tenants++;
+	return at < n->tenants.count && n->tenants.items[at] == slot;
+}
 
 static void sum_pod(const struct world_pod *p, struct sums *sums)
 {
@@ -195,7 +208,7 @@ static bool node_agrees(const struct world_node *n, const struct sums *s)
 {
 	return n->cpu_milli == s->cpu && n->mem_bytes == s->mem && n->gpus == s->gpus &&
 	       n->pods == s->pods && n->kai_pods == s->kai && n->sharers == s->sharers &&
-	       n->leavers == s->leavers;
+	       n->leavers == s->leavers && n->tenants.count == s->tenants;
 }
 
 const char *world_check(const struct world *w)
@@ -221,6 +234,9 @@ const char *world_check(const struct world *w)
 		}
 		if (w->gpu_pods[p->gpu->class].items[p->gpu->slot] != i) {
 			return "a GPU pod is not where its list says";
+		}
+		if (!tenant_is_listed(w, i, sums)) {
+			return "a tenant is not among those of its node";
 		}
 	}
 	vec_for_each (const struct world_departed, d, &w->departed) {

@@ -1,0 +1,221 @@
+/* One pass of the watchdog, slice by slice. What is judged together is judged in one slice, a node;
+ * who is told of it, and what is forgotten, may wait for the next. */
+#include "overuse.h"
+
+#include "state.h"
+#include "world/states.h"
+
+#define PASS_MS 1000
+/* C23 */
+#define REMARK_EVERY_MS 60000
+/* Work is counted in eighths of what a budget counts, at about 40 ns each. */
+#define PARTS	   8
+#define WORK_LEFT  20 /* one that was over, and its pod */
+#define WORK_FOUND 10 /* by its key */
+#define WORK_GONE  8
+#define WORK_NODE  4
+#define WORK_USE   8
+#define WORK_MET   12 /* a tenant, where somebody may be over */
+#define WORK_OVER  48 /* one that may be */
+#define WORK_SEEN  2  /* one of whom nothing is to be said */
+#define WORK_SAID  100
+#define WORK_JUDGE 200
+#define WORK_LEAST 128 /* a step costs more than that by itself */
+
+static void enter(struct overuse_pass *pass, enum overuse_stage stage, uint64_t at)
+{
+	pass->stage = stage;
+	pass->at = at;
+	pass->slot = 0;
+}
+
+bool overuse_running(const struct engine *e)
+{
+	return e->evictions.overuses.pass.stage != OVERUSE_RESTS;
+}
+
+void overuse_tend(struct engine *e)
+{
+	struct overuses *all = &e->evictions.overuses;
+	struct overuse_pass *pass = &all->pass;
+	if (overuse_running(e)) {
+		return;
+	}
+	if (e->now < all->next_at) {
+		wake_by(e, all->next_at);
+		return;
+	}
+	all->next_at = e->now + PASS_MS;
+	pass->pass++;
+	pass->over = pass->contended = 0;
+	pass->over_mib = 0;
+	enter(pass, OVERUSE_REMARKS, all->remarks.count);
+}
+
+/* From the last to the first, so that one may leave. False: none is left. */
+static bool take(struct overuse_pass *pass, size_t count)
+{
+	pass->at = pass->at < count ? pass->at : count;
+	if (pass->at == 0) {
+		return false;
+	}
+	pass->at--;
+	return true;
+}
+
+static void look_at_remark(struct engine *e, struct overuses *all)
+{
+	struct overuse_pass *pass = &all->pass;
+	if (!take(pass, all->remarks.count)) {
+		enter(pass, OVERUSE_LEFT, all->items.count);
+		return;
+	}
+	bool old = e->now - all->remarks.items[pass->at].at >= REMARK_EVERY_MS;
+	pass->left -= 1;
+	if (old) {
+		pass->left -= WORK_GONE;
+		remark_drop(all, pass->at);
+	}
+}
+
+static void look_at_item(struct engine *e, struct overuses *all)
+{
+	struct overuse_pass *pass = &all->pass;
+	if (!take(pass, all->items.count)) {
+		enter(pass, OVERUSE_FAILURES, 0);
+		return;
+	}
+	const struct overuse *o = &all->items.items[pass->at];
+	const struct world_pod *p = world_pod_by_uid(e->world, o->uid);
+	pass->left -= WORK_LEFT;
+	if (!overuse_uses_now(p) || !gpu_list_has(p->gpu->uuid, o->uuid)) {
+		if (o->over) {
+			overuse_relieved(all, o->uuid);
+		}
+		pass->left -= WORK_GONE;
+		overuse_drop(all, pass->at);
+	}
+}
+
+/* Those of the node that are left: who ran out of memory, or what is to be told. */
+static void look_at_tenants(
+	struct engine *e, const struct world_node *n, struct engine_now now, struct plan *plan)
+{
+	const struct overuses *all = &e->evictions.overuses;
+	struct overuse_pass *pass = &e->evictions.overuses.pass;
+	bool tells = pass->stage == OVERUSE_TELL;
+	for (size_t i = world_slots_from(&n->tenants, pass->slot); i < n->tenants.count; i++) {
+		const struct world_pod *p = world_pod_at(e->world, n->tenants.items[i]);
+		if (pass->left <= 0) {
+			pass->slot = n->tenants.items[i];
+			return;
+		}
+		size_t said = plan->actions.count;
+		pass->left -= WORK_SEEN;
+		if (tells) {
+			overuse_report(e, p, plan);
+			pass->left -= all->items.count > 0 ? WORK_FOUND : 0;
+			pass->left -= plan->actions.count > said ? WORK_SAID : 0;
+		} else if (failure_look(e, p, now.policy_ms, plan)) {
+			pass->left -= WORK_JUDGE;
+		}
+	}
+	if (tells) {
+		enter(pass, OVERUSE_FAILURES, pass->at + 1);
+	} else {
+		enter(pass, OVERUSE_JUDGE, pass->at);
+	}
+}
+
+static void judge_node(struct engine *e, struct engine_now now, struct plan *plan)
+{
+	struct overuses *all = &e->evictions.overuses;
+	const uint32_t node = (uint32_t)all->pass.at;
+	const struct node_state *s = world_state_of(e->world, node);
+	size_t uses = s != NULL ? s->use_count : 0;
+	overuse_judge(e, node, now.policy_ms, plan);
+	size_t met = all->items.count > 0 ? world_node_at(e->world, node)->tenants.count : 0;
+	all->pass.left -= (int64_t)(WORK_NODE + WORK_USE * uses + WORK_MET * met +
+				    WORK_OVER * all->here.count);
+	enter(&all->pass, OVERUSE_TELL, node);
+}
+
+static void look_at_node(struct engine *e, struct engine_now now, struct plan *plan)
+{
+	struct overuses *all = &e->evictions.overuses;
+	if (all->pass.at >= world_node_slots(e->world)) {
+		enter(&all->pass, OVERUSE_CROWDS, all->crowds.count);
+	} else if (all->pass.stage == OVERUSE_JUDGE) {
+		judge_node(e, now, plan);
+	} else {
+		look_at_tenants(e, world_node_at(e->world, (uint32_t)all->pass.at), now, plan);
+	}
+}
+
+static void look_at_crowd(struct overuses *all)
+{
+	struct overuse_pass *pass = &all->pass;
+	if (!take(pass, all->crowds.count)) {
+		enter(pass, OVERUSE_FAILED, all->failures.count);
+		return;
+	}
+	pass->left -= 1;
+	if (all->crowds.items[pass->at].met != pass->pass) {
+		pass->left -= WORK_GONE;
+		crowd_drop(all, pass->at);
+	}
+}
+
+/* What was found is told when all of it is. */
+static void look_at_failed(struct engine *e, struct overuses *all)
+{
+	struct overuse_pass *pass = &all->pass;
+	if (!take(pass, all->failures.count)) {
+		e->report.tenants_over = pass->over;
+		e->report.tenants_contended = pass->contended;
+		e->report.over_mib = pass->over_mib;
+		enter(pass, OVERUSE_RESTS, 0);
+		return;
+	}
+	pass->left -= 1;
+	if (all->failures.items[pass->at].met != pass->pass) {
+		pass->left -= WORK_GONE;
+		failure_drop(all, pass->at);
+	}
+}
+
+static void go_on(struct engine *e, struct engine_now now, struct plan *plan)
+{
+	struct overuses *all = &e->evictions.overuses;
+	switch (all->pass.stage) {
+	case OVERUSE_REMARKS:
+		look_at_remark(e, all);
+		break;
+	case OVERUSE_LEFT:
+		look_at_item(e, all);
+		break;
+	case OVERUSE_FAILURES:
+	case OVERUSE_JUDGE:
+	case OVERUSE_TELL:
+		look_at_node(e, now, plan);
+		break;
+	case OVERUSE_CROWDS:
+		look_at_crowd(all);
+		break;
+	case OVERUSE_FAILED:
+		look_at_failed(e, all);
+		break;
+	case OVERUSE_RESTS:
+	case OVERUSE_STAGES:
+		break;
+	}
+}
+
+void overuse_step(struct engine *e, struct engine_now now, uint32_t budget, struct plan *plan)
+{
+	struct overuse_pass *pass = &e->evictions.overuses.pass;
+	pass->left = (int64_t)budget * PARTS + WORK_LEAST;
+	while (overuse_running(e) && pass->left > 0) {
+		go_on(e, now, plan);
+	}
+}
