@@ -312,15 +312,31 @@ def test_c24_without_the_overlay_nothing_is_made(stack, name):
         assert surging.fewest >= 1
 
 
+GATE = "example.com/may-serve"
+
+
+def open_gate(surging):
+    """Somebody else lets its pods be Ready, all that there are; false without any."""
+    pods = surging.pods(app="web")
+    for pod in pods:
+        surging.api.patch("pods", pod["metadata"]["name"], {"status": {"conditions": [{"type": GATE, "status": "True"}]}},
+                          surging.space, "status", "strategic")
+    return pods
+
+
 @pytest.mark.timeout(400)
 def test_c25_what_comes_meanwhile_is_waited_for(surging):
     """The new pod stands there Ready; a disruption budget that would not allow the old one to go is honoured although
     the ReplicaSet would not ask it."""
-    # Long enough for the budget to be counted and seen before the new pod is ripe, on a busy machine too.
-    surging.make("web", minReadySeconds=30)
+    surging.api.apply(surging.user_manifest("web", template={"readinessGates": [{"conditionType": GATE}]}), manager="kubectl")
+    surging.wait(lambda: open_gate(surging) and surging.running("web"), "its pod to be Ready")
     with surging.watched("web"):
         surging.wait_later(surging.beside, "the new pod", 200)
+        # The new pod is not Ready before the budget is there, however long that takes.
         surging.budget("web", 2)
+        surging.wait(lambda: surging.stack.leader().metric('aliquot_around_objects{kind="poddisruptionbudgets"}') > 0,
+                     "the budget to be known")
+        open_gate(surging)
         grec = surging.api.get("gpurecommendations", "deployment-web", surging.space)
         surging.wait(lambda: any("web-pdb" in e["message"] for e in events(surging.stack, grec, "SurgeWaits")),
                      "the budget to be named")
