@@ -86,7 +86,8 @@ def wait_nodes_known(stack):
     one watch what comes later is told later, so a new node comes after all that was done to the others."""
     mark = "mark-%d" % next(MARKS)
     stack.api.create("nodes", fleet.node(mark, gpus=0))
-    wait_until(lambda: mark in stack.leader().dump()["nodes"], 60, "the controller to know of a new node")
+    leader = stack.wait_leader()
+    wait_until(lambda: mark in leader.dump()["nodes"], 60, "the controller to know of a new node")
     stack.api.delete("nodes", mark)
 
 
