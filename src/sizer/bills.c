@@ -462,9 +462,9 @@ int64_t sizer_bill_cost(const struct sizer *s, enum bill_by by, size_t i)
 	const struct bills *b = &s->bills;
 	size_t pods = s->pods.count;
 	return by == BILL_WORKLOAD ? s->workloads.items[i]->bill.cost
-	       : by != BILL_POD ? b->groups.items[i].by == by ? b->groups.items[i].cost.cost : 0
-	       : i < pods	? s->pods.items[i]->bill.cost.cost
-				: b->others.items[i - pods].bill.cost.cost;
+	       : by != BILL_POD	   ? b->groups.items[i].by == by ? b->groups.items[i].cost.cost : 0
+	       : i < pods	   ? s->pods.items[i]->bill.cost.cost
+				   : b->others.items[i - pods].bill.cost.cost;
 }
 
 /* Whoever pays nothing is not looked for: without prices those are all. */
@@ -477,8 +477,8 @@ bool sizer_bill_row(const struct sizer *s, const struct world *w, enum bill_by b
 	}
 	if (by == BILL_POD) {
 		size_t pods = s->pods.count;
-		const char *uid = i < pods ? s->pods.items[i]->uid
-					   : s->bills.others.items[i - pods].uid;
+		const char *uid =
+			i < pods ? s->pods.items[i]->uid : s->bills.others.items[i - pods].uid;
 		const struct world_pod *wp = world_pod_by_uid(w, uid);
 		ret->ns = wp != NULL ? wp->ns : NULL;
 		ret->name = wp != NULL ? world_pod_name(wp) : NULL;

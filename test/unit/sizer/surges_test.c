@@ -400,7 +400,8 @@ Test(surges, u16_whoever_comes_next_goes_on)
 	}
 }
 
-/* Also where its ReplicaSet was so quick that the watch shows no more than that the new one is gone. */
+/* Also where its ReplicaSet was so quick that the watch shows no more than that the new one is
+ * gone. */
 Test(surges, c25_a_wrong_victim_stops_it_and_leaves_no_cost)
 {
 	for (int quick = 0; quick < 2; quick++) {
@@ -414,8 +415,8 @@ Test(surges, c25_a_wrong_victim_stops_it_and_leaves_no_cost)
 		g.seen.replicas = 2;
 		pass(&g, 60);
 		cr_expect(!g.cheap && g.old_there && g.creates == 1, "%s", g.tasks);
-		cr_expect_str_eq(
-			bed_reason(g.played.bed, WEB, RECOMMENDATION_UPDATE_BLOCKED), "SurgeLostRace");
+		cr_expect_str_eq(bed_reason(g.played.bed, WEB, RECOMMENDATION_UPDATE_BLOCKED),
+			"SurgeLostRace");
 		finish(&g);
 	}
 }
