@@ -498,8 +498,8 @@ static void add_uncounted(struct engine *e, const struct world_pod *p, uint32_t 
 static void add_unbound(struct engine *e, const struct world_pod *p, uint32_t at)
 {
 	struct place_node *n = &e->snap.nodes.items[e->snap.gpus.items[at].node];
-	n->free_cpu_milli -= p->cpu_milli;
-	n->free_mem_bytes -= p->mem_bytes;
+	n->free_cpu_milli -= p->takes->cpu_milli;
+	n->free_mem_bytes -= p->takes->mem_bytes;
 	n->free_slots--;
 }
 
