@@ -30,6 +30,7 @@ struct surge_pod {
 	bool ended;	  /* Failed or Succeeded; nobody may be at deleting it */
 	bool sized;	  /* the new one: with the share that it was made for */
 	bool outranked;	  /* it waits, and was told that others come first */
+	bool labelled;	  /* the new one: its ReplicaSet may adopt it */
 	bool adopted;	  /* it has a controller */
 	bool adopted_here;
 	bool cheap; /* the old one: by us, and so it says */
@@ -41,6 +42,7 @@ struct surge_ask {
 	bool allowed;	  /* pods may be made beside others, as far as is known */
 	bool patient;	  /* a node may be added for it, however many come first */
 	bool began;	  /* the new pod was created, as far as this process knows */
+	bool given;	  /* and got its label, and was not asked back */
 	bool current;	  /* the ReplicaSet is there, its owner's newest, and not being emptied */
 	int32_t replicas; /* that it should have, */
 	int32_t present;  /* and how many it has that are not leaving, */

@@ -45,5 +45,7 @@ struct bill_row {
 size_t sizer_bill_rows(const struct sizer *s, enum bill_by by);
 bool sizer_bill_row(const struct sizer *s, const struct world *w, enum bill_by by, size_t i,
 	struct bill_row *ret);
+/* The same without looking for the pod, which may be gone since the bill was made. */
+int64_t sizer_bill_cost(const struct sizer *s, enum bill_by by, size_t i);
 
 #endif

@@ -80,11 +80,11 @@ static void write_family(
 	int64_t rest = 0;
 	uint32_t series = 0;
 	for (size_t i = 0; i < sizer_bill_rows(s, f->by); i++) {
-		if (!sizer_bill_row(s, w, f->by, i, &row)) {
+		if (series == BILLS_SERIES_MAX) {
+			rest += sizer_bill_cost(s, f->by, i);
 			continue;
 		}
-		if (series == BILLS_SERIES_MAX) {
-			rest += row.cost;
+		if (!sizer_bill_row(s, w, f->by, i, &row)) {
 			continue;
 		}
 		if (series++ == 0) {

@@ -34,6 +34,12 @@ struct record {
 	char texts[];
 };
 
+/* A namespace, and how many of its objects are known. */
+struct space {
+	char *ns; /* owned */
+	size_t records;
+};
+
 struct owners {
 	struct kube *kube;
 	struct kinds *kinds; /* owned */
@@ -42,6 +48,10 @@ struct owners {
 		VEC_FIELDS(struct record *); /* owned */
 	} records;
 	struct map by_name;
+	struct {
+		VEC_FIELDS(struct space);
+	} spaces;
+	struct map by_space;
 	struct {
 		VEC_FIELDS(struct arena);
 	} former; /* of what was handed out and is not known any more: until the next step */
@@ -80,6 +90,41 @@ static void record_free(struct record *r)
 	free(r);
 }
 
+/* --- how many a namespace has --- */
+
+static bool space_same(const void *owner, uint32_t slot, const void *key)
+{
+	const struct owners *o = owner;
+	return text_equals(o->spaces.items[slot].ns, key);
+}
+
+static void spaces_clear(struct owners *o)
+{
+	for (size_t i = 0; i < o->spaces.count; i++) {
+		free(o->spaces.items[i].ns);
+	}
+	VEC_CLEAR(&o->spaces);
+	map_clear(&o->by_space);
+}
+
+static bool space_is_full(const struct owners *o, const char *ns)
+{
+	uint32_t at = map_find(&o->by_space, hash_text(ns), ns);
+	return at != MAP_NONE && o->spaces.items[at].records >= OWNERS_SPACE_MAX;
+}
+
+static void space_count(struct owners *o, const char *ns)
+{
+	uint32_t at = map_find(&o->by_space, hash_text(ns), ns);
+	if (at == MAP_NONE) {
+		struct space made = {.ns = xstrdup(ns)};
+		at = (uint32_t)o->spaces.count;
+		VEC_PUSH(&o->spaces, made);
+		map_put(&o->by_space, hash_text(ns), at);
+	}
+	o->spaces.items[at].records++;
+}
+
 static void drop_former(struct owners *o)
 {
 	for (size_t i = 0; i < o->former.count; i++) {
@@ -100,6 +145,9 @@ void owners_destroy(struct owners *o)
 	}
 	VEC_FINISH(&o->records);
 	map_finish(&o->by_name);
+	spaces_clear(o);
+	VEC_FINISH(&o->spaces);
+	map_finish(&o->by_space);
 	kinds_destroy(o->kinds);
 	free(o);
 }
@@ -213,11 +261,7 @@ static struct record *record_create(const struct record_key *key)
 
 static struct record *make(struct owners *o, const struct record_key *key, uint64_t hash)
 {
-	size_t beside = 0;
-	for (size_t i = 0; i < o->records.count; i++) {
-		beside += text_equals(o->records.items[i]->ns, key->ns) ? 1 : 0;
-	}
-	if (o->records.count >= OWNERS_MAX || beside >= OWNERS_SPACE_MAX) {
+	if (o->records.count >= OWNERS_MAX || space_is_full(o, key->ns)) {
 		return NULL;
 	}
 	struct record *r = record_create(key);
@@ -228,6 +272,7 @@ static struct record *make(struct owners *o, const struct record_key *key, uint6
 	r->answer = OWNER_LATER;
 	VEC_PUSH(&o->records, r);
 	map_put(&o->by_name, hash, (uint32_t)o->records.count - 1);
+	space_count(o, r->ns);
 	o->deadline = 0;
 	return r;
 }
@@ -284,6 +329,7 @@ static void sweep(struct owners *o, int64_t now)
 {
 	size_t kept = 0;
 	map_clear(&o->by_name);
+	spaces_clear(o);
 	for (size_t i = 0; i < o->records.count; i++) {
 		struct record *r = o->records.items[i];
 		if (now - r->used_at > UNUSED_MS) {
@@ -292,6 +338,7 @@ static void sweep(struct owners *o, int64_t now)
 		}
 		o->records.items[kept] = r;
 		map_put(&o->by_name, r->hash, (uint32_t)kept++);
+		space_count(o, r->ns);
 	}
 	o->records.count = kept;
 	o->sweep_at = now + SWEEP_MS;
@@ -374,6 +421,7 @@ struct owners *owners_create(struct kube *kube)
 	o->kinds = kinds_create(kube);
 	o->port = (struct owner_port){o, above, version};
 	map_init(&o->by_name, record_same, o);
+	map_init(&o->by_space, space_same, o);
 	o->tokens_ms = BURST_MS;
 	o->filled_at = clock_mono(kube_clock(kube));
 	o->deadline = 0;

@@ -266,6 +266,7 @@ static int take_fresh(struct surge_look *l, const json_t *root, struct fault *re
 	if (decode_find(root, "metadata.deletionTimestamp") == NULL) {
 		l->seen.ready_ms = surge_ready_ms(root, &l->arena);
 	}
+	surge_take_cost(l, root);
 	return parts_read_pairs(
 		decode_find(root, "metadata.labels"), NULL, &l->arena, &l->labels, ret_fault);
 }

@@ -72,6 +72,14 @@ static int64_t cost_of(const json_t *item)
 	return read ? cost : 0;
 }
 
+void surge_take_cost(struct surge_look *l, const json_t *pod)
+{
+	if (cost_of(pod) <= SURGE_COST) {
+		l->seen.live.cheaper = true;
+		blame(l, "Pod", pod);
+	}
+}
+
 static int take_pod(struct surge_look *l, const json_t *item, struct fault *ret_fault)
 {
 	const char *phase = surge_text_at(item, "status", "phase");
@@ -86,9 +94,8 @@ static int take_pod(struct surge_look *l, const json_t *item, struct fault *ret_
 		l->seen.live.all_ready = false;
 		blame(l, "Pod", item);
 	}
-	if (!is_old && cost_of(item) <= SURGE_COST) {
-		l->seen.live.cheaper = true;
-		blame(l, "Pod", item);
+	if (!is_old) {
+		surge_take_cost(l, item);
 	}
 	return is_old ? parts_read_pairs(decode_find(item, "metadata.labels"), NULL, &l->arena,
 				&l->old_labels, ret_fault)

@@ -18,5 +18,7 @@ void surge_blame(struct surge_look *l, const char *kind, const char *name);
 const struct slice_keep *surge_item_projection(enum surge_source source);
 MUST_CHECK int surge_take_item(struct surge_look *l, enum surge_source source, const json_t *item,
 	struct fault *ret_fault);
+/* May its ReplicaSet delete this one instead of the old one, once it has both? */
+void surge_take_cost(struct surge_look *l, const json_t *pod);
 
 #endif

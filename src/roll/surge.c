@@ -200,6 +200,11 @@ static void step_ours(const struct surge_ask *ask, struct surge_verdict *v)
 		drop(ask, why, v);
 		return;
 	}
+	if (fresh->labelled) {
+		say(v, SURGE_WAIT, SURGE_SETTLES);
+		v->next_ms = fresh->created_ms + SURGE_DEADLINE_MS;
+		return;
+	}
 	int64_t ripe = fresh->ready_ms + ask->min_ready_ms;
 	if (fresh->ready_ms == 0 || ask->now_ms < ripe) {
 		int64_t deadline = fresh->created_ms + SURGE_DEADLINE_MS;
@@ -210,9 +215,17 @@ static void step_ours(const struct surge_ask *ask, struct surge_verdict *v)
 	step_ready(ask, v);
 }
 
+/* With its label it is its ReplicaSet's, which may adopt and delete it before anybody looks. */
+static bool was_taken(const struct surge_ask *ask)
+{
+	return ask->given && ask->current && !is_there(ask->fresh) && is_there(ask->old);
+}
+
 void surge_step(const struct surge_ask *ask, struct surge_verdict *ret)
 {
-	if (ask->fresh == NULL) {
+	if (was_taken(ask)) {
+		say(ret, SURGE_LOST, SURGE_LEAVES);
+	} else if (ask->fresh == NULL) {
 		step_none(ask, ret);
 	} else if (ask->fresh->adopted) {
 		step_adopted(ask, ret);

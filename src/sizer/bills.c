@@ -457,27 +457,42 @@ size_t sizer_bill_rows(const struct sizer *s, enum bill_by by)
 				     : s->bills.groups.count;
 }
 
+int64_t sizer_bill_cost(const struct sizer *s, enum bill_by by, size_t i)
+{
+	const struct bills *b = &s->bills;
+	size_t pods = s->pods.count;
+	return by == BILL_WORKLOAD ? s->workloads.items[i]->bill.cost
+	       : by != BILL_POD ? b->groups.items[i].by == by ? b->groups.items[i].cost.cost : 0
+	       : i < pods	? s->pods.items[i]->bill.cost.cost
+				: b->others.items[i - pods].bill.cost.cost;
+}
+
+/* Whoever pays nothing is not looked for: without prices those are all. */
 bool sizer_bill_row(const struct sizer *s, const struct world *w, enum bill_by by, size_t i,
 	struct bill_row *ret)
 {
+	*ret = (struct bill_row){.cost = sizer_bill_cost(s, by, i)};
+	if (ret->cost <= 0) {
+		return false;
+	}
 	if (by == BILL_POD) {
-		const struct sized_pod *p = i < s->pods.count ? s->pods.items[i] : NULL;
-		const struct bill_other *o =
-			p == NULL ? &s->bills.others.items[i - s->pods.count] : NULL;
-		const struct world_pod *wp = world_pod_by_uid(w, p != NULL ? p->uid : o->uid);
-		*ret = (struct bill_row){wp != NULL ? wp->ns : NULL, NULL,
-			wp != NULL ? world_pod_name(wp) : NULL,
-			p != NULL ? p->bill.cost.cost : o->bill.cost.cost};
-		return wp != NULL && ret->cost > 0;
+		size_t pods = s->pods.count;
+		const char *uid = i < pods ? s->pods.items[i]->uid
+					   : s->bills.others.items[i - pods].uid;
+		const struct world_pod *wp = world_pod_by_uid(w, uid);
+		ret->ns = wp != NULL ? wp->ns : NULL;
+		ret->name = wp != NULL ? world_pod_name(wp) : NULL;
+		return wp != NULL;
 	}
 	if (by == BILL_WORKLOAD) {
 		const struct sized *x = s->workloads.items[i];
-		*ret = (struct bill_row){x->key.ns, x->key.kind, x->key.name, x->bill.cost};
-		return ret->cost > 0;
+		ret->ns = x->key.ns;
+		ret->kind = x->key.kind;
+		ret->name = x->key.name;
+		return true;
 	}
-	const struct bill_group *g = &s->bills.groups.items[i];
-	*ret = (struct bill_row){NULL, NULL, g->name, g->cost.cost};
-	return g->by == by && ret->cost > 0;
+	ret->name = s->bills.groups.items[i].name;
+	return true;
 }
 
 const char *bills_text(const struct sizer *s, struct arena *a, int64_t micro)

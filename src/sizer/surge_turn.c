@@ -64,6 +64,7 @@ static void find_fresh(struct surge *g, const struct world *w, struct arena *a, 
 		ret->wp = NULL;
 		return;
 	}
+	ret->as.labelled = text_equals(pairs_get(&ret->pod.labels, LABEL_TEMPLATE_HASH), g->hash);
 	ret->as.adopted = !ret->pod.beside && ret->pod.owner.uid != NULL;
 	ret->as.adopted_here = ret->as.adopted && text_equals(ret->pod.owner.uid, g->set_uid);
 	ret->as.ready_ms = wp->gpu->ready ? g->seen.ready_ms : 0;
@@ -347,6 +348,7 @@ void surge_turn(struct sizer *s, struct surge *g, struct sizer_now now, const st
 		return;
 	}
 	g->began = g->began || t->here.fresh.wp != NULL;
+	g->labelled = g->labelled || t->here.fresh.as.labelled;
 	if (g->seen_ms == 0 || t->now.wall_ms - g->seen_ms > LOOK_MS) {
 		submit(t, SURGE_TASK_LOOK, NULL);
 		return;
@@ -357,6 +359,7 @@ void surge_turn(struct sizer *s, struct surge *g, struct sizer_now now, const st
 		.allowed = s->surges->right == SIZER_SURGE_ALLOWED,
 		.patient = g->patient,
 		.began = g->began,
+		.given = g->labelled && g->why == SURGE_GOES,
 		.current = g->seen.current,
 		.replicas = g->seen.replicas,
 		.present = t->here.present,

@@ -285,6 +285,8 @@ static void answer(
 		answer_create(s, g, now, f);
 	} else if (f->kind == FAULT_NONE || f->unknown_outcome) {
 		g->seen.live.read_ms = 0; /* all is read again before the next write */
+		g->labelled = g->labelled ||
+			      (g->task == SURGE_TASK_ADOPT && f->kind == FAULT_NONE);
 		g->failures = 0;
 		g->shown_by = now.mono_ms + SHOWN_MS;
 	} else if (f->kind == FAULT_CONFLICT || f->kind == FAULT_NOT_FOUND) {

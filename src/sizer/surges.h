@@ -20,6 +20,7 @@ struct surge {
 	bool patient;	    /* a node may be added for it, as far as is known */
 	uint64_t few_round; /* its ReplicaSet's pods were too few; all were counted anew by then */
 	bool began;	    /* the new pod was there */
+	bool labelled;	    /* and had its label */
 	int64_t shown_by;   /* monotonic; the watch shows what was written, or it was not; 0 */
 	uint64_t stamp;	    /* of the pod that was written last, as it was */
 	char stamped[SIZER_UID_MAX + 1]; /* its uid; "": none */

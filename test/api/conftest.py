@@ -42,7 +42,11 @@ def jane(cp, installed, space):  # pylint: disable=unused-argument
                                 "name": "edit"},
                     "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User",
                                   "name": "jane"}]})
-    return cp.client("jane")
+    client = cp.client("jane")
+    # Who judges requests learns of the role a moment later.
+    wait_until(lambda: client.create("pods", pod("probe", space), dryRun="All"), 60, "the role of jane",
+               ignore=(ApiError,))
+    return client
 
 
 @pytest.fixture(scope="session")

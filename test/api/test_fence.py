@@ -51,6 +51,12 @@ def term(admin, controller, space, pods):
     yield put
     admin.patch("leases", LEASE, {"spec": None}, HOME)
 
+    def forgotten():
+        """Whoever comes next would be refused by what is known of the term until then."""
+        controller.patch("pods", "fence-probe", placing("0"), space, dryRun="All")
+        return True
+    wait_until(forgotten, 60, "the policy to know of no term", ignore=(ApiError,))
+
 
 @pytest.fixture
 def tenant(pods):

@@ -31,14 +31,26 @@ def content(obj):
 
 def settle(api):
     """Waits until the controllers of the control plane have said all they have to say."""
-    def done():
-        deployment = api.get("deployments", "aliquot-controller", HOME)
-        status = deployment.get("status", {})
-        budget = api.get("poddisruptionbudgets", "aliquot-controller", HOME)
-        return (status.get("observedGeneration") == deployment["metadata"]["generation"]
-                and len(status.get("conditions", [])) == 2 and status.get("replicas") == 2
-                and budget.get("status", {}).get("expectedPods") == 2)
-    wait_until(done, 60, "the controller's Deployment and PodDisruptionBudget")
+    # How many pods each budget is of: those that other modules made in this namespace are leaving.
+    pods = {"aliquot-controller": 2, "aliquot-capacity": 0}
+
+    def untold(obj):
+        status, name = obj.get("status", {}), obj["metadata"]["name"]
+        told = status.get("observedGeneration") == obj["metadata"].get("generation")
+        if obj["kind"] == "Deployment":
+            told = told and len(status.get("conditions", [])) == 2 and status.get("replicas") == 2
+        elif obj["kind"] == "PodDisruptionBudget":
+            told = told and status.get("expectedPods") == pods[name] and not [
+                one for one in status.get("conditions", []) if one["reason"] == "SyncFailed"]
+        elif obj["kind"] == "ValidatingAdmissionPolicy":
+            told = told and "typeChecking" in status
+        elif obj["kind"] != "DaemonSet":
+            told = True
+        return None if told else "%s %s: %s" % (obj["kind"], name, status)
+
+    def missing():
+        return [said for said in map(untold, stored(api).values()) if said]
+    wait_until(lambda: not missing(), 60, lambda: "the status of %s" % missing())
 
 
 @pytest.mark.parametrize("kind", ["apply", "strategic"])

@@ -97,6 +97,8 @@ def met(admin, space, tmp_path_factory):
         yield ask
     finally:
         admin.delete("mutatingwebhookconfigurations", "zz-aliquot-suite")
+        # Who still called it when nobody listens any more would be refused.
+        wait_until(lambda: not ask(gpu_pod("last", space)), 60, "the webhook to be forgotten")
         listener.shutdown()
         thread.join(10)
         listener.server_close()

@@ -101,20 +101,17 @@ def namespace(stack, annotations=None, labels=None):
         yield name
         invariants.check_owned(api)
     finally:
-        for kind in ("deployments", "statefulsets", "daemonsets", "jobs", "replicasets", "pods"):
-            for obj in api.list(kind, name):
-                with contextlib.suppress(ApiError):
-                    api.delete(kind, obj["metadata"]["name"], name, grace=1,
-                               propagationPolicy="Background")
-        wait_until(lambda: _emptied(api, name), 60, "no pods in " + name)
+        wait_until(lambda: _emptied(api, name), 60, "no pods in " + name, every=0.1)
         api.delete("namespaces", name)
 
 
-def _emptied(api, namespace_name):
-    found = api.list("pods", namespace_name)
-    for pod in found:
+def _emptied(api, space):
+    """Nor anybody who makes pods: of a Deployment whose ReplicaSet comes only now there would be others."""
+    found = [(kind, obj) for kind in ("deployments", "statefulsets", "daemonsets", "jobs", "replicasets", "pods")
+             for obj in api.list(kind, space)]
+    for kind, obj in found:
         with contextlib.suppress(ApiError):
-            api.delete("pods", pod["metadata"]["name"], namespace_name, grace=1)
+            api.delete(kind, obj["metadata"]["name"], space, grace=1, propagationPolicy="Background")
     return not found
 
 

@@ -1,5 +1,6 @@
 """What several end-to-end tests ask and say."""
 
+import itertools
 import os
 import random
 import time
@@ -10,6 +11,7 @@ import fleet
 from waiting import wait_until
 
 MIB = fleet.MEMORY_MIB
+MARKS = itertools.count()
 
 
 def on(node):
@@ -71,9 +73,21 @@ def is_whole(pod):
         P + "gpu" not in gates(pod) and note(pod, "original") is None
 
 
-def wait_gone(stack, name, namespace="default", timeout=60):
-    wait_until(lambda: stack.api.find("pods", name, namespace) is None, timeout,
-               "%s to be gone" % name)
+def wait_gone(stack, name, namespace="default", timeout=60, uid=None):
+    """UID: of a pod whose name another one may have by then, as capacity pods'."""
+    def gone():
+        found = stack.api.find("pods", name, namespace)
+        return found is None or (uid is not None and found["metadata"]["uid"] != uid)
+    wait_until(gone, timeout, "%s to be gone" % name)
+
+
+def wait_nodes_known(stack):
+    """Until the controller knows of all nodes as they are now. Pods are told by another watch, which may be ahead; of
+    one watch what comes later is told later, so a new node comes after all that was done to the others."""
+    mark = "mark-%d" % next(MARKS)
+    stack.api.create("nodes", fleet.node(mark, gpus=0))
+    wait_until(lambda: mark in stack.leader().dump()["nodes"], 60, "the controller to know of a new node")
+    stack.api.delete("nodes", mark)
 
 
 def wait_policy(stack, policy):

@@ -87,7 +87,7 @@ def crowd(stacks):
             return [(pod["metadata"]["name"], pod["spec"].get("nodeName"), pod["status"])
                     for pod in stack.api.list("pods", space)
                     if pod["status"].get("phase") != "Running"]
-        wait_until(all_run, 60, lambda: "every one of them to run: %d, %s" % (
+        wait_until(all_run, 120, lambda: "every one of them to run: %d, %s" % (
             len(idle()), idle()[:2]), every=0.5)
         yield stack, space, before, dict(zip(CASES, made))
 

@@ -1,6 +1,7 @@
 """Real agents on fake nodes: what they meter, what they tell the controller, and what becomes of both when the driver, the
 agent or the API server is away. The driver, /proc and the cgroups are stand-ins; the rest is the product."""
 
+import datetime
 import json
 import os
 import signal
@@ -154,7 +155,11 @@ def test_c22_a_share_is_free_when_the_pods_cgroup_is_gone(stack, node, name, age
     where = node()
     agents_on(where)
     first, second = forced(stack, name, where)
+    leader, read = stack.wait_leader(), 'aliquot_agent_reads_total{result="ok"}'
+    asked = leader.metric(read)
     waits(stack, second)
+    wait_until(lambda: leader.metric(read) > asked + 2, 60, "the agent to be asked")
+    waits(stack, second, 1)
     stack.kubelet.fault("linger", node=where, on=False)
     got = stack.wait_running(second, 60)
     assert seen(stack, got) == [note(first, "gpu-uuid")]
@@ -189,8 +194,12 @@ def test_k30_a_driver_that_hangs_and_comes_back(stack, node, name, agents_on):
     stack.kubelet.fault("nvml", node=where, rules=["delay-ms nvmlDeviceGetCount_v2 3600000",
                                                    "delay-ms nvmlDeviceGetMemoryInfo_v2 3600000"])
     wait_figure(stack, where, USED, None, 60, **who(pod))
-    status, text = agents.get(stack, where, "/readyz")
-    assert status == 503 and "NoDriver" in text, text
+
+    def unready():
+        status, text = agents.get(stack, where, "/readyz")
+        return status == 503 and "NoDriver" in text
+    # The figures go as well while a look that was begun before is slow.
+    wait_until(unready, 60, "the agent not to be ready")
     assert agents.get(stack, where, "/health") == (200, "ok\n")
     wait_figure(stack, where, "aliquot_agent_driver_up", 0, 60)
     stack.kubelet.fault("nvml", node=where, rules=[])
@@ -284,7 +293,7 @@ def test_a_real_prometheus_scrapes_it(stack, node, name, agents_on, prometheus):
     wait_until(lambda: asked() == (["30"], ["1"], [("up", "")], 1, [True]), 60,
                lambda: "the figure in Prometheus: %s" % (asked(),), ignore=(OSError,))
     stack.api.delete("pods", pod["metadata"]["name"], "default", grace=0)
-    wait_until(lambda: value(query) == [], 60, "the series to end")
+    wait_until(lambda: value(query) == [], 60, "the series to end", ignore=(OSError,))
 
 
 def test_an_api_server_that_is_away_takes_nothing_away(stack, node, name, agents_on):
@@ -310,15 +319,17 @@ def test_k29_a_capacity_pod_that_is_told_to_end_does(stack, node, name):
     where = node()
     tenants(stack, name, where, "0.5")
     capacity, = capacity_on(stack, where)
-    began = time.monotonic()
+    began = time.time()
     stack.kubelet.fault("kill", namespace=agents.HOME, pod=capacity["metadata"]["name"], container="hold",
                         code=-int(signal.SIGTERM))
 
     def ended():
         found = stack.api.get("pods", capacity["metadata"]["name"], agents.HOME)["status"]["containerStatuses"][0]
         return {**found.get("state", {}), **found.get("lastState", {})}.get("terminated")
-    assert wait_until(ended, 15, "its end")["exitCode"] == 0
-    assert time.monotonic() - began < 10
+    end = wait_until(ended, 60, "its end")
+    assert end["exitCode"] == 0
+    # As its kubelet saw it, whenever that was told.
+    assert datetime.datetime.fromisoformat(end["finishedAt"]).timestamp() - began < 10, (end, began)
 
 
 def reader(stack, name, notes):

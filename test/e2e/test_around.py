@@ -133,8 +133,8 @@ def test_a_workload_is_what_only_a_reference_tells(sized, node):  # noqa: F811
 
     def tops():
         return {(t["kind"], t["name"]) for t in found().values()}
-    wait_until(lambda: len(tops()) == 2, 60, lambda: "both workloads; there are %s\n%s" % (found(), sized.stack.logs()))
-    assert tops() == {("Widget", "w"), ("Riddle", "r")}
+    wanted = {("Widget", "w"), ("Riddle", "r")}
+    wait_until(lambda: tops() == wanted, 60, lambda: "both workloads; there are %s\n%s" % (found(), sized.stack.logs()))
     owners = {o["uid"] for g in api.list("gpurecommendations", space) for o in g["metadata"]["ownerReferences"]}
     assert owners == {widget["metadata"]["uid"], riddle["metadata"]["uid"]}, "each goes with its owner"
 

@@ -43,18 +43,17 @@ def test_c2_tenants_that_wait_in_vain_stop_conversion(stack, node, say):
         try:
             counted, began = leader.metric(BACKLOG), stuck(stack, mine, first)
             told = stack.wait_pod("stuck", lambda pod: placed(pod).get("reason") ==
-                                  "WaitingForCapacity", 40, mine)
+                                  "WaitingForCapacity", 60, mine)
             assert placed(told)["status"] == "False"
-            later = stuck(stack, theirs, second)
-            assert later - began > 5, "the two would be late at once"
-            # One namespace hurts itself alone.
+            # One namespace hurts itself alone, for as long as it is the only one.
             wait(stack, mine, False, 120)
             say("closed for its own namespace after %.1f s" % (time.monotonic() - began))
             assert time.monotonic() - began > 58
             for space in (others, theirs):
-                wait(stack, space, True, 5)
+                wait(stack, space, True, 60)
             assert leader.metric("aliquot_conversion_open") == 1
-            wait(stack, others, False, 60)
+            later = stuck(stack, theirs, second)
+            wait(stack, others, False, 120)
             say("and for all %.1f s after the second was made" % (time.monotonic() - later))
             assert time.monotonic() - later > 58
             assert leader.metric("aliquot_conversion_open") == 0

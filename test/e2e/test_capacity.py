@@ -5,13 +5,13 @@ import datetime
 import re
 import time
 
-from helpers import P, capacity_on, events, gates, note, on, pin, seen, wait_gone, wait_policy
+from helpers import P, capacity_on, events, gates, note, on, pin, seen, wait_empty, wait_gone, wait_policy
 from invariants import identity, ledger
 from waiting import wait_until
+from watching import PodWatch
 
 STACK = {"nodes": [("life-%d" % i, 1) for i in range(8)] + [("pair-%d" % i, 2) for i in range(8)],
-         "arguments": ["--idle-grace-seconds=2", "--open-timeout-seconds=5",
-                       "--reacquire-seconds=10"]}
+         "arguments": ["--idle-grace-seconds=2", "--open-timeout-seconds=5"]}
 SAFE = "cluster-autoscaler.kubernetes.io/safe-to-evict"
 STAYS = "karpenter.sh/do-not-disrupt"
 SYSTEM = "aliquot-system"
@@ -103,28 +103,27 @@ def test_k12_of_two_that_tell_one_gpu_neither_gets_anybody(stack, node, name):
     index = stack.kubelet.state()["nodes"][where]["uuids"].index(uuid)
     for other in (0, 1):
         stack.kubelet.fault("duplicate-uuid", node=where, index=other, of_index=index)
-    stack.create_pod(two, fraction="0.9", **on(where))
-    # The one that has nobody goes after its grace, and then nothing is doubled any more.
-    found = {}
+    both = set()
 
-    def doubled():
-        pods = capacity_on(stack, where)
-        if len(pods) == 2 and all(identity(pod) for pod in pods):
-            found["both"] = [pod["metadata"]["name"] for pod in pods]
-        if stack.leader().metric("aliquot_doubled_gpus") == 1:
-            found["counted"] = True
-        return len(found) == 2
-    wait_until(doubled, 60, lambda: "both to tell one GPU, and that to be counted; %s\n%s" % (found, stack.logs()))
-    for which in found["both"]:
+    def look(pods):
+        here = {pod["metadata"]["name"] for pod in pods if pin(pod) == where and identity(pod) and
+                "deletionTimestamp" not in pod["metadata"]}
+        both.update(here if len(here) == 2 else ())
+    # The one that has nobody goes after its grace, and then nothing is doubled any more.
+    with PodWatch(stack.api, SYSTEM, P + "capacity=true", look):
+        stack.create_pod(two, fraction="0.9", **on(where))
+        wait_until(lambda: stack.leader().metric("aliquot_doubled_gpus") == 1, 60,
+                   lambda: "both to tell one GPU, and that to be counted; %s\n%s" % (both, stack.logs()))
+    assert len(both) == 2, both
+    for which in both:
         wait_until(lambda p=which: said(stack, "GpuDoubled", p), 60, "the event on " + which)
-    assert '"reason":"GpuDoubled"' in stack.leader().log(20000)
+    assert '"reason":"GpuDoubled"' in stack.leader().log(1 << 30)
     stack.create_pod(three, fraction="0.05", **on(where))
     # The other one has nobody and goes after its grace; only then somebody else comes. It is counted
     # no more from the moment at which its end is asked for, and is still seen until it has ended.
     stack.wait_running(three)
-    left = [stack.api.find("pods", which, SYSTEM) for which in found["both"]]
-    stays = [pod for pod in left if pod is not None and "deletionTimestamp" not in pod["metadata"]]
-    assert len(stays) == 1, left
+    wait_until(lambda: len([pod for pod in capacity_on(stack, where) if pod["metadata"]["name"] in both]) == 1, 60,
+               "the other one to be told to go")
     assert gates(stack.get_pod(two)) == [P + "gpu"]
     stack.api.delete("pods", two, "default", grace=0)
     for other in (0, 1):
@@ -139,11 +138,13 @@ def test_k13_one_that_is_deleted_by_hand_comes_back_with_the_same_gpu(stack, nod
     stack.api.delete("pods", capacity["metadata"]["name"], SYSTEM)
     told = wait_until(lambda: events(stack, before, "GpuOrphaned"), 60, "its event")
     assert uuid in told[0]["message"], told
-    again = wait_until(lambda: holder(stack, uuid), 60, "the GPU to be held again")
+
+    def held():
+        pod = holder(stack, uuid)
+        return pod if pod and before["metadata"]["uid"] in ledger(pod) else None
+    again = wait_until(held, 60, "the GPU to be held again, with who runs in the ledger")
     assert again["metadata"]["uid"] != capacity["metadata"]["uid"]
-    wait_until(lambda: before["metadata"]["uid"] in ledger(holder(stack, uuid) or again), 60,
-               "its ledger to have who runs")
-    assert holder(stack, uuid)["metadata"]["labels"][P + "in-use"] == "true"
+    assert again["metadata"]["labels"][P + "in-use"] == "true"
     wait_until(lambda: len(capacity_on(stack, where)) == 1, 60, "the others to go")
     wait_until(lambda: stack.leader().metric("aliquot_orphaned_gpus") == 0, 60, "no orphan")
     now = stack.get_pod(tenant)
@@ -171,7 +172,7 @@ def test_c11_a_policy_may_have_them_evicted_instead(stack, node, name):
         "spec": {"minAvailable": 1, "selector": {"matchLabels": {"life": tenant}}}},
         namespace="default")
     wait_until(lambda: stack.api.get("poddisruptionbudgets", tenant, "default").get(
-        "status", {}).get("observedGeneration"), 20, "the budget to be seen")
+        "status", {}).get("observedGeneration"), 60, "the budget to be seen")
     stack.api.delete("pods", capacity["metadata"]["name"], SYSTEM, grace=0)
     refused = wait_until(lambda: events(stack, before, "EvictionRefused"), 60, "a refusal")
     assert "budget" in refused[0]["message"], refused
@@ -206,6 +207,8 @@ def test_k15_a_taint_that_only_tenants_tolerate_takes_no_capacity_pod(stack, nod
 
 
 def test_k40_one_that_cannot_leave_stops_nobody(stack, node, name):
+    # All ends are counted, those of what the tests before left, too.
+    wait_empty(stack)
     where, elsewhere, tenant = node(2), node(), name()
     _, capacity = running(stack, where, tenant)
     stuck = capacity["metadata"]["name"]

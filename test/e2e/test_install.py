@@ -118,7 +118,7 @@ def test_installing_changes_no_pod(used):
         "apiVersion": "aliquot.dev/v1alpha1", "kind": "GPUPolicy", "metadata": {"name": "seen"},
         "spec": {"selector": {"podSelector": {"matchLabels": {"app": "whole"}}}}})
     wait_until(lambda: stack.api.get("gpupolicies", "seen").get("status", {}).get(
-        "matchedWorkloads") == 1, 30, "a pass over all pods")
+        "matchedWorkloads") == 1, 60, "a pass over all pods")
     stack.api.delete("gpupolicies", "seen")
     wait_until(lambda: _told(stack, "malformed"), 60, "the words on the malformed one")
     after = everything(stack.api)
@@ -155,7 +155,8 @@ def test_who_asked_before_gets_a_share_when_made_anew(used):
     assert is_whole(other) and other["metadata"]["uid"] == old[1]["metadata"]["uid"]
     # C5: the class `nvidia` exists here, so tenants and capacity pods run in it.
     assert new["spec"]["runtimeClassName"] == "nvidia"
-    assert [pod["spec"].get("runtimeClassName") for pod in stack.capacity_pods()] == ["nvidia"]
+    # One that its kubelet refused may stand beside it: the device of the former pod comes back some time later.
+    assert {pod["spec"].get("runtimeClassName") for pod in stack.capacity_pods()} == {"nvidia"}
 
 
 def test_a_runtime_class_of_ones_own_stays(used):

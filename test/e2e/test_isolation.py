@@ -81,7 +81,7 @@ def test_c28_where_pod_security_forbids_it_there_is_none_and_that_is_said(stack,
     where, title = node(), name()
     wait_until(lambda: note(create_warned(
         stack.api, walled(stack, where, title, policy, namespace=baseline), dryRun="All")[0], "isolation"),
-        30, "the namespace to be known")
+        60, "the namespace to be known")
     stored, said = create_warned(stack.api, walled(stack, where, title, policy, namespace=baseline))
     assert any("enforces Pod Security baseline" in line for line in said), said
     assert note(stored, "isolation") == "None"

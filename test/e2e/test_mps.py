@@ -61,14 +61,15 @@ def test_g24_who_goes_is_ended_before_it_is_killed_and_nobody_else(stack, ground
     staying = tenant(stack, where, name(), policy)
     uuid = note(going, "gpu-uuid")
     assert note(staying, "gpu-uuid") == uuid
-    # The daemon was started, in order, before a tenant came.
-    assert fake.journal()[:3] == ["compute-mode %s 3" % uuid,
-                                  "start -d -M pipe=755 log=755 stale=0 ready=0",
-                                  "command set_default_active_thread_percentage 100 ready=0"], fake.journal()
+    # The daemon was started, in order, before a tenant came; the agent may ask for its servers meanwhile.
+    assert fake.journal("compute-mode", "start", "command set_")[:3] == [
+        "compute-mode %s 3" % uuid, "start -d -M pipe=755 log=755 stale=0 ready=0",
+        "command set_default_active_thread_percentage 100 ready=0"], fake.journal()
     wait_daemons(stack, where, "Active")
     leaves, remains = pid_of(stack, where, going), pid_of(stack, where, staying)
     clients(fake, [leaves, remains])
-    wait_until(lambda: agents.figure(stack, where, "aliquot_agent_mps_clients") == 2, 60, "two clients")
+    wait_until(lambda: agents.figure(stack, where, "aliquot_agent_mps_clients") == 2, 60, "two clients",
+               ignore=(OSError,))
     assert not fake.journal("command terminate_client")
     stack.api.delete("pods", going["metadata"]["name"], "default", grace=6)
     wait_gone(stack, going["metadata"]["name"])
@@ -95,7 +96,8 @@ def test_g29_an_empty_gpu_is_left_as_it_was(stack, ground, name, policy):
     stack.api.delete("pods", pod["metadata"]["name"], "default", grace=1)
     wait_until(lambda: not capacity_on(stack, where), 60, lambda: "the capacity pod to go\n%s\n%s" % (
         stack.leader().log(3000), agents.log(stack, where, 3000)))
-    wait_until(lambda: fake.journal()[-1] == "compute-mode %s 0" % uuid, 60, fake.journal)
+    # It goes, and is not gone: what it does last, and what the agent asks meanwhile, may come yet.
+    wait_until(lambda: fake.journal("compute-mode")[-1] == "compute-mode %s 0" % uuid, 60, fake.journal)
     assert "command quit ready=0" in fake.journal()
 
 
@@ -106,7 +108,7 @@ def test_g29_a_mode_that_a_killed_daemon_left_is_told_until_it_is_set_back(stack
     uuid = note(pod, "gpu-uuid")
     stack.api.delete("pods", pod["metadata"]["name"], "default", grace=1)
     wait_until(lambda: not capacity_on(stack, where), 60, "the capacity pod to go")
-    wait_until(lambda: fake.journal()[-1] == "compute-mode %s 0" % uuid, 60, fake.journal)
+    wait_until(lambda: fake.journal("compute-mode")[-1] == "compute-mode %s 0" % uuid, 60, fake.journal)
 
     def left():
         return agents.figure(stack, where, "aliquot_agent_compute_modes_left")

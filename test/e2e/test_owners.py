@@ -147,8 +147,8 @@ def test_u9_a_rollout_at_its_own_steps_is_left_alone(rolled):
             rolled.forward(3600)
             rolled.look()
     assert rolled.fewest == 3 and len(rolled.uids) == 3
-    enter(rolled, "web", "Healthy")
     with rolled.watched("web"):
+        enter(rolled, "web", "Healthy")
         rolled.wait_later(lambda: len(rolled.running("web")) == 3 and all(is_tenant(p) for p in rolled.running("web")),
                           "all three to have a share", 200, 40)
     assert rolled.fewest == 2 and len(rolled.uids) == 5, (rolled.fewest, rolled.uids)

@@ -87,7 +87,8 @@ def test_idle_pods_side_by_side_have_their_own(stack, node, name, agents_on):
     assert len({uuid for pod in pods for uuid in lines(stack, where, pod)} - {shared}) == 4
     capacity, = capacity_on(stack, where)
     assert lines(stack, where, capacity) == {}
-    assert lines(stack, where, stack.get_pod(tenant)) == {shared: 0}
+    # It is known from the API server, which is asked by another than the kubelet is.
+    wait_lines(stack, where, stack.get_pod(tenant), {shared: 0})
     wait_figure(stack, where, "aliquot_agent_capacity_elsewhere", 0)
 
 

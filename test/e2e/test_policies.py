@@ -56,9 +56,8 @@ class Policies:
         def shows():
             status = self.status(name)
             shown = dict(status, **{c["type"]: c["status"] for c in status.get("conditions", [])})
-            return all(shown.get(key) == value for key, value in wanted.items())
-        wait_until(shows, 60, lambda: "%s of %s, not %s" % (wanted, name, self.status(name)))
-        return self.status(name)
+            return all(shown.get(key) == value for key, value in wanted.items()) and status
+        return wait_until(shows, 60, lambda: "%s of %s, not %s" % (wanted, name, self.status(name)))
 
 
 @pytest.fixture
@@ -132,7 +131,7 @@ def test_a_policy_that_does_not_exist(policies, name):
     pod, warnings = create_warned(policies.stack.api, obj)
     assert is_whole(pod) and "GPUPolicy nowhere does not exist" in "".join(warnings), warnings
     pod = policies.stack.wait_pod(
-        pod["metadata"]["name"], lambda p: asking.told(p, "PolicyNotFound"), 30,
+        pod["metadata"]["name"], lambda p: asking.told(p, "PolicyNotFound"), 60,
         policies.space, "a condition")
     assert "nowhere" in asking.told(pod, "PolicyNotFound")
     assert pod["status"]["phase"] in ("Pending", "Running")

@@ -17,13 +17,16 @@ FOREIGN = {"podAntiAffinity": {"preferredDuringSchedulingIgnoredDuringExecution"
 
 
 def quota(stack, space, name, hard, **spec):
-    """Makes a quota, and waits until the API server charges it."""
+    """Makes a quota, and waits until the API server charges it and the controller counts with it: it hears of quotas by
+    another watch than of pods."""
     api = stack.api
     api.create("resourcequotas", {
         "apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": name, "namespace": space},
         "spec": {"hard": {GPUS: hard}, **spec}}, namespace=space)
     wait_until(lambda: charged(stack, space, name) is not None, 60,
                "the quota %s to be charged" % name)
+    wait_until(lambda: (space, name) in {(q["ns"], q["name"]) for q in stack.leader().dump()["quotas"]}, 60,
+               "the controller to know the quota " + name)
 
 
 def charged(stack, space, name):

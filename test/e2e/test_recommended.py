@@ -39,7 +39,7 @@ class Recommended:
         for pod in self.pods(name):
             self.api.delete("pods", pod["metadata"]["name"], self.space, grace=0)
         return wait_until(lambda: next((p for p in self.pods(name) if p["metadata"]["uid"] not in old), None),
-                          30, "another pod of " + name)
+                          60, "another pod of " + name)
 
     def recommend(self, kind, name, group="apps", recommendation=None, **status):
         """As our account writes it; the workload need not exist."""
@@ -91,7 +91,8 @@ def recommended(stack):
             with contextlib.suppress(ApiError):
                 stack.api.delete("gpupolicies", space)
             for obj in stack.api.list("gpurecommendations", space):
-                stack.api.delete("gpurecommendations", obj["metadata"]["name"], space)
+                with contextlib.suppress(ApiError):
+                    stack.api.delete("gpurecommendations", obj["metadata"]["name"], space)
 
 
 def share(pod):

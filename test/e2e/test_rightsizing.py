@@ -49,7 +49,7 @@ class Sized:
         for pod in self.pods(name):
             self.api.delete("pods", pod["metadata"]["name"], self.space, grace=0)
         return wait_until(lambda: next((p for p in self.pods(name) if p["metadata"]["uid"] not in old), None),
-                          30, "another pod of " + name)
+                          60, "another pod of " + name)
 
     def use(self, pod, percent, mib):
         self.stack.kubelet.fault("use", namespace=self.space, pod=pod["metadata"]["name"], mib=mib, sm=percent)
@@ -91,6 +91,9 @@ def sized(stack):
             "apiVersion": "aliquot.dev/v1alpha1", "kind": "GPUPolicy", "metadata": {"name": space},
             "spec": dict(QUICK, mode="Recommend", selector={"namespaceSelector": {
                 "matchLabels": {"kubernetes.io/metadata.name": space}}})})
+        # Policies and pods are told by two watches: what is recommended first may have been without it.
+        wait_until(lambda: stack.api.get("gpupolicies", space).get("status", {}).get("observedGeneration"), 60,
+                   "the policy to be known")
         try:
             yield Sized(stack, space)
         finally:
@@ -188,7 +191,7 @@ def test_a_restart_forgets_nothing(sized, node, agents_on):
     controller.start()
     wait_until(lambda: events(sized.stack, after, "CheckpointIgnored"), 60, "an event about the checkpoint")
     again = sized.wait("llm", lambda g: condition(g, "HistorySufficient") == ("False", "Relearning"),
-                       "it to learn anew", 40)
+                       "it to learn anew", 60)
     assert target(again) == (30, "7Gi") and again["status"]["revision"] == before["status"]["revision"]
 
     api.delete("deployments", "llm", sized.space, propagationPolicy="Background")

@@ -54,7 +54,7 @@ class Rolling:
             "metadata": {"name": name + "-pdb", "namespace": self.space},
             "spec": {"minAvailable": available, "selector": {"matchLabels": {"app": name}}}})
         wait_until(lambda: self.api.get("poddisruptionbudgets", name + "-pdb", self.space).get("status", {}).get(
-            "expectedPods"), 30, "the budget to be counted")
+            "expectedPods"), 60, "the budget to be counted")
 
     def pods(self, **selector):
         chosen = ",".join("%s=%s" % item for item in selector.items())

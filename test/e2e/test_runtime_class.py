@@ -50,7 +50,8 @@ def test_c5_the_class_of_capacity_pods_is_counted(stack, name):
         pod = stack.wait_running(wanted)
         holder, = stack.capacity_pods()
         assert holder["spec"]["overhead"] == {"cpu": "500m"} and holder["spec"]["runtimeClassName"] == CLASS
-        assert waits(stack, "NodeUnfit") == 1 and gates(stack.get_pod(large))
+        wait_until(lambda: waits(stack, "NodeUnfit") == 1, 60, lambda: "what the other lacks\n" + stack.logs())
+        assert gates(stack.get_pod(large))
     finally:
         for pod in (wanted, large):
             with contextlib.suppress(ApiError):

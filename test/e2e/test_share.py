@@ -50,7 +50,7 @@ def test_the_real_scheduler_binds_it(stack, node, name):
     scheduled = wait_until(lambda: [
         e for e in stack.api.list("events", namespace="default",
                                   fieldSelector="involvedObject.uid=" + pod["metadata"]["uid"])
-        if e["reason"] == "Scheduled"], 20, "the scheduler's event")
+        if e["reason"] == "Scheduled"], 60, "the scheduler's event")
     assert scheduled[0]["reportingComponent"] == "default-scheduler"
 
 
@@ -216,10 +216,12 @@ def test_a_refused_capacity_pod_is_tried_again(stack, node, name):
     stack.kubelet.fault("reject-admission", node=where, count=1)
     stack.create_pod(pod_name, fraction="0.5", **on(where))
     pod = stack.wait_running(pod_name, 90)
-    assert len(capacity_on(stack, where)) == 1
     assert seen(stack, pod) == [note(pod, "gpu-uuid")]
-    failed = [p for p in stack.capacity_pods() if p["status"].get("phase") == "Failed"]
-    assert not failed, failed
+
+    def there():
+        return [(p["metadata"]["name"], p["status"].get("phase")) for p in stack.capacity_pods() if pin(p) == where]
+    # Others' may end just now, and the refused one be on its way still.
+    wait_until(lambda: there() == [(note(pod, "capacity-pod"), "Running")], 60, lambda: "one, and no failed: %s" % there())
 
 
 @pytest.mark.parametrize("fault, on, off", [("reject-admission", {"count": 1000}, {"count": 0}),
@@ -238,4 +240,4 @@ def test_a_capacity_pod_that_cannot_start_opens_elsewhere(stack, node, name, fau
         assert pod["spec"]["nodeName"] == good
     finally:
         stack.kubelet.fault(fault, node=bad, **off)
-        stack.api.delete("pods", pod_name, "default", grace=0)
+        stack.api.delete("pods", pod_name, "default", grace=1)

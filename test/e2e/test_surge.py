@@ -78,6 +78,13 @@ class Surging(Rolling):
     def blocked(self, name):
         return self.condition(name, "UpdateBlocked")
 
+    def look(self):
+        """Two whole rounds pass: whatever follows from how it is now has been decided."""
+        def rounds():
+            return self.stack.leader().metric("aliquot_recommendation_rounds")
+        seen = rounds()
+        self.wait(lambda: rounds() > seen + 2, "rounds to end")
+
     def at_rest(self, name, replicas=1):
         """No pod too many, none of ours left over, no cost of ours on anybody."""
         pods = [p for p in self.api.list("pods", self.space, labelSelector="app=" + name) if not is_over(p)]
@@ -114,11 +121,11 @@ def surging_in(stack, name, where=WHERE):
         pod_name = name()
         # Only an exporter of the same node is asked about them.
         stack.create_pod(pod_name, gpus=0, labels={"app": "dcgm"}, **on(where))
-        exporter = exporting.Exporter(stack.wait_running(pod_name)["status"]["podIP"], PORT, surging.told)
+        surging.exporter = exporting.Exporter(stack.wait_running(pod_name)["status"]["podIP"], PORT, surging.told)
         try:
             yield surging
         finally:
-            exporter.stop()
+            surging.exporter.stop()
             stack.api.delete("pods", pod_name, "default", grace=0)
             with contextlib.suppress(ApiError):
                 stack.api.delete("gpupolicies", space)
@@ -274,7 +281,8 @@ def test_c25_violated_on_purpose_there_is_no_surge(surging, rule):
     violate(surging)
     with surging.watched("web"):
         surging.wait_later(lambda: words in surging.blocked("web")[1], "%s to be named" % words, 200)
-        surging.forward(600)
+        surging.go_on(600)
+        surging.look()
         surging.wait_later(lambda: words in surging.blocked("web")[1], "%s to be named again" % words, 60)
     assert surging.fewest == 1 and surging.uids == uids and not surging.beside()
     assert surging.frozen("web") == before
@@ -304,19 +312,35 @@ def test_c24_without_the_overlay_nothing_is_made(stack, name):
         assert surging.fewest >= 1
 
 
+GATE = "example.com/may-serve"
+
+
+def open_gate(surging):
+    """Somebody else lets its pods be Ready, all that there are; false without any."""
+    pods = surging.pods(app="web")
+    for pod in pods:
+        surging.api.patch("pods", pod["metadata"]["name"], {"status": {"conditions": [{"type": GATE, "status": "True"}]}},
+                          surging.space, "status", "strategic")
+    return pods
+
+
 @pytest.mark.timeout(400)
 def test_c25_what_comes_meanwhile_is_waited_for(surging):
     """The new pod stands there Ready; a disruption budget that would not allow the old one to go is honoured although
     the ReplicaSet would not ask it."""
-    # Long enough for the budget to be counted and seen before the new pod is ripe, on a busy machine too.
-    surging.make("web", minReadySeconds=30)
+    surging.api.apply(surging.user_manifest("web", template={"readinessGates": [{"conditionType": GATE}]}), manager="kubectl")
+    surging.wait(lambda: open_gate(surging) and surging.running("web"), "its pod to be Ready")
     with surging.watched("web"):
         surging.wait_later(surging.beside, "the new pod", 200)
+        # The new pod is not Ready before the budget is there, however long that takes.
         surging.budget("web", 2)
+        surging.wait(lambda: surging.stack.leader().metric('aliquot_around_objects{kind="poddisruptionbudgets"}') > 0,
+                     "the budget to be known")
+        open_gate(surging)
         grec = surging.api.get("gpurecommendations", "deployment-web", surging.space)
         surging.wait(lambda: any("web-pdb" in e["message"] for e in events(surging.stack, grec, "SurgeWaits")),
                      "the budget to be named")
-        assert len(surging.uids) == 2 and surging.beside()
+        assert len(surging.pods(app="web")) == 2 and surging.beside()
         surging.api.delete("poddisruptionbudgets", "web-pdb", surging.space)
         surging.wait(lambda: surging.converted("web") and surging.at_rest("web"), "it to be adopted")
     assert surging.fewest >= 1 and len(surging.uids) == 2
@@ -362,10 +386,10 @@ def test_u16_a_kill_between_any_two_writes_leaves_nothing(surging, boundary):
     """Whoever leads next has it adopted or deleted within 60 s, finds its costs, and begins no second one."""
     controller, = surging.stack.controllers
     surging.make("web")
-    surging.learn("web")
     before = surging.frozen("web")
+    # Before there is a target: once there is one, a surge may be over as soon as we see it.
+    controller.arm(boundary)
     with surging.watched("web"):
-        controller.arm(boundary)
         crash(surging, boundary)
         surging.stack.heal()
         surging.wait(lambda: surging.at_rest("web"), "it to be adopted or deleted", 60)
@@ -380,9 +404,8 @@ def test_u16_a_kill_while_it_is_given_up_leaves_nothing(surging, boundary):
     """Killed once the old pod is cheap; a person's rollout comes meanwhile; killed again where it takes that back."""
     controller, = surging.stack.controllers
     surging.make("web")
-    surging.learn("web")
+    controller.arm("after SurgeCheapen")
     with surging.watched("web"):
-        controller.arm("after SurgeCheapen")
         crash(surging, "after SurgeCheapen")
         surging.api.patch("deployments", "web", {"spec": {"template": {
             "metadata": {"annotations": {"v": "2"}},
@@ -391,7 +414,8 @@ def test_u16_a_kill_while_it_is_given_up_leaves_nothing(surging, boundary):
                      "their ReplicaSet")
         controller.arm(boundary)
         controller.start(wait_ready=False)
-        controller.wait_crashed(60)
+        # It has to lead first.
+        controller.wait_crashed(120)
         surging.stack.heal()
         surging.wait(lambda: not surging.beside() and not any(
             note(p, "surged-by") or COST in p["metadata"].get("annotations", {}) for p in surging.pods(app="web")),

@@ -80,7 +80,7 @@ class Faults:
 
     def free_delay(self, node, ms):
         """How late a device comes back."""
-        self.kubelet.nodes[node].devices.free_delay_s = int(ms) / 1000
+        self.kubelet.nodes[node].devices.delay(int(ms) / 1000)
 
     def xid(self, node, index, code=79, on=True):
         """A device is not healthy any more: its agent says so."""

@@ -115,6 +115,13 @@ class Devices:
                 self._late[uuid] = time.monotonic() + self.free_delay_s
             self._save()
 
+    def delay(self, seconds):
+        """How late devices come back; also those that are on their way come no later than that."""
+        with self._lock:
+            self.free_delay_s = seconds
+            latest = time.monotonic() + seconds
+            self._late = {uuid: min(due, latest) for uuid, due in self._late.items()}
+
     def reconcile(self, live):
         """Forgets pods that are not in LIVE, the uids that the API server still has here."""
         with self._lock:

@@ -126,7 +126,13 @@ class Measured:
 
     def end(self):
         self.exporter.stop()
+        going = [pod["metadata"]["uid"] for pod in self.api.list("pods", self.name)]
         self.api.delete("deployments", "web", self.name, propagationPolicy="Background")
+        self.api.delete("pods", self.name, self.name, grace=1)
+        # Whoever leads next never saw them, and would keep a share of theirs for minutes (C22).
+        wait_until(lambda: not self.api.list("pods", self.name) and not any(
+            uid in (note(pod, "grants") or "") for pod in self.stack.capacity_pods() for uid in going), 60,
+                   "its pods to go, and their shares")
         wait_until(lambda: not self.api.list("gpurecommendations", self.name) and
                    not self.api.list("gpuusagecheckpoints", self.name), 60, "what was measured to go with its workload")
         self.api.delete("gpupolicies", self.name)

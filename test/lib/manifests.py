@@ -148,7 +148,7 @@ def _await_established(api, crd):
     """Established is not enough: for a moment the store of the new kind still answers 429."""
     spec = crd["spec"]
     resource = "%s.%s/%s" % (spec["names"]["plural"], spec["group"], spec["versions"][0]["name"])
-    wait_until(lambda: api.list_raw(resource, limit=1), 30, "the kind " + spec["names"]["kind"],
+    wait_until(lambda: api.list_raw(resource, limit=1), 60, "the kind " + spec["names"]["kind"],
                ignore=(ApiError,))
 
 

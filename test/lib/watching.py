@@ -64,21 +64,26 @@ class PodWatch:
         else:
             self.pods[pod["metadata"]["uid"]] = pod
 
-    def _follow(self):
-        """One list and its watch, to its end; false where it is over."""
+    def _begin(self):
+        """The version of one list."""
         found, version = self._list()
-        if not self._take(lambda: setattr(self, "pods", found)):
-            return False
+        self._take(lambda: setattr(self, "pods", found))
+        return version
+
+    def _follow(self, version):
+        """One watch to its end; the version up to which it told. The next goes on from there: between two lists there
+        would be states that nobody saw."""
         for kind, pod in self.api.watch("pods", self.namespace, version, WATCH_S, labelSelector=self.selector):
             if not self._take(lambda kind=kind, pod=pod: self._set(kind, pod)):
-                return False
-        return True
+                break
+            version = pod["metadata"]["resourceVersion"]
+        return version
 
     def _run(self):
-        again = threading.Event()
+        again, version = threading.Event(), None
         while not self._over:
             try:
-                if not self._follow():
-                    return
+                version = self._follow(version or self._begin())
             except ApiError:
+                version = None
                 again.wait(AGAIN_S)

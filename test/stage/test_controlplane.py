@@ -71,7 +71,7 @@ def test_two_planes_share_nothing_survive_a_crash_and_go_with_their_parent(cp):
     finally:
         parent.kill()
         parent.wait()
-    wait_until(lambda: not os.path.exists(other.dir), 30, "the plane to go down")
+    wait_until(lambda: not os.path.exists(other.dir), 60, "the plane to go down")
     assert [pid for pid in pids if processes.start_time(pid)] == []
 
 
@@ -84,14 +84,14 @@ def kwok_plays(api):
     api.create("pods", {"metadata": {"name": "runs"}, "spec": spec}, "default")
     api.create("jobs", {"metadata": {"name": "ends"}, "spec": {
         "template": {"spec": dict(spec, restartPolicy="Never")}}}, "default")
-    wait_until(lambda: api.get("pods", "runs", "default")["status"]["phase"] == "Running", 20,
+    wait_until(lambda: api.get("pods", "runs", "default")["status"]["phase"] == "Running", 60,
                "the pod to run")
-    wait_until(lambda: api.get("jobs", "ends", "default")["status"].get("succeeded") == 1, 20,
+    wait_until(lambda: api.get("jobs", "ends", "default")["status"].get("succeeded") == 1, 60,
                "the job to end")
     assert [probed(api, form, value) for form, value in (("env", "GPU-1"), ("cdi", "GPU-1"), ("nri", "void"))] == [
         {"v": 1, "devices": 1, "uuid": "GPU-1"}] + [{"v": 1, "devices": 0, "uuid": ""}] * 2
     api.delete("pods", "runs", "default")
-    wait_until(lambda: api.find("pods", "runs", "default") is None, 20, "the pod to go")
+    wait_until(lambda: api.find("pods", "runs", "default") is None, 60, "the pod to go")
 
 
 def probed(api, form, value):
@@ -100,7 +100,7 @@ def probed(api, form, value):
     api.create("pods", {"metadata": {"name": name, "labels": {"aliquot.dev/probe": form}}, "spec": {
         "restartPolicy": "Never", "containers": [{"name": "probe", "image": "played", "env": [
             {"name": "NVIDIA_VISIBLE_DEVICES", "value": value}]}]}}, "default")
-    wait_until(lambda: api.get("pods", name, "default")["status"]["phase"] == "Succeeded", 20, "the probe to end")
+    wait_until(lambda: api.get("pods", name, "default")["status"]["phase"] == "Succeeded", 60, "the probe to end")
     status, = api.get("pods", name, "default")["status"]["containerStatuses"]
     return json.loads(status["state"]["terminated"]["message"])
 
@@ -126,7 +126,7 @@ def test_scheduler_binds_to_a_fake_node(api):
     try:
         api.create("pods", pod, "default")
         wait_until(lambda: api.get("pods", "bound", "default")["spec"].get("nodeName") == "bind-0",
-                   20, "the scheduler to bind")
+                   60, "the scheduler to bind")
     finally:
         api.delete("pods", "bound", "default", grace=0)
         api.delete("nodes", "bind-0")

@@ -226,11 +226,17 @@ def test_subpath_expr_and_message_limit(api, kubelet, make):
 
 
 def test_graceful_deletion_asks_then_insists(api, kubelet, make):
-    polite = make("cpu", containers=[shell("trap 'exit 0' TERM; while :; do sleep 0.05; done")])
-    deaf = make("cpu", containers=[shell("trap '' TERM; while :; do sleep 0.05; done")],
-                terminationGracePeriodSeconds=1)
+    hears = ">/dev/termination-log echo set; while :; do sleep 0.05; done"
+    polite = make("cpu", containers=[shell("trap 'exit 0' TERM; " + hears)])
+    deaf = make("cpu", containers=[shell("trap '' TERM; " + hears)], terminationGracePeriodSeconds=1)
+
+    def is_set(name):
+        with open(os.path.join(kubelet.pod(name)["folder"], "main.termination"), encoding="ascii") as file:
+            return file.read()
     for name in (polite, deaf):
         wait_phase(api, name, "Running")
+        # A shell that was only started does not hear yet.
+        wait_until(lambda n=name: is_set(n), 60, "its trap to be set")
     pids = {name: kubelet.pod(name)["containers"]["main"]["pid"] for name in (polite, deaf)}
     since = time.monotonic()
     for name in (polite, deaf):

@@ -54,7 +54,7 @@ class Hold:
     def run(self, verb, *more):
         """Its exit status."""
         record = self.start(verb, *more)
-        assert processes.await_exit([record], 15), self.log()
+        assert processes.await_exit([record], 60), self.log()
         return record["status"]
 
     def up(self, *more):
@@ -70,7 +70,9 @@ class Hold:
         return processes.log_tail(self.log_path, 8000)
 
     def said(self, message):
-        return [entry for entry in map(json.loads, self.log().splitlines()[1:])
+        """The last line may be on its way into the file."""
+        whole = processes.log_tail(self.log_path, 1 << 20).rpartition("\n")[0]
+        return [entry for entry in map(json.loads, whole.splitlines()[1:])
                 if entry.get("msg", entry.get("message")) == message]
 
     def daemon(self):
@@ -289,7 +291,7 @@ def test_without_the_option_nothing_is_different(hold):
     record = hold.start("hold", "--check-seconds=1")
     wait_until(lambda: hold.said("holding the GPU"), 60, hold.log)
     processes.send(record, 15)
-    assert processes.await_exit([record], 5) and record["status"] == 0
+    assert processes.await_exit([record], 60) and record["status"] == 0
     assert not hold.fake.journal() and not os.path.exists(hold.root)
 
 

@@ -305,6 +305,16 @@ Test(owners, one_namespace_does_not_fill_it_and_who_is_not_asked_for_goes)
 	}
 	cr_expect_eq(owners_count(b.owners), OWNERS_SPACE_MAX);
 	cr_expect_eq(ask(&b, "team", "g", &o), OWNER_LATER);
+	step(&b, 800000);
+	(void)ask(&b, "greedy", "g0", &o);
+	(void)ask(&b, "greedy", "g1", &o);
+	step(&b, 100001);
+	cr_expect_eq(owners_count(b.owners), 2);
+	for (int i = 0; i < OWNERS_SPACE_MAX + 5; i++) {
+		snprintf(name, sizeof name, "h%d", i);
+		(void)ask(&b, "greedy", name, &o);
+	}
+	cr_expect_eq(owners_count(b.owners), OWNERS_SPACE_MAX, "there is room for as many again");
 	step(&b, 900001);
 	cr_expect_eq(owners_count(b.owners), 0);
 	tear_down(&b);

@@ -142,6 +142,10 @@ static const struct {
 			"\"-999\"}",
 			"True")),
 		"", true},
+	{SURGE_FRESH,
+		"{\"metadata\":{\"name\":\"f\",\"uid\":\"new\",\"labels\":{},\"annotations\":{"
+		"\"controller.kubernetes.io/pod-deletion-cost\":\"-5000\"}}," READY("True") "}",
+		"Pod f", false},
 	{SURGE_SETS, LIST(CLAIMER("b", WEB)), "ReplicaSet other", false},
 	{SURGE_REPLICATION_CONTROLLERS, LIST(CLAIMER("b", "{\"app\":\"web\"}")),
 		"ReplicationController other", false},

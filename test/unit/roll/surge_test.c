@@ -330,6 +330,28 @@ Test(surge, C25_a_wrong_victim_is_told)
 	cr_expect_eq(judge(&s).does, SURGE_LOST);
 }
 
+Test(surge, C25_who_is_gone_after_its_label_was_the_wrong_victim)
+{
+	struct scene s;
+	set_up(&s, 1);
+	(void)play(&s, 3); /* created, read, cheap */
+	s.fresh.labelled = s.ask.given = true;
+	cr_expect_eq(judge(&s).does, SURGE_WAIT, "its ReplicaSet takes its time");
+	cr_expect_eq(judge(&s).why, SURGE_SETTLES);
+	s.fresh.leaving = true;
+	cr_expect_eq(judge(&s).does, SURGE_LOST);
+	s.has_fresh = false;
+	cr_expect_eq(judge(&s).does, SURGE_LOST);
+	s.ask.current = false;
+	cr_expect_eq(judge(&s).does, SURGE_RESTORE, "a rollout took both");
+	s.ask.current = true;
+	s.ask.given = false;
+	cr_expect_eq(judge(&s).does, SURGE_RESTORE, "it was asked back");
+	s.ask.given = true;
+	s.has_old = false;
+	cr_expect_neq(judge(&s).does, SURGE_LOST);
+}
+
 Test(surge, one_without_a_share_or_without_an_old_pod_goes)
 {
 	struct scene s;

@@ -34,6 +34,15 @@ static int64_t cost_of(struct bed *b, enum bill_by by, const char *name)
 	return 0;
 }
 
+static int64_t paid_by(struct bed *b, enum bill_by by)
+{
+	int64_t sum = 0;
+	for (size_t i = 0; i < sizer_bill_rows(b->sizer, by); i++) {
+		sum += sizer_bill_cost(b->sizer, by, i);
+	}
+	return sum;
+}
+
 static struct bill_totals bill(struct bed *b)
 {
 	struct bill_totals t;
@@ -64,7 +73,11 @@ Test(bills, K1_four_quarters_of_a_gpu_pay_a_quarter_each)
 	}
 	cr_expect_eq(cost_of(b, BILL_NAMESPACE, "team"), 2 * USD);
 	bed_pod_gone(b, "d");
+	cr_expect_eq(cost_of(b, BILL_POD, "d"), 0, "nobody knows its name any more");
+	cr_expect_eq(paid_by(b, BILL_POD), 2 * USD, "and the bill is what it was");
 	t = bill(b);
+	cr_expect_eq(paid_by(b, BILL_POD), t.pods);
+	cr_expect_eq(paid_by(b, BILL_WORKLOAD), t.pods);
 	cr_expect_eq(t.pods, 3 * USD / 2);
 	cr_expect_eq(t.idle_held, USD / 2);
 	cr_expect_eq(t.idle_free, 0);

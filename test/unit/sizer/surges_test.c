@@ -14,6 +14,7 @@ struct staged {
 	struct surge_seen seen;
 	bool old_there, cheap, fresh_there, adopted;
 	bool takes_another; /* the ReplicaSet deletes neither, */
+	bool takes_fresh;   /* the new one at once, and nobody saw it adopted, */
 	int64_t late_ms;    /* or the old one so late; 0: at once */
 	int64_t adopted_ms;
 	bool failed;	  /* the new one */
@@ -134,6 +135,11 @@ static void carry_out(struct bed *b, const struct action *a, struct outcome *o)
 		show(g, true);
 		return;
 	case SURGE_TASK_ADOPT:
+		if (g->takes_fresh) {
+			g->fresh_there = false;
+			gone(g, g->fresh, "fresh-uid");
+			return;
+		}
 		g->adopted = true;
 		g->adopted_ms = b->now.wall_ms;
 		show(g, false);
@@ -405,6 +411,21 @@ Test(surges, c25_a_wrong_victim_stops_it_and_leaves_no_cost)
 	g.seen.replicas = 2;
 	pass(&g, 60);
 	cr_expect(!g.cheap);
+	cr_expect_str_eq(
+		bed_reason(g.played.bed, WEB, RECOMMENDATION_UPDATE_BLOCKED), "SurgeLostRace");
+	finish(&g);
+}
+
+/* A ReplicaSet adopts and deletes within milliseconds, and the watch may show only that it is gone. */
+Test(surges, c25_a_new_pod_that_is_gone_after_its_label_was_the_wrong_victim)
+{
+	struct staged g;
+	init(&g);
+	g.takes_fresh = true;
+	until(&g, "SurgeAdopt");
+	pass(&g, 60);
+	cr_expect(!g.cheap && g.old_there);
+	cr_expect_eq(g.creates, 1, "nobody tries again: %s", g.tasks);
 	cr_expect_str_eq(
 		bed_reason(g.played.bed, WEB, RECOMMENDATION_UPDATE_BLOCKED), "SurgeLostRace");
 	finish(&g);
