@@ -1,6 +1,7 @@
 /* Small texts and packed bytes made smaller, where there are tens of thousands of one kind. What is
  * repeated, in the bytes themselves or in a dictionary that both sides have, is written as where it
- * stood before. Made for a few hundred bytes each: nothing is kept between two calls.
+ * stood before, and a UUID as its 16 bytes. Made for a few hundred bytes each: nothing is kept
+ * between two calls.
  *
  * Both sides give the same dictionary, in the same parts. */
 #ifndef BASE_SQUEEZE_H

@@ -24,6 +24,7 @@
 #include "model/reason.h"
 #include "world/departed.h"
 #include "world/slots.h"
+#include "world/takes.h"
 
 #define WORLD_NONE UINT32_MAX
 
@@ -75,15 +76,14 @@ struct world_gpu {
 	bool has_deadline : 1, best_effort : 1, crosses_namespaces : 1; /* for quotas */
 };
 
+/* There are a hundred thousand: keep it small. */
 struct world_pod {
-	const char *ns;	   /* interned */
-	const char *extra; /* interned; what else it takes of its node, as text; NULL: nothing */
-	uint32_t node;	   /* index of its node, WORLD_NONE while unbound */
+	const char *ns;			 /* interned */
+	const struct world_takes *takes; /* shared, counted */
+	struct world_gpu *gpu;		 /* owned; NULL for every other pod */
+	uint32_t node;			 /* index of its node, WORLD_NONE while unbound */
 	uint32_t mark;
-	int64_t cpu_milli;
-	int64_t mem_bytes;
-	struct world_gpu *gpu; /* owned; NULL for every other pod */
-	uint8_t phase;	       /* enum pod_phase */
+	uint8_t phase; /* enum pod_phase */
 	bool deleting : 1;
 	bool graceful : 1; /* its deletion once gave it time to end */
 	uint16_t uid_at;   /* where in `text` the uid begins */

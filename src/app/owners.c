@@ -20,10 +20,10 @@
 #define NAME_MAX_OF 253
 
 struct record {
-	struct owners *all;		/* borrowed */
-	char *ns, *group, *kind, *name; /* owned */
-	char *uid;			/* owned; of whom it was asked first; NULL: not told */
-	bool lost;			/* it is not there any more, as far as that goes */
+	struct owners *all;		      /* borrowed */
+	const char *ns, *group, *kind, *name; /* in `texts` */
+	char *uid; /* owned; of whom it was asked first; NULL: not told */
+	bool lost; /* it is not there any more, as far as that goes */
 	uint64_t hash;
 	uint64_t call; /* 0: none */
 	int64_t made_at, used_at, next_at;
@@ -31,6 +31,7 @@ struct record {
 	enum owner_answer answer; /* LATER: nobody answered yet */
 	struct arena arena;	  /* of `above` */
 	struct owner above;
+	char texts[];
 };
 
 /* A namespace, and how many of its objects are known. */
@@ -85,10 +86,6 @@ static void record_free(struct record *r)
 	kube_cancel(r->all->kube, r->call);
 	r->all->in_flight -= r->call != 0 ? 1 : 0;
 	arena_finish(&r->arena);
-	free(r->ns);
-	free(r->group);
-	free(r->kind);
-	free(r->name);
 	free(r->uid);
 	free(r);
 }
@@ -238,17 +235,37 @@ static void read_one(struct record *r, const struct kinds_place *place)
 
 /* --- those that were asked for --- */
 
+static const char *put(char **at, struct view text)
+{
+	char *begin = *at;
+	if (text.n > 0) {
+		memcpy(begin, text.p, text.n);
+	}
+	*at += text.n + 1;
+	return begin;
+}
+
+/* There are thousands: one piece of memory with its texts. */
+static struct record *record_create(const struct record_key *key)
+{
+	struct view ns = view_of(key->ns), kind = view_of(key->object->kind);
+	struct view group = key->object->group, name = key->object->name;
+	struct record *r = xcalloc(1, sizeof *r + ns.n + group.n + kind.n + name.n + 4);
+	char *at = r->texts;
+	r->ns = put(&at, ns);
+	r->group = put(&at, group);
+	r->kind = put(&at, kind);
+	r->name = put(&at, name);
+	return r;
+}
+
 static struct record *make(struct owners *o, const struct record_key *key, uint64_t hash)
 {
 	if (o->records.count >= OWNERS_MAX || space_is_full(o, key->ns)) {
 		return NULL;
 	}
-	struct record *r = xcalloc(1, sizeof *r);
+	struct record *r = record_create(key);
 	r->all = o;
-	r->ns = xstrdup(key->ns);
-	r->group = xstrndup(key->object->group.p, key->object->group.n);
-	r->kind = xstrdup(key->object->kind);
-	r->name = xstrndup(key->object->name.p, key->object->name.n);
 	r->uid = key->object->uid != NULL ? xstrdup(key->object->uid) : NULL;
 	r->hash = hash;
 	r->made_at = clock_mono(kube_clock(o->kube));

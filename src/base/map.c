@@ -23,7 +23,7 @@ void map_finish(struct map *m)
 {
 	free(m->cells);
 	m->cells = NULL;
-	m->mask = m->count = m->tombs = 0;
+	m->room = m->count = m->tombs = 0;
 }
 
 void map_clear(struct map *m)
@@ -36,18 +36,22 @@ static uint32_t upper(uint64_t hash)
 	return (uint32_t)(hash >> 32);
 }
 
-/* Where a walk for this hash begins. Both halves take part, so that the stored half alone can
- * rebuild. */
+/* Where a walk for this hash begins: by the stored half alone, so that it can rebuild. */
 static uint32_t start(const struct map *m, uint32_t stored)
 {
-	return (stored * 2654435769u >> 7) & m->mask;
+	return (uint32_t)((uint64_t)(stored * 2654435769u) * m->room >> 32);
+}
+
+static uint32_t after(const struct map *m, uint32_t i)
+{
+	return i + 1 < m->room ? i + 1 : 0;
 }
 
 static void cell_place(struct map *m, struct map_cell cell)
 {
 	uint32_t i = start(m, cell.hash);
 	while (m->cells[i].slot != MAP_NONE) {
-		i = (i + 1) & m->mask;
+		i = after(m, i);
 	}
 	m->cells[i] = cell;
 }
@@ -55,10 +59,10 @@ static void cell_place(struct map *m, struct map_cell cell)
 static void rebuild(struct map *m, uint32_t cells)
 {
 	struct map_cell *old = m->cells;
-	uint32_t old_cells = old != NULL ? m->mask + 1 : 0;
+	uint32_t old_cells = m->room;
 	m->cells = xmalloc(cells * sizeof *m->cells);
 	memset(m->cells, 0xff, cells * sizeof *m->cells);
-	m->mask = cells - 1;
+	m->room = cells;
 	m->tombs = 0;
 	for (uint32_t i = 0; i < old_cells; i++) {
 		if (old[i].slot < TOMB) {
@@ -73,7 +77,7 @@ uint32_t map_find(const struct map *m, uint64_t hash, const void *key)
 	if (m->cells == NULL) {
 		return MAP_NONE;
 	}
-	for (uint32_t i = start(m, upper(hash));; i = (i + 1) & m->mask) {
+	for (uint32_t i = start(m, upper(hash));; i = after(m, i)) {
 		const struct map_cell *c = &m->cells[i];
 		if (c->slot == MAP_NONE) {
 			return MAP_NONE;
@@ -87,12 +91,13 @@ uint32_t map_find(const struct map *m, uint64_t hash, const void *key)
 void map_put(struct map *m, uint64_t hash, uint32_t slot)
 {
 	ENSURE(slot < TOMB);
-	uint32_t cells = m->cells != NULL ? m->mask + 1 : 0;
-	/* Three quarters full, tombs counted, is where probing begins to hurt. */
+	uint32_t cells = m->room;
+	/* Three quarters full, tombs counted, is where probing begins to hurt; half full is where
+	 * it stops being worth the memory. */
 	if (cells == 0 || (m->count + m->tombs + 1) > cells - cells / 4) {
 		uint32_t want = cells < CELLS_MIN ? CELLS_MIN : cells;
 		while (m->count + 1 > want / 2 + want / 8) {
-			want *= 2;
+			want += want / 2;
 		}
 		rebuild(m, want);
 	}
@@ -105,7 +110,7 @@ bool map_remove(struct map *m, uint64_t hash, uint32_t slot)
 	if (m->cells == NULL) {
 		return false;
 	}
-	for (uint32_t i = start(m, upper(hash));; i = (i + 1) & m->mask) {
+	for (uint32_t i = start(m, upper(hash));; i = after(m, i)) {
 		struct map_cell *c = &m->cells[i];
 		if (c->slot == MAP_NONE) {
 			return false;

@@ -1,5 +1,6 @@
 /* The length as it was, then pieces: a byte below 128 and that many bytes and one more as they are;
- * or a byte with how long the repeated piece is and two with how far back it begins. */
+ * or a byte with how long the repeated piece is and two with how far back it begins; or, where that
+ * is nowhere, the 16 bytes of a UUID. */
 #include "base/squeeze.h"
 
 #include <stdint.h>
@@ -9,8 +10,10 @@
 #define REPEAT	     0x80
 #define REPEAT_MIN   4 /* it takes three bytes */
 #define REPEAT_MAX   (REPEAT_MIN + 0x7f)
-#define TABLE	     1024 /* a power of two */
+#define TABLE	     4096 /* a power of two */
 #define LENGTH_SHIFT 7
+#define UUID_TEXT    36
+#define UUID_BYTES   16
 
 /* What was there before, dictionary and bytes as one row. */
 struct row {
@@ -46,7 +49,7 @@ static uint32_t slot_of(const char *p)
 {
 	uint32_t four;
 	memcpy(&four, p, sizeof four);
-	return (four * 2654435761u) >> 22 & (TABLE - 1);
+	return (four * 2654435761u) >> 20 & (TABLE - 1);
 }
 
 static void note(struct squeezer *s, size_t at, size_t end)
@@ -83,6 +86,66 @@ static void put_repeat(struct squeezer *s, size_t n, size_t back)
 	str_append(s->out, (const char *)piece, sizeof piece);
 }
 
+/* --- UUIDs: nothing in them repeats, and half of their letters is not needed --- */
+
+static bool is_dash_at(size_t i)
+{
+	return i == 8 || i == 13 || i == 18 || i == 23;
+}
+
+/* -1: it is no digit, as they are written. */
+static int digit_of(char c)
+{
+	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+static bool take_uuid(const char *text, unsigned char bytes[UUID_BYTES])
+{
+	size_t digits = 0;
+	if (text[8] != '-') {
+		return false; /* nearly always */
+	}
+	for (size_t i = 0; i < UUID_TEXT; i++) {
+		int digit = is_dash_at(i) ? 0 : digit_of(text[i]);
+		if (digit < 0 || (is_dash_at(i) && text[i] != '-')) {
+			return false;
+		}
+		if (!is_dash_at(i)) {
+			unsigned char *byte = &bytes[digits++ / 2];
+			*byte = (unsigned char)(*byte << 4 | digit);
+		}
+	}
+	return true;
+}
+
+static void write_uuid(const unsigned char *bytes, char *text)
+{
+	static const char letters[] = "0123456789abcdef";
+	size_t digits = 0;
+	for (size_t i = 0; i < UUID_TEXT; i++) {
+		text[i] = '-';
+		if (!is_dash_at(i)) {
+			unsigned byte = bytes[digits / 2];
+			text[i] = letters[digits++ % 2 == 0 ? byte >> 4 : byte & 0xf];
+		}
+	}
+}
+
+static bool put_uuid(struct squeezer *s, size_t plain, size_t at, size_t end)
+{
+	static const char piece[] = {(char)REPEAT, 0, 0};
+	unsigned char bytes[UUID_BYTES] = {0};
+	if (end - at < UUID_TEXT || !take_uuid(s->row.bytes + at, bytes)) {
+		return false;
+	}
+	put_literals(s, plain, at);
+	str_append(s->out, piece, sizeof piece);
+	str_append(s->out, (const char *)bytes, sizeof bytes);
+	return true;
+}
+
+/* --- all of it --- */
+
 static void put_size(struct str *out, size_t n)
 {
 	for (; n >= REPEAT; n >>= LENGTH_SHIFT) {
@@ -102,12 +165,15 @@ static void put_pieces(struct squeezer *s, size_t from, size_t end)
 			before = s->places[slot_of(s->row.bytes + at)];
 			n = before > 0 ? same_bytes(&s->row, before - 1, at, end) : 0;
 		}
-		if (n < REPEAT_MIN) {
+		if (n < UUID_TEXT && put_uuid(s, plain, at, end)) {
+			n = UUID_TEXT;
+		} else if (n < REPEAT_MIN) {
 			note(s, at++, end);
 			continue;
+		} else {
+			put_literals(s, plain, at);
+			put_repeat(s, n, at - (before - 1));
 		}
-		put_literals(s, plain, at);
-		put_repeat(s, n, at - (before - 1));
 		for (size_t i = 0; i < n; i++) {
 			note(s, at++, end);
 		}
@@ -164,6 +230,18 @@ size_t squeezed_size(struct view squeezed)
 	return take_size(&squeezed, &n) ? n : 0;
 }
 
+static bool unpack_uuid(struct row *row, struct view *from, size_t end)
+{
+	if (from->n < 3 + UUID_BYTES || end - row->n < UUID_TEXT) {
+		return false;
+	}
+	write_uuid((const unsigned char *)from->p + 3, row->bytes + row->n);
+	row->n += UUID_TEXT;
+	from->p += 3 + UUID_BYTES;
+	from->n -= 3 + UUID_BYTES;
+	return true;
+}
+
 /* One piece behind the others; its bytes may overlap those that it repeats. */
 static bool take_repeat(struct row *row, struct view *from, size_t end)
 {
@@ -173,7 +251,10 @@ static bool take_repeat(struct row *row, struct view *from, size_t end)
 	}
 	size_t n = (size_t)(p[0] & (REPEAT - 1)) + REPEAT_MIN;
 	size_t back = (size_t)p[1] | (size_t)p[2] << 8;
-	if (back == 0 || back > row->n || n > end - row->n) {
+	if (back == 0) {
+		return n == REPEAT_MIN && unpack_uuid(row, from, end);
+	}
+	if (back > row->n || n > end - row->n) {
 		return false;
 	}
 	for (size_t i = 0; i < n; i++, row->n++) {

@@ -193,7 +193,7 @@ static void write_ledger(struct engine *e, uint32_t at, struct holder *h)
 		const struct world_pod *p = world_class_at(e->world, WORLD_TENANT, i);
 		uint32_t slot = world_class_slot(e->world, WORLD_TENANT, i);
 		bool counted = p->gpu->devices > 1 ? ledger_has(old, world_pod_uid(p))
-						   : e->counted.items[slot] == e->step;
+						   : snap_counted(e, slot);
 		bool forgotten = !p->gpu->gated && !world_pod_terminal(p) &&
 				 tenant_is_on(h, p->gpu) && !counted;
 		if (forgotten && next.count < MODEL_GRANTS_MAX) {

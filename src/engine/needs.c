@@ -55,13 +55,13 @@ static void count_unbound(struct engine *e)
 {
 	for (size_t i = 0; i < world_class_count(e->world, WORLD_TENANT); i++) {
 		const struct world_pod *p = world_class_at(e->world, WORLD_TENANT, i);
-		if (p->extra == NULL || p->gpu->gated || p->node != WORLD_NONE ||
+		if (p->takes->extra == NULL || p->gpu->gated || p->node != WORLD_NONE ||
 			p->gpu->capacity_pod == NULL || world_pod_terminal(p)) {
 			continue;
 		}
 		struct place_node *n = node_of(e, holder_of_tenant(e, p->gpu));
 		if (n != NULL) {
-			struct extra x = extra_read(p->extra, &e->needs.arena);
+			struct extra x = extra_read(p->takes->extra, &e->needs.arena);
 			place_reserve_extra(&e->snap, n, &x);
 		}
 	}

@@ -190,7 +190,7 @@ static void find_stranded(struct engine *e)
 		const struct world_pod *p = world_class_at(e->world, WORLD_TENANT, i);
 		uint32_t slot = world_class_slot(e->world, WORLD_TENANT, i);
 		if (p->gpu->gated || world_pod_terminal(p) || p->gpu->uuid == NULL ||
-			(p->gpu->devices == 1 && e->counted.items[slot] == e->step)) {
+			(p->gpu->devices == 1 && snap_counted(e, slot))) {
 			continue;
 		}
 		struct told t = told_of(p->gpu->uuid, p->gpu->capacity_pod);

@@ -3,8 +3,8 @@
 
 void contest_leave_node(struct place_node *n, const struct world_pod *p)
 {
-	n->free_cpu_milli += p->cpu_milli;
-	n->free_mem_bytes += p->mem_bytes;
+	n->free_cpu_milli += p->takes->cpu_milli;
+	n->free_mem_bytes += p->takes->mem_bytes;
 	n->free_slots++;
 }
 

@@ -368,8 +368,8 @@ void scale_discount(struct engine *e)
 				      : WORLD_NONE;
 		if (at != WORLD_NONE && !world_pod_terminal(p)) {
 			struct place_node *n = &e->snap.nodes.items[at];
-			n->free_cpu_milli += p->cpu_milli;
-			n->free_mem_bytes += p->mem_bytes;
+			n->free_cpu_milli += p->takes->cpu_milli;
+			n->free_mem_bytes += p->takes->mem_bytes;
 			n->free_slots++;
 		}
 	}

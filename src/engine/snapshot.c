@@ -287,13 +287,20 @@ static bool is_void(struct engine *e, const struct holder *h, const struct waite
 	return useless && w->flight == 0 && w->landings.count == 0;
 }
 
+#define COUNTED_BITS 64
+
+bool snap_counted(const struct engine *e, uint32_t slot)
+{
+	return (e->counted.items[slot / COUNTED_BITS] >> slot % COUNTED_BITS & 1) != 0;
+}
+
 /* Marks the pods that some ledger names: those that run, so that the rest can be found, and those
  * that still wait, so that their entry is not looked for again. */
 static void mark_counted(struct engine *e, struct holder *h, uint32_t i, const struct world_pod *p)
 {
 	if (tenant_is_on(h, p->gpu)) {
 		uint32_t slot = world_class_slot(e->world, p->gpu->class, p->gpu->slot);
-		e->counted.items[slot] = e->step;
+		e->counted.items[slot / COUNTED_BITS] |= (uint64_t)1 << slot % COUNTED_BITS;
 	} else if (p->gpu->gated) {
 		struct waiter *w = waiter_of(e, p, e->now);
 		if (is_void(e, h, w)) {
@@ -498,8 +505,8 @@ static void add_uncounted(struct engine *e, const struct world_pod *p, uint32_t 
 static void add_unbound(struct engine *e, const struct world_pod *p, uint32_t at)
 {
 	struct place_node *n = &e->snap.nodes.items[e->snap.gpus.items[at].node];
-	n->free_cpu_milli -= p->cpu_milli;
-	n->free_mem_bytes -= p->mem_bytes;
+	n->free_cpu_milli -= p->takes->cpu_milli;
+	n->free_mem_bytes -= p->takes->mem_bytes;
 	n->free_slots--;
 }
 
@@ -508,7 +515,7 @@ static void add_unbound(struct engine *e, const struct world_pod *p, uint32_t at
 static void add_tenant(struct engine *e, const struct world_pod *p, uint32_t slot)
 {
 	bool several = p->gpu->devices > 1;
-	bool counted = !several && e->counted.items[slot] == e->step;
+	bool counted = !several && snap_counted(e, slot);
 	if (p->gpu->gated || world_pod_terminal(p)) {
 		return;
 	}
@@ -541,8 +548,8 @@ void snapshot_build(struct engine *e, int64_t now)
 	VEC_CLEAR(&e->snap_gpus);
 	map_finish(&e->gpus_by_uuid);
 	map_init(&e->gpus_by_uuid, uuid_same, e);
-	size_t slots = world_pod_slots(e->world);
-	while (e->counted.count < slots) {
+	VEC_CLEAR(&e->counted);
+	for (size_t slots = 0; slots < world_pod_slots(e->world); slots += COUNTED_BITS) {
 		VEC_PUSH(&e->counted, 0);
 	}
 	quotas_begin(e);

@@ -211,7 +211,7 @@ struct engine {
 	struct map gpus_by_uuid; /* of this step, to places in snap_gpus */
 	struct {
 		VEC_FIELDS(uint64_t);
-	} counted;		 /* by pod slot: the step in which the ledger counted it */
+	} counted;		 /* a bit for each pod slot: the ledger counted it in this step */
 	uint64_t policy_version; /* of the world, when the last pass over policies began */
 	struct engine_report report;
 	struct policies_pass *pass; /* owned; policies.c */

@@ -21,8 +21,8 @@ static void count_guests(struct engine *e, enum world_class class)
 							      : WORLD_NONE;
 		if (at != WORLD_NONE && !world_pod_terminal(p)) {
 			struct whole_room *room = &e->wholes.rooms.items[at];
-			room->cpu_milli += p->cpu_milli;
-			room->mem_bytes += p->mem_bytes;
+			room->cpu_milli += p->takes->cpu_milli;
+			room->mem_bytes += p->takes->mem_bytes;
 			room->slots++;
 		}
 	}

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/intern.h"
 #include "base/map.h"
+#include "base/slab.h"
 #include "base/str.h"
 #include "base/vec.h"
 
@@ -39,6 +40,7 @@ struct node_record {
 struct latest {
 	struct latest_config config;
 	struct intern *texts; /* owned */
+	struct slab records;  /* of pods */
 	struct {
 		VEC_FIELDS(struct record *); /* owned */
 	} pods;
@@ -148,13 +150,13 @@ static void record_free(struct latest *l, struct record *r)
 	node_leave(l, r->node);
 	intern_release(l->texts, r->ns);
 	intern_release(l->texts, r->node);
-	free(r);
+	slab_free(&l->records, r, sizeof *r + strlen(r->name) + 1);
 }
 
 static struct record *record_add(struct latest *l, const char *ns, const char *name)
 {
 	size_t n = strlen(name) + 1;
-	struct record *r = xcalloc(1, sizeof *r + n);
+	struct record *r = slab_alloc(&l->records, sizeof *r + n);
 	memcpy(r->name, name, n);
 	r->ns = intern_add(l->texts, ns);
 	r->source = METERED_SOURCES;
@@ -503,6 +505,7 @@ void latest_destroy(struct latest *l)
 		record_free(l, l->pods.items[i]);
 	}
 	VEC_FINISH(&l->pods);
+	slab_finish(&l->records);
 	VEC_FINISH(&l->nodes);
 	map_finish(&l->by_name);
 	map_finish(&l->by_node);

@@ -59,12 +59,12 @@ void pods_drop(struct sizer *s, struct sized_pod *p)
 	if (p->feeds != &p->only) {
 		free(p->feeds);
 	}
-	free(p);
+	slab_free(&s->records, p, sizeof *p);
 }
 
 static struct sized_pod *make(struct sizer *s, struct sized *of, const char *uid)
 {
-	struct sized_pod *p = xcalloc(1, sizeof *p);
+	struct sized_pod *p = slab_alloc(&s->records, sizeof *p);
 	p->of = of;
 	memcpy(p->uid, uid, strlen(uid) + 1);
 	p->slot = (uint32_t)s->pods.count;

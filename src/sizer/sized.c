@@ -1,6 +1,8 @@
 /* Workloads by the name of their GPURecommendation, and their containers. */
 #include <stdlib.h>
 
+#include "base/intern.h"
+
 #include "surges.h"
 
 #define TEXT_MAX 1024

@@ -2,6 +2,8 @@
  * workload by workload what it should have and whether that has to be written. */
 #include <stdlib.h>
 
+#include "base/intern.h"
+
 #include "past_parts.h"
 #include "surges.h"
 #include "wish.h"
@@ -37,6 +39,7 @@ void sizer_destroy(struct sizer *s)
 		sized_remove(s, s->workloads.items[s->workloads.count - 1]);
 	}
 	VEC_FINISH(&s->pods);
+	slab_finish(&s->records);
 	gathers_finish(&s->gathers);
 	strangers_finish(&s->strangers);
 	others_finish(&s->others);

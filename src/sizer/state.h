@@ -6,8 +6,7 @@
 #include <assert.h>
 
 #include "base/clock.h"
-#include "base/intern.h"
-#include "base/map.h"
+#include "base/slab.h"
 #include "history/history.h"
 #include "model/recommendation.h"
 #include "owner/strangers.h"
@@ -176,6 +175,7 @@ struct sizer {
 		VEC_FIELDS(struct sized *);
 	} workloads;
 	struct map by_object; /* by namespace and name of the GPURecommendation */
+	struct slab records;  /* of pods */
 	struct {
 		VEC_FIELDS(struct sized_pod *);
 	} pods;

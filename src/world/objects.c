@@ -59,18 +59,48 @@ uint32_t nodes_touch(struct world *w, const char *name)
 	return i;
 }
 
+static void labels_drop(struct world *w, struct node *noun)
+{
+	for (uint32_t i = 0; i < noun->labels.count; i++) {
+		intern_release(w->words, noun->labels.items[i].key);
+		intern_release(w->words, noun->labels.items[i].value);
+	}
+	noun->labels = (struct pairs){0};
+}
+
+/* Dozens are on each node, and nearly all of them are on the others too. */
+static struct pairs labels_keep(struct world *w, struct arena *a, const struct pairs *labels)
+{
+	a->block_bytes = labels->count * sizeof(struct pair);
+	struct pairs kept = {ARENA_ARRAY(a, struct pair, labels->count), labels->count};
+	for (uint32_t i = 0; i < labels->count; i++) {
+		kept.items[i].key = intern_add(w->words, labels->items[i].key);
+		kept.items[i].value = intern_add(w->words, labels->items[i].value);
+	}
+	return kept;
+}
+
+static void node_copy(struct world *w, struct world_node *n, const struct node *from)
+{
+	struct node rest = *from;
+	struct change copy, c = {.type = CHANGE_SET, .kind = KIND_NODE, .node = &rest};
+	rest.labels = (struct pairs){0};
+	labels_drop(w, &n->noun);
+	world_copy_noun(w, &c, &n->arena, &copy);
+	n->noun = *copy.node;
+	n->noun.labels = labels_keep(w, &n->arena, &from->labels);
+}
+
 static void node_set(struct world *w, const struct change *c)
 {
 	uint32_t i = nodes_touch(w, c->node->name);
 	struct world_node *n = w->nodes.items[i];
-	struct change copy;
 	if (n->known && n->noun.boot != NULL && c->node->boot != NULL &&
 		!text_equals(n->noun.boot, c->node->boot)) {
 		/* It was started anew, and whatever its agent told with it. */
 		states_drop(n);
 	}
-	world_copy_noun(w, c, &n->arena, &copy);
-	n->noun = *copy.node;
+	node_copy(w, n, c->node);
 	n->known = true;
 	n->mark = w->sync[KIND_NODE].mark;
 	w->version++;
@@ -82,6 +112,7 @@ static void node_gone(struct world *w, const char *name)
 	if (i != MAP_NONE && w->nodes.items[i]->known) {
 		/* Names come and go with autoscaling; the place stays, what it held does not. */
 		struct world_node *n = w->nodes.items[i];
+		labels_drop(w, &n->noun);
 		arena_finish(&n->arena);
 		n->noun = (struct node){0};
 		n->known = false;

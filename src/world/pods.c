@@ -27,6 +27,7 @@ void pods_init(struct world *w)
 {
 	map_init(&w->pods_by_name, pod_same, w);
 	map_init(&w->gpu_by_uid, uid_same, w);
+	takes_init(w);
 }
 
 bool world_keeps_noun(const struct pod *p)
@@ -42,13 +43,13 @@ static void count_pod(struct world *w, const struct world_pod *p, int sign)
 		return;
 	}
 	struct world_node *n = w->nodes.items[p->node];
-	n->cpu_milli += sign * p->cpu_milli;
-	n->mem_bytes += sign * p->mem_bytes;
+	n->cpu_milli += sign * p->takes->cpu_milli;
+	n->mem_bytes += sign * p->takes->mem_bytes;
 	n->pods += (uint32_t)sign;
 	n->gpus += p->gpu != NULL ? sign * p->gpu->gpus : 0;
 	n->kai_pods += p->gpu != NULL && p->gpu->is_kai ? (uint32_t)sign : 0;
 	n->sharers += is_sharer(p) ? (uint32_t)sign : 0;
-	uses_count(w, &n->uses, p->extra, sign);
+	uses_count(w, &n->uses, p->takes->extra, sign);
 }
 
 /* The same of its node and of its namespace's quotas. */
@@ -103,14 +104,6 @@ static const char *policy_name(struct world *w, const struct pod *p)
 	memcpy(name, text, n);
 	name[n] = '\0';
 	return intern_add(w->words, name);
-}
-
-/* A person may write any request and name a node, and the sums must not overflow: no machine has
- * 64 TiB for one pod, and no node has 131072 pods. */
-static int64_t summable(int64_t amount)
-{
-	const int64_t most = INT64_MAX >> 17;
-	return amount < most ? amount : most;
 }
 
 /* The pods that hold a GPU for its fractions, under the name of today and that of before, and what
@@ -210,16 +203,23 @@ static struct world_gpu *gpu_create(
 	return g;
 }
 
-static struct world_pod *record_create(const char *name, const char *uid)
+static struct world_pod *record_create(struct world *w, const char *name, const char *uid)
 {
 	size_t name_size = strlen(name) + 1;
 	size_t uid_size = strlen(uid) + 1;
 	ENSURE(name_size <= UINT16_MAX);
-	struct world_pod *p = xcalloc(1, offsetof(struct world_pod, text) + name_size + uid_size);
+	struct world_pod *p =
+		slab_alloc(&w->records, offsetof(struct world_pod, text) + name_size + uid_size);
 	memcpy(p->text, name, name_size);
 	memcpy(p->text + name_size, uid, uid_size);
 	p->uid_at = (uint16_t)name_size;
 	return p;
+}
+
+static void record_free(struct world *w, struct world_pod *p)
+{
+	size_t texts = p->uid_at + strlen(world_pod_uid(p)) + 1;
+	slab_free(&w->records, p, offsetof(struct world_pod, text) + texts);
 }
 
 static uint32_t slot_take(struct world *w, struct world_pod *p)
@@ -311,8 +311,8 @@ static void pod_remove(struct world *w, uint32_t slot, bool told)
 	detach_gpu(w, slot);
 	map_remove(&w->pods_by_name, hash_pair(p->ns, p->text), slot);
 	intern_release(w->words, p->ns);
-	intern_release(w->words, p->extra);
-	free(p);
+	takes_release(w, p->takes);
+	record_free(w, p);
 	w->pods.items[slot] = NULL;
 	VEC_PUSH(&w->free_pods, slot);
 	w->pod_count--;
@@ -326,8 +326,8 @@ static uint32_t pod_slot(struct world *w, const char *ns, const char *name)
 	return map_find(&w->pods_by_name, hash_pair(ns, name), &key);
 }
 
-/* Of an ordinary pod nobody asks for the uid, but whether it is still the same: a hash tells that
- * in half as many bytes. No uid begins so. */
+/* Of an ordinary pod nobody asks for the uid, but whether it is still the same: 48 bits of a hash
+ * tell that, 6 in each letter. No uid begins so. */
 #define BRIEF	   '~'
 #define BRIEF_SIZE PODS_BRIEF_SIZE
 
@@ -336,7 +336,12 @@ const char *pods_brief(const char *uid, char brief[BRIEF_SIZE])
 	if (uid[0] == BRIEF || strlen(uid) < BRIEF_SIZE) {
 		return uid;
 	}
-	snprintf(brief, BRIEF_SIZE, "%c%016llx", BRIEF, (unsigned long long)hash_text(uid));
+	uint64_t hash = hash_text(uid);
+	brief[0] = BRIEF;
+	for (size_t i = 1; i < BRIEF_SIZE - 1; i++, hash >>= 6) {
+		brief[i] = (char)('0' + (hash & 63));
+	}
+	brief[BRIEF_SIZE - 1] = '\0';
 	return brief;
 }
 
@@ -356,7 +361,7 @@ static bool has_uid(const struct world_pod *p, const char *uid)
 
 static uint32_t pod_make(struct world *w, const struct pod *pod, const char *uid)
 {
-	struct world_pod *p = record_create(pod->name, uid);
+	struct world_pod *p = record_create(w, pod->name, uid);
 	p->ns = intern_add(w->words, pod->ns);
 	p->node = WORLD_NONE;
 	uint32_t slot = slot_take(w, p);
@@ -371,11 +376,11 @@ static bool noun_unchanged(struct world *w, const struct world_pod *p, const str
 	return p->gpu == NULL || !keeps ? p->gpu == NULL && !keeps : noun_same(w, p, pod);
 }
 
-static bool extra_unchanged(struct world *w, const struct world_pod *p, const struct pod *pod)
+static bool takes_unchanged(struct world *w, const struct world_pod *p, const struct pod *pod)
 {
-	const char *now = uses_intern(w, &pod->extra);
-	bool same = now == p->extra;
-	intern_release(w->words, now);
+	const struct world_takes *now = takes_of(w, pod);
+	bool same = now == p->takes;
+	takes_release(w, now);
 	return same;
 }
 
@@ -386,9 +391,8 @@ static bool pod_unchanged(struct world *w, const struct world_pod *p, const stru
 	uint32_t node = bound ? world_node_find(w, pod->node) : WORLD_NONE;
 	/* The first pod on a node that was never heard of brings its name. */
 	bool same_node = p->node == node && bound == (node != WORLD_NONE);
-	return same_node && p->cpu_milli == summable(pod->cpu_milli) &&
-	       p->mem_bytes == summable(pod->mem_bytes) && p->phase == (uint8_t)pod->phase &&
-	       p->deleting == (pod->deleting_ms != 0) && extra_unchanged(w, p, pod) &&
+	return same_node && p->phase == (uint8_t)pod->phase &&
+	       p->deleting == (pod->deleting_ms != 0) && takes_unchanged(w, p, pod) &&
 	       noun_unchanged(w, p, pod);
 }
 
@@ -423,11 +427,9 @@ void pods_set(struct world *w, const struct pod *pod)
 	}
 	struct world_pod *p = w->pods.items[slot];
 	p->mark = w->sync[KIND_POD].mark;
-	p->cpu_milli = summable(pod->cpu_milli);
-	p->mem_bytes = summable(pod->mem_bytes);
-	const char *before = p->extra;
-	p->extra = uses_intern(w, &pod->extra);
-	intern_release(w->words, before);
+	const struct world_takes *before = p->takes;
+	p->takes = takes_of(w, pod);
+	takes_release(w, before);
 	p->phase = (uint8_t)pod->phase;
 	p->deleting = pod->deleting_ms != 0;
 	/* The kubelet's last word takes the time away again. */
@@ -478,9 +480,11 @@ void pods_finish(struct world *w)
 	for (size_t i = 0; i < w->pods.count; i++) {
 		if (w->pods.items[i] != NULL) {
 			gpu_free(w, w->pods.items[i]->gpu);
-			free(w->pods.items[i]);
+			record_free(w, w->pods.items[i]);
 		}
 	}
+	takes_finish(w);
+	slab_finish(&w->records);
 	VEC_FINISH(&w->pods);
 	VEC_FINISH(&w->free_pods);
 	for (int i = 0; i < WORLD_CLASSES; i++) {

@@ -135,9 +135,9 @@ static void save_slots(const struct saver *s)
 						      : pods_brief(world_pod_uid(p), brief),
 				.node = p->node != WORLD_NONE ? s->w->nodes.items[p->node]->name
 							      : NULL,
-				.cpu_milli = p->cpu_milli,
-				.mem_bytes = p->mem_bytes,
-				.extra = extra_read(p->extra, &arena),
+				.cpu_milli = p->takes->cpu_milli,
+				.mem_bytes = p->takes->mem_bytes,
+				.extra = extra_read(p->takes->extra, &arena),
 				.phase = (enum pod_phase)p->phase,
 				.deleting_ms = p->deleting ? 1 : 0,
 				.grace_s = p->graceful ? 1 : 0};

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/intern.h"
 #include "base/map.h"
+#include "base/slab.h"
 #include "base/str.h"
 #include "base/vec.h"
 #include "world/states.h"
@@ -39,6 +40,14 @@ struct world {
 	struct {
 		VEC_FIELDS(uint32_t);
 	} free_pods;
+	struct slab records; /* of pods, and of what they take */
+	struct {
+		VEC_FIELDS(struct world_takes *); /* owned, NULL where free */
+	} takes;
+	struct {
+		VEC_FIELDS(uint32_t);
+	} free_takes;
+	struct map takes_same;
 	struct map pods_by_name;
 	size_t pod_count;
 	/* GPU pods by class; each knows its place in its list */
@@ -97,12 +106,20 @@ struct pod_key {
 	const char *name;
 };
 
+/* A person may write any request and name a node, and the sums must not overflow: no machine has
+ * 64 TiB for one pod, and no node has 131072 pods. */
+static inline int64_t summable(int64_t amount)
+{
+	const int64_t most = INT64_MAX >> 17;
+	return amount < most ? amount : most;
+}
+
 /* pods.c */
 void pods_init(struct world *w);
 void pods_finish(struct world *w);
 void pods_set(struct world *w, const struct pod *pod);
 /* What is kept of the uid of an ordinary pod. */
-#define PODS_BRIEF_SIZE 18
+#define PODS_BRIEF_SIZE 10
 const char *pods_brief(const char *uid, char brief[PODS_BRIEF_SIZE]);
 void pods_gone(struct world *w, const struct change *c);
 void pods_keep(struct world *w, const struct change *c);
@@ -113,6 +130,13 @@ void pods_sweep(struct world *w, uint32_t mark);
 struct view noun_pack(struct world *w, const struct world_pod *p, const struct pod *pod);
 void noun_done(struct world *w);
 bool noun_same(struct world *w, const struct world_pod *p, const struct pod *pod);
+
+/* takes.c: a reference to what the pod takes, given back with takes_release. */
+void takes_init(struct world *w);
+void takes_finish(struct world *w);
+const struct world_takes *takes_of(struct world *w, const struct pod *pod);
+void takes_release(struct world *w, const struct world_takes *t); /* NULL is fine */
+bool takes_agree(const struct world *w);
 
 /* uses.c: what is taken beside CPU, memory, slots and GPUs. `extra` is the text form. */
 void uses_count(struct world *w, struct world_uses *u, const char *extra, int sign);

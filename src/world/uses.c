@@ -1,14 +1,6 @@
 /* What the pods of a node take of it beside CPU, memory, slots and GPUs. */
 #include "store.h"
 
-/* Sums must not overflow, whatever people ask for: as in pods.c. */
-#define AMOUNT_MAX (INT64_MAX >> 17)
-
-static int64_t summable(int64_t amount)
-{
-	return amount < AMOUNT_MAX ? amount : AMOUNT_MAX;
-}
-
 static void count_amount(
 	struct world *w, struct world_uses *u, const struct amount *a, int64_t sign)
 {
@@ -132,7 +124,7 @@ bool uses_agree(const struct world *w, uint32_t node)
 	for (size_t i = 0; i < w->pods.count; i++) {
 		const struct world_pod *p = w->pods.items[i];
 		if (p != NULL && p->node == node && !world_pod_terminal(p)) {
-			struct extra x = extra_read(p->extra, &arena);
+			struct extra x = extra_read(p->takes->extra, &arena);
 			tally_pod(&t, &x);
 		}
 	}

@@ -196,8 +196,8 @@ static void sum_pod(const struct world_pod *p, struct sums *sums)
 		return;
 	}
 	struct sums *s = &sums[p->node];
-	s->cpu += p->cpu_milli;
-	s->mem += p->mem_bytes;
+	s->cpu += p->takes->cpu_milli;
+	s->mem += p->takes->mem_bytes;
 	s->gpus += p->gpu != NULL ? p->gpu->gpus : 0;
 	s->kai += p->gpu != NULL && p->gpu->is_kai ? 1 : 0;
 	s->sharers += is_sharer(p) ? 1 : 0;
@@ -250,6 +250,9 @@ const char *world_check(const struct world *w)
 	}
 	if (pods != w->pod_count || gpu_pods != listed || pods != w->pods_by_name.count) {
 		return "the counts of pods differ";
+	}
+	if (!takes_agree(w)) {
+		return "what pods take differs from what is kept of it";
 	}
 	if (!slices_agree(w)) {
 		return "the slices of nodes differ from those listed";

@@ -87,3 +87,46 @@ Test(squeeze, other_bytes_are_refused_or_read_within_bounds)
 	}
 	cr_expect_gt(refused, 5000);
 }
+
+Test(squeeze, a_uuid_takes_its_bytes)
+{
+	const char *text = "4f9f1892-9642-4d7d-8c82-481c7bd61ca1";
+	CLEANUP(str_finish) struct str out = squeezed_of(text, strlen(text));
+	cr_expect_eq(out.len, 1 + 3 + 16, "%zu", out.len);
+	comes_back(text, strlen(text));
+	/* Once more it is what stands before. */
+	const char *twice = "uid 4f9f1892-9642-4d7d-8c82-481c7bd61ca1 of "
+			    "4f9f1892-9642-4d7d-8c82-481c7bd61ca1.";
+	CLEANUP(str_finish) struct str again = squeezed_of(twice, strlen(twice));
+	cr_expect_leq(again.len, 1 + (1 + 4) + 19 + (1 + 4) + 3 + (1 + 1), "%zu", again.len);
+	comes_back(twice, strlen(twice));
+}
+
+Test(squeeze, what_is_nearly_a_uuid_comes_back_as_it_was)
+{
+	const char *uuid = "4f9f1892-9642-4d7d-8c82-481c7bd61ca1";
+	for (size_t i = 0; i < strlen(uuid); i++) {
+		for (const char *c = "-0Ffg/:`@"; *c != '\0'; c++) {
+			char other[37];
+			memcpy(other, uuid, sizeof other);
+			other[i] = *c;
+			comes_back(other, strlen(other));
+			comes_back(other, i);
+		}
+	}
+}
+
+Test(squeeze, half_a_uuid_is_refused)
+{
+	const char *text = "4f9f1892-9642-4d7d-8c82-481c7bd61ca1";
+	CLEANUP(str_finish) struct str out = squeezed_of(text, strlen(text));
+	char back[64];
+	for (size_t n = 1; n < out.len; n++) {
+		CLEANUP(cleanup_free) char *cut = xmemdup(str_text(&out), n);
+		cr_expect_not(unsqueeze((struct view){cut, n}, words, COUNT_OF(words), back));
+	}
+	/* One more than there is room for. */
+	CLEANUP(cleanup_free) char *less = xmemdup(str_text(&out), out.len);
+	less[0] = 35;
+	cr_expect_not(unsqueeze((struct view){less, out.len}, words, COUNT_OF(words), back));
+}
