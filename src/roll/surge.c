@@ -215,10 +215,11 @@ static void step_ours(const struct surge_ask *ask, struct surge_verdict *v)
 	step_ready(ask, v);
 }
 
-/* With its label it is its ReplicaSet's, which may adopt and delete it before anybody looks. */
+/* With its label it is its ReplicaSet's, which may adopt and delete it before anybody looks. One
+ * that is seen without a controller was not adopted: whatever ends it is not its ReplicaSet. */
 static bool was_taken(const struct surge_ask *ask)
 {
-	return ask->given && ask->current && !is_there(ask->fresh) && is_there(ask->old);
+	return ask->given && ask->current && ask->fresh == NULL && is_there(ask->old);
 }
 
 void surge_step(const struct surge_ask *ask, struct surge_verdict *ret)
