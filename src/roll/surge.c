@@ -57,10 +57,12 @@ static bool is_there(const struct surge_pod *p)
 
 /* --- nothing of ours is there --- */
 
+/* Whoever gives one up has the old one dear again before: where it is cheap still, the new one went
+ * by another hand. */
 static void step_none(const struct surge_ask *ask, struct surge_verdict *v)
 {
 	if (is_there(ask->old) && ask->old->cheap) {
-		say(v, SURGE_RESTORE, SURGE_UNWANTED);
+		say(v, SURGE_RESTORE, ask->current ? SURGE_ENDED : SURGE_ROLLOUT);
 	} else if (ask->began) {
 		say(v, SURGE_FAILED, SURGE_ENDED);
 	} else if (!ask->wanted) {

@@ -345,9 +345,11 @@ Test(surge, C25_who_is_gone_after_its_label_was_the_wrong_victim)
 	cr_expect_eq(judge(&s).does, SURGE_LOST);
 	s.ask.current = false;
 	cr_expect_eq(judge(&s).does, SURGE_RESTORE, "a rollout took both");
+	cr_expect_eq(judge(&s).why, SURGE_ROLLOUT);
 	s.ask.current = true;
 	s.ask.given = false;
 	cr_expect_eq(judge(&s).does, SURGE_RESTORE, "it was asked back");
+	cr_expect_eq(judge(&s).why, SURGE_ENDED, "and not because nobody wants it");
 	s.ask.given = true;
 	s.has_old = false;
 	cr_expect_neq(judge(&s).does, SURGE_LOST);
