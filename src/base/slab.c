@@ -11,10 +11,16 @@
 
 #include "base/alloc.h"
 
-#define PAGE	     4096
+#define PAGE	     SLAB_PAGE_BYTES
 #define REGION_PAGES 64
 
-#ifdef __SANITIZE_ADDRESS__
+/* GCC says it one way, and clang, which builds the fuzzers, another. */
+#ifdef __has_feature
+#define CLANG_HAS(feature) __has_feature(feature)
+#else
+#define CLANG_HAS(feature) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || CLANG_HAS(address_sanitizer)
 #define IN_PAGES false
 #else
 #define IN_PAGES true
