@@ -13,6 +13,8 @@
 #define SLAB_STEP     8
 #define SLAB_CLASSES  (SLAB_SIZE_MAX / SLAB_STEP)
 
+#define SLAB_PAGE_BYTES 4096
+
 struct slab_page;
 struct slab_region;
 /* A zeroed struct is an empty slab. */

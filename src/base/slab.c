@@ -11,10 +11,16 @@
 
 #include "base/alloc.h"
 
-#define PAGE	     4096
+#define PAGE	     SLAB_PAGE_BYTES
 #define REGION_PAGES 64
 
-#ifdef __SANITIZE_ADDRESS__
+/* GCC says it one way, and clang, which builds the fuzzers, another. */
+#ifdef __has_feature
+#define CLANG_HAS(feature) __has_feature(feature)
+#else
+#define CLANG_HAS(feature) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || CLANG_HAS(address_sanitizer)
 #define IN_PAGES false
 #else
 #define IN_PAGES true
@@ -30,7 +36,8 @@ struct slab_page {
 		*previous; /* among the open ones of its size; or spare, by `next` */
 	struct place *free;
 	uint32_t used;	/* objects */
-	uint32_t fresh; /* where nothing was yet */
+	uint16_t fresh; /* where nothing was yet */
+	uint16_t room;	/* of each */
 };
 
 struct slab_region {
@@ -115,9 +122,9 @@ static void page_shut(struct slab *s, struct slab_page *page, size_t class)
 	page->next = page->previous = NULL;
 }
 
-static bool is_full(const struct slab_page *page, size_t class)
+static bool is_full(const struct slab_page *page)
 {
-	return page->free == NULL && page->fresh + room_of(class) > PAGE;
+	return page->free == NULL && page->fresh + page->room > PAGE;
 }
 
 /* --- objects --- */
@@ -131,7 +138,7 @@ void *slab_alloc(struct slab *s, size_t size)
 	struct slab_page *page = s->open[class];
 	if (page == NULL) {
 		page = page_take(s);
-		*page = (struct slab_page){.fresh = sizeof *page};
+		*page = (struct slab_page){.fresh = sizeof *page, .room = (uint16_t)room_of(class)};
 		page_open(s, page, class);
 	}
 	void *p = page->free;
@@ -139,10 +146,10 @@ void *slab_alloc(struct slab *s, size_t size)
 		page->free = page->free->next;
 	} else {
 		p = (char *)page + page->fresh;
-		page->fresh += (uint32_t)room_of(class);
+		page->fresh = (uint16_t)(page->fresh + page->room);
 	}
 	page->used++;
-	if (is_full(page, class)) {
+	if (is_full(page)) {
 		page_shut(s, page, class);
 	}
 	return memset(p, 0, room_of(class));
@@ -156,8 +163,9 @@ void slab_free(struct slab *s, void *p, size_t size)
 		return;
 	}
 	struct slab_page *page = page_of(p);
-	ENSURE(page->used > 0);
-	if (is_full(page, class)) {
+	/* Another size, or once more, and two would stand in one place later. */
+	ENSURE(page->used > 0 && page->room == room_of(class) && page->free != p);
+	if (is_full(page)) {
 		page_open(s, page, class);
 	}
 	struct place *place = p;

@@ -235,7 +235,9 @@ static void use_read(struct look *l, int64_t mono_us, int64_t wall_us)
 		return;
 	}
 	r->process_use = true;
-	l->sample->dropped += use_clean(&rows, after_us, now_us + LATE_US);
+	/* The driver may have taken its time, and told of that too. */
+	uint64_t took_us = (uint64_t)(clock_mono(l->s->clock) * 1000 - mono_us);
+	l->sample->dropped += use_clean(&rows, after_us, now_us + took_us + LATE_US);
 	struct use_span span = use_span_of(&rows, after_us, now_us, interval_us);
 	use_share(&rows, &span, r->processes, r->process_count);
 	uint64_t last_us = newest(&rows);

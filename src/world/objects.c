@@ -71,6 +71,9 @@ static void labels_drop(struct world *w, struct node *noun)
 /* Dozens are on each node, and nearly all of them are on the others too. */
 static struct pairs labels_keep(struct world *w, struct arena *a, const struct pairs *labels)
 {
+	if (labels->count == 0) {
+		return (struct pairs){0}; /* nothing of its own, not even a block */
+	}
 	a->block_bytes = labels->count * sizeof(struct pair);
 	struct pairs kept = {ARENA_ARRAY(a, struct pair, labels->count), labels->count};
 	for (uint32_t i = 0; i < labels->count; i++) {
@@ -80,15 +83,20 @@ static struct pairs labels_keep(struct world *w, struct arena *a, const struct p
 	return kept;
 }
 
+/* The former goes last: most of its words are in the new one too, and it may be `from` itself. */
 static void node_copy(struct world *w, struct world_node *n, const struct node *from)
 {
 	struct node rest = *from;
 	struct change copy, c = {.type = CHANGE_SET, .kind = KIND_NODE, .node = &rest};
+	struct arena arena = {0};
 	rest.labels = (struct pairs){0};
+	world_copy_noun(w, &c, &arena, &copy);
+	rest = *copy.node;
+	rest.labels = labels_keep(w, &arena, &from->labels);
 	labels_drop(w, &n->noun);
-	world_copy_noun(w, &c, &n->arena, &copy);
-	n->noun = *copy.node;
-	n->noun.labels = labels_keep(w, &n->arena, &from->labels);
+	arena_finish(&n->arena);
+	n->arena = arena;
+	n->noun = rest;
 }
 
 static void node_set(struct world *w, const struct change *c)

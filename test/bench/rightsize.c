@@ -23,6 +23,7 @@
 #include "model/checkpoint.h"
 #include "model/names.h"
 #include "sizer/sizer.h"
+#include "state.h"
 
 #define START	     1767225600000
 #define SCRAPE_MS    15000
@@ -409,6 +410,14 @@ static int print_checkpoint(void)
 	return 0;
 }
 
+/* What malloc gave, mapped pieces too, and the sizer's own pages. */
+static size_t in_use(void)
+{
+	struct mallinfo2 heap = mallinfo2();
+	size_t pages = bed.sizer != NULL ? slab_pages(&bed.sizer->records) : 0;
+	return heap.uordblks + heap.hblkhd + pages * SLAB_PAGE_BYTES;
+}
+
 int main(int argc, char **argv)
 {
 	if (argc == 2 && strcmp(argv[1], "checkpoint") == 0) {
@@ -420,7 +429,7 @@ int main(int argc, char **argv)
 	bed.remembered = bed.workloads * number(argc, argv, 4, 10) / 100;
 	double reading = 0, handing = 0, looking = 0, window = 0;
 	set_up();
-	size_t before = mallinfo2().uordblks;
+	size_t before = in_use();
 	make_sizer();
 	for (int64_t t = 0; t < minutes * 60000; t += TICK_MS) {
 		bed.now += TICK_MS;
@@ -439,7 +448,7 @@ int main(int argc, char **argv)
 	}
 	struct sizer_totals totals;
 	sizer_sum(bed.sizer, &totals);
-	size_t bytes = mallinfo2().uordblks - before;
+	size_t bytes = in_use() - before;
 	printf("{\"workloads\": %u, \"remembered\": %" PRId64 ", \"pods\": %u, \"rounds\": %" PRIu64
 	       ", \"readings\": %" PRIu64
 	       ", \"read_ms\": %.2f, \"take_ms\": %.2f, \"look_ms\": %.2f, \"creates\": %" PRId64

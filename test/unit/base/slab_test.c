@@ -1,6 +1,8 @@
 /* Objects of any size stand apart and are zeroed, pages are used again, and malloc's are alike. */
 #include <criterion/criterion.h>
+#include <signal.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -122,4 +124,27 @@ Test(slab, what_is_left_goes_with_it)
 	slab_finish(&s);
 	cr_assert_eq(slab_pages(&s), 0);
 	slab_finish(&s);
+}
+
+/* malloc tells of both, more or less; so do pages. */
+Test(slab, another_size_is_not_taken_back, .signal = SIGABRT)
+{
+	struct slab s = {0};
+	void *p = slab_alloc(&s, 72);
+	if (!has_pages()) {
+		abort();
+	}
+	slab_free(&s, p, 80);
+}
+
+Test(slab, nothing_is_taken_back_twice, .signal = SIGABRT)
+{
+	struct slab s = {0};
+	void *p = slab_alloc(&s, 72), *other = slab_alloc(&s, 72);
+	cr_assert_neq(p, other);
+	if (!has_pages()) {
+		abort();
+	}
+	slab_free(&s, p, 72);
+	slab_free(&s, p, 72);
 }

@@ -18,7 +18,7 @@ static const char *name_of(int node, int at, char out[16])
 
 static void tell_user(struct bed *b, int node, const char *name)
 {
-	char on[8], uuid[8];
+	char on[16], uuid[16];
 	snprintf(on, sizeof on, "n%d", node);
 	snprintf(uuid, sizeof uuid, "G%d", node);
 	struct pair label[] = {{LABEL_TENANT, "true"}};
@@ -37,7 +37,7 @@ static void tell_user(struct bed *b, int node, const char *name)
 /* The first of each node uses too much, on a GPU that is short. */
 static void tell_figures(struct bed *b, int node)
 {
-	char on[8], uuid[8], names[A_NODE][16];
+	char on[16], uuid[16], names[A_NODE][16];
 	const char *pods[A_NODE];
 	struct pod_use uses[A_NODE];
 	snprintf(on, sizeof on, "n%d", node);
@@ -82,7 +82,7 @@ static struct bed field(void)
 	tell_reach(&b, true);
 	tell_overuse_policy(&b, "evicts", OVERUSE_EVICT, ISOLATION_NONE);
 	for (int i = 0; i < NODES; i++) {
-		char on[8];
+		char on[16];
 		snprintf(on, sizeof on, "n%d", i);
 		tell_node(&b, on, 1, 110);
 		for (int k = 0; k < A_NODE; k++) {

@@ -33,13 +33,14 @@ static void field_init(struct field *f, struct rng *rng)
 			.free_mib = 9000,
 			.max_tenants = 64},
 		.node = {.noun = &f->noun, .free_cpu_milli = 1000, .free_slots = 50}};
+	static struct world_takes each = {.cpu_milli = 100};
 	for (uint32_t i = 0; i < f->c.count; i++) {
 		f->gpus[i] = (struct world_gpu){.priority = (int32_t)rng_below(rng, 3),
 			.milli = 100 * (int64_t)rng_below(rng, 4),
 			.mem_mib = 500 * (int64_t)rng_below(rng, 8)};
 		f->pods[i] = xcalloc(1, sizeof(struct world_pod) + 8);
 		f->pods[i]->gpu = &f->gpus[i];
-		f->pods[i]->cpu_milli = 100;
+		f->pods[i]->takes = &each;
 		f->c.victims[i] = f->pods[i];
 		f->c.gpu.free_milli -= f->gpus[i].milli;
 		f->c.gpu.free_mib -= f->gpus[i].mem_mib;

@@ -153,6 +153,22 @@ Test(use, scenario_8_garbage_rows_are_dropped)
 	bed_destroy(b);
 }
 
+/* It tells what was so when it answered; of what is later than that nobody can know. */
+Test(use, a_driver_that_takes_long_tells_of_its_own_time)
+{
+	struct bed *b = bed_create("libnvidia-ml.so.1");
+	char text[1024] = BUSY;
+	bed_sample(b, text, sizeof text, -2400, "7 50");
+	bed_sample(b, text, sizeof text, -60000, "8 50");
+	bed_write(b, text);
+	b->slow_ms = 2500;
+	const struct gpu_sample *s = bed_look(b);
+	cr_assert_gt(sm_of(s, 7), 0);
+	cr_assert_eq(sm_of(s, 8), 0);
+	b->slow_ms = 0;
+	bed_destroy(b);
+}
+
 Test(use, scenario_8_rows_of_processes_that_are_in_no_list_charge_nobody)
 {
 	struct bed *b = bed_create("libnvidia-ml.so.1");

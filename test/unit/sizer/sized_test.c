@@ -1,4 +1,5 @@
 /* The table of workloads. */
+#include "base/intern.h"
 #include "bed.h"
 
 static struct workload_key key(const char *name)

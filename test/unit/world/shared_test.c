@@ -2,6 +2,8 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 
+#include "base/intern.h"
+#include "store.h"
 #include "world/world.h"
 
 static void set_pod(struct world *w, const char *name, const char *uid, int64_t cpu_milli)
@@ -101,5 +103,77 @@ Test(shared, nodes_share_the_words_of_their_labels)
 	set_node(w, "node-2", NULL, 0);
 	cr_expect_eq(node_at(w, "node-2")->labels.count, 0);
 	cr_expect(node_at(w, "node-2")->ready);
+	world_destroy(w);
+}
+
+/* It is still there when it is taken anew. */
+Test(shared, a_node_can_be_told_of_itself)
+{
+	struct pair labels[] = {{"kubernetes.io/hostname", "node-1"}, {"zone", "a"}};
+	struct world *w = world_create();
+	set_node(w, "node-1", labels, 2);
+	struct node same = *node_at(w, "node-1");
+	same.ready = false;
+	struct change c = {.type = CHANGE_SET, .kind = KIND_NODE, .node = &same};
+	world_apply(w, &c);
+	cr_expect_not(node_at(w, "node-1")->ready);
+	cr_expect_str_eq(node_at(w, "node-1")->uid, "u");
+	cr_expect_str_eq(pairs_get(&node_at(w, "node-1")->labels, "zone"), "a");
+	cr_expect_str_eq(
+		pairs_get(&node_at(w, "node-1")->labels, "kubernetes.io/hostname"), "node-1");
+	world_destroy(w);
+}
+
+static void set_busy(struct world *w, const char *name, int64_t devices, uint16_t port)
+{
+	struct amount amount = {"example.com/device", devices};
+	struct host_port taken = {.port = port, .protocol = "TCP", .address = "10.0.0.1"};
+	struct pod pod = {.ns = "team",
+		.name = name,
+		.uid = "0b0f1a4e-7c1d-4a30-8a11-1e1f8a0c0001",
+		.node = "node-1",
+		.phase = POD_RUNNING,
+		.extra = {{&amount, 1}, {&taken, 1}}};
+	struct change c = {.type = CHANGE_SET, .kind = KIND_POD, .pod = &pod};
+	world_apply(w, &c);
+	cr_assert_null(world_check(w), "%s", world_check(w));
+}
+
+static void remove_all(struct world *w)
+{
+	static const char *const names[] = {"a", "b"};
+	for (size_t i = 0; i < COUNT_OF(names); i++) {
+		struct change c = {
+			.type = CHANGE_GONE, .kind = KIND_POD, .ns = "team", .name = names[i]};
+		world_apply(w, &c);
+		cr_assert_null(world_check(w));
+	}
+	struct change c = {.type = CHANGE_GONE, .kind = KIND_NODE, .name = "node-1"};
+	world_apply(w, &c);
+}
+
+/* A word that nobody gives back would stay for good, and every change would add to it. */
+Test(shared, words_go_with_the_last_who_says_them)
+{
+	struct pair one[] = {{"kubernetes.io/hostname", "node-1"}, {"zone", "a"}};
+	struct pair other[] = {{"kubernetes.io/hostname", "node-1"}, {"rack", "7"}};
+	struct world *w = world_create();
+	set_node(w, "node-1", NULL, 0);
+	size_t before = intern_count(w->words);
+	for (int round = 0; round < 3; round++) {
+		set_node(w, "node-1", one, 2);
+		set_node(w, "node-1", one, 2);
+		set_node(w, "node-1", other, 2);
+		set_busy(w, "a", 1, 80);
+		set_busy(w, "a", 1, 80);
+		set_busy(w, "b", 1, 80);
+		cr_expect_eq(takes(w, "a"), takes(w, "b"));
+		set_busy(w, "a", 2, 80);
+		set_busy(w, "b", 2, 443);
+		cr_expect_gt(intern_count(w->words), before);
+		remove_all(w);
+		cr_expect_eq(intern_count(w->words), before);
+		cr_expect_eq(w->takes.count, w->free_takes.count);
+	}
 	world_destroy(w);
 }
