@@ -57,10 +57,12 @@ static bool is_there(const struct surge_pod *p)
 
 /* --- nothing of ours is there --- */
 
+/* Whoever gives one up has the old one dear again before: where it is cheap still, the new one went
+ * by another hand. */
 static void step_none(const struct surge_ask *ask, struct surge_verdict *v)
 {
 	if (is_there(ask->old) && ask->old->cheap) {
-		say(v, SURGE_RESTORE, SURGE_UNWANTED);
+		say(v, SURGE_RESTORE, ask->current ? SURGE_ENDED : SURGE_ROLLOUT);
 	} else if (ask->began) {
 		say(v, SURGE_FAILED, SURGE_ENDED);
 	} else if (!ask->wanted) {
@@ -215,10 +217,11 @@ static void step_ours(const struct surge_ask *ask, struct surge_verdict *v)
 	step_ready(ask, v);
 }
 
-/* With its label it is its ReplicaSet's, which may adopt and delete it before anybody looks. */
+/* With its label it is its ReplicaSet's, which may adopt and delete it before anybody looks. One
+ * that is seen without a controller was not adopted: whatever ends it is not its ReplicaSet. */
 static bool was_taken(const struct surge_ask *ask)
 {
-	return ask->given && ask->current && !is_there(ask->fresh) && is_there(ask->old);
+	return ask->given && ask->current && ask->fresh == NULL && is_there(ask->old);
 }
 
 void surge_step(const struct surge_ask *ask, struct surge_verdict *ret)

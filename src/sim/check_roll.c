@@ -226,6 +226,20 @@ static void check_adoption(struct sim *s, const struct stored *o)
 	}
 }
 
+/* The mark says that the cost is ours: they come and go in one write, or nobody takes back the
+ * other. */
+static void check_mark(struct sim *s, const struct commit *c)
+{
+	const struct stored *o = c->after;
+	bool marked = note_of(o, NOTE_SURGED_BY) != NULL;
+	bool cheap = text_equals(note_of(o, NOTE_DELETION_COST), CHEAP);
+	if (marked != (note_of(c->before, NOTE_SURGED_BY) != NULL) && marked != cheap) {
+		sim_fail(s, "cost", "a controller %s %s, which is %s to delete",
+			marked ? "marks" : "takes the mark off", o->name,
+			cheap ? "cheap still" : "not cheap");
+	}
+}
+
 static void check_cost(struct sim *s, const struct commit *c)
 {
 	const struct stored *o = c->after;
@@ -253,6 +267,7 @@ static void check_written(struct sim *s, const struct commit *c)
 	if (!had && label_of(c->after, LABEL_TEMPLATE_HASH) != NULL) {
 		check_adoption(s, c->after);
 	}
+	check_mark(s, c);
 	check_cost(s, c);
 }
 

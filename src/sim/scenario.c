@@ -312,9 +312,11 @@ const struct sim_scenario *sim_scenario_at(size_t i)
 {
 	size_t more = i < COUNT_OF(scenarios) ? 0 : i - COUNT_OF(scenarios);
 	size_t fence = more < scenarios_more_count ? 0 : more - scenarios_more_count;
+	size_t roll = fence < scenarios_fence_count ? 0 : fence - scenarios_fence_count;
 	return i < COUNT_OF(scenarios)	       ? &scenarios[i]
 	       : more < scenarios_more_count   ? &scenarios_more[more]
 	       : fence < scenarios_fence_count ? &scenarios_fence[fence]
+	       : roll < scenarios_roll_count   ? &scenarios_roll[roll]
 					       : NULL;
 }
 

@@ -46,6 +46,9 @@ extern const size_t scenarios_more_count;
 /* scenario_fence.c */
 extern const struct sim_scenario scenarios_fence[];
 extern const size_t scenarios_fence_count;
+/* scenario_roll.c */
+extern const struct sim_scenario scenarios_roll[];
+extern const size_t scenarios_roll_count;
 /* Nothing goes wrong that the scenario does not name, and nobody's work ends. */
 void scenario_fine_weather(struct sim *s);
 

@@ -121,6 +121,14 @@ static void make_deployment(struct sim *s, const char *name, int64_t replicas)
 		ACTOR_PERSON);
 }
 
+void works_make(struct sim *s, int64_t replicas)
+{
+	s->weather.rolled = s->works.surges = true;
+	make_policy(s);
+	make_deployment(s, "work-0", replicas);
+	sets_soon(s);
+}
+
 static void set_budget(struct sim *s, const char *name, int64_t least)
 {
 	struct stored *had = store_find(&s->store, RES_BUDGETS, WORKS_NS, name);

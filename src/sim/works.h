@@ -61,6 +61,7 @@ struct works {
 /* --- works.c --- */
 void works_weather(struct sim *s); /* what a run about them is like */
 void works_start(struct sim *s);
+void works_make(struct sim *s, int64_t replicas); /* one Deployment, of a scenario */
 void works_finish(struct sim *s);
 void works_spells(struct sim *s);
 void works_calm(struct sim *s);

@@ -108,7 +108,7 @@ const struct mutation_row mutation_rows[] = {
 	{"cheapen-without-cost", "the old pod is marked, and not cheap to delete",
 		.hooks = {.request = cheapen_without_cost}, .rolled = true, .rare = true},
 	{"restore-without-cost", "the mark is taken off the old pod, and the cost is not",
-		.hooks = {.request = restore_without_cost}, .rolled = true, .rare = true},
+		.hooks = {.request = restore_without_cost}, .scenario = "taken-back"},
 	{"surge-with-the-label", "a new pod is its ReplicaSet's from its birth",
 		.hooks = {.request = surge_with_the_label}, .rolled = true, .rare = true},
 	{"keeps-leading", "a leader does not notice that its Lease is over",

@@ -339,17 +339,33 @@ Test(surge, C25_who_is_gone_after_its_label_was_the_wrong_victim)
 	cr_expect_eq(judge(&s).does, SURGE_WAIT, "its ReplicaSet takes its time");
 	cr_expect_eq(judge(&s).why, SURGE_SETTLES);
 	s.fresh.leaving = true;
-	cr_expect_eq(judge(&s).does, SURGE_LOST);
+	cr_expect_eq(judge(&s).does, SURGE_RESTORE, "nobody had adopted it: somebody else did");
+	cr_expect_eq(judge(&s).why, SURGE_ENDED);
 	s.has_fresh = false;
 	cr_expect_eq(judge(&s).does, SURGE_LOST);
 	s.ask.current = false;
 	cr_expect_eq(judge(&s).does, SURGE_RESTORE, "a rollout took both");
+	cr_expect_eq(judge(&s).why, SURGE_ROLLOUT);
 	s.ask.current = true;
 	s.ask.given = false;
 	cr_expect_eq(judge(&s).does, SURGE_RESTORE, "it was asked back");
+	cr_expect_eq(judge(&s).why, SURGE_ENDED, "and not because nobody wants it");
 	s.ask.given = true;
 	s.has_old = false;
 	cr_expect_neq(judge(&s).does, SURGE_LOST);
+}
+
+/* No ReplicaSet adopts it any more, and nobody else would take it away. */
+Test(surge, C24_who_ended_with_its_label_is_dropped)
+{
+	struct scene s;
+	set_up(&s, 1);
+	(void)play(&s, 3);
+	s.fresh.labelled = s.ask.given = s.fresh.ended = true;
+	cr_expect_eq(judge(&s).does, SURGE_RESTORE);
+	cr_expect_eq(judge(&s).why, SURGE_ENDED);
+	s.old.cheap = false;
+	cr_expect_eq(judge(&s).does, SURGE_DROP);
 }
 
 Test(surge, one_without_a_share_or_without_an_old_pod_goes)

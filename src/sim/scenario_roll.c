@@ -1,0 +1,60 @@
+/* A replacement that is taken back: the old pod was made cheap to delete, and before the new one is
+ * its ReplicaSet's a person deletes that. The old one must be as dear as before (C25). */
+#include <string.h>
+
+#include "model/names.h"
+#include "scenario.h"
+#include "sim_parts.h"
+
+#define GPUS 4
+#define MIB  40000
+
+static void delete_new(void *data, uint64_t arg)
+{
+	struct sim *s = data;
+	(void)arg;
+	for (size_t i = s->store.items.count; i-- > 0;) {
+		struct stored *o = s->store.items.items[i];
+		if (work_of(o) != NULL && o->pod.beside && o->pod.deleting_ms == 0) {
+			sim_trace(s, "a person deletes %s", o->name);
+			apiserver_delete_pod(s, o, 10, ACTOR_PERSON);
+		}
+	}
+}
+
+static void taken_back_begin(struct sim *s)
+{
+	scenario_fine_weather(s);
+	fleet_make(s, GPUS, MIB);
+	works_make(s, 1);
+}
+
+static bool makes_cheap(const struct wire_request *r)
+{
+	static const char mark[] = "\"" NOTE_SURGED_BY "\":\"";
+	return r->method == WIRE_PATCH && r->body != NULL && strstr(r->body, mark) != NULL;
+}
+
+/* The first of them is followed by the deletion, which is there before the next answer. */
+static const char *taken_back_fate(struct sim *s, const struct wire_request *r)
+{
+	if (makes_cheap(r) && s->tally.denied == 0) {
+		s->tally.denied++;
+		agenda_add(&s->agenda, sim_now(s) + 1, delete_new, s, 0);
+	}
+	return NULL;
+}
+
+static bool taken_back_settled(struct sim *s, struct str *why)
+{
+	if (s->tally.denied == 0) {
+		str_append_text(why, "no pod was made cheap to delete");
+	}
+	return s->tally.denied > 0;
+}
+
+const struct sim_scenario scenarios_roll[] = {
+	{"taken-back", "a person deletes the new pod once the old one is cheap to delete",
+		taken_back_begin, taken_back_settled, taken_back_fate, .trouble_ms = 60000},
+};
+const size_t scenarios_roll_count = COUNT_OF(scenarios_roll);
