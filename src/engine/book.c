@@ -333,6 +333,9 @@ void book_new_term(struct engine *e)
 	memset(&e->memos, 0, sizeof e->memos);
 	memset(&e->absences, 0, sizeof e->absences);
 	evictions_new_term(&e->evictions);
+	/* What the last complete pass of another term found. */
+	e->report.tenants_over = e->report.tenants_contended = 0;
+	e->report.over_mib = 0;
 	resizes_new_term(e);
 	shuns_clear(&e->shuns);
 	turns_forget(&e->turns);

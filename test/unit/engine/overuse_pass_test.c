@@ -169,6 +169,12 @@ Test(overuse_pass, figures_are_those_of_the_last_complete_pass)
 	}
 	(void)in_slices(&b);
 	cr_expect_eq(engine_report(b.e)->tenants_over, NODES);
+	struct change lead = {.type = CHANGE_LEADER};
+	engine_observe(b.e, &lead);
+	lead.leads = true;
+	engine_observe(b.e, &lead);
+	take_step(&b, ONE_UNIT);
+	cr_expect_eq(engine_report(b.e)->tenants_over, 0, "in a new term nothing was found yet");
 	bed_finish(&b);
 }
 
