@@ -9,6 +9,9 @@ from asking import create_warned, namespace
 from helpers import is_tenant, is_whole, on, placed
 from waiting import wait_until
 
+# A capacity pod that is given up begins the minute of its tenant anew: none is, here.
+STACK = {"nodes": [("late-0", 1), ("late-1", 1)],
+         "arguments": ["--idle-grace-seconds=2", "--open-timeout-seconds=1800"]}
 BACKLOG = 'aliquot_admission_total{verdict="whole",reason="Backlog"}'
 SENTENCE = "left whole: other pods have waited too long for their share"
 
