@@ -345,10 +345,16 @@ const char *pods_brief(const char *uid, char brief[BRIEF_SIZE])
 	return brief;
 }
 
+/* Those of our own namespace are few, and companions among them are deleted by their uid. */
+static bool keeps_uid(const struct pod *pod)
+{
+	return world_keeps_noun(pod) || text_equals(pod->ns, NAME_NAMESPACE);
+}
+
 static const char *uid_kept(const struct pod *pod, char brief[BRIEF_SIZE])
 {
 	const char *uid = text_or(pod->uid, "");
-	return world_keeps_noun(pod) ? uid : pods_brief(uid, brief);
+	return keeps_uid(pod) ? uid : pods_brief(uid, brief);
 }
 
 static bool has_uid(const struct world_pod *p, const char *uid)
@@ -407,9 +413,9 @@ void pods_set(struct world *w, const struct pod *pod)
 	bool graceful = false;
 	/* The same name with another uid is another pod: the old one is gone. So is one that was
 	 * ordinary and is asked for its uid from now on. */
-	if (slot != MAP_NONE && (!has_uid(w->pods.items[slot], text_or(pod->uid, "")) ||
-					(world_pod_uid(w->pods.items[slot])[0] == BRIEF &&
-						world_keeps_noun(pod)))) {
+	if (slot != MAP_NONE &&
+		(!has_uid(w->pods.items[slot], text_or(pod->uid, "")) ||
+			(world_pod_uid(w->pods.items[slot])[0] == BRIEF && keeps_uid(pod)))) {
 		const struct world_pod *former = w->pods.items[slot];
 		graceful = former->graceful && has_uid(former, text_or(pod->uid, ""));
 		pod_remove(w, slot, false);

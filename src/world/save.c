@@ -131,8 +131,9 @@ static void save_slots(const struct saver *s)
 			noun = (struct pod){.ns = p->ns,
 				.name = world_pod_name(p),
 				/* One that had a GPU may have kept all of it. */
-				.uid = p->gpu != NULL ? world_pod_uid(p)
-						      : pods_brief(world_pod_uid(p), brief),
+				.uid = p->gpu != NULL || text_equals(p->ns, NAME_NAMESPACE)
+					       ? world_pod_uid(p)
+					       : pods_brief(world_pod_uid(p), brief),
 				.node = p->node != WORLD_NONE ? s->w->nodes.items[p->node]->name
 							      : NULL,
 				.cpu_milli = p->takes->cpu_milli,

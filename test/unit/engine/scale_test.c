@@ -46,7 +46,7 @@ Test(scale, c14_companions_ask_for_what_the_tenants_need)
 	snprintf(companion, sizeof companion, "companion-%s", name + strlen("capacity-"));
 	struct pod p = {.ns = NAME_NAMESPACE,
 		.name = companion,
-		.uid = "companion",
+		.uid = "0b3e7c52-1d4f-4a6b-8c9d-0e1f2a3b4c5d",
 		.node = "n0",
 		.cpu_milli = 63990,
 		.phase = POD_RUNNING};
@@ -60,6 +60,8 @@ Test(scale, c14_companions_ask_for_what_the_tenants_need)
 	cr_assert_not_null(gone);
 	cr_expect_str_eq(gone->name, companion);
 	cr_expect(gone->companion, "nobody knows its version");
+	cr_expect_str_eq(
+		gone->uid, "0b3e7c52-1d4f-4a6b-8c9d-0e1f2a3b4c5d", "by which it is deleted");
 	bool granted = false;
 	vec_for_each (const struct action, a, &b.plan.actions) {
 		granted = granted || (a->type == ACTION_GRANT && a->ledger.count == 2);
