@@ -221,6 +221,11 @@ def stage_bench(run):
         run.check("hack/bench --smoke " + name, "hack/bench", "--smoke", name)
 
 
+def stage_soak(run):
+    """The one soak of which a minute says something: nobody needs to be lucky for it."""
+    run.check("hack/soak hostile --smoke", "hack/soak", "hostile", "--smoke")
+
+
 class Stage:
     def __init__(self, name, budget_s, what, action, needs=(), tests=True):
         self.name, self.budget_s, self.what, self.action = name, budget_s, what, action
@@ -244,6 +249,8 @@ STAGES = [
     Stage("demo", 180, "hack/demo as a newcomer meets it: its table, its exit, nothing left", stage_demo,
           ["build", "controlplane"]),
     Stage("bench", 300, "that the benches still run, small", stage_bench, ["build"], tests=False),
+    Stage("soak", 240, "a minute of people who mean ill, while others are served", stage_soak,
+          ["build", "build-sanitized", "controlplane"], tests=False),
 ]
 
 

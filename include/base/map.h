@@ -33,8 +33,21 @@ void map_put(struct map *m, uint64_t hash, uint32_t slot);		/* key must be absen
 bool map_remove(struct map *m, uint64_t hash, uint32_t slot);
 void map_clear(struct map *m);
 
+/* The same in every process and version: names and digests are made of them. Whoever chooses many
+ * texts can choose them so that their hashes agree. */
 uint64_t hash_bytes(const void *p, size_t n, uint64_t seed);
 uint64_t hash_text(const char *s);
 uint64_t hash_pair(const char *a, const char *b); /* "a" "bc" differs from "ab" "c" */
+
+/* For maps whose keys somebody outside chooses (names, labels): with a key that nobody knows, so
+ * that a map of chosen names stays one, and does not become a list. They leave the process in no
+ * form, and since maps have no order nothing depends on the key. It is 0 in tests, in the simulator
+ * and in a replay, until drawn once at the start of a program. */
+void map_key_draw(uint64_t a, uint64_t b);
+uint64_t key_bytes(const void *p, size_t n, uint64_t before);
+uint64_t key_text(const char *s);
+uint64_t key_pair(const char *a, const char *b);
+/* What they are made of; for tests. */
+uint64_t hash_keyed(const uint64_t key[2], const void *p, size_t n);
 
 #endif

@@ -20,4 +20,9 @@ struct meta {
 MUST_CHECK int meta_decode(const char *json, size_t n, struct arena *arena, struct meta *ret_meta,
 	struct fault *ret_fault);
 
+/* Of the beginning of an object: what a splitter kept of one until it was too large. API servers
+ * write the metadata before anything that grows. */
+MUST_CHECK int meta_decode_beginning(const char *json, size_t n, struct arena *arena,
+	struct meta *ret_meta, struct fault *ret_fault);
+
 #endif

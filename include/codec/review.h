@@ -11,7 +11,8 @@
  *
  * Owned by the caller from review_decode (also a failed one) to review_finish. Only bytes without a
  * usable request.uid fail; whatever else is wrong is told in `problem` and answered "allowed"
- * without a patch. */
+ * without a patch. So is a review that would cost too much: it is not even parsed, so that one pod
+ * takes a few milliseconds of everybody's time at most. */
 #ifndef CODEC_REVIEW_H
 #define CODEC_REVIEW_H
 
@@ -43,14 +44,18 @@ struct review {
 	const char *ns;
 	const char *user;
 	bool dry_run;
-	bool restored;	     /* `original` was there and has been followed */
-	bool unreadable;     /* `original` was there and makes no sense: the pod is left as it is,
-				without its guarded keys */
-	bool debugged;	     /* a tenant gets ephemeral containers: no pod, the patch is ready */
-	const char *void_in; /* that one of them lost its own choice of devices; NULL: none */
-	const char *gpu_in;  /* the container that has the tenant's GPU; NULL: not known */
-	bool group_note;     /* an annotation makes it part of a gang (Volcano) */
-	const char *problem; /* NULL: pod is valid */
+	bool restored;	      /* `original` was there and has been followed */
+	bool unreadable;      /* `original` was there and makes no sense: the pod is left as it is,
+				 without its guarded keys */
+	bool debugged;	      /* a tenant gets ephemeral containers: no pod, the patch is ready */
+	const char *void_in;  /* that one of them lost its own choice of devices; NULL: none */
+	const char *gpu_in;   /* the container that has the tenant's GPU; NULL: not known */
+	bool too_large;	      /* it was not parsed: nothing but uid and problem is known */
+	bool malformed;	      /* it could not be: the same */
+	bool group_note;      /* an annotation makes it part of a gang (Volcano) */
+	const char *declared; /* borrowed from plain: the key by which somebody applies it again and
+				 again (GitOps); NULL: none */
+	const char *problem;  /* NULL: pod is valid */
 	struct pod pod;
 };
 

@@ -17,8 +17,8 @@
 #define PROBE_DEVICES_MAX 64
 
 struct gpu_device {
-	struct gpu_identity identity;
-	bool mig; /* MIG mode is on, or will be after the next reset */
+	struct gpu_identity identity; /* memory 0: it has none of its own, or is of mode MIG */
+	bool mig;		      /* MIG mode is on, or will be after the next reset */
 };
 
 struct gpu_probe;

@@ -12,6 +12,7 @@
 #include "model/pod.h"
 #include "model/policy.h"
 #include "model/reason.h"
+#include "model/unfit.h"
 #include "owner/groups.h"
 #include "size/policy.h"
 #include "world/advice.h"
@@ -29,8 +30,16 @@ struct hook_view {
 	const struct owner_port *owners; /* borrowed; NULL: nobody knows more than the pod says */
 	/* NULL: nothing is recommended */
 	const struct advised *(*recommendation)(void *data, const struct workload_key *workload);
+	/* Do nodes match the pod of which none could give it a share? Then they are counted by why.
+	 * `class` is what the class of capacity pods asks of nodes. NULL: nobody can tell */
+	bool (*unshared)(void *data, const struct pod *pod, const struct pairs *class,
+		struct unfit_tally *ret_why);
+	/* Might what the pod requires of others be about pods that are not known? NULL: no */
+	bool (*meets_others)(void *data, const struct pod *pod);
 	/* REASON_NONE, or C2's reason why no pod of this namespace is converted now */
 	enum reason (*may_convert)(void *data, const char *ns);
+	/* One of it is, and not as a dry run; NULL: nobody counts */
+	void (*converted)(void *data, const char *ns);
 };
 
 struct hook_config {

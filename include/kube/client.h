@@ -66,7 +66,8 @@ const struct clock *kube_clock(const struct kube *k);
 struct metric_registry *kube_metrics(const struct kube *k);
 size_t kube_in_flight(const struct kube *k);
 
-/* GET one object. */
+/* GET one object. One whose name is too long for a path is answered by FAULT_INVALID, here and in a
+ * write. */
 uint64_t kube_get(struct kube *k, const struct kube_path *path, kube_done done, void *data);
 /* A write of one object with our field manager; `options` are KUBE_DRY_RUN, KUBE_FORCE. */
 struct kube_write {

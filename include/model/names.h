@@ -36,14 +36,14 @@
 #define NAME_CDI_PREFIX	  "nvidia.cdi.k8s.io/container."
 
 /* labels */
-#define LABEL_TENANT	"aliquot.dev/tenant"
-#define LABEL_CAPACITY	"aliquot.dev/capacity"
-#define LABEL_IN_USE	"aliquot.dev/in-use"
-#define LABEL_AGENT	"aliquot.dev/agent"
-#define LABEL_PAIR	"aliquot.dev/pair" /* on capacity pods that ask for a node: their name */
-#define LABEL_COMPANION "aliquot.dev/companion" /* on what stands in for their tenants */
-#define LABEL_PROBE	"aliquot.dev/probe"	/* on what tries how a node gives GPUs (C26) */
-#define LABEL_SURGE	"aliquot.dev/surge" /* on a pod made beside another: that one's uid (C24) */
+#define LABEL_TENANT   "aliquot.dev/tenant"
+#define LABEL_CAPACITY "aliquot.dev/capacity"
+#define LABEL_IN_USE   "aliquot.dev/in-use"
+#define LABEL_AGENT    "aliquot.dev/agent"
+#define LABEL_COMPANION                                                                            \
+	"aliquot.dev/companion"		/* on what stands in for tenants and asks for a node */
+#define LABEL_PROBE "aliquot.dev/probe" /* on what tries how a node gives GPUs (C26) */
+#define LABEL_SURGE "aliquot.dev/surge" /* on a pod made beside another: that one's uid (C24) */
 
 /* set by people */
 #define NOTE_POLICY	  "aliquot.dev/policy"

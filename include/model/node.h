@@ -34,6 +34,7 @@ struct node {
 	struct amounts others; /* allocatable of whatever else */
 	/* C27: somebody else gives out parts of its GPUs */
 	bool shares_already; /* GPU feature discovery says time-slicing or MPS */
+	bool is_mig;	     /* what it offers as GPUs are partitions of such */
 	bool serves_hami;    /* HAMi's device plugin registered its GPUs */
 	bool serves_kai;     /* it is in a node pool of KAI's */
 };

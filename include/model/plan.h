@@ -52,17 +52,15 @@ struct action {
 	const char *runtime_class;
 	struct toleration *tolerations;
 	uint32_t toleration_count;
-	/* CREATE_CAPACITY that is not pinned (C14): where it may go, and that others find it by its
-	 * name */
+	/* CREATE_CAPACITY that is not pinned (C14): where it may go */
 	struct pairs where_labels;
 	struct node_term *where_terms; /* OR */
 	uint32_t where_count;
 	bool unpinned;
 	bool mps; /* CREATE_CAPACITY: it runs the daemon of MPS. PLACE: the tenant is its client */
-	/* CREATE_CAPACITY: no capacity pod but the companion of the one in `capacity_pod`, whose
-	 * uid is `uid`: it asks for so much and no GPU. With `gpus` it has no capacity
-	 * pod: it stands in for so many, and goes where the labels and terms above say.
-	 * DELETE_CAPACITY: such a one, whatever its version */
+	/* CREATE_CAPACITY: no capacity pod but what stands in for tenants: it asks for so much, and
+	 * goes where the labels and terms above say. DELETE_CAPACITY: such a one, whatever its
+	 * version */
 	bool companion;
 	int64_t cpu_milli, mem_bytes, gpus;
 	/* CREATE_CAPACITY: no capacity pod but a probe that tries this, and belongs to the one in

@@ -59,13 +59,26 @@ struct toleration {
 	const char *effect; /* NULL: every effect */
 };
 
-/* A required anti-affinity on the host name: no pod like these on the same node. An absent selector
- * matches none. */
+/* What a pod requires of other pods near it. Nodes are near each other that have the same value of
+ * a label. An absent selector matches no pod. */
+enum neighbour_kind {
+	NEIGHBOUR_APART,  /* none like these (anti-affinity) */
+	NEIGHBOUR_BESIDE, /* one like these at least (affinity) */
+	NEIGHBOUR_SPREAD, /* not many more than elsewhere (topology spread) */
+};
+
 struct neighbour_term {
+	enum neighbour_kind kind;
+	const char *key; /* of the label; NULL: the host name, each node is by itself */
 	struct selector pods;
 	bool all_namespaces;
 	const char **namespaces; /* none, and not all: the pod's own */
 	uint32_t namespace_count;
+	/* a spread: by how many more than where there are fewest, and among so many values at least
+	 */
+	int32_t max_skew, min_domains;
+	bool any_node;	   /* nodes count that the pod does not select */
+	bool heeds_taints; /* those do not whose taints it does not tolerate */
 };
 
 struct pod_condition {
@@ -114,6 +127,8 @@ struct pod {
 	bool too_complex; /* more gates, selectors, terms, tolerations, resources, host ports or
 			     volume claims than are looked at: nobody places it. Of the first four
 			     only our gate is kept */
+	bool cut;  /* more of it than is kept: the rest was left out. It is too complex then */
+	bool lean; /* and its namespace has no room for what is kept of others (world/spaces.c) */
 	struct container *containers; /* init containers first */
 	uint32_t container_count;
 	/* the container that asks for GPUs, or did before the pod became a tenant; the first of
@@ -125,8 +140,9 @@ struct pod {
 	bool has_group;	 /* spec.schedulingGroup: a gang */
 	struct neighbour_term *neighbours;
 	uint32_t neighbour_count;
-	bool has_pod_affinity; /* required, and not among `neighbours` */
-	bool has_spread, has_volumes_claimed;
+	/* required, and not among `neighbours`: of a form that is not read */
+	bool has_pod_affinity, has_spread;
+	bool has_volumes_claimed;
 	/* what the scopes of a ResourceQuota ask for */
 	bool has_deadline;	 /* activeDeadlineSeconds */
 	bool best_effort;	 /* by CPU and memory */
@@ -178,6 +194,12 @@ struct pod {
 };
 
 bool pod_is_terminal(const struct pod *p);
+/* Does the term of `owner` speak of that pod? */
+bool neighbour_matches(
+	const struct neighbour_term *t, const struct pod *owner, const struct pod *other);
+bool pod_has_neighbours(const struct pod *p, enum neighbour_kind kind);
+/* Does it require more of its neighbours than to be on other nodes? */
+bool pod_looks_far(const struct pod *p);
 /* Does the anti-affinity of either keep the two off one node? */
 bool pods_keep_apart(const struct pod *a, const struct pod *b);
 bool pod_has_gate(const struct pod *p, const char *gate);

@@ -3,6 +3,8 @@
 #ifndef MODEL_REASON_H
 #define MODEL_REASON_H
 
+#include <stdbool.h>
+
 enum reason {
 	REASON_NONE,
 	/* admission: why a pod was left whole */
@@ -88,10 +90,22 @@ enum reason {
 	REASON_PROVING, /* placement, C26: how containers get a GPU by its name is being tried */
 	REASON_PROBE_ENDED, /* the same, but its node ends each probe */
 	REASON_NEVER_SIZED, /* admission: its policy's strategy for pods of its kind is Never */
+	REASON_QUEUE,	    /* admission: a queue counts the GPUs of the pod */
+	REASON_RANK,	    /* admission: a rank of a parallel job, and its own annotation asks for
+			       no share */
+	REASON_DECLARED,    /* admission: a pod without a controller that is applied again */
+	REASON_NO_SHARE_NODE, /* admission: every node it may use is of no use to a share (C34) */
+	REASON_NEIGHBOURS, /* admission: what it requires of other pods is not all judged (C36) */
+	REASON_GIVEN_BACK, /* C35: why a pod that waits is taken down: the next one is left whole */
 	REASON_COUNT,
 };
 
 const char *reason_name(enum reason reason); /* CamelCase, e.g. "ShortMemory" */
+/* Why a tenant waits that nobody but us can end (C2): where the whole pod would run. */
+bool reason_is_ours(enum reason reason);
+/* C35: where it waits so, would the pod run if it had been left whole? The same, and what a share
+ * alone does not get. */
+bool reason_would_run_whole(enum reason reason);
 enum reason reason_parse(const char *name); /* REASON_NONE where it is no reason of ours, or NULL */
 
 #endif

@@ -89,6 +89,7 @@ struct recommended_update {
 	enum update_result result; /* NONE: there was none yet */
 	int64_t at_ms;
 	const char *reason;
+	int32_t times; /* that its pods were given back in a row */
 };
 
 /* How the policy was chosen, as in size/policy.h. */

@@ -35,8 +35,9 @@ struct rollout {
 	int64_t cooldown_s;
 	int32_t max_unavailable; /* pods, or percent of the workload's */
 	bool max_unavailable_is_percent;
-	bool evicts;			/* replacement: Evict; else a new pod is Ready first */
-	bool may_add_nodes;		/* a replacement may wait for one */
+	int32_t give_back_min; /* a tenant that waits in vain goes back to whole; 0: never */
+	bool evicts;	       /* replacement: Evict; else a new pod is Ready first */
+	bool may_add_nodes;    /* a replacement may wait for one */
 	struct rollout_window *windows; /* none: always */
 	uint32_t window_count;
 };
@@ -44,7 +45,8 @@ struct rollout {
 /* What the CRD has where a policy says nothing. */
 #define ROLLOUT_DEFAULT                                                                            \
 	{                                                                                          \
-		.min_replicas = 1, .min_pod_age_s = 3600, .cooldown_s = 1800, .max_unavailable = 1 \
+		.min_replicas = 1, .min_pod_age_s = 3600, .cooldown_s = 1800,                      \
+		.max_unavailable = 1, .give_back_min = 5                                           \
 	}
 
 #endif

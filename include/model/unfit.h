@@ -15,6 +15,7 @@ enum unfit {
 	UNFIT_TAINT,
 	/* C27: its GPUs are given out by somebody else */
 	UNFIT_SHARED, /* time-slicing or MPS of the device plugin */
+	UNFIT_MIG,    /* its device plugin gives out partitions */
 	UNFIT_DRA,
 	UNFIT_HAMI,
 	UNFIT_KAI,
@@ -24,7 +25,10 @@ enum unfit {
 	UNFIT_CORDONED,
 	UNFIT_NOT_READY,
 	UNFIT_DRAINING,
-	UNFIT_NEIGHBOUR, /* a pod that one of the two does not want beside it */
+	UNFIT_NEIGHBOUR, /* a pod that one of the two does not want near it */
+	UNFIT_ALONE,	 /* none near it that the pod must be beside */
+	UNFIT_SPREAD,	 /* there would be too many more of its kind near it than elsewhere */
+	UNFIT_REFUSED,	 /* the scheduler refused it a pod of the workload a while ago */
 	/* it has no room */
 	UNFIT_PORT,
 	UNFIT_RESOURCE,

@@ -14,6 +14,10 @@
 
 #include "base/fault.h"
 
+/* The path of a request that nobody can write down: it is answered like any other, by
+ * FAULT_INVALID. */
+#define WIRE_NO_PATH ""
+
 enum wire_method { WIRE_GET, WIRE_POST, WIRE_PUT, WIRE_PATCH, WIRE_DELETE };
 
 struct wire_request {

@@ -21,9 +21,10 @@
 #include "base/fault.h"
 #include "base/str.h"
 #include "io/loop.h"
+#include "model/uids.h"
 
 #define MPS_RELAY_NAME	      "steer" /* in ROOT/UUID */
-#define MPS_RELAY_GROUP	      65532   /* as manifests/agent.yaml has it */
+#define MPS_RELAY_GROUP	      UID_AGENT
 #define MPS_RELAY_LINE_MAX    1024
 #define MPS_RELAY_NUMBERS_MAX 64
 

@@ -80,4 +80,7 @@ struct owner_top owner_top_of(const struct pod *pod, const struct owner_port *po
  * command and no arguments, so that there is less to tell by. */
 enum workload_type owner_work_of(const struct pod *pod, const struct owner_top *top);
 
+/* Does the controller of a pod make another one when it is gone, and count none as failed? */
+bool owner_makes_anew(const struct owner *owner);
+
 #endif

@@ -41,6 +41,7 @@ struct place_node {
 	bool no_opening;		 /* capacity pods failed here lately */
 	const struct inject_void *voids; /* borrowed; the first of them, NULL: none */
 	uint32_t kept_apart; /* the `apart` of a request whose pod must not come here; 0: none */
+	enum unfit apart_by; /* and why; NONE: NEIGHBOUR */
 	bool serves_dra, serves_kai; /* C27, as far as the node's own object does not tell */
 	/* what is left of the node's other resources: a piece of the snapshot's `others` */
 	uint32_t others_at, others_count;
@@ -79,7 +80,6 @@ struct place_keep {
 };
 
 enum gpu_state { GPU_OPEN, GPU_BUSY, GPU_OPENING };
-
 struct place_gpu {
 	uint32_t node; /* index into the snapshot's nodes */
 	enum gpu_state state;
@@ -135,7 +135,6 @@ struct place_request {
 };
 
 #define PLACE_NOWHERE UINT32_MAX
-
 struct place_verdict {
 	uint32_t gpu;  /* index; PLACE_NOWHERE: none fits */
 	uint32_t node; /* of the GPU, or where to open one (place_open) */
@@ -164,6 +163,8 @@ void place_survey(
 enum unfit place_given_out_by(const struct place_node *n);
 /* What of that does not pass with time: selectors, affinity, taints. */
 bool place_node_suits(const struct pod *pod, const struct node *n);
+bool place_node_selected(const struct pod *pod, const struct node *n); /* its parts */
+bool place_node_tolerated(const struct pod *pod, const struct node *n);
 /* The share that the request means on a GPU with so much usable memory. */
 void place_share(
 	const struct place_request *r, int64_t usable_mib, int64_t *ret_milli, int64_t *ret_mib);
@@ -243,7 +244,6 @@ void snapshot_index(struct snapshot *s);
 /* One GPU was pushed at the end, or its numbers or its node's were changed by hand. */
 void snapshot_gpu_moved(struct snapshot *s, uint32_t gpu);
 void snapshot_node_moved(struct snapshot *s, uint32_t node);
-
 void snapshot_clear(struct snapshot *s);
 void snapshot_finish(struct snapshot *s);
 

@@ -29,7 +29,9 @@
 #define ROLL_FAILURES	 2	   /* so many, and the share goes back */
 #define ROLL_NO_EFFECT	 2	   /* so many that came back without a share, and it stops */
 #define ROLL_PAUSE_MS	 259200000 /* for so long */
-#define ROLL_RETRY_MS	 30000	   /* after a refusal, doubling to */
+#define ROLL_BACK_MS	 600000 /* one that was given back stays whole for so long, doubling to */
+#define ROLL_BACK_CAP	 86400000
+#define ROLL_RETRY_MS	 30000 /* after a refusal, doubling to */
 #define ROLL_RETRY_CAP	 600000
 #define ROLL_SURGE_CAP	 21600000 /* where a pod was made for it that did not get ready */
 #define ROLL_BLOCKER_MAX 512
@@ -135,6 +137,7 @@ enum roll_why {
 	ROLL_PAUSED,
 	ROLL_WITHOUT_EFFECT,
 	ROLL_SURGE_LOST,
+	ROLL_GIVEN_BACK,
 	ROLL_NOT_LEADING,
 	ROLL_WEBHOOK,
 	ROLL_CLOSED,
@@ -171,7 +174,7 @@ struct roll_verdict {
 /* There is one for each workload of which a pod was ever replaced: keep it small. */
 struct roll {
 	enum roll_do doing;   /* EVICT, SURGE: under way; else nothing is */
-	enum roll_why paused; /* PAUSED, WITHOUT_EFFECT, SURGE_LOST; 0: it is not */
+	enum roll_why paused; /* PAUSED, WITHOUT_EFFECT, SURGE_LOST, GIVEN_BACK; 0: it is not */
 	uint64_t id;	      /* of what is under way, in the fleet */
 	int64_t since_ms;     /* for so long */
 	int64_t newest_ms;    /* pods that were created later than this are new */
@@ -183,17 +186,22 @@ struct roll {
 	char *blocker;	      /* owned; who refused, cut to ROLL_BLOCKER_MAX; NULL: nobody named */
 	enum roll_why refused;
 	int32_t refusals, failures, no_effect;
-	int32_t fruitless; /* refusals after which a pod had been made for it */
-	int32_t restarts;  /* of the pod that came, when they were counted last */
-	bool rolls_back;   /* to be told */
-	bool moves;	   /* what is under way is for another GPU, with the share that it has */
-	bool succeeded;	   /* what ended last did well */
+	int32_t returns;     /* times in a row that it was given back, */
+	int64_t returned_ms; /* the last time then */
+	int32_t fruitless;   /* refusals after which a pod had been made for it */
+	int32_t restarts;    /* of the pod that came, when they were counted last */
+	bool rolls_back;     /* to be told */
+	bool moves;	     /* what is under way is for another GPU, with the share that it has */
+	bool succeeded;	     /* what ended last did well */
 };
 
 /* What is zero is one of which nothing is known. */
 void roll_finish(struct roll *r);
 /* What the GPURecommendation says of the past; what was known is forgotten. */
 void roll_restore(struct roll *r, const struct recommendation *told);
+/* C35: pods that were to have a share wait in vain, and new ones are whole for a while. False: a
+ * surge is under way, which ends by itself. */
+bool roll_give_back(struct roll *r, struct roll_fleet *fleet, int64_t now_ms);
 /* A person, or another policy: what stopped it is over. */
 void roll_resume(struct roll *r);
 

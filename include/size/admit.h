@@ -35,8 +35,14 @@ struct admit_input {
 	struct pairs runtime_selector; /* borrowed; what that class asks of nodes */
 	bool limits_gpus;	       /* a LimitRange of the namespace names nvidia.com/gpu (C7) */
 	const char *zero_quota;	       /* a ResourceQuota that allows it no GPU (C7); NULL: none */
-	enum reason cannot;	       /* REASON_NONE: C2 lets us convert; else why not */
-	bool in_group;	 /* an annotation outside our prefix makes it part of a gang */
+	/* borrowed; nodes match the pod and none could give it a share (C34); NULL: one could, or
+	 * it is not known */
+	const struct unfit_tally *unshared;
+	/* what it requires of its neighbours may be about pods that are not known here (C36) */
+	bool meets_others;
+	enum reason cannot;   /* REASON_NONE: C2 lets us convert; else why not */
+	bool in_group;	      /* an annotation outside our prefix makes it part of a gang */
+	const char *declared; /* by this key its manifest is applied again and again; NULL: none */
 	bool unreadable; /* it carries an `original` that makes no sense: nothing is done to it */
 	const struct workload *workload; /* borrowed; NULL: what the pod alone tells */
 	const char *recommendation; /* NAME@REVISION; NULL: there is none that may be applied */
@@ -80,6 +86,8 @@ enum reason admit_template(
 
 /* By what of it the pod starts together with others; NULL: by nothing that is known. */
 const char *admit_gang(const struct pod *pod);
+/* By its labels it is one rank of a parallel job: those of one job should not share a GPU. */
+bool admit_is_rank(const struct pod *pod);
 
 /* Frameworks that take most of a GPU's memory at start whatever their share is. NULL, or its name.
  */

@@ -70,7 +70,8 @@ struct explain_failure {
 	int64_t rests_s; /* its node */
 };
 void explain_capacity_failed(struct str *out, const struct explain_failure *failure);
-void explain_doubled(struct str *out, const char *gpu, const char *other);
+/* `node`: of the other one, where that is another node; else NULL. */
+void explain_doubled(struct str *out, const char *gpu, const char *other, const char *node);
 /* C26: why a node rests, and for how long. */
 struct explain_vain {
 	const char *node;

@@ -27,6 +27,7 @@
 #include "model/metered.h"
 #include "model/plan.h"
 #include "model/share.h"
+#include "model/unfit.h"
 #include "owner/groups.h"
 #include "roll/roll.h"
 #include "sizer/bill.h"
@@ -63,8 +64,13 @@ struct sizer_admission {
 	void *data; /* borrowed, handed back */
 	/* Does the webhook see pods of that namespace? NULL: of all but those of C1 */
 	bool (*sees)(void *data, const struct namespace *ns);
-	/* C2: REASON_NONE, or why no pod of that namespace is converted now; NULL: all are */
+	/* C2: REASON_NONE, or why no pod of that namespace is taken down now to be converted;
+	 * NULL: all may be */
 	enum reason (*may_convert)(void *data, const char *ns);
+	/* One that runs is taken down for it; NULL: nobody counts */
+	void (*replaced)(void *data);
+	/* As the hook's, without a class: nodes match the pod and none could give it a share */
+	bool (*unshared)(void *data, const struct pod *pod, struct unfit_tally *ret_why);
 	int64_t context_mib; /* as admit_input's, like */
 	bool mps_unlabelled, notes_names;
 };

@@ -72,7 +72,8 @@ struct world_gpu {
 	bool mps : 1;				 /* a client of MPS, or the capacity pod of such */
 	bool other_gates : 1, unschedulable : 1; /* the last: the scheduler could not bind it */
 	bool ready : 1;				 /* its condition Ready */
-	bool told_memory : 1;			 /* its framework was told what to take */
+	/* its framework was told what to take; as the pod's: it says more than is kept */
+	bool told_memory : 1, cut : 1, lean : 1;
 	bool has_deadline : 1, best_effort : 1, crosses_namespaces : 1; /* for quotas */
 };
 
@@ -133,6 +134,7 @@ struct world_node {
 	struct world_state *state; /* owned; what its agent told last; NULL: nothing */
 	struct world_uses uses;
 	struct world_slots tenants; /* bound here, ended ones too */
+	uint64_t stamp;		    /* the world_nodes_version that it changed with */
 };
 
 struct world_claim {
@@ -187,41 +189,40 @@ bool world_all_synced(const struct world *w);
 bool world_blind(const struct world *w, enum kind kind);
 /* Grows with every change that could matter to a decision. */
 uint64_t world_version(const struct world *w);
+/* Grows when a node is told anew, goes, or somebody else begins or ends to give out its GPUs. */
+uint64_t world_nodes_version(const struct world *w);
 /* Grows with every change that could matter to policy resolution or its counts. */
 uint64_t world_policy_version(const struct world *w);
 
-/* Slots are dense but may be empty (NULL). */
+/* Slots may be empty (NULL). */
 size_t world_pod_slots(const struct world *w);
 const struct world_pod *world_pod_at(const struct world *w, uint32_t slot);
 const struct world_pod *world_pod_find(const struct world *w, const char *ns, const char *name);
 const struct world_pod *world_pod_by_uid(
 	const struct world *w, const char *uid); /* GPU pods only */
 size_t world_pod_count(const struct world *w);
+size_t world_cut_count(const struct world *w); /* GPU pods that say more than is kept of them */
 bool world_pod_unpack(const struct world_pod *p, struct arena *a, struct pod *ret_pod);
 
 /* GPU pods of one class: a dense list, in no particular order. */
 size_t world_class_count(const struct world *w, enum world_class class);
 const struct world_pod *world_class_at(const struct world *w, enum world_class class, size_t i);
 uint32_t world_class_slot(const struct world *w, enum world_class class, size_t i);
-
 size_t world_node_slots(const struct world *w);
-const struct world_node *world_node_at(
-	const struct world *w, uint32_t i); /* never NULL; check `known` */
-uint32_t world_node_find(
-	const struct world *w, const char *name); /* WORLD_NONE if never heard of */
+/* Never NULL; check `known`. And WORLD_NONE if never heard of. */
+const struct world_node *world_node_at(const struct world *w, uint32_t i);
+uint32_t world_node_find(const struct world *w, const char *name);
 
 /* Every policy, in no particular order. */
 const struct policy *const *world_policies(const struct world *w, uint32_t *ret_count);
 const struct policy *world_policy_find(const struct world *w, const char *name);
 
 const struct world_namespace *world_namespace_find(const struct world *w, const char *name);
-
 /* Quotas that bound GPUs, in no particular order; those of a namespace stand there. */
 size_t world_quota_count(const struct world *w);
 const struct world_quota *world_quota_at(const struct world *w, size_t i);
 /* A GPU pod of the quota's namespace. */
 bool world_quota_covers(const struct world_quota *q, const struct world_pod *p);
-
 /* The name of one that covers the pod, which need not be known here, and allows no GPU; or NULL. */
 const char *world_zero_quota(const struct world *w, const struct pod *pod);
 
@@ -238,13 +239,11 @@ uint64_t world_claims_version(const struct world *w);
  * uid, node, sums, phase and whether it is being deleted. */
 bool world_keeps_noun(const struct pod *pod);
 
-/* The changes that make an empty world into this one. The nouns live for the call only; `tell` must
- * not change the world. */
+/* The changes that make an empty world into this one, for the call; `tell` changes nothing. */
 typedef void (*world_tell)(void *data, const struct change *change);
 void world_save(const struct world *w, world_tell tell, void *data);
 
-/* For invariant checks in tests: recomputes every sum and index and compares. NULL when all agree,
- * else what does not. */
+/* For tests: recomputes every sum and index. NULL when all agree, else what does not. */
 const char *world_check(const struct world *w);
 
 #endif

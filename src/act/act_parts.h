@@ -35,7 +35,7 @@ bool action_same_object(const struct action *x, const struct action *y);
 /* Each fills a draft whose body is empty; a fault is told as the action's outcome. */
 MUST_CHECK int create_capacity_draft(const struct act_settings *s, const struct action *x,
 	struct draft *ret_draft, struct fault *ret_fault);
-/* What stands in for the tenants of a capacity pod that asks for a node (C14). */
+/* What stands in for tenants and asks for a node (C14). */
 MUST_CHECK int companion_draft(const struct act_settings *s, const struct action *x,
 	struct draft *ret_draft, struct fault *ret_fault);
 /* What tries how the node of a capacity pod gives GPUs (C26). */
@@ -106,7 +106,9 @@ const char *make_owner_name(const struct act_settings *s); /* of the ConfigMap *
 /* It is known. */
 MUST_CHECK int make_check_owner(const struct act_settings *s, struct fault *ret_fault);
 /* "spec", begun: the caller ends it. */
-void make_spec(struct build *b, const char *restart, const char *priority, int64_t grace_s);
+/* `uid`: of model/uids.h. */
+void make_spec(
+	struct build *b, const char *restart, const char *priority, int64_t grace_s, int64_t uid);
 void make_container_security(struct build *b); /* of a container */
 void make_toleration(struct build *b, const struct toleration *t);
 /* The image, and its command where the configuration has one. */

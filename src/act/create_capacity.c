@@ -8,6 +8,7 @@
  * which they meet. The init container stays as it is. */
 #include "act_parts.h"
 #include "model/names.h"
+#include "model/uids.h"
 
 #define IDENTITY_DIR "/run/aliquot"
 /* There the directory of MPS is mounted in the other mode, and nothing is mounted in what is
@@ -31,19 +32,16 @@ static const struct {
 static const char *const mps_capabilities[] = {
 	"CHOWN", "DAC_OVERRIDE", "FOWNER", "KILL", "SETGID", "SETUID", "SYS_ADMIN", "SYS_PTRACE"};
 
-static void write_labels(struct build *b, const struct action *x)
+static void write_labels(struct build *b)
 {
 	build_text_at(b, LABEL_CAPACITY, "true");
 	build_text_at(b, LABEL_IN_USE, "false");
-	if (x->unpinned) {
-		build_text_at(b, LABEL_PAIR, x->name);
-	}
 }
 
 static void write_metadata(struct build *b, const struct act_settings *s, const struct action *x)
 {
 	make_metadata(b, x, NAME_CAPACITY);
-	write_labels(b, x);
+	write_labels(b);
 	make_owner(b, "ConfigMap", make_owner_name(s), s->owner_uid);
 }
 
@@ -207,7 +205,7 @@ static void write_containers(struct build *b, const struct act_settings *s, cons
 	write_volumes(b, x);
 }
 
-/* One that is pinned is there because a tenant goes to that node or runs there, and leaves after
+/* It is there because a tenant goes to that node or runs there, and leaves after
  * the last. Each of them tolerates something else, those that come later too, and no toleration can
  * be counted on to be added later: so no taint takes it away. What keeps new pods off keeps it off
  * as well, unless its first tenant tolerates that. */
@@ -217,9 +215,7 @@ static void write_tolerations(struct build *b, const struct action *x)
 	static const struct toleration stays = {.operator= "Exists", .effect = "NoExecute"};
 	build_array_at(b, "tolerations");
 	make_toleration(b, &gpu);
-	if (!text_empty(x->node)) {
-		make_toleration(b, &stays);
-	}
+	make_toleration(b, &stays);
 	for (uint32_t i = 0; i < x->toleration_count; i++) {
 		make_toleration(b, &x->tolerations[i]);
 	}
@@ -230,7 +226,7 @@ static void write_spec(struct build *b, const struct act_settings *s, const stru
 {
 	/* Always: a main container that was killed finds its device again. It compares identities
 	 * first, so a pod that came back with another GPU holds nothing. */
-	make_spec(b, "Always", NAME_CAPACITY, x->mps ? GRACE_MPS_S : GRACE_S);
+	make_spec(b, "Always", NAME_CAPACITY, x->mps ? GRACE_MPS_S : GRACE_S, UID_CAPACITY);
 	if (x->mps) {
 		build_bool_at(b, "hostPID", true);
 	}
@@ -238,11 +234,7 @@ static void write_spec(struct build *b, const struct act_settings *s, const stru
 		build_text_at(b, "runtimeClassName", x->runtime_class);
 	}
 	write_tolerations(b, x);
-	if (!text_empty(x->node)) {
-		make_pin(b, x->node);
-	} else {
-		make_where(b, x);
-	}
+	make_pin(b, x->node);
 	write_containers(b, s, x);
 	build_end(b);
 }

@@ -6,8 +6,6 @@
 #include "base/alloc.h"
 #include "model/names.h"
 
-#define NOT_ROOT 65532
-
 void act_settings_init(struct act_settings *s, const struct act_config *config)
 {
 	*s = (struct act_settings){
@@ -101,19 +99,20 @@ int make_check_owner(const struct act_settings *s, struct fault *ret_fault)
 	return 0;
 }
 
-static void make_security(struct build *b)
+static void make_security(struct build *b, int64_t uid)
 {
 	build_object_at(b, "securityContext");
 	build_bool_at(b, "runAsNonRoot", true);
-	build_i64_at(b, "runAsUser", NOT_ROOT);
-	build_i64_at(b, "runAsGroup", NOT_ROOT);
+	build_i64_at(b, "runAsUser", uid);
+	build_i64_at(b, "runAsGroup", uid);
 	build_object_at(b, "seccompProfile");
 	build_text_at(b, "type", "RuntimeDefault");
 	build_end(b);
 	build_end(b);
 }
 
-void make_spec(struct build *b, const char *restart, const char *priority, int64_t grace_s)
+void make_spec(
+	struct build *b, const char *restart, const char *priority, int64_t grace_s, int64_t uid)
 {
 	build_object_at(b, "spec");
 	build_text_at(b, "restartPolicy", restart);
@@ -122,7 +121,7 @@ void make_spec(struct build *b, const char *restart, const char *priority, int64
 	build_text_at(b, "serviceAccountName", NAME_CAPACITY);
 	build_bool_at(b, "automountServiceAccountToken", false);
 	build_bool_at(b, "enableServiceLinks", false);
-	make_security(b);
+	make_security(b, uid);
 }
 
 void make_container_security(struct build *b)

@@ -5,6 +5,7 @@
 #include "act_parts.h"
 #include "codec/injection.h"
 #include "model/names.h"
+#include "model/uids.h"
 
 #define GRACE_S	   1
 #define DEADLINE_S 60
@@ -80,7 +81,7 @@ static void write_container(struct build *b, const struct act_settings *s, const
  */
 static void write_spec(struct build *b, const struct act_settings *s, const struct action *x)
 {
-	make_spec(b, "Never", NAME_CAPACITY, GRACE_S);
+	make_spec(b, "Never", NAME_CAPACITY, GRACE_S, UID_PROBE);
 	build_i64_at(b, "activeDeadlineSeconds", DEADLINE_S);
 	if (!text_empty(x->runtime_class)) {
 		build_text_at(b, "runtimeClassName", x->runtime_class);

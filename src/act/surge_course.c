@@ -67,8 +67,8 @@ static void read_from(struct job *j, struct kube *kube, const struct surge_where
 	if (w->label_selector != NULL) {
 		kube_query_append(&path, "labelSelector", w->label_selector);
 	}
-	ENSURE(!path.overflow);
-	struct kube_request request = {.method = WIRE_GET, .path = str_text(&path)};
+	struct kube_request request = {
+		.method = WIRE_GET, .path = path.overflow ? WIRE_NO_PATH : str_text(&path)};
 	j->call = kube_call(kube, &request, done, j);
 }
 

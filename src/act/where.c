@@ -1,4 +1,4 @@
-/* Where a capacity pod that is not pinned may go: what its tenants say of nodes (C14). */
+/* Where what stands in for tenants may go: what its tenants say of nodes (C14). */
 #include "act_parts.h"
 
 static void write_terms(struct build *b, const char *key, const struct terms *terms)

@@ -180,8 +180,8 @@ int pages_open(struct agent *a, struct fault *ret_fault)
 		return -1;
 	}
 	server_route(a->pages, "GET", "/metrics", on_metrics, a);
-	server_route(a->pages, "GET", "/health", on_health, a);
-	server_route(a->pages, "GET", "/readyz", on_ready, a);
+	server_route_probe(a->pages, "GET", "/health", on_health, a);
+	server_route_probe(a->pages, "GET", "/readyz", on_ready, a);
 	log_info("serving metrics", LOG_I("port", server_port(a->pages)));
 	return 0;
 }

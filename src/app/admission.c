@@ -1,5 +1,6 @@
 /* What admission sees of the world. */
 #include "parts.h"
+#include "world/sightings.h"
 
 static const struct namespace *view_namespace(void *data, const char *name)
 {
@@ -41,16 +42,52 @@ static const struct advised *view_recommendation(void *data, const struct worklo
 	return advice_find(c->advice, workload);
 }
 
+static bool view_meets_others(void *data, const struct pod *pod)
+{
+	struct controller *c = data;
+	return world_meets_others(engine_world(c->engine), pod);
+}
+
+static bool view_unshared(
+	void *data, const struct pod *pod, const struct pairs *class, struct unfit_tally *ret_why)
+{
+	struct controller *c = data;
+	return pools_refuse(c->pools, engine_world(c->engine), pod, class, ret_why);
+}
+
 static enum reason view_may_convert(void *data, const char *ns)
 {
 	struct controller *c = data;
 	return gate_may_convert(&c->gate, ns);
 }
 
+static void view_converted(void *data, const char *ns)
+{
+	struct controller *c = data;
+	gate_converted(&c->gate, ns);
+}
+
+static enum reason port_may_replace(void *data, const char *ns)
+{
+	struct controller *c = data;
+	return gate_may_replace(&c->gate, ns);
+}
+
+static void port_replaced(void *data)
+{
+	struct controller *c = data;
+	gate_replaced(&c->gate);
+}
+
 static bool port_sees(void *data, const struct namespace *ns)
 {
 	const struct controller *c = data;
 	return certs_sees(c->certs, &ns->labels);
+}
+
+static bool port_unshared(void *data, const struct pod *pod, struct unfit_tally *ret_why)
+{
+	return view_unshared(data, pod, NULL, ret_why);
 }
 
 /* The options were checked when they were read. */
@@ -66,7 +103,9 @@ struct sizer_admission admission_port(struct controller *c)
 {
 	return (struct sizer_admission){.data = c,
 		.sees = port_sees,
-		.may_convert = view_may_convert,
+		.may_convert = port_may_replace,
+		.replaced = port_replaced,
+		.unshared = port_unshared,
 		.context_mib = c->options.context_memory_mib,
 		.mps_unlabelled = c->options.mps_unlabelled,
 		.notes_names = may_note(&c->options)};
@@ -80,7 +119,10 @@ struct hook_view admission_view(struct controller *c)
 		.limits_gpus = view_limits,
 		.zero_quota = view_zero_quota,
 		.groups = view_groups,
-		.owners = owners_port(c->owners),
+		.owners = owners_known(c->owners),
 		.recommendation = view_recommendation,
-		.may_convert = view_may_convert};
+		.unshared = view_unshared,
+		.meets_others = view_meets_others,
+		.may_convert = view_may_convert,
+		.converted = view_converted};
 }

@@ -9,13 +9,16 @@
 #include "json/build.h"
 #include "kube/path.h"
 #include "model/names.h"
+#include "model/uids.h"
 
 #define CANARY_EVERY_MS 30000
 #define CANARY_SOON_MS	5000 /* after a miss */
 #define MISSES_MAX	2
+#define NOBODY		65534 /* it never runs */
 
 struct canary {
 	struct kube *kube; /* borrowed */
+	const char *image; /* the same; NULL: not known */
 	uint64_t call;
 	int64_t next_at;
 	int64_t now;
@@ -70,23 +73,52 @@ static void on_answer(void *data, const struct kube_answer *a)
 	c->next_at = c->now + (c->misses > 0 ? CANARY_SOON_MS : CANARY_EVERY_MS);
 }
 
-static void write_container(struct build *b)
+static void write_amounts(struct build *b, const char *which, bool gpu)
+{
+	build_object_at(b, which);
+	build_text_at(b, "cpu", "10m");
+	build_text_at(b, "memory", "16Mi");
+	if (gpu) {
+		build_text_at(b, NAME_GPU_RESOURCE, "1");
+	}
+	build_end(b);
+}
+
+/* A cluster's policies judge a dry run as they judge any pod: what they ask for is there. */
+static void write_container(struct build *b, const char *image)
 {
 	build_begin_object(b);
 	build_text_at(b, "name", "canary");
-	build_text_at(b, "image", "aliquot/canary");
+	build_text_at(b, "image", text_empty(image) ? "aliquot/canary" : image);
 	build_object_at(b, "resources");
-	build_object_at(b, "limits");
-	build_text_at(b, NAME_GPU_RESOURCE, "1");
-	build_end(b);
+	write_amounts(b, "requests", false);
+	write_amounts(b, "limits", true);
 	build_end(b);
 	build_object_at(b, "securityContext");
 	build_bool_at(b, "allowPrivilegeEscalation", false);
+	build_bool_at(b, "readOnlyRootFilesystem", true);
+	build_object_at(b, "capabilities");
+	build_array_at(b, "drop");
+	build_text(b, "ALL");
+	build_end(b);
+	build_end(b);
 	build_end(b);
 	build_end(b);
 }
 
-static void write_pod(struct str *out)
+static void write_security(struct build *b)
+{
+	build_object_at(b, "securityContext");
+	build_bool_at(b, "runAsNonRoot", true);
+	build_i64_at(b, "runAsUser", NOBODY);
+	build_i64_at(b, "runAsGroup", NOBODY);
+	build_object_at(b, "seccompProfile");
+	build_text_at(b, "type", "RuntimeDefault");
+	build_end(b);
+	build_end(b);
+}
+
+static void write_pod(struct str *out, const char *image)
 {
 	struct build b = build_into(out);
 	build_begin_object(&b);
@@ -101,8 +133,9 @@ static void write_pod(struct str *out)
 	build_end(&b);
 	build_object_at(&b, "spec");
 	build_bool_at(&b, "automountServiceAccountToken", false);
+	write_security(&b);
 	build_array_at(&b, "containers");
-	write_container(&b);
+	write_container(&b, image);
 	build_end(&b);
 	build_end(&b);
 	build_end(&b);
@@ -120,6 +153,11 @@ static void forget(struct canary *c)
 	metric_set(c->reachable, 0);
 }
 
+void canary_set_image(struct canary *c, const char *image)
+{
+	c->image = image;
+}
+
 void canary_step(struct canary *c, int64_t now_mono_ms, bool leads)
 {
 	c->now = now_mono_ms;
@@ -132,7 +170,7 @@ void canary_step(struct canary *c, int64_t now_mono_ms, bool leads)
 		return;
 	}
 	CLEANUP(str_finish) struct str body = STR_INIT(4096);
-	write_pod(&body);
+	write_pod(&body, c->image);
 	struct kube_write w = {.method = WIRE_POST,
 		.path = {.group_version = "v1", .ns = NAME_CANARY_NAMESPACE, .resource = "pods"},
 		.content_type = KUBE_JSON,

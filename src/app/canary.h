@@ -13,6 +13,8 @@ struct canary;
 
 struct canary *canary_create(struct kube *kube);
 void canary_destroy(struct canary *c);
+/* Our own, of which a cluster's policies know where it is from; borrowed until the next call. */
+void canary_set_image(struct canary *c, const char *image);
 /* `leads`: there is something to ask and it is this one's to ask; false: what was seen is
  * forgotten. */
 void canary_step(struct canary *c, int64_t now_mono_ms, bool leads);

@@ -22,6 +22,7 @@
 #include "base/rand.h"
 #include "bills.h"
 #include "heards.h"
+#include "kube/file.h"
 #include "model/names.h"
 #include "parts.h"
 
@@ -40,6 +41,8 @@
 #define STEP_BUSY_MAX_MS 250
 /* The journal in memory is the largest page. */
 #define DEBUG_REPLY_BYTES ((size_t)72 << 20)
+/* Probes, and whoever reads metrics. */
+#define PAGES_CONNECTIONS 64
 
 static bool on_change(void *data, const struct change *change)
 {
@@ -154,11 +157,16 @@ static void on_identity(void *data, const struct tls_identity *identity)
 		}
 		return;
 	}
+	CLEANUP(cleanup_free) char *client_ca = NULL;
 	struct server_config config = {.name = "admission",
 		.listen = c->options.webhook_listen,
 		.tls = identity,
 		.metrics = c->metrics};
-	c->webhook = server_create(c->loop, &config, &f);
+	if (text_empty(c->options.webhook_client_ca) ||
+		file_read(c->options.webhook_client_ca, TLS_PEM_MAX, &client_ca, &f) == 0) {
+		config.client_ca = client_ca;
+		c->webhook = server_create(c->loop, &config, &f);
+	}
 	if (c->webhook == NULL) {
 		log_error("the webhook cannot listen", LOG_S("address", c->options.webhook_listen),
 			LOG_F(&f));
@@ -223,9 +231,11 @@ static void on_turn(void *data)
 	agents_step(c->agents, now, election_leads(c->election));
 	usages_step(c->usages, now, election_leads(c->election));
 	sizes_step(c->sizes, now, election_leads(c->election));
+	follow_step(&c->follow, now);
 	owners_step(c->owners, now);
 	zones_step(c->zones, now, election_leads(c->election));
 	group_status_step(c->group_status, now, election_leads(c->election));
+	canary_set_image(c->canary, c->image);
 	canary_step(c->canary, now,
 		election_leads(c->election) && certs_published(c->certs) && c->webhook != NULL);
 	tell_reach(c);
@@ -249,6 +259,7 @@ static void on_turn(void *data)
 	at = time_min(at, agents_deadline(c->agents, election_leads(c->election)));
 	at = time_min(at, usages_deadline(c->usages, election_leads(c->election)));
 	at = time_min(at, sizes_deadline(c->sizes, election_leads(c->election)));
+	at = time_min(at, follow_deadline(&c->follow));
 	at = time_min(at, owners_deadline(c->owners));
 	at = time_min(at, zones_deadline(c->zones));
 	at = time_min(at, group_status_deadline(c->group_status, election_leads(c->election)));
@@ -409,6 +420,8 @@ static void make_leader_side(struct controller *c)
 	make_agents(c);
 	c->canary = canary_create(c->kube);
 	c->access = access_create(c->kube);
+	c->follow =
+		(struct follow){.world = engine_world(c->engine), .owners = owners_port(c->owners)};
 	c->gate = (struct gate){
 		.world = engine_world(c->engine), .election = c->election, .clock = c->clock};
 }
@@ -426,12 +439,15 @@ static void make_hook(struct controller *c)
 		.notes_names = port.notes_names,
 		.mps_unlabelled = port.mps_unlabelled};
 	c->hook = hook_create(&config);
+	c->pools = pools_create();
 }
 
 static int make_pages(struct controller *c, struct fault *f)
 {
-	struct server_config config = {
-		.name = "pages", .listen = c->options.metrics_listen, .metrics = c->metrics};
+	struct server_config config = {.name = "pages",
+		.listen = c->options.metrics_listen,
+		.metrics = c->metrics,
+		.connections_max = PAGES_CONNECTIONS};
 	if (c->options.debug) {
 		config.reply_limit = DEBUG_REPLY_BYTES;
 	}
@@ -493,6 +509,7 @@ static void controller_finish(struct controller *c)
 	owners_destroy(c->owners);
 	recorder_destroy(c->recorder);
 	hook_destroy(c->hook);
+	pools_destroy(c->pools);
 	link_destroy(c->link);
 	crash_destroy(c->crash);
 	plan_finish(&c->plan);

@@ -28,7 +28,6 @@ static const struct boundary {
 	{"Canary", WIRE_POST, "/api/v1/namespaces/" NAME_CANARY_NAMESPACE "/pods?dry", NULL},
 	{"CreateCompanion", WIRE_POST, HOME "/pods", "\"" LABEL_COMPANION "\":\"true\""},
 	{"CreateProbe", WIRE_POST, HOME "/pods", "\"" LABEL_PROBE "\":\""},
-	{"CreateUnpinned", WIRE_POST, HOME "/pods", "\"" LABEL_PAIR "\":\""},
 	{"CreateCapacity", WIRE_POST, HOME "/pods", NULL},
 	{"Grant", WIRE_PATCH, HOME "/pods/*", NULL},
 	{"DeleteCompanion", WIRE_DELETE, HOME "/pods/companion-*", NULL},
@@ -143,7 +142,7 @@ static uint64_t on_send(struct wire *w, const struct wire_request *request,
 {
 	struct crash *c = (struct crash *)(void *)w;
 	static const struct wire_events ours = {.on_done = on_done};
-	if (request->method == WIRE_GET) {
+	if (request->method == WIRE_GET || text_empty(request->path)) {
 		return wire_send(c->inner, request, events, data);
 	}
 	struct crossing *x = xcalloc(1, sizeof *x);

@@ -1,6 +1,6 @@
 /* The process ends at one of its own writes, by name: what a test needs to see what becomes of each
- * thing half done. Only sanitized builds have it; in what is shipped crash_wire() gives back what
- * it was given.
+ * thing half done. Only sanitized builds that are not release builds have it; in what is shipped
+ * crash_wire() gives back what it was given.
  *
  * $ALIQUOT_CRASH_AT names a file. Where that holds "before NAME" or "after NAME" when a write of
  * that name is about to leave, or was answered with success and nobody here knows it yet, the file

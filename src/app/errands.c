@@ -10,6 +10,7 @@
 #include "json/decode.h"
 #include "kube/path.h"
 #include "model/names.h"
+#include "own_image.h"
 #include "parts.h"
 
 #define SOON_MS	    2000
@@ -124,14 +125,10 @@ static void on_own_pod(void *data, const struct kube_answer *a)
 	c->pod_call = 0;
 	if (a->fault.kind == FAULT_NONE &&
 		decode_parse(a->body, a->body_size, DECODE_PLAIN, &root, NULL) == 0 &&
-		decode_array(root, "spec.containers", &containers, NULL) == 0 &&
-		containers != NULL) {
-		const json_t *first = json_array_get(containers, 0);
-		if (decode_text(first, "image", &image, NULL) < 0) {
-			image = NULL;
-		}
+		decode_array(root, "spec.containers", &containers, NULL) == 0) {
+		image = own_image(containers);
 	}
-	if (image == NULL) {
+	if (text_empty(image)) {
 		failed(&c->pod_at, &c->pod_wait);
 		log_warn("our own image cannot be read; set --image", LOG_F(&a->fault));
 		return;

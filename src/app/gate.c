@@ -17,6 +17,8 @@
 /* Tenants of one step: all of a large cluster at once would hold up the reviews for milliseconds.
  */
 #define LOOK_SLICE 500
+/* More than one, each of another namespace: pods of one that never arrive end no trial. */
+#define ALL_SEATS 4
 
 static int64_t later(int64_t a, int64_t b)
 {
@@ -28,6 +30,9 @@ static void read_signs(struct gate_look *look, const struct world_gpu *t)
 	/* A time to come is nobody's: clocks differ, and people write. */
 	if (t->told_ms <= look->wall) {
 		look->judged_ms = later(look->judged_ms, t->told_ms);
+	}
+	if (t->told == REASON_PLACED && t->told_ms <= look->wall) {
+		look->arrived_ms = later(look->arrived_ms, t->told_ms);
 	}
 	if (!t->gated && t->uuid != NULL && t->created_ms <= look->wall) {
 		look->placed_ms = later(look->placed_ms, t->created_ms);
@@ -49,22 +54,54 @@ static bool is_late(const struct gate_look *look, const struct world_pod *p)
 		/* Nobody has judged it, nor any other for as long: the line is not just long. */
 		return wall - look->judged_ms >= BACKLOG_MS;
 	}
-	bool ours = t->told == REASON_GRANTING || t->told == REASON_WAITING_FOR_CAPACITY ||
-		    t->told == REASON_API_REFUSED || t->told == REASON_READING_VOLUMES;
 	/* One that was made later runs already: it is this pod that is odd, not the engine. */
 	bool passed_by = look->placed_ms > later(t->created_ms, t->told_ms);
-	return ours && wall - t->told_ms >= TOLD_MS && !passed_by;
+	return reason_is_ours(t->told) && wall - t->told_ms >= TOLD_MS && !passed_by;
 }
 
-static void count_late(struct gate_look *look, const struct world_pod *p)
+static const struct gate_room *room_find(const struct gate *g, const char *ns)
 {
-	if (!is_late(look, p)) {
+	for (size_t i = 0; i < GATE_LATE_MAX; i++) {
+		if (text_equals(g->rooms[i].ns, ns)) {
+			return &g->rooms[i];
+		}
+	}
+	return NULL;
+}
+
+/* NULL: there are too many. One that is closed or was lately is kept: it goes on where it was. */
+static struct gate_room *room_make(struct gate *g, const char *ns)
+{
+	struct gate_room *found = NULL;
+	for (size_t i = 0; i < GATE_LATE_MAX; i++) {
+		struct gate_room *r = &g->rooms[i];
+		if (text_equals(r->ns, ns)) {
+			return r;
+		}
+		bool spare = !r->seen && !r->late && !r->door.closed;
+		bool older = found == NULL || r->door.opened_at < found->door.opened_at;
+		found = spare && older ? r : found;
+	}
+	if (found != NULL) {
+		*found = (struct gate_room){.seen = false};
+		snprintf(found->ns, sizeof found->ns, "%s", ns);
+	}
+	return found;
+}
+
+/* Names of namespaces are interned, and tenants of one often stand together. */
+static void count_late(struct gate *g, const struct world_pod *p)
+{
+	struct gate_look *look = &g->look;
+	if (!is_late(look, p) || p->ns == look->last_ns) {
 		return;
 	}
-	if (look->late++ == 0) {
-		snprintf(look->late_ns, sizeof look->late_ns, "%s", p->ns);
+	look->last_ns = p->ns;
+	struct gate_room *r = room_make(g, p->ns);
+	look->late += r == NULL || !r->seen;
+	if (r != NULL) {
+		r->seen = true;
 	}
-	look->late_elsewhere = look->late_elsewhere || !text_equals(p->ns, look->late_ns);
 }
 
 /* One walk over the tenants, as far as `left` goes. True: at its end. */
@@ -79,14 +116,34 @@ static bool walk(struct gate *g, uint32_t *left)
 		if (look->stage == GATE_LOOK_SIGNS) {
 			read_signs(look, p->gpu);
 		} else {
-			count_late(look, p);
+			count_late(g, p);
 		}
 	}
 	look->at = 0;
 	return true;
 }
 
-static void look_on(struct gate *g)
+static void draw_conclusions(struct gate *g, int64_t now)
+{
+	int64_t sign = later(g->look.placed_ms, g->look.arrived_ms);
+	if (sign > g->sign) {
+		g->sign = sign;
+		g->tried_count = 0;
+	}
+	for (size_t i = 0; i < GATE_LATE_MAX; i++) {
+		struct gate_room *r = &g->rooms[i];
+		r->late = r->seen;
+		r->seen = false;
+		if (r->ns[0] != '\0') {
+			trial_step(&r->door, r->late, g->sign, now);
+		}
+	}
+	g->all.first_seats = ALL_SEATS;
+	trial_step(&g->all, g->look.late > 1, g->sign, now);
+	trial_step(&g->running, g->look.late > 0, g->sign, now);
+}
+
+static void look_on(struct gate *g, int64_t now)
 {
 	struct gate_look *look = &g->look;
 	uint32_t left = LOOK_SLICE;
@@ -95,9 +152,7 @@ static void look_on(struct gate *g)
 	}
 	if (look->stage == GATE_LOOK_LATE && walk(g, &left)) {
 		look->stage = GATE_LOOK_DONE;
-		g->late = look->late;
-		memcpy(g->late_ns, look->late_ns, sizeof g->late_ns);
-		g->late_elsewhere = look->late_elsewhere;
+		draw_conclusions(g, now);
 	}
 }
 
@@ -130,7 +185,7 @@ void gate_step(struct gate *g, int64_t now_mono_ms)
 			(struct gate_look){.stage = GATE_LOOK_SIGNS, .wall = clock_wall(g->clock)};
 	}
 	if (g->look.stage != GATE_LOOK_DONE) {
-		look_on(g);
+		look_on(g, now_mono_ms);
 	}
 }
 
@@ -139,20 +194,78 @@ int64_t gate_deadline(const struct gate *g)
 	return g->look.stage == GATE_LOOK_DONE ? g->looked_at + LOOK_EVERY_MS : 0;
 }
 
+static bool is_closed_for(const struct gate *g, const char *ns)
+{
+	const struct gate_room *r = ns != NULL ? room_find(g, ns) : NULL;
+	return r != NULL && r->door.closed;
+}
+
 bool gate_has_backlog(const struct gate *g, const char *ns)
 {
-	return g->late_elsewhere || (g->late > 0 && ns != NULL && text_equals(ns, g->late_ns));
+	return g->all.closed || is_closed_for(g, ns);
+}
+
+static bool has_tried(const struct gate *g, const char *ns)
+{
+	uint32_t kept = g->tried_count < GATE_TRIED_MAX ? g->tried_count : GATE_TRIED_MAX;
+	for (uint32_t i = 0; i < kept; i++) {
+		if (text_equals(g->tried[i], ns)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* A namespace that is closed for itself has trials of its own, and takes none of the others'. */
+static bool is_let_through(const struct gate *g, const char *ns, int64_t now)
+{
+	if (!gate_has_backlog(g, ns)) {
+		return true;
+	}
+	if (ns == NULL) {
+		return false;
+	}
+	if (is_closed_for(g, ns)) {
+		return trial_is_open(&room_find(g, ns)->door, now);
+	}
+	return !has_tried(g, ns) && trial_is_open(&g->all, now);
+}
+
+void gate_converted(struct gate *g, const char *ns)
+{
+	int64_t now = clock_mono(g->clock);
+	struct gate_room *r = is_closed_for(g, ns) ? room_make(g, ns) : NULL;
+	if (r != NULL) {
+		trial_take(&r->door, now);
+	} else if (g->all.closed) {
+		char *tried = g->tried[g->tried_count++ % GATE_TRIED_MAX];
+		snprintf(tried, GATE_NS_MAX, "%s", ns);
+		trial_take(&g->all, now);
+	}
 }
 
 enum reason gate_may_convert(const struct gate *g, const char *ns)
 {
-	if (!somebody_leads(g, clock_mono(g->clock))) {
+	int64_t now = clock_mono(g->clock);
+	if (!somebody_leads(g, now)) {
 		return REASON_CONTROLLER_AWAY;
 	}
 	if (!world_all_synced(g->world)) {
 		return REASON_NOT_SYNCED;
 	}
-	return gate_has_backlog(g, ns) ? REASON_BACKLOG : REASON_NONE;
+	return is_let_through(g, ns, now) ? REASON_NONE : REASON_BACKLOG;
+}
+
+enum reason gate_may_replace(const struct gate *g, const char *ns)
+{
+	enum reason reason = gate_may_convert(g, ns);
+	bool open = trial_is_open(&g->running, clock_mono(g->clock));
+	return reason == REASON_NONE && !open ? REASON_BACKLOG : reason;
+}
+
+void gate_replaced(struct gate *g)
+{
+	trial_take(&g->running, clock_mono(g->clock));
 }
 
 bool gate_acquainted(const struct gate *g)

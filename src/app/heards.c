@@ -32,7 +32,7 @@ void heards_keep(const struct engine *engine, struct election *election)
 {
 	struct heard list[HEARD_MAX];
 	size_t count = engine_heard(engine, list, HEARD_MAX);
-	CLEANUP(str_finish) struct str text = STR_INIT(HEARD_TEXT_MAX);
+	CLEANUP(str_finish) struct str text = STR_INIT(ELECTION_HEARD_MAX - 1);
 	heard_write(&text, list, count);
 	election_keep(election, str_text(&text));
 }

@@ -1,8 +1,12 @@
 /* Where the process begins: a table of commands. */
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 
 #include "agent/agent.h"
+#include "base/map.h"
+#include "base/rand.h"
 #include "base/str.h"
 #include "controller.h"
 #include "json/decode.h"
@@ -63,9 +67,23 @@ static void usage(FILE *to)
 	fputs("\naliquot COMMAND --help tells the options of a command.\n", to);
 }
 
+/* Keys and tokens are in our memory: a crash leaves none of it in a file, and another process of
+ * our user, a debugging container among them, can read neither it nor our environment. What the
+ * sanitizer looks for at the end it looks for as a debugger does. */
+static void keep_to_ourselves(void)
+{
+	static const struct rlimit no_core = {0, 0};
+	(void)setrlimit(RLIMIT_CORE, &no_core);
+#ifndef ALIQUOT_SANITIZED
+	(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+#endif
+}
+
 int main(int argc, char **argv)
 {
+	keep_to_ourselves();
 	decode_setup();
+	map_key_draw(rng_system_seed(), rng_system_seed());
 	if (argc < 2) {
 		usage(stderr);
 		return 2;

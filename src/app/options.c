@@ -46,6 +46,10 @@ static const struct option_row rows[] = {
 		"address and port of the admission webhook (HTTPS)"},
 	{"webhook-names", TEXT(webhook_names), "", 0, 0, NULL,
 		"further names or addresses in the webhook's certificate, separated by commas"},
+	{"webhook-client-ca", TEXT(webhook_client_ca), "", 0, 0, NULL,
+		"file with the authorities of those who may call the webhook, read at the start: "
+		"API "
+		"servers that show a certificate; empty: everybody who reaches its port"},
 	{"metrics-listen", TEXT(metrics_listen), ":8080", 0, 0, NULL,
 		"address and port of /metrics, /healthz and /readyz (HTTP)"},
 	{"log-level", TEXT(log_level), "info", 0, 0, "debug|info|warn|error",

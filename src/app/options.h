@@ -18,7 +18,8 @@ struct options {
 	const char *kubeconfig;
 	const char *context;
 	const char *webhook_listen;
-	const char *webhook_names; /* comma separated */
+	const char *webhook_names;     /* comma separated */
+	const char *webhook_client_ca; /* a file */
 	const char *metrics_listen;
 	const char *log_level;
 	const char *image;

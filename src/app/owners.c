@@ -43,7 +43,7 @@ struct space {
 struct owners {
 	struct kube *kube;
 	struct kinds *kinds; /* owned */
-	struct owner_port port;
+	struct owner_port port, known;
 	struct {
 		VEC_FIELDS(struct record *); /* owned */
 	} records;
@@ -67,9 +67,9 @@ struct record_key {
 
 static uint64_t hash_of(const struct record_key *k)
 {
-	uint64_t h = hash_bytes(k->object->group.p, k->object->group.n, hash_text(k->ns));
-	h = hash_bytes(k->object->name.p, k->object->name.n, h);
-	return hash_bytes(k->object->kind, strlen(k->object->kind), h);
+	uint64_t h = key_bytes(k->object->group.p, k->object->group.n, key_text(k->ns));
+	h = key_bytes(k->object->name.p, k->object->name.n, h);
+	return key_bytes(k->object->kind, strlen(k->object->kind), h);
 }
 
 static bool record_same(const void *owner, uint32_t slot, const void *key)
@@ -109,18 +109,18 @@ static void spaces_clear(struct owners *o)
 
 static bool space_is_full(const struct owners *o, const char *ns)
 {
-	uint32_t at = map_find(&o->by_space, hash_text(ns), ns);
+	uint32_t at = map_find(&o->by_space, key_text(ns), ns);
 	return at != MAP_NONE && o->spaces.items[at].records >= OWNERS_SPACE_MAX;
 }
 
 static void space_count(struct owners *o, const char *ns)
 {
-	uint32_t at = map_find(&o->by_space, hash_text(ns), ns);
+	uint32_t at = map_find(&o->by_space, key_text(ns), ns);
 	if (at == MAP_NONE) {
 		struct space made = {.ns = xstrdup(ns)};
 		at = (uint32_t)o->spaces.count;
 		VEC_PUSH(&o->spaces, made);
-		map_put(&o->by_space, hash_text(ns), at);
+		map_put(&o->by_space, key_text(ns), at);
 	}
 	o->spaces.items[at].records++;
 }
@@ -324,6 +324,24 @@ static enum owner_answer above(
 	return r->answer == OWNER_LATER && now - r->made_at > LATER_MS ? OWNER_UNKNOWN : r->answer;
 }
 
+/* Of another object of that name as of one nobody ever asked about. */
+static enum owner_answer known(
+	void *data, const char *ns, const struct owner_top *object, struct owner *ret_owner)
+{
+	struct owners *o = data;
+	struct record_key key = {text_or(ns, ""), object};
+	uint32_t slot = map_find(&o->by_name, hash_of(&key), &key);
+	if (slot == MAP_NONE) {
+		return OWNER_UNKNOWN;
+	}
+	const struct record *r = o->records.items[slot];
+	if (r->answer == OWNER_LATER || (r->lost && !text_equals(r->uid, object->uid))) {
+		return OWNER_UNKNOWN;
+	}
+	*ret_owner = r->above;
+	return r->answer;
+}
+
 /* Who was not asked for goes. */
 static void sweep(struct owners *o, int64_t now)
 {
@@ -420,6 +438,7 @@ struct owners *owners_create(struct kube *kube)
 	o->kube = kube;
 	o->kinds = kinds_create(kube);
 	o->port = (struct owner_port){o, above, version};
+	o->known = (struct owner_port){o, known, version};
 	map_init(&o->by_name, record_same, o);
 	map_init(&o->by_space, space_same, o);
 	o->tokens_ms = BURST_MS;
@@ -431,6 +450,11 @@ struct owners *owners_create(struct kube *kube)
 const struct owner_port *owners_port(struct owners *o)
 {
 	return &o->port;
+}
+
+const struct owner_port *owners_known(struct owners *o)
+{
+	return &o->known;
 }
 
 size_t owners_count(const struct owners *o)

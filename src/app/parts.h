@@ -11,6 +11,8 @@
 #include "certs.h"
 #include "crash.h"
 #include "engine/engine.h"
+#include "engine/pools.h"
+#include "follow.h"
 #include "gate.h"
 #include "group_status.h"
 #include "hook/hook.h"
@@ -49,6 +51,7 @@ struct controller {
 	struct advice *advice; /* what admission takes from recommendations, */
 	struct groups *groups; /* and how it knows whose they are */
 	struct owners *owners; /* who stands above the owners of pods */
+	struct follow follow;  /* asks it about those that are known */
 	struct around *around; /* what else acts on workloads */
 	struct group_status *group_status;
 	struct recorder *recorder; /* NULL: nothing is recorded */
@@ -57,6 +60,7 @@ struct controller {
 	struct volumes *volumes;
 	struct gate gate;
 	struct hook *hook;
+	struct pools *pools; /* of the nodes, for admission */
 	struct certs *certs;
 	struct agents *agents;
 	struct usages *usages;

@@ -224,6 +224,8 @@ void routes_update_metrics(struct controller *c)
 	gauge(c, "aliquot_tenants", "Tenants known.", NULL,
 		(int64_t)world_class_count(w, WORLD_TENANT));
 	gauge(c, "aliquot_pods", "Pods in the cache.", NULL, (int64_t)world_pod_count(w));
+	gauge(c, "aliquot_pods_cut", "GPU pods that say more than is kept of them.", NULL,
+		(int64_t)world_cut_count(w));
 	gauge(c, "aliquot_leader", "1 while this replica leads.", NULL,
 		election_leads(c->election) ? 1 : 0);
 	gauge(c, "aliquot_writes_in_flight", "Writes under way.", NULL,
@@ -385,8 +387,8 @@ static void on_relist(void *data, const struct server_request *r, struct server_
 
 void routes_add_pages(struct controller *c)
 {
-	server_route(c->pages, "GET", "/healthz", on_health, c);
-	server_route(c->pages, "GET", "/readyz", on_ready, c);
+	server_route_probe(c->pages, "GET", "/healthz", on_health, c);
+	server_route_probe(c->pages, "GET", "/readyz", on_ready, c);
 	server_route(c->pages, "GET", "/metrics", on_metrics, c);
 	if (c->options.debug) {
 		server_route(c->pages, "GET", "/debug/dump", on_dump, c);

@@ -10,9 +10,12 @@
 #include "kube/lister.h"
 #include "kube/path.h"
 #include "model/names.h"
+#include "own_image.h"
 #include "owners.h"
 
 #define LOOK_EVERY_MS 100
+#define AGENTS_ASKED  8
+#define AGENT_PORT    "9400"
 #define LEASE	      "Lease " NAME_NAMESPACE "/" NAME_CONTROLLER
 #define DEPLOYMENT    "Deployment " NAME_NAMESPACE "/" NAME_CONTROLLER
 #define CONFIGURATION "MutatingWebhookConfiguration " NAME_WEBHOOK_CONFIG
@@ -32,6 +35,7 @@ struct survey {
 	struct reflector_kind listed;
 	struct owners *owners; /* owned; NULL: not yet */
 	size_t at;	       /* question */
+	size_t agent;	       /* of those that are not ready: the one that is asked */
 	size_t answered, unread;
 	bool narrowed; /* this list is of one namespace, because all may not be listed */
 	bool stuck;    /* there is no more time */
@@ -138,9 +142,7 @@ static void on_deployment(void *data, const struct kube_answer *a)
 			report_gap(s->config.report, "cannot read " DEPLOYMENT ": it has no spec");
 		} else {
 			containers = decode_find(root, "spec.template.spec.containers");
-			s->parts.image = arena_strdup(&s->arena,
-				json_string_value(
-					decode_find(json_array_get(containers, 0), "image")));
+			s->parts.image = arena_strdup(&s->arena, own_image(containers));
 			s->parts.ready = count_at(root, "status.readyReplicas");
 			s->parts.wanted = count_at(root, "spec.replicas");
 			s->parts.deployment_known = true;
@@ -316,7 +318,47 @@ static void on_listed(void *data, const struct fault *fault)
 	go_on(s);
 }
 
+/* --- agents --- */
+
+static bool ask_agent(struct survey *s);
+static void look_for_owners(struct survey *s);
+
+/* Who may not ask through the API server does without: it is said that the agent is not ready. */
+static void on_agent(void *data, const struct kube_answer *a)
+{
+	struct survey *s = data;
+	s->call = 0;
+	report_agent_says(s->config.report, s->agent, a->body, a->body_size);
+	s->agent++;
+	if (!ask_agent(s)) {
+		look_for_owners(s);
+	}
+}
+
+/* What an agent that is not ready says of it. */
+static bool ask_agent(struct survey *s)
+{
+	CLEANUP(str_finish) struct str path = STR_INIT(KUBE_PATH_MAX);
+	const char *pod = report_unready_agent(s->config.report, s->agent);
+	if (pod == NULL || s->agent >= AGENTS_ASKED) {
+		return false;
+	}
+	str_append_text(&path, "/api/v1/namespaces/" NAME_NAMESPACE "/pods/");
+	kube_escape_append(&path, pod);
+	str_append_text(&path, ":" AGENT_PORT "/proxy/readyz");
+	struct kube_request request = {.method = WIRE_GET, .path = str_text(&path)};
+	s->call = path.overflow ? 0 : kube_call(s->config.kube, &request, on_agent, s);
+	return !path.overflow;
+}
+
 /* --- one after the other --- */
+
+static void look_for_owners(struct survey *s)
+{
+	s->owners = owners_create(s->config.kube);
+	s->look_at = 0;
+	s->look_until = clock_mono(kube_clock(s->config.kube)) + SURVEY_OWNERS_MS;
+}
 
 static void next(struct survey *s)
 {
@@ -333,9 +375,9 @@ static void next(struct survey *s)
 		s->end = s->fault.kind == FAULT_NONE ? SURVEY_REFUSED : SURVEY_UNREACHED;
 		return;
 	}
-	s->owners = owners_create(s->config.kube);
-	s->look_at = 0;
-	s->look_until = clock_mono(kube_clock(s->config.kube)) + SURVEY_OWNERS_MS;
+	if (!ask_agent(s)) {
+		look_for_owners(s);
+	}
 }
 
 static void look(struct survey *s, int64_t now)

@@ -184,7 +184,7 @@ static void begin(struct record *r)
 static struct record *touch(struct volumes *v, const char *ns, const char *name)
 {
 	struct record_key key = {ns, name};
-	uint64_t hash = hash_pair(ns, name);
+	uint64_t hash = key_pair(ns, name);
 	uint32_t slot = map_find(&v->by_name, hash, &key);
 	if (slot != MAP_NONE) {
 		return v->records.items[slot];
@@ -223,7 +223,7 @@ static void follow(struct volumes *v)
 			continue;
 		}
 		v->records.items[kept] = r;
-		map_put(&v->by_name, hash_pair(r->ns, r->name), (uint32_t)kept++);
+		map_put(&v->by_name, key_pair(r->ns, r->name), (uint32_t)kept++);
 	}
 	v->records.count = kept;
 	v->version = world_claims_version(v->world);

@@ -61,7 +61,7 @@ const char *intern_find(const struct intern *t, const char *s)
 	if (s == NULL) {
 		return NULL;
 	}
-	uint32_t slot = map_find(&t->index, hash_text(s), s);
+	uint32_t slot = map_find(&t->index, key_text(s), s);
 	return slot == MAP_NONE ? NULL : t->words.items[slot]->text;
 }
 
@@ -86,7 +86,7 @@ const char *intern_add(struct intern *t, const char *s)
 		w->slot = (uint32_t)t->words.count;
 		VEC_PUSH(&t->words, w);
 	}
-	map_put(&t->index, hash_text(s), w->slot);
+	map_put(&t->index, key_text(s), w->slot);
 	return w->text;
 }
 
@@ -100,7 +100,7 @@ void intern_release(struct intern *t, const char *s)
 	if (--w->references > 0) {
 		return;
 	}
-	map_remove(&t->index, hash_text(w->text), w->slot);
+	map_remove(&t->index, key_text(w->text), w->slot);
 	t->words.items[w->slot] = NULL;
 	VEC_PUSH(&t->free_slots, w->slot);
 	free(w);

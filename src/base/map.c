@@ -124,7 +124,8 @@ bool map_remove(struct map *m, uint64_t hash, uint32_t slot)
 	}
 }
 
-/* FNV-1a with a final mix: short keys, no secrets, the number of entries is bounded elsewhere. */
+/* FNV-1a with a final mix: for what others must compute the same way, and for keys that nobody
+ * chooses. */
 uint64_t hash_bytes(const void *p, size_t n, uint64_t seed)
 {
 	const unsigned char *u = p;
@@ -146,4 +147,77 @@ uint64_t hash_text(const char *s)
 uint64_t hash_pair(const char *a, const char *b)
 {
 	return hash_bytes(b, strlen(b), hash_text(a) | 1);
+}
+
+/* --- keyed --- */
+
+/* The one key of the process: 0 until it is drawn, so that tests are what they were before. */
+static uint64_t process_key[2];
+
+void map_key_draw(uint64_t a, uint64_t b)
+{
+	process_key[0] = a;
+	process_key[1] = b;
+}
+
+static uint64_t rotate(uint64_t x, int k)
+{
+	return (x << k) | (x >> (64 - k));
+}
+
+static void mix(uint64_t v[4], int rounds)
+{
+	for (int i = 0; i < rounds; i++) {
+		v[0] += v[1];
+		v[2] += v[3];
+		v[1] = rotate(v[1], 13) ^ v[0];
+		v[3] = rotate(v[3], 16) ^ v[2];
+		v[0] = rotate(v[0], 32);
+		v[2] += v[1];
+		v[0] += v[3];
+		v[1] = rotate(v[1], 17) ^ v[2];
+		v[3] = rotate(v[3], 21) ^ v[0];
+		v[2] = rotate(v[2], 32);
+	}
+}
+
+/* SipHash-2-4. */
+uint64_t hash_keyed(const uint64_t key[2], const void *p, size_t n)
+{
+	const unsigned char *u = p;
+	uint64_t v[4] = {key[0] ^ 0x736f6d6570736575u, key[1] ^ 0x646f72616e646f6du,
+		key[0] ^ 0x6c7967656e657261u, key[1] ^ 0x7465646279746573u};
+	uint64_t word = 0;
+	for (size_t i = 0; i < n; i++) {
+		word |= (uint64_t)u[i] << (8 * (i % 8));
+		if (i % 8 == 7) {
+			v[3] ^= word;
+			mix(v, 2);
+			v[0] ^= word;
+			word = 0;
+		}
+	}
+	word |= (uint64_t)(n & 0xff) << 56;
+	v[3] ^= word;
+	mix(v, 2);
+	v[0] ^= word;
+	v[2] ^= 0xff;
+	mix(v, 4);
+	return v[0] ^ v[1] ^ v[2] ^ v[3];
+}
+
+uint64_t key_bytes(const void *p, size_t n, uint64_t before)
+{
+	const uint64_t key[2] = {process_key[0] ^ before, process_key[1]};
+	return hash_keyed(key, p, n);
+}
+
+uint64_t key_text(const char *s)
+{
+	return s == NULL ? 0 : key_bytes(s, strlen(s), 0);
+}
+
+uint64_t key_pair(const char *a, const char *b)
+{
+	return key_bytes(b, strlen(b), key_text(a) | 1);
 }

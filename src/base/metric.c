@@ -100,10 +100,10 @@ struct metric *metric_get(struct metric_registry *r, enum metric_type type, cons
 {
 	struct series_key key = {name, labels != NULL ? labels : ""};
 	if (r->series.count >= METRIC_SERIES_MAX &&
-		map_find(&r->index, hash_pair(key.name, key.labels), &key) == MAP_NONE) {
+		map_find(&r->index, key_pair(key.name, key.labels), &key) == MAP_NONE) {
 		key.labels = "overflow=\"true\"";
 	}
-	uint64_t hash = hash_pair(key.name, key.labels);
+	uint64_t hash = key_pair(key.name, key.labels);
 	uint32_t slot = map_find(&r->index, hash, &key);
 	if (slot != MAP_NONE) {
 		return r->series.items[slot];

@@ -7,6 +7,9 @@
 /* GPU feature discovery's labels for a GPU that is already handed out in parts. */
 #define SHARING_STRATEGY_LABEL "nvidia.com/gpu.sharing-strategy"
 #define REPLICAS_LABEL	       "nvidia.com/gpu.replicas"
+/* With one size of partitions on all GPUs it names that too, and counts them as GPUs. */
+#define PRODUCT_LABEL "nvidia.com/gpu.product"
+#define MIG_PRODUCT   "-MIG-"
 /* HAMi's device plugin writes the node's GPUs here, for HAMi's scheduler. */
 #define HAMI_NOTE "hami.io/node-nvidia-register"
 /* Nodes that carry it belong to one of KAI's schedulers. */
@@ -213,6 +216,8 @@ static int read_node(
 	node->gpus_reset = text_empty(reset) ? NULL : arena_strdup(arena, reset);
 	read_others(root, arena, node);
 	node->shares_already = shares_already(&node->labels);
+	const char *product = pairs_get(&node->labels, PRODUCT_LABEL);
+	node->is_mig = product != NULL && strstr(product, MIG_PRODUCT) != NULL;
 	node->serves_hami = serves_hami(root);
 	node->serves_kai = pairs_get(&node->labels, KAI_LABEL) != NULL;
 	return 0;

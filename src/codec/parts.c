@@ -2,6 +2,7 @@
 #include "parts.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/str.h"
 #include "model/quantity.h"
@@ -49,6 +50,13 @@ int parts_read_units(const json_t *value, struct arena *arena, void *field, stru
 		return -1;
 	}
 	return quantity_units(text, field, ret_fault);
+}
+
+bool parts_is_name(const char *text)
+{
+	size_t n = text != NULL ? strnlen(text, PARTS_NAME_MAX + 1) : 0;
+	return n > 0 && n <= PARTS_NAME_MAX && strpbrk(text, "/%") == NULL &&
+	       strcmp(text, ".") != 0 && strcmp(text, "..") != 0;
 }
 
 static bool begins_with_any(const char *key, const char *const *prefixes)

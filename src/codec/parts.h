@@ -26,6 +26,18 @@ int parts_read_units(
 /* Is it a quantity, and exactly a whole number? */
 bool parts_is_whole(const json_t *value);
 
+/* Can an object be called so? Nobody checks the names in references; one that no object has cannot
+ * be asked for, and "..", a slash or ten thousand letters would be another request. */
+#define PARTS_NAME_MAX 253
+bool parts_is_name(const char *text);
+
+/* The part of an object that `keep` names, whatever else it says. False: it has none, or that is
+ * too large as well. */
+bool parts_reduce(const char *json, size_t n, const struct slice_keep *keep, struct str *out);
+/* The same of the beginning of an object: those of its members that are complete. */
+bool parts_reduce_beginning(
+	const char *json, size_t n, const struct slice_keep *keep, struct str *out);
+
 /* The members of an object (NULL: none), all text, sorted by key. `prefixes` is NULL, or ends with
  * NULL and only keys that begin with one of them are taken. */
 MUST_CHECK int parts_read_pairs(const json_t *object, const char *const *prefixes,

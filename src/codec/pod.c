@@ -42,24 +42,15 @@ static const struct slice_keep meta_keep[] = {
 	SLICE_KEEP_IN("ownerReferences", owner_keep),
 	SLICE_END,
 };
-static const struct slice_keep topology_keep[] = {
-	SLICE_KEEP("topologyKey"),
-	SLICE_KEEP("namespaces"),
-	SLICE_KEEP("namespaceSelector"),
-	SLICE_END,
-};
 static const struct slice_keep spaces_keep[] = {
 	SLICE_KEEP("namespaces"), SLICE_KEEP("namespaceSelector"), SLICE_END};
 static const struct slice_keep preferred_keep[] = {
 	SLICE_KEEP_IN("podAffinityTerm", spaces_keep), SLICE_END};
-static const struct slice_keep required_pods_keep[] = {
-	SLICE_KEEP_IN("requiredDuringSchedulingIgnoredDuringExecution", topology_keep),
-	SLICE_KEEP_IN("preferredDuringSchedulingIgnoredDuringExecution", preferred_keep),
-	SLICE_END,
-};
 static const struct slice_keep neighbour_keep[] = {
 	SLICE_KEEP("topologyKey"),
 	SLICE_KEEP("labelSelector"),
+	SLICE_KEEP("matchLabelKeys"),
+	SLICE_KEEP("mismatchLabelKeys"),
 	SLICE_KEEP("namespaces"),
 	SLICE_KEEP("namespaceSelector"),
 	SLICE_END,
@@ -75,11 +66,21 @@ static const struct slice_keep required_nodes_keep[] = {
 };
 static const struct slice_keep affinity_keep[] = {
 	SLICE_KEEP_IN("nodeAffinity", required_nodes_keep),
-	SLICE_KEEP_IN("podAffinity", required_pods_keep),
+	SLICE_KEEP_IN("podAffinity", required_neighbours_keep),
 	SLICE_KEEP_IN("podAntiAffinity", required_neighbours_keep),
 	SLICE_END,
 };
-static const struct slice_keep spread_keep[] = {SLICE_KEEP("whenUnsatisfiable"), SLICE_END};
+static const struct slice_keep spread_keep[] = {
+	SLICE_KEEP("whenUnsatisfiable"),
+	SLICE_KEEP("topologyKey"),
+	SLICE_KEEP("maxSkew"),
+	SLICE_KEEP("minDomains"),
+	SLICE_KEEP("labelSelector"),
+	SLICE_KEEP("matchLabelKeys"),
+	SLICE_KEEP("nodeAffinityPolicy"),
+	SLICE_KEEP("nodeTaintsPolicy"),
+	SLICE_END,
+};
 static const struct slice_keep nothing_keep[] = {SLICE_END};
 static const struct slice_keep claim_name_keep[] = {SLICE_KEEP("claimName"), SLICE_END};
 static const struct slice_keep volume_keep[] = {
@@ -169,6 +170,17 @@ static size_t find_owner(const json_t *owners, struct pod *pod)
 	return 0;
 }
 
+/* The API server checks that there is a kind and a name, not how long they are. What no object is
+ * called owns nothing: such a pod is as one that nobody made, and its cluster collects it. */
+#define OWNER_WORD_MAX 320
+
+static bool is_owner(const struct owner *o)
+{
+	return parts_is_name(o->name) && strnlen(o->kind, OWNER_WORD_MAX) < OWNER_WORD_MAX &&
+	       strnlen(o->api_version, OWNER_WORD_MAX) < OWNER_WORD_MAX &&
+	       strnlen(text_or(o->uid, ""), OWNER_WORD_MAX) < OWNER_WORD_MAX;
+}
+
 static int read_owner(
 	const json_t *meta, struct arena *arena, struct pod *pod, struct fault *ret_fault)
 {
@@ -182,6 +194,10 @@ static int read_owner(
 		if (decode_fields(owner, owner_fields, COUNT_OF(owner_fields), arena, &pod->owner,
 			    ret_fault) < 0) {
 			return fault_wrap(ret_fault, "ownerReferences[%zu]", i);
+		}
+		if (!is_owner(&pod->owner)) {
+			pod->owner = (struct owner){0};
+			pod->beside = false;
 		}
 	}
 	return 0;
@@ -281,19 +297,6 @@ static bool any_in(const json_t *spec, const char *path)
 	return json_is_array(array) && json_array_size(array) > 0;
 }
 
-static bool spreads(const json_t *spec)
-{
-	const json_t *array = decode_find(spec, "topologySpreadConstraints");
-	for (size_t i = 0; i < json_array_size(array); i++) {
-		const json_t *when = decode_find(json_array_get(array, i), "whenUnsatisfiable");
-		if (!json_is_string(when) ||
-			strcmp(json_string_value(when), "ScheduleAnyway") != 0) {
-			return true;
-		}
-	}
-	return false;
-}
-
 /* Of an ephemeral volume the claim is made for the pod, under both their names. */
 static const char *claim_of(const json_t *volume, const struct pod *pod, struct arena *arena)
 {
@@ -327,8 +330,9 @@ static void read_claims(const json_t *spec, struct arena *arena, struct pod *pod
 			continue;
 		}
 		pod->has_volumes_claimed = true;
-		if (pod->claim_count == POD_CLAIMS_MAX) {
-			pod->too_complex = true;
+		/* Of a claim's name nobody checks more than that there is one. */
+		if (pod->claim_count == POD_CLAIMS_MAX || !parts_is_name(claim)) {
+			pod->too_complex = pod->cut = true;
 			return;
 		}
 		if (pod->claims == NULL) {
@@ -355,9 +359,6 @@ static int read_spec(const json_t *spec, bool admission, struct arena *arena, st
 	/* 1.35 knew the same thing by another name. */
 	pod->has_group = decode_find(spec, "schedulingGroup") != NULL ||
 			 decode_find(spec, "workloadRef") != NULL;
-	pod->has_pod_affinity =
-		any_in(spec, "affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution");
-	pod->has_spread = spreads(spec);
 	pod->has_deadline = decode_find(spec, "activeDeadlineSeconds") != NULL;
 	if (pod_placing_decode(spec, admission, arena, pod, ret_fault) < 0) {
 		return -1;
@@ -403,6 +404,7 @@ static int read_parts(const json_t *root, bool admission, struct arena *arena, s
 		return fault_wrap(ret_fault, "status");
 	}
 	pod->forged = pod_has_gate(pod, NAME_GATE) && is_forged(pod);
+	pod_bound(arena, pod);
 	if (!admission) {
 		pod_door_decode(root, arena, pod);
 	}
@@ -424,8 +426,19 @@ int pod_decode(const char *json, size_t n, struct arena *arena, struct pod *ret_
 	struct fault *ret_fault)
 {
 	CLEANUP(decode_release) json_t *root = NULL;
-	if (decode_parse(json, n, DECODE_MEND, &root, ret_fault) < 0) {
+	struct fault fault = {0};
+	bool all = decode_parse(json, n, DECODE_MEND, &root, &fault) == 0;
+	if (!all && (fault.kind != FAULT_LIMIT || pod_parse_less(json, n, &root, &fault) < 0)) {
+		if (ret_fault != NULL) {
+			*ret_fault = fault;
+		}
 		return fault_wrap(ret_fault, "pod");
 	}
-	return pod_decode_value(root, false, arena, ret_pod, ret_fault);
+	if (pod_decode_value(root, false, arena, ret_pod, ret_fault) < 0) {
+		return -1;
+	}
+	if (!all) {
+		ret_pod->cut = ret_pod->too_complex = true;
+	}
+	return 0;
 }

@@ -1,5 +1,7 @@
-/* A pod is decoded in nine files: pod.c (metadata, spec), pod_placing.c, pod_neighbour.c,
- * pod_container.c, pod_need.c, pod_status.c, pod_oom.c, pod_agent.c, pod_door.c. */
+/* A pod is decoded in eleven files: pod.c (metadata, spec), pod_bounds.c, pod_least.c,
+ * pod_placing.c, pod_neighbour.c, pod_container.c, pod_need.c, pod_status.c, pod_oom.c,
+ * pod_agent.c, pod_door.c.
+ */
 #ifndef CODEC_POD_PARTS_H
 #define CODEC_POD_PARTS_H
 
@@ -12,8 +14,8 @@ MUST_CHECK int pod_containers_decode(const json_t *spec, bool admission, struct 
 /* spec: gates, nodeSelector, node affinity, tolerations; none of them where too_complex. */
 MUST_CHECK int pod_placing_decode(const json_t *spec, bool admission, struct arena *arena,
 	struct pod *pod, struct fault *ret_fault);
-/* spec: required anti-affinity on the host name; has_pod_affinity is set where it is more than
- * that. */
+/* spec: required affinity and anti-affinity, hard topology spread; after the labels. What of them
+ * is not read sets has_pod_affinity or has_spread. */
 MUST_CHECK int pod_neighbours_decode(
 	const json_t *spec, struct arena *arena, struct pod *pod, struct fault *ret_fault);
 /* Does any term of it, required or preferred, speak of other namespaces? */
@@ -27,6 +29,13 @@ MUST_CHECK int pod_status_decode(
 void pod_oom_note(const json_t *terminated, struct pod *pod);
 /* The same: when it ended with an error. */
 void pod_oom_failed(const json_t *terminated, struct pod *pod);
+
+/* At last: leaves out what is more of it than is kept. */
+void pod_bound(struct arena *arena, struct pod *pod);
+
+/* Of one that is FAULT_LIMIT as a whole: what it uses, or that it is there. */
+MUST_CHECK int pod_parse_less(
+	const char *json, size_t n, json_t **ret_root, struct fault *ret_fault);
 
 struct basics {
 	int64_t cpu_milli;

@@ -13,33 +13,62 @@
  * takes twice what the webhook takes, because whoever comes after the webhook may add to it. */
 #define RULES_AT_ADMISSION 256
 #define RULES_MAX	   (2 * RULES_AT_ADMISSION)
+#define RULES_BYTES_MAX	   ((size_t)32 << 10)
 
 /* --- how much of it there is --- */
 
-static size_t count_expressions(const json_t *term, const char *list)
+struct rules {
+	size_t count, bytes;
+};
+
+/* Nobody checks how long the values of an affinity are. */
+static void count_texts(const json_t *value, struct rules *rules)
+{
+	const char *key;
+	size_t i;
+	json_t *member, *all = (json_t *)(uintptr_t)value;
+	if (json_is_string(value)) {
+		rules->bytes += json_string_length(value);
+	}
+	json_array_foreach(all, i, member)
+	{
+		count_texts(member, rules);
+	}
+	json_object_foreach(all, key, member)
+	{
+		rules->bytes += strlen(key);
+		count_texts(member, rules);
+	}
+}
+
+static void count_expressions(const json_t *term, const char *list, struct rules *rules)
 {
 	const json_t *array = json_object_get(term, list);
-	size_t count = json_array_size(array);
+	rules->count += json_array_size(array);
 	for (size_t i = 0; i < json_array_size(array); i++) {
-		count += json_array_size(json_object_get(json_array_get(array, i), "values"));
+		rules->count +=
+			json_array_size(json_object_get(json_array_get(array, i), "values"));
 	}
-	return count;
 }
 
 /* Of what has another shape nothing is counted; reading it says what is wrong. */
-static size_t count_rules(const json_t *spec)
+static struct rules count_rules(const json_t *spec)
 {
 	const json_t *terms = decode_find(spec, TERMS_PATH);
-	size_t count = json_array_size(terms) +
-		       json_array_size(json_object_get(spec, "tolerations")) +
-		       json_array_size(json_object_get(spec, "schedulingGates")) +
-		       json_object_size(json_object_get(spec, "nodeSelector"));
+	const json_t *const lists[] = {terms, json_object_get(spec, "tolerations"),
+		json_object_get(spec, "schedulingGates"), json_object_get(spec, "nodeSelector")};
+	struct rules rules = {0};
+	for (size_t i = 0; i < COUNT_OF(lists); i++) {
+		rules.count += json_is_array(lists[i]) ? json_array_size(lists[i])
+						       : json_object_size(lists[i]);
+		count_texts(lists[i], &rules);
+	}
 	for (size_t i = 0; i < json_array_size(terms); i++) {
 		const json_t *term = json_array_get(terms, i);
-		count += count_expressions(term, "matchExpressions") +
-			 count_expressions(term, "matchFields");
+		count_expressions(term, "matchExpressions", &rules);
+		count_expressions(term, "matchFields", &rules);
 	}
-	return count;
+	return rules;
 }
 
 /* --- reading it --- */
@@ -135,8 +164,11 @@ int pod_placing_decode(const json_t *spec, bool admission, struct arena *arena, 
 	struct fault *ret_fault)
 {
 	const json_t *selector = NULL;
-	pod->too_complex = count_rules(spec) > (admission ? RULES_AT_ADMISSION : RULES_MAX);
+	struct rules rules = count_rules(spec);
+	pod->too_complex = rules.count > (admission ? RULES_AT_ADMISSION : RULES_MAX) ||
+			   rules.bytes > RULES_BYTES_MAX;
 	if (pod->too_complex) {
+		pod->cut = true;
 		return keep_our_gate(spec, arena, pod, ret_fault);
 	}
 	if (decode_object(spec, "nodeSelector", &selector, ret_fault) < 0) {

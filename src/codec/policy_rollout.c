@@ -124,6 +124,7 @@ static const struct decode_field rollout_fields[] = {
 	{"spec.update.minReplicas", DECODE_I32, false, AT(min_replicas), NULL},
 	{"spec.update.minPodAgeSeconds", DECODE_I64, false, AT(min_pod_age_s), NULL},
 	{"spec.update.cooldownSeconds", DECODE_I64, false, AT(cooldown_s), NULL},
+	{"spec.update.giveBackAfterMinutes", DECODE_I32, false, AT(give_back_min), NULL},
 	{"spec.update.replacement", DECODE_CUSTOM, false, AT(evicts), read_replacement},
 	{"spec.update.allowNodeScaleUp", DECODE_CUSTOM, false, AT(may_add_nodes), read_scale_up},
 };
@@ -223,6 +224,7 @@ int policy_read_rollout(
 		{"spec.update.minReplicas", r->min_replicas, 1, 10000},
 		{"spec.update.minPodAgeSeconds", r->min_pod_age_s, 0, SIZING_WINDOW_MAX_S},
 		{"spec.update.cooldownSeconds", r->cooldown_s, 0, SIZING_WINDOW_MAX_S},
+		{"spec.update.giveBackAfterMinutes", r->give_back_min, 0, 1440},
 	};
 	return policy_check_ranges(ranges, COUNT_OF(ranges), ret_fault);
 }

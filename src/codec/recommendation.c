@@ -280,6 +280,8 @@ static const struct decode_field recommendation_fields[] = {
 		offsetof(struct recommendation, last_update.at_ms), NULL},
 	{"status.lastUpdate.reason", DECODE_TEXT, false,
 		offsetof(struct recommendation, last_update.reason), NULL},
+	{"status.lastUpdate.givenBackTimes", DECODE_I32, false,
+		offsetof(struct recommendation, last_update.times), NULL},
 };
 
 int recommendation_decode(const char *json, size_t n, struct arena *arena,

@@ -168,6 +168,9 @@ static void write_update(struct build *b, const struct recommended_update *u)
 		if (u->reason != NULL) {
 			build_text_at(b, "reason", u->reason);
 		}
+		if (u->times > 0) {
+			build_i64_at(b, "givenBackTimes", u->times);
+		}
 		build_end(b);
 	}
 }

@@ -77,6 +77,37 @@ static bool has_group_note(const json_t *object)
 	return false;
 }
 
+/* What Argo CD, Flux, Helm, Fleet, Config Sync and kapp write on what they keep as it is declared.
+ * app.kubernetes.io/instance, by which Argo CD 2 knows its own, is on most pods of anybody. */
+static const char *declared_by(const json_t *object)
+{
+	static const struct {
+		const char *in, *prefix;
+	} marks[] = {
+		{"metadata.annotations", "argocd.argoproj.io/"},
+		{"metadata.labels", "argocd.argoproj.io/"},
+		{"metadata.labels", "kustomize.toolkit.fluxcd.io/"},
+		{"metadata.labels", "helm.toolkit.fluxcd.io/"},
+		{"metadata.annotations", "meta.helm.sh/release-"},
+		{"metadata.labels", "objectset.rio.cattle.io/"},
+		{"metadata.annotations", "configmanagement.gke.io/"},
+		{"metadata.annotations", "configsync.gke.io/"},
+		{"metadata.labels", "kapp.k14s.io/"},
+	};
+	for (size_t i = 0; i < COUNT_OF(marks); i++) {
+		json_t *pairs = (json_t *)decode_find(object, marks[i].in);
+		const char *key;
+		json_t *value;
+		json_object_foreach(pairs, key, value)
+		{
+			if (view_starts_with(view_of(key), marks[i].prefix)) {
+				return key;
+			}
+		}
+	}
+	return NULL;
+}
+
 static void decode_object_of(struct review *r)
 {
 	struct fault f = {0};
@@ -85,6 +116,7 @@ static void decode_object_of(struct review *r)
 	r->restored = marks.restored;
 	r->unreadable = marks.unreadable;
 	r->group_note = has_group_note(r->plain);
+	r->declared = declared_by(r->plain);
 	if (pod_decode_value(r->plain, true, &r->arena, &r->pod, &f) < 0) {
 		r->problem = arena_strdup(&r->arena, f.message);
 		r->pod = (struct pod){0};
@@ -122,14 +154,20 @@ static void debug_object_of(struct review *r, const json_t *old)
 static int parse(struct review *r, const char *body, size_t size, struct fault *ret_fault)
 {
 	r->text.limit = REVIEW_BODY_MAX;
-	if (size <= REVIEW_BODY_MAX && trim_review(body, size, &r->text)) {
-		body = str_text(&r->text);
-		size = r->text.len;
+	switch (trim_review(body, size, &r->text)) {
+	case TRIM_TOO_LARGE:
+		r->too_large = true;
+		return fault_set(ret_fault, FAULT_LIMIT, "too large to be looked at");
+	case TRIM_DONE:
+		return decode_parse(
+			str_text(&r->text), r->text.len, DECODE_UNIQUE, &r->root, ret_fault);
+	case TRIM_BROKEN:
+		break;
 	}
 	return decode_parse(body, size, DECODE_UNIQUE, &r->root, ret_fault);
 }
 
-int review_decode(struct review *r, const char *body, size_t size, struct fault *ret_fault)
+static int decode(struct review *r, const char *body, size_t size, struct fault *ret_fault)
 {
 	if (parse(r, body, size, ret_fault) < 0) {
 		return -1;
@@ -159,6 +197,23 @@ int review_decode(struct review *r, const char *body, size_t size, struct fault 
 			decode_object_of(r);
 		}
 	}
+	return 0;
+}
+
+int review_decode(struct review *r, const char *body, size_t size, struct fault *ret_fault)
+{
+	struct fault f = {0};
+	if (decode(r, body, size, &f) == 0) {
+		return 0;
+	}
+	struct view uid = trim_uid(body, size);
+	if (uid.n == 0 || uid.n > UID_MAX) {
+		*ret_fault = f;
+		return -1;
+	}
+	r->uid = arena_strndup(&r->arena, uid.p, uid.n);
+	r->problem = arena_strdup(&r->arena, f.message);
+	r->malformed = !r->too_large;
 	return 0;
 }
 

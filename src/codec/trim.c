@@ -142,22 +142,93 @@ static const char *pass_text(
 	return *run - 1;
 }
 
-bool trim_review(const char *p, size_t n, struct str *out)
+/* What is kept, counted as it goes by. */
+struct budget {
+	uint32_t cost;
+	uint32_t left[DECODE_DEPTH_MAX + 1]; /* commas, of what is open, by its depth */
+};
+
+/* The elements of request.object.spec.containers. */
+#define LISTS_DEPTH 5
+
+/* False: that is too much. */
+static bool spend(struct budget *b, char c, int depth)
+{
+	if (c == ',') {
+		b->cost++;
+		return b->left[depth]-- > 0 && b->cost <= TRIM_COST_MAX;
+	}
+	bool list = c == '[' && depth == LISTS_DEPTH;
+	b->left[depth] = (list ? TRIM_LIST_MAX : TRIM_WIDTH_MAX) - 1;
+	b->cost += DECODE_COST_CONTAINER;
+	return b->cost <= TRIM_COST_MAX;
+}
+
+enum trim trim_review(const char *p, size_t n, struct str *out)
 {
 	const char *end = p + n;
 	const char *run = p;
+	struct budget b = {0};
 	int depth = 0;
+	if (n > TRIM_BYTES_MAX) {
+		return TRIM_TOO_LARGE;
+	}
 	for (; p < end; p++) {
 		if (*p == '"') {
 			p = pass_text(p, end, depth, &run, out);
-		} else if (*p == '{' || *p == '[') {
-			depth++;
-		} else if (*p == '}' || *p == ']') {
-			depth--;
+			continue;
 		}
+		depth += *p == '{' || *p == '[' ? 1 : *p == '}' || *p == ']' ? -1 : 0;
 		if (depth > DECODE_DEPTH_MAX || depth < 0) {
-			return false;
+			return TRIM_BROKEN;
+		}
+		if ((*p == '{' || *p == '[' || *p == ',') && !spend(&b, *p, depth)) {
+			return TRIM_TOO_LARGE;
 		}
 	}
-	return depth == 0 && p == end && str_append(out, run, (size_t)(end - run));
+	bool whole = depth == 0 && p == end && str_append(out, run, (size_t)(end - run));
+	return whole ? TRIM_DONE : TRIM_BROKEN;
+}
+
+/* API servers write it first; so much is looked through for it. */
+#define UID_WITHIN ((size_t)64 << 10)
+
+static struct view text_at(const char *p, const char *end)
+{
+	p = skip_blanks(p, end);
+	if (p == end || *p != '"') {
+		return (struct view){"", 0};
+	}
+	const char *close = scan_string(p + 1, end);
+	/* What is escaped is no uid. */
+	bool plain = close < end && *close == '"';
+	for (const char *c = p + 1; c < close && plain; c++) {
+		plain = (unsigned char)*c >= ' ' && (unsigned char)*c < 0x7f;
+	}
+	return plain ? (struct view){p + 1, (size_t)(close - p) - 1} : (struct view){"", 0};
+}
+
+struct view trim_uid(const char *p, size_t n)
+{
+	const char *end = p + (n < UID_WITHIN ? n : UID_WITHIN);
+	bool in_request = false;
+	int depth = 0;
+	for (; p < end; p++) {
+		depth += *p == '{' || *p == '[' ? 1 : *p == '}' || *p == ']' ? -1 : 0;
+		if (*p != '"') {
+			continue;
+		}
+		const char *close = find_quote(p + 1, end);
+		const char *colon = close < end ? skip_blanks(close + 1, end) : end;
+		struct view name = {p + 1, close < end ? (size_t)(close - p) - 1 : 0};
+		p = close;
+		if (colon == end || *colon != ':') {
+			continue;
+		}
+		in_request = depth == 1 ? view_equals(name, "request") : in_request;
+		if (depth == 2 && in_request && view_equals(name, "uid")) {
+			return text_at(colon + 1, end);
+		}
+	}
+	return (struct view){"", 0};
 }

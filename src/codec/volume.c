@@ -62,15 +62,20 @@ static void judge_claim(const json_t *root, const struct claim_facts *f, struct 
 		r->claim.state = CLAIM_LEAVING;
 	} else if (text_equals(f->phase, "Lost")) {
 		r->claim.state = CLAIM_LOST;
+	} else if (!text_empty(f->volume) && !parts_is_name(f->volume)) {
+		/* Nobody checks it, and no volume has such a name. */
+		r->claim.state = CLAIM_LOST;
 	} else if (!text_empty(f->volume) && note(root, BOUND_NOTE) != NULL) {
 		r->claim.state = CLAIM_UNREAD;
 		r->next = VOLUME_READ_VOLUME;
 		r->name = f->volume;
-	} else if (text_empty(f->volume) && !text_empty(class)) {
+	} else if (text_empty(f->volume) && parts_is_name(class)) {
 		r->claim.state = CLAIM_UNREAD;
 		r->next = VOLUME_READ_CLASS;
 		r->name = arena_strdup(arena, class);
-		if (!text_empty(node)) {
+		/* Who may annotate the claim may write anything; a node that no node is
+		 * called is none. */
+		if (parts_is_name(node)) {
 			select_node(node, arena, &r->claim);
 		}
 	}
@@ -143,15 +148,25 @@ static int read_zones(
 	return 0;
 }
 
-static size_t count_values(const json_t *terms)
+/* Of values that are longer than any that a label has, too many. */
+static size_t count_texts(const json_t *values)
+{
+	size_t count = json_array_size(values);
+	for (size_t i = 0; i < json_array_size(values); i++) {
+		bool fits = json_string_length(json_array_get(values, i)) <= PARTS_NAME_MAX;
+		count += fits ? 0 : VALUES_MAX + TERMS_MAX;
+	}
+	return count;
+}
+
+static size_t count_values(const json_t *terms, const char *expressions)
 {
 	size_t count = 0;
 	for (size_t i = 0; i < json_array_size(terms); i++) {
-		const json_t *list = json_object_get(json_array_get(terms, i), "matchExpressions");
+		const json_t *list = json_object_get(json_array_get(terms, i), expressions);
 		count += json_array_size(list);
 		for (size_t j = 0; j < json_array_size(list); j++) {
-			count +=
-				json_array_size(json_object_get(json_array_get(list, j), "values"));
+			count += count_texts(json_object_get(json_array_get(list, j), "values"));
 		}
 	}
 	return count;
@@ -168,7 +183,8 @@ int volume_decode(const char *json, size_t n, struct arena *arena, struct volume
 			ret_fault) < 0) {
 		return fault_wrap(ret_fault, "PersistentVolume");
 	}
-	if (json_array_size(terms) > TERMS_MAX || count_values(terms) > TERMS_MAX + VALUES_MAX) {
+	if (json_array_size(terms) > TERMS_MAX ||
+		count_values(terms, "matchExpressions") > TERMS_MAX + VALUES_MAX) {
 		return fault_set(ret_fault, FAULT_LIMIT, "PersistentVolume: too many terms");
 	}
 	if (parts_read_node_terms(terms, arena, &c.terms, &c.term_count, ret_fault) < 0 ||
@@ -209,7 +225,8 @@ static int read_topologies(const json_t *array, struct arena *arena, struct volu
 	struct fault *ret_fault)
 {
 	size_t count = json_array_size(array);
-	if (count > TERMS_MAX) {
+	if (count > TERMS_MAX ||
+		count_values(array, "matchLabelExpressions") > TERMS_MAX + VALUES_MAX) {
 		return fault_set(ret_fault, FAULT_LIMIT, "too many topologies");
 	}
 	struct node_term *terms = terms_make(arena, claim, count);

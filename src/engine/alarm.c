@@ -53,9 +53,12 @@ static void tell_doubled(
 		return;
 	}
 	h->told_doubled = true;
-	/* One more would tell the same again. */
-	trouble_note(e, h->node, e->now);
-	explain_doubled(&text, h->pod.identity->uuid, other->name);
+	/* One more would tell the same again; but no node rests for what another one tells. */
+	bool near = text_equals(h->node, other->node);
+	if (near) {
+		trouble_note(e, h->node, e->now);
+	}
+	explain_doubled(&text, h->pod.identity->uuid, other->name, near ? NULL : other->node);
 	alarm_say(e, h, "GpuDoubled", &text, plan);
 }
 
@@ -66,7 +69,10 @@ void alarm_doubled(struct engine *e, struct plan *plan)
 	for (uint32_t i = 0; i < e->snap_gpus.count; i++) {
 		struct holder *h = e->snap_gpus.items[i].holder;
 		const struct gpu_identity *id = h->pod.identity;
-		uint32_t first = id != NULL ? snap_gpu_by_uuid(e, id->uuid) : WORLD_NONE;
+		uint32_t first = id != NULL ? snap_gpu_on(e, id->uuid, e->snap.gpus.items[i].node)
+					    : WORLD_NONE;
+		/* One of another node only where none of its own tells it. */
+		first = first == i ? snap_gpu_first(e, id->uuid) : first;
 		if (first == i || first == WORLD_NONE) {
 			continue;
 		}

@@ -174,6 +174,7 @@ static bool twin_goes(const struct engine *e, const struct holder *h)
 		const struct holder *o = e->snap_gpus.items[i].holder;
 		bool goes = o != h && o->flight != 0 && o->flight_type == ACTION_DELETE_CAPACITY;
 		if (goes && o->pod.identity != NULL && h->pod.identity != NULL &&
+			text_equals(o->node, h->node) &&
 			text_equals(o->pod.identity->uuid, h->pod.identity->uuid)) {
 			return true;
 		}

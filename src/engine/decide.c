@@ -4,6 +4,7 @@
 #include "model/framework.h"
 #include "model/names.h"
 #include "model/quantity.h"
+#include "size/admit.h"
 #include "size/policy.h"
 
 struct policy_choice policy_of(const struct engine *e, const struct pod *pod)
@@ -38,7 +39,8 @@ static enum reason apply_policy(struct engine *e, const struct waiter *w, struct
 	r->max_tenants = manners.max_tenants;
 	r->company = manners.company;
 	r->mps = manners.mps;
-	r->spread = choice.policy->packing == PACKING_SPREAD;
+	/* Two ranks of one job on one GPU refuse to work. */
+	r->spread = choice.policy->packing == PACKING_SPREAD || admit_is_rank(&w->pod);
 	return REASON_NONE;
 }
 
@@ -204,9 +206,17 @@ static bool wants_its_own(
 bool open_gpu(struct engine *e, int64_t now, const struct waiter *w, struct plan *plan,
 	struct place_verdict *open)
 {
-	const char *node =
-		open->node == PLACE_NOWHERE ? NULL : e->snap.nodes.items[open->node].noun->name;
-	struct holder *h = node != NULL ? emit_create(e, now, node, &w->pod, plan) : NULL;
+	if (open->node == PLACE_NOWHERE) {
+		return false;
+	}
+	struct place_node *n = &e->snap.nodes.items[open->node];
+	if (standins_yield(e, n->noun->name)) {
+		/* What stands in for such tenants there has the GPU, and goes first. */
+		place_reserve_capacity(n, w->asked.mps);
+		snapshot_node_moved(&e->snap, open->node);
+		return false;
+	}
+	struct holder *h = emit_create(e, now, n->noun->name, &w->pod, plan);
 	if (h != NULL) {
 		open->gpu = add_opening(e, h, open->node);
 	}
@@ -426,7 +436,7 @@ void decide(struct engine *e, int64_t now, uint32_t budget, struct plan *plan)
 			break;
 		}
 		struct waiter *w = e->ranked.items[i].waiter;
-		e->looked_at = e->needs.guests.count;
+		e->looked_at = e->needs.keepers.count;
 		wholes_until(e, &w->pod, plan);
 		bool lacks = decide_one(e, now, w, plan);
 		inject_reason(e, w);

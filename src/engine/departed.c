@@ -63,7 +63,9 @@ bool departed_holds(struct engine *e, const struct holder *h, const char *uid)
 
 static void count_one(struct engine *e, struct world_departed *d, const char *uuid)
 {
-	uint32_t at = snap_gpu_by_uuid(e, uuid);
+	/* One that was last seen without a node may run wherever that GPU is told. */
+	uint32_t at = d->node != WORLD_NONE ? snap_gpu_on(e, uuid, snap_node_at(e, d->node))
+					    : snap_gpu_first(e, uuid);
 	const struct holder *h = at != WORLD_NONE ? e->snap_gpus.items[at].holder : NULL;
 	bool in_ledger = h != NULL && ledger_has(holder_ledger(h), d->uid);
 	if (in_ledger || !is_held(e, h, d, d->uid)) {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "engine/journal.h"
+#include "engine/pools.h"
 #include "journal_parts.h"
 #include "model/names.h"
 #include "policies.h"
@@ -27,6 +28,7 @@ struct engine *engine_create(const struct engine_config *config, uint64_t seed)
 	e->injection = xstrdup(config->injection);
 	e->cfg.injection = e->injection;
 	e->world = world_create();
+	e->pools = pools_create();
 	e->seed = seed;
 	rng_seed(&e->rng, seed);
 	book_init(e);
@@ -64,6 +66,7 @@ void engine_destroy(struct engine *e)
 	VEC_FINISH(&e->quota_used);
 	wholes_finish(e);
 	map_finish(&e->gpus_by_uuid);
+	pools_destroy(e->pools);
 	world_destroy(e->world);
 	free(e->runtime_class);
 	free(e->injection);

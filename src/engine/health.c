@@ -23,10 +23,11 @@ static bool is_fresh(const struct engine *e, const struct node_state *s)
 	return s != NULL && e->now - s->seen_ms <= STATE_FRESH_MS;
 }
 
-static struct ailment *ailment_find(const struct engine *e, const char *uuid)
+/* What an agent says of a device is of its own node's. */
+static struct ailment *ailment_find(const struct engine *e, const char *uuid, const char *node)
 {
 	vec_for_each (struct ailment, a, &e->ailments) {
-		if (strcmp(a->uuid, uuid) == 0) {
+		if (strcmp(a->uuid, uuid) == 0 && text_equals(a->node, node)) {
 			return a;
 		}
 	}
@@ -61,13 +62,12 @@ static bool event_lasts(
 static void ailment_note(
 	struct engine *e, uint32_t node, const struct node_state *s, const struct device_state *d)
 {
-	struct ailment *a = ailment_find(e, d->uuid);
+	struct ailment *a = ailment_find(e, d->uuid, s->node);
 	if (a == NULL) {
-		struct ailment made = {.uuid = xstrdup(d->uuid)};
+		struct ailment made = {.uuid = xstrdup(d->uuid), .node = xstrdup(s->node)};
 		VEC_PUSH(&e->ailments, made);
 		a = &e->ailments.items[e->ailments.count - 1];
 	}
-	text_set(&a->node, s->node);
 	text_set(&a->why, d->why);
 	a->last_at = e->now;
 	a->well_since = -1;
@@ -77,7 +77,7 @@ static void ailment_note(
 
 void health_remember(struct engine *e, const struct heard *h)
 {
-	if (ailment_find(e, h->uuid) != NULL || e->ailments.count >= HEARD_MAX) {
+	if (ailment_find(e, h->uuid, h->node) != NULL || e->ailments.count >= HEARD_MAX) {
 		return;
 	}
 	struct ailment a = {.uuid = xstrdup(h->uuid),
@@ -190,7 +190,7 @@ void health_look(struct engine *e)
 
 static struct ailment *ailment_of(const struct engine *e, const struct holder *h)
 {
-	return h->pod.identity != NULL ? ailment_find(e, h->pod.identity->uuid) : NULL;
+	return h->pod.identity != NULL ? ailment_find(e, h->pod.identity->uuid, h->node) : NULL;
 }
 
 bool health_is_bad(struct engine *e, const struct holder *h)
@@ -264,20 +264,30 @@ static void tell(struct engine *e, const struct world_pod *p, const char *reason
 	x->message = text;
 }
 
-/* Where nobody has anything to do with it, whoever holds it first is told. */
-bool gpu_tell(
-	struct engine *e, const char *uuid, const char *reason, const char *text, struct plan *plan)
+/* One that is not bound yet is of the node where its GPU is told. */
+static bool runs_or_will_on(
+	const struct engine *e, const struct world_pod *p, const struct gpu_at *gpu)
 {
+	uint32_t node = world_node_find(e->world, gpu->node);
+	uint32_t at = p->node == WORLD_NONE ? snap_gpu_of_pod(e, p, gpu->uuid) : WORLD_NONE;
+	return at != WORLD_NONE ? e->snap.gpus.items[at].node == snap_node_at(e, node)
+				: p->node == node;
+}
+
+/* Where nobody has anything to do with it, whoever holds it first is told. */
+bool gpu_tell(struct engine *e, const struct gpu_at *gpu, const char *reason, const char *text,
+	struct plan *plan)
+{
+	uint32_t node = snap_node_of(e, gpu->node), at = snap_gpu_on(e, gpu->uuid, node);
 	bool any = false;
 	for (size_t i = 0; i < world_class_count(e->world, WORLD_TENANT); i++) {
 		const struct world_pod *p = world_class_at(e->world, WORLD_TENANT, i);
-		if (p->gpu->uuid != NULL && gpu_list_has(p->gpu->uuid, uuid) &&
-			!world_pod_terminal(p)) {
+		if (p->gpu->uuid != NULL && gpu_list_has(p->gpu->uuid, gpu->uuid) &&
+			runs_or_will_on(e, p, gpu) && !world_pod_terminal(p)) {
 			tell(e, p, reason, text, plan);
 			any = true;
 		}
 	}
-	uint32_t at = snap_gpu_by_uuid(e, uuid);
 	const struct world_pod *holder = at == WORLD_NONE
 						 ? NULL
 						 : world_pod_find(e->world, NAME_NAMESPACE,
@@ -292,15 +302,15 @@ static void tell_one(struct engine *e, struct ailment *a, struct plan *plan)
 {
 	CLEANUP(str_finish) struct str sentence = STR_INIT(1024);
 	explain_unhealthy(&sentence, a->uuid, a->node, a->why);
-	a->told = gpu_tell(
-		e, a->uuid, "GpuUnhealthy", arena_strdup(&plan->arena, str_text(&sentence)), plan);
+	a->told = gpu_tell(e, &(struct gpu_at){a->uuid, a->node}, "GpuUnhealthy",
+		arena_strdup(&plan->arena, str_text(&sentence)), plan);
 }
 
 void health_report(struct engine *e, struct plan *plan)
 {
 	vec_for_each (struct ailment, a, &e->ailments) {
 		/* One that nobody holds or uses does not cost a look at every tenant. */
-		if (!a->told && gpu_is_anybodys(e, a->uuid)) {
+		if (!a->told && gpu_is_anybodys(e, a->uuid, a->node)) {
 			tell_one(e, a, plan);
 		}
 	}

@@ -49,7 +49,10 @@ bool health_shows_gone(
 void health_report(struct engine *e, struct plan *plan);
 /* A warning to those who run on that GPU and to the capacity pod that holds it. False: there is
  * nobody. */
-bool gpu_tell(struct engine *e, const char *uuid, const char *reason, const char *text,
+struct gpu_at {
+	const char *uuid, *node;
+};
+bool gpu_tell(struct engine *e, const struct gpu_at *gpu, const char *reason, const char *text,
 	struct plan *plan);
 void health_forget(struct engine *e); /* all of it */
 /* An event that a former leader remembers. What is known of the device already counts. */

@@ -65,11 +65,12 @@ static void hold_find(struct engine *e, struct waiter *w)
 {
 	struct told t = told_of(w->hold.uuid, NULL);
 	w->hold.count = 0;
-	while (told_next(&t) && w->hold.count < MODEL_GPU_COUNT_MAX) {
-		uint32_t at = snap_gpu_by_uuid(e, t.uuid);
-		if (at != WORLD_NONE) {
+	while (told_next(&t)) {
+		uint32_t at = snap_gpu_first(e, t.uuid);
+		while (at != WORLD_NONE && w->hold.count < MODEL_GPU_COUNT_MAX) {
 			w->hold.at[w->hold.count++] = at;
 			e->snap_gpus.items[at].demand++;
+			at = snap_gpu_next(e, at);
 		}
 	}
 }

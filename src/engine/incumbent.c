@@ -25,7 +25,7 @@ static void add(struct engine *e, size_t i)
 		.leaves = evict_look(e, t, REASON_PREEMPTED) == EVICT_GOING};
 	struct told told = told_of(t->gpu->uuid, NULL);
 	while (told_next(&told)) {
-		one.gpu = snap_gpu_by_uuid(e, told.uuid);
+		one.gpu = snap_gpu_of_pod(e, t, told.uuid);
 		if (one.gpu != WORLD_NONE) {
 			VEC_PUSH(all, one);
 		}

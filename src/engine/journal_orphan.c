@@ -23,11 +23,11 @@ void orphan_pack(struct str *out, const struct orphan *o)
 bool orphan_unpack(struct engine *e, struct unpack *u)
 {
 	const char *uuid = unpack_text(u);
-	if (uuid == NULL || orphan_find(e, uuid) != NULL) {
+	const char *node = unpack_text(u);
+	if (uuid == NULL || node == NULL || orphan_find(e, uuid, node) != NULL) {
 		return false;
 	}
-	struct orphan *o = orphan_add(e, uuid);
-	text_set(&o->node, unpack_text(u));
+	struct orphan *o = orphan_add(e, uuid, node);
 	o->since = unpack_i64(u);
 	o->retry_at = unpack_i64(u);
 	o->seen = unpack_u64(u);

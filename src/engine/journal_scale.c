@@ -1,4 +1,4 @@
-/* Which groups of tenants ask for no node for a while, and what waits for several GPUs. */
+/* Which groups of tenants ask for no node for a while, and what stands in for the others. */
 #include "journal_parts.h"
 
 static void rest_pack(struct str *out, const struct scale_rest *r)
@@ -24,9 +24,11 @@ static void one_pack(struct str *out, const struct standin *s)
 	pack_i64(out, s->since);
 	pack_i64(out, s->sent_at);
 	pack_text(out, s->node);
+	pack_i64(out, s->landed_at);
 	pack_i64(out, s->free_at);
 	pack_i64(out, s->gone_at);
 	pack_u64(out, s->wanted);
+	pack_u64(out, (s->yields ? 1 : 0) | (s->served ? 2 : 0));
 }
 
 bool standin_unpack(struct engine *e, struct unpack *u)
@@ -35,9 +37,13 @@ bool standin_unpack(struct engine *e, struct unpack *u)
 	struct standin s = {.since = unpack_i64(u)};
 	s.sent_at = unpack_i64(u);
 	const char *node = text_or(unpack_text(u), "");
+	s.landed_at = unpack_i64(u);
 	s.free_at = unpack_i64(u);
 	s.gone_at = unpack_i64(u);
 	s.wanted = unpack_u64(u);
+	uint64_t flags = unpack_u64(u);
+	s.yields = flags & 1;
+	s.served = flags & 2;
 	if (u->bad || name == NULL || strlen(name) >= sizeof s.name ||
 		strlen(node) >= sizeof s.node) {
 		return false;

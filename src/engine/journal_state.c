@@ -93,6 +93,7 @@ static void pack_landings(struct str *out, const struct waiter *w)
 	pack_u64(out, w->landings.count);
 	vec_for_each (const struct landing, t, &w->landings) {
 		pack_text(out, t->uuid);
+		pack_text(out, t->node);
 		pack_text(out, t->version);
 		pack_i64(out, t->milli);
 		pack_i64(out, t->mem_mib);
@@ -105,12 +106,14 @@ static void unpack_landings(struct unpack *u, struct waiter *w)
 {
 	for (uint64_t n = unpack_u64(u); n > 0 && !u->bad; n--) {
 		const char *uuid = unpack_text(u);
+		const char *node = unpack_text(u);
 		const char *version = unpack_text(u);
-		u->bad |= uuid == NULL || version == NULL;
+		u->bad |= uuid == NULL || node == NULL || version == NULL;
 		if (u->bad) {
 			return;
 		}
 		struct landing t = {.uuid = xstrdup(uuid),
+			.node = xstrdup(node),
 			.version = xstrdup(version),
 			.milli = unpack_i64(u),
 			.at = WORLD_NONE};
@@ -208,7 +211,7 @@ static void save_holder(struct saving *s, const struct holder *h)
 	struct str *out = record_begin(s, RECORD_HOLDER);
 	const int64_t numbers[] = {h->flight_type, h->avoid_until, h->expires_at, h->idle_since,
 		h->opened_at, h->lost_at, h->retry_at, h->grace_ms, h->acked_at, h->mend_at,
-		h->companion_at, h->companion_gone_at, h->refused_at, h->told_from};
+		h->companion_gone_at, h->refused_at, h->told_from};
 	/* The asked ledger travels as that of a pod, which has a packer. */
 	const struct pod asked = {.ns = "", .name = "", .ledger = h->asked};
 	pack_text(out, h->name);
@@ -291,7 +294,6 @@ static bool load_holder(struct engine *e, struct unpack *u)
 	h->grace_ms = unpack_i64(u);
 	h->acked_at = unpack_i64(u);
 	h->mend_at = unpack_i64(u);
-	h->companion_at = unpack_i64(u);
 	h->companion_gone_at = unpack_i64(u);
 	h->refused_at = unpack_i64(u);
 	h->told_from = unpack_i64(u);

@@ -9,6 +9,7 @@
 static void landing_free(struct landing *t)
 {
 	free(t->uuid);
+	free(t->node);
 	free(t->version);
 }
 
@@ -31,13 +32,15 @@ static void note_one(struct waiter *w, const struct action *a, const char *uuid)
 {
 	struct landing *same = NULL;
 	vec_for_each (struct landing, t, &w->landings) {
-		if (text_equals(t->uuid, uuid) && text_equals(t->version, a->resource_version)) {
+		if (text_equals(t->uuid, uuid) && text_equals(t->node, a->node) &&
+			text_equals(t->version, a->resource_version)) {
 			same = t;
 		}
 	}
 	if (same == NULL) {
-		struct landing made = {
-			.uuid = xstrdup(uuid), .version = xstrdup(a->resource_version)};
+		struct landing made = {.uuid = xstrdup(uuid),
+			.node = xstrdup(a->node),
+			.version = xstrdup(a->resource_version)};
 		VEC_PUSH(&w->landings, made);
 		same = &w->landings.items[w->landings.count - 1];
 	}
@@ -109,7 +112,7 @@ static void landing_take(struct engine *e, struct landing *t, uint32_t at, struc
 static void count_landings(struct engine *e, struct waiter *w)
 {
 	vec_for_each (struct landing, t, &w->landings) {
-		uint32_t at = snap_gpu_by_uuid(e, t->uuid);
+		uint32_t at = snap_gpu_on(e, t->uuid, snap_node_of(e, t->node));
 		t->at = WORLD_NONE;
 		if (at == WORLD_NONE) {
 			continue;

@@ -17,6 +17,7 @@ struct waiter;
 /* Where it says that the tenant runs, and on how much. */
 struct landing {
 	char *uuid;    /* owned */
+	char *node;    /* owned */
 	char *version; /* owned; of the tenant: with any other it cannot land */
 	int64_t milli, mem_mib;
 	uint64_t flight; /* the last one that says so */

@@ -125,8 +125,9 @@ static void tell(struct engine *e, struct holder *h, struct plan *plan)
 	CLEANUP(str_finish) struct str text = STR_INIT(1024);
 	const struct device_state *d = device_in(state_of(e, h), h);
 	explain_mps_held(&text, h->pod.identity->uuid, h->node, d->mps == MPS_FAULT, d->mps_why);
-	(void)gpu_tell(e, h->pod.identity->uuid, reason_name(REASON_MPS_HELD_OFF),
-		arena_strdup(&plan->arena, str_text(&text)), plan);
+	(void)gpu_tell(e, &(struct gpu_at){h->pod.identity->uuid, h->node},
+		reason_name(REASON_MPS_HELD_OFF), arena_strdup(&plan->arena, str_text(&text)),
+		plan);
 }
 
 /* Once for each time: that it is being started is the ordinary course of things. */

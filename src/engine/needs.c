@@ -107,6 +107,12 @@ void needs_finish(struct needs *n)
 	arena_finish(&n->arena);
 	VEC_FINISH(&n->guests);
 	VEC_FINISH(&n->spaces);
+	VEC_FINISH(&n->keepers);
+	VEC_FINISH(&n->counts);
+	VEC_FINISH(&n->here);
+	VEC_FINISH(&n->values);
+	VEC_FINISH(&n->places);
+	zonings_finish(n);
 }
 
 enum reason needs_claims(struct engine *e, const struct pod *pod, struct claims_of *ret_claims)

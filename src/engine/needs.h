@@ -4,6 +4,7 @@
 #define ENGINE_NEEDS_H
 
 #include "base/alloc.h"
+#include "base/str.h"
 #include "base/vec.h"
 #include "model/pod.h"
 #include "model/reason.h"
@@ -15,7 +16,19 @@ struct engine;
 struct guest {
 	uint32_t node; /* of the snapshot */
 	const struct pod *pod;
+	bool leaves; /* it is being deleted */
 };
+
+/* Which nodes a spread counts, and which of them are near each other (zoning.c). */
+struct zoning {
+	struct str key; /* what was asked, as bytes */
+	uint64_t step;	/* of which it is */
+	struct {
+		VEC_FIELDS(uint32_t);
+	} of; /* beside the world's nodes: the number of its value; WORLD_NONE: it does not count */
+	uint32_t count; /* values */
+};
+#define ZONINGS_MAX 16
 
 struct needs {
 	struct arena arena; /* of the snapshot's `promised`, and of guests */
@@ -25,7 +38,22 @@ struct needs {
 	struct {
 		VEC_FIELDS(const char *); /* borrowed; NULL: all of them */
 	} spaces;			  /* the namespaces whose pods are guests */
-	uint32_t apart;			  /* how many requests were marked */
+	struct {
+		VEC_FIELDS(uint32_t);
+	} keepers; /* of the guests: those who keep others off by anti-affinity */
+	struct zoning zonings[ZONINGS_MAX];
+	uint32_t next_zoning;
+	/* scratch of one request */
+	struct {
+		VEC_FIELDS(uint32_t);
+	} counts, here;
+	struct {
+		VEC_FIELDS(const char *);
+	} values;
+	struct {
+		VEC_FIELDS(struct pair); /* a label, and a value of it */
+	} places;
+	uint32_t apart; /* how many requests were marked */
 };
 
 /* needs.c: the snapshot's part that depends on who waits; after rank_waiters */
@@ -39,11 +67,19 @@ struct claims_of {
 /* The pod's volumes: READING_VOLUMES, VOLUME_NOT_READY, or NONE where each can be judged. */
 enum reason needs_claims(struct engine *e, const struct pod *pod, struct claims_of *ret_claims);
 
-/* neighbours.c: anti-affinity on the host name */
+/* zoning.c: of a spread of the pod. Valid until ZONINGS_MAX others were asked for. */
+const struct zoning *zoning_of(
+	struct engine *e, const struct pod *pod, const struct neighbour_term *spread);
+void zonings_finish(struct needs *n);
+
+/* neighbours.c: what pods with GPUs require of each other */
 void neighbours_gather(struct engine *e);
 /* One more pod will be on that node of the snapshot. */
 void neighbours_arrive(struct engine *e, uint32_t node, const struct pod *pod);
-/* Marks the nodes that the pod must keep off; what place_request.apart must be. */
+/* Marks the nodes that the pod must keep off; what place_request.apart must be. Of a pod for whole
+ * GPUs only anti-affinity on the host name is looked at. */
 uint32_t neighbours_mark(struct engine *e, const struct pod *pod);
+/* While it does: the scheduler would refuse that node of the snapshot. */
+void neighbours_refuse(struct engine *e, uint32_t node);
 
 #endif

@@ -1,9 +1,12 @@
-/* Required anti-affinity on the host name, between pods that have to do with GPUs: of all others no
- * labels are kept, and what they forbid is the scheduler's. It is symmetric, so pods that are there
- * already may forbid a node too.
+/* What pods that have to do with GPUs require of each other: required affinity and anti-affinity,
+ * and topology spread that must hold. Of all other pods no labels are kept, and what concerns them
+ * is the scheduler's; admission leaves a pod whole where it might be about them.
  *
- * Who is there is gathered once a step, and only if anybody asks: of the namespaces from which
- * somebody with such a rule waits, and everywhere those that have such a rule themselves. */
+ * Anti-affinity is symmetric, so pods that are there already may forbid a node too.
+ *
+ * Who is there is gathered once a step, and only if anybody asks: of the namespaces of which
+ * somebody who waits requires something, and everywhere those that keep others off. */
+#include "model/names.h"
 #include "state.h"
 
 static bool is_asked(const struct engine *e, const char *ns)
@@ -50,6 +53,18 @@ static uint32_t node_of(const struct engine *e, const struct world_pod *p)
 	return at < e->node_to_snap.count ? e->node_to_snap.items[at] : WORLD_NONE;
 }
 
+static void arrive(struct engine *e, uint32_t node, const struct pod *pod, bool leaves)
+{
+	bool keeps = pod_has_neighbours(pod, NEIGHBOUR_APART);
+	if (keeps) {
+		VEC_PUSH(&e->needs.keepers, (uint32_t)e->needs.guests.count);
+	}
+	if (keeps || is_asked(e, pod->ns)) {
+		struct guest g = {node, pod, leaves};
+		VEC_PUSH(&e->needs.guests, g);
+	}
+}
+
 static void gather(struct engine *e, enum world_class class)
 {
 	for (size_t i = 0; i < world_class_count(e->world, class); i++) {
@@ -65,21 +80,19 @@ static void gather(struct engine *e, enum world_class class)
 		struct pod *pod = ARENA_NEW(&e->needs.arena, struct pod);
 		bool whole = world_pod_unpack(p, &e->needs.arena, pod);
 		ENSURE(whole);
-		neighbours_arrive(e, node, pod);
+		arrive(e, node, pod, p->deleting);
 	}
 }
 
 void neighbours_arrive(struct engine *e, uint32_t node, const struct pod *pod)
 {
-	if (pod->neighbour_count > 0 || is_asked(e, pod->ns)) {
-		struct guest g = {node, pod};
-		VEC_PUSH(&e->needs.guests, g);
-	}
+	arrive(e, node, pod, false);
 }
 
 void neighbours_gather(struct engine *e)
 {
 	VEC_CLEAR(&e->needs.guests);
+	VEC_CLEAR(&e->needs.keepers);
 	VEC_CLEAR(&e->needs.spaces);
 	e->needs.apart = 0;
 	for (size_t i = 0; i < e->ranked.count; i++) {
@@ -94,13 +107,223 @@ void neighbours_gather(struct engine *e)
 	}
 }
 
-uint32_t neighbours_mark(struct engine *e, const struct pod *pod)
+/* --- the nodes of a request --- */
+
+static void mark(struct engine *e, uint32_t node, enum unfit why)
 {
-	e->needs.apart++;
-	vec_for_each (const struct guest, g, &e->needs.guests) {
-		if (g->pod != pod && pods_keep_apart(pod, g->pod)) {
-			e->snap.nodes.items[g->node].kept_apart = e->needs.apart;
+	struct place_node *n = &e->snap.nodes.items[node];
+	if (n->kept_apart != e->needs.apart) {
+		n->kept_apart = e->needs.apart;
+		n->apart_by = why;
+	}
+}
+
+/* Where a node is by that label; NULL: nowhere. */
+static const char *place_of(const struct engine *e, uint32_t node, const char *key)
+{
+	const struct node *n = e->snap.nodes.items[node].noun;
+	return key == NULL ? n->name : pairs_get(&n->labels, key);
+}
+
+static bool among(const struct engine *e, const char *value)
+{
+	for (size_t i = 0; i < e->needs.values.count; i++) {
+		if (strcmp(e->needs.values.items[i], value) == 0) {
+			return true;
 		}
 	}
-	return e->needs.guests.count > 0 ? e->needs.apart : 0;
+	return false;
+}
+
+/* Many guests are in one place: each place is gone through once. */
+static bool is_first(struct engine *e, const char *key, const char *value)
+{
+	vec_for_each (const struct pair, p, &e->needs.places) {
+		if (strcmp(p->value, value) == 0 && strcmp(p->key, key) == 0) {
+			return false;
+		}
+	}
+	struct pair made = {key, value};
+	VEC_PUSH(&e->needs.places, made);
+	return true;
+}
+
+/* Everything that is where that node is. */
+static void mark_near(struct engine *e, uint32_t node, const char *key)
+{
+	const char *value = place_of(e, node, key);
+	if (key == NULL) {
+		mark(e, node, UNFIT_NEIGHBOUR);
+	}
+	if (key == NULL || value == NULL || !is_first(e, key, value)) {
+		return;
+	}
+	for (uint32_t i = 0; i < e->snap.nodes.count; i++) {
+		if (text_equals(place_of(e, i, key), value)) {
+			mark(e, i, UNFIT_NEIGHBOUR);
+		}
+	}
+	e->looked_at += e->snap.nodes.count;
+}
+
+/* What `owner` keeps off, where `other` is or comes. */
+static void keep_off(
+	struct engine *e, const struct pod *owner, const struct pod *other, uint32_t node, bool far)
+{
+	for (uint32_t i = 0; i < owner->neighbour_count; i++) {
+		const struct neighbour_term *t = &owner->neighbours[i];
+		if (t->kind == NEIGHBOUR_APART && (far || t->key == NULL) &&
+			neighbour_matches(t, owner, other)) {
+			mark_near(e, node, t->key);
+		}
+	}
+}
+
+static void mark_apart(struct engine *e, const struct pod *pod, bool far)
+{
+	bool keeps = pod_has_neighbours(pod, NEIGHBOUR_APART);
+	VEC_CLEAR(&e->needs.places);
+	for (size_t i = 0; keeps && i < e->needs.guests.count; i++) {
+		const struct guest *g = &e->needs.guests.items[i];
+		if (g->pod != pod) {
+			keep_off(e, pod, g->pod, g->node, far);
+		}
+	}
+	vec_for_each (const uint32_t, at, &e->needs.keepers) {
+		const struct guest *g = &e->needs.guests.items[*at];
+		if (g->pod != pod) {
+			keep_off(e, g->pod, pod, g->node, far);
+		}
+	}
+	e->looked_at += keeps ? e->needs.guests.count : 0;
+}
+
+/* --- beside --- */
+
+/* A pod counts that all terms speak of, as the scheduler has it. */
+static bool is_beside(const struct pod *pod, const struct pod *other)
+{
+	for (uint32_t i = 0; i < pod->neighbour_count; i++) {
+		const struct neighbour_term *t = &pod->neighbours[i];
+		if (t->kind == NEIGHBOUR_BESIDE && !neighbour_matches(t, pod, other)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* The first of its kind may go anywhere, where it is of its own kind. */
+static void mark_unlike(struct engine *e, const struct neighbour_term *t, bool first)
+{
+	for (uint32_t i = 0; i < e->snap.nodes.count; i++) {
+		const char *value = place_of(e, i, t->key);
+		if (value == NULL || (!first && !among(e, value))) {
+			mark(e, i, UNFIT_ALONE);
+		}
+	}
+	e->looked_at += e->snap.nodes.count;
+}
+
+/* Where no GPU pod is meant, it may be about pods that nobody knows here: the scheduler judges. */
+static void mark_beside(struct engine *e, const struct pod *pod)
+{
+	bool any = false, itself = is_beside(pod, pod);
+	for (size_t i = 0; i < e->needs.guests.count && !any; i++) {
+		const struct guest *g = &e->needs.guests.items[i];
+		any = g->pod != pod && is_beside(pod, g->pod);
+	}
+	for (uint32_t k = 0; k < pod->neighbour_count && (any || itself); k++) {
+		const struct neighbour_term *t = &pod->neighbours[k];
+		if (t->kind != NEIGHBOUR_BESIDE) {
+			continue;
+		}
+		VEC_CLEAR(&e->needs.values);
+		vec_for_each (const struct guest, g, &e->needs.guests) {
+			const char *value = place_of(e, g->node, t->key);
+			if (g->pod != pod && value != NULL && is_beside(pod, g->pod) &&
+				!among(e, value)) {
+				VEC_PUSH(&e->needs.values, value);
+			}
+		}
+		mark_unlike(e, t, !any);
+	}
+	e->looked_at += e->needs.guests.count;
+}
+
+/* --- spread --- */
+
+/* How many of its kind are in each place, and on each node. */
+static void count_kind(struct engine *e, const struct zoning *z, const struct pod *pod,
+	const struct neighbour_term *t)
+{
+	struct needs *n = &e->needs;
+	VEC_CLEAR(&n->counts);
+	VEC_CLEAR(&n->here);
+	for (uint32_t i = 0; i < z->count; i++) {
+		VEC_PUSH(&n->counts, 0);
+	}
+	for (size_t i = 0; i < e->snap.nodes.count; i++) {
+		VEC_PUSH(&n->here, 0);
+	}
+	vec_for_each (const struct guest, g, &n->guests) {
+		uint32_t at = z->of.items[e->snap_nodes.items[g->node]];
+		if (at != WORLD_NONE && g->pod != pod && !g->leaves &&
+			neighbour_matches(t, pod, g->pod)) {
+			n->counts.items[at]++;
+			n->here.items[g->node]++;
+		}
+	}
+	e->looked_at += n->guests.count + e->snap.nodes.count;
+}
+
+/* Once the pod is pinned the scheduler sees its node as the only place. Where it wants several it
+ * then takes the fewest for none, and refuses a node that has others of the kind itself. */
+static bool is_refused_once_pinned(const struct neighbour_term *t, uint32_t here, uint32_t itself)
+{
+	return t->min_domains > 1 && !t->any_node && (int64_t)here + itself > (int64_t)t->max_skew;
+}
+
+static void mark_spread(struct engine *e, const struct pod *pod, const struct neighbour_term *t)
+{
+	const struct zoning *z = zoning_of(e, pod, t);
+	uint32_t itself = neighbour_matches(t, pod, pod) ? 1 : 0;
+	uint32_t fewest = UINT32_MAX;
+	count_kind(e, z, pod, t);
+	vec_for_each (const uint32_t, count, &e->needs.counts) {
+		fewest = *count < fewest ? *count : fewest;
+	}
+	fewest = (int64_t)z->count < t->min_domains ? 0 : fewest;
+	for (uint32_t i = 0; i < e->snap.nodes.count; i++) {
+		uint32_t at = z->of.items[e->snap_nodes.items[i]];
+		if (at == WORLD_NONE ||
+			(int64_t)e->needs.counts.items[at] + itself - fewest > t->max_skew ||
+			is_refused_once_pinned(t, e->needs.here.items[i], itself)) {
+			mark(e, i, UNFIT_SPREAD);
+		}
+	}
+}
+
+uint32_t neighbours_mark(struct engine *e, const struct pod *pod)
+{
+	bool far = pod_has_gate(pod, NAME_GATE);
+	bool asks = pod->neighbour_count > 0 || e->needs.keepers.count > 0;
+	e->needs.apart++;
+	if (asks) {
+		mark_apart(e, pod, far);
+	}
+	if (far && pod_has_neighbours(pod, NEIGHBOUR_BESIDE)) {
+		mark_beside(e, pod);
+	}
+	for (uint32_t i = 0; far && i < pod->neighbour_count; i++) {
+		if (pod->neighbours[i].kind == NEIGHBOUR_SPREAD) {
+			mark_spread(e, pod, &pod->neighbours[i]);
+		}
+	}
+	bool refused = far && shuns_mark(e, pod);
+	return asks || refused ? e->needs.apart : 0;
+}
+
+void neighbours_refuse(struct engine *e, uint32_t node)
+{
+	mark(e, node, UNFIT_REFUSED);
 }

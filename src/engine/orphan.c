@@ -15,18 +15,22 @@
 static bool orphan_same(const void *owner, uint32_t slot, const void *key)
 {
 	const struct engine *e = owner;
-	return strcmp(e->orphans.items.items[slot].uuid, key) == 0;
+	const struct orphan *o = &e->orphans.items.items[slot];
+	const char *const *texts = key;
+	return strcmp(o->uuid, texts[0]) == 0 && strcmp(o->node, texts[1]) == 0;
 }
 
 static bool outside_same(const void *owner, uint32_t slot, const void *key)
 {
 	const struct engine *e = owner;
-	return strcmp(e->holders.items[slot]->pod.identity->uuid, key) == 0;
+	const struct holder *h = e->holders.items[slot];
+	const char *const *texts = key;
+	return strcmp(h->pod.identity->uuid, texts[0]) == 0 && text_equals(h->node, texts[1]);
 }
 
 void orphans_init(struct engine *e)
 {
-	map_init(&e->orphans.by_uuid, orphan_same, e);
+	map_init(&e->orphans.by_key, orphan_same, e);
 	map_init(&e->orphans.outside, outside_same, e);
 }
 
@@ -48,24 +52,26 @@ void orphans_finish(struct orphans *all)
 	VEC_FINISH(&all->items);
 	VEC_FINISH(&all->stranded);
 	VEC_FINISH(&all->searches);
-	map_finish(&all->by_uuid);
+	map_finish(&all->by_key);
 	map_finish(&all->outside);
 }
 
-struct orphan *orphan_find(struct engine *e, const char *uuid)
+struct orphan *orphan_find(struct engine *e, const char *uuid, const char *node)
 {
-	uint32_t at = map_find(&e->orphans.by_uuid, hash_text(uuid), uuid);
+	const char *const key[] = {uuid, node};
+	uint32_t at = map_find(&e->orphans.by_key, hash_pair(uuid, node), key);
 	return at == MAP_NONE ? NULL : &e->orphans.items.items[at];
 }
 
-struct orphan *orphan_add(struct engine *e, const char *uuid)
+struct orphan *orphan_add(struct engine *e, const char *uuid, const char *node)
 {
 	struct orphan made = {.uuid = xstrdup(uuid),
+		.node = xstrdup(node),
 		.since = -1,
 		.backoff = {.first_ms = RETRY_FIRST_MS, .cap_ms = RETRY_CAP_MS}};
 	VEC_PUSH(&e->orphans.items, made);
 	uint32_t at = (uint32_t)e->orphans.items.count - 1;
-	map_put(&e->orphans.by_uuid, hash_text(uuid), at);
+	map_put(&e->orphans.by_key, hash_pair(uuid, node), at);
 	return &e->orphans.items.items[at];
 }
 
@@ -75,6 +81,14 @@ static bool is_leaving(const struct holder *h)
 {
 	bool asked = h->flight != 0 && h->flight_type == ACTION_DELETE_CAPACITY;
 	return h->pod.deleting_ms != 0 || h->deleted || asked;
+}
+
+static const struct holder *holder_outside(
+	const struct engine *e, const char *uuid, const char *node)
+{
+	const char *const key[] = {uuid, node};
+	uint32_t at = map_find(&e->orphans.outside, hash_pair(uuid, node), key);
+	return at == MAP_NONE ? NULL : e->holders.items[at];
 }
 
 /* Capacity pods that may get no grant hold their GPU all the same, until they are over or gone. Of
@@ -87,29 +101,22 @@ static void index_outside(struct engine *e)
 		for (uint32_t i = 0; i < e->holders.count; i++) {
 			const struct holder *h = e->holders.items[i];
 			bool holds = h->in_world && h->snap_step != e->step &&
-				     h->pod.identity != NULL && !pod_is_terminal(&h->pod) &&
-				     is_leaving(h) == (leaving == 1);
-			const char *uuid = holds ? h->pod.identity->uuid : NULL;
-			if (holds &&
-				map_find(&e->orphans.outside, hash_text(uuid), uuid) == MAP_NONE) {
-				map_put(&e->orphans.outside, hash_text(uuid), i);
+				     h->pod.identity != NULL && h->node != NULL &&
+				     !pod_is_terminal(&h->pod) && is_leaving(h) == (leaving == 1);
+			if (holds && holder_outside(e, h->pod.identity->uuid, h->node) == NULL) {
+				map_put(&e->orphans.outside,
+					hash_pair(h->pod.identity->uuid, h->node), i);
 			}
 		}
 	}
 }
 
-static const struct holder *holder_outside(const struct engine *e, const char *uuid)
+bool gpu_is_anybodys(struct engine *e, const char *uuid, const char *node)
 {
-	uint32_t at = map_find(&e->orphans.outside, hash_text(uuid), uuid);
-	return at == MAP_NONE ? NULL : e->holders.items[at];
-}
-
-bool gpu_is_anybodys(struct engine *e, const char *uuid)
-{
-	const struct orphan *o = orphan_find(e, uuid);
+	const struct orphan *o = orphan_find(e, uuid, node);
 	bool orphaned = o != NULL && o->seen == e->step;
-	return snap_gpu_by_uuid(e, uuid) != WORLD_NONE || orphaned ||
-	       (e->forgotten > 0 && holder_outside(e, uuid) != NULL);
+	return snap_gpu_on(e, uuid, snap_node_of(e, node)) != WORLD_NONE || orphaned ||
+	       (e->forgotten > 0 && holder_outside(e, uuid, node) != NULL);
 }
 
 /* Where it is: where a tenant runs, or will run because its capacity pod was there. NULL: nowhere,
@@ -136,19 +143,18 @@ static bool wants_eviction(const struct engine *e, const struct world_pod *p)
 static void strand(
 	struct engine *e, const struct world_pod *p, uint32_t slot, const char *uuid, bool amiss)
 {
-	const struct holder *h = holder_outside(e, uuid);
 	const char *node = where(e, p);
+	const struct holder *h = node != NULL ? holder_outside(e, uuid, node) : NULL;
 	if (node == NULL || (h != NULL && !is_leaving(h))) {
 		return;
 	}
-	struct orphan *o = orphan_find(e, uuid);
-	o = o != NULL ? o : orphan_add(e, uuid);
+	struct orphan *o = orphan_find(e, uuid, node);
+	o = o != NULL ? o : orphan_add(e, uuid, node);
 	if (o->seen != e->step) {
 		o->seen = e->step;
 		o->leaving = h != NULL;
 		o->searched = false;
 	}
-	text_set(&o->node, node);
 	struct stranded s = {.orphan = (uint32_t)(o - e->orphans.items.items),
 		.slot = slot,
 		.go = wants_eviction(e, p)};
@@ -195,7 +201,7 @@ static void find_stranded(struct engine *e)
 		}
 		struct told t = told_of(p->gpu->uuid, p->gpu->capacity_pod);
 		while (told_next(&t)) {
-			uint32_t at = snap_gpu_by_uuid(e, t.uuid);
+			uint32_t at = snap_gpu_of_pod(e, p, t.uuid);
 			if (at != WORLD_NONE) {
 				found(e, p, slot, at);
 			} else if (!ledger_of_named_has(e, &t, p)) {
@@ -221,9 +227,10 @@ static void sweep(struct engine *e)
 	if (!any) {
 		return;
 	}
-	map_clear(&e->orphans.by_uuid);
+	map_clear(&e->orphans.by_key);
 	for (uint32_t i = 0; i < e->orphans.items.count; i++) {
-		map_put(&e->orphans.by_uuid, hash_text(e->orphans.items.items[i].uuid), i);
+		const struct orphan *o = &e->orphans.items.items[i];
+		map_put(&e->orphans.by_key, hash_pair(o->uuid, o->node), i);
 	}
 }
 

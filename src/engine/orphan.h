@@ -61,7 +61,7 @@ struct orphans {
 	struct {
 		VEC_FIELDS(struct orphan);
 	} items;
-	struct map by_uuid;
+	struct map by_key; /* uuid and node: a UUID names a GPU of its node alone */
 	/* the step's scratch */
 	struct {
 		VEC_FIELDS(struct stranded);
@@ -69,16 +69,17 @@ struct orphans {
 	struct {
 		VEC_FIELDS(struct search);
 	} searches;	    /* beside the snapshot's nodes; empty where there is no orphan */
-	struct map outside; /* by UUID, to holders that are not in the snapshot */
+	struct map outside; /* by UUID and node, to holders that are not in the snapshot */
 };
 
 void orphans_init(struct engine *e);
 void orphans_finish(struct orphans *all);
 /* One that is known; it must not be yet. */
-struct orphan *orphan_add(struct engine *e, const char *uuid);
-struct orphan *orphan_find(struct engine *e, const char *uuid); /* NULL: it is none */
+struct orphan *orphan_add(struct engine *e, const char *uuid, const char *node);
+/* NULL: it is none */
+struct orphan *orphan_find(struct engine *e, const char *uuid, const char *node);
 /* Some capacity pod holds that GPU, or a tenant runs on it. After orphans_find. */
-bool gpu_is_anybodys(struct engine *e, const char *uuid);
+bool gpu_is_anybodys(struct engine *e, const char *uuid, const char *node);
 /* In the snapshot, after everybody was counted. */
 void orphans_find(struct engine *e);
 void orphans_tend(struct engine *e, int64_t now, struct plan *plan);

@@ -94,6 +94,23 @@ static bool lingers(struct engine *e, const struct crowd *c, const struct node_s
 	return false;
 }
 
+/* What a tenant says when it ends is its own word, and anybody can write it. It is a reason for
+ * somebody else to go only where its share is not there for it: what is free, and what it uses
+ * itself, is less. */
+static bool lacks_its_share(
+	const struct engine *e, const char *uid, const struct node_state *s, const char *uuid)
+{
+	const struct world_pod *p = uid != NULL ? world_pod_by_uid(e->world, uid) : NULL;
+	const struct device_state *d = device_of(s, uuid);
+	if (p == NULL || p->gpu == NULL || p->node != world_node_find(e->world, s->node) ||
+		world_pod_terminal(p) || d == NULL || d->total_mib <= 0 || d->used_mib < 0) {
+		return false;
+	}
+	int64_t own = overuse_measured(e, p, uuid), share = p->gpu->mem_mib;
+	int64_t there = d->total_mib - d->used_mib + own;
+	return own >= 0 && there + blame_tolerance(share) < share;
+}
+
 /* Why somebody must go, as words; false: nobody must. Nobody goes for its own failure. */
 static bool is_short(const struct engine *e, const struct crowd *c, const struct node_state *s,
 	struct str *why, const char **ret_spared)
@@ -104,7 +121,8 @@ static bool is_short(const struct engine *e, const struct crowd *c, const struct
 		explain_short(why, d->total_mib - d->used_mib);
 		return true;
 	}
-	if (c->failed_at >= 0 && e->now - c->failed_at <= FAILED_FOR_MS) {
+	if (c->failed_at >= 0 && e->now - c->failed_at <= FAILED_FOR_MS &&
+		lacks_its_share(e, c->victim, s, c->uuid)) {
 		str_append_text(why, "another tenant had no memory left there");
 		*ret_spared = c->victim;
 		return true;

@@ -28,6 +28,7 @@ struct snap_gpu {
 	/* for people: the rules of a tenant of it */
 	enum exclusivity exclusivity;
 	uint32_t strangers; /* of whose rules nothing is known */
+	uint32_t same;	    /* the next that tells the same UUID; WORLD_NONE: none */
 };
 
 struct chosen {

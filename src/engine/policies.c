@@ -2,6 +2,7 @@
  * person wrote on a pod that cannot be read, told on the pod. One pass over the GPU pods, in
  * slices, whenever something that could matter has changed, at most every two seconds. */
 #include "policies.h"
+#include "engine/pools.h"
 #include "state.h"
 
 #include <stdlib.h>
@@ -158,6 +159,22 @@ static void tell_good(struct engine *e, struct plan *plan, const struct pod *pod
 	a->message = arena_strdup(&plan->arena, str_text(&text));
 }
 
+/* C34: a share was asked for, and the nodes that it may use have none to give. */
+static bool tell_unshared(
+	struct engine *e, struct plan *plan, const struct pod *pod, const struct ask *ask)
+{
+	const struct runtime_class *class = runtime_of(e);
+	struct unfit_tally why;
+	if (!ask_is_present(ask) || !pools_refuse(e->pools, e->world, pod,
+					    class != NULL ? &class->selector : NULL, &why)) {
+		return false;
+	}
+	CLEANUP(str_finish) struct str text = STR_INIT(NOTE_MAX);
+	explain(&text, REASON_NO_SHARE_NODE, &(struct explain_facts){.unfit = &why});
+	tell_bad(e, plan, pod, REASON_NO_SHARE_NODE, &text);
+	return true;
+}
+
 static void look_for_bad_notes(struct engine *e, struct plan *plan, const struct pod *pod,
 	const struct policy_choice *choice, const struct namespace *ns)
 {
@@ -176,7 +193,9 @@ static void look_for_bad_notes(struct engine *e, struct plan *plan, const struct
 		tell_bad(e, plan, pod, REASON_BAD_VALUE, &text);
 		return;
 	}
-	tell_good(e, plan, pod);
+	if (!tell_unshared(e, plan, pod, &ask)) {
+		tell_good(e, plan, pod);
+	}
 }
 
 static void visit(struct engine *e, const struct world_pod *wp, struct plan *plan)

@@ -7,10 +7,12 @@
 #include "evict.h"
 
 #include "model/names.h"
+#include "owner/owner.h"
 #include "state.h"
 
 #define STUCK_MS      30000
 #define TELL_EVERY_MS 60000
+#define REFUSED_MS    ((int64_t)120000)
 
 static bool is_stuck(const struct world_pod *p)
 {
@@ -85,18 +87,12 @@ static int64_t rest_of(struct engine *e, const char *owner, int64_t since)
 	return stuck_ms(e) << (doubled < DOUBLED_MOST ? doubled : DOUBLED_MOST);
 }
 
-static bool is_made_anew(const struct pod *pod)
+/* For so long the next pods of the workload are not pinned to the node that refused this one. */
+static int64_t refused_ms(struct engine *e, const char *owner)
 {
-	static const char *const kinds[][2] = {{"apps/v1", "ReplicaSet"},
-		{"apps/v1", "StatefulSet"}, {"apps/v1", "DaemonSet"},
-		{"v1", "ReplicationController"}};
-	for (size_t i = 0; i < COUNT_OF(kinds); i++) {
-		if (text_equals(pod->owner.api_version, kinds[i][0]) &&
-			text_equals(pod->owner.kind, kinds[i][1])) {
-			return true;
-		}
-	}
-	return false;
+	const struct recycled *r = recycled_of(e, owner);
+	uint32_t doubled = r != NULL ? r->rounds - 1 : 0;
+	return REFUSED_MS << (doubled < DOUBLED_MOST ? doubled : DOUBLED_MOST);
 }
 
 static struct explain_facts facts_of(const struct engine *e, const struct world_pod *p)
@@ -145,10 +141,11 @@ static void recycle(struct engine *e, const struct world_pod *p, int64_t since, 
 	struct explain_facts facts = facts_of(e, p);
 	facts.waited_s = (e->now - since) / 1000;
 	struct evict_why why = {.reason = REASON_RECYCLED, .facts = facts, .as_judged = true};
-	bool goes = e->now - since >= rest && (is_made_anew(&pod) || job == JOB_SPARES);
+	bool goes = e->now - since >= rest && (owner_makes_anew(&pod.owner) || job == JOB_SPARES);
 	enum evict_state state = goes ? evict_tenant(e, p, &why, plan) : EVICT_HELD;
 	if (state == EVICT_SENT) {
 		recycled_count(e, owner, since);
+		shun_refused(e, &pod, facts.best_node, refused_ms(e, owner));
 	}
 	facts.name = job == JOB_COUNTS ? pod.owner.name : NULL;
 	if (state == EVICT_HELD || state == EVICT_REFUSED) {

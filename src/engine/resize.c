@@ -138,7 +138,8 @@ static enum share_state judge(const struct engine *e, struct resize *r, const st
 		return SHARE_UNDERWAY;
 	}
 	while (told_next(&t)) {
-		enum share_state one = judge_gpu(e, snap_gpu_by_uuid(e, t.uuid), r, p, &more_milli);
+		enum share_state one =
+			judge_gpu(e, snap_gpu_of_pod(e, p, t.uuid), r, p, &more_milli);
 		worst = one > worst ? one : worst;
 	}
 	return worst == SHARE_HELD && !within_quota(e, r, p, more_milli) ? SHARE_QUOTA : worst;
@@ -174,7 +175,8 @@ static bool entries_say(const struct engine *e, const struct world_pod *p, struc
 	struct told t = told_of(p->gpu->uuid, p->gpu->capacity_pod);
 	bool all = true;
 	while (all && told_next(&t)) {
-		const struct grant *g = entry_at(e, snap_gpu_by_uuid(e, t.uuid), world_pod_uid(p));
+		const struct grant *g =
+			entry_at(e, snap_gpu_of_pod(e, p, t.uuid), world_pod_uid(p));
 		all = g != NULL && same(given(g), want);
 	}
 	return all;
@@ -187,7 +189,7 @@ static bool all_sure(const struct engine *e, const struct world_pod *p)
 	struct told t = told_of(p->gpu->uuid, p->gpu->capacity_pod);
 	bool sure = true;
 	while (told_next(&t)) {
-		uint32_t at = snap_gpu_by_uuid(e, t.uuid);
+		uint32_t at = snap_gpu_of_pod(e, p, t.uuid);
 		sure = sure && at != WORLD_NONE && e->snap_gpus.items[at].holder->trust.sure;
 	}
 	return sure;
@@ -197,7 +199,7 @@ static void confirm(struct engine *e, const struct world_pod *p)
 {
 	struct told t = told_of(p->gpu->uuid, p->gpu->capacity_pod);
 	while (told_next(&t)) {
-		uint32_t at = snap_gpu_by_uuid(e, t.uuid);
+		uint32_t at = snap_gpu_of_pod(e, p, t.uuid);
 		struct snap_gpu *s = at != WORLD_NONE ? &e->snap_gpus.items[at] : NULL;
 		if (s != NULL && !s->holder->trust.sure) {
 			s->confirms = true;
@@ -216,7 +218,7 @@ static void decide_one(struct engine *e, struct resize *r, const struct world_po
 	int64_t more_milli = 0;
 	bool written = false;
 	while (flights_room(e) && told_next(&t)) {
-		more_milli += take(e, snap_gpu_by_uuid(e, t.uuid), r, p, &written);
+		more_milli += take(e, snap_gpu_of_pod(e, p, t.uuid), r, p, &written);
 	}
 	if (!covers(told(p), r->want)) {
 		confirm(e, p);
@@ -287,7 +289,7 @@ static bool ledgers_have(const struct engine *e, const struct world_pod *p, stru
 	struct told t = told_of(p->gpu->uuid, p->gpu->capacity_pod);
 	struct share least = {INT64_MAX, INT64_MAX};
 	while (told_next(&t)) {
-		uint32_t at = snap_gpu_by_uuid(e, t.uuid);
+		uint32_t at = snap_gpu_of_pod(e, p, t.uuid);
 		const struct grant *g = entry_at(e, at, world_pod_uid(p));
 		const struct holder *h = g != NULL ? e->snap_gpus.items[at].holder : NULL;
 		if (h == NULL || h->asked_holds || h->flight != 0) {

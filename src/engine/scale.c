@@ -1,9 +1,10 @@
-/* How many capacity pods wait for a node, and for whom. */
+/* How many GPUs are asked for, and for whom. */
 #include "scale.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "engine/pools.h"
 #include "model/names.h"
 #include "state.h"
 
@@ -11,9 +12,8 @@
 #define COMPANION_HEAD "companion-up-"
 #define GIVE_UP_MS     1200000
 #define REST_MS	       1200000
-/* A companion that was not made, or that does not go, is asked for again. */
-#define COMPANION_EVERY_MS 60000
-#define COMPANION_GONE_MS  5000
+/* A companion that does not go is asked again. */
+#define COMPANION_GONE_MS 5000
 /* Of GPUs of which nothing is known. */
 #define GUESS_MIB 16384
 
@@ -25,12 +25,6 @@ bool scale_is_one(const struct holder *h)
 static bool waits_for_a_node(const struct holder *h)
 {
 	return scale_is_one(h) && text_empty(h->pod.node);
-}
-
-static bool is_going(const struct holder *h)
-{
-	return h->deleted || h->pod.deleting_ms != 0 || pod_is_terminal(&h->pod) ||
-	       (h->flight != 0 && h->flight_type == ACTION_DELETE_CAPACITY);
 }
 
 /* --- who needs what --- */
@@ -46,13 +40,21 @@ static bool is_short(enum reason reason)
 	       reason == REASON_RESERVED || reason == REASON_WHOLE_POD_FIRST;
 }
 
+/* C34: of the nodes that there are it may go only to those whose GPUs somebody else gives out. One
+ * more would be like them. */
+static bool is_for_others(const struct engine *e, const struct waiter *w)
+{
+	struct unfit_tally why;
+	return pools_refuse(e->pools, e->world, &w->pod, NULL, &why);
+}
+
 static bool asks(struct engine *e, const struct waiter *w)
 {
 	if (w->passed.lacks_since < 0 || w->hold.uuid != NULL || !is_short(w->reason)) {
 		return false;
 	}
 	wake_by(e, w->passed.lacks_since + e->cfg.scale_up_ms);
-	return e->now - w->passed.lacks_since >= e->cfg.scale_up_ms;
+	return e->now - w->passed.lacks_since >= e->cfg.scale_up_ms && !is_for_others(e, w);
 }
 
 static int64_t rests_until(const struct engine *e, uint64_t key)
@@ -136,7 +138,7 @@ static void pack(struct engine *e, uint64_t key, const struct waiter *w, int64_t
 		w->asked.max_tenants < b->max_tenants ? w->asked.max_tenants : b->max_tenants;
 }
 
-/* Since when the group's first capacity pod waits; 0: none does. */
+/* Since when the group's first one waits; 0: none does. */
 static int64_t asked_since(const struct engine *e, uint64_t key)
 {
 	int64_t since = 0;
@@ -146,18 +148,12 @@ static int64_t asked_since(const struct engine *e, uint64_t key)
 	return since;
 }
 
-static void gather_asked(struct engine *e)
+static void rest(struct engine *e, uint64_t key, struct waiter *w, int64_t asked_for_s)
 {
-	VEC_CLEAR(&e->scale.asked);
-	for (size_t i = 0; i < e->holders.count; i++) {
-		const struct holder *h = e->holders.items[i];
-		struct scale_asked made = {.since = h->opened_at};
-		if (waits_for_a_node(h) && h->seen == e->step && !is_going(h)) {
-			made.key = strtoull(h->name + strlen(NAME_HEAD), NULL, 16);
-			VEC_PUSH(&e->scale.asked, made);
-		}
-	}
-	standins_asked(e);
+	struct scale_rest made = {key, e->now + REST_MS};
+	VEC_PUSH(&e->scale.rests, made);
+	w->reason = REASON_NO_SCALE_UP;
+	w->asked_for_s = asked_for_s;
 }
 
 static void look_at(struct engine *e, struct waiter *w, int64_t guess)
@@ -166,15 +162,15 @@ static void look_at(struct engine *e, struct waiter *w, int64_t guess)
 	if (e->now < rests_until(e, key)) {
 		wake_by(e, rests_until(e, key));
 		w->reason = REASON_NO_SCALE_UP;
-		w->asked_for_s = GIVE_UP_MS / 1000;
 		return;
 	}
 	int64_t since = asked_since(e, key);
 	if (since > 0 && e->now - since >= GIVE_UP_MS) {
-		struct scale_rest rest = {key, e->now + REST_MS};
-		VEC_PUSH(&e->scale.rests, rest);
-		w->reason = REASON_NO_SCALE_UP;
-		w->asked_for_s = GIVE_UP_MS / 1000;
+		rest(e, key, w, GIVE_UP_MS / 1000);
+		return;
+	}
+	if (standins_in_vain(e, key)) {
+		rest(e, key, w, 0);
 		return;
 	}
 	if (since > 0) {
@@ -187,7 +183,8 @@ static void look_at(struct engine *e, struct waiter *w, int64_t guess)
 static void gather(struct engine *e)
 {
 	int64_t guess = guess_mib(e);
-	gather_asked(e);
+	VEC_CLEAR(&e->scale.asked);
+	standins_asked(e);
 	VEC_CLEAR(&e->scale.bins);
 	for (size_t i = e->scale.rests.count; i-- > 0;) {
 		if (e->now >= e->scale.rests.items[i].until) {
@@ -217,75 +214,6 @@ static const struct world_pod *companion_of(const struct engine *e, const struct
 	return world_pod_find(e->world, NAME_NAMESPACE, name);
 }
 
-static bool create(struct engine *e, const struct scale_bin *b, const char *name,
-	struct holder *again, struct plan *plan)
-{
-	struct action probe = {.unpinned = true};
-	if (!scale_where(e, b->first, &plan->arena, &probe)) {
-		return false;
-	}
-	struct holder *h = again != NULL ? again : holder_touch(e, name, e->now);
-	h->opened_at = again != NULL ? h->opened_at : e->now;
-	emit_create_again(e, h, &b->first->pod, plan);
-	struct action *a = &plan->actions.items[plan->actions.count - 1];
-	a->unpinned = true;
-	a->where_labels = probe.where_labels;
-	a->where_terms = probe.where_terms;
-	a->where_count = probe.where_count;
-	h->wanted = e->step;
-	return true;
-}
-
-static void create_companion(
-	struct engine *e, struct holder *h, const struct scale_bin *b, struct plan *plan)
-{
-	char name[64];
-	bool due = h->companion_at == 0 || e->now - h->companion_at >= COMPANION_EVERY_MS;
-	if (!due || !h->in_world || h->flight != 0 || companion_of(e, h) != NULL ||
-		(b->cpu_milli <= 0 && b->mem_bytes <= 0)) {
-		return;
-	}
-	companion_name(h, name, sizeof name);
-	struct action *a = emit_companion(e, name, &b->first->pod, plan);
-	a->capacity_pod = arena_strdup(&plan->arena, h->name);
-	a->uid = arena_strdup(&plan->arena, h->uid);
-	a->cpu_milli = b->cpu_milli;
-	a->mem_bytes = b->mem_bytes;
-	h->companion_at = e->now;
-}
-
-static enum slot make(struct engine *e, const struct scale_bin *b, const char *name,
-	struct holder *again, struct plan *plan)
-{
-	return create(e, b, name, again, plan) ? SLOT_WAITS : SLOT_IMPOSSIBLE;
-}
-
-/* This slot of the group: one that waits already, or is made to now. */
-static enum slot fill_slot(struct engine *e, const struct scale_bin *b, struct plan *plan)
-{
-	char name[64];
-	if (b->gpus > 1) {
-		return standin_fill(e, b, plan);
-	}
-	snprintf(name, sizeof name, NAME_HEAD "%012llx-%u", (unsigned long long)b->key, b->next);
-	struct holder *h = holder_find(e, name);
-	/* One that was asked for and never seen is forgotten with this step. */
-	if (h == NULL || (!h->in_world && h->seen != e->step)) {
-		bool free = world_pod_find(e->world, NAME_NAMESPACE, name) == NULL;
-		return free ? make(e, b, name, NULL, plan) : SLOT_TAKEN;
-	}
-	if (!waits_for_a_node(h) || is_going(h)) {
-		return SLOT_TAKEN;
-	}
-	h->wanted = e->step;
-	if (!h->in_world && h->flight == 0 && h->refusal != NULL) {
-		wake_by(e, h->retry_at);
-		return e->now < h->retry_at ? SLOT_WAITS : make(e, b, name, h, plan);
-	}
-	create_companion(e, h, b, plan);
-	return SLOT_WAITS;
-}
-
 /* Those before it in its group have the lower slots. */
 static uint32_t first_slot(const struct engine *e, size_t bin)
 {
@@ -304,7 +232,7 @@ static void ask(struct engine *e, struct plan *plan)
 		enum slot filled = SLOT_TAKEN;
 		for (b->next = first_slot(e, i); b->next < 2 * SCALE_MOST && filled == SLOT_TAKEN;
 			b->next++) {
-			filled = fill_slot(e, b, plan);
+			filled = standin_fill(e, b, plan);
 		}
 	}
 }
@@ -320,15 +248,16 @@ static bool whole_is_served(const struct engine *e)
 	return served;
 }
 
-/* Fewer are needed than wait; and where the GPU is open, tenants come themselves. */
-static void let_go(struct engine *e, struct plan *plan)
+/* What versions before made: capacity pods that wait without a pin, and their companions. Those
+ * that are bound are capacity pods like any other. */
+static void let_old_go(struct engine *e, struct plan *plan)
 {
 	for (size_t i = 0; i < e->holders.count; i++) {
 		struct holder *h = e->holders.items[i];
 		if (!scale_is_one(h) || h->seen != e->step) {
 			continue;
 		}
-		if (waits_for_a_node(h) && h->wanted != e->step && holder_may_go(h)) {
+		if (waits_for_a_node(h) && holder_may_go(h)) {
 			emit_delete(e, h, plan);
 		}
 		const struct world_pod *p = companion_of(e, h);
@@ -339,7 +268,6 @@ static void let_go(struct engine *e, struct plan *plan)
 			h->companion_gone_at = e->now;
 		}
 	}
-	standins_let_go(e, plan);
 }
 
 void scale_up(struct engine *e, struct plan *plan)
@@ -354,7 +282,8 @@ void scale_up(struct engine *e, struct plan *plan)
 	if (e->cfg.scale_up_ms > 0 && !whole_is_served(e)) {
 		ask(e, plan);
 	}
-	let_go(e, plan);
+	let_old_go(e, plan);
+	standins_let_go(e, plan);
 }
 
 void scale_discount(struct engine *e)

@@ -1,18 +1,20 @@
-/* C14. Capacity pods that are not pinned: where a tenant fits nowhere for some seconds, one of them
- * for each GPU that is needed waits at the scheduler, and is what an autoscaler of nodes sees.
+/* C14. Asking for nodes: where a tenant fits nowhere for some seconds, a pod that stands in for it
+ * waits at the scheduler, and is what an autoscaler of nodes sees.
  *
  * Who waits is grouped by what it says of nodes; the shares of a group are packed into GPUs, and
- * each of these is one capacity pod with the group's selectors, affinity and tolerations. Beside it
- * a companion asks for the CPU and memory that those tenants will need. Nodes that are there and
- * have a GPU to give are ruled out by name, since the tenants do not fit there. As soon as fewer
- * are needed fewer wait. What is bound is a capacity pod like any other. After twenty minutes in
- * vain a group rests, and its tenants are told.
+ * for each of these, or for as many as a tenant takes of one node, one pod asks: for the GPUs, and
+ * for the CPU and memory of the tenants and of their capacity pods, with the group's selectors,
+ * affinity and tolerations (standin.c). A node that is there and lacks CPU or memory for the
+ * tenants lacks it for that pod too; one that has the wrong label of GPU feature discovery is ruled
+ * out by that label, which a new node does not have yet. Nothing is said of a node's name:
+ * Karpenter looks at no pod that does (C39).
  *
- * For tenants of several GPUs one pod waits that asks for all of them (standin.c): capacity pods,
- * one a GPU, could not be made to come together.
+ * What is bound holds its node for its tenants until one of them can open a GPU there, then goes.
+ * It counts for some minutes although none can, because labels come late; then the group rests, so
+ * that one need never makes a second node. As soon as fewer are needed fewer wait. After twenty
+ * minutes without a node a group rests too, and its tenants are told.
  *
- * The names tell the group, so that nothing has to be remembered but which group rests. Nothing
- * here fails. */
+ * The names tell the group. Nothing here fails. */
 #ifndef ENGINE_SCALE_H
 #define ENGINE_SCALE_H
 
@@ -45,16 +47,19 @@ struct scale_bin {
 	uint32_t next;		      /* slot of the group's names */
 };
 
-/* What waits for several GPUs of one node, by name. */
+/* What waits for GPUs of one node, by name. */
 #define STANDIN_NAME_MAX 48
 struct standin {
 	char name[STANDIN_NAME_MAX];
-	int64_t since;	 /* when we first knew of it */
-	int64_t sent_at; /* when it was last asked for; 0: not by us */
-	char node[256];	 /* where it was bound; "": it never was */
-	int64_t free_at; /* when the GPUs there can be opened; 0: it never was */
-	int64_t gone_at; /* when it was last asked to go; 0: never */
-	uint64_t wanted; /* the step that last wanted it */
+	int64_t since;	   /* when we first knew of it */
+	int64_t sent_at;   /* when it was last asked for; 0: not by us */
+	char node[256];	   /* where it was bound; "": it never was */
+	int64_t landed_at; /* when that was first seen; 0: it never was */
+	int64_t free_at;   /* when the GPUs there can be opened; 0: it never was */
+	int64_t gone_at;   /* when it was last asked to go; 0: never */
+	uint64_t wanted;   /* the step that last wanted it */
+	bool yields;	   /* a tenant opens a GPU there as soon as it has gone */
+	bool served;	   /* one has */
 };
 
 struct scale {
@@ -64,7 +69,7 @@ struct scale {
 			int64_t until;
 		});
 	} rests;
-	/* of this step: what is needed, and since when a group's first capacity pod waits */
+	/* of this step: what is needed, and since when a group's first pod waits */
 	struct {
 		VEC_FIELDS(struct scale_bin);
 	} bins;
@@ -86,8 +91,9 @@ struct scale {
 /* This name of a group: somebody has it who is of no use, what is needed waits, or nothing can. */
 enum slot { SLOT_TAKEN, SLOT_WAITS, SLOT_IMPOSSIBLE };
 
-bool scale_is_one(const struct holder *h); /* it was not pinned when it was made */
-/* In the snapshot: a companion is no obstacle to whom it stands in for. */
+/* A capacity pod that was not pinned when it was made: versions before asked with such. */
+bool scale_is_one(const struct holder *h);
+/* In the snapshot: who stands in for others is no obstacle to them. */
 void scale_discount(struct engine *e);
 /* After the decisions of a step. */
 void scale_up(struct engine *e, struct plan *plan);
@@ -100,14 +106,19 @@ bool standin_is_one(const struct world_pod *p);
 enum slot standin_fill(struct engine *e, const struct scale_bin *b, struct plan *plan);
 /* What the world has, and where nothing is opened for a moment after one. */
 void standins_mark(struct engine *e);
+/* A tenant would open a GPU of this node. True: one holds it, and goes for that. */
+bool standins_yield(struct engine *e, const char *node);
+/* One of the group was bound minutes ago, and none of its tenants can use that node. */
+bool standins_in_vain(struct engine *e, uint64_t key);
 void standins_asked(struct engine *e); /* into scale.asked */
 void standins_let_go(struct engine *e, struct plan *plan);
 bool standin_unpack(struct engine *e, struct unpack *u);
 
 /* scale_where.c: what a tenant says of nodes */
 uint64_t scale_key(struct engine *e, const struct waiter *w);
-/* Into the action, whose arena it is. False: no new node could be such a one, or there are too many
- * to rule out. */
+/* Into the action, whose arena it is. False: no new node could be such a one. */
 bool scale_where(struct engine *e, const struct waiter *w, struct arena *arena, struct action *a);
+/* It has a GPU that is not in use, or is getting one. */
+bool scale_node_gives(const struct engine *e, uint32_t node);
 
 #endif

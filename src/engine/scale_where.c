@@ -5,8 +5,9 @@
 #include "state.h"
 
 /* GPU feature discovery labels a node once it is there: no autoscaler knows that before. */
-#define DISCOVERED   "nvidia.com/"
-#define EXCLUDED_MAX 64
+#define DISCOVERED "nvidia.com/"
+/* Values of one label that are ruled out. There are as many as there are models of GPUs. */
+#define EXCLUDED_MAX 32
 #define KEY_BITS     0xffffffffffffull
 
 static bool is_discovered(const char *key)
@@ -82,16 +83,7 @@ static void put_term(struct arena *arena, struct terms *to, const struct term *t
 		(struct term){arena_strdup(arena, t->key), t->operator, values, t->value_count};
 }
 
-static void put_terms(struct arena *arena, struct terms *to, const struct terms *from)
-{
-	for (uint32_t i = 0; i < from->count; i++) {
-		if (!is_discovered(from->items[i].key)) {
-			put_term(arena, to, &from->items[i]);
-		}
-	}
-}
-
-static bool has_gpu_to_give(const struct engine *e, uint32_t node)
+bool scale_node_gives(const struct engine *e, uint32_t node)
 {
 	bool gives = e->snap.nodes.items[node].free_gpus > 0;
 	gives = gives || e->snap.nodes.items[node].kept_by != 0;
@@ -107,20 +99,47 @@ static bool has_gpu_to_give(const struct engine *e, uint32_t node)
 	return gives;
 }
 
-/* One value each: the API server takes no more in a field's requirement. */
-static bool put_excluded(struct engine *e, struct arena *arena, struct terms *to)
+static bool among(const char *const *values, uint32_t count, const char *value)
 {
-	for (uint32_t i = 0; i < e->snap.nodes.count; i++) {
-		if (!has_gpu_to_give(e, i)) {
-			continue;
-		}
-		if (to->count >= EXCLUDED_MAX) {
-			return false;
-		}
-		const char *name = e->snap.nodes.items[i].noun->name;
-		put_term(arena, to, &(struct term){"metadata.name", TERM_NOT_IN, &name, 1});
+	bool found = false;
+	for (uint32_t i = 0; i < count; i++) {
+		found = found || text_equals(values[i], value);
 	}
-	return true;
+	return found;
+}
+
+/* A new node does not have that label yet. Those that are there and have it with another value than
+ * the tenant wants would only be taken in vain. */
+static void put_discovered(
+	struct engine *e, struct arena *arena, struct terms *to, const struct term *t)
+{
+	const char *wrong[EXCLUDED_MAX];
+	struct term no = {t->key, TERM_NOT_IN, wrong, 0};
+	for (uint32_t i = 0; i < e->snap.nodes.count && no.value_count < EXCLUDED_MAX; i++) {
+		const char *has = pairs_get(&e->snap.nodes.items[i].noun->labels, t->key);
+		bool fails =
+			has != NULL && !term_matches(t, has) && !among(wrong, no.value_count, has);
+		if (fails && scale_node_gives(e, i)) {
+			wrong[no.value_count++] = has;
+		}
+	}
+	if (no.value_count > 0) {
+		put_term(arena, to, &no);
+	}
+}
+
+/* Room for as many is the caller's. */
+static void put_terms(
+	struct engine *e, struct arena *arena, struct terms *to, const struct terms *from)
+{
+	for (uint32_t i = 0; i < from->count; i++) {
+		const struct term *t = &from->items[i];
+		if (is_discovered(t->key) && !term_matches(t, NULL)) {
+			put_discovered(e, arena, to, t);
+		} else {
+			put_term(arena, to, t);
+		}
+	}
 }
 
 /* What holds for every node that the tenant may use: of a volume only where it says one thing. */
@@ -134,13 +153,14 @@ static uint32_t claims_terms(const struct claims_of *claims)
 	return count;
 }
 
-static void put_claims(struct arena *arena, struct terms *to, const struct claims_of *claims)
+static void put_claims(
+	struct engine *e, struct arena *arena, struct terms *to, const struct claims_of *claims)
 {
 	for (uint32_t i = 0; i < claims->count; i++) {
 		const struct volume_claim *c = claims->items[i];
-		put_terms(arena, to, &c->zones);
+		put_terms(e, arena, to, &c->zones);
 		if (c->term_count == 1) {
-			put_terms(arena, to, &c->terms[0].labels);
+			put_terms(e, arena, to, &c->terms[0].labels);
 		}
 	}
 }
@@ -167,33 +187,51 @@ static void put_labels(struct arena *arena, const struct pod *p, struct action *
 	}
 }
 
+/* Selectors of labels that come later, as what they rule out. */
+static void put_selectors(
+	struct engine *e, struct arena *arena, struct terms *to, const struct pod *p)
+{
+	for (uint32_t i = 0; i < p->node_selector.count; i++) {
+		const struct pair *s = &p->node_selector.items[i];
+		const char *value = s->value;
+		const struct term t = {s->key, TERM_IN, &value, 1};
+		if (is_discovered(s->key)) {
+			put_discovered(e, arena, to, &t);
+		}
+	}
+}
+
 bool scale_where(struct engine *e, const struct waiter *w, struct arena *arena, struct action *a)
 {
 	const struct pod *p = &w->pod;
 	struct claims_of claims;
-	struct terms excluded = {ARENA_ARRAY(arena, struct term, EXCLUDED_MAX), 0};
-	if (names_nodes(p) || needs_claims(e, p, &claims) != REASON_NONE ||
-		!put_excluded(e, arena, &excluded)) {
+	if (names_nodes(p) || needs_claims(e, p, &claims) != REASON_NONE) {
 		return false;
 	}
 	uint32_t alternatives = p->node_term_count > 0 ? p->node_term_count : 1;
-	uint32_t more = claims_terms(&claims);
+	uint32_t more = claims_terms(&claims) + p->node_selector.count;
 	put_labels(arena, p, a);
 	a->where_terms = ARENA_ARRAY(arena, struct node_term, alternatives);
 	for (uint32_t i = 0; i < alternatives; i++) {
-		struct node_term *to = &a->where_terms[i];
 		const struct terms none = {NULL, 0};
-		const struct terms *own = i < p->node_term_count ? &p->node_terms[i].labels : &none;
-		to->labels.items = ARENA_ARRAY(arena, struct term, own->count + more);
-		put_terms(arena, &to->labels, own);
-		put_claims(arena, &to->labels, &claims);
-		to->fields = excluded;
+		bool own = i < p->node_term_count;
+		/* One that names a node that is there makes none. */
+		if (own && p->node_terms[i].fields.count > 0) {
+			continue;
+		}
+		struct node_term *to = &a->where_terms[a->where_count];
+		const struct terms *asked = own ? &p->node_terms[i].labels : &none;
+		to->labels.items = ARENA_ARRAY(arena, struct term, asked->count + more);
+		put_terms(e, arena, &to->labels, asked);
+		put_claims(e, arena, &to->labels, &claims);
+		put_selectors(e, arena, &to->labels, p);
 		/* An alternative that asks for nothing is no requirement at all; written down it
 		 * would match no node. */
-		if (to->labels.count + to->fields.count == 0) {
+		if (to->labels.count == 0) {
+			a->where_count = 0;
 			return true;
 		}
+		a->where_count++;
 	}
-	a->where_count = alternatives;
 	return true;
 }

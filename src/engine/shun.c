@@ -1,19 +1,19 @@
-/* A few pairs of workload and GPU, each for a time. */
+/* A few pairs of workload and GPU or node, each for a time. */
 #include "shun.h"
 
 #include <stdlib.h>
 
 #include "journal_parts.h"
 
-/* One comes with each pod that is moved, and few are (docs/design/rolling.md#a-move); of more the
- * one that would end first makes way. */
+/* One comes with each pod that is moved, and few are (docs/design/rolling.md#a-move), or that is
+ * recycled; of more the one that would end first makes way. */
 #define SHUNS_MAX 256
 /* More than any GPU has: nothing fits what is left. */
 #define OUT_OF_SIGHT ((int64_t)4 * MODEL_GPU_MILLI)
 
 static void drop(struct shuns *all, size_t i)
 {
-	free(all->items.items[i].uuid);
+	free(all->items.items[i].what);
 	VEC_REMOVE_SWAP(&all->items, i);
 }
 
@@ -32,11 +32,13 @@ void shuns_finish(struct shuns *all)
 }
 
 /* What is over, or the same once more. */
-static void drop_old(struct shuns *all, uint64_t workload, const char *uuid, int64_t now)
+static void drop_old(struct shuns *all, const struct shun *like, int64_t now)
 {
 	for (size_t i = all->items.count; i-- > 0;) {
 		const struct shun *s = &all->items.items[i];
-		if (now >= s->until || (s->workload == workload && text_equals(s->uuid, uuid))) {
+		if (now >= s->until ||
+			(s->workload == like->workload && s->is_node == like->is_node &&
+				text_equals(s->what, like->what))) {
 			drop(all, i);
 		}
 	}
@@ -54,11 +56,12 @@ static void make_way(struct shuns *all)
 	}
 }
 
-static void add(struct engine *e, uint64_t workload, const char *uuid, int64_t until)
+static void add(struct engine *e, const struct shun *like)
 {
-	drop_old(&e->shuns, workload, uuid, e->now);
-	if (until > e->now) {
-		struct shun s = {workload, xstrdup(uuid), until};
+	drop_old(&e->shuns, like, e->now);
+	if (like->until > e->now) {
+		struct shun s = *like;
+		s.what = xstrdup(like->what);
 		make_way(&e->shuns);
 		VEC_PUSH(&e->shuns.items, s);
 	}
@@ -73,8 +76,41 @@ void shun_wanted(struct engine *e, const struct change *c)
 	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 1024};
 	struct pod pod;
 	if (world_pod_unpack(p, &arena, &pod)) {
-		add(e, company_workload(e, &pod), p->gpu->uuid, e->now + c->for_ms);
+		const struct shun s = {.workload = company_workload(e, &pod),
+			.what = (char *)(uintptr_t)p->gpu->uuid,
+			.until = e->now + c->for_ms};
+		add(e, &s);
 	}
+}
+
+void shun_refused(struct engine *e, const struct pod *pod, const char *node, int64_t for_ms)
+{
+	const struct shun s = {.workload = company_workload(e, pod),
+		.what = (char *)(uintptr_t)node,
+		.is_node = true,
+		.until = e->now + for_ms};
+	if (!text_empty(node)) {
+		add(e, &s);
+	}
+}
+
+bool shuns_mark(struct engine *e, const struct pod *pod)
+{
+	bool any = false;
+	if (e->shuns.items.count == 0) {
+		return false;
+	}
+	uint64_t workload = company_workload(e, pod);
+	vec_for_each (const struct shun, s, &e->shuns.items) {
+		bool holds = s->is_node && s->workload == workload && e->now < s->until;
+		uint32_t at = holds ? snap_node_of(e, s->what) : WORLD_NONE;
+		if (at != WORLD_NONE) {
+			any = true;
+			neighbours_refuse(e, at);
+			wake_by(e, s->until);
+		}
+	}
+	return any;
 }
 
 static void move(struct engine *e, uint32_t gpu, int64_t by)
@@ -92,10 +128,9 @@ bool shuns_hide(struct engine *e, const struct waiter *w)
 	}
 	uint64_t workload = company_workload(e, &w->pod);
 	vec_for_each (const struct shun, s, &all->items) {
-		uint32_t at = s->workload == workload && e->now < s->until
-				      ? snap_gpu_by_uuid(e, s->uuid)
-				      : WORLD_NONE;
-		if (at != WORLD_NONE) {
+		bool holds = !s->is_node && s->workload == workload && e->now < s->until;
+		uint32_t at = holds ? snap_gpu_first(e, s->what) : WORLD_NONE;
+		for (; at != WORLD_NONE; at = snap_gpu_next(e, at)) {
 			VEC_PUSH(&all->hidden, at);
 			move(e, at, -OUT_OF_SIGHT);
 		}
@@ -119,7 +154,8 @@ void shuns_save(const struct engine *e, struct str *scratch, state_put put, void
 		str_reset(scratch);
 		str_append_char(scratch, RECORD_SHUN);
 		pack_u64(scratch, s->workload);
-		pack_text(scratch, s->uuid);
+		pack_text(scratch, s->what);
+		pack_u64(scratch, s->is_node ? 1 : 0);
 		pack_i64(scratch, s->until);
 		ENSURE(!scratch->overflow);
 		put(data, scratch);
@@ -129,12 +165,13 @@ void shuns_save(const struct engine *e, struct str *scratch, state_put put, void
 bool shun_unpack(struct engine *e, struct unpack *u)
 {
 	uint64_t workload = unpack_u64(u);
-	const char *uuid = unpack_text(u);
+	const char *what = unpack_text(u);
+	bool is_node = unpack_u64(u) != 0;
 	int64_t until = unpack_i64(u);
-	if (u->bad || text_empty(uuid) || e->shuns.items.count >= SHUNS_MAX) {
+	if (u->bad || text_empty(what) || e->shuns.items.count >= SHUNS_MAX) {
 		return false;
 	}
-	struct shun s = {workload, xstrdup(uuid), until};
+	struct shun s = {workload, xstrdup(what), is_node, until};
 	VEC_PUSH(&e->shuns.items, s);
 	return true;
 }

@@ -1,7 +1,12 @@
 /* GPUs that a workload was taken away from, because its neighbours there left it too little: its
  * next pods come to others, for a while and if any takes them. A hint, and no ban: where nothing
- * else is to be had they may come back. Remembered by this process alone, for one term. Nothing
- * here fails. */
+ * else is to be had they may come back.
+ *
+ * And nodes that the scheduler refused after a pod of the workload was pinned there (C36). What it
+ * refused for nobody here judges, so the next pod would be refused as well: that is a ban, for a
+ * while.
+ *
+ * Both are remembered by this process alone, for one term. Nothing here fails. */
 #ifndef ENGINE_SHUN_H
 #define ENGINE_SHUN_H
 
@@ -12,11 +17,13 @@
 
 struct change;
 struct engine;
+struct pod;
 struct waiter;
 
 struct shun {
 	uint64_t workload; /* company_workload's */
-	char *uuid;	   /* owned */
+	char *what;	   /* owned; a GPU's UUID, or */
+	bool is_node;	   /* a node's name */
 	int64_t until;
 };
 
@@ -38,5 +45,9 @@ void shun_wanted(struct engine *e, const struct change *c);
  * called. */
 bool shuns_hide(struct engine *e, const struct waiter *w);
 void shuns_show(struct engine *e);
+/* The scheduler has refused the node to that pod, which a controller makes anew. */
+void shun_refused(struct engine *e, const struct pod *pod, const char *node, int64_t for_ms);
+/* Of such nodes, by neighbours_refuse: true, there are some. */
+bool shuns_mark(struct engine *e, const struct pod *pod);
 
 #endif

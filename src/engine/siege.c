@@ -232,8 +232,8 @@ static struct siege_plan lay_on(
 static bool is_held(const struct engine *e, const struct siege_want *want, uint32_t node)
 {
 	struct told t = told_of(want->held, NULL);
-	uint32_t at = told_next(&t) ? snap_gpu_by_uuid(e, t.uuid) : WORLD_NONE;
-	return at != WORLD_NONE && e->snap.gpus.items[at].node == node;
+	uint32_t at = told_next(&t) ? snap_gpu_on(e, t.uuid, node) : WORLD_NONE;
+	return at != WORLD_NONE;
 }
 
 /* Nothing is gained by moving on while another node is as good as the one that is held. */

@@ -72,7 +72,7 @@ static void holder_refresh(
 		h->has_grace = false;
 		h->lost_at = h->refused_at = -1;
 		h->search = h->told_doubled = h->trust.sure = false;
-		h->companion_at = h->companion_gone_at = 0;
+		h->companion_gone_at = 0;
 		if (scale_is_one(h)) {
 			text_set(&h->node, NULL);
 		}
@@ -369,31 +369,6 @@ static void count_entries(struct engine *e, struct place_gpu *g, struct snap_gpu
 	}
 }
 
-static bool uuid_same(const void *owner, uint32_t slot, const void *key)
-{
-	const struct engine *e = owner;
-	const struct gpu_identity *id = e->snap_gpus.items[slot].holder->pod.identity;
-	return id != NULL && strcmp(id->uuid, key) == 0;
-}
-
-/* Two capacity pods that tell the same UUID: one of them is wrong, and nobody knows which. Neither
- * gets a grant. */
-static void index_uuid(struct engine *e, uint32_t at)
-{
-	const struct gpu_identity *id = e->snap_gpus.items[at].holder->pod.identity;
-	if (id == NULL) {
-		return;
-	}
-	uint64_t hash = hash_text(id->uuid);
-	uint32_t other = map_find(&e->gpus_by_uuid, hash, id->uuid);
-	if (other == MAP_NONE) {
-		map_put(&e->gpus_by_uuid, hash, at);
-		return;
-	}
-	e->snap.gpus.items[other].fenced = true;
-	e->snap.gpus.items[at].fenced = true;
-}
-
 /* It is given up at the end of this step, and its node rests from then on: none is opened there
  * before that either. */
 static bool fails_now(struct engine *e, const struct holder *h, int64_t now)
@@ -437,7 +412,7 @@ static void add_holder(struct engine *e, struct holder *h, int64_t now)
 	h->snap_step = e->step;
 	VEC_PUSH(&e->snap.gpus, g);
 	VEC_PUSH(&e->snap_gpus, s);
-	index_uuid(e, h->snap_at);
+	gpu_index_add(e, h->snap_at);
 }
 
 static void add_holders(struct engine *e, int64_t now)
@@ -465,23 +440,16 @@ static void add_holders(struct engine *e, int64_t now)
 	}
 }
 
-uint32_t snap_gpu_by_uuid(const struct engine *e, const char *uuid)
-{
-	uint32_t at = map_find(&e->gpus_by_uuid, hash_text(uuid), uuid);
-	return at == MAP_NONE ? WORLD_NONE : at;
-}
-
 /* Whoever holds the tenant's GPU now: the tenant runs on it all the same. Where nobody has told
  * that UUID, the capacity pod that the tenant names, as long as it may turn out to hold it. */
-static uint32_t snap_gpu_of(
-	const struct engine *e, const struct world_gpu *tenant, const struct told *t)
+static uint32_t snap_gpu_of(const struct engine *e, const struct world_pod *p, const struct told *t)
 {
-	uint32_t at = text_empty(t->uuid) ? WORLD_NONE : snap_gpu_by_uuid(e, t->uuid);
+	uint32_t at = text_empty(t->uuid) ? WORLD_NONE : snap_gpu_of_pod(e, p, t->uuid);
 	if (at != WORLD_NONE) {
 		return at;
 	}
 	const struct holder *h = holder_find(e, t->capacity_pod);
-	bool may_be = h != NULL && h->snap_step == e->step && tenant_is_on(h, tenant);
+	bool may_be = h != NULL && h->snap_step == e->step && tenant_is_on(h, p->gpu);
 	return may_be ? h->snap_at : WORLD_NONE;
 }
 
@@ -526,7 +494,7 @@ static void add_tenant(struct engine *e, const struct world_pod *p, uint32_t slo
 	struct told t = told_of(p->gpu->uuid, p->gpu->capacity_pod);
 	bool unbound = p->node == WORLD_NONE;
 	while (told_next(&t)) {
-		uint32_t at = snap_gpu_of(e, p->gpu, &t);
+		uint32_t at = snap_gpu_of(e, p, &t);
 		if (at == WORLD_NONE) {
 			continue;
 		}
@@ -546,8 +514,7 @@ void snapshot_build(struct engine *e, int64_t now)
 	snapshot_clear(&e->snap);
 	e->searches = e->forgotten = 0;
 	VEC_CLEAR(&e->snap_gpus);
-	map_finish(&e->gpus_by_uuid);
-	map_init(&e->gpus_by_uuid, uuid_same, e);
+	gpu_index_begin(e);
 	VEC_CLEAR(&e->counted);
 	for (size_t slots = 0; slots < world_pod_slots(e->world); slots += COUNTED_BITS) {
 		VEC_PUSH(&e->counted, 0);

@@ -21,8 +21,6 @@ bool tenant_is_on(const struct holder *h, const struct world_gpu *tenant);
 bool ledger_has(const struct ledger *l, const char *uid);
 /* The ledger counted the pod of this slot, in this step. */
 bool snap_counted(const struct engine *e, uint32_t slot);
-/* The GPU of the snapshot that tells this UUID, WORLD_NONE: none. */
-uint32_t snap_gpu_by_uuid(const struct engine *e, const char *uuid);
 uint32_t snap_node_of(const struct engine *e, const char *name); /* NULL: none */
 /* Does this entry still hold its share? */
 bool grant_lives(struct engine *e, const struct holder *h, const struct grant *g);

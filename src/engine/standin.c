@@ -1,12 +1,12 @@
-/* What waits for several GPUs of one node (C14).
+/* What stands in for tenants and asks for a node (C14).
  *
- * Capacity pods that are not pinned could not be made to land together: with affinity among
- * themselves the first one goes wherever one GPU gets free, and the others can never follow. A pod
- * is what the scheduler and autoscalers place whole or not at all. So one pod asks for all the
- * GPUs, with the CPU and memory of its tenants and of the capacity pods, and a low priority: it
- * displaces nobody and is displaced by anybody. Once it is bound it goes, and a moment later the
- * tenants open its GPUs as any others, by capacity pods that are pinned there. Where they do not
- * fit after all the next one leaves that node out, since it has GPUs to give. */
+ * Capacity pods that are not pinned could not be made to land where their tenants fit: one takes
+ * the first GPU that is free, and those of a tenant of several land apart. A pod is what the
+ * scheduler and autoscalers place whole or not at all. So one pod asks for all the GPUs, with the
+ * CPU and memory of its tenants and of the capacity pods, and a low priority: it displaces nobody
+ * and is displaced by anybody. Once it is bound it holds that node against being taken away as
+ * empty, and the picture has its GPUs as free. When a tenant would open one of them it goes, and a
+ * moment later the tenant does. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -21,6 +21,9 @@
 /* A kubelet has its devices back some time after their pod has gone, and a capacity pod that comes
  * before would fail. */
 #define FREE_MS 3000
+/* So long a node counts whose tenants do not fit there, or not yet: its labels, its runtime class
+ * and whatever else GPU software sets come minutes after its GPUs. */
+#define SERVE_MS 300000
 
 bool standin_is_one(const struct world_pod *p)
 {
@@ -72,8 +75,26 @@ static void note_bound(struct engine *e, const struct world_pod *p)
 {
 	struct standin *s = touch(e, world_pod_name(p));
 	const struct world_node *n = world_node_at(e->world, p->node);
+	if (s->landed_at == 0 || strcmp(s->node, text_or(n->name, "")) != 0) {
+		s->landed_at = e->now > 0 ? e->now : 1;
+		s->yields = s->served = false;
+	}
 	snprintf(s->node, sizeof s->node, "%s", text_or(n->name, ""));
 	s->free_at = e->now + FREE_MS;
+}
+
+/* As if it were not there; whoever opens a GPU waits until it has gone. */
+static void discount(struct engine *e, const struct world_pod *p)
+{
+	uint32_t at = p->node < e->node_to_snap.count ? e->node_to_snap.items[p->node] : WORLD_NONE;
+	if (at == WORLD_NONE || is_over(p)) {
+		return;
+	}
+	struct place_node *n = &e->snap.nodes.items[at];
+	n->free_gpus += p->gpu->gpus;
+	n->free_cpu_milli += p->takes->cpu_milli;
+	n->free_mem_bytes += p->takes->mem_bytes;
+	n->free_slots++;
 }
 
 void standins_mark(struct engine *e)
@@ -84,15 +105,92 @@ void standins_mark(struct engine *e)
 	vec_for_each (const struct world_pod *const, each, &e->scale.there) {
 		if ((*each)->node != WORLD_NONE) {
 			note_bound(e, *each);
+			discount(e, *each);
 		}
 	}
 	vec_for_each (const struct standin, s, &e->scale.standins) {
 		uint32_t at = e->now < s->free_at ? snap_node_of(e, s->node) : WORLD_NONE;
-		if (at != WORLD_NONE) {
+		const struct world_pod *p = world_pod_find(e->world, NAME_NAMESPACE, s->name);
+		if (at != WORLD_NONE && (p == NULL || is_over(p))) {
 			e->snap.nodes.items[at].no_opening = true;
 			wake_by(e, s->free_at);
 		}
 	}
+}
+
+bool standins_yield(struct engine *e, const char *node)
+{
+	bool held = false;
+	vec_for_each (struct standin, s, &e->scale.standins) {
+		const struct world_pod *p =
+			strcmp(s->node, node) == 0
+				? world_pod_find(e->world, NAME_NAMESPACE, s->name)
+				: NULL;
+		if (p != NULL && p->node != WORLD_NONE && !is_over(p)) {
+			s->yields = held = true;
+		}
+	}
+	return held;
+}
+
+/* --- after it was bound --- */
+
+static uint64_t key_of(const char *name)
+{
+	return strtoull(name + strlen(NAME_HEAD), NULL, 16);
+}
+
+/* A GPU was opened there since it was bound. */
+static bool is_from(const struct standin *s, const struct holder *h)
+{
+	return h->opened_at >= s->landed_at && text_equals(h->node, s->node);
+}
+
+static bool has_served(struct engine *e, struct standin *s)
+{
+	for (size_t i = 0; i < e->holders.count && !s->served; i++) {
+		const struct holder *h = e->holders.items[i];
+		s->served = h->has_grace && is_from(s, h);
+	}
+	return s->served;
+}
+
+/* It goes or has gone for a tenant, who is about to have its GPU and needs no other. */
+static bool is_spent(struct engine *e, const struct standin *s)
+{
+	const struct world_pod *p = world_pod_find(e->world, NAME_NAMESPACE, s->name);
+	bool opens = p != NULL || e->now < s->free_at;
+	for (size_t i = 0; i < e->holders.count && !opens; i++) {
+		const struct holder *h = e->holders.items[i];
+		opens = h->seen == e->step && is_from(s, h) && !h->deleted &&
+			h->pod.deleting_ms == 0 && !pod_is_terminal(&h->pod);
+	}
+	return s->landed_at != 0 && s->yields && opens;
+}
+
+/* It has got a node, for which no other one is to come. Not where somebody else has its GPUs by
+ * now; but where the node has gone again: another one would too. */
+static bool counts(struct engine *e, struct standin *s)
+{
+	if (s->landed_at == 0 || has_served(e, s) || is_spent(e, s)) {
+		return false;
+	}
+	uint32_t at = snap_node_of(e, s->node);
+	return at == WORLD_NONE || e->now < s->free_at || scale_node_gives(e, at);
+}
+
+bool standins_in_vain(struct engine *e, uint64_t key)
+{
+	vec_for_each (struct standin, s, &e->scale.standins) {
+		if (key_of(s->name) != key || !counts(e, s)) {
+			continue;
+		}
+		if (e->now - s->landed_at >= SERVE_MS) {
+			return true;
+		}
+		wake_by(e, s->landed_at + SERVE_MS);
+	}
+	return false;
 }
 
 /* --- asking --- */
@@ -103,10 +201,21 @@ void standins_asked(struct engine *e)
 		const char *name = world_pod_name(*each);
 		if ((*each)->node == WORLD_NONE && !is_over(*each)) {
 			struct scale_asked made = {.since = touch(e, name)->since};
-			made.key = strtoull(name + strlen(NAME_HEAD), NULL, 16);
+			made.key = key_of(name);
 			VEC_PUSH(&e->scale.asked, made);
 		}
 	}
+}
+
+/* Somebody of this group is about to have a GPU, and others may have room on it. */
+static bool group_opens(struct engine *e, uint64_t key)
+{
+	vec_for_each (struct standin, s, &e->scale.standins) {
+		if (key_of(s->name) == key && !s->served && is_spent(e, s)) {
+			return true;
+		}
+	}
+	return false;
 }
 
 static enum slot send(
@@ -142,15 +251,20 @@ enum slot standin_fill(struct engine *e, const struct scale_bin *b, struct plan 
 	snprintf(name, sizeof name, NAME_HEAD "%012llx-%u", (unsigned long long)b->key, b->next);
 	const struct world_pod *p = world_pod_find(e->world, NAME_NAMESPACE, name);
 	struct standin *s = touch(e, name);
-	s->wanted = e->step;
-	if (p == NULL) {
-		return e->now < s->free_at ? SLOT_WAITS : send(e, b, s, plan);
+	bool lasts = counts(e, s);
+	if (s->served || is_spent(e, s)) {
+		/* The name stays taken, so that those who wait keep theirs. */
+		s->wanted = p == NULL ? e->step : s->wanted;
+		return SLOT_TAKEN;
 	}
-	s->sent_at = 0;
-	if (p->node != WORLD_NONE) {
-		/* Its tenants have its GPUs soon, or else another one is asked for then. */
-		s->wanted = 0;
+	s->wanted = e->step;
+	s->sent_at = p == NULL ? s->sent_at : 0;
+	if (lasts) {
 		return SLOT_WAITS;
+	}
+	if (p == NULL) {
+		s->landed_at = 0;
+		return group_opens(e, b->key) ? SLOT_WAITS : send(e, b, s, plan);
 	}
 	return is_over(p) ? SLOT_TAKEN : SLOT_WAITS;
 }

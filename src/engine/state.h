@@ -18,6 +18,7 @@
 #include "emit.h"
 #include "evict.h"
 #include "flight.h"
+#include "gpu_index.h"
 #include "group.h"
 #include "health.h"
 #include "hold.h"
@@ -102,8 +103,8 @@ struct holder {
 	struct ledger asked;
 	bool asked_holds; /* `asked` is what counts, not the world's */
 	bool asked_keeps; /* with it, that it keeps its node */
-	/* C14: its companion was last asked for, and last asked to go; 0: never */
-	int64_t companion_at, companion_gone_at;
+	/* C14: its companion was last asked to go; 0: never */
+	int64_t companion_gone_at;
 	int64_t mend_at; /* no write before that only puts right what stands there */
 	char *acked_rv;	 /* owned; version of the acknowledged ledger */
 	int64_t acked_at;
@@ -132,6 +133,7 @@ struct holder {
 };
 
 struct policies_pass; /* policies.h */
+struct pools;
 struct engine {
 	struct engine_config cfg;
 	uint64_t seed;
@@ -215,6 +217,7 @@ struct engine {
 	uint64_t policy_version; /* of the world, when the last pass over policies began */
 	struct engine_report report;
 	struct policies_pass *pass; /* owned; policies.c */
+	struct pools *pools;	    /* owned; of the nodes */
 	struct journal *journal;    /* borrowed; NULL: nothing is recorded */
 };
 

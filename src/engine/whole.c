@@ -148,8 +148,8 @@ void wholes_picture_changed(struct engine *e)
  * but nobody else waits for it longer than that. */
 bool whole_is_judged(const struct pod *p)
 {
-	return !p->too_complex && !p->has_pod_affinity && !p->has_spread && !p->has_claims &&
-	       !p->has_group;
+	return !p->too_complex && !p->has_pod_affinity && !p->has_spread && !pod_looks_far(p) &&
+	       !p->has_claims && !p->has_group;
 }
 
 /* Of those that are idle, first what is not open yet. */

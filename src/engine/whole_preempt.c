@@ -73,14 +73,13 @@ void whole_hold(struct engine *e, struct whole *w, uint32_t keeper)
 	e->wholes.keepers.items[keeper - 1].held = true;
 	struct told t = told_of(w->hold, NULL);
 	while (told_next(&t)) {
-		uint32_t at = snap_gpu_by_uuid(e, t.uuid);
-		if (at == WORLD_NONE) {
-			continue;
-		}
-		uint32_t node = e->snap.gpus.items[at].node;
-		place_keep_gpu(&e->snap, at, keeper);
-		if (e->snap.nodes.items[node].free_gpus <= w->pod.gpus) {
-			place_keep_node(&e->snap, node, keeper);
+		uint32_t at = snap_gpu_first(e, t.uuid);
+		for (; at != WORLD_NONE; at = snap_gpu_next(e, at)) {
+			uint32_t node = e->snap.gpus.items[at].node;
+			place_keep_gpu(&e->snap, at, keeper);
+			if (e->snap.nodes.items[node].free_gpus <= w->pod.gpus) {
+				place_keep_node(&e->snap, node, keeper);
+			}
 		}
 	}
 	wholes_picture_changed(e);

@@ -7,7 +7,7 @@
 #include "gpu/nvml.h"
 
 /* Usable bytes: the total less what the driver keeps for itself, which only the second version
- * tells. */
+ * tells. 0: it has none of its own, but that of the machine (GB10), and says so by telling none. */
 static int usable_bytes(
 	const struct nvml_calls *n, void *device, uint64_t *ret_bytes, struct fault *ret_fault)
 {
@@ -27,10 +27,10 @@ static int usable_bytes(
 	}
 	struct nvml_memory v1 = {0};
 	code = n->memory(device, &v1);
-	if (code != NVML_SUCCESS) {
+	if (code != NVML_SUCCESS && code != NVML_NOT_SUPPORTED) {
 		return nvml_fault(ret_fault, code, "read the memory size");
 	}
-	*ret_bytes = v1.total;
+	*ret_bytes = code == NVML_SUCCESS ? v1.total : 0;
 	return 0;
 }
 
@@ -89,9 +89,6 @@ static int device_size(
 	unsigned minor = 0;
 	if (usable_bytes(n, device, &bytes, ret_fault) != 0) {
 		return -1;
-	}
-	if (bytes >> 20 == 0) {
-		return fault_set(ret_fault, FAULT_INVALID, "%s has no memory of its own", id->uuid);
 	}
 	int code = n->minor(device, &minor);
 	if (code != NVML_SUCCESS) {

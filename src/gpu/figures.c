@@ -24,7 +24,8 @@ static void percent_set(struct look *l, enum gpu_figure figure, unsigned percent
 static void memory_look(struct look *l)
 {
 	struct nvml_memory_v2 v2 = {.version = NVML_MEMORY_V2};
-	if (l->calls->memory_v2 != NULL && l->calls->memory_v2(l->handle, &v2) == NVML_SUCCESS) {
+	if (l->calls->memory_v2 != NULL && l->calls->memory_v2(l->handle, &v2) == NVML_SUCCESS &&
+		v2.total > 0) {
 		figure_set(l, FIGURE_FB_TOTAL, v2.total);
 		figure_set(l, FIGURE_FB_RESERVED, v2.reserved);
 		figure_set(l, FIGURE_FB_FREE, v2.free);
@@ -33,7 +34,7 @@ static void memory_look(struct look *l)
 	}
 	/* What an old driver reserves is in its used. */
 	struct nvml_memory v1 = {0};
-	if (look_took(l, l->calls->memory(l->handle, &v1), "read the memory")) {
+	if (look_took(l, l->calls->memory(l->handle, &v1), "read the memory") && v1.total > 0) {
 		figure_set(l, FIGURE_FB_TOTAL, v1.total);
 		figure_set(l, FIGURE_FB_FREE, v1.free);
 		figure_set(l, FIGURE_FB_USED, v1.used);

@@ -51,7 +51,18 @@ static int nvml_describe(
 	if (index >= n->device_count) {
 		return fault_set(ret_fault, FAULT_NOT_FOUND, "no GPU has the index %u", index);
 	}
-	return device_describe(&n->library.calls, n->devices[index], ret_device, ret_fault);
+	struct gpu_device found;
+	if (device_describe(&n->library.calls, n->devices[index], &found, ret_fault) != 0) {
+		return -1;
+	}
+	/* Shares of memory that is the machine's would be nobody's to give. */
+	if (!found.mig && found.identity.mem_mib == 0) {
+		return fault_set(ret_fault, FAULT_INVALID,
+			"%s has no memory of its own (unified memory): it is not shared",
+			found.identity.uuid);
+	}
+	*ret_device = found;
+	return 0;
 }
 
 static void nvml_destroy(struct gpu_probe *p)

@@ -145,8 +145,11 @@ static struct admit_input gather(
 		.runtime_selector = h->runtime_selector,
 		.limits_gpus = view->limits_gpus(view->data, r->pod.ns),
 		.zero_quota = view->zero_quota(view->data, &r->pod),
+		.meets_others = r->pod.neighbour_count > 0 && view->meets_others != NULL &&
+				view->meets_others(view->data, &r->pod),
 		.cannot = view->may_convert(view->data, r->pod.ns),
 		.in_group = r->group_note,
+		.declared = r->declared,
 		.unreadable = r->unreadable,
 		.count_max = h->count_max,
 		.context_mib = h->context_mib,
@@ -155,7 +158,10 @@ static struct admit_input gather(
 		.mps_unlabelled = h->mps_unlabelled,
 	};
 	workload_of(view->groups(view->data), view->owners, &r->pod, &h->review.arena, workload);
-	take_advice(h, workload, &in);
+	/* Nothing is told of a namespace that does not exist. */
+	if (in.ns != NULL) {
+		take_advice(h, workload, &in);
+	}
 	if (is_canary(r)) {
 		in.cannot = REASON_NONE;
 		in.ns = in.ns != NULL ? in.ns : canary;
@@ -233,13 +239,28 @@ static void count(struct hook *h, const struct admit_verdict *v)
 	metric_add(*m, 1);
 }
 
+/* What only pods that would be converted are asked, since it looks at nodes. */
+static struct admit_verdict judge(
+	struct hook *h, struct admit_input *in, struct unfit_tally *unshared)
+{
+	const struct hook_view *view = &h->view;
+	struct admit_verdict v = admit_judge(in);
+	if (v.convert && view->unshared != NULL && !is_canary(&h->review) &&
+		view->unshared(view->data, in->pod, &h->runtime_selector, unshared)) {
+		in->unshared = unshared;
+		v = admit_judge(in);
+	}
+	return v;
+}
+
 static bool admit(struct hook *h, struct str *out)
 {
 	struct review *r = &h->review;
 	struct namespace canary = {.name = NAME_CANARY_NAMESPACE};
 	struct workload workload;
 	struct admit_input in = gather(h, &canary, &workload);
-	struct admit_verdict v = admit_judge(&in);
+	struct unfit_tally unshared;
+	struct admit_verdict v = judge(h, &in, &unshared);
 	struct warnings w = {.count = 0};
 	if (v.convert) {
 		struct mutation m;
@@ -248,6 +269,9 @@ static bool admit(struct hook *h, struct str *out)
 			v.convert = false;
 			v.reason = REASON_TOO_LARGE;
 		}
+	}
+	if (v.convert && !r->dry_run && h->view.converted != NULL) {
+		h->view.converted(h->view.data, r->pod.ns);
 	}
 	collect_warnings(&w, &r->arena, &v);
 	count(h, &v);
@@ -282,9 +306,24 @@ static bool debug(struct hook *h, struct str *out)
 static bool pass_by(struct hook *h, struct str *out)
 {
 	struct review *r = &h->review;
-	metric_add(h->ignored, 1);
+	metric_add(r->malformed ? h->malformed : h->ignored, 1);
 	log_warn("passed a review by", LOG_S("uid", r->uid), LOG_S("why", r->problem));
-	struct review_notes notes = {.verdict = "NotAPod"};
+	struct review_notes notes = {.verdict = r->malformed ? "Malformed" : "NotAPod"};
+	return review_answer(r, &notes, out);
+}
+
+/* Nobody looked whether a person asked for anything: whoever makes such a pod is told. */
+static bool leave_large(struct hook *h, struct str *out)
+{
+	struct review *r = &h->review;
+	const struct admit_verdict v = {.reason = REASON_TOO_LARGE};
+	CLEANUP(str_finish) struct str text = STR_INIT(SENTENCE_MAX);
+	struct warnings w = {.count = 0};
+	explain(&text, v.reason, &v.facts);
+	warn(&w, &r->arena, &text);
+	count(h, &v);
+	struct review_notes notes = {
+		.verdict = reason_name(v.reason), .warnings = w.items, .warning_count = w.count};
 	return review_answer(r, &notes, out);
 }
 
@@ -309,9 +348,10 @@ int hook_admit(struct hook *h, const char *body, size_t size, struct str *out)
 		status = refuse(h, 400, f.message, out);
 	} else {
 		const struct review *r = &h->review;
-		answered = r->problem != NULL ? pass_by(h, out)
-			   : r->debugged      ? debug(h, out)
-					      : admit(h, out);
+		answered = r->too_large		? leave_large(h, out)
+			   : r->problem != NULL ? pass_by(h, out)
+			   : r->debugged	? debug(h, out)
+						: admit(h, out);
 		/* An answer that was cut off is none; the API server goes on without us. */
 		status = answered ? 200 : 500;
 	}

@@ -8,11 +8,13 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "server_internal.h"
 #include "tls_internal.h"
 
-#define ACCEPTS_MAX	64
+/* Each may bring a handshake with it: a turn of the loop must not be one of strangers alone. */
+#define ACCEPTS_MAX	8
 #define ACCEPT_PAUSE_MS 100
 #define BACKLOG		512
 
@@ -34,7 +36,23 @@ static int alpn_choose(SSL *ssl, const unsigned char **out, unsigned char *out_n
 	return SSL_TLSEXT_ERR_ALERT_FATAL;
 }
 
-static SSL_CTX *context_create(const struct tls_identity *identity, struct fault *ret_fault)
+static int clients_require(SSL_CTX *ctx, const char *pem, struct fault *ret_fault)
+{
+	CLEANUP(tls_chain_cleanup)
+	STACK_OF(X509) *authorities = tls_chain_parse(pem, "the authorities of clients", ret_fault);
+
+	if (authorities == NULL) {
+		return -1;
+	}
+	for (int i = 0; i < sk_X509_num(authorities); i++) {
+		X509_STORE_add_cert(SSL_CTX_get_cert_store(ctx), sk_X509_value(authorities, i));
+	}
+	SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, NULL);
+	return 0;
+}
+
+static SSL_CTX *context_create(
+	const struct tls_identity *identity, const char *client_ca, struct fault *ret_fault)
 {
 	ERR_clear_error();
 	SSL_CTX *ctx = SSL_CTX_new(TLS_server_method());
@@ -53,6 +71,10 @@ static SSL_CTX *context_create(const struct tls_identity *identity, struct fault
 	if (SSL_CTX_use_cert_and_key(ctx, identity->leaf, identity->key, identity->chain, 1) != 1 ||
 		SSL_CTX_check_private_key(ctx) != 1) {
 		tls_fault(ret_fault, FAULT_INVALID, "the server's certificate");
+		SSL_CTX_free(ctx);
+		return NULL;
+	}
+	if (client_ca != NULL && clients_require(ctx, client_ca, ret_fault) < 0) {
 		SSL_CTX_free(ctx);
 		return NULL;
 	}
@@ -167,25 +189,6 @@ static void refuse(struct server *s, int fd)
 	close(fd);
 }
 
-/* Who keeps connections and says nothing must not keep the API server out: the one that has been
- * silent longest makes room. False: all of them are at work. */
-static bool make_room(struct server *s)
-{
-	struct conn *silent = NULL;
-
-	for (struct conn *c = s->conns; c != NULL; c = c->next) {
-		bool idle = c->phase == CONN_IDLE && conn_is_idle(c);
-		if (idle && (silent == NULL || c->read_us <= silent->read_us)) {
-			silent = c;
-		}
-	}
-	if (silent == NULL) {
-		return false;
-	}
-	conn_close(silent);
-	return true;
-}
-
 static bool accept_error_is_passing(int error)
 {
 	return error == EINTR || error == ECONNABORTED || error == EPROTO || error == ENETDOWN ||
@@ -218,7 +221,8 @@ static void on_accept(struct ev_loop *ev, ev_io *w, int events)
 	(void)ev;
 	(void)events;
 
-	for (int i = 0; i < ACCEPTS_MAX; i++) {
+	/* A handler may have begun the drain meanwhile. */
+	for (int i = 0; i < ACCEPTS_MAX && s->fd >= 0; i++) {
 		int fd = accept4(s->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 		if (fd < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
 			return;
@@ -230,13 +234,14 @@ static void on_accept(struct ev_loop *ev, ev_io *w, int events)
 			accept_pause(s);
 			return;
 		}
-		if (s->conn_count >= s->config.connections_max && !make_room(s)) {
+		struct source *from = room_for_one(s, fd);
+		if (from == NULL) {
 			refuse(s, fd);
 			continue;
 		}
 		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
 		setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof yes);
-		conn_open(s, fd);
+		conn_open(s, fd, from);
 	}
 }
 
@@ -247,6 +252,14 @@ static void default_ms(int64_t *ms, int64_t otherwise)
 	}
 }
 
+static void default_share(int *share, int all, int otherwise)
+{
+	if (*share <= 0) {
+		*share = otherwise > 4 ? otherwise : 4;
+	}
+	*share = *share < all ? *share : all;
+}
+
 static void config_fill(struct server_config *c)
 {
 	if (c->body_limit == 0 || c->body_limit > HTTP1_BODY_MAX) {
@@ -254,11 +267,14 @@ static void config_fill(struct server_config *c)
 	}
 	c->reply_limit = c->reply_limit > 0 ? c->reply_limit : (size_t)16 * 1024 * 1024;
 	c->held_limit = c->held_limit > 0 ? c->held_limit : (size_t)24 * 1024 * 1024;
-	c->connections_max = c->connections_max > 0 ? c->connections_max : 1024;
+	c->connections_max = c->connections_max > 0 ? c->connections_max : 768;
+	default_share(&c->unproven_max, c->connections_max, c->connections_max / 3);
+	default_share(&c->source_max, c->connections_max, c->connections_max / 4 * 3);
 	default_ms(&c->handshake_ms, 5000);
 	default_ms(&c->head_ms, 5000);
 	default_ms(&c->body_ms, 10000);
 	default_ms(&c->idle_ms, 120000);
+	default_ms(&c->first_ms, time_min(15000, c->idle_ms));
 	default_ms(&c->write_ms, 10000);
 }
 
@@ -276,7 +292,8 @@ struct server *server_create(
 	config_fill(&s->config);
 	s->reply.body.limit = s->config.reply_limit;
 	if (config->tls != NULL) {
-		s->tls = context_create(config->tls, ret_fault);
+		s->client_ca = xstrdup(config->client_ca);
+		s->tls = context_create(config->tls, s->client_ca, ret_fault);
 	}
 	if ((config->tls != NULL && s->tls == NULL) || server_listen(s, ret_fault) != 0) {
 		server_destroy(s);
@@ -284,12 +301,14 @@ struct server *server_create(
 	}
 	s->port = port_of(s->fd);
 	s->config.tls = NULL;
+	s->config.client_ca = NULL;
 	s->config.listen = NULL;
 	s->scratch = xmalloc(SERVER_SCRATCH);
 	s->latencies = xcalloc(SERVER_LATENCIES, sizeof *s->latencies);
 	reply_metrics_init(s);
 	loop_timer_init(&s->accept_again, l, accept_resume, s);
 	loop_timer_init(&s->drain_deadline, l, drain_expire, s);
+	room_init(s);
 	ev_io_init(&s->acceptor, on_accept, s->fd, EV_READ);
 	s->acceptor.data = s;
 	ev_io_start(loop_ev(l), &s->acceptor);
@@ -320,6 +339,7 @@ void server_destroy(struct server *s)
 		return;
 	}
 	close_all(s);
+	room_finish(s);
 	stop_accepting(s);
 	loop_timer_stop(&s->drain_deadline);
 	loop_off_turn(s->loop, drain_look, s);
@@ -327,6 +347,7 @@ void server_destroy(struct server *s)
 	SSL_CTX_free(s->tls);
 	VEC_FINISH(&s->routes);
 	str_finish(&s->reply.body);
+	free(s->client_ca);
 	free(s->scratch);
 	free(s->latencies);
 	free(s);
@@ -345,7 +366,13 @@ int server_connections(const struct server *s)
 void server_route(
 	struct server *s, const char *method, const char *path, server_handler handler, void *data)
 {
-	VEC_PUSH(&s->routes, ((struct route){method, path, handler, data}));
+	VEC_PUSH(&s->routes, ((struct route){method, path, handler, data, false}));
+}
+
+void server_route_probe(
+	struct server *s, const char *method, const char *path, server_handler handler, void *data)
+{
+	VEC_PUSH(&s->routes, ((struct route){method, path, handler, data, true}));
 }
 
 int server_set_tls(struct server *s, const struct tls_identity *identity, struct fault *ret_fault)
@@ -353,7 +380,7 @@ int server_set_tls(struct server *s, const struct tls_identity *identity, struct
 	if (s->tls == NULL) {
 		return fault_set(ret_fault, FAULT_INVALID, "this server speaks plain HTTP");
 	}
-	SSL_CTX *ctx = context_create(identity, ret_fault);
+	SSL_CTX *ctx = context_create(identity, s->client_ca, ret_fault);
 	if (ctx == NULL) {
 		return -1;
 	}

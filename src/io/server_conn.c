@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "server_internal.h"
 #include "tls_internal.h"
@@ -19,41 +20,35 @@ enum io_result { IO_OK, IO_WAIT, IO_END };
 static void on_io(struct ev_loop *ev, ev_io *w, int events);
 static void on_deadline(void *data);
 static void run_deferred(void *data);
+static int64_t phase_ms(const struct conn *c);
 
-void conn_open(struct server *s, int fd)
+void conn_open(struct server *s, int fd, struct source *source)
 {
 	struct conn *c = xcalloc(1, sizeof *c);
 
 	c->server = s;
+	c->source = source;
 	c->fd = fd;
 	arrival_watch(fd);
 	c->read_us = loop_heard_us(s->loop);
 	http1_init(&c->in, s->config.body_limit);
 	c->left.limit = SERVER_SCRATCH;
 	c->out.limit = CONN_OUT_ENOUGH + s->config.reply_limit + SERVER_SCRATCH;
-	c->phase = CONN_IDLE;
-	if (s->tls != NULL) {
-		ERR_clear_error();
-		c->ssl = SSL_new(s->tls);
-		ENSURE(c->ssl != NULL && SSL_set_fd(c->ssl, fd) == 1);
-		SSL_set_accept_state(c->ssl);
-		c->phase = CONN_HANDSHAKE;
-	}
+	c->phase = s->tls != NULL ? CONN_HANDSHAKE : CONN_IDLE;
+	c->phase_us = c->read_us;
 	c->next = s->conns;
 	if (c->next != NULL) {
 		c->next->prev = c;
 	}
 	s->conns = c;
-	s->conn_count++;
-	if (s->connections != NULL) {
-		metric_add(s->connections, 1);
-	}
+	room_enter(c);
 	ev_io_init(&c->io, on_io, fd, EV_READ);
 	c->io.data = c;
 	ev_io_start(loop_ev(s->loop), &c->io);
 	loop_timer_init(&c->deadline, s->loop, on_deadline, c);
-	loop_timer_start_ms(
-		&c->deadline, c->ssl != NULL ? s->config.handshake_ms : s->config.idle_ms);
+	loop_timer_start_ms(&c->deadline, phase_ms(c));
+	/* What it says is often there already: nobody else comes between. */
+	conn_run(c);
 }
 
 void conn_close(struct conn *c)
@@ -85,10 +80,7 @@ void conn_close(struct conn *c)
 	if (c->next != NULL) {
 		c->next->prev = c->prev;
 	}
-	s->conn_count--;
-	if (s->connections != NULL) {
-		metric_add(s->connections, -1);
-	}
+	room_leave(c);
 	free(c);
 }
 
@@ -216,9 +208,10 @@ static void continue_say(struct conn *c)
 
 /* A few clients with large bodies, or that do not take their answers, must not use up the memory of
  * the process: beyond the bound only small requests are still read. */
-static bool is_too_much(const struct conn *c)
+static bool is_too_much(struct conn *c)
 {
-	return c->server->held > c->server->config.held_limit && c->in.body.len > SERVER_BODY_SMALL;
+	return c->server->held > c->server->config.held_limit &&
+	       c->in.body.len > SERVER_BODY_SMALL && !room_for_bytes(c);
 }
 
 /* Returns how many bytes were taken. */
@@ -313,7 +306,7 @@ static int64_t phase_ms(const struct conn *c)
 	case CONN_HANDSHAKE:
 		return config->handshake_ms;
 	case CONN_IDLE:
-		return config->idle_ms;
+		return c->requests > 0 ? config->idle_ms : config->first_ms;
 	case CONN_HEAD:
 		return config->head_ms;
 	case CONN_BODY:
@@ -333,6 +326,7 @@ static void phase_set(struct conn *c, enum conn_phase phase)
 		return;
 	}
 	c->phase = phase;
+	c->phase_us = clock_mono_us();
 	c->timed = c->requests;
 	loop_timer_start_ms(&c->deadline, phase_ms(c));
 }
@@ -409,9 +403,32 @@ static void handshake_fail(struct conn *c, const char *why)
 	conn_close(c);
 }
 
+/* A handshake takes tens of KiB: who has said nothing yet has none. */
+static bool handshake_begin(struct conn *c)
+{
+	char byte;
+	ssize_t n = recv(c->fd, &byte, 1, MSG_PEEK);
+
+	if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) {
+		return false;
+	}
+	if (n <= 0) {
+		handshake_fail(c, "nothing was said");
+		return false;
+	}
+	ERR_clear_error();
+	c->ssl = SSL_new(c->server->tls);
+	ENSURE(c->ssl != NULL && SSL_set_fd(c->ssl, c->fd) == 1);
+	SSL_set_accept_state(c->ssl);
+	return true;
+}
+
 /* True once the handshake is complete; otherwise the connection waits or is gone. */
 static bool handshake(struct conn *c)
 {
+	if (c->ssl == NULL && !handshake_begin(c)) {
+		return false;
+	}
 	ERR_clear_error();
 	int rc = SSL_do_handshake(c->ssl);
 	if (rc == 1) {

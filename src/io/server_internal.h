@@ -1,9 +1,10 @@
 /* What the files of the server share: server.c (listening, routes, drain), server_conn.c (one
- * connection), server_reply.c (from a request to the bytes of its answer, and what is measured
- * about it). */
+ * connection), server_room.c (who goes when there is no room), server_reply.c (from a request to
+ * the bytes of its answer, and what is measured about it). */
 #ifndef IO_SERVER_INTERNAL_H
 #define IO_SERVER_INTERNAL_H
 
+#include <netinet/in.h>
 #include <openssl/ssl.h>
 
 #include "base/vec.h"
@@ -23,7 +24,18 @@ struct route {
 	const char *method, *path;
 	server_handler handler;
 	void *data;
+	bool probe; /* answered however much is held */
 };
+
+/* An address, and what it has here. */
+struct source {
+	struct source *prev, *next;
+	struct in6_addr address; /* IPv4 mapped into it; zero: none */
+	int conns, unproven;
+};
+
+/* One more than the last phase: its connections are counted by these. */
+#define CONN_PHASES 6
 
 struct code_count {
 	int status;
@@ -34,6 +46,7 @@ struct server {
 	struct loop *loop;
 	struct server_config config; /* with the defaults filled in */
 	SSL_CTX *tls;		     /* owned; NULL: plain */
+	char *client_ca;	     /* owned; NULL: clients need no certificate */
 	int fd;			     /* listening; -1 once draining */
 	int port;
 	ev_io acceptor;
@@ -41,8 +54,12 @@ struct server {
 	struct {
 		VEC_FIELDS(struct route);
 	} routes;
-	struct conn *conns; /* a list, owned */
+	struct conn *conns;	/* a list, owned */
+	struct source *sources; /* a list, owned; only those that have connections */
 	int conn_count;
+	int unproven; /* of those: never had an answer */
+	int closed;   /* since memory was last given back */
+	struct loop_timer give_back;
 	size_t held; /* bytes of bodies and of unsent answers, of all connections */
 	bool draining;
 	struct loop_timer drain_deadline;
@@ -53,6 +70,7 @@ struct server {
 	struct metric *connections; /* NULL: no metrics */
 	struct metric *seconds;
 	struct metric *refused;
+	struct metric *evicted[CONN_PHASES];
 	struct metric *handshake_failures;
 	struct code_count codes[SERVER_CODES_MAX];
 	uint32_t *latencies; /* owned ring of microseconds */
@@ -67,6 +85,7 @@ enum conn_phase {
 	CONN_WRITE,
 	CONN_LINGER, /* everything is said; waits for the other side to hang up */
 };
+_Static_assert(CONN_LINGER == CONN_PHASES - 1, "one counter a phase");
 
 /* An answer that is queued but not yet written out. */
 struct pending {
@@ -77,11 +96,13 @@ struct pending {
 struct conn {
 	struct server *server;
 	struct conn *prev, *next;
+	struct source *source; /* borrowed from the server */
 	int fd;
-	SSL *ssl; /* owned; NULL: plain */
+	SSL *ssl; /* owned; NULL: plain, or nothing came yet */
 	ev_io io;
 	struct loop_timer deadline;
 	enum conn_phase phase;
+	int64_t phase_us; /* when that began */
 	struct http1 in;
 	struct str left;    /* read but not yet parsed: pipelined requests beyond the bound */
 	int64_t read_us;    /* when the bytes being parsed arrived */
@@ -96,6 +117,7 @@ struct conn {
 	unsigned pending_first, pending_count;
 	bool read_wants_write, write_wants_read; /* TLS turned the direction around */
 	bool continue_sent;
+	bool proven;  /* a request of it was answered as it wished */
 	bool closing; /* no more requests; close once the output is written */
 	bool peer_done;
 	bool broken; /* TLS failed fatally: no shutdown */
@@ -107,8 +129,8 @@ void arrival_watch(int fd);
  * does not say. */
 int64_t arrival_us(int fd, int64_t otherwise);
 
-/* Takes over fd. */
-void conn_open(struct server *s, int fd);
+/* Takes over fd, and begins with what has come. */
+void conn_open(struct server *s, int fd, struct source *source);
 /* Does what can be done without waiting. The connection may be gone afterwards. */
 void conn_run(struct conn *c);
 void conn_close(struct conn *c);
@@ -116,6 +138,18 @@ void conn_close(struct conn *c);
 void conn_weigh(struct conn *c);
 /* Nothing of a request has arrived and nothing is to be written. */
 bool conn_is_idle(const struct conn *c);
+
+/* Is there room for one more connection from this address? Another may have gone for it. NULL: no.
+ * The source is borrowed until its last connection closes; conn_open comes next. */
+struct source *room_for_one(struct server *s, int fd);
+void room_enter(struct conn *c);
+void room_leave(struct conn *c);
+/* A request of it was answered as it wished. */
+void room_prove(struct conn *c);
+/* All together hold too much: those go that have taken longest. False: that is c itself. */
+bool room_for_bytes(struct conn *c);
+void room_init(struct server *s);
+void room_finish(struct server *s);
 
 /* Answers the complete request in c->in. */
 void reply_to_request(struct conn *c);

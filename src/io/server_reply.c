@@ -53,6 +53,23 @@ static struct metric *metric_of(
 	return metric_get(s->config.metrics, type, name, help, str_text(&labels));
 }
 
+static void evicted_metrics_init(struct server *s)
+{
+	static const char *const phases[CONN_PHASES] = {
+		"handshake", "idle", "head", "body", "reply", "end"};
+
+	for (int i = 0; i < CONN_PHASES; i++) {
+		struct str labels CLEANUP(str_finish) = STR_INIT(256);
+		metric_label(&labels, "server", text_or(s->config.name, "http"));
+		metric_label(&labels, "phase", phases[i]);
+		s->evicted[i] = metric_get(s->config.metrics, METRIC_COUNTER,
+			"aliquot_http_server_evicted_total",
+			"Connections closed because others needed their room, by what they were "
+			"at.",
+			str_text(&labels));
+	}
+}
+
 void reply_metrics_init(struct server *s)
 {
 	if (s->config.metrics == NULL) {
@@ -68,6 +85,7 @@ void reply_metrics_init(struct server *s)
 	s->handshake_failures =
 		metric_of(s, METRIC_COUNTER, "aliquot_http_server_handshake_failures_total",
 			"TLS handshakes that failed or took too long.");
+	evicted_metrics_init(s);
 }
 
 static void count_status(struct server *s, int status)
@@ -202,11 +220,13 @@ static const struct route *route_find(
 void reply_to_request(struct conn *c)
 {
 	struct server *s = c->server;
+	/* First: whoever goes is answered too. */
+	bool room = s->held <= s->config.held_limit + c->held || room_for_bytes(c);
 	struct server_reply *r = reply_begin(s);
 	const char *allow = NULL;
 	const struct route *route = route_find(s, &c->in, r, &allow);
 
-	if (route != NULL && s->held > s->config.held_limit + c->held) {
+	if (route != NULL && !route->probe && !room) {
 		reply_own(r, 503, "too many answers are waiting to be taken");
 	} else if (route != NULL) {
 		const struct server_request request = {
@@ -225,6 +245,9 @@ void reply_to_request(struct conn *c)
 		log_error("reply too large", LOG_S("path", route != NULL ? route->path : ""),
 			LOG_I("limit", s->config.reply_limit));
 		reply_own(r, 500, "the answer is too large");
+	}
+	if (route != NULL && r->status < 400) {
+		room_prove(c);
 	}
 	reply_send(c, r, allow);
 }

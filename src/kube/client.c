@@ -249,12 +249,18 @@ size_t kube_in_flight(const struct kube *k)
 	return k->count;
 }
 
+/* Names come out of objects: one that makes the path too long is answered by FAULT_INVALID, as
+ * whatever else cannot be sent, and by the same way, so that nobody is answered before its time. */
+static const char *path_or_none(const struct str *text)
+{
+	return text->overflow ? WIRE_NO_PATH : str_text(text);
+}
+
 uint64_t kube_get(struct kube *k, const struct kube_path *path, kube_done done, void *data)
 {
 	CLEANUP(str_finish) struct str text = STR_INIT(KUBE_PATH_MAX);
 	kube_path_append(&text, path);
-	ENSURE(!text.overflow);
-	struct kube_request request = {.method = WIRE_GET, .path = str_text(&text)};
+	struct kube_request request = {.method = WIRE_GET, .path = path_or_none(&text)};
 	return kube_call(k, &request, done, data);
 }
 
@@ -268,10 +274,9 @@ uint64_t kube_put(struct kube *k, const struct kube_write *write, kube_done done
 	} else {
 		kube_write_query_append(&text, write->options);
 	}
-	ENSURE(!text.overflow);
 	struct kube_request request = {
 		.method = write->method,
-		.path = str_text(&text),
+		.path = path_or_none(&text),
 		.content_type = write->content_type,
 		.body = write->body,
 		.body_size = write->body_size,

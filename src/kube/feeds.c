@@ -1,6 +1,7 @@
 /* A watch a kind. */
 #include "kube/feeds.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -16,7 +17,8 @@ struct feed {
 	/* of those that need not be there */
 	uint64_t call; /* whether the API server has them; 0: none under way */
 	int64_t ask_at;
-	bool refused; /* it does not, or does not let us see them */
+	size_t version; /* of `versions`: the one that is asked for, or watched */
+	bool refused;	/* it does not, or does not let us see them */
 };
 
 struct feeds {
@@ -83,19 +85,24 @@ static const struct reflector_events feed_events = {.on_begin = on_begin,
 	.on_end = on_end,
 	.on_stale = on_stale};
 
-/* --- those that need not be there: ResourceSlices (from 1.34 on), ours of which somebody may have
- * left a CRD out, KEDA's, and what somebody may not let us see --- */
+/* --- those that need not be there: ResourceSlices, ours of which somebody may have left a CRD out,
+ * KEDA's, and what somebody may not let us see --- */
 
 #define ASK_EVERY_MS 300000
 #define ASK_AGAIN_MS 10000
 
 #define OUR_API "/apis/" NAME_GROUP "/" NAME_VERSION "/"
 
+/* ResourceSlices by the newest version that is served: v1 from Kubernetes 1.34 on, 1.33 has
+ * v1beta2, 1.32 v1beta1, 1.31 v1alpha3. What is read of them is the same in all. */
+static const char *const slice_versions[] = {"resource.k8s.io/v1", "resource.k8s.io/v1beta2",
+	"resource.k8s.io/v1beta1", "resource.k8s.io/v1alpha3"};
+
 static const struct optional {
 	enum kind kind;
-	const char *ask; /* answered with 404 where they are not */
+	const char *ask; /* answered with 404 where they are not; NULL: one of `slice_versions` */
 } optionals[] = {
-	{KIND_SLICE, "/apis/resource.k8s.io/v1"},
+	{KIND_SLICE, NULL},
 	{KIND_RECOMMENDATION, OUR_API "gpurecommendations?limit=1"},
 	{KIND_GROUP, OUR_API "gpuworkloadgroups?limit=1"},
 	{KIND_SCALER, "/apis/autoscaling/v2/horizontalpodautoscalers?limit=1"},
@@ -107,7 +114,21 @@ static void start(struct feed *f)
 {
 	struct reflector_kind kind = feed_kind(f->kind);
 	struct reflector_options options = {.seed = f->all->seed};
+	if (f->kind == KIND_SLICE) {
+		kind.group_version = slice_versions[f->version];
+	}
 	f->reflector = reflector_create(f->all->kube, &kind, &options, &feed_events, f);
+}
+
+/* True: the one before it is asked for at once. After the oldest the newest has its turn again. */
+static bool older_version(struct feed *f)
+{
+	if (f->kind != KIND_SLICE) {
+		return false;
+	}
+	f->version = (f->version + 1) % COUNT_OF(slice_versions);
+	f->ask_at = 0;
+	return f->version > 0;
 }
 
 static void on_asked(void *data, const struct kube_answer *answer)
@@ -116,6 +137,9 @@ static void on_asked(void *data, const struct kube_answer *answer)
 	f->call = 0;
 	if (answer->fault.kind != FAULT_NONE) {
 		bool absent = answer->fault.kind == FAULT_NOT_FOUND;
+		if (absent && older_version(f)) {
+			return;
+		}
 		f->refused = absent || answer->fault.kind == FAULT_DENIED;
 		f->ask_at = clock_mono(kube_clock(f->all->kube)) +
 			    (absent ? ASK_EVERY_MS : ASK_AGAIN_MS);
@@ -129,7 +153,10 @@ static void ask_for_optionals(struct feeds *all, int64_t now)
 {
 	for (size_t i = 0; i < COUNT_OF(optionals); i++) {
 		struct feed *f = &all->items[optionals[i].kind];
-		struct kube_request request = {.method = WIRE_GET, .path = optionals[i].ask};
+		char path[64];
+		snprintf(path, sizeof path, "/apis/%s", slice_versions[f->version]);
+		struct kube_request request = {.method = WIRE_GET,
+			.path = optionals[i].ask != NULL ? optionals[i].ask : path};
 		if (f->reflector == NULL && f->call == 0 && now >= f->ask_at) {
 			f->call = kube_call(all->kube, &request, on_asked, f);
 		}

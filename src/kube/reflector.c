@@ -86,6 +86,7 @@ void reflector_destroy(struct reflector *r)
 	close_stream(r);
 	slice_finish(&r->slice);
 	arena_finish(&r->scratch);
+	VEC_FINISH(&r->unread);
 	const char *texts[] = {r->kind.name, r->kind.group_version, r->kind.resource, r->kind.ns,
 		r->kind.label_selector, r->kind.field_selector};
 	for (size_t i = 0; i < COUNT_OF(texts); i++) {

@@ -1,6 +1,7 @@
 /* The bytes of a list or a watch, cut into objects and handed to the receiver. Nothing here opens
  * or closes a stream: what an event means for that is left in `verdict` for the step. */
 #include "base/log.h"
+#include "base/map.h"
 #include "codec/meta.h"
 #include "codec/status.h"
 #include "reflector_parts.h"
@@ -29,15 +30,62 @@ static void set_version(struct reflector *r, const char *version)
 	memcpy(r->version, version, n + 1);
 }
 
+/* --- what cannot be read --- */
+
+/* More than anybody has by mistake. */
+#define UNREAD_MAX 1024
+
+static void look_again(struct reflector *r)
+{
+	r->missed_ms = r->missed ? r->missed_ms : clock_mono(kube_clock(r->kube));
+	r->missed = true;
+}
+
+static size_t unread_at(const struct reflector *r, uint64_t name)
+{
+	size_t i = 0;
+	while (i < r->unread.count && r->unread.items[i] != name) {
+		i++;
+	}
+	return i;
+}
+
+/* Its end will be heard of, by its name: until then another picture would show it again, and show
+ * nothing else. False: it was known already. */
+static bool remember(struct reflector *r, const char *ns, const char *name)
+{
+	uint64_t key = name != NULL ? key_pair(text_or(ns, ""), name) : 0;
+	bool is_new = name == NULL || unread_at(r, key) == r->unread.count;
+	if (name == NULL || (is_new && r->unread.count == UNREAD_MAX)) {
+		look_again(r);
+	} else if (is_new) {
+		VEC_PUSH(&r->unread, key);
+	}
+	return is_new;
+}
+
+/* It is gone, or can be read: once that is so of all, a picture tells that nothing is missing. */
+static void forget(struct reflector *r, const char *ns, const char *name)
+{
+	size_t at = unread_at(r, key_pair(text_or(ns, ""), name));
+	if (at == r->unread.count) {
+		return;
+	}
+	VEC_REMOVE_SWAP(&r->unread, at);
+	if (r->unread.count == 0) {
+		look_again(r);
+	}
+}
+
 static void unread(struct reflector *r, const char *ns, const char *name)
 {
 	reflector_count(r, "aliquot_watch_unread_total",
 		"Objects of a list or a watch that could not be decoded and were skipped.", NULL);
-	log_warn("skipped an object that cannot be read", LOG_S("kind", r->kind.name),
-		LOG_S("ns", ns), LOG_S("name", name));
+	if (remember(r, ns, name)) {
+		log_warn("skipped an object that cannot be read", LOG_S("kind", r->kind.name),
+			LOG_S("ns", ns), LOG_S("name", name));
+	}
 	r->sweep = r->sweep && name != NULL;
-	r->missed_ms = r->missed ? r->missed_ms : clock_mono(kube_clock(r->kube));
-	r->missed = true;
 	r->events.on_unread(r->data, ns, name);
 }
 
@@ -55,6 +103,9 @@ static void hand_on(struct reflector *r, const char *json, size_t n)
 {
 	struct meta meta;
 	if (r->events.on_object(r->data, json, n)) {
+		if (r->unread.count > 0 && read_meta(r, json, n, &meta)) {
+			forget(r, meta.ns, meta.name);
+		}
 		return;
 	}
 	if (read_meta(r, json, n, &meta)) {
@@ -74,6 +125,7 @@ static void hand_on_gone(struct reflector *r, const struct meta *meta)
 		return;
 	}
 	r->events.on_gone(r->data, meta->ns, meta->name, meta->uid);
+	forget(r, meta->ns, meta->name);
 }
 
 void reflector_end_picture(struct reflector *r, const char *version)
@@ -163,8 +215,17 @@ static bool on_object(void *data, struct view type, const char *json, size_t n)
 static void on_oversize(void *data)
 {
 	struct reflector *r = data;
+	struct meta meta;
+	bool named = meta_decode_beginning(str_text(&r->slice.out), r->slice.out.len, &r->scratch,
+			     &meta, NULL) == 0 &&
+		     !text_empty(meta.name);
 	r->heard++;
-	unread(r, NULL, NULL);
+	if (named && text_equals(str_text(&r->slice.type), "\"DELETED\"")) {
+		hand_on_gone(r, &meta);
+	} else {
+		unread(r, named ? meta.ns : NULL, named ? meta.name : NULL);
+	}
+	arena_reset(&r->scratch);
 }
 
 static const struct slice_events slice_events = {
@@ -207,6 +268,7 @@ bool reflector_on_data(void *data, const char *p, size_t n)
 		r->began = true;
 		r->sweep = true;
 		r->missed = false;
+		VEC_CLEAR(&r->unread);
 		r->events.on_begin(r->data);
 	}
 	if (slice_push(&r->slice, p, n, &r->verdict) != 0) {

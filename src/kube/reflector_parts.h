@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/rand.h"
+#include "base/vec.h"
 #include "kube/reflector.h"
 
 enum reflector_stage {
@@ -43,6 +44,10 @@ struct reflector {
 	struct metric *events_total; /* borrowed; may be NULL */
 	bool synced;
 	bool stale;
+	/* those that could not be read, by their names: each is heard of when it goes */
+	struct {
+		VEC_FIELDS(uint64_t);
+	} unread;
 	bool missed;	   /* something could not be read since the last picture began */
 	int64_t missed_ms; /* and when that was first */
 

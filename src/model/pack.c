@@ -172,6 +172,8 @@ enum {
 	FLAG_BESIDE = 1 << 23,
 	FLAG_SURGED = 1 << 24,
 	FLAG_OWN_COST = 1 << 25,
+	FLAG_CUT = 1 << 26,
+	FLAG_LEAN = 1 << 27,
 };
 
 static uint64_t pod_flags(const struct pod *p)
@@ -203,6 +205,8 @@ static uint64_t pod_flags(const struct pod *p)
 	f |= p->beside ? FLAG_BESIDE : 0;
 	f |= p->surged ? FLAG_SURGED : 0;
 	f |= p->own_cost ? FLAG_OWN_COST : 0;
+	f |= p->cut ? FLAG_CUT : 0;
+	f |= p->lean ? FLAG_LEAN : 0;
 	return f;
 }
 
@@ -233,6 +237,8 @@ static void pod_set_flags(struct pod *p, uint64_t f)
 	p->beside = f & FLAG_BESIDE;
 	p->surged = f & FLAG_SURGED;
 	p->own_cost = f & FLAG_OWN_COST;
+	p->cut = f & FLAG_CUT;
+	p->lean = f & FLAG_LEAN;
 }
 
 void pack_amounts(struct str *out, const struct amounts *a)
@@ -305,8 +311,12 @@ static void pack_neighbours(struct str *out, const struct pod *p)
 	pack_u64(out, p->neighbour_count);
 	for (uint32_t i = 0; i < p->neighbour_count; i++) {
 		const struct neighbour_term *t = &p->neighbours[i];
+		pack_u64(out, (uint64_t)t->kind << 3 | (t->all_namespaces ? 1 : 0) |
+				      (t->any_node ? 2 : 0) | (t->heeds_taints ? 4 : 0));
+		pack_text(out, t->key);
+		pack_i64(out, t->max_skew);
+		pack_i64(out, t->min_domains);
 		pack_selector(out, &t->pods);
-		pack_u64(out, t->all_namespaces);
 		pack_texts(out, t->namespaces, t->namespace_count);
 	}
 }
@@ -317,8 +327,15 @@ static void unpack_neighbours(struct unpack *u, struct pod *p)
 	p->neighbours = ARENA_ARRAY(u->arena, struct neighbour_term, p->neighbour_count);
 	for (uint32_t i = 0; i < p->neighbour_count; i++) {
 		struct neighbour_term *t = &p->neighbours[i];
+		uint64_t flags = unpack_u64(u);
+		t->kind = (enum neighbour_kind)(flags >> 3);
+		t->all_namespaces = flags & 1;
+		t->any_node = flags & 2;
+		t->heeds_taints = flags & 4;
+		t->key = unpack_text(u);
+		t->max_skew = (int32_t)unpack_i64(u);
+		t->min_domains = (int32_t)unpack_i64(u);
 		t->pods = unpack_selector(u);
-		t->all_namespaces = unpack_u64(u) != 0;
 		t->namespaces = unpack_texts(u, &t->namespace_count);
 	}
 }

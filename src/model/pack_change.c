@@ -20,7 +20,7 @@ static void node_pack(struct str *out, const struct node *n)
 	}
 	pack_u64(out, (n->unschedulable ? 1 : 0) | (n->ready ? 2 : 0) |
 			      (n->shares_already ? 4 : 0) | (n->serves_hami ? 8 : 0) |
-			      (n->serves_kai ? 16 : 0));
+			      (n->serves_kai ? 16 : 0) | (n->is_mig ? 32 : 0));
 	pack_i64(out, n->cpu_milli);
 	pack_i64(out, n->mem_bytes);
 	pack_i64(out, n->pod_slots);
@@ -50,6 +50,7 @@ static void node_unpack(struct unpack *u, struct node *n)
 	n->shares_already = flags & 4;
 	n->serves_hami = flags & 8;
 	n->serves_kai = flags & 16;
+	n->is_mig = flags & 32;
 	n->cpu_milli = unpack_i64(u);
 	n->mem_bytes = unpack_i64(u);
 	n->pod_slots = unpack_i64(u);

@@ -11,6 +11,7 @@ void pack_rollout(struct str *out, const struct rollout *r)
 	pack_i64(out, r->min_replicas);
 	pack_i64(out, r->min_pod_age_s);
 	pack_i64(out, r->cooldown_s);
+	pack_i64(out, r->give_back_min);
 	pack_i64(out, r->max_unavailable);
 	pack_u64(out, (r->max_unavailable_is_percent ? 1 : 0) | (r->evicts ? 2 : 0) |
 			      (r->may_add_nodes ? 4 : 0));
@@ -43,6 +44,7 @@ struct rollout unpack_rollout(struct unpack *u)
 	r.min_replicas = (int32_t)unpack_i64(u);
 	r.min_pod_age_s = unpack_i64(u);
 	r.cooldown_s = unpack_i64(u);
+	r.give_back_min = (int32_t)unpack_i64(u);
 	r.max_unavailable = (int32_t)unpack_i64(u);
 	uint64_t flags = unpack_u64(u);
 	r.max_unavailable_is_percent = flags & 1;

@@ -22,12 +22,39 @@ static bool term_covers(const struct neighbour_term *t, const struct pod *owner,
 	return t->namespace_count == 0 && text_equals(owner->ns, ns);
 }
 
+bool neighbour_matches(
+	const struct neighbour_term *t, const struct pod *owner, const struct pod *other)
+{
+	return t->pods.present && term_covers(t, owner, other->ns) &&
+	       selector_matches(&t->pods, &other->labels);
+}
+
+bool pod_has_neighbours(const struct pod *p, enum neighbour_kind kind)
+{
+	for (uint32_t i = 0; i < p->neighbour_count; i++) {
+		if (p->neighbours[i].kind == kind) {
+			return true;
+		}
+	}
+	return false;
+}
+
+bool pod_looks_far(const struct pod *p)
+{
+	for (uint32_t i = 0; i < p->neighbour_count; i++) {
+		if (p->neighbours[i].kind != NEIGHBOUR_APART || p->neighbours[i].key != NULL) {
+			return true;
+		}
+	}
+	return false;
+}
+
 static bool keeps_away(const struct pod *owner, const struct pod *other)
 {
 	for (uint32_t i = 0; i < owner->neighbour_count; i++) {
 		const struct neighbour_term *t = &owner->neighbours[i];
-		if (t->pods.present && term_covers(t, owner, other->ns) &&
-			selector_matches(&t->pods, &other->labels)) {
+		if (t->kind == NEIGHBOUR_APART && t->key == NULL &&
+			neighbour_matches(t, owner, other)) {
 			return true;
 		}
 	}

@@ -18,6 +18,9 @@ static const char *const names[REASON_COUNT] = {
 	[REASON_NODE_NAME] = "NodeNameSet",
 	[REASON_STATIC_POD] = "StaticPod",
 	[REASON_GANG] = "Gang",
+	[REASON_QUEUE] = "Queue",
+	[REASON_RANK] = "ParallelRank",
+	[REASON_DECLARED] = "DeclaredPod",
 	[REASON_PRIVILEGED] = "Privileged",
 	[REASON_OWN_DEVICES] = "OwnVisibleDevices",
 	[REASON_GPU_INIT_CONTAINER] = "GpuInitContainer",
@@ -81,6 +84,9 @@ static const char *const names[REASON_COUNT] = {
 	[REASON_PROVING] = "ProvingInjection",
 	[REASON_PROBE_ENDED] = "ProbeEnded",
 	[REASON_NEVER_SIZED] = "NeverSized",
+	[REASON_NO_SHARE_NODE] = "NoNodeForShare",
+	[REASON_NEIGHBOURS] = "NeighboursNotJudged",
+	[REASON_GIVEN_BACK] = "GivenBack",
 };
 
 const char *reason_name(enum reason reason)
@@ -97,4 +103,23 @@ enum reason reason_parse(const char *name)
 		}
 	}
 	return REASON_NONE;
+}
+
+bool reason_is_ours(enum reason reason)
+{
+	static const enum reason ours[] = {REASON_GRANTING, REASON_WAITING_FOR_CAPACITY,
+		REASON_API_REFUSED, REASON_READING_VOLUMES, REASON_CAPACITY_FAILED,
+		REASON_NO_INJECTION, REASON_PROBE_ENDED, REASON_PROVING, REASON_RUNTIME_CLASS};
+	for (size_t i = 0; i < COUNT_OF(ours); i++) {
+		if (reason == ours[i]) {
+			return true;
+		}
+	}
+	return false;
+}
+
+bool reason_would_run_whole(enum reason reason)
+{
+	return reason_is_ours(reason) || reason == REASON_OTHER_SHARING ||
+	       reason == REASON_NO_SCALE_UP || reason == REASON_LARGER_THAN_ANY_GPU;
 }

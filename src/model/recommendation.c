@@ -193,7 +193,7 @@ bool recommendation_equals(const struct recommendation *a, const struct recommen
 			    ah->samples == bh->samples &&
 			    ah->coverage_percent == bh->coverage_percent;
 	bool same_update = au->result == bu->result && au->at_ms == bu->at_ms &&
-			   text_equals(au->reason, bu->reason);
+			   text_equals(au->reason, bu->reason) && au->times == bu->times;
 	bool same_pods = a->pods.total == b->pods.total &&
 			 a->pods.up_to_date == b->pods.up_to_date &&
 			 a->pods.pending == b->pods.pending;

@@ -260,3 +260,17 @@ struct owner_top owner_top_of(const struct pod *pod, const struct owner_port *po
 	}
 	return at;
 }
+
+bool owner_makes_anew(const struct owner *owner)
+{
+	static const char *const kinds[][2] = {{"apps/v1", "ReplicaSet"},
+		{"apps/v1", "StatefulSet"}, {"apps/v1", "DaemonSet"},
+		{"v1", "ReplicationController"}};
+	for (size_t i = 0; i < COUNT_OF(kinds); i++) {
+		if (text_equals(owner->api_version, kinds[i][0]) &&
+			text_equals(owner->kind, kinds[i][1])) {
+			return true;
+		}
+	}
+	return false;
+}

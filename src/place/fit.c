@@ -15,6 +15,9 @@ enum unfit place_given_out_by(const struct place_node *n)
 	if (n->noun->shares_already) {
 		return UNFIT_SHARED;
 	}
+	if (n->noun->is_mig) {
+		return UNFIT_MIG;
+	}
 	if (n->serves_dra) {
 		return UNFIT_DRA;
 	}
@@ -178,6 +181,17 @@ static enum unfit room_unfit(const struct place_node *n, const struct pod *pod)
 	return pod->mem_bytes > 0 && n->free_mem_bytes < pod->mem_bytes ? UNFIT_MEMORY : UNFIT_NONE;
 }
 
+bool place_node_selected(const struct pod *pod, const struct node *n)
+{
+	return selects(pod, n);
+}
+
+bool place_node_tolerated(const struct pod *pod, const struct node *n)
+{
+	const char *what;
+	return tolerates_all(pod, n, &what);
+}
+
 bool place_node_suits(const struct pod *pod, const struct node *n)
 {
 	const char *what;
@@ -216,7 +230,7 @@ enum unfit fit_passing(const struct snapshot *s, const struct place_request *r,
 	const struct place_node *n, const char **ret_what)
 {
 	if (r->apart != 0 && n->kept_apart == r->apart) {
-		return UNFIT_NEIGHBOUR;
+		return n->apart_by != UNFIT_NONE ? n->apart_by : UNFIT_NEIGHBOUR;
 	}
 	enum unfit cause = extra_unfit(s, n, &r->pod->extra, ret_what);
 	return cause == UNFIT_NONE ? room_unfit(n, r->pod) : cause;

@@ -160,6 +160,32 @@ static void write_owners(struct build *b, const struct report *r)
 	build_end(b);
 }
 
+static void write_agents(struct build *b, const struct report *r)
+{
+	const struct rows *unready = &r->unready;
+	build_object_at(b, "agents");
+	number_or_null(b, "count", r->pods_known, r->agents);
+	number_or_null(b, "ready", r->pods_known, r->agents - unready->total);
+	if (!r->pods_known) {
+		build_text_at(b, "notReady", NULL);
+		build_end(b);
+		return;
+	}
+	build_array_at(b, "notReady");
+	for (size_t i = 0; i < unready->count; i++) {
+		const struct row *row = &unready->items[i];
+		build_begin_object(b);
+		build_text_at(b, "node", row->ns);
+		build_text_at(b, "pod", row->name);
+		build_text_at(b, "reason", row->reason);
+		build_text_at(b, "message", row->message);
+		write_time(b, "since", row->since_ms);
+		build_end(b);
+	}
+	build_end(b);
+	build_end(b);
+}
+
 void report_write_json(const struct report *r, int64_t now_ms, struct str *out)
 {
 	struct build b = build_into(out);
@@ -167,6 +193,7 @@ void report_write_json(const struct report *r, int64_t now_ms, struct str *out)
 	write_time(&b, "time", now_ms);
 	build_text_at(&b, "namespace", r->pods_limit);
 	write_controller(&b, &r->parts, now_ms);
+	write_agents(&b, r);
 	write_gpus(&b, r);
 	write_works(&b, r);
 	write_pods(&b, "waiting", &r->waiting, r->pods_known);

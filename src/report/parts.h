@@ -49,6 +49,8 @@ struct report {
 	struct arena parts_arena, pods_arena, works_arena, owners_arena, scratch;
 	struct report_parts parts;
 	struct rows waiting, whole;
+	struct rows unready; /* agents; their namespace is the node */
+	uint32_t agents;
 	struct rows strange; /* their reason is the kind, "" of nobody's */
 	struct strangers strangers;
 	struct works works;
@@ -58,6 +60,10 @@ struct report {
 		VEC_FIELDS(const char *);
 	} gaps;
 };
+
+/* agents.c */
+void report_agent(struct report *r, const struct pod *pod);
+void agents_clear(struct report *r);
 
 /* pods.c */
 void report_pod(struct report *r, const struct pod *pod);

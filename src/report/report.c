@@ -27,6 +27,7 @@ void report_destroy(struct report *r)
 	}
 	VEC_FINISH(&r->waiting);
 	VEC_FINISH(&r->whole);
+	VEC_FINISH(&r->unready);
 	VEC_FINISH(&r->strange);
 	VEC_FINISH(&r->works.unready);
 	VEC_FINISH(&r->works.blocked);
@@ -98,6 +99,7 @@ static void begin(struct report *r, enum kind kind)
 	if (kind == KIND_POD) {
 		rows_clear(&r->waiting);
 		rows_clear(&r->whole);
+		agents_clear(r);
 		arena_reset(&r->pods_arena);
 	} else if (kind == KIND_RECOMMENDATION) {
 		works_clear(&r->works);
@@ -131,6 +133,9 @@ void report_apply(struct report *r, const struct change *c)
 	if (c->kind == KIND_GROUP) {
 		(void)groups_apply(r->groups, c);
 		return;
+	}
+	if (c->type == CHANGE_SET && c->kind == KIND_POD && pod_is_agent(c->pod)) {
+		report_agent(r, c->pod);
 	}
 	/* There may be many pods, and few have to do with GPUs. */
 	if (c->type == CHANGE_SET && c->kind == KIND_POD && !world_keeps_noun(c->pod)) {

@@ -53,6 +53,14 @@ static void put_cut(struct str *line, const char *text, size_t most)
 	str_append_text(line, text[n] != '\0' ? "..." : "");
 }
 
+static void put_message(struct str *line, const char *message)
+{
+	if (*message != '\0') {
+		str_append_text(line, ": ");
+		put_cut(line, message, MESSAGE_SHOWN);
+	}
+}
+
 /* --- the installation --- */
 
 static void put_leader(struct str *line, const struct report_parts *p, int64_t now_ms)
@@ -84,6 +92,35 @@ static void write_controller(const struct report *r, int64_t now_ms, struct str 
 	}
 	str_append_format(&line, "; webhook %s", report_webhook_text(p));
 	lines_put(out, "Controller", INDENT, INDENT, str_text(&line));
+}
+
+/* --- agents --- */
+
+static void write_agents(const struct report *r, int64_t now_ms, struct str *out)
+{
+	CLEANUP(str_finish) struct str line = STR_INIT(LINE_BYTES);
+	const struct rows *unready = &r->unready;
+	if (r->agents == 0) {
+		return;
+	}
+	str_append_format(&line, "%u of %u ready", r->agents - unready->total, r->agents);
+	lines_put(out, "Agents", INDENT, INDENT, str_text(&line));
+	for (size_t i = 0; i < unready->count && i < SHOWN_MAX; i++) {
+		const struct row *row = &unready->items[i];
+		str_reset(&line);
+		str_append_format(&line, "%s on node ", row->reason);
+		put_cut(&line, row->ns, WORD_SHOWN);
+		str_append_text(&line, " for ");
+		put_age(&line, now_ms - row->since_ms);
+		put_message(&line, text_or(row->message, ""));
+		lines_put(out, "", 2, 4, str_text(&line));
+	}
+	if (unready->total > SHOWN_MAX) {
+		str_reset(&line);
+		str_append_format(&line, "and %u more; -o json has the first %d",
+			unready->total - SHOWN_MAX, REPORT_ROWS_MAX);
+		lines_put(out, "", 2, 4, str_text(&line));
+	}
 }
 
 /* --- GPUs --- */
@@ -122,14 +159,6 @@ static void write_gpus(const struct report *r, struct str *out)
 }
 
 /* --- workloads --- */
-
-static void put_message(struct str *line, const char *message)
-{
-	if (*message != '\0') {
-		str_append_text(line, ": ");
-		put_cut(line, message, MESSAGE_SHOWN);
-	}
-}
 
 static void write_causes(const struct causes *causes, const char *head, struct str *out)
 {
@@ -308,6 +337,7 @@ static void write_owners(const struct report *r, struct str *out)
 void report_write_text(const struct report *r, int64_t now_ms, struct str *out)
 {
 	write_controller(r, now_ms, out);
+	write_agents(r, now_ms, out);
 	write_gpus(r, out);
 	write_works(r, out);
 	write_pods(r, now_ms, out);

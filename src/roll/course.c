@@ -23,13 +23,24 @@ void roll_resume(struct roll *r)
 	r->rolls_back = false;
 }
 
+static int64_t whole_for(const struct roll *r)
+{
+	int64_t lasts = ROLL_BACK_MS;
+	for (int32_t i = 1; i < r->returns && lasts < ROLL_BACK_CAP; i++) {
+		lasts *= 2;
+	}
+	return lasts < ROLL_BACK_CAP ? lasts : ROLL_BACK_CAP;
+}
+
 bool roll_is_paused(struct roll *r, int64_t now_ms, int64_t *ret_until_ms)
 {
-	int64_t until = r->paused_ms + ROLL_PAUSE_MS;
-	if (r->paused == ROLL_PAUSED && now_ms >= until) {
+	bool ends = r->paused == ROLL_PAUSED || r->paused == ROLL_GIVEN_BACK;
+	int64_t lasts = r->paused == ROLL_GIVEN_BACK ? whole_for(r) : ROLL_PAUSE_MS;
+	*ret_until_ms = ends ? r->paused_ms + lasts : 0;
+	if (ends && now_ms >= *ret_until_ms) {
 		roll_resume(r);
+		*ret_until_ms = 0;
 	}
-	*ret_until_ms = r->paused == ROLL_PAUSED ? until : 0;
 	return r->paused != ROLL_UP_TO_DATE;
 }
 
@@ -41,12 +52,15 @@ void roll_finish(struct roll *r)
 
 void roll_restore(struct roll *r, const struct recommendation *told)
 {
-	static const enum roll_why stops[] = {ROLL_PAUSED, ROLL_WITHOUT_EFFECT, ROLL_SURGE_LOST};
+	static const enum roll_why stops[] = {
+		ROLL_PAUSED, ROLL_WITHOUT_EFFECT, ROLL_SURGE_LOST, ROLL_GIVEN_BACK};
 	const struct recommended_condition *c = &told->conditions[RECOMMENDATION_PAUSED];
 	roll_finish(r);
 	*r = (struct roll){.revision = -1};
 	if (told->last_update.result != UPDATE_NONE) {
 		r->begun_ms = told->last_update.at_ms;
+		r->returns = told->last_update.times > 0 ? told->last_update.times : 0;
+		r->returned_ms = told->last_update.at_ms;
 	}
 	if (c->status != CONDITION_TRUE) {
 		return;
@@ -71,9 +85,28 @@ static void finish(struct roll *r, struct roll_fleet *fleet)
 	r->id = 0;
 }
 
+/* What did well for a day begins anew. */
+bool roll_give_back(struct roll *r, struct roll_fleet *fleet, int64_t now_ms)
+{
+	if (r->doing == ROLL_SURGE) {
+		return false;
+	}
+	if (r->doing == ROLL_EVICT) {
+		finish(r, fleet);
+	}
+	if (r->returns > 0 && now_ms - r->returned_ms - whole_for(r) >= ROLL_BACK_CAP) {
+		r->returns = 0;
+	}
+	r->returns += r->returns < INT32_MAX;
+	r->returned_ms = now_ms;
+	r->rolls_back = false;
+	pause_at(r, ROLL_GIVEN_BACK, now_ms);
+	return true;
+}
+
 static void succeed(struct roll *r, struct roll_fleet *fleet)
 {
-	r->failures = r->no_effect = r->refusals = r->fruitless = 0;
+	r->failures = r->no_effect = r->refusals = r->fruitless = r->returns = 0;
 	finish(r, fleet);
 	r->succeeded = true;
 }

@@ -35,6 +35,12 @@ static const struct sentence sentences[ROLL_WHYS] = {
 			     "none is missing. See who else deletes its pods or sets their "
 			     "deletion cost, then change the policy to go on",
 		NULL},
+	[ROLL_GIVEN_BACK] =
+		{"its pods waited too long for a share of a GPU, which whole pods do not need: "
+		 "new pods are left whole for a while, twice as long after each time. Delete "
+		 "waiting pods that no owner replaces; see what other pods with Aliquot's "
+		 "gate wait for",
+			NULL},
 	[ROLL_NOT_LEADING] = {"another controller leads", NULL},
 	[ROLL_WEBHOOK] = {"Aliquot's webhook is not known to answer, so a new pod might start "
 			  "whole: see its controller's pods",

@@ -21,6 +21,7 @@ const char *roll_why_name(enum roll_why why)
 		[ROLL_PAUSED] = "Paused",
 		[ROLL_WITHOUT_EFFECT] = "NoEffect",
 		[ROLL_SURGE_LOST] = "SurgeLostRace",
+		[ROLL_GIVEN_BACK] = "GivenBack",
 		[ROLL_NOT_LEADING] = "NotLeading",
 		[ROLL_WEBHOOK] = "WebhookUnhealthy",
 		[ROLL_CLOSED] = "ConversionClosed",
@@ -425,6 +426,7 @@ static void mind_clock(struct roll *r, int64_t now_ms)
 	r->begun_ms = no_later(r->begun_ms, now_ms);
 	r->since_ms = no_later(r->since_ms, now_ms);
 	r->paused_ms = no_later(r->paused_ms, now_ms);
+	r->returned_ms = no_later(r->returned_ms, now_ms);
 	if (r->refused_ms > now_ms) { /* how long it waits stays as it was */
 		r->retry_ms -= r->refused_ms - now_ms;
 		r->refused_ms = now_ms;

@@ -26,11 +26,12 @@ static bool covers(const struct quota *q, const struct stored *o)
 	return text_equals(o->ns, q->ns) && quota_covers(q, &subject);
 }
 
-/* A placement was sent for what it is now: of a later version of it nothing was decided. */
+/* A placement was sent for what it is now, and may land: of a later version of it nothing was
+ * decided, and what was refused is not done later. */
 static bool may_be_told(const struct sim *s, const struct stored *t)
 {
 	vec_for_each (const struct intent, i, &s->claims.intents) {
-		if (i->kind == ACTION_PLACE && i->version >= t->version &&
+		if (i->kind == ACTION_PLACE && !i->not_done && i->version >= t->version &&
 			strcmp(i->uid, t->uid) == 0) {
 			return true;
 		}

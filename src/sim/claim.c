@@ -68,6 +68,7 @@ void claim_intended(struct sim *s, int replica, const struct action *a)
 		.version = s->store.version,
 		.replica = replica,
 		.term = s->report->takeovers,
+		.id = a->id,
 		.kind = (int)a->type,
 		.is_false = a->type == ACTION_CONDITION && !a->is_true};
 	snprintf(made.uid, sizeof made.uid, "%s", text_or(a->uid, ""));
@@ -167,9 +168,21 @@ const char *claim_pin(const struct pod *p)
 	return pinned ? fields->items[0].values[0] : NULL;
 }
 
-void claim_refused(struct sim *s, int replica)
+/* After a conflict an earlier attempt of the same may have landed. */
+void claim_ended(struct sim *s, int replica, const struct action *a, const struct fault *fault)
 {
+	if (fault->kind == FAULT_NONE) {
+		return;
+	}
 	s->claims.refused_at[replica] = sim_now(s);
+	bool for_certain = !fault->unknown_outcome && fault->kind != FAULT_CONFLICT;
+	for (size_t i = s->claims.intents.count; for_certain && i-- > 0;) {
+		struct intent *made = &s->claims.intents.items[i];
+		if (made->replica == replica && made->id == a->id && made->kind == (int)a->type) {
+			made->not_done = true;
+			return;
+		}
+	}
 }
 
 bool claim_failed_on(const struct sim *s, const char *node, int64_t within_ms)

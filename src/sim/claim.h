@@ -36,8 +36,10 @@ struct intent {
 	int64_t version; /* of the store then */
 	int replica;
 	uint64_t term; /* takeovers until then */
+	uint64_t id;   /* of the action, in that process */
 	int kind;      /* enum action_type */
 	bool is_false; /* conditions */
+	bool not_done; /* the answer said so for certain */
 	char uid[40], name[64], node[64];
 };
 
@@ -70,7 +72,8 @@ void claim_finish(struct sim *s);
 void claim_intended(struct sim *s, int replica, const struct action *a);
 /* A request leaves; if it is a condition, it is judged. */
 void claim_sent(struct sim *s, int replica, const char *path, const char *body, size_t n);
-void claim_refused(struct sim *s, int replica);
+/* Its outcome, as the wire told it. */
+void claim_ended(struct sim *s, int replica, const struct action *a, const struct fault *fault);
 void claim_committed(struct sim *s, const struct commit *c);
 bool claim_failed_on(const struct sim *s, const char *node, int64_t within_ms);
 /* The last write to that capacity pod's ledger that this controller decided; NULL: none. */

@@ -141,9 +141,7 @@ static void on_outcome(void *data, const struct action *action, const struct out
 	sim_trace(r->sim, "r%d: action %llu ended: %s%s %s", r->index,
 		(unsigned long long)action->id, fault_kind_name(told.fault.kind),
 		told.fault.unknown_outcome ? " (unknown)" : "", told.fault.message);
-	if (told.fault.kind != FAULT_NONE) {
-		claim_refused(r->sim, r->index);
-	}
+	claim_ended(r->sim, r->index, action, &outcome->fault);
 	if (hooks_of(r)->outcome != NULL) {
 		hooks_of(r)->outcome(action, &told, &storage);
 	}

@@ -1,9 +1,10 @@
-/* The verdict. Five groups of questions, asked in this order; the first reason found is the answer:
+/* The verdict. Six groups of questions, asked in this order; the first reason found is the answer:
  *
  *   will     what people and policies want of this pod
  *   shape    what the pod itself makes impossible (C4)
  *   cluster  what its namespace makes impossible (C7)
  *   value    what it asks for, read and clamped (C6)
+ *   places   whether there are nodes for it, and they can be told apart (C34, C36)
  *   now      whether anyone would place it (C2)
  *
  * The last group comes last so that its counters mean "would have been converted". */
@@ -15,18 +16,7 @@
 #include "model/injection.h"
 #include "model/names.h"
 #include "framework.h"
-
-/* Pods of these are started together or not at all; half of a gang must not wait at our gate. */
-static const char *const gang_labels[] = {
-	"kueue.x-k8s.io/pod-group-name",
-	"kueue.x-k8s.io/podset",
-	"volcano.sh/job-name",
-	"volcano.sh/queue-name",
-	"scheduling.volcano.sh/group-name",
-	"scheduling.x-k8s.io/pod-group",
-	"pod-group.scheduling.sigs.k8s.io",
-	"pod-group.scheduling.sigs.k8s.io/name",
-};
+#include "managed.h"
 
 static bool asks_for_gpus(const struct container *c)
 {
@@ -148,19 +138,6 @@ static bool scheduler_is_allowed(const struct admit_input *in)
 	return false;
 }
 
-const char *admit_gang(const struct pod *pod)
-{
-	if (pod->has_group) {
-		return "spec.schedulingGroup";
-	}
-	for (size_t i = 0; i < COUNT_OF(gang_labels); i++) {
-		if (pairs_get(&pod->labels, gang_labels[i]) != NULL) {
-			return gang_labels[i];
-		}
-	}
-	return NULL;
-}
-
 static const char *gang_of(const struct admit_input *in)
 {
 	const char *gang = admit_gang(in->pod);
@@ -170,6 +147,18 @@ static const char *gang_of(const struct admit_input *in)
 static bool is_bare(const struct pod *p)
 {
 	return p->owner.kind == NULL && p->owner.uid == NULL;
+}
+
+/* A queue counts what the pod asks for, whoever asks for a share. Ranks of a parallel job may end
+ * up on one GPU, which NCCL refuses: they need the word of who wrote them. */
+static enum reason judge_managed(const struct pod *p, struct admit_verdict *v)
+{
+	const char *by = managed_queue(p);
+	if (by != NULL) {
+		return found(&v->facts, REASON_QUEUE, by);
+	}
+	by = v->ask.is_own ? NULL : managed_rank(p, first(p, asks_for_gpus, 0));
+	return by != NULL ? found(&v->facts, REASON_RANK, by) : REASON_NONE;
 }
 
 static enum reason judge_pod(const struct admit_input *in, struct admit_verdict *v)
@@ -187,11 +176,17 @@ static enum reason judge_pod(const struct admit_input *in, struct admit_verdict 
 	if (is_bare(p) && !v->ask.is_own) {
 		return REASON_BARE_POD;
 	}
+	if (is_bare(p) && in->declared != NULL) {
+		return found(&v->facts, REASON_DECLARED, in->declared);
+	}
 	if (p->too_complex) {
 		return REASON_TOO_COMPLEX;
 	}
 	const char *gang = gang_of(in);
-	return gang != NULL ? found(&v->facts, REASON_GANG, gang) : REASON_NONE;
+	if (gang != NULL) {
+		return found(&v->facts, REASON_GANG, gang);
+	}
+	return judge_managed(p, v);
 }
 
 static enum reason judge_containers(const struct admit_input *in, struct admit_verdict *v)
@@ -327,6 +322,19 @@ static enum reason judge_value(const struct admit_input *in, struct admit_verdic
 	return gpu->gpus > v->facts.limit ? REASON_MULTI_GPU : REASON_NONE;
 }
 
+static enum reason judge_places(const struct admit_input *in, struct admit_verdict *v)
+{
+	const struct pod *p = in->pod;
+	/* Once it is pinned the scheduler cannot keep what we did not judge. Who asks for a share
+	 * by name wants that first. */
+	if (!ask_is_present(&v->ask) &&
+		(in->meets_others || p->has_pod_affinity || p->has_spread)) {
+		return REASON_NEIGHBOURS;
+	}
+	v->facts.unfit = in->unshared;
+	return in->unshared != NULL ? REASON_NO_SHARE_NODE : REASON_NONE;
+}
+
 static enum reason judge_now(const struct admit_input *in, struct admit_verdict *v)
 {
 	(void)v;
@@ -357,9 +365,9 @@ static struct policy_subject subject_of(const struct admit_input *in)
 
 struct admit_verdict admit_judge(const struct admit_input *in)
 {
-	static enum reason (*const groups[])(
-		const struct admit_input *in, struct admit_verdict *v) = {judge_will, judge_pod,
-		judge_containers, judge_gpu_container, judge_cluster, judge_value, judge_now};
+	static enum reason (*const groups[])(const struct admit_input *in,
+		struct admit_verdict *v) = {judge_will, judge_pod, judge_containers,
+		judge_gpu_container, judge_cluster, judge_value, judge_places, judge_now};
 	struct policy_subject who = subject_of(in);
 	struct admit_verdict v = {.choice = policy_choose(&in->policies, &who),
 		.ask = ask_read(in->pod, in->ns),

@@ -11,7 +11,7 @@
 #define QUOTE_MAX 80
 
 /* What was switched off after the pod was changed: by itself it never becomes whole again. */
-#define FOR_A_NODE "[; a capacity pod waits for a node since {asked} s]"
+#define FOR_A_NODE "[; a pod that stands in for it waits for a node since {asked} s]"
 #define ON_WAITING "[; it waits since {waited} s, and is whole once it is deleted and made anew]"
 
 static const char *const templates[REASON_COUNT] = {
@@ -35,8 +35,10 @@ static const char *const templates[REASON_COUNT] = {
 	[REASON_NODE_NAME] = "left whole: the pod names its node[ {name}] itself",
 	[REASON_STATIC_POD] = "left whole: a static pod belongs to its kubelet",
 	[REASON_GANG] = "left whole: the pod is part of a group that starts together[ ({name})]",
-	[REASON_PRIVILEGED] =
-		"left whole: container[ {name}] is privileged and would see every GPU",
+	[REASON_QUEUE] = "left whole: a queue counts what the pod asks for[ ({name})]",
+	[REASON_RANK] = "left whole: a rank of a parallel job[ ({name})] shares no GPU with others",
+	[REASON_DECLARED] = "left whole: its manifest is applied again[, as {name} tells]",
+	[REASON_PRIVILEGED] = "left whole: container[ {name}] is privileged and sees every GPU",
 	[REASON_OWN_DEVICES] =
 		"left whole: [{name} ]chooses devices by itself; remove NVIDIA_VISIBLE_DEVICES or "
 		"the device annotation to get a share",
@@ -82,8 +84,8 @@ static const char *const templates[REASON_COUNT] = {
 	[REASON_NODE_UNFIT] = "needs[ {want}], the nodes with a free share do not fit the pod"
 			      "[: {nodes}]" FOR_A_NODE,
 	[REASON_NO_SCALE_UP] =
-		"needs[ {want}], and no node has come although a capacity pod asked for one[ for "
-		"{asked} s][; {lacks}][; {nodes}]",
+		"needs[ {want}], and no node that serves it has come although one was asked for"
+		"[ for {asked} s][; {lacks}][; {nodes}]",
 	[REASON_RUNTIME_CLASS] = "needs[ {want}], but the RuntimeClass of capacity pods rules out "
 				 "the nodes[: {nodes}]" FOR_A_NODE,
 	[REASON_OTHER_SHARING] =
@@ -123,7 +125,8 @@ static const char *const templates[REASON_COUNT] = {
 		"the API server refused our write[: {value}][; next try in {next} s]",
 	[REASON_TOO_COMPLEX] = "has more node selectors, affinity terms, their values, tolerations "
 			       "and gates than are looked at, 256 in all before it is created, or "
-			       "more than 32 resources, 128 host ports or 32 volume claims",
+			       "more than 32 resources, 128 host ports or 32 volume claims, "
+			       "or says more than is kept of a pod or of a namespace",
 	[REASON_BAD_AMOUNT] =
 		"left as it is:[ container {name}:] limits of " NAME_GPU_RESOURCE
 		" must be set to a whole number, and requests to the same one or not at all",
@@ -138,6 +141,11 @@ static const char *const templates[REASON_COUNT] = {
 			 "[: {name} allows {allowed}][, {used} of it taken]",
 	[REASON_QUOTA_ZERO] =
 		"left whole: ResourceQuota[ {name}] allows no " NAME_GPU_RESOURCE " at all",
+	[REASON_NO_SHARE_NODE] =
+		"left whole: of the nodes that it may use none could give it a share[: {nodes}]",
+	[REASON_NEIGHBOURS] =
+		"left whole: its required pod affinity or topology spread may be about "
+		"pods without a GPU, or has a form that is not judged here",
 	[REASON_RECYCLED] =
 		"evicted so that its owner makes another one: the scheduler has not bound it[ to "
 		"{node}] since it was placed there[, for {waited} s]",
@@ -150,6 +158,9 @@ static const char *const templates[REASON_COUNT] = {
 	[REASON_MEMORY_OVERUSE] =
 		"evicted, as far as its disruption budgets allow: it uses[ on GPU {gpu} {value}]"
 		"[, and {name}]",
+	[REASON_GIVEN_BACK] =
+		"evicted, as no GPU could be given to it as a share, and the pod would "
+		"have one whole: the next one is left whole",
 	[REASON_RIGHTSIZED] = "evicted, as far as its disruption budgets allow, so that the next "
 			      "pod gets the new share",
 	[REASON_WITHIN_SHARE] = "uses no more GPU memory than its share any longer",
@@ -169,7 +180,8 @@ static const char *const templates[REASON_COUNT] = {
 		"left whole: [container {name} ]has a name too long for the annotation "
 		"by which some nodes give a container its GPU[, {limit} characters at "
 		"most]",
-	[REASON_TOO_LARGE] = "left whole: what would have to be written on the pod is too large",
+	[REASON_TOO_LARGE] =
+		"left whole: the pod, or what would have to be written on it, is too large",
 };
 
 static bool put_number(struct str *out, int64_t n)
@@ -241,6 +253,11 @@ static bool put_text(struct str *out, const char *text)
 	return true;
 }
 
+bool explain_text(struct str *out, const char *text)
+{
+	return put_text(out, text);
+}
+
 static bool put_quoted(struct str *out, const char *text)
 {
 	if (text == NULL) {
@@ -289,83 +306,6 @@ static bool put_charge(struct str *out, const struct explain_facts *f, int64_t m
 		return false;
 	}
 	str_append_format(out, "%s GPU", share_format(milli, text));
-	return true;
-}
-
-/* One row a cause: what one node does, what several do, and the same where more things than the one
- * that is named are in the way. {} is the thing. */
-static const struct {
-	const char *one, *many, *of_several;
-} causes[UNFIT_COUNT] = {
-	[UNFIT_RUNTIME] = {"is not for the RuntimeClass of capacity pods",
-		"are not for the RuntimeClass of capacity pods", NULL},
-	[UNFIT_SHARED] = {"shares its GPUs already (time-slicing or MPS)",
-		"share their GPUs already (time-slicing or MPS)", NULL},
-	[UNFIT_DRA] = {"publishes its GPUs through DRA", "publish their GPUs through DRA", NULL},
-	[UNFIT_HAMI] = {"serves its GPUs to HAMi", "serve their GPUs to HAMi", NULL},
-	[UNFIT_KAI] = {"serves its GPUs to KAI", "serve their GPUs to KAI", NULL},
-	[UNFIT_SELECTOR] = {"does not match the node selector or affinity",
-		"do not match the node selector or affinity", NULL},
-	[UNFIT_TAINT] = {"has the untolerated taint {}", "have the untolerated taint {}",
-		"have untolerated taints, {} among them"},
-	[UNFIT_VOLUME] = {"cannot have the volume of claim {}",
-		"cannot have the volume of claim {}",
-		"cannot have the volumes, that of claim {} among them"},
-	[UNFIT_CLASS] = {"gives containers of RuntimeClass {} no GPU",
-		"give containers of RuntimeClass {} no GPU", NULL},
-	[UNFIT_CORDONED] = {"is cordoned", "are cordoned", NULL},
-	[UNFIT_NOT_READY] = {"is not ready", "are not ready", NULL},
-	[UNFIT_DRAINING] = {"is being drained", "are being drained", NULL},
-	[UNFIT_NEIGHBOUR] = {"has a pod that anti-affinity keeps apart",
-		"have pods that anti-affinity keeps apart", NULL},
-	[UNFIT_PORT] = {"has the host port taken", "have the host port taken", NULL},
-	[UNFIT_RESOURCE] = {"lacks {}", "lack {}", "lack {} or other resources"},
-	[UNFIT_SLOTS] = {"has no room for one more pod", "have no room for one more pod", NULL},
-	[UNFIT_CPU] = {"lacks CPU", "lack CPU", NULL},
-	[UNFIT_MEMORY] = {"lacks memory", "lack memory", NULL},
-};
-
-static void put_cause(struct str *out, enum unfit cause, const struct unfit_count *c)
-{
-	const char *text = c->nodes == 1 ? causes[cause].one : causes[cause].many;
-	if (c->whats > 1 && causes[cause].of_several != NULL) {
-		text = causes[cause].of_several;
-	}
-	const char *hole = strstr(text, "{}");
-	if (hole == NULL) {
-		str_append_text(out, text);
-		return;
-	}
-	str_append(out, text, (size_t)(hole - text));
-	(void)put_text(out, text_or(c->what, "?"));
-	str_append_text(out, hole + 2);
-}
-
-/* "3 nodes lack CPU, 2 have the untolerated taint x": the nearest causes first, for that most nodes
- * are not selected is what a selector is for; no more of them than a person reads. */
-#define CAUSES_TOLD 4
-
-static bool put_nodes(struct str *out, const struct unfit_tally *t)
-{
-	uint32_t left = t != NULL ? t->nodes : 0;
-	int told = 0;
-	if (left == 0) {
-		return false;
-	}
-	for (int i = UNFIT_COUNT - 1; i > UNFIT_NONE && told < CAUSES_TOLD; i--) {
-		const struct unfit_count *c = &t->by[i];
-		if (c->nodes == 0) {
-			continue;
-		}
-		const char *nodes = told > 0 ? "" : c->nodes == 1 ? " node" : " nodes";
-		str_append_format(out, "%s%u%s ", told > 0 ? ", " : "", c->nodes, nodes);
-		put_cause(out, (enum unfit)i, c);
-		told++;
-		left -= c->nodes;
-	}
-	if (left > 0) {
-		str_append_format(out, ", %u more do not suit it either", left);
-	}
 	return true;
 }
 
@@ -441,7 +381,7 @@ static bool put_word(
 		return put_claim(out, f->claim);
 	}
 	if (view_equals(word, "nodes")) {
-		return put_nodes(out, f->unfit);
+		return explain_nodes(out, f->unfit);
 	}
 	if (view_equals(word, "lacks")) {
 		return explain_lacks(out, reason, f->lacks);

@@ -41,12 +41,19 @@ void explain_capacity_failed(struct str *out, const struct explain_failure *f)
 	}
 }
 
-void explain_doubled(struct str *out, const char *gpu, const char *other)
+void explain_doubled(struct str *out, const char *gpu, const char *other, const char *node)
 {
-	str_append_format(out,
-		"tells the GPU " SHOWN ", and so does " SHOWN
-		": neither gets a tenant as long as both are there",
-		text_or(gpu, "?"), text_or(other, "?"));
+	str_append_format(out, "tells the GPU " SHOWN ", and so does " SHOWN, text_or(gpu, "?"),
+		text_or(other, "?"));
+	if (node != NULL) {
+		str_append_format(out,
+			" of node " SHOWN
+			": one of the nodes tells what is not so. Each is believed "
+			"of its own GPUs alone",
+			node);
+	} else {
+		str_append_text(out, ": neither gets a tenant as long as both are there");
+	}
 }
 
 void explain_mps_held(

@@ -4,6 +4,10 @@
 
 #include "size/explain.h"
 
+/* Text from outside: cut, on one line. False: there is none. */
+bool explain_text(struct str *out, const char *text);
+/* explain_nodes.c. False: there is nothing to say. */
+bool explain_nodes(struct str *out, const struct unfit_tally *t);
 /* explain_lack.c. False: there is nothing to say. */
 bool explain_lacks(struct str *out, enum reason reason, const struct lack_tally *t);
 

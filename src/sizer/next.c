@@ -12,6 +12,7 @@
 #include "model/names.h"
 #include "size/admit.h"
 #include "size/explain.h"
+#include "world/sightings.h"
 
 /* C1: no configuration of ours sees pods there, or in our own namespace. */
 #define UNSEEN	     "kube-system"
@@ -85,9 +86,11 @@ static bool is_seen(const struct next *n)
 	return port->sees == NULL || n->ns == NULL || port->sees(port->data, n->ns);
 }
 
-static struct admit_verdict judge(const struct next *n, struct arena *a)
+static struct admit_verdict judge(
+	const struct next *n, struct unfit_tally *unshared, struct arena *a)
 {
 	const struct sizer_config *config = &n->s->config;
+	const struct sizer_admission *port = &config->admission;
 	const struct sized_pod *newest = n->x->newest;
 	const struct world_namespace *space = world_namespace_find(n->d->world, n->x->key.ns);
 	struct admit_input in = {.pod = &n->pod,
@@ -96,19 +99,26 @@ static struct admit_verdict judge(const struct next *n, struct arena *a)
 		.scheduler_count = config->scheduler_count,
 		.limits_gpus = space != NULL && space->gpu_limits > 0,
 		.zero_quota = world_zero_quota(n->d->world, &n->pod),
+		.meets_others = world_meets_others(n->d->world, &n->pod),
 		.workload = &n->workload,
 		.recommendation =
 			arena_printf(a, "%s@%lld", n->x->object, (long long)n->x->revision),
 		.count_max = MODEL_GPU_COUNT_MAX,
-		.context_mib = config->admission.context_mib,
-		.mps_unlabelled = config->admission.mps_unlabelled,
-		.notes_names = config->admission.notes_names};
+		.context_mib = port->context_mib,
+		.mps_unlabelled = port->mps_unlabelled,
+		.notes_names = port->notes_names};
 	in.policies.items = world_policies(n->d->world, &in.policies.count);
 	if (newest->feed_count == 1) {
 		in.target_milli = newest->feeds[0].container->in_force.milli;
 		in.target_mib = newest->feeds[0].container->in_force.mib;
 	}
-	return admit_judge(&in);
+	struct admit_verdict v = admit_judge(&in);
+	bool shared = v.convert || v.reason == REASON_NOT_SYNCED;
+	if (shared && port->unshared != NULL && port->unshared(port->data, &n->pod, unshared)) {
+		in.unshared = unshared;
+		v = admit_judge(&in);
+	}
+	return v;
 }
 
 /* A target may be the whole GPU. What is said of the namespace by who does not know it is said
@@ -185,7 +195,8 @@ const char *asks_left_whole(const struct sized *x, const struct decision *d, con
 			"the next one stays whole: the webhook does not see namespace %s",
 			x->key.ns);
 	}
-	const struct admit_verdict v = judge(&n, a);
+	struct unfit_tally unshared;
+	const struct admit_verdict v = judge(&n, &unshared, a);
 	if (is_of_itself(&v)) {
 		return say(a, v.reason, &v.facts);
 	}

@@ -241,7 +241,7 @@ static void begin_tally(const struct sizer *s, struct sized *x)
 		return;
 	}
 	x->round = s->round;
-	x->multi = x->parted = false;
+	x->multi = x->parted = x->vain = false;
 	x->newest = NULL;
 	wish_begin(x);
 	for (size_t i = 0; i < x->containers.count; i++) {
@@ -300,9 +300,29 @@ static void tally_whole(struct sized_tally *t, const struct world_pod *wp, const
 	t->up_to_date += want->milli >= MODEL_GPU_MILLI;
 }
 
+bool pods_wait_in_vain(const struct sized_pod *p, const struct world_pod *wp)
+{
+	const struct world_gpu *g = wp->gpu;
+	return g->class == WORLD_TENANT && g->gated && !g->other_gates && !g->beside &&
+	       p->advised && !wp->deleting && reason_would_run_whole(g->told);
+}
+
+/* C35. The first time it counts from when it was told, so that another leader goes on. */
+static void note_vain(struct sized_pod *p, const struct world_pod *wp, int64_t now_ms)
+{
+	const struct world_gpu *g = wp->gpu;
+	if (!pods_wait_in_vain(p, wp)) {
+		return;
+	}
+	int64_t since_ms = g->told_ms < now_ms && g->told_ms > 0 ? g->told_ms : now_ms;
+	p->of->vain = true;
+	p->of->vain_s = p->of->vain_s != 0 ? p->of->vain_s : (uint32_t)(since_ms / 1000);
+}
+
 static void tally(struct sizer *s, struct sized_pod *p, const struct world_pod *wp, int64_t now_ms)
 {
 	const struct world_gpu *g = wp->gpu;
+	note_vain(p, wp, now_ms);
 	struct sized_feed *f = g->container != NULL ? feed_of(p, g->container) : NULL;
 	if (f == NULL) {
 		return;

@@ -65,7 +65,9 @@ void rolls_forget(struct sizer *s, struct sized *x)
 	m->roll = (struct roll){.revision = m->roll.revision,
 		.begun_ms = m->roll.begun_ms,
 		.paused = m->roll.paused,
-		.paused_ms = m->roll.paused_ms};
+		.paused_ms = m->roll.paused_ms,
+		.returns = m->roll.returns,
+		.returned_ms = m->roll.returned_ms};
 	m->live = false;
 	m->eviction = m->reading = 0;
 	m->wants_to_go = false;
@@ -84,7 +86,8 @@ void rolls_drop(struct sizer *s, struct sized *x)
 
 bool rolls_hold(const struct sized *x)
 {
-	return x->roll != NULL && x->roll->roll.paused == ROLL_PAUSED;
+	const struct roll *r = x->roll != NULL ? &x->roll->roll : NULL;
+	return r != NULL && (r->paused == ROLL_PAUSED || r->paused == ROLL_GIVEN_BACK);
 }
 
 void rolls_found(struct sizer *s, struct sized *x, const struct world_pod *wp, struct sizer_now now,
@@ -224,7 +227,7 @@ static void resume(struct sized_roll *m, const struct decision *d)
 /* --- what is done --- */
 
 /* Whoever admits the next pod reads it from there. */
-static bool is_shown(const struct sized *x)
+bool rolls_shown(const struct sized *x)
 {
 	for (size_t i = 0; i < x->containers.count; i++) {
 		const struct sized_container *c = x->containers.items[i];
@@ -233,7 +236,13 @@ static bool is_shown(const struct sized *x)
 			return false;
 		}
 	}
-	return x->uid != NULL && x->holds && x->shown == x->revision;
+	return x->uid != NULL && x->shown == x->revision;
+}
+
+/* And it is applied. */
+static bool is_shown(const struct sized *x)
+{
+	return x->holds && rolls_shown(x);
 }
 
 /* Who was not Ready may be by the time that the write is there, and is then another case. */
@@ -263,6 +272,10 @@ static void evict(const struct turned *t, uint32_t at, const char *has)
 	told->regarding_kind = "Pod";
 	told->regarding_api_version = "v1";
 	const char *ns = told->ns, *name = told->name, *uid = told->uid;
+	const struct sizer_admission *port = &t->s->config.admission;
+	if (port->replaced != NULL) {
+		port->replaced(port->data);
+	}
 	struct action *e = write_action(t->s, t->plan, ACTION_EVICT);
 	e->ns = ns;
 	e->name = name;
@@ -303,6 +316,24 @@ static void roll_back(const struct turned *t)
 	warn(t, "RolledBack",
 		"what came with the new share did not become Ready or kept restarting: the share "
 		"before is the target again");
+}
+
+bool rolls_give_back(struct sizer *s, struct sized *x, const struct decision *d)
+{
+	struct sized_roll *m = roll_of(x);
+	if (!roll_give_back(&m->roll, &s->fleet, d->now_ms)) {
+		return false;
+	}
+	m->live = true;
+	m->stopped_under = 0;
+	for (size_t i = 0; i < x->containers.count; i++) {
+		struct sized_container *c = x->containers.items[i];
+		c->converted = false;
+		c->in_force = (struct share){MODEL_GPU_MILLI, x->device_mib};
+		end_healing(c);
+	}
+	set_update(s, m, UPDATE_ROLLED_BACK, d->now_ms, roll_why_name(ROLL_GIVEN_BACK));
+	return true;
 }
 
 static void read_owner(const struct turned *t, bool goes)
@@ -409,8 +440,8 @@ static void mend(const struct turned *t)
 	struct sized_roll *m = t->x->roll;
 	const struct roll_ask *ask = &t->asked.ask;
 	bool any;
-	if (!rolls_hold(t->x) || m->eviction != 0 || m->mended >= ROLL_FAILURES || !t->x->acts ||
-		!is_free(t)) {
+	if (m->roll.paused != ROLL_PAUSED || m->eviction != 0 || m->mended >= ROLL_FAILURES ||
+		!t->x->acts || !is_free(t)) {
 		return;
 	}
 	uint32_t at = who_makes_way(t, &any);
@@ -476,6 +507,7 @@ uint32_t rolls_step(struct sizer *s, struct sized *x, struct decision *d, struct
 {
 	struct turned t = {.s = s, .x = x, .d = d, .plan = plan};
 	struct roll_verdict v;
+	returns_step(s, x, d, plan);
 	if (x->uid == NULL || !asks_make(s, x, d, &plan->arena, &t.asked)) {
 		return 0;
 	}

@@ -58,6 +58,10 @@ void rolls_forget(struct sizer *s, struct sized *x);
 void rolls_drop(struct sizer *s, struct sized *x);
 /* Its targets stay as they are: it was rolled back. */
 bool rolls_hold(const struct sized *x);
+/* C35: new pods of it are whole for a while. False: not now. */
+bool rolls_give_back(struct sizer *s, struct sized *x, const struct decision *d);
+/* Does the GPURecommendation say what new pods get? Whoever admits them reads it there. */
+bool rolls_shown(const struct sized *x);
 /* A surge of a former leader's was found by this pod: it goes on, and nothing else is begun. */
 void rolls_found(struct sizer *s, struct sized *x, const struct world_pod *wp, struct sizer_now now,
 	const struct world *w);
@@ -70,6 +74,10 @@ struct asked {
 	uint32_t outdated;	       /* of them */
 	const struct sized_pod *mover; /* who should be on another GPU; NULL: that is not asked */
 };
+/* --- returns.c --- */
+/* Tenants that wait in vain and would run whole make way for such. */
+void returns_step(struct sizer *s, struct sized *x, const struct decision *d, struct plan *plan);
+
 /* --- rolls_answer.c --- */
 /* What became of an action; false: it is none of ours. */
 bool rolls_answer(

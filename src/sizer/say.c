@@ -272,7 +272,7 @@ static void say_rolls(const struct sized *x, const struct decision *d, struct re
 			(struct say_sentence){roll_why_name(m->roll.paused), d->paused});
 	}
 	r->last_update = (struct recommended_update){
-		(enum update_result)m->result, m->update.at_ms, m->update.reason};
+		(enum update_result)m->result, m->update.at_ms, m->update.reason, m->roll.returns};
 }
 
 static struct say_sentence applied(const struct sized *x, const struct decision *d,

@@ -75,6 +75,7 @@ uint64_t say_digest(const struct recommendation *r, bool urgent)
 	h = add(h, (int64_t)r->last_update.result);
 	if (r->last_update.result != UPDATE_NONE) {
 		h = add_text(add(h, r->last_update.at_ms / 1000), r->last_update.reason);
+		h = add(h, r->last_update.times);
 	}
 	h = add_conditions(add_containers(h, r, urgent), r, urgent);
 	if (urgent) {

@@ -46,13 +46,13 @@ void names_set(struct sizer *s, const char **slot, const char *text)
 
 static uint64_t hash_of(const struct sized *x)
 {
-	return hash_pair(x->key.ns, x->object);
+	return key_pair(x->key.ns, x->object);
 }
 
 struct sized *sized_find(const struct sizer *s, const char *ns, const char *object)
 {
 	struct object_key key = {ns, object};
-	uint32_t at = map_find(&s->by_object, hash_pair(ns, object), &key);
+	uint32_t at = map_find(&s->by_object, key_pair(ns, object), &key);
 	return at != MAP_NONE ? s->workloads.items[at] : NULL;
 }
 

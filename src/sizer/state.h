@@ -110,8 +110,8 @@ struct sized {
 	bool strange : 1, past_known : 1; /* of an unknown kind; its past was asked for */
 	bool owned : 1;			  /* by what it is about, with which it goes */
 	bool holds : 1, waits : 1; /* its targets may be applied; a write waits for its turn */
-	/* one of its pods has several GPUs, or several containers of it ask for one */
-	bool multi : 1, parted : 1;
+	bool multi : 1, parted : 1, vain : 1; /* of a pod: GPUs; containers with one; its wait */
+	uint32_t vain_s;		      /* C35: some do since then; 0: none */
 };
 
 /* What is remembered of one container of one pod between two figures. */

@@ -35,6 +35,8 @@ int64_t pods_sampled_ms(const struct sized_pod *p);
 /* What a tenant has that can be changed while it runs; else 0. */
 struct share pods_changeable(const struct sized_pod *p);
 struct sized_pod *pods_find(const struct sizer *s, const char *uid); /* NULL: not known */
+/* C35: a tenant with a recommended share, at our gate, that would run if it were whole. */
+bool pods_wait_in_vain(const struct sized_pod *p, const struct world_pod *wp);
 /* Of whom a pod is that ended, and so is none of its pods; NULL: nobody knows. */
 struct sized *pods_workload(struct sizer *s, const struct world_pod *wp);
 /* The same of one whose share was recommended; NULL: it was not. */

@@ -68,17 +68,17 @@ void advice_destroy(struct advice *a)
 static uint32_t find(const struct advice *a, const char *ns, const char *name)
 {
 	struct name_key key = {ns, name};
-	return map_find(&a->by_name, hash_pair(ns, name), &key);
+	return map_find(&a->by_name, key_pair(ns, name), &key);
 }
 
 static void remove_at(struct advice *a, uint32_t at)
 {
 	struct entry *e = a->all.items[at];
 	uint32_t last = (uint32_t)a->all.count - 1;
-	map_remove(&a->by_name, hash_pair(e->advised.target.ns, e->advised.name), at);
+	map_remove(&a->by_name, key_pair(e->advised.target.ns, e->advised.name), at);
 	if (at != last) {
 		struct entry *moved = a->all.items[last];
-		uint64_t hash = hash_pair(moved->advised.target.ns, moved->advised.name);
+		uint64_t hash = key_pair(moved->advised.target.ns, moved->advised.name);
 		map_remove(&a->by_name, hash, last);
 		a->all.items[at] = moved;
 		map_put(&a->by_name, hash, at);
@@ -152,7 +152,7 @@ static bool set(struct advice *a, const struct recommendation *r)
 	struct entry *e = entry_create(r);
 	e->mark = a->mark;
 	VEC_PUSH(&a->all, e);
-	map_put(&a->by_name, hash_pair(key->ns, r->name), (uint32_t)a->all.count - 1);
+	map_put(&a->by_name, key_pair(key->ns, r->name), (uint32_t)a->all.count - 1);
 	return true;
 }
 

@@ -20,7 +20,7 @@ static bool claim_same(const void *owner, uint32_t slot, const void *key)
 static uint32_t claim_slot(const struct world *w, const char *ns, const char *name)
 {
 	struct claim_key key = {ns, name};
-	return map_find(&w->claims_by_name, hash_pair(ns, name), &key);
+	return map_find(&w->claims_by_name, key_pair(ns, name), &key);
 }
 
 void claims_init(struct world *w)
@@ -46,7 +46,7 @@ static struct world_claim *claim_touch(struct world *w, const char *ns, const ch
 	c->name = intern_add(w->words, name);
 	claim_forget(c);
 	VEC_PUSH(&w->claims, c);
-	map_put(&w->claims_by_name, hash_pair(ns, name), (uint32_t)w->claims.count - 1);
+	map_put(&w->claims_by_name, key_pair(ns, name), (uint32_t)w->claims.count - 1);
 	w->claims_unused++;
 	w->claims_version++;
 	return c;
@@ -88,10 +88,10 @@ static void claim_remove(struct world *w, uint32_t slot)
 {
 	struct world_claim *c = w->claims.items[slot];
 	struct world_claim *last = w->claims.items[w->claims.count - 1];
-	uint64_t last_hash = hash_pair(last->ns, last->name);
+	uint64_t last_hash = key_pair(last->ns, last->name);
 	map_remove(&w->claims_by_name, last_hash, (uint32_t)w->claims.count - 1);
 	if (last != c) {
-		map_remove(&w->claims_by_name, hash_pair(c->ns, c->name), slot);
+		map_remove(&w->claims_by_name, key_pair(c->ns, c->name), slot);
 		map_put(&w->claims_by_name, last_hash, slot);
 	}
 	VEC_REMOVE_SWAP(&w->claims, slot);

@@ -52,9 +52,9 @@ void world_departed_drop(struct world *w, size_t i)
 {
 	struct world_departed *d = &w->departed.items[i];
 	uint32_t last = (uint32_t)w->departed.count - 1;
-	map_remove(&w->departed_by_uid, hash_text(d->uid), (uint32_t)i);
+	map_remove(&w->departed_by_uid, key_text(d->uid), (uint32_t)i);
 	if (i != last) {
-		uint64_t moved = hash_text(w->departed.items[last].uid);
+		uint64_t moved = key_text(w->departed.items[last].uid);
 		map_remove(&w->departed_by_uid, moved, last);
 		map_put(&w->departed_by_uid, moved, (uint32_t)i);
 	}
@@ -92,7 +92,7 @@ static bool has_ended(const struct world *w, const struct world_pod *p, bool tol
 void departed_note(struct world *w, const struct world_pod *p, bool told)
 {
 	uint32_t known =
-		map_find(&w->departed_by_uid, hash_text(world_pod_uid(p)), world_pod_uid(p));
+		map_find(&w->departed_by_uid, key_text(world_pod_uid(p)), world_pod_uid(p));
 	if (known != MAP_NONE) {
 		world_departed_drop(w, known);
 	} else if (w->departed.count >= WORLD_DEPARTED_MAX) {
@@ -108,12 +108,12 @@ void departed_note(struct world *w, const struct world_pod *p, bool told)
 		.ended = has_ended(w, p, told)};
 	count_leaver(w, &d, 1);
 	VEC_PUSH(&w->departed, d);
-	map_put(&w->departed_by_uid, hash_text(d.uid), (uint32_t)w->departed.count - 1);
+	map_put(&w->departed_by_uid, key_text(d.uid), (uint32_t)w->departed.count - 1);
 }
 
 struct world_departed *world_departed_find(struct world *w, const char *uid)
 {
-	uint32_t slot = map_find(&w->departed_by_uid, hash_text(uid), uid);
+	uint32_t slot = map_find(&w->departed_by_uid, key_text(uid), uid);
 	return slot == MAP_NONE ? NULL : &w->departed.items[slot];
 }
 

@@ -47,7 +47,7 @@ void world_copy_noun(
 
 uint32_t nodes_touch(struct world *w, const char *name)
 {
-	uint32_t i = map_find(&w->nodes_by_name, hash_text(name), name);
+	uint32_t i = map_find(&w->nodes_by_name, key_text(name), name);
 	if (i != MAP_NONE) {
 		return i;
 	}
@@ -55,7 +55,7 @@ uint32_t nodes_touch(struct world *w, const char *name)
 	n->name = intern_add(w->words, name);
 	VEC_PUSH(&w->nodes, n);
 	i = (uint32_t)w->nodes.count - 1;
-	map_put(&w->nodes_by_name, hash_text(name), i);
+	map_put(&w->nodes_by_name, key_text(name), i);
 	return i;
 }
 
@@ -111,12 +111,13 @@ static void node_set(struct world *w, const struct change *c)
 	node_copy(w, n, c->node);
 	n->known = true;
 	n->mark = w->sync[KIND_NODE].mark;
+	node_stamp(w, n);
 	w->version++;
 }
 
 static void node_gone(struct world *w, const char *name)
 {
-	uint32_t i = map_find(&w->nodes_by_name, hash_text(name), name);
+	uint32_t i = map_find(&w->nodes_by_name, key_text(name), name);
 	if (i != MAP_NONE && w->nodes.items[i]->known) {
 		/* Names come and go with autoscaling; the place stays, what it held does not. */
 		struct world_node *n = w->nodes.items[i];
@@ -126,6 +127,7 @@ static void node_gone(struct world *w, const char *name)
 		n->known = false;
 		/* The next one of that name has other devices. */
 		states_drop(n);
+		node_stamp(w, n);
 		w->version++;
 	}
 }
@@ -169,7 +171,7 @@ static void policy_remove(struct world *w, size_t i)
 
 struct world_namespace *namespace_touch(struct world *w, const char *name)
 {
-	uint32_t i = map_find(&w->namespaces_by_name, hash_text(name), name);
+	uint32_t i = map_find(&w->namespaces_by_name, key_text(name), name);
 	if (i != MAP_NONE) {
 		return w->namespaces.items[i];
 	}
@@ -177,7 +179,7 @@ struct world_namespace *namespace_touch(struct world *w, const char *name)
 	n->arena.block_bytes = SMALL_ARENA;
 	n->noun.name = arena_strdup(&n->arena, name);
 	VEC_PUSH(&w->namespaces, n);
-	map_put(&w->namespaces_by_name, hash_text(name), (uint32_t)w->namespaces.count - 1);
+	map_put(&w->namespaces_by_name, key_text(name), (uint32_t)w->namespaces.count - 1);
 	return n;
 }
 
@@ -279,7 +281,7 @@ void objects_gone(struct world *w, const struct change *c)
 		}
 		return;
 	case KIND_NAMESPACE:
-		at = map_find(&w->namespaces_by_name, hash_text(c->name), c->name);
+		at = map_find(&w->namespaces_by_name, key_text(c->name), c->name);
 		if (at != MAP_NONE) {
 			w->namespaces.items[at]->known = false;
 		}
@@ -319,7 +321,7 @@ void objects_keep(struct world *w, const struct change *c)
 	size_t i = 0;
 	switch (c->kind) {
 	case KIND_NODE:
-		at = map_find(&w->nodes_by_name, hash_text(c->name), c->name);
+		at = map_find(&w->nodes_by_name, key_text(c->name), c->name);
 		if (at != MAP_NONE) {
 			w->nodes.items[at]->mark = mark;
 		}
@@ -331,7 +333,7 @@ void objects_keep(struct world *w, const struct change *c)
 		}
 		return;
 	case KIND_NAMESPACE:
-		at = map_find(&w->namespaces_by_name, hash_text(c->name), c->name);
+		at = map_find(&w->namespaces_by_name, key_text(c->name), c->name);
 		if (at != MAP_NONE) {
 			w->namespaces.items[at]->mark = mark;
 		}
@@ -436,7 +438,7 @@ const struct world_node *world_node_at(const struct world *w, uint32_t i)
 
 uint32_t world_node_find(const struct world *w, const char *name)
 {
-	uint32_t i = map_find(&w->nodes_by_name, hash_text(name), name);
+	uint32_t i = map_find(&w->nodes_by_name, key_text(name), name);
 	return i == MAP_NONE ? WORLD_NONE : i;
 }
 
@@ -454,6 +456,6 @@ const struct policy *world_policy_find(const struct world *w, const char *name)
 
 const struct world_namespace *world_namespace_find(const struct world *w, const char *name)
 {
-	uint32_t i = map_find(&w->namespaces_by_name, hash_text(name), name);
+	uint32_t i = map_find(&w->namespaces_by_name, key_text(name), name);
 	return i == MAP_NONE ? NULL : w->namespaces.items[i];
 }

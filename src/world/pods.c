@@ -47,7 +47,13 @@ static void count_pod(struct world *w, const struct world_pod *p, int sign)
 	n->mem_bytes += sign * p->takes->mem_bytes;
 	n->pods += (uint32_t)sign;
 	n->gpus += p->gpu != NULL ? sign * p->gpu->gpus : 0;
-	n->kai_pods += p->gpu != NULL && p->gpu->is_kai ? (uint32_t)sign : 0;
+	if (p->gpu != NULL && p->gpu->is_kai) {
+		bool served = n->kai_pods > 0;
+		n->kai_pods += (uint32_t)sign;
+		if (served != (n->kai_pods > 0)) {
+			node_stamp(w, n);
+		}
+	}
 	n->sharers += is_sharer(p) ? (uint32_t)sign : 0;
 	uses_count(w, &n->uses, p->takes->extra, sign);
 }
@@ -154,11 +160,21 @@ static const char *gpu_container(const struct pod *pod)
 static struct world_gpu *gpu_create(
 	struct world *w, const struct world_pod *p, const struct pod *pod)
 {
+	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 1024};
+	struct pod part;
 	struct view packed = noun_pack(w, p, pod);
+	/* One that was kept in part is told so by who read the journal. */
+	if (!pod->lean && !spaces_have_room(w, p->ns, w->scratch.len)) {
+		spaces_least(pod, &arena, &part);
+		pod = &part;
+		packed = noun_pack(w, p, pod);
+	}
 	struct world_gpu *g = xcalloc(1, sizeof *g + packed.n);
 	memcpy(g + 1, packed.p, packed.n);
 	g->packed_size = (uint32_t)packed.n;
 	noun_done(w);
+	g->lean = pod->lean;
+	g->cut = pod->cut;
 	g->priority = pod->priority;
 	g->gated = pod_has_gate(pod, NAME_GATE);
 	g->beside = pod->beside;
@@ -167,7 +183,7 @@ static struct world_gpu *gpu_create(
 	g->unschedulable = pod->unschedulable;
 	g->keeps_node = pod->keeps_node;
 	g->class = class_of(pod);
-	g->has_neighbours = pod->neighbour_count > 0;
+	g->has_neighbours = pod_has_neighbours(pod, NEIGHBOUR_APART);
 	g->is_kai = g->class == WORLD_WHOLE && is_kai(pod);
 	g->waiting_shown = pod->placed.type != NULL && !pod->placed.is_true;
 	g->overuse_shown = pod->told_overuse;
@@ -282,9 +298,11 @@ static void detach_gpu(struct world *w, uint32_t slot)
 	if (p->gpu == NULL) {
 		return;
 	}
-	map_remove(&w->gpu_by_uid, hash_text(world_pod_uid(p)), slot);
+	map_remove(&w->gpu_by_uid, key_text(world_pod_uid(p)), slot);
 	tenant_unlist(w, slot);
 	gpu_list_remove(w, slot);
+	spaces_leave(w, p->ns, p->gpu->lean ? 0 : noun_size(p));
+	w->cut_pods -= p->gpu->cut ? 1 : 0;
 	gpu_free(w, p->gpu);
 	p->gpu = NULL;
 	w->policy_version++;
@@ -294,9 +312,11 @@ static void attach_gpu(struct world *w, uint32_t slot, const struct pod *pod)
 {
 	struct world_pod *p = w->pods.items[slot];
 	p->gpu = gpu_create(w, p, pod);
+	spaces_take(w, p->ns, p->gpu->lean ? 0 : noun_size(p));
+	w->cut_pods += p->gpu->cut ? 1 : 0;
 	p->gpu->slot = (uint32_t)w->gpu_pods[p->gpu->class].count;
 	VEC_PUSH(&w->gpu_pods[p->gpu->class], slot);
-	map_put(&w->gpu_by_uid, hash_text(world_pod_uid(p)), slot);
+	map_put(&w->gpu_by_uid, key_text(world_pod_uid(p)), slot);
 	tenant_list(w, slot);
 	w->policy_version++;
 }
@@ -309,7 +329,7 @@ static void pod_remove(struct world *w, uint32_t slot, bool told)
 		departed_note(w, p, told);
 	}
 	detach_gpu(w, slot);
-	map_remove(&w->pods_by_name, hash_pair(p->ns, p->text), slot);
+	map_remove(&w->pods_by_name, key_pair(p->ns, p->text), slot);
 	intern_release(w->words, p->ns);
 	takes_release(w, p->takes);
 	record_free(w, p);
@@ -323,7 +343,7 @@ static void pod_remove(struct world *w, uint32_t slot, bool told)
 static uint32_t pod_slot(struct world *w, const char *ns, const char *name)
 {
 	struct pod_key key = {ns, name};
-	return map_find(&w->pods_by_name, hash_pair(ns, name), &key);
+	return map_find(&w->pods_by_name, key_pair(ns, name), &key);
 }
 
 /* Of an ordinary pod nobody asks for the uid, but whether it is still the same: 48 bits of a hash
@@ -371,7 +391,7 @@ static uint32_t pod_make(struct world *w, const struct pod *pod, const char *uid
 	p->ns = intern_add(w->words, pod->ns);
 	p->node = WORLD_NONE;
 	uint32_t slot = slot_take(w, p);
-	map_put(&w->pods_by_name, hash_pair(pod->ns, pod->name), slot);
+	map_put(&w->pods_by_name, key_pair(pod->ns, pod->name), slot);
 	w->pod_count++;
 	return slot;
 }
@@ -406,6 +426,9 @@ void pods_set(struct world *w, const struct pod *pod)
 {
 	if (text_empty(pod->ns) || text_empty(pod->name)) {
 		return;
+	}
+	if (!world_keeps_noun(pod)) {
+		sightings_note(w, pod);
 	}
 	char brief[BRIEF_SIZE];
 	const char *uid = uid_kept(pod, brief);
@@ -513,19 +536,24 @@ const struct world_pod *world_pod_at(const struct world *w, uint32_t slot)
 const struct world_pod *world_pod_find(const struct world *w, const char *ns, const char *name)
 {
 	struct pod_key key = {ns, name};
-	uint32_t slot = map_find(&w->pods_by_name, hash_pair(ns, name), &key);
+	uint32_t slot = map_find(&w->pods_by_name, key_pair(ns, name), &key);
 	return slot == MAP_NONE ? NULL : w->pods.items[slot];
 }
 
 const struct world_pod *world_pod_by_uid(const struct world *w, const char *uid)
 {
-	uint32_t slot = map_find(&w->gpu_by_uid, hash_text(uid), uid);
+	uint32_t slot = map_find(&w->gpu_by_uid, key_text(uid), uid);
 	return slot == MAP_NONE ? NULL : w->pods.items[slot];
 }
 
 size_t world_pod_count(const struct world *w)
 {
 	return w->pod_count;
+}
+
+size_t world_cut_count(const struct world *w)
+{
+	return w->cut_pods;
 }
 
 int64_t world_pod_milli(const struct world_pod *p)

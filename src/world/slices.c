@@ -16,15 +16,15 @@ void slices_init(struct world *w)
 
 static uint32_t slice_find(const struct world *w, const char *name)
 {
-	return map_find(&w->slices_by_name, hash_text(name), name);
+	return map_find(&w->slices_by_name, key_text(name), name);
 }
 
 static void slice_remove(struct world *w, uint32_t at)
 {
 	struct slice_key gone = w->slices.items[at];
 	uint32_t last = (uint32_t)w->slices.count - 1;
-	uint64_t last_hash = hash_text(w->slices.items[last].name);
-	map_remove(&w->slices_by_name, hash_text(gone.name), at);
+	uint64_t last_hash = key_text(w->slices.items[last].name);
+	map_remove(&w->slices_by_name, key_text(gone.name), at);
 	if (last != at) {
 		map_remove(&w->slices_by_name, last_hash, last);
 	}
@@ -32,7 +32,9 @@ static void slice_remove(struct world *w, uint32_t at)
 	if (last != at) {
 		map_put(&w->slices_by_name, last_hash, at);
 	}
-	w->nodes.items[gone.node]->dra_slices--;
+	if (--w->nodes.items[gone.node]->dra_slices == 0) {
+		node_stamp(w, w->nodes.items[gone.node]);
+	}
 	intern_release(w->words, gone.name);
 	w->version++;
 }
@@ -46,8 +48,10 @@ void slices_set(struct world *w, const struct gpu_slice *s)
 	struct slice_key key = {
 		intern_add(w->words, s->name), nodes_touch(w, s->node), w->sync[KIND_SLICE].mark};
 	VEC_PUSH(&w->slices, key);
-	map_put(&w->slices_by_name, hash_text(key.name), (uint32_t)w->slices.count - 1);
-	w->nodes.items[key.node]->dra_slices++;
+	map_put(&w->slices_by_name, key_text(key.name), (uint32_t)w->slices.count - 1);
+	if (w->nodes.items[key.node]->dra_slices++ == 0) {
+		node_stamp(w, w->nodes.items[key.node]);
+	}
 	w->version++;
 }
 

@@ -23,6 +23,18 @@ struct slice_key {
 	uint32_t mark;
 };
 
+struct world_space {
+	const char *ns; /* interned */
+	size_t bytes;	/* of its large pods, as they are packed before they are squeezed */
+};
+
+/* Labels that ordinary pods of a namespace ever carried. */
+#define SIGHTING_BITS 1024
+struct sighting {
+	const char *ns; /* interned */
+	uint64_t bits[SIGHTING_BITS / 64];
+};
+
 struct sync_state {
 	bool complete; /* a list was complete once */
 	bool stale;
@@ -87,13 +99,28 @@ struct world {
 		VEC_FIELDS(struct world_claim *); /* owned */
 	} claims;
 	struct map claims_by_name;
+	struct {
+		VEC_FIELDS(struct world_space); /* only those with large pods */
+	} spaces;
+	struct map spaces_by_name;
+	size_t cut_pods; /* GPU pods of which something was left out */
+	struct {
+		VEC_FIELDS(struct sighting);
+	} sightings; /* apart from namespaces: these are no part of what is saved */
+	struct map sightings_by_ns;
 	uint32_t claims_unused; /* entries that nobody names any more */
 	uint64_t claims_version;
 	struct sync_state sync[KIND_ENGINE];
 	uint64_t version;
 	uint64_t policy_version;
+	uint64_t nodes_version;
 	struct str scratch, squeezed; /* packing */
 };
+
+static inline void node_stamp(struct world *w, struct world_node *n)
+{
+	n->stamp = ++w->nodes_version;
+}
 
 /* Shares a GPU, or holds one for those who do. */
 static inline bool is_sharer(const struct world_pod *p)
@@ -125,11 +152,28 @@ void pods_gone(struct world *w, const struct change *c);
 void pods_keep(struct world *w, const struct change *c);
 void pods_sweep(struct world *w, uint32_t mark);
 
+/* sightings.c: a pod that has nothing to do with GPUs was told. */
+void sightings_init(struct world *w);
+void sightings_finish(struct world *w);
+void sightings_note(struct world *w, const struct pod *pod);
+
 /* nouns.c: of a GPU pod whole, behind its struct world_gpu. What is packed is borrowed until
  * noun_done. */
 struct view noun_pack(struct world *w, const struct world_pod *p, const struct pod *pod);
 void noun_done(struct world *w);
 bool noun_same(struct world *w, const struct world_pod *p, const struct pod *pod);
+
+size_t noun_size(const struct world_pod *p); /* as it was before it was squeezed */
+
+/* spaces.c: what is kept of large pods, by namespace. `bytes` as noun_size. */
+void spaces_init(struct world *w);
+void spaces_finish(struct world *w);
+bool spaces_have_room(const struct world *w, const char *ns, size_t bytes);
+void spaces_take(struct world *w, const char *ns, size_t bytes);
+void spaces_leave(struct world *w, const char *ns, size_t bytes);
+/* What is kept of a pod for which there is no room. A view of it. */
+void spaces_least(const struct pod *pod, struct arena *arena, struct pod *ret);
+bool spaces_agree(const struct world *w);
 
 /* takes.c: a reference to what the pod takes, given back with takes_release. */
 void takes_init(struct world *w);

@@ -5,7 +5,7 @@
 static uint64_t hash_of(const struct world_takes *t)
 {
 	const int64_t amounts[] = {t->cpu_milli, t->mem_bytes};
-	return hash_bytes(amounts, sizeof amounts, hash_text(t->extra));
+	return key_bytes(amounts, sizeof amounts, key_text(t->extra));
 }
 
 static bool takes_equal(const void *owner, uint32_t slot, const void *key)

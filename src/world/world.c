@@ -19,7 +19,9 @@ struct world *world_create(void)
 	departed_init(w);
 	objects_init(w);
 	claims_init(w);
+	spaces_init(w);
 	slices_init(w);
+	sightings_init(w);
 	return w;
 }
 
@@ -32,7 +34,9 @@ void world_destroy(struct world *w)
 	departed_finish(w);
 	objects_finish(w);
 	claims_finish(w);
+	spaces_finish(w);
 	slices_finish(w);
+	sightings_finish(w);
 	quotas_finish(w);
 	str_finish(&w->scratch);
 	str_finish(&w->squeezed);
@@ -162,6 +166,11 @@ bool world_all_synced(const struct world *w)
 	return true;
 }
 
+uint64_t world_nodes_version(const struct world *w)
+{
+	return w->nodes_version;
+}
+
 uint64_t world_version(const struct world *w)
 {
 	return w->version;
@@ -211,6 +220,24 @@ static bool node_agrees(const struct world_node *n, const struct sums *s)
 	       n->leavers == s->leavers && n->tenants.count == s->tenants;
 }
 
+static const char *indexes_check(const struct world *w)
+{
+	if (!takes_agree(w)) {
+		return "what pods take differs from what is kept of it";
+	}
+	if (!slices_agree(w)) {
+		return "the slices of nodes differ from those listed";
+	}
+	if (!quotas_agree(w)) {
+		return "what is taken of a quota differs from its pods";
+	}
+	if (!claims_agree(w)) {
+		return "the claims differ from what tenants name";
+	}
+	return spaces_agree(w) ? NULL
+			       : "what is kept of namespaces' large pods differs from the pods";
+}
+
 const char *world_check(const struct world *w)
 {
 	CLEANUP(cleanup_free) struct sums *sums = xcalloc(w->nodes.count + 1, sizeof *sums);
@@ -251,17 +278,9 @@ const char *world_check(const struct world *w)
 	if (pods != w->pod_count || gpu_pods != listed || pods != w->pods_by_name.count) {
 		return "the counts of pods differ";
 	}
-	if (!takes_agree(w)) {
-		return "what pods take differs from what is kept of it";
-	}
-	if (!slices_agree(w)) {
-		return "the slices of nodes differ from those listed";
-	}
-	if (!quotas_agree(w)) {
-		return "what is taken of a quota differs from its pods";
-	}
-	if (!claims_agree(w)) {
-		return "the claims differ from what tenants name";
+	const char *differs = indexes_check(w);
+	if (differs != NULL) {
+		return differs;
 	}
 	for (size_t i = 0; i < w->nodes.count; i++) {
 		const struct world_node *n = w->nodes.items[i];

@@ -21,9 +21,11 @@ def make(kind, spec, name="sample"):
 
 def pod(name, namespace, gates=(), **meta):
     """A pod that would satisfy Pod Security restricted and never runs."""
+    # At home the controller makes pods of that account alone.
+    account = {"serviceAccountName": "aliquot-capacity"} if namespace == "aliquot-system" else {}
     return {"apiVersion": "v1", "kind": "Pod",
             "metadata": dict(meta, name=name, namespace=namespace),
-            "spec": {"schedulingGates": [{"name": gate} for gate in gates],
+            "spec": {**account, "schedulingGates": [{"name": gate} for gate in gates],
                      "automountServiceAccountToken": False,
                      "securityContext": {"runAsNonRoot": True, "runAsUser": 65532,
                                          "seccompProfile": {"type": "RuntimeDefault"}},

@@ -29,6 +29,7 @@ POLICY_DEFAULTS = {
     "memory": {"min": "1Gi", "step": "256Mi", "preallocated": "AppMetrics"},
     "history": {"halfLifeSeconds": 86400},
     "update": {"minReplicas": 1, "minPodAgeSeconds": 3600, "cooldownSeconds": 1800,
+               "giveBackAfterMinutes": 5,
                "maxUnavailable": 1, "replacement": "SurgeThenEvict", "minChangePercent": 10,
                "allowNodeScaleUp": "Never"},
     "healing": {"memory": {"state": "Enabled", "stepPercent": 20, "minStep": "1Gi",

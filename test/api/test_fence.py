@@ -119,12 +119,14 @@ def test_what_a_pod_has_may_stay(term, tenant, controller, admin, space):
     term(5)
     controller.patch("pods", "old", placing("5"), space)
     term(6)
-    note = {"metadata": {"annotations": {"example.com/a": "b"}}}
+    note = {"metadata": {"annotations": {P + "note": "b"}}}
     for client in (controller, admin):
         client.patch("pods", "old", note, space)
-        client.patch("pods", "old", {"status": {"message": "x"}}, space, "status")
+    admin.patch("pods", "old", {"status": {"message": "x"}}, space, "status")
+    controller.patch("pods", "old", {"status": {"conditions": [{"type": P + "Placed", "status": "True"}]}}, space, "status",
+                     "strategic")
     obj = admin.get("pods", "old", space)
-    obj["metadata"]["annotations"]["example.com/a"] = "c"
+    obj["metadata"]["annotations"][P + "note"] = "c"
     # The scheduler may say something of it meanwhile.
     del obj["metadata"]["resourceVersion"]
     admin.replace("pods", obj)

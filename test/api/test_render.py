@@ -115,6 +115,37 @@ def test_c33_the_fence_is_about_our_lease_and_our_tenants_only():
                                              "operations": ["UPDATE"], "resources": ["pods"]}]
 
 
+def test_each_kind_of_pod_has_a_user_of_its_own():
+    """A process may read the environment and the files of another one of its user, and agents share the processes of
+    their node."""
+    with open(os.path.join(manifests.TREE, "include", "model", "uids.h"), encoding="utf-8") as file:
+        uids = {name: int(uid) for name, uid in re.findall(r"#define UID_(\w+)\s+(\d+)", file.read())}
+    assert len(set(uids.values())) == len(uids) == 6
+    for name, uid in uids.items():
+        # Not of systemd's ranges (60001-60705, 61184-65519), nor of user namespaces, nor of many images.
+        assert 60705 < uid < 61184, name
+    for kind, name, uid in (("Deployment", "aliquot-controller", uids["CONTROLLER"]),
+                            ("DaemonSet", "aliquot-agent", uids["AGENT"])):
+        security = one(kind, name)["spec"]["template"]["spec"]["securityContext"]
+        assert security["runAsUser"] == security["runAsGroup"] == security.get("fsGroup", uid) == uid, name
+    with open(os.path.join(manifests.TREE, "docs", "operating.md"), encoding="utf-8") as file:
+        text = file.read()
+    assert "USER %d:%d" % (uids["CONTROLLER"], uids["CONTROLLER"]) in text
+    for uid in uids.values():
+        assert "| %d" % uid in text
+
+
+def test_the_relay_has_no_token():
+    """It is root, and passes bytes on: nothing else of its pod is its own."""
+    spec = one("DaemonSet", "aliquot-agent")["spec"]["template"]["spec"]
+    agent, relay = spec["containers"]
+    assert spec["automountServiceAccountToken"] is False
+    projected = [volume["name"] for volume in spec["volumes"] if "projected" in volume]
+    assert [mount["mountPath"] for mount in agent["volumeMounts"] if mount["name"] in projected] == [
+        "/var/run/secrets/kubernetes.io/serviceaccount"]
+    assert not [mount for mount in relay["volumeMounts"] if mount["name"] in projected + ["tls"]]
+
+
 def test_the_webhook_is_what_c1_asks_for():
     obj = one("MutatingWebhookConfiguration", "zz-aliquot")
     assert obj["metadata"]["annotations"] == {"admissions.enforcer/disabled": "true"}
@@ -167,6 +198,78 @@ def test_an_agent_is_what_the_controller_looks_for_and_has_no_right_to_spare():
     assert policy["podSelector"]["matchLabels"].items() <= template["metadata"]["labels"].items()
     state, = [rule for rule in policy["ingress"] if rule["ports"] == [{"protocol": "TCP", "port": 10251}]]
     assert state["from"], "only the controller asks for the state"
+
+
+COMPONENTS = {
+    "cdi": ("spec", {"runtimeClassName": "nvidia"}),
+    "nri": ("metadata", {"annotations": {"nvidia.cdi.k8s.io/container.agent": "management.nvidia.com/gpu=all"}}),
+    "driver-upgrade": ("spec", {"nodeSelector": {"nvidia.com/gpu.deploy.client": "true"}})}
+
+
+def agent_with(objects):
+    return next(obj for obj in objects if obj["kind"] == "DaemonSet")["spec"]["template"]
+
+
+@pytest.mark.parametrize("name", COMPONENTS)
+def test_a_component_lets_the_agent_live_with_a_gpu_operator(name):
+    """Each adds its own to the agent, nothing is lost, and nobody else is touched."""
+    part, added = COMPONENTS[name]
+    before = manifests.render()
+    after = manifests.with_component(before, name)
+    changed = [obj["metadata"]["name"] for obj, old in zip(after, before) if obj != old]
+    assert changed == ["aliquot-agent"]
+    template, old = agent_with(after), agent_with(before)
+    for key, value in added.items():
+        assert key not in old[part] or isinstance(value, dict)
+        expected = {**old[part].get(key, {}), **value} if isinstance(value, dict) else value
+        assert template[part][key] == expected
+    assert {container["name"] for container in template["spec"]["containers"]} >= {"agent"}
+
+
+@pytest.mark.parametrize("name", COMPONENTS)
+def test_kubectl_renders_the_same_with_a_component(tmp_path, name):
+    kubectl = shutil.which("kubectl")
+    if not kubectl:
+        pytest.skip("kubectl is not installed")
+    paths = [os.path.relpath(os.path.join(manifests.MANIFESTS, part), os.path.realpath(tmp_path))
+             for part in (".", os.path.join("overlays", name))]
+    (tmp_path / "kustomization.yaml").write_text(
+        "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [%s]\ncomponents: [%s]\n" % tuple(paths))
+    text = subprocess.run([kubectl, "kustomize", str(tmp_path)], check=True, timeout=60, capture_output=True).stdout
+    theirs = {manifests.key_of(obj): obj for obj in yaml.safe_load_all(text)}
+    assert theirs == {manifests.key_of(obj): obj for obj in manifests.with_component(manifests.render(), name)}
+
+
+def test_every_term_of_the_agents_affinity_lets_a_driver_upgrade_begin():
+    """An agent that stays keeps the driver loaded, and its upgrade waits for good."""
+    affinity = agent_with(manifests.render())["spec"]["affinity"]["nodeAffinity"]
+    for term in affinity["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]:
+        leaves = [rule for rule in term["matchExpressions"] if rule["key"] == "nvidia.com/gpu.deploy.client"]
+        assert [(rule["operator"], "paused-for-driver-upgrade" in rule["values"]) for rule in leaves] == [("NotIn", True)]
+        assert len(term["matchExpressions"]) == 2
+
+
+def test_who_may_reach_which_port():
+    """The webhook's port alone is everybody's, for API servers are no pods; nobody of a tenant's namespace reaches another."""
+    asked = {}
+    for policy in manifests.render():
+        if policy["kind"] == "NetworkPolicy":
+            for rule in policy["spec"].get("ingress", []):
+                for port in rule["ports"]:
+                    asked.setdefault((policy["metadata"]["name"], port["port"]), []).extend(rule.get("from", ["anybody"]))
+    assert set(asked) == {("aliquot-controller", 10250), ("aliquot-controller", 8080), ("aliquot-agent", 9400),
+                          ("aliquot-agent", 10251)}
+    assert asked["aliquot-controller", 10250] == ["anybody"]
+    ours = {"podSelector": {"matchLabels": {"app.kubernetes.io/name": "aliquot",
+                                            "app.kubernetes.io/component": "controller"}}}
+    assert asked["aliquot-agent", 10251] == [ours]
+    monitoring = [who for who in asked["aliquot-agent", 9400] if who != ours]
+    assert ours in asked["aliquot-agent", 9400] and monitoring == asked["aliquot-controller", 8080]
+    assert all(set(who) == {"namespaceSelector"} and who["namespaceSelector"] for who in monitoring)
+    label, names = [who["namespaceSelector"] for who in monitoring]
+    assert label == {"matchLabels": {"aliquot.dev/monitoring": "true"}}
+    assert names["matchExpressions"][0]["key"] == "kubernetes.io/metadata.name" and \
+        "default" not in names["matchExpressions"][0]["values"]
 
 
 def test_the_webhook_url_can_be_replaced():

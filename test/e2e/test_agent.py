@@ -207,6 +207,42 @@ def test_k30_a_driver_that_hangs_and_comes_back(stack, node, name, agents_on):
     wait_until(lambda: agents.ready(stack, where), 60, "the agent to be ready")
 
 
+def test_a_driver_that_is_loaded_anew_in_place_takes_nobody_away(stack, node, name, agents_on):
+    """The GPU Operator cordons the node, lets the agent go by its label, and loads the same driver again. An agent that is
+    away, and one that starts before the driver is back, are silence: no GPU is ill, no tenant goes, and after it all is used."""
+    where = node()
+    agents_on(where)
+    pods = tenants(stack, name, where, "0.25", "0.25")
+    leader = heard(stack, where)
+    holder, = capacity_on(stack, where)
+
+    def state(value, cordoned):
+        stack.api.patch("nodes", where, {"metadata": {"labels": {"nvidia.com/gpu-driver-upgrade-state": value}},
+                                         "spec": {"unschedulable": cordoned}})
+    state("upgrade-required", True)
+    state("pod-restart-required", True)
+    stack.kubelet.fault("nvml", node=where, rules=["return nvmlInit_v2 9", "return nvmlInitWithFlags 9",
+                                                   "return nvmlDeviceGetCount_v2 9"])
+    agent = agents.pod_on(stack, where)["metadata"]["name"]
+    stack.kubelet.fault("kill", namespace=agents.HOME, pod=agent, container="agent", code=-int(signal.SIGKILL))
+    refused = leader.metric('aliquot_agent_reads_total{result="status"}')
+    wait_until(lambda: leader.metric('aliquot_agent_reads_total{result="status"}') >= refused + 2, 60,
+               "the agent to answer that it sees no driver")
+    assert "NoDriver" in agents.get(stack, where, "/readyz")[1]
+    stack.kubelet.fault("nvml", node=where, rules=[])
+    state("validation-required", True)
+    state("upgrade-done", None)
+    wait_until(lambda: agents.ready(stack, where), 60, "the agent to be ready")
+    # The node is used as before, by somebody new too.
+    tenants(stack, name, where, "0.25")
+    for pod in pods:
+        now = stack.get_pod(pod["metadata"]["name"])
+        assert now["metadata"]["uid"] == pod["metadata"]["uid"] and not now["metadata"].get("deletionTimestamp")
+        assert not events(stack, now, "GpuUnhealthy")
+    assert [one["metadata"]["uid"] for one in capacity_on(stack, where)] == [holder["metadata"]["uid"]]
+    state(None, None)
+
+
 def test_k30_one_gpu_that_hangs_hides_no_other(stack, node, name, agents_on):
     """One of eight, of which a call does not return: it is told ill and gets nobody, the other seven are seen and used,
     and it comes back by itself."""

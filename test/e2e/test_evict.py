@@ -64,11 +64,11 @@ class Scene:
         return [pod for pod in self.api.list("pods", "default", labelSelector="of=" + name)
                 if not pod["metadata"].get("deletionTimestamp")]
 
-    def running(self, name, count=1):
+    def running(self, name, count=1, timeout=60):
         def there():
             found = [p for p in self.pods(name) if p["status"].get("phase") == "Running"]
             return len(found) == count and found
-        return wait_until(there, 60, lambda: "%d running of %s\n%s" % (count, name, self.stack.logs()))
+        return wait_until(there, timeout, lambda: "%d running of %s\n%s" % (count, name, self.stack.logs()))
 
     def displaced(self, node, healthy):
         """A tenant under a budget, and one of a higher priority that fits nowhere else."""
@@ -91,7 +91,8 @@ class Scene:
         assert "has not bound it" in self.told(first, "Recycled")
         self.stack.create_pod("friend-" + name, gpus=0, labels={"friend": name}, **on(node))
         # That one may have been recycled as well, before its friend was there.
-        pod, = self.running(name)
+        # Its workload keeps off the node that was refused (C36), for two minutes and then for twice as long.
+        pod, = self.running(name, timeout=280)
         assert note(pod, "gpu-uuid")
 
     def told(self, pod, reason, timeout=60):

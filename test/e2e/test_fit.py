@@ -3,7 +3,7 @@
 Each case has two nodes of which one cannot take its pod. The pod that may go to either lands on the
 good one, although an unspoilt bad one would be chosen (it comes first); a pin is for ever, so where
 it is pinned in the end is where it was pinned at all. The pod that may only go to the bad one keeps
-its gate and says why. And the scheduler is asked: a plain pod with the same needs, tied to the bad
+its gate and says why; where somebody else gives out the bad one's GPUs it never gets a gate (C34). And the scheduler is asked: a plain pod with the same needs, tied to the bad
 node, must be unschedulable, unless the rule is ours alone.
 """
 
@@ -109,6 +109,12 @@ class Bed:
                      "pool": {"name": self.bad, "generation": 1, "resourceSliceCount": 1}}})
         self.made.append(("resourceslices.resource.k8s.io/v1", name, None))
 
+    def stays_whole(self):
+        """Would a pod for the bad node?"""
+        obj = self.stack.pod(self.case + "-would", gpus=1, fraction="0.25")
+        obj["spec"]["nodeSelector"] = {"kubernetes.io/hostname": self.bad}
+        return not gates(self.stack.api.create("pods", obj, namespace="default", dryRun="All"))
+
     def clean(self):
         for kind, name, namespace in reversed(self.made):
             with contextlib.suppress(ApiError):
@@ -145,7 +151,7 @@ PORT = {"ports": [{"containerPort": 80, "hostPort": 8080}]}
 CASES = {
     # First: it is told by a watch of its own, which has the time of all the others.
     "dra": (lambda b: b.publish(), None,
-            "OtherSharing", "1 node publishes its GPUs through DRA", False),
+            "NoNodeForShare", "1 node publishes its GPUs through DRA", False),
     "cpu": (lambda b: b.fill(requests(cpu="63500m")), requests(cpu="2"),
             "NodeUnfit", "1 node lacks CPU", True),
     "memory": (lambda b: b.fill(requests(memory="511Gi")), requests(memory="2Gi"),
@@ -185,12 +191,12 @@ CASES = {
                "NodeUnfit", "1 node cannot have the volume of claim volume", True),
     "shared": (lambda b: b.patch(b.bad, {"metadata": {"labels": {
         "nvidia.com/gpu.sharing-strategy": "time-slicing"}}}), None,
-        "OtherSharing", "1 node shares its GPUs already", False),
+        "NoNodeForShare", "1 node shares its GPUs already", False),
     "hami": (lambda b: b.patch(b.bad, {"metadata": {"annotations": {
         "hami.io/node-nvidia-register": "GPU-1,10,81559,100,NVIDIA-H100,0,true:"}}}), None,
-        "OtherSharing", "1 node serves its GPUs to HAMi", False),
+        "NoNodeForShare", "1 node serves its GPUs to HAMi", False),
     "kai": (lambda b: b.pod("filler", 1, {}, spec(schedulerName="kai-scheduler", nodeName=b.bad)),
-            None, "OtherSharing", "1 node serves its GPUs to KAI", False),
+            None, "NoNodeForShare", "1 node serves its GPUs to KAI", False),
 }
 TWO_GPUS = {"kai", "apart"}
 
@@ -208,7 +214,10 @@ def judge(bed, reason, words, refuses):
     condition = placed(waits)
     if condition.get("reason") != reason or words not in condition.get("message", ""):
         found.append("says %s: %s" % (condition.get("reason"), condition.get("message")))
-    if gates(waits) != [P + "gpu"] or pin(waits) is not None:
+    if reason == "NoNodeForShare":
+        if gates(waits) or note(waits, "original"):
+            found.append("was converted, and no node has a share for it")
+    elif gates(waits) != [P + "gpu"] or pin(waits) is not None:
         found.append("was pinned to %s, which cannot take it" % pin(waits))
     if pin(lands) != bed.good or lands["status"].get("phase") != "Running":
         found.append("is %s on %s, not on %s" % (
@@ -239,6 +248,9 @@ def test_lands_where_it_can_and_is_never_pinned_where_it_cannot(stack, beds, say
             bed.patch(where, {"metadata": {"labels": {"fit.example/case": case}}})
         CASES[case][0](bed)
     wait_nodes_known(stack)
+    for case, bed in every.items():
+        if CASES[case][2] == "NoNodeForShare":
+            wait_until(bed.stays_whole, 60, "admission to know the node of " + case)
     for case, bed in every.items():
         bed.pod("waits", 1, {"kubernetes.io/hostname": bed.bad}, CASES[case][1], fraction="0.25")
     for case in every:
@@ -293,3 +305,48 @@ def test_a_volume_that_waits_for_its_pod_is_the_schedulers(stack, beds):
     wait_until(lambda: stack.api.get("persistentvolumeclaims", "first", "default")["metadata"]
                .get("annotations", {}).get("volume.kubernetes.io/selected-node") == bed.good,
                60, "the scheduler to select the node")
+
+
+ZONE = "topology.kubernetes.io/zone"
+
+
+def zoned(case, **fields):
+    """A pod of three zones whose replicas are known by their label."""
+    return {"labels": {"app": case}, "fraction": "0.1", **fields}
+
+
+def spread_of(case, key=ZONE):
+    return [{"maxSkew": 1, "topologyKey": key, "whenUnsatisfiable": "DoNotSchedule",
+             "labelSelector": {"matchLabels": {"app": case}}}]
+
+
+def test_c36_hard_spread_and_anti_affinity_over_zones(stack, beds, node):
+    """Pinned, a pod has one zone for the scheduler, which agrees with any; so they are judged before."""
+    bed = beds("zones")
+    where = [bed.bad, bed.good, node(1)]
+    for i, name in enumerate(where):
+        bed.patch(name, {"metadata": {"labels": {"fit.example/case": "zones", ZONE: "zone-%d" % i}}})
+    wait_nodes_known(stack)
+    for i in range(6):
+        bed.pod("spread-%d" % i, 1, {"fit.example/case": "zones"},
+                spec(topologySpreadConstraints=spread_of("spread")), **zoned("spread"))
+    for i in range(3):
+        bed.pod("apart-%d" % i, 1, {"fit.example/case": "zones"}, spec(affinity={"podAntiAffinity": {
+            "requiredDuringSchedulingIgnoredDuringExecution": [{
+                "topologyKey": ZONE, "labelSelector": {"matchLabels": {"app": "apart"}}}]}}),
+            **zoned("apart"))
+    spread = sorted(pin(stack.wait_running("zones-spread-%d" % i)) for i in range(6))
+    assert spread == sorted(where * 2), spread
+    apart = sorted(pin(stack.wait_running("zones-apart-%d" % i)) for i in range(3))
+    assert apart == sorted(where), apart
+    bed.pod("beside", 1, {"fit.example/case": "zones"}, spec(affinity={"podAffinity": {
+        "requiredDuringSchedulingIgnoredDuringExecution": [{
+            "topologyKey": ZONE, "labelSelector": {"matchLabels": {"app": "last"}}}]}}),
+        **zoned("last"))
+    first = pin(stack.wait_running("zones-beside"))
+    bed.pod("fourth", 1, {"fit.example/case": "zones"}, spec(affinity={"podAntiAffinity": {
+        "requiredDuringSchedulingIgnoredDuringExecution": [{
+            "topologyKey": ZONE, "labelSelector": {"matchLabels": {"app": "apart"}}}]}}),
+        **zoned("apart"))
+    stack.wait_pod("zones-fourth", lambda p: placed(p).get("reason") == "NodeUnfit", 60, what="its reason")
+    assert first in where and gates(stack.get_pod("zones-fourth")) == [P + "gpu"]

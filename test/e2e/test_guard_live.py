@@ -240,7 +240,9 @@ def test_k30_a_debugger_of_a_tenant_sees_no_gpu(live, name):
     met = asking.Meetings(stack.leader())
     _, warnings = asking.debug_warned(stack.api, whole, debugger("own", "all"))
     total, _, canaries = met.since()
-    assert not warnings and total <= canaries and debuggers(stack, whole) == {"own": ["all"]}
+    # It sees what others share, which is said and not prevented (manifests/around.yaml).
+    assert all("'aliquot-around'" in text for text in warnings), warnings
+    assert total <= canaries and debuggers(stack, whole) == {"own": ["all"]}
     stack.api.delete("pods", whole, "default", grace=0)
 
 

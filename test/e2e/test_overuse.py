@@ -16,6 +16,7 @@ REPORTED, EVICTED, PROTECTED, CONTENDED = (name for name, _ in STACK["nodes"])
 POLICIES = {"m-reports": "Report", "m-evicts": "Evict"}
 OVER_MIB = 26000  # a share is a fifth of 80 GiB
 FULL_MIB = 81200  # less than 2 % are left
+CROWDED_MIB = 75000  # what is left is not short by itself, and less than a share
 GOES = "disruption budgets allow: it uses"
 
 
@@ -130,13 +131,16 @@ def test_a_budget_keeps_it_and_says_so(scene):
 
 
 def test_c29_the_victim_is_told_and_whoever_was_over_goes(scene):
-    """There is memory again when its container has ended; a neighbour that failed is reason enough for a minute."""
+    """A neighbour that failed is reason enough for a minute, where its share is not there for it."""
     victim, greedy = scene.pods["victim"], scene.pods["greedy"]
     scene.told(greedy, "MemoryOveruse", "memoryOveruse: Evict")
     scene.stack.kubelet.fault("kill", namespace="default", pod="victim", container="main", code=1,
                               message="torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 MiB")
     assert "because greedy used more than its share" in scene.told(victim, "Contention", "no memory left for it")
     assert scene.shows("victim", "Contention", "True")["reason"] == "Contention"
+    # It can write so whatever is true: as long as its share is there for it, nobody goes.
+    assert not [e for e in events(scene.stack, greedy) if GOES in e["message"]]
+    scene.fills(CONTENDED, CROWDED_MIB)
     scene.told(greedy, "MemoryOveruse", "another tenant had no memory left there")
     scene.is_gone(greedy)
 

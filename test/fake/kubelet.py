@@ -22,6 +22,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(HERE), "lib"))
 sys.path.insert(0, HERE)
 
 import fleet  # noqa: E402
+import kubelet_adopt  # noqa: E402
 import kubelet_control  # noqa: E402
 import mps  # noqa: E402
 import nvml  # noqa: E402
@@ -60,7 +61,7 @@ class Node:
         self.slow_start_s = 0.0
         self.pulls = True
         self.silent = False
-        self.agent_mute = self.lingers = False
+        self.agent_mute = self.lingers = self.adopted = False
         self.agent = None
         self.resources = None
 
@@ -92,6 +93,7 @@ class Kubelet:
         self.api = Api.from_kubeconfig(args.kubeconfig)
         parts = urllib.parse.urlsplit(self.api.url)
         self.server = (parts.hostname, parts.port)
+        self.args = args
         self.binary, self.nvml = args.binary, args.nvml or nvml.library()
         self.mps = mps.control()
         self.images = dict(item.split("=", 1) for item in args.image)
@@ -125,13 +127,16 @@ class Kubelet:
 
     def heartbeat(self):
         while not self.stopping.wait(HEARTBEAT_S):
-            for node in self.nodes.values():
+            for node in list(self.nodes.values()):
                 if node.silent:
                     continue
                 try:
                     fleet.renew_lease(self.api, node.name)
                 except ApiError as error:
                     print("heartbeat of %s: %s" % (node.name, error), file=sys.stderr, flush=True)
+
+    def adopt(self):
+        kubelet_adopt.follow(self, self.args.adopt, lambda spec: Node(spec, os.path.abspath(self.args.dir), self.args))
 
     def remount(self):
         while not self.stopping.wait(REMOUNT_S):
@@ -149,7 +154,7 @@ class Kubelet:
                 wait = 0.1
                 for kind, pod in self.api.watch("pods", version=version, timeout=WATCH_S,
                                                 fieldSelector="spec.nodeName!="):
-                    self._observe(pod, gone=kind == "DELETED")
+                    self.observe(pod, gone=kind == "DELETED")
             except ApiError as error:
                 if error.status not in (0, 410):
                     print("watch: %s" % error, file=sys.stderr, flush=True)
@@ -169,11 +174,11 @@ class Kubelet:
                 node.devices.reconcile(live)
         # Pods that run already keep their devices before newcomers may ask.
         for pod in sorted(mine, key=lambda pod: not (pod.get("status") or {}).get("startTime")):
-            self._observe(pod)
+            self.observe(pod)
         self.synced.set()
         return whole["metadata"]["resourceVersion"]
 
-    def _observe(self, pod, gone=False):
+    def observe(self, pod, gone=False):
         uid = pod["metadata"]["uid"]
         node = self.nodes.get(pod["spec"].get("nodeName"))
         if node is None:
@@ -269,6 +274,7 @@ def parse(argv=None):
     add("--free-delay-ms", type=int, default=2000, help="how late devices come back (2000)")
     add("--backoff-ms", type=int, default=1000, help="first restart back-off, then doubled (1000)")
     add("--seed", type=int, default=1, help="which free device a pod gets")
+    add("--adopt", metavar="LABEL=VALUE", help="play nodes with this label too, which somebody else makes")
     add("--keep", action="store_true", help="leave the folders of pods that are gone")
     return parser.parse_args(argv)
 
@@ -281,7 +287,7 @@ def main():
     port = kubelet_control.serve(kubelet, args.control_port)
     print("control on http://127.0.0.1:%d" % port, flush=True)
     kubelet.register()
-    for loop in (kubelet.heartbeat, kubelet.remount, kubelet.watch):
+    for loop in (kubelet.heartbeat, kubelet.remount, kubelet.watch) + ((kubelet.adopt,) if args.adopt else ()):
         threading.Thread(target=loop, name=loop.__name__, daemon=True).start()
     while not kubelet.stopping.is_set():
         time.sleep(0.2)

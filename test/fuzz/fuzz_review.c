@@ -18,7 +18,7 @@ struct cluster {
 	struct namespace ns;
 	struct policy policy;
 	const struct policy *list[1];
-	bool unknown, limits;
+	bool unknown, limits, timesliced;
 	enum reason cannot;
 };
 
@@ -67,6 +67,19 @@ static const struct advised *get_advice(void *data, const struct workload_key *w
 	return workload_key_hash(workload) % 2 == 0 ? &advised : NULL;
 }
 
+static bool unshared(
+	void *data, const struct pod *pod, const struct pairs *class, struct unfit_tally *ret_tally)
+{
+	const struct cluster *c = data;
+	(void)pod;
+	(void)class;
+	*ret_tally = (struct unfit_tally){0};
+	if (c->timesliced) {
+		unfit_add(ret_tally, UNFIT_SHARED, NULL);
+	}
+	return c->timesliced;
+}
+
 static enum reason may_convert(void *data, const char *ns)
 {
 	const struct cluster *c = data;
@@ -77,6 +90,7 @@ static enum reason may_convert(void *data, const char *ns)
 static struct hook *hook_of(struct cluster *c, unsigned how, struct metric_registry *metrics)
 {
 	*c = (struct cluster){.unknown = (how & 0x10) != 0, .limits = (how & 0x20) != 0};
+	c->timesliced = (how & 0x80) != 0;
 	c->cannot = how & 0x40 ? REASON_BACKLOG : REASON_NONE;
 	c->list[0] = &c->policy;
 	c->policy = (struct policy){.name = how & 2 ? "fuzz" : NULL,
@@ -87,8 +101,15 @@ static struct hook *hook_of(struct cluster *c, unsigned how, struct metric_regis
 		.sizing.min_percent = 10,
 		.sizing.max_percent = 90,
 		.max_tenants = 8};
-	struct hook_config config = {.view = {c, find_namespace, get_policies, limits_gpus,
-					     zero_quota, get_groups, NULL, get_advice, may_convert},
+	struct hook_config config = {.view = {.data = c,
+					     .namespace_find = find_namespace,
+					     .policies = get_policies,
+					     .limits_gpus = limits_gpus,
+					     .zero_quota = zero_quota,
+					     .groups = get_groups,
+					     .recommendation = get_advice,
+					     .unshared = unshared,
+					     .may_convert = may_convert},
 		.metrics = metrics,
 		.runtime_class = how & 1 ? "nvidia" : NULL};
 	return hook_create(&config);

@@ -165,6 +165,20 @@ class Api:
             self._idle.append(connection)
         return response.status, content
 
+    def warnings(self, method, path, body):
+        """What the server says beside its answer, which must be a good one: its headers Warning."""
+        connection = self._connect(self.timeout)
+        try:
+            data = json.dumps(body).encode()
+            connection.request(method, path, data, self._headers(data, "application/json"))
+            response = connection.getresponse()
+            content = response.read(BODY_LIMIT)
+        finally:
+            connection.close()
+        if not 200 <= response.status < 300:
+            raise ApiError(response.status, "", content.decode("utf-8", "replace")[:2000])
+        return response.headers.get_all("Warning") or []
+
     def request(self, method, path, body=None, params=None, content_type="application/json",
                 timeout=None):
         """One exchange with JSON in the answer; anything but 2xx is an ApiError."""

@@ -30,7 +30,10 @@ PROGRAMS = {
     "kube-scheduler": ("kubernetes", "k8s.io/kubernetes", "k8s.io/kubernetes/cmd/kube-scheduler"),
     "etcd": ("etcd", "go.etcd.io/etcd/server/v3", "go.etcd.io/etcd/server/v3"),
     "kwok": ("kwok", "sigs.k8s.io/kwok", "sigs.k8s.io/kwok/cmd/kwok"),
+    "karpenter": ("karpenter", "sigs.k8s.io/karpenter", "sigs.k8s.io/karpenter/kwok"),
 }
+# What else of the module a program needs: it is copied beside it, into NAME.data.
+DATA = {"karpenter": ("pkg/apis/crds", "kwok/apis/crds")}
 CORE = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler")
 
 
@@ -60,12 +63,17 @@ def bin_dir():
 
 def _from_assets(program):
     assets = os.environ.get("KUBEBUILDER_ASSETS")
-    if not assets:
+    if not assets or program in DATA:
         return None
     path = os.path.join(assets, program)
     if os.access(path, os.X_OK):
         return path
     return shutil.which(program)
+
+
+def data_dir(program):
+    """Where the files of DATA lie, once the program was found."""
+    return os.path.join(bin_dir(), program + ".data")
 
 
 def _from_cache(program):
@@ -133,12 +141,28 @@ def _build_module(folder, names, log):
             # A module root in a folder v3 is named after the folder above it.
             source = next(path for path in (os.path.join(aside, name), os.path.join(aside, built),
                                             os.path.join(aside, "server")) if os.path.exists(path))
-            adopt(name, source)
+            adopt(name, source, log)
 
 
-def adopt(program, source):
+def _copy_data(program, log):
+    """The module's own files, as go.sum checks them; nothing of them is kept in this tree."""
+    folder, module, _ = PROGRAMS[program]
+    module_dir = subprocess.run(
+        [find_go(log), "list", "-m", "-f", "{{.Dir}}", module], cwd=os.path.join(PINS, folder), check=True,
+        capture_output=True, text=True, timeout=600, env=dict(os.environ, GOTOOLCHAIN="local")).stdout.strip()
+    shutil.rmtree(data_dir(program), ignore_errors=True)
+    os.makedirs(data_dir(program))
+    for part in DATA[program]:
+        for name in sorted(os.listdir(os.path.join(module_dir, part))):
+            if name.endswith(".yaml"):
+                shutil.copyfile(os.path.join(module_dir, part, name), os.path.join(data_dir(program), name))
+
+
+def adopt(program, source, log=sys.stderr):
     """Moves a program built from the pinned module into the cache."""
     os.makedirs(bin_dir(), exist_ok=True)
+    if program in DATA:
+        _copy_data(program, log)
     target = os.path.join(bin_dir(), program)
     shutil.move(source, target + ".new")
     os.replace(target + ".new", target)

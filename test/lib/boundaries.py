@@ -23,7 +23,7 @@ POOL = {"example.com/pool": "to-come"}
 # To be told in a test's time what is measured.
 MEASURING = ["--usage-seconds=5", "--rightsizing-seconds=1", "--checkpoint-seconds=5"]
 # For each write the method of Stories that leads to it.
-STORIES = {"Access": "starting", "Canary": "starting", "CreateCompanion": "growing", "CreateUnpinned": "growing",
+STORIES = {"Access": "starting", "Canary": "starting", "CreateCompanion": "growing",
            "DeleteCompanion": "growing", "CreateCapacity": "placing", "CreateProbe": "placing", "Grant": "placing",
            "DeleteProbe": "placing", "DeleteCapacity": "leaving", "Place": "placing", "Condition": "waiting",
            "Evict": "evicting", "PolicyStatus": "judging", "Event": "placing", "LeaseTake": "taking",
@@ -197,7 +197,7 @@ class Stories:
         return told
 
     def growing(self, boundary):
-        """Somebody fits nowhere, and a capacity pod and its companion wait for a node; then one suits."""
+        """Somebody fits nowhere, and a pod that stands in for it waits for a node; then one suits."""
         usual, node = self.leader.argv, self.stack.nodes[-1]["name"]
         whole = self.whole_on(node)
         self.leader.kill()
@@ -207,7 +207,7 @@ class Stories:
         made = self.pods(1, nodeSelector=POOL)
 
         def waiting():
-            return [len(self.at_home(label)) for label in ("pair", "companion=true")] == [1, 1]
+            return len(self.at_home("companion=true")) == 1
 
         def comes():
             self.api.delete("pods", whole, "default", grace=1)
@@ -215,11 +215,11 @@ class Stories:
             self.api.patch("nodes", node, {"metadata": {"labels": POOL}})
 
         if boundary.endswith(" DeleteCompanion"):
-            wait_until(waiting, 60, lambda: "two pods that wait for a node\n" + self.stack.logs())
+            wait_until(waiting, 60, lambda: "a pod that waits for a node\n" + self.stack.logs())
             # The scheduler is faster than the controller, which would else open a GPU there itself.
             self.leader.pause()
             comes()
-            wait_until(lambda: any(p["status"].get("phase") == "Running" for p in self.at_home("pair")), 60,
+            wait_until(lambda: any(p["status"].get("phase") == "Running" for p in self.at_home("companion=true")), 60,
                        "the one that waited to run")
             self.leader.resume()
 

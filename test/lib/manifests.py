@@ -1,7 +1,7 @@
 """Renders manifests/ and installs it, without kubectl.
 
-Of kustomize only `resources` and `images` are understood, and anything else in a kustomization.yaml
-is an error, so that what is rendered here is what `kubectl apply -k manifests/` would send. Objects
+Of kustomize only `resources` and `images` are understood, and of a component JSON patches of one object;
+anything else in a kustomization.yaml is an error, so that what is rendered here is what `kubectl apply -k manifests/` would send. Objects
 are plain dicts, in the order in which they can be applied: namespaces, then kinds, then the rest.
 """
 
@@ -96,6 +96,30 @@ def _kustomization(folder):
     return objects
 
 
+def with_component(objects, name):
+    """OBJECTS as they are with the component manifests/overlays/NAME in somebody's overlay."""
+    folder = os.path.join(MANIFESTS, "overlays", name)
+    component, = load(os.path.join(folder, "kustomization.yaml"))
+    if component["kind"] != "Component" or set(component) != {"apiVersion", "kind", "patches"}:
+        raise ManifestError("%s: not a component that only patches" % folder)
+    objects = copy.deepcopy(objects)
+    for patch in component["patches"]:
+        target = patch["target"]
+        obj, = [obj for obj in objects if (obj["kind"], obj["metadata"]["name"]) == (target["kind"], target["name"])]
+        for operation in load(os.path.join(folder, patch["path"]))[0]:
+            _add(obj, operation)
+    return objects
+
+
+def _add(obj, operation):
+    *way, last = [part.replace("~1", "/").replace("~0", "~") for part in operation["path"].split("/")[1:]]
+    if operation["op"] != "add":
+        raise ManifestError("only `add` is rendered here, not %s" % operation["op"])
+    for part in way:
+        obj = obj[part]
+    obj[last] = operation["value"]
+
+
 def _set_image(obj, name, image):
     template = obj.get("spec", {}).get("template") if isinstance(obj.get("spec"), dict) else None
     if obj["kind"] == "Pod":
@@ -165,9 +189,13 @@ def await_policies(api):
         except ApiError as error:
             # An expression that fails is refused too, but as Invalid: that is a defect of ours.
             return error.status == 403 and policy in error.message
-        # Not in force yet: the pod was made, if this was not a dry run.
+        # Not in force yet: the pod was made, if this was not a dry run. Others may have taken it away.
         if not params:
-            api.delete("pods", obj["metadata"]["name"], namespace, grace=0)
+            try:
+                api.delete("pods", obj["metadata"]["name"], namespace, grace=0)
+            except ApiError as error:
+                if error.status != 404:
+                    raise
         return False
 
     marked = pod(annotations={"aliquot.dev/gpu-uuid": "probe"})

@@ -31,3 +31,11 @@ def wait_until(condition, timeout=30.0, what="the condition", every=0.05, ignore
             said = what() if callable(what) else what
             raise Timeout("waited %g s for %s%s" % (timeout, said, reason))
         time.sleep(max(every, min(STRETCHED_MAX_S, STRETCH * (time.monotonic() - began))))
+
+
+def holds_for(condition, seconds, what="the condition", every=0.25):
+    """CONDITION is true for so long on end: what must not happen, in the time in which it would have."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        assert condition(), "does not hold any more: %s" % (what() if callable(what) else what)
+        time.sleep(every)

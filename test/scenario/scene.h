@@ -38,6 +38,7 @@ struct scene_pod {
 	int gpus;		/* 1 */
 	int64_t milli, mib;	/* a tenant with so much; 0: whole GPUs */
 	bool pending, succeeded, unready;
+	const char *waits; /* a tenant at our gate, and the reason that it is told */
 };
 
 struct scene;

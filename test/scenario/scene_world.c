@@ -114,7 +114,13 @@ static void write_notes(struct str *json, const struct scene_pod *p, size_t at)
 {
 	str_append_format(json, "\"prometheus.io/scrape\":\"true\",\"prometheus.io/port\":\"%zu\"",
 		9000 + at);
-	if (p->milli > 0) {
+	if (p->waits != NULL) {
+		str_append_format(json,
+			",\"" NOTE_CONTAINER "\":\"%s\",\"" NOTE_RECOMMENDATION
+			"\":\"deployment-web@1\",\"" NOTE_ORIGINAL
+			"\":\"{\\\"nvidia.com/gpu\\\":\\\"1\\\"}\"",
+			text_or(p->container, "main"));
+	} else if (p->milli > 0) {
 		str_append_format(json,
 			",\"" NOTE_COMPUTE_MILLI "\":\"%lld\",\"" NOTE_MEMORY_MIB
 			"\":\"%lld\",\"" NOTE_CONTAINER "\":\"%s\",\"" NOTE_GPU_UUID
@@ -128,11 +134,24 @@ static void write_notes(struct str *json, const struct scene_pod *p, size_t at)
 	}
 }
 
+static void write_waiting(struct str *json, const struct shown_pod *shown)
+{
+	char since[TIME_TEXT_MAX];
+	str_append_format(json,
+		"{\"phase\":\"Pending\",\"conditions\":[{\"type\":\"" NAME_PLACED "\","
+		"\"status\":\"False\",\"reason\":\"%s\",\"lastTransitionTime\":\"%s\"}]}}",
+		shown->p.waits, time_format(shown->created_ms, since));
+}
+
 /* How its container is, and how it ended before. */
 static void write_status(struct str *json, const struct shown_pod *shown, size_t at)
 {
 	const struct scene_pod *p = &shown->p;
 	char ended[TIME_TEXT_MAX], since[TIME_TEXT_MAX];
+	if (p->waits != NULL) {
+		write_waiting(json, shown);
+		return;
+	}
 	str_append_format(json,
 		"{\"phase\":\"%s\",\"podIP\":\"10.0.1.%zu\",\"conditions\":[{\"type\":\"Ready\","
 		"\"status\":\"%s\",\"lastTransitionTime\":\"%s\"}],\"containerStatuses\":[{"
@@ -167,10 +186,12 @@ static void write_pod(struct scene *s, const struct shown_pod *shown, size_t at,
 	write_notes(json, p, at);
 	str_append_format(json,
 		"},\"ownerReferences\":[{\"apiVersion\":\"%s\",\"kind\":\"%s\",\"name\":\"%s\","
-		"\"uid\":\"owner\",\"controller\":true}]},\"spec\":{\"nodeName\":\"node\","
+		"\"uid\":\"owner\",\"controller\":true}]},\"spec\":{%s,"
 		"\"containers\":",
 		text_or(p->owner_api, "apps/v1"), text_or(p->owner_kind, "ReplicaSet"),
-		text_or(p->owner, OWNER));
+		text_or(p->owner, OWNER),
+		p->waits != NULL ? "\"schedulingGates\":[{\"name\":\"" NAME_GATE "\"}]"
+				 : "\"nodeName\":\"node\"");
 	write_containers(json, p);
 	str_append_text(json, "},\"status\":");
 	write_status(json, shown, at);
@@ -314,7 +335,7 @@ static void write_family(
 	str_append_format(out, "# HELP %s %s\n# TYPE %s gauge\n", name, help, name);
 	for (size_t i = 0; i < s->pod_count; i++) {
 		const struct shown_pod *p = &s->pods[i];
-		if (p->used && !p->p.pending && !p->p.succeeded) {
+		if (p->used && !p->p.pending && p->p.waits == NULL && !p->p.succeeded) {
 			write_line(out, p, i, name, compute ? p->percent : p->mib);
 		}
 	}

@@ -187,6 +187,21 @@ Test(scenario, state_after_two_that_came_whole)
 	scene_golden(s, WEB, "no-effect");
 }
 
+/* C35: the first hangs for five minutes, for a reason that a whole pod would not meet. */
+Test(scenario, state_after_one_was_given_back)
+{
+	struct scene *s = quick_three(QUICK("Automate", AT_ONCE));
+	scene_evicts(s, &(struct scene_pod){.milli = 300, .waits = "CapacityFailed"});
+	until_evicted(s, 1);
+	scene_evicts(s, &(struct scene_pod){0});
+	scene_run(s, 8);
+	scene_expect_reason(s, WEB, "Paused", "True", "GivenBack");
+	scene_expect(s, WEB, "status.lastUpdate.result", "RolledBack");
+	cr_expect_eq(scene_evictions(s), 2);
+	cr_expect_geq(scene_warnings(s, "GivenBack"), 1);
+	scene_golden(s, WEB, "given-back");
+}
+
 /* The new pod is adopted, and another one goes than the one that was made cheap. */
 Test(scenario, state_after_a_lost_race)
 {

@@ -156,6 +156,31 @@ def test_the_table_of_the_build_is_what_counts(copy):
     accepts(copy, "layers", "src/place/wrong.c")
 
 
+LIST = "docs/design/assertions.md"
+
+
+def test_an_assertion_that_nobody_gives_a_reason_for_is_refused(copy):
+    with open(os.path.join(TREE, LIST), encoding="utf-8") as f:
+        listed = f.read()
+    copy.write(LIST, listed)
+    assert copy.tidy("asserts") == (0, [])
+    copy.write("src/world/wrong.c", HELLO + "\tENSURE(n ==\n\t\tf(1));\n")
+    assert "src/world/wrong.c:2: nobody says" in copy.tidy("asserts")[1][0]
+    row = "| `src/world/wrong.c` | `n == f(1)` | %d | it was counted |\n"
+    copy.write(LIST, listed + row % 1)
+    assert copy.tidy("asserts") == (0, [])
+    # One that went, or one that came beside it.
+    copy.write(LIST, listed + row % 2)
+    assert "has no such assertion, or not so often" in copy.tidy("asserts")[1][0]
+    copy.write("src/world/wrong.c", HELLO + 3 * "\tENSURE(n == f(1));\n")
+    assert "src/world/wrong.c:2: nobody says" in copy.tidy("asserts")[1][0]
+    # A reason is not left out, comments assert nothing, and `base` holds its callers to their promises.
+    copy.write("src/world/wrong.c", "/* BUG(1) */\n")
+    copy.write("src/base/right.c", HELLO + "\tENSURE(n == f(2));\n")
+    copy.write(LIST, listed)
+    assert copy.tidy("asserts") == (0, [])
+
+
 def function(name, parameters="void", body=""):
     return "int %s(%s)\n{\n%s\treturn 0;\n}\n" % (name, parameters, body)
 

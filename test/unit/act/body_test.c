@@ -26,8 +26,8 @@
 	"\"terminationGracePeriodSeconds\":10,\"priorityClassName\":\"aliquot-capacity\","         \
 	"\"serviceAccountName\":\"aliquot-capacity\",\"automountServiceAccountToken\":false,"      \
 	"\"enableServiceLinks\":false,\"securityContext\":{\"runAsNonRoot\":true,\"runAsUser\":"   \
-	"65532,"                                                                                   \
-	"\"runAsGroup\":65532,\"seccompProfile\":{\"type\":\"RuntimeDefault\"}},\"tolerations\":[" \
+	"60812,"                                                                                   \
+	"\"runAsGroup\":60812,\"seccompProfile\":{\"type\":\"RuntimeDefault\"}},\"tolerations\":[" \
 	"{\"key\":\"nvidia.com/gpu\",\"operator\":\"Exists\"}" tolerations "]," extra              \
 	"\"initContainers\":[" CONTAINER("identify",                                               \
 		"\"capacity\",\"identify\",\"--identity-file=/run/aliquot/identity\","             \
@@ -61,13 +61,12 @@ Test(body, create_capacity_pinned)
 	tear_down(f);
 }
 
-Test(body, create_capacity_unpinned_with_tolerations_and_runtime_class)
+Test(body, create_capacity_with_tolerations_and_runtime_class)
 {
 	struct fixture *f = set_up();
 	struct action x = create_action();
 	struct toleration tolerations[] = {
 		{.key = "team", .operator= "Equal", .value = "ml", .effect = "NoSchedule"}};
-	x.node = "";
 	x.ns = NULL;
 	x.runtime_class = "nvidia";
 	x.tolerations = tolerations;
@@ -76,81 +75,44 @@ Test(body, create_capacity_unpinned_with_tolerations_and_runtime_class)
 	tolerations[0].key = "changed after the submit";
 	step(f, 0);
 	expect_json(fake_last(f->wire)->body,
-		CAPACITY_POD(",{\"key\":\"team\",\"operator\":\"Equal\",\"value\":\"ml\","
-			     "\"effect\":\"NoSchedule\"}",
-			"\"runtimeClassName\":\"nvidia\","));
+		CAPACITY_POD(STAYS ",{\"key\":\"team\",\"operator\":\"Equal\",\"value\":\"ml\","
+				   "\"effect\":\"NoSchedule\"}",
+			REQUIRED("{\"matchFields\":[" PIN(
+				"gpu-1") "]}") ",\"runtimeClassName\":\"nvidia\","));
 	fake_answer(fake_last(f->wire), 201, POD_ANSWER);
 	tear_down(f);
 }
 
-Test(body, c14_create_capacity_that_asks_for_a_node)
+Test(body, c14_what_asks_for_a_node_says_where)
 {
 	struct fixture *f = set_up();
 	struct action x = create_action();
-	const char *zones[] = {"a", "b"}, *node[] = {"n0"};
+	const char *zones[] = {"a", "b"}, *wrong[] = {"L4"};
 	struct pair pool[] = {{"pool", "ml"}};
-	struct term zone[] = {{"zone", TERM_IN, zones, 2}};
-	struct term fields[] = {{"metadata.name", TERM_NOT_IN, node, 1}};
-	struct node_term terms[] = {{{zone, 1}, {fields, 1}}};
+	struct term labels[] = {
+		{"zone", TERM_IN, zones, 2}, {"nvidia.com/gpu.product", TERM_NOT_IN, wrong, 1}};
+	struct node_term terms[] = {{{labels, 2}, {NULL, 0}}};
 	json_t *root;
 	x.node = "";
-	x.unpinned = true;
+	x.unpinned = x.companion = true;
+	x.gpus = 1;
 	x.where_labels = (struct pairs){pool, 1};
 	x.where_terms = terms;
 	x.where_count = 1;
 	act_submit(f->act, &x);
-	zones[0] = node[0] = pool[0].value = "changed after the submit";
+	zones[0] = wrong[0] = pool[0].value = "changed after the submit";
 	step(f, 0);
 	json_t *spec = spec_of(f, &root);
 	char *text = json_dumps(json_object_get(spec, "affinity"), 0);
 	expect_json(text,
 		"{\"nodeAffinity\":{\"requiredDuringSchedulingIgnoredDuringExecution\":{"
 		"\"nodeSelectorTerms\":[{\"matchExpressions\":[{\"key\":\"zone\",\"operator\":"
-		"\"In\",\"values\":[\"a\",\"b\"]}],\"matchFields\":[{\"key\":\"metadata.name\","
-		"\"operator\":\"NotIn\",\"values\":[\"n0\"]}]}]}}}");
+		"\"In\",\"values\":[\"a\",\"b\"]},{\"key\":\"nvidia.com/gpu.product\","
+		"\"operator\":\"NotIn\",\"values\":[\"L4\"]}]}]}}}");
 	free(text);
 	text = json_dumps(json_object_get(spec, "nodeSelector"), 0);
 	expect_json(text, "{\"pool\":\"ml\"}");
 	free(text);
-	json_t *labels = json_object_get(json_object_get(root, "metadata"), "labels");
-	cr_expect_str_eq(json_string_value(json_object_get(labels, LABEL_PAIR)), "capacity-abc-0");
-	json_decref(root);
-	fake_answer(fake_last(f->wire), 201, POD_ANSWER);
-	tear_down(f);
-}
-
-Test(body, c14_a_companion_needs_what_tenants_will_need_and_no_gpu)
-{
-	struct fixture *f = set_up();
-	struct action x = create_action();
-	json_t *root;
-	x.node = "";
-	x.name = "companion-abc-0";
-	x.companion = true;
-	x.capacity_pod = "capacity-abc-0";
-	x.uid = "u-1";
-	x.cpu_milli = 1500;
-	x.mem_bytes = 1 << 30;
-	act_submit(f->act, &x);
-	step(f, 0);
-	json_t *spec = spec_of(f, &root);
-	cr_expect_str_eq(
-		json_string_value(json_object_get(spec, "priorityClassName")), "aliquot-companion");
-	char *text =
-		json_dumps(json_object_get(json_array_get(json_object_get(spec, "containers"), 0),
-				   "resources"),
-			0);
-	expect_json(text, "{\"requests\":{\"cpu\":\"1500m\",\"memory\":\"1073741824\"}}");
-	free(text);
-	text = json_dumps(json_object_get(spec, "affinity"), 0);
-	expect_json(text,
-		"{\"podAffinity\":{\"requiredDuringSchedulingIgnoredDuringExecution\":[{"
-		"\"topologyKey\":\"kubernetes.io/hostname\",\"labelSelector\":{\"matchLabels\":{"
-		"\"aliquot.dev/pair\":\"capacity-abc-0\"}}}]}}");
-	free(text);
-	json_t *owner = json_array_get(
-		json_object_get(json_object_get(root, "metadata"), "ownerReferences"), 0);
-	cr_expect_str_eq(json_string_value(json_object_get(owner, "uid")), "u-1");
 	json_decref(root);
 	fake_answer(fake_last(f->wire), 201, POD_ANSWER);
 	tear_down(f);
@@ -214,7 +176,7 @@ Test(body, a_capacity_pod_that_is_there_already_is_ours_or_not)
 		FAULT_CONFLICT);
 }
 
-Test(body, c14_one_that_stands_in_for_several_gpus_asks_for_them)
+Test(body, c14_what_asks_for_a_node_asks_for_all_gpus)
 {
 	struct fixture *f = set_up();
 	struct action x = create_action();

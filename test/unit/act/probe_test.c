@@ -33,7 +33,7 @@ static const struct inject_claim claim = {.form = INJECT_ENV,
 		      "\"serviceAccountName\":\"aliquot-capacity\","                               \
 		      "\"automountServiceAccountToken\":false,"                                    \
 		      "\"enableServiceLinks\":false,\"securityContext\":{\"runAsNonRoot\":true,"   \
-		      "\"runAsUser\":65532,\"runAsGroup\":65532,\"seccompProfile\":{\"type\":"     \
+		      "\"runAsUser\":60813,\"runAsGroup\":60813,\"seccompProfile\":{\"type\":"     \
 		      "\"RuntimeDefault\"}},\"runtimeClassName\":\"nvidia\",\"tolerations\":[{"    \
 		      "\"key\":\"k\","                                                             \
 		      "\"operator\":\"Exists\"}]," REQUIRED("{\"matchFields\":[" PIN(              \

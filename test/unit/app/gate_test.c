@@ -33,7 +33,7 @@ struct tenant {
 	bool placed;
 };
 
-static void tell(struct bed *b, const struct tenant *t)
+static void tell_at(struct world *w, int64_t now, const struct tenant *t)
 {
 	char uid[96];
 	struct pair label[] = {{LABEL_TENANT, "true"}};
@@ -43,7 +43,7 @@ static void tell(struct bed *b, const struct tenant *t)
 	struct pod p = {.ns = t->ns,
 		.name = t->name,
 		.uid = uid,
-		.created_ms = NOW - t->age_s * 1000,
+		.created_ms = now - t->age_s * 1000,
 		.labels = {label, 1},
 		.notes = {notes, t->placed ? 2 : 0},
 		.gates = gate,
@@ -52,10 +52,15 @@ static void tell(struct bed *b, const struct tenant *t)
 		p.placed = (struct pod_condition){.type = NAME_PLACED,
 			.is_true = t->placed,
 			.reason = reason_name(t->reason),
-			.since_ms = NOW - t->told_s * 1000};
+			.since_ms = now - t->told_s * 1000};
 	}
 	pairs_sort(&p.notes);
-	world_apply(b->world, &(struct change){.type = CHANGE_SET, .kind = KIND_POD, .pod = &p});
+	world_apply(w, &(struct change){.type = CHANGE_SET, .kind = KIND_POD, .pod = &p});
+}
+
+static void tell(struct bed *b, const struct tenant *t)
+{
+	tell_at(b->world, NOW, t);
 }
 
 /* Looks, and cleans up. */
@@ -85,6 +90,21 @@ Test(gate, an_engine_whose_grants_never_come_through_closes_it)
 	/* Placed before: it tells nothing of now. */
 	tell(&b, &(struct tenant){"c", "t", 300, REASON_PLACED, 290, true});
 	expect(&b, true, true);
+}
+
+/* A broken image on the nodes with GPUs, a runtime that gives nothing by name, nodes that end what
+ * is started there: the whole pod would have run. */
+Test(gate, every_reason_that_is_ours_closes_it)
+{
+	static const enum reason ours[] = {REASON_CAPACITY_FAILED, REASON_NO_INJECTION,
+		REASON_PROBE_ENDED, REASON_PROVING, REASON_RUNTIME_CLASS};
+	for (size_t i = 0; i < COUNT_OF(ours); i++) {
+		struct bed b;
+		bed_init(&b);
+		tell(&b, &(struct tenant){"a", "t", 100, ours[i], 60, false});
+		tell(&b, &(struct tenant){"b", "t", 100, ours[i], 60, false});
+		expect(&b, true, true);
+	}
 }
 
 Test(gate, tenants_of_one_namespace_close_it_for_that_one_alone)
@@ -315,4 +335,150 @@ Test(gate, the_last_of_many_tenants_is_found)
 	cr_expect(steps > 4 && steps < 20, "%d steps", steps);
 	cr_expect(gate_has_backlog(&b.gate, "a") && !gate_has_backlog(&b.gate, "b"));
 	world_destroy(b.world);
+}
+
+/* --- trials: a door that is closed reopens only by a tenant that closing prevents --- */
+
+/* Two namespaces of one person, whose pods wait for something that nobody else needs. */
+static void close_for_all(struct replica *r)
+{
+	begin(r);
+	fill_caches(r);
+	pass(r, 3000, "other");
+	int64_t wall = r->clock.wall;
+	tell_at(r->world, wall, &(struct tenant){"m", "t", 100, REASON_CAPACITY_FAILED, 60, false});
+	tell_at(r->world, wall, &(struct tenant){"n", "t", 100, REASON_CAPACITY_FAILED, 60, false});
+	pass(r, 3000, "other");
+	cr_assert_eq(gate_may_convert(&r->gate, "a"), REASON_BACKLOG);
+}
+
+/* So many are let through, each of another namespace, until no more are. */
+static int let_through(struct replica *r, char first)
+{
+	int count = 0;
+	char ns[2] = {first, '\0'};
+	for (; gate_may_convert(&r->gate, ns) == REASON_NONE && count < 20; ns[0]++, count++) {
+		gate_converted(&r->gate, ns);
+		cr_expect_eq(gate_may_convert(&r->gate, ns), REASON_BACKLOG, "a second of %s", ns);
+	}
+	return count;
+}
+
+static bool opens_within(struct replica *r, const char *ns, int64_t ms)
+{
+	for (int64_t t = 0; t < ms; t += 1000) {
+		if (gate_may_convert(&r->gate, ns) == REASON_NONE) {
+			return true;
+		}
+		pass(r, 1000, "other");
+	}
+	return false;
+}
+
+Test(gate, two_namespaces_do_not_close_it_for_good)
+{
+	struct replica r;
+	close_for_all(&r);
+	pass(&r, 61000, "other");
+	cr_expect_eq(gate_may_convert(&r.gate, NULL), REASON_BACKLOG);
+	int let = let_through(&r, 'a');
+	cr_expect(let > 0 && let <= 4, "%d", let);
+	pass(&r, 5000, "other");
+	/* One of them runs; the two wait as ever. */
+	tell_at(r.world, r.clock.wall, &(struct tenant){"a", "t", 4, REASON_NONE, 0, true});
+	pass(&r, 2000, "other");
+	for (char ns[2] = "a"; ns[0] < 'k'; ns[0]++) {
+		cr_expect_eq(gate_may_convert(&r.gate, ns), REASON_NONE);
+		gate_converted(&r.gate, ns);
+	}
+	end(&r);
+}
+
+/* Whoever has pods that never arrive has no use of more of them. */
+Test(gate, those_who_closed_it_take_no_trial_of_others)
+{
+	struct replica r;
+	close_for_all(&r);
+	pass(&r, 61000, "other");
+	for (int i = 0; i < 10; i++) {
+		if (gate_may_convert(&r.gate, "m") == REASON_NONE) {
+			gate_converted(&r.gate, "m");
+		}
+	}
+	cr_expect_eq(gate_may_convert(&r.gate, "m"), REASON_BACKLOG);
+	cr_expect_eq(let_through(&r, 'a'), 4);
+	end(&r);
+}
+
+Test(gate, a_trial_in_vain_is_not_the_last)
+{
+	struct replica r;
+	close_for_all(&r);
+	cr_expect(opens_within(&r, "a", 61000));
+	cr_expect_eq(let_through(&r, 'a'), 4);
+	pass(&r, 121000, "other");
+	cr_expect_eq(gate_may_convert(&r.gate, "e"), REASON_BACKLOG);
+	pass(&r, 100000, "other");
+	cr_expect_eq(gate_may_convert(&r.gate, "e"), REASON_BACKLOG, "it waits twice as long");
+	cr_expect(opens_within(&r, "e", 21000));
+	cr_expect_eq(gate_may_convert(&r.gate, "a"), REASON_BACKLOG, "it had its trial");
+	cr_expect_eq(let_through(&r, 'e'), 4);
+	end(&r);
+}
+
+Test(gate, one_namespace_alone_is_tried_too)
+{
+	struct replica r;
+	begin(&r);
+	fill_caches(&r);
+	pass(&r, 3000, "other");
+	tell_at(r.world, r.clock.wall,
+		&(struct tenant){"m", "t", 100, REASON_WAITING_FOR_CAPACITY, 60, false});
+	pass(&r, 3000, "other");
+	cr_expect_eq(gate_may_convert(&r.gate, "a"), REASON_NONE);
+	cr_expect_eq(gate_may_convert(&r.gate, "m"), REASON_BACKLOG);
+	cr_expect(opens_within(&r, "m", 61000));
+	gate_converted(&r.gate, "m");
+	cr_expect_eq(gate_may_convert(&r.gate, "m"), REASON_BACKLOG);
+	tell_at(r.world, r.clock.wall, &(struct tenant){"m", "u", 0, REASON_NONE, 0, true});
+	pass(&r, 3000, "other");
+	cr_expect_eq(gate_may_convert(&r.gate, "m"), REASON_NONE);
+	end(&r);
+}
+
+/* The first that hangs: others wait for what becomes of it, wherever they are. */
+Test(gate, pods_that_run_are_left_while_one_that_was_made_hangs)
+{
+	struct replica r;
+	begin(&r);
+	fill_caches(&r);
+	pass(&r, 3000, "other");
+	cr_expect_eq(gate_may_replace(&r.gate, "a"), REASON_NONE);
+	tell_at(r.world, r.clock.wall,
+		&(struct tenant){"m", "t", 100, REASON_CAPACITY_FAILED, 60, false});
+	pass(&r, 3000, "other");
+	cr_expect_eq(gate_may_convert(&r.gate, "a"), REASON_NONE);
+	cr_expect_eq(gate_may_replace(&r.gate, "a"), REASON_BACKLOG);
+	pass(&r, 61000, "other");
+	cr_expect_eq(gate_may_replace(&r.gate, "a"), REASON_NONE, "one of them is a trial");
+	gate_replaced(&r.gate);
+	cr_expect_eq(gate_may_replace(&r.gate, "b"), REASON_BACKLOG);
+	end(&r);
+}
+
+/* What is told of a pod changes while the node rests and is tried again, once a minute. */
+Test(gate, a_reason_that_changes_all_the_time_opens_nothing)
+{
+	struct replica r;
+	close_for_all(&r);
+	for (int i = 0; i < 6; i++) {
+		enum reason reason = i % 2 ? REASON_CAPACITY_FAILED : REASON_WAITING_FOR_CAPACITY;
+		tell_at(r.world, r.clock.wall, &(struct tenant){"m", "t", 200, reason, 0, false});
+		tell_at(r.world, r.clock.wall, &(struct tenant){"n", "t", 200, reason, 0, false});
+		pass(&r, 30000, "other");
+		cr_expect_eq(gate_may_convert(&r.gate, NULL), REASON_BACKLOG);
+		pass(&r, 30000, "other");
+		cr_expect_eq(gate_may_convert(&r.gate, NULL), REASON_BACKLOG);
+	}
+	end(&r);
 }

@@ -358,3 +358,53 @@ Test(owners, names_that_are_another_path_are_not_asked_for)
 	cr_expect_eq(owners_count(b.owners), 0);
 	tear_down(&b);
 }
+
+static enum owner_answer look_up(struct bed *b, const char *ns, const char *uid, struct owner *ret)
+{
+	const struct owner_port *p = owners_known(b->owners);
+	const struct owner_top top = {.group = view_of("example.com"),
+		.kind = "Gadget",
+		.name = view_of("g"),
+		.uid = uid};
+	return p->above(p->data, ns, &top, ret);
+}
+
+/* Reviews may come from anybody who reaches the port, about whatever they think up: they must not
+ * fill what the sizer needs, nor have the API server asked. */
+Test(owners, a_look_up_makes_nothing_and_keeps_nothing_alive)
+{
+	struct bed b;
+	struct owner o;
+	char ns[32];
+	known(&b);
+	size_t sent = b.wire->count;
+	for (int i = 0; i < OWNERS_MAX + 100; i++) {
+		snprintf(ns, sizeof ns, "made-up-%d", i);
+		cr_assert_eq(look_up(&b, ns, "u", &o), OWNER_UNKNOWN);
+	}
+	cr_expect_eq(owners_count(b.owners), 1);
+	cr_expect_eq(look_up(&b, "team", "old", &o), OWNER_ABOVE);
+	cr_expect_str_eq(o.name, "w");
+	step(&b, 1);
+	cr_expect_eq(b.wire->count, sent);
+	cr_expect_eq(ask(&b, "elsewhere", "g", &o), OWNER_LATER, "there is room for who exists");
+	for (int minute = 0; minute < 20; minute++) {
+		(void)look_up(&b, "team", "old", &o);
+		step(&b, 60000);
+	}
+	cr_expect_eq(owners_count(b.owners), 0, "nobody who counts asked for it");
+	cr_expect_eq(look_up(&b, "team", "old", &o), OWNER_UNKNOWN);
+	tear_down(&b);
+}
+
+Test(owners, a_look_up_does_not_take_a_new_object_for_one_that_is_gone)
+{
+	struct bed b;
+	struct owner o;
+	known(&b);
+	fake_answer(later(&b, 31), 404, "{}");
+	cr_expect_eq(look_up(&b, "team", "old", &o), OWNER_ABOVE);
+	cr_expect_eq(look_up(&b, "team", "new", &o), OWNER_UNKNOWN);
+	cr_expect_eq(ask_for(&b, "new", &o), OWNER_LATER, "and it was not taken over");
+	tear_down(&b);
+}

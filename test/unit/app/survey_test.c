@@ -123,6 +123,36 @@ Test(survey, S4_all_that_is_asked_for_is_told)
 	tear_down(&b);
 }
 
+#define AGENT(name, ready)                                                                         \
+	"{\"metadata\":{\"namespace\":\"" NAME_NAMESPACE "\",\"name\":\"" name                     \
+	"\",\"uid\":\"" name "\",\"resourceVersion\":\"1\",\"labels\":{\"" LABEL_AGENT             \
+	"\":\"true\"}},\"spec\":{\"nodeName\":\"of-" name                                          \
+	"\"},\"status\":{\"phase\":\"Running\",\"conditions\":[{\"type\":\"Ready\",\"status\":"    \
+	"\"" ready "\"}]}}"
+
+/* By the API server, as far as it lets; who may not is told that the agent is not ready. */
+Test(survey, agents_that_are_not_ready_say_why)
+{
+	struct bed b;
+	set_up(&b, NULL);
+	give_objects(&b);
+	give_lists(&b);
+	give(&b, "/gpurecommendations?limit", 200, LIST(""));
+	give(&b, "/api/v1/pods?limit", 200,
+		LIST(AGENT("a", "True") "," AGENT("b", "False") "," AGENT("c", "False")));
+	give(&b, "/api/v1/namespaces/" NAME_NAMESPACE "/pods/b:9400/proxy/readyz", 503,
+		"NoDriver: the driver is not loaded\n");
+	give(&b, "/pods/c:9400/proxy/readyz", 403, "{\"kind\":\"Status\",\"code\":403}");
+	step(&b, 1);
+	step(&b, 100);
+	cr_expect_eq(survey_end(b.survey), SURVEY_DONE);
+	expect(&b, "Agents         1 of 3 ready");
+	expect(&b, "NoDriver on node of-b");
+	expect(&b, ": the driver is not loaded");
+	expect(&b, "NotReady on node of-c");
+	tear_down(&b);
+}
+
 Test(survey, owners_are_waited_for_and_not_for_ever)
 {
 	struct bed b;

@@ -110,6 +110,37 @@ Test(map, agrees_with_a_plain_array_over_random_work)
 	free(b);
 }
 
+/* Of the paper that describes SipHash, and of its reference implementation. */
+Test(map, a_keyed_hash_is_the_one_that_was_analysed)
+{
+	static const struct {
+		size_t n;
+		uint64_t hash;
+	} rows[] = {{0, 0x726fdb47dd0e0e31u}, {1, 0x74f839c593dc67fdu}, {8, 0x93f5f5799a932462u},
+		{15, 0xa129ca6149be45e5u}};
+	const uint64_t key[2] = {0x0706050403020100u, 0x0f0e0d0c0b0a0908u};
+	unsigned char bytes[16];
+	for (size_t i = 0; i < sizeof bytes; i++) {
+		bytes[i] = (unsigned char)i;
+	}
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		cr_expect_eq(hash_keyed(key, bytes, rows[i].n), rows[i].hash, "%zu", rows[i].n);
+	}
+}
+
+Test(map, who_does_not_know_the_key_cannot_choose_the_hash)
+{
+	uint64_t before = key_text("name");
+	cr_expect_eq(key_text("name"), before);
+	cr_expect_neq(key_pair("a", "bc"), key_pair("ab", "c"));
+	uint64_t same = hash_text("name");
+	map_key_draw(1, 2);
+	cr_expect_neq(key_text("name"), before);
+	cr_expect_eq(hash_text("name"), same, "names are made of it");
+	map_key_draw(0, 0);
+	cr_expect_eq(key_text("name"), before);
+}
+
 Test(intern, one_copy_until_the_last_reference)
 {
 	struct intern *t = intern_create();

@@ -77,6 +77,24 @@ Test(node, nodes_that_share_already)
 	}
 }
 
+/* Under the strategy "single" of MIG the device plugin counts partitions as GPUs. */
+Test(node, c34_nodes_whose_gpus_are_partitions)
+{
+	static const struct {
+		const char *product;
+		bool is;
+	} rows[] = {{"NVIDIA-H100-80GB-HBM3", false}, {"NVIDIA-A100-SXM4-40GB-MIG-1g.5gb", true}};
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct arena arena = {0};
+		char *json = arena_printf(&arena,
+			"{\"metadata\":{\"name\":\"n\",\"labels\":{\"nvidia.com/gpu.product\":"
+			"\"%s\"}}}",
+			rows[i].product);
+		cr_expect_eq(decoded(json, &arena).is_mig, rows[i].is, "row %zu", i);
+		arena_finish(&arena);
+	}
+}
+
 Test(node, c27_nodes_that_serve_others)
 {
 	static const struct {

@@ -96,8 +96,8 @@ Test(pod, claims_of_its_volumes_each_once)
 	"\"requiredDuringSchedulingIgnoredDuringExecution\":[{" more "}]}}}}"
 #define ON_HOST "\"topologyKey\":\"kubernetes.io/hostname\""
 
-/* The rest is the scheduler's, and marked. */
-Test(pod, only_anti_affinity_on_the_host_name_is_read)
+/* What has another form is the scheduler's, and marked. */
+Test(pod, affinity_and_anti_affinity_of_the_usual_forms_are_read)
 {
 	static const struct {
 		const char *json;
@@ -110,10 +110,11 @@ Test(pod, only_anti_affinity_on_the_host_name_is_read)
 		{APART(ON_HOST ",\"namespaceSelector\":{}"), 1, true, false},
 		{APART(ON_HOST ",\"namespaceSelector\":{\"matchLabels\":{\"a\":\"b\"}}"), 0, false,
 			true},
-		{APART("\"topologyKey\":\"zone\""), 0, false, true},
+		{APART("\"topologyKey\":\"zone\""), 1, false, false},
+		{APART("\"topologyKey\":\"\""), 0, false, true},
 		{"{\"spec\":{\"affinity\":{\"podAffinity\":{"
 		 "\"requiredDuringSchedulingIgnoredDuringExecution\":[{" ON_HOST "}]}}}}",
-			0, false, true},
+			1, false, false},
 		{"{}", 0, false, false},
 	};
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
@@ -124,6 +125,52 @@ Test(pod, only_anti_affinity_on_the_host_name_is_read)
 		if (p.neighbour_count > 0) {
 			cr_expect_eq(p.neighbours[0].all_namespaces, rows[i].all, "row %zu", i);
 			cr_expect_eq(p.neighbours[0].pods.present, i == 0, "row %zu", i);
+		}
+		arena_finish(&arena);
+	}
+}
+
+#define SPREAD(more)                                                                               \
+	"{\"metadata\":{\"labels\":{\"app\":\"web\",\"hash\":\"7\"}},\"spec\":{"                   \
+	"\"topologySpreadConstraints\":[{\"whenUnsatisfiable\":\"DoNotSchedule\"," more "}]}}"
+#define IN_ZONES "\"maxSkew\":2,\"topologyKey\":\"zone\""
+
+Test(pod, hard_spread_is_read)
+{
+	static const struct {
+		const char *json;
+		bool read;
+		int32_t min;
+		bool any, taints;
+		uint32_t expressions;
+	} rows[] = {
+		{SPREAD(IN_ZONES), true, 0, false, false, 0},
+		{SPREAD(IN_ZONES ",\"minDomains\":3,\"nodeTaintsPolicy\":\"Honor\""), true, 3,
+			false, true, 0},
+		{SPREAD(IN_ZONES ",\"nodeAffinityPolicy\":\"Ignore\""), true, 0, true, false, 0},
+		{SPREAD(IN_ZONES ",\"labelSelector\":{\"matchLabels\":{\"app\":\"web\"}},"
+				 "\"matchLabelKeys\":[\"hash\",\"none\"]"),
+			true, 0, false, false, 1},
+		{SPREAD("\"maxSkew\":2"), false, 0, false, false, 0},
+		{SPREAD("\"topologyKey\":\"zone\""), false, 0, false, false, 0},
+		{SPREAD("\"maxSkew\":\"x\",\"topologyKey\":\"zone\""), false, 0, false, false, 0},
+	};
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct arena arena = {0};
+		struct pod p = decoded(rows[i].json, &arena);
+		cr_expect_eq(p.has_spread, !rows[i].read, "row %zu", i);
+		cr_expect_eq(p.neighbour_count, rows[i].read ? 1 : 0, "row %zu", i);
+		const struct neighbour_term *t = p.neighbours;
+		if (rows[i].read) {
+			cr_expect(t->kind == NEIGHBOUR_SPREAD && t->max_skew == 2, "row %zu", i);
+			cr_expect_str_eq(t->key, "zone", "row %zu", i);
+			cr_expect_eq(t->min_domains, rows[i].min, "row %zu", i);
+			cr_expect_eq(t->any_node, rows[i].any, "row %zu", i);
+			cr_expect_eq(t->heeds_taints, rows[i].taints, "row %zu", i);
+			cr_expect_eq(t->pods.expressions.count, rows[i].expressions, "row %zu", i);
+		}
+		if (rows[i].expressions > 0) {
+			cr_expect_str_eq(t->pods.expressions.items[0].values[0], "7");
 		}
 		arena_finish(&arena);
 	}

@@ -20,7 +20,8 @@ static int decode(const char *spec, struct arena *a, struct policy *p, struct fa
 	"\"windowSeconds\":3601,\"requiredSeconds\":9,\"halfLifeSeconds\":61},\"update\":{"        \
 	"\"byKind\":[{\"kind\":\"StatefulSet\",\"strategy\":\"Ongoing\"},{\"kind\":\"Job\","       \
 	"\"strategy\":\"Never\"}],\"minReplicas\":10,\"minPodAgeSeconds\":11,"                     \
-	"\"cooldownSeconds\":12,\"maxUnavailable\":\"25%\",\"replacement\":\"Evict\","             \
+	"\"cooldownSeconds\":12,\"giveBackAfterMinutes\":7,\"maxUnavailable\":\"25%\","            \
+	"\"replacement\":\"Evict\","                                                               \
 	"\"windows\":[{\"days\":[\"Mon\",\"Fri\"],\"start\":\"22:00\",\"end\":\"04:30\","          \
 	"\"timeZone\":\"Europe/Berlin\"},{\"days\":[\"Sun\"],\"start\":\"00:00\",\"end\":"         \
 	"\"24:00\"}],\"scaleDownDelaySeconds\":13,\"minChangePercent\":14,"                        \

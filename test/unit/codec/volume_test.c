@@ -45,6 +45,14 @@ Test(volume, a_claim_says_what_else_to_read)
 		{"{\"metadata\":{\"annotations\":{\"pv.kubernetes.io/bind-completed\":\"yes\"}},"
 		 "\"spec\":{\"volumeName\":\"pv\"},\"status\":{\"phase\":\"Lost\"}}",
 			CLAIM_LOST, VOLUME_DONE, NULL},
+		/* Nobody checks a claim's names, and asked for they would be another path. */
+		{"{\"metadata\":{\"annotations\":{\"pv.kubernetes.io/bind-completed\":\"yes\"}},"
+		 "\"spec\":{\"volumeName\":\"..\"}}",
+			CLAIM_LOST, VOLUME_DONE, NULL},
+		{"{\"metadata\":{\"annotations\":{\"volume.kubernetes.io/selected-node\":\"a/b\"}},"
+		 "\"spec\":{\"storageClassName\":\"fast\"}}",
+			CLAIM_UNREAD, VOLUME_READ_CLASS, "fast"},
+		{"{\"spec\":{\"storageClassName\":\"a/b\"}}", CLAIM_UNBOUND, VOLUME_DONE, NULL},
 	};
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
 		CLEANUP(read_finish) struct read r = {.r.claim = {.ns = "n", .name = "c"}};

@@ -85,7 +85,7 @@ struct cap {
 };
 
 /* `mps`: it runs that daemon. */
-static inline void tell_capacity_of(struct bed *b, const struct cap *c, bool mps)
+static inline void tell_capacity_at(struct bed *b, const struct cap *c, bool mps, const char *node)
 {
 	struct pair label[] = {{LABEL_CAPACITY, "true"}};
 	struct pair mode[] = {{NOTE_ISOLATION, ISOLATION_MPS_TEXT}};
@@ -94,7 +94,7 @@ static inline void tell_capacity_of(struct bed *b, const struct cap *c, bool mps
 	struct pod p = {.ns = NAME_NAMESPACE,
 		.name = c->name,
 		.uid = c->uid,
-		.node = "n0",
+		.node = node,
 		.gpus = 1,
 		.phase = c->uuid != NULL ? POD_RUNNING : POD_PENDING,
 		.labels = {label, 1},
@@ -103,6 +103,11 @@ static inline void tell_capacity_of(struct bed *b, const struct cap *c, bool mps
 		.holds = c->uuid != NULL && !c->broken,
 		.ledger = c->ledger};
 	tell_pod(b, &p);
+}
+
+static inline void tell_capacity_of(struct bed *b, const struct cap *c, bool mps)
+{
+	tell_capacity_at(b, c, mps, "n0");
 }
 
 static inline void tell_capacity(struct bed *b, const struct cap *c)

@@ -278,3 +278,59 @@ Test(recycle, c21_what_a_job_said_is_forgotten_with_its_pods)
 	cr_expect_not_null(ask_job(&b));
 	bed_finish(&b);
 }
+
+static void tell_successor(struct bed *b, const char *name, const char *owner)
+{
+	struct pair label[] = {{LABEL_TENANT, "true"}};
+	struct pair notes[] = {{NOTE_ORIGINAL, "{}"}, {NOTE_SHARE, "0.1"}};
+	const char *gate[] = {NAME_GATE};
+	struct pod p = {.ns = "default",
+		.name = name,
+		.uid = name,
+		.labels = {label, 1},
+		.notes = {notes, 2},
+		.gates = gate,
+		.gate_count = 1,
+		.owner = {"apps/v1", "ReplicaSet", owner, "owner"}};
+	tell_pod(b, &p);
+}
+
+/* What it refused for is nothing that was judged, so it would refuse the next one too. */
+Test(recycle, c36_the_next_one_is_not_pinned_to_the_node_that_was_refused)
+{
+	struct bed b = one_gpu();
+	tell_stuck(&b, "ReplicaSet");
+	step(&b, ACTION_EVICT);
+	b.now += 30000;
+	const struct action *a = step(&b, ACTION_EVICT);
+	cr_assert_not_null(a);
+	settle(&b, a->id, 0, "");
+	tell_gone(&b, "default", "t0");
+	tell_capacity(&b, &(struct cap){"c0", "c0-uid", "G0", false, {0}});
+	tell_successor(&b, "t1", "owner");
+	cr_expect_null(step(&b, ACTION_GRANT));
+	b.now += 11000;
+	a = step(&b, ACTION_CONDITION);
+	cr_assert_not_null(a);
+	cr_expect_not_null(strstr(a->message, "1 node was refused to a pod of this workload"), "%s",
+		a->message);
+	b.now += 120000;
+	a = step(&b, ACTION_GRANT);
+	cr_assert_not_null(a, "for a while");
+	cr_expect_str_eq(a->ledger.items[0].uid, "t1");
+	bed_finish(&b);
+}
+
+Test(recycle, c36_nobody_elses_next_one_minds)
+{
+	struct bed b = one_gpu();
+	tell_stuck(&b, "ReplicaSet");
+	step(&b, ACTION_EVICT);
+	b.now += 30000;
+	cr_assert_not_null(step(&b, ACTION_EVICT));
+	tell_gone(&b, "default", "t0");
+	tell_capacity(&b, &(struct cap){"c0", "c0-uid", "G0", false, {0}});
+	tell_successor(&b, "t1", "another");
+	cr_expect_not_null(step(&b, ACTION_GRANT));
+	bed_finish(&b);
+}

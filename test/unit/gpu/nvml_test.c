@@ -134,6 +134,7 @@ Test(nvml, falls_back_only_where_the_call_is_lacking)
 	stub->memory_code = 3;
 	cr_assert_eq(gpu_probe_describe(probe, 0, &device, &fault), -1);
 	cr_assert_eq(fault.kind, FAULT_INVALID);
+	cr_assert_not_null(strstr(fault.message, "it is not shared"));
 	gpu_probe_destroy(probe);
 }
 

@@ -100,6 +100,26 @@ Test(sampler, describes_what_answers)
 	bed_destroy(b);
 }
 
+/* GB10: its memory is the machine's, and the driver tells none. All else is told, and it is well.
+ */
+Test(sampler, a_device_with_unified_memory_answers)
+{
+	struct bed *b = bed_create("libnvidia-ml.so.1");
+	bed_write(b, BED_ONE "minor 0\nreturn nvmlDeviceGetMemoryInfo 3\nreturn "
+			     "nvmlDeviceGetMemoryInfo_v2 3\nprocess compute 7 10\n");
+	const struct gpu_sample *s = bed_look(b);
+	cr_assert_eq(s->device_count, 1);
+	const struct gpu_reading *r = &s->devices[0];
+	cr_assert(r->answered, "%s", r->fault.message);
+	cr_assert_null(r->ill);
+	cr_assert_str_eq(r->device.identity.uuid, BED_A);
+	cr_assert_eq(r->device.identity.mem_mib, 0);
+	cr_assert_eq(r->figures[FIGURE_FB_TOTAL], GPU_UNKNOWN);
+	cr_assert_eq(r->figures[FIGURE_FB_USED], GPU_UNKNOWN);
+	cr_assert_eq(r->process_count, 1);
+	bed_destroy(b);
+}
+
 Test(sampler, scenario_30_a_lost_device_stops_no_other)
 {
 	struct bed *b = bed_create("libnvidia-ml.so.1");

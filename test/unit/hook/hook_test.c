@@ -11,9 +11,11 @@
 struct cluster {
 	struct namespace ns;
 	struct pair notes[2];
-	bool unknown, limits, zero;
+	bool unknown, limits, zero, timesliced;
 	enum reason cannot;
 	const char *selector;  /* of the pods, JSON; NULL: none */
+	const char *spread;    /* a part of their spec, JSON; NULL: none */
+	bool meets_others;     /* it may be about pods that are not known */
 	const char *owner;     /* their controller, JSON; NULL: none */
 	const char *user;      /* who makes them; NULL: nobody is told */
 	const char *labels;    /* JSON; NULL: none */
@@ -59,7 +61,28 @@ static const struct groups *get_groups(void *data)
 static const struct advised *get_advice(void *data, const struct workload_key *workload)
 {
 	const struct cluster *c = data;
+	cr_assert(!c->unknown, "nothing is told of a namespace that does not exist");
 	return c->advice != NULL ? advice_find(c->advice, workload) : NULL;
+}
+
+static bool meets_others(void *data, const struct pod *pod)
+{
+	cr_assert_gt(pod->neighbour_count, 0);
+	const struct cluster *c = data;
+	return c->meets_others;
+}
+
+static bool unshared(
+	void *data, const struct pod *pod, const struct pairs *class, struct unfit_tally *ret_why)
+{
+	(void)pod;
+	(void)class;
+	const struct cluster *c = data;
+	*ret_why = (struct unfit_tally){0};
+	if (c->timesliced) {
+		unfit_add(ret_why, UNFIT_SHARED, NULL);
+	}
+	return c->timesliced;
 }
 
 static enum reason may_convert(void *data, const char *ns)
@@ -74,8 +97,9 @@ static void cluster_init(struct cluster *c)
 	*c = (struct cluster){.ns = {.name = "team"}, .metrics = metric_registry_create()};
 	c->ns.notes.items = c->notes;
 	c->list[0] = &c->policy;
-	struct hook_config config = {.view = {c, find_namespace, get_policies, limits_gpus,
-					     zero_quota, get_groups, NULL, get_advice, may_convert},
+	struct hook_config config = {
+		.view = {c, find_namespace, get_policies, limits_gpus, zero_quota, get_groups, NULL,
+			get_advice, unshared, meets_others, may_convert},
 		.metrics = c->metrics,
 		.runtime_class = "nvidia",
 		.notes_names = true};
@@ -102,12 +126,12 @@ static json_t *ask(struct cluster *c, const char *ns, bool dry_run, const char *
 		"\"metadata\":{"
 		"\"name\":\"p\",\"labels\":%s,\"ownerReferences\":[%s],\"annotations\":%s},"
 		"\"spec\":{"
-		"\"nodeSelector\":%s,"
+		"%s\"nodeSelector\":%s,"
 		"\"containers\":[{\"name\":\"%s\","
 		"\"resources\":{\"limits\":{\"nvidia.com/gpu\":\"1\"}}}]}}}}",
 		ns, dry_run ? "true" : "false", text_or(c->user, ""), text_or(c->labels, "{}"),
-		text_or(c->owner, ""), notes, c->selector != NULL ? c->selector : "{}",
-		text_or(c->container, "main"));
+		text_or(c->owner, ""), notes, text_or(c->spread, ""),
+		c->selector != NULL ? c->selector : "{}", text_or(c->container, "main"));
 	cr_assert_eq(hook_admit(c->hook, str_text(&body), body.len, &out), 200);
 	json_t *answer = json_loads(str_text(&out), 0, NULL);
 	cr_assert_not_null(answer);
@@ -193,6 +217,20 @@ Test(hook, a_recommendation_is_the_share_of_the_next_pod)
 		cr_assert_not_null(strstr(str_text(&patch), parts[i]), "%s", str_text(&patch));
 	}
 	json_decref(response);
+	/* C36: what nobody judges before the pin, nobody can keep after it. */
+	c.spread = "\"topologySpreadConstraints\":[{\"maxSkew\":1,\"topologyKey\":\"zone\","
+		   "\"whenUnsatisfiable\":\"DoNotSchedule\"}],";
+	expect(&c, "{}", "Converted", NULL);
+	c.meets_others = true;
+	expect(&c, "{}", "NeighboursNotJudged", NULL);
+	expect(&c, FRACTION, "Converted", NULL);
+	c.spread = "\"topologySpreadConstraints\":[{\"maxSkew\":1,\"topologyKey\":\"\","
+		   "\"whenUnsatisfiable\":\"DoNotSchedule\"}],";
+	expect(&c, "{}", "NeighboursNotJudged", NULL);
+	c.spread = "\"topologySpreadConstraints\":[{\"maxSkew\":1,\"topologyKey\":\"zone\","
+		   "\"whenUnsatisfiable\":\"ScheduleAnyway\"}],";
+	expect(&c, "{}", "Converted", NULL);
+	c.spread = NULL;
 	r.conditions[RECOMMENDATION_HISTORY_SUFFICIENT] =
 		(struct recommended_condition){CONDITION_FALSE, "Learning", "", 1};
 	cr_assert(advice_apply(c.advice, &set));
@@ -240,24 +278,22 @@ Test(hook, c24_a_pod_beside_another_gets_the_share_of_its_workload)
 	expect(&c, notes, "NoRecommendation", NULL);
 }
 
-/* Every container of 30000 needs a change of its own: the patch does not fit, and the pod must not
- * be counted as if it did. */
+/* With ours its annotations are more than the API server takes: the pod must not be counted as if
+ * they were not. */
 Test(hook, a_pod_whose_patch_would_be_too_large_is_left_and_counted_whole)
 {
 	CLEANUP(cluster_finish) struct cluster c;
 	cluster_init(&c);
 	CLEANUP(str_finish) struct str body = STR_INIT(4 << 20), out = STR_INIT(4 << 20);
-	str_append_format(&body,
+	str_append_text(&body,
 		"{\"request\":{\"uid\":\"u1\",\"kind\":{\"group\":\"\",\"version\":\"v1\",\"kind\":"
 		"\"Pod\"},\"operation\":\"CREATE\",\"namespace\":\"team\",\"object\":{\"metadata\":"
-		"{"
-		"\"annotations\":%s},\"spec\":{\"containers\":[{\"name\":\"main\",\"resources\":{"
-		"\"limits\":{\"nvidia.com/gpu\":\"1\"}}}",
-		FRACTION);
-	for (int i = 0; i < 30000; i++) {
-		str_append_format(&body, ",{\"name\":\"c%d\"}", i);
+		"{\"annotations\":{\"aliquot.dev/gpu-fraction\":\"0.25\",\"much\":\"");
+	for (int i = 0; i < 256 << 10; i++) {
+		str_append_char(&body, 'x');
 	}
-	str_append_format(&body, "]}}}}");
+	str_append_text(&body, "\"}},\"spec\":{\"containers\":[{\"name\":\"main\",\"resources\":{"
+			       "\"limits\":{\"nvidia.com/gpu\":\"1\"}}}]}}}}");
 	cr_assert_not(body.overflow);
 	cr_assert_eq(hook_admit(c.hook, str_text(&body), body.len, &out), 200);
 	cr_assert_null(strstr(str_text(&out), "\"patch\""));
@@ -290,6 +326,24 @@ Test(hook, tells_a_person_what_is_wrong)
 	expect(&c, FRACTION, "Converted",
 		"walled asks for isolation MPS, but the namespace enforces Pod Security "
 		"restricted");
+}
+
+/* Nobody would ever place it: it starts whole, where it would have run before. Our own canary is
+ * never stored, and asks whether the webhook is reached. */
+Test(hook, c34_no_node_has_a_share_for_it)
+{
+	CLEANUP(cluster_finish) struct cluster c;
+	cluster_init(&c);
+	c.timesliced = true;
+	expect(&c, FRACTION, "NoNodeForShare",
+		"none could give it a share: 1 node shares its GPUs already");
+	expect(&c, "{}", "NoRecommendation", NULL);
+	cr_expect_eq(counted(&c, "verdict=\"whole\",reason=\"NoNodeForShare\""), 1);
+	json_t *response = ask(&c, NAME_CANARY_NAMESPACE, true, FRACTION);
+	cr_expect_not_null(json_object_get(response, "patch"));
+	json_decref(response);
+	c.timesliced = false;
+	expect(&c, FRACTION, "Converted", NULL);
 }
 
 Test(hook, o4_and_c7_and_c2_leave_pods_whole)

@@ -1,5 +1,6 @@
 /* The server's TLS: versions, protocols, bytes held back inside OpenSSL, handshakes that never end.
  */
+#include <openssl/pem.h>
 #include <openssl/ssl.h>
 
 #include "server_harness.h"
@@ -51,6 +52,35 @@ static bool tls_has(void *data)
 		str_append(&p->raw.in, buffer, (size_t)n);
 	}
 	return strstr(str_text(&p->raw.in), p->raw.wanted) != NULL;
+}
+
+static bool tls_answered_or_gone(void *data)
+{
+	struct tls_peer *p = data;
+	char buffer[4096];
+	int n = SSL_read(p->ssl, buffer, sizeof buffer);
+
+	if (n > 0) {
+		str_append(&p->raw.in, buffer, (size_t)n);
+		return true;
+	}
+	return SSL_get_error(p->ssl, n) != SSL_ERROR_WANT_READ;
+}
+
+static struct tls_pair client_leaf(const struct tls_pair *authority)
+{
+	const char *name = "kube-apiserver";
+	struct tls_pair pair = {0};
+	struct fault f = {0};
+	struct tls_spec spec = {.common_name = name,
+		.names = &name,
+		.name_count = 1,
+		.days = 10,
+		.wall_ms = clock_wall(&clock_system),
+		.client = true};
+
+	cr_assert(tls_leaf_issue(authority, &spec, &pair, &f) == 0, "%s", f.message);
+	return pair;
 }
 
 static void tls_house_open(struct house *h, struct server_config config)
@@ -122,6 +152,64 @@ Test(server_tls, answers_pipelined_requests_over_tls)
 	cr_assert(count_text(str_text(&p.raw.in), "HTTP/1.1 200 OK") == 301);
 	tls_peer_close(&p);
 	expect_nobody(&h);
+	house_close(&h);
+}
+
+/* Of a client that shows this certificate, or none. */
+static bool is_answered(struct house *h, const struct tls_pair *shown)
+{
+	static const char request[] = "GET /echo HTTP/1.1\r\nHost: a\r\n\r\n";
+	struct tls_peer p;
+	bool answered = false;
+
+	tls_peer_open(&p, h, TLS1_3_VERSION);
+	if (shown != NULL) {
+		BIO *cert = BIO_new_mem_buf(shown->cert_pem, -1);
+		BIO *key = BIO_new_mem_buf(shown->key_pem, -1);
+		X509 *leaf = PEM_read_bio_X509(cert, NULL, NULL, NULL);
+		EVP_PKEY *own = PEM_read_bio_PrivateKey(key, NULL, NULL, NULL);
+		cr_assert(SSL_use_certificate(p.ssl, leaf) == 1 &&
+			  SSL_use_PrivateKey(p.ssl, own) == 1);
+		X509_free(leaf);
+		EVP_PKEY_free(own);
+		BIO_free(cert);
+		BIO_free(key);
+	}
+	cr_assert(wait_for(h->loop, tls_connected, &p, PATIENCE_MS));
+	if (p.rc == 1 && SSL_write(p.ssl, request, sizeof request - 1) > 0) {
+		p.raw.wanted = "200 OK";
+		answered = wait_for(h->loop, tls_answered_or_gone, &p, PATIENCE_MS) &&
+			   strstr(str_text(&p.raw.in), "200 OK") != NULL;
+	}
+	tls_peer_close(&p);
+	expect_nobody(h);
+	return answered;
+}
+
+/* What is recommended for other people's workloads is told to API servers, where they can say that
+ * they are some. */
+Test(server_tls, who_shows_no_certificate_is_told_nothing_where_one_is_asked_for)
+{
+	struct tls_pair ours CLEANUP(tls_pair_finish) = test_authority("clients");
+	struct tls_pair others CLEANUP(tls_pair_finish) = test_authority("others");
+	struct tls_pair good CLEANUP(tls_pair_finish) = client_leaf(&ours);
+	struct tls_pair bad CLEANUP(tls_pair_finish) = client_leaf(&others);
+	struct house h;
+
+	tls_house_open(&h, (struct server_config){.client_ca = ours.cert_pem});
+	cr_expect_not(is_answered(&h, NULL));
+	cr_expect_not(is_answered(&h, &bad));
+	cr_expect(is_answered(&h, &good));
+	/* And after the server's own certificate was renewed. */
+	struct tls_pair ca CLEANUP(tls_pair_finish) = test_authority("a");
+	struct tls_pair leaf CLEANUP(tls_pair_finish) = test_leaf(&ca, "127.0.0.1");
+	struct tls_identity *identity = test_identity(&leaf);
+	struct fault f;
+	cr_assert_eq(server_set_tls(h.server, identity, &f), 0);
+	tls_identity_destroy(identity);
+	cr_expect_not(is_answered(&h, NULL));
+	cr_expect(is_answered(&h, &good));
+	cr_expect_eq(h.served, 2);
 	house_close(&h);
 }
 

@@ -87,6 +87,35 @@ Test(client, a_call_carries_the_token_and_its_answer_comes_once)
 	tear_down(&f);
 }
 
+Test(client, a_name_that_is_too_long_for_a_path_is_no_bug_of_ours)
+{
+	struct fixture f;
+	char name[4051];
+	memset(name, 'a', sizeof name - 1);
+	name[sizeof name - 1] = '\0';
+	set_up(&f);
+	struct kube_path path = {.group_version = "v1",
+		.ns = "team",
+		.resource = "persistentvolumeclaims",
+		.name = name};
+	cr_expect_neq(kube_get(f.kube, &path, on_done, &f), 0);
+	cr_expect_str_eq(fake_last(f.wire)->path, WIRE_NO_PATH);
+	cr_expect_eq(f.answers, 0, "never from inside the call");
+	struct wire_answer refused = {.body = ""};
+	fault_set(&refused.fault, FAULT_INVALID, "a request path that cannot be sent");
+	fake_finish(fake_last(f.wire), &refused);
+	cr_expect_eq(f.answers, 1);
+	cr_expect_eq(f.fault.kind, FAULT_INVALID);
+	struct kube_write write = {
+		.method = WIRE_PATCH, .path = path, .body = "{}", .body_size = 2};
+	kube_put(f.kube, &write, on_done, &f);
+	cr_expect_str_eq(fake_last(f.wire)->path, WIRE_NO_PATH);
+	fake_finish(fake_last(f.wire), &refused);
+	cr_expect_eq(f.fault.kind, FAULT_INVALID);
+	cr_expect_not(f.fault.unknown_outcome, "it never left");
+	tear_down(&f);
+}
+
 Test(client, cancel_and_destroy_are_silent)
 {
 	struct fixture f;

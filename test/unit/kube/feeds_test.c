@@ -128,6 +128,37 @@ Test(feeds, what_is_not_there_is_asked_for_again)
 	tear_down(&f);
 }
 
+/* Older API servers have another version of the same, and none at all is asked for again later. */
+Test(feeds, slices_of_older_versions_are_watched)
+{
+	static const char *const versions[] = {"v1", "v1beta2", "v1beta1", "v1alpha3"};
+	for (size_t has = 0; has <= COUNT_OF(versions); has++) {
+		struct fixture f;
+		char path[64];
+		set_up(&f);
+		for (size_t i = 0; i <= has && i < COUNT_OF(versions); i++) {
+			struct fake_call *c = asked(&f, "/apis/resource.k8s.io/");
+			snprintf(path, sizeof path, "/apis/resource.k8s.io/%s", versions[i]);
+			fake_expect_path(c, path);
+			cr_assert_not(c->stream);
+			fake_answer(c, i == has ? 200 : 404, "{}");
+			step(&f, 1);
+		}
+		struct fake_call *c = asked(&f, "/apis/resource.k8s.io/");
+		if (has < COUNT_OF(versions)) {
+			snprintf(path, sizeof path, "/apis/resource.k8s.io/%s/resourceslices",
+				versions[has]);
+			cr_assert(c != NULL && c->stream && strstr(c->path, path) != NULL);
+		} else {
+			cr_assert_null(c);
+			step(&f, 300000);
+			c = asked(&f, "/apis/resource.k8s.io/");
+			cr_assert(c != NULL && strstr(c->path, "resource.k8s.io/v1") != NULL);
+		}
+		tear_down(&f);
+	}
+}
+
 /* An answer that says nothing about them is asked for sooner. */
 Test(feeds, no_answer_is_not_absence)
 {

@@ -65,3 +65,64 @@ Test(reflector_unread, what_was_not_read_is_looked_for_again)
 	cr_expect_eq(f.wire->count, before + 1);
 	tear_down(&f);
 }
+
+/* Anybody can make an object that cannot be read: it costs no list of all objects every few
+ * minutes. */
+Test(reflector_unread, what_has_a_name_is_not_looked_for_until_it_is_gone)
+{
+	struct fixture f;
+	sync_up(&f);
+	f.indigestible = "\"name\":\"b\"";
+	size_t before = f.wire->count;
+	fake_data(fake_last(f.wire), EVENT("ADDED", "b", "60") EVENT("MODIFIED", "b", "61"));
+	expect_heard(&f, "unread:n/b unread:n/b ");
+	pass(&f, 250000);
+	cr_expect_eq(f.wire->count, before);
+	cr_expect_not(reflector_deadline(f.r) < f.clock.mono, "nothing is due");
+	fake_data(fake_last(f.wire), EVENT("DELETED", "b", "62"));
+	expect_heard(&f, "gone:n/b/u-b ");
+	/* Now a picture can tell that nothing is missing. */
+	pass(&f, 300000);
+	cr_assert_eq(f.wire->count, before + 1);
+	fake_expect_path(fake_last(f.wire), "sendInitialEvents");
+	tear_down(&f);
+}
+
+/* Its name stands before what is too large. */
+static void put_large(struct str *out, const char *type)
+{
+	str_reset(out);
+	str_append_format(out,
+		"{\"type\":\"%s\",\"object\":{\"kind\":\"Pod\",\"metadata\":{\"name\":\"big\","
+		"\"namespace\":\"n\",\"uid\":\"u-big\"},\"spec\":\"",
+		type);
+	for (int i = 0; i < 3300; i++) {
+		str_append_format(out, "%01000d", i);
+	}
+	str_append_text(out, "\"}}\n");
+	cr_assert_not(out->overflow);
+}
+
+/* As it comes from a connection. */
+static void send_pieces(struct fixture *f, const struct str *text)
+{
+	struct fake_call *c = fake_last(f->wire);
+	for (size_t at = 0; at < text->len; at += 16384) {
+		size_t n = text->len - at < 16384 ? text->len - at : 16384;
+		cr_assert(c->events->on_data(c->data, 200, text->p + at, n));
+	}
+}
+
+Test(reflector_unread, what_is_too_large_is_known_by_its_name)
+{
+	CLEANUP(str_finish) struct str text = STR_INIT(8 << 20);
+	struct fixture f;
+	sync_up(&f);
+	put_large(&text, "ADDED");
+	send_pieces(&f, &text);
+	expect_heard(&f, "unread:n/big ");
+	put_large(&text, "DELETED");
+	send_pieces(&f, &text);
+	expect_heard(&f, "gone:n/big/u-big ");
+	tear_down(&f);
+}

@@ -8,7 +8,18 @@ static struct rollout full(void)
 {
 	static struct rollout_kind kinds[] = {{"Job", ROLLOUT_NEVER}, {"X", ROLLOUT_ONGOING}};
 	static struct rollout_window windows[] = {{0x55, 60, 1440, "Europe/Berlin"}};
-	return (struct rollout){kinds, 2, 3, 4, 5, 6, true, true, true, windows, 1};
+	return (struct rollout){.kinds = kinds,
+		.kind_count = 2,
+		.min_replicas = 3,
+		.min_pod_age_s = 4,
+		.cooldown_s = 5,
+		.max_unavailable = 6,
+		.max_unavailable_is_percent = true,
+		.give_back_min = 7,
+		.evicts = true,
+		.may_add_nodes = true,
+		.windows = windows,
+		.window_count = 1};
 }
 
 Test(pack_rollout, every_field_comes_back)
@@ -28,6 +39,7 @@ Test(pack_rollout, every_field_comes_back)
 	cr_assert_eq(got.min_pod_age_s, 4);
 	cr_assert_eq(got.cooldown_s, 5);
 	cr_assert_eq(got.max_unavailable, 6);
+	cr_assert_eq(got.give_back_min, 7);
 	cr_assert(got.max_unavailable_is_percent && got.evicts && got.may_add_nodes);
 	cr_assert_eq(got.windows[0].days, 0x55);
 	cr_assert_eq(got.windows[0].start_min, 60);

@@ -113,8 +113,10 @@ static void full_init(struct full *f)
 	f->terms[0] = (struct term){"key", TERM_NOT_IN, f->values, 2};
 	f->terms[1] = (struct term){"other", TERM_EXISTS, NULL, 0};
 	f->node_terms[0] = (struct node_term){{f->terms, 2}, {f->terms, 1}};
-	f->neighbours[0] =
-		(struct neighbour_term){{true, {f->labels, 2}, {f->terms, 2}}, false, f->spaces, 2};
+	f->neighbours[0] = (struct neighbour_term){.key = "zone",
+		.pods = {true, {f->labels, 2}, {f->terms, 2}},
+		.namespaces = f->spaces,
+		.namespace_count = 2};
 	state_init(f);
 	f->pod = (struct pod){.ns = "ns",
 		.name = "name",
@@ -258,10 +260,13 @@ Test(pack, no_field_is_forgotten)
 		WIDE(pod.gpus), TEXT(amounts[1].name), WIDE(amounts[0].value), HALF(ports[0].port),
 		TEXT(ports[0].protocol), TEXT(ports[1].address), TEXT(claims[1]), TEXT(spaces[1]),
 		FLAG(neighbours[0].all_namespaces), FLAG(neighbours[0].pods.present),
-		HALF(pod.phase), TEXT(pod.status_reason), FLAG(pod.ready), FLAG(pod.unschedulable),
-		TEXT(pod.placed.type), FLAG(pod.placed.is_true), TEXT(pod.placed.reason),
-		TEXT(pod.placed.message), WIDE(pod.placed.since_ms), WIDE(identity.mem_mib),
-		HALF(identity.minor), TEXT(grants[0].uid), TEXT(grants[0].ns), TEXT(grants[1].name),
+		TEXT(neighbours[0].key), HALF(neighbours[0].kind), HALF(neighbours[0].max_skew),
+		HALF(neighbours[0].min_domains), FLAG(neighbours[0].any_node),
+		FLAG(neighbours[0].heeds_taints), HALF(pod.phase), TEXT(pod.status_reason),
+		FLAG(pod.ready), FLAG(pod.unschedulable), TEXT(pod.placed.type),
+		FLAG(pod.placed.is_true), TEXT(pod.placed.reason), TEXT(pod.placed.message),
+		WIDE(pod.placed.since_ms), WIDE(identity.mem_mib), HALF(identity.minor),
+		TEXT(grants[0].uid), TEXT(grants[0].ns), TEXT(grants[1].name),
 		WIDE(grants[1].milli), WIDE(grants[0].mem_mib), FLAG(pod.ledger_bad),
 		FLAG(pod.holds), TEXT(pod.trouble), TEXT(pod.gpu_container), TEXT(pod.gpu_image),
 		HALF(pod.restarts), FLAG(pod.told_overuse), FLAG(pod.told_contention),

@@ -1,6 +1,21 @@
 /* An installation at a glance, as text and as JSON. */
 #include "report_bed.h"
 
+#define NO_DRIVER                                                                                  \
+	"NoDriver: cannot load NVML: libnvidia-ml.so.1: cannot open shared object file\n"          \
+	"NoPods: the API server has not told the pods of this node yet\n"
+
+static struct pair agent_label[] = {{LABEL_AGENT, "true"}};
+
+static struct pod agent(const char *name, const char *node, bool ready)
+{
+	return (struct pod){.ns = NAME_NAMESPACE,
+		.name = name,
+		.node = node,
+		.labels = {agent_label, 1},
+		.ready = ready};
+}
+
 static void all_of_it(struct bed *b)
 {
 	struct pair asks[] = {{NOTE_GPU_FRACTION, "0.25"}};
@@ -47,6 +62,11 @@ static void all_of_it(struct bed *b)
 			       .reason = "BadValue",
 			       .message = "an annotation cannot be read"}});
 	pod(b, (struct pod){.name = "no-gpu-at-all", .node = "b"});
+	pod(b, agent("agent-a", "a", true));
+	pod(b, agent("agent-b", "b", false));
+	cr_assert_str_eq(report_unready_agent(b->report, 0), "agent-b");
+	cr_assert_null(report_unready_agent(b->report, 1));
+	report_agent_says(b->report, 0, NO_DRIVER, strlen(NO_DRIVER));
 	mark(b, KIND_POD, CHANGE_RELIST_END);
 	report_gap(b->report, "cannot list namespaces: forbidden");
 	cr_assert_eq(report_look(b->report, NULL, true), 0);
@@ -501,4 +521,24 @@ Test(report, a_share_that_the_namespace_asks_for_counts)
 	report_write_text(b.report, NOW_MS, &b.text);
 	cr_expect(has(&b, "team/bare for 12 min, BarePod"), "%s", str_text(&b.text));
 	tear_down(&b);
+}
+
+/* Whatever it is that answers in its place, or a proxy's words, is not what the agent says. */
+Test(report, what_is_no_word_of_an_agent_changes_nothing)
+{
+	static const char *const texts[] = {"", "{\"kind\":\"Status\"}", "ok\n", "NoDriver",
+		"error trying to reach service: dial tcp", ": x"};
+	for (size_t i = 0; i < COUNT_OF(texts); i++) {
+		struct bed b = set_up();
+		mark(&b, KIND_POD, CHANGE_RELIST_BEGIN);
+		pod(&b, agent("agent-b", "b", false));
+		report_agent_says(b.report, 0, texts[i], strlen(texts[i]));
+		report_agent_says(b.report, 7, NO_DRIVER, strlen(NO_DRIVER));
+		mark(&b, KIND_POD, CHANGE_RELIST_END);
+		report_write_text(b.report, NOW_MS, &b.text);
+		cr_expect(has(&b, "0 of 1 ready"));
+		cr_expect(has(&b, "NotReady on node b for 12 min: why, its port 9400 says"), "%s",
+			str_text(&b.text));
+		tear_down(&b);
+	}
 }

@@ -40,7 +40,7 @@ Test(claim, tells_gpus_from_nodes)
 {
 	const char *text = "short of compute: needs 0.60 GPU, the best GPU has 0.50 GPU free on "
 			   "node-7; 3 GPUs lack memory, 1 is not healthy; 2 nodes lack memory, 1 "
-			   "is cordoned; a capacity pod waits for a node since 4 s";
+			   "is cordoned; a pod that stands in for it waits for a node since 4 s";
 	cr_assert_eq(claim_gpus(text, "lacks memory", "lack memory"), 3);
 	cr_assert_eq(claim_gpus(text, "is not healthy", "are not healthy"), 1);
 	cr_assert_eq(claim_gpus(text, "lacks compute", "lack compute"), 0);

@@ -180,6 +180,11 @@ static void volcano_note(struct scene *s)
 {
 	s->in.in_group = true;
 }
+static void declared(struct scene *s)
+{
+	s->pod.owner = (struct owner){0};
+	s->in.declared = "argocd.argoproj.io/tracking-id";
+}
 static void privileged(struct scene *s)
 {
 	s->containers[2].privileged = true;
@@ -304,6 +309,7 @@ static const struct {
 	{"coscheduling", cosched, REASON_GANG},
 	{"volcano label", volcano, REASON_GANG},
 	{"volcano annotation", volcano_note, REASON_GANG},
+	{"declared", declared, REASON_DECLARED},
 	{"privileged", privileged, REASON_PRIVILEGED},
 	{"own uuid", own_uuid, REASON_OWN_DEVICES},
 	{"own void in the gpu container", own_void, REASON_OWN_DEVICES},

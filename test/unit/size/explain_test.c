@@ -178,12 +178,12 @@ Test(explain, counts_the_gpus_by_what_they_lack)
 		.lacks = &t};
 	says(REASON_SHORT_COMPUTE, f,
 		"short of compute: needs 0.60 GPU, the best GPU has 0.50 GPU free on node-7; 3 "
-		"GPUs lack memory; a capacity pod waits for a node since 40 s");
+		"GPUs lack memory; a pod that stands in for it waits for a node since 40 s");
 	t.by[LACK_HEALTH] = 1;
 	says(REASON_SHORT_MEMORY, f,
 		"short of GPU memory: needs 0.60 GPU, the best GPU has 1Gi GPU memory free on "
-		"node-7; 2 GPUs lack compute, 1 is not healthy; a capacity pod waits for a node "
-		"since 40 s");
+		"node-7; 2 GPUs lack compute, 1 is not healthy; a pod that stands in for it waits "
+		"for a node since 40 s");
 	f.asked_s = 0;
 	t = (struct lack_tally){{[LACK_TENANTS] = 1}};
 	says(REASON_MAX_TENANTS, f,
@@ -193,8 +193,8 @@ Test(explain, counts_the_gpus_by_what_they_lack)
 		"short of GPUs of one node; 1 GPU has as many tenants as it may");
 	t = (struct lack_tally){{1, 1, 1, 2, 2, 2, 2}};
 	says(REASON_NO_SCALE_UP, (struct explain_facts){.want_milli = 600, .lacks = &t},
-		"needs 0.60 GPU, and no node has come although a capacity pod asked for one; 1 "
-		"GPU lacks memory, 1 lacks compute, 1 has as many tenants as it may, 2 have "
+		"needs 0.60 GPU, and no node that serves it has come although one was asked for; "
+		"1 GPU lacks memory, 1 lacks compute, 1 has as many tenants as it may, 2 have "
 		"tenants that it may not join, 2 are not healthy, 2 are out of use, 2 are kept "
 		"for pods before it");
 }

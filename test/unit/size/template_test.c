@@ -28,7 +28,7 @@ static void own_devices(struct scene *s)
 }
 static void gang(struct scene *s)
 {
-	s->label = (struct pair){"kueue.x-k8s.io/podset", "x"};
+	s->label = (struct pair){"volcano.sh/job-name", "x"};
 	s->pod.labels = (struct pairs){&s->label, 1};
 }
 static void pinned(struct scene *s)

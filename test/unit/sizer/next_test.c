@@ -244,3 +244,26 @@ Test(next, whose_framework_has_no_place_behind_a_wall)
 	with_vllm(ISOLATION_MPS, true);
 	with_vllm(ISOLATION_NONE, false);
 }
+
+static bool no_node(void *data, const struct pod *pod, struct unfit_tally *ret_why)
+{
+	(void)pod;
+	*ret_why = (struct unfit_tally){0};
+	unfit_add(ret_why, UNFIT_HAMI, NULL);
+	return *(const bool *)data;
+}
+
+/* It may only go where somebody else gives out the GPUs. */
+Test(next, c34_whom_no_node_could_give_a_share)
+{
+	struct played p;
+	bool told = true;
+	played_init(&p, "Deployment", 2);
+	p.bed->admission = (struct sizer_admission){.data = &told, .unshared = no_node};
+	bed_restart(p.bed);
+	played_run(&p, 35);
+	stays(&p, "NoNodeForShare");
+	told = false;
+	goes(&p);
+	bed_free(p.bed);
+}

@@ -12,6 +12,7 @@
 
 struct played_pod {
 	char name[48], app[32], node[32], gpu[24];
+	enum reason hangs;		    /* as the cluster's */
 	bool there, whole, ready, careless; /* careless: nobody may move it */
 	int64_t milli, mib;
 	int64_t created_ms;
@@ -25,8 +26,9 @@ struct played {
 	const char *kind; /* of the owners */
 	const char *gpu;  /* that tenants that are made get; NULL: each its own */
 	int made;
-	bool webhook, sick;		  /* sizes what is made; what is made is never Ready */
-	int percent;			  /* that all of them use */
+	enum reason hangs;  /* tenants that are made stay at our gate for it; NONE: they do not */
+	bool webhook, sick; /* sizes what is made; what is made is never Ready */
+	int percent;	    /* that all of them use */
 	bool mps, told_memory, unadvised; /* tenants are */
 	bool fills;			  /* whoever has a share uses all its memory */
 	bool excluded;			  /* by an annotation of each */
@@ -49,6 +51,22 @@ static inline const char *played_api(const char *kind)
 	       : text_equals(kind, "PyTorchJob") ? "kubeflow.org/v1"
 	       : text_equals(kind, "Job")	 ? "batch/v1"
 						 : "x/v1";
+}
+
+/* At our gate, and told so 10 s after it was made. */
+static inline void played_hang(const struct played_pod *it, struct pod *pod, struct pair *notes)
+{
+	static const char *gates[] = {NAME_GATE};
+	pod->gates = gates;
+	pod->gate_count = 1;
+	pod->node = "";
+	pod->phase = POD_PENDING;
+	pod->placed = (struct pod_condition){.type = NAME_PLACED,
+		.reason = reason_name(it->hangs),
+		.since_ms = it->created_ms + 10000};
+	notes[0] = (struct pair){NOTE_ORIGINAL, "{}"};
+	notes[2] = (struct pair){NAME_GROUP "/x", "1"};
+	notes[3] = (struct pair){NAME_GROUP "/y", "1"};
 }
 
 static inline void played_show(struct played *p, const struct played_pod *it)
@@ -103,6 +121,9 @@ static inline void played_show(struct played *p, const struct played_pod *it)
 		pod.labels = (struct pairs){plain, 1};
 	} else {
 		pod.labels = (struct pairs){labels, 2};
+		if (it->hangs != REASON_NONE) {
+			played_hang(it, &pod, notes);
+		}
 		pod.notes = (struct pairs){notes, note_count};
 		pairs_sort(&pod.notes);
 	}
@@ -139,6 +160,7 @@ static inline struct played_pod *played_make(struct played *p, const char *app, 
 			p->most_milli > 0 && it->milli > p->most_milli ? p->most_milli : it->milli;
 		it->milli = it->milli < p->least_milli ? p->least_milli : it->milli;
 		it->whole = it->milli >= MODEL_GPU_MILLI;
+		it->hangs = it->whole ? REASON_NONE : p->hangs;
 	}
 	bed_node(p->bed, it->node);
 	played_show(p, it);
@@ -199,6 +221,7 @@ static inline void played_pass(struct played *p, bool measured)
 	for (size_t i = 0; i < PLAYED_PODS; i++) {
 		struct played_pod *it = &p->pods[i];
 		if (it->there && !it->ready && (it->whole || !p->sick) &&
+			it->hangs == REASON_NONE &&
 			b->now.policy_ms >= it->created_ms + PLAYED_READY) {
 			it->ready = true;
 			played_show(p, it);

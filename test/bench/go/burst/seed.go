@@ -131,20 +131,25 @@ func makeNode(ctx context.Context, client kubernetes.Interface, i, gpus int) err
 func capacityPod(node, gpu int, owner string) *core.Pod {
 	one := core.ResourceList{"cpu": resource.MustParse("10m"), "memory": resource.MustParse("32Mi"),
 		"nvidia.com/gpu": resource.MustParse("1")}
+	// As the admission policies of the product want them.
+	yes, no, user, grace := true, false, int64(60812), int64(10)
+	context := core.SecurityContext{AllowPrivilegeEscalation: &no,
+		Capabilities: &core.Capabilities{Drop: []core.Capability{"ALL"}}}
 	container := func(name string, args ...string) core.Container {
-		return core.Container{Name: name, Image: "aliquot:bench", Args: args,
+		return core.Container{Name: name, Image: "aliquot:bench", Args: args, SecurityContext: &context,
 			Resources: core.ResourceRequirements{Requests: one, Limits: one}}
 	}
-	yes, grace := true, int64(10)
 	return &core.Pod{
 		ObjectMeta: meta.ObjectMeta{Name: capacityName(node, gpu), Namespace: capacitySpace,
 			Labels: map[string]string{"aliquot.dev/capacity": "true", "aliquot.dev/in-use": "false"},
 			OwnerReferences: []meta.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap",
 				Name: "aliquot-capacity", UID: types.UID(owner), Controller: &yes}}},
 		Spec: core.PodSpec{NodeName: nodeName(node), TerminationGracePeriodSeconds: &grace,
-			PriorityClassName: "aliquot-capacity",
-			InitContainers:    []core.Container{container("identify", "capacity", "identify")},
-			Containers:        []core.Container{container("hold", "capacity", "hold")}}}
+			PriorityClassName: "aliquot-capacity", ServiceAccountName: "aliquot-capacity",
+			AutomountServiceAccountToken: &no,
+			SecurityContext:              &core.PodSecurityContext{RunAsNonRoot: &yes, RunAsUser: &user},
+			InitContainers:               []core.Container{container("identify", "capacity", "identify")},
+			Containers:                   []core.Container{container("hold", "capacity", "hold")}}}
 }
 
 // running is the status of a capacity pod that holds this GPU.

@@ -1,0 +1,311 @@
+/* The nodes of a world as few kinds of them. */
+#include "engine/pools.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/map.h"
+#include "base/str.h"
+#include "base/vec.h"
+#include "model/names.h"
+#include "place/place.h"
+#include "world/world.h"
+
+/* Rules that one review holds against nodes: well below a millisecond of them. */
+#define RULES_A_REVIEW 8192
+#define MIG_RESOURCE   "nvidia.com/mig-"
+
+struct pool {
+	uint64_t hash;
+	uint32_t sample; /* a node of it, in the world */
+	uint32_t nodes;
+	enum unfit given_out; /* by whom; NONE: its GPUs could be shared by us */
+};
+
+/* One node, as of the version of its world that was looked at last. */
+struct member {
+	uint64_t stamp, hash;
+	enum unfit given_out;
+	bool counts; /* it has GPUs, whoever gives them out */
+};
+
+struct pools {
+	uint64_t version; /* of the nodes */
+	bool built;
+	struct {
+		VEC_FIELDS(struct member);
+	} members; /* beside the world's nodes */
+	struct {
+		VEC_FIELDS(struct pool);
+	} items;
+	struct map by_hash;
+};
+
+/* What every node has for itself. */
+static const char *const own_labels[] = {"kubernetes.io/hostname", "beta.kubernetes.io/hostname",
+	"nvidia.com/gfd.timestamp", "alpha.eksctl.io/instance-id"};
+
+/* What comes and goes with a node's health, or while it is made ready or taken away. */
+static const char *const passing_taints[] = {"node.kubernetes.io/",
+	"node.cloudprovider.kubernetes.io/", "karpenter.sh/", "ToBeDeletedByClusterAutoscaler",
+	"DeletionCandidateOfClusterAutoscaler"};
+
+static bool is_own(const char *key)
+{
+	for (size_t i = 0; i < COUNT_OF(own_labels); i++) {
+		if (text_equals(key, own_labels[i])) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool is_passing(const struct taint *t)
+{
+	if (text_equals(t->effect, "PreferNoSchedule")) {
+		return true;
+	}
+	for (size_t i = 0; i < COUNT_OF(passing_taints); i++) {
+		if (view_starts_with(view_of(t->key), passing_taints[i])) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* --- the kinds --- */
+
+static bool pool_same(const void *owner, uint32_t slot, const void *key)
+{
+	const struct pools *p = owner;
+	return p->items.items[slot].hash == *(const uint64_t *)key;
+}
+
+struct pools *pools_create(void)
+{
+	struct pools *p = xcalloc(1, sizeof *p);
+	map_init(&p->by_hash, pool_same, p);
+	return p;
+}
+
+void pools_destroy(struct pools *p)
+{
+	if (p == NULL) {
+		return;
+	}
+	VEC_FINISH(&p->members);
+	VEC_FINISH(&p->items);
+	map_finish(&p->by_hash);
+	free(p);
+}
+
+static uint64_t hash_more(uint64_t hash, const char *text)
+{
+	text = text_or(text, "");
+	return hash_bytes(text, strlen(text) + 1, hash);
+}
+
+static uint64_t hash_node(const struct node *n, enum unfit given_out)
+{
+	uint64_t hash = (uint64_t)given_out + 1;
+	for (uint32_t i = 0; i < n->labels.count; i++) {
+		if (!is_own(n->labels.items[i].key)) {
+			hash = hash_more(hash, n->labels.items[i].key);
+			hash = hash_more(hash, n->labels.items[i].value);
+		}
+	}
+	for (uint32_t i = 0; i < n->taint_count; i++) {
+		if (!is_passing(&n->taints[i])) {
+			hash = hash_more(hash, n->taints[i].key);
+			hash = hash_more(hash, n->taints[i].value);
+			hash = hash_more(hash, n->taints[i].effect);
+		}
+	}
+	return hash;
+}
+
+static bool has_mig(const struct node *n)
+{
+	for (uint32_t i = 0; i < n->others.count; i++) {
+		if (view_starts_with(view_of(n->others.items[i].name), MIG_RESOURCE)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static struct member member_of(const struct world_node *w)
+{
+	struct place_node as = {
+		.noun = &w->noun, .serves_dra = w->dra_slices > 0, .serves_kai = w->kai_pods > 0};
+	struct member m = {.stamp = w->stamp};
+	if (!w->known) {
+		return m;
+	}
+	m.given_out = place_given_out_by(&as);
+	if (m.given_out == UNFIT_NONE && w->noun.gpus <= 0 && has_mig(&w->noun)) {
+		m.given_out = UNFIT_MIG;
+	}
+	m.counts = w->noun.gpus > 0 || m.given_out != UNFIT_NONE;
+	m.hash = m.counts ? hash_node(&w->noun, m.given_out) : 0;
+	return m;
+}
+
+static void count(struct pools *p, uint32_t node)
+{
+	const struct member *m = &p->members.items[node];
+	if (!m->counts) {
+		return;
+	}
+	uint32_t at = map_find(&p->by_hash, m->hash, &m->hash);
+	if (at == MAP_NONE) {
+		struct pool made = {.hash = m->hash, .sample = node, .given_out = m->given_out};
+		at = (uint32_t)p->items.count;
+		VEC_PUSH(&p->items, made);
+		map_put(&p->by_hash, m->hash, at);
+	}
+	p->items.items[at].nodes++;
+}
+
+static void refresh(struct pools *p, const struct world *w)
+{
+	if (p->built && p->version == world_nodes_version(w)) {
+		return;
+	}
+	p->built = true;
+	p->version = world_nodes_version(w);
+	VEC_CLEAR(&p->items);
+	map_clear(&p->by_hash);
+	for (uint32_t i = 0; i < world_node_slots(w); i++) {
+		const struct world_node *n = world_node_at(w, i);
+		if (i == p->members.count) {
+			VEC_PUSH(&p->members, member_of(n));
+		} else if (p->members.items[i].stamp != n->stamp) {
+			p->members.items[i] = member_of(n);
+		}
+		count(p, i);
+	}
+}
+
+/* --- a pod --- */
+
+struct question {
+	const struct world *w;
+	const struct pod *pod;
+	const struct pairs *class;
+	uint32_t rules; /* that the pod has, and one */
+	uint32_t left;	/* that may be looked at yet */
+	bool some;	/* a node could give it a share, or that is not known */
+	struct unfit_tally why;
+};
+
+static bool terms_are_own(const struct terms *t)
+{
+	for (uint32_t i = 0; i < t->count; i++) {
+		if (is_own(t->items[i].key)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool asks_for_its_own(const struct pod *pod)
+{
+	for (uint32_t i = 0; i < pod->node_selector.count; i++) {
+		if (is_own(pod->node_selector.items[i].key)) {
+			return true;
+		}
+	}
+	for (uint32_t i = 0; i < pod->node_term_count; i++) {
+		if (pod->node_terms[i].fields.count > 0 ||
+			terms_are_own(&pod->node_terms[i].labels)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static uint32_t rules_in(const struct terms *t)
+{
+	uint32_t sum = t->count;
+	for (uint32_t i = 0; i < t->count; i++) {
+		sum += t->items[i].value_count;
+	}
+	return sum;
+}
+
+static uint32_t rules_of(const struct pod *pod)
+{
+	uint32_t sum = 1 + pod->node_selector.count + pod->toleration_count;
+	for (uint32_t i = 0; i < pod->node_term_count; i++) {
+		sum += 1 + rules_in(&pod->node_terms[i].labels) +
+		       rules_in(&pod->node_terms[i].fields);
+	}
+	return sum;
+}
+
+/* A tenant tolerates the taint of GPU nodes, whatever the pod says: admission adds that (C5). */
+static bool tolerates(const struct pod *pod, const struct node *n)
+{
+	for (uint32_t i = 0; i < n->taint_count; i++) {
+		const struct taint *t = &n->taints[i];
+		if (!is_passing(t) && !text_equals(t->key, NAME_GPU_RESOURCE) &&
+			!pod_tolerates(pod, t->key, t->value, t->effect)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool matches(const struct pod *pod, const struct node *n)
+{
+	return pairs_contain(&n->labels, &pod->node_selector) &&
+	       (pod->node_term_count == 0 || node_terms_match(pod->node_terms, pod->node_term_count,
+						     n->name, &n->labels)) &&
+	       tolerates(pod, n);
+}
+
+/* `nodes` that are like that one. */
+static void ask(struct question *q, uint32_t node, enum unfit given_out, uint32_t nodes)
+{
+	const struct node *n = &world_node_at(q->w, node)->noun;
+	uint32_t cost = q->rules * (1 + n->taint_count);
+	if (cost > q->left) {
+		q->some = true;
+		return;
+	}
+	q->left -= cost;
+	if (!matches(q->pod, n)) {
+		return;
+	}
+	bool for_class = q->class == NULL || pairs_contain(&n->labels, q->class);
+	enum unfit cause = given_out != UNFIT_NONE ? given_out
+			   : for_class		   ? UNFIT_NONE
+						   : UNFIT_RUNTIME;
+	q->some = cause == UNFIT_NONE;
+	for (uint32_t i = 0; i < nodes && !q->some; i++) {
+		unfit_add(&q->why, cause, NULL);
+	}
+}
+
+bool pools_refuse(struct pools *p, const struct world *w, const struct pod *pod,
+	const struct pairs *class, struct unfit_tally *ret_why)
+{
+	struct question q = {
+		.w = w, .pod = pod, .class = class, .rules = rules_of(pod), .left = RULES_A_REVIEW};
+	refresh(p, w);
+	if (asks_for_its_own(pod)) {
+		for (uint32_t i = 0; i < p->members.count && !q.some; i++) {
+			if (p->members.items[i].counts) {
+				ask(&q, i, p->members.items[i].given_out, 1);
+			}
+		}
+	} else {
+		for (size_t i = 0; i < p->items.count && !q.some; i++) {
+			const struct pool *pool = &p->items.items[i];
+			ask(&q, pool->sample, pool->given_out, pool->nodes);
+		}
+	}
+	*ret_why = q.why;
+	return !q.some && q.why.nodes > 0;
+}

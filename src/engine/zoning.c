@@ -1,0 +1,156 @@
+/* The domains of a topology spread, as the scheduler counts them: the values of a label among the
+ * nodes that the pod selects as its owner wrote it, whether they have GPUs or not. Once a pod is
+ * pinned to a node the scheduler counts that node alone, and any spread is fine with it; so this is
+ * the only place where it is judged.
+ *
+ * Replicas ask the same, so what was worked out is kept for the step. */
+#include <stdlib.h>
+
+#include "model/pack.h"
+#include "needs.h"
+#include "state.h"
+
+#define KEY_MAX ((size_t)1 << 20)
+
+static void put_terms(struct str *out, const struct terms *terms)
+{
+	pack_u64(out, terms->count);
+	for (uint32_t i = 0; i < terms->count; i++) {
+		const struct term *t = &terms->items[i];
+		pack_text(out, t->key);
+		pack_u64(out, (uint64_t)t->operator);
+		pack_u64(out, t->value_count);
+		for (uint32_t k = 0; k < t->value_count; k++) {
+			pack_text(out, t->values[k]);
+		}
+	}
+}
+
+static void put_selection(struct str *out, const struct pod *pod)
+{
+	for (uint32_t i = 0; i < pod->node_selector.count; i++) {
+		pack_text(out, pod->node_selector.items[i].key);
+		pack_text(out, pod->node_selector.items[i].value);
+	}
+	pack_u64(out, pod->node_term_count);
+	for (uint32_t i = 0; i < pod->node_term_count; i++) {
+		put_terms(out, &pod->node_terms[i].labels);
+		put_terms(out, &pod->node_terms[i].fields);
+	}
+}
+
+/* Everything that counts() and the values depend on. */
+static void put_question(
+	struct str *out, const struct pod *pod, const struct neighbour_term *spread)
+{
+	pack_text(out, spread->key);
+	for (uint32_t i = 0; i < pod->neighbour_count; i++) {
+		const struct neighbour_term *t = &pod->neighbours[i];
+		if (t->kind == NEIGHBOUR_SPREAD) {
+			pack_u64(out, 1);
+			pack_text(out, t->key);
+		}
+	}
+	pack_u64(out, (spread->any_node ? 2 : 0) | (spread->heeds_taints ? 4 : 0));
+	if (!spread->any_node) {
+		put_selection(out, pod);
+	}
+	for (uint32_t i = 0; spread->heeds_taints && i < pod->toleration_count; i++) {
+		pack_text(out, pod->tolerations[i].key);
+		pack_text(out, pod->tolerations[i].operator);
+		pack_text(out, pod->tolerations[i].value);
+		pack_text(out, pod->tolerations[i].effect);
+	}
+}
+
+static const char *value_of(const struct node *n, const char *key)
+{
+	return key == NULL ? n->name : pairs_get(&n->labels, key);
+}
+
+/* Only nodes that have the labels of all its spreads do. */
+static bool counts(const struct pod *pod, const struct neighbour_term *spread, const struct node *n)
+{
+	for (uint32_t i = 0; i < pod->neighbour_count; i++) {
+		const struct neighbour_term *t = &pod->neighbours[i];
+		if (t->kind == NEIGHBOUR_SPREAD && value_of(n, t->key) == NULL) {
+			return false;
+		}
+	}
+	return (spread->any_node || place_node_selected(pod, n)) &&
+	       (!spread->heeds_taints || place_node_tolerated(pod, n));
+}
+
+struct numbering {
+	struct needs *needs; /* its `values` */
+	struct map by_value;
+};
+
+static bool value_same(const void *owner, uint32_t slot, const void *key)
+{
+	const struct needs *n = owner;
+	return strcmp(n->values.items[slot], key) == 0;
+}
+
+static uint32_t number_of(struct numbering *all, const char *value)
+{
+	uint64_t hash = hash_text(value);
+	uint32_t at = map_find(&all->by_value, hash, value);
+	if (at == MAP_NONE) {
+		at = (uint32_t)all->needs->values.count;
+		VEC_PUSH(&all->needs->values, value);
+		map_put(&all->by_value, hash, at);
+	}
+	return at;
+}
+
+static void fill(struct engine *e, struct zoning *z, const struct pod *pod,
+	const struct neighbour_term *spread)
+{
+	struct numbering all = {.needs = &e->needs};
+	map_init(&all.by_value, value_same, &e->needs);
+	VEC_CLEAR(&e->needs.values);
+	VEC_CLEAR(&z->of);
+	for (uint32_t i = 0; i < world_node_slots(e->world); i++) {
+		const struct world_node *n = world_node_at(e->world, i);
+		bool is = n->known && counts(pod, spread, &n->noun);
+		VEC_PUSH(
+			&z->of, is ? number_of(&all, value_of(&n->noun, spread->key)) : WORLD_NONE);
+	}
+	z->count = (uint32_t)e->needs.values.count;
+	z->step = e->step;
+	e->looked_at += z->of.count;
+	map_finish(&all.by_value);
+}
+
+const struct zoning *zoning_of(
+	struct engine *e, const struct pod *pod, const struct neighbour_term *spread)
+{
+	struct needs *n = &e->needs;
+	CLEANUP(str_finish) struct str key = STR_INIT(KEY_MAX);
+	put_question(&key, pod, spread);
+	for (size_t i = 0; i < ZONINGS_MAX && !key.overflow; i++) {
+		const struct zoning *z = &n->zonings[i];
+		if (z->step == e->step && z->key.len == key.len &&
+			memcmp(str_text(&z->key), str_text(&key), key.len) == 0) {
+			return z;
+		}
+	}
+	struct zoning *z = &n->zonings[n->next_zoning];
+	n->next_zoning = (n->next_zoning + 1) % ZONINGS_MAX;
+	str_finish(&z->key);
+	z->key = (struct str)STR_INIT(KEY_MAX);
+	str_append(&z->key, str_text(&key), key.len);
+	fill(e, z, pod, spread);
+	/* One that is cut off is like no other. */
+	z->step = key.overflow ? 0 : z->step;
+	return z;
+}
+
+void zonings_finish(struct needs *n)
+{
+	for (size_t i = 0; i < ZONINGS_MAX; i++) {
+		str_finish(&n->zonings[i].key);
+		VEC_FINISH(&n->zonings[i].of);
+	}
+}

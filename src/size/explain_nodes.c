@@ -1,0 +1,91 @@
+/* "3 nodes lack CPU, 2 are cordoned": why nodes do not suit a pod. */
+#include "explain_parts.h"
+
+#include <string.h>
+
+#include "base/str.h"
+
+/* One row a cause: what one node does, what several do, and the same where more things than the one
+ * that is named are in the way. {} is the thing. */
+static const struct {
+	const char *one, *many, *of_several;
+} causes[UNFIT_COUNT] = {
+	[UNFIT_RUNTIME] = {"is not for the RuntimeClass of capacity pods",
+		"are not for the RuntimeClass of capacity pods", NULL},
+	[UNFIT_SHARED] = {"shares its GPUs already (time-slicing or MPS)",
+		"share their GPUs already (time-slicing or MPS)", NULL},
+	[UNFIT_MIG] = {"gives out its GPUs as MIG partitions",
+		"give out their GPUs as MIG partitions", NULL},
+	[UNFIT_DRA] = {"publishes its GPUs through DRA", "publish their GPUs through DRA", NULL},
+	[UNFIT_HAMI] = {"serves its GPUs to HAMi", "serve their GPUs to HAMi", NULL},
+	[UNFIT_KAI] = {"serves its GPUs to KAI", "serve their GPUs to KAI", NULL},
+	[UNFIT_SELECTOR] = {"does not match the node selector or affinity",
+		"do not match the node selector or affinity", NULL},
+	[UNFIT_TAINT] = {"has the untolerated taint {}", "have the untolerated taint {}",
+		"have untolerated taints, {} among them"},
+	[UNFIT_VOLUME] = {"cannot have the volume of claim {}",
+		"cannot have the volume of claim {}",
+		"cannot have the volumes, that of claim {} among them"},
+	[UNFIT_CLASS] = {"gives containers of RuntimeClass {} no GPU",
+		"give containers of RuntimeClass {} no GPU", NULL},
+	[UNFIT_CORDONED] = {"is cordoned", "are cordoned", NULL},
+	[UNFIT_NOT_READY] = {"is not ready", "are not ready", NULL},
+	[UNFIT_DRAINING] = {"is being drained", "are being drained", NULL},
+	[UNFIT_NEIGHBOUR] = {"has a pod that anti-affinity keeps apart",
+		"have pods that anti-affinity keeps apart", NULL},
+	[UNFIT_ALONE] = {"has no pod near that its affinity asks for",
+		"have no pod near that its affinity asks for", NULL},
+	[UNFIT_SPREAD] = {"would break its topology spread", "would break its topology spread",
+		NULL},
+	[UNFIT_REFUSED] = {"was refused to a pod of this workload by the scheduler a while ago",
+		"were refused to a pod of this workload by the scheduler a while ago", NULL},
+	[UNFIT_PORT] = {"has the host port taken", "have the host port taken", NULL},
+	[UNFIT_RESOURCE] = {"lacks {}", "lack {}", "lack {} or other resources"},
+	[UNFIT_SLOTS] = {"has no room for one more pod", "have no room for one more pod", NULL},
+	[UNFIT_CPU] = {"lacks CPU", "lack CPU", NULL},
+	[UNFIT_MEMORY] = {"lacks memory", "lack memory", NULL},
+};
+
+static void put_cause(struct str *out, enum unfit cause, const struct unfit_count *c)
+{
+	const char *text = c->nodes == 1 ? causes[cause].one : causes[cause].many;
+	if (c->whats > 1 && causes[cause].of_several != NULL) {
+		text = causes[cause].of_several;
+	}
+	const char *hole = strstr(text, "{}");
+	if (hole == NULL) {
+		str_append_text(out, text);
+		return;
+	}
+	str_append(out, text, (size_t)(hole - text));
+	(void)explain_text(out, text_or(c->what, "?"));
+	str_append_text(out, hole + 2);
+}
+
+/* "3 nodes lack CPU, 2 have the untolerated taint x": the nearest causes first, for that most nodes
+ * are not selected is what a selector is for; no more of them than a person reads. */
+#define CAUSES_TOLD 4
+
+bool explain_nodes(struct str *out, const struct unfit_tally *t)
+{
+	uint32_t left = t != NULL ? t->nodes : 0;
+	int told = 0;
+	if (left == 0) {
+		return false;
+	}
+	for (int i = UNFIT_COUNT - 1; i > UNFIT_NONE && told < CAUSES_TOLD; i--) {
+		const struct unfit_count *c = &t->by[i];
+		if (c->nodes == 0) {
+			continue;
+		}
+		const char *nodes = told > 0 ? "" : c->nodes == 1 ? " node" : " nodes";
+		str_append_format(out, "%s%u%s ", told > 0 ? ", " : "", c->nodes, nodes);
+		put_cause(out, (enum unfit)i, c);
+		told++;
+		left -= c->nodes;
+	}
+	if (left > 0) {
+		str_append_format(out, ", %u more do not suit it either", left);
+	}
+	return true;
+}

@@ -1,0 +1,15 @@
+/* Who else has a say in a pod: a group that starts together, a queue that counts its GPUs, the
+ * parallel job of which it is a rank. Pure; each answer names what tells it, borrowed from the pod
+ * or static, and is NULL where nothing does. */
+#ifndef SIZE_MANAGED_H
+#define SIZE_MANAGED_H
+
+#include "model/pod.h"
+
+/* The label or the scheduling gate by which a queue manages it. */
+const char *managed_queue(const struct pod *pod);
+/* By labels alone, or by the variables and arguments of its GPU container too where they are known
+ * (admission form). A size of one, as far as it is told, is no parallel job. */
+const char *managed_rank(const struct pod *pod, const struct container *gpu);
+
+#endif

@@ -1,0 +1,101 @@
+/* The way back (C35). A pod that got a recommended share, and that cannot be placed for so long as
+ * its policy says although it would run whole, is taken down where another one is made for it and
+ * nobody counts it as failed. First the GPURecommendation says that new pods are whole, for
+ * whoever admits them reads it there; what stopped it ends by itself (roll/course.c), later each
+ * time. Who asked for a share by an annotation is left alone: it is what they asked for. */
+#include "rolls.h"
+
+#include "owner/owner.h"
+#include "size/explain.h"
+
+/* Of one workload in one look. They never ran, so nobody is served by fewer. */
+#define TOGETHER 16
+
+static int64_t patience_ms(const struct decision *d)
+{
+	const struct policy *p = d->choice.policy != NULL ? d->choice.policy : policy_builtin();
+	return (int64_t)p->rollout.give_back_min * 60000;
+}
+
+static const struct world_pod *waiting(const struct decision *d, const struct sized_pod *p)
+{
+	const struct world_pod *wp = world_pod_by_uid(d->world, p->uid);
+	return wp != NULL && wp->gpu != NULL && pods_wait_in_vain(p, wp) ? wp : NULL;
+}
+
+/* Some have waited for so long, one after the other, and one of them all the time. */
+static bool is_due(const struct sized *x, const struct decision *d)
+{
+	int64_t before_ms = d->now_ms - patience_ms(d);
+	bool due = false;
+	for (const struct sized_pod *p = x->members; p != NULL && !due; p = p->next) {
+		const struct world_pod *wp = waiting(d, p);
+		due = wp != NULL && wp->gpu->created_ms <= before_ms;
+	}
+	return due && (int64_t)x->vain_s * 1000 <= before_ms;
+}
+
+/* Only as it was judged: it may be placed by then. */
+static bool take_down(
+	struct sizer *s, const struct sized *x, const struct world_pod *wp, struct plan *plan)
+{
+	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 1024};
+	CLEANUP(str_finish) struct str text = STR_INIT(512);
+	struct pod pod;
+	if (!world_pod_unpack(wp, &arena, &pod) || !owner_makes_anew(&pod.owner)) {
+		return false;
+	}
+	explain(&text, REASON_GIVEN_BACK, &(struct explain_facts){.name = NULL});
+	struct action *a = write_event(s, x, plan);
+	a->event_reason = reason_name(REASON_GIVEN_BACK);
+	a->message = arena_strdup(&plan->arena, str_text(&text));
+	a->name = arena_strdup(&plan->arena, pod.name);
+	a->uid = arena_strdup(&plan->arena, pod.uid);
+	a->regarding_kind = "Pod";
+	a->regarding_api_version = "v1";
+	a->warning = true;
+	const struct action told = *a;
+	struct action *e = write_action(s, plan, ACTION_EVICT);
+	e->ns = told.ns;
+	e->name = told.name;
+	e->uid = told.uid;
+	e->resource_version = arena_strdup(&plan->arena, pod.resource_version);
+	e->reason = REASON_GIVEN_BACK;
+	e->message = told.message;
+	return true;
+}
+
+static void tell(
+	struct sizer *s, const struct sized *x, const struct decision *d, struct plan *plan)
+{
+	struct action *a = write_event(s, x, plan);
+	a->event_reason = reason_name(REASON_GIVEN_BACK);
+	a->message = arena_printf(&plan->arena,
+		"pods waited for %lld minutes for a share of a GPU that they would have had whole: "
+		"new ones are left whole for a while",
+		(long long)(patience_ms(d) / 60000));
+	a->warning = true;
+}
+
+void returns_step(struct sizer *s, struct sized *x, const struct decision *d, struct plan *plan)
+{
+	if (!x->vain) {
+		x->vain_s = 0;
+	}
+	if (!x->vain || x->uid == NULL || !s->gate.leads || patience_ms(d) == 0) {
+		return;
+	}
+	bool back = x->roll != NULL && x->roll->roll.paused == ROLL_GIVEN_BACK;
+	if (!back && is_due(x, d) && rolls_give_back(s, x, d)) {
+		tell(s, x, d, plan);
+	}
+	/* What it says was not written before. */
+	if (!back || !rolls_shown(x)) {
+		return;
+	}
+	int sent = 0;
+	for (const struct sized_pod *p = x->members; p != NULL && sent < TOGETHER; p = p->next) {
+		const struct world_pod *wp = waiting(d, p);
+		sent += wp != NULL && take_down(s, x, wp, plan);
+	}
+}

@@ -1,0 +1,33 @@
+"""Nodes that somebody else makes, as an autoscaler does: the fake kubelet plays those with a label from when they appear."""
+
+import sys
+
+import fleet
+from api import ApiError
+
+LOOK_S = 0.5
+
+
+def follow(kubelet, label, make):
+    """Until the kubelet stops. MAKE(spec): a Node."""
+    while not kubelet.stopping.wait(LOOK_S):
+        try:
+            there = {obj["metadata"]["name"]: obj for obj in kubelet.api.list("nodes", labelSelector=label)}
+            # Others walk through the old dictionary meanwhile.
+            kubelet.nodes = {name: node for name, node in kubelet.nodes.items() if name in there or not node.adopted}
+            for name in sorted(set(there) - set(kubelet.nodes)):
+                _begin(kubelet, there[name], make)
+        except ApiError as error:
+            print("nodes to adopt: %s" % error, file=sys.stderr, flush=True)
+
+
+def _begin(kubelet, obj, make):
+    name, allocatable = obj["metadata"]["name"], obj.get("status", {}).get("allocatable", {})
+    node = make({"name": name, "gpus": int(allocatable.get("nvidia.com/gpu", 0))})
+    node.adopted = True
+    fleet.renew_lease(kubelet.api, name)
+    kubelet.nodes = {**kubelet.nodes, name: node}
+    kubelet.api.patch("nodes", name, {"status": {"conditions": fleet.conditions()}}, sub="status")
+    # What was bound before nobody looked at.
+    for pod in kubelet.api.list("pods", fieldSelector="spec.nodeName=" + name):
+        kubelet.observe(pod)
