@@ -269,6 +269,27 @@ Test(gate, a_new_replica_waits_until_it_sees_a_renewal)
 	cr_expect_eq(gate_may_convert(&r.gate, "a"), REASON_NONE);
 	end(&r);
 }
+/* C2: 20 seconds, and not a moment of the next renewal that does not come. */
+Test(gate, a_lease_that_is_not_renewed_closes_it_after_20_seconds)
+{
+	struct replica r;
+	begin(&r);
+	fill_caches(&r);
+	pass(&r, 2200, "other");
+	/* Once more it says something else, and then the same for good. */
+	pass(&r, 2500, NULL);
+	cr_assert_eq(gate_may_convert(&r.gate, "a"), REASON_NONE);
+	const int64_t seen = r.clock.mono - election_age_ms(r.election, r.clock.mono);
+	while (r.clock.mono - seen < 19800) {
+		pass(&r, 100, NULL);
+		cr_assert_eq(gate_may_convert(&r.gate, "a"), REASON_NONE, "%lld ms",
+			(long long)(r.clock.mono - seen));
+	}
+	pass(&r, 400, NULL);
+	cr_expect_eq(gate_may_convert(&r.gate, "a"), REASON_CONTROLLER_AWAY);
+	cr_expect_eq(gate_may_replace(&r.gate, "a"), REASON_CONTROLLER_AWAY);
+	end(&r);
+}
 
 Test(gate, a_new_replica_waits_for_its_caches)
 {

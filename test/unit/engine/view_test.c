@@ -107,3 +107,85 @@ Test(view, c21_nobody_is_placed_while_some_grant_is_two_seconds_late)
 	cr_expect_eq(placed, 2);
 	bed_finish(&b);
 }
+
+/* C20. Whoever comes next is written from the version that was answered, where it shows the pod
+ * that was written, and where it does not only once the watch has shown that version. */
+Test(view, c20_an_answer_that_shows_another_pod_is_nothing_to_go_on_from)
+{
+	static const struct {
+		struct pod answer;
+		bool sound;
+	} cases[] = {
+		{{.uid = "c0-uid", .phase = POD_RUNNING}, true},
+		{{.uid = "another", .phase = POD_RUNNING}, false},
+		{{.uid = "c0-uid", .phase = POD_FAILED}, false},
+		{{.uid = "c0-uid", .phase = POD_PENDING}, false},
+		{{.uid = "c0-uid", .phase = POD_RUNNING, .deleting_ms = 1000}, false},
+	};
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		const struct action *grant;
+		struct bed b = granted(&grant);
+		struct pod answer = cases[i].answer;
+		answer.resource_version = "77";
+		struct outcome o = {.pod = &answer};
+		engine_settle(b.e, (struct engine_now){b.now, b.now}, grant->id, &o);
+		tell_waiting(&b, "v", "0.25");
+		const struct action *next = step(&b, ACTION_GRANT);
+		cr_expect_eq(next != NULL, cases[i].sound, "%zu", i);
+		if (next != NULL) {
+			cr_expect_str_eq(next->resource_version, "77");
+		}
+		bed_finish(&b);
+	}
+}
+
+static void tell_state(struct bed *b, const char *upgrade, const char *taint)
+{
+	struct pair labels[] = {{"nvidia.com/gpu-driver-upgrade-state", upgrade}};
+	struct taint taints[] = {{taint, NULL, "NoSchedule"}};
+	struct node n = {.name = "n0",
+		.ready = true,
+		.cpu_milli = 64000,
+		.mem_bytes = (int64_t)1 << 40,
+		.pod_slots = 110,
+		.gpus = 1,
+		.labels = {labels, upgrade != NULL ? 1 : 0},
+		.taints = taints,
+		.taint_count = taint != NULL ? 1 : 0};
+	struct change set = {.type = CHANGE_SET, .kind = KIND_NODE, .node = &n};
+	engine_observe(b->e, &set);
+}
+
+/* C13. The tenant tolerates everything: the taint alone would not keep it away. */
+Test(view, c13_a_node_that_is_about_to_be_emptied_gets_no_grant)
+{
+	static const struct {
+		const char *upgrade, *taint;
+		bool given;
+	} cases[] = {{"drain-required", NULL, false}, {"pod-deletion-required", NULL, false},
+		{NULL, "karpenter.sh/disrupted", false}, {"upgrade-done", NULL, true},
+		{NULL, NULL, true}};
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		struct pair label[] = {{LABEL_TENANT, "true"}};
+		struct pair notes[] = {{NOTE_ORIGINAL, "{}"}, {NOTE_SHARE, "0.5"}};
+		const char *gate[] = {NAME_GATE};
+		struct toleration any[] = {{NULL, "Exists", NULL, NULL}};
+		struct pod p = {.ns = "default",
+			.name = "w",
+			.uid = "w",
+			.cpu_milli = 10,
+			.mem_bytes = 100,
+			.tolerations = any,
+			.toleration_count = 1,
+			.labels = {label, 1},
+			.notes = {notes, 2},
+			.gates = gate,
+			.gate_count = 1};
+		struct bed b = bed_make();
+		tell_state(&b, cases[i].upgrade, cases[i].taint);
+		tell_capacity(&b, &(struct cap){"c0", "c0-uid", "G0", false, {0}});
+		tell_pod(&b, &p);
+		cr_expect_eq(step(&b, ACTION_GRANT) != NULL, cases[i].given, "%zu", i);
+		bed_finish(&b);
+	}
+}

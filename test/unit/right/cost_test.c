@@ -39,6 +39,17 @@ Test(cost, C6_who_uses_more_than_it_has_pays_what_it_uses)
 	cr_expect_eq(costs[0], 2 * DOLLAR);
 	cr_expect_eq(costs[1], DOLLAR);
 }
+Test(cost, C6_memory_over_the_share_is_paid_for)
+{
+	struct cost_tenant tenants[2] = {
+		{.allocated = {250, 20 * GIB}, .used = {100, 40 * GIB}},
+		{.allocated = {250, 20 * GIB}, .used = {0, 0}},
+	};
+	int64_t costs[2];
+	cost_split(2 * DOLLAR, 80 * GIB, tenants, 2, costs);
+	cr_expect_eq(costs[0], DOLLAR, "half of the memory");
+	cr_expect_eq(costs[1], DOLLAR / 2);
+}
 
 Test(cost, whatever_the_shares_it_adds_up_to_the_bill)
 {

@@ -76,6 +76,24 @@ Test(policy, a_tie_below_the_winner_is_no_conflict)
 	cr_assert_eq(c.policy, &top);
 	cr_assert_not(c.conflict);
 }
+Test(policy, a_selector_of_namespaces_leaves_the_others_out)
+{
+	struct policy team = selecting_all("team", 100, 1), all = selecting_all("all", 50, 1);
+	team.namespaces = (struct selector){.present = true, .match_labels = PAIRS({"team", "ml"})};
+	struct policy_set set = SET(&team, &all);
+	struct namespace ml = {.name = "ml", .labels = PAIRS({"team", "ml"})};
+	struct namespace web = {.name = "web", .labels = PAIRS({"team", "web"})};
+	struct namespace bare = {.name = "bare"};
+	struct policy_subject who = plain();
+	who.ns = &ml;
+	cr_expect_eq(policy_choose(&set, &who).policy, &team);
+	who.ns = &web;
+	cr_expect_eq(policy_choose(&set, &who).policy, &all);
+	who.ns = &bare;
+	cr_expect_eq(policy_choose(&set, &who).policy, &all);
+	who.ns = NULL;
+	cr_expect_eq(policy_choose(&set, &who).policy, &all, "its labels are not known");
+}
 
 Test(policy, o3_annotation_beats_selectors_and_a_missing_one_has_no_fallback)
 {

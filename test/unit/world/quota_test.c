@@ -12,6 +12,7 @@ struct what {
 	enum pod_phase phase;
 	int64_t gpus, milli;
 	bool gated;
+	const char *uuids; /* of its GPUs; NULL: not told */
 };
 
 static void set_pod(struct world *w, struct what x)
@@ -19,7 +20,8 @@ static void set_pod(struct world *w, struct what x)
 	char milli[24];
 	snprintf(milli, sizeof milli, "%lld", (long long)x.milli);
 	const char *gates[] = {NAME_GATE};
-	struct pair label = {LABEL_TENANT, "true"}, note = {NOTE_COMPUTE_MILLI, milli};
+	struct pair label = {LABEL_TENANT, "true"};
+	struct pair notes[] = {{NOTE_COMPUTE_MILLI, milli}, {NOTE_GPU_UUID, x.uuids}};
 	struct pod p = {.ns = x.ns,
 		.name = x.name,
 		.uid = x.uid,
@@ -27,7 +29,9 @@ static void set_pod(struct world *w, struct what x)
 		.priority_class = x.class,
 		.gpus = x.gpus,
 		.labels = {&label, x.gpus > 0 ? 0 : 1},
-		.notes = {&note, x.milli > 0 ? 1 : 0},
+		.notes = {notes, x.uuids != NULL ? 2
+				 : x.milli > 0	 ? 1
+						 : 0},
 		.gates = gates,
 		.gate_count = x.gated ? 1 : 0};
 	struct change c = {.type = CHANGE_SET, .kind = KIND_POD, .pod = &p};
@@ -99,6 +103,20 @@ Test(quota, whole_gpus_and_shown_shares_count_until_their_pod_ends)
 	/* The same name with another uid is another pod. */
 	set_pod(w, (struct what){.ns = "team", .name = "t", .uid = "9", .milli = 500});
 	expect(w, "q", 0, 500);
+	drop_pod(w, "team", "t");
+	expect(w, "q", 0, 0);
+	world_destroy(w);
+}
+Test(quota, a_tenant_of_several_gpus_counts_each_of_them)
+{
+	struct world *w = world_create();
+	set_quota(w, "team", "q", NULL);
+	set_pod(w, (struct what){.ns = "team",
+			   .name = "t",
+			   .uid = "1",
+			   .milli = 250,
+			   .uuids = "GPU-A,GPU-B,GPU-C,GPU-D"});
+	expect(w, "q", 0, 1000);
 	drop_pod(w, "team", "t");
 	expect(w, "q", 0, 0);
 	world_destroy(w);
@@ -178,7 +196,7 @@ Test(quota, sums_agree_whatever_comes)
 			snprintf(uid, sizeof uid, "%s/%s/%d", ns, name, (int)rng_below(&rng, 2));
 			struct what x = {ns, name, uid, class, (enum pod_phase)rng_below(&rng, 4),
 				(int64_t)rng_below(&rng, 3), (int64_t)rng_below(&rng, 900),
-				rng_below(&rng, 3) == 0};
+				rng_below(&rng, 3) == 0, NULL};
 			struct change gone = {.type = CHANGE_GONE,
 				.kind = rng_below(&rng, 2) == 0 ? KIND_POD : KIND_QUOTA,
 				.ns = ns,
