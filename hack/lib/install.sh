@@ -6,7 +6,7 @@
 
 packages_build="build-essential meson ninja-build pkg-config libcurl4-openssl-dev libev-dev libjansson-dev
 	libyaml-dev libssl-dev ca-certificates"
-packages_test="libcriterion-dev clang-format-14 python3 python3-venv git curl ca-certificates xz-utils
+packages_test="ccache libcriterion-dev clang-format-14 python3 python3-venv git curl ca-certificates xz-utils
 	iproute2 procps openssl"
 packages_demo="python3 python3-venv openssl"
 packages_fuzz="clang-14 libclang-rt-14-dev llvm-14"

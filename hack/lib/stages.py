@@ -23,6 +23,9 @@ import reports  # noqa: E402
 
 TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 DEV, SANITIZED = "build", "build-sanitized"
+# meson puts ccache before the compiler where it is there: what one clone has compiled the next one need not, whatever
+# their folders are called.
+os.environ.setdefault("CCACHE_NOHASHDIR", "1")
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 FAILURES_TOLD = 30
 STRAGGLER_GRACE_S, TERM_GRACE_S = 5, 15
