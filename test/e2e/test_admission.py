@@ -76,7 +76,7 @@ def test_a_dry_run_changes_nothing(stack, node, name):
     other = node()
     real = name()
     stack.create_pod(real, fraction="0.25", **on(other))
-    wait_until(lambda: asking.books(stack)[0].get(("default", real), [True])[3] is False, 60, "the real one to be placed")
+    wait_until(lambda: asking.books(stack)[0].get(("default", real), [None, None, None, True])[3] is False, 60, "the real one to be placed")
     tenants, ledgers = asking.books(stack)
     assert len(set(tenants) - set(before[0])) == 1 and ("default", pod_name) not in tenants
     assert stack.api.find("pods", pod_name, "default") is None

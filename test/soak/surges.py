@@ -48,7 +48,7 @@ def main():
     counts.update(bar="%d kills made good" % len(every), kills=len(counts["kills"]),
                   holds=len(counts["kills"]) == len(every) and not counts["broken"])
     print(json.dumps(counts))
-    return 1 if counts["broken"] else 0
+    return 0 if counts["holds"] else 1
 
 
 if __name__ == "__main__":
