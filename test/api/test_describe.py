@@ -6,29 +6,27 @@ import glob
 import json
 import os
 import re
-import shutil
 import subprocess
 
 import pytest
 
+import binaries
 from apisuite import VERSION
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TEXTS = os.path.join(HERE, "golden")
 STATES = {os.path.basename(path)[:-len(".json")]: path
           for path in glob.glob(os.path.join(os.path.dirname(HERE), "scenario", "golden", "*.json"))}
-KUBECTL = shutil.which("kubectl")
 POLICY = {"apiVersion": VERSION, "kind": "GPUPolicy", "metadata": {"name": "rt"},
           "spec": {"isDefault": "Fallback", "mode": "Automate", "priority": 200}}
 GROUP = {"apiVersion": VERSION, "kind": "GPUWorkloadGroup", "metadata": {"name": "cron"},
          "spec": {"rules": [{"labels": [{"key": "workflows.argoproj.io/cron-workflow"}]}], "keyFrom": "LabelValue",
                   "keyName": "workflows.argoproj.io/cron-workflow"}}
 
-pytestmark = pytest.mark.skipif(KUBECTL is None, reason="kubectl is not there")
-
 
 def kubectl(cp, *arguments):
-    ended = subprocess.run([KUBECTL, "--kubeconfig", cp.kubeconfig("admin"), *arguments], capture_output=True,
+    program = binaries.find(("kubectl",))["kubectl"]
+    ended = subprocess.run([program, "--kubeconfig", cp.kubeconfig("admin"), *arguments], capture_output=True,
                            text=True, timeout=60, check=False)
     assert ended.returncode == 0, ended.stderr
     return ended.stdout

@@ -28,6 +28,7 @@ PROGRAMS = {
     "kube-controller-manager": (
         "kubernetes", "k8s.io/kubernetes", "k8s.io/kubernetes/cmd/kube-controller-manager"),
     "kube-scheduler": ("kubernetes", "k8s.io/kubernetes", "k8s.io/kubernetes/cmd/kube-scheduler"),
+    "kubectl": ("kubernetes", "k8s.io/kubernetes", "k8s.io/kubernetes/cmd/kubectl"),
     "etcd": ("etcd", "go.etcd.io/etcd/server/v3", "go.etcd.io/etcd/server/v3"),
     "kwok": ("kwok", "sigs.k8s.io/kwok", "sigs.k8s.io/kwok/cmd/kwok"),
     "karpenter": ("karpenter", "sigs.k8s.io/karpenter", "sigs.k8s.io/karpenter/kwok"),
