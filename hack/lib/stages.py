@@ -160,8 +160,15 @@ def stage_build(run):
     build(run, DEV)
 
 
+def meson_all(run, folder):
+    """Unit tests wait now and then and are short; what is no unit test computes and is long."""
+    for tally in run.together(lambda: run.meson_tally(folder, "--suite", "unit"),
+                              lambda: run.meson_tally(folder, "--no-suite", "unit")):
+        run.tally.add(tally)
+
+
 def stage_unit(run):
-    run.meson_tests(DEV, "--suite", "unit")
+    meson_all(run, DEV)
 
 
 def stage_build_sanitized(run):
@@ -169,10 +176,7 @@ def stage_build_sanitized(run):
 
 
 def stage_sanitized(run):
-    """Unit tests wait now and then and are short; what is no unit test computes and is long."""
-    for tally in run.together(lambda: run.meson_tally(SANITIZED, "--suite", "unit"),
-                              lambda: run.meson_tally(SANITIZED, "--no-suite", "unit")):
-        run.tally.add(tally)
+    meson_all(run, SANITIZED)
 
 
 def stage_controlplane(run):
@@ -238,9 +242,9 @@ class Stage:
 STAGES = [
     Stage("tidy", 120, "layers, sizes, looks, and that tidy notices", stage_tidy),
     Stage("build", 400, "the development build, warnings are errors", stage_build, tests=False),
-    Stage("unit", 120, "unit tests, each linked with its room's row", stage_unit, ["build"]),
+    Stage("unit", 240, "unit tests, each linked with its room's row, and the simulation's sweeps", stage_unit, ["build"]),
     Stage("build-sanitized", 600, "the same under ASan and UBSan", stage_build_sanitized, tests=False),
-    Stage("sanitized", 300, "unit tests and the fuzzers' corpora under ASan and UBSan", stage_sanitized,
+    Stage("sanitized", 300, "unit tests, corpora and a few simulated seeds under ASan and UBSan", stage_sanitized,
           ["build-sanitized"]),
     Stage("controlplane", 1800, "etcd, kube-apiserver and the rest: found, cached or built",
           stage_controlplane, tests=False),
