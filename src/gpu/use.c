@@ -88,6 +88,11 @@ struct total {
 	uint64_t sm, memory, encoder, decoder; /* percent times microseconds */
 };
 
+static uint64_t span_length(const struct use_span *span)
+{
+	return span->until_us > span->from_us ? span->until_us - span->from_us : 1;
+}
+
 static void row_add(struct total *t, const struct nvml_use *row, uint64_t us)
 {
 	t->sm += row->sm * us;
@@ -96,11 +101,15 @@ static void row_add(struct total *t, const struct nvml_use *row, uint64_t us)
 	t->decoder += row->decoder * us;
 }
 
+/* The only row of a process is a mean already, of all the time that was asked for. */
 static uint64_t row_covers(
 	const struct use_span *span, uint64_t since_us, const struct nvml_use *row)
 {
 	uint64_t us = row->time_us > since_us ? row->time_us - since_us : 0;
-	return span->sampled && us > SAMPLE_MAX_US ? SAMPLE_MAX_US : us;
+	if (!span->sampled) {
+		return span_length(span);
+	}
+	return us > SAMPLE_MAX_US ? SAMPLE_MAX_US : us;
 }
 
 static int32_t mean(uint64_t total, uint64_t length_us)
@@ -112,7 +121,7 @@ static int32_t mean(uint64_t total, uint64_t length_us)
 void use_share(const struct use_rows *r, const struct use_span *span, struct gpu_process *processes,
 	uint32_t count)
 {
-	uint64_t length_us = span->until_us > span->from_us ? span->until_us - span->from_us : 1;
+	uint64_t length_us = span_length(span);
 	size_t at = 0;
 	for (uint32_t i = 0; i < count; i++) {
 		struct gpu_process *p = &processes[i];

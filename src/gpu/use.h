@@ -1,9 +1,10 @@
 /* From NVML's rows of utilisation to what each process used between two looks. Pure.
  *
- * A row says what a process did until its time; one row a process is the mean since the time that
- * was asked from, several are samples of a second at most. Who did nothing has no row. So a row
- * counts for the time since the row of the same process before it, or since the interval began;
- * what is left of the interval counts as nothing. */
+ * A driver gives one row a process: the mean over all the time that was asked for, whatever the
+ * time in the row, which is that of the last sample in which the process was met (R14 in
+ * docs/design/gpu-truth.md). Several rows of a process are samples: each counts for the time since
+ * the one before, or since the interval began, a second at most; what is left of the interval
+ * counts as nothing. Who did nothing has no row. */
 #ifndef GPU_USE_H
 #define GPU_USE_H
 

@@ -8,8 +8,10 @@
 
 #define LIBRARY		"libcuda.so.1"
 #define MULTIPROCESSORS 16 /* CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT */
-#define WORK_BLOCKS	4  /* a multiprocessor */
-#define WORK_THREADS	256
+/* So many whatever it sees of the device, so that a run is the same work under any limit. */
+#define WORK_BLOCKS  528
+#define WORK_THREADS 256
+#define SPIN_THREADS 32
 
 struct cuda {
 	void *library;
@@ -185,29 +187,28 @@ const char *cuda_try_alloc(const struct cuda *c, size_t bytes)
 	return code != 0 ? name_of(c, code) : NULL;
 }
 
-static int run(const struct cuda *c, void *kernel, uint64_t argument, unsigned blocks_each)
+static int run(const struct cuda *c, void *kernel, uint64_t argument, unsigned threads)
 {
 	uint64_t out = c->out;
 	void *arguments[] = {&argument, &out};
-	unsigned blocks = blocks_each * (unsigned)c->multiprocessors;
-	unsigned threads = blocks_each == 1 ? 32 : WORK_THREADS;
+	unsigned blocks = kernel == c->work ? WORK_BLOCKS : (unsigned)c->multiprocessors;
 	int code = c->launch(kernel, blocks, 1, 1, threads, 1, 1, 0, NULL, arguments, NULL);
 	return code != 0 ? code : c->synchronize();
 }
 
 void cuda_spin(const struct cuda *c, uint64_t ns)
 {
-	must(c, run(c, c->spin, ns, 1), "spin");
+	must(c, run(c, c->spin, ns, SPIN_THREADS), "spin");
 }
 
 const char *cuda_try_work(const struct cuda *c, int rounds)
 {
-	int code = run(c, c->work, (uint64_t)rounds, WORK_BLOCKS);
+	int code = run(c, c->work, (uint64_t)rounds, WORK_THREADS);
 	return code != 0 ? name_of(c, code) : NULL;
 }
 
 const char *cuda_try_fault(const struct cuda *c)
 {
-	int code = run(c, c->fault, 0, 1);
+	int code = run(c, c->fault, 0, SPIN_THREADS);
 	return code != 0 ? name_of(c, code) : NULL;
 }

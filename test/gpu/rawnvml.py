@@ -23,6 +23,15 @@ class Memory(ctypes.Structure):
     _fields_ = [("total", ctypes.c_ulonglong), ("free", ctypes.c_ulonglong), ("used", ctypes.c_ulonglong)]
 
 
+class MemoryV2(ctypes.Structure):
+    _fields_ = [("version", ctypes.c_uint), ("total", ctypes.c_ulonglong), ("reserved", ctypes.c_ulonglong),
+                ("free", ctypes.c_ulonglong), ("used", ctypes.c_ulonglong)]
+
+
+class DeviceSample(ctypes.Structure):
+    _fields_ = [("time", ctypes.c_ulonglong), ("value", ctypes.c_ulonglong)]
+
+
 class NoGpu(Exception):
     """No library, no driver or no device; the text says which."""
 
@@ -67,6 +76,58 @@ class Device:
         memory = Memory()
         code = self.nvml.nvmlDeviceGetMemoryInfo(self.handle, ctypes.byref(memory))
         return memory.used >> 20 if code == SUCCESS else None
+
+    def memory(self):
+        """{name: bytes}, reserved apart from used; None where the driver does not tell."""
+        memory = MemoryV2(version=ctypes.sizeof(MemoryV2) | 2 << 24)
+        code = self.nvml.nvmlDeviceGetMemoryInfo_v2(self.handle, ctypes.byref(memory))
+        return {name: getattr(memory, name) for name in ("total", "reserved", "free", "used")} if code == SUCCESS else None
+
+    def number(self, call, *before, kind=ctypes.c_uint):
+        """(return code, value) of a call that fills one number."""
+        value = kind()
+        return getattr(self.nvml, call)(self.handle, *before, ctypes.byref(value)), value.value
+
+    def has(self, call):
+        return hasattr(self.nvml, call)
+
+    def compute_mode(self):
+        code, mode = self.number("nvmlDeviceGetComputeMode", kind=ctypes.c_int)
+        return mode if code == SUCCESS else None
+
+    def figures(self):
+        """{what the agent asks for: (return code, value)}."""
+        large = ctypes.c_ulonglong
+        two, four = [ctypes.c_uint() for _ in range(2)], [ctypes.c_uint() for _ in range(4)]
+        found = {"minor": self.number("nvmlDeviceGetMinorNumber"),
+                 "temperature": self.number("nvmlDeviceGetTemperature", 0),
+                 "power mW": self.number("nvmlDeviceGetPowerUsage"),
+                 "energy mJ": self.number("nvmlDeviceGetTotalEnergyConsumption", kind=large),
+                 "SM clock": self.number("nvmlDeviceGetClockInfo", 1),
+                 "memory clock": self.number("nvmlDeviceGetClockInfo", 2),
+                 "PCIe replays": self.number("nvmlDeviceGetPcieReplayCounter"),
+                 "ECC errors": self.number("nvmlDeviceGetTotalEccErrors", 1, 0, kind=large),
+                 "compute mode": self.number("nvmlDeviceGetComputeMode", kind=ctypes.c_int)}
+        for name, call, values in (("MIG", "nvmlDeviceGetMigMode", two), ("encoder", "nvmlDeviceGetEncoderUtilization", two),
+                                   ("decoder", "nvmlDeviceGetDecoderUtilization", two),
+                                   ("remapped rows", "nvmlDeviceGetRemappedRows", four),
+                                   ("GPM", "nvmlGpmQueryDeviceSupport", None)):
+            if values is None:
+                values = (ctypes.c_uint * 2)(1, 9)
+                code = getattr(self.nvml, call)(self.handle, values)
+                found[name] = (code, values[1])
+            else:
+                code = getattr(self.nvml, call)(self.handle, *map(ctypes.byref, values))
+                found[name] = (code, [value.value for value in values])
+        return found
+
+    def device_samples(self, since=0):
+        """(return code, [(time in us, percent)]) that the driver keeps of the device's use."""
+        kind, count = ctypes.c_int(), ctypes.c_uint(1024)
+        rows = (DeviceSample * count.value)()
+        code = self.nvml.nvmlDeviceGetSamples(self.handle, 1, ctypes.c_ulonglong(since), ctypes.byref(kind),
+                                              ctypes.byref(count), rows)
+        return code, [(row.time, row.value & 0xffffffff) for row in rows[:count.value]] if code == SUCCESS else []
 
     def processes(self, kind):
         """{pid: MiB or None}, or the return code where it is an error."""

@@ -50,15 +50,25 @@ Test(use, one_row_is_the_mean_since_the_look_before)
 	cr_expect_eq(s.dropped, 0);
 }
 
-Test(use, one_that_ended_its_work_early_used_less)
+/* An H200 with driver 580.159.04 told so of a process that had worked at 80 % for two of the ten
+ * seconds that were asked for, and of one that worked at 40 % for the last three (R14). */
+Test(use, one_row_is_the_mean_whenever_the_process_worked)
 {
-	/* Busy at 60 % for the first five of fifteen seconds; another one until the end. */
-	struct shares s = SHARE(1000, 1015, {1, 1005, 60}, {2, 1015, 30});
-	cr_expect_eq(s.p[0].sm, 20000);
-	cr_expect_eq(s.p[1].sm, 30000);
-	/* The same where nobody worked later: up to a second may be the driver's own delay. */
+	struct shares s = SHARE(1000, 1010, {1, 1007, 16}, {2, 1010, 12});
+	cr_expect_eq(s.p[0].sm, 16000);
+	cr_expect_eq(s.p[1].sm, 12000);
+}
+
+/* The same driver gives each fifth of a second to one process alone. A small one is met rarely, and
+ * its row is from when it was: that makes it no smaller (R2). */
+Test(use, one_that_is_met_rarely_is_not_made_smaller)
+{
+	struct shares s = SHARE(1000, 1015, {1, 1004, 5}, {2, 1015, 64});
+	cr_expect_eq(s.p[0].sm, 5000);
+	cr_expect_eq(s.p[1].sm, 64000);
+	/* Also where nobody was met later. */
 	s = SHARE(1000, 1015, {1, 1005, 60});
-	cr_expect_eq(s.p[0].sm, 21429);
+	cr_expect_eq(s.p[0].sm, 60000);
 }
 
 Test(use, several_rows_are_weighed_by_their_time)
@@ -231,11 +241,11 @@ Test(use, scenario_10_a_late_look_covers_its_whole_interval)
 	bed_sample(b, text, sizeof text, 0, "7 80");
 	bed_write(b, text);
 	cr_assert_eq(sm_of(bed_look(b), 7), 80000);
-	/* 40 s later, of which it worked for 10. */
+	/* 40 s later: the only row is the mean of them all, wherever in them it worked. */
 	bed_pass(b, 40000);
 	text[0] = '\0';
 	(void)snprintf(text, sizeof text, BUSY);
-	bed_sample(b, text, sizeof text, 30000, "7 80");
+	bed_sample(b, text, sizeof text, 30000, "7 20");
 	bed_sample(b, text, sizeof text, 0, "8 10");
 	bed_write(b, text);
 	const struct gpu_sample *s = bed_look(b);
@@ -282,7 +292,7 @@ Test(use, scenario_10_a_clock_that_is_set_forward)
 	bed_sample(b, text, sizeof text, 0, "8 30");
 	bed_write(b, text);
 	const struct gpu_sample *s = bed_look(b);
-	cr_assert_eq(sm_of(s, 7), 10000, "five of fifteen seconds, not an hour");
+	cr_assert_eq(sm_of(s, 7), 30000, "not thinned out over an hour");
 	cr_assert_eq(sm_of(s, 8), 30000);
 	bed_destroy(b);
 }
@@ -324,7 +334,7 @@ Test(use, looks_in_between_do_not_cut_the_interval_short)
 	bed_sample(b, text, sizeof text, 0, "8 30");
 	bed_write(b, text);
 	s = bed_look(b);
-	cr_assert_eq(sm_of(s, 7), 12000, "2 of 15 seconds at 90 %%");
+	cr_assert_eq(sm_of(s, 7), 90000, "what came between is part of what is asked for now");
 	cr_assert_eq(sm_of(s, 8), 30000);
 	cr_assert_eq(sm_of(s, 9), 0);
 	cr_assert_eq(s->devices[0].figures[FIGURE_PROF_SM_ACTIVE], 600);
