@@ -22,8 +22,9 @@ enum wire_method { WIRE_GET, WIRE_POST, WIRE_PUT, WIRE_PATCH, WIRE_DELETE };
 
 struct wire_request {
 	enum wire_method method;
-	const char *path;	  /* with query, begins with '/' */
-	const char *to;		  /* "address:port" to connect to; NULL: where all others go */
+	const char *path;    /* with query, begins with '/' */
+	const char *to;	     /* "address:port" to connect to; NULL: where all others go */
+	const char *to_name; /* with `to`: whom its certificate must name; NULL: as all others */
 	const char *content_type; /* NULL: no body */
 	const char *accept;	  /* NULL: application/json */
 	const char *bearer;	  /* NULL: none */

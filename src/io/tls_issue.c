@@ -39,7 +39,8 @@ static bool serial_set(X509 *cert)
 static bool validity_set(X509 *cert, const struct tls_spec *spec, const X509 *issuer)
 {
 	time_t from = (time_t)((spec->wall_ms - TLS_BACKDATE_MS) / 1000);
-	time_t until = (time_t)((spec->wall_ms + spec->days * DAY_MS) / 1000);
+	int64_t lifetime = spec->lifetime_ms > 0 ? spec->lifetime_ms : spec->days * DAY_MS;
+	time_t until = (time_t)((spec->wall_ms + lifetime) / 1000);
 	struct tm end;
 
 	if (ASN1_TIME_set(X509_getm_notBefore(cert), from) == NULL ||
@@ -92,7 +93,7 @@ static bool alternative_push(GENERAL_NAMES *names, const char *name)
 	return ok;
 }
 
-static bool alternatives_add(X509 *cert, const struct tls_spec *spec)
+GENERAL_NAMES *tls_alternatives(const struct tls_spec *spec)
 {
 	GENERAL_NAMES *names = sk_GENERAL_NAME_new_null();
 	bool ok = names != NULL;
@@ -100,14 +101,26 @@ static bool alternatives_add(X509 *cert, const struct tls_spec *spec)
 	for (size_t i = 0; ok && i < spec->name_count; i++) {
 		ok = alternative_push(names, spec->names[i]);
 	}
+	if (!ok) {
+		sk_GENERAL_NAME_pop_free(names, GENERAL_NAME_free);
+		return NULL;
+	}
+	return names;
+}
+
+static bool alternatives_add(X509 *cert, const struct tls_spec *spec)
+{
+	GENERAL_NAMES *names = tls_alternatives(spec);
+	bool ok = names != NULL;
+
 	ok = ok && X509_add1_ext_i2d(cert, NID_subject_alt_name, names, 0, X509V3_ADD_DEFAULT) == 1;
 	sk_GENERAL_NAME_pop_free(names, GENERAL_NAME_free);
 	return ok;
 }
 
-static bool subject_set(X509 *cert, const char *common_name)
+bool tls_name_set(X509_NAME *name, const char *common_name)
 {
-	return X509_NAME_add_entry_by_txt(X509_get_subject_name(cert), "CN", MBSTRING_UTF8,
+	return X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_UTF8,
 		       (const unsigned char *)common_name, -1, -1, 0) == 1;
 }
 
@@ -117,7 +130,8 @@ static X509 *cert_begin(const struct tls_spec *spec, EVP_PKEY *key, const X509 *
 	X509 *cert CLEANUP(tls_cert_cleanup) = X509_new();
 
 	if (cert == NULL || X509_set_version(cert, X509_VERSION_3) != 1 || !serial_set(cert) ||
-		!validity_set(cert, spec, issuer) || !subject_set(cert, spec->common_name) ||
+		!validity_set(cert, spec, issuer) ||
+		!tls_name_set(X509_get_subject_name(cert), spec->common_name) ||
 		X509_set_pubkey(cert, key) != 1) {
 		return NULL;
 	}
@@ -135,7 +149,7 @@ static bool extensions_add(X509 *cert, X509 *issuer, const struct extension *lis
 	return true;
 }
 
-static char *bio_text(BIO *bio)
+char *tls_bio_text(BIO *bio)
 {
 	char *p = NULL;
 	long n = BIO_get_mem_data(bio, &p);
@@ -152,12 +166,12 @@ static int pair_write(X509 *cert, EVP_PKEY *key, struct tls_pair *ret_pair, stru
 		PEM_write_bio_PKCS8PrivateKey(key_out, key, NULL, NULL, 0, NULL, NULL) != 1) {
 		return tls_fault(ret_fault, FAULT_FATAL, "writing a certificate");
 	}
-	ret_pair->cert_pem = bio_text(cert_out);
-	ret_pair->key_pem = bio_text(key_out);
+	ret_pair->cert_pem = tls_bio_text(cert_out);
+	ret_pair->key_pem = tls_bio_text(key_out);
 	return 0;
 }
 
-static int spec_check(const struct tls_spec *spec, struct fault *ret_fault)
+int tls_spec_check(const struct tls_spec *spec, struct fault *ret_fault)
 {
 	ERR_clear_error();
 	/* 64 is X.509's own bound for a common name. */
@@ -189,7 +203,7 @@ int tls_authority_create(
 		{NID_subject_key_identifier, "hash"},
 	};
 
-	if (spec_check(spec, ret_fault) != 0) {
+	if (tls_spec_check(spec, ret_fault) != 0) {
 		return -1;
 	}
 	EVP_PKEY *key CLEANUP(tls_key_cleanup) = EVP_EC_gen("P-256");
@@ -202,8 +216,8 @@ int tls_authority_create(
 	return pair_write(cert, key, ret_pair, ret_fault);
 }
 
-static int leaf_issue(const struct tls_identity *ca, const struct tls_spec *spec,
-	struct tls_pair *ret_pair, struct fault *ret_fault)
+X509 *tls_leaf_make(const struct tls_identity *ca, const struct tls_spec *spec, EVP_PKEY *key,
+	struct fault *ret_fault)
 {
 	const struct extension extensions[] = {
 		{NID_basic_constraints, "critical,CA:FALSE"},
@@ -212,19 +226,27 @@ static int leaf_issue(const struct tls_identity *ca, const struct tls_spec *spec
 		{NID_subject_key_identifier, "hash"},
 		{NID_authority_key_identifier, "keyid:always"},
 	};
-	EVP_PKEY *key CLEANUP(tls_key_cleanup) = EVP_EC_gen("P-256");
 	X509 *cert CLEANUP(tls_cert_cleanup) = key != NULL ? cert_begin(spec, key, ca->leaf) : NULL;
 
 	if (cert == NULL || !extensions_add(cert, ca->leaf, extensions, COUNT_OF(extensions)) ||
 		(spec->name_count > 0 && !alternatives_add(cert, spec)) ||
 		X509_sign(cert, ca->key, EVP_sha256()) == 0) {
-		return tls_fault(ret_fault, FAULT_FATAL, "issuing a certificate");
+		tls_fault(ret_fault, FAULT_FATAL, "issuing a certificate");
+		return NULL;
 	}
-	return pair_write(cert, key, ret_pair, ret_fault);
+	return TAKE(cert);
 }
 
-static struct tls_identity *authority_open(
-	const struct tls_pair *authority, struct fault *ret_fault)
+static int leaf_issue(const struct tls_identity *ca, const struct tls_spec *spec,
+	struct tls_pair *ret_pair, struct fault *ret_fault)
+{
+	EVP_PKEY *key CLEANUP(tls_key_cleanup) = EVP_EC_gen("P-256");
+	X509 *cert CLEANUP(tls_cert_cleanup) = tls_leaf_make(ca, spec, key, ret_fault);
+
+	return cert != NULL ? pair_write(cert, key, ret_pair, ret_fault) : -1;
+}
+
+struct tls_identity *tls_authority_open(const struct tls_pair *authority, struct fault *ret_fault)
 {
 	struct tls_identity *ca =
 		tls_identity_create(authority->cert_pem, authority->key_pem, ret_fault);
@@ -244,7 +266,7 @@ static struct tls_identity *authority_open(
 int tls_authority_check(const struct tls_pair *authority, int64_t wall_ms, struct fault *ret_fault)
 {
 	struct tls_validity v;
-	struct tls_identity *ca = authority_open(authority, ret_fault);
+	struct tls_identity *ca = tls_authority_open(authority, ret_fault);
 
 	if (ca == NULL) {
 		return -1;
@@ -264,13 +286,13 @@ int tls_authority_check(const struct tls_pair *authority, int64_t wall_ms, struc
 int tls_leaf_issue(const struct tls_pair *authority, const struct tls_spec *spec,
 	struct tls_pair *ret_pair, struct fault *ret_fault)
 {
-	if (spec_check(spec, ret_fault) != 0) {
+	if (tls_spec_check(spec, ret_fault) != 0) {
 		return -1;
 	}
 	if (spec->name_count == 0 && !spec->client) {
 		return fault_set(ret_fault, FAULT_INVALID, "a server's certificate needs a name");
 	}
-	struct tls_identity *ca = authority_open(authority, ret_fault);
+	struct tls_identity *ca = tls_authority_open(authority, ret_fault);
 	if (ca == NULL) {
 		return -1;
 	}

@@ -51,7 +51,7 @@ void tls_pair_finish(struct tls_pair *p)
 	*p = (struct tls_pair){0};
 }
 
-static BIO *text_open(const char *pem, const char *what, struct fault *ret_fault)
+BIO *tls_text_open(const char *pem, const char *what, struct fault *ret_fault)
 {
 	size_t n = pem != NULL ? strnlen(pem, TLS_PEM_MAX + 1) : 0;
 
@@ -68,8 +68,7 @@ static BIO *text_open(const char *pem, const char *what, struct fault *ret_fault
 	return BIO_new_mem_buf(pem, (int)n);
 }
 
-/* A key that asks for a passphrase must not make a daemon prompt on its terminal. */
-static int no_passphrase(char *buffer, int size, int writing, void *data)
+int tls_no_passphrase(char *buffer, int size, int writing, void *data)
 {
 	(void)buffer;
 	(void)size;
@@ -80,14 +79,14 @@ static int no_passphrase(char *buffer, int size, int writing, void *data)
 
 STACK_OF(X509) * tls_chain_parse(const char *pem, const char *what, struct fault *ret_fault)
 {
-	BIO *in CLEANUP(tls_bio_cleanup) = text_open(pem, what, ret_fault);
+	BIO *in CLEANUP(tls_bio_cleanup) = tls_text_open(pem, what, ret_fault);
 	STACK_OF(X509) * chain CLEANUP(tls_chain_cleanup) = sk_X509_new_null();
 	X509 *cert;
 
 	if (in == NULL || chain == NULL) {
 		return NULL;
 	}
-	while ((cert = PEM_read_bio_X509(in, NULL, no_passphrase, NULL)) != NULL) {
+	while ((cert = PEM_read_bio_X509(in, NULL, tls_no_passphrase, NULL)) != NULL) {
 		if (sk_X509_num(chain) >= TLS_CHAIN_MAX || sk_X509_push(chain, cert) == 0) {
 			X509_free(cert);
 			fault_set(ret_fault, FAULT_INVALID, "%s: more than %d certificates", what,
@@ -112,13 +111,13 @@ STACK_OF(X509) * tls_chain_parse(const char *pem, const char *what, struct fault
 
 EVP_PKEY *tls_key_parse(const char *pem, struct fault *ret_fault)
 {
-	BIO *in CLEANUP(tls_bio_cleanup) = text_open(pem, "private key", ret_fault);
+	BIO *in CLEANUP(tls_bio_cleanup) = tls_text_open(pem, "private key", ret_fault);
 	EVP_PKEY *key;
 
 	if (in == NULL) {
 		return NULL;
 	}
-	key = PEM_read_bio_PrivateKey(in, NULL, no_passphrase, NULL);
+	key = PEM_read_bio_PrivateKey(in, NULL, tls_no_passphrase, NULL);
 	if (key == NULL) {
 		tls_fault(ret_fault, FAULT_INVALID, "private key does not parse");
 	}

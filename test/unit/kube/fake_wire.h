@@ -47,7 +47,7 @@ static inline void fake_pass(struct fake_clock *c, int64_t ms)
 struct fake_call {
 	uint64_t id;
 	enum wire_method method;
-	char *path, *to, *accept, *content_type, *bearer, *body; /* owned */
+	char *path, *to, *to_name, *accept, *content_type, *bearer, *body; /* owned */
 	int64_t timeout_ms;
 	bool stream;
 	bool open, cancelled;
@@ -72,6 +72,7 @@ static inline uint64_t fake_send(
 		.method = r->method,
 		.path = xstrdup(r->path),
 		.to = xstrdup(r->to),
+		.to_name = xstrdup(r->to_name),
 		.accept = xstrdup(r->accept),
 		.content_type = xstrdup(r->content_type),
 		.bearer = xstrdup(r->bearer),
@@ -110,6 +111,7 @@ static inline void fake_wire_destroy(struct fake_wire *f)
 		cr_expect(!f->calls[i].open, "request %zu was left open: %s", i, f->calls[i].path);
 		free(f->calls[i].path);
 		free(f->calls[i].to);
+		free(f->calls[i].to_name);
 		free(f->calls[i].accept);
 		free(f->calls[i].content_type);
 		free(f->calls[i].bearer);
