@@ -22,8 +22,11 @@
 #define NAME_COMPANION	  "aliquot-companion"		     /* PriorityClass */
 #define NAME_PROBE	  "aliquot-probe"		     /* app.kubernetes.io/name */
 #define NAME_AGENT	  "aliquot-agent"		     /* DaemonSet */
-#define NAME_AGENT_TLS	  "aliquot-agent.aliquot-system.svc" /* in every agent's certificate */
-#define NAME_AGENT_PORT	  "state"			     /* of its container */
+#define NAME_AGENT_TLS	  "aliquot-agent.aliquot-system.svc" /* in a certificate for all agents */
+#define NAME_AGENT_USER	  "system:serviceaccount:aliquot-system:aliquot-agent"
+#define NAME_AGENT_SIGNER "aliquot.dev/agent" /* of certificates for one agent each */
+#define NAME_NODE_CLAIM	  "authentication.kubernetes.io/node-name" /* of a token */
+#define NAME_AGENT_PORT	  "state"				   /* of its container */
 #define NAME_AGENT_PATH	  "/v1/state"
 #define NAME_METRICS_PORT "metrics" /* of an agent's container, as of any exporter's */
 
@@ -36,10 +39,11 @@
 #define NAME_CDI_PREFIX	  "nvidia.cdi.k8s.io/container."
 
 /* labels */
-#define LABEL_TENANT   "aliquot.dev/tenant"
-#define LABEL_CAPACITY "aliquot.dev/capacity"
-#define LABEL_IN_USE   "aliquot.dev/in-use"
-#define LABEL_AGENT    "aliquot.dev/agent"
+#define LABEL_TENANT	"aliquot.dev/tenant"
+#define LABEL_CAPACITY	"aliquot.dev/capacity"
+#define LABEL_IN_USE	"aliquot.dev/in-use"
+#define LABEL_AGENT	"aliquot.dev/agent"
+#define LABEL_AGENT_KEY "aliquot.dev/agent-key" /* on an agent: whose key it answers with */
 #define LABEL_COMPANION                                                                            \
 	"aliquot.dev/companion"		/* on what stands in for tenants and asks for a node */
 #define LABEL_PROBE "aliquot.dev/probe" /* on what tries how a node gives GPUs (C26) */

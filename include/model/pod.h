@@ -209,6 +209,8 @@ bool pod_is_capacity(const struct pod *p);
 /* So is a probe of injection, and an agent. */
 bool pod_is_probe(const struct pod *p);
 bool pod_is_agent(const struct pod *p);
+/* Of an agent: it answers with a key of its own, and not with the one that others have as well. */
+bool pod_has_own_key(const struct pod *p);
 /* Of a tenant and of a capacity pod: as it was made. */
 bool pod_is_mps(const struct pod *p);
 /* Its policy asked for MPS, and its namespace does not allow what that takes. */

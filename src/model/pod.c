@@ -99,6 +99,11 @@ bool pod_is_agent(const struct pod *p)
 	       text_equals(pairs_get(&p->labels, LABEL_AGENT), "true");
 }
 
+bool pod_has_own_key(const struct pod *p)
+{
+	return text_equals(pairs_get(&p->labels, LABEL_AGENT_KEY), "own");
+}
+
 bool pod_is_mps(const struct pod *p)
 {
 	return text_equals(pairs_get(&p->notes, NOTE_ISOLATION), ISOLATION_MPS_TEXT);
