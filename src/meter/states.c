@@ -11,6 +11,7 @@
 #include "base/str.h"
 #include "base/vec.h"
 #include "codec/state.h"
+#include "model/agent_name.h"
 #include "model/names.h"
 
 #define TIMEOUT_MS   2000
@@ -24,6 +25,7 @@ struct record {
 	struct states *all; /* borrowed */
 	char *node;	    /* owned */
 	char *pod, *to;	    /* owned; the agent and where it answers; NULL: there is none */
+	bool own_key;	    /* its certificate must be of its node */
 	uint32_t mark;	    /* the relist that last met the agent */
 	uint64_t wanted;    /* the round in which the node was last named */
 	uint64_t call;	    /* 0: none */
@@ -225,6 +227,10 @@ static void take(struct record *r, const struct wire_answer *a)
 	struct node_state state;
 	struct fault f = a->fault;
 	if (f.kind != FAULT_NONE) {
+		if (f.kind == FAULT_DENIED) {
+			fault_wrap(&f,
+				r->own_key ? "not the agent of this node" : "not an agent of ours");
+		}
 		failed(r, result_of(&f), &f);
 		return;
 	}
@@ -265,9 +271,11 @@ static const struct wire_events events = {.on_done = on_done};
 
 static void ask(struct record *r, int64_t now)
 {
+	char name[AGENT_NAME_MAX];
 	struct wire_request request = {.method = WIRE_GET,
 		.path = NAME_AGENT_PATH,
 		.to = r->to,
+		.to_name = r->own_key ? agent_name(r->node, name) : NULL,
 		.timeout_ms = TIMEOUT_MS,
 		.limit_bytes = STATE_BYTES_MAX};
 	r->asked_at = now;
@@ -360,10 +368,12 @@ static void agent_set(struct states *s, const struct pod *p)
 	struct record *r = record_touch(s, p->node);
 	snprintf(to, sizeof to, "%.90s:%lld", p->address, (long long)p->port);
 	r->mark = s->mark;
-	if (text_equals(r->pod, p->name) && text_equals(r->to, to)) {
+	bool own_key = s->config.own_keys || pod_has_own_key(p);
+	if (text_equals(r->pod, p->name) && text_equals(r->to, to) && own_key == r->own_key) {
 		return;
 	}
 	drop_call(r);
+	r->own_key = own_key;
 	text_replace(&r->pod, p->name);
 	text_replace(&r->to, to);
 	r->backoff.attempt = 0;

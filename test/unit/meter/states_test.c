@@ -5,6 +5,7 @@
 #include "../kube/fake_wire.h"
 #include "base/str.h"
 #include "codec/state.h"
+#include "model/agent_name.h"
 #include "model/names.h"
 
 struct bed {
@@ -323,5 +324,70 @@ Test(states, a_pod_elsewhere_is_no_agent)
 	states_observe(b.s, &(struct change){.type = CHANGE_SET, .kind = KIND_POD, .pod = &p});
 	pass(&b, 3000);
 	cr_expect_eq(b.wire->count, 0);
+	bed_finish(&b);
+}
+
+static void agent_keyed(struct bed *b, const char *key)
+{
+	struct pair labels[] = {{LABEL_AGENT, "true"}, {LABEL_AGENT_KEY, key}};
+	struct pod p = {.ns = NAME_NAMESPACE,
+		.name = "agent-1",
+		.uid = "agent-1",
+		.labels = {labels, 2},
+		.node = "n1",
+		.phase = POD_RUNNING,
+		.address = "10.0.0.7",
+		.port = 10251};
+	states_observe(b->s, &(struct change){.type = CHANGE_SET, .kind = KIND_POD, .pod = &p});
+}
+
+/* Whoever has the key that many agents have answers for none that has its own. */
+Test(states, an_agent_with_a_key_of_its_own_is_asked_by_the_name_of_its_node)
+{
+	struct bed b;
+	char name[AGENT_NAME_MAX];
+	bed_init(&b);
+	agent_keyed(&b, "own");
+	pass(&b, 300);
+	cr_expect_str_eq(fake_last(b.wire)->to_name, agent_name("n1", name));
+	struct wire_answer foreign = {.body = ""};
+	fault_set(&foreign.fault, FAULT_DENIED, "no alternative certificate subject name matches");
+	fake_finish(fake_last(b.wire), &foreign);
+	cr_expect_eq(counted(&b, "denied"), 1);
+	for (int i = 0; i < 5; i++) {
+		pass(&b, 8100);
+		cr_expect_str_eq(fake_last(b.wire)->to_name, name, "never by the other name");
+		fake_fail(fake_last(b.wire), false);
+	}
+	cr_expect_eq(b.told, 0);
+	/* Its pod is replaced by one of the version before. */
+	agent_keyed(&b, "shared");
+	pass(&b, 300);
+	cr_expect_null(fake_last(b.wire)->to_name);
+	answer(&b, &(struct told){"n1", "b1", 1, 0, "u1", NULL});
+	cr_expect_eq(b.told, 1);
+	bed_finish(&b);
+}
+
+Test(states, an_agent_of_the_version_before_is_believed_unless_the_option_says_no)
+{
+	struct bed b;
+	bed_init(&b);
+	agent_is(&b, "agent-1", "n1", "10.0.0.7");
+	pass(&b, 300);
+	cr_expect_null(fake_last(b.wire)->to_name);
+	bed_finish(&b);
+	bed_init(&b);
+	states_destroy(b.s);
+	struct states_config config = {.clock = &b.clock.clock,
+		.metrics = b.metrics,
+		.own_keys = true,
+		.tell = on_tell,
+		.data = &b};
+	b.s = states_create(&config);
+	states_use(b.s, &b.wire->wire);
+	agent_is(&b, "agent-1", "n1", "10.0.0.7");
+	pass(&b, 300);
+	cr_expect_not_null(fake_last(b.wire)->to_name);
 	bed_finish(&b);
 }
