@@ -105,6 +105,7 @@ struct agents *agents_create(const struct agents_config *config)
 	struct states_config states = {.clock = config->clock,
 		.metrics = config->metrics,
 		.seed = rng_system_seed(),
+		.own_keys = config->own_keys,
 		.tell = config->tell,
 		.data = config->data};
 	a->config = *config;

@@ -1,6 +1,7 @@
 /* The agents of nodes where tenants run, read over TLS: their certificate must come from our
- * authority and carry the one name that all agents share; no token is sent to them. Without an
- * authority nobody is asked. */
+ * authority and name the node that is asked about, or, for one without a key of its own, what all
+ * of those share (docs/design/certificates.md); no token is sent to them. Without an authority
+ * nobody is asked. */
 #ifndef APP_AGENTS_H
 #define APP_AGENTS_H
 
@@ -17,6 +18,7 @@ struct agents_config {
 	struct metric_registry *metrics;
 	const struct certs *certs;
 	const struct engine *engine; /* `tell` must end up in it */
+	bool own_keys;		     /* who has none of its own is not believed */
 	bool (*tell)(void *data, const struct change *c);
 	void *data;
 };

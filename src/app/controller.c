@@ -228,6 +228,7 @@ static void on_turn(void *data)
 	volumes_step(c->volumes, now, election_leads(c->election));
 	errands_step(c, now);
 	certs_step(c->certs, now);
+	signer_step(c->signer, now, election_leads(c->election));
 	agents_step(c->agents, now, election_leads(c->election));
 	usages_step(c->usages, now, election_leads(c->election));
 	sizes_step(c->sizes, now, election_leads(c->election));
@@ -256,6 +257,7 @@ static void on_turn(void *data)
 	at = time_min(at, errands_deadline(c));
 	at = time_min(at, volumes_deadline(c->volumes, election_leads(c->election)));
 	at = time_min(at, certs_deadline(c->certs));
+	at = time_min(at, signer_deadline(c->signer, election_leads(c->election)));
 	at = time_min(at, agents_deadline(c->agents, election_leads(c->election)));
 	at = time_min(at, usages_deadline(c->usages, election_leads(c->election)));
 	at = time_min(at, sizes_deadline(c->sizes, election_leads(c->election)));
@@ -326,6 +328,7 @@ static void make_agents(struct controller *c)
 		.clock = c->clock,
 		.metrics = c->metrics,
 		.certs = c->certs,
+		.own_keys = text_equals(c->options.agent_identity, "node"),
 		.engine = c->engine,
 		.tell = on_state,
 		.data = c};
@@ -417,6 +420,7 @@ static void make_leader_side(struct controller *c)
 	c->volumes =
 		volumes_create(c->kube, engine_world(c->engine), rng_system_seed(), on_change, c);
 	c->certs = certs_create(c->kube, &certs, &certs_events, c);
+	c->signer = signer_create(c->kube, rng_system_seed());
 	make_agents(c);
 	c->canary = canary_create(c->kube);
 	c->access = access_create(c->kube);
@@ -494,6 +498,7 @@ static void controller_finish(struct controller *c)
 	agents_destroy(c->agents);
 	sizes_destroy(c->sizes);
 	usages_destroy(c->usages);
+	signer_destroy(c->signer);
 	certs_destroy(c->certs);
 	feeds_destroy(c->feeds);
 	volumes_destroy(c->volumes);

@@ -99,6 +99,9 @@ static const struct option_row rows[] = {
 		"autoscalers for a node; 0: never"},
 	{"context-memory-mib", NUMBER(context_memory_mib), "512", 64, 8192, NULL,
 		"GPU memory of one CUDA context: the smallest memory share"},
+	{"agent-identity", TEXT(agent_identity), "auto", 0, 0, "auto|node",
+		"whom an agent's certificate must name: its node alone (node), or, where its pod "
+		"is of the version before or of the overlay shared-agent-key, any agent (auto)"},
 	{"usage-agents", SWITCH(usage_agents), "true", 0, 0, NULL,
 		"read the use of pods from our agents"},
 	{"usage-exporter", TEXT(usage_exporter), "", 0, 0, NULL,

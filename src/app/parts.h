@@ -26,6 +26,7 @@
 #include "options.h"
 #include "owners.h"
 #include "recorder.h"
+#include "signer.h"
 #include "sizes.h"
 #include "usages.h"
 #include "owner/groups.h"
@@ -62,6 +63,7 @@ struct controller {
 	struct hook *hook;
 	struct pools *pools; /* of the nodes, for admission */
 	struct certs *certs;
+	struct signer *signer;
 	struct agents *agents;
 	struct usages *usages;
 	struct sizes *sizes;

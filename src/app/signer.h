@@ -1,0 +1,27 @@
+/* Signs what agents ask for: CertificateSigningRequests of the signer aliquot.dev/agent, which it
+ * approves where judge.h has nothing against them, and denies otherwise
+ * (docs/design/certificates.md).
+ *
+ * The leader alone: it watches the requests of that signer, has SIGNER_WAITING_MAX of them wait,
+ * the newest of whoever asks, and works at one at a time, at most ten a second and six a minute of
+ * one asker. Whatever is not answered stays a request; a crash between two writes loses nothing.
+ * The authority's key is read for each, and wiped after it. */
+#ifndef APP_SIGNER_H
+#define APP_SIGNER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "kube/client.h"
+
+#define SIGNER_WAITING_MAX 512
+
+struct signer;
+
+struct signer *signer_create(struct kube *kube, uint64_t seed); /* borrowed */
+void signer_destroy(struct signer *s);				/* NULL is fine */
+/* `leads`: whether to sign at all. What is under way when it does not any more is dropped. */
+void signer_step(struct signer *s, int64_t now_mono_ms, bool leads);
+int64_t signer_deadline(const struct signer *s, bool leads);
+
+#endif
