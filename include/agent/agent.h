@@ -20,7 +20,7 @@ struct agent_options {
 	const char *node;    /* borrowed, as all of these; the Node's name */
 	const char *pod_uid; /* its own pod; NULL: not told */
 	const char *listen, *state_listen;
-	const char *tls_dir; /* tls.crt and tls.key; "": /v1/state is not served */
+	const char *tls_dir; /* tls.crt and tls.key; "" and no own_key: /v1/state is not served */
 	const char *nvml_library;
 	const char *proc_root, *cgroup_root;
 	const char *mps_root;	    /* "": MPS daemons are not steered, which takes root */
@@ -29,6 +29,7 @@ struct agent_options {
 	const char *kubeconfig, *context;
 	int64_t interval_ms;
 	bool small_hostname, pod_uid_label;
+	bool own_key; /* a certificate of its own is asked for; nothing with tls_dir */
 	enum log_level log_level;
 };
 

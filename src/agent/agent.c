@@ -96,11 +96,17 @@ static void on_turn(void *data)
 	watch_pods_step(a->watch, now);
 	gpu_worker_step(a->worker, now);
 	follow_certificate(a, now);
+	if (a->own_key != NULL) {
+		own_key_step(a->own_key, now);
+	}
 	log_flush(clock_wall(&clock_system));
 	at = time_min(link_deadline(a->link), watch_pods_deadline(a->watch));
 	at = time_min(at, gpu_worker_deadline(a->worker));
 	if (!text_empty(a->options.tls_dir)) {
 		at = time_min(at, a->mounted.next_at);
+	}
+	if (a->own_key != NULL) {
+		at = time_min(at, own_key_deadline(a->own_key));
 	}
 	loop_wake_at(a->loop, at > now + TURN_LEAST_MS ? at : now + TURN_LEAST_MS);
 }
@@ -154,6 +160,21 @@ void agent_options_init(struct agent_options *options)
 		.log_level = LOG_INFO};
 }
 
+static void on_identity(void *data, const struct tls_identity *identity)
+{
+	pages_show(data, identity);
+}
+
+static void ask_for_key(struct agent *a)
+{
+	struct own_key_config config = {.kube = link_kube(a->link),
+		.node = a->options.node,
+		.on_identity = on_identity,
+		.data = a,
+		.seed = rng_system_seed()};
+	a->own_key = a->options.own_key ? own_key_create(&config) : NULL;
+}
+
 static int ask_kubelet(struct agent *a, struct fault *ret_fault)
 {
 	if (text_empty(a->options.kubelet_socket)) {
@@ -188,6 +209,7 @@ static int agent_init(struct agent *a, struct fault *ret_fault)
 	if (a->link == NULL) {
 		return -1;
 	}
+	ask_for_key(a);
 	a->pods = node_pods_create();
 	a->watch =
 		watch_pods_create(link_kube(a->link), a->options.node, a->pods, rng_system_seed());
@@ -220,6 +242,7 @@ static void agent_finish(struct agent *a)
 	server_destroy(a->state);
 	server_destroy(a->pages);
 	mounted_finish(&a->mounted);
+	own_key_destroy(a->own_key);
 	gpu_worker_destroy(a->worker);
 	kubelet_destroy(a->kubelet);
 	steer_destroy(a->steer);

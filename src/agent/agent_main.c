@@ -17,7 +17,9 @@ static const char usage[] =
 	"      --pod-uid=UID           its own pod, which must be among the cgroups ($POD_UID)\n"
 	"      --listen=ADDRESS        /metrics, /health and /readyz, plain (:9400)\n"
 	"      --state-listen=ADDRESS  /v1/state for the controller, TLS (:10251)\n"
-	"      --tls-dir=DIRECTORY     has tls.crt and tls.key; without it there is no /v1/state\n"
+	"      --own-key               asks for a certificate of its own for /v1/state\n"
+	"      --tls-dir=DIRECTORY     has tls.crt and tls.key, instead; with neither there is\n"
+	"                              no /v1/state\n"
 	"      --interval-seconds=N    how often the devices are looked at (15)\n"
 	"      --nvml-library=FILE     the driver's library (libnvidia-ml.so.1)\n"
 	"      --proc-root=DIRECTORY   the host's processes (/proc)\n"
@@ -45,6 +47,7 @@ enum {
 	OPTION_LISTEN,
 	OPTION_STATE_LISTEN,
 	OPTION_TLS,
+	OPTION_OWN_KEY,
 	OPTION_INTERVAL,
 	OPTION_NVML,
 	OPTION_PROC,
@@ -65,6 +68,7 @@ static const struct option long_options[] = {
 	{"listen", required_argument, NULL, OPTION_LISTEN},
 	{"state-listen", required_argument, NULL, OPTION_STATE_LISTEN},
 	{"tls-dir", required_argument, NULL, OPTION_TLS},
+	{"own-key", no_argument, NULL, OPTION_OWN_KEY},
 	{"interval-seconds", required_argument, NULL, OPTION_INTERVAL},
 	{"nvml-library", required_argument, NULL, OPTION_NVML},
 	{"proc-root", required_argument, NULL, OPTION_PROC},
@@ -132,6 +136,9 @@ static int take_option(struct agent_options *o, int option)
 		}
 		o->interval_ms = seconds * 1000;
 		return -1;
+	case OPTION_OWN_KEY:
+		o->own_key = true;
+		return -1;
 	case OPTION_SMALL:
 		o->small_hostname = true;
 		return -1;
@@ -174,6 +181,7 @@ int agent_main(int argc, char **argv)
 	if (text_empty(options.node)) {
 		return usage_fault("wants", "--node-name=NAME or $NODE_NAME");
 	}
+	options.own_key = options.own_key && text_empty(options.tls_dir);
 	options.pod_uid = text_empty(options.pod_uid) ? NULL : options.pod_uid;
 	return agent_run(&options);
 }

@@ -54,9 +54,11 @@ static void on_ready(void *data, const struct server_request *r, struct server_r
 	if (!watch_pods_synced(a->watch)) {
 		not_ready(reply, "NoPods", "the API server has not told the pods of this node yet");
 	}
-	if (!text_empty(a->options.tls_dir) && a->state == NULL) {
+	if ((a->own_key != NULL || !text_empty(a->options.tls_dir)) && a->state == NULL) {
 		not_ready(reply, "NoCertificate",
 			"the controller cannot ask: /v1/state is not served");
+		str_append_format(
+			&reply->body, "%s\n", a->own_key != NULL ? own_key_why(a->own_key) : "");
 	}
 	if (reply->status == 200) {
 		str_append_text(&reply->body, "ok\n");

@@ -12,6 +12,7 @@
 #include "left.h"
 #include "link/link.h"
 #include "mounted.h"
+#include "own_key.h"
 #include "node/gpu_worker.h"
 #include "node/pods.h"
 #include "node/proc.h"
@@ -44,9 +45,10 @@ struct agent {
 	struct look look;
 	struct leftovers left;
 	struct mounted mounted;
-	struct server *pages; /* metrics and health */
-	struct server *state; /* exists once there is a certificate */
-	int draining;	      /* servers that have not ended yet */
+	struct own_key *own_key; /* NULL: its certificate is mounted, or it has none */
+	struct server *pages;	 /* metrics and health */
+	struct server *state;	 /* exists once there is a certificate */
+	int draining;		 /* servers that have not ended yet */
 	bool stopping, failed;
 };
 
