@@ -55,6 +55,10 @@ EVERYWHERE = [
     ("get list watch create", "aliquot.dev", "gpuusagecheckpoints", ""),
     ("patch", "aliquot.dev", "gpuusagecheckpoints/status", ""),
     ("create patch", "events.k8s.io", "events", ""),
+    ("list watch", "certificates.k8s.io", "certificatesigningrequests", ""),
+    ("patch", "certificates.k8s.io", "certificatesigningrequests/approval", ""),
+    ("patch", "certificates.k8s.io", "certificatesigningrequests/status", ""),
+    ("approve sign", "certificates.k8s.io", "signers", "aliquot.dev/agent"),
     ("get patch", "admissionregistration.k8s.io", "mutatingwebhookconfigurations", "zz-aliquot"),
 ]
 AT_HOME = EVERYWHERE + [
@@ -64,7 +68,8 @@ AT_HOME = EVERYWHERE + [
     ("get patch", "", "secrets", "aliquot-agent"),
     ("get", "", "configmaps", "aliquot-capacity"),
 ]
-OF_AN_AGENT = [("get list watch", "", "pods", "")]
+OF_AN_AGENT = [("get list watch", "", "pods", ""),
+               ("create get", "certificates.k8s.io", "certificatesigningrequests", "")]
 IN_CANARY = EVERYWHERE + [("create", "", "pods", "")]
 
 
@@ -98,8 +103,7 @@ def test_the_rights_are_exactly_these(controller, namespace, rows):
 
 
 @pytest.mark.parametrize("namespace", ["default", HOME, CANARY])
-def test_an_agent_reads_pods_and_nothing_else(agent, namespace):
-    """Least of all the Secrets: what it shows is mounted by its kubelet."""
+def test_an_agent_reads_pods_and_asks_for_its_certificate_and_nothing_else(agent, namespace):
     assert granted(agent, namespace) == rights(OF_AN_AGENT)
 
 
@@ -109,6 +113,9 @@ def test_an_agent_reads_pods_and_nothing_else(agent, namespace):
     ("PATCH", "/api/v1/namespaces/default/pods/any"),
     ("PATCH", "/api/v1/namespaces/default/pods/any/status"),
     ("GET", "/api/v1/nodes"),
+    ("GET", "/apis/certificates.k8s.io/v1/certificatesigningrequests"),
+    ("PATCH", "/apis/certificates.k8s.io/v1/certificatesigningrequests/any/approval"),
+    ("PATCH", "/apis/certificates.k8s.io/v1/certificatesigningrequests/any/status"),
 ])
 def test_what_an_agent_may_not(agent, verb, path):
     error = refusal(agent.request, verb, path, {} if verb != "GET" else None,
@@ -155,6 +162,8 @@ def test_what_an_agent_may_not(agent, verb, path):
     ("PATCH", "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/other"),
     ("DELETE", "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/zz-aliquot"),
     ("PATCH", "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies/aliquot-guard"),
+    ("POST", "/apis/certificates.k8s.io/v1/certificatesigningrequests"),
+    ("DELETE", "/apis/certificates.k8s.io/v1/certificatesigningrequests/any"),
     ("PATCH", "/apis/rbac.authorization.k8s.io/v1/clusterroles/aliquot-controller"),
 ])
 def test_what_is_not_ours_is_forbidden(controller, verb, path):

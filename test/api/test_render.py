@@ -191,8 +191,8 @@ def test_an_agent_is_what_the_controller_looks_for_and_has_no_right_to_spare():
                      "pod-resources": "/var/lib/kubelet/pod-resources"}
     assert "pod-resources" not in [mount["name"] for mount in container["volumeMounts"]]
     assert all(mount["readOnly"] for mount in container["volumeMounts"])
-    secret, = [volume["secret"]["secretName"] for volume in spec["volumes"] if "secret" in volume]
-    assert one("Secret", secret)
+    assert not [volume for volume in spec["volumes"] if "secret" in volume]
+    assert template["metadata"]["labels"]["aliquot.dev/agent-key"] == "own" and "--own-key" in container["args"]
     assert one("PriorityClass", spec["priorityClassName"])["preemptionPolicy"] == "Never"
     policy = one("NetworkPolicy", "aliquot-agent")["spec"]
     assert policy["podSelector"]["matchLabels"].items() <= template["metadata"]["labels"].items()
@@ -226,7 +226,22 @@ def test_a_component_lets_the_agent_live_with_a_gpu_operator(name):
     assert {container["name"] for container in template["spec"]["containers"]} >= {"agent"}
 
 
-@pytest.mark.parametrize("name", COMPONENTS)
+def test_a_component_gives_all_agents_one_key():
+    """Where tokens do not name their node. The controller is told so by the pod, and nobody else is touched."""
+    before = manifests.render()
+    after = manifests.with_component(before, "shared-agent-key")
+    assert [obj["metadata"]["name"] for obj, old in zip(after, before) if obj != old] == ["aliquot-agent"]
+    template, old = agent_with(after), agent_with(before)
+    assert template["metadata"]["labels"] == {**old["metadata"]["labels"], "aliquot.dev/agent-key": "shared"}
+    agent, = [one for one in template["spec"]["containers"] if one["name"] == "agent"]
+    plain, = [one for one in old["spec"]["containers"] if one["name"] == "agent"]
+    assert agent["args"] == plain["args"] + ["--tls-dir=/etc/aliquot/tls"]
+    mount, volume = agent["volumeMounts"][-1], template["spec"]["volumes"][-1]
+    assert mount == {"name": volume["name"], "mountPath": "/etc/aliquot/tls", "readOnly": True}
+    assert one("Secret", volume["secret"]["secretName"])
+
+
+@pytest.mark.parametrize("name", [*COMPONENTS, "shared-agent-key"])
 def test_kubectl_renders_the_same_with_a_component(tmp_path, name):
     kubectl = shutil.which("kubectl")
     if not kubectl:

@@ -90,7 +90,7 @@ class Volumes:
         meta = self.pod["metadata"]
         account = self.pod["spec"].get("serviceAccountName", "default")
         token = self.api.mint_token(account, meta["namespace"],
-                                    source.get("expirationSeconds", 3600))
+                                    source.get("expirationSeconds", 3600), pod=self.pod)
         _write(os.path.join(path, source["path"]), token.encode())
 
     def rewrites(self, container, env, termination_file):

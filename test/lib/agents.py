@@ -1,6 +1,7 @@
 """Agents on fake nodes: played ones, which tell what the fake kubelet says, and real ones, by the product's DaemonSet."""
 
 import copy
+import json
 import signal
 import urllib.error
 import urllib.request
@@ -48,10 +49,17 @@ def stop(stack):
 METRICS_PORT, STATE_PORT = 9400, 10251
 
 
-def product(stack, nodes, arguments=()):
-    """The DaemonSet of the manifests, but for what a machine without namespaces wants: addresses of the pod's own, /proc of
-    the fake node, credentials in a file. A look a second, for tests have no patience."""
-    image = next(obj for obj in manifests.render() if obj["kind"] == "DaemonSet")
+KUBECONFIG = "agent-of-a-test"
+
+
+def product(stack, nodes, arguments=(), component=None):
+    """The DaemonSet of the manifests, with a component if one is named, but for what a machine without namespaces wants:
+    addresses of the pod's own, /proc of the fake node, the address of the API server beside the token. A look a second, for
+    tests have no patience."""
+    objects = manifests.render()
+    if component:
+        objects = manifests.with_component(objects, component)
+    image = next(obj for obj in objects if obj["kind"] == "DaemonSet")
     found = copy.deepcopy(image)
     spec = found["spec"]["template"]["spec"]
     hosts = {"key": "kubernetes.io/hostname", "operator": "In", "values": list(nodes)}
@@ -64,14 +72,26 @@ def product(stack, nodes, arguments=()):
     container["args"] += ["--listen=$(POD_IP):%d" % METRICS_PORT, "--state-listen=$(POD_IP):%d" % STATE_PORT,
                           "--proc-root=/host/proc", "--interval-seconds=1", "--log-level=debug", *arguments]
     container["env"] += [{"name": "POD_IP", "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}},
-                         {"name": "KUBECONFIG", "value": stack.plane.kubeconfig("agent")}]
+                         {"name": "KUBECONFIG", "value": _beside_the_token(stack, container, spec)}]
     container["volumeMounts"].append({"name": "proc", "mountPath": "/host/proc"})
     spec["volumes"].append({"name": "proc", "hostPath": {"path": "/proc"}})
     return found
 
 
-def start_product(stack, nodes, arguments=()):
-    stack.api.create("daemonsets", product(stack, nodes, arguments))
+def _beside_the_token(stack, container, spec):
+    """A kubeconfig among the files of the token, which is that of the pod and names its node."""
+    with open(stack.plane.kubeconfig("agent"), encoding="utf-8") as file:
+        config = json.load(file)
+    config["users"][0]["user"] = {"tokenFile": "token"}
+    stack.api.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": KUBECONFIG, "namespace": HOME},
+                     "data": {"kubeconfig": json.dumps(config)}})
+    volume = next(one for one in spec["volumes"] if one["name"] == "token")
+    volume["projected"]["sources"].append({"configMap": {"name": KUBECONFIG}})
+    return next(mount["mountPath"] for mount in container["volumeMounts"] if mount["name"] == "token") + "/kubeconfig"
+
+
+def start_product(stack, nodes, arguments=(), component=None):
+    stack.api.create("daemonsets", product(stack, nodes, arguments, component))
     wait_until(lambda: len([node for node in nodes if ready(stack, node)]) == len(nodes), 60,
                lambda: "agents to be ready\n" + "\n".join(log(stack, node) for node in nodes))
 

@@ -35,6 +35,7 @@ GROUPS = {
     "storage.k8s.io/v1": "storageclasses csidrivers csinodes",
     "authentication.k8s.io/v1": "tokenreviews",
     "authorization.k8s.io/v1": "subjectaccessreviews selfsubjectaccessreviews",
+    "certificates.k8s.io/v1": "certificatesigningrequests",
     "aliquot.dev/v1alpha1": "gpupolicies gpurecommendations gpuworkloadgroups gpuusagecheckpoints",
 }
 RESOURCES = {plural: group for group, plurals in GROUPS.items() for plural in plurals.split()}
@@ -312,10 +313,13 @@ class Api:
                 "target": {"apiVersion": "v1", "kind": "Node", "name": node}}
         return self.create("pods", body, namespace, "binding", name)
 
-    def mint_token(self, service_account, namespace, seconds=3600):
-        """A token of a service account, by TokenRequest."""
+    def mint_token(self, service_account, namespace, seconds=3600, pod=None):
+        """A token of a service account, by TokenRequest; bound to POD, as a kubelet would ask for it."""
         body = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest",
                 "spec": {"expirationSeconds": seconds}}
+        if pod:
+            body["spec"]["boundObjectRef"] = {"apiVersion": "v1", "kind": "Pod", "name": pod["metadata"]["name"],
+                                              "uid": pod["metadata"]["uid"]}
         answer = self.create("serviceaccounts", body, namespace, "token", service_account)
         return answer["status"]["token"]
 

@@ -116,8 +116,13 @@ def _add(obj, operation):
     if operation["op"] != "add":
         raise ManifestError("only `add` is rendered here, not %s" % operation["op"])
     for part in way:
-        obj = obj[part]
-    obj[last] = operation["value"]
+        obj = obj[int(part) if isinstance(obj, list) else part]
+    if isinstance(obj, list):
+        if last != "-":
+            raise ManifestError("only the end of a list is added to, not %s" % operation["path"])
+        obj.append(operation["value"])
+    else:
+        obj[last] = operation["value"]
 
 
 def _set_image(obj, name, image):
