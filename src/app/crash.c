@@ -15,6 +15,7 @@
 #define EVENTS	    "/apis/events.k8s.io/v1/namespaces/*/events"
 #define LEASES	    "/apis/coordination.k8s.io/v1/namespaces/*/leases"
 #define OURS	    "/apis/" NAME_GROUP "/*/namespaces/*/"
+#define REQUESTS    "/apis/certificates.k8s.io/v1/certificatesigningrequests/*/"
 #define PATH_MAX_OF 1024
 
 /* Every write that there is; the first row that matches is its name. A write without one stops the
@@ -57,6 +58,8 @@ static const struct boundary {
 	{"LeaseTake", WIRE_PATCH, LEASES "/*", "\"acquireTime\""},
 	{"LeaseRelease", WIRE_PATCH, LEASES "/*", "\"holderIdentity\":\"\""},
 	{"LeaseRenew", WIRE_PATCH, LEASES "/*", NULL},
+	{"RequestVerdict", WIRE_PATCH, REQUESTS "approval", NULL},
+	{"RequestCertificate", WIRE_PATCH, REQUESTS "status", NULL},
 	{"Secret", WIRE_PATCH, HOME "/secrets/*", NULL},
 	{"Webhook", WIRE_PATCH,
 		"/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/*", NULL},
