@@ -1,4 +1,5 @@
-/* A parser for HTTP/1.1 requests. Pure: bytes in, one request out; no I/O, no clock.
+/* A parser for HTTP/1.1 requests, and for answers of our own agents. Pure: bytes in, one request
+ * or answer out; no I/O, no clock.
  *
  * Give it bytes as they come; how they are cut changes nothing. It takes what belongs to the
  * current request and leaves the rest (a pipelined request) to the caller. Strict on purpose, since
@@ -6,7 +7,9 @@
  * or CR is an error; no folded lines; no blank before a colon; one Host; Content-Length once and
  * never beside Transfer-Encoding; the only coding is chunked; the target begins with '/'. One empty
  * line before a request is tolerated. HTTP/1.0 is answered and closed. Trailers and chunk
- * extensions are checked, bounded and ignored. Owner: whoever embeds it. Memory is bounded by the
+ * extensions are checked, bounded and ignored. An answer must say how long it is, by Content-Length
+ * or in chunks; an interim one (1xx) is refused, and after one of 204 or 304 nothing is read from
+ * the same connection. Owner: whoever embeds it. Memory is bounded by the
  * limits. Nothing fails but the request. */
 #ifndef IO_HTTP1_H
 #define IO_HTTP1_H
@@ -50,6 +53,7 @@ struct http1 {
 	struct view content_type;	 /* empty if there was none */
 	struct http1_header headers[HTTP1_HEADERS_MAX];
 	size_t header_count;
+	int code; /* of an answer */
 	bool old; /* HTTP/1.0 */
 	bool keep_alive;
 	bool expect_continue; /* the client waits for "100 Continue" before it sends the body */
@@ -59,6 +63,7 @@ struct http1 {
 	const char *problem; /* static text */
 	/* the machine */
 	enum http1_phase phase;
+	bool answer; /* what is read is an answer */
 	struct str head;
 	bool lead_line;	     /* the tolerated empty line was seen */
 	uint8_t line_ends;   /* how much of CRLF CRLF the last bytes are */
@@ -69,6 +74,7 @@ struct http1 {
 
 /* body_limit at most HTTP1_BODY_MAX; 0 means that. */
 void http1_init(struct http1 *p, size_t body_limit);
+void http1_init_answer(struct http1 *p, size_t body_limit);
 void http1_finish(struct http1 *p);
 /* How many of the n bytes were taken is in *ret_used. */
 enum http1_result http1_feed(struct http1 *p, const char *bytes, size_t n, size_t *ret_used);

@@ -55,8 +55,8 @@ static void head_byte(struct http1 *p, char c)
 	}
 	if (p->head.len > 2) {
 		http1_head_read(p);
-	} else if (p->lead_line) {
-		http1_refuse(p, 400, "empty lines instead of a request");
+	} else if (p->lead_line || p->answer) {
+		http1_refuse(p, 400, "an empty line instead of a first one");
 	} else {
 		p->lead_line = true;
 		str_reset(&p->head);
@@ -215,6 +215,12 @@ void http1_init(struct http1 *p, size_t body_limit)
 	};
 }
 
+void http1_init_answer(struct http1 *p, size_t body_limit)
+{
+	http1_init(p, body_limit);
+	p->answer = true;
+}
+
 void http1_finish(struct http1 *p)
 {
 	str_finish(&p->head);
@@ -230,7 +236,7 @@ void http1_next(struct http1 *p)
 	p->method = p->path = p->query = p->content_type = VIEW("");
 	p->header_count = 0;
 	p->old = p->keep_alive = p->expect_continue = p->lead_line = false;
-	p->status = 0;
+	p->status = p->code = 0;
 	p->problem = NULL;
 	p->phase = HTTP1_PHASE_HEAD;
 	p->line_ends = 0;

@@ -1,4 +1,5 @@
-/* The header block of a request: its first line, its headers, and what they say about the body. */
+/* The header block of a request or an answer: its first line, its headers, and what they say about
+ * the body. */
 #include <strings.h>
 
 #include "http1_internal.h"
@@ -131,6 +132,20 @@ static bool request_line_read(struct http1 *p, struct view line)
 	return true;
 }
 
+/* The reason may be missing, and nobody reads it. */
+static bool status_line_read(struct http1 *p, struct view line)
+{
+	struct view rest = line, version, code;
+	int64_t number;
+
+	if (!view_next(&rest, ' ', &version) || !view_next(&rest, ' ', &code) || code.n != 3 ||
+		!parse_i64(code, 200, 599, &number) || !http1_is_value(rest)) {
+		return http1_refuse(p, 400, "malformed status line");
+	}
+	p->code = (int)number;
+	return version_read(p, version);
+}
+
 static bool header_read(struct http1 *p, struct view line)
 {
 	const char *colon = memchr(line.p, ':', line.n);
@@ -226,8 +241,26 @@ static bool framing_read(struct http1 *p)
 	if (header_times(p, "content-length") > 0) {
 		return length_read(p);
 	}
+	if (p->answer) {
+		return http1_refuse(p, 400, "an answer without a length");
+	}
 	p->phase = HTTP1_PHASE_DONE;
 	return true;
+}
+
+static bool answer_read(struct http1 *p)
+{
+	if (p->code == 204 || p->code == 304) {
+		p->keep_alive = false;
+		p->phase = HTTP1_PHASE_DONE;
+		return true;
+	}
+	return framing_read(p);
+}
+
+static bool first_line_read(struct http1 *p, struct view line)
+{
+	return p->answer ? status_line_read(p, line) : request_line_read(p, line);
 }
 
 static bool expect_read(struct http1 *p)
@@ -254,16 +287,19 @@ bool http1_head_read(struct http1 *p)
 		if (line.n == 0) {
 			break;
 		}
-		if (!(first ? request_line_read(p, line) : header_read(p, line))) {
+		if (!(first ? first_line_read(p, line) : header_read(p, line))) {
 			return false;
 		}
 		first = false;
 		at = cr + 2;
 	}
+	p->content_type = http1_header(p, "content-type");
+	connection_read(p);
+	if (p->answer) {
+		return answer_read(p);
+	}
 	if (p->old ? header_times(p, "host") > 1 : header_times(p, "host") != 1) {
 		return http1_refuse(p, 400, "exactly one Host header is needed");
 	}
-	p->content_type = http1_header(p, "content-type");
-	connection_read(p);
 	return framing_read(p) && expect_read(p);
 }

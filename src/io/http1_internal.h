@@ -1,4 +1,4 @@
-/* What the two halves of the request parser share: the machine (http1.c) and the reading of a
+/* What the two halves of the parser share: the machine (http1.c) and the reading of a
  * complete header block (http1_head.c). */
 #ifndef IO_HTTP1_INTERNAL_H
 #define IO_HTTP1_INTERNAL_H

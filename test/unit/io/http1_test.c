@@ -1,5 +1,5 @@
-/* The parser of requests: what it takes, what it refuses, and that cutting the bytes changes
- * nothing. */
+/* The parser of requests and answers: what it takes, what it refuses, and that cutting the bytes
+ * changes nothing. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -246,4 +246,83 @@ Test(http1, bounds_the_header_block)
 	text.len -= 4;
 	str_append_text(&text, "x\r\n\r\n");
 	expect_bad(str_text(&text), text.len, 431);
+}
+
+/* --- answers --- */
+
+static void expect_answer(const char *text, int code, const char *body, bool keep_alive)
+{
+	size_t n = strlen(text);
+	for (size_t step = 1; step <= n; step = step < 4 ? step + 1 : step * 3) {
+		struct http1 p;
+		size_t left;
+		http1_init_answer(&p, 1000);
+		cr_expect(feed(&p, text, n, step, &left) == HTTP1_DONE && left == 0,
+			"step %zu: %s: %s", step, text, p.problem);
+		cr_expect(p.code == code && p.keep_alive == keep_alive, "%s", text);
+		cr_expect_str_eq(str_text(&p.body), body);
+		http1_finish(&p);
+	}
+}
+
+Test(http1, takes_answers_that_say_how_long_they_are)
+{
+	expect_answer("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nwell", 200, "well", true);
+	expect_answer("HTTP/1.1 200\r\nContent-Length: 0\r\n\r\n", 200, "", true);
+	expect_answer("HTTP/1.1 503 Not \xc3\xa4 yet\r\nConnection: x, Close\r\n"
+		      "Content-Length: 2\r\n\r\nno",
+		503, "no", false);
+	expect_answer("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+		      "2\r\nwe\r\n2;a=b\r\nll\r\n0\r\nx: y\r\n\r\n",
+		200, "well", true);
+	expect_answer("HTTP/1.0 200 OK\r\nContent-Length: 1\r\n\r\nx", 200, "x", false);
+	expect_answer("HTTP/1.1 204 No Content\r\n\r\n", 204, "", false);
+	expect_answer("HTTP/1.1 304 Not Modified\r\nContent-Length: 9\r\n\r\n", 304, "", false);
+}
+
+Test(http1, refuses_answers_that_do_not)
+{
+	static const char *const cases[] = {
+		"HTTP/1.1 200 OK\r\n\r\n",
+		"\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
+		"HTTP/1.1 100 Continue\r\n\r\n",
+		"HTTP/1.1 099 x\r\nContent-Length: 0\r\n\r\n",
+		"HTTP/1.1 600 x\r\nContent-Length: 0\r\n\r\n",
+		"HTTP/1.1 2000 x\r\nContent-Length: 0\r\n\r\n",
+		"HTTP/1.1 +20 x\r\nContent-Length: 0\r\n\r\n",
+		"HTTP/1.1  200 x\r\nContent-Length: 0\r\n\r\n",
+		"HTTP/1.1\r\nContent-Length: 0\r\n\r\n",
+		"HTTP/1.1 200 \x01\r\nContent-Length: 0\r\n\r\n",
+		"ICY 200 OK\r\nContent-Length: 0\r\n\r\n",
+		"HTTP/1.1 200 OK\nContent-Length: 0\r\n\r\n",
+		"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\nx",
+		"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
+		"HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
+	};
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		struct http1 p;
+		size_t left;
+		http1_init_answer(&p, 1000);
+		cr_expect(feed(&p, cases[i], strlen(cases[i]), 1, &left) == HTTP1_BAD &&
+				  p.problem != NULL,
+			"%s", cases[i]);
+		http1_finish(&p);
+	}
+}
+
+Test(http1, an_answer_larger_than_its_limit_is_told_apart)
+{
+	static const char *const cases[] = {
+		"HTTP/1.1 200 OK\r\nContent-Length: 1001\r\n\r\n",
+		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3e9\r\n",
+	};
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		struct http1 p;
+		size_t left;
+		http1_init_answer(&p, 1000);
+		cr_expect(feed(&p, cases[i], strlen(cases[i]), 1, &left) == HTTP1_BAD &&
+				  p.status == 413,
+			"%s", cases[i]);
+		http1_finish(&p);
+	}
 }
