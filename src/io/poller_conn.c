@@ -1,0 +1,411 @@
+/* One connection: connecting, asking, hearing, and what its end means for the request on it. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "poller_internal.h"
+
+/* Reads in one go before the others get their turn. */
+#define READS_MAX 4
+/* The post-handshake message that means nothing to who resumes nothing. */
+#define NEW_SESSION_TICKET 4
+
+static void on_io(struct ev_loop *ev, ev_io *w, int events);
+
+void poller_conn_watch(struct poller_conn *c, int events)
+{
+	struct ev_loop *ev = loop_ev(c->poller->loop);
+
+	if (ev_is_active(&c->io) && c->io.events == events) {
+		return;
+	}
+	ev_io_stop(ev, &c->io);
+	ev_io_set(&c->io, c->io.fd, events);
+	ev_io_start(ev, &c->io);
+}
+
+/* Says that nothing more comes; whoever does not hear it sees the end of the stream. */
+static void say_goodbye(struct poller_conn *c)
+{
+	static const char close_notify[] = {1, 0};
+	struct str out CLEANUP(str_finish) = STR_INIT(64);
+
+	if (record_seal(c->poller->cipher, &c->out, RECORD_ALERT,
+		    (struct view){close_notify, sizeof close_notify}, &out)) {
+		(void)send(c->io.fd, out.p, out.len, MSG_NOSIGNAL | MSG_DONTWAIT);
+	}
+}
+
+void poller_conn_close(struct poller_conn *c)
+{
+	if (c->phase == POLLER_IDLE) {
+		poller_idle_leave(c);
+		c->phase = POLLER_HEAR;
+	}
+	if (c->phase == POLLER_HEAR) {
+		say_goodbye(c);
+	}
+	if (c->steps) {
+		poller_tls_leave(c);
+	}
+	ev_io_stop(loop_ev(c->poller->loop), &c->io);
+	SSL_free(c->ssl);
+	close(c->io.fd);
+	poller_conns_remove(c);
+	OPENSSL_cleanse(&c->out, sizeof c->out);
+	OPENSSL_cleanse(&c->in, sizeof c->in);
+	free(c->key);
+	free(c);
+}
+
+static void fault_of(struct poller_call *call, enum fault_kind kind, const char *why)
+{
+	struct fault *f = &call->answer.fault;
+
+	if (kind == FAULT_DENIED) {
+		fault_set(f, kind, "the certificate of %s does not verify against %s: %s", call->to,
+			call->poller->trust_text, why);
+	} else if (kind == FAULT_LIMIT) {
+		fault_set(f, kind, "%s%s: the answer is larger than %zu bytes", call->to,
+			call->path, call->limit);
+	} else {
+		fault_set(f, kind, "%s: %s", call->to, why);
+	}
+	f->status = call->answer.status;
+}
+
+void poller_conn_fail(struct poller_conn *c, enum fault_kind kind, const char *why)
+{
+	struct poller_call *call = c->call;
+	bool dead = c->kept && kind == FAULT_TRANSIENT;
+
+	if (call != NULL) {
+		call->conn = NULL;
+	}
+	c->call = NULL;
+	if (call != NULL && dead && !call->again && http1_idle(&call->in)) {
+		poller_conn_close(c);
+		poller_call_again(call);
+	} else if (call != NULL) {
+		fault_of(call, kind, why);
+		poller_conn_close(c);
+		poller_call_end(call);
+	} else {
+		poller_conn_close(c);
+	}
+}
+
+/* --- asking --- */
+
+static void flush(struct poller_conn *c)
+{
+	struct str *out = &c->call->out;
+
+	while (out->len > 0) {
+		ssize_t n = send(c->io.fd, out->p, out->len, MSG_NOSIGNAL);
+		if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) {
+			poller_conn_watch(c, EV_WRITE);
+			return;
+		}
+		if (n < 0) {
+			poller_conn_fail(c, FAULT_TRANSIENT, strerror(errno));
+			return;
+		}
+		out->len -= (size_t)n;
+		memmove(out->p, out->p + n, out->len);
+	}
+	str_finish(out);
+	c->phase = POLLER_HEAR;
+	poller_conn_watch(c, EV_READ);
+}
+
+/* Each part of it was bounded when the request came: it fits one record. */
+static void request_send(struct poller_conn *c)
+{
+	struct poller_call *call = c->call;
+	struct str text CLEANUP(str_finish) = STR_INIT(RECORD_TEXT_MAX);
+
+	c->phase = POLLER_SEND;
+	str_append_format(&text,
+		"GET %s HTTP/1.1\r\nHost: %s\r\nUser-Agent: %s\r\nAccept: %s\r\n"
+		"Accept-Encoding: identity\r\n\r\n",
+		call->path, call->name, c->poller->user_agent, call->accept);
+	if (text.overflow || !record_seal(c->poller->cipher, &c->out, RECORD_DATA,
+				     (struct view){text.p, text.len}, &call->out)) {
+		poller_conn_fail(c, FAULT_INVALID, "a request that cannot be sent");
+		return;
+	}
+	flush(c);
+}
+
+void poller_conn_ready(struct poller_conn *c)
+{
+	request_send(c);
+}
+
+/* --- hearing --- */
+
+static void answered(struct poller_conn *c, bool clean)
+{
+	struct poller_call *call = c->call;
+
+	call->conn = NULL;
+	c->call = NULL;
+	if (clean && call->in.keep_alive) {
+		poller_idle_put(c);
+	} else {
+		poller_conn_close(c);
+	}
+	poller_call_end(call);
+}
+
+static void unreadable(struct poller_conn *c)
+{
+	bool large = c->call->in.status == 413;
+
+	c->kept = false; /* to ask again would bring the same */
+	poller_conn_fail(c, large ? FAULT_LIMIT : FAULT_TRANSIENT, c->call->in.problem);
+}
+
+/* What a record brought, while somebody waits for it. `more`: there are others behind it. False:
+ * the request has ended, and the connection may be gone. */
+static bool text_take(struct poller_conn *c, struct view text, bool more)
+{
+	struct poller_call *call = c->call;
+	size_t used;
+
+	enum http1_result r = http1_feed(&call->in, text.p, text.n, &used);
+	call->answer.status = call->in.code;
+	if (r == HTTP1_DONE) {
+		answered(c, used == text.n && !more);
+	} else if (r == HTTP1_BAD) {
+		unreadable(c);
+	}
+	return r == HTTP1_MORE;
+}
+
+/* False: as of text_take. */
+static bool record_take(struct poller_conn *c, char *p, size_t n, bool more)
+{
+	struct record_text r;
+
+	if (!record_open(c->poller->cipher, &c->in, p, n, &r)) {
+		poller_conn_fail(c, FAULT_TRANSIENT, "a record that is not its own");
+		return false;
+	}
+	if (r.type == RECORD_DATA && c->call != NULL) {
+		return text_take(c, r.text, more);
+	}
+	if (r.type == RECORD_HANDSHAKE && r.text.n > 0 && r.text.p[0] == NEW_SESSION_TICKET) {
+		return true;
+	}
+	poller_conn_fail(
+		c, FAULT_TRANSIENT, r.type == RECORD_ALERT ? "it hung up" : "a record out of turn");
+	return false;
+}
+
+/* Takes whole records off the front; how many bytes that were, or -1 where it ended as in
+ * record_take. */
+static ssize_t records_take(struct poller_conn *c, char *p, size_t n)
+{
+	size_t at = 0;
+	int length;
+
+	while ((length = record_length(p + at, n - at)) > 0 && (size_t)length <= n - at) {
+		if (!record_take(c, p + at, (size_t)length, at + (size_t)length < n)) {
+			return -1;
+		}
+		at += (size_t)length;
+	}
+	if (length < 0) {
+		poller_conn_fail(c, FAULT_TRANSIENT, "something else than a record of TLS 1.3");
+		return -1;
+	}
+	return (ssize_t)at;
+}
+
+/* False: it ended, as in record_take. */
+static bool bytes_take(struct poller_conn *c, char *p, size_t n)
+{
+	struct poller_call *call = c->call;
+	struct str *partial = call != NULL ? &call->partial : NULL;
+	ssize_t used;
+
+	if (partial != NULL && partial->len > 0) {
+		/* Less than a record was there, and one reading has come. */
+		str_append(partial, p, n);
+		used = records_take(c, partial->p, partial->len);
+		if (used > 0) {
+			partial->len -= (size_t)used;
+			memmove(partial->p, partial->p + used, partial->len);
+		}
+		return used >= 0;
+	}
+	used = records_take(c, p, n);
+	if (used >= 0 && (size_t)used < n && partial == NULL) {
+		poller_conn_fail(c, FAULT_TRANSIENT, "half a record out of turn");
+		return false;
+	}
+	if (used >= 0 && (size_t)used < n) {
+		str_append(partial, p + used, n - (size_t)used);
+	}
+	return used >= 0;
+}
+
+static void hear(struct poller_conn *c)
+{
+	char *to = c->poller->scratch;
+
+	for (int i = 0; i < READS_MAX; i++) {
+		ssize_t n = recv(c->io.fd, to, POLLER_SCRATCH, 0);
+		if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) {
+			return;
+		}
+		if (n <= 0) {
+			poller_conn_fail(
+				c, FAULT_TRANSIENT, n == 0 ? "it hung up" : strerror(errno));
+			return;
+		}
+		if (!bytes_take(c, to, (size_t)n) || (size_t)n < POLLER_SCRATCH) {
+			return;
+		}
+	}
+}
+
+static void connected(struct poller_conn *c)
+{
+	int error = 0;
+	socklen_t n = sizeof error;
+
+	if (getsockopt(c->io.fd, SOL_SOCKET, SO_ERROR, &error, &n) != 0 || error != 0) {
+		poller_conn_fail(c, FAULT_TRANSIENT, strerror(error != 0 ? error : errno));
+		return;
+	}
+	c->phase = POLLER_HANDSHAKE;
+	poller_tls_later(c);
+}
+
+static void on_io(struct ev_loop *ev, ev_io *w, int events)
+{
+	struct poller_conn *c = w->data;
+	(void)ev;
+	(void)events;
+
+	switch ((enum poller_phase)c->phase) {
+	case POLLER_CONNECT:
+		connected(c);
+		break;
+	case POLLER_HANDSHAKE:
+		poller_tls_later(c);
+		break;
+	case POLLER_SEND:
+		flush(c);
+		break;
+	case POLLER_HEAR:
+	case POLLER_IDLE:
+		hear(c);
+		break;
+	}
+}
+
+/* --- beginning --- */
+
+union address {
+	struct sockaddr any;
+	struct sockaddr_in v4;
+	struct sockaddr_in6 v6;
+};
+
+/* "address:port", the address in brackets where it is of IPv6. */
+static bool address_parse(const char *text, union address *ret, socklen_t *ret_n)
+{
+	char host[64];
+	const char *colon = strrchr(text, ':');
+	int64_t port;
+
+	if (colon == NULL || !parse_i64(view_of(colon + 1), 1, 65535, &port)) {
+		return false;
+	}
+	size_t n = (size_t)(colon - text);
+	bool v6 = n >= 2 && text[0] == '[' && text[n - 1] == ']';
+	snprintf(host, sizeof host, "%.*s", (int)(v6 ? n - 2 : n), text + (v6 ? 1 : 0));
+	memset(ret, 0, sizeof *ret);
+	if (v6) {
+		ret->v6.sin6_family = AF_INET6;
+		ret->v6.sin6_port = htons((uint16_t)port);
+		*ret_n = sizeof ret->v6;
+		return n - 2 < sizeof host && inet_pton(AF_INET6, host, &ret->v6.sin6_addr) == 1;
+	}
+	ret->v4.sin_family = AF_INET;
+	ret->v4.sin_port = htons((uint16_t)port);
+	*ret_n = sizeof ret->v4;
+	return n < sizeof host && inet_pton(AF_INET, host, &ret->v4.sin_addr) == 1;
+}
+
+static int socket_open(const union address *at, socklen_t n)
+{
+	int yes = 1;
+	int fd = socket(at->any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+
+	if (fd < 0) {
+		return -1;
+	}
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+	if (connect(fd, &at->any, n) != 0 && errno != EINPROGRESS) {
+		int error = errno;
+		close(fd);
+		errno = error;
+		return -1;
+	}
+	return fd;
+}
+
+static int conn_open(struct poller_call *call, struct fault *f)
+{
+	struct poller *p = call->poller;
+	union address at;
+	socklen_t n;
+
+	if (!address_parse(call->to, &at, &n)) {
+		return fault_set(f, FAULT_INVALID, "an address that cannot be called");
+	}
+	if (p->conns.count >= (size_t)p->connections_max) {
+		poller_idle_shed(p);
+	}
+	int fd = socket_open(&at, n);
+	if (fd < 0 && (errno == EMFILE || errno == ENFILE) && p->idle_first != NULL) {
+		poller_idle_shed(p);
+		fd = socket_open(&at, n);
+	}
+	if (fd < 0) {
+		return fault_set(f, FAULT_TRANSIENT, "%s: %s", call->to, strerror(errno));
+	}
+	struct poller_conn *c = xcalloc(1, sizeof *c);
+	c->poller = p;
+	c->key = xstrdup(call->key);
+	c->born_ms = loop_now_ms();
+	c->phase = POLLER_CONNECT;
+	c->call = call;
+	call->conn = c;
+	poller_conns_add(p, c);
+	ev_io_init(&c->io, on_io, fd, EV_WRITE);
+	c->io.data = c;
+	ev_io_start(loop_ev(p->loop), &c->io);
+	return 0;
+}
+
+int poller_conn_start(struct poller_call *call, struct fault *ret_fault)
+{
+	struct poller_conn *c = call->again ? NULL : poller_idle_take(call->poller, call->key);
+
+	if (c == NULL) {
+		return conn_open(call, ret_fault);
+	}
+	c->call = call;
+	call->conn = c;
+	request_send(c);
+	return 0;
+}
