@@ -18,17 +18,21 @@
 #define SOON_MS	     200 /* a newcomer, so that they do not all come at once */
 #define AGAIN_MS     2000
 #define AGAIN_CAP_MS 8000
+/* No look at all nodes before so many of them have passed in a millisecond: 50 ms for 5,000. */
+#define LOOK_NODES_A_MS 100
 /* What was told before is told in full again after this: whoever lost it has it again. */
 #define WHOLE_EVERY_MS 30000
 
 struct record {
 	struct states *all; /* borrowed */
+	uint32_t slot;	    /* among its records */
 	char *node;	    /* owned */
 	char *pod, *to;	    /* owned; the agent and where it answers; NULL: there is none */
 	bool own_key;	    /* its certificate must be of its node */
 	uint32_t mark;	    /* the relist that last met the agent */
 	uint64_t wanted;    /* the round in which the node was last named */
 	uint64_t call;	    /* 0: none */
+	bool slow;	    /* that call is of one that did not answer the last time */
 	int64_t asked_at, next_at;
 	struct backoff backoff;
 	bool failing; /* that was said in the log */
@@ -46,19 +50,28 @@ struct states {
 	struct {
 		VEC_FIELDS(struct record *); /* owned */
 	} records;
-	struct map by_node;
-	struct arena arena; /* of one answer */
+	struct map by_node, by_pod; /* by_pod: of those that have an agent */
+	struct arena arena;	    /* of one answer */
 	uint64_t round;
 	uint32_t mark;
-	uint32_t in_flight;
+	uint32_t in_flight, slow;
+	/* Somebody is due and has no place; somebody who did not answer is. */
+	bool crowded, slow_crowded;
 	size_t first; /* whose turn it is */
 	int64_t deadline;
+	int64_t look_at; /* no look at all of them before */
 };
 
 static bool record_same(const void *owner, uint32_t slot, const void *key)
 {
 	const struct states *s = owner;
 	return strcmp(s->records.items[slot]->node, key) == 0;
+}
+
+static bool pod_same(const void *owner, uint32_t slot, const void *key)
+{
+	const struct states *s = owner;
+	return text_equals(s->records.items[slot]->pod, key);
 }
 
 static struct record *record_touch(struct states *s, const char *node)
@@ -69,10 +82,11 @@ static struct record *record_touch(struct states *s, const char *node)
 	}
 	struct record *r = xcalloc(1, sizeof *r);
 	r->all = s;
+	r->slot = (uint32_t)s->records.count;
 	r->node = xstrdup(node);
 	r->backoff = (struct backoff){.first_ms = AGAIN_MS, .cap_ms = AGAIN_CAP_MS};
 	VEC_PUSH(&s->records, r);
-	map_put(&s->by_node, hash_text(node), (uint32_t)s->records.count - 1);
+	map_put(&s->by_node, hash_text(node), r->slot);
 	return r;
 }
 
@@ -83,12 +97,24 @@ static void text_replace(char **slot, const char *value)
 	*slot = copy;
 }
 
+/* Its place is free, and whoever waits for one is looked for at once. */
+static void call_over(struct record *r)
+{
+	struct states *s = r->all;
+	r->call = 0;
+	s->in_flight--;
+	s->slow -= r->slow ? 1 : 0;
+	if (s->crowded || (s->slow_crowded && r->slow)) {
+		s->deadline = s->look_at = 0;
+	}
+	r->slow = false;
+}
+
 static void drop_call(struct record *r)
 {
 	if (r->call != 0) {
 		wire_cancel(r->all->wire, r->call);
-		r->call = 0;
-		r->all->in_flight--;
+		call_over(r);
 		r->all->deadline = 0;
 	}
 }
@@ -260,10 +286,9 @@ static void take(struct record *r, const struct wire_answer *a)
 static void on_done(void *data, const struct wire_answer *answer)
 {
 	struct record *r = data;
-	r->call = 0;
-	r->all->in_flight--;
-	r->all->deadline = 0;
+	call_over(r);
 	take(r, answer);
+	r->all->deadline = time_min(r->all->deadline, r->next_at);
 	arena_reset(&r->all->arena);
 }
 
@@ -279,8 +304,10 @@ static void ask(struct record *r, int64_t now)
 		.timeout_ms = TIMEOUT_MS,
 		.limit_bytes = STATE_BYTES_MAX};
 	r->asked_at = now;
+	r->slow = r->failing;
 	r->call = wire_send(r->all->wire, &request, &events, r);
 	r->all->in_flight++;
+	r->all->slow += r->slow ? 1 : 0;
 }
 
 /* --- which nodes --- */
@@ -312,17 +339,21 @@ static void forget(struct record *r)
 	r->told = r->failing = false;
 }
 
-static void record_remove(struct states *s, uint32_t at)
+/* Of one that has no agent. */
+static void record_remove(struct states *s, struct record *r)
 {
-	struct record *r = s->records.items[at];
-	uint32_t last = (uint32_t)s->records.count - 1;
-	uint64_t last_hash = hash_text(s->records.items[last]->node);
-	map_remove(&s->by_node, hash_text(r->node), at);
-	if (at != last) {
-		map_remove(&s->by_node, last_hash, last);
-		map_put(&s->by_node, last_hash, at);
+	struct record *last = s->records.items[s->records.count - 1];
+	map_remove(&s->by_node, hash_text(r->node), r->slot);
+	if (last != r) {
+		map_remove(&s->by_node, hash_text(last->node), last->slot);
+		map_put(&s->by_node, hash_text(last->node), r->slot);
+		if (last->pod != NULL) {
+			map_remove(&s->by_pod, hash_text(last->pod), last->slot);
+			map_put(&s->by_pod, hash_text(last->pod), r->slot);
+		}
+		last->slot = r->slot;
 	}
-	VEC_REMOVE_SWAP(&s->records, at);
+	VEC_REMOVE_SWAP(&s->records, r->slot);
 	record_free(r);
 }
 
@@ -335,7 +366,7 @@ void states_want_end(struct states *s)
 		}
 		forget(r);
 		if (r->to == NULL) {
-			record_remove(s, i);
+			record_remove(s, r);
 		}
 	}
 }
@@ -345,16 +376,24 @@ void states_want_end(struct states *s)
 static void agent_leave(struct record *r)
 {
 	drop_call(r);
+	if (r->pod != NULL) {
+		map_remove(&r->all->by_pod, hash_text(r->pod), r->slot);
+	}
 	text_replace(&r->pod, NULL);
 	text_replace(&r->to, NULL);
 }
 
+static struct record *record_of_pod(struct states *s, const char *pod)
+{
+	uint32_t at = map_find(&s->by_pod, hash_text(pod), pod);
+	return at != MAP_NONE ? s->records.items[at] : NULL;
+}
+
 static void leave_by_name(struct states *s, const char *pod)
 {
-	for (size_t i = 0; i < s->records.count; i++) {
-		if (text_equals(s->records.items[i]->pod, pod)) {
-			agent_leave(s->records.items[i]);
-		}
+	struct record *r = record_of_pod(s, pod);
+	if (r != NULL) {
+		agent_leave(r);
 	}
 }
 
@@ -372,10 +411,12 @@ static void agent_set(struct states *s, const struct pod *p)
 	if (text_equals(r->pod, p->name) && text_equals(r->to, to) && own_key == r->own_key) {
 		return;
 	}
-	drop_call(r);
+	agent_leave(r);
+	leave_by_name(s, p->name);
 	r->own_key = own_key;
 	text_replace(&r->pod, p->name);
 	text_replace(&r->to, to);
+	map_put(&s->by_pod, hash_text(r->pod), r->slot);
 	r->backoff.attempt = 0;
 	r->next_at = 0;
 	s->deadline = 0;
@@ -403,10 +444,9 @@ static void sweep(struct states *s)
 
 static void keep(struct states *s, const char *pod)
 {
-	for (size_t i = 0; i < s->records.count; i++) {
-		if (text_equals(s->records.items[i]->pod, pod)) {
-			s->records.items[i]->mark = s->mark;
-		}
+	struct record *r = record_of_pod(s, pod);
+	if (r != NULL) {
+		r->mark = s->mark;
 	}
 }
 
@@ -433,27 +473,26 @@ void states_observe(struct states *s, const struct change *c)
 
 /* Those that did not answer last time get half of the places, so that a zone that is lost does not
  * keep the others from being asked. */
-static bool has_place(const struct states *s, const struct record *r, uint32_t slow)
+static bool has_place(struct states *s, const struct record *r)
 {
-	return s->in_flight < STATES_IN_FLIGHT_MAX &&
-	       (!r->failing || slow < STATES_IN_FLIGHT_MAX / 2);
-}
-
-static uint32_t count_slow(const struct states *s)
-{
-	uint32_t slow = 0;
-	for (size_t i = 0; i < s->records.count; i++) {
-		slow += s->records.items[i]->call != 0 && s->records.items[i]->failing;
+	if (s->in_flight >= STATES_IN_FLIGHT_MAX) {
+		s->crowded = true;
+		return false;
 	}
-	return slow;
+	if (r->failing && s->slow >= STATES_IN_FLIGHT_MAX / 2) {
+		s->slow_crowded = true;
+		return false;
+	}
+	return true;
 }
 
-/* It begins after the one that was asked last, so that everybody has a turn. */
+/* It begins after the one that was asked last, so that everybody has a turn, and is over once there
+ * is no place any more: whoever gives one back has it go on. */
 static void ask_those_due(struct states *s, int64_t now)
 {
 	size_t count = s->records.count, last = s->first;
-	uint32_t slow = count_slow(s);
-	for (size_t k = 0; k < count; k++) {
+	s->crowded = s->slow_crowded = false;
+	for (size_t k = 0; k < count && !s->crowded; k++) {
 		size_t i = (s->first + k) % count;
 		struct record *r = s->records.items[i];
 		if (!is_wanted(r) || r->to == NULL || r->call != 0) {
@@ -461,8 +500,7 @@ static void ask_those_due(struct states *s, int64_t now)
 		}
 		if (now < r->next_at) {
 			s->deadline = time_min(s->deadline, r->next_at);
-		} else if (has_place(s, r, slow)) {
-			slow += r->failing ? 1 : 0;
+		} else if (has_place(s, r)) {
 			last = i + 1;
 			ask(r, now);
 		}
@@ -470,17 +508,24 @@ static void ask_those_due(struct states *s, int64_t now)
 	s->first = last;
 }
 
+static int64_t later(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* Where there are thousands somebody is due in each moment: they are looked at in portions. */
 void states_step(struct states *s, int64_t now, bool reads)
 {
-	if (reads && s->wire != NULL && now >= s->deadline) {
+	if (reads && s->wire != NULL && now >= later(s->deadline, s->look_at)) {
 		s->deadline = TIME_NEVER;
+		s->look_at = now + (int64_t)s->records.count / LOOK_NODES_A_MS;
 		ask_those_due(s, now);
 	}
 }
 
 int64_t states_deadline(const struct states *s, bool reads)
 {
-	return reads && s->wire != NULL ? s->deadline : TIME_NEVER;
+	return reads && s->wire != NULL ? later(s->deadline, s->look_at) : TIME_NEVER;
 }
 
 void states_use(struct states *s, struct wire *wire)
@@ -513,6 +558,7 @@ struct states *states_create(const struct states_config *config)
 	s->config = *config;
 	rng_seed(&s->rng, config->seed);
 	map_init(&s->by_node, record_same, s);
+	map_init(&s->by_pod, pod_same, s);
 	s->arena.block_bytes = 16384;
 	return s;
 }
@@ -527,6 +573,7 @@ void states_destroy(struct states *s)
 	}
 	VEC_FINISH(&s->records);
 	map_finish(&s->by_node);
+	map_finish(&s->by_pod);
 	arena_finish(&s->arena);
 	free(s);
 }

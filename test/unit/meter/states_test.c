@@ -258,6 +258,74 @@ Test(states, nobody_asks_twice_at_once_and_few_at_all)
 	bed_finish(&b);
 }
 
+/* Of n0 to n<count>. */
+static void pass_all(struct bed *b, int count, int64_t ms)
+{
+	char node[16];
+	for (int64_t end = b->clock.mono + ms; b->clock.mono < end;) {
+		fake_pass(&b->clock, 50);
+		states_want_begin(b->s);
+		for (int i = 0; i < count; i++) {
+			snprintf(node, sizeof node, "n%d", i);
+			states_want(b->s, node);
+		}
+		states_want_end(b->s);
+		states_step(b->s, b->clock.mono, true);
+	}
+}
+
+Test(states, a_free_place_is_taken_at_once_and_thousands_are_looked_at_in_portions)
+{
+	enum { COUNT = 3000 };
+	struct bed b;
+	char node[16], name[16];
+	bed_init(&b);
+	for (int i = 0; i < COUNT; i++) {
+		snprintf(node, sizeof node, "n%d", i);
+		snprintf(name, sizeof name, "a%d", i);
+		agent_is(&b, name, node, "10.0.0.7");
+	}
+	pass_all(&b, COUNT, 250);
+	cr_assert_eq(b.wire->count, STATES_IN_FLIGHT_MAX);
+	/* A place that is free is taken at once, and nobody looks as long as there is none. */
+	for (int i = 0; i < 3; i++) {
+		cr_expect_gt(states_deadline(b.s, true), b.clock.mono + 1000);
+		fake_answer(fake_last(b.wire), 503, "");
+		cr_expect_eq(states_deadline(b.s, true), 0);
+		states_step(b.s, b.clock.mono, true);
+		cr_expect_eq(b.wire->count, (size_t)STATES_IN_FLIGHT_MAX + 1 + (size_t)i);
+	}
+	/* A newcomer among so many is not looked for in each turn. */
+	agent_is(&b, "late", "n3000", "10.0.0.8");
+	cr_expect_eq(states_deadline(b.s, true), b.clock.mono + COUNT / 100);
+	bed_finish(&b);
+}
+
+Test(states, one_pod_is_the_agent_of_one_node)
+{
+	struct bed b;
+	bed_init(&b);
+	agent_is(&b, "a0", "n0", "10.0.0.7");
+	agent_is(&b, "a1", "n1", "10.0.0.8");
+	agent_is(&b, "a2", "n2", "10.0.0.9");
+	/* The name is used again, elsewhere. */
+	agent_is(&b, "a0", "n2", "10.0.0.10");
+	pass_all(&b, 3, 250);
+	cr_assert_eq(b.wire->count, 2);
+	/* Nobody wants n0, whose record goes; the others are still found by their pods. */
+	pass(&b, 50);
+	struct change gone = {
+		.type = CHANGE_GONE, .kind = KIND_POD, .ns = NAME_NAMESPACE, .name = "a0"};
+	states_observe(b.s, &gone);
+	gone.name = "a1";
+	cr_expect(b.wire->calls[0].open != b.wire->calls[1].open, "n2 has no agent");
+	states_observe(b.s, &gone);
+	cr_expect_not(b.wire->calls[0].open || b.wire->calls[1].open);
+	pass_all(&b, 3, 5000);
+	cr_expect_eq(b.wire->count, 2);
+	bed_finish(&b);
+}
+
 Test(states, what_nobody_wants_any_more_is_taken_back)
 {
 	struct bed b;
