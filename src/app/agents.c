@@ -1,27 +1,28 @@
-/* The reader of states, the world that says where it is wanted, and the one HTTP client for all. */
+/* The reader of states, the world that says where it is wanted, and the one client for all. */
 #include "agents.h"
 
 #include <stdlib.h>
+#include <sys/resource.h>
 
 #include "base/alloc.h"
 #include "base/log.h"
 #include "base/rand.h"
 #include "base/str.h"
-#include "io/http.h"
+#include "io/poller.h"
 #include "meter/states.h"
 #include "model/names.h"
 
 #define FOLLOW_EVERY_MS 500
 #define TRUST_AGAIN_MS	10000
-#define CONNECT_MS	2000
-/* A kept connection takes some tens of KiB and saves a handshake every two seconds. */
-#define CONNECTIONS 256
+/* One to each of more nodes than Kubernetes is made for, at half a KiB each. */
+#define CONNECTIONS  6144
+#define FILES_WANTED 16384
 
 struct agents {
 	struct agents_config config;
-	struct states *states;	  /* owned */
-	struct http_client *http; /* owned; NULL until there is an authority */
-	char *trust;		  /* owned; what it verifies with */
+	struct states *states; /* owned */
+	struct poller *poller; /* owned; NULL until there is an authority */
+	char *trust;	       /* owned; what it verifies with */
 	int64_t follow_at, trust_at;
 };
 
@@ -33,21 +34,20 @@ static void follow_trust(struct agents *a, int64_t now)
 	if (trust == NULL || text_equals(trust, a->trust)) {
 		return;
 	}
-	struct http_client_config config = {.base_url = "https://" NAME_AGENT_TLS,
-		.ca_pem = trust,
+	struct poller_config config = {.ca_pem = trust,
+		.name = NAME_AGENT_TLS,
 		.user_agent = NAME_FIELD_MANAGER "/" ALIQUOT_VERSION,
-		.connect_timeout_ms = CONNECT_MS,
 		.connections = CONNECTIONS};
 	if (now < a->trust_at) {
 		return;
 	}
-	bool made = a->http == NULL;
+	bool made = a->poller == NULL;
 	if (made) {
-		a->http = http_client_create(a->config.loop, &config, &f);
+		a->poller = poller_create(a->config.loop, &config, &f);
 	} else {
-		(void)http_client_retarget(a->http, &config, &f);
+		(void)poller_trust(a->poller, trust, &f);
 	}
-	if (a->http == NULL || f.kind != FAULT_NONE) {
+	if (f.kind != FAULT_NONE) {
 		a->trust_at = now + TRUST_AGAIN_MS;
 		log_error("agents cannot be read with this authority", LOG_F(&f));
 		return;
@@ -55,7 +55,7 @@ static void follow_trust(struct agents *a, int64_t now)
 	free(a->trust);
 	a->trust = xstrdup(trust);
 	if (made) {
-		states_use(a->states, http_client_wire(a->http));
+		states_use(a->states, poller_wire(a->poller));
 	}
 }
 
@@ -94,9 +94,24 @@ int64_t agents_deadline(const struct agents *a, bool reads)
 	return reads ? time_min(a->follow_at, states_deadline(a->states, true)) : TIME_NEVER;
 }
 
-void agents_count(const struct agents *a, uint32_t *ret_wanted, uint32_t *ret_known)
+void agents_count(const struct agents *a, struct agents_counts *ret)
 {
-	states_count(a->states, ret_wanted, ret_known);
+	*ret = (struct agents_counts){0};
+	states_count(a->states, &ret->wanted, &ret->known);
+	if (a->poller != NULL) {
+		poller_count(a->poller, &ret->connections, &ret->handshakes);
+	}
+}
+
+/* A descriptor for each of them, beside those of the server: the 1,024 that some runtimes begin
+ * with are too few. */
+static void files_allow(void)
+{
+	struct rlimit files;
+	if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < FILES_WANTED) {
+		files.rlim_cur = files.rlim_max < FILES_WANTED ? files.rlim_max : FILES_WANTED;
+		(void)setrlimit(RLIMIT_NOFILE, &files);
+	}
 }
 
 struct agents *agents_create(const struct agents_config *config)
@@ -108,6 +123,7 @@ struct agents *agents_create(const struct agents_config *config)
 		.own_keys = config->own_keys,
 		.tell = config->tell,
 		.data = config->data};
+	files_allow();
 	a->config = *config;
 	a->states = states_create(&states);
 	return a;
@@ -119,7 +135,7 @@ void agents_destroy(struct agents *a)
 		return;
 	}
 	states_destroy(a->states);
-	http_client_destroy(a->http);
+	poller_destroy(a->poller);
 	free(a->trust);
 	free(a);
 }

@@ -30,6 +30,12 @@ void agents_observe(struct agents *a, const struct change *c);
 /* `reads`: whether to ask at all; only a leader decides. */
 void agents_step(struct agents *a, int64_t now_mono_ms, bool reads);
 int64_t agents_deadline(const struct agents *a, bool reads);
-void agents_count(const struct agents *a, uint32_t *ret_wanted, uint32_t *ret_known);
+/* For pages. */
+struct agents_counts {
+	uint32_t wanted, known; /* nodes; known: heard lately */
+	int connections;	/* that are open */
+	uint64_t handshakes;	/* ever made */
+};
+void agents_count(const struct agents *a, struct agents_counts *ret);
 
 #endif

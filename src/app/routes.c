@@ -112,16 +112,21 @@ static void update_agents(struct controller *c)
 {
 	const struct world *w = engine_world(c->engine);
 	bool leads = election_leads(c->election);
-	uint32_t wanted = 0, known = 0;
+	struct agents_counts n;
 	for (uint32_t i = 0; i < world_node_slots(w); i++) {
 		const char *node = world_node_at(w, i)->name;
 		update_unhealthy(c, i, leads ? engine_unhealthy(c->engine, node) : 0);
 	}
-	agents_count(c->agents, &wanted, &known);
+	agents_count(c->agents, &n);
 	gauge(c, "aliquot_agents_wanted", "Nodes whose agents should be heard.", NULL,
-		leads ? wanted : 0);
+		leads ? n.wanted : 0);
 	gauge(c, "aliquot_agents_known", "Of those, the ones that were heard lately.", NULL,
-		leads ? known : 0);
+		leads ? n.known : 0);
+	gauge(c, "aliquot_agent_connections", "Connections to agents that are open.", NULL,
+		n.connections);
+	metric_set(metric_get(c->metrics, METRIC_COUNTER, "aliquot_agent_handshakes_total",
+			   "TLS handshakes with agents.", NULL),
+		(int64_t)n.handshakes);
 }
 
 /* Of a replica that does not lead zero: it reads nothing, and what it once read is of another time.
