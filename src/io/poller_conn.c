@@ -129,6 +129,7 @@ static void request_send(struct poller_conn *c)
 	struct str text CLEANUP(str_finish) = STR_INIT(RECORD_TEXT_MAX);
 
 	c->phase = POLLER_SEND;
+	c->allowed = 2 * (uint32_t)call->limit + POLLER_EXTRA_BYTES;
 	str_append_format(&text,
 		"GET %s HTTP/1.1\r\nHost: %s\r\nUser-Agent: %s\r\nAccept: %s\r\n"
 		"Accept-Encoding: identity\r\n\r\n",
@@ -269,6 +270,11 @@ static void hear(struct poller_conn *c)
 				c, FAULT_TRANSIENT, n == 0 ? "it hung up" : strerror(errno));
 			return;
 		}
+		if ((size_t)n > c->allowed) {
+			poller_conn_fail(c, FAULT_TRANSIENT, "more bytes than an answer takes");
+			return;
+		}
+		c->allowed -= (uint32_t)n;
 		if (!bytes_take(c, to, (size_t)n) || (size_t)n < POLLER_SCRATCH) {
 			return;
 		}

@@ -82,6 +82,7 @@ void poller_idle_put(struct poller_conn *c)
 	}
 	c->idle_ms = now;
 	c->phase = POLLER_IDLE;
+	c->allowed = POLLER_IDLE_BYTES;
 	c->kept = true;
 	c->prev = p->idle_last;
 	*(c->prev != NULL ? &c->prev->next : &p->idle_first) = c;

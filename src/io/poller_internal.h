@@ -16,6 +16,11 @@
 #include "loop_ev.h"
 #include "record.h"
 
+/* What a connection may send, while nobody asks (unused tickets, an end) and beside twice the limit
+ * of an answer, which comes in records and perhaps in chunks: whoever pads without end is hung up
+ * on. */
+#define POLLER_IDLE_BYTES  4096
+#define POLLER_EXTRA_BYTES ((uint32_t)1024 * 1024)
 /* What is read in one go. */
 #define POLLER_SCRATCH ((size_t)32 * 1024)
 
@@ -64,7 +69,8 @@ struct poller_conn {
 	struct record_way out, in;
 	ev_io io; /* its descriptor, too */
 	uint32_t slot;
-	uint32_t trust; /* which authority it was verified by */
+	uint32_t allowed; /* bytes that it may still send */
+	uint32_t trust;	  /* which authority it was verified by */
 	uint8_t phase;
 	uint8_t ways; /* which of its two are known */
 	bool kept;    /* it has answered before */

@@ -304,6 +304,28 @@ Test(poller_fault, whoever_cannot_seal_is_hung_up_on)
 	scene_close(&s);
 }
 
+static void answer_padded(struct rogue_peer *peer)
+{
+	rogue_write(peer, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n");
+	SSL_set_block_padding(peer->ssl, 16384);
+	for (int i = 0; i < 99 && SSL_write(peer->ssl, "x", 1) == 1; i++) {
+	}
+}
+
+Test(poller_fault, whoever_pads_without_end_is_hung_up_on)
+{
+	struct scene s;
+	struct call c;
+	scene_open(&s, answer_padded);
+	struct wire_request q = question(s.rogue.to);
+	q.limit_bytes = 100;
+	ask(s.loop, s.poller, &q, &c);
+	expect_fault(c.fault, FAULT_TRANSIENT, "more bytes than an answer takes");
+	call_finish(&c);
+	cr_expect(connections(s.poller) == 0);
+	scene_close(&s);
+}
+
 static void answer_new_keys(struct rogue_peer *peer)
 {
 	SSL_key_update(peer->ssl, SSL_KEY_UPDATE_NOT_REQUESTED);

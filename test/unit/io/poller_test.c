@@ -204,20 +204,6 @@ Test(poller, what_cannot_be_sent_is_refused)
 	scene_close(&s);
 }
 
-Test(poller, a_client_that_knows_one_name_refuses_another)
-{
-	struct pair p;
-	struct call c;
-	pair_open(&p, "127.0.0.1");
-	struct wire_request q = get_mirror;
-	q.to_name = "agents.example";
-	call_send(&c, http_client_wire(p.client), &q);
-	call_wait(p.loop, &c);
-	cr_expect(c.fault.kind == FAULT_INVALID && p.served == 0);
-	call_finish(&c);
-	pair_close(&p);
-}
-
 static struct call second;
 static void send_in_done(void *data, const struct wire_answer *a)
 {
