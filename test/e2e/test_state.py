@@ -89,12 +89,16 @@ def test_c22_a_forced_deletion_holds_until_the_agent_says_it_ended(stack, node, 
     where = node()
     agents_on(where)
     pod, second = forced(stack, name, where)
+    leader, handshakes = stack.wait_leader(), "aliquot_agent_handshakes_total"
+    begun = leader.metric(handshakes)
+    assert begun >= 1
     waits(stack, second, HEARD)
+    # Answers come on the connection that is there; on a busy machine one may have been too late, and ended it.
+    assert leader.metric(handshakes) - begun <= 1, stack.logs()
     assert pod["metadata"]["uid"] in stack.kubelet.state()["pods"], "its process runs on"
     stack.kubelet.fault("linger", node=where, on=False)
     wait_until(lambda: pod["metadata"]["uid"] not in stack.kubelet.state()["pods"], 60, "its end")
     # One may be on its way that was asked for before. Each comes two seconds after the other, on a busy machine later.
-    leader = stack.wait_leader()
     before = leader.metric(HEARD)
 
     def freed():
