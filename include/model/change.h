@@ -51,7 +51,8 @@ enum change_type {
 	CHANGE_STALE,	     /* the watch of this kind is broken: nothing is decided from absence */
 	CHANGE_FRESH,	     /* and now it is not: it resumed where it broke */
 	CHANGE_LEADER,	     /* `leads` says whether this process may decide */
-	CHANGE_REACH,	     /* `reached` says whether the API server reaches the webhook (C3) */
+	CHANGE_REACH,	     /* `reached` says whether the API server reaches the webhook (C3);
+				`unsure`: a policy lets nobody find out */
 	CHANGE_SHARE,	     /* a tenant that runs, by `uid`, should have `milli` and `mem_mib` on
 				each of its GPUs; 0: whatever it has */
 	CHANGE_SHUN,	     /* the GPU of that tenant, by `uid`, is not for others of its workload
@@ -64,7 +65,7 @@ enum change_type {
 struct change {
 	enum change_type type;
 	enum kind kind;
-	bool leads, reached;
+	bool leads, reached, unsure;
 	bool no_sweep; /* CHANGE_RELIST_END: something unreadable had no name, so nothing is gone */
 	/* CHANGE_SET: exactly the one that `kind` names; borrowed for the call */
 	const struct pod *pod;

@@ -97,6 +97,9 @@ enum reason {
 	REASON_NO_SHARE_NODE, /* admission: every node it may use is of no use to a share (C34) */
 	REASON_NEIGHBOURS, /* admission: what it requires of other pods is not all judged (C36) */
 	REASON_GIVEN_BACK, /* C35: why a pod that waits is taken down: the next one is left whole */
+	REASON_POLICY_REFUSED,	  /* placement: an admission policy refuses what we write */
+	REASON_CONVERTED_REFUSED, /* admission: pods of its owner that were converted never came to
+				     be */
 	REASON_COUNT,
 };
 

@@ -82,6 +82,8 @@ struct explain_vain {
 void explain_no_injection(struct str *out, const struct explain_vain *v);
 /* "env sees no GPU, cdi …" */
 void explain_doubts(struct str *out, const enum inject_doubt doubts[INJECT_FORMS]);
+/* A pod that nobody makes anew has waited for a share for so long, as it would not have whole. */
+void explain_in_vain(struct str *out, enum reason reason, int64_t minutes);
 /* What keeps a whole-GPU pod from running. All text is borrowed. */
 struct explain_way {
 	int64_t gpus;		   /* it asks for */

@@ -4,6 +4,7 @@
 #include "model/framework.h"
 #include "model/names.h"
 #include "model/quantity.h"
+#include "model/refusal.h"
 #include "size/admit.h"
 #include "size/policy.h"
 
@@ -39,8 +40,10 @@ static enum reason apply_policy(struct engine *e, const struct waiter *w, struct
 	r->max_tenants = manners.max_tenants;
 	r->company = manners.company;
 	r->mps = manners.mps;
-	/* Two ranks of one job on one GPU refuse to work. */
-	r->spread = choice.policy->packing == PACKING_SPREAD || admit_is_rank(&w->pod);
+	/* Two ranks of one job on one GPU refuse to work. Others do not wait for a GPU of their own
+	 * that nobody may open. */
+	bool spreads = choice.policy->packing == PACKING_SPREAD && !e->openings.refused;
+	r->spread = spreads || admit_is_rank(&w->pod);
 	return REASON_NONE;
 }
 
@@ -96,7 +99,7 @@ static bool held_back(struct engine *e, struct waiter *w, int64_t now)
 		return true;
 	}
 	if (now < w->retry_at) {
-		w->reason = REASON_API_REFUSED;
+		w->reason = refusal_reason(w->refusal);
 		wake_by(e, w->retry_at);
 		return true;
 	}
@@ -176,7 +179,7 @@ void await_creation(
 	}
 	text_set(&w->refusal, h->refusal);
 	w->refused_until = h->retry_at;
-	w->reason = REASON_API_REFUSED;
+	w->reason = refusal_reason(h->refusal);
 	if (now >= h->retry_at) {
 		emit_create_again(e, h, &w->pod, plan);
 	} else {

@@ -112,6 +112,7 @@ bool engine_observe(struct engine *e, const struct change *c)
 	}
 	if (c->type == CHANGE_REACH) {
 		e->evictions.reached = c->reached;
+		e->evictions.unsure = c->unsure;
 		e->dirty = true;
 		return true;
 	}

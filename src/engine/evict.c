@@ -113,6 +113,15 @@ static void give_up(struct engine *e, struct eviction *v)
 	}
 }
 
+/* C3. Who has no GPU any more, or none soon, goes also where nobody knows whether the webhook is
+ * reached. */
+static bool is_reached_for(const struct engine *e, enum reason reason)
+{
+	bool must_go = reason == REASON_NODE_LEAVES || reason == REASON_RECYCLED ||
+		       reason == REASON_CAPACITY_LOST;
+	return e->evictions.reached || (e->evictions.unsure && must_go);
+}
+
 static enum evict_state state_of(
 	struct engine *e, struct eviction *v, const struct world_pod *p, enum reason reason)
 {
@@ -128,7 +137,7 @@ static enum evict_state state_of(
 	if (v != NULL && e->now < v->retry_at) {
 		return v->refusal != NULL ? EVICT_REFUSED : EVICT_HELD;
 	}
-	if (!e->evictions.reached || minute_is_full(e, reason)) {
+	if (!is_reached_for(e, reason) || minute_is_full(e, reason)) {
 		return EVICT_HELD;
 	}
 	return v != NULL && owner_is_busy(e, v->owner, v->uid, reason) ? EVICT_HELD : EVICT_SENT;

@@ -3,10 +3,10 @@
  *
  * Whoever has a cause calls evict_tenant in every step for as long as it lasts, says why, and does
  * not mind how often. Here it is decided whether the request leaves now: not while the webhook is
- * not reached (C3), for then what comes instead would start whole; not more than so many a minute
- * in all; not two of one owner at a time, unless they never ran; and not again soon where a budget
- * or the API server has refused. The reason is written down before: an event on the pod, in the
- * same plan.
+ * not reached (C3), for then what comes instead would start whole; where nobody knows, only whoever
+ * cannot stay; not more than so many a minute in all; not two of one owner at a time, unless they
+ * never ran; and not again soon where a budget or the API server has refused. The reason is written
+ * down before: an event on the pod, in the same plan.
  *
  * What is evicted is not gone: its share counts until its departure says otherwise (C22).
  *
@@ -94,6 +94,7 @@ struct evictions {
 	struct jobs jobs;
 	struct overuses overuses;
 	bool reached; /* C3: the API server reaches the webhook */
+	bool unsure;  /* the same: nobody knows, for a policy refuses whoever would tell */
 };
 
 /* The pod is a tenant of the world. */

@@ -1,6 +1,7 @@
 /* What those who wait are told of a node's way to give GPUs. */
 #include "inject.h"
 
+#include "model/refusal.h"
 #include "size/explain.h"
 #include "state.h"
 
@@ -53,7 +54,7 @@ void inject_note_progress(struct waiter *w, const struct inject_memo *m)
 	if (m != NULL && m->refusal != NULL) {
 		text_set(&w->refusal, m->refusal);
 		w->refused_until = m->retry_at;
-		w->reason = REASON_API_REFUSED;
+		w->reason = refusal_reason(m->refusal);
 	} else if (m != NULL && m->ended >= PROBES_ENDED) {
 		w->reason = REASON_PROBE_ENDED;
 	}

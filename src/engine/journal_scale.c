@@ -29,6 +29,8 @@ static void one_pack(struct str *out, const struct standin *s)
 	pack_i64(out, s->gone_at);
 	pack_u64(out, s->wanted);
 	pack_u64(out, (s->yields ? 1 : 0) | (s->served ? 2 : 0));
+	pack_u64(out, s->flight);
+	pack_text(out, s->refusal);
 }
 
 bool standin_unpack(struct engine *e, struct unpack *u)
@@ -44,12 +46,15 @@ bool standin_unpack(struct engine *e, struct unpack *u)
 	uint64_t flags = unpack_u64(u);
 	s.yields = flags & 1;
 	s.served = flags & 2;
+	s.flight = unpack_u64(u);
+	const char *refusal = text_or(unpack_text(u), "");
 	if (u->bad || name == NULL || strlen(name) >= sizeof s.name ||
-		strlen(node) >= sizeof s.node) {
+		strlen(node) >= sizeof s.node || strlen(refusal) >= sizeof s.refusal) {
 		return false;
 	}
 	memcpy(s.name, name, strlen(name) + 1);
 	memcpy(s.node, node, strlen(node) + 1);
+	memcpy(s.refusal, refusal, strlen(refusal) + 1);
 	VEC_PUSH(&e->scale.standins, s);
 	return true;
 }

@@ -132,7 +132,8 @@ static void save_waiter(struct saving *s, const struct waiter *w)
 		w->asked.context_mib, w->asked.max_tenants, (int64_t)w->asked.company,
 		w->miss.best_milli, w->miss.best_mib, w->condition_at, w->condition_reason,
 		w->refused_until, w->preempt_at, w->hold.milli, w->hold.mem_mib, w->hold.until,
-		w->passed.lacks_since, w->passed.by, w->passed.vain_until, w->granting_from};
+		w->passed.lacks_since, w->passed.by, w->passed.vain_until, w->granting_from,
+		w->vain_since};
 	pack_text(out, w->uid);
 	pack_seen_pod(out, &w->pod, w->stamp, world_pod_by_uid(s->e->world, w->uid));
 	pack_u64(out, w->flight);
@@ -200,6 +201,7 @@ static bool load_waiter(struct engine *e, struct unpack *u)
 	w->passed.by = (uint32_t)unpack_i64(u);
 	w->passed.vain_until = unpack_i64(u);
 	w->granting_from = unpack_i64(u);
+	w->vain_since = unpack_i64(u);
 	text_set(&w->hold.uuid, unpack_text(u));
 	unpack_landings(u, w);
 	group_unpack(u, &w->group);
@@ -464,7 +466,7 @@ static void save_engine(struct saving *s)
 	pack_u64(out, (e->leads ? 1 : 0) | (e->dirty ? 2 : 0) |
 			      (e->decided_version == world_version(e->world) ? 4 : 0) |
 			      (e->policy_version == world_policy_version(e->world) ? 8 : 0) |
-			      (e->evictions.reached ? 16 : 0));
+			      (e->evictions.reached ? 16 : 0) | (e->evictions.unsure ? 32 : 0));
 	pack_u64(out, e->next_action);
 	pack_u64(out, e->step);
 	pack_i64(out, e->deadline);
@@ -488,6 +490,7 @@ static bool load_engine(struct engine *e, struct unpack *u)
 	e->leads = flags & 1;
 	e->dirty = flags & 2;
 	e->evictions.reached = flags & 16;
+	e->evictions.unsure = flags & 32;
 	/* Versions only grow: one less is never reached again. */
 	e->decided_version = flags & 4 ? version : version - 1;
 	e->policy_version = flags & 8 ? policy_version : policy_version - 1;

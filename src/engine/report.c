@@ -3,6 +3,7 @@
 #include "state.h"
 
 #include "model/names.h"
+#include "model/refusal.h"
 #include "size/explain.h"
 
 /* C23: after ten seconds or on a new reason, at most one a minute a pod. */
@@ -186,6 +187,14 @@ static const char *failure_of(struct engine *e, const struct waiter *w)
 	return m != NULL && e->now < m->until ? m->why : NULL;
 }
 
+/* NULL: none did. */
+static const char *policy_that_refused(const struct waiter *w, struct arena *arena)
+{
+	char name[REFUSAL_NAME_MAX];
+	bool named = w->reason == REASON_POLICY_REFUSED && refusal_by_policy(w->refusal, name);
+	return named ? arena_strdup(arena, name) : NULL;
+}
+
 static bool is_time(struct engine *e, const struct waiter *w, int64_t now)
 {
 	wake_by(e,
@@ -222,13 +231,15 @@ static void tell_waiting(struct engine *e, struct waiter *w, int64_t now, struct
 	} else if (w->reason == REASON_STARTS_IN_TURN) {
 		rule = turn_name(e, w, &plan->arena, &next);
 	}
+	const char *policy = policy_that_refused(w, &plan->arena);
 	struct explain_facts f = {.want_milli = w->asked.milli,
 		.want_mib = w->asked.mem_mib,
 		.quota_milli = quota.hard,
 		.quota_used_milli = quota.used,
-		.value = w->reason == REASON_API_REFUSED ? w->refusal
-			 : injection.value != NULL	 ? injection.value
-							 : theirs,
+		.value = policy != NULL			   ? refusal_words(w->refusal)
+			 : w->reason == REASON_API_REFUSED ? w->refusal
+			 : injection.value != NULL	   ? injection.value
+							   : theirs,
 		.best_node = w->miss.best_node,
 		.best_milli = w->miss.best_milli,
 		.best_mib = w->miss.best_mib,
@@ -237,11 +248,12 @@ static void tell_waiting(struct engine *e, struct waiter *w, int64_t now, struct
 		.claim = claims.blocker,
 		.count = tells_count(w) ? waiter_count(w) : 0,
 		.limit = injection.times > 0 ? injection.times : most_tenants(e, w),
-		.name = w->reason == REASON_OTHER_GATES ? other_gate(&w->pod)
-			: injection.class != NULL	? injection.class
-			: rule != NULL			? rule
-			: w->passed.kept_for != 0	? keeper_name(e, w, plan)
-							: quota.name,
+		.name = policy != NULL			  ? policy
+			: w->reason == REASON_OTHER_GATES ? other_gate(&w->pod)
+			: injection.class != NULL	  ? injection.class
+			: rule != NULL			  ? rule
+			: w->passed.kept_for != 0	  ? keeper_name(e, w, plan)
+							  : quota.name,
 		.asked_s = w->asked_for_s,
 		.waited_s = (now - w->first_seen) / 1000,
 		.next_s = next > now ? (next - now + 999) / 1000 : 0};
@@ -252,6 +264,36 @@ static void tell_waiting(struct engine *e, struct waiter *w, int64_t now, struct
 	a->message = sentence(plan, w->reason, &f);
 	w->condition_at = now;
 	w->condition_reason = w->reason;
+}
+
+/* C35. Nobody makes a bare pod anew, so it is not given back: its owner is told, once. */
+static void tell_bare(struct engine *e, struct waiter *w, int64_t now, struct plan *plan)
+{
+	if (!text_empty(w->pod.owner.uid) || w->judged != e->step || w->vain_since < 0) {
+		return;
+	}
+	if (!reason_would_run_whole(w->reason)) {
+		w->vain_since = 0;
+		return;
+	}
+	w->vain_since = w->vain_since > 0 ? w->vain_since : now;
+	const struct policy *p = policy_of(e, &w->pod).policy;
+	int64_t minutes = p != NULL ? p->rollout.give_back_min : 0;
+	int64_t due = w->vain_since + minutes * 60000;
+	if (minutes == 0 || now < due) {
+		wake_by(e, minutes == 0 ? TIME_NEVER : due);
+		return;
+	}
+	CLEANUP(str_finish) struct str text = STR_INIT(SENTENCE_MAX);
+	struct action *a = emit(e, plan, ACTION_EVENT);
+	about_pod(plan, a, &w->pod);
+	a->regarding_kind = "Pod";
+	a->regarding_api_version = "v1";
+	a->event_reason = "WaitsInVain";
+	a->warning = true;
+	explain_in_vain(&text, w->reason, minutes);
+	a->message = arena_strdup(&plan->arena, str_text(&text));
+	w->vain_since = -1;
 }
 
 /* A pod whose gate is gone and that we remember placing: say so once. */
@@ -325,6 +367,7 @@ void report_waiting(struct engine *e, struct engine_now now, struct plan *plan)
 		struct waiter *w = e->ranked.items[i].waiter;
 		e->report.by_reason[w->reason]++;
 		tell_waiting(e, w, now.mono_ms, plan);
+		tell_bare(e, w, now.mono_ms, plan);
 		/* Names of nodes die with the snapshot. */
 		w->miss.best_node = NULL;
 		w->passed.kept_for = 0;

@@ -177,6 +177,11 @@ static void look_at(struct engine *e, struct waiter *w, int64_t guess)
 		wake_by(e, since + GIVE_UP_MS);
 		w->asked_for_s = (e->now - since) / 1000;
 	}
+	const char *refusal = standins_refused(e, key);
+	if (refusal != NULL) {
+		w->reason = REASON_POLICY_REFUSED;
+		text_set(&w->refusal, refusal);
+	}
 	pack(e, key, w, guess);
 }
 

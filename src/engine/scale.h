@@ -21,11 +21,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/fault.h"
 #include "base/vec.h"
 #include "model/plan.h"
 
 struct engine;
 struct holder;
+struct outcome;
 struct str;
 struct unpack;
 struct waiter;
@@ -60,6 +62,9 @@ struct standin {
 	uint64_t wanted;   /* the step that last wanted it */
 	bool yields;	   /* a tenant opens a GPU there as soon as it has gone */
 	bool served;	   /* one has */
+	uint64_t flight;   /* its creation under way, 0: none */
+	/* the answer of an admission policy that does not let it be made; "": none does */
+	char refusal[FAULT_MESSAGE_MAX];
 };
 
 struct scale {
@@ -110,6 +115,9 @@ void standins_mark(struct engine *e);
 bool standins_yield(struct engine *e, const char *node);
 /* One of the group was bound minutes ago, and none of its tenants can use that node. */
 bool standins_in_vain(struct engine *e, uint64_t key);
+/* What an admission policy said to one of the group; NULL: none said a thing. */
+const char *standins_refused(const struct engine *e, uint64_t key);
+void standin_settle(struct engine *e, uint64_t id, const struct outcome *o);
 void standins_asked(struct engine *e); /* into scale.asked */
 void standins_let_go(struct engine *e, struct plan *plan);
 bool standin_unpack(struct engine *e, struct unpack *u);

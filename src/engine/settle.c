@@ -159,6 +159,7 @@ void engine_settle(
 		job_settle(e, now.mono_ms, action_id, o);
 		resize_settle(e, now.mono_ms, action_id, o);
 		inject_settle(e, now.mono_ms, action_id, o);
+		standin_settle(e, action_id, o);
 	}
 	if (w != NULL) {
 		settle_place(w, e, now.mono_ms, o);

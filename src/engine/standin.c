@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "model/names.h"
+#include "model/refusal.h"
 #include "scale.h"
 #include "state.h"
 
@@ -242,7 +243,33 @@ static enum slot send(
 	a->cpu_milli = b->cpu_milli - taken.free_cpu_milli;
 	a->mem_bytes = b->mem_bytes - taken.free_mem_bytes;
 	s->sent_at = e->now;
+	s->flight = a->id;
 	return SLOT_WAITS;
+}
+
+void standin_settle(struct engine *e, uint64_t id, const struct outcome *o)
+{
+	vec_for_each (struct standin, s, &e->scale.standins) {
+		if (s->flight == id) {
+			char name[REFUSAL_NAME_MAX];
+			s->flight = 0;
+			bool refused = refusal_by_policy(o->fault.message, name);
+			snprintf(s->refusal, sizeof s->refusal, "%s",
+				refused ? o->fault.message : "");
+			return;
+		}
+	}
+}
+
+const char *standins_refused(const struct engine *e, uint64_t key)
+{
+	vec_for_each (const struct standin, s, &e->scale.standins) {
+		bool there = world_pod_find(e->world, NAME_NAMESPACE, s->name) != NULL;
+		if (key_of(s->name) == key && !there && s->refusal[0] != '\0') {
+			return s->refusal;
+		}
+	}
+	return NULL;
 }
 
 enum slot standin_fill(struct engine *e, const struct scale_bin *b, struct plan *plan)

@@ -63,7 +63,8 @@ struct waiter {
 	bool crowded;	       /* the node is to try as many RuntimeClasses already as it may */
 	struct place_request asked; /* of the last look */
 	struct place_verdict
-		miss; /* the closest miss of the last look; texts live as long as the step */
+		miss;	    /* the closest miss of the last look; texts live as long as the step */
+	int64_t vain_since; /* C35: it waits as a whole pod would not; 0: no, -1: it was told so */
 	int64_t condition_at; /* when one was last asked for; 0: never */
 	enum reason condition_reason;
 	uint64_t seen;	   /* the step that last met it */

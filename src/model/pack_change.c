@@ -351,7 +351,8 @@ void change_pack(struct str *out, const struct change *c)
 {
 	pack_u64(out, c->type);
 	pack_u64(out, c->kind);
-	pack_u64(out, (c->leads ? 1 : 0) | (c->no_sweep ? 2 : 0) | (c->reached ? 4 : 0));
+	pack_u64(out, (c->leads ? 1 : 0) | (c->no_sweep ? 2 : 0) | (c->reached ? 4 : 0) |
+			      (c->unsure ? 8 : 0));
 	pack_text(out, c->ns);
 	pack_text(out, c->name);
 	pack_text(out, c->uid);
@@ -466,6 +467,7 @@ bool change_unpack(struct unpack *u, struct change *ret)
 	c.leads = flags & 1;
 	c.no_sweep = flags & 2;
 	c.reached = flags & 4;
+	c.unsure = flags & 8;
 	c.ns = unpack_text(u);
 	c.name = unpack_text(u);
 	c.uid = unpack_text(u);

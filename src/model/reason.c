@@ -87,6 +87,8 @@ static const char *const names[REASON_COUNT] = {
 	[REASON_NO_SHARE_NODE] = "NoNodeForShare",
 	[REASON_NEIGHBOURS] = "NeighboursNotJudged",
 	[REASON_GIVEN_BACK] = "GivenBack",
+	[REASON_POLICY_REFUSED] = "PolicyRefused",
+	[REASON_CONVERTED_REFUSED] = "ConvertedRefused",
 };
 
 const char *reason_name(enum reason reason)
@@ -109,7 +111,8 @@ bool reason_is_ours(enum reason reason)
 {
 	static const enum reason ours[] = {REASON_GRANTING, REASON_WAITING_FOR_CAPACITY,
 		REASON_API_REFUSED, REASON_READING_VOLUMES, REASON_CAPACITY_FAILED,
-		REASON_NO_INJECTION, REASON_PROBE_ENDED, REASON_PROVING, REASON_RUNTIME_CLASS};
+		REASON_NO_INJECTION, REASON_PROBE_ENDED, REASON_PROVING, REASON_RUNTIME_CLASS,
+		REASON_POLICY_REFUSED};
 	for (size_t i = 0; i < COUNT_OF(ours); i++) {
 		if (reason == ours[i]) {
 			return true;

@@ -65,6 +65,8 @@ static const char *const templates[REASON_COUNT] = {
 	[REASON_WHOLE] = "left whole: the share is a whole GPU",
 	[REASON_CONTROLLER_AWAY] = "left whole: no controller is there to place it",
 	[REASON_BACKLOG] = "left whole: other pods have waited too long for their share",
+	[REASON_CONVERTED_REFUSED] = "left whole: something of the cluster does not let in what "
+				     "Aliquot makes of such pods",
 	[REASON_NOT_SYNCED] = "left whole: the cluster is not fully known here yet",
 	[REASON_CONVERTED] = "gets a share[ of {want}]",
 	[REASON_NOT_OURS] = "carries our gate, but " NOTE_ORIGINAL
@@ -123,6 +125,9 @@ static const char *const templates[REASON_COUNT] = {
 		"at their start how much memory is free[; at the latest in {next} s]",
 	[REASON_API_REFUSED] =
 		"the API server refused our write[: {value}][; next try in {next} s]",
+	[REASON_POLICY_REFUSED] =
+		"needs[ {want}], but the admission policy[ {name}] refuses what Aliquot writes for "
+		"that[: {value}][; next try in {next} s]",
 	[REASON_TOO_COMPLEX] = "has more node selectors, affinity terms, their values, tolerations "
 			       "and gates than are looked at, 256 in all before it is created, or "
 			       "more than 32 resources, 128 host ports or 32 volume claims, "

@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#include "model/names.h"
+
 /* Text from outside is shown, never more of it than helps. */
 #define SHOWN	 "%.80s"
 #define SENTENCE "%.160s"
@@ -39,6 +41,18 @@ void explain_capacity_failed(struct str *out, const struct explain_failure *f)
 	if (f->rests_s > 0) {
 		str_append_format(out, " for %lld s", (long long)f->rests_s);
 	}
+}
+
+void explain_in_vain(struct str *out, enum reason reason, int64_t minutes)
+{
+	str_append_format(out,
+		"has waited for %lld minutes for a share of a GPU (%s), and would perhaps run if "
+		"it "
+		"asked for a whole one. It has no controller that would make it anew, so it is "
+		"left "
+		"waiting: the condition " NAME_PLACED " says for what. For a whole GPU delete it "
+		"and create it again with " NOTE_EXCLUDE ": \"true\"",
+		(long long)minutes, reason_name(reason));
 }
 
 void explain_doubled(struct str *out, const char *gpu, const char *other, const char *node)

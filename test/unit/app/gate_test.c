@@ -97,7 +97,7 @@ Test(gate, an_engine_whose_grants_never_come_through_closes_it)
 Test(gate, every_reason_that_is_ours_closes_it)
 {
 	static const enum reason ours[] = {REASON_CAPACITY_FAILED, REASON_NO_INJECTION,
-		REASON_PROBE_ENDED, REASON_PROVING, REASON_RUNTIME_CLASS};
+		REASON_PROBE_ENDED, REASON_PROVING, REASON_RUNTIME_CLASS, REASON_POLICY_REFUSED};
 	for (size_t i = 0; i < COUNT_OF(ours); i++) {
 		struct bed b;
 		bed_init(&b);

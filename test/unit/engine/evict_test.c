@@ -107,6 +107,16 @@ Test(evict, c3_nobody_is_evicted_while_the_webhook_is_not_reached)
 	bed_finish(&b);
 }
 
+/* A policy refuses the canary: who cannot stay goes all the same. */
+Test(evict, c3_c13_a_node_is_emptied_also_where_nobody_knows_whether_the_webhook_is_reached)
+{
+	struct bed b = leaving_node(1, NULL);
+	struct change c = {.type = CHANGE_REACH, .unsure = true};
+	engine_observe(b.e, &c);
+	cr_expect_not_null(step(&b, ACTION_EVICT));
+	bed_finish(&b);
+}
+
 Test(evict, two_of_one_owner_never_go_at_once)
 {
 	struct bed b = leaving_node(2, "rs");

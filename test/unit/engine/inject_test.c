@@ -267,6 +267,22 @@ Test(inject, a_creation_that_is_refused_is_told_and_tried_again)
 	bed_finish(&b);
 }
 
+Test(inject, a_policy_that_refuses_probes_is_told_as_such)
+{
+	struct bed b = bed_open();
+	tell_waiting_as(&b, "w", "0.25", "nvidia");
+	struct asked p = asked_for(&b);
+	struct outcome o = {.fault = {.kind = FAULT_INVALID,
+				    .message = "422 Invalid: pods \"p\" is forbidden: "
+					       "ValidatingAdmissionPolicy 'images' with binding "
+					       "'b' denied request: no"}};
+	engine_settle(b.e, (struct engine_now){b.now, b.now}, p.id, &o);
+	(void)step(&b, ACTION_GRANT);
+	cr_expect_eq(engine_report(b.e)->by_reason[REASON_POLICY_REFUSED], 1);
+	finish_asked(&p);
+	bed_finish(&b);
+}
+
 Test(inject, one_that_was_sent_and_is_not_seen_is_asked_for_again)
 {
 	struct bed b = bed_open();

@@ -174,7 +174,7 @@ static void lead(struct bed *b, bool leads)
 
 static void reach(struct bed *b, bool reached)
 {
-	struct change c = {.type = CHANGE_REACH, .reached = reached};
+	struct change c = {.type = CHANGE_REACH, .reached = reached, .unsure = !reached};
 	engine_observe(b->e, &c);
 }
 

@@ -307,6 +307,8 @@ Test(overuse, c3_nobody_is_evicted_while_the_webhook_is_not_reached)
 {
 	struct bed b = two("evicts");
 	tell_reach(&b, false);
+	cr_expect_null(step(&b, ACTION_EVICT));
+	engine_observe(b.e, &(struct change){.type = CHANGE_REACH, .unsure = true});
 	look_at(&b, &tight, 5);
 	cr_expect_null(first_of(&b, ACTION_EVICT));
 	tell_reach(&b, true);

@@ -214,3 +214,26 @@ Test(standin, c14_after_twenty_minutes_it_rests_and_says_so)
 	cr_expect_eq(deletions(&b), 1);
 	bed_finish(&b);
 }
+
+Test(standin, a_policy_that_refuses_one_is_named_and_asked_again)
+{
+	struct bed b = scaling_bed();
+	tell_pair_guest(&b, "a", "0.6");
+	cr_assert_eq(wait_for(&b, 10000).several, 1);
+	struct outcome o = {.fault = {.kind = FAULT_DENIED,
+				    .message = "403 Forbidden: admission webhook \"images\" "
+					       "denied the request: no"}};
+	engine_settle(b.e, (struct engine_now){b.now, b.now}, standin_of(&b)->id, &o);
+	b.now += 1000;
+	(void)step(&b, ACTION_CREATE_CAPACITY);
+	cr_expect_eq(made_by(&b).several, 0, "not at once");
+	cr_expect_eq(engine_report(b.e)->by_reason[REASON_POLICY_REFUSED], 1);
+	b.now += 30000;
+	(void)step(&b, ACTION_CREATE_CAPACITY);
+	cr_assert_eq(made_by(&b).several, 1);
+	settle_all(&b);
+	b.now += 1000;
+	(void)step(&b, ACTION_CREATE_CAPACITY);
+	cr_expect_eq(engine_report(b.e)->by_reason[REASON_POLICY_REFUSED], 0);
+	bed_finish(&b);
+}

@@ -350,7 +350,7 @@ static void set_type(struct change *c, enum change_type type, enum kind kind)
 	c->type = type;
 	c->kind = kind;
 	c->leads = type == CHANGE_LEADER;
-	c->reached = type == CHANGE_REACH;
+	c->reached = c->unsure = type == CHANGE_REACH;
 	c->no_sweep = type == CHANGE_RELIST_END;
 	c->uid = kind % 2 == 0 ? "uid" : NULL;
 	c->heard = &heard;

@@ -42,6 +42,11 @@ Test(explain, fills_in_what_is_known_and_leaves_out_the_rest)
 		"1");
 	says(REASON_API_REFUSED, (struct explain_facts){.value = "403", .next_s = 8},
 		"the API server refused our write: 403; next try in 8 s");
+	says(REASON_POLICY_REFUSED,
+		(struct explain_facts){
+			.want_milli = 500, .name = "images", .value = "403", .next_s = 8},
+		"needs 0.50 GPU, but the admission policy images refuses what Aliquot writes for "
+		"that: 403; next try in 8 s");
 	says(REASON_SHORT_COMPUTE,
 		(struct explain_facts){.want_milli = 600, .best_milli = 0, .best_node = "n"},
 		"short of compute: needs 0.60 GPU, the best GPU has 0 GPU free on n");
