@@ -38,8 +38,10 @@ struct hook_view {
 	bool (*meets_others)(void *data, const struct pod *pod);
 	/* REASON_NONE, or C2's reason why no pod of this namespace is converted now */
 	enum reason (*may_convert)(void *data, const char *ns);
-	/* One of it is, and not as a dry run; NULL: nobody counts */
-	void (*converted)(void *data, const char *ns);
+	/* Did pods of its owner that were converted never come to be? NULL: nobody counts */
+	bool (*refused)(void *data, const struct pod *pod);
+	/* It is converted, and not as a dry run; NULL: nobody counts */
+	void (*converted)(void *data, const struct pod *pod);
 };
 
 struct hook_config {

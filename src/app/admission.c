@@ -61,16 +61,25 @@ static enum reason view_may_convert(void *data, const char *ns)
 	return gate_may_convert(&c->gate, ns);
 }
 
-static void view_converted(void *data, const char *ns)
+static bool view_refused(void *data, const struct pod *pod)
 {
 	struct controller *c = data;
-	gate_converted(&c->gate, ns);
+	return !unseen_may_convert(&c->unseen, pod, clock_mono(c->clock));
+}
+
+static void view_converted(void *data, const struct pod *pod)
+{
+	struct controller *c = data;
+	gate_converted(&c->gate, pod->ns);
+	unseen_converted(&c->unseen, pod, clock_mono(c->clock));
 }
 
 static enum reason port_may_replace(void *data, const char *ns)
 {
 	struct controller *c = data;
-	return gate_may_replace(&c->gate, ns);
+	enum reason reason = gate_may_replace(&c->gate, ns);
+	bool refuses = unseen_refuses_some(&c->unseen, ns, clock_mono(c->clock));
+	return reason == REASON_NONE && refuses ? REASON_CONVERTED_REFUSED : reason;
 }
 
 static void port_replaced(void *data)
@@ -124,5 +133,6 @@ struct hook_view admission_view(struct controller *c)
 		.unshared = view_unshared,
 		.meets_others = view_meets_others,
 		.may_convert = view_may_convert,
+		.refused = view_refused,
 		.converted = view_converted};
 }

@@ -1,6 +1,7 @@
 /* The canary: one dry run at a time. */
 #include "canary.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -9,6 +10,7 @@
 #include "json/build.h"
 #include "kube/path.h"
 #include "model/names.h"
+#include "model/refusal.h"
 #include "model/uids.h"
 
 #define CANARY_EVERY_MS 30000
@@ -26,7 +28,8 @@ struct canary {
 	bool leads;
 	bool ever;
 	int64_t seen_ms;
-	struct metric *reachable; /* borrowed from the registry */
+	char refused_by[REFUSAL_NAME_MAX]; /* a policy, which was not ours; "": none did */
+	struct metric *reachable;	   /* borrowed from the registry */
 };
 
 struct canary *canary_create(struct kube *kube)
@@ -34,7 +37,9 @@ struct canary *canary_create(struct kube *kube)
 	struct canary *c = xcalloc(1, sizeof *c);
 	c->kube = kube;
 	c->reachable = metric_get(kube_metrics(kube), METRIC_GAUGE, "aliquot_webhook_reachable",
-		"1 while dry-run creates of the canary come back converted.", NULL);
+		"1 while dry-run creates of the canary come back converted, -1 while a policy "
+		"refuses them.",
+		NULL);
 	return c;
 }
 
@@ -56,11 +61,33 @@ static bool has_mark(const struct kube_answer *a)
 	       pod_has_gate(&pod, NAME_GATE);
 }
 
+/* Of those who refuse somebody only our own would tell something of our webhook. */
+static bool take_refusal(struct canary *c, const struct kube_answer *a)
+{
+	char name[REFUSAL_NAME_MAX];
+	bool refused = refusal_by_policy(a->fault.message, name) && !a->fault.unknown_outcome &&
+		       !text_equals(name, NAME_WEBHOOK_ENTRY);
+	if (refused && !text_equals(name, c->refused_by)) {
+		log_warn("the canary is refused by an admission policy: whether the webhook is "
+			 "reached is not known",
+			LOG_S("policy", name), LOG_F(&a->fault));
+	}
+	snprintf(c->refused_by, sizeof c->refused_by, "%s", refused ? name : "");
+	return refused;
+}
+
+static int64_t verdict(const struct canary *c)
+{
+	return canary_refused_by(c) != NULL ? -1 : canary_reached(c) ? 1 : 0;
+}
+
 static void on_answer(void *data, const struct kube_answer *a)
 {
 	struct canary *c = data;
 	c->call = 0;
-	if (has_mark(a)) {
+	if (take_refusal(c, a)) {
+		c->misses = 0;
+	} else if (has_mark(a)) {
 		c->misses = 0;
 		c->ever = true;
 		c->seen_ms = c->now;
@@ -69,7 +96,7 @@ static void on_answer(void *data, const struct kube_answer *a)
 		log_warn("the canary came back unmarked: the webhook was not reached",
 			LOG_I("misses", c->misses), LOG_F(&a->fault));
 	}
-	metric_set(c->reachable, canary_reached(c) ? 1 : 0);
+	metric_set(c->reachable, verdict(c));
 	c->next_at = c->now + (c->misses > 0 ? CANARY_SOON_MS : CANARY_EVERY_MS);
 }
 
@@ -149,6 +176,7 @@ static void forget(struct canary *c)
 	c->ever = false;
 	c->seen_ms = 0;
 	c->misses = 0;
+	c->refused_by[0] = '\0';
 	c->next_at = c->now;
 	metric_set(c->reachable, 0);
 }
@@ -187,7 +215,12 @@ int64_t canary_deadline(const struct canary *c)
 
 bool canary_reached(const struct canary *c)
 {
-	return c->ever && c->misses < MISSES_MAX;
+	return c->ever && c->misses < MISSES_MAX && c->refused_by[0] == '\0';
+}
+
+const char *canary_refused_by(const struct canary *c)
+{
+	return c->refused_by[0] != '\0' ? c->refused_by : NULL;
 }
 
 int64_t canary_seen(const struct canary *c)

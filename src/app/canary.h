@@ -1,6 +1,7 @@
 /* Is the webhook reached? Every 30 s the leader creates, as a dry run, a pod with a share in the
  * canary's namespace; it must come back with our mark (C3). Two misses in a row and it is not
- * reached. */
+ * reached. Where an admission policy of the cluster refuses the pod nobody knows: that is neither.
+ */
 #ifndef APP_CANARY_H
 #define APP_CANARY_H
 
@@ -21,6 +22,7 @@ void canary_step(struct canary *c, int64_t now_mono_ms, bool leads);
 int64_t canary_deadline(const struct canary *c);
 bool canary_reached(
 	const struct canary *c); /* the last answer, or the one before, carried our mark */
-int64_t canary_seen(const struct canary *c); /* when one did last, monotonic; 0: never */
+const char *canary_refused_by(const struct canary *c); /* the last one; NULL: it was not */
+int64_t canary_seen(const struct canary *c);	       /* when one did last, monotonic; 0: never */
 
 #endif

@@ -57,6 +57,7 @@ static bool on_change(void *data, const struct change *change)
 		change->kind == KIND_BUDGET) {
 		return around_apply(c->around, change);
 	}
+	unseen_observe(&c->unseen, change);
 	agents_observe(c->agents, change);
 	usages_observe(c->usages, change);
 	bool taken = engine_observe(c->engine, change);
@@ -138,9 +139,12 @@ static bool leads(void *data)
 /* What is evicted must come back through the webhook (C3). */
 static void tell_reach(struct controller *c)
 {
-	struct change change = {.type = CHANGE_REACH, .reached = canary_reached(c->canary)};
-	if (change.reached != c->told_reached) {
+	struct change change = {.type = CHANGE_REACH,
+		.reached = canary_reached(c->canary),
+		.unsure = canary_refused_by(c->canary) != NULL};
+	if (change.reached != c->told_reached || change.unsure != c->told_unsure) {
 		c->told_reached = change.reached;
+		c->told_unsure = change.unsure;
 		engine_observe(c->engine, &change);
 	}
 }

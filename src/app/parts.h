@@ -28,6 +28,7 @@
 #include "recorder.h"
 #include "signer.h"
 #include "sizes.h"
+#include "unseen.h"
 #include "usages.h"
 #include "owner/groups.h"
 #include "volumes.h"
@@ -60,6 +61,7 @@ struct controller {
 	struct feeds *feeds;
 	struct volumes *volumes;
 	struct gate gate;
+	struct unseen unseen;
 	struct hook *hook;
 	struct pools *pools; /* of the nodes, for admission */
 	struct certs *certs;
@@ -82,8 +84,8 @@ struct controller {
 	struct {
 		VEC_FIELDS(bool); /* by node: is it among the metrics of unhealthy GPUs? */
 	} unhealthy_shown;
-	int64_t step_at;   /* the engine, not before */
-	bool told_reached; /* to the engine */
+	int64_t step_at;		/* the engine, not before */
+	bool told_reached, told_unsure; /* to the engine */
 	bool stopping;
 	bool releasing;	    /* the Lease is being given back */
 	int64_t release_by; /* once stopping: when to release it, then when it should be */

@@ -130,6 +130,19 @@ static void take_advice(struct hook *h, const struct workload *w, struct admit_i
 	}
 }
 
+/* C2, and where what was converted before is not let in by others. Nobody is looked for in a
+ * namespace that does not exist. */
+static enum reason why_not_now(struct hook *h, const struct namespace *ns)
+{
+	const struct hook_view *view = &h->view;
+	const struct pod *pod = &h->review.pod;
+	enum reason reason = view->may_convert(view->data, pod->ns);
+	if (reason != REASON_NONE || ns == NULL || view->refused == NULL) {
+		return reason;
+	}
+	return view->refused(view->data, pod) ? REASON_CONVERTED_REFUSED : REASON_NONE;
+}
+
 static struct admit_input gather(
 	struct hook *h, const struct namespace *canary, struct workload *workload)
 {
@@ -147,7 +160,6 @@ static struct admit_input gather(
 		.zero_quota = view->zero_quota(view->data, &r->pod),
 		.meets_others = r->pod.neighbour_count > 0 && view->meets_others != NULL &&
 				view->meets_others(view->data, &r->pod),
-		.cannot = view->may_convert(view->data, r->pod.ns),
 		.in_group = r->group_note,
 		.declared = r->declared,
 		.unreadable = r->unreadable,
@@ -158,6 +170,7 @@ static struct admit_input gather(
 		.mps_unlabelled = h->mps_unlabelled,
 	};
 	workload_of(view->groups(view->data), view->owners, &r->pod, &h->review.arena, workload);
+	in.cannot = why_not_now(h, in.ns);
 	/* Nothing is told of a namespace that does not exist. */
 	if (in.ns != NULL) {
 		take_advice(h, workload, &in);
@@ -271,7 +284,7 @@ static bool admit(struct hook *h, struct str *out)
 		}
 	}
 	if (v.convert && !r->dry_run && h->view.converted != NULL) {
-		h->view.converted(h->view.data, r->pod.ns);
+		h->view.converted(h->view.data, &r->pod);
 	}
 	collect_warnings(&w, &r->arena, &v);
 	count(h, &v);

@@ -13,6 +13,8 @@ struct cluster {
 	struct pair notes[2];
 	bool unknown, limits, zero, timesliced;
 	enum reason cannot;
+	bool refuses; /* what was converted before */
+	int converted;
 	const char *selector;  /* of the pods, JSON; NULL: none */
 	const char *spread;    /* a part of their spec, JSON; NULL: none */
 	bool meets_others;     /* it may be about pods that are not known */
@@ -92,6 +94,19 @@ static enum reason may_convert(void *data, const char *ns)
 	return c->cannot;
 }
 
+static bool refused(void *data, const struct pod *pod)
+{
+	const struct cluster *c = data;
+	return c->refuses && text_equals(pod->ns, "team");
+}
+
+static void converted(void *data, const struct pod *pod)
+{
+	struct cluster *c = data;
+	cr_expect_str_eq(pod->ns, "team");
+	c->converted++;
+}
+
 static void cluster_init(struct cluster *c)
 {
 	*c = (struct cluster){.ns = {.name = "team"}, .metrics = metric_registry_create()};
@@ -99,7 +114,7 @@ static void cluster_init(struct cluster *c)
 	c->list[0] = &c->policy;
 	struct hook_config config = {
 		.view = {c, find_namespace, get_policies, limits_gpus, zero_quota, get_groups, NULL,
-			get_advice, unshared, meets_others, may_convert},
+			get_advice, unshared, meets_others, may_convert, refused, converted},
 		.metrics = c->metrics,
 		.runtime_class = "nvidia",
 		.notes_names = true};
@@ -365,6 +380,29 @@ Test(hook, o4_and_c7_and_c2_leave_pods_whole)
 	c.ns.notes.count = 0;
 	c.unknown = true;
 	expect(&c, FRACTION, "NotSynced", "not fully known");
+}
+
+Test(hook, o4_who_would_be_refused_again_stays_whole_though_a_person_asked)
+{
+	CLEANUP(cluster_finish) struct cluster c;
+	cluster_init(&c);
+	json_t *response = ask(&c, "team", true, FRACTION);
+	cr_assert_not_null(json_object_get(response, "patch"));
+	json_decref(response);
+	cr_expect_eq(c.converted, 0, "a dry run is no conversion");
+	expect(&c, FRACTION, "Converted", NULL);
+	cr_expect_eq(c.converted, 1);
+	c.refuses = true;
+	expect(&c, FRACTION, "ConvertedRefused", "does not let in");
+	cr_expect_eq(c.converted, 1);
+	c.cannot = REASON_BACKLOG;
+	expect(&c, FRACTION, "Backlog", "waited too long");
+	c.unknown = true;
+	c.cannot = REASON_NONE;
+	expect(&c, FRACTION, "NotSynced", "not fully known");
+	response = ask(&c, NAME_CANARY_NAMESPACE, true, FRACTION);
+	cr_expect_not_null(json_object_get(response, "patch"));
+	json_decref(response);
 }
 
 Test(hook, c3_the_canary_is_converted_whatever_c2_says)

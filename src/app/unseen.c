@@ -1,0 +1,148 @@
+/* Owners whose converted pods never came to be. */
+#include "unseen.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/map.h"
+#include "base/str.h"
+
+/* So many owners stand for a namespace of which no tenant was seen. */
+#define STAND_FOR_ALL 2
+
+static uint64_t key_of_owner(const struct pod *pod)
+{
+	return key_pair(text_or(pod->ns, ""), text_or(pod->owner.uid, ""));
+}
+
+/* No owner has such a uid. */
+static uint64_t key_of_all(const char *ns)
+{
+	return key_pair(text_or(ns, ""), "/");
+}
+
+static bool was_seen(const struct unseen *u, uint64_t key)
+{
+	return u->seen[key % UNSEEN_SEEN] == key;
+}
+
+static void note_seen(struct unseen *u, uint64_t key)
+{
+	u->seen[key % UNSEEN_SEEN] = key;
+}
+
+static struct unseen_owner *owner_find(struct unseen *u, uint64_t key)
+{
+	for (size_t i = 0; i < UNSEEN_OWNERS; i++) {
+		if (u->owners[i].ns[0] != '\0' && u->owners[i].key == key) {
+			return &u->owners[i];
+		}
+	}
+	return NULL;
+}
+
+static bool is_closed(const struct unseen_owner *o, int64_t now)
+{
+	return now < o->until;
+}
+
+/* Who is left whole is kept before all others, then who was asked about lately. */
+static bool goes_first(const struct unseen_owner *a, const struct unseen_owner *b, int64_t now)
+{
+	bool closed = is_closed(a, now);
+	return closed != is_closed(b, now) ? !closed : a->used_at < b->used_at;
+}
+
+/* Nobody's place, or that of one of the same namespace where this has all that it may have. */
+static struct unseen_owner *owner_place(struct unseen *u, const char *ns, int64_t now)
+{
+	struct unseen_owner *own = NULL, *any = NULL;
+	size_t count = 0;
+	for (size_t i = 0; i < UNSEEN_OWNERS; i++) {
+		struct unseen_owner *o = &u->owners[i];
+		bool same = o->ns[0] != '\0' && text_equals(o->ns, ns);
+		count += same;
+		own = same && (own == NULL || goes_first(o, own, now)) ? o : own;
+		bool better = any == NULL ||
+			      (any->ns[0] != '\0' && (o->ns[0] == '\0' || goes_first(o, any, now)));
+		any = better ? o : any;
+	}
+	return count >= UNSEEN_OF_ONE ? own : any;
+}
+
+static size_t count_closed(const struct unseen *u, const char *ns, int64_t now)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < UNSEEN_OWNERS; i++) {
+		const struct unseen_owner *o = &u->owners[i];
+		count += is_closed(o, now) && text_equals(o->ns, ns);
+	}
+	return count;
+}
+
+static void leave_whole(struct unseen_owner *o, const struct pod *pod, int64_t now)
+{
+	o->wait_ms = o->wait_ms == 0 ? UNSEEN_WAIT_MS : o->wait_ms * 2;
+	o->wait_ms = o->wait_ms < UNSEEN_MOST_MS ? o->wait_ms : UNSEEN_MOST_MS;
+	o->until = now + o->wait_ms;
+	o->since = 0;
+	log_warn("pods that were converted never came to be: others of their owner are left whole",
+		LOG_S("ns", pod->ns), LOG_S("owner", text_or(pod->owner.name, "")),
+		LOG_I("seconds", o->wait_ms / 1000));
+}
+
+bool unseen_may_convert(struct unseen *u, const struct pod *pod, int64_t now)
+{
+	struct unseen_owner *o = owner_find(u, key_of_owner(pod));
+	if (o == NULL) {
+		bool known = was_seen(u, key_of_all(pod->ns));
+		return count_closed(u, pod->ns, now) < (known ? UNSEEN_OF_ONE : STAND_FOR_ALL);
+	}
+	o->used_at = now;
+	if (o->since != 0 && now - o->since >= UNSEEN_AFTER_MS) {
+		leave_whole(o, pod, now);
+	}
+	/* Of one that was left whole a single pod shows whether it is still so. */
+	bool tries = o->until != 0 && o->since != 0;
+	return !is_closed(o, now) && !tries;
+}
+
+void unseen_converted(struct unseen *u, const struct pod *pod, int64_t now)
+{
+	uint64_t key = key_of_owner(pod);
+	if (was_seen(u, key) || strlen(text_or(pod->ns, "")) >= UNSEEN_NS_BYTES) {
+		return;
+	}
+	struct unseen_owner *o = owner_find(u, key);
+	if (o == NULL) {
+		o = owner_place(u, pod->ns, now);
+		*o = (struct unseen_owner){.key = key};
+		snprintf(o->ns, sizeof o->ns, "%s", text_or(pod->ns, ""));
+	}
+	o->since = o->since != 0 ? o->since : now;
+	o->used_at = now;
+}
+
+void unseen_observe(struct unseen *u, const struct change *c)
+{
+	if (c->type != CHANGE_SET || c->kind != KIND_POD || !pod_is_tenant(c->pod)) {
+		return;
+	}
+	uint64_t key = key_of_owner(c->pod);
+	struct unseen_owner *o = owner_find(u, key);
+	if (o != NULL && o->until != 0) {
+		log_info("a pod that was converted has come: its owner's are converted again",
+			LOG_S("ns", c->pod->ns), LOG_S("owner", text_or(c->pod->owner.name, "")));
+	}
+	if (o != NULL) {
+		*o = (struct unseen_owner){.since = 0};
+	}
+	note_seen(u, key);
+	note_seen(u, key_of_all(c->pod->ns));
+}
+
+bool unseen_refuses_some(const struct unseen *u, const char *ns, int64_t now)
+{
+	return count_closed(u, ns, now) > 0;
+}

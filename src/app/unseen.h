@@ -1,0 +1,55 @@
+/* Pods that were converted and never came to be. A policy of the cluster may refuse what Aliquot
+ * makes of a pod (its gate, its variables) although it would take the pod as it was, and then its
+ * owner tries again and again in vain. So each replica remembers, by owner, the conversions that it
+ * has answered and that the watch has not shown. Where the first ones of an owner do not come for
+ * some seconds its pods are left whole for a while, longer after each time; as soon as one comes
+ * the owner is known to be well, and is not looked at again. Of a namespace of which no tenant was
+ * ever seen, two such owners stand for all.
+ *
+ * Pods have no names when they are admitted, so that nothing is matched but owners; those without a
+ * controller are one owner in each namespace. What is kept is bounded; what is forgotten is learnt
+ * anew. Why this and no dry run: docs/design/gate.md. Time comes as an argument, and the caller
+ * asks only about namespaces that exist. */
+#ifndef APP_UNSEEN_H
+#define APP_UNSEEN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model/change.h"
+#include "model/pod.h"
+
+#define UNSEEN_AFTER_MS 4000 /* so long the watch may take */
+#define UNSEEN_OWNERS	256
+#define UNSEEN_OF_ONE	8 /* owners of one namespace */
+#define UNSEEN_SEEN	4096
+#define UNSEEN_WAIT_MS	60000
+#define UNSEEN_MOST_MS	3600000
+#define UNSEEN_NS_BYTES 64 /* a namespace's name has at most 63 */
+
+struct unseen_owner {
+	uint64_t key;		  /* of namespace and owner */
+	char ns[UNSEEN_NS_BYTES]; /* "": nobody's */
+	int64_t since;	 /* the first conversion that was not seen was answered then; 0: none */
+	int64_t until;	 /* its pods are left whole; 0: they never were */
+	int64_t wait_ms; /* so long, the last time */
+	int64_t used_at;
+};
+
+struct unseen {
+	struct unseen_owner owners[UNSEEN_OWNERS];
+	/* Namespaces and owners of which a tenant was seen, each at the place that its number
+	 * gives it. */
+	uint64_t seen[UNSEEN_SEEN];
+};
+
+/* What the watch of pods said. */
+void unseen_observe(struct unseen *u, const struct change *change);
+/* False: a pod of this owner is better left whole now. */
+bool unseen_may_convert(struct unseen *u, const struct pod *pod, int64_t now_mono_ms);
+/* It is, and not as a dry run. */
+void unseen_converted(struct unseen *u, const struct pod *pod, int64_t now_mono_ms);
+/* Some owner of the namespace is left whole. */
+bool unseen_refuses_some(const struct unseen *u, const char *ns, int64_t now_mono_ms);
+
+#endif
