@@ -19,7 +19,7 @@
 #include "model/change.h"
 #include "model/pod.h"
 
-#define UNSEEN_AFTER_MS 4000 /* so long the watch may take */
+#define UNSEEN_AFTER_MS 5000 /* so long the watch may take */
 #define UNSEEN_OWNERS	256
 #define UNSEEN_OF_ONE	8 /* owners of one namespace */
 #define UNSEEN_SEEN	4096

@@ -123,7 +123,7 @@ def refused_conversions(stack):
 
 def test_c2_pods_that_a_validator_refuses_once_they_are_converted_run_whole(stack):
     with namespace(stack, "strict") as strict, namespace(stack, "easy") as easy:
-        probe = stack.pod("probe", namespace=strict, gpus=0, schedulingGates=[{"name": P + "gpu"}])
+        probe = stack.pod("probe", namespace=strict, fraction="0.25")
         with policy(stack, "no-gates", [strict], GATE_FREE, probe):
             deploy(stack, strict, "plain")
             pod, = running(stack, strict)

@@ -51,7 +51,7 @@ static int run(struct bed *b, int seconds, const char *ns, const char *owner)
 Test(unseen, who_never_comes_is_left_whole_after_some_seconds_and_tried_ever_more_seldom)
 {
 	struct bed b = {.now = 1};
-	cr_expect_eq(run(&b, 5, "a", "o"), 4);
+	cr_expect_eq(run(&b, 6, "a", "o"), 5);
 	cr_expect_eq(run(&b, 58, "a", "o"), 0);
 	/* One pod tries it, and the others are whole meanwhile. */
 	cr_expect_eq(run(&b, 60, "a", "o"), 1);
