@@ -24,6 +24,7 @@
 #include "heards.h"
 #include "kube/file.h"
 #include "model/names.h"
+#include "model/refusal.h"
 #include "parts.h"
 
 /* Units of work of one engine step, about half a millisecond on a slow core. */
@@ -108,7 +109,14 @@ static void on_outcome(void *data, const struct action *action, const struct out
 			LOG_I("id", action->id), LOG_F(&outcome->fault),
 			LOG_I("unknown", outcome->fault.unknown_outcome));
 	}
-	if (act_was_fenced(action, &outcome->fault)) {
+	char policy[REFUSAL_NAME_MAX];
+	bool fenced = act_was_fenced(action, &outcome->fault);
+	if (!fenced && refusal_by_policy(outcome->fault.message, policy)) {
+		log_warn("an admission policy refuses what we write",
+			LOG_S("action", action_name(action)), LOG_S("name", action->name),
+			LOG_S("policy", policy));
+	}
+	if (fenced) {
 		log_warn("the API server says that the lease is in a later term: it is read again",
 			LOG_I("term", election_term(c->election)), LOG_S("name", action->name));
 		election_doubt(c->election);
