@@ -10,6 +10,7 @@
 
 /* So many owners stand for a namespace of which no tenant was seen. */
 #define STAND_FOR_ALL 2
+#define TWICE_MS      500
 
 static uint64_t key_of_owner(const struct pod *pod)
 {
@@ -103,8 +104,9 @@ bool unseen_may_convert(struct unseen *u, const struct pod *pod, int64_t now)
 	if (o->since != 0 && now - o->since >= UNSEEN_AFTER_MS) {
 		leave_whole(o, pod, now);
 	}
-	/* Of one that was left whole a single pod shows whether it is still so. */
-	bool tries = o->until != 0 && o->since != 0;
+	/* Of one that was left whole a single pod shows whether it is still so. The API server may
+	 * ask about that one twice. */
+	bool tries = o->until != 0 && o->since != 0 && now - o->since >= TWICE_MS;
 	return !is_closed(o, now) && !tries;
 }
 

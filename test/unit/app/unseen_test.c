@@ -55,6 +55,11 @@ Test(unseen, who_never_comes_is_left_whole_after_some_seconds_and_tried_ever_mor
 	cr_expect_eq(run(&b, 58, "a", "o"), 0);
 	/* One pod tries it, and the others are whole meanwhile. */
 	cr_expect_eq(run(&b, 60, "a", "o"), 1);
+	b.now += 10 * 3600 * SECOND;
+	cr_expect(make(&b, "a", "o"));
+	cr_expect(make(&b, "a", "o"), "asked about again after another webhook");
+	b.now += 3600 * SECOND;
+	cr_expect_not(make(&b, "a", "o"));
 	int tried = run(&b, 7 * 24 * 3600, "a", "o");
 	cr_expect(tried >= 165 && tried <= 175, "%d", tried);
 }
