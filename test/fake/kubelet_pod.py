@@ -42,6 +42,7 @@ class PodWorker(threading.Thread):
         self.exits, self.kills = [], []
         self.deleting = self.gone = self.retired = self.news = False
         self.stop_at = None
+        self.grace_s = 0
         self.published = None
         self.devices_held = False
         self.not_before = time.monotonic() + node.slow_start_s
@@ -172,6 +173,8 @@ class PodWorker(threading.Thread):
             retired = self.retired
         if retired:
             return True
+        if self.volumes is not None and not (deleting or gone):
+            self.volumes.tell(pod)
         for container, code in exits:
             self._ended(container, code)
         for death in kills:
@@ -342,10 +345,14 @@ class PodWorker(threading.Thread):
         if forced and running and self.node.lingers:
             return False
         if self.stop_at is None:
-            grace = pod["metadata"].get("deletionGracePeriodSeconds", 30)
-            self.stop_at = now + (FORCED_GRACE_S if gone else grace)
+            self.grace_s = pod["metadata"].get("deletionGracePeriodSeconds", 30)
+            self.stop_at = now + (FORCED_GRACE_S if gone else self.grace_s)
             for container in running:
                 self._stop(container, signal.SIGTERM)
+        elif pod["metadata"].get("deletionGracePeriodSeconds", 30) < self.grace_s:
+            # A second deletion makes it shorter; containerd has sent its SIGTERM and sends no other.
+            self.grace_s = pod["metadata"]["deletionGracePeriodSeconds"]
+            self.stop_at = min(self.stop_at, now + self.grace_s)
         elif gone and self.stop_at > now + FORCED_GRACE_S:
             self.stop_at = now + FORCED_GRACE_S
         elif now >= self.stop_at:

@@ -42,6 +42,15 @@ class Volumes:
                 with contextlib.suppress(ApiError, ConfigError):
                     self._fill(volume, self._path(volume))
 
+    def tell(self, pod):
+        """What the downward API says anew; the kubelet does so as long as the pod is not being ended."""
+        before, self.pod = self.pod, pod
+        if all(before["metadata"].get(key) == pod["metadata"].get(key) for key in ("labels", "annotations")):
+            return
+        for volume in pod["spec"].get("volumes") or []:
+            if "downwardAPI" in volume and os.path.isdir(self._path(volume)):
+                self._downward(volume["downwardAPI"], self._path(volume))
+
     def remove(self):
         shutil.rmtree(self.folder, ignore_errors=True)
 

@@ -11,7 +11,7 @@ import nvml
 import processes
 from api import ApiError
 from fakekubelet import FakeKubelet
-from waiting import wait_until
+from waiting import holds_for, wait_until
 
 SHELL = {"shell": "command"}
 NAMES = itertools.count()
@@ -223,6 +223,31 @@ def test_subpath_expr_and_message_limit(api, kubelet, make):
     assert terminated(wait_phase(api, name, "Succeeded"))["message"] == "x" * 4096
     folder = kubelet.state()["nodes"]["cpu"]["folder"]
     assert os.path.exists(os.path.join(folder, "host/run/aliquot/mps/of-" + name, "mark"))
+
+
+def test_a_second_deletion_makes_the_grace_shorter(api, kubelet, make):
+    """And what the downward API says is renewed until the first one, as with the kubelet of 1.36."""
+    told = {"name": "told", "downwardAPI": {"items": [
+        {"path": "mood", "fieldRef": {"fieldPath": "metadata.labels['mood']"}}]}}
+    name = make("cpu", terminationGracePeriodSeconds=600, volumes=[told], containers=[shell(
+        "trap '' TERM; >/dev/termination-log echo set; while :; do sleep 0.05; done",
+        volumeMounts=[{"name": "told", "mountPath": "/told"}])])
+    wait_phase(api, name, "Running")
+    folder = kubelet.pod(name)["folder"]
+
+    def read(path):
+        with open(os.path.join(folder, path), encoding="ascii") as file:
+            return file.read()
+    wait_until(lambda: read("main.termination"), 60, "its trap to be set")
+    api.patch("pods", name, {"metadata": {"labels": {"mood": "good"}}}, "default")
+    wait_until(lambda: read("volumes/told/mood") == "good", 60, "the label to be told")
+    api.delete("pods", name, "default")
+    wait_until(lambda: api.get("pods", name, "default")["metadata"].get("deletionTimestamp"), 60, "it to go")
+    api.patch("pods", name, {"metadata": {"labels": {"mood": "bad"}}}, "default")
+    holds_for(lambda: api.find("pods", name, "default") is not None and read("volumes/told/mood") == "good", 3,
+              "it does not end, and is told nothing")
+    api.delete("pods", name, "default", grace=1)
+    wait_until(lambda: api.find("pods", name, "default") is None, 60, "it to be gone")
 
 
 def test_graceful_deletion_asks_then_insists(api, kubelet, make):
