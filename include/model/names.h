@@ -39,9 +39,14 @@
 #define NAME_CDI_PREFIX	  "nvidia.cdi.k8s.io/container."
 
 /* labels */
-#define LABEL_TENANT	"aliquot.dev/tenant"
-#define LABEL_CAPACITY	"aliquot.dev/capacity"
-#define LABEL_IN_USE	"aliquot.dev/in-use"
+#define LABEL_TENANT   "aliquot.dev/tenant"
+#define LABEL_CAPACITY "aliquot.dev/capacity"
+#define LABEL_IN_USE   "aliquot.dev/in-use"
+/* Its values: nobody is there; somebody is, and the disruption budget holds it; somebody is, who
+ * may be evicted, and it waits for that when it is evicted itself. */
+#define IN_USE_NO	"false"
+#define IN_USE_HELD	"true"
+#define IN_USE_MOVABLE	"movable"
 #define LABEL_AGENT	"aliquot.dev/agent"
 #define LABEL_AGENT_KEY "aliquot.dev/agent-key" /* on an agent: whose key it answers with */
 #define LABEL_COMPANION                                                                            \
@@ -100,7 +105,9 @@
 
 #define CAPACITY_INIT_CONTAINER "identify"
 #define CAPACITY_MAIN_CONTAINER "hold"
-#define PROBE_CONTAINER		"probe"
+/* So long one that is ended holds its GPU for the tenants that its label tells of (C39). */
+#define CAPACITY_LINGER_S 600
+#define PROBE_CONTAINER	  "probe"
 
 /* what a capacity pod asks for beside its GPU: 10m and 32Mi; in mode MPS, where NVIDIA's daemon and
  * its server run in it, 200m and 512Mi */

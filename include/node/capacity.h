@@ -4,7 +4,9 @@
  *
  * identify  waits for NVML, wants exactly one whole GPU, writes its identity to a file for `hold`
  * and to the container's termination message for the controller. hold      wants to see the same
- * GPU, then waits for SIGTERM and looks at the GPU now and then.
+ * GPU, then waits for SIGTERM and looks at the GPU now and then. Told that tenants are there, it
+ * goes on after it: the kubelet kills it when its grace is over, which the controller makes short
+ * once they have left (C39).
  *
  * What fails is told by the fault, whose message begins with a word for programs where the cause is
  * one of NoGPU, MultipleGPUs, Mig, ComputeMode, DeviceChanged, MpsFailed; the termination message
@@ -20,7 +22,10 @@
 #include "gpu/probe.h"
 
 struct capacity_options {
-	const char *identity_file;   /* borrowed, as all of these */
+	const char *identity_file; /* borrowed, as all of these */
+	/* where the kubelet writes down what the pod says of its tenants: the label `in-use`, and
+	 * under MPS the annotation `grants`; NULL: nobody is ever waited for */
+	const char *told_dir;
 	const char *termination_log; /* NULL: none is written */
 	const char *nvml_library;
 	const char *

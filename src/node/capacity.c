@@ -82,7 +82,7 @@ static int file_write(const char *path, int flags, const struct str *text, struc
 	return 0;
 }
 
-static int file_read(const char *path, struct str *text, struct fault *ret_fault)
+int capacity_read(const char *path, struct str *text, struct fault *ret_fault)
 {
 	CLEANUP(cleanup_fd) struct fd fd = {open(path, O_RDONLY | O_CLOEXEC)};
 	if (fd.number < 0) {
@@ -124,7 +124,7 @@ static int identity_load(
 	const char *path, struct gpu_identity *ret_identity, struct fault *ret_fault)
 {
 	CLEANUP(str_finish) struct str text = STR_INIT(IDENTITY_TEXT_MAX);
-	if (file_read(path, &text, ret_fault) != 0) {
+	if (capacity_read(path, &text, ret_fault) != 0) {
 		return -1;
 	}
 	if (identity_decode(str_text(&text), ret_identity, ret_fault) != 0) {
@@ -367,12 +367,16 @@ static int serve(struct holding *h, struct fault *ret_fault)
 	if (h->o->mps) {
 		return capacity_serve_mps(h->o, h->wanted.uuid, check, h, ret_fault);
 	}
-	while (!capacity_stopped_within(h->o->check_ms)) {
-		if (check(h, ret_fault) != 0) {
-			return -1;
+	/* Kubelets and runtimes that are started anew ask again, and mean no more by it. */
+	for (;;) {
+		if (!capacity_stopped_within(h->o->check_ms)) {
+			if (check(h, ret_fault) != 0) {
+				return -1;
+			}
+		} else if (!capacity_is_needed(h->o)) {
+			return 0;
 		}
 	}
-	return 0;
 }
 
 static int hold(const struct capacity_options *o, struct fault *ret_fault)

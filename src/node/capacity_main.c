@@ -21,6 +21,8 @@ static const char usage[] =
 	"  pause      does nothing until SIGTERM; wants no file\n"
 	"\n"
 	"      --identity-file=FILE    carries the identity from identify to hold\n"
+	"      --told-dir=DIR          says whether tenants are there, for whom hold outlives "
+	"SIGTERM (none)\n"
 	"      --termination-log=FILE  where the kubelet looks for the last word "
 	"(/dev/termination-log)\n"
 	"      --nvml-library=FILE     the driver's library (libnvidia-ml.so.1)\n"
@@ -55,6 +57,7 @@ static bool parse_seconds(const char *text, int64_t least_s, int64_t *ret_ms)
 
 enum {
 	OPTION_IDENTITY = 256,
+	OPTION_TOLD,
 	OPTION_TERMINATION,
 	OPTION_NVML,
 	OPTION_WAIT,
@@ -67,6 +70,7 @@ enum {
 
 static const struct option long_options[] = {
 	{"identity-file", required_argument, NULL, OPTION_IDENTITY},
+	{"told-dir", required_argument, NULL, OPTION_TOLD},
 	{"termination-log", required_argument, NULL, OPTION_TERMINATION},
 	{"nvml-library", required_argument, NULL, OPTION_NVML},
 	{"wait-seconds", required_argument, NULL, OPTION_WAIT},
@@ -85,6 +89,9 @@ static int take_option(struct capacity_options *o, int option)
 	switch (option) {
 	case OPTION_IDENTITY:
 		o->identity_file = optarg;
+		return -1;
+	case OPTION_TOLD:
+		o->told_dir = optarg;
 		return -1;
 	case OPTION_TERMINATION:
 		o->termination_log = optarg;

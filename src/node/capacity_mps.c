@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "capacity_parts.h"
 #include "gpu/compute_mode.h"
 #include "io/loop.h"
 #include "mps/daemon.h"
@@ -28,6 +29,9 @@ struct keeper {
 	struct loop_timer looks, wait;
 	struct fault fault; /* why it ends; none: it was asked to */
 	char last[FAULT_MESSAGE_MAX];
+	bool asked; /* to end, and holds on as long as it sees them */
+	struct lookout lookout;
+	struct loop_timer lookouts;
 	bool stopping;
 };
 
@@ -54,15 +58,34 @@ static void keeper_stop(struct keeper *k)
 		k->stopping = true;
 		loop_timer_stop(&k->looks);
 		loop_timer_stop(&k->wait);
+		loop_timer_stop(&k->lookouts);
 		mps_relay_destroy(TAKE(k->relay));
 		mps_daemon_stop(k->daemon, stopped);
 	}
 }
 
+static void on_lookout(void *data)
+{
+	struct keeper *k = data;
+	if (lookout_sees_nobody_left(&k->lookout)) {
+		log_info("saw the last tenant end", LOG_S("uuid", k->uuid));
+		keeper_stop(k);
+	}
+}
+
 static void on_signal(void *data, int signo)
 {
+	struct keeper *k = data;
 	(void)signo;
-	keeper_stop(data);
+	if (k->asked ? !lookout_sees_anybody(&k->lookout) : !capacity_is_needed(k->o)) {
+		keeper_stop(k);
+	}
+	if (k->asked || k->stopping) {
+		return;
+	}
+	k->asked = true;
+	lookout_begin(&k->lookout, k->o, "/proc");
+	loop_timer_repeat_ms(&k->lookouts, LOOKOUT_EVERY_MS);
 }
 
 /* A call into the driver blocks the loop. What asks for the end meanwhile is kept for the watchdog
@@ -150,6 +173,7 @@ static void keeper_finish(struct keeper *k)
 {
 	mps_relay_destroy(k->relay);
 	mps_daemon_destroy(k->daemon);
+	lookout_finish(&k->lookout);
 	if (k->shm_lock >= 0) {
 		(void)close(k->shm_lock);
 	}
@@ -182,6 +206,7 @@ int capacity_serve_mps(const struct capacity_options *o, const char *uuid, capac
 	open_relay(&k);
 	loop_timer_init(&k.looks, k.loop, on_look, &k);
 	loop_timer_repeat_ms(&k.looks, o->check_ms);
+	loop_timer_init(&k.lookouts, k.loop, on_lookout, &k);
 	loop_timer_init(&k.wait, k.loop, on_wait_over, &k);
 	loop_timer_start_ms(&k.wait, o->mps_wait_ms);
 	take_signals(&k);

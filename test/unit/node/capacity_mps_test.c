@@ -83,6 +83,33 @@ Test(capacity_mps, ends_well_when_it_is_asked_to)
 	cr_expect_eq(stub_settings("nvml-stub")->compute_mode, 0, "as it was");
 }
 
+static int well_twice(void *data, struct fault *ret_fault)
+{
+	(void)data;
+	(void)ret_fault;
+	checks++;
+	if (checks == 5 || checks == 10) {
+		(void)raise(SIGTERM);
+	}
+	return 0;
+}
+
+/* C39: its clients need the daemon as long as they are there; here none can be seen. */
+Test(capacity_mps, c39_goes_on_for_tenants_and_asked_again_ends_where_it_sees_none)
+{
+	struct capacity_options o = options("#!/bin/sh\necho 100.0\n");
+	struct fault fault;
+	char path[160];
+	(void)snprintf(path, sizeof path, "%s/in-use", folder);
+	FILE *f = fopen(path, "w");
+	cr_assert_not_null(f);
+	(void)fputs("movable", f);
+	(void)fclose(f);
+	o.told_dir = folder;
+	cr_assert_eq(serve(&o, well_twice, &fault), 0, "%s", fault.message);
+	cr_expect_geq(checks, 10);
+}
+
 Test(capacity_mps, a_gpu_that_is_lost_ends_it)
 {
 	struct capacity_options o = options("#!/bin/sh\necho 100.0\n");

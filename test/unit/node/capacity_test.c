@@ -333,6 +333,35 @@ Test(hold, ends_well_when_told)
 	cr_assert_eq(script.destroys, 1);
 }
 
+/* C39: it is killed when its grace is over. One that is started anew may ask again. */
+Test(hold, c39_goes_on_for_tenants_however_often_it_is_asked)
+{
+	static const struct {
+		const char *text; /* NULL: there is no file */
+		bool goes_on;
+	} rows[] = {
+		{"movable", true}, {"true", true}, {"false", false}, {"", false}, {NULL, false}};
+	char path[128];
+	(void)snprintf(path, sizeof path, "%s/in-use", folder);
+	identified("GPU-a");
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		/* The signals come in the middle of looks; the last one finds that the GPU is lost.
+		 */
+		PLAY(ONE_GPU, {.devices = 1, .uuid = "GPU-a", .asked = true}, ONE_GPU,
+			{.devices = 1, .uuid = "GPU-a", .asked = true}, {.devices = 0});
+		struct capacity_options o = options();
+		struct fault fault;
+		o.told_dir = folder;
+		(void)unlink(path);
+		if (rows[i].text != NULL) {
+			put(path, rows[i].text);
+		}
+		cr_expect_eq(capacity_hold(&o, &fault), rows[i].goes_on ? -1 : 0, "row %zu", i);
+		cr_expect_eq(script.looks, rows[i].goes_on ? 5 : 2, "row %zu: %d", i, script.looks);
+	}
+	(void)unlink(path);
+}
+
 Test(hold, refuses_another_gpu)
 {
 	PLAY(ONE_GPU);
