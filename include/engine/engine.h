@@ -35,6 +35,8 @@ struct engine_config {
 	 * never
 	 */
 	int64_t scale_up_ms;
+	int64_t serve_ms; /* 0: 300 s that a node counts which came for tenants and does not serve
+			   */
 	int64_t context_mib; /* 0: MODEL_CONTEXT_MIB, the smallest share of memory */
 	uint32_t warm_gpus;  /* so many capacity pods without tenants stay beyond their grace */
 	const char *runtime_class; /* of capacity pods; NULL: none; copied */

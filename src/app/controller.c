@@ -409,6 +409,7 @@ static void make_leader_side(struct controller *c)
 		.stuck_ms = c->options.recycle_s * 1000,
 		.lacks_ms = c->options.preempt_s * 1000,
 		.scale_up_ms = c->options.scale_up_s * 1000,
+		.serve_ms = c->options.serve_s * 1000,
 		.context_mib = c->options.context_memory_mib,
 		.warm_gpus = (uint32_t)c->options.warm_gpus,
 		.injection = c->options.injection};

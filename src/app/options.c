@@ -97,6 +97,9 @@ static const struct option_row rows[] = {
 	{"scale-up-seconds", NUMBER(scale_up_s), "10", 0, 3600, NULL,
 		"how long nothing fits a tenant before a capacity pod that is not pinned asks "
 		"autoscalers for a node; 0: never"},
+	{"scale-up-serve-seconds", NUMBER(serve_s), "300", 10, 3600, NULL,
+		"how long a node that came for tenants and does not suit them counts as theirs, "
+		"before others have their turn"},
 	{"context-memory-mib", NUMBER(context_memory_mib), "512", 64, 8192, NULL,
 		"GPU memory of one CUDA context: the smallest memory share"},
 	{"agent-identity", TEXT(agent_identity), "auto", 0, 0, "auto|node",

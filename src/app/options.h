@@ -46,7 +46,7 @@ struct options {
 	int64_t patience_s;
 	int64_t recycle_s;
 	int64_t preempt_s;
-	int64_t scale_up_s;
+	int64_t scale_up_s, serve_s;
 	int64_t context_memory_mib;
 	int64_t warm_gpus;
 	int64_t journal_files;

@@ -147,6 +147,7 @@ static void put_head(struct journal *j, const struct engine *e)
 	pack_i64(r, e->cfg.stuck_ms);
 	pack_i64(r, e->cfg.lacks_ms);
 	pack_i64(r, e->cfg.scale_up_ms);
+	pack_i64(r, e->cfg.serve_ms);
 	pack_i64(r, e->cfg.context_mib);
 	pack_i64(r, e->cfg.warm_gpus);
 	pack_text(r, e->cfg.runtime_class);

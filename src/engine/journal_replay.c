@@ -138,6 +138,7 @@ static int read_head(struct unpack *u, const char *version, struct head *ret, st
 	h.config.stuck_ms = unpack_i64(u);
 	h.config.lacks_ms = unpack_i64(u);
 	h.config.scale_up_ms = unpack_i64(u);
+	h.config.serve_ms = unpack_i64(u);
 	h.config.context_mib = unpack_i64(u);
 	h.config.warm_gpus = (uint32_t)unpack_i64(u);
 	h.config.runtime_class = unpack_text(u);

@@ -182,14 +182,15 @@ static bool counts(struct engine *e, struct standin *s)
 
 bool standins_in_vain(struct engine *e, uint64_t key)
 {
+	int64_t serve_ms = e->cfg.serve_ms > 0 ? e->cfg.serve_ms : SERVE_MS;
 	vec_for_each (struct standin, s, &e->scale.standins) {
 		if (key_of(s->name) != key || !counts(e, s)) {
 			continue;
 		}
-		if (e->now - s->landed_at >= SERVE_MS) {
+		if (e->now - s->landed_at >= serve_ms) {
 			return true;
 		}
-		wake_by(e, s->landed_at + SERVE_MS);
+		wake_by(e, s->landed_at + serve_ms);
 	}
 	return false;
 }
