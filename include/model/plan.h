@@ -57,7 +57,8 @@ struct action {
 	struct node_term *where_terms; /* OR */
 	uint32_t where_count;
 	bool unpinned;
-	bool mps; /* CREATE_CAPACITY: it runs the daemon of MPS. PLACE: the tenant is its client */
+	/* CREATE_, DELETE_CAPACITY: it runs the daemon of MPS. PLACE: the tenant is its client */
+	bool mps;
 	/* CREATE_CAPACITY: no capacity pod but what stands in for tenants: it asks for so much, and
 	 * goes where the labels and terms above say. DELETE_CAPACITY: such a one, whatever its
 	 * version */
@@ -73,6 +74,8 @@ struct action {
 	 * first, and one that does not wait any more makes it a conflict: a watch may be late */
 	struct ledger still;
 	bool keeps_node; /* C15: no autoscaler may take the node of its tenants */
+	bool movable; /* GRANT: the budget holds it no more, for it waits for its tenants (C39) */
+	bool again;   /* DELETE_CAPACITY: of one that goes already and waits for nobody */
 	/* PLACE */
 	enum inject_form form; /* in which it is told the GPUs */
 	const char *container; /* that has them; NULL: not known */

@@ -175,6 +175,7 @@ struct pod {
 	struct ledger ledger;		     /* the annotation `grants` */
 	bool ledger_bad; /* it is there but cannot be read: grant nothing here */
 	bool holds;	 /* the main container runs and is ready */
+	bool lingers;	 /* its grace is long enough for its tenants to leave first (C39) */
 	/* capacity pods: what is proven of their node; probes: what they try; NULL: nothing that
 	 * can be read */
 	const struct inject_claim *claim;

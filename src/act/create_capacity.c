@@ -16,9 +16,8 @@
 #define IDENTITY_DIR_MPS "/run/aliquot-identity"
 #define IDENTITY_FILE	 "/identity"
 #define VOLUME		 "identity"
-#define GRACE_S		 10
-/* The daemon ends its clients' contexts first. */
-#define GRACE_MPS_S 15
+#define TOLD_VOLUME	 "told"
+#define TOLD_DIR	 "/run/aliquot-told"
 /* As docs/operating.md builds the image. */
 #define PROGRAM "/usr/bin/aliquot"
 
@@ -35,7 +34,7 @@ static const char *const mps_capabilities[] = {
 static void write_labels(struct build *b)
 {
 	build_text_at(b, LABEL_CAPACITY, "true");
-	build_text_at(b, LABEL_IN_USE, "false");
+	build_text_at(b, LABEL_IN_USE, IN_USE_NO);
 }
 
 static void write_metadata(struct build *b, const struct act_settings *s, const struct action *x)
@@ -103,6 +102,9 @@ static void write_container_surroundings(struct build *b, bool init, bool mps)
 	build_end(b);
 	build_array_at(b, "volumeMounts");
 	write_mount(b, VOLUME, mps ? IDENTITY_DIR_MPS : IDENTITY_DIR, !init);
+	if (!init) {
+		write_mount(b, TOLD_VOLUME, TOLD_DIR, true);
+	}
 	for (size_t i = 0; serves && i < COUNT_OF(mps_dirs); i++) {
 		write_mount(b, mps_dirs[i].volume, mps_dirs[i].path, false);
 	}
@@ -154,9 +156,7 @@ static void write_container(
 	build_text(b, "capacity");
 	build_text(b, init ? "identify" : "hold");
 	write_identity_file(b, x->mps);
-	if (init) {
-		build_text(b, "--termination-log=/dev/termination-log");
-	}
+	build_text(b, init ? "--termination-log=/dev/termination-log" : "--told-dir=" TOLD_DIR);
 	if (init && x->mps) {
 		/* The compute mode of that GPU is hold's to set. */
 		build_text(b, "--mps");
@@ -172,6 +172,33 @@ static void write_container(
 	build_end(b);
 }
 
+static void write_told_item(struct build *b, const char *path, const char *field)
+{
+	build_begin_object(b);
+	build_text_at(b, "path", path);
+	build_object_at(b, "fieldRef");
+	build_text_at(b, "fieldPath", field);
+	build_end(b);
+	build_end(b);
+}
+
+/* The kubelet writes down what they say for as long as the pod is not being ended. Who the tenants
+ * are only a daemon needs to know. */
+static void write_told(struct build *b, bool mps)
+{
+	build_begin_object(b);
+	build_text_at(b, "name", TOLD_VOLUME);
+	build_object_at(b, "downwardAPI");
+	build_array_at(b, "items");
+	write_told_item(b, "in-use", "metadata.labels['" LABEL_IN_USE "']");
+	if (mps) {
+		write_told_item(b, "grants", "metadata.annotations['" NOTE_GRANTS "']");
+	}
+	build_end(b);
+	build_end(b);
+	build_end(b);
+}
+
 static void write_volumes(struct build *b, const struct action *x)
 {
 	build_array_at(b, "volumes");
@@ -182,6 +209,7 @@ static void write_volumes(struct build *b, const struct action *x)
 	build_text_at(b, "sizeLimit", "1Mi");
 	build_end(b);
 	build_end(b);
+	write_told(b, x->mps);
 	for (size_t i = 0; x->mps && i < COUNT_OF(mps_dirs); i++) {
 		build_begin_object(b);
 		build_text_at(b, "name", mps_dirs[i].volume);
@@ -226,7 +254,7 @@ static void write_spec(struct build *b, const struct act_settings *s, const stru
 {
 	/* Always: a main container that was killed finds its device again. It compares identities
 	 * first, so a pod that came back with another GPU holds nothing. */
-	make_spec(b, "Always", NAME_CAPACITY, x->mps ? GRACE_MPS_S : GRACE_S, UID_CAPACITY);
+	make_spec(b, "Always", NAME_CAPACITY, CAPACITY_LINGER_S, UID_CAPACITY);
 	if (x->mps) {
 		build_bool_at(b, "hostPID", true);
 	}

@@ -3,6 +3,9 @@
 #include "act_parts.h"
 
 #define GRACE_S 10
+/* Of one that waits for nobody any more; under MPS its daemon is ended first. */
+#define AGAIN_S	    1
+#define AGAIN_MPS_S 15
 
 int delete_capacity_draft(const struct action *x, struct draft *ret_draft, struct fault *ret_fault)
 {
@@ -13,5 +16,6 @@ int delete_capacity_draft(const struct action *x, struct draft *ret_draft, struc
 	}
 	const struct kube_path path = {
 		.group_version = "v1", .ns = x->ns, .resource = "pods", .name = x->name};
-	return draft_delete(x, &path, GRACE_S, ret_draft, ret_fault);
+	int64_t grace_s = !x->again ? GRACE_S : x->mps ? AGAIN_MPS_S : AGAIN_S;
+	return draft_delete(x, &path, grace_s, ret_draft, ret_fault);
 }

@@ -1,7 +1,8 @@
 /* The compare-and-swap: the whole new ledger of one capacity pod, on condition that nobody changed
  * the pod since. The label goes with it, so that the disruption budget sees the pod in use from the
- * same moment, and what keeps autoscalers off, as long as a tenant needs it (C15). It names itself
- * by the leader's term and its own number, so that each gets a version of its own. */
+ * same moment where a tenant must not be disrupted, and what keeps autoscalers off, as long as a
+ * tenant needs it (C15). It names itself by the leader's term and its own number, so that each gets
+ * a version of its own. */
 #include <stdio.h>
 
 #include "act_parts.h"
@@ -29,7 +30,10 @@ int grant_draft(
 	}
 	struct build b = draft_patch_pod(x, ret_draft);
 	build_object_at(&b, "labels");
-	build_text_at(&b, LABEL_IN_USE, x->ledger.count > 0 ? "true" : "false");
+	build_text_at(&b, LABEL_IN_USE,
+		x->ledger.count == 0 ? IN_USE_NO
+		: x->movable	     ? IN_USE_MOVABLE
+				     : IN_USE_HELD);
 	build_end(&b);
 	build_object_at(&b, "annotations");
 	build_text_at(&b, NOTE_GRANTS, str_text(&ledger));

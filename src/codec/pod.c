@@ -112,6 +112,7 @@ static const struct slice_keep spec_keep[] = {
 	SLICE_KEEP("schedulingGates"),
 	SLICE_KEEP("schedulingGroup"),
 	SLICE_KEEP("workloadRef"),
+	SLICE_KEEP("terminationGracePeriodSeconds"),
 	SLICE_KEEP("tolerations"),
 	SLICE_END,
 };
@@ -360,6 +361,9 @@ static int read_spec(const json_t *spec, bool admission, struct arena *arena, st
 	pod->has_group = decode_find(spec, "schedulingGroup") != NULL ||
 			 decode_find(spec, "workloadRef") != NULL;
 	pod->has_deadline = decode_find(spec, "activeDeadlineSeconds") != NULL;
+	pod->lingers = pod_is_capacity(pod) &&
+		       json_integer_value(decode_find(spec, "terminationGracePeriodSeconds")) >=
+			       CAPACITY_LINGER_S;
 	if (pod_placing_decode(spec, admission, arena, pod, ret_fault) < 0) {
 		return -1;
 	}

@@ -142,7 +142,7 @@ struct holder *holder_touch(struct engine *e, const char *name, int64_t now)
 		h->asked_arena.block_bytes = 1024;
 		h->stamp = UINT64_MAX;
 		h->opened_at = h->told_from = now;
-		h->lost_at = h->refused_at = -1;
+		h->lost_at = h->refused_at = h->going_at = -1;
 		h->idle_since = now;
 		h->backoff = (struct backoff){.first_ms = 1000, .cap_ms = 60000};
 		h->at = (uint32_t)e->holders.count;

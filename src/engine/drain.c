@@ -1,15 +1,23 @@
 /* Tenants of what is taken out of service (C13): of a node whose GPU driver is being upgraded, and
  * of a GPU whose capacity pod something is evicting. The driver's upgrade looks for pods that ask
- * for GPUs, and a tenant does not: it would wait for the capacity pods, whose budget holds them
- * until their tenants have left. So they are evicted, under their own budgets.
+ * for GPUs, and a tenant does not: it would wait for the capacity pods, which wait for their
+ * tenants. So they are evicted, under their own budgets.
  *
- * A capacity pod that is merely deleted, by hand or because its node is gone, is no such case: its
- * GPU can be taken back while the tenants go on (C11). */
+ * A capacity pod that is being ended holds its GPU through a long grace for whoever is still there
+ * (C39). It cannot see when the last one has left, since the kubelet renews no file of a pod that
+ * is being ended: then it is deleted a second time, with a short grace.
+ *
+ * One that is merely deleted, by hand or because its node is gone, evicts nobody: its GPU can be
+ * taken back while the tenants go on (C11). */
 #include "evict.h"
 
 #include "state.h"
 
 #define UPGRADE_STATE "nvidia.com/gpu-driver-upgrade-state"
+/* A grace up to this is none that waits for anybody: our own first deletions have it too. */
+#define SHORT_GRACE_S 30
+/* So long before its grace is over the search for who holds its GPU next begins. */
+#define LAST_MS 30000
 
 static const char *upgrade_state(const struct world_node *n)
 {
@@ -83,6 +91,109 @@ void drain_tenants(struct engine *e, struct plan *plan)
 		why.facts.value = cause_of(e, p, &why.facts.best_node);
 		if (why.facts.value != NULL) {
 			(void)evict_tenant(e, p, &why, plan);
+		}
+	}
+}
+
+/* --- its capacity pods --- */
+
+static bool is_waiting(const struct holder *h)
+{
+	return h->in_world && h->pod.deleting_ms != 0 && h->pod.grace_s > SHORT_GRACE_S &&
+	       !pod_is_terminal(&h->pod);
+}
+
+/* It was told that nobody is left. */
+static bool is_asked(const struct holder *h)
+{
+	return h->deleted || (h->flight != 0 && h->flight_type == ACTION_DELETE_CAPACITY);
+}
+
+bool holder_lingers(struct engine *e, const struct holder *h)
+{
+	int64_t until = h->going_at + h->pod.grace_s * 1000 - LAST_MS;
+	if (!is_waiting(h) || is_asked(h) || h->going_at < 0 || e->now >= until) {
+		return false;
+	}
+	wake_by(e, until);
+	return true;
+}
+
+/* Nobody is told of it any more. What was sent before may land yet. */
+static bool may_land(const struct engine *e, const struct holder *h)
+{
+	for (size_t i = 0; i < e->waiters.count; i++) {
+		const struct waiter *w = e->waiters.items[i];
+		for (size_t k = 0; k < w->landings.count; k++) {
+			const struct landing *t = &w->landings.items[k];
+			if (text_equals(t->node, h->node) &&
+				text_equals(t->uuid, h->pod.identity->uuid)) {
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+/* All are asked for in every step: how those went that nobody asks for is forgotten, and then their
+ * share is held for minutes (C22). */
+static bool is_named(struct engine *e, const struct holder *h)
+{
+	const struct ledger *l = holder_ledger(h);
+	bool named = false;
+	for (uint32_t i = 0; i < l->count; i++) {
+		const struct world_pod *p = world_pod_by_uid(e->world, l->items[i].uid);
+		bool gated = p != NULL && p->gpu->gated;
+		named = (!gated && grant_lives(e, h, &l->items[i])) || named;
+	}
+	return named;
+}
+
+/* Whoever runs there and stands in no ledger. */
+static bool is_run_on(const struct engine *e, const struct holder *h)
+{
+	uint32_t node = world_node_find(e->world, text_or(h->node, ""));
+	for (size_t i = 0; i < world_class_count(e->world, WORLD_TENANT); i++) {
+		const struct world_pod *p = world_class_at(e->world, WORLD_TENANT, i);
+		bool elsewhere = p->node != WORLD_NONE && p->node != node;
+		if (!p->gpu->gated && !world_pod_terminal(p) && !elsewhere &&
+			tenant_is_on(h, p->gpu)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Nor those who are gone and may run on all the same (C22). */
+static bool may_run_on(struct engine *e, const struct holder *h)
+{
+	const char *uuid = h->pod.identity->uuid;
+	for (size_t i = 0; i < world_departed_count(e->world); i++) {
+		const struct world_departed *d = world_departed_at(e->world, i);
+		bool there = !d->ended && d->uuid != NULL && gpu_list_has(d->uuid, uuid);
+		if (there && world_pod_by_uid(e->world, d->uid) == NULL &&
+			departed_holds(e, h, d->uid)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool serves_nobody(struct engine *e, const struct holder *h)
+{
+	bool named = is_named(e, h);
+	return h->pod.identity == NULL ||
+	       (!named && !is_run_on(e, h) && !may_run_on(e, h) && !may_land(e, h));
+}
+
+void drain_capacity(struct engine *e, struct plan *plan)
+{
+	for (size_t i = 0; i < e->holders.count; i++) {
+		struct holder *h = e->holders.items[i];
+		bool may_go = is_waiting(h) && serves_nobody(e, h);
+		if (may_go && !is_asked(h) && h->flight == 0 && h->avoid_rv == NULL &&
+			!h->pod.ledger_bad) {
+			emit_delete(e, h, plan);
 		}
 	}
 }

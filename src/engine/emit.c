@@ -113,6 +113,8 @@ void emit_delete(struct engine *e, struct holder *h, struct plan *plan)
 	a->name = text_in(plan, h->name);
 	a->uid = text_in(plan, h->uid);
 	a->resource_version = text_in(plan, holder_version(h));
+	a->mps = h->mps;
+	a->again = h->pod.deleting_ms != 0;
 	text_set(&h->flight_rv, a->resource_version);
 	holder_sends(e, h, ACTION_DELETE_CAPACITY, a->id);
 }
@@ -236,6 +238,23 @@ static struct ledger struck_out(const struct engine *e, const struct holder *h, 
 	return out;
 }
 
+/* C39: it may be evicted where each of its tenants may, for it waits until they have left. One of a
+ * version before does not: the budget holds it. */
+static bool is_movable(const struct engine *e, uint32_t at)
+{
+	const struct snap_gpu *s = &e->snap_gpus.items[at];
+	return s->keepers == 0 && s->holder->pod.lingers;
+}
+
+/* What it says of that is not so, and somebody is there whom that may harm or keep. */
+static bool is_mislabelled(const struct engine *e, uint32_t at)
+{
+	const struct holder *h = e->snap_gpus.items[at].holder;
+	const char *told = pairs_get(&h->pod.labels, LABEL_IN_USE);
+	bool movable = h->asked_holds ? h->asked_movable : text_equals(told, IN_USE_MOVABLE);
+	return e->snap_gpus.items[at].entries > 0 && movable != is_movable(e, at);
+}
+
 static void emit_grant(struct engine *e, uint32_t at, struct plan *plan)
 {
 	struct holder *h = e->snap_gpus.items[at].holder;
@@ -249,6 +268,7 @@ static void emit_grant(struct engine *e, uint32_t at, struct plan *plan)
 	write_ledger(e, at, h);
 	h->asked_holds = true;
 	h->asked_keeps = a->keeps_node = e->snap_gpus.items[at].keepers > 0;
+	h->asked_movable = a->movable = is_movable(e, at);
 	text_set(&h->flight_rv, a->resource_version);
 	holder_sends(e, h, ACTION_GRANT, a->id);
 	text_set(&h->acked_rv, NULL);
@@ -272,7 +292,7 @@ static bool needs_mending(struct engine *e, uint32_t at)
 	if (s->confirms || (h->acked_rv == NULL && inject_owes(e, h))) {
 		return flights_room(e);
 	}
-	if (!forgotten && kept == (s->keepers > 0)) {
+	if (!forgotten && kept == (s->keepers > 0) && !is_mislabelled(e, at)) {
 		return false;
 	}
 	wake_by(e, h->mend_at);

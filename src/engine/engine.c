@@ -177,6 +177,7 @@ static void decide_all(struct engine *e, struct engine_now now, uint32_t budget,
 	capacity_tend(e, now.mono_ms, plan);
 	recycle_tenants(e, plan);
 	drain_tenants(e, plan);
+	drain_capacity(e, plan);
 	orphans_tend(e, now.mono_ms, plan);
 	overuse_tend(e);
 	alarm_doubled(e, plan);

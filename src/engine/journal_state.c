@@ -213,7 +213,7 @@ static void save_holder(struct saving *s, const struct holder *h)
 	struct str *out = record_begin(s, RECORD_HOLDER);
 	const int64_t numbers[] = {h->flight_type, h->avoid_until, h->expires_at, h->idle_since,
 		h->opened_at, h->lost_at, h->retry_at, h->grace_ms, h->acked_at, h->mend_at,
-		h->companion_gone_at, h->refused_at, h->told_from};
+		h->companion_gone_at, h->refused_at, h->told_from, h->going_at};
 	/* The asked ledger travels as that of a pod, which has a packer. */
 	const struct pod asked = {.ns = "", .name = "", .ledger = h->asked};
 	pack_text(out, h->name);
@@ -225,7 +225,7 @@ static void save_holder(struct saving *s, const struct holder *h)
 			      (h->search ? 32 : 0) | (h->told_doubled ? 64 : 0) |
 			      (h->asked_keeps ? 128 : 0) | (h->mps ? 256 : 0) |
 			      (h->told_held ? 512 : 0) | (h->trust.sure ? 1024 : 0) |
-			      (h->trust.strikes ? 2048 : 0));
+			      (h->trust.strikes ? 2048 : 0) | (h->asked_movable ? 4096 : 0));
 	pack_u64(out, h->flight);
 	pack_u64(out, h->seen);
 	pack_u64(out, h->wanted);
@@ -274,7 +274,7 @@ static bool load_holder(struct engine *e, struct unpack *u)
 	h->grace_stamp = flags & 16 ? h->stamp + 1 : h->stamp;
 	h->search = flags & 32;
 	h->told_doubled = flags & 64;
-	h->asked_keeps = flags & 128;
+	h->asked_keeps = flags & 128, h->asked_movable = flags & 4096;
 	h->mps = flags & 256, h->told_held = flags & 512;
 	h->trust = (struct trust){flags & 1024, flags & 2048};
 	uint64_t flight = unpack_u64(u);
@@ -299,6 +299,7 @@ static bool load_holder(struct engine *e, struct unpack *u)
 	h->companion_gone_at = unpack_i64(u);
 	h->refused_at = unpack_i64(u);
 	h->told_from = unpack_i64(u);
+	h->going_at = unpack_i64(u);
 	/* A pod that is in the world has been looked at. */
 	bool sound = !u->bad && type >= 0 && type <= ACTION_EVENT && (seen.known || !h->in_world);
 	return sound && load_asked(h, u);

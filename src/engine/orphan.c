@@ -145,7 +145,7 @@ static void strand(
 {
 	const char *node = where(e, p);
 	const struct holder *h = node != NULL ? holder_outside(e, uuid, node) : NULL;
-	if (node == NULL || (h != NULL && !is_leaving(h))) {
+	if (node == NULL || (h != NULL && (!is_leaving(h) || holder_lingers(e, h)))) {
 		return;
 	}
 	struct orphan *o = orphan_find(e, uuid, node);

@@ -70,7 +70,7 @@ static void holder_refresh(
 		holder_heard(e, h);
 		h->opened_at = h->told_from = h->idle_since = now;
 		h->has_grace = false;
-		h->lost_at = h->refused_at = -1;
+		h->lost_at = h->refused_at = h->going_at = -1;
 		h->search = h->told_doubled = h->trust.sure = false;
 		h->companion_gone_at = 0;
 		if (scale_is_one(h)) {
@@ -89,6 +89,7 @@ static void holder_refresh(
 	bool refused = text_empty(h->pod.node) ? h->pod.unschedulable
 					       : h->pod.identity == NULL && h->pod.trouble != NULL;
 	h->refused_at = !refused ? -1 : h->refused_at >= 0 ? h->refused_at : now;
+	h->going_at = h->pod.deleting_ms == 0 ? -1 : h->going_at >= 0 ? h->going_at : now;
 	if (!text_empty(h->pod.node)) {
 		/* Only what was not pinned comes to a node later than it was made. */
 		h->opened_at = h->node == NULL && scale_is_one(h) ? now : h->opened_at;

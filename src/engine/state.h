@@ -102,8 +102,8 @@ struct holder {
 	/* the ledger that was acknowledged, or asked for while the fate of that is open */
 	struct arena asked_arena;
 	struct ledger asked;
-	bool asked_holds; /* `asked` is what counts, not the world's */
-	bool asked_keeps; /* with it, that it keeps its node */
+	bool asked_holds;		 /* `asked` is what counts, not the world's */
+	bool asked_keeps, asked_movable; /* with it: its node stays; it may be evicted (C39) */
 	/* C14: its companion was last asked to go; 0: never */
 	int64_t companion_gone_at;
 	int64_t mend_at; /* no write before that only puts right what stands there */
@@ -119,6 +119,7 @@ struct holder {
 	int64_t opened_at, told_from; /* first known; what agents saw since is of it */
 	int64_t lost_at;	/* it told its GPU but does not hold it since then; -1: it does */
 	int64_t refused_at;	/* kept from its node or its start since then; -1: not */
+	int64_t going_at;	/* it was first seen being deleted; -1: it is not */
 	uint64_t wanted, amiss; /* steps: a waiter chose it; who is not of its mode was on it */
 	bool deleted;		/* our deletion was acknowledged */
 	bool search;		/* opened to find an orphan, not found to hold one: gets nobody */

@@ -174,6 +174,7 @@ enum {
 	FLAG_OWN_COST = 1 << 25,
 	FLAG_CUT = 1 << 26,
 	FLAG_LEAN = 1 << 27,
+	FLAG_LINGERS = 1 << 28,
 };
 
 static uint64_t pod_flags(const struct pod *p)
@@ -207,6 +208,7 @@ static uint64_t pod_flags(const struct pod *p)
 	f |= p->own_cost ? FLAG_OWN_COST : 0;
 	f |= p->cut ? FLAG_CUT : 0;
 	f |= p->lean ? FLAG_LEAN : 0;
+	f |= p->lingers ? FLAG_LINGERS : 0;
 	return f;
 }
 
@@ -239,6 +241,7 @@ static void pod_set_flags(struct pod *p, uint64_t f)
 	p->own_cost = f & FLAG_OWN_COST;
 	p->cut = f & FLAG_CUT;
 	p->lean = f & FLAG_LEAN;
+	p->lingers = f & FLAG_LINGERS;
 }
 
 void pack_amounts(struct str *out, const struct amounts *a)

@@ -240,13 +240,16 @@ void apiserver_delete_pod(struct sim *s, struct stored *o, int64_t grace_s, int 
 		store_remove(&s->store, o, actor);
 		return;
 	}
-	if (o->pod.deleting_ms != 0) {
+	/* A grace is made shorter by a second deletion, never longer. */
+	if (o->pod.deleting_ms != 0 && o->pod.grace_s <= grace_s) {
 		return;
 	}
+	int64_t from = o->pod.deleting_ms != 0 ? o->pod.deleting_ms - o->pod.grace_s * 1000
+					       : store_wall(&s->store);
 	json_t *draft = store_draft(o);
 	json_t *meta = json_object_get(draft, "metadata");
-	json_object_set_new(meta, "deletionTimestamp",
-		json_string(time_format(store_wall(&s->store) + grace_s * 1000, text)));
+	json_object_set_new(
+		meta, "deletionTimestamp", json_string(time_format(from + grace_s * 1000, text)));
 	json_object_set_new(meta, "deletionGracePeriodSeconds", json_integer(grace_s));
 	store_put(&s->store, RES_PODS, draft, actor);
 }

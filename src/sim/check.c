@@ -400,8 +400,9 @@ static bool is_served_by(const struct stored *tenant, const struct stored *capac
 	return pod_is_mps(&tenant->pod) == pod_is_mps(&capacity->pod);
 }
 
-/* A deletion of ours begins or is done. */
-static void check_deletion(struct sim *s, const struct stored *o)
+/* A deletion of ours begins, is made shorter or is done. What one on its way out has promised is
+ * promised anew elsewhere. */
+static void check_deletion(struct sim *s, const struct stored *o, bool again)
 {
 	if (pod_is_probe(&o->pod) || (s->weather.rolled && roll_may_delete(s, o))) {
 		return;
@@ -415,7 +416,7 @@ static void check_deletion(struct sim *s, const struct stored *o)
 	if (pod_is_terminal(&o->pod)) {
 		return;
 	}
-	for (uint32_t i = 0; i < o->pod.ledger.count; i++) {
+	for (uint32_t i = 0; i < o->pod.ledger.count && !again; i++) {
 		const struct grant *g = &o->pod.ledger.items[i];
 		if (counts_on(s, g->uid, o)) {
 			sim_fail(s, "I8",
@@ -515,10 +516,12 @@ static void check_author(struct sim *s, const struct commit *c)
 		check_struck_out(s, c);
 		check_shrunk(s, c);
 	}
-	bool begins = c->after != NULL && c->before != NULL && c->before->pod.deleting_ms == 0 &&
-		      c->after->pod.deleting_ms != 0;
-	if ((c->type == PAST_DELETED || begins) && !s->evicting) {
-		check_deletion(s, o);
+	bool both = c->after != NULL && c->before != NULL;
+	bool again = c->before != NULL && c->before->pod.deleting_ms != 0;
+	bool begins = both && !again && c->after->pod.deleting_ms != 0;
+	bool shortens = both && again && c->after->pod.grace_s < c->before->pod.grace_s;
+	if ((c->type == PAST_DELETED || begins || shortens) && !s->evicting) {
+		check_deletion(s, o, again);
 	}
 }
 

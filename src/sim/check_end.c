@@ -267,13 +267,19 @@ static bool gpu_used(const struct sim *s, const struct stored *holder)
 	return false;
 }
 
+/* It stays, or waits for its tenants to leave (C39). */
+static bool is_kept_by(const struct pod *p)
+{
+	return p->deleting_ms == 0 || (p->lingers && p->grace_s >= CAPACITY_LINGER_S);
+}
+
 /* I8: somebody who stays holds the GPU of whoever runs, in its mode. */
 static bool is_held(const struct sim *s, const char *uuid, bool mps)
 {
 	for (size_t i = 0; i < s->store.items.count; i++) {
 		const struct stored *o = s->store.items.items[i];
 		if (is_pod(o) && pod_is_capacity(&o->pod) && !pod_is_terminal(&o->pod) &&
-			o->pod.deleting_ms == 0 && o->pod.identity != NULL &&
+			is_kept_by(&o->pod) && o->pod.identity != NULL &&
 			pod_is_mps(&o->pod) == mps && text_equals(o->pod.identity->uuid, uuid)) {
 			return true;
 		}

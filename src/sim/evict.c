@@ -31,7 +31,7 @@ bool evict_is_allowed(const struct sim *s, const struct pod *p)
 	int app = app_of(p);
 	/* The budget of capacity pods can never be met. */
 	if (pod_is_capacity(p) && p->phase == POD_RUNNING &&
-		text_equals(pairs_get(&p->labels, LABEL_IN_USE), "true")) {
+		text_equals(pairs_get(&p->labels, LABEL_IN_USE), IN_USE_HELD)) {
 		return false;
 	}
 	bool ignored = app < 0 || p->phase != POD_RUNNING || p->deleting_ms != 0;
@@ -54,6 +54,17 @@ static const char *unmet(const json_t *body, const struct stored *o)
 	}
 	bool same = text_empty(version) || strcmp(version, have) == 0;
 	return same ? NULL : "the object has been modified";
+}
+
+/* Of others nobody asks for it. */
+static struct stored *note_disruption(struct sim *s, struct stored *o, int actor)
+{
+	json_t *draft = store_draft(o);
+	json_t *wrap = json_pack("{s:[o]}", "conditions",
+		pod_condition_new("DisruptionTarget", true, "EvictionByEvictionAPI"));
+	patch_conditions(json_object_get(draft, "status"), wrap);
+	json_decref(wrap);
+	return store_put(&s->store, RES_PODS, draft, actor);
 }
 
 void apiserver_evict(
@@ -79,6 +90,9 @@ void apiserver_evict(
 		memory_evicted(s, actor, o);
 	}
 	s->evicting = true;
-	apiserver_delete_pod(s, o, GRACE_S, actor);
+	if (pod_is_capacity(&o->pod)) {
+		o = note_disruption(s, o, actor);
+	}
+	apiserver_delete_pod(s, o, o->pod.lingers ? CAPACITY_LINGER_S : GRACE_S, actor);
 	s->evicting = false;
 }

@@ -268,6 +268,14 @@ static void stop(void *data, uint64_t serial)
 	store_remove(&s->store, o, ACTOR_KUBELET);
 }
 
+/* C39: it has been told that somebody is there, and holds its GPU until it is killed. */
+static bool holds_on(const struct pod *p)
+{
+	const char *in_use = pairs_get(&p->labels, LABEL_IN_USE);
+	return pod_is_capacity(p) && p->lingers && in_use != NULL &&
+	       !text_equals(in_use, IN_USE_NO);
+}
+
 void kubelet_committed(struct sim *s, const struct commit *c)
 {
 	const struct pod *before = c->before != NULL ? &c->before->pod : NULL;
@@ -287,9 +295,11 @@ void kubelet_committed(struct sim *s, const struct commit *c)
 		dice_leave(s, back);
 		later(s, delay, admit, serial);
 	}
-	if (after->deleting_ms != 0 && (before == NULL || before->deleting_ms == 0)) {
+	bool asked = before != NULL && before->deleting_ms != 0;
+	if (after->deleting_ms != 0 && (!asked || after->grace_s < before->grace_s)) {
 		struct dice back = enter(s, c->after, "stop");
-		later(s, sim_between(s, 0, after->grace_s * 1000), stop, serial);
+		int64_t least = holds_on(after) ? after->grace_s * 1000 : 0;
+		later(s, sim_between(s, least, after->grace_s * 1000), stop, serial);
 		dice_leave(s, back);
 	}
 }

@@ -277,6 +277,23 @@ static void delete_one(struct sim *s, wanted want)
 	}
 }
 
+/* By hand, or as something that drains a node does; then its tenants go too. */
+static void end_capacity(struct sim *s)
+{
+	struct stored *o = sim_chance(s, 400) ? pick(s, is_capacity) : NULL;
+	if (o == NULL) {
+		delete_one(s, is_capacity);
+		return;
+	}
+	struct api_answer answer = {0};
+	json_t *body = json_object();
+	dice_say(s, "a person evicts %s", o->name);
+	sim_trace(s, "a person evicts %s", o->name);
+	apiserver_evict(s, ACTOR_PERSON, o, body, &answer);
+	free(answer.body);
+	json_decref(body);
+}
+
 static void annotate(struct sim *s)
 {
 	struct stored *o = pick(s, is_pod);
@@ -378,7 +395,7 @@ static void change_nodes(struct sim *s)
 	}
 	if (sim_chance(s, w->hand_delete)) {
 		struct dice back = dice_enter(s, s->scope + 1);
-		delete_one(s, is_capacity);
+		end_capacity(s);
 		dice_leave(s, back);
 	}
 }

@@ -128,7 +128,7 @@ def test_the_budget_holds_capacity_pods_of_a_config_map(admin, controller, pods)
     owner = controller.get("configmaps", "aliquot-capacity", HOME)["metadata"]["uid"]
     reference = {"apiVersion": "v1", "kind": "ConfigMap", "name": "aliquot-capacity",
                  "controller": True, "uid": owner}
-    for index, used in enumerate(("true", "false")):
+    for index, used in enumerate(("true", "false", "movable")):
         name = "capacity-budget-%d" % index
         pods(name, HOME, controller, ownerReferences=[reference], labels={
             "aliquot.dev/capacity": "true", "aliquot.dev/in-use": used})
@@ -144,7 +144,8 @@ def test_the_budget_holds_capacity_pods_of_a_config_map(admin, controller, pods)
     assert not [one for one in status["conditions"] if one["reason"] == "SyncFailed"]
     error = refusal(admin.evict, "capacity-budget-0", HOME)
     assert (error.status, error.reason) == (429, "TooManyRequests")
-    admin.evict("capacity-budget-1", HOME, deleteOptions={"gracePeriodSeconds": 0})
+    for index in (1, 2):
+        admin.evict("capacity-budget-%d" % index, HOME, deleteOptions={"gracePeriodSeconds": 0})
 
 
 def test_capacity_pods_have_no_token(admin, pods):

@@ -5,9 +5,12 @@ import datetime
 import re
 import time
 
+import pytest
+
+from api import ApiError
 from helpers import P, capacity_on, events, gates, note, on, pin, seen, wait_empty, wait_gone, wait_policy
 from invariants import identity, ledger
-from waiting import wait_until
+from waiting import holds_for, wait_until
 from watching import PodWatch
 
 STACK = {"nodes": [("life-%d" % i, 1) for i in range(8)] + [("pair-%d" % i, 2) for i in range(8)],
@@ -135,7 +138,7 @@ def test_k13_one_that_is_deleted_by_hand_comes_back_with_the_same_gpu(stack, nod
     where, tenant, later = node(2), name(), name()
     before, capacity = running(stack, where, tenant)
     uuid = note(before, "gpu-uuid")
-    stack.api.delete("pods", capacity["metadata"]["name"], SYSTEM)
+    stack.api.delete("pods", capacity["metadata"]["name"], SYSTEM, grace=3)
     told = wait_until(lambda: events(stack, before, "GpuOrphaned"), 60, "its event")
     assert uuid in told[0]["message"], told
 
@@ -144,7 +147,7 @@ def test_k13_one_that_is_deleted_by_hand_comes_back_with_the_same_gpu(stack, nod
         return pod if pod and before["metadata"]["uid"] in ledger(pod) else None
     again = wait_until(held, 60, "the GPU to be held again, with who runs in the ledger")
     assert again["metadata"]["uid"] != capacity["metadata"]["uid"]
-    assert again["metadata"]["labels"][P + "in-use"] == "true"
+    assert again["metadata"]["labels"][P + "in-use"] == "movable"
     wait_until(lambda: len(capacity_on(stack, where)) == 1, 60, "the others to go")
     wait_until(lambda: stack.leader().metric("aliquot_orphaned_gpus") == 0, 60, "no orphan")
     now = stack.get_pod(tenant)
@@ -154,6 +157,62 @@ def test_k13_one_that_is_deleted_by_hand_comes_back_with_the_same_gpu(stack, nod
     # It is one like any other.
     stack.create_pod(later, fraction="0.5", **on(where))
     assert note(stack.wait_running(later), "gpu-uuid") == uuid
+
+
+def test_c39_one_that_is_deleted_waits_for_its_tenants(stack, node, name):
+    """Without a grace of the person's own. Nobody is evicted, and nobody else gets the GPU meanwhile."""
+    where, tenant, idle, whole = node(), name(), node(), name()
+    before, capacity = running(stack, where, tenant)
+    stack.api.delete("pods", capacity["metadata"]["name"], SYSTEM)
+    stack.create_pod(whole, gpus=1, **on(where))
+
+    def holds():
+        pod = stack.api.find("pods", capacity["metadata"]["name"], SYSTEM)
+        state = pod["status"]["containerStatuses"][0]["state"] if pod else {}
+        return "running" in state and not events(stack, before, "GpuOrphaned") and \
+            stack.get_pod(whole)["status"]["phase"] == "Pending" and \
+            not stack.get_pod(tenant)["metadata"].get("deletionTimestamp")
+    # Longer than an idle one stays, and than one took to end before.
+    holds_for(holds, 12, lambda: stack.account())
+    stack.api.delete("pods", tenant, "default", grace=1)
+    wait_gone(stack, capacity["metadata"]["name"], SYSTEM, 60, uid=capacity["metadata"]["uid"])
+    stack.wait_running(whole)
+    stack.api.delete("pods", whole, "default", grace=0)
+    # One without tenants waits for nobody, whoever deletes it.
+    running(stack, idle, tenant + "-idle")
+    stack.api.delete("pods", tenant + "-idle", "default", grace=1)
+    kept, = wait_until(lambda: [p for p in capacity_on(stack, idle) if
+                                p["metadata"]["labels"][P + "in-use"] == "false"], 60, "it to be idle")
+    stack.api.delete("pods", kept["metadata"]["name"], SYSTEM)
+    wait_gone(stack, kept["metadata"]["name"], SYSTEM, 60, uid=kept["metadata"]["uid"])
+
+
+def test_c39_one_with_a_tenant_that_must_not_be_disrupted_is_not_evicted(stack, node, name):
+    where, tenant, keeper = node(), name(), name()
+    _, capacity = running(stack, where, tenant, "0.3")
+    stack.create_pod(keeper, fraction="0.3", annotations={STAYS: "true"}, **on(where))
+    stack.wait_running(keeper)
+    capacity = stack.get_pod(capacity["metadata"]["name"], SYSTEM)
+    assert capacity["metadata"]["labels"][P + "in-use"] == "true" and marks(capacity) == ("false", "true")
+    with pytest.raises(ApiError) as refused:
+        stack.api.evict(capacity["metadata"]["name"], SYSTEM)
+    assert refused.value.status == 429, refused.value
+    stack.api.delete("pods", keeper, "default", grace=1)
+    wait_until(lambda: stack.get_pod(capacity["metadata"]["name"], SYSTEM)["metadata"]["labels"][
+        P + "in-use"] == "movable", 60, lambda: "it may go again\n" + stack.account())
+    # The budget's controller counts what is covered.
+    wait_until(lambda: evicted(stack, capacity), 60, "its eviction to be allowed")
+    wait_gone(stack, tenant, timeout=60)
+    wait_gone(stack, capacity["metadata"]["name"], SYSTEM, 60, uid=capacity["metadata"]["uid"])
+
+
+def evicted(stack, pod):
+    try:
+        stack.api.evict(pod["metadata"]["name"], SYSTEM)
+    except ApiError as error:
+        assert error.status == 429, error
+        return False
+    return True
 
 
 def test_c11_a_policy_may_have_them_evicted_instead(stack, node, name):

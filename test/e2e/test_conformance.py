@@ -133,7 +133,8 @@ def replicas(stack, name, count, fraction, budget, nodes):
 
 
 def test_k14_a_drain_takes_tenants_first_and_the_capacity_pod_last(scene, stack):
-    """Its eviction is refused while it has tenants; a budget is honoured all along; the node is empty in the end."""
+    """C39: it is evicted with them and holds its GPU until they have left; a budget is honoured all along; the node is
+    empty in the end."""
     def running():
         return [p for p in stack.api.list("pods", "default", labelSelector="of=drained")
                 if p["status"].get("phase") == "Running" and not p["metadata"].get("deletionTimestamp")]
@@ -145,6 +146,7 @@ def test_k14_a_drain_takes_tenants_first_and_the_capacity_pod_last(scene, stack)
         "disruptionsAllowed") == 1, 60, "the budget to count")
     tenants = {p["metadata"]["uid"] for p in running()}
     capacity, = capacity_on(stack, DRAINED)
+    assert capacity["metadata"]["labels"][P + "in-use"] == "movable"
     version = stack.api.list_raw("pods")["metadata"]["resourceVersion"]
     stack.api.patch("nodes", SPARE, {"spec": {"unschedulable": None}})
     drain = Drain(stack, DRAINED)
@@ -162,7 +164,8 @@ def test_k14_a_drain_takes_tenants_first_and_the_capacity_pod_last(scene, stack)
         return drain.emptied()
     wait_until(step, 60, lambda: "the node to be empty\n" + stack.logs(), every=0.2)
     assert min(fewest) >= 1, "the budget asks for one that runs"
-    assert drain.refused.get(capacity["metadata"]["uid"]), "it was held while it had tenants"
+    assert capacity["metadata"]["uid"] not in drain.refused, drain.refused
+    assert stack.leader().metric("aliquot_orphaned_gpus") == 0
     order = []
     for kind, pod in stack.api.watch("pods", version=version, timeout=60):
         if kind == "DELETED" and pod["metadata"]["uid"] in tenants | {capacity["metadata"]["uid"]}:

@@ -13,7 +13,7 @@ import manifests
 from api import ApiError
 from helpers import gates, is_tenant, is_whole, seen
 from stack import IMAGE, Stack
-from waiting import wait_until
+from waiting import holds_for, wait_until
 
 NODE = "leaving-0"
 TENANTS = "aliquot.dev/tenant=true"
@@ -107,6 +107,13 @@ def left_over(stack):
     return found + [pod["metadata"]["name"] for pod in stack.capacity_pods()]
 
 
+def told_of(stack, capacity):
+    """What the kubelet has written down for it."""
+    folder = stack.kubelet.state()["pods"][capacity["metadata"]["uid"]]["folder"]
+    with open(os.path.join(folder, "volumes", "told", "in-use"), encoding="ascii") as file:
+        return file.read()
+
+
 def wait_nothing_left(stack):
     wait_until(lambda: not left_over(stack), 90, lambda: "these to go: %s" % left_over(stack))
 
@@ -127,7 +134,8 @@ def test_the_documented_way_leaves_nothing(stack):
                   "back as they were written")
     wait_until(lambda: not api.list("pods", namespace="default", labelSelector=TENANTS), 60,
                "no tenant to be left")
-    # 4. The rest.
+    # 4. The rest. Who held the GPU has heard that nobody is left, and so ends at once.
+    wait_until(lambda: all(told_of(stack, pod) == "false" for pod in stack.capacity_pods()), 60, "it to be idle")
     before = {pod["metadata"]["uid"] for pod in api.list("pods", namespace="default")}
     delete_manifests(stack)
     wait_nothing_left(stack)
@@ -139,6 +147,14 @@ def test_a_bare_deletion_is_what_the_text_warns_of(stack):
     start(stack)
     before = {pod["metadata"]["uid"]: seen(stack, pod) for pod in pods_of(stack, "sharing")}
     delete_manifests(stack)
+    # C39: for ten minutes nothing happens to their GPU.
+    held, = wait_until(lambda: [p for p in stack.capacity_pods() if p["metadata"].get("deletionTimestamp")], 60,
+                       "its capacity pod to be deleted with the namespace")
+    assert held["metadata"]["deletionGracePeriodSeconds"] == 600
+    holds_for(lambda: stack.capacity_pods() and
+              len(stack.kubelet.state()["nodes"][NODE]["free"]) == 3, 12, "the GPU is held")
+    # Which are over.
+    stack.api.delete("pods", held["metadata"]["name"], held["metadata"]["namespace"], grace=1)
     wait_nothing_left(stack)
     tenants = pods_of(stack, "sharing")
     assert {pod["metadata"]["uid"]: seen(stack, pod) for pod in tenants} == before

@@ -14,6 +14,10 @@
 /* No taint takes one away that is pinned (scenario 15). */
 #define STAYS ",{\"operator\":\"Exists\",\"effect\":\"NoExecute\"}"
 
+#define TOLD                                                                                       \
+	"{\"name\":\"told\",\"downwardAPI\":{\"items\":[{\"path\":\"in-use\",\"fieldRef\":{"       \
+	"\"fieldPath\":\"metadata.labels['aliquot.dev/in-use']\"}}]}}"
+
 #define CAPACITY_POD(tolerations, extra)                                                           \
 	"{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"capacity-abc-0\","       \
 	"\"namespace\":\"aliquot-system\",\"labels\":{\"app.kubernetes.io/"                        \
@@ -23,7 +27,7 @@
 	"\"cluster-autoscaler.kubernetes.io/safe-to-evict\":\"true\"},\"ownerReferences\":["       \
 	"{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"name\":\"aliquot-capacity\",\"uid\":"     \
 	"\"cm-uid\",\"controller\":true}]},\"spec\":{\"restartPolicy\":\"Always\","                \
-	"\"terminationGracePeriodSeconds\":10,\"priorityClassName\":\"aliquot-capacity\","         \
+	"\"terminationGracePeriodSeconds\":600,\"priorityClassName\":\"aliquot-capacity\","        \
 	"\"serviceAccountName\":\"aliquot-capacity\",\"automountServiceAccountToken\":false,"      \
 	"\"enableServiceLinks\":false,\"securityContext\":{\"runAsNonRoot\":true,\"runAsUser\":"   \
 	"60812,"                                                                                   \
@@ -33,9 +37,11 @@
 		"\"capacity\",\"identify\",\"--identity-file=/run/aliquot/identity\","             \
 		"\"--termination-log=/dev/termination-log\"",                                      \
 		"") "],\"containers\":[" CONTAINER("hold",                                         \
-		"\"capacity\",\"hold\",\"--identity-file=/run/aliquot/identity\"",                 \
-		",\"readOnly\":true") "],\"volumes\":[{\"name\":\"identity\",\"emptyDir\":"        \
-				      "{\"medium\":\"Memory\",\"sizeLimit\":\"1Mi\"}}]}}"
+		"\"capacity\",\"hold\",\"--identity-file=/run/aliquot/identity\","                 \
+		"\"--told-dir=/run/aliquot-told\"",                                                \
+		",\"readOnly\":true},{\"name\":\"told\",\"mountPath\":\"/run/aliquot-told\","      \
+		"\"readOnly\":true") "],\"volumes\":[{\"name\":\"identity\",\"emptyDir\":"         \
+				     "{\"medium\":\"Memory\",\"sizeLimit\":\"1Mi\"}}," TOLD "]}}"
 
 Test(body, create_capacity_pinned)
 {
@@ -254,6 +260,16 @@ Test(body, delete_capacity_carries_its_preconditions)
 	step(f, 0);
 	fake_answer(fake_last(f->wire), 409, "{}");
 	cr_expect_eq(last_heard(f)->fault.kind, FAULT_CONFLICT);
+	x.again = true;
+	act_submit(f->act, &x);
+	step(f, 0);
+	cr_expect_not_null(strstr(fake_last(f->wire)->body, "\"gracePeriodSeconds\":1,"));
+	fake_answer(fake_last(f->wire), 200, POD_ANSWER);
+	x.mps = true;
+	act_submit(f->act, &x);
+	step(f, 0);
+	cr_expect_not_null(strstr(fake_last(f->wire)->body, "\"gracePeriodSeconds\":15,"));
+	fake_answer(fake_last(f->wire), 200, POD_ANSWER);
 	x.resource_version = "";
 	act_submit(f->act, &x);
 	step(f, 0);
@@ -290,6 +306,12 @@ Test(body, grant_is_a_compare_and_swap_of_the_ledger)
 		"\"karpenter.sh/do-not-disrupt\":null}}}");
 	fake_answer(c, 200, POD_ANSWER);
 	cr_expect_str_eq(last_heard(f)->pod, "p@99");
+	x.movable = true;
+	act_submit(f->act, &x);
+	step(f, 0);
+	cr_expect_not_null(strstr(fake_last(f->wire)->body, "\"aliquot.dev/in-use\":\"movable\""));
+	fake_answer(fake_last(f->wire), 200, POD_ANSWER);
+	x.movable = false;
 	x.keeps_node = true;
 	act_submit(f->act, &x);
 	step(f, 0);

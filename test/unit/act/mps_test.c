@@ -31,9 +31,10 @@ Test(mps, c28_create_capacity_in_mode_mps)
 	cr_assert(json_is_true(json_object_get(spec, "hostPID")));
 	cr_assert_null(json_object_get(spec, "hostNetwork"));
 	cr_assert_eq(
-		json_integer_value(json_object_get(spec, "terminationGracePeriodSeconds")), 15);
+		json_integer_value(json_object_get(spec, "terminationGracePeriodSeconds")), 600);
 	at_is(hold, "args",
 		"[\"capacity\",\"hold\",\"--identity-file=/run/aliquot-identity/identity\","
+		"\"--told-dir=/run/aliquot-told\","
 		"\"--mps\",\"--mps-root=/run/aliquot/mps\",\"--mps-sweep=/dev/shm\"]");
 	at_is(hold, "securityContext",
 		"{\"runAsNonRoot\":false,\"runAsUser\":0,\"runAsGroup\":0,"
@@ -43,6 +44,7 @@ Test(mps, c28_create_capacity_in_mode_mps)
 	at_is(hold, "volumeMounts",
 		"[{\"name\":\"identity\",\"mountPath\":\"/run/"
 		"aliquot-identity\",\"readOnly\":true},"
+		"{\"name\":\"told\",\"mountPath\":\"/run/aliquot-told\",\"readOnly\":true},"
 		"{\"name\":\"mps\",\"mountPath\":\"/run/aliquot/mps\"},"
 		"{\"name\":\"mps-shm\",\"mountPath\":\"/dev/shm\"}]");
 	at_is(hold, "resources",
@@ -56,6 +58,10 @@ Test(mps, c28_create_capacity_in_mode_mps)
 	at_is(spec, "volumes",
 		"[{\"name\":\"identity\",\"emptyDir\":{\"medium\":\"Memory\",\"sizeLimit\":\"1Mi\"}"
 		"},"
+		"{\"name\":\"told\",\"downwardAPI\":{\"items\":[{\"path\":\"in-use\",\"fieldRef\":"
+		"{\"fieldPath\":\"metadata.labels['aliquot.dev/in-use']\"}},"
+		"{\"path\":\"grants\",\"fieldRef\":{\"fieldPath\":"
+		"\"metadata.annotations['aliquot.dev/grants']\"}}]}},"
 		"{\"name\":\"mps\",\"hostPath\":{\"path\":\"/run/aliquot/mps\",\"type\":"
 		"\"DirectoryOrCreate\"}},{\"name\":\"mps-shm\",\"hostPath\":{\"path\":"
 		"\"/dev/shm/aliquot-mps\",\"type\":\"DirectoryOrCreate\"}}]");
