@@ -3,11 +3,11 @@
 import pytest
 
 import karpenter
-from helpers import note
+from helpers import gates, note, placed
 from karpenter import Karpenter, instance_type
 from waiting import holds_for, wait_until
 
-STACK = {"nodes": [], "arguments": ["--scale-up-seconds=1", "--idle-grace-seconds=1"],
+STACK = {"nodes": [], "arguments": ["--scale-up-seconds=1", "--scale-up-serve-seconds=30", "--idle-grace-seconds=1"],
          "kubelet_arguments": ["--adopt", karpenter.NODES]}
 POOL = "example.com/pool"
 PRODUCT = "nvidia.com/gpu.product"
@@ -26,6 +26,9 @@ def fixture_karpenters(cp):
 def fixture_grower(karpenters, stack):
     """Karpenter, without a node of its own."""
     yield karpenters
+    for kind in ("deployments", "poddisruptionbudgets"):
+        for obj in stack.api.list(kind, namespace="default"):
+            stack.api.delete(kind, obj["metadata"]["name"], "default", propagationPolicy="Foreground")
     for pod in stack.api.list("pods", namespace="default"):
         stack.api.delete("pods", pod["metadata"]["name"], "default", grace=1)
     wait_until(lambda: not karpenters.nodes() and not karpenters.claims(), 90, told(stack, karpenters))
@@ -54,8 +57,92 @@ def test_c39_a_label_that_comes_late_makes_no_second_node(stack, grower, name):
     wait_until(grower.nodes, 90, told(stack, grower))
     wait_until(lambda: any(p["spec"].get("nodeName") for p in stack.api.list(
         "pods", namespace="aliquot-system", labelSelector="aliquot.dev/companion=true")), 60, told(stack, grower))
-    # Longer than Karpenter leaves an empty node, and than a tenant waits before it asks.
+    # Longer than Karpenter leaves an empty node, and than a tenant waits before it asks; shorter than the node counts.
     holds_for(lambda: len(grower.claims()) == 1 and len(grower.nodes()) == 1, 12, told(stack, grower))
     stack.api.patch("nodes", grower.nodes()[0]["metadata"]["name"], {"metadata": {"labels": {PRODUCT: "H100"}}})
     stack.wait_running(pod, 60)
     assert len(grower.claims()) == 1
+
+
+def test_c39_a_type_whose_label_never_fits_makes_one_node_and_no_second(stack, grower, name):
+    """The node counts for a while; then its group rests, and Karpenter takes the node away."""
+    pod = name()
+    stack.create_pod(pod, fraction="0.6", nodeSelector={POOL: "shared", PRODUCT: "H900"})
+    wait_until(grower.nodes, 90, told(stack, grower))
+    first, = {c["metadata"]["uid"] for c in grower.claims()}
+    wait_until(lambda: placed(stack.get_pod(pod)).get("reason") == "NoScaleUp", 120, told(stack, grower))
+    wait_until(lambda: not grower.claims(), 90, told(stack, grower))
+    # Longer than it waits before it asks, and than Karpenter gathers who waits.
+    holds_for(lambda: {c["metadata"]["uid"] for c in grower.claims()} <= {first}, 15, told(stack, grower))
+
+
+# --- nodes with tenants --------------------------------------------------------------------------
+
+KEEP = "karpenter.sh/do-not-disrupt"
+
+
+def deploy(stack, name, replicas, fraction, **annotations):
+    """A Deployment of shares whose budget lets one go at a time."""
+    labels = {"of": name}
+    pod = stack.pod("any", fraction=fraction, labels=labels, annotations=annotations, nodeSelector={POOL: "shared"})
+    stack.api.create("poddisruptionbudgets", {
+        "apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": name},
+        "spec": {"maxUnavailable": 1, "selector": {"matchLabels": labels}}}, namespace="default")
+    stack.api.create("deployments", {
+        "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": name},
+        "spec": {"replicas": replicas, "selector": {"matchLabels": labels}, "template": {
+            "metadata": {"labels": labels, "annotations": pod["metadata"]["annotations"]}, "spec": pod["spec"]}}},
+        namespace="default")
+
+
+def of(stack, name):
+    """The pods of that Deployment that run and stay."""
+    return [p for p in stack.api.list("pods", namespace="default", labelSelector="of=" + name)
+            if p["status"].get("phase") == "Running" and not p["metadata"].get("deletionTimestamp")]
+
+
+def drift(grower, value):
+    """Nodes of the pool are not as its template says any more."""
+    grower.relabel("shared", {POOL: "shared", "example.com/edition": value})
+
+
+def test_c39_a_node_with_tenants_that_drifted_is_replaced_within_its_grace(stack, grower, name):
+    web = name()
+    deploy(stack, web, 2, "0.4")
+    wait_until(lambda: len(of(stack, web)) == 2, 120, told(stack, grower))
+    old, = {pod["spec"]["nodeName"] for pod in of(stack, web)}
+    before = {pod["metadata"]["uid"] for pod in of(stack, web)}
+    wait_until(lambda: stack.api.get("poddisruptionbudgets", web, "default").get("status", {}).get(
+        "disruptionsAllowed") == 1, 60, "the budget to count")
+    drift(grower, "second")
+    fewest = []
+
+    def moved():
+        fewest.append(len(of(stack, web)))
+        return stack.api.find("nodes", old) is None
+    wait_until(moved, 240, told(stack, grower), every=0.2)
+    assert min(fewest) >= 1, "its budget asks for one that runs"
+    wait_until(lambda: len(of(stack, web)) == 2, 60, told(stack, grower))
+    there = of(stack, web)
+    assert not before & {pod["metadata"]["uid"] for pod in there}
+    assert {note(pod, "gpu-uuid") is not None and not gates(pod) for pod in there} == {True}
+    assert stack.leader().metric("aliquot_orphaned_gpus") == 0
+
+
+def test_c39_a_node_with_a_tenant_that_must_not_be_disrupted_is_left_alone(stack, grower, name):
+    web = name()
+    deploy(stack, web, 1, "0.4", **{KEEP: "true"})
+    wait_until(lambda: len(of(stack, web)) == 1, 120, told(stack, grower))
+    pod, = of(stack, web)
+    capacity = stack.get_pod(note(pod, "capacity-pod"), "aliquot-system")
+    assert capacity["metadata"]["labels"]["aliquot.dev/in-use"] == "true"
+    drift(grower, "third")
+    claim, = grower.claims()
+    wait_until(lambda: grower.is_drifted(claim["metadata"]["name"]), 120, told(stack, grower))
+
+    def stays():
+        node = stack.api.get("nodes", pod["spec"]["nodeName"])
+        return [p["metadata"]["uid"] for p in of(stack, web)] == [pod["metadata"]["uid"]] and \
+            len(grower.claims()) == 1 and not node["spec"].get("taints")
+    # Karpenter looks every ten seconds.
+    holds_for(stays, 25, told(stack, grower))

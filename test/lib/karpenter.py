@@ -60,7 +60,7 @@ class Karpenter:
 
     def _served(self, name):
         status = self.api.request("GET", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/" + name)["status"]
-        return any(c["type"] == "Established" and c["status"] == "True" for c in status.get("conditions", []))
+        return any(c["type"] == "Established" and c["status"] == "True" for c in status.get("conditions") or [])
 
     def pool(self, name, labels, consolidate_after="5s", policy="WhenEmpty", grace=None):
         """A NodePool; its path, for changes."""
@@ -74,8 +74,18 @@ class Karpenter:
                                     "budgets": [{"nodes": "100%"}]}}})
         return "/apis/karpenter.sh/v1/nodepools/" + name
 
+    def relabel(self, name, labels):
+        """Other labels of the pool's template: its nodes have drifted."""
+        self.api.request("PATCH", "/apis/karpenter.sh/v1/nodepools/" + name,
+                         {"spec": {"template": {"metadata": {"labels": labels}}}},
+                         content_type="application/merge-patch+json")
+
+    def is_drifted(self, claim):
+        status = self.api.request("GET", "/apis/karpenter.sh/v1/nodeclaims/" + claim).get("status") or {}
+        return any(c["type"] == "Drifted" and c["status"] == "True" for c in status.get("conditions") or [])
+
     def claims(self):
-        return self.api.request("GET", "/apis/karpenter.sh/v1/nodeclaims")["items"]
+        return self.api.request("GET", "/apis/karpenter.sh/v1/nodeclaims")["items"] or []
 
     def nodes(self):
         return self.api.list("nodes", labelSelector=NODES)
@@ -84,7 +94,7 @@ class Karpenter:
         return processes.log_tail(os.path.join(self.dir, "karpenter.log"), 6000)
 
     def __exit__(self, *_):
-        for pool in self.api.request("GET", "/apis/karpenter.sh/v1/nodepools")["items"]:
+        for pool in self.api.request("GET", "/apis/karpenter.sh/v1/nodepools")["items"] or []:
             self.api.request("DELETE", "/apis/karpenter.sh/v1/nodepools/" + pool["metadata"]["name"])
         processes.stop([self.record], 20)
         # Without it nobody takes its finalizers away.
@@ -92,7 +102,7 @@ class Karpenter:
             self._drop("/apis/karpenter.sh/v1/nodeclaims/" + claim["metadata"]["name"])
         for node in self.nodes():
             self._drop("/api/v1/nodes/" + node["metadata"]["name"])
-        for pool in self.api.request("GET", "/apis/karpenter.sh/v1/nodepools")["items"]:
+        for pool in self.api.request("GET", "/apis/karpenter.sh/v1/nodepools")["items"] or []:
             self._drop("/apis/karpenter.sh/v1/nodepools/" + pool["metadata"]["name"])
         self._drop(CLASSES + "/default")
 
