@@ -42,6 +42,8 @@ struct hook_view {
 	bool (*refused)(void *data, const struct pod *pod);
 	/* It is converted, and not as a dry run; NULL: nobody counts */
 	void (*converted)(void *data, const struct pod *pod);
+	/* Is its PodGroup known to be Basic? NULL: none is */
+	bool (*basic_group)(void *data, const struct pod *pod);
 };
 
 struct hook_config {

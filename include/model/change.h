@@ -11,6 +11,7 @@
 #include "model/heard.h"
 #include "model/node.h"
 #include "model/pod.h"
+#include "model/podgroup.h"
 #include "model/policy.h"
 #include "model/quota.h"
 #include "model/recommendation.h"
@@ -36,6 +37,7 @@ enum kind {
 	KIND_SCALER,	    /* HorizontalPodAutoscaler */
 	KIND_SCALED_OBJECT, /* of KEDA */
 	KIND_BUDGET,	    /* PodDisruptionBudget */
+	KIND_POD_GROUP,	    /* of scheduling.k8s.io */
 	KIND_COUNT,
 	KIND_ENGINE = KIND_RECOMMENDATION, /* the engine is told of the kinds before it */
 	KIND_REQUIRED = KIND_SLICE, /* nothing is decided before the kinds before it were listed */
@@ -81,6 +83,7 @@ struct change {
 	const struct workload_group *group;
 	const struct scaler *scaler; /* of KIND_SCALED_OBJECT too */
 	const struct budget *budget;
+	const struct pod_group *pod_group;
 	const struct runtime_class *runtime;
 	const struct heard *heard;
 	/* CHANGE_GONE */

@@ -137,7 +137,8 @@ struct pod {
 	const char *gpu_image;
 	bool forged;	 /* gated by us, and what it was before is there and cannot be read */
 	bool has_claims; /* spec.resourceClaims */
-	bool has_group;	 /* spec.schedulingGroup: a gang */
+	bool has_group;	 /* spec.schedulingGroup: a gang, unless its PodGroup says otherwise */
+	const char *group_name; /* that PodGroup; NULL: none, or the group tells more than a name */
 	struct neighbour_term *neighbours;
 	uint32_t neighbour_count;
 	/* required, and not among `neighbours`: of a form that is not read */

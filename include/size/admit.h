@@ -42,6 +42,7 @@ struct admit_input {
 	bool meets_others;
 	enum reason cannot;   /* REASON_NONE: C2 lets us convert; else why not */
 	bool in_group;	      /* an annotation outside our prefix makes it part of a gang */
+	bool basic_group;     /* its PodGroup is known to be Basic, and so no gang */
 	const char *declared; /* by this key its manifest is applied again and again; NULL: none */
 	bool unreadable; /* it carries an `original` that makes no sense: nothing is done to it */
 	const struct workload *workload; /* borrowed; NULL: what the pod alone tells */
@@ -84,8 +85,9 @@ void admit_mutation(const struct admit_input *in, const struct admit_verdict *v,
 enum reason admit_template(
 	const struct admit_input *in, enum isolation isolation, struct explain_facts *ret_facts);
 
-/* By what of it the pod starts together with others; NULL: by nothing that is known. */
-const char *admit_gang(const struct pod *pod);
+/* By what of it the pod starts together with others; NULL: by nothing that is known. `basic` as
+ * basic_group. */
+const char *admit_gang(const struct pod *pod, bool basic);
 /* By its labels it is one rank of a parallel job: those of one job should not share a GPU. */
 bool admit_is_rank(const struct pod *pod);
 

@@ -29,6 +29,7 @@
 #include "model/share.h"
 #include "model/unfit.h"
 #include "owner/groups.h"
+#include "owner/podgroups.h"
 #include "roll/roll.h"
 #include "sizer/bill.h"
 #include "world/world.h"
@@ -77,10 +78,11 @@ struct sizer_admission {
 
 struct sizer;
 struct sizer_config {
-	const struct groups *groups;	 /* borrowed */
-	const struct owner_port *owners; /* borrowed; NULL: nobody knows more than pods say */
-	const struct around *around;	 /* borrowed; NULL: nothing else acts on workloads */
-	const char *const *schedulers;	 /* borrowed; as admission's */
+	const struct groups *groups;	    /* borrowed */
+	const struct owner_port *owners;    /* borrowed; NULL: nobody knows more than pods say */
+	const struct around *around;	    /* borrowed; NULL: nothing else acts on workloads */
+	const struct podgroups *pod_groups; /* borrowed; NULL: no group is known to be Basic */
+	const char *const *schedulers;	    /* borrowed; as admission's */
 	uint32_t scheduler_count;
 	struct sizer_admission admission;
 	struct sizer_port engine;

@@ -36,6 +36,12 @@ static const struct groups *view_groups(void *data)
 	return c->groups;
 }
 
+static bool view_basic_group(void *data, const struct pod *pod)
+{
+	const struct controller *c = data;
+	return podgroups_frees(c->pod_groups, pod);
+}
+
 static const struct advised *view_recommendation(void *data, const struct workload_key *workload)
 {
 	const struct controller *c = data;
@@ -134,5 +140,6 @@ struct hook_view admission_view(struct controller *c)
 		.meets_others = view_meets_others,
 		.may_convert = view_may_convert,
 		.refused = view_refused,
-		.converted = view_converted};
+		.converted = view_converted,
+		.basic_group = view_basic_group};
 }

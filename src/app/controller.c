@@ -59,6 +59,10 @@ static bool on_change(void *data, const struct change *change)
 		return around_apply(c->around, change);
 	}
 	unseen_observe(&c->unseen, change);
+	if (change->kind == KIND_POD_GROUP) {
+		podgroups_apply(c->pod_groups, change);
+		return true;
+	}
 	agents_observe(c->agents, change);
 	usages_observe(c->usages, change);
 	bool taken = engine_observe(c->engine, change);
@@ -368,6 +372,7 @@ static int make_usages(struct controller *c, struct fault *f)
 		.groups = c->groups,
 		.owners = owners_port(c->owners),
 		.around = c->around,
+		.pod_groups = c->pod_groups,
 		.schedulers = c->scheduler_list,
 		.scheduler_count = c->scheduler_count,
 		.admission = admission_port(c),
@@ -424,6 +429,7 @@ static void make_leader_side(struct controller *c)
 	c->advice = advice_create();
 	c->groups = groups_create();
 	c->around = around_create();
+	c->pod_groups = podgroups_create();
 	const struct group_status_config groups = {c->kube, c->groups, gathered, c};
 	c->group_status = group_status_create(&groups);
 	const struct zones_config zones = {
@@ -524,6 +530,7 @@ static void controller_finish(struct controller *c)
 	groups_destroy(c->groups);
 	zones_destroy(c->zones);
 	around_destroy(c->around);
+	podgroups_destroy(c->pod_groups);
 	owners_destroy(c->owners);
 	recorder_destroy(c->recorder);
 	hook_destroy(c->hook);

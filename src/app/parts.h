@@ -31,6 +31,7 @@
 #include "unseen.h"
 #include "usages.h"
 #include "owner/groups.h"
+#include "owner/podgroups.h"
 #include "volumes.h"
 #include "world/advice.h"
 #include "zones.h"
@@ -55,6 +56,7 @@ struct controller {
 	struct owners *owners; /* who stands above the owners of pods */
 	struct follow follow;  /* asks it about those that are known */
 	struct around *around; /* what else acts on workloads */
+	struct podgroups *pod_groups;
 	struct group_status *group_status;
 	struct recorder *recorder; /* NULL: nothing is recorded */
 	struct zones *zones;

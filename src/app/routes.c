@@ -217,6 +217,16 @@ static void update_around(struct controller *c)
 	gauge(c, "aliquot_around_bytes", "Memory that they take.", NULL, (int64_t)t.bytes);
 }
 
+static void update_pod_groups(struct controller *c)
+{
+	gauge(c, "aliquot_pod_groups_basic",
+		"PodGroups that are known to be Basic, and so no gang.", NULL,
+		(int64_t)podgroups_count(c->pod_groups));
+	metric_set(metric_get(c->metrics, METRIC_COUNTER, "aliquot_pod_groups_unkept_total",
+			   "Basic PodGroups that were not kept, too many.", NULL),
+		(int64_t)podgroups_unkept(c->pod_groups));
+}
+
 void routes_update_metrics(struct controller *c)
 {
 	const struct engine_report *r = engine_report(c->engine);
@@ -226,6 +236,7 @@ void routes_update_metrics(struct controller *c)
 	update_usage(c);
 	update_sizes(c);
 	update_around(c);
+	update_pod_groups(c);
 	gauge(c, "aliquot_tenants", "Tenants known.", NULL,
 		(int64_t)world_class_count(w, WORLD_TENANT));
 	gauge(c, "aliquot_pods", "Pods in the cache.", NULL, (int64_t)world_pod_count(w));

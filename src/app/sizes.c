@@ -47,6 +47,7 @@ struct sizes *sizes_create(const struct sizes_config *config)
 		.owners = config->owners,
 		.bill = config->bill,
 		.around = config->around,
+		.pod_groups = config->pod_groups,
 		.schedulers = config->schedulers,
 		.scheduler_count = config->scheduler_count,
 		.admission = config->admission,

@@ -17,6 +17,7 @@ struct sizes_config { /* all borrowed */
 	const struct groups *groups;
 	const struct owner_port *owners;
 	const struct around *around;
+	const struct podgroups *pod_groups;
 	const char *const *schedulers; /* as admission's */
 	uint32_t scheduler_count;
 	struct sizer_admission admission;

@@ -343,6 +343,18 @@ static void read_claims(const json_t *spec, struct arena *arena, struct pod *pod
 	}
 }
 
+/* 1.35 knew the same thing by another name. */
+static void read_group(const json_t *spec, struct arena *arena, struct pod *pod)
+{
+	const json_t *group = decode_find(spec, "schedulingGroup");
+	const char *name = json_string_value(json_object_get(group, "podGroupName"));
+	bool elsewhere = decode_find(spec, "workloadRef") != NULL;
+	pod->has_group = group != NULL || elsewhere;
+	if (!elsewhere && json_object_size(group) == 1 && name != NULL && parts_is_name(name)) {
+		pod->group_name = arena_strdup(arena, name);
+	}
+}
+
 static int read_spec(const json_t *spec, bool admission, struct arena *arena, struct pod *pod,
 	struct fault *ret_fault)
 {
@@ -357,9 +369,7 @@ static int read_spec(const json_t *spec, bool admission, struct arena *arena, st
 	pod->has_priority = decode_find(spec, "priority") != NULL;
 	pod->never_preempts = text_equals(preemption, "Never");
 	pod->has_claims = any_in(spec, "resourceClaims");
-	/* 1.35 knew the same thing by another name. */
-	pod->has_group = decode_find(spec, "schedulingGroup") != NULL ||
-			 decode_find(spec, "workloadRef") != NULL;
+	read_group(spec, arena, pod);
 	pod->has_deadline = decode_find(spec, "activeDeadlineSeconds") != NULL;
 	pod->lingers = pod_is_capacity(pod) &&
 		       json_integer_value(decode_find(spec, "terminationGracePeriodSeconds")) >=

@@ -80,6 +80,7 @@ bool change_is_sound(const struct change *c)
 	case KIND_SCALER:
 	case KIND_SCALED_OBJECT:
 	case KIND_BUDGET:
+	case KIND_POD_GROUP:
 	case KIND_COUNT:
 		break;
 	}

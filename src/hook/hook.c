@@ -161,6 +161,8 @@ static struct admit_input gather(
 		.meets_others = r->pod.neighbour_count > 0 && view->meets_others != NULL &&
 				view->meets_others(view->data, &r->pod),
 		.in_group = r->group_note,
+		.basic_group = r->pod.group_name != NULL && view->basic_group != NULL &&
+			       view->basic_group(view->data, &r->pod),
 		.declared = r->declared,
 		.unreadable = r->unreadable,
 		.count_max = h->count_max,

@@ -8,6 +8,7 @@
 #include "codec/namespace.h"
 #include "codec/node.h"
 #include "codec/pod.h"
+#include "codec/podgroup.h"
 #include "codec/policy.h"
 #include "codec/quota.h"
 #include "codec/recommendation.h"
@@ -18,6 +19,7 @@
 #define SCALERS_API "autoscaling/v2"
 #define KEDA_API    "keda.sh/v1alpha1"
 #define BUDGETS_API "policy/v1"
+#define GROUPS_API  "scheduling.k8s.io/v1alpha2"
 #define OUR_API	    NAME_GROUP "/" NAME_VERSION
 
 /* The resource is the name in logs and metrics, too. */
@@ -37,6 +39,7 @@ static const struct row {
 	[KIND_SCALER] = {SCALERS_API, "horizontalpodautoscalers", NULL, scaler_projection},
 	[KIND_SCALED_OBJECT] = {KEDA_API, "scaledobjects", NULL, scaled_object_projection},
 	[KIND_BUDGET] = {BUDGETS_API, "poddisruptionbudgets", NULL, budget_projection},
+	[KIND_POD_GROUP] = {GROUPS_API, "podgroups", NULL, pod_group_projection},
 };
 
 struct reflector_kind feed_kind(enum kind kind)
@@ -50,7 +53,7 @@ struct reflector_kind feed_kind(enum kind kind)
 		.projection = r->projection()};
 }
 
-/* What else acts on workloads. */
+/* What else acts on workloads, or ties pods to each other. */
 static int decode_around(
 	enum kind kind, struct view json, struct arena *a, struct change *c, struct fault *fault)
 {
@@ -58,6 +61,11 @@ static int decode_around(
 		struct budget *budget = ARENA_NEW(a, struct budget);
 		c->budget = budget;
 		return budget_decode(json.p, json.n, a, budget, fault);
+	}
+	if (kind == KIND_POD_GROUP) {
+		struct pod_group *group = ARENA_NEW(a, struct pod_group);
+		c->pod_group = group;
+		return pod_group_decode(json.p, json.n, a, group, fault);
 	}
 	struct scaler *scaler = ARENA_NEW(a, struct scaler);
 	c->scaler = scaler;
@@ -118,6 +126,7 @@ int feed_decode(
 	case KIND_SCALER:
 	case KIND_SCALED_OBJECT:
 	case KIND_BUDGET:
+	case KIND_POD_GROUP:
 		return decode_around(kind, json, a, c, fault);
 	case KIND_CLAIM:
 	case KIND_STATE:

@@ -86,7 +86,7 @@ static const struct reflector_events feed_events = {.on_begin = on_begin,
 	.on_stale = on_stale};
 
 /* --- those that need not be there: ResourceSlices, ours of which somebody may have left a CRD out,
- * KEDA's, and what somebody may not let us see --- */
+ * KEDA's, PodGroups, and what somebody may not let us see --- */
 
 #define ASK_EVERY_MS 300000
 #define ASK_AGAIN_MS 10000
@@ -108,6 +108,7 @@ static const struct optional {
 	{KIND_SCALER, "/apis/autoscaling/v2/horizontalpodautoscalers?limit=1"},
 	{KIND_SCALED_OBJECT, "/apis/keda.sh/v1alpha1/scaledobjects?limit=1"},
 	{KIND_BUDGET, "/apis/policy/v1/poddisruptionbudgets?limit=1"},
+	{KIND_POD_GROUP, "/apis/scheduling.k8s.io/v1alpha2/podgroups?limit=1"},
 };
 
 static void start(struct feed *f)

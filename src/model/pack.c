@@ -432,7 +432,8 @@ void pod_pack(struct str *out, const struct pod *p)
 	const char *const texts[] = {p->ns, p->name, p->uid, p->resource_version,
 		p->owner.api_version, p->owner.kind, p->owner.name, p->owner.uid, p->node,
 		p->scheduler, p->runtime_class, p->priority_class, p->status_reason, p->placed.type,
-		p->placed.reason, p->placed.message, p->trouble, p->gpu_container, p->gpu_image};
+		p->placed.reason, p->placed.message, p->trouble, p->gpu_container, p->gpu_image,
+		p->group_name};
 	const int64_t numbers[] = {p->created_ms, p->deleting_ms, p->grace_s, p->priority,
 		p->cpu_milli, p->mem_bytes, p->gpus, p->phase, p->placed.since_ms, p->restarts,
 		p->gpu_oom_ms, p->failed_ms};
@@ -458,7 +459,8 @@ bool pod_unpack(struct unpack *u, struct pod *ret)
 	const char **const texts[] = {&p.ns, &p.name, &p.uid, &p.resource_version,
 		&p.owner.api_version, &p.owner.kind, &p.owner.name, &p.owner.uid, &p.node,
 		&p.scheduler, &p.runtime_class, &p.priority_class, &p.status_reason, &p.placed.type,
-		&p.placed.reason, &p.placed.message, &p.trouble, &p.gpu_container, &p.gpu_image};
+		&p.placed.reason, &p.placed.message, &p.trouble, &p.gpu_container, &p.gpu_image,
+		&p.group_name};
 	for (size_t i = 0; i < COUNT_OF(texts); i++) {
 		*texts[i] = unpack_text(u);
 	}

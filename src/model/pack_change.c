@@ -298,6 +298,7 @@ static void object_pack(struct str *out, const struct change *c)
 	case KIND_SCALER:
 	case KIND_SCALED_OBJECT:
 	case KIND_BUDGET:
+	case KIND_POD_GROUP:
 	case KIND_COUNT:
 		BUG("not a kind of the engine");
 	}
@@ -447,6 +448,7 @@ static void object_unpack(struct unpack *u, struct change *c)
 	case KIND_SCALER:
 	case KIND_SCALED_OBJECT:
 	case KIND_BUDGET:
+	case KIND_POD_GROUP:
 	case KIND_COUNT:
 		break;
 	}

@@ -62,6 +62,6 @@ const char *kind_name(enum kind kind)
 	static const char *const names[] = {"Pod", "Node", "GPUPolicy", "Namespace", "LimitRange",
 		"ResourceQuota", "ResourceSlice", "PersistentVolumeClaim", "NodeState",
 		"GPURecommendation", "GPUWorkloadGroup", "HorizontalPodAutoscaler", "ScaledObject",
-		"PodDisruptionBudget"};
+		"PodDisruptionBudget", "PodGroup"};
 	return kind < KIND_COUNT ? names[kind] : "?";
 }

@@ -140,7 +140,7 @@ static bool scheduler_is_allowed(const struct admit_input *in)
 
 static const char *gang_of(const struct admit_input *in)
 {
-	const char *gang = admit_gang(in->pod);
+	const char *gang = admit_gang(in->pod, in->basic_group);
 	return gang == NULL && in->in_group ? "a group annotation" : gang;
 }
 

@@ -21,10 +21,12 @@ static const char *const gang_labels[] = {
  * after us: of a share it would count no GPU. */
 #define QUEUE_PREFIX "kueue.x-k8s.io/"
 
-const char *admit_gang(const struct pod *pod)
+const char *admit_gang(const struct pod *pod, bool basic)
 {
-	if (pod->has_group) {
-		return "spec.schedulingGroup";
+	if (pod->has_group && !basic) {
+		return pod->group_name == NULL
+			       ? "spec.schedulingGroup"
+			       : "spec.schedulingGroup, of a PodGroup that is not known as Basic";
 	}
 	for (size_t i = 0; i < COUNT_OF(gang_labels); i++) {
 		if (pairs_get(&pod->labels, gang_labels[i]) != NULL) {

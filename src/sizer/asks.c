@@ -277,7 +277,7 @@ static void look_at_newest(struct sizer *s, const struct sized *x, const struct 
 	}
 	ask->unsupported = asks_left_whole(x, d, &anew, ret, a);
 	ask->bare = pod.owner.kind == NULL;
-	ask->gang = admit_gang(&pod) != NULL;
+	ask->gang = admit_gang(&pod, podgroups_frees(s->config.pod_groups, &pod)) != NULL;
 	ask->surge_unfit = surges_unfit(s, x, &pod);
 	ask->room = rooms_find(&s->rooms, &room);
 	if (ask->room == ROLL_ROOM_NONE && policy->rollout.may_add_nodes &&

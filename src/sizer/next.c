@@ -100,6 +100,7 @@ static struct admit_verdict judge(
 		.limits_gpus = space != NULL && space->gpu_limits > 0,
 		.zero_quota = world_zero_quota(n->d->world, &n->pod),
 		.meets_others = world_meets_others(n->d->world, &n->pod),
+		.basic_group = podgroups_frees(config->pod_groups, &n->pod),
 		.workload = &n->workload,
 		.recommendation =
 			arena_printf(a, "%s@%lld", n->x->object, (long long)n->x->revision),

@@ -132,7 +132,8 @@ struct whose {
 };
 
 /* Members of a group have owners of their own: each has its replicas, and some end. */
-static void look_at_member(const struct pod *pod, const struct workload *w, struct whose *ret)
+static void look_at_member(
+	const struct sizer *s, const struct pod *pod, const struct workload *w, struct whose *ret)
 {
 	const struct owner_top *top = &w->top;
 	if (top->kind == NULL) {
@@ -143,7 +144,8 @@ static void look_at_member(const struct pod *pod, const struct workload *w, stru
 	const struct owner_row *row = owner_row_find(top->group, top->kind);
 	uint64_t hash = hash_bytes(top->name.p, top->name.n, hash_text(top->kind));
 	ret->set = hash_bytes(top->group.p, top->group.n, hash) | 1;
-	ret->irretrievable = (row != NULL && row->leaves) || admit_gang(pod) != NULL;
+	ret->irretrievable = (row != NULL && row->leaves) ||
+			     admit_gang(pod, podgroups_frees(s->config.pod_groups, pod)) != NULL;
 }
 
 static struct sized *owner_of(struct sizer *s, const struct world_pod *wp, struct whose *ret_whose)
@@ -160,7 +162,7 @@ static struct sized *owner_of(struct sizer *s, const struct world_pod *wp, struc
 	bills_label(s, &ret_whose->bill, &pod);
 	ret_whose->set = pod.owner.uid != NULL ? hash_text(pod.owner.uid) : 0;
 	if (w.gathered_by != NULL) {
-		look_at_member(&pod, &w, ret_whose);
+		look_at_member(s, &pod, &w, ret_whose);
 	}
 	ret_whose->alike = text_equals(pod.owner.kind, "ReplicaSet");
 	ret_whose->pending = w.top.pending;

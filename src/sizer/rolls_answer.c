@@ -53,11 +53,14 @@ static void answer_eviction(struct sizer *s, struct sized *x, const struct fault
 
 /* What only the template tells of what admission will say: arguments, variables, privileges, who
  * schedules it, and a share that a person writes there while running pods stay as they are. */
-static uint8_t judge_next(
-	const struct sizer *s, const struct standing *owner, enum isolation isolation)
+static uint8_t judge_next(const struct sizer *s, const struct sized *x,
+	const struct standing *owner, enum isolation isolation)
 {
 	struct explain_facts facts;
-	const struct admit_input in = {.pod = owner->next,
+	struct pod next = owner->next != NULL ? *owner->next : (struct pod){0};
+	next.ns = x->key.ns;
+	const struct admit_input in = {.pod = &next,
+		.basic_group = podgroups_frees(s->config.pod_groups, &next),
 		.schedulers = s->config.schedulers,
 		.scheduler_count = s->config.scheduler_count,
 		.count_max = MODEL_GPU_COUNT_MAX,
@@ -106,8 +109,8 @@ static void answer_reading(
 		.going = !owner->exists || owner->leaving,
 		.recreates = owner->exists && owner->recreates,
 		.course = (uint8_t)owner->course,
-		.whole = judge_next(s, owner, ISOLATION_NONE),
-		.whole_walled = judge_next(s, owner, ISOLATION_MPS),
+		.whole = judge_next(s, x, owner, ISOLATION_NONE),
+		.whole_walled = judge_next(s, x, owner, ISOLATION_MPS),
 		.wanted = owner->exists ? owner->wanted : -1,
 		.min_ready_s = owner->exists ? owner->min_ready_s : 0};
 }

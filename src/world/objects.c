@@ -260,6 +260,7 @@ void objects_set(struct world *w, const struct change *c)
 	case KIND_SCALER:
 	case KIND_SCALED_OBJECT:
 	case KIND_BUDGET:
+	case KIND_POD_GROUP:
 	case KIND_COUNT:
 		break;
 	}
@@ -308,6 +309,7 @@ void objects_gone(struct world *w, const struct change *c)
 	case KIND_SCALER:
 	case KIND_SCALED_OBJECT:
 	case KIND_BUDGET:
+	case KIND_POD_GROUP:
 	case KIND_COUNT:
 		break;
 	}
@@ -361,6 +363,7 @@ void objects_keep(struct world *w, const struct change *c)
 	case KIND_SCALER:
 	case KIND_SCALED_OBJECT:
 	case KIND_BUDGET:
+	case KIND_POD_GROUP:
 	case KIND_COUNT:
 		break;
 	}

@@ -45,6 +45,7 @@ EVERYWHERE = [
     ("list watch", "autoscaling", "horizontalpodautoscalers", ""),
     ("list watch", "keda.sh", "scaledobjects", ""),
     ("list watch", "policy", "poddisruptionbudgets", ""),
+    ("list watch", "scheduling.k8s.io", "podgroups", ""),
     ("get list watch", "node.k8s.io", "runtimeclasses", ""),
     ("get list watch", "aliquot.dev", "gpupolicies", ""),
     ("patch", "aliquot.dev", "gpupolicies/status", ""),

@@ -1,6 +1,6 @@
 /* Objects that are read one at a time: the Secret with our authority, the webhook's configuration,
- * RuntimeClasses, ResourceSlices and Jobs. No bytes crash a decoder, and what is taken of a secret
- * is written and read again as the same. The first byte chooses the target. */
+ * RuntimeClasses, ResourceSlices, Jobs and PodGroups. No bytes crash a decoder, and what is taken
+ * of a secret is written and read again as the same. The first byte chooses the target. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "codec/gpuslice.h"
 #include "codec/job.h"
+#include "codec/podgroup.h"
 #include "codec/runtime.h"
 #include "codec/secret.h"
 
@@ -112,12 +113,24 @@ static void fuzz_job(const char *text, size_t n, struct arena *arena)
 	}
 }
 
+static void fuzz_pod_group(const char *text, size_t n, struct arena *arena)
+{
+	struct pod_group g;
+	struct fault f = {0};
+	if (pod_group_decode(text, n, arena, &g, &f) < 0) {
+		expect_kind(&f);
+		return;
+	}
+	ENSURE(g.ns != NULL && g.name != NULL);
+}
+
 static const target targets[] = {
 	fuzz_secret,
 	fuzz_webhook,
 	fuzz_runtime,
 	fuzz_slice,
 	fuzz_job,
+	fuzz_pod_group,
 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

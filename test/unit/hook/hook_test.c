@@ -17,6 +17,7 @@ struct cluster {
 	int converted;
 	const char *selector;  /* of the pods, JSON; NULL: none */
 	const char *spread;    /* a part of their spec, JSON; NULL: none */
+	bool basic;	       /* their PodGroup is */
 	bool meets_others;     /* it may be about pods that are not known */
 	const char *owner;     /* their controller, JSON; NULL: none */
 	const char *user;      /* who makes them; NULL: nobody is told */
@@ -74,6 +75,14 @@ static bool meets_others(void *data, const struct pod *pod)
 	return c->meets_others;
 }
 
+static bool basic_group(void *data, const struct pod *pod)
+{
+	const struct cluster *c = data;
+	cr_assert_str_eq(pod->ns, "team");
+	cr_assert_str_eq(pod->group_name, "g");
+	return c->basic;
+}
+
 static bool unshared(
 	void *data, const struct pod *pod, const struct pairs *class, struct unfit_tally *ret_why)
 {
@@ -114,7 +123,8 @@ static void cluster_init(struct cluster *c)
 	c->list[0] = &c->policy;
 	struct hook_config config = {
 		.view = {c, find_namespace, get_policies, limits_gpus, zero_quota, get_groups, NULL,
-			get_advice, unshared, meets_others, may_convert, refused, converted},
+			get_advice, unshared, meets_others, may_convert, refused, converted,
+			basic_group},
 		.metrics = c->metrics,
 		.runtime_class = "nvidia",
 		.notes_names = true};
@@ -568,4 +578,16 @@ Test(hook, c26_a_name_that_the_annotation_has_no_room_for_is_told)
 	expect(&c, FRACTION, "LongContainerName", "53 characters at most");
 	c.container++;
 	expect(&c, FRACTION, "Converted", NULL);
+}
+
+Test(hook, C4_a_pod_of_a_basic_pod_group_is_converted)
+{
+	CLEANUP(cluster_finish) struct cluster c;
+	cluster_init(&c);
+	c.spread = "\"schedulingGroup\":{\"podGroupName\":\"g\"},";
+	expect(&c, FRACTION, "Gang", "of a PodGroup that is not known as Basic");
+	c.basic = true;
+	expect(&c, FRACTION, "Converted", NULL);
+	c.spread = "\"workloadRef\":{\"name\":\"w\",\"podGroup\":\"g\"},";
+	expect(&c, FRACTION, "Gang", "spec.schedulingGroup");
 }

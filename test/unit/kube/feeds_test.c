@@ -33,6 +33,8 @@ static bool on_change(void *data, const struct change *c)
 		name = c->scaler->name;
 	} else if (c->kind == KIND_BUDGET) {
 		name = c->budget->name;
+	} else if (c->kind == KIND_POD_GROUP) {
+		name = c->pod_group->basic ? "basic" : "gang";
 	}
 	str_append_format(&f->heard, "%s:%s ", kind_name(c->kind), name);
 	return true;
@@ -203,11 +205,33 @@ Test(feeds, U14_what_else_acts_on_workloads_is_watched_where_it_is)
 	tear_down(&f);
 }
 
+#define POD_GROUP(policy)                                                                          \
+	"{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"namespace\":\"n\",\"name\":"              \
+	"\"" policy "\",\"uid\":\"u-" policy "\",\"resourceVersion\":\"3\"},\"spec\":{"            \
+	"\"schedulingPolicy\":{\"" policy "\":{}}}}}\n"
+
+Test(feeds, C4_pod_groups_are_watched_where_they_are)
+{
+	static const char path[] = "/apis/scheduling.k8s.io/v1alpha2/podgroups";
+	struct fixture f;
+	set_up(&f);
+	fake_answer(asked(&f, path), 404, "404 page not found");
+	step(&f, 1);
+	cr_assert_null(asked(&f, path));
+	step(&f, 300000);
+	fake_answer(asked(&f, path), 200, "{}");
+	step(&f, 1);
+	fake_data(asked(&f, path), POD_GROUP("basic") POD_GROUP("gang") END_OF("PodGroup"));
+	cr_assert_not_null(strstr(str_text(&f.heard), "PodGroup:basic PodGroup:gang PodGroup. "));
+	tear_down(&f);
+}
+
 /* Nothing is concluded from what was not answered yet. */
 Test(feeds, all_is_settled_once_each_was_answered)
 {
 	static const char *const denied[] = {OURS "gpuworkloadgroups", "/apis/keda.sh",
-		"/apis/autoscaling", "/apis/policy", "/apis/resource.k8s.io"};
+		"/apis/autoscaling", "/apis/policy", "/apis/resource.k8s.io",
+		"/apis/scheduling.k8s.io"};
 	struct fixture f;
 	set_up(&f);
 	for (size_t i = 0; i < COUNT_OF(denied); i++) {

@@ -250,7 +250,7 @@ Test(pack, no_field_is_forgotten)
 		TEXT(labels[1].value), TEXT(notes[0].value), TEXT(pod.owner.api_version),
 		TEXT(pod.owner.kind), TEXT(pod.owner.name), TEXT(pod.owner.uid),
 		FLAG(pod.is_static), FLAG(pod.keeps_node), FLAG(pod.lingers), FLAG(pod.forged),
-		TEXT(pod.node), TEXT(pod.scheduler), TEXT(pod.runtime_class),
+		TEXT(pod.node), TEXT(pod.scheduler), TEXT(pod.runtime_class), TEXT(pod.group_name),
 		TEXT(pod.priority_class), FLAG(pod.has_priority), HALF(pod.priority),
 		FLAG(pod.never_preempts), TEXT(gates[1]), TEXT(selector[0].key), TEXT(values[1]),
 		TEXT(terms[1].key), HALF(terms[0].operator), TEXT(tolerations[1].key),

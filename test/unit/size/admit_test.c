@@ -164,6 +164,11 @@ static void group(struct scene *s)
 {
 	s->pod.has_group = true;
 }
+static void other_group(struct scene *s)
+{
+	s->pod.has_group = true;
+	s->pod.group_name = "g";
+}
 static void kueue(struct scene *s)
 {
 	label(s, "kueue.x-k8s.io/pod-group-name");
@@ -305,6 +310,7 @@ static const struct {
 	{"too complex", complex_rules, REASON_TOO_COMPLEX},
 	{"500m of a GPU", half_a_gpu, REASON_BAD_AMOUNT},
 	{"schedulingGroup", group, REASON_GANG},
+	{"schedulingGroup, not seen", other_group, REASON_GANG},
 	{"kueue", kueue, REASON_GANG},
 	{"coscheduling", cosched, REASON_GANG},
 	{"volcano label", volcano, REASON_GANG},

@@ -118,3 +118,28 @@ Test(managed, ranks_tell_themselves_by_variables_and_arguments)
 		cr_assert_eq(managed_rank(&pod, &gpu) != NULL, cases[i].is_rank, "row %zu", i);
 	}
 }
+
+Test(managed, C4_the_pods_of_a_basic_pod_group_are_judged_like_others)
+{
+	struct container gpu = {.name = "main", .gpus = 1};
+	struct pair note = {NOTE_GPU_FRACTION, "0.25"};
+	struct pair label = {"scheduling.x-k8s.io/pod-group", "x"};
+	struct pod pod = {.ns = "team",
+		.owner = {"apps/v1", "ReplicaSet", "web-1", "u"},
+		.labels = {&label, 0},
+		.notes = {&note, 1},
+		.containers = &gpu,
+		.container_count = 1,
+		.has_group = true,
+		.group_name = "g"};
+	const struct namespace ns = {.name = "team"};
+	struct admit_input in = {.pod = &pod, .ns = &ns};
+	struct admit_verdict v = admit_judge(&in);
+	cr_expect_eq(v.reason, REASON_GANG);
+	cr_expect_str_eq(
+		v.facts.name, "spec.schedulingGroup, of a PodGroup that is not known as Basic");
+	in.basic_group = true;
+	cr_expect_eq(admit_judge(&in).reason, REASON_CONVERTED);
+	pod.labels.count = 1;
+	cr_expect_eq(admit_judge(&in).reason, REASON_GANG, "and of a gang of somebody else's");
+}

@@ -1,0 +1,174 @@
+/* A chain holds whole namespaces, so that those of one are counted by walking it; and nobody has
+ * more than PODGROUPS_PER_NAMESPACE there. */
+#include "owner/podgroups.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/map.h"
+#include "base/str.h"
+
+#define CHAINS 1024
+
+struct item {
+	struct item *next; /* owned */
+	uint32_t mark;
+	size_t name_at; /* in `text` */
+	char text[];	/* namespace, NUL, name, NUL */
+};
+
+struct podgroups {
+	struct item *chains[CHAINS]; /* owned */
+	size_t count;
+	uint64_t unkept;
+	uint32_t mark; /* of the relist that runs or ran last */
+	bool stale;
+};
+
+struct podgroups *podgroups_create(void)
+{
+	return xcalloc(1, sizeof(struct podgroups));
+}
+
+static void drop(struct podgroups *g, struct item **slot)
+{
+	struct item *gone = *slot;
+	*slot = gone->next;
+	free(gone);
+	g->count--;
+}
+
+void podgroups_destroy(struct podgroups *g)
+{
+	for (size_t i = 0; g != NULL && i < CHAINS; i++) {
+		while (g->chains[i] != NULL) {
+			drop(g, &g->chains[i]);
+		}
+	}
+	free(g);
+}
+
+static size_t chain_of(const char *ns)
+{
+	return key_text(ns) % CHAINS;
+}
+
+static bool is_it(const struct item *i, const char *ns, const char *name)
+{
+	return strcmp(i->text, ns) == 0 && strcmp(i->text + i->name_at, name) == 0;
+}
+
+/* Where it hangs, or would; and how many others of its namespace hang before. */
+static struct item **find(
+	struct podgroups *g, const char *ns, const char *name, uint32_t *ret_before)
+{
+	struct item **slot = &g->chains[chain_of(ns)];
+	*ret_before = 0;
+	while (*slot != NULL && !is_it(*slot, ns, name)) {
+		*ret_before += strcmp((*slot)->text, ns) == 0;
+		slot = &(*slot)->next;
+	}
+	return slot;
+}
+
+static void forget(struct podgroups *g, const char *ns, const char *name)
+{
+	uint32_t before;
+	struct item **slot = find(g, text_or(ns, ""), text_or(name, ""), &before);
+	if (*slot != NULL) {
+		drop(g, slot);
+	}
+}
+
+static void set(struct podgroups *g, const struct pod_group *noun)
+{
+	uint32_t before;
+	struct item **slot = find(g, noun->ns, noun->name, &before);
+	if (!noun->basic) {
+		forget(g, noun->ns, noun->name);
+		return;
+	}
+	if (*slot == NULL && (before >= PODGROUPS_PER_NAMESPACE || g->count >= PODGROUPS_MAX)) {
+		g->unkept++;
+		return;
+	}
+	if (*slot == NULL) {
+		size_t ns = strlen(noun->ns) + 1, name = strlen(noun->name) + 1;
+		struct item *made = xcalloc(1, sizeof *made + ns + name);
+		memcpy(made->text, noun->ns, ns);
+		memcpy(made->text + ns, noun->name, name);
+		made->name_at = ns;
+		*slot = made;
+		g->count++;
+	}
+	(*slot)->mark = g->mark;
+}
+
+/* Also where something unnamed could not be read: what was not seen again is not known any more. */
+static void sweep(struct podgroups *g)
+{
+	for (size_t i = 0; i < CHAINS; i++) {
+		struct item **slot = &g->chains[i];
+		while (*slot != NULL) {
+			if ((*slot)->mark != g->mark) {
+				drop(g, slot);
+			} else {
+				slot = &(*slot)->next;
+			}
+		}
+	}
+}
+
+void podgroups_apply(struct podgroups *g, const struct change *c)
+{
+	switch (c->type) {
+	case CHANGE_SET:
+		set(g, c->pod_group);
+		return;
+	case CHANGE_GONE:
+	case CHANGE_KEEP: /* it cannot be read, and may be another one by now */
+		forget(g, c->ns, c->name);
+		return;
+	case CHANGE_RELIST_BEGIN:
+		g->mark++;
+		return;
+	case CHANGE_RELIST_END:
+		sweep(g);
+		g->stale = false;
+		return;
+	case CHANGE_STALE:
+	case CHANGE_FRESH:
+		g->stale = c->type == CHANGE_STALE;
+		return;
+	case CHANGE_LEADER:
+	case CHANGE_REACH:
+	case CHANGE_SHARE:
+	case CHANGE_SHUN:
+	case CHANGE_HEARD:
+	case CHANGE_RUNTIME:
+		return;
+	}
+}
+
+bool podgroups_frees(const struct podgroups *g, const struct pod *pod)
+{
+	if (g == NULL || g->stale || pod->group_name == NULL || pod->ns == NULL) {
+		return false;
+	}
+	const struct item *i = g->chains[chain_of(pod->ns)];
+	while (i != NULL && !is_it(i, pod->ns, pod->group_name)) {
+		i = i->next;
+	}
+	return i != NULL;
+}
+
+size_t podgroups_count(const struct podgroups *g)
+{
+	return g->count;
+}
+
+uint64_t podgroups_unkept(const struct podgroups *g)
+{
+	return g->unkept;
+}
