@@ -309,6 +309,7 @@ struct server *server_create(
 	loop_timer_init(&s->accept_again, l, accept_resume, s);
 	loop_timer_init(&s->drain_deadline, l, drain_expire, s);
 	room_init(s);
+	pace_init(s);
 	ev_io_init(&s->acceptor, on_accept, s->fd, EV_READ);
 	s->acceptor.data = s;
 	ev_io_start(loop_ev(l), &s->acceptor);
@@ -340,6 +341,7 @@ void server_destroy(struct server *s)
 	}
 	close_all(s);
 	room_finish(s);
+	pace_finish(s);
 	stop_accepting(s);
 	loop_timer_stop(&s->drain_deadline);
 	loop_off_turn(s->loop, drain_look, s);

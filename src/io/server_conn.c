@@ -58,6 +58,7 @@ void conn_close(struct conn *c)
 	ev_io_stop(loop_ev(s->loop), &c->io);
 	loop_timer_stop(&c->deadline);
 	loop_defer_forget(s->loop, c);
+	pace_forget(c);
 	if (c->ssl != NULL) {
 		/* Said once and not waited for; never after a fatal error. */
 		if (!c->broken && SSL_is_init_finished(c->ssl)) {
@@ -219,7 +220,7 @@ static size_t requests_parse(struct conn *c, const char *p, size_t n)
 {
 	size_t at = 0;
 
-	while (at < n && may_parse(c)) {
+	while (at < n && may_parse(c) && !pace_is_over(c)) {
 		size_t used = 0;
 		if (http1_idle(&c->in)) {
 			c->started_us = c->read_us;
@@ -474,7 +475,7 @@ static bool round_run(struct conn *c, struct round *round)
 	return round->more || c->out_sent < c->out.len || c->closing || c->peer_done;
 }
 
-void conn_run(struct conn *c)
+static void run(struct conn *c)
 {
 	struct round round = {.more = true};
 	int rounds = 0;
@@ -498,6 +499,16 @@ void conn_run(struct conn *c)
 	if (rounds == READS_MAX || (c->left.len > 0 && may_parse(c))) {
 		loop_defer_forget(c->server->loop, c);
 		loop_defer(c->server->loop, run_deferred, c);
+	}
+}
+
+void conn_run(struct conn *c)
+{
+	struct server *s = c->server;
+
+	if (pace_begin(c)) {
+		run(c);
+		pace_end(s);
 	}
 }
 

@@ -1,6 +1,6 @@
 /* What the files of the server share: server.c (listening, routes, drain), server_conn.c (one
- * connection), server_room.c (who goes when there is no room), server_reply.c (from a request to
- * the bytes of its answer, and what is measured about it). */
+ * connection), server_room.c (who goes when there is no room), server_pace.c (whose turn it is),
+ * server_reply.c (from a request to the bytes of its answer, and what is measured about it). */
 #ifndef IO_SERVER_INTERNAL_H
 #define IO_SERVER_INTERNAL_H
 
@@ -32,6 +32,8 @@ struct source {
 	struct source *prev, *next;
 	struct in6_addr address; /* IPv4 mapped into it; zero: none */
 	int conns, unproven;
+	uint64_t turn;	  /* of the loop, in which it had */
+	int64_t spent_us; /* so much of it */
 };
 
 /* One more than the last phase: its connections are counted by these. */
@@ -60,6 +62,10 @@ struct server {
 	int unproven; /* of those: never had an answer */
 	int closed;   /* since memory was last given back */
 	struct loop_timer give_back;
+	uint64_t turn;			   /* of the loop */
+	struct source *running;		   /* borrowed: it has the loop now; NULL: nobody */
+	int64_t running_us;		   /* since then */
+	struct conn *parked, *parked_last; /* a list, borrowed: they wait for the next turn */
 	size_t held; /* bytes of bodies and of unsent answers, of all connections */
 	bool draining;
 	struct loop_timer drain_deadline;
@@ -70,6 +76,7 @@ struct server {
 	struct metric *connections; /* NULL: no metrics */
 	struct metric *seconds;
 	struct metric *refused;
+	struct metric *paced;
 	struct metric *evicted[CONN_PHASES];
 	struct metric *handshake_failures;
 	struct code_count codes[SERVER_CODES_MAX];
@@ -96,7 +103,9 @@ struct pending {
 struct conn {
 	struct server *server;
 	struct conn *prev, *next;
-	struct source *source; /* borrowed from the server */
+	struct source *source;	     /* borrowed from the server */
+	bool parked;		     /* it waits for the next turn, */
+	struct conn *before, *after; /* between these */
 	int fd;
 	SSL *ssl; /* owned; NULL: plain, or nothing came yet */
 	ev_io io;
@@ -150,6 +159,16 @@ void room_prove(struct conn *c);
 bool room_for_bytes(struct conn *c);
 void room_init(struct server *s);
 void room_finish(struct server *s);
+
+/* May the connection be run now? Then pace_end follows, though it may be gone by then. Otherwise it
+ * is run later. */
+bool pace_begin(struct conn *c);
+void pace_end(struct server *s);
+/* Its address has had its part of this turn. */
+bool pace_is_over(const struct conn *c);
+void pace_forget(struct conn *c);
+void pace_init(struct server *s);
+void pace_finish(struct server *s);
 
 /* Answers the complete request in c->in. */
 void reply_to_request(struct conn *c);

@@ -82,6 +82,8 @@ void reply_metrics_init(struct server *s)
 		"written.");
 	s->refused = metric_of(s, METRIC_COUNTER, "aliquot_http_server_refused_total",
 		"Connections refused because too many were open.");
+	s->paced = metric_of(s, METRIC_COUNTER, "aliquot_http_server_paced_total",
+		"Times that a connection waited for others because its address had had its part.");
 	s->handshake_failures =
 		metric_of(s, METRIC_COUNTER, "aliquot_http_server_handshake_failures_total",
 			"TLS handshakes that failed or took too long.");

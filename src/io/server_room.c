@@ -69,6 +69,9 @@ static struct source *source_of(struct server *s, int fd)
 
 static void source_drop(struct server *s, struct source *x)
 {
+	if (s->running == x) {
+		s->running = NULL;
+	}
 	if (x->prev != NULL) {
 		x->prev->next = x->next;
 	} else {

@@ -1,6 +1,7 @@
 """Whoever reaches a port may open as many connections as it likes and say nothing. Probes, reviews and other sources are
 answered all the while, and the memory that it took comes back."""
 
+import ssl
 import time
 
 import pytest
@@ -12,6 +13,7 @@ from waiting import wait_until
 
 STACK = {"nodes": [("one-%d" % i, 1) for i in range(8)], "arguments": ["--idle-grace-seconds=2"]}
 LONG_S = 6  # longer than any deadline of a handshake or of a head
+SOON_S = 1  # far less than the crowd's questions take together
 MIB = 1 << 20
 
 
@@ -70,6 +72,32 @@ def test_half_requests_to_the_pages(stack, say):
     with storm.Storm(controller.metrics_port, storm.half_request()) as crowd:
         asked, slowest = answered(stack, controller, crowd, seen)
         say("%d rounds of questions, the slowest %.0f ms" % (asked, slowest * 1000))
+
+
+@pytest.mark.parametrize("port", ["pages", "webhook"])
+def test_who_asks_as_fast_as_he_can_slows_himself(stack, say, port):
+    """60 connections of one address, each with 16 questions ahead; reviews and probes of others come in between."""
+    controller = stack.controllers[0]
+    stack.wait_converting()
+    context = None
+    if port == "webhook":
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    number = controller.webhook_port if context else controller.metrics_port
+    with storm.Askers(number, storm.no_review() if context else storm.page("/metrics"), context=context) as crowd:
+        crowd.wait_answers(200)
+        slowest, asked = 0, 0
+        until = time.monotonic() + LONG_S
+        while time.monotonic() < until:
+            began = time.monotonic()
+            assert controller.get("/readyz", check=False, timeout=5)[0] == 200, controller.log()
+            assert stack.converts(), "a review was not answered\n" + controller.log()
+            slowest, asked = max(slowest, time.monotonic() - began), asked + 1
+        answers = crowd.answers
+    say("%d questions of the crowd answered, %d rounds of ours, the slowest %.0f ms" % (
+        answers, asked, slowest * 1000))
+    assert slowest < SOON_S
+    assert controller.metric("aliquot_http_server_paced_total") > 0
 
 
 def test_a_tenant_is_placed_in_a_storm(stack, node, name):

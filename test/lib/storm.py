@@ -32,6 +32,65 @@ def half_request():
     return b"GET /metrics HTTP/1.1\r\nHost: a"
 
 
+def page(path):
+    return b"GET %s HTTP/1.1\r\nHost: a\r\n\r\n" % path.encode()
+
+
+def no_review():
+    """The route of reviews answers that it names none, and the connection stays."""
+    return b"POST /admit HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}"
+
+
+class Askers:
+    """AT_ONCE connections from one address that ask the same again and again, many questions ahead of the answers."""
+
+    AHEAD = 16
+
+    def __init__(self, port, question, at_once=60, source="127.0.0.7", context=None):
+        self.answers = 0
+        self._question, self._done = question, threading.Event()
+        self._select = selectors.DefaultSelector()
+        for _ in range(at_once):
+            client = socket.create_connection(("127.0.0.1", port), 10, (source, 0))
+            client = context.wrap_socket(client) if context else client
+            self._select.register(client, selectors.EVENT_READ)
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def __enter__(self):
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self._done.set()
+        self._thread.join(60)
+        for key in list(self._select.get_map().values()):
+            key.fileobj.close()
+        self._select.close()
+
+    def wait_answers(self, count, timeout=60):
+        wait_until(lambda: self.answers >= count, timeout, lambda: "%d answers, not %d" % (self.answers, count))
+
+    def _hear(self, client):
+        data = client.recv(1 << 20)
+        if not data:
+            self._select.unregister(client)
+            client.close()
+            return False
+        heads = data.count(b"HTTP/1.1 ")
+        self.answers += heads
+        client.sendall(self._question * heads)
+        return isinstance(client, ssl.SSLSocket) and client.pending()
+
+    def _run(self):
+        for key in list(self._select.get_map().values()):
+            key.fileobj.sendall(self._question * self.AHEAD)
+        while not self._done.is_set():
+            for key, _ in self._select.select(0.05):
+                with contextlib.suppress(OSError):
+                    while self._hear(key.fileobj):
+                        pass
+
+
 class Storm:
     """AT_ONCE connections to a port, from these source addresses in turns, until the block ends."""
 

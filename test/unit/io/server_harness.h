@@ -76,6 +76,21 @@ static UNUSED void house_metric(struct house *h, const char *line)
 	cr_assert(strstr(str_text(&text), line) != NULL, "no '%s' in:\n%s", line, str_text(&text));
 }
 
+/* A client at this address of the loopback: 127.0.0.N. */
+static UNUSED void peer_open_from(struct peer *p, struct house *h, int n)
+{
+	struct sockaddr_in at = {.sin_family = AF_INET};
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	at.sin_addr.s_addr = htonl(INADDR_LOOPBACK + (unsigned)n - 1);
+	cr_assert(bind(fd, (struct sockaddr *)&at, sizeof at) == 0);
+	at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	at.sin_port = htons((uint16_t)server_port(h->server));
+	cr_assert(connect(fd, (struct sockaddr *)&at, sizeof at) == 0);
+	fcntl(fd, F_SETFL, O_NONBLOCK);
+	*p = (struct peer){.loop = h->loop, .fd = fd, .in = STR_INIT(64 * 1024 * 1024)};
+}
+
 static UNUSED bool nobody_left(void *data)
 {
 	struct house *h = data;

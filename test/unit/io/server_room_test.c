@@ -6,21 +6,6 @@ TestSuite(server_room, .fini = expect_no_leak);
 
 #define ASK "GET /echo HTTP/1.1\r\nHost: a\r\n\r\n"
 
-/* A client at this address of the loopback: 127.0.0.N. */
-static void peer_open_from(struct peer *p, struct house *h, int n)
-{
-	struct sockaddr_in at = {.sin_family = AF_INET};
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	at.sin_addr.s_addr = htonl(INADDR_LOOPBACK + (unsigned)n - 1);
-	cr_assert(bind(fd, (struct sockaddr *)&at, sizeof at) == 0);
-	at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	at.sin_port = htons((uint16_t)server_port(h->server));
-	cr_assert(connect(fd, (struct sockaddr *)&at, sizeof at) == 0);
-	fcntl(fd, F_SETFL, O_NONBLOCK);
-	*p = (struct peer){.loop = h->loop, .fd = fd, .in = STR_INIT(64 * 1024 * 1024)};
-}
-
 static void ask(struct peer *p)
 {
 	str_reset(&p->in);

@@ -1,0 +1,126 @@
+/* Whose turn it is.
+ *
+ * There is one loop, and who asks as fast as he can, on as many connections as he may have, would
+ * have most of its time. In each turn of the loop the connections of one address together have a
+ * slice of it, for handshakes and for requests. Who has had it waits for the next turn, in the
+ * order in which they came, and meanwhile the others have theirs. Nothing is left undone while
+ * there is time for it: who is alone here (an API server with many reviews) only takes more turns.
+ */
+#include <string.h>
+
+#include "base/clock.h"
+#include "server_internal.h"
+
+/* So long the others may wait for each address that has more to say than it gets; one request may
+ * be longer. */
+#define SLICE_US 4000
+
+static int64_t spent_us(const struct server *s, const struct source *x)
+{
+	int64_t before = x->turn == s->turn ? x->spent_us : 0;
+	return s->running == x ? before + clock_mono_us() - s->running_us : before;
+}
+
+bool pace_is_over(const struct conn *c)
+{
+	const struct server *s = c->server;
+
+	return !s->draining && spent_us(s, c->source) >= SLICE_US;
+}
+
+static void park(struct conn *c)
+{
+	struct server *s = c->server;
+
+	c->parked = true;
+	c->after = NULL;
+	c->before = s->parked_last;
+	if (c->before != NULL) {
+		c->before->after = c;
+	} else {
+		s->parked = c;
+	}
+	s->parked_last = c;
+	if (s->paced != NULL) {
+		metric_add(s->paced, 1);
+	}
+}
+
+void pace_forget(struct conn *c)
+{
+	struct server *s = c->server;
+
+	if (!c->parked) {
+		return;
+	}
+	c->parked = false;
+	if (c->before != NULL) {
+		c->before->after = c->after;
+	} else {
+		s->parked = c->after;
+	}
+	if (c->after != NULL) {
+		c->after->before = c->before;
+	} else {
+		s->parked_last = c->before;
+	}
+}
+
+bool pace_begin(struct conn *c)
+{
+	struct server *s = c->server;
+
+	if (c->parked && !s->draining) {
+		return false;
+	}
+	if (pace_is_over(c)) {
+		park(c);
+		return false;
+	}
+	pace_forget(c);
+	s->running = c->source;
+	s->running_us = clock_mono_us();
+	return true;
+}
+
+void pace_end(struct server *s)
+{
+	struct source *x = s->running;
+
+	if (x != NULL) {
+		x->spent_us = spent_us(s, x);
+		x->turn = s->turn;
+		s->running = NULL;
+	}
+}
+
+/* Once a turn, before the loop asks for events: who waited is before who comes next. A connection
+ * that is run may end others. */
+static void begin_turn(void *data)
+{
+	struct server *s = data;
+	int waiting = 0;
+
+	s->turn++;
+	for (const struct conn *c = s->parked; c != NULL; c = c->after) {
+		waiting++;
+	}
+	for (; waiting > 0 && s->parked != NULL; waiting--) {
+		struct conn *c = s->parked;
+		pace_forget(c);
+		conn_run(c);
+	}
+	if (s->parked != NULL) {
+		loop_wake_at(s->loop, loop_now_ms());
+	}
+}
+
+void pace_init(struct server *s)
+{
+	loop_on_turn(s->loop, begin_turn, s);
+}
+
+void pace_finish(struct server *s)
+{
+	loop_off_turn(s->loop, begin_turn, s);
+}
