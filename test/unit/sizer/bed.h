@@ -31,6 +31,7 @@ struct bed {
 	struct sizer *sizer;
 	struct groups *groups;
 	struct around *around;
+	struct podgroups *pod_groups;
 	struct sizing sizing;
 	struct plan plan;
 	struct sizer_now now;
@@ -477,6 +478,7 @@ static inline struct bed *bed_new(void)
 	b->world = world_create();
 	b->groups = groups_create();
 	b->around = around_create();
+	b->pod_groups = podgroups_create();
 	b->sizing = sizing;
 	b->sizing.window_s = 7200;
 	b->sizing.required_s = 1800;
@@ -492,6 +494,7 @@ static inline struct bed *bed_new(void)
 		.engine = {b, bed_fate},
 		.bill = b->bill,
 		.around = b->around,
+		.pod_groups = b->pod_groups,
 		.round_ms = BED_ROUND,
 		.checkpoint_ms = b->checkpoint_ms};
 	b->sizer = sizer_create(&config);
@@ -509,6 +512,7 @@ static inline void bed_restart(struct bed *b)
 		.engine = {b, bed_fate},
 		.bill = b->bill,
 		.around = b->around,
+		.pod_groups = b->pod_groups,
 		.round_ms = BED_ROUND,
 		.checkpoint_ms = b->checkpoint_ms};
 	sizer_destroy(b->sizer);
@@ -521,6 +525,7 @@ static inline void bed_free(struct bed *b)
 	sizer_destroy(b->sizer);
 	groups_destroy(b->groups);
 	around_destroy(b->around);
+	podgroups_destroy(b->pod_groups);
 	world_destroy(b->world);
 	plan_finish(&b->plan);
 	arena_finish(&b->kept);

@@ -267,3 +267,17 @@ Test(next, c34_whom_no_node_could_give_a_share)
 	goes(&p);
 	bed_free(p.bed);
 }
+
+Test(next, C4_whose_pod_group_is_not_known_to_be_basic)
+{
+	struct played p;
+	struct pod_group group = {.ns = "team", .name = "g", .basic = true};
+	struct change c = {.type = CHANGE_SET, .kind = KIND_POD_GROUP, .pod_group = &group};
+	played_init(&p, "Deployment", 2);
+	p.pod_group = "g";
+	note_all(&p, NAME_GROUP "/e", "x");
+	stays(&p, "together");
+	podgroups_apply(p.bed->pod_groups, &c);
+	goes(&p);
+	bed_free(p.bed);
+}

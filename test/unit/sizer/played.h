@@ -32,6 +32,7 @@ struct played {
 	bool mps, told_memory, unadvised; /* tenants are */
 	bool fills;			  /* whoever has a share uses all its memory */
 	bool excluded;			  /* by an annotation of each */
+	const char *pod_group;		  /* of each; NULL: none */
 	struct pair note;		  /* another one of each; key NULL: none */
 	const char *ns;			  /* of all; NULL: "team" */
 	bool reached;			  /* the webhook is, by the canary */
@@ -104,6 +105,8 @@ static inline void played_show(struct played *p, const struct played_pod *it)
 		.gpu_oom_ms = it->oom_ms,
 		.failed_ms = it->oom_ms,
 		.restarts = it->restarts + (it->oom_ms != 0 ? 1 : 0),
+		.has_group = p->pod_group != NULL,
+		.group_name = p->pod_group,
 		.owner = {played_api(p->kind), set ? "ReplicaSet" : p->kind, owner, "rs"}};
 	struct pair exclude[] = {{NOTE_EXCLUDE, "true"}};
 	if (p->excluded) {
