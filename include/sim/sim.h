@@ -101,6 +101,7 @@ struct sim_report {
 	uint64_t fenced;	   /* placements of a term that was over, refused */
 	uint64_t rolled;	   /* pods that were evicted for their share */
 	uint64_t surged, adopted;  /* pods made beside others, and those that took their place */
+	uint64_t returned;	   /* given back, while they waited for a share */
 	uint64_t lost_races;	   /* adopted, and the ReplicaSet took another one */
 	uint64_t digest;	   /* of every object as it was written */
 };

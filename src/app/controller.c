@@ -58,11 +58,11 @@ static bool on_change(void *data, const struct change *change)
 		change->kind == KIND_BUDGET) {
 		return around_apply(c->around, change);
 	}
-	unseen_observe(&c->unseen, change);
 	if (change->kind == KIND_POD_GROUP) {
 		podgroups_apply(c->pod_groups, change);
 		return true;
 	}
+	unseen_observe(&c->unseen, change);
 	agents_observe(c->agents, change);
 	usages_observe(c->usages, change);
 	bool taken = engine_observe(c->engine, change);

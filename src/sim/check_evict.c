@@ -129,6 +129,7 @@ void check_eviction(struct sim *s, const struct stored *o)
 	const struct pod *p = &o->pod;
 	if (s->weather.rolled && roll_excuses(s, o)) {
 		s->report->rolled++;
+		wayback_evicted(s, o);
 		return;
 	}
 	if (!pod_is_tenant(p) || pod_has_gate(p, NAME_GATE)) {

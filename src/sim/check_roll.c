@@ -121,10 +121,14 @@ static void judge_eviction(struct sim *s, int replica, const struct told_work *t
 
 static void note_eviction(struct sim *s, int replica, const struct action *a)
 {
-	struct roll_intent made = {.at = sim_now(s)};
+	struct roll_intent made = {.at = sim_now(s), .returns = a->reason == REASON_GIVEN_BACK};
 	struct picture p;
 	snprintf(made.uid, sizeof made.uid, "%s", text_or(a->uid, ""));
 	VEC_PUSH(&s->works.intents, made);
+	if (made.returns) {
+		wayback_intended(s, replica, a);
+		return;
+	}
 	if (!past_picture(s, replica, s->memory.told.count, &p)) {
 		return;
 	}
@@ -320,6 +324,7 @@ static void check_pod(struct sim *s, const struct commit *c)
 /* What was right stays so until something changes it. */
 void roll_committed(struct sim *s, const struct commit *c)
 {
+	wayback_committed(s, c);
 	const struct stored *o = c->after != NULL ? c->after : c->before;
 	bool pod = o->resource == RES_PODS && work_of(o) != NULL;
 	if (!pod && o->resource != RES_SETS && o->resource != RES_BUDGETS) {
@@ -421,6 +426,9 @@ static void look_beside(struct sim *s, const struct stored *o)
 
 void roll_look(struct sim *s)
 {
+	if (s->weather.rolled) {
+		wayback_look(s);
+	}
 	for (size_t i = 0; i < s->store.items.count && s->weather.rolled; i++) {
 		const struct stored *o = s->store.items.items[i];
 		if (o->resource == RES_DEPLOYMENTS) {

@@ -377,6 +377,9 @@ static enum fate fate_of(const char *name)
 static enum fate draw_fate(struct sim *s, const struct link *l, const struct wire_request *r)
 {
 	const char *named = scenario_fate(s, r);
+	if (named == NULL && s->weather.rolled) {
+		named = wayback_fate(s, r);
+	}
 	if (named != NULL) {
 		return fate_of(named);
 	}

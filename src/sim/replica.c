@@ -80,7 +80,8 @@ static struct engine_now now_of(const struct replica *r)
 static void observe(void *data, const struct change *c)
 {
 	struct replica *r = data;
-	(void)engine_observe(r->engine, c);
+	(void)(c->kind >= KIND_ENGINE ? sizing_observe(&r->sizing, c)
+				      : engine_observe(r->engine, c));
 }
 
 static void forget_assumptions(struct replica *r)
@@ -96,6 +97,11 @@ static void forget_assumptions(struct replica *r)
 static bool on_change(void *data, const struct change *c)
 {
 	struct replica *r = data;
+	if (c->kind == KIND_RECOMMENDATION && hooks_of(r)->change != NULL) {
+		struct change told = *c;
+		hooks_of(r)->change(&told, observe, r);
+		return true;
+	}
 	if (c->kind >= KIND_ENGINE) {
 		return sizing_observe(&r->sizing, c);
 	}

@@ -36,6 +36,7 @@ struct sim_tally {
 	uint64_t pod_writes;	      /* sent: all but conditions */
 	uint64_t created, given_back; /* capacity pods, by controllers */
 	uint64_t posts, denied;
+	uint64_t regrets; /* refused no more, while somebody was being given back */
 	bool crashed;
 	char node[32]; /* that is being drained */
 };

@@ -53,7 +53,76 @@ static bool taken_back_settled(struct sim *s, struct str *why)
 	return s->tally.denied > 0;
 }
 
+/* --- the way back (C35) --- */
+
+#define SCALED_MS 300000
+#define LEFT_MS	  780000 /* its pods have been given back, and are whole for a while */
+
+static void scale_up(void *data, uint64_t replicas)
+{
+	struct sim *s = data;
+	const struct stored *d = store_find(&s->store, RES_DEPLOYMENTS, WORKS_NS, "work-0");
+	works_scale(s, d, (int64_t)replicas);
+}
+
+/* By then it is known what its pods need; the first one stays as it is. */
+static void scaled_later(struct sim *s, int gpus)
+{
+	scenario_fine_weather(s);
+	fleet_make(s, gpus, MIB);
+	works_make(s, 1);
+	s->works.surges = false;
+	agenda_add(&s->agenda, SCALED_MS, scale_up, s, 3);
+}
+
+/* Whoever leads next goes by what is written. */
+static void all_leave(void *data, uint64_t arg)
+{
+	struct sim *s = data;
+	(void)arg;
+	for (int i = 0; i < s->replicas; i++) {
+		if (s->slots[i].replica != NULL) {
+			replica_leave(s->slots[i].replica);
+		}
+	}
+}
+
+static void given_back_begin(struct sim *s)
+{
+	scaled_later(s, GPUS);
+	s->weather.late_ms = 90000;
+	s->weather.regret = 500;
+	s->works.wayback.refused_until = INT64_MAX / 4;
+	agenda_add(&s->agenda, LEFT_MS, all_leave, s, 0);
+}
+
+static bool given_back_settled(struct sim *s, struct str *why)
+{
+	bool some = s->report->returned > 0 || s->tally.regrets > 0;
+	if (!some) {
+		str_append_text(why, "nobody was given back");
+	}
+	return some;
+}
+
+static void no_room_begin(struct sim *s)
+{
+	scaled_later(s, 1);
+}
+
+static bool no_room_settled(struct sim *s, struct str *why)
+{
+	if (s->report->returned > 0) {
+		str_append_text(why, "somebody was given back");
+	}
+	return s->report->returned == 0;
+}
+
 const struct sim_scenario scenarios_roll[] = {
+	{"given-back", "no capacity pod is taken, until the first tenant is given back",
+		given_back_begin, given_back_settled, .trouble_ms = 1500000},
+	{"no-room", "tenants wait for what whole pods would wait for, too", no_room_begin,
+		no_room_settled, .trouble_ms = 1500000},
 	{"taken-back", "a person deletes the new pod once the old one is cheap to delete",
 		taken_back_begin, taken_back_settled, taken_back_fate, .trouble_ms = 60000},
 };

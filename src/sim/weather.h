@@ -46,6 +46,8 @@ struct weather {
 	uint32_t unfit;	    /* a new pod is not Ready for long */
 	uint32_t slow_answers;	/* an answer of the API server takes some seconds */
 	uint32_t crash_at_roll; /* at a write that replaces a pod */
+	uint32_t refusals;	/* new capacity pods are refused for a while */
+	uint32_t regret;	/* and taken again when the first tenant is given back */
 	bool lasting;		/* whole GPUs are mostly kept for good */
 	bool crowded;		/* it is about one that is passed over; crowd.c */
 	bool narrow;		/* one machine of one or two GPUs is all there is */

@@ -80,6 +80,9 @@ void works_weather(struct sim *s)
 	w->slow_answers = rate(s, 200);
 	s->works.surges = sim_chance(s, 800);
 	dice_leave(s, back);
+	/* Not drawn, so that it changes no other draw. */
+	w->refusals = dice_key("refusals", NULL, s->config.seed) % 2 == 0 ? 4 : 0;
+	w->regret = 500;
 }
 
 static void make_policy(struct sim *s)
@@ -184,6 +187,7 @@ void works_finish(struct sim *s)
 	VEC_FINISH(&s->works.intents);
 	VEC_FINISH(&s->works.beside);
 	VEC_FINISH(&s->works.rework);
+	wayback_finish(s);
 }
 
 /* --- people --- */
@@ -228,14 +232,19 @@ static json_t *next_of(const struct stored *o)
 	return draft;
 }
 
+void works_scale(struct sim *s, const struct stored *d, int64_t replicas)
+{
+	json_t *draft = next_of(d);
+	json_object_set_new(json_object_get(draft, "spec"), "replicas", json_integer(replicas));
+	store_put(&s->store, RES_DEPLOYMENTS, draft, ACTOR_PERSON);
+}
+
 static void scale(struct sim *s, const struct stored *d)
 {
 	int64_t replicas = sim_between(s, sim_chance(s, 100) ? 0 : 1, REPLICAS_MOST);
 	dice_say(s, "a person scales %s to %lld", d->name, (long long)replicas);
 	sim_trace(s, "a person scales %s to %lld", d->name, (long long)replicas);
-	json_t *draft = next_of(d);
-	json_object_set_new(json_object_get(draft, "spec"), "replicas", json_integer(replicas));
-	store_put(&s->store, RES_DEPLOYMENTS, draft, ACTOR_PERSON);
+	works_scale(s, d, replicas);
 }
 
 static void roll_out(struct sim *s, const struct stored *d)
@@ -370,9 +379,10 @@ void works_spells(struct sim *s)
 		dice_say(s, "surges are %s", s->works.surges ? "allowed" : "forbidden");
 		sim_trace(s, "surges are %s", s->works.surges ? "allowed" : "forbidden");
 	}
+	wayback_spells(s);
 }
 
 void works_calm(struct sim *s)
 {
-	s->works.away_until = s->works.slow_until = 0;
+	s->works.away_until = s->works.slow_until = s->works.wayback.refused_until = 0;
 }

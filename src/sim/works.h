@@ -10,6 +10,7 @@
 
 #include "base/str.h"
 #include "base/vec.h"
+#include "wayback.h"
 
 struct action;
 struct api_answer;
@@ -25,6 +26,7 @@ struct stored;
 struct roll_intent {
 	char uid[40];
 	int64_t at;
+	bool returns; /* or to give it back */
 };
 /* What was true of a pod that stands beside another, for the last time. */
 struct beside {
@@ -47,6 +49,7 @@ struct works {
 	bool soon;   /* a turn of the controllers is on the agenda */
 	int64_t away_until, slow_until;
 	uint64_t serial; /* of names of pods */
+	struct wayback wayback;
 	struct {
 		VEC_FIELDS(struct roll_intent);
 	} intents;
@@ -62,6 +65,7 @@ struct works {
 void works_weather(struct sim *s); /* what a run about them is like */
 void works_start(struct sim *s);
 void works_make(struct sim *s, int64_t replicas); /* one Deployment, of a scenario */
+void works_scale(struct sim *s, const struct stored *deployment, int64_t replicas);
 void works_finish(struct sim *s);
 void works_spells(struct sim *s);
 void works_calm(struct sim *s);

@@ -57,5 +57,9 @@ void beside_unheard(struct change *c, teller tell, void *data);
 void cheapen_without_cost(const struct wire_request *r, json_t *body);
 void restore_without_cost(const struct wire_request *r, json_t *body);
 void surge_with_the_label(const struct wire_request *r, json_t *body);
+void return_without_version(const struct wire_request *r, json_t *body);
+void return_at_once(struct change *c, teller tell, void *data);
+void everything_is_in_vain(struct change *c, teller tell, void *data);
+void whole_for_no_while(struct change *c, teller tell, void *data);
 
 #endif

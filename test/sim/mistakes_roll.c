@@ -70,3 +70,50 @@ void surge_with_the_label(const struct wire_request *r, json_t *body)
 		json_object_set(labels, LABEL_TEMPLATE_HASH, (json_t *)(uintptr_t)hash);
 	}
 }
+
+/* --- the way back --- */
+
+/* An eviction names its pod by the uid alone. */
+void return_without_version(const struct wire_request *r, json_t *body)
+{
+	json_t *options = json_object_get(body, "deleteOptions");
+	if (is_of_a_pod(r, WIRE_POST) && strstr(r->path, "/eviction") != NULL) {
+		json_object_del(json_object_get(options, "preconditions"), "resourceVersion");
+	}
+}
+
+void return_at_once(struct change *c, teller tell, void *data)
+{
+	struct policy policy;
+	if (c->type == CHANGE_SET && c->kind == KIND_POLICY) {
+		policy = *c->policy;
+		policy.rollout.give_back_min = 1;
+		c->policy = &policy;
+	}
+	tell(data, c);
+}
+
+/* Whatever somebody waits for, it passes for a fault of ours. */
+void everything_is_in_vain(struct change *c, teller tell, void *data)
+{
+	struct pod pod;
+	if (c->type == CHANGE_SET && c->kind == KIND_POD && c->pod->placed.type != NULL &&
+		!c->pod->placed.is_true) {
+		pod = *c->pod;
+		pod.placed.reason = reason_name(REASON_CAPACITY_FAILED);
+		c->pod = &pod;
+	}
+	tell(data, c);
+}
+
+/* Since when it is so passes for long ago. */
+void whole_for_no_while(struct change *c, teller tell, void *data)
+{
+	struct recommendation recommendation;
+	if (c->type == CHANGE_SET && c->kind == KIND_RECOMMENDATION) {
+		recommendation = *c->recommendation;
+		recommendation.conditions[RECOMMENDATION_PAUSED].since_ms = 1;
+		c->recommendation = &recommendation;
+	}
+	tell(data, c);
+}

@@ -37,8 +37,8 @@ struct options {
 
 struct totals {
 	uint64_t seeds, steps, writes, faults, placed, tenants, crashes, takeovers, left, fenced,
-		claims, half_claims, quotas, evicted, overused, rolled, surged, adopted, lost_races,
-		failed;
+		claims, half_claims, quotas, evicted, overused, rolled, surged, adopted, returned,
+		lost_races, failed;
 };
 
 static int usage(void)
@@ -221,6 +221,7 @@ static void add(struct totals *t, const struct sim_report *r)
 	t->rolled += r->rolled;
 	t->surged += r->surged;
 	t->adopted += r->adopted;
+	t->returned += r->returned;
 	t->lost_races += r->lost_races;
 	t->failed += r->failed;
 }
@@ -233,11 +234,12 @@ static void summary(const struct totals *t, bool holds)
 	       ", \"fenced\": %" PRIu64 ", \"claims\": %" PRIu64 ", \"half_claims\": %" PRIu64
 	       ", \"quotas\": %" PRIu64 ", \"evicted\": %" PRIu64 ", \"overused\": %" PRIu64
 	       ", \"rolled\": %" PRIu64 ", \"surged\": %" PRIu64 ", \"adopted\": %" PRIu64
-	       ", \"lost_races\": %" PRIu64 ", \"failed\": %" PRIu64 ", \"holds\": %s}\n",
+	       ", \"returned\": %" PRIu64 ", \"lost_races\": %" PRIu64 ", \"failed\": %" PRIu64
+	       ", \"holds\": %s}\n",
 		t->seeds, t->steps, t->writes, t->faults, t->tenants, t->placed, t->crashes,
 		t->takeovers, t->left, t->fenced, t->claims, t->half_claims, t->quotas, t->evicted,
-		t->overused, t->rolled, t->surged, t->adopted, t->lost_races, t->failed,
-		holds ? "true" : "false");
+		t->overused, t->rolled, t->surged, t->adopted, t->returned, t->lost_races,
+		t->failed, holds ? "true" : "false");
 }
 
 static bool goes_on(const struct options *o, const struct totals *t)
