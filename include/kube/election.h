@@ -4,7 +4,11 @@
  * duration_ms; a leader counts from the moment it SENT its last successful renewal and stops
  * writing renew_deadline_ms later, before anybody could have taken over. A write that is on its way
  * can still land, so every write carries preconditions, and those that need it the term: each
- * acquisition raises spec.leaseTransitions, and the API server refuses what is of a lower one. */
+ * acquisition raises spec.leaseTransitions, and the API server refuses what is of a lower one. The
+ * same number stands in an object of its own, `term`, which nothing lowers: whoever takes the Lease
+ * takes a number higher than both, and leads when both say it. While it leads it looks at `term`
+ * every ten seconds: one that is gone or was lowered is written again, a higher one ends its lead.
+ */
 #ifndef KUBE_ELECTION_H
 #define KUBE_ELECTION_H
 
@@ -20,6 +24,7 @@
 struct election_config {
 	const char *ns;
 	const char *name;
+	const char *term;     /* the Lease that keeps the number of the term; NULL: `name` alone */
 	const char *identity; /* unique to this process, e.g. pod name and a random suffix */
 	int64_t duration_ms;  /* 0: the constants above, for all three */
 	int64_t renew_deadline_ms;
@@ -49,7 +54,7 @@ const char *election_holder(
 /* How long ago the holder's renewTime was last seen to change. INT64_MAX: never since this process
  * looks, so a Lease whose holder died before we started never looks fresh. */
 int64_t election_age_ms(const struct election *e, int64_t now_mono_ms);
-/* The number that the last acquisition of this process gave the Lease, 1 or more; it is known
+/* The number of the last acquisition of this process, 1 or more; it is known
  * before election_leads is true, and no other acquisition has the same. 0: it never led. */
 int64_t election_term(const struct election *e);
 /* Something says that the Lease is another's by now: it is read again, soon. */

@@ -17,6 +17,7 @@
 #define NAME_WEBHOOK_ENTRY    "pods.aliquot.dev"
 #define NAME_WEBHOOK_PATH     "/admit"
 #define NAME_FENCE	      "aliquot-term"	 /* ValidatingAdmissionPolicy */
+#define NAME_TERM	      "aliquot-term"	 /* Lease: the number of the term */
 #define NAME_CAPACITY	      "aliquot-capacity" /* ServiceAccount, PriorityClass, ConfigMap, PDB */
 
 #define NAME_COMPANION	  "aliquot-companion"		     /* PriorityClass */

@@ -43,6 +43,7 @@ struct sim_hooks {
 	bool assumes_env;    /* nothing is tried before a GPU is named by its UUID */
 	bool keeps_leading;  /* the loss of the Lease is never told, nor asked for before a write */
 	bool budgets_hidden; /* of the API server: whoever lists budgets finds none */
+	bool lease_alone;    /* the term stands on the Lease, and nowhere else */
 };
 
 /* One trouble that happened. */

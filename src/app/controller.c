@@ -399,6 +399,7 @@ static void make_leader_side(struct controller *c)
 {
 	struct election_config lease = {.ns = NAME_NAMESPACE,
 		.name = NAME_CONTROLLER,
+		.term = NAME_TERM,
 		.identity = c->identity,
 		.never_lead = c->options.never_lead};
 	struct act_config act = {.image = c->options.image,

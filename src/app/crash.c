@@ -55,6 +55,7 @@ static const struct boundary {
 	{"Event", WIRE_POST, EVENTS, NULL},
 	{"EventSeries", WIRE_PATCH, EVENTS "/*", NULL},
 	{"LeaseCreate", WIRE_POST, LEASES, NULL},
+	{"TermRaise", WIRE_PATCH, LEASES "/" NAME_TERM, NULL},
 	{"LeaseTake", WIRE_PATCH, LEASES "/*", "\"acquireTime\""},
 	{"LeaseRelease", WIRE_PATCH, LEASES "/*", "\"holderIdentity\":\"\""},
 	{"LeaseRenew", WIRE_PATCH, LEASES "/*", NULL},

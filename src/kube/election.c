@@ -6,63 +6,13 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
-#include "codec/lease.h"
+#include "election_parts.h"
 #include "json/build.h"
 #include "model/names.h"
 
-#define LEASE_GROUP "coordination.k8s.io/v1"
-/* A text within a text has its quotes escaped. */
-#define BODY_MAX	      (4096 + 6 * ELECTION_HEARD_MAX)
-#define IDENTITY_MAX	      256
-#define VERSION_MAX	      128
 #define THEIR_DURATION_MAX_MS 60000
-#define DOUBT_MS	      500 /* between two looks at a Lease that may be lost */
-
-enum election_stage {
-	ELECTION_IDLE,
-	ELECTION_READING,
-	ELECTION_CREATING,
-	ELECTION_TAKING,    /* patch: holder is us */
-	ELECTION_RELEASING, /* patch: holder is nobody */
-};
-
-struct election {
-	struct kube *kube;	       /* borrowed */
-	struct election_config config; /* its texts owned */
-	void (*on_change)(void *data, bool leads);
-	void *data;
-
-	enum election_stage stage;
-	uint64_t call;
-	int64_t sent_ms; /* when the request in flight was sent */
-	int64_t next_ms; /* of the next read or renewal */
-
-	/* the callback leaves these for the step */
-	bool answered;
-	struct fault fault;
-	bool has_record; /* the answer was a Lease; the fields below are new */
-
-	/* the Lease as last seen */
-	bool known;
-	bool fresh; /* read since the last write that failed */
-	char holder[IDENTITY_MAX];
-	char version[VERSION_MAX];
-	int32_t duration_s;
-	int32_t transitions;
-	int64_t renew_ms;    /* as the holder wrote it; only compared for equality */
-	int64_t observed_ms; /* local: when the record was last seen to change */
-	int64_t moved_ms;    /* local: when a renewal was last seen; -1: never */
-
-	char *heard; /* owned; what is kept on it; NULL: nothing */
-	char *keeps; /* owned; what should be; NULL: nobody has said so in this term */
-
-	bool leads;
-	int32_t term;	    /* the number that our last acquisition gave the Lease */
-	bool told;	    /* what on_change last said */
-	int64_t renewed_ms; /* local: when the last renewal that held was sent */
-	bool releasing;
-	bool released;
-};
+#define DOUBT_MS	      500   /* between two looks at a Lease that may be lost */
+#define TERM_LOOK_MS	      10000 /* between two looks at the term, while we lead */
 
 struct election *election_create(struct kube *kube, const struct election_config *config,
 	void (*on_change)(void *data, bool leads), void *data)
@@ -74,6 +24,7 @@ struct election *election_create(struct kube *kube, const struct election_config
 	e->config.ns = xstrdup(config->ns);
 	e->config.name = xstrdup(config->name);
 	e->config.identity = xstrdup(config->identity);
+	e->config.term = xstrdup(config->term);
 	e->config.duration_ms =
 		config->duration_ms > 0 ? config->duration_ms : ELECTION_DURATION_MS;
 	e->config.renew_deadline_ms = config->renew_deadline_ms > 0 ? config->renew_deadline_ms
@@ -95,6 +46,7 @@ void election_destroy(struct election *e)
 	free((void *)(uintptr_t)e->config.ns);
 	free((void *)(uintptr_t)e->config.name);
 	free((void *)(uintptr_t)e->config.identity);
+	free((void *)(uintptr_t)e->config.term);
 	free(e->heard);
 	free(e->keeps);
 	free(e);
@@ -102,7 +54,7 @@ void election_destroy(struct election *e)
 
 /* --- what an answer says --- */
 
-static void copy_field(char *to, size_t size, const char *from)
+void election_copy(char *to, size_t size, const char *from)
 {
 	size_t n = from == NULL ? 0 : strlen(from);
 	n = n < size ? n : size - 1;
@@ -133,15 +85,21 @@ static void observe(struct election *e, const struct lease *l, int64_t now)
 		e->moved_ms = e->sent_ms;
 	}
 	e->known = true;
-	copy_field(e->holder, sizeof e->holder, holder);
-	copy_field(e->version, sizeof e->version, l->resource_version);
+	election_copy(e->holder, sizeof e->holder, holder);
+	election_copy(e->version, sizeof e->version, l->resource_version);
 	e->duration_s = l->duration_s;
 	e->transitions = l->transitions;
 	e->renew_ms = l->renew_ms;
 	keep(&e->heard, l->heard);
 }
 
-static void on_answer(void *data, const struct kube_answer *answer)
+static bool is_about_term(enum election_stage stage)
+{
+	return stage == ELECTION_COUNTING || stage == ELECTION_RAISING ||
+	       stage == ELECTION_LOOKING || stage == ELECTION_MENDING;
+}
+
+void election_on_answer(void *data, const struct kube_answer *answer)
 {
 	struct election *e = data;
 	e->call = 0;
@@ -154,6 +112,10 @@ static void on_answer(void *data, const struct kube_answer *answer)
 	CLEANUP(arena_finish) struct arena arena = {0};
 	struct lease lease;
 	if (lease_decode(answer->body, answer->body_size, &arena, &lease, &e->fault) != 0) {
+		return;
+	}
+	if (is_about_term(e->stage)) {
+		term_saw(e, &lease);
 		return;
 	}
 	e->has_record = true;
@@ -172,8 +134,7 @@ static struct kube_path lease_path(const struct election *e, bool collection)
 	};
 }
 
-/* One request that hangs must leave time for another before the deadline. */
-static int64_t request_timeout(const struct election *e)
+int64_t election_timeout(const struct election *e)
 {
 	return e->config.renew_deadline_ms / 2;
 }
@@ -192,8 +153,8 @@ static void send_read(struct election *e, int64_t now)
 	struct kube_path where = lease_path(e, false);
 	kube_path_append(&path, &where);
 	struct kube_request request = {
-		.method = WIRE_GET, .path = str_text(&path), .timeout_ms = request_timeout(e)};
-	e->call = kube_call(e->kube, &request, on_answer, e);
+		.method = WIRE_GET, .path = str_text(&path), .timeout_ms = election_timeout(e)};
+	e->call = kube_call(e->kube, &request, election_on_answer, e);
 }
 
 static void send_create(struct election *e, int64_t now)
@@ -207,7 +168,7 @@ static void send_create(struct election *e, int64_t now)
 		.resource_version = "",
 		.holder = e->config.identity,
 		.duration_s = (int32_t)((e->config.duration_ms + 999) / 1000),
-		.transitions = 1,
+		.transitions = term_next(e),
 		.acquire_ms = wall,
 		.renew_ms = wall,
 	};
@@ -220,9 +181,9 @@ static void send_create(struct election *e, int64_t now)
 		.content_type = KUBE_JSON,
 		.body = str_text(&body),
 		.body_size = body.len,
-		.timeout_ms = request_timeout(e),
+		.timeout_ms = election_timeout(e),
 	};
-	e->call = kube_put(e->kube, &write, on_answer, e);
+	e->call = kube_put(e->kube, &write, election_on_answer, e);
 }
 
 /* Only what is another than what stands there. */
@@ -257,8 +218,7 @@ static void write_patch(struct election *e, struct str *out, bool release)
 	build_text_at(&b, "renewTime", now_text);
 	if (takes) {
 		build_text_at(&b, "acquireTime", now_text);
-		build_i64_at(&b, "leaseTransitions",
-			(int64_t)e->transitions + (e->transitions < INT32_MAX));
+		build_i64_at(&b, "leaseTransitions", term_next(e));
 	}
 	build_end(&b);
 	build_end(&b);
@@ -276,9 +236,9 @@ static void send_patch(struct election *e, int64_t now, bool release)
 		.content_type = KUBE_MERGE_PATCH,
 		.body = str_text(&body),
 		.body_size = body.len,
-		.timeout_ms = request_timeout(e),
+		.timeout_ms = election_timeout(e),
 	};
-	e->call = kube_put(e->kube, &write, on_answer, e);
+	e->call = kube_put(e->kube, &write, election_on_answer, e);
 }
 
 /* --- decisions --- */
@@ -298,15 +258,14 @@ static bool is_free(const struct election *e, int64_t now)
 	       now >= expiry(e);
 }
 
+/* The Lease says our name as of `sent_ms`, and the term's object the number. */
 static void won(struct election *e, int64_t now)
 {
-	e->renewed_ms = e->sent_ms;
-	e->moved_ms = e->sent_ms;
-	e->fresh = true;
 	bool in_time = now < e->renewed_ms + e->config.renew_deadline_ms;
 	if (!e->leads && !e->releasing && in_time) {
 		e->leads = true;
 		e->term = e->transitions;
+		e->count.look_ms = now + TERM_LOOK_MS;
 		log_info("leading", LOG_S("lease", e->config.name),
 			LOG_S("identity", e->config.identity), LOG_I("term", e->term));
 	}
@@ -321,11 +280,31 @@ static void lost(struct election *e, const char *why)
 	}
 }
 
+static void take(struct election *e, int64_t now)
+{
+	if (e->lacks) {
+		send_create(e, now);
+	} else {
+		send_patch(e, now, false);
+	}
+}
+
+/* The number that the Lease gets is higher than the last term's. */
+static void prepare(struct election *e, int64_t now, bool lacks)
+{
+	e->lacks = lacks;
+	if (e->config.term != NULL) {
+		term_read(e, ELECTION_COUNTING);
+	} else {
+		take(e, now);
+	}
+}
+
 static void handle_read(struct election *e, int64_t now)
 {
 	if (e->fault.kind == FAULT_NOT_FOUND && e->config.may_create && !e->config.never_lead &&
 		!e->releasing) {
-		send_create(e, now);
+		prepare(e, now, true);
 		return;
 	}
 	if (!e->has_record) {
@@ -341,23 +320,61 @@ static void handle_read(struct election *e, int64_t now)
 		return;
 	}
 	if (is_free(e, now)) {
-		send_patch(e, now, false);
+		prepare(e, now, false);
 	} else {
 		e->next_ms = time_min(e->next_ms, expiry(e));
 	}
 }
 
+/* Look before the next attempt, soon if someone else may have won. */
+static void look_first(struct election *e, int64_t next_ms)
+{
+	e->fresh = false;
+	e->next_ms = time_min(e->next_ms, next_ms);
+}
+
 static void handle_written(struct election *e, int64_t now)
 {
-	if (e->has_record && text_equals(e->holder, e->config.identity)) {
-		won(e, now);
+	if (!e->has_record || !text_equals(e->holder, e->config.identity)) {
+		/* A conflict, or nobody knows. */
+		look_first(e, e->fault.kind == FAULT_CONFLICT ? now : e->next_ms);
 		return;
 	}
-	/* A conflict, or nobody knows: look before the next attempt, soon if someone else may have
-	 * won. */
-	e->fresh = false;
-	if (e->fault.kind == FAULT_CONFLICT) {
-		e->next_ms = now;
+	e->renewed_ms = e->sent_ms;
+	e->moved_ms = e->sent_ms;
+	e->fresh = true;
+	if (!e->leads && !e->releasing && term_is_due(e, e->transitions)) {
+		term_write(e, ELECTION_RAISING, e->transitions);
+	} else {
+		won(e, now);
+	}
+}
+
+/* The Lease is ours, and nobody is told so before the number stands. */
+static void handle_raised(struct election *e, int64_t now)
+{
+	if (term_was_written(e)) {
+		won(e, now);
+	} else {
+		look_first(e, e->sent_ms + DOUBT_MS);
+	}
+}
+
+/* Whoever lowered the number, or took its object away, has it back within seconds. */
+static void handle_looked(struct election *e, int64_t now)
+{
+	e->count.look_ms = now + TERM_LOOK_MS;
+	if (!term_was_read(e) || !e->leads) {
+		return;
+	}
+	if (e->count.number > e->term) {
+		lost(e, "a later term has begun");
+		look_first(e, now);
+	} else if (term_is_due(e, e->term)) {
+		log_warn("the number of the term was lowered: it is raised again",
+			LOG_S("name", e->config.term), LOG_I("from", e->count.number),
+			LOG_I("to", e->term));
+		term_write(e, ELECTION_MENDING, e->term);
 	}
 }
 
@@ -366,7 +383,8 @@ static void handle_answer(struct election *e, int64_t now)
 	enum election_stage stage = e->stage;
 	e->answered = false;
 	e->stage = ELECTION_IDLE;
-	if (e->fault.kind != FAULT_NONE && e->fault.kind != FAULT_CONFLICT) {
+	if (e->fault.kind != FAULT_NONE && e->fault.kind != FAULT_CONFLICT &&
+		!is_about_term(stage)) {
 		log_warn("the lease did not answer", LOG_S("lease", e->config.name),
 			LOG_F(&e->fault));
 	}
@@ -380,10 +398,30 @@ static void handle_answer(struct election *e, int64_t now)
 	case ELECTION_TAKING:
 		handle_written(e, now);
 		break;
+	case ELECTION_COUNTING:
+		if (term_was_read(e) && !e->releasing) {
+			take(e, now);
+		}
+		break;
+	case ELECTION_RAISING:
+		handle_raised(e, now);
+		break;
+	case ELECTION_LOOKING:
+		handle_looked(e, now);
+		break;
+	case ELECTION_MENDING:
+		(void)term_was_written(e);
+		break;
 	case ELECTION_RELEASING:
 		e->released = true;
 		break;
 	}
+}
+
+/* In between two renewals. */
+static bool looks_next(const struct election *e)
+{
+	return e->config.term != NULL && e->leads && e->fresh;
 }
 
 static void start_next(struct election *e, int64_t now)
@@ -398,6 +436,9 @@ static void start_next(struct election *e, int64_t now)
 		return;
 	}
 	if (now < e->next_ms) {
+		if (looks_next(e) && now >= e->count.look_ms) {
+			term_read(e, ELECTION_LOOKING);
+		}
 		return;
 	}
 	if (e->leads && e->fresh) {
@@ -432,6 +473,7 @@ int64_t election_deadline(const struct election *e)
 	int64_t next = e->leads ? e->renewed_ms + e->config.renew_deadline_ms : TIME_NEVER;
 	if (e->stage == ELECTION_IDLE && !e->released) {
 		next = time_min(next, e->releasing ? 0 : e->next_ms);
+		next = time_min(next, looks_next(e) ? e->count.look_ms : next);
 	}
 	return next;
 }
@@ -474,6 +516,7 @@ void election_doubt(struct election *e)
 	if (e->leads) {
 		e->fresh = false;
 		e->next_ms = time_min(e->next_ms, e->sent_ms + DOUBT_MS);
+		e->count.look_ms = time_min(e->count.look_ms, e->next_ms);
 	}
 }
 

@@ -177,10 +177,15 @@ static json_t *patched(struct verb *v, const struct stored *o, const json_t *pat
 
 static bool is_fenced(struct verb *v, const struct stored *o, const json_t *draft)
 {
-	const struct stored *lease =
-		store_find(&v->sim->store, RES_LEASES, NAME_NAMESPACE, NAME_CONTROLLER);
-	return v->resource == RES_PODS && v->path.sub[0] == '\0' &&
-	       !rules_fence(lease != NULL ? lease->value : NULL, o->value, draft);
+	static const char *const leases[] = {NAME_CONTROLLER, NAME_TERM};
+	bool fenced = false;
+	for (size_t i = 0; i < COUNT_OF(leases); i++) {
+		const struct stored *lease =
+			store_find(&v->sim->store, RES_LEASES, NAME_NAMESPACE, leases[i]);
+		fenced = fenced ||
+			 !rules_fence(lease != NULL ? lease->value : NULL, o->value, draft);
+	}
+	return v->resource == RES_PODS && v->path.sub[0] == '\0' && fenced;
 }
 
 static void apply(struct verb *v, struct stored *o, const json_t *patch)

@@ -509,10 +509,13 @@ void people_prepare(struct sim *s)
 		json_pack("{s:{s:s}, s:{s:s}}", "metadata", "name", TEAM, "status", "phase",
 			"Active"),
 		ACTOR_CLUSTER);
-	store_put(&s->store, RES_LEASES,
-		json_pack("{s:{s:s, s:s}, s:{}}", "metadata", "namespace", NAME_NAMESPACE, "name",
-			NAME_CONTROLLER, "spec"),
-		ACTOR_CLUSTER);
+	static const char *const leases[] = {NAME_CONTROLLER, NAME_TERM};
+	for (size_t i = 0; i < COUNT_OF(leases); i++) {
+		store_put(&s->store, RES_LEASES,
+			json_pack("{s:{s:s, s:s}, s:{}}", "metadata", "namespace", NAME_NAMESPACE,
+				"name", leases[i], "spec"),
+			ACTOR_CLUSTER);
+	}
 }
 
 void people_start(struct sim *s)

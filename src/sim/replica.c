@@ -308,8 +308,10 @@ struct replica *replica_create(struct sim *s, int index)
 	r->turn_at = TIME_NEVER;
 	r->stepped_at = -STEP_EVERY_MS;
 	snprintf(r->identity, sizeof r->identity, "r%d-%d", index, ++s->slots[index].incarnation);
-	struct election_config lease = {
-		.ns = NAME_NAMESPACE, .name = NAME_CONTROLLER, .identity = r->identity};
+	struct election_config lease = {.ns = NAME_NAMESPACE,
+		.name = NAME_CONTROLLER,
+		.term = hooks_of(r)->lease_alone ? NULL : NAME_TERM,
+		.identity = r->identity};
 	struct act_config act = {.image = "aliquot", .owner_uid = "uid-of-the-configmap"};
 	/* Where everyone leads there is no term, and no fence: the books must hold alone. */
 	struct act_events outcomes = {.on_outcome = on_outcome,

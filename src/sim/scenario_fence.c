@@ -43,16 +43,27 @@ static void meanwhile(void *data, uint64_t arg)
 	people_ask_for(s, &(struct wanted_pod){.name = "first-0", .share = "0.6", .priority = 3});
 }
 
+/* The same, and a tool that restores Leases brings back one that nobody ever held. */
+static void meanwhile_lowered(void *data, uint64_t arg)
+{
+	struct sim *s = data;
+	meanwhile(data, arg);
+	json_t *draft =
+		store_draft(store_find(&s->store, RES_LEASES, NAME_NAMESPACE, NAME_CONTROLLER));
+	json_object_set_new(draft, "spec", json_object());
+	store_put(&s->store, RES_LEASES, draft, ACTOR_PERSON);
+}
+
 static bool is_of_the_tenant(const struct wire_request *r)
 {
 	size_t n = strcspn(r->path, "?"), m = strlen(LATE);
 	return r->method == WIRE_PATCH && n >= m && memcmp(r->path + n - m, LATE, m) == 0;
 }
 
-static const char *hold_up(struct sim *s)
+static const char *hold_up(struct sim *s, void (*then)(void *data, uint64_t arg))
 {
 	s->tally.denied++;
-	agenda_add(&s->agenda, sim_now(s) + 100, meanwhile, s, 0);
+	agenda_add(&s->agenda, sim_now(s) + 100, then, s, 0);
 	return "LATE";
 }
 
@@ -66,7 +77,12 @@ static void fence_begin(struct sim *s)
 
 static const char *fence_fate(struct sim *s, const struct wire_request *r)
 {
-	return is_of_the_tenant(r) && s->tally.denied == 0 ? hold_up(s) : NULL;
+	return is_of_the_tenant(r) && s->tally.denied == 0 ? hold_up(s, meanwhile) : NULL;
+}
+
+static const char *lowered_fate(struct sim *s, const struct wire_request *r)
+{
+	return is_of_the_tenant(r) && s->tally.denied == 0 ? hold_up(s, meanwhile_lowered) : NULL;
 }
 
 /* Whoever came first runs, or the late one, if it got there in time. */
@@ -109,7 +125,7 @@ static void share_begin(struct sim *s)
 static const char *share_fate(struct sim *s, const struct wire_request *r)
 {
 	bool told = is_of_the_tenant(r) && sim_now(s) >= 20000;
-	return told && s->tally.denied == 0 ? hold_up(s) : NULL;
+	return told && s->tally.denied == 0 ? hold_up(s, meanwhile) : NULL;
 }
 
 static bool share_settled(struct sim *s, struct str *why)
@@ -124,6 +140,9 @@ static bool share_settled(struct sim *s, struct str *why)
 const struct sim_scenario scenarios_fence[] = {
 	{"fence", "a placement arrives when another controller has given its GPU away", fence_begin,
 		fence_settled, fence_fate, .script = fence_script, .trouble_ms = 60000},
+	{"fence-lowered", "the same, and the number on the Lease was lowered meanwhile",
+		fence_begin, fence_settled, lowered_fate, .script = fence_script,
+		.trouble_ms = 60000},
 	{"fence-share", "a larger share arrives when another controller has given its GPU away",
 		share_begin, share_settled, share_fate, .script = share_script,
 		.trouble_ms = 60000},

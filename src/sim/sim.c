@@ -48,6 +48,9 @@ void sim_fail(struct sim *s, const char *rule, const char *format, ...)
 
 static void note_lease(struct sim *s, const struct stored *o)
 {
+	if (strcmp(o->name, NAME_CONTROLLER) != 0) {
+		return;
+	}
 	const json_t *spec = json_object_get(o->value, "spec");
 	const char *holder = json_string_value(json_object_get(spec, "holderIdentity"));
 	snprintf(s->lease_holder, sizeof s->lease_holder, "%s", text_or(holder, ""));

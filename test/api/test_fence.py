@@ -1,7 +1,8 @@
 """The fence of manifests/: a placement of an earlier term is refused by the API server (C33).
 
-The Lease of the installed manifests is written here as a controller writes it. The policy's view of
-it may be a moment old, so what must be refused is waited for; what must pass must pass at once.
+The Leases of the installed manifests are written here as a controller writes them: the one that is taken, which versions
+before this one raise alone, and the one that keeps the number. The policy's view of them may be a moment old, so what must
+be refused is waited for; what must pass must pass at once.
 """
 
 import pytest
@@ -14,9 +15,11 @@ from waiting import wait_until
 P = "aliquot.dev/"
 TERM = P + "term"
 HOME = "aliquot-system"
-LEASE = "aliquot-controller"
+LEASES = ("aliquot-controller", "aliquot-term")
+KEPT = LEASES[1]
+HEAD_KEPT = "ValidatingAdmissionPolicy 'aliquot-term' with binding 'aliquot-term-kept' denied request: "
 HEAD = "ValidatingAdmissionPolicy 'aliquot-term' with binding 'aliquot-term' denied request: "
-SENTENCE = ("this placement is of term %s, and the Lease aliquot-controller is in term %d: another "
+SENTENCE = ("this placement is of term %s, and the Lease %s is in term %d: another "
             "leader has it by now, and this must not be done any more")
 
 
@@ -28,12 +31,24 @@ def placing(term, **more):
 def refused(client, name, space, term, now):
     error = refusal(client.patch, "pods", name, placing(term), space)
     assert (error.status, error.reason) == (403, "Forbidden"), error
-    assert error.message.partition(HEAD)[2] == SENTENCE % (term, now), error.message
+    text = error.message.partition("denied request: ")[2]
+    assert error.message.partition(HEAD)[1] or error.message.partition(HEAD_KEPT)[1], error.message
+    assert text in [SENTENCE % (term, lease, now) for lease in LEASES], error.message
+
+
+def shipped(name):
+    lease, = [obj for obj in manifests.render() if obj["kind"] == "Lease" and obj["metadata"]["name"] == name]
+    return lease
+
+
+@pytest.fixture(params=LEASES)
+def lease(request):
+    return request.param
 
 
 @pytest.fixture
-def term(admin, controller, space, pods):
-    """Sets the number of the Lease, and waits until the API server knows it."""
+def term(admin, controller, space, pods, lease):
+    """Sets the number of one of the Leases, and waits until the API server knows it."""
     pods("fence-probe", labels={P + "tenant": "true"})
 
     def known(number):
@@ -41,15 +56,17 @@ def term(admin, controller, space, pods):
         try:
             controller.patch("pods", "fence-probe", placing(str(number - 1)), space, dryRun="All")
         except ApiError as error:
-            return HEAD in error.message and "in term %d:" % number in error.message
+            return "'aliquot-term'" in error.message and "in term %d:" % number in error.message
         return False
 
     def put(number):
-        controller.patch("leases", LEASE, {"spec": {"leaseTransitions": number}}, HOME)
+        controller.patch("leases", lease, {"spec": {"leaseTransitions": number}}, HOME)
         if number > 0:
             wait_until(lambda: known(number), 60, "the policy to know of term %d" % number)
     yield put
-    admin.patch("leases", LEASE, {"spec": None}, HOME)
+    # Nobody may lower the number of the one that keeps it.
+    admin.delete("leases", lease, HOME)
+    admin.apply(shipped(lease))
 
     def forgotten():
         """Whoever comes next would be refused by what is known of the term until then."""
@@ -98,11 +115,11 @@ def test_c33_another_share_of_an_earlier_term_is_refused(term, tenant, controlle
     controller.patch("pods", "resized", placing("6", **{P + "resized": "2026-01-01T00:00:02.000000Z"}), space)
 
 
-def test_c33_at_the_moment_of_the_change_nobody_good_is_refused(term, tenant, controller, space):
+def test_c33_at_the_moment_of_the_change_nobody_good_is_refused(term, tenant, controller, space, lease):
     term(7)
     for number in range(8, 28):
         tenant("moment-%d" % number)
-        controller.patch("leases", LEASE, {"spec": {"leaseTransitions": number}}, HOME)
+        controller.patch("leases", lease, {"spec": {"leaseTransitions": number}}, HOME)
         controller.patch("pods", "moment-%d" % number, placing(str(number)), space)
 
 
@@ -147,10 +164,10 @@ def test_nobody_elses_pods_are_touched(term, pods, controller, space):
     controller.patch("pods", "no-tenant", placing("1"), space)
 
 
-def test_a_lease_that_nobody_ever_held_refuses_nobody(term, tenant, controller, admin, space):
+def test_a_lease_that_nobody_ever_held_refuses_nobody(term, tenant, controller, admin, space, lease):
     """As after the installation, and where the Lease was deleted and made again."""
     term(5)
-    admin.delete("leases", LEASE, HOME)
+    admin.delete("leases", lease, HOME)
     gone = "without-lease"
     tenant(gone)
 
@@ -158,10 +175,70 @@ def test_a_lease_that_nobody_ever_held_refuses_nobody(term, tenant, controller, 
         controller.patch("pods", gone, placing("1"), space)
         return True
     wait_until(passes, 60, "the policy to know that there is no Lease", ignore=(ApiError,))
-    lease, = [obj for obj in manifests.render() if obj["kind"] == "Lease"]
-    admin.apply(lease)
+    admin.apply(shipped(lease))
     tenant("first-of-all")
     controller.patch("pods", "first-of-all", placing("1"), space)
+
+
+def test_c33_a_lease_that_a_tool_restored_lets_no_earlier_term_in(tenant, controller, admin, space):
+    """Its number is gone, and that of the other stands."""
+    tenant("restored")
+    for name in LEASES:
+        controller.patch("leases", name, {"spec": {"leaseTransitions": 7}}, HOME)
+
+    def known():
+        error = None
+        try:
+            controller.patch("pods", "restored", placing("6"), space, dryRun="All")
+        except ApiError as caught:
+            error = caught
+        return error is not None and HEAD_KEPT in error.message
+    admin.patch("leases", LEASES[0], {"spec": None}, HOME)
+    try:
+        wait_until(known, 60, "the policy to know of term 7 by the Lease that keeps it alone")
+        assert refusal(admin.patch, "leases", KEPT, {"spec": None}, HOME).status == 403
+        refused(controller, "restored", space, "6", 7)
+    finally:
+        admin.delete("leases", KEPT, HOME)
+        admin.apply(shipped(KEPT))
+
+
+def test_the_number_that_is_kept_only_rises_and_by_the_controller_alone(controller, admin):
+    def number(value):
+        return {"spec": {"leaseTransitions": value}}
+    controller.patch("leases", KEPT, number(7), HOME)
+    try:
+        for client, value in ((controller, 6), (controller, None), (admin, 6), (admin, 8), (admin, None)):
+            error = refusal(client.patch, "leases", KEPT, number(value), HOME)
+            assert error.status == 403 and "'aliquot-term-rises'" in error.message, error
+        controller.patch("leases", KEPT, number(7), HOME)
+        controller.patch("leases", KEPT, number(9), HOME)
+        admin.patch("leases", KEPT, {"metadata": {"annotations": {"example.com/note": "x"}}}, HOME)
+        # Applying the manifests again leaves it alone.
+        admin.apply(shipped(KEPT))
+        assert admin.get("leases", KEPT, HOME)["spec"]["leaseTransitions"] == 9
+    finally:
+        admin.delete("leases", KEPT, HOME)
+        admin.apply(shipped(KEPT))
+
+
+def test_whoever_leads_makes_it_again_by_its_name_alone(controller, admin):
+    def path(name):
+        return "/apis/coordination.k8s.io/v1/namespaces/%s/leases/%s?fieldManager=aliquot&force=true" % (HOME, name)
+
+    def body(name):
+        return {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": name},
+                "spec": {"leaseTransitions": 4}}
+    admin.delete("leases", KEPT, HOME)
+    try:
+        made = controller.request("PATCH", path(KEPT), body(KEPT), content_type="application/apply-patch+yaml")
+        assert made["spec"]["leaseTransitions"] == 4
+        for name in ("aliquot-other", LEASES[0] + "-2"):
+            error = refusal(controller.request, "PATCH", path(name), body(name), content_type="application/apply-patch+yaml")
+            assert error.status == 403, error
+    finally:
+        admin.delete("leases", KEPT, HOME)
+        admin.apply(shipped(KEPT))
 
 
 def test_a_person_cannot_set_it(term, tenant, admin, space):

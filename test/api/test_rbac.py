@@ -65,6 +65,7 @@ EVERYWHERE = [
 AT_HOME = EVERYWHERE + [
     ("create delete", "", "pods", ""),
     ("get patch", "coordination.k8s.io", "leases", "aliquot-controller"),
+    ("get patch create", "coordination.k8s.io", "leases", "aliquot-term"),
     ("get list watch patch", "", "secrets", "aliquot-webhook"),
     ("get patch", "", "secrets", "aliquot-agent"),
     ("get", "", "configmaps", "aliquot-capacity"),
@@ -153,6 +154,7 @@ def test_what_an_agent_may_not(agent, verb, path):
     ("POST", "/apis/coordination.k8s.io/v1/namespaces/aliquot-system/leases"),
     ("PATCH", "/apis/coordination.k8s.io/v1/namespaces/aliquot-system/leases/other"),
     ("DELETE", "/apis/coordination.k8s.io/v1/namespaces/aliquot-system/leases/aliquot-controller"),
+    ("DELETE", "/apis/coordination.k8s.io/v1/namespaces/aliquot-system/leases/aliquot-term"),
     ("PUT", "/api/v1/namespaces/aliquot-system/secrets/aliquot-webhook"),
     ("PUT", "/api/v1/namespaces/aliquot-system/secrets/aliquot-agent"),
     ("DELETE", "/api/v1/namespaces/aliquot-system/secrets/aliquot-agent"),

@@ -105,10 +105,12 @@ def test_the_controller_knows_these_names():
 def test_c33_the_fence_is_about_our_lease_and_our_tenants_only():
     policy = one("ValidatingAdmissionPolicy", "aliquot-term")["spec"]
     assert policy["paramKind"] == {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease"}
-    where = one("ValidatingAdmissionPolicyBinding", "aliquot-term")["spec"]["paramRef"]
-    lease = one("Lease", where["name"])
-    assert lease["metadata"]["namespace"] == where["namespace"]
-    assert where["parameterNotFoundAction"] == "Allow"
+    for binding, name in (("aliquot-term", "aliquot-controller"), ("aliquot-term-kept", "aliquot-term")):
+        bound = one("ValidatingAdmissionPolicyBinding", binding)["spec"]
+        where = bound["paramRef"]
+        assert (bound["policyName"], bound["validationActions"]) == ("aliquot-term", ["Deny"])
+        assert (where["name"], one("Lease", name)["metadata"]["namespace"]) == (name, where["namespace"])
+        assert where["parameterNotFoundAction"] == "Allow"
     constraints = policy["matchConstraints"]
     assert constraints["objectSelector"] == {"matchLabels": {"aliquot.dev/tenant": "true"}}
     assert constraints["resourceRules"] == [{"apiGroups": [""], "apiVersions": ["v1"],
@@ -295,7 +297,8 @@ def test_the_webhook_url_can_be_replaced():
 
 
 def test_state_is_shipped_empty():
-    assert "spec" not in one("Lease", "aliquot-controller")
+    for name in ("aliquot-controller", "aliquot-term"):
+        assert "spec" not in one("Lease", name)
     for name in ("aliquot-webhook", "aliquot-agent"):
         assert not {"data", "stringData"} & set(one("Secret", name))
     webhook = one("MutatingWebhookConfiguration", "zz-aliquot")["webhooks"][0]

@@ -85,6 +85,11 @@ def term(stack):
     return stack.api.get("leases", "aliquot-controller", "aliquot-system")["spec"]["leaseTransitions"]
 
 
+def kept_term(stack):
+    """The same in the object that keeps it."""
+    return stack.api.get("leases", "aliquot-term", "aliquot-system")["spec"]["leaseTransitions"]
+
+
 def late_placement(stack, pod_name, number, **options):
     """A placement of that term as it would arrive now, with the rights of a controller."""
     while True:
@@ -154,7 +159,7 @@ def test_the_leader_is_asked_to_end(stack, node, name, say):
     say("the former leader was gone %.1f s after SIGTERM" % (time.monotonic() - began))
     assert not leader.findings()
     assert took < 5, "it waited for the Lease, as if it had not been given back"
-    assert term(stack) == before + 1
+    assert term(stack) == kept_term(stack) == before + 1
     pod_name = name()
     stack.wait_converting()
     assert is_tenant(stack.create_pod(pod_name, fraction="0.5", **on(node())))
@@ -230,8 +235,30 @@ def test_c33_a_number_that_a_person_raised(stack, node, name, say):
     pod = stack.wait_running(second)
     say("running %.1f s after it might; refused: %d" % (
         time.monotonic() - began, leader.log(1 << 20).count("the lease is in a later term: it is read again")))
-    assert note(pod, "term") == str(before + 6) == str(term(stack))
+    assert note(pod, "term") == str(before + 6) == str(term(stack)) == str(kept_term(stack))
     assert stack.leaders() == [leader] and "under the same name" in leader.log(1 << 20)
+
+
+def test_c33_the_number_of_the_term_comes_back(stack, node, name, say):
+    """A tool takes the Lease's number away, then somebody deletes the object that keeps it: the next terms are later ones
+    all the same, and what an earlier one had sent is refused."""
+    leader, standby = pair(stack)
+    first, where = name(), node(8)
+    before = term(stack)
+    assert kept_term(stack) == before
+    stack.api.patch("leases", "aliquot-controller", {"spec": None}, "aliquot-system")
+    wait_until(lambda: term(stack) > before and stack.leaders(), 60, "somebody to lead again", ignore=(KeyError,))
+    again = term(stack)
+    assert kept_term(stack) == again
+    stack.create_pod(first, fraction="0.5", schedulingGates=[{"name": OTHER_GATE}], **on(where))
+    wait_fenced(stack, first, before)
+    stack.api.delete("leases", "aliquot-term", "aliquot-system")
+    began = time.monotonic()
+    wait_until(lambda: kept_term(stack) == again, 60, "the leader to write it again", ignore=(ApiError, KeyError))
+    say("the number stood again %.1f s after its object was deleted" % (time.monotonic() - began))
+    stack.api.patch("pods", first, {"spec": {"schedulingGates": [{"name": P + "gpu"}]}}, "default")
+    assert note(stack.wait_running(first), "term") == str(again)
+    assert len(stack.leaders()) == 1 and not leader.findings() and not standby.findings()
 
 
 def test_a_leader_freezes_in_the_middle_of_its_work(stack, node, name, say):

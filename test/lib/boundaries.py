@@ -26,7 +26,7 @@ MEASURING = ["--usage-seconds=5", "--rightsizing-seconds=1", "--checkpoint-secon
 STORIES = {"Access": "starting", "Canary": "starting", "CreateCompanion": "growing",
            "DeleteCompanion": "growing", "CreateCapacity": "placing", "CreateProbe": "placing", "Grant": "placing",
            "DeleteProbe": "placing", "DeleteCapacity": "leaving", "Place": "placing", "Condition": "waiting",
-           "Evict": "evicting", "PolicyStatus": "judging", "Event": "placing", "LeaseTake": "taking",
+           "Evict": "evicting", "PolicyStatus": "judging", "Event": "placing", "LeaseTake": "taking", "TermRaise": "taking",
            "LeaseRelease": "ending", "LeaseRenew": "renewing", "Secret": "uncertified", "Webhook": "untrusted",
            "GroupStatus": "grouping", "Recommendation": "measuring", "RecommendationStatus": "measuring",
            "Checkpoint": "measuring", "CheckpointStatus": "measuring", "Resize": "resizing",

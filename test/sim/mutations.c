@@ -18,6 +18,8 @@ const struct mutation_row mutation_rows[] = {
 		.hooks = {.request = place_without_pin}},
 	{"no-fence", "a placement does not say in which term it was sent",
 		.hooks = {.request = place_without_term}, .scenario = "fence"},
+	{"lease-alone", "the term stands on the Lease alone", .hooks = {.lease_alone = true},
+		.scenario = "fence-lowered"},
 	{"place-on-the-first", "a tenant of several GPUs is told one",
 		.hooks = {.request = place_on_the_first}},
 	{"reserves-nothing", "whoever is passed over reserves nothing",
