@@ -94,9 +94,11 @@ static const struct reflector_events feed_events = {.on_begin = on_begin,
 #define OUR_API "/apis/" NAME_GROUP "/" NAME_VERSION "/"
 
 /* ResourceSlices by the newest version that is served: v1 from Kubernetes 1.34 on, 1.33 has
- * v1beta2, 1.32 v1beta1, 1.31 v1alpha3. What is read of them is the same in all. */
+ * v1beta2, 1.32 v1beta1, 1.31 v1alpha3, 1.30 v1alpha2. What is read of them is the same in all, but
+ * that the oldest has no spec, so nothing that could be selected by `spec.driver`. */
 static const char *const slice_versions[] = {"resource.k8s.io/v1", "resource.k8s.io/v1beta2",
-	"resource.k8s.io/v1beta1", "resource.k8s.io/v1alpha3"};
+	"resource.k8s.io/v1beta1", "resource.k8s.io/v1alpha3", "resource.k8s.io/v1alpha2"};
+#define SLICES_WITHOUT_SPEC (COUNT_OF(slice_versions) - 1)
 
 static const struct optional {
 	enum kind kind;
@@ -117,6 +119,8 @@ static void start(struct feed *f)
 	struct reflector_options options = {.seed = f->all->seed};
 	if (f->kind == KIND_SLICE) {
 		kind.group_version = slice_versions[f->version];
+		kind.field_selector =
+			f->version == SLICES_WITHOUT_SPEC ? NULL : kind.field_selector;
 	}
 	f->reflector = reflector_create(f->all->kube, &kind, &options, &feed_events, f);
 }

@@ -147,6 +147,26 @@ Test(node, c27_slices_of_nvidias_driver)
 			"n1"},
 		{"\"driver\":\"compute-domain.nvidia.com\",\"nodeName\":\"n1\"", NULL},
 		{"\"driver\":\"gpu.nvidia.com\",\"allNodes\":true", NULL},
+		/* v1, v1beta2, v1beta1, v1alpha3: what is in a device differs, and is not read */
+		{"\"driver\":\"gpu.nvidia.com\",\"nodeName\":\"n1\",\"devices\":[{\"name\":"
+		 "\"gpu-0\",\"basic\":{\"capacity\":{\"memory\":{\"value\":\"80Gi\"}}}}]",
+			"n1"},
+		{"\"driver\":\"gpu.nvidia.com\",\"nodeName\":\"n1\",\"devices\":[{\"name\":"
+		 "\"gpu-0\",\"basic\":{\"capacity\":{\"memory\":\"80Gi\"}}}]",
+			"n1"},
+		{"\"driver\":\"gpu.nvidia.com\",\"nodeName\":\"n1\",\"devices\":[{\"name\":"
+		 "\"gpu-0\",\"attributes\":{\"uuid\":{\"string\":\"GPU-1\"}}}]",
+			"n1"},
+		/* v1alpha2 */
+		{"},\"nodeName\":\"n1\",\"driverName\":\"gpu.nvidia.com\",\"namedResources\":{"
+		 "\"instances\":[{\"name\":\"gpu-0\"}]",
+			"n1"},
+		{"},\"nodeName\":\"n1\",\"driverName\":\"gpu.resource.nvidia.com\","
+		 "\"namedResources\":{\"instances\":[]",
+			"n1"},
+		{"},\"nodeName\":\"n1\",\"driverName\":\"fpga.example.com\",\"namedResources\":{"
+		 "\"instances\":[]",
+			NULL},
 	};
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
 		struct arena arena = {0};

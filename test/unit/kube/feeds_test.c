@@ -133,7 +133,7 @@ Test(feeds, what_is_not_there_is_asked_for_again)
 /* Older API servers have another version of the same, and none at all is asked for again later. */
 Test(feeds, slices_of_older_versions_are_watched)
 {
-	static const char *const versions[] = {"v1", "v1beta2", "v1beta1", "v1alpha3"};
+	static const char *const versions[] = {"v1", "v1beta2", "v1beta1", "v1alpha3", "v1alpha2"};
 	for (size_t has = 0; has <= COUNT_OF(versions); has++) {
 		struct fixture f;
 		char path[64];
@@ -151,6 +151,8 @@ Test(feeds, slices_of_older_versions_are_watched)
 			snprintf(path, sizeof path, "/apis/resource.k8s.io/%s/resourceslices",
 				versions[has]);
 			cr_assert(c != NULL && c->stream && strstr(c->path, path) != NULL);
+			cr_assert_eq(
+				strstr(c->path, "spec.driver") == NULL, has == 4, "%s", c->path);
 		} else {
 			cr_assert_null(c);
 			step(&f, 300000);
