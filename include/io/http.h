@@ -3,7 +3,9 @@
  * Streams (watches) use HTTP/1.1 and a connection each; the other calls share one HTTP/2
  * connection, or a few of HTTP/1.1 where the server speaks nothing newer. HTTP_CALLS_MAX calls are
  * in flight, the rest wait in order; beyond HTTP_QUEUE_MAX a call is completed with FAULT_LIMIT,
- * and so are streams beyond HTTP_STREAMS_MAX. No proxy, no redirects, no compression.
+ * and so are streams beyond HTTP_STREAMS_MAX. No proxy, no redirects; compression
+ * (gzip) where a request says that it may be: the bytes are told as they were before, and what one
+ * read of 2 KiB comes to is all that is kept of them.
  *
  * timeout_ms of a call covers the wait in the queue. For a stream it is the longest silence: every
  * byte starts it anew. limit_bytes 0 means HTTP_LIMIT_DEFAULT; a stream whose status is not 200 has

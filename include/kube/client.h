@@ -49,6 +49,7 @@ struct kube_stream_events {
 	bool (*on_data)(void *data, const char *p,
 		size_t n); /* false ends the stream; on_done still comes; n 0: it was accepted */
 	kube_done on_done;
+	bool zipped; /* the answer may be compressed on its way; for lists, which end */
 };
 
 struct kube;

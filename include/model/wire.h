@@ -33,6 +33,7 @@ struct wire_request {
 	int64_t timeout_ms; /* of the whole request; for a stream the guard against a dead peer */
 	size_t limit_bytes; /* largest answer accepted; for a stream ignored */
 	bool stream;
+	bool zipped; /* the answer may come compressed, and is told as it was before */
 };
 
 struct wire_answer {

@@ -21,6 +21,9 @@
 #define UNACKNOWLEDGED_MS 20000
 /* TLS hands over no more at a time, and there is one of each for every watch. */
 #define BUFFER_BYTES (16L * 1024)
+/* A byte may stand for a thousand: what one read comes to while the stream is held up, libcurl
+ * keeps. */
+#define ZIPPED_BYTES 2048L
 
 static bool printable(const char *s, bool blank_too)
 {
@@ -72,6 +75,7 @@ struct http_call *http_call_create(struct http_client *c, const struct wire_requ
 	call->socket.directory = -1;
 	call->method = r->method;
 	call->stream = r->stream;
+	call->zipped = r->zipped;
 	call->has_body = r->content_type != NULL;
 	call->path = xstrdup(r->path);
 	call->to = xstrdup(r->to);
@@ -182,7 +186,11 @@ static void header_add(struct http_call *call, const char *name, const char *val
 static void headers_set(struct http_call *call)
 {
 	header_add(call, "Accept", call->accept);
-	header_add(call, "Accept-Encoding", "identity");
+	if (call->zipped) {
+		curl_easy_setopt(call->easy, CURLOPT_ACCEPT_ENCODING, "gzip");
+	} else {
+		header_add(call, "Accept-Encoding", "identity");
+	}
 	if (call->has_body) {
 		header_add(call, "Content-Type", call->content_type);
 		if (text_equals(call->content_type, GRPC)) {
@@ -254,7 +262,7 @@ static void connection_set(struct http_call *call, struct http_target *t)
 	curl_easy_setopt(e, CURLOPT_PROXY, "");
 	curl_easy_setopt(e, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(e, CURLOPT_CONNECTTIMEOUT_MS, (long)t->connect_timeout_ms);
-	curl_easy_setopt(e, CURLOPT_BUFFERSIZE, BUFFER_BYTES);
+	curl_easy_setopt(e, CURLOPT_BUFFERSIZE, call->zipped ? ZIPPED_BYTES : BUFFER_BYTES);
 	curl_easy_setopt(e, CURLOPT_UPLOAD_BUFFERSIZE, BUFFER_BYTES);
 	curl_easy_setopt(e, CURLOPT_TCP_KEEPALIVE, 1L);
 	curl_easy_setopt(e, CURLOPT_TCP_KEEPIDLE, KEEPALIVE_IDLE_S);

@@ -55,7 +55,7 @@ struct http_call {
 	CURL *easy;		    /* owned, while running */
 	struct curl_slist *headers, *connect_to;
 	enum wire_method method;
-	bool stream, has_body;
+	bool stream, zipped, has_body;
 	char *path, *to, *to_name, *body, *content_type, *accept, *bearer; /* owned */
 	size_t body_size;
 	int64_t timeout_ms;

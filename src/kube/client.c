@@ -217,8 +217,11 @@ uint64_t kube_stream(struct kube *k, const char *path, int64_t guard_ms,
 	struct call *c = xcalloc(1, sizeof *c);
 	c->stream = *events;
 	c->data = data;
-	struct wire_request out = {
-		.method = WIRE_GET, .path = path, .timeout_ms = guard_ms, .stream = true};
+	struct wire_request out = {.method = WIRE_GET,
+		.path = path,
+		.timeout_ms = guard_ms,
+		.stream = true,
+		.zipped = events->zipped};
 	return call_send(k, c, &out);
 }
 

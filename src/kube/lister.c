@@ -96,7 +96,8 @@ static void on_done(void *data, const struct kube_answer *a)
 	l->events->on_done(l->data, &l->fault);
 }
 
-static const struct kube_stream_events stream_events = {.on_data = on_data, .on_done = on_done};
+static const struct kube_stream_events stream_events = {
+	.on_data = on_data, .on_done = on_done, .zipped = true};
 
 /* False: there is no such path, and l->fault says so. */
 static bool ask(struct lister *l)

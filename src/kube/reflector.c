@@ -3,6 +3,10 @@
  *     WAIT ──▶ INITIAL ──bookmark──▶ WATCH ──▶ WAIT          watch-list
  *     WAIT ──▶ LIST ──▶ WAIT ──▶ WATCH ──▶ WAIT              where that is refused
  *
+ * A list comes in pages, each of which goes through WAIT: the picture begins with the first, is of
+ * the version that the first one told, and ends with the last. Where a page is gone (410) the list
+ * is asked for once more, whole.
+ *
  * Every end of a stream, good or bad, comes back to WAIT with a reason, and the reason says what is
  * next: resume from the last version, or a new complete picture, now or after a delay. */
 #include "kube/reflector.h"
@@ -70,6 +74,13 @@ struct reflector *reflector_create(struct kube *kube, const struct reflector_kin
 	return r;
 }
 
+static void forget_pages(struct reflector *r)
+{
+	free(r->more);
+	r->more = NULL;
+	r->pages = 0;
+}
+
 static void close_stream(struct reflector *r)
 {
 	kube_cancel(r->kube, r->call);
@@ -84,6 +95,7 @@ void reflector_destroy(struct reflector *r)
 		return;
 	}
 	close_stream(r);
+	forget_pages(r);
 	slice_finish(&r->slice);
 	arena_finish(&r->scratch);
 	VEC_FINISH(&r->unread);
@@ -97,12 +109,28 @@ void reflector_destroy(struct reflector *r)
 
 /* --- opening --- */
 
+static void append_page(struct reflector *r, struct str *path)
+{
+	char limit[16];
+	snprintf(limit, sizeof limit, "%d", PAGE_SIZE);
+	if (!r->unpaged) {
+		kube_query_append(path, "limit", limit);
+	}
+	if (r->more != NULL) {
+		kube_query_append(path, "continue", r->more);
+	}
+}
+
+/* Without a version it is a consistent read, which alone comes in pages. A list that is asked for
+ * whole may come from the cache the first time (cheap for the server), but never after we have seen
+ * newer. The pages after the first are of its version. */
 static void append_picture_version(struct reflector *r, struct str *path)
 {
+	if (r->stage == STAGE_LIST && r->more != NULL) {
+		return;
+	}
 	if (r->any_version) {
-		/* Watch-list without a version is a consistent read. A LIST may come from the cache
-		 * the first time (cheap for the server), but never after we have seen newer. */
-		if (r->stage == STAGE_LIST && r->version[0] == '\0') {
+		if (r->stage == STAGE_LIST && r->unpaged && r->version[0] == '\0') {
 			kube_query_append(path, "resourceVersion", "0");
 		}
 		return;
@@ -124,6 +152,7 @@ static void append_query(struct reflector *r, struct str *path, int64_t timeout_
 		kube_query_append(path, "fieldSelector", r->kind.field_selector);
 	}
 	if (r->stage == STAGE_LIST) {
+		append_page(r, path);
 		append_picture_version(r, path);
 		return;
 	}
@@ -147,12 +176,14 @@ static void on_stream_done(void *data, const struct kube_answer *answer)
 	r->answer = answer->fault;
 }
 
-static const struct kube_stream_events stream_events = {
+static const struct kube_stream_events watch_events = {
 	.on_data = reflector_on_data, .on_done = on_stream_done};
+static const struct kube_stream_events list_events = {
+	.on_data = reflector_on_data, .on_done = on_stream_done, .zipped = true};
 
 static void open_stream(struct reflector *r, int64_t now)
 {
-	CLEANUP(str_finish) struct str path = STR_INIT(KUBE_PATH_MAX);
+	CLEANUP(str_finish) struct str path = STR_INIT(LIST_PATH_MAX);
 	int64_t timeout_s = WATCH_LEAST_S + (int64_t)rng_below(&r->rng, WATCH_SPREAD_S);
 	r->stage = STAGE_WATCH;
 	if (r->version[0] == '\0') {
@@ -162,6 +193,8 @@ static void open_stream(struct reflector *r, int64_t now)
 	}
 	if (r->needs_picture) {
 		r->stage = r->no_watch_list ? STAGE_LIST : STAGE_INITIAL;
+	}
+	if (r->needs_picture && r->more == NULL) {
 		reflector_count(
 			r, "aliquot_watch_relists_total", "Complete pictures asked for.", NULL);
 	}
@@ -173,8 +206,8 @@ static void open_stream(struct reflector *r, int64_t now)
 	reflector_feed_start(r);
 	r->opened_ms = now;
 	r->stream_ms = now;
-	r->call = kube_stream(
-		r->kube, str_text(&path), timeout_s * 1000 + GUARD_EXTRA_MS, &stream_events, r);
+	r->call = kube_stream(r->kube, str_text(&path), timeout_s * 1000 + GUARD_EXTRA_MS,
+		r->stage == STAGE_LIST ? &list_events : &watch_events, r);
 }
 
 /* --- closing --- */
@@ -227,6 +260,16 @@ static bool version_too_large(const struct fault *f)
  * question; a connection that was refused is not. */
 static void picture_failed(struct reflector *r, int64_t now, const struct fault *why, bool silent)
 {
+	bool expired = why->kind == FAULT_GONE && r->more != NULL;
+	forget_pages(r);
+	if (expired) {
+		reflector_count(r, ERRORS_TOTAL, ERRORS_HELP, "PageExpired");
+		log_info("a page of the list is gone, taking it whole", LOG_S("kind", r->kind.name),
+			LOG_F(why));
+		r->unpaged = true;
+		wait_for(r, now, 0);
+		return;
+	}
 	r->failed_pictures += r->began || silent;
 	if (r->stage == STAGE_INITIAL &&
 		(refuses_watch_list(why) || r->failed_pictures >= PATIENCE)) {
@@ -266,6 +309,21 @@ static void watch_failed(struct reflector *r, int64_t now, const struct fault *w
 	retry_later(r, now, why);
 }
 
+/* Nothing that the server calls a page is without end. */
+static void next_page(struct reflector *r, int64_t now, const struct slice_list *list)
+{
+	struct fault fault = {0};
+	if (r->unpaged || r->pages >= PAGES_MAX || strlen(list->more) > CONTINUE_MAX) {
+		r->unpaged = !r->unpaged;
+		fault_set(&fault, FAULT_INVALID, "the list comes in pages that cannot be followed");
+		picture_failed(r, now, &fault, false);
+		return;
+	}
+	free(r->more);
+	r->more = xstrdup(list->more);
+	wait_for(r, now, 0);
+}
+
 static void list_ended(struct reflector *r, int64_t now)
 {
 	struct slice_list list;
@@ -276,14 +334,16 @@ static void list_ended(struct reflector *r, int64_t now)
 		picture_failed(r, now, &fault, false);
 		return;
 	}
+	if (r->pages++ == 0) {
+		memcpy(r->page_version, list.version, sizeof r->page_version);
+	}
 	if (list.more[0] != '\0') {
-		fault_set(&fault, FAULT_INVALID,
-			"the list came in pages although none were asked for");
-		picture_failed(r, now, &fault, false);
+		next_page(r, now, &list);
 		return;
 	}
+	forget_pages(r);
 	r->version[0] = '\0';
-	reflector_end_picture(r, list.version);
+	reflector_end_picture(r, r->page_version);
 	if (r->version[0] == '\0') {
 		r->needs_picture = true;
 		fault_set(&fault, FAULT_INVALID, "the list's version is empty or too long");
@@ -470,6 +530,7 @@ int64_t reflector_age_ms(const struct reflector *r, int64_t now_mono_ms)
 void reflector_relist(struct reflector *r)
 {
 	close_stream(r);
+	forget_pages(r);
 	r->needs_picture = true;
 	r->retry_ms = 0;
 }

@@ -134,6 +134,7 @@ void reflector_end_picture(struct reflector *r, const char *version)
 	r->needs_picture = false;
 	r->any_version = false;
 	r->failed_pictures = 0;
+	r->unpaged = false;
 	r->stood_ms = clock_mono(kube_clock(r->kube));
 	r->synced = true;
 	r->events.on_end(r->data, r->sweep);
@@ -241,11 +242,12 @@ void reflector_feed_start(struct reflector *r)
 		slice_reset(&r->slice);
 	}
 	r->heard = 0;
+	r->page_bytes = 0;
 	r->accepted = false;
 	r->answered = false;
 	r->event_error = false;
 	r->stop = false;
-	r->began = false;
+	r->began = r->more != NULL;
 	r->answer = (struct fault){0};
 	r->verdict = (struct fault){0};
 }
@@ -270,6 +272,12 @@ bool reflector_on_data(void *data, const char *p, size_t n)
 		r->missed = false;
 		VEC_CLEAR(&r->unread);
 		r->events.on_begin(r->data);
+	}
+	r->page_bytes += n;
+	if (r->stage == STAGE_LIST && !r->unpaged && r->page_bytes > PAGE_BYTES_MAX) {
+		fault_set(&r->verdict, FAULT_LIMIT, "a page of more than %llu bytes",
+			(unsigned long long)PAGE_BYTES_MAX);
+		return false;
 	}
 	if (slice_push(&r->slice, p, n, &r->verdict) != 0) {
 		return false;

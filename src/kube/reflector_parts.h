@@ -39,6 +39,11 @@ struct reflector {
 	bool needs_picture;		     /* a complete one is due */
 	bool any_version;		     /* ask for it without a version */
 	bool no_watch_list;
+	char *more; /* owned; the list goes on from there; NULL: it begins with the next page */
+	char page_version[SLICE_VERSION_MAX]; /* of the first page */
+	uint32_t pages;			      /* read of the list so far */
+	uint64_t page_bytes;		      /* of the page that is read */
+	bool unpaged;		     /* the next list is asked for whole: a page was gone */
 	bool began;		     /* on_begin was called for the open stream */
 	bool sweep;		     /* all of the picture could be named so far */
 	struct metric *events_total; /* borrowed; may be NULL */
@@ -65,6 +70,13 @@ struct reflector {
 	int64_t accepted_ms; /* when the server last accepted a stream; -1: not yet */
 	int64_t refused_ms;  /* since when it answers that no time heals; -1: it does not */
 };
+
+#define PAGE_SIZE      500
+#define PAGES_MAX      2000
+#define PAGE_BYTES_MAX ((uint64_t)PAGE_SIZE * SLICE_OBJECT_MAX)
+#define CONTINUE_MAX   1024
+/* Escaped, a byte of the token may take three. */
+#define LIST_PATH_MAX (KUBE_PATH_MAX + 3 * CONTINUE_MAX)
 
 /* Prepares r->slice for the stage. */
 void reflector_feed_start(struct reflector *r);

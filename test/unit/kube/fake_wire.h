@@ -49,7 +49,7 @@ struct fake_call {
 	enum wire_method method;
 	char *path, *to, *to_name, *accept, *content_type, *bearer, *body; /* owned */
 	int64_t timeout_ms;
-	bool stream;
+	bool stream, zipped;
 	bool open, cancelled;
 	const struct wire_events *events;
 	void *data;
@@ -79,6 +79,7 @@ static inline uint64_t fake_send(
 		.body = r->body != NULL ? xstrndup(r->body, r->body_size) : NULL,
 		.timeout_ms = r->timeout_ms,
 		.stream = r->stream,
+		.zipped = r->zipped,
 		.open = true,
 		.events = events,
 		.data = data,

@@ -67,7 +67,9 @@ static void fall_back_on(int status)
 	struct fake_call *c = fake_last(f.wire);
 	cr_assert(c->open, "no list after %d", status);
 	fake_expect_no_path(c, "watch=true");
-	fake_expect_path(c, "resourceVersion=0");
+	fake_expect_no_path(c, "resourceVersion");
+	fake_expect_path(c, "limit=500");
+	cr_expect(c->zipped);
 	fake_drip(c, LIST_OF("42", OBJECT("a", "3") "," OBJECT("b", "4")));
 	cr_expect_not(reflector_synced(f.r));
 	fake_close(c);
@@ -79,6 +81,8 @@ static void fall_back_on(int status)
 	fake_expect_path(c, "watch=true");
 	fake_expect_path(c, "resourceVersion=42");
 	fake_expect_no_path(c, "sendInitialEvents");
+	fake_expect_no_path(c, "limit");
+	cr_expect_not(c->zipped, "a watch says what it has at once");
 	/* And it remembers: the next picture is a list at once, never older than what was seen. */
 	fake_data(c, ERROR_EVENT("410", "Expired"));
 	step(&f, 0);
