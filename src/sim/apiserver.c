@@ -302,22 +302,35 @@ static bool is_listed(const struct verb *v, const struct stored *o)
 	       (v->path.ns[0] == '\0' || strcmp(v->path.ns, o->ns) == 0) && is_selected(v, o);
 }
 
-static void list(struct verb *v)
+static struct listing *list_anew(struct verb *v)
 {
-	char version[32];
-	json_t *items = json_array();
 	const struct store *store = &v->sim->store;
+	struct listing *l = pages_begin(v->sim);
 	for (size_t i = 0; i < store->items.count; i++) {
 		const struct stored *o = store->items.items[i];
 		if (is_listed(v, o)) {
-			json_array_append(items, o->value);
+			VEC_PUSH(&l->items, stored_keep(o));
 		}
 	}
-	snprintf(version, sizeof version, "%lld", (long long)store->version);
-	json_t *whole = json_pack("{s:s, s:s, s:{s:s}, s:o}", "kind", "List", "apiVersion", "v1",
-		"metadata", "resourceVersion", version, "items", items);
-	answer_object(v, 200, whole);
-	json_decref(whole);
+	return l;
+}
+
+static void list(struct verb *v)
+{
+	char limit[16], token[64];
+	size_t from = 0;
+	bool last, goes_on = api_query(v->path.query, "continue", token, sizeof token);
+	bool pages =
+		v->sim->weather.paged && api_query(v->path.query, "limit", limit, sizeof limit);
+	struct listing *l = goes_on ? pages_find(v->sim, token, &from) : list_anew(v);
+	if (l == NULL) {
+		api_status(v->answer, 410, "Expired", "the continue token is too old");
+		return;
+	}
+	json_t *page = pages_page(l, from, !pages, &last);
+	answer_object(v, 200, page);
+	json_decref(page);
+	v->answer->listed = last ? l->version : LISTED_PARTLY;
 }
 
 /* Of kinds that nobody has. */

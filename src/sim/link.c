@@ -43,7 +43,7 @@ struct parcel {
 	size_t body_size;
 	struct api_answer answer;
 	bool answered;
-	int64_t listed; /* the version of the list that is the answer; 0: it is none */
+	int64_t listed; /* of the answer */
 	enum resource resource;
 };
 
@@ -184,6 +184,8 @@ static void reply(void *data, uint64_t arg)
 	if (f != NULL && f->stream && answer.body_size > 0) {
 		if (p->listed > 0) {
 			past_told(s, l->replica, p->resource, p->listed);
+		} else if (p->listed == LISTED_PARTLY) {
+			s->memory.partial[l->replica][p->resource] = true;
 		}
 		f->events->on_data(f->data, answer.status, answer.body, answer.body_size);
 		answer.body = "";
@@ -272,7 +274,7 @@ static void serve(struct parcel *p)
 		apiserver_handle(s, p->link->replica, &r, &p->answer);
 		bool lists = p->stream && p->answer.status == 200 &&
 			     api_path_parse(p->path, &path) && api_resource(&path, &p->resource);
-		p->listed = lists ? s->store.version : 0;
+		p->listed = lists ? p->answer.listed : 0;
 	}
 	if (p->method != WIRE_GET) {
 		sim_trace(s, "server: call %llu of r%d: %d", (unsigned long long)p->call,

@@ -3,6 +3,7 @@
 #ifndef SIM_PAST_H
 #define SIM_PAST_H
 
+#include "pages.h"
 #include "base/vec.h"
 #include "store.h"
 
@@ -30,6 +31,7 @@ struct memory {
 	} told;
 	/* It was told the beginning of a whole picture, and not its end. */
 	bool partial[2][RES_COUNT];
+	struct listings listings;
 };
 
 /* The objects as one controller knew them. */

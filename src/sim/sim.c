@@ -145,6 +145,7 @@ static void tear_down(struct sim *s)
 	delay_finish(s);
 	works_finish(s);
 	fleet_finish(s);
+	pages_finish(s);
 	store_finish(&s->store);
 	agenda_finish(&s->agenda);
 	dice_finish(s);

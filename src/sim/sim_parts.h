@@ -89,8 +89,9 @@ struct api_request {
 struct api_answer {
 	int status;
 	int64_t retry_after_ms;
-	char *body; /* owned */
-	bool known; /* false: no such resource */
+	char *body;	/* owned */
+	bool known;	/* false: no such resource */
+	int64_t listed; /* the version of a list that ends here; LISTED_PARTLY; 0: it is none */
 };
 struct api_path {
 	char group[64], ns[128], resource[64], name[128], sub[32];

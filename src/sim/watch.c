@@ -260,7 +260,12 @@ bool watch_open(struct flight *f, const struct api_request *r, struct api_answer
 	}
 	f->pending = (struct str)STR_INIT(PENDING_MAX);
 	f->ends_at = sim_now(s) + timeout_s * 1000;
-	if (strstr(p.query, "sendInitialEvents=true") != NULL) {
+	bool begins = strstr(p.query, "sendInitialEvents=true") != NULL;
+	if (begins && s->weather.paged) {
+		api_status(ret_answer, 422, "Invalid", "sendInitialEvents is forbidden");
+		return false;
+	}
+	if (begins) {
 		append_picture(f);
 		f->picture = f->whole = true;
 	} else if (!api_query(p.query, "resourceVersion", version, sizeof version) ||

@@ -101,6 +101,8 @@ void weather_draw(struct sim *s)
 	w->node_change = w->narrow ? 0 : w->node_change;
 	/* Not drawn, so that it changes no other draw. */
 	w->wish = dice_key("wish", NULL, s->config.seed) % 2 == 0 ? 600 : 0;
+	w->paged = dice_key("pages", NULL, s->config.seed) % 8 == 0 && !s->config.plain &&
+		   !s->config.rolled && s->config.scenario == NULL;
 	bool rolls = s->config.rolled || dice_key("rolls", NULL, s->config.seed) % 4 == 0;
 	if (rolls && !s->config.plain && s->config.scenario == NULL) {
 		works_weather(s);
@@ -226,6 +228,7 @@ void weather_calm(struct sim *s)
 		.life_ms = had->life_ms,
 		.lasting = had->lasting,
 		.probed = had->probed,
+		.paged = had->paged,
 		.rolled = had->rolled};
 	works_calm(s);
 	s->server_down_until = 0;

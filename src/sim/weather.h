@@ -38,6 +38,7 @@ struct weather {
 	uint32_t greedy;    /* it is about memory: how often somebody has none left */
 	uint32_t haughty;   /* pods for whole GPUs with a priority */
 	bool probed;	    /* it is proven how machines give GPUs (C26) */
+	bool paged;	    /* an API server without watch-list: lists in small pages */
 	bool rolled;	    /* Deployments are rightsized; works.h */
 	uint32_t flap;	    /* a pod of theirs is not Ready for a while */
 	uint32_t away;	    /* nobody answers for the webhook for a while */
