@@ -208,6 +208,10 @@ class ControlPlane:
             self._admin = self.client("admin")
         return self._admin
 
+    @property
+    def certificate(self):
+        return self._load()["ca"]
+
     def etcd_url(self):
         return "http://127.0.0.1:%d" % self._load()["ports"]["etcd"]
 
