@@ -49,7 +49,9 @@ def test_lists_are_paged_and_compressed_where_there_is_no_watch_list(stack, say)
         assert len(pages) == (there + 499) // 500, [page.query for page in pages]
         assert all(page.query["limit"] == "500" and page.encoding == "gzip" for page in pages)
         assert ["continue" in page.query for page in pages] == [False] + [True] * (len(pages) - 1)
-        say("%d pods in %d pages, %d bytes on the wire" % (there, len(pages), sum(page.bytes for page in pages)))
+        plain = len(stack.api.raw("GET", PODS)[1])
+        say("%d pods in %d pages, %d bytes on the wire, %d uncompressed" % (
+            there, len(pages), sum(page.bytes for page in pages), plain))
         wait_until(lambda: proxy.of(PODS, watches=True), 60, "it to watch")
         watches = proxy.of(PODS, watches=True)
         assert {(watch.accepts, watch.encoding) for watch in watches} == {("identity", "")}
