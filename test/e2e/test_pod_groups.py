@@ -56,9 +56,7 @@ def test_c4_a_pod_of_a_basic_group_is_a_tenant_and_runs(stack):
     for name in ("loose-a", "loose-b"):
         stack.create_pod(name, fraction="0.25", schedulingGroup={"podGroupName": "loose"})
     for name in ("loose-a", "loose-b"):
-        stack.wait_placed(name)
-        wait_until(lambda pod=name: stack.api.get("pods", pod, "default")["status"].get("phase") == "Running", 60,
-                   name + " to run")
+        stack.wait_running(name)
         assert is_tenant(stack.api.get("pods", name, "default"))
     wait_until(lambda: invariants.Picture(stack.api).check(), 60, "I1 to I3", ignore=(AssertionError,))
 
