@@ -162,6 +162,7 @@ def test_k13_one_that_is_deleted_by_hand_comes_back_with_the_same_gpu(stack, nod
 def test_c39_one_that_is_deleted_waits_for_its_tenants(stack, node, name):
     """Without a grace of the person's own. Nobody is evicted, and nobody else gets the GPU meanwhile."""
     where, tenant, idle, whole = node(), name(), node(), name()
+    stack.kubelet.fault("free-delay", node=where, ms=0)
     before, capacity = running(stack, where, tenant)
     stack.api.delete("pods", capacity["metadata"]["name"], SYSTEM)
     stack.create_pod(whole, gpus=1, **on(where))
