@@ -362,7 +362,7 @@ static bool place_waiter(struct engine *e, int64_t now, struct waiter *w, struct
 		return false;
 	}
 	w->reason = REASON_GRANTING;
-	if (s->added == 0 && !flights_room(e)) {
+	if (view_lags(e) || (s->added == 0 && !flights_room(e))) {
 		return false;
 	}
 	e->flights.decided += s->added == 0 ? 1 : 0;

@@ -303,6 +303,9 @@ void emit_grants(struct engine *e, struct plan *plan)
 {
 	/* From now on they count as sent. */
 	e->flights.decided = 0;
+	if (view_lags(e)) {
+		return;
+	}
 	for (uint32_t i = 0; i < e->snap_gpus.count; i++) {
 		const struct snap_gpu *s = &e->snap_gpus.items[i];
 		/* The last one has left: say so, that the node may be drained. */

@@ -209,7 +209,7 @@ static void take(struct engine *e, int64_t now, struct waiter *w, const struct p
 	struct plan *plan)
 {
 	struct holder *opening = NULL;
-	bool busy = false;
+	bool busy = view_lags(e);
 	for (uint32_t i = 0; i < g->count; i++) {
 		struct snap_gpu *s = &e->snap_gpus.items[g->gpus[i]];
 		enum gpu_state state = e->snap.gpus.items[g->gpus[i]].state;

@@ -249,7 +249,9 @@ static void learn_memory(struct engine *e, struct place_node *n, const struct ho
 	}
 }
 
-/* Nothing is given before it is proven that it would arrive (C26). */
+/* Nothing is given before it is proven that it would arrive (C26). A ledger that was acknowledged
+ * is not written again before the watch has shown it: nobody in it can be told before, and as long
+ * as others came faster than the watch nobody ever would be. */
 static enum gpu_state holder_state(const struct engine *e, const struct holder *h)
 {
 	const struct pod *p = &h->pod;
@@ -258,7 +260,8 @@ static enum gpu_state holder_state(const struct engine *e, const struct holder *
 		p->phase != POD_RUNNING) {
 		return GPU_OPENING;
 	}
-	return h->flight != 0 || h->avoid_rv != NULL ? GPU_BUSY : GPU_OPEN;
+	bool busy = h->flight != 0 || h->avoid_rv != NULL || h->acked_rv != NULL;
+	return busy ? GPU_BUSY : GPU_OPEN;
 }
 
 /* Capacity pods that can never receive a grant again are not part of the picture, but their GPU is

@@ -8,6 +8,10 @@
  * includes everything older than the grant; and nobody's is taken off while some other grant has
  * been on its way back for two seconds. A watch of nodes or pods that broke stops all decisions.
  *
+ * Nor is a ledger written meanwhile. Who stands in it could not be told, and as long as there were
+ * new ones some grant would always be late: a watch that is steadily behind, because somebody fills
+ * it with large objects, would keep everybody waiting for as long as somebody comes.
+ *
  * A node that was cordoned, or whose allocatable shrank, at this very moment may still be missed,
  * and a pod that the scheduler binds between the grant and the placement. What comes of that is
  * recycled (recycle.c). */

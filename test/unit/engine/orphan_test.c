@@ -536,6 +536,27 @@ static void tell_keeper(struct bed *b, bool keeps)
 	tell_pod(b, &p);
 }
 
+/* As the watch shows it once that is written. */
+static void tell_kept(struct bed *b)
+{
+	struct pair label[] = {{LABEL_CAPACITY, "true"}};
+	struct gpu_identity id = {.mem_mib = USABLE, .uuid = "GPU-A"};
+	struct grant t[] = {{"t", "default", "t", 700, 50000}};
+	struct pod p = {.ns = NAME_NAMESPACE,
+		.name = first.name,
+		.uid = first.uid,
+		.node = "n0",
+		.gpus = 1,
+		.phase = POD_RUNNING,
+		.keeps_node = true,
+		.labels = {label, 1},
+		.identity = &id,
+		.holds = true,
+		.ledger = {t, 1}};
+	b->rv = 1000;
+	tell_pod(b, &p);
+}
+
 Test(orphan, c15_autoscalers_are_kept_off_as_long_as_a_tenant_needs_it)
 {
 	struct bed b = bed_with_tenant(1);
@@ -549,6 +570,8 @@ Test(orphan, c15_autoscalers_are_kept_off_as_long_as_a_tenant_needs_it)
 	settle(&b, a->id, FAULT_NONE, "c1");
 	b.now += 20000;
 	cr_expect_null(step(&b, ACTION_GRANT), "that is what was asked for");
+	tell_kept(&b);
+	cr_expect_null(step(&b, ACTION_GRANT), "and what stands there");
 	tell_keeper(&b, false);
 	a = step(&b, ACTION_GRANT);
 	cr_assert_not_null(a);
