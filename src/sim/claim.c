@@ -334,7 +334,8 @@ static const char *is_opening(struct claim *c)
 static const char *is_granting(struct claim *c)
 {
 	bool writes = claim_intends(c, ACTION_GRANT, NULL, LATELY_MS) ||
-		      claim_intends(c, ACTION_PLACE, c->pod->name, LATELY_MS);
+		      claim_intends(c, ACTION_PLACE, c->pod->name, LATELY_MS) ||
+		      claim_awaits_watch(c);
 	vec_for_each (const struct promise, made, &c->sim->checker.promises) {
 		writes = writes || text_equals(made->tenant, c->pod->uid);
 	}

@@ -85,6 +85,9 @@ bool claim_intends(const struct claim *c, int kind, const char *name, int64_t wi
 bool claim_opens_unseen(const struct claim *c, const char *node);
 /* Has it written to this one what the picture does not show? */
 bool claim_grants_unseen(const struct claim *c, const struct stored *holder);
+/* Has it written to any ledger what its watch has not shown it yet, however long ago? It gives
+ * nothing before that (C21). */
+bool claim_awaits_watch(const struct claim *c);
 /* The node that it must go to; NULL: none is named. */
 const char *claim_pin(const struct pod *p);
 

@@ -22,6 +22,19 @@ static bool is_live(const struct stored *o)
 	return o != NULL && o->resource == RES_PODS && !pod_is_terminal(&o->pod);
 }
 
+bool claim_awaits_watch(const struct claim *c)
+{
+	const struct sim *s = c->sim;
+	int64_t told = past_version(s, c->replica, RES_PODS, s->memory.told.count);
+	vec_for_each (const struct intent, i, &s->claims.intents) {
+		if (i->kind == ACTION_GRANT && i->replica == c->replica && !i->not_done &&
+			i->version >= told) {
+			return true;
+		}
+	}
+	return false;
+}
+
 bool claim_is_waiting(const struct stored *o)
 {
 	return is_live(o) && pod_is_tenant(&o->pod) && pod_has_gate(&o->pod, NAME_GATE) &&
