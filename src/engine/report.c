@@ -13,6 +13,8 @@
  */
 #define GRANTING_SLOW_MS 30000
 #define GRANTING_FULL_MS 60000
+/* It is not told so again before the watch has surely shown that it was. */
+#define GRANTING_AGAIN_MS 600000
 
 #define SENTENCE_MAX 1024
 #define LOST_MPS     "isolation None, not MPS: its namespace does not allow it"
@@ -39,10 +41,23 @@ static int64_t tell_after(const struct engine *e, const struct waiter *w)
 	return w->reason == REASON_GRANTING ? slow : TELL_AFTER_MS;
 }
 
+/* It stands in a ledger, and only the watch is late. A word would make another version of it, which
+ * the watch shows even later: the placement would meet a conflict until then, and with a word a
+ * minute for ever. Not where a word is what ends a placement that may land yet. */
+static bool only_lacks_watch(const struct engine *e, const struct waiter *w)
+{
+	if (w->reason != REASON_GRANTING || w->granted_step != e->step || landings_linger(w)) {
+		return false;
+	}
+	const struct holder *h = w->granted_by;
+	return h->flight == 0 || ledger_has(&h->pod.ledger, w->uid);
+}
+
 /* Whoever waited long for something else is not told of a write that has just begun. */
 static bool is_early(const struct engine *e, const struct waiter *w, int64_t now)
 {
-	bool begins = w->reason == REASON_GRANTING && now - w->granting_from < TELL_AFTER_MS;
+	int64_t least = only_lacks_watch(e, w) ? GRANTING_FULL_MS : TELL_AFTER_MS;
+	bool begins = w->reason == REASON_GRANTING && now - w->granting_from < least;
 	return begins || now - w->first_seen < tell_after(e, w);
 }
 
@@ -56,7 +71,8 @@ static bool worth_telling(const struct engine *e, const struct waiter *w, int64_
 	bool shown =
 		text_equals(w->pod.placed.reason, reason_name(w->reason)) && !w->pod.placed.is_true;
 	bool asked = w->condition_at != 0 && w->condition_reason == w->reason;
-	bool too_soon = w->condition_at != 0 && now - w->condition_at < TELL_EVERY_MS;
+	int64_t every = only_lacks_watch(e, w) ? GRANTING_AGAIN_MS : TELL_EVERY_MS;
+	bool too_soon = w->condition_at != 0 && now - w->condition_at < every;
 	/* A write that is under way says it itself, and another to the same pod would end it. */
 	if (w->reason == REASON_GRANTING && w->flight != 0) {
 		return false;

@@ -232,3 +232,24 @@ Test(view, c21_nobody_is_granted_while_some_grant_is_two_seconds_late)
 	cr_expect_eq(count(&b, ACTION_PLACE), 1);
 	bed_finish(&b);
 }
+
+/* Each word is another version of the tenant, and the watch shows it only after the ledger: its
+ * placement would meet a conflict. */
+Test(view, c23_whoever_stands_in_a_ledger_is_told_once_that_the_watch_is_late)
+{
+	const struct action *grant;
+	struct bed b = granted(&grant);
+	acknowledge(&b, grant);
+	for (int i = 0; i < 59; i++, b.now += 1000) {
+		cr_expect_null(step(&b, ACTION_CONDITION), "after %d s", i);
+	}
+	b.now += 2000;
+	const struct action *said = step(&b, ACTION_CONDITION);
+	cr_assert_not_null(said, "something is wrong");
+	cr_expect_eq(said->reason, REASON_GRANTING);
+	for (int i = 0; i < 300; i++) {
+		b.now += 1000;
+		cr_expect_null(step(&b, ACTION_CONDITION), "%d s later", i);
+	}
+	bed_finish(&b);
+}
