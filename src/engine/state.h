@@ -235,9 +235,7 @@ bool view_lags(struct engine *e); /* view.c: C21 */
 bool capacity_failed(struct engine *e, const struct holder *h, int64_t now);
 bool holder_may_go(const struct holder *h); /* it is there, nothing is under way to it */
 void capacity_tend(struct engine *e, int64_t now, struct plan *plan);
-
-/* report.c: conditions and counts */
-void report_waiting(struct engine *e, struct engine_now now, struct plan *plan);
+void report_waiting(struct engine *e, struct engine_now now, struct plan *plan); /* report.c */
 
 /* Lower the next deadline. What is due already was looked at by this step: asking for another one
  * would only spin, for as long as that lasts. */
