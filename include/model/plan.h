@@ -75,7 +75,6 @@ struct action {
 	struct ledger still;
 	bool keeps_node; /* C15: no autoscaler may take the node of its tenants */
 	bool movable; /* GRANT: the budget holds it no more, for it waits for its tenants (C39) */
-	bool again;   /* DELETE_CAPACITY: of one that goes already and waits for nobody */
 	/* PLACE */
 	enum inject_form form; /* in which it is told the GPUs */
 	const char *container; /* that has them; NULL: not known */

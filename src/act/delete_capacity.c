@@ -2,10 +2,10 @@
  * its version. Of a companion only the uid counts: nothing is written on it. */
 #include "act_parts.h"
 
-#define GRACE_S 10
-/* Of one that waits for nobody any more; under MPS its daemon is ended first. */
-#define AGAIN_S	    1
-#define AGAIN_MPS_S 15
+/* Nobody is left, whatever its kubelet has written down for it to read: it has nothing to wait for
+ * but, under MPS, the end of its daemon. */
+#define GRACE_S	    1
+#define GRACE_MPS_S 15
 
 int delete_capacity_draft(const struct action *x, struct draft *ret_draft, struct fault *ret_fault)
 {
@@ -16,6 +16,5 @@ int delete_capacity_draft(const struct action *x, struct draft *ret_draft, struc
 	}
 	const struct kube_path path = {
 		.group_version = "v1", .ns = x->ns, .resource = "pods", .name = x->name};
-	int64_t grace_s = !x->again ? GRACE_S : x->mps ? AGAIN_MPS_S : AGAIN_S;
-	return draft_delete(x, &path, grace_s, ret_draft, ret_fault);
+	return draft_delete(x, &path, x->mps ? GRACE_MPS_S : GRACE_S, ret_draft, ret_fault);
 }

@@ -114,7 +114,6 @@ void emit_delete(struct engine *e, struct holder *h, struct plan *plan)
 	a->uid = text_in(plan, h->uid);
 	a->resource_version = text_in(plan, holder_version(h));
 	a->mps = h->mps;
-	a->again = h->pod.deleting_ms != 0;
 	text_set(&h->flight_rv, a->resource_version);
 	holder_sends(e, h, ACTION_DELETE_CAPACITY, a->id);
 }

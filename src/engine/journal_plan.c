@@ -66,10 +66,10 @@ static void pack_action(struct str *out, const struct action *a)
 		a->runtime_class, a->uuid, a->capacity_pod, a->policy, a->event_reason, a->message,
 		a->regarding_kind, a->regarding_api_version, a->condition, a->container};
 	const int64_t numbers[] = {a->type, a->milli, a->mem_mib, a->node_term_count, a->is_true,
-		a->keeps_node, a->movable, a->again, a->reason, a->warning, a->generation,
-		a->matched, a->automated, a->overlapping, a->accepted_ms, a->overlapping_ms,
-		a->ready_ms, a->unpinned, a->companion, a->cpu_milli, a->mem_bytes, a->gpus, a->mps,
-		a->form, a->framework_memory};
+		a->keeps_node, a->movable, a->reason, a->warning, a->generation, a->matched,
+		a->automated, a->overlapping, a->accepted_ms, a->overlapping_ms, a->ready_ms,
+		a->unpinned, a->companion, a->cpu_milli, a->mem_bytes, a->gpus, a->mps, a->form,
+		a->framework_memory};
 	pack_u64(out, a->id);
 	for (size_t i = 0; i < COUNT_OF(texts); i++) {
 		pack_text(out, texts[i]);

@@ -21,19 +21,21 @@ MUST_CHECK int capacity_read(const char *path, struct str *text, struct fault *r
  * of its node (hostPID). */
 #define LOOKOUT_EVERY_MS 1000
 #define LOOKOUT_ALONE	 5 /* looks in a row */
+#define LOOKOUT_UNSEEN	 9 /* the same of those who never were; within GRACE_MPS_S of a deletion */
 
 struct lookout {
 	struct arena arena; /* of `named` */
 	struct ledger named;
 	const char *proc_root; /* borrowed */
 	struct procs *procs;   /* owned */
+	bool has_sight;	       /* of processes of pods */
 	bool seen;
 	int alone;
 };
 
 void lookout_begin(struct lookout *l, const struct capacity_options *o, const char *proc_root);
 void lookout_finish(struct lookout *l);
-bool lookout_sees_anybody(const struct lookout *l);
+bool lookout_sees_anybody(struct lookout *l);
 bool lookout_sees_nobody_left(struct lookout *l); /* they were seen, and are not any more */
 /* The last word; NULL: nobody wants it. */
 MUST_CHECK int termination_write(const char *path, const struct str *text, struct fault *ret_fault);

@@ -69,15 +69,17 @@ static bool is_named(const struct lookout *l, const char *uid)
 	return false;
 }
 
-bool lookout_sees_anybody(const struct lookout *l)
+bool lookout_sees_anybody(struct lookout *l)
 {
 	DIR *all = opendir(l->proc_root);
 	bool found = false;
 	for (const struct dirent *d; all != NULL && !found && (d = readdir(all)) != NULL;) {
 		struct cgroup_name name;
 		int64_t pid;
-		found = parse_i64(view_of(d->d_name), 1, INT32_MAX, &pid) &&
-			procs_ask(l->procs, (uint32_t)pid, &name) && is_named(l, name.pod);
+		bool pods = parse_i64(view_of(d->d_name), 1, INT32_MAX, &pid) &&
+			    procs_ask(l->procs, (uint32_t)pid, &name);
+		l->has_sight = l->has_sight || pods;
+		found = pods && is_named(l, name.pod);
 	}
 	if (all != NULL) {
 		(void)closedir(all);
@@ -85,7 +87,8 @@ bool lookout_sees_anybody(const struct lookout *l)
 	return found;
 }
 
-/* Who is not seen at all may be out of sight, and one between two containers is back in a while. */
+/* One between two containers is back in a while. Who was never seen had left before, where
+ * processes of pods are in sight, or is about to start. */
 bool lookout_sees_nobody_left(struct lookout *l)
 {
 	if (lookout_sees_anybody(l)) {
@@ -93,5 +96,6 @@ bool lookout_sees_nobody_left(struct lookout *l)
 		l->alone = 0;
 		return false;
 	}
-	return l->seen && ++l->alone >= LOOKOUT_ALONE;
+	bool known = l->seen || (l->has_sight && l->named.count > 0);
+	return known && ++l->alone >= (l->seen ? LOOKOUT_ALONE : LOOKOUT_UNSEEN);
 }

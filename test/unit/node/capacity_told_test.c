@@ -8,6 +8,7 @@
 
 #define UID_A "aaaaaaaa-4e5f-6071-8293-a4b5c6d7e8f9"
 #define UID_B "bbbbbbbb-4e5f-6071-8293-a4b5c6d7e8f9"
+#define UID_C "cccccccc-4e5f-6071-8293-a4b5c6d7e8f9"
 #define GRANTS                                                                                     \
 	"{\"v\":1,\"grants\":[{\"uid\":\"" UID_A                                                   \
 	"\",\"ns\":\"n\",\"name\":\"a\",\"milli\":100,\"mib\":1}]}"
@@ -91,7 +92,7 @@ Test(told, c39_the_daemon_goes_when_the_last_of_them_has_ended)
 
 Test(told, c39_whom_it_never_saw_it_does_not_call_gone)
 {
-	static const char *const rows[] = {GRANTS, "{\"v\":1,\"grants\":[]}", "half", "", NULL};
+	static const char *const rows[] = {"{\"v\":1,\"grants\":[]}", "half", "", NULL};
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		struct lookout l = begin(rows[i]);
 		put_process("13", UID_B);
@@ -100,4 +101,17 @@ Test(told, c39_whom_it_never_saw_it_does_not_call_gone)
 		}
 		lookout_finish(&l);
 	}
+}
+
+/* Ours, whose kubelet has not written down yet that the last one had left: nobody of those named is
+ * there, and others are in sight. */
+Test(told, c39_whom_it_never_saw_among_others_had_left)
+{
+	struct lookout l = begin(GRANTS);
+	put_process("13", UID_C);
+	for (int k = 1; k < LOOKOUT_UNSEEN; k++) {
+		cr_assert_not(lookout_sees_nobody_left(&l), "it may be about to start");
+	}
+	cr_assert(lookout_sees_nobody_left(&l));
+	lookout_finish(&l);
 }
