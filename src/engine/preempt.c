@@ -112,7 +112,7 @@ static struct choice choose(struct engine *e, const struct waiter *w, const stru
 			continue;
 		}
 		incumbents_contest(e, gpu, w->pod.priority, &c);
-		bool usable = c.gpu.state == GPU_OPEN && !c.gpu.fenced && !c.node.no_grants &&
+		bool usable = c.gpu.state != GPU_OPENING && !c.gpu.fenced && !c.node.no_grants &&
 			      !kept_from(e, c.gpu.kept_by, &w->pod, false);
 		if (usable && contest_solve(&c, &v) && is_better(w, gpu, &v, &best)) {
 			best = (struct choice){.gpu = gpu, .share = v.share, .cost = v};

@@ -38,7 +38,7 @@ static void front_for_share(struct engine *e, const struct siege_want *want, uin
 	struct victims v;
 	incumbents_contest(e, gpu, priority_of(want), &c);
 	lift_node(&c.node);
-	if (c.gpu.fenced || !contest_solve(&c, &v) || (v.count > 0 && c.gpu.state != GPU_OPEN)) {
+	if (c.gpu.fenced || !contest_solve(&c, &v) || (v.count > 0 && c.gpu.state == GPU_OPENING)) {
 		return;
 	}
 	struct front front = {
@@ -54,7 +54,7 @@ static void front_for_whole(struct engine *e, const struct siege_want *want, uin
 	const struct snap_gpu *s = &e->snap_gpus.items[gpu];
 	incumbents_contest(e, gpu, priority_of(want), &c);
 	bool known = c.rules_known && c.gpu.tenants == c.count;
-	bool lives = c.gpu.state == GPU_OPEN || (c.gpu.tenants == 0 && holder_may_go(s->holder));
+	bool lives = c.gpu.state != GPU_OPENING || (c.gpu.tenants == 0 && holder_may_go(s->holder));
 	if (!known || !lives || c.gpu.fenced || s->holder->search || s->yields) {
 		return;
 	}

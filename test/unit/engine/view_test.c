@@ -1,5 +1,5 @@
 /* C21: a gate is taken off on a view that includes the grant. */
-#include "odd_bed.h"
+#include "evict_bed.h"
 
 static struct bed granted(const struct action **ret_grant)
 {
@@ -251,5 +251,43 @@ Test(view, c23_whoever_stands_in_a_ledger_is_told_once_that_the_watch_is_late)
 		b.now += 1000;
 		cr_expect_null(step(&b, ACTION_CONDITION), "%d s later", i);
 	}
+	bed_finish(&b);
+}
+
+static void tell_low(
+	struct bed *b, const char *name, const char *milli, const char *holder, const char *uuid)
+{
+	tell_tenant(b, &(struct tenant){.name = name,
+			       .milli = milli,
+			       .node = "n0",
+			       .priority = -10,
+			       .holder = holder,
+			       .uuid = uuid});
+}
+
+/* The ledger of the GPU that costs least was written for somebody else, and the watch has not shown
+ * it: who would go there is known all the same. */
+Test(view, c17_a_watch_that_is_late_sends_nobody_to_a_dearer_gpu)
+{
+	struct bed b = bed_make();
+	tell_node(&b, "n0", 2, 110);
+	tell_reach(&b, true);
+	struct grant a0[] = {{"a", "default", "a", 900, 1000}};
+	struct grant c1[] = {{"c", "default", "c", 950, 1000}};
+	tell_capacity(&b, &(struct cap){"c0", "c0-uid", "G0", false, {a0, 1}});
+	tell_capacity(&b, &(struct cap){"c1", "c1-uid", "G1", false, {c1, 1}});
+	tell_low(&b, "a", "900", "c0", "G0");
+	tell_low(&b, "c", "950", "c1", "G1");
+	tell_waiting(&b, "s", "0.1");
+	const struct action *g = step(&b, ACTION_GRANT);
+	cr_assert_not_null(g);
+	cr_assert_str_eq(g->name, "c0");
+	acknowledge(&b, g);
+	tell_waiting(&b, "w", "0.5");
+	cr_expect_null(step(&b, ACTION_EVICT));
+	b.now += 10500;
+	const struct action *a = step(&b, ACTION_EVICT);
+	cr_assert_not_null(a);
+	cr_expect_str_eq(a->uid, "a");
 	bed_finish(&b);
 }
