@@ -42,7 +42,7 @@ static enum reason apply_policy(struct engine *e, const struct waiter *w, struct
 	r->mps = manners.mps;
 	/* Two ranks of one job on one GPU refuse to work. Others do not wait for a GPU of their own
 	 * that nobody may open. */
-	bool spreads = choice.policy->packing == PACKING_SPREAD && !e->openings.refused;
+	bool spreads = choice.policy->packing == PACKING_SPREAD && !e->openings.refused[r->mps];
 	r->spread = spreads || admit_is_rank(&w->pod);
 	return REASON_NONE;
 }

@@ -45,8 +45,8 @@ const char *emit_policy(const struct engine *e, const struct pod *pod, struct pl
  * not count, and so hold up nobody elsewhere. */
 struct openings {
 	uint32_t fresh;
-	int64_t until; /* when the first of them counts no more */
-	bool refused;  /* an admission policy lets one of them not be made */
+	int64_t until;	 /* when the first of them counts no more */
+	bool refused[2]; /* without MPS, with it: an admission policy lets one not be made */
 };
 void openings_count(struct engine *e);
 bool openings_take(struct engine *e); /* false: no more for now; another step is asked for */

@@ -12,7 +12,7 @@ void openings_count(struct engine *e)
 {
 	e->openings.fresh = 0;
 	e->openings.until = TIME_NEVER;
-	e->openings.refused = false;
+	e->openings.refused[false] = e->openings.refused[true] = false;
 	for (uint32_t i = 0; i < e->snap_gpus.count; i++) {
 		const struct holder *h = e->snap_gpus.items[i].holder;
 		bool stuck = h->refused_at >= 0 || e->now - h->opened_at >= OPENING_FRESH_MS;
@@ -22,7 +22,7 @@ void openings_count(struct engine *e)
 				time_min(e->openings.until, h->opened_at + OPENING_FRESH_MS);
 		}
 		bool answered = !h->in_world && h->flight == 0 && h->refusal != NULL;
-		e->openings.refused |=
+		e->openings.refused[h->mps] |=
 			answered && refusal_reason(h->refusal) == REASON_POLICY_REFUSED;
 	}
 }
