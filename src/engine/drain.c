@@ -16,6 +16,8 @@
 #define UPGRADE_STATE "nvidia.com/gpu-driver-upgrade-state"
 /* A grace up to this is none that waits for anybody: our own first deletions have it too. */
 #define SHORT_GRACE_S 30
+/* Whoever deletes one may name any grace. */
+#define GRACE_MAX_S 86400
 /* So long before its grace is over the search for who holds its GPU next begins. */
 #define LAST_MS 30000
 
@@ -111,7 +113,8 @@ static bool is_asked(const struct holder *h)
 
 bool holder_lingers(struct engine *e, const struct holder *h)
 {
-	int64_t until = h->going_at + h->pod.grace_s * 1000 - LAST_MS;
+	int64_t grace_s = h->pod.grace_s < GRACE_MAX_S ? h->pod.grace_s : GRACE_MAX_S;
+	int64_t until = h->going_at + grace_s * 1000 - LAST_MS;
 	if (!is_waiting(h) || is_asked(h) || h->going_at < 0 || e->now >= until) {
 		return false;
 	}
