@@ -86,7 +86,9 @@ static void on_answer(void *data, const struct kube_answer *a)
 	struct canary *c = data;
 	c->call = 0;
 	if (take_refusal(c, a)) {
+		/* What was seen before says nothing of what comes after. */
 		c->misses = 0;
+		c->ever = false;
 	} else if (has_mark(a)) {
 		c->misses = 0;
 		c->ever = true;
