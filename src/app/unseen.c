@@ -96,6 +96,9 @@ static void leave_whole(struct unseen_owner *o, const struct pod *pod, int64_t n
 bool unseen_may_convert(struct unseen *u, const struct pod *pod, int64_t now)
 {
 	struct unseen_owner *o = owner_find(u, key_of_owner(pod));
+	if (o == NULL && was_seen(u, key_of_owner(pod))) {
+		return true;
+	}
 	if (o == NULL) {
 		bool known = was_seen(u, key_of_all(pod->ns));
 		return count_closed(u, pod->ns, now) < (known ? UNSEEN_OF_ONE : STAND_FOR_ALL);

@@ -114,3 +114,22 @@ Test(unseen, many_owners_take_nobodys_place)
 	b.now += UNSEEN_AFTER_MS;
 	cr_expect_not(make(&b, "c", NULL));
 }
+
+/* Whoever makes up owners, or whose Jobs something refuses, does not harm those that are well. */
+Test(unseen, those_that_never_come_do_not_close_whom_was_seen)
+{
+	struct bed b = {.now = 1};
+	char owner[16];
+	come(&b, "a", "well");
+	for (int i = 0; i < UNSEEN_OF_ONE; i++) {
+		snprintf(owner, sizeof owner, "made-up-%d", i);
+		cr_expect(make(&b, "a", owner));
+	}
+	b.now += 6 * SECOND;
+	for (int i = 0; i < UNSEEN_OF_ONE; i++) {
+		snprintf(owner, sizeof owner, "made-up-%d", i);
+		cr_expect_not(make(&b, "a", owner));
+	}
+	cr_expect_not(make(&b, "a", "new"));
+	cr_expect(make(&b, "a", "well"));
+}
