@@ -26,10 +26,11 @@ struct csr {
 	const char *node;	 /* of the token that asked; NULL: it says none, or several */
 	const char *request;	 /* PEM */
 	const char *certificate; /* PEM; NULL: none so far */
-	int64_t lifetime_s;	 /* that it asks for; 0: any */
-	bool serves;		 /* the usages are exactly "digital signature" and "server auth" */
-	bool approved, refused;	 /* refused: denied or failed */
-	const char *why;	 /* of the refusal, for people */
+	int64_t created_ms;
+	int64_t lifetime_s;	/* that it asks for; 0: any */
+	bool serves;		/* the usages are exactly "digital signature" and "server auth" */
+	bool approved, refused; /* refused: denied or failed */
+	const char *why;	/* of the refusal, for people */
 };
 
 MUST_CHECK int csr_decode(const char *json, size_t n, struct arena *arena, struct csr *ret_csr,

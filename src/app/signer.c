@@ -79,16 +79,21 @@ static void drop_uid(struct signer *s, const char *uid)
 	}
 }
 
-/* A new request is instead of the one before. */
-static void drop_of_asker(struct signer *s, const struct csr *csr)
+/* A new request is instead of the one before; a list tells them in no order. False: this one is the
+ * one before. */
+static bool drop_of_asker(struct signer *s, const struct csr *csr)
 {
 	for (size_t i = s->waiting.count; i-- > 0;) {
 		const struct csr *other = &s->waiting.items[i]->csr;
 		if (text_equals(other->username, csr->username) &&
 			text_equals(other->node, csr->node)) {
+			if (other->created_ms > csr->created_ms) {
+				return false;
+			}
 			waiting_free(take_at(s, i));
 		}
 	}
+	return true;
 }
 
 static bool is_open(const struct csr *csr)
@@ -109,8 +114,9 @@ static bool on_object(void *data, const char *json, size_t n)
 	bool open = is_open(&w->csr);
 	bool working = s->now != NULL && text_equals(s->now->csr.uid, w->csr.uid);
 	drop_uid(s, w->csr.uid);
-	if (open && !working) {
-		drop_of_asker(s, &w->csr);
+	if (open && !working && !drop_of_asker(s, &w->csr)) {
+		waiting_free(w);
+		return true;
 	}
 	if (!open || working || s->waiting.count >= SIGNER_WAITING_MAX) {
 		s->missed = s->missed || (open && !working);
@@ -189,7 +195,7 @@ static void failed(struct signer *s, const char *what, const struct fault *f)
 	over(s);
 	/* After a conflict what the watch tells next is newer than this one. */
 	if (gone || f->kind == FAULT_CONFLICT || s->waiting.count >= SIGNER_WAITING_MAX) {
-		s->missed = !gone;
+		s->missed = s->missed || !gone;
 		waiting_free(w);
 		return;
 	}

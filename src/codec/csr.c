@@ -11,8 +11,8 @@ static const char *const usages[] = {"digital signature", "server auth"};
 
 static const struct slice_keep extra_keep[] = {SLICE_KEEP(NAME_NODE_CLAIM), SLICE_END};
 static const struct slice_keep notes_keep[] = {PARTS_BOOKMARK_KEEP, SLICE_END};
-static const struct slice_keep meta_keep[] = {
-	PARTS_META_KEEP, SLICE_KEEP_IN("annotations", notes_keep), SLICE_END};
+static const struct slice_keep meta_keep[] = {PARTS_META_KEEP, SLICE_KEEP("creationTimestamp"),
+	SLICE_KEEP_IN("annotations", notes_keep), SLICE_END};
 static const struct slice_keep spec_keep[] = {
 	SLICE_KEEP("signerName"),
 	SLICE_KEEP("username"),
@@ -48,6 +48,7 @@ static const struct decode_field meta_fields[] = {
 	{"metadata.uid", DECODE_TEXT, true, offsetof(struct csr, uid), NULL},
 	{"metadata.resourceVersion", DECODE_TEXT, false, offsetof(struct csr, resource_version),
 		NULL},
+	{"metadata.creationTimestamp", DECODE_TIME, false, offsetof(struct csr, created_ms), NULL},
 };
 
 static const char *text_at(const json_t *object, const char *key, struct arena *arena)

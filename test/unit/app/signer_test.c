@@ -60,6 +60,7 @@ static void end(struct bed *b)
 
 struct asking {
 	const char *name, *node, *of, *user, *status;
+	const char *created; /* NULL: it is not told */
 };
 
 /* `of`: the node whose certificate is asked for; NULL: its own. */
@@ -75,12 +76,12 @@ static void arrives(struct bed *b, const struct asking *a)
 	base64_encode(pair.cert_pem, strlen(pair.cert_pem), &pem);
 	str_append_format(&text,
 		"{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"%s\",\"uid\":\"u-%s\","
-		"\"resourceVersion\":\"5\"},\"spec\":{\"signerName\":\"" NAME_AGENT_SIGNER
-		"\",\"username\":\"%s\",\"extra\":{\"" NAME_NODE_CLAIM
+		"\"resourceVersion\":\"5\",\"creationTimestamp\":\"%s\"},\"spec\":{\"signerName\":"
+		"\"" NAME_AGENT_SIGNER "\",\"username\":\"%s\",\"extra\":{\"" NAME_NODE_CLAIM
 		"\":[\"%s\"]},\"request\":\"%s\",\"usages\":[\"digital signature\",\"server auth\""
 		"],\"expirationSeconds\":3600},\"status\":{%s}}}\n",
-		a->name, a->name, text_or(a->user, NAME_AGENT_USER), a->node, str_text(&pem),
-		text_or(a->status, ""));
+		a->name, a->name, text_or(a->created, "2026-01-02T03:04:05Z"),
+		text_or(a->user, NAME_AGENT_USER), a->node, str_text(&pem), text_or(a->status, ""));
 	cr_assert(fake_data(b->watch, str_text(&text)));
 }
 
@@ -228,6 +229,23 @@ Test(signer, one_node_has_six_a_minute_and_the_others_are_served_before)
 	sign_one(&b, "/a-3/approval?");
 	step(&b, 60000);
 	cr_expect_eq(counted(&b, "signed"), 3, "the second was given up for the third");
+	end(&b);
+}
+
+/* An agent that was started anew has lost the key of its former request, and a list tells them in
+ * the order of their names. */
+Test(signer, of_two_requests_of_a_node_the_younger_is_signed_whichever_comes_first)
+{
+	struct bed b;
+	begin(&b);
+	arrives(&b,
+		&(struct asking){.name = "live", .node = "a", .created = "2026-01-02T03:05:00Z"});
+	arrives(&b,
+		&(struct asking){.name = "lost", .node = "a", .created = "2026-01-02T03:04:00Z"});
+	step(&b, 10);
+	sign_one(&b, "/live/approval?");
+	step(&b, 60000);
+	cr_expect_eq(counted(&b, "signed"), 1);
 	end(&b);
 }
 
