@@ -355,9 +355,16 @@ static void handle_raised(struct election *e, int64_t now)
 {
 	if (term_was_written(e)) {
 		won(e, now);
-	} else {
-		look_first(e, e->sent_ms + DOUBT_MS);
+		return;
 	}
+	/* Denied: another one has written a higher number since it was read. */
+	bool conflict = e->fault.kind == FAULT_CONFLICT;
+	bool soon = conflict || e->fault.kind == FAULT_DENIED;
+	if (!conflict) {
+		log_warn("the number of the term cannot be written: nobody leads before it stands",
+			LOG_S("name", e->config.term), LOG_F(&e->fault));
+	}
+	look_first(e, e->sent_ms + (soon ? DOUBT_MS : e->config.retry_ms));
 }
 
 /* Whoever lowered the number, or took its object away, has it back within seconds. */
