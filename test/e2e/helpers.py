@@ -141,3 +141,10 @@ def settle(stack, arrivals):
 def new_seed():
     """Of this run's random moments; $ALIQUOT_SEED repeats one."""
     return int(os.environ.get("ALIQUOT_SEED") or random.SystemRandom().randrange(1 << 32))
+
+
+def told_of(stack, capacity):
+    """What the kubelet has written down for it."""
+    folder = stack.kubelet.state()["pods"][capacity["metadata"]["uid"]]["folder"]
+    with open(os.path.join(folder, "volumes", "told", "in-use"), encoding="ascii") as file:
+        return file.read()

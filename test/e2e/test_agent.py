@@ -15,8 +15,8 @@ import agents
 import debs
 import ports
 import processes
-from helpers import capacity_on, environment, events, note, on, seen, wait_gone
-from waiting import wait_until
+from helpers import capacity_on, environment, events, note, on, seen, told_of, wait_gone
+from waiting import holds_for, wait_until
 
 UTIL, USED = "DCGM_FI_DEV_GPU_UTIL", "DCGM_FI_DEV_FB_USED"
 
@@ -351,17 +351,27 @@ def test_an_api_server_that_is_away_takes_nothing_away(stack, node, name, agents
 
 
 def test_k29_a_capacity_pod_that_is_told_to_end_does(stack, node, name):
-    """Scenario 29, the part without MPS: SIGTERM, and it has ended, well, within ten seconds."""
+    """Scenario 29, the part without MPS: SIGTERM, and it has ended, well, within ten seconds. Before, while a tenant is
+    there, it holds its GPU all the same (C39)."""
     where = node()
-    tenants(stack, name, where, "0.5")
+    pod, = tenants(stack, name, where, "0.5")
     capacity, = capacity_on(stack, where)
-    began = time.time()
-    stack.kubelet.fault("kill", namespace=agents.HOME, pod=capacity["metadata"]["name"], container="hold",
-                        code=-int(signal.SIGTERM))
+
+    def tell():
+        stack.kubelet.fault("kill", namespace=agents.HOME, pod=capacity["metadata"]["name"], container="hold",
+                            code=-int(signal.SIGTERM))
 
     def ended():
         found = stack.api.get("pods", capacity["metadata"]["name"], agents.HOME)["status"]["containerStatuses"][0]
         return {**found.get("state", {}), **found.get("lastState", {})}.get("terminated")
+
+    wait_until(lambda: told_of(stack, capacity) != "false", 60, "it to be told of its tenant")
+    tell()
+    holds_for(lambda: ended() is None, 3, "the GPU is held")
+    stack.api.delete("pods", pod["metadata"]["name"], "default", grace=1)
+    wait_until(lambda: told_of(stack, capacity) == "false", 60, "it to be told that nobody is left")
+    began = time.time()
+    tell()
     end = wait_until(ended, 60, "its end")
     assert end["exitCode"] == 0
     # As its kubelet saw it, whenever that was told.

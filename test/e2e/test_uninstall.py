@@ -11,7 +11,7 @@ import pytest
 import controlplane
 import manifests
 from api import ApiError
-from helpers import gates, is_tenant, is_whole, seen
+from helpers import gates, is_tenant, is_whole, seen, told_of
 from stack import IMAGE, Stack
 from waiting import holds_for, wait_until
 
@@ -105,13 +105,6 @@ def left_over(stack):
                               obj["metadata"].get("namespace") if namespaced else None):
                 found.append(manifests.key_of(obj))
     return found + [pod["metadata"]["name"] for pod in stack.capacity_pods()]
-
-
-def told_of(stack, capacity):
-    """What the kubelet has written down for it."""
-    folder = stack.kubelet.state()["pods"][capacity["metadata"]["uid"]]["folder"]
-    with open(os.path.join(folder, "volumes", "told", "in-use"), encoding="ascii") as file:
-        return file.read()
 
 
 def wait_nothing_left(stack, but=()):
