@@ -12,6 +12,8 @@
 #define SETTLED_MS 6000
 /* 30 s where a share is being given, and a little for steps and requests. */
 #define MOST_MS 45000
+/* 60 s where it stands in a ledger and only the watch is waited for. */
+#define LEDGER_MS 75000
 /* 10 s where nothing can be given. */
 #define LEAST_MS 20000
 /* A write that was lost is not repeated within a minute. */
@@ -88,13 +90,18 @@ static bool grants_lately(const struct sim *s)
 	return false;
 }
 
-static bool fits_maybe(const struct sim *s, const struct stored *o)
+static bool is_promised(const struct sim *s, const struct stored *o)
 {
 	vec_for_each (const struct promise, made, &s->checker.promises) {
 		if (text_equals(made->tenant, o->uid)) {
 			return true;
 		}
 	}
+	return false;
+}
+
+static bool fits_maybe(const struct sim *s)
+{
 	for (size_t i = 0; i < s->store.items.count; i++) {
 		const struct stored *c = s->store.items.items[i];
 		if (c->resource == RES_PODS && pod_is_capacity(&c->pod) && claim_is_open(c)) {
@@ -117,7 +124,9 @@ static void look_at(struct sim *s, const struct stored *o, int replica)
 		return;
 	}
 	d->waited_ms += told >= o->born ? LOOK_MS : 0;
-	int64_t most = fits_maybe(s, o) || grants_lately(s) ? MOST_MS : LEAST_MS;
+	int64_t most = is_promised(s, o)		   ? LEDGER_MS
+		       : fits_maybe(s) || grants_lately(s) ? MOST_MS
+							   : LEAST_MS;
 	if (d->waited_ms > most) {
 		sim_fail(s, "C23", "%s (%s) waits for %lld s and is not told why", o->name, o->uid,
 			(long long)d->waited_ms / 1000);
