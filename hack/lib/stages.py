@@ -27,6 +27,8 @@ DEV, SANITIZED = "build", "build-sanitized"
 # their folders are called.
 os.environ.setdefault("CCACHE_NOHASHDIR", "1")
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
+# Looked up before there are threads: a child of a process with threads must not load a library before it executes.
+LIBC = ctypes.CDLL(None)
 FAILURES_TOLD = 30
 STRAGGLER_GRACE_S, TERM_GRACE_S = 5, 15
 
@@ -44,6 +46,7 @@ class Run:
         self.tally = reports.Tally()
         self.deadline = time.monotonic() + 2 * stage.budget_s
         self.running = set()
+        self.stopping = False
 
     def command(self, *argv, env=None):
         """Exit status of a command, whose process group is stopped at the stage's deadline."""
@@ -51,6 +54,9 @@ class Run:
         process = subprocess.Popen(argv, cwd=TREE, stdin=subprocess.DEVNULL, start_new_session=True,
                                    env=dict(os.environ, **(env or {})), preexec_fn=die_with_parent)
         self.running.add(process)
+        # Who stops the stage may have looked at `running` before this process was in it.
+        if self.stopping:
+            stop_group(process)
         try:
             return process.wait(timeout=max(0.1, self.deadline - time.monotonic()))
         except subprocess.TimeoutExpired:
@@ -67,6 +73,7 @@ class Run:
             try:
                 return [future.result() for future in [pool.submit(action) for action in actions]]
             except Stopped:
+                self.stopping = True
                 for process in list(self.running):
                     stop_group(process)
                 raise
@@ -265,7 +272,7 @@ STAGES = [
 
 def die_with_parent():
     """In the child: even where we are killed outright, it does not outlive us."""
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+    LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
 
 
 def stop_group(process):
@@ -416,7 +423,7 @@ def main():
     unknown = set(options.stages) - {s.name for s in STAGES}
     if unknown:
         parser.error("no such stage: %s (see --list)" % ", ".join(sorted(unknown)))
-    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    LIBC.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     stop_on_signals()
     total = reports.Tally()
     try:

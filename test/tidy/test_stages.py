@@ -5,6 +5,8 @@ import subprocess
 import sys
 import time
 
+import pytest
+
 TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 LIB = os.path.join(TREE, "hack", "lib")
 sys.path.insert(0, LIB)
@@ -32,8 +34,22 @@ sys.exit(stages.main())
 """
 
 
-def start(table):
-    return subprocess.Popen([sys.executable, "-c", HARNESS.format(lib=LIB, table=table)], stdout=subprocess.PIPE,
+# Every process comes into being as late as it can: its maker learns of it only after the signal.
+LATE = """
+import signal, subprocess, time
+class Late(subprocess.Popen):
+    def __init__(self, *args, **options):
+        super().__init__(*args, **options)
+        end = time.monotonic() + 30
+        while signal.getsignal(signal.SIGTERM) != signal.SIG_IGN and time.monotonic() < end:
+            time.sleep(0.01)
+        time.sleep(0.3)
+subprocess.Popen = Late
+"""
+
+
+def start(table, before=""):
+    return subprocess.Popen([sys.executable, "-c", before + HARNESS.format(lib=LIB, table=table)], stdout=subprocess.PIPE,
                             stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, text=True)
 
 
@@ -117,9 +133,10 @@ def test_a_signal_stops_everything_and_still_counts(tmp_path):
     assert gone(int(note.read_text()))
 
 
-def test_a_signal_stops_all_that_run_side_by_side(tmp_path):
+@pytest.mark.parametrize("before", ["", LATE], ids=["known", "not-known-yet"])
+def test_a_signal_stops_all_that_run_side_by_side(tmp_path, before):
     notes = [tmp_path / "pid-0", tmp_path / "pid-1"]
-    process = start([("one", 60, [["echo $$ > %s; sleep 300" % note for note in notes]], [])])
+    process = start([("one", 60, [["echo $$ > %s; sleep 300" % note for note in notes]], [])], before)
     end = time.monotonic() + 30
     while not all(note.exists() and note.read_text().strip() for note in notes):
         assert time.monotonic() < end and process.poll() is None
