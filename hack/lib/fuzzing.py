@@ -19,7 +19,7 @@ TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 BUILD = os.path.join(TREE, "build-fuzz")
 SLICE_S = 60
 # Seconds that count as enough: what parses bytes of anybody who reaches us is worth more than files of our own.
-BAR_S, LONG_BAR_S, LONG = 180, 600, ("slice", "http", "step", "journal", "objects")
+BAR_S, LONG_BAR_S, LONG = 180, 600, ("slice", "http", "step", "journal", "objects", "server")
 
 
 def find_targets():

@@ -139,9 +139,13 @@ static void edit(struct records *r, const uint8_t *e)
 	case 2:
 		str_truncate(s, at);
 		break;
-	case 3: /* more of it than there was */
-		str_append(s, str_text(s) + at, e[4] < s->len - at ? e[4] : s->len - at);
+	case 3: { /* more of it than there was */
+		char more[UINT8_MAX];
+		size_t n = e[4] < s->len - at ? e[4] : s->len - at;
+		memcpy(more, s->p + at, n);
+		str_append(s, more, n);
 		break;
+	}
 	case 4: { /* another record in its place */
 		struct str moved = *s;
 		*s = *other;
