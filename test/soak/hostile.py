@@ -32,6 +32,7 @@ sys.path[:0] = [os.path.join(TREE, "test", part) for part in ("lib", "fake", "e2
 import agents  # noqa: E402
 import controlplane  # noqa: E402
 from api import ApiError  # noqa: E402
+from _nasty import GPU  # noqa: E402
 from helpers import gates, placed  # noqa: E402
 from soaking import State  # noqa: E402
 from stack import FINDINGS, Controller, Stack, describe, note  # noqa: E402
@@ -60,6 +61,19 @@ def memory_mib(pid):
 
 def p99(figures):
     return sorted(figures)[int(len(figures) * 0.99)] if figures else None
+
+
+def who_has_what(stack):
+    """A line for each pod on a node that has GPUs or a share of one."""
+    for pod in stack.api.list("pods"):
+        meta, spec = pod["metadata"], pod["spec"]
+        gpus = [one["resources"]["limits"][GPU] for one in spec["containers"] if GPU in one.get("resources", {}).get("limits", {})]
+        share = {key: note(pod, key) for key in ("share", "compute-milli", "memory-mib", "gpu-count", "gpu-uuid", "capacity-pod", "grants")
+                 if note(pod, key) is not None}
+        if gpus or share:
+            yield "%s/%s on %s, %s%s: GPUs %s, %s" % (
+                meta["namespace"], meta["name"], spec.get("nodeName"), pod["status"].get("phase"),
+                ", to end by %s" % meta["deletionTimestamp"] if "deletionTimestamp" in meta else "", gpus, json.dumps(share)[:300])
 
 
 class Lateness:
@@ -131,8 +145,8 @@ class Others:
             last["pod"] = self.stack.get_pod(name, ns)
             self.late.read(last["pod"])
             late_s = self.late.seconds()
-            assert time.monotonic() - began < PLACED_S + TURNS * late_s, "it is not placed, and the watch is only %d s late: %s\n%s" % (
-                late_s, placed(last["pod"]), describe(last["pod"]))
+            assert time.monotonic() - began < PLACED_S + TURNS * late_s, "it is not placed, and the watch is only %d s late: %s\n%s\n%s" % (
+                late_s, placed(last["pod"]), "\n".join(who_has_what(self.stack)), describe(last["pod"]))
             return note(last["pod"], "gpu-uuid") is not None and not gates(last["pod"])
         wait_until(served, SLICE_S, lambda: "it to be placed\n%s" % describe(last.get("pod")), ignore=(ApiError,))
 
@@ -279,7 +293,10 @@ class Slice:
         status = first.stop()
         if status != 0 or first.findings():
             return "the controller ended with %s\n%s" % (status, first.findings())
-        first.start()
+        try:
+            first.start()
+        except Timeout as error:
+            return "the controller did not come back: %s" % error
         return None
 
     def run(self):
