@@ -183,10 +183,11 @@ void world_apply(struct world *w, const struct change *c);
 /* A list of this kind was complete once, and its watch is not broken now. */
 bool world_synced(const struct world *w, enum kind kind);
 bool world_all_synced(const struct world *w);
-/* Something of this kind is there that was never read: what is absent here need not be gone. Until
- * the next relist that can read everything; and while one is on its way, for what it tells first
- * may name what it tells last. */
+/* Something nameless is there that was never read: what is absent here need not be gone. Also
+ * while a relist is on its way, for what it tells first may name what it tells last. */
 bool world_blind(const struct world *w, enum kind kind);
+/* Whether a pod of that name may be there unread; no name, no namespace: any of them. */
+bool world_pod_unread(const struct world *w, const char *ns, const char *name);
 /* Grows with every change that could matter to a decision. */
 uint64_t world_version(const struct world *w);
 /* Grows when a node is told anew, goes, or somebody else begins or ends to give out its GPUs. */

@@ -338,12 +338,13 @@ static void tell(struct engine *e, const struct stranded *s, struct plan *plan)
 	a->message = arena_strdup(&plan->arena, str_text(&text));
 }
 
-/* Not where some pod could not be read: that may be the one that holds it. */
+/* Not where some pod beside our capacity pods could not be read: that may be the one that holds it.
+ */
 static void move_on(struct engine *e, const struct stranded *s, struct plan *plan)
 {
 	const struct orphan *o = &e->orphans.items.items[s->orphan];
 	const struct world_pod *p = world_pod_at(e->world, s->slot);
-	bool free = o->since >= 0 && !world_blind(e->world, KIND_POD);
+	bool free = o->since >= 0 && !world_pod_unread(e->world, NAME_NAMESPACE, NULL);
 	if (free && (s->go || orphan_is_late(e, o))) {
 		const struct evict_why why = {
 			.reason = REASON_CAPACITY_LOST, .facts = {.gpu = o->uuid}};

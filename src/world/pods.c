@@ -430,6 +430,7 @@ void pods_set(struct world *w, const struct pod *pod)
 	if (!world_keeps_noun(pod)) {
 		sightings_note(w, pod);
 	}
+	missed_forget(w, pod->ns, pod->name);
 	char brief[BRIEF_SIZE];
 	const char *uid = uid_kept(pod, brief);
 	uint32_t slot = pod_slot(w, pod->ns, pod->name);
@@ -474,8 +475,12 @@ void pods_set(struct world *w, const struct pod *pod)
 
 void pods_gone(struct world *w, const struct change *c)
 {
-	uint32_t slot = c->ns != NULL && c->name != NULL ? pod_slot(w, c->ns, c->name) : MAP_NONE;
+	bool named = c->ns != NULL && c->name != NULL;
+	uint32_t slot = named ? pod_slot(w, c->ns, c->name) : MAP_NONE;
 	if (slot == MAP_NONE) {
+		if (named) {
+			missed_forget(w, c->ns, c->name);
+		}
 		return;
 	}
 	/* A late deletion of an earlier pod of the same name says nothing about this one. */
@@ -490,6 +495,8 @@ void pods_keep(struct world *w, const struct change *c)
 	uint32_t slot = c->ns != NULL && c->name != NULL ? pod_slot(w, c->ns, c->name) : MAP_NONE;
 	if (slot != MAP_NONE) {
 		w->pods.items[slot]->mark = w->sync[KIND_POD].mark;
+	} else if (c->ns != NULL && c->name != NULL) {
+		missed_note(w, c->ns, c->name);
 	} else {
 		world_missed(w, KIND_POD);
 	}
@@ -502,6 +509,7 @@ void pods_sweep(struct world *w, uint32_t mark)
 			pod_remove(w, i, false);
 		}
 	}
+	missed_sweep(w, mark);
 }
 
 void pods_finish(struct world *w)

@@ -244,6 +244,16 @@ static void save_marks(const struct saver *s, enum kind kind)
 	}
 }
 
+/* Those that the relist that is under way has met, or those that it has not. */
+static void save_missed(const struct saver *s, bool met)
+{
+	vec_for_each (const struct missed, m, &s->w->missed) {
+		if ((m->mark == s->w->sync[KIND_POD].mark) == met) {
+			tell_name(s, CHANGE_KEEP, KIND_POD, m->ns, m->name != NULL ? m->name : "");
+		}
+	}
+}
+
 void world_save(const struct world *w, world_tell tell_change, void *data)
 {
 	const struct saver s = {w, tell_change, data};
@@ -267,9 +277,15 @@ void world_save(const struct world *w, world_tell tell_change, void *data)
 		if (w->sync[k].blind) {
 			tell_kind(&s, CHANGE_KEEP, (enum kind)k);
 		}
+		if (k == KIND_POD) {
+			save_missed(&s, !w->sync[k].relisting);
+		}
 		if (w->sync[k].relisting) {
 			tell_kind(&s, CHANGE_RELIST_BEGIN, (enum kind)k);
 			save_marks(&s, (enum kind)k);
+		}
+		if (k == KIND_POD && w->sync[k].relisting) {
+			save_missed(&s, true);
 		}
 		if (w->sync[k].relisting && w->sync[k].blind_now) {
 			tell_kind(&s, CHANGE_KEEP, (enum kind)k);

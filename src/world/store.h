@@ -11,6 +11,8 @@
 #include "world/states.h"
 #include "world/world.h"
 
+#include "missed.h"
+
 struct range_key {
 	const char *ns;	  /* interned */
 	const char *name; /* interned */
@@ -71,6 +73,9 @@ struct world {
 		VEC_FIELDS(struct world_departed);
 	} departed;
 	struct map departed_by_uid;
+	struct {
+		VEC_FIELDS(struct missed);
+	} missed;
 	struct {
 		VEC_FIELDS(struct world_node *); /* owned */
 	} nodes;
@@ -231,9 +236,6 @@ void departed_init(struct world *w);
 void departed_finish(struct world *w);
 /* `told`: an event said that it goes; it was merely not in a list otherwise. */
 void departed_note(struct world *w, const struct world_pod *p, bool told);
-
-/* world.c: an object is there that is not known here */
-void world_missed(struct world *w, enum kind kind);
 
 /* objects.c: nodes, policies, namespaces, limit ranges */
 void objects_init(struct world *w);

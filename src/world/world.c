@@ -36,6 +36,7 @@ void world_destroy(struct world *w)
 	claims_finish(w);
 	spaces_finish(w);
 	slices_finish(w);
+	missed_finish(w);
 	sightings_finish(w);
 	quotas_finish(w);
 	str_finish(&w->scratch);

@@ -2,7 +2,8 @@
 
 import pytest
 
-from helpers import is_tenant, on
+from helpers import is_tenant, on, wait_gone
+from waiting import wait_until
 
 # No object is called so; the API server takes it as the name of one all the same.
 LONG = "a" * 4050
@@ -55,3 +56,20 @@ def test_a_name_that_nothing_has_ends_no_leader(stack, node, name, hostile):
     stack.create_pod(last, fraction="0.5", **on(node()))
     stack.wait_running(last)
     assert leader.alive() and leader.leads()
+
+
+def test_a_pod_that_cannot_be_read_keeps_nobodys_share(stack, node, name):
+    """No quantity is so large. The pod is there, and whoever has it is not taken for everybody else whose pod has ended: their
+    shares are free as soon as they are gone."""
+    leader, where, bad = stack.leader(), node(), name()
+    unread = leader.metric("aliquot_watch_unread_total")
+    pod = stack.pod(bad)
+    pod["spec"]["containers"][0]["resources"]["limits"]["memory"] = "9" * 21
+    stack.api.create("pods", pod)
+    wait_until(lambda: leader.metric("aliquot_watch_unread_total") > unread, 60, "it to be skipped")
+    for _ in range(3):
+        one = name()
+        assert is_tenant(stack.create_pod(one, fraction="0.9", **on(where)))
+        stack.wait_running(one)
+        stack.api.delete("pods", one, "default")
+        wait_gone(stack, one)

@@ -267,6 +267,29 @@ Test(odd, an_entry_does_not_expire_while_some_pod_is_unread)
 	bed_finish(&b);
 }
 
+/* Nor must it keep everybody's shares: what it is called says whose it is. */
+Test(odd, an_entry_expires_while_a_pod_of_somebody_else_is_unread)
+{
+	struct bed b = bed_make();
+	struct grant t[] = {{"t", "default", "t", 700, 50000}};
+	struct change unread = {
+		.type = CHANGE_KEEP, .kind = KIND_POD, .ns = "default", .name = "t"};
+	tell_node(&b, "n0", 1, 110);
+	tell_capacity(&b, &(struct cap){"cap", "c1", "GPU-A", false, {t, 1}});
+	tell_waiting(&b, "w", "0.5");
+	engine_observe(b.e, &unread);
+	cr_expect_null(step(&b, ACTION_GRANT));
+	b.now += 300000;
+	cr_expect_null(step(&b, ACTION_GRANT), "it is there, whatever it is");
+	tell_gone(&b, "default", "t");
+	unread.ns = "mallory";
+	engine_observe(b.e, &unread);
+	cr_expect_null(step(&b, ACTION_GRANT));
+	b.now += 300000;
+	cr_expect_not_null(step(&b, ACTION_GRANT));
+	bed_finish(&b);
+}
+
 /* The scheduler counts it; one person's huge pod must not stop everybody. */
 Test(odd, a_gpu_is_opened_while_some_pod_is_unread)
 {

@@ -467,6 +467,11 @@ Test(orphan, c11_nobody_is_evicted_while_the_gpu_may_be_held)
 	for (int i = 0; i < 100; i++, b.now += 1000) {
 		cr_assert_null(step(&b, ACTION_EVICT), "that one may hold it");
 	}
+	tell_gone(&b, "aliquot-system", "unread");
+	engine_observe(b.e,
+		&(struct change){
+			.type = CHANGE_KEEP, .kind = KIND_POD, .ns = "mallory", .name = "unread"});
+	cr_expect_not_null(step(&b, ACTION_EVICT), "none of ours is called so");
 	bed_finish(&b);
 }
 

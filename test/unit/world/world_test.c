@@ -317,7 +317,7 @@ Test(world, is_blind_until_a_relist_reads_everything)
 	set(w, &known);
 	world_apply(w, &keep);
 	cr_expect_not(world_blind(w, KIND_POD), "that one is known");
-	keep.name = "never-read";
+	keep.ns = keep.name = NULL;
 	world_apply(w, &keep);
 	cr_expect(world_blind(w, KIND_POD));
 	mark(w, CHANGE_RELIST_BEGIN);
@@ -334,6 +334,58 @@ Test(world, is_blind_until_a_relist_reads_everything)
 	keep.kind = KIND_NODE;
 	world_apply(w, &keep);
 	cr_expect(world_blind(w, KIND_NODE), "a nameless node is no crash");
+	world_destroy(w);
+}
+
+static void keep_pod(struct world *w, const char *ns, const char *name)
+{
+	world_apply(
+		w, &(struct change){.type = CHANGE_KEEP, .kind = KIND_POD, .ns = ns, .name = name});
+}
+
+/* Somebody's unreadable pod says nothing of the pods of others. */
+Test(world, a_pod_that_is_unread_is_known_by_its_name)
+{
+	struct world *w = world_create();
+	struct pod same = make_pod("m", "u1", NULL, 1);
+	keep_pod(w, "default", "m");
+	cr_expect_not(world_blind(w, KIND_POD));
+	cr_expect(world_pod_unread(w, "default", "m"));
+	cr_expect(world_pod_unread(w, "default", NULL) && world_pod_unread(w, NULL, NULL));
+	cr_expect_not(world_pod_unread(w, "default", "n"));
+	cr_expect_not(world_pod_unread(w, "other", "m") || world_pod_unread(w, "other", NULL));
+	set(w, &same);
+	cr_expect_not(world_pod_unread(w, NULL, NULL), "it can be read now");
+	keep_pod(w, "other", "m");
+	world_apply(w, &(struct change){
+			       .type = CHANGE_GONE, .kind = KIND_POD, .ns = "other", .name = "m"});
+	cr_expect_not(world_pod_unread(w, NULL, NULL), "it is gone");
+	keep_pod(w, "other", "before");
+	mark(w, CHANGE_RELIST_BEGIN);
+	cr_expect(world_pod_unread(w, "any", "x"), "a relist is on its way");
+	keep_pod(w, "other", "met");
+	set(w, &same);
+	mark(w, CHANGE_RELIST_END);
+	cr_expect(world_pod_unread(w, "other", "met"));
+	cr_expect_not(world_pod_unread(w, "other", "before") || world_pod_unread(w, "any", "x"));
+	world_destroy(w);
+}
+
+/* However many somebody makes, it is their own namespace that is not seen. */
+Test(world, very_many_unread_pods_hide_their_own_namespace_only)
+{
+	struct world *w = world_create();
+	for (int i = 0; i < 100000; i++) {
+		char name[32];
+		snprintf(name, sizeof name, "m-%d", i);
+		keep_pod(w, "mallory", name);
+	}
+	keep_pod(w, "odd", "");
+	cr_expect(world_pod_unread(w, "mallory", "never-made") && world_pod_unread(w, "odd", "x"));
+	cr_expect_not(world_pod_unread(w, "default", NULL) || world_blind(w, KIND_POD));
+	mark(w, CHANGE_RELIST_BEGIN);
+	mark(w, CHANGE_RELIST_END);
+	cr_expect_not(world_pod_unread(w, NULL, NULL));
 	world_destroy(w);
 }
 

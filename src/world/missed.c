@@ -1,0 +1,101 @@
+/* Pods that are there and were never read, by name: whoever may make pods in one namespace can make
+ * one that nobody can read, and that is no reason to take anybody else for one that may still run.
+ * A namespace with more of them than are kept counts as one in which any pod may be. */
+#include "missed.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "store.h"
+
+/* As many of a namespace are kept by name. */
+#define NAMES_MAX 64
+/* The API server takes no longer one. */
+#define NAME_LENGTH_MAX 253
+
+static void drop(struct world *w, size_t i)
+{
+	intern_release(w->words, w->missed.items[i].ns);
+	free(w->missed.items[i].name);
+	VEC_REMOVE_SWAP(&w->missed, i);
+	w->version++;
+}
+
+static void add(struct world *w, const char *ns, const char *name)
+{
+	VEC_PUSH(&w->missed, ((struct missed){.ns = intern_add(w->words, ns),
+				     .name = name != NULL ? xstrdup(name) : NULL,
+				     .mark = w->sync[KIND_POD].mark}));
+	w->version++;
+}
+
+static void drop_all_of(struct world *w, const char *ns)
+{
+	for (size_t i = w->missed.count; i-- > 0;) {
+		if (strcmp(w->missed.items[i].ns, ns) == 0) {
+			drop(w, i);
+		}
+	}
+}
+
+void missed_note(struct world *w, const char *ns, const char *name)
+{
+	const size_t length = strlen(name);
+	bool any = length == 0 || length > NAME_LENGTH_MAX;
+	unsigned names = 0;
+	vec_for_each (struct missed, m, &w->missed) {
+		bool same_ns = strcmp(m->ns, ns) == 0;
+		if (same_ns && (m->name == NULL || strcmp(m->name, name) == 0)) {
+			m->mark = w->sync[KIND_POD].mark;
+			return;
+		}
+		names += same_ns;
+	}
+	if (any || names >= NAMES_MAX) {
+		drop_all_of(w, ns);
+		name = NULL;
+	}
+	add(w, ns, name);
+}
+
+void missed_forget(struct world *w, const char *ns, const char *name)
+{
+	for (size_t i = 0; i < w->missed.count; i++) {
+		const struct missed *m = &w->missed.items[i];
+		if (m->name != NULL && strcmp(m->ns, ns) == 0 && strcmp(m->name, name) == 0) {
+			drop(w, i);
+			return;
+		}
+	}
+}
+
+void missed_sweep(struct world *w, uint32_t mark)
+{
+	for (size_t i = w->missed.count; i-- > 0;) {
+		if (w->missed.items[i].mark != mark) {
+			drop(w, i);
+		}
+	}
+}
+
+void missed_finish(struct world *w)
+{
+	while (w->missed.count > 0) {
+		drop(w, w->missed.count - 1);
+	}
+	VEC_FINISH(&w->missed);
+}
+
+bool world_pod_unread(const struct world *w, const char *ns, const char *name)
+{
+	if (world_blind(w, KIND_POD) || ns == NULL) {
+		return world_blind(w, KIND_POD) || w->missed.count > 0;
+	}
+	vec_for_each (const struct missed, m, &w->missed) {
+		bool same_name = name == NULL || m->name == NULL || strcmp(m->name, name) == 0;
+		if (same_name && strcmp(m->ns, ns) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
