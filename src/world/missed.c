@@ -58,11 +58,13 @@ void missed_note(struct world *w, const char *ns, const char *name)
 	add(w, ns, name);
 }
 
+/* Asked of each pod that is told. */
 void missed_forget(struct world *w, const char *ns, const char *name)
 {
-	for (size_t i = 0; i < w->missed.count; i++) {
+	const char *known = w->missed.count > 0 ? intern_find(w->words, ns) : NULL;
+	for (size_t i = 0; i < w->missed.count && known != NULL; i++) {
 		const struct missed *m = &w->missed.items[i];
-		if (m->name != NULL && strcmp(m->ns, ns) == 0 && strcmp(m->name, name) == 0) {
+		if (m->ns == known && m->name != NULL && strcmp(m->name, name) == 0) {
 			drop(w, i);
 			return;
 		}
