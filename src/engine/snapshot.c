@@ -153,8 +153,9 @@ bool ledger_has(const struct ledger *l, const char *uid)
 static bool entry_lives(
 	struct engine *e, const struct holder *h, const struct grant *g, const struct world_pod *p)
 {
-	if (p == NULL && world_pod_unread(e->world, g->ns, g->name)) {
-		/* It may be the one that could not be read, and run. */
+	if (p == NULL && world_departed_find(e->world, g->uid) == NULL &&
+		world_pod_unread(e->world, g->ns, g->name)) {
+		/* It may be the one that could not be read, and run: nobody saw it go. */
 		return true;
 	}
 	if (p == NULL) {

@@ -40,11 +40,12 @@ static void drop_all_of(struct world *w, const char *ns)
 
 void missed_note(struct world *w, const char *ns, const char *name)
 {
+	const char *known = intern_find(w->words, ns);
 	const size_t length = strlen(name);
 	bool any = length == 0 || length > NAME_LENGTH_MAX;
 	unsigned names = 0;
 	vec_for_each (struct missed, m, &w->missed) {
-		bool same_ns = strcmp(m->ns, ns) == 0;
+		bool same_ns = m->ns == known;
 		if (same_ns && (m->name == NULL || strcmp(m->name, name) == 0)) {
 			m->mark = w->sync[KIND_POD].mark;
 			return;
@@ -93,9 +94,10 @@ bool world_pod_unread(const struct world *w, const char *ns, const char *name)
 	if (world_blind(w, KIND_POD) || ns == NULL) {
 		return world_blind(w, KIND_POD) || w->missed.count > 0;
 	}
+	const char *known = intern_find(w->words, ns);
 	vec_for_each (const struct missed, m, &w->missed) {
-		bool same_name = name == NULL || m->name == NULL || strcmp(m->name, name) == 0;
-		if (same_name && strcmp(m->ns, ns) == 0) {
+		if (m->ns == known &&
+			(name == NULL || m->name == NULL || strcmp(m->name, name) == 0)) {
 			return true;
 		}
 	}

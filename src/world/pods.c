@@ -495,7 +495,7 @@ void pods_keep(struct world *w, const struct change *c)
 	uint32_t slot = c->ns != NULL && c->name != NULL ? pod_slot(w, c->ns, c->name) : MAP_NONE;
 	if (slot != MAP_NONE) {
 		w->pods.items[slot]->mark = w->sync[KIND_POD].mark;
-	} else if (c->ns != NULL && c->name != NULL) {
+	} else if (!text_empty(c->ns) && c->name != NULL) {
 		missed_note(w, c->ns, c->name);
 	} else {
 		world_missed(w, KIND_POD);

@@ -247,8 +247,9 @@ static void save_marks(const struct saver *s, enum kind kind)
 /* Those that the relist that is under way has met, or those that it has not. */
 static void save_missed(const struct saver *s, bool met)
 {
+	const struct sync_state *pods = &s->w->sync[KIND_POD];
 	vec_for_each (const struct missed, m, &s->w->missed) {
-		if ((m->mark == s->w->sync[KIND_POD].mark) == met) {
+		if ((pods->relisting && m->mark == pods->mark) == met) {
 			tell_name(s, CHANGE_KEEP, KIND_POD, m->ns, m->name != NULL ? m->name : "");
 		}
 	}
@@ -278,7 +279,7 @@ void world_save(const struct world *w, world_tell tell_change, void *data)
 			tell_kind(&s, CHANGE_KEEP, (enum kind)k);
 		}
 		if (k == KIND_POD) {
-			save_missed(&s, !w->sync[k].relisting);
+			save_missed(&s, false);
 		}
 		if (w->sync[k].relisting) {
 			tell_kind(&s, CHANGE_RELIST_BEGIN, (enum kind)k);

@@ -95,6 +95,24 @@ Test(departed, c22_with_a_grace_and_its_node_ready_the_share_is_free_at_once)
 	bed_finish(&b);
 }
 
+/* Somebody's pods that cannot be read hide who is missing, not who was seen to go. */
+Test(departed, c22_who_was_seen_to_go_is_no_unread_pod)
+{
+	struct bed b = bed_with_tenant(true);
+	for (int i = 0; i < 100; i++) {
+		char name[16];
+		snprintf(name, sizeof name, "m-%d", i);
+		engine_observe(b.e, &(struct change){.type = CHANGE_KEEP,
+					    .kind = KIND_POD,
+					    .ns = "default",
+					    .name = name});
+	}
+	tell_tenant(&b, &(struct end){30, POD_RUNNING, "n0"});
+	tell_gone(&b, "default", "t");
+	cr_expect_eq(waits(&b), 0);
+	bed_finish(&b);
+}
+
 Test(departed, c22_over_before_it_was_gone_the_share_is_free_at_once)
 {
 	struct bed b = bed_with_tenant(true);
