@@ -289,6 +289,7 @@ static void sweep_memos(struct engine *e)
 			m->backoff.first_ms != 0 && e->now - m->last_failure <= TROUBLE_RESET_MS;
 		if (!failed && m->usable_mib == 0) {
 			free(m->name);
+			free(m->why);
 			VEC_REMOVE_SWAP(&e->memos, i);
 			any = true;
 		}
