@@ -66,10 +66,14 @@ def test_a_pod_that_cannot_be_read_keeps_nobodys_share(stack, node, name):
     pod = stack.pod(bad)
     pod["spec"]["containers"][0]["resources"]["limits"]["memory"] = "9" * 21
     stack.api.create("pods", pod)
-    wait_until(lambda: leader.metric("aliquot_watch_unread_total") > unread, 60, "it to be skipped")
-    for _ in range(3):
-        one = name()
-        assert is_tenant(stack.create_pod(one, fraction="0.9", **on(where)))
-        stack.wait_running(one)
-        stack.api.delete("pods", one, "default")
-        wait_gone(stack, one)
+    try:
+        wait_until(lambda: leader.metric("aliquot_watch_unread_total") > unread, 60, "it to be skipped")
+        for _ in range(3):
+            one = name()
+            assert is_tenant(stack.create_pod(one, fraction="0.9", **on(where)))
+            stack.wait_running(one)
+            stack.api.delete("pods", one, "default")
+            wait_gone(stack, one)
+    finally:
+        stack.api.delete("pods", bad, "default")
+        wait_gone(stack, bad)

@@ -8,6 +8,7 @@ import collections
 import json
 
 from api import ApiError
+from waiting import wait_until
 
 P = "aliquot.dev/"
 MEMORY_MIB = 81559
@@ -17,17 +18,26 @@ MEMORY_MIB = 81559
 WRITTEN = ("pods", "events", "leases", "mutatingwebhookconfigurations")
 
 
+def list_surely(api, kind):
+    """All objects of a kind; none of a test's own kind that was taken away meanwhile. An API server that has just started reads
+    those that are not built in, and answers 429 until it has."""
+    def listed():
+        try:
+            return {"items": api.list(kind)}
+        except ApiError as error:
+            if error.status == 429:
+                return None
+            assert error.status == 404, error
+            return {"items": []}
+    return wait_until(listed, 60, "the API server to list " + kind)["items"]
+
+
 def check_owned(api):
     """G1: of no other object that this API server has, of whatever kind, was even a field written by us."""
     for kind in api.listable():
         if kind.split(".")[0] in WRITTEN or kind.split("/")[0].endswith("aliquot.dev"):
             continue
-        try:
-            listed = api.list(kind)
-        except ApiError as error:
-            assert error.status == 404, error  # a kind of a test's own, which was taken away meanwhile
-            continue
-        for found in listed:
+        for found in list_surely(api, kind):
             meta = found["metadata"]
             managers = {entry.get("manager") for entry in meta.get("managedFields", [])}
             ours = kind == "secrets.v1" and meta["namespace"] == "aliquot-system"
