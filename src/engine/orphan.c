@@ -338,8 +338,7 @@ static void tell(struct engine *e, const struct stranded *s, struct plan *plan)
 	a->message = arena_strdup(&plan->arena, str_text(&text));
 }
 
-/* Not where some pod beside our capacity pods could not be read: that may be the one that holds it.
- */
+/* A pod of our namespace that cannot be read may be the capacity pod that holds the GPU. */
 static void move_on(struct engine *e, const struct stranded *s, struct plan *plan)
 {
 	const struct orphan *o = &e->orphans.items.items[s->orphan];

@@ -8,9 +8,9 @@
 
 #include "store.h"
 
-/* As many of a namespace are kept by name. */
+/* So many names are kept of one namespace. */
 #define NAMES_MAX 64
-/* The API server takes no longer one. */
+/* The API server takes no longer name. */
 #define NAME_LENGTH_MAX 253
 
 static void drop(struct world *w, size_t i)
@@ -59,7 +59,7 @@ void missed_note(struct world *w, const char *ns, const char *name)
 	add(w, ns, name);
 }
 
-/* Asked of each pod that is told. */
+/* Called for every pod event, so the namespace is compared by its interned address. */
 void missed_forget(struct world *w, const char *ns, const char *name)
 {
 	const char *known = w->missed.count > 0 ? intern_find(w->words, ns) : NULL;
