@@ -1,8 +1,9 @@
 """The stages of hack/test: runs them within their budgets, counts every test, leaves nothing running.
 
-A stage that takes twice its budget is stopped and has failed; so has one that ran no test although
-tests are its purpose, and one that left a process behind. Every number in the last line is a test
-that ran and said how it went, or a step (a build, say) that failed.
+Each runs in a process of its own, beside others where lanes.py finds that it may. A stage that takes twice its
+budget is stopped and has failed; so has one that ran no test although tests are its purpose, and one that left a
+process behind. Every number in the last line is a test that ran and said how it went, or a step (a build, say) that
+failed.
 """
 import argparse
 import concurrent.futures
@@ -19,6 +20,7 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
+import lanes  # noqa: E402
 import reports  # noqa: E402
 
 TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -156,11 +158,18 @@ def stage_tidy(run):
     run.pytest("test/tidy")
 
 
-def build(run, folder, *options):
+OPTIONS = {DEV: (), SANITIZED: ("-Dsanitize=true",)}
+
+
+def build(run, folder, *targets):
     if not os.path.exists(os.path.join(TREE, folder, "build.ninja")):
-        if not run.step("meson", "setup", *options, folder):
+        if not run.step("meson", "setup", *OPTIONS[folder], folder):
             return
-    run.step("ninja", "-C", folder)
+    run.step("ninja", "-C", folder, *targets)
+
+
+def stage_binary(run):
+    build(run, SANITIZED, "src/app/aliquot")
 
 
 def stage_build(run):
@@ -179,7 +188,7 @@ def stage_unit(run):
 
 
 def stage_build_sanitized(run):
-    build(run, SANITIZED, "-Dsanitize=true")
+    build(run, SANITIZED)
 
 
 def stage_sanitized(run):
@@ -209,9 +218,9 @@ def stage_stage(run):
     run.pytest("test/stage", of_build(DEV))
 
 
-# Each has a control plane of its own, which takes about 1 GiB and a tenth of a core. What they do is mostly waiting for
-# leases and deadlines, so they are more than there are cores.
-E2E_WORKERS, E2E_WORKER_MIB = 8, 1200
+# Each has a control plane of its own, which takes less than 1 GiB and a tenth of a core. What they do is mostly waiting
+# for leases and deadlines, so they are many more than there are cores.
+E2E_WORKERS, E2E_WORKER_MIB = 14, 1200
 
 
 def e2e_workers():
@@ -240,31 +249,38 @@ def stage_soak(run):
     run.check("hack/soak hostile --smoke", "hack/soak", "hostile", "--smoke")
 
 
+# What computes runs one after the other, and so does what has a control plane and mostly waits.
+CORES, PLANES, END_TO_END = "cores", "planes", "end to end"
+
+
 class Stage:
-    def __init__(self, name, budget_s, what, action, needs=(), tests=True):
+    def __init__(self, name, budget_s, what, action, needs=(), tests=True, lane=CORES):
         self.name, self.budget_s, self.what, self.action = name, budget_s, what, action
-        self.needs, self.tests = needs, tests
+        self.needs, self.tests, self.lane = needs, tests, lane
 
 
+# End to end takes longest and begins as soon as it can: its binary is built before anything else is.
 STAGES = [
-    Stage("tidy", 120, "layers, sizes, looks, and that tidy notices", stage_tidy),
-    Stage("build", 400, "the development build, warnings are errors", stage_build, tests=False),
-    Stage("unit", 240, "unit tests, each linked with its room's row, and the simulation's sweeps", stage_unit, ["build"]),
-    Stage("build-sanitized", 600, "the same under ASan and UBSan", stage_build_sanitized, tests=False),
-    Stage("sanitized", 300, "unit tests, corpora and a few simulated seeds under ASan and UBSan", stage_sanitized,
-          ["build-sanitized"]),
+    Stage("binary", 400, "what end to end runs, sanitized", stage_binary, tests=False),
     Stage("controlplane", 1800, "etcd, kube-apiserver and the rest: found, cached or built",
-          stage_controlplane, tests=False),
-    Stage("api", 300, "CRDs, policies and RBAC against a real API server", stage_api, ["controlplane"]),
-    Stage("stage", 300, "the control plane, the fake fleet and the fake NVML themselves", stage_stage,
-          ["build", "controlplane"]),
+          stage_controlplane, tests=False, lane=PLANES),
     Stage("e2e", 900, "the whole of it on a real control plane, sanitized", stage_e2e,
-          ["build", "build-sanitized", "controlplane"]),
+          ["binary", "controlplane"], lane=END_TO_END),
+    Stage("build", 400, "the development build, warnings are errors", stage_build, tests=False),
+    Stage("unit", 300, "unit tests, each linked with its room's row, and the simulation's sweeps", stage_unit, ["build"]),
+    Stage("build-sanitized", 600, "the same under ASan and UBSan", stage_build_sanitized, tests=False),
+    Stage("sanitized", 400, "unit tests, corpora and a few simulated seeds under ASan and UBSan", stage_sanitized,
+          ["build-sanitized"]),
+    Stage("tidy", 180, "layers, sizes, looks, and that tidy notices", stage_tidy),
+    Stage("api", 300, "CRDs, policies and RBAC against a real API server", stage_api, ["controlplane"], lane=PLANES),
+    Stage("stage", 300, "the control plane, the fake fleet and the fake NVML themselves", stage_stage,
+          ["build", "controlplane"], lane=PLANES),
     Stage("demo", 180, "hack/demo as a newcomer meets it: its table, its exit, nothing left", stage_demo,
-          ["build", "controlplane"]),
-    Stage("bench", 300, "that the benches still run, small", stage_bench, ["build"], tests=False),
+          ["controlplane"], lane=PLANES),
+    Stage("bench", 300, "that the benches still run, small", stage_bench, ["build", "controlplane"], tests=False, lane=PLANES),
+    # It judges how soon others are served.
     Stage("soak", 240, "a minute of people who mean ill, while others are served", stage_soak,
-          ["build", "build-sanitized", "controlplane"], tests=False),
+          ["build", "build-sanitized", "controlplane"], tests=False, lane=lanes.ALONE),
 ]
 
 
@@ -359,13 +375,22 @@ def run_stage(stage, python):
     print("--- %s: %s in %.1f s%s" % (stage.name, tally.line() if stage.tests or tally.failures
                                       else tally.line() if tally.passed else "done", took, late), flush=True)
     tally.took = took
-    if stopped is not None and stopped.args[0].startswith("signal"):
-        raise StoppedBySignal(tally)
     return tally
 
 
-class StoppedBySignal(Exception):
-    pass
+def work(stage, python, ready):
+    """A stage in its process, which inherits what its commands abandon."""
+    LIBC.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    die_with_parent()
+    try:
+        stop_on_signals()
+        ready()
+        return run_stage(stage, python)
+    except Stopped as e:
+        # Before it began, or while it was counted.
+        tally = reports.Tally()
+        tally.fail(str(e))
+        return tally
 
 
 def find_python():
@@ -385,21 +410,14 @@ def stop_on_signals():
 
 
 def run_all(stages, python, total):
-    tallies = []
-    for stage in stages:
-        failed_needs = [s.name for s, t in tallies if s.name in stage.needs and t.failures]
-        if failed_needs:
-            tally = reports.Tally()
-            tally.fail("not run: %s failed" % ", ".join(failed_needs))
-            print("\n=== %s: not run, because %s failed" % (stage.name, ", ".join(failed_needs)))
-        else:
-            try:
-                tally = run_stage(stage, python)
-            except StoppedBySignal as e:
-                total.add(e.args[0])
-                break
-        tallies.append((stage, tally))
+    run = lanes.Lanes(stages, lambda stage, ready: work(stage, python, ready))
+    run.run()
+    clear_stragglers()
+    tallies = [(stage, run.tallies[stage]) for stage in stages if stage in run.tallies]
+    for _, tally in tallies:
         total.add(tally)
+    if run.stopped_by is not None and not total.failures:
+        total.fail("signal %s" % signal.Signals(run.stopped_by).name)
     print("\n%-16s %8s %8s  %s" % ("stage", "seconds", "budget", "result"))
     for stage, tally in tallies:
         print("%-16s %8.1f %8d  %s" % (stage.name, tally.took, stage.budget_s, tally.line()))

@@ -28,7 +28,7 @@ def action(commands):
             else:
                 run.check(c, "bash", "-c", c)
     return go
-stages.STAGES = [stages.Stage(n, b, n, action(c), needs) for n, b, c, needs in {table!r}]
+stages.STAGES = [stages.Stage(n, b, n, action(c), needs, lane=lane) for n, b, c, needs, lane in {table!r}]
 sys.argv = ["hack/test"]
 sys.exit(stages.main())
 """
@@ -49,6 +49,8 @@ subprocess.Popen = Late
 
 
 def start(table, before=""):
+    """A row: name, budget, commands, needs, and its lane, where all the others' is not meant."""
+    table = [(*row, "one")[:5] for row in table]
     return subprocess.Popen([sys.executable, "-c", before + HARNESS.format(lib=LIB, table=table)], stdout=subprocess.PIPE,
                             stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, text=True)
 
@@ -158,6 +160,75 @@ def test_killed_outright_its_command_ends_too(tmp_path):
     process.kill()
     process.communicate(timeout=30)
     assert gone(int(note.read_text()))
+
+
+# --- stages beside each other ---------------------------------------------------------------------
+
+def until(path):
+    return "until [ -e %s ]; do sleep 0.01; done" % path
+
+
+def test_stages_of_two_lanes_run_beside_each_other_and_what_they_say_is_not_mixed(tmp_path):
+    a, b = tmp_path / "a", tmp_path / "b"
+    say = "for i in 1 2 3; do echo %s; sleep 0.05; done"
+    status, out = run(("left", 20, ["touch %s; %s" % (a, until(b)), say % "hello-left"], [], "l"),
+                      ("right", 20, ["touch %s; %s" % (b, until(a)), say % "hello-right"], [], "r"))
+    assert (status, out[-1]) == (0, "4 passed, 0 failed")
+    for side in ("left", "right"):
+        first, last = (next(i for i, line in enumerate(out) if line.startswith(mark % side)) for mark in ("=== %s:", "--- %s:"))
+        assert out[first:last + 1].count("hello-" + side) == 3
+        assert not any("hello-" in line and side not in line for line in out[first:last + 1])
+
+
+def test_of_a_lane_one_runs_at_a_time_and_who_is_alone_comes_last(tmp_path):
+    """Each would find the other's folder."""
+    inside = tmp_path / "inside"
+    exclusive = "mkdir %s && sleep 0.2 && rmdir %s" % (inside, inside)
+    over = [tmp_path / name for name in ("one", "two", "three")]
+    alone = " && ".join("[ -e %s ]" % path for path in over) + " && " + exclusive
+    status, out = run(("alone", 10, [alone], [], "alone"), ("one", 10, [exclusive, "touch %s" % over[0]], []),
+                      ("two", 10, [exclusive, "touch %s" % over[1]], []),
+                      ("three", 10, ["sleep 0.6; touch %s" % over[2]], [], "another"),
+                      ("again", 10, [exclusive], [], "alone"))
+    assert (status, out[-1]) == (0, "7 passed, 0 failed"), out
+    assert [line.split()[0] for line in out[-6:-1]] == ["alone", "one", "two", "three", "again"], "in the order of the table"
+
+
+def test_a_need_is_waited_for_in_another_lane(tmp_path):
+    made = tmp_path / "made"
+    status, out = run(("user", 10, ["[ -e %s ]" % made], ["maker"], "u"), ("maker", 10, ["sleep 0.3; touch %s" % made], [], "m"))
+    assert (status, out[-1]) == (0, "2 passed, 0 failed")
+
+
+def test_what_fails_beside_others_costs_only_those_that_need_it(tmp_path):
+    """One takes too long, one leaves something behind, one loses its process, and none of it is another's."""
+    pid, note = tmp_path / "pid", tmp_path / "note"
+    daemon = "setsid sleep 300 >/dev/null 2>&1 & echo $! > %s" % pid
+    status, out = run(("slow", 0.5, ["echo $$ > %s; sleep 300" % note], [], "a"), ("leaky", 10, [daemon], [], "b"),
+                      ("lost", 10, ["kill -9 $PPID; sleep 300"], [], "c"), ("good", 10, ["sleep 1"], [], "d"),
+                      ("needs", 10, ["true"], ["lost", "good"], "e"))
+    assert (status, out[-1]) == (1, "2 passed, 4 failed"), out
+    told = [line for line in out if line.startswith("failed: ")]
+    assert sorted({line.split(":")[1].strip() for line in told}) == ["leaky", "lost", "needs", "slow"]
+    assert "failed: needs: not run: lost failed" in told and "failed: leaky: left running: sleep" in told
+    assert any(line.startswith("failed: lost: its process ended without a count") for line in told)
+    assert gone(int(pid.read_text())) and gone(int(note.read_text()))
+
+
+def test_a_signal_stops_the_stages_that_run_beside_each_other(tmp_path):
+    notes = [tmp_path / "pid-0", tmp_path / "pid-1"]
+    process = start([("one", 60, ["true", "echo $$ > %s; sleep 300" % notes[0]], [], "a"),
+                     ("two", 60, ["true", "echo $$ > %s; sleep 300" % notes[1]], [], "b"), ("three", 10, ["true"], [], "b")])
+    end = time.monotonic() + 30
+    while not all(note.exists() and note.read_text().strip() for note in notes):
+        assert time.monotonic() < end and process.poll() is None
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    out = process.communicate(timeout=30)[0].splitlines()
+    assert (process.returncode, out[-1]) == (1, "2 passed, 2 failed")
+    assert {"failed: one: signal SIGINT", "failed: two: signal SIGINT"} < set(out)
+    assert not any("three" in line for line in out)
+    assert all(gone(int(note.read_text())) for note in notes)
 
 
 CRITERION = """<?xml version="1.0"?><testsuites name="Criterion Tests">
