@@ -17,6 +17,7 @@ WHERE, PRICED = "heal-0", "bill-0"
 STACK = {"nodes": [(WHERE, 8), (PRICED, 2)],
          "arguments": ["--idle-grace-seconds=1", "--usage-seconds=5", "--rightsizing-seconds=20",
                        "--gpu-prices=*=2", "--team-label=team", "--usage-exporter=default/app=dcgm:%d" % PORT]}
+APART = True
 POLICY = {"compute": {"percentile": 98, "headroomPercent": 25, "minPercent": 10, "maxPercent": 100, "stepPercent": 5},
           "memory": {"headroomPercent": 0, "min": "1Gi", "step": "256Mi"},
           "history": {"windowSeconds": 3600, "requiredSeconds": 60, "halfLifeSeconds": 600},

@@ -14,6 +14,7 @@ from waiting import wait_until
 STACK = {"nodes": [("sized-%d" % i, 1) for i in range(6)],
          "arguments": ["--idle-grace-seconds=1", "--usage-seconds=5", "--rightsizing-seconds=1",
                        "--checkpoint-seconds=3600"]}
+APART = True
 QUICK = {"compute": {"percentile": 98, "headroomPercent": 25, "minPercent": 10, "maxPercent": 100, "stepPercent": 5},
          "memory": {"headroomPercent": 15, "min": "1Gi", "step": "256Mi"},
          "history": {"windowSeconds": 3600, "requiredSeconds": 60, "halfLifeSeconds": 600},
