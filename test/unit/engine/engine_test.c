@@ -1,4 +1,5 @@
 /* The engine against a small cluster in memory: cases, and random faults. */
+#include "../often.h"
 #include "cluster.h"
 
 Test(engine, kai_1_one_pod_on_an_empty_node_takes_two_writes)
@@ -329,7 +330,7 @@ Test(engine, a_capacity_pod_deleted_by_hand_never_leads_to_two_shares_in_one_pla
 /* Late watches, lost answers, refused writes, and a leader that starts anew without any memory. */
 Test(engine, random_faults_never_oversell_and_always_converge, .timeout = 120)
 {
-	for (uint64_t seed = 1; seed <= 60; seed++) {
+	for (uint64_t seed = 1; seed <= OFTEN(60); seed++) {
 		struct cluster *c = cluster_new(2, 3, seed);
 		c->delay_ms = (int)rng_below(&c->rng, 2000);
 		c->lose_percent = (int)rng_below(&c->rng, 30);

@@ -1,11 +1,12 @@
 /* The journal proves itself: whatever a run did, its journal gives the same plans again, from the
  * first segment and from every later one. What was tampered with: journal_damage_test.c. */
+#include "../often.h"
 #include "journal_bed.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
 
-#define SEEDS 40
+#define SEEDS OFTEN(40)
 
 Test(journal, a_whole_run_replays_from_its_beginning)
 {

@@ -1,4 +1,5 @@
 /* C7: shares and whole GPUs of a namespace together stay within its ResourceQuotas. */
+#include "../often.h"
 #include "cluster.h"
 
 static void set_quota(struct cluster *c, const char *name, int64_t hard, const char *class)
@@ -203,7 +204,7 @@ Test(quota, c7_memory_is_charged_as_what_it_comes_to)
 /* Late watches, lost answers, failed writes, other leaders: what tenants were told stays within. */
 Test(quota, c7_holds_whatever_is_late_or_lost, .timeout = 60)
 {
-	for (uint64_t seed = 1; seed <= 60; seed++) {
+	for (uint64_t seed = 1; seed <= OFTEN(60); seed++) {
 		struct cluster *c = cluster_new(2, 4, seed);
 		c->delay_ms = (int)rng_below(&c->rng, 2000);
 		c->lose_percent = (int)rng_below(&c->rng, 30);
