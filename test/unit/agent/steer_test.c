@@ -152,8 +152,6 @@ static bool shows(struct bed *b, const char *line)
 	return strstr(str_text(&text), line) != NULL;
 }
 
-TestSuite(steer, .timeout = 30);
-
 Test(steer, a_tenant_that_goes_loses_its_clients_and_nobody_else)
 {
 	struct bed b;

@@ -359,7 +359,7 @@ static bool changed(char **was, char *now)
 }
 
 /* Three years, in which the lead changes and replicas are started anew between any two writes. */
-Test(certs, the_next_authority_is_published_before_it_issues_a_leaf, .timeout = 60)
+Test(certs, the_next_authority_is_published_before_it_issues_a_leaf)
 {
 	struct bed *b = bed_settled();
 	CLEANUP(cleanup_free) char *authority = secret_of(b, "ca.crt");
@@ -397,7 +397,7 @@ Test(certs, the_next_authority_is_published_before_it_issues_a_leaf, .timeout = 
 
 /* What is in the Secret makes no sense, a key of it at a time and all at once: it comes right, and
  * meanwhile what replicas serve stays trusted. */
-Test(certs, a_secret_with_garbage_is_made_anew, .timeout = 60)
+Test(certs, a_secret_with_garbage_is_made_anew)
 {
 	static const char binary[] = "a\0b\xff\xfe";
 	static const char *const keys[] = {

@@ -328,7 +328,7 @@ Test(engine, a_capacity_pod_deleted_by_hand_never_leads_to_two_shares_in_one_pla
 }
 
 /* Late watches, lost answers, refused writes, and a leader that starts anew without any memory. */
-Test(engine, random_faults_never_oversell_and_always_converge, .timeout = 120)
+Test(engine, random_faults_never_oversell_and_always_converge)
 {
 	for (uint64_t seed = 1; seed <= OFTEN(60); seed++) {
 		struct cluster *c = cluster_new(2, 3, seed);

@@ -25,7 +25,7 @@ Test(journal, a_whole_run_replays_from_its_beginning)
 }
 
 /* Small segments: the state is kept and read back at arbitrary points. */
-Test(journal, every_segment_is_a_place_to_begin, .timeout = 120)
+Test(journal, every_segment_is_a_place_to_begin)
 {
 	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
 		struct bed *b = bed_new(seed, 900 + 100 * seed, false);

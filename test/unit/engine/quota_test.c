@@ -202,7 +202,7 @@ Test(quota, c7_memory_is_charged_as_what_it_comes_to)
 }
 
 /* Late watches, lost answers, failed writes, other leaders: what tenants were told stays within. */
-Test(quota, c7_holds_whatever_is_late_or_lost, .timeout = 60)
+Test(quota, c7_holds_whatever_is_late_or_lost)
 {
 	for (uint64_t seed = 1; seed <= OFTEN(60); seed++) {
 		struct cluster *c = cluster_new(2, 4, seed);

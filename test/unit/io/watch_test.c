@@ -8,7 +8,7 @@
 
 #include "harness.h"
 
-TestSuite(watch, .fini = expect_no_leak, .timeout = 20);
+TestSuite(watch, .fini = expect_no_leak);
 
 struct scene {
 	struct loop *loop;

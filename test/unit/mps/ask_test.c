@@ -64,7 +64,7 @@ static void teardown(void)
 	folder_drop();
 }
 
-TestSuite(ask, .init = setup, .fini = teardown, .timeout = 30);
+TestSuite(ask, .init = setup, .fini = teardown);
 
 static void on_told(void *data, struct view reply, const struct fault *fault)
 {

@@ -8,7 +8,7 @@
 #include "harness.h"
 #include "mps/reply.h"
 
-TestSuite(control, .init = folder_make, .fini = folder_drop, .timeout = 30);
+TestSuite(control, .init = folder_make, .fini = folder_drop);
 
 struct answer {
 	struct loop *loop;

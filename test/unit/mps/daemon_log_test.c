@@ -5,7 +5,7 @@
 
 #define FAILED "[Control 1] Server 7 exited with status 1\n"
 
-TestSuite(daemon_log, .init = folder_make, .fini = folder_drop, .timeout = 20);
+TestSuite(daemon_log, .init = folder_make, .fini = folder_drop);
 
 Test(daemon_log, counts_what_is_new)
 {

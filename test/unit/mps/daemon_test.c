@@ -61,7 +61,7 @@ static void teardown(void)
 	folder_drop();
 }
 
-TestSuite(daemon, .init = setup, .fini = teardown, .timeout = 30);
+TestSuite(daemon, .init = setup, .fini = teardown);
 
 static void script(const char *text)
 {

@@ -112,7 +112,7 @@ static void teardown(void)
 	folder_drop();
 }
 
-TestSuite(fleet, .init = setup, .fini = teardown, .timeout = 30);
+TestSuite(fleet, .init = setup, .fini = teardown);
 
 static const char *asked(void)
 {

@@ -15,7 +15,7 @@ static void setup(void)
 	cr_assert_eq(mps_folder_name(&f, in_folder("root"), UUID, NULL), 0);
 }
 
-TestSuite(folder, .init = setup, .fini = folder_drop, .timeout = 20);
+TestSuite(folder, .init = setup, .fini = folder_drop);
 
 static unsigned mode(const char *path)
 {

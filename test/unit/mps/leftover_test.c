@@ -7,7 +7,7 @@
 #include "proc.h"
 #include "sleeper.h"
 
-TestSuite(leftover, .init = folder_make, .fini = folder_drop, .timeout = 20);
+TestSuite(leftover, .init = folder_make, .fini = folder_drop);
 
 Test(leftover, is_told_by_name_and_directory)
 {

@@ -61,7 +61,7 @@ static void teardown(void)
 	folder_drop();
 }
 
-TestSuite(relay, .init = setup, .fini = teardown, .timeout = 30);
+TestSuite(relay, .init = setup, .fini = teardown);
 
 static void on_told(void *data, struct view reply, const struct fault *fault)
 {

@@ -17,7 +17,7 @@ static void setup(void)
 	o.termination_log = NULL;
 }
 
-TestSuite(capacity_mode, .init = setup, .timeout = 20);
+TestSuite(capacity_mode, .init = setup);
 
 Test(capacity_mode, one_that_lets_all_in_is_left_alone)
 {

@@ -33,7 +33,7 @@ static void teardown(void)
 	cr_assert_eq(system(command), 0);
 }
 
-TestSuite(capacity_mps, .init = setup, .fini = teardown, .timeout = 30);
+TestSuite(capacity_mps, .init = setup, .fini = teardown);
 
 static struct capacity_options options(const char *script)
 {

@@ -173,9 +173,9 @@ static void expect_refusal(const char *word)
 	cr_assert_eq(script.destroys, 1);
 }
 
-TestSuite(identify, .init = setup, .fini = teardown, .timeout = 20);
-TestSuite(hold, .init = setup, .fini = teardown, .timeout = 20);
-TestSuite(command, .init = setup, .fini = teardown, .timeout = 20);
+TestSuite(identify, .init = setup, .fini = teardown);
+TestSuite(hold, .init = setup, .fini = teardown);
+TestSuite(command, .init = setup, .fini = teardown);
 
 Test(identify, writes_the_identity_twice)
 {

@@ -55,7 +55,7 @@ static void teardown(void)
 	cr_assert_eq(system(command), 0);
 }
 
-TestSuite(told, .init = setup, .fini = teardown, .timeout = 20);
+TestSuite(told, .init = setup, .fini = teardown);
 
 static struct lookout begin(const char *grants)
 {
