@@ -177,8 +177,9 @@ def stage_build(run):
 
 
 def meson_all(run, folder):
-    """Unit tests wait now and then and are short; what is no unit test computes and is long."""
-    for tally in run.together(lambda: run.meson_tally(folder, "--suite", "unit"),
+    """Unit tests wait now and then and are short; what is no unit test computes and is long. The programs of the former
+    run as many tests at a time as there are cores, each."""
+    for tally in run.together(lambda: run.meson_tally(folder, "--suite", "unit", "--num-processes", "1"),
                               lambda: run.meson_tally(folder, "--no-suite", "unit")):
         run.tally.add(tally)
 
