@@ -49,10 +49,11 @@ struct admit_input {
 	const char *recommendation; /* NAME@REVISION; NULL: there is none that may be applied */
 	int64_t target_milli;	    /* what it recommends; counts where no person asks */
 	int64_t target_mib;
-	int64_t count_max;   /* GPUs a tenant may share at once; 0 means 1 */
-	int64_t context_mib; /* smallest memory share; 0: MODEL_CONTEXT_MIB */
-	bool mps_unlabelled; /* a namespace without a level of Pod Security may have MPS */
-	bool notes_names;    /* a node may have to be told the name of the container (C26) */
+	int64_t count_max;	      /* GPUs a tenant may share at once; 0 means 1 */
+	int64_t context_mib;	      /* smallest memory share; 0: MODEL_CONTEXT_MIB */
+	const struct namespace *home; /* that of capacity pods; NULL: nothing is known of it */
+	bool mps_unlabelled;	      /* a namespace without a level of Pod Security may have MPS */
+	bool notes_names; /* a node may have to be told the name of the container (C26) */
 };
 
 struct admit_verdict {
@@ -72,6 +73,7 @@ struct admit_verdict {
 	enum isolation isolation; /* that it gets */
 	const char *forbids_mps;  /* the policy asks for MPS, and this level of Pod Security forbids
 				     it, "": that there is none; NULL: no */
+	bool home_forbids_mps;	  /* that of the capacity pods' namespace, not of the pod's own */
 };
 
 struct admit_verdict admit_judge(const struct admit_input *in);

@@ -118,8 +118,9 @@ struct explain_contention {
 void explain_contention(struct str *out, const struct explain_contention *c);
 /* What could not be read on a pod that was left whole can be read now. */
 void explain_put_right(struct str *out);
-/* The policy asks for MPS and the tenant does without, since its namespace enforces this level. */
-void explain_no_mps(struct str *out, const char *policy, const char *level);
+/* The policy asks for MPS and the tenant does without, since its namespace enforces this level, or
+ * that of capacity pods does. */
+void explain_no_mps(struct str *out, const char *policy, const char *level, bool home);
 /* A container that was added to a tenant asked for devices; `gpu_in` (or NULL) has the tenant's. */
 void explain_debugged(struct str *out, const char *container, const char *gpu_in);
 

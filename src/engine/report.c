@@ -17,7 +17,7 @@
 #define GRANTING_AGAIN_MS 600000
 
 #define SENTENCE_MAX 1024
-#define LOST_MPS     "isolation None, not MPS: its namespace does not allow it"
+#define LOST_MPS     "isolation None, not MPS: its namespace or " NAME_NAMESPACE " does not allow it"
 
 static const char *sentence(struct plan *plan, enum reason reason, const struct explain_facts *f)
 {

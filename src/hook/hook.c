@@ -151,6 +151,7 @@ static struct admit_input gather(
 	struct admit_input in = {
 		.pod = &r->pod,
 		.ns = view->namespace_find(view->data, r->pod.ns),
+		.home = view->namespace_find(view->data, NAME_NAMESPACE),
 		.policies = view->policies(view->data),
 		.schedulers = (const char *const *)h->schedulers,
 		.scheduler_count = h->scheduler_count,
@@ -213,7 +214,7 @@ static void warn_of_share(struct warnings *w, struct arena *a, const struct admi
 		warn(w, a, &text);
 	}
 	if (v->convert && v->forbids_mps != NULL) {
-		explain_no_mps(&text, p->name, v->forbids_mps);
+		explain_no_mps(&text, p->name, v->forbids_mps, v->home_forbids_mps);
 		warn(w, a, &text);
 	}
 }

@@ -218,15 +218,26 @@ static enum reason judge_containers(const struct admit_input *in, struct admit_v
 	return REASON_NONE;
 }
 
+static const char *level_of(const struct namespace *ns)
+{
+	return ns != NULL ? pairs_get(&ns->labels, LABEL_POD_SECURITY) : NULL;
+}
+
 /* A client of MPS mounts directories of the node, which Pod Security refuses from the level
  * baseline on: such a pod would never be created. A cluster may enforce that, or forbid them by
  * other means, where a namespace has no label; so nothing but the word of the namespace's owner
- * counts. */
+ * counts.
+ *
+ * The daemon's pod is in the namespace of capacity pods, which forbids it where it enforces more:
+ * the overlay `restricted`. */
 static void settle_isolation(const struct admit_input *in, struct admit_verdict *v)
 {
-	const char *level = in->ns != NULL ? pairs_get(&in->ns->labels, LABEL_POD_SECURITY) : NULL;
+	const char *level = level_of(in->home);
 	bool asked = v->choice.policy->isolation == ISOLATION_MPS;
+	bool home = level != NULL && !text_equals(level, "privileged");
+	level = home ? level : level_of(in->ns);
 	bool forbidden = level != NULL ? !text_equals(level, "privileged") : !in->mps_unlabelled;
+	v->home_forbids_mps = asked && home;
 	v->isolation = asked && !forbidden ? ISOLATION_MPS : ISOLATION_NONE;
 	v->forbids_mps = asked && forbidden ? text_or(level, "") : NULL;
 }
@@ -395,7 +406,7 @@ enum reason admit_template(
 		.ask = ask_read(in->pod, NULL),
 		.reason = REASON_NONE};
 	policy.isolation = isolation;
-	made.ns = NULL;
+	made.ns = made.home = NULL;
 	made.mps_unlabelled = true;
 	pod.owner = (struct owner){.kind = "ReplicaSet", .uid = "some"};
 	made.pod = &pod;

@@ -512,11 +512,12 @@ void explain_unhealthy(struct str *out, const char *uuid, const char *node, cons
 		"it stays");
 }
 
-void explain_no_mps(struct str *out, const char *policy, const char *level)
+void explain_no_mps(struct str *out, const char *policy, const char *level, bool home)
 {
 	str_append_text(out, "GPUPolicy ");
 	(void)put_text(out, text_or(policy, ""));
 	str_append_text(out, " asks for isolation MPS, but the namespace ");
+	str_append_text(out, home ? NAME_NAMESPACE ", where capacity pods are, " : "");
 	if (text_empty(level)) {
 		str_append_text(out, "has no label " LABEL_POD_SECURITY "=privileged, without "
 				     "which the directories that MPS takes may be forbidden");

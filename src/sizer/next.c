@@ -93,8 +93,10 @@ static struct admit_verdict judge(
 	const struct sizer_admission *port = &config->admission;
 	const struct sized_pod *newest = n->x->newest;
 	const struct world_namespace *space = world_namespace_find(n->d->world, n->x->key.ns);
+	const struct world_namespace *home = world_namespace_find(n->d->world, NAME_NAMESPACE);
 	struct admit_input in = {.pod = &n->pod,
 		.ns = n->ns,
+		.home = home != NULL && home->known ? &home->noun : NULL,
 		.schedulers = config->schedulers,
 		.scheduler_count = config->scheduler_count,
 		.limits_gpus = space != NULL && space->gpu_limits > 0,

@@ -91,7 +91,7 @@ def test_c28_where_pod_security_forbids_it_there_is_none_and_that_is_said(stack,
     assert not [key for key in env if key.startswith("CUDA_MPS_") and key != "CUDA_MPS_PIPE_DIRECTORY"]
     assert not pod["spec"].get("volumes") or not [v for v in pod["spec"]["volumes"] if "hostPath" in v]
     wait_until(lambda: events(stack, pod, "Placed"), 60, "the event")
-    assert "isolation None, not MPS: its namespace does not allow it" in events(stack, pod, "Placed")[0]["message"]
+    assert "isolation None, not MPS: its namespace or aliquot-system does not allow it" in events(stack, pod, "Placed")[0]["message"]
     holder, = capacity_on(stack, where)
     assert note(holder, "isolation") is None and not holder["spec"].get("hostPID")
 

@@ -9,7 +9,7 @@
 #include "model/names.h"
 
 struct cluster {
-	struct namespace ns;
+	struct namespace ns, home;
 	struct pair notes[2];
 	bool unknown, limits, zero, timesliced;
 	enum reason cannot;
@@ -34,7 +34,9 @@ struct cluster {
 static const struct namespace *find_namespace(void *data, const char *name)
 {
 	const struct cluster *c = data;
-	return !c->unknown && text_equals(name, c->ns.name) ? &c->ns : NULL;
+	return text_equals(name, NAME_NAMESPACE)	      ? &c->home
+	       : !c->unknown && text_equals(name, c->ns.name) ? &c->ns
+							      : NULL;
 }
 
 static struct policy_set get_policies(void *data)
@@ -347,6 +349,9 @@ Test(hook, tells_a_person_what_is_wrong)
 		"has no label pod-security.kubernetes.io/enforce=privileged");
 	c.ns.labels = (struct pairs){&(struct pair){LABEL_POD_SECURITY, "privileged"}, 1};
 	expect(&c, FRACTION, "Converted", NULL);
+	c.home.labels = (struct pairs){&(struct pair){LABEL_POD_SECURITY, "restricted"}, 1};
+	expect(&c, FRACTION, "Converted", "namespace aliquot-system, where capacity pods are, en");
+	c.home.labels.count = 0;
 	c.ns.labels = (struct pairs){&(struct pair){LABEL_POD_SECURITY, "restricted"}, 1};
 	expect(&c, FRACTION, "Converted",
 		"walled asks for isolation MPS, but the namespace enforces Pod Security "

@@ -78,3 +78,43 @@ Test(isolation, is_mps_where_the_policy_says_so_and_pod_security_allows_it)
 		cr_assert_eq(m.mount_count, 0);
 	}
 }
+
+/* The daemon's pod is not in the tenant's namespace. */
+Test(isolation, c28_is_none_where_capacity_pods_may_not_be_what_a_daemon_is)
+{
+	static const char *const levels[] = {"privileged", "baseline", "restricted"};
+	struct pair own = {LABEL_POD_SECURITY, "privileged"}, theirs = {LABEL_POD_SECURITY, NULL};
+	struct policy policy = {.name = "own",
+		.has_selector = true,
+		.sizing.max_percent = 100,
+		.isolation = ISOLATION_MPS};
+	struct container main = {.name = "main", .gpus = 1, .image = "pytorch:2"};
+	struct pair fraction = {NOTE_GPU_FRACTION, "0.25"};
+	struct pod pod = {.ns = "team",
+		.name = "p",
+		.notes = {&fraction, 1},
+		.containers = &main,
+		.container_count = 1};
+	struct namespace ns = {.name = "team", .labels = {&own, 1}};
+	struct namespace home = {.name = NAME_NAMESPACE, .labels = {&theirs, 1}};
+	const struct policy *list[] = {&policy};
+	struct admit_input in = {.pod = &pod, .ns = &ns, .home = &home, .policies = {list, 1}};
+	for (size_t i = 0; i < COUNT_OF(levels); i++) {
+		theirs.value = levels[i];
+		struct admit_verdict v = admit_judge(&in);
+		cr_expect(v.convert);
+		cr_expect_eq(v.isolation == ISOLATION_MPS, i == 0, "%s", levels[i]);
+		cr_expect_eq(v.home_forbids_mps, i > 0);
+		cr_expect(i == 0 ? v.forbids_mps == NULL : text_equals(v.forbids_mps, levels[i]));
+	}
+	/* Whoever is not of a policy that asks for it misses nothing. */
+	policy.isolation = ISOLATION_NONE;
+	struct admit_verdict v = admit_judge(&in);
+	cr_expect(v.forbids_mps == NULL && !v.home_forbids_mps);
+	/* What a namespace enforces of its own is said of it. */
+	policy.isolation = ISOLATION_MPS;
+	theirs.value = "privileged";
+	own.value = "baseline";
+	v = admit_judge(&in);
+	cr_expect(text_equals(v.forbids_mps, "baseline") && !v.home_forbids_mps);
+}

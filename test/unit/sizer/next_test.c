@@ -209,7 +209,7 @@ Test(next, nobody_of_kube_system)
 	bed_free(p.bed);
 }
 
-static void with_vllm(enum isolation isolation, bool stays_whole)
+static void with_vllm(enum isolation isolation, const char *home_level, bool stays_whole)
 {
 	struct played p;
 	const char *args[] = {"serve", "some/model"};
@@ -222,8 +222,12 @@ static void with_vllm(enum isolation isolation, bool stays_whole)
 		.ns = "", .name = "", .uid = "", .containers = &main, .container_count = 1};
 	struct pair level = {LABEL_POD_SECURITY, "privileged"};
 	struct namespace ns = {.name = "team", .labels = {&level, 1}};
+	struct pair at_home = {LABEL_POD_SECURITY, home_level};
+	struct namespace home = {.name = NAME_NAMESPACE, .labels = {&at_home, 1}};
 	struct change c = {.kind = KIND_NAMESPACE, .namespace = &ns};
 	played_init(&p, "Deployment", 2);
+	bed_world(p.bed, &c);
+	c.namespace = &home;
 	bed_world(p.bed, &c);
 	p.bed->isolation = isolation;
 	p.bed->standing.next = &next;
@@ -238,11 +242,13 @@ static void with_vllm(enum isolation isolation, bool stays_whole)
 	bed_free(p.bed);
 }
 
-/* MPS would stop what a framework takes at its start, so that it is left whole there. */
+/* MPS would stop what a framework takes at its start, so that it is left whole there; where
+ * capacity pods may have no daemon nobody gets MPS. */
 Test(next, whose_framework_has_no_place_behind_a_wall)
 {
-	with_vllm(ISOLATION_MPS, true);
-	with_vllm(ISOLATION_NONE, false);
+	with_vllm(ISOLATION_MPS, "privileged", true);
+	with_vllm(ISOLATION_MPS, "restricted", false);
+	with_vllm(ISOLATION_NONE, "privileged", false);
 }
 
 static bool no_node(void *data, const struct pod *pod, struct unfit_tally *ret_why)
