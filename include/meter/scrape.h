@@ -42,6 +42,7 @@ struct scrape_config {
 	uint64_t seed;			 /* of the jitter */
 	int64_t every_ms, apps_every_ms;
 	bool agents, apps;
+	const char *agent_ns; /* where agents are; borrowed; NULL: where we are */
 	struct scrape_exporter exporter;
 };
 

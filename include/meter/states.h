@@ -28,7 +28,8 @@ struct states_config {
 	const struct clock *clock;	 /* borrowed */
 	struct metric_registry *metrics; /* borrowed; NULL: nothing is counted */
 	uint64_t seed;			 /* of the jitter */
-	bool own_keys; /* who has none of its own is not believed, whatever its pod says */
+	bool own_keys;	      /* who has none of its own is not believed, whatever its pod says */
+	const char *agent_ns; /* where agents are; borrowed; NULL: where we are */
 	bool (*tell)(void *data, const struct change *c);
 	void *data;
 };

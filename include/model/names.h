@@ -24,7 +24,8 @@
 #define NAME_PROBE	  "aliquot-probe"		     /* app.kubernetes.io/name */
 #define NAME_AGENT	  "aliquot-agent"		     /* DaemonSet */
 #define NAME_AGENT_TLS	  "aliquot-agent.aliquot-system.svc" /* in a certificate for all agents */
-#define NAME_AGENT_USER	  "system:serviceaccount:aliquot-system:aliquot-agent"
+#define NAME_AGENT_HOME	  "aliquot-agents"		     /* a namespace for agents alone */
+#define NAME_AGENT_USER	  "system:serviceaccount:aliquot-system:aliquot-agent" /* where it is not */
 #define NAME_AGENT_SIGNER "aliquot.dev/agent" /* of certificates for one agent each */
 #define NAME_NODE_CLAIM	  "authentication.kubernetes.io/node-name" /* of a token */
 #define NAME_AGENT_PORT	  "state"				   /* of its container */

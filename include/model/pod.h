@@ -208,9 +208,10 @@ bool pod_has_gate(const struct pod *p, const char *gate);
 bool pod_is_tenant(const struct pod *p); /* carries our label */
 /* A capacity pod is one only in our namespace; the label alone proves nothing. */
 bool pod_is_capacity(const struct pod *p);
-/* So is a probe of injection, and an agent. */
+/* So is a probe of injection. */
 bool pod_is_probe(const struct pod *p);
-bool pod_is_agent(const struct pod *p);
+/* An agent is one in the namespace of agents alone; `ns` NULL: in any that may be theirs. */
+bool pod_is_agent(const struct pod *p, const char *ns);
 /* Of an agent: it answers with a key of its own, and not with the one that others have as well. */
 bool pod_has_own_key(const struct pod *p);
 /* Of a tenant and of a capacity pod: as it was made. */

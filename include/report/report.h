@@ -49,9 +49,9 @@ void report_destroy(struct report *r); /* NULL is fine */
 void report_tell(struct report *r, const struct report_parts *parts);
 /* Of nodes, namespaces, groups, recommendations and pods; namespaces before pods. */
 void report_apply(struct report *r, const struct change *c);
-/* Agents that are not ready, by numbers from 0; NULL: there are no more. The text is that of the
- * pod's name. */
-const char *report_unready_agent(const struct report *r, size_t i);
+/* Agents that are not ready, by numbers from 0; NULL: there are no more. The texts are those of the
+ * pod's name and namespace. */
+const char *report_unready_agent(const struct report *r, size_t i, const char **ret_ns);
 /* What that one says of it itself at /readyz. */
 void report_agent_says(struct report *r, size_t i, const char *text, size_t size);
 /* Pods, or recommendations, are those of this namespace alone. */

@@ -13,15 +13,13 @@
 #define PATCH_MAX_BYTES (512 * 1024)
 
 struct agent_leaf {
-	struct kube *kube; /* borrowed */
+	struct kube *kube;     /* borrowed */
+	struct kube_path path; /* of the Secret; borrows the namespace */
 	uint64_t call;
 	int64_t next_at;
 	struct arena arena;	   /* of one pass */
 	struct tls_pair authority; /* borrowed from the arena */
 };
-
-static const struct kube_path secret_path = {
-	.group_version = "v1", .ns = NAME_NAMESPACE, .resource = "secrets", .name = NAME_AGENT};
 
 static int64_t wall(const struct agent_leaf *a)
 {
@@ -71,7 +69,7 @@ static void issue(struct agent_leaf *a, const struct secret *old)
 	log_info("writing certificates", LOG_S("why", "the agents have none that fits"));
 	secret_write_patch(&body, &next);
 	struct kube_write write = {.method = WIRE_PATCH,
-		.path = secret_path,
+		.path = a->path,
 		.content_type = KUBE_MERGE_PATCH,
 		.body = str_text(&body),
 		.body_size = body.len};
@@ -105,13 +103,15 @@ void agent_leaf_offer(struct agent_leaf *a, const char *ca_cert, const char *ca_
 	}
 	a->authority.cert_pem = arena_strdup(&a->arena, ca_cert);
 	a->authority.key_pem = arena_strdup(&a->arena, ca_key);
-	a->call = kube_get(a->kube, &secret_path, on_secret, a);
+	a->call = kube_get(a->kube, &a->path, on_secret, a);
 }
 
-struct agent_leaf *agent_leaf_create(struct kube *kube)
+struct agent_leaf *agent_leaf_create(struct kube *kube, const char *ns)
 {
 	struct agent_leaf *a = xcalloc(1, sizeof *a);
 	a->kube = kube;
+	a->path = (struct kube_path){
+		.group_version = "v1", .ns = ns, .resource = "secrets", .name = NAME_AGENT};
 	return a;
 }
 

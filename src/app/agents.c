@@ -121,6 +121,7 @@ struct agents *agents_create(const struct agents_config *config)
 		.metrics = config->metrics,
 		.seed = rng_system_seed(),
 		.own_keys = config->own_keys,
+		.agent_ns = config->agent_ns,
 		.tell = config->tell,
 		.data = config->data};
 	files_allow();

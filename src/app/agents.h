@@ -19,6 +19,7 @@ struct agents_config {
 	const struct certs *certs;
 	const struct engine *engine; /* `tell` must end up in it */
 	bool own_keys;		     /* who has none of its own is not believed */
+	const char *agent_ns;	     /* where they are; borrowed */
 	bool (*tell)(void *data, const struct change *c);
 	void *data;
 };

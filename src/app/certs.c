@@ -378,7 +378,7 @@ struct certs *certs_create(struct kube *kube, const struct certs_config *config,
 		.config = *config,
 		.events = *events,
 		.data = data,
-		.agent_leaf = agent_leaf_create(kube),
+		.agent_leaf = agent_leaf_create(kube, text_or(config->agent_ns, config->ns)),
 		.bundle_right_since = -1};
 	return c;
 }

@@ -24,10 +24,10 @@
 #include "model/labels.h"
 
 struct certs_config {
-	const char *ns;
-	const char *extra_names; /* comma separated; NULL: none; borrowed */
-	int authority_days;	 /* 0: 730 */
-	int leaf_days;		 /* 0: 90 */
+	const char *ns, *agent_ns; /* ours, and that of agents, NULL: ours; borrowed */
+	const char *extra_names;   /* comma separated; NULL: none; borrowed */
+	int authority_days;	   /* 0: 730 */
+	int leaf_days;		   /* 0: 90 */
 };
 
 struct certs_events {

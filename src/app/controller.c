@@ -345,6 +345,7 @@ static void make_agents(struct controller *c)
 		.metrics = c->metrics,
 		.certs = c->certs,
 		.own_keys = text_equals(c->options.agent_identity, "node"),
+		.agent_ns = c->options.agent_namespace,
 		.engine = c->engine,
 		.tell = on_state,
 		.data = c};
@@ -419,7 +420,9 @@ static void make_leader_side(struct controller *c)
 		.context_mib = c->options.context_memory_mib,
 		.warm_gpus = (uint32_t)c->options.warm_gpus,
 		.injection = c->options.injection};
-	struct certs_config certs = {.ns = NAME_NAMESPACE, .extra_names = c->options.webhook_names};
+	struct certs_config certs = {.ns = NAME_NAMESPACE,
+		.agent_ns = c->options.agent_namespace,
+		.extra_names = c->options.webhook_names};
 	struct certs_events certs_events = {.on_identity = on_identity, .leads = leads};
 	c->events =
 		events_create(c->kube, "aliquot.dev/controller", c->identity, rng_system_seed());
@@ -440,7 +443,7 @@ static void make_leader_side(struct controller *c)
 	c->volumes =
 		volumes_create(c->kube, engine_world(c->engine), rng_system_seed(), on_change, c);
 	c->certs = certs_create(c->kube, &certs, &certs_events, c);
-	c->signer = signer_create(c->kube, rng_system_seed());
+	c->signer = signer_create(c->kube, c->options.agent_namespace, rng_system_seed());
 	make_agents(c);
 	c->canary = canary_create(c->kube);
 	c->access = access_create(c->kube);

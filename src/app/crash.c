@@ -61,7 +61,7 @@ static const struct boundary {
 	{"LeaseRenew", WIRE_PATCH, LEASES "/*", NULL},
 	{"RequestVerdict", WIRE_PATCH, REQUESTS "approval", NULL},
 	{"RequestCertificate", WIRE_PATCH, REQUESTS "status", NULL},
-	{"Secret", WIRE_PATCH, HOME "/secrets/*", NULL},
+	{"Secret", WIRE_PATCH, "/api/v1/namespaces/*/secrets/*", NULL},
 	{"Webhook", WIRE_PATCH,
 		"/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/*", NULL},
 };

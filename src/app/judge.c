@@ -1,16 +1,23 @@
 /* Who asks, for which node, and for nothing else. */
 #include "judge.h"
 
+#include <stdio.h>
+
 #include "model/names.h"
 
-static int check_asker(const struct csr *csr, struct fault *f)
+/* With room for a namespace of 63 bytes: what is cut off is nobody's name. */
+#define USER_MAX 128
+
+static int check_asker(const struct csr *csr, const char *ns, struct fault *f)
 {
+	char agent[USER_MAX];
+	snprintf(agent, sizeof agent, "system:serviceaccount:%s:" NAME_AGENT, ns);
 	if (!text_equals(csr->signer, NAME_AGENT_SIGNER)) {
 		return fault_set(f, FAULT_DENIED, "it is of another signer");
 	}
-	if (!text_equals(csr->username, NAME_AGENT_USER)) {
-		return fault_set(f, FAULT_DENIED, "only %s is given certificates of this signer",
-			NAME_AGENT_USER);
+	if (!text_equals(csr->username, agent)) {
+		return fault_set(
+			f, FAULT_DENIED, "only %s is given certificates of this signer", agent);
 	}
 	if (text_empty(csr->node)) {
 		return fault_set(f, FAULT_DENIED,
@@ -30,9 +37,10 @@ static int check_asker(const struct csr *csr, struct fault *f)
 	return 0;
 }
 
-int judge(const struct csr *csr, struct judge_leaf *ret_leaf, struct fault *ret_fault)
+int judge(
+	const struct csr *csr, const char *ns, struct judge_leaf *ret_leaf, struct fault *ret_fault)
 {
-	if (check_asker(csr, ret_fault) < 0) {
+	if (check_asker(csr, ns, ret_fault) < 0) {
 		return -1;
 	}
 	int64_t lifetime_s = csr->lifetime_s != 0 ? csr->lifetime_s : JUDGE_LIFETIME_S;

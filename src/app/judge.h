@@ -20,7 +20,8 @@ struct judge_leaf {
 	char name[AGENT_NAME_MAX];
 };
 
-/* FAULT_DENIED says, for people, why it is none. */
-int judge(const struct csr *csr, struct judge_leaf *ret_leaf, struct fault *ret_fault);
+/* Agents are in the namespace `ns`. FAULT_DENIED says, for people, why it is none. */
+int judge(const struct csr *csr, const char *ns, struct judge_leaf *ret_leaf,
+	struct fault *ret_fault);
 
 #endif

@@ -12,6 +12,7 @@
 #include "json/decode.h"
 #include "json/yaml.h"
 #include "model/injection.h"
+#include "model/names.h"
 #include "model/price.h"
 
 #define FILE_MAX_BYTES (256 * 1024)
@@ -105,6 +106,10 @@ static const struct option_row rows[] = {
 	{"agent-identity", TEXT(agent_identity), "auto", 0, 0, "auto|node",
 		"whom an agent's certificate must name: its node alone (node), or, where its pod "
 		"is of the version before or of the overlay shared-agent-key, any agent (auto)"},
+	{"agent-namespace", TEXT(agent_namespace), NAME_NAMESPACE, 0, 0,
+		NAME_NAMESPACE "|" NAME_AGENT_HOME,
+		"where agents are: what has their label elsewhere is none, and only their account "
+		"there is given certificates; the overlay restricted says " NAME_AGENT_HOME},
 	{"usage-agents", SWITCH(usage_agents), "true", 0, 0, NULL,
 		"read the use of pods from our agents"},
 	{"usage-exporter", TEXT(usage_exporter), "", 0, 0, NULL,

@@ -25,12 +25,13 @@ struct options {
 	const char *image;
 	const char *image_pull_policy;
 	const char *identity;
-	const char *runtime_class;  /* auto, none or a name */
-	const char *injection;	    /* rules of model/injection.h */
-	const char *schedulers;	    /* comma separated */
-	const char *journal;	    /* directory */
-	const char *zoneinfo;	    /* directory */
-	const char *agent_identity; /* auto or node */
+	const char *runtime_class;   /* auto, none or a name */
+	const char *injection;	     /* rules of model/injection.h */
+	const char *schedulers;	     /* comma separated */
+	const char *journal;	     /* directory */
+	const char *zoneinfo;	     /* directory */
+	const char *agent_identity;  /* auto or node */
+	const char *agent_namespace; /* one of the two that may be theirs */
 	const char *usage_exporter;
 	const char *usage_prometheus; /* a URL */
 	const char *usage_prometheus_matcher;

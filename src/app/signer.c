@@ -25,7 +25,8 @@ struct waiting {
 };
 
 struct signer {
-	struct kube *kube; /* borrowed */
+	struct kube *kube;    /* borrowed */
+	const char *agent_ns; /* borrowed */
 	uint64_t seed;
 	struct reflector *reflector; /* owned; NULL: it does not lead */
 	struct {
@@ -274,7 +275,8 @@ static int sign(struct signer *s, const struct kube_answer *a, struct fault *f)
 	}
 	struct tls_pair authority = {
 		(char *)(uintptr_t)secret.ca_cert, (char *)(uintptr_t)secret.ca_key};
-	if (tls_authority_check(&authority, wall, f) < 0 || judge(&s->now->csr, &leaf, f) < 0) {
+	if (tls_authority_check(&authority, wall, f) < 0 ||
+		judge(&s->now->csr, s->agent_ns, &leaf, f) < 0) {
 		return -1;
 	}
 	leaf.spec.wall_ms = wall;
@@ -329,7 +331,7 @@ static void begin(struct signer *s)
 		.name = NAME_WEBHOOK};
 	struct judge_leaf leaf;
 	struct fault f;
-	if (judge(&s->now->csr, &leaf, &f) < 0) {
+	if (judge(&s->now->csr, s->agent_ns, &leaf, &f) < 0) {
 		deny(s, &f);
 		return;
 	}
@@ -433,10 +435,11 @@ int64_t signer_deadline(const struct signer *s, bool leads)
 	return time_min(reflector_deadline(s->reflector), waits ? s->turn_at : TIME_NEVER);
 }
 
-struct signer *signer_create(struct kube *kube, uint64_t seed)
+struct signer *signer_create(struct kube *kube, const char *agent_ns, uint64_t seed)
 {
 	struct signer *s = xcalloc(1, sizeof *s);
 	s->kube = kube;
+	s->agent_ns = agent_ns;
 	s->seed = seed;
 	return s;
 }

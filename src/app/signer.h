@@ -18,8 +18,9 @@
 
 struct signer;
 
-struct signer *signer_create(struct kube *kube, uint64_t seed); /* borrowed */
-void signer_destroy(struct signer *s);				/* NULL is fine */
+/* `kube` and `agent_ns`, the namespace of agents, are borrowed. */
+struct signer *signer_create(struct kube *kube, const char *agent_ns, uint64_t seed);
+void signer_destroy(struct signer *s); /* NULL is fine */
 /* `leads`: whether to sign at all. What is under way when it does not any more is dropped. */
 void signer_step(struct signer *s, int64_t now_mono_ms, bool leads);
 int64_t signer_deadline(const struct signer *s, bool leads);

@@ -339,11 +339,12 @@ static void on_agent(void *data, const struct kube_answer *a)
 static bool ask_agent(struct survey *s)
 {
 	CLEANUP(str_finish) struct str path = STR_INIT(KUBE_PATH_MAX);
-	const char *pod = report_unready_agent(s->config.report, s->agent);
+	const char *ns = NULL;
+	const char *pod = report_unready_agent(s->config.report, s->agent, &ns);
 	if (pod == NULL || s->agent >= AGENTS_ASKED) {
 		return false;
 	}
-	str_append_text(&path, "/api/v1/namespaces/" NAME_NAMESPACE "/pods/");
+	str_append_format(&path, "/api/v1/namespaces/%s/pods/", ns);
 	kube_escape_append(&path, pod);
 	str_append_text(&path, ":" AGENT_PORT "/proxy/readyz");
 	struct kube_request request = {.method = WIRE_GET, .path = str_text(&path)};

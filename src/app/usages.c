@@ -242,6 +242,7 @@ static int make_scrape(struct usages *u, struct fault *f)
 		.every_ms = every_ms,
 		.apps_every_ms = larger(every_ms, APPS_EVERY_MS),
 		.agents = o->usage_agents,
+		.agent_ns = o->agent_namespace,
 		.apps = text_equals(o->usage_gauges, "pods")};
 	if (!text_empty(o->usage_exporter) &&
 		scrape_exporter_parse(o->usage_exporter, &u->arena, &config.exporter, f) < 0) {

@@ -82,7 +82,7 @@ void pod_door_decode(const json_t *root, struct arena *arena, struct pod *pod)
 	pod->on_node_network = json_is_true(json_object_get(spec, "hostNetwork"));
 	pod->metrics_port = named_port(spec, NAME_METRICS_PORT);
 	read_scrape(decode_find(root, "metadata.annotations"), arena, pod);
-	if (pod_is_agent(pod)) {
+	if (pod_is_agent(pod, NULL)) {
 		pod->port = named_port(spec, NAME_AGENT_PORT);
 	}
 }

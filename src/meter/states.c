@@ -422,13 +422,20 @@ static void agent_set(struct states *s, const struct pod *p)
 	s->deadline = 0;
 }
 
+/* A pod elsewhere is no agent, and what becomes of its name is no news of one. */
+static const char *agent_ns(const struct states *s)
+{
+	return text_or(s->config.agent_ns, NAME_NAMESPACE);
+}
+
 static void observe_pod(struct states *s, const struct pod *p)
 {
-	bool answers = pod_is_agent(p) && p->phase == POD_RUNNING && p->deleting_ms == 0 &&
-		       p->address != NULL && p->port > 0 && !text_empty(p->node);
+	bool answers = pod_is_agent(p, agent_ns(s)) && p->phase == POD_RUNNING &&
+		       p->deleting_ms == 0 && p->address != NULL && p->port > 0 &&
+		       !text_empty(p->node);
 	if (answers) {
 		agent_set(s, p);
-	} else if (text_equals(p->ns, NAME_NAMESPACE)) {
+	} else if (text_equals(p->ns, agent_ns(s))) {
 		leave_by_name(s, p->name);
 	}
 }
@@ -452,7 +459,7 @@ static void keep(struct states *s, const char *pod)
 
 void states_observe(struct states *s, const struct change *c)
 {
-	bool ours = text_equals(c->ns, NAME_NAMESPACE) && c->name != NULL;
+	bool ours = text_equals(c->ns, agent_ns(s)) && c->name != NULL;
 	if (c->kind != KIND_POD) {
 		return;
 	}

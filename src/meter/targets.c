@@ -80,7 +80,7 @@ static bool is_exporter(const struct scrape_exporter *e, const struct pod *p)
 static bool door_of(const struct targets *t, const struct pod *p, struct door *ret)
 {
 	const struct scrape_config *c = &t->config;
-	if (pod_is_agent(p)) {
+	if (pod_is_agent(p, text_or(c->agent_ns, NAME_NAMESPACE))) {
 		*ret = (struct door){.kind = TARGET_AGENT, .port = p->metrics_port};
 		return c->agents;
 	}

@@ -93,10 +93,12 @@ bool pod_is_probe(const struct pod *p)
 	       !pod_is_capacity(p);
 }
 
-bool pod_is_agent(const struct pod *p)
+bool pod_is_agent(const struct pod *p, const char *ns)
 {
-	return text_equals(p->ns, NAME_NAMESPACE) &&
-	       text_equals(pairs_get(&p->labels, LABEL_AGENT), "true");
+	bool there = ns != NULL ? text_equals(p->ns, ns)
+				: text_equals(p->ns, NAME_NAMESPACE) ||
+					  text_equals(p->ns, NAME_AGENT_HOME);
+	return there && text_equals(pairs_get(&p->labels, LABEL_AGENT), "true");
 }
 
 bool pod_has_own_key(const struct pod *p)

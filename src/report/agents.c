@@ -28,13 +28,19 @@ void report_agent(struct report *r, const struct pod *pod)
 				.name = pod->name,
 				.since_ms = pod->created_ms,
 				.reason = runs ? "NotReady" : "NotRunning",
-				.message = runs ? SILENT_TEXT : NULL});
+				.message = runs ? SILENT_TEXT : NULL,
+				.home = text_equals(pod->ns, NAME_NAMESPACE) ? NAME_NAMESPACE
+									     : NAME_AGENT_HOME});
 	}
 }
 
-const char *report_unready_agent(const struct report *r, size_t i)
+const char *report_unready_agent(const struct report *r, size_t i, const char **ret_ns)
 {
-	return i < r->unready.count ? r->unready.items[i].name : NULL;
+	if (i >= r->unready.count) {
+		return NULL;
+	}
+	*ret_ns = r->unready.items[i].home;
+	return r->unready.items[i].name;
 }
 
 /* "NoDriver: cannot load NVML …", a line each; the first counts. */

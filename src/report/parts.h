@@ -14,6 +14,7 @@ struct row {
 	const char *ns, *name, *reason, *message;
 	int64_t since_ms; /* 0: not known */
 	int64_t milli;	  /* of GPUs that it has */
+	const char *home; /* of an agent: its namespace; static */
 };
 
 struct rows {

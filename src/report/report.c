@@ -134,7 +134,7 @@ void report_apply(struct report *r, const struct change *c)
 		(void)groups_apply(r->groups, c);
 		return;
 	}
-	if (c->type == CHANGE_SET && c->kind == KIND_POD && pod_is_agent(c->pod)) {
+	if (c->type == CHANGE_SET && c->kind == KIND_POD && pod_is_agent(c->pod, NULL)) {
 		report_agent(r, c->pod);
 	}
 	/* There may be many pods, and few have to do with GPUs. */

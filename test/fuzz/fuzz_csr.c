@@ -24,7 +24,7 @@ static void sign(const struct csr *csr)
 	char name[AGENT_NAME_MAX];
 	char *cert = NULL;
 	struct fault f = {0};
-	if (judge(csr, &leaf, &f) < 0) {
+	if (judge(csr, NAME_NAMESPACE, &leaf, &f) < 0) {
 		ENSURE(f.kind != FAULT_NONE);
 		return;
 	}

@@ -31,7 +31,8 @@ struct bed {
 	json_t *secret, *config;
 	json_t *agents; /* the Secret that agents mount */
 	int agent_writes;
-	bool no_agents; /* there is none */
+	bool no_agents;	      /* there is none */
+	const char *agent_ns; /* where it is; NULL: where we are */
 	int version;
 	int secret_writes, bundle_writes;
 	size_t bundled; /* certificates in the bundle when a leaf was last stored */
@@ -159,8 +160,11 @@ static void serve_write(struct bed *b, struct fake_call *c, json_t *object)
 
 static void serve_one(struct bed *b, struct fake_call *c)
 {
+	bool of_agents = strstr(c->path, "/secrets/" NAME_AGENT) != NULL;
+	cr_expect_eq(of_agents && b->agent_ns != NULL, strstr(c->path, NAME_AGENT_HOME "/") != NULL,
+		"%s", c->path);
 	json_t *object = strstr(c->path, "/secrets/" NAME_WEBHOOK) != NULL ? b->secret
-			 : strstr(c->path, "/secrets/" NAME_AGENT) != NULL ? b->agents
+			 : of_agents					   ? b->agents
 									   : b->config;
 	if (object == b->agents && b->no_agents) {
 		fake_answer(c, 404, "{\"kind\":\"Status\",\"code\":404,\"reason\":\"NotFound\"}");
@@ -194,7 +198,8 @@ static bool leads(void *data)
 static void start(struct replica *r)
 {
 	static const struct certs_events events = {.on_identity = on_identity, .leads = leads};
-	struct certs_config config = {.ns = NAME_NAMESPACE, .extra_names = "localhost"};
+	struct certs_config config = {
+		.ns = NAME_NAMESPACE, .agent_ns = r->bed->agent_ns, .extra_names = "localhost"};
 	r->certs = certs_create(r->kube, &config, &events, r);
 }
 
@@ -439,6 +444,19 @@ Test(certs, nothing_but_a_leaf_stays_in_the_secret_of_the_agents)
 		expect_agents_leaf(b, ca, keys[i]);
 	}
 	cr_expect_eq(b->secret_writes, 2, "the webhook's is left alone");
+	bed_free(b);
+}
+
+Test(certs, the_secret_of_the_agents_is_in_their_namespace)
+{
+	struct bed *b = bed_settled();
+	b->agent_ns = NAME_AGENT_HOME;
+	json_object_clear(json_object_get(b->agents, "data"));
+	restart(&b->replicas[0]);
+	restart(&b->replicas[1]);
+	pass(b, 60000);
+	expect_settled(b, "there");
+	cr_expect_eq(b->agent_writes, 2);
 	bed_free(b);
 }
 

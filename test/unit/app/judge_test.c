@@ -28,7 +28,7 @@ static void refused(const struct csr *csr, const char *why)
 {
 	struct judge_leaf leaf;
 	struct fault f = {0};
-	cr_expect_lt(judge(csr, &leaf, &f), 0, "%s", why);
+	cr_expect_lt(judge(csr, NAME_NAMESPACE, &leaf, &f), 0, "%s", why);
 	cr_expect_eq(f.kind, FAULT_DENIED);
 	cr_expect(strstr(f.message, why) != NULL, "%s lacks %s", f.message, why);
 }
@@ -40,13 +40,30 @@ Test(judge, an_agent_is_given_its_own_node)
 	struct csr csr = ask("node-1", &pair);
 	struct judge_leaf leaf;
 	struct fault f;
-	cr_assert_eq(judge(&csr, &leaf, &f), 0, "%s", f.message);
+	cr_assert_eq(judge(&csr, NAME_NAMESPACE, &leaf, &f), 0, "%s", f.message);
 	cr_expect_str_eq(leaf.spec.names[0], agent_name("node-1", name));
 	cr_expect_eq(leaf.spec.name_count, 1);
 	cr_expect_eq(leaf.spec.lifetime_ms, 3600 * 1000);
 	csr.lifetime_s = 0;
-	cr_assert_eq(judge(&csr, &leaf, &f), 0);
+	cr_assert_eq(judge(&csr, NAME_NAMESPACE, &leaf, &f), 0);
 	cr_expect_eq(leaf.spec.lifetime_ms, JUDGE_LIFETIME_S * 1000);
+}
+
+/* Their account is of one namespace: that of the other is any pod's there. */
+Test(judge, agents_are_in_the_one_namespace_that_is_theirs)
+{
+	CLEANUP(tls_pair_finish) struct tls_pair pair = {0};
+	struct csr csr = ask("node-1", &pair);
+	struct judge_leaf leaf;
+	struct fault f = {0};
+	cr_expect_lt(judge(&csr, NAME_AGENT_HOME, &leaf, &f), 0);
+	cr_expect_eq(f.kind, FAULT_DENIED);
+	cr_expect_str_eq(f.message,
+		"only system:serviceaccount:aliquot-agents:aliquot-agent is given certificates of "
+		"this signer");
+	csr.username = "system:serviceaccount:aliquot-agents:aliquot-agent";
+	cr_expect_eq(judge(&csr, NAME_AGENT_HOME, &leaf, &f), 0, "%s", f.message);
+	refused(&csr, "only " NAME_AGENT_USER);
 }
 
 Test(judge, whatever_else_is_asked_for_is_denied)
@@ -93,7 +110,7 @@ Test(judge, names_of_nodes_of_any_length)
 	struct csr csr = ask(long_one, &pair);
 	struct judge_leaf leaf;
 	struct fault f;
-	cr_assert_eq(judge(&csr, &leaf, &f), 0, "%s", f.message);
+	cr_assert_eq(judge(&csr, NAME_NAMESPACE, &leaf, &f), 0, "%s", f.message);
 	cr_expect_str_neq(agent_name(long_one, a), agent_name(other, b));
 	cr_expect_eq(strcspn(a, "."), AGENT_HASH_LEN);
 	cr_expect_str_eq(a + AGENT_HASH_LEN, "." NAME_AGENT_TLS);

@@ -86,6 +86,7 @@ Test(options, nothing_said_means_the_defaults)
 	cr_assert_str_eq(o.webhook_listen, ":10250");
 	cr_assert_str_eq(o.runtime_class, "auto");
 	cr_assert_str_eq(o.journal, "");
+	cr_assert_str_eq(o.agent_namespace, "aliquot-system");
 	cr_assert_eq(o.idle_grace_s, 60);
 	cr_assert_not(o.debug);
 	cr_assert_not(o.help);
@@ -181,6 +182,8 @@ Test(options, a_wrong_flag_says_what_to_write)
 		"context-memory-mib is \"512Mi\"; write a whole number from 64 to 8192");
 	expect_refused("--debug=yes", no_env, "debug is \"yes\"; write true or false");
 	expect_refused("--log-level=loud", no_env, "write one of debug|info|warn|error");
+	expect_refused(
+		"--agent-namespace=default", no_env, "write one of aliquot-system|aliquot-agents");
 	expect_refused("--log-level=", no_env, "write one of debug|info|warn|error");
 	expect_refused("--idle-grace-second=1", no_env, "there is no option --idle-grace-second=1");
 	expect_refused("--", no_env, "there is no option --");

@@ -40,7 +40,7 @@ static void begin(struct bed *b)
 	cr_assert_eq(tls_authority_create(&spec, &b->authority, NULL), 0);
 	b->cred = kube_cred_create_plain("https://api", NULL, &b->clock.clock);
 	b->kube = kube_create(&b->wire->wire, b->cred, &b->clock.clock, b->metrics);
-	b->s = signer_create(b->kube, 1);
+	b->s = signer_create(b->kube, NAME_NAMESPACE, 1);
 	step(b, 0);
 	b->watch = fake_last(b->wire);
 	fake_expect_path(b->watch, "/apis/certificates.k8s.io/v1/certificatesigningrequests?");

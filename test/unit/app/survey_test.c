@@ -123,9 +123,10 @@ Test(survey, S4_all_that_is_asked_for_is_told)
 	tear_down(&b);
 }
 
-#define AGENT(name, ready)                                                                         \
-	"{\"metadata\":{\"namespace\":\"" NAME_NAMESPACE "\",\"name\":\"" name                     \
-	"\",\"uid\":\"" name "\",\"resourceVersion\":\"1\",\"labels\":{\"" LABEL_AGENT             \
+#define AGENT(name, ready) AGENT_IN(NAME_NAMESPACE, name, ready)
+#define AGENT_IN(ns, name, ready)                                                                  \
+	"{\"metadata\":{\"namespace\":\"" ns "\",\"name\":\"" name "\",\"uid\":\"" name            \
+	"\",\"resourceVersion\":\"1\",\"labels\":{\"" LABEL_AGENT                                  \
 	"\":\"true\"}},\"spec\":{\"nodeName\":\"of-" name                                          \
 	"\"},\"status\":{\"phase\":\"Running\",\"conditions\":[{\"type\":\"Ready\",\"status\":"    \
 	"\"" ready "\"}]}}"
@@ -150,6 +151,27 @@ Test(survey, agents_that_are_not_ready_say_why)
 	expect(&b, "NoDriver on node of-b");
 	expect(&b, ": the driver is not loaded");
 	expect(&b, "NotReady on node of-c");
+	tear_down(&b);
+}
+
+/* With the overlay restricted they are in a namespace of their own. */
+Test(survey, agents_are_asked_in_their_namespace)
+{
+	struct bed b;
+	set_up(&b, NULL);
+	give_objects(&b);
+	give_lists(&b);
+	give(&b, "/gpurecommendations?limit", 200, LIST(""));
+	give(&b, "/api/v1/pods?limit", 200,
+		LIST(AGENT_IN(NAME_AGENT_HOME, "a", "True") "," AGENT_IN(
+			NAME_AGENT_HOME, "b", "False") "," AGENT_IN("elsewhere", "c", "False")));
+	give(&b, "/api/v1/namespaces/aliquot-agents/pods/b:9400/proxy/readyz", 503,
+		"NoDriver: the driver is not loaded\n");
+	step(&b, 1);
+	step(&b, 100);
+	cr_expect_eq(survey_end(b.survey), SURVEY_DONE);
+	expect(&b, "Agents         1 of 2 ready");
+	expect(&b, "NoDriver on node of-b");
 	tear_down(&b);
 }
 

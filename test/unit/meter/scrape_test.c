@@ -16,7 +16,7 @@ struct bed {
 	struct scrape *s;
 };
 
-static void bed_init(struct bed *b)
+static void bed_init_in(struct bed *b, const char *agent_ns)
 {
 	*b = (struct bed){.clock = fake_clock_make(),
 		.wire = fake_wire_create(),
@@ -33,12 +33,18 @@ static void bed_init(struct bed *b)
 		.apps_every_ms = EVERY_MS,
 		.agents = true,
 		.apps = true,
+		.agent_ns = agent_ns,
 		.exporter = {"ops", "app", "dcgm", 0}};
 	b->s = scrape_create(&config);
 	scrape_use(b->s, &b->wire->wire);
 	latest_want_begin(b->latest);
 	latest_want(b->latest, "a", "p", "u", "n1");
 	latest_want_end(b->latest);
+}
+
+static void bed_init(struct bed *b)
+{
+	bed_init_in(b, NULL);
 }
 
 static void bed_finish(struct bed *b)
@@ -463,6 +469,21 @@ Test(scrape, targets_come_and_go)
 	cr_expect(fake_last(b.wire)->cancelled);
 	pass(&b, 30000);
 	cr_expect_eq(b.wire->count, 2);
+	bed_finish(&b);
+}
+
+Test(scrape, agents_are_in_the_namespace_that_is_said)
+{
+	struct bed b;
+	struct pair label = {LABEL_AGENT, "true"};
+	struct pod p = pod_of(NAME_AGENT_HOME, "agent", &label);
+	bed_init_in(&b, NAME_AGENT_HOME);
+	agent_is(&b, "n1");
+	pass(&b, 2000);
+	cr_expect_eq(b.wire->count, 0);
+	set(&b, &p);
+	pass(&b, 2000);
+	cr_expect_eq(b.wire->count, 1);
 	bed_finish(&b);
 }
 

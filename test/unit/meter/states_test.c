@@ -39,7 +39,7 @@ static bool on_tell(void *data, const struct change *c)
 	return true;
 }
 
-static void bed_init(struct bed *b)
+static void bed_init_in(struct bed *b, const char *agent_ns)
 {
 	*b = (struct bed){.clock = fake_clock_make(),
 		.wire = fake_wire_create(),
@@ -47,10 +47,16 @@ static void bed_init(struct bed *b)
 	struct states_config config = {.clock = &b->clock.clock,
 		.metrics = b->metrics,
 		.seed = 1,
+		.agent_ns = agent_ns,
 		.tell = on_tell,
 		.data = b};
 	b->s = states_create(&config);
 	states_use(b->s, &b->wire->wire);
+}
+
+static void bed_init(struct bed *b)
+{
+	bed_init_in(b, NULL);
 }
 
 static void bed_finish(struct bed *b)
@@ -60,10 +66,11 @@ static void bed_finish(struct bed *b)
 	metric_registry_destroy(b->metrics);
 }
 
-static void agent_is(struct bed *b, const char *name, const char *node, const char *address)
+static void agent_in(
+	struct bed *b, const char *ns, const char *name, const char *node, const char *address)
 {
 	struct pair label = {LABEL_AGENT, "true"};
-	struct pod p = {.ns = NAME_NAMESPACE,
+	struct pod p = {.ns = ns,
 		.name = name,
 		.uid = name,
 		.labels = {&label, 1},
@@ -72,6 +79,11 @@ static void agent_is(struct bed *b, const char *name, const char *node, const ch
 		.address = address,
 		.port = 10251};
 	states_observe(b->s, &(struct change){.type = CHANGE_SET, .kind = KIND_POD, .pod = &p});
+}
+
+static void agent_is(struct bed *b, const char *name, const char *node, const char *address)
+{
+	agent_in(b, NAME_NAMESPACE, name, node, address);
 }
 
 static void want(struct bed *b, const char *node)
@@ -392,6 +404,29 @@ Test(states, a_pod_elsewhere_is_no_agent)
 	states_observe(b.s, &(struct change){.type = CHANGE_SET, .kind = KIND_POD, .pod = &p});
 	pass(&b, 3000);
 	cr_expect_eq(b.wire->count, 0);
+	bed_finish(&b);
+}
+
+/* Who is of another namespace neither is one, nor takes one away that has its name. */
+Test(states, agents_are_in_the_namespace_that_is_said)
+{
+	struct bed b;
+	bed_init_in(&b, NAME_AGENT_HOME);
+	agent_in(&b, NAME_NAMESPACE, "agent-1", "n1", "10.6.6.6");
+	pass(&b, 3000);
+	cr_expect_eq(b.wire->count, 0);
+	agent_in(&b, NAME_AGENT_HOME, "agent-1", "n1", "10.0.0.7");
+	pass(&b, 300);
+	cr_assert_eq(b.wire->count, 1);
+	cr_expect_str_eq(fake_last(b.wire)->to, "10.0.0.7:10251");
+	agent_in(&b, NAME_NAMESPACE, "agent-1", "n1", "10.6.6.6");
+	struct change gone = {
+		.type = CHANGE_GONE, .kind = KIND_POD, .ns = NAME_NAMESPACE, .name = "agent-1"};
+	states_observe(b.s, &gone);
+	cr_expect(fake_last(b.wire)->open);
+	gone.ns = NAME_AGENT_HOME;
+	states_observe(b.s, &gone);
+	cr_expect_not(fake_last(b.wire)->open);
 	bed_finish(&b);
 }
 

@@ -195,6 +195,18 @@ Test(pod, a_capacity_pod_is_one_only_in_our_namespace)
 	cr_assert(pod_is_capacity(&p));
 }
 
+Test(pod, an_agent_is_one_only_where_agents_are)
+{
+	struct pair items[] = {{LABEL_AGENT, "true"}};
+	struct pod p = {.ns = NAME_AGENT_HOME, .labels = {items, 1}};
+	cr_expect(pod_is_agent(&p, NAME_AGENT_HOME) && pod_is_agent(&p, NULL));
+	cr_expect_not(pod_is_agent(&p, NAME_NAMESPACE));
+	p.ns = NAME_NAMESPACE;
+	cr_expect(pod_is_agent(&p, NAME_NAMESPACE) && pod_is_agent(&p, NULL));
+	p.ns = "evil";
+	cr_expect_not(pod_is_agent(&p, NAME_NAMESPACE) || pod_is_agent(&p, NULL));
+}
+
 Test(extra, comes_back_from_its_text_and_replicas_have_the_same)
 {
 	struct amount amounts[] = {{"ephemeral-storage", INT64_MAX}, {"none.example/x", 0},

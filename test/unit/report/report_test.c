@@ -64,8 +64,10 @@ static void all_of_it(struct bed *b)
 	pod(b, (struct pod){.name = "no-gpu-at-all", .node = "b"});
 	pod(b, agent("agent-a", "a", true));
 	pod(b, agent("agent-b", "b", false));
-	cr_assert_str_eq(report_unready_agent(b->report, 0), "agent-b");
-	cr_assert_null(report_unready_agent(b->report, 1));
+	const char *ns = NULL;
+	cr_assert_str_eq(report_unready_agent(b->report, 0, &ns), "agent-b");
+	cr_assert_str_eq(ns, NAME_NAMESPACE);
+	cr_assert_null(report_unready_agent(b->report, 1, &ns));
 	report_agent_says(b->report, 0, NO_DRIVER, strlen(NO_DRIVER));
 	mark(b, KIND_POD, CHANGE_RELIST_END);
 	report_gap(b->report, "cannot list namespaces: forbidden");
