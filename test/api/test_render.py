@@ -243,7 +243,7 @@ def test_a_component_gives_all_agents_one_key():
     assert one("Secret", volume["secret"]["secretName"])
 
 
-@pytest.mark.parametrize("name", [*COMPONENTS, "shared-agent-key"])
+@pytest.mark.parametrize("name", [*COMPONENTS, "shared-agent-key", "restricted"])
 def test_kubectl_renders_the_same_with_a_component(tmp_path, name):
     kubectl = shutil.which("kubectl")
     if not kubectl:

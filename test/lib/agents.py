@@ -30,7 +30,7 @@ def daemon_set(nodes):
 
 
 def pods(stack):
-    return stack.api.list("pods", HOME, labelSelector=P + "agent=true")
+    return stack.api.list("pods", stack.agent_namespace, labelSelector=P + "agent=true")
 
 
 def start(stack, nodes):
@@ -40,7 +40,7 @@ def start(stack, nodes):
 
 
 def stop(stack):
-    stack.api.delete("daemonsets", NAME, HOME, propagationPolicy="Background")
+    stack.api.delete("daemonsets", NAME, stack.agent_namespace, propagationPolicy="Background")
     wait_until(lambda: not pods(stack), 60, "agents to leave")
 
 
@@ -56,7 +56,7 @@ def product(stack, nodes, arguments=(), component=None):
     """The DaemonSet of the manifests, with a component if one is named, but for what a machine without namespaces wants:
     addresses of the pod's own, /proc of the fake node, the address of the API server beside the token. A look a second, for
     tests have no patience."""
-    objects = manifests.render()
+    objects = stack.rendered()
     if component:
         objects = manifests.with_component(objects, component)
     image = next(obj for obj in objects if obj["kind"] == "DaemonSet")
@@ -83,7 +83,7 @@ def _beside_the_token(stack, container, spec):
     with open(stack.plane.kubeconfig("agent"), encoding="utf-8") as file:
         config = json.load(file)
     config["users"][0]["user"] = {"tokenFile": "token"}
-    stack.api.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": KUBECONFIG, "namespace": HOME},
+    stack.api.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": KUBECONFIG, "namespace": stack.agent_namespace},
                      "data": {"kubeconfig": json.dumps(config)}})
     volume = next(one for one in spec["volumes"] if one["name"] == "token")
     volume["projected"]["sources"].append({"configMap": {"name": KUBECONFIG}})
@@ -108,10 +108,10 @@ def _end_well(stack):
     for pod in pods(stack):
         name = pod["metadata"]["name"]
         where = pod["spec"]["nodeName"]
-        stack.kubelet.fault("kill", namespace=HOME, pod=name, container="agent", code=-int(signal.SIGTERM))
+        stack.kubelet.fault("kill", namespace=stack.agent_namespace, pod=name, container="agent", code=-int(signal.SIGTERM))
 
         def ended(name=name):
-            found = next(one for one in stack.api.get("pods", name, HOME)["status"]["containerStatuses"]
+            found = next(one for one in stack.api.get("pods", name, stack.agent_namespace)["status"]["containerStatuses"]
                          if one["name"] == "agent")
             return {**found.get("state", {}), **found.get("lastState", {})}.get("terminated")
         code = wait_until(ended, 60, "the agent to end")["exitCode"]

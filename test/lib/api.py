@@ -287,12 +287,12 @@ class Api:
         return self.request("PATCH", self.path(resource, name, namespace, sub), body, params,
                             PATCH_TYPES[kind])
 
-    def apply(self, obj, manager="aliquot-test", force=True, namespace=None):
+    def apply(self, obj, manager="aliquot-test", force=True, namespace=None, **params):
         """Server-side apply of any object, as `kubectl apply --server-side` would."""
         resource, namespaced = self.resource_of(obj)
         where = obj["metadata"].get("namespace", namespace or "default") if namespaced else None
         return self.patch(resource, obj["metadata"]["name"], obj, where, kind="apply",
-                          fieldManager=manager, force="true" if force else "false")
+                          fieldManager=manager, force="true" if force else "false", **params)
 
     def delete(self, resource, name, namespace=None, grace=None, uid=None, **options):
         body = {"apiVersion": "v1", "kind": "DeleteOptions", **options}

@@ -1,6 +1,6 @@
 """Renders manifests/ and installs it, without kubectl.
 
-Of kustomize only `resources` and `images` are understood, and of a component JSON patches of one object;
+Of kustomize only `resources` and `images` are understood, and of a component resources and JSON patches of one object;
 anything else in a kustomization.yaml is an error, so that what is rendered here is what `kubectl apply -k manifests/` would send. Objects
 are plain dicts, in the order in which they can be applied: namespaces, then kinds, then the rest.
 """
@@ -17,6 +17,7 @@ TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 MANIFESTS = os.path.join(TREE, "manifests")
 API_VERSION = "kustomize.config.k8s.io/v1beta1"
 KNOWN = {"apiVersion", "kind", "resources", "images"}
+COMPONENT = {"apiVersion", "kind", "resources", "patches"}
 KNOWN_IMAGE = {"name", "newName", "newTag"}
 FIRST = ("Namespace", "CustomResourceDefinition")
 # What tests run themselves, outside of the cluster or as they please.
@@ -65,6 +66,10 @@ def render(folder=MANIFESTS, image=None):
     twice = {key for key in keys if keys.count(key) > 1}
     if twice:
         raise ManifestError("%s: there twice: %s" % (folder, sorted(twice)))
+    return _ordered(objects)
+
+
+def _ordered(objects):
     return sorted(objects, key=lambda obj: FIRST.index(obj["kind"]) if obj["kind"] in FIRST
                   else len(FIRST))
 
@@ -100,29 +105,41 @@ def with_component(objects, name):
     """OBJECTS as they are with the component manifests/overlays/NAME in somebody's overlay."""
     folder = os.path.join(MANIFESTS, "overlays", name)
     component, = load(os.path.join(folder, "kustomization.yaml"))
-    if component["kind"] != "Component" or set(component) != {"apiVersion", "kind", "patches"}:
-        raise ManifestError("%s: not a component that only patches" % folder)
+    if component["kind"] != "Component" or not {"apiVersion", "kind", "patches"} <= set(component) <= COMPONENT:
+        raise ManifestError("%s: not a component that only adds and patches" % folder)
     objects = copy.deepcopy(objects)
+    for resource in component.get("resources", []):
+        objects += load(os.path.join(folder, resource))
     for patch in component["patches"]:
         target = patch["target"]
-        obj, = [obj for obj in objects if (obj["kind"], obj["metadata"]["name"]) == (target["kind"], target["name"])]
+        obj, = [obj for obj in objects if (obj["kind"], obj["metadata"]["name"]) == (target["kind"], target["name"]) and
+                target.get("namespace") in (None, obj["metadata"].get("namespace"))]
         for operation in load(os.path.join(folder, patch["path"]))[0]:
-            _add(obj, operation)
-    return objects
+            _change(obj, operation)
+    return _ordered(objects)
 
 
-def _add(obj, operation):
+def _change(obj, operation):
+    """One operation of a JSON patch."""
     *way, last = [part.replace("~1", "/").replace("~0", "~") for part in operation["path"].split("/")[1:]]
-    if operation["op"] != "add":
-        raise ManifestError("only `add` is rendered here, not %s" % operation["op"])
     for part in way:
         obj = obj[int(part) if isinstance(obj, list) else part]
-    if isinstance(obj, list):
+    kind, value = operation["op"], copy.deepcopy(operation.get("value"))
+    if isinstance(obj, list) and last != "-":
+        last = int(last)
+    if kind == "test":
+        if obj[last] != value:
+            raise ManifestError("%s is %s, not %s" % (operation["path"], obj[last], value))
+    elif kind == "remove":
+        del obj[last]
+    elif kind == "add" and isinstance(obj, list):
         if last != "-":
             raise ManifestError("only the end of a list is added to, not %s" % operation["path"])
-        obj.append(operation["value"])
+        obj.append(value)
+    elif kind == "add" or (kind == "replace" and (isinstance(obj, list) or last in obj)):
+        obj[last] = value
     else:
-        obj[last] = operation["value"]
+        raise ManifestError("%s of %s cannot be rendered here" % (kind, operation["path"]))
 
 
 def _set_image(obj, name, image):

@@ -211,11 +211,12 @@ class Controller:
 class Stack:
     standing = []  # those that are not down yet, for who tells of a failure
 
-    def __init__(self, plane, nodes, arguments=(), kubelet_arguments=()):
+    def __init__(self, plane, nodes, arguments=(), kubelet_arguments=(), component=None):
         self.plane = plane
         self.api = plane.admin
         self.nodes = [{"name": name, "gpus": gpus} for name, gpus in nodes]
-        self.arguments = list(arguments)
+        self._given = list(arguments)
+        self.take(component)
         self.kubelet = FakeKubelet(plane, self.nodes, binary=binary(), images={},
                                    arguments=list(kubelet_arguments))
         self.controllers = []
@@ -226,10 +227,11 @@ class Stack:
     @classmethod
     @contextlib.contextmanager
     def up(cls, plane, nodes=(("node-0", 2),), controllers=1, arguments=(), kubelet_arguments=(),
-           service=False):
+           service=False, component=None):
         """CONTROLLERS: how many, or the further arguments of each. With SERVICE a forwarder stands
-        where the webhook configuration points, and every controller listens on its own port."""
-        stack = cls(plane, nodes, arguments, kubelet_arguments)
+        where the webhook configuration points, and every controller listens on its own port.
+        COMPONENT: an overlay of the manifests, beside them."""
+        stack = cls(plane, nodes, arguments, kubelet_arguments, component)
         try:
             stack.install()
             if service:
@@ -244,9 +246,25 @@ class Stack:
         finally:
             stack.down()
 
+    def rendered(self):
+        """The objects that are installed."""
+        objects = manifests.render(image=IMAGE)
+        return manifests.with_component(objects, self.component) if self.component else objects
+
+    def take(self, component):
+        """From now on what is rendered, and who is started, is that of the manifests with this component (None: with none)."""
+        def arguments(objects):
+            deployment = next(obj for obj in objects if obj["kind"] == "Deployment")
+            return deployment["spec"]["template"]["spec"]["containers"][0]["args"]
+        self.component = component
+        objects, plain = self.rendered(), arguments(manifests.render())
+        agent = next(obj for obj in objects if obj["kind"] == "DaemonSet")
+        self.agent_namespace = agent["metadata"]["namespace"]
+        self.arguments = [one for one in arguments(objects) if one not in plain] + self._given
+
     def install(self):
         self.webhook_port = ports.reserve(os.path.dirname(self.plane.dir), self.plane.dir, 1)[0]
-        manifests.install(self.api, manifests.render(image=IMAGE),
+        manifests.install(self.api, self.rendered(),
                           webhook_url="https://127.0.0.1:%d/admit" % self.webhook_port,
                           without=manifests.WORKLOADS)
 
