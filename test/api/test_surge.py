@@ -67,6 +67,19 @@ def test_c24_no_other_pod_is_created(controller, space, what):
     assert error.status == 403 and "aliquot-surge" in error.message, error.message
 
 
+@pytest.mark.usefixtures("surge")
+@pytest.mark.parametrize("namespace", ["aliquot-agents", "kube-system"])
+def test_c24_c28_no_pod_is_created_where_pods_may_be_privileged_for_others(admin, controller, namespace):
+    """With the overlay `restricted` agents are in the first; it may not be there."""
+    admin.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}})
+    try:
+        error = refusal(controller.create, "pods", beside("beside", namespace))
+        assert error.status == 403 and "where agents are, nor in kube-system" in error.message, error.message
+    finally:
+        if namespace == "aliquot-agents":
+            admin.delete("namespaces", namespace)
+
+
 @pytest.fixture(name="replicas")
 def fixture_replicas(admin, space):
     """A ReplicaSet with one pod; what names it as an owner stays."""
