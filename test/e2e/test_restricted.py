@@ -45,8 +45,9 @@ def move(stack):  # pylint: disable=redefined-outer-name
     """`kubectl apply -k`, and what it does not take away."""
     old, = stack.controllers
     stack.take("restricted")
-    manifests.install(stack.api, stack.rendered(), webhook_url="https://127.0.0.1:%d/admit" % stack.webhook_port,
-                      without=manifests.WORKLOADS)
+    for obj in manifests.with_webhook_url(stack.rendered(), "https://127.0.0.1:%d/admit" % stack.webhook_port):
+        if obj["kind"] not in manifests.WORKLOADS:
+            stack.api.apply(obj)
     stack.add_controller()
     old.stop()
     stack.controllers.remove(old)
@@ -129,7 +130,7 @@ def test_c28_there_is_no_mps_and_that_is_said(stack, name):
     stack.api.create("gpupolicies", {
         "apiVersion": "aliquot.dev/v1alpha1", "kind": "GPUPolicy", "metadata": {"name": "walled"},
         "spec": {"selector": {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "walled"}}},
-                 "isolation": "MPS"}})
+                 "sharing": {"isolation": "MPS"}}})
     wait_until(lambda: stack.api.find("serviceaccounts", "default", "walled"), 60, "the account")
     title = name()
     obj = stack.pod(title, "walled", fraction="0.5", **on("moved-2"))
