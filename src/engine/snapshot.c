@@ -178,12 +178,13 @@ static bool node_drains(const struct node *n)
 	const char *driver = pairs_get(&n->labels, "nvidia.com/gpu-driver-upgrade-state");
 	bool upgrade = text_equals(driver, "pod-deletion-required") ||
 		       text_equals(driver, "drain-required");
+	/* A tenant that tolerates everything would come again to the node that it is taken from. */
+	bool leaves = false;
 	for (uint32_t i = 0; i < n->taint_count; i++) {
-		if (text_equals(n->taints[i].key, "karpenter.sh/disrupted")) {
-			return true;
-		}
+		leaves = leaves || text_equals(n->taints[i].key, "karpenter.sh/disrupted") ||
+			 text_equals(n->taints[i].key, "ToBeDeletedByClusterAutoscaler");
 	}
-	return upgrade || n->unschedulable || !n->ready;
+	return leaves || upgrade || n->unschedulable || !n->ready;
 }
 
 static int64_t label_mib(const struct node *n)

@@ -159,7 +159,9 @@ Test(view, c13_a_node_that_is_about_to_be_emptied_gets_no_grant)
 		const char *upgrade, *taint;
 		bool given;
 	} cases[] = {{"drain-required", NULL, false}, {"pod-deletion-required", NULL, false},
-		{NULL, "karpenter.sh/disrupted", false}, {"upgrade-done", NULL, true},
+		{NULL, "karpenter.sh/disrupted", false},
+		{NULL, "ToBeDeletedByClusterAutoscaler", false},
+		{NULL, "DeletionCandidateOfClusterAutoscaler", true}, {"upgrade-done", NULL, true},
 		{NULL, NULL, true}};
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		struct pair label[] = {{LABEL_TENANT, "true"}};
