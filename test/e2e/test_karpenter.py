@@ -1,18 +1,15 @@
 """C14, C39: nodes that Karpenter makes and takes away, itself, for tenants that share their GPUs."""
 
-import contextlib
-
 import pytest
 
 import karpenter
-from api import ApiError
+from growing import POOL, clear, deploy, homes, of, uids, wait_budget, wait_moved
 from helpers import gates, note, placed
 from karpenter import Karpenter, instance_type
 from waiting import holds_for, wait_until
 
 STACK = {"nodes": [], "arguments": ["--scale-up-seconds=1", "--scale-up-serve-seconds=30", "--idle-grace-seconds=1"],
          "kubelet_arguments": ["--adopt", karpenter.NODES]}
-POOL = "example.com/pool"
 PRODUCT = "nvidia.com/gpu.product"
 # The cheapest has no GPU, and the next one none to spare.
 TYPES = [instance_type("plain", 0, 0.1), instance_type("one", 1, 1.0), instance_type("two", 2, 2.5)]
@@ -29,12 +26,7 @@ def fixture_karpenters(cp):
 def fixture_grower(karpenters, stack):
     """Karpenter, without a node of its own."""
     yield karpenters
-    for kind in ("deployments", "poddisruptionbudgets"):
-        for obj in stack.api.list(kind, namespace="default"):
-            stack.api.delete(kind, obj["metadata"]["name"], "default", propagationPolicy="Foreground")
-    for pod in stack.api.list("pods", namespace="default"):
-        with contextlib.suppress(ApiError):  # their owner's end may have been faster
-            stack.api.delete("pods", pod["metadata"]["name"], "default", grace=1)
+    clear(stack)
     wait_until(lambda: not karpenters.nodes() and not karpenters.claims(), 90, told(stack, karpenters))
 
 
@@ -85,26 +77,6 @@ def test_c39_a_type_whose_label_never_fits_makes_one_node_and_no_second(stack, g
 KEEP = "karpenter.sh/do-not-disrupt"
 
 
-def deploy(stack, name, replicas, fraction, **annotations):
-    """A Deployment of shares whose budget lets one go at a time."""
-    labels = {"of": name}
-    pod = stack.pod("any", fraction=fraction, labels=labels, annotations=annotations, nodeSelector={POOL: "shared"})
-    stack.api.create("poddisruptionbudgets", {
-        "apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": name},
-        "spec": {"maxUnavailable": 1, "selector": {"matchLabels": labels}}}, namespace="default")
-    stack.api.create("deployments", {
-        "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": name},
-        "spec": {"replicas": replicas, "selector": {"matchLabels": labels}, "template": {
-            "metadata": {"labels": labels, "annotations": pod["metadata"]["annotations"]}, "spec": pod["spec"]}}},
-        namespace="default")
-
-
-def of(stack, name):
-    """The pods of that Deployment that run and stay."""
-    return [p for p in stack.api.list("pods", namespace="default", labelSelector="of=" + name)
-            if p["status"].get("phase") == "Running" and not p["metadata"].get("deletionTimestamp")]
-
-
 def drift(grower, value):
     """Nodes of the pool are not as its template says any more."""
     grower.relabel("shared", {POOL: "shared", "example.com/edition": value})
@@ -114,28 +86,20 @@ def test_c39_a_node_with_tenants_that_drifted_is_replaced_within_its_grace(stack
     web = name()
     deploy(stack, web, 2, "0.4")
     wait_until(lambda: len(of(stack, web)) == 2, 120, told(stack, grower))
-    old, = {pod["spec"]["nodeName"] for pod in of(stack, web)}
-    before = {pod["metadata"]["uid"] for pod in of(stack, web)}
-    wait_until(lambda: stack.api.get("poddisruptionbudgets", web, "default").get("status", {}).get(
-        "disruptionsAllowed") == 1, 60, "the budget to count")
+    old, before = homes(of(stack, web)), uids(of(stack, web))
+    wait_budget(stack, web)
     drift(grower, "second")
-    fewest = []
-
-    def moved():
-        fewest.append(len(of(stack, web)))
-        return stack.api.find("nodes", old) is None
-    wait_until(moved, 240, told(stack, grower), every=0.2)
-    assert min(fewest) >= 1, "its budget asks for one that runs"
+    wait_moved(stack, web, old, 2, told(stack, grower))
     wait_until(lambda: len(of(stack, web)) == 2, 60, told(stack, grower))
     there = of(stack, web)
-    assert not before & {pod["metadata"]["uid"] for pod in there}
+    assert not before & uids(there)
     assert {note(pod, "gpu-uuid") is not None and not gates(pod) for pod in there} == {True}
     assert stack.leader().metric("aliquot_orphaned_gpus") == 0
 
 
 def test_c39_a_node_with_a_tenant_that_must_not_be_disrupted_is_left_alone(stack, grower, name):
     web = name()
-    deploy(stack, web, 1, "0.4", **{KEEP: "true"})
+    deploy(stack, web, 1, "0.4", annotations={KEEP: "true"})
     wait_until(lambda: len(of(stack, web)) == 1, 120, told(stack, grower))
     pod, = of(stack, web)
     capacity = stack.get_pod(note(pod, "capacity-pod"), "aliquot-system")

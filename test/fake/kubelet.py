@@ -61,7 +61,7 @@ class Node:
         self.slow_start_s = 0.0
         self.pulls = True
         self.silent = False
-        self.agent_mute = self.lingers = self.adopted = False
+        self.agent_mute = self.lingers = self.hangs = self.adopted = False
         self.agent = None
         self.resources = None
 

@@ -13,12 +13,23 @@ def follow(kubelet, label, make):
     while not kubelet.stopping.wait(LOOK_S):
         try:
             there = {obj["metadata"]["name"]: obj for obj in kubelet.api.list("nodes", labelSelector=label)}
-            # Others walk through the old dictionary meanwhile.
-            kubelet.nodes = {name: node for name, node in kubelet.nodes.items() if name in there or not node.adopted}
+            _end(kubelet, [node for name, node in kubelet.nodes.items() if node.adopted and name not in there])
             for name in sorted(set(there) - set(kubelet.nodes)):
                 _begin(kubelet, there[name], make)
         except ApiError as error:
             print("nodes to adopt: %s" % error, file=sys.stderr, flush=True)
+
+
+def _end(kubelet, nodes):
+    """These machines are switched off, with whatever ran there."""
+    # Others walk through the old dictionary meanwhile.
+    kubelet.nodes = {name: node for name, node in kubelet.nodes.items() if node not in nodes}
+    with kubelet.lock:
+        workers = [worker for worker in kubelet.workers.values() if worker.node in nodes]
+    for node in nodes:
+        node.hangs = node.lingers = False
+    for worker in workers:
+        worker.vanish()
 
 
 def _begin(kubelet, obj, make):

@@ -104,6 +104,14 @@ class Faults:
     def linger(self, node, on=True):
         """What runs in a pod that was deleted by force runs on."""
         self.kubelet.nodes[node].lingers = bool(on)
+        self._poke()
+
+    def hang(self, node, on=True):
+        """The node's container runtime ends nothing any more, whoever asks."""
+        self.kubelet.nodes[node].hangs = bool(on)
+        self._poke()
+
+    def _poke(self):
         with self.kubelet.lock:
             workers = list(self.kubelet.workers.values())
         for worker in workers:

@@ -342,7 +342,7 @@ class PodWorker(threading.Thread):
         running = [c for c in self.inits + self.mains if c.running]
         # By force the object may be seen to go before it is gone.
         forced = gone or pod["metadata"].get("deletionGracePeriodSeconds") == 0
-        if forced and running and self.node.lingers:
+        if running and (self.node.hangs or (forced and self.node.lingers)):
             return False
         if self.stop_at is None:
             self.grace_s = pod["metadata"].get("deletionGracePeriodSeconds", 30)

@@ -64,7 +64,9 @@ class Karpenter:
 
     def pool(self, name, labels, consolidate_after="5s", policy="WhenEmpty", grace=None):
         """A NodePool; its path, for changes."""
-        spec = {"requirements": [{"key": "kubernetes.io/os", "operator": "In", "values": ["linux"]}],
+        # Told that spot would do, it asks for that when it consolidates; no type has any, and its provider kwok panics.
+        spec = {"requirements": [{"key": key, "operator": "In", "values": [value]} for key, value in (
+                    ("kubernetes.io/os", "linux"), ("karpenter.sh/capacity-type", "on-demand"))],
                 "nodeClassRef": {"group": "karpenter.kwok.sh", "kind": "KWOKNodeClass", "name": "default"},
                 "expireAfter": "Never", **({"terminationGracePeriod": grace} if grace else {})}
         self.api.request("POST", "/apis/karpenter.sh/v1/nodepools", {
