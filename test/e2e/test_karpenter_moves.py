@@ -15,6 +15,8 @@ from test_karpenter import KEEP, STACK, told
 from waiting import holds_for, wait_until
 
 __all__ = ["STACK"]
+# Each takes minutes, because Karpenter waits before it acts, and needs a pool of its own at most.
+APART = True
 PACKED = "packed"
 # Two nodes of one GPU each cost more than one of two, and that more than one of one.
 TYPES = [instance_type("plain", 0, 0.1), instance_type("one", 1, 1.0), instance_type("two", 2, 1.5)]
