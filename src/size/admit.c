@@ -337,9 +337,9 @@ static enum reason judge_places(const struct admit_input *in, struct admit_verdi
 {
 	const struct pod *p = in->pod;
 	/* Once it is pinned the scheduler cannot keep what we did not judge. Who asks for a share
-	 * by name wants that first. */
-	if (!ask_is_present(&v->ask) &&
-		(in->meets_others || p->has_pod_affinity || p->has_spread)) {
+	 * on the pod itself wants that first; what a namespace gives to all of its pods says
+	 * nothing of this one. */
+	if (!v->ask.is_own && (in->meets_others || p->has_pod_affinity || p->has_spread)) {
 		return REASON_NEIGHBOURS;
 	}
 	v->facts.unfit = in->unshared;

@@ -4,7 +4,7 @@ real control plane with played kubelets (C35)."""
 import pytest
 
 import asking
-from helpers import P, gates, is_whole, placed
+from helpers import P, events, gates, is_whole, on, placed
 from test_recommended import Recommended, target
 from waiting import wait_until
 
@@ -51,3 +51,16 @@ def test_one_that_nobody_can_place_goes_back_to_whole(stack, giving_back):
     assert told.get("status") == "True" and told["reason"] == "GivenBack", told
     # Those that come next are whole, too.
     assert is_whole(giving_back.next_pod("web"))
+
+
+def test_a_bare_pod_that_nobody_can_place_is_told_so(stack, giving_back):
+    """Nobody makes it anew: it stays, and its owner hears what to do, once."""
+    space = giving_back.space
+    stack.kubelet.fault("no-identity", node="broken")
+    pod = stack.create_pod("bare", namespace=space, fraction="0.5", **on("broken"))
+    assert gates(pod) == [P + "gpu"]
+    told = wait_until(lambda: events(stack, pod, "WaitsInVain"), 240, lambda: "its event\n" + stack.logs())
+    assert "create it again" in told[0]["message"], told
+    now = stack.get_pod("bare", space)
+    assert now["metadata"]["uid"] == pod["metadata"]["uid"] and gates(now) == [P + "gpu"]
+    stack.api.delete("pods", "bare", space, grace=0)

@@ -85,6 +85,39 @@ def test_ranks_that_ask_go_to_gpus_of_their_own(stack, name):
     stack.api.delete("jobs", job, "default", propagationPolicy="Background")
 
 
+def of_a_workload(stack, name, **fields):
+    """A pod as a ReplicaSet makes it, that goes to no node."""
+    pod = stack.pod(name, **fields, **NOWHERE)
+    pod["metadata"]["ownerReferences"] = [
+        {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "r", "uid": "u", "controller": True}]
+    return pod
+
+
+def spreads(app, *keys):
+    return [{"maxSkew": 1, "topologyKey": key, "whenUnsatisfiable": "DoNotSchedule",
+             "labelSelector": {"matchLabels": {"app": app}}} for key in keys]
+
+
+def test_c36_what_nobody_can_judge_before_the_pin_stays_whole(stack, name, shared):
+    """More hard spreads than are looked at, and one over pods without GPUs, whose places nobody here knows. Who asks for
+    a share by an annotation wants that first."""
+    assert shared is None
+    app = name()
+    zones = spreads(app, "topology.kubernetes.io/zone")
+    many = spreads(app, *("example.com/key-%d" % i for i in range(9)))
+
+    def dry(constraints, **fields):
+        return stack.api.create("pods", of_a_workload(stack, app + "-dry", labels={"app": app}, **fields,
+                                                      topologySpreadConstraints=constraints), dryRun="All")
+    before = counted(stack, "NeighboursNotJudged")
+    assert is_tenant(dry(zones)) and is_whole(dry(many)) and is_tenant(dry(many, fraction="0.25"))
+    assert counted(stack, "NeighboursNotJudged") == before + 1
+    front = stack.create_pod(app, gpus=0, labels={"app": app}, **NOWHERE)
+    wait_until(lambda: is_whole(dry(zones)), 60, "the pod without a GPU to be known")
+    assert is_tenant(dry(zones, fraction="0.25"))
+    stack.api.delete("pods", front["metadata"]["name"], "default", grace=0)
+
+
 DECLARED = [
     {"annotations": {"argocd.argoproj.io/tracking-id": "app:/Pod:default/p"}},
     {"labels": {"kustomize.toolkit.fluxcd.io/name": "apps"}},

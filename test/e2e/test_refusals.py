@@ -116,6 +116,29 @@ def test_c3_c13_a_policy_against_our_pods_is_named_and_stops_nothing_else(stack,
         stack.api.delete("pods", name, "default", grace=1)
 
 
+# What policies of many clusters ask of each pod.
+GOOD_MANNERS = """object.spec.containers.all(c, c.image.startsWith('aliquot:') &&
+  has(c.resources.requests) && 'cpu' in c.resources.requests && 'memory' in c.resources.requests &&
+  has(c.resources.limits) && 'cpu' in c.resources.limits && 'memory' in c.resources.limits)"""
+RESTRICTED = {"pod-security.kubernetes.io/enforce": "restricted"}
+
+
+def test_c3_policies_that_ask_for_good_manners_take_the_canary(stack):
+    """An image from known places, requests, limits, and Pod Security's restricted. A new leader has seen nothing yet."""
+    enforced = stack.api.get("namespaces", "aliquot-canary")["metadata"]["labels"]
+    probe = stack.pod("probe", namespace="aliquot-canary", gpus=0)
+    with policy(stack, "good-manners", ["aliquot-canary"], GOOD_MANNERS, probe):
+        stack.api.patch("namespaces", "aliquot-canary", {"metadata": {"labels": RESTRICTED}})
+        try:
+            stack.controllers[0].stop()
+            stack.controllers[0].start()
+            wait_until(lambda: stack.leader() and stack.leader().metric("aliquot_webhook_reachable") == 1, 60,
+                       lambda: "the canary to be taken\n" + stack.logs())
+        finally:
+            stack.api.patch("namespaces", "aliquot-canary", {"metadata": {"labels": {
+                key: enforced[key] for key in RESTRICTED}}})
+
+
 def refused_conversions(stack):
     return sum(c.metric('aliquot_admission_total{verdict="whole",reason="ConvertedRefused"}') or 0
                for c in stack.controllers)
