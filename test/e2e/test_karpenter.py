@@ -2,6 +2,7 @@
 
 import pytest
 
+import fleet
 import karpenter
 from growing import POOL, clear, deploy, homes, of, uids, wait_budget, wait_moved
 from helpers import gates, note, placed
@@ -44,6 +45,20 @@ def test_c39_karpenter_makes_a_node_for_shares_from_zero_and_takes_it_away(stack
     assert len({note(pod, "gpu-uuid") for pod in there}) == 1
     assert grower.nodes()[0]["metadata"]["labels"]["node.kubernetes.io/instance-type"] == "one"
     # Then the tenants leave, and the node with them: the fixture waits for that.
+
+
+def test_c39_a_free_gpu_that_does_not_suit_is_in_nobodys_way(stack, grower, name):
+    """Karpenter leaves out pods that say something of nodes' names: what waits for a node must not name those that it
+    is not to go to."""
+    pod, other = name(), "elsewhere"
+    fleet.create(stack.api, [other], gpus=1)
+    try:
+        stack.create_pod(pod, fraction="0.6", nodeSelector={POOL: "shared"})
+        wait_until(grower.nodes, 90, told(stack, grower))
+        there = stack.wait_running(pod, 90)
+        assert there["spec"]["nodeName"] == grower.nodes()[0]["metadata"]["name"]
+    finally:
+        stack.api.delete("nodes", other)
 
 
 def test_c39_a_label_that_comes_late_makes_no_second_node(stack, grower, name):
