@@ -268,23 +268,6 @@ Test(hook, a_recommendation_is_the_share_of_the_next_pod)
 	expect(&c, "{}", "NotAutomated", NULL);
 }
 
-/* C36: a pod that asks for a share itself wants that first. */
-Test(hook, c36_what_a_namespace_gives_to_all_of_its_pods_is_no_wish_of_one)
-{
-	CLEANUP(cluster_finish) struct cluster c;
-	cluster_init(&c);
-	c.owner = "{\"apiVersion\":\"apps/v1\",\"kind\":\"StatefulSet\",\"name\":\"db\","
-		  "\"uid\":\"u\",\"controller\":true}";
-	c.notes[0] = (struct pair){NOTE_DEFAULT "gpu-fraction", "0.5"};
-	c.ns.notes.count = 1;
-	c.spread = "\"topologySpreadConstraints\":[{\"maxSkew\":1,\"topologyKey\":\"zone\","
-		   "\"whenUnsatisfiable\":\"DoNotSchedule\"}],";
-	expect(&c, "{}", "Converted", NULL);
-	c.meets_others = true;
-	expect(&c, "{}", "NeighboursNotJudged", NULL);
-	expect(&c, FRACTION, "Converted", NULL);
-}
-
 /* A pod that our own account makes beside another is one of its Deployment's; anyone else's is
  * bare.
  */

@@ -424,6 +424,8 @@ Test(admit, what_the_three_reasons_do_not_bind)
 	s.default_items[0] = (struct pair){NOTE_DEFAULT "gpu-fraction", "0.5"};
 	s.ns.notes.count = 1;
 	whole(&s, REASON_CONVERTED, "the namespace's default under Recommend");
+	s.pod.has_spread = true;
+	whole(&s, REASON_NEIGHBOURS, "which is no wish of one whose spread is not judged");
 	scene_init(&s);
 	s.containers[0].visible_devices = ENV_ALL;
 	s.containers[1].visible_devices = ENV_NONE_OR_VOID;
