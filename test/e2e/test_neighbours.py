@@ -19,7 +19,7 @@ def counted(stack, reason):
 
 @pytest.mark.parametrize("mark", [
     {"labels": {QUEUE + "queue-name": "team"}},
-    {"labels": {QUEUE + "managed": "true", QUEUE + "podset": "main"}},
+    {"labels": {QUEUE + "managed": "true"}},
     {"schedulingGates": [{"name": QUEUE + "admission"}]}], ids=["queue", "managed", "gate"])
 def test_what_kueue_counts_stays_whole(stack, name, mark):
     """Kueue reads what a pod asks for once it is there: of a share it would count no GPU, and its quota held for none."""
