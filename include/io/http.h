@@ -16,8 +16,8 @@
  * status in them.
  *
  * A call with `to` goes there instead of to the URL's host, whose name is still the one that is
- * verified: one client for many servers that share a name. With `to_name` it speaks TLS whatever
- * the URL says, to a server of that name.
+ * verified: one client for many servers that share a name. One with `to_name` is not sent: only
+ * the poller (io/poller.h) verifies each call's own name.
  *
  * Faults of an answer: FAULT_TRANSIENT for a refused or broken connection, a deadline, a body that
  * broke off; FAULT_DENIED where TLS does not verify; FAULT_LIMIT; FAULT_INVALID for a request that

@@ -51,8 +51,9 @@ int http_call_check(const struct wire_request *r, struct fault *ret_fault)
 	if (r->to != NULL && (strnlen(r->to, 257) > 256 || !printable(r->to, false))) {
 		return fault_set(ret_fault, FAULT_INVALID, "an address that cannot be called");
 	}
-	if (r->to_name != NULL && (r->to == NULL || !http_is_host_name(r->to_name))) {
-		return fault_set(ret_fault, FAULT_INVALID, "a server name that cannot be verified");
+	/* To leave it out would be to trust whoever has the usual name. */
+	if (r->to_name != NULL) {
+		return fault_set(ret_fault, FAULT_INVALID, "a server name of a call's own");
 	}
 	if (!header_ok(r->content_type, 256) || !header_ok(r->accept, 1024)) {
 		return fault_set(ret_fault, FAULT_INVALID, "a header that cannot be sent");
@@ -79,7 +80,6 @@ struct http_call *http_call_create(struct http_client *c, const struct wire_requ
 	call->has_body = r->content_type != NULL;
 	call->path = xstrdup(r->path);
 	call->to = xstrdup(r->to);
-	call->to_name = xstrdup(r->to_name);
 	call->content_type = xstrdup(r->content_type);
 	call->accept = xstrdup(text_or(r->accept, "application/json"));
 	call->bearer = xstrdup(r->bearer);
@@ -308,12 +308,7 @@ void http_call_prepare(struct http_call *call, struct http_target *t)
 	ENSURE(e != NULL);
 	call->easy = e;
 	call->target = t;
-	if (call->to_name != NULL) {
-		str_append_format(&url, "https://%s", call->to_name);
-	} else {
-		str_append_text(&url, t->base_url);
-	}
-	str_append_text(&url, call->path);
+	str_append_format(&url, "%s%s", t->base_url, call->path);
 	curl_easy_setopt(e, CURLOPT_URL, str_text(&url));
 	curl_easy_setopt(e, CURLOPT_PATH_AS_IS, 1L);
 	curl_easy_setopt(e, CURLOPT_USERAGENT, t->user_agent);
@@ -423,7 +418,6 @@ void http_call_destroy(struct http_call *call)
 	http_call_release(call);
 	free(call->path);
 	free(call->to);
-	free(call->to_name);
 	free(call->body);
 	free(call->content_type);
 	free(call->accept);

@@ -56,7 +56,7 @@ struct http_call {
 	struct curl_slist *headers, *connect_to;
 	enum wire_method method;
 	bool stream, zipped, has_body;
-	char *path, *to, *to_name, *body, *content_type, *accept, *bearer; /* owned */
+	char *path, *to, *body, *content_type, *accept, *bearer; /* owned */
 	size_t body_size;
 	int64_t timeout_ms;
 	struct loop_timer guard;
@@ -103,7 +103,6 @@ struct http_target *http_target_create(
 /* The same place with fresh connections. */
 struct http_target *http_target_renew(const struct http_target *old);
 void http_target_destroy(struct http_target *t);
-bool http_is_host_name(const char *s);
 
 /* http_call.c */
 struct http_call *http_call_create(struct http_client *c, const struct wire_request *request);

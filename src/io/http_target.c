@@ -61,7 +61,7 @@ static int address_parse(const char *base_url, struct address *a, struct fault *
 	return 0;
 }
 
-bool http_is_host_name(const char *s)
+static bool is_host_name(const char *s)
 {
 	return !text_empty(s) && strlen(s) <= 253 &&
 	       strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-") ==
@@ -77,7 +77,7 @@ static int address_set(struct http_target *t, const struct http_client_config *c
 	const char *name = config->tls_server_name;
 	size_t path_n = strlen(a->path);
 
-	if (name != NULL && !http_is_host_name(name)) {
+	if (name != NULL && !is_host_name(name)) {
 		return fault_set(
 			f, FAULT_INVALID, "the TLS server name '%s' is not a host name", name);
 	}
