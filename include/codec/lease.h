@@ -25,7 +25,6 @@ struct lease {
 	const char *heard; /* its annotation NOTE_HEARD; NULL: none */
 };
 
-const struct slice_keep *lease_projection(void);
 MUST_CHECK int lease_decode(const char *json, size_t n, struct arena *arena,
 	struct lease *ret_lease, struct fault *ret_fault);
 /* Appends the whole object, for a POST or a PUT; false if it did not fit. */

@@ -81,9 +81,6 @@ struct kube_write {
 	int64_t timeout_ms; /* 0: KUBE_TIMEOUT_MS */
 };
 uint64_t kube_put(struct kube *k, const struct kube_write *write, kube_done done, void *data);
-/* Server-side apply: PATCH application/apply-patch+yaml, fieldManager=aliquot, force. */
-uint64_t kube_apply(
-	struct kube *k, const struct kube_path *path, const char *body, kube_done done, void *data);
 
 /* What an HTTP answer means; exposed for tests. Leaves `ret_fault` zeroed for 2xx. */
 void kube_fault_of(const struct wire_answer *answer, bool is_write, struct fault *ret_fault);

@@ -68,8 +68,6 @@ int64_t reflector_deadline(const struct reflector *r);
 
 bool reflector_synced(const struct reflector *r); /* a complete picture was handed over once */
 bool reflector_is_stale(const struct reflector *r);
-int64_t reflector_age_ms(
-	const struct reflector *r, int64_t now_mono_ms); /* since the last byte; INT64_MAX: none */
 /* When the server last accepted its list or watch; -1: not yet. */
 int64_t reflector_accepted_ms(const struct reflector *r);
 /* Since when it answers nothing but that we may not see these (403), or that there is no such kind

@@ -76,7 +76,6 @@ struct limit_range {
 	bool limits_gpus; /* min, default or ratio for nvidia.com/gpu */
 };
 
-const char *policy_mode_name(enum policy_mode mode);
 bool policy_mode_parse(const char *text, enum policy_mode *ret_mode);
 
 #endif

@@ -139,10 +139,6 @@ const char *capped_by_name(enum capped_by by);
 const char *healing_kind_name(enum healing_kind kind);	   /* NONE: NULL */
 const char *update_result_name(enum update_result result); /* NONE: NULL */
 
-/* Sets a condition, and its time if the status is another than before. */
-void recommendation_set_condition(struct recommendation *r, enum recommendation_condition type,
-	const struct recommended_condition *c);
-
 /* May its targets be applied? Two things keep them from that: too little is known, or nobody said.
  * What was applied once stays so, when it is silent or has to be learnt anew. */
 bool recommendation_holds(const struct recommendation *r);

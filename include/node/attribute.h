@@ -95,8 +95,4 @@ void usage_make(const struct gpu_sample *sample, const struct places *places,
 void usage_remember(
 	const struct usage *usage, const struct gpu_sample *sample, struct node_pods *pods);
 
-/* Of a pod on a device how much more than its share it has, in bytes; 0: it is within it, or one of
- * the two is not known. */
-int64_t pod_usage_over(const struct pod_usage *use);
-
 #endif

@@ -22,8 +22,6 @@ struct cost_tenant {
  * the parts are more than the GPU, each pays in proportion and nothing is idle. */
 void cost_split(int64_t price, int64_t usable_mib, const struct cost_tenant *tenants,
 	uint32_t count, int64_t *ret_costs);
-/* What is left of the price. */
-int64_t cost_idle(int64_t price, const int64_t *costs, uint32_t count);
 
 /* It did nothing for long enough, which was observed and is so now. A silence is not idleness. */
 bool cost_is_idle(const struct history_facts *facts, int64_t now_ms);

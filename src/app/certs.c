@@ -424,11 +424,6 @@ bool certs_sees(const struct certs *c, const struct pairs *labels)
 	return selector_matches(&c->namespaces, labels);
 }
 
-bool certs_serving(const struct certs *c)
-{
-	return c->served != NULL;
-}
-
 bool certs_published(const struct certs *c)
 {
 	return c->published;

@@ -48,7 +48,6 @@ int64_t certs_deadline(const struct certs *c);
 const char *certs_trust(const struct certs *c);
 /* Does the webhook see pods of a namespace with these labels, as last read? */
 bool certs_sees(const struct certs *c, const struct pairs *labels);
-bool certs_serving(const struct certs *c);   /* a leaf was handed over */
 bool certs_published(const struct certs *c); /* the webhook configuration trusts it, as last seen */
 
 #endif

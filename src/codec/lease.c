@@ -6,24 +6,6 @@
 #include "model/names.h"
 #include "parts.h"
 
-static const struct slice_keep notes_keep[] = {
-	PARTS_BOOKMARK_KEEP, SLICE_KEEP(NOTE_HEARD), SLICE_END};
-static const struct slice_keep meta_keep[] = {
-	PARTS_META_KEEP,
-	SLICE_KEEP_IN("annotations", notes_keep),
-	SLICE_END,
-};
-static const struct slice_keep lease_keep[] = {
-	SLICE_KEEP_IN("metadata", meta_keep),
-	SLICE_KEEP("spec"),
-	SLICE_END,
-};
-
-const struct slice_keep *lease_projection(void)
-{
-	return lease_keep;
-}
-
 static const struct decode_field lease_fields[] = {
 	{"metadata.namespace", DECODE_TEXT, false, offsetof(struct lease, ns), NULL},
 	{"metadata.name", DECODE_TEXT, true, offsetof(struct lease, name), NULL},

@@ -287,17 +287,3 @@ uint64_t kube_put(struct kube *k, const struct kube_write *write, kube_done done
 	};
 	return kube_call(k, &request, done, data);
 }
-
-uint64_t kube_apply(
-	struct kube *k, const struct kube_path *path, const char *body, kube_done done, void *data)
-{
-	struct kube_write write = {
-		.method = WIRE_PATCH,
-		.path = *path,
-		.content_type = KUBE_APPLY_PATCH,
-		.body = body,
-		.body_size = strlen(body),
-		.options = KUBE_FORCE,
-	};
-	return kube_put(k, &write, done, data);
-}

@@ -61,7 +61,6 @@ struct reflector *reflector_create(struct kube *kube, const struct reflector_kin
 	r->backoff = (struct backoff){.first_ms = BACKOFF_FIRST_MS, .cap_ms = BACKOFF_CAP_MS};
 	r->needs_picture = true;
 	r->any_version = true;
-	r->byte_ms = -1;
 	r->accepted_ms = r->refused_ms = -1;
 	rng_seed(&r->rng, r->options.seed ^ hash_text(kind->name));
 	if (kube_metrics(kube) != NULL) {
@@ -520,11 +519,6 @@ bool reflector_synced(const struct reflector *r)
 bool reflector_is_stale(const struct reflector *r)
 {
 	return r->stale;
-}
-
-int64_t reflector_age_ms(const struct reflector *r, int64_t now_mono_ms)
-{
-	return r->byte_ms < 0 ? INT64_MAX : now_mono_ms - r->byte_ms;
 }
 
 void reflector_relist(struct reflector *r)

@@ -262,7 +262,6 @@ bool reflector_on_data(void *data, const char *p, size_t n)
 		r->refused_ms = -1;
 		return !r->stop;
 	}
-	r->byte_ms = now;
 	r->stream_ms = now;
 	/* The first byte of a 200 begins the picture. An attempt before may have begun one too and
 	 * failed: this begin replaces it. */

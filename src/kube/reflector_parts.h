@@ -62,7 +62,6 @@ struct reflector {
 	int failed_pictures; /* in a row */
 	int failed_watches;  /* ERROR events in a row, without another event between */
 	int64_t opened_ms;
-	int64_t byte_ms;   /* last byte of all; -1: none yet */
 	int64_t stream_ms; /* last byte of the open stream, or its opening */
 	int64_t stood_ms;  /* last moment a watch was known to stand */
 	int64_t retry_ms;

@@ -6,11 +6,6 @@
 
 static const char *const mode_names[] = {"Recommend", "Automate", "Disabled"};
 
-const char *policy_mode_name(enum policy_mode mode)
-{
-	return mode_names[mode];
-}
-
 bool policy_mode_parse(const char *text, enum policy_mode *ret_mode)
 {
 	for (size_t i = 0; i < COUNT_OF(mode_names); i++) {

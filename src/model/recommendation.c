@@ -72,15 +72,6 @@ const char *update_result_name(enum update_result result)
 	return names[result];
 }
 
-void recommendation_set_condition(struct recommendation *r, enum recommendation_condition type,
-	const struct recommended_condition *c)
-{
-	struct recommended_condition *own = &r->conditions[type];
-	int64_t since = own->status == c->status ? own->since_ms : c->since_ms;
-	*own = *c;
-	own->since_ms = since;
-}
-
 bool recommendation_holds(const struct recommendation *r)
 {
 	const struct recommended_condition *c = &r->conditions[RECOMMENDATION_HISTORY_SUFFICIENT];

@@ -7,8 +7,6 @@
 #include "attribute_parts.h"
 #include "base/str.h"
 
-#define MIB (1 << 20)
-
 const char *loss_name(enum loss why)
 {
 	static const char *const names[] = {[LOSS_GONE] = "gone",
@@ -382,13 +380,4 @@ void usage_make(const struct gpu_sample *sample, const struct places *places,
 		do_device(&w, w.entries + at, n, d);
 	}
 	*ret_usage = usage;
-}
-
-int64_t pod_usage_over(const struct pod_usage *use)
-{
-	if (!use->charged || use->pod == NULL || use->pod->mem_mib <= 0 || use->use.mem_bytes < 0) {
-		return 0;
-	}
-	int64_t over = use->use.mem_bytes - use->pod->mem_mib * MIB;
-	return over > 0 ? over : 0;
 }

@@ -35,14 +35,6 @@ void cost_split(int64_t price, int64_t usable_mib, const struct cost_tenant *ten
 	}
 }
 
-int64_t cost_idle(int64_t price, const int64_t *costs, uint32_t count)
-{
-	for (uint32_t i = 0; i < count; i++) {
-		price -= costs[i];
-	}
-	return price;
-}
-
 bool cost_is_idle(const struct history_facts *facts, int64_t now_ms)
 {
 	bool heard = facts->last_ms > 0 && now_ms - facts->last_ms <= HISTORY_FRESH_MS;

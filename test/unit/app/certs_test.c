@@ -350,7 +350,7 @@ Test(certs, nobody_writes_where_nobody_leads)
 	b->replicas[0].leads = false;
 	pass(b, 60000);
 	cr_expect_eq(b->secret_writes + b->bundle_writes + b->agent_writes, 0);
-	cr_expect_not(certs_serving(b->replicas[0].certs));
+	cr_expect_null(b->replicas[0].served);
 	bed_free(b);
 }
 

@@ -191,21 +191,6 @@ Test(client, what_the_wire_knows_about_the_outcome_is_kept)
 	tear_down(&f);
 }
 
-Test(client, apply_is_forced_and_ours)
-{
-	struct fixture f;
-	set_up(&f);
-	struct kube_path path = {
-		.group_version = "v1", .ns = "a", .resource = "secrets", .name = "s"};
-	kube_apply(f.kube, &path, "{\"kind\":\"Secret\"}", on_done, &f);
-	struct fake_call *c = fake_last(f.wire);
-	cr_expect_eq(c->method, WIRE_PATCH);
-	cr_expect_str_eq(c->content_type, "application/apply-patch+yaml");
-	fake_expect_path(c, "fieldManager=aliquot&force=true");
-	fake_answer(c, 200, "{}");
-	tear_down(&f);
-}
-
 Test(client, a_stream_hands_on_a_200_and_reads_the_rest_as_a_status)
 {
 	struct fixture f;

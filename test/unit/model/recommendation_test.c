@@ -21,21 +21,6 @@ Test(recommendation, words)
 	cr_assert_null(update_result_name(UPDATE_NONE));
 }
 
-Test(recommendation, a_condition_keeps_its_time_while_it_holds)
-{
-	struct recommendation r = {0};
-	struct recommended_condition c = {CONDITION_FALSE, "Learning", "", 5};
-	recommendation_set_condition(&r, RECOMMENDATION_HISTORY_SUFFICIENT, &c);
-	c = (struct recommended_condition){CONDITION_FALSE, "Stale", "", 9};
-	recommendation_set_condition(&r, RECOMMENDATION_HISTORY_SUFFICIENT, &c);
-	const struct recommended_condition *own = &r.conditions[RECOMMENDATION_HISTORY_SUFFICIENT];
-	cr_assert_eq(own->since_ms, 5);
-	cr_assert_str_eq(own->reason, "Stale");
-	c.status = CONDITION_TRUE;
-	recommendation_set_condition(&r, RECOMMENDATION_HISTORY_SUFFICIENT, &c);
-	cr_assert_eq(own->since_ms, 9);
-}
-
 /* Every byte of its numbers counts: what differs is seen. */
 Test(recommendation, a_difference_anywhere_is_one)
 {

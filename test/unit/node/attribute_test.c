@@ -340,22 +340,6 @@ Test(attribute, one_pod_on_several_devices)
 	cr_assert_eq(bed_pod_usage(&bed, 1, "a")->use.mem_bytes, 30 * BED_MIB);
 }
 
-Test(attribute, what_is_over_a_share)
-{
-	bed_tenant(&bed, "a", "GPU-0"); /* 1000 MiB */
-	bed_tenant(&bed, "b", "GPU-0");
-	bed_in_pod(&bed, 1, "a", "a");
-	bed_process(&bed, 0, 1, 1, 1200);
-	bed_in_pod(&bed, 2, "b", "b");
-	struct gpu_process *p = bed_process(&bed, 0, 2, 1, 1000);
-	bed_make(&bed);
-	cr_assert_eq(pod_usage_over(bed_pod_usage(&bed, 0, "a")), 200 * BED_MIB);
-	cr_assert_eq(pod_usage_over(bed_pod_usage(&bed, 0, "b")), 0);
-	p->mem_bytes = -1;
-	bed_make(&bed);
-	cr_assert_eq(pod_usage_over(bed_pod_usage(&bed, 0, "b")), 0);
-}
-
 Test(attribute, lines_come_in_order)
 {
 	static const char *const uids[] = {"c", "a", "b"};
