@@ -109,7 +109,6 @@ MUST_CHECK int make_check_owner(const struct act_settings *s, struct fault *ret_
 /* `uid`: of model/uids.h. */
 void make_spec(
 	struct build *b, const char *restart, const char *priority, int64_t grace_s, int64_t uid);
-void make_container_security(struct build *b); /* of a container */
 void make_toleration(struct build *b, const struct toleration *t);
 /* The image, and its command where the configuration has one. */
 void make_image(struct build *b, const struct act_settings *s);

@@ -1,6 +1,7 @@
 /* What stands in for tenants and asks for a node (C14): the GPUs, CPU and memory that they and
  * their capacity pods will need. Anybody displaces it; it holds nothing that matters and goes when
  * the GPUs are opened. It belongs to whom capacity pods belong to. */
+#include "act/restricted.h"
 #include "act_parts.h"
 #include "model/names.h"
 #include "model/uids.h"
@@ -38,7 +39,7 @@ static void write_container(struct build *b, const struct act_settings *s, const
 	write_amount(b, NAME_GPU_RESOURCE, x->gpus, "");
 	build_end(b);
 	build_end(b);
-	make_container_security(b);
+	restricted_container(b);
 	build_end(b);
 	build_end(b);
 }

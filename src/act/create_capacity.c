@@ -6,6 +6,7 @@
  * the processes of the node, because the daemon knows its clients by them; root with a few
  * capabilities, because those clients are of any user; and two directories of the node, through
  * which they meet. The init container stays as it is. */
+#include "act/restricted.h"
 #include "act_parts.h"
 #include "model/names.h"
 #include "model/uids.h"
@@ -42,16 +43,6 @@ static void write_metadata(struct build *b, const struct act_settings *s, const 
 	make_metadata(b, x, NAME_CAPACITY);
 	write_labels(b);
 	make_owner(b, "ConfigMap", make_owner_name(s), s->owner_uid);
-}
-
-/* The scheduler counts the larger of the two containers. */
-static void write_amounts(struct build *b, const char *key, bool mps)
-{
-	build_object_at(b, key);
-	build_text_at(b, "cpu", mps ? "200m" : "10m");
-	build_text_at(b, "memory", mps ? "512Mi" : "32Mi");
-	build_text_at(b, NAME_GPU_RESOURCE, "1");
-	build_end(b);
 }
 
 static void write_mount(struct build *b, const char *volume, const char *path, bool read_only)
@@ -96,10 +87,8 @@ static void write_container_surroundings(struct build *b, bool init, bool mps)
 	build_text_at(b, "value", serves ? "compute,utility" : "utility");
 	build_end(b);
 	build_end(b);
-	build_object_at(b, "resources");
-	write_amounts(b, "requests", serves);
-	write_amounts(b, "limits", serves);
-	build_end(b);
+	/* The scheduler counts the larger of the two containers. */
+	restricted_resources(b, serves ? "200m" : "10m", serves ? "512Mi" : "32Mi");
 	build_array_at(b, "volumeMounts");
 	write_mount(b, VOLUME, mps ? IDENTITY_DIR_MPS : IDENTITY_DIR, !init);
 	if (!init) {
@@ -112,7 +101,7 @@ static void write_container_surroundings(struct build *b, bool init, bool mps)
 	if (serves) {
 		write_mps_security(b);
 	} else {
-		make_container_security(b);
+		restricted_container(b);
 	}
 }
 

@@ -2,6 +2,7 @@
  * namespace that enforces the restricted profile. */
 #include <stdlib.h>
 
+#include "act/restricted.h"
 #include "act_parts.h"
 #include "base/alloc.h"
 #include "model/names.h"
@@ -99,18 +100,6 @@ int make_check_owner(const struct act_settings *s, struct fault *ret_fault)
 	return 0;
 }
 
-static void make_security(struct build *b, int64_t uid)
-{
-	build_object_at(b, "securityContext");
-	build_bool_at(b, "runAsNonRoot", true);
-	build_i64_at(b, "runAsUser", uid);
-	build_i64_at(b, "runAsGroup", uid);
-	build_object_at(b, "seccompProfile");
-	build_text_at(b, "type", "RuntimeDefault");
-	build_end(b);
-	build_end(b);
-}
-
 void make_spec(
 	struct build *b, const char *restart, const char *priority, int64_t grace_s, int64_t uid)
 {
@@ -121,20 +110,7 @@ void make_spec(
 	build_text_at(b, "serviceAccountName", NAME_CAPACITY);
 	build_bool_at(b, "automountServiceAccountToken", false);
 	build_bool_at(b, "enableServiceLinks", false);
-	make_security(b, uid);
-}
-
-void make_container_security(struct build *b)
-{
-	build_object_at(b, "securityContext");
-	build_bool_at(b, "allowPrivilegeEscalation", false);
-	build_bool_at(b, "readOnlyRootFilesystem", true);
-	build_object_at(b, "capabilities");
-	build_array_at(b, "drop");
-	build_text(b, "ALL");
-	build_end(b);
-	build_end(b);
-	build_end(b);
+	restricted_pod(b, uid);
 }
 
 void make_image(struct build *b, const struct act_settings *s)

@@ -2,6 +2,7 @@
  * tells by its last word what it sees. It is made as the capacity pod is, under the RuntimeClass of
  * that one and on its node, belongs to it, and is as small as a pod can be: it takes no room that
  * anybody would have to keep. */
+#include "act/restricted.h"
 #include "act_parts.h"
 #include "codec/injection.h"
 #include "model/names.h"
@@ -72,7 +73,7 @@ static void write_container(struct build *b, const struct act_settings *s, const
 	build_end(b);
 	write_env(b, x);
 	write_amounts(b);
-	make_container_security(b);
+	restricted_container(b);
 	build_end(b);
 	build_end(b);
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "act/restricted.h"
 #include "base/alloc.h"
 #include "base/log.h"
 #include "codec/pod.h"
@@ -102,48 +103,14 @@ static void on_answer(void *data, const struct kube_answer *a)
 	c->next_at = c->now + (c->misses > 0 ? CANARY_SOON_MS : CANARY_EVERY_MS);
 }
 
-static void write_amounts(struct build *b, const char *which, bool gpu)
-{
-	build_object_at(b, which);
-	build_text_at(b, "cpu", "10m");
-	build_text_at(b, "memory", "16Mi");
-	if (gpu) {
-		build_text_at(b, NAME_GPU_RESOURCE, "1");
-	}
-	build_end(b);
-}
-
 /* A cluster's policies judge a dry run as they judge any pod: what they ask for is there. */
 static void write_container(struct build *b, const char *image)
 {
 	build_begin_object(b);
 	build_text_at(b, "name", "canary");
 	build_text_at(b, "image", text_empty(image) ? "aliquot/canary" : image);
-	build_object_at(b, "resources");
-	write_amounts(b, "requests", false);
-	write_amounts(b, "limits", true);
-	build_end(b);
-	build_object_at(b, "securityContext");
-	build_bool_at(b, "allowPrivilegeEscalation", false);
-	build_bool_at(b, "readOnlyRootFilesystem", true);
-	build_object_at(b, "capabilities");
-	build_array_at(b, "drop");
-	build_text(b, "ALL");
-	build_end(b);
-	build_end(b);
-	build_end(b);
-	build_end(b);
-}
-
-static void write_security(struct build *b)
-{
-	build_object_at(b, "securityContext");
-	build_bool_at(b, "runAsNonRoot", true);
-	build_i64_at(b, "runAsUser", NOBODY);
-	build_i64_at(b, "runAsGroup", NOBODY);
-	build_object_at(b, "seccompProfile");
-	build_text_at(b, "type", "RuntimeDefault");
-	build_end(b);
+	restricted_resources(b, "10m", "16Mi");
+	restricted_container(b);
 	build_end(b);
 }
 
@@ -162,7 +129,7 @@ static void write_pod(struct str *out, const char *image)
 	build_end(&b);
 	build_object_at(&b, "spec");
 	build_bool_at(&b, "automountServiceAccountToken", false);
-	write_security(&b);
+	restricted_pod(&b, NOBODY);
 	build_array_at(&b, "containers");
 	write_container(&b, image);
 	build_end(&b);

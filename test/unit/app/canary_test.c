@@ -110,9 +110,8 @@ Test(canary, it_is_a_pod_that_policies_take)
 	cr_assert_eq(fake_open_count(wire), 1);
 	const struct fake_call *call = fake_last(wire);
 	expect_in(call, "\"image\":\"registry.example/aliquot:1\"");
-	expect_in(call, "\"requests\":{\"cpu\":\"10m\",\"memory\":\"16Mi\"}");
-	expect_in(
-		call, "\"limits\":{\"cpu\":\"10m\",\"memory\":\"16Mi\",\"nvidia.com/gpu\":\"1\"}");
+#define AMOUNTS "{\"cpu\":\"10m\",\"memory\":\"16Mi\",\"nvidia.com/gpu\":\"1\"}"
+	expect_in(call, "\"resources\":{\"requests\":" AMOUNTS ",\"limits\":" AMOUNTS "}");
 	expect_in(call, "\"runAsNonRoot\":true");
 	expect_in(call, "\"seccompProfile\":{\"type\":\"RuntimeDefault\"}");
 	expect_in(call, "\"allowPrivilegeEscalation\":false");
