@@ -90,27 +90,41 @@ static void write_works(struct build *b, const struct report *r)
 	build_end(b);
 }
 
-static void write_pods(struct build *b, const char *key, const struct rows *rows, bool known)
+/* What a list is called, and the first two keys of its rows. */
+struct row_keys {
+	const char *list, *ns, *name;
+};
+
+static const struct row_keys keys_of_pods = {"pods", "namespace", "name"};
+static const struct row_keys keys_of_agents = {"notReady", "node", "pod"};
+
+/* Not known: null. */
+static void write_rows(
+	struct build *b, const struct row_keys *keys, const struct rows *rows, bool known)
 {
-	build_object_at(b, key);
-	number_or_null(b, "count", known, rows->total);
 	if (!known) {
-		build_text_at(b, "pods", NULL);
-		build_end(b);
+		build_text_at(b, keys->list, NULL);
 		return;
 	}
-	build_array_at(b, "pods");
+	build_array_at(b, keys->list);
 	for (size_t i = 0; i < rows->count; i++) {
 		const struct row *row = &rows->items[i];
 		build_begin_object(b);
-		build_text_at(b, "namespace", row->ns);
-		build_text_at(b, "name", row->name);
+		build_text_at(b, keys->ns, row->ns);
+		build_text_at(b, keys->name, row->name);
 		build_text_at(b, "reason", row->reason);
 		build_text_at(b, "message", row->message);
 		write_time(b, "since", row->since_ms);
 		build_end(b);
 	}
 	build_end(b);
+}
+
+static void write_pods(struct build *b, const char *key, const struct rows *rows, bool known)
+{
+	build_object_at(b, key);
+	number_or_null(b, "count", known, rows->total);
+	write_rows(b, &keys_of_pods, rows, known);
 	build_end(b);
 }
 
@@ -162,27 +176,10 @@ static void write_owners(struct build *b, const struct report *r)
 
 static void write_agents(struct build *b, const struct report *r)
 {
-	const struct rows *unready = &r->unready;
 	build_object_at(b, "agents");
 	number_or_null(b, "count", r->pods_known, r->agents);
-	number_or_null(b, "ready", r->pods_known, r->agents - unready->total);
-	if (!r->pods_known) {
-		build_text_at(b, "notReady", NULL);
-		build_end(b);
-		return;
-	}
-	build_array_at(b, "notReady");
-	for (size_t i = 0; i < unready->count; i++) {
-		const struct row *row = &unready->items[i];
-		build_begin_object(b);
-		build_text_at(b, "node", row->ns);
-		build_text_at(b, "pod", row->name);
-		build_text_at(b, "reason", row->reason);
-		build_text_at(b, "message", row->message);
-		write_time(b, "since", row->since_ms);
-		build_end(b);
-	}
-	build_end(b);
+	number_or_null(b, "ready", r->pods_known, r->agents - r->unready.total);
+	write_rows(b, &keys_of_agents, &r->unready, r->pods_known);
 	build_end(b);
 }
 
