@@ -54,6 +54,9 @@ const char *election_holder(
 /* How long ago the holder's renewTime was last seen to change. INT64_MAX: never since this process
  * looks, so a Lease whose holder died before we started never looks fresh. */
 int64_t election_age_ms(const struct election *e, int64_t now_mono_ms);
+/* The version of the Lease as last read or written: the holder writes it every two seconds, so one
+ * that is new is of about this moment. "": it was not read yet. Borrowed until the next step. */
+const char *election_version(const struct election *e);
 /* The number of the last acquisition of this process, 1 or more; it is known
  * before election_leads is true, and no other acquisition has the same. 0: it never led. */
 int64_t election_term(const struct election *e);

@@ -21,6 +21,9 @@ void feeds_step(struct feeds *f, int64_t now_mono_ms);
 int64_t feeds_deadline(const struct feeds *f);
 /* Of each kind that need not be there all is known, or that it is not to be seen. */
 bool feeds_settled(const struct feeds *f);
+/* Of a kind that must be there: all that is older was told. "": not yet. Borrowed until the next
+ * step. */
+const char *feeds_version(const struct feeds *f, enum kind kind);
 void feeds_relist(struct feeds *f); /* all of them, from the beginning */
 
 #endif

@@ -68,6 +68,8 @@ int64_t reflector_deadline(const struct reflector *r);
 
 bool reflector_synced(const struct reflector *r); /* a complete picture was handed over once */
 bool reflector_is_stale(const struct reflector *r);
+/* All that is older was handed over; "" before a complete picture was. Borrowed. */
+const char *reflector_version(const struct reflector *r);
 /* When the server last accepted its list or watch; -1: not yet. */
 int64_t reflector_accepted_ms(const struct reflector *r);
 /* Since when it answers nothing but that we may not see these (403), or that there is no such kind

@@ -62,7 +62,7 @@ static bool on_change(void *data, const struct change *change)
 		podgroups_apply(c->pod_groups, change);
 		return true;
 	}
-	unseen_observe(&c->unseen, change);
+	unseen_observe(&c->unseen, change, clock_mono(c->clock));
 	agents_observe(c->agents, change);
 	usages_observe(c->usages, change);
 	bool taken = engine_observe(c->engine, change);
@@ -241,6 +241,8 @@ static void on_turn(void *data)
 	link_step(c->link, now);
 	election_step(c->election, now);
 	feeds_step(c->feeds, now);
+	unseen_look(
+		&c->unseen, election_version(c->election), feeds_version(c->feeds, KIND_POD), now);
 	volumes_step(c->volumes, now, election_leads(c->election));
 	errands_step(c, now);
 	certs_step(c->certs, now);

@@ -82,12 +82,24 @@ static size_t count_closed(const struct unseen *u, const char *ns, int64_t now)
 	return count;
 }
 
+/* The watch would have shown it. */
+static bool is_missed(const struct unseen *u, const struct unseen_owner *o, int64_t now)
+{
+	int64_t silent_since = u->heard_at > o->since ? u->heard_at : o->since;
+	if (o->since == 0 || now - o->since < UNSEEN_AFTER_MS) {
+		return false;
+	}
+	return (o->due > 0 && u->shown >= o->due) ||
+	       (!u->broken && now - silent_since >= UNSEEN_STILL_MS) ||
+	       now - o->since >= UNSEEN_BOUND_MS;
+}
+
 static void leave_whole(struct unseen_owner *o, const struct pod *pod, int64_t now)
 {
 	o->wait_ms = o->wait_ms == 0 ? UNSEEN_WAIT_MS : o->wait_ms * 2;
 	o->wait_ms = o->wait_ms < UNSEEN_MOST_MS ? o->wait_ms : UNSEEN_MOST_MS;
 	o->until = now + o->wait_ms;
-	o->since = 0;
+	o->since = o->due = 0;
 	log_warn("pods that were converted never came to be: others of their owner are left whole",
 		LOG_S("ns", pod->ns), LOG_S("owner", text_or(pod->owner.name, "")),
 		LOG_I("seconds", o->wait_ms / 1000));
@@ -104,7 +116,7 @@ bool unseen_may_convert(struct unseen *u, const struct pod *pod, int64_t now)
 		return count_closed(u, pod->ns, now) < (known ? UNSEEN_OF_ONE : STAND_FOR_ALL);
 	}
 	o->used_at = now;
-	if (o->since != 0 && now - o->since >= UNSEEN_AFTER_MS) {
+	if (is_missed(u, o, now)) {
 		leave_whole(o, pod, now);
 	}
 	/* Of one that was left whole a single pod shows whether it is still so. The API server may
@@ -129,9 +141,49 @@ void unseen_converted(struct unseen *u, const struct pod *pod, int64_t now)
 	o->used_at = now;
 }
 
-void unseen_observe(struct unseen *u, const struct change *c)
+/* From what is stored now on, a watch that has shown it has shown those that were to come. */
+static void note_due(struct unseen *u, int64_t now)
 {
-	if (c->type != CHANGE_SET || c->kind != KIND_POD || !pod_is_tenant(c->pod)) {
+	for (size_t i = 0; i < UNSEEN_OWNERS; i++) {
+		struct unseen_owner *o = &u->owners[i];
+		if (o->since != 0 && o->due == 0 && now - o->since >= UNSEEN_STORE_MS) {
+			o->due = u->stored;
+		}
+	}
+}
+
+static int64_t version_of(const char *text)
+{
+	int64_t version = 0;
+	return parse_i64(view_of(text), 1, INT64_MAX, &version) ? version : 0;
+}
+
+void unseen_look(struct unseen *u, const char *stored, const char *shown, int64_t now)
+{
+	int64_t newest = version_of(stored), told = version_of(shown);
+	if (told != u->shown) {
+		u->shown = told;
+		u->heard_at = now;
+	}
+	if (newest != u->stored) {
+		u->stored = newest;
+		note_due(u, now);
+	}
+}
+
+static void note_heard(struct unseen *u, const struct change *c, int64_t now)
+{
+	u->heard_at = now;
+	u->broken = c->type == CHANGE_STALE || (u->broken && c->type != CHANGE_FRESH);
+}
+
+void unseen_observe(struct unseen *u, const struct change *c, int64_t now)
+{
+	if (c->kind != KIND_POD) {
+		return;
+	}
+	note_heard(u, c, now);
+	if (c->type != CHANGE_SET || !pod_is_tenant(c->pod)) {
 		return;
 	}
 	uint64_t key = key_of_owner(c->pod);

@@ -519,6 +519,11 @@ int64_t election_term(const struct election *e)
 }
 
 void election_doubt(struct election *e)
+const char *election_version(const struct election *e)
+{
+	return e->version;
+}
+
 {
 	if (e->leads) {
 		e->fresh = false;

@@ -241,6 +241,11 @@ int64_t feeds_deadline(const struct feeds *f)
 	return at;
 }
 
+const char *feeds_version(const struct feeds *f, enum kind kind)
+{
+	return reflector_version(f->items[kind].reflector);
+}
+
 void feeds_relist(struct feeds *f)
 {
 	for (int k = 0; k < KIND_COUNT; k++) {

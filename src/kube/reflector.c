@@ -516,6 +516,11 @@ bool reflector_synced(const struct reflector *r)
 	return r->synced;
 }
 
+const char *reflector_version(const struct reflector *r)
+{
+	return r->version;
+}
+
 bool reflector_is_stale(const struct reflector *r)
 {
 	return r->stale;

@@ -11,7 +11,21 @@
 struct bed {
 	struct unseen u;
 	int64_t now;
+	int64_t late_ms;  /* the watch */
+	bool other_words; /* versions that are no numbers */
 };
+
+/* Something is written all the time, the Lease every two seconds. */
+static void look(struct bed *b)
+{
+	char stored[32], shown[32];
+	int64_t late = b->now - b->late_ms;
+	const char *head = b->other_words ? "v" : "";
+	snprintf(
+		stored, sizeof stored, "%s%lld", head, (long long)(1000000 + b->now / 2000 * 2000));
+	snprintf(shown, sizeof shown, "%s%lld", head, (long long)(1000000 + late));
+	unseen_look(&b->u, stored, shown, b->now);
+}
 
 static struct pod pod_of(const char *ns, const char *owner)
 {
@@ -22,6 +36,7 @@ static struct pod pod_of(const char *ns, const char *owner)
 static bool make(struct bed *b, const char *ns, const char *owner)
 {
 	struct pod p = pod_of(ns, owner);
+	look(b);
 	bool may = unseen_may_convert(&b->u, &p, b->now);
 	if (may) {
 		unseen_converted(&b->u, &p, b->now);
@@ -35,7 +50,7 @@ static void come(struct bed *b, const char *ns, const char *owner)
 	struct pod p = pod_of(ns, owner);
 	p.labels = (struct pairs){label, 1};
 	struct change c = {.type = CHANGE_SET, .kind = KIND_POD, .pod = &p};
-	unseen_observe(&b->u, &c);
+	unseen_observe(&b->u, &c, b->now);
 }
 
 /* How many of the pods that are made each second are converted. */
@@ -132,4 +147,46 @@ Test(unseen, those_that_never_come_do_not_close_whom_was_seen)
 	}
 	cr_expect_not(make(&b, "a", "new"));
 	cr_expect(make(&b, "a", "well"));
+}
+
+/* Its pods were made, and the watch has not come to them: "Too large resource version: 700,
+ * current: 634". */
+Test(unseen, a_watch_that_is_late_misses_nobody)
+{
+	struct bed b = {.now = 1, .late_ms = 40 * SECOND};
+	cr_expect_eq(run(&b, 40, "a", "o"), 40);
+	cr_expect_not(unseen_refuses_some(&b.u, "a", b.now));
+	come(&b, "a", "o");
+	cr_expect_eq(run(&b, 100, "a", "o"), 100);
+	/* Whose do not come although it shows what was written after them. */
+	cr_expect_eq(run(&b, 60, "a", "other"), 44);
+	cr_expect(unseen_refuses_some(&b.u, "a", b.now));
+}
+
+/* The Lease may be stored apart from pods: then its versions are never reached. */
+Test(unseen, a_watch_whose_version_says_nothing_is_not_waited_for_without_end)
+{
+	struct bed b = {.now = 1, .late_ms = 500 * SECOND};
+	cr_expect_eq(run(&b, 140, "a", "o"), UNSEEN_BOUND_MS / SECOND);
+	b = (struct bed){.now = 1, .other_words = true};
+	cr_expect_eq(run(&b, 60, "a", "o"), UNSEEN_STILL_MS / SECOND);
+}
+
+/* A small cluster: nothing is written of pods, and the watch has nothing to tell. */
+Test(unseen, a_watch_that_stands_and_is_silent_shows_that_nobody_came)
+{
+	struct bed b = {.now = 1};
+	const struct change broken = {.type = CHANGE_STALE, .kind = KIND_POD};
+	const struct change stands = {.type = CHANGE_FRESH, .kind = KIND_POD};
+	struct pod p = pod_of("a", "o");
+	unseen_look(&b.u, "7", "5", b.now);
+	unseen_converted(&b.u, &p, b.now);
+	unseen_observe(&b.u, &broken, b.now);
+	b.now += UNSEEN_STILL_MS;
+	cr_expect(unseen_may_convert(&b.u, &p, b.now), "it is broken");
+	unseen_observe(&b.u, &stands, b.now);
+	b.now += UNSEEN_STILL_MS - 1;
+	cr_expect(unseen_may_convert(&b.u, &p, b.now));
+	b.now += 1;
+	cr_expect_not(unseen_may_convert(&b.u, &p, b.now));
 }
