@@ -32,6 +32,7 @@ struct explain_facts {
 	int64_t waited_s; /* 0: just now */
 	int64_t next_s;	  /* next try in so many seconds */
 	int64_t asked_s;  /* for so long a node is asked for */
+	const char *refuser; /* the admission policy that lets nobody ask for one; NULL: none */
 	int64_t quota_milli, quota_used_milli; /* Quota: of the one in `name` */
 	const char *name; /* policy, container, scheduler, node, gate, framework, gang or annotation
 			     key; Exclusive: the pod's own rule */

@@ -27,6 +27,7 @@ static void one_pack(struct str *out, const struct standin *s)
 	pack_i64(out, s->landed_at);
 	pack_i64(out, s->free_at);
 	pack_i64(out, s->gone_at);
+	pack_u64(out, s->nodes);
 	pack_u64(out, s->wanted);
 	pack_u64(out, (s->yields ? 1 : 0) | (s->served ? 2 : 0));
 	pack_u64(out, s->flight);
@@ -42,6 +43,7 @@ bool standin_unpack(struct engine *e, struct unpack *u)
 	s.landed_at = unpack_i64(u);
 	s.free_at = unpack_i64(u);
 	s.gone_at = unpack_i64(u);
+	s.nodes = (uint32_t)unpack_u64(u);
 	s.wanted = unpack_u64(u);
 	uint64_t flags = unpack_u64(u);
 	s.yields = flags & 1;

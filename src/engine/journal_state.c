@@ -467,7 +467,8 @@ static void save_engine(struct saving *s)
 	pack_u64(out, (e->leads ? 1 : 0) | (e->dirty ? 2 : 0) |
 			      (e->decided_version == world_version(e->world) ? 4 : 0) |
 			      (e->policy_version == world_policy_version(e->world) ? 8 : 0) |
-			      (e->evictions.reached ? 16 : 0) | (e->evictions.unsure ? 32 : 0));
+			      (e->evictions.reached ? 16 : 0) | (e->evictions.unsure ? 32 : 0) |
+			      (e->scale.answered ? 64 : 0));
 	pack_u64(out, e->next_action);
 	pack_u64(out, e->step);
 	pack_i64(out, e->deadline);
@@ -496,6 +497,7 @@ static bool load_engine(struct engine *e, struct unpack *u)
 	e->decided_version = flags & 4 ? version : version - 1;
 	e->policy_version = flags & 8 ? policy_version : policy_version - 1;
 	e->next_action = unpack_u64(u);
+	e->scale.answered = flags & 64;
 	e->step = unpack_u64(u);
 	e->deadline = unpack_i64(u);
 	e->now = unpack_i64(u);

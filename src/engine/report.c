@@ -211,6 +211,16 @@ static const char *policy_that_refused(const struct waiter *w, struct arena *are
 	return named ? arena_strdup(arena, name) : NULL;
 }
 
+/* Of what would ask an autoscaler, where nobody knows of one. */
+static const char *policy_against_asking(
+	struct engine *e, const struct waiter *w, struct arena *arena)
+{
+	char name[REFUSAL_NAME_MAX];
+	const char *refusal = scale_refusal(e, w);
+	return refusal != NULL && refusal_by_policy(refusal, name) ? arena_strdup(arena, name)
+								   : NULL;
+}
+
 static bool is_time(struct engine *e, const struct waiter *w, int64_t now)
 {
 	wake_by(e,
@@ -271,6 +281,7 @@ static void tell_waiting(struct engine *e, struct waiter *w, int64_t now, struct
 			: w->passed.kept_for != 0	  ? keeper_name(e, w, plan)
 							  : quota.name,
 		.asked_s = w->asked_for_s,
+		.refuser = policy_against_asking(e, w, &plan->arena),
 		.waited_s = (now - w->first_seen) / 1000,
 		.next_s = next > now ? (next - now + 999) / 1000 : 0};
 	struct action *a = emit(e, plan, ACTION_CONDITION);

@@ -156,6 +156,41 @@ static void rest(struct engine *e, uint64_t key, struct waiter *w, int64_t asked
 	w->asked_for_s = asked_for_s;
 }
 
+/* Karpenter labels what it makes; both mark what they are about to take away. */
+static bool is_of_autoscaler(const struct node *n)
+{
+	static const char *const labels[] = {
+		"karpenter.sh/nodepool", "karpenter.sh/provisioner-name"};
+	static const char *const taints[] = {
+		"ToBeDeletedByClusterAutoscaler", "DeletionCandidateOfClusterAutoscaler"};
+	for (size_t i = 0; i < COUNT_OF(labels); i++) {
+		if (pairs_get(&n->labels, labels[i]) != NULL) {
+			return true;
+		}
+	}
+	for (uint32_t i = 0; i < n->taint_count; i++) {
+		if (text_equals(n->taints[i].key, taints[0]) ||
+			text_equals(n->taints[i].key, taints[1])) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Once seen it stays so: a cluster without nodes has nothing that would show it. Looked at only
+ * where something is refused. */
+static void note_answers(struct engine *e)
+{
+	bool matters = false;
+	vec_for_each (const struct standin, s, &e->scale.standins) {
+		matters = matters || s->refusal[0] != '\0';
+	}
+	for (uint32_t i = 0; i < world_node_slots(e->world) && matters && !e->scale.answered; i++) {
+		const struct world_node *n = world_node_at(e->world, i);
+		e->scale.answered = n->known && is_of_autoscaler(&n->noun);
+	}
+}
+
 static void look_at(struct engine *e, struct waiter *w, int64_t guess)
 {
 	uint64_t key = scale_key(e, w);
@@ -178,11 +213,18 @@ static void look_at(struct engine *e, struct waiter *w, int64_t guess)
 		w->asked_for_s = (e->now - since) / 1000;
 	}
 	const char *refusal = standins_refused(e, key);
-	if (refusal != NULL) {
+	if (refusal != NULL && e->scale.answered) {
 		w->reason = REASON_POLICY_REFUSED;
 		text_set(&w->refusal, refusal);
 	}
 	pack(e, key, w, guess);
+}
+
+const char *scale_refusal(struct engine *e, const struct waiter *w)
+{
+	bool rests = w->reason == REASON_NO_SCALE_UP;
+	return e->cfg.scale_up_ms > 0 && !rests && asks(e, w) ? standins_refused(e, scale_key(e, w))
+							      : NULL;
 }
 
 static void gather(struct engine *e)
@@ -190,6 +232,7 @@ static void gather(struct engine *e)
 	int64_t guess = guess_mib(e);
 	VEC_CLEAR(&e->scale.asked);
 	standins_asked(e);
+	note_answers(e);
 	VEC_CLEAR(&e->scale.bins);
 	for (size_t i = e->scale.rests.count; i-- > 0;) {
 		if (e->now >= e->scale.rests.items[i].until) {

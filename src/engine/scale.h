@@ -59,6 +59,7 @@ struct standin {
 	int64_t landed_at; /* when that was first seen; 0: it never was */
 	int64_t free_at;   /* when the GPUs there can be opened; 0: it never was */
 	int64_t gone_at;   /* when it was last asked to go; 0: never */
+	uint32_t nodes;	   /* with GPUs that there were when it was asked for */
 	uint64_t wanted;   /* the step that last wanted it */
 	bool yields;	   /* a tenant opens a GPU there as soon as it has gone */
 	bool served;	   /* one has */
@@ -68,6 +69,7 @@ struct standin {
 };
 
 struct scale {
+	bool answered; /* an autoscaler of nodes was seen at work: somebody listens */
 	struct {
 		VEC_FIELDS(struct scale_rest {
 			uint64_t key;
@@ -102,6 +104,10 @@ bool scale_is_one(const struct holder *h);
 void scale_discount(struct engine *e);
 /* After the decisions of a step. */
 void scale_up(struct engine *e, struct plan *plan);
+/* What an admission policy said to what would ask for a node for it; NULL: nothing, or it does not
+ * ask. Where nobody would listen that is no reason to wait. */
+const char *scale_refusal(struct engine *e, const struct waiter *w);
+/* What was asked for; not whether anybody answers. */
 void scale_forget(struct scale *s);
 void scale_finish(struct scale *s);
 bool scale_rest_unpack(struct engine *e, struct unpack *u);

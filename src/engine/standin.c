@@ -47,7 +47,7 @@ static struct standin *touch(struct engine *e, const char *name)
 {
 	struct standin *s = find(e, name);
 	if (s == NULL) {
-		struct standin made = {.since = e->now};
+		struct standin made = {.since = e->now, .nodes = (uint32_t)e->snap.nodes.count};
 		snprintf(made.name, sizeof made.name, "%s", name);
 		VEC_PUSH(&e->scale.standins, made);
 		s = &e->scale.standins.items[e->scale.standins.count - 1];
@@ -78,6 +78,8 @@ static void note_bound(struct engine *e, const struct world_pod *p)
 	const struct world_node *n = world_node_at(e->world, p->node);
 	if (s->landed_at == 0 || strcmp(s->node, text_or(n->name, "")) != 0) {
 		s->landed_at = e->now > 0 ? e->now : 1;
+		/* Nodes have come since. A GPU of one that was there may just have got free. */
+		e->scale.answered = e->scale.answered || e->snap.nodes.count > s->nodes;
 		s->yields = s->served = false;
 	}
 	snprintf(s->node, sizeof s->node, "%s", text_or(n->name, ""));
@@ -244,6 +246,7 @@ static enum slot send(
 	a->cpu_milli = b->cpu_milli - taken.free_cpu_milli;
 	a->mem_bytes = b->mem_bytes - taken.free_mem_bytes;
 	s->sent_at = e->now;
+	s->nodes = (uint32_t)e->snap.nodes.count;
 	s->flight = a->id;
 	return SLOT_WAITS;
 }

@@ -11,7 +11,9 @@
 #define QUOTE_MAX 80
 
 /* What was switched off after the pod was changed: by itself it never becomes whole again. */
-#define FOR_A_NODE "[; a pod that stands in for it waits for a node since {asked} s]"
+#define FOR_A_NODE                                                                                 \
+	"[; a pod that stands in for it waits for a node since {asked} s]"                         \
+	"[; the admission policy {refuser} refuses the pod that would ask for one more node]"
 #define ON_WAITING "[; it waits since {waited} s, and is whole once it is deleted and made anew]"
 
 static const char *const templates[REASON_COUNT] = {
@@ -356,7 +358,7 @@ static bool put_word(
 		const char *word;
 		const char *text;
 	} texts[] = {{"name", f->name}, {"gpu", f->gpu}, {"node", f->best_node},
-		{"expected", f->expected}};
+		{"expected", f->expected}, {"refuser", f->refuser}};
 	if (room && f->limit == 0) {
 		/* None at all is an answer too. */
 		str_append_text(out, "none");

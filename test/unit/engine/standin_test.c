@@ -215,25 +215,105 @@ Test(standin, c14_after_twenty_minutes_it_rests_and_says_so)
 	bed_finish(&b);
 }
 
-Test(standin, a_policy_that_refuses_one_is_named_and_asked_again)
+/* What asks for the last plan's node is refused. */
+static void refuse_it(struct bed *b)
 {
-	struct bed b = scaling_bed();
-	tell_pair_guest(&b, "a", "0.6");
-	cr_assert_eq(wait_for(&b, 10000).several, 1);
 	struct outcome o = {.fault = {.kind = FAULT_DENIED,
 				    .message = "403 Forbidden: admission webhook \"images\" "
 					       "denied the request: no"}};
-	engine_settle(b.e, (struct engine_now){b.now, b.now}, standin_of(&b)->id, &o);
-	b.now += 1000;
+	engine_settle(b->e, (struct engine_now){b->now, b->now}, standin_of(b)->id, &o);
+	b->now += 1000;
+}
+
+static uint32_t refused_waiters(const struct bed *b)
+{
+	return engine_report(b->e)->by_reason[REASON_POLICY_REFUSED];
+}
+
+Test(standin, a_policy_that_refuses_one_is_named_and_asked_again)
+{
+	struct bed b = scaling_bed();
+	tell_labelled(&b, "of-karpenter", 0, "karpenter.sh/nodepool", "default");
+	tell_pair_guest(&b, "a", "0.6");
+	cr_assert_eq(wait_for(&b, 10000).several, 1);
+	refuse_it(&b);
 	(void)step(&b, ACTION_CREATE_CAPACITY);
 	cr_expect_eq(made_by(&b).several, 0, "not at once");
-	cr_expect_eq(engine_report(b.e)->by_reason[REASON_POLICY_REFUSED], 1);
+	cr_expect_eq(refused_waiters(&b), 1);
 	b.now += 30000;
 	(void)step(&b, ACTION_CREATE_CAPACITY);
 	cr_assert_eq(made_by(&b).several, 1);
 	settle_all(&b);
 	b.now += 1000;
 	(void)step(&b, ACTION_CREATE_CAPACITY);
-	cr_expect_eq(engine_report(b.e)->by_reason[REASON_POLICY_REFUSED], 0);
+	cr_expect_eq(refused_waiters(&b), 0);
 	bed_finish(&b);
+}
+
+/* Where nobody would answer it is no reason to wait: that counts as ours, and a whole pod would
+ * wait for the same GPUs. */
+Test(standin, a_policy_that_refuses_one_where_no_autoscaler_was_seen_is_named_beside_the_reason)
+{
+	struct bed b = scaling_bed();
+	tell_pair_guest(&b, "a", "0.6");
+	cr_assert_eq(wait_for(&b, 10000).several, 1);
+	refuse_it(&b);
+	b.now += 60000;
+	const struct action *said = step(&b, ACTION_CONDITION);
+	cr_assert_not_null(said);
+	cr_expect_eq(said->reason, REASON_NO_GPU_NODE);
+	cr_expect(strstr(said->message, "policy images refuses the pod that would ask") != NULL,
+		"%s", said->message);
+	cr_expect_eq(refused_waiters(&b), 0);
+	/* The other autoscaler marks what it takes away. */
+	struct taint leaves = {"ToBeDeletedByClusterAutoscaler", "1", "NoSchedule"};
+	struct node n = {.name = "n0", .ready = true, .taints = &leaves, .taint_count = 1};
+	engine_observe(b.e, &(struct change){.type = CHANGE_SET, .kind = KIND_NODE, .node = &n});
+	(void)step(&b, ACTION_CREATE_CAPACITY);
+	cr_expect_eq(refused_waiters(&b), 1);
+	tell_node_gone(&b, "n0");
+	(void)step(&b, ACTION_CREATE_CAPACITY);
+	cr_expect_eq(refused_waiters(&b), 1, "it was seen");
+	bed_finish(&b);
+}
+
+/* Whether the node that one got was there before is what tells an autoscaler's answer from a GPU
+ * that has just got free. */
+static bool answers(bool there_before)
+{
+	struct bed b = scaling_bed();
+	char name[64];
+	struct pod whole = {.ns = "default",
+		.name = "w",
+		.uid = "w",
+		.node = "n0",
+		.gpus = 2,
+		.phase = POD_RUNNING};
+	if (there_before) {
+		tell_labelled(&b, "n0", 2, NULL, NULL);
+		tell_pod(&b, &whole);
+	}
+	ask_of(&b, name);
+	if (there_before) {
+		tell_gone(&b, "default", "w");
+	} else {
+		tell_labelled(&b, "n0", 2, NULL, NULL);
+	}
+	tell_standin(&b, name, "n0", 2, false);
+	b.now += 100;
+	(void)step(&b, ACTION_CREATE_CAPACITY);
+	/* Another group, whose own is refused. */
+	tell_guest(&b, &(struct guest){.name = "z", .share = "0.6", .zone = "z", .cpu_milli = 1});
+	cr_assert_eq(wait_for(&b, 10000).count, 1);
+	refuse_it(&b);
+	(void)step(&b, ACTION_CREATE_CAPACITY);
+	bool counts = refused_waiters(&b) > 0;
+	bed_finish(&b);
+	return counts;
+}
+
+Test(standin, an_autoscaler_that_answered_once_is_one)
+{
+	cr_expect(answers(false));
+	cr_expect_not(answers(true));
 }
