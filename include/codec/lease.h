@@ -22,7 +22,8 @@ struct lease {
 	int32_t transitions;
 	int64_t acquire_ms; /* wall, 0 if absent */
 	int64_t renew_ms;
-	const char *heard; /* its annotation NOTE_HEARD; NULL: none */
+	const char *heard;	/* its annotation NOTE_HEARD; NULL: none */
+	const char *refused_by; /* NOTE_REFUSED_BY, the same */
 };
 
 MUST_CHECK int lease_decode(const char *json, size_t n, struct arena *arena,

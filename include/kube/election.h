@@ -70,6 +70,10 @@ void election_keep(struct election *e, const char *heard);
 /* The same as it stands there; "" if nothing does. Borrowed until the next step. */
 const char *election_heard(const struct election *e);
 
+/* For whoever asks after the state of the installation: the policy that refuses the canary, NULL:
+ * none does. Kept as above. */
+void election_tell_refusal(struct election *e, const char *policy);
+
 /* For shutdown: stop leading at once (on_change fires at the next step) and give the Lease back. */
 void election_release(struct election *e);
 bool election_is_released(

@@ -35,6 +35,7 @@ struct report_parts {
 	bool lease_known;
 	const char *holder; /* ""; nobody */
 	int64_t renew_ms;
+	const char *refused_by; /* the policy that refuses the leader's canary; NULL: none does */
 	bool deployment_known, deployment_absent; /* neither: it could not be read */
 	const char *image;
 	int32_t ready, wanted;

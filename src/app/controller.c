@@ -258,6 +258,7 @@ static void on_turn(void *data)
 	canary_step(c->canary, now,
 		election_leads(c->election) && certs_published(c->certs) && c->webhook != NULL);
 	tell_reach(c);
+	election_tell_refusal(c->election, canary_refused_by(c->canary));
 	sizes_reach(c->sizes, canary_reached(c->canary), canary_seen(c->canary));
 	access_step(c->access, now, election_leads(c->election));
 	sizes_may_surge(c->sizes, access_surge(c->access));

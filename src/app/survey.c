@@ -20,10 +20,10 @@
 #define DEPLOYMENT    "Deployment " NAME_NAMESPACE "/" NAME_CONTROLLER
 #define CONFIGURATION "MutatingWebhookConfiguration " NAME_WEBHOOK_CONFIG
 
-/* Namespaces before pods: their defaults are asked for. Groups before anybody asks whose a pod is.
- */
+/* Namespaces before pods: their defaults are asked for. Groups before anybody asks whose a pod is,
+ * PodGroups before a pod of one is taken for part of a gang. */
 static const enum kind lists[] = {
-	KIND_NAMESPACE, KIND_NODE, KIND_GROUP, KIND_RECOMMENDATION, KIND_POD};
+	KIND_NAMESPACE, KIND_NODE, KIND_GROUP, KIND_POD_GROUP, KIND_RECOMMENDATION, KIND_POD};
 
 struct survey {
 	struct survey_config config;
@@ -114,6 +114,7 @@ static void on_lease(void *data, const struct kube_answer *a)
 			s->parts.lease_known = true;
 			s->parts.holder = lease.holder;
 			s->parts.renew_ms = lease.renew_ms;
+			s->parts.refused_by = lease.refused_by;
 		} else {
 			report_gap(s->config.report, "cannot read " LEASE ": %s", f.message);
 		}
@@ -275,6 +276,13 @@ static bool would_narrow(const struct survey *s, const struct fault *f)
 	       (kind_at(s) == KIND_POD || kind_at(s) == KIND_RECOMMENDATION);
 }
 
+/* Few clusters have PodGroups, and who may not list what is not there is forbidden to. A pod of one
+ * that is not known is told as such. */
+static bool lacks_groups(const struct survey *s, const struct fault *f)
+{
+	return kind_at(s) == KIND_POD_GROUP && (f->kind == FAULT_NOT_FOUND || f->status == 403);
+}
+
 static void conclude(struct survey *s, const struct fault *f)
 {
 	struct report *r = s->config.report;
@@ -287,6 +295,8 @@ static void conclude(struct survey *s, const struct fault *f)
 		report_gap(r, "cannot list %s in all namespaces: forbidden; shown: namespace %s",
 			what, s->config.own);
 		report_limit(r, kind_at(s), s->config.own);
+	} else if (lacks_groups(s, f)) {
+		return;
 	} else if (f->kind == FAULT_NOT_FOUND) {
 		report_gap(r, "there is no kind %s here", what);
 	} else if (f->kind != FAULT_NONE) {

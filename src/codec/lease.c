@@ -19,6 +19,13 @@ static const struct decode_field lease_fields[] = {
 	{"spec.renewTime", DECODE_TIME, false, offsetof(struct lease, renew_ms), NULL},
 };
 
+/* NULL: it is not there, or no text. */
+static const char *note_of(const json_t *root, const char *key, struct arena *arena)
+{
+	const json_t *notes = decode_find(root, "metadata.annotations");
+	return arena_strdup(arena, json_string_value(json_object_get(notes, key)));
+}
+
 int lease_decode(const char *json, size_t n, struct arena *arena, struct lease *ret_lease,
 	struct fault *ret_fault)
 {
@@ -30,9 +37,8 @@ int lease_decode(const char *json, size_t n, struct arena *arena, struct lease *
 			root, lease_fields, COUNT_OF(lease_fields), arena, &lease, ret_fault) < 0) {
 		return fault_wrap(ret_fault, "lease");
 	}
-	const json_t *notes = decode_find(root, "metadata.annotations");
-	const char *heard = json_string_value(json_object_get(notes, NOTE_HEARD));
-	lease.heard = heard != NULL ? arena_strdup(arena, heard) : NULL;
+	lease.heard = note_of(root, NOTE_HEARD, arena);
+	lease.refused_by = note_of(root, NOTE_REFUSED_BY, arena);
 	*ret_lease = lease;
 	return 0;
 }

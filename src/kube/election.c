@@ -49,6 +49,8 @@ void election_destroy(struct election *e)
 	free((void *)(uintptr_t)e->config.term);
 	free(e->heard);
 	free(e->keeps);
+	free(e->refused_by);
+	free(e->refuses);
 	free(e);
 }
 
@@ -91,6 +93,7 @@ static void observe(struct election *e, const struct lease *l, int64_t now)
 	e->transitions = l->transitions;
 	e->renew_ms = l->renew_ms;
 	keep(&e->heard, l->heard);
+	keep(&e->refused_by, l->refused_by);
 }
 
 static bool is_about_term(enum election_stage stage)
@@ -187,15 +190,27 @@ static void send_create(struct election *e, int64_t now)
 }
 
 /* Only what is another than what stands there. */
-static void write_heard(const struct election *e, struct build *b)
+static void write_notes(const struct election *e, struct build *b)
 {
-	const char *keeps = text_empty(e->keeps) ? NULL : e->keeps;
-	if (e->keeps == NULL || text_equals(keeps, e->heard)) {
-		return;
+	const struct {
+		const char *key, *wanted, *stands;
+	} notes[] = {
+		{NOTE_HEARD, e->keeps, e->heard}, {NOTE_REFUSED_BY, e->refuses, e->refused_by}};
+	bool begun = false;
+	for (size_t i = 0; i < COUNT_OF(notes); i++) {
+		const char *wanted = text_empty(notes[i].wanted) ? NULL : notes[i].wanted;
+		if (notes[i].wanted == NULL || text_equals(wanted, notes[i].stands)) {
+			continue;
+		}
+		if (!begun) {
+			build_object_at(b, "annotations");
+			begun = true;
+		}
+		build_text_at(b, notes[i].key, wanted);
 	}
-	build_object_at(b, "annotations");
-	build_text_at(b, NOTE_HEARD, keeps);
-	build_end(b);
+	if (begun) {
+		build_end(b);
+	}
 }
 
 /* A patch rather than the whole object: what others keep on the Lease (labels) stays. Each
@@ -210,7 +225,7 @@ static void write_patch(struct election *e, struct str *out, bool release)
 	build_begin_object(&b);
 	build_object_at(&b, "metadata");
 	build_text_at(&b, "resourceVersion", e->version);
-	write_heard(e, &b);
+	write_notes(e, &b);
 	build_end(&b);
 	build_object_at(&b, "spec");
 	build_text_at(&b, "holderIdentity", release ? "" : e->config.identity);
@@ -276,6 +291,7 @@ static void lost(struct election *e, const char *why)
 	if (e->leads) {
 		e->leads = false;
 		keep(&e->keeps, NULL);
+		keep(&e->refuses, NULL);
 		log_warn("no longer leading", LOG_S("lease", e->config.name), LOG_S("why", why));
 	}
 }
@@ -503,6 +519,11 @@ int64_t election_write_ms(const struct election *e, int64_t now_mono_ms)
 		       : 0;
 }
 
+const char *election_version(const struct election *e)
+{
+	return e->version;
+}
+
 const char *election_holder(const struct election *e)
 {
 	return e->holder;
@@ -519,11 +540,6 @@ int64_t election_term(const struct election *e)
 }
 
 void election_doubt(struct election *e)
-const char *election_version(const struct election *e)
-{
-	return e->version;
-}
-
 {
 	if (e->leads) {
 		e->fresh = false;
@@ -543,6 +559,13 @@ void election_keep(struct election *e, const char *heard)
 const char *election_heard(const struct election *e)
 {
 	return text_or(e->heard, "");
+}
+
+void election_tell_refusal(struct election *e, const char *policy)
+{
+	if (e->leads) {
+		keep(&e->refuses, text_or(policy, ""));
+	}
 }
 
 void election_release(struct election *e)

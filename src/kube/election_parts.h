@@ -64,6 +64,7 @@ struct election {
 
 	char *heard; /* owned; what is kept on it; NULL: nothing */
 	char *keeps; /* owned; what should be; NULL: nobody has said so in this term */
+	char *refused_by, *refuses; /* owned; the same of the policy that refuses the canary */
 
 	bool leads;
 	struct election_count count;

@@ -30,6 +30,7 @@ static void write_controller(struct build *b, const struct report_parts *p, int6
 	number_or_null(b, "ready", p->deployment_known, p->ready);
 	number_or_null(b, "wanted", p->deployment_known, p->wanted);
 	build_text_at(b, "webhook", report_webhook_text(p));
+	build_text_at(b, "canaryRefusedBy", report_refused_by(p, now_ms));
 	build_end(b);
 }
 

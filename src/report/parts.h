@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/vec.h"
 #include "owner/groups.h"
+#include "owner/podgroups.h"
 #include "owner/strangers.h"
 #include "report/report.h"
 #include "world/world.h"
@@ -45,8 +46,9 @@ struct gpus {
 };
 
 struct report {
-	struct world *world;   /* owned */
-	struct groups *groups; /* owned */
+	struct world *world;	      /* owned */
+	struct groups *groups;	      /* owned */
+	struct podgroups *pod_groups; /* owned; of namespaces that may be listed */
 	struct arena parts_arena, pods_arena, works_arena, owners_arena, scratch;
 	struct report_parts parts;
 	struct rows waiting, whole;
@@ -85,6 +87,8 @@ size_t report_cut(const char *text, size_t most);
 const char *report_kind(struct arena *a, const char *kind, const char *group);
 /* Is its holder the leader still? After 20 s without a word nobody leads (C2). */
 bool report_leads(const struct report_parts *p, int64_t now_ms);
+/* What the leader says of its canary; of who leads no more it is not known. */
+const char *report_refused_by(const struct report_parts *p, int64_t now_ms);
 /* "webhook ok", and what else there is to say of it. */
 const char *report_webhook_text(const struct report_parts *p);
 

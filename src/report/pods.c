@@ -67,16 +67,24 @@ static void wait_whole(struct report *r, const struct pod *pod)
 
 /* Without the arguments and variables of its containers, which no list has: of frameworks more
  * would have to be known. The configured schedulers are not known either. */
-static enum reason template_reason(const struct pod *pod, struct explain_facts *ret_facts)
+static enum reason template_reason(
+	const struct report *r, const struct pod *pod, struct explain_facts *ret_facts)
 {
 	struct pod asked = *pod;
 	const char *scheduler = pod->scheduler;
 	struct admit_input in = {.pod = &asked,
+		.basic_group = podgroups_frees(r->pod_groups, pod),
 		.schedulers = &scheduler,
 		.scheduler_count = scheduler != NULL ? 1 : 0};
 	asked.node = NULL;
 	enum reason why = admit_template(&in, ISOLATION_NONE, ret_facts);
 	return why == REASON_PREALLOCATES || why == REASON_USER_PINNED ? REASON_NONE : why;
+}
+
+static const struct namespace *namespace_of(const struct report *r, const struct pod *pod)
+{
+	const struct world_namespace *n = world_namespace_find(r->world, pod->ns);
+	return n != NULL && n->known ? &n->noun : NULL;
 }
 
 static bool is_excluded(const struct pod *pod, const struct namespace *ns)
@@ -85,9 +93,10 @@ static bool is_excluded(const struct pod *pod, const struct namespace *ns)
 	return policy_choose(&(struct policy_set){0}, &who).excluded;
 }
 
-static enum reason whole_reason(const struct pod *pod, const struct namespace *ns,
+static enum reason whole_reason(const struct report *r, const struct pod *pod,
 	const struct ask *ask, struct explain_facts *ret_facts)
 {
+	const struct namespace *ns = namespace_of(r, pod);
 	if (is_excluded(pod, ns)) {
 		return REASON_EXCLUDED;
 	}
@@ -100,15 +109,13 @@ static enum reason whole_reason(const struct pod *pod, const struct namespace *n
 	if (pod->owner.kind == NULL && !ask->is_own) {
 		return REASON_BARE_POD;
 	}
-	return template_reason(pod, ret_facts);
+	return template_reason(r, pod, ret_facts);
 }
 
 static void note_whole(struct report *r, const struct pod *pod)
 {
 	CLEANUP(str_finish) struct str text = STR_INIT(SENTENCE_MAX);
-	const struct world_namespace *wn = world_namespace_find(r->world, pod->ns);
-	const struct namespace *ns = wn != NULL && wn->known ? &wn->noun : NULL;
-	struct ask ask = ask_read(pod, ns);
+	struct ask ask = ask_read(pod, namespace_of(r, pod));
 	bool told = pod->placed.type != NULL && !pod->placed.is_true;
 	struct row row = {.ns = pod->ns,
 		.name = pod->name,
@@ -120,7 +127,7 @@ static void note_whole(struct report *r, const struct pod *pod)
 	}
 	if (!told) {
 		struct explain_facts facts = {0};
-		enum reason why = whole_reason(pod, ns, &ask, &facts);
+		enum reason why = whole_reason(r, pod, &ask, &facts);
 		if (why == REASON_NONE) {
 			row.reason = "NotTold";
 			row.message = "whoever made it was warned why, or the webhook was not "

@@ -17,6 +17,7 @@ struct report *report_create(void)
 	struct report *r = xcalloc(1, sizeof *r);
 	r->world = world_create();
 	r->groups = groups_create();
+	r->pod_groups = podgroups_create();
 	return r;
 }
 
@@ -34,6 +35,7 @@ void report_destroy(struct report *r)
 	VEC_FINISH(&r->gaps);
 	strangers_finish(&r->strangers);
 	groups_destroy(r->groups);
+	podgroups_destroy(r->pod_groups);
 	world_destroy(r->world);
 	struct arena *all[] = {
 		&r->parts_arena, &r->pods_arena, &r->works_arena, &r->owners_arena, &r->scratch};
@@ -48,6 +50,7 @@ void report_tell(struct report *r, const struct report_parts *parts)
 	r->parts = *parts;
 	r->parts.holder = arena_strdup(&r->parts_arena, parts->holder);
 	r->parts.image = arena_strdup(&r->parts_arena, parts->image);
+	r->parts.refused_by = arena_strdup(&r->parts_arena, parts->refused_by);
 }
 
 void report_limit(struct report *r, enum kind kind, const char *ns)
@@ -72,6 +75,11 @@ void report_gap(struct report *r, const char *format, ...)
 bool report_leads(const struct report_parts *p, int64_t now_ms)
 {
 	return p->lease_known && !text_empty(p->holder) && now_ms - p->renew_ms <= STALE_MS;
+}
+
+const char *report_refused_by(const struct report_parts *p, int64_t now_ms)
+{
+	return report_leads(p, now_ms) ? p->refused_by : NULL;
 }
 
 const char *report_webhook_text(const struct report_parts *p)
@@ -132,6 +140,10 @@ void report_apply(struct report *r, const struct change *c)
 	}
 	if (c->kind == KIND_GROUP) {
 		(void)groups_apply(r->groups, c);
+		return;
+	}
+	if (c->kind == KIND_POD_GROUP) {
+		podgroups_apply(r->pod_groups, c);
 		return;
 	}
 	if (c->type == CHANGE_SET && c->kind == KIND_POD && pod_is_agent(c->pod, NULL)) {

@@ -94,6 +94,19 @@ static void write_controller(const struct report *r, int64_t now_ms, struct str 
 	lines_put(out, "Controller", INDENT, INDENT, str_text(&line));
 }
 
+static void write_canary(const struct report *r, int64_t now_ms, struct str *out)
+{
+	CLEANUP(str_finish) struct str line = STR_INIT(LINE_BYTES);
+	const char *policy = report_refused_by(&r->parts, now_ms);
+	if (policy != NULL) {
+		str_append_text(&line, "refused by the admission policy ");
+		put_cut(&line, policy, WORD_SHOWN);
+		str_append_text(&line, ": whether the webhook is reached is not known, and "
+				       "preemption, overuse and replacements wait");
+		lines_put(out, "Canary", INDENT, INDENT, str_text(&line));
+	}
+}
+
 /* --- agents --- */
 
 static void write_agents(const struct report *r, int64_t now_ms, struct str *out)
@@ -337,6 +350,7 @@ static void write_owners(const struct report *r, struct str *out)
 void report_write_text(const struct report *r, int64_t now_ms, struct str *out)
 {
 	write_controller(r, now_ms, out);
+	write_canary(r, now_ms, out);
 	write_agents(r, now_ms, out);
 	write_gpus(r, out);
 	write_works(r, out);

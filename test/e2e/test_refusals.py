@@ -6,6 +6,7 @@ import contextlib
 import pytest
 
 from helpers import P, events, gates, is_tenant, is_whole, note, on, placed
+from test_status import told
 from waiting import wait_until
 
 from api import ApiError
@@ -104,9 +105,12 @@ def test_c3_c13_a_policy_against_our_pods_is_named_and_stops_nothing_else(stack,
         assert note(second, "gpu-uuid") == note(stack.get_pod("first"), "gpu-uuid")
         # Nobody knows whether the webhook is reached, and a node is emptied all the same.
         wait_until(lambda: stack.leader().metric("aliquot_webhook_reachable") == -1, 90, "the canary to be refused")
+        # A person sees it, too, from the next renewal of the Lease on.
+        wait_until(lambda: told(stack.plane.kubeconfig("admin"))["controller"]["canaryRefusedBy"]
+                   == "house-images", 60, "the refusal in the status")
         stack.api.patch("nodes", "leaving", {"metadata": {"labels": {UPGRADE: "drain-required"}}})
-        told = wait_until(lambda: events(stack, leaver, "NodeLeaves"), 60, lambda: "its eviction\n" + stack.logs())
-        assert "drain-required" in told[0]["message"]
+        said = wait_until(lambda: events(stack, leaver, "NodeLeaves"), 60, lambda: "its eviction\n" + stack.logs())
+        assert "drain-required" in said[0]["message"]
         name = leaver["metadata"]["name"]
         wait_until(lambda: stack.api.find("pods", name, "leaver") is None, 60, "the tenant to leave")
     # It is tried again by itself.

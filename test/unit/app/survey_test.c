@@ -99,6 +99,7 @@ static void give_lists(struct bed *b)
 	give(b, "/api/v1/nodes?limit", 200,
 		LIST("{" META("a") "},\"status\":{\"allocatable\":{\"nvidia.com/gpu\":\"8\"}}}"));
 	give(b, "gpuworkloadgroups", 200, LIST(""));
+	give(b, "podgroups", 404, "404 page not found");
 }
 
 Test(survey, S4_all_that_is_asked_for_is_told)
@@ -200,6 +201,7 @@ Test(survey, what_may_not_be_listed_everywhere_is_listed_at_home)
 	give(&b, "/api/v1/namespaces", 403, FORBIDDEN);
 	give(&b, "/api/v1/nodes", 403, FORBIDDEN);
 	give(&b, "gpuworkloadgroups", 404, "404 page not found");
+	give(&b, "podgroups", 403, FORBIDDEN);
 	give(&b, "/gpurecommendations", 403, FORBIDDEN);
 	give(&b, "/namespaces/mine/gpurecommendations", 403, FORBIDDEN);
 	give(&b, "/api/v1/pods", 403, FORBIDDEN);
@@ -286,7 +288,7 @@ Test(survey, who_may_read_nothing_is_told_so)
 		fake_answer(fake_last(b.wire), 403, FORBIDDEN);
 	}
 	cr_expect_eq(survey_end(b.survey), SURVEY_REFUSED);
-	cr_expect_eq(b.wire->count, 10);
+	cr_expect_eq(b.wire->count, 11);
 	tear_down(&b);
 }
 
@@ -367,6 +369,7 @@ Test(survey, one_list_that_breaks_off_is_a_gap)
 	fake_fail(fake_last(b.wire), false);
 	give(&b, "nodes", 200, LIST("{" META("a") ",\"labels\":7}}"));
 	give(&b, "gpuworkloadgroups", 200, LIST(""));
+	give(&b, "podgroups", 404, "404 page not found");
 	give(&b, "gpurecommendations", 200, LIST(""));
 	give(&b, "pods", 200, LIST(""));
 	step(&b, 1);

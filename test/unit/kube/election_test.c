@@ -2,6 +2,7 @@
 #include "kube/election.h"
 
 #include "fake_wire.h"
+#include "model/names.h"
 
 #define CANDIDATES 2
 
@@ -13,8 +14,9 @@ struct shelf {
 	int64_t renew_count;
 	char renew[TIME_TEXT_MAX];
 	int transitions;
-	char heard[64]; /* its annotation, without quotes */
-	int heards;	/* writes that said something of it */
+	char heard[64];	     /* its annotation, without quotes */
+	int heards;	     /* writes that said something of it */
+	char refused_by[64]; /* the other annotation, which says who refuses the canary */
 };
 
 struct candidate {
@@ -65,6 +67,9 @@ static void body_of(const struct shelf *s, struct str *out)
 		s->version);
 	if (s->heard[0] != '\0') {
 		str_append_format(out, ",\"annotations\":{\"aliquot.dev/heard\":\"%s\"}", s->heard);
+	} else if (s->refused_by[0] != '\0') {
+		str_append_format(
+			out, ",\"annotations\":{\"" NOTE_REFUSED_BY "\":\"%s\"}", s->refused_by);
 	}
 	str_append_text(out, "}");
 	if (s->renew[0] != '\0') {
@@ -117,6 +122,12 @@ static void serve_write(struct shelf *s, struct fake_call *c)
 	} else if (strstr(c->body, "\"aliquot.dev/heard\"") != NULL) {
 		member(c->body, "aliquot.dev/heard", s->heard, sizeof s->heard);
 		s->heards++;
+	}
+	if (strstr(c->body, "\"" NOTE_REFUSED_BY "\":null") != NULL) {
+		s->refused_by[0] = '\0';
+	} else if (strstr(c->body, "\"" NOTE_REFUSED_BY "\"") != NULL) {
+		cr_expect_str_eq(s->refused_by, "", "it is said once");
+		member(c->body, NOTE_REFUSED_BY, s->refused_by, sizeof s->refused_by);
 	}
 	s->exists = true;
 	s->version++;
@@ -560,5 +571,24 @@ Test(election, it_is_given_back_with_what_was_heard)
 	cr_expect(election_is_released(c.e));
 	cr_expect_str_eq(shelf.holder, "");
 	cr_expect_str_eq(shelf.heard, "gpu ill");
+	tear_down(&c);
+}
+
+Test(election, who_refuses_the_canary_stands_on_the_lease_until_nobody_does)
+{
+	struct shelf shelf = {.exists = true, .version = 1};
+	struct candidate c;
+	set_up(&c, "one", false);
+	election_tell_refusal(c.e, "before it leads");
+	settle(&c, &shelf);
+	pass(&c, 1, &shelf, 6000);
+	cr_expect_str_eq(shelf.refused_by, "");
+	cr_expect_str_not_empty(election_version(c.e));
+	election_tell_refusal(c.e, "house-images");
+	pass(&c, 1, &shelf, 6000);
+	cr_expect_str_eq(shelf.refused_by, "house-images");
+	election_tell_refusal(c.e, NULL);
+	pass(&c, 1, &shelf, 6000);
+	cr_expect_str_eq(shelf.refused_by, "");
 	tear_down(&c);
 }

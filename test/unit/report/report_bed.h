@@ -17,31 +17,36 @@ struct bed {
 	struct str text;
 };
 
-static struct bed set_up(void)
+static inline struct bed set_up(void)
 {
 	return (struct bed){report_create(), STR_INIT(REPORT_JSON_BYTES)};
 }
 
-static void tear_down(struct bed *b)
+static inline void tear_down(struct bed *b)
 {
 	report_destroy(b->report);
 	str_finish(&b->text);
 }
 
-static void mark(struct bed *b, enum kind kind, enum change_type type)
+static inline bool has(const struct bed *b, const char *part)
+{
+	return strstr(str_text(&b->text), part) != NULL;
+}
+
+static inline void mark(struct bed *b, enum kind kind, enum change_type type)
 {
 	struct change c = {.kind = kind, .type = type};
 	report_apply(b->report, &c);
 }
 
-static void node(struct bed *b, const char *name, int64_t gpus)
+static inline void node(struct bed *b, const char *name, int64_t gpus)
 {
 	struct node n = {.name = name, .uid = name, .resource_version = "1", .gpus = gpus};
 	struct change c = {.kind = KIND_NODE, .node = &n};
 	report_apply(b->report, &c);
 }
 
-static void pod(struct bed *b, struct pod p)
+static inline void pod(struct bed *b, struct pod p)
 {
 	struct container main = {.name = "main", .gpus = p.gpus};
 	struct change c = {.kind = KIND_POD, .pod = &p};
@@ -60,7 +65,7 @@ static void pod(struct bed *b, struct pod p)
 static const struct owner web = {"apps/v1", "ReplicaSet", "web", "w"};
 static struct pair tenant_label[] = {{LABEL_TENANT, "true"}};
 
-static void tenant(struct bed *b, const char *name, const char *milli)
+static inline void tenant(struct bed *b, const char *name, const char *milli)
 {
 	struct pair notes[] = {
 		{NOTE_COMPUTE_MILLI, milli}, {NOTE_GPU_UUID, "GPU-1"}, {NOTE_MEMORY_MIB, "8192"}};
@@ -71,7 +76,7 @@ static void tenant(struct bed *b, const char *name, const char *milli)
 		       .notes = {notes, COUNT_OF(notes)}});
 }
 
-static void waiting(struct bed *b, const char *name, const char *reason, const char *message)
+static inline void waiting(struct bed *b, const char *name, const char *reason, const char *message)
 {
 	static const char *gates[] = {NAME_GATE};
 	pod(b, (struct pod){.name = name,
@@ -85,7 +90,7 @@ static void waiting(struct bed *b, const char *name, const char *reason, const c
 }
 
 /* Whole GPUs; `kind` NULL: nobody controls it. */
-static void whole(struct bed *b, const char *kind, const char *name, int64_t gpus)
+static inline void whole(struct bed *b, const char *kind, const char *name, int64_t gpus)
 {
 	struct pod p = {.name = name, .node = "b", .gpus = gpus};
 	if (kind != NULL) {
@@ -94,7 +99,7 @@ static void whole(struct bed *b, const char *kind, const char *name, int64_t gpu
 	pod(b, p);
 }
 
-static void capacity(struct bed *b, const char *name, uint32_t grants)
+static inline void capacity(struct bed *b, const char *name, uint32_t grants)
 {
 	struct pair labels[] = {{LABEL_CAPACITY, "true"}};
 	struct grant grant = {"u", "team", "t", 250, 8192};
@@ -106,7 +111,7 @@ static void capacity(struct bed *b, const char *name, uint32_t grants)
 		       .ledger = {&grant, grants}});
 }
 
-static void work(struct bed *b, const char *name, const char *ready, const char *blocked)
+static inline void work(struct bed *b, const char *name, const char *ready, const char *blocked)
 {
 	bool is_ready = text_equals(ready, "Ready") || text_equals(ready, "Recommending");
 	struct recommendation r = {.name = name,

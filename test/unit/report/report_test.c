@@ -110,11 +110,6 @@ Test(report, what_nobody_told_is_not_known)
 	tear_down(&b);
 }
 
-static bool has(const struct bed *b, const char *part)
-{
-	return strstr(str_text(&b->text), part) != NULL;
-}
-
 /* The first pods of a list whose next page was not to be had, looked at as the last of all. */
 Test(report, half_a_list_is_not_told_as_all_of_it)
 {
