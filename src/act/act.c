@@ -151,13 +151,16 @@ static void read_object(struct job *j, enum job_stage stage)
 }
 
 /* The object in an answer. NULL is no failure: the write happened, and the watch will show the
- * object. Of a placement nobody wants to see it, and in a burst those are most of the answers. */
+ * object. Of a placement nobody wants to see it, and in a burst those are most of the answers. Of
+ * words it is wanted where a placement is to follow, and not where it is more than usual. */
 static const struct pod *answer_pod(
 	struct job *j, const struct kube_answer *answer, struct pod *storage)
 {
 	struct fault fault = {0};
 	enum action_type type = j->action.type;
-	if (type != ACTION_CREATE_CAPACITY && type != ACTION_GRANT) {
+	bool precedes = type == ACTION_CONDITION && j->action.reason == REASON_GRANTING &&
+			answer->body_size <= WORD_ANSWER_MAX;
+	if (type != ACTION_CREATE_CAPACITY && type != ACTION_GRANT && !precedes) {
 		return NULL;
 	}
 	if (pod_decode(answer->body, answer->body_size, &j->arena, storage, &fault) != 0) {

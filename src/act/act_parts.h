@@ -9,6 +9,8 @@
 #include "json/build.h"
 
 #define DRAFT_BODY_MAX (512 * 1024)
+/* The answer to a condition, if it is to be read. */
+#define WORD_ANSWER_MAX ((size_t)256 * 1024)
 
 struct act_settings {
 	char *ns, *image, *pull_policy, *owner_name, *owner_uid, *command; /* owned; may be NULL */

@@ -112,6 +112,12 @@ struct waiter *waiter_of(struct engine *e, const struct world_pod *p, int64_t no
 	return w;
 }
 
+const char *waiter_version(const struct waiter *w)
+{
+	bool known = w->word_rv != NULL && text_equals(w->word_from, w->pod.resource_version);
+	return known ? w->word_rv : w->pod.resource_version;
+}
+
 static void waiter_free(struct waiter *w)
 {
 	arena_finish(&w->arena);
@@ -120,6 +126,8 @@ static void waiter_free(struct waiter *w)
 	VEC_FINISH(&w->group.gives);
 	hold_drop(w);
 	free(w->placed_rv);
+	free(w->word_from);
+	free(w->word_rv);
 	free(w->refusal);
 	free(w->flight_rv);
 	free(w->uid);

@@ -31,6 +31,8 @@ struct waiter *waiter_touch(struct engine *e, const char *uid, int64_t now);
 /* Of a tenant of the world. */
 struct waiter *waiter_of(struct engine *e, const struct world_pod *p, int64_t now);
 struct waiter *waiter_find(const struct engine *e, const char *uid);
+/* Under which it is as it was judged: what the watch showed, or what came of a word after that. */
+const char *waiter_version(const struct waiter *w);
 struct holder *holder_touch(struct engine *e, const char *name, int64_t now);
 struct holder *holder_find(const struct engine *e, const char *name);
 void holder_drop_asked(struct holder *h);

@@ -153,7 +153,7 @@ void emit_placing(
 	a->ns = text_in(plan, w->pod.ns);
 	a->name = text_in(plan, w->pod.name);
 	a->uid = text_in(plan, w->pod.uid);
-	a->resource_version = text_in(plan, w->pod.resource_version);
+	a->resource_version = text_in(plan, waiter_version(w));
 	a->node = text_in(plan, where->node);
 	a->uuid = text_in(plan, where->uuid);
 	a->capacity_pod = text_in(plan, where->capacity_pod);

@@ -141,6 +141,8 @@ static void save_waiter(struct saving *s, const struct waiter *w)
 	pack_text(out, w->placed_rv);
 	pack_text(out, w->refusal);
 	pack_text(out, w->flight_rv);
+	pack_text(out, w->word_from);
+	pack_text(out, w->word_rv);
 	backoff_pack(out, &w->backoff);
 	for (size_t i = 0; i < COUNT_OF(numbers); i++) {
 		pack_i64(out, numbers[i]);
@@ -174,6 +176,8 @@ static bool load_waiter(struct engine *e, struct unpack *u)
 	text_set(&w->placed_rv, unpack_text(u));
 	text_set(&w->refusal, unpack_text(u));
 	text_set(&w->flight_rv, unpack_text(u));
+	text_set(&w->word_from, unpack_text(u));
+	text_set(&w->word_rv, unpack_text(u));
 	w->backoff = backoff_unpack(u);
 	w->placed_until = unpack_i64(u);
 	w->retry_at = unpack_i64(u);
@@ -493,11 +497,11 @@ static bool load_engine(struct engine *e, struct unpack *u)
 	e->dirty = flags & 2;
 	e->evictions.reached = flags & 16;
 	e->evictions.unsure = flags & 32;
+	e->scale.answered = flags & 64;
 	/* Versions only grow: one less is never reached again. */
 	e->decided_version = flags & 4 ? version : version - 1;
 	e->policy_version = flags & 8 ? policy_version : policy_version - 1;
 	e->next_action = unpack_u64(u);
-	e->scale.answered = flags & 64;
 	e->step = unpack_u64(u);
 	e->deadline = unpack_i64(u);
 	e->now = unpack_i64(u);

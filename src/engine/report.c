@@ -236,7 +236,6 @@ static void tell_waiting(struct engine *e, struct waiter *w, int64_t now, struct
 	struct unfit_tally unfit = {0};
 	survey(e, w, &unfit);
 	struct lack_tally lacks;
-	bool counted = count_lacks(e, w, &lacks);
 	if (w->reason == REASON_SHORT_MEMORY) {
 		name_most_memory(e, w);
 	}
@@ -270,7 +269,7 @@ static void tell_waiting(struct engine *e, struct waiter *w, int64_t now, struct
 		.best_milli = w->miss.best_milli,
 		.best_mib = w->miss.best_mib,
 		.unfit = &unfit,
-		.lacks = counted ? &lacks : NULL,
+		.lacks = count_lacks(e, w, &lacks) ? &lacks : NULL,
 		.claim = claims.blocker,
 		.count = tells_count(w) ? waiter_count(w) : 0,
 		.limit = injection.times > 0 ? injection.times : most_tenants(e, w),

@@ -123,6 +123,41 @@ static void await_version(struct waiter *w, int64_t until)
 	}
 }
 
+/* --- words --- */
+
+static void pack_judged(struct str *out, struct pod pod)
+{
+	pod.resource_version = NULL;
+	pod.placed = (struct pod_condition){0};
+	pod_pack(out, &pod);
+}
+
+static bool is_as_judged(const struct pod *shown, const struct pod *judged)
+{
+	CLEANUP(str_finish) struct str a = STR_INIT(RECORD_MAX);
+	CLEANUP(str_finish) struct str b = STR_INIT(RECORD_MAX);
+	pack_judged(&a, *shown);
+	pack_judged(&b, *judged);
+	return !a.overflow && !b.overflow && a.len == b.len &&
+	       memcmp(str_text(&a), str_text(&b), a.len) == 0;
+}
+
+/* A word of ours makes another version of a tenant, which a watch that is behind shows late, and
+ * until then its placement would meet a conflict. The answer shows all of the pod under that
+ * version. Whoever else wrote before, it is what was judged, or this says nothing. */
+static void settle_word(struct engine *e, const struct outcome *o)
+{
+	struct waiter *w = o->fault.kind == FAULT_NONE && o->pod != NULL
+				   ? waiter_find(e, text_or(o->pod->uid, ""))
+				   : NULL;
+	if (w == NULL || !version_after(o->pod->resource_version, waiter_version(w)) ||
+		!is_as_judged(o->pod, &w->pod)) {
+		return;
+	}
+	text_set(&w->word_from, w->pod.resource_version);
+	text_set(&w->word_rv, o->pod->resource_version);
+}
+
 static void settle_place(struct waiter *w, struct engine *e, int64_t now, const struct outcome *o)
 {
 	uint64_t flight = w->flight;
@@ -132,6 +167,9 @@ static void settle_place(struct waiter *w, struct engine *e, int64_t now, const 
 		w->backoff.attempt = 0;
 		await_version(w, now + ASSUME_MS);
 		return;
+	}
+	if (o->fault.kind == FAULT_CONFLICT) {
+		text_set(&w->word_from, NULL);
 	}
 	if (o->fault.kind == FAULT_CONFLICT || o->fault.unknown_outcome) {
 		/* Someone else wrote it, or our own write arrived after all: the watch brings
@@ -160,6 +198,7 @@ void engine_settle(
 		resize_settle(e, now.mono_ms, action_id, o);
 		inject_settle(e, now.mono_ms, action_id, o);
 		standin_settle(e, action_id, o);
+		settle_word(e, o);
 	}
 	if (w != NULL) {
 		settle_place(w, e, now.mono_ms, o);

@@ -22,6 +22,11 @@ static bool version_reached(const char *have, const char *wanted)
 	       parse_i64(view_of(wanted), 0, INT64_MAX, &b) && a >= b;
 }
 
+bool version_after(const char *have, const char *from)
+{
+	return !text_equals(have, from) && version_reached(have, from);
+}
+
 bool version_passed(const char *have, const char *from)
 {
 	return have != NULL && !text_equals(have, from) && !version_reached(from, have);

@@ -17,6 +17,8 @@ const struct ledger *holder_ledger(const struct holder *h);
 const char *holder_version(const struct holder *h);
 /* The watch shows something newer than `from`. */
 bool version_passed(const char *have, const char *from);
+/* Both are numbers, and the first is the larger one. */
+bool version_after(const char *have, const char *from);
 bool tenant_is_on(const struct holder *h, const struct world_gpu *tenant);
 bool ledger_has(const struct ledger *l, const char *uid);
 /* The ledger counted the pod of this slot, in this step. */

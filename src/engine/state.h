@@ -52,6 +52,7 @@ struct waiter {
 	char *flight_rv; /* owned; the version that it is, or was last, made from */
 	char *placed_rv; /* owned; placed from this version, the watch has not shown it yet */
 	int64_t placed_until;
+	char *word_from, *word_rv; /* owned; versions of one content, by an answer; NULL */
 	int64_t retry_at;
 	struct backoff backoff;
 	char *refusal; /* owned; the answer to the last write, or to the one it depends on */

@@ -256,6 +256,93 @@ Test(view, c23_whoever_stands_in_a_ledger_is_told_once_that_the_watch_is_late)
 	bed_finish(&b);
 }
 
+/* The answer to a word about "w": the pod under a version of its own, as tell_waiting tells it,
+ * with that word, and perhaps with one label more. */
+static void answer_word(struct bed *b, uint64_t id, const char *version, bool changed)
+{
+	struct pair labels[] = {{LABEL_TENANT, "true"}, {"z", "later"}};
+	struct pair notes[] = {{NOTE_ORIGINAL, "{}"}, {NOTE_SHARE, "0.5"}};
+	const char *gate[] = {NAME_GATE};
+	struct pod p = {.ns = "default",
+		.name = "w",
+		.uid = "w",
+		.resource_version = version,
+		.cpu_milli = 10,
+		.mem_bytes = 100,
+		.labels = {labels, changed ? 2 : 1},
+		.notes = {notes, 2},
+		.placed = {.type = NAME_PLACED, .reason = "Granting", .message = "slow"},
+		.gates = gate,
+		.gate_count = 1};
+	pairs_sort(&p.notes);
+	struct outcome o = {.pod = &p};
+	engine_settle(b->e, (struct engine_now){b->now, b->now}, id, &o);
+}
+
+/* The version from which "w" is placed as soon as the watch has shown its ledger, when it was told
+ * before that the watch is late. `version` NULL: the answer was lost. */
+static void expect_placed_from(
+	const char *version, bool changed, const char *expected, bool conflicts)
+{
+	const struct action *a;
+	struct bed b = granted(&a);
+	struct grant entry = {"w", "default", "w", 500, 40000};
+	acknowledge(&b, a);
+	b.now += 61000;
+	a = step(&b, ACTION_CONDITION);
+	cr_assert(a != NULL && a->reason == REASON_GRANTING);
+	if (version != NULL) {
+		answer_word(&b, a->id, version, changed);
+	}
+	b.rv = 76;
+	tell_capacity(&b, &(struct cap){"c0", "c0-uid", "G0", false, {&entry, 1}});
+	a = step(&b, ACTION_PLACE);
+	cr_assert_not_null(a);
+	cr_expect_str_eq(a->resource_version, expected);
+	if (conflicts) {
+		/* Somebody wrote after that: what the answer showed is over. */
+		settle(&b, a->id, 409, "conflict");
+		b.now += 5000;
+		a = step(&b, ACTION_PLACE);
+		cr_assert_not_null(a);
+		cr_expect_str_eq(a->resource_version, "2");
+	}
+	bed_finish(&b);
+}
+
+/* C19: from a version in which it is known to be what was judged. */
+Test(view, c19_whoever_was_told_that_the_watch_is_late_is_placed_from_the_version_of_that_word)
+{
+	expect_placed_from("90", false, "90", false);
+	expect_placed_from("90", false, "90", true);
+	expect_placed_from("90", true, "2", false);
+	expect_placed_from(NULL, false, "2", false);
+	/* An answer that is older than what the watch has shown, and one that cannot be compared.
+	 */
+	expect_placed_from("1", false, "2", false);
+	expect_placed_from("later", false, "2", false);
+}
+
+/* Another version that the watch shows is what is judged from then on. */
+Test(view, c19_what_an_answer_showed_ends_with_the_version_that_it_was_compared_with)
+{
+	const struct action *a;
+	struct bed b = granted(&a);
+	struct grant entry = {"w", "default", "w", 500, 40000};
+	acknowledge(&b, a);
+	b.now += 61000;
+	a = step(&b, ACTION_CONDITION);
+	cr_assert_not_null(a);
+	answer_word(&b, a->id, "90", false);
+	b.rv = 75;
+	tell_waiting(&b, "w", "0.5");
+	tell_capacity(&b, &(struct cap){"c0", "c0-uid", "G0", false, {&entry, 1}});
+	a = step(&b, ACTION_PLACE);
+	cr_assert_not_null(a);
+	cr_expect_str_eq(a->resource_version, "76");
+	bed_finish(&b);
+}
+
 static void tell_low(
 	struct bed *b, const char *name, const char *milli, const char *holder, const char *uuid)
 {
