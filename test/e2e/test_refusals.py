@@ -153,7 +153,8 @@ def test_c2_pods_that_a_validator_refuses_once_they_are_converted_run_whole(stac
         probe = stack.pod("probe", namespace=strict, fraction="0.25")
         with policy(stack, "no-gates", [strict], GATE_FREE, probe):
             deploy(stack, strict, "plain")
-            pod, = running(stack, strict)
+            # Its owner tries after 5, 10, 20 and 40 s, and a watch that is silent for 15 s counts.
+            pod, = running(stack, strict, 120)
             assert is_whole(pod)
             assert refused_conversions(stack) >= 1
             deploy(stack, easy, "plain")
