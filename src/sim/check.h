@@ -9,6 +9,7 @@
 #include "base/str.h"
 #include "base/vec.h"
 #include "check_group.h"
+#include "facts.h"
 #include "model/wire.h"
 #include "store.h"
 
@@ -105,11 +106,10 @@ void overtake_finish(struct sim *s);
 void check_commit(struct sim *s, const struct commit *c);
 void check_send(struct sim *s, int replica, const struct wire_request *r);
 bool check_settled(struct sim *s, struct str *why); /* everything that can happen has happened */
-/* What a pod asks for on a GPU with so much memory; false: it cannot be read. */
-struct need {
-	int64_t milli, mem_mib;
-};
-bool need_read(const struct pod *p, int64_t usable_mib, struct need *ret);
+
+/* --- check_gate.c --- */
+void gate_check_placing(struct sim *s, const struct commit *c);
+void gate_check_ledger(struct sim *s, const struct commit *c); /* a controller's, changed */
 
 /* --- check_quota.c --- */
 void check_quotas(struct sim *s, const struct commit *c);

@@ -5,30 +5,8 @@
 
 #include "company.h"
 #include "model/names.h"
-#include "model/quantity.h"
 #include "prober.h"
 #include "sim_parts.h"
-
-bool need_read(const struct pod *p, int64_t usable_mib, struct need *ret)
-{
-	struct need n = {0};
-	const char *share = pairs_get(&p->notes, NOTE_SHARE);
-	const char *memory = pairs_get(&p->notes, NOTE_MEMORY);
-	if (share != NULL && share_parse(view_of(share), &n.milli, NULL) < 0) {
-		return false;
-	}
-	if (memory != NULL && memory_parse(view_of(memory), &n.mem_mib, NULL) < 0) {
-		return false;
-	}
-	if (share == NULL) {
-		n.milli = share_milli_of_memory(n.mem_mib, usable_mib);
-	}
-	if (memory == NULL) {
-		n.mem_mib = share_memory_of_milli(n.milli, usable_mib, 0);
-	}
-	*ret = n;
-	return true;
-}
 
 static bool is_pod(const struct stored *o)
 {
@@ -63,7 +41,7 @@ bool check_could_ever_fit(struct sim *s, const struct pod *p)
 		struct need n;
 		/* That two of its GPUs tell one UUID nobody knows before they were opened. */
 		bool enough = m != NULL && m->device_count >= group_asked(p);
-		if (enough && selects(p, &o->node) && need_read(p, m->devices[0].mem_mib, &n) &&
+		if (enough && selects(p, &o->node) && facts_need(p, m->devices[0].mem_mib, &n) &&
 			n.milli <= MODEL_GPU_MILLI && n.mem_mib <= m->devices[0].mem_mib) {
 			return true;
 		}
@@ -103,7 +81,7 @@ static bool gpu_has_room(const struct sim *s, const struct stored *holder, const
 	const struct gpu_identity *id = holder->pod.identity;
 	struct need n;
 	int64_t milli = MODEL_GPU_MILLI, mib = id->mem_mib;
-	if (!need_read(p, id->mem_mib, &n)) {
+	if (!facts_need(p, id->mem_mib, &n)) {
 		return false;
 	}
 	for (size_t i = 0; i < s->store.items.count; i++) {
@@ -162,8 +140,8 @@ static const struct stored *group_fit(const struct sim *s, const struct stored *
 				gpu_has_room(s, o, w);
 		}
 		int64_t more = open < count ? count - open : 0;
-		bool fits = need_read(p, m->devices[0].mem_mib, &n) && n.milli <= MODEL_GPU_MILLI &&
-			    n.mem_mib <= m->devices[0].mem_mib &&
+		bool fits = facts_need(p, m->devices[0].mem_mib, &n) &&
+			    n.milli <= MODEL_GPU_MILLI && n.mem_mib <= m->devices[0].mem_mib &&
 			    quota_allows(s, w, quota_need(m, p, &n) * count);
 		if (more <= r.gpus && (more == 0 || fits) && r.slots >= 1 + more &&
 			r.cpu_milli >= p->cpu_milli + 10 * more &&
@@ -218,7 +196,7 @@ static struct fits all_fits(const struct sim *s, const struct stored *w)
 		bool could_open = o->resource == RES_NODES && r.gpus >= 1 && m != NULL &&
 				  r.cpu_milli >= p->cpu_milli + 10 && r.slots >= 2 &&
 				  r.mem_bytes >= p->mem_bytes + (32 << 20) &&
-				  need_read(p, m->devices[0].mem_mib, &n) &&
+				  facts_need(p, m->devices[0].mem_mib, &n) &&
 				  n.milli <= MODEL_GPU_MILLI &&
 				  n.mem_mib <= m->devices[0].mem_mib &&
 				  quota_allows(s, w, quota_need(m, p, &n));

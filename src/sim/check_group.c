@@ -5,7 +5,6 @@
 #include "model/gpu.h"
 #include "model/names.h"
 #include "model/plan.h"
-#include "model/quantity.h"
 #include "sim_parts.h"
 
 #define HALF_LOOK_MS 1000
@@ -50,7 +49,25 @@ int64_t group_asked(const struct pod *p)
 {
 	const char *text = pairs_get(&p->notes, NOTE_GPU_COUNT);
 	int64_t count = 1;
-	return text != NULL && count_parse(view_of(text), &count, NULL) == 0 ? count : 1;
+	return text != NULL && parse_i64(view_of(text), 1, INT32_MAX, &count) ? count : 1;
+}
+
+/* By its own words: what the codec makes of them is what it was granted. */
+static void check_asked(struct sim *s, const struct stored *o, const char *uuid)
+{
+	struct need asked = {0};
+	int64_t milli = 0, mib = 0;
+	const struct device *d = fleet_device(s, uuid);
+	const char *told_milli = pairs_get(&o->pod.notes, NOTE_COMPUTE_MILLI);
+	const char *told_mib = pairs_get(&o->pod.notes, NOTE_MEMORY_MIB);
+	bool read = d != NULL && facts_need(&o->pod, d->mem_mib, &asked) &&
+		    parse_i64(view_of(text_or(told_milli, "")), 0, INT64_MAX, &milli) &&
+		    parse_i64(view_of(text_or(told_mib, "")), 0, INT64_MAX, &mib);
+	if (!read || milli != asked.milli || mib != asked.mem_mib) {
+		sim_fail(s, "asked", "%s/%s asks for %lld milli, %lld MiB of %s and is told %s, %s",
+			o->ns, o->name, (long long)asked.milli, (long long)asked.mem_mib, uuid,
+			text_or(told_milli, "none"), text_or(told_mib, "none"));
+	}
 }
 
 void check_whole(struct sim *s, const struct stored *o)
@@ -59,6 +76,7 @@ void check_whole(struct sim *s, const struct stored *o)
 	int64_t count = 0;
 	while (told_gpu_next(&t)) {
 		count++;
+		check_asked(s, o, t.uuid);
 		for (struct told_gpu later = t; told_gpu_next(&later);) {
 			if (strcmp(later.uuid, t.uuid) == 0) {
 				sim_fail(s, "group", "%s/%s was told %s twice", o->ns, o->name,

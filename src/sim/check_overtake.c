@@ -25,7 +25,7 @@ static bool suits(struct sim *s, const struct pod *p, const struct stored *node)
 	struct need n;
 	const struct machine *m = node->resource == RES_NODES ? fleet_find(s, node->name) : NULL;
 	return m != NULL && claim_selects(p, &node->node) &&
-	       need_read(p, m->devices[0].mem_mib, &n) && n.milli <= MODEL_GPU_MILLI &&
+	       facts_need(p, m->devices[0].mem_mib, &n) && n.milli <= MODEL_GPU_MILLI &&
 	       n.mem_mib <= m->devices[0].mem_mib;
 }
 
@@ -63,7 +63,7 @@ static bool has_room(const struct sim *s, const struct stored *holder, const str
 		mib += lives ? l->items[i].mem_mib : 0;
 	}
 	int64_t whole = holder->pod.identity->mem_mib;
-	return need_read(p, whole, &n) && milli + n.milli <= MODEL_GPU_MILLI &&
+	return facts_need(p, whole, &n) && milli + n.milli <= MODEL_GPU_MILLI &&
 	       mib + n.mem_mib <= whole;
 }
 

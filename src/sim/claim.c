@@ -8,7 +8,6 @@
 #include "json/decode.h"
 #include "model/names.h"
 #include "model/plan.h"
-#include "model/quantity.h"
 #include "sim_parts.h"
 
 #define TELL_MS	    60000
@@ -309,7 +308,7 @@ static const char *is_larger(struct claim *c)
 		struct need n;
 		struct machine *m = o->resource == RES_NODES ? fleet_find(c->sim, o->name) : NULL;
 		if (m != NULL && claim_selects(&c->pod->pod, &o->node) &&
-			need_read(&c->pod->pod, m->devices[0].mem_mib, &n) &&
+			facts_need(&c->pod->pod, m->devices[0].mem_mib, &n) &&
 			n.mem_mib <= m->devices[0].mem_mib && n.milli <= MODEL_GPU_MILLI) {
 			return "a GPU is large enough";
 		}
@@ -450,8 +449,10 @@ static const char *wants_something_else(const struct claim *c)
 	if (!claim_wants(c->message, &told)) {
 		return NULL;
 	}
-	bool read = (share == NULL || share_parse(view_of(share), &asked.milli, NULL) == 0) &&
-		    (memory == NULL || memory_parse(view_of(memory), &asked.mib, NULL) == 0);
+	int64_t bytes = 0;
+	bool read = (share == NULL || facts_amount(view_of(share), &asked.milli)) &&
+		    (memory == NULL || facts_amount(view_of(memory), &bytes));
+	asked.mib = bytes / 1000 / (1 << 20);
 	return read && told.milli == asked.milli && told.mib == asked.mib
 		       ? NULL
 		       : "it asks for something else";

@@ -94,7 +94,7 @@ static int64_t most_with_room(const struct claim *c, const struct stored *node)
 			    !pod_is_terminal(&o->pod);
 		if (!here || !pod_is_capacity(&o->pod) || !claim_is_open(o) ||
 			!knows_ledger(c, o) ||
-			!need_read(&c->pod->pod, o->pod.identity->mem_mib, &n)) {
+			!facts_need(&c->pod->pod, o->pod.identity->mem_mib, &n)) {
 			continue;
 		}
 		bool full = claim_used_milli(c, o).least + n.milli > MODEL_GPU_MILLI ||

@@ -70,13 +70,13 @@ struct asked {
 static bool asks(const struct claim *c, int64_t mem_mib, struct asked *ret)
 {
 	struct asked a = {.by_memory = pairs_get(&c->pod->pod.notes, NOTE_SHARE) == NULL};
-	if (!need_read(&c->pod->pod, mem_mib, &a.need)) {
+	if (!facts_need(&c->pod->pod, mem_mib, &a.need)) {
 		return false;
 	}
 	for (size_t i = 0; i < c->seen.count; i++) {
 		struct need n;
 		const struct stored *o = c->seen.items[i];
-		if (o != c->pod && claim_is_waiting(o) && need_read(&o->pod, mem_mib, &n)) {
+		if (o != c->pod && claim_is_waiting(o) && facts_need(&o->pod, mem_mib, &n)) {
 			a.others_milli += n.milli;
 			a.others_mib += n.mem_mib;
 		}

@@ -183,7 +183,8 @@ static void sum_of(const struct claim *c,
 	int64_t milli = 0, mib = 0;
 	for (size_t i = 0; i < c->seen.count; i++) {
 		struct need n;
-		if (counts(c, c->seen.items[i]) && need_read(&c->seen.items[i]->pod, mem_mib, &n)) {
+		if (counts(c, c->seen.items[i]) &&
+			facts_need(&c->seen.items[i]->pod, mem_mib, &n)) {
 			milli += n.milli;
 			mib += n.mem_mib;
 		}
@@ -295,7 +296,7 @@ static bool node_takes(const struct claim *c, const struct stored *node, int64_t
 static int64_t need_milli(const struct stored *o, int64_t mem_mib)
 {
 	struct need n;
-	return need_read(&o->pod, mem_mib, &n) ? n.milli : MODEL_GPU_MILLI;
+	return facts_need(&o->pod, mem_mib, &n) ? n.milli : MODEL_GPU_MILLI;
 }
 
 struct span claim_quota_used(const struct claim *c, const struct quota *q)
@@ -364,7 +365,7 @@ static bool has_room(const struct claim *c, const struct stored *holder)
 	int64_t milli, mib;
 	const struct gpu_identity *id = holder->pod.identity;
 	if (!claim_is_open(holder) || fleet_is_doubled(c->sim, id->uuid) ||
-		!need_read(&c->pod->pod, id->mem_mib, &n)) {
+		!facts_need(&c->pod->pod, id->mem_mib, &n)) {
 		return false;
 	}
 	/* It may be on its way out, and nobody has seen it. */
@@ -393,7 +394,7 @@ static bool opens_on(const struct claim *c, const struct stored *node)
 	struct need n;
 	const struct machine *m = fleet_find(c->sim, node->name);
 	if (m == NULL || m->doubled || claim_failed_on(c->sim, node->name, FAILED_MS) ||
-		!need_read(&c->pod->pod, m->devices[0].mem_mib, &n)) {
+		!facts_need(&c->pod->pod, m->devices[0].mem_mib, &n)) {
 		return false;
 	}
 	return n.milli <= MODEL_GPU_MILLI && n.mem_mib <= m->devices[0].mem_mib &&
@@ -418,7 +419,7 @@ static bool several_on(const struct claim *c, const struct stored *node)
 	const struct machine *m = fleet_find(c->sim, node->name);
 	if (m == NULL || m->doubled || is_ill_maybe(c, m) ||
 		claim_failed_on(c->sim, node->name, FAILED_MS) ||
-		!need_read(&c->pod->pod, m->devices[0].mem_mib, &n)) {
+		!facts_need(&c->pod->pod, m->devices[0].mem_mib, &n)) {
 		return false;
 	}
 	for (size_t i = 0; i < c->seen.count; i++) {

@@ -4,25 +4,7 @@
 #include <string.h>
 
 #include "claim.h"
-#include "model/quantity.h"
 #include "sim_parts.h"
-
-/* A whole one and more is no share that can be asked for, but can be free, taken or allowed. */
-static bool read_milli(struct view number, int64_t *ret_milli)
-{
-	char part[32];
-	int64_t whole = 0, rest = 0;
-	struct view left = number, before = {0};
-	if (!view_next(&left, '.', &before) || !parse_i64(before, 0, 1000000, &whole)) {
-		return false;
-	}
-	snprintf(part, sizeof part, "0.%.*s", (int)left.n, left.p);
-	if (left.n > 0 && share_parse(view_of(part), &rest, NULL) < 0) {
-		return false;
-	}
-	*ret_milli = whole * 1000 + rest;
-	return true;
-}
 
 /* "0.25 GPU", "8Gi GPU memory"; moves past it. */
 static bool read_amount(const char **at, struct amount_told *a)
@@ -35,10 +17,12 @@ static bool read_amount(const char **at, struct amount_told *a)
 		return false;
 	}
 	*at = rest + (memory ? 11 : 4);
-	if (view_equals(number, "0")) {
-		return true;
+	int64_t amount = 0;
+	if (!facts_amount(number, &amount)) {
+		return false;
 	}
-	return memory ? memory_parse(number, &a->mib, NULL) == 0 : read_milli(number, &a->milli);
+	*(memory ? &a->mib : &a->milli) = memory ? amount / 1000 / (1 << 20) : amount;
+	return true;
 }
 
 bool claim_wants(const char *message, struct amount_told *ret_wanted)

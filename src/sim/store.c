@@ -7,10 +7,7 @@
 #include "base/clock.h"
 #include "base/map.h"
 #include "base/str.h"
-#include "codec/node.h"
-#include "codec/pod.h"
-#include "codec/quota.h"
-#include "json/decode.h"
+#include "facts.h"
 
 #define TEXT_MAX      (64 << 20)
 #define WALL_START_MS 1800000000000
@@ -142,22 +139,18 @@ static const char *meta_text(const json_t *value, const char *key)
 	return text_or(json_string_value(json_object_get(meta, key)), "");
 }
 
-static bool decode_into(struct stored *o)
+static bool read_into(struct stored *o)
 {
-	struct fault f = {0};
-	int result = 0;
-	char *text = NULL;
-	if (o->resource == RES_PODS) {
-		result = pod_decode_value(o->value, false, &o->arena, &o->pod, &f);
-	} else if (o->resource == RES_NODES) {
-		text = value_text(o->value);
-		result = node_decode(text, strlen(text), &o->arena, &o->node, &f);
-	} else if (o->resource == RES_QUOTAS) {
-		text = value_text(o->value);
-		result = quota_decode(text, strlen(text), &o->arena, &o->quota, &f);
+	switch ((int)o->resource) {
+	case RES_PODS:
+		return facts_pod(o->value, &o->arena, &o->pod);
+	case RES_NODES:
+		return facts_node(o->value, &o->arena, &o->node);
+	case RES_QUOTAS:
+		return facts_quota(o->value, &o->arena, &o->quota);
+	default:
+		return true;
 	}
-	free(text);
-	return result == 0;
 }
 
 /* Identity and version are the server's, whatever the writer said. */
@@ -206,7 +199,7 @@ struct stored *store_put(struct store *s, enum resource resource, json_t *value,
 	o->name = xstrdup(meta_text(value, "name"));
 	o->uid = xstrdup(meta_text(value, "uid"));
 	o->value = value;
-	if (!decode_into(o)) {
+	if (!read_into(o)) {
 		stored_drop(o);
 		return NULL;
 	}

@@ -1,6 +1,7 @@
 /* The modelled API server's memory: objects as values, one counter of versions, and the history
  * that watches read until it is compacted. A value is never changed in place: a change is a copy,
- * so that history may share. Pods are kept decoded beside their value. */
+ * so that history may share. Pods, nodes and quotas are kept read beside their
+ * value, by facts.c. */
 #ifndef SIM_STORE_H
 #define SIM_STORE_H
 
@@ -92,7 +93,7 @@ struct stored *store_find(
 	const struct store *s, enum resource resource, const char *ns, const char *name);
 struct stored *store_find_uid(const struct store *s, const char *uid);
 /* Creates or replaces; `value` is stolen. Gives new objects their uid and version. NULL: the object
- * cannot mean anything (a pod or node that does not decode). A change that changes nothing is none.
+ * cannot mean anything (an amount that is none). A change that changes nothing is none.
  */
 struct stored *store_put(struct store *s, enum resource resource, json_t *value, int actor);
 void store_remove(struct store *s, struct stored *o, int actor);
