@@ -150,6 +150,10 @@ static void reserve(struct engine *e, struct waiter *w)
 void reserve_judge(struct engine *e, struct waiter *w, bool lacks)
 {
 	w->passed.from = e->chosen.count;
+	/* What is being given may come to nothing, and then it has waited for as long as before. */
+	if (!lacks && w->reason == REASON_GRANTING) {
+		return;
+	}
 	if (!lacks) {
 		w->passed.lacks_since = -1;
 		w->passed.by = 0;
@@ -165,7 +169,7 @@ void reserve_judge(struct engine *e, struct waiter *w, bool lacks)
 void reserve_again(struct engine *e, struct waiter *w)
 {
 	w->passed.from = 0;
-	if (w->passed.lacks_since >= 0) {
+	if (w->passed.lacks_since >= 0 && w->reason != REASON_GRANTING) {
 		reserve(e, w);
 	}
 }

@@ -360,6 +360,47 @@ Test(whole, c17_who_is_behind_a_reservation_is_next)
 	cluster_free(c);
 }
 
+static void want(struct cluster *c, const char *name, int64_t milli)
+{
+	struct change share = {.type = CHANGE_SHARE,
+		.uid = find(c, name)->uid,
+		.milli = milli,
+		.mem_mib = milli * USABLE / MODEL_GPU_MILLI};
+	engine_observe(c->e, &share);
+}
+
+/* A share that was nearly given, and was not, is no reason to begin to wait anew. */
+Test(whole, c17_what_comes_to_nothing_ends_no_patience)
+{
+	struct cluster *c = cluster_new(1, 2, 1);
+	arrive_as(c, "d", 900, "ue");
+	run_for(c, 2000);
+	arrive_as(c, "a", 600, "ua");
+	arrive_as(c, "b", 300, "ub");
+	run_for(c, 2000);
+	arrive_as(c, "big", 300, "uc");
+	run_for(c, 50000);
+	/* It fits as soon as b is gone; d's ledger is not seen by then, so that nothing is given.
+	 */
+	c->delay_ms = 4000;
+	leave(c, find(c, "b"));
+	want(c, "d", 950);
+	for (int i = 0; i < 200 && waiting(c, REASON_GRANTING) == 0; i++) {
+		run_for(c, 50);
+	}
+	cr_assert_eq(waiting(c, REASON_GRANTING), 1);
+	want(c, "a", 900);
+	run_for(c, 5000);
+	c->delay_ms = 0;
+	run_for(c, 10000);
+	cr_assert_not(runs(c, "big"), "its room has gone to one that was there before");
+	arrive_as(c, "small", 100, "ud");
+	run_for(c, 5000);
+	cr_assert_not(runs(c, "small"), "the big one has waited for longer than a minute");
+	cr_assert_eq(waiting(c, REASON_RESERVED), 1);
+	cluster_free(c);
+}
+
 Test(whole, c17_a_hundred_others_are_enough)
 {
 	struct cluster *c = cluster_new(1, 1, 1);
