@@ -36,8 +36,9 @@ struct sim_hooks {
 	/* Of the cluster, not of a controller: a GPU is given out when the deletion of its pod
 	 * begins, where no other is free. */
 	bool devices_free_early;
-	int64_t patience_ms; /* until one that is passed over reserves; 0: as the run has it */
-	int64_t partial_ms;  /* how long a grant is kept that is not whole; 0: as shipped */
+	int64_t patience_ms;	/* until one that is passed over reserves; 0: as the run has it */
+	int64_t partial_ms;	/* how long a grant is kept that is not whole; 0: as shipped */
+	int64_t late_quotas_ms; /* so long whoever leads anew goes by no quota */
 	/* An agent that does not answer passes for one that lists nobody. */
 	bool silence_is_nobody;
 	bool assumes_env;    /* nothing is tried before a GPU is named by its UUID */

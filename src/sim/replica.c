@@ -119,6 +119,36 @@ static bool on_change(void *data, const struct change *c)
 	return true;
 }
 
+/* All quotas as they are, or as if they bounded nothing. */
+static void tell_quotas(struct replica *r, bool bound)
+{
+	for (size_t i = 0; i < r->sim->store.items.count; i++) {
+		const struct stored *o = r->sim->store.items.items[i];
+		struct quota quota = o->quota;
+		struct change told = {.type = CHANGE_SET, .kind = KIND_QUOTA, .quota = &quota};
+		if (o->resource == RES_QUOTAS) {
+			quota.hard_milli = bound ? quota.hard_milli : INT64_MAX;
+			engine_observe(r->engine, &told);
+		}
+	}
+}
+
+static void heed_quotas(void *data, uint64_t incarnation)
+{
+	struct slot *slot = data;
+	if (slot->replica != NULL && slot->incarnation == (int)incarnation) {
+		tell_quotas(slot->replica, true);
+	}
+}
+
+static void be_late_for_quotas(struct replica *r)
+{
+	struct slot *slot = &r->sim->slots[r->index];
+	tell_quotas(r, false);
+	agenda_add(&r->sim->agenda, sim_now(r->sim) + hooks_of(r)->late_quotas_ms, heed_quotas,
+		slot, (uint64_t)slot->incarnation);
+}
+
 static void on_leadership(void *data, bool leads)
 {
 	struct replica *r = data;
@@ -136,6 +166,9 @@ static void on_leadership(void *data, bool leads)
 	}
 	if (leads || !keeps_leading(r)) {
 		engine_observe(r->engine, &change);
+	}
+	if (leads && hooks_of(r)->late_quotas_ms > 0) {
+		be_late_for_quotas(r);
 	}
 }
 
