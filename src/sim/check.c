@@ -10,9 +10,6 @@
 #include "prober.h"
 #include "sim_parts.h"
 
-/* So long a leader writes after the last renewal that it sent (C33), which came a little later. */
-#define WRITES_MS 8000
-
 void check_finish(struct sim *s)
 {
 	VEC_FINISH(&s->checker.promises);
@@ -256,6 +253,7 @@ static void check_keys(struct sim *s, const struct commit *c)
 		check_placing(s, o);
 		return;
 	}
+		gate_check_placing(s, c);
 	for (size_t i = 0; i < COUNT_OF(keys) && c->before != NULL; i++) {
 		const char *had = note(&c->before->pod, keys[i]);
 		bool amount = (keys[i] == note_milli || keys[i] == note_mib) && had != NULL;
@@ -517,6 +515,7 @@ static void check_author(struct sim *s, const struct commit *c)
 		check_shrunk(s, c);
 	}
 	bool both = c->after != NULL && c->before != NULL;
+		gate_check_ledger(s, c);
 	bool again = c->before != NULL && c->before->pod.deleting_ms != 0;
 	bool begins = both && !again && c->after->pod.deleting_ms != 0;
 	bool shortens = both && again && c->after->pod.grace_s < c->before->pod.grace_s;
@@ -577,24 +576,5 @@ void check_commit(struct sim *s, const struct commit *c)
 	struct told_gpu t = told_gpus(&o->pod);
 	while (uses_share(o) && told_gpu_next(&t)) {
 		check_gpu(s, t.uuid);
-	}
-}
-
-/* Nobody writes pods while another holds the Lease, be it an earlier process of its own; nor, by
- * C33, more than 8 s after it was last renewed. A leader stops before it could have lost it. */
-void check_send(struct sim *s, int replica, const struct wire_request *r)
-{
-	bool about_pods = strstr(r->path, "/pods") != NULL;
-	char identity[32];
-	if (r->method == WIRE_GET || !about_pods || sim_everyone_leads(s)) {
-		return;
-	}
-	snprintf(identity, sizeof identity, "r%d-%d", replica, s->slots[replica].incarnation);
-	if (strcmp(s->lease_holder, identity) != 0) {
-		sim_fail(s, "lease", "%s writes %s while %s holds the Lease", identity, r->path,
-			s->lease_holder[0] != '\0' ? s->lease_holder : "nobody");
-	} else if (sim_now(s) - s->lease_at > WRITES_MS) {
-		sim_fail(s, "lease", "%s writes %s %lld ms after its Lease was renewed", identity,
-			r->path, (long long)(sim_now(s) - s->lease_at));
 	}
 }

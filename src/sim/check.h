@@ -114,7 +114,9 @@ void gate_check_ledger(struct sim *s, const struct commit *c); /* a controller's
 /* --- check_quota.c --- */
 void check_quotas(struct sim *s, const struct commit *c);
 void quota_intended(struct sim *s, int replica, const struct action *a); /* a ledger is sent */
+/* --- check_sent.c: a request, and what is on its way of it */
 int64_t quota_shown(const struct pod *p); /* of what a tenant was told, on all of its GPUs */
+void check_sent(struct sim *s, int replica, const struct wire_request *r, const char *body);
 /* What of it is taken now, whole GPUs of pods that were made by that version among it. */
 int64_t quota_used(const struct sim *s, const struct quota *q, int64_t born_by);
 /* May this pod be given so much now? */

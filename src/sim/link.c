@@ -503,6 +503,7 @@ static uint64_t link_send(
 	sim_trace(s, "r%d -> call %llu%s: %s %s %.3000s", l->replica, (unsigned long long)f->id,
 		fate_names[p->fate], method_names[r->method], r->path, write ? p->body : "");
 	VEC_PUSH(&s->parcels, p);
+	check_sent(s, l->replica, r, p->body);
 	delay += held_back(s, p, delay);
 	agenda_add(&s->agenda, sim_now(s) + delay, arrive, p, 0);
 	agenda_add(&s->agenda, sim_now(s) + r->timeout_ms, time_out, l, f->id);
