@@ -80,6 +80,8 @@ struct sim_config {
 	bool probed;		       /* machines differ in how they give GPUs (C26) */
 	bool rolled;		       /* Deployments are rightsized, in each run, */
 	bool plain;		       /* or in none */
+	bool crowded;		       /* it is about one that is passed over (C17) */
+	bool small;		       /* no machine has more than four GPUs, and crowds are rare */
 	bool trace;		       /* every request, answer and change on stdout */
 	const struct sim_hooks *hooks; /* borrowed; NULL: none */
 	int64_t trouble_ms, calm_ms;   /* 0: drawn by the seed */

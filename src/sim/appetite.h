@@ -15,7 +15,7 @@ struct machine;
 struct sim;
 struct stored;
 
-#define APPETITE_DEVICES 8
+#define SIM_GPUS_MOST 16 /* of one machine */
 
 /* What an agent saw of memory. */
 struct portion {
@@ -27,7 +27,7 @@ struct portions {
 	struct {
 		VEC_FIELDS(struct portion);
 	} uses;
-	int64_t used_mib[APPETITE_DEVICES];
+	int64_t used_mib[SIM_GPUS_MOST];
 	bool told; /* false: of an agent that tells no memory */
 };
 void portions_clear(struct portions *p);

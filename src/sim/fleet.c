@@ -88,7 +88,9 @@ void fleet_make(struct sim *s, int gpus, int64_t mem_mib)
 void fleet_add(struct sim *s)
 {
 	static const int64_t sizes[] = {16000, 40000, 81559};
-	int gpus = (int)sim_between(s, 1, s->weather.narrow ? 2 : 4);
+	const struct weather *w = &s->weather;
+	int most = w->wide > 0 ? w->wide : w->narrow && !w->crowded ? 2 : 4;
+	int gpus = (int)sim_between(s, 1, most);
 	bool labelled = sim_chance(s, 800);
 	struct machine m = make(s, gpus, sizes[sim_between(s, 0, 2)]);
 	m.labelled = labelled;
@@ -101,7 +103,8 @@ void fleet_add(struct sim *s)
 
 void fleet_init(struct sim *s)
 {
-	for (int64_t i = sim_between(s, 1, s->weather.narrow ? 1 : 4); i > 0; i--) {
+	const struct weather *w = &s->weather;
+	for (int64_t i = sim_between(s, 1, w->narrow ? 1 : w->wide > 0 ? 2 : 4); i > 0; i--) {
 		fleet_add(s);
 	}
 }

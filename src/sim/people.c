@@ -76,6 +76,15 @@ static bool set_deadline(struct sim *s, json_t *value)
 	return has;
 }
 
+/* Where machines are large, up to all of one. */
+static json_t *several(struct sim *s)
+{
+	char count[8];
+	int64_t most = sim_chance(s, 300) ? s->weather.wide : 4;
+	snprintf(count, sizeof count, "%lld", (long long)sim_between(s, 2, most));
+	return json_string(count);
+}
+
 void people_create_tenant(struct sim *s)
 {
 	static const char *const shares[] = {
@@ -98,8 +107,9 @@ void people_create_tenant(struct sim *s)
 			notes, NOTE_MEMORY, json_string(memories[sim_between(s, 0, 7)]));
 	}
 	if (sim_chance(s, s->weather.grouped)) {
-		json_object_set_new(
-			notes, NOTE_GPU_COUNT, json_string(sim_chance(s, 700) ? "2" : "3"));
+		const char *count = sim_chance(s, 700) ? "2" : "3";
+		json_object_set_new(notes, NOTE_GPU_COUNT,
+			s->weather.wide > 0 ? several(s) : json_string(count));
 	}
 	json_t *value = pod_value(name, json_pack("{s:s}", LABEL_TENANT, "true"), notes,
 		json_pack("{s:s, s:s}", "cpu", cpus[sim_between(s, 0, 3)], "memory", "512Mi"));
@@ -178,7 +188,7 @@ static void create_whole(struct sim *s)
 		return;
 	}
 	dice_say(s, "a person creates %s", name);
-	int64_t number = sim_between(s, 1, 2);
+	int64_t number = sim_between(s, 1, s->weather.wide > 0 ? 4 : 2);
 	snprintf(gpus, sizeof gpus, "%lld", (long long)number);
 	json_t *value = pod_value(name, json_object(), json_object(),
 		json_pack("{s:s, s:s, s:s}", "cpu", "100m", "memory", "512Mi", NAME_GPU_RESOURCE,

@@ -134,7 +134,7 @@ struct machine {
 	bool labelled;	     /* tells the size of its GPUs */
 	int64_t upgraded_at; /* when it last was in an upgrade; 0: never */
 	int64_t sick_at;     /* when one of its GPUs was last found ill or well again; 0: never */
-	struct device devices[8];
+	struct device devices[SIM_GPUS_MOST];
 	int device_count;
 	bool doubled;		     /* two of its GPUs tell one UUID */
 	uint32_t forms, boxed_forms; /* prober.h */

@@ -6,6 +6,7 @@
 #include "sim_parts.h"
 
 #define SPELL_EVERY_MS 1000
+#define WIDE_GPUS      8
 
 bool sim_chance(struct sim *s, uint32_t per_mille)
 {
@@ -41,7 +42,7 @@ static void draw_work(struct sim *s)
 	w->lasting = sim_chance(s, 250);
 	w->mortal = w->lasting ? w->mortal / 2 : w->mortal;
 	w->narrow = sim_chance(s, 150);
-	w->crowded = sim_chance(s, 60);
+	w->crowded = sim_chance(s, s->config.small ? 60 : 100) || s->config.crowded;
 	w->linger = sim_chance(s, 300) ? (uint32_t)sim_between(s, 200, 1000) : 0;
 	w->exclusive = sim_chance(s, 250) ? 600 : 0;
 	w->greedy = sim_chance(s, 300) ? (uint32_t)sim_between(s, 50, 600) : 0;
@@ -101,6 +102,9 @@ void weather_draw(struct sim *s)
 	w->node_change = w->narrow ? 0 : w->node_change;
 	/* Not drawn, so that it changes no other draw. */
 	w->wish = dice_key("wish", NULL, s->config.seed) % 2 == 0 ? 600 : 0;
+	uint64_t wide = dice_key("wide", NULL, s->config.seed);
+	bool is_wide = !w->narrow && !s->config.small && wide % 4 == 0;
+	w->wide = !is_wide ? 0 : wide % 32 == 0 ? SIM_GPUS_MOST : WIDE_GPUS;
 	w->paged = dice_key("pages", NULL, s->config.seed) % 8 == 0 && !s->config.plain &&
 		   !s->config.rolled && s->config.scenario == NULL;
 	bool rolls = s->config.rolled || dice_key("rolls", NULL, s->config.seed) % 4 == 0;

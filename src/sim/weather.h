@@ -52,6 +52,7 @@ struct weather {
 	bool lasting;		/* whole GPUs are mostly kept for good */
 	bool crowded;		/* it is about one that is passed over; crowd.c */
 	bool narrow;		/* one machine of one or two GPUs is all there is */
+	int wide;		/* the most GPUs of a machine, and of a tenant; 0: four */
 	int64_t pace_ms, life_ms;
 };
 
