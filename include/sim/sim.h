@@ -100,10 +100,10 @@ struct sim_report {
 	uint64_t overused;	   /* decided, for memory over a share */
 	uint64_t left;		   /* processes that outlived their pod */
 	uint64_t quotas;	   /* shares that were given where a quota is */
-	uint64_t claims;	   /* of why somebody waits, recomputed */
-	uint64_t half_claims;	   /* of these: only what no picture is needed for */
 	uint64_t overtakings;	   /* shares given while one who came first lacked room, judged */
 	uint64_t gates;		   /* taken by a controller, and judged */
+	uint64_t claims;	   /* of why somebody waits, recomputed */
+	uint64_t half_claims;	   /* of these: only what no picture is needed for */
 	uint64_t fenced;	   /* placements of a term that was over, refused */
 	uint64_t rolled;	   /* pods that were evicted for their share */
 	uint64_t surged, adopted;  /* pods made beside others, and those that took their place */

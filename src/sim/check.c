@@ -83,10 +83,13 @@ static void remember_ledger(struct sim *s, const struct stored *o)
 	}
 }
 
-static void note_gone(struct sim *s, const char *uid)
+static void note_gone(struct sim *s, const struct stored *o)
 {
 	vec_for_each (struct promise, p, &s->checker.promises) {
-		p->gone_at = text_equals(p->tenant, uid) ? sim_now(s) : p->gone_at;
+		if (text_equals(p->tenant, o->uid)) {
+			p->gone_at = sim_now(s);
+			p->over = pod_is_terminal(&o->pod);
+		}
 	}
 }
 
@@ -250,10 +253,10 @@ static void check_keys(struct sim *s, const struct commit *c)
 	}
 	if (was_gated && !gated) {
 		s->report->placed++;
+		gate_check_placing(s, c);
 		check_placing(s, o);
 		return;
 	}
-		gate_check_placing(s, c);
 	for (size_t i = 0; i < COUNT_OF(keys) && c->before != NULL; i++) {
 		const char *had = note(&c->before->pod, keys[i]);
 		bool amount = (keys[i] == note_milli || keys[i] == note_mib) && had != NULL;
@@ -512,10 +515,10 @@ static void check_author(struct sim *s, const struct commit *c)
 	}
 	if (c->type == PAST_MODIFIED && pod_is_capacity(&o->pod) && o->pod.identity != NULL) {
 		check_struck_out(s, c);
+		gate_check_ledger(s, c);
 		check_shrunk(s, c);
 	}
 	bool both = c->after != NULL && c->before != NULL;
-		gate_check_ledger(s, c);
 	bool again = c->before != NULL && c->before->pod.deleting_ms != 0;
 	bool begins = both && !again && c->after->pod.deleting_ms != 0;
 	bool shortens = both && again && c->after->pod.grace_s < c->before->pod.grace_s;
@@ -550,7 +553,7 @@ void check_commit(struct sim *s, const struct commit *c)
 	fair_note(s);
 	if (o == NULL && c->before->resource == RES_PODS && pod_is_tenant(&c->before->pod)) {
 		left_note(s, c->before);
-		note_gone(s, c->before->uid);
+		note_gone(s, c->before);
 	}
 	if (o == NULL || o->resource != RES_PODS) {
 		return;

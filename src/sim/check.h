@@ -24,6 +24,7 @@ struct promise {
 	char holder[64], holder_uid[40], uuid[96], node[64], tenant[40];
 	int64_t milli, mem_mib;
 	int64_t gone_at; /* when the tenant's object went; 0: it is there */
+	bool over;	 /* and it had ended before */
 };
 /* What still runs although its pod is gone. */
 struct left {
@@ -37,14 +38,18 @@ struct pending {
 	int64_t known_at, first_at;	      /* since when no tenant that waits ranks before it */
 	int64_t known_version, first_version; /* of the store, then */
 };
-/* A tenant that has lacked room on the only node that could hold it. */
+/* For how long something has lacked room, while a leader could see and write. */
+struct lacked {
+	int64_t since, lacked_ms;
+	int64_t reserved_at; /* since when nobody after it may come there; 0: not yet */
+};
+/* A tenant that has lacked room on the only node that could hold it, or wherever it could go. */
 struct passed_over {
 	char uid[40], node[64];
 	uint64_t term;
 	int replica;	     /* whose seconds are counted */
-	int64_t lacked_ms;   /* while it led and could see and write */
 	int64_t leads_since; /* of the term in which that was seen */
-	int64_t reserved_at; /* since when nobody after it may come there; 0: not yet */
+	struct lacked only, wide;
 };
 /* A GPU that its capacity pod let go, the last time. */
 struct lost_gpu {
@@ -71,6 +76,7 @@ struct checker {
 	struct {
 		VEC_FIELDS(struct promise); /* every entry of every ledger that ever was */
 	} promises;
+	bool nearest;		       /* check_nearest.c judges this run */
 	int64_t waited[SIM_RANKS + 1]; /* when one of this priority last waited; 0: never */
 };
 void check_finish(struct sim *s);
@@ -102,9 +108,15 @@ bool fair_has_orphan(const struct sim *s, const char *node);
 void overtake_look(struct sim *s, int replica);
 void overtake_check(struct sim *s, const struct stored *t, const char *node);
 void overtake_finish(struct sim *s);
+/* check_nearest.c */
+void nearest_begin(struct sim *s);
+bool nearest_lacks(struct sim *s, const struct stored *t, int replica);
+void nearest_check(struct sim *s, int replica, const struct action *a); /* a ledger is sent */
 
 void check_commit(struct sim *s, const struct commit *c);
+/* --- check_sent.c: a request, and what is on its way of it */
 void check_send(struct sim *s, int replica, const struct wire_request *r);
+void check_sent(struct sim *s, int replica, const struct wire_request *r, const char *body);
 bool check_settled(struct sim *s, struct str *why); /* everything that can happen has happened */
 
 /* --- check_gate.c --- */
@@ -114,9 +126,7 @@ void gate_check_ledger(struct sim *s, const struct commit *c); /* a controller's
 /* --- check_quota.c --- */
 void check_quotas(struct sim *s, const struct commit *c);
 void quota_intended(struct sim *s, int replica, const struct action *a); /* a ledger is sent */
-/* --- check_sent.c: a request, and what is on its way of it */
 int64_t quota_shown(const struct pod *p); /* of what a tenant was told, on all of its GPUs */
-void check_sent(struct sim *s, int replica, const struct wire_request *r, const char *body);
 /* What of it is taken now, whole GPUs of pods that were made by that version among it. */
 int64_t quota_used(const struct sim *s, const struct quota *q, int64_t born_by);
 /* May this pod be given so much now? */

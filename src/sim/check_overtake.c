@@ -14,6 +14,8 @@
 /* A search that was in vain is not repeated for so long. */
 #define VAIN_MS 30000
 #define WELL_MS 60000
+/* Nobody looks for room in vain for longer before that counts. */
+#define SOON_MS 5000
 
 void overtake_finish(struct sim *s)
 {
@@ -103,10 +105,23 @@ static struct passed_over *passed_of(struct sim *s, const char *uid)
 			return p;
 		}
 	}
-	struct passed_over made = {.reserved_at = 0};
+	struct passed_over made = {.replica = -1};
 	snprintf(made.uid, sizeof made.uid, "%s", uid);
 	VEC_PUSH(&s->checker.passed, made);
 	return &s->checker.passed.items[s->checker.passed.count - 1];
+}
+
+/* True: from now on it must have what it waits for reserved. Before `seen_at` it was looked for by
+ * nobody who leads now; later somebody may have looked for it in vain. */
+static bool wait_on(const struct sim *s, struct lacked *l, bool lacks, int64_t seen_at)
+{
+	bool had = l->reserved_at > 0;
+	l->since = l->lacked_ms > 0 ? l->since : sim_now(s);
+	l->lacked_ms = lacks ? l->lacked_ms + LOOK_MS : 0;
+	bool maybe_vain = l->since - seen_at > SOON_MS && s->patience_ms < VAIN_MS;
+	bool has = l->lacked_ms >= (maybe_vain ? VAIN_MS : s->patience_ms) + SLACK_MS;
+	l->reserved_at = !has ? 0 : had ? l->reserved_at : sim_now(s);
+	return has && !had;
 }
 
 static void look_at(struct sim *s, const struct stored *t, int replica)
@@ -117,19 +132,22 @@ static void look_at(struct sim *s, const struct stored *t, int replica)
 	bool well = s->weather.sick == 0 && s->weather.faulty == 0 &&
 		    (!s->calm || sim_now(s) - s->calm_at > WELL_MS);
 	/* Who leads anew has seen nobody wait, though it led a moment ago. */
-	bool same = p->replica == replica && p->term == s->report->takeovers &&
-		    p->leads_since == s->claims.leads_since;
-	bool counts = well && node != NULL && replica >= 0 && same && lacks_room(s, t, node) &&
+	bool same = replica >= 0 && p->replica == replica && p->term == s->report->takeovers &&
+		    p->leads_since == s->claims.leads_since &&
+		    past_version(s, replica, RES_PODS, s->memory.told.count) >= t->born;
+	bool counts = well && node != NULL && same && lacks_room(s, t, node) &&
 		      !fair_has_orphan(s, node->name);
 	p->replica = replica;
 	p->term = s->report->takeovers;
 	p->leads_since = s->claims.leads_since;
-	p->lacked_ms = counts ? p->lacked_ms + LOOK_MS : 0;
-	int64_t patience = s->patience_ms > VAIN_MS ? s->patience_ms : VAIN_MS;
-	if (p->lacked_ms < patience + SLACK_MS) {
-		p->reserved_at = 0;
-	} else if (p->reserved_at == 0) {
-		p->reserved_at = sim_now(s);
+	int64_t leads_since = s->claims.leads_since;
+	int64_t seen_at = t->born_ms > leads_since ? t->born_ms : leads_since;
+	bool wide = well && same && nearest_lacks(s, t, replica);
+	if (wait_on(s, &p->wide, wide, seen_at)) {
+		sim_trace(s, "%s (%s) must have reserved the GPU on which the least is missing",
+			t->name, t->uid);
+	}
+	if (wait_on(s, &p->only, counts, seen_at)) {
 		snprintf(p->node, sizeof p->node, "%s", node->name);
 		sim_trace(s, "%s (%s) must have reserved what gets free on %s", t->name, t->uid,
 			node->name);
@@ -167,8 +185,8 @@ static const struct chosen *first_chosen(const struct sim *s, const char *uid)
 static bool had_reserved(
 	const struct sim *s, const struct passed_over *p, const struct chosen *made)
 {
-	return made != NULL && p->reserved_at > s->claims.leads_since &&
-	       made->at > p->reserved_at && made->replica == p->replica;
+	return made != NULL && p->only.reserved_at > s->claims.leads_since &&
+	       made->at > p->only.reserved_at && made->replica == p->replica;
 }
 
 /* It has what it asks for of this GPU: what is given besides is nothing that it could have. */
@@ -213,7 +231,7 @@ void overtake_check(struct sim *s, const struct stored *t, const char *node)
 				"%s/%s overtakes %s/%s on %s, the only node that could hold it, "
 				"which has lacked room for %lld s",
 				t->ns, t->name, o->ns, o->name, node,
-				(long long)p->lacked_ms / 1000);
+				(long long)p->only.lacked_ms / 1000);
 		}
 	}
 }

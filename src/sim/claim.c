@@ -83,6 +83,7 @@ void claim_intended(struct sim *s, int replica, const struct action *a)
 	}
 	VEC_PUSH(&s->claims.intents, made);
 	if (a->type == ACTION_GRANT) {
+		nearest_check(s, replica, a);
 		quota_intended(s, replica, a);
 	} else if (a->type == ACTION_DELETE_CAPACITY) {
 		note_given_up(s, a);
@@ -334,7 +335,7 @@ static const char *is_granting(struct claim *c)
 {
 	bool writes = claim_intends(c, ACTION_GRANT, NULL, LATELY_MS) ||
 		      claim_intends(c, ACTION_PLACE, c->pod->name, LATELY_MS) ||
-		      claim_awaits_watch(c);
+		      claim_awaits_watch(c, INT64_MAX);
 	vec_for_each (const struct promise, made, &c->sim->checker.promises) {
 		writes = writes || text_equals(made->tenant, c->pod->uid);
 	}

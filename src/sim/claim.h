@@ -86,8 +86,8 @@ bool claim_opens_unseen(const struct claim *c, const char *node);
 /* Has it written to this one what the picture does not show? */
 bool claim_grants_unseen(const struct claim *c, const struct stored *holder);
 /* Has it written to any ledger what its watch has not shown it yet, however long ago? It gives
- * nothing before that (C21). */
-bool claim_awaits_watch(const struct claim *c);
+ * nothing before that (C21). What it has written before `since` counts. */
+bool claim_awaits_watch(const struct claim *c, int64_t since);
 /* The node that it must go to; NULL: none is named. */
 const char *claim_pin(const struct pod *p);
 
@@ -117,6 +117,7 @@ bool claim_has_unbooked(const struct claim *c);
 /* The span of what is taken of a quota. */
 struct span claim_quota_used(const struct claim *c, const struct quota *q);
 
+bool claim_node_takes(const struct claim *c, const struct stored *node, int64_t opens);
 bool claim_is_drained(const struct node *n); /* for an upgrade of its driver */
 bool claim_may_come(const struct claim *c, const struct stored *o, const char *node);
 int64_t claim_opened_unseen(const struct claim *c); /* capacity pods that it asked for lately */
@@ -130,6 +131,8 @@ const char *claim_miscounts_room(struct claim *c);
 bool claim_room_on(const char *message, char *node, size_t room, int64_t *ret_count);
 
 /* --- claim_lack.c --- */
+/* Where a capacity pod is, or must go; NULL: nowhere that was known. */
+const struct stored *claim_node_of(const struct claim *c, const struct pod *holder);
 const char *claim_miscounts_gpus(struct claim *c);
 /* How many GPUs are told to be so; 0: none. */
 int64_t claim_gpus(const char *message, const char *one, const char *many);

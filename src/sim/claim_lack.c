@@ -85,7 +85,7 @@ static bool asks(const struct claim *c, int64_t mem_mib, struct asked *ret)
 	return true;
 }
 
-static const struct stored *node_of(const struct claim *c, const struct pod *holder)
+const struct stored *claim_node_of(const struct claim *c, const struct pod *holder)
 {
 	const char *name = text_empty(holder->node) ? claim_pin(holder) : holder->node;
 	for (size_t i = 0; name != NULL && i < c->seen.count; i++) {
@@ -232,7 +232,7 @@ static bool lacks_for_certain(const struct claim *c, const struct stored *holder
 		fleet_is_doubled(c->sim, holder->pod.identity->uuid) ||
 		holder->pod.ledger.count + 1 >= MAX_TENANTS ||
 		!asks(c, holder->pod.identity->mem_mib, &a) ||
-		!suits_for_certain(c, node_of(c, &holder->pod))) {
+		!suits_for_certain(c, claim_node_of(c, &holder->pod))) {
 		return false;
 	}
 	struct spans left = left_over(c, holder, &a);
@@ -248,7 +248,8 @@ static struct span lacking(const struct claim *c, bool memory)
 	for (size_t i = 0; i < c->seen.count; i++) {
 		const struct stored *o = c->seen.items[i];
 		if (o->resource != RES_PODS || !pod_is_capacity(&o->pod) ||
-			!modes_agree(&o->pod, &c->pod->pod) || !may_suit(c, node_of(c, &o->pod))) {
+			!modes_agree(&o->pod, &c->pod->pod) ||
+			!may_suit(c, claim_node_of(c, &o->pod))) {
 			continue;
 		}
 		n.most += may_lack(c, o, memory) ? 1 : 0;

@@ -22,13 +22,13 @@ static bool is_live(const struct stored *o)
 	return o != NULL && o->resource == RES_PODS && !pod_is_terminal(&o->pod);
 }
 
-bool claim_awaits_watch(const struct claim *c)
+bool claim_awaits_watch(const struct claim *c, int64_t since)
 {
 	const struct sim *s = c->sim;
 	int64_t told = past_version(s, c->replica, RES_PODS, s->memory.told.count);
 	vec_for_each (const struct intent, i, &s->claims.intents) {
 		if (i->kind == ACTION_GRANT && i->replica == c->replica && !i->not_done &&
-			i->version >= told) {
+			i->version >= told && i->at < since) {
 			return true;
 		}
 	}
@@ -265,7 +265,7 @@ static bool is_kept_maybe(const struct claim *c, const struct node *n)
 	return false;
 }
 
-static bool node_takes(const struct claim *c, const struct stored *node, int64_t opens)
+bool claim_node_takes(const struct claim *c, const struct stored *node, int64_t opens)
 {
 	const struct node *n = &node->node;
 	const struct pod *p = &c->pod->pod;
@@ -384,7 +384,7 @@ static bool has_room(const struct claim *c, const struct stored *holder)
 static bool fits_gpu(const struct claim *c, const struct stored *holder)
 {
 	const struct stored *node = node_named(c, text_or(holder->pod.node, ""));
-	return node != NULL && has_room(c, holder) && node_takes(c, node, 0);
+	return node != NULL && has_room(c, holder) && claim_node_takes(c, node, 0);
 }
 
 /* Deletions under way make the picture of its GPUs doubtful, and so does a capacity pod that
@@ -398,7 +398,7 @@ static bool opens_on(const struct claim *c, const struct stored *node)
 		return false;
 	}
 	return n.milli <= MODEL_GPU_MILLI && n.mem_mib <= m->devices[0].mem_mib &&
-	       node_takes(c, node, 1) && quotas_allow(c, n.milli);
+	       claim_node_takes(c, node, 1) && quotas_allow(c, n.milli);
 }
 
 /* A GPU of it counts as ill, or did not long ago. */
@@ -430,7 +430,7 @@ static bool several_on(const struct claim *c, const struct stored *node)
 	}
 	int64_t more = open < asked ? asked - open : 0;
 	return n.milli <= MODEL_GPU_MILLI && n.mem_mib <= m->devices[0].mem_mib &&
-	       node_takes(c, node, more) && quotas_allow(c, n.milli * asked);
+	       claim_node_takes(c, node, more) && quotas_allow(c, n.milli * asked);
 }
 
 /* Who has some of its GPUs looks for the others beside them. */

@@ -1,23 +1,28 @@
 /* Work that keeps one small machine full: little tenants that come and end all the time, and one
- * that needs nearly all of every GPU. Without a reservation it would wait for as long as they keep
- * coming (C17). Nothing else happens to the machine, and one leader stays, so that how long it has
- * been passed over is plain. */
+ * that needs nearly all of a GPU, or of every one. Without a reservation it would wait for as long
+ * as they keep coming (C17). Nothing else happens to the machine, and one leader stays, so that how
+ * long it has been passed over is plain. */
 #include <stdio.h>
 #include <string.h>
 
 #include "sim_parts.h"
 
-#define WAITING_MOST 3
-#define LIFE_MS	     20000
+#define WAITING_MOST  3
+#define LIFE_LEAST_MS 20000
+#define LIFE_MOST_MS  120000
 
-void crowd_weather(struct weather *w)
+void crowd_weather(struct weather *w, uint64_t seed)
 {
 	w->narrow = true;
 	w->lasting = false;
 	w->mortal = 1000;
-	w->life_ms = LIFE_MS;
+	/* Who has reserved something waits for as long as somebody lives. */
+	w->life_ms = LIFE_LEAST_MS +
+		     (int64_t)(dice_key("life", NULL, seed) % (LIFE_MOST_MS - LIFE_LEAST_MS));
 	w->quota = w->sick = w->faulty = w->cordon = w->doubled = w->hand_delete = w->upgrade = 0;
+	w->exclusive = w->walled = w->greedy = w->grouped = 0;
 	w->node_loss = w->kubelet_refusal = w->snatch = w->halved = 0;
+	w->stall = w->stream_break = w->compaction = 0;
 	w->partition = w->pause = w->crash = w->leave = w->server_restart = w->crash_at_write = 0;
 }
 
@@ -56,17 +61,21 @@ static void come(struct sim *s, uint64_t turn)
 {
 	static const char *const shares[] = {"0.1", "0.2", "0.3", "0.4"};
 	int64_t large = 0, waiting = 0;
+	int gpus = s->fleet.machines.items[0].device_count;
 	for (size_t i = 0; i < s->store.items.count; i++) {
 		const struct stored *o = s->store.items.items[i];
 		large += is_work(o) && is_large(o);
 		waiting += is_work(o) && !is_large(o) && claim_is_waiting(o);
 	}
 	if (large == 0) {
-		bool several = s->fleet.machines.items[0].device_count > 1;
+		char count[8];
+		bool lone = dice_key("lone", NULL, s->config.seed) % 2 == 0;
+		snprintf(count, sizeof count, "%d", gpus);
 		ask(s, "large", turn,
-			&(struct wanted_pod){.share = "0.9", .count = several ? "2" : NULL});
+			&(struct wanted_pod){
+				.share = "0.9", .count = lone || gpus == 1 ? NULL : count});
 	}
-	if (waiting < WAITING_MOST) {
+	if (waiting < WAITING_MOST * gpus) {
 		ask(s, "small", turn, &(struct wanted_pod){.share = shares[sim_between(s, 0, 3)]});
 	}
 }
@@ -78,7 +87,7 @@ void crowd_work(void *data, uint64_t turn)
 		return;
 	}
 	struct dice back = dice_enter(s, dice_key("crowd", NULL, turn));
-	int64_t rest = sim_between(s, 300, 1500);
+	int64_t rest = sim_between(s, 300, 1500) / s->fleet.machines.items[0].device_count;
 	clear(s);
 	come(s, turn);
 	dice_leave(s, back);

@@ -187,6 +187,9 @@ static void reply(void *data, uint64_t arg)
 		} else if (p->listed == LISTED_PARTLY) {
 			s->memory.partial[l->replica][p->resource] = true;
 		}
+		if (p->listed != 0) {
+			s->memory.pictured_at[l->replica][p->resource] = sim_now(s);
+		}
 		f->events->on_data(f->data, answer.status, answer.body, answer.body_size);
 		answer.body = "";
 		answer.body_size = 0;
@@ -500,10 +503,10 @@ static uint64_t link_send(
 	memcpy(p->agent, f->agent, sizeof p->agent);
 	copy_body(p, s->config.hooks, r);
 	claim_sent(s, l->replica, p->path, p->body, write ? p->body_size : 0);
+	check_sent(s, l->replica, r, p->body);
 	sim_trace(s, "r%d -> call %llu%s: %s %s %.3000s", l->replica, (unsigned long long)f->id,
 		fate_names[p->fate], method_names[r->method], r->path, write ? p->body : "");
 	VEC_PUSH(&s->parcels, p);
-	check_sent(s, l->replica, r, p->body);
 	delay += held_back(s, p, delay);
 	agenda_add(&s->agenda, sim_now(s) + delay, arrive, p, 0);
 	agenda_add(&s->agenda, sim_now(s) + r->timeout_ms, time_out, l, f->id);

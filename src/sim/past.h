@@ -31,6 +31,8 @@ struct memory {
 	} told;
 	/* It was told the beginning of a whole picture, and not its end. */
 	bool partial[2][RES_COUNT];
+	/* When it last got one: what went before is missing there, and nothing says how. */
+	int64_t pictured_at[2][RES_COUNT];
 	struct listings listings;
 };
 

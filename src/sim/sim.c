@@ -12,6 +12,8 @@
 #define TROUBLE_LEAST_MS 60000
 #define TROUBLE_MOST_MS	 400000
 #define CALM_MS		 1800000
+/* Where one waits for as long as others live. */
+#define TROUBLE_CROWD_MS 400000
 /* Where pods are replaced one after the other. */
 #define TROUBLE_ROLLED_MS 2400000
 #define CALM_ROLLED_MS	  10800000
@@ -104,6 +106,7 @@ static void set_up(struct sim *s)
 	dice_init(s);
 	store_init(&s->store, &s->agenda, on_commit, s);
 	weather_draw(s);
+	nearest_begin(s);
 	s->replicas = (int)sim_between(s, 1, SIM_REPLICAS);
 	s->idle_grace_ms = sim_between(s, 1, sim_chance(s, 500) ? 4 : 20) * 1000;
 	s->open_timeout_ms = sim_between(s, 10, 60) * 1000;
@@ -190,7 +193,9 @@ void sim_run(const struct sim_config *config, struct sim_report *ret_report)
 	int64_t trouble = s->config.trouble_ms > 0
 				  ? s->config.trouble_ms
 				  : sim_between(s, TROUBLE_LEAST_MS, TROUBLE_MOST_MS);
-	trouble += s->weather.rolled ? TROUBLE_ROLLED_MS : 0;
+	trouble += s->weather.rolled	? TROUBLE_ROLLED_MS
+		   : s->weather.crowded ? TROUBLE_CROWD_MS
+					: 0;
 	run_until(s, trouble);
 	if (!ret_report->failed) {
 		weather_calm(s);

@@ -166,7 +166,7 @@ void kubelet_committed(struct sim *s, const struct commit *c);
 json_t *pod_condition_new(const char *type, bool is_true, const char *reason);
 
 /* --- crowd.c --- */
-void crowd_weather(struct weather *w);
+void crowd_weather(struct weather *w, uint64_t seed);
 void crowd_work(void *data, uint64_t turn);
 
 /* --- rival.c --- */

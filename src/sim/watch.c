@@ -39,6 +39,10 @@ static void read_marks(struct flight *f, size_t n)
 {
 	bool *partial = &f->link->sim->memory.partial[f->link->replica][f->resource];
 	*partial = *partial || (f->whole && n > 0 && f->delivered == 0);
+	if (*partial) {
+		struct sim *s = f->link->sim;
+		s->memory.pictured_at[f->link->replica][f->resource] = sim_now(s);
+	}
 	f->delivered += n;
 	size_t passed = 0;
 	while (passed < f->marks.count && f->marks.items[passed].end <= f->delivered) {

@@ -97,14 +97,15 @@ void weather_draw(struct sim *s)
 	w->life_ms = sim_between(s, 3000, 60000);
 	draw_work(s);
 	if (w->crowded) {
-		crowd_weather(w);
+		w->probed = w->probed && s->config.probed;
+		crowd_weather(w, s->config.seed);
 	}
 	w->node_change = w->narrow ? 0 : w->node_change;
 	/* Not drawn, so that it changes no other draw. */
-	w->wish = dice_key("wish", NULL, s->config.seed) % 2 == 0 ? 600 : 0;
 	uint64_t wide = dice_key("wide", NULL, s->config.seed);
 	bool is_wide = !w->narrow && !s->config.small && wide % 4 == 0;
 	w->wide = !is_wide ? 0 : wide % 32 == 0 ? SIM_GPUS_MOST : WIDE_GPUS;
+	w->wish = dice_key("wish", NULL, s->config.seed) % 2 == 0 ? 600 : 0;
 	w->paged = dice_key("pages", NULL, s->config.seed) % 8 == 0 && !s->config.plain &&
 		   !s->config.rolled && s->config.scenario == NULL;
 	bool rolls = s->config.rolled || dice_key("rolls", NULL, s->config.seed) % 4 == 0;
