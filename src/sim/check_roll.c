@@ -275,6 +275,19 @@ static void check_written(struct sim *s, const struct commit *c)
 	check_cost(s, c);
 }
 
+/* Another one went than the one that was made cheap. */
+static void count_lost(struct sim *s, const struct stored *gone)
+{
+	vec_for_each (const struct beside, b, &s->works.beside) {
+		const struct stored *fresh = store_find_uid(&s->store, b->uid);
+		const struct stored *old = store_find_uid(&s->store, b->old_uid);
+		s->report->lost_races +=
+			b->adopted && fresh != NULL && old != NULL &&
+			text_equals(work_of(fresh), work_of(gone)) && old->pod.deleting_ms == 0 &&
+			strcmp(b->old_uid, gone->uid) != 0 && sim_now(s) - b->adopt_at < SETTLES_MS;
+	}
+}
+
 /* The ReplicaSet has one pod fewer now. */
 static void check_surplus(struct sim *s, const struct stored *gone)
 {
@@ -289,10 +302,6 @@ static void check_surplus(struct sim *s, const struct stored *gone)
 		const struct stored *fresh = store_find_uid(&s->store, b->uid);
 		bool one = b->adopted && fresh != NULL && text_equals(work_of(fresh), work);
 		ours = ours || (one && sim_now(s) - b->adopt_at < SETTLES_MS);
-		const struct stored *old = store_find_uid(&s->store, b->old_uid);
-		s->report->lost_races += one && old != NULL && old->pod.deleting_ms == 0 &&
-					 strcmp(b->old_uid, gone->uid) != 0 &&
-					 sim_now(s) - b->adopt_at < SETTLES_MS;
 	}
 	if (ours && ready == 0 && wanted_of(s, work) > 0 && !rework_of(s, work)->moves &&
 		sim_now(s) - rework_of(s, work)->wanted_at > OWNER_MS) {
@@ -315,6 +324,9 @@ static void check_pod(struct sim *s, const struct commit *c)
 		check_created(s, o);
 	} else if (c->actor >= 0 && c->type == PAST_MODIFIED) {
 		check_written(s, c);
+	}
+	if (c->actor == ACTOR_CLUSTER && begins_to_go(c)) {
+		count_lost(s, c->before);
 	}
 	if (c->actor == ACTOR_CLUSTER && begins_to_go(c) && work_is_ready(c->before)) {
 		check_surplus(s, c->before);

@@ -174,12 +174,18 @@ static bool adopt_one(struct sim *s, const struct stored *set)
 			continue;
 		}
 		json_t *draft = store_draft(o), *meta = json_object_get(draft, "metadata");
+		bool beside = o->pod.beside;
+		char uid[40];
+		snprintf(uid, sizeof uid, "%s", o->uid);
 		sim_trace(s, "ReplicaSet %s adopts %s", set->name, o->name);
 		json_object_set_new(meta, "ownerReferences",
 			json_pack("[{s:s, s:s, s:s, s:s, s:b, s:b}]", "apiVersion", "apps/v1",
 				"kind", "ReplicaSet", "name", set->name, "uid", set->uid,
 				"controller", 1, "blockOwnerDeletion", 1));
 		put(s, o, draft);
+		if (beside) {
+			works_adopted(s, set->name, uid);
+		}
 		return true;
 	}
 	return false;

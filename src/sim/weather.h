@@ -45,14 +45,15 @@ struct weather {
 	uint32_t slow_sets; /* the controllers of ReplicaSets and the like take their time */
 	uint32_t rework;    /* people scale a Deployment, roll out another version, set a budget */
 	uint32_t unfit;	    /* a new pod is not Ready for long */
+	uint32_t lost_race; /* another one is not Ready just as a new one is adopted */
 	uint32_t slow_answers;	/* an answer of the API server takes some seconds */
 	uint32_t crash_at_roll; /* at a write that replaces a pod */
 	uint32_t refusals;	/* new capacity pods are refused for a while */
 	uint32_t regret;	/* and taken again when the first tenant is given back */
 	bool lasting;		/* whole GPUs are mostly kept for good */
 	bool crowded;		/* it is about one that is passed over; crowd.c */
-	bool narrow;		/* one machine of one or two GPUs is all there is */
 	int wide;		/* the most GPUs of a machine, and of a tenant; 0: four */
+	bool narrow;		/* one machine of one or two GPUs is all there is */
 	int64_t pace_ms, life_ms;
 };
 

@@ -83,6 +83,7 @@ void works_weather(struct sim *s)
 	/* Not drawn, so that it changes no other draw. */
 	w->refusals = dice_key("refusals", NULL, s->config.seed) % 2 == 0 ? 4 : 0;
 	w->regret = 500;
+	w->lost_race = dice_key("lost races", NULL, s->config.seed) % 4 == 0 ? 300 : 0;
 }
 
 static void make_policy(struct sim *s)
@@ -339,18 +340,38 @@ int64_t works_unfit_ms(struct sim *s, const struct stored *o)
 	return ms;
 }
 
-static void flap(struct sim *s, uint32_t times)
+static void stumble(struct sim *s, struct stored *o, int64_t ms)
 {
-	struct stored *o = pick(s, is_running_work);
 	int64_t serial = 0;
-	if (o == NULL || !o->pod.ready || !dice_falls(s, "flap", s->weather.flap * times) ||
-		!parse_i64(view_of(o->uid + 4), 0, INT64_MAX, &serial)) {
+	if (!parse_i64(view_of(o->uid + 4), 0, INT64_MAX, &serial)) {
 		return;
 	}
-	int64_t ms = sim_between(s, 500, sim_chance(s, 100) ? 200000 : 20000);
 	dice_say(s, "%s is not Ready for %lld ms", o->name, (long long)ms);
 	set_ready(s, o, false);
 	agenda_add(&s->agenda, sim_now(s) + ms, works_get_well, s, (uint64_t)serial);
+}
+
+static void flap(struct sim *s, uint32_t times)
+{
+	struct stored *o = pick(s, is_running_work);
+	if (o != NULL && o->pod.ready && dice_falls(s, "flap", s->weather.flap * times)) {
+		stumble(s, o, sim_between(s, 500, sim_chance(s, 100) ? 200000 : 20000));
+	}
+}
+
+/* One that is not Ready goes before one that is cheap. */
+void works_adopted(struct sim *s, const char *set, const char *uid)
+{
+	struct stored *found = NULL;
+	for (size_t i = 0; i < s->store.items.count; i++) {
+		struct stored *o = s->store.items.items[i];
+		bool other = is_running_work(o) && o->pod.ready && !is_in_a_surge(o);
+		bool one = other && text_equals(work_set_of(o), set) && strcmp(o->uid, uid) != 0;
+		found = one ? o : found;
+	}
+	if (!s->calm && found != NULL && dice_falls(s, "lost race", s->weather.lost_race)) {
+		stumble(s, found, sim_between(s, 500, 20000));
+	}
 }
 
 void works_spells(struct sim *s)

@@ -69,6 +69,8 @@ void works_scale(struct sim *s, const struct stored *deployment, int64_t replica
 void works_finish(struct sim *s);
 void works_spells(struct sim *s);
 void works_calm(struct sim *s);
+/* A ReplicaSet has just taken that pod, and looks next whether it has one too many. */
+void works_adopted(struct sim *s, const char *set, const char *uid);
 /* A new pod: so long it is not Ready; 0: it is at once. */
 int64_t works_unfit_ms(struct sim *s, const struct stored *o);
 void works_get_well(void *data, uint64_t serial);
