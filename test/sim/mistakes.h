@@ -51,6 +51,11 @@ void devices_are_full(struct change *c, teller tell, void *data);
 void every_policy_evicts(struct change *c, teller tell, void *data);
 void say_nothing(const struct wire_request *r, json_t *body);
 
+/* --- mistakes_read.c: reading objects --- */
+void shares_truncated(struct change *c, teller tell, void *data);
+void quotas_misread(struct change *c, teller tell, void *data);
+void other_gates_unread(struct change *c, teller tell, void *data);
+
 /* --- mistakes_roll.c: replacing pods --- */
 void everybody_is_ready(struct change *c, teller tell, void *data);
 void beside_unheard(struct change *c, teller tell, void *data);

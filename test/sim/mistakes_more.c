@@ -27,8 +27,8 @@ void tell_more(const struct wire_request *r, json_t *body)
 /* What saves whoever forgot a write: the next one is made from a version that is no more. */
 void write_without_version(const struct wire_request *r, json_t *body)
 {
-	bool pods = strstr(r->path, "/pods/") != NULL;
-	if (r->method == WIRE_PATCH && pods && strstr(r->path, "/status") == NULL) {
+	bool ours = strstr(r->path, "/namespaces/" NAME_NAMESPACE "/pods/") != NULL;
+	if (r->method == WIRE_PATCH && ours && strstr(r->path, "/status") == NULL) {
 		json_object_del(json_object_get(body, "metadata"), "resourceVersion");
 	}
 }

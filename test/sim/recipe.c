@@ -35,6 +35,7 @@ bool recipe_write(const char *path, const struct run *run, const struct shrunk *
 	if (run->rolled || run->plain) {
 		fprintf(f, run->rolled ? "rolled 1\n" : "plain 1\n");
 	}
+	fprintf(f, "small %d\ncrowded %d\n", run->small, run->crowded);
 	fprintf(f, "rule %s\ndigest %" PRIu64 "\n", r->rule, r->digest);
 	for (size_t i = 0; i < s->log.count; i++) {
 		const struct sim_entry *e = &s->log.items[i];
@@ -92,6 +93,10 @@ static bool take_line(struct recipe *r, const char *word, const char *value)
 		r->run.rolled = n != 0;
 	} else if (strcmp(word, "plain") == 0) {
 		r->run.plain = n != 0;
+	} else if (strcmp(word, "crowded") == 0) {
+		r->run.crowded = n != 0;
+	} else if (strcmp(word, "small") == 0) {
+		r->run.small = n != 0;
 	} else if (strcmp(word, "digest") == 0) {
 		r->digest = n;
 	} else if (strcmp(word, "happens") == 0 && r->ids.count < IDS_MAX) {

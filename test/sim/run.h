@@ -12,6 +12,8 @@ struct run {
 	const struct sim_scenario *scenario; /* borrowed; NULL: none */
 	bool probed;			     /* it is about the proof of injection */
 	bool rolled, plain; /* it is about Deployments that are rightsized, or not */
+	bool small;	    /* no machine has more than four GPUs */
+	bool crowded;	    /* it is about one that is passed over */
 };
 
 /* `only` and `log` may be NULL, as in struct sim_config. */

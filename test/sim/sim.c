@@ -5,14 +5,14 @@
  *     sim --replay FILE          a failure that was shrunk, as it was
  *     sim --mutation NAME        succeeds where the mutation is caught; --trace, --shrink with it
  *     sim --mutations            their names
- *     sim --all-mutations        each must be caught within --seeds; of --parts N only the --part K
- *     sim --scenario NAME        one that is named, --times (or --seeds) times
- *     sim --scenarios            their names
- *     sim --shrink               the first failing seed, as short as it gets; needs one that fails
- *     sim --rolled               Deployments are rightsized in each run, not in a quarter
- *     sim --plain                or in none
- *     sim --probed               machines differ in how they give GPUs in each run, not in a third
- *     sim --twice                each seed twice, which must be the same run to the byte
+ *     sim --all-mutations        each must be caught within --seeds; of --parts N only the --part
+ * K. The seed that its row names is tried first, but for --anew sim --scenario NAME        one that
+ * is named, --times (or --seeds) times sim --scenarios            their names sim --shrink the
+ * first failing seed, as short as it gets; needs one that fails sim --rolled Deployments are
+ * rightsized in each run, not in a quarter sim --plain                or in none sim --probed
+ * machines differ in how they give GPUs in each run, not in a third sim --overtakings N fewer
+ * judged in all is a failure: nobody is passed over there sim --twice                each seed
+ * twice, which must be the same run to the byte
  *
  * A failure is shrunk (for --shrink-s seconds, 0: not at all) and kept as a file in --keep. */
 #include <inttypes.h>
@@ -29,8 +29,8 @@
 #define SHRUNK_MOST 3
 
 struct options {
-	int64_t seeds, first, steps, trace, shrink_s, part, parts;
-	bool tracing, twice, all_mutations, shrink;
+	int64_t seeds, first, steps, trace, shrink_s, part, parts, overtakings;
+	bool tracing, twice, all_mutations, anew, shrink;
 	const char *keep, *replay;
 	struct run run;
 };
@@ -38,17 +38,17 @@ struct options {
 struct totals {
 	uint64_t seeds, steps, writes, faults, placed, tenants, crashes, takeovers, left, fenced,
 		claims, half_claims, quotas, evicted, overused, rolled, surged, adopted, returned,
-		lost_races, failed;
+		lost_races, overtakings, gates, failed;
 };
 
 static int usage(void)
 {
 	fprintf(stderr,
 		"usage: sim [--seeds N] [--first SEED] [--steps N] [--trace SEED] [--replay FILE] "
-		"[--mutation NAME] [--mutations] [--all-mutations] [--part K] [--parts N] "
+		"[--mutation NAME] [--mutations] [--all-mutations] [--anew] [--part K] [--parts N] "
 		"[--scenario NAME] "
 		"[--scenarios] [--shrink] [--shrink-s SECONDS] [--keep FOLDER] [--probed] "
-		"[--rolled] [--plain] "
+		"[--rolled] [--plain] [--crowded] [--small] [--overtakings N] "
 		"[--twice]\n");
 	return 2;
 }
@@ -59,8 +59,9 @@ static bool take_flag(struct options *o, const char *key)
 		const char *key;
 		bool *value;
 	} rows[] = {{"--twice", &o->twice}, {"--all-mutations", &o->all_mutations},
-		{"--shrink", &o->shrink}, {"--probed", &o->run.probed},
-		{"--rolled", &o->run.rolled}, {"--plain", &o->run.plain}};
+		{"--anew", &o->anew}, {"--shrink", &o->shrink}, {"--probed", &o->run.probed},
+		{"--rolled", &o->run.rolled}, {"--plain", &o->run.plain},
+		{"--small", &o->run.small}, {"--crowded", &o->run.crowded}};
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
 		if (strcmp(rows[i].key, key) == 0) {
 			*rows[i].value = true;
@@ -77,7 +78,7 @@ static bool take_number(struct options *o, const char *key, const char *text, bo
 		int64_t *value;
 	} rows[] = {{"--seeds", &o->seeds}, {"--first", &o->first}, {"--steps", &o->steps},
 		{"--trace", &o->trace}, {"--shrink-s", &o->shrink_s}, {"--times", &o->seeds},
-		{"--part", &o->part}, {"--parts", &o->parts}};
+		{"--part", &o->part}, {"--parts", &o->parts}, {"--overtakings", &o->overtakings}};
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
 		if (strcmp(rows[i].key, key) == 0) {
 			*ret_known = true;
@@ -145,6 +146,8 @@ struct sim_report run_once(
 		.rolled = run->rolled || (run->mutation != NULL && run->mutation->rolled),
 		/* A mistake of the engine's shows itself sooner where there is nothing else. */
 		.plain = run->mutation != NULL ? !run->mutation->rolled : run->plain,
+		.small = run->small,
+		.crowded = run->crowded,
 		.only = only,
 		.log = log,
 		.trace = trace,
@@ -176,6 +179,7 @@ static void tell(const struct run *run, const struct sim_report *r)
 	if (run->rolled || run->plain) {
 		printf(run->rolled ? " --rolled" : " --plain");
 	}
+	printf("%s%s", run->small ? " --small" : "", run->crowded ? " --crowded" : "");
 	printf(" --trace %" PRId64 "\n", run->seed);
 	fflush(stdout);
 }
@@ -223,6 +227,8 @@ static void add(struct totals *t, const struct sim_report *r)
 	t->adopted += r->adopted;
 	t->returned += r->returned;
 	t->lost_races += r->lost_races;
+	t->overtakings += r->overtakings;
+	t->gates += r->gates;
 	t->failed += r->failed;
 }
 
@@ -234,12 +240,12 @@ static void summary(const struct totals *t, bool holds)
 	       ", \"fenced\": %" PRIu64 ", \"claims\": %" PRIu64 ", \"half_claims\": %" PRIu64
 	       ", \"quotas\": %" PRIu64 ", \"evicted\": %" PRIu64 ", \"overused\": %" PRIu64
 	       ", \"rolled\": %" PRIu64 ", \"surged\": %" PRIu64 ", \"adopted\": %" PRIu64
-	       ", \"returned\": %" PRIu64 ", \"lost_races\": %" PRIu64 ", \"failed\": %" PRIu64
-	       ", \"holds\": %s}\n",
+	       ", \"returned\": %" PRIu64 ", \"lost_races\": %" PRIu64 ", \"overtakings\": %" PRIu64
+	       ", \"gates\": %" PRIu64 ", \"failed\": %" PRIu64 ", \"holds\": %s}\n",
 		t->seeds, t->steps, t->writes, t->faults, t->tenants, t->placed, t->crashes,
 		t->takeovers, t->left, t->fenced, t->claims, t->half_claims, t->quotas, t->evicted,
 		t->overused, t->rolled, t->surged, t->adopted, t->returned, t->lost_races,
-		t->failed, holds ? "true" : "false");
+		t->overtakings, t->gates, t->failed, holds ? "true" : "false");
 }
 
 static bool goes_on(const struct options *o, const struct totals *t)
@@ -282,37 +288,56 @@ static int sweep(const struct options *o)
 		add(&t, &r);
 	}
 	bool holds = o->run.mutation != NULL ? t.failed > 0 : t.failed == 0;
+	holds = holds && t.overtakings >= (uint64_t)o->overtakings;
 	summary(&t, holds);
 	return holds ? 0 : 1;
 }
 
-/* Every mutation, until the first seed that catches it. */
+static struct sim_report run_mutation(const struct options *o, int64_t seed)
+{
+	struct options each = *o;
+	take_scenario(&each.run);
+	return run_seed(&each, seed);
+}
+
+/* The seed that its row names, then every one, until one catches it. */
+static bool catch_one(const struct options *o, bool *ret_known)
+{
+	const struct mutation_row *row = o->run.mutation;
+	int64_t seed = row->seed;
+	struct sim_report r = {.failed = false};
+	if (!o->anew) {
+		r = run_mutation(o, seed);
+	}
+	*ret_known = r.failed;
+	for (seed = r.failed ? seed : o->first - 1; !r.failed && seed + 1 < o->first + o->seeds;) {
+		r = run_mutation(o, ++seed);
+	}
+	printf("%-28s %s seed %" PRId64 "%s%s\n", row->name,
+		r.failed ? "caught by" : "NOT CAUGHT up to", seed, r.failed ? ", " : "",
+		r.rule != NULL ? r.rule : "");
+	fflush(stdout);
+	return r.failed;
+}
+
+/* `stale`: of so many the row names another seed than one that catches it. */
 static int sweep_mutations(const struct options *o)
 {
-	size_t caught = 0, tried = 0;
+	size_t caught = 0, tried = 0, stale = 0;
 	for (size_t i = 0; i < mutation_count; i++) {
-		bool other = (int64_t)i % o->parts != o->part - 1;
-		if (other || (mutation_rows[i].rare && o->seeds < MUTATION_SEEDS)) {
+		struct options each = *o;
+		bool known;
+		if ((int64_t)i % o->parts != o->part - 1) {
 			continue;
 		}
-		tried++;
-		struct options each = *o;
-		struct sim_report r = {.failed = false};
 		each.run.mutation = &mutation_rows[i];
-		take_scenario(&each.run);
-		int64_t seed = o->first;
-		for (; !r.failed && seed < o->first + o->seeds; seed++) {
-			r = run_seed(&each, seed);
-		}
-		caught += r.failed;
-		printf("%-28s %s seed %" PRId64 "%s%s\n", mutation_rows[i].name,
-			r.failed ? "caught by" : "NOT CAUGHT up to", seed - 1, r.failed ? ", " : "",
-			r.rule != NULL ? r.rule : "");
-		fflush(stdout);
+		caught += catch_one(&each, &known);
+		stale += !known && !o->anew;
+		tried++;
 	}
 	bool holds = caught == tried && tried > 0;
-	printf("{\"mutations\": %zu, \"caught\": %zu, \"holds\": %s}\n", tried, caught,
-		holds ? "true" : "false");
+	printf("{\"mutations\": %zu, \"caught\": %zu, \"stale\": %zu, \"holds\": %s}\n", tried,
+		caught, stale, holds ? "true" : "false");
 	return holds ? 0 : 1;
 }
 
