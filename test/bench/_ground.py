@@ -176,6 +176,10 @@ class Ground:
         elif {key: mark["data"][key] for key in wanted} != wanted:
             raise SystemExit("that plane is filled with %s, not with %s" % (mark["data"], wanted))
 
+    def servers(self):
+        """Their processes, which on a plane that was there before are nobody's children here."""
+        return {self.plane.pid(name) for name in ("etcd", "kube-apiserver")}
+
     def restart_server(self):
         """With a full etcd and on a busy machine its start may take minutes."""
         self.plane.stop("kube-apiserver")

@@ -27,6 +27,7 @@ import urllib.parse
 import uuid
 
 import _ground
+import _others
 import nvml
 import ports
 import processes
@@ -328,9 +329,10 @@ def run(args):
             _ground.wait(lambda: told(agent), 30, "the kubelet to be heard", every=0.2)
             page = check(node, agent)
             _ground.say("ready; a page of metrics has %d bytes" % page)
-            seen = steady(agent, args.seconds)
+            # Twice at most: each is ten minutes.
+            seen, others = _others.undisturbed(lambda: steady(agent, args.seconds), tries=2, told=_ground.say)
             _ground.say("steady: %s" % json.dumps(seen))
-            scraped = scrapes(agent, args.scrapes)
+            scraped, beside = _others.undisturbed(lambda: scrapes(agent, args.scrapes), tries=1, told=_ground.say)
             _ground.say("scrapes: %s" % json.dumps(scraped))
             check(node, agent)
             seen["relay_rss_anon_kib"], seen["kubelet_asked"] = agent.relay_kib(), node.kubelet.asked
@@ -343,7 +345,7 @@ def run(args):
             processes.send(agent.record, signal.SIGKILL)
             agent.stop_relay()
             node.kubelet.stop()
-    return verdict(args, node, page, seen, scraped, ending)
+    return dict(verdict(args, node, page, seen, scraped, ending), **_others.summary([others, beside]))
 
 
 def verdict(args, node, page, seen, scraped, ending):

@@ -17,6 +17,8 @@ import json
 import os
 import subprocess
 
+import _others
+
 EVERY_S, LATE_S = 2, 300
 HANDSHAKES_BAR, CONNECTION_BAR_KIB, GROWN_BAR_KIB, CPU_BAR_US, ASKED_BAR = 0.005, 1.0, 4096, 200, 0.8
 
@@ -24,8 +26,9 @@ HANDSHAKES_BAR, CONNECTION_BAR_KIB, GROWN_BAR_KIB, CPU_BAR_US, ASKED_BAR = 0.005
 def measure(agents, args):
     program = os.path.join(os.environ["ALIQUOT_BUILD"], "test", "bench", "aliquot-bench-agents")
     argv = [program, str(agents), str(args.seconds), args.client, *([str(args.kept)] if args.kept else [])]
-    done = subprocess.run(argv, check=False, stdout=subprocess.PIPE, text=True, timeout=LATE_S + args.seconds)
-    result = json.loads(done.stdout.strip().splitlines()[-1])
+    done, others = _others.undisturbed(lambda: subprocess.run(
+        argv, check=False, stdout=subprocess.PIPE, text=True, timeout=LATE_S + args.seconds))
+    result = dict(json.loads(done.stdout.strip().splitlines()[-1]), disturbed=others["disturbed"], others=others)
     if "error" in result:
         return result
     result["holds"] = (result["handshakes_a_question"] <= HANDSHAKES_BAR and
@@ -65,6 +68,7 @@ def main():
     wrong = [run["error"] for run in runs if "error" in run]
     if wrong:
         result["error"] = "; ".join(wrong)
+    result["disturbed"] = any(run["disturbed"] for run in runs)
     result["holds"] = all(run.get("holds", False) for run in runs) and (slope is None or slope <= CONNECTION_BAR_KIB)
     print(json.dumps(result))
     return 0 if result["holds"] else 1

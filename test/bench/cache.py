@@ -18,6 +18,7 @@ import sys
 import time
 
 import _ground
+import _others
 import _recommended
 import _sums
 import processes
@@ -28,20 +29,35 @@ READY_TIMEOUT_S = 600
 SETTLE_TIMEOUT_S = 120
 
 
+def begun(ground, start):
+    """One program, started and full; anew where others took the cores meanwhile."""
+    subjects = []
+
+    def fill():
+        subject = start()
+        subjects.append(subject)
+        took = subject.await_ready(READY_TIMEOUT_S)
+        return {"took_s": took, "cpu_s": subject.cpu_s(), "peak_kib": subject.memory_kib()}
+
+    def stop_last():
+        if subjects:
+            subjects[-1].stop()
+    seen, others = _others.undisturbed(fill, ground.servers(), told=_ground.say, prepare=stop_last)
+    return dict(seen, subject=subjects[-1], others=others)
+
+
 def round_of(ground, number, rounds):
-    """One start of each; returns (controller, its seconds, informer, its seconds)."""
+    """One start of each; {name: what was seen of it}."""
     begin = [ground.controller, ground.informer]
     if number % 2:
         begin.reverse()
     found = {}
     for start in begin:
-        subject = start()
-        took = subject.await_ready(READY_TIMEOUT_S)
-        seen = {"subject": subject, "took_s": took, "cpu_s": subject.cpu_s(),
-                "peak_kib": subject.memory_kib()}
+        seen = begun(ground, start)
+        subject = seen["subject"]
         found[subject.name] = seen
         _ground.say("round %d: %s was ready after %.2f s, %.2f s of them on a core, peak %.1f MiB" % (
-            number, subject.name, took, seen["cpu_s"], seen["peak_kib"] / 1024))
+            number, subject.name, seen["took_s"], seen["cpu_s"], seen["peak_kib"] / 1024))
         if number < rounds:
             subject.stop()
     return found
@@ -140,6 +156,7 @@ def verdict(args, rounds, seen):
         "updates": dict(seen["updates"], wanted_per_second=args.rate),
         "differences": seen["different"], "machine": seen["machine"],
         "bar": {"vm_hwm_mib": HWM_BAR_KIB // 1024, "time_ratio": TIME_BAR, "differences": 0},
+        **_others.summary([each["others"] for found in rounds for each in found.values()]),
         "held": holds, "holds": all(holds.values()), **wrong}
 
 
