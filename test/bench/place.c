@@ -1,10 +1,12 @@
-/* What one decision costs: an engine with a whole cluster in memory, and tenants that wait.
+/* What a decision costs: an engine with a whole cluster in memory, and tenants that wait.
  *
- *     aliquot-bench-place --gpus N --tenants N --waiting N --seed N [--rounds N] [--full]
+ *     aliquot-bench-place --gpus N --tenants N --waiting N --seed N [--rounds N] [--newcomers N]
+ *                         [--full]
  *
- * One decision is one more waiting tenant of a step that has its picture already: `decide` with a
- * budget for one. What a step costs before its first decision is told apart from that: the picture,
- * the ranks, and the first three decisions, which pay for whatever the others find made.
+ * First come newcomers, one at a time, each to a cluster in which nobody else waits: the time from
+ * the watch's word of the pod to the plan that grants or refuses it, by engine_observe and
+ * engine_step alone. Then all tenants wait at once: the time of each decision of one step, `decide`
+ * with a budget for one, and of what that step does before the first, the picture and the ranks.
  * --full leaves no room anywhere, so that each is refused and its closest miss looked up. */
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,10 +23,13 @@
 #define GPUS_A_NODE 8
 #define USABLE_MIB  81000
 #define POOLS	    8
-#define FIRST	    3 /* decisions that are told apart */
+#define FIRST	    3	  /* decisions that are told apart too: they make the index */
+#define STEP_BUDGET 4000  /* that of the controller */
+#define APART_MS    10000 /* between newcomers: a write that lost its race is forgotten by then */
+#define SETTLING    10000 /* steps, at most, until an engine has nothing more to do */
 
 struct options {
-	int64_t gpus, tenants, waiting, seed, rounds;
+	int64_t gpus, tenants, waiting, seed, rounds, newcomers;
 	bool full;
 };
 
@@ -34,6 +39,7 @@ struct bed {
 	struct plan plan;
 	struct rng rng;
 	uint64_t uids;
+	int64_t now; /* of both clocks, ms */
 };
 
 static void set_pod(struct bed *b, const struct pod *p)
@@ -175,6 +181,10 @@ static void fill(struct bed *b)
 	struct engine_config config = {0};
 	b->e = engine_create(&config, (uint64_t)b->o.seed);
 	rng_seed(&b->rng, (uint64_t)b->o.seed);
+	for (enum kind k = 0; k < KIND_REQUIRED; k++) {
+		struct change begins = {.type = CHANGE_RELIST_BEGIN, .kind = k};
+		engine_observe(b->e, &begins);
+	}
 	for (int64_t i = 0; i * GPUS_A_NODE < b->o.gpus; i++) {
 		add_node(b, i);
 	}
@@ -182,11 +192,8 @@ static void fill(struct bed *b)
 		int64_t upto = b->o.tenants * (i + 1) / b->o.gpus;
 		add_gpu(b, i, (uint32_t)(upto - b->o.tenants * i / b->o.gpus));
 	}
-	for (int64_t i = 0; i < b->o.waiting; i++) {
-		add_waiting(b, i);
-	}
 	for (enum kind k = 0; k < KIND_REQUIRED; k++) {
-		struct change synced = {.type = CHANGE_RELIST_END, .kind = k, .no_sweep = true};
+		struct change synced = {.type = CHANGE_RELIST_END, .kind = k};
 		engine_observe(b->e, &synced);
 	}
 	struct change leads = {.type = CHANGE_LEADER, .leads = true};
@@ -200,11 +207,23 @@ static int64_t now_ns(void)
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* Its own function, so that callgrind can count what happens in it. */
-__attribute__((noinline)) void bench_decision(struct engine *e, struct plan *plan);
-void bench_decision(struct engine *e, struct plan *plan)
+/* Functions of their own, so that callgrind can count what happens in them. */
+__attribute__((noinline)) void bench_decision(struct bed *b);
+void bench_decision(struct bed *b)
 {
-	decide(e, 2000, 1, plan);
+	decide(b->e, b->now, 1, &b->plan);
+}
+
+static struct engine_now bed_now(const struct bed *b)
+{
+	return (struct engine_now){.mono_ms = b->now, .policy_ms = b->now};
+}
+
+__attribute__((noinline)) void bench_newcomer(struct bed *b, int64_t at);
+void bench_newcomer(struct bed *b, int64_t at)
+{
+	add_waiting(b, at);
+	engine_step(b->e, bed_now(b), STEP_BUDGET, &b->plan);
 }
 
 struct times {
@@ -227,10 +246,67 @@ static int64_t quantile(struct times *t, uint64_t of_thousand)
 }
 
 struct result {
-	struct times decisions, firsts, pictures, ranks;
+	struct times newcomers, decisions, firsts, pictures, ranks, each;
 	uint64_t chosen, opened;
+	uint64_t served;  /* newcomers whose plan writes something for them */
 	uint64_t counted; /* decisions that a profiler saw: the warm round's too */
 };
+
+/* Every write of the last plan lost its race, so that the cluster stays as it is. */
+static void lose_all(struct bed *b)
+{
+	struct outcome lost = {.fault = {.kind = FAULT_CONFLICT}};
+	vec_for_each (const struct action, a, &b->plan.actions) {
+		engine_settle(b->e, bed_now(b), a->id, &lost);
+	}
+}
+
+static void calm(struct bed *b)
+{
+	size_t steps = 0;
+	do {
+		engine_step(b->e, bed_now(b), STEP_BUDGET, &b->plan);
+		lose_all(b);
+		b->now++;
+		steps++;
+		ENSURE(steps < SETTLING);
+	} while (b->plan.actions.count > 0 || engine_next_deadline(b->e) == 0);
+}
+
+static bool serves(const struct plan *plan)
+{
+	vec_for_each (const struct action, a, &plan->actions) {
+		if (a->type == ACTION_GRANT || a->type == ACTION_CREATE_CAPACITY) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void one_by_one(struct bed *b, struct result *r)
+{
+	calm(b);
+	for (int64_t i = 0; i < b->o.newcomers; i++) {
+		char name[32], uid[32];
+		snprintf(name, sizeof name, "waits-%06" PRId64, i);
+		snprintf(uid, sizeof uid, "wid-%08" PRId64, i);
+		b->now += APART_MS;
+		calm(b);
+		int64_t begin = now_ns();
+		bench_newcomer(b, i);
+		VEC_PUSH(&r->newcomers, now_ns() - begin);
+		r->served += serves(&b->plan) ? 1 : 0;
+		lose_all(b);
+		struct change gone = {.type = CHANGE_GONE,
+			.kind = KIND_POD,
+			.ns = "default",
+			.name = name,
+			.uid = uid};
+		engine_observe(b->e, &gone);
+	}
+	b->now += APART_MS;
+	calm(b);
+}
 
 /* The steps 2 to 4 of engine_step, so that each can be timed. */
 static void round_of(struct bed *b, struct result *r)
@@ -238,13 +314,14 @@ static void round_of(struct bed *b, struct result *r)
 	struct engine *e = b->e;
 	plan_reset(&b->plan);
 	e->step++;
-	e->now = 2000;
+	e->now = b->now;
 	e->resume = 0;
 	e->report.gpus_opening = 0;
+	e->flights.decided = 0;
 	int64_t begin = now_ns();
-	snapshot_build(e, 2000);
+	snapshot_build(e, b->now);
 	int64_t built = now_ns();
-	rank_waiters(e, 2000);
+	rank_waiters(e, b->now);
 	needs_count(e);
 	int64_t ranked = now_ns();
 	VEC_PUSH(&r->pictures, built - begin);
@@ -253,18 +330,34 @@ static void round_of(struct bed *b, struct result *r)
 	for (size_t i = 0; i < e->ranked.count; i++) {
 		e->resume = (uint32_t)i;
 		int64_t t = now_ns();
-		if (i < FIRST) {
-			decide(e, 2000, 1, &b->plan);
-			first += now_ns() - t;
-		} else {
-			bench_decision(e, &b->plan);
-			VEC_PUSH(&r->decisions, now_ns() - t);
-			r->counted++;
-		}
+		bench_decision(b);
+		int64_t took = now_ns() - t;
+		VEC_PUSH(&r->decisions, took);
+		first += i < FIRST ? took : 0;
+		r->counted++;
 		r->chosen += e->chosen.count;
 	}
 	VEC_PUSH(&r->firsts, first);
+	VEC_PUSH(&r->each,
+		(now_ns() - begin) / (int64_t)(e->ranked.count > 0 ? e->ranked.count : 1));
 	r->opened += b->plan.actions.count;
+}
+
+static void all_at_once(struct bed *b, struct result *r)
+{
+	for (int64_t i = 0; i < b->o.waiting; i++) {
+		add_waiting(b, i);
+	}
+	round_of(b, r); /* caches, arenas and nouns are warm after it */
+	VEC_CLEAR(&r->decisions);
+	VEC_CLEAR(&r->firsts);
+	VEC_CLEAR(&r->pictures);
+	VEC_CLEAR(&r->ranks);
+	VEC_CLEAR(&r->each);
+	r->chosen = r->opened = 0;
+	for (int64_t i = 0; i < b->o.rounds; i++) {
+		round_of(b, r);
+	}
 }
 
 static void print(const struct bed *b, struct result *r)
@@ -277,8 +370,13 @@ static void print(const struct bed *b, struct result *r)
 		quantile(&r->decisions, 500), quantile(&r->decisions, 900),
 		quantile(&r->decisions, 990), quantile(&r->decisions, 1000));
 	printf("\"first_ns\": %" PRId64 ", \"picture_ns\": %" PRId64 ", \"rank_ns\": %" PRId64
-	       "}\n",
-		quantile(&r->firsts, 500), quantile(&r->pictures, 500), quantile(&r->ranks, 500));
+	       ", \"each_ns\": %" PRId64 ", ",
+		quantile(&r->firsts, 500), quantile(&r->pictures, 500), quantile(&r->ranks, 500),
+		quantile(&r->each, 500));
+	printf("\"newcomers\": %zu, \"served\": %" PRIu64 ", \"newcomer_p50_ns\": %" PRId64
+	       ", \"newcomer_p99_ns\": %" PRId64 ", \"newcomer_max_ns\": %" PRId64 "}\n",
+		r->newcomers.count, r->served, quantile(&r->newcomers, 500),
+		quantile(&r->newcomers, 990), quantile(&r->newcomers, 1000));
 }
 
 static bool parse(int argc, char **argv, struct options *o)
@@ -287,7 +385,7 @@ static bool parse(int argc, char **argv, struct options *o)
 		const char *key;
 		int64_t *value;
 	} rows[] = {{"--gpus", &o->gpus}, {"--tenants", &o->tenants}, {"--waiting", &o->waiting},
-		{"--seed", &o->seed}, {"--rounds", &o->rounds}};
+		{"--seed", &o->seed}, {"--rounds", &o->rounds}, {"--newcomers", &o->newcomers}};
 	for (int i = 1; i < argc; i++) {
 		size_t k = 0;
 		while (k < COUNT_OF(rows) && strcmp(argv[i], rows[k].key) != 0) {
@@ -305,26 +403,27 @@ static bool parse(int argc, char **argv, struct options *o)
 
 int main(int argc, char **argv)
 {
-	struct bed b = {.o = {.gpus = 100, .tenants = 400, .waiting = 200, .seed = 1, .rounds = 5}};
+	struct bed b = {.now = 1000000,
+		.o = {.gpus = 100,
+			.tenants = 400,
+			.waiting = 200,
+			.seed = 1,
+			.rounds = 5,
+			.newcomers = 200}};
 	struct result r = {0};
 	if (!parse(argc, argv, &b.o)) {
 		fprintf(stderr, "usage: aliquot-bench-place [--gpus N] [--tenants N] "
-				"[--waiting N] [--seed N] [--rounds N] [--full]\n");
+				"[--waiting N] [--seed N] [--rounds N] [--newcomers N] [--full]\n");
 		return 2;
 	}
 	fill(&b);
-	round_of(&b, &r); /* caches, arenas and nouns are warm after it */
-	VEC_CLEAR(&r.decisions);
-	VEC_CLEAR(&r.firsts);
-	VEC_CLEAR(&r.pictures);
-	VEC_CLEAR(&r.ranks);
-	r.chosen = r.opened = 0;
-	for (int64_t i = 0; i < b.o.rounds; i++) {
-		round_of(&b, &r);
-	}
+	one_by_one(&b, &r);
+	all_at_once(&b, &r);
 	print(&b, &r);
 	engine_destroy(b.e);
 	plan_finish(&b.plan);
+	VEC_FINISH(&r.newcomers);
+	VEC_FINISH(&r.each);
 	VEC_FINISH(&r.decisions);
 	VEC_FINISH(&r.firsts);
 	VEC_FINISH(&r.pictures);
