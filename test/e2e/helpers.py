@@ -73,6 +73,29 @@ def is_whole(pod):
         P + "gpu" not in gates(pod) and note(pod, "original") is None
 
 
+def between(stack, act, first, then, timeout=60):
+    """ACT does something; the seconds from where the watch of all pods shows one of which FIRST is true to where it shows one
+    of which THEN is. What a kubelet or a scheduler took before is not in it, nor how late the watch is."""
+    version = stack.api.list_raw("pods")["metadata"]["resourceVersion"]
+    act()
+    began = None
+    for kind, pod in stack.api.watch("pods", version=version, timeout=timeout):
+        if began is None and first(kind, pod):
+            began = time.monotonic()
+        if began is not None and then(kind, pod):
+            return time.monotonic() - began
+    raise AssertionError("waited %d s for %s\n%s" % (
+        timeout, "what is to follow" if began is not None else "what comes first", stack.logs()))
+
+
+def freed(stack, ends, waits, timeout=60):
+    """A pod's container ends well; the seconds from the word that it is over to the word that the one that waits is told its GPU."""
+    return between(
+        stack, lambda: stack.kubelet.fault("kill", namespace="default", pod=ends, container="main", code=0),
+        lambda _, pod: pod["metadata"]["name"] == ends and pod["status"].get("phase") == "Succeeded",
+        lambda _, pod: pod["metadata"]["name"] == waits and note(pod, "gpu-uuid") is not None, timeout)
+
+
 def wait_gone(stack, name, namespace="default", timeout=60, uid=None):
     """UID: of a pod whose name another one may have by then, as capacity pods'."""
     def gone():

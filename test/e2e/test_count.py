@@ -1,9 +1,9 @@
 """gpu-count: the same share on each of several GPUs of one node, or nothing."""
 
 from asking import told
-from helpers import capacity_on, note, on, seen
+from helpers import capacity_on, freed, note, on, seen
 from invariants import ledger
-from waiting import wait_until
+from waiting import wait_until, within
 
 
 def several(stack, name, count, node, fraction="0.5", **options):
@@ -39,15 +39,21 @@ def test_k21_three_halves_then_three_singles_fill_three_gpus(stack, node, name):
 def test_k20_all_or_nothing_and_k18_all_come_back(stack, node, name):
     """One of two GPUs has room: nothing is held. A group that is over frees both at once."""
     where = node(2)
-    first, single, second, third = (name() for _ in range(4))
-    several(stack, first, 2, where, restartPolicy="Never")
-    stack.wait_running(first)
-    waits = several(stack, second, 2, where, fraction="0.6")
-    stack.kubelet.fault("kill", namespace="default", pod=first, container="main", code=0)
-    stack.wait_pod(first, lambda p: p["status"].get("phase") == "Succeeded", 60, what="Succeeded")
-    pod = stack.wait_running(second, timeout=60)
-    assert shares(stack, where) == {waits["metadata"]["uid"]: 2}
-    assert stack.get_pod(first)["status"]["phase"] == "Succeeded"
+    single, third, *groups = (name() for _ in range(3))
+    several(stack, groups[0], 2, where, restartPolicy="Never")
+    stack.wait_running(groups[0])
+
+    def next_one():
+        groups.append(name())
+        several(stack, groups[-1], 2, where, fraction="0.6", restartPolicy="Never")
+        took = freed(stack, *groups[-2:])
+        stack.wait_running(groups[-1], 60)
+        return took
+    within(2, next_one)
+    second = groups[-1]
+    pod = stack.get_pod(second)
+    assert shares(stack, where) == {pod["metadata"]["uid"]: 2}
+    assert {stack.get_pod(each)["status"]["phase"] for each in groups[:-1]} == {"Succeeded"}
     stack.create_pod(single, fraction="0.4", **on(where))
     stack.wait_running(single)
     waits = several(stack, third, 2, where, fraction="0.4")
