@@ -78,7 +78,7 @@ class Stacks:
                 Stack.up(self.plane, service=True, **options))
             self.options = options
             self.fresh = {}
-            for name, gpus in options["nodes"]:
+            for name, gpus, *_ in options["nodes"]:
                 self.fresh.setdefault(gpus, []).append(name)
         return self.stack
 

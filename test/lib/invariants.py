@@ -11,7 +11,7 @@ from api import ApiError
 from waiting import wait_until
 
 P = "aliquot.dev/"
-MEMORY_MIB = 81559
+LABEL_MIB = "nvidia.com/gpu.memory"
 
 
 # What we do write (I6): pods, leases, events and the webhook's configuration; beside these our own kinds and our secrets.
@@ -103,6 +103,7 @@ class Picture:
 
     def __init__(self, api):
         pods = api.list("pods")
+        self.labels = {node["metadata"]["name"]: node["metadata"].get("labels", {}) for node in api.list("nodes")}
         self.capacity = {p["metadata"]["name"]: p for p in pods if is_capacity(p)
                          and not is_over(p)}
         self.tenants = [p for p in pods if is_tenant(p) and not is_over(p)]
@@ -129,13 +130,23 @@ class Picture:
             milli[uuid] += grant["milli"]
             memory[uuid] += grant["mib"]
         assert all(sum_ <= 1000 for sum_ in milli.values()), milli
-        assert all(sum_ <= MEMORY_MIB for sum_ in memory.values()), memory
+        for uuid, sum_ in memory.items():
+            assert sum_ <= self.usable_mib(self.holder(uuid)), (uuid, memory)
         return self
 
     def holder(self, uuid):
         """Who holds this GPU: the capacity pod that the tenant names, or its successor (C11)."""
         return next((p for p in self.capacity.values()
                      if identity(p) and identity(p)["uuid"] == uuid), None)
+
+    def usable_mib(self, capacity):
+        """What its GPU has for tenants: as its driver told when it was held, and never more than its node's label says."""
+        label = self.labels.get(capacity["spec"].get("nodeName"), {}).get(LABEL_MIB)
+        told = [int(label)] if label else []
+        if identity(capacity):
+            told.append(identity(capacity)["memory"])
+        # Without a word of its size nothing may have been given of it.
+        return min(told, default=0)
 
     def _check_capacity(self):
         uuids = [identity(p)["uuid"] for p in self.capacity.values()
@@ -144,7 +155,7 @@ class Picture:
         for name, pod in self.capacity.items():
             grants = ledger(pod).values()
             assert sum(g["milli"] for g in grants) <= 1000, (name, grants)
-            assert sum(g["mib"] for g in grants) <= MEMORY_MIB, (name, grants)
+            assert sum(g["mib"] for g in grants) <= self.usable_mib(pod), (name, grants)
 
     def check_settled(self):
         """Nothing under way: every tenant is placed, ledgers and tenants say the same, and no

@@ -214,7 +214,7 @@ class Stack:
     def __init__(self, plane, nodes, arguments=(), kubelet_arguments=(), component=None):
         self.plane = plane
         self.api = plane.admin
-        self.nodes = [{"name": name, "gpus": gpus} for name, gpus in nodes]
+        self.nodes = [dict(*shape, name=name, gpus=gpus) for name, gpus, *shape in nodes]
         self._given = list(arguments)
         self.take(component)
         self.kubelet = FakeKubelet(plane, self.nodes, binary=binary(), images={},
@@ -228,9 +228,9 @@ class Stack:
     @contextlib.contextmanager
     def up(cls, plane, nodes=(("node-0", 2),), controllers=1, arguments=(), kubelet_arguments=(),
            service=False, component=None):
-        """CONTROLLERS: how many, or the further arguments of each. With SERVICE a forwarder stands
-        where the webhook configuration points, and every controller listens on its own port.
-        COMPONENT: an overlay of the manifests, beside them."""
+        """NODES: (name, GPUs) or (name, GPUs, what else they are like). CONTROLLERS: how many, or the further
+        arguments of each. With SERVICE a forwarder stands where the webhook configuration points, and every
+        controller listens on its own port. COMPONENT: an overlay of the manifests, beside them."""
         stack = cls(plane, nodes, arguments, kubelet_arguments, component)
         try:
             stack.install()
