@@ -1,16 +1,19 @@
 """Latency of the admission webhook at 1,000 reviews a second on one core, during relists.
 
 The reviews carry pods of 6 to 12 KB over 20 kept TLS connections; every second pod becomes a
-tenant, the others stay whole for different reasons. The controller has one core, before everybody
-else where we may say so (real-time priority); the API server, its etcd and the client share the
-others, the client before the servers. Relists of all pods follow one another as long as
-reviews come. A tenant is left whole, as C2 wants it, once a relist has taken ten seconds; such
-answers are right and are counted apart, and some of the tenants must have been converted meanwhile.
+tenant, the others stay whole for different reasons. The controller has one core at the priority that any
+process has; the API server, its etcd and the client share the others, the client before the servers,
+as if it was on a machine of its own. Relists of all pods follow one another as long as reviews come.
+A tenant is left whole, as C2 wants it, once a relist has taken ten seconds: such an answer is no wrong one,
+but whoever waits for it gets a whole GPU, so it counts as one that was not converted.
 The server's figure runs from the moment at which the kernel had the first bytes to the last
 byte written; the client's, from its first byte sent to the last byte of the answer. The controller's
 core is kept from sleeping, because a virtual machine gets a core that slept back late; a witness that
-only sleeps on the controller's core tells how often that core itself was not there; of several
-rounds the one counts in which that was least so. Answers must be right in all of them.
+only sleeps on the controller's core tells how often that core itself was not there. One more round in which
+the controller goes before everybody else (real-time priority) is told beside, and counts for nothing.
+
+The bar: in the median of the rounds, p99 at most 1 ms; in every round all answers right, every tenant converted,
+and relists under way for half of the time at least.
 
 smoke: --pods 2000 --seconds 5 --rounds 1
 """
@@ -19,19 +22,20 @@ import argparse
 import base64
 import json
 import os
+import statistics
 import subprocess
 import sys
 import threading
 import time
 
 import _ground
+import _others
 import _witness
 
 P99_BAR_US = 1000
 READY_TIMEOUT_S = 600
 SERVER_NAME = "aliquot-webhook.aliquot-system.svc"
 LEAST_COVERED = 0.5
-LEAST_CONVERTED = 0.1
 
 
 def cores():
@@ -187,7 +191,6 @@ def run(args):
         controller = ground.controller(prefix)
         took = controller.await_ready(READY_TIMEOUT_S)
         _ground.say("the controller was ready after %.2f s" % took)
-        preferred = prefer(controller.record["pid"])
         ca = authority(ground)
         converts(ground, ca, others, args)
         with _witness.Awake(mine):
@@ -195,35 +198,53 @@ def run(args):
             _ground.say("without relists: server p50 %s us, p99 %s us" % (
                 calm["p50_us"], calm["p99_us"]))
             load = _ground.machine()
-            rounds = [measure(ground, controller, ca, (mine, others), args)
-                      for _ in range(args.rounds)]
+            rounds = [steady(ground, controller, ca, (mine, others), args) for _ in range(args.rounds)]
+            how = prefer(controller.record["pid"])
+            preferred = dict(told(steady(ground, controller, ca, (mine, others), args)), how=how)
         return verdict(args, calm, rounds, {
             "machine": load, "vm_hwm_mib": round(controller.memory_kib() / 1024, 1),
             "shared_core": mine == others, "preferred": preferred})
 
 
+def steady(ground, controller, ca, cores_of, args):
+    """A round in which nobody else took the cores, if there is one."""
+    found, others = _others.undisturbed(lambda: measure(ground, controller, ca, cores_of, args),
+                                        ground.servers(), told=_ground.say)
+    return dict(found, others=others, covered=sum(found["relists"]) / args.seconds)
+
+
 def is_right(client):
-    asked = client["tenants"] + client["not_synced"]
-    return (not client["errors"] and not client["wrong"] and client["answered"] == client["sent"] and
-            client["tenants"] >= LEAST_CONVERTED * asked)
+    return not client["errors"] and not client["wrong"] and client["answered"] == client["sent"]
+
+
+def told(found):
+    """A round, as the result shows it."""
+    client = found["client"]
+    return dict(found["server"], core=found["core"], others=found["others"], relists_s=found["relists"],
+                tenants=client["tenants"], not_converted=client["not_synced"], whole=client["whole"],
+                client_p99_us=client["p99_us"])
 
 
 def verdict(args, calm, rounds, more):
-    # Chosen by what the witness saw, not by what came out.
-    seen = min(rounds, key=lambda each: each["core"]["stalled_ms"])
+    # The round in the middle is the one that is told at length; all of them count.
+    seen = sorted(rounds, key=lambda each: each["server"]["p99_us"])[len(rounds) // 2]
     client, server = seen["client"], seen["server"]
+    p99 = statistics.median(each["server"]["p99_us"] for each in rounds)
     right = all(is_right(each["client"]) for each in rounds)
-    covered = sum(seen["relists"]) / args.seconds
-    holds = {"p99": 0 <= server["p99_us"] <= P99_BAR_US, "answers": right,
-             "relists": bool(seen["relists"]) and covered >= LEAST_COVERED}
+    asked = sum(each["client"]["tenants"] + each["client"]["not_synced"] for each in rounds)
+    converted = sum(each["client"]["tenants"] for each in rounds)
+    holds = {"p99": all(each["server"]["p99_us"] >= 0 for each in rounds) and p99 <= P99_BAR_US, "answers": right,
+             "converted": 0 < asked == converted,
+             "relists": all(each["relists"] and each["covered"] >= LEAST_COVERED for each in rounds)}
     if not right:
-        more = dict(more, error="answers were wrong or missing, or hardly a tenant was converted",
-                    clients=[each["client"] for each in rounds])
+        more = dict(more, error="answers were wrong or missing", clients=[each["client"] for each in rounds])
     return {
         "name": "webhook", "pods": args.pods, "reviews": client["answered"],
         "per_second": round(client["per_second"], 1), "connections": args.connections,
+        "p99_us": p99, "p99_all_us": [each["server"]["p99_us"] for each in rounds],
+        "converted": converted, "to_convert": asked, "not_converted": asked - converted,
         "server": server, "core": seen["core"], "server_without_relist": calm,
-        "rounds": [dict(each["server"], core=each["core"]) for each in rounds],
+        "rounds": [told(each) for each in rounds],
         "peer": {"name": "the same requests, seen by the client", "p50_us": client["p50_us"],
                  "p99_us": client["p99_us"], "max_us": client["max_us"],
                  "p99_since_planned_us": client["p99_since_planned_us"]},
@@ -232,8 +253,9 @@ def verdict(args, calm, rounds, more):
         "wrong": client["wrong"], "first_wrong": client["first_wrong"],
         "pod_bytes": client["pod_bytes"],
         "relists": {"count": len(seen["relists"]), "took_s": seen["relists"],
-                    "share_of_time": round(min(covered, 1.0), 2)},
-        "ratio": round(server["p99_us"] / P99_BAR_US, 3), "bar": {"server_p99_us": P99_BAR_US},
+                    "share_of_time": round(min(seen["covered"], 1.0), 2)},
+        **_others.summary([each["others"] for each in rounds]),
+        "ratio": round(p99 / P99_BAR_US, 3), "bar": {"server_p99_us": P99_BAR_US, "converted": "all"},
         "held": holds, "holds": all(holds.values()), **more}
 
 
