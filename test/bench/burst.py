@@ -8,7 +8,10 @@ etcd, API server and scheduler start anew each time, and a watch of metadata tak
 last tenant. The scheduler binds what was placed meanwhile in both; its limit of requests is raised, or it would be
 what is measured. The cold case, in which the controller has to open all 800 GPUs first, is told beside.
 
-The bar: in the median, tenants a second at least 90 % of the floor's, and at most 2 writes a tenant.
+Each pair of a run of both, one after the other, gives a ratio. Told of each run is what the servers spent on it: processor time,
+requests, and what went to watches.
+
+The bar: in the median of the pairs, tenants a second at least 90 % of the floor's, and at most 2 writes a tenant.
 
 smoke: --nodes 3 --tenants 60 --rounds 1 --workers 16 --no-cold --bar 0
 """
@@ -25,6 +28,8 @@ import sys
 import time
 
 import _ground
+import _others
+import _served
 import controlplane
 import manifests
 import ports
@@ -71,36 +76,6 @@ class Program:
             except subprocess.TimeoutExpired:
                 self.process.kill()
                 self.process.wait(10)
-
-
-def cpu_of(pid):
-    """Seconds that a process has used of the processors."""
-    with open("/proc/%d/stat" % pid, encoding="ascii", errors="replace") as file:
-        fields = file.read().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-class Load:
-    """What the processors do during a run: a machine that has something else to do, or whose host takes it away,
-    makes figures that say nothing, and nobody would see it in them."""
-
-    def __init__(self, plane):
-        self.pids = [plane.pid(name) for name in PARTS]
-        self.before = self._now()
-
-    def _now(self):
-        with open("/proc/stat", encoding="ascii") as file:
-            user, nice, system, idle, iowait, irq, softirq, steal = \
-                (int(field) / os.sysconf("SC_CLK_TCK") for field in file.readline().split()[1:9])
-        return {"busy": user + nice + system + irq + softirq, "idle": idle + iowait, "stolen": steal,
-                "plane": sum(cpu_of(pid) for pid in self.pids)}
-
-    def tell(self, *known_s):
-        """In seconds of all processors; `known_s` is what the programs of the bench have used."""
-        spent = {key: value - self.before[key] for key, value in self._now().items()}
-        return {"plane_cpu_s": round(spent["plane"], 1), "idle_s": round(spent["idle"], 1),
-                "stolen_s": round(spent["stolen"], 1),
-                "elsewhere_s": round(max(0.0, spent["busy"] - spent["plane"] - sum(known_s)), 1)}
 
 
 class Ground:
@@ -203,20 +178,32 @@ def check(seen, args):
         raise RuntimeError("wrongly placed: %s" % seen)
 
 
+def steady(ground, picture, measure):
+    """A run that begins with this etcd, in which nobody else took the cores, if there is one."""
+    found, others = _others.undisturbed(measure, told=_ground.say,
+                                        prepare=lambda: ground.restore(picture))
+    return dict(found, others=others, plane_cpu_s=round(sum(found["served"]["cpu_s"].values()), 1))
+
+
 def floor_run(ground, workers):
-    ground.restore(ground.warm)
-    load = Load(ground.plane)
+    return steady(ground, ground.warm, lambda: floor_once(ground, workers))
+
+
+def floor_once(ground, workers):
+    served = _served.Served(ground.plane, PARTS)
     watch = Program(ground, "watch").await_line("ready")
     own = Program(ground, "floor", "--workers", str(workers)).result()
     seen = watch.result()
     check(seen, ground.args)
-    return figures(ground, seen, {"workers": workers, "cpu_s": round(own["cpu_s"], 2),
-                                  **load.tell(own["cpu_s"], seen["cpu_s"])})
+    return figures(ground, seen, {"workers": workers, "cpu_s": round(own["cpu_s"], 2), "served": served.tell()})
 
 
 def ours_run(ground, picture, *beside):
-    ground.restore(picture)
-    load = Load(ground.plane)
+    return steady(ground, picture, lambda: ours_once(ground, *beside))
+
+
+def ours_once(ground, *beside):
+    served = _served.Served(ground.plane, PARTS)
     for mode in beside:
         Program(ground, mode).await_line("ready")
     watch = Program(ground, "watch").await_line("ready")
@@ -228,7 +215,7 @@ def ours_run(ground, picture, *beside):
              "start_to_last_s": round(seen["last_unix"] - begun, 2),
              "patches": subject.metric("aliquot_api_requests_total", verb="PATCH"),
              "posts": subject.metric("aliquot_api_requests_total", verb="POST"),
-             **load.tell(subject.cpu_s(), seen["cpu_s"])}
+             "served": served.tell()}
     check(seen, ground.args)
     subject.must_live()
     return figures(ground, seen, found)
@@ -245,7 +232,8 @@ def figures(ground, seen, more):
 def told(name, found):
     _ground.say("%-12s %7.1f tenants/s, %7.1f writes/s, %.3f writes a tenant  %s" % (
         name, found["tenants_per_s"], found["writes_per_s"], found["writes_per_tenant"],
-        {key: found[key] for key in ("workers", "cpu_s", "rss_kib", "start_to_last_s", "plane_cpu_s", "idle_s", "stolen_s", "elsewhere_s") if key in found}))
+        dict({key: found[key] for key in ("workers", "cpu_s", "rss_kib", "start_to_last_s") if key in found},
+             **found["served"]["cpu_s"], **found["others"])))
     return found
 
 
@@ -265,7 +253,13 @@ def run(args):
             for turn in reversed(turns) if number % 2 else turns:
                 turn()
         cold = told("cold", ours_run(ground, ground.cold, "kubelet")) if ground.cold else None
-    ratio = round(median(ours, "tenants_per_s") / median(floors, "tenants_per_s"), 3)
+    return verdict(args, workers, {"floors": floors, "ours": ours, "tried": tried, "cold": cold})
+
+
+def verdict(args, workers, runs):
+    floors, ours = runs["floors"], runs["ours"]
+    pairs = [round(our["tenants_per_s"] / floor["tenants_per_s"], 3) for our, floor in zip(ours, floors)]
+    ratio = round(statistics.median(pairs), 3)
     writes = max(found["writes_per_tenant"] for found in ours)
     held = {"ratio": ratio >= args.bar, "writes_per_tenant": writes <= WRITES_BAR}
     keys = ("tenants_per_s", "writes_per_s", "writes_per_tenant", "cpu_s")
@@ -274,7 +268,8 @@ def run(args):
                            "peak_mib": round(max(found["peak_kib"] for found in ours) / 1024, 1)},
             "peer": {"name": "floor: the same writes without a decision", "workers": workers,
                      **{key: median(floors, key) for key in keys}},
-            "ratio": ratio, "controller_runs": ours, "floor_runs": floors, "floor_tried": tried, "cold": cold,
+            "ratio": ratio, "pairs": pairs, **_others.summary([found["others"] for found in ours + floors]),
+            "controller_runs": ours, "floor_runs": floors, "floor_tried": runs["tried"], "cold": runs["cold"],
             "scheduler_qps": SCHEDULER_QPS, "machine": _ground.machine(),
             "bar": {"ratio": args.bar, "writes_per_tenant": WRITES_BAR}, "held": held, "holds": all(held.values())}
 
@@ -285,13 +280,13 @@ def main():
     parser.add_argument("--nodes", type=int, default=100, help="nodes (100)")
     parser.add_argument("--gpus", type=int, default=8, help="GPUs of each (8)")
     parser.add_argument("--tenants", type=int, default=4000, help="tenants of 0.2 (4000)")
-    parser.add_argument("--rounds", type=int, default=5, help="runs of each (5)")
+    parser.add_argument("--rounds", type=int, default=9, help="runs of each (9)")
     parser.add_argument("--workers", type=int, nargs="*", default=list(WORKERS),
                         help="requests at once of the floor; of several the best is taken")
     parser.add_argument("--no-cold", dest="cold", action="store_false", help="leave the cold case out")
     parser.add_argument("--bar", type=float, default=0.9, help="least ratio to the floor (0.9)")
     parser.add_argument("--binary", default=os.environ.get("ALIQUOT_BINARY"), help="aliquot")
-    parser.add_argument("--limit", type=int, default=1700, help="seconds it may take (1700)")
+    parser.add_argument("--limit", type=int, default=3000, help="seconds it may take (3000)")
     args = parser.parse_args()
     _ground.guard(args.limit)
     try:

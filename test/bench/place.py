@@ -48,7 +48,7 @@ def run(argv):
 def instructions(args, gpus, full, function):
     """Instructions in a call of this function, on average, by callgrind; those of the program around it are not counted. None
     without valgrind."""
-    if shutil.which("valgrind") is None:
+    if not args.counts or shutil.which("valgrind") is None:
         return None
     counted, waiting, newcomers = COUNTED[function]
     with tempfile.TemporaryDirectory() as folder:
@@ -90,6 +90,7 @@ def main():
     parser.add_argument("--newcomers", type=int, default=200, help="that come one at a time (200)")
     parser.add_argument("--runs", type=int, default=3, help="the median of so many (3)")
     parser.add_argument("--seed", type=int, default=1, help="of the cluster (1)")
+    parser.add_argument("--no-instructions", dest="counts", action="store_false", help="leave callgrind out")
     parser.add_argument("--bar-us", type=float, default=100, help="most at p99 (100)")
     args = parser.parse_args()
     sizes = [*args.sizes, args.gpus]

@@ -89,3 +89,12 @@ def test_what_we_compute_ourselves_is_ours():
     before = _others.look()
     subprocess.run([sys.executable, "-c", "import time\nwhile time.process_time() < 0.3: pass"], check=True)
     assert _others.look()["own"] - before["own"] >= 0.25
+
+
+def test_every_bench_that_takes_times_asks():
+    """A bench whose result is a time of this machine marks what was disturbed."""
+    folder = os.path.join(TREE, "test", "bench")
+    for name in sorted(os.listdir(folder)):
+        if name.endswith(".py") and not name.startswith("_"):
+            with open(os.path.join(folder, name), encoding="utf-8") as file:
+                assert "_others." in file.read(), name
