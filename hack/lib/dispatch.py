@@ -148,4 +148,5 @@ def main(kind, others=()):
     build = "dev" if smoke and script.build != "none" else script.build
     ensure_build(build)
     arguments = script.smoke if smoke else argv[1:]
-    return verdict(*follow([*script.argv(), *arguments], environment(build)), smoke)
+    env = dict(environment(build), **({"ALIQUOT_BENCH_TRIES": "1"} if smoke else {}))
+    return verdict(*follow([*script.argv(), *arguments], env), smoke)

@@ -8,7 +8,8 @@ host took away (steal). What the kernel does for nobody in particular is in it, 
 import os
 import time
 
-TRIES = 3
+# A smoke run measures nothing, so hack/bench lets it off with one.
+TRIES = int(os.environ.get("ALIQUOT_BENCH_TRIES", "3"))
 # Of the processors' whole time, hundredths.
 BAR_PERCENT = 5.0
 # Clocks of /proc count hundredths of a second: in a run that is much shorter than this there is nothing to see.
@@ -74,11 +75,12 @@ def between(before, after):
             "disturbed": others > GRAIN_S and percent > BAR_PERCENT}
 
 
-def undisturbed(measure, roots=(), tries=TRIES, told=print, clocks=look, prepare=lambda: None):
+def undisturbed(measure, roots=(), tries=3, told=print, clocks=look, prepare=lambda: None):
     """(what `measure` answered, what others did meanwhile), of the first run in which nobody took the cores, or else of the
     one in which they were taken least: then the second says "disturbed". Which one it is never depends on what came out.
     Before each comes `prepare`, which is not timed."""
     best = None
+    tries = min(tries, TRIES)
     for turn in range(1, tries + 1):
         prepare()
         before = clocks(roots)
