@@ -39,12 +39,13 @@ def read(page):
 
 
 def difference(before, after, least=10):
-    """{short name: {labels: how much more}}, of what happened at least LEAST times or took as many hundredths of a second."""
+    """{short name: {labels: how much more}}, of what happened at least LEAST times or took as many hundredths of a second, and
+    of each list and watch."""
     result = {}
     for (short, labels), value in sorted(after.items()):
         more = value - before.get((short, labels), 0.0)
         whole = short != "request_s"
-        if more >= (least if whole else least / 100):
+        if more >= (least if whole else least / 100) or (more > 0 and labels.startswith(("LIST/", "WATCH/"))):
             result.setdefault(short, {})[labels] = round(more) if whole else round(more, 2)
     return result
 

@@ -75,6 +75,8 @@ PAGE = """# HELP apiserver_request_duration_seconds x
 apiserver_request_duration_seconds_sum{component="apiserver",verb="PATCH",resource="pods",subresource="",scope="resource"} %s
 apiserver_request_duration_seconds_count{component="apiserver",verb="PATCH",resource="pods",subresource="",scope="resource"} %d
 apiserver_request_duration_seconds_count{component="apiserver",verb="POST",resource="pods",subresource="binding"} %d
+apiserver_request_duration_seconds_count{component="apiserver",verb="LIST",resource="pods",subresource=""} %d
+apiserver_request_duration_seconds_count{component="apiserver",verb="GET",resource="leases",subresource=""} %d
 apiserver_watch_events_sizes_sum{group="",resource="pods",version="v1"} %s
 apiserver_watch_events_sizes_count{group="",resource="pods",version="v1"} %d
 process_cpu_seconds_total 12
@@ -83,7 +85,7 @@ process_cpu_seconds_total 12
 
 def test_what_the_api_server_did_between_two_pages():
     before, after = (_served.read(PAGE % values) for values in (
-        (1.5, 100, 7, "1.0e+06", 40), (4.25, 4900, 4007, "3.5e+07", 20040)))
+        (1.5, 100, 7, 1, 3, "1.0e+06", 40), (4.25, 4900, 4007, 3, 5, "3.5e+07", 20040)))
     assert _served.difference(before, after) == {
-        "request_s": {"PATCH/pods": 2.75}, "requests": {"PATCH/pods": 4800, "POST/pods/binding": 4000},
+        "request_s": {"PATCH/pods": 2.75}, "requests": {"LIST/pods": 2, "PATCH/pods": 4800, "POST/pods/binding": 4000},
         "event_bytes": {"pods": 34000000}, "events": {"pods": 20000}}
