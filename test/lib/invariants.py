@@ -142,7 +142,7 @@ class Picture:
     def usable_mib(self, capacity):
         """What its GPU has for tenants: as its driver told when it was held, and never more than its node's label says."""
         label = self.labels.get(capacity["spec"].get("nodeName"), {}).get(LABEL_MIB)
-        told = [int(label)] if label else []
+        told = [int(label)] if label and label.isdigit() else []
         if identity(capacity):
             told.append(identity(capacity)["memory"])
         # Without a word of its size nothing may have been given of it.
