@@ -66,7 +66,10 @@ class Child:
             return None
         self._result.seek(0)
         try:
-            return pickle.load(self._result)
+            tally = pickle.load(self._result)
+            if status != 0:
+                tally.fail("its process ended badly, wait status %d" % status)
+            return tally
         except (EOFError, pickle.UnpicklingError):
             tally = reports.Tally()
             tally.fail("its process ended without a count, wait status %d" % status)

@@ -219,9 +219,9 @@ def stage_stage(run):
     run.pytest("test/stage", of_build(DEV))
 
 
-# Each has a control plane of its own, which takes less than 1 GiB and a tenth of a core. What they do is mostly waiting
-# for leases and deadlines, so they are many more than there are cores.
-E2E_WORKERS, E2E_WORKER_MIB = 14, 1200
+# Each has a control plane of its own, which takes less than 1 GiB. What they do is mostly waiting for leases and deadlines, so
+# they are more than there are cores; fourteen of them, beside compilers, were seen to keep two cores from ever being in time.
+E2E_WORKERS, E2E_WORKER_MIB = 8, 1200
 
 
 def e2e_workers():
@@ -250,8 +250,8 @@ def stage_soak(run):
     run.check("hack/soak hostile --smoke", "hack/soak", "hostile", "--smoke")
 
 
-# What computes runs one after the other, and so does what has a control plane and mostly waits.
-CORES, PLANES, END_TO_END = "cores", "planes", "end to end"
+# Stages of one lane run one after the other. On two cores all are of this one: end to end takes both.
+CORES = "cores"
 
 
 class Stage:
@@ -260,28 +260,24 @@ class Stage:
         self.needs, self.tests, self.lane = needs, tests, lane
 
 
-# End to end takes longest and begins as soon as it can: its binary is built before anything else is.
 STAGES = [
-    Stage("binary", 400, "what end to end runs, sanitized", stage_binary, tests=False),
-    Stage("controlplane", 1800, "etcd, kube-apiserver and the rest: found, cached or built",
-          stage_controlplane, tests=False, lane=PLANES),
-    Stage("e2e", 900, "the whole of it on a real control plane, sanitized", stage_e2e,
-          ["binary", "controlplane"], lane=END_TO_END),
+    Stage("tidy", 180, "layers, sizes, looks, and that tidy notices", stage_tidy),
     Stage("build", 400, "the development build, warnings are errors", stage_build, tests=False),
     Stage("unit", 300, "unit tests, each linked with its room's row, and the simulation's sweeps", stage_unit, ["build"]),
+    Stage("binary", 400, "what end to end runs, sanitized", stage_binary, tests=False),
     Stage("build-sanitized", 600, "the same under ASan and UBSan", stage_build_sanitized, tests=False),
     Stage("sanitized", 400, "unit tests, corpora and a few simulated seeds under ASan and UBSan", stage_sanitized,
           ["build-sanitized"]),
-    Stage("tidy", 180, "layers, sizes, looks, and that tidy notices", stage_tidy),
-    Stage("api", 300, "CRDs, policies and RBAC against a real API server", stage_api, ["controlplane"], lane=PLANES),
+    Stage("controlplane", 1800, "etcd, kube-apiserver and the rest: found, cached or built", stage_controlplane, tests=False),
+    Stage("api", 300, "CRDs, policies and RBAC against a real API server", stage_api, ["controlplane"]),
     Stage("stage", 300, "the control plane, the fake fleet and the fake NVML themselves", stage_stage,
-          ["build", "controlplane"], lane=PLANES),
+          ["build", "controlplane"]),
+    Stage("e2e", 1200, "the whole of it on a real control plane, sanitized", stage_e2e, ["binary", "controlplane"]),
     Stage("demo", 180, "hack/demo as a newcomer meets it: its table, its exit, nothing left", stage_demo,
-          ["controlplane"], lane=PLANES),
-    Stage("bench", 300, "that the benches still run, small", stage_bench, ["build", "controlplane"], tests=False, lane=PLANES),
-    # It judges how soon others are served.
+          ["build", "controlplane"]),
+    Stage("bench", 300, "that the benches still run, small", stage_bench, ["build", "controlplane"], tests=False),
     Stage("soak", 240, "a minute of people who mean ill, while others are served", stage_soak,
-          ["build", "build-sanitized", "controlplane"], tests=False, lane=lanes.ALONE),
+          ["build", "build-sanitized", "controlplane"], tests=False),
 ]
 
 
