@@ -69,7 +69,7 @@ static struct waiter *waiter_add(struct engine *e, const char *uid, int64_t now)
 	w->arena.block_bytes = 1024;
 	w->stamp = UINT64_MAX;
 	w->first_seen = now;
-	w->passed.lacks_since = -1;
+	w->passed.lacks_since = w->passed.waits_since = -1;
 	w->backoff = (struct backoff){.first_ms = 500, .cap_ms = 60000};
 	w->at = (uint32_t)e->waiters.count;
 	VEC_PUSH(&e->waiters, w);

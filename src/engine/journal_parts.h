@@ -37,7 +37,7 @@ enum record {
 #define RECORD_FRAME 8
 /* An object takes at most 3 MiB as JSON and packs into less. */
 #define RECORD_MAX     ((size_t)4 << 20)
-#define JOURNAL_FORMAT 75
+#define JOURNAL_FORMAT 76
 
 static inline uint32_t record_sum(const void *p, size_t n)
 {

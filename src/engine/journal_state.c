@@ -132,8 +132,8 @@ static void save_waiter(struct saving *s, const struct waiter *w)
 		w->asked.context_mib, w->asked.max_tenants, (int64_t)w->asked.company,
 		w->miss.best_milli, w->miss.best_mib, w->condition_at, w->condition_reason,
 		w->refused_until, w->preempt_at, w->hold.milli, w->hold.mem_mib, w->hold.until,
-		w->passed.lacks_since, w->passed.by, w->passed.vain_until, w->granting_from,
-		w->vain_since};
+		w->passed.lacks_since, w->passed.waits_since, w->passed.by, w->passed.vain_until,
+		w->granting_from, w->vain_since};
 	pack_text(out, w->uid);
 	pack_seen_pod(out, &w->pod, w->stamp, world_pod_by_uid(s->e->world, w->uid));
 	pack_u64(out, w->flight);
@@ -202,6 +202,7 @@ static bool load_waiter(struct engine *e, struct unpack *u)
 	w->hold.mem_mib = unpack_i64(u);
 	w->hold.until = unpack_i64(u);
 	w->passed.lacks_since = unpack_i64(u);
+	w->passed.waits_since = unpack_i64(u);
 	w->passed.by = (uint32_t)unpack_i64(u);
 	w->passed.vain_until = unpack_i64(u);
 	w->granting_from = unpack_i64(u);

@@ -126,9 +126,9 @@ static bool reserve_any(struct engine *e, struct waiter *w, const struct place_r
 static void reserve(struct engine *e, struct waiter *w)
 {
 	struct claims_of claims;
-	bool due = e->now - w->passed.lacks_since >= patience_of(e) || w->passed.by >= PASSED_MOST;
+	bool due = e->now - w->passed.waits_since >= patience_of(e) || w->passed.by >= PASSED_MOST;
 	if (!due) {
-		wake_by(e, w->passed.lacks_since + patience_of(e));
+		wake_by(e, w->passed.waits_since + patience_of(e));
 		return;
 	}
 	if (e->wholes.reserved >= RESERVED_MOST || e->now < w->passed.vain_until ||
@@ -150,12 +150,14 @@ static void reserve(struct engine *e, struct waiter *w)
 void reserve_judge(struct engine *e, struct waiter *w, bool lacks)
 {
 	w->passed.from = e->chosen.count;
-	/* What is being given may come to nothing, and then it has waited for as long as before. */
-	if (!lacks && w->reason == REASON_GRANTING) {
-		return;
-	}
 	if (!lacks) {
 		w->passed.lacks_since = -1;
+		/* What is being given may come to nothing, and then it has waited for as long as
+		 * before. */
+		if (w->reason == REASON_GRANTING) {
+			return;
+		}
+		w->passed.waits_since = -1;
 		w->passed.by = 0;
 		w->passed.vain_until = 0;
 		return;
@@ -163,13 +165,16 @@ void reserve_judge(struct engine *e, struct waiter *w, bool lacks)
 	if (w->passed.lacks_since < 0) {
 		w->passed.lacks_since = e->now;
 	}
+	if (w->passed.waits_since < 0) {
+		w->passed.waits_since = e->now;
+	}
 	reserve(e, w);
 }
 
 void reserve_again(struct engine *e, struct waiter *w)
 {
 	w->passed.from = 0;
-	if (w->passed.lacks_since >= 0 && w->reason != REASON_GRANTING) {
+	if (w->passed.lacks_since >= 0) {
 		reserve(e, w);
 	}
 }
@@ -181,7 +186,7 @@ void reserve_count(struct engine *e, size_t first, size_t end)
 	for (size_t i = first; i < end; i++) {
 		struct waiter *w = e->ranked.items[i].waiter;
 		size_t passed = e->chosen.count - w->passed.from;
-		if (w->passed.lacks_since >= 0 && passed > 0 && w->passed.by < PASSED_MOST) {
+		if (w->passed.waits_since >= 0 && passed > 0 && w->passed.by < PASSED_MOST) {
 			w->passed.by += passed < PASSED_MOST ? (uint32_t)passed : PASSED_MOST;
 			/* It reserves in the next step, which this one asks for. */
 			e->dirty = e->dirty || w->passed.by >= PASSED_MOST;
