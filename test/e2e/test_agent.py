@@ -18,7 +18,6 @@ import processes
 from helpers import capacity_on, environment, events, note, on, seen, told_of, wait_gone
 from waiting import holds_for, wait_until
 
-APART = True
 UTIL, USED = "DCGM_FI_DEV_GPU_UTIL", "DCGM_FI_DEV_FB_USED"
 
 

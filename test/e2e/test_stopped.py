@@ -18,7 +18,6 @@ from waiting import wait_until
 WHERE = "stop-0"
 MANY = 20
 STACK = stack_of(9404, (WHERE, MANY + 2))
-APART = True
 
 
 @pytest.fixture(name="rolled")

@@ -26,7 +26,6 @@ STACK = {"nodes": [("metered-%d" % i, 1) for i in range(12)],
                        "--usage-exporter=default/app=dcgm:%d" % EXPORTER_PORT,
                        "--usage-prometheus=http://127.0.0.1:%d" % PROMETHEUS_PORT,
                        "--usage-prometheus-matcher=job=\"exporter\""]}
-APART = True
 READS = "aliquot_usage_reads_total"
 
 
