@@ -147,6 +147,14 @@ static void reserve(struct engine *e, struct waiter *w)
 	}
 }
 
+/* It is about to be given a share, as soon as a write that is under way has ended, and stands in no
+ * ledger yet: until then others could take what it waits for. */
+static bool is_between(const struct engine *e, const struct waiter *w)
+{
+	return w->reason == REASON_GRANTING && w->granted_step != e->step &&
+	       w->passed.waits_since >= 0;
+}
+
 void reserve_judge(struct engine *e, struct waiter *w, bool lacks)
 {
 	w->passed.from = e->chosen.count;
@@ -155,6 +163,9 @@ void reserve_judge(struct engine *e, struct waiter *w, bool lacks)
 		/* What is being given may come to nothing, and then it has waited for as long as
 		 * before. */
 		if (w->reason == REASON_GRANTING) {
+			if (is_between(e, w)) {
+				reserve(e, w);
+			}
 			return;
 		}
 		w->passed.waits_since = -1;
@@ -174,7 +185,7 @@ void reserve_judge(struct engine *e, struct waiter *w, bool lacks)
 void reserve_again(struct engine *e, struct waiter *w)
 {
 	w->passed.from = 0;
-	if (w->passed.lacks_since >= 0) {
+	if (w->passed.lacks_since >= 0 || is_between(e, w)) {
 		reserve(e, w);
 	}
 }
