@@ -361,21 +361,19 @@ class Stack:
         return "\n".join(filter(None, (c.findings() for c in self.controllers)))
 
     def clean(self, timeout=60):
-        """Takes away what tests made, and the capacity pods."""
-        for namespace in ("default", "aliquot-system"):
-            wait_until(lambda ns=namespace: self._emptied(ns), timeout,
-                       lambda ns=namespace: "no pods in %s\n%s" % (ns, self.account()), every=0.2)
+        """Takes away what tests made, in whatever namespace, and then the capacity pods."""
+        for ours in (False, True):
+            wait_until(lambda each=ours: self._emptied(each), timeout,
+                       lambda each=ours: "no pods in %s namespaces\n%s" % (
+                           "our" if each else "the tests'", self.account()), every=0.2)
 
-    def _emptied(self, namespace):
-        kinds = ["pods"]
-        if namespace == "default":
-            kinds = ["deployments", "replicasets", "jobs", "gpupolicies", "pods"]
-        found = [(kind, obj) for kind in kinds for obj in self.api.list(
-            kind, None if kind == "gpupolicies" else namespace)]
+    def _emptied(self, ours):
+        kinds = ["pods"] if ours else ["deployments", "replicasets", "jobs", "gpupolicies", "pods"]
+        found = [(kind, obj) for kind in kinds for obj in self.api.list(kind)
+                 if obj["metadata"].get("namespace", "").startswith("aliquot-") == ours]
         # By force the shares of tenants would be held for minutes (C22).
-        grace = 1 if namespace == "default" else 0
         for kind, obj in found:
-            self._remove(kind, obj, **({"grace": grace} if kind == "pods" else {}))
+            self._remove(kind, obj, **({"grace": 0 if ours else 1} if kind == "pods" else {}))
         return not found
 
     def _remove(self, kind, obj, **options):
