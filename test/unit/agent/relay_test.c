@@ -231,10 +231,10 @@ Test(relay, what_hangs_behind_a_visitor_that_left_does_not_stay)
 	b.client = local_socket(b.listen, false);
 	cr_assert_eq(send(b.client, "ask", 3, 0), 3);
 	await(&b, SERVER, 3);
+	int64_t began = loop_now_ms();
 	forget(&b.client);
 	/* The end of what came in, then that of what may go out. */
 	await(&b, SERVER, 0);
-	int64_t began = loop_now_ms();
 	struct pollfd p = {.fd = b.server};
 	while (poll(&p, 1, 0) == 0 || (p.revents & POLLHUP) == 0) {
 		cr_assert_lt(loop_now_ms() - began, PATIENCE_MS);

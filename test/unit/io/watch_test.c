@@ -77,8 +77,8 @@ Test(watch, tells_nothing_while_nothing_is_wanted)
 	s.watch = watch_create(s.loop, ends[0], WATCH_READ, stop, &s);
 	watch_want(s.watch, 0);
 	loop_timer_init(&later, s.loop, want_and_write, &s.watch);
-	loop_timer_start_ms(&later, 30);
 	int64_t began_ms = loop_now_ms();
+	loop_timer_start_ms(&later, 30);
 	loop_run(s.loop);
 	cr_expect_geq(loop_now_ms() - began_ms, 30);
 	cr_expect_eq(s.calls, 1);
