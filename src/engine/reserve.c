@@ -155,14 +155,20 @@ static bool is_between(const struct engine *e, const struct waiter *w)
 	       w->passed.waits_since >= 0;
 }
 
+/* A share that is being given, a GPU that is being opened and a turn to start may all come to
+ * nothing, and then the tenant has waited for as long as before. */
+static bool is_being_served(const struct waiter *w)
+{
+	return w->reason == REASON_GRANTING || w->reason == REASON_WAITING_FOR_CAPACITY ||
+	       w->reason == REASON_STARTS_IN_TURN;
+}
+
 void reserve_judge(struct engine *e, struct waiter *w, bool lacks)
 {
 	w->passed.from = e->chosen.count;
 	if (!lacks) {
 		w->passed.lacks_since = -1;
-		/* What is being given may come to nothing, and then it has waited for as long as
-		 * before. */
-		if (w->reason == REASON_GRANTING) {
+		if (is_being_served(w)) {
 			if (is_between(e, w)) {
 				reserve(e, w);
 			}

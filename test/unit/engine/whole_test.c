@@ -401,6 +401,31 @@ Test(whole, c17_what_comes_to_nothing_ends_no_patience)
 	cluster_free(c);
 }
 
+/* Nor is a GPU that was opened for it in vain. */
+Test(whole, c17_a_gpu_that_never_comes_ends_no_patience)
+{
+	struct cluster *c = cluster_new(1, 2, 1);
+	tell_whole(c, WAITS("whole", 1, 500, .node = "n0"));
+	run_for(c, 1000);
+	arrive_as(c, "a", 600, "ua");
+	run_for(c, 2000);
+	arrive_as(c, "big", 600, "ub");
+	run_for(c, 57000);
+	c->refuses = 1;
+	whole_gone(c, "whole");
+	run_for(c, 2000);
+	cr_assert_eq(waiting(c, REASON_WAITING_FOR_CAPACITY), 1);
+	for (int i = 0; i < 6000 && waiting(c, REASON_WAITING_FOR_CAPACITY) == 1; i++) {
+		run_for(c, 100);
+	}
+	cr_assert_eq(waiting(c, REASON_WAITING_FOR_CAPACITY), 0);
+	arrive_as(c, "small", 100, "uc");
+	run_for(c, 5000);
+	cr_assert_not(runs(c, "small"), "the big one has waited for longer than a minute");
+	cr_assert_eq(waiting(c, REASON_RESERVED), 1);
+	cluster_free(c);
+}
+
 Test(whole, c17_a_hundred_others_are_enough)
 {
 	struct cluster *c = cluster_new(1, 1, 1);
