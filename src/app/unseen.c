@@ -100,6 +100,7 @@ static void leave_whole(struct unseen_owner *o, const struct pod *pod, int64_t n
 	o->wait_ms = o->wait_ms < UNSEEN_MOST_MS ? o->wait_ms : UNSEEN_MOST_MS;
 	o->until = now + o->wait_ms;
 	o->since = o->due = 0;
+	o->was_written = false;
 	log_warn("pods that were converted never came to be: others of their owner are left whole",
 		LOG_S("ns", pod->ns), LOG_S("owner", text_or(pod->owner.name, "")),
 		LOG_I("seconds", o->wait_ms / 1000));
@@ -141,14 +142,20 @@ void unseen_converted(struct unseen *u, const struct pod *pod, int64_t now)
 	o->used_at = now;
 }
 
-/* From what is stored now on, a watch that has shown it has shown those that were to come. */
+/* A watch that has shown a version which was written after the pods were to come has shown them.
+ * The first version that is heard of by then may have been written earlier; the next one was not.
+ */
 static void note_due(struct unseen *u, int64_t now)
 {
 	for (size_t i = 0; i < UNSEEN_OWNERS; i++) {
 		struct unseen_owner *o = &u->owners[i];
-		if (o->since != 0 && o->due == 0 && now - o->since >= UNSEEN_STORE_MS) {
+		if (o->since == 0 || o->due != 0 || now - o->since < UNSEEN_STORE_MS) {
+			continue;
+		}
+		if (o->was_written) {
 			o->due = u->stored;
 		}
+		o->was_written = true;
 	}
 }
 
