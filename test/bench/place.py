@@ -7,9 +7,10 @@ fifth with a node selector; some nodes lack CPU, some have a GPU to open. The sa
 with its closest miss. Beside it is told what 1,000 that wait together cost: each decision, the first three included, which make the
 index; the picture and the ranks before them; and all of that divided among them.
 
-The bar: p99 at 10,000 GPUs and 40,000 tenants at most 100 microseconds, of newcomers and of decisions, in both cases.
+The bars, at 10,000 GPUs and 40,000 tenants, in both cases: a decision takes at most 100 microseconds at p99, and a newcomer who comes
+alone, with the whole step that is made for it, at most 50 milliseconds. Why they are two: docs/design/placing.md.
 
-smoke: --gpus 100 --sizes 50 --waiting 100 --bar-us 100000
+smoke: --gpus 100 --sizes 50 --waiting 100 --bar-us 100000 --newcomer-bar-us 1000000
 """
 
 import argparse
@@ -91,18 +92,20 @@ def main():
     parser.add_argument("--runs", type=int, default=3, help="the median of so many (3)")
     parser.add_argument("--seed", type=int, default=1, help="of the cluster (1)")
     parser.add_argument("--no-instructions", dest="counts", action="store_false", help="leave callgrind out")
-    parser.add_argument("--bar-us", type=float, default=100, help="most at p99 (100)")
+    parser.add_argument("--bar-us", type=float, default=100, help="most at p99 of a decision (100)")
+    parser.add_argument("--newcomer-bar-us", type=float, default=50000, help="most at p99 of a newcomer (50000)")
     args = parser.parse_args()
     sizes = [*args.sizes, args.gpus]
     room = [measure(args, gpus, False) for gpus in sizes]
     full = [measure(args, gpus, True) for gpus in sizes]
-    held = {"%s_%s" % (what, name): case[-1][key] <= args.bar_us
+    bars = {"newcomer_p99_us": args.newcomer_bar_us, "p99_us": args.bar_us}
+    held = {"%s_%s" % (what, name): case[-1][key] <= bars[key]
             for name, case in (("with_room", room), ("full", full))
             for what, key in (("newcomer", "newcomer_p99_us"), ("decision", "p99_us"))}
     last = {key: room[-1][key] for key in ("newcomer_p50_us", "newcomer_p99_us", "newcomer_instructions", "each_us",
                                            "p50_us", "p99_us", "instructions")}
     print(json.dumps({"name": "place", "gpus": args.gpus, **last, "with_room": room, "full": full,
-                      "bar": {"newcomer_p99_us": args.bar_us, "p99_us": args.bar_us}, "held": held,
+                      "bar": bars, "held": held,
                       "disturbed": any(each["disturbed"] for each in room + full), "holds": all(held.values())}))
     return 0 if all(held.values()) else 1
 
