@@ -361,16 +361,17 @@ class Stack:
         return "\n".join(filter(None, (c.findings() for c in self.controllers)))
 
     def clean(self, timeout=60):
-        """Takes away what tests made, in whatever namespace, and then the capacity pods."""
+        """Takes away what tests made, in whatever namespace, and then the capacity pods. Agents stay."""
         for ours in (False, True):
             wait_until(lambda each=ours: self._emptied(each), timeout,
-                       lambda each=ours: "no pods in %s namespaces\n%s" % (
-                           "our" if each else "the tests'", self.account()), every=0.2)
+                       lambda each=ours: "no pods in %s\n%s" % (
+                           "aliquot-system" if each else "namespaces of tests", self.account()), every=0.2)
 
     def _emptied(self, ours):
         kinds = ["pods"] if ours else ["deployments", "replicasets", "jobs", "gpupolicies", "pods"]
+        spaces = ("aliquot-system",) if ours else ("aliquot-system", "aliquot-agents")
         found = [(kind, obj) for kind in kinds for obj in self.api.list(kind)
-                 if obj["metadata"].get("namespace", "").startswith("aliquot-") == ours]
+                 if (obj["metadata"].get("namespace") in spaces) == ours]
         # By force the shares of tenants would be held for minutes (C22).
         for kind, obj in found:
             self._remove(kind, obj, **({"grace": 0 if ours else 1} if kind == "pods" else {}))
