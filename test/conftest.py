@@ -15,7 +15,7 @@ import controlplane  # noqa: E402
 @pytest.fixture(scope="session")
 def cp():
     """A real control plane; it goes with the session, even where that is killed."""
-    with controlplane.ControlPlane.up(with_parent=os.getpid()) as plane:
+    with controlplane.ControlPlane.up(with_parent=os.getpid(), audited=True) as plane:
         yield plane
 
 

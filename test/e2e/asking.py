@@ -99,7 +99,7 @@ def namespace(stack, annotations=None, labels=None):
     wait_until(known, 60, "the controller to know " + name)
     try:
         yield name
-        invariants.check_owned(api)
+        invariants.check_audit(stack.plane)
     finally:
         wait_until(lambda: _emptied(api, name), 60, "no pods in " + name, every=0.1)
         api.delete("namespaces", name)

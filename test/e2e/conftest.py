@@ -87,6 +87,7 @@ class Stacks:
         if stack is None:
             return
         try:
+            invariants.check_owned(stack.api)
             stack.clean()
             broken = stack.kubelet.state()["errors"]
         finally:
@@ -110,7 +111,7 @@ def stack(request, stacks):  # pylint: disable=redefined-outer-name
     """The module's stack. After each test the invariants must hold, and nothing of a person's was written (G1)."""
     found = stacks.use(wanted(request.node))
     yield found
-    invariants.check_owned(found.api)
+    invariants.check_audit(found.plane)
     found.heal()
     wait_until(lambda: invariants.Picture(found.api).check(), 60, "I1 to I3",
                ignore=(AssertionError,))

@@ -133,7 +133,7 @@ class Rolling:
                                force="true", dryRun="All")
         assert owner["metadata"]["generation"] == again["metadata"]["generation"] == 1
         assert again["spec"] == owner["spec"]
-        invariants.check_owned(self.api)
+        invariants.check_audit(self.stack.plane)
 
 
 def is_over(pod):

@@ -29,6 +29,12 @@ USERS = {
     "scheduler": ("system:kube-scheduler", ""),
 }
 
+# Whatever our service accounts write, with the names of what was written.
+AUDIT = {"apiVersion": "audit.k8s.io/v1", "kind": "Policy", "omitStages": ["RequestReceived"], "rules": [
+    {"level": "Metadata", "verbs": ["create", "update", "patch", "delete", "deletecollection"],
+     "userGroups": ["system:serviceaccounts:aliquot-system", "system:serviceaccounts:aliquot-agents"]},
+    {"level": "None"}]}
+
 
 @dataclasses.dataclass
 class Options:
@@ -47,6 +53,7 @@ class Options:
     scheduler_qps: int = 0
     service_accounts: bool = True
     only_apiserver: bool = False
+    audited: bool = False  # what ours write stands in audit.log
     apiserver_args: tuple = ()
     kcm_args: tuple = ()
     scheduler_args: tuple = ()
@@ -57,6 +64,7 @@ def write_files(folder, state, options):
     """Token file, signing key, kubeconfigs and component configurations."""
     lines = [_token_line(state["tokens"][user], user) for user in USERS]
     _write(folder, "tokens.csv", "".join(lines))
+    _write(folder, "audit.json", json.dumps(AUDIT))
     subprocess.run(["openssl", "genrsa", "-out", os.path.join(folder, "sa.key"), "2048"],
                    check=True, capture_output=True, timeout=60)
     for user in USERS:
@@ -137,6 +145,8 @@ def _apiserver(folder, port, paths, options):
             "--service-cluster-ip-range=10.0.0.0/24", "--allow-privileged=true"]
     if not options.service_accounts or options.only_apiserver:
         argv.append("--disable-admission-plugins=ServiceAccount")
+    if options.audited:
+        argv += ["--audit-policy-file=%s/audit.json" % folder, "--audit-log-path=%s/audit.log" % folder]
     return argv + list(options.apiserver_args)
 
 

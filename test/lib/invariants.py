@@ -6,6 +6,7 @@ where its capacity pod is. The controller's own view is never asked.
 
 import collections
 import json
+import os
 
 from api import ApiError
 from waiting import wait_until
@@ -14,8 +15,39 @@ P = "aliquot.dev/"
 LABEL_MIB = "nvidia.com/gpu.memory"
 
 
-# What we do write (I6): pods, leases, events and the webhook's configuration; beside these our own kinds and our secrets.
-WRITTEN = ("pods", "events", "leases", "mutatingwebhookconfigurations")
+# What we do write (I6): pods, events, certificates of agents and the webhook's configuration; beside these our own kinds, and
+# Secrets and Leases in our namespace.
+WRITTEN = ("pods", "events", "certificatesigningrequests", "mutatingwebhookconfigurations")
+# Created to ask something, and kept nowhere.
+ASKED = ("tokenreviews", "subjectaccessreviews", "selfsubjectaccessreviews")
+# How far each audit log was read: {path: bytes}.
+_judged = collections.Counter()
+
+
+def is_ours(resource, group, namespace):
+    """Whether we may write such an object."""
+    return resource in WRITTEN + ASKED or group.endswith("aliquot.dev") or \
+        (resource in ("secrets", "leases") and namespace == "aliquot-system")
+
+
+def check_audit(plane):
+    """G1: of whatever our accounts have written since the last check, each object was one of those that we may write. The API
+    server's audit log has it, of objects that are gone as well."""
+    path = os.path.join(plane.dir, "audit.log")
+    with open(path, "rb") as file:
+        file.seek(_judged[path])
+        for line in file:
+            if not line.endswith(b"\n"):
+                break
+            _judged[path] += len(line)
+            try:
+                entry = json.loads(line)
+            except ValueError:
+                continue  # An API server was killed as it wrote.
+            what = entry.get("objectRef", {})
+            done = entry.get("responseStatus", {}).get("code", 0) < 300 and "dryRun=All" not in entry["requestURI"]
+            assert not done or is_ours(what.get("resource", ""), what.get("apiGroup", ""), what.get("namespace", "")), \
+                "%s: %s %s" % (entry["user"]["username"], entry["verb"], entry["requestURI"])
 
 
 def list_surely(api, kind):
@@ -35,14 +67,12 @@ def list_surely(api, kind):
 def check_owned(api):
     """G1: of no other object that this API server has, of whatever kind, was even a field written by us."""
     for kind in api.listable():
-        if kind.split(".")[0] in WRITTEN or kind.split("/")[0].endswith("aliquot.dev"):
-            continue
+        resource, _, group = kind.partition(".")
         for found in list_surely(api, kind):
             meta = found["metadata"]
             managers = {entry.get("manager") for entry in meta.get("managedFields", [])}
-            ours = kind == "secrets.v1" and meta["namespace"] == "aliquot-system"
-            assert ours or "aliquot" not in managers, "%s %s/%s was written by us" % (
-                kind, meta.get("namespace"), meta["name"])
+            assert "aliquot" not in managers or is_ours(resource, group.split("/")[0], meta.get("namespace")), \
+                "%s %s/%s was written by us" % (kind, meta.get("namespace"), meta["name"])
 
 
 def note(pod, key):
