@@ -6,8 +6,8 @@
  *     span    all of these hours was told: they count now; next tells how to go on
  *     drop    it cannot be told, or not for certain: nothing of it is used
  *
- * It becomes a source of its own (history.h) and is never added to what others tell. A minute that
- * was not told is a gap. */
+ * It becomes a source of its own (history/history.h) and is never added to what others tell. A
+ * minute that was not told is a gap. */
 #ifndef SIZER_PAST_H
 #define SIZER_PAST_H
 

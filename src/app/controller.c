@@ -1,7 +1,7 @@
 /* The storyline: make the parts, then turn after turn let each take its step, then leave in good
  * order.
  *
- *     watches -> engine.observe          (feeds.c)
+ *     watches -> engine.observe          (kube/feeds.c)
  *     volumes of those who wait -> engine.observe   (volumes.c)
  *     agents of nodes with tenants -> engine.observe   (agents.c)
  *     use of pods with a GPU             (usages.c)

@@ -1,7 +1,7 @@
 /* With whom a tenant may share a GPU, by its policy: GPUs are shared by tenants of one company
- * (place.h), and the smallest maxTenants of those who are there holds. Known of running tenants
- * from their objects alone: the policy that they were placed under, their owner, their uid. Nothing
- * here fails. */
+ * (place/place.h), and the smallest maxTenants of those who are there holds. Known of running
+ * tenants from their objects alone: the policy that they were placed under, their owner, their uid.
+ * Nothing here fails. */
 #ifndef ENGINE_COMPANY_H
 #define ENGINE_COMPANY_H
 

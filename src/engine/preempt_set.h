@@ -11,7 +11,7 @@
 #include "place/place.h"
 #include "world/world.h"
 
-/* Of those who share a GPU (place.h). */
+/* Of those who share a GPU (place/place.h). */
 struct contest_rules {
 	uint64_t company;
 	uint32_t max_tenants;

@@ -3,8 +3,8 @@
  * handle on libev).
  *
  * libcurl must not be told to add or remove a transfer from inside its own callbacks. So nothing
- * here does: send and cancel only note what is wanted, and http_pump, deferred to the end of the
- * loop's turn, does it. */
+ * here does: send and cancel only note what is wanted, and pump of http.c, deferred to the end of
+ * the loop's turn, does it. */
 #ifndef IO_HTTP_INTERNAL_H
 #define IO_HTTP_INTERNAL_H
 
@@ -86,7 +86,7 @@ struct http_client {
 	uint64_t last_id;
 	bool pumping;
 	struct loop_timer heartbeat;
-	uint64_t turn;	   /* the turn of the loop that turn_bytes is about */
+	uint64_t turn;	   /* the turn of the loop that turn_left is about */
 	int64_t turn_left; /* bytes that streams may still bring in it */
 	int paused_calls;
 };

@@ -1,4 +1,4 @@
-/* libcurl's multi_socket interface on libev. */
+/* libcurl's multi interface on libev: curl_multi_socket_action. */
 #include "base/alloc.h"
 #include "http_internal.h"
 

@@ -42,7 +42,7 @@ struct prometheus {
 	bool history_next; /* they take turns */
 };
 
-/* POSTs a form to `path`; the answer goes to prometheus_on_done. */
+/* POSTs a form to `path`; the answer goes to on_done of prometheus.c. */
 void prometheus_send(struct prometheus *p, const char *path, const struct str *form);
 void prometheus_append_encoded(struct str *form, const char *text);
 /* Text within a PromQL string. */

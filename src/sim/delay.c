@@ -42,7 +42,7 @@ void delay_told(struct sim *s, const char *uid)
 	delay_of(s, uid)->waited_ms = -AGAIN_MS;
 }
 
-/* One that has told nothing yet stands for its reader after a while only (reflector.c). */
+/* One that has told nothing yet stands for its reader after a while only (kube/reflector.c). */
 static bool stands(const struct flight *f)
 {
 	bool settled = f->delivered > 0 || sim_now(f->link->sim) - f->opened_at >= SETTLED_MS;

@@ -1,4 +1,4 @@
-"""What people write that cannot be meant (kai.md case 25): it never reaches the books, never stops
+"""What people write that cannot be meant (case 25 of docs/design/conformance.md): it never reaches the books, never stops
 a pod; the pod starts whole, and its creator, an event and a condition say what to write instead.
 """
 

@@ -65,7 +65,7 @@ def test_every_row_names_a_test_or_says_that_there_is_none():
 
 
 def test_everything_that_looks_like_a_test_is_named_in_full():
-    """`test_x.py` alone, or a name that is cut short, would be held to nothing."""
+    """A file's name alone, or a name that is cut short, would be held to nothing."""
     assert [word for cell in table().values() for word in re.findall(r"`([^`]+)`", cell)
             if ("..." in word or re.search(r"\.(py|c)$", word))] == []
 

@@ -220,6 +220,20 @@ NEST = "".join("\t" * (i + 1) + "if (1) {\n" for i in range(5)) + "".join("\t" *
     ("links", "docs/wrong.md", "a\n[b](missing.md)\n", 2, "a link to missing.md, which is not in the tree"),
     ("links", "docs/wrong.md", "[b](/etc/passwd)\n", 1, "which is not in the tree"),
     ("links", "docs/wrong.md", "# One\n[b](#two)\n", 2, "a link to #two, a heading that is not there"),
+    ("names", "src/base/wrong.c", HELLO + "/* Who asks:\n * gone_file.c. */\n", 3, "names gone_file.c, which is not in"),
+    ("names", "src/base/wrong.c", "/* By world.h. */\n", 1, "names world.h"),
+    ("names", "include/base/wrong.h", "/* See docs/design/gone.md. */\n", 1, "names docs/design/gone.md"),
+    ("names", "test/unit/base/wrong.c", "/* In world_{pods,gone}.h. */\n", 1, "names world_{pods,gone}.h"),
+    ("names", "src/base/wrong.c", "/* As GONE_*_table.c */\n", 1, "names GONE_*_table.c"),
+    ("names", "src/base/wrong.c", "/* For goneverb(). */\n", 1, "names goneverb()"),
+    ("names", "src/base/wrong.c", "/* What gone_verb does. */\n", 1, "names gone_verb"),
+    ("names", "src/base/wrong.c", "/* Until GONE_CONSTANT. */\n", 1, "names GONE_CONSTANT"),
+    ("names", "src/base/wrong.c", "struct gonetag;\n/* A `struct gonetag *`. */\n", 2, "names struct gonetag"),
+    ("names", "docs/design/wrong.md", "a\n`gone_verb(a)`\n", 2, "names gone_verb"),
+    ("names", "docs/wrong.md", "a `hack/gone`\n", 1, "names hack/gone"),
+    ("names", "test/e2e/wrong.py", "x = 1  # as test_gone.py\n", 1, "names test_gone.py"),
+    ("names", "test/e2e/wrong.py", "def f():\n    \"\"\"As test/e2e/\n    test_gone.py.\"\"\"\n", 3, "names test_gone.py"),
+    ("names", "hack/lib/wrong.sh", "x=1 # hack/lib/gone.sh\n", 1, "names hack/lib/gone.sh"),
     ("scripts", "hack/lib/wrong.py", "x = 1\ndef f(:\n", 2, "not Python"),
     ("scripts", "hack/lib/wrong.sh", "if true; then\n", 2, "not bash"),
     ("format", "src/base/wrong.c", HELLO + "int  x( void );\n", 2, "not formatted"),
@@ -246,6 +260,18 @@ def test_right_links_are_accepted(copy):
     copy.write("docs/right.md", "[a](other.md#one-two) [b](https://example.com/) [c](../src) `[d](none)`\n"
                "```\n[e](none)\n```\n")
     accepts(copy, "links", "docs/right.md")
+
+
+@pytest.mark.parametrize("file,content", [
+    ("src/base/right.c", "/* As NAME_test.c, map.{c,h}, src/ROOM/map.c, base/map.h, stdlib.h: read and/or write; e.g. map_init().\n"
+     " * `struct str`, `struct timespec *`, NOT_OPENED_BY_ANYBODY: a map_ or https://example.org/none.c. */\n"
+     "const char *s = \"gone_file.c\";\nint NEVER_NOT_OPENED_BY_ANYBODY;\n"),
+    ("docs/design/right.md", "docs/design/right.md, `apply -f pod.yaml`, `vllm/config.py`, python's gone_word\n```\nnone.c gone_verb()\n```\n"),
+    ("test/e2e/right.py", "x = 'src/base/none.c'\n\"\"\"Told in none.yaml.\"\"\"\ny = \"\"\"\\\n# none.c\n\"\"\"\n"),
+], ids=["c", "md", "py"])
+def test_names_that_are_there_or_are_none(copy, file, content):
+    copy.write(file, content)
+    accepts(copy, "names", file)
 
 
 def test_a_command_loses_its_mode(copy):

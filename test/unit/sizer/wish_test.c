@@ -71,7 +71,7 @@ static size_t wishes_under(enum rollout_strategy strategy)
 	return count;
 }
 
-/* It replaces nobody: product.md holds over the reference. */
+/* It replaces nobody, whatever the reference does. */
 Test(wish, u6_books_change_where_running_pods_are_not_replaced)
 {
 	cr_expect_eq(wishes_under(ROLLOUT_ON_CREATE), 1);
