@@ -7,6 +7,7 @@ where its capacity pod is. The controller's own view is never asked.
 import collections
 import json
 import os
+import time
 
 from api import ApiError
 from waiting import wait_until
@@ -128,12 +129,31 @@ def gpus_of(pod):
     return list(zip(uuids, names))
 
 
+class NodeLabels:
+    """The labels of nodes, which change seldom: who looks at pods many times a second need not list all nodes each time."""
+
+    def __init__(self):
+        self.known, self.until = {}, {}
+
+    def of(self, api, name, anew=False):
+        now = time.monotonic()
+        if name is None:
+            return {}
+        if anew or name not in self.known.get(api, {}) or now > self.until[api]:
+            self.known[api] = {node["metadata"]["name"]: node["metadata"].get("labels", {}) for node in api.list("nodes")}
+            self.until[api] = now + 5
+        return self.known[api].get(name, {})
+
+
+LABELS = NodeLabels()
+
+
 class Picture:
     """All pods of the cluster at one resourceVersion."""
 
     def __init__(self, api):
         pods = api.list("pods")
-        self.labels = {node["metadata"]["name"]: node["metadata"].get("labels", {}) for node in api.list("nodes")}
+        self.api = api
         self.capacity = {p["metadata"]["name"]: p for p in pods if is_capacity(p)
                          and not is_over(p)}
         self.tenants = [p for p in pods if is_tenant(p) and not is_over(p)]
@@ -161,7 +181,7 @@ class Picture:
             memory[uuid] += grant["mib"]
         assert all(sum_ <= 1000 for sum_ in milli.values()), milli
         for uuid, sum_ in memory.items():
-            assert sum_ <= self.usable_mib(self.holder(uuid)), (uuid, memory)
+            assert self.has_mib(self.holder(uuid), sum_), (uuid, memory)
         return self
 
     def holder(self, uuid):
@@ -169,9 +189,12 @@ class Picture:
         return next((p for p in self.capacity.values()
                      if identity(p) and identity(p)["uuid"] == uuid), None)
 
-    def usable_mib(self, capacity):
+    def has_mib(self, capacity, mib):
+        return any(mib <= self.usable_mib(capacity, anew) for anew in (False, True))
+
+    def usable_mib(self, capacity, anew=False):
         """What its GPU has for tenants: as its driver told when it was held, and never more than its node's label says."""
-        label = self.labels.get(capacity["spec"].get("nodeName"), {}).get(LABEL_MIB)
+        label = LABELS.of(self.api, capacity["spec"].get("nodeName"), anew).get(LABEL_MIB)
         told = [int(label)] if label and label.isdigit() else []
         if identity(capacity):
             told.append(identity(capacity)["memory"])
@@ -185,7 +208,7 @@ class Picture:
         for name, pod in self.capacity.items():
             grants = ledger(pod).values()
             assert sum(g["milli"] for g in grants) <= 1000, (name, grants)
-            assert sum(g["mib"] for g in grants) <= self.usable_mib(pod), (name, grants)
+            assert self.has_mib(pod, sum(g["mib"] for g in grants)), (name, grants)
 
     def check_settled(self):
         """Nothing under way: every tenant is placed, ledgers and tenants say the same, and no
