@@ -358,6 +358,14 @@ def judge(counts, smoke):
     counts.update(held=held, holds=all(held.values()), bar="%d s, %d MiB, %d ms, %d s" % (BAR_S, RSS_MIB, REVIEW_MS, PLACED_S))
 
 
+def build_plain():
+    """The plain binary beside the sanitized one, also where nobody has set up its folder."""
+    folder = os.path.join(TREE, "build")
+    if not os.path.exists(os.path.join(folder, "build.ninja")):
+        subprocess.run(["meson", "setup", folder, TREE], check=True, stdout=sys.stderr)
+    subprocess.run(["ninja", "-C", folder, "src/app/aliquot"], check=True, stdout=sys.stderr)
+
+
 def main():
     parser = argparse.ArgumentParser(prog="hack/soak hostile", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -367,7 +375,7 @@ def main():
     parser.add_argument("--fresh", action="store_true", help="count for this run only")
     options = parser.parse_args()
     os.environ.update(SANITIZERS)
-    subprocess.run(["ninja", "-C", os.path.join(TREE, "build"), "src/app/aliquot"], check=True, stdout=sys.stderr)
+    build_plain()
     state = State("hostile", {
         "seconds": 0, "slices": 0, "violations": 0, "seeds_of_violations": [], "objects": 0, "refused": 0, "connections": 0,
         "reviews": 0, "placed": 0, "slowest_placed_s": 0.0, "slowest_watch_s": 0.0, "controller_mib": 0.0, "agent_mib": 0.0, "review_p99_ms": [],
