@@ -9,6 +9,7 @@ the last things that it did, in the file that it was told.
 """
 
 import collections
+import contextlib
 import json
 import os
 import random
@@ -28,11 +29,15 @@ from api import Api, ApiError  # noqa: E402
 # Of their own, so that they can be told from the API server, which comes from 127.0.0.1.
 SOURCE = "127.0.0.66"
 HELD = 300
-# Ends with the connection.
+# Says its port, and ends with its connection. It waits as the controller does, in epoll for TCP.
 ECHO = """
-import socket
-end = socket.socket(fileno=0)
-while sent := end.recv(65536):
+import select, socket
+door = socket.create_server(("127.0.0.1", 0))
+print(door.getsockname()[1], flush=True)
+end = door.accept()[0]
+waits = select.epoll()
+waits.register(end, select.EPOLLIN)
+while waits.poll() and (sent := end.recv(65536)):
     end.sendall(sent)
 """
 
@@ -195,9 +200,12 @@ class Intruder:
         asks = b"POST /admit HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body) + body
         global SOURCE  # pylint: disable=global-statement
         SOURCE = "127.0.0.1"
-        echo, theirs = socket.socketpair()
-        subprocess.Popen([sys.executable, "-c", ECHO], stdin=theirs)  # pylint: disable=consider-using-with
-        theirs.close()
+        # As if on a machine of its own: what it waits for is the controller. The echo has the rank that any process has.
+        with contextlib.suppress(PermissionError):
+            os.sched_setscheduler(0, os.SCHED_RR | os.SCHED_RESET_ON_FORK, os.sched_param(1))
+        process = subprocess.Popen(  # pylint: disable=consider-using-with
+            [sys.executable, "-c", ECHO], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+        echo = socket.create_connection(("127.0.0.1", int(process.stdout.readline())))
         took, echoed, sock = [], [], None
         while not self.ended.wait(0.05):
             echoed.append(_asked(echo, asks)[0])
