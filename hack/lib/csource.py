@@ -1,5 +1,8 @@
 """Reads C that clang-format has laid out: comments, literals, functions and prototypes, without a compiler."""
+import os
 import re
+
+ELSEWHERE = {"sim": "test/model"}  # where rooms are that are not below src
 
 _PIECE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
 _NO_NEWLINE = re.compile(r"[^\n]")
@@ -7,6 +10,25 @@ _ATTRIBUTE = re.compile(r"\b(PRINTF|__attribute__)\s*\([^()]*(\([^()]*\))?[^()]*
 _PROTOTYPE = re.compile(r"^(?!static\b|typedef\b|return\b)[A-Za-z_][\w \t*]*?[ *](\w+)\(", re.M)
 # A word that names something: not what a tag or a member is called, and no part of a number.
 _USE = re.compile(r"\b(?:struct|union|enum) \w+|(?<![\w.>])([A-Za-z_]\w*)")
+
+
+def folder_of(room):
+    """Where a room has its .c files and private headers."""
+    return ELSEWHERE.get(room, "src/" + room)
+
+
+def room_of(path):
+    """The room of a file: the name of its folder below src, include or test/unit, or of whichever is elsewhere."""
+    folder = os.path.dirname(path)
+    for room, place in ELSEWHERE.items():
+        if (folder + "/").startswith(place + "/"):
+            return room
+    return re.sub(r"^(src|include|test/unit)/", "", folder)
+
+
+def is_of_a_room(path):
+    """Is it a file of a room, and no test of one?"""
+    return path.startswith(("src/", "include/", *(place + "/" for place in ELSEWHERE.values())))
 
 
 class Source:

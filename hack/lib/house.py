@@ -6,8 +6,8 @@
     hack/house --lower         lowers each ceiling to today's figure; a ceiling is raised only by hand
     hack/house --root DIR      another tree: one of an older commit, say, that `git archive` wrote
 
-No compiler is asked. The .c and .h of src and include are read as clang-format lays them out: a function's braces stand
-alone at the start of a line, and nothing else's do. docs/design/house.md says how each figure is counted.
+No compiler is asked. The .c and .h of src, include and test/model are read as clang-format lays them out: a function's
+braces stand alone at the start of a line, and nothing else's do. docs/design/house.md says how each figure is counted.
 """
 import argparse
 import collections
@@ -22,7 +22,7 @@ import csource
 
 TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 CEILINGS = "hack/lib/house.txt"
-MODELLED = "sim"  # the modelled cluster: test code
+MODELLED = "sim"  # the modelled cluster, test/model: test code
 CONTROL = "control"  # the room that may take the whole engine
 CYCLE_AIM, ROOM_AIM = 3, 20
 
@@ -53,7 +53,7 @@ class House:
 
     def __init__(self, sources):
         self.sources = {path: source for path, source in sources.items()
-                        if path.startswith(("src/", "include/")) and path.endswith((".c", ".h"))}
+                        if csource.is_of_a_room(path) and path.endswith((".c", ".h"))}
         self.functions = [(path, function) for path in sorted(self.sources)
                           for function in self.sources[path].functions()]
         self.shared = collections.defaultdict(set)  # of each function that is not static: the .c files that define it
@@ -68,7 +68,7 @@ class House:
         self.rooms = collections.defaultdict(list)
         for path in sorted(self.sources):
             if path.endswith(".c"):
-                self.rooms[room_of(path)].append(path)
+                self.rooms[csource.room_of(path)].append(path)
 
     def calls(self, room):
         """{.c of a room: {another .c of it: the functions that are defined there and used here}}"""
@@ -77,14 +77,9 @@ class House:
             for name in self.uses[path]:
                 owners = self.shared.get(name, ())
                 for owner in owners if path not in owners else ():
-                    if room_of(owner) == room:
+                    if csource.room_of(owner) == room:
                         used[owner].add(name)
         return calls
-
-
-def room_of(path):
-    """Where a file belongs: its folder below src or include."""
-    return os.path.dirname(path).partition("/")[2]
 
 
 def stem(path):
@@ -116,7 +111,8 @@ def measure_cycles(house):
 
 
 def measure_engine(house):
-    shipped = [(path, f) for path, f in house.functions if os.path.basename(room_of(path)) not in (MODELLED, CONTROL)]
+    shipped = [(path, f) for path, f in house.functions
+               if os.path.basename(csource.room_of(path)) not in (MODELLED, CONTROL)]
     takes = [(path, f.first + 1, f.name) for path, f in shipped if re.search(r"\bstruct engine \*", f.signature)]
     return Figure("engine", "functions that take the whole engine", 0, len(takes), len(shipped), takes, step=10)
 
@@ -127,7 +123,7 @@ def measure_foreign(house):
         headers = house.prototypes.get(function.name, ())
         if path.endswith(".c") and not function.static and headers:
             declared += 1
-            if not any(stem(h) == stem(path) and room_of(h) == room_of(path) for h in headers):
+            if not any(stem(h) == stem(path) and csource.room_of(h) == csource.room_of(path) for h in headers):
                 far.append((path, function.first + 1, "%s is declared in %s" % (function.name, " ".join(headers))))
     return Figure("foreign", "prototypes in a foreign header", 2, len(far), declared, far, 0.5, percent=True)
 
@@ -142,10 +138,11 @@ def measure_shared(house):
 
 def measure_size(house):
     lines = [(path, 1, "%d lines" % source.code.count("\n")) for path, source in house.sources.items()
-             if os.path.basename(room_of(path)) != MODELLED]
+             if os.path.basename(csource.room_of(path)) != MODELLED]
     yield Figure("lines", "lines without the modelled cluster", 92000, sum(int(what.split()[0]) for _, _, what in lines),
                  items=lines, step=1000)
-    large = [("src/" + room, 1, "%d .c files" % len(paths)) for room, paths in house.rooms.items() if len(paths) > ROOM_AIM]
+    large = [(csource.folder_of(room), 1, "%d .c files" % len(paths)) for room, paths in house.rooms.items()
+             if len(paths) > ROOM_AIM]
     yield Figure("rooms", "rooms of more than %d .c files" % ROOM_AIM, 0, len(large), len(house.rooms), large)
     named = collections.defaultdict(list)
     for paths in house.rooms.values():
@@ -210,7 +207,7 @@ def lowered(text, figures):
 
 def read_tree(root):
     sources = {}
-    for top in ("src", "include"):
+    for top in ("src", "include", *csource.ELSEWHERE.values()):
         for folder, _, names in os.walk(os.path.join(root, top)):
             for name in names:
                 if name.endswith((".c", ".h")):

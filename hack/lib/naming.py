@@ -18,6 +18,8 @@ import itertools
 import os
 import re
 
+import csource
+
 TOP = ("src", "include", "test", "hack", "docs", "manifests", "crds")
 ENDS = (".py", ".md", ".sh", ".yaml", ".json", ".txt")
 ITSELF = ("hack/tidy", "test/tidy/test_tidy.py")  # they name what is excused, and what is not there
@@ -46,7 +48,7 @@ class Index:
             parts = path.split("/")
             self.tails.update("/".join(parts[i:j]) for i in range(len(parts)) for j in range(i + 1, len(parts) + 1))
             self.folders.update(parts[:-1])
-            self.rooms[room_of(path)].add(parts[-1])
+            self.rooms[csource.room_of(path)].add(parts[-1])
         for path, text in texts.items():
             if path.endswith(".md") or path.startswith(ITSELF):
                 continue
@@ -57,7 +59,7 @@ class Index:
                 tags.update(re.findall(r"\b(?:struct|union|enum) (\w+)\b(?!;)", code))
                 headers = [os.path.basename(h) for h in re.findall(r"# *include +<([^>]+)>", code)]
                 self.tails.update(headers)
-                self.rooms[room_of(path)].update(headers)
+                self.rooms[csource.room_of(path)].update(headers)
             words.update(re.findall(r"\w+", code))
             called.update(re.findall(r"\b(\w+) ?\(", code))
         self.words, self.tags, self.called = words, tags, called
@@ -76,11 +78,6 @@ class Index:
 
     def has_word(self, word):
         return word in self.words or word in self.stems or word in self.ends
-
-
-def room_of(path):
-    """The folder below src, include or test/unit: what it is called in each of them."""
-    return os.path.dirname(re.sub(r"^(src|include|test/unit)/", "", path))
 
 
 def _braces(path):
@@ -155,8 +152,8 @@ def stale(listed, texts, source, scripts):
     python, shell = set(scripts("python")), set(scripts("bash", "sh"))
     for path, line, text, kind in _prose(texts, source, python, shell):
         for at, name in paths(text, index):
-            within = kind == "c" and "/" not in name and path.startswith(("src/", "include/"))
-            if not index.has_path(name, index.rooms[room_of(path)] if within else index.tails):
+            within = kind == "c" and "/" not in name and csource.is_of_a_room(path)
+            if not index.has_path(name, index.rooms[csource.room_of(path)] if within else index.tails):
                 yield path, line + text.count("\n", 0, at), name
         for at, name in _symbols(text, kind, index):
             yield path, line + text.count("\n", 0, at), name

@@ -25,7 +25,7 @@ SUMS = ("seeds", "steps", "writes", "faults", "tenants", "placed", "crashes", "t
 
 def sources():
     """What the counts are valid for: everything that is compiled into the simulation."""
-    listed = subprocess.run(["git", "ls-files", "-z", "src", "include", "test/sim"], cwd=TREE, capture_output=True,
+    listed = subprocess.run(["git", "ls-files", "-z", "src", "include", "test/model", "test/sim"], cwd=TREE, capture_output=True,
                             check=True).stdout.split(b"\0")
     digest = hashlib.sha256()
     for name in filter(None, listed):

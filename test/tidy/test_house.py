@@ -81,7 +81,7 @@ def test_other_rooms_close_no_cycle(tree):
 def test_the_other_figures(tree):
     write(tree, "src/engine/a.c", "static int own_a(const struct engine *e)\n{\n\treturn 0;\n}\n\n"
           "PRINTF(1, 2) void far(struct engine *e,\n\tint (*f)(int, int))\n{\n}\n")
-    write(tree, "src/sim/sim.c", "int simulate(struct engine *e)\n{\n\treturn 0;\n}\n")
+    write(tree, "test/model/sim.c", "int simulate(struct engine *e)\n{\n\treturn 0;\n}\n")
     write(tree, "src/engine/engine.h", "void far(struct engine *e,\n\tint (*f)(int, int));\n")
     figures = json.loads(house(tree, "--json"))["figures"]
     assert {key: (row["count"], row["of"]) for key, row in figures.items() if not key.startswith("cycle-")} == {
@@ -125,7 +125,7 @@ def test_the_table_has_each_figure_with_its_aim(tree):
 
 def test_the_tree_holds_its_ceilings_and_tidy_sees_to_it(tmp_path):
     """Four new files of one room that call each other in a circle."""
-    for name in ("src", "include", "hack"):
+    for name in ("src", "include", "hack", "test/model"):
         shutil.copytree(os.path.join(TREE, name), tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
     tidy = [sys.executable, os.path.join(TREE, "hack", "tidy"), "--root", str(tmp_path), "--only", "house"]
     assert subprocess.run(tidy, capture_output=True, timeout=60, check=False).returncode == 0
