@@ -11,10 +11,10 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "codec/pod.h"
-#include "jobs.h"
+#include "job_list.h"
 #include "json/decode.h"
 #include "model/names.h"
-#include "surge.h"
+#include "surge_draft.h"
 
 #define TOKEN_MS (1000 / ACT_CONDITIONS_PER_SECOND)
 

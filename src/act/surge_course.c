@@ -1,14 +1,14 @@
 /* Tasks of a surge that are more than one request. A LOOK and a READ ask for one kind after the
  * other. A CREATE reads the ReplicaSet, sends the pod as a dry run, and sends it in earnest if that
  * came back with our mark: what the webhook does not see would be whole. */
-#include "surge.h"
+#include "surge_draft.h"
 
 #include <stdlib.h>
 
 #include "base/alloc.h"
 #include "codec/pod.h"
 #include "codec/surge.h"
-#include "jobs.h"
+#include "job_list.h"
 #include "json/decode.h"
 #include "model/names.h"
 

@@ -8,7 +8,7 @@
 #include "gpu/sample.h"
 #include "io/loop.h"
 #include "io/server.h"
-#include "kubelet.h"
+#include "kubelet_client.h"
 #include "left.h"
 #include "link/link.h"
 #include "mounted.h"

@@ -6,7 +6,7 @@
 
 #include "agent/agent.h"
 #include "base/str.h"
-#include "relay.h"
+#include "kubelet_relay.h"
 
 #define EXIT_USAGE 2
 

@@ -3,7 +3,7 @@
  *
  *     watches -> engine.observe          (kube/feeds.c)
  *     volumes of those who wait -> engine.observe   (volumes.c)
- *     agents of nodes with tenants -> engine.observe   (agents.c)
+ *     agents of nodes with tenants -> engine.observe   (agent_states.c)
  *     use of pods with a GPU             (usages.c)
  *     recommendations, groups -> what admission needs of them
  *     who scales workloads, disruption budgets -> what the sizer needs of them   (around)
@@ -20,7 +20,7 @@
 
 #include "base/log.h"
 #include "base/rand.h"
-#include "bills.h"
+#include "bill_metrics.h"
 #include "heards.h"
 #include "kube/file.h"
 #include "model/names.h"

@@ -14,7 +14,7 @@
 #include "node/gpu_worker.h"
 #include "options.h"
 #include "replay.h"
-#include "status.h"
+#include "status_command.h"
 
 struct command {
 	const char *name;

@@ -6,7 +6,7 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "codec/discovery.h"
-#include "kinds.h"
+#include "kind_discovery.h"
 
 #define TOKEN_MS    (1000 / OWNERS_PER_SECOND)
 #define BURST_MS    2000

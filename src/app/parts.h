@@ -5,7 +5,7 @@
 #include "access.h"
 #include "act/act.h"
 #include "around/around.h"
-#include "agents.h"
+#include "agent_states.h"
 #include "ahead.h"
 #include "canary.h"
 #include "certs.h"
@@ -34,7 +34,7 @@
 #include "owner/podgroups.h"
 #include "volumes.h"
 #include "world/advice.h"
-#include "zones.h"
+#include "time_zones.h"
 
 struct controller {
 	struct options options;

@@ -5,10 +5,10 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
-#include "bills.h"
+#include "bill_metrics.h"
 #include "pasts.h"
 #include "recall.h"
-#include "strangers.h"
+#include "stranger_metrics.h"
 
 /* Pods whose figures are handed on in one turn, and units of work of one step of the sizer: some
  * tenths of a millisecond each. */

@@ -64,16 +64,16 @@ struct report {
 	} gaps;
 };
 
-/* agents.c */
+/* agent_rows.c */
 void report_agent(struct report *r, const struct pod *pod);
 void agents_clear(struct report *r);
 
-/* pods.c */
+/* pod_rows.c */
 void report_pod(struct report *r, const struct pod *pod);
 void rows_clear(struct rows *rows);
 void rows_add(struct rows *rows, struct arena *a, const struct row *row);
 
-/* works.c */
+/* workload_rows.c */
 void report_work(struct report *r, const struct recommendation *of);
 void works_clear(struct works *w);
 void works_end(struct works *w); /* all are counted */

@@ -74,7 +74,7 @@ def bound(plane, admin, namespace):  # pylint: disable=redefined-outer-name
     admin.delete("pods", name, namespace, grace=0)
 
 
-# What src/act makes; the unit tests act/body, act/probe and act/mps know it word for word.
+# What src/act makes; the unit tests act/body, act/probe_draft and act/mps know it word for word.
 
 def container(name, **more):
     return {"name": name, "image": "aliquot:dev", "args": ["capacity", name],

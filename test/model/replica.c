@@ -205,7 +205,7 @@ static int64_t term(void *data)
 	return election_term(r->election);
 }
 
-/* --- agents, as app/agents.c does it; they are where their machines are --- */
+/* --- agents, as app/agent_states.c does it; they are where their machines are --- */
 
 static void tell_agents(struct replica *r)
 {

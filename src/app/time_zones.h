@@ -1,7 +1,7 @@
 /* The time zones that policies name, read from the folder of zone files when one is named first and
  * once a day after that. One that is not there is told as an event of the policy. */
-#ifndef APP_ZONES_H
-#define APP_ZONES_H
+#ifndef APP_TIME_ZONES_H
+#define APP_TIME_ZONES_H
 
 #include "around/around.h"
 #include "base/clock.h"

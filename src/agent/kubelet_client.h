@@ -4,8 +4,8 @@
  *
  * A capacity pod that told another device than the kubelet gave to it is said too: one of the two
  * is wrong about who holds it. */
-#ifndef AGENT_KUBELET_H
-#define AGENT_KUBELET_H
+#ifndef AGENT_KUBELET_CLIENT_H
+#define AGENT_KUBELET_CLIENT_H
 
 #include "base/metric.h"
 #include "io/loop.h"

@@ -1,10 +1,10 @@
 /* Lists of jobs. */
-#include "jobs.h"
+#include "job_list.h"
 
 #include <stdlib.h>
 
 #include "act_parts.h"
-#include "surge.h"
+#include "surge_draft.h"
 
 void job_list_init(struct job_list *l)
 {

@@ -1,5 +1,5 @@
 /* What a person asks, and what the shell is told. */
-#include "status.h"
+#include "status_command.h"
 
 #include <getopt.h>
 #include <stdio.h>

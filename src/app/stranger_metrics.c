@@ -1,5 +1,5 @@
 /* A kind that has no GPU any more has no line, so these are not in the registry of metrics. */
-#include "strangers.h"
+#include "stranger_metrics.h"
 
 #include "base/metric.h"
 

@@ -1,11 +1,11 @@
 /* The tasks of a surge (C24, C25): what roll/surge.h says next, word for word. All writes are
  * about pods; the ReplicaSet and its owner are read and never written. */
-#ifndef ACT_SURGE_H
-#define ACT_SURGE_H
+#ifndef ACT_SURGE_DRAFT_H
+#define ACT_SURGE_DRAFT_H
 
 #include "act_parts.h"
 
-/* --- surge.c: the bodies --- */
+/* --- surge_draft.c: the bodies --- */
 
 /* The new pod, made of the ReplicaSet as it was just read, which must be the one of the order. */
 MUST_CHECK int surge_create_draft(const struct action *x, const json_t *set,

@@ -1,5 +1,5 @@
 /* A visit has two ends, and between them a buffer each way. */
-#include "relay.h"
+#include "kubelet_relay.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* The command line of `aliquot status`. */
-#ifndef APP_STATUS_H
-#define APP_STATUS_H
+#ifndef APP_STATUS_COMMAND_H
+#define APP_STATUS_COMMAND_H
 
 int status_main(int argc, char **argv);
 

@@ -1,5 +1,5 @@
 /* Where kinds are asked for, and how long an answer holds. */
-#include "kinds.h"
+#include "kind_discovery.h"
 
 #include "../kube/fake_wire.h"
 

@@ -3,8 +3,8 @@
  *
  * Few at a time and none for long: beyond RELAY_VISITS_MAX a visitor is turned away, and after
  * visit_ms it is shown out. */
-#ifndef AGENT_RELAY_H
-#define AGENT_RELAY_H
+#ifndef AGENT_KUBELET_RELAY_H
+#define AGENT_KUBELET_RELAY_H
 
 #include "base/fault.h"
 #include "io/loop.h"

@@ -1,7 +1,7 @@
 /* The new pod has the old one's template and all its labels but the one by which its ReplicaSet
  * counts its pods, and names that ReplicaSet as an owner that does not control it: from birth, so
  * that whoever prunes by owners finds one, and adoption turns that very reference. */
-#include "surge.h"
+#include "surge_draft.h"
 
 #include "json/decode.h"
 #include "model/names.h"

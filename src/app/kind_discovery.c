@@ -1,6 +1,6 @@
 /* One row a kind, asked for in two requests: the group's version, then the version's kinds. One
  * request at a time. */
-#include "kinds.h"
+#include "kind_discovery.h"
 
 #include <stdlib.h>
 

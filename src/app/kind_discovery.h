@@ -1,8 +1,8 @@
 /* Where objects of kinds are asked for that nobody here was built for: the version of their group
  * and the name of their resource, by discovery, when one is asked for first. A kind that is not
  * there, or that we may not read, is remembered for a while. */
-#ifndef APP_KINDS_H
-#define APP_KINDS_H
+#ifndef APP_KIND_DISCOVERY_H
+#define APP_KIND_DISCOVERY_H
 
 #include <stdint.h>
 

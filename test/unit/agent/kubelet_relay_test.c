@@ -1,5 +1,5 @@
 /* Bytes through the relay, both ways; who is turned away, and who is shown out. */
-#include "relay.h"
+#include "kubelet_relay.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -1,5 +1,5 @@
 /* Asking the kubelet: what it says reaches the pods, and what it does not say harms nobody. */
-#include "kubelet.h"
+#include "kubelet_client.h"
 
 #include "../codec/proto_lines.h"
 #include "../io/h2_stub.h"

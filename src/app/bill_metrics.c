@@ -1,6 +1,6 @@
 /* Money is written with its decimals, which the registry of metrics does not have; and what pays
  * nothing any more has no line. */
-#include "bills.h"
+#include "bill_metrics.h"
 
 #include "base/metric.h"
 

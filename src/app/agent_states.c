@@ -1,5 +1,5 @@
 /* The reader of states, the world that says where it is wanted, and the one client for all. */
-#include "agents.h"
+#include "agent_states.h"
 
 #include <stdlib.h>
 #include <sys/resource.h>

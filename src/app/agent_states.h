@@ -2,8 +2,8 @@
  * authority and name the node that is asked about, or, for one without a key of its own, what all
  * of those share (docs/design/certificates.md); no token is sent to them. Without an authority
  * nobody is asked. */
-#ifndef APP_AGENTS_H
-#define APP_AGENTS_H
+#ifndef APP_AGENT_STATES_H
+#define APP_AGENT_STATES_H
 
 #include "base/metric.h"
 #include "certs.h"

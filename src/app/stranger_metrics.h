@@ -1,6 +1,6 @@
 /* Whose owners are not recognized, as text of /metrics. */
-#ifndef APP_STRANGERS_H
-#define APP_STRANGERS_H
+#ifndef APP_STRANGER_METRICS_H
+#define APP_STRANGER_METRICS_H
 
 #include "base/str.h"
 #include "owner/strangers.h"

@@ -1,6 +1,6 @@
 /* What GPUs cost, as text of /metrics. */
-#ifndef APP_BILLS_H
-#define APP_BILLS_H
+#ifndef APP_BILL_METRICS_H
+#define APP_BILL_METRICS_H
 
 #include "options.h"
 #include "sizer/sizer.h"

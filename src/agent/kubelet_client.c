@@ -1,5 +1,5 @@
 /* A timer asks, the answer is read at once and forgotten. */
-#include "kubelet.h"
+#include "kubelet_client.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* Zones as this machine has them, and those that policies name. */
-#include "zones.h"
+#include "time_zones.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>

@@ -1,5 +1,5 @@
 /* One record a name that some policy has. */
-#include "zones.h"
+#include "time_zones.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* One action on its way, and the lists in which it waits. */
-#ifndef ACT_JOBS_H
-#define ACT_JOBS_H
+#ifndef ACT_JOB_LIST_H
+#define ACT_JOB_LIST_H
 
 #include "act/act.h"
 #include "base/alloc.h"
