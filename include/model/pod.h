@@ -1,8 +1,9 @@
-/* A pod as Aliquot sees it: decoded once by codec/pod.c, then plain values. All memory belongs to
- * the arena given to the decoder; a noun is a view for the length of one request or one change.
+/* A pod as Aliquot sees it: decoded once by codec/pod_decode.c, then plain values. All memory
+ * belongs to the arena given to the decoder; a noun is a view for the length of one request or one
+ * change.
  *
- * The watch decodes from a projection (pod_projection() of codec/pod.h) in which env, args and most
- * of the container is absent; fields that only admission fills are marked so. */
+ * The watch decodes from a projection (pod_projection() of codec/pod_decode.h) in which env, args
+ * and most of the container is absent; fields that only admission fills are marked so. */
 #ifndef MODEL_POD_H
 #define MODEL_POD_H
 

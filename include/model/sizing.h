@@ -5,7 +5,7 @@
  *
  * Percentages are whole: of one GPU where the name ends in `_percent` of a bound or a step, else of
  * what they are applied to. Memory is in MiB, time in seconds. All of it is within the limits of
- * the CRD: codec/policy checks what a person wrote, a test what is compiled in. */
+ * the CRD: codec/gpupolicy checks what a person wrote, a test what is compiled in. */
 #ifndef MODEL_SIZING_H
 #define MODEL_SIZING_H
 

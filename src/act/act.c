@@ -10,7 +10,7 @@
 #include "act_parts.h"
 #include "base/alloc.h"
 #include "base/log.h"
-#include "codec/pod.h"
+#include "codec/pod_decode.h"
 #include "job_list.h"
 #include "json/decode.h"
 #include "model/names.h"

@@ -1,7 +1,7 @@
 /* What an answer says of a tenant, or of the object that a write was meant for. */
 #include "act_parts.h"
 #include "base/alloc.h"
-#include "codec/pod.h"
+#include "codec/pod_decode.h"
 #include "model/names.h"
 
 bool confirm_waits(const struct kube_answer *answer, const char *uid, struct fault *ret_fault)

@@ -6,8 +6,8 @@
 #include <stdio.h>
 
 #include "act_parts.h"
-#include "codec/capacity.h"
-#include "codec/injection.h"
+#include "codec/capacity_text.h"
+#include "codec/injection_text.h"
 #include "model/names.h"
 
 int grant_draft(

@@ -4,7 +4,7 @@
  * anybody would have to keep. */
 #include "act/restricted.h"
 #include "act_parts.h"
-#include "codec/injection.h"
+#include "codec/injection_text.h"
 #include "model/names.h"
 #include "model/uids.h"
 

@@ -5,7 +5,7 @@
 #include "base/log.h"
 #include "codec/checkpoint.h"
 #include "codec/job.h"
-#include "codec/standing.h"
+#include "codec/rollout_status.h"
 #include "model/names.h"
 
 bool read_is_all(const struct action *x)

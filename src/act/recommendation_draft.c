@@ -3,7 +3,7 @@
  */
 #include "act_parts.h"
 #include "codec/meta.h"
-#include "codec/recommendation.h"
+#include "codec/gpurecommendation.h"
 #include "json/decode.h"
 #include "model/names.h"
 

@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "base/map.h"
 #include "codec/meta.h"
-#include "codec/runtime.h"
+#include "codec/runtimeclass.h"
 #include "json/decode.h"
 #include "kube/path.h"
 #include "model/names.h"

@@ -2,7 +2,7 @@
 #include "codec/node_pod.h"
 
 #include "base/str.h"
-#include "codec/capacity.h"
+#include "codec/capacity_text.h"
 #include "model/names.h"
 #include "parts.h"
 

@@ -1,11 +1,11 @@
-/* A pod is decoded in eleven files: pod.c (metadata, spec), pod_bounds.c, pod_least.c,
+/* A pod is decoded in eleven files: pod_decode.c (metadata, spec), pod_bounds.c, pod_least.c,
  * pod_placing.c, pod_neighbour.c, pod_container.c, pod_need.c, pod_status.c, pod_oom.c,
  * pod_resources.c, pod_door.c.
  */
 #ifndef CODEC_POD_PARTS_H
 #define CODEC_POD_PARTS_H
 
-#include "codec/pod.h"
+#include "codec/pod_decode.h"
 #include "parts.h"
 
 /* spec.initContainers, spec.containers, spec.overhead: the list and what the scheduler counts. */

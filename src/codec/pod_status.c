@@ -1,7 +1,7 @@
 /* What has become of a pod. */
 #include "model/names.h"
-#include "codec/capacity.h"
-#include "codec/injection.h"
+#include "codec/capacity_text.h"
+#include "codec/injection_text.h"
 #include "pod_parts.h"
 
 #define FAILURE_SAID_MAX 160

@@ -6,7 +6,7 @@
 #include <jansson.h>
 #include <string.h>
 
-#include "codec/pod.h"
+#include "codec/pod_decode.h"
 #include "diff.h"
 #include "json/build.h"
 #include "json/decode.h"

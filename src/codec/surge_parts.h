@@ -2,7 +2,7 @@
 #ifndef CODEC_SURGE_PARTS_H
 #define CODEC_SURGE_PARTS_H
 
-#include "codec/surge.h"
+#include "codec/surge_objects.h"
 #include "json/slice.h"
 #include "parts.h"
 

@@ -1,9 +1,9 @@
-/* The two halves of a zone file: the list (zone.c) and the rule at its end (zone_rule.c). */
+/* The two halves of a zone file: the list (zone_file.c) and the rule at its end (zone_rule.c). */
 #ifndef CODEC_ZONE_PARTS_H
 #define CODEC_ZONE_PARTS_H
 
 #include "base/str.h"
-#include "codec/zone.h"
+#include "codec/zone_file.h"
 
 /* What shifts at or before the span's begin is its first offset; what is after its end is left out.
  * They come in order. */

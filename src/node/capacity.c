@@ -13,7 +13,7 @@
 #include "base/str.h"
 #include "capacity_mode.h"
 #include "capacity_mps.h"
-#include "codec/capacity.h"
+#include "codec/capacity_text.h"
 #include "gpu/nvml.h"
 #include "capacity_parts.h"
 #include "mps/control.h"

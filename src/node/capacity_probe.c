@@ -2,7 +2,7 @@
  * is known of what was named. */
 #include "base/log.h"
 #include "capacity_parts.h"
-#include "codec/injection.h"
+#include "codec/injection_text.h"
 #include "watchdog.h"
 
 #define AGAIN_MS 100

@@ -8,7 +8,7 @@
 
 #include "base/log.h"
 #include "capacity_parts.h"
-#include "codec/capacity.h"
+#include "codec/capacity_text.h"
 #include "model/names.h"
 
 static int read_told(const struct capacity_options *o, const char *name, struct str *text,

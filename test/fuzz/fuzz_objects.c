@@ -9,7 +9,7 @@
 #include "codec/gpuslice.h"
 #include "codec/job.h"
 #include "codec/podgroup.h"
-#include "codec/runtime.h"
+#include "codec/runtimeclass.h"
 #include "codec/secret.h"
 
 #define HEAD                                                                                       \

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codec/capacity.h"
+#include "codec/capacity_text.h"
 #include "model/names.h"
 #include "prober.h"
 #include "sim_parts.h"

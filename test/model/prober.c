@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "codec/injection.h"
+#include "codec/injection_text.h"
 #include "json/decode.h"
 #include "model/names.h"
 #include "prober.h"

@@ -2,8 +2,8 @@
 #include "scene_parts.h"
 
 #include "codec/node.h"
-#include "codec/pod.h"
-#include "codec/recommendation.h"
+#include "codec/pod_decode.h"
+#include "codec/gpurecommendation.h"
 #include "model/names.h"
 
 #define NODE                                                                                       \

@@ -2,11 +2,11 @@
 #include "scene_parts.h"
 
 #include "codec/budget.h"
-#include "codec/group.h"
+#include "codec/gpuworkloadgroup.h"
 #include "codec/node.h"
-#include "codec/pod.h"
-#include "codec/policy.h"
-#include "codec/scaler.h"
+#include "codec/pod_decode.h"
+#include "codec/gpupolicy.h"
+#include "codec/autoscaler.h"
 #include "model/names.h"
 
 #define TEXT_MAX ((size_t)64 * 1024)

@@ -8,7 +8,7 @@
 #include "base/cleanup.h"
 #include "base/str.h"
 #include "codec/meta.h"
-#include "codec/pod.h"
+#include "codec/pod_decode.h"
 #include "codec/volume.h"
 #include "model/names.h"
 

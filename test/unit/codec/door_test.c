@@ -2,7 +2,7 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 
-#include "codec/pod.h"
+#include "codec/pod_decode.h"
 #include "model/names.h"
 
 #define RUNNING(notes, spec)                                                                       \

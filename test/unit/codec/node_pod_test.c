@@ -4,7 +4,7 @@
 #include <criterion/criterion.h>
 
 #include "base/str.h"
-#include "codec/capacity.h"
+#include "codec/capacity_text.h"
 #include "json/build.h"
 
 #define ID_A "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"

@@ -1,5 +1,5 @@
 /* What a pod says of the nodes that it can run on, beside CPU, memory, selectors and taints. */
-#include "codec/pod.h"
+#include "codec/pod_decode.h"
 
 #include <criterion/criterion.h>
 

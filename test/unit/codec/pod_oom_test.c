@@ -1,5 +1,5 @@
 /* Which ends of a container say that a GPU had no memory left. */
-#include "codec/pod.h"
+#include "codec/pod_decode.h"
 
 #include <criterion/criterion.h>
 

@@ -1,5 +1,5 @@
 /* A pod that was made beside another one, and the one that goes for it (C24, C25). */
-#include "codec/pod.h"
+#include "codec/pod_decode.h"
 
 #include <criterion/criterion.h>
 #include <jansson.h>

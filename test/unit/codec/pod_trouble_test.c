@@ -1,6 +1,6 @@
 /* Of capacity pods alone: why one does not come up, in its own words where it has any, and whether
  * it waits for its tenants when it is ended. */
-#include "codec/pod.h"
+#include "codec/pod_decode.h"
 
 #include <criterion/criterion.h>
 

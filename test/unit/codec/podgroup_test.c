@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "codec/pod.h"
+#include "codec/pod_decode.h"
 
 #define GROUP(meta, spec)                                                                          \
 	"{\"metadata\":{\"namespace\":\"team\",\"name\":\"g\",\"uid\":\"u\",\"resourceVersion\":"  \

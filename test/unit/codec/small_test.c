@@ -6,7 +6,7 @@
 #include "codec/limitrange.h"
 #include "codec/meta.h"
 #include "codec/namespace.h"
-#include "codec/runtime.h"
+#include "codec/runtimeclass.h"
 
 Test(meta, who_and_how_far)
 {

@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 
 #include "base/str.h"
-#include "codec/capacity.h"
+#include "codec/capacity_text.h"
 #include "../gpu/stub_library.h"
 
 /* The probe of a test: a script of what each look finds. The last step repeats. */

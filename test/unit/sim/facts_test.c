@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "codec/node.h"
-#include "codec/pod.h"
-#include "codec/quota.h"
+#include "codec/pod_decode.h"
+#include "codec/resourcequota.h"
 #include "facts.h"
 #include "json/decode.h"
 

@@ -1,0 +1,32 @@
+/* GPUWorkloadGroups: JSON to struct workload_group, defaults as the CRD's. Text lives in the arena.
+ * Whether its expressions compile is not asked here. */
+#ifndef CODEC_GPUWORKLOADGROUP_H
+#define CODEC_GPUWORKLOADGROUP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/alloc.h"
+#include "base/fault.h"
+#include "json/build.h"
+#include "json/slice.h"
+#include "model/group.h"
+
+const struct slice_keep *group_projection(void);
+MUST_CHECK int group_decode(const char *json, size_t n, struct arena *arena,
+	struct workload_group *ret_group, struct fault *ret_fault);
+
+struct group_verdict {
+	const char *reason;  /* of the condition Accepted */
+	const char *problem; /* what to write instead; NULL: it is accepted */
+	int64_t wall_ms;
+	bool counted; /* else the counts stay as they are */
+	int32_t pods, groups;
+};
+/* A merge patch of the status. The group that it is about must be the
+ * one that was judged: the patch names its uid. */
+void group_write_status(
+	struct build *b, const struct workload_group *g, const struct group_verdict *verdict);
+
+#endif

@@ -1,0 +1,29 @@
+/* Pods: JSON to struct pod. All text lives in the arena given; the JSON may go at once.
+ *
+ * FAULT_INVALID names the path of what has the wrong type or is a quantity that cannot be parsed.
+ */
+#ifndef CODEC_POD_DECODE_H
+#define CODEC_POD_DECODE_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/alloc.h"
+#include "base/fault.h"
+#include "json/slice.h"
+#include "model/pod.h"
+
+/* What a watch of pods keeps. Constant. */
+const struct slice_keep *pod_projection(void);
+
+/* From a watch, a list or an answer. */
+MUST_CHECK int pod_decode(const char *json, size_t n, struct arena *arena, struct pod *ret_pod,
+	struct fault *ret_fault);
+/* From a value; `admission` also fills the fields that only admission reads: image, env, args,
+ * privileged, the state of NVIDIA_VISIBLE_DEVICES (the last duplicate wins, as in the container).
+ */
+MUST_CHECK int pod_decode_value(const json_t *root, bool admission, struct arena *arena,
+	struct pod *ret_pod, struct fault *ret_fault);
+
+#endif
