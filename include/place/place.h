@@ -187,7 +187,7 @@ struct place_verdict place_open(const struct snapshot *s, const struct place_req
  * verdict then says so, with the largest of them. False also where no node suits it. */
 bool place_never_fits(
 	const struct snapshot *s, const struct place_request *r, struct place_verdict *ret_verdict);
-/* The same share on each of several GPUs of one node (group.c). */
+/* The same share on each of several GPUs of one node (group_fit.c). */
 struct place_party {
 	const struct place_request *request; /* borrowed */
 	uint32_t count;			     /* GPUs, those that it has not counted */

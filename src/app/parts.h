@@ -11,7 +11,7 @@
 #include "certs.h"
 #include "crash.h"
 #include "engine/engine.h"
-#include "engine/pools.h"
+#include "engine/node_pools.h"
 #include "follow.h"
 #include "gate.h"
 #include "group_status.h"

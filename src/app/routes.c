@@ -5,7 +5,7 @@
 #include "json/build.h"
 #include "model/names.h"
 #include "parts.h"
-#include "world/states.h"
+#include "world/node_states.h"
 
 static void on_admit(void *data, const struct server_request *r, struct server_reply *reply)
 {

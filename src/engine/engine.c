@@ -4,13 +4,13 @@
 #include <stdlib.h>
 
 #include "engine/journal.h"
-#include "engine/pools.h"
+#include "engine/node_pools.h"
 #include "journal_parts.h"
 #include "model/names.h"
 #include "policies.h"
 #include "mps.h"
 #include "state.h"
-#include "world/states.h"
+#include "world/node_states.h"
 
 /* Nothing that lasts is noticed later than this, whatever the deadlines say. */
 #define STEP_AT_LEAST_MS 1000

@@ -3,7 +3,7 @@
 
 #include "size/explain.h"
 #include "state.h"
-#include "world/states.h"
+#include "world/node_states.h"
 
 /* The last that its agent told since the capacity pod is there; NULL: nothing. */
 static const struct node_state *state_of(const struct engine *e, const struct holder *h)

@@ -6,7 +6,7 @@
 #include "model/names.h"
 #include "size/blame.h"
 #include "state.h"
-#include "world/states.h"
+#include "world/node_states.h"
 
 /* So many looks in a row begin it and end it. One alone may be the peak of a moment that the next
  * does not show. */

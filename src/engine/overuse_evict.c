@@ -7,7 +7,7 @@
 #include "size/blame.h"
 #include "state.h"
 #include "world/departed.h"
-#include "world/states.h"
+#include "world/node_states.h"
 
 /* So long somebody's failure is a reason. */
 #define FAILED_FOR_MS 60000

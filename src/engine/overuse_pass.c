@@ -3,7 +3,7 @@
 #include "overuse.h"
 
 #include "state.h"
-#include "world/states.h"
+#include "world/node_states.h"
 
 #define PASS_MS 1000
 /* C23 */

@@ -2,7 +2,7 @@
  * person wrote on a pod that cannot be read, told on the pod. One pass over the GPU pods, in
  * slices, whenever something that could matter has changed, at most every two seconds. */
 #include "policies.h"
-#include "engine/pools.h"
+#include "engine/node_pools.h"
 #include "state.h"
 
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "engine/pools.h"
+#include "engine/node_pools.h"
 #include "model/names.h"
 #include "state.h"
 

@@ -12,30 +12,30 @@
 #include "engine/engine.h"
 #include "alarm.h"
 #include "book.h"
-#include "company.h"
+#include "sharing_group.h"
 #include "decide.h"
-#include "departed.h"
+#include "departed_share.h"
 #include "emit.h"
 #include "evict.h"
 #include "flight.h"
 #include "gpu_index.h"
 #include "group.h"
 #include "health.h"
-#include "hold.h"
+#include "eviction_hold.h"
 #include "inject.h"
 #include "landing.h"
 #include "needs.h"
 #include "picture.h"
 #include "preempt.h"
 #include "orphan.h"
-#include "quota.h"
+#include "quota_usage.h"
 #include "rank.h"
 #include "resize.h"
 #include "runtime.h"
 #include "scale.h"
 #include "shun.h"
 #include "snapshot.h"
-#include "told.h"
+#include "assigned_gpus.h"
 #include "turn.h"
 #include "size/policy.h"
 #include "place/place.h"
@@ -232,11 +232,11 @@ static inline uint32_t waiter_count(const struct waiter *w)
 
 bool view_lags(struct engine *e); /* view.c: C21 */
 
-/* capacity.c: the life of capacity pods */
+/* capacity_lifecycle.c: the life of capacity pods; the last is of pending_report.c */
 bool capacity_failed(struct engine *e, const struct holder *h, int64_t now);
 bool holder_may_go(const struct holder *h); /* it is there, nothing is under way to it */
 void capacity_tend(struct engine *e, int64_t now, struct plan *plan);
-void report_waiting(struct engine *e, struct engine_now now, struct plan *plan); /* report.c */
+void report_waiting(struct engine *e, struct engine_now now, struct plan *plan);
 
 /* Lower the next deadline. What is due already was looked at by this step: asking for another one
  * would only spin, for as long as that lasts. */

@@ -5,7 +5,7 @@
 
 #include "base/str.h"
 #include "place/place.h"
-#include "world/states.h"
+#include "world/node_states.h"
 
 #define LABEL_GPU_MEMORY "nvidia.com/gpu.memory"
 #define MEMORY_MAX	 (1 << 24)

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "uses.h"
+#include "container_use.h"
 
 static bool same_uid(const void *owner, uint32_t slot, const void *key)
 {

@@ -1,7 +1,7 @@
 /* The status of a GPURecommendation, from what is known and decided. */
 #include "rolls.h"
 #include "say_why.h"
-#include "wish.h"
+#include "resize_request.h"
 
 #include "model/names.h"
 #include "model/reason.h"

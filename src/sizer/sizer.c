@@ -6,7 +6,7 @@
 
 #include "past_parts.h"
 #include "surges.h"
-#include "wish.h"
+#include "resize_request.h"
 
 #define NODE_UNITS     1
 #define WORKLOAD_UNITS 8

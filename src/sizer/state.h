@@ -217,7 +217,7 @@ struct sizer {
 	int64_t managing;      /* pods of workloads that are automated, counted in this round */
 };
 
-/* --- decide.c --- */
+/* --- workload_target.c --- */
 struct decision {
 	struct policy_choice choice;
 	const struct sizer *sizer; /* borrowed, like */

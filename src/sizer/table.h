@@ -24,7 +24,7 @@ struct sized_container *sized_container_of(struct sized *x, const char *name);
 void sized_container_forget(const struct sized *x, struct sized_container *c);
 void sized_container_drop(struct sizer *s, struct sized *x, struct sized_container *c);
 
-/* --- pods.c: whose they are --- */
+/* --- workload_pods.c: whose they are --- */
 void pods_see(struct sizer *s, const struct world_pod *p, int64_t now_ms);
 /* Since when it is Ready; 0: it is not. */
 int64_t pods_ready_ms(const struct sized_pod *p, const struct world_gpu *g, int64_t now_ms);
@@ -49,7 +49,7 @@ void runs_end(struct sized_pod *p, const struct world_pod *wp);
 /* It had ended before anything was looked at: nobody may have counted it. */
 void runs_recall(struct sizer *s, const struct world_pod *wp);
 
-/* --- told.c: what it says --- */
+/* --- recommendation_watch.c: what it says --- */
 struct sized_said sized_said_of(const struct recommendation *r);
 void told_set(struct sizer *s, struct sized *x, const struct recommendation *r);
 

@@ -22,7 +22,7 @@ struct action *write_action(struct sizer *s, struct plan *plan, enum action_type
 struct action *write_event(struct sizer *s, const struct sized *x, struct plan *plan);
 int64_t write_next(const struct sizer *s); /* when the next one may be, monotonic */
 
-/* --- save.c: checkpoints --- */
+/* --- usage_checkpoints.c: checkpoints --- */
 void save_step(struct sizer *s, struct sizer_now now, struct plan *plan);
 void save_tell(struct sizer *s, struct sized *x, struct plan *plan);
 bool save_settle(struct sizer *s, struct sizer_now now, uint64_t id, const struct outcome *o);

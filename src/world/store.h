@@ -8,7 +8,7 @@
 #include "base/slab.h"
 #include "base/str.h"
 #include "base/vec.h"
-#include "world/states.h"
+#include "world/node_states.h"
 #include "world/world.h"
 
 #include "missed.h"
@@ -213,7 +213,7 @@ void quotas_sweep(struct world *w, uint32_t mark);
 void quotas_finish(struct world *w);
 bool quotas_agree(const struct world *w);
 
-/* states.c */
+/* node_states.c */
 void states_set(struct world *w, const struct change *c);
 void states_gone(struct world *w, const char *name);
 void states_drop(struct world_node *n);

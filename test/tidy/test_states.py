@@ -7,7 +7,7 @@ import re
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 # Where conditions are said: whatever stands there as one CamelCase word is a reason, or one of the next two.
-SAID = ["src/sizer/say.c", "src/sizer/say_why.c", "src/sizer/heals_say.c", "src/sizer/heals.h", "src/sizer/wish.c"]
+SAID = ["src/sizer/say.c", "src/sizer/say_why.c", "src/sizer/heals_say.c", "src/sizer/heals.h", "src/sizer/resize_request.c"]
 EVENTS = {"RolledBack", "AutomationPaused", "HealingStarted", "HealingEnded", "LeakSuspected"}
 # No condition says them: nothing of it waits or is blocked then, or the sentence has another reason (NoHistory).
 SILENT = {"UpToDate", "OnCreate", "Never", "Starting", "UnderWay", "NodeBusy", "NotLeading", "Unknown", "None"}

@@ -2,8 +2,8 @@
  * (place/place.h), and the smallest maxTenants of those who are there holds. Known of running
  * tenants from their objects alone: the policy that they were placed under, their owner, their uid.
  * Nothing here fails. */
-#ifndef ENGINE_COMPANY_H
-#define ENGINE_COMPANY_H
+#ifndef ENGINE_SHARING_GROUP_H
+#define ENGINE_SHARING_GROUP_H
 
 #include <stdbool.h>
 #include <stdint.h>

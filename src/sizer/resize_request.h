@@ -1,6 +1,6 @@
 /* Shares of tenants that run: what they should have where they are, and what became of it. */
-#ifndef SIZER_WISH_H
-#define SIZER_WISH_H
+#ifndef SIZER_RESIZE_REQUEST_H
+#define SIZER_RESIZE_REQUEST_H
 
 #include "state.h"
 

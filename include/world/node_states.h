@@ -1,7 +1,7 @@
 /* What agents have told of their nodes, as the world keeps it: the last of each, however old. The
  * world owns it; it is borrowed until the next world_apply. Nothing here fails. */
-#ifndef WORLD_STATES_H
-#define WORLD_STATES_H
+#ifndef WORLD_NODE_STATES_H
+#define WORLD_NODE_STATES_H
 
 #include "world/world.h"
 

@@ -1,6 +1,6 @@
 /* What a tenant was told, GPU by GPU. Nothing here fails or allocates. */
-#ifndef ENGINE_TOLD_H
-#define ENGINE_TOLD_H
+#ifndef ENGINE_ASSIGNED_GPUS_H
+#define ENGINE_ASSIGNED_GPUS_H
 
 #include <stdbool.h>
 

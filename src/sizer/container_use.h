@@ -1,6 +1,6 @@
 /* What the figures of one pod come to: a container has one for each device that it uses. */
-#ifndef SIZER_USES_H
-#define SIZER_USES_H
+#ifndef SIZER_CONTAINER_USE_H
+#define SIZER_CONTAINER_USE_H
 
 #include "sizer/sizer.h"
 

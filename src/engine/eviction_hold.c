@@ -1,5 +1,5 @@
 /* Holds in the picture of a step. */
-#include "hold.h"
+#include "eviction_hold.h"
 
 #include <stdlib.h>
 

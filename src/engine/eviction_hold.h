@@ -4,8 +4,8 @@
  * slot. A minute after the last look that found it still needed it is given up. It is remembered by
  * this process alone: after a change of leader whoever ranks first gets what was freed. The waiter
  * owns it. Nothing here fails. */
-#ifndef ENGINE_HOLD_H
-#define ENGINE_HOLD_H
+#ifndef ENGINE_EVICTION_HOLD_H
+#define ENGINE_EVICTION_HOLD_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* Devices are compared, containers are added. */
-#include "uses.h"
+#include "container_use.h"
 
 #include "base/str.h"
 #include "model/metered.h"

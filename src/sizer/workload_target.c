@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "size/ask.h"
-#include "wish.h"
+#include "resize_request.h"
 
 #define FULL_MILLI MODEL_GPU_MILLI
 

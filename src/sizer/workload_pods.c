@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "state.h"
-#include "uses.h"
-#include "wish.h"
+#include "container_use.h"
+#include "resize_request.h"
 
 #include "model/names.h"
 #include "size/admit.h"

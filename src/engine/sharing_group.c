@@ -3,7 +3,7 @@
  * nobody. And one mode of isolation goes with itself, on a GPU whose capacity pod is of that mode:
  * that of a tenant is fixed at its creation. All of that comes to one number that must be the same,
  * so that who may join whom is one comparison (place). */
-#include "company.h"
+#include "sharing_group.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* Shares of tenants whose object is gone (C22): free where the cluster says that their containers
  * have ended, held for a time otherwise. The engine's book owns the absences. Nothing here fails.
  */
-#ifndef ENGINE_DEPARTED_H
-#define ENGINE_DEPARTED_H
+#ifndef ENGINE_DEPARTED_SHARE_H
+#define ENGINE_DEPARTED_SHARE_H
 
 #include <stdbool.h>
 #include <stdint.h>

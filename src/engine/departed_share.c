@@ -3,7 +3,7 @@
  * they have ended frees the share at once; any other holds it until its node is gone or a time has
  * passed, and then an event says that nobody knows; or until the agent of its
  * node, asked after it was gone, does not list it any more. */
-#include "departed.h"
+#include "departed_share.h"
 
 #include "model/names.h"
 #include "size/explain.h"

@@ -2,7 +2,7 @@
  * change of the books replaces no pod, so it is made whatever the strategy says of replacing, but
  * not where it is Never; and where the share was recommended and not asked for by a person. What a
  * framework took ahead of need it does not give back. */
-#include "wish.h"
+#include "resize_request.h"
 
 #include "model/names.h"
 #include "model/quantity.h"

@@ -1,5 +1,5 @@
 /* What a tenant was told, GPU by GPU. */
-#include "told.h"
+#include "assigned_gpus.h"
 
 #include "state.h"
 

@@ -5,7 +5,7 @@
 
 #include "base/str.h"
 #include "others.h"
-#include "uses.h"
+#include "container_use.h"
 
 #define MIB (INT64_C(1) << 20)
 

@@ -2,7 +2,7 @@
 #include <criterion/criterion.h>
 
 #include "model/names.h"
-#include "world/states.h"
+#include "world/node_states.h"
 
 static void apply_node(struct world *w, const char *name)
 {
