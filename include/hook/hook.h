@@ -14,7 +14,7 @@
 #include "model/reason.h"
 #include "model/unfit.h"
 #include "owner/groups.h"
-#include "size/policy.h"
+#include "size/policy_resolution.h"
 #include "world/advice.h"
 
 /* What the hook may ask; each answer is borrowed until the hook returns. */

@@ -47,7 +47,7 @@ struct node_pod {
 	const char *gpu_container; /* the one that gets the device; NULL: not told */
 	struct node_container *containers;
 	uint32_t container_count;
-	/* Devices that it used at any time; filled by node_pods_saw (node/pods.h) alone. */
+	/* Devices that it used at any time; filled by node_pods_saw (node/node_pods.h) alone. */
 	const char **seen;
 	uint32_t seen_count;
 	/* What the kubelet says that it was given; 0: it has said nothing. Filled by

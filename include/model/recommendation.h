@@ -92,7 +92,7 @@ struct recommended_update {
 	int32_t times; /* that its pods were given back in a row */
 };
 
-/* How the policy was chosen, as in size/policy.h. */
+/* How the policy was chosen, as in size/policy_resolution.h. */
 struct recommended_policy {
 	const char *name; /* NULL: none */
 	int64_t generation;

@@ -1,7 +1,7 @@
 /* The numbers by which a workload's share is found and kept: those of a GPUPolicy (spec.compute,
  * spec.memory, spec.history, spec.healing and what of spec.update is about a share and not about
  * pods), or those of a built-in policy, which has some more that no policy can say. What a policy
- * leaves open is that of the kind of work that it is used for (size/policy.h).
+ * leaves open is that of the kind of work that it is used for (size/policy_resolution.h).
  *
  * Percentages are whole: of one GPU where the name ends in `_percent` of a bound or a step, else of
  * what they are applied to. Memory is in MiB, time in seconds. All of it is within the limits of

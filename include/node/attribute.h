@@ -18,7 +18,7 @@
 
 #include "base/alloc.h"
 #include "gpu/sample.h"
-#include "node/pods.h"
+#include "node/node_pods.h"
 #include "node/proc.h"
 
 #define USE_FULL      100000 /* thousandths of a percent */

@@ -4,8 +4,8 @@
  * tell what is under way, and roll_restore reads the rest from the GPURecommendation.
  *
  * One replacement at a time of a workload and of a node (and so of a GPU), a share of all pods in
- * ten minutes (roll/fleet.h). The next one comes when the new pod is Ready, measured, and has been
- * so for a while. The last Ready replica goes only where the policy says so. */
+ * ten minutes (roll/rollout_budget.h). The next one comes when the new pod is Ready, measured, and
+ * has been so for a while. The last Ready replica goes only where the policy says so. */
 #ifndef ROLL_ROLL_H
 #define ROLL_ROLL_H
 
@@ -17,7 +17,7 @@
 #include "model/rollout.h"
 #include "model/workload.h"
 #include "model/zone.h"
-#include "roll/fleet.h"
+#include "roll/rollout_budget.h"
 #include "roll/scaler.h"
 
 #define ROLL_START_MS	 120000	   /* the views were whole for so long */

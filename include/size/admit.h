@@ -21,7 +21,7 @@
 #include "owner/groups.h"
 #include "size/ask.h"
 #include "size/explain.h"
-#include "size/policy.h"
+#include "size/policy_resolution.h"
 
 struct admit_input {
 	const struct pod *pod; /* borrowed, admission form */

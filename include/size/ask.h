@@ -9,7 +9,7 @@
 
 #include "model/pod.h"
 #include "model/policy.h"
-#include "size/policy.h"
+#include "size/policy_resolution.h"
 
 #define ASK_BAD_MAX 3
 

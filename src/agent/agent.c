@@ -14,7 +14,7 @@
 #include "gpu/nvml.h"
 #include "model/names.h"
 #include "node/attribute.h"
-#include "node/exposition.h"
+#include "node/metrics_text.h"
 #include "parts.h"
 
 #define TURN_LEAST_MS 10

@@ -9,7 +9,7 @@
 
 #include "base/metric.h"
 #include "io/loop.h"
-#include "node/pods.h"
+#include "node/node_pods.h"
 
 struct kubelet_config {
 	struct loop *loop; /* all borrowed */

@@ -12,7 +12,7 @@
 #include "base/vec.h"
 #include "gpu/sample.h"
 #include "model/gpu.h"
-#include "node/pods.h"
+#include "node/node_pods.h"
 
 struct left_gpu {
 	char uuid[GPU_UUID_MAX];

@@ -5,7 +5,7 @@
 #include "cgroups.h"
 #include "codec/state.h"
 #include "model/names.h"
-#include "node/exposition.h"
+#include "node/metrics_text.h"
 #include "parts.h"
 #include "tell.h"
 

@@ -14,7 +14,7 @@
 #include "mounted.h"
 #include "own_key.h"
 #include "node/gpu_worker.h"
-#include "node/pods.h"
+#include "node/node_pods.h"
 #include "node/proc.h"
 #include "steer.h"
 #include "watch_pods.h"

@@ -6,7 +6,7 @@
 #include "base/metric.h"
 #include "io/loop.h"
 #include "mps/fleet.h"
-#include "node/pods.h"
+#include "node/node_pods.h"
 #include "node/proc.h"
 
 struct steer_config {

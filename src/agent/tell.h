@@ -11,7 +11,7 @@
 #include "model/state.h"
 #include "mps/fleet.h"
 #include "node/attribute.h"
-#include "node/pods.h"
+#include "node/node_pods.h"
 
 struct tell {
 	const struct gpu_sample *sample; /* all borrowed */

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "kube/client.h"
-#include "node/pods.h"
+#include "node/node_pods.h"
 
 struct watch_pods;
 

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "size/policy.h"
+#include "size/policy_resolution.h"
 
 struct claims_of;
 struct engine;

@@ -10,7 +10,7 @@
 #include "model/names.h"
 #include "size/ask.h"
 #include "size/explain.h"
-#include "size/policy.h"
+#include "size/policy_resolution.h"
 
 #define PASS_EVERY_MS 2000
 /* A status that was asked for and did not show up is asked for again. */

@@ -37,7 +37,7 @@
 #include "snapshot.h"
 #include "assigned_gpus.h"
 #include "turn.h"
-#include "size/policy.h"
+#include "size/policy_resolution.h"
 #include "place/place.h"
 #include "whole.h"
 

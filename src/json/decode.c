@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "parse.h"
-#include "pool.h"
+#include "block_pool.h"
 
 void decode_setup(void)
 {

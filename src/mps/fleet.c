@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "ask.h"
+#include "relay_client.h"
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/str.h"
-#include "proc.h"
+#include "proc_file.h"
 
 #define PROC   "/proc"
 #define NAME   "nvidia-cuda-mps"

@@ -16,7 +16,7 @@
 #include "mps/control.h"
 #include "mps/folder.h"
 #include "mps/reply.h"
-#include "proc.h"
+#include "proc_file.h"
 
 #define VISITS_MAX 16
 #define BACKLOG	   16

@@ -1,4 +1,4 @@
-/* What plan.c (judging) and course.c (following up) share. */
+/* What rollout_plan.c (judging) and course.c (following up) share. */
 #ifndef ROLL_PARTS_H
 #define ROLL_PARTS_H
 

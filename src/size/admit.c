@@ -15,7 +15,7 @@
 #include "base/cleanup.h"
 #include "model/injection.h"
 #include "model/names.h"
-#include "framework.h"
+#include "framework_detection.h"
 #include "managed.h"
 
 static bool asks_for_gpus(const struct container *c)

@@ -3,7 +3,7 @@
  * for (C6), for a built-in policy is nobody's will. */
 #include <strings.h>
 
-#include "size/policy.h"
+#include "size/policy_resolution.h"
 
 #define HOUR 3600
 #define DAY  86400

@@ -6,7 +6,7 @@
  *   python3 -m vllm.entrypoints.openai.api_server …
  *   sh -c "exec vllm serve MODEL …"          one simple command; the option goes into the script
  *   --model MODEL …                          args alone, for the entrypoint of the image */
-#include "framework.h"
+#include "framework_detection.h"
 
 #include <ctype.h>
 #include <string.h>

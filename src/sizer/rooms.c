@@ -5,7 +5,7 @@
 #include "base/str.h"
 #include "model/gpu.h"
 #include "place/place.h"
-#include "size/policy.h"
+#include "size/policy_resolution.h"
 
 /* More are not looked at: what fits is found early or hardly ever. */
 #define NODES_ASKED 256

@@ -13,7 +13,7 @@
 #include "right/hold.h"
 #include "right/recommend.h"
 #include "roll/roll.h"
-#include "size/policy.h"
+#include "size/policy_resolution.h"
 #include "sizer/sizer.h"
 
 #include "bills.h"

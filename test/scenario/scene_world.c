@@ -316,7 +316,7 @@ void scene_app(struct scene *s, const char *pod, const char *text)
 
 /* --- pages --- */
 
-/* As src/node/exposition.c writes them. */
+/* As src/node/metrics_text.c writes them. */
 static void write_line(
 	struct str *out, const struct shown_pod *p, size_t at, const char *name, int value)
 {

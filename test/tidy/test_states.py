@@ -37,7 +37,7 @@ def literals():
 
 def wanted():
     """Conditions, any of which may have it, and the reason."""
-    rows = [(("UpdateBlocked", "Paused"), name) for name in table("src/roll/plan.c", "ROLL")]
+    rows = [(("UpdateBlocked", "Paused"), name) for name in table("src/roll/rollout_plan.c", "ROLL")]
     rows += [(("Recommended",), name) for name in table("src/right/hold.c", "HOLD") - {"Applied", "Learning"}]
     rows += [(("MemoryPreallocated",), name) for name in table("src/right/prealloc.c", "PREALLOC")]
     rows += [(("Capped",), name) for name in table("src/model/recommendation.c", "CAPPED_BY")]
@@ -89,7 +89,7 @@ def test_every_reason_is_explained_by_its_symptom():
 def test_a_new_reason_would_be_missed(monkeypatch):
     """Each way in which one may be added is seen."""
     here = globals()
-    code = {"src/roll/plan.c": '[ROLL_NEW] = "NewOne",', "src/right/hold.c": '[HOLD_NEW] =\n"NewTwo",',
+    code = {"src/roll/rollout_plan.c": '[ROLL_NEW] = "NewOne",', "src/right/hold.c": '[HOLD_NEW] =\n"NewTwo",',
             "src/sizer/say_why.c": '(struct say_sentence){"NewThree", "x"}'}
     original = read
     monkeypatch.setitem(here, "read", lambda path: original(path) + code.get(path, ""))

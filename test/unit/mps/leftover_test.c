@@ -4,7 +4,7 @@
 #include <sys/resource.h>
 
 #include "harness.h"
-#include "proc.h"
+#include "proc_file.h"
 #include "sleeper.h"
 
 TestSuite(leftover, .init = folder_make, .fini = folder_drop);

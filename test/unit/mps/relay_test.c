@@ -6,7 +6,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-#include "ask.h"
+#include "relay_client.h"
 #include "harness.h"
 #include "mps/folder.h"
 

@@ -3,7 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/str.h"
-#include "framework.h"
+#include "framework_detection.h"
 
 #define VLLM_IMAGE "vllm/vllm-openai:v0.10"
 #define NOWHERE	   (-1)

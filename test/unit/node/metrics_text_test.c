@@ -1,5 +1,5 @@
 /* The text of /metrics against a file that promtool reads too (test/tidy/test_exposition.py). */
-#include "node/exposition.h"
+#include "node/metrics_text.h"
 
 #include <malloc.h>
 

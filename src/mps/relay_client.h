@@ -4,8 +4,8 @@
  * A fault: FAULT_NOT_FOUND (there is no relay), FAULT_DENIED (we may not connect), FAULT_TRANSIENT
  * (nobody answers there, not in time, or what was asked failed, with what it said), FAULT_INVALID
  * (no answer of a relay's), FAULT_LIMIT (more than MPS_REPLY_BYTES_MAX). */
-#ifndef MPS_ASK_H
-#define MPS_ASK_H
+#ifndef MPS_RELAY_CLIENT_H
+#define MPS_RELAY_CLIENT_H
 
 #include "mps/control.h"
 

@@ -1,5 +1,5 @@
 /* Blocks that count what lives in them. Each value has before it the block that it came from. */
-#include "pool.h"
+#include "block_pool.h"
 
 #include <stdint.h>
 #include <stdlib.h>

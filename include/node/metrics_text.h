@@ -5,8 +5,8 @@
  * granted the device, lines with container, namespace and pod. What is not known has no line; a
  * figure that was not measured so says `attribution="estimated"` and by `source` what it rests on.
  */
-#ifndef NODE_EXPOSITION_H
-#define NODE_EXPOSITION_H
+#ifndef NODE_METRICS_TEXT_H
+#define NODE_METRICS_TEXT_H
 
 #include <stdbool.h>
 

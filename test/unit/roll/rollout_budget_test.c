@@ -1,7 +1,7 @@
 /* How many at once, and where. */
 #include <criterion/criterion.h>
 
-#include "roll/fleet.h"
+#include "roll/rollout_budget.h"
 
 #define MINUTE 60000LL
 #define START  1767225600000LL

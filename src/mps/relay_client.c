@@ -1,5 +1,5 @@
 /* Connecting to a local socket and writing a line to it do not wait; only the answer does. */
-#include "ask.h"
+#include "relay_client.h"
 
 #include <errno.h>
 #include <fcntl.h>

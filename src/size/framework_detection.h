@@ -1,6 +1,6 @@
 /* What admission finds out of a container whose framework takes a GPU's memory at start. Pure. */
-#ifndef SIZE_FRAMEWORK_H
-#define SIZE_FRAMEWORK_H
+#ifndef SIZE_FRAMEWORK_DETECTION_H
+#define SIZE_FRAMEWORK_DETECTION_H
 
 #include <stdbool.h>
 #include <stdint.h>

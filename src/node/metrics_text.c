@@ -1,5 +1,5 @@
 /* The text of /metrics: one table of what dcgm-exporter tells and how, and one of our own. */
-#include "node/exposition.h"
+#include "node/metrics_text.h"
 
 #include <inttypes.h>
 

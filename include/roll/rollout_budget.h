@@ -1,8 +1,8 @@
 /* What all workloads share: how many replacements began in the last ten minutes, and where one is
  * under way. Ten minutes are kept as steps of ten seconds, the oldest of which counts to its end,
  * so the bound holds over every ten minutes and not only over those that begin at a full one. */
-#ifndef ROLL_FLEET_H
-#define ROLL_FLEET_H
+#ifndef ROLL_ROLLOUT_BUDGET_H
+#define ROLL_ROLLOUT_BUDGET_H
 
 #include <stdbool.h>
 #include <stdint.h>

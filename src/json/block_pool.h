@@ -4,8 +4,8 @@
  * it is free. For a tree that lives as long as one object or one request this costs a few
  * instructions a value, whatever the heap around it looks like. Nobody may keep a value for long:
  * it would keep its whole block. */
-#ifndef JSON_POOL_H
-#define JSON_POOL_H
+#ifndef JSON_BLOCK_POOL_H
+#define JSON_BLOCK_POOL_H
 
 #include <stddef.h>
 

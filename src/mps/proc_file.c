@@ -1,5 +1,5 @@
 /* Files of /proc have no size to ask for: they are read to their end. */
-#include "proc.h"
+#include "proc_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* The pods of this node as the API server tells them: who may use which device, and what the
  * cgroups of its containers are called. Filled from a watch, asked by uid. */
-#ifndef NODE_PODS_H
-#define NODE_PODS_H
+#ifndef NODE_NODE_PODS_H
+#define NODE_NODE_PODS_H
 
 #include <stdbool.h>
 #include <stdint.h>

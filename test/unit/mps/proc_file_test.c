@@ -1,5 +1,5 @@
 /* Files of a process, and a variable in an environment. */
-#include "proc.h"
+#include "proc_file.h"
 
 #include "harness.h"
 

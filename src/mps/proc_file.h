@@ -1,6 +1,6 @@
 /* A process as /proc tells of it, at most PROC_BYTES_MAX of a file. */
-#ifndef MPS_PROC_H
-#define MPS_PROC_H
+#ifndef MPS_PROC_FILE_H
+#define MPS_PROC_FILE_H
 
 #include <stdbool.h>
 #include <sys/types.h>

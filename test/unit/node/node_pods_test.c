@@ -1,5 +1,5 @@
 /* The node's pods: what a watch says of them is kept, replaced and forgotten. */
-#include "node/pods.h"
+#include "node/node_pods.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* The budget of all workloads, and who is under way. */
-#include "roll/fleet.h"
+#include "roll/rollout_budget.h"
 
 #include <string.h>
 

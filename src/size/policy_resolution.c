@@ -1,6 +1,6 @@
 /* Policy resolution: one pass over the policies, a total order among those that match, and the few
  * annotations that beat them. */
-#include "size/policy.h"
+#include "size/policy_resolution.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* The agent's end of the socket, against one that the test plays. */
-#include "ask.h"
+#include "relay_client.h"
 
 #include <sys/socket.h>
 #include <sys/un.h>

@@ -1,5 +1,5 @@
 /* The pool of JSON values: what it hands out is its own and aligned, and blocks come back. */
-#include "pool.h"
+#include "block_pool.h"
 
 #include <criterion/criterion.h>
 #include <stdint.h>

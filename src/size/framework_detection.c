@@ -7,7 +7,7 @@
  * anything else by its owner. */
 #include "size/admit.h"
 
-#include "framework.h"
+#include "framework_detection.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* The node's pods: each with an arena of its own, found by uid through a map. */
-#include "node/pods.h"
+#include "node/node_pods.h"
 
 #include <stdlib.h>
 

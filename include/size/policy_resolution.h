@@ -8,8 +8,8 @@
  *
  * Nothing here fails and nothing allocates. What a person wrote and cannot mean anything (mode
  * "Foo", exclude "maybe") is ignored and reported in `bad`. */
-#ifndef SIZE_POLICY_H
-#define SIZE_POLICY_H
+#ifndef SIZE_POLICY_RESOLUTION_H
+#define SIZE_POLICY_RESOLUTION_H
 
 #include <stdbool.h>
 #include <stdint.h>

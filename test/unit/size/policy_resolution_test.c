@@ -7,7 +7,7 @@
 #include "base/cleanup.h"
 #include "base/str.h"
 #include "model/names.h"
-#include "size/policy.h"
+#include "size/policy_resolution.h"
 
 #define SET(...)                                                                                   \
 	((struct policy_set){(const struct policy *const[]){__VA_ARGS__},                          \
