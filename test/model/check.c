@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "model/names.h"
-#include "company.h"
-#include "modes.h"
+#include "sharing_rules.h"
+#include "isolation_rules.h"
 #include "prober.h"
 #include "sim_parts.h"
 

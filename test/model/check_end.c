@@ -3,7 +3,7 @@
  * waits says why. */
 #include <string.h>
 
-#include "company.h"
+#include "sharing_rules.h"
 #include "model/names.h"
 #include "prober.h"
 #include "sim_parts.h"

@@ -10,7 +10,7 @@
 #include "claim.h"
 #include "model/names.h"
 #include "model/plan.h"
-#include "modes.h"
+#include "isolation_rules.h"
 #include "sim_parts.h"
 
 static int64_t number(const struct pod *p, const char *key)

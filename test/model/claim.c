@@ -1,6 +1,6 @@
 /* Judges what conditions say, one row a reason. A reason that has no row here is not judged. */
 #include "claim.h"
-#include "company.h"
+#include "sharing_rules.h"
 
 #include <stdio.h>
 #include <string.h>

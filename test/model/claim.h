@@ -8,7 +8,7 @@
 #ifndef SIM_CLAIM_H
 #define SIM_CLAIM_H
 
-#include "past.h"
+#include "object_history.h"
 
 struct sim;
 struct action;
@@ -32,7 +32,7 @@ struct claim {
 /* What a controller decided to do, and when. */
 struct intent {
 	int64_t at;
-	size_t moment;	 /* past.h */
+	size_t moment;	 /* object_history.h */
 	int64_t version; /* of the store then */
 	int replica;
 	uint64_t term; /* takeovers until then */

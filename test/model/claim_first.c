@@ -6,7 +6,7 @@
 #include "claim.h"
 #include "model/names.h"
 #include "model/plan.h"
-#include "modes.h"
+#include "isolation_rules.h"
 #include "sim_parts.h"
 
 /* A GPU counts as ill until it was told well for half a minute; where its agent is silent, for ten

@@ -7,7 +7,7 @@
 #include "claim.h"
 #include "model/names.h"
 #include "model/plan.h"
-#include "modes.h"
+#include "isolation_rules.h"
 #include "sim_parts.h"
 
 #define LATELY_MS   120000

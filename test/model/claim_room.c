@@ -2,10 +2,10 @@
 #include <string.h>
 
 #include "claim.h"
-#include "company.h"
+#include "sharing_rules.h"
 #include "model/names.h"
 #include "model/plan.h"
-#include "modes.h"
+#include "isolation_rules.h"
 #include "sim_parts.h"
 
 /* A write that was sent so long ago is seen by now, or was forgotten. */

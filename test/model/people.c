@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "company.h"
+#include "sharing_rules.h"
 #include "model/names.h"
-#include "modes.h"
+#include "isolation_rules.h"
 #include "prober.h"
 #include "sim_parts.h"
 

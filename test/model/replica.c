@@ -10,7 +10,7 @@
 #include "kube/feeds.h"
 #include "meter/states.h"
 #include "model/names.h"
-#include "modes.h"
+#include "isolation_rules.h"
 #include "sim_parts.h"
 #include "sizing.h"
 #include "works.h"

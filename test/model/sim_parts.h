@@ -5,16 +5,16 @@
 
 #include "agenda.h"
 #include "check_group.h"
-#include "agent.h"
+#include "node_agent.h"
 #include "base/clock.h"
 #include "base/rand.h"
 #include "base/str.h"
 #include "base/vec.h"
-#include "modes.h"
+#include "isolation_rules.h"
 #include "check.h"
 #include "dice.h"
 #include "claim.h"
-#include "past.h"
+#include "object_history.h"
 #include "people.h"
 #include "scenario.h"
 #include "kube/client.h"
@@ -28,7 +28,7 @@
 
 struct sim;
 
-/* --- link.c: one controller's wire --- */
+/* --- network_link.c: one controller's wire --- */
 struct flight;
 struct parcel;
 struct link {
@@ -46,7 +46,7 @@ void link_finish(struct link *l);
 void link_break_streams(struct link *l);
 void link_changed(struct link *l, enum resource resource); /* watches have something to tell */
 
-/* --- watch.c: the server's half of a stream --- */
+/* --- watch_stream.c: the server's half of a stream --- */
 struct told_mark {
 	uint64_t end; /* of the line, in bytes */
 	int64_t version;
@@ -113,18 +113,18 @@ void patch_conditions(json_t *target, const json_t *patch); /* strategic, of pod
 /* What a DELETE comes to, after its preconditions. */
 void apiserver_delete_pod(struct sim *s, struct stored *o, int64_t grace_s, int actor);
 
-/* evict.c */
+/* eviction.c */
 int app_of(const struct pod *p);				 /* -1: none */
 bool evict_is_allowed(const struct sim *s, const struct pod *p); /* by its budget */
 void apiserver_evict(struct sim *s, int actor, struct stored *o, const json_t *body,
 	struct api_answer *ret_answer);
 
-/* --- fleet.c, scheduler.c, kubelet.c: the machines --- */
+/* --- machines.c, scheduler.c, kubelet.c: the machines --- */
 struct device {
 	char uuid[40];
 	int64_t mem_mib;
 	char holder[40];			    /* uid of the pod that has it; "": free */
-	bool sick, was_sick, unheard, open, faulty; /* agent.c; its daemon says so, if any */
+	bool sick, was_sick, unheard, open, faulty; /* node_agent.c; its daemon says so, if any */
 	struct fault_told faults_told[SIM_REPLICAS];
 };
 struct machine {

@@ -1,14 +1,14 @@
 /* Who may share a GPU with whom, from the objects alone: what their policies say, and their owners.
  * The policies of a run are there from its beginning and do not change, so what is said of somebody
  * who waits can be worked out again. */
-#include "company.h"
+#include "sharing_rules.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "model/names.h"
 #include "model/plan.h"
-#include "modes.h"
+#include "isolation_rules.h"
 #include "sim_parts.h"
 
 static const char *const rules[] = {"AnyWorkload", "SameWorkload", "Dedicated"};

@@ -1,7 +1,7 @@
 /* Exclusivity in the model: policies that say it, tenants under them, who may share a GPU with
  * whom, and whether what is said of that is true. A breach ends the run. */
-#ifndef SIM_COMPANY_H
-#define SIM_COMPANY_H
+#ifndef SIM_SHARING_RULES_H
+#define SIM_SHARING_RULES_H
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* What /v1/state of a modelled node answers. */
-#ifndef SIM_AGENT_H
-#define SIM_AGENT_H
+#ifndef SIM_NODE_AGENT_H
+#define SIM_NODE_AGENT_H
 
 #include <stdbool.h>
 #include <stdint.h>

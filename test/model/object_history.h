@@ -1,9 +1,9 @@
 /* What was, for the checker: every change of the last minutes, and what each controller had been
  * told at any moment, so that it can look at the objects as a controller saw them when it spoke. */
-#ifndef SIM_PAST_H
-#define SIM_PAST_H
+#ifndef SIM_OBJECT_HISTORY_H
+#define SIM_OBJECT_HISTORY_H
 
-#include "pages.h"
+#include "list_pages.h"
 #include "base/vec.h"
 #include "store.h"
 

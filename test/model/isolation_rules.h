@@ -1,7 +1,7 @@
 /* Modes of isolation in the model: tenants that were made clients of MPS, and whether a GPU is
  * shared by one mode only. A breach ends the run. */
-#ifndef SIM_MODES_H
-#define SIM_MODES_H
+#ifndef SIM_ISOLATION_RULES_H
+#define SIM_ISOLATION_RULES_H
 
 #include <jansson.h>
 #include <stdbool.h>

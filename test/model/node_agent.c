@@ -6,7 +6,7 @@
 
 #include "codec/state.h"
 #include "model/names.h"
-#include "modes.h"
+#include "isolation_rules.h"
 #include "sim_parts.h"
 
 /* An agent looks at its node no less often. */

@@ -1,6 +1,6 @@
 /* Who may be on a GPU by its mode, from the objects alone: that of a tenant and of a capacity pod
  * is written on it when it is made, and never changes. */
-#include "modes.h"
+#include "isolation_rules.h"
 
 #include <stdio.h>
 #include <string.h>

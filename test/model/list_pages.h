@@ -1,6 +1,6 @@
 /* Lists in pages, as the modelled API server keeps them. */
-#ifndef SIM_PAGES_H
-#define SIM_PAGES_H
+#ifndef SIM_LIST_PAGES_H
+#define SIM_LIST_PAGES_H
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* Changes are kept as the objects before and after them; a picture is made from what is there now
  * by undoing what a controller had not been told yet. */
-#include "past.h"
+#include "object_history.h"
 
 #include "sim_parts.h"
 
