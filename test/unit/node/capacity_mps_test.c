@@ -131,8 +131,9 @@ Test(capacity_mps, a_daemon_that_never_was_well_ends_it)
 	struct fault fault = {0};
 	o.mps_wait_ms = 300;
 	cr_assert_eq(serve(&o, unasked, &fault), -1);
-	cr_expect_not_null(strstr(fault.message, "MpsFailed: no healthy MPS daemon after 0 s: "),
-		"%s", fault.message);
+	/* How many seconds is the machine's affair: a busy one takes a while to start a shell. */
+	cr_expect_not_null(strstr(fault.message, "MpsFailed: no healthy MPS daemon after "), "%s",
+		fault.message);
 	cr_expect_not_null(strstr(fault.message, "no GPU here"), "%s", fault.message);
 }
 
