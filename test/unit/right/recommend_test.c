@@ -322,3 +322,15 @@ Test(recommend, a_median_near_the_top_is_a_whole_gpu)
 	b.sizing.whole_from_p50_percent = 81;
 	cr_expect_eq(bed_recommend(&b).target.milli, 900);
 }
+
+Test(recommend, peaks_above_a_low_median_are_no_whole_gpu)
+{
+	b.sizing.percentile = 99;
+	b.sizing.headroom_percent = 0;
+	b.sizing.whole_from_p50_percent = 80;
+	use_evenly(24, 20);
+	struct recommend_answer a = bed_recommend(&b);
+	cr_expect_lt(a.usage.p50_percent, 80);
+	cr_expect_geq(a.usage.target_percent, 80);
+	cr_expect_eq(a.target.milli, 950, "%lld", (long long)a.target.milli);
+}

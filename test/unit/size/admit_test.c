@@ -1,5 +1,4 @@
-/* The verdict: every reason of C4 by a pod that has exactly one fault, their order, values, clamps.
- */
+/* The verdict: every reason of C4 by a pod with exactly one fault, their order, values, clamps. */
 #include <criterion/criterion.h>
 
 #include "base/cleanup.h"
@@ -370,8 +369,7 @@ Test(admit, a_gate_without_a_readable_original_is_not_ours)
 	whole(&s, REASON_CONVERTED, "a gate by hand on a pod that asks for a GPU");
 }
 
-/* The order in which reasons are told is part of what people see: of two faults the earlier one
- * counts. */
+/* The order of reasons is part of what people see: of two faults the earlier one is told. */
 Test(admit, c4_of_two_faults_the_earlier_in_the_order_is_told)
 {
 	static const struct {
@@ -564,6 +562,8 @@ Test(admit, gpu_count_must_be_the_pods_and_stay_within_what_can_be_done)
 	scene_init(&s);
 	note(&s, NOTE_GPU_COUNT, "1");
 	whole(&s, REASON_CONVERTED, "one of one");
+	s.containers[2].gpus = 2;
+	whole(&s, REASON_COUNT_MISMATCH, "one of two");
 	scene_init(&s);
 	s.containers[2].gpus = 2;
 	s.in.count_max = 8;
