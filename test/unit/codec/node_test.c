@@ -54,6 +54,30 @@ Test(node, a_gpu_node_through_its_projection)
 	str_finish(&kept);
 }
 
+/* A kubelet that is not heard of leaves Unknown behind. */
+Test(node, c13_only_true_is_ready)
+{
+	static const struct {
+		const char *conditions;
+		bool ready;
+	} rows[] = {
+		{"{\"type\":\"Ready\",\"status\":\"True\"}", true},
+		{"{\"type\":\"Ready\",\"status\":\"False\"}", false},
+		{"{\"type\":\"Ready\",\"status\":\"Unknown\"}", false},
+		{"{\"type\":\"DiskPressure\",\"status\":\"True\"}", false},
+		{"", false},
+	};
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct arena arena = {0};
+		CLEANUP(str_finish) struct str json = STR_INIT(1024);
+		str_append_format(&json,
+			"{\"metadata\":{\"name\":\"n\"},\"status\":{\"conditions\":[%s]}}",
+			rows[i].conditions);
+		cr_expect_eq(decoded(str_text(&json), &arena).ready, rows[i].ready, "row %zu", i);
+		arena_finish(&arena);
+	}
+}
+
 Test(node, nodes_that_share_already)
 {
 	static const struct {

@@ -262,7 +262,9 @@ Test(election, a_leader_that_was_stopped_writes_nothing_when_it_wakes)
 	/* Stopped for 20 s: its clock goes on, its code does not run. */
 	pass(&all[1], 1, &shelf, 20000);
 	cr_expect(election_leads(all[1].e));
-	fake_pass(&all[0].clock, 20000);
+	fake_pass(&all[0].clock, ELECTION_RENEW_DEADLINE_MS);
+	cr_expect_not(election_may_write(all[0].e, all[0].clock.mono), "nobody else leads yet");
+	fake_pass(&all[0].clock, 20000 - ELECTION_RENEW_DEADLINE_MS);
 	cr_expect_not(
 		election_may_write(all[0].e, all[0].clock.mono), "asked before its first step");
 	settle(&all[0], &shelf);
