@@ -277,6 +277,27 @@ Test(group, c7_each_of_its_gpus_counts)
 	cluster_free(c);
 }
 
+/* It stands in the ledgers and is not told yet. */
+Test(group, c7_each_of_those_that_it_was_promised_counts)
+{
+	struct cluster *c = cluster_new(1, 2, 1);
+	struct quota q = {.ns = "default", .name = "gpus", .bounds_gpus = true, .hard_milli = 1000};
+	struct change set = {.type = CHANGE_SET, .kind = KIND_QUOTA, .quota = &q};
+	engine_observe(c->e, &set);
+	arrive_many(c, "g", 2, 300);
+	for (int i = 0; i < 200 && c->grants < 2; i++) {
+		turn(c);
+	}
+	cr_assert_eq(entries_of(c, "g"), 2);
+	cr_assert_eq(c->places, 0);
+	arrive(c, "s", 450);
+	run_for(c, 15000);
+	cr_assert_not(find(c, "g")->gated);
+	cr_assert(find(c, "s")->gated, "0.60 GPU of 1.00 were promised");
+	cr_assert_eq(entries_of(c, "s"), 0);
+	cluster_free(c);
+}
+
 /* On how many GPUs of one node it fits, at most. */
 static int room_for(struct cluster *c, const struct obj *o)
 {
