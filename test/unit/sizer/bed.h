@@ -380,6 +380,9 @@ static inline void bed_apply(struct bed *b, const struct action *a)
 		b->surge(b, a, &outcome);
 	} else if (a->type == ACTION_EVICT) {
 		b->evictions++;
+		cr_assert_not(text_empty(a->uid));
+		cr_assert(a->reason != REASON_GIVEN_BACK || !text_empty(a->resource_version),
+			"who waits goes only as it was judged: it may be placed by then");
 		if (b->evict != NULL) {
 			b->evict(b, a, &outcome);
 		}
