@@ -35,9 +35,10 @@ struct bed {
 	const char *agent_ns; /* where it is; NULL: where we are */
 	int version;
 	int secret_writes, bundle_writes;
-	size_t bundled; /* certificates in the bundle when a leaf was last stored */
-	bool trusted;	/* it was once, so it must stay */
-	int seen;	/* the version at which that was last looked at */
+	int64_t bundle_at; /* when it was written last */
+	size_t bundled;	   /* certificates in the bundle when a leaf was last stored */
+	bool trusted;	   /* it was once, so it must stay */
+	int seen;	   /* the version at which that was last looked at */
 	struct replica replicas[2];
 };
 
@@ -135,6 +136,7 @@ static void store_config(struct bed *b, const json_t *patch)
 	cr_assert_str_eq(json_string_value(json_object_get(hook, "name")), NAME_WEBHOOK_ENTRY);
 	json_object_set(client_config(b), "caBundle", bundle);
 	b->bundle_writes++;
+	b->bundle_at = b->clock.mono;
 }
 
 static void serve_write(struct bed *b, struct fake_call *c, json_t *object)
@@ -378,6 +380,8 @@ Test(certs, the_next_authority_is_published_before_it_issues_a_leaf)
 			if (changed(&authority, secret_of(b, "ca.crt"))) {
 				authorities++;
 				fresh = true;
+				cr_expect_geq(b->clock.mono - b->bundle_at, 60000,
+					"API servers have had a minute to read that it is trusted");
 			}
 			if (changed(&leaf, secret_of(b, "tls.crt"))) {
 				leaves++;
