@@ -88,6 +88,18 @@ Test(whole, c16_nothing_opens_where_an_older_whole_pod_fits)
 	cluster_free(c);
 }
 
+/* Times of creation are whole seconds, and a controller makes many in one. */
+Test(whole, c16_of_the_same_second_the_whole_pod_comes_first)
+{
+	struct cluster *c = cluster_new(1, 1, 1);
+	arrive(c, "a", 250);
+	tell_whole(c, WAITS("w", 1, 1000 + find(c, "a")->uid[1]));
+	run_for(c, 15000);
+	cr_assert_eq(c->creates, 0);
+	cr_assert_eq(waiting(c, REASON_WHOLE_POD_FIRST), 1);
+	cluster_free(c);
+}
+
 Test(whole, c16_one_that_nobody_has_looked_at_yet_waits_for_nobody)
 {
 	struct cluster *c = cluster_new(1, 1, 1);
