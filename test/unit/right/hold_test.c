@@ -92,14 +92,16 @@ Test(hold, a_return_begins_the_delay_anew)
 Test(hold, a_silence_is_no_part_of_the_delay)
 {
 	struct history_kept kept = {0};
-	struct hold_ask ask = ask_of((struct share){600, 20480}, (struct share){200, 20480});
+	struct hold_ask ask = ask_of((struct share){600, 20480}, (struct share){200, 8192});
 	step(&ask, &kept);
 	ask.now_ms += 6 * HOUR;
 	ask.facts.state = HISTORY_STALE;
 	cr_expect_eq(step(&ask, &kept).compute.why, HOLD_STALE);
 	ask.now_ms += HOUR;
 	ask.facts.state = HISTORY_SUFFICIENT;
-	cr_expect_eq(step(&ask, &kept).compute.next_ms, START + DAY + 7 * HOUR);
+	struct hold_answer a = step(&ask, &kept);
+	cr_expect_eq(a.compute.next_ms, START + DAY + 7 * HOUR);
+	cr_expect_eq(a.memory.next_ms, START + DAY + 7 * HOUR);
 }
 
 Test(hold, nothing_shrinks_while_it_is_blocked_or_in_use)
