@@ -435,6 +435,19 @@ Test(orphan, c11_its_tenants_are_evicted_after_a_minute_in_vain)
 	bed_finish(&b);
 }
 
+Test(orphan, c11_the_minute_runs_while_the_node_answers)
+{
+	struct bed b = bed_with_tenant(1);
+	struct node n = {.name = "n0", .cpu_milli = 64000, .pod_slots = 110, .gpus = 1};
+	tell_reach(&b);
+	engine_observe(b.e, &(struct change){.type = CHANGE_SET, .kind = KIND_NODE, .node = &n});
+	tell_gone(&b, NAME_NAMESPACE, "cap-0");
+	for (int i = 0; i < 100; i++, b.now += 1000) {
+		cr_assert_null(step(&b, ACTION_EVICT), "second %d", i);
+	}
+	bed_finish(&b);
+}
+
 Test(orphan, c11_where_the_policy_says_so_at_once_and_without_a_search)
 {
 	static const enum capacity_lost rows[] = {CAPACITY_LOST_EVICT, CAPACITY_LOST_REACQUIRE};
