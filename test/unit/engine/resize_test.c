@@ -103,6 +103,24 @@ Test(resize, what_does_not_fit_is_said_and_done_when_it_does)
 	cluster_free(c);
 }
 
+Test(resize, c13_nothing_grows_on_a_node_that_is_cordoned)
+{
+	struct cluster *c = with_one(300);
+	tell_node(c, "n0", true);
+	want(c, "a", 500, 24000);
+	run_for(c, 5000);
+	cr_expect_eq(state_of(c, "a"), SHARE_NO_ROOM);
+	cr_expect_eq(entry_of(c, "a")->milli, 300);
+	want(c, "a", 200, 16000);
+	run_for(c, 5000);
+	expect_both(c, "a", 200, 16000);
+	want(c, "a", 500, 24000);
+	tell_node(c, "n0", false);
+	run_for(c, 5000);
+	expect_both(c, "a", 500, 24000);
+	cluster_free(c);
+}
+
 Test(resize, who_runs_grows_before_somebody_new_comes)
 {
 	struct cluster *c = with_one(300);

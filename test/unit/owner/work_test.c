@@ -79,6 +79,22 @@ Test(work, programs_and_images_tell)
 	cr_assert_eq(run("Deployment", "python:3", "vllm", "bench"), WORKLOAD_UNKNOWN);
 }
 
+/* A label is meant for others to read, a program is what runs, an image only has a name. */
+Test(work, what_says_more_is_believed_first)
+{
+	const char *args[] = {"torchrun", "t.py"};
+	struct container c = {.name = "main",
+		.gpus = 1,
+		.image = "vllm/vllm-openai",
+		.args = args,
+		.arg_count = 2};
+	struct pair hub = {"component", "singleuser-server"};
+	cr_assert_eq(work("apps/v1", "Deployment", c, hub), WORKLOAD_NOTEBOOK);
+	cr_assert_eq(work("apps/v1", "Deployment", c, none), WORKLOAD_TRAINING);
+	c.arg_count = 0;
+	cr_assert_eq(work("apps/v1", "Deployment", c, none), WORKLOAD_INFERENCE_REAL_TIME);
+}
+
 /* A Job that trains trains; a Job with an inference image is a batch of inference. */
 Test(work, a_job_may_train)
 {
