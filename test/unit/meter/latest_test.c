@@ -69,6 +69,18 @@ Test(latest, unknown_then_fresh_then_stale)
 	latest_destroy(b.l);
 }
 
+Test(latest, each_source_is_fresh_for_its_own_time)
+{
+	struct bed b;
+	bed_init(&b);
+	cr_expect_eq(take(&b, METERED_PROMETHEUS, "c", 30000, 0), LATEST_TAKEN);
+	fake_pass(&b.clock, 2 * FRESH_MS);
+	cr_expect_eq(look(&b).state, LATEST_FRESH);
+	fake_pass(&b.clock, 1);
+	cr_expect_eq(look(&b).state, LATEST_STALE);
+	latest_destroy(b.l);
+}
+
 Test(latest, one_source_a_pod_and_the_best)
 {
 	struct bed b;
