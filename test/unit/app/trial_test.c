@@ -30,6 +30,8 @@ Test(trial, those_that_arrive_let_twice_as_many_through_at_once)
 		trial_take(&t, 63000 + i);
 	}
 	cr_expect_eq(t.seats, TRIAL_SEATS_MOST);
+	trial_step(&t, true, 16, 63009 + TRIAL_LASTS_MS);
+	cr_expect_eq(t.seats, 1, "nobody arrived: the next one is small again");
 }
 
 Test(trial, one_in_vain_makes_the_next_wait_longer)
