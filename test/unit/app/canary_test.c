@@ -73,7 +73,7 @@ Test(canary, c3_a_policy_that_refuses_it_says_nothing_of_the_webhook)
 			REFUSED("admission webhook \\\"images.example\\\" denied the request: no"));
 		expect_reach(&b, false, "images.example", "aliquot_webhook_reachable -1");
 	}
-	answer(&b, 500, "{}");
+	answer(&b, 500, REFUSED("admission webhook \\\"images.example\\\" denied the request: no"));
 	expect_reach(&b, false, NULL, "aliquot_webhook_reachable 0");
 	answer(&b, 201, MARKED);
 	expect_reach(&b, true, NULL, "aliquot_webhook_reachable 1");
