@@ -41,7 +41,7 @@ struct unseen_owner {
 	char ns[UNSEEN_NS_BYTES]; /* "": nobody's */
 	int64_t since; /* the first conversion that was not seen was answered then; 0: none */
 	int64_t due;   /* the version that a watch has shown which does not miss it; 0: not known */
-	bool was_written; /* a version was heard of when it was to be there */
+	bool was_written; /* a version was heard of after its pods should have been stored */
 	int64_t until;	  /* its pods are left whole; 0: they never were */
 	int64_t wait_ms;  /* so long, the last time */
 	int64_t used_at;

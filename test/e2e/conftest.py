@@ -108,7 +108,7 @@ def stacks(cp):
 
 @pytest.fixture
 def stack(request, stacks):  # pylint: disable=redefined-outer-name
-    """The module's stack. After each test the invariants must hold, and nothing of a person's was written (G1)."""
+    """The module's stack. After each test the invariants must hold, and the audit log shows no write of ours to what is not ours (G1)."""
     found = stacks.use(wanted(request.node))
     yield found
     invariants.check_audit(found.plane)

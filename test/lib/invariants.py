@@ -190,6 +190,7 @@ class Picture:
                      if identity(p) and identity(p)["uuid"] == uuid), None)
 
     def has_mib(self, capacity, mib):
+        """Whether its GPU has so much memory; labels that were read some seconds ago are read again before the answer is no."""
         return any(mib <= self.usable_mib(capacity, anew) for anew in (False, True))
 
     def usable_mib(self, capacity, anew=False):
