@@ -26,21 +26,38 @@
 #define SLICE_DEPTH_MAX	 64 /* deeper objects are skipped like oversized ones */
 #define SLICE_FRAMES_MAX 24 /* levels that a projection can look into */
 
+/* Bytes of a member of a projected object (metadata, spec, status) from which on the bounded lists
+ * in it take nothing more. */
+#define SLICE_LISTS_MAX ((size_t)256 << 10)
+
 /* A projection is a constant tree of what is kept. Of an object only the members that are listed
  * survive; `inside` says what survives of the member's value (NULL: all of it). Arrays are
  * transparent: `inside` applies to each element. A key that is spelled with escapes is listed
- * only by the empty prefix. A list of members ends with SLICE_END. */
+ * only by the empty prefix. A list of members ends with SLICE_END.
+ *
+ * What somebody may make as long as he likes can be bounded. A value that is kept whole is left out
+ * if it is longer than `most` bytes. Of an array or a map further elements are left out once it has
+ * taken so many: of a map those that only a prefix lists, and those that only the empty prefix
+ * lists from half of it on. An object of which anything was left out so has a member more at its
+ * end, SLICE_CUT: true. */
 struct slice_keep {
 	const char *key;
 	size_t key_size;
 	bool prefix;
+	uint8_t mark;  /* where the value stands is remembered, see slice_marked; 0: it is not */
+	uint32_t most; /* 0: unbounded */
 	const struct slice_keep *inside; /* borrowed, constant */
 };
+#define SLICE_MARKS 4
+#define SLICE_CUT   "cut"
 /* clang-format off */
-#define SLICE_KEEP(name)        {name, sizeof(name) - 1, false, NULL}
-#define SLICE_KEEP_IN(name, in) {name, sizeof(name) - 1, false, in}
-#define SLICE_KEEP_PREFIX(name) {name, sizeof(name) - 1, true, NULL} /* "" is every key */
-#define SLICE_END               {NULL, 0, false, NULL}
+#define SLICE_KEEP(name)               {name, sizeof(name) - 1, false, 0, 0, NULL}
+#define SLICE_KEEP_MARKED(name, mark)  {name, sizeof(name) - 1, false, mark, 0, NULL}
+#define SLICE_KEEP_MOST(name, most)    {name, sizeof(name) - 1, false, 0, most, NULL}
+#define SLICE_KEEP_IN(name, in)        {name, sizeof(name) - 1, false, 0, 0, in}
+#define SLICE_KEEP_SOME(name, in, most) {name, sizeof(name) - 1, false, 0, most, in}
+#define SLICE_KEEP_PREFIX(name)        {name, sizeof(name) - 1, true, 0, 0, NULL} /* "" is every key */
+#define SLICE_END                      {NULL, 0, false, 0, 0, NULL}
 /* clang-format on */
 
 struct slice_events {
@@ -58,7 +75,22 @@ struct slice_frame {
 	const struct slice_keep *keep; /* borrowed; of an array: what its elements keep */
 	uint8_t role;
 	bool is_array;
-	bool wrote; /* a member was copied: the next one needs a comma */
+	bool wrote;    /* a member was copied: the next one needs a comma */
+	uint32_t most; /* bytes that its elements may take; 0: unbounded */
+	size_t from;   /* where it begins in `out` */
+};
+
+/* A value that is copied whole, in `out`. */
+struct slice_value {
+	size_t before; /* the length of `out` before its comma and key */
+	size_t from;   /* and before itself */
+	bool wrote;    /* whether a member was there before it */
+	uint32_t most;
+	uint8_t mark;
+};
+
+struct slice_span {
+	size_t at, n; /* n 0: there is none */
 };
 
 struct slice {
@@ -75,13 +107,16 @@ struct slice {
 	bool in_object;	 /* inside an object that will be emitted */
 	bool refused;	 /* that object exceeds a limit */
 	bool has_object; /* watch: the event's object was read */
-	bool match;	 /* the key that was read is listed */
+	bool cut;	 /* something was left out of that object for its length */
 	uint32_t frames; /* in use */
 	struct slice_frame frame[SLICE_FRAMES_MAX];
-	const struct slice_keep *inside; /* of the key that was read */
-	struct str *sink;		 /* where the value in progress goes; NULL: nowhere */
-	uint32_t raw_depth;		 /* brackets open inside a value copied or skipped whole */
-	uint64_t raw_kinds;		 /* one bit each: 1 is '[' */
+	const struct slice_keep *listed; /* as what the key that was read is; NULL: it is not */
+	struct slice_value value;	 /* in progress */
+	size_t part_from;		 /* where the object's own member in progress begins */
+	struct slice_span marks[SLICE_MARKS]; /* of the object in progress */
+	struct str *sink;		      /* where the value in progress goes; NULL: nowhere */
+	uint32_t raw_depth; /* brackets open inside a value copied or skipped whole */
+	uint64_t raw_kinds; /* one bit each: 1 is '[' */
 
 	uint64_t taken;	 /* bytes of the whole stream before this push */
 	uint64_t opened; /* where the object in progress began */
@@ -107,6 +142,9 @@ void slice_finish(struct slice *s);
 void slice_reset(struct slice *s);
 /* FAULT_INVALID: these bytes are not the JSON that was asked for; the slice takes no more. */
 MUST_CHECK int slice_push(struct slice *s, const char *p, size_t n, struct fault *ret_fault);
+/* During on_object and on_oversize: the JSON of the value with this mark, empty where there was
+ * none (yet). */
+struct view slice_marked(const struct slice *s, uint8_t mark);
 /* The stream is over. FAULT_TRANSIENT: in the middle of a document (a list without its closing
  * brace, half a watch line). A watch may end between two events, a list only after its end. */
 MUST_CHECK int slice_end(const struct slice *s, struct fault *ret_fault);

@@ -49,29 +49,40 @@ static void put(struct slice *s, struct str *sink, const char *p, size_t n)
 	}
 }
 
-static bool push_frame(
-	struct slice *s, enum role role, const struct slice_keep *keep, bool is_array)
+/* Frame `i` is that of an object that will be emitted, not of a part of it. */
+static bool is_outermost(const struct slice *s, uint32_t i)
+{
+	return s->frame[i].role == ROLE_OBJECT && s->frame[i - 1].role != ROLE_OBJECT;
+}
+
+static bool push_frame(struct slice *s, enum role role, const struct slice_keep *keep,
+	uint32_t most, bool is_array)
 {
 	if (s->frames == SLICE_FRAMES_MAX) {
 		return false;
 	}
-	s->frame[s->frames++] =
-		(struct slice_frame){.keep = keep, .role = (uint8_t)role, .is_array = is_array};
+	s->frame[s->frames++] = (struct slice_frame){.keep = keep,
+		.role = (uint8_t)role,
+		.is_array = is_array,
+		.most = most,
+		.from = s->out.len};
+	if (s->frames > 2 && is_outermost(s, s->frames - 2)) {
+		s->part_from = s->out.len;
+	}
 	s->state = is_array ? SLICE_VALUE_OR_END : SLICE_KEY_OR_END;
 	put(s, sink_of(s, role), is_array ? "[" : "{", 1);
 	return true;
 }
 
-static bool listed(struct slice *s, const struct slice_keep *keep, struct view key)
+static const struct slice_keep *find_listed(const struct slice_keep *keep, struct view key)
 {
 	for (; keep->key != NULL; keep++) {
 		bool fits = keep->prefix ? key.n >= keep->key_size : key.n == keep->key_size;
 		if (fits && memcmp(key.p, keep->key, keep->key_size) == 0) {
-			s->inside = keep->inside;
-			return true;
+			return keep;
 		}
 	}
-	return false;
+	return NULL;
 }
 
 /* --- objects --- */
@@ -81,8 +92,16 @@ static void object_begin(struct slice *s, uint64_t at)
 	s->in_object = true;
 	s->has_object = false;
 	s->refused = false;
+	s->cut = false;
+	memset(s->marks, 0, sizeof s->marks);
 	s->opened = at;
 	str_reset(&s->out);
+}
+
+struct view slice_marked(const struct slice *s, uint8_t mark)
+{
+	const struct slice_span *span = &s->marks[mark - 1];
+	return (struct view){str_text(&s->out) + span->at, span->n};
 }
 
 static struct view event_type(const struct slice *s)
@@ -116,19 +135,37 @@ struct plan {
 	enum role role;
 	struct str *sink;
 	const struct slice_keep *inside;
+	uint32_t most;
+	uint8_t mark;
 };
+
+/* Whether the next element of a bounded array or map is one too many. */
+static bool has_no_room(const struct slice *s, const struct slice_frame *f)
+{
+	size_t most = f->most;
+	if (most == 0 || (!f->is_array && !s->listed->prefix)) {
+		return false;
+	}
+	most = !f->is_array && s->listed->key_size == 0 ? most / 2 : most;
+	return s->out.len - f->from > most || s->out.len - s->part_from > SLICE_LISTS_MAX;
+}
 
 static struct plan plan_member(struct slice *s, struct slice_frame *f)
 {
 	struct plan plan = {.role = (enum role)f->role, .sink = sink_of(s, (enum role)f->role)};
-	if (f->is_array) {
-		plan.inside = f->keep;
-	} else if (s->match) {
-		plan.inside = s->inside;
-	} else {
+	bool left_out = !f->is_array && s->listed == NULL;
+	if (!left_out && plan.sink == &s->out && has_no_room(s, f)) {
+		s->cut = left_out = true;
+	}
+	if (left_out) {
 		plan.sink = NULL;
 		return plan;
 	}
+	plan.inside = f->is_array ? f->keep : s->listed->inside;
+	plan.most = f->is_array ? f->most : s->listed->most;
+	plan.mark = f->is_array ? 0 : s->listed->mark;
+	s->value.before = s->out.len;
+	s->value.wrote = f->wrote;
 	if (f->wrote) {
 		put(s, plan.sink, ",", 1);
 	}
@@ -154,7 +191,9 @@ static struct plan plan_event(struct slice *s)
 	s->has_object = true;
 	/* The object of an ERROR is a Status, which no projection knows. */
 	bool whole = view_equals(event_type(s), "ERROR");
-	return (struct plan){ROLE_OBJECT, sink_of(s, ROLE_OBJECT), whole ? NULL : s->keep};
+	return (struct plan){.role = ROLE_OBJECT,
+		.sink = sink_of(s, ROLE_OBJECT),
+		.inside = whole ? NULL : s->keep};
 }
 
 static struct plan plan_list(struct slice *s, char first)
@@ -162,10 +201,10 @@ static struct plan plan_list(struct slice *s, char first)
 	struct view key = {s->key.p + 1, s->key.len - 2};
 	if (view_equals(key, "metadata")) {
 		str_reset(&s->head);
-		return (struct plan){ROLE_HEAD, &s->head, head_keep};
+		return (struct plan){.role = ROLE_HEAD, .sink = &s->head, .inside = head_keep};
 	}
 	if (view_equals(key, "items") && first == '[') {
-		push_frame(s, ROLE_ITEMS, NULL, true);
+		push_frame(s, ROLE_ITEMS, NULL, 0, true);
 	}
 	return (struct plan){.role = ROLE_LIST};
 }
@@ -182,7 +221,7 @@ bool slice_begin_value(struct slice *s, char first, uint64_t at)
 		break;
 	case ROLE_ITEMS:
 		object_begin(s, at);
-		plan = (struct plan){ROLE_OBJECT, &s->out, s->keep};
+		plan = (struct plan){.role = ROLE_OBJECT, .sink = &s->out, .inside = s->keep};
 		break;
 	case ROLE_EVENT:
 		plan = plan_event(s);
@@ -198,21 +237,47 @@ bool slice_begin_value(struct slice *s, char first, uint64_t at)
 	bool is_array = first == '[';
 	bool nested = is_array && f->is_array && f->role != ROLE_ITEMS;
 	if (plan.inside != NULL && plan.sink != NULL && !nested && (is_array || first == '{') &&
-		push_frame(s, plan.role, plan.inside, is_array)) {
+		push_frame(s, plan.role, plan.inside, f->is_array ? 0 : plan.most, is_array)) {
 		return true;
 	}
 	s->sink = plan.sink;
+	s->value.from = s->out.len;
+	s->value.most = plan.most;
+	s->value.mark = plan.mark;
 	s->raw_depth = 0;
 	s->state = first == '"' || first == '{' || is_array ? SLICE_RAW : SLICE_SCALAR;
 	return false;
 }
 
+void slice_drop_value(struct slice *s)
+{
+	str_truncate(&s->out, s->value.before);
+	innermost(s)->wrote = s->value.wrote;
+	s->cut = true;
+	s->sink = NULL;
+}
+
 void slice_end_value(struct slice *s, uint64_t at)
 {
+	if (s->value.mark > 0 && s->sink == &s->out) {
+		s->marks[s->value.mark - 1] =
+			(struct slice_span){s->value.from, s->out.len - s->value.from};
+	}
+	s->value.mark = 0;
 	s->sink = NULL;
 	s->state = SLICE_COMMA;
 	if (innermost(s)->role == ROLE_ITEMS) {
 		object_end(s, at);
+	}
+}
+
+/* An object says at its end whether it is all there. */
+static void put_cut(struct slice *s, const struct slice_frame *f)
+{
+	if (s->cut && is_outermost(s, s->frames - 1)) {
+		const struct view said = VIEW("\"" SLICE_CUT "\":true");
+		put(s, sink_of(s, ROLE_OBJECT), ",", f->wrote ? 1 : 0);
+		put(s, sink_of(s, ROLE_OBJECT), said.p, said.n);
 	}
 }
 
@@ -223,6 +288,7 @@ bool slice_end_frame(struct slice *s, char c, uint64_t at)
 		return false;
 	}
 	enum role role = (enum role)f->role;
+	put_cut(s, f);
 	put(s, sink_of(s, role), &c, 1);
 	s->frames--;
 	if (role == ROLE_LIST) {
@@ -250,10 +316,10 @@ static void end_key(struct slice *s)
 	if (s->key.overflow || (s->key_escaped && f->role != ROLE_OBJECT)) {
 		str_reset(&s->key);
 		str_append_text(&s->key, "\"\"");
-		s->match = false;
+		s->listed = NULL;
 	} else if (f->keep != NULL) {
 		struct view key = {s->key.p + 1, s->key.len - 2};
-		s->match = listed(s, f->keep, s->key_escaped ? VIEW("") : key);
+		s->listed = find_listed(f->keep, s->key_escaped ? VIEW("") : key);
 	}
 	s->state = SLICE_COLON;
 }
@@ -298,5 +364,5 @@ bool slice_begin_document(struct slice *s, uint64_t at)
 		str_reset(&s->type);
 		object_begin(s, at);
 	}
-	return push_frame(s, s->form == SLICE_LIST ? ROLE_LIST : ROLE_EVENT, NULL, false);
+	return push_frame(s, s->form == SLICE_LIST ? ROLE_LIST : ROLE_EVENT, NULL, 0, false);
 }

@@ -42,6 +42,8 @@ bool slice_begin_document(struct slice *s, uint64_t at);
  * taken. */
 bool slice_begin_value(struct slice *s, char first, uint64_t at);
 void slice_end_value(struct slice *s, uint64_t at);
+/* The value in progress is too long: it is taken back, and nothing more of it copied. */
+void slice_drop_value(struct slice *s);
 bool slice_end_frame(struct slice *s, char c, uint64_t at);
 /* Behind the opening quote, and from there to behind the closing one. */
 void slice_begin_key(struct slice *s);

@@ -112,6 +112,10 @@ enum slice_progress slice_raw(struct slice *s, struct slice_input *in)
 	const char *from = in->p;
 	enum slice_progress progress =
 		s->state == SLICE_SCALAR ? read_scalar(in) : read_nested(s, in);
+	if (s->sink == &s->out && s->value.most > 0 &&
+		s->out.len - s->value.from + (size_t)(in->p - from) > s->value.most) {
+		slice_drop_value(s);
+	}
 	if (s->sink != NULL && !slice_append(s->sink, from, (size_t)(in->p - from)) &&
 		s->sink == &s->out) {
 		s->refused = true;

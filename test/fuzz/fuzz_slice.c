@@ -18,14 +18,19 @@ static const struct slice_keep inner_keep[] = {
 	SLICE_END,
 };
 static const struct slice_keep any_keep[] = {SLICE_KEEP_PREFIX(""), SLICE_END};
+static const struct slice_keep some_keep[] = {SLICE_KEEP_MARKED("name", 1),
+	SLICE_KEEP_MOST("text", 12), SLICE_KEEP_PREFIX("a/"), SLICE_KEEP_PREFIX(""), SLICE_END};
 static const struct slice_keep keep[] = {
 	SLICE_KEEP_IN("metadata", inner_keep),
+	SLICE_KEEP_SOME("some", some_keep, 32),
+	SLICE_KEEP_SOME("items", some_keep, 24),
 	SLICE_KEEP_IN("spec", inner_keep),
 	SLICE_KEEP_IN("any", any_keep),
 	SLICE_END,
 };
 
 struct seen {
+	const struct slice *slice;
 	uint64_t digest;
 	size_t objects, oversize;
 };
@@ -34,7 +39,10 @@ static bool on_object(void *data, struct view type, const char *json, size_t n)
 {
 	struct seen *seen = data;
 	ENSURE(json[n] == '\0' && n <= SLICE_OBJECT_MAX);
+	struct view marked = slice_marked(seen->slice, 1);
+	ENSURE(marked.n == 0 || (marked.p > json && marked.p + marked.n < json + n));
 	seen->digest = hash_bytes(json, n, hash_bytes(type.p, type.n, seen->digest));
+	seen->digest = hash_bytes(marked.p, marked.n, seen->digest);
 	seen->objects++;
 	return true;
 }
@@ -69,6 +77,7 @@ static struct result run(enum slice_form form, const uint8_t *data, size_t size,
 	struct fault fault = {0};
 	struct slice s;
 	slice_init(&s, form, keep, &events, &r.seen);
+	r.seen.slice = &s;
 	for (size_t i = 0; i < size && r.push == 0; i += piece) {
 		r.push = push_piece(&s, data + i, size - i < piece ? size - i : piece, &fault);
 	}

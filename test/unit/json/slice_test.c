@@ -47,7 +47,13 @@ static const struct slice_keep meta_keep[] = {
 	SLICE_END,
 };
 static const struct slice_keep container_keep[] = {SLICE_KEEP("name"), SLICE_END};
+static const struct slice_keep pairs_keep[] = {
+	SLICE_KEEP("own"), SLICE_KEEP_PREFIX("a/"), SLICE_KEEP_PREFIX(""), SLICE_END};
 static const struct slice_keep spec_keep[] = {
+	SLICE_KEEP_MOST("text", 16),
+	SLICE_KEEP_SOME("list", container_keep, 24),
+	SLICE_KEEP_SOME("pairs", pairs_keep, 32),
+	SLICE_KEEP_MARKED("place", 1),
 	SLICE_KEEP("nodeName"),
 	SLICE_KEEP_IN("containers", container_keep),
 	SLICE_END,
@@ -353,4 +359,55 @@ Test(slice, without_a_projection_everything_is_kept)
 	cr_assert_str_eq(seen.text.p, " {\"a\" : [1, 2.5e3 ,null] , \"b\":\"\\\\\"}\n");
 	slice_finish(&s);
 	str_finish(&seen.text);
+}
+
+/* --- what is too long --- */
+
+static void expect_spec(const char *spec, const char *wanted)
+{
+	CLEANUP(str_finish) struct str text = STR_INIT(4096);
+	CLEANUP(str_finish) struct str all = STR_INIT(4096);
+	str_append_format(&text, "{\"type\":\"ADDED\",\"object\":{\"spec\":%s}}", spec);
+	str_append_format(&all, "ADDED {\"spec\":%s}\n", wanted);
+	expect(SLICE_WATCH, str_text(&text), str_text(&all));
+}
+
+Test(slice, a_value_that_is_too_long_is_left_out_and_that_is_said)
+{
+	expect_spec("{\"text\":\"12345678901234\",\"nodeName\":\"n\"}",
+		"{\"text\":\"12345678901234\",\"nodeName\":\"n\"}");
+	expect_spec("{\"text\":\"123456789012345\",\"nodeName\":\"n\"}",
+		"{\"nodeName\":\"n\"},\"cut\":true");
+	expect_spec("{\"nodeName\":\"n\",\"text\":[1,{\"a\":[2,3]},4,5,6]}",
+		"{\"nodeName\":\"n\"},\"cut\":true");
+	expect_spec("{\"text\":\"123456789012345\"}", "{},\"cut\":true");
+}
+
+Test(slice, a_list_that_is_too_long_ends_early_and_that_is_said)
+{
+	expect_spec("{\"list\":[{\"name\":\"1\"},{\"name\":\"2\"}],\"nodeName\":\"n\"}",
+		"{\"list\":[{\"name\":\"1\"},{\"name\":\"2\"}],\"nodeName\":\"n\"}");
+	expect_spec("{\"list\":[{\"name\":\"1\"},{\"name\":\"2\"},{\"name\":\"3\"},7],\"nodeName\":"
+		    "\"n\"}",
+		"{\"list\":[{\"name\":\"1\"},{\"name\":\"2\"}],\"nodeName\":\"n\"},\"cut\":true");
+}
+
+/* What a table names stays, what begins with what it names has the whole room, all else half of it.
+ */
+Test(slice, a_map_that_is_too_long_keeps_what_is_named)
+{
+	expect_spec(
+		"{\"pairs\":{\"1\":\"1234567\",\"2\":\"123\",\"3\":\"x\",\"a/\":\"y\",\"4\":\"x\","
+		"\"own\":\"z\",\"a/2\":\"x\"}}",
+		"{\"pairs\":{\"1\":\"1234567\",\"2\":\"123\",\"a/\":\"y\",\"own\":\"z\"}},"
+		"\"cut\":true");
+}
+
+/* A cut object says nothing of the next one. */
+Test(slice, each_object_is_cut_for_itself)
+{
+	expect(SLICE_LIST,
+		"{\"metadata\":{\"resourceVersion\":\"1\"},\"items\":[{\"spec\":{\"text\":"
+		"\"123456789012345\"}},{\"spec\":{\"place\":\"here\"}}]}",
+		" {\"spec\":{},\"cut\":true}\n {\"spec\":{\"place\":\"here\"}}\n");
 }
