@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/fault.h"
+#include "json/slice.h"
 
 struct meta {
 	const char *ns; /* text in the arena; "" where absent */
@@ -20,9 +21,9 @@ struct meta {
 MUST_CHECK int meta_decode(const char *json, size_t n, struct arena *arena, struct meta *ret_meta,
 	struct fault *ret_fault);
 
-/* Of the beginning of an object: what a splitter kept of one until it was too large. API servers
- * write the metadata before anything that grows. */
-MUST_CHECK int meta_decode_beginning(const char *json, size_t n, struct arena *arena,
-	struct meta *ret_meta, struct fault *ret_fault);
+/* The same, without the last, of the object that a slice is about to hand on, or could not, by what
+ * it remembered on the way: without looking at the rest. False: its name was not among that. */
+enum meta_mark { META_NAME = 1, META_NAMESPACE, META_UID, META_VERSION };
+MUST_CHECK bool meta_marked(const struct slice *slice, struct arena *arena, struct meta *ret_meta);
 
 #endif

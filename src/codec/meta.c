@@ -10,28 +10,6 @@ static const struct decode_field meta_fields[] = {
 	{"resourceVersion", DECODE_TEXT, false, offsetof(struct meta, resource_version), NULL},
 };
 
-static const struct slice_keep notes_keep[] = {PARTS_BOOKMARK_KEEP, SLICE_END};
-static const struct slice_keep named_keep[] = {
-	PARTS_META_KEEP, SLICE_KEEP_IN("annotations", notes_keep), SLICE_END};
-static const struct slice_keep meta_keep[] = {SLICE_KEEP_IN("metadata", named_keep), SLICE_END};
-
-/* Of an object that says more than is parsed this part alone. */
-static int parse(const char *json, size_t n, json_t **ret_root, struct fault *ret_fault)
-{
-	CLEANUP(str_finish) struct str text = STR_INIT(SLICE_OBJECT_MAX);
-	struct fault fault = {0};
-	if (decode_parse(json, n, DECODE_MEND, ret_root, &fault) == 0) {
-		return 0;
-	}
-	if (fault.kind == FAULT_LIMIT && parts_reduce(json, n, meta_keep, &text)) {
-		return decode_parse(str_text(&text), text.len, DECODE_MEND, ret_root, ret_fault);
-	}
-	if (ret_fault != NULL) {
-		*ret_fault = fault;
-	}
-	return -1;
-}
-
 static int read_root(
 	const json_t *root, struct arena *arena, struct meta *ret_meta, struct fault *ret_fault)
 {
@@ -57,19 +35,26 @@ int meta_decode(const char *json, size_t n, struct arena *arena, struct meta *re
 	struct fault *ret_fault)
 {
 	CLEANUP(decode_release) json_t *root = NULL;
-	return parse(json, n, &root, ret_fault) < 0 ? -1
-						    : read_root(root, arena, ret_meta, ret_fault);
-}
-
-int meta_decode_beginning(const char *json, size_t n, struct arena *arena, struct meta *ret_meta,
-	struct fault *ret_fault)
-{
-	CLEANUP(decode_release) json_t *root = NULL;
-	CLEANUP(str_finish) struct str text = STR_INIT(SLICE_OBJECT_MAX);
-	if (!parts_reduce_beginning(json, n, meta_keep, &text)) {
-		return fault_set(ret_fault, FAULT_LIMIT, "its beginning does not name it");
-	}
-	return decode_parse(str_text(&text), text.len, DECODE_MEND, &root, ret_fault) < 0
+	return decode_parse(json, n, DECODE_MEND, &root, ret_fault) < 0
 		       ? -1
 		       : read_root(root, arena, ret_meta, ret_fault);
+}
+
+/* Nothing by which an API server calls an object needs an escape. */
+static const char *text_of_mark(const struct slice *slice, enum meta_mark mark, struct arena *arena)
+{
+	struct view json = slice_marked(slice, (uint8_t)mark);
+	if (json.n < 2 || json.p[0] != '"' || memchr(json.p, '\\', json.n) != NULL) {
+		return "";
+	}
+	return arena_strndup(arena, json.p + 1, json.n - 2);
+}
+
+bool meta_marked(const struct slice *slice, struct arena *arena, struct meta *ret_meta)
+{
+	*ret_meta = (struct meta){.ns = text_of_mark(slice, META_NAMESPACE, arena),
+		.name = text_of_mark(slice, META_NAME, arena),
+		.uid = text_of_mark(slice, META_UID, arena),
+		.resource_version = text_of_mark(slice, META_VERSION, arena)};
+	return !text_empty(ret_meta->name);
 }

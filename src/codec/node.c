@@ -17,12 +17,22 @@
 
 #define INFO_MAX   253
 #define OTHERS_MAX 256 /* kinds of resources of one node */
+/* A kubelet, or who has its rights, may label its node without end. */
+#define LABELS_MAX 65536
+#define LIST_MAX   65536
 
+static const struct slice_keep labels_keep[] = {
+	SLICE_KEEP_PREFIX(NAME_PREFIX),
+	SLICE_KEEP_PREFIX("nvidia.com/"),
+	SLICE_KEEP_PREFIX("topology.kubernetes.io/"),
+	SLICE_KEEP_PREFIX(""),
+	SLICE_END,
+};
 static const struct slice_keep notes_keep[] = {
 	PARTS_BOOKMARK_KEEP, SLICE_KEEP(HAMI_NOTE), SLICE_KEEP(NOTE_GPUS_RESET), SLICE_END};
 static const struct slice_keep meta_keep[] = {
 	PARTS_META_KEEP,
-	SLICE_KEEP("labels"),
+	SLICE_KEEP_SOME("labels", labels_keep, LABELS_MAX),
 	SLICE_KEEP_IN("annotations", notes_keep),
 	SLICE_END,
 };
@@ -33,7 +43,7 @@ static const struct slice_keep taint_keep[] = {
 	SLICE_END,
 };
 static const struct slice_keep spec_keep[] = {
-	SLICE_KEEP_IN("taints", taint_keep),
+	SLICE_KEEP_SOME("taints", taint_keep, LIST_MAX),
 	SLICE_KEEP("unschedulable"),
 	SLICE_END,
 };
@@ -42,11 +52,19 @@ static const struct slice_keep condition_keep[] = {
 	SLICE_KEEP("status"),
 	SLICE_END,
 };
+static const struct slice_keep allocatable_keep[] = {
+	SLICE_KEEP("cpu"),
+	SLICE_KEEP("memory"),
+	SLICE_KEEP("pods"),
+	SLICE_KEEP(NAME_GPU_RESOURCE),
+	SLICE_KEEP_PREFIX(""),
+	SLICE_END,
+};
 static const struct slice_keep info_keep[] = {
 	SLICE_KEEP("bootID"), SLICE_KEEP("containerRuntimeVersion"), SLICE_END};
 static const struct slice_keep status_keep[] = {
-	SLICE_KEEP("allocatable"),
-	SLICE_KEEP_IN("conditions", condition_keep),
+	SLICE_KEEP_SOME("allocatable", allocatable_keep, LIST_MAX),
+	SLICE_KEEP_SOME("conditions", condition_keep, LIST_MAX),
 	SLICE_KEEP_IN("nodeInfo", info_keep),
 	SLICE_END,
 };
@@ -232,6 +250,9 @@ int node_decode(const char *json, size_t n, struct arena *arena, struct node *re
 		read_node(root, arena, &node, ret_fault) < 0) {
 		return fault_wrap(ret_fault, "node %.63s", node.name);
 	}
+	/* Whom it keeps off, and who asks for it, cannot be told by half of its labels or taints.
+	 */
+	node.unschedulable |= json_is_true(json_object_get(root, SLICE_CUT));
 	*ret_node = node;
 	return 0;
 }

@@ -6,14 +6,16 @@
 
 #include "base/alloc.h"
 #include "base/fault.h"
+#include "codec/meta.h"
 #include "json/decode.h"
 #include "json/slice.h"
 #include "model/labels.h"
 
 /* What the watch itself reads of every kind (codec/meta.h); spliced into each kind's metadata. */
 #define PARTS_META_KEEP                                                                            \
-	SLICE_KEEP("name"), SLICE_KEEP("namespace"), SLICE_KEEP("uid"),                            \
-		SLICE_KEEP("resourceVersion")
+	SLICE_KEEP_MARKED("name", META_NAME), SLICE_KEEP_MARKED("namespace", META_NAMESPACE),      \
+		SLICE_KEEP_MARKED("uid", META_UID),                                                \
+		SLICE_KEEP_MARKED("resourceVersion", META_VERSION)
 #define PARTS_BOOKMARK	    "k8s.io/initial-events-end"
 #define PARTS_BOOKMARK_KEEP SLICE_KEEP(PARTS_BOOKMARK)
 
@@ -30,13 +32,6 @@ bool parts_is_whole(const json_t *value);
  * be asked for, and "..", a slash or ten thousand letters would be another request. */
 #define PARTS_NAME_MAX 253
 bool parts_is_name(const char *text);
-
-/* The part of an object that `keep` names, whatever else it says. False: it has none, or that is
- * too large as well. */
-bool parts_reduce(const char *json, size_t n, const struct slice_keep *keep, struct str *out);
-/* The same of the beginning of an object: those of its members that are complete. */
-bool parts_reduce_beginning(
-	const char *json, size_t n, const struct slice_keep *keep, struct str *out);
 
 /* The members of an object (NULL: none), all text, sorted by key. `prefixes` is NULL, or ends with
  * NULL and only keys that begin with one of them are taken. */

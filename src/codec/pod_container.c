@@ -2,10 +2,14 @@
 #include "model/names.h"
 #include "pod_parts.h"
 
+/* Of one container, see pod_decode.c. */
+#define LIST_MAX  16384
+#define IMAGE_MAX 4096
+
 static const struct slice_keep resources_keep[] = {
-	SLICE_KEEP("limits"),
-	SLICE_KEEP("requests"),
-	SLICE_KEEP("claims"),
+	SLICE_KEEP_MOST("limits", LIST_MAX),
+	SLICE_KEEP_MOST("requests", LIST_MAX),
+	SLICE_KEEP_MOST("claims", LIST_MAX),
 	SLICE_END,
 };
 static const struct slice_keep port_keep[] = {
@@ -18,8 +22,8 @@ static const struct slice_keep port_keep[] = {
 };
 const struct slice_keep pod_container_keep[] = {
 	SLICE_KEEP("name"),
-	SLICE_KEEP("image"),
-	SLICE_KEEP_IN("ports", port_keep),
+	SLICE_KEEP_MOST("image", IMAGE_MAX),
+	SLICE_KEEP_SOME("ports", port_keep, LIST_MAX),
 	SLICE_KEEP("restartPolicy"),
 	SLICE_KEEP_IN("resources", resources_keep),
 	SLICE_END,

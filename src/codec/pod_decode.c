@@ -10,9 +10,60 @@
 #define MIRROR_NOTE "kubernetes.io/config.mirror"
 #define SOURCE_NOTE "kubernetes.io/config.source"
 
-/* --- what a watch keeps --- */
+/* --- what a watch keeps ---
+ *
+ * The API server takes fifty thousand tolerations or containers, and anybody may add them to a pod
+ * that runs. Whoever reads such a pod has no time for others meanwhile, so what has no end is
+ * bounded while it comes (SLICE_KEEP_SOME, SLICE_KEEP_MOST), by several times of what is looked at
+ * of it anywhere (pod_bounds.c, pod_placing.c). What the pod uses stays counted as far as it was
+ * read, and nobody places it. */
 
+#define LABELS_MAX     16384
+#define NOTES_MAX      65536
+#define LIST_MAX       32768
+#define RULES_MAX      65536 /* about nodes */
+#define SELECTOR_MAX   16384
+#define CONTAINERS_MAX 131072
+
+static const struct slice_keep any_keep[] = {SLICE_KEEP_PREFIX(""), SLICE_END};
+static const struct slice_keep labels_keep[] = {
+	SLICE_KEEP(LABEL_TENANT),
+	SLICE_KEEP(LABEL_CAPACITY),
+	SLICE_KEEP_PREFIX(NAME_PREFIX),
+	SLICE_KEEP_PREFIX(""),
+	SLICE_END,
+};
 static const struct slice_keep notes_keep[] = {
+	/* What we read by its name no other annotation takes the room of. */
+	SLICE_KEEP(NOTE_POLICY),
+	SLICE_KEEP(NOTE_EXCLUDE),
+	SLICE_KEEP(NOTE_MODE),
+	SLICE_KEEP(NOTE_GPU_FRACTION),
+	SLICE_KEEP(NOTE_GPU_MEMORY),
+	SLICE_KEEP(NOTE_GPU_COUNT),
+	SLICE_KEEP(NOTE_SURGED_BY),
+	SLICE_KEEP(NOTE_SURGE_HASH),
+	SLICE_KEEP(NOTE_SURGE_GENERATION),
+	SLICE_KEEP(NOTE_ORIGINAL),
+	SLICE_KEEP(NOTE_CONTAINER),
+	SLICE_KEEP(NOTE_SHARE),
+	SLICE_KEEP(NOTE_MEMORY),
+	SLICE_KEEP(NOTE_POLICY_APPLIED),
+	SLICE_KEEP(NOTE_RECOMMENDATION),
+	SLICE_KEEP(NOTE_ISOLATION),
+	SLICE_KEEP(NOTE_FRAMEWORK),
+	SLICE_KEEP(NOTE_GPU_UUID),
+	SLICE_KEEP(NOTE_VISIBLE_DEVICES),
+	SLICE_KEEP(NOTE_COMPUTE_MILLI),
+	SLICE_KEEP(NOTE_MEMORY_MIB),
+	SLICE_KEEP(NOTE_MPS_THREADS),
+	SLICE_KEEP(NOTE_MPS_MEMORY),
+	SLICE_KEEP(NOTE_FRAMEWORK_MEMORY),
+	SLICE_KEEP(NOTE_CAPACITY_POD),
+	SLICE_KEEP(NOTE_TERM),
+	SLICE_KEEP(NOTE_RESIZED),
+	SLICE_KEEP(NOTE_GRANTS),
+	SLICE_KEEP(NOTE_INJECTION),
 	SLICE_KEEP_PREFIX(NAME_PREFIX),
 	SLICE_KEEP_PREFIX(NAME_CDI_PREFIX),
 	SLICE_KEEP(NOTE_SAFE_TO_EVICT),
@@ -37,31 +88,32 @@ static const struct slice_keep meta_keep[] = {
 	SLICE_KEEP("creationTimestamp"),
 	SLICE_KEEP("deletionTimestamp"),
 	SLICE_KEEP("deletionGracePeriodSeconds"),
-	SLICE_KEEP("labels"),
-	SLICE_KEEP_IN("annotations", notes_keep),
-	SLICE_KEEP_IN("ownerReferences", owner_keep),
+	SLICE_KEEP_SOME("labels", labels_keep, LABELS_MAX),
+	SLICE_KEEP_SOME("annotations", notes_keep, NOTES_MAX),
+	SLICE_KEEP_SOME("ownerReferences", owner_keep, LIST_MAX),
 	SLICE_END,
 };
-static const struct slice_keep spaces_keep[] = {
-	SLICE_KEEP("namespaces"), SLICE_KEEP("namespaceSelector"), SLICE_END};
+static const struct slice_keep spaces_keep[] = {SLICE_KEEP_MOST("namespaces", SELECTOR_MAX),
+	SLICE_KEEP_MOST("namespaceSelector", SELECTOR_MAX), SLICE_END};
 static const struct slice_keep preferred_keep[] = {
 	SLICE_KEEP_IN("podAffinityTerm", spaces_keep), SLICE_END};
 static const struct slice_keep neighbour_keep[] = {
 	SLICE_KEEP("topologyKey"),
-	SLICE_KEEP("labelSelector"),
-	SLICE_KEEP("matchLabelKeys"),
-	SLICE_KEEP("mismatchLabelKeys"),
-	SLICE_KEEP("namespaces"),
-	SLICE_KEEP("namespaceSelector"),
+	SLICE_KEEP_MOST("labelSelector", SELECTOR_MAX),
+	SLICE_KEEP_MOST("matchLabelKeys", SELECTOR_MAX),
+	SLICE_KEEP_MOST("mismatchLabelKeys", SELECTOR_MAX),
+	SLICE_KEEP_MOST("namespaces", SELECTOR_MAX),
+	SLICE_KEEP_MOST("namespaceSelector", SELECTOR_MAX),
 	SLICE_END,
 };
 static const struct slice_keep required_neighbours_keep[] = {
-	SLICE_KEEP_IN("requiredDuringSchedulingIgnoredDuringExecution", neighbour_keep),
-	SLICE_KEEP_IN("preferredDuringSchedulingIgnoredDuringExecution", preferred_keep),
+	SLICE_KEEP_SOME("requiredDuringSchedulingIgnoredDuringExecution", neighbour_keep, LIST_MAX),
+	SLICE_KEEP_SOME(
+		"preferredDuringSchedulingIgnoredDuringExecution", preferred_keep, LIST_MAX),
 	SLICE_END,
 };
 static const struct slice_keep required_nodes_keep[] = {
-	SLICE_KEEP("requiredDuringSchedulingIgnoredDuringExecution"),
+	SLICE_KEEP_MOST("requiredDuringSchedulingIgnoredDuringExecution", RULES_MAX),
 	SLICE_END,
 };
 static const struct slice_keep affinity_keep[] = {
@@ -75,8 +127,8 @@ static const struct slice_keep spread_keep[] = {
 	SLICE_KEEP("topologyKey"),
 	SLICE_KEEP("maxSkew"),
 	SLICE_KEEP("minDomains"),
-	SLICE_KEEP("labelSelector"),
-	SLICE_KEEP("matchLabelKeys"),
+	SLICE_KEEP_MOST("labelSelector", SELECTOR_MAX),
+	SLICE_KEEP_MOST("matchLabelKeys", SELECTOR_MAX),
 	SLICE_KEEP("nodeAffinityPolicy"),
 	SLICE_KEEP("nodeTaintsPolicy"),
 	SLICE_END,
@@ -90,30 +142,38 @@ static const struct slice_keep volume_keep[] = {
 	SLICE_END,
 };
 static const struct slice_keep claim_keep[] = {SLICE_KEEP("name"), SLICE_END};
-static const struct slice_keep requests_keep[] = {SLICE_KEEP("requests"), SLICE_END};
+static const struct slice_keep requests_keep[] = {SLICE_KEEP_MOST("requests", LIST_MAX), SLICE_END};
+static const struct slice_keep gate_keep[] = {SLICE_KEEP("name"), SLICE_END};
+static const struct slice_keep toleration_keep[] = {
+	SLICE_KEEP("key"),
+	SLICE_KEEP("operator"),
+	SLICE_KEEP("value"),
+	SLICE_KEEP("effect"),
+	SLICE_END,
+};
 static const struct slice_keep spec_keep[] = {
-	SLICE_KEEP_IN("containers", pod_container_keep),
-	SLICE_KEEP_IN("initContainers", pod_container_keep),
-	SLICE_KEEP_IN("volumes", volume_keep),
+	SLICE_KEEP_SOME("containers", pod_container_keep, CONTAINERS_MAX),
+	SLICE_KEEP_SOME("initContainers", pod_container_keep, CONTAINERS_MAX),
+	SLICE_KEEP_SOME("volumes", volume_keep, LIST_MAX),
 	SLICE_KEEP_IN("affinity", affinity_keep),
-	SLICE_KEEP_IN("topologySpreadConstraints", spread_keep),
-	SLICE_KEEP_IN("resourceClaims", claim_keep),
+	SLICE_KEEP_SOME("topologySpreadConstraints", spread_keep, LIST_MAX),
+	SLICE_KEEP_SOME("resourceClaims", claim_keep, LIST_MAX),
 	SLICE_KEEP_IN("resources", requests_keep),
 	SLICE_KEEP("activeDeadlineSeconds"),
 	SLICE_KEEP("hostNetwork"),
 	SLICE_KEEP("nodeName"),
-	SLICE_KEEP("nodeSelector"),
-	SLICE_KEEP("overhead"),
+	SLICE_KEEP_SOME("nodeSelector", any_keep, 2 * RULES_MAX),
+	SLICE_KEEP_MOST("overhead", LIST_MAX),
 	SLICE_KEEP("preemptionPolicy"),
 	SLICE_KEEP("priority"),
 	SLICE_KEEP("priorityClassName"),
 	SLICE_KEEP("runtimeClassName"),
 	SLICE_KEEP("schedulerName"),
-	SLICE_KEEP("schedulingGates"),
+	SLICE_KEEP_SOME("schedulingGates", gate_keep, RULES_MAX),
 	SLICE_KEEP("schedulingGroup"),
 	SLICE_KEEP("workloadRef"),
 	SLICE_KEEP("terminationGracePeriodSeconds"),
-	SLICE_KEEP("tolerations"),
+	SLICE_KEEP_SOME("tolerations", toleration_keep, RULES_MAX),
 	SLICE_END,
 };
 static const struct slice_keep pod_keep[] = {
@@ -440,18 +500,13 @@ int pod_decode(const char *json, size_t n, struct arena *arena, struct pod *ret_
 	struct fault *ret_fault)
 {
 	CLEANUP(decode_release) json_t *root = NULL;
-	struct fault fault = {0};
-	bool all = decode_parse(json, n, DECODE_MEND, &root, &fault) == 0;
-	if (!all && (fault.kind != FAULT_LIMIT || pod_parse_less(json, n, &root, &fault) < 0)) {
-		if (ret_fault != NULL) {
-			*ret_fault = fault;
-		}
+	if (decode_parse(json, n, DECODE_MEND, &root, ret_fault) < 0) {
 		return fault_wrap(ret_fault, "pod");
 	}
 	if (pod_decode_value(root, false, arena, ret_pod, ret_fault) < 0) {
 		return -1;
 	}
-	if (!all) {
+	if (json_is_true(json_object_get(root, SLICE_CUT))) {
 		ret_pod->cut = ret_pod->too_complex = true;
 	}
 	return 0;

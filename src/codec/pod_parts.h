@@ -1,7 +1,6 @@
-/* A pod is decoded in eleven files: pod_decode.c (metadata, spec), pod_bounds.c, pod_least.c,
- * pod_placing.c, pod_neighbour.c, pod_container.c, pod_need.c, pod_status.c, pod_oom.c,
- * pod_resources.c, pod_door.c.
- */
+/* A pod is decoded in ten files: pod_decode.c (metadata, spec), pod_bounds.c, pod_placing.c,
+ * pod_neighbour.c, pod_container.c, pod_need.c, pod_status.c, pod_oom.c, pod_resources.c,
+ * pod_door.c. */
 #ifndef CODEC_POD_PARTS_H
 #define CODEC_POD_PARTS_H
 
@@ -32,10 +31,6 @@ void pod_oom_failed(const json_t *terminated, struct pod *pod);
 
 /* At last: leaves out what is more of it than is kept. */
 void pod_bound(struct arena *arena, struct pod *pod);
-
-/* Of one that is FAULT_LIMIT as a whole: what it uses, or that it is there. */
-MUST_CHECK int pod_parse_less(
-	const char *json, size_t n, json_t **ret_root, struct fault *ret_fault);
 
 struct basics {
 	int64_t cpu_milli;

@@ -6,12 +6,16 @@
 
 #define FAILURE_SAID_MAX 160
 
+/* See pod_decode.c. */
+#define LIST_MAX     65536
+#define SENTENCE_MAX 65536
+
 static const struct slice_keep nothing_keep[] = {SLICE_END};
 static const struct slice_keep waiting_keep[] = {SLICE_KEEP("reason"), SLICE_END};
 static const struct slice_keep terminated_keep[] = {
 	SLICE_KEEP("exitCode"),
 	SLICE_KEEP("reason"),
-	SLICE_KEEP("message"),
+	SLICE_KEEP_MOST("message", SENTENCE_MAX),
 	SLICE_KEEP("finishedAt"),
 	SLICE_END,
 };
@@ -33,7 +37,7 @@ static const struct slice_keep condition_keep[] = {
 	SLICE_KEEP("type"),
 	SLICE_KEEP("status"),
 	SLICE_KEEP("reason"),
-	SLICE_KEEP("message"),
+	SLICE_KEEP_MOST("message", SENTENCE_MAX),
 	SLICE_KEEP("lastTransitionTime"),
 	SLICE_END,
 };
@@ -42,9 +46,9 @@ const struct slice_keep pod_status_keep[] = {
 	SLICE_KEEP("reason"),
 	SLICE_KEEP("qosClass"),
 	SLICE_KEEP("podIP"),
-	SLICE_KEEP_IN("conditions", condition_keep),
-	SLICE_KEEP_IN("initContainerStatuses", container_status_keep),
-	SLICE_KEEP_IN("containerStatuses", container_status_keep),
+	SLICE_KEEP_SOME("conditions", condition_keep, LIST_MAX),
+	SLICE_KEEP_SOME("initContainerStatuses", container_status_keep, LIST_MAX),
+	SLICE_KEEP_SOME("containerStatuses", container_status_keep, LIST_MAX),
 	SLICE_END,
 };
 

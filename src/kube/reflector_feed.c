@@ -89,29 +89,18 @@ static void unread(struct reflector *r, const char *ns, const char *name)
 	r->events.on_unread(r->data, ns, name);
 }
 
-/* False: not even its name could be read. */
-static bool read_meta(struct reflector *r, const char *json, size_t n, struct meta *ret_meta)
-{
-	struct fault fault;
-	if (meta_decode(json, n, &r->scratch, ret_meta, &fault) != 0) {
-		return false;
-	}
-	return !text_empty(ret_meta->name);
-}
-
 static void hand_on(struct reflector *r, const char *json, size_t n)
 {
 	struct meta meta;
-	if (r->events.on_object(r->data, json, n)) {
-		if (r->unread.count > 0 && read_meta(r, json, n, &meta)) {
-			forget(r, meta.ns, meta.name);
-		}
-		return;
+	bool named = meta_marked(&r->slice, &r->scratch, &meta);
+	if (r->slice.cut) {
+		reflector_count(r, "aliquot_watch_cut_total",
+			"Objects of a list or a watch whose longest lists were cut off.", NULL);
 	}
-	if (read_meta(r, json, n, &meta)) {
-		unread(r, meta.ns, meta.name);
-	} else {
-		unread(r, NULL, NULL);
+	if (!r->events.on_object(r->data, json, n)) {
+		unread(r, named ? meta.ns : NULL, named ? meta.name : NULL);
+	} else if (named && r->unread.count > 0) {
+		forget(r, meta.ns, meta.name);
 	}
 }
 
@@ -177,7 +166,7 @@ static void on_change(struct reflector *r, struct view type, const char *json, s
 		hand_on(r, json, n);
 		return;
 	}
-	bool named = read_meta(r, json, n, &meta);
+	bool named = meta_marked(&r->slice, &r->scratch, &meta);
 	if (gone) {
 		hand_on_gone(r, named ? &meta : NULL);
 	} else {
@@ -217,9 +206,7 @@ static void on_oversize(void *data)
 {
 	struct reflector *r = data;
 	struct meta meta;
-	bool named = meta_decode_beginning(str_text(&r->slice.out), r->slice.out.len, &r->scratch,
-			     &meta, NULL) == 0 &&
-		     !text_empty(meta.name);
+	bool named = meta_marked(&r->slice, &r->scratch, &meta);
 	r->heard++;
 	if (named && text_equals(str_text(&r->slice.type), "\"DELETED\"")) {
 		hand_on_gone(r, &meta);

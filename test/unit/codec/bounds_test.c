@@ -9,6 +9,7 @@
 #include "base/str.h"
 #include "codec/meta.h"
 #include "codec/pod_decode.h"
+#include "json/slice.h"
 #include "codec/volume.h"
 #include "model/names.h"
 
@@ -150,22 +151,35 @@ Test(bounds, values_of_rules_count_by_their_length)
 	cr_expect(pod_has_gate(&r.pod, NAME_GATE));
 }
 
-/* A pod of 2 CPUs and a GPU on node n1, with a list of COUNT members in its spec. */
-static int read_long(struct read *r, const char *list, const char *member, int count)
+/* --- what is too long is cut off before it is parsed --- */
+
+static bool take_pod(void *data, struct view type, const char *json, size_t n)
 {
-	CLEANUP(str_finish) struct str text = STR_INIT(SLICE_OBJECT_MAX);
+	struct read *r = data;
+	(void)type;
+	cr_expect_lt(n, 4 * SLICE_LISTS_MAX);
+	cr_expect_eq(pod_decode(json, n, &r->arena, &r->pod, &r->fault), 0, "%s", r->fault.message);
+	return true;
+}
+
+/* Through the splitter, as a watch does: a pod of 2 CPUs and a GPU on node n1, with more in its
+ * metadata and, where an API server writes it, in its spec. */
+static void watch_long(struct read *r, const char *spec, const char *meta)
+{
+	static const struct slice_events events = {.on_object = take_pod};
+	CLEANUP(str_finish) struct str text = STR_INIT(SLICE_RAW_MAX);
+	struct slice s;
 	str_append_format(&text,
-		"{\"metadata\":{\"namespace\":\"team\",\"name\":\"p\",\"uid\":\"u\",\"labels\":{"
-		"\"" LABEL_TENANT "\":\"true\"}},\"status\":{\"phase\":\"Running\"},\"spec\":{"
-		"\"nodeName\":\"n1\",\"%s\":[",
-		list);
-	for (int i = 0; i < count; i++) {
-		str_append_format(&text, "%s%s", i > 0 ? "," : "", member);
-	}
-	str_append_text(&text, "],\"initContainers\":[{\"name\":\"i\",\"resources\":{\"requests\":{"
-			       "\"cpu\":\"2\"},\"limits\":{\"nvidia.com/gpu\":\"1\"}}}]}}");
+		"{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"namespace\":\"team\",\"name\":"
+		"\"p\",\"uid\":\"u\",%s\"labels\":{\"" LABEL_TENANT "\":\"true\"}},"
+		"\"spec\":{\"initContainers\":[{\"name\":\"i\",\"resources\":{\"requests\":{"
+		"\"cpu\":\"2\"},\"limits\":{\"nvidia.com/gpu\":\"1\"}}}],%s\"nodeName\":\"n1\"},"
+		"\"status\":{\"phase\":\"Running\"}}}",
+		meta, spec);
 	cr_assert_not(text.overflow);
-	return pod_decode(str_text(&text), text.len, &r->arena, &r->pod, &r->fault);
+	slice_init(&s, SLICE_WATCH, pod_projection(), &events, r);
+	cr_assert_eq(slice_push(&s, str_text(&text), text.len, &r->fault), 0);
+	slice_finish(&s);
 }
 
 static void expect_known(const struct pod *p)
@@ -174,38 +188,149 @@ static void expect_known(const struct pod *p)
 	cr_expect_str_eq(p->uid, "u");
 	cr_expect_str_eq(p->node, "n1");
 	cr_expect_eq(p->phase, POD_RUNNING);
-	cr_expect(pod_is_tenant(p));
+	cr_expect_eq(p->cpu_milli, 2000);
+	cr_expect_eq(p->gpus, 1);
 	cr_expect(p->too_complex);
 	cr_expect(p->cut);
 }
 
-Test(bounds, a_pod_that_says_more_than_is_parsed_uses_what_it_uses)
+/* BEFORE, COUNT times MEMBER with commas between them, AFTER. */
+static char *repeat(const char *before, const char *member, int count, const char *after)
 {
-	CLEANUP(read_finish) struct read r = {0};
-	cr_assert_eq(
-		read_long(&r, "tolerations", "{\"key\":\"a\"}", 52000), 0, "%s", r.fault.message);
-	expect_known(&r.pod);
-	cr_expect_eq(r.pod.cpu_milli, 2000);
-	cr_expect_eq(r.pod.gpus, 1);
-	CLEANUP(read_finish) struct read more = {0};
-	cr_assert_eq(read_long(&more, "containers", "{\"name\":\"a\",\"image\":\"b\"}", 52000), 0,
-		"%s", more.fault.message);
-	expect_known(&more.pod);
+	struct str text = STR_INIT(SLICE_RAW_MAX);
+	str_append_text(&text, before);
+	for (int i = 0; i < count; i++) {
+		str_append_format(&text, "%s%s", i > 0 ? "," : "", member);
+	}
+	str_append_text(&text, after);
+	cr_assert_not(text.overflow);
+	return str_take(&text);
 }
 
-Test(bounds, what_says_more_than_is_parsed_has_its_name)
+Test(bounds, a_pod_with_a_list_without_end_uses_what_it_uses)
 {
-	CLEANUP(str_finish) struct str text = STR_INIT(SLICE_OBJECT_MAX);
-	CLEANUP(arena_finish) struct arena arena = {0};
-	struct meta meta;
-	struct fault fault;
-	str_append_text(&text, "{\"list\":[0");
-	for (int i = 0; i < 200000; i++) {
-		str_append_text(&text, ",{}");
+	static const struct {
+		const char *before, *member, *after;
+	} rows[] = {
+		{"\"tolerations\":[", "{\"key\":\"a\"}", "],"},
+		{"\"containers\":[", "{\"name\":\"a\",\"image\":\"b\"}", "],"},
+		{"\"volumes\":[",
+			"{\"name\":\"a\",\"persistentVolumeClaim\":{\"claimName\":\"a\"}}", "],"},
+		{"\"schedulingGates\":[", "{\"name\":\"a\"}", "],"},
+		{"\"nodeSelector\":{", "\"a\":\"b\"", "},"},
+		{"\"topologySpreadConstraints\":[", "{\"topologyKey\":\"a\"}", "],"},
+		{"\"affinity\":{\"podAntiAffinity\":{"
+		 "\"requiredDuringSchedulingIgnoredDuringExecution\":[",
+			"{\"topologyKey\":\"a\"}", "]}},"},
+		{"\"affinity\":{\"nodeAffinity\":{"
+		 "\"requiredDuringSchedulingIgnoredDuringExecution\":{\"nodeSelectorTerms\":[",
+			"{\"matchExpressions\":[{\"key\":\"a\",\"operator\":\"Exists\"}]}",
+			"]}}},"},
+		{"\"containers\":[{\"name\":\"a\",\"ports\":[", "{\"containerPort\":1}", "]}],"},
+		{"\"containers\":[{\"name\":\"a\",\"resources\":{\"requests\":{", "\"a\":\"1\"",
+			"}}}],"},
+	};
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		CLEANUP(read_finish) struct read r = {0};
+		CLEANUP(cleanup_free)
+		char *spec = repeat(rows[i].before, rows[i].member, 52000, rows[i].after);
+		watch_long(&r, spec, "");
+		expect_known(&r.pod);
+		cr_expect(pod_is_tenant(&r.pod), "%s", rows[i].before);
 	}
-	str_append_text(&text, "],\"metadata\":{\"name\":\"n\",\"resourceVersion\":\"7\"}}");
-	cr_assert_eq(meta_decode(str_text(&text), text.len, &arena, &meta, &fault), 0, "%s",
-		fault.message);
+}
+
+Test(bounds, what_a_tenant_is_by_is_kept_beside_labels_and_annotations_without_end)
+{
+	CLEANUP(read_finish) struct read r = {0};
+	CLEANUP(cleanup_free)
+	char *labels = repeat("\"labels\":{", "\"aliquot.dev/0\":\"a\"", 20000,
+		",\"" LABEL_TENANT "\":\"true\"},");
+	CLEANUP(cleanup_free)
+	char *notes = repeat("\"annotations\":{", "\"aliquot.dev/0\":\"a\"", 20000,
+		",\"" NOTE_GPU_UUID "\":\"GPU-1\"},");
+	CLEANUP(str_finish) struct str meta = STR_INIT(SLICE_RAW_MAX);
+	/* The labels of the bed come after these, and both are one object to a reader. */
+	str_append_format(&meta, "%s%s", notes, labels);
+	watch_long(&r, "", str_text(&meta));
+	expect_known(&r.pod);
+	cr_expect(pod_is_tenant(&r.pod));
+	cr_expect_str_eq(pairs_get(&r.pod.notes, NOTE_GPU_UUID), "GPU-1");
+}
+
+/* An API server takes 256 KiB of annotations. What stands after a long one, and in the spec, is
+ * read as if it was not there. */
+Test(bounds, a_long_annotation_hides_nothing)
+{
+	CLEANUP(read_finish) struct read r = {0};
+	CLEANUP(cleanup_free) char *count = letters(250000);
+	CLEANUP(str_finish) struct str meta = STR_INIT(SLICE_RAW_MAX);
+	CLEANUP(str_finish) struct str spec = STR_INIT(4096);
+	str_append_format(&meta,
+		"\"annotations\":{\"" NOTE_GPU_COUNT "\":\"%s\",\"" NOTE_GPU_FRACTION
+		"\":\"0.5\",\"" NOTE_ORIGINAL "\":\"{}\"},",
+		count);
+	str_append_text(&spec, "\"tolerations\":[{\"key\":\"a\"}],");
+	watch_long(&r, str_text(&spec), str_text(&meta));
+	cr_expect_str_eq(pairs_get(&r.pod.notes, NOTE_GPU_FRACTION), "0.5");
+	cr_expect_str_eq(pairs_get(&r.pod.notes, NOTE_ORIGINAL), "{}");
+	cr_expect_eq(r.pod.toleration_count, 1);
+	cr_expect_eq(r.pod.cpu_milli, 2000);
+	cr_expect_not(r.pod.cut);
+}
+
+/* Two lists of half a megabyte each, of which the second has to do with less. */
+Test(bounds, all_lists_of_a_pod_together_are_bounded)
+{
+	CLEANUP(read_finish) struct read r = {0};
+	CLEANUP(cleanup_free)
+	char *lists[] = {
+		repeat("\"containers\":[", "{\"name\":\"a\",\"image\":\"b\"}", 20000, "],"),
+		repeat("\"tolerations\":[", "{\"key\":\"a\"}", 40000, "],"),
+		repeat("\"volumes\":[", "{\"name\":\"a\"}", 40000, "],"),
+		repeat("\"schedulingGates\":[", "{\"name\":\"a\"}", 40000, "],"),
+	};
+	CLEANUP(str_finish) struct str spec = STR_INIT(SLICE_RAW_MAX);
+	for (size_t i = 0; i < COUNT_OF(lists); i++) {
+		str_append_text(&spec, lists[i]);
+	}
+	watch_long(&r, str_text(&spec), "");
+	expect_known(&r.pod);
+	for (size_t i = 1; i < COUNT_OF(lists); i++) {
+		free(lists[i]);
+	}
+}
+
+static bool take_marks(void *data, struct view type, const char *json, size_t n)
+{
+	(void)type;
+	(void)json;
+	(void)n;
+	str_append_text(data, "object");
+	return true;
+}
+
+Test(bounds, who_an_object_is_is_known_without_parsing_it)
+{
+	static const struct slice_events events = {.on_object = take_marks};
+	CLEANUP(arena_finish) struct arena arena = {0};
+	CLEANUP(str_finish) struct str seen = STR_INIT(64);
+	const char *json =
+		"{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"n\",\"labels\":{"
+		"\"name\":\"no\"},\"ownerReferences\":[{\"name\":\"no\",\"uid\":\"no\"}],"
+		"\"namespace\":\"s\",\"uid\":\"u\",\"resourceVersion\":\"7\"},\"spec\":{";
+	struct meta meta;
+	struct slice s;
+	slice_init(&s, SLICE_WATCH, pod_projection(), &events, &seen);
+	cr_assert_eq(slice_push(&s, json, strlen(json), NULL), 0);
+	cr_assert(meta_marked(&s, &arena, &meta));
 	cr_expect_str_eq(meta.name, "n");
+	cr_expect_str_eq(meta.ns, "s");
+	cr_expect_str_eq(meta.uid, "u");
 	cr_expect_str_eq(meta.resource_version, "7");
+	const char *next = "}}}{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"labels\":{}";
+	cr_assert_eq(slice_push(&s, next, strlen(next), NULL), 0);
+	cr_expect_str_eq(str_text(&seen), "object");
+	cr_expect_not(meta_marked(&s, &arena, &meta), "of the object before");
+	slice_finish(&s);
 }

@@ -3,7 +3,9 @@
 #ifndef TEST_REFLECTOR_BED_H
 #define TEST_REFLECTOR_BED_H
 
+#include "codec/meta.h"
 #include "fake_wire.h"
+#include "json/slice.h"
 #include "kube/reflector.h"
 
 /* The receiver writes down what it hears: "begin a b end(sweep)". */
@@ -68,6 +70,18 @@ static const struct reflector_events events = {
 	.on_stale = on_stale,
 };
 
+/* All of an object, and who it is. */
+static const struct slice_keep bed_meta_keep[] = {
+	SLICE_KEEP_MARKED("name", META_NAME),
+	SLICE_KEEP_MARKED("namespace", META_NAMESPACE),
+	SLICE_KEEP_MARKED("uid", META_UID),
+	SLICE_KEEP_MARKED("resourceVersion", META_VERSION),
+	SLICE_KEEP_PREFIX(""),
+	SLICE_END,
+};
+static const struct slice_keep bed_keep[] = {
+	SLICE_KEEP_IN("metadata", bed_meta_keep), SLICE_KEEP_PREFIX(""), SLICE_END};
+
 static inline void set_up(struct fixture *f, const struct reflector_options *options)
 {
 	*f = (struct fixture){.clock = fake_clock_make(), .heard = STR_INIT(1 << 20)};
@@ -78,7 +92,8 @@ static inline void set_up(struct fixture *f, const struct reflector_options *opt
 	struct reflector_kind kind = {.name = "pods",
 		.group_version = "v1",
 		.resource = "pods",
-		.label_selector = "a=b,c"};
+		.label_selector = "a=b,c",
+		.projection = bed_keep};
 	f->r = reflector_create(f->kube, &kind, options, &events, f);
 	reflector_step(f->r, f->clock.mono);
 }
