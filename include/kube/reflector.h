@@ -54,7 +54,6 @@ struct reflector_events {
 struct reflector_options {
 	bool no_watch_list; /* go straight to LIST and WATCH */
 	int64_t quiet_ms;   /* an open watch without a byte, bookmarks included, is dead: 150 s */
-	int64_t stale_ms;   /* without a standing watch for this long: stale; 10 s */
 	uint64_t seed;	    /* of jitter */
 };
 

@@ -23,8 +23,9 @@
 #define PICTURE_QUIET_MS 60000	/* an initial phase without a byte is dead, or never ends */
 #define QUIET_MS	 150000 /* bookmarks come about once a minute */
 #define STALE_MS	 10000
-#define SETTLE_MS	 6000 /* a watch that did not fail for this long stands */
-#define ACCEPTED_MS	 1000 /* and one that the server accepted, for this long */
+#define COMING_MS	 20000 /* while a picture comes in: as long as a Lease is fresh */
+#define SETTLE_MS	 6000  /* a watch that did not fail for this long stands */
+#define ACCEPTED_MS	 1000  /* and one that the server accepted, for this long */
 #define NUDGE_SPREAD_MS	 500
 #define HEALTHY_MS	 120000
 #define LOOK_AGAIN_MS	 300000
@@ -55,7 +56,6 @@ struct reflector *reflector_create(struct kube *kube, const struct reflector_kin
 	}
 	r->no_watch_list = r->options.no_watch_list;
 	r->options.quiet_ms = r->options.quiet_ms > 0 ? r->options.quiet_ms : QUIET_MS;
-	r->options.stale_ms = r->options.stale_ms > 0 ? r->options.stale_ms : STALE_MS;
 	r->events = *events;
 	r->data = data;
 	r->backoff = (struct backoff){.first_ms = BACKOFF_FIRST_MS, .cap_ms = BACKOFF_CAP_MS};
@@ -427,13 +427,24 @@ static int64_t settled_at(const struct reflector *r)
 	return r->opened_ms + (r->accepted ? ACCEPTED_MS : SETTLE_MS);
 }
 
+/* Of a hundred thousand pods a picture may take a quarter of a minute: for as long as it comes in
+ * each of its objects is news, and what is not told yet is no older than the Lease may be by which
+ * others judge us. */
+static int64_t stale_at(const struct reflector *r)
+{
+	int64_t at = r->stood_ms + STALE_MS;
+	bool comes = (r->stage == STAGE_INITIAL || r->stage == STAGE_LIST) && r->began;
+	int64_t coming_at = time_min(r->stood_ms + COMING_MS, r->stream_ms + STALE_MS);
+	return comes && coming_at > at ? coming_at : at;
+}
+
 static void check_stale(struct reflector *r, int64_t now)
 {
 	bool stands = r->stage == STAGE_WATCH && r->call != 0 && now >= settled_at(r);
 	if (stands) {
 		r->stood_ms = now;
 	}
-	bool stale = r->synced && now - r->stood_ms >= r->options.stale_ms;
+	bool stale = r->synced && now >= stale_at(r);
 	if (stale != r->stale) {
 		r->stale = stale;
 		log_info(stale ? "watch is stale" : "watch stands again",
@@ -481,7 +492,7 @@ int64_t reflector_deadline(const struct reflector *r)
 		next = time_min(next, r->missed_ms + LOOK_AGAIN_MS);
 	}
 	if (r->synced && !r->stale && (r->stage != STAGE_WATCH || r->heard == 0)) {
-		next = time_min(next, r->stood_ms + r->options.stale_ms);
+		next = time_min(next, stale_at(r));
 	}
 	if (r->stale && r->stage == STAGE_WATCH) {
 		next = time_min(next, settled_at(r));

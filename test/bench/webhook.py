@@ -4,7 +4,7 @@ The reviews carry pods of 6 to 12 KB over 20 kept TLS connections; every second 
 tenant, the others stay whole for different reasons. The controller has one core at the priority that any
 process has; the API server, its etcd and the client share the others, the client before the servers,
 as if it was on a machine of its own. Relists of all pods follow one another as long as reviews come.
-A tenant is left whole, as C2 wants it, once a relist has taken ten seconds: such an answer is no wrong one,
+A tenant is left whole, as C2 wants it, once a relist has taken twenty seconds: such an answer is no wrong one,
 but whoever waits for it gets a whole GPU, so it counts as one that was not converted.
 The server's figure runs from the moment at which the kernel had the first bytes to the last
 byte written; the client's, from its first byte sent to the last byte of the answer. The controller's

@@ -457,6 +457,38 @@ Test(reflector, who_was_accepted_and_failed_keeps_its_delay_whoever_else_is_acce
 	tear_down(&f);
 }
 
+/* A relist whose objects come in for LASTS_MS, one a second, and then no more. When it was stale.
+ */
+static int64_t stale_after(int64_t lasts_ms)
+{
+	struct fixture f;
+	sync_up(&f);
+	int64_t since = f.clock.mono;
+	reflector_relist(f.r);
+	step(&f, 0);
+	while (!reflector_is_stale(f.r)) {
+		if (f.clock.mono - since < lasts_ms) {
+			fake_data(fake_last(f.wire), EVENT("ADDED", "a", "60"));
+		}
+		int64_t soon = f.clock.mono + 1000;
+		step(&f, time_min(reflector_deadline(f.r), soon) - f.clock.mono);
+		cr_assert_lt(f.clock.mono - since, 60000);
+	}
+	int64_t took = f.clock.mono - since;
+	fake_data(fake_last(f.wire), INITIAL_END("61"));
+	step(&f, 0);
+	cr_expect_not(reflector_is_stale(f.r), "the picture is complete");
+	tear_down(&f);
+	return took;
+}
+
+Test(reflector, a_picture_that_comes_in_may_take_as_long_as_a_lease_is_fresh)
+{
+	cr_expect_eq(stale_after(60000), 20000);
+	cr_expect_eq(stale_after(0), 10000, "nothing comes");
+	cr_expect_eq(stale_after(3500), 13000, "it stopped coming");
+}
+
 Test(reflector, a_quiet_watch_that_stands_is_not_stale)
 {
 	struct fixture f;
