@@ -79,6 +79,10 @@ void server_route_probe(
  * nothing if the server is plain or the identity cannot be used. */
 int server_set_tls(struct server *s, const struct tls_identity *identity, struct fault *ret_fault);
 
+/* Every answer from now on ends its connection, so that clients go elsewhere; who comes all the
+ * same is answered. For the time in which they have not heard yet that this server is going. */
+void server_leave(struct server *s);
+
 /* Graceful end: stops accepting, closes idle connections, answers what has begun with `Connection:
  * close`, and after deadline_ms closes the rest. Then done(data), from the loop, once. */
 void server_drain(struct server *s, int64_t deadline_ms, loop_fn done, void *data);

@@ -289,6 +289,7 @@ static void on_turn(void *data)
 	at = time_min(at, gate_deadline(&c->gate));
 	at = time_min(at, canary_deadline(c->canary));
 	at = time_min(at, access_deadline(c->access));
+	at = time_min(at, ending_deadline(c));
 	/* What is due now was just looked at; never spin faster than the engine's own pace. */
 	loop_wake_at(c->loop, at > now + STEP_EVERY_MS ? at : now + STEP_EVERY_MS);
 }

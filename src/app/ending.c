@@ -1,5 +1,9 @@
 /* The end in good order: what was measured is written down, the Lease is given back, every
- * admission is answered. None of them may take long. */
+ * admission is answered. None of them may take long.
+ *
+ * Whoever tells us to stop tells the Service at the same time, and for some seconds connections
+ * still come here. A review that finds nobody lets its pod start whole. So the webhook lingers
+ * before it drains. */
 #include <signal.h>
 
 #include "base/log.h"
@@ -28,12 +32,24 @@ void ending_on_signal(void *data, int signo)
 	log_info("stopping", LOG_I("signal", signo));
 	c->stopping = true;
 	c->release_by = clock_mono(c->clock) + SAVE_WAIT_MS;
+	c->linger_until = clock_mono(c->clock) + c->options.linger_s * 1000;
 	sizes_end(c->sizes);
-	if (c->webhook == NULL) {
-		c->drained = true;
+	if (c->webhook != NULL) {
+		server_leave(c->webhook);
+	}
+}
+
+static void drain_step(struct controller *c, int64_t now)
+{
+	if (now < c->linger_until || c->draining) {
 		return;
 	}
-	server_drain(c->webhook, DRAIN_MS, on_drained, c);
+	c->draining = true;
+	if (c->webhook == NULL) {
+		c->drained = true;
+	} else {
+		server_drain(c->webhook, DRAIN_MS, on_drained, c);
+	}
 }
 
 void ending_step(struct controller *c, int64_t now)
@@ -41,6 +57,7 @@ void ending_step(struct controller *c, int64_t now)
 	if (!c->stopping) {
 		return;
 	}
+	drain_step(c, now);
 	bool late = now >= c->release_by;
 	if (!c->releasing && (late || sizes_ended(c->sizes, election_leads(c->election)))) {
 		c->releasing = true;
@@ -49,4 +66,13 @@ void ending_step(struct controller *c, int64_t now)
 	} else if (c->releasing && c->drained && (late || election_is_released(c->election))) {
 		loop_stop(c->loop);
 	}
+}
+
+int64_t ending_deadline(const struct controller *c)
+{
+	if (!c->stopping) {
+		return TIME_NEVER;
+	}
+	int64_t at = c->releasing ? TIME_NEVER : c->release_by;
+	return c->draining ? at : time_min(at, c->linger_until);
 }

@@ -41,6 +41,7 @@ struct options {
 	const char *gpu_prices;		    /* as model/price.h says */
 	const char *gpu_price_label, *currency, *team_label, *model_label;
 	int64_t idle_grace_s;
+	int64_t linger_s;
 	int64_t open_timeout_s;
 	int64_t evictions_per_minute;
 	int64_t reacquire_s;

@@ -89,9 +89,10 @@ struct controller {
 	int64_t step_at;		/* the engine, not before */
 	bool told_reached, told_unsure; /* to the engine */
 	bool stopping;
-	bool releasing;	    /* the Lease is being given back */
-	int64_t release_by; /* once stopping: when to release it, then when it should be */
-	bool drained;
+	bool releasing;	      /* the Lease is being given back */
+	int64_t release_by;   /* once stopping: when to release it, then when it should be */
+	int64_t linger_until; /* once stopping: reviews are answered as before */
+	bool draining, drained;
 	bool failed;
 	/* small errands: the ConfigMap's uid, the runtime class, our own image */
 	uint64_t owner_call, class_call, pod_call;
@@ -117,6 +118,7 @@ bool controller_ready(const struct controller *c);
  * finished. A second signal ends it at once. */
 void ending_on_signal(void *data, int signo);
 void ending_step(struct controller *c, int64_t now);
+int64_t ending_deadline(const struct controller *c);
 
 /* errands.c */
 void errands_step(struct controller *c, int64_t now);

@@ -438,6 +438,11 @@ static void drain_begin(void *data)
 	}
 }
 
+void server_leave(struct server *s)
+{
+	s->leaving = true;
+}
+
 void server_drain(struct server *s, int64_t deadline_ms, loop_fn done, void *data)
 {
 	s->drained = done;

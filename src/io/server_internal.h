@@ -67,7 +67,7 @@ struct server {
 	int64_t running_us;		   /* since then */
 	struct conn *parked, *parked_last; /* a list, borrowed: they wait for the next turn */
 	size_t held; /* bytes of bodies and of unsent answers, of all connections */
-	bool draining;
+	bool leaving, draining;
 	struct loop_timer drain_deadline;
 	loop_fn drained;
 	void *drained_data;

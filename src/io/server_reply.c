@@ -242,7 +242,7 @@ void reply_to_request(struct conn *c)
 		route->handler(route->data, &request, r);
 	}
 	/* Only now: the handler may have begun the drain. */
-	c->closing = !c->in.keep_alive || s->draining;
+	c->closing = !c->in.keep_alive || s->leaving || s->draining;
 	if (r->body.overflow) {
 		log_error("reply too large", LOG_S("path", route != NULL ? route->path : ""),
 			LOG_I("limit", s->config.reply_limit));

@@ -14,7 +14,8 @@ from helpers import STEADY_TWO, gates, is_tenant, is_whole, new_seed, note, on, 
 from invariants import P, Picture
 from waiting import wait_until
 
-STACK = STEADY_TWO
+LINGER_S = 3
+STACK = {**STEADY_TWO, "arguments": [*STEADY_TWO["arguments"], "--linger-seconds=%d" % LINGER_S]}
 LEASE_S = 12
 AWAY = 'aliquot_admission_total{verdict="whole",reason="ControllerAway"}'
 OTHER_GATE = "example.com/not-yet"
@@ -164,6 +165,28 @@ def test_the_leader_is_asked_to_end(stack, node, name, say):
     stack.wait_converting()
     assert is_tenant(stack.create_pod(pod_name, fraction="0.5", **on(node())))
     stack.wait_running(pod_name)
+
+
+def test_a_replica_that_is_asked_to_end_lets_nobody_start_whole(stack, say):
+    """Where the Service has not heard of it yet, reviews still come to it: here the API server asks nobody else."""
+    served = stack.controllers[0]
+    if served is stack.wait_leader():
+        # A Lease that was just given back is nobody's, and whole is what a pod is then (C2).
+        served.terminate()
+        stack.wait_leader(other_than=served)
+        served.stop()
+        served.start()
+    stack.wait_converting()
+    served.terminate()
+    wait_until(lambda: served.get("/readyz", check=False)[0] != 200, 10, "it not to be ready", every=0.02)
+    asked, until = 0, served.told_at + LINGER_S - 1
+    while time.monotonic() < until:
+        asked += 1
+        assert stack.converts(), "%.1f s after SIGTERM\n%s" % (time.monotonic() - served.told_at, served.log())
+    say("%d reviews after SIGTERM" % asked)
+    assert asked > 5
+    assert served.stop() == 0 and not served.findings()
+    served.start()
 
 
 def test_c33_a_leader_that_slept_does_not_write(stack, node, name, say):

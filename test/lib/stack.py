@@ -211,11 +211,11 @@ class Controller:
 class Stack:
     standing = []  # those that are not down yet, for who tells of a failure
 
-    def __init__(self, plane, nodes, arguments=(), kubelet_arguments=(), component=None):
+    def __init__(self, plane, nodes, arguments=(), kubelet_arguments=(), component=None, linger_s=0):
         self.plane = plane
         self.api = plane.admin
         self.nodes = [dict(*shape, name=name, gpus=gpus) for name, gpus, *shape in nodes]
-        self._given = list(arguments)
+        self._given = ["--linger-seconds=%d" % linger_s, *arguments]
         self.take(component)
         self.kubelet = FakeKubelet(plane, self.nodes, binary=binary(), images={},
                                    arguments=list(kubelet_arguments))
@@ -231,7 +231,7 @@ class Stack:
         """NODES: (name, GPUs) or (name, GPUs, what else they are like). CONTROLLERS: how many, or the further
         arguments of each. With SERVICE a forwarder stands where the webhook configuration points, and every
         controller listens on its own port. COMPONENT: an overlay of the manifests, beside them."""
-        stack = cls(plane, nodes, arguments, kubelet_arguments, component)
+        stack = cls(plane, nodes, arguments, kubelet_arguments, component, 2 if service else 0)
         try:
             stack.install()
             if service:

@@ -433,6 +433,30 @@ Test(server, drains_gracefully)
 	house_close(&h);
 }
 
+/* Who is connected and who comes are answered, and told to go. */
+Test(server, lingers_before_it_goes)
+{
+	struct house h;
+	struct peer before, after;
+
+	house_open(&h, (struct server_config){0});
+	peer_open(&before, h.loop, server_port(h.server));
+	peer_send(&before, "GET /echo HTTP/1.1\r\nHost: a\r\n\r\n");
+	peer_expect(&before, "200 OK");
+	server_leave(h.server);
+	peer_send(&before, "GET /echo HTTP/1.1\r\nHost: a\r\n\r\n");
+	peer_expect(&before, "Connection: close\r\n");
+	peer_expect_end(&before);
+	peer_open(&after, h.loop, server_port(h.server));
+	peer_send(&after, "GET /echo HTTP/1.1\r\nHost: a\r\n\r\n");
+	peer_expect(&after, "200 OK");
+	peer_expect_end(&after);
+	cr_assert(!before.reset && !after.reset);
+	peer_close(&before);
+	peer_close(&after);
+	house_close(&h);
+}
+
 Test(server, drain_has_a_deadline_and_may_come_from_a_handler)
 {
 	struct house h;
