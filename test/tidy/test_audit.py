@@ -24,7 +24,9 @@ def plane(tmp_path):
     {"resource": "deployments", "apiGroup": "apps", "namespace": "team", "name": "a"},
     {"resource": "secrets", "namespace": "team", "name": "a"},
     {"resource": "leases", "apiGroup": "coordination.k8s.io", "namespace": "team", "name": "a"},
-    {"resource": "nodes", "name": "a"}])
+    {"resource": "nodes", "name": "a"},
+    {"resource": "certificatesigningrequests", "apiGroup": "certificates.k8s.io", "name": "a"},
+    {"resource": "mutatingwebhookconfigurations", "apiGroup": "admissionregistration.k8s.io", "name": "another"}])
 def test_what_is_not_ours_is_told(plane, what):  # pylint: disable=redefined-outer-name
     plane.log.write_text(entry(POD) + entry(what))
     with pytest.raises(AssertionError, match="us: patch"):
@@ -36,7 +38,10 @@ def test_what_is_ours_what_was_refused_and_dry_runs_are_not(plane):  # pylint: d
     plane.log.write_text(
         entry(POD) + entry(nodes, code=403) + entry(nodes, uri="/api?dryRun=All") +
         entry({"resource": "gpupolicies", "apiGroup": "aliquot.dev", "name": "a"}) +
-        entry({"resource": "secrets", "namespace": "aliquot-system", "name": "a"}) + "half a li")
+        entry({"resource": "secrets", "namespace": "aliquot-system", "name": "a"}) +
+        entry({"resource": "certificatesigningrequests", "apiGroup": "certificates.k8s.io", "name": "a", "subresource": "status"}) +
+        entry({"resource": "mutatingwebhookconfigurations", "apiGroup": "admissionregistration.k8s.io", "name": "zz-aliquot"}) +
+        "half a li")
     invariants.check_audit(plane)
 
 
