@@ -80,7 +80,7 @@ void act_set_owner(struct act *a, const char *owner_uid)
 /* --- outcomes --- */
 
 /* The last thing that happens to a job; it must be in no list. */
-static void conclude(struct job *j, const struct fault *fault, const struct pod *pod)
+static void end_job(struct job *j, const struct fault *fault, const struct pod *pod)
 {
 	struct act *a = j->act;
 	struct outcome outcome = {.fault = *fault,
@@ -103,7 +103,7 @@ static void conclude(struct job *j, const struct fault *fault, const struct pod 
 	job_destroy(j);
 }
 
-static void refuse(struct act *a, struct job *j, enum fault_kind kind, const char *why)
+static void refuse_job(struct act *a, struct job *j, enum fault_kind kind, const char *why)
 {
 	fault_set(&j->fault, kind, "%s", why);
 	j->stage = JOB_OVER;
@@ -112,7 +112,7 @@ static void refuse(struct act *a, struct job *j, enum fault_kind kind, const cha
 }
 
 /* How long a write that is sent now may take. */
-static int64_t write_ms(const struct act *a)
+static int64_t write_time_left(const struct act *a)
 {
 	int64_t left = a->events.write_ms == NULL ? ACT_TIMEOUT_MS : a->events.write_ms(a->data);
 	return time_min(left, ACT_TIMEOUT_MS);
@@ -120,7 +120,7 @@ static int64_t write_ms(const struct act *a)
 
 static bool may_write(const struct act *a)
 {
-	return write_ms(a) > 0;
+	return write_time_left(a) > 0;
 }
 
 static int64_t term_of(const struct act *a)
@@ -130,24 +130,24 @@ static int64_t term_of(const struct act *a)
 
 /* --- answers --- */
 
-static void on_answer(void *data, const struct kube_answer *answer);
+static void on_job_answer(void *data, const struct kube_answer *answer);
 
 static void conclude_sent(struct job *j, const struct fault *fault, const struct pod *pod)
 {
 	job_list_remove(&j->act->in_flight, j);
-	conclude(j, fault, pod);
+	end_job(j, fault, pod);
 }
 
-static void read_pod(struct job *j, enum job_stage stage, const char *ns, const char *name)
+static void request_pod(struct job *j, enum job_stage stage, const char *ns, const char *name)
 {
 	struct kube_path path = {.group_version = "v1", .ns = ns, .resource = "pods", .name = name};
 	j->stage = stage;
-	j->call = kube_get(j->act->kube, &path, on_answer, j);
+	j->call = kube_get(j->act->kube, &path, on_job_answer, j);
 }
 
 static void read_object(struct job *j, enum job_stage stage)
 {
-	read_pod(j, stage, j->action.ns, j->action.name);
+	request_pod(j, stage, j->action.ns, j->action.name);
 }
 
 /* The object in an answer. NULL is no failure: the write happened, and the watch will show the
@@ -216,7 +216,7 @@ static void read_back_answered(struct job *j, const struct kube_answer *answer)
 static void send_write(struct job *j, struct draft *draft)
 {
 	/* Time has passed since it was asked whether to send at all; none means the default. */
-	int64_t left = write_ms(j->act);
+	int64_t left = write_time_left(j->act);
 	struct kube_write write = {
 		.method = draft->method,
 		.path = draft->path,
@@ -227,7 +227,7 @@ static void send_write(struct job *j, struct draft *draft)
 		.timeout_ms = left > 0 ? left : 1,
 	};
 	j->stage = JOB_WRITING;
-	j->call = kube_put(j->act->kube, &write, on_answer, j);
+	j->call = kube_put(j->act->kube, &write, on_job_answer, j);
 }
 
 /* It is there now: what it should say. */
@@ -273,7 +273,7 @@ static void confirm_next(struct job *j)
 	const struct ledger *still = &j->action.still;
 	if (j->confirmed < still->count) {
 		const struct grant *g = &still->items[j->confirmed];
-		read_pod(j, JOB_CONFIRMING, g->ns, g->name);
+		request_pod(j, JOB_CONFIRMING, g->ns, g->name);
 		return;
 	}
 	struct draft draft = {.body = STR_INIT(DRAFT_BODY_MAX)};
@@ -301,11 +301,11 @@ static void confirm_answered(struct job *j, const struct kube_answer *answer)
 	confirm_next(j);
 }
 
-static void read_owner(struct job *j)
+static void request_owner(struct job *j)
 {
 	struct kube_path path = recommendation_owner_path(&j->action, &j->arena);
 	j->stage = JOB_READING_OWNER;
-	j->call = kube_get(j->act->kube, &path, on_answer, j);
+	j->call = kube_get(j->act->kube, &path, on_job_answer, j);
 }
 
 static void owner_answered(struct job *j, const struct kube_answer *answer)
@@ -329,7 +329,7 @@ static void read_only(struct job *j)
 {
 	struct kube_path path = read_path(&j->action, &j->arena);
 	j->stage = JOB_READING_ONLY;
-	j->call = kube_get(j->act->kube, &path, on_answer, j);
+	j->call = kube_get(j->act->kube, &path, on_job_answer, j);
 }
 
 static void read_answered(struct job *j, const struct kube_answer *answer)
@@ -340,15 +340,15 @@ static void read_answered(struct job *j, const struct kube_answer *answer)
 }
 
 /* The next request of it, or its end. */
-static void go_on(struct job *j, const struct kube_answer *answer)
+static void continue_surge(struct job *j, const struct kube_answer *answer)
 {
 	j->stage = JOB_SURGING;
-	if (!surge_course_go(j, answer, j->act->kube, write_ms(j->act), on_answer)) {
+	if (!surge_course_go(j, answer, j->act->kube, write_time_left(j->act), on_job_answer)) {
 		conclude_sent(j, &j->fault, NULL);
 	}
 }
 
-static void on_answer(void *data, const struct kube_answer *answer)
+static void on_job_answer(void *data, const struct kube_answer *answer)
 {
 	struct job *j = data;
 	j->call = 0;
@@ -372,7 +372,7 @@ static void on_answer(void *data, const struct kube_answer *answer)
 		read_answered(j, answer);
 		return;
 	case JOB_SURGING:
-		go_on(j, answer);
+		continue_surge(j, answer);
 		return;
 	case JOB_QUEUED:
 	case JOB_OVER:
@@ -423,11 +423,11 @@ static int build_draft(
 }
 
 /* Out of its queue and on its way, or over. */
-static void start(struct act *a, struct job_list *from, struct job *j)
+static void start_job(struct act *a, struct job_list *from, struct job *j)
 {
 	job_list_remove(from, j);
 	if (!may_write(a)) {
-		refuse(a, j, FAULT_DENIED, "not leading");
+		refuse_job(a, j, FAULT_DENIED, "not leading");
 		return;
 	}
 	if (j->action.type == ACTION_PLACE && j->action.node_term_count > 0) {
@@ -442,7 +442,7 @@ static void start(struct act *a, struct job_list *from, struct job *j)
 	}
 	if (recommendation_reads_owner(&j->action)) {
 		job_list_push(&a->in_flight, j);
-		read_owner(j);
+		request_owner(j);
 		return;
 	}
 	if (read_is_all(&j->action)) {
@@ -453,7 +453,7 @@ static void start(struct act *a, struct job_list *from, struct job *j)
 	if (surge_is_course(&j->action)) {
 		job_list_push(&a->in_flight, j);
 		j->surge = surge_course_create(&j->action, clock_wall(kube_clock(a->kube)));
-		go_on(j, NULL);
+		continue_surge(j, NULL);
 		return;
 	}
 	struct draft draft = {.body = STR_INIT(DRAFT_BODY_MAX)};
@@ -475,7 +475,7 @@ static void start_writes(struct act *a)
 		next = j->next;
 		/* Two writes to one object at a time could overtake each other. */
 		if (!job_list_names(&a->in_flight, &j->action)) {
-			start(a, &a->queue, j);
+			start_job(a, &a->queue, j);
 		}
 	}
 }
@@ -493,18 +493,18 @@ static void start_conditions(struct act *a, int64_t now)
 		}
 		if (!job_list_names(&a->in_flight, &j->action)) {
 			a->tokens_ms -= TOKEN_MS;
-			start(a, &a->conditions, j);
+			start_job(a, &a->conditions, j);
 		}
 	}
 }
 
-static void tell_over(struct act *a)
+static void report_ended_jobs(struct act *a)
 {
 	/* What the receiver submits meanwhile waits for the next step. */
 	for (size_t left = a->over.count; left > 0; left--) {
 		struct job *j = a->over.head;
 		job_list_remove(&a->over, j);
-		conclude(j, &j->fault, NULL);
+		end_job(j, &j->fault, NULL);
 	}
 }
 
@@ -513,7 +513,7 @@ void act_step(struct act *a, int64_t now_mono_ms)
 	a->news = false;
 	start_writes(a);
 	start_conditions(a, now_mono_ms);
-	tell_over(a);
+	report_ended_jobs(a);
 }
 
 int64_t act_deadline(const struct act *a)
@@ -541,7 +541,8 @@ static void supersede(
 		if (j->action.type == older && action_same_object(&j->action, newer) &&
 			text_equals(j->action.condition, newer->condition)) {
 			job_list_remove(list, j);
-			refuse(a, j, FAULT_CONFLICT, "a newer action took its place in the queue");
+			refuse_job(
+				a, j, FAULT_CONFLICT, "a newer action took its place in the queue");
 		}
 	}
 }
@@ -563,17 +564,17 @@ void act_submit(struct act *a, const struct action *action)
 	}
 	a->news = true;
 	if (!may_write(a)) {
-		refuse(a, j, FAULT_DENIED, "not leading");
+		refuse_job(a, j, FAULT_DENIED, "not leading");
 		return;
 	}
 	if (action->type == ACTION_EVENT && !action->warning && act_is_busy(a)) {
 		/* It would take the place of a write that somebody waits for. */
-		refuse(a, j, FAULT_LIMIT, "no events while so many writes wait");
+		refuse_job(a, j, FAULT_LIMIT, "no events while so many writes wait");
 		return;
 	}
 	if (action->type == ACTION_EVENT) {
 		bool taken = event_hand_over(a->recorder, &j->action);
-		refuse(a, j, taken ? FAULT_NONE : FAULT_LIMIT, taken ? "" : "too many events");
+		refuse_job(a, j, taken ? FAULT_NONE : FAULT_LIMIT, taken ? "" : "too many events");
 		return;
 	}
 	struct job_list *list = action->type == ACTION_CONDITION ? &a->conditions : &a->queue;
@@ -583,7 +584,7 @@ void act_submit(struct act *a, const struct action *action)
 		supersede(a, &a->conditions, ACTION_CONDITION, &j->action);
 	}
 	if (list->count >= ACT_QUEUE_MAX) {
-		refuse(a, j, FAULT_LIMIT, "too many writes are waiting");
+		refuse_job(a, j, FAULT_LIMIT, "too many writes are waiting");
 		return;
 	}
 	job_list_push(list, j);

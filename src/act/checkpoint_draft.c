@@ -6,7 +6,7 @@
 
 #define OUR_API NAME_GROUP "/" NAME_VERSION
 
-static void write_status(struct build *b, const struct action *x)
+static void write_checkpoint(struct build *b, const struct action *x)
 {
 	build_begin_object(b);
 	build_text_at(b, "apiVersion", OUR_API);
@@ -34,7 +34,7 @@ int checkpoint_draft(const struct action *x, struct draft *ret_draft, struct fau
 	if (x->makes) {
 		checkpoint_write_new(&b, x->checkpoint, x->owner_uid);
 	} else {
-		write_status(&b, x);
+		write_checkpoint(&b, x);
 	}
 	return draft_end(&b, ret_draft, ret_fault);
 }

@@ -6,7 +6,8 @@
 #include "model/names.h"
 #include "model/uids.h"
 
-static void write_metadata(struct build *b, const struct act_settings *s, const struct action *x)
+static void companion_metadata(
+	struct build *b, const struct act_settings *s, const struct action *x)
 {
 	make_metadata(b, x, NAME_COMPANION);
 	build_text_at(b, LABEL_COMPANION, "true");
@@ -20,7 +21,8 @@ static void write_amount(struct build *b, const char *key, int64_t n, const char
 	build_text_at(b, key, amount);
 }
 
-static void write_container(struct build *b, const struct act_settings *s, const struct action *x)
+static void companion_container(
+	struct build *b, const struct act_settings *s, const struct action *x)
 {
 	build_array_at(b, "containers");
 	build_begin_object(b);
@@ -44,7 +46,7 @@ static void write_container(struct build *b, const struct act_settings *s, const
 	build_end(b);
 }
 
-static void write_spec(struct build *b, const struct act_settings *s, const struct action *x)
+static void companion_spec(struct build *b, const struct act_settings *s, const struct action *x)
 {
 	make_spec(b, "Always", NAME_COMPANION, 1, UID_COMPANION);
 	if (!text_empty(x->runtime_class)) {
@@ -58,7 +60,7 @@ static void write_spec(struct build *b, const struct act_settings *s, const stru
 	}
 	build_end(b);
 	make_where(b, x);
-	write_container(b, s, x);
+	companion_container(b, s, x);
 	build_end(b);
 }
 
@@ -69,8 +71,8 @@ int companion_draft(const struct act_settings *s, const struct action *x, struct
 	if (make_check_owner(s, ret_fault) < 0 || make_pod(s, x, ret_draft, &b, ret_fault) < 0) {
 		return -1;
 	}
-	write_metadata(&b, s, x);
-	write_spec(&b, s, x);
+	companion_metadata(&b, s, x);
+	companion_spec(&b, s, x);
 	build_end(&b);
 	return draft_end(&b, ret_draft, ret_fault);
 }

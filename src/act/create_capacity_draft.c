@@ -38,7 +38,7 @@ static void write_labels(struct build *b)
 	build_text_at(b, LABEL_IN_USE, IN_USE_NO);
 }
 
-static void write_metadata(struct build *b, const struct act_settings *s, const struct action *x)
+static void capacity_metadata(struct build *b, const struct act_settings *s, const struct action *x)
 {
 	make_metadata(b, x, NAME_CAPACITY);
 	write_labels(b);
@@ -135,7 +135,7 @@ static void write_readiness(struct build *b, const struct act_settings *s)
 	build_end(b);
 }
 
-static void write_container(
+static void capacity_container(
 	struct build *b, const struct act_settings *s, const struct action *x, bool init)
 {
 	build_begin_object(b);
@@ -214,10 +214,10 @@ static void write_volumes(struct build *b, const struct action *x)
 static void write_containers(struct build *b, const struct act_settings *s, const struct action *x)
 {
 	build_array_at(b, "initContainers");
-	write_container(b, s, x, true);
+	capacity_container(b, s, x, true);
 	build_end(b);
 	build_array_at(b, "containers");
-	write_container(b, s, x, false);
+	capacity_container(b, s, x, false);
 	build_end(b);
 	write_volumes(b, x);
 }
@@ -239,7 +239,7 @@ static void write_tolerations(struct build *b, const struct action *x)
 	build_end(b);
 }
 
-static void write_spec(struct build *b, const struct act_settings *s, const struct action *x)
+static void capacity_spec(struct build *b, const struct act_settings *s, const struct action *x)
 {
 	/* Always: a main container that was killed finds its device again. It compares identities
 	 * first, so a pod that came back with another GPU holds nothing. */
@@ -263,8 +263,8 @@ int create_capacity_draft(const struct act_settings *s, const struct action *x,
 	if (make_check_owner(s, ret_fault) < 0 || make_pod(s, x, ret_draft, &b, ret_fault) < 0) {
 		return -1;
 	}
-	write_metadata(&b, s, x);
-	write_spec(&b, s, x);
+	capacity_metadata(&b, s, x);
+	capacity_spec(&b, s, x);
 	build_end(&b);
 	return draft_end(&b, ret_draft, ret_fault);
 }

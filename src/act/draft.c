@@ -33,7 +33,7 @@ int draft_end(const struct build *b, struct draft *d, struct fault *ret_fault)
 	return 0;
 }
 
-static void copy_tolerations(struct arena *a, const struct action *from, struct action *to)
+static void action_copy_tolerations(struct arena *a, const struct action *from, struct action *to)
 {
 	to->tolerations = NULL;
 	if (from->toleration_count == 0) {
@@ -178,7 +178,7 @@ void action_copy(struct arena *arena, const struct action *from, struct action *
 	copy_recommendation(arena, from, to);
 	copy_checkpoint(arena, from, to);
 	copy_surge(arena, from, to);
-	copy_tolerations(arena, from, to);
+	action_copy_tolerations(arena, from, to);
 	copy_where(arena, from, to);
 	copy_ledger(arena, &from->ledger, &to->ledger);
 	copy_ledger(arena, &from->still, &to->still);

@@ -36,7 +36,7 @@ static void write_devices(struct build *b, const struct action *x)
 	b->out->overflow = b->out->overflow || text.overflow || key.overflow;
 }
 
-static void write_notes(struct build *b, const struct action *x, int64_t term)
+static void write_share_notes(struct build *b, const struct action *x, int64_t term)
 {
 	char number[24];
 	build_object_at(b, "annotations");
@@ -143,7 +143,7 @@ static void write_term(struct build *b, const json_t *term, const char *node)
 	build_end(b);
 }
 
-static void write_terms(struct build *b, const json_t *terms, const char *node)
+static void write_node_affinity(struct build *b, const json_t *terms, const char *node)
 {
 	build_object_at(b, "affinity");
 	build_object_at(b, "nodeAffinity");
@@ -164,7 +164,7 @@ static void write_terms(struct build *b, const json_t *terms, const char *node)
 	}
 }
 
-static void write_spec(struct build *b, const struct action *x, const json_t *terms)
+static void placement_spec(struct build *b, const struct action *x, const json_t *terms)
 {
 	build_object_at(b, "spec");
 	build_array_at(b, "schedulingGates");
@@ -174,7 +174,7 @@ static void write_spec(struct build *b, const struct action *x, const json_t *te
 		build_end(b);
 	}
 	build_end(b);
-	write_terms(b, terms, x->node);
+	write_node_affinity(b, terms, x->node);
 	build_end(b);
 }
 
@@ -222,9 +222,9 @@ int place_draft(const struct action *x, const json_t *live, int64_t term, struct
 		return -1;
 	}
 	struct build b = draft_patch_pod(x, ret_draft);
-	write_notes(&b, x, term);
+	write_share_notes(&b, x, term);
 	build_end(&b);
-	write_spec(&b, x, terms);
+	placement_spec(&b, x, terms);
 	build_end(&b);
 	return draft_end(&b, ret_draft, ret_fault);
 }

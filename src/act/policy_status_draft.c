@@ -11,7 +11,7 @@ struct condition {
 	int64_t since_ms; /* 0: from now on */
 };
 
-static void write_condition(
+static void write_policy_condition(
 	struct build *b, const struct condition *c, int64_t generation, int64_t wall_ms)
 {
 	char since[TIME_TEXT_MAX];
@@ -67,7 +67,7 @@ int policy_status_draft(
 	build_i64_at(&b, "automatedWorkloads", x->automated);
 	build_array_at(&b, "conditions");
 	for (size_t i = 0; i < COUNT_OF(conditions); i++) {
-		write_condition(&b, &conditions[i], x->generation, wall_ms);
+		write_policy_condition(&b, &conditions[i], x->generation, wall_ms);
 	}
 	build_end(&b);
 	build_end(&b);

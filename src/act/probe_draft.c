@@ -11,7 +11,7 @@
 #define GRACE_S	   1
 #define DEADLINE_S 60
 
-static bool write_notes(struct build *b, const struct action *x)
+static bool probe_notes(struct build *b, const struct action *x)
 {
 	CLEANUP(str_finish) struct str claim = STR_INIT(INJECTION_TEXT_MAX);
 	CLEANUP(str_finish) struct str name = STR_INIT(INJECTION_TEXT_MAX);
@@ -60,7 +60,7 @@ static void write_amounts(struct build *b)
 	build_end(b);
 }
 
-static void write_container(struct build *b, const struct act_settings *s, const struct action *x)
+static void probe_container(struct build *b, const struct act_settings *s, const struct action *x)
 {
 	build_array_at(b, "containers");
 	build_begin_object(b);
@@ -80,7 +80,7 @@ static void write_container(struct build *b, const struct act_settings *s, const
 
 /* Once: what it saw is what there is to know. Whatever is wrong with the node, it ends by itself.
  */
-static void write_spec(struct build *b, const struct act_settings *s, const struct action *x)
+static void probe_spec(struct build *b, const struct act_settings *s, const struct action *x)
 {
 	make_spec(b, "Never", NAME_CAPACITY, GRACE_S, UID_PROBE);
 	build_i64_at(b, "activeDeadlineSeconds", DEADLINE_S);
@@ -93,7 +93,7 @@ static void write_spec(struct build *b, const struct act_settings *s, const stru
 	}
 	build_end(b);
 	make_pin(b, x->node);
-	write_container(b, s, x);
+	probe_container(b, s, x);
 	build_end(b);
 }
 
@@ -108,13 +108,13 @@ int probe_draft(const struct act_settings *s, const struct action *x, struct dra
 	if (make_pod(s, x, ret_draft, &b, ret_fault) < 0) {
 		return -1;
 	}
-	if (!write_notes(&b, x)) {
+	if (!probe_notes(&b, x)) {
 		return fault_set(ret_fault, FAULT_LIMIT, "what is tried is too long to be written");
 	}
 	make_labels(&b, NAME_PROBE);
 	build_text_at(&b, LABEL_PROBE, inject_form_name(x->claim->form));
 	make_owner(&b, "Pod", x->capacity_pod, x->uid);
-	write_spec(&b, s, x);
+	probe_spec(&b, s, x);
 	build_end(&b);
 	return draft_end(&b, ret_draft, ret_fault);
 }

@@ -37,7 +37,7 @@ static void take_job(const struct action *x, const struct kube_answer *answer,
 	}
 }
 
-static void take_owner(const struct action *x, const struct kube_answer *answer, struct arena *a,
+static void read_standing(const struct action *x, const struct kube_answer *answer, struct arena *a,
 	struct read_sight *ret, struct fault *ret_fault)
 {
 	struct standing *s = ARENA_NEW(a, struct standing);
@@ -73,7 +73,7 @@ void read_take(const struct action *x, const struct kube_answer *answer, struct 
 	*ret = (struct read_sight){.spares = false};
 	*ret_fault = (struct fault){0};
 	if (x->type == ACTION_READ_OWNER) {
-		take_owner(x, answer, a, ret, ret_fault);
+		read_standing(x, answer, a, ret, ret_fault);
 	} else if (answer->fault.kind == FAULT_NONE && x->type == ACTION_CHECKPOINT) {
 		take_checkpoint(answer, a, ret, ret_fault);
 	} else if (answer->fault.kind == FAULT_NONE) {

@@ -11,7 +11,7 @@
 #define PLURAL_MAX 64
 
 /* Of the kinds that the sizer names: the kind in lower case and an s. */
-static const char *plural(const char *kind, struct arena *a)
+static const char *resource_of_kind(const char *kind, struct arena *a)
 {
 	char *text = arena_printf(a, "%.*ss", PLURAL_MAX, kind);
 	for (char *c = text; *c != '\0'; c++) {
@@ -30,7 +30,7 @@ struct kube_path recommendation_owner_path(const struct action *x, struct arena 
 {
 	return (struct kube_path){.group_version = x->owner.api_version,
 		.ns = x->ns,
-		.resource = plural(x->owner.kind, a),
+		.resource = resource_of_kind(x->owner.kind, a),
 		.name = x->owner.name};
 }
 

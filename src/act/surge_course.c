@@ -56,7 +56,8 @@ const struct surge_seen *surge_course_seen(const struct surge_course *c)
 	return c != NULL && c->whole ? &c->look.seen : NULL;
 }
 
-static void read_from(struct job *j, struct kube *kube, const struct surge_where *w, kube_done done)
+static void request_object(
+	struct job *j, struct kube *kube, const struct surge_where *w, kube_done done)
 {
 	CLEANUP(str_finish) struct str path = STR_INIT(KUBE_PATH_MAX);
 	const struct kube_path at = {.group_version = w->group_version,
@@ -74,7 +75,8 @@ static void read_from(struct job *j, struct kube *kube, const struct surge_where
 
 /* --- LOOK, READ --- */
 
-static int take(struct surge_course *c, const struct kube_answer *answer, struct fault *ret_fault)
+static int take_surge_answer(
+	struct surge_course *c, const struct kube_answer *answer, struct fault *ret_fault)
 {
 	if (answer->fault.kind == FAULT_NOT_FOUND && c->at < SURGE_PODS) {
 		surge_take_none(&c->look, c->at);
@@ -92,7 +94,7 @@ static bool go_reading(
 	struct job *j, const struct kube_answer *answer, struct kube *kube, kube_done done)
 {
 	struct surge_course *c = j->surge;
-	if (answer != NULL && take(c, answer, &j->fault) < 0) {
+	if (answer != NULL && take_surge_answer(c, answer, &j->fault) < 0) {
 		return false;
 	}
 	enum surge_source end =
@@ -101,7 +103,7 @@ static bool go_reading(
 	for (; c->at < end; c->at++) {
 		struct surge_where w = surge_where_of(&c->look, c->at);
 		if (w.resource != NULL) {
-			read_from(j, kube, &w, done);
+			request_object(j, kube, &w, done);
 			return true;
 		}
 	}
@@ -135,7 +137,7 @@ static int check_marked(
 	return 0;
 }
 
-static void send(
+static void send_draft(
 	struct job *j, struct kube *kube, unsigned options, int64_t write_ms, kube_done done)
 {
 	const struct draft *d = &j->surge->draft;
@@ -155,7 +157,7 @@ static bool go_creating(struct job *j, const struct kube_answer *answer, struct 
 	struct surge_course *c = j->surge;
 	if (answer == NULL) {
 		const struct surge_where w = surge_where_of(&c->look, SURGE_SET);
-		read_from(j, kube, &w, done);
+		request_object(j, kube, &w, done);
 		return true;
 	}
 	if (answer->fault.kind != FAULT_NONE) {
@@ -175,7 +177,7 @@ static bool go_creating(struct job *j, const struct kube_answer *answer, struct 
 		return false;
 	}
 	c->stage++;
-	send(j, kube, c->stage == CREATE_TRIES ? KUBE_DRY_RUN : 0, write_ms, done);
+	send_draft(j, kube, c->stage == CREATE_TRIES ? KUBE_DRY_RUN : 0, write_ms, done);
 	return true;
 }
 

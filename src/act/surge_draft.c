@@ -43,7 +43,7 @@ static void write_map(
 	}
 }
 
-static void write_owner(struct build *b, const struct surge_order *o)
+static void surge_owner(struct build *b, const struct surge_order *o)
 {
 	build_array_at(b, "ownerReferences");
 	build_begin_object(b);
@@ -56,7 +56,7 @@ static void write_owner(struct build *b, const struct surge_order *o)
 	build_end(b);
 }
 
-static void write_metadata(
+static void surge_metadata(
 	struct build *b, const struct action *x, const json_t *template, int64_t generation)
 {
 	static const char *const labels[] = {LABEL_TEMPLATE_HASH, LABEL_SURGE, NULL};
@@ -75,7 +75,7 @@ static void write_metadata(
 	build_text_at(b, NOTE_SURGE_HASH, o->hash);
 	build_text_at(b, NOTE_SURGE_GENERATION, number);
 	build_end(b);
-	write_owner(b, o);
+	surge_owner(b, o);
 	build_end(b);
 }
 
@@ -121,7 +121,7 @@ int surge_create_draft(
 	build_begin_object(&b);
 	build_text_at(&b, "apiVersion", "v1");
 	build_text_at(&b, "kind", "Pod");
-	write_metadata(
+	surge_metadata(
 		&b, x, template, json_integer_value(decode_find(set, "metadata.generation")));
 	write_value(&b, "spec", decode_find(template, "spec"));
 	build_end(&b);

@@ -1,7 +1,7 @@
 /* Where what stands in for tenants may go: what its tenants say of nodes (C14). */
 #include "act_parts.h"
 
-static void write_terms(struct build *b, const char *key, const struct terms *terms)
+static void write_requirements(struct build *b, const char *key, const struct terms *terms)
 {
 	static const char *const operators[] = {
 		"In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"};
@@ -45,8 +45,8 @@ void make_where(struct build *b, const struct action *x)
 	build_array_at(b, "nodeSelectorTerms");
 	for (uint32_t i = 0; i < x->where_count; i++) {
 		build_begin_object(b);
-		write_terms(b, "matchExpressions", &x->where_terms[i].labels);
-		write_terms(b, "matchFields", &x->where_terms[i].fields);
+		write_requirements(b, "matchExpressions", &x->where_terms[i].labels);
+		write_requirements(b, "matchFields", &x->where_terms[i].fields);
 		build_end(b);
 	}
 	for (int i = 0; i < 4; i++) {

@@ -37,7 +37,7 @@ void access_destroy(struct access *a)
 }
 
 /* Without an answer what was told last stands: a write that is not allowed is refused anyway. */
-static void on_answer(void *data, const struct kube_answer *answer)
+static void on_access_answer(void *data, const struct kube_answer *answer)
 {
 	CLEANUP(decode_release) json_t *root = NULL;
 	struct access *a = data;
@@ -97,7 +97,7 @@ void access_step(struct access *a, int64_t now_mono_ms, bool leads)
 		.content_type = KUBE_JSON,
 		.body = str_text(&body),
 		.body_size = body.len};
-	a->call = kube_put(a->kube, &w, on_answer, a);
+	a->call = kube_put(a->kube, &w, on_access_answer, a);
 }
 
 int64_t access_deadline(const struct access *a)

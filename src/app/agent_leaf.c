@@ -21,32 +21,33 @@ struct agent_leaf {
 	struct tls_pair authority; /* borrowed from the arena */
 };
 
-static int64_t wall(const struct agent_leaf *a)
+static int64_t leaf_wall_ms(const struct agent_leaf *a)
 {
 	return clock_wall(kube_clock(a->kube));
 }
 
-static void pass_over(struct agent_leaf *a, int64_t in_ms)
+static void leaf_pause(struct agent_leaf *a, int64_t in_ms)
 {
 	a->next_at = clock_mono(kube_clock(a->kube)) + in_ms;
 	a->authority = (struct tls_pair){0};
 	arena_wipe(&a->arena);
 }
 
-static void on_written(void *data, const struct kube_answer *answer)
+static void on_leaf_written(void *data, const struct kube_answer *answer)
 {
 	struct agent_leaf *a = data;
 	a->call = 0;
 	if (answer->fault.kind != FAULT_NONE && answer->fault.kind != FAULT_CONFLICT) {
 		log_warn("the agents' certificate could not be written", LOG_F(&answer->fault));
 	}
-	pass_over(a, answer->fault.kind == FAULT_NONE ? PASS_SOON_MS : PASS_EVERY_MS);
+	leaf_pause(a, answer->fault.kind == FAULT_NONE ? PASS_SOON_MS : PASS_EVERY_MS);
 }
 
-static bool fits(const struct agent_leaf *a, const struct secret *s)
+static bool leaf_is_good(const struct agent_leaf *a, const struct secret *s)
 {
-	struct tls_check check = {
-		.bundle_pem = a->authority.cert_pem, .name = NAME_AGENT_TLS, .wall_ms = wall(a)};
+	struct tls_check check = {.bundle_pem = a->authority.cert_pem,
+		.name = NAME_AGENT_TLS,
+		.wall_ms = leaf_wall_ms(a)};
 	/* Who mounts this one is on every node with a GPU: nothing but a leaf may lie in it. */
 	return s->ca_cert == NULL && s->ca_key == NULL && s->other_cert == NULL &&
 	       s->other_key == NULL && leaf_fits(s, &check);
@@ -61,9 +62,9 @@ static void issue(struct agent_leaf *a, const struct secret *old)
 		.names = names,
 		.name_count = COUNT_OF(names),
 		.days = LEAF_DAYS,
-		.wall_ms = wall(a)};
+		.wall_ms = leaf_wall_ms(a)};
 	if (!leaf_issue(&next, &a->authority, &spec, &a->arena)) {
-		pass_over(a, PASS_EVERY_MS);
+		leaf_pause(a, PASS_EVERY_MS);
 		return;
 	}
 	log_info("writing certificates", LOG_S("why", "the agents have none that fits"));
@@ -73,10 +74,10 @@ static void issue(struct agent_leaf *a, const struct secret *old)
 		.content_type = KUBE_MERGE_PATCH,
 		.body = str_text(&body),
 		.body_size = body.len};
-	a->call = kube_put(a->kube, &write, on_written, a);
+	a->call = kube_put(a->kube, &write, on_leaf_written, a);
 }
 
-static void on_secret(void *data, const struct kube_answer *answer)
+static void on_leaf_secret(void *data, const struct kube_answer *answer)
 {
 	struct agent_leaf *a = data;
 	struct secret s = {0};
@@ -86,11 +87,11 @@ static void on_secret(void *data, const struct kube_answer *answer)
 		secret_decode(answer->body, answer->body_size, &a->arena, &s, &f) < 0) {
 		log_warn("the Secret of the agents cannot be read", LOG_S("name", NAME_AGENT),
 			LOG_F(&f));
-		pass_over(a, PASS_EVERY_MS);
+		leaf_pause(a, PASS_EVERY_MS);
 		return;
 	}
-	if (fits(a, &s)) {
-		pass_over(a, PASS_EVERY_MS);
+	if (leaf_is_good(a, &s)) {
+		leaf_pause(a, PASS_EVERY_MS);
 		return;
 	}
 	issue(a, &s);
@@ -103,7 +104,7 @@ void agent_leaf_offer(struct agent_leaf *a, const char *ca_cert, const char *ca_
 	}
 	a->authority.cert_pem = arena_strdup(&a->arena, ca_cert);
 	a->authority.key_pem = arena_strdup(&a->arena, ca_key);
-	a->call = kube_get(a->kube, &a->path, on_secret, a);
+	a->call = kube_get(a->kube, &a->path, on_leaf_secret, a);
 }
 
 struct agent_leaf *agent_leaf_create(struct kube *kube, const char *ns)

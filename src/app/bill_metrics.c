@@ -23,7 +23,7 @@ struct bill_config bills_config(struct options *o, struct prices *prices)
 		.model_label = label(o->model_label)};
 }
 
-static void head(struct str *out, const char *name, const char *help)
+static void bill_family_head(struct str *out, const char *name, const char *help)
 {
 	str_append_format(out, "# HELP %s %s\n# TYPE %s gauge\n", name, help, name);
 }
@@ -42,7 +42,7 @@ static void line(struct str *out, const char *name, const char *labels, int64_t 
 static void one(
 	struct str *out, const char *name, const char *help, const char *labels, int64_t micro)
 {
-	head(out, name, help);
+	bill_family_head(out, name, help);
 	line(out, name, labels, micro);
 }
 
@@ -72,7 +72,7 @@ static void add_label(struct str *labels, const char *key, const char *value)
 	}
 }
 
-static void write_family(
+static void write_bill_family(
 	const struct family *f, const struct sizer *s, const struct world *w, struct str *out)
 {
 	CLEANUP(str_finish) struct str labels = STR_INIT(LABELS_MAX);
@@ -88,7 +88,7 @@ static void write_family(
 			continue;
 		}
 		if (series++ == 0) {
-			head(out, f->name, f->help);
+			bill_family_head(out, f->name, f->help);
 		}
 		str_reset(&labels);
 		add_label(&labels, f->ns, row.ns);
@@ -111,7 +111,7 @@ void bills_write(
 	one(out, "aliquot_bill_per_hour", "The price of all GPUs that nodes offer.",
 		str_text(&label), t.all);
 	one(out, "aliquot_pods_cost_per_hour", "What pods pay of it.", NULL, t.pods);
-	head(out, "aliquot_idle_cost_per_hour", "What nobody pays of it.");
+	bill_family_head(out, "aliquot_idle_cost_per_hour", "What nobody pays of it.");
 	line(out, "aliquot_idle_cost_per_hour", "gpus=\"shared\"", t.idle_held);
 	line(out, "aliquot_idle_cost_per_hour", "gpus=\"free\"", t.idle_free);
 	one(out, "aliquot_saved_cost_per_hour",
@@ -124,11 +124,12 @@ void bills_write(
 		NULL, t.freed);
 	one(out, "aliquot_wasted_cost_per_hour", "What workloads pay that compute nothing.", NULL,
 		t.wasted);
-	head(out, "aliquot_idle_workloads", "Workloads that compute nothing.");
+	bill_family_head(out, "aliquot_idle_workloads", "Workloads that compute nothing.");
 	str_append_format(out, "aliquot_idle_workloads %u\n", t.idle_workloads);
-	head(out, "aliquot_unpriced_gpus", "GPUs of nodes for which there is no price.");
+	bill_family_head(
+		out, "aliquot_unpriced_gpus", "GPUs of nodes for which there is no price.");
 	str_append_format(out, "aliquot_unpriced_gpus %u\n", t.unpriced);
 	for (size_t i = 0; i < COUNT_OF(families); i++) {
-		write_family(&families[i], s, w, out);
+		write_bill_family(&families[i], s, w, out);
 	}
 }

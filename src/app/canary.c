@@ -82,7 +82,7 @@ static int64_t verdict(const struct canary *c)
 	return canary_refused_by(c) != NULL ? -1 : canary_reached(c) ? 1 : 0;
 }
 
-static void on_answer(void *data, const struct kube_answer *a)
+static void on_canary_answer(void *data, const struct kube_answer *a)
 {
 	struct canary *c = data;
 	c->call = 0;
@@ -104,7 +104,7 @@ static void on_answer(void *data, const struct kube_answer *a)
 }
 
 /* A cluster's policies judge a dry run as they judge any pod: what they ask for is there. */
-static void write_container(struct build *b, const char *image)
+static void write_canary_container(struct build *b, const char *image)
 {
 	build_begin_object(b);
 	build_text_at(b, "name", "canary");
@@ -114,7 +114,7 @@ static void write_container(struct build *b, const char *image)
 	build_end(b);
 }
 
-static void write_pod(struct str *out, const char *image)
+static void write_canary_pod(struct str *out, const char *image)
 {
 	struct build b = build_into(out);
 	build_begin_object(&b);
@@ -131,14 +131,14 @@ static void write_pod(struct str *out, const char *image)
 	build_bool_at(&b, "automountServiceAccountToken", false);
 	restricted_pod(&b, NOBODY);
 	build_array_at(&b, "containers");
-	write_container(&b, image);
+	write_canary_container(&b, image);
 	build_end(&b);
 	build_end(&b);
 	build_end(&b);
 }
 
 /* What was seen does not outlast what made it so. */
-static void forget(struct canary *c)
+static void canary_forget(struct canary *c)
 {
 	kube_cancel(c->kube, c->call);
 	c->call = 0;
@@ -160,21 +160,21 @@ void canary_step(struct canary *c, int64_t now_mono_ms, bool leads)
 	c->now = now_mono_ms;
 	c->leads = leads;
 	if (!leads) {
-		forget(c);
+		canary_forget(c);
 		return;
 	}
 	if (c->call != 0 || now_mono_ms < c->next_at) {
 		return;
 	}
 	CLEANUP(str_finish) struct str body = STR_INIT(4096);
-	write_pod(&body, c->image);
+	write_canary_pod(&body, c->image);
 	struct kube_write w = {.method = WIRE_POST,
 		.path = {.group_version = "v1", .ns = NAME_CANARY_NAMESPACE, .resource = "pods"},
 		.content_type = KUBE_JSON,
 		.body = str_text(&body),
 		.body_size = body.len,
 		.options = KUBE_DRY_RUN};
-	c->call = kube_put(c->kube, &w, on_answer, c);
+	c->call = kube_put(c->kube, &w, on_canary_answer, c);
 }
 
 int64_t canary_deadline(const struct canary *c)

@@ -56,7 +56,7 @@ static const struct kube_path webhook_path = {.group_version = "admissionregistr
 	.resource = "mutatingwebhookconfigurations",
 	.name = NAME_WEBHOOK_CONFIG};
 
-static void pass_over(struct certs *c, int64_t in_ms)
+static void certs_pause(struct certs *c, int64_t in_ms)
 {
 	c->state = CERTS_IDLE;
 	c->next_at = c->now + in_ms;
@@ -64,17 +64,17 @@ static void pass_over(struct certs *c, int64_t in_ms)
 	arena_wipe(&c->arena);
 }
 
-static void on_written(void *data, const struct kube_answer *a)
+static void on_certs_written(void *data, const struct kube_answer *a)
 {
 	struct certs *c = data;
 	c->call = 0;
 	if (a->fault.kind != FAULT_NONE && a->fault.kind != FAULT_CONFLICT) {
 		log_warn("a certificate could not be written", LOG_F(&a->fault));
 	}
-	pass_over(c, a->fault.kind == FAULT_NONE ? PASS_SOON_MS : PASS_EVERY_MS / 2);
+	certs_pause(c, a->fault.kind == FAULT_NONE ? PASS_SOON_MS : PASS_EVERY_MS / 2);
 }
 
-static void write_to(
+static void certs_write(
 	struct certs *c, const struct kube_path *path, const char *type, const struct str *body)
 {
 	struct kube_write w = {.method = WIRE_PATCH,
@@ -83,7 +83,7 @@ static void write_to(
 		.body = str_text(body),
 		.body_size = body->len};
 	c->state = CERTS_WRITING;
-	c->call = kube_put(c->kube, &w, on_written, c);
+	c->call = kube_put(c->kube, &w, on_certs_written, c);
 }
 
 static void write_secret(struct certs *c, const struct secret *next, const char *why)
@@ -92,7 +92,7 @@ static void write_secret(struct certs *c, const struct secret *next, const char 
 	struct kube_path path = secret_path(c);
 	log_info("writing certificates", LOG_S("why", why));
 	secret_write_patch(&body, next);
-	write_to(c, &path, KUBE_MERGE_PATCH, &body);
+	certs_write(c, &path, KUBE_MERGE_PATCH, &body);
 }
 
 static void write_bundle(struct certs *c, const char *bundle)
@@ -100,10 +100,10 @@ static void write_bundle(struct certs *c, const char *bundle)
 	CLEANUP(str_finish) struct str body = STR_INIT(PATCH_MAX_BYTES);
 	log_info("publishing the caBundle", LOG_S("configuration", NAME_WEBHOOK_CONFIG));
 	webhook_write_patch(&body, c->bundle.resource_version, bundle);
-	write_to(c, &webhook_path, KUBE_STRATEGIC_PATCH, &body);
+	certs_write(c, &webhook_path, KUBE_STRATEGIC_PATCH, &body);
 }
 
-static int64_t wall(const struct certs *c)
+static int64_t certs_wall_ms(const struct certs *c)
 {
 	return clock_wall(kube_clock(c->kube));
 }
@@ -117,7 +117,7 @@ static bool serves_well(const struct certs *c, const struct secret *s)
 {
 	struct tls_check check = {.bundle_pem = s->ca_cert,
 		.name = NAME_WEBHOOK "." NAME_NAMESPACE ".svc",
-		.wall_ms = wall(c)};
+		.wall_ms = certs_wall_ms(c)};
 	return leaf_fits(s, &check);
 }
 
@@ -127,7 +127,7 @@ static bool served_is_trusted(const struct certs *c)
 	struct tls_check check = {.bundle_pem = c->bundle.bundle,
 		.cert_pem = c->served,
 		.name = NAME_WEBHOOK "." NAME_NAMESPACE ".svc",
-		.wall_ms = wall(c)};
+		.wall_ms = certs_wall_ms(c)};
 	return c->served != NULL && c->bundle.found && !text_empty(c->bundle.bundle) &&
 	       tls_verify(&check, NULL) == 0;
 }
@@ -138,7 +138,7 @@ static bool make_authority(struct certs *c, const char **ret_cert, const char **
 	struct fault f;
 	struct tls_spec spec = {.common_name = "aliquot authority",
 		.days = c->config.authority_days > 0 ? c->config.authority_days : AUTHORITY_DAYS,
-		.wall_ms = wall(c)};
+		.wall_ms = certs_wall_ms(c)};
 	if (tls_authority_create(&spec, &pair, &f) < 0) {
 		log_error("an authority could not be made", LOG_F(&f));
 		return false;
@@ -176,15 +176,15 @@ static bool make_leaf(struct certs *c, struct secret *s)
 		.names = names,
 		.name_count = leaf_names(c, names, COUNT_OF(names)),
 		.days = c->config.leaf_days > 0 ? c->config.leaf_days : LEAF_DAYS,
-		.wall_ms = wall(c)};
+		.wall_ms = certs_wall_ms(c)};
 	return leaf_issue(s, &authority, &spec, &c->arena);
 }
 
 /* 4 to 6: the slow change from one authority to the next. */
-static void rotate(struct certs *c, struct secret *s)
+static void rotate_authority(struct certs *c, struct secret *s)
 {
 	struct tls_validity leaf;
-	if (s->other_cert == NULL && leaf_life(s->ca_cert, wall(c)) < LEAF_LEFT_MILLI) {
+	if (s->other_cert == NULL && leaf_life(s->ca_cert, certs_wall_ms(c)) < LEAF_LEFT_MILLI) {
 		if (make_authority(c, &s->other_cert, &s->other_key)) {
 			write_secret(c, s, "the authority's time is near: its successor");
 			return;
@@ -200,12 +200,12 @@ static void rotate(struct certs *c, struct secret *s)
 		return;
 	} else if (s->other_cert != NULL && s->other_key == NULL &&
 		   tls_validity(s->leaf_cert, &leaf, NULL) == 0 &&
-		   wall(c) - leaf.not_before_ms > DAY_MS) {
+		   certs_wall_ms(c) - leaf.not_before_ms > DAY_MS) {
 		s->other_cert = NULL;
 		write_secret(c, s, "the former authority is not needed any more");
 		return;
 	}
-	pass_over(c, PASS_EVERY_MS);
+	certs_pause(c, PASS_EVERY_MS);
 }
 
 /* 1: with one that cannot issue nothing else here would ever come right. Replicas go on with the
@@ -220,7 +220,7 @@ static void replace_authority(struct certs *c)
 	size_t count;
 	if (served_is_trusted(c) && strlen(c->bundle.bundle) < FORMER_MAX) {
 		s.other_cert = c->bundle.bundle;
-	} else if (leaf_life(old->ca_cert, wall(c)) >= 0 &&
+	} else if (leaf_life(old->ca_cert, certs_wall_ms(c)) >= 0 &&
 		   tls_count(old->ca_cert, &count, NULL) == 0) {
 		s.other_cert = old->ca_cert;
 	}
@@ -228,7 +228,7 @@ static void replace_authority(struct certs *c)
 		write_secret(c, &s, "there is no authority that can issue");
 		return;
 	}
-	pass_over(c, PASS_EVERY_MS);
+	certs_pause(c, PASS_EVERY_MS);
 }
 
 static void lead(struct certs *c)
@@ -237,7 +237,7 @@ static void lead(struct certs *c)
 	struct tls_pair authority = authority_of(&s);
 	struct fault f;
 	CLEANUP(str_finish) struct str bundle = STR_INIT(PATCH_MAX_BYTES);
-	if (tls_authority_check(&authority, wall(c), &f) < 0) {
+	if (tls_authority_check(&authority, certs_wall_ms(c), &f) < 0) {
 		if (s.ca_cert != NULL) {
 			log_warn("the authority cannot be used", LOG_F(&f));
 		}
@@ -263,17 +263,17 @@ static void lead(struct certs *c)
 	if (!serves_well(c, &s)) {
 		int64_t seen_at = c->bundle_right_since + BUNDLE_SEEN_MS;
 		if (c->now < seen_at && served_is_trusted(c)) {
-			pass_over(c, seen_at - c->now);
+			certs_pause(c, seen_at - c->now);
 			return;
 		}
 		if (make_leaf(c, &s)) {
 			write_secret(c, &s, "there is no serving certificate that fits");
 			return;
 		}
-		pass_over(c, PASS_EVERY_MS);
+		certs_pause(c, PASS_EVERY_MS);
 		return;
 	}
-	rotate(c, &s);
+	rotate_authority(c, &s);
 }
 
 /* The other part of it is a person's: C1 is ours, and whoever wants more left out says so there. */
@@ -287,7 +287,7 @@ static void keep_namespaces(struct certs *c, const struct kube_answer *a)
 	}
 }
 
-static void on_webhook(void *data, const struct kube_answer *a)
+static void on_webhook_config(void *data, const struct kube_answer *a)
 {
 	struct certs *c = data;
 	struct fault f = a->fault;
@@ -297,14 +297,14 @@ static void on_webhook(void *data, const struct kube_answer *a)
 		c->published = false;
 		log_warn("the webhook configuration cannot be read",
 			LOG_S("name", NAME_WEBHOOK_CONFIG), LOG_F(&f));
-		pass_over(c, PASS_EVERY_MS);
+		certs_pause(c, PASS_EVERY_MS);
 		return;
 	}
 	if (!c->bundle.found) {
 		c->published = false;
 		log_warn("the webhook configuration has no entry of ours",
 			LOG_S("name", NAME_WEBHOOK_CONFIG), LOG_S("entry", NAME_WEBHOOK_ENTRY));
-		pass_over(c, PASS_EVERY_MS);
+		certs_pause(c, PASS_EVERY_MS);
 		return;
 	}
 	keep_namespaces(c, a);
@@ -312,7 +312,7 @@ static void on_webhook(void *data, const struct kube_answer *a)
 }
 
 /* What the Secret has to serve, if it is new. */
-static void serve(struct certs *c)
+static void serve_leaf(struct certs *c)
 {
 	struct fault f;
 	if (c->secret.leaf_cert == NULL || c->secret.leaf_key == NULL ||
@@ -346,7 +346,7 @@ static void trust(struct certs *c)
 	}
 }
 
-static void on_secret(void *data, const struct kube_answer *a)
+static void on_certs_secret(void *data, const struct kube_answer *a)
 {
 	struct certs *c = data;
 	struct fault f = a->fault;
@@ -357,17 +357,17 @@ static void on_secret(void *data, const struct kube_answer *a)
 					    a->body, a->body_size, &c->arena, &c->secret, &f) < 0) {
 		log_warn("the Secret of the webhook cannot be read", LOG_S("name", NAME_WEBHOOK),
 			LOG_F(&f));
-		pass_over(c, PASS_EVERY_MS / 5);
+		certs_pause(c, PASS_EVERY_MS / 5);
 		return;
 	}
-	serve(c);
+	serve_leaf(c);
 	trust(c);
 	if (!leads) {
-		pass_over(c, c->served != NULL ? PASS_EVERY_MS : PASS_SOON_MS * 10);
+		certs_pause(c, c->served != NULL ? PASS_EVERY_MS : PASS_SOON_MS * 10);
 		return;
 	}
 	c->state = CERTS_WEBHOOK;
-	c->call = kube_get(c->kube, &webhook_path, on_webhook, c);
+	c->call = kube_get(c->kube, &webhook_path, on_webhook_config, c);
 }
 
 struct certs *certs_create(struct kube *kube, const struct certs_config *config,
@@ -406,7 +406,7 @@ void certs_step(struct certs *c, int64_t now_mono_ms)
 	}
 	struct kube_path path = secret_path(c);
 	c->state = CERTS_SECRET;
-	c->call = kube_get(c->kube, &path, on_secret, c);
+	c->call = kube_get(c->kube, &path, on_certs_secret, c);
 }
 
 int64_t certs_deadline(const struct certs *c)

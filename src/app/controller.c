@@ -45,7 +45,7 @@
 /* Probes, and whoever reads metrics. */
 #define PAGES_CONNECTIONS 64
 
-static bool on_change(void *data, const struct change *change)
+static bool on_watch_change(void *data, const struct change *change)
 {
 	struct controller *c = data;
 	if (change->kind == KIND_RECOMMENDATION) {
@@ -70,7 +70,7 @@ static bool on_change(void *data, const struct change *change)
 	return taken;
 }
 
-static bool on_state(void *data, const struct change *change)
+static bool on_node_state(void *data, const struct change *change)
 {
 	struct controller *c = data;
 	return engine_observe(c->engine, change);
@@ -88,12 +88,12 @@ static bool on_evicts(void *data, const char *uid)
 	return engine_evicts(c->engine, uid);
 }
 
-static struct engine_now now_of(const struct controller *c)
+static struct engine_now controller_now(const struct controller *c)
 {
 	return (struct engine_now){clock_mono(c->clock), clock_policy(c->clock)};
 }
 
-static void on_leadership(void *data, bool leads)
+static void on_leader_change(void *data, bool leads)
 {
 	struct controller *c = data;
 	struct change change = {.type = CHANGE_LEADER, .leads = leads};
@@ -104,7 +104,7 @@ static void on_leadership(void *data, bool leads)
 	}
 }
 
-static void on_outcome(void *data, const struct action *action, const struct outcome *outcome)
+static void on_write_outcome(void *data, const struct action *action, const struct outcome *outcome)
 {
 	struct controller *c = data;
 	if (outcome->fault.kind != FAULT_NONE) {
@@ -126,17 +126,17 @@ static void on_outcome(void *data, const struct action *action, const struct out
 		election_doubt(c->election);
 	}
 	if (!sizes_settle(c->sizes, action, outcome)) {
-		engine_settle(c->engine, now_of(c), action->id, outcome);
+		engine_settle(c->engine, controller_now(c), action->id, outcome);
 	}
 }
 
-static int64_t write_ms(void *data)
+static int64_t leader_write_ms(void *data)
 {
 	struct controller *c = data;
 	return election_write_ms(c->election, clock_mono(c->clock));
 }
 
-static int64_t term(void *data)
+static int64_t leader_term(void *data)
 {
 	const struct controller *c = data;
 	return election_term(c->election);
@@ -163,7 +163,7 @@ static void tell_reach(struct controller *c)
 
 /* --- the webhook's server: it exists from the first certificate on --- */
 
-static void on_identity(void *data, const struct tls_identity *identity)
+static void on_new_identity(void *data, const struct tls_identity *identity)
 {
 	struct controller *c = data;
 	struct fault f;
@@ -204,14 +204,14 @@ static int64_t rest_after(const struct controller *c, int64_t step_us)
 	return rest > STEP_EVERY_MS ? rest : STEP_EVERY_MS;
 }
 
-static void decide(struct controller *c, int64_t now)
+static void decide_if_due(struct controller *c, int64_t now)
 {
 	if (now < c->step_at) {
 		loop_wake_at(c->loop, c->step_at);
 		return;
 	}
 	int64_t began = clock_mono_us();
-	engine_step(c->engine, now_of(c), STEP_BUDGET, &c->plan);
+	engine_step(c->engine, controller_now(c), STEP_BUDGET, &c->plan);
 	heards_keep(c->engine, c->election);
 	int64_t took = clock_mono_us() - began;
 	metric_observe_us(metric_get(c->metrics, METRIC_HISTOGRAM, "aliquot_engine_step_seconds",
@@ -233,7 +233,7 @@ static void decide(struct controller *c, int64_t now)
 	c->step_at = now + rest_after(c, took);
 }
 
-static void on_turn(void *data)
+static void on_controller_turn(void *data)
 {
 	struct controller *c = data;
 	ahead_look(&c->own_clock);
@@ -265,7 +265,7 @@ static void on_turn(void *data)
 	gate_step(&c->gate, now);
 	recorder_step(c->recorder, now);
 	log_flush(clock_wall(&clock_system));
-	decide(c, now);
+	decide_if_due(c, now);
 	act_step(c->act, now);
 	events_step(c->events, now);
 	ending_step(c, now);
@@ -352,7 +352,7 @@ static void make_agents(struct controller *c)
 		.own_keys = text_equals(c->options.agent_identity, "node"),
 		.agent_ns = c->options.agent_namespace,
 		.engine = c->engine,
-		.tell = on_state,
+		.tell = on_node_state,
 		.data = c};
 	c->agents = agents_create(&config);
 }
@@ -368,7 +368,7 @@ static int make_usages(struct controller *c, struct fault *f)
 	if (c->usages == NULL) {
 		return -1;
 	}
-	struct sizes_config sizes = {.tell = on_state,
+	struct sizes_config sizes = {.tell = on_node_state,
 		.fate = on_fate,
 		.evicts = on_evicts,
 		.data = c,
@@ -412,7 +412,8 @@ static void make_leader_side(struct controller *c)
 		.pull_policy = text_empty(c->options.image_pull_policy)
 				       ? NULL
 				       : c->options.image_pull_policy};
-	struct act_events outcomes = {.on_outcome = on_outcome, .write_ms = write_ms, .term = term};
+	struct act_events outcomes = {
+		.on_outcome = on_write_outcome, .write_ms = leader_write_ms, .term = leader_term};
 	struct engine_config engine = {.idle_grace_ms = c->options.idle_grace_s * 1000,
 		.open_timeout_ms = c->options.open_timeout_s * 1000,
 		.evictions_per_minute = (uint32_t)c->options.evictions_per_minute,
@@ -428,10 +429,10 @@ static void make_leader_side(struct controller *c)
 	struct certs_config certs = {.ns = NAME_NAMESPACE,
 		.agent_ns = c->options.agent_namespace,
 		.extra_names = c->options.webhook_names};
-	struct certs_events certs_events = {.on_identity = on_identity, .leads = leads};
+	struct certs_events certs_events = {.on_identity = on_new_identity, .leads = leads};
 	c->events =
 		events_create(c->kube, "aliquot.dev/controller", c->identity, rng_system_seed());
-	c->election = election_create(c->kube, &lease, on_leadership, c);
+	c->election = election_create(c->kube, &lease, on_leader_change, c);
 	c->act = act_create(c->kube, c->events, &act, &outcomes, c);
 	c->engine = engine_create(&engine, rng_system_seed());
 	make_recorder(c);
@@ -444,9 +445,9 @@ static void make_leader_side(struct controller *c)
 	const struct zones_config zones = {
 		c->options.zoneinfo, c->clock, engine_world(c->engine), c->around, c->events};
 	c->zones = zones_create(&zones);
-	c->feeds = feeds_create(c->kube, rng_system_seed(), on_change, c);
-	c->volumes =
-		volumes_create(c->kube, engine_world(c->engine), rng_system_seed(), on_change, c);
+	c->feeds = feeds_create(c->kube, rng_system_seed(), on_watch_change, c);
+	c->volumes = volumes_create(
+		c->kube, engine_world(c->engine), rng_system_seed(), on_watch_change, c);
 	c->certs = certs_create(c->kube, &certs, &certs_events, c);
 	c->signer = signer_create(c->kube, c->options.agent_namespace, rng_system_seed());
 	make_agents(c);
@@ -556,7 +557,7 @@ static void controller_finish(struct controller *c)
 	options_finish(&c->options);
 }
 
-static int run(struct controller *c)
+static int controller_run(struct controller *c)
 {
 	struct fault f = {0};
 	if (controller_init(c, &f) < 0) {
@@ -566,11 +567,11 @@ static int run(struct controller *c)
 	loop_on_signal(c->loop, SIGTERM, ending_on_signal, c);
 	loop_on_signal(c->loop, SIGINT, ending_on_signal, c);
 	loop_on_signal(c->loop, SIGHUP, ending_on_signal, c);
-	loop_on_turn(c->loop, on_turn, c);
+	loop_on_turn(c->loop, on_controller_turn, c);
 	log_info("started", LOG_S("version", ALIQUOT_VERSION),
 		LOG_S("server", link_server(c->link)), LOG_S("identity", c->identity));
 	loop_run(c->loop);
-	loop_off_turn(c->loop, on_turn, c);
+	loop_off_turn(c->loop, on_controller_turn, c);
 	log_info("stopped");
 	return c->failed ? 1 : 0;
 }
@@ -593,7 +594,7 @@ int controller_main(int argc, char **argv)
 	enum log_level level = LOG_INFO;
 	(void)log_level_parse(c.options.log_level, &level);
 	log_setup(level, STDERR_FILENO);
-	int status = run(&c);
+	int status = controller_run(&c);
 	controller_finish(&c);
 	return status;
 }

@@ -83,7 +83,7 @@ struct crash {
 	struct crossing *under_way;
 };
 
-static const char *name_of(const struct wire_request *r)
+static const char *crossing_name(const struct wire_request *r)
 {
 	char path[PATH_MAX_OF];
 	int n = (int)strcspn(r->path, "?");
@@ -119,7 +119,7 @@ static void end_where_asked(const struct crash *c, const char *when, const char 
 }
 
 /* Out of the list; the caller owns it. */
-static struct crossing *take(struct crash *c, const struct crossing *x)
+static struct crossing *crossing_take(struct crash *c, const struct crossing *x)
 {
 	struct crossing **slot = &c->under_way;
 	while (*slot != x) {
@@ -130,9 +130,9 @@ static struct crossing *take(struct crash *c, const struct crossing *x)
 	return found;
 }
 
-static void on_done(void *data, const struct wire_answer *answer)
+static void on_crossing_done(void *data, const struct wire_answer *answer)
 {
-	struct crossing *x = take(((struct crossing *)data)->owner, data);
+	struct crossing *x = crossing_take(((struct crossing *)data)->owner, data);
 	if (answer->status >= 200 && answer->status < 300) {
 		end_where_asked(x->owner, "after", x->name);
 	}
@@ -145,13 +145,13 @@ static uint64_t on_send(struct wire *w, const struct wire_request *request,
 	const struct wire_events *events, void *data)
 {
 	struct crash *c = (struct crash *)(void *)w;
-	static const struct wire_events ours = {.on_done = on_done};
+	static const struct wire_events ours = {.on_done = on_crossing_done};
 	if (request->method == WIRE_GET || text_empty(request->path)) {
 		return wire_send(c->inner, request, events, data);
 	}
 	struct crossing *x = xcalloc(1, sizeof *x);
 	x->owner = c;
-	x->name = name_of(request);
+	x->name = crossing_name(request);
 	x->events = *events;
 	x->data = data;
 	end_where_asked(c, "before", x->name);
@@ -167,7 +167,7 @@ static void on_cancel(struct wire *w, uint64_t id)
 	wire_cancel(c->inner, id);
 	for (struct crossing *x = c->under_way; x != NULL; x = x->next) {
 		if (x->id == id) {
-			free(take(c, x));
+			free(crossing_take(c, x));
 			return;
 		}
 	}
@@ -193,7 +193,7 @@ void crash_destroy(struct crash *c)
 		return;
 	}
 	while (c->under_way != NULL) {
-		free(take(c, c->under_way));
+		free(crossing_take(c, c->under_way));
 	}
 	free(c);
 }

@@ -13,7 +13,7 @@
 #define SAVE_WAIT_MS	5000
 #define RELEASE_WAIT_MS 3000
 
-static void on_drained(void *data)
+static void on_webhook_drained(void *data)
 {
 	struct controller *c = data;
 	c->drained = true;
@@ -48,7 +48,7 @@ static void drain_step(struct controller *c, int64_t now)
 	if (c->webhook == NULL) {
 		c->drained = true;
 	} else {
-		server_drain(c->webhook, DRAIN_MS, on_drained, c);
+		server_drain(c->webhook, DRAIN_MS, on_webhook_drained, c);
 	}
 }
 

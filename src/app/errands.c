@@ -18,7 +18,7 @@
 #define WAIT_MAX_MS 30000
 
 /* Asked again soon, but not every two seconds for ever. */
-static void failed(int64_t *at, int64_t *wait)
+static void errand_failed(int64_t *at, int64_t *wait)
 {
 	*wait = *wait == 0 ? SOON_MS : time_min(*wait * 2, WAIT_MAX_MS);
 	*at += *wait - SOON_MS;
@@ -49,7 +49,7 @@ static void on_owner(void *data, const struct kube_answer *a)
 		return;
 	}
 	c->owner_known = false;
-	failed(&c->owner_at, &c->owner_wait);
+	errand_failed(&c->owner_at, &c->owner_wait);
 	log_warn(c->owner_set ? "the ConfigMap that owns capacity pods cannot be read; they are "
 				"made for the one that was there"
 			      : "the ConfigMap that owns capacity pods cannot be read; none will "
@@ -93,7 +93,7 @@ static void on_class(void *data, const struct kube_answer *a)
 	c->class_call = 0;
 	bool exists = a->fault.kind == FAULT_NONE;
 	if (!exists && a->fault.kind != FAULT_NOT_FOUND) {
-		failed(&c->class_at, &c->class_wait);
+		errand_failed(&c->class_at, &c->class_wait);
 		log_warn("the runtime class of capacity pods cannot be read", LOG_F(&a->fault));
 		return;
 	}
@@ -129,7 +129,7 @@ static void on_own_pod(void *data, const struct kube_answer *a)
 		image = own_image(containers);
 	}
 	if (text_empty(image)) {
-		failed(&c->pod_at, &c->pod_wait);
+		errand_failed(&c->pod_at, &c->pod_wait);
 		log_warn("our own image cannot be read; set --image", LOG_F(&a->fault));
 		return;
 	}
@@ -137,8 +137,8 @@ static void on_own_pod(void *data, const struct kube_answer *a)
 	act_set_image(c->act, image);
 }
 
-static uint64_t ask(struct controller *c, const struct kube_path *path, int64_t *at, int64_t now,
-	kube_done done)
+static uint64_t errand_get(struct controller *c, const struct kube_path *path, int64_t *at,
+	int64_t now, kube_done done)
 {
 	*at = now + SOON_MS;
 	return kube_get(c->kube, path, done, c);
@@ -154,10 +154,10 @@ void errands_step(struct controller *c, int64_t now)
 		.resource = "runtimeclasses",
 		.name = is_auto(c) ? "nvidia" : c->options.runtime_class};
 	if (c->owner_call == 0 && now >= c->owner_at) {
-		c->owner_call = ask(c, &owner, &c->owner_at, now, on_owner);
+		c->owner_call = errand_get(c, &owner, &c->owner_at, now, on_owner);
 	}
 	if (reads_class(c) && c->class_call == 0 && now >= c->class_at) {
-		c->class_call = ask(c, &class, &c->class_at, now, on_class);
+		c->class_call = errand_get(c, &class, &c->class_at, now, on_class);
 	}
 	const char *pod = getenv("POD_NAME");
 	const char *ns = getenv("POD_NAMESPACE");
@@ -165,7 +165,7 @@ void errands_step(struct controller *c, int64_t now)
 		now >= c->pod_at) {
 		struct kube_path own = {
 			.group_version = "v1", .ns = ns, .resource = "pods", .name = pod};
-		c->pod_call = ask(c, &own, &c->pod_at, now, on_own_pod);
+		c->pod_call = errand_get(c, &own, &c->pod_at, now, on_own_pod);
 	}
 	/* What is known is asked again once a minute only: the ConfigMap may be made anew. */
 	if (c->owner_known && c->owner_call == 0) {

@@ -105,7 +105,7 @@ static void count_late(struct gate *g, const struct world_pod *p)
 }
 
 /* One walk over the tenants, as far as `left` goes. True: at its end. */
-static bool walk(struct gate *g, uint32_t *left)
+static bool walk_tenants(struct gate *g, uint32_t *left)
 {
 	struct gate_look *look = &g->look;
 	for (; look->at < world_class_count(g->world, WORLD_TENANT); look->at++, --*left) {
@@ -143,14 +143,14 @@ static void draw_conclusions(struct gate *g, int64_t now)
 	trial_step(&g->running, g->look.late > 0, g->sign, now);
 }
 
-static void look_on(struct gate *g, int64_t now)
+static void gate_look_on(struct gate *g, int64_t now)
 {
 	struct gate_look *look = &g->look;
 	uint32_t left = LOOK_SLICE;
-	if (look->stage == GATE_LOOK_SIGNS && walk(g, &left)) {
+	if (look->stage == GATE_LOOK_SIGNS && walk_tenants(g, &left)) {
 		look->stage = GATE_LOOK_LATE;
 	}
-	if (look->stage == GATE_LOOK_LATE && walk(g, &left)) {
+	if (look->stage == GATE_LOOK_LATE && walk_tenants(g, &left)) {
 		look->stage = GATE_LOOK_DONE;
 		draw_conclusions(g, now);
 	}
@@ -185,7 +185,7 @@ void gate_step(struct gate *g, int64_t now_mono_ms)
 			(struct gate_look){.stage = GATE_LOOK_SIGNS, .wall = clock_wall(g->clock)};
 	}
 	if (g->look.stage != GATE_LOOK_DONE) {
-		look_on(g, now_mono_ms);
+		gate_look_on(g, now_mono_ms);
 	}
 }
 

@@ -35,7 +35,7 @@ void group_status_destroy(struct group_status *s)
 	}
 }
 
-static bool says_so(const struct groups *groups, size_t i)
+static bool status_is_current(const struct groups *groups, size_t i)
 {
 	const struct workload_group *g = groups_at(groups, i);
 	return g->status_observed_generation == g->generation &&
@@ -50,7 +50,7 @@ static bool counts_so(const struct group_status *s, size_t i)
 	       (g->status_pods == now.pods && g->status_groups == now.workloads);
 }
 
-static void on_written(void *data, const struct kube_answer *answer)
+static void on_status_written(void *data, const struct kube_answer *answer)
 {
 	struct group_status *s = data;
 	bool failed = answer->fault.kind != FAULT_NONE;
@@ -61,7 +61,7 @@ static void on_written(void *data, const struct kube_answer *answer)
 	}
 }
 
-static void write_status(struct group_status *s, size_t i)
+static void write_group_status(struct group_status *s, size_t i)
 {
 	CLEANUP(str_finish) struct str body = STR_INIT(BODY_MAX);
 	const struct workload_group *g = groups_at(s->config.groups, i);
@@ -73,7 +73,7 @@ static void write_status(struct group_status *s, size_t i)
 	struct build b = build_into(&body);
 	group_write_status(&b, g, &verdict);
 	ENSURE(build_ok(&b));
-	if (problem != NULL && !says_so(s->config.groups, i)) {
+	if (problem != NULL && !status_is_current(s->config.groups, i)) {
 		log_warn("a group cannot be used", LOG_S("name", g->name),
 			LOG_S("reason", verdict.reason), LOG_S("problem", problem));
 	}
@@ -85,7 +85,7 @@ static void write_status(struct group_status *s, size_t i)
 		.content_type = KUBE_MERGE_PATCH,
 		.body = str_text(&body),
 		.body_size = body.len};
-	s->call = kube_put(s->config.kube, &write, on_written, s);
+	s->call = kube_put(s->config.kube, &write, on_status_written, s);
 }
 
 void group_status_step(struct group_status *s, int64_t now_mono_ms, bool writes)
@@ -97,8 +97,8 @@ void group_status_step(struct group_status *s, int64_t now_mono_ms, bool writes)
 		return;
 	}
 	for (size_t i = 0; i < groups_count(s->config.groups); i++) {
-		if (!says_so(s->config.groups, i) || (counts && !counts_so(s, i))) {
-			write_status(s, i);
+		if (!status_is_current(s->config.groups, i) || (counts && !counts_so(s, i))) {
+			write_group_status(s, i);
 			return;
 		}
 	}

@@ -64,7 +64,7 @@ void kinds_destroy(struct kinds *k)
 
 /* --- asking --- */
 
-static void settle(struct row *r, enum stage stage, int64_t after_ms)
+static void row_settle(struct row *r, enum stage stage, int64_t after_ms)
 {
 	r->stage = stage;
 	r->next_at = clock_mono(kube_clock(r->all->kube)) + after_ms;
@@ -73,19 +73,19 @@ static void settle(struct row *r, enum stage stage, int64_t after_ms)
 
 /* What is not there, or is no discovery, will not be soon; no answer says nothing. What was found
  * stays meanwhile. */
-static void failed(struct row *r, const struct fault *f)
+static void row_failed(struct row *r, const struct fault *f)
 {
 	bool passing = f->kind == FAULT_TRANSIENT || (f->kind == FAULT_LIMIT && f->status == 429);
 	if (passing) {
-		settle(r, r->stage, AGAIN_MS);
+		row_settle(r, r->stage, AGAIN_MS);
 		return;
 	}
 	log_info("owners of this kind cannot be followed", LOG_S("group", r->group),
 		LOG_S("kind", r->kind), LOG_F(f));
-	settle(r, STAGE_UNKNOWN, UNKNOWN_MS);
+	row_settle(r, STAGE_UNKNOWN, UNKNOWN_MS);
 }
 
-static void take(char **slot, const char *text)
+static void set_row_text(char **slot, const char *text)
 {
 	free(*slot);
 	*slot = xstrdup(text);
@@ -102,14 +102,14 @@ static void on_resources(void *data, const struct kube_answer *a)
 	k->call = 0;
 	k->news = true;
 	if (f.kind != FAULT_NONE || discovery_resource(body, r->kind, &arena, &resource, &f) < 0) {
-		failed(r, &f);
+		row_failed(r, &f);
 		return;
 	}
-	take(&r->resource, resource);
-	settle(r, STAGE_FOUND, KNOWN_MS);
+	set_row_text(&r->resource, resource);
+	row_settle(r, STAGE_FOUND, KNOWN_MS);
 }
 
-static void get(struct kinds *k, const char *path, kube_done done)
+static void discovery_get(struct kinds *k, const char *path, kube_done done)
 {
 	struct kube_request request = {.method = WIRE_GET, .path = path};
 	k->call = kube_call(k->kube, &request, done, k);
@@ -126,11 +126,11 @@ static void on_group(void *data, const struct kube_answer *a)
 	k->call = 0;
 	k->news = true;
 	if (f.kind != FAULT_NONE || discovery_version(body, &arena, &version, &f) < 0) {
-		failed(r, &f);
+		row_failed(r, &f);
 		return;
 	}
-	take(&r->version, version);
-	get(k, arena_printf(&arena, "/apis/%s", version), on_resources);
+	set_row_text(&r->version, version);
+	discovery_get(k, arena_printf(&arena, "/apis/%s", version), on_resources);
 }
 
 void kinds_step(struct kinds *k, int64_t now)
@@ -141,7 +141,7 @@ void kinds_step(struct kinds *k, int64_t now)
 		if (now >= r->next_at) {
 			CLEANUP(arena_finish) struct arena arena = {.block_bytes = 512};
 			k->asking = r;
-			get(k, arena_printf(&arena, "/apis/%s", r->group), on_group);
+			discovery_get(k, arena_printf(&arena, "/apis/%s", r->group), on_group);
 		}
 	}
 }
@@ -169,7 +169,7 @@ static bool is_group(struct view group)
 	return good;
 }
 
-static struct row *find(const struct kinds *k, struct view group, const char *kind)
+static struct row *kind_row(const struct kinds *k, struct view group, const char *kind)
 {
 	for (size_t i = 0; i < k->rows.count; i++) {
 		struct row *r = k->rows.items[i];
@@ -183,7 +183,7 @@ static struct row *find(const struct kinds *k, struct view group, const char *ki
 enum kinds_answer kinds_find(
 	struct kinds *k, struct view group, const char *kind, struct kinds_place *ret_place)
 {
-	struct row *r = find(k, group, kind);
+	struct row *r = kind_row(k, group, kind);
 	if (r == NULL) {
 		if (k->rows.count >= KINDS_MAX || !is_group(group) || strlen(kind) > NAME_MAX_OF) {
 			return KINDS_UNKNOWN;
@@ -205,7 +205,7 @@ enum kinds_answer kinds_find(
 
 void kinds_refuse(struct kinds *k, struct view group, const char *kind)
 {
-	struct row *r = find(k, group, kind);
+	struct row *r = kind_row(k, group, kind);
 	if (r != NULL && r != k->asking) {
 		log_info("owners of this kind may not be read", LOG_S("group", r->group),
 			LOG_S("kind", r->kind));

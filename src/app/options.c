@@ -310,7 +310,7 @@ static int read_document(
 	return 0;
 }
 
-static int read_file(struct options *o, const char *path, struct fault *f)
+static int read_config_file(struct options *o, const char *path, struct fault *f)
 {
 	CLEANUP(str_finish) struct str text = STR_INIT(FILE_MAX_BYTES);
 	FILE *file = fopen(path, "re");
@@ -342,7 +342,8 @@ static int set_defaults(struct options *o, struct fault *f)
 	return 0;
 }
 
-static int read_env(struct options *o, const char *(*get_env)(const char *), struct fault *f)
+static int read_environment(
+	struct options *o, const char *(*get_env)(const char *), struct fault *f)
 {
 	char name[64];
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
@@ -413,10 +414,10 @@ int options_parse(int argc, char **argv, const char *(*get_env)(const char *),
 	struct options o = {0};
 	const char *(*env)(const char *) = get_env != NULL ? get_env : system_env;
 	/* Where the file is must be known before it is read; what it says yields to the rest. */
-	if (set_defaults(&o, ret_fault) < 0 || read_env(&o, env, ret_fault) < 0 ||
+	if (set_defaults(&o, ret_fault) < 0 || read_environment(&o, env, ret_fault) < 0 ||
 		read_flags(&o, argc, argv, true, ret_fault) < 0 ||
-		(!text_empty(o.config) && read_file(&o, o.config, ret_fault) < 0) ||
-		read_env(&o, env, ret_fault) < 0 ||
+		(!text_empty(o.config) && read_config_file(&o, o.config, ret_fault) < 0) ||
+		read_environment(&o, env, ret_fault) < 0 ||
 		read_flags(&o, argc, argv, false, ret_fault) < 0) {
 		options_finish(&o);
 		return -1;

@@ -65,14 +65,14 @@ struct record_key {
 	const struct owner_top *object;
 };
 
-static uint64_t hash_of(const struct record_key *k)
+static uint64_t object_key_hash(const struct record_key *k)
 {
 	uint64_t h = key_bytes(k->object->group.p, k->object->group.n, key_text(k->ns));
 	h = key_bytes(k->object->name.p, k->object->name.n, h);
 	return key_bytes(k->object->kind, strlen(k->object->kind), h);
 }
 
-static bool record_same(const void *owner, uint32_t slot, const void *key)
+static bool owner_record_same(const void *owner, uint32_t slot, const void *key)
 {
 	const struct owners *o = owner;
 	const struct record_key *k = key;
@@ -81,7 +81,7 @@ static bool record_same(const void *owner, uint32_t slot, const void *key)
 	       text_equals(k->object->kind, r->kind) && view_equals(k->object->group, r->group);
 }
 
-static void record_free(struct record *r)
+static void owner_record_free(struct record *r)
 {
 	kube_cancel(r->all->kube, r->call);
 	r->all->in_flight -= r->call != 0 ? 1 : 0;
@@ -92,7 +92,7 @@ static void record_free(struct record *r)
 
 /* --- how many a namespace has --- */
 
-static bool space_same(const void *owner, uint32_t slot, const void *key)
+static bool owner_space_same(const void *owner, uint32_t slot, const void *key)
 {
 	const struct owners *o = owner;
 	return text_equals(o->spaces.items[slot].ns, key);
@@ -141,7 +141,7 @@ void owners_destroy(struct owners *o)
 	drop_former(o);
 	VEC_FINISH(&o->former);
 	for (size_t i = 0; i < o->records.count; i++) {
-		record_free(o->records.items[i]);
+		owner_record_free(o->records.items[i]);
 	}
 	VEC_FINISH(&o->records);
 	map_finish(&o->by_name);
@@ -160,7 +160,7 @@ static bool same_owner(const struct owner *a, const struct owner *b)
 	       text_equals(a->api_version, b->api_version);
 }
 
-static void learn(struct record *r, enum owner_answer answer, const struct owner *above)
+static void learn_owner(struct record *r, enum owner_answer answer, const struct owner *above)
 {
 	struct arena arena = {.block_bytes = 192};
 	struct owner kept = {arena_strdup(&arena, above->api_version),
@@ -179,7 +179,7 @@ static void learn(struct record *r, enum owner_answer answer, const struct owner
 static void keep_or_forget(struct record *r, const struct fault *f)
 {
 	if (r->answer != OWNER_ABOVE && r->answer != OWNER_NONE) {
-		learn(r, OWNER_UNKNOWN, &(struct owner){0});
+		learn_owner(r, OWNER_UNKNOWN, &(struct owner){0});
 	}
 	r->lost = f->status == 404;
 }
@@ -196,7 +196,7 @@ static void on_read(void *data, const struct kube_answer *a)
 	r->all->in_flight--;
 	r->all->deadline = 0;
 	if (f.kind == FAULT_NONE && discovery_controller(body, &arena, &above, &f) == 0) {
-		learn(r, above.kind != NULL ? OWNER_ABOVE : OWNER_NONE, &above);
+		learn_owner(r, above.kind != NULL ? OWNER_ABOVE : OWNER_NONE, &above);
 		r->lost = false;
 	} else if (f.kind == FAULT_TRANSIENT || f.status == 429) {
 		after = AGAIN_MS; /* and what was known is */
@@ -211,7 +211,7 @@ static void on_read(void *data, const struct kube_answer *a)
 	r->next_at = clock_mono(kube_clock(r->all->kube)) + after;
 }
 
-static void read_one(struct record *r, const struct kinds_place *place)
+static void request_owner_of(struct record *r, const struct kinds_place *place)
 {
 	CLEANUP(str_finish) struct str text = STR_INIT(KUBE_PATH_MAX);
 	const struct kube_path path = {.group_version = place->group_version,
@@ -220,7 +220,7 @@ static void read_one(struct record *r, const struct kinds_place *place)
 		.name = r->name};
 	kube_path_append(&text, &path);
 	if (text.overflow) {
-		learn(r, OWNER_UNKNOWN, &(struct owner){0});
+		learn_owner(r, OWNER_UNKNOWN, &(struct owner){0});
 		r->next_at = TIME_NEVER;
 		return;
 	}
@@ -235,7 +235,7 @@ static void read_one(struct record *r, const struct kinds_place *place)
 
 /* --- those that were asked for --- */
 
-static const char *put(char **at, struct view text)
+static const char *text_put(char **at, struct view text)
 {
 	char *begin = *at;
 	if (text.n > 0) {
@@ -246,25 +246,26 @@ static const char *put(char **at, struct view text)
 }
 
 /* There are thousands: one piece of memory with its texts. */
-static struct record *record_create(const struct record_key *key)
+static struct record *owner_record_create(const struct record_key *key)
 {
 	struct view ns = view_of(key->ns), kind = view_of(key->object->kind);
 	struct view group = key->object->group, name = key->object->name;
 	struct record *r = xcalloc(1, sizeof *r + ns.n + group.n + kind.n + name.n + 4);
 	char *at = r->texts;
-	r->ns = put(&at, ns);
-	r->group = put(&at, group);
-	r->kind = put(&at, kind);
-	r->name = put(&at, name);
+	r->ns = text_put(&at, ns);
+	r->group = text_put(&at, group);
+	r->kind = text_put(&at, kind);
+	r->name = text_put(&at, name);
 	return r;
 }
 
-static struct record *make(struct owners *o, const struct record_key *key, uint64_t hash)
+static struct record *owner_record_add(
+	struct owners *o, const struct record_key *key, uint64_t hash)
 {
 	if (o->records.count >= OWNERS_MAX || space_is_full(o, key->ns)) {
 		return NULL;
 	}
-	struct record *r = record_create(key);
+	struct record *r = owner_record_create(key);
 	r->all = o;
 	r->uid = key->object->uid != NULL ? xstrdup(key->object->uid) : NULL;
 	r->hash = hash;
@@ -292,28 +293,29 @@ static void take_over(struct record *r, const struct owner_top *object, int64_t 
 	r->taken_until = now + GONE_MS;
 	r->next_at = r->all->deadline = 0;
 	if (r->answer != OWNER_UNKNOWN) {
-		learn(r, OWNER_LATER, &(struct owner){0});
+		learn_owner(r, OWNER_LATER, &(struct owner){0});
 	}
 }
 
 /* Nobody checks the names in references; these would be another path. */
-static bool is_name(struct view name)
+static bool is_path_name(struct view name)
 {
 	return name.n > 0 && name.n <= NAME_MAX_OF && !view_equals(name, ".") &&
 	       !view_equals(name, "..");
 }
 
-static enum owner_answer above(
+static enum owner_answer owner_above(
 	void *data, const char *ns, const struct owner_top *object, struct owner *ret_owner)
 {
 	struct owners *o = data;
 	struct record_key key = {text_or(ns, ""), object};
-	if (!owner_is_worth_asking(object) || *key.ns == '\0' || !is_name(object->name)) {
+	if (!owner_is_worth_asking(object) || *key.ns == '\0' || !is_path_name(object->name)) {
 		return OWNER_UNKNOWN;
 	}
-	uint64_t hash = hash_of(&key);
+	uint64_t hash = object_key_hash(&key);
 	uint32_t slot = map_find(&o->by_name, hash, &key);
-	struct record *r = slot != MAP_NONE ? o->records.items[slot] : make(o, &key, hash);
+	struct record *r =
+		slot != MAP_NONE ? o->records.items[slot] : owner_record_add(o, &key, hash);
 	if (r == NULL) {
 		return OWNER_UNKNOWN;
 	}
@@ -325,12 +327,12 @@ static enum owner_answer above(
 }
 
 /* Of another object of that name as of one nobody ever asked about. */
-static enum owner_answer known(
+static enum owner_answer owner_known(
 	void *data, const char *ns, const struct owner_top *object, struct owner *ret_owner)
 {
 	struct owners *o = data;
 	struct record_key key = {text_or(ns, ""), object};
-	uint32_t slot = map_find(&o->by_name, hash_of(&key), &key);
+	uint32_t slot = map_find(&o->by_name, object_key_hash(&key), &key);
 	if (slot == MAP_NONE) {
 		return OWNER_UNKNOWN;
 	}
@@ -343,7 +345,7 @@ static enum owner_answer known(
 }
 
 /* Who was not asked for goes. */
-static void sweep(struct owners *o, int64_t now)
+static void drop_unused_owners(struct owners *o, int64_t now)
 {
 	size_t kept = 0;
 	map_clear(&o->by_name);
@@ -351,7 +353,7 @@ static void sweep(struct owners *o, int64_t now)
 	for (size_t i = 0; i < o->records.count; i++) {
 		struct record *r = o->records.items[i];
 		if (now - r->used_at > UNUSED_MS) {
-			record_free(r);
+			owner_record_free(r);
 			continue;
 		}
 		o->records.items[kept] = r;
@@ -362,12 +364,12 @@ static void sweep(struct owners *o, int64_t now)
 	o->sweep_at = now + SWEEP_MS;
 }
 
-static void look_at(struct owners *o, struct record *r, int64_t now)
+static void look_up_owner(struct owners *o, struct record *r, int64_t now)
 {
 	struct kinds_place place;
 	switch (kinds_find(o->kinds, view_of(r->group), r->kind, &place)) {
 	case KINDS_FOUND:
-		read_one(r, &place);
+		request_owner_of(r, &place);
 		return;
 	case KINDS_UNKNOWN:
 		keep_or_forget(r, &(struct fault){.kind = FAULT_DENIED});
@@ -378,18 +380,18 @@ static void look_at(struct owners *o, struct record *r, int64_t now)
 	}
 }
 
-static void fill(struct owners *o, int64_t now)
+static void fill_tokens(struct owners *o, int64_t now)
 {
 	int64_t more = now - o->filled_at;
 	o->tokens_ms = time_min(o->tokens_ms + more, BURST_MS);
 	o->filled_at = now;
 }
 
-static void look(struct owners *o, int64_t now)
+static void look_up_owners(struct owners *o, int64_t now)
 {
-	fill(o, now);
+	fill_tokens(o, now);
 	if (now >= o->sweep_at) {
-		sweep(o, now);
+		drop_unused_owners(o, now);
 	}
 	o->deadline = o->sweep_at;
 	for (size_t i = 0; i < o->records.count; i++) {
@@ -408,7 +410,7 @@ static void look(struct owners *o, int64_t now)
 			o->deadline = time_min(o->deadline, now + TOKEN_MS - o->tokens_ms);
 			break;
 		}
-		look_at(o, r, now);
+		look_up_owner(o, r, now);
 	}
 }
 
@@ -416,7 +418,7 @@ void owners_step(struct owners *o, int64_t now)
 {
 	drop_former(o);
 	if (now >= o->deadline || now >= kinds_deadline(o->kinds)) {
-		look(o, now);
+		look_up_owners(o, now);
 	}
 	kinds_step(o->kinds, now);
 }
@@ -437,10 +439,10 @@ struct owners *owners_create(struct kube *kube)
 	struct owners *o = xcalloc(1, sizeof *o);
 	o->kube = kube;
 	o->kinds = kinds_create(kube);
-	o->port = (struct owner_port){o, above, version};
-	o->known = (struct owner_port){o, known, version};
-	map_init(&o->by_name, record_same, o);
-	map_init(&o->by_space, space_same, o);
+	o->port = (struct owner_port){o, owner_above, version};
+	o->known = (struct owner_port){o, owner_known, version};
+	map_init(&o->by_name, owner_record_same, o);
+	map_init(&o->by_space, owner_space_same, o);
 	o->tokens_ms = BURST_MS;
 	o->filled_at = clock_mono(kube_clock(kube));
 	o->deadline = 0;

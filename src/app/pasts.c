@@ -53,7 +53,7 @@ static void on_points(void *data, const struct metered *points, size_t count)
 	sizer_past_take(p->sizer, points, count);
 }
 
-static void give_up(struct pasts *p, const struct sizer_past *past, const struct fault *f)
+static void give_up_past(struct pasts *p, const struct sizer_past *past, const struct fault *f)
 {
 	log_warn("the past of a workload cannot be read, it is learnt from now on",
 		LOG_S("ns", past->ns), LOG_S("recommendation", past->object), LOG_F(f));
@@ -64,7 +64,7 @@ static void give_up(struct pasts *p, const struct sizer_past *past, const struct
 
 /* A peak may be missing in what is told with a warning, so nothing of it may make a share smaller.
  */
-static void on_end(void *data, const struct history_end *end)
+static void on_past_end(void *data, const struct history_end *end)
 {
 	struct pasts *p = data;
 	struct sizer_past past;
@@ -76,7 +76,7 @@ static void on_end(void *data, const struct history_end *end)
 	}
 	if (end->fault != NULL || end->partial) {
 		fault_set(&f, FAULT_INVALID, "the Prometheus says that it may not know all");
-		give_up(p, &past, end->fault != NULL ? end->fault : &f);
+		give_up_past(p, &past, end->fault != NULL ? end->fault : &f);
 		return;
 	}
 	p->points += end->points;
@@ -94,7 +94,7 @@ static void on_end(void *data, const struct history_end *end)
 	p->points = 0;
 }
 
-static const struct history_events history_events = {.on_points = on_points, .on_end = on_end};
+static const struct history_events history_events = {.on_points = on_points, .on_end = on_past_end};
 
 /* --- asking --- */
 
@@ -116,7 +116,7 @@ void pasts_step(struct pasts *p, int64_t now)
 		.memory_step_ms = SIZER_PAST_STEP_MS};
 	p->asking = prometheus_history(p->prometheus, &ask, &history_events, p, &f);
 	if (p->asking == 0) {
-		give_up(p, &past, &f);
+		give_up_past(p, &past, &f);
 	}
 }
 

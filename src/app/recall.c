@@ -24,7 +24,7 @@ struct recall {
 	bool ended, late; /* late: and it was said */
 };
 
-static bool on_object(void *data, const char *json, size_t n)
+static bool on_checkpoint_object(void *data, const char *json, size_t n)
 {
 	struct recall *r = data;
 	struct checkpoint c;
@@ -47,39 +47,39 @@ static bool on_object(void *data, const char *json, size_t n)
 	return result == 0;
 }
 
-static void on_end(void *data, bool sweep)
+static void on_checkpoints_end(void *data, bool sweep)
 {
 	struct recall *r = data;
 	(void)sweep;
 	r->ended = true;
 }
 
-static void on_begin(void *data)
+static void on_checkpoints_begin(void *data)
 {
 	(void)data;
 }
 
-static void on_gone(void *data, const char *ns, const char *name, const char *uid)
+static void on_checkpoint_gone(void *data, const char *ns, const char *name, const char *uid)
 {
 	(void)data, (void)ns, (void)name, (void)uid;
 }
 
-static void on_unread(void *data, const char *ns, const char *name)
+static void on_checkpoint_unread(void *data, const char *ns, const char *name)
 {
 	(void)data, (void)ns, (void)name;
 }
 
-static void on_stale(void *data, bool stale)
+static void on_checkpoints_stale(void *data, bool stale)
 {
 	(void)data, (void)stale;
 }
 
-static const struct reflector_events recall_events = {.on_begin = on_begin,
-	.on_object = on_object,
-	.on_gone = on_gone,
-	.on_unread = on_unread,
-	.on_end = on_end,
-	.on_stale = on_stale};
+static const struct reflector_events recall_events = {.on_begin = on_checkpoints_begin,
+	.on_object = on_checkpoint_object,
+	.on_gone = on_checkpoint_gone,
+	.on_unread = on_checkpoint_unread,
+	.on_end = on_checkpoints_end,
+	.on_stale = on_checkpoints_stale};
 
 struct recall *recall_create(struct kube *kube, struct sizer *sizer)
 {
@@ -106,7 +106,7 @@ void recall_destroy(struct recall *r)
 	free(r);
 }
 
-static bool is_refused(const struct recall *r, int64_t now)
+static bool recall_is_refused(const struct recall *r, int64_t now)
 {
 	int64_t since = reflector_refused_ms(r->reflector);
 	return !r->ended && since >= 0 && now - since >= REFUSED_MS;
@@ -118,7 +118,7 @@ bool recall_step(struct recall *r, int64_t now)
 	if (!r->ended) {
 		reflector_step(r->reflector, now);
 	}
-	if (is_refused(r, now)) {
+	if (recall_is_refused(r, now)) {
 		log_warn("checkpoints may not be listed, or there is no such kind: nobody waits "
 			 "for them any more, and what they hold is learnt anew",
 			LOG_I("taken", r->taken));

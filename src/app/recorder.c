@@ -66,7 +66,7 @@ static void segment_end(struct recorder *r)
 	r->told = false;
 }
 
-static bool is_segment(const char *name)
+static bool is_journal_segment(const char *name)
 {
 	size_t n = strlen(name);
 	size_t tail = strlen(NAME_END);
@@ -76,7 +76,7 @@ static bool is_segment(const char *name)
 
 static int is_segment_entry(const struct dirent *entry)
 {
-	return is_segment(entry->d_name);
+	return is_journal_segment(entry->d_name);
 }
 
 /* Leaves room for one more. */

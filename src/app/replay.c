@@ -19,7 +19,7 @@ static const char help[] =
 	"A journal is replayed by the version of the program that wrote it.\n\n"
 	"Exit status: 0 all plans are the same, 1 one differs, 2 the files cannot be replayed.\n";
 
-static int read_all(const char *path, struct str *out, struct fault *f)
+static int read_segment(const char *path, struct str *out, struct fault *f)
 {
 	char chunk[64 * 1024];
 	FILE *file = fopen(path, "rbe");
@@ -40,7 +40,7 @@ static int read_all(const char *path, struct str *out, struct fault *f)
 static int replay_path(struct replay *r, const char *path, struct fault *f)
 {
 	CLEANUP(str_finish) struct str bytes = STR_INIT(FILE_MAX);
-	if (read_all(path, &bytes, f) < 0) {
+	if (read_segment(path, &bytes, f) < 0) {
 		return -1;
 	}
 	if (bytes.len == 0) {
@@ -49,7 +49,7 @@ static int replay_path(struct replay *r, const char *path, struct fault *f)
 	return replay_file(r, (struct view){str_text(&bytes), bytes.len}, f);
 }
 
-static void tell(const struct journal_summary *s)
+static void print_summary(const struct journal_summary *s)
 {
 	int64_t ms = s->last_mono_ms - s->first_mono_ms;
 	printf("%u segments, %llu records: %llu changes, %llu steps over %lld.%03lld s, %llu "
@@ -70,9 +70,9 @@ static void tell(const struct journal_summary *s)
 	}
 }
 
-static int conclude(const struct journal_summary *s, const char *path)
+static int print_verdict(const struct journal_summary *s, const char *path)
 {
-	tell(s);
+	print_summary(s);
 	if (s->diverged) {
 		printf("DIVERGED in %s at record %llu of all, monotonic time %lld ms: %s.\n", path,
 			(unsigned long long)s->diverged_record, (long long)s->diverged_mono_ms,
@@ -108,7 +108,7 @@ int replay_main(int argc, char **argv)
 		i++;
 	}
 	if (status == 0) {
-		status = conclude(replay_summary(r), argv[i - 1]);
+		status = print_verdict(replay_summary(r), argv[i - 1]);
 	}
 	replay_destroy(r);
 	return status;

@@ -14,7 +14,7 @@ static void on_admit(void *data, const struct server_request *r, struct server_r
 	reply->status = hook_admit(c->hook, r->body.p, r->body.n, &reply->body);
 }
 
-static void on_health(void *data, const struct server_request *r, struct server_reply *reply)
+static void serve_health(void *data, const struct server_request *r, struct server_reply *reply)
 {
 	(void)data;
 	(void)r;
@@ -27,7 +27,7 @@ bool controller_ready(const struct controller *c)
 	       gate_acquainted(&c->gate);
 }
 
-static void on_ready(void *data, const struct server_request *r, struct server_reply *reply)
+static void serve_ready(void *data, const struct server_request *r, struct server_reply *reply)
 {
 	const struct controller *c = data;
 	const struct world *w = engine_world(c->engine);
@@ -48,7 +48,7 @@ static void on_ready(void *data, const struct server_request *r, struct server_r
 	}
 }
 
-static void gauge(
+static void set_gauge(
 	struct controller *c, const char *name, const char *help, const char *labels, int64_t value)
 {
 	metric_set(metric_get(c->metrics, METRIC_GAUGE, name, help, labels), value);
@@ -66,27 +66,28 @@ static void update_decisions(struct controller *c)
 		if (i != REASON_PLACED) {
 			snprintf(labels, sizeof labels, "reason=\"%s\"",
 				reason_name((enum reason)i));
-			gauge(c, "aliquot_tenants_waiting",
+			set_gauge(c, "aliquot_tenants_waiting",
 				"Tenants that wait for their share, by reason.", labels,
 				r->by_reason[i]);
 		}
 	}
-	gauge(c, "aliquot_gpus_open", "GPUs held by capacity pods that may receive tenants.", NULL,
-		r->gpus_open);
-	gauge(c, "aliquot_gpus_opening", "Capacity pods on their way.", NULL, r->gpus_opening);
-	gauge(c, "aliquot_orphaned_gpus", "GPUs that tenants use and no capacity pod holds.", NULL,
-		r->gpus_orphaned);
-	gauge(c, "aliquot_doubled_gpus", "GPUs that more than one capacity pod tells.", NULL,
+	set_gauge(c, "aliquot_gpus_open", "GPUs held by capacity pods that may receive tenants.",
+		NULL, r->gpus_open);
+	set_gauge(c, "aliquot_gpus_opening", "Capacity pods on their way.", NULL, r->gpus_opening);
+	set_gauge(c, "aliquot_orphaned_gpus", "GPUs that tenants use and no capacity pod holds.",
+		NULL, r->gpus_orphaned);
+	set_gauge(c, "aliquot_doubled_gpus", "GPUs that more than one capacity pod tells.", NULL,
 		r->gpus_doubled);
-	gauge(c, "aliquot_memory_overuse_tenants",
+	set_gauge(c, "aliquot_memory_overuse_tenants",
 		"Tenants that use more GPU memory than their share, as agents measure it.", NULL,
 		r->tenants_over);
-	gauge(c, "aliquot_memory_overuse_mib", "By how much, all of them together.", NULL,
+	set_gauge(c, "aliquot_memory_overuse_mib", "By how much, all of them together.", NULL,
 		r->over_mib);
-	gauge(c, "aliquot_memory_contended_tenants",
+	set_gauge(c, "aliquot_memory_contended_tenants",
 		"Tenants that ran out of GPU memory through others in the last ten minutes.", NULL,
 		r->tenants_contended);
-	gauge(c, "aliquot_granted_milli", "Milli-GPUs granted to tenants.", NULL, r->granted_milli);
+	set_gauge(c, "aliquot_granted_milli", "Milli-GPUs granted to tenants.", NULL,
+		r->granted_milli);
 }
 
 /* One series a node that was ever asked about. */
@@ -101,7 +102,7 @@ static void update_unhealthy(struct controller *c, uint32_t node, uint32_t bad)
 	*shown = *shown || bad > 0 || world_state_of(w, node) != NULL;
 	if (*shown) {
 		metric_label(&labels, "node", world_node_at(w, node)->name);
-		gauge(c, "aliquot_unhealthy_gpus",
+		set_gauge(c, "aliquot_unhealthy_gpus",
 			"GPUs that get no new tenants because their agent says that they are not "
 			"healthy.",
 			str_text(&labels), bad);
@@ -118,11 +119,11 @@ static void update_agents(struct controller *c)
 		update_unhealthy(c, i, leads ? engine_unhealthy(c->engine, node) : 0);
 	}
 	agents_count(c->agents, &n);
-	gauge(c, "aliquot_agents_wanted", "Nodes whose agents should be heard.", NULL,
+	set_gauge(c, "aliquot_agents_wanted", "Nodes whose agents should be heard.", NULL,
 		leads ? n.wanted : 0);
-	gauge(c, "aliquot_agents_known", "Of those, the ones that were heard lately.", NULL,
+	set_gauge(c, "aliquot_agents_known", "Of those, the ones that were heard lately.", NULL,
 		leads ? n.known : 0);
-	gauge(c, "aliquot_agent_connections", "Connections to agents that are open.", NULL,
+	set_gauge(c, "aliquot_agent_connections", "Connections to agents that are open.", NULL,
 		n.connections);
 	metric_set(metric_get(c->metrics, METRIC_COUNTER, "aliquot_agent_handshakes_total",
 			   "TLS handshakes with agents.", NULL),
@@ -141,23 +142,23 @@ static void update_usage(struct controller *c)
 	for (int i = 0; i < LATEST_STATES; i++) {
 		snprintf(labels, sizeof labels, "state=\"%s\"",
 			latest_state_name((enum latest_state)i));
-		gauge(c, "aliquot_metered_pods", "Pods with a GPU, by whether their use is known.",
-			labels, t.pods[i]);
+		set_gauge(c, "aliquot_metered_pods",
+			"Pods with a GPU, by whether their use is known.", labels, t.pods[i]);
 	}
 	for (int i = 0; i < METERED_SOURCES; i++) {
 		snprintf(labels, sizeof labels, "source=\"%s\"",
 			metered_source_name((enum metered_source)i));
-		gauge(c, "aliquot_metered_by", "Those whose use is known, by where from.", labels,
-			t.by_source[i]);
+		set_gauge(c, "aliquot_metered_by", "Those whose use is known, by where from.",
+			labels, t.by_source[i]);
 	}
-	gauge(c, "aliquot_metered_applications", "Applications whose gauges are known.", NULL,
+	set_gauge(c, "aliquot_metered_applications", "Applications whose gauges are known.", NULL,
 		t.with_gauges);
-	gauge(c, "aliquot_metered_crowded",
+	set_gauge(c, "aliquot_metered_crowded",
 		"1 while there are more pods, or applications, than are read.", NULL,
 		election_leads(c->election) && usages_crowded(c->usages) ? 1 : 0);
-	gauge(c, "aliquot_used_milli", "Milli-GPUs that pods use, as far as it is known.", NULL,
+	set_gauge(c, "aliquot_used_milli", "Milli-GPUs that pods use, as far as it is known.", NULL,
 		t.compute * 1000 / METERED_FULL);
-	gauge(c, "aliquot_used_memory_mib", "GPU memory that pods use, as far as it is known.",
+	set_gauge(c, "aliquot_used_memory_mib", "GPU memory that pods use, as far as it is known.",
 		NULL, t.mem_bytes >> 20);
 }
 
@@ -173,18 +174,18 @@ static void update_sizes(struct controller *c)
 	} states[] = {{"state=\"ready\"", t.ready}, {"state=\"learning\"", t.learning},
 		{"state=\"stale\"", t.stale}};
 	for (size_t i = 0; i < COUNT_OF(states); i++) {
-		gauge(c, "aliquot_recommendations",
+		set_gauge(c, "aliquot_recommendations",
 			"Workloads with GPU pods, by what is known of their use.", states[i].labels,
 			states[i].value);
 	}
-	gauge(c, "aliquot_recommendation_workloads", "Workloads that are remembered.", NULL,
+	set_gauge(c, "aliquot_recommendation_workloads", "Workloads that are remembered.", NULL,
 		t.workloads);
-	gauge(c, "aliquot_recommendation_pods", "Pods whose use is remembered.", NULL, t.pods);
-	gauge(c, "aliquot_recommendation_bytes", "Memory that all of that takes.", NULL,
+	set_gauge(c, "aliquot_recommendation_pods", "Pods whose use is remembered.", NULL, t.pods);
+	set_gauge(c, "aliquot_recommendation_bytes", "Memory that all of that takes.", NULL,
 		(int64_t)t.bytes);
-	gauge(c, "aliquot_recommendation_rounds", "How often all workloads were looked at.", NULL,
-		(int64_t)t.rounds);
-	gauge(c, "aliquot_saved_milli",
+	set_gauge(c, "aliquot_recommendation_rounds", "How often all workloads were looked at.",
+		NULL, (int64_t)t.rounds);
+	set_gauge(c, "aliquot_saved_milli",
 		"Milli-GPUs that running pods have less than their templates ask for.", NULL,
 		t.saved_milli);
 }
@@ -203,10 +204,10 @@ static void update_around(struct controller *c)
 	for (size_t i = 0; i < COUNT_OF(kinds); i++) {
 		struct around_kind k = around_of(c->around, kinds[i].kind);
 		snprintf(labels, sizeof labels, "kind=\"%s\"", kinds[i].name);
-		gauge(c, "aliquot_around_objects",
+		set_gauge(c, "aliquot_around_objects",
 			"Objects kept of what else acts on workloads' pods, by kind.", labels,
 			k.objects);
-		gauge(c, "aliquot_around_synced",
+		set_gauge(c, "aliquot_around_synced",
 			"1 where all objects of the kind are known and the watch is well.", labels,
 			k.known);
 		metric_set(metric_get(c->metrics, METRIC_COUNTER, "aliquot_around_unkept_total",
@@ -214,12 +215,12 @@ static void update_around(struct controller *c)
 			(int64_t)k.unkept);
 	}
 	around_sum(c->around, &t);
-	gauge(c, "aliquot_around_bytes", "Memory that they take.", NULL, (int64_t)t.bytes);
+	set_gauge(c, "aliquot_around_bytes", "Memory that they take.", NULL, (int64_t)t.bytes);
 }
 
 static void update_pod_groups(struct controller *c)
 {
-	gauge(c, "aliquot_pod_groups_basic",
+	set_gauge(c, "aliquot_pod_groups_basic",
 		"PodGroups that are known to be Basic, and so no gang.", NULL,
 		(int64_t)podgroups_count(c->pod_groups));
 	metric_set(metric_get(c->metrics, METRIC_COUNTER, "aliquot_pod_groups_unkept_total",
@@ -237,27 +238,28 @@ void routes_update_metrics(struct controller *c)
 	update_sizes(c);
 	update_around(c);
 	update_pod_groups(c);
-	gauge(c, "aliquot_tenants", "Tenants known.", NULL,
+	set_gauge(c, "aliquot_tenants", "Tenants known.", NULL,
 		(int64_t)world_class_count(w, WORLD_TENANT));
-	gauge(c, "aliquot_pods", "Pods in the cache.", NULL, (int64_t)world_pod_count(w));
-	gauge(c, "aliquot_pods_cut", "GPU pods that say more than is kept of them.", NULL,
+	set_gauge(c, "aliquot_pods", "Pods in the cache.", NULL, (int64_t)world_pod_count(w));
+	set_gauge(c, "aliquot_pods_cut", "GPU pods that say more than is kept of them.", NULL,
 		(int64_t)world_cut_count(w));
-	gauge(c, "aliquot_leader", "1 while this replica leads.", NULL,
+	set_gauge(c, "aliquot_leader", "1 while this replica leads.", NULL,
 		election_leads(c->election) ? 1 : 0);
-	gauge(c, "aliquot_writes_in_flight", "Writes under way.", NULL,
+	set_gauge(c, "aliquot_writes_in_flight", "Writes under way.", NULL,
 		(int64_t)act_in_flight(c->act));
-	gauge(c, "aliquot_writes_queued", "Writes waiting for their turn.", NULL,
+	set_gauge(c, "aliquot_writes_queued", "Writes waiting for their turn.", NULL,
 		(int64_t)act_queued(c->act));
-	gauge(c, "aliquot_engine_steps", "Complete steps of the engine.", NULL, (int64_t)r->steps);
-	gauge(c, "aliquot_engine_decisions", "Tenants looked at.", NULL, (int64_t)r->decisions);
-	gauge(c, "aliquot_conversion_open", "1 while the webhook may convert pods (rule C2).", NULL,
-		gate_may_convert(&c->gate, NULL) == REASON_NONE ? 1 : 0);
-	gauge(c, "aliquot_webhook_published",
+	set_gauge(c, "aliquot_engine_steps", "Complete steps of the engine.", NULL,
+		(int64_t)r->steps);
+	set_gauge(c, "aliquot_engine_decisions", "Tenants looked at.", NULL, (int64_t)r->decisions);
+	set_gauge(c, "aliquot_conversion_open", "1 while the webhook may convert pods (rule C2).",
+		NULL, gate_may_convert(&c->gate, NULL) == REASON_NONE ? 1 : 0);
+	set_gauge(c, "aliquot_webhook_published",
 		"1 while the webhook configuration trusts our authority.", NULL,
 		certs_published(c->certs) ? 1 : 0);
 }
 
-static void on_metrics(void *data, const struct server_request *r, struct server_reply *reply)
+static void serve_metrics(void *data, const struct server_request *r, struct server_reply *reply)
 {
 	struct controller *c = data;
 	(void)r;
@@ -403,9 +405,9 @@ static void on_relist(void *data, const struct server_request *r, struct server_
 
 void routes_add_pages(struct controller *c)
 {
-	server_route_probe(c->pages, "GET", "/healthz", on_health, c);
-	server_route_probe(c->pages, "GET", "/readyz", on_ready, c);
-	server_route(c->pages, "GET", "/metrics", on_metrics, c);
+	server_route_probe(c->pages, "GET", "/healthz", serve_health, c);
+	server_route_probe(c->pages, "GET", "/readyz", serve_ready, c);
+	server_route(c->pages, "GET", "/metrics", serve_metrics, c);
 	if (c->options.debug) {
 		server_route(c->pages, "GET", "/debug/dump", on_dump, c);
 		server_route(c->pages, "GET", "/debug/usage", on_usage, c);

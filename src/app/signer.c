@@ -55,7 +55,7 @@ static void waiting_free(struct waiting *w)
 	}
 }
 
-static int64_t now_of(const struct signer *s)
+static int64_t signer_now(const struct signer *s)
 {
 	return clock_mono(kube_clock(s->kube));
 }
@@ -97,12 +97,12 @@ static bool drop_of_asker(struct signer *s, const struct csr *csr)
 	return true;
 }
 
-static bool is_open(const struct csr *csr)
+static bool csr_is_open(const struct csr *csr)
 {
 	return csr->certificate == NULL && !csr->refused;
 }
 
-static bool on_object(void *data, const char *json, size_t n)
+static bool on_csr(void *data, const char *json, size_t n)
 {
 	struct signer *s = data;
 	struct waiting *w = xcalloc(1, sizeof *w);
@@ -112,7 +112,7 @@ static bool on_object(void *data, const char *json, size_t n)
 		waiting_free(w);
 		return false;
 	}
-	bool open = is_open(&w->csr);
+	bool open = csr_is_open(&w->csr);
 	bool working = s->now != NULL && text_equals(s->now->csr.uid, w->csr.uid);
 	drop_uid(s, w->csr.uid);
 	if (open && !working && !drop_of_asker(s, &w->csr)) {
@@ -130,7 +130,7 @@ static bool on_object(void *data, const char *json, size_t n)
 	return true;
 }
 
-static void on_gone(void *data, const char *ns, const char *name, const char *uid)
+static void on_csr_gone(void *data, const char *ns, const char *name, const char *uid)
 {
 	struct signer *s = data;
 	(void)ns, (void)name;
@@ -139,30 +139,30 @@ static void on_gone(void *data, const char *ns, const char *name, const char *ui
 	}
 }
 
-static void on_begin(void *data)
+static void on_csrs_begin(void *data)
 {
 	struct signer *s = data;
 	s->missed = false;
 }
 
-static void on_unread(void *data, const char *ns, const char *name)
+static void on_csr_unread(void *data, const char *ns, const char *name)
 {
 	(void)data, (void)ns, (void)name;
 }
 
-static void on_end(void *data, bool sweep)
+static void on_csrs_end(void *data, bool sweep)
 {
 	(void)data, (void)sweep;
 }
 
-static void on_stale(void *data, bool stale)
+static void on_csrs_stale(void *data, bool stale)
 {
 	(void)data, (void)stale;
 }
 
 /* --- one of them --- */
 
-static void over(struct signer *s)
+static void csr_over(struct signer *s)
 {
 	waiting_free(s->now);
 	free(s->cert);
@@ -171,7 +171,7 @@ static void over(struct signer *s)
 	arena_wipe(&s->arena);
 }
 
-static void count(struct signer *s, const char *result)
+static void count_csr(struct signer *s, const char *result)
 {
 	struct metric_registry *metrics = kube_metrics(s->kube);
 	char labels[64];
@@ -185,15 +185,15 @@ static void count(struct signer *s, const char *result)
 }
 
 /* It goes on waiting, at the end: the watch tells of it only where it changes. */
-static void failed(struct signer *s, const char *what, const struct fault *f)
+static void csr_failed(struct signer *s, const char *what, const struct fault *f)
 {
 	struct waiting *w = s->now;
 	bool gone = f->kind == FAULT_NOT_FOUND;
 	log_warn(what, LOG_S("request", w->csr.name), LOG_S("node", text_or(w->csr.node, "")),
 		LOG_F(f));
-	count(s, "failed");
+	count_csr(s, "failed");
 	s->now = NULL;
-	over(s);
+	csr_over(s);
 	/* After a conflict what the watch tells next is newer than this one. */
 	if (gone || f->kind == FAULT_CONFLICT || s->waiting.count >= SIGNER_WAITING_MAX) {
 		s->missed = s->missed || !gone;
@@ -204,7 +204,7 @@ static void failed(struct signer *s, const char *what, const struct fault *f)
 	s->turn_at = s->next_at;
 }
 
-static void write_to(
+static void csr_write(
 	struct signer *s, const char *subresource, const struct str *body, kube_done done)
 {
 	struct kube_write w = {.method = WIRE_PATCH,
@@ -223,11 +223,11 @@ static void on_denied(void *data, const struct kube_answer *a)
 	struct signer *s = data;
 	s->call = 0;
 	if (a->fault.kind != FAULT_NONE) {
-		failed(s, "a certificate request could not be denied", &a->fault);
+		csr_failed(s, "a certificate request could not be denied", &a->fault);
 		return;
 	}
-	count(s, "denied");
-	over(s);
+	count_csr(s, "denied");
+	csr_over(s);
 }
 
 static void on_handed(void *data, const struct kube_answer *a)
@@ -235,12 +235,12 @@ static void on_handed(void *data, const struct kube_answer *a)
 	struct signer *s = data;
 	s->call = 0;
 	if (a->fault.kind != FAULT_NONE) {
-		failed(s, "an agent's certificate could not be handed over", &a->fault);
+		csr_failed(s, "an agent's certificate could not be handed over", &a->fault);
 		return;
 	}
 	log_info("an agent has a certificate of its own", LOG_S("node", s->now->csr.node));
-	count(s, "signed");
-	over(s);
+	count_csr(s, "signed");
+	csr_over(s);
 }
 
 static void hand_over(struct signer *s)
@@ -251,7 +251,7 @@ static void hand_over(struct signer *s)
 	 * that is there already cannot be replaced. */
 	at.resource_version = NULL;
 	csr_write_certificate(&body, &at, s->cert);
-	write_to(s, "status", &body, on_handed);
+	csr_write(s, "status", &body, on_handed);
 }
 
 static void on_approved(void *data, const struct kube_answer *a)
@@ -259,7 +259,7 @@ static void on_approved(void *data, const struct kube_answer *a)
 	struct signer *s = data;
 	s->call = 0;
 	if (a->fault.kind != FAULT_NONE) {
-		failed(s, "an agent's certificate request could not be approved", &a->fault);
+		csr_failed(s, "an agent's certificate request could not be approved", &a->fault);
 		return;
 	}
 	hand_over(s);
@@ -293,8 +293,8 @@ static void on_authority(void *data, const struct kube_answer *a)
 	arena_wipe(&s->arena);
 	if (!signed_now) {
 		/* It is not the fault of this one. */
-		s->next_at = now_of(s) + AUTHORITY_AGAIN_MS;
-		failed(s, "an agent's certificate could not be signed", &f);
+		s->next_at = signer_now(s) + AUTHORITY_AGAIN_MS;
+		csr_failed(s, "an agent's certificate could not be signed", &f);
 		return;
 	}
 	if (s->now->csr.approved) {
@@ -302,7 +302,7 @@ static void on_authority(void *data, const struct kube_answer *a)
 		return;
 	}
 	csr_write_verdict(&body, &s->now->csr, true, "an agent asks for its own node");
-	write_to(s, "approval", &body, on_approved);
+	csr_write(s, "approval", &body, on_approved);
 }
 
 static void deny(struct signer *s, const struct fault *why)
@@ -313,17 +313,17 @@ static void deny(struct signer *s, const struct fault *why)
 		/* By somebody else, who cannot take it back either. */
 		log_warn("a certificate request that was approved is not signed",
 			LOG_S("request", csr->name), LOG_F(why));
-		count(s, "denied");
-		over(s);
+		count_csr(s, "denied");
+		csr_over(s);
 		return;
 	}
 	log_warn("denying a certificate request", LOG_S("request", csr->name),
 		LOG_S("user", text_or(csr->username, "")), LOG_F(why));
 	csr_write_verdict(&body, csr, false, why->message);
-	write_to(s, "approval", &body, on_denied);
+	csr_write(s, "approval", &body, on_denied);
 }
 
-static void begin(struct signer *s)
+static void csr_begin(struct signer *s)
 {
 	static const struct kube_path authority = {.group_version = "v1",
 		.ns = NAME_NAMESPACE,
@@ -353,14 +353,14 @@ static int64_t turn_of(const struct signer *s, const struct waiting *w)
 	return at;
 }
 
-static void begin_turn(struct signer *s, struct waiting *w, int64_t now)
+static void csr_next(struct signer *s, struct waiting *w, int64_t now)
 {
 	s->recent[s->turn].asker = w->asker;
 	s->recent[s->turn].at = now;
 	s->turn = (s->turn + 1) % RECENT;
 	s->turn_at = s->next_at = now + PACE_MS;
 	s->now = w;
-	begin(s);
+	csr_begin(s);
 }
 
 static void take_turn(struct signer *s, int64_t now)
@@ -372,18 +372,18 @@ static void take_turn(struct signer *s, int64_t now)
 	for (size_t i = 0; i < s->waiting.count; i++) {
 		int64_t at = turn_of(s, s->waiting.items[i]);
 		if (at <= now) {
-			begin_turn(s, take_at(s, i), now);
+			csr_next(s, take_at(s, i), now);
 			return;
 		}
 		s->turn_at = time_min(s->turn_at, at);
 	}
 }
 
-static void stop(struct signer *s)
+static void stop_signing(struct signer *s)
 {
 	kube_cancel(s->kube, s->call);
 	s->call = 0;
-	over(s);
+	csr_over(s);
 	while (s->waiting.count > 0) {
 		waiting_free(s->waiting.items[--s->waiting.count]);
 	}
@@ -392,14 +392,14 @@ static void stop(struct signer *s)
 	s->missed = false;
 }
 
-static void start(struct signer *s)
+static void start_signing(struct signer *s)
 {
-	static const struct reflector_events events = {.on_begin = on_begin,
-		.on_object = on_object,
-		.on_gone = on_gone,
-		.on_unread = on_unread,
-		.on_end = on_end,
-		.on_stale = on_stale};
+	static const struct reflector_events events = {.on_begin = on_csrs_begin,
+		.on_object = on_csr,
+		.on_gone = on_csr_gone,
+		.on_unread = on_csr_unread,
+		.on_end = on_csrs_end,
+		.on_stale = on_csrs_stale};
 	const struct reflector_kind kind = {.name = CSR_RESOURCE,
 		.group_version = CSR_GROUP_VERSION,
 		.resource = CSR_RESOURCE,
@@ -412,11 +412,11 @@ static void start(struct signer *s)
 void signer_step(struct signer *s, int64_t now, bool leads)
 {
 	if (!leads) {
-		stop(s);
+		stop_signing(s);
 		return;
 	}
 	if (s->reflector == NULL) {
-		start(s);
+		start_signing(s);
 	}
 	reflector_step(s->reflector, now);
 	take_turn(s, now);
@@ -449,7 +449,7 @@ void signer_destroy(struct signer *s)
 	if (s == NULL) {
 		return;
 	}
-	stop(s);
+	stop_signing(s);
 	VEC_FINISH(&s->waiting);
 	arena_finish(&s->arena);
 	free(s);

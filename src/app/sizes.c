@@ -92,7 +92,7 @@ void sizes_look(struct sizes *z, const struct change *c)
 
 /* --- what is used --- */
 
-static void hand_on(struct sizes *z, const struct latest_pod *p)
+static void hand_on_usage(struct sizes *z, const struct latest_pod *p)
 {
 	struct sizer_figure figures[LATEST_FIGURES_MAX];
 	const struct world_pod *wp = world_pod_find(z->config.world, p->ns, p->name);
@@ -118,7 +118,7 @@ static void hand_on(struct sizes *z, const struct latest_pod *p)
 	(void)sizer_take(z->sizer, &use, clock_policy(z->config.clock));
 }
 
-static void walk(struct sizes *z, int64_t now)
+static void walk_usage(struct sizes *z, int64_t now)
 {
 	struct latest_pod pod;
 	if (!z->walking) {
@@ -132,14 +132,14 @@ static void walk(struct sizes *z, int64_t now)
 			return;
 		}
 		latest_at(z->config.latest, z->at++, &pod);
-		hand_on(z, &pod);
+		hand_on_usage(z, &pod);
 	}
 }
 
 /* --- turns --- */
 
 /* Whoever runs and should have another share. */
-static void ask_engine(struct sizes *z)
+static void ask_for_resizes(struct sizes *z)
 {
 	size_t count = 0;
 	const struct sizer_wish *wishes = sizer_wishes(z->sizer, &count);
@@ -154,7 +154,7 @@ static void ask_engine(struct sizes *z)
 	}
 }
 
-static struct sizer_now now_of(const struct sizes *z)
+static struct sizer_now sizes_now(const struct sizes *z)
 {
 	return (struct sizer_now){clock_mono(z->config.clock), clock_policy(z->config.clock),
 		clock_wall(z->config.clock)};
@@ -168,7 +168,7 @@ static void end_recall(struct sizes *z)
 
 /* Somebody else may have measured before: his checkpoints count. And somebody may scale workloads:
  * compute of those must not be touched, so that the watches that tell it are waited for. */
-static bool is_acquainted(struct sizes *z, int64_t now)
+static bool sizes_are_known(struct sizes *z, int64_t now)
 {
 	if (!z->led) {
 		sizer_forget(z->sizer);
@@ -206,7 +206,7 @@ void sizes_may_surge(struct sizes *z, enum sizer_surge right)
 }
 
 /* What replacing pods waits for. */
-static void tell_gate(struct sizes *z, bool leads)
+static void update_roll_gate(struct sizes *z, bool leads)
 {
 	bool whole = leads && world_all_synced(z->config.world);
 	if (!whole) {
@@ -220,28 +220,28 @@ static void tell_gate(struct sizes *z, bool leads)
 
 void sizes_step(struct sizes *z, int64_t now, bool leads)
 {
-	tell_gate(z, leads);
+	update_roll_gate(z, leads);
 	if (!leads) {
 		z->led = false;
 		end_recall(z);
 		pasts_end(z->pasts);
 		return;
 	}
-	if (!world_all_synced(z->config.world) || !is_acquainted(z, now)) {
+	if (!world_all_synced(z->config.world) || !sizes_are_known(z, now)) {
 		return;
 	}
 	if (z->walking || now >= z->walk_at) {
-		walk(z, now);
+		walk_usage(z, now);
 	}
 	pasts_step(z->pasts, now);
 	if (now < sizer_deadline(z->sizer) && !z->ending) {
 		return;
 	}
-	sizer_step(z->sizer, now_of(z), z->config.world, STEP_BUDGET, &z->plan);
+	sizer_step(z->sizer, sizes_now(z), z->config.world, STEP_BUDGET, &z->plan);
 	for (size_t i = 0; i < z->plan.actions.count; i++) {
 		act_submit(z->config.act, &z->plan.actions.items[i]);
 	}
-	ask_engine(z);
+	ask_for_resizes(z);
 }
 
 bool sizes_settle(struct sizes *z, const struct action *action, const struct outcome *outcome)
@@ -249,7 +249,7 @@ bool sizes_settle(struct sizes *z, const struct action *action, const struct out
 	if (!sizer_owns(action->id)) {
 		return false;
 	}
-	sizer_settle(z->sizer, now_of(z), action->id, outcome);
+	sizer_settle(z->sizer, sizes_now(z), action->id, outcome);
 	return true;
 }
 
@@ -274,7 +274,7 @@ void sizes_end(struct sizes *z)
 
 bool sizes_ended(const struct sizes *z, bool leads)
 {
-	return !leads || !z->recalled || sizer_ended(z->sizer, now_of(z));
+	return !leads || !z->recalled || sizer_ended(z->sizer, sizes_now(z));
 }
 
 void sizes_write_bill(const struct sizes *z, struct str *out)

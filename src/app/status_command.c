@@ -45,7 +45,7 @@ struct status {
 	struct loop_timer timer;
 };
 
-static int usage_fault(const char *what, const char *value)
+static int status_usage_fault(const char *what, const char *value)
 {
 	(void)fprintf(stderr, "aliquot status: %s %s\ntry `aliquot status --help`\n", what, value);
 	return EXIT_USAGE;
@@ -62,21 +62,21 @@ static const struct option long_options[] = {
 };
 
 /* Returns -1 to go on, or an exit status. */
-static int take_option(struct status *s, int option)
+static int take_status_option(struct status *s, int option)
 {
 	switch (option) {
 	case 'n':
 		s->only = optarg;
 		return kube_is_label(optarg)
 			       ? -1
-			       : usage_fault("--namespace wants a namespace's name, up to "
-					     "63 of a-z, 0-9 and -, not",
+			       : status_usage_fault("--namespace wants a namespace's name, up to "
+						    "63 of a-z, 0-9 and -, not",
 					 optarg);
 	case 'o':
 		s->json = text_equals(optarg, "json");
 		return s->json || text_equals(optarg, "text")
 			       ? -1
-			       : usage_fault("--output wants text or json, not", optarg);
+			       : status_usage_fault("--output wants text or json, not", optarg);
 	case 'k':
 		s->kubeconfig = optarg;
 		return -1;
@@ -86,7 +86,7 @@ static int take_option(struct status *s, int option)
 	case 't':
 		return parse_i64(view_of(optarg), 1, SECONDS_MAX, &s->seconds)
 			       ? -1
-			       : usage_fault("--timeout wants 1 to 600, not", optarg);
+			       : status_usage_fault("--timeout wants 1 to 600, not", optarg);
 	case 'h':
 		(void)fputs(usage, stdout);
 		return 0;
@@ -97,7 +97,7 @@ static int take_option(struct status *s, int option)
 	}
 }
 
-static void on_turn(void *data)
+static void on_status_turn(void *data)
 {
 	struct status *s = data;
 	int64_t now = loop_now_ms();
@@ -109,7 +109,7 @@ static void on_turn(void *data)
 	loop_wake_at(s->loop, time_min(survey_deadline(s->survey), link_deadline(s->link)));
 }
 
-static void on_time(void *data)
+static void on_status_timeout(void *data)
 {
 	struct status *s = data;
 	survey_give_up(s->survey);
@@ -137,7 +137,7 @@ static int print(const struct status *s)
 	return 0;
 }
 
-static int conclude(const struct status *s)
+static int print_status(const struct status *s)
 {
 	switch (survey_end(s->survey)) {
 	case SURVEY_UNREACHED:
@@ -156,7 +156,7 @@ static int conclude(const struct status *s)
 	return print(s);
 }
 
-static int run(struct status *s)
+static int status_run(struct status *s)
 {
 	struct fault f = {0};
 	s->loop = loop_create();
@@ -175,16 +175,16 @@ static int run(struct status *s)
 		.report = s->report,
 		.only = s->only,
 		.own = link_namespace(s->link)});
-	loop_timer_init(&s->timer, s->loop, on_time, s);
+	loop_timer_init(&s->timer, s->loop, on_status_timeout, s);
 	loop_timer_start_ms(&s->timer, s->seconds * 1000);
-	loop_on_turn(s->loop, on_turn, s);
+	loop_on_turn(s->loop, on_status_turn, s);
 	loop_run(s->loop);
-	loop_off_turn(s->loop, on_turn, s);
+	loop_off_turn(s->loop, on_status_turn, s);
 	loop_timer_stop(&s->timer);
-	return conclude(s);
+	return print_status(s);
 }
 
-static void finish(struct status *s)
+static void status_finish(struct status *s)
 {
 	survey_destroy(s->survey);
 	report_destroy(s->report);
@@ -201,16 +201,16 @@ int status_main(int argc, char **argv)
 		if (option == -1) {
 			break;
 		}
-		int status = take_option(&s, option);
+		int status = take_status_option(&s, option);
 		if (status >= 0) {
 			return status;
 		}
 	}
 	if (optind < argc) {
-		return usage_fault("has no use for", argv[optind]);
+		return status_usage_fault("has no use for", argv[optind]);
 	}
 	log_setup(LOG_ERROR, STDERR_FILENO);
-	int status = run(&s);
-	finish(&s);
+	int status = status_run(&s);
+	status_finish(&s);
 	return status;
 }

@@ -5,7 +5,7 @@
 
 #define LABELS_MAX 1024
 
-static void head(struct str *out, const char *name, const char *help)
+static void stranger_family_head(struct str *out, const char *name, const char *help)
 {
 	str_append_format(out, "# HELP %s %s\n# TYPE %s gauge\n", name, help, name);
 }
@@ -18,7 +18,8 @@ void strangers_write(const struct strangers *t, struct str *out)
 	for (size_t i = 0; i < strangers_rows(t); i++) {
 		struct stranger_row row = strangers_row(t, i);
 		if (i == 0) {
-			head(out, kinds, "Milli-GPUs that pods of owners of unknown kinds have.");
+			stranger_family_head(out, kinds,
+				"Milli-GPUs that pods of owners of unknown kinds have.");
 		}
 		str_reset(&labels);
 		if (row.kind != NULL) {
@@ -30,6 +31,6 @@ void strangers_write(const struct strangers *t, struct str *out)
 		str_append_format(
 			out, "%s{%s} %lld\n", kinds, str_text(&labels), (long long)row.sum.milli);
 	}
-	head(out, alone, "Milli-GPUs that pods have which nobody controls.");
+	stranger_family_head(out, alone, "Milli-GPUs that pods have which nobody controls.");
 	str_append_format(out, "%s %lld\n", alone, (long long)t->alone.milli);
 }

@@ -44,7 +44,7 @@ struct survey {
 	struct fault fault;
 };
 
-static void next(struct survey *s);
+static void ask_question(struct survey *s);
 
 /* --- what an answer means --- */
 
@@ -60,7 +60,7 @@ static bool is_answer(const struct fault *f)
 }
 
 /* The first that is no refusal is what is told where nobody said a thing. */
-static void note(struct survey *s, const struct fault *f)
+static void tally_answer(struct survey *s, const struct fault *f)
 {
 	s->answered += is_answer(f) ? 1 : 0;
 	bool refused = f->status == 401 || f->status == 403;
@@ -81,9 +81,9 @@ static bool unreached(struct survey *s, const struct fault *f)
 }
 
 /* False: there is nothing to be read of it, and that was said. */
-static bool is_there(struct survey *s, const struct fault *f, const char *what)
+static bool answer_is_there(struct survey *s, const struct fault *f, const char *what)
 {
-	note(s, f);
+	tally_answer(s, f);
 	if (f->kind == FAULT_NOT_FOUND) {
 		report_gap(s->config.report, "there is no %s", what);
 	} else if (f->kind != FAULT_NONE) {
@@ -92,10 +92,10 @@ static bool is_there(struct survey *s, const struct fault *f, const char *what)
 	return f->kind == FAULT_NONE;
 }
 
-static void go_on(struct survey *s)
+static void ask_next(struct survey *s)
 {
 	s->at++;
-	next(s);
+	ask_question(s);
 }
 
 /* --- objects by name --- */
@@ -109,7 +109,7 @@ static void on_lease(void *data, const struct kube_answer *a)
 	if (unreached(s, &f)) {
 		return;
 	}
-	if (is_there(s, &f, LEASE)) {
+	if (answer_is_there(s, &f, LEASE)) {
 		if (lease_decode(a->body, a->body_size, &s->arena, &lease, &f) == 0) {
 			s->parts.lease_known = true;
 			s->parts.holder = lease.holder;
@@ -119,7 +119,7 @@ static void on_lease(void *data, const struct kube_answer *a)
 			report_gap(s->config.report, "cannot read " LEASE ": %s", f.message);
 		}
 	}
-	go_on(s);
+	ask_next(s);
 }
 
 static int32_t count_at(const json_t *root, const char *path)
@@ -136,7 +136,7 @@ static void on_deployment(void *data, const struct kube_answer *a)
 	const json_t *containers;
 	s->call = 0;
 	s->parts.deployment_absent = f.kind == FAULT_NOT_FOUND;
-	if (is_there(s, &f, DEPLOYMENT)) {
+	if (answer_is_there(s, &f, DEPLOYMENT)) {
 		if (decode_parse(a->body, a->body_size, DECODE_MEND, &root, &f) < 0) {
 			report_gap(s->config.report, "cannot read " DEPLOYMENT ": %s", f.message);
 		} else if (!json_is_object(decode_find(root, "spec"))) {
@@ -149,7 +149,7 @@ static void on_deployment(void *data, const struct kube_answer *a)
 			s->parts.deployment_known = true;
 		}
 	}
-	go_on(s);
+	ask_next(s);
 }
 
 /* The first entry; one that is none is no reason to say that it has no certificate. */
@@ -169,7 +169,7 @@ static void read_webhook(struct survey *s, const json_t *root)
 	}
 }
 
-static void on_webhook(void *data, const struct kube_answer *a)
+static void on_webhook_answer(void *data, const struct kube_answer *a)
 {
 	CLEANUP(decode_release) json_t *root = NULL;
 	struct survey *s = data;
@@ -178,7 +178,7 @@ static void on_webhook(void *data, const struct kube_answer *a)
 	if (f.kind == FAULT_NOT_FOUND) {
 		s->parts.webhook = REPORT_WEBHOOK_ABSENT;
 		s->answered++;
-	} else if (is_there(s, &f, CONFIGURATION)) {
+	} else if (answer_is_there(s, &f, CONFIGURATION)) {
 		if (decode_parse(a->body, a->body_size, DECODE_MEND, &root, &f) < 0) {
 			report_gap(
 				s->config.report, "cannot read " CONFIGURATION ": %s", f.message);
@@ -187,7 +187,7 @@ static void on_webhook(void *data, const struct kube_answer *a)
 		}
 	}
 	report_tell(s->config.report, &s->parts);
-	go_on(s);
+	ask_next(s);
 }
 
 static const struct question {
@@ -207,7 +207,7 @@ static const struct question {
 	{{.group_version = "admissionregistration.k8s.io/v1",
 		 .resource = "mutatingwebhookconfigurations",
 		 .name = NAME_WEBHOOK_CONFIG},
-		on_webhook},
+		on_webhook_answer},
 };
 
 /* --- lists --- */
@@ -217,20 +217,20 @@ static enum kind kind_at(const struct survey *s)
 	return lists[s->at - COUNT_OF(questions)];
 }
 
-static void tell(struct survey *s, enum change_type type)
+static void report_kind_change(struct survey *s, enum change_type type)
 {
 	struct change c = {.type = type, .kind = kind_at(s)};
 	report_apply(s->config.report, &c);
 }
 
-static void on_begin(void *data)
+static void on_survey_begin(void *data)
 {
 	struct survey *s = data;
 	s->unread = 0;
-	tell(s, CHANGE_RELIST_BEGIN);
+	report_kind_change(s, CHANGE_RELIST_BEGIN);
 }
 
-static void on_object(void *data, const char *json, size_t n)
+static void on_survey_object(void *data, const char *json, size_t n)
 {
 	struct survey *s = data;
 	struct change c;
@@ -242,7 +242,7 @@ static void on_object(void *data, const char *json, size_t n)
 	arena_reset(&s->object);
 }
 
-static void on_oversize(void *data)
+static void on_survey_oversize(void *data)
 {
 	struct survey *s = data;
 	s->unread++;
@@ -250,12 +250,12 @@ static void on_oversize(void *data)
 
 static void on_listed(void *data, const struct fault *fault);
 
-static const struct lister_events lister_events = {.on_begin = on_begin,
-	.on_object = on_object,
-	.on_oversize = on_oversize,
+static const struct lister_events lister_events = {.on_begin = on_survey_begin,
+	.on_object = on_survey_object,
+	.on_oversize = on_survey_oversize,
 	.on_done = on_listed};
 
-static void list(struct survey *s)
+static void list_kind(struct survey *s)
 {
 	enum kind kind = kind_at(s);
 	s->listed = feed_kind(kind);
@@ -283,13 +283,13 @@ static bool lacks_groups(const struct survey *s, const struct fault *f)
 	return kind_at(s) == KIND_POD_GROUP && (f->kind == FAULT_NOT_FOUND || f->status == 403);
 }
 
-static void conclude(struct survey *s, const struct fault *f)
+static void finish_list(struct survey *s, const struct fault *f)
 {
 	struct report *r = s->config.report;
 	const char *what = s->listed.resource;
-	note(s, f);
+	tally_answer(s, f);
 	if (f->kind == FAULT_NONE) {
-		tell(s, CHANGE_RELIST_END);
+		report_kind_change(s, CHANGE_RELIST_END);
 	}
 	if (f->kind == FAULT_NONE && s->narrowed) {
 		report_gap(r, "cannot list %s in all namespaces: forbidden; shown: namespace %s",
@@ -315,7 +315,7 @@ static void on_listed(void *data, const struct fault *fault)
 	bool narrow = would_narrow(s, &f);
 	if (narrow && kube_is_label(s->config.own)) {
 		s->narrowed = true;
-		list(s);
+		list_kind(s);
 		return;
 	}
 	if (narrow) {
@@ -323,9 +323,9 @@ static void on_listed(void *data, const struct fault *fault)
 			"the context's namespace is none: a name has up to 63 of "
 			"a-z, 0-9 and -");
 	}
-	conclude(s, &f);
+	finish_list(s, &f);
 	s->narrowed = false;
-	go_on(s);
+	ask_next(s);
 }
 
 /* --- agents --- */
@@ -371,7 +371,7 @@ static void look_for_owners(struct survey *s)
 	s->look_until = clock_mono(kube_clock(s->config.kube)) + SURVEY_OWNERS_MS;
 }
 
-static void next(struct survey *s)
+static void ask_question(struct survey *s)
 {
 	if (s->at < COUNT_OF(questions)) {
 		const struct question *q = &questions[s->at];
@@ -379,7 +379,7 @@ static void next(struct survey *s)
 		return;
 	}
 	if (s->at < COUNT_OF(questions) + COUNT_OF(lists)) {
-		list(s);
+		list_kind(s);
 		return;
 	}
 	if (s->answered == 0) {
@@ -391,7 +391,7 @@ static void next(struct survey *s)
 	}
 }
 
-static void look(struct survey *s, int64_t now)
+static void look_up_pending(struct survey *s, int64_t now)
 {
 	bool final = s->stuck || now >= s->look_until;
 	const struct owner_port *port = owners_port(s->owners);
@@ -409,7 +409,7 @@ void survey_step(struct survey *s, int64_t now)
 	}
 	owners_step(s->owners, now);
 	if (now >= s->look_at) {
-		look(s, now);
+		look_up_pending(s, now);
 		owners_step(s->owners, now); /* for whom that asked */
 	}
 }
@@ -436,7 +436,7 @@ void survey_give_up(struct survey *s)
 			fault_set(&s->fault, FAULT_TRANSIENT, "it does not answer in time");
 		}
 	} else {
-		look(s, clock_mono(kube_clock(s->config.kube)));
+		look_up_pending(s, clock_mono(kube_clock(s->config.kube)));
 	}
 }
 
@@ -458,7 +458,7 @@ struct survey *survey_create(const struct survey_config *config)
 		report_limit(config->report, KIND_RECOMMENDATION, config->only);
 		report_limit(config->report, KIND_POD, config->only);
 	}
-	next(s);
+	ask_question(s);
 	return s;
 }
 

@@ -54,17 +54,18 @@ void zones_destroy(struct zones *z)
 
 /* --- one file --- */
 
-static void close_descriptor(const int *fd)
+static void close_zone_file(const int *fd)
 {
 	if (*fd >= 0) {
 		close(*fd);
 	}
 }
 
-static int read_file(const char *path, char *buffer, size_t room, size_t *ret_n, struct fault *f)
+static int read_zone_file(
+	const char *path, char *buffer, size_t room, size_t *ret_n, struct fault *f)
 {
 	struct stat info;
-	CLEANUP(close_descriptor) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	CLEANUP(close_zone_file) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0 || fstat(fd, &info) != 0) {
 		return fault_set(f, errno == ENOENT ? FAULT_NOT_FOUND : FAULT_DENIED, "%s: %s",
 			path, strerror(errno));
@@ -102,7 +103,7 @@ int zones_read(const char *folder, const char *name, int64_t now_s, struct zone 
 		return fault_set(ret_fault, FAULT_LIMIT, "the folder's path is too long");
 	}
 	CLEANUP(cleanup_free) char *bytes = xmalloc(ZONE_FILE_MAX + 1);
-	if (read_file(path, bytes, ZONE_FILE_MAX + 1, &n, ret_fault) < 0) {
+	if (read_zone_file(path, bytes, ZONE_FILE_MAX + 1, &n, ret_fault) < 0) {
 		return -1;
 	}
 	return zone_decode(bytes, n, &span, ret_zone, ret_fault) < 0
@@ -112,7 +113,7 @@ int zones_read(const char *folder, const char *name, int64_t now_s, struct zone 
 
 /* --- those that policies name --- */
 
-static struct record *record_of(struct zones *z, const char *name)
+static struct record *zone_record(struct zones *z, const char *name)
 {
 	for (size_t i = 0; i < z->records.count; i++) {
 		if (text_equals(z->records.items[i].name, name)) {
@@ -143,7 +144,8 @@ static void load(struct zones *z, struct record *r, int64_t now)
 	}
 }
 
-static void tell(const struct zones *z, const struct policy *p, const char *name, const char *why)
+static void warn_of_zone(
+	const struct zones *z, const struct policy *p, const char *name, const char *why)
 {
 	CLEANUP(str_finish) struct str note = STR_INIT(EVENTS_NOTE_MAX);
 	str_append_format(&note,
@@ -165,7 +167,7 @@ static void tell(const struct zones *z, const struct policy *p, const char *name
 static void look_at_window(struct zones *z, const struct policy *p, const char *name, bool tells)
 {
 	int64_t now = clock_mono(z->config.clock);
-	struct record *r = record_of(z, name);
+	struct record *r = zone_record(z, name);
 	if (r == NULL) {
 		return;
 	}
@@ -174,11 +176,11 @@ static void look_at_window(struct zones *z, const struct policy *p, const char *
 		load(z, r, now);
 	}
 	if (tells && r->read == z->look && !r->known) {
-		tell(z, p, name, r->fault.message);
+		warn_of_zone(z, p, name, r->fault.message);
 	}
 }
 
-static void forget(struct zones *z)
+static void forget_zones(struct zones *z)
 {
 	for (size_t i = z->records.count; i-- > 0;) {
 		struct record *r = &z->records.items[i];
@@ -204,7 +206,7 @@ void zones_step(struct zones *z, int64_t now_mono_ms, bool tells)
 			look_at_window(z, policies[i], r->windows[k].time_zone, tells);
 		}
 	}
-	forget(z);
+	forget_zones(z);
 }
 
 int64_t zones_deadline(const struct zones *z)

@@ -11,7 +11,7 @@ static uint32_t first_seats(const struct trial *t)
 	return t->first_seats > 0 ? t->first_seats : 1;
 }
 
-static void begin_anew(struct trial *t)
+static void trial_restart(struct trial *t)
 {
 	t->wait_ms = TRIAL_WAIT_MS;
 	t->seats = first_seats(t);
@@ -22,7 +22,7 @@ static void close_door(struct trial *t, int64_t sign, int64_t now)
 {
 	bool calm = t->opened_at == 0 || now - t->opened_at >= CALM_MS;
 	if (calm) {
-		begin_anew(t);
+		trial_restart(t);
 	}
 	t->closed = true;
 	t->well_since = -1;

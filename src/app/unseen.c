@@ -23,7 +23,7 @@ static uint64_t key_of_all(const char *ns)
 	return key_pair(text_or(ns, ""), "/");
 }
 
-static bool was_seen(const struct unseen *u, uint64_t key)
+static bool key_was_seen(const struct unseen *u, uint64_t key)
 {
 	return u->seen[key % UNSEEN_SEEN] == key;
 }
@@ -43,7 +43,7 @@ static struct unseen_owner *owner_find(struct unseen *u, uint64_t key)
 	return NULL;
 }
 
-static bool is_closed(const struct unseen_owner *o, int64_t now)
+static bool owner_is_closed(const struct unseen_owner *o, int64_t now)
 {
 	return now < o->until;
 }
@@ -51,8 +51,8 @@ static bool is_closed(const struct unseen_owner *o, int64_t now)
 /* Who is left whole is kept before all others, then who was asked about lately. */
 static bool goes_first(const struct unseen_owner *a, const struct unseen_owner *b, int64_t now)
 {
-	bool closed = is_closed(a, now);
-	return closed != is_closed(b, now) ? !closed : a->used_at < b->used_at;
+	bool closed = owner_is_closed(a, now);
+	return closed != owner_is_closed(b, now) ? !closed : a->used_at < b->used_at;
 }
 
 /* Nobody's place, or that of one of the same namespace where this has all that it may have. */
@@ -77,7 +77,7 @@ static size_t count_closed(const struct unseen *u, const char *ns, int64_t now)
 	size_t count = 0;
 	for (size_t i = 0; i < UNSEEN_OWNERS; i++) {
 		const struct unseen_owner *o = &u->owners[i];
-		count += is_closed(o, now) && text_equals(o->ns, ns);
+		count += owner_is_closed(o, now) && text_equals(o->ns, ns);
 	}
 	return count;
 }
@@ -109,11 +109,11 @@ static void leave_whole(struct unseen_owner *o, const struct pod *pod, int64_t n
 bool unseen_may_convert(struct unseen *u, const struct pod *pod, int64_t now)
 {
 	struct unseen_owner *o = owner_find(u, key_of_owner(pod));
-	if (o == NULL && was_seen(u, key_of_owner(pod))) {
+	if (o == NULL && key_was_seen(u, key_of_owner(pod))) {
 		return true;
 	}
 	if (o == NULL) {
-		bool known = was_seen(u, key_of_all(pod->ns));
+		bool known = key_was_seen(u, key_of_all(pod->ns));
 		return count_closed(u, pod->ns, now) < (known ? UNSEEN_OF_ONE : STAND_FOR_ALL);
 	}
 	o->used_at = now;
@@ -123,13 +123,13 @@ bool unseen_may_convert(struct unseen *u, const struct pod *pod, int64_t now)
 	/* Of one that was left whole a single pod shows whether it is still so. The API server may
 	 * ask about that one twice. */
 	bool tries = o->until != 0 && o->since != 0 && now - o->since >= TWICE_MS;
-	return !is_closed(o, now) && !tries;
+	return !owner_is_closed(o, now) && !tries;
 }
 
 void unseen_converted(struct unseen *u, const struct pod *pod, int64_t now)
 {
 	uint64_t key = key_of_owner(pod);
-	if (was_seen(u, key) || strlen(text_or(pod->ns, "")) >= UNSEEN_NS_BYTES) {
+	if (key_was_seen(u, key) || strlen(text_or(pod->ns, "")) >= UNSEEN_NS_BYTES) {
 		return;
 	}
 	struct unseen_owner *o = owner_find(u, key);
@@ -159,7 +159,7 @@ static void note_due(struct unseen *u, int64_t now)
 	}
 }
 
-static int64_t version_of(const char *text)
+static int64_t version_number(const char *text)
 {
 	int64_t version = 0;
 	return parse_i64(view_of(text), 1, INT64_MAX, &version) ? version : 0;
@@ -167,7 +167,7 @@ static int64_t version_of(const char *text)
 
 void unseen_look(struct unseen *u, const char *stored, const char *shown, int64_t now)
 {
-	int64_t newest = version_of(stored), told = version_of(shown);
+	int64_t newest = version_number(stored), told = version_number(shown);
 	if (told != u->shown) {
 		u->shown = told;
 		u->heard_at = now;

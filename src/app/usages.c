@@ -45,7 +45,7 @@ struct usages {
 /* --- whose use is wanted --- */
 
 /* False: there are too many. */
-static bool want(struct usages *u, const struct world_pod *p)
+static bool want_usage(struct usages *u, const struct world_pod *p)
 {
 	if (p->node == WORLD_NONE || p->phase != POD_RUNNING) {
 		return true;
@@ -72,13 +72,13 @@ static void walk_begin(struct usages *u)
 }
 
 /* Tenants first, then pods of whole GPUs. */
-static void walk(struct usages *u, int64_t now)
+static void walk_pods(struct usages *u, int64_t now)
 {
 	for (int budget = WALK_PODS; budget > 0; budget--) {
 		if (u->at < world_class_count(u->config.world, u->class)) {
 			const struct world_pod *p =
 				world_class_at(u->config.world, u->class, u->at++);
-			u->crowding = !want(u, p) || u->crowding;
+			u->crowding = !want_usage(u, p) || u->crowding;
 		} else if (u->class == WORLD_TENANT) {
 			u->class = WORLD_WHOLE;
 			u->at = 0;
@@ -91,7 +91,7 @@ static void walk(struct usages *u, int64_t now)
 
 /* --- the files of the Prometheus --- */
 
-static int read_text(const char *path, char **ret_text, struct fault *f)
+static int read_text_file(const char *path, char **ret_text, struct fault *f)
 {
 	*ret_text = NULL;
 	return text_empty(path) ? 0 : file_read(path, FILE_BYTES_MAX, ret_text, f);
@@ -105,10 +105,10 @@ static void trim_end(char *text)
 	}
 }
 
-static int read_token(struct usages *u, struct fault *f)
+static int read_bearer_token(struct usages *u, struct fault *f)
 {
 	CLEANUP(cleanup_free) char *token = NULL;
-	if (read_text(u->config.options->usage_prometheus_token, &token, f) < 0) {
+	if (read_text_file(u->config.options->usage_prometheus_token, &token, f) < 0) {
 		return fault_wrap(f, "usage-prometheus-token");
 	}
 	trim_end(token);
@@ -131,7 +131,7 @@ static struct http_client_config client_of(const struct usages *u, const char *a
 static int read_authorities(struct usages *u, struct fault *f)
 {
 	CLEANUP(cleanup_free) char *text = NULL;
-	if (read_text(u->config.options->usage_prometheus_ca, &text, f) < 0) {
+	if (read_text_file(u->config.options->usage_prometheus_ca, &text, f) < 0) {
 		return fault_wrap(f, "usage-prometheus-ca");
 	}
 	if (u->prometheus_http != NULL && text_equals(text, u->authorities)) {
@@ -159,7 +159,7 @@ static void follow_files(struct usages *u, int64_t now)
 		return;
 	}
 	u->files_at = now + FILES_EVERY_MS;
-	if (read_authorities(u, &f) < 0 || read_token(u, &f) < 0) {
+	if (read_authorities(u, &f) < 0 || read_bearer_token(u, &f) < 0) {
 		log_error("the files of the Prometheus cannot be read", LOG_F(&f));
 	}
 }
@@ -181,7 +181,7 @@ void usages_step(struct usages *u, int64_t now, bool reads)
 		walk_begin(u);
 	}
 	if (u->walking) {
-		walk(u, now);
+		walk_pods(u, now);
 	}
 	scrape_step(u->scrape, now, true);
 	if (u->prometheus != NULL) {
@@ -297,7 +297,7 @@ static int make_prometheus(struct usages *u, struct fault *f)
 		return f->kind == FAULT_NONE ? 0 : -1;
 	}
 	u->prometheus = prometheus_create(&config);
-	if (read_authorities(u, f) < 0 || read_token(u, f) < 0) {
+	if (read_authorities(u, f) < 0 || read_bearer_token(u, f) < 0) {
 		return -1;
 	}
 	u->files_at = clock_mono(u->config.clock) + FILES_EVERY_MS;

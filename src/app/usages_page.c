@@ -40,7 +40,7 @@ static void write_gauges(struct build *b, const struct latest_pod *p)
 	build_end(b);
 }
 
-static void write_pod(struct build *b, const struct latest_pod *p)
+static void write_pod_usage(struct build *b, const struct latest_pod *p)
 {
 	build_begin_object(b);
 	build_text_at(b, "ns", p->ns);
@@ -69,7 +69,7 @@ void usages_write(const struct usages *u, struct str *out)
 	for (uint32_t i = 0; i < latest_count(l); i++) {
 		struct latest_pod p;
 		latest_at(l, i, &p);
-		write_pod(&b, &p);
+		write_pod_usage(&b, &p);
 	}
 	build_end(&b);
 	build_end(&b);

@@ -49,7 +49,7 @@ struct record_key {
 	const char *ns, *name;
 };
 
-static bool record_same(const void *owner, uint32_t slot, const void *key)
+static bool volume_record_same(const void *owner, uint32_t slot, const void *key)
 {
 	const struct volumes *v = owner;
 	const struct record_key *k = key;
@@ -57,7 +57,7 @@ static bool record_same(const void *owner, uint32_t slot, const void *key)
 	return strcmp(r->name, k->name) == 0 && strcmp(r->ns, k->ns) == 0;
 }
 
-static void record_free(struct record *r)
+static void volume_record_free(struct record *r)
 {
 	kube_cancel(r->all->kube, r->call);
 	r->all->in_flight -= r->call != 0 ? 1 : 0;
@@ -67,13 +67,13 @@ static void record_free(struct record *r)
 	free(r);
 }
 
-static void ask(struct record *r, const struct kube_path *path, kube_done done)
+static void volume_get(struct record *r, const struct kube_path *path, kube_done done)
 {
 	r->call = kube_get(r->all->kube, path, done, r);
 	r->all->in_flight++;
 }
 
-static void answered(struct record *r)
+static void volume_answered(struct record *r)
 {
 	r->call = 0;
 	r->all->in_flight--;
@@ -111,7 +111,7 @@ static void learned(struct record *r, enum claim_state state)
 
 /* What cannot be had now is asked for again; what we may not have, or cannot read, is left to the
  * scheduler: a tenant that waits for it would wait for ever. */
-static void failed(struct record *r, const struct fault *f, enum claim_state missing)
+static void volume_failed(struct record *r, const struct fault *f, enum claim_state missing)
 {
 	bool denied = f->kind == FAULT_DENIED && f->status == 403;
 	if (f->kind == FAULT_NOT_FOUND) {
@@ -132,7 +132,7 @@ static void on_second(void *data, const struct kube_answer *a)
 {
 	struct record *r = data;
 	struct fault f = a->fault;
-	answered(r);
+	volume_answered(r);
 	bool volume = r->found.next == VOLUME_READ_VOLUME;
 	if (f.kind == FAULT_NONE) {
 		int result = volume ? volume_decode(
@@ -144,17 +144,17 @@ static void on_second(void *data, const struct kube_answer *a)
 			return;
 		}
 	}
-	failed(r, &f, volume ? CLAIM_LOST : CLAIM_UNBOUND);
+	volume_failed(r, &f, volume ? CLAIM_LOST : CLAIM_UNBOUND);
 }
 
 static void on_claim(void *data, const struct kube_answer *a)
 {
 	struct record *r = data;
 	struct fault f = a->fault;
-	answered(r);
+	volume_answered(r);
 	if (f.kind != FAULT_NONE ||
 		volume_claim_decode(a->body, a->body_size, &r->arena, &r->found, &f) < 0) {
-		failed(r, &f, CLAIM_MISSING);
+		volume_failed(r, &f, CLAIM_MISSING);
 		return;
 	}
 	struct kube_path path = {
@@ -166,11 +166,11 @@ static void on_claim(void *data, const struct kube_answer *a)
 	if (r->found.next == VOLUME_DONE) {
 		learned(r, r->found.claim.state);
 	} else {
-		ask(r, &path, on_second);
+		volume_get(r, &path, on_second);
 	}
 }
 
-static void begin(struct record *r)
+static void request_volume_claim(struct record *r)
 {
 	struct kube_path path = {.group_version = "v1",
 		.ns = r->ns,
@@ -178,10 +178,10 @@ static void begin(struct record *r)
 		.name = r->name};
 	arena_reset(&r->arena);
 	r->found = (struct volume_reading){0};
-	ask(r, &path, on_claim);
+	volume_get(r, &path, on_claim);
 }
 
-static struct record *touch(struct volumes *v, const char *ns, const char *name)
+static struct record *volume_record(struct volumes *v, const char *ns, const char *name)
 {
 	struct record_key key = {ns, name};
 	uint64_t hash = key_pair(ns, name);
@@ -201,12 +201,12 @@ static struct record *touch(struct volumes *v, const char *ns, const char *name)
 }
 
 /* The records are those of the claims that are named now. */
-static void follow(struct volumes *v)
+static void follow_claims(struct volumes *v)
 {
 	v->round++;
 	for (size_t i = 0; i < world_claim_count(v->world); i++) {
 		const struct volume_claim *c = world_claim_at(v->world, i);
-		struct record *r = touch(v, c->ns, c->name);
+		struct record *r = volume_record(v, c->ns, c->name);
 		/* The last one that named it left, and another one came. */
 		if (c->state == CLAIM_UNREAD && r->told) {
 			r->told = false;
@@ -219,7 +219,7 @@ static void follow(struct volumes *v)
 	for (size_t i = 0; i < v->records.count; i++) {
 		struct record *r = v->records.items[i];
 		if (r->seen != v->round) {
-			record_free(r);
+			volume_record_free(r);
 			continue;
 		}
 		v->records.items[kept] = r;
@@ -236,13 +236,13 @@ void volumes_step(struct volumes *v, int64_t now, bool reads)
 		return;
 	}
 	if (changed) {
-		follow(v);
+		follow_claims(v);
 	}
 	v->deadline = TIME_NEVER;
 	for (size_t i = 0; i < v->records.count; i++) {
 		struct record *r = v->records.items[i];
 		if (r->call == 0 && now >= r->next_at && v->in_flight < VOLUMES_IN_FLIGHT_MAX) {
-			begin(r);
+			request_volume_claim(r);
 		}
 		if (r->call == 0) {
 			v->deadline = time_min(v->deadline, r->next_at);
@@ -271,7 +271,7 @@ struct volumes *volumes_create(struct kube *kube, const struct world *world, uin
 	v->tell = tell;
 	v->data = data;
 	rng_seed(&v->rng, seed);
-	map_init(&v->by_name, record_same, v);
+	map_init(&v->by_name, volume_record_same, v);
 	v->deadline = TIME_NEVER;
 	return v;
 }
@@ -282,7 +282,7 @@ void volumes_destroy(struct volumes *v)
 		return;
 	}
 	for (size_t i = 0; i < v->records.count; i++) {
-		record_free(v->records.items[i]);
+		volume_record_free(v->records.items[i]);
 	}
 	VEC_FINISH(&v->records);
 	map_finish(&v->by_name);

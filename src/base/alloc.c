@@ -97,7 +97,7 @@ static struct arena_block *block_create(const struct arena *a, size_t need)
 }
 
 /* `align` is a power of two. */
-static void *take(struct arena *a, size_t size, size_t align)
+static void *arena_take(struct arena *a, size_t size, size_t align)
 {
 	size_t used = a->head != NULL ? (a->head->used + align - 1) & ~(align - 1) : 0;
 	if (a->head == NULL || used > a->head->room || a->head->room - used < size) {
@@ -116,21 +116,21 @@ void *arena_alloc(struct arena *a, size_t size)
 {
 	size_t need = (size + ARENA_ALIGN - 1) & ~(size_t)(ARENA_ALIGN - 1);
 	ENSURE(need >= size);
-	return memset(take(a, need, ARENA_ALIGN), 0, need);
+	return memset(arena_take(a, need, ARENA_ALIGN), 0, need);
 }
 
 /* Texts stand side by side. */
-static char *take_text(struct arena *a, size_t n)
+static char *arena_take_text(struct arena *a, size_t n)
 {
 	ENSURE(n < SIZE_MAX);
-	char *text = take(a, n + 1, 1);
+	char *text = arena_take(a, n + 1, 1);
 	text[n] = '\0';
 	return text;
 }
 
 char *arena_strndup(struct arena *a, const char *s, size_t n)
 {
-	char *copy = take_text(a, n);
+	char *copy = arena_take_text(a, n);
 	if (n > 0) {
 		memcpy(copy, s, n);
 	}
@@ -150,7 +150,7 @@ char *arena_printf(struct arena *a, const char *format, ...)
 	int n = vsnprintf(NULL, 0, format, args);
 	va_end(args);
 	ENSURE(n >= 0);
-	char *text = take_text(a, (size_t)n);
+	char *text = arena_take_text(a, (size_t)n);
 	vsnprintf(text, (size_t)n + 1, format, again);
 	va_end(again);
 	return text;

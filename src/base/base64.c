@@ -3,7 +3,7 @@
 
 #include <stdint.h>
 
-static int digit_of(char c)
+static int base64_digit(char c)
 {
 	if (c >= 'A' && c <= 'Z') {
 		return c - 'A';
@@ -36,7 +36,7 @@ bool base64_decode(struct view text, struct str *out)
 		if (c == ' ' || c == '\n' || c == '\r' || c == '\t') {
 			continue;
 		}
-		int digit = c == '=' ? 0 : digit_of(c);
+		int digit = c == '=' ? 0 : base64_digit(c);
 		pads += c == '=';
 		/* Nothing follows a padding but more of it. */
 		if (digit < 0 || (pads > 0 && c != '=') || pads > 2) {

@@ -35,7 +35,7 @@ int64_t clock_mono_us(void)
 }
 
 /* Exactly `n` digits at *p, within [min, max]. */
-static bool take_digits(const char **p, size_t n, int min, int max, int *ret)
+static bool parse_digits(const char **p, size_t n, int min, int max, int *ret)
 {
 	int value = 0;
 	for (size_t i = 0; i < n; i++) {
@@ -56,12 +56,12 @@ static bool take_char(const char **p, char c)
 
 static bool take_date(const char **p, struct tm *t)
 {
-	return take_digits(p, 4, 1970, 9999, &t->tm_year) && take_char(p, '-') &&
-	       take_digits(p, 2, 1, 12, &t->tm_mon) && take_char(p, '-') &&
-	       take_digits(p, 2, 1, 31, &t->tm_mday) && (take_char(p, 'T') || take_char(p, 't')) &&
-	       take_digits(p, 2, 0, 23, &t->tm_hour) && take_char(p, ':') &&
-	       take_digits(p, 2, 0, 59, &t->tm_min) && take_char(p, ':') &&
-	       take_digits(p, 2, 0, 60, &t->tm_sec);
+	return parse_digits(p, 4, 1970, 9999, &t->tm_year) && take_char(p, '-') &&
+	       parse_digits(p, 2, 1, 12, &t->tm_mon) && take_char(p, '-') &&
+	       parse_digits(p, 2, 1, 31, &t->tm_mday) && (take_char(p, 'T') || take_char(p, 't')) &&
+	       parse_digits(p, 2, 0, 23, &t->tm_hour) && take_char(p, ':') &&
+	       parse_digits(p, 2, 0, 59, &t->tm_min) && take_char(p, ':') &&
+	       parse_digits(p, 2, 0, 60, &t->tm_sec);
 }
 
 static bool take_fraction(const char **p, int *ret_ms)
@@ -93,8 +93,8 @@ static bool take_zone(const char **p, int *ret_minutes)
 		return false;
 	}
 	(*p)++;
-	if (!take_digits(p, 2, 0, 23, &hours) || !take_char(p, ':') ||
-		!take_digits(p, 2, 0, 59, &minutes)) {
+	if (!parse_digits(p, 2, 0, 23, &hours) || !take_char(p, ':') ||
+		!parse_digits(p, 2, 0, 59, &minutes)) {
 		return false;
 	}
 	*ret_minutes = sign * (hours * 60 + minutes);

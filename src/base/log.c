@@ -55,12 +55,12 @@ bool log_enabled(enum log_level level)
 }
 
 /* A clock that was set back begins a new period: better a line too many than none for an hour. */
-static bool is_over(const struct log_site *site, int64_t now_ms)
+static bool period_is_over(const struct log_site *site, int64_t now_ms)
 {
 	return now_ms < site->since_ms || now_ms - site->since_ms >= allowed[site->level].period_ms;
 }
 
-static void write_line(
+static void write_log_line(
 	enum log_level level, const char *message, const struct log_pair *pairs, size_t count)
 {
 	CLEANUP(str_finish) struct str line = STR_INIT(LINE_MAX_BYTES);
@@ -91,7 +91,7 @@ static void write_line(
 static bool site_pass(
 	struct log_site *site, enum log_level level, const char *message, int64_t now_ms)
 {
-	if (site->count == 0 || is_over(site, now_ms)) {
+	if (site->count == 0 || period_is_over(site, now_ms)) {
 		site->level = level;
 		site->since_ms = now_ms;
 		site->count = 0;
@@ -112,7 +112,7 @@ void log_flush(int64_t now_wall_ms)
 	struct log_site **at = &logger.silenced;
 	while (*at != NULL) {
 		struct log_site *site = *at;
-		if (!is_over(site, now_wall_ms)) {
+		if (!period_is_over(site, now_wall_ms)) {
 			at = &site->next;
 			continue;
 		}
@@ -121,7 +121,7 @@ void log_flush(int64_t now_wall_ms)
 		*at = site->next;
 		site->next = NULL;
 		site->count = 0;
-		write_line(site->level, "left out repeated lines", pairs, COUNT_OF(pairs));
+		write_log_line(site->level, "left out repeated lines", pairs, COUNT_OF(pairs));
 	}
 }
 
@@ -131,6 +131,6 @@ void log_write(struct log_site *site, enum log_level level, const char *message,
 	int64_t now = clock_wall(&clock_system);
 	log_flush(now);
 	if (site_pass(site, level, message, now)) {
-		write_line(level, message, pairs, count);
+		write_log_line(level, message, pairs, count);
 	}
 }

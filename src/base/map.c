@@ -37,7 +37,7 @@ static uint32_t upper(uint64_t hash)
 }
 
 /* Where a walk for this hash begins: by the stored half alone, so that it can rebuild. */
-static uint32_t start(const struct map *m, uint32_t stored)
+static uint32_t walk_start(const struct map *m, uint32_t stored)
 {
 	return (uint32_t)((uint64_t)(stored * 2654435769u) * m->room >> 32);
 }
@@ -49,7 +49,7 @@ static uint32_t after(const struct map *m, uint32_t i)
 
 static void cell_place(struct map *m, struct map_cell cell)
 {
-	uint32_t i = start(m, cell.hash);
+	uint32_t i = walk_start(m, cell.hash);
 	while (m->cells[i].slot != MAP_NONE) {
 		i = after(m, i);
 	}
@@ -77,7 +77,7 @@ uint32_t map_find(const struct map *m, uint64_t hash, const void *key)
 	if (m->cells == NULL) {
 		return MAP_NONE;
 	}
-	for (uint32_t i = start(m, upper(hash));; i = after(m, i)) {
+	for (uint32_t i = walk_start(m, upper(hash));; i = after(m, i)) {
 		const struct map_cell *c = &m->cells[i];
 		if (c->slot == MAP_NONE) {
 			return MAP_NONE;
@@ -110,7 +110,7 @@ bool map_remove(struct map *m, uint64_t hash, uint32_t slot)
 	if (m->cells == NULL) {
 		return false;
 	}
-	for (uint32_t i = start(m, upper(hash));; i = after(m, i)) {
+	for (uint32_t i = walk_start(m, upper(hash));; i = after(m, i)) {
 		struct map_cell *c = &m->cells[i];
 		if (c->slot == MAP_NONE) {
 			return false;
@@ -160,24 +160,24 @@ void map_key_draw(uint64_t a, uint64_t b)
 	process_key[1] = b;
 }
 
-static uint64_t rotate(uint64_t x, int k)
+static uint64_t sip_rotate(uint64_t x, int k)
 {
 	return (x << k) | (x >> (64 - k));
 }
 
-static void mix(uint64_t v[4], int rounds)
+static void sip_rounds(uint64_t v[4], int rounds)
 {
 	for (int i = 0; i < rounds; i++) {
 		v[0] += v[1];
 		v[2] += v[3];
-		v[1] = rotate(v[1], 13) ^ v[0];
-		v[3] = rotate(v[3], 16) ^ v[2];
-		v[0] = rotate(v[0], 32);
+		v[1] = sip_rotate(v[1], 13) ^ v[0];
+		v[3] = sip_rotate(v[3], 16) ^ v[2];
+		v[0] = sip_rotate(v[0], 32);
 		v[2] += v[1];
 		v[0] += v[3];
-		v[1] = rotate(v[1], 17) ^ v[2];
-		v[3] = rotate(v[3], 21) ^ v[0];
-		v[2] = rotate(v[2], 32);
+		v[1] = sip_rotate(v[1], 17) ^ v[2];
+		v[3] = sip_rotate(v[3], 21) ^ v[0];
+		v[2] = sip_rotate(v[2], 32);
 	}
 }
 
@@ -192,17 +192,17 @@ uint64_t hash_keyed(const uint64_t key[2], const void *p, size_t n)
 		word |= (uint64_t)u[i] << (8 * (i % 8));
 		if (i % 8 == 7) {
 			v[3] ^= word;
-			mix(v, 2);
+			sip_rounds(v, 2);
 			v[0] ^= word;
 			word = 0;
 		}
 	}
 	word |= (uint64_t)(n & 0xff) << 56;
 	v[3] ^= word;
-	mix(v, 2);
+	sip_rounds(v, 2);
 	v[0] ^= word;
 	v[2] ^= 0xff;
-	mix(v, 4);
+	sip_rounds(v, 4);
 	return v[0] ^ v[1] ^ v[2] ^ v[3];
 }
 

@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 
-static uint64_t rotate(uint64_t x, int k)
+static uint64_t rotate_left(uint64_t x, int k)
 {
 	return (x << k) | (x >> (64 - k));
 }
@@ -23,14 +23,14 @@ void rng_seed(struct rng *r, uint64_t seed)
 
 uint64_t rng_next(struct rng *r)
 {
-	uint64_t result = rotate(r->s[1] * 5, 7) * 9;
+	uint64_t result = rotate_left(r->s[1] * 5, 7) * 9;
 	uint64_t t = r->s[1] << 17;
 	r->s[2] ^= r->s[0];
 	r->s[3] ^= r->s[1];
 	r->s[1] ^= r->s[2];
 	r->s[0] ^= r->s[3];
 	r->s[2] ^= t;
-	r->s[3] = rotate(r->s[3], 45);
+	r->s[3] = rotate_left(r->s[3], 45);
 	return result;
 }
 

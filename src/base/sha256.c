@@ -73,12 +73,12 @@ static const uint32_t round_words[BLOCK] = {
 	0xc67178f2,
 };
 
-static uint32_t rotate(uint32_t x, unsigned by)
+static uint32_t rotate_right(uint32_t x, unsigned by)
 {
 	return x >> by | x << (32 - by);
 }
 
-static void expand(const uint8_t *block, uint32_t words[BLOCK])
+static void expand_block(const uint8_t *block, uint32_t words[BLOCK])
 {
 	for (size_t i = 0; i < 16; i++) {
 		words[i] = (uint32_t)block[i * 4] << 24 | (uint32_t)block[i * 4 + 1] << 16 |
@@ -87,8 +87,8 @@ static void expand(const uint8_t *block, uint32_t words[BLOCK])
 	for (size_t i = 16; i < BLOCK; i++) {
 		uint32_t a = words[i - 15];
 		uint32_t b = words[i - 2];
-		a = rotate(a, 7) ^ rotate(a, 18) ^ a >> 3;
-		b = rotate(b, 17) ^ rotate(b, 19) ^ b >> 10;
+		a = rotate_right(a, 7) ^ rotate_right(a, 18) ^ a >> 3;
+		b = rotate_right(b, 17) ^ rotate_right(b, 19) ^ b >> 10;
 		words[i] = words[i - 16] + a + words[i - 7] + b;
 	}
 }
@@ -97,11 +97,13 @@ static void digest_block(uint32_t state[8], const uint8_t *block)
 {
 	uint32_t words[BLOCK];
 	uint32_t v[8];
-	expand(block, words);
+	expand_block(block, words);
 	memcpy(v, state, sizeof v);
 	for (size_t i = 0; i < BLOCK; i++) {
-		uint32_t e = rotate(v[4], 6) ^ rotate(v[4], 11) ^ rotate(v[4], 25);
-		uint32_t a = rotate(v[0], 2) ^ rotate(v[0], 13) ^ rotate(v[0], 22);
+		uint32_t e =
+			rotate_right(v[4], 6) ^ rotate_right(v[4], 11) ^ rotate_right(v[4], 25);
+		uint32_t a =
+			rotate_right(v[0], 2) ^ rotate_right(v[0], 13) ^ rotate_right(v[0], 22);
 		uint32_t choice = (v[4] & v[5]) ^ (~v[4] & v[6]);
 		uint32_t majority = (v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]);
 		uint32_t first = v[7] + e + choice + round_words[i] + words[i];

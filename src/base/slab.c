@@ -49,17 +49,17 @@ struct slab_region {
 static_assert(sizeof(struct place) <= SLAB_STEP, "a free place must hold where the next one is");
 static_assert(sizeof(struct slab_page) % SLAB_STEP == 0, "objects are aligned");
 
-static size_t class_of(size_t size)
+static size_t size_class(size_t size)
 {
 	return size > 0 ? (size - 1) / SLAB_STEP : 0;
 }
 
-static size_t room_of(size_t class)
+static size_t class_bytes(size_t class)
 {
 	return (class + 1) * SLAB_STEP;
 }
 
-static bool is_large(size_t size)
+static bool is_unpaged(size_t size)
 {
 	return !IN_PAGES || size > SLAB_SIZE_MAX;
 }
@@ -122,7 +122,7 @@ static void page_shut(struct slab *s, struct slab_page *page, size_t class)
 	page->next = page->previous = NULL;
 }
 
-static bool is_full(const struct slab_page *page)
+static bool page_is_full(const struct slab_page *page)
 {
 	return page->free == NULL && page->fresh + page->room > PAGE;
 }
@@ -131,14 +131,15 @@ static bool is_full(const struct slab_page *page)
 
 void *slab_alloc(struct slab *s, size_t size)
 {
-	size_t class = class_of(size);
-	if (is_large(size)) {
+	size_t class = size_class(size);
+	if (is_unpaged(size)) {
 		return xcalloc(1, size);
 	}
 	struct slab_page *page = s->open[class];
 	if (page == NULL) {
 		page = page_take(s);
-		*page = (struct slab_page){.fresh = sizeof *page, .room = (uint16_t)room_of(class)};
+		*page = (struct slab_page){
+			.fresh = sizeof *page, .room = (uint16_t)class_bytes(class)};
 		page_open(s, page, class);
 	}
 	void *p = page->free;
@@ -149,23 +150,23 @@ void *slab_alloc(struct slab *s, size_t size)
 		page->fresh = (uint16_t)(page->fresh + page->room);
 	}
 	page->used++;
-	if (is_full(page)) {
+	if (page_is_full(page)) {
 		page_shut(s, page, class);
 	}
-	return memset(p, 0, room_of(class));
+	return memset(p, 0, class_bytes(class));
 }
 
 void slab_free(struct slab *s, void *p, size_t size)
 {
-	size_t class = class_of(size);
-	if (p == NULL || is_large(size)) {
+	size_t class = size_class(size);
+	if (p == NULL || is_unpaged(size)) {
 		free(p);
 		return;
 	}
 	struct slab_page *page = page_of(p);
 	/* Another size, or once more, and two would stand in one place later. */
-	ENSURE(page->used > 0 && page->room == room_of(class) && page->free != p);
-	if (is_full(page)) {
+	ENSURE(page->used > 0 && page->room == class_bytes(class) && page->free != p);
+	if (page_is_full(page)) {
 		page_open(s, page, class);
 	}
 	struct place *place = p;

@@ -45,17 +45,17 @@ struct squeezer {
 	struct str *out;
 };
 
-static uint32_t slot_of(const char *p)
+static uint32_t repeat_slot(const char *p)
 {
 	uint32_t four;
 	memcpy(&four, p, sizeof four);
 	return (four * 2654435761u) >> 20 & (TABLE - 1);
 }
 
-static void note(struct squeezer *s, size_t at, size_t end)
+static void note_place(struct squeezer *s, size_t at, size_t end)
 {
 	if (at + REPEAT_MIN <= end) {
-		s->places[slot_of(s->row.bytes + at)] = (uint16_t)(at + 1);
+		s->places[repeat_slot(s->row.bytes + at)] = (uint16_t)(at + 1);
 	}
 }
 
@@ -94,7 +94,7 @@ static bool is_dash_at(size_t i)
 }
 
 /* -1: it is no digit, as they are written. */
-static int digit_of(char c)
+static int hex_value(char c)
 {
 	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
@@ -106,7 +106,7 @@ static bool take_uuid(const char *text, unsigned char bytes[UUID_BYTES])
 		return false; /* nearly always */
 	}
 	for (size_t i = 0; i < UUID_TEXT; i++) {
-		int digit = is_dash_at(i) ? 0 : digit_of(text[i]);
+		int digit = is_dash_at(i) ? 0 : hex_value(text[i]);
 		if (digit < 0 || (is_dash_at(i) && text[i] != '-')) {
 			return false;
 		}
@@ -162,20 +162,20 @@ static void put_pieces(struct squeezer *s, size_t from, size_t end)
 	for (size_t at = from; at < end;) {
 		size_t n = 0, before = 0;
 		if (at + REPEAT_MIN <= end) {
-			before = s->places[slot_of(s->row.bytes + at)];
+			before = s->places[repeat_slot(s->row.bytes + at)];
 			n = before > 0 ? same_bytes(&s->row, before - 1, at, end) : 0;
 		}
 		if (n < UUID_TEXT && put_uuid(s, plain, at, end)) {
 			n = UUID_TEXT;
 		} else if (n < REPEAT_MIN) {
-			note(s, at++, end);
+			note_place(s, at++, end);
 			continue;
 		} else {
 			put_literals(s, plain, at);
 			put_repeat(s, n, at - (before - 1));
 		}
 		for (size_t i = 0; i < n; i++) {
-			note(s, at++, end);
+			note_place(s, at++, end);
 		}
 		plain = at;
 	}
@@ -195,7 +195,7 @@ void squeeze(struct view plain, const struct view *dictionary, size_t parts, str
 		s.out = out;
 		memcpy(s.row.bytes + from, plain.p, plain.n);
 		for (size_t i = 0; i < from; i++) {
-			note(&s, i, from);
+			note_place(&s, i, from);
 		}
 		put_pieces(&s, from, from + plain.n);
 	}
@@ -208,7 +208,7 @@ void squeeze(struct view plain, const struct view *dictionary, size_t parts, str
 
 /* --- as it was --- */
 
-static bool take_size(struct view *from, size_t *ret)
+static bool take_length(struct view *from, size_t *ret)
 {
 	size_t n = 0;
 	for (unsigned shift = 0; shift < 5 * LENGTH_SHIFT && from->n > 0; shift += LENGTH_SHIFT) {
@@ -227,7 +227,7 @@ static bool take_size(struct view *from, size_t *ret)
 size_t squeezed_size(struct view squeezed)
 {
 	size_t n = 0;
-	return take_size(&squeezed, &n) ? n : 0;
+	return take_length(&squeezed, &n) ? n : 0;
 }
 
 static bool unpack_uuid(struct row *row, struct view *from, size_t end)
@@ -282,7 +282,7 @@ bool unsqueeze(struct view squeezed, const struct view *dictionary, size_t parts
 {
 	struct row row;
 	size_t size = 0;
-	if (!take_size(&squeezed, &size)) {
+	if (!take_length(&squeezed, &size)) {
 		return false;
 	}
 	if (squeezed.n == size) {

@@ -210,18 +210,18 @@ bool view_starts_with(struct view v, const char *prefix)
 	return v.n >= n && (n == 0 || memcmp(v.p, prefix, n) == 0);
 }
 
-static bool is_blank(char c)
+static bool is_white(char c)
 {
 	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
 struct view view_trim(struct view v)
 {
-	while (v.n > 0 && is_blank(v.p[0])) {
+	while (v.n > 0 && is_white(v.p[0])) {
 		v.p++;
 		v.n--;
 	}
-	while (v.n > 0 && is_blank(v.p[v.n - 1])) {
+	while (v.n > 0 && is_white(v.p[v.n - 1])) {
 		v.n--;
 	}
 	return v;

@@ -113,7 +113,7 @@ static bool is_canary(const struct review *r)
 }
 
 /* What its workload's recommendation says of the container that asks for a GPU. */
-static void take_advice(struct hook *h, const struct workload *w, struct admit_input *in)
+static void apply_recommendation(struct hook *h, const struct workload *w, struct admit_input *in)
 {
 	struct review *r = &h->review;
 	const struct advised *x =
@@ -143,7 +143,7 @@ static enum reason why_not_now(struct hook *h, const struct namespace *ns)
 	return view->refused(view->data, pod) ? REASON_CONVERTED_REFUSED : REASON_NONE;
 }
 
-static struct admit_input gather(
+static struct admit_input review_input(
 	struct hook *h, const struct namespace *canary, struct workload *workload)
 {
 	const struct hook_view *view = &h->view;
@@ -176,7 +176,7 @@ static struct admit_input gather(
 	in.cannot = why_not_now(h, in.ns);
 	/* Nothing is told of a namespace that does not exist. */
 	if (in.ns != NULL) {
-		take_advice(h, workload, &in);
+		apply_recommendation(h, workload, &in);
 	}
 	if (is_canary(r)) {
 		in.cannot = REASON_NONE;
@@ -192,7 +192,7 @@ struct warnings {
 	uint32_t count;
 };
 
-static void warn(struct warnings *w, struct arena *a, struct str *text)
+static void add_warning(struct warnings *w, struct arena *a, struct str *text)
 {
 	if (w->count < WARNINGS_MAX) {
 		w->items[w->count++] = arena_printf(a, NAME_GROUP ": %s", str_text(text));
@@ -211,11 +211,11 @@ static void warn_of_share(struct warnings *w, struct arena *a, const struct admi
 			.want_mib = v->mem_mib,
 			.name = p->built_in ? NULL : p->name};
 		explain_clamped(&text, &asked, &given);
-		warn(w, a, &text);
+		add_warning(w, a, &text);
 	}
 	if (v->convert && v->forbids_mps != NULL) {
 		explain_no_mps(&text, p->name, v->forbids_mps, v->home_forbids_mps);
-		warn(w, a, &text);
+		add_warning(w, a, &text);
 	}
 }
 
@@ -227,25 +227,25 @@ static void collect_warnings(struct warnings *w, struct arena *a, const struct a
 	for (uint32_t i = 0; i < v->choice.bad_count; i++) {
 		const struct bad_note *b = &v->choice.bad[i];
 		explain_bad_note(&text, b->key, b->value, b->expected);
-		warn(w, a, &text);
+		add_warning(w, a, &text);
 	}
 	bool told = v->reason == REASON_POLICY_NOT_FOUND || v->reason == REASON_NOT_OURS;
 	if (!v->convert && (told || v->ask.is_own)) {
 		explain(&text, v->reason, &v->facts);
-		warn(w, a, &text);
+		add_warning(w, a, &text);
 	}
 	/* A second unreadable value, or one beside another reason. */
 	for (uint32_t i = v->reason == REASON_BAD_VALUE ? 1 : 0; i < v->ask.bad_count; i++) {
 		const struct bad_note *b = &v->ask.bad[i];
 		explain_bad_note(&text, b->key, b->value, b->expected);
-		warn(w, a, &text);
+		add_warning(w, a, &text);
 	}
 	warn_of_share(w, a, v);
 }
 
 /* --- the verdict and its answer --- */
 
-static void count(struct hook *h, const struct admit_verdict *v)
+static void count_decision(struct hook *h, const struct admit_verdict *v)
 {
 	struct metric **m = &h->by_reason[v->reason];
 	if (*m == NULL) {
@@ -256,7 +256,7 @@ static void count(struct hook *h, const struct admit_verdict *v)
 }
 
 /* What only pods that would be converted are asked, since it looks at nodes. */
-static struct admit_verdict judge(
+static struct admit_verdict judge_review(
 	struct hook *h, struct admit_input *in, struct unfit_tally *unshared)
 {
 	const struct hook_view *view = &h->view;
@@ -269,14 +269,14 @@ static struct admit_verdict judge(
 	return v;
 }
 
-static bool admit(struct hook *h, struct str *out)
+static bool answer_review(struct hook *h, struct str *out)
 {
 	struct review *r = &h->review;
 	struct namespace canary = {.name = NAME_CANARY_NAMESPACE};
 	struct workload workload;
-	struct admit_input in = gather(h, &canary, &workload);
+	struct admit_input in = review_input(h, &canary, &workload);
 	struct unfit_tally unshared;
-	struct admit_verdict v = judge(h, &in, &unshared);
+	struct admit_verdict v = judge_review(h, &in, &unshared);
 	struct warnings w = {.count = 0};
 	if (v.convert) {
 		struct mutation m;
@@ -290,7 +290,7 @@ static bool admit(struct hook *h, struct str *out)
 		h->view.converted(h->view.data, &r->pod);
 	}
 	collect_warnings(&w, &r->arena, &v);
-	count(h, &v);
+	count_decision(h, &v);
 	log_debug("admitted", LOG_S("ns", r->pod.ns), LOG_S("pod", r->pod.name),
 		LOG_S("generate_name", r->pod.generate_name),
 		LOG_S("reason", reason_name(v.reason)), LOG_I("milli", v.convert ? v.milli : 0),
@@ -309,7 +309,7 @@ static bool debug(struct hook *h, struct str *out)
 	if (r->void_in != NULL) {
 		CLEANUP(str_finish) struct str text = STR_INIT(SENTENCE_MAX);
 		explain_debugged(&text, r->void_in, r->gpu_in);
-		warn(&w, &r->arena, &text);
+		add_warning(&w, &r->arena, &text);
 	}
 	metric_add(h->debugged, 1);
 	struct review_notes notes = {
@@ -336,14 +336,14 @@ static bool leave_large(struct hook *h, struct str *out)
 	CLEANUP(str_finish) struct str text = STR_INIT(SENTENCE_MAX);
 	struct warnings w = {.count = 0};
 	explain(&text, v.reason, &v.facts);
-	warn(&w, &r->arena, &text);
-	count(h, &v);
+	add_warning(&w, &r->arena, &text);
+	count_decision(h, &v);
 	struct review_notes notes = {
 		.verdict = reason_name(v.reason), .warnings = w.items, .warning_count = w.count};
 	return review_answer(r, &notes, out);
 }
 
-static int refuse(struct hook *h, int status, const char *why, struct str *out)
+static int refuse_review(struct hook *h, int status, const char *why, struct str *out)
 {
 	metric_add(h->malformed, 1);
 	log_warn("received no admission review", LOG_I("status", status), LOG_S("error", why));
@@ -358,16 +358,16 @@ int hook_admit(struct hook *h, const char *body, size_t size, struct str *out)
 	bool answered = false;
 	int status = 200;
 	if (size > REVIEW_BODY_MAX) {
-		return refuse(h, 413, "the body is too large", out);
+		return refuse_review(h, 413, "the body is too large", out);
 	}
 	if (review_decode(&h->review, body, size, &f) < 0) {
-		status = refuse(h, 400, f.message, out);
+		status = refuse_review(h, 400, f.message, out);
 	} else {
 		const struct review *r = &h->review;
 		answered = r->too_large		? leave_large(h, out)
 			   : r->problem != NULL ? pass_by(h, out)
 			   : r->debugged	? debug(h, out)
-						: admit(h, out);
+						: answer_review(h, out);
 		/* An answer that was cut off is none; the API server goes on without us. */
 		status = answered ? 200 : 500;
 	}

@@ -23,7 +23,7 @@ static int64_t micros(const struct timespec *t)
 	return (int64_t)t->tv_sec * 1000000 + t->tv_nsec / 1000;
 }
 
-static bool stamp_of(struct msghdr *m, struct timespec *ret)
+static bool packet_stamp(struct msghdr *m, struct timespec *ret)
 {
 	for (struct cmsghdr *c = CMSG_FIRSTHDR(m); c != NULL; c = CMSG_NXTHDR(m, c)) {
 		if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_TIMESTAMPNS &&
@@ -46,7 +46,7 @@ int64_t arrival_us(int fd, int64_t otherwise)
 		.msg_controllen = sizeof control};
 	struct timespec stamp, now;
 
-	if (recvmsg(fd, &m, MSG_PEEK | MSG_DONTWAIT) <= 0 || !stamp_of(&m, &stamp) ||
+	if (recvmsg(fd, &m, MSG_PEEK | MSG_DONTWAIT) <= 0 || !packet_stamp(&m, &stamp) ||
 		clock_gettime(CLOCK_REALTIME, &now) != 0) {
 		return otherwise;
 	}

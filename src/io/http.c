@@ -10,7 +10,7 @@
  * of ours would wait with it. */
 #define TURN_BYTES 8192
 
-static void list_push(struct call_list *list, struct http_call *call)
+static void http_list_push(struct call_list *list, struct http_call *call)
 {
 	call->next = NULL;
 	call->prev = list->last;
@@ -23,7 +23,7 @@ static void list_push(struct call_list *list, struct http_call *call)
 	list->count++;
 }
 
-static void list_remove(struct call_list *list, struct http_call *call)
+static void http_list_remove(struct call_list *list, struct http_call *call)
 {
 	if (call->prev != NULL) {
 		call->prev->next = call->next;
@@ -52,22 +52,22 @@ static struct http_call *list_find(const struct call_list *list, uint64_t id)
 static void queue_push(struct http_client *c, struct http_call *call)
 {
 	c->queued_streams += call->stream;
-	list_push(&c->queued, call);
+	http_list_push(&c->queued, call);
 }
 
 static void queue_remove(struct http_client *c, struct http_call *call)
 {
 	c->queued_streams -= call->stream;
-	list_remove(&c->queued, call);
+	http_list_remove(&c->queued, call);
 }
 
-static void pump(void *data);
+static void http_pump(void *data);
 
-static void pump_later(struct http_client *c)
+static void http_pump_later(struct http_client *c)
 {
 	if (!c->pumping) {
 		c->pumping = true;
-		loop_defer(c->loop, pump, c);
+		loop_defer(c->loop, http_pump, c);
 	}
 }
 
@@ -82,19 +82,19 @@ static void call_detach(struct http_call *call)
 	call->target->calls--;
 	call->target = NULL;
 	loop_timer_stop(&call->guard);
-	list_remove(&c->running, call);
+	http_list_remove(&c->running, call);
 	c->running_calls -= !call->stream;
 	c->running_streams -= call->stream;
 	c->paused_calls -= call->paused;
 	call->paused = false;
 	/* There is room for the next, and perhaps an old target to free. */
-	pump_later(c);
+	http_pump_later(c);
 }
 
 static void call_done(struct http_call *call)
 {
 	call->state = CALL_DONE;
-	list_push(&call->client->done, call);
+	http_list_push(&call->client->done, call);
 }
 
 void http_call_ended(struct http_call *call, CURLcode rc)
@@ -115,7 +115,7 @@ void http_deliver(struct http_client *c)
 {
 	while (c->done.first != NULL) {
 		struct http_call *call = c->done.first;
-		list_remove(&c->done, call);
+		http_list_remove(&c->done, call);
 		call->answer.body = str_text(&call->answer_body);
 		call->answer.body_size = call->answer_body.len;
 		call->events->on_done(call->data, &call->answer);
@@ -126,7 +126,7 @@ void http_deliver(struct http_client *c)
 static void target_replace(struct http_client *c, struct http_target *t)
 {
 	c->target = t;
-	pump_later(c);
+	http_pump_later(c);
 }
 
 /* A call that got no answer in time may be on a connection that is dead without a word, and the
@@ -139,7 +139,7 @@ static void connections_renew(struct http_client *c, const struct http_call *cal
 	}
 }
 
-static void on_guard(void *data)
+static void on_http_timeout(void *data)
 {
 	struct http_call *call = data;
 	struct http_client *c = call->client;
@@ -160,13 +160,13 @@ static void on_guard(void *data)
 	http_deliver(c);
 }
 
-static void call_start(struct http_call *call)
+static void http_call_begin(struct http_call *call)
 {
 	struct http_client *c = call->client;
 	struct http_target *t = c->target;
 
 	queue_remove(c, call);
-	list_push(&c->running, call);
+	http_list_push(&c->running, call);
 	call->state = CALL_RUNNING;
 	c->running_calls += !call->stream;
 	c->running_streams += call->stream;
@@ -189,7 +189,7 @@ static void start_queued(struct http_client *c)
 			break;
 		}
 		if (call->stream || c->running_calls < HTTP_CALLS_MAX) {
-			call_start(call);
+			http_call_begin(call);
 			started = true;
 		}
 	}
@@ -226,7 +226,7 @@ static void free_old_targets(struct http_client *c)
 }
 
 /* Deferred, so never inside libcurl and never inside a caller. */
-static void pump(void *data)
+static void http_pump(void *data)
 {
 	struct http_client *c = data;
 
@@ -272,8 +272,8 @@ static void call_resume(struct http_client *c, struct http_call *call)
 	call->paused = false;
 	c->paused_calls--;
 	/* To the end, so that each stream has its turn. */
-	list_remove(&c->running, call);
-	list_push(&c->running, call);
+	http_list_remove(&c->running, call);
+	http_list_push(&c->running, call);
 	CURLcode rc = curl_easy_pause(call->easy, CURLPAUSE_CONT);
 	if (rc != CURLE_OK) {
 		http_call_ended(call, rc);
@@ -282,7 +282,7 @@ static void call_resume(struct http_client *c, struct http_call *call)
 
 /* Once a turn: what was held back comes in now and counts for the turn that follows, before which
  * everybody else is heard. */
-static void on_turn(void *data)
+static void on_http_turn(void *data)
 {
 	struct http_client *c = data;
 	int most = c->running.count;
@@ -337,11 +337,11 @@ static uint64_t client_send(struct wire *w, const struct wire_request *request,
 	call->id = ++c->last_id;
 	call->events = events;
 	call->data = data;
-	loop_timer_init(&call->guard, c->loop, on_guard, call);
+	loop_timer_init(&call->guard, c->loop, on_http_timeout, call);
 	if (call->state == CALL_QUEUED && call->timeout_ms > 0) {
 		loop_timer_start_ms(&call->guard, call->timeout_ms);
 	}
-	pump_later(c);
+	http_pump_later(c);
 	return call->id;
 }
 
@@ -354,12 +354,12 @@ static void client_cancel(struct wire *w, uint64_t id)
 		/* We may be inside libcurl, even inside this very call. */
 		call->cancelled = true;
 		loop_timer_stop(&call->guard);
-		pump_later(c);
+		http_pump_later(c);
 	} else if ((call = list_find(&c->queued, id)) != NULL) {
 		queue_remove(c, call);
 		http_call_destroy(call);
 	} else if ((call = list_find(&c->done, id)) != NULL) {
-		list_remove(&c->done, call);
+		http_list_remove(&c->done, call);
 		http_call_destroy(call);
 	}
 }
@@ -375,7 +375,7 @@ struct http_client *http_client_create(
 	c->wire.impl = &client_impl;
 	c->loop = l;
 	loop_timer_init(&c->heartbeat, l, on_heartbeat, c);
-	loop_on_turn(l, on_turn, c);
+	loop_on_turn(l, on_http_turn, c);
 	c->target = http_target_create(c, config, ret_fault);
 	if (c->target == NULL) {
 		http_client_destroy(c);
@@ -398,7 +398,7 @@ void http_client_destroy(struct http_client *c)
 	for (size_t i = 0; i < COUNT_OF(lists); i++) {
 		while (lists[i]->first != NULL) {
 			struct http_call *call = lists[i]->first;
-			list_remove(lists[i], call);
+			http_list_remove(lists[i], call);
 			http_call_destroy(call);
 		}
 	}
@@ -406,7 +406,7 @@ void http_client_destroy(struct http_client *c)
 		http_target_destroy(c->targets);
 	}
 	loop_timer_stop(&c->heartbeat);
-	loop_off_turn(c->loop, on_turn, c);
+	loop_off_turn(c->loop, on_http_turn, c);
 	loop_defer_forget(c->loop, c);
 	curl_global_cleanup();
 	free(c);

@@ -69,7 +69,7 @@ static bool side_count(struct http1 *p)
 	       http1_refuse(p, 400, "too many chunk extensions or trailers");
 }
 
-static int hex_digit(char c)
+static int chunk_digit(char c)
 {
 	if (c >= '0' && c <= '9') {
 		return c - '0';
@@ -82,7 +82,7 @@ static int hex_digit(char c)
 
 static void chunk_size_byte(struct http1 *p, char c)
 {
-	int digit = hex_digit(c);
+	int digit = chunk_digit(c);
 
 	if (digit >= 0 && p->digits < CHUNK_DIGITS_MAX) {
 		p->left = p->left * 16 + (uint64_t)digit;

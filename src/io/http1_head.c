@@ -248,7 +248,7 @@ static bool framing_read(struct http1 *p)
 	return true;
 }
 
-static bool answer_read(struct http1 *p)
+static bool answer_head_read(struct http1 *p)
 {
 	if (p->code == 204 || p->code == 304) {
 		p->keep_alive = false;
@@ -296,7 +296,7 @@ bool http1_head_read(struct http1 *p)
 	p->content_type = http1_header(p, "content-type");
 	connection_read(p);
 	if (p->answer) {
-		return answer_read(p);
+		return answer_head_read(p);
 	}
 	if (p->old ? header_times(p, "host") > 1 : header_times(p, "host") != 1) {
 		return http1_refuse(p, 400, "exactly one Host header is needed");

@@ -25,7 +25,7 @@
  * keeps. */
 #define ZIPPED_BYTES 2048L
 
-static bool printable(const char *s, bool blank_too)
+static bool has_only_printable(const char *s, bool blank_too)
 {
 	for (; *s != '\0'; s++) {
 		unsigned char c = (unsigned char)*s;
@@ -38,17 +38,17 @@ static bool printable(const char *s, bool blank_too)
 
 static bool header_ok(const char *s, size_t most)
 {
-	return s == NULL || (strnlen(s, most + 1) <= most && printable(s, true));
+	return s == NULL || (strnlen(s, most + 1) <= most && has_only_printable(s, true));
 }
 
 int http_call_check(const struct wire_request *r, struct fault *ret_fault)
 {
 	if (r->path == NULL || r->path[0] != '/' ||
 		strnlen(r->path, PATH_MAX_BYTES + 1) > PATH_MAX_BYTES ||
-		!printable(r->path, false)) {
+		!has_only_printable(r->path, false)) {
 		return fault_set(ret_fault, FAULT_INVALID, "a request path that cannot be sent");
 	}
-	if (r->to != NULL && (strnlen(r->to, 257) > 256 || !printable(r->to, false))) {
+	if (r->to != NULL && (strnlen(r->to, 257) > 256 || !has_only_printable(r->to, false))) {
 		return fault_set(ret_fault, FAULT_INVALID, "an address that cannot be called");
 	}
 	/* To leave it out would be to trust whoever has the usual name. */
@@ -134,7 +134,7 @@ static size_t on_body(char *p, size_t one, size_t n, void *data)
 }
 
 /* A watch of something quiet may say nothing for a minute; that it was accepted is news before. */
-static size_t on_head(char *p, size_t one, size_t n, void *data)
+static size_t on_answer_head(char *p, size_t one, size_t n, void *data)
 {
 	struct http_call *call = data;
 	bool ends = n == 2 && p[0] == '\r' && p[1] == '\n';
@@ -316,7 +316,7 @@ void http_call_prepare(struct http_call *call, struct http_target *t)
 	curl_easy_setopt(e, CURLOPT_ERRORBUFFER, call->error);
 	curl_easy_setopt(e, CURLOPT_WRITEFUNCTION, on_body);
 	curl_easy_setopt(e, CURLOPT_WRITEDATA, call);
-	curl_easy_setopt(e, CURLOPT_HEADERFUNCTION, on_head);
+	curl_easy_setopt(e, CURLOPT_HEADERFUNCTION, on_answer_head);
 	curl_easy_setopt(e, CURLOPT_HEADERDATA, call);
 	curl_easy_setopt(e, CURLOPT_PREREQFUNCTION, on_request);
 	curl_easy_setopt(e, CURLOPT_PREREQDATA, call);
@@ -342,7 +342,7 @@ static int64_t retry_after_ms(CURL *e)
 	return (seconds < RETRY_AFTER_MAX_S ? seconds : RETRY_AFTER_MAX_S) * 1000;
 }
 
-static void fault_of(struct http_call *call, CURLcode rc)
+static void set_call_fault(struct http_call *call, CURLcode rc)
 {
 	struct fault *f = &call->answer.fault;
 	const char *why = call->error[0] != '\0' ? call->error : curl_easy_strerror(rc);
@@ -396,7 +396,7 @@ void http_call_conclude(struct http_call *call, CURLcode rc)
 	a->status = (int)status_of(call);
 	a->retry_after_ms = retry_after_ms(call->easy);
 	rpc_conclude(call);
-	fault_of(call, rc);
+	set_call_fault(call, rc);
 	a->fault.status = a->status;
 	a->fault.retry_after_ms = a->retry_after_ms;
 }

@@ -36,7 +36,7 @@ void http_lane_kick(struct http_lane *lane)
 	lane_drain(lane);
 }
 
-static void on_timer(void *data)
+static void on_lane_timer(void *data)
 {
 	http_lane_kick(data);
 }
@@ -128,7 +128,7 @@ void http_lane_init(struct http_lane *lane, struct http_target *t, bool multiple
 	lane->target = t;
 	lane->multi = curl_multi_init();
 	ENSURE(lane->multi != NULL);
-	loop_timer_init(&lane->timer, t->client->loop, on_timer, lane);
+	loop_timer_init(&lane->timer, t->client->loop, on_lane_timer, lane);
 	curl_multi_setopt(lane->multi, CURLMOPT_SOCKETFUNCTION, socket_wanted);
 	curl_multi_setopt(lane->multi, CURLMOPT_SOCKETDATA, lane);
 	curl_multi_setopt(lane->multi, CURLMOPT_TIMERFUNCTION, timer_wanted);

@@ -34,7 +34,7 @@ static bool has_part(CURLU *url, CURLUPart part)
 	return curl_url_get(url, part, &text, 0) == CURLUE_OK;
 }
 
-static int address_parse(const char *base_url, struct address *a, struct fault *f)
+static int base_url_parse(const char *base_url, struct address *a, struct fault *f)
 {
 	CURLU *url CLEANUP(curl_url_done) = curl_url();
 
@@ -61,7 +61,7 @@ static int address_parse(const char *base_url, struct address *a, struct fault *
 	return 0;
 }
 
-static bool is_host_name(const char *s)
+static bool is_url_host(const char *s)
 {
 	return !text_empty(s) && strlen(s) <= 253 &&
 	       strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-") ==
@@ -77,7 +77,7 @@ static int address_set(struct http_target *t, const struct http_client_config *c
 	const char *name = config->tls_server_name;
 	size_t path_n = strlen(a->path);
 
-	if (name != NULL && !is_host_name(name)) {
+	if (name != NULL && !is_url_host(name)) {
 		return fault_set(
 			f, FAULT_INVALID, "the TLS server name '%s' is not a host name", name);
 	}
@@ -155,7 +155,7 @@ struct http_target *http_target_create(
 {
 	struct address a CLEANUP(address_finish) = {0};
 
-	if (address_parse(config->base_url, &a, ret_fault) != 0 ||
+	if (base_url_parse(config->base_url, &a, ret_fault) != 0 ||
 		certificates_check(config, ret_fault) != 0) {
 		return NULL;
 	}

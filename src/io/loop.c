@@ -328,7 +328,7 @@ void loop_stop(struct loop *l)
 	loop_wake_at(l, 0);
 }
 
-static void on_signal(struct ev_loop *ev, ev_signal *w, int events)
+static void on_ev_signal(struct ev_loop *ev, ev_signal *w, int events)
 {
 	struct signal_watch *s = w->data;
 	(void)ev;
@@ -348,7 +348,7 @@ void loop_on_signal(struct loop *l, int signo, loop_signal_fn fn, void *data)
 	if (s == NULL) {
 		ENSURE(l->signal_count < SIGNALS_MAX);
 		s = &l->signals[l->signal_count++];
-		ev_signal_init(&s->ev, on_signal, signo);
+		ev_signal_init(&s->ev, on_ev_signal, signo);
 		s->ev.data = s;
 		ev_signal_start(l->ev, &s->ev);
 	}

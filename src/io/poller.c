@@ -6,7 +6,7 @@
 #define PATH_MAX_BYTES	  2048
 #define RETRY_AFTER_MAX_S (24 * 60 * 60)
 
-static void list_push(struct poller_calls *list, struct poller_call *call)
+static void poller_list_push(struct poller_calls *list, struct poller_call *call)
 {
 	call->next = NULL;
 	call->prev = list->last;
@@ -15,7 +15,7 @@ static void list_push(struct poller_calls *list, struct poller_call *call)
 	list->count++;
 }
 
-static void list_remove(struct poller_calls *list, struct poller_call *call)
+static void poller_list_remove(struct poller_calls *list, struct poller_call *call)
 {
 	*(call->prev != NULL ? &call->prev->next : &list->first) = call->next;
 	*(call->next != NULL ? &call->next->prev : &list->last) = call->prev;
@@ -35,14 +35,14 @@ static struct poller_calls *list_of(struct poller_call *call)
 
 static void call_move(struct poller_call *call, enum poller_call_state state)
 {
-	list_remove(list_of(call), call);
+	poller_list_remove(list_of(call), call);
 	call->state = state;
-	list_push(list_of(call), call);
+	poller_list_push(list_of(call), call);
 }
 
-static void call_free(struct poller_call *call)
+static void poller_call_free(struct poller_call *call)
 {
-	list_remove(list_of(call), call);
+	poller_list_remove(list_of(call), call);
 	loop_timer_stop(&call->guard);
 	if (call->conn != NULL) {
 		call->conn->call = NULL;
@@ -58,13 +58,13 @@ static void call_free(struct poller_call *call)
 	free(call);
 }
 
-static void pump(void *data);
+static void poller_pump(void *data);
 
-static void pump_later(struct poller *p)
+static void poller_pump_later(struct poller *p)
 {
 	if (!p->pumping) {
 		p->pumping = true;
-		loop_defer(p->loop, pump, p);
+		loop_defer(p->loop, poller_pump, p);
 	}
 }
 
@@ -79,10 +79,10 @@ void poller_call_end(struct poller_call *call)
 	str_finish(&call->partial);
 	str_finish(&call->out);
 	call_move(call, POLLER_DONE);
-	pump_later(call->poller);
+	poller_pump_later(call->poller);
 }
 
-static void call_start(struct poller_call *call)
+static void poller_call_start(struct poller_call *call)
 {
 	if (poller_conn_start(call, &call->answer.fault) != 0) {
 		poller_call_end(call);
@@ -95,7 +95,7 @@ void poller_call_again(struct poller_call *call)
 	str_finish(&call->partial);
 	str_finish(&call->out);
 	call->partial.limit = call->out.limit = 2 * POLLER_SCRATCH;
-	call_start(call);
+	poller_call_start(call);
 }
 
 /* Callbacks may send and cancel: the list is looked at anew each time. The call is in none of the
@@ -104,17 +104,17 @@ static void deliver(struct poller *p)
 {
 	while (p->done.first != NULL) {
 		struct poller_call *call = p->done.first;
-		list_remove(&p->done, call);
+		poller_list_remove(&p->done, call);
 		call->answer.body = str_text(&call->in.body);
 		call->answer.body_size = call->in.body.len;
 		call->events->on_done(call->data, &call->answer);
-		list_push(&p->done, call);
-		call_free(call);
+		poller_list_push(&p->done, call);
+		poller_call_free(call);
 	}
 }
 
 /* Deferred, so never inside a caller. */
-static void pump(void *data)
+static void poller_pump(void *data)
 {
 	struct poller *p = data;
 
@@ -123,11 +123,11 @@ static void pump(void *data)
 	while (p->queued.first != NULL && p->running.count < POLLER_CALLS_MAX) {
 		struct poller_call *call = p->queued.first;
 		call_move(call, POLLER_RUNNING);
-		call_start(call);
+		poller_call_start(call);
 	}
 }
 
-static void on_guard(void *data)
+static void on_poll_timeout(void *data)
 {
 	struct poller_call *call = data;
 
@@ -142,7 +142,7 @@ static void on_guard(void *data)
 
 /* --- what may be asked --- */
 
-static bool printable(const char *s, size_t most)
+static bool is_plain_text(const char *s, size_t most)
 {
 	size_t n = strnlen(s, most + 1);
 
@@ -154,29 +154,29 @@ static bool printable(const char *s, size_t most)
 	return n > 0 && n <= most;
 }
 
-static bool is_host_name(const char *s)
+static bool is_server_name(const char *s)
 {
 	return strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-") ==
 	       strlen(s);
 }
 
-static int request_check(const struct poller *p, const struct wire_request *r, struct fault *f)
+static int poll_request_check(const struct poller *p, const struct wire_request *r, struct fault *f)
 {
 	const char *name = text_or(r->to_name, p->name);
 
 	if (r->method != WIRE_GET || r->content_type != NULL || r->bearer != NULL || r->stream) {
 		return fault_set(f, FAULT_INVALID, "only plain GETs are sent here");
 	}
-	if (r->path == NULL || r->path[0] != '/' || !printable(r->path, PATH_MAX_BYTES)) {
+	if (r->path == NULL || r->path[0] != '/' || !is_plain_text(r->path, PATH_MAX_BYTES)) {
 		return fault_set(f, FAULT_INVALID, "a request path that cannot be sent");
 	}
-	if (r->to == NULL || !printable(r->to, 128)) {
+	if (r->to == NULL || !is_plain_text(r->to, 128)) {
 		return fault_set(f, FAULT_INVALID, "an address that cannot be called");
 	}
-	if (!printable(name, 253) || !is_host_name(name)) {
+	if (!is_plain_text(name, 253) || !is_server_name(name)) {
 		return fault_set(f, FAULT_INVALID, "a name that cannot be verified");
 	}
-	if (r->accept != NULL && !printable(r->accept, 256)) {
+	if (r->accept != NULL && !is_plain_text(r->accept, 256)) {
 		return fault_set(f, FAULT_INVALID, "a header that cannot be sent");
 	}
 	if (p->queued.count >= POLLER_QUEUE_MAX) {
@@ -214,18 +214,18 @@ static uint64_t poller_send(struct wire *w, const struct wire_request *request,
 	call->data = data;
 	call->limit = HTTP1_BODY_MAX;
 	call->partial.limit = call->out.limit = 2 * POLLER_SCRATCH;
-	loop_timer_init(&call->guard, p->loop, on_guard, call);
-	if (request_check(p, request, &call->answer.fault) != 0) {
+	loop_timer_init(&call->guard, p->loop, on_poll_timeout, call);
+	if (poll_request_check(p, request, &call->answer.fault) != 0) {
 		call->state = POLLER_DONE;
 	} else {
 		call_fill(call, request);
 	}
 	http1_init_answer(&call->in, call->limit);
-	list_push(list_of(call), call);
+	poller_list_push(list_of(call), call);
 	if (call->state == POLLER_QUEUED && call->timeout_ms > 0) {
 		loop_timer_start_ms(&call->guard, call->timeout_ms);
 	}
-	pump_later(p);
+	poller_pump_later(p);
 	return call->id;
 }
 
@@ -237,8 +237,8 @@ static void poller_cancel(struct wire *w, uint64_t id)
 	for (size_t i = 0; i < COUNT_OF(lists); i++) {
 		for (struct poller_call *call = lists[i]->first; call != NULL; call = call->next) {
 			if (call->id == id) {
-				call_free(call);
-				pump_later(p);
+				poller_call_free(call);
+				poller_pump_later(p);
 				return;
 			}
 		}
@@ -297,7 +297,7 @@ void poller_destroy(struct poller *p)
 	struct poller_calls *lists[] = {&p->running, &p->queued, &p->done};
 	for (size_t i = 0; i < COUNT_OF(lists); i++) {
 		while (lists[i]->first != NULL) {
-			call_free(lists[i]->first);
+			poller_call_free(lists[i]->first);
 		}
 	}
 	poller_idle_close_all(p);

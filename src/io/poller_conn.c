@@ -13,7 +13,7 @@
 /* The post-handshake message that means nothing to who resumes nothing. */
 #define NEW_SESSION_TICKET 4
 
-static void on_io(struct ev_loop *ev, ev_io *w, int events);
+static void on_poll_io(struct ev_loop *ev, ev_io *w, int events);
 
 void poller_conn_watch(struct poller_conn *c, int events)
 {
@@ -61,7 +61,7 @@ void poller_conn_close(struct poller_conn *c)
 	free(c);
 }
 
-static void fault_of(struct poller_call *call, enum fault_kind kind, const char *why)
+static void set_poll_fault(struct poller_call *call, enum fault_kind kind, const char *why)
 {
 	struct fault *f = &call->answer.fault;
 
@@ -90,7 +90,7 @@ void poller_conn_fail(struct poller_conn *c, enum fault_kind kind, const char *w
 		poller_conn_close(c);
 		poller_call_again(call);
 	} else if (call != NULL) {
-		fault_of(call, kind, why);
+		set_poll_fault(call, kind, why);
 		poller_conn_close(c);
 		poller_call_end(call);
 	} else {
@@ -100,7 +100,7 @@ void poller_conn_fail(struct poller_conn *c, enum fault_kind kind, const char *w
 
 /* --- asking --- */
 
-static void flush(struct poller_conn *c)
+static void send_request(struct poller_conn *c)
 {
 	struct str *out = &c->call->out;
 
@@ -139,7 +139,7 @@ static void request_send(struct poller_conn *c)
 		poller_conn_fail(c, FAULT_INVALID, "a request that cannot be sent");
 		return;
 	}
-	flush(c);
+	send_request(c);
 }
 
 void poller_conn_ready(struct poller_conn *c)
@@ -149,7 +149,7 @@ void poller_conn_ready(struct poller_conn *c)
 
 /* --- hearing --- */
 
-static void answered(struct poller_conn *c, bool clean)
+static void conn_answered(struct poller_conn *c, bool clean)
 {
 	struct poller_call *call = c->call;
 
@@ -181,7 +181,7 @@ static bool text_take(struct poller_conn *c, struct view text, bool more)
 	enum http1_result r = http1_feed(&call->in, text.p, text.n, &used);
 	call->answer.status = call->in.code;
 	if (r == HTTP1_DONE) {
-		answered(c, used == text.n && !more);
+		conn_answered(c, used == text.n && !more);
 	} else if (r == HTTP1_BAD) {
 		unreadable(c);
 	}
@@ -256,7 +256,7 @@ static bool bytes_take(struct poller_conn *c, char *p, size_t n)
 	return used >= 0;
 }
 
-static void hear(struct poller_conn *c)
+static void receive_answer(struct poller_conn *c)
 {
 	char *to = c->poller->scratch;
 
@@ -294,7 +294,7 @@ static void connected(struct poller_conn *c)
 	poller_tls_later(c);
 }
 
-static void on_io(struct ev_loop *ev, ev_io *w, int events)
+static void on_poll_io(struct ev_loop *ev, ev_io *w, int events)
 {
 	struct poller_conn *c = w->data;
 	(void)ev;
@@ -308,11 +308,11 @@ static void on_io(struct ev_loop *ev, ev_io *w, int events)
 		poller_tls_later(c);
 		break;
 	case POLLER_SEND:
-		flush(c);
+		send_request(c);
 		break;
 	case POLLER_HEAR:
 	case POLLER_IDLE:
-		hear(c);
+		receive_answer(c);
 		break;
 	}
 }
@@ -326,7 +326,7 @@ union address {
 };
 
 /* "address:port", the address in brackets where it is of IPv6. */
-static bool address_parse(const char *text, union address *ret, socklen_t *ret_n)
+static bool peer_parse(const char *text, union address *ret, socklen_t *ret_n)
 {
 	char host[64];
 	const char *colon = strrchr(text, ':');
@@ -351,7 +351,7 @@ static bool address_parse(const char *text, union address *ret, socklen_t *ret_n
 	return n < sizeof host && inet_pton(AF_INET, host, &ret->v4.sin_addr) == 1;
 }
 
-static int socket_open(const union address *at, socklen_t n)
+static int socket_connect(const union address *at, socklen_t n)
 {
 	int yes = 1;
 	int fd = socket(at->any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -369,22 +369,22 @@ static int socket_open(const union address *at, socklen_t n)
 	return fd;
 }
 
-static int conn_open(struct poller_call *call, struct fault *f)
+static int conn_connect(struct poller_call *call, struct fault *f)
 {
 	struct poller *p = call->poller;
 	union address at;
 	socklen_t n;
 
-	if (!address_parse(call->to, &at, &n)) {
+	if (!peer_parse(call->to, &at, &n)) {
 		return fault_set(f, FAULT_INVALID, "an address that cannot be called");
 	}
 	if (p->conns.count >= (size_t)p->connections_max) {
 		poller_idle_shed(p);
 	}
-	int fd = socket_open(&at, n);
+	int fd = socket_connect(&at, n);
 	if (fd < 0 && (errno == EMFILE || errno == ENFILE) && p->idle_first != NULL) {
 		poller_idle_shed(p);
-		fd = socket_open(&at, n);
+		fd = socket_connect(&at, n);
 	}
 	if (fd < 0) {
 		return fault_set(f, FAULT_TRANSIENT, "%s: %s", call->to, strerror(errno));
@@ -397,7 +397,7 @@ static int conn_open(struct poller_call *call, struct fault *f)
 	c->call = call;
 	call->conn = c;
 	poller_conns_add(p, c);
-	ev_io_init(&c->io, on_io, fd, EV_WRITE);
+	ev_io_init(&c->io, on_poll_io, fd, EV_WRITE);
 	c->io.data = c;
 	ev_io_start(loop_ev(p->loop), &c->io);
 	return 0;
@@ -408,7 +408,7 @@ int poller_conn_start(struct poller_call *call, struct fault *ret_fault)
 	struct poller_conn *c = call->again ? NULL : poller_idle_take(call->poller, call->key);
 
 	if (c == NULL) {
-		return conn_open(call, ret_fault);
+		return conn_connect(call, ret_fault);
 	}
 	c->call = call;
 	call->conn = c;

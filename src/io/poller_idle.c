@@ -57,7 +57,7 @@ struct poller_conn *poller_idle_take(struct poller *p, const char *key)
 }
 
 /* Those that began together do not end together. */
-static int64_t age_of(uint64_t hash)
+static int64_t conn_age_most(uint64_t hash)
 {
 	return POLLER_AGE_MS / 2 + (int64_t)(hash % (POLLER_AGE_MS / 2));
 }
@@ -67,7 +67,7 @@ static bool is_useful(const struct poller_conn *c, int64_t now)
 	const struct poller *p = c->poller;
 	uint64_t hash = key_text(c->key);
 
-	return c->trust == p->trust && now - c->born_ms < age_of(hash) &&
+	return c->trust == p->trust && now - c->born_ms < conn_age_most(hash) &&
 	       map_find(&p->idle_by_key, hash, c->key) == MAP_NONE;
 }
 
@@ -109,7 +109,7 @@ void poller_idle_close_all(struct poller *p)
 	}
 }
 
-static void on_look(void *data)
+static void on_idle_look(void *data)
 {
 	struct poller *p = data;
 	int64_t now = loop_now_ms();
@@ -125,5 +125,5 @@ static void on_look(void *data)
 void poller_idle_init(struct poller *p)
 {
 	map_init(&p->idle_by_key, conn_same, p);
-	loop_timer_init(&p->idle_timer, p->loop, on_look, p);
+	loop_timer_init(&p->idle_timer, p->loop, on_idle_look, p);
 }

@@ -11,7 +11,7 @@ enum { WAY_OUT = 1, WAY_IN = 2, WAYS = WAY_OUT | WAY_IN };
 
 /* A line of the key log: "LABEL RANDOM SECRET", both in hexadecimal digits. OpenSSL has no other
  * door to the secrets of the records; they are told as soon as they are in use. */
-static void on_secret(const SSL *ssl, const char *line)
+static void on_record_secret(const SSL *ssl, const char *line)
 {
 	struct poller_conn *c = SSL_get_app_data(ssl);
 	struct view rest = view_of(line), label, random;
@@ -49,7 +49,7 @@ SSL_CTX *poller_tls_create(const char *ca_pem, struct fault *ret_fault)
 	SSL_CTX_set_verify(tls, SSL_VERIFY_PEER, NULL);
 	SSL_CTX_set_session_cache_mode(tls, SSL_SESS_CACHE_OFF);
 	SSL_CTX_set_options(tls, SSL_OP_NO_TICKET | SSL_OP_NO_COMPRESSION);
-	SSL_CTX_set_keylog_callback(tls, on_secret);
+	SSL_CTX_set_keylog_callback(tls, on_record_secret);
 	/* The one suite that everybody has who speaks TLS 1.3: records know no other. */
 	bool good = SSL_CTX_set_min_proto_version(tls, TLS1_3_VERSION) == 1 &&
 		    SSL_CTX_set_max_proto_version(tls, TLS1_3_VERSION) == 1 &&
@@ -66,7 +66,7 @@ SSL_CTX *poller_tls_create(const char *ca_pem, struct fault *ret_fault)
 	return tls;
 }
 
-static void begin(struct poller_conn *c)
+static void tls_begin(struct poller_conn *c)
 {
 	const char *name = c->call->name;
 
@@ -82,7 +82,7 @@ static void begin(struct poller_conn *c)
 	ENSURE(SSL_set1_host(c->ssl, name) == 1 && SSL_set_tlsext_host_name(c->ssl, name) == 1);
 }
 
-static void failed(struct poller_conn *c, int error)
+static void tls_failed(struct poller_conn *c, int error)
 {
 	long verdict = SSL_get_verify_result(c->ssl);
 
@@ -97,7 +97,7 @@ static void failed(struct poller_conn *c, int error)
 }
 
 /* Nothing of a record lies in OpenSSL: it reads none before it needs it. */
-static void over(struct poller_conn *c)
+static void tls_done(struct poller_conn *c)
 {
 	bool whole = c->ways == WAYS && SSL_has_pending(c->ssl) == 0 &&
 		     SSL_get_verify_result(c->ssl) == X509_V_OK;
@@ -112,22 +112,22 @@ static void over(struct poller_conn *c)
 	}
 }
 
-static void step(struct poller_conn *c)
+static void tls_step(struct poller_conn *c)
 {
 	if (c->ssl == NULL) {
-		begin(c);
+		tls_begin(c);
 	}
 	ERR_clear_error();
 	int rc = SSL_do_handshake(c->ssl);
 	if (rc == 1) {
-		over(c);
+		tls_done(c);
 		return;
 	}
 	int error = SSL_get_error(c->ssl, rc);
 	if (error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE) {
 		poller_conn_watch(c, error == SSL_ERROR_WANT_WRITE ? EV_WRITE : EV_READ);
 	} else {
-		failed(c, error);
+		tls_failed(c, error);
 	}
 }
 
@@ -159,7 +159,7 @@ void poller_tls_turn(void *data)
 
 	if (c != NULL) {
 		poller_tls_leave(c);
-		step(c);
+		tls_step(c);
 	}
 	if (p->step_first != NULL) {
 		loop_wake_at(p->loop, 0);

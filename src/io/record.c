@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 
 /* HKDF-Expand-Label for what is no longer than one hash (RFC 8446, 7.1). */
-static void expand(const unsigned char secret[RECORD_SECRET_BYTES], const char *label,
+static void hkdf_expand(const unsigned char secret[RECORD_SECRET_BYTES], const char *label,
 	unsigned char *out, size_t n)
 {
 	unsigned char info[32], block[EVP_MAX_MD_SIZE];
@@ -27,8 +27,8 @@ static void expand(const unsigned char secret[RECORD_SECRET_BYTES], const char *
 
 void record_way_set(struct record_way *w, const unsigned char secret[RECORD_SECRET_BYTES])
 {
-	expand(secret, "tls13 key", w->key, sizeof w->key);
-	expand(secret, "tls13 iv", w->iv, sizeof w->iv);
+	hkdf_expand(secret, "tls13 key", w->key, sizeof w->key);
+	hkdf_expand(secret, "tls13 iv", w->iv, sizeof w->iv);
 	w->sequence = 0;
 }
 
@@ -41,7 +41,7 @@ EVP_CIPHER_CTX *record_cipher_create(void)
 	return cipher;
 }
 
-static bool begin(EVP_CIPHER_CTX *cipher, struct record_way *w, int seals, const char *head)
+static bool cipher_begin(EVP_CIPHER_CTX *cipher, struct record_way *w, int seals, const char *head)
 {
 	unsigned char nonce[sizeof w->iv];
 	int n;
@@ -69,7 +69,7 @@ bool record_seal(
 		return false;
 	}
 	char *to = str_reserve(out, RECORD_HEAD_BYTES + sealed);
-	if (to == NULL || !begin(cipher, w, 1, head)) {
+	if (to == NULL || !cipher_begin(cipher, w, 1, head)) {
 		return false;
 	}
 	memcpy(to, head, RECORD_HEAD_BYTES);
@@ -108,7 +108,8 @@ bool record_open(EVP_CIPHER_CTX *cipher, struct record_way *w, char *p, size_t n
 	unsigned char *at = (unsigned char *)p + RECORD_HEAD_BYTES;
 	int got, last;
 
-	if (!begin(cipher, w, 0, p) || EVP_CipherUpdate(cipher, at, &got, at, (int)inner) != 1 ||
+	if (!cipher_begin(cipher, w, 0, p) ||
+		EVP_CipherUpdate(cipher, at, &got, at, (int)inner) != 1 ||
 		EVP_CIPHER_CTX_ctrl(cipher, EVP_CTRL_AEAD_SET_TAG, RECORD_TAG, at + inner) != 1 ||
 		EVP_CipherFinal_ex(cipher, at + got, &last) != 1) {
 		return false;

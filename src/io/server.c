@@ -156,7 +156,7 @@ static int server_listen(struct server *s, struct fault *ret_fault)
 	return 0;
 }
 
-static int port_of(int fd)
+static int bound_port(int fd)
 {
 	struct sockaddr_storage address;
 	socklen_t n = sizeof address;
@@ -171,7 +171,7 @@ static int port_of(int fd)
 }
 
 /* One connection too many: a plain client is told, a TLS client cannot be without a handshake. */
-static void refuse(struct server *s, int fd)
+static void refuse_conn(struct server *s, int fd)
 {
 	static const char text[] =
 		"HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain\r\n"
@@ -236,7 +236,7 @@ static void on_accept(struct ev_loop *ev, ev_io *w, int events)
 		}
 		struct source *from = room_for_one(s, fd);
 		if (from == NULL) {
-			refuse(s, fd);
+			refuse_conn(s, fd);
 			continue;
 		}
 		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
@@ -279,7 +279,7 @@ static void config_fill(struct server_config *c)
 }
 
 static void drain_expire(void *data);
-static void drain_look(void *data);
+static void on_drain_turn(void *data);
 
 struct server *server_create(
 	struct loop *l, const struct server_config *config, struct fault *ret_fault)
@@ -299,7 +299,7 @@ struct server *server_create(
 		server_destroy(s);
 		return NULL;
 	}
-	s->port = port_of(s->fd);
+	s->port = bound_port(s->fd);
 	s->config.tls = NULL;
 	s->config.client_ca = NULL;
 	s->config.listen = NULL;
@@ -344,7 +344,7 @@ void server_destroy(struct server *s)
 	pace_finish(s);
 	stop_accepting(s);
 	loop_timer_stop(&s->drain_deadline);
-	loop_off_turn(s->loop, drain_look, s);
+	loop_off_turn(s->loop, on_drain_turn, s);
 	loop_defer_forget(s->loop, s);
 	SSL_CTX_free(s->tls);
 	VEC_FINISH(&s->routes);
@@ -393,14 +393,14 @@ int server_set_tls(struct server *s, const struct tls_identity *identity, struct
 
 /* Looked at once a turn while draining: connections end in many places, and none of them should
  * have to know. */
-static void drain_look(void *data)
+static void on_drain_turn(void *data)
 {
 	struct server *s = data;
 
 	if (s->conn_count > 0) {
 		return;
 	}
-	loop_off_turn(s->loop, drain_look, s);
+	loop_off_turn(s->loop, on_drain_turn, s);
 	loop_timer_stop(&s->drain_deadline);
 	loop_fn done = s->drained;
 	s->drained = NULL;
@@ -420,7 +420,7 @@ static void drain_expire(void *data)
 
 /* An idle connection is asked once more: what the client sent before it could know is still
  * answered. */
-static void drain_begin(void *data)
+static void begin_drain(void *data)
 {
 	struct server *s = data;
 
@@ -453,6 +453,6 @@ void server_drain(struct server *s, int64_t deadline_ms, loop_fn done, void *dat
 	s->draining = true;
 	stop_accepting(s);
 	loop_timer_start_ms(&s->drain_deadline, deadline_ms);
-	loop_on_turn(s->loop, drain_look, s);
-	loop_defer(s->loop, drain_begin, s);
+	loop_on_turn(s->loop, on_drain_turn, s);
+	loop_defer(s->loop, begin_drain, s);
 }

@@ -17,7 +17,7 @@
 
 enum io_result { IO_OK, IO_WAIT, IO_END };
 
-static void on_io(struct ev_loop *ev, ev_io *w, int events);
+static void on_conn_io(struct ev_loop *ev, ev_io *w, int events);
 static void on_deadline(void *data);
 static void run_deferred(void *data);
 static int64_t phase_ms(const struct conn *c);
@@ -42,7 +42,7 @@ void conn_open(struct server *s, int fd, struct source *source)
 	}
 	s->conns = c;
 	room_enter(c);
-	ev_io_init(&c->io, on_io, fd, EV_READ);
+	ev_io_init(&c->io, on_conn_io, fd, EV_READ);
 	c->io.data = c;
 	ev_io_start(loop_ev(s->loop), &c->io);
 	loop_timer_init(&c->deadline, s->loop, on_deadline, c);
@@ -163,7 +163,7 @@ static bool is_tight(const struct conn *c)
 }
 
 /* IO_OK: everything is out. */
-static enum io_result flush(struct conn *c)
+static enum io_result conn_flush(struct conn *c)
 {
 	while (c->out_sent < c->out.len) {
 		size_t n = 0;
@@ -454,7 +454,7 @@ struct round {
  * now. */
 static bool round_run(struct conn *c, struct round *round)
 {
-	enum io_result r = flush(c);
+	enum io_result r = conn_flush(c);
 
 	if (r == IO_OK && c->closing) {
 		round->gone = true;
@@ -475,7 +475,7 @@ static bool round_run(struct conn *c, struct round *round)
 	return round->more || c->out_sent < c->out.len || c->closing || c->peer_done;
 }
 
-static void run(struct conn *c)
+static void conn_rounds(struct conn *c)
 {
 	struct round round = {.more = true};
 	int rounds = 0;
@@ -507,7 +507,7 @@ void conn_run(struct conn *c)
 	struct server *s = c->server;
 
 	if (pace_begin(c)) {
-		run(c);
+		conn_rounds(c);
 		pace_end(s);
 	}
 }
@@ -517,7 +517,7 @@ static void run_deferred(void *data)
 	conn_run(data);
 }
 
-static void on_io(struct ev_loop *ev, ev_io *w, int events)
+static void on_conn_io(struct ev_loop *ev, ev_io *w, int events)
 {
 	(void)ev;
 	(void)events;

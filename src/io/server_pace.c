@@ -96,7 +96,7 @@ void pace_end(struct server *s)
 
 /* Once a turn, before the loop asks for events: who waited is before who comes next. A connection
  * that is run may end others. */
-static void begin_turn(void *data)
+static void run_parked(void *data)
 {
 	struct server *s = data;
 	int waiting = 0;
@@ -117,10 +117,10 @@ static void begin_turn(void *data)
 
 void pace_init(struct server *s)
 {
-	loop_on_turn(s->loop, begin_turn, s);
+	loop_on_turn(s->loop, run_parked, s);
 }
 
 void pace_finish(struct server *s)
 {
-	loop_off_turn(s->loop, begin_turn, s);
+	loop_off_turn(s->loop, run_parked, s);
 }

@@ -29,7 +29,7 @@
 
 /* --- who has how many --- */
 
-static struct in6_addr address_of(int fd)
+static struct in6_addr peer_address(int fd)
 {
 	struct sockaddr_storage peer = {0};
 	struct in6_addr a = {0};
@@ -50,7 +50,7 @@ static struct in6_addr address_of(int fd)
 
 static struct source *source_of(struct server *s, int fd)
 {
-	const struct in6_addr address = address_of(fd);
+	const struct in6_addr address = peer_address(fd);
 
 	for (struct source *x = s->sources; x != NULL; x = x->next) {
 		if (memcmp(&x->address, &address, sizeof address) == 0) {
@@ -123,7 +123,7 @@ void room_leave(struct conn *c)
 	}
 }
 
-static void give_back(void *data)
+static void return_memory(void *data)
 {
 	struct server *s = data;
 
@@ -133,7 +133,7 @@ static void give_back(void *data)
 
 void room_init(struct server *s)
 {
-	loop_timer_init(&s->give_back, s->loop, give_back, s);
+	loop_timer_init(&s->give_back, s->loop, return_memory, s);
 }
 
 void room_finish(struct server *s)
@@ -151,7 +151,7 @@ struct claim {
 	int64_t since_us; /* the smaller, the older */
 };
 
-static struct claim claim_of(const struct conn *c, int64_t now_us)
+static struct claim conn_claim(const struct conn *c, int64_t now_us)
 {
 	if (!c->proven || c->phase == CONN_LINGER) {
 		return (struct claim){STANDING_STRANGER, c->source->unproven, c->phase_us};
@@ -163,7 +163,7 @@ static struct claim claim_of(const struct conn *c, int64_t now_us)
 	return (struct claim){slow ? STANDING_SLOW : STANDING_AT_WORK, 0, c->phase_us};
 }
 
-static bool goes_before(const struct claim *a, const struct claim *b)
+static bool claim_goes_before(const struct claim *a, const struct claim *b)
 {
 	if (a->standing != b->standing) {
 		return a->standing < b->standing;
@@ -179,11 +179,11 @@ static struct conn *who_goes(struct server *s, const struct source *from, enum s
 	int64_t now = clock_mono_us();
 
 	for (struct conn *c = s->conns; c != NULL; c = c->next) {
-		struct claim claim = claim_of(c, now);
+		struct claim claim = conn_claim(c, now);
 		if ((from != NULL && c->source != from) || claim.standing > most) {
 			continue;
 		}
-		if (found == NULL || goes_before(&claim, &least)) {
+		if (found == NULL || claim_goes_before(&claim, &least)) {
 			found = c;
 			least = claim;
 		}
@@ -200,7 +200,7 @@ static void count_evicted(const struct conn *c)
 	}
 }
 
-static bool evict(struct conn *c)
+static bool conn_evict(struct conn *c)
 {
 	if (c != NULL) {
 		count_evicted(c);
@@ -217,11 +217,11 @@ struct source *room_for_one(struct server *s, int fd)
 
 	from->conns++; /* it stays while others go */
 	if (from->conns > config->source_max) {
-		room = evict(who_goes(s, from, STANDING_SLOW));
+		room = conn_evict(who_goes(s, from, STANDING_SLOW));
 	} else if (s->unproven >= config->unproven_max) {
-		room = evict(who_goes(s, NULL, STANDING_STRANGER));
+		room = conn_evict(who_goes(s, NULL, STANDING_STRANGER));
 	} else if (s->conn_count >= config->connections_max) {
-		room = evict(who_goes(s, NULL, STANDING_SLOW));
+		room = conn_evict(who_goes(s, NULL, STANDING_SLOW));
 	}
 	from->conns--;
 	if (!room && from->conns == 0) {

@@ -108,7 +108,7 @@ GENERAL_NAMES *tls_alternatives(const struct tls_spec *spec)
 	return names;
 }
 
-static bool alternatives_add(X509 *cert, const struct tls_spec *spec)
+static bool cert_alternatives_add(X509 *cert, const struct tls_spec *spec)
 {
 	GENERAL_NAMES *names = tls_alternatives(spec);
 	bool ok = names != NULL;
@@ -229,7 +229,7 @@ X509 *tls_leaf_make(const struct tls_identity *ca, const struct tls_spec *spec, 
 	X509 *cert CLEANUP(tls_cert_cleanup) = key != NULL ? cert_begin(spec, key, ca->leaf) : NULL;
 
 	if (cert == NULL || !extensions_add(cert, ca->leaf, extensions, COUNT_OF(extensions)) ||
-		(spec->name_count > 0 && !alternatives_add(cert, spec)) ||
+		(spec->name_count > 0 && !cert_alternatives_add(cert, spec)) ||
 		X509_sign(cert, ca->key, EVP_sha256()) == 0) {
 		tls_fault(ret_fault, FAULT_FATAL, "issuing a certificate");
 		return NULL;
@@ -237,7 +237,7 @@ X509 *tls_leaf_make(const struct tls_identity *ca, const struct tls_spec *spec, 
 	return TAKE(cert);
 }
 
-static int leaf_issue(const struct tls_identity *ca, const struct tls_spec *spec,
+static int leaf_with_key(const struct tls_identity *ca, const struct tls_spec *spec,
 	struct tls_pair *ret_pair, struct fault *ret_fault)
 {
 	EVP_PKEY *key CLEANUP(tls_key_cleanup) = EVP_EC_gen("P-256");
@@ -296,7 +296,7 @@ int tls_leaf_issue(const struct tls_pair *authority, const struct tls_spec *spec
 	if (ca == NULL) {
 		return -1;
 	}
-	int rc = leaf_issue(ca, spec, ret_pair, ret_fault);
+	int rc = leaf_with_key(ca, spec, ret_pair, ret_fault);
 	tls_identity_destroy(ca);
 	return rc;
 }

@@ -23,7 +23,7 @@ static void extensions_cleanup(STACK_OF(X509_EXTENSION) * *slot)
 
 /* --- asking --- */
 
-static bool alternatives_add(X509_REQ *request, const struct tls_spec *spec)
+static bool csr_alternatives_add(X509_REQ *request, const struct tls_spec *spec)
 {
 	GENERAL_NAMES *names CLEANUP(names_cleanup) = tls_alternatives(spec);
 	STACK_OF(X509_EXTENSION) * list CLEANUP(extensions_cleanup) = NULL;
@@ -39,7 +39,7 @@ static X509_REQ *request_make(const struct tls_spec *spec, EVP_PKEY *key)
 
 	if (key == NULL || request == NULL || X509_REQ_set_version(request, 0) != 1 ||
 		!tls_name_set(X509_REQ_get_subject_name(request), spec->common_name) ||
-		X509_REQ_set_pubkey(request, key) != 1 || !alternatives_add(request, spec) ||
+		X509_REQ_set_pubkey(request, key) != 1 || !csr_alternatives_add(request, spec) ||
 		X509_REQ_sign(request, key, EVP_sha256()) == 0) {
 		return NULL;
 	}
@@ -146,7 +146,7 @@ static int extensions_check(X509_REQ *request, const struct tls_spec *spec, stru
 				 "the request asks for other names than %s", spec->names[0]);
 }
 
-static int request_check(X509_REQ *request, const struct tls_spec *spec, struct fault *ret_fault)
+static int csr_check(X509_REQ *request, const struct tls_spec *spec, struct fault *ret_fault)
 {
 	EVP_PKEY *key = X509_REQ_get0_pubkey(request);
 
@@ -176,7 +176,7 @@ static X509_REQ *request_open(const char *pem, const struct tls_spec *spec, stru
 		return NULL;
 	}
 	X509_REQ *request CLEANUP(request_cleanup) = request_parse(pem, ret_fault);
-	int rc = request != NULL ? request_check(request, spec, ret_fault) : -1;
+	int rc = request != NULL ? csr_check(request, spec, ret_fault) : -1;
 
 	ERR_clear_error();
 	return rc == 0 ? TAKE(request) : NULL;

@@ -13,7 +13,7 @@ struct watch {
 	void *data; /* borrowed */
 };
 
-static void on_ready(struct ev_loop *ev, ev_io *io, int events)
+static void on_watch_ready(struct ev_loop *ev, ev_io *io, int events)
 {
 	struct watch *w = io->data;
 	unsigned ready = 0;
@@ -36,7 +36,7 @@ struct watch *watch_create(struct loop *l, int fd, unsigned events, watch_fn fn,
 	w->fd = fd;
 	w->fn = fn;
 	w->data = data;
-	ev_io_init(&w->ev, on_ready, fd, 0);
+	ev_io_init(&w->ev, on_watch_ready, fd, 0);
 	w->ev.data = w;
 	watch_want(w, events);
 	return w;

@@ -49,7 +49,7 @@ void extra_write(struct str *out, const struct extra *x)
 	}
 }
 
-static void read_amount(struct extra *x, struct view line, struct arena *arena)
+static void extra_amount_read(struct extra *x, struct view line, struct arena *arena)
 {
 	struct view number;
 	struct amount a = {0};
@@ -59,7 +59,7 @@ static void read_amount(struct extra *x, struct view line, struct arena *arena)
 	}
 }
 
-static void read_port(struct extra *x, struct view line, struct arena *arena)
+static void extra_port_read(struct extra *x, struct view line, struct arena *arena)
 {
 	struct view number, protocol;
 	int64_t port = 0;
@@ -89,9 +89,9 @@ struct extra extra_read(const char *text, struct arena *arena)
 	x.ports.items = ARENA_ARRAY(arena, struct host_port, lines);
 	while (view_next(&rest, '\n', &line)) {
 		if (line.n > 0 && line.p[0] == ':') {
-			read_port(&x, line, arena);
+			extra_port_read(&x, line, arena);
 		} else {
-			read_amount(&x, line, arena);
+			extra_amount_read(&x, line, arena);
 		}
 	}
 	return x;

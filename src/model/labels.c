@@ -42,7 +42,7 @@ bool pairs_contain(const struct pairs *all, const struct pairs *wanted)
 	return true;
 }
 
-static bool among(const struct term *t, const char *value)
+static bool term_lists(const struct term *t, const char *value)
 {
 	for (uint32_t i = 0; i < t->value_count; i++) {
 		if (text_equals(t->values[i], value)) {
@@ -67,9 +67,9 @@ bool term_matches(const struct term *t, const char *value)
 {
 	switch (t->operator) {
 	case TERM_IN:
-		return value != NULL && among(t, value);
+		return value != NULL && term_lists(t, value);
 	case TERM_NOT_IN:
-		return value == NULL || !among(t, value);
+		return value == NULL || !term_lists(t, value);
 	case TERM_EXISTS:
 		return value != NULL;
 	case TERM_DOES_NOT_EXIST:

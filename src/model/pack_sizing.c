@@ -43,7 +43,7 @@ static const struct field fields[] = {
 	FIELD(open),
 };
 
-static int64_t get(const struct sizing *s, const struct field *f)
+static int64_t field_get(const struct sizing *s, const struct field *f)
 {
 	const char *from = (const char *)s + f->at;
 	int64_t wide = 0;
@@ -62,7 +62,7 @@ static int64_t get(const struct sizing *s, const struct field *f)
 }
 
 /* False: there is no such value in this field. */
-static bool set(struct sizing *s, const struct field *f, int64_t value)
+static bool field_set(struct sizing *s, const struct field *f, int64_t value)
 {
 	char *to = (char *)s + f->at;
 	int32_t narrow = (int32_t)value;
@@ -82,7 +82,7 @@ static bool set(struct sizing *s, const struct field *f, int64_t value)
 void pack_sizing(struct str *out, const struct sizing *s)
 {
 	for (size_t i = 0; i < COUNT_OF(fields); i++) {
-		pack_i64(out, get(s, &fields[i]));
+		pack_i64(out, field_get(s, &fields[i]));
 	}
 }
 
@@ -90,7 +90,7 @@ struct sizing unpack_sizing(struct unpack *u)
 {
 	struct sizing s = {0};
 	for (size_t i = 0; i < COUNT_OF(fields); i++) {
-		u->bad |= !set(&s, &fields[i], unpack_i64(u));
+		u->bad |= !field_set(&s, &fields[i], unpack_i64(u));
 	}
 	u->bad |= s.preallocated > PREALLOCATED_SHRINK;
 	return s;

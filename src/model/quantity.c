@@ -42,7 +42,7 @@ static const struct {
 	{"Ei", 0, 60},
 };
 
-static int bad(struct fault *f, struct view text, const char *why)
+static int not_a_quantity(struct fault *f, struct view text, const char *why)
 {
 	return fault_set(f, FAULT_INVALID, "\"%.*s\" is not a quantity: %s",
 		(int)(text.n > TEXT_MAX ? TEXT_MAX : text.n), text.n > 0 ? text.p : "", why);
@@ -50,7 +50,7 @@ static int bad(struct fault *f, struct view text, const char *why)
 
 /* Digits with at most one point. Returns how many characters were taken, 0 if there was no digit.
  */
-static size_t take_number(struct view v, struct amount *a)
+static size_t scan_digits(struct view v, struct amount *a)
 {
 	size_t i = 0, digits = 0;
 	bool point = false;
@@ -107,22 +107,22 @@ static int amount_parse(struct view text, struct amount *ret, struct fault *f)
 	struct amount a = {0};
 	struct view v = text;
 	if (v.n == 0) {
-		return bad(f, text, "it is empty");
+		return not_a_quantity(f, text, "it is empty");
 	}
 	if (v.n > TEXT_MAX) {
-		return bad(f, text, "it is longer than 64 characters");
+		return not_a_quantity(f, text, "it is longer than 64 characters");
 	}
 	if (v.p[0] == '+' || v.p[0] == '-') {
 		a.negative = v.p[0] == '-';
 		v = (struct view){v.p + 1, v.n - 1};
 	}
-	size_t taken = take_number(v, &a);
+	size_t taken = scan_digits(v, &a);
 	if (taken == 0) {
-		return bad(f, text,
+		return not_a_quantity(f, text,
 			"it does not begin with a number (write for example 0.25, 250m or 8Gi)");
 	}
 	if (!take_suffix((struct view){v.p + taken, v.n - taken}, &a)) {
-		return bad(f, text,
+		return not_a_quantity(f, text,
 			"what follows the number is no unit (write for example m, k, M, Mi, Gi)");
 	}
 	*ret = a;
@@ -172,7 +172,7 @@ static int parse_scaled(struct view text, int exp10, int64_t *ret, bool *ret_exa
 	}
 	a.exp10 += exp10;
 	if (!amount_scale(a, ret, ret_exact)) {
-		return bad(f, text, "it is out of range");
+		return not_a_quantity(f, text, "it is out of range");
 	}
 	return 0;
 }
@@ -204,11 +204,11 @@ int share_parse(struct view text, int64_t *ret_milli, struct fault *ret_fault)
 		return -1;
 	}
 	if (!exact) {
-		return bad(ret_fault, text,
+		return not_a_quantity(ret_fault, text,
 			"a share has at most three digits after the point (0.001 is the smallest)");
 	}
 	if (milli < 1 || milli > MODEL_GPU_MILLI) {
-		return bad(ret_fault, text,
+		return not_a_quantity(ret_fault, text,
 			"a share is more than 0 and at most 1 (write for example 0.25)");
 	}
 	*ret_milli = milli;
@@ -223,7 +223,7 @@ int memory_parse(struct view text, int64_t *ret_mib, struct fault *ret_fault)
 	}
 	int64_t mib = bytes / (1024 * 1024);
 	if (bytes < 0 || mib < 1 || mib > 1024LL * 1024 * 1024) {
-		return bad(ret_fault, text,
+		return not_a_quantity(ret_fault, text,
 			"GPU memory is at least 1Mi and at most 1Pi (write for example 8Gi)");
 	}
 	*ret_mib = mib;
@@ -233,7 +233,8 @@ int memory_parse(struct view text, int64_t *ret_mib, struct fault *ret_fault)
 int count_parse(struct view text, int64_t *ret_count, struct fault *ret_fault)
 {
 	if (!parse_i64(text, 1, MODEL_GPU_COUNT_MAX, ret_count)) {
-		return bad(ret_fault, text, "a number of GPUs is a whole number from 1 to 16");
+		return not_a_quantity(
+			ret_fault, text, "a number of GPUs is a whole number from 1 to 16");
 	}
 	return 0;
 }

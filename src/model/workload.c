@@ -41,14 +41,14 @@ bool workload_key_equals(const struct workload_key *a, const struct workload_key
 }
 
 /* The NULs that end the texts are hashed too, so that none runs into the next. */
-static uint64_t add_text(uint64_t hash, const char *text)
+static uint64_t hash_on(uint64_t hash, const char *text)
 {
 	return hash_bytes(text, strlen(text) + 1, hash);
 }
 
 uint64_t workload_key_hash(const struct workload_key *key)
 {
-	return add_text(add_text(add_text(hash_text(key->ns), key->group), key->kind), key->name);
+	return hash_on(hash_on(hash_on(hash_text(key->ns), key->group), key->kind), key->name);
 }
 
 /* The API groups in which a kind of a name that others use too is the one that people mean. */

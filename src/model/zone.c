@@ -46,7 +46,7 @@ bool zone_offset(const struct zone *z, int64_t at_s, int32_t *ret_offset_s)
 }
 
 /* As `local_s` would be at that offset, if that offset holds then. */
-static bool holds(const struct zone *z, int64_t local_s, int32_t offset)
+static bool offset_holds(const struct zone *z, int64_t local_s, int32_t offset)
 {
 	int32_t then;
 	return zone_offset(z, local_s - offset, &then) && then == offset;
@@ -60,7 +60,7 @@ bool zone_moment(const struct zone *z, int64_t local_s, int64_t *ret_at_s)
 		!zone_offset(z, local_s + NEAR_S, &after)) {
 		return false;
 	}
-	if (!holds(z, local_s, before) && holds(z, local_s, after)) {
+	if (!offset_holds(z, local_s, before) && offset_holds(z, local_s, after)) {
 		*ret_at_s = local_s - after;
 	} else {
 		*ret_at_s = local_s - before;

@@ -42,7 +42,7 @@ static bool tolerates_all(const struct pod *pod, const struct node *n, const cha
 	return true;
 }
 
-static bool selects(const struct pod *pod, const struct node *n)
+static bool selects_node(const struct pod *pod, const struct node *n)
 {
 	return pairs_contain(&n->labels, &pod->node_selector) &&
 	       (pod->node_term_count == 0 || node_terms_match(pod->node_terms, pod->node_term_count,
@@ -138,7 +138,7 @@ static bool port_is_taken(
 	return false;
 }
 
-static struct amount *other_of(
+static struct amount *amount_left(
 	const struct snapshot *s, const struct place_node *n, const char *name)
 {
 	for (uint32_t i = 0; i < n->others_count; i++) {
@@ -160,7 +160,7 @@ static enum unfit extra_unfit(const struct snapshot *s, const struct place_node 
 	}
 	for (uint32_t i = 0; i < x->amounts.count; i++) {
 		const struct amount *asked = &x->amounts.items[i];
-		const struct amount *left = other_of(s, n, asked->name);
+		const struct amount *left = amount_left(s, n, asked->name);
 		if (asked->value > 0 && (left == NULL || left->value < asked->value)) {
 			*ret_what = asked->name;
 			return UNFIT_RESOURCE;
@@ -183,7 +183,7 @@ static enum unfit room_unfit(const struct place_node *n, const struct pod *pod)
 
 bool place_node_selected(const struct pod *pod, const struct node *n)
 {
-	return selects(pod, n);
+	return selects_node(pod, n);
 }
 
 bool place_node_tolerated(const struct pod *pod, const struct node *n)
@@ -195,7 +195,7 @@ bool place_node_tolerated(const struct pod *pod, const struct node *n)
 bool place_node_suits(const struct pod *pod, const struct node *n)
 {
 	const char *what;
-	return !pod->too_complex && selects(pod, n) && tolerates_all(pod, n, &what);
+	return !pod->too_complex && selects_node(pod, n) && tolerates_all(pod, n, &what);
 }
 
 enum unfit fit_lasting(
@@ -208,7 +208,7 @@ enum unfit fit_lasting(
 		!pairs_contain(&n->noun->labels, &n->runtime->selector)) {
 		return UNFIT_RUNTIME;
 	}
-	if (r->pod->too_complex || !selects(r->pod, n->noun)) {
+	if (r->pod->too_complex || !selects_node(r->pod, n->noun)) {
 		return UNFIT_SELECTOR;
 	}
 	if (!tolerates_all(r->pod, n->noun, ret_what)) {
@@ -277,7 +277,7 @@ void place_reserve_extra(struct snapshot *s, struct place_node *n, const struct 
 		n->promised = (uint32_t)s->promised.count;
 	}
 	for (uint32_t i = 0; i < x->amounts.count; i++) {
-		struct amount *left = other_of(s, n, x->amounts.items[i].name);
+		struct amount *left = amount_left(s, n, x->amounts.items[i].name);
 		/* What is not there cannot be taken; what is asked may be absurd. */
 		if (left != NULL) {
 			int64_t after;

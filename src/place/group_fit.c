@@ -16,7 +16,7 @@ static bool is_had(const struct place_party *p, uint32_t gpu)
 	return false;
 }
 
-static bool takes(const struct snapshot *s, const struct place_party *p, uint32_t gpu)
+static bool gpu_serves(const struct snapshot *s, const struct place_party *p, uint32_t gpu)
 {
 	const struct place_gpu *g = &s->gpus.items[gpu];
 	int64_t milli, mib;
@@ -27,7 +27,7 @@ static bool takes(const struct snapshot *s, const struct place_party *p, uint32_
 
 /* With so many capacity pods more. Where the pod has its place already, the node has counted it,
  * and only what lasts is asked again. */
-static enum unfit node_unfit(
+static enum unfit party_node_unfit(
 	const struct snapshot *s, const struct place_party *p, uint32_t node, uint32_t more)
 {
 	struct place_node rest = s->nodes.items[node];
@@ -57,7 +57,8 @@ static int64_t free_past_keeps(const struct snapshot *s, uint32_t node)
 	return free;
 }
 
-static uint32_t could_open(const struct snapshot *s, const struct place_party *p, uint32_t node)
+static uint32_t party_could_open(
+	const struct snapshot *s, const struct place_party *p, uint32_t node)
 {
 	const struct place_node *n = &s->nodes.items[node];
 	int64_t free = p->past_keeps	 ? free_past_keeps(s, node)
@@ -90,7 +91,7 @@ static struct census census_take(const struct snapshot *s, const struct place_pa
 	CLEANUP(cleanup_free) bool *fit = xcalloc(s->gpus.count + 1, sizeof *fit);
 	/* Counted one place ahead: after the places were given, each begins where it belongs. */
 	for (uint32_t i = 0; i < s->gpus.count; i++) {
-		fit[i] = takes(s, p, i);
+		fit[i] = gpu_serves(s, p, i);
 		c.any[s->gpus.items[i].node] = true;
 		c.first[s->gpus.items[i].node + 2] += fit[i] ? 1 : 0;
 	}
@@ -110,7 +111,7 @@ static uint32_t census_of(const struct census *c, uint32_t node)
 	return c->first[node + 1] - c->first[node];
 }
 
-static bool is_chosen(const struct place_group *g, uint32_t gpu)
+static bool group_has(const struct place_group *g, uint32_t gpu)
 {
 	for (uint32_t k = 0; k < g->count; k++) {
 		if (g->gpus[k] == gpu) {
@@ -121,15 +122,15 @@ static bool is_chosen(const struct place_group *g, uint32_t gpu)
 }
 
 /* Those of the node that are best, as many as there are and are asked for. */
-static void choose(const struct snapshot *s, const struct place_party *p, const struct census *c,
-	struct place_group *g)
+static void choose_gpus(const struct snapshot *s, const struct place_party *p,
+	const struct census *c, struct place_group *g)
 {
 	uint32_t here = census_of(c, g->node);
 	const uint32_t *gpus = &c->gpus[c->first[g->node]];
 	while (g->count < p->count && g->count < here) {
 		uint32_t best = PLACE_NOWHERE;
 		for (uint32_t i = 0; i < here; i++) {
-			if (!is_chosen(g, gpus[i]) &&
+			if (!group_has(g, gpus[i]) &&
 				(best == PLACE_NOWHERE ||
 					place_better(s, p->request, &s->gpus.items[gpus[i]],
 						&s->gpus.items[best]))) {
@@ -142,7 +143,8 @@ static void choose(const struct snapshot *s, const struct place_party *p, const 
 
 /* What all of them can give: GPUs of one node are mostly of one size, and where they are not, the
  * share is the larger one of compute and the smaller one of memory. */
-static bool agree(const struct snapshot *s, const struct place_party *p, struct place_group *g)
+static bool settle_group_share(
+	const struct snapshot *s, const struct place_party *p, struct place_group *g)
 {
 	const struct place_node *n = &s->nodes.items[g->node];
 	place_share(p->request, n->gpu_mem_mib, &g->milli, &g->mem_mib);
@@ -162,7 +164,7 @@ static bool agree(const struct snapshot *s, const struct place_party *p, struct 
 }
 
 /* Fewer to be opened, then fewer GPUs that stay free, then by name. */
-static bool is_better(
+static bool group_is_better(
 	const struct snapshot *s, const struct place_group *a, const struct place_group *b)
 {
 	const struct place_node *x = &s->nodes.items[a->node], *y = &s->nodes.items[b->node];
@@ -175,13 +177,13 @@ static bool is_better(
 
 /* A capacity pod more than the node has GPUs never opens: asked for again while the watch was
  * silent, or asked for of a GPU that the node has lost since. */
-static uint32_t room_on(const struct place_node *n, uint32_t here, uint32_t opens)
+static uint32_t gpus_to_get(const struct place_node *n, uint32_t here, uint32_t opens)
 {
 	uint32_t surplus = n->free_gpus < 0 ? (uint32_t)-n->free_gpus : 0;
 	return here + opens > surplus ? here + opens - surplus : 0;
 }
 
-static void note_miss(struct place_group *best, const struct place_node *n, uint32_t room)
+static void note_group_miss(struct place_group *best, const struct place_node *n, uint32_t room)
 {
 	if (best->reason != REASON_SHORT_GPUS || room > best->best_count) {
 		best->best_node = n->noun->name;
@@ -195,9 +197,9 @@ static void try_node(const struct snapshot *s, const struct place_party *p, cons
 {
 	const struct place_node *n = &s->nodes.items[node];
 	uint32_t here = census_of(c, node);
-	uint32_t opens = could_open(s, p, node);
+	uint32_t opens = party_could_open(s, p, node);
 	uint32_t more = here < p->count ? p->count - here : 0;
-	enum unfit cause = node_unfit(s, p, node, more <= opens ? more : 0);
+	enum unfit cause = party_node_unfit(s, p, node, more <= opens ? more : 0);
 	if (cause != UNFIT_NONE) {
 		best->nearest = cause > best->nearest ? cause : best->nearest;
 		best->reason =
@@ -206,14 +208,14 @@ static void try_node(const struct snapshot *s, const struct place_party *p, cons
 	}
 	struct place_group g = {.node = node};
 	if (more <= opens) {
-		choose(s, p, c, &g);
+		choose_gpus(s, p, c, &g);
 	}
-	if (more > opens || !agree(s, p, &g)) {
-		uint32_t room = room_on(n, here, opens);
-		note_miss(best, n, room < p->count ? room : p->count - 1);
+	if (more > opens || !settle_group_share(s, p, &g)) {
+		uint32_t room = gpus_to_get(n, here, opens);
+		note_group_miss(best, n, room < p->count ? room : p->count - 1);
 		return;
 	}
-	if (best->node == PLACE_NOWHERE || is_better(s, &g, best)) {
+	if (best->node == PLACE_NOWHERE || group_is_better(s, &g, best)) {
 		struct place_group was = *best;
 		*best = g;
 		best->reason = was.reason;

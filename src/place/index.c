@@ -18,7 +18,7 @@ static struct search search_of(const struct snapshot *s, const struct place_requ
 	return (struct search){s, r, shape_of(s, r), 0};
 }
 
-static enum unfit node_unfit(struct search *f, uint32_t node)
+static enum unfit search_node_unfit(struct search *f, uint32_t node)
 {
 	f->looked_at++;
 	return shape_unfit(f->s, f->r, f->shape, node, &f->s->nodes.items[node]);
@@ -38,7 +38,7 @@ static struct tree_amounts needs_of(const struct place_request *r)
 static bool gpu_suits(void *data, uint32_t at)
 {
 	struct search *f = data;
-	return node_unfit(f, f->s->gpus.items[at].node) == UNFIT_NONE;
+	return search_node_unfit(f, f->s->gpus.items[at].node) == UNFIT_NONE;
 }
 
 /* Where few nodes suit the request at all, their GPUs are looked at one by one: in the trees they
@@ -68,7 +68,7 @@ static bool few_suit(const struct search *f)
 	       (size_t)f->shape->node_count * FEW_NODES < f->s->nodes.count;
 }
 
-static void take(struct search *f, struct place_verdict *v, uint32_t at)
+static void keep_better(struct search *f, struct place_verdict *v, uint32_t at)
 {
 	const struct place_gpu *g = &f->s->gpus.items[at];
 	if (v->gpu != PLACE_NOWHERE && !place_better(f->s, f->r, g, &f->s->gpus.items[v->gpu])) {
@@ -93,7 +93,7 @@ static void seek_in_company(struct search *f, struct place_verdict *v, uint64_t 
 		bool allowed = !place_above_quota(f->r, seek.need.milli);
 		uint32_t at = allowed ? tree_find(leaves, root, &seek) : TREE_NONE;
 		if (at != TREE_NONE) {
-			take(f, v, at);
+			keep_better(f, v, at);
 		}
 	}
 	f->looked_at += seek.looked_at;
@@ -125,7 +125,8 @@ static void seek_on_nodes(struct search *f, struct place_verdict *v,
 	const struct place_index *x = f->s->index;
 	for (uint32_t i = 0; i < f->shape->node_count; i++) {
 		uint32_t node = f->shape->nodes[i];
-		if (x->first_gpu.items[node] == TREE_NONE || node_unfit(f, node) != UNFIT_NONE) {
+		if (x->first_gpu.items[node] == TREE_NONE ||
+			search_node_unfit(f, node) != UNFIT_NONE) {
 			continue;
 		}
 		for (uint32_t at = x->first_gpu.items[node]; at != TREE_NONE;
@@ -139,7 +140,7 @@ static void seek_on_nodes(struct search *f, struct place_verdict *v,
 static void take_if_fits(struct search *f, struct place_verdict *v, uint32_t at)
 {
 	if (gpu_takes(f, at)) {
-		take(f, v, at);
+		keep_better(f, v, at);
 	}
 }
 
@@ -196,13 +197,13 @@ static void note_unfit(struct search *f, struct place_verdict *v)
 	name_miss(f, v, tree_first(x->miss.items, x->miss_root));
 	for (uint32_t i = 0; i < f->s->nodes.count; i++) {
 		if (has_gpu(f, i)) {
-			enum unfit cause = node_unfit(f, i);
+			enum unfit cause = search_node_unfit(f, i);
 			v->nearest = cause > v->nearest ? cause : v->nearest;
 		}
 	}
 }
 
-static void note_refusal(struct search *f, struct place_verdict *v)
+static void note_why_none(struct search *f, struct place_verdict *v)
 {
 	if (f->s->gpus.count == 0) {
 		return;
@@ -235,7 +236,7 @@ struct place_verdict index_best_fit(const struct snapshot *s, const struct place
 		seek_in_trees(&f, &v);
 	}
 	if (v.gpu == PLACE_NOWHERE) {
-		note_refusal(&f, &v);
+		note_why_none(&f, &v);
 	}
 	place_settle(&v, f.looked_at);
 	return v;

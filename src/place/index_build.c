@@ -68,7 +68,7 @@ size_t index_class_from(const struct place_index *x, uint64_t company, int64_t u
 }
 
 /* Made where there is none. */
-static struct size_class *class_of(struct place_index *x, uint64_t company, int64_t usable_mib)
+static struct size_class *size_class_of(struct place_index *x, uint64_t company, int64_t usable_mib)
 {
 	size_t low = index_class_from(x, company, usable_mib);
 	const struct size_class *found = low < x->classes.count ? &x->classes.items[low] : NULL;
@@ -87,7 +87,7 @@ struct named {
 	uint32_t node;
 };
 
-static int by_name(const void *a, const void *b)
+static int compare_names(const void *a, const void *b)
 {
 	return strcmp(((const struct named *)a)->name, ((const struct named *)b)->name);
 }
@@ -99,7 +99,7 @@ static void rank_nodes(const struct snapshot *s)
 	for (uint32_t i = 0; i < s->nodes.count; i++) {
 		names[i] = (struct named){s->nodes.items[i].noun->name, i};
 	}
-	qsort(names, s->nodes.count, sizeof *names, by_name);
+	qsort(names, s->nodes.count, sizeof *names, compare_names);
 	VEC_RESERVE(&x->rank, s->nodes.count);
 	x->rank.count = s->nodes.count;
 	for (uint32_t i = 0; i < s->nodes.count; i++) {
@@ -224,7 +224,7 @@ void index_know_spread(const struct snapshot *s)
 		to = end_of_class(&list, from);
 		const struct keyed *first = &list.items[from];
 		uint32_t root = plant(x, &x->spread, &list, from, to);
-		class_of(x, first->company, first->size)->spread_root = root;
+		size_class_of(x, first->company, first->size)->spread_root = root;
 	}
 	x->knows_spread = true;
 }
@@ -304,7 +304,7 @@ void index_know_opens(const struct snapshot *s)
 	x->knows_opens = true;
 }
 
-static uint32_t move(struct leaves *leaves, uint32_t root, uint32_t gpu, bool in)
+static uint32_t leaf_move(struct leaves *leaves, uint32_t root, uint32_t gpu, bool in)
 {
 	return in ? tree_insert(leaves->items, root, gpu) : tree_erase(leaves->items, root, gpu);
 }
@@ -323,8 +323,8 @@ static void move_fit(const struct snapshot *s, uint32_t gpu, bool in)
 		l->key = fit_key(s, g);
 		l->own = gpu_amounts(s, g);
 	}
-	struct size_class *class = class_of(x, x->company.items[gpu], g->usable_mib);
-	class->root = move(&x->fit, class->root, gpu, in);
+	struct size_class *class = size_class_of(x, x->company.items[gpu], g->usable_mib);
+	class->root = leaf_move(&x->fit, class->root, gpu, in);
 	if (!x->knows_spread) {
 		return;
 	}
@@ -332,7 +332,7 @@ static void move_fit(const struct snapshot *s, uint32_t gpu, bool in)
 		x->spread.items[gpu].key = spread_key(s, g);
 		x->spread.items[gpu].own = l->own;
 	}
-	class->spread_root = move(&x->spread, class->spread_root, gpu, in);
+	class->spread_root = leaf_move(&x->spread, class->spread_root, gpu, in);
 }
 
 static void move_miss(const struct snapshot *s, uint32_t gpu)
@@ -366,7 +366,7 @@ static void move_open(const struct snapshot *s, uint32_t node)
 
 static void refresh_fit(struct place_index *x, int64_t usable_mib, uint32_t gpu)
 {
-	const struct size_class *class = class_of(x, x->company.items[gpu], usable_mib);
+	const struct size_class *class = size_class_of(x, x->company.items[gpu], usable_mib);
 	tree_refresh(x->fit.items, class->root, gpu);
 	if (x->knows_spread) {
 		x->spread.items[gpu].own = x->fit.items[gpu].own;

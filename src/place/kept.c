@@ -38,7 +38,7 @@ static bool could_join(const struct snapshot *s, const struct place_request *r, 
 	       place_unfit(s, r, &s->nodes.items[g->node], NULL) == UNFIT_NONE;
 }
 
-static bool could_open(const struct snapshot *s, const struct place_request *r, uint32_t node)
+static bool node_could_open(const struct snapshot *s, const struct place_request *r, uint32_t node)
 {
 	struct place_node rest = s->nodes.items[node];
 	if (rest.no_opening || !place_share_possible(&rest, r) ||
@@ -53,7 +53,7 @@ const struct place_keep *place_kept_from(const struct snapshot *s, const struct 
 {
 	vec_for_each (const struct place_keep, k, &s->keeps) {
 		bool could = k->gpu != PLACE_NOWHERE ? could_join(s, r, k->gpu)
-						     : could_open(s, r, k->node);
+						     : node_could_open(s, r, k->node);
 		if (could) {
 			return k;
 		}

@@ -6,7 +6,7 @@
 #include "base/str.h"
 #include "model/names.h"
 
-static int64_t at_most(int64_t value, int64_t max)
+static int64_t bounded_by(int64_t value, int64_t max)
 {
 	return max > 0 && value > max ? max : value;
 }
@@ -20,11 +20,11 @@ void place_share(
 	int64_t mib = r->mem_mib;
 	if (milli == 0) {
 		milli = share_milli_of_memory(mib, usable_mib);
-		milli = milli > MODEL_GPU_MILLI ? milli : at_most(milli, r->max_milli);
+		milli = milli > MODEL_GPU_MILLI ? milli : bounded_by(milli, r->max_milli);
 	}
 	if (mib == 0 && usable_mib > 0) {
 		mib = share_memory_of_milli(milli, usable_mib, r->context_mib);
-		mib = at_most(mib, r->max_mib);
+		mib = bounded_by(mib, r->max_mib);
 	}
 	*ret_milli = milli;
 	*ret_mib = mib;
@@ -68,7 +68,7 @@ enum reason place_gpu_fits(
 				     : REASON_NONE;
 }
 
-static bool fits(const struct snapshot *s, const struct place_request *r,
+static bool node_serves(const struct snapshot *s, const struct place_request *r,
 	const struct place_node *n, struct place_verdict *v)
 {
 	enum unfit cause = place_unfit(s, r, n, NULL);
@@ -117,7 +117,7 @@ bool place_better(const struct snapshot *s, const struct place_request *r,
 
 /* Which miss to tell a person: the GPU with most of what was short, on a node that the pod may use
  * if there is any; what is short elsewhere does not matter to it. */
-static void note_miss(struct place_verdict *v, const struct snapshot *s, uint32_t at,
+static void note_gpu_miss(struct place_verdict *v, const struct snapshot *s, uint32_t at,
 	const struct place_request *r, enum reason reason)
 {
 	const struct place_gpu *g = &s->gpus.items[at];
@@ -127,7 +127,7 @@ static void note_miss(struct place_verdict *v, const struct snapshot *s, uint32_
 	if (settled && !closer) {
 		return;
 	}
-	if (reason != REASON_NODE_UNFIT && !fits(s, r, &s->nodes.items[g->node], v)) {
+	if (reason != REASON_NODE_UNFIT && !node_serves(s, r, &s->nodes.items[g->node], v)) {
 		reason = REASON_NODE_UNFIT;
 	}
 	bool unfit = reason == REASON_NODE_UNFIT;
@@ -170,11 +170,11 @@ struct place_verdict walk_best_fit(const struct snapshot *s, const struct place_
 		}
 		place_share(r, g->usable_mib, &milli, &mib);
 		enum reason reason = place_gpu_fits(g, r, milli, mib);
-		if (reason == REASON_NONE && !fits(s, r, &s->nodes.items[g->node], &v)) {
+		if (reason == REASON_NONE && !node_serves(s, r, &s->nodes.items[g->node], &v)) {
 			reason = REASON_NODE_UNFIT;
 		}
 		if (reason != REASON_NONE) {
-			note_miss(&v, s, i, r, reason);
+			note_gpu_miss(&v, s, i, r, reason);
 			continue;
 		}
 		if (v.gpu == PLACE_NOWHERE || place_better(s, r, g, &s->gpus.items[v.gpu])) {
@@ -287,7 +287,7 @@ struct place_verdict walk_open(const struct snapshot *s, const struct place_requ
 		/* Both must fit, or the GPU would be opened for nobody, again and again. */
 		struct place_node rest = *n;
 		place_reserve_capacity(&rest, r->mps);
-		bool suits = fits(s, r, &rest, &v);
+		bool suits = node_serves(s, r, &rest, &v);
 		if (n->no_opening || !suits) {
 			place_note_closed(&v, &rest, suits);
 			continue;

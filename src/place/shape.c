@@ -9,7 +9,7 @@
 #include "base/str.h"
 
 /* Texts are told apart from absent ones, and end. */
-static void put_text(struct str *out, const char *text)
+static void shape_put_text(struct str *out, const char *text)
 {
 	str_append_char(out, text == NULL ? 'n' : 't');
 	if (text != NULL) {
@@ -17,21 +17,21 @@ static void put_text(struct str *out, const char *text)
 	}
 }
 
-static void put_number(struct str *out, uint32_t n)
+static void shape_put_number(struct str *out, uint32_t n)
 {
 	str_append(out, (const char *)&n, sizeof n);
 }
 
-static void put_terms(struct str *out, const struct terms *terms)
+static void shape_put_terms(struct str *out, const struct terms *terms)
 {
-	put_number(out, terms->count);
+	shape_put_number(out, terms->count);
 	for (uint32_t i = 0; i < terms->count; i++) {
 		const struct term *t = &terms->items[i];
-		put_text(out, t->key);
-		put_number(out, (uint32_t)t->operator);
-		put_number(out, t->value_count);
+		shape_put_text(out, t->key);
+		shape_put_number(out, (uint32_t)t->operator);
+		shape_put_number(out, t->value_count);
 		for (uint32_t k = 0; k < t->value_count; k++) {
-			put_text(out, t->values[k]);
+			shape_put_text(out, t->values[k]);
 		}
 	}
 }
@@ -40,25 +40,25 @@ static void put_terms(struct str *out, const struct terms *terms)
 static void put_request(struct str *out, const struct place_request *r)
 {
 	const struct pod *p = r->pod;
-	put_number(out, p->too_complex ? 1 : 0);
-	put_text(out, p->runtime_class);
-	put_number(out, p->node_selector.count);
+	shape_put_number(out, p->too_complex ? 1 : 0);
+	shape_put_text(out, p->runtime_class);
+	shape_put_number(out, p->node_selector.count);
 	for (uint32_t i = 0; i < p->node_selector.count; i++) {
-		put_text(out, p->node_selector.items[i].key);
-		put_text(out, p->node_selector.items[i].value);
+		shape_put_text(out, p->node_selector.items[i].key);
+		shape_put_text(out, p->node_selector.items[i].value);
 	}
-	put_number(out, p->node_term_count);
+	shape_put_number(out, p->node_term_count);
 	for (uint32_t i = 0; i < p->node_term_count; i++) {
-		put_terms(out, &p->node_terms[i].labels);
-		put_terms(out, &p->node_terms[i].fields);
+		shape_put_terms(out, &p->node_terms[i].labels);
+		shape_put_terms(out, &p->node_terms[i].fields);
 	}
-	put_number(out, p->toleration_count);
+	shape_put_number(out, p->toleration_count);
 	for (uint32_t i = 0; i < p->toleration_count; i++) {
 		const struct toleration *t = &p->tolerations[i];
-		put_text(out, t->key);
-		put_text(out, t->operator);
-		put_text(out, t->value);
-		put_text(out, t->effect);
+		shape_put_text(out, t->key);
+		shape_put_text(out, t->operator);
+		shape_put_text(out, t->value);
+		shape_put_text(out, t->effect);
 	}
 	for (uint32_t i = 0; i < r->claim_count; i++) {
 		/* The same claim is the same object for as long as the picture lasts. */

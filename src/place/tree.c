@@ -29,7 +29,7 @@ static uint32_t priority(uint32_t at)
 }
 
 /* Two items never have one priority: each step of it can be undone. */
-static bool above(uint32_t a, uint32_t b)
+static bool goes_above(uint32_t a, uint32_t b)
 {
 	return priority(a) > priority(b);
 }
@@ -82,10 +82,10 @@ static uint32_t insert_below(struct tree_leaf *leaves, uint32_t root, uint32_t a
 	struct tree_leaf *l = &leaves[root];
 	if (tree_compare(&leaves[at].key, &l->key) < 0) {
 		l->left = insert_below(leaves, l->left, at);
-		root = above(l->left, root) ? lift_left(leaves, root) : root;
+		root = goes_above(l->left, root) ? lift_left(leaves, root) : root;
 	} else {
 		l->right = insert_below(leaves, l->right, at);
-		root = above(l->right, root) ? lift_right(leaves, root) : root;
+		root = goes_above(l->right, root) ? lift_right(leaves, root) : root;
 	}
 	sum(leaves, root);
 	return root;
@@ -98,16 +98,16 @@ uint32_t tree_insert(struct tree_leaf *leaves, uint32_t root, uint32_t at)
 	return insert_below(leaves, root, at);
 }
 
-static uint32_t join(struct tree_leaf *leaves, uint32_t low, uint32_t high)
+static uint32_t tree_join(struct tree_leaf *leaves, uint32_t low, uint32_t high)
 {
 	if (low == TREE_NONE || high == TREE_NONE) {
 		return low == TREE_NONE ? high : low;
 	}
-	uint32_t top = above(low, high) ? low : high;
+	uint32_t top = goes_above(low, high) ? low : high;
 	if (top == low) {
-		leaves[low].right = join(leaves, leaves[low].right, high);
+		leaves[low].right = tree_join(leaves, leaves[low].right, high);
 	} else {
-		leaves[high].left = join(leaves, low, leaves[high].left);
+		leaves[high].left = tree_join(leaves, low, leaves[high].left);
 	}
 	sum(leaves, top);
 	return top;
@@ -117,7 +117,7 @@ uint32_t tree_erase(struct tree_leaf *leaves, uint32_t root, uint32_t at)
 {
 	if (root == at) {
 		leaves[at].in = false;
-		return join(leaves, leaves[at].left, leaves[at].right);
+		return tree_join(leaves, leaves[at].left, leaves[at].right);
 	}
 	struct tree_leaf *l = &leaves[root];
 	if (tree_compare(&leaves[at].key, &l->key) < 0) {
@@ -144,7 +144,7 @@ uint32_t tree_build(struct tree_leaf *leaves, const uint32_t *sorted, size_t cou
 	size_t depth = 0;
 	for (size_t i = 0; i < count; i++) {
 		uint32_t at = sorted[i], below = TREE_NONE;
-		while (depth > 0 && above(at, spine[depth - 1])) {
+		while (depth > 0 && goes_above(at, spine[depth - 1])) {
 			below = spine[--depth];
 		}
 		leaves[at].left = below;

@@ -65,13 +65,13 @@ void advice_destroy(struct advice *a)
 	free(a);
 }
 
-static uint32_t find(const struct advice *a, const char *ns, const char *name)
+static uint32_t advice_slot(const struct advice *a, const char *ns, const char *name)
 {
 	struct name_key key = {ns, name};
 	return map_find(&a->by_name, key_pair(ns, name), &key);
 }
 
-static void remove_at(struct advice *a, uint32_t at)
+static void advice_remove(struct advice *a, uint32_t at)
 {
 	struct entry *e = a->all.items[at];
 	uint32_t last = (uint32_t)a->all.count - 1;
@@ -93,7 +93,7 @@ static size_t text_bytes(const char *text)
 }
 
 /* There are thousands, and each has a block of its own. */
-static size_t bytes_of(const struct recommendation *r)
+static size_t advised_bytes(const struct recommendation *r)
 {
 	const struct workload_key *key = &r->target;
 	size_t bytes = (r->container_count + 1) * sizeof(struct advised_container);
@@ -108,7 +108,7 @@ static size_t bytes_of(const struct recommendation *r)
 static struct entry *entry_create(const struct recommendation *r)
 {
 	struct entry *e = xcalloc(1, sizeof *e);
-	e->arena.block_bytes = bytes_of(r);
+	e->arena.block_bytes = advised_bytes(r);
 	struct arena *a = &e->arena;
 	struct advised_container *made =
 		ARENA_ARRAY(a, struct advised_container, r->container_count);
@@ -132,22 +132,22 @@ static struct entry *entry_create(const struct recommendation *r)
 	return e;
 }
 
-static bool is_too_long(const char *text)
+static bool text_is_too_long(const char *text)
 {
 	return text == NULL || strlen(text) > TEXT_MAX;
 }
 
-static bool set(struct advice *a, const struct recommendation *r)
+static bool advice_set(struct advice *a, const struct recommendation *r)
 {
 	const struct workload_key *key = &r->target;
-	if (is_too_long(r->name) || is_too_long(key->ns) || is_too_long(key->group) ||
-		is_too_long(key->kind) || is_too_long(key->name) ||
-		r->container_count > RECOMMENDED_CONTAINERS_MAX) {
+	if (text_is_too_long(r->name) || text_is_too_long(key->ns) ||
+		text_is_too_long(key->group) || text_is_too_long(key->kind) ||
+		text_is_too_long(key->name) || r->container_count > RECOMMENDED_CONTAINERS_MAX) {
 		return false;
 	}
-	uint32_t old = find(a, key->ns, r->name);
+	uint32_t old = advice_slot(a, key->ns, r->name);
 	if (old != MAP_NONE) {
-		remove_at(a, old);
+		advice_remove(a, old);
 	}
 	struct entry *e = entry_create(r);
 	e->mark = a->mark;
@@ -157,22 +157,22 @@ static bool set(struct advice *a, const struct recommendation *r)
 }
 
 /* Something could not be read: what is known of it stays. Without a name it may be any. */
-static void keep(struct advice *a, const char *ns, const char *name)
+static void advice_keep(struct advice *a, const char *ns, const char *name)
 {
 	for (size_t i = 0; name == NULL && i < a->all.count; i++) {
 		a->all.items[i]->mark = a->mark;
 	}
-	uint32_t at = name != NULL ? find(a, text_or(ns, ""), name) : MAP_NONE;
+	uint32_t at = name != NULL ? advice_slot(a, text_or(ns, ""), name) : MAP_NONE;
 	if (at != MAP_NONE) {
 		a->all.items[at]->mark = a->mark;
 	}
 }
 
-static void sweep(struct advice *a)
+static void advice_sweep(struct advice *a)
 {
 	for (size_t i = a->all.count; i-- > 0;) {
 		if (a->all.items[i]->mark != a->mark) {
-			remove_at(a, (uint32_t)i);
+			advice_remove(a, (uint32_t)i);
 		}
 	}
 }
@@ -182,22 +182,22 @@ bool advice_apply(struct advice *a, const struct change *c)
 	uint32_t at;
 	switch (c->type) {
 	case CHANGE_SET:
-		return set(a, c->recommendation);
+		return advice_set(a, c->recommendation);
 	case CHANGE_GONE:
-		at = find(a, text_or(c->ns, ""), text_or(c->name, ""));
+		at = advice_slot(a, text_or(c->ns, ""), text_or(c->name, ""));
 		if (at != MAP_NONE) {
-			remove_at(a, at);
+			advice_remove(a, at);
 		}
 		return true;
 	case CHANGE_KEEP:
-		keep(a, c->ns, c->name);
+		advice_keep(a, c->ns, c->name);
 		return true;
 	case CHANGE_RELIST_BEGIN:
 		a->mark++;
 		return true;
 	case CHANGE_RELIST_END:
 		if (!c->no_sweep) {
-			sweep(a);
+			advice_sweep(a);
 		}
 		return true;
 	case CHANGE_STALE:
@@ -216,7 +216,7 @@ bool advice_apply(struct advice *a, const struct change *c)
 const struct advised *advice_find(const struct advice *a, const struct workload_key *key)
 {
 	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 512};
-	uint32_t at = find(a, key->ns, workload_object_name(key, &arena));
+	uint32_t at = advice_slot(a, key->ns, workload_object_name(key, &arena));
 	if (at == MAP_NONE) {
 		return NULL;
 	}

@@ -64,7 +64,7 @@ void world_departed_drop(struct world *w, size_t i)
 }
 
 /* One that has ended is forgotten before one that may run. */
-static void make_room(struct world *w)
+static void forget_one(struct world *w)
 {
 	size_t i = 0;
 	while (i < w->departed.count && !w->departed.items[i].ended) {
@@ -77,7 +77,7 @@ static void make_room(struct world *w)
  * grace while its node was there to be asked; or where none has begun. Everything else, a deletion
  * by force above all, says something about the object only. A list that came without the pod does
  * not tell what happened since it was seen last: it may have begun in between. */
-static bool has_ended(const struct world *w, const struct world_pod *p, bool told)
+static bool containers_ended(const struct world *w, const struct world_pod *p, bool told)
 {
 	if (world_pod_terminal(p)) {
 		return true;
@@ -96,7 +96,7 @@ void departed_note(struct world *w, const struct world_pod *p, bool told)
 	if (known != MAP_NONE) {
 		world_departed_drop(w, known);
 	} else if (w->departed.count >= WORLD_DEPARTED_MAX) {
-		make_room(w);
+		forget_one(w);
 	}
 	struct world_departed d = {.uid = xstrdup(world_pod_uid(p)),
 		.name = xstrdup(world_pod_name(p)),
@@ -105,7 +105,7 @@ void departed_note(struct world *w, const struct world_pod *p, bool told)
 		.node = p->node,
 		.milli = p->gpu->milli,
 		.mem_mib = p->gpu->mem_mib,
-		.ended = has_ended(w, p, told)};
+		.ended = containers_ended(w, p, told)};
 	count_leaver(w, &d, 1);
 	VEC_PUSH(&w->departed, d);
 	map_put(&w->departed_by_uid, key_text(d.uid), (uint32_t)w->departed.count - 1);

@@ -13,7 +13,7 @@
 /* The API server takes no longer name. */
 #define NAME_LENGTH_MAX 253
 
-static void drop(struct world *w, size_t i)
+static void missed_drop(struct world *w, size_t i)
 {
 	intern_release(w->words, w->missed.items[i].ns);
 	free(w->missed.items[i].name);
@@ -21,7 +21,7 @@ static void drop(struct world *w, size_t i)
 	w->version++;
 }
 
-static void add(struct world *w, const char *ns, const char *name)
+static void missed_add(struct world *w, const char *ns, const char *name)
 {
 	VEC_PUSH(&w->missed, ((struct missed){.ns = intern_add(w->words, ns),
 				     .name = name != NULL ? xstrdup(name) : NULL,
@@ -33,7 +33,7 @@ static void drop_all_of(struct world *w, const char *ns)
 {
 	for (size_t i = w->missed.count; i-- > 0;) {
 		if (strcmp(w->missed.items[i].ns, ns) == 0) {
-			drop(w, i);
+			missed_drop(w, i);
 		}
 	}
 }
@@ -56,7 +56,7 @@ void missed_note(struct world *w, const char *ns, const char *name)
 		drop_all_of(w, ns);
 		name = NULL;
 	}
-	add(w, ns, name);
+	missed_add(w, ns, name);
 }
 
 /* Called for every pod event, so the namespace is compared by its interned address. */
@@ -66,7 +66,7 @@ void missed_forget(struct world *w, const char *ns, const char *name)
 	for (size_t i = 0; i < w->missed.count && known != NULL; i++) {
 		const struct missed *m = &w->missed.items[i];
 		if (m->ns == known && m->name != NULL && strcmp(m->name, name) == 0) {
-			drop(w, i);
+			missed_drop(w, i);
 			return;
 		}
 	}
@@ -76,7 +76,7 @@ void missed_sweep(struct world *w, uint32_t mark)
 {
 	for (size_t i = w->missed.count; i-- > 0;) {
 		if (w->missed.items[i].mark != mark) {
-			drop(w, i);
+			missed_drop(w, i);
 		}
 	}
 }
@@ -84,7 +84,7 @@ void missed_sweep(struct world *w, uint32_t mark)
 void missed_finish(struct world *w)
 {
 	while (w->missed.count > 0) {
-		drop(w, w->missed.count - 1);
+		missed_drop(w, w->missed.count - 1);
 	}
 	VEC_FINISH(&w->missed);
 }

@@ -19,7 +19,7 @@ void states_drop(struct world_node *n)
 
 /* How much of its memory is in use changes all the time and asks for no decision by itself: who
  * judges by it looks at every state. */
-static bool same_devices(const struct node_state *a, const struct node_state *b)
+static bool devices_equal(const struct node_state *a, const struct node_state *b)
 {
 	bool same = a->device_count == b->device_count;
 	for (uint32_t i = 0; same && i < a->device_count; i++) {
@@ -64,7 +64,7 @@ void states_set(struct world *w, const struct change *c)
 	}
 	/* What an agent knows of events depends on when it was started. */
 	bool news = n->state == NULL || !text_equals(n->state->noun.boot, c->state->boot) ||
-		    !same_devices(&n->state->noun, c->state) ||
+		    !devices_equal(&n->state->noun, c->state) ||
 		    !same_pods(&n->state->noun, c->state);
 	if (n->state == NULL) {
 		n->state = xcalloc(1, sizeof *n->state);

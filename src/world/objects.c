@@ -8,7 +8,7 @@
 
 #define SMALL_ARENA 768
 
-static bool node_same(const void *owner, uint32_t slot, const void *key)
+static bool node_name_same(const void *owner, uint32_t slot, const void *key)
 {
 	const struct world *w = owner;
 	return strcmp(w->nodes.items[slot]->name, key) == 0;
@@ -22,7 +22,7 @@ static bool namespace_same(const void *owner, uint32_t slot, const void *key)
 
 void objects_init(struct world *w)
 {
-	map_init(&w->nodes_by_name, node_same, w);
+	map_init(&w->nodes_by_name, node_name_same, w);
 	map_init(&w->namespaces_by_name, namespace_same, w);
 }
 

@@ -9,7 +9,7 @@
 #include "model/pack.h"
 #include "world/held.h"
 
-static bool pod_same(const void *owner, uint32_t slot, const void *key)
+static bool pod_key_same(const void *owner, uint32_t slot, const void *key)
 {
 	const struct world *w = owner;
 	const struct pod_key *k = key;
@@ -17,7 +17,7 @@ static bool pod_same(const void *owner, uint32_t slot, const void *key)
 	return strcmp(p->text, k->name) == 0 && strcmp(p->ns, k->ns) == 0;
 }
 
-static bool uid_same(const void *owner, uint32_t slot, const void *key)
+static bool pod_uid_same(const void *owner, uint32_t slot, const void *key)
 {
 	const struct world *w = owner;
 	return strcmp(world_pod_uid(w->pods.items[slot]), key) == 0;
@@ -25,8 +25,8 @@ static bool uid_same(const void *owner, uint32_t slot, const void *key)
 
 void pods_init(struct world *w)
 {
-	map_init(&w->pods_by_name, pod_same, w);
-	map_init(&w->gpu_by_uid, uid_same, w);
+	map_init(&w->pods_by_name, pod_key_same, w);
+	map_init(&w->gpu_by_uid, pod_uid_same, w);
 	takes_init(w);
 }
 
@@ -37,7 +37,7 @@ bool world_keeps_noun(const struct pod *p)
 }
 
 /* Adds (sign 1) or removes (-1) what a pod uses on its node. Terminal pods use nothing. */
-static void count_pod(struct world *w, const struct world_pod *p, int sign)
+static void node_count_pod(struct world *w, const struct world_pod *p, int sign)
 {
 	if (p->node == WORLD_NONE || world_pod_terminal(p)) {
 		return;
@@ -61,7 +61,7 @@ static void count_pod(struct world *w, const struct world_pod *p, int sign)
 /* The same of its node and of its namespace's quotas. */
 static void count_everywhere(struct world *w, const struct world_pod *p, int sign)
 {
-	count_pod(w, p, sign);
+	node_count_pod(w, p, sign);
 	quotas_count(w, p, sign);
 }
 
@@ -99,7 +99,7 @@ static int64_t note_number(const struct pod *p, const char *key)
 }
 
 /* The name in NAME@GENERATION. */
-static const char *policy_name(struct world *w, const struct pod *p)
+static const char *applied_policy(struct world *w, const struct pod *p)
 {
 	const char *text = text_or(pairs_get(&p->notes, NOTE_POLICY_APPLIED), "");
 	size_t n = strcspn(text, "@");
@@ -128,7 +128,7 @@ static bool is_pending(const struct pod *pod)
 	       pod->deleting_ms == 0 && !pod_is_terminal(pod);
 }
 
-static enum world_class class_of(const struct pod *pod)
+static enum world_class gpu_class(const struct pod *pod)
 {
 	if (pod_is_capacity(pod)) {
 		return WORLD_CAPACITY;
@@ -143,7 +143,7 @@ static enum world_class class_of(const struct pod *pod)
 }
 
 /* A tenant's asked before it became one. */
-static const char *gpu_container(const struct pod *pod)
+static const char *asking_container(const struct pod *pod)
 {
 	const char *name = NULL;
 	for (uint32_t i = 0; i < pod->container_count; i++) {
@@ -157,7 +157,7 @@ static const char *gpu_container(const struct pod *pod)
 	return name != NULL ? name : pairs_get(&pod->notes, NOTE_CONTAINER);
 }
 
-static struct world_gpu *gpu_create(
+static struct world_gpu *world_gpu_create(
 	struct world *w, const struct world_pod *p, const struct pod *pod)
 {
 	CLEANUP(arena_finish) struct arena arena = {.block_bytes = 1024};
@@ -182,7 +182,7 @@ static struct world_gpu *gpu_create(
 	g->mps = pod_is_mps(pod);
 	g->unschedulable = pod->unschedulable;
 	g->keeps_node = pod->keeps_node;
-	g->class = class_of(pod);
+	g->class = gpu_class(pod);
 	g->has_neighbours = pod_has_neighbours(pod, NEIGHBOUR_APART);
 	g->is_kai = g->class == WORLD_WHOLE && is_kai(pod);
 	g->waiting_shown = pod->placed.type != NULL && !pod->placed.is_true;
@@ -198,7 +198,7 @@ static struct world_gpu *gpu_create(
 	g->gpus = summable(pod->gpus);
 	g->created_ms = pod->created_ms;
 	g->ready = pod->ready;
-	g->container = intern_add(w->words, gpu_container(pod));
+	g->container = intern_add(w->words, asking_container(pod));
 	g->priority_class = intern_add(w->words, pod->priority_class);
 	g->has_deadline = pod->has_deadline;
 	g->best_effort = pod->best_effort;
@@ -212,14 +212,14 @@ static struct world_gpu *gpu_create(
 		g->mem_mib = note_number(pod, NOTE_MEMORY_MIB);
 		g->uuid = intern_add(w->words, pairs_get(&pod->notes, NOTE_GPU_UUID));
 		g->capacity_pod = intern_add(w->words, pairs_get(&pod->notes, NOTE_CAPACITY_POD));
-		g->policy = policy_name(w, pod);
+		g->policy = applied_policy(w, pod);
 		g->devices = gpu_list_count(g->uuid);
 		g->told_memory = pairs_get(&pod->notes, NOTE_FRAMEWORK_MEMORY) != NULL;
 	}
 	return g;
 }
 
-static struct world_pod *record_create(struct world *w, const char *name, const char *uid)
+static struct world_pod *pod_record_create(struct world *w, const char *name, const char *uid)
 {
 	size_t name_size = strlen(name) + 1;
 	size_t uid_size = strlen(uid) + 1;
@@ -232,7 +232,7 @@ static struct world_pod *record_create(struct world *w, const char *name, const 
 	return p;
 }
 
-static void record_free(struct world *w, struct world_pod *p)
+static void pod_record_free(struct world *w, struct world_pod *p)
 {
 	size_t texts = p->uid_at + strlen(world_pod_uid(p)) + 1;
 	slab_free(&w->records, p, offsetof(struct world_pod, text) + texts);
@@ -311,7 +311,7 @@ static void detach_gpu(struct world *w, uint32_t slot)
 static void attach_gpu(struct world *w, uint32_t slot, const struct pod *pod)
 {
 	struct world_pod *p = w->pods.items[slot];
-	p->gpu = gpu_create(w, p, pod);
+	p->gpu = world_gpu_create(w, p, pod);
 	spaces_take(w, p->ns, p->gpu->lean ? 0 : noun_size(p));
 	w->cut_pods += p->gpu->cut ? 1 : 0;
 	p->gpu->slot = (uint32_t)w->gpu_pods[p->gpu->class].count;
@@ -332,7 +332,7 @@ static void pod_remove(struct world *w, uint32_t slot, bool told)
 	map_remove(&w->pods_by_name, key_pair(p->ns, p->text), slot);
 	intern_release(w->words, p->ns);
 	takes_release(w, p->takes);
-	record_free(w, p);
+	pod_record_free(w, p);
 	w->pods.items[slot] = NULL;
 	VEC_PUSH(&w->free_pods, slot);
 	w->pod_count--;
@@ -387,7 +387,7 @@ static bool has_uid(const struct world_pod *p, const char *uid)
 
 static uint32_t pod_make(struct world *w, const struct pod *pod, const char *uid)
 {
-	struct world_pod *p = record_create(w, pod->name, uid);
+	struct world_pod *p = pod_record_create(w, pod->name, uid);
 	p->ns = intern_add(w->words, pod->ns);
 	p->node = WORLD_NONE;
 	uint32_t slot = slot_take(w, p);
@@ -517,7 +517,7 @@ void pods_finish(struct world *w)
 	for (size_t i = 0; i < w->pods.count; i++) {
 		if (w->pods.items[i] != NULL) {
 			gpu_free(w, w->pods.items[i]->gpu);
-			record_free(w, w->pods.items[i]);
+			pod_record_free(w, w->pods.items[i]);
 		}
 	}
 	takes_finish(w);

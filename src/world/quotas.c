@@ -13,7 +13,7 @@
 /* Sums must not overflow, whatever people ask for: as in pods.c. */
 #define AMOUNT_MAX (INT64_MAX >> 17)
 
-static struct quota_subject subject_of(const struct world_gpu *g)
+static struct quota_subject gpu_pod_subject(const struct world_gpu *g)
 {
 	return (struct quota_subject){.priority_class = g->priority_class,
 		.has_deadline = g->has_deadline,
@@ -21,11 +21,11 @@ static struct quota_subject subject_of(const struct world_gpu *g)
 		.crosses_namespaces = g->crosses_namespaces};
 }
 
-static void count_one(struct world_quota *q, const struct world_pod *p, int sign)
+static void quota_count_pod(struct world_quota *q, const struct world_pod *p, int sign)
 {
 	const struct world_gpu *g = p->gpu;
 	bool holds = g->class == WORLD_TENANT && !g->gated;
-	struct quota_subject s = subject_of(g);
+	struct quota_subject s = gpu_pod_subject(g);
 	if (!quota_covers(&q->noun, &s)) {
 		return;
 	}
@@ -44,7 +44,7 @@ void quotas_count(struct world *w, const struct world_pod *p, int sign)
 	}
 	const struct world_namespace *n = world_namespace_find(w, p->ns);
 	for (size_t i = 0; n != NULL && i < n->quotas.count; i++) {
-		count_one(n->quotas.items[i], p, sign);
+		quota_count_pod(n->quotas.items[i], p, sign);
 	}
 }
 
@@ -55,7 +55,7 @@ static void count_all(const struct world *w, struct world_quota *q)
 		for (size_t i = 0; i < w->gpu_pods[class].count; i++) {
 			const struct world_pod *p = w->pods.items[w->gpu_pods[class].items[i]];
 			if (!world_pod_terminal(p) && strcmp(q->noun.ns, p->ns) == 0) {
-				count_one(q, p, 1);
+				quota_count_pod(q, p, 1);
 			}
 		}
 	}
@@ -99,7 +99,7 @@ static void quota_remove(struct world *w, struct world_quota *q)
 
 /* The API server writes into the status of a quota with every pod, and the watch tells: what we
  * read of it has not changed then, and nothing is counted or decided anew. */
-static bool is_same(struct world *w, const struct world_quota *q, const struct change *c)
+static bool quota_is_same(struct world *w, const struct world_quota *q, const struct change *c)
 {
 	CLEANUP(str_finish) struct str before = STR_INIT(1u << 20);
 	struct change old = {.type = CHANGE_SET, .kind = KIND_QUOTA, .quota = &q->noun};
@@ -120,7 +120,7 @@ void quotas_set(struct world *w, const struct change *c)
 		}
 		return;
 	}
-	if (q != NULL && is_same(w, q, c)) {
+	if (q != NULL && quota_is_same(w, q, c)) {
 		q->mark = w->sync[KIND_QUOTA].mark;
 		return;
 	}
@@ -192,7 +192,7 @@ const struct world_quota *world_quota_at(const struct world *w, size_t i)
 
 bool world_quota_covers(const struct world_quota *q, const struct world_pod *p)
 {
-	struct quota_subject s = subject_of(p->gpu);
+	struct quota_subject s = gpu_pod_subject(p->gpu);
 	return quota_covers(&q->noun, &s);
 }
 

@@ -16,20 +16,20 @@ struct saver {
 	void *data;
 };
 
-static void tell(const struct saver *s, const struct change *c)
+static void emit_change(const struct saver *s, const struct change *c)
 {
 	s->tell(s->data, c);
 }
 
 static void tell_kind(const struct saver *s, enum change_type type, enum kind kind)
 {
-	tell(s, &(struct change){.type = type, .kind = kind});
+	emit_change(s, &(struct change){.type = type, .kind = kind});
 }
 
 static void tell_name(const struct saver *s, enum change_type type, enum kind kind, const char *ns,
 	const char *name)
 {
-	tell(s, &(struct change){.type = type, .kind = kind, .ns = ns, .name = name});
+	emit_change(s, &(struct change){.type = type, .kind = kind, .ns = ns, .name = name});
 }
 
 /* A name that was heard of but is not there keeps its place. */
@@ -38,9 +38,9 @@ static void save_nodes(const struct saver *s)
 	for (size_t i = 0; i < s->w->nodes.count; i++) {
 		const struct world_node *n = s->w->nodes.items[i];
 		struct node only_name = {.name = n->name};
-		tell(s, &(struct change){.type = CHANGE_SET,
-				.kind = KIND_NODE,
-				.node = n->known ? &n->noun : &only_name});
+		emit_change(s, &(struct change){.type = CHANGE_SET,
+				       .kind = KIND_NODE,
+				       .node = n->known ? &n->noun : &only_name});
 		if (!n->known) {
 			tell_name(s, CHANGE_GONE, KIND_NODE, NULL, n->name);
 		}
@@ -51,7 +51,8 @@ static void save_namespaces(const struct saver *s)
 {
 	for (size_t i = 0; i < s->w->namespaces.count; i++) {
 		const struct world_namespace *n = s->w->namespaces.items[i];
-		tell(s, &(struct change){
+		emit_change(s,
+			&(struct change){
 				.type = CHANGE_SET, .kind = KIND_NAMESPACE, .namespace = &n->noun});
 		if (!n->known) {
 			tell_name(s, CHANGE_GONE, KIND_NAMESPACE, NULL, n->noun.name);
@@ -64,26 +65,27 @@ static void save_small(const struct saver *s)
 	save_nodes(s);
 	save_namespaces(s);
 	for (size_t i = 0; i < s->w->policies.count; i++) {
-		tell(s, &(struct change){.type = CHANGE_SET,
-				.kind = KIND_POLICY,
-				.policy = &s->w->policies.items[i]->noun});
+		emit_change(s, &(struct change){.type = CHANGE_SET,
+				       .kind = KIND_POLICY,
+				       .policy = &s->w->policies.items[i]->noun});
 	}
 	for (size_t i = 0; i < s->w->ranges.count; i++) {
 		const struct range_key *r = &s->w->ranges.items[i];
 		struct limit_range noun = {.ns = r->ns, .name = r->name, .limits_gpus = true};
-		tell(s, &(struct change){.type = CHANGE_SET,
-				.kind = KIND_LIMIT_RANGE,
-				.limit_range = &noun});
+		emit_change(s, &(struct change){.type = CHANGE_SET,
+				       .kind = KIND_LIMIT_RANGE,
+				       .limit_range = &noun});
 	}
 	for (size_t i = 0; i < s->w->quotas.count; i++) {
-		tell(s, &(struct change){.type = CHANGE_SET,
-				.kind = KIND_QUOTA,
-				.quota = &s->w->quotas.items[i]->noun});
+		emit_change(s, &(struct change){.type = CHANGE_SET,
+				       .kind = KIND_QUOTA,
+				       .quota = &s->w->quotas.items[i]->noun});
 	}
 	for (size_t i = 0; i < s->w->slices.count; i++) {
 		const struct slice_key *k = &s->w->slices.items[i];
 		struct gpu_slice noun = {k->name, s->w->nodes.items[k->node]->name};
-		tell(s, &(struct change){.type = CHANGE_SET, .kind = KIND_SLICE, .slice = &noun});
+		emit_change(s,
+			&(struct change){.type = CHANGE_SET, .kind = KIND_SLICE, .slice = &noun});
 	}
 }
 
@@ -109,10 +111,12 @@ static void save_departed(const struct saver *s)
 			.notes = {notes, d->uuid != NULL ? COUNT_OF(notes) : 2}};
 		pairs_sort(&noun.notes);
 		struct pod other = {.ns = d->ns, .name = d->name, .uid = ""};
-		tell(s, &(struct change){.type = CHANGE_SET, .kind = KIND_POD, .pod = &noun});
+		emit_change(
+			s, &(struct change){.type = CHANGE_SET, .kind = KIND_POD, .pod = &noun});
 		if (!d->ended) {
-			tell(s, &(struct change){
-					.type = CHANGE_SET, .kind = KIND_POD, .pod = &other});
+			emit_change(
+				s, &(struct change){
+					   .type = CHANGE_SET, .kind = KIND_POD, .pod = &other});
 		}
 		tell_name(s, CHANGE_GONE, KIND_POD, d->ns, d->name);
 	}
@@ -143,7 +147,8 @@ static void save_slots(const struct saver *s)
 				.deleting_ms = p->deleting ? 1 : 0,
 				.grace_s = p->graceful ? 1 : 0};
 		}
-		tell(s, &(struct change){.type = CHANGE_SET, .kind = KIND_POD, .pod = &noun});
+		emit_change(
+			s, &(struct change){.type = CHANGE_SET, .kind = KIND_POD, .pod = &noun});
 		arena_reset(&arena);
 	}
 	arena_finish(&arena);
@@ -169,8 +174,8 @@ static void save_classes(const struct saver *s)
 			bool whole = world_pod_unpack(
 				world_class_at(s->w, (enum world_class) class, i), &arena, &noun);
 			ENSURE(whole);
-			tell(s, &(struct change){
-					.type = CHANGE_SET, .kind = KIND_POD, .pod = &noun});
+			emit_change(s, &(struct change){
+					       .type = CHANGE_SET, .kind = KIND_POD, .pod = &noun});
 			arena_reset(&arena);
 		}
 	}
@@ -182,8 +187,8 @@ static void save_claims(const struct saver *s)
 	for (size_t i = 0; i < s->w->claims.count; i++) {
 		const struct volume_claim *c = &s->w->claims.items[i]->noun;
 		if (c->state != CLAIM_UNREAD) {
-			tell(s, &(struct change){
-					.type = CHANGE_SET, .kind = KIND_CLAIM, .claim = c});
+			emit_change(s, &(struct change){
+					       .type = CHANGE_SET, .kind = KIND_CLAIM, .claim = c});
 		}
 	}
 }
@@ -193,8 +198,9 @@ static void save_states(const struct saver *s)
 	for (uint32_t i = 0; i < s->w->nodes.count; i++) {
 		const struct node_state *state = world_state_of(s->w, i);
 		if (state != NULL) {
-			tell(s, &(struct change){
-					.type = CHANGE_SET, .kind = KIND_STATE, .state = state});
+			emit_change(
+				s, &(struct change){
+					   .type = CHANGE_SET, .kind = KIND_STATE, .state = state});
 		}
 	}
 }

@@ -19,7 +19,7 @@ static const char *const own_labels[] = {"apps.kubernetes.io/pod-index",
 	"batch.kubernetes.io/job-name", "controller-revision-hash", "controller-uid", "job-name",
 	"pod-template-generation", "pod-template-hash", "statefulset.kubernetes.io/pod-name"};
 
-static bool is_own(const char *key)
+static bool is_own_label(const char *key)
 {
 	for (size_t i = 0; i < COUNT_OF(own_labels); i++) {
 		if (strcmp(own_labels[i], key) == 0) {
@@ -35,7 +35,7 @@ static uint32_t bit_of(const char *key, const char *value)
 	return (uint32_t)(hash % SIGHTING_BITS);
 }
 
-static void note(uint64_t *bits, uint32_t bit)
+static void bit_set(uint64_t *bits, uint32_t bit)
 {
 	bits[bit / BITS_A_WORD] |= UINT64_C(1) << bit % BITS_A_WORD;
 }
@@ -63,15 +63,15 @@ void sightings_finish(struct world *w)
 }
 
 /* NULL: no ordinary pod was ever there. */
-static struct sighting *find(const struct world *w, const char *ns)
+static struct sighting *sighting_find(const struct world *w, const char *ns)
 {
 	uint32_t at = map_find(&w->sightings_by_ns, hash_text(ns), ns);
 	return at != MAP_NONE ? &w->sightings.items[at] : NULL;
 }
 
-static struct sighting *touch(struct world *w, const char *ns)
+static struct sighting *sighting_touch(struct world *w, const char *ns)
 {
-	struct sighting *found = find(w, ns);
+	struct sighting *found = sighting_find(w, ns);
 	if (found != NULL || w->sightings.count == SIGHTINGS_MAX) {
 		return found;
 	}
@@ -83,16 +83,16 @@ static struct sighting *touch(struct world *w, const char *ns)
 
 void sightings_note(struct world *w, const struct pod *pod)
 {
-	struct sighting *n = touch(w, pod->ns);
+	struct sighting *n = sighting_touch(w, pod->ns);
 	for (uint32_t i = 0; n != NULL && i < pod->labels.count; i++) {
 		const struct pair *p = &pod->labels.items[i];
 		if (i == LABELS_MAX) {
 			memset(n->bits, 0xff, sizeof n->bits);
 			return;
 		}
-		if (!is_own(p->key)) {
-			note(n->bits, bit_of(p->key, p->value));
-			note(n->bits, bit_of(p->key, NULL));
+		if (!is_own_label(p->key)) {
+			bit_set(n->bits, bit_of(p->key, p->value));
+			bit_set(n->bits, bit_of(p->key, NULL));
 		}
 	}
 }
@@ -100,7 +100,7 @@ void sightings_note(struct world *w, const struct pod *pod)
 /* Might one of those carry this? */
 static bool may_have(const uint64_t *bits, const char *key, const char *value)
 {
-	return !is_own(key) && noted(bits, bit_of(key, value));
+	return !is_own_label(key) && noted(bits, bit_of(key, value));
 }
 
 static bool may_match_term(const uint64_t *bits, const struct term *t)
@@ -126,7 +126,7 @@ static bool may_match_term(const uint64_t *bits, const struct term *t)
 
 static bool may_match(const struct world *w, const char *ns, const struct selector *s)
 {
-	const struct sighting *n = find(w, ns);
+	const struct sighting *n = sighting_find(w, ns);
 	if (n == NULL) {
 		return w->sightings.count == SIGHTINGS_MAX;
 	}

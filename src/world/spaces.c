@@ -11,7 +11,7 @@
 #define NOUN_SMALL ((size_t)4 << 10)
 #define SPACE_MAX  ((size_t)8 << 20)
 
-static bool space_same(const void *owner, uint32_t slot, const void *key)
+static bool space_name_same(const void *owner, uint32_t slot, const void *key)
 {
 	const struct world *w = owner;
 	return strcmp(w->spaces.items[slot].ns, key) == 0;
@@ -19,7 +19,7 @@ static bool space_same(const void *owner, uint32_t slot, const void *key)
 
 void spaces_init(struct world *w)
 {
-	map_init(&w->spaces_by_name, space_same, w);
+	map_init(&w->spaces_by_name, space_name_same, w);
 }
 
 void spaces_finish(struct world *w)

@@ -2,7 +2,7 @@
 #include "store.h"
 
 /* Its words are interned, so that the same text is the same pointer. */
-static uint64_t hash_of(const struct world_takes *t)
+static uint64_t takes_hash(const struct world_takes *t)
 {
 	const int64_t amounts[] = {t->cpu_milli, t->mem_bytes};
 	return key_bytes(amounts, sizeof amounts, key_text(t->extra));
@@ -30,7 +30,7 @@ void takes_finish(struct world *w)
 	map_finish(&w->takes_same);
 }
 
-static struct world_takes *make(struct world *w, const struct world_takes *like)
+static struct world_takes *takes_create(struct world *w, const struct world_takes *like)
 {
 	struct world_takes *t = slab_alloc(&w->records, sizeof *t);
 	*t = *like;
@@ -41,7 +41,7 @@ static struct world_takes *make(struct world *w, const struct world_takes *like)
 		t->slot = (uint32_t)w->takes.count;
 		VEC_PUSH(&w->takes, t);
 	}
-	map_put(&w->takes_same, hash_of(t), t->slot);
+	map_put(&w->takes_same, takes_hash(t), t->slot);
 	return t;
 }
 
@@ -50,8 +50,8 @@ const struct world_takes *takes_of(struct world *w, const struct pod *pod)
 	const struct world_takes key = {.cpu_milli = summable(pod->cpu_milli),
 		.mem_bytes = summable(pod->mem_bytes),
 		.extra = uses_intern(w, &pod->extra)};
-	uint32_t at = map_find(&w->takes_same, hash_of(&key), &key);
-	struct world_takes *t = at != MAP_NONE ? w->takes.items[at] : make(w, &key);
+	uint32_t at = map_find(&w->takes_same, takes_hash(&key), &key);
+	struct world_takes *t = at != MAP_NONE ? w->takes.items[at] : takes_create(w, &key);
 	if (at != MAP_NONE) {
 		intern_release(w->words, key.extra); /* it has one already */
 	}
@@ -64,7 +64,7 @@ void takes_release(struct world *w, const struct world_takes *t)
 	if (t == NULL || --w->takes.items[t->slot]->pods > 0) {
 		return;
 	}
-	map_remove(&w->takes_same, hash_of(t), t->slot);
+	map_remove(&w->takes_same, takes_hash(t), t->slot);
 	intern_release(w->words, t->extra);
 	VEC_PUSH(&w->free_takes, t->slot);
 	slab_free(&w->records, TAKE(w->takes.items[t->slot]), sizeof *t);

@@ -45,7 +45,7 @@ void world_destroy(struct world *w)
 	free(w);
 }
 
-static void relist_begin(struct world *w, enum kind kind)
+static void kind_relist_begin(struct world *w, enum kind kind)
 {
 	w->sync[kind].relisting = true;
 	w->sync[kind].mark++;
@@ -57,7 +57,7 @@ void world_missed(struct world *w, enum kind kind)
 	w->sync[kind].blind = w->sync[kind].blind_now = true;
 }
 
-static void relist_end(struct world *w, enum kind kind, bool no_sweep)
+static void kind_relist_end(struct world *w, enum kind kind, bool no_sweep)
 {
 	struct sync_state *s = &w->sync[kind];
 	if (!s->relisting) {
@@ -125,10 +125,10 @@ void world_apply(struct world *w, const struct change *c)
 		}
 		return;
 	case CHANGE_RELIST_BEGIN:
-		relist_begin(w, c->kind);
+		kind_relist_begin(w, c->kind);
 		return;
 	case CHANGE_RELIST_END:
-		relist_end(w, c->kind, c->no_sweep);
+		kind_relist_end(w, c->kind, c->no_sweep);
 		return;
 	case CHANGE_STALE:
 		w->sync[c->kind].stale = true;

@@ -1,12 +1,12 @@
 /* A binary heap ordered by time, then by the order of arrival. */
 #include "agenda.h"
 
-static bool before(const struct agenda_item *a, const struct agenda_item *b)
+static bool item_is_before(const struct agenda_item *a, const struct agenda_item *b)
 {
 	return a->at != b->at ? a->at < b->at : a->order < b->order;
 }
 
-static void swap(struct agenda_item *a, struct agenda_item *b)
+static void swap_items(struct agenda_item *a, struct agenda_item *b)
 {
 	struct agenda_item keep = *a;
 	*a = *b;
@@ -18,13 +18,13 @@ void agenda_add(struct agenda *a, int64_t at, agenda_run run, void *data, uint64
 	struct agenda_item item = {at > a->now ? at : a->now, a->order++, run, data, arg};
 	VEC_PUSH(&a->heap, item);
 	size_t i = a->heap.count - 1;
-	while (i > 0 && before(&a->heap.items[i], &a->heap.items[(i - 1) / 2])) {
-		swap(&a->heap.items[i], &a->heap.items[(i - 1) / 2]);
+	while (i > 0 && item_is_before(&a->heap.items[i], &a->heap.items[(i - 1) / 2])) {
+		swap_items(&a->heap.items[i], &a->heap.items[(i - 1) / 2]);
 		i = (i - 1) / 2;
 	}
 }
 
-static struct agenda_item take_first(struct agenda *a)
+static struct agenda_item agenda_take_first(struct agenda *a)
 {
 	struct agenda_item first = a->heap.items[0];
 	a->heap.items[0] = a->heap.items[--a->heap.count];
@@ -33,14 +33,14 @@ static struct agenda_item take_first(struct agenda *a)
 		size_t least = i;
 		for (size_t child = 2 * i + 1; child <= 2 * i + 2; child++) {
 			if (child < a->heap.count &&
-				before(&a->heap.items[child], &a->heap.items[least])) {
+				item_is_before(&a->heap.items[child], &a->heap.items[least])) {
 				least = child;
 			}
 		}
 		if (least == i) {
 			return first;
 		}
-		swap(&a->heap.items[i], &a->heap.items[least]);
+		swap_items(&a->heap.items[i], &a->heap.items[least]);
 		i = least;
 	}
 }
@@ -50,7 +50,7 @@ bool agenda_step(struct agenda *a, int64_t until)
 	if (a->heap.count == 0 || a->heap.items[0].at > until) {
 		return false;
 	}
-	struct agenda_item item = take_first(a);
+	struct agenda_item item = agenda_take_first(a);
 	a->now = item.at;
 	a->done++;
 	item.run(item.data, item.arg);

@@ -32,7 +32,7 @@ static void answer_object(struct verb *v, int code, const json_t *value)
 	v->answer->body = value_text(value);
 }
 
-static struct stored *find(struct verb *v)
+static struct stored *verb_find(struct verb *v)
 {
 	struct stored *o = store_find(&v->sim->store, v->resource, v->path.ns, v->path.name);
 	if (o == NULL) {
@@ -54,7 +54,7 @@ static json_t *read_body(struct verb *v)
 
 static void get_one(struct verb *v)
 {
-	struct stored *o = find(v);
+	struct stored *o = verb_find(v);
 	if (o != NULL) {
 		answer_object(v, 200, o->value);
 	}
@@ -79,7 +79,7 @@ static void post(struct verb *v)
 		return;
 	}
 	if (strcmp(v->path.sub, "eviction") == 0) {
-		struct stored *o = find(v);
+		struct stored *o = verb_find(v);
 		if (o != NULL) {
 			apiserver_evict(v->sim, v->actor, o, body, v->answer);
 		}
@@ -124,7 +124,8 @@ static void post(struct verb *v)
 
 /* An object of another uid is a conflict where a version was named too, and otherwise an attempt to
  * change what cannot be changed; seen on 1.36. */
-static bool holds(struct verb *v, const struct stored *o, const char *uid, const char *version)
+static bool precondition_holds(
+	struct verb *v, const struct stored *o, const char *uid, const char *version)
 {
 	char have[32];
 	snprintf(have, sizeof have, "%lld", (long long)o->version);
@@ -217,7 +218,7 @@ static void patch(struct verb *v)
 {
 	const char *uid = NULL, *version = NULL;
 	json_t *body = read_body(v);
-	struct stored *o = body != NULL ? find(v) : NULL;
+	struct stored *o = body != NULL ? verb_find(v) : NULL;
 	bool merges = text_equals(v->request->content_type, KUBE_MERGE_PATCH);
 	bool strategic = text_equals(v->request->content_type, KUBE_STRATEGIC_PATCH);
 	bool applies = text_equals(v->request->content_type, KUBE_APPLY_PATCH) &&
@@ -229,7 +230,7 @@ static void patch(struct verb *v)
 	}
 	if (o != NULL && decode_text(body, "metadata.uid", &uid, NULL) == 0 &&
 		decode_text(body, "metadata.resourceVersion", &version, NULL) == 0 &&
-		holds(v, o, uid, version)) {
+		precondition_holds(v, o, uid, version)) {
 		apply(v, o, body);
 	}
 	json_decref(body);
@@ -263,10 +264,10 @@ static void delete (struct verb *v)
 {
 	const char *uid = NULL, *version = NULL;
 	json_t *body = read_body(v);
-	struct stored *o = body != NULL ? find(v) : NULL;
+	struct stored *o = body != NULL ? verb_find(v) : NULL;
 	if (o != NULL && decode_text(body, "preconditions.uid", &uid, NULL) == 0 &&
 		decode_text(body, "preconditions.resourceVersion", &version, NULL) == 0 &&
-		holds(v, o, uid, version)) {
+		precondition_holds(v, o, uid, version)) {
 		int64_t grace = json_integer_value(json_object_get(body, "gracePeriodSeconds"));
 		answer_object(v, 200, o->value);
 		if (v->resource == RES_PODS) {
@@ -294,7 +295,7 @@ static bool is_selected(const struct verb *v, const struct stored *o)
 	return text_equals(json_string_value(json_object_get(labels, selector)), mark + 3);
 }
 
-static bool is_listed(const struct verb *v, const struct stored *o)
+static bool object_is_listed(const struct verb *v, const struct stored *o)
 {
 	const struct sim_hooks *hooks = v->sim->config.hooks;
 	bool hidden = hooks != NULL && hooks->budgets_hidden && o->resource == RES_BUDGETS;
@@ -308,14 +309,14 @@ static struct listing *list_anew(struct verb *v)
 	struct listing *l = pages_begin(v->sim);
 	for (size_t i = 0; i < store->items.count; i++) {
 		const struct stored *o = store->items.items[i];
-		if (is_listed(v, o)) {
+		if (object_is_listed(v, o)) {
 			VEC_PUSH(&l->items, stored_keep(o));
 		}
 	}
 	return l;
 }
 
-static void list(struct verb *v)
+static void verb_list(struct verb *v)
 {
 	char limit[16], token[64];
 	size_t from = 0;
@@ -373,7 +374,7 @@ void apiserver_handle(
 	}
 	switch (r->method) {
 	case WIRE_GET:
-		v.path.name[0] != '\0' ? get_one(&v) : list(&v);
+		v.path.name[0] != '\0' ? get_one(&v) : verb_list(&v);
 		return;
 	case WIRE_POST:
 		post(&v);

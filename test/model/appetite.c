@@ -65,7 +65,7 @@ static int64_t wants(const struct sim *s, const char *uid, int64_t share)
 			   : share + share * (int64_t)(phase - 400) / 150;
 }
 
-static int64_t share_of(const struct pod *p)
+static int64_t memory_share(const struct pod *p)
 {
 	int64_t value = 0;
 	const char *text = pairs_get(&p->notes, NOTE_MEMORY_MIB);
@@ -82,7 +82,7 @@ static int device_named(const struct machine *m, const char *uuid)
 	return -1;
 }
 
-static int64_t take(const struct machine *m, int device, int64_t wanted, struct portions *ret)
+static int64_t use_memory(const struct machine *m, int device, int64_t wanted, struct portions *ret)
 {
 	int64_t left = m->devices[device].mem_mib - ret->used_mib[device];
 	int64_t taken = wanted < left ? wanted : left;
@@ -94,14 +94,14 @@ static void eat(
 	struct sim *s, const struct machine *m, const struct stored *o, struct portions *ret)
 {
 	struct told_gpu t = told_gpus(&o->pod);
-	int64_t share = share_of(&o->pod);
+	int64_t share = memory_share(&o->pod);
 	while (told_gpu_next(&t)) {
 		int device = device_named(m, t.uuid);
 		if (device < 0) {
 			continue;
 		}
-		struct portion p = {
-			xstrdup(o->uid), device, take(m, device, wants(s, o->uid, share), ret)};
+		struct portion p = {xstrdup(o->uid), device,
+			use_memory(m, device, wants(s, o->uid, share), ret)};
 		VEC_PUSH(&ret->uses, p);
 	}
 }
@@ -127,7 +127,7 @@ static void note_look(
 	struct sim *s, const struct machine *m, const struct portions *all, const struct portion *p)
 {
 	const struct stored *o = store_find_uid(&s->store, p->uid);
-	struct blame_user user = {o != NULL ? share_of(&o->pod) : -1, p->mib};
+	struct blame_user user = {o != NULL ? memory_share(&o->pod) : -1, p->mib};
 	if (o == NULL || o->resource != RES_PODS || blame_excess(&user) == 0) {
 		return;
 	}
@@ -155,8 +155,8 @@ void portions_take(struct sim *s, const struct machine *m, struct portions *ret)
 	for (const struct left *left; ret->told && (left = left_on(s, m->name, &at)) != NULL;) {
 		int device = device_named(m, left->uuid);
 		if (device >= 0) {
-			struct portion p = {
-				xstrdup(left->tenant), device, take(m, device, left->mem_mib, ret)};
+			struct portion p = {xstrdup(left->tenant), device,
+				use_memory(m, device, left->mem_mib, ret)};
 			VEC_PUSH(&ret->uses, p);
 		}
 	}

@@ -21,21 +21,21 @@ void check_finish(struct sim *s)
 	overtake_finish(s);
 }
 
-static const char *note(const struct pod *p, const char *key)
+static const char *check_note(const struct pod *p, const char *key)
 {
 	return pairs_get(&p->notes, key);
 }
 
-static int64_t number(const struct pod *p, const char *key)
+static int64_t note_or_none(const struct pod *p, const char *key)
 {
 	int64_t value = -1;
-	const char *text = note(p, key);
+	const char *text = check_note(p, key);
 	return text != NULL && parse_i64(view_of(text), 0, INT64_MAX / 4, &value) ? value : -1;
 }
 
 static bool is_placed(const struct pod *p)
 {
-	return pod_is_tenant(p) && note(p, NOTE_GPU_UUID) != NULL;
+	return pod_is_tenant(p) && check_note(p, NOTE_GPU_UUID) != NULL;
 }
 
 static bool uses_share(const struct stored *o)
@@ -83,7 +83,7 @@ static void remember_ledger(struct sim *s, const struct stored *o)
 	}
 }
 
-static void note_gone(struct sim *s, const struct stored *o)
+static void note_tenant_gone(struct sim *s, const struct stored *o)
 {
 	vec_for_each (struct promise, p, &s->checker.promises) {
 		if (text_equals(p->tenant, o->uid)) {
@@ -109,7 +109,7 @@ static void check_ledger(struct sim *s, const struct stored *o)
 	} else if (p->ledger.count > 0 && (milli > MODEL_GPU_MILLI || mib > p->identity->mem_mib)) {
 		sim_fail(s, "I1", "the ledger of %s promises %lld milli and %lld MiB of %lld: %s",
 			o->name, (long long)milli, (long long)mib, (long long)p->identity->mem_mib,
-			note(p, NOTE_GRANTS));
+			check_note(p, NOTE_GRANTS));
 	}
 }
 
@@ -155,15 +155,16 @@ static void check_placing_on(
 	} else if (entry_is_gone(s, made)) {
 		sim_fail(s, "grant", "%s/%s (%s) is placed on %s of %s, whose ledger has lost it",
 			o->ns, o->name, o->uid, uuid, holder);
-	} else if (made->milli != number(p, NOTE_COMPUTE_MILLI) ||
-		   made->mem_mib != number(p, NOTE_MEMORY_MIB)) {
+	} else if (made->milli != note_or_none(p, NOTE_COMPUTE_MILLI) ||
+		   made->mem_mib != note_or_none(p, NOTE_MEMORY_MIB)) {
 		sim_fail(s, "grant",
 			"%s/%s is placed with %s milli, %s MiB; its entry says %lld, "
 			"%lld",
-			o->ns, o->name, note(p, NOTE_COMPUTE_MILLI), note(p, NOTE_MEMORY_MIB),
-			(long long)made->milli, (long long)made->mem_mib);
+			o->ns, o->name, check_note(p, NOTE_COMPUTE_MILLI),
+			check_note(p, NOTE_MEMORY_MIB), (long long)made->milli,
+			(long long)made->mem_mib);
 	} else {
-		(void)prober_check_told(s, o, note(p, NOTE_GPU_UUID), made->node);
+		(void)prober_check_told(s, o, check_note(p, NOTE_GPU_UUID), made->node);
 		check_pin(s, o, made->node);
 		fair_check_placing(s, o, made->node);
 		overtake_check(s, o, made->node);
@@ -192,10 +193,10 @@ static const struct grant *entry_on(
 	return NULL;
 }
 
-static bool covers(const struct stored *o, int64_t milli, int64_t mem_mib)
+static bool share_covers(const struct stored *o, int64_t milli, int64_t mem_mib)
 {
-	return milli >= number(&o->pod, NOTE_COMPUTE_MILLI) &&
-	       mem_mib >= number(&o->pod, NOTE_MEMORY_MIB);
+	return milli >= note_or_none(&o->pod, NOTE_COMPUTE_MILLI) &&
+	       mem_mib >= note_or_none(&o->pod, NOTE_MEMORY_MIB);
 }
 
 /* The capacity pod is gone and its ledger had as much: whoever finds the GPU again counts it. */
@@ -203,7 +204,7 @@ static bool was_covered(struct sim *s, const char *uuid, const struct stored *o)
 {
 	vec_for_each (const struct promise, p, &s->checker.promises) {
 		if (text_equals(p->tenant, o->uid) && text_equals(p->uuid, uuid) &&
-			covers(o, p->milli, p->mem_mib) &&
+			share_covers(o, p->milli, p->mem_mib) &&
 			store_find_uid(&s->store, p->holder_uid) == NULL) {
 			return true;
 		}
@@ -220,7 +221,7 @@ static bool is_covered_on(struct sim *s, const char *uuid, const struct stored *
 		const struct grant *g = h->resource == RES_PODS && pod_is_capacity(&h->pod)
 						? entry_on(h, uuid, o)
 						: NULL;
-		if (g != NULL && covers(o, g->milli, g->mem_mib)) {
+		if (g != NULL && share_covers(o, g->milli, g->mem_mib)) {
 			return true;
 		}
 		any = any || g != NULL;
@@ -258,22 +259,23 @@ static void check_keys(struct sim *s, const struct commit *c)
 		return;
 	}
 	for (size_t i = 0; i < COUNT_OF(keys) && c->before != NULL; i++) {
-		const char *had = note(&c->before->pod, keys[i]);
+		const char *had = check_note(&c->before->pod, keys[i]);
 		bool amount = (keys[i] == note_milli || keys[i] == note_mib) && had != NULL;
-		amount = amount && note(&o->pod, keys[i]) != NULL;
-		bool less = amount && number(&o->pod, keys[i]) < number(&c->before->pod, keys[i]);
-		if (!text_equals(had, note(&o->pod, keys[i])) && !less &&
+		amount = amount && check_note(&o->pod, keys[i]) != NULL;
+		bool less = amount &&
+			    note_or_none(&o->pod, keys[i]) < note_or_none(&c->before->pod, keys[i]);
+		if (!text_equals(had, check_note(&o->pod, keys[i])) && !less &&
 			!(amount && is_covered(s, o))) {
 			sim_fail(s, "keys", "%s/%s: %s changed from %s to %s", o->ns, o->name,
 				keys[i], text_or(had, "none"),
-				text_or(note(&o->pod, keys[i]), "none"));
+				text_or(check_note(&o->pod, keys[i]), "none"));
 		}
 	}
 }
 
 /* --- sums over the whole cluster --- */
 
-static bool counts(const struct stored *o, const char *uuid)
+static bool share_counts(const struct stored *o, const char *uuid)
 {
 	struct told_gpu t;
 	return uses_share(o) && told_by(&o->pod, uuid, &t) != NULL;
@@ -291,14 +293,15 @@ static void check_gpu(struct sim *s, const char *uuid)
 	}
 	for (size_t i = 0; i < s->store.items.count; i++) {
 		const struct stored *o = s->store.items.items[i];
-		if (!counts(o, uuid)) {
+		if (!share_counts(o, uuid)) {
 			continue;
 		}
-		milli += number(&o->pod, NOTE_COMPUTE_MILLI);
-		mib += number(&o->pod, NOTE_MEMORY_MIB);
+		milli += note_or_none(&o->pod, NOTE_COMPUTE_MILLI);
+		mib += note_or_none(&o->pod, NOTE_MEMORY_MIB);
 		str_append_format(&who, " %s (%s, %s milli, %s MiB, by %s)", o->name, o->uid,
-			note(&o->pod, NOTE_COMPUTE_MILLI), note(&o->pod, NOTE_MEMORY_MIB),
-			note(&o->pod, NOTE_CAPACITY_POD));
+			check_note(&o->pod, NOTE_COMPUTE_MILLI),
+			check_note(&o->pod, NOTE_MEMORY_MIB),
+			check_note(&o->pod, NOTE_CAPACITY_POD));
 	}
 	if (d == NULL) {
 		sim_fail(s, "I3", "nobody knows the GPU %s", uuid);
@@ -350,16 +353,16 @@ static void check_promised(struct sim *s, const struct stored *o, int replica)
 	}
 	for (size_t i = 0; i < s->store.items.count; i++) {
 		const struct stored *t = s->store.items.items[i];
-		if (counts(t, p->identity->uuid) && !came_unseen(s, o, t, replica)) {
-			milli += number(&t->pod, NOTE_COMPUTE_MILLI);
-			mib += number(&t->pod, NOTE_MEMORY_MIB);
+		if (share_counts(t, p->identity->uuid) && !came_unseen(s, o, t, replica)) {
+			milli += note_or_none(&t->pod, NOTE_COMPUTE_MILLI);
+			mib += note_or_none(&t->pod, NOTE_MEMORY_MIB);
 		}
 	}
 	left_sum(s, p->identity->uuid, &milli, &mib);
 	if (milli > MODEL_GPU_MILLI || mib > p->identity->mem_mib) {
 		sim_fail(s, "I1", "%s has promised and given %lld milli, %lld MiB of %lld: %s",
 			o->name, (long long)milli, (long long)mib, (long long)p->identity->mem_mib,
-			text_or(note(p, NOTE_GRANTS), ""));
+			text_or(check_note(p, NOTE_GRANTS), ""));
 	}
 }
 
@@ -389,7 +392,7 @@ static bool counts_on(const struct sim *s, const char *uid, const struct stored 
 	if (t == NULL || t->resource != RES_PODS || pod_is_terminal(&t->pod)) {
 		return false;
 	}
-	const char *uuid = note(&t->pod, NOTE_GPU_UUID);
+	const char *uuid = check_note(&t->pod, NOTE_GPU_UUID);
 	const struct gpu_identity *id = capacity->pod.identity;
 	bool waits = uuid == NULL && group_asked(&t->pod) == 1;
 	return waits || (id != NULL && gpu_list_has(uuid, id->uuid));
@@ -438,14 +441,14 @@ static void check_deletion(struct sim *s, const struct stored *o, bool again)
 	for (size_t i = 0; i < s->store.items.count && !doubled; i++) {
 		const struct stored *t = s->store.items.items[i];
 		if (uses_share(t) && o->pod.identity != NULL && is_served_by(t, o) &&
-			gpu_list_has(note(&t->pod, NOTE_GPU_UUID), o->pod.identity->uuid)) {
+			gpu_list_has(check_note(&t->pod, NOTE_GPU_UUID), o->pod.identity->uuid)) {
 			sim_fail(s, "I8", "a controller deletes %s, on whose GPU %s/%s runs",
 				o->name, t->ns, t->name);
 		}
 	}
 }
 
-static bool ledger_has(const struct ledger *l, const char *uid)
+static bool ledger_lists(const struct ledger *l, const char *uid)
 {
 	for (uint32_t i = 0; i < l->count; i++) {
 		if (text_equals(l->items[i].uid, uid)) {
@@ -461,7 +464,7 @@ static void check_struck_out(struct sim *s, const struct commit *c)
 	const struct ledger *had = &c->before->pod.ledger;
 	for (uint32_t i = 0; i < had->count; i++) {
 		const struct stored *t = store_find_uid(&s->store, had->items[i].uid);
-		if (!ledger_has(&c->after->pod.ledger, had->items[i].uid) &&
+		if (!ledger_lists(&c->after->pod.ledger, had->items[i].uid) &&
 			counts_on(s, had->items[i].uid, c->after)) {
 			sim_fail(s, "books", "a controller strikes %s/%s (%s) out of %s", t->ns,
 				t->name, t->uid, c->after->name);
@@ -479,8 +482,8 @@ static void check_shrunk(struct sim *s, const struct commit *c)
 		bool here = t != NULL && t->resource == RES_PODS && uses_share(t) &&
 			    c->after->pod.identity != NULL &&
 			    told_by(&t->pod, c->after->pod.identity->uuid, &told) != NULL;
-		if (here && (l->items[i].milli < number(&t->pod, NOTE_COMPUTE_MILLI) ||
-				    l->items[i].mem_mib < number(&t->pod, NOTE_MEMORY_MIB))) {
+		if (here && (l->items[i].milli < note_or_none(&t->pod, NOTE_COMPUTE_MILLI) ||
+				    l->items[i].mem_mib < note_or_none(&t->pod, NOTE_MEMORY_MIB))) {
 			sim_fail(s, "books",
 				"the ledger of %s says less of %s/%s (%s) than it was told",
 				c->after->name, t->ns, t->name, t->uid);
@@ -527,7 +530,7 @@ static void check_author(struct sim *s, const struct commit *c)
 	}
 }
 
-static void count_capacity(struct sim *s, const struct commit *c)
+static void count_capacity_pods(struct sim *s, const struct commit *c)
 {
 	const struct stored *o = c->after != NULL ? c->after : c->before;
 	bool deletes = c->after == NULL || (c->before != NULL && c->before->pod.deleting_ms == 0 &&
@@ -546,14 +549,14 @@ void check_commit(struct sim *s, const struct commit *c)
 	check_note_lost(s, c);
 	if (c->actor >= 0) {
 		check_author(s, c);
-		count_capacity(s, c);
+		count_capacity_pods(s, c);
 	}
 	claim_committed(s, c);
 	check_quotas(s, c);
 	fair_note(s);
 	if (o == NULL && c->before->resource == RES_PODS && pod_is_tenant(&c->before->pod)) {
 		left_note(s, c->before);
-		note_gone(s, c->before);
+		note_tenant_gone(s, c->before);
 	}
 	if (o == NULL || o->resource != RES_PODS) {
 		return;

@@ -13,13 +13,13 @@ static bool is_pod(const struct stored *o)
 	return o->resource == RES_PODS;
 }
 
-static bool is_waiting(const struct stored *o)
+static bool is_gated_tenant(const struct stored *o)
 {
 	return is_pod(o) && pod_is_tenant(&o->pod) && pod_has_gate(&o->pod, NAME_GATE) &&
 	       o->pod.gate_count == 1 && o->pod.deleting_ms == 0;
 }
 
-static bool selects(const struct pod *p, const struct node *n)
+static bool pod_selects(const struct pod *p, const struct node *n)
 {
 	bool any = p->node_term_count == 0;
 	for (uint32_t i = 0; i < p->node_term_count; i++) {
@@ -30,7 +30,7 @@ static bool selects(const struct pod *p, const struct node *n)
 
 static bool allows(const struct pod *p, const struct node *n)
 {
-	return selects(p, n) && n->ready && !n->unschedulable;
+	return pod_selects(p, n) && n->ready && !n->unschedulable;
 }
 
 bool check_could_ever_fit(struct sim *s, const struct pod *p)
@@ -41,8 +41,9 @@ bool check_could_ever_fit(struct sim *s, const struct pod *p)
 		struct need n;
 		/* That two of its GPUs tell one UUID nobody knows before they were opened. */
 		bool enough = m != NULL && m->device_count >= group_asked(p);
-		if (enough && selects(p, &o->node) && facts_need(p, m->devices[0].mem_mib, &n) &&
-			n.milli <= MODEL_GPU_MILLI && n.mem_mib <= m->devices[0].mem_mib) {
+		if (enough && pod_selects(p, &o->node) &&
+			facts_need(p, m->devices[0].mem_mib, &n) && n.milli <= MODEL_GPU_MILLI &&
+			n.mem_mib <= m->devices[0].mem_mib) {
 			return true;
 		}
 	}
@@ -54,7 +55,7 @@ struct node_room {
 };
 
 /* Pods that are pinned and not bound yet count too: they will be. */
-static struct node_room room_of(const struct sim *s, const struct node *n)
+static struct node_room room_left_on(const struct sim *s, const struct node *n)
 {
 	struct node_room r = {n->cpu_milli, n->mem_bytes, n->pod_slots, n->gpus};
 	for (size_t i = 0; i < s->store.items.count; i++) {
@@ -69,7 +70,7 @@ static struct node_room room_of(const struct sim *s, const struct node *n)
 	return r;
 }
 
-static const struct stored *node_of(const struct sim *s, const struct pod *p)
+static const struct stored *bound_node(const struct sim *s, const struct pod *p)
 {
 	return text_empty(p->node) ? NULL : store_find(&s->store, RES_NODES, "", p->node);
 }
@@ -104,7 +105,7 @@ static bool gpu_has_room(const struct sim *s, const struct stored *holder, const
 	       quota_allows(s, w, n.milli * group_asked(p));
 }
 
-static bool is_open(const struct stored *o)
+static bool holds_open_gpu(const struct stored *o)
 {
 	return is_pod(o) && pod_is_capacity(&o->pod) && o->pod.holds && o->pod.deleting_ms == 0 &&
 	       o->pod.identity != NULL;
@@ -132,11 +133,11 @@ static const struct stored *group_fit(const struct sim *s, const struct stored *
 		if (m == NULL || m->doubled || !allows(p, &node->node)) {
 			continue;
 		}
-		struct node_room r = room_of(s, &node->node);
+		struct node_room r = room_left_on(s, &node->node);
 		int64_t open = 0;
 		for (size_t k = 0; k < s->store.items.count; k++) {
 			const struct stored *o = s->store.items.items[k];
-			open += is_open(o) && text_equals(o->pod.node, node->name) &&
+			open += holds_open_gpu(o) && text_equals(o->pod.node, node->name) &&
 				gpu_has_room(s, o, w);
 		}
 		int64_t more = open < count ? count - open : 0;
@@ -179,12 +180,12 @@ static struct fits all_fits(const struct sim *s, const struct stored *w)
 	for (size_t i = 0; i < s->store.items.count; i++) {
 		const struct stored *o = s->store.items.items[i];
 		const struct stored *node = o->resource == RES_NODES ? o : NULL;
-		bool open = is_open(o);
-		node = open ? node_of(s, &o->pod) : node;
+		bool open = holds_open_gpu(o);
+		node = open ? bound_node(s, &o->pod) : node;
 		if (node == NULL || !allows(p, &node->node)) {
 			continue;
 		}
-		struct node_room r = room_of(s, &node->node);
+		struct node_room r = room_left_on(s, &node->node);
 		bool room =
 			r.cpu_milli >= p->cpu_milli && r.mem_bytes >= p->mem_bytes && r.slots >= 1;
 		struct machine *m = fleet_find((struct sim *)(uintptr_t)s, node->name);
@@ -252,7 +253,7 @@ static bool is_kept_by(const struct pod *p)
 }
 
 /* I8: somebody who stays holds the GPU of whoever runs, in its mode. */
-static bool is_held(const struct sim *s, const char *uuid, bool mps)
+static bool gpu_is_held(const struct sim *s, const char *uuid, bool mps)
 {
 	for (size_t i = 0; i < s->store.items.count; i++) {
 		const struct stored *o = s->store.items.items[i];
@@ -267,7 +268,7 @@ static bool is_held(const struct sim *s, const char *uuid, bool mps)
 
 /* A pod for a whole GPU has been given it and stays, and a budget keeps its tenants: nothing can be
  * done. */
-static bool is_taken(struct sim *s, const char *uuid, const struct pod *tenant)
+static bool gpu_is_taken(struct sim *s, const char *uuid, const struct pod *tenant)
 {
 	const struct device *d = fleet_device(s, uuid);
 	const struct stored *o = d != NULL ? store_find_uid(&s->store, d->holder) : NULL;
@@ -276,14 +277,14 @@ static bool is_taken(struct sim *s, const char *uuid, const struct pod *tenant)
 
 /* A tenant of several GPUs that has waited long enough keeps those that are free of a node until
  * there are as many as it asks for (C17). */
-static bool is_kept_maybe(struct sim *s, const struct stored *holder)
+static bool gpu_may_be_kept(struct sim *s, const struct stored *holder)
 {
-	const struct stored *node = node_of(s, &holder->pod);
+	const struct stored *node = bound_node(s, &holder->pod);
 	const struct machine *m = node != NULL ? fleet_find(s, node->name) : NULL;
 	for (size_t i = 0; m != NULL && i < s->store.items.count; i++) {
 		const struct stored *o = s->store.items.items[i];
 		int64_t count = group_asked(&o->pod);
-		if (is_waiting(o) && count > 1 && count <= m->device_count &&
+		if (is_gated_tenant(o) && count > 1 && count <= m->device_count &&
 			allows(&o->pod, &node->node)) {
 			return true;
 		}
@@ -293,7 +294,7 @@ static bool is_kept_maybe(struct sim *s, const struct stored *holder)
 
 static bool settled_pod(struct sim *s, const struct stored *o, struct str *why)
 {
-	if (is_waiting(o)) {
+	if (is_gated_tenant(o)) {
 		if (group_is_partial(s, o)) {
 			str_append_format(
 				why, "%s/%s waits and keeps some of its GPUs", o->ns, o->name);
@@ -315,15 +316,15 @@ static bool settled_pod(struct sim *s, const struct stored *o, struct str *why)
 	struct told_gpu t = told_gpus(&o->pod);
 	bool runs = pod_is_tenant(&o->pod) && !text_empty(o->pod.node) && !pod_is_terminal(&o->pod);
 	while (runs && told_gpu_next(&t)) {
-		if (!fleet_is_doubled(s, t.uuid) && !is_held(s, t.uuid, pod_is_mps(&o->pod)) &&
-			!is_taken(s, t.uuid, &o->pod)) {
+		if (!fleet_is_doubled(s, t.uuid) && !gpu_is_held(s, t.uuid, pod_is_mps(&o->pod)) &&
+			!gpu_is_taken(s, t.uuid, &o->pod)) {
 			str_append_format(why, "%s/%s runs on %s, which nobody holds (I8)", o->ns,
 				o->name, t.uuid);
 			return false;
 		}
 	}
 	if (pod_is_capacity(&o->pod)) {
-		if (!check_ledger_lives(s, o) && !gpu_used(s, o) && !is_kept_maybe(s, o)) {
+		if (!check_ledger_lives(s, o) && !gpu_used(s, o) && !gpu_may_be_kept(s, o)) {
 			str_append_format(why, "%s has no tenants and stays (I4)", o->name);
 			return false;
 		}

@@ -9,14 +9,14 @@
 #define LATELY_MS 180000
 
 /* A tenant, or a pod that asks for whole GPUs and that the scheduler cannot place. */
-static bool is_waiting(const struct stored *o)
+static bool waits_for_gpus(const struct stored *o)
 {
 	return fair_is_pending(o) ||
 	       (o->resource == RES_PODS && pod_is_tenant(&o->pod) &&
 		       pod_has_gate(&o->pod, NAME_GATE) && o->pod.deleting_ms == 0);
 }
 
-static int rank_of(const struct pod *p)
+static int priority_rank(const struct pod *p)
 {
 	return p->priority < 0 ? 0 : p->priority > SIM_RANKS ? SIM_RANKS : p->priority;
 }
@@ -24,8 +24,8 @@ static int rank_of(const struct pod *p)
 /* Each write tells who waits just before and just after it. */
 void check_note_waiting(struct sim *s, const struct stored *o)
 {
-	if (o != NULL && is_waiting(o)) {
-		s->checker.waited[rank_of(&o->pod)] = sim_now(s) + 1;
+	if (o != NULL && waits_for_gpus(o)) {
+		s->checker.waited[priority_rank(&o->pod)] = sim_now(s) + 1;
 	}
 }
 
@@ -33,7 +33,7 @@ static bool waited_lately(const struct sim *s, int rank)
 {
 	for (size_t i = 0; i < s->store.items.count; i++) {
 		const struct stored *o = s->store.items.items[i];
-		if (is_waiting(o) && rank_of(&o->pod) == rank) {
+		if (waits_for_gpus(o) && priority_rank(&o->pod) == rank) {
 			return true;
 		}
 	}
@@ -43,7 +43,7 @@ static bool waited_lately(const struct sim *s, int rank)
 
 static bool is_outranked(const struct sim *s, const struct pod *p)
 {
-	for (int rank = rank_of(p) + 1; rank <= SIM_RANKS; rank++) {
+	for (int rank = priority_rank(p) + 1; rank <= SIM_RANKS; rank++) {
 		if (waited_lately(s, rank)) {
 			return true;
 		}
@@ -52,7 +52,7 @@ static bool is_outranked(const struct sim *s, const struct pod *p)
 }
 
 /* It was placed and not bound, and its owner makes another one. */
-static bool is_stuck(const struct pod *p)
+static bool is_unbindable(const struct pod *p)
 {
 	return text_empty(p->node) && p->unschedulable && text_equals(p->owner.kind, "ReplicaSet");
 }
@@ -71,7 +71,7 @@ static bool is_upgraded(struct sim *s, const struct pod *p)
 
 /* --- C11: a GPU of it was lost, and not taken back, or not for long --- */
 
-static bool holds(const struct stored *o, const char *uuid)
+static bool is_holder_of(const struct stored *o, const char *uuid)
 {
 	const struct pod *p = &o->pod;
 	return o->resource == RES_PODS && pod_is_capacity(p) && !pod_is_terminal(p) &&
@@ -84,7 +84,7 @@ void check_note_lost(struct sim *s, const struct commit *c)
 	const struct gpu_identity *id = c->before != NULL && c->before->resource == RES_PODS
 						? c->before->pod.identity
 						: NULL;
-	if (id == NULL || (c->after != NULL && holds(c->after, id->uuid))) {
+	if (id == NULL || (c->after != NULL && is_holder_of(c->after, id->uuid))) {
 		return;
 	}
 	vec_for_each (struct lost_gpu, l, &s->checker.lost) {
@@ -106,7 +106,7 @@ static bool is_lost(const struct sim *s, const char *uuid)
 		}
 	}
 	for (size_t i = 0; i < s->store.items.count; i++) {
-		if (holds(s->store.items.items[i], uuid)) {
+		if (is_holder_of(s->store.items.items[i], uuid)) {
 			return false;
 		}
 	}
@@ -134,7 +134,7 @@ void check_eviction(struct sim *s, const struct stored *o)
 	}
 	if (!pod_is_tenant(p) || pod_has_gate(p, NAME_GATE)) {
 		sim_fail(s, "I5", "%s/%s is evicted and shares no GPU", o->ns, o->name);
-	} else if (!is_stuck(p) && !is_upgraded(s, p) && !is_outranked(s, p) &&
+	} else if (!is_unbindable(p) && !is_upgraded(s, p) && !is_outranked(s, p) &&
 		   !is_orphaned(s, p) && !memory_excuses(s, o)) {
 		sim_fail(s, "I5", "%s/%s of priority %d is evicted for nothing", o->ns, o->name,
 			p->priority);

@@ -39,7 +39,7 @@ static bool is_pod(const struct stored *o)
 	return o->resource == RES_PODS;
 }
 
-static bool is_gated(const struct stored *o)
+static bool is_gated_pod(const struct stored *o)
 {
 	return is_pod(o) && pod_has_gate(&o->pod, NAME_GATE) && o->pod.deleting_ms == 0;
 }
@@ -88,7 +88,7 @@ static bool anyone_before(struct sim *s, const struct pod *whole)
 {
 	for (size_t i = 0; i < s->store.items.count; i++) {
 		const struct stored *o = s->store.items.items[i];
-		if (is_gated(o) && o->pod.gate_count == 1 && !fair_is_before(whole, &o->pod) &&
+		if (is_gated_pod(o) && o->pod.gate_count == 1 && !fair_is_before(whole, &o->pod) &&
 			check_could_ever_fit(s, &o->pod)) {
 			return true;
 		}
@@ -102,7 +102,7 @@ static bool anyone_asks_before(const struct sim *s, const struct pod *whole)
 {
 	for (size_t i = 0; i < s->store.items.count; i++) {
 		const struct stored *o = s->store.items.items[i];
-		if (is_gated(o) && o->pod.gate_count == 1 && !fair_is_before(whole, &o->pod)) {
+		if (is_gated_pod(o) && o->pod.gate_count == 1 && !fair_is_before(whole, &o->pod)) {
 			return true;
 		}
 	}
@@ -244,7 +244,7 @@ void fair_check_opening(struct sim *s, const struct stored *capacity, int replic
 }
 
 /* The only node that could ever hold it; NULL: there is none, or there are others. */
-static const struct stored *only_node(const struct sim *s, const struct pod *whole)
+static const struct stored *only_node_for(const struct sim *s, const struct pod *whole)
 {
 	const struct stored *only = NULL;
 	for (size_t i = 0; i < s->store.items.count; i++) {
@@ -282,7 +282,7 @@ void fair_check_placing(struct sim *s, const struct stored *tenant, const char *
 	}
 	const struct pending *p = &s->checker.pending.items[0];
 	const struct stored *o = store_find_uid(&s->store, p->uid);
-	const struct stored *only = o != NULL ? only_node(s, &o->pod) : NULL;
+	const struct stored *only = o != NULL ? only_node_for(s, &o->pod) : NULL;
 	int64_t clear = s->calm_at + s->blind_ms;
 	int64_t since = p->known_at > clear ? p->known_at : clear;
 	if (only != NULL && text_equals(only->name, node) &&
@@ -298,7 +298,7 @@ static bool is_claimed(
 	const struct sim *s, const struct pod *p, const struct node *n, const struct stored *by)
 {
 	bool whole = fair_is_pending(by) && by->pod.gpus <= n->gpus;
-	bool tenant = is_gated(by) && !text_equals(by->pod.uid, p->uid);
+	bool tenant = is_gated_pod(by) && !text_equals(by->pod.uid, p->uid);
 	(void)s;
 	return (whole || tenant) && fair_is_before(&by->pod, p);
 }

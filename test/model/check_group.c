@@ -11,7 +11,7 @@
 #define HALF_MS	     120000
 #define LANDS_MS     180000
 
-static bool take_next(struct view *rest, char *to, size_t room)
+static bool take_list_item(struct view *rest, char *to, size_t room)
 {
 	struct view part;
 	if (rest->n == 0 || !view_next(rest, ',', &part)) {
@@ -30,8 +30,8 @@ struct told_gpu told_gpus(const struct pod *p)
 bool told_gpu_next(struct told_gpu *t)
 {
 	t->holder[0] = '\0';
-	(void)take_next(&t->names, t->holder, sizeof t->holder);
-	return take_next(&t->uuids, t->uuid, sizeof t->uuid);
+	(void)take_list_item(&t->names, t->holder, sizeof t->holder);
+	return take_list_item(&t->uuids, t->uuid, sizeof t->uuid);
 }
 
 const char *told_by(const struct pod *p, const char *uuid, struct told_gpu *t)
@@ -118,7 +118,7 @@ static struct half *half_of(struct sim *s, const char *uid)
 }
 
 /* A placement that was sent may land yet, on just these GPUs. */
-static bool may_be_told(const struct sim *s, const char *uid)
+static bool placement_may_land(const struct sim *s, const char *uid)
 {
 	vec_for_each (const struct intent, i, &s->claims.intents) {
 		if (i->kind == ACTION_PLACE && sim_now(s) - i->at < LANDS_MS &&
@@ -131,13 +131,13 @@ static bool may_be_told(const struct sim *s, const char *uid)
 
 /* A leader has 30 s to complete it or give it back, and some time for writes that are lost. Each
  * leader begins to count; what counts are seconds in which it could see and write. */
-static void look_at(struct sim *s, const struct stored *o, int replica)
+static void look_at_group(struct sim *s, const struct stored *o, int replica)
 {
 	struct half *h = half_of(s, o->uid);
 	bool knows = replica >= 0 &&
 		     past_version(s, replica, RES_PODS, s->memory.told.count) >= h->version;
 	h->seen = sim_now(s);
-	if (h->term != s->report->takeovers || may_be_told(s, o->uid)) {
+	if (h->term != s->report->takeovers || placement_may_land(s, o->uid)) {
 		h->term = s->report->takeovers;
 		h->kept_ms = 0;
 	}
@@ -158,7 +158,7 @@ void check_halves(struct sim *s, int replica)
 		const struct stored *o = s->store.items.items[i];
 		bool pod = o->resource == RES_PODS && group_asked(&o->pod) > 1;
 		if (pod && group_is_partial(s, o)) {
-			look_at(s, o, replica);
+			look_at_group(s, o, replica);
 		}
 	}
 	for (size_t i = s->checker.halves.count; i-- > 0;) {

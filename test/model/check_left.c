@@ -14,14 +14,14 @@ static int64_t number(const struct pod *p, const char *key)
 
 /* Its node was given time, or is no more. Whether the node passed for ready just then two watches
  * tell at different times, so that a controller cannot be held to it. */
-static bool has_ended(struct sim *s, const struct pod *p)
+static bool tenant_has_ended(struct sim *s, const struct pod *p)
 {
 	bool asked = p->deleting_ms != 0 && p->grace_s > 0;
 	return fleet_find(s, p->node) == NULL || p->phase != POD_RUNNING || asked;
 }
 
 /* Who holds its GPU and has it in the books, so that everyone who writes there knows of it. */
-static const struct stored *holder_of(const struct sim *s, const char *uid, const char *uuid)
+static const struct stored *books_holder(const struct sim *s, const char *uid, const char *uuid)
 {
 	for (size_t i = 0; i < s->store.items.count; i++) {
 		const struct stored *o = s->store.items.items[i];
@@ -64,8 +64,8 @@ void left_note(struct sim *s, const struct stored *o)
 	struct told_gpu t = told_gpus(p);
 	int64_t until = 0;
 	while (told_gpu_next(&t)) {
-		const struct stored *holder = holder_of(s, o->uid, t.uuid);
-		if (holder == NULL || text_empty(p->node) || has_ended(s, p)) {
+		const struct stored *holder = books_holder(s, o->uid, t.uuid);
+		if (holder == NULL || text_empty(p->node) || tenant_has_ended(s, p)) {
 			continue;
 		}
 		until = until > 0 ? until : sim_now(s) + runs_on_ms(s, o);

@@ -63,7 +63,7 @@ static bool began_before(const struct sim *s, const struct greedy_look *l)
 }
 
 /* Its memory is free when it has ended, whenever its object goes. */
-static int64_t ended_at(const struct sim *s, const char *uid)
+static int64_t pod_ended_at(const struct sim *s, const char *uid)
 {
 	for (size_t i = s->memory.changes.count; i-- > 0;) {
 		const struct happened *h = &s->memory.changes.items[i];
@@ -88,8 +88,8 @@ static int64_t measured_after(const struct sim *s, int replica, const char *uuid
 			continue;
 		}
 		const struct stored *o = store_find_uid(&s->store, e->uid);
-		int64_t since =
-			o != NULL && !pod_is_terminal(&o->pod) ? INT64_MAX : ended_at(s, e->uid);
+		int64_t since = o != NULL && !pod_is_terminal(&o->pod) ? INT64_MAX
+								       : pod_ended_at(s, e->uid);
 		after = since > after ? since : after;
 	}
 	return after;

@@ -42,7 +42,7 @@ struct on_node {
 	bool room;
 };
 
-static bool has_room(const struct sim *s, const struct stored *holder, const struct need *n)
+static bool need_has_room(const struct sim *s, const struct stored *holder, const struct need *n)
 {
 	int64_t milli = n->milli, mib = n->mem_mib;
 	for (uint32_t i = 0; i < holder->pod.ledger.count; i++) {
@@ -55,7 +55,7 @@ static bool has_room(const struct sim *s, const struct stored *holder, const str
 	return milli <= MODEL_GPU_MILLI && mib <= holder->pod.identity->mem_mib;
 }
 
-static struct on_node look_on(const struct sim *s, const struct stored *t,
+static struct on_node look_on_node(const struct sim *s, const struct stored *t,
 	const struct stored *node, const struct need *n)
 {
 	struct on_node on = {.cpu_milli = node->node.cpu_milli - t->pod.cpu_milli,
@@ -74,7 +74,7 @@ static struct on_node look_on(const struct sim *s, const struct stored *t,
 		}
 		if (here && claim_is_open(o)) {
 			on.open++;
-			on.room = on.room || has_room(s, o, n);
+			on.room = on.room || need_has_room(s, o, n);
 		} else if (here) {
 			on.whole += o->pod.gpus;
 		}
@@ -107,7 +107,7 @@ static bool lacks_everywhere(struct sim *s, const struct stored *t)
 			}
 			continue;
 		}
-		struct on_node on = look_on(s, t, o, &n);
+		struct on_node on = look_on_node(s, t, o, &n);
 		if (on.room || on.open + on.whole != m->device_count) {
 			return false;
 		}
@@ -116,7 +116,7 @@ static bool lacks_everywhere(struct sim *s, const struct stored *t)
 	return takes;
 }
 
-static bool is_chosen(const struct sim *s, int replica, const char *uid)
+static bool was_chosen(const struct sim *s, int replica, const char *uid)
 {
 	vec_for_each (const struct chosen, c, &s->claims.chosen) {
 		if (c->replica == replica && strcmp(c->uid, uid) == 0) {
@@ -128,7 +128,7 @@ static bool is_chosen(const struct sim *s, int replica, const char *uid)
 
 bool nearest_lacks(struct sim *s, const struct stored *t, int replica)
 {
-	return s->checker.nearest && group_asked(&t->pod) == 1 && !is_chosen(s, replica, t->uid) &&
+	return s->checker.nearest && group_asked(&t->pod) == 1 && !was_chosen(s, replica, t->uid) &&
 	       lacks_everywhere(s, t);
 }
 
@@ -146,7 +146,7 @@ static const struct promise *promise_of(
 }
 
 /* It ended before its object went, and this controller has seen that. */
-static bool is_over(const struct claim *c, const struct promise *made)
+static bool promise_is_over(const struct claim *c, const struct promise *made)
 {
 	return made != NULL && made->over &&
 	       made->gone_at > c->sim->memory.pictured_at[c->replica][RES_PODS];
@@ -162,7 +162,7 @@ static const struct grant *entry_of(const struct ledger *l, const char *uid)
 	return NULL;
 }
 
-static void use(struct missing *m, int64_t milli, int64_t mib, bool certain)
+static void use_amount(struct missing *m, int64_t milli, int64_t mib, bool certain)
 {
 	m->milli.least += certain ? milli : 0;
 	m->milli.most += milli;
@@ -189,7 +189,7 @@ static void use_before(const struct judged *j, struct missing *m)
 		int64_t mib = g->mem_mib - (had != NULL ? had->mem_mib : 0);
 		bool before = had != NULL || (t != NULL && claim_comes_first(&j->claim, t));
 		if (before) {
-			use(m, milli > 0 ? milli : 0, mib > 0 ? mib : 0, true);
+			use_amount(m, milli > 0 ? milli : 0, mib > 0 ? mib : 0, true);
 		}
 	}
 }
@@ -203,9 +203,9 @@ static void use_all(const struct judged *j, struct missing *m)
 		const struct grant *g = &h->ledger.items[i];
 		const struct stored *t = claim_find(c, g->uid);
 		bool over = t != NULL ? pod_is_terminal(&t->pod)
-				      : is_over(c, promise_of(c->sim, m->holder, g->uid));
+				      : promise_is_over(c, promise_of(c->sim, m->holder, g->uid));
 		if (!over) {
-			use(m, g->milli, g->mem_mib, t != NULL);
+			use_amount(m, g->milli, g->mem_mib, t != NULL);
 		}
 	}
 	for (size_t i = 0; i < c->seen.count; i++) {
@@ -214,7 +214,7 @@ static void use_all(const struct judged *j, struct missing *m)
 			o->resource == RES_PODS && !pod_is_terminal(&o->pod) &&
 			gpu_list_has(pairs_get(&o->pod.notes, NOTE_GPU_UUID), h->identity->uuid);
 		if (here && entry_of(&h->ledger, o->uid) == NULL) {
-			use(m, told(o, NOTE_COMPUTE_MILLI), told(o, NOTE_MEMORY_MIB), true);
+			use_amount(m, told(o, NOTE_COMPUTE_MILLI), told(o, NOTE_MEMORY_MIB), true);
 		}
 	}
 	if (text_equals(m->holder->name, j->action->name)) {
@@ -228,7 +228,7 @@ static int64_t lack(int64_t needs, int64_t has, int64_t used)
 }
 
 /* False: what is missing cannot be told. */
-static bool measure(struct judged *j, const struct stored *holder, const struct need *n)
+static bool measure_missing(struct judged *j, const struct stored *holder, const struct need *n)
 {
 	struct missing used = {.holder = holder}, *m = &j->on[j->count];
 	int64_t mib = holder->pod.identity->mem_mib;
@@ -270,14 +270,14 @@ static bool measure_all(struct judged *j)
 			return false;
 		}
 		bool suits = n.milli <= MODEL_GPU_MILLI && n.mem_mib <= h->pod.identity->mem_mib;
-		if (suits && !measure(j, h, &n)) {
+		if (suits && !measure_missing(j, h, &n)) {
 			return false;
 		}
 	}
 	return true;
 }
 
-static bool is_nearer(const struct missing *a, const struct missing *b)
+static bool misses_less(const struct missing *a, const struct missing *b)
 {
 	bool exact = a->milli.least == a->milli.most && b->milli.least == b->milli.most &&
 		     a->milli.least == b->milli.least;
@@ -302,7 +302,7 @@ static const struct stored *nearest_of(struct judged *j)
 	for (size_t i = 0; i < j->count; i++) {
 		bool all = true;
 		for (size_t k = 0; k < j->count; k++) {
-			all = all && (k == i || is_nearer(&j->on[i], &j->on[k]));
+			all = all && (k == i || misses_less(&j->on[i], &j->on[k]));
 		}
 		const struct stored *node = claim_node_of(&j->claim, &j->on[i].holder->pod);
 		if (all) {
@@ -315,8 +315,8 @@ static const struct stored *nearest_of(struct judged *j)
 /* --- a decision --- */
 
 /* `t` is given a share by this write, while `p` waits. */
-static void judge(struct sim *s, int replica, const struct action *a, const struct stored *t,
-	const struct passed_over *p)
+static void judge_nearest(struct sim *s, int replica, const struct action *a,
+	const struct stored *t, const struct passed_over *p)
 {
 	struct judged j = {.claim = {.sim = s, .replica = replica}, .action = a};
 	struct claim *c = &j.claim;
@@ -347,15 +347,15 @@ void nearest_check(struct sim *s, int replica, const struct action *a)
 	for (uint32_t i = 0; s->checker.nearest && i < a->ledger.count; i++) {
 		const struct stored *t = store_find_uid(&s->store, a->ledger.items[i].uid);
 		if (t == NULL || t->resource != RES_PODS || !claim_is_waiting(t) ||
-			is_chosen(s, replica, t->uid)) {
+			was_chosen(s, replica, t->uid)) {
 			continue;
 		}
 		vec_for_each (const struct passed_over, p, &s->checker.passed) {
 			bool waits = p->wide.reserved_at > 0 && p->replica == replica &&
 				     p->leads_since == s->claims.leads_since;
-			if (waits && !is_chosen(s, replica, p->uid) &&
+			if (waits && !was_chosen(s, replica, p->uid) &&
 				entry_of(&a->ledger, p->uid) == NULL) {
-				judge(s, replica, a, t, p);
+				judge_nearest(s, replica, a, t, p);
 			}
 		}
 	}

@@ -22,7 +22,7 @@ void overtake_finish(struct sim *s)
 	VEC_FINISH(&s->checker.passed);
 }
 
-static bool suits(struct sim *s, const struct pod *p, const struct stored *node)
+static bool node_suits_pod(struct sim *s, const struct pod *p, const struct stored *node)
 {
 	struct need n;
 	const struct machine *m = node->resource == RES_NODES ? fleet_find(s, node->name) : NULL;
@@ -32,12 +32,12 @@ static bool suits(struct sim *s, const struct pod *p, const struct stored *node)
 }
 
 /* The node all of whose GPUs it needs, and no other node could do; NULL: there is none. */
-static const struct stored *only_node(struct sim *s, const struct pod *p)
+static const struct stored *only_node_of(struct sim *s, const struct pod *p)
 {
 	const struct stored *only = NULL;
 	for (size_t i = 0; i < s->store.items.count; i++) {
 		const struct stored *o = s->store.items.items[i];
-		if (!suits(s, p, o)) {
+		if (!node_suits_pod(s, p, o)) {
 			continue;
 		}
 		const struct machine *m = fleet_find(s, o->name);
@@ -52,7 +52,7 @@ static const struct stored *only_node(struct sim *s, const struct pod *p)
 }
 
 /* What is promised there, and whether one more of that size has room, or it has been granted. */
-static bool has_room(const struct sim *s, const struct stored *holder, const struct pod *p)
+static bool share_has_room(const struct sim *s, const struct stored *holder, const struct pod *p)
 {
 	struct need n;
 	int64_t milli = 0, mib = 0;
@@ -70,7 +70,7 @@ static bool has_room(const struct sim *s, const struct stored *holder, const str
 }
 
 /* CPU, memory and slots are no obstacle, nor is a quota; every GPU is open, and one lacks room. */
-static bool lacks_room(const struct sim *s, const struct stored *t, const struct stored *node)
+static bool node_lacks_room(const struct sim *s, const struct stored *t, const struct stored *node)
 {
 	int64_t open = 0, lacks = 0, slots = node->node.pod_slots - 1;
 	int64_t cpu = node->node.cpu_milli - t->pod.cpu_milli;
@@ -92,7 +92,7 @@ static bool lacks_room(const struct sim *s, const struct stored *t, const struct
 		}
 		if (claim_is_open(o) && text_equals(o->pod.node, node->name)) {
 			open++;
-			lacks += !has_room(s, o, &t->pod);
+			lacks += !share_has_room(s, o, &t->pod);
 		}
 	}
 	return cpu >= 0 && mem >= 0 && slots >= 0 && open == group_asked(&t->pod) && lacks > 0;
@@ -124,9 +124,9 @@ static bool wait_on(const struct sim *s, struct lacked *l, bool lacks, int64_t s
 	return has && !had;
 }
 
-static void look_at(struct sim *s, const struct stored *t, int replica)
+static void look_at_overtaken(struct sim *s, const struct stored *t, int replica)
 {
-	const struct stored *node = only_node(s, &t->pod);
+	const struct stored *node = only_node_of(s, &t->pod);
 	struct passed_over *p = passed_of(s, t->uid);
 	/* A GPU that is ill, or was just now, takes nobody and is kept for nobody. */
 	bool well = s->weather.sick == 0 && s->weather.faulty == 0 &&
@@ -135,7 +135,7 @@ static void look_at(struct sim *s, const struct stored *t, int replica)
 	bool same = replica >= 0 && p->replica == replica && p->term == s->report->takeovers &&
 		    p->leads_since == s->claims.leads_since &&
 		    past_version(s, replica, RES_PODS, s->memory.told.count) >= t->born;
-	bool counts = well && node != NULL && same && lacks_room(s, t, node) &&
+	bool counts = well && node != NULL && same && node_lacks_room(s, t, node) &&
 		      !fair_has_orphan(s, node->name);
 	p->replica = replica;
 	p->term = s->report->takeovers;
@@ -159,12 +159,12 @@ void overtake_look(struct sim *s, int replica)
 	for (size_t i = 0; i < s->store.items.count; i++) {
 		const struct stored *o = s->store.items.items[i];
 		if (o->resource == RES_PODS && claim_is_waiting(o) && o->pod.gate_count == 1) {
-			look_at(s, o, replica);
+			look_at_overtaken(s, o, replica);
 		}
 	}
 }
 
-static bool is_ahead(const struct pod *a, const struct pod *b)
+static bool ranks_ahead(const struct pod *a, const struct pod *b)
 {
 	return a->priority != b->priority ? a->priority > b->priority
 					  : a->created_ms < b->created_ms;
@@ -212,7 +212,7 @@ static bool is_granted(const struct sim *s, const struct stored *t, const struct
 			bool has = has_share_of(o, t);
 			entries += has;
 			bool takes = has_share_of(o, other) &&
-				     (!claim_is_open(o) || !has_room(s, o, &t->pod));
+				     (!claim_is_open(o) || !share_has_room(s, o, &t->pod));
 			elsewhere += !has && takes;
 		}
 	}
@@ -226,7 +226,7 @@ void overtake_check(struct sim *s, const struct stored *t, const char *node)
 		const struct stored *o =
 			had_reserved(s, p, made) ? store_find_uid(&s->store, p->uid) : NULL;
 		if (o != NULL && o != t && claim_is_waiting(o) && strcmp(p->node, node) == 0 &&
-			is_ahead(&o->pod, &t->pod) && !is_granted(s, o, t)) {
+			ranks_ahead(&o->pod, &t->pod) && !is_granted(s, o, t)) {
 			sim_fail(s, "C17",
 				"%s/%s overtakes %s/%s on %s, the only node that could hold it, "
 				"which has lacked room for %lld s",

@@ -20,7 +20,7 @@ static int64_t number(const struct pod *p, const char *key)
 	return text != NULL && parse_i64(view_of(text), 0, INT64_MAX / 4, &value) ? value : 0;
 }
 
-static bool covers(const struct quota *q, const struct stored *o)
+static bool quota_covers_pod(const struct quota *q, const struct stored *o)
 {
 	struct quota_subject subject = quota_subject_of(&o->pod);
 	return text_equals(o->ns, q->ns) && quota_covers(q, &subject);
@@ -28,7 +28,7 @@ static bool covers(const struct quota *q, const struct stored *o)
 
 /* A placement was sent for what it is now, and may land: of a later version of it nothing was
  * decided, and what was refused is not done later. */
-static bool may_be_told(const struct sim *s, const struct stored *t)
+static bool newer_may_land(const struct sim *s, const struct stored *t)
 {
 	vec_for_each (const struct intent, i, &s->claims.intents) {
 		if (i->kind == ACTION_PLACE && !i->not_done && i->version >= t->version &&
@@ -71,12 +71,12 @@ int64_t quota_shown(const struct pod *p)
 	return milli;
 }
 
-static int64_t given(const struct sim *s, const struct stored *t)
+static int64_t granted_milli(const struct sim *s, const struct stored *t)
 {
 	bool shows = pairs_get(&t->pod.notes, NOTE_GPU_UUID) != NULL;
 	return shows ? quota_shown(&t->pod)
 		     : promised((const struct stored *const *)s->store.items.items,
-			       s->store.items.count, t, may_be_told(s, t));
+			       s->store.items.count, t, newer_may_land(s, t));
 }
 
 /* Whole GPUs of pods that were there by that version count. */
@@ -85,11 +85,12 @@ int64_t quota_used(const struct sim *s, const struct quota *q, int64_t born_by)
 	int64_t milli = 0;
 	for (size_t i = 0; i < s->store.items.count; i++) {
 		const struct stored *o = s->store.items.items[i];
-		if (o->resource != RES_PODS || pod_is_terminal(&o->pod) || !covers(q, o)) {
+		if (o->resource != RES_PODS || pod_is_terminal(&o->pod) ||
+			!quota_covers_pod(q, o)) {
 			continue;
 		}
 		milli += o->born <= born_by ? o->pod.gpus * MODEL_GPU_MILLI : 0;
-		milli += pod_is_tenant(&o->pod) ? given(s, o) : 0;
+		milli += pod_is_tenant(&o->pod) ? granted_milli(s, o) : 0;
 	}
 	return milli;
 }
@@ -98,7 +99,8 @@ bool quota_allows(const struct sim *s, const struct stored *o, int64_t milli)
 {
 	for (size_t i = 0; i < s->store.items.count; i++) {
 		const struct stored *q = s->store.items.items[i];
-		if (q->resource == RES_QUOTAS && q->quota.bounds_gpus && covers(&q->quota, o) &&
+		if (q->resource == RES_QUOTAS && q->quota.bounds_gpus &&
+			quota_covers_pod(&q->quota, o) &&
 			quota_used(s, &q->quota, INT64_MAX) + milli > q->quota.hard_milli) {
 			return false;
 		}
@@ -153,7 +155,7 @@ void quota_intended(struct sim *s, int replica, const struct action *a)
 	}
 }
 
-static bool is_new(const struct ledger *had, const struct stored *t)
+static bool is_newly_granted(const struct ledger *had, const struct stored *t)
 {
 	for (uint32_t i = 0; i < had->count; i++) {
 		if (text_equals(had->items[i].uid, t->uid)) {
@@ -164,7 +166,7 @@ static bool is_new(const struct ledger *had, const struct stored *t)
 }
 
 /* Decided by this very process, since it leads. */
-static bool is_own(const struct sim *s, const struct stored *t, int replica)
+static bool chosen_by_leader(const struct sim *s, const struct stored *t, int replica)
 {
 	vec_for_each (const struct chosen, c, &s->claims.chosen) {
 		if (c->replica == replica && c->at >= s->claims.leads_since &&
@@ -195,13 +197,16 @@ static int64_t known_used(const struct sim *s, const struct quota *q, const stru
 	int64_t milli = 0, born_by = past_version(s, made->replica, RES_PODS, made->moment);
 	for (size_t i = 0; i < s->store.items.count; i++) {
 		const struct stored *o = s->store.items.items[i];
-		if (o->resource != RES_PODS || pod_is_terminal(&o->pod) || !covers(q, o)) {
+		if (o->resource != RES_PODS || pod_is_terminal(&o->pod) ||
+			!quota_covers_pod(q, o)) {
 			continue;
 		}
 		milli += o->born <= born_by ? o->pod.gpus * MODEL_GPU_MILLI : 0;
 		if (pod_is_tenant(&o->pod)) {
-			int64_t now = given(s, o);
-			int64_t then = is_own(s, o, made->replica) ? now : seen_given(seen, o->uid);
+			int64_t now = granted_milli(s, o);
+			int64_t then = chosen_by_leader(s, o, made->replica)
+					       ? now
+					       : seen_given(seen, o->uid);
 			milli += then < now ? then : now;
 		}
 	}
@@ -216,7 +221,7 @@ static void check_one(struct sim *s, const struct stored *t, const struct chosen
 	for (size_t i = 0; i < s->store.items.count; i++) {
 		const struct stored *o = s->store.items.items[i];
 		if (o->resource != RES_QUOTAS || !o->quota.bounds_gpus || o->version > quotas ||
-			!covers(&o->quota, t)) {
+			!quota_covers_pod(&o->quota, t)) {
 			continue;
 		}
 		pictured = pictured || past_picture(s, made->replica, made->moment, &seen);
@@ -248,7 +253,7 @@ void check_quotas(struct sim *s, const struct commit *c)
 		const struct stored *t = store_find_uid(&s->store, l->items[i].uid);
 		const struct chosen *made =
 			chosen_find(s, c->actor, c->after->name, l->items[i].uid);
-		if (t != NULL && made != NULL && is_new(&c->before->pod.ledger, t)) {
+		if (t != NULL && made != NULL && is_newly_granted(&c->before->pod.ledger, t)) {
 			check_one(s, t, made);
 		}
 	}

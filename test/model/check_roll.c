@@ -45,7 +45,7 @@ static struct beside *beside_of(struct sim *s, const char *uid)
 	return NULL;
 }
 
-static bool is_of(const struct stored *o, const char *work)
+static bool is_pod_of_work(const struct stored *o, const char *work)
 {
 	return o->resource == RES_PODS && text_equals(work_of(o), work);
 }
@@ -73,7 +73,7 @@ static struct told_work read_picture(const struct sim *s, const struct picture *
 	}
 	for (size_t i = 0; i < p->count && t.victim != NULL; i++) {
 		const struct stored *o = p->items[i];
-		if (!is_of(o, work_of(t.victim)) || o == t.victim) {
+		if (!is_pod_of_work(o, work_of(t.victim)) || o == t.victim) {
 			continue;
 		}
 		if (stands_beside(o) && sim_now(s) - o->born_ms > SEEN_MS) {
@@ -164,13 +164,13 @@ bool roll_excuses(const struct sim *s, const struct stored *o)
 
 /* --- pods beside others --- */
 
-static const char *note_of(const struct stored *o, const char *key)
+static const char *work_note(const struct stored *o, const char *key)
 {
 	const json_t *notes = decode_find(o->value, "metadata.annotations");
 	return json_string_value(json_object_get(notes, key));
 }
 
-static const char *label_of(const struct stored *o, const char *key)
+static const char *work_label(const struct stored *o, const char *key)
 {
 	return pairs_get(&o->pod.labels, key);
 }
@@ -179,13 +179,13 @@ static void check_created(struct sim *s, const struct stored *o)
 {
 	struct beside made = {.adopted = false};
 	snprintf(made.uid, sizeof made.uid, "%s", o->uid);
-	snprintf(made.old_uid, sizeof made.old_uid, "%s", label_of(o, LABEL_SURGE));
+	snprintf(made.old_uid, sizeof made.old_uid, "%s", work_label(o, LABEL_SURGE));
 	snprintf(made.set_uid, sizeof made.set_uid, "%s", text_or(o->pod.owner.uid, ""));
 	VEC_PUSH(&s->works.beside, made);
 	s->report->surged++;
 	for (size_t i = 0; i < s->store.items.count; i++) {
 		const struct stored *other = s->store.items.items[i];
-		if (other != o && is_of(other, work_of(o)) && stands_beside(other)) {
+		if (other != o && is_pod_of_work(other, work_of(o)) && stands_beside(other)) {
 			sim_fail(s, "one-at-a-time", "%s is made beside a pod of %s, as %s was",
 				o->name, work_of(o), other->name);
 		}
@@ -215,7 +215,7 @@ static void check_adoption(struct sim *s, const struct stored *o)
 	b->adopted = true;
 	int64_t least = b->adopt_at - LIVE_MS;
 	const struct stored *old = store_find_uid(&s->store, b->old_uid);
-	if (old != NULL && !text_equals(note_of(old, NOTE_DELETION_COST), CHEAP)) {
+	if (old != NULL && !text_equals(work_note(old, NOTE_DELETION_COST), CHEAP)) {
 		sim_fail(s, "wrong-victim", "%s is adopted, and %s is not cheap to delete", o->name,
 			old->name);
 	}
@@ -235,30 +235,30 @@ static void check_adoption(struct sim *s, const struct stored *o)
 static void check_mark(struct sim *s, const struct commit *c)
 {
 	const struct stored *o = c->after;
-	bool marked = note_of(o, NOTE_SURGED_BY) != NULL;
-	bool cheap = text_equals(note_of(o, NOTE_DELETION_COST), CHEAP);
-	if (marked != (note_of(c->before, NOTE_SURGED_BY) != NULL) && marked != cheap) {
+	bool marked = work_note(o, NOTE_SURGED_BY) != NULL;
+	bool cheap = text_equals(work_note(o, NOTE_DELETION_COST), CHEAP);
+	if (marked != (work_note(c->before, NOTE_SURGED_BY) != NULL) && marked != cheap) {
 		sim_fail(s, "cost", "a controller %s %s, which is %s to delete",
 			marked ? "marks" : "takes the mark off", o->name,
 			cheap ? "cheap still" : "not cheap");
 	}
 }
 
-static void check_cost(struct sim *s, const struct commit *c)
+static void check_deletion_cost(struct sim *s, const struct commit *c)
 {
 	const struct stored *o = c->after;
-	const char *had = note_of(c->before, NOTE_DELETION_COST);
-	if (text_equals(had, note_of(o, NOTE_DELETION_COST))) {
+	const char *had = work_note(c->before, NOTE_DELETION_COST);
+	if (text_equals(had, work_note(o, NOTE_DELETION_COST))) {
 		return;
 	}
-	if (had != NULL && note_of(c->before, NOTE_SURGED_BY) == NULL) {
+	if (had != NULL && work_note(c->before, NOTE_SURGED_BY) == NULL) {
 		sim_fail(s, "cost",
 			"a controller changes the deletion cost of %s, which is not ours", o->name);
 	}
 	for (size_t i = 0; i < s->store.items.count; i++) {
 		const struct stored *other = s->store.items.items[i];
-		if (other != o && is_of(other, work_of(o)) && other->pod.surged && o->pod.surged &&
-			other->pod.deleting_ms == 0 && o->pod.deleting_ms == 0) {
+		if (other != o && is_pod_of_work(other, work_of(o)) && other->pod.surged &&
+			o->pod.surged && other->pod.deleting_ms == 0 && o->pod.deleting_ms == 0) {
 			sim_fail(s, "cost", "a controller makes %s cheap to delete, and %s is",
 				o->name, other->name);
 		}
@@ -267,12 +267,12 @@ static void check_cost(struct sim *s, const struct commit *c)
 
 static void check_written(struct sim *s, const struct commit *c)
 {
-	bool had = label_of(c->before, LABEL_TEMPLATE_HASH) != NULL;
-	if (!had && label_of(c->after, LABEL_TEMPLATE_HASH) != NULL) {
+	bool had = work_label(c->before, LABEL_TEMPLATE_HASH) != NULL;
+	if (!had && work_label(c->after, LABEL_TEMPLATE_HASH) != NULL) {
 		check_adoption(s, c->after);
 	}
 	check_mark(s, c);
-	check_cost(s, c);
+	check_deletion_cost(s, c);
 }
 
 /* Another one went than the one that was made cheap. */
@@ -296,7 +296,7 @@ static void check_surplus(struct sim *s, const struct stored *gone)
 	bool ours = false;
 	for (size_t i = 0; i < s->store.items.count; i++) {
 		const struct stored *o = s->store.items.items[i];
-		ready += is_of(o, work) && work_is_ready(o);
+		ready += is_pod_of_work(o, work) && work_is_ready(o);
 	}
 	vec_for_each (struct beside, b, &s->works.beside) {
 		const struct stored *fresh = store_find_uid(&s->store, b->uid);
@@ -317,7 +317,7 @@ static bool begins_to_go(const struct commit *c)
 	return had && (c->after == NULL || c->after->pod.deleting_ms != 0);
 }
 
-static void check_pod(struct sim *s, const struct commit *c)
+static void check_roll_pod(struct sim *s, const struct commit *c)
 {
 	const struct stored *o = c->after != NULL ? c->after : c->before;
 	if (c->actor >= 0 && c->type == PAST_ADDED) {
@@ -346,7 +346,7 @@ void roll_committed(struct sim *s, const struct commit *c)
 		b->right_at = b->right ? sim_now(s) : b->right_at;
 	}
 	if (pod) {
-		check_pod(s, c);
+		check_roll_pod(s, c);
 	}
 	vec_for_each (struct beside, b, &s->works.beside) {
 		b->right = !b->adopted && is_right(s, b);
@@ -384,7 +384,7 @@ bool roll_may_write(struct sim *s, const struct commit *c)
 		return false;
 	}
 	if (c->type == PAST_ADDED) {
-		return o->pod.beside && label_of(o, LABEL_TEMPLATE_HASH) == NULL;
+		return o->pod.beside && work_label(o, LABEL_TEMPLATE_HASH) == NULL;
 	}
 	if (s->evicting) {
 		return roll_excuses(s, o);
@@ -408,13 +408,13 @@ static bool is_moving(const struct sim *s, const struct stored *d)
 					       work_number(d->value, "metadata.generation");
 	for (size_t i = 0; i < s->store.items.count && !moves; i++) {
 		const struct stored *o = s->store.items.items[i];
-		moves = is_of(o, d->name) && !o->pod.beside && !pod_is_terminal(&o->pod) &&
+		moves = is_pod_of_work(o, d->name) && !o->pod.beside && !pod_is_terminal(&o->pod) &&
 			o->pod.deleting_ms == 0 && !text_equals(work_set_of(o), newest->name);
 	}
 	return moves;
 }
 
-static void look_at(struct sim *s, const struct stored *d)
+static void look_at_rework(struct sim *s, const struct stored *d)
 {
 	struct rework *r = rework_of(s, d->name);
 	int64_t wanted = work_number(d->value, "spec.replicas");
@@ -444,7 +444,7 @@ void roll_look(struct sim *s)
 	for (size_t i = 0; i < s->store.items.count && s->weather.rolled; i++) {
 		const struct stored *o = s->store.items.items[i];
 		if (o->resource == RES_DEPLOYMENTS) {
-			look_at(s, o);
+			look_at_rework(s, o);
 		} else if (o->resource == RES_PODS && stands_beside(o)) {
 			look_beside(s, o);
 		}
@@ -475,7 +475,7 @@ static const char *says_why(const struct sim *s, const char *work)
 }
 
 /* It waits for its share, and says why. */
-static bool waits(const struct stored *o)
+static bool waits_for_share(const struct stored *o)
 {
 	return pod_has_gate(&o->pod, NAME_GATE) && o->pod.deleting_ms == 0 &&
 	       o->pod.placed.type != NULL && !o->pod.placed.is_true;
@@ -485,7 +485,8 @@ static bool one_waits(const struct sim *s, const char *work)
 {
 	for (size_t i = 0; i < s->store.items.count; i++) {
 		const struct stored *o = s->store.items.items[i];
-		if (is_of(o, work) && (waits(o) || (!o->pod.ready && !pod_is_terminal(&o->pod)))) {
+		if (is_pod_of_work(o, work) &&
+			(waits_for_share(o) || (!o->pod.ready && !pod_is_terminal(&o->pod)))) {
 			return true;
 		}
 	}
@@ -515,14 +516,14 @@ static bool is_reason(struct sim *s, const char *work, const char *says)
 /* One that was made beside another has no room, and had none before. */
 static bool tries(const struct sim *s, const struct stored *o)
 {
-	return stands_beside(o) && waits(o) && sim_now(s) - s->calm_at > GIVEN_UP_MS;
+	return stands_beside(o) && waits_for_share(o) && sim_now(s) - s->calm_at > GIVEN_UP_MS;
 }
 
 static bool one_tries(const struct sim *s, const char *work)
 {
 	for (size_t i = 0; i < s->store.items.count; i++) {
 		const struct stored *o = s->store.items.items[i];
-		if (is_of(o, work) && tries(s, o)) {
+		if (is_pod_of_work(o, work) && tries(s, o)) {
 			return true;
 		}
 	}
@@ -548,8 +549,8 @@ static bool is_clean(const struct sim *s, const struct stored *o, struct str *wh
 		return false;
 	}
 	bool gone = o->pod.deleting_ms != 0 || pod_is_terminal(&o->pod);
-	if (!gone && (note_of(o, NOTE_SURGED_BY) != NULL ||
-			     text_equals(note_of(o, NOTE_DELETION_COST), CHEAP))) {
+	if (!gone && (work_note(o, NOTE_SURGED_BY) != NULL ||
+			     text_equals(work_note(o, NOTE_DELETION_COST), CHEAP))) {
 		str_append_format(why, "%s is cheap to delete still", o->name);
 		return false;
 	}

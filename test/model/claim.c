@@ -267,7 +267,7 @@ static bool is_free_there(struct claim *c, const char *node, int64_t told, bool 
 	return claim_opens_unseen(c, node);
 }
 
-static const char *is_short(struct claim *c)
+static const char *claim_is_short(struct claim *c)
 {
 	char node[64];
 	struct amount_told best = {0}, want = {0};
@@ -288,13 +288,13 @@ static const char *is_short(struct claim *c)
 	return wants && asked > 0 && told >= asked ? "so much is enough" : NULL;
 }
 
-static const char *is_full(struct claim *c)
+static const char *claim_is_full(struct claim *c)
 {
 	return it_fits(c);
 }
 
 /* Some node must be unfit, or have too little once others are there. */
-static const char *is_unfit(struct claim *c)
+static const char *claim_is_unfit(struct claim *c)
 {
 	if (no_room(c) != NULL) {
 		return "it fits";
@@ -425,11 +425,11 @@ static const struct {
 	{"GpuUnhealthy", claim_is_ill},
 	{"MpsHeldOff", claim_is_ill},
 	{"Exclusive", claim_is_exclusive},
-	{"ShortCompute", is_short},
-	{"ShortMemory", is_short},
-	{"MaxTenants", is_full},
-	{"NoGpuNode", is_full},
-	{"NodeUnfit", is_unfit},
+	{"ShortCompute", claim_is_short},
+	{"ShortMemory", claim_is_short},
+	{"MaxTenants", claim_is_full},
+	{"NoGpuNode", claim_is_full},
+	{"NodeUnfit", claim_is_unfit},
 	{"LargerThanAnyGpu", is_larger},
 	{"WaitingForCapacity", is_opening},
 	{"Granting", is_granting},
@@ -549,7 +549,8 @@ static const char *wrong_alone(struct claim *c, const char *uid)
 	return why != NULL ? why : granting ? is_granting(c) : refused ? was_refused(c) : NULL;
 }
 
-static void judge(struct sim *s, int replica, const struct intent *made, const json_t *condition)
+static void judge_reason(
+	struct sim *s, int replica, const struct intent *made, const json_t *condition)
 {
 	struct claim c = {.sim = s,
 		.replica = replica,
@@ -589,7 +590,7 @@ void claim_sent(struct sim *s, int replica, const char *path, const char *body, 
 	if (made != NULL && text_equals(type, NAME_PLACED)) {
 		delay_told(s, made->uid);
 		if (text_equals(status, "False")) {
-			judge(s, replica, made, condition);
+			judge_reason(s, replica, made, condition);
 		}
 	}
 	json_decref(value);

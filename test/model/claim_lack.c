@@ -67,7 +67,7 @@ struct asked {
 	bool by_memory; /* alone */
 };
 
-static bool asks(const struct claim *c, int64_t mem_mib, struct asked *ret)
+static bool claim_asks(const struct claim *c, int64_t mem_mib, struct asked *ret)
 {
 	struct asked a = {.by_memory = pairs_get(&c->pod->pod.notes, NOTE_SHARE) == NULL};
 	if (!facts_need(&c->pod->pod, mem_mib, &a.need)) {
@@ -137,7 +137,7 @@ static bool may_lack(const struct claim *c, const struct stored *holder, bool me
 	struct asked a;
 	if (!claim_is_open(holder) || claim_grants_unseen(c, holder) ||
 		has_promise(c, holder->pod.identity->uuid) ||
-		!asks(c, holder->pod.identity->mem_mib, &a)) {
+		!claim_asks(c, holder->pod.identity->mem_mib, &a)) {
 		return true;
 	}
 	struct spans left = left_over(c, holder, &a);
@@ -145,7 +145,7 @@ static bool may_lack(const struct claim *c, const struct stored *holder, bool me
 		      : left.milli.least < 0 && (!a.by_memory || left.mib.most >= 0);
 }
 
-static bool is_shown(const struct claim *c, const struct intent *made)
+static bool claim_is_shown(const struct claim *c, const struct intent *made)
 {
 	for (size_t i = 0; i < c->seen.count; i++) {
 		if (strcmp(c->seen.items[i]->name, made->name) == 0) {
@@ -161,7 +161,7 @@ static int64_t opened_unseen(const struct claim *c)
 	int64_t n = 0;
 	vec_for_each (const struct intent, i, &c->sim->claims.intents) {
 		n += i->kind == ACTION_CREATE_CAPACITY && i->replica == c->replica &&
-		     sim_now(c->sim) - i->at < LATELY_MS && !is_shown(c, i);
+		     sim_now(c->sim) - i->at < LATELY_MS && !claim_is_shown(c, i);
 	}
 	return n;
 }
@@ -170,7 +170,7 @@ static int64_t opened_unseen(const struct claim *c)
 
 /* What this checker does not make again: with whom it may share, host ports, taints, volumes; and
  * where something is kept for the pod itself, nothing is counted. */
-static bool is_plain(const struct claim *c)
+static bool is_countable(const struct claim *c)
 {
 	const struct pod *p = &c->pod->pod;
 	bool plain = group_asked(p) == 1 && p->extra.ports.count == 0 &&
@@ -231,7 +231,7 @@ static bool lacks_for_certain(const struct claim *c, const struct stored *holder
 		claim_intends(c, ACTION_DELETE_CAPACITY, holder->name, LATELY_MS) ||
 		fleet_is_doubled(c->sim, holder->pod.identity->uuid) ||
 		holder->pod.ledger.count + 1 >= MAX_TENANTS ||
-		!asks(c, holder->pod.identity->mem_mib, &a) ||
+		!claim_asks(c, holder->pod.identity->mem_mib, &a) ||
 		!suits_for_certain(c, claim_node_of(c, &holder->pod))) {
 		return false;
 	}
@@ -243,7 +243,7 @@ static bool lacks_for_certain(const struct claim *c, const struct stored *holder
 static struct span lacking(const struct claim *c, bool memory)
 {
 	/* A GPU that has lost its capacity pod may be searched for with others. */
-	bool certain = is_plain(c) && !claim_has_orphans(c);
+	bool certain = is_countable(c) && !claim_has_orphans(c);
 	struct span n = {0, opened_unseen(c)};
 	for (size_t i = 0; i < c->seen.count; i++) {
 		const struct stored *o = c->seen.items[i];

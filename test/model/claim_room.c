@@ -17,7 +17,7 @@
 #define EVICTED_MS  200000
 #define ILL_MS	    720000
 
-static bool is_live(const struct stored *o)
+static bool is_live_pod(const struct stored *o)
 {
 	return o != NULL && o->resource == RES_PODS && !pod_is_terminal(&o->pod);
 }
@@ -37,7 +37,7 @@ bool claim_awaits_watch(const struct claim *c, int64_t since)
 
 bool claim_is_waiting(const struct stored *o)
 {
-	return is_live(o) && pod_is_tenant(&o->pod) && pod_has_gate(&o->pod, NAME_GATE) &&
+	return is_live_pod(o) && pod_is_tenant(&o->pod) && pod_has_gate(&o->pod, NAME_GATE) &&
 	       o->pod.deleting_ms == 0;
 }
 
@@ -54,7 +54,7 @@ const struct stored *claim_find(const struct claim *c, const char *uid)
 bool claim_is_open(const struct stored *o)
 {
 	const struct pod *p = &o->pod;
-	return is_live(o) && pod_is_capacity(p) && p->identity != NULL && p->holds &&
+	return is_live_pod(o) && pod_is_capacity(p) && p->identity != NULL && p->holds &&
 	       p->phase == POD_RUNNING && p->deleting_ms == 0 && !p->ledger_bad;
 }
 
@@ -100,7 +100,7 @@ static struct used used_for_certain(const struct claim *c, const struct stored *
 	}
 	for (size_t i = 0; i < c->seen.count; i++) {
 		const struct stored *o = c->seen.items[i];
-		if (!is_live(o) || o == c->pod) {
+		if (!is_live_pod(o) || o == c->pod) {
 			continue;
 		}
 		const char *uuid = pairs_get(&o->pod.notes, NOTE_GPU_UUID);
@@ -159,7 +159,7 @@ struct span claim_used_mib(const struct claim *c, const struct stored *holder)
 
 /* --- who comes first --- */
 
-static bool is_ahead(const struct pod *a, const struct pod *b)
+static bool claim_is_ahead(const struct pod *a, const struct pod *b)
 {
 	if (a->priority != b->priority) {
 		return a->priority > b->priority;
@@ -173,10 +173,10 @@ static bool is_ahead(const struct pod *a, const struct pod *b)
 
 bool claim_comes_first(const struct claim *c, const struct stored *o)
 {
-	return o != c->pod && claim_is_waiting(o) && is_ahead(&o->pod, &c->pod->pod);
+	return o != c->pod && claim_is_waiting(o) && claim_is_ahead(&o->pod, &c->pod->pod);
 }
 
-static void sum_of(const struct claim *c,
+static void claim_sum(const struct claim *c,
 	bool (*counts)(const struct claim *c, const struct stored *o), int64_t mem_mib,
 	int64_t *ret_milli, int64_t *ret_mib)
 {
@@ -195,7 +195,7 @@ static void sum_of(const struct claim *c,
 
 void claim_ahead(const struct claim *c, int64_t mem_mib, int64_t *ret_milli, int64_t *ret_mib)
 {
-	sum_of(c, claim_comes_first, mem_mib, ret_milli, ret_mib);
+	claim_sum(c, claim_comes_first, mem_mib, ret_milli, ret_mib);
 }
 
 static bool is_another(const struct claim *c, const struct stored *o)
@@ -205,7 +205,7 @@ static bool is_another(const struct claim *c, const struct stored *o)
 
 void claim_others(const struct claim *c, int64_t mem_mib, int64_t *ret_milli, int64_t *ret_mib)
 {
-	sum_of(c, is_another, mem_mib, ret_milli, ret_mib);
+	claim_sum(c, is_another, mem_mib, ret_milli, ret_mib);
 }
 
 /* --- nodes --- */
@@ -214,7 +214,7 @@ void claim_others(const struct claim *c, int64_t mem_mib, int64_t *ret_milli, in
  */
 bool claim_may_come(const struct claim *c, const struct stored *o, const char *node)
 {
-	if (!is_live(o) || o == c->pod) {
+	if (!is_live_pod(o) || o == c->pod) {
 		return false;
 	}
 	if (!text_empty(o->pod.node)) {
@@ -253,7 +253,7 @@ bool claim_is_drained(const struct node *n)
 }
 
 /* A pod for whole GPUs that ranks before it may have GPUs of this node kept for it (C16, C18). */
-static bool is_kept_maybe(const struct claim *c, const struct node *n)
+static bool node_may_be_kept(const struct claim *c, const struct node *n)
 {
 	for (size_t i = 0; i < c->seen.count; i++) {
 		const struct stored *o = c->seen.items[i];
@@ -270,7 +270,7 @@ bool claim_node_takes(const struct claim *c, const struct stored *node, int64_t 
 	const struct node *n = &node->node;
 	const struct pod *p = &c->pod->pod;
 	if (!n->ready || n->unschedulable || claim_is_drained(n) || !claim_selects(p, n) ||
-		is_kept_maybe(c, n)) {
+		node_may_be_kept(c, n)) {
 		return false;
 	}
 	int64_t unseen = claim_opened_unseen(c) + opens, ahead = 0;
@@ -304,7 +304,7 @@ struct span claim_quota_used(const struct claim *c, const struct quota *q)
 	struct span used = {0, 0};
 	for (size_t i = 0; i < c->seen.count; i++) {
 		const struct stored *o = c->seen.items[i];
-		bool here = o != c->pod && is_live(o) && text_equals(o->ns, q->ns);
+		bool here = o != c->pod && is_live_pod(o) && text_equals(o->ns, q->ns);
 		struct quota_subject subject = quota_subject_of(&o->pod);
 		if (here && quota_covers(q, &subject)) {
 			int64_t milli = o->pod.gpus * MODEL_GPU_MILLI + quota_shown(&o->pod);
@@ -359,7 +359,7 @@ static const struct stored *node_named(const struct claim *c, const char *name)
 }
 
 /* Whatever its node may be. */
-static bool has_room(const struct claim *c, const struct stored *holder)
+static bool claim_has_room(const struct claim *c, const struct stored *holder)
 {
 	struct need n;
 	int64_t milli, mib;
@@ -384,7 +384,7 @@ static bool has_room(const struct claim *c, const struct stored *holder)
 static bool fits_gpu(const struct claim *c, const struct stored *holder)
 {
 	const struct stored *node = node_named(c, text_or(holder->pod.node, ""));
-	return node != NULL && has_room(c, holder) && claim_node_takes(c, node, 0);
+	return node != NULL && claim_has_room(c, holder) && claim_node_takes(c, node, 0);
 }
 
 /* Deletions under way make the picture of its GPUs doubtful, and so does a capacity pod that
@@ -426,7 +426,7 @@ static bool several_on(const struct claim *c, const struct stored *node)
 		const struct stored *o = c->seen.items[i];
 		bool here = o->resource == RES_PODS && pod_is_capacity(&o->pod) &&
 			    text_equals(o->pod.node, node->name);
-		open += here && claim_is_open(o) && has_room(c, o);
+		open += here && claim_is_open(o) && claim_has_room(c, o);
 	}
 	int64_t more = open < asked ? asked - open : 0;
 	return n.milli <= MODEL_GPU_MILLI && n.mem_mib <= m->devices[0].mem_mib &&
@@ -457,7 +457,7 @@ static const struct stored *several_fit(const struct claim *c)
 
 /* One that came later under the same name may have another. One of the other mode has it and does
  * not hold it for the tenant: it goes, and the GPU is looked for. */
-static bool is_held(const struct claim *c, const char *uuid, const struct pod *tenant)
+static bool claim_gpu_held(const struct claim *c, const char *uuid, const struct pod *tenant)
 {
 	for (size_t i = 0; i < c->seen.count; i++) {
 		const struct stored *h = c->seen.items[i];
@@ -475,11 +475,11 @@ bool claim_has_orphans(const struct claim *c)
 	for (size_t i = 0; i < c->seen.count; i++) {
 		const struct stored *o = c->seen.items[i];
 		struct told_gpu t = {{0}, {0}, "", ""};
-		if (is_live(o)) {
+		if (is_live_pod(o)) {
 			t = told_gpus(&o->pod);
 		}
 		while (told_gpu_next(&t)) {
-			if (!is_held(c, t.uuid, &o->pod)) {
+			if (!claim_gpu_held(c, t.uuid, &o->pod)) {
 				return true;
 			}
 		}
@@ -507,7 +507,7 @@ bool claim_has_unbooked(const struct claim *c)
 	for (size_t i = 0; i < c->seen.count; i++) {
 		const struct stored *o = c->seen.items[i];
 		struct told_gpu t = {{0}, {0}, "", ""};
-		if (is_live(o)) {
+		if (is_live_pod(o)) {
 			t = told_gpus(&o->pod);
 		}
 		while (told_gpu_next(&t)) {

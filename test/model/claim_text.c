@@ -7,7 +7,7 @@
 #include "sim_parts.h"
 
 /* "0.25 GPU", "8Gi GPU memory"; moves past it. */
-static bool read_amount(const char **at, struct amount_told *a)
+static bool read_told_amount(const char **at, struct amount_told *a)
 {
 	size_t n = strcspn(*at, " ");
 	struct view number = {*at, n};
@@ -33,12 +33,12 @@ bool claim_wants(const char *message, struct amount_told *ret_wanted)
 		return false;
 	}
 	at += strlen("needs ");
-	if (!read_amount(&at, &a)) {
+	if (!read_told_amount(&at, &a)) {
 		return false;
 	}
 	if (strncmp(at, " and ", 5) == 0) {
 		at += 5;
-		if (!read_amount(&at, &a)) {
+		if (!read_told_amount(&at, &a)) {
 			return false;
 		}
 	}
@@ -55,7 +55,7 @@ bool claim_best(const char *message, struct amount_told *ret_free, char *node, s
 		return false;
 	}
 	at += strlen(start);
-	if (!read_amount(&at, &a) || strncmp(at, on, strlen(on)) != 0) {
+	if (!read_told_amount(&at, &a) || strncmp(at, on, strlen(on)) != 0) {
 		return false;
 	}
 	at += strlen(on);
@@ -98,11 +98,11 @@ bool claim_quota(const char *message, char *name, size_t room, int64_t *ret_allo
 	at += strlen(has);
 	snprintf(name, room, "%.*s", (int)(end - at), at);
 	at = end + strlen(allows);
-	if (!read_amount(&at, &allowed) || strncmp(at, ", ", 2) != 0) {
+	if (!read_told_amount(&at, &allowed) || strncmp(at, ", ", 2) != 0) {
 		return false;
 	}
 	at += 2;
-	if (!read_amount(&at, &taken) || strncmp(at, of_it, strlen(of_it)) != 0) {
+	if (!read_told_amount(&at, &taken) || strncmp(at, of_it, strlen(of_it)) != 0) {
 		return false;
 	}
 	*ret_allowed_milli = allowed.milli;

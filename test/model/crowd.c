@@ -26,7 +26,7 @@ void crowd_weather(struct weather *w, uint64_t seed)
 	w->partition = w->pause = w->crash = w->leave = w->server_restart = w->crash_at_write = 0;
 }
 
-static bool is_work(const struct stored *o)
+static bool is_crowd_pod(const struct stored *o)
 {
 	return o->resource == RES_PODS && !pod_is_capacity(&o->pod);
 }
@@ -35,18 +35,18 @@ static void clear(struct sim *s)
 {
 	for (size_t i = s->store.items.count; i-- > 0;) {
 		struct stored *o = s->store.items.items[i];
-		if (is_work(o) && pod_is_terminal(&o->pod) && o->pod.deleting_ms == 0) {
+		if (is_crowd_pod(o) && pod_is_terminal(&o->pod) && o->pod.deleting_ms == 0) {
 			apiserver_delete_pod(s, o, 0, ACTOR_PERSON);
 		}
 	}
 }
 
-static bool is_large(const struct stored *o)
+static bool is_large_pod(const struct stored *o)
 {
 	return strncmp(o->name, "large-", 6) == 0;
 }
 
-static void ask(struct sim *s, const char *kind, uint64_t turn, struct wanted_pod *a)
+static void crowd_ask(struct sim *s, const char *kind, uint64_t turn, struct wanted_pod *a)
 {
 	char name[40];
 	snprintf(name, sizeof name, "%s-%llu", kind, (unsigned long long)turn);
@@ -57,26 +57,27 @@ static void ask(struct sim *s, const char *kind, uint64_t turn, struct wanted_po
 	}
 }
 
-static void come(struct sim *s, uint64_t turn)
+static void crowd_comes(struct sim *s, uint64_t turn)
 {
 	static const char *const shares[] = {"0.1", "0.2", "0.3", "0.4"};
 	int64_t large = 0, waiting = 0;
 	int gpus = s->fleet.machines.items[0].device_count;
 	for (size_t i = 0; i < s->store.items.count; i++) {
 		const struct stored *o = s->store.items.items[i];
-		large += is_work(o) && is_large(o);
-		waiting += is_work(o) && !is_large(o) && claim_is_waiting(o);
+		large += is_crowd_pod(o) && is_large_pod(o);
+		waiting += is_crowd_pod(o) && !is_large_pod(o) && claim_is_waiting(o);
 	}
 	if (large == 0) {
 		char count[8];
 		bool lone = dice_key("lone", NULL, s->config.seed) % 2 == 0;
 		snprintf(count, sizeof count, "%d", gpus);
-		ask(s, "large", turn,
+		crowd_ask(s, "large", turn,
 			&(struct wanted_pod){
 				.share = "0.9", .count = lone || gpus == 1 ? NULL : count});
 	}
 	if (waiting < WAITING_MOST * gpus) {
-		ask(s, "small", turn, &(struct wanted_pod){.share = shares[sim_between(s, 0, 3)]});
+		crowd_ask(s, "small", turn,
+			&(struct wanted_pod){.share = shares[sim_between(s, 0, 3)]});
 	}
 }
 
@@ -89,7 +90,7 @@ void crowd_work(void *data, uint64_t turn)
 	struct dice back = dice_enter(s, dice_key("crowd", NULL, turn));
 	int64_t rest = sim_between(s, 300, 1500) / s->fleet.machines.items[0].device_count;
 	clear(s);
-	come(s, turn);
+	crowd_comes(s, turn);
 	dice_leave(s, back);
 	agenda_add(&s->agenda, sim_now(s) + rest, crowd_work, s, turn + 1);
 }

@@ -43,7 +43,7 @@ void delay_told(struct sim *s, const char *uid)
 }
 
 /* One that has told nothing yet stands for its reader after a while only (kube/reflector.c). */
-static bool stands(const struct flight *f)
+static bool watch_stands(const struct flight *f)
 {
 	bool settled = f->delivered > 0 || sim_now(f->link->sim) - f->opened_at >= SETTLED_MS;
 	return f->open && !f->picture && !f->over && settled;
@@ -54,7 +54,7 @@ static bool streams_flow(const struct link *l)
 	uint32_t open = 0;
 	for (size_t i = 0; i < l->flights.count; i++) {
 		const struct flight *f = l->flights.items[i];
-		open |= stands(f) ? 1u << f->resource : 0;
+		open |= watch_stands(f) ? 1u << f->resource : 0;
 	}
 	uint32_t needed = (1u << RES_LEASES) - 1;
 	return (open & needed) == needed;
@@ -111,7 +111,7 @@ static bool fits_maybe(const struct sim *s)
 	return false;
 }
 
-static void look_at(struct sim *s, const struct stored *o, int replica)
+static void look_at_delay(struct sim *s, const struct stored *o, int replica)
 {
 	struct delay *d = delay_of(s, o->uid);
 	int64_t told = replica >= 0 ? past_version(s, replica, RES_PODS, s->memory.told.count) : 0;
@@ -133,23 +133,23 @@ static void look_at(struct sim *s, const struct stored *o, int replica)
 	}
 }
 
-static void look(void *data, uint64_t arg)
+static void look_at_delays(void *data, uint64_t arg)
 {
 	struct sim *s = data;
 	int replica = able(s);
 	for (size_t i = 0; i < s->store.items.count; i++) {
 		const struct stored *o = s->store.items.items[i];
 		if (o->resource == RES_PODS && claim_is_waiting(o)) {
-			look_at(s, o, replica);
+			look_at_delay(s, o, replica);
 		}
 	}
 	check_halves(s, replica);
 	roll_look(s);
 	overtake_look(s, replica);
-	agenda_add(&s->agenda, sim_now(s) + LOOK_MS, look, s, arg);
+	agenda_add(&s->agenda, sim_now(s) + LOOK_MS, look_at_delays, s, arg);
 }
 
 void delay_start(struct sim *s)
 {
-	agenda_add(&s->agenda, sim_now(s) + LOOK_MS, look, s, 0);
+	agenda_add(&s->agenda, sim_now(s) + LOOK_MS, look_at_delays, s, 0);
 }

@@ -25,7 +25,7 @@ void dice_finish(struct sim *s)
 	VEC_FINISH(&s->dice_counts.rows);
 }
 
-static uint64_t mix(uint64_t a, uint64_t b)
+static uint64_t dice_mix(uint64_t a, uint64_t b)
 {
 	return hash_bytes(&b, sizeof b, a);
 }
@@ -47,14 +47,14 @@ uint64_t dice_next(struct sim *s, const char *kind, const char *text, uint64_t n
 		at = (uint32_t)c->rows.count - 1;
 		map_put(&c->by_key, key, at);
 	}
-	return mix(key, ++c->rows.items[at].times);
+	return dice_mix(key, ++c->rows.items[at].times);
 }
 
 struct dice dice_enter(struct sim *s, uint64_t scope)
 {
 	struct dice back = {s->rng, s->scope};
 	s->scope = scope;
-	rng_seed(&s->rng, mix(s->config.seed, scope));
+	rng_seed(&s->rng, dice_mix(s->config.seed, scope));
 	return back;
 }
 
@@ -78,11 +78,11 @@ static bool may_happen(const struct sim *s, uint64_t id)
 
 bool dice_falls(struct sim *s, const char *kind, uint32_t per_mille)
 {
-	uint64_t id = mix(s->scope, dice_key(kind, NULL, 0));
+	uint64_t id = dice_mix(s->scope, dice_key(kind, NULL, 0));
 	if (per_mille == 0) {
 		return false;
 	}
-	rng_seed(&s->rng, mix(s->config.seed, id));
+	rng_seed(&s->rng, dice_mix(s->config.seed, id));
 	if (!sim_chance(s, per_mille) || !may_happen(s, id)) {
 		return false;
 	}

@@ -22,7 +22,7 @@ const char *facts_word(const json_t *object, const char *key)
 
 /* --- amounts --- */
 
-static bool is_digit(char c)
+static bool is_decimal(char c)
 {
 	return c >= '0' && c <= '9';
 }
@@ -42,7 +42,7 @@ bool facts_amount(struct view text, int64_t *ret_thousandths)
 			fraction = true;
 			continue;
 		}
-		if (!is_digit(text.p[at])) {
+		if (!is_decimal(text.p[at])) {
 			break;
 		}
 		number = number * 10 + (text.p[at] - '0');
@@ -73,7 +73,7 @@ static bool take_amount(const json_t *list, const char *key, int64_t *amount)
 	return facts_amount(view_of(text_or(json_string_value(value), "")), amount);
 }
 
-static int64_t whole(int64_t thousandths)
+static int64_t whole_units(int64_t thousandths)
 {
 	return (thousandths + 999) / 1000;
 }
@@ -104,7 +104,7 @@ bool facts_need(const struct pod *p, int64_t usable_mib, struct need *ret_need)
 
 /* --- lists --- */
 
-static struct pairs read_pairs(const json_t *object, struct arena *arena)
+static struct pairs facts_pairs(const json_t *object, struct arena *arena)
 {
 	struct pairs all = {NULL, 0};
 	size_t count = json_object_size(object);
@@ -121,7 +121,7 @@ static struct pairs read_pairs(const json_t *object, struct arena *arena)
 	return all;
 }
 
-static bool read_term(const json_t *from, const char *key, struct arena *arena, struct term *ret)
+static bool facts_term(const json_t *from, const char *key, struct arena *arena, struct term *ret)
 {
 	static const char *const words[] = {"In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"};
 	const json_t *values = json_object_get(from, "values");
@@ -144,7 +144,7 @@ static bool read_terms(const json_t *list, struct arena *arena, struct terms *re
 	size_t count = json_array_size(list);
 	*ret = (struct terms){count > 0 ? ARENA_ARRAY(arena, struct term, count) : NULL, 0};
 	for (; ret->count < count; ret->count++) {
-		if (!read_term(json_array_get(list, ret->count), "key", arena,
+		if (!facts_term(json_array_get(list, ret->count), "key", arena,
 			    &ret->items[ret->count])) {
 			return false;
 		}
@@ -152,7 +152,7 @@ static bool read_terms(const json_t *list, struct arena *arena, struct terms *re
 	return true;
 }
 
-static bool read_node_terms(const json_t *spec, struct arena *arena, struct pod *pod)
+static bool facts_node_terms(const json_t *spec, struct arena *arena, struct pod *pod)
 {
 	const json_t *affinity = facts_at(spec, "affinity", "nodeAffinity");
 	const json_t *terms = facts_at(
@@ -172,7 +172,7 @@ static bool read_node_terms(const json_t *spec, struct arena *arena, struct pod 
 
 /* --- pods --- */
 
-static int64_t time_of(const json_t *object, const char *key)
+static int64_t facts_time(const json_t *object, const char *key)
 {
 	int64_t at = 0;
 	const char *text = facts_word(object, key);
@@ -180,7 +180,7 @@ static int64_t time_of(const json_t *object, const char *key)
 }
 
 /* Its controller; or, of a pod that stands beside another, the one ReplicaSet that it names. */
-static void read_owner(const json_t *meta, struct pod *pod)
+static void facts_owner(const json_t *meta, struct pod *pod)
 {
 	const json_t *owners = json_object_get(meta, "ownerReferences"), *found = NULL;
 	for (size_t i = 0; i < json_array_size(owners) && found == NULL; i++) {
@@ -201,19 +201,19 @@ static void read_owner(const json_t *meta, struct pod *pod)
 	}
 }
 
-static void read_meta(const json_t *meta, struct arena *arena, struct pod *pod)
+static void facts_meta(const json_t *meta, struct arena *arena, struct pod *pod)
 {
 	pod->ns = text_or(facts_word(meta, "namespace"), "");
 	pod->name = text_or(facts_word(meta, "name"), "");
 	pod->uid = text_or(facts_word(meta, "uid"), "");
 	pod->resource_version = text_or(facts_word(meta, "resourceVersion"), "");
-	pod->created_ms = time_of(meta, "creationTimestamp");
-	pod->deleting_ms = time_of(meta, "deletionTimestamp");
+	pod->created_ms = facts_time(meta, "creationTimestamp");
+	pod->deleting_ms = facts_time(meta, "deletionTimestamp");
 	pod->grace_s = json_integer_value(json_object_get(meta, "deletionGracePeriodSeconds"));
-	pod->labels = read_pairs(json_object_get(meta, "labels"), arena);
-	pod->notes = read_pairs(json_object_get(meta, "annotations"), arena);
+	pod->labels = facts_pairs(json_object_get(meta, "labels"), arena);
+	pod->notes = facts_pairs(json_object_get(meta, "annotations"), arena);
 	pod->surged = pairs_get(&pod->notes, NOTE_SURGED_BY) != NULL;
-	read_owner(meta, pod);
+	facts_owner(meta, pod);
 }
 
 /* Containers run together, init containers one by one before them. */
@@ -244,13 +244,13 @@ static bool read_needs(const json_t *spec, struct pod *pod)
 	bool read = read_resource(spec, "cpu", &cpu) && read_resource(spec, "memory", &memory) &&
 		    read_resource(spec, NAME_GPU_RESOURCE, &gpus);
 	pod->cpu_milli = cpu;
-	pod->mem_bytes = whole(memory);
-	pod->gpus = whole(gpus);
+	pod->mem_bytes = whole_units(memory);
+	pod->gpus = whole_units(gpus);
 	pod->best_effort = cpu == 0 && memory == 0;
 	return read;
 }
 
-static bool read_spec(const json_t *spec, struct arena *arena, struct pod *pod)
+static bool facts_spec(const json_t *spec, struct arena *arena, struct pod *pod)
 {
 	const json_t *gates = json_object_get(spec, "schedulingGates");
 	size_t count = json_array_size(gates);
@@ -262,22 +262,22 @@ static bool read_spec(const json_t *spec, struct arena *arena, struct pod *pod)
 	pod->priority = (int32_t)json_integer_value(json_object_get(spec, "priority"));
 	pod->has_deadline = json_object_get(spec, "activeDeadlineSeconds") != NULL;
 	pod->lingers = linger >= CAPACITY_LINGER_S;
-	pod->node_selector = read_pairs(json_object_get(spec, "nodeSelector"), arena);
+	pod->node_selector = facts_pairs(json_object_get(spec, "nodeSelector"), arena);
 	pod->gates = count > 0 ? ARENA_ARRAY(arena, const char *, count) : NULL;
 	for (; pod->gate_count < count; pod->gate_count++) {
 		const json_t *gate = json_array_get(gates, pod->gate_count);
 		pod->gates[pod->gate_count] = text_or(facts_word(gate, "name"), "");
 	}
-	return read_needs(spec, pod) && read_node_terms(spec, arena, pod);
+	return read_needs(spec, pod) && facts_node_terms(spec, arena, pod);
 }
 
 bool facts_pod(const json_t *value, struct arena *arena, struct pod *ret_pod)
 {
 	*ret_pod = (struct pod){0};
-	read_meta(json_object_get(value, "metadata"), arena, ret_pod);
+	facts_meta(json_object_get(value, "metadata"), arena, ret_pod);
 	facts_status(json_object_get(value, "status"), arena, ret_pod);
 	facts_texts(arena, ret_pod);
-	return read_spec(json_object_get(value, "spec"), arena, ret_pod);
+	return facts_spec(json_object_get(value, "spec"), arena, ret_pod);
 }
 
 /* --- nodes and quotas --- */
@@ -291,7 +291,7 @@ bool facts_node(const json_t *value, struct arena *arena, struct node *ret_node)
 	struct node n = {.name = text_or(facts_word(meta, "name"), ""),
 		.uid = text_or(facts_word(meta, "uid"), ""),
 		.resource_version = text_or(facts_word(meta, "resourceVersion"), "")};
-	n.labels = read_pairs(json_object_get(meta, "labels"), arena);
+	n.labels = facts_pairs(json_object_get(meta, "labels"), arena);
 	n.unschedulable = json_is_true(facts_at(value, "spec", "unschedulable"));
 	n.taint_count = (uint32_t)json_array_size(facts_at(value, "spec", "taints"));
 	for (size_t i = 0; i < json_array_size(conditions); i++) {
@@ -303,9 +303,9 @@ bool facts_node(const json_t *value, struct arena *arena, struct node *ret_node)
 		    take_amount(offers, "pods", &slots) &&
 		    take_amount(offers, NAME_GPU_RESOURCE, &gpus);
 	n.cpu_milli = cpu;
-	n.mem_bytes = whole(memory);
-	n.pod_slots = whole(slots);
-	n.gpus = whole(gpus);
+	n.mem_bytes = whole_units(memory);
+	n.pod_slots = whole_units(slots);
+	n.gpus = whole_units(gpus);
 	*ret_node = n;
 	return read;
 }

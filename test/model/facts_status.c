@@ -16,12 +16,12 @@ static const json_t *condition_of(const json_t *status, const char *type)
 	return found;
 }
 
-static bool is_true(const json_t *condition)
+static bool condition_is_true(const json_t *condition)
 {
 	return text_equals(facts_word(condition, "status"), "True");
 }
 
-static const json_t *container_of(const json_t *status, const char *list, const char *name)
+static const json_t *container_status(const json_t *status, const char *list, const char *name)
 {
 	const json_t *all = json_object_get(status, list);
 	for (size_t i = 0; i < json_array_size(all); i++) {
@@ -48,9 +48,10 @@ static const char *kept_word(const json_t *object, const char *key, struct arena
 	return arena_strdup(arena, text_or(facts_word(object, key), ""));
 }
 
-static void read_identity(const json_t *status, struct arena *arena, struct pod *pod)
+static void facts_identity(const json_t *status, struct arena *arena, struct pod *pod)
 {
-	const json_t *of = container_of(status, "initContainerStatuses", CAPACITY_INIT_CONTAINER);
+	const json_t *of =
+		container_status(status, "initContainerStatuses", CAPACITY_INIT_CONTAINER);
 	const json_t *ended = facts_at(of, "state", "terminated");
 	const json_t *code = json_object_get(ended, "exitCode");
 	bool well = json_is_integer(code) && json_integer_value(code) == 0;
@@ -74,23 +75,23 @@ void facts_status(const json_t *status, struct arena *arena, struct pod *pod)
 	}
 	pod->phase = (enum pod_phase)i;
 	const json_t *scheduled = condition_of(status, "PodScheduled");
-	pod->ready = is_true(condition_of(status, "Ready"));
+	pod->ready = condition_is_true(condition_of(status, "Ready"));
 	pod->unschedulable = text_equals(facts_word(scheduled, "status"), "False") &&
 			     text_equals(facts_word(scheduled, "reason"), "Unschedulable");
 	const json_t *placed = condition_of(status, NAME_PLACED);
 	if (placed != NULL) {
 		pod->placed = (struct pod_condition){.type = facts_word(placed, "type"),
-			.is_true = is_true(placed),
+			.is_true = condition_is_true(placed),
 			.reason = facts_word(placed, "reason"),
 			.message = facts_word(placed, "message")};
 	}
-	const json_t *main = container_of(status, "containerStatuses", CAPACITY_MAIN_CONTAINER);
+	const json_t *main = container_status(status, "containerStatuses", CAPACITY_MAIN_CONTAINER);
 	pod->holds = json_is_true(json_object_get(main, "ready")) &&
 		     facts_at(main, "state", "running") != NULL;
-	read_identity(status, arena, pod);
+	facts_identity(status, arena, pod);
 }
 
-static void read_ledger(const json_t *grants, struct arena *arena, struct pod *pod)
+static void facts_ledger(const json_t *grants, struct arena *arena, struct pod *pod)
 {
 	size_t count = json_array_size(grants);
 	struct ledger *l = &pod->ledger;
@@ -109,7 +110,7 @@ static void read_ledger(const json_t *grants, struct arena *arena, struct pod *p
 	}
 }
 
-static bool form_of(const json_t *object, enum inject_form *ret_form)
+static bool facts_form(const json_t *object, enum inject_form *ret_form)
 {
 	static const char *const forms[INJECT_FORMS] = {"env", "cdi", "nri"};
 	for (int i = 0; i < INJECT_FORMS; i++) {
@@ -121,7 +122,7 @@ static bool form_of(const json_t *object, enum inject_form *ret_form)
 	return false;
 }
 
-static void read_claim(const json_t *value, struct arena *arena, struct pod *pod)
+static void facts_claim(const json_t *value, struct arena *arena, struct pod *pod)
 {
 	const json_t *others = json_object_get(value, "classes");
 	size_t count = json_array_size(others);
@@ -134,10 +135,10 @@ static void read_claim(const json_t *value, struct arena *arena, struct pod *pod
 	for (size_t i = 0; i < count; i++) {
 		const json_t *other = json_array_get(others, i);
 		list[i].class = kept_word(other, "class", arena);
-		claim->other_count += form_of(other, &list[i].form);
+		claim->other_count += facts_form(other, &list[i].form);
 	}
 	claim->others = list;
-	if (form_of(value, &claim->form) && claim->other_count == count) {
+	if (facts_form(value, &claim->form) && claim->other_count == count) {
 		pod->claim = claim;
 	}
 }
@@ -150,13 +151,13 @@ void facts_texts(struct arena *arena, struct pod *pod)
 		json_t *value = text_value(grants);
 		const json_t *list = json_object_get(value, "grants");
 		pod->ledger_bad = !json_is_array(list);
-		read_ledger(list, arena, pod);
+		facts_ledger(list, arena, pod);
 		json_decref(value);
 	}
 	if (pod_is_capacity(pod) || pod_is_probe(pod)) {
 		json_t *value = text_value(claim);
 		if (value != NULL) {
-			read_claim(value, arena, pod);
+			facts_claim(value, arena, pod);
 		}
 		json_decref(value);
 	}

@@ -131,7 +131,7 @@ void modes_spells(struct sim *s)
 		at * COUNT_OF(m->devices) + device);
 }
 
-static const struct stored *holder_of(const struct sim *s, const struct device *d)
+static const struct stored *device_holder(const struct sim *s, const struct device *d)
 {
 	const struct stored *o = d->holder[0] != '\0' ? store_find_uid(&s->store, d->holder) : NULL;
 	return o != NULL && o->resource == RES_PODS && pod_is_capacity(&o->pod) ? o : NULL;
@@ -139,14 +139,15 @@ static const struct stored *holder_of(const struct sim *s, const struct device *
 
 enum mps_state modes_daemon(const struct sim *s, const struct device *d)
 {
-	const struct stored *o = holder_of(s, d);
+	const struct stored *o = device_holder(s, d);
 	if (o == NULL || !pod_is_mps(&o->pod)) {
 		return MPS_UNSAID;
 	}
 	return d->faulty ? MPS_FAULT : MPS_ACTIVE;
 }
 
-static void hear(struct sim *s, int replica, const struct device_state *told, struct device *d)
+static void hear_of_fault(
+	struct sim *s, int replica, const struct device_state *told, struct device *d)
 {
 	int incarnation = s->slots[replica].incarnation;
 	bool same = strcmp(d->faults_told[replica].holder, d->holder) == 0 &&
@@ -168,7 +169,7 @@ void modes_told(struct sim *s, int replica, const struct change *c)
 	for (uint32_t i = 0; m != NULL && !m->doubled && i < c->state->device_count; i++) {
 		for (int k = 0; k < m->device_count; k++) {
 			if (strcmp(m->devices[k].uuid, c->state->devices[i].uuid) == 0) {
-				hear(s, replica, &c->state->devices[i], &m->devices[k]);
+				hear_of_fault(s, replica, &c->state->devices[i], &m->devices[k]);
 			}
 		}
 	}
@@ -190,7 +191,7 @@ void modes_check_chosen(struct sim *s, int replica, const char *holder, const ch
 	vec_for_each (const struct machine, m, &s->fleet.machines) {
 		for (int i = 0; waits && i < m->device_count; i++) {
 			const struct device *d = &m->devices[i];
-			const struct stored *o = holder_of(s, d);
+			const struct stored *o = device_holder(s, d);
 			if (o != NULL && text_equals(o->name, holder) && pod_is_mps(&o->pod) &&
 				has_been_told(s, replica, d)) {
 				sim_fail(s, "mode", "r%d gives a share of %s to %s in a fault",

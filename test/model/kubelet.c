@@ -13,15 +13,15 @@
 
 #define RETRY_MS 1000
 
-static void start(void *data, uint64_t serial);
+static void pod_start(void *data, uint64_t serial);
 
-static uint64_t serial_of(const char *uid)
+static uint64_t uid_serial(const char *uid)
 {
 	int64_t serial = 0;
 	return parse_i64(view_of(uid + 4), 0, INT64_MAX, &serial) ? (uint64_t)serial : 0;
 }
 
-static struct stored *pod_of(struct sim *s, uint64_t serial)
+static struct stored *pod_by_serial(struct sim *s, uint64_t serial)
 {
 	char uid[32];
 	snprintf(uid, sizeof uid, "uid-%06llu", (unsigned long long)serial);
@@ -36,12 +36,12 @@ static struct machine *machine_of(struct sim *s, const struct stored *o)
 }
 
 /* What befalls this pod now. */
-static struct dice enter(struct sim *s, const struct stored *o, const char *what)
+static struct dice kubelet_dice(struct sim *s, const struct stored *o, const char *what)
 {
 	return dice_enter(s, dice_next(s, what, o->name, 0));
 }
 
-static void later(struct sim *s, int64_t ms, agenda_run run, uint64_t serial)
+static void kubelet_later(struct sim *s, int64_t ms, agenda_run run, uint64_t serial)
 {
 	agenda_add(&s->agenda, sim_now(s) + ms, run, s, serial);
 }
@@ -117,7 +117,7 @@ static bool allocate(struct sim *s, struct machine *m, const struct stored *o)
 	return true;
 }
 
-static const struct device *device_of(const struct machine *m, const char *uid)
+static const struct device *device_held_by(const struct machine *m, const char *uid)
 {
 	for (int i = 0; i < m->device_count; i++) {
 		if (strcmp(m->devices[i].holder, uid) == 0) {
@@ -129,18 +129,18 @@ static const struct device *device_of(const struct machine *m, const char *uid)
 
 /* --- running --- */
 
-static void finish(void *data, uint64_t serial)
+static void pod_finish(void *data, uint64_t serial)
 {
 	struct sim *s = data;
-	struct stored *o = pod_of(s, serial);
+	struct stored *o = pod_by_serial(s, serial);
 	if (o == NULL || o->pod.phase != POD_RUNNING) {
 		return;
 	}
 	if (machine_of(s, o) == NULL) {
-		later(s, RETRY_MS, finish, serial);
+		kubelet_later(s, RETRY_MS, pod_finish, serial);
 		return;
 	}
-	struct dice back = enter(s, o, "end");
+	struct dice back = kubelet_dice(s, o, "end");
 	set_phase(s, o, sim_chance(s, 800) ? "Succeeded" : "Failed", NULL);
 	dice_leave(s, back);
 }
@@ -150,18 +150,18 @@ static void run_work(struct sim *s, struct stored *o, uint64_t serial)
 {
 	bool whole = o->pod.gpus > 0 && !s->weather.lasting;
 	bool stays = pairs_get(&o->pod.labels, "lasting") != NULL;
-	struct dice back = enter(s, o, "life");
+	struct dice back = kubelet_dice(s, o, "life");
 	int64_t unfit_ms = work_of(o) != NULL ? works_unfit_ms(s, o) : 0;
 	set_phase_as(s, o, "Running", NULL, unfit_ms == 0);
 	if (unfit_ms > 0) {
-		later(s, unfit_ms, works_get_well, serial);
+		kubelet_later(s, unfit_ms, works_get_well, serial);
 	}
 	if (stays) {
 		dice_leave(s, back);
 		return;
 	}
 	if (whole || sim_chance(s, s->weather.mortal)) {
-		later(s, sim_between(s, 300, s->weather.life_ms), finish, serial);
+		kubelet_later(s, sim_between(s, 300, s->weather.life_ms), pod_finish, serial);
 	}
 	dice_leave(s, back);
 }
@@ -179,15 +179,15 @@ static json_t *init_status(const struct device *d)
 		"Completed", "message", str_text(&text));
 }
 
-static void hold(void *data, uint64_t serial)
+static void pod_hold(void *data, uint64_t serial)
 {
 	struct sim *s = data;
-	struct stored *o = pod_of(s, serial);
+	struct stored *o = pod_by_serial(s, serial);
 	if (o == NULL || pod_is_terminal(&o->pod) || o->pod.deleting_ms != 0) {
 		return;
 	}
 	if (machine_of(s, o) == NULL) {
-		later(s, RETRY_MS, hold, serial);
+		kubelet_later(s, RETRY_MS, pod_hold, serial);
 		return;
 	}
 	json_t *draft = store_draft(o);
@@ -199,28 +199,28 @@ static void hold(void *data, uint64_t serial)
 	store_put(&s->store, RES_PODS, draft, ACTOR_KUBELET);
 }
 
-static void identify(struct sim *s, struct stored *o, const struct machine *m, uint64_t serial)
+static void pod_identify(struct sim *s, struct stored *o, const struct machine *m, uint64_t serial)
 {
 	json_t *draft = store_draft(o);
 	json_object_set_new(json_object_get(draft, "status"), "initContainerStatuses",
-		json_pack("[o]", init_status(device_of(m, o->uid))));
-	struct dice back = enter(s, o, "identity");
+		json_pack("[o]", init_status(device_held_by(m, o->uid))));
+	struct dice back = kubelet_dice(s, o, "identity");
 	int64_t delay = sim_between(s, 10, 500);
 	dice_leave(s, back);
 	store_put(&s->store, RES_PODS, draft, ACTOR_KUBELET);
-	later(s, delay, hold, serial);
+	kubelet_later(s, delay, pod_hold, serial);
 }
 
-static void start(void *data, uint64_t serial)
+static void pod_start(void *data, uint64_t serial)
 {
 	struct sim *s = data;
-	struct stored *o = pod_of(s, serial);
+	struct stored *o = pod_by_serial(s, serial);
 	if (o == NULL || pod_is_terminal(&o->pod) || o->pod.deleting_ms != 0) {
 		return;
 	}
 	struct machine *m = machine_of(s, o);
 	if (m == NULL) {
-		later(s, RETRY_MS, start, serial);
+		kubelet_later(s, RETRY_MS, pod_start, serial);
 		return;
 	}
 	if (pod_is_probe(&o->pod)) {
@@ -230,18 +230,18 @@ static void start(void *data, uint64_t serial)
 	if (!allocate(s, m, o)) {
 		set_phase(s, o, "Failed", "UnexpectedAdmissionError");
 	} else if (pod_is_capacity(&o->pod)) {
-		identify(s, o, m, serial);
+		pod_identify(s, o, m, serial);
 	} else {
 		run_work(s, o, serial);
 	}
 }
 
-static void admit(void *data, uint64_t serial)
+static void pod_admit(void *data, uint64_t serial)
 {
 	struct sim *s = data;
-	struct stored *o = pod_of(s, serial);
+	struct stored *o = pod_by_serial(s, serial);
 	if (o != NULL && !pod_is_terminal(&o->pod) && o->pod.gpus > 0 && machine_of(s, o) != NULL) {
-		struct dice back = enter(s, o, "admission");
+		struct dice back = kubelet_dice(s, o, "admission");
 		bool refused = dice_falls(s, "kubelet refusal", s->weather.kubelet_refusal);
 		dice_leave(s, back);
 		if (refused) {
@@ -251,18 +251,18 @@ static void admit(void *data, uint64_t serial)
 			return;
 		}
 	}
-	start(s, serial);
+	pod_start(s, serial);
 }
 
-static void stop(void *data, uint64_t serial)
+static void pod_stop(void *data, uint64_t serial)
 {
 	struct sim *s = data;
-	struct stored *o = pod_of(s, serial);
+	struct stored *o = pod_by_serial(s, serial);
 	if (o == NULL) {
 		return;
 	}
 	if (machine_of(s, o) == NULL) {
-		later(s, RETRY_MS, stop, serial);
+		kubelet_later(s, RETRY_MS, pod_stop, serial);
 		return;
 	}
 	store_remove(&s->store, o, ACTOR_KUBELET);
@@ -283,23 +283,23 @@ void kubelet_committed(struct sim *s, const struct commit *c)
 		return;
 	}
 	const struct pod *after = &c->after->pod;
-	uint64_t serial = serial_of(c->after->uid);
+	uint64_t serial = uid_serial(c->after->uid);
 	bool had_node = before != NULL && !text_empty(before->node);
 	if (!had_node && !text_empty(after->node)) {
-		struct dice back = enter(s, c->after, "start");
+		struct dice back = kubelet_dice(s, c->after, "start");
 		int64_t delay = sim_between(s, 20, 1500);
 		if (dice_falls(s, "slow start", s->weather.slow_start)) {
 			delay += sim_between(s, 1000, 60000);
 			dice_say(s, "%s starts after %lld ms", c->after->name, (long long)delay);
 		}
 		dice_leave(s, back);
-		later(s, delay, admit, serial);
+		kubelet_later(s, delay, pod_admit, serial);
 	}
 	bool asked = before != NULL && before->deleting_ms != 0;
 	if (after->deleting_ms != 0 && (!asked || after->grace_s < before->grace_s)) {
-		struct dice back = enter(s, c->after, "stop");
+		struct dice back = kubelet_dice(s, c->after, "stop");
 		int64_t least = holds_on(after) ? after->grace_s * 1000 : 0;
-		later(s, sim_between(s, least, after->grace_s * 1000), stop, serial);
+		kubelet_later(s, sim_between(s, least, after->grace_s * 1000), pod_stop, serial);
 		dice_leave(s, back);
 	}
 }

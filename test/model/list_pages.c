@@ -8,7 +8,7 @@
 
 #define PAGE_MOST 6
 
-static void drop(struct listing *l)
+static void listing_drop(struct listing *l)
 {
 	for (size_t i = 0; i < l->items.count; i++) {
 		stored_drop(l->items.items[i]);
@@ -20,7 +20,7 @@ static void drop(struct listing *l)
 void pages_finish(struct sim *s)
 {
 	for (size_t i = 0; i < COUNT_OF(s->memory.listings.kept); i++) {
-		drop(&s->memory.listings.kept[i]);
+		listing_drop(&s->memory.listings.kept[i]);
 	}
 }
 
@@ -28,7 +28,7 @@ struct listing *pages_begin(struct sim *s)
 {
 	struct listings *all = &s->memory.listings;
 	struct listing *l = &all->kept[all->next % COUNT_OF(all->kept)];
-	drop(l);
+	listing_drop(l);
 	l->serial = ++all->next;
 	l->version = s->store.version;
 	return l;

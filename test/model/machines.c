@@ -58,7 +58,7 @@ static json_t *node_value(struct sim *s, const struct machine *m)
 		NAME_GPU_RESOURCE, gpus, "conditions", "type", "Ready", "status", "True");
 }
 
-static struct machine make(struct sim *s, int gpus, int64_t mem_mib)
+static struct machine machine_make(struct sim *s, int gpus, int64_t mem_mib)
 {
 	struct machine m = {.up = true, .device_count = gpus};
 	int number = s->fleet.made++;
@@ -71,7 +71,7 @@ static struct machine make(struct sim *s, int gpus, int64_t mem_mib)
 	return m;
 }
 
-static void enter(struct sim *s, const struct machine *m)
+static void machine_enter(struct sim *s, const struct machine *m)
 {
 	VEC_PUSH(&s->fleet.machines, *m);
 	store_put(&s->store, RES_NODES, node_value(s, m), ACTOR_CLUSTER);
@@ -80,9 +80,9 @@ static void enter(struct sim *s, const struct machine *m)
 
 void fleet_make(struct sim *s, int gpus, int64_t mem_mib)
 {
-	struct machine m = make(s, gpus, mem_mib);
+	struct machine m = machine_make(s, gpus, mem_mib);
 	m.labelled = true;
-	enter(s, &m);
+	machine_enter(s, &m);
 }
 
 void fleet_add(struct sim *s)
@@ -92,13 +92,13 @@ void fleet_add(struct sim *s)
 	int most = w->wide > 0 ? w->wide : w->narrow && !w->crowded ? 2 : 4;
 	int gpus = (int)sim_between(s, 1, most);
 	bool labelled = sim_chance(s, 800);
-	struct machine m = make(s, gpus, sizes[sim_between(s, 0, 2)]);
+	struct machine m = machine_make(s, gpus, sizes[sim_between(s, 0, 2)]);
 	m.labelled = labelled;
 	if (m.device_count > 1 && sim_chance(s, s->weather.doubled)) {
 		m.doubled = true;
 		memcpy(m.devices[1].uuid, m.devices[0].uuid, sizeof m.devices[1].uuid);
 	}
-	enter(s, &m);
+	machine_enter(s, &m);
 }
 
 void fleet_init(struct sim *s)
@@ -117,7 +117,7 @@ void fleet_finish(struct sim *s)
 	VEC_FINISH(&s->fleet.machines);
 }
 
-static void set_ready(struct sim *s, const struct machine *m, bool ready)
+static void machine_set_ready(struct sim *s, const struct machine *m, bool ready)
 {
 	struct stored *o = store_find(&s->store, RES_NODES, "", m->name);
 	if (o != NULL) {
@@ -129,12 +129,12 @@ static void set_ready(struct sim *s, const struct machine *m, bool ready)
 	}
 }
 
-static void not_ready(void *data, uint64_t index)
+static void machine_not_ready(void *data, uint64_t index)
 {
 	struct sim *s = data;
 	const struct machine *m = &s->fleet.machines.items[index];
 	if (!m->up && !m->gone) {
-		set_ready(s, m, false);
+		machine_set_ready(s, m, false);
 	}
 }
 
@@ -146,13 +146,13 @@ static void come_back(void *data, uint64_t index)
 		sim_trace(s, "%s is back", m->name);
 		m->up = true;
 		agent_restart(m);
-		set_ready(s, m, true);
+		machine_set_ready(s, m, true);
 		scheduler_soon(s);
 	}
 }
 
 /* The node's object goes, then everything that ran there. */
-static void destroy(struct sim *s, struct machine *m)
+static void machine_destroy(struct sim *s, struct machine *m)
 {
 	m->gone = true;
 	struct stored *node = store_find(&s->store, RES_NODES, "", m->name);
@@ -177,10 +177,10 @@ void fleet_lose(struct sim *s, struct machine *m, bool for_good)
 	s->report->faults++;
 	sim_trace(s, "%s is lost%s", m->name, for_good ? " for good" : "");
 	if (for_good) {
-		destroy(s, m);
+		machine_destroy(s, m);
 		return;
 	}
-	agenda_add(&s->agenda, sim_now(s) + NOT_READY_AFTER_MS, not_ready, s, index);
+	agenda_add(&s->agenda, sim_now(s) + NOT_READY_AFTER_MS, machine_not_ready, s, index);
 	agenda_add(&s->agenda, sim_now(s) + sim_between(s, 5000, 60000), come_back, s, index);
 }
 

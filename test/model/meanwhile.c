@@ -32,7 +32,7 @@ static void snatch_soon(struct sim *s, const char *capacity_pod)
 	}
 }
 
-static void come(void *data, uint64_t scope)
+static void tenant_comes(void *data, uint64_t scope)
 {
 	struct sim *s = data;
 	struct dice back = dice_enter(s, scope);
@@ -43,8 +43,8 @@ static void come(void *data, uint64_t scope)
 static void come_within(struct sim *s, int64_t most_ms)
 {
 	for (uint64_t i = 1; i <= 3; i++) {
-		agenda_add(
-			&s->agenda, sim_now(s) + sim_between(s, 0, most_ms), come, s, s->scope + i);
+		agenda_add(&s->agenda, sim_now(s) + sim_between(s, 0, most_ms), tenant_comes, s,
+			s->scope + i);
 	}
 }
 

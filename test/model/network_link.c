@@ -199,13 +199,13 @@ static void reply(void *data, uint64_t arg)
 }
 
 /* The gateway's word for a request that is on its way still. */
-static void give_up(void *data, uint64_t id)
+static void flight_give_up(void *data, uint64_t id)
 {
 	struct link *l = data;
 	struct sim *s = l->sim;
 	struct flight *f = flight_find(l, id);
 	if (f != NULL && sim_now(s) < held_until(l)) {
-		agenda_add(&s->agenda, held_until(l), give_up, l, id);
+		agenda_add(&s->agenda, held_until(l), flight_give_up, l, id);
 		return;
 	}
 	struct api_answer made = {0};
@@ -254,7 +254,7 @@ static void serve_agent(struct parcel *p)
 		.status = 200, .body = agent_answer(p->link->sim, p->agent, false)};
 }
 
-static void serve(struct parcel *p)
+static void parcel_serve(struct parcel *p)
 {
 	struct sim *s = p->link->sim;
 	if (p->agent[0] != '\0') {
@@ -285,7 +285,7 @@ static void serve(struct parcel *p)
 	}
 }
 
-static void arrive(void *data, uint64_t arg);
+static void parcel_arrive(void *data, uint64_t arg);
 
 static void send_again(const struct parcel *p)
 {
@@ -301,8 +301,8 @@ static void send_again(const struct parcel *p)
 		.body = xstrndup(p->body, p->body_size),
 		.body_size = p->body_size};
 	VEC_PUSH(&s->parcels, again);
-	agenda_add(
-		&s->agenda, sim_now(s) + sim_between(s, 1, s->weather.late_ms), arrive, again, 0);
+	agenda_add(&s->agenda, sim_now(s) + sim_between(s, 1, s->weather.late_ms), parcel_arrive,
+		again, 0);
 }
 
 /* What the server does with it; false: nothing is sent back. */
@@ -340,7 +340,7 @@ static bool receive(struct sim *s, struct parcel *p)
 				p->path);
 			meddle(s, p);
 		}
-		serve(p);
+		parcel_serve(p);
 	}
 	if (p->fate == FATE_TIMEOUT_504) {
 		answer_with(p, 504, "Timeout");
@@ -348,7 +348,7 @@ static bool receive(struct sim *s, struct parcel *p)
 	return !p->answered && p->fate != FATE_LOST_ANSWER && p->fate != FATE_LINGERS;
 }
 
-static void arrive(void *data, uint64_t arg)
+static void parcel_arrive(void *data, uint64_t arg)
 {
 	struct parcel *p = data;
 	struct sim *s = p->link->sim;
@@ -370,7 +370,7 @@ static void arrive(void *data, uint64_t arg)
 
 /* --- sending --- */
 
-static enum fate fate_of(const char *name)
+static enum fate fate_named(const char *name)
 {
 	size_t i = 1;
 	while (strcmp(fate_names[i] + 1, name) != 0) {
@@ -386,7 +386,7 @@ static enum fate draw_fate(struct sim *s, const struct link *l, const struct wir
 		named = wayback_fate(s, r);
 	}
 	if (named != NULL) {
-		return fate_of(named);
+		return fate_named(named);
 	}
 	const struct weather *w = &s->weather;
 	const struct {
@@ -453,7 +453,7 @@ static uint64_t scope_of(const struct link *l, const struct wire_request *r)
 }
 
 /* So much later it arrives, and what happens meanwhile. */
-static int64_t held_back(struct sim *s, const struct parcel *p, int64_t latency)
+static int64_t parcel_delay(struct sim *s, const struct parcel *p, int64_t latency)
 {
 	int64_t delay = 0;
 	struct api_request r = {
@@ -463,7 +463,7 @@ static int64_t held_back(struct sim *s, const struct parcel *p, int64_t latency)
 		meanwhile_late(s, &r);
 	} else if (p->fate == FATE_LINGERS) {
 		delay = sim_between(s, LINGER_LEAST_MS, LINGER_MOST_MS);
-		agenda_add(&s->agenda, sim_now(s) + latency, give_up, p->link, p->call);
+		agenda_add(&s->agenda, sim_now(s) + latency, flight_give_up, p->link, p->call);
 		meanwhile_lingers(s, p->path);
 	}
 	return delay;
@@ -507,8 +507,8 @@ static uint64_t link_send(
 	sim_trace(s, "r%d -> call %llu%s: %s %s %.3000s", l->replica, (unsigned long long)f->id,
 		fate_names[p->fate], method_names[r->method], r->path, write ? p->body : "");
 	VEC_PUSH(&s->parcels, p);
-	delay += held_back(s, p, delay);
-	agenda_add(&s->agenda, sim_now(s) + delay, arrive, p, 0);
+	delay += parcel_delay(s, p, delay);
+	agenda_add(&s->agenda, sim_now(s) + delay, parcel_arrive, p, 0);
 	agenda_add(&s->agenda, sim_now(s) + r->timeout_ms, time_out, l, f->id);
 	if (p->fate == FATE_CRASH_BEFORE || p->fate == FATE_CRASH_AFTER) {
 		p->fate = p->fate == FATE_CRASH_BEFORE ? FATE_LOST_REQUEST : FATE_GOOD;

@@ -70,7 +70,7 @@ int64_t past_version(const struct sim *s, int replica, enum resource resource, s
 	return 0;
 }
 
-static void put(struct picture *p, const struct stored *had, const struct stored *wanted)
+static void picture_put(struct picture *p, const struct stored *had, const struct stored *wanted)
 {
 	for (size_t i = 0; had != NULL && i < p->count; i++) {
 		if (p->items[i] == had && wanted == NULL) {
@@ -109,7 +109,7 @@ bool past_picture(const struct sim *s, int replica, size_t moment, struct pictur
 		const struct happened *h = &m->changes.items[i];
 		const struct stored *o = h->after != NULL ? h->after : h->before;
 		if (h->version > upto[o->resource]) {
-			put(&p, h->after, h->before);
+			picture_put(&p, h->after, h->before);
 		}
 	}
 	*ret_picture = p;

@@ -16,7 +16,7 @@
 #define PODS_MOST  48
 #define GATED_MOST 10
 
-static bool free_name(struct sim *s, const char *prefix, char *name, size_t room)
+static bool unused_name(struct sim *s, const char *prefix, char *name, size_t room)
 {
 	snprintf(name, room, "%s-%lld", prefix, (long long)sim_between(s, 0, NAMES - 1));
 	return store_find(&s->store, RES_PODS, TEAM, name) == NULL;
@@ -47,7 +47,7 @@ static json_t *affinity(struct sim *s)
 }
 
 /* What an eviction depends on: a priority, an app with its budget, an owner who makes it anew. */
-static void rank(struct sim *s, json_t *value)
+static void add_rank(struct sim *s, json_t *value)
 {
 	char app[] = {(char)('a' + sim_between(s, 0, SIM_APPS - 1)), '\0'};
 	json_t *meta = json_object_get(value, "metadata");
@@ -93,7 +93,7 @@ void people_create_tenant(struct sim *s)
 		"1Gi", "2Gi", "4Gi", "6Gi", "8Gi", "12Gi", "14Gi", "30Gi"};
 	static const char *const cpus[] = {"50m", "100m", "500m", "1500m"};
 	char name[64];
-	if (!dice_falls(s, "tenant", 1000) || !free_name(s, "tenant", name, sizeof name)) {
+	if (!dice_falls(s, "tenant", 1000) || !unused_name(s, "tenant", name, sizeof name)) {
 		return;
 	}
 	dice_say(s, "a person creates %s", name);
@@ -113,7 +113,7 @@ void people_create_tenant(struct sim *s)
 	}
 	json_t *value = pod_value(name, json_pack("{s:s}", LABEL_TENANT, "true"), notes,
 		json_pack("{s:s, s:s}", "cpu", cpus[sim_between(s, 0, 3)], "memory", "512Mi"));
-	rank(s, value);
+	add_rank(s, value);
 	(void)set_deadline(s, value);
 	company_ask(s, value);
 	modes_ask(s, value);
@@ -184,7 +184,7 @@ static void change_quota(struct sim *s)
 static void create_whole(struct sim *s)
 {
 	char name[64], gpus[4];
-	if (!dice_falls(s, "whole pod", 1000) || !free_name(s, "whole", name, sizeof name)) {
+	if (!dice_falls(s, "whole pod", 1000) || !unused_name(s, "whole", name, sizeof name)) {
 		return;
 	}
 	dice_say(s, "a person creates %s", name);
@@ -208,14 +208,14 @@ static void create_whole(struct sim *s)
 
 typedef bool (*wanted)(const struct stored *o);
 
-static bool is_work(const struct stored *o)
+static bool is_workload(const struct stored *o)
 {
 	return o->resource == RES_PODS && !pod_is_capacity(&o->pod);
 }
 
-static bool is_over(const struct stored *o)
+static bool is_ended_workload(const struct stored *o)
 {
-	return is_work(o) && pod_is_terminal(&o->pod);
+	return is_workload(o) && pod_is_terminal(&o->pod);
 }
 
 static bool is_capacity(const struct stored *o)
@@ -230,7 +230,7 @@ static bool is_pod(const struct stored *o)
 
 static bool is_foreign_gated(const struct stored *o)
 {
-	return is_work(o) && pod_has_gate(&o->pod, "example.com/quota");
+	return is_workload(o) && pod_has_gate(&o->pod, "example.com/quota");
 }
 
 static bool is_node(const struct stored *o)
@@ -238,17 +238,17 @@ static bool is_node(const struct stored *o)
 	return o->resource == RES_NODES;
 }
 
-static bool is_gated(const struct stored *o)
+static bool is_gated_workload(const struct stored *o)
 {
-	return is_work(o) && pod_has_gate(&o->pod, NAME_GATE);
+	return is_workload(o) && pod_has_gate(&o->pod, NAME_GATE);
 }
 
 static bool is_running(const struct stored *o)
 {
-	return is_work(o) && o->pod.phase == POD_RUNNING;
+	return is_workload(o) && o->pod.phase == POD_RUNNING;
 }
 
-static int64_t count(const struct sim *s, wanted want)
+static int64_t count_wanted(const struct sim *s, wanted want)
 {
 	int64_t n = 0;
 	for (size_t i = 0; i < s->store.items.count; i++) {
@@ -259,7 +259,7 @@ static int64_t count(const struct sim *s, wanted want)
 
 /* By lot among those there are: the lowest number wins, so that one more or less of the others
  * seldom changes who it is. */
-static struct stored *pick(struct sim *s, wanted want)
+static struct stored *pick_wanted(struct sim *s, wanted want)
 {
 	struct stored *best = NULL;
 	uint64_t lowest = UINT64_MAX;
@@ -274,9 +274,9 @@ static struct stored *pick(struct sim *s, wanted want)
 	return best;
 }
 
-static void delete_one(struct sim *s, wanted want)
+static void delete_wanted(struct sim *s, wanted want)
 {
-	struct stored *o = pick(s, want);
+	struct stored *o = pick_wanted(s, want);
 	if (o != NULL && dice_falls(s, "deletion", 1000)) {
 		int64_t grace = sim_chance(s, 200) ? 0 : sim_between(s, 1, 30);
 		dice_say(s, "a person deletes %s/%s with a grace of %lld s", o->ns, o->name,
@@ -290,9 +290,9 @@ static void delete_one(struct sim *s, wanted want)
 /* By hand, or as something that drains a node does; then its tenants go too. */
 static void end_capacity(struct sim *s)
 {
-	struct stored *o = sim_chance(s, 400) ? pick(s, is_capacity) : NULL;
+	struct stored *o = sim_chance(s, 400) ? pick_wanted(s, is_capacity) : NULL;
 	if (o == NULL) {
-		delete_one(s, is_capacity);
+		delete_wanted(s, is_capacity);
 		return;
 	}
 	struct api_answer answer = {0};
@@ -306,7 +306,7 @@ static void end_capacity(struct sim *s)
 
 static void annotate(struct sim *s)
 {
-	struct stored *o = pick(s, is_pod);
+	struct stored *o = pick_wanted(s, is_pod);
 	if (o != NULL && dice_falls(s, "note", 1000)) {
 		char text[24];
 		dice_say(s, "a person writes a note on %s", o->name);
@@ -323,7 +323,7 @@ static void annotate(struct sim *s)
 /* Another controller lets its pod go. */
 static void open_foreign_gate(struct sim *s)
 {
-	struct stored *o = pick(s, is_foreign_gated);
+	struct stored *o = pick_wanted(s, is_foreign_gated);
 	if (o != NULL && dice_falls(s, "foreign gate", 1000)) {
 		dice_say(s, "somebody else's gate of %s goes", o->name);
 		json_t *draft = store_draft(o);
@@ -341,7 +341,7 @@ static void open_foreign_gate(struct sim *s)
 
 static void cordon(struct sim *s)
 {
-	struct stored *o = pick(s, is_node);
+	struct stored *o = pick_wanted(s, is_node);
 	if (o != NULL) {
 		dice_say(s, "%s is cordoned, or no longer", o->name);
 		json_t *draft = store_draft(o);
@@ -360,7 +360,7 @@ static void end_upgrade(void *data, uint64_t index)
 
 static void begin_upgrade(struct sim *s)
 {
-	struct stored *o = pick(s, is_node);
+	struct stored *o = pick_wanted(s, is_node);
 	struct machine *m = o != NULL ? fleet_find(s, o->name) : NULL;
 	if (m != NULL) {
 		fleet_upgrade(s, m, true);
@@ -383,7 +383,7 @@ static void change_nodes(struct sim *s)
 		cordon(s);
 	}
 	if (dice_falls(s, "node loss", w->node_loss)) {
-		struct stored *o = pick(s, is_node);
+		struct stored *o = pick_wanted(s, is_node);
 		struct machine *m = o != NULL ? fleet_find(s, o->name) : NULL;
 		if (m != NULL && m->up) {
 			dice_say(s, "%s is lost", m->name);
@@ -411,15 +411,16 @@ static void change_nodes(struct sim *s)
 }
 
 /* Where much waits already, work is taken away rather than added: a full cluster moves little. */
-static bool is_full(struct sim *s)
+static bool cluster_is_full(struct sim *s)
 {
-	return count(s, is_pod) >= PODS_MOST || count(s, is_gated) >= GATED_MOST;
+	return count_wanted(s, is_pod) >= PODS_MOST ||
+	       count_wanted(s, is_gated_workload) >= GATED_MOST;
 }
 
 static void act_once(struct sim *s)
 {
-	if (is_full(s)) {
-		delete_one(s, sim_chance(s, 500) ? is_running : is_gated);
+	if (cluster_is_full(s)) {
+		delete_wanted(s, sim_chance(s, 500) ? is_running : is_gated_workload);
 		change_nodes(s);
 		return;
 	}
@@ -427,9 +428,9 @@ static void act_once(struct sim *s)
 	if (what < 54) {
 		sim_chance(s, s->weather.whole) ? create_whole(s) : people_create_tenant(s);
 	} else if (what < 70) {
-		delete_one(s, is_work);
+		delete_wanted(s, is_workload);
 	} else if (what < 85) {
-		delete_one(s, is_over);
+		delete_wanted(s, is_ended_workload);
 	} else if (what < 92) {
 		annotate(s);
 	} else if (what < 95) {

@@ -83,7 +83,7 @@ static const char *member(const json_t *pod, const char *key, const char *name)
 }
 
 /* INJECT_FORMS: none of them. The annotation is that of `container`. */
-static enum inject_form form_of(
+static enum inject_form form_shown(
 	const char *value, const char *note, const char *uuids, struct str *scratch)
 {
 	for (int i = 0; i < INJECT_FORMS; i++) {
@@ -126,7 +126,7 @@ static struct inject_sight sight_of(const struct machine *m, const struct stored
 	const char *value = json_string_value(variable(o->value, "NVIDIA_VISIBLE_DEVICES"));
 	const char *note = member(o->value, "annotations", NAME_CDI_PREFIX PROBE_CONTAINER);
 	const char *uuid = o->pod.claim != NULL ? o->pod.claim->uuid : "";
-	if (honours(m, o->pod.runtime_class, form_of(value, note, uuid, &scratch))) {
+	if (honours(m, o->pod.runtime_class, form_shown(value, note, uuid, &scratch))) {
 		sight = (struct inject_sight){.devices = 1, .uuid = uuid};
 	} else if (m->shows_all) {
 		sight.devices = m->device_count;
@@ -182,7 +182,7 @@ void prober_run(struct sim *s, struct stored *o, const struct machine *m)
 
 /* --- the checker --- */
 
-static const struct inject_class *other_of(const struct inject_claim *claim, const char *class)
+static const struct inject_class *other_class(const struct inject_claim *claim, const char *class)
 {
 	for (uint32_t i = 0; i < claim->other_count; i++) {
 		if (text_equals(claim->others[i].class, class)) {
@@ -193,7 +193,7 @@ static const struct inject_class *other_of(const struct inject_claim *claim, con
 }
 
 /* Whoever comes newly and waits has a proof of its own class there. */
-static void check_grant(
+static void check_proof(
 	struct sim *s, const struct commit *c, const struct machine *m, const struct grant *g)
 {
 	const struct stored *tenant = store_find_uid(&s->store, g->uid);
@@ -206,7 +206,7 @@ static void check_grant(
 	if (!waits || text_equals(class, claim->class)) {
 		return;
 	}
-	const struct inject_class *other = other_of(claim, class);
+	const struct inject_class *other = other_class(claim, class);
 	if (other == NULL || !honours(m, class, other->form)) {
 		sim_fail(s, "C26", "%s grants to %s on %s, of which nothing is proven for %s",
 			c->after->name, tenant->name, m->name, *class != '\0' ? class : "no class");
@@ -230,7 +230,7 @@ void prober_check_ledger(struct sim *s, const struct commit *c)
 			o->name, m->name, inject_form_name(claim->form), claim->node);
 	}
 	for (uint32_t i = 0; claim != NULL && i < o->pod.ledger.count; i++) {
-		check_grant(s, c, m, &o->pod.ledger.items[i]);
+		check_proof(s, c, m, &o->pod.ledger.items[i]);
 	}
 }
 
@@ -238,7 +238,7 @@ bool prober_check_told(struct sim *s, const struct stored *o, const char *uuids,
 {
 	CLEANUP(str_finish) struct str scratch = STR_INIT(8192);
 	const struct machine *m = fleet_find(s, node);
-	enum inject_form form = form_of(member(o->value, "annotations", NOTE_VISIBLE_DEVICES),
+	enum inject_form form = form_shown(member(o->value, "annotations", NOTE_VISIBLE_DEVICES),
 		member(o->value, "annotations", NAME_CDI_PREFIX "main"), uuids, &scratch);
 	if (form == INJECT_FORMS) {
 		sim_fail(s, "I3", "%s/%s: gpu-uuid and visible-devices differ", o->ns, o->name);

@@ -49,12 +49,12 @@ static const struct replica *of(const struct clock *c)
 	return (const struct replica *)(const void *)c;
 }
 
-static int64_t mono(const struct clock *c)
+static int64_t replica_mono(const struct clock *c)
 {
 	return sim_now(of(c)->sim);
 }
 
-static int64_t wall(const struct clock *c)
+static int64_t replica_wall(const struct clock *c)
 {
 	return store_wall(&of(c)->sim->store) + of(c)->wall_offset_ms;
 }
@@ -70,14 +70,14 @@ static bool keeps_leading(const struct replica *r)
 	return hooks_of(r)->keeps_leading || sim_everyone_leads(r->sim);
 }
 
-static struct engine_now now_of(const struct replica *r)
+static struct engine_now replica_now(const struct replica *r)
 {
 	return (struct engine_now){clock_mono(&r->clock), clock_policy(&r->clock)};
 }
 
 /* --- what the parts tell each other --- */
 
-static void observe(void *data, const struct change *c)
+static void replica_observe(void *data, const struct change *c)
 {
 	struct replica *r = data;
 	(void)(c->kind >= KIND_ENGINE ? sizing_observe(&r->sizing, c)
@@ -94,12 +94,12 @@ static void forget_assumptions(struct replica *r)
 	}
 }
 
-static bool on_change(void *data, const struct change *c)
+static bool on_replica_change(void *data, const struct change *c)
 {
 	struct replica *r = data;
 	if (c->kind == KIND_RECOMMENDATION && hooks_of(r)->change != NULL) {
 		struct change told = *c;
-		hooks_of(r)->change(&told, observe, r);
+		hooks_of(r)->change(&told, replica_observe, r);
 		return true;
 	}
 	if (c->kind >= KIND_ENGINE) {
@@ -115,7 +115,7 @@ static bool on_change(void *data, const struct change *c)
 		return engine_observe(r->engine, c);
 	}
 	struct change copy = *c;
-	hooks_of(r)->change(&copy, observe, r);
+	hooks_of(r)->change(&copy, replica_observe, r);
 	return true;
 }
 
@@ -149,7 +149,7 @@ static void be_late_for_quotas(struct replica *r)
 		slot, (uint64_t)slot->incarnation);
 }
 
-static void on_leadership(void *data, bool leads)
+static void on_replica_leadership(void *data, bool leads)
 {
 	struct replica *r = data;
 	struct change change = {.type = CHANGE_LEADER, .leads = leads};
@@ -172,7 +172,8 @@ static void on_leadership(void *data, bool leads)
 	}
 }
 
-static void on_outcome(void *data, const struct action *action, const struct outcome *outcome)
+static void on_replica_outcome(
+	void *data, const struct action *action, const struct outcome *outcome)
 {
 	struct replica *r = data;
 	struct outcome told = *outcome;
@@ -188,18 +189,18 @@ static void on_outcome(void *data, const struct action *action, const struct out
 		election_doubt(r->election);
 	}
 	if (!sizing_settle(&r->sizing, action, &told)) {
-		engine_settle(r->engine, now_of(r), action->id, &told);
+		engine_settle(r->engine, replica_now(r), action->id, &told);
 	}
 }
 
-static int64_t write_ms(void *data)
+static int64_t replica_write_ms(void *data)
 {
 	struct replica *r = data;
 	return keeps_leading(r) ? ACT_TIMEOUT_MS
 				: election_write_ms(r->election, clock_mono(&r->clock));
 }
 
-static int64_t term(void *data)
+static int64_t replica_term(void *data)
 {
 	const struct replica *r = data;
 	return election_term(r->election);
@@ -223,7 +224,7 @@ static void tell_agents(struct replica *r)
 	}
 }
 
-static void follow(struct replica *r, int64_t now)
+static void follow_states(struct replica *r, int64_t now)
 {
 	const struct world *w = engine_world(r->engine);
 	if (now < r->follow_at) {
@@ -243,21 +244,21 @@ static void follow(struct replica *r, int64_t now)
 static void read_agents(struct replica *r, int64_t now)
 {
 	if (election_leads(r->election)) {
-		follow(r, now);
+		follow_states(r, now);
 		states_step(r->states, now, true);
 	}
 }
 
 /* --- a turn --- */
 
-static void decide(struct replica *r, int64_t now)
+static void replica_decide(struct replica *r, int64_t now)
 {
 	if (now - r->stepped_at < STEP_EVERY_MS) {
 		replica_wake(r, r->stepped_at + STEP_EVERY_MS);
 		return;
 	}
 	r->stepped_at = now;
-	engine_step(r->engine, now_of(r), r->sim->budget, &r->plan);
+	engine_step(r->engine, replica_now(r), r->sim->budget, &r->plan);
 	for (size_t i = 0; i < r->plan.actions.count; i++) {
 		const struct action *a = &r->plan.actions.items[i];
 		sim_trace(r->sim, "r%d: action %llu: %s %s/%s", r->index, (unsigned long long)a->id,
@@ -281,14 +282,14 @@ static int64_t deadline(struct replica *r)
 	return time_min(at, events_deadline(r->events));
 }
 
-static void leave(struct replica *r, int64_t now)
+static void leave_when_released(struct replica *r, int64_t now)
 {
 	if (r->leaving && (election_is_released(r->election) || now >= r->leave_by)) {
 		r->doomed = true;
 	}
 }
 
-static void turn(void *data, uint64_t id)
+static void replica_turn(void *data, uint64_t id)
 {
 	struct slot *slot = data;
 	struct replica *r = slot->replica;
@@ -305,10 +306,10 @@ static void turn(void *data, uint64_t id)
 	feeds_step(r->feeds, now);
 	read_agents(r, now);
 	sizing_step(&r->sizing, now, election_leads(r->election));
-	decide(r, now);
+	replica_decide(r, now);
 	act_step(r->act, now);
 	events_step(r->events, now);
-	leave(r, now);
+	leave_when_released(r, now);
 	if (r->doomed) {
 		sim_trace(r->sim, "r%d is gone", r->index);
 		slot->replica = NULL;
@@ -327,7 +328,7 @@ void replica_wake(struct replica *r, int64_t at)
 	r->turn_at = at > sim_now(r->sim) ? at : sim_now(r->sim);
 	/* Unique over incarnations, so that a dead one's turns are nobody's. */
 	r->turn_id = ++r->sim->next_call;
-	agenda_add(&r->sim->agenda, r->turn_at, turn, &r->sim->slots[r->index], r->turn_id);
+	agenda_add(&r->sim->agenda, r->turn_at, replica_turn, &r->sim->slots[r->index], r->turn_id);
 }
 
 /* --- life --- */
@@ -335,7 +336,7 @@ void replica_wake(struct replica *r, int64_t at)
 struct replica *replica_create(struct sim *s, int index)
 {
 	struct replica *r = xcalloc(1, sizeof *r);
-	r->clock = (struct clock){.mono_ms = mono, .wall_ms = wall};
+	r->clock = (struct clock){.mono_ms = replica_mono, .wall_ms = replica_wall};
 	r->sim = s;
 	r->index = index;
 	r->turn_at = TIME_NEVER;
@@ -347,9 +348,9 @@ struct replica *replica_create(struct sim *s, int index)
 		.identity = r->identity};
 	struct act_config act = {.image = "aliquot", .owner_uid = "uid-of-the-configmap"};
 	/* Where everyone leads there is no term, and no fence: the books must hold alone. */
-	struct act_events outcomes = {.on_outcome = on_outcome,
-		.write_ms = write_ms,
-		.term = sim_everyone_leads(s) ? NULL : term};
+	struct act_events outcomes = {.on_outcome = on_replica_outcome,
+		.write_ms = replica_write_ms,
+		.term = sim_everyone_leads(s) ? NULL : replica_term};
 	struct engine_config engine = {.idle_grace_ms = s->idle_grace_ms,
 		.open_timeout_ms = s->open_timeout_ms,
 		.lost_ms = s->lost_ms,
@@ -363,13 +364,15 @@ struct replica *replica_create(struct sim *s, int index)
 	r->kube = kube_create(&s->slots[index].link.wire, r->cred, &r->clock, NULL);
 	r->events =
 		events_create(r->kube, "aliquot.dev/controller", r->identity, rng_next(&s->rng));
-	r->election = election_create(r->kube, &lease, on_leadership, r);
+	r->election = election_create(r->kube, &lease, on_replica_leadership, r);
 	r->act = act_create(r->kube, r->events, &act, &outcomes, r);
 	r->engine = engine_create(&engine, rng_next(&s->rng));
 	engine_observe(r->engine, &(struct change){.type = CHANGE_REACH, .reached = true});
-	r->feeds = feeds_create(r->kube, rng_next(&s->rng), on_change, r);
-	struct states_config states = {
-		.clock = &r->clock, .seed = rng_next(&s->rng), .tell = on_change, .data = r};
+	r->feeds = feeds_create(r->kube, rng_next(&s->rng), on_replica_change, r);
+	struct states_config states = {.clock = &r->clock,
+		.seed = rng_next(&s->rng),
+		.tell = on_replica_change,
+		.data = r};
 	r->states = states_create(&states);
 	states_use(r->states, &s->slots[index].link.wire);
 	dice_leave(s, back);
@@ -385,7 +388,7 @@ struct replica *replica_create(struct sim *s, int index)
 	past_forget(s, index);
 	s->slots[index].leads = false;
 	if (sim_everyone_leads(s)) {
-		on_leadership(r, true);
+		on_replica_leadership(r, true);
 	}
 	s->slots[index].replica = r;
 	replica_wake(r, sim_now(s));

@@ -3,7 +3,7 @@
 
 #include "sim_parts.h"
 
-static bool copy(char *to, size_t room, struct view v)
+static bool copy_segment(char *to, size_t room, struct view v)
 {
 	if (v.n >= room) {
 		return false;
@@ -13,11 +13,11 @@ static bool copy(char *to, size_t room, struct view v)
 	return true;
 }
 
-static bool next(struct view *rest, char *to, size_t room)
+static bool next_segment(struct view *rest, char *to, size_t room)
 {
 	struct view part;
 	to[0] = '\0';
-	return !view_next(rest, '/', &part) || copy(to, room, part);
+	return !view_next(rest, '/', &part) || copy_segment(to, room, part);
 }
 
 bool api_path_parse(const char *path, struct api_path *ret_path)
@@ -27,25 +27,26 @@ bool api_path_parse(const char *path, struct api_path *ret_path)
 		path + 1, p.query != NULL ? (size_t)(p.query - path - 1) : strlen(path) - 1};
 	char word[128];
 	p.query = p.query != NULL ? p.query + 1 : "";
-	if (!next(&rest, word, sizeof word)) {
+	if (!next_segment(&rest, word, sizeof word)) {
 		return false;
 	}
-	if (strcmp(word, "apis") == 0 && !next(&rest, p.group, sizeof p.group)) {
+	if (strcmp(word, "apis") == 0 && !next_segment(&rest, p.group, sizeof p.group)) {
 		return false;
 	}
 	/* the version */
-	if (!next(&rest, word, sizeof word) || !next(&rest, p.resource, sizeof p.resource)) {
+	if (!next_segment(&rest, word, sizeof word) ||
+		!next_segment(&rest, p.resource, sizeof p.resource)) {
 		return false;
 	}
 	if (strcmp(p.resource, "namespaces") == 0 && rest.n > 0) {
-		if (!next(&rest, p.ns, sizeof p.ns) ||
-			!next(&rest, p.resource, sizeof p.resource)) {
+		if (!next_segment(&rest, p.ns, sizeof p.ns) ||
+			!next_segment(&rest, p.resource, sizeof p.resource)) {
 			return false;
 		}
 	}
 	*ret_path = p;
-	return next(&rest, ret_path->name, sizeof p.name) &&
-	       next(&rest, ret_path->sub, sizeof p.sub);
+	return next_segment(&rest, ret_path->name, sizeof p.name) &&
+	       next_segment(&rest, ret_path->sub, sizeof p.sub);
 }
 
 bool api_query(const char *query, const char *key, char *value, size_t room)
@@ -54,7 +55,8 @@ bool api_query(const char *query, const char *key, char *value, size_t room)
 	size_t n = strlen(key);
 	while (view_next(&rest, '&', &pair)) {
 		if (pair.n > n && memcmp(pair.p, key, n) == 0 && pair.p[n] == '=') {
-			return copy(value, room, (struct view){pair.p + n + 1, pair.n - n - 1});
+			return copy_segment(
+				value, room, (struct view){pair.p + n + 1, pair.n - n - 1});
 		}
 	}
 	return false;

@@ -7,13 +7,13 @@
 #include "model/names.h"
 #include "sim_parts.h"
 
-static uint64_t serial_of(const struct stored *o)
+static uint64_t object_serial(const struct stored *o)
 {
 	int64_t serial = 0;
 	return parse_i64(view_of(o->uid + 4), 0, INT64_MAX, &serial) ? (uint64_t)serial : 0;
 }
 
-static void come(struct sim *s, uint64_t number)
+static void rival_comes(struct sim *s, uint64_t number)
 {
 	char name[32];
 	snprintf(name, sizeof name, "rival-%llu", (unsigned long long)number);
@@ -38,7 +38,7 @@ static struct stored *neighbour_of(const struct sim *s, const struct stored *of)
 	return NULL;
 }
 
-static void take(void *data, uint64_t serial)
+static void rival_takes(void *data, uint64_t serial)
 {
 	struct sim *s = data;
 	char uid[32];
@@ -47,7 +47,7 @@ static void take(void *data, uint64_t serial)
 	struct stored *other = granted != NULL ? neighbour_of(s, granted) : NULL;
 	if (other != NULL) {
 		sim_trace(s, "a person takes %s away, and somebody comes", other->name);
-		come(s, serial);
+		rival_comes(s, serial);
 		apiserver_delete_pod(s, other, 0, ACTOR_PERSON);
 	}
 }
@@ -73,7 +73,7 @@ void rival_committed(struct sim *s, const struct commit *c)
 	struct dice back = dice_enter(s, dice_next(s, "halved", c->after->name, 0));
 	if (dice_falls(s, "rival", s->weather.halved)) {
 		dice_say(s, "a rival comes, and a neighbour of %s is taken", c->after->name);
-		agenda_add(&s->agenda, sim_now(s) + 1, take, s, serial_of(c->after));
+		agenda_add(&s->agenda, sim_now(s) + 1, rival_takes, s, object_serial(c->after));
 	}
 	dice_leave(s, back);
 }

@@ -9,7 +9,7 @@
 #define TERMS                                                                                      \
 	"affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms"
 
-static bool has_gate(const json_t *gates, const char *name)
+static bool gates_have(const json_t *gates, const char *name)
 {
 	size_t i;
 	json_t *gate;
@@ -29,14 +29,14 @@ static bool gate_was_added(const json_t *before, const json_t *after)
 	json_array_foreach((json_t *)(uintptr_t)after, i, gate)
 	{
 		const char *name = json_string_value(json_object_get(gate, "name"));
-		if (!has_gate(before, text_or(name, ""))) {
+		if (!gates_have(before, text_or(name, ""))) {
 			return true;
 		}
 	}
 	return false;
 }
 
-static bool same(const json_t *a, const json_t *b)
+static bool arrays_equal(const json_t *a, const json_t *b)
 {
 	bool none_a = a == NULL || json_array_size(a) == 0;
 	bool none_b = b == NULL || json_array_size(b) == 0;
@@ -84,7 +84,7 @@ static bool narrowed(const json_t *before, const json_t *after)
 	return true;
 }
 
-static const char *note_of(const json_t *pod, const char *key)
+static const char *pod_note(const json_t *pod, const char *key)
 {
 	const json_t *notes = json_object_get(json_object_get(pod, "metadata"), "annotations");
 	return json_string_value(json_object_get(notes, key));
@@ -93,8 +93,8 @@ static const char *note_of(const json_t *pod, const char *key)
 /* A placement, or another share. */
 static bool is_of_a_term(const json_t *before, const json_t *after)
 {
-	return !text_equals(note_of(after, NOTE_TERM), note_of(before, NOTE_TERM)) ||
-	       !text_equals(note_of(after, NOTE_RESIZED), note_of(before, NOTE_RESIZED));
+	return !text_equals(pod_note(after, NOTE_TERM), pod_note(before, NOTE_TERM)) ||
+	       !text_equals(pod_note(after, NOTE_RESIZED), pod_note(before, NOTE_RESIZED));
 }
 
 static bool is_tenant(const json_t *pod)
@@ -106,7 +106,7 @@ static bool is_tenant(const json_t *pod)
 /* The policy of manifests/fence.yaml. What the API server knows of the Lease is never old here. */
 bool rules_fence(const json_t *lease, const json_t *before, const json_t *after)
 {
-	const char *term = note_of(after, NOTE_TERM);
+	const char *term = pod_note(after, NOTE_TERM);
 	int64_t number = -1;
 	if (lease == NULL || term == NULL || !is_of_a_term(before, after) ||
 		!(is_tenant(before) || is_tenant(after))) {
@@ -132,13 +132,13 @@ const char *rules_check_pod(const json_t *before, const json_t *after)
 	}
 	const json_t *old_terms = decode_find(had, TERMS);
 	const json_t *new_terms = decode_find(has, TERMS);
-	if (json_array_size(gates) == 0 && !same(old_terms, new_terms)) {
+	if (json_array_size(gates) == 0 && !arrays_equal(old_terms, new_terms)) {
 		return "spec.affinity: pod updates may not change it";
 	}
 	if (!narrowed(old_terms, new_terms)) {
 		return "spec.affinity: only additions are allowed while gated";
 	}
-	if (!same(json_object_get(had, "containers"), json_object_get(has, "containers"))) {
+	if (!arrays_equal(json_object_get(had, "containers"), json_object_get(has, "containers"))) {
 		return "spec.containers: pod updates may not change them";
 	}
 	return NULL;

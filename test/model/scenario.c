@@ -12,7 +12,7 @@
 
 /* --- who asks for what --- */
 
-static void ask(void *data, uint64_t number)
+static void ask_for_tenant(void *data, uint64_t number)
 {
 	static const char *const shares[] = {"0.5", "0.7"};
 	struct sim *s = data;
@@ -25,11 +25,11 @@ static void ask_at_once(struct sim *s, int count, const char *share)
 {
 	uint64_t which = strcmp(share, "0.7") == 0 ? 1 : 0;
 	for (int i = 0; i < count; i++) {
-		agenda_add(&s->agenda, ASK_MS, ask, s, (uint64_t)i * 2 + which);
+		agenda_add(&s->agenda, ASK_MS, ask_for_tenant, s, (uint64_t)i * 2 + which);
 	}
 }
 
-static void take_away(void *data, uint64_t number)
+static void take_tenant_away(void *data, uint64_t number)
 {
 	struct sim *s = data;
 	char name[32];
@@ -43,7 +43,7 @@ struct census {
 	int capacity, placed, gated, most_on_one, gpus_used;
 };
 
-static bool is_pod(const struct stored *o)
+static bool is_running_pod(const struct stored *o)
 {
 	return o->resource == RES_PODS && !pod_is_terminal(&o->pod);
 }
@@ -53,7 +53,7 @@ static int tenants_on(const struct sim *s, const char *uuid)
 	int n = 0;
 	for (size_t i = 0; i < s->store.items.count; i++) {
 		const struct stored *o = s->store.items.items[i];
-		n += is_pod(o) && pod_is_tenant(&o->pod) &&
+		n += is_running_pod(o) && pod_is_tenant(&o->pod) &&
 		     text_equals(pairs_get(&o->pod.notes, NOTE_GPU_UUID), uuid);
 	}
 	return n;
@@ -64,7 +64,7 @@ static struct census take_census(const struct sim *s)
 	struct census c = {0};
 	for (size_t i = 0; i < s->store.items.count; i++) {
 		const struct stored *o = s->store.items.items[i];
-		if (!is_pod(o)) {
+		if (!is_running_pod(o)) {
 			continue;
 		}
 		const struct gpu_identity *id = o->pod.identity;
@@ -79,7 +79,7 @@ static struct census take_census(const struct sim *s)
 }
 
 /* So many are placed on so many GPUs, each with its own capacity pod, and none was given back. */
-static bool stands(struct sim *s, struct str *why, int placed, int gpus)
+static bool packing_stands(struct sim *s, struct str *why, int placed, int gpus)
 {
 	struct census c = take_census(s);
 	const struct sim_tally *t = &s->tally;
@@ -129,7 +129,7 @@ static void k4_begin(struct sim *s)
 
 static bool k4_settled(struct sim *s, struct str *why)
 {
-	return stands(s, why, 16, 8) && take_census(s).most_on_one == 2 &&
+	return packing_stands(s, why, 16, 8) && take_census(s).most_on_one == 2 &&
 	       writes_at_most(s, why, 8 + 16 + 16);
 }
 
@@ -143,7 +143,7 @@ static void k5_begin(struct sim *s)
 
 static bool k5_settled(struct sim *s, struct str *why)
 {
-	return stands(s, why, 8, 8) && take_census(s).most_on_one == 1;
+	return packing_stands(s, why, 8, 8) && take_census(s).most_on_one == 1;
 }
 
 /* --- 6: watches late, each by itself, so that pods and nodes come out of order --- */
@@ -162,7 +162,7 @@ static void k6_begin(struct sim *s)
 
 static bool k6_settled(struct sim *s, struct str *why)
 {
-	return stands(s, why, 64, 32) && take_census(s).most_on_one == 2;
+	return packing_stands(s, why, 64, 32) && take_census(s).most_on_one == 2;
 }
 
 /* --- 7: the first creation is done, and its answer lost --- */
@@ -181,7 +181,7 @@ static const char *k7_fate(struct sim *s, const struct wire_request *r)
 
 static bool k7_settled(struct sim *s, struct str *why)
 {
-	return stands(s, why, 1, 1);
+	return packing_stands(s, why, 1, 1);
 }
 
 /* --- 8: two that both believe that they lead, for good --- */
@@ -205,9 +205,9 @@ static void k9_begin(struct sim *s)
 	scenario_fine_weather(s);
 	fleet_make(s, 2, MIB);
 	ask_at_once(s, 3, "0.5");
-	agenda_add(&s->agenda, 40000, take_away, s, 0);
-	agenda_add(&s->agenda, 60000, take_away, s, 1);
-	agenda_add(&s->agenda, 60000, take_away, s, 2);
+	agenda_add(&s->agenda, 40000, take_tenant_away, s, 0);
+	agenda_add(&s->agenda, 60000, take_tenant_away, s, 1);
+	agenda_add(&s->agenda, 60000, take_tenant_away, s, 2);
 }
 
 static const char *k9_fate(struct sim *s, const struct wire_request *r)
@@ -248,7 +248,7 @@ static void k46_begin(struct sim *s)
 
 static bool k46_settled(struct sim *s, struct str *why)
 {
-	return stands(s, why, 8, 4);
+	return packing_stands(s, why, 8, 4);
 }
 
 /* --- 47: one placement is refused for good --- */
@@ -343,7 +343,7 @@ const char *sim_scenario_what(const struct sim_scenario *c)
 
 /* --- how the run meets them --- */
 
-static void come(void *data, uint64_t index)
+static void script_comes(void *data, uint64_t index)
 {
 	struct sim *s = data;
 	const struct asking *a = &s->config.scenario->script[index];
@@ -365,7 +365,7 @@ void scenario_begin(struct sim *s)
 	}
 	c->begin(s);
 	for (uint64_t i = 0; c->script != NULL && c->script[i].times > 0; i++) {
-		agenda_add(&s->agenda, c->script[i].at_ms, come, s, i);
+		agenda_add(&s->agenda, c->script[i].at_ms, script_comes, s, i);
 	}
 }
 

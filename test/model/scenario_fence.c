@@ -17,7 +17,7 @@ static const struct asking fence_script[] = {
 	{0},
 };
 
-static bool runs(const struct sim *s, const char *name)
+static bool fenced_pod_runs(const struct sim *s, const char *name)
 {
 	const struct stored *o = store_find(&s->store, RES_PODS, TEAM, name);
 	return o != NULL && o->pod.phase == POD_RUNNING;
@@ -88,7 +88,7 @@ static const char *lowered_fate(struct sim *s, const struct wire_request *r)
 /* Whoever came first runs, or the late one, if it got there in time. */
 static bool fence_settled(struct sim *s, struct str *why)
 {
-	bool late = runs(s, "tenant-0"), first = runs(s, "first-0");
+	bool late = fenced_pod_runs(s, "tenant-0"), first = fenced_pod_runs(s, "first-0");
 	if (late == first) {
 		str_append_format(
 			why, "%s of the late one and the first runs", late ? "each" : "none");
@@ -130,7 +130,7 @@ static const char *share_fate(struct sim *s, const struct wire_request *r)
 
 static bool share_settled(struct sim *s, struct str *why)
 {
-	bool both = runs(s, "tenant-0") && runs(s, "first-0");
+	bool both = fenced_pod_runs(s, "tenant-0") && fenced_pod_runs(s, "first-0");
 	if (!both || s->tally.denied == 0) {
 		str_append_format(why, "%s", both ? "no share was told" : "not both run");
 	}

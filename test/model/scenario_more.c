@@ -12,32 +12,32 @@
 
 /* --- what is there --- */
 
-static const struct stored *named(const struct sim *s, const char *name)
+static const struct stored *named_pod(const struct sim *s, const char *name)
 {
 	return store_find(&s->store, RES_PODS, TEAM, name);
 }
 
 static const char *uuids_of(const struct sim *s, const char *name)
 {
-	const struct stored *o = named(s, name);
+	const struct stored *o = named_pod(s, name);
 	return o != NULL ? text_or(pairs_get(&o->pod.notes, NOTE_GPU_UUID), "") : "";
 }
 
-static bool runs(const struct sim *s, const char *name)
+static bool pod_runs(const struct sim *s, const char *name)
 {
-	const struct stored *o = named(s, name);
+	const struct stored *o = named_pod(s, name);
 	return o != NULL && o->pod.phase == POD_RUNNING;
 }
 
-static bool waits(const struct sim *s, const char *name)
+static bool pod_waits(const struct sim *s, const char *name)
 {
-	const struct stored *o = named(s, name);
+	const struct stored *o = named_pod(s, name);
 	return o != NULL && pod_has_gate(&o->pod, NAME_GATE);
 }
 
 static const char *reason_of(const struct sim *s, const char *name)
 {
-	const struct stored *o = named(s, name);
+	const struct stored *o = named_pod(s, name);
 	return o != NULL ? text_or(o->pod.placed.reason, "nothing") : "nothing";
 }
 
@@ -52,7 +52,7 @@ static int count_running(const struct sim *s, const char *prefix)
 	return n;
 }
 
-static int count_capacity(const struct sim *s)
+static int capacity_count(const struct sim *s)
 {
 	int n = 0;
 	for (size_t i = 0; i < s->store.items.count; i++) {
@@ -66,7 +66,7 @@ static int count_capacity(const struct sim *s)
 static int entries_of(const struct sim *s, const char *name)
 {
 	int n = 0;
-	const struct stored *t = named(s, name);
+	const struct stored *t = named_pod(s, name);
 	for (size_t i = 0; t != NULL && i < s->store.items.count; i++) {
 		const struct stored *o = s->store.items.items[i];
 		bool capacity = o->resource == RES_PODS && pod_is_capacity(&o->pod);
@@ -88,7 +88,7 @@ static int sharers_of(const struct sim *s, const char *uuid)
 	return n;
 }
 
-static void at(struct sim *s, int64_t ms, agenda_run run)
+static void at_ms(struct sim *s, int64_t ms, agenda_run run)
 {
 	agenda_add(&s->agenda, ms, run, s, 0);
 }
@@ -140,14 +140,14 @@ static void drain(void *data, uint64_t arg)
 	agenda_add(&s->agenda, sim_now(s) + AGAIN_MS, drain, s, 0);
 }
 
-static void drain_begin(void *data, uint64_t arg)
+static void drain_node(void *data, uint64_t arg)
 {
 	struct sim *s = data;
-	const struct stored *t = named(s, "tenant-0");
+	const struct stored *t = named_pod(s, "tenant-0");
 	snprintf(s->tally.node, sizeof s->tally.node, "%s",
 		t != NULL ? text_or(t->pod.node, "none") : "none");
 	struct stored *node = store_find(&s->store, RES_NODES, "", s->tally.node);
-	if (node == NULL || !runs(s, "tenant-0") || !runs(s, "tenant-1")) {
+	if (node == NULL || !pod_runs(s, "tenant-0") || !pod_runs(s, "tenant-1")) {
 		sim_fail(s, "k14", "nobody runs that could be drained");
 		return;
 	}
@@ -158,13 +158,13 @@ static void drain_begin(void *data, uint64_t arg)
 }
 
 /* One of two must stay until another one runs elsewhere. */
-static void drain_look(void *data, uint64_t arg)
+static void check_drain(void *data, uint64_t arg)
 {
 	struct sim *s = data;
 	(void)arg;
-	if (count_running(s, "tenant") != 1 || count_capacity(s) != 1) {
+	if (count_running(s, "tenant") != 1 || capacity_count(s) != 1) {
 		sim_fail(s, "k14", "%d tenants and %d capacity pods are there; not 1 and 1",
-			count_running(s, "tenant"), count_capacity(s));
+			count_running(s, "tenant"), capacity_count(s));
 	}
 }
 
@@ -173,8 +173,8 @@ static void k14_begin(struct sim *s)
 	one_node(s, 2, MIB);
 	fleet_make(s, 2, MIB);
 	s->budgets[0] = 1;
-	at(s, 20000, drain_begin);
-	at(s, 59000, drain_look);
+	at_ms(s, 20000, drain_node);
+	at_ms(s, 59000, check_drain);
 }
 
 static bool k14_settled(struct sim *s, struct str *why)
@@ -184,9 +184,9 @@ static bool k14_settled(struct sim *s, struct str *why)
 		const struct stored *o = s->store.items.items[i];
 		there += o->resource == RES_PODS && text_equals(o->pod.node, s->tally.node);
 	}
-	if (there > 0 || !runs(s, "late-0")) {
+	if (there > 0 || !pod_runs(s, "late-0")) {
 		str_append_format(why, "%d pods are left on %s, the new one %s", there,
-			s->tally.node, runs(s, "late-0") ? "runs" : "does not run");
+			s->tally.node, pod_runs(s, "late-0") ? "runs" : "does not run");
 		return false;
 	}
 	return true;
@@ -227,13 +227,13 @@ static void vacate(void *data, uint64_t arg)
 
 static void k16_expect(struct sim *s, int tenants, int capacity, bool whole)
 {
-	if (count_running(s, "tenant") != tenants || count_capacity(s) != capacity ||
-		runs(s, "whole-0") != whole) {
+	if (count_running(s, "tenant") != tenants || capacity_count(s) != capacity ||
+		pod_runs(s, "whole-0") != whole) {
 		sim_fail(s, "k16",
 			"%d tenants run, %d capacity pods are there, and the whole pod %s; not "
 			"%d and %d",
-			count_running(s, "tenant"), count_capacity(s),
-			runs(s, "whole-0") ? "runs" : "waits", tenants, capacity);
+			count_running(s, "tenant"), capacity_count(s),
+			pod_runs(s, "whole-0") ? "runs" : "waits", tenants, capacity);
 	}
 }
 
@@ -247,7 +247,7 @@ static void k16_look(void *data, uint64_t arg)
 static void k16_begin(struct sim *s)
 {
 	one_node(s, 2, MIB);
-	at(s, 119000, k16_look);
+	at_ms(s, 119000, k16_look);
 }
 
 static void k16_equal_look(void *data, uint64_t arg)
@@ -259,19 +259,19 @@ static void k16_equal_look(void *data, uint64_t arg)
 static void k16_equal_begin(struct sim *s)
 {
 	one_node(s, 2, MIB);
-	at(s, 119000, k16_equal_look);
-	at(s, 120000, vacate);
+	at_ms(s, 119000, k16_equal_look);
+	at_ms(s, 120000, vacate);
 }
 
 /* The GPU goes to who ranks first, and those who were there stay. */
 static bool k16_settled(struct sim *s, struct str *why)
 {
-	bool good = runs(s, "whole-0") && count_running(s, "tenant") == 2 && waits(s, "late-0") &&
-		    waits(s, "late-1") && count_capacity(s) == 1;
+	bool good = pod_runs(s, "whole-0") && count_running(s, "tenant") == 2 &&
+		    pod_waits(s, "late-0") && pod_waits(s, "late-1") && capacity_count(s) == 1;
 	if (!good) {
 		str_append_format(why, "the whole pod %s, %d tenants run, the newcomer: %s",
-			runs(s, "whole-0") ? "runs" : "does not run", count_running(s, "tenant"),
-			reason_of(s, "late-0"));
+			pod_runs(s, "whole-0") ? "runs" : "does not run",
+			count_running(s, "tenant"), reason_of(s, "late-0"));
 	}
 	return good;
 }
@@ -284,7 +284,7 @@ static const struct asking k17_script[] = {
 	{0},
 };
 
-static void leave(void *data, uint64_t arg)
+static void tenant_leaves(void *data, uint64_t arg)
 {
 	(void)arg;
 	people_take_away(data, "tenant-0");
@@ -295,7 +295,7 @@ static void k17_look(void *data, uint64_t arg)
 {
 	struct sim *s = data;
 	(void)arg;
-	if (!runs(s, "whole-0")) {
+	if (!pod_runs(s, "whole-0")) {
 		sim_fail(s, "k17", "the whole pod does not run");
 	}
 }
@@ -304,13 +304,13 @@ static void k17_begin(struct sim *s)
 {
 	one_node(s, 1, MIB);
 	s->idle_grace_ms = 300000;
-	at(s, 30000, leave);
-	at(s, 50000, k17_look);
+	at_ms(s, 30000, tenant_leaves);
+	at_ms(s, 50000, k17_look);
 }
 
 static bool k17_settled(struct sim *s, struct str *why)
 {
-	bool good = runs(s, "whole-0") && count_capacity(s) == 0;
+	bool good = pod_runs(s, "whole-0") && capacity_count(s) == 0;
 	if (!good) {
 		str_append_text(why, "the whole pod does not run");
 	}
@@ -336,7 +336,7 @@ static void k20_begin(struct sim *s)
 static bool k20_settled(struct sim *s, struct str *why)
 {
 	int held = entries_of(s, "pair-0");
-	bool good = waits(s, "pair-0") && held == 0 && runs(s, "single-0") &&
+	bool good = pod_waits(s, "pair-0") && held == 0 && pod_runs(s, "single-0") &&
 		    strcmp(reason_of(s, "pair-0"), "ShortGpus") == 0;
 	if (!good) {
 		str_append_format(why, "the pair stands in %d ledgers and says %s", held,
@@ -376,8 +376,8 @@ static bool in_order(const char *uuids)
 
 static bool k21_settled(struct sim *s, struct str *why)
 {
-	bool good = runs(s, "trio-0") && count_running(s, "single") == 3 &&
-		    count_capacity(s) == 3 && in_order(uuids_of(s, "trio-0"));
+	bool good = pod_runs(s, "trio-0") && count_running(s, "single") == 3 &&
+		    capacity_count(s) == 3 && in_order(uuids_of(s, "trio-0"));
 	for (int i = 0; good && i < 3; i++) {
 		char name[32];
 		snprintf(name, sizeof name, "single-%d", i);
@@ -414,7 +414,7 @@ static bool k22_settled(struct sim *s, struct str *why)
 	for (int i = 0; i < 24; i++) {
 		char name[32];
 		snprintf(name, sizeof name, "tenant-%d", i);
-		if (waits(s, name)) {
+		if (pod_waits(s, name)) {
 			left++;
 			reason = reason_of(s, name);
 		}
@@ -462,7 +462,7 @@ static void k42_look(void *data, uint64_t arg)
 	struct sim *s = data;
 	(void)arg;
 	int sharers = sharers_of(s, uuids_of(s, "tenant-0"));
-	bool good = sharers == 1 && runs(s, "tenant-0") && count_running(s, "late") == 2 &&
+	bool good = sharers == 1 && pod_runs(s, "tenant-0") && count_running(s, "late") == 2 &&
 		    strcmp(reason_of(s, "large-0"), "GpuUnhealthy") == 0;
 	if (!good) {
 		sim_fail(s, "k42", "%d share the sick GPU, %d newcomers run, the large one says %s",
@@ -473,18 +473,18 @@ static void k42_look(void *data, uint64_t arg)
 static void k42_begin(struct sim *s)
 {
 	one_node(s, 2, MIB);
-	at(s, 20000, fall_ill);
-	at(s, 45000, forget_it);
-	at(s, 90000, k42_look);
+	at_ms(s, 20000, fall_ill);
+	at_ms(s, 45000, forget_it);
+	at_ms(s, 90000, k42_look);
 }
 
 /* In the calm it is well again. */
 static bool k42_settled(struct sim *s, struct str *why)
 {
-	if (!runs(s, "large-0")) {
+	if (!pod_runs(s, "large-0")) {
 		str_append_format(why, "the large one says %s", reason_of(s, "large-0"));
 	}
-	return runs(s, "large-0");
+	return pod_runs(s, "large-0");
 }
 
 /* --- the rows --- */

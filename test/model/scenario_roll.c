@@ -58,7 +58,7 @@ static bool taken_back_settled(struct sim *s, struct str *why)
 #define SCALED_MS 300000
 #define LEFT_MS	  780000 /* its pods have been given back, and are whole for a while */
 
-static void scale_up(void *data, uint64_t replicas)
+static void scale_work(void *data, uint64_t replicas)
 {
 	struct sim *s = data;
 	const struct stored *d = store_find(&s->store, RES_DEPLOYMENTS, WORKS_NS, "work-0");
@@ -72,7 +72,7 @@ static void scaled_later(struct sim *s, int gpus)
 	fleet_make(s, gpus, MIB);
 	works_make(s, 1);
 	s->works.surges = false;
-	agenda_add(&s->agenda, SCALED_MS, scale_up, s, 3);
+	agenda_add(&s->agenda, SCALED_MS, scale_work, s, 3);
 }
 
 /* Whoever leads next goes by what is written. */

@@ -41,13 +41,13 @@ struct room {
 };
 
 /* Counted until its object is gone, but in a cluster that is broken on purpose. */
-static bool counts(const struct sim *s, const struct pod *p)
+static bool pod_counts(const struct sim *s, const struct pod *p)
 {
 	bool early = s->config.hooks != NULL && s->config.hooks->devices_free_early;
 	return !early || !pod_is_capacity(p) || p->deleting_ms == 0;
 }
 
-static struct room room_on(const struct sim *s, const struct node *n)
+static struct room room_on_node(const struct sim *s, const struct node *n)
 {
 	struct room r = {n->cpu_milli, n->mem_bytes, n->pod_slots, n->gpus};
 	for (size_t i = 0; i < s->store.items.count; i++) {
@@ -59,18 +59,18 @@ static struct room room_on(const struct sim *s, const struct node *n)
 		r.cpu_milli -= o->pod.cpu_milli;
 		r.mem_bytes -= o->pod.mem_bytes;
 		r.slots--;
-		r.gpus -= counts(s, &o->pod) ? o->pod.gpus : 0;
+		r.gpus -= pod_counts(s, &o->pod) ? o->pod.gpus : 0;
 	}
 	return r;
 }
 
-static bool fits(const struct sim *s, const struct pod *p, const struct node *n)
+static bool pod_fits_node(const struct sim *s, const struct pod *p, const struct node *n)
 {
 	if (n->unschedulable || !n->ready || !affinity_allows(p, n) ||
 		!pairs_contain(&n->labels, &p->node_selector)) {
 		return false;
 	}
-	struct room r = room_on(s, n);
+	struct room r = room_on_node(s, n);
 	return r.cpu_milli >= p->cpu_milli && r.mem_bytes >= p->mem_bytes && r.slots >= 1 &&
 	       r.gpus >= p->gpus;
 }
@@ -89,7 +89,7 @@ static void bind(struct sim *s, struct stored *o, const char *node)
 	store_put(&s->store, RES_PODS, draft, ACTOR_SCHEDULER);
 }
 
-static bool waits(const struct stored *o)
+static bool waits_for_node(const struct stored *o)
 {
 	return o->resource == RES_PODS && text_empty(o->pod.node) && o->pod.gate_count == 0 &&
 	       o->pod.deleting_ms == 0 && !pod_is_terminal(&o->pod);
@@ -101,7 +101,7 @@ static int64_t next_priority(const struct sim *s, int64_t below)
 	int64_t next = INT64_MIN;
 	for (size_t i = 0; i < s->store.items.count; i++) {
 		const struct stored *o = s->store.items.items[i];
-		bool lower = waits(o) && o->pod.priority < below && o->pod.priority > next;
+		bool lower = waits_for_node(o) && o->pod.priority < below && o->pod.priority > next;
 		next = lower ? o->pod.priority : next;
 	}
 	return next;
@@ -112,7 +112,7 @@ static void schedule_one(struct sim *s, struct stored *o)
 	const char *node = NULL;
 	for (size_t j = 0; j < s->store.items.count && node == NULL; j++) {
 		const struct stored *n = s->store.items.items[j];
-		bool good = n->resource == RES_NODES && fits(s, &o->pod, &n->node);
+		bool good = n->resource == RES_NODES && pod_fits_node(s, &o->pod, &n->node);
 		node = good ? n->name : NULL;
 	}
 	bind(s, o, node);
@@ -127,7 +127,7 @@ static void schedule(void *data, uint64_t arg)
 	for (int64_t p = INT64_MAX; (p = next_priority(s, p)) != INT64_MIN;) {
 		for (size_t i = 0; i < s->store.items.count; i++) {
 			struct stored *o = s->store.items.items[i];
-			if (waits(o) && o->pod.priority == p) {
+			if (waits_for_node(o) && o->pod.priority == p) {
 				schedule_one(s, o);
 			}
 		}

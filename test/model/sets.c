@@ -12,16 +12,16 @@
 #define GRACE_S	      10
 #define REVISION_NOTE "deployment.kubernetes.io/revision"
 
-static const json_t *labels_of(const struct stored *o)
+static const json_t *object_labels(const struct stored *o)
 {
 	return decode_find(o->value, "metadata.labels");
 }
 
-static bool selects(const json_t *selector, const struct stored *o)
+static bool selector_selects(const json_t *selector, const struct stored *o)
 {
 	const char *key;
 	json_t *value;
-	const json_t *labels = labels_of(o);
+	const json_t *labels = object_labels(o);
 	json_object_foreach((json_t *)(uintptr_t)selector, key, value)
 	{
 		if (!text_equals(json_string_value(json_object_get(labels, key)),
@@ -34,11 +34,11 @@ static bool selects(const json_t *selector, const struct stored *o)
 
 static bool set_selects(const struct stored *set, const struct stored *o)
 {
-	return selects(decode_find(set->value, "spec.selector.matchLabels"), o);
+	return selector_selects(decode_find(set->value, "spec.selector.matchLabels"), o);
 }
 
 /* Its reference to the controller; NULL: nobody controls it. */
-static json_t *controller_of(const json_t *value)
+static json_t *controller_ref(const json_t *value)
 {
 	size_t i;
 	json_t *owner;
@@ -54,13 +54,13 @@ static json_t *controller_of(const json_t *value)
 
 const char *work_set_of(const struct stored *o)
 {
-	const json_t *owner = controller_of(o->value);
+	const json_t *owner = controller_ref(o->value);
 	return owner != NULL ? json_string_value(json_object_get(owner, "name")) : NULL;
 }
 
 static bool is_controlled_by(const json_t *value, const struct stored *owner)
 {
-	const char *uid = json_string_value(json_object_get(controller_of(value), "uid"));
+	const char *uid = json_string_value(json_object_get(controller_ref(value), "uid"));
 	return text_equals(uid, owner->uid);
 }
 
@@ -69,14 +69,14 @@ static bool is_active(const struct stored *o)
 	return o->resource == RES_PODS && !pod_is_terminal(&o->pod) && o->pod.deleting_ms == 0;
 }
 
-static bool counts(const struct stored *set, const struct stored *o)
+static bool set_counts(const struct stored *set, const struct stored *o)
 {
 	return is_active(o) && is_controlled_by(o->value, set);
 }
 
 /* --- who goes first --- */
 
-static int64_t cost_of(const struct stored *o)
+static int64_t deletion_cost(const struct stored *o)
 {
 	const json_t *notes = decode_find(o->value, "metadata.annotations");
 	const char *text = json_string_value(json_object_get(notes, NOTE_DELETION_COST));
@@ -90,7 +90,7 @@ static int64_t on_node_of(const struct sim *s, const struct stored *set, const s
 	int64_t n = 0;
 	for (size_t i = 0; i < s->store.items.count; i++) {
 		const struct stored *p = s->store.items.items[i];
-		bool one = p->resource == RES_PODS && (p == more || counts(set, p));
+		bool one = p->resource == RES_PODS && (p == more || set_counts(set, p));
 		n += one && text_equals(p->pod.node, o->pod.node);
 	}
 	return n;
@@ -120,15 +120,15 @@ struct ranked {
 };
 
 /* In the order of Kubernetes: not assigned, pending, not Ready, cheap, crowded, young. */
-static struct ranked rank(const struct sim *s, const struct stored *set, const struct stored *o,
-	const struct stored *more)
+static struct ranked deletion_rank(const struct sim *s, const struct stored *set,
+	const struct stored *o, const struct stored *more)
 {
 	return (struct ranked){
-		o, {!text_empty(o->pod.node), o->pod.phase == POD_RUNNING, o->pod.ready, cost_of(o),
-			   -on_node_of(s, set, o, more), -ready_since(o)}};
+		o, {!text_empty(o->pod.node), o->pod.phase == POD_RUNNING, o->pod.ready,
+			   deletion_cost(o), -on_node_of(s, set, o, more), -ready_since(o)}};
 }
 
-static bool goes_before(const struct ranked *a, const struct ranked *b)
+static bool is_deleted_before(const struct ranked *a, const struct ranked *b)
 {
 	for (size_t i = 0; i < COUNT_OF(a->keys); i++) {
 		if (a->keys[i] != b->keys[i]) {
@@ -144,12 +144,12 @@ const struct stored *sets_victim(const struct sim *s, const struct stored *set,
 	struct ranked best = {.o = NULL};
 	for (size_t i = 0; i < s->store.items.count; i++) {
 		const struct stored *o = s->store.items.items[i];
-		if (o->resource != RES_PODS || (o != more && !counts(set, o))) {
+		if (o->resource != RES_PODS || (o != more && !set_counts(set, o))) {
 			continue;
 		}
-		struct ranked r = rank(s, set, o, more);
+		struct ranked r = deletion_rank(s, set, o, more);
 		r.keys[COST] = o == cheap ? SURGE_COST : r.keys[COST];
-		if (best.o == NULL || goes_before(&r, &best)) {
+		if (best.o == NULL || is_deleted_before(&r, &best)) {
 			best = r;
 		}
 	}
@@ -158,7 +158,7 @@ const struct stored *sets_victim(const struct sim *s, const struct stored *set,
 
 /* --- ReplicaSets --- */
 
-static void put(struct sim *s, const struct stored *o, json_t *draft)
+static void sets_put(struct sim *s, const struct stored *o, json_t *draft)
 {
 	struct stored *made = store_put(&s->store, o->resource, draft, ACTOR_CLUSTER);
 	ENSURE(made != NULL);
@@ -170,7 +170,7 @@ static bool adopt_one(struct sim *s, const struct stored *set)
 {
 	for (size_t i = 0; i < s->store.items.count; i++) {
 		const struct stored *o = s->store.items.items[i];
-		if (!is_active(o) || controller_of(o->value) != NULL || !set_selects(set, o)) {
+		if (!is_active(o) || controller_ref(o->value) != NULL || !set_selects(set, o)) {
 			continue;
 		}
 		json_t *draft = store_draft(o), *meta = json_object_get(draft, "metadata");
@@ -182,7 +182,7 @@ static bool adopt_one(struct sim *s, const struct stored *set)
 			json_pack("[{s:s, s:s, s:s, s:s, s:b, s:b}]", "apiVersion", "apps/v1",
 				"kind", "ReplicaSet", "name", set->name, "uid", set->uid,
 				"controller", 1, "blockOwnerDeletion", 1));
-		put(s, o, draft);
+		sets_put(s, o, draft);
 		if (beside) {
 			works_adopted(s, set->name, uid);
 		}
@@ -220,19 +220,19 @@ static struct tally count_of(const struct sim *s, const struct stored *set)
 	struct tally t = {0};
 	for (size_t i = 0; i < s->store.items.count; i++) {
 		const struct stored *o = s->store.items.items[i];
-		t.pods += counts(set, o);
-		t.ready += counts(set, o) && o->pod.ready;
+		t.pods += set_counts(set, o);
+		t.ready += set_counts(set, o) && o->pod.ready;
 	}
 	return t;
 }
 
-static void write_status(struct sim *s, const struct stored *o, json_t *status)
+static void write_set_status(struct sim *s, const struct stored *o, json_t *status)
 {
 	json_t *draft = store_draft(o);
 	json_object_set_new(status, "observedGeneration",
 		json_integer(work_number(o->value, "metadata.generation")));
 	json_object_set_new(draft, "status", status);
-	put(s, o, draft);
+	sets_put(s, o, draft);
 }
 
 static void reconcile_set(struct sim *s, const char *name)
@@ -252,19 +252,19 @@ static void reconcile_set(struct sim *s, const char *name)
 		apiserver_delete_pod(s, (struct stored *)(uintptr_t)o, GRACE_S, ACTOR_CLUSTER);
 	}
 	struct tally t = count_of(s, set);
-	write_status(s, set,
+	write_set_status(s, set,
 		json_pack("{s:I, s:I, s:I}", "replicas", (json_int_t)t.pods, "readyReplicas",
 			(json_int_t)t.ready, "availableReplicas", (json_int_t)t.ready));
 }
 
 /* --- Deployments --- */
 
-static bool is_of(const struct stored *o, const struct stored *deployment)
+static bool is_set_of(const struct stored *o, const struct stored *deployment)
 {
 	return o->resource == RES_SETS && is_controlled_by(o->value, deployment);
 }
 
-static const char *version_of(const struct stored *o)
+static const char *template_version(const struct stored *o)
 {
 	return work_text(o->value, "spec.template.metadata.annotations.version");
 }
@@ -273,7 +273,8 @@ const struct stored *work_newest(const struct sim *s, const struct stored *deplo
 {
 	for (size_t i = 0; i < s->store.items.count; i++) {
 		const struct stored *o = s->store.items.items[i];
-		if (is_of(o, deployment) && text_equals(version_of(o), version_of(deployment))) {
+		if (is_set_of(o, deployment) &&
+			text_equals(template_version(o), template_version(deployment))) {
 			return o;
 		}
 	}
@@ -299,7 +300,7 @@ static void note_revision(struct sim *s, const struct stored *o, int64_t revisio
 	json_t *note = json_pack("{s:{s:{s:s}}}", "metadata", "annotations", REVISION_NOTE, text);
 	patch_merge(draft, note);
 	json_decref(note);
-	put(s, o, draft);
+	sets_put(s, o, draft);
 }
 
 static void scale_set(struct sim *s, const struct stored *set, int64_t replicas)
@@ -311,14 +312,14 @@ static void scale_set(struct sim *s, const struct stored *set, int64_t replicas)
 	json_object_set_new(json_object_get(draft, "spec"), "replicas", json_integer(replicas));
 	json_object_set_new(json_object_get(draft, "metadata"), "generation",
 		json_integer(work_number(set->value, "metadata.generation") + 1));
-	put(s, set, draft);
+	sets_put(s, set, draft);
 }
 
 static void create_set(struct sim *s, const struct stored *d)
 {
 	char name[64], hash[32];
 	snprintf(hash, sizeof hash, "%08llx",
-		(unsigned long long)(dice_key("hash", version_of(d), (uint64_t)d->born) &
+		(unsigned long long)(dice_key("hash", template_version(d), (uint64_t)d->born) &
 				     0xffffffff));
 	snprintf(name, sizeof name, "%s-%s", d->name, hash);
 	json_t *template = json_deep_copy(decode_find(d->value, "spec.template"));
@@ -339,12 +340,12 @@ struct rolling {
 	int64_t wanted, spec, ready, last; /* of all ReplicaSets; the highest revision */
 };
 
-static struct rolling look_at(const struct sim *s, const struct stored *d)
+static struct rolling look_at_rollout(const struct sim *s, const struct stored *d)
 {
 	struct rolling r = {.wanted = work_number(d->value, "spec.replicas")};
 	for (size_t i = 0; i < s->store.items.count; i++) {
 		const struct stored *o = s->store.items.items[i];
-		if (is_of(o, d)) {
+		if (is_set_of(o, d)) {
 			r.spec += work_number(o->value, "spec.replicas");
 			r.ready += count_of(s, o).ready;
 			r.last = revision_of(o) > r.last ? revision_of(o) : r.last;
@@ -359,7 +360,7 @@ static const struct stored *older(
 {
 	for (size_t i = 0; i < s->store.items.count; i++) {
 		const struct stored *o = s->store.items.items[i];
-		if (is_of(o, d) && o != newest && work_number(o->value, "spec.replicas") > 0) {
+		if (is_set_of(o, d) && o != newest && work_number(o->value, "spec.replicas") > 0) {
 			return o;
 		}
 	}
@@ -369,7 +370,7 @@ static const struct stored *older(
 /* RollingUpdate, by one: with one pod more, or one fewer where it says so. */
 static void roll(struct sim *s, const struct stored *d, const struct stored *newest)
 {
-	struct rolling r = look_at(s, d);
+	struct rolling r = look_at_rollout(s, d);
 	const struct stored *old = older(s, d, newest);
 	int64_t has = work_number(newest->value, "spec.replicas");
 	bool surges = decode_find(d->value, "spec.strategy.surges") != NULL;
@@ -395,14 +396,14 @@ static void tell_deployment(struct sim *s, const char *name)
 	struct tally all = {0}, updated = {0};
 	for (size_t i = 0; i < s->store.items.count; i++) {
 		const struct stored *o = s->store.items.items[i];
-		if (is_of(o, d)) {
+		if (is_set_of(o, d)) {
 			struct tally t = count_of(s, o);
 			all.pods += t.pods;
 			all.ready += t.ready;
 			updated = o == newest ? t : updated;
 		}
 	}
-	write_status(s, d,
+	write_set_status(s, d,
 		json_pack("{s:I, s:I, s:I, s:I}", "replicas", (json_int_t)all.pods,
 			"updatedReplicas", (json_int_t)updated.pods, "readyReplicas",
 			(json_int_t)all.ready, "availableReplicas", (json_int_t)all.ready));
@@ -415,8 +416,8 @@ static void reconcile_deployment(struct sim *s, const char *name)
 		create_set(s, d);
 	}
 	const struct stored *newest = work_newest(s, d);
-	if (revision_of(newest) == 0 || revision_of(newest) < look_at(s, d).last) {
-		note_revision(s, newest, look_at(s, d).last + 1);
+	if (revision_of(newest) == 0 || revision_of(newest) < look_at_rollout(s, d).last) {
+		note_revision(s, newest, look_at_rollout(s, d).last + 1);
 		newest = work_newest(s, d);
 	}
 	note_revision(s, d, revision_of(newest));
@@ -434,23 +435,23 @@ static void reconcile_budget(struct sim *s, const struct stored *b)
 	for (size_t i = 0; i < s->store.items.count; i++) {
 		const struct stored *o = s->store.items.items[i];
 		bool one = o->resource == RES_PODS && !pod_is_terminal(&o->pod) &&
-			   selects(selector, o);
+			   selector_selects(selector, o);
 		expected += one;
 		healthy += one && o->pod.ready && o->pod.deleting_ms == 0;
 	}
-	write_status(s, b,
+	write_set_status(s, b,
 		json_pack("{s:I, s:I, s:I, s:I}", "currentHealthy", (json_int_t)healthy,
 			"desiredHealthy", (json_int_t)wanted, "expectedPods", (json_int_t)expected,
 			"disruptionsAllowed",
 			(json_int_t)(healthy > wanted ? healthy - wanted : 0)));
 }
 
-static const struct stored *budget_of(const struct sim *s, const struct stored *o)
+static const struct stored *budget_over(const struct sim *s, const struct stored *o)
 {
 	for (size_t i = 0; i < s->store.items.count; i++) {
 		const struct stored *b = s->store.items.items[i];
 		if (b->resource == RES_BUDGETS && strcmp(b->ns, o->ns) == 0 &&
-			selects(decode_find(b->value, "spec.selector.matchLabels"), o)) {
+			selector_selects(decode_find(b->value, "spec.selector.matchLabels"), o)) {
 			return b;
 		}
 	}
@@ -459,7 +460,7 @@ static const struct stored *budget_of(const struct sim *s, const struct stored *
 
 const char *budgets_forbid(struct sim *s, const struct stored *o, bool takes)
 {
-	const struct stored *b = budget_of(s, o);
+	const struct stored *b = budget_over(s, o);
 	if (b == NULL || o->pod.phase != POD_RUNNING || o->pod.deleting_ms != 0) {
 		return NULL;
 	}
@@ -478,7 +479,7 @@ const char *budgets_forbid(struct sim *s, const struct stored *o, bool takes)
 		json_t *draft = store_draft(b);
 		json_object_set_new(json_object_get(draft, "status"), "disruptionsAllowed",
 			json_integer(allowed - 1));
-		put(s, b, draft);
+		sets_put(s, b, draft);
 	}
 	return NULL;
 }
@@ -504,7 +505,7 @@ static void reconcile_all(struct sim *s, enum resource resource)
 	}
 }
 
-static void turn(void *data, uint64_t arg)
+static void sets_turn(void *data, uint64_t arg)
 {
 	(void)arg;
 	struct sim *s = data;
@@ -522,7 +523,8 @@ void sets_soon(struct sim *s)
 	s->works.soon = true;
 	struct dice back = dice_enter(s, dice_key("sets", NULL, (uint64_t)sim_now(s)));
 	int64_t at = sim_now(s) + sim_between(s, 10, SOON_MS);
-	agenda_add(&s->agenda, at > s->works.slow_until ? at : s->works.slow_until, turn, s, 0);
+	agenda_add(
+		&s->agenda, at > s->works.slow_until ? at : s->works.slow_until, sets_turn, s, 0);
 	dice_leave(s, back);
 }
 

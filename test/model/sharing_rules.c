@@ -161,7 +161,7 @@ static bool gives_unseen(const struct claim *c, const char *node)
 
 /* Somebody under that rule is on a GPU of that node or on its way there, and is no company for it.
  */
-static bool is_there(const struct claim *c, const char *node, enum company_rule rule)
+static bool rule_is_there(const struct claim *c, const char *node, enum company_rule rule)
 {
 	vec_for_each (const struct promise, made, &c->sim->checker.promises) {
 		if (text_equals(made->node, node) && !text_equals(made->tenant, c->pod->uid) &&
@@ -233,7 +233,7 @@ const char *claim_is_exclusive(struct claim *c)
 		own != company_rule_of(c->sim, &c->pod->pod)) {
 		return "its policy says something else";
 	}
-	if (!is_there(c, node, theirs)) {
+	if (!rule_is_there(c, node, theirs)) {
 		snprintf(c->why, sizeof c->why, "nobody on %s minds it with exclusivity %s", node,
 			rules[theirs]);
 		return c->why;

@@ -12,7 +12,7 @@
 #define REACH_MS    10000 /* the canary */
 #define USED_MIB    INT64_C(4096)
 
-static void fate_of(void *data, const char *uid, struct share_fate *ret)
+static void rightsizer_fate(void *data, const char *uid, struct share_fate *ret)
 {
 	engine_share_fate(data, uid, ret);
 }
@@ -29,7 +29,7 @@ void sizing_begin(struct rightsizer *z)
 	z->advice = advice_create();
 	struct sizer_config config = {.groups = z->groups,
 		.around = z->around,
-		.engine = {z->engine, fate_of, evicts},
+		.engine = {z->engine, rightsizer_fate, evicts},
 		.round_ms = ROUND_MS};
 	z->sizer = sizer_create(&config);
 }
@@ -57,7 +57,7 @@ bool sizing_observe(struct rightsizer *z, const struct change *c)
 	return c->kind == KIND_GROUP ? groups_apply(z->groups, c) : around_apply(z->around, c);
 }
 
-static struct sizer_now now_of(const struct rightsizer *z)
+static struct sizer_now rightsizer_now(const struct rightsizer *z)
 {
 	return (struct sizer_now){
 		clock_mono(z->clock), clock_policy(z->clock), clock_wall(z->clock)};
@@ -81,7 +81,7 @@ static void tell_use(struct rightsizer *z, const struct stored *o)
 	}
 }
 
-static void measure(struct rightsizer *z, int64_t now)
+static void measure_use(struct rightsizer *z, int64_t now)
 {
 	const struct store *store = &z->sim->store;
 	if (now < z->use_at) {
@@ -99,7 +99,7 @@ static void measure(struct rightsizer *z, int64_t now)
 /* --- turns --- */
 
 /* Somebody may scale workloads: the watches that tell it are waited for. */
-static bool is_acquainted(struct rightsizer *z, int64_t now)
+static bool rightsizer_is_settled(struct rightsizer *z, int64_t now)
 {
 	if (!z->led) {
 		sizer_forget(z->sizer);
@@ -119,7 +119,7 @@ static void look_at_webhook(struct rightsizer *z, int64_t now)
 	}
 }
 
-static void tell_gate(struct rightsizer *z, bool leads)
+static void rightsizer_gate(struct rightsizer *z, bool leads)
 {
 	bool whole = leads && world_all_synced(engine_world(z->engine));
 	if (!whole) {
@@ -133,7 +133,7 @@ static void tell_gate(struct rightsizer *z, bool leads)
 		z->sizer, z->sim->works.surges ? SIZER_SURGE_ALLOWED : SIZER_SURGE_FORBIDDEN);
 }
 
-static void ask_engine(struct rightsizer *z)
+static void rightsizer_ask(struct rightsizer *z)
 {
 	size_t count = 0;
 	const struct sizer_wish *wishes = sizer_wishes(z->sizer, &count);
@@ -156,19 +156,19 @@ void sizing_step(struct rightsizer *z, int64_t now, bool leads)
 	if (leads) {
 		look_at_webhook(z, now);
 	}
-	tell_gate(z, leads);
+	rightsizer_gate(z, leads);
 	if (!leads) {
 		z->led = false;
 		return;
 	}
-	if (!world_all_synced(engine_world(z->engine)) || !is_acquainted(z, now)) {
+	if (!world_all_synced(engine_world(z->engine)) || !rightsizer_is_settled(z, now)) {
 		return;
 	}
-	measure(z, now);
+	measure_use(z, now);
 	if (now < sizer_deadline(z->sizer)) {
 		return;
 	}
-	sizer_step(z->sizer, now_of(z), engine_world(z->engine), STEP_BUDGET, &z->plan);
+	sizer_step(z->sizer, rightsizer_now(z), engine_world(z->engine), STEP_BUDGET, &z->plan);
 	for (size_t i = 0; i < z->plan.actions.count; i++) {
 		const struct action *a = &z->plan.actions.items[i];
 		sim_trace(z->sim, "r%d: sizer %s %s/%s %s", z->index,
@@ -178,7 +178,7 @@ void sizing_step(struct rightsizer *z, int64_t now, bool leads)
 		roll_intended(z->sim, z->index, a);
 		act_submit(z->act, a);
 	}
-	ask_engine(z);
+	rightsizer_ask(z);
 }
 
 bool sizing_settle(struct rightsizer *z, const struct action *a, const struct outcome *o)
@@ -186,7 +186,7 @@ bool sizing_settle(struct rightsizer *z, const struct action *a, const struct ou
 	if (z->sizer == NULL || !sizer_owns(a->id)) {
 		return false;
 	}
-	sizer_settle(z->sizer, now_of(z), a->id, o);
+	sizer_settle(z->sizer, rightsizer_now(z), a->id, o);
 	return true;
 }
 

@@ -112,7 +112,7 @@ char *value_text(const json_t *value)
 	return str_take(&text);
 }
 
-static void remember(struct store *s, const struct stored *o, enum past_type type)
+static void remember_past(struct store *s, const struct stored *o, enum past_type type)
 {
 	char *text = value_text(o->value);
 	struct past p = {.version = o->version,
@@ -126,7 +126,7 @@ static void remember(struct store *s, const struct stored *o, enum past_type typ
 	VEC_PUSH(&s->past, p);
 }
 
-static void tell(struct store *s, const struct commit *c)
+static void tell_commit(struct store *s, const struct commit *c)
 {
 	if (s->on_commit != NULL) {
 		s->on_commit(s->data, c);
@@ -154,7 +154,7 @@ static bool read_into(struct stored *o)
 }
 
 /* Identity and version are the server's, whatever the writer said. */
-static void stamp(struct store *s, json_t *value, const struct stored *before)
+static void stamp_object(struct store *s, json_t *value, const struct stored *before)
 {
 	char text[TIME_TEXT_MAX];
 	json_t *meta = json_object_get(value, "metadata");
@@ -174,7 +174,7 @@ static void stamp(struct store *s, json_t *value, const struct stored *before)
 }
 
 /* Equal but for the version that would be new. */
-static bool is_same(const struct stored *before, json_t *value)
+static bool value_is_same(const struct stored *before, json_t *value)
 {
 	json_t *meta = json_object_get(value, "metadata");
 	json_object_set_new(meta, "uid", json_string(before->uid));
@@ -187,11 +187,11 @@ struct stored *store_put(struct store *s, enum resource resource, json_t *value,
 {
 	struct stored *before =
 		store_find(s, resource, meta_text(value, "namespace"), meta_text(value, "name"));
-	if (before != NULL && is_same(before, value)) {
+	if (before != NULL && value_is_same(before, value)) {
 		json_decref(value);
 		return before;
 	}
-	stamp(s, value, before);
+	stamp_object(s, value, before);
 	struct stored *o = xcalloc(1, sizeof *o);
 	o->refs = 1;
 	o->resource = resource;
@@ -216,8 +216,8 @@ struct stored *store_put(struct store *s, enum resource resource, json_t *value,
 		s->items.items[at] = o;
 	}
 	enum past_type type = before == NULL ? PAST_ADDED : PAST_MODIFIED;
-	remember(s, o, type);
-	tell(s, &(struct commit){actor, type, before, o});
+	remember_past(s, o, type);
+	tell_commit(s, &(struct commit){actor, type, before, o});
 	stored_drop(before);
 	return o;
 }
@@ -236,8 +236,8 @@ void store_remove(struct store *s, struct stored *o, int actor)
 	snprintf(text, sizeof text, "%lld", (long long)o->version);
 	json_object_set_new(
 		json_object_get(o->value, "metadata"), "resourceVersion", json_string(text));
-	remember(s, o, PAST_DELETED);
-	tell(s, &(struct commit){actor, PAST_DELETED, o, NULL});
+	remember_past(s, o, PAST_DELETED);
+	tell_commit(s, &(struct commit){actor, PAST_DELETED, o, NULL});
 	stored_drop(o);
 }
 

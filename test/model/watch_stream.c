@@ -29,7 +29,7 @@ static void append_line(struct flight *f, const char *type, const char *object, 
 
 /* Whoever has read as far as this has been told of that version: an object ends with its last
  * brace, whether the end of its line has come or not. */
-static void mark(struct flight *f)
+static void mark_told(struct flight *f)
 {
 	struct told_mark m = {f->appended - 1, f->cursor};
 	VEC_PUSH(&f->marks, m);
@@ -64,7 +64,7 @@ static void append_bookmark(struct flight *f, bool initial)
 		(long long)f->cursor,
 		initial ? ",\"annotations\":{\"" INITIAL_NOTE "\":\"true\"}" : "");
 	append_line(f, "BOOKMARK", text, strlen(text));
-	mark(f);
+	mark_told(f);
 }
 
 static void append_error(struct flight *f)
@@ -114,7 +114,7 @@ static void append_news(struct flight *f)
 		}
 		append_line(f, type_names[p->type], p->text, p->size);
 		f->cursor = p->version;
-		mark(f);
+		mark_told(f);
 		struct dice back = dice_enter(
 			s, dice_next(s, "news", NULL, p->about + (uint64_t)f->link->replica));
 		if (dice_falls(s, "duplicate", s->weather.duplicate)) {
@@ -155,7 +155,7 @@ static void end_stream(struct flight *f, bool broken)
 }
 
 /* Bytes reach the client: all of them, or as far as they have come. */
-static void pump(void *data, uint64_t id)
+static void watch_pump(void *data, uint64_t id)
 {
 	struct link *l = data;
 	struct sim *s = l->sim;
@@ -167,7 +167,8 @@ static void pump(void *data, uint64_t id)
 	int64_t held = s->slots[l->replica].paused_until;
 	if (sim_now(s) < held || sim_now(s) < l->cut_until) {
 		f->pumping = true;
-		agenda_add(&s->agenda, held > l->cut_until ? held : l->cut_until, pump, l, id);
+		agenda_add(
+			&s->agenda, held > l->cut_until ? held : l->cut_until, watch_pump, l, id);
 		return;
 	}
 	if (!f->over) {
@@ -227,7 +228,7 @@ void watch_pump_soon(struct flight *f)
 			resource_name(f->resource), (long long)delay);
 	}
 	dice_leave(s, back);
-	agenda_add(&s->agenda, sim_now(s) + delay, pump, f->link, f->id);
+	agenda_add(&s->agenda, sim_now(s) + delay, watch_pump, f->link, f->id);
 }
 
 static void bookmark(void *data, uint64_t id)

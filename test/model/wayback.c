@@ -187,7 +187,7 @@ static bool says_given_back(const json_t *value)
 	return false;
 }
 
-static bool is_whole(const json_t *value)
+static bool target_is_whole(const json_t *value)
 {
 	const json_t *first = json_array_get(decode_find(value, "status.containers"), 0);
 	const json_t *target = json_object_get(first, "target");
@@ -200,7 +200,7 @@ static int64_t while_of(const struct given *g)
 	return WHILE_MS << (times - 1);
 }
 
-static void begin(struct sim *s, struct given *g, int replica)
+static void check_given_back(struct sim *s, struct given *g, int replica)
 {
 	if (g->vain_at == 0 || sim_now(s) - g->vain_at > LATELY_MS) {
 		sim_fail(s, "given-back",
@@ -221,10 +221,10 @@ void wayback_committed(struct sim *s, const struct commit *c)
 	bool says = c->after != NULL && says_given_back(o->value);
 	if (says && g->given_at == 0) {
 		g->times = work_number(o->value, "status.lastUpdate.givenBackTimes");
-		begin(s, g, c->actor);
+		check_given_back(s, g, c->actor);
 	}
 	int64_t left = g->given_at != 0 ? g->given_at + while_of(g) - sim_now(s) : 0;
-	if (c->after != NULL && left > CLOCKS_MS && (!says || !is_whole(o->value))) {
+	if (c->after != NULL && left > CLOCKS_MS && (!says || !target_is_whole(o->value))) {
 		sim_fail(s, "given-back", "%s is applied again %lld s too early", o->name,
 			(long long)left / 1000);
 	}

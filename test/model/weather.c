@@ -20,7 +20,7 @@ int64_t sim_between(struct sim *s, int64_t least, int64_t most)
 }
 
 /* Off in half of the runs, and what this run is about in some. */
-static uint32_t rate(struct sim *s, uint32_t most)
+static uint32_t weather_rate(struct sim *s, uint32_t most)
 {
 	if (sim_chance(s, 500)) {
 		return 0;
@@ -55,44 +55,44 @@ static void draw_work(struct sim *s)
 void weather_draw(struct sim *s)
 {
 	struct weather *w = &s->weather;
-	w->lost_request = rate(s, 40);
-	w->lost_answer = rate(s, 80);
-	w->late = rate(s, 60);
-	w->twice = rate(s, 80);
-	w->refused = rate(s, 40);
-	w->busy = rate(s, 40);
-	w->broken = rate(s, 40);
-	w->conflict = rate(s, 150);
-	w->duplicate = rate(s, 100);
-	w->stream_break = rate(s, 60);
-	w->stream_lag = rate(s, 200);
-	w->stall = rate(s, 400);
-	w->kubelet_refusal = rate(s, 120);
-	w->slow_start = rate(s, 100);
-	w->crash_at_write = rate(s, 20);
-	w->partition = rate(s, 12);
-	w->pause = rate(s, 12);
-	w->crash = rate(s, 8);
-	w->leave = rate(s, 8);
-	w->server_restart = rate(s, 8);
-	w->compaction = rate(s, 60);
-	w->clock_jump = rate(s, 40);
-	w->node_loss = rate(s, 10);
-	w->cordon = rate(s, 40);
-	w->node_change = rate(s, 15);
-	w->upgrade = rate(s, 15);
+	w->lost_request = weather_rate(s, 40);
+	w->lost_answer = weather_rate(s, 80);
+	w->late = weather_rate(s, 60);
+	w->twice = weather_rate(s, 80);
+	w->refused = weather_rate(s, 40);
+	w->busy = weather_rate(s, 40);
+	w->broken = weather_rate(s, 40);
+	w->conflict = weather_rate(s, 150);
+	w->duplicate = weather_rate(s, 100);
+	w->stream_break = weather_rate(s, 60);
+	w->stream_lag = weather_rate(s, 200);
+	w->stall = weather_rate(s, 400);
+	w->kubelet_refusal = weather_rate(s, 120);
+	w->slow_start = weather_rate(s, 100);
+	w->crash_at_write = weather_rate(s, 20);
+	w->partition = weather_rate(s, 12);
+	w->pause = weather_rate(s, 12);
+	w->crash = weather_rate(s, 8);
+	w->leave = weather_rate(s, 8);
+	w->server_restart = weather_rate(s, 8);
+	w->compaction = weather_rate(s, 60);
+	w->clock_jump = weather_rate(s, 40);
+	w->node_loss = weather_rate(s, 10);
+	w->cordon = weather_rate(s, 40);
+	w->node_change = weather_rate(s, 15);
+	w->upgrade = weather_rate(s, 15);
 	w->doubled = sim_chance(s, 200) ? 500 : 0;
-	w->hand_delete = rate(s, 40);
-	w->snatch = rate(s, 300);
-	w->sick = rate(s, 10);
-	w->cached = rate(s, 300);
+	w->hand_delete = weather_rate(s, 40);
+	w->snatch = weather_rate(s, 300);
+	w->sick = weather_rate(s, 10);
+	w->cached = weather_rate(s, 300);
 	w->latency_ms = sim_between(s, 1, 200);
 	w->lag_ms = sim_chance(s, 300) ? sim_between(s, 9000, 40000) : sim_between(s, 100, 9000);
 	w->late_ms = sim_chance(s, 500) ? sim_between(s, 2000, 60000) : 20000;
 	w->pace_ms = sim_between(s, 200, 4000);
 	w->whole = sim_chance(s, 400) ? 400 : 40;
 	/* A run is about whole pods or about what keeps them from being made. */
-	w->quota = w->whole > 40 ? 0 : rate(s, 30);
+	w->quota = w->whole > 40 ? 0 : weather_rate(s, 30);
 	w->mortal = (uint32_t)sim_between(s, 500, 980);
 	w->life_ms = sim_between(s, 3000, 60000);
 	draw_work(s);

@@ -16,7 +16,7 @@
 
 /* --- the patch --- */
 
-static void unescape(struct view part, char *key, size_t room)
+static void unescape_pointer(struct view part, char *key, size_t room)
 {
 	size_t n = 0;
 	for (size_t i = 0; i < part.n && n + 1 < room; i++) {
@@ -65,7 +65,7 @@ static void patch_once(json_t *target, const json_t *op)
 	rest.p++;
 	rest.n--;
 	while (target != NULL && view_next(&rest, '/', &part)) {
-		unescape(part, key, sizeof key);
+		unescape_pointer(part, key, sizeof key);
 		if (rest.n > 0) {
 			target = step_into(target, key);
 		}
@@ -90,7 +90,7 @@ static void patch_all(json_t *target, const char *text, size_t n)
 
 /* --- the verdict --- */
 
-static void take_advice(
+static void apply_advised(
 	const struct replica *r, struct review *v, const struct workload *w, struct admit_input *in)
 {
 	const struct advised *x =
@@ -106,7 +106,7 @@ static void take_advice(
 	}
 }
 
-static void judge(const struct replica *r, struct review *v, json_t *pod)
+static void admit_pod_of(const struct replica *r, struct review *v, json_t *pod)
 {
 	struct workload workload;
 	const struct world *w = replica_world(r);
@@ -117,7 +117,7 @@ static void judge(const struct replica *r, struct review *v, json_t *pod)
 		.workload = &workload};
 	in.policies.items = world_policies(w, &in.policies.count);
 	workload_of(replica_sizing(r)->groups, NULL, &v->pod, &v->arena, &workload);
-	take_advice(r, v, &workload, &in);
+	apply_advised(r, v, &workload, &in);
 	struct admit_verdict verdict = admit_judge(&in);
 	struct mutation m;
 	if (!verdict.convert) {
@@ -168,7 +168,7 @@ void webhook_admit(struct sim *s, int actor, bool dry, json_t *pod)
 	int result = review_decode(&v, text, strlen(text), NULL);
 	ENSURE(result == 0);
 	if (v.problem == NULL) {
-		judge(r, &v, pod);
+		admit_pod_of(r, &v, pod);
 	}
 	review_finish(&v);
 	free(text);

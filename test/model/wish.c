@@ -14,7 +14,7 @@ static bool may_wish(const struct stored *o)
 	       !pod_has_gate(&o->pod, NAME_GATE) && o->pod.deleting_ms == 0;
 }
 
-static const struct stored *pick(const struct sim *s)
+static const struct stored *pick_tenant(const struct sim *s)
 {
 	const struct stored *best = NULL;
 	uint64_t lowest = UINT64_MAX;
@@ -50,7 +50,7 @@ static void shun(struct sim *s, const struct stored *o)
 static void wish_once(struct sim *s)
 {
 	static const int64_t millis[SHARES] = {50, 100, 200, 300, 500, 900};
-	const struct stored *o = pick(s);
+	const struct stored *o = pick_tenant(s);
 	if (o == NULL || !dice_falls(s, "wish", s->weather.wish)) {
 		return;
 	}

@@ -41,7 +41,7 @@ const char *work_text(const json_t *value, const char *path)
 
 /* --- the run --- */
 
-static uint32_t rate(struct sim *s, uint32_t most)
+static uint32_t works_rate(struct sim *s, uint32_t most)
 {
 	return sim_chance(s, 500) ? 0 : (uint32_t)sim_between(s, 1, most);
 }
@@ -72,12 +72,12 @@ void works_weather(struct sim *s)
 	w->rolled = true;
 	w->pace_ms = sim_between(s, 20000, 60000);
 	w->lag_ms = w->lag_ms > 20000 ? 20000 : w->lag_ms;
-	w->flap = rate(s, 40);
-	w->away = rate(s, 5);
-	w->slow_sets = rate(s, 20);
-	w->rework = rate(s, 15);
-	w->unfit = rate(s, 300);
-	w->slow_answers = rate(s, 200);
+	w->flap = works_rate(s, 40);
+	w->away = works_rate(s, 5);
+	w->slow_sets = works_rate(s, 20);
+	w->rework = works_rate(s, 15);
+	w->unfit = works_rate(s, 300);
+	w->slow_answers = works_rate(s, 200);
 	s->works.surges = sim_chance(s, 800);
 	dice_leave(s, back);
 	/* Not drawn, so that it changes no other draw. */
@@ -210,7 +210,7 @@ static bool is_in_a_surge(const struct stored *o)
 	return work_of(o) != NULL && (o->pod.beside || o->pod.surged);
 }
 
-static struct stored *pick(struct sim *s, wanted want)
+static struct stored *works_pick(struct sim *s, wanted want)
 {
 	struct stored *best = NULL;
 	uint64_t lowest = UINT64_MAX;
@@ -225,7 +225,7 @@ static struct stored *pick(struct sim *s, wanted want)
 	return best;
 }
 
-static json_t *next_of(const struct stored *o)
+static json_t *next_generation(const struct stored *o)
 {
 	json_t *draft = store_draft(o);
 	json_object_set_new(json_object_get(draft, "metadata"), "generation",
@@ -235,12 +235,12 @@ static json_t *next_of(const struct stored *o)
 
 void works_scale(struct sim *s, const struct stored *d, int64_t replicas)
 {
-	json_t *draft = next_of(d);
+	json_t *draft = next_generation(d);
 	json_object_set_new(json_object_get(draft, "spec"), "replicas", json_integer(replicas));
 	store_put(&s->store, RES_DEPLOYMENTS, draft, ACTOR_PERSON);
 }
 
-static void scale(struct sim *s, const struct stored *d)
+static void scale_by_lot(struct sim *s, const struct stored *d)
 {
 	int64_t replicas = sim_between(s, sim_chance(s, 100) ? 0 : 1, REPLICAS_MOST);
 	dice_say(s, "a person scales %s to %lld", d->name, (long long)replicas);
@@ -254,7 +254,7 @@ static void roll_out(struct sim *s, const struct stored *d)
 	snprintf(version, sizeof version, "%lld", (long long)sim_between(s, 1, 4));
 	dice_say(s, "a person rolls out version %s of %s", version, d->name);
 	sim_trace(s, "a person rolls out version %s of %s", version, d->name);
-	json_t *draft = next_of(d);
+	json_t *draft = next_generation(d);
 	json_t *note = json_pack("{s:{s:{s:{s:{s:s}}}}}", "spec", "template", "metadata",
 		"annotations", "version", version);
 	patch_merge(draft, note);
@@ -275,9 +275,9 @@ static void change_budget(struct sim *s, const struct stored *d)
 	set_budget(s, d->name, least);
 }
 
-static void delete_one(struct sim *s, wanted want)
+static void works_delete(struct sim *s, wanted want)
 {
-	struct stored *o = pick(s, want);
+	struct stored *o = works_pick(s, want);
 	if (o != NULL) {
 		int64_t grace = sim_chance(s, 200) ? 0 : sim_between(s, 1, 30);
 		dice_say(
@@ -291,26 +291,26 @@ static void delete_one(struct sim *s, wanted want)
 /* Some like to do it while a pod is being replaced. */
 static void rework(struct sim *s, bool surging)
 {
-	struct stored *d = pick(s, is_deployment);
+	struct stored *d = works_pick(s, is_deployment);
 	uint32_t more = surging ? 4 : 1;
 	if (d == NULL || !dice_falls(s, "rework", s->weather.rework * more)) {
 		return;
 	}
 	int64_t what = sim_between(s, 0, 99);
 	if (what < 30) {
-		scale(s, d);
+		scale_by_lot(s, d);
 	} else if (what < 50) {
 		roll_out(s, d);
 	} else if (what < 65) {
 		change_budget(s, d);
 	} else {
-		delete_one(s, surging ? is_in_a_surge : is_running_work);
+		works_delete(s, surging ? is_in_a_surge : is_running_work);
 	}
 }
 
 /* --- spells --- */
 
-static void set_ready(struct sim *s, struct stored *o, bool ready)
+static void work_pod_ready(struct sim *s, struct stored *o, bool ready)
 {
 	json_t *draft = store_draft(o);
 	json_t *wrap = json_pack("{s:[o]}", "conditions", pod_ready_new(s, ready));
@@ -326,7 +326,7 @@ void works_get_well(void *data, uint64_t serial)
 	snprintf(uid, sizeof uid, "uid-%06llu", (unsigned long long)serial);
 	struct stored *o = store_find_uid(&s->store, uid);
 	if (o != NULL && o->pod.phase == POD_RUNNING) {
-		set_ready(s, o, true);
+		work_pod_ready(s, o, true);
 	}
 }
 
@@ -347,13 +347,13 @@ static void stumble(struct sim *s, struct stored *o, int64_t ms)
 		return;
 	}
 	dice_say(s, "%s is not Ready for %lld ms", o->name, (long long)ms);
-	set_ready(s, o, false);
+	work_pod_ready(s, o, false);
 	agenda_add(&s->agenda, sim_now(s) + ms, works_get_well, s, (uint64_t)serial);
 }
 
 static void flap(struct sim *s, uint32_t times)
 {
-	struct stored *o = pick(s, is_running_work);
+	struct stored *o = works_pick(s, is_running_work);
 	if (o != NULL && o->pod.ready && dice_falls(s, "flap", s->weather.flap * times)) {
 		stumble(s, o, sim_between(s, 500, sim_chance(s, 100) ? 200000 : 20000));
 	}
@@ -380,7 +380,7 @@ void works_spells(struct sim *s)
 	if (!w->rolled || s->calm) {
 		return;
 	}
-	bool surging = pick(s, is_in_a_surge) != NULL;
+	bool surging = works_pick(s, is_in_a_surge) != NULL;
 	rework(s, surging);
 	flap(s, surging ? 4 : 1);
 	if (dice_falls(s, "webhook away", w->away)) {
