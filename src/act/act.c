@@ -7,14 +7,21 @@
 
 #include <stdlib.h>
 
-#include "act_parts.h"
+#include "action_draft.h"
+#include "action_report.h"
 #include "base/alloc.h"
 #include "base/log.h"
+#include "capacity_draft.h"
 #include "codec/pod_decode.h"
+#include "grant_draft.h"
 #include "job_list.h"
 #include "json/decode.h"
+#include "make.h"
 #include "model/names.h"
-#include "surge_draft.h"
+#include "placement_draft.h"
+#include "read.h"
+#include "sizer_draft.h"
+#include "surge_course.h"
 
 #define TOKEN_MS (1000 / ACT_CONDITIONS_PER_SECOND)
 
@@ -383,45 +390,6 @@ static void on_job_answer(void *data, const struct kube_answer *answer)
 
 /* --- sending --- */
 
-static int build_draft(
-	struct act *a, const struct action *x, struct draft *draft, struct fault *ret_fault)
-{
-	int64_t wall = clock_wall(kube_clock(a->kube));
-	switch (x->type) {
-	case ACTION_CREATE_CAPACITY:
-		return create_draft(&a->settings, x, draft, ret_fault);
-	case ACTION_DELETE_CAPACITY:
-		return delete_capacity_draft(x, draft, ret_fault);
-	case ACTION_GRANT:
-		return grant_draft(x, term_of(a), draft, ret_fault);
-	case ACTION_PLACE:
-		return place_draft(x, NULL, term_of(a), draft, ret_fault);
-	case ACTION_RESIZE:
-		return resize_draft(x, wall, term_of(a), draft, ret_fault);
-	case ACTION_CONDITION:
-		return condition_draft(x, wall, draft, ret_fault);
-	case ACTION_POLICY_STATUS:
-		return policy_status_draft(x, wall, draft, ret_fault);
-	case ACTION_EVICT:
-		return evict_draft(x, draft, ret_fault);
-	case ACTION_CREATE_RECOMMENDATION:
-		return create_recommendation_draft(x, draft, ret_fault);
-	case ACTION_RECOMMENDATION_STATUS:
-		return recommendation_status_draft(x, draft, ret_fault);
-	case ACTION_DELETE_RECOMMENDATION:
-		return delete_recommendation_draft(x, draft, ret_fault);
-	case ACTION_CHECKPOINT:
-		return checkpoint_draft(x, draft, ret_fault);
-	case ACTION_SURGE:
-		return surge_draft(x, draft, ret_fault);
-	case ACTION_READ_JOB:
-	case ACTION_READ_OWNER:
-	case ACTION_EVENT:
-		break;
-	}
-	BUG("an action that is no write");
-}
-
 /* Out of its queue and on its way, or over. */
 static void start_job(struct act *a, struct job_list *from, struct job *j)
 {
@@ -457,7 +425,8 @@ static void start_job(struct act *a, struct job_list *from, struct job *j)
 		return;
 	}
 	struct draft draft = {.body = STR_INIT(DRAFT_BODY_MAX)};
-	if (build_draft(a, &j->action, &draft, &j->fault) != 0) {
+	const struct draft_stamp now = {term_of(a), clock_wall(kube_clock(a->kube))};
+	if (action_draft(&a->settings, &j->action, &now, &draft, &j->fault) != 0) {
 		j->stage = JOB_OVER;
 		job_list_push(&a->over, j);
 	} else {

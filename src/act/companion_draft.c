@@ -1,8 +1,10 @@
 /* What stands in for tenants and asks for a node (C14): the GPUs, CPU and memory that they and
  * their capacity pods will need. Anybody displaces it; it holds nothing that matters and goes when
  * the GPUs are opened. It belongs to whom capacity pods belong to. */
+#include "companion_draft.h"
+
 #include "act/restricted.h"
-#include "act_parts.h"
+#include "make.h"
 #include "model/names.h"
 #include "model/uids.h"
 

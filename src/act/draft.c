@@ -1,5 +1,5 @@
 /* What the drafts have in common, and the copy of an action that outlives its plan. */
-#include "act_parts.h"
+#include "draft.h"
 
 void draft_metadata(struct build *b, const struct action *x)
 {
@@ -22,6 +22,22 @@ struct build draft_patch_pod(const struct action *x, struct draft *ret_draft)
 	build_begin_object(&b);
 	draft_metadata(&b, x);
 	return b;
+}
+
+static int append_dump(const char *p, size_t n, void *data)
+{
+	return str_append(data, p, n) ? 0 : -1;
+}
+
+void draft_json(struct build *b, const json_t *value)
+{
+	CLEANUP(str_finish) struct str text = STR_INIT(DRAFT_BODY_MAX);
+	if (json_dump_callback(value, append_dump, &text, JSON_COMPACT | JSON_ENCODE_ANY) != 0) {
+		b->out->overflow = true;
+		build_null(b);
+		return;
+	}
+	build_raw(b, str_text(&text), text.len);
 }
 
 int draft_end(const struct build *b, struct draft *d, struct fault *ret_fault)

@@ -2,8 +2,7 @@
  * uid always goes along: whoever has the name by now is not meant. A version only where the reason
  * depends on what the pod is like: a running pod's changes with every word of its kubelet. How long
  * it takes to end is the pod's own business: no grace is set. */
-#include "act_parts.h"
-#include "base/log.h"
+#include "eviction_draft.h"
 
 int evict_draft(const struct action *x, struct draft *ret_draft, struct fault *ret_fault)
 {
@@ -35,18 +34,4 @@ int evict_draft(const struct action *x, struct draft *ret_draft, struct fault *r
 		build_end(&b);
 	}
 	return draft_end(&b, ret_draft, ret_fault);
-}
-
-void evict_note(struct metric_registry *metrics, const struct action *x)
-{
-	log_info("evicted a tenant", LOG_S("ns", x->ns), LOG_S("name", x->name),
-		LOG_S("reason", reason_name(x->reason)), LOG_S("why", x->message));
-	if (metrics == NULL) {
-		return;
-	}
-	CLEANUP(str_finish) struct str labels = STR_INIT(64);
-	metric_label(&labels, "reason", reason_name(x->reason));
-	metric_add(metric_get(metrics, METRIC_COUNTER, "aliquot_evictions_total",
-			   "Tenants evicted, by reason.", str_text(&labels)),
-		1);
 }

@@ -3,9 +3,10 @@
  * same moment where a tenant must not be disrupted, and what keeps autoscalers off, as long as a
  * tenant needs it (C15). It names itself by the leader's term and its own number, so that each gets
  * a version of its own. */
+#include "grant_draft.h"
+
 #include <stdio.h>
 
-#include "act_parts.h"
 #include "codec/capacity_text.h"
 #include "codec/injection_text.h"
 #include "model/names.h"

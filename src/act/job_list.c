@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-#include "act_parts.h"
-#include "surge_draft.h"
+#include "draft.h"
+#include "surge_course.h"
 
 void job_list_init(struct job_list *l)
 {

@@ -1,9 +1,10 @@
 /* What the pods that we make have in common: small, without rights, token or port, and fit for a
  * namespace that enforces the restricted profile. */
+#include "make.h"
+
 #include <stdlib.h>
 
 #include "act/restricted.h"
-#include "act_parts.h"
 #include "base/alloc.h"
 #include "model/names.h"
 
@@ -159,12 +160,55 @@ void make_pin(struct build *b, const char *node)
 	}
 }
 
-int create_draft(const struct act_settings *s, const struct action *x, struct draft *ret_draft,
-	struct fault *ret_fault)
+static void write_requirements(struct build *b, const char *key, const struct terms *terms)
 {
-	if (x->claim != NULL) {
-		return probe_draft(s, x, ret_draft, ret_fault);
+	static const char *const operators[] = {
+		"In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"};
+	if (terms->count == 0) {
+		return;
 	}
-	return x->companion ? companion_draft(s, x, ret_draft, ret_fault)
-			    : create_capacity_draft(s, x, ret_draft, ret_fault);
+	build_array_at(b, key);
+	for (uint32_t i = 0; i < terms->count; i++) {
+		const struct term *t = &terms->items[i];
+		build_begin_object(b);
+		build_text_at(b, "key", t->key);
+		build_text_at(b, "operator", operators[t->operator]);
+		if (t->value_count > 0) {
+			build_array_at(b, "values");
+			for (uint32_t k = 0; k < t->value_count; k++) {
+				build_text(b, t->values[k]);
+			}
+			build_end(b);
+		}
+		build_end(b);
+	}
+	build_end(b);
+}
+
+void make_where(struct build *b, const struct action *x)
+{
+	if (x->where_labels.count > 0) {
+		build_object_at(b, "nodeSelector");
+		for (uint32_t i = 0; i < x->where_labels.count; i++) {
+			build_text_at(
+				b, x->where_labels.items[i].key, x->where_labels.items[i].value);
+		}
+		build_end(b);
+	}
+	if (x->where_count == 0) {
+		return;
+	}
+	build_object_at(b, "affinity");
+	build_object_at(b, "nodeAffinity");
+	build_object_at(b, "requiredDuringSchedulingIgnoredDuringExecution");
+	build_array_at(b, "nodeSelectorTerms");
+	for (uint32_t i = 0; i < x->where_count; i++) {
+		build_begin_object(b);
+		write_requirements(b, "matchExpressions", &x->where_terms[i].labels);
+		write_requirements(b, "matchFields", &x->where_terms[i].fields);
+		build_end(b);
+	}
+	for (int i = 0; i < 4; i++) {
+		build_end(b);
+	}
 }

@@ -9,7 +9,8 @@
  *
  * It carries the term of the leader that sends it: the API server refuses it when it arrives in the
  * term of another. */
-#include "act_parts.h"
+#include "placement_draft.h"
+
 #include "json/decode.h"
 #include "model/framework.h"
 #include "model/gpu.h"
@@ -79,22 +80,6 @@ static void write_pin_field(struct build *b, const char *node)
 	build_end(b);
 }
 
-static int append_dump(const char *p, size_t n, void *data)
-{
-	return str_append(data, p, n) ? 0 : -1;
-}
-
-static void write_value(struct build *b, const json_t *value)
-{
-	CLEANUP(str_finish) struct str text = STR_INIT(DRAFT_BODY_MAX);
-	if (json_dump_callback(value, append_dump, &text, JSON_COMPACT | JSON_ENCODE_ANY) != 0) {
-		b->out->overflow = true;
-		build_null(b);
-		return;
-	}
-	build_raw(b, str_text(&text), text.len);
-}
-
 /* To this very node. A term that names another one, or excludes one, does not keep the pod here. */
 static bool pins_already(const json_t *term, const char *node)
 {
@@ -122,7 +107,7 @@ static bool matches_nothing(const json_t *term)
 static void write_term(struct build *b, const json_t *term, const char *node)
 {
 	if (pins_already(term, node) || matches_nothing(term)) {
-		write_value(b, term);
+		draft_json(b, term);
 		return;
 	}
 	build_begin_object(b);
@@ -130,13 +115,13 @@ static void write_term(struct build *b, const json_t *term, const char *node)
 	for (; at != NULL; at = json_object_iter_next((json_t *)(uintptr_t)term, at)) {
 		if (!text_equals(json_object_iter_key(at), "matchFields")) {
 			build_key(b, json_object_iter_key(at));
-			write_value(b, json_object_iter_value(at));
+			draft_json(b, json_object_iter_value(at));
 		}
 	}
 	build_array_at(b, "matchFields");
 	const json_t *fields = json_object_get(term, "matchFields");
 	for (size_t i = 0; i < json_array_size(fields); i++) {
-		write_value(b, json_array_get(fields, i));
+		draft_json(b, json_array_get(fields, i));
 	}
 	write_pin_field(b, node);
 	build_end(b);
@@ -234,4 +219,36 @@ bool act_was_fenced(const struct action *x, const struct fault *f)
 	return (x->type == ACTION_PLACE || x->type == ACTION_RESIZE) &&
 	       (f->kind == FAULT_DENIED || f->kind == FAULT_INVALID) &&
 	       strstr(f->message, "'" NAME_FENCE "'") != NULL;
+}
+
+/* A tenant that runs is told that it has another share: the guarded keys with the amounts, on
+ * condition that the pod is the one that was judged. It carries the term of the leader that sends
+ * it, as a placement does; and the time, so that it makes a new version of the pod whatever it
+ * says, after which no earlier one can land. */
+int resize_draft(const struct action *x, int64_t wall_ms, int64_t term, struct draft *ret_draft,
+	struct fault *ret_fault)
+{
+	char number[24], when[TIME_TEXT_MAX];
+	if (text_empty(x->uid) || text_empty(x->resource_version)) {
+		return fault_set(
+			ret_fault, FAULT_INVALID, "a resize needs uid and resourceVersion");
+	}
+	struct build b = draft_patch_pod(x, ret_draft);
+	build_object_at(&b, "annotations");
+	snprintf(number, sizeof number, "%lld", (long long)x->milli);
+	build_text_at(&b, NOTE_COMPUTE_MILLI, number);
+	snprintf(number, sizeof number, "%lld", (long long)x->mem_mib);
+	build_text_at(&b, NOTE_MEMORY_MIB, number);
+	build_text_at(&b, NOTE_RESIZED, time_format_micro(wall_ms, when));
+	if (term > 0) {
+		snprintf(number, sizeof number, "%lld", (long long)term);
+		build_text_at(&b, NOTE_TERM, number);
+	}
+	if (x->policy != NULL) {
+		build_text_at(&b, NOTE_POLICY_APPLIED, x->policy);
+	}
+	for (int i = 0; i < 3; i++) {
+		build_end(&b);
+	}
+	return draft_end(&b, ret_draft, ret_fault);
 }

@@ -2,9 +2,11 @@
  * tells by its last word what it sees. It is made as the capacity pod is, under the RuntimeClass of
  * that one and on its node, belongs to it, and is as small as a pod can be: it takes no room that
  * anybody would have to keep. */
+#include "probe_draft.h"
+
 #include "act/restricted.h"
-#include "act_parts.h"
 #include "codec/injection_text.h"
+#include "make.h"
 #include "model/names.h"
 #include "model/uids.h"
 

@@ -1,12 +1,15 @@
-/* A Job (C21), the owner of a workload, and a checkpoint that was there already. */
+/* What answers say of a Job (C21), the owner of a workload, a checkpoint that was there already, a
+ * tenant, or the object that a write was meant for. */
 #include "read.h"
 
-#include "act_parts.h"
+#include "base/alloc.h"
 #include "base/log.h"
 #include "codec/checkpoint.h"
 #include "codec/job.h"
+#include "codec/pod_decode.h"
 #include "codec/rollout_status.h"
 #include "model/names.h"
+#include "sizer_draft.h"
 
 bool read_is_all(const struct action *x)
 {
@@ -80,5 +83,34 @@ void read_take(const struct action *x, const struct kube_answer *answer, struct 
 		take_job(x, answer, ret, ret_fault);
 	} else {
 		fault_copy(ret_fault, &answer->fault);
+	}
+}
+
+bool confirm_waits(const struct kube_answer *answer, const char *uid, struct fault *ret_fault)
+{
+	CLEANUP(arena_finish) struct arena arena = {0};
+	struct pod live;
+	if (answer->fault.kind == FAULT_NOT_FOUND) {
+		return true;
+	}
+	*ret_fault = answer->fault;
+	if (answer->fault.kind != FAULT_NONE ||
+		pod_decode(answer->body, answer->body_size, &arena, &live, ret_fault) != 0) {
+		return false;
+	}
+	/* Another one of that name: who was meant is gone. */
+	if (!text_equals(live.uid, uid) || pod_has_gate(&live, NAME_GATE)) {
+		return true;
+	}
+	fault_set(ret_fault, FAULT_CONFLICT, "%s/%s has been told its GPUs", live.ns, live.name);
+	return false;
+}
+
+void confirm_uid(const struct action *x, struct fault *f)
+{
+	bool about_uid = strstr(f->message, "metadata.uid") != NULL &&
+			 strstr(f->message, "immutable") != NULL;
+	if (f->kind == FAULT_INVALID && !text_empty(x->uid) && about_uid) {
+		f->kind = FAULT_CONFLICT;
 	}
 }

@@ -20,4 +20,12 @@ struct kube_path read_path(const struct action *x, struct arena *a);
 void read_take(const struct action *x, const struct kube_answer *answer, struct arena *a,
 	struct read_sight *ret, struct fault *ret_fault);
 
+/* The answer is to a GET of a tenant: it waits for its share, or is gone. False: it does not, or
+ * nobody knows; the fault says it. */
+MUST_CHECK bool confirm_waits(
+	const struct kube_answer *answer, const char *uid, struct fault *ret_fault);
+/* A uid that is not the object's is answered as an invalid change where no version was given with
+ * it (seen on 1.36). To the engine it is what it is: a precondition that did not hold. */
+void confirm_uid(const struct action *x, struct fault *f);
+
 #endif

@@ -1,7 +1,7 @@
 /* Tasks of a surge that are more than one request. A LOOK and a READ ask for one kind after the
  * other. A CREATE reads the ReplicaSet, sends the pod as a dry run, and sends it in earnest if that
  * came back with our mark: what the webhook does not see would be whole. */
-#include "surge_draft.h"
+#include "surge_course.h"
 
 #include <stdlib.h>
 

@@ -8,23 +8,6 @@
 
 /* --- the new pod --- */
 
-static int append_dump(const char *p, size_t n, void *out)
-{
-	return str_append(out, p, n) ? 0 : -1;
-}
-
-static void write_value(struct build *b, const char *key, const json_t *value)
-{
-	CLEANUP(str_finish) struct str text = STR_INIT(DRAFT_BODY_MAX);
-	build_key(b, key);
-	if (json_dump_callback(value, append_dump, &text, JSON_COMPACT | JSON_ENCODE_ANY) != 0) {
-		b->out->overflow = true;
-		build_null(b);
-		return;
-	}
-	build_raw(b, str_text(&text), text.len);
-}
-
 /* All members of a map of the template but those that are ours to write; it stays open. */
 static void write_map(
 	struct build *b, const char *key, const json_t *map, const char *const *not_these)
@@ -38,7 +21,8 @@ static void write_map(
 			not ++;
 		}
 		if (*not == NULL) {
-			write_value(b, name, json_object_iter_value(at));
+			build_key(b, name);
+			draft_json(b, json_object_iter_value(at));
 		}
 	}
 }
@@ -123,7 +107,8 @@ int surge_create_draft(
 	build_text_at(&b, "kind", "Pod");
 	surge_metadata(
 		&b, x, template, json_integer_value(decode_find(set, "metadata.generation")));
-	write_value(&b, "spec", decode_find(template, "spec"));
+	build_key(&b, "spec");
+	draft_json(&b, decode_find(template, "spec"));
 	build_end(&b);
 	return draft_end(&b, ret_draft, ret_fault);
 }

@@ -1,9 +1,11 @@
-/* GPURecommendations. One is made with its owner, so that it goes when the workload goes; that is
- * read first where a pod does not tell its uid. Its status is ours alone and is applied as a whole.
- */
-#include "act_parts.h"
-#include "codec/meta.h"
+/* What the sizer writes: GPURecommendations and GPUUsageCheckpoints. A recommendation is made with
+ * its owner, so that it goes when the workload goes; the owner is read first where a pod does not
+ * tell its uid. The status is ours alone and is applied as a whole. */
+#include "sizer_draft.h"
+
+#include "codec/checkpoint.h"
 #include "codec/gpurecommendation.h"
+#include "codec/meta.h"
 #include "json/decode.h"
 #include "model/names.h"
 
@@ -107,4 +109,37 @@ int delete_recommendation_draft(
 		.resource = "gpurecommendations",
 		.name = x->name};
 	return draft_delete(x, &path, 0, ret_draft, ret_fault);
+}
+
+static void write_checkpoint(struct build *b, const struct action *x)
+{
+	build_begin_object(b);
+	build_text_at(b, "apiVersion", OUR_API);
+	build_text_at(b, "kind", "GPUUsageCheckpoint");
+	draft_metadata(b, x);
+	build_text_at(b, "name", x->name);
+	build_text_at(b, "namespace", x->ns);
+	build_end(b);
+	build_key(b, "status");
+	checkpoint_write_status(b, x->checkpoint);
+	build_end(b);
+}
+
+int checkpoint_draft(const struct action *x, struct draft *ret_draft, struct fault *ret_fault)
+{
+	ret_draft->method = x->makes ? WIRE_POST : WIRE_PATCH;
+	ret_draft->path = (struct kube_path){.group_version = OUR_API,
+		.ns = x->ns,
+		.resource = "gpuusagecheckpoints",
+		.name = x->makes ? NULL : x->name,
+		.subresource = x->makes ? NULL : "status"};
+	ret_draft->content_type = x->makes ? KUBE_JSON : KUBE_APPLY_PATCH;
+	ret_draft->options = x->makes ? 0 : KUBE_FORCE;
+	struct build b = build_into(&ret_draft->body);
+	if (x->makes) {
+		checkpoint_write_new(&b, x->checkpoint, x->owner_uid);
+	} else {
+		write_checkpoint(&b, x);
+	}
+	return draft_end(&b, ret_draft, ret_fault);
 }

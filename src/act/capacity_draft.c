@@ -6,8 +6,10 @@
  * the processes of the node, because the daemon knows its clients by them; root with a few
  * capabilities, because those clients are of any user; and two directories of the node, through
  * which they meet. The init container stays as it is. */
+#include "capacity_draft.h"
+
 #include "act/restricted.h"
-#include "act_parts.h"
+#include "make.h"
 #include "model/names.h"
 #include "model/uids.h"
 
@@ -273,4 +275,24 @@ bool create_capacity_is_ours(const struct act_settings *s, const struct pod *pod
 {
 	return pod_is_capacity(pod) && text_equals(pod->owner.uid, s->owner_uid) &&
 	       pod->deleting_ms == 0 && !pod_is_terminal(pod);
+}
+
+/* Nobody is left, whatever its kubelet has written down for it to read: it has nothing to wait for
+ * but, under MPS, the end of its daemon. */
+#define DELETE_GRACE_S	   1
+#define DELETE_GRACE_MPS_S 15
+
+/* A capacity pod goes only as we saw it: whoever was granted a share on it meanwhile has changed
+ * its version. Of a companion only the uid counts: nothing is written on it. */
+int delete_capacity_draft(const struct action *x, struct draft *ret_draft, struct fault *ret_fault)
+{
+	bool versioned = !text_empty(x->resource_version);
+	if (text_empty(x->uid) || (!versioned && !x->companion)) {
+		return fault_set(
+			ret_fault, FAULT_INVALID, "a delete needs uid and resourceVersion");
+	}
+	const struct kube_path path = {
+		.group_version = "v1", .ns = x->ns, .resource = "pods", .name = x->name};
+	return draft_delete(
+		x, &path, x->mps ? DELETE_GRACE_MPS_S : DELETE_GRACE_S, ret_draft, ret_fault);
 }

@@ -1,0 +1,15 @@
+/* The capacity pod (C9, C10, C15): small, Guaranteed, without rights, token or port, and fit for a
+ * namespace that enforces the restricted profile. */
+#ifndef ACT_CAPACITY_DRAFT_H
+#define ACT_CAPACITY_DRAFT_H
+
+#include "draft.h"
+
+MUST_CHECK int create_capacity_draft(const struct act_settings *s, const struct action *x,
+	struct draft *ret_draft, struct fault *ret_fault);
+MUST_CHECK int delete_capacity_draft(
+	const struct action *x, struct draft *ret_draft, struct fault *ret_fault);
+/* A pod that was there already under the name of one that we wanted: is it that one? */
+bool create_capacity_is_ours(const struct act_settings *s, const struct pod *pod);
+
+#endif
