@@ -3,7 +3,7 @@
  * What is asked first is what lasts: of a node that has the wrong label and is full, the label is
  * told. What kube-scheduler asks besides and nobody asks here is listed in
  * docs/design/feasibility.md. */
-#include "parts.h"
+#include "place/place.h"
 
 #include "base/str.h"
 #include "model/injection.h"
@@ -248,6 +248,34 @@ enum unfit place_unfit(const struct snapshot *s, const struct place_request *r,
 		*ret_what = what;
 	}
 	return cause;
+}
+
+static int64_t capacity_cpu(const struct place_node *n, bool mps)
+{
+	return (mps ? CAPACITY_MPS_CPU_MILLI : CAPACITY_CPU_MILLI) +
+	       (n->runtime != NULL ? n->runtime->cpu_milli : 0);
+}
+
+static int64_t capacity_mem(const struct place_node *n, bool mps)
+{
+	return (mps ? CAPACITY_MPS_MEM_BYTES : CAPACITY_MEM_BYTES) +
+	       (n->runtime != NULL ? n->runtime->mem_bytes : 0);
+}
+
+void place_reserve_capacity(struct place_node *n, bool mps)
+{
+	n->free_gpus--;
+	n->free_slots--;
+	n->free_cpu_milli -= capacity_cpu(n, mps);
+	n->free_mem_bytes -= capacity_mem(n, mps);
+}
+
+void place_return_capacity(struct place_node *n, bool mps)
+{
+	n->free_gpus++;
+	n->free_slots++;
+	n->free_cpu_milli += capacity_cpu(n, mps);
+	n->free_mem_bytes += capacity_mem(n, mps);
 }
 
 void place_survey(

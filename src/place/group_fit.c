@@ -1,5 +1,5 @@
 /* Several GPUs of one node at once. Few ask for that, so every GPU is looked at. */
-#include "parts.h"
+#include "place/place.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,6 +4,10 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "index_build.h"
+#include "place/fit.h"
+#include "place/gpu_fit.h"
+#include "shape.h"
 
 /* One search. */
 struct search {

@@ -7,7 +7,7 @@
 #ifndef PLACE_INDEX_H
 #define PLACE_INDEX_H
 
-#include "parts.h"
+#include "place/picture.h"
 #include "tree.h"
 
 /* GPUs of one company and size: best fit first, and the most free first. */
@@ -59,20 +59,8 @@ struct place_index {
 	} shapes;
 };
 
-/* index_build.c */
-/* The first class that is not before these. */
-size_t index_class_from(const struct place_index *x, uint64_t company, int64_t usable_mib);
-void index_know_spread(const struct snapshot *s);
-void index_know_misses(const struct snapshot *s);
-void index_know_opens(const struct snapshot *s);
-
-/* shape.c */
-/* The shapes that there were before may move. */
-struct shape *shape_of(const struct snapshot *s, const struct place_request *r);
-enum unfit shape_lasting(const struct snapshot *s, const struct place_request *r,
-	struct shape *shape, uint32_t node);
-enum unfit shape_unfit(const struct snapshot *s, const struct place_request *r, struct shape *shape,
-	uint32_t node, const struct place_node *n);
-void shapes_drop(struct place_index *x);
+/* The same verdicts as the walks', found without looking at what cannot fit. */
+struct place_verdict index_best_fit(const struct snapshot *s, const struct place_request *r);
+struct place_verdict index_open(const struct snapshot *s, const struct place_request *r);
 
 #endif

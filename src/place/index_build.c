@@ -1,10 +1,13 @@
 /* Making the index of a picture, and keeping it true while shares are taken out of the picture. */
-#include "index.h"
+#include "index_build.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "place/fit.h"
+#include "place/gpu_fit.h"
+#include "shape.h"
 
 bool index_is_built(const struct snapshot *s)
 {
@@ -229,7 +232,7 @@ void index_know_spread(const struct snapshot *s)
 	x->knows_spread = true;
 }
 
-void snapshot_index(struct snapshot *s)
+void index_make(struct snapshot *s)
 {
 	if (s->index == NULL) {
 		s->index = xcalloc(1, sizeof *s->index);
@@ -416,21 +419,6 @@ void index_gpu_changed(struct snapshot *s, uint32_t gpu)
 	move_fit(s, gpu, true);
 	if (x->knows_misses) {
 		move_miss(s, gpu);
-	}
-}
-
-void snapshot_gpu_moved(struct snapshot *s, uint32_t gpu)
-{
-	if (index_is_built(s)) {
-		index_gpu_changed(s, gpu);
-		index_node_changed(s, s->gpus.items[gpu].node);
-	}
-}
-
-void snapshot_node_moved(struct snapshot *s, uint32_t node)
-{
-	if (index_is_built(s)) {
-		index_node_changed(s, node);
 	}
 }
 

@@ -1,6 +1,6 @@
 /* What is kept for somebody: a GPU that nobody else joins, a node on which nobody else opens one.
  * It is out of the picture for whoever is looked at later in the same step, and told to them. */
-#include "parts.h"
+#include "place/place.h"
 
 void place_keep_gpu(struct snapshot *s, uint32_t gpu, uint32_t keeper)
 {

@@ -1,6 +1,6 @@
-/* The GPUs that do not take a share, counted by what is in the way: a look at all of them, worth
- * its while only when somebody is told. */
-#include "parts.h"
+/* What is in the way on the GPUs that do not take a share: a look at all of them, worth its while
+ * only when somebody is told. */
+#include "place/place.h"
 
 static const struct {
 	enum reason reason;
@@ -50,4 +50,21 @@ void place_count_lacks(
 		t.by[lack] += suits ? 1 : 0;
 	}
 	*ret_tally = t;
+}
+
+uint32_t place_most_memory(const struct snapshot *s, const struct place_request *r)
+{
+	uint32_t best = PLACE_NOWHERE;
+	for (uint32_t i = 0; i < s->gpus.count; i++) {
+		const struct place_gpu *g = &s->gpus.items[i];
+		int64_t milli, mib;
+		place_share(r, g->usable_mib, &milli, &mib);
+		bool more = best == PLACE_NOWHERE || g->free_mib > s->gpus.items[best].free_mib;
+		if (more && g->kept_by == 0 &&
+			place_gpu_fits(g, r, milli, mib) == REASON_SHORT_MEMORY &&
+			place_unfit(s, r, &s->nodes.items[g->node], NULL) == UNFIT_NONE) {
+			best = i;
+		}
+	}
+	return best;
 }

@@ -1,12 +1,13 @@
 /* What does not change within a step, a request's node selector against a node's labels and the
  * like, is judged once for all requests that say the same. */
-#include "index.h"
+#include "shape.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/str.h"
+#include "place/fit.h"
 
 /* Texts are told apart from absent ones, and end. */
 static void shape_put_text(struct str *out, const char *text)

@@ -4,7 +4,8 @@
 #include <stdio.h>
 
 #include "base/rand.h"
-#include "parts.h"
+#include "place/place.h"
+#include "walk.h"
 
 #define NODES_MAX 40
 #define GPUS_MAX  256
