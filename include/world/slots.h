@@ -11,7 +11,4 @@ struct world_slots {
 	VEC_FIELDS(uint32_t); /* ascending, each once */
 };
 
-/* The place of the first that is this slot or a later one; their count: there is none. */
-size_t world_slots_from(const struct world_slots *all, uint32_t slot);
-
 #endif

@@ -1,7 +1,7 @@
 /* Nodes, policies, namespaces, limit ranges, and the change that carries one of them. */
 #include "model/pack.h"
 
-#include "pack_parts.h"
+#include "pack_policy.h"
 
 static void node_pack(struct str *out, const struct node *n)
 {
@@ -56,21 +56,6 @@ static void node_unpack(struct unpack *u, struct node *n)
 	n->pod_slots = unpack_i64(u);
 	n->gpus = unpack_i64(u);
 	n->others = unpack_amounts(u);
-}
-
-void pack_selector(struct str *out, const struct selector *s)
-{
-	pack_u64(out, s->present);
-	pack_pairs(out, &s->match_labels);
-	pack_terms(out, &s->expressions);
-}
-
-struct selector unpack_selector(struct unpack *u)
-{
-	struct selector s = {.present = unpack_u64(u) != 0};
-	s.match_labels = unpack_pairs(u);
-	s.expressions = unpack_terms(u);
-	return s;
 }
 
 static void policy_pack(struct str *out, const struct policy *p)

@@ -6,7 +6,7 @@
 
 #include "model/names.h"
 #include "parts.h"
-#include "world/held.h"
+#include "world/world.h"
 
 #define GAP_MAX	 400
 #define KIND_MAX 253   /* of a kind, and of its group */

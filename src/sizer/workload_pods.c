@@ -2,13 +2,12 @@
  */
 #include <stdlib.h>
 
-#include "state.h"
 #include "container_use.h"
-#include "resize_request.h"
-
 #include "model/names.h"
+#include "resize_request.h"
 #include "size/admit.h"
-#include "world/held.h"
+#include "state.h"
+#include "world/world.h"
 
 /* --- the table --- */
 

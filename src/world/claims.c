@@ -1,8 +1,10 @@
 /* PersistentVolumeClaims that tenants with our gate and pending pods name: one entry a claim, from
  * the first such pod to the last. Nothing is kept of any other. */
-#include "store.h"
+#include "claims.h"
 
 #include <stdlib.h>
+
+#include "nouns.h"
 
 struct claim_key {
 	const char *ns;

@@ -1,6 +1,6 @@
 /* Tenants that are gone, and how they went: what is remembered of a pod after its object. A bounded
  * number is kept, and the owner drops what it does not need. */
-#include "store.h"
+#include "departed.h"
 
 #include <stdlib.h>
 

@@ -89,17 +89,7 @@ void missed_finish(struct world *w)
 	VEC_FINISH(&w->missed);
 }
 
-bool world_pod_unread(const struct world *w, const char *ns, const char *name)
+void world_missed(struct world *w, enum kind kind)
 {
-	if (world_blind(w, KIND_POD) || ns == NULL) {
-		return world_blind(w, KIND_POD) || w->missed.count > 0;
-	}
-	const char *known = intern_find(w->words, ns);
-	vec_for_each (const struct missed, m, &w->missed) {
-		if (m->ns == known &&
-			(name == NULL || m->name == NULL || strcmp(m->name, name) == 0)) {
-			return true;
-		}
-	}
-	return false;
+	w->sync[kind].blind = w->sync[kind].blind_now = true;
 }

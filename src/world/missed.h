@@ -14,7 +14,7 @@ struct missed {
 	uint32_t mark;	/* of the relist that met it last */
 };
 
-/* world.c: an object is there that is not known here, nor what it is called. */
+/* An object is there that is not known here, nor what it is called. */
 void world_missed(struct world *w, enum kind kind);
 
 /* One whose name is empty may be any of its namespace. */

@@ -1,7 +1,9 @@
 /* What agents have told of their nodes: one entry a node, the last that was told. */
-#include "store.h"
+#include "node_states.h"
 
 #include <stdlib.h>
+
+#include "nouns.h"
 
 struct world_state {
 	struct arena arena; /* of `noun` */

@@ -1,14 +1,16 @@
 /* The whole nouns of GPU pods, packed and squeezed. What their records say too is left out, and
  * what nearly every pod says stands in a dictionary; the rest of what repeats is in their names. */
-#include "store.h"
+#include "nouns.h"
 
 #include <stdlib.h>
 
 #include "base/squeeze.h"
 #include "model/pack.h"
+#include "spaces.h"
 
 #define KEEP_BYTES  ((size_t)64 * 1024) /* of the scratch, after a large one */
 #define PLAIN_BYTES 4096		/* larger ones are rare */
+#define TRIAL_BYTES 16384
 
 /* What is said often stands at the end: nothing depends on it but how small they become. Squeezed
  * bytes do not outlive the process, so it may be changed at any time. */
@@ -128,4 +130,21 @@ bool world_pod_unpack(const struct world_pod *p, struct arena *a, struct pod *re
 	ret_pod->name = arena_strdup(a, world_pod_name(p));
 	ret_pod->uid = uid[0] != '\0' ? arena_strdup(a, uid) : NULL;
 	return true;
+}
+
+/* Packing and unpacking is the one copier of nouns. The first copy shows how much the second takes:
+ * that one stays, and there may be ten thousand of them. */
+void world_copy_noun(
+	struct world *w, const struct change *c, struct arena *arena, struct change *ret)
+{
+	str_reset(&w->scratch);
+	change_pack(&w->scratch, c);
+	ENSURE(!w->scratch.overflow);
+	arena_finish(arena);
+	CLEANUP(arena_finish) struct arena trial = {.block_bytes = TRIAL_BYTES};
+	struct unpack u = {.p = str_text(&w->scratch), .n = w->scratch.len, .arena = &trial};
+	ENSURE(change_unpack(&u, ret));
+	arena->block_bytes = trial.used_bytes;
+	u = (struct unpack){.p = str_text(&w->scratch), .n = w->scratch.len, .arena = arena};
+	ENSURE(change_unpack(&u, ret));
 }

@@ -1,12 +1,18 @@
 /* Nodes, policies, namespaces and limit ranges: few and read often, so each keeps its noun unpacked
  * in a small arena of its own. */
-#include "store.h"
+#include "objects.h"
 
 #include <stdlib.h>
 
+#include "claims.h"
 #include "model/pack.h"
-
-#define SMALL_ARENA 768
+#include "namespaces.h"
+#include "node_states.h"
+#include "nodes.h"
+#include "nouns.h"
+#include "quotas.h"
+#include "slices.h"
+#include "uses.h"
 
 static bool node_name_same(const void *owner, uint32_t slot, const void *key)
 {
@@ -24,39 +30,6 @@ void objects_init(struct world *w)
 {
 	map_init(&w->nodes_by_name, node_name_same, w);
 	map_init(&w->namespaces_by_name, namespace_same, w);
-}
-
-#define TRIAL_BYTES 16384
-
-/* Packing and unpacking is the one copier of nouns. The first copy shows how much the second takes:
- * that one stays, and there may be ten thousand of them. */
-void world_copy_noun(
-	struct world *w, const struct change *c, struct arena *arena, struct change *ret)
-{
-	str_reset(&w->scratch);
-	change_pack(&w->scratch, c);
-	ENSURE(!w->scratch.overflow);
-	arena_finish(arena);
-	CLEANUP(arena_finish) struct arena trial = {.block_bytes = TRIAL_BYTES};
-	struct unpack u = {.p = str_text(&w->scratch), .n = w->scratch.len, .arena = &trial};
-	ENSURE(change_unpack(&u, ret));
-	arena->block_bytes = trial.used_bytes;
-	u = (struct unpack){.p = str_text(&w->scratch), .n = w->scratch.len, .arena = arena};
-	ENSURE(change_unpack(&u, ret));
-}
-
-uint32_t nodes_touch(struct world *w, const char *name)
-{
-	uint32_t i = map_find(&w->nodes_by_name, key_text(name), name);
-	if (i != MAP_NONE) {
-		return i;
-	}
-	struct world_node *n = xcalloc(1, sizeof *n);
-	n->name = intern_add(w->words, name);
-	VEC_PUSH(&w->nodes, n);
-	i = (uint32_t)w->nodes.count - 1;
-	map_put(&w->nodes_by_name, key_text(name), i);
-	return i;
 }
 
 static void labels_drop(struct world *w, struct node *noun)
@@ -167,20 +140,6 @@ static void policy_remove(struct world *w, size_t i)
 	VEC_REMOVE_SWAP(&w->policy_views, i);
 	w->version++;
 	w->policy_version++;
-}
-
-struct world_namespace *namespace_touch(struct world *w, const char *name)
-{
-	uint32_t i = map_find(&w->namespaces_by_name, key_text(name), name);
-	if (i != MAP_NONE) {
-		return w->namespaces.items[i];
-	}
-	struct world_namespace *n = xcalloc(1, sizeof *n);
-	n->arena.block_bytes = SMALL_ARENA;
-	n->noun.name = arena_strdup(&n->arena, name);
-	VEC_PUSH(&w->namespaces, n);
-	map_put(&w->namespaces_by_name, key_text(name), (uint32_t)w->namespaces.count - 1);
-	return n;
 }
 
 static void namespace_set(struct world *w, const struct change *c)
@@ -429,22 +388,6 @@ void objects_finish(struct world *w)
 	map_finish(&w->namespaces_by_name);
 }
 
-size_t world_node_slots(const struct world *w)
-{
-	return w->nodes.count;
-}
-
-const struct world_node *world_node_at(const struct world *w, uint32_t i)
-{
-	return w->nodes.items[i];
-}
-
-uint32_t world_node_find(const struct world *w, const char *name)
-{
-	uint32_t i = map_find(&w->nodes_by_name, key_text(name), name);
-	return i == MAP_NONE ? WORLD_NONE : i;
-}
-
 const struct policy *const *world_policies(const struct world *w, uint32_t *ret_count)
 {
 	*ret_count = (uint32_t)w->policy_views.count;
@@ -455,10 +398,4 @@ const struct policy *world_policy_find(const struct world *w, const char *name)
 {
 	size_t i = policy_index(w, name);
 	return i < w->policies.count ? &w->policies.items[i]->noun : NULL;
-}
-
-const struct world_namespace *world_namespace_find(const struct world *w, const char *name)
-{
-	uint32_t i = map_find(&w->namespaces_by_name, key_text(name), name);
-	return i == MAP_NONE ? NULL : w->namespaces.items[i];
 }

@@ -1,13 +1,21 @@
 /* Pods: one small record each, sums per node, and packed nouns for those that have to do with GPUs.
  */
-#include "store.h"
+#include "pods.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "claims.h"
+#include "departed.h"
 #include "model/names.h"
 #include "model/pack.h"
-#include "world/held.h"
+#include "nodes.h"
+#include "nouns.h"
+#include "quotas.h"
+#include "sightings.h"
+#include "spaces.h"
+#include "takes.h"
+#include "uses.h"
 
 static bool pod_key_same(const void *owner, uint32_t slot, const void *key)
 {

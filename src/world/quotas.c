@@ -4,11 +4,13 @@
  * A whole GPU counts from the creation of its pod to its end, as the API server counts it; a share
  * counts from the moment that a tenant shows it. What was given and is not shown yet is the
  * engine's to add. */
-#include "store.h"
+#include "quotas.h"
 
 #include <stdlib.h>
 
 #include "model/pack.h"
+#include "namespaces.h"
+#include "nouns.h"
 
 /* Sums must not overflow, whatever people ask for: as in pods.c. */
 #define AMOUNT_MAX (INT64_MAX >> 17)

@@ -1,7 +1,7 @@
 /* The whole world as changes: told to an empty world in this order they make one that answers every
  * question as this one does, in the same order. Decisions look at pods, nodes and policies in the
  * order of their slots and lists, so the order is part of what is kept. */
-#include "store.h"
+#include "pods.h"
 
 #include <stdio.h>
 

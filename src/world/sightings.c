@@ -1,8 +1,7 @@
 /* A Bloom filter a namespace, of one hash: pairs of key and value, and keys. Bits are never taken
  * back: what was there once may come again. */
 #include "world/sightings.h"
-
-#include "store.h"
+#include "sightings.h"
 
 /* With 300 pairs one in four that never was is taken for one that was. */
 #define BITS_A_WORD 64

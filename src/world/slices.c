@@ -1,7 +1,9 @@
 /* Which nodes publish GPUs through DRA: one small record a ResourceSlice of NVIDIA's driver. */
-#include "store.h"
+#include "slices.h"
 
 #include <stdlib.h>
+
+#include "nodes.h"
 
 static bool slice_same(const void *owner, uint32_t slot, const void *key)
 {

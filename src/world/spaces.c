@@ -4,9 +4,10 @@
  * thousands. Ordinary pods take less than NOUN_SMALL and are not counted. Of what is beyond a
  * namespace's room only that part is kept by which a pod is found, counted and told apart: it is
  * never placed, and what it holds already stays its own. */
-#include "store.h"
+#include "spaces.h"
 
 #include "model/names.h"
+#include "nouns.h"
 
 #define NOUN_SMALL ((size_t)4 << 10)
 #define SPACE_MAX  ((size_t)8 << 20)

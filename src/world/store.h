@@ -8,10 +8,9 @@
 #include "base/slab.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "missed.h"
 #include "world/node_states.h"
 #include "world/world.h"
-
-#include "missed.h"
 
 struct range_key {
 	const char *ns;	  /* interned */
@@ -146,105 +145,7 @@ static inline int64_t summable(int64_t amount)
 	return amount < most ? amount : most;
 }
 
-/* pods.c */
-void pods_init(struct world *w);
-void pods_finish(struct world *w);
-void pods_set(struct world *w, const struct pod *pod);
 /* What is kept of the uid of an ordinary pod. */
 #define PODS_BRIEF_SIZE 10
-const char *pods_brief(const char *uid, char brief[PODS_BRIEF_SIZE]);
-void pods_gone(struct world *w, const struct change *c);
-void pods_keep(struct world *w, const struct change *c);
-void pods_sweep(struct world *w, uint32_t mark);
-
-/* sightings.c: a pod that has nothing to do with GPUs was told. */
-void sightings_init(struct world *w);
-void sightings_finish(struct world *w);
-void sightings_note(struct world *w, const struct pod *pod);
-
-/* nouns.c: of a GPU pod whole, behind its struct world_gpu. What is packed is borrowed until
- * noun_done. */
-struct view noun_pack(struct world *w, const struct world_pod *p, const struct pod *pod);
-void noun_done(struct world *w);
-bool noun_same(struct world *w, const struct world_pod *p, const struct pod *pod);
-
-size_t noun_size(const struct world_pod *p); /* as it was before it was squeezed */
-
-/* spaces.c: what is kept of large pods, by namespace. `bytes` as noun_size. */
-void spaces_init(struct world *w);
-void spaces_finish(struct world *w);
-bool spaces_have_room(const struct world *w, const char *ns, size_t bytes);
-void spaces_take(struct world *w, const char *ns, size_t bytes);
-void spaces_leave(struct world *w, const char *ns, size_t bytes);
-/* What is kept of a pod for which there is no room. A view of it. */
-void spaces_least(const struct pod *pod, struct arena *arena, struct pod *ret);
-bool spaces_agree(const struct world *w);
-
-/* takes.c: a reference to what the pod takes, given back with takes_release. */
-void takes_init(struct world *w);
-void takes_finish(struct world *w);
-const struct world_takes *takes_of(struct world *w, const struct pod *pod);
-void takes_release(struct world *w, const struct world_takes *t); /* NULL is fine */
-bool takes_agree(const struct world *w);
-
-/* uses.c: what is taken beside CPU, memory, slots and GPUs. `extra` is the text form. */
-void uses_count(struct world *w, struct world_uses *u, const char *extra, int sign);
-const char *uses_intern(struct world *w, const struct extra *x); /* a reference; NULL: nothing */
-void uses_finish(struct world_uses *u);				 /* the words go with the world */
-bool uses_agree(const struct world *w, uint32_t node);
-
-/* claims.c: what a tenant with our gate or a pending pod names is taken, and left again; what
- * nobody names any more goes with claims_trim, so that an object that is set again loses nothing in
- * between. */
-void claims_init(struct world *w);
-void claims_finish(struct world *w);
-void claims_take(struct world *w, struct world_gpu *g, const struct pod *pod);
-void claims_leave(struct world *w, struct world_gpu *g);
-void claims_trim(struct world *w);
-void claims_set(struct world *w, const struct change *change);
-bool claims_agree(const struct world *w);
-
-/* quotas.c: adds (sign 1) or removes (-1) what a pod takes of the quotas that cover it. */
-void quotas_count(struct world *w, const struct world_pod *p, int sign);
-void quotas_set(struct world *w, const struct change *c);
-void quotas_gone(struct world *w, const char *ns, const char *name);
-void quotas_keep(struct world *w, const char *ns, const char *name);
-void quotas_sweep(struct world *w, uint32_t mark);
-void quotas_finish(struct world *w);
-bool quotas_agree(const struct world *w);
-
-/* node_states.c */
-void states_set(struct world *w, const struct change *c);
-void states_gone(struct world *w, const char *name);
-void states_drop(struct world_node *n);
-
-/* slices.c: GPUs that are published through DRA */
-void slices_init(struct world *w);
-void slices_finish(struct world *w);
-void slices_set(struct world *w, const struct gpu_slice *s);
-void slices_gone(struct world *w, const char *name);
-void slices_keep(struct world *w, const char *name);
-void slices_sweep(struct world *w, uint32_t mark);
-bool slices_agree(const struct world *w);
-
-/* objects.c: a deep copy of what a change carries, in `arena`, which is emptied before. */
-void world_copy_noun(
-	struct world *w, const struct change *c, struct arena *arena, struct change *ret);
-
-/* departed.c */
-void departed_init(struct world *w);
-void departed_finish(struct world *w);
-/* `told`: an event said that it goes; it was merely not in a list otherwise. */
-void departed_note(struct world *w, const struct world_pod *p, bool told);
-
-/* objects.c: nodes, policies, namespaces, limit ranges */
-void objects_init(struct world *w);
-void objects_finish(struct world *w);
-uint32_t nodes_touch(struct world *w, const char *name); /* the index, made if unknown */
-struct world_namespace *namespace_touch(struct world *w, const char *name);
-void objects_set(struct world *w, const struct change *c);
-void objects_gone(struct world *w, const struct change *c);
-void objects_keep(struct world *w, const struct change *c);
-void objects_sweep(struct world *w, enum kind kind, uint32_t mark);
 
 #endif

@@ -1,5 +1,7 @@
 /* What pods take of their nodes, each combination kept once. */
-#include "store.h"
+#include "takes.h"
+
+#include "uses.h"
 
 /* Its words are interned, so that the same text is the same pointer. */
 static uint64_t takes_hash(const struct world_takes *t)

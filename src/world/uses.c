@@ -1,5 +1,5 @@
 /* What the pods of a node take of it beside CPU, memory, slots and GPUs. */
-#include "store.h"
+#include "uses.h"
 
 static void count_amount(
 	struct world *w, struct world_uses *u, const struct amount *a, int64_t sign)

@@ -3,8 +3,17 @@
 
 #include <stdlib.h>
 
+#include "claims.h"
+#include "departed.h"
 #include "model/pack.h"
-#include "store.h"
+#include "objects.h"
+#include "pods.h"
+#include "quotas.h"
+#include "sightings.h"
+#include "slices.h"
+#include "spaces.h"
+#include "takes.h"
+#include "uses.h"
 
 /* The journal keeps an object in one record of 4 MiB, with a little beside it. */
 #define SCRATCH_MAX (4u << 20)
@@ -50,11 +59,6 @@ static void kind_relist_begin(struct world *w, enum kind kind)
 	w->sync[kind].relisting = true;
 	w->sync[kind].mark++;
 	w->sync[kind].blind_now = false;
-}
-
-void world_missed(struct world *w, enum kind kind)
-{
-	w->sync[kind].blind = w->sync[kind].blind_now = true;
 }
 
 static void kind_relist_end(struct world *w, enum kind kind, bool no_sweep)
@@ -155,6 +159,21 @@ bool world_synced(const struct world *w, enum kind kind)
 bool world_blind(const struct world *w, enum kind kind)
 {
 	return w->sync[kind].blind || w->sync[kind].relisting;
+}
+
+bool world_pod_unread(const struct world *w, const char *ns, const char *name)
+{
+	if (world_blind(w, KIND_POD) || ns == NULL) {
+		return world_blind(w, KIND_POD) || w->missed.count > 0;
+	}
+	const char *known = intern_find(w->words, ns);
+	vec_for_each (const struct missed, m, &w->missed) {
+		if (m->ns == known &&
+			(name == NULL || m->name == NULL || strcmp(m->name, name) == 0)) {
+			return true;
+		}
+	}
+	return false;
 }
 
 bool world_all_synced(const struct world *w)

@@ -2,7 +2,7 @@
 #include <criterion/criterion.h>
 
 #include "base/alloc.h"
-#include "pack_parts.h"
+#include "pack_policy.h"
 
 static struct rollout full(void)
 {

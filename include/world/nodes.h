@@ -1,0 +1,56 @@
+/* Nodes, with the sums over the pods that are bound to them. */
+#ifndef WORLD_NODES_H
+#define WORLD_NODES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/alloc.h"
+#include "base/vec.h"
+#include "model/node.h"
+#include "model/pod.h"
+#include "world/slots.h"
+
+struct world;
+
+struct world_state;
+
+/* What pods take of a node beside CPU, memory, slots and GPUs; in no particular order. */
+struct world_uses {
+	struct {
+		VEC_FIELDS(struct amount); /* names are interned, each once */
+	} amounts;
+	struct {
+		VEC_FIELDS(struct host_port); /* texts are interned */
+	} ports;
+};
+
+struct world_node {
+	struct arena arena; /* of `noun` */
+	const char *name;   /* interned; outlives the noun, since pods may name a node before it is
+			       seen */
+	bool known;	    /* the Node object exists; `noun` is valid */
+	struct node noun;
+	uint32_t mark;
+	/* sums over the pods bound here that are not terminal */
+	int64_t cpu_milli;
+	int64_t mem_bytes;
+	int64_t gpus; /* whole GPUs asked for, capacity pods included */
+	uint32_t pods;
+	uint32_t dra_slices; /* C27: ResourceSlices with GPUs of this node */
+	uint32_t kai_pods;   /* GPU pods here that KAI's scheduler or its reservations brought */
+	uint32_t sharers;    /* tenants and capacity pods here */
+	uint32_t leavers;    /* tenants that are gone and may run here all the same */
+	struct world_state *state; /* owned; what its agent told last; NULL: nothing */
+	struct world_uses uses;
+	struct world_slots tenants; /* bound here, ended ones too */
+	uint64_t stamp;		    /* the world_nodes_version that it changed with */
+};
+
+size_t world_node_slots(const struct world *w);
+/* Never NULL; check `known`. And WORLD_NONE if never heard of. */
+const struct world_node *world_node_at(const struct world *w, uint32_t i);
+uint32_t world_node_find(const struct world *w, const char *name);
+
+#endif

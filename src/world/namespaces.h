@@ -1,0 +1,9 @@
+/* Namespaces by name: what is in one may be seen before itself. */
+#ifndef WORLD_NAMESPACES_INSIDE_H
+#define WORLD_NAMESPACES_INSIDE_H
+
+#include "store.h"
+
+struct world_namespace *namespace_touch(struct world *w, const char *name);
+
+#endif

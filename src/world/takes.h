@@ -1,0 +1,14 @@
+/* What pods take of their nodes, each combination kept once. */
+#ifndef WORLD_TAKES_INSIDE_H
+#define WORLD_TAKES_INSIDE_H
+
+#include "store.h"
+
+/* A reference to what the pod takes, given back with takes_release. */
+void takes_init(struct world *w);
+void takes_finish(struct world *w);
+const struct world_takes *takes_of(struct world *w, const struct pod *pod);
+void takes_release(struct world *w, const struct world_takes *t); /* NULL is fine */
+bool takes_agree(const struct world *w);
+
+#endif
