@@ -1,11 +1,12 @@
 /* When bytes arrived, as the kernel noted it: a turn of the loop that was too long shows in the
  * times of those who waited through it, and only for as long as each of them waited. */
+#include "arrival.h"
+
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
 
 #include "base/clock.h"
-#include "server_internal.h"
 
 /* Older than this, or from the future: the clock was set meanwhile. */
 #define AGE_MAX_US ((int64_t)60 * 1000 * 1000)
@@ -13,7 +14,6 @@
 void arrival_watch(int fd)
 {
 	int on = 1;
-
 	/* Where it cannot be had, the turn's own time counts. */
 	(void)setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof on);
 }
@@ -45,7 +45,6 @@ int64_t arrival_us(int fd, int64_t otherwise)
 		.msg_control = control,
 		.msg_controllen = sizeof control};
 	struct timespec stamp, now;
-
 	if (recvmsg(fd, &m, MSG_PEEK | MSG_DONTWAIT) <= 0 || !packet_stamp(&m, &stamp) ||
 		clock_gettime(CLOCK_REALTIME, &now) != 0) {
 		return otherwise;

@@ -1,15 +1,12 @@
 /* The wire: what was asked for, in order; what ended, once. */
 #include "io/http.h"
+#include "http.h"
 
 #include "base/alloc.h"
-#include "http_internal.h"
+#include "http_call.h"
+#include "http_target.h"
 
 #define HEARTBEAT_MS 1000
-/* What streams bring in one turn of the loop, and a little more: one or two tenths of a millisecond
- * of work. libcurl would go on for as long as the socket has something, and who waits for an answer
- * of ours would wait with it. */
-#define TURN_BYTES 8192
-
 static void http_list_push(struct call_list *list, struct http_call *call)
 {
 	call->next = NULL;
@@ -76,7 +73,6 @@ static void call_detach(struct http_call *call)
 {
 	struct http_client *c = call->client;
 	struct http_lane *lane = &call->target->lanes[call->stream ? LANE_STREAMS : LANE_CALLS];
-
 	curl_multi_remove_handle(lane->multi, call->easy);
 	http_call_release(call);
 	call->target->calls--;
@@ -144,7 +140,6 @@ static void on_http_timeout(void *data)
 	struct http_call *call = data;
 	struct http_client *c = call->client;
 	bool unknown = call->sent && call->method != WIRE_GET;
-
 	if (call->state == CALL_RUNNING) {
 		http_call_conclude(call, CURLE_OPERATION_TIMEDOUT);
 		connections_renew(c, call);
@@ -164,7 +159,6 @@ static void http_call_begin(struct http_call *call)
 {
 	struct http_client *c = call->client;
 	struct http_target *t = c->target;
-
 	queue_remove(c, call);
 	http_list_push(&c->running, call);
 	call->state = CALL_RUNNING;
@@ -182,7 +176,6 @@ static void http_call_begin(struct http_call *call)
 static void start_queued(struct http_client *c)
 {
 	bool started = false;
-
 	for (struct http_call *call = c->queued.first, *next; call != NULL; call = next) {
 		next = call->next;
 		if (c->running_calls >= HTTP_CALLS_MAX && c->queued_streams == 0) {
@@ -229,7 +222,6 @@ static void free_old_targets(struct http_client *c)
 static void http_pump(void *data)
 {
 	struct http_client *c = data;
-
 	c->pumping = false;
 	drop_cancelled(c);
 	free_old_targets(c);
@@ -241,7 +233,6 @@ static void http_pump(void *data)
 static void on_heartbeat(void *data)
 {
 	struct http_client *c = data;
-
 	if (c->running.count == 0) {
 		loop_timer_stop(&c->heartbeat);
 		return;
@@ -250,21 +241,6 @@ static void on_heartbeat(void *data)
 		http_lane_kick(&t->lanes[LANE_CALLS]);
 		http_lane_kick(&t->lanes[LANE_STREAMS]);
 	}
-}
-
-bool http_turn_takes(struct http_client *c, size_t n)
-{
-	uint64_t turn = loop_turns(c->loop);
-
-	if (turn > c->turn) {
-		c->turn = turn;
-		c->turn_left = TURN_BYTES;
-	}
-	if (c->turn_left <= 0) {
-		return false;
-	}
-	c->turn_left -= (int64_t)n;
-	return true;
 }
 
 static void call_resume(struct http_client *c, struct http_call *call)
@@ -286,7 +262,6 @@ static void on_http_turn(void *data)
 {
 	struct http_client *c = data;
 	int most = c->running.count;
-
 	if (c->paused_calls == 0) {
 		return;
 	}
@@ -325,7 +300,6 @@ static uint64_t client_send(struct wire *w, const struct wire_request *request,
 	struct http_client *c = CONTAINER_OF(w, struct http_client, wire);
 	struct http_call *call;
 	struct fault f = {0};
-
 	if (admission_check(c, request, &f) != 0) {
 		call = http_call_create(c, &(struct wire_request){.path = "/"});
 		fault_copy(&call->answer.fault, &f);
@@ -349,7 +323,6 @@ static void client_cancel(struct wire *w, uint64_t id)
 {
 	struct http_client *c = CONTAINER_OF(w, struct http_client, wire);
 	struct http_call *call;
-
 	if ((call = list_find(&c->running, id)) != NULL) {
 		/* We may be inside libcurl, even inside this very call. */
 		call->cancelled = true;
@@ -370,7 +343,6 @@ struct http_client *http_client_create(
 	struct loop *l, const struct http_client_config *config, struct fault *ret_fault)
 {
 	struct http_client *c = xcalloc(1, sizeof *c);
-
 	ENSURE(curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK);
 	c->wire.impl = &client_impl;
 	c->loop = l;
@@ -421,7 +393,6 @@ int http_client_retarget(
 	struct http_client *c, const struct http_client_config *config, struct fault *ret_fault)
 {
 	struct http_target *t = http_target_create(c, config, ret_fault);
-
 	if (t == NULL) {
 		return -1;
 	}

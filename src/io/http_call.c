@@ -1,11 +1,12 @@
 /* One transfer: its options, its callbacks, and what its end means. */
+#include "http_call.h"
+
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <openssl/ssl.h>
 #include <sys/socket.h>
 
 #include "base/alloc.h"
-#include "http_internal.h"
 
 #define GRPC		  "application/grpc"
 #define RPC_MESSAGE_MAX	  512
@@ -71,7 +72,6 @@ int http_call_check(const struct wire_request *r, struct fault *ret_fault)
 struct http_call *http_call_create(struct http_client *c, const struct wire_request *r)
 {
 	struct http_call *call = xcalloc(1, sizeof *call);
-
 	call->client = c;
 	call->socket.directory = -1;
 	call->method = r->method;
@@ -97,9 +97,23 @@ struct http_call *http_call_create(struct http_client *c, const struct wire_requ
 static long status_of(const struct http_call *call)
 {
 	long status = 0;
-
 	curl_easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &status);
 	return status;
+}
+
+/* May these bytes of a stream be taken in this turn of the loop? */
+static bool turn_takes(struct http_client *c, size_t n)
+{
+	uint64_t turn = loop_turns(c->loop);
+	if (turn > c->turn) {
+		c->turn = turn;
+		c->turn_left = TURN_BYTES;
+	}
+	if (c->turn_left <= 0) {
+		return false;
+	}
+	c->turn_left -= (int64_t)n;
+	return true;
 }
 
 /* Anything but n ends the transfer. Only a stream pauses, which has a connection of its own. */
@@ -108,13 +122,12 @@ static size_t on_body(char *p, size_t one, size_t n, void *data)
 	struct http_call *call = data;
 	size_t failed = n > 0 ? 0 : 1;
 	(void)one;
-
 	if (call->cancelled || call->stopped) {
 		return failed;
 	}
 	long status = status_of(call);
 	if (call->stream && status == 200) {
-		if (!http_turn_takes(call->client, n)) {
+		if (!turn_takes(call->client, n)) {
 			call->paused = true;
 			call->client->paused_calls++;
 			return CURL_WRITEFUNC_PAUSE;
@@ -139,7 +152,6 @@ static size_t on_answer_head(char *p, size_t one, size_t n, void *data)
 	struct http_call *call = data;
 	bool ends = n == 2 && p[0] == '\r' && p[1] == '\n';
 	(void)one;
-
 	if (ends && call->stream && status_of(call) == 200 && !call->cancelled && !call->stopped) {
 		call->stopped = !call->events->on_data(call->data, 200, p, 0);
 	}
@@ -153,7 +165,6 @@ static int on_request(void *data, char *ip, char *local_ip, int port, int local_
 	(void)local_ip;
 	(void)port;
 	(void)local_port;
-
 	call->sent = true;
 	return CURL_PREREQFUNC_OK;
 }
@@ -164,7 +175,6 @@ static int on_connect(void *data, curl_socket_t fd, curlsocktype purpose)
 	int count = KEEPALIVE_COUNT;
 	(void)data;
 	(void)purpose;
-
 	setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &most_ms, sizeof most_ms);
 	setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &count, sizeof count);
 	return CURL_SOCKOPT_OK;
@@ -173,7 +183,6 @@ static int on_connect(void *data, curl_socket_t fd, curlsocktype purpose)
 static void header_add(struct http_call *call, const char *name, const char *value)
 {
 	struct str line CLEANUP(str_finish) = STR_INIT(BEARER_MAX_BYTES + 256);
-
 	str_append_format(&line, "%s: %s", name, value);
 	call->headers = curl_slist_append(call->headers, str_text(&line));
 	ENSURE(call->headers != NULL);
@@ -257,7 +266,6 @@ static CURLcode on_context(CURL *e, void *context, void *data)
 static void connection_set(struct http_call *call, struct http_target *t)
 {
 	CURL *e = call->easy;
-
 	curl_easy_setopt(e, CURLOPT_PROTOCOLS_STR, "http,https");
 	curl_easy_setopt(e, CURLOPT_PROXY, "");
 	curl_easy_setopt(e, CURLOPT_NOSIGNAL, 1L);
@@ -304,7 +312,6 @@ void http_call_prepare(struct http_call *call, struct http_target *t)
 {
 	struct str url CLEANUP(str_finish) = STR_INIT(4096 + PATH_MAX_BYTES);
 	CURL *e = curl_easy_init();
-
 	ENSURE(e != NULL);
 	call->easy = e;
 	call->target = t;
@@ -334,7 +341,6 @@ void http_call_prepare(struct http_call *call, struct http_target *t)
 static int64_t retry_after_ms(CURL *e)
 {
 	curl_off_t seconds = 0;
-
 	curl_easy_getinfo(e, CURLINFO_RETRY_AFTER, &seconds);
 	if (seconds <= 0) {
 		return 0;
@@ -348,7 +354,6 @@ static void set_call_fault(struct http_call *call, CURLcode rc)
 	const char *why = call->error[0] != '\0' ? call->error : curl_easy_strerror(rc);
 	const char *at =
 		text_or(call->to, text_or(call->target->unix_socket, call->target->base_url));
-
 	if (rc == CURLE_OK || call->stopped) {
 		f->kind = FAULT_NONE;
 	} else if (call->too_large || rc == CURLE_FILESIZE_EXCEEDED) {
@@ -372,7 +377,6 @@ static char *rpc_word(CURL *e, const char *name)
 {
 	struct curl_header *h;
 	unsigned where = CURLH_TRAILER | CURLH_HEADER;
-
 	if (curl_easy_header(e, name, 0, where, -1, &h) != CURLHE_OK) {
 		return NULL;
 	}
@@ -392,7 +396,6 @@ static void rpc_conclude(struct http_call *call)
 void http_call_conclude(struct http_call *call, CURLcode rc)
 {
 	struct wire_answer *a = &call->answer;
-
 	a->status = (int)status_of(call);
 	a->retry_after_ms = retry_after_ms(call->easy);
 	rpc_conclude(call);

@@ -1,10 +1,10 @@
 /* What the files of the HTTP client share: http.c (the wire: queue, cancelling, completion),
- * http_call.c (one transfer: options, callbacks, what its end means), http_lane.c (libcurl's multi
- * handle on libev).
+ * http_call.c (one transfer: options, callbacks, what its end means), http_target.c (where it goes:
+ * libcurl's multi handles on libev).
  *
  * libcurl must not be told to add or remove a transfer from inside its own callbacks. So nothing
- * here does: send and cancel only note what is wanted, and pump of http.c, deferred to the end of
- * the loop's turn, does it. */
+ * here does: send and cancel only note what is wanted, and http_pump of http.c, deferred to the end
+ * of the loop's turn, does it. */
 #ifndef IO_HTTP_INTERNAL_H
 #define IO_HTTP_INTERNAL_H
 
@@ -16,6 +16,11 @@
 #include "loop_ev.h"
 
 struct http_target;
+
+/* What streams bring in one turn of the loop, and a little more: one or two tenths of a millisecond
+ * of work. libcurl would go on for as long as the socket has something, and who waits for an answer
+ * of ours would wait with it. */
+#define TURN_BYTES 8192
 
 /* One multi handle: its connections and its timer. */
 struct http_lane {
@@ -90,35 +95,5 @@ struct http_client {
 	int64_t turn_left; /* bytes that streams may still bring in it */
 	int paused_calls;
 };
-
-/* http_lane.c */
-void http_lane_init(struct http_lane *lane, struct http_target *t, bool multiplex);
-void http_lane_finish(struct http_lane *lane);
-/* Lets libcurl look at its clock, then collects what has ended. */
-void http_lane_kick(struct http_lane *lane);
-
-/* http_target.c */
-struct http_target *http_target_create(
-	struct http_client *c, const struct http_client_config *config, struct fault *ret_fault);
-/* The same place with fresh connections. */
-struct http_target *http_target_renew(const struct http_target *old);
-void http_target_destroy(struct http_target *t);
-
-/* http_call.c */
-struct http_call *http_call_create(struct http_client *c, const struct wire_request *request);
-int http_call_check(const struct wire_request *request, struct fault *ret_fault);
-/* Makes the easy handle. The caller adds it to the lane. */
-void http_call_prepare(struct http_call *call, struct http_target *t);
-/* Fills in the answer from the ended transfer. */
-void http_call_conclude(struct http_call *call, CURLcode rc);
-/* Frees what libcurl needed. The handle must have been removed from its lane. */
-void http_call_release(struct http_call *call);
-void http_call_destroy(struct http_call *call);
-
-/* http.c */
-void http_call_ended(struct http_call *call, CURLcode rc); /* from the drain of a lane */
-void http_deliver(struct http_client *c);
-/* May these bytes of a stream be taken in this turn of the loop? */
-bool http_turn_takes(struct http_client *c, size_t n);
 
 #endif

@@ -84,7 +84,6 @@ static void heap_set(struct loop *l, size_t i, struct loop_timer *t)
 static void heap_up(struct loop *l, size_t i)
 {
 	struct loop_timer *t = l->timers.items[i];
-
 	while (i > 0) {
 		size_t parent = (i - 1) / 2;
 		if (l->timers.items[parent]->at_ms <= t->at_ms) {
@@ -99,7 +98,6 @@ static void heap_up(struct loop *l, size_t i)
 static void heap_down(struct loop *l, size_t i)
 {
 	struct loop_timer *t = l->timers.items[i];
-
 	for (;;) {
 		size_t child = 2 * i + 1;
 		if (child >= l->timers.count) {
@@ -131,7 +129,6 @@ void loop_timer_stop(struct loop_timer *t)
 	struct loop *l = t->loop;
 	size_t i = t->slot - 1;
 	struct loop_timer *last = l->timers.items[--l->timers.count];
-
 	t->slot = 0;
 	if (last != t) {
 		heap_set(l, i, last);
@@ -143,7 +140,6 @@ void loop_timer_stop(struct loop_timer *t)
 static void timer_arm(struct loop_timer *t, int64_t at_ms)
 {
 	struct loop *l = t->loop;
-
 	loop_timer_stop(t);
 	t->at_ms = at_ms;
 	VEC_PUSH(&l->timers, t);
@@ -169,7 +165,6 @@ static void timers_serve(struct loop *l)
 {
 	int64_t now = loop_now_ms();
 	size_t most = l->timers.count;
-
 	while (most-- > 0 && l->timers.count > 0 && l->timers.items[0]->at_ms <= now) {
 		struct loop_timer *t = l->timers.items[0];
 		loop_timer_stop(t);
@@ -183,7 +178,6 @@ static void timers_serve(struct loop *l)
 static void deferred_serve(struct loop *l)
 {
 	struct deferred_list batch = l->later;
-
 	l->later = l->running;
 	l->running = batch;
 	for (size_t i = 0; i < l->running.count; i++) {
@@ -216,7 +210,6 @@ static void alarm_set(struct loop *l)
 {
 	int64_t now = loop_now_ms();
 	int64_t at = l->wake_at_ms;
-
 	if (l->timers.count > 0) {
 		at = time_min(at, l->timers.items[0]->at_ms);
 	}
@@ -238,7 +231,6 @@ static void on_before_sleep(struct ev_loop *ev, ev_prepare *w, int events)
 	struct loop *l = w->data;
 	(void)ev;
 	(void)events;
-
 	timers_serve(l);
 	for (int round = 0; round < DEFER_ROUNDS && l->later.count > 0; round++) {
 		deferred_serve(l);
@@ -277,7 +269,6 @@ static void on_alarm(struct ev_loop *ev, ev_timer *w, int events)
 struct loop *loop_create(void)
 {
 	struct loop *l = xcalloc(1, sizeof *l);
-
 	signal(SIGPIPE, SIG_IGN);
 	l->ev = ev_loop_new(EVFLAG_AUTO | EVFLAG_NOENV);
 	ENSURE(l->ev != NULL);
@@ -339,7 +330,6 @@ static void on_ev_signal(struct ev_loop *ev, ev_signal *w, int events)
 void loop_on_signal(struct loop *l, int signo, loop_signal_fn fn, void *data)
 {
 	struct signal_watch *s = NULL;
-
 	for (int i = 0; i < l->signal_count; i++) {
 		if (l->signals[i].ev.signum == signo) {
 			s = &l->signals[i];

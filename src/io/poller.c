@@ -1,7 +1,10 @@
 /* The wire: requests in order, their deadlines, and each one's end, once. */
+#include "poller.h"
+
 #include "base/alloc.h"
 #include "io/tls.h"
-#include "poller_internal.h"
+#include "poller_conn.h"
+#include "poller_tls.h"
 
 #define PATH_MAX_BYTES	  2048
 #define RETRY_AFTER_MAX_S (24 * 60 * 60)
@@ -26,7 +29,6 @@ static void poller_list_remove(struct poller_calls *list, struct poller_call *ca
 static struct poller_calls *list_of(struct poller_call *call)
 {
 	struct poller *p = call->poller;
-
 	if (call->state == POLLER_QUEUED) {
 		return &p->queued;
 	}
@@ -71,7 +73,6 @@ static void poller_pump_later(struct poller *p)
 void poller_call_end(struct poller_call *call)
 {
 	int64_t seconds;
-
 	if (parse_i64(http1_header(&call->in, "retry-after"), 1, RETRY_AFTER_MAX_S, &seconds)) {
 		call->answer.retry_after_ms = call->answer.fault.retry_after_ms = seconds * 1000;
 	}
@@ -117,7 +118,6 @@ static void deliver(struct poller *p)
 static void poller_pump(void *data)
 {
 	struct poller *p = data;
-
 	p->pumping = false;
 	deliver(p);
 	while (p->queued.first != NULL && p->running.count < POLLER_CALLS_MAX) {
@@ -130,7 +130,6 @@ static void poller_pump(void *data)
 static void on_poll_timeout(void *data)
 {
 	struct poller_call *call = data;
-
 	fault_set(&call->answer.fault, FAULT_TRANSIENT, "%s: no complete answer within %lld ms",
 		call->path, (long long)call->timeout_ms);
 	if (call->conn != NULL) {
@@ -145,7 +144,6 @@ static void on_poll_timeout(void *data)
 static bool is_plain_text(const char *s, size_t most)
 {
 	size_t n = strnlen(s, most + 1);
-
 	for (size_t i = 0; i < n; i++) {
 		if (s[i] <= ' ' || s[i] >= 0x7f) {
 			return false;
@@ -163,7 +161,6 @@ static bool is_server_name(const char *s)
 static int poll_request_check(const struct poller *p, const struct wire_request *r, struct fault *f)
 {
 	const char *name = text_or(r->to_name, p->name);
-
 	if (r->method != WIRE_GET || r->content_type != NULL || r->bearer != NULL || r->stream) {
 		return fault_set(f, FAULT_INVALID, "only plain GETs are sent here");
 	}
@@ -189,7 +186,6 @@ static int poll_request_check(const struct poller *p, const struct wire_request 
 static void call_fill(struct poller_call *call, const struct wire_request *r)
 {
 	struct str key CLEANUP(str_finish) = STR_INIT(512);
-
 	call->path = xstrdup(r->path);
 	call->accept = xstrdup(text_or(r->accept, "application/json"));
 	call->to = xstrdup(r->to);
@@ -207,7 +203,6 @@ static uint64_t poller_send(struct wire *w, const struct wire_request *request,
 {
 	struct poller *p = CONTAINER_OF(w, struct poller, wire);
 	struct poller_call *call = xcalloc(1, sizeof *call);
-
 	call->poller = p;
 	call->id = ++p->last_id;
 	call->events = events;
@@ -233,7 +228,6 @@ static void poller_cancel(struct wire *w, uint64_t id)
 {
 	struct poller *p = CONTAINER_OF(w, struct poller, wire);
 	struct poller_calls *lists[] = {&p->running, &p->queued, &p->done};
-
 	for (size_t i = 0; i < COUNT_OF(lists); i++) {
 		for (struct poller_call *call = lists[i]->first; call != NULL; call = call->next) {
 			if (call->id == id) {
@@ -254,7 +248,6 @@ int poller_trust(struct poller *p, const char *ca_pem, struct fault *ret_fault)
 	char name[TLS_NAME_TEXT_MAX];
 	struct str text CLEANUP(str_finish) = STR_INIT(256);
 	SSL_CTX *tls = poller_tls_create(ca_pem, ret_fault);
-
 	if (tls == NULL) {
 		return -1;
 	}
@@ -272,7 +265,6 @@ struct poller *poller_create(
 	struct loop *l, const struct poller_config *config, struct fault *ret_fault)
 {
 	struct poller *p = xcalloc(1, sizeof *p);
-
 	p->wire.impl = &poller_impl;
 	p->loop = l;
 	p->name = xstrdup(config->name);

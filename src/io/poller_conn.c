@@ -1,4 +1,7 @@
-/* One connection: connecting, asking, hearing, and what its end means for the request on it. */
+/* Connections: all of them; those that wait, by what they are for and by when they were used; and
+ * one of them: connecting, asking, hearing, and what its end means for the request on it. */
+#include "poller_conn.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/tcp.h>
@@ -6,7 +9,130 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "poller_internal.h"
+#include "poller.h"
+#include "poller_tls.h"
+
+#define LOOK_EVERY_MS 10000
+
+static bool conn_same(const void *owner, uint32_t slot, const void *key)
+{
+	const struct poller *p = owner;
+	return strcmp(p->conns.items[slot]->key, key) == 0;
+}
+
+static void poller_conns_add(struct poller *p, struct poller_conn *c)
+{
+	c->slot = (uint32_t)p->conns.count;
+	VEC_PUSH(&p->conns, c);
+}
+
+static void poller_conns_remove(struct poller_conn *c)
+{
+	struct poller *p = c->poller;
+	struct poller_conn *last = p->conns.items[p->conns.count - 1];
+	if (last != c) {
+		uint64_t hash = key_text(last->key);
+		if (last->phase == POLLER_IDLE) {
+			map_remove(&p->idle_by_key, hash, last->slot);
+			map_put(&p->idle_by_key, hash, c->slot);
+		}
+		last->slot = c->slot;
+	}
+	VEC_REMOVE_SWAP(&p->conns, c->slot);
+}
+
+static void poller_idle_leave(struct poller_conn *c)
+{
+	struct poller *p = c->poller;
+	map_remove(&p->idle_by_key, key_text(c->key), c->slot);
+	*(c->prev != NULL ? &c->prev->next : &p->idle_first) = c->next;
+	*(c->next != NULL ? &c->next->prev : &p->idle_last) = c->prev;
+	c->prev = c->next = NULL;
+	c->phase = POLLER_SEND;
+}
+
+/* One that waits for this; it waits no longer. NULL: none. */
+static struct poller_conn *poller_idle_take(struct poller *p, const char *key)
+{
+	uint32_t slot = map_find(&p->idle_by_key, key_text(key), key);
+	if (slot == MAP_NONE) {
+		return NULL;
+	}
+	struct poller_conn *c = p->conns.items[slot];
+	poller_idle_leave(c);
+	return c;
+}
+
+/* Those that began together do not end together. */
+static int64_t conn_age_most(uint64_t hash)
+{
+	return POLLER_AGE_MS / 2 + (int64_t)(hash % (POLLER_AGE_MS / 2));
+}
+
+static bool is_useful(const struct poller_conn *c, int64_t now)
+{
+	const struct poller *p = c->poller;
+	uint64_t hash = key_text(c->key);
+	return c->trust == p->trust && now - c->born_ms < conn_age_most(hash) &&
+	       map_find(&p->idle_by_key, hash, c->key) == MAP_NONE;
+}
+
+/* It has nothing to do. It is kept, or closed where it is of no further use. */
+static void poller_idle_put(struct poller_conn *c)
+{
+	struct poller *p = c->poller;
+	int64_t now = loop_now_ms();
+	if (!is_useful(c, now)) {
+		poller_conn_close(c);
+		return;
+	}
+	c->idle_ms = now;
+	c->phase = POLLER_IDLE;
+	c->allowed = POLLER_IDLE_BYTES;
+	c->kept = true;
+	c->prev = p->idle_last;
+	*(c->prev != NULL ? &c->prev->next : &p->idle_first) = c;
+	p->idle_last = c;
+	map_put(&p->idle_by_key, key_text(c->key), c->slot);
+	poller_conn_watch(c, EV_READ);
+	if (!loop_timer_active(&p->idle_timer)) {
+		loop_timer_repeat_ms(&p->idle_timer, LOOK_EVERY_MS);
+	}
+}
+
+/* They are asked in turn: the one that was asked first will be asked next. */
+/* Room for one more: the one goes that was used last. */
+static void poller_idle_shed(struct poller *p)
+{
+	if (p->idle_last != NULL) {
+		poller_conn_close(p->idle_last);
+	}
+}
+
+void poller_idle_close_all(struct poller *p)
+{
+	while (p->idle_first != NULL) {
+		poller_conn_close(p->idle_first);
+	}
+}
+
+static void on_idle_look(void *data)
+{
+	struct poller *p = data;
+	int64_t now = loop_now_ms();
+	while (p->idle_first != NULL && now - p->idle_first->idle_ms >= POLLER_IDLE_MS) {
+		poller_conn_close(p->idle_first);
+	}
+	if (p->idle_first == NULL) {
+		loop_timer_stop(&p->idle_timer);
+	}
+}
+
+void poller_idle_init(struct poller *p)
+{
+	map_init(&p->idle_by_key, conn_same, p);
+	loop_timer_init(&p->idle_timer, p->loop, on_idle_look, p);
+}
 
 /* Reads in one go before the others get their turn. */
 #define READS_MAX 4
@@ -18,7 +144,6 @@ static void on_poll_io(struct ev_loop *ev, ev_io *w, int events);
 void poller_conn_watch(struct poller_conn *c, int events)
 {
 	struct ev_loop *ev = loop_ev(c->poller->loop);
-
 	if (ev_is_active(&c->io) && c->io.events == events) {
 		return;
 	}
@@ -32,7 +157,6 @@ static void say_goodbye(struct poller_conn *c)
 {
 	static const char close_notify[] = {1, 0};
 	struct str out CLEANUP(str_finish) = STR_INIT(64);
-
 	if (record_seal(c->poller->cipher, &c->out, RECORD_ALERT,
 		    (struct view){close_notify, sizeof close_notify}, &out)) {
 		(void)send(c->io.fd, out.p, out.len, MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -64,7 +188,6 @@ void poller_conn_close(struct poller_conn *c)
 static void set_poll_fault(struct poller_call *call, enum fault_kind kind, const char *why)
 {
 	struct fault *f = &call->answer.fault;
-
 	if (kind == FAULT_DENIED) {
 		fault_set(f, kind, "the certificate of %s does not verify against %s: %s", call->to,
 			call->poller->trust_text, why);
@@ -81,7 +204,6 @@ void poller_conn_fail(struct poller_conn *c, enum fault_kind kind, const char *w
 {
 	struct poller_call *call = c->call;
 	bool dead = c->kept && kind == FAULT_TRANSIENT;
-
 	if (call != NULL) {
 		call->conn = NULL;
 	}
@@ -103,7 +225,6 @@ void poller_conn_fail(struct poller_conn *c, enum fault_kind kind, const char *w
 static void send_request(struct poller_conn *c)
 {
 	struct str *out = &c->call->out;
-
 	while (out->len > 0) {
 		ssize_t n = send(c->io.fd, out->p, out->len, MSG_NOSIGNAL);
 		if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) {
@@ -127,7 +248,6 @@ static void request_send(struct poller_conn *c)
 {
 	struct poller_call *call = c->call;
 	struct str text CLEANUP(str_finish) = STR_INIT(RECORD_TEXT_MAX);
-
 	c->phase = POLLER_SEND;
 	c->allowed = 2 * (uint32_t)call->limit + POLLER_EXTRA_BYTES;
 	str_append_format(&text,
@@ -152,7 +272,6 @@ void poller_conn_ready(struct poller_conn *c)
 static void conn_answered(struct poller_conn *c, bool clean)
 {
 	struct poller_call *call = c->call;
-
 	call->conn = NULL;
 	c->call = NULL;
 	if (clean && call->in.keep_alive) {
@@ -166,7 +285,6 @@ static void conn_answered(struct poller_conn *c, bool clean)
 static void unreadable(struct poller_conn *c)
 {
 	bool large = c->call->in.status == 413;
-
 	c->kept = false; /* to ask again would bring the same */
 	poller_conn_fail(c, large ? FAULT_LIMIT : FAULT_TRANSIENT, c->call->in.problem);
 }
@@ -177,7 +295,6 @@ static bool text_take(struct poller_conn *c, struct view text, bool more)
 {
 	struct poller_call *call = c->call;
 	size_t used;
-
 	enum http1_result r = http1_feed(&call->in, text.p, text.n, &used);
 	call->answer.status = call->in.code;
 	if (r == HTTP1_DONE) {
@@ -192,7 +309,6 @@ static bool text_take(struct poller_conn *c, struct view text, bool more)
 static bool record_take(struct poller_conn *c, char *p, size_t n, bool more)
 {
 	struct record_text r;
-
 	if (!record_open(c->poller->cipher, &c->in, p, n, &r)) {
 		poller_conn_fail(c, FAULT_TRANSIENT, "a record that is not its own");
 		return false;
@@ -214,7 +330,6 @@ static ssize_t records_take(struct poller_conn *c, char *p, size_t n)
 {
 	size_t at = 0;
 	int length;
-
 	while ((length = record_length(p + at, n - at)) > 0 && (size_t)length <= n - at) {
 		if (!record_take(c, p + at, (size_t)length, at + (size_t)length < n)) {
 			return -1;
@@ -234,7 +349,6 @@ static bool bytes_take(struct poller_conn *c, char *p, size_t n)
 	struct poller_call *call = c->call;
 	struct str *partial = call != NULL ? &call->partial : NULL;
 	ssize_t used;
-
 	if (partial != NULL && partial->len > 0) {
 		/* Less than a record was there, and one reading has come. */
 		str_append(partial, p, n);
@@ -259,7 +373,6 @@ static bool bytes_take(struct poller_conn *c, char *p, size_t n)
 static void receive_answer(struct poller_conn *c)
 {
 	char *to = c->poller->scratch;
-
 	for (int i = 0; i < READS_MAX; i++) {
 		ssize_t n = recv(c->io.fd, to, POLLER_SCRATCH, 0);
 		if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) {
@@ -285,7 +398,6 @@ static void connected(struct poller_conn *c)
 {
 	int error = 0;
 	socklen_t n = sizeof error;
-
 	if (getsockopt(c->io.fd, SOL_SOCKET, SO_ERROR, &error, &n) != 0 || error != 0) {
 		poller_conn_fail(c, FAULT_TRANSIENT, strerror(error != 0 ? error : errno));
 		return;
@@ -299,7 +411,6 @@ static void on_poll_io(struct ev_loop *ev, ev_io *w, int events)
 	struct poller_conn *c = w->data;
 	(void)ev;
 	(void)events;
-
 	switch ((enum poller_phase)c->phase) {
 	case POLLER_CONNECT:
 		connected(c);
@@ -331,7 +442,6 @@ static bool peer_parse(const char *text, union address *ret, socklen_t *ret_n)
 	char host[64];
 	const char *colon = strrchr(text, ':');
 	int64_t port;
-
 	if (colon == NULL || !parse_i64(view_of(colon + 1), 1, 65535, &port)) {
 		return false;
 	}
@@ -355,7 +465,6 @@ static int socket_connect(const union address *at, socklen_t n)
 {
 	int yes = 1;
 	int fd = socket(at->any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-
 	if (fd < 0) {
 		return -1;
 	}
@@ -374,7 +483,6 @@ static int conn_connect(struct poller_call *call, struct fault *f)
 	struct poller *p = call->poller;
 	union address at;
 	socklen_t n;
-
 	if (!peer_parse(call->to, &at, &n)) {
 		return fault_set(f, FAULT_INVALID, "an address that cannot be called");
 	}
@@ -406,7 +514,6 @@ static int conn_connect(struct poller_call *call, struct fault *f)
 int poller_conn_start(struct poller_call *call, struct fault *ret_fault)
 {
 	struct poller_conn *c = call->again ? NULL : poller_idle_take(call->poller, call->key);
-
 	if (c == NULL) {
 		return conn_connect(call, ret_fault);
 	}

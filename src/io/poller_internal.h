@@ -98,43 +98,4 @@ struct poller {
 	bool pumping;
 };
 
-/* poller.c */
-/* The call has ended: its answer or its fault is there. */
-void poller_call_end(struct poller_call *call);
-/* The connection under it was dead: it goes on a new one. */
-void poller_call_again(struct poller_call *call);
-
-/* poller_conn.c */
-/* Begins the call on a kept connection or a new one. -1: not even that can begin. */
-int poller_conn_start(struct poller_call *call, struct fault *ret_fault);
-/* Closes it without a word to the call, which has none any more. */
-void poller_conn_close(struct poller_conn *c);
-/* May what comes or goes happen now? Only these events are waited for. */
-void poller_conn_watch(struct poller_conn *c, int events);
-/* The handshake is over, and the ways are known. */
-void poller_conn_ready(struct poller_conn *c);
-/* It is no more; the call gets the fault, or another try. */
-void poller_conn_fail(struct poller_conn *c, enum fault_kind kind, const char *why);
-
-/* poller_idle.c */
-void poller_idle_init(struct poller *p);
-/* One that waits for this; it waits no longer. NULL: none. */
-struct poller_conn *poller_idle_take(struct poller *p, const char *key);
-/* It has nothing to do. It is kept, or closed where it is of no further use. */
-void poller_idle_put(struct poller_conn *c);
-void poller_idle_leave(struct poller_conn *c);
-/* Room for one more: the one goes that was used last. */
-void poller_idle_shed(struct poller *p);
-void poller_idle_close_all(struct poller *p);
-void poller_conns_add(struct poller *p, struct poller_conn *c);
-void poller_conns_remove(struct poller_conn *c);
-
-/* poller_tls.c */
-SSL_CTX *poller_tls_create(const char *ca_pem, struct fault *ret_fault);
-/* Its handshake can go on: it will, in its turn. */
-void poller_tls_later(struct poller_conn *c);
-void poller_tls_leave(struct poller_conn *c);
-/* Once in a turn of the loop: one step of one handshake. */
-void poller_tls_turn(void *data);
-
 #endif

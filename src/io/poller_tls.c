@@ -1,11 +1,13 @@
 /* The handshake is OpenSSL's: the certificate, the name and the secrets. Then its object is freed,
  * and what is kept of it is a key for each way. */
+#include "poller_tls.h"
+
 #include <openssl/err.h>
 #include <openssl/x509v3.h>
 
 #include "base/alloc.h"
-#include "poller_internal.h"
-#include "tls_internal.h"
+#include "poller_conn.h"
+#include "tls_pem.h"
 
 enum { WAY_OUT = 1, WAY_IN = 2, WAYS = WAY_OUT | WAY_IN };
 
@@ -17,7 +19,6 @@ static void on_record_secret(const SSL *ssl, const char *line)
 	struct view rest = view_of(line), label, random;
 	unsigned char secret[RECORD_SECRET_BYTES];
 	size_t n = 0;
-
 	if (!view_next(&rest, ' ', &label) || !view_next(&rest, ' ', &random)) {
 		return;
 	}
@@ -36,7 +37,6 @@ SSL_CTX *poller_tls_create(const char *ca_pem, struct fault *ret_fault)
 	static const unsigned char alpn[] = "\x08http/1.1";
 	CLEANUP(tls_chain_cleanup)
 	STACK_OF(X509) *authorities = tls_chain_parse(ca_pem, "authority of the server", ret_fault);
-
 	if (authorities == NULL) {
 		return NULL;
 	}
@@ -69,7 +69,6 @@ SSL_CTX *poller_tls_create(const char *ca_pem, struct fault *ret_fault)
 static void tls_begin(struct poller_conn *c)
 {
 	const char *name = c->call->name;
-
 	ERR_clear_error();
 	c->ssl = SSL_new(c->poller->tls);
 	ENSURE(c->ssl != NULL && SSL_set_fd(c->ssl, c->io.fd) == 1);
@@ -85,7 +84,6 @@ static void tls_begin(struct poller_conn *c)
 static void tls_failed(struct poller_conn *c, int error)
 {
 	long verdict = SSL_get_verify_result(c->ssl);
-
 	if (verdict != X509_V_OK) {
 		poller_conn_fail(c, FAULT_DENIED, X509_verify_cert_error_string(verdict));
 	} else if (error == SSL_ERROR_SSL) {
@@ -101,7 +99,6 @@ static void tls_done(struct poller_conn *c)
 {
 	bool whole = c->ways == WAYS && SSL_has_pending(c->ssl) == 0 &&
 		     SSL_get_verify_result(c->ssl) == X509_V_OK;
-
 	c->poller->handshakes++;
 	SSL_free(c->ssl);
 	c->ssl = NULL;
@@ -134,7 +131,6 @@ static void tls_step(struct poller_conn *c)
 void poller_tls_leave(struct poller_conn *c)
 {
 	struct poller *p = c->poller;
-
 	*(c->prev != NULL ? &c->prev->next : &p->step_first) = c->next;
 	*(c->next != NULL ? &c->next->prev : &p->step_last) = c->prev;
 	c->prev = c->next = NULL;
@@ -144,7 +140,6 @@ void poller_tls_leave(struct poller_conn *c)
 void poller_tls_later(struct poller_conn *c)
 {
 	struct poller *p = c->poller;
-
 	ev_io_stop(loop_ev(p->loop), &c->io);
 	c->steps = true;
 	c->prev = p->step_last;
@@ -156,7 +151,6 @@ void poller_tls_turn(void *data)
 {
 	struct poller *p = data;
 	struct poller_conn *c = p->step_first;
-
 	if (c != NULL) {
 		poller_tls_leave(c);
 		tls_step(c);

@@ -12,7 +12,6 @@ static void hkdf_expand(const unsigned char secret[RECORD_SECRET_BYTES], const c
 {
 	unsigned char info[32], block[EVP_MAX_MD_SIZE];
 	size_t label_n = strlen(label), at = 0;
-
 	info[at++] = 0;
 	info[at++] = (unsigned char)n;
 	info[at++] = (unsigned char)label_n;
@@ -35,7 +34,6 @@ void record_way_set(struct record_way *w, const unsigned char secret[RECORD_SECR
 EVP_CIPHER_CTX *record_cipher_create(void)
 {
 	EVP_CIPHER_CTX *cipher = EVP_CIPHER_CTX_new();
-
 	ENSURE(cipher != NULL &&
 		EVP_CipherInit_ex(cipher, EVP_aes_128_gcm(), NULL, NULL, NULL, 1) == 1);
 	return cipher;
@@ -45,7 +43,6 @@ static bool cipher_begin(EVP_CIPHER_CTX *cipher, struct record_way *w, int seals
 {
 	unsigned char nonce[sizeof w->iv];
 	int n;
-
 	memcpy(nonce, w->iv, sizeof nonce);
 	for (size_t i = 0; i < sizeof w->sequence; i++) {
 		nonce[sizeof nonce - 1 - i] ^= (unsigned char)(w->sequence >> (8 * i));
@@ -64,7 +61,6 @@ bool record_seal(
 	const char head[RECORD_HEAD_BYTES] = {
 		RECORD_DATA, 3, 3, (char)(sealed >> 8), (char)(sealed & 0xff)};
 	int n, last;
-
 	if (text.n > RECORD_TEXT_MAX) {
 		return false;
 	}
@@ -89,7 +85,6 @@ int record_length(const char *p, size_t n)
 {
 	static const char head[] = {RECORD_DATA, 3, 3};
 	size_t known = n < sizeof head ? n : sizeof head;
-
 	if (known > 0 && memcmp(p, head, known) != 0) {
 		return -1;
 	}
@@ -107,7 +102,6 @@ bool record_open(EVP_CIPHER_CTX *cipher, struct record_way *w, char *p, size_t n
 	size_t inner = n - RECORD_HEAD_BYTES - RECORD_TAG;
 	unsigned char *at = (unsigned char *)p + RECORD_HEAD_BYTES;
 	int got, last;
-
 	if (!cipher_begin(cipher, w, 0, p) ||
 		EVP_CipherUpdate(cipher, at, &got, at, (int)inner) != 1 ||
 		EVP_CIPHER_CTX_ctrl(cipher, EVP_CTRL_AEAD_SET_TAG, RECORD_TAG, at + inner) != 1 ||

@@ -10,8 +10,11 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "server_internal.h"
-#include "tls_internal.h"
+#include "server_conn.h"
+#include "server_pace.h"
+#include "server_reply.h"
+#include "server_room.h"
+#include "tls_pem.h"
 
 /* Each may bring a handshake with it: a turn of the loop must not be one of strangers alone. */
 #define ACCEPTS_MAX	8
@@ -24,7 +27,6 @@ static int alpn_choose(SSL *ssl, const unsigned char **out, unsigned char *out_n
 	static const unsigned char ours[] = "\x08http/1.1";
 	(void)ssl;
 	(void)data;
-
 	for (unsigned i = 0; i + 1 < in_n; i += 1u + in[i]) {
 		if (in[i] == ours[0] && i + 1u + in[i] <= in_n &&
 			memcmp(in + i, ours, sizeof ours - 1) == 0) {
@@ -40,7 +42,6 @@ static int clients_require(SSL_CTX *ctx, const char *pem, struct fault *ret_faul
 {
 	CLEANUP(tls_chain_cleanup)
 	STACK_OF(X509) *authorities = tls_chain_parse(pem, "the authorities of clients", ret_fault);
-
 	if (authorities == NULL) {
 		return -1;
 	}
@@ -86,7 +87,6 @@ static int address_split(const char *listen_at, char host[128], char port[8], st
 {
 	const char *colon = listen_at != NULL ? strrchr(listen_at, ':') : NULL;
 	int64_t number;
-
 	if (colon == NULL || !parse_i64(view_of(colon + 1), 0, 65535, &number)) {
 		return fault_set(f, FAULT_INVALID, "listen address '%s' is not host:port",
 			text_or(listen_at, ""));
@@ -109,7 +109,6 @@ static int socket_listen(const struct addrinfo *a)
 {
 	int yes = 1, no = 0;
 	int fd = socket(a->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-
 	if (fd < 0) {
 		return -1;
 	}
@@ -134,7 +133,6 @@ static int server_listen(struct server *s, struct fault *ret_fault)
 	struct addrinfo hints = {.ai_flags = AI_PASSIVE | AI_NUMERICHOST | AI_NUMERICSERV,
 		.ai_socktype = SOCK_STREAM};
 	struct addrinfo *list = NULL;
-
 	if (address_split(s->config.listen, host, port, ret_fault) != 0) {
 		return -1;
 	}
@@ -160,7 +158,6 @@ static int bound_port(int fd)
 {
 	struct sockaddr_storage address;
 	socklen_t n = sizeof address;
-
 	if (getsockname(fd, (struct sockaddr *)&address, &n) != 0) {
 		return 0;
 	}
@@ -177,7 +174,6 @@ static void refuse_conn(struct server *s, int fd)
 		"HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain\r\n"
 		"Content-Length: 25\r\nConnection: close\r\n\r\n"
 		"503 too many connections\n";
-
 	log_warn("connection refused", LOG_S("server", s->config.name),
 		LOG_I("connections", s->conn_count));
 	if (s->refused != NULL) {
@@ -208,7 +204,6 @@ static void accept_pause(struct server *s)
 static void accept_resume(void *data)
 {
 	struct server *s = data;
-
 	if (s->fd >= 0) {
 		ev_io_start(loop_ev(s->loop), &s->acceptor);
 	}
@@ -220,7 +215,6 @@ static void on_accept(struct ev_loop *ev, ev_io *w, int events)
 	int yes = 1;
 	(void)ev;
 	(void)events;
-
 	/* A handler may have begun the drain meanwhile. */
 	for (int i = 0; i < ACCEPTS_MAX && s->fd >= 0; i++) {
 		int fd = accept4(s->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
@@ -285,7 +279,6 @@ struct server *server_create(
 	struct loop *l, const struct server_config *config, struct fault *ret_fault)
 {
 	struct server *s = xcalloc(1, sizeof *s);
-
 	s->loop = l;
 	s->config = *config;
 	s->fd = -1;
@@ -396,7 +389,6 @@ int server_set_tls(struct server *s, const struct tls_identity *identity, struct
 static void on_drain_turn(void *data)
 {
 	struct server *s = data;
-
 	if (s->conn_count > 0) {
 		return;
 	}
@@ -412,7 +404,6 @@ static void on_drain_turn(void *data)
 static void drain_expire(void *data)
 {
 	struct server *s = data;
-
 	log_warn("drain took too long", LOG_S("server", s->config.name),
 		LOG_I("connections", s->conn_count));
 	close_all(s);
@@ -423,7 +414,6 @@ static void drain_expire(void *data)
 static void begin_drain(void *data)
 {
 	struct server *s = data;
-
 	for (struct conn *c = s->conns, *next; c != NULL; c = next) {
 		next = c->next;
 		if (conn_is_idle(c)) {
@@ -455,4 +445,27 @@ void server_drain(struct server *s, int64_t deadline_ms, loop_fn done, void *dat
 	loop_timer_start_ms(&s->drain_deadline, deadline_ms);
 	loop_on_turn(s->loop, on_drain_turn, s);
 	loop_defer(s->loop, begin_drain, s);
+}
+
+static int compare_u32(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	return (x > y) - (x < y);
+}
+
+int64_t server_latency(const struct server *s, int percentile)
+{
+	if (s->latency_count == 0) {
+		return -1;
+	}
+	uint32_t *sorted CLEANUP(cleanup_free) =
+		xmemdup(s->latencies, s->latency_count * sizeof *s->latencies);
+	size_t rank = (s->latency_count * (size_t)percentile + 99) / 100;
+	qsort(sorted, s->latency_count, sizeof *sorted, compare_u32);
+	return sorted[rank > 0 ? rank - 1 : 0];
+}
+
+void server_latency_reset(struct server *s)
+{
+	s->latency_count = s->latency_next = 0;
 }

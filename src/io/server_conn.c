@@ -1,14 +1,19 @@
 /* One connection: TLS or plain bytes in, requests, bytes out; every state has its deadline. */
+#include "server_conn.h"
+
 #include <errno.h>
 #include <openssl/err.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "arrival.h"
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "server_internal.h"
-#include "tls_internal.h"
+#include "server_pace.h"
+#include "server_reply.h"
+#include "server_room.h"
+#include "tls_pem.h"
 
 /* Reads in one go before the others get their turn. */
 #define READS_MAX      8
@@ -25,7 +30,6 @@ static int64_t phase_ms(const struct conn *c);
 void conn_open(struct server *s, int fd, struct source *source)
 {
 	struct conn *c = xcalloc(1, sizeof *c);
-
 	c->server = s;
 	c->source = source;
 	c->fd = fd;
@@ -54,7 +58,6 @@ void conn_open(struct server *s, int fd, struct source *source)
 void conn_close(struct conn *c)
 {
 	struct server *s = c->server;
-
 	ev_io_stop(loop_ev(s->loop), &c->io);
 	loop_timer_stop(&c->deadline);
 	loop_defer_forget(s->loop, c);
@@ -88,7 +91,6 @@ void conn_close(struct conn *c)
 void conn_weigh(struct conn *c)
 {
 	size_t now = c->in.body.cap + c->out.cap;
-
 	c->server->held += now - c->held;
 	c->held = now;
 }
@@ -103,7 +105,6 @@ bool conn_is_idle(const struct conn *c)
 static enum io_result tls_outcome(struct conn *c, int rc)
 {
 	int error = SSL_get_error(c->ssl, rc);
-
 	if (error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE) {
 		return IO_WAIT;
 	}
@@ -116,7 +117,6 @@ static enum io_result tls_outcome(struct conn *c, int rc)
 static enum io_result bytes_read(struct conn *c, size_t *ret_n)
 {
 	char *to = c->server->scratch;
-
 	if (c->ssl != NULL) {
 		ERR_clear_error();
 		int rc = SSL_read_ex(c->ssl, to, SERVER_SCRATCH, ret_n);
@@ -219,7 +219,6 @@ static bool is_too_much(struct conn *c)
 static size_t requests_parse(struct conn *c, const char *p, size_t n)
 {
 	size_t at = 0;
-
 	while (at < n && may_parse(c) && !pace_is_over(c)) {
 		size_t used = 0;
 		if (http1_idle(&c->in)) {
@@ -251,7 +250,6 @@ static size_t requests_parse(struct conn *c, const char *p, size_t n)
 static void left_parse(struct conn *c)
 {
 	size_t used = requests_parse(c, str_text(&c->left), c->left.len);
-
 	c->left.len -= used;
 	if (c->left.len > 0) {
 		memmove(c->left.p, c->left.p + used, c->left.len);
@@ -265,7 +263,6 @@ static void left_parse(struct conn *c)
 static bool input_step(struct conn *c)
 {
 	size_t n = 0;
-
 	if (c->left.len > 0) {
 		left_parse(c);
 		return true;
@@ -302,7 +299,6 @@ static enum conn_phase phase_now(const struct conn *c)
 static int64_t phase_ms(const struct conn *c)
 {
 	const struct server_config *config = &c->server->config;
-
 	switch (c->phase) {
 	case CONN_HANDSHAKE:
 		return config->handshake_ms;
@@ -344,7 +340,6 @@ static void watch_set(struct conn *c, int events)
 static void watch_for_phase(struct conn *c)
 {
 	int events = 0;
-
 	if (c->phase == CONN_LINGER) {
 		events = EV_READ;
 	} else {
@@ -395,7 +390,6 @@ static void linger(struct conn *c)
 static void handshake_fail(struct conn *c, const char *why)
 {
 	struct server *s = c->server;
-
 	log_debug("TLS handshake failed", LOG_S("server", s->config.name), LOG_S("reason", why));
 	if (s->handshake_failures != NULL) {
 		metric_add(s->handshake_failures, 1);
@@ -409,7 +403,6 @@ static bool handshake_begin(struct conn *c)
 {
 	char byte;
 	ssize_t n = recv(c->fd, &byte, 1, MSG_PEEK);
-
 	if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) {
 		return false;
 	}
@@ -455,7 +448,6 @@ struct round {
 static bool round_run(struct conn *c, struct round *round)
 {
 	enum io_result r = conn_flush(c);
-
 	if (r == IO_OK && c->closing) {
 		round->gone = true;
 		linger_begin(c);
@@ -479,7 +471,6 @@ static void conn_rounds(struct conn *c)
 {
 	struct round round = {.more = true};
 	int rounds = 0;
-
 	if (c->phase == CONN_LINGER) {
 		linger(c);
 		return;
@@ -505,7 +496,6 @@ static void conn_rounds(struct conn *c)
 void conn_run(struct conn *c)
 {
 	struct server *s = c->server;
-
 	if (pace_begin(c)) {
 		conn_rounds(c);
 		pace_end(s);
@@ -527,7 +517,6 @@ static void on_conn_io(struct ev_loop *ev, ev_io *w, int events)
 static void on_deadline(void *data)
 {
 	struct conn *c = data;
-
 	switch (c->phase) {
 	case CONN_HANDSHAKE:
 		handshake_fail(c, "it took too long");

@@ -6,10 +6,12 @@
  * order in which they came, and meanwhile the others have theirs. Nothing is left undone while
  * there is time for it: who is alone here (an API server with many reviews) only takes more turns.
  */
+#include "server_pace.h"
+
 #include <string.h>
 
 #include "base/clock.h"
-#include "server_internal.h"
+#include "server_conn.h"
 
 /* So long the others may wait for each address that has more to say than it gets; one request may
  * be longer. */
@@ -24,14 +26,12 @@ static int64_t spent_us(const struct server *s, const struct source *x)
 bool pace_is_over(const struct conn *c)
 {
 	const struct server *s = c->server;
-
 	return !s->draining && spent_us(s, c->source) >= SLICE_US;
 }
 
 static void park(struct conn *c)
 {
 	struct server *s = c->server;
-
 	c->parked = true;
 	c->after = NULL;
 	c->before = s->parked_last;
@@ -49,7 +49,6 @@ static void park(struct conn *c)
 void pace_forget(struct conn *c)
 {
 	struct server *s = c->server;
-
 	if (!c->parked) {
 		return;
 	}
@@ -69,7 +68,6 @@ void pace_forget(struct conn *c)
 bool pace_begin(struct conn *c)
 {
 	struct server *s = c->server;
-
 	if (c->parked && !s->draining) {
 		return false;
 	}
@@ -86,7 +84,6 @@ bool pace_begin(struct conn *c)
 void pace_end(struct server *s)
 {
 	struct source *x = s->running;
-
 	if (x != NULL) {
 		x->spent_us = spent_us(s, x);
 		x->turn = s->turn;
@@ -100,7 +97,6 @@ static void run_parked(void *data)
 {
 	struct server *s = data;
 	int waiting = 0;
-
 	s->turn++;
 	for (const struct conn *c = s->parked; c != NULL; c = c->after) {
 		waiting++;

@@ -1,8 +1,10 @@
 /* From a request to the bytes of its answer, and what is measured about it. */
+#include "server_reply.h"
+
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "server_internal.h"
+#include "server_room.h"
 
 /* The head of an answer: far more than we ever write. */
 #define KEEP_REPLY_BYTES ((size_t)64 * 1024)
@@ -35,7 +37,6 @@ static const char *status_text(int status)
 		{503, "Service Unavailable"},
 		{505, "HTTP Version Not Supported"},
 	};
-
 	for (size_t i = 0; i < COUNT_OF(table); i++) {
 		if (table[i].status == status) {
 			return table[i].text;
@@ -48,7 +49,6 @@ static struct metric *metric_of(
 	struct server *s, enum metric_type type, const char *name, const char *help)
 {
 	struct str labels CLEANUP(str_finish) = STR_INIT(256);
-
 	metric_label(&labels, "server", text_or(s->config.name, "http"));
 	return metric_get(s->config.metrics, type, name, help, str_text(&labels));
 }
@@ -57,7 +57,6 @@ static void evicted_metrics_init(struct server *s)
 {
 	static const char *const phases[CONN_PHASES] = {
 		"handshake", "idle", "head", "body", "reply", "end"};
-
 	for (int i = 0; i < CONN_PHASES; i++) {
 		struct str labels CLEANUP(str_finish) = STR_INIT(256);
 		metric_label(&labels, "server", text_or(s->config.name, "http"));
@@ -93,7 +92,6 @@ void reply_metrics_init(struct server *s)
 static void count_status(struct server *s, int status)
 {
 	struct code_count *c = s->codes;
-
 	if (s->config.metrics == NULL) {
 		return;
 	}
@@ -163,7 +161,6 @@ static void reply_send(struct conn *c, const struct server_reply *r, const char 
 static struct server_reply *reply_begin(struct server *s)
 {
 	struct server_reply *r = &s->reply;
-
 	str_reset(&r->body);
 	str_trim_capacity(&r->body, KEEP_REPLY_BYTES);
 	r->status = 200;
@@ -182,7 +179,6 @@ static void reply_own(struct server_reply *r, int status, const char *text)
 void reply_refusal(struct conn *c, int status, const char *text)
 {
 	struct server_reply *r = reply_begin(c->server);
-
 	c->closing = true;
 	reply_own(r, status, text);
 	reply_send(c, r, NULL);
@@ -199,7 +195,6 @@ static const struct route *route_find(
 	struct server *s, const struct http1 *in, struct server_reply *r, const char **ret_allow)
 {
 	const struct route *other = NULL;
-
 	for (size_t i = 0; i < s->routes.count; i++) {
 		const struct route *route = &s->routes.items[i];
 		if (!view_equals(in->path, route->path)) {
@@ -227,7 +222,6 @@ void reply_to_request(struct conn *c)
 	struct server_reply *r = reply_begin(s);
 	const char *allow = NULL;
 	const struct route *route = route_find(s, &c->in, r, &allow);
-
 	if (route != NULL && !route->probe && !room) {
 		reply_own(r, 503, "too many answers are waiting to be taken");
 	} else if (route != NULL) {
@@ -258,7 +252,6 @@ void reply_measure(struct conn *c)
 {
 	struct server *s = c->server;
 	int64_t now = 0;
-
 	while (c->pending_count > 0 && c->pending[c->pending_first].end <= c->out_written) {
 		now = now != 0 ? now : clock_mono_us();
 		int64_t us = now - c->pending[c->pending_first].received_us;
@@ -271,29 +264,4 @@ void reply_measure(struct conn *c)
 		s->latency_next = (s->latency_next + 1) % SERVER_LATENCIES;
 		s->latency_count += s->latency_count < SERVER_LATENCIES;
 	}
-}
-
-static int compare_u32(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return (x > y) - (x < y);
-}
-
-int64_t server_latency(const struct server *s, int percentile)
-{
-	if (s->latency_count == 0) {
-		return -1;
-	}
-	uint32_t *sorted CLEANUP(cleanup_free) =
-		xmemdup(s->latencies, s->latency_count * sizeof *s->latencies);
-	size_t rank = (s->latency_count * (size_t)percentile + 99) / 100;
-
-	qsort(sorted, s->latency_count, sizeof *sorted, compare_u32);
-	return sorted[rank > 0 ? rank - 1 : 0];
-}
-
-void server_latency_reset(struct server *s)
-{
-	s->latency_count = s->latency_next = 0;
 }

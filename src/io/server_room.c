@@ -13,13 +13,16 @@
  * So a storm from one address ends its own connections, a storm from many ends those that have had
  * their chance longest, and connections that the API server keeps open stand apart from both.
  * Memory that a storm took is given back when it is over. */
+#include "server_room.h"
+
 #include <malloc.h>
 #include <string.h>
 #include <sys/socket.h>
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "server_internal.h"
+#include "server_conn.h"
+#include "server_reply.h"
 
 /* So long a request may be under way before it can lose its place. */
 #define AT_WORK_US ((int64_t)1000 * 1000)
@@ -34,7 +37,6 @@ static struct in6_addr peer_address(int fd)
 	struct sockaddr_storage peer = {0};
 	struct in6_addr a = {0};
 	socklen_t n = sizeof peer;
-
 	if (getpeername(fd, (struct sockaddr *)&peer, &n) != 0) {
 		return a;
 	}
@@ -51,7 +53,6 @@ static struct in6_addr peer_address(int fd)
 static struct source *source_of(struct server *s, int fd)
 {
 	const struct in6_addr address = peer_address(fd);
-
 	for (struct source *x = s->sources; x != NULL; x = x->next) {
 		if (memcmp(&x->address, &address, sizeof address) == 0) {
 			return x;
@@ -86,7 +87,6 @@ static void source_drop(struct server *s, struct source *x)
 void room_enter(struct conn *c)
 {
 	struct server *s = c->server;
-
 	s->conn_count++;
 	s->unproven++;
 	c->source->conns++;
@@ -108,7 +108,6 @@ void room_prove(struct conn *c)
 void room_leave(struct conn *c)
 {
 	struct server *s = c->server;
-
 	room_prove(c);
 	s->conn_count--;
 	if (s->connections != NULL) {
@@ -126,7 +125,6 @@ void room_leave(struct conn *c)
 static void return_memory(void *data)
 {
 	struct server *s = data;
-
 	s->closed = 0;
 	(void)malloc_trim(0);
 }
@@ -177,7 +175,6 @@ static struct conn *who_goes(struct server *s, const struct source *from, enum s
 	struct claim least = {STANDING_AT_WORK, 0, 0};
 	struct conn *found = NULL;
 	int64_t now = clock_mono_us();
-
 	for (struct conn *c = s->conns; c != NULL; c = c->next) {
 		struct claim claim = conn_claim(c, now);
 		if ((from != NULL && c->source != from) || claim.standing > most) {
@@ -194,7 +191,6 @@ static struct conn *who_goes(struct server *s, const struct source *from, enum s
 static void count_evicted(const struct conn *c)
 {
 	struct metric *m = c->server->evicted[c->phase];
-
 	if (m != NULL) {
 		metric_add(m, 1);
 	}
@@ -214,7 +210,6 @@ struct source *room_for_one(struct server *s, int fd)
 	const struct server_config *config = &s->config;
 	struct source *from = source_of(s, fd);
 	bool room = true;
-
 	from->conns++; /* it stays while others go */
 	if (from->conns > config->source_max) {
 		room = conn_evict(who_goes(s, from, STANDING_SLOW));
@@ -258,7 +253,6 @@ static struct conn *oldest_holder(struct conn *c)
 {
 	struct conn *oldest = c;
 	int64_t oldest_us = c->started_us;
-
 	for (struct conn *x = c->server->conns; x != NULL; x = x->next) {
 		bool holds = x->held > SERVER_BODY_SMALL && x->phase >= CONN_BODY;
 		int64_t since_us = x->phase == CONN_BODY ? x->started_us : x->phase_us;
@@ -274,7 +268,6 @@ static struct conn *oldest_holder(struct conn *c)
 bool room_for_bytes(struct conn *c)
 {
 	struct server *s = c->server;
-
 	while (!s->draining && s->held > s->config.held_limit) {
 		struct conn *oldest = oldest_holder(c);
 		if (oldest == c) {

@@ -1,11 +1,12 @@
 /* Certificates as text: parsing, checking, joining. */
+#include "tls_pem.h"
+
 #include <arpa/inet.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/x509v3.h>
 
 #include "base/alloc.h"
-#include "tls_internal.h"
 
 void tls_cert_cleanup(X509 **slot)
 {
@@ -31,7 +32,6 @@ const char *tls_reason(void)
 {
 	unsigned long code = ERR_get_error();
 	const char *reason = code != 0 ? ERR_reason_error_string(code) : NULL;
-
 	ERR_clear_error();
 	return reason != NULL ? reason : "no reason given";
 }
@@ -54,7 +54,6 @@ void tls_pair_finish(struct tls_pair *p)
 BIO *tls_text_open(const char *pem, const char *what, struct fault *ret_fault)
 {
 	size_t n = pem != NULL ? strnlen(pem, TLS_PEM_MAX + 1) : 0;
-
 	ERR_clear_error();
 	if (n == 0) {
 		fault_set(ret_fault, FAULT_INVALID, "%s: the PEM text is empty", what);
@@ -82,7 +81,6 @@ STACK_OF(X509) * tls_chain_parse(const char *pem, const char *what, struct fault
 	BIO *in CLEANUP(tls_bio_cleanup) = tls_text_open(pem, what, ret_fault);
 	STACK_OF(X509) * chain CLEANUP(tls_chain_cleanup) = sk_X509_new_null();
 	X509 *cert;
-
 	if (in == NULL || chain == NULL) {
 		return NULL;
 	}
@@ -113,7 +111,6 @@ EVP_PKEY *tls_key_parse(const char *pem, struct fault *ret_fault)
 {
 	BIO *in CLEANUP(tls_bio_cleanup) = tls_text_open(pem, "private key", ret_fault);
 	EVP_PKEY *key;
-
 	if (in == NULL) {
 		return NULL;
 	}
@@ -131,7 +128,6 @@ struct tls_identity *tls_identity_create(
 		tls_chain_parse(cert_pem, "certificate", ret_fault);
 	EVP_PKEY *key CLEANUP(tls_key_cleanup) =
 		chain != NULL ? tls_key_parse(key_pem, ret_fault) : NULL;
-
 	if (chain == NULL || key == NULL) {
 		return NULL;
 	}
@@ -162,7 +158,6 @@ void tls_identity_destroy(struct tls_identity *i)
 static bool time_ms(const ASN1_TIME *t, int64_t *ret_ms)
 {
 	struct tm tm = {0};
-
 	if (t == NULL || ASN1_TIME_to_tm(t, &tm) != 1) {
 		return false;
 	}
@@ -173,7 +168,6 @@ static bool time_ms(const ASN1_TIME *t, int64_t *ret_ms)
 int64_t tls_identity_not_after_ms(const struct tls_identity *i)
 {
 	int64_t ms = 0;
-
 	/* A time that does not parse counts as long past, so that it gets replaced. */
 	return time_ms(X509_get0_notAfter(i->leaf), &ms) ? ms : 0;
 }
@@ -183,7 +177,6 @@ int tls_validity(const char *cert_pem, struct tls_validity *ret_validity, struct
 	STACK_OF(X509) * chain CLEANUP(tls_chain_cleanup) =
 		tls_chain_parse(cert_pem, "certificate", ret_fault);
 	struct tls_validity v = {0};
-
 	if (chain == NULL) {
 		return -1;
 	}
@@ -201,7 +194,6 @@ int tls_count(const char *pem, size_t *ret_count, struct fault *ret_fault)
 {
 	STACK_OF(X509) * chain CLEANUP(tls_chain_cleanup) =
 		tls_chain_parse(pem, "certificates", ret_fault);
-
 	if (chain == NULL) {
 		return -1;
 	}
@@ -212,7 +204,6 @@ int tls_count(const char *pem, size_t *ret_count, struct fault *ret_fault)
 const char *tls_subject(const char *cert_pem, char buffer[TLS_NAME_TEXT_MAX])
 {
 	STACK_OF(X509) * chain CLEANUP(tls_chain_cleanup) = tls_chain_parse(cert_pem, "", NULL);
-
 	if (chain == NULL ||
 		X509_NAME_get_text_by_NID(X509_get_subject_name(sk_X509_value(chain, 0)),
 			NID_commonName, buffer, TLS_NAME_TEXT_MAX) <= 0) {
@@ -225,7 +216,6 @@ const char *tls_subject(const char *cert_pem, char buffer[TLS_NAME_TEXT_MAX])
 static int name_expect(X509_VERIFY_PARAM *param, const char *name)
 {
 	unsigned char raw[16];
-
 	if (inet_pton(AF_INET, name, raw) == 1 || inet_pton(AF_INET6, name, raw) == 1) {
 		return X509_VERIFY_PARAM_set1_ip_asc(param, name);
 	}
@@ -237,7 +227,6 @@ static int store_verify(X509_STORE *store, STACK_OF(X509) * chain, const struct 
 {
 	X509_STORE_CTX *ctx = X509_STORE_CTX_new();
 	int rc = -1;
-
 	if (ctx == NULL || X509_STORE_CTX_init(ctx, store, sk_X509_value(chain, 0), chain) != 1) {
 		tls_fault(ret_fault, FAULT_FATAL, "verifying a certificate");
 		goto out;
@@ -267,7 +256,6 @@ int tls_verify(const struct tls_check *check, struct fault *ret_fault)
 		tls_chain_parse(check->bundle_pem, "CA bundle", ret_fault);
 	STACK_OF(X509) * chain CLEANUP(tls_chain_cleanup) =
 		bundle != NULL ? tls_chain_parse(check->cert_pem, "certificate", ret_fault) : NULL;
-
 	if (chain == NULL) {
 		return -1;
 	}
@@ -297,7 +285,6 @@ static int bundle_append(STACK_OF(X509) * chain, const char *pem, struct str *ou
 	STACK_OF(X509) * more CLEANUP(tls_chain_cleanup) = tls_chain_parse(pem, "CA bundle", f);
 	BIO *text CLEANUP(tls_bio_cleanup) = BIO_new(BIO_s_mem());
 	char *p = NULL;
-
 	if (more == NULL || text == NULL) {
 		return -1;
 	}
@@ -320,7 +307,6 @@ int tls_bundle_concat(
 	const char *a_pem, const char *b_pem, struct str *out, struct fault *ret_fault)
 {
 	STACK_OF(X509) * seen CLEANUP(tls_chain_cleanup) = sk_X509_new_null();
-
 	ENSURE(seen != NULL);
 	if (!text_empty(a_pem) && bundle_append(seen, a_pem, out, ret_fault) != 0) {
 		return -1;

@@ -18,7 +18,6 @@ static void on_watch_ready(struct ev_loop *ev, ev_io *io, int events)
 	struct watch *w = io->data;
 	unsigned ready = 0;
 	(void)ev;
-
 	if ((events & (EV_READ | EV_ERROR)) != 0) {
 		ready |= WATCH_READ;
 	}
@@ -31,7 +30,6 @@ static void on_watch_ready(struct ev_loop *ev, ev_io *io, int events)
 struct watch *watch_create(struct loop *l, int fd, unsigned events, watch_fn fn, void *data)
 {
 	struct watch *w = xcalloc(1, sizeof *w);
-
 	w->loop = l;
 	w->fd = fd;
 	w->fn = fn;
@@ -46,7 +44,6 @@ void watch_want(struct watch *w, unsigned events)
 {
 	int wanted = ((events & WATCH_READ) != 0 ? EV_READ : 0) |
 		     ((events & WATCH_WRITE) != 0 ? EV_WRITE : 0);
-
 	ev_io_stop(loop_ev(w->loop), &w->ev);
 	w->events = events;
 	if (wanted != 0) {

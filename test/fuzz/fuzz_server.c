@@ -12,7 +12,8 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
-#include "server_internal.h"
+#include "server_conn.h"
+#include "server_room.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

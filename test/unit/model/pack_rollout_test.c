@@ -2,6 +2,7 @@
 #include <criterion/criterion.h>
 
 #include "base/alloc.h"
+#include "model/pack.h"
 #include "pack_policy.h"
 
 static struct rollout full(void)

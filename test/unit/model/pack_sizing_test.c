@@ -3,6 +3,7 @@
 #include <criterion/criterion.h>
 
 #include "base/alloc.h"
+#include "model/pack.h"
 #include "pack_policy.h"
 
 #define SAME(field) cr_expect_eq(got.field, s.field, #field)

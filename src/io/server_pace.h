@@ -1,0 +1,17 @@
+/* Whose turn it is. */
+#ifndef IO_SERVER_PACE_H
+#define IO_SERVER_PACE_H
+
+#include "server_internal.h"
+
+/* May the connection be run now? Then pace_end follows, though it may be gone by then. Otherwise it
+ * is run later. */
+bool pace_begin(struct conn *c);
+void pace_end(struct server *s);
+/* Its address has had its part of this turn. */
+bool pace_is_over(const struct conn *c);
+void pace_forget(struct conn *c);
+void pace_init(struct server *s);
+void pace_finish(struct server *s);
+
+#endif

@@ -1,0 +1,23 @@
+/* Certificates as text: parsing, checking, joining. */
+#ifndef IO_TLS_PEM_INSIDE_H
+#define IO_TLS_PEM_INSIDE_H
+
+#include "tls_internal.h"
+
+/* For CLEANUP. */
+void tls_cert_cleanup(X509 **slot);
+void tls_chain_cleanup(STACK_OF(X509) * *slot);
+void tls_key_cleanup(EVP_PKEY **slot);
+void tls_bio_cleanup(BIO **slot);
+EVP_PKEY *tls_key_parse(const char *pem, struct fault *ret_fault);
+BIO *tls_text_open(const char *pem, const char *what, struct fault *ret_fault);
+/* A key that asks for a passphrase must not make a daemon prompt on its terminal. */
+int tls_no_passphrase(char *buffer, int size, int writing, void *data);
+/* Fails with OpenSSL's oldest queued reason appended, and empties the queue. Returns -1. */
+int tls_fault(struct fault *f, enum fault_kind kind, const char *what);
+/* The same text, for a log line; static storage of OpenSSL. */
+const char *tls_reason(void);
+/* Every certificate of a PEM text; at least one. NULL on failure. Owned by the caller. */
+STACK_OF(X509) * tls_chain_parse(const char *pem, const char *what, struct fault *ret_fault);
+
+#endif
