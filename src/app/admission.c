@@ -1,5 +1,6 @@
 /* What admission sees of the world. */
-#include "parts.h"
+#include "admission.h"
+
 #include "world/sightings.h"
 
 static const struct namespace *view_namespace(void *data, const char *name)

@@ -13,19 +13,21 @@
  *     admission -> hook                  (routes.c), with what the world knows */
 #include "controller.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "admission.h"
 #include "base/log.h"
 #include "base/rand.h"
 #include "bill_metrics.h"
+#include "ending.h"
+#include "errands.h"
 #include "heards.h"
 #include "kube/file.h"
 #include "model/names.h"
 #include "model/refusal.h"
-#include "parts.h"
+#include "routes.h"
 
 /* Units of work of one engine step, about half a millisecond on a slow core. */
 #define STEP_BUDGET 4000
@@ -564,9 +566,7 @@ static int controller_run(struct controller *c)
 		log_error("cannot start", LOG_F(&f));
 		return 1;
 	}
-	loop_on_signal(c->loop, SIGTERM, ending_on_signal, c);
-	loop_on_signal(c->loop, SIGINT, ending_on_signal, c);
-	loop_on_signal(c->loop, SIGHUP, ending_on_signal, c);
+	ending_on_signals(c);
 	loop_on_turn(c->loop, on_controller_turn, c);
 	log_info("started", LOG_S("version", ALIQUOT_VERSION),
 		LOG_S("server", link_server(c->link)), LOG_S("identity", c->identity));

@@ -4,10 +4,11 @@
  * Whoever tells us to stop tells the Service at the same time, and for some seconds connections
  * still come here. A review that finds nobody lets its pod start whole. So the webhook lingers
  * before it drains. */
+#include "ending.h"
+
 #include <signal.h>
 
 #include "base/log.h"
-#include "parts.h"
 
 #define DRAIN_MS	10000
 #define SAVE_WAIT_MS	5000
@@ -19,7 +20,7 @@ static void on_webhook_drained(void *data)
 	c->drained = true;
 }
 
-void ending_on_signal(void *data, int signo)
+static void on_ending_signal(void *data, int signo)
 {
 	struct controller *c = data;
 	if (signo == SIGHUP) {
@@ -49,6 +50,14 @@ static void drain_step(struct controller *c, int64_t now)
 		c->drained = true;
 	} else {
 		server_drain(c->webhook, DRAIN_MS, on_webhook_drained, c);
+	}
+}
+
+void ending_on_signals(struct controller *c)
+{
+	static const int signals[] = {SIGTERM, SIGINT, SIGHUP};
+	for (size_t i = 0; i < COUNT_OF(signals); i++) {
+		loop_on_signal(c->loop, signals[i], on_ending_signal, c);
 	}
 }
 

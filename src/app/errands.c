@@ -1,6 +1,8 @@
 /* Three things that are asked of the API server once and then now and then: the uid of the
  * ConfigMap that owns capacity pods (C9), whether the runtime class `nvidia` exists, or what the
  * one asks for that the configuration names (C5), and our own image. */
+#include "errands.h"
+
 #include <stdlib.h>
 
 #include "base/log.h"
@@ -11,7 +13,6 @@
 #include "kube/path.h"
 #include "model/names.h"
 #include "own_image.h"
-#include "parts.h"
 
 #define SOON_MS	    2000
 #define EVERY_MS    60000

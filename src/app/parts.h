@@ -4,9 +4,9 @@
 
 #include "access.h"
 #include "act/act.h"
-#include "around/around.h"
 #include "agent_states.h"
 #include "ahead.h"
+#include "around/around.h"
 #include "canary.h"
 #include "certs.h"
 #include "crash.h"
@@ -24,17 +24,17 @@
 #include "kube/feeds.h"
 #include "link/link.h"
 #include "options.h"
+#include "owner/groups.h"
+#include "owner/podgroups.h"
 #include "owners.h"
 #include "recorder.h"
 #include "signer.h"
 #include "sizes.h"
+#include "time_zones.h"
 #include "unseen.h"
 #include "usages.h"
-#include "owner/groups.h"
-#include "owner/podgroups.h"
 #include "volumes.h"
 #include "world/advice.h"
-#include "time_zones.h"
 
 struct controller {
 	struct options options;
@@ -102,27 +102,5 @@ struct controller {
 	bool owner_known, class_known;
 	bool owner_set; /* some ConfigMap was read, perhaps not the one that is there now */
 };
-
-/* admission.c */
-struct hook_view admission_view(struct controller *c);
-/* The same for who asks before a pod goes. */
-struct sizer_admission admission_port(struct controller *c);
-
-/* routes.c */
-void routes_add_pages(struct controller *c);
-void routes_add_webhook(struct controller *c);
-void routes_update_metrics(struct controller *c);
-bool controller_ready(const struct controller *c);
-
-/* ending.c: not ready, what was measured written down, the Lease given back, what was asked
- * finished. A second signal ends it at once. */
-void ending_on_signal(void *data, int signo);
-void ending_step(struct controller *c, int64_t now);
-int64_t ending_deadline(const struct controller *c);
-
-/* errands.c */
-void errands_step(struct controller *c, int64_t now);
-int64_t errands_deadline(const struct controller *c);
-void errands_cancel(struct controller *c);
 
 #endif

@@ -1,10 +1,12 @@
 /* What is served: the admission route, health, metrics, and with --debug a look inside. */
+#include "routes.h"
+
 #include <stdio.h>
 
 #include "base/log.h"
 #include "json/build.h"
 #include "model/names.h"
-#include "parts.h"
+#include "usages_page.h"
 #include "world/node_states.h"
 
 static void on_admit(void *data, const struct server_request *r, struct server_reply *reply)

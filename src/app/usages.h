@@ -36,7 +36,5 @@ void usages_sum(const struct usages *u, struct latest_totals *ret);
 bool usages_crowded(const struct usages *u);
 const struct latest *usages_latest(const struct usages *u);
 struct prometheus *usages_prometheus(const struct usages *u); /* NULL: none is read */
-/* Everything that is known, as JSON. */
-void usages_write(const struct usages *u, struct str *out);
 
 #endif

@@ -1,6 +1,7 @@
 /* GET /debug/usage: what is known of each pod, and how old it is. What is not known is null. */
+#include "usages_page.h"
+
 #include "json/build.h"
-#include "usages.h"
 
 static void known_at(struct build *b, const char *key, int64_t value)
 {

@@ -1,5 +1,5 @@
 /* What the files of the poller share: poller.c (the wire: queue, deadlines, completion),
- * poller_conn.c (one connection: connecting, asking, hearing), poller_idle.c (those that wait) and
+ * poller_conn.c (connections: those that wait, and one of them connecting, asking, hearing) and
  * poller_tls.c (the handshake and what is kept of it).
  *
  * Nobody's callback is called from inside here but by deliver of poller.c, deferred to the end of a

@@ -62,10 +62,11 @@ struct server {
 	int unproven; /* of those: never had an answer */
 	int closed;   /* since memory was last given back */
 	struct loop_timer give_back;
-	uint64_t turn;			   /* of the loop */
-	struct source *running;		   /* borrowed: it has the loop now; NULL: nobody */
-	int64_t running_us;		   /* since then */
-	struct conn *parked, *parked_last; /* a list, borrowed: they wait for the next turn */
+	uint64_t turn;			     /* of the loop */
+	struct source *running;		     /* borrowed: it has the loop now; NULL: nobody */
+	int64_t running_us;		     /* since then */
+	struct conn *parked, *parked_last;   /* a list, borrowed: they wait for the next turn, */
+	void (*run_waiting)(struct conn *c); /* and then are run by this */
 	size_t held; /* bytes of bodies and of unsent answers, of all connections */
 	bool leaving, draining;
 	struct loop_timer drain_deadline;

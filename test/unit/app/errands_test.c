@@ -3,7 +3,7 @@
 
 #include "../kube/fake_wire.h"
 #include "engine/engine.h"
-#include "parts.h"
+#include "errands.h"
 
 static const struct act_events no_events = {0};
 

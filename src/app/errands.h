@@ -1,0 +1,13 @@
+/* Three things that are asked of the API server once and then now and then: the uid of the
+ * ConfigMap that owns capacity pods (C9), whether the runtime class `nvidia` exists, or what the
+ * one asks for that the configuration names (C5), and our own image. */
+#ifndef APP_ERRANDS_H
+#define APP_ERRANDS_H
+
+#include "parts.h"
+
+void errands_step(struct controller *c, int64_t now);
+int64_t errands_deadline(const struct controller *c);
+void errands_cancel(struct controller *c);
+
+#endif
