@@ -8,9 +8,12 @@
 #include <string.h>
 
 #include "base/map.h"
+#include "check_left.h"
+#include "dice.h"
 #include "model/names.h"
 #include "sim_parts.h"
 #include "size/blame.h"
+#include "told.h"
 
 #define PHASE_MS 9000
 /* Of a thousand: those who are greedy, and looks of which the driver tells nothing. */

@@ -3,10 +3,9 @@
 #ifndef SIM_APPETITE_H
 #define SIM_APPETITE_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
-
-#include <jansson.h>
 
 #include "base/vec.h"
 
@@ -65,15 +64,9 @@ struct greed {
 		VEC_FIELDS(struct sent_away);
 	} sent;
 };
-void greed_finish(struct greed *g);
 
 void appetite_begin(struct sim *s);		 /* in runs that are about it */
 void appetite_ask(struct sim *s, json_t *value); /* a tenant that is about to be made */
 void appetite_spells(struct sim *s);		 /* somebody has no memory left */
-
-/* check_memory.c: a controller decides; an eviction is done; was it sent away for its memory? */
-void memory_intended(struct sim *s, int replica, const struct action *a);
-void memory_evicted(struct sim *s, int replica, const struct stored *o);
-bool memory_excuses(const struct sim *s, const struct stored *o);
 
 #endif

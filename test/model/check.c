@@ -4,11 +4,22 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "model/names.h"
-#include "sharing_rules.h"
+#include "check_evict.h"
+#include "check_fair.h"
+#include "check_gate.h"
+#include "check_left.h"
+#include "check_memory.h"
+#include "check_overtake.h"
+#include "check_quota.h"
+#include "check_roll.h"
+#include "claim_intent.h"
 #include "isolation_rules.h"
+#include "machine_find.h"
+#include "model/names.h"
 #include "prober.h"
-#include "sim_parts.h"
+#include "sharing_rules.h"
+#include "told.h"
+#include "trace.h"
 
 void check_finish(struct sim *s)
 {

@@ -80,57 +80,8 @@ struct checker {
 	int64_t waited[SIM_RANKS + 1]; /* when one of this priority last waited; 0: never */
 };
 void check_finish(struct sim *s);
-/* check_evict.c */
-void check_note_waiting(struct sim *s, const struct stored *o);
-void check_note_lost(struct sim *s, const struct commit *c);
-void check_eviction(struct sim *s, const struct stored *o); /* a controller's, about to be done */
-void left_note(struct sim *s, const struct stored *o);	    /* a tenant's object goes */
-/* What of it runs on a node now; NULL when there are no more of them. */
-const struct left *left_on(struct sim *s, const char *node, size_t *at);
-/* Adds what is used so on a GPU; true if there is any. */
-bool left_sum(struct sim *s, const char *uuid, int64_t *milli, int64_t *mem_mib);
-/* Whatever is there now: some GPU is large enough for the tenant, on a node that it may use. */
-bool check_could_ever_fit(struct sim *s, const struct pod *p);
-bool check_ledger_lives(const struct sim *s, const struct stored *capacity);
-/* check_fair.c */
-int64_t fair_blind_ms(const struct weather *w);
-bool fair_is_pending(const struct stored *o);
-bool fair_is_before(const struct pod *a, const struct pod *b);
-void fair_note(struct sim *s); /* something was written */
-void fair_check_opening(struct sim *s, const struct stored *capacity, int replica);
-void fair_check_placing(struct sim *s, const struct stored *tenant, const char *node);
-/* It waits although it fits these nodes: do others wait for them, and does it say so? */
-bool fair_excuses(
-	const struct sim *s, const struct pod *p, const struct node *const *nodes, uint32_t count);
-
-bool fair_has_orphan(const struct sim *s, const char *node);
-/* check_overtake.c: once a second; `replica` could see and write all of it, -1: nobody */
-void overtake_look(struct sim *s, int replica);
-void overtake_check(struct sim *s, const struct stored *t, const char *node);
-void overtake_finish(struct sim *s);
-/* check_nearest.c */
-void nearest_begin(struct sim *s);
-bool nearest_lacks(struct sim *s, const struct stored *t, int replica);
-void nearest_check(struct sim *s, int replica, const struct action *a); /* a ledger is sent */
 
 void check_commit(struct sim *s, const struct commit *c);
-/* --- check_sent.c: a request, and what is on its way of it */
-void check_send(struct sim *s, int replica, const struct wire_request *r);
-void check_sent(struct sim *s, int replica, const struct wire_request *r, const char *body);
-bool check_settled(struct sim *s, struct str *why); /* everything that can happen has happened */
-
-/* --- check_gate.c --- */
-void gate_check_placing(struct sim *s, const struct commit *c);
-void gate_check_ledger(struct sim *s, const struct commit *c); /* a controller's, changed */
-
-/* --- check_quota.c --- */
-void check_quotas(struct sim *s, const struct commit *c);
-void quota_intended(struct sim *s, int replica, const struct action *a); /* a ledger is sent */
-int64_t quota_shown(const struct pod *p); /* of what a tenant was told, on all of its GPUs */
-/* What of it is taken now, whole GPUs of pods that were made by that version among it. */
-int64_t quota_used(const struct sim *s, const struct quota *q, int64_t born_by);
-/* May this pod be given so much now? */
-bool quota_allows(const struct sim *s, const struct stored *o, int64_t milli);
 
 /* --- delay.c --- */
 struct delay {
@@ -138,8 +89,5 @@ struct delay {
 	uint64_t term;
 	int64_t waited_ms; /* while somebody could have told it why; below 0: it was told */
 };
-void delay_start(struct sim *s);
-void delay_finish(struct sim *s);
-void delay_told(struct sim *s, const char *uid);
 
 #endif

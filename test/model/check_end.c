@@ -1,53 +1,29 @@
 /* Nothing waits for ever. Once the faults have stopped and some time has passed, whoever fits by a
  * simple first fit over the objects runs, capacity pods that nobody needs are gone, and whoever
  * waits says why. */
+#include "check_end.h"
+
 #include <string.h>
 
-#include "sharing_rules.h"
+#include "check_fair.h"
+#include "check_fit.h"
+#include "check_quota.h"
+#include "eviction.h"
+#include "machine_find.h"
 #include "model/names.h"
 #include "prober.h"
-#include "sim_parts.h"
-
-static bool is_pod(const struct stored *o)
-{
-	return o->resource == RES_PODS;
-}
+#include "sharing_rules.h"
+#include "told.h"
 
 static bool is_gated_tenant(const struct stored *o)
 {
-	return is_pod(o) && pod_is_tenant(&o->pod) && pod_has_gate(&o->pod, NAME_GATE) &&
+	return stored_is_pod(o) && pod_is_tenant(&o->pod) && pod_has_gate(&o->pod, NAME_GATE) &&
 	       o->pod.gate_count == 1 && o->pod.deleting_ms == 0;
-}
-
-static bool pod_selects(const struct pod *p, const struct node *n)
-{
-	bool any = p->node_term_count == 0;
-	for (uint32_t i = 0; i < p->node_term_count; i++) {
-		any = any || terms_match(&p->node_terms[i].labels, &n->labels);
-	}
-	return any;
 }
 
 static bool allows(const struct pod *p, const struct node *n)
 {
-	return pod_selects(p, n) && n->ready && !n->unschedulable;
-}
-
-bool check_could_ever_fit(struct sim *s, const struct pod *p)
-{
-	for (size_t i = 0; i < s->store.items.count; i++) {
-		const struct stored *o = s->store.items.items[i];
-		struct machine *m = o->resource == RES_NODES ? fleet_find(s, o->name) : NULL;
-		struct need n;
-		/* That two of its GPUs tell one UUID nobody knows before they were opened. */
-		bool enough = m != NULL && m->device_count >= group_asked(p);
-		if (enough && pod_selects(p, &o->node) &&
-			facts_need(p, m->devices[0].mem_mib, &n) && n.milli <= MODEL_GPU_MILLI &&
-			n.mem_mib <= m->devices[0].mem_mib) {
-			return true;
-		}
-	}
-	return false;
+	return check_selects(p, n) && n->ready && !n->unschedulable;
 }
 
 struct node_room {
@@ -60,7 +36,8 @@ static struct node_room room_left_on(const struct sim *s, const struct node *n)
 	struct node_room r = {n->cpu_milli, n->mem_bytes, n->pod_slots, n->gpus};
 	for (size_t i = 0; i < s->store.items.count; i++) {
 		const struct stored *o = s->store.items.items[i];
-		if (is_pod(o) && text_equals(o->pod.node, n->name) && !pod_is_terminal(&o->pod)) {
+		if (stored_is_pod(o) && text_equals(o->pod.node, n->name) &&
+			!pod_is_terminal(&o->pod)) {
 			r.cpu_milli -= o->pod.cpu_milli;
 			r.mem_bytes -= o->pod.mem_bytes;
 			r.slots--;
@@ -87,7 +64,8 @@ static bool gpu_has_room(const struct sim *s, const struct stored *holder, const
 	}
 	for (size_t i = 0; i < s->store.items.count; i++) {
 		const struct stored *o = s->store.items.items[i];
-		const char *uuid = is_pod(o) ? pairs_get(&o->pod.notes, NOTE_GPU_UUID) : NULL;
+		const char *uuid =
+			stored_is_pod(o) ? pairs_get(&o->pod.notes, NOTE_GPU_UUID) : NULL;
 		if (pod_is_terminal(&o->pod) || !gpu_list_has(uuid, id->uuid)) {
 			continue;
 		}
@@ -107,8 +85,8 @@ static bool gpu_has_room(const struct sim *s, const struct stored *holder, const
 
 static bool holds_open_gpu(const struct stored *o)
 {
-	return is_pod(o) && pod_is_capacity(&o->pod) && o->pod.holds && o->pod.deleting_ms == 0 &&
-	       o->pod.identity != NULL;
+	return stored_is_pod(o) && pod_is_capacity(&o->pod) && o->pod.holds &&
+	       o->pod.deleting_ms == 0 && o->pod.identity != NULL;
 }
 
 /* Memory is nobody knows how much compute before a GPU of the node was open, unless it is labelled.
@@ -222,23 +200,12 @@ static struct fits fits_of(const struct sim *s, const struct stored *w)
 	return found;
 }
 
-bool check_ledger_lives(const struct sim *s, const struct stored *o)
-{
-	for (uint32_t i = 0; i < o->pod.ledger.count; i++) {
-		const struct stored *t = store_find_uid(&s->store, o->pod.ledger.items[i].uid);
-		if (t != NULL && is_pod(t) && !pod_is_terminal(&t->pod)) {
-			return true;
-		}
-	}
-	return false;
-}
-
 static bool gpu_used(const struct sim *s, const struct stored *holder)
 {
 	const struct gpu_identity *id = holder->pod.identity;
 	for (size_t i = 0; i < s->store.items.count && id != NULL; i++) {
 		const struct stored *o = s->store.items.items[i];
-		if (is_pod(o) && !pod_is_terminal(&o->pod) &&
+		if (stored_is_pod(o) && !pod_is_terminal(&o->pod) &&
 			gpu_list_has(pairs_get(&o->pod.notes, NOTE_GPU_UUID), id->uuid)) {
 			return true;
 		}
@@ -257,7 +224,7 @@ static bool gpu_is_held(const struct sim *s, const char *uuid, bool mps)
 {
 	for (size_t i = 0; i < s->store.items.count; i++) {
 		const struct stored *o = s->store.items.items[i];
-		if (is_pod(o) && pod_is_capacity(&o->pod) && !pod_is_terminal(&o->pod) &&
+		if (stored_is_pod(o) && pod_is_capacity(&o->pod) && !pod_is_terminal(&o->pod) &&
 			is_kept_by(&o->pod) && o->pod.identity != NULL &&
 			pod_is_mps(&o->pod) == mps && text_equals(o->pod.identity->uuid, uuid)) {
 			return true;
@@ -336,7 +303,7 @@ bool check_settled(struct sim *s, struct str *why)
 {
 	for (size_t i = 0; i < s->store.items.count; i++) {
 		const struct stored *o = s->store.items.items[i];
-		if (is_pod(o) && (!settled_pod(s, o, why) || !prober_settled(s, o, why))) {
+		if (stored_is_pod(o) && (!settled_pod(s, o, why) || !prober_settled(s, o, why))) {
 			return false;
 		}
 	}

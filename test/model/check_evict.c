@@ -1,10 +1,17 @@
 /* I5: for what a tenant may be taken down. A decision is judged by what was true a while ago, for a
  * request may be late by as much; who waited then may be gone by now. */
+#include "check_evict.h"
+
 #include <stdio.h>
 #include <string.h>
 
+#include "check_memory.h"
+#include "check_roll.h"
+#include "machine_find.h"
 #include "model/names.h"
-#include "sim_parts.h"
+#include "pending_pods.h"
+#include "told.h"
+#include "trace.h"
 
 #define LATELY_MS 180000
 

@@ -2,12 +2,18 @@
  * ranks before everybody who waits. C18: newcomers do not overtake one on the only node that could
  * ever hold it. Who may be told so: both are allowed the time that a controller may not know
  * better. */
+#include "check_fair.h"
+
 #include <stdio.h>
 #include <string.h>
 
+#include "check_fit.h"
+#include "machine_find.h"
 #include "model/names.h"
 #include "model/plan.h"
-#include "sim_parts.h"
+#include "pending_pods.h"
+#include "told.h"
+#include "trace.h"
 
 #define OFFER_MS 50000
 
@@ -34,29 +40,9 @@ int64_t fair_blind_ms(const struct weather *w)
 	       (w->crash_at_write > 0 ? 30000 : 0);
 }
 
-static bool is_pod(const struct stored *o)
-{
-	return o->resource == RES_PODS;
-}
-
 static bool is_gated_pod(const struct stored *o)
 {
-	return is_pod(o) && pod_has_gate(&o->pod, NAME_GATE) && o->pod.deleting_ms == 0;
-}
-
-bool fair_is_pending(const struct stored *o)
-{
-	const struct pod *p = &o->pod;
-	return is_pod(o) && p->gpus > 0 && p->unschedulable && text_empty(p->node) &&
-	       p->gate_count == 0 && p->deleting_ms == 0 && !pod_is_terminal(p) &&
-	       !pod_is_capacity(p);
-}
-
-/* By priority and age; of equal ones the whole pod. */
-bool fair_is_before(const struct pod *a, const struct pod *b)
-{
-	return a->priority != b->priority ? a->priority > b->priority
-					  : a->created_ms <= b->created_ms;
+	return stored_is_pod(o) && pod_has_gate(&o->pod, NAME_GATE) && o->pod.deleting_ms == 0;
 }
 
 static struct pending *pending_find(struct sim *s, const char *uid)
@@ -135,7 +121,7 @@ static bool is_let_go(const struct stored *const *items, size_t count, const cha
 {
 	for (size_t i = 0; i < count; i++) {
 		const struct pod *p = &items[i]->pod;
-		if (is_pod(items[i]) && pod_is_capacity(p) && p->identity != NULL &&
+		if (stored_is_pod(items[i]) && pod_is_capacity(p) && p->identity != NULL &&
 			text_equals(p->identity->uuid, uuid) && p->deleting_ms == 0 &&
 			!pod_is_terminal(p)) {
 			return false;
@@ -148,7 +134,7 @@ static bool has_orphan(const struct stored *const *items, size_t count, const ch
 {
 	for (size_t i = 0; i < count; i++) {
 		const struct stored *o = items[i];
-		bool there = is_pod(o) && !pod_is_terminal(&o->pod) &&
+		bool there = stored_is_pod(o) && !pod_is_terminal(&o->pod) &&
 			     (text_empty(o->pod.node) || text_equals(o->pod.node, node));
 		struct told_gpu t = told_gpus(&o->pod);
 		while (there && told_gpu_next(&t)) {
@@ -266,7 +252,7 @@ static int64_t needed_on(const struct sim *s, const struct stored *node)
 	int64_t gpus = 0;
 	for (size_t i = 0; i < s->store.items.count; i++) {
 		const struct stored *o = s->store.items.items[i];
-		bool there = is_pod(o) && text_equals(o->pod.node, node->name) &&
+		bool there = stored_is_pod(o) && text_equals(o->pod.node, node->name) &&
 			     !pod_is_terminal(&o->pod) && o->pod.deleting_ms == 0;
 		bool idle = there && pod_is_capacity(&o->pod) && !check_ledger_lives(s, o);
 		gpus += there && !idle ? o->pod.gpus : 0;

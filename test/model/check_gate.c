@@ -1,10 +1,12 @@
 /* C19: a pod is acted upon when our gate is its last one, and what takes the gate names the very
  * object that was judged. A merge patch replaces the whole list: whoever sends one made for another
  * version of the pod opens gates that others have closed. */
+#include "check_gate.h"
+
 #include <string.h>
 
 #include "model/names.h"
-#include "sim_parts.h"
+#include "trace.h"
 
 static const char *gate_of_another(const struct pod *p)
 {

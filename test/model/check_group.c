@@ -2,55 +2,16 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "machine_find.h"
 #include "model/gpu.h"
 #include "model/names.h"
 #include "model/plan.h"
-#include "sim_parts.h"
+#include "told.h"
+#include "trace.h"
 
 #define HALF_LOOK_MS 1000
 #define HALF_MS	     120000
 #define LANDS_MS     180000
-
-static bool take_list_item(struct view *rest, char *to, size_t room)
-{
-	struct view part;
-	if (rest->n == 0 || !view_next(rest, ',', &part)) {
-		return false;
-	}
-	snprintf(to, room, "%.*s", (int)part.n, part.p);
-	return true;
-}
-
-struct told_gpu told_gpus(const struct pod *p)
-{
-	return (struct told_gpu){view_of(text_or(pairs_get(&p->notes, NOTE_GPU_UUID), "")),
-		view_of(text_or(pairs_get(&p->notes, NOTE_CAPACITY_POD), "")), "", ""};
-}
-
-bool told_gpu_next(struct told_gpu *t)
-{
-	t->holder[0] = '\0';
-	(void)take_list_item(&t->names, t->holder, sizeof t->holder);
-	return take_list_item(&t->uuids, t->uuid, sizeof t->uuid);
-}
-
-const char *told_by(const struct pod *p, const char *uuid, struct told_gpu *t)
-{
-	*t = told_gpus(p);
-	while (told_gpu_next(t)) {
-		if (strcmp(t->uuid, uuid) == 0) {
-			return t->holder;
-		}
-	}
-	return NULL;
-}
-
-int64_t group_asked(const struct pod *p)
-{
-	const char *text = pairs_get(&p->notes, NOTE_GPU_COUNT);
-	int64_t count = 1;
-	return text != NULL && parse_i64(view_of(text), 1, INT32_MAX, &count) ? count : 1;
-}
 
 /* By its own words: what the codec makes of them is what it was granted. */
 static void check_asked(struct sim *s, const struct stored *o, const char *uuid)
@@ -88,20 +49,6 @@ void check_whole(struct sim *s, const struct stored *o)
 		sim_fail(s, "group", "%s/%s asks for %lld GPUs and was told %lld", o->ns, o->name,
 			(long long)group_asked(&o->pod), (long long)count);
 	}
-}
-
-bool group_is_partial(const struct sim *s, const struct stored *o)
-{
-	int64_t entries = 0;
-	for (size_t i = 0; i < s->store.items.count; i++) {
-		const struct stored *h = s->store.items.items[i];
-		bool capacity = h->resource == RES_PODS && pod_is_capacity(&h->pod);
-		for (uint32_t k = 0; capacity && k < h->pod.ledger.count; k++) {
-			entries += text_equals(h->pod.ledger.items[k].uid, o->uid);
-		}
-	}
-	bool gated = pod_has_gate(&o->pod, NAME_GATE) && !pod_is_terminal(&o->pod);
-	return gated && entries > 0 && entries < group_asked(&o->pod);
 }
 
 static struct half *half_of(struct sim *s, const char *uid)

@@ -23,14 +23,7 @@ struct told_gpu {
 	struct view uuids, names; /* that are left */
 	char uuid[96], holder[64];
 };
-struct told_gpu told_gpus(const struct pod *p);
-bool told_gpu_next(struct told_gpu *t);
-/* The capacity pod by which it was told this GPU; NULL: it was not. */
-const char *told_by(const struct pod *p, const char *uuid, struct told_gpu *t);
-int64_t group_asked(const struct pod *p);		 /* how many GPUs it asks for */
 void check_whole(struct sim *s, const struct stored *o); /* as asked, no GPU twice */
-/* It stands in fewer ledgers than it needs, and still waits. */
-bool group_is_partial(const struct sim *s, const struct stored *o);
 /* None is kept for long. Once a second; `replica` could see and write all of it, -1: nobody. */
 void check_halves(struct sim *s, int replica);
 

@@ -1,16 +1,14 @@
 /* Processes whose pod was taken away by force. They run on for a while that no object tells, and
  * use their share all the same (C22). */
+#include "check_left.h"
+
 #include <stdio.h>
 
+#include "dice.h"
+#include "machine_find.h"
 #include "model/names.h"
-#include "sim_parts.h"
-
-static int64_t number(const struct pod *p, const char *key)
-{
-	int64_t value = 0;
-	const char *text = pairs_get(&p->notes, key);
-	return text != NULL && parse_i64(view_of(text), 0, INT64_MAX / 4, &value) ? value : 0;
-}
+#include "told.h"
+#include "trace.h"
 
 /* Its node was given time, or is no more. Whether the node passed for ready just then two watches
  * tell at different times, so that a controller cannot be held to it. */
@@ -39,8 +37,8 @@ static const struct stored *books_holder(const struct sim *s, const char *uid, c
 static void note_left(struct sim *s, const struct stored *holder, const struct pod *p,
 	const char *uuid, int64_t until)
 {
-	struct left left = {.milli = number(p, NOTE_COMPUTE_MILLI),
-		.mem_mib = number(p, NOTE_MEMORY_MIB),
+	struct left left = {.milli = facts_note_number(p, NOTE_COMPUTE_MILLI),
+		.mem_mib = facts_note_number(p, NOTE_MEMORY_MIB),
 		.until = until};
 	snprintf(left.tenant, sizeof left.tenant, "%s", p->uid);
 	snprintf(left.holder, sizeof left.holder, "%s", holder->uid);

@@ -1,5 +1,7 @@
 /* Is whoever is sent away for its memory over its share, by what an agent has seen not long before,
  * and is its GPU short of memory? Judged when it is decided, for a request may be late. */
+#include "check_memory.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -7,7 +9,7 @@
 #include "model/names.h"
 #include "model/plan.h"
 #include "model/state.h"
-#include "sim_parts.h"
+#include "trace.h"
 
 /* What is older says nothing of now. */
 #define FRESH_MS STATE_FRESH_MS

@@ -3,13 +3,20 @@
  * may go. Which GPU that is, is worked out from what the controller had been told when it decided;
  * where that leaves a doubt (what may run on after its pod is gone, what is being opened, what has
  * been asked for and not been seen), nothing is judged. */
+#include "check_nearest.h"
+
 #include <stdio.h>
 #include <string.h>
 
-#include "claim.h"
+#include "check_fair.h"
+#include "claim_lack.h"
+#include "claim_room.h"
+#include "machine_find.h"
 #include "model/names.h"
 #include "model/plan.h"
-#include "sim_parts.h"
+#include "pending_pods.h"
+#include "told.h"
+#include "trace.h"
 
 /* That are looked at. */
 #define GPUS_MOST 64
@@ -152,16 +159,6 @@ static bool promise_is_over(const struct claim *c, const struct promise *made)
 	       made->gone_at > c->sim->memory.pictured_at[c->replica][RES_PODS];
 }
 
-static const struct grant *entry_of(const struct ledger *l, const char *uid)
-{
-	for (uint32_t i = 0; i < l->count; i++) {
-		if (strcmp(l->items[i].uid, uid) == 0) {
-			return &l->items[i];
-		}
-	}
-	return NULL;
-}
-
 static void use_amount(struct missing *m, int64_t milli, int64_t mib, bool certain)
 {
 	m->milli.least += certain ? milli : 0;
@@ -170,20 +167,13 @@ static void use_amount(struct missing *m, int64_t milli, int64_t mib, bool certa
 	m->mib.most += mib;
 }
 
-static int64_t told(const struct stored *o, const char *key)
-{
-	int64_t value = 0;
-	const char *text = pairs_get(&o->pod.notes, key);
-	return text != NULL && parse_i64(view_of(text), 0, INT64_MAX / 4, &value) ? value : 0;
-}
-
 /* Of this write what is taken before anybody who waits is looked at, and who comes first; of other
  * GPUs that makes them no nearer. */
 static void use_before(const struct judged *j, struct missing *m)
 {
 	for (uint32_t i = 0; i < j->action->ledger.count; i++) {
 		const struct grant *g = &j->action->ledger.items[i];
-		const struct grant *had = entry_of(&m->holder->pod.ledger, g->uid);
+		const struct grant *had = claim_entry_of(&m->holder->pod.ledger, g->uid);
 		const struct stored *t = claim_find(&j->claim, g->uid);
 		int64_t milli = g->milli - (had != NULL ? had->milli : 0);
 		int64_t mib = g->mem_mib - (had != NULL ? had->mem_mib : 0);
@@ -213,8 +203,9 @@ static void use_all(const struct judged *j, struct missing *m)
 		bool here =
 			o->resource == RES_PODS && !pod_is_terminal(&o->pod) &&
 			gpu_list_has(pairs_get(&o->pod.notes, NOTE_GPU_UUID), h->identity->uuid);
-		if (here && entry_of(&h->ledger, o->uid) == NULL) {
-			use_amount(m, told(o, NOTE_COMPUTE_MILLI), told(o, NOTE_MEMORY_MIB), true);
+		if (here && claim_entry_of(&h->ledger, o->uid) == NULL) {
+			use_amount(m, facts_note_number(&o->pod, NOTE_COMPUTE_MILLI),
+				facts_note_number(&o->pod, NOTE_MEMORY_MIB), true);
 		}
 	}
 	if (text_equals(m->holder->name, j->action->name)) {
@@ -354,7 +345,7 @@ void nearest_check(struct sim *s, int replica, const struct action *a)
 			bool waits = p->wide.reserved_at > 0 && p->replica == replica &&
 				     p->leads_since == s->claims.leads_since;
 			if (waits && !was_chosen(s, replica, p->uid) &&
-				entry_of(&a->ledger, p->uid) == NULL) {
+				claim_entry_of(&a->ledger, p->uid) == NULL) {
 				judge_nearest(s, replica, a, t, p);
 			}
 		}

@@ -2,12 +2,18 @@
  * what it waits for, and nobody who ranks lower is given any of it. Which GPUs those are is plain
  * only where there are no others that could ever do, so that is where it is judged. What counts are
  * seconds in which one leader could see and write, and what was decided after them. */
+#include "check_overtake.h"
+
 #include <stdio.h>
 #include <string.h>
 
-#include "claim.h"
+#include "check_fair.h"
+#include "check_nearest.h"
+#include "claim_room.h"
+#include "machine_find.h"
 #include "model/names.h"
-#include "sim_parts.h"
+#include "told.h"
+#include "trace.h"
 
 #define LOOK_MS	 1000
 #define SLACK_MS 10000

@@ -4,21 +4,17 @@
  * writes land late it cannot know either (docs/design/quota.md); so of each tenant counts what it
  * has now and had already in what the controller had been told when it decided, or what the
  * controller has itself decided in its term. */
+#include "check_quota.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #include "claim.h"
+#include "isolation_rules.h"
 #include "model/names.h"
 #include "model/plan.h"
-#include "isolation_rules.h"
-#include "sim_parts.h"
-
-static int64_t number(const struct pod *p, const char *key)
-{
-	int64_t value = 0;
-	const char *text = pairs_get(&p->notes, key);
-	return text != NULL && parse_i64(view_of(text), 0, INT64_MAX / 4, &value) ? value : 0;
-}
+#include "told.h"
+#include "trace.h"
 
 static bool quota_covers_pod(const struct quota *q, const struct stored *o)
 {
@@ -66,7 +62,7 @@ int64_t quota_shown(const struct pod *p)
 	struct told_gpu t = told_gpus(p);
 	int64_t milli = 0;
 	while (told_gpu_next(&t)) {
-		milli += number(p, NOTE_COMPUTE_MILLI);
+		milli += facts_note_number(p, NOTE_COMPUTE_MILLI);
 	}
 	return milli;
 }

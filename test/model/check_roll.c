@@ -3,13 +3,17 @@
  *
  * A decision is judged by what its controller had been told, for an answer cannot be given by what
  * nobody told it; what the API server was just asked, by what was true when it was. */
+#include "check_roll.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "budgets.h"
 #include "json/decode.h"
 #include "model/names.h"
-#include "sim_parts.h"
+#include "trace.h"
+#include "work_objects.h"
 
 #define LATELY_MS  180000
 #define SEEN_MS	   30000 /* what has been told for so long was looked at */

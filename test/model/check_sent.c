@@ -1,10 +1,12 @@
 /* What leaves a controller, judged before it arrives: who may write at all, and what a write must
  * say so that it is about what was judged. */
+#include "check_sent.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #include "json/decode.h"
-#include "sim_parts.h"
+#include "trace.h"
 
 /* So long a leader writes after the last renewal that it sent (C33), which came a little later. */
 #define WRITES_MS 8000

@@ -1,21 +1,28 @@
 /* Judges what conditions say, one row a reason. A reason that has no row here is not judged. */
-#include "claim.h"
-#include "sharing_rules.h"
-
 #include <stdio.h>
 #include <string.h>
 
+#include "check_nearest.h"
+#include "check_quota.h"
+#include "claim_first.h"
+#include "claim_intent.h"
+#include "claim_lack.h"
+#include "claim_room.h"
+#include "claim_text.h"
+#include "delay.h"
 #include "json/decode.h"
+#include "machine_find.h"
 #include "model/names.h"
 #include "model/plan.h"
-#include "sim_parts.h"
+#include "request_path.h"
+#include "sharing_rules.h"
+#include "told.h"
+#include "trace.h"
 
 #define TELL_MS	    60000
 #define INTENTS_MAX 4096
 #define LATELY_MS   120000
 #define FAILED_MS   900000
-/* So long a write may be without an answer, and its ledger counts. */
-#define ANSWER_MS 16000
 
 void claim_finish(struct sim *s)
 {
@@ -90,18 +97,6 @@ void claim_intended(struct sim *s, int replica, const struct action *a)
 	}
 }
 
-const struct intent *claim_grant_of(const struct sim *s, int replica, const char *holder)
-{
-	for (size_t i = s->claims.intents.count; i-- > 0;) {
-		const struct intent *made = &s->claims.intents.items[i];
-		if (made->kind == ACTION_GRANT && made->replica == replica &&
-			strcmp(made->name, holder) == 0) {
-			return made;
-		}
-	}
-	return NULL;
-}
-
 static const struct intent *last_intent(const struct sim *s, int replica, const char *name)
 {
 	for (size_t i = s->claims.intents.count; i-- > 0;) {
@@ -112,31 +107,6 @@ static const struct intent *last_intent(const struct sim *s, int replica, const 
 		}
 	}
 	return NULL;
-}
-
-bool claim_intends(const struct claim *c, int kind, const char *name, int64_t within_ms)
-{
-	vec_for_each (const struct intent, i, &c->sim->claims.intents) {
-		if (i->kind == kind && i->replica == c->replica &&
-			sim_now(c->sim) - i->at < within_ms &&
-			(name == NULL || strcmp(i->name, name) == 0)) {
-			return true;
-		}
-	}
-	return false;
-}
-
-bool claim_grants_unseen(const struct claim *c, const struct stored *holder)
-{
-	vec_for_each (const struct intent, i, &c->sim->claims.intents) {
-		/* While there is no answer it counts, whatever others have written since. */
-		bool open = i->version >= holder->version || sim_now(c->sim) - i->at < ANSWER_MS;
-		if (i->kind == ACTION_GRANT && i->replica == c->replica && open &&
-			strcmp(i->name, holder->name) == 0) {
-			return true;
-		}
-	}
-	return false;
 }
 
 static bool shows(const struct claim *c, const struct intent *made)
@@ -161,13 +131,6 @@ bool claim_opens_unseen(const struct claim *c, const char *node)
 	return false;
 }
 
-const char *claim_pin(const struct pod *p)
-{
-	const struct terms *fields = p->node_term_count > 0 ? &p->node_terms[0].fields : NULL;
-	bool pinned = fields != NULL && fields->count > 0 && fields->items[0].value_count > 0;
-	return pinned ? fields->items[0].values[0] : NULL;
-}
-
 /* After a conflict an earlier attempt of the same may have landed. */
 void claim_ended(struct sim *s, int replica, const struct action *a, const struct fault *fault)
 {
@@ -183,16 +146,6 @@ void claim_ended(struct sim *s, int replica, const struct action *a, const struc
 			return;
 		}
 	}
-}
-
-bool claim_failed_on(const struct sim *s, const char *node, int64_t within_ms)
-{
-	vec_for_each (const struct intent, i, &s->claims.failures) {
-		if (strcmp(i->name, node) == 0 && sim_now(s) - i->at < within_ms) {
-			return true;
-		}
-	}
-	return false;
 }
 
 /* A capacity pod that is over, or that goes before it held its GPU: its node rests. So it does
@@ -253,7 +206,7 @@ static bool is_free_there(struct claim *c, const char *node, int64_t told, bool 
 		claim_ahead(c, o->pod.identity->mem_mib, &milli, &mib);
 		/* Nothing is written to it while its creation is unanswered, nor sent: what was
 		 * given meanwhile, to whomever, nobody sees. */
-		if (claim_intends(c, ACTION_CREATE_CAPACITY, o->name, ANSWER_MS)) {
+		if (claim_intends(c, ACTION_CREATE_CAPACITY, o->name, CLAIM_ANSWER_MS)) {
 			claim_others(c, o->pod.identity->mem_mib, &milli, &mib);
 		}
 		int64_t least = whole - used.most - (memory ? mib : milli);

@@ -75,81 +75,13 @@ void claim_sent(struct sim *s, int replica, const char *path, const char *body, 
 /* Its outcome, as the wire told it. */
 void claim_ended(struct sim *s, int replica, const struct action *a, const struct fault *fault);
 void claim_committed(struct sim *s, const struct commit *c);
-bool claim_failed_on(const struct sim *s, const char *node, int64_t within_ms);
-/* The last write to that capacity pod's ledger that this controller decided; NULL: none. */
-const struct intent *claim_grant_of(const struct sim *s, int replica, const char *holder);
-/* Has this controller meant to do that to the object of this name lately? NULL: to any. */
-bool claim_intends(const struct claim *c, int kind, const char *name, int64_t within_ms);
 
 /* Has it asked for a capacity pod on this node (NULL: any) that the picture does not show yet? */
 bool claim_opens_unseen(const struct claim *c, const char *node);
-/* Has it written to this one what the picture does not show? */
-bool claim_grants_unseen(const struct claim *c, const struct stored *holder);
-/* Has it written to any ledger what its watch has not shown it yet, however long ago? It gives
- * nothing before that (C21). What it has written before `since` counts. */
-bool claim_awaits_watch(const struct claim *c, int64_t since);
-/* The node that it must go to; NULL: none is named. */
-const char *claim_pin(const struct pod *p);
-
-/* --- claim_room.c --- */
-bool claim_is_waiting(const struct stored *o);
-const struct stored *claim_find(const struct claim *c, const char *uid);
-/* Is this capacity pod open to grants, as far as the objects tell? */
-bool claim_is_open(const struct stored *o);
-/* Does its affinity allow that node? */
-bool claim_selects(const struct pod *p, const struct node *n);
-struct span claim_used_milli(const struct claim *c, const struct stored *holder);
-struct span claim_used_mib(const struct claim *c, const struct stored *holder);
-/* It was promised there, and nothing says that it is over; `holder` NULL: whatever its ledger says.
- */
-bool claim_may_use(const struct claim *c, const struct promise *made, const struct stored *holder);
-bool claim_comes_first(const struct claim *c, const struct stored *o);
-/* What those who come first may take in this step. */
-void claim_ahead(const struct claim *c, int64_t mem_mib, int64_t *ret_milli, int64_t *ret_mib);
-/* The same of all others who wait. */
-void claim_others(const struct claim *c, int64_t mem_mib, int64_t *ret_milli, int64_t *ret_mib);
-/* Where it fits for certain; NULL: nowhere. */
-const struct stored *claim_fits(const struct claim *c);
-/* Has a GPU lost its capacity pod? */
-bool claim_has_orphans(const struct claim *c);
-/* Or has one that holds it again, and not yet in its books who runs on it? */
-bool claim_has_unbooked(const struct claim *c);
-/* The span of what is taken of a quota. */
-struct span claim_quota_used(const struct claim *c, const struct quota *q);
-
-bool claim_node_takes(const struct claim *c, const struct stored *node, int64_t opens);
-bool claim_is_drained(const struct node *n); /* for an upgrade of its driver */
-bool claim_may_come(const struct claim *c, const struct stored *o, const char *node);
-int64_t claim_opened_unseen(const struct claim *c); /* capacity pods that it asked for lately */
-
-/* --- claim_first.c: NULL, or what is wrong with the claim --- */
-const char *claim_keeps_first(struct claim *c);
-const char *claim_short_of_gpus(struct claim *c);
-const char *claim_is_ill(struct claim *c);
-const char *claim_miscounts_room(struct claim *c);
-/* "node-1 has room on 2" */
-bool claim_room_on(const char *message, char *node, size_t room, int64_t *ret_count);
-
-/* --- claim_lack.c --- */
-/* Where a capacity pod is, or must go; NULL: nowhere that was known. */
-const struct stored *claim_node_of(const struct claim *c, const struct pod *holder);
-const char *claim_miscounts_gpus(struct claim *c);
-/* How many GPUs are told to be so; 0: none. */
-int64_t claim_gpus(const char *message, const char *one, const char *many);
-/* The rest of the sentence behind what is told of GPUs. */
-const char *claim_past_gpus(const char *message);
 
 /* --- claim_text.c --- */
 struct amount_told {
 	int64_t milli, mib; /* 0: not told */
 };
-bool claim_wants(const char *message, struct amount_told *ret_wanted);
-/* "the best GPU has 0.5 GPU free on node-7" */
-bool claim_best(const char *message, struct amount_told *ret_free, char *node, size_t room);
-/* How many nodes are told to be so; -1: it is not told. */
-int64_t claim_nodes(const char *message, const char *one, const char *many);
-/* "quota-1 allows 2 GPU, 1.5 GPU of it taken" */
-bool claim_quota(const char *message, char *name, size_t room, int64_t *ret_allowed_milli,
-	int64_t *ret_taken_milli);
 
 #endif

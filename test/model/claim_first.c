@@ -1,13 +1,19 @@
 /* Claims about who comes first, about several GPUs at once, about GPUs that are ill, and about what
  * nodes lack. */
+#include "claim_first.h"
+
 #include <stdio.h>
 #include <string.h>
 
-#include "claim.h"
+#include "claim_intent.h"
+#include "claim_room.h"
+#include "claim_text.h"
+#include "isolation_rules.h"
 #include "model/names.h"
 #include "model/plan.h"
-#include "isolation_rules.h"
+#include "pending_pods.h"
 #include "sim_parts.h"
+#include "told.h"
 
 /* A GPU counts as ill until it was told well for half a minute; where its agent is silent, for ten
  * minutes. */

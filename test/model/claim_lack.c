@@ -1,14 +1,18 @@
 /* "3 GPUs lack memory, 2 lack compute": counted again from the objects as the controller had been
  * told of them. How much is used is a span, and so is the count: those that may be so are not fewer
  * than it says, and those that are so for certain are not more. */
+#include "claim_lack.h"
+
 #include <stdio.h>
 #include <string.h>
 
-#include "claim.h"
+#include "claim_intent.h"
+#include "claim_room.h"
+#include "isolation_rules.h"
+#include "machine_find.h"
 #include "model/names.h"
 #include "model/plan.h"
-#include "isolation_rules.h"
-#include "sim_parts.h"
+#include "told.h"
 
 #define LATELY_MS   120000
 #define GONE_MS	    450000

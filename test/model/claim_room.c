@@ -1,12 +1,17 @@
 /* What is used for certain and what may be, of GPUs, nodes and quotas, in one picture. */
+#include "claim_room.h"
+
 #include <string.h>
 
-#include "claim.h"
-#include "sharing_rules.h"
+#include "check_quota.h"
+#include "claim_intent.h"
+#include "isolation_rules.h"
+#include "machine_find.h"
 #include "model/names.h"
 #include "model/plan.h"
-#include "isolation_rules.h"
-#include "sim_parts.h"
+#include "pending_pods.h"
+#include "sharing_rules.h"
+#include "told.h"
 
 /* A write that was sent so long ago is seen by now, or was forgotten. */
 #define UNSEEN_MS   60000
@@ -67,14 +72,7 @@ bool claim_selects(const struct pod *p, const struct node *n)
 	return any;
 }
 
-static int64_t number(const struct pod *p, const char *key)
-{
-	int64_t value = 0;
-	const char *text = pairs_get(&p->notes, key);
-	return text != NULL && parse_i64(view_of(text), 0, INT64_MAX / 4, &value) ? value : 0;
-}
-
-static const struct grant *entry_of(const struct ledger *l, const char *uid)
+const struct grant *claim_entry_of(const struct ledger *l, const char *uid)
 {
 	for (uint32_t i = 0; i < l->count; i++) {
 		if (text_equals(l->items[i].uid, uid)) {
@@ -104,7 +102,7 @@ static struct used used_for_certain(const struct claim *c, const struct stored *
 			continue;
 		}
 		const char *uuid = pairs_get(&o->pod.notes, NOTE_GPU_UUID);
-		const struct grant *g = entry_of(&holder->pod.ledger, o->uid);
+		const struct grant *g = claim_entry_of(&holder->pod.ledger, o->uid);
 		bool here = gpu_list_has(uuid, holder->pod.identity->uuid);
 		/* What is not whole may be given back. */
 		bool waits = uuid == NULL && group_asked(&o->pod) == 1;
@@ -112,8 +110,8 @@ static struct used used_for_certain(const struct claim *c, const struct stored *
 			u.milli += g->milli;
 			u.mib += g->mem_mib;
 		} else if (here) {
-			u.milli += number(&o->pod, NOTE_COMPUTE_MILLI);
-			u.mib += number(&o->pod, NOTE_MEMORY_MIB);
+			u.milli += facts_note_number(&o->pod, NOTE_COMPUTE_MILLI);
+			u.mib += facts_note_number(&o->pod, NOTE_MEMORY_MIB);
 		}
 	}
 	return u;
@@ -126,7 +124,7 @@ bool claim_may_use(const struct claim *c, const struct promise *made, const stru
 	if (t != NULL) {
 		return !pod_is_terminal(&t->pod);
 	}
-	bool stands = holder != NULL && entry_of(&holder->pod.ledger, made->tenant) != NULL;
+	bool stands = holder != NULL && claim_entry_of(&holder->pod.ledger, made->tenant) != NULL;
 	return stands || made->gone_at == 0 || sim_now(c->sim) - made->gone_at < GONE_MS;
 }
 

@@ -1,9 +1,11 @@
 /* Reads the sentences back. They are made for people; what the checker needs of them stands in few
  * fixed turns of phrase. */
+#include "claim_text.h"
+
 #include <stdio.h>
 #include <string.h>
 
-#include "claim.h"
+#include "claim_lack.h"
 #include "sim_parts.h"
 
 /* "0.25 GPU", "8Gi GPU memory"; moves past it. */

@@ -2,10 +2,14 @@
  * that needs nearly all of a GPU, or of every one. Without a reservation it would wait for as long
  * as they keep coming (C17). Nothing else happens to the machine, and one leader stays, so that how
  * long it has been passed over is plain. */
+#include "crowd.h"
+
 #include <stdio.h>
 #include <string.h>
 
-#include "sim_parts.h"
+#include "api_object.h"
+#include "claim_room.h"
+#include "dice.h"
 
 #define WAITING_MOST  3
 #define LIFE_LEAST_MS 20000

@@ -1,12 +1,16 @@
 /* C23 the other way round: nobody waits longer than the delay and the rate allow without a word
  * why. Time counts only while a leader is there that can see and write: which it is, the Lease, the
  * streams and the weather tell. */
+#include "delay.h"
+
 #include <string.h>
 
-#include "claim.h"
+#include "check_overtake.h"
+#include "check_roll.h"
+#include "claim_room.h"
 #include "model/names.h"
 #include "model/plan.h"
-#include "sim_parts.h"
+#include "trace.h"
 
 #define LOOK_MS	   1000
 #define SETTLED_MS 6000

@@ -105,3 +105,14 @@ void dice_say(struct sim *s, const char *format, ...)
 		va_end(args);
 	}
 }
+
+bool sim_chance(struct sim *s, uint32_t per_mille)
+{
+	return per_mille > 0 && rng_below(&s->rng, 1000) < per_mille;
+}
+
+int64_t sim_between(struct sim *s, int64_t least, int64_t most)
+{
+	return most <= least ? least
+			     : least + (int64_t)rng_below(&s->rng, (uint64_t)(most - least + 1));
+}

@@ -50,4 +50,8 @@ bool dice_falls(struct sim *s, const char *kind, uint32_t per_mille);
 /* What it was, for people; of the one that fell last. */
 void dice_say(struct sim *s, const char *format, ...) PRINTF(2, 3);
 
+/* Draws. A rate of zero draws nothing, so that a fault that is off changes no other. */
+bool sim_chance(struct sim *s, uint32_t per_mille);
+int64_t sim_between(struct sim *s, int64_t least, int64_t most);
+
 #endif

@@ -1,11 +1,17 @@
 /* The eviction subresource, with disruption budgets as the API server applies them: what waits, is
  * over or is going already passes; of the rest of an app so many must be left. */
+#include "eviction.h"
+
 #include <stdio.h>
 #include <string.h>
 
+#include "api_object.h"
+#include "budgets.h"
+#include "check_evict.h"
+#include "check_memory.h"
 #include "json/decode.h"
 #include "model/names.h"
-#include "sim_parts.h"
+#include "patch.h"
 
 #define GRACE_S 30
 

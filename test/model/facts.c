@@ -1,5 +1,5 @@
 /* Objects as the modelled API server has them. */
-#include "facts.h"
+#include "facts_status.h"
 
 #include <string.h>
 
@@ -328,4 +328,11 @@ bool facts_quota(const json_t *value, struct arena *arena, struct quota *ret_quo
 	bool read = take_amount(hard, "requests." NAME_GPU_RESOURCE, &q.hard_milli);
 	*ret_quota = q;
 	return read;
+}
+
+int64_t facts_note_number(const struct pod *p, const char *key)
+{
+	int64_t value = 0;
+	const char *text = pairs_get(&p->notes, key);
+	return text != NULL && parse_i64(view_of(text), 0, INT64_MAX / 4, &value) ? value : 0;
 }

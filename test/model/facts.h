@@ -31,11 +31,11 @@ struct need {
 };
 bool facts_need(const struct pod *p, int64_t usable_mib, struct need *ret_need);
 
-/* facts_status.c: what the status of a pod says, and the texts of the product that it may have. */
-void facts_status(const json_t *status, struct arena *arena, struct pod *pod);
-void facts_texts(struct arena *arena, struct pod *pod);
 /* The member at a path of at most two steps; NULL: there is none. */
 const json_t *facts_at(const json_t *value, const char *first, const char *second);
 const char *facts_word(const json_t *object, const char *key); /* NULL: there is no such text */
+
+int64_t facts_note_number(
+	const struct pod *p, const char *key); /* an annotation; 0: there is none */
 
 #endif

@@ -1,10 +1,11 @@
 /* What has become of a pod, and what the product has written on it: the ledger, the identity of a
  * GPU, the proof of how containers get it. Each is a text of JSON of version 1. */
+#include "facts_status.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #include "base/str.h"
-#include "facts.h"
 
 static const json_t *condition_of(const json_t *status, const char *type)
 {

@@ -5,10 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "claim.h"
+#include "claim_intent.h"
+#include "dice.h"
+#include "machine_find.h"
 #include "model/names.h"
 #include "model/plan.h"
-#include "sim_parts.h"
+#include "trace.h"
 
 /* As the webhook does, which makes no client of a pod of several GPUs. */
 void modes_ask(struct sim *s, json_t *value)

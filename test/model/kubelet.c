@@ -2,14 +2,20 @@
  * where it asks for one, or refused; then its containers start. A device is free again when the pod
  * is over or its object gone. Capacity pods tell their identity by the termination message of their
  * init container, exactly as the shipped program writes it. */
+#include "kubelet.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "codec/capacity_text.h"
+#include "dice.h"
+#include "machine_find.h"
 #include "model/names.h"
+#include "patch.h"
 #include "prober.h"
-#include "sim_parts.h"
+#include "work_health.h"
+#include "work_objects.h"
 
 #define RETRY_MS 1000
 
@@ -44,17 +50,6 @@ static struct dice kubelet_dice(struct sim *s, const struct stored *o, const cha
 static void kubelet_later(struct sim *s, int64_t ms, agenda_run run, uint64_t serial)
 {
 	agenda_add(&s->agenda, sim_now(s) + ms, run, s, serial);
-}
-
-json_t *pod_ready_new(const struct sim *s, bool ready)
-{
-	char since[TIME_TEXT_MAX];
-	json_t *c = pod_condition_new("Ready", ready, NULL);
-	if (s->weather.rolled) {
-		json_object_set_new(c, "lastTransitionTime",
-			json_string(time_format(store_wall(&s->store), since)));
-	}
-	return c;
 }
 
 static void set_phase_as(

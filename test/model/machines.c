@@ -1,46 +1,18 @@
 /* The machines: nodes with whole GPUs of their own UUIDs. A machine can be cut off, come back, or
  * be gone for good, and then its pods go with it. */
+#include "machines.h"
+
 #include <stdio.h>
 #include <string.h>
 
+#include "dice.h"
 #include "json/decode.h"
 #include "model/names.h"
 #include "prober.h"
-#include "sim_parts.h"
+#include "scheduler.h"
+#include "trace.h"
 
 #define NOT_READY_AFTER_MS 20000
-
-struct machine *fleet_find(struct sim *s, const char *name)
-{
-	vec_for_each (struct machine, m, &s->fleet.machines) {
-		if (text_equals(m->name, name) && !m->gone) {
-			return m;
-		}
-	}
-	return NULL;
-}
-
-struct device *fleet_device(struct sim *s, const char *uuid)
-{
-	vec_for_each (struct machine, m, &s->fleet.machines) {
-		for (int i = 0; i < m->device_count; i++) {
-			if (text_equals(m->devices[i].uuid, uuid)) {
-				return &m->devices[i];
-			}
-		}
-	}
-	return NULL;
-}
-
-bool fleet_is_doubled(struct sim *s, const char *uuid)
-{
-	vec_for_each (struct machine, m, &s->fleet.machines) {
-		if (m->doubled && text_equals(m->devices[0].uuid, uuid)) {
-			return true;
-		}
-	}
-	return false;
-}
 
 static json_t *node_value(struct sim *s, const struct machine *m)
 {
@@ -221,26 +193,4 @@ void fleet_repair(struct sim *s)
 			store_put(&s->store, RES_NODES, draft, ACTOR_PERSON);
 		}
 	}
-}
-
-void fleet_committed(struct sim *s, const struct commit *c)
-{
-	const struct stored *o = c->before != NULL ? c->before : c->after;
-	if (o->resource == RES_NODES) {
-		scheduler_soon(s);
-		return;
-	}
-	if (o->resource != RES_PODS) {
-		return;
-	}
-	bool over = c->after == NULL || pod_is_terminal(&c->after->pod);
-	vec_for_each (struct machine, m, &s->fleet.machines) {
-		for (int i = 0; i < m->device_count && over; i++) {
-			if (text_equals(m->devices[i].holder, o->uid)) {
-				m->devices[i].holder[0] = '\0';
-			}
-		}
-	}
-	scheduler_soon(s);
-	kubelet_committed(s, c);
 }

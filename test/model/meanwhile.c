@@ -2,10 +2,13 @@
  * capacity pod that it names; the deletion of a capacity pod is late, or lingers behind a gateway
  * that has given up on it, and those come who could have its GPU. Each is a race that would be lost
  * or won in milliseconds otherwise, and hardly ever met. */
+#include "meanwhile.h"
+
+#include "api_object.h"
+#include "dice.h"
 #include "json/decode.h"
 #include "model/names.h"
-#include "people.h"
-#include "sim_parts.h"
+#include "trace.h"
 
 #define COME_BACK_MS 15000
 #define HURRY_MS     4000

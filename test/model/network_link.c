@@ -3,13 +3,25 @@
  *
  *     send ──▶ parcel ──latency──▶ arrive: the server acts ──latency──▶ reply ──▶ on_done
  *       └───────────────────── no answer in time: on_done with a fault ─────────▲ */
+#include "network_link.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "api_object.h"
+#include "apiserver.h"
+#include "check_sent.h"
+#include "dice.h"
 #include "json/decode.h"
+#include "machine_find.h"
+#include "meanwhile.h"
 #include "model/names.h"
-#include "sim_parts.h"
+#include "patch.h"
+#include "replica.h"
+#include "request_path.h"
+#include "trace.h"
+#include "watch_stream.h"
 
 #define SLOW_ANSWER_MS 4000
 

@@ -4,10 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check_left.h"
 #include "codec/state.h"
-#include "model/names.h"
+#include "dice.h"
 #include "isolation_rules.h"
-#include "sim_parts.h"
+#include "machine_find.h"
+#include "model/names.h"
+#include "trace.h"
 
 /* An agent looks at its node no less often. */
 #define SAMPLE_MS 5000

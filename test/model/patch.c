@@ -1,8 +1,8 @@
 /* Patches: JSON merge patch (RFC 7386), and the one list of pods/status that a strategic patch
  * merges by its key. */
-#include <string.h>
+#include "patch.h"
 
-#include "sim_parts.h"
+#include <string.h>
 
 void patch_merge(json_t *target, const json_t *patch)
 {
@@ -54,4 +54,24 @@ void patch_conditions(json_t *target, const json_t *patch)
 			patch_merge(found, wanted);
 		}
 	}
+}
+
+json_t *pod_condition_new(const char *type, bool is_true, const char *reason)
+{
+	json_t *c = json_pack("{s:s, s:s}", "type", type, "status", is_true ? "True" : "False");
+	if (reason != NULL) {
+		json_object_set_new(c, "reason", json_string(reason));
+	}
+	return c;
+}
+
+json_t *pod_ready_new(const struct sim *s, bool ready)
+{
+	char since[TIME_TEXT_MAX];
+	json_t *c = pod_condition_new("Ready", ready, NULL);
+	if (s->weather.rolled) {
+		json_object_set_new(c, "lastTransitionTime",
+			json_string(time_format(store_wall(&s->store), since)));
+	}
+	return c;
 }

@@ -4,11 +4,19 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sharing_rules.h"
-#include "model/names.h"
+#include "api_object.h"
+#include "crowd.h"
+#include "dice.h"
+#include "eviction.h"
 #include "isolation_rules.h"
+#include "machine_find.h"
+#include "machines.h"
+#include "model/names.h"
+#include "patch.h"
 #include "prober.h"
-#include "sim_parts.h"
+#include "sharing_rules.h"
+#include "trace.h"
+#include "wish.h"
 
 #define TEAM	   "team"
 #define ORIGINAL   "{\"v\":1,\"gpu\":{\"limits\":{\"nvidia.com/gpu\":\"1\"}}}"
@@ -223,11 +231,6 @@ static bool is_capacity(const struct stored *o)
 	return o->resource == RES_PODS && pod_is_capacity(&o->pod);
 }
 
-static bool is_pod(const struct stored *o)
-{
-	return o->resource == RES_PODS;
-}
-
 static bool is_foreign_gated(const struct stored *o)
 {
 	return is_workload(o) && pod_has_gate(&o->pod, "example.com/quota");
@@ -306,7 +309,7 @@ static void end_capacity(struct sim *s)
 
 static void annotate(struct sim *s)
 {
-	struct stored *o = pick_wanted(s, is_pod);
+	struct stored *o = pick_wanted(s, stored_is_pod);
 	if (o != NULL && dice_falls(s, "note", 1000)) {
 		char text[24];
 		dice_say(s, "a person writes a note on %s", o->name);
@@ -413,7 +416,7 @@ static void change_nodes(struct sim *s)
 /* Where much waits already, work is taken away rather than added: a full cluster moves little. */
 static bool cluster_is_full(struct sim *s)
 {
-	return count_wanted(s, is_pod) >= PODS_MOST ||
+	return count_wanted(s, stored_is_pod) >= PODS_MOST ||
 	       count_wanted(s, is_gated_workload) >= GATED_MOST;
 }
 

@@ -23,10 +23,4 @@ void people_ask(struct sim *s, const char *name, const char *share);
 void people_take_away(struct sim *s, const char *name);
 void people_create_tenant(struct sim *s); /* one that the scope draws */
 
-/* wish.c: somebody wants other shares for tenants that run */
-void wish_start(struct sim *s);
-/* meanwhile.c: what people do while a write is late, or lingers */
-void meanwhile_late(struct sim *s, const struct api_request *r);
-void meanwhile_lingers(struct sim *s, const char *path);
-
 #endif

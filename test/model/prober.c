@@ -1,14 +1,17 @@
 /* How machines give a container a GPU by its name (C26), in the runs that are about it: some honour
  * one form, some several, some none. The kubelet runs probes and tells what they see; the checker
  * lets no tenant be granted or told anything that its machine does not honour. */
+#include "prober.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #include "codec/injection_text.h"
+#include "dice.h"
 #include "json/decode.h"
+#include "machine_find.h"
 #include "model/names.h"
-#include "prober.h"
-#include "sim_parts.h"
+#include "trace.h"
 
 #define ALL_FORMS ((1u << INJECT_FORMS) - 1)
 #define BOXED	  "boxed"

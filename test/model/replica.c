@@ -1,18 +1,21 @@
 /* One controller process: the shipped parts, wired and stepped as app/controller.c does it, without
  * the webhook, its certificates and the errands. */
+#include "replica.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "act/act.h"
+#include "check_memory.h"
 #include "engine/engine.h"
+#include "isolation_rules.h"
 #include "kube/election.h"
 #include "kube/events.h"
 #include "kube/feeds.h"
 #include "meter/states.h"
 #include "model/names.h"
-#include "isolation_rules.h"
-#include "sim_parts.h"
 #include "sizing.h"
+#include "trace.h"
 #include "works.h"
 
 #define STEP_EVERY_MS	10

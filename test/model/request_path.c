@@ -1,7 +1,7 @@
 /* The path and the query of a request, taken apart again. */
-#include <string.h>
+#include "request_path.h"
 
-#include "sim_parts.h"
+#include <string.h>
 
 static bool copy_segment(char *to, size_t room, struct view v)
 {

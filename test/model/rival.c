@@ -2,10 +2,14 @@
  * one of that node before it is granted: a person deletes the capacity pod, and a pod for a whole
  * GPU comes that outranks everybody and stays. What was granted is then of no use, and must be
  * given back. */
+#include "rival.h"
+
 #include <stdio.h>
 
+#include "api_object.h"
 #include "model/names.h"
-#include "sim_parts.h"
+#include "told.h"
+#include "trace.h"
 
 static uint64_t object_serial(const struct stored *o)
 {

@@ -1,10 +1,11 @@
 /* What the API server lets a writer change about a pod, as far as it matters here: gates only go,
  * node affinity is only narrowed and only while gated, a node is only given once, by binding. */
+#include "rules.h"
+
 #include <string.h>
 
 #include "json/decode.h"
 #include "model/names.h"
-#include "sim_parts.h"
 
 #define TERMS                                                                                      \
 	"affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms"

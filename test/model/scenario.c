@@ -4,8 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "dice.h"
+#include "machines.h"
 #include "model/names.h"
-#include "sim_parts.h"
 
 #define ASK_MS 1000
 #define MIB    40000

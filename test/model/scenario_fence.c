@@ -4,9 +4,12 @@
  * server can refuse it (C33). */
 #include <string.h>
 
+#include "api_object.h"
+#include "machines.h"
 #include "model/names.h"
+#include "replica.h"
 #include "scenario.h"
-#include "sim_parts.h"
+#include "trace.h"
 
 #define TEAM "team"
 #define MIB  40000

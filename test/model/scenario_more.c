@@ -3,9 +3,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "eviction.h"
+#include "machine_find.h"
+#include "machines.h"
 #include "model/names.h"
 #include "scenario.h"
-#include "sim_parts.h"
+#include "trace.h"
 
 #define TEAM "team"
 #define MIB  40000

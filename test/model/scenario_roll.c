@@ -2,9 +2,13 @@
  * its ReplicaSet's a person deletes that. The old one must be as dear as before (C25). */
 #include <string.h>
 
+#include "api_object.h"
+#include "machines.h"
 #include "model/names.h"
+#include "replica.h"
 #include "scenario.h"
-#include "sim_parts.h"
+#include "trace.h"
+#include "work_objects.h"
 
 #define GPUS 4
 #define MIB  40000

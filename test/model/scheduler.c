@@ -1,20 +1,14 @@
 /* The default scheduler, as much of it as matters: gates, the node pin and the node selector,
  * taints left out, nvidia.com/gpu, CPU, memory and pod slots by requests. */
+#include "scheduler.h"
+
 #include <string.h>
 
+#include "dice.h"
 #include "model/names.h"
-#include "sim_parts.h"
+#include "patch.h"
 
 #define ROUND_MS 300
-
-json_t *pod_condition_new(const char *type, bool is_true, const char *reason)
-{
-	json_t *c = json_pack("{s:s, s:s}", "type", type, "status", is_true ? "True" : "False");
-	if (reason != NULL) {
-		json_object_set_new(c, "reason", json_string(reason));
-	}
-	return c;
-}
 
 static bool term_allows(const struct node_term *t, const struct node *n)
 {

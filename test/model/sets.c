@@ -1,168 +1,33 @@
 /* The controllers of Deployments, ReplicaSets and PodDisruptionBudgets, as Kubernetes has them as
  * far as it matters here. They look at everything a moment after something was written. */
+#include "sets.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "api_object.h"
+#include "dice.h"
 #include "json/decode.h"
 #include "model/names.h"
-#include "sim_parts.h"
+#include "patch.h"
+#include "trace.h"
+#include "webhook.h"
+#include "work_health.h"
+#include "work_objects.h"
 
 #define SOON_MS	      800
 #define GRACE_S	      10
 #define REVISION_NOTE "deployment.kubernetes.io/revision"
 
-static const json_t *object_labels(const struct stored *o)
-{
-	return decode_find(o->value, "metadata.labels");
-}
-
-static bool selector_selects(const json_t *selector, const struct stored *o)
-{
-	const char *key;
-	json_t *value;
-	const json_t *labels = object_labels(o);
-	json_object_foreach((json_t *)(uintptr_t)selector, key, value)
-	{
-		if (!text_equals(json_string_value(json_object_get(labels, key)),
-			    json_string_value(value))) {
-			return false;
-		}
-	}
-	return json_object_size(selector) > 0;
-}
-
 static bool set_selects(const struct stored *set, const struct stored *o)
 {
-	return selector_selects(decode_find(set->value, "spec.selector.matchLabels"), o);
-}
-
-/* Its reference to the controller; NULL: nobody controls it. */
-static json_t *controller_ref(const json_t *value)
-{
-	size_t i;
-	json_t *owner;
-	json_array_foreach(
-		(json_t *)(uintptr_t)decode_find(value, "metadata.ownerReferences"), i, owner)
-	{
-		if (json_is_true(json_object_get(owner, "controller"))) {
-			return owner;
-		}
-	}
-	return NULL;
-}
-
-const char *work_set_of(const struct stored *o)
-{
-	const json_t *owner = controller_ref(o->value);
-	return owner != NULL ? json_string_value(json_object_get(owner, "name")) : NULL;
-}
-
-static bool is_controlled_by(const json_t *value, const struct stored *owner)
-{
-	const char *uid = json_string_value(json_object_get(controller_ref(value), "uid"));
-	return text_equals(uid, owner->uid);
-}
-
-static bool is_active(const struct stored *o)
-{
-	return o->resource == RES_PODS && !pod_is_terminal(&o->pod) && o->pod.deleting_ms == 0;
-}
-
-static bool set_counts(const struct stored *set, const struct stored *o)
-{
-	return is_active(o) && is_controlled_by(o->value, set);
+	return work_selects(decode_find(set->value, "spec.selector.matchLabels"), o);
 }
 
 /* --- who goes first --- */
 
-static int64_t deletion_cost(const struct stored *o)
-{
-	const json_t *notes = decode_find(o->value, "metadata.annotations");
-	const char *text = json_string_value(json_object_get(notes, NOTE_DELETION_COST));
-	int64_t cost = 0;
-	return text != NULL && parse_i64(view_of(text), INT32_MIN, INT32_MAX, &cost) ? cost : 0;
-}
-
-static int64_t on_node_of(const struct sim *s, const struct stored *set, const struct stored *o,
-	const struct stored *more)
-{
-	int64_t n = 0;
-	for (size_t i = 0; i < s->store.items.count; i++) {
-		const struct stored *p = s->store.items.items[i];
-		bool one = p->resource == RES_PODS && (p == more || set_counts(set, p));
-		n += one && text_equals(p->pod.node, o->pod.node);
-	}
-	return n;
-}
-
-static int64_t ready_since(const struct stored *o)
-{
-	size_t i;
-	json_t *c;
-	int64_t ms = 0;
-	json_array_foreach((json_t *)(uintptr_t)decode_find(o->value, "status.conditions"), i, c)
-	{
-		const char *at = json_string_value(json_object_get(c, "lastTransitionTime"));
-		if (text_equals(json_string_value(json_object_get(c, "type")), "Ready") &&
-			at != NULL && !time_parse(at, &ms)) {
-			ms = 0;
-		}
-	}
-	return ms;
-}
-
-#define COST 3 /* of the keys */
-
-struct ranked {
-	const struct stored *o;
-	int64_t keys[6]; /* the least goes first */
-};
-
-/* In the order of Kubernetes: not assigned, pending, not Ready, cheap, crowded, young. */
-static struct ranked deletion_rank(const struct sim *s, const struct stored *set,
-	const struct stored *o, const struct stored *more)
-{
-	return (struct ranked){
-		o, {!text_empty(o->pod.node), o->pod.phase == POD_RUNNING, o->pod.ready,
-			   deletion_cost(o), -on_node_of(s, set, o, more), -ready_since(o)}};
-}
-
-static bool is_deleted_before(const struct ranked *a, const struct ranked *b)
-{
-	for (size_t i = 0; i < COUNT_OF(a->keys); i++) {
-		if (a->keys[i] != b->keys[i]) {
-			return a->keys[i] < b->keys[i];
-		}
-	}
-	return a->o->born > b->o->born;
-}
-
-const struct stored *sets_victim(const struct sim *s, const struct stored *set,
-	const struct stored *more, const struct stored *cheap)
-{
-	struct ranked best = {.o = NULL};
-	for (size_t i = 0; i < s->store.items.count; i++) {
-		const struct stored *o = s->store.items.items[i];
-		if (o->resource != RES_PODS || (o != more && !set_counts(set, o))) {
-			continue;
-		}
-		struct ranked r = deletion_rank(s, set, o, more);
-		r.keys[COST] = o == cheap ? SURGE_COST : r.keys[COST];
-		if (best.o == NULL || is_deleted_before(&r, &best)) {
-			best = r;
-		}
-	}
-	return best.o;
-}
-
 /* --- ReplicaSets --- */
-
-static void sets_put(struct sim *s, const struct stored *o, json_t *draft)
-{
-	struct stored *made = store_put(&s->store, o->resource, draft, ACTOR_CLUSTER);
-	ENSURE(made != NULL);
-}
 
 /* Whom it selects and nobody controls; the reference that a pod made beside another has is turned.
  */
@@ -170,7 +35,8 @@ static bool adopt_one(struct sim *s, const struct stored *set)
 {
 	for (size_t i = 0; i < s->store.items.count; i++) {
 		const struct stored *o = s->store.items.items[i];
-		if (!is_active(o) || controller_ref(o->value) != NULL || !set_selects(set, o)) {
+		if (!work_is_active(o) || work_controller(o->value) != NULL ||
+			!set_selects(set, o)) {
 			continue;
 		}
 		json_t *draft = store_draft(o), *meta = json_object_get(draft, "metadata");
@@ -182,7 +48,7 @@ static bool adopt_one(struct sim *s, const struct stored *set)
 			json_pack("[{s:s, s:s, s:s, s:s, s:b, s:b}]", "apiVersion", "apps/v1",
 				"kind", "ReplicaSet", "name", set->name, "uid", set->uid,
 				"controller", 1, "blockOwnerDeletion", 1));
-		sets_put(s, o, draft);
+		work_put(s, o, draft);
 		if (beside) {
 			works_adopted(s, set->name, uid);
 		}
@@ -220,8 +86,8 @@ static struct tally count_of(const struct sim *s, const struct stored *set)
 	struct tally t = {0};
 	for (size_t i = 0; i < s->store.items.count; i++) {
 		const struct stored *o = s->store.items.items[i];
-		t.pods += set_counts(set, o);
-		t.ready += set_counts(set, o) && o->pod.ready;
+		t.pods += work_set_counts(set, o);
+		t.ready += work_set_counts(set, o) && o->pod.ready;
 	}
 	return t;
 }
@@ -232,7 +98,7 @@ static void write_set_status(struct sim *s, const struct stored *o, json_t *stat
 	json_object_set_new(status, "observedGeneration",
 		json_integer(work_number(o->value, "metadata.generation")));
 	json_object_set_new(draft, "status", status);
-	sets_put(s, o, draft);
+	work_put(s, o, draft);
 }
 
 static void reconcile_set(struct sim *s, const char *name)
@@ -259,28 +125,6 @@ static void reconcile_set(struct sim *s, const char *name)
 
 /* --- Deployments --- */
 
-static bool is_set_of(const struct stored *o, const struct stored *deployment)
-{
-	return o->resource == RES_SETS && is_controlled_by(o->value, deployment);
-}
-
-static const char *template_version(const struct stored *o)
-{
-	return work_text(o->value, "spec.template.metadata.annotations.version");
-}
-
-const struct stored *work_newest(const struct sim *s, const struct stored *deployment)
-{
-	for (size_t i = 0; i < s->store.items.count; i++) {
-		const struct stored *o = s->store.items.items[i];
-		if (is_set_of(o, deployment) &&
-			text_equals(template_version(o), template_version(deployment))) {
-			return o;
-		}
-	}
-	return NULL;
-}
-
 static int64_t revision_of(const struct stored *o)
 {
 	int64_t n = 0;
@@ -300,7 +144,7 @@ static void note_revision(struct sim *s, const struct stored *o, int64_t revisio
 	json_t *note = json_pack("{s:{s:{s:s}}}", "metadata", "annotations", REVISION_NOTE, text);
 	patch_merge(draft, note);
 	json_decref(note);
-	sets_put(s, o, draft);
+	work_put(s, o, draft);
 }
 
 static void scale_set(struct sim *s, const struct stored *set, int64_t replicas)
@@ -312,14 +156,14 @@ static void scale_set(struct sim *s, const struct stored *set, int64_t replicas)
 	json_object_set_new(json_object_get(draft, "spec"), "replicas", json_integer(replicas));
 	json_object_set_new(json_object_get(draft, "metadata"), "generation",
 		json_integer(work_number(set->value, "metadata.generation") + 1));
-	sets_put(s, set, draft);
+	work_put(s, set, draft);
 }
 
 static void create_set(struct sim *s, const struct stored *d)
 {
 	char name[64], hash[32];
 	snprintf(hash, sizeof hash, "%08llx",
-		(unsigned long long)(dice_key("hash", template_version(d), (uint64_t)d->born) &
+		(unsigned long long)(dice_key("hash", work_version(d), (uint64_t)d->born) &
 				     0xffffffff));
 	snprintf(name, sizeof name, "%s-%s", d->name, hash);
 	json_t *template = json_deep_copy(decode_find(d->value, "spec.template"));
@@ -345,7 +189,7 @@ static struct rolling look_at_rollout(const struct sim *s, const struct stored *
 	struct rolling r = {.wanted = work_number(d->value, "spec.replicas")};
 	for (size_t i = 0; i < s->store.items.count; i++) {
 		const struct stored *o = s->store.items.items[i];
-		if (is_set_of(o, d)) {
+		if (work_is_set_of(o, d)) {
 			r.spec += work_number(o->value, "spec.replicas");
 			r.ready += count_of(s, o).ready;
 			r.last = revision_of(o) > r.last ? revision_of(o) : r.last;
@@ -360,7 +204,8 @@ static const struct stored *older(
 {
 	for (size_t i = 0; i < s->store.items.count; i++) {
 		const struct stored *o = s->store.items.items[i];
-		if (is_set_of(o, d) && o != newest && work_number(o->value, "spec.replicas") > 0) {
+		if (work_is_set_of(o, d) && o != newest &&
+			work_number(o->value, "spec.replicas") > 0) {
 			return o;
 		}
 	}
@@ -396,7 +241,7 @@ static void tell_deployment(struct sim *s, const char *name)
 	struct tally all = {0}, updated = {0};
 	for (size_t i = 0; i < s->store.items.count; i++) {
 		const struct stored *o = s->store.items.items[i];
-		if (is_set_of(o, d)) {
+		if (work_is_set_of(o, d)) {
 			struct tally t = count_of(s, o);
 			all.pods += t.pods;
 			all.ready += t.ready;
@@ -435,7 +280,7 @@ static void reconcile_budget(struct sim *s, const struct stored *b)
 	for (size_t i = 0; i < s->store.items.count; i++) {
 		const struct stored *o = s->store.items.items[i];
 		bool one = o->resource == RES_PODS && !pod_is_terminal(&o->pod) &&
-			   selector_selects(selector, o);
+			   work_selects(selector, o);
 		expected += one;
 		healthy += one && o->pod.ready && o->pod.deleting_ms == 0;
 	}
@@ -444,44 +289,6 @@ static void reconcile_budget(struct sim *s, const struct stored *b)
 			"desiredHealthy", (json_int_t)wanted, "expectedPods", (json_int_t)expected,
 			"disruptionsAllowed",
 			(json_int_t)(healthy > wanted ? healthy - wanted : 0)));
-}
-
-static const struct stored *budget_over(const struct sim *s, const struct stored *o)
-{
-	for (size_t i = 0; i < s->store.items.count; i++) {
-		const struct stored *b = s->store.items.items[i];
-		if (b->resource == RES_BUDGETS && strcmp(b->ns, o->ns) == 0 &&
-			selector_selects(decode_find(b->value, "spec.selector.matchLabels"), o)) {
-			return b;
-		}
-	}
-	return NULL;
-}
-
-const char *budgets_forbid(struct sim *s, const struct stored *o, bool takes)
-{
-	const struct stored *b = budget_over(s, o);
-	if (b == NULL || o->pod.phase != POD_RUNNING || o->pod.deleting_ms != 0) {
-		return NULL;
-	}
-	int64_t allowed = work_number(b->value, "status.disruptionsAllowed");
-	int64_t healthy = work_number(b->value, "status.currentHealthy");
-	int64_t desired = work_number(b->value, "spec.minAvailable");
-	if (!o->pod.ready && healthy >= desired && desired > 0) {
-		return NULL;
-	}
-	if (work_number(b->value, "status.observedGeneration") <
-			work_number(b->value, "metadata.generation") ||
-		allowed < 1) {
-		return "Cannot evict pod as it would violate the pod's disruption budget.";
-	}
-	if (takes) {
-		json_t *draft = store_draft(b);
-		json_object_set_new(json_object_get(draft, "status"), "disruptionsAllowed",
-			json_integer(allowed - 1));
-		sets_put(s, b, draft);
-	}
-	return NULL;
 }
 
 /* --- turns --- */

@@ -6,10 +6,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "claim_intent.h"
+#include "claim_room.h"
+#include "dice.h"
+#include "isolation_rules.h"
 #include "model/names.h"
 #include "model/plan.h"
-#include "isolation_rules.h"
-#include "sim_parts.h"
+#include "trace.h"
 
 static const char *const rules[] = {"AnyWorkload", "SameWorkload", "Dedicated"};
 static const char *const names[] = {"anybody", "together", "alone"};

@@ -7,7 +7,20 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "sim_parts.h"
+#include "check_end.h"
+#include "check_fair.h"
+#include "check_nearest.h"
+#include "check_roll.h"
+#include "delay.h"
+#include "dice.h"
+#include "kubelet.h"
+#include "machines.h"
+#include "network_link.h"
+#include "replica.h"
+#include "rival.h"
+#include "scheduler.h"
+#include "sets.h"
+#include "trace.h"
 
 #define TROUBLE_LEAST_MS 60000
 #define TROUBLE_MOST_MS	 400000
@@ -18,35 +31,6 @@
 #define TROUBLE_ROLLED_MS 2400000
 #define CALM_ROLLED_MS	  10800000
 #define LOOK_MS		  1000
-
-void sim_trace(struct sim *s, const char *format, ...)
-{
-	if (!s->config.trace) {
-		return;
-	}
-	va_list args;
-	printf("%10.3f  ", (double)sim_now(s) / 1000);
-	va_start(args, format);
-	vprintf(format, args);
-	va_end(args);
-	putchar('\n');
-}
-
-void sim_fail(struct sim *s, const char *rule, const char *format, ...)
-{
-	struct sim_report *r = s->report;
-	va_list args;
-	if (r->failed) {
-		return;
-	}
-	r->failed = true;
-	r->rule = rule;
-	r->at_ms = sim_now(s);
-	va_start(args, format);
-	vsnprintf(r->message, sizeof r->message, format, args);
-	va_end(args);
-	sim_trace(s, "VIOLATED %s: %s", rule, r->message);
-}
 
 static void note_lease(struct sim *s, const struct stored *o)
 {
@@ -78,6 +62,28 @@ static void trace_commit(struct sim *s, const struct commit *c, const struct sto
 	}
 	sim_trace(s, "[%lld] %s by %s: %s", (long long)o->version, types[c->type],
 		actor_name(c->actor, buffer), s->store.past.items[s->store.past.count - 1].text);
+}
+
+static void fleet_committed(struct sim *s, const struct commit *c)
+{
+	const struct stored *o = c->before != NULL ? c->before : c->after;
+	if (o->resource == RES_NODES) {
+		scheduler_soon(s);
+		return;
+	}
+	if (o->resource != RES_PODS) {
+		return;
+	}
+	bool over = c->after == NULL || pod_is_terminal(&c->after->pod);
+	vec_for_each (struct machine, m, &s->fleet.machines) {
+		for (int i = 0; i < m->device_count && over; i++) {
+			if (text_equals(m->devices[i].holder, o->uid)) {
+				m->devices[i].holder[0] = '\0';
+			}
+		}
+	}
+	scheduler_soon(s);
+	kubelet_committed(s, c);
 }
 
 static void on_commit(void *data, const struct commit *c)

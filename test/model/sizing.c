@@ -1,9 +1,11 @@
 /* Turns of the sizer. */
 #include "sizing.h"
 
+#include "check_roll.h"
 #include "model/names.h"
-#include "sim_parts.h"
-#include "works.h"
+#include "trace.h"
+#include "webhook.h"
+#include "work_objects.h"
 
 #define STEP_BUDGET 400
 #define SETTLE_MS   60000

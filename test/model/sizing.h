@@ -42,8 +42,5 @@ void sizing_step(struct rightsizer *z, int64_t now, bool leads);
 /* False: it is the engine's. */
 bool sizing_settle(struct rightsizer *z, const struct action *a, const struct outcome *o);
 int64_t sizing_deadline(const struct rightsizer *z, bool leads);
-/* replica.c: the views of that controller, by which it answers for the webhook. */
-const struct world *replica_world(const struct replica *r);
-const struct rightsizer *replica_sizing(const struct replica *r);
 
 #endif

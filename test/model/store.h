@@ -106,4 +106,9 @@ void store_compact(struct store *s);
 int64_t store_wall(const struct store *s);
 const char *resource_name(enum resource resource);
 
+static inline bool stored_is_pod(const struct stored *o)
+{
+	return o->resource == RES_PODS;
+}
+
 #endif

@@ -1,11 +1,17 @@
 /* The server's half of a watch, and the way of its bytes to the client: in order, late, cut
  * anywhere. A watch is opened at a version or with the whole picture, and then follows history. */
+#include "watch_stream.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "api_object.h"
 #include "base/str.h"
-#include "sim_parts.h"
+#include "dice.h"
+#include "network_link.h"
+#include "replica.h"
+#include "request_path.h"
 
 #define PENDING_MAX (8 * 1024 * 1024)
 /* Who lags behind by more than this is cut off, and asks again from where it was. */

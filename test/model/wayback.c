@@ -6,9 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "dice.h"
 #include "json/decode.h"
 #include "model/names.h"
-#include "sim_parts.h"
+#include "request_path.h"
+#include "trace.h"
+#include "work_objects.h"
 
 #define AFTER_MS  300000 /* giveBackAfterMinutes of the policy `works` */
 #define CLOCKS_MS 150000 /* controllers' clocks jump by a minute */

@@ -3,21 +3,15 @@
  * come now and then. In the calm at the end nothing goes wrong any more. */
 #include <stdlib.h>
 
-#include "sim_parts.h"
+#include "crowd.h"
+#include "dice.h"
+#include "machines.h"
+#include "network_link.h"
+#include "replica.h"
+#include "trace.h"
 
 #define SPELL_EVERY_MS 1000
 #define WIDE_GPUS      8
-
-bool sim_chance(struct sim *s, uint32_t per_mille)
-{
-	return per_mille > 0 && rng_below(&s->rng, 1000) < per_mille;
-}
-
-int64_t sim_between(struct sim *s, int64_t least, int64_t most)
-{
-	return most <= least ? least
-			     : least + (int64_t)rng_below(&s->rng, (uint64_t)(most - least + 1));
-}
 
 /* Off in half of the runs, and what this run is about in some. */
 static uint32_t weather_rate(struct sim *s, uint32_t most)

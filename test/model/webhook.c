@@ -1,16 +1,18 @@
 /* The webhook as it ships, less its server: whoever creates a pod gets the verdict of one of the
  * controllers that run, by what that one has been told. Where none answers the pod is taken as it
  * is (failurePolicy Ignore). */
+#include "webhook.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "codec/review.h"
 #include "json/decode.h"
 #include "model/names.h"
+#include "replica.h"
 #include "sim_parts.h"
 #include "size/admit.h"
 #include "sizing.h"
-#include "works.h"
 
 #define TEXT_MAX 4096
 

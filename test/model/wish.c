@@ -1,10 +1,12 @@
 /* Other shares for tenants that run: somebody who sizes them says so to whoever leads, and again to
  * whoever leads then; nobody else remembers it. */
+#include "wish.h"
+
 #include <stdio.h>
 
+#include "dice.h"
 #include "model/names.h"
-#include "people.h"
-#include "sim_parts.h"
+#include "replica.h"
 
 #define SHARES 6
 

@@ -1,42 +1,27 @@
 /* The Deployments of a run, and what people do to them: scale, roll out, delete pods, set budgets.
  */
-#include "works.h"
-
 #include <stdio.h>
 #include <string.h>
 
+#include "api_object.h"
+#include "dice.h"
 #include "json/decode.h"
+#include "machines.h"
 #include "model/names.h"
-#include "sim_parts.h"
+#include "patch.h"
+#include "sets.h"
+#include "trace.h"
+#include "work_health.h"
+#include "work_objects.h"
 
 #define WORKS_MOST    3
 #define REPLICAS_MOST 3
-
-const char *work_of(const struct stored *o)
-{
-	return o->resource == RES_PODS ? pairs_get(&o->pod.labels, LABEL_WORK) : NULL;
-}
-
-bool work_is_ready(const struct stored *o)
-{
-	return o->pod.phase == POD_RUNNING && o->pod.ready && o->pod.deleting_ms == 0;
-}
 
 bool works_replaces(const char *path, const char *body)
 {
 	bool pods = strstr(path, "/namespaces/" WORKS_NS "/pods") != NULL;
 	bool about = strstr(path, "/pods/work-") != NULL || strstr(body, LABEL_SURGE) != NULL;
 	return pods && about && strstr(path, "/status") == NULL;
-}
-
-int64_t work_number(const json_t *value, const char *path)
-{
-	return json_integer_value(decode_find(value, path));
-}
-
-const char *work_text(const json_t *value, const char *path)
-{
-	return json_string_value(decode_find(value, path));
 }
 
 /* --- the run --- */
@@ -200,16 +185,6 @@ static bool is_deployment(const struct stored *o)
 	return o->resource == RES_DEPLOYMENTS;
 }
 
-static bool is_running_work(const struct stored *o)
-{
-	return work_of(o) != NULL && o->pod.phase == POD_RUNNING && o->pod.deleting_ms == 0;
-}
-
-static bool is_in_a_surge(const struct stored *o)
-{
-	return work_of(o) != NULL && (o->pod.beside || o->pod.surged);
-}
-
 static struct stored *works_pick(struct sim *s, wanted want)
 {
 	struct stored *best = NULL;
@@ -304,73 +279,17 @@ static void rework(struct sim *s, bool surging)
 	} else if (what < 65) {
 		change_budget(s, d);
 	} else {
-		works_delete(s, surging ? is_in_a_surge : is_running_work);
+		works_delete(s, surging ? work_is_surging : work_is_running);
 	}
 }
 
 /* --- spells --- */
 
-static void work_pod_ready(struct sim *s, struct stored *o, bool ready)
-{
-	json_t *draft = store_draft(o);
-	json_t *wrap = json_pack("{s:[o]}", "conditions", pod_ready_new(s, ready));
-	patch_conditions(json_object_get(draft, "status"), wrap);
-	json_decref(wrap);
-	store_put(&s->store, RES_PODS, draft, ACTOR_KUBELET);
-}
-
-void works_get_well(void *data, uint64_t serial)
-{
-	char uid[40];
-	struct sim *s = data;
-	snprintf(uid, sizeof uid, "uid-%06llu", (unsigned long long)serial);
-	struct stored *o = store_find_uid(&s->store, uid);
-	if (o != NULL && o->pod.phase == POD_RUNNING) {
-		work_pod_ready(s, o, true);
-	}
-}
-
-int64_t works_unfit_ms(struct sim *s, const struct stored *o)
-{
-	if (s->calm || !dice_falls(s, "unfit", s->weather.unfit)) {
-		return 0;
-	}
-	int64_t ms = sim_between(s, 2000, sim_chance(s, 200) ? 1500000 : 100000);
-	dice_say(s, "%s is not Ready for %lld ms", o->name, (long long)ms);
-	return ms;
-}
-
-static void stumble(struct sim *s, struct stored *o, int64_t ms)
-{
-	int64_t serial = 0;
-	if (!parse_i64(view_of(o->uid + 4), 0, INT64_MAX, &serial)) {
-		return;
-	}
-	dice_say(s, "%s is not Ready for %lld ms", o->name, (long long)ms);
-	work_pod_ready(s, o, false);
-	agenda_add(&s->agenda, sim_now(s) + ms, works_get_well, s, (uint64_t)serial);
-}
-
 static void flap(struct sim *s, uint32_t times)
 {
-	struct stored *o = works_pick(s, is_running_work);
+	struct stored *o = works_pick(s, work_is_running);
 	if (o != NULL && o->pod.ready && dice_falls(s, "flap", s->weather.flap * times)) {
-		stumble(s, o, sim_between(s, 500, sim_chance(s, 100) ? 200000 : 20000));
-	}
-}
-
-/* One that is not Ready goes before one that is cheap. */
-void works_adopted(struct sim *s, const char *set, const char *uid)
-{
-	struct stored *found = NULL;
-	for (size_t i = 0; i < s->store.items.count; i++) {
-		struct stored *o = s->store.items.items[i];
-		bool other = is_running_work(o) && o->pod.ready && !is_in_a_surge(o);
-		bool one = other && text_equals(work_set_of(o), set) && strcmp(o->uid, uid) != 0;
-		found = one ? o : found;
-	}
-	if (!s->calm && found != NULL && dice_falls(s, "lost race", s->weather.lost_race)) {
-		stumble(s, found, sim_between(s, 500, 20000));
+		work_stumbles(s, o, sim_between(s, 500, sim_chance(s, 100) ? 200000 : 20000));
 	}
 }
 
@@ -380,7 +299,7 @@ void works_spells(struct sim *s)
 	if (!w->rolled || s->calm) {
 		return;
 	}
-	bool surging = works_pick(s, is_in_a_surge) != NULL;
+	bool surging = works_pick(s, work_is_surging) != NULL;
 	rework(s, surging);
 	flap(s, surging ? 4 : 1);
 	if (dice_falls(s, "webhook away", w->away)) {

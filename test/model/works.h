@@ -3,10 +3,9 @@
 #ifndef SIM_WORKS_H
 #define SIM_WORKS_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
-
-#include <jansson.h>
 
 #include "base/str.h"
 #include "base/vec.h"
@@ -69,47 +68,7 @@ void works_scale(struct sim *s, const struct stored *deployment, int64_t replica
 void works_finish(struct sim *s);
 void works_spells(struct sim *s);
 void works_calm(struct sim *s);
-/* A ReplicaSet has just taken that pod, and looks next whether it has one too many. */
-void works_adopted(struct sim *s, const char *set, const char *uid);
-/* A new pod: so long it is not Ready; 0: it is at once. */
-int64_t works_unfit_ms(struct sim *s, const struct stored *o);
-void works_get_well(void *data, uint64_t serial);
-/* Its condition Ready, from now on. */
-json_t *pod_ready_new(const struct sim *s, bool ready);
-const char *work_of(const struct stored *o); /* NULL: no pod of a Deployment */
 /* Is this write about a pod that is replaced? */
 bool works_replaces(const char *path, const char *body);
-bool work_is_ready(const struct stored *o); /* and stays */
-/* Its ReplicaSet by name; NULL: nobody controls it. */
-const char *work_set_of(const struct stored *o);
-int64_t work_number(const json_t *value, const char *path); /* 0: not there */
-const char *work_text(const json_t *value, const char *path);
-/* The ReplicaSet of its Deployment's version; NULL: there is none yet. */
-const struct stored *work_newest(const struct sim *s, const struct stored *deployment);
-
-/* --- sets.c: the controllers of Deployments, ReplicaSets and budgets --- */
-void sets_committed(struct sim *s, const struct commit *c);
-void sets_soon(struct sim *s);
-/* Whom the ReplicaSet would delete, had it one pod too many; `more` is taken for one of its pods.
- * `cheap` passes for one that is cheap to delete. NULL: nobody. */
-const struct stored *sets_victim(const struct sim *s, const struct stored *set,
-	const struct stored *more, const struct stored *cheap);
-/* May it be evicted, by the budgets that select it? Counted if so. NULL: it may; else why not. */
-const char *budgets_forbid(struct sim *s, const struct stored *o, bool counts);
-
-/* --- webhook.c --- */
-/* The pod is changed in place, as the webhook would. */
-void webhook_admit(struct sim *s, int actor, bool dry, json_t *pod);
-bool webhook_answers(const struct sim *s);
-
-/* --- check_roll.c --- */
-void roll_intended(struct sim *s, int replica, const struct action *a);
-void roll_committed(struct sim *s, const struct commit *c);
-bool roll_excuses(const struct sim *s, const struct stored *o); /* its eviction */
-/* A controller writes or deletes a pod that is no tenant, or none yet: is that its business? */
-bool roll_may_write(struct sim *s, const struct commit *c);
-bool roll_may_delete(struct sim *s, const struct stored *o);
-void roll_look(struct sim *s); /* once a second */
-bool roll_settled(struct sim *s, struct str *why);
 
 #endif

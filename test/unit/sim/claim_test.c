@@ -1,6 +1,9 @@
 /* Sentences read back: what the checker takes from a condition must be what stands there. */
 #include <criterion/criterion.h>
 
+#include "claim_first.h"
+#include "claim_lack.h"
+#include "claim_text.h"
 #include "sim_parts.h"
 
 Test(claim, reads_what_is_asked_for)

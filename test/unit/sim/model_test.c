@@ -1,11 +1,13 @@
 /* The modelled cluster itself: its clock, its patches, its rules, its preconditions. A model that
  * is too kind would let the simulation pass. */
 #include <criterion/criterion.h>
-
 #include <stdlib.h>
 
+#include "apiserver.h"
 #include "json/decode.h"
-#include "sim_parts.h"
+#include "patch.h"
+#include "rules.h"
+#include "watch_stream.h"
 
 static json_t *value(const char *text)
 {

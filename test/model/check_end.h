@@ -1,0 +1,9 @@
+/* Nothing waits for ever. */
+#ifndef SIM_CHECK_END_H
+#define SIM_CHECK_END_H
+
+#include "check.h"
+
+bool check_settled(struct sim *s, struct str *why); /* everything that can happen has happened */
+
+#endif
